@@ -1,0 +1,163 @@
+// Asking a set.
+
+package rank
+
+import (
+	"iter"
+	"slices"
+)
+
+// Len counts the members.
+func (s Set) Len() int {
+	switch {
+	case s.bits != nil:
+		return int(s.bits.Count())
+	case s.runs != nil:
+		n := 0
+		for _, r := range *s.runs {
+			n += int(r.end - r.first)
+		}
+		return n
+	}
+	return int(s.end - s.first)
+}
+
+// IsEmpty tells whether the set has no members.
+func (s Set) IsEmpty() bool { return s.end == 0 }
+
+// Contains tells whether id is a member; any number may be asked for.
+func (s Set) Contains(id ID) bool {
+	if id < ID(s.first) || id >= ID(s.end) {
+		return false
+	}
+	switch {
+	case s.bits != nil:
+		return s.bits.Test(uint(uint32(id) - s.base()))
+	case s.runs != nil:
+		list := *s.runs
+		return list[find(list, uint32(id))].first <= uint32(id)
+	}
+	return true
+}
+
+// Min gives the lowest member; false when there is none.
+func (s Set) Min() (ID, bool) { return ID(s.first), s.end != 0 }
+
+// Max gives the highest member; false when there is none.
+func (s Set) Max() (ID, bool) {
+	if s.end == 0 {
+		return 0, false
+	}
+	return ID(s.end - 1), true
+}
+
+// Intersects tells whether s and t have a member in common, without making a
+// set.
+func (s Set) Intersects(t Set) bool {
+	if s.first >= t.end || t.first >= s.end {
+		return false
+	}
+	if s.bits != nil && t.bits != nil {
+		a, b := overlap(s.bits.Words(), s.base(), t)
+		for i := range a {
+			if a[i]&b[i] != 0 {
+				return true
+			}
+		}
+		return false
+	}
+	if s.bits != nil {
+		s, t = t, s
+	}
+	var one [1]run
+	list := s.list(&one)
+	for _, r := range list[find(list, t.first):] {
+		if r.first >= t.end {
+			return false
+		}
+		if t.meets(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// meets tells whether a rank of the run is a member.
+func (s Set) meets(r run) bool {
+	if r.first >= s.end || r.end <= s.first {
+		return false
+	}
+	switch {
+	case s.bits != nil:
+		from := max(r.first, s.first) - s.base()
+		next, ok := s.bits.NextSet(uint(from))
+		return ok && uint32(next) < r.end-s.base()
+	case s.runs != nil:
+		list := *s.runs
+		i := find(list, r.first)
+		return i < len(list) && list[i].first < r.end
+	}
+	return true
+}
+
+// Equal tells whether s and t have the same members.
+func (s Set) Equal(t Set) bool {
+	switch {
+	case s.first != t.first || s.end != t.end:
+		return false
+	case s.bits != nil:
+		return t.bits != nil && slices.Equal(s.bits.Words(), t.bits.Words())
+	case s.runs != nil:
+		return t.runs != nil && slices.Equal(*s.runs, *t.runs)
+	}
+	return t.contiguous()
+}
+
+// All hands out the members in ascending order.
+func (s Set) All() iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		for first, last := range s.Ranges() {
+			for id := first; id <= last; id++ {
+				if !yield(id) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Ranges hands out the unbroken sequences of members as first and last, both
+// included, ascending and as long as possible.
+func (s Set) Ranges() iter.Seq2[ID, ID] {
+	return func(yield func(first, last ID) bool) {
+		if s.bits != nil {
+			eachRun(s.base(), s.bits, 0, func(r run) bool { return yield(ID(r.first), ID(r.end-1)) })
+			return
+		}
+		var one [1]run
+		for _, r := range s.list(&one) {
+			if !yield(ID(r.first), ID(r.end-1)) {
+				return
+			}
+		}
+	}
+}
+
+// First gives the n lowest members, or all when there are no more than n.
+func (s Set) First(n int) Set {
+	if n <= 0 || s.end == 0 {
+		return Set{}
+	}
+	if n = min(n, int(s.end-s.first)); s.contiguous() {
+		return Set{first: s.first, end: s.first + uint32(n)}
+	}
+	var list []run
+	for first, last := range s.Ranges() {
+		last = min(last, first+ID(n)-1)
+		list = append(list, run{uint32(first), uint32(last) + 1})
+		if n -= int(last-first) + 1; n == 0 {
+			break
+		}
+	}
+	return fromRuns(list)
+}

@@ -1,0 +1,169 @@
+// A set as bytes.
+//
+//	uvarint(2n)   then n times: uvarint(gap), uvarint(length-1)
+//	uvarint(2n+1) then uvarint(base/64), n words of 8 bytes, lowest byte first
+//
+// A gap is counted from rank 0, then from one rank beyond the end of the run
+// before, as two runs never touch. The shorter form is taken, so the bytes
+// depend on the members alone.
+
+package rank
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// AppendWire adds the bytes of the set to b: 5 for a range of a million ranks,
+// never more than 8 for each 64 ranks from the first to the last, plus 8.
+func (s Set) AppendWire(b []byte) []byte {
+	if s.bits == nil {
+		return s.appendWireRuns(b)
+	}
+	most := len(b) + uvarintLen(uint64(s.bits.Len()/wordBits)<<1|1) +
+		uvarintLen(uint64(s.first/wordBits)) + s.wordCount()*8
+	return s.appendWireBits(b, most)
+}
+
+// appendWireRuns is for sets that are held as runs: those have no more runs
+// than words, but up to 10 bytes each, so words may still be shorter.
+func (s Set) appendWireRuns(b []byte) []byte {
+	start := len(b)
+	var one [1]run
+	list := s.list(&one)
+	b = binary.AppendUvarint(b, uint64(len(list))<<1)
+	at := uint32(0)
+	for _, r := range list {
+		b = binary.AppendUvarint(b, uint64(r.first-at))
+		b = binary.AppendUvarint(b, uint64(r.end-r.first-1))
+		at = r.end + 1
+	}
+	if n := s.wordCount(); len(list) > 1 && len(b)-start > wireBitsLen(n, s.first) {
+		words := make([]uint64, n)
+		s.paint(words, s.base())
+		return appendWords(b[:start], s.base(), words)
+	}
+	return b
+}
+
+// appendWireBits breaks the runs off once they are longer than the words.
+func (s Set) appendWireBits(b []byte, most int) []byte {
+	start := len(b)
+	words := s.bits.Words()
+	runs := countRuns(words)
+	if start+1+2*runs > most {
+		return appendWords(b, s.base(), words)
+	}
+	b = binary.AppendUvarint(b, uint64(runs)<<1)
+	at, fits := uint32(0), true
+	eachRun(s.base(), s.bits, 0, func(r run) bool {
+		b = binary.AppendUvarint(b, uint64(r.first-at))
+		b = binary.AppendUvarint(b, uint64(r.end-r.first-1))
+		at = r.end + 1
+		fits = len(b) <= most
+		return fits
+	})
+	if fits {
+		return b
+	}
+	return appendWords(b[:start], s.base(), words)
+}
+
+func appendWords(b []byte, base uint32, words []uint64) []byte {
+	b = binary.AppendUvarint(b, uint64(len(words))<<1|1)
+	b = binary.AppendUvarint(b, uint64(base/wordBits))
+	for _, w := range words {
+		b = binary.LittleEndian.AppendUint64(b, w)
+	}
+	return b
+}
+
+// wireBitsLen is the length of the form with words.
+func wireBitsLen(words int, first uint32) int {
+	return uvarintLen(uint64(words)<<1|1) + uvarintLen(uint64(first/wordBits)) + 8*words
+}
+
+func uvarintLen(v uint64) int {
+	n := 1
+	for ; v >= 0x80; v >>= 7 {
+		n++
+	}
+	return n
+}
+
+var (
+	errShort = errors.New("rank set: bytes end too early")
+	errHigh  = fmt.Errorf("rank set: a rank is beyond %d", MaxID)
+)
+
+// DecodeWire reads the bytes of one set from the front of b and gives what
+// follows them. It takes no more memory than four times the bytes it has seen,
+// and keeps no reference to them.
+func DecodeWire(b []byte) (s Set, rest []byte, err error) {
+	head, b, err := uvarint(b)
+	if err != nil {
+		return Set{}, nil, err
+	}
+	n := head >> 1
+	if head&1 == 0 {
+		return decodeRuns(b, n)
+	}
+	return decodeWords(b, n)
+}
+
+func decodeRuns(b []byte, n uint64) (Set, []byte, error) {
+	if n > uint64(len(b))/2 { // a run takes two bytes at least
+		return Set{}, nil, errShort
+	}
+	var few [32]run
+	list := few[:0]
+	if n > uint64(len(few)) {
+		list = make([]run, 0, n)
+	}
+	at := uint64(0)
+	for range n {
+		var gap, length uint64
+		var err error
+		if gap, b, err = uvarint(b); err != nil {
+			return Set{}, nil, err
+		}
+		if length, b, err = uvarint(b); err != nil {
+			return Set{}, nil, err
+		}
+		if gap > uint64(MaxID) || length > uint64(MaxID) || at+gap+length > uint64(MaxID) {
+			return Set{}, nil, errHigh
+		}
+		first := at + gap
+		end := first + length + 1
+		list = append(list, run{uint32(first), uint32(end)})
+		at = end + 1
+	}
+	return fromRuns(list), b, nil
+}
+
+func decodeWords(b []byte, n uint64) (Set, []byte, error) {
+	base, b, err := uvarint(b)
+	if err != nil {
+		return Set{}, nil, err
+	}
+	if n > uint64(len(b))/8 {
+		return Set{}, nil, errShort
+	}
+	if base > uint64(MaxID)/wordBits || base+n > uint64(MaxID)/wordBits+1 {
+		return Set{}, nil, errHigh
+	}
+	words := make([]uint64, n)
+	for i := range words {
+		words[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	return fromWords(uint32(base)*wordBits, words), b[8*n:], nil
+}
+
+func uvarint(b []byte) (uint64, []byte, error) {
+	v, n := binary.Uvarint(b)
+	if n <= 0 {
+		return 0, nil, errShort
+	}
+	return v, b[n:], nil
+}

@@ -1,0 +1,142 @@
+package protocol
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"sdm/protocol/rank"
+)
+
+// where gives, for each rank, the paths at which the tree has it.
+func where(s *Stack) map[rank.ID]map[string]bool {
+	out := map[rank.ID]map[string]bool{}
+	var walk func(nodes []*StackNode, path string)
+	walk = func(nodes []*StackNode, path string) {
+		for _, n := range nodes {
+			here := path + "/" + n.Frame.String()
+			for r := range n.Ranks.All() {
+				if out[r] == nil {
+					out[r] = map[string]bool{}
+				}
+				out[r][here] = true
+			}
+			walk(n.children, here)
+		}
+	}
+	walk(s.top(), "")
+	return out
+}
+
+func drawTree(t *rapid.T, name string) *Stack {
+	var s *Stack
+	for r := range rank.ID(6) {
+		for range rapid.IntRange(0, 2).Draw(t, fmt.Sprintf("threads of %d in %s", r, name)) {
+			var frames []StackFrame
+			for range rapid.IntRange(1, 4).Draw(t, "depth") {
+				frames = append(frames, StackFrame{Func: rapid.SampledFrom([]string{"f", "g"}).Draw(t, "func")})
+			}
+			s = s.Merge(NewStack(r, frames))
+		}
+	}
+	return s
+}
+
+func TestStackSamplesAgreeWithTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := drawTree(t, "a"), drawTree(t, "b")
+		atA, atB := where(a), where(b)
+		moved, both := a.Moved(b), where(a.Overlay(b))
+		only := where(a.Only(rank.Range(1, 3)))
+		for r := range rank.ID(6) {
+			same := fmt.Sprint(atA[r]) == fmt.Sprint(atB[r])
+			if moved.Contains(r) == same {
+				t.Fatalf("rank %d: moved is %v\n%v\n%v", r, moved, a, b)
+			}
+			union := map[string]bool{}
+			for _, m := range []map[string]bool{atA[r], atB[r]} {
+				for path := range m {
+					union[path] = true
+				}
+			}
+			if len(union) > 0 && fmt.Sprint(union) != fmt.Sprint(both[r]) {
+				t.Fatalf("rank %d is at %v, want %v", r, both[r], union)
+			}
+			if want := atA[r]; 1 <= r && r <= 3 && fmt.Sprint(want) != fmt.Sprint(only[r]) || (r < 1 || r > 3) && only[r] != nil {
+				t.Fatalf("of rank %d only %v is left of %v", r, only[r], want)
+			}
+		}
+		if one, other := a.Overlay(b).AppendWire(nil), b.Overlay(a).AppendWire(nil); !bytes.Equal(one, other) {
+			t.Fatal("the order of samples shows")
+		}
+	})
+}
+
+// exported is a tree with all that needs care: threads, a mark, names with signs
+// that mean something elsewhere.
+func exported() *Stack {
+	main := StackFrame{Func: "main", File: "work.c", Line: 55}
+	crash := StackFrame{Func: `operator"";<a>`, File: `c:\x.cpp`, Line: 3, Mark: "SIGSEGV"}
+	s := StackOf(rank.Range(0, 6), []StackFrame{main, {Func: "compute", File: "work.c", Line: 31}})
+	s = s.Merge(NewStack(7, []StackFrame{main, crash}))
+	s = s.Merge(NewStack(7, []StackFrame{{From: "libc.so.6"}}))
+	return s.Merge(NewStack(7, []StackFrame{{From: "libc.so.6"}}))
+}
+
+func TestFolded(t *testing.T) {
+	const want = `main work.c:55;compute work.c:31 7
+main work.c:55;operator"",<a> c:\x.cpp:3 SIGSEGV 1
+?? libc.so.6 2
+`
+	if got := exported().Folded(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if got := (*Stack)(nil).Folded(); got != "" {
+		t.Errorf("of nothing: %q", got)
+	}
+}
+
+func TestDOT(t *testing.T) {
+	const want = `digraph stacks {
+	node [shape=box];
+	start [shape=point];
+	n1 [label="main work.c:55"];
+	start -> n1 [label="[0-7] (8)"];
+	n2 [label="compute work.c:31"];
+	n1 -> n2 [label="[0-6] (7)"];
+	n3 [label="operator\"\";<a> c:\\x.cpp:3 SIGSEGV", color=red];
+	n1 -> n3 [label="[7] (1)"];
+	n4 [label="?? libc.so.6"];
+	start -> n4 [label="[7] (1, 2 threads)"];
+}
+`
+	if got := exported().DOT(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// However wide a rank set is, what is below a frame that is wanted is not looked
+// at, and what is not below is.
+func TestHaving(t *testing.T) {
+	s := exported()
+	for fn, want := range map[string]string{"main": "0-7", "compute": "0-6", "": "7", "nobody": ""} {
+		if got := s.Having(func(f StackFrame) bool { return f.Func == fn }); got.String() != want {
+			t.Errorf("%q: %v, want %s", fn, got, want)
+		}
+	}
+}
+
+// An event can be parted by ranks.
+func TestNarrow(t *testing.T) {
+	g := Group{Kind: KindStopped, Ranks: rank.Range(0, 3), Body: []byte(`{"reason":"interrupted"}`),
+		Columns: []Column{columnOf("args.n", 0, "1", "2", "2", "3")}}
+	part, ok := g.Narrow(rank.Range(2, 9))
+	if want := `stopped [2-3] {"reason":"interrupted"} args.n=2[2]|3[3]`; !ok || part.String() != want {
+		t.Errorf("got %v, %v, want %s", part, ok, want)
+	}
+	if _, ok := g.Narrow(rank.Of(7)); ok {
+		t.Error("a part of nobody")
+	}
+}

@@ -1,0 +1,121 @@
+package protocol
+
+// Frame is one level of a stack. What differs between ranks (values of
+// arguments, addresses) is not here but in columns: "args.NAME" for a stop,
+// "N.args.NAME" and "N.addr" for level N of a backtrace.
+type Frame struct {
+	Level int      `json:"level"`
+	Func  string   `json:"func,omitempty"`
+	Args  []string `json:"args,omitempty"` // names only, in order
+	File  string   `json:"file,omitempty"` // as the compiler was given it
+	Full  string   `json:"fullname,omitempty"`
+	Line  int      `json:"line,omitempty"`
+	From  string   `json:"from,omitempty"` // shared library without line information
+}
+
+// Stop is the body of KindStopped: why a rank stopped and where. Reasons are
+// GDB's words (GDB manual, GDB/MI Async Records), plus "attached", "entry" and
+// "interrupted". Columns: "args.NAME" of the frame, "thread", and "others": how many
+// more threads of the rank stopped on their own for the same in the same place.
+type Stop struct {
+	Reason     string `json:"reason"`
+	Breakpoint int    `json:"breakpoint,omitempty"` // our number, the same on all ranks
+	Temporary  bool   `json:"temporary,omitempty"`
+	Signal     string `json:"signal,omitempty"`
+	Meaning    string `json:"meaning,omitempty"` // of the signal
+	Frame      *Frame `json:"frame,omitempty"`
+	// Others are other reasons for which further threads of the rank stopped on
+	// their own at the same time, sorted, each once.
+	Others []string `json:"others,omitempty"`
+	// Returned tells that a finish gave a value, which is in column "value".
+	Returned bool `json:"returned,omitempty"`
+	// Detail is what happened at a catchpoint: "call to syscall write".
+	Detail string `json:"detail,omitempty"`
+	// Commands are the lines of the breakpoint that had something to say, in columns
+	// "output.0", ...
+	Commands []string `json:"commands,omitempty"`
+	// Displays are the displayed expressions that have a value here; the values
+	// are in columns "display.NUMBER".
+	Displays []Display `json:"displays,omitempty"`
+	// Source is the text of the line where the rank stopped, without a newline,
+	// where the server could read the file.
+	Source string `json:"source,omitempty"`
+}
+
+// Logged is the body of KindLogged: a rank has passed a log, or a breakpoint
+// whose commands let it go on. The values of Exprs are in columns "value.0", …,
+// what Commands said in "output.0", ….
+type Logged struct {
+	Breakpoint int      `json:"breakpoint"`
+	Frame      *Frame   `json:"frame,omitempty"` // without arguments
+	Exprs      []string `json:"exprs,omitempty"`
+	Commands   []string `json:"commands,omitempty"`
+	Silent     bool     `json:"silent,omitempty"` // the place is of no interest
+}
+
+// Display is an expression that is shown at every stop.
+type Display struct {
+	Number int    `json:"number"` // ours, the same on all ranks
+	Expr   string `json:"expr"`
+	Format string `json:"format,omitempty"` // gdb's letters
+}
+
+// Exit is the body of KindExited and KindSignalled.
+type Exit struct {
+	Code    int    `json:"code"`             // 0 to 255; 0 when ended by a signal
+	Signal  string `json:"signal,omitempty"` // "SIGSEGV"
+	Meaning string `json:"meaning,omitempty"`
+}
+
+// Started is the body of KindStarted. The process id is in column "pid".
+type Started struct {
+	Host    string `json:"host"`
+	Program string `json:"program"`
+	// Attached tells that the rank was running before us: at the end we detach
+	// from it and do not kill it.
+	Attached bool `json:"attached,omitempty"`
+}
+
+// Note is the body of KindNote: words to the person that belong to no command.
+type Note struct {
+	Text string `json:"text"`
+}
+
+// JobState is the body of KindJob.
+type JobState struct {
+	// State is "starting", "queued", "allocated", "held" (all ranks have their
+	// servers), "ended" or "cancelled".
+	State string `json:"state"`
+	Job   string `json:"job,omitempty"`  // the resource manager's name for it
+	Text  string `json:"text,omitempty"` // more, for people: why it waits
+	// Status is the starter's exit status, with "ended".
+	Status *int `json:"status,omitempty"`
+}
+
+// BreakpointInfo is one row of `info breakpoints`, and the result of `break`.
+// Column "hits" counts, per rank, how often it was reached.
+type BreakpointInfo struct {
+	Number    int      `json:"number"` // ours, the same on all ranks
+	Type      string   `json:"type"`   // "breakpoint", "hw breakpoint", "hw watchpoint", ...
+	Temporary bool     `json:"temporary,omitempty"`
+	Enabled   bool     `json:"enabled"`
+	Pending   bool     `json:"pending,omitempty"`
+	Location  string   `json:"location"` // as the person gave it
+	Func      string   `json:"func,omitempty"`
+	File      string   `json:"file,omitempty"`
+	Line      int      `json:"line,omitempty"`
+	Places    []string `json:"places,omitempty"` // of a breakpoint with several locations
+	Condition string   `json:"condition,omitempty"`
+	Ignore    int      `json:"ignore,omitempty"`   // hits that are still passed
+	Exprs     []string `json:"exprs,omitempty"`    // of a log
+	Commands  []string `json:"commands,omitempty"` // carried out when it is reached
+}
+
+// SignalInfo is what one signal does: a row of `info signals`.
+type SignalInfo struct {
+	Signal  string `json:"signal"`
+	Stop    bool   `json:"stop"`
+	Print   bool   `json:"print"`
+	Pass    bool   `json:"pass"`
+	Meaning string `json:"meaning,omitempty"`
+}
