@@ -1,0 +1,59 @@
+// What the property tests draw.
+
+package aggregate_test
+
+import (
+	"fmt"
+
+	"pgregory.net/rapid"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// drawRanks draws one or a few ranks below most.
+func drawRanks(t *rapid.T, most int) rank.Set {
+	ids := rapid.SliceOfN(rapid.IntRange(0, most-1), 1, 6).Draw(t, "ranks")
+	var set rank.Set
+	for _, id := range ids {
+		set = set.Union(rank.Of(rank.ID(id)))
+	}
+	return set
+}
+
+// drawGroup draws one of a few payloads, so that equal ones are frequent, with
+// columns that hold a value of each rank.
+func drawGroup(t *rapid.T, ranks rank.Set, kinds ...protocol.Kind) protocol.Group {
+	g := protocol.Group{
+		Kind:  rapid.SampledFrom(kinds).Draw(t, "kind"),
+		Ranks: ranks,
+		Body:  fmt.Appendf(nil, `{"body":%d}`, rapid.IntRange(0, 20).Draw(t, "body")),
+	}
+	if rapid.IntRange(0, 3).Draw(t, "columns") == 0 {
+		g.Columns = []protocol.Column{column("x", ranks)}
+	}
+	if rapid.IntRange(0, 3).Draw(t, "stack") == 0 {
+		for r := range ranks.All() {
+			g.Stack = g.Stack.Merge(protocol.NewStack(r, []protocol.StackFrame{{Func: "main"}, {Func: fmt.Sprintf("f%d", r%3)}}))
+		}
+	}
+	return g
+}
+
+func column(name string, ranks rank.Set) protocol.Column {
+	var all protocol.Column
+	first := true
+	for r := range ranks.All() {
+		c := protocol.NewColumn(name, r, fmt.Sprint(r%5), 0)
+		if first {
+			all, first = c, false
+		} else {
+			all = all.Merge(c)
+		}
+	}
+	return all
+}
+
+func result(ranks rank.Set, body string) protocol.Group {
+	return protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Body: []byte(body)}
+}

@@ -1,0 +1,29 @@
+// The vertex's time.
+
+package overlay
+
+import "sdm/tree"
+
+// arm sets the timer, unless it fires early enough: most wishes are cancelled
+// before their time, and setting a timer costs more than one that fires in vain.
+func (l *Loop) arm() {
+	if l.wake == 0 || l.alarm != 0 && l.alarm <= l.wake {
+		return
+	}
+	l.alarm = l.wake
+	l.timer.Reset(max(l.wake-l.now(), 0))
+}
+
+// tick is called when the timer has fired.
+func (l *Loop) tick() {
+	l.alarm = 0
+	if l.wake == 0 {
+		return
+	}
+	if l.now() < l.wake {
+		l.arm()
+		return
+	}
+	l.wake = 0
+	l.step(tree.Tick{})
+}

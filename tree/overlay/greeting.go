@@ -1,0 +1,219 @@
+// Hello and Welcome: who is at the other end of a link.
+//
+//	parent                          child
+//	  | Hello: introduction, want     |
+//	  |------------------------------>|  version, session, number, epoch
+//	  | Welcome: introduction, or     |
+//	  | a refusal with its reason     |
+//	  |<------------------------------|
+//
+// Over TCP both come after the TLS handshake. A TLS 1.3 client's handshake ends
+// before the server has judged the client, so only the Welcome tells a dialling
+// side that it is trusted.
+
+package overlay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"sdm/protocol"
+	"sdm/protocol/wire"
+	"sdm/tree"
+)
+
+// Reasons for a refusal that callers may tell apart, with errors.Is.
+var (
+	ErrVersion = errors.New("another version of the protocol")
+	ErrSession = errors.New("another session")
+	ErrNumber  = errors.New("another server number")
+	ErrEpoch   = errors.New("an older shape of the tree")
+	ErrRefused = errors.New("refused") // any other reason, in the other side's words
+)
+
+// refusals are the reasons as they cross the wire.
+var refusals = map[string]error{
+	"version": ErrVersion, "session": ErrSession, "number": ErrNumber, "epoch": ErrEpoch, "refused": ErrRefused,
+}
+
+// hello is the body of a Hello packet: of a parent, or of a server that
+// registers.
+type hello struct {
+	introduction
+	Want     tree.NodeID   `json:"want"` // the number that the sender looks for
+	Register *Registration `json:"register,omitempty"`
+}
+
+// welcome is the body of a Welcome packet.
+type welcome struct {
+	introduction
+	Refusal string `json:"refusal,omitempty"` // a key of refusals; "" is accepted
+	Reason  string `json:"reason,omitempty"`  // for people
+	// Server is the number of a server that has registered without one.
+	Server *protocol.ServerID `json:"server,omitempty"`
+}
+
+// refusal is the error of a side that was refused, or that refuses.
+type refusal struct {
+	kind   string
+	reason string
+}
+
+func (r *refusal) Error() string { return r.reason }
+func (r *refusal) Unwrap() error { return refusals[r.kind] }
+
+// Greet opens the conversation on a fresh link as the parent: it says who we are
+// and makes sure that the other end is vertex want of the same session. It closes
+// the link when that fails or ctx ends first.
+func Greet(ctx context.Context, l Link, self Identity, want tree.NodeID) (Identity, error) {
+	if e := errandOf(ctx); e.epoch > 0 {
+		self.Epoch = e.epoch
+	}
+	w, err := exchange(ctx, l, hello{introduction: self.introduce(), Want: want})
+	if err == nil {
+		err = judgeWelcome(w, self, want)
+	}
+	if err != nil {
+		l.Close()
+		return Identity{}, err
+	}
+	return w.identity(), nil
+}
+
+// judgeWelcome does not rely on the other side's judgement alone.
+func judgeWelcome(w welcome, self Identity, want tree.NodeID) error {
+	ours := self.introduce()
+	switch {
+	case w.Refusal != "":
+		return &refusal{w.Refusal, w.Reason}
+	case w.Version != ours.Version:
+		return versionRefusal(w.introduction, ours)
+	case w.Session != ours.Session:
+		return sessionRefusal(w.introduction)
+	case w.Node != want:
+		return numberRefusal(w.introduction, want)
+	}
+	return nil
+}
+
+// Answer answers a Greet as the child: it takes any parent of the same session
+// that looks for us and is not of an older epoch. It closes the link when it
+// refuses, when that fails, or when ctx ends first.
+func Answer(ctx context.Context, l Link, self Identity) (Identity, error) {
+	stop := closeAtEnd(ctx, l)
+	h, err := hear(l)
+	if err == nil {
+		err = judgeHello(h, self)
+		if failed := reply(l, self, err); err == nil {
+			err = failed
+		}
+	}
+	if err = stop(err); err != nil {
+		l.Close()
+		return Identity{}, err
+	}
+	return h.identity(), nil
+}
+
+func judgeHello(h hello, self Identity) error {
+	ours := self.introduce()
+	switch {
+	case h.Version != ours.Version:
+		return versionRefusal(ours, h.introduction)
+	case h.Register != nil:
+		return &refusal{"refused", "this is a server, not the place where servers register; " + ours.String()}
+	case h.Session != ours.Session:
+		return sessionRefusal(ours)
+	case h.Want != ours.Node:
+		return numberRefusal(ours, h.Want)
+	case h.Epoch < ours.Epoch:
+		return &refusal{"epoch", fmt.Sprintf("server %d has a parent of epoch %d already, epoch %d is older",
+			ours.Node-1, ours.Epoch, h.Epoch)}
+	}
+	return nil
+}
+
+func versionRefusal(a, b introduction) error {
+	return &refusal{"version", fmt.Sprintf("%v, %v; install the same build on all hosts", a, b)}
+}
+
+func sessionRefusal(found introduction) error {
+	return &refusal{"session", fmt.Sprintf("server %d on %s belongs to another session", found.Node-1, found.Host)}
+}
+
+func numberRefusal(found introduction, want tree.NodeID) error {
+	return &refusal{"number", fmt.Sprintf("found server %d on %s instead of server %d", found.Node-1, found.Host, want-1)}
+}
+
+// exchange sends a Hello and waits for the Welcome.
+func exchange(ctx context.Context, l Link, h hello) (welcome, error) {
+	stop := closeAtEnd(ctx, l)
+	var w welcome
+	err := l.Send(wire.Message{Kind: wire.Hello, Body: protocol.Canonical(h)})
+	if err == nil {
+		err = receiveGreeting(l, wire.Welcome, &w)
+	}
+	if err == nil {
+		err = w.check()
+	}
+	if w.Refusal != "" && refusals[w.Refusal] == nil {
+		w.Refusal = "refused" // a reason of a later version
+	}
+	w.Reason = clip(w.Reason, maxPath)
+	return w, stop(err)
+}
+
+// hear waits for a Hello.
+func hear(l Link) (hello, error) {
+	var h hello
+	err := receiveGreeting(l, wire.Hello, &h)
+	if err == nil {
+		err = h.check()
+	}
+	return h, err
+}
+
+// reply sends the Welcome: accepted, or refused because of err.
+func reply(l Link, self Identity, err error) error {
+	return sendWelcome(l, welcome{introduction: self.introduce()}, err)
+}
+
+func sendWelcome(l Link, w welcome, err error) error {
+	var no *refusal
+	if errors.As(err, &no) {
+		w.Refusal, w.Reason = no.kind, clip(no.reason, maxPath)
+	}
+	return l.Send(wire.Message{Kind: wire.Welcome, Body: protocol.Canonical(w)})
+}
+
+func receiveGreeting(l Link, kind wire.Kind, into any) error {
+	receive := l.Receive
+	if any, ok := l.(interface{ receiveGreeting() (wire.Message, error) }); ok {
+		receive = any.receiveGreeting
+	}
+	m, err := receive()
+	if err != nil {
+		return err
+	}
+	if m.Kind != kind {
+		return fmt.Errorf("greeting expected, packet of kind %d came", m.Kind)
+	}
+	if err := json.Unmarshal(m.Body, into); err != nil {
+		return fmt.Errorf("greeting cannot be read: %w", err)
+	}
+	return nil
+}
+
+// closeAtEnd closes the link when ctx ends before stop is called. stop prefers
+// the end of ctx to the error that it has caused.
+func closeAtEnd(ctx context.Context, l Link) (stop func(error) error) {
+	undo := context.AfterFunc(ctx, func() { l.Close() })
+	return func(err error) error {
+		if !undo() || err != nil && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return err
+	}
+}

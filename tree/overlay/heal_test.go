@@ -1,0 +1,140 @@
+package overlay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"sdm/tree"
+)
+
+// Output that the vertex holds back waits; children are read all the same.
+func TestHeldOutput(t *testing.T) {
+	g := newGate(10, func() int { return 0 })
+	g.hold(true)
+	if err := g.open(t.Context()); err != nil {
+		t.Errorf("children: %v", err)
+	}
+	over, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("enough"))
+	if err := g.pass(over, t.Context()); err == nil || err.Error() != "enough" {
+		t.Errorf("output passes: %v", err)
+	}
+	passed := make(chan error)
+	go func() { passed <- g.pass(t.Context(), t.Context()) }()
+	g.hold(false)
+	if err := <-passed; err != nil {
+		t.Errorf("output waits still: %v", err)
+	}
+}
+
+// A server that was there and is not any more is known to be gone long before the
+// time is over; one that may come late is waited for.
+func TestDialOfADeadServer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	_, _, err = Dial(withErrand(ctx, errand{epoch: 2, adopt: true}), []string{addr}, 3, NewSecret(), Identity{}, 1)
+	if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "connection refused") {
+		t.Errorf("nobody listens: %v", err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, _, err = Dial(short, []string{addr}, 3, NewSecret(), Identity{}, 1); short.Err() == nil {
+		t.Errorf("a server that may come late is given up: %v", err)
+	}
+}
+
+// What the loop is sent for goes into the Hello, whoever dials.
+func TestEpochOfAnErrand(t *testing.T) {
+	key := NewSecret()
+	epoch := uint64(5)
+	l, err := Listen("127.0.0.1:0", 1, key, func() Identity { return Identity{Node: 3, Epoch: epoch} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	came := make(chan uint64, 1)
+	go func() {
+		link, parent, err := l.Accept(t.Context())
+		if err == nil {
+			defer link.Close()
+		}
+		came <- parent.Epoch
+	}()
+	dial := func(e uint64) error {
+		link, _, err := Dial(withErrand(t.Context(), errand{epoch: e}), []string{l.Addr()}, 1, key, Identity{Epoch: 1}, tree.NodeID(3))
+		if err == nil {
+			link.Close()
+		}
+		return err
+	}
+	if err := dial(4); !errors.Is(err, ErrEpoch) {
+		t.Errorf("an older epoch: %v", err)
+	}
+	if err := dial(6); err != nil {
+		t.Errorf("a newer epoch: %v", err)
+	}
+	if got := <-came; got != 6 {
+		t.Errorf("the parent came with epoch %d", got)
+	}
+}
+
+// The kernel tells how often it has sent in vain; on a good link never.
+func TestRetries(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	raw, err := conn.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := retries(raw); n != 0 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	conn.Close()
+	if _, err := retries(raw); err == nil {
+		t.Error("a closed connection can be looked at")
+	}
+}
+
+// Silence of a child means nothing while bytes come from it, or while we do not
+// read.
+func TestBusyNeighbour(t *testing.T) {
+	a, b := Pipe()
+	defer a.Close()
+	defer b.Close()
+	n := &neighbour{link: a, child: 1}
+	if n.isBusy() {
+		t.Error("nothing has come")
+	}
+	sent := make(chan error, 1)
+	go func() { sent <- b.Send(command(1, nil)) }()
+	if _, err := a.Receive(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-sent; err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprint(n.isBusy(), n.isBusy())
+	n.unread.Store(true)
+	if got += fmt.Sprint(n.isBusy()); got != "true falsetrue" {
+		t.Errorf("busy: %s", got)
+	}
+}

@@ -1,0 +1,282 @@
+// Loss, adoption and the end of a session.
+
+package overlay
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sdm/protocol"
+	"sdm/protocol/wire"
+	"sdm/tree"
+)
+
+var quit = wire.Message{Kind: wire.Quit}
+
+func TestRunEndsWithContext(t *testing.T) {
+	x, y := Pipe()
+	cause := errors.New("told to")
+	l := NewLoop(LoopConfig{Node: newScript(vertex(false)), Parent: x})
+	ctx, cancel := context.WithCancelCause(context.Background())
+	ended := async(func() error { return l.Run(ctx) })
+	cancel(cause)
+	if err := await(t, "Run", ended); err != cause {
+		t.Errorf("Run: %v", err)
+	}
+	if _, err := y.Receive(); err == nil {
+		t.Error("the parent's link is open")
+	}
+	y.Close()
+}
+
+// Quit goes down, the owner cleans up, events of the cleaning still go up, and
+// Run ends when all below have gone.
+func TestQuit(t *testing.T) {
+	x, y := Pipe()
+	up := make(chan wire.Message, 10)
+	top := withChild(t, LoopConfig{Up: func(m wire.Message) { up <- m }}, x)
+	cleaning, cleaned := make(chan bool), make(chan bool)
+	var lost []string
+	low := run(t, LoopConfig{
+		Parent: y,
+		Quit:   func() { close(cleaning); <-cleaned },
+		Lost:   func(why string) { lost = append(lost, why) },
+	}, vertex(false))
+	top.Post(tree.FromParent{Msg: quit})
+	await(t, "Quit", cleaning)
+	low.Post(answer(7))
+	if m := await(t, "what goes up while cleaning", up); m.ID != 7 {
+		t.Errorf("%+v", m)
+	}
+	low.Post(answer(8))
+	close(cleaned)
+	check(t, await(t, "the server's end", low.ended))
+	check(t, await(t, "the master's end", top.ended))
+	if m := await(t, "the last words", up); m.ID != 8 {
+		t.Errorf("%+v", m)
+	}
+	if len(lost) > 0 {
+		t.Errorf("after Quit the parent is lost: %q", lost)
+	}
+	for len(top.node.seen) > 0 {
+		if in, ok := (<-top.node.seen).(tree.ChildLost); ok {
+			t.Errorf("after Quit: %+v", in)
+		}
+	}
+}
+
+// A child that does not close is not waited for.
+func TestFarewellIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, y := Pipe()
+		r := withChild(t, LoopConfig{}, x)
+		start := time.Now()
+		r.Post(tree.FromParent{Msg: quit})
+		check(t, await(t, "Run", r.ended))
+		if took := time.Since(start); took != farewell {
+			t.Errorf("took %v, want %v", took, farewell)
+		}
+		if m, err := y.Receive(); err != nil || m.Kind != wire.Quit {
+			t.Errorf("the child got %+v, %v", m, err)
+		}
+		y.Close()
+	})
+}
+
+func TestParentLost(t *testing.T) {
+	x, y := Pipe()
+	lost := make(chan string, 10)
+	r := run(t, LoopConfig{Parent: x, Lost: func(why string) { lost <- why }}, vertex(false))
+	y.Close()
+	if why := await(t, "Lost", lost); why != "closed by the other side" {
+		t.Errorf("lost because %q", why)
+	}
+	// The vertex goes on, and what it says waits for the next parent.
+	r.Post(answer(1), answer(2))
+	x2, y2 := Pipe()
+	defer y2.Close()
+	r.SetParent(x2)
+	r.Post(answer(3))
+	check(t, receiveIDs(y2, 3))
+	check(t, y2.Send(command(5, nil)))
+	if in := seen[tree.FromParent](t, r); in.Msg.ID != 5 {
+		t.Errorf("%+v", in)
+	}
+	// A parent that is replaced is not lost.
+	x3, y3 := Pipe()
+	defer y3.Close()
+	r.SetParent(x3)
+	r.Post(answer(1))
+	check(t, receiveIDs(y3, 1))
+	if _, err := y2.Receive(); err == nil {
+		t.Error("the old parent's link is open")
+	}
+	y3.Close()
+	await(t, "the loss of the third", lost)
+	r.stop()
+	if len(lost) > 0 {
+		t.Errorf("lost once more: %q", <-lost)
+	}
+}
+
+// Without a Lost, the loss of the parent is a Quit.
+func TestParentLostIsQuit(t *testing.T) {
+	x, y := Pipe()
+	called := make(chan bool, 1)
+	r := run(t, LoopConfig{Parent: x, Quit: func() { called <- true }}, vertex(false))
+	y.Close()
+	await(t, "Quit", called)
+	check(t, await(t, "Run", r.ended))
+}
+
+func TestDropIsNoLoss(t *testing.T) {
+	x, y := Pipe()
+	defer y.Close()
+	r := run(t, LoopConfig{Dial: func(context.Context, tree.NodeID, protocol.Route) (Link, error) { return x, nil }},
+		func(_ time.Duration, in tree.Input) []tree.Output {
+			switch in.(type) {
+			case tree.FromParent:
+				return []tree.Output{tree.Connect{Child: 1}}
+			case tree.Connected:
+				return []tree.Output{tree.Drop{Child: 1}, tree.ToChild{Child: 1, Msg: quit}, tree.Drop{Child: 2}}
+			}
+			return nil
+		})
+	r.Post(down(1))
+	if m, err := y.Receive(); err == nil {
+		t.Errorf("a dropped child got %+v", m)
+	}
+	r.stop()
+	close(r.node.seen)
+	for in := range r.node.seen {
+		if _, ok := in.(tree.ChildLost); ok {
+			t.Errorf("dropped, and then %+v", in)
+		}
+	}
+}
+
+// A child that does not read is lost when too much waits for it, or for too
+// long, and the others are served meanwhile.
+func TestChildThatDoesNotRead(t *testing.T) {
+	t.Run("too much", func(t *testing.T) {
+		x, y := Pipe()
+		r := withChild(t, LoopConfig{}, x)
+		body := make([]byte, 1<<20)
+		for i := range maxDown>>20 + 8 {
+			r.Post(tree.FromParent{Msg: command(i, body)})
+		}
+		if lost := seen[tree.ChildLost](t, r); lost.Cause != "does not read: over 16 MiB wait for it" {
+			t.Errorf("%+v", lost)
+		}
+		y.Close()
+	})
+	t.Run("too long", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			x, y := Pipe()
+			r := withChild(t, LoopConfig{}, x)
+			start := time.Now()
+			r.Post(tree.FromParent{Msg: command(1, make([]byte, 1<<20))})
+			lost := seen[tree.ChildLost](t, r)
+			if took := time.Since(start); lost.Cause != errStalled.Error() || took != stallTime {
+				t.Errorf("%+v after %v", lost, took)
+			}
+			r.stop()
+			y.Close()
+		})
+	})
+	t.Run("one large command is not too much", func(t *testing.T) {
+		x, y := Pipe()
+		defer y.Close()
+		r := withChild(t, LoopConfig{}, x)
+		r.Post(tree.FromParent{Msg: command(1, make([]byte, 2*maxDown))}, down(2))
+		check(t, receiveIDs(y, 2))
+	})
+}
+
+// While nobody takes what goes up, children are not read without bound, output
+// waits, and commands go down all the same; then everything comes, in order.
+func TestCongestedWayUp(t *testing.T) {
+	const size, n = 16 << 10, 400 // 6.4 MB
+	x, y := Pipe()
+	open := make(chan bool)
+	release := sync.OnceFunc(func() { close(open) })
+	defer release()
+	up := make(chan wire.Message, 2*n)
+	r := withChild(t, LoopConfig{Up: func(m wire.Message) { <-open; up <- m }}, x)
+	sent := async(func() error {
+		for i := 1; i <= n; i++ {
+			if err := y.Send(events(i, size)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	r.waitForGate()
+	posted := async(func() error {
+		return r.PostOutput(testContext(t), tree.LocalEvents{Groups: []protocol.Group{{Kind: protocol.KindStdout}}})
+	})
+	short, cancel := context.WithCancel(context.Background())
+	cancelled := async(func() error { return r.PostOutput(short, tree.LocalEvents{}) })
+	for i := 1; i <= 50; i++ {
+		r.Post(down(i))
+	}
+	check(t, receiveIDs(y, 50))
+	cancel()
+	if err := await(t, "PostOutput", cancelled); err != context.Canceled {
+		t.Errorf("PostOutput: %v", err)
+	}
+	if len(posted) > 0 || len(sent) > 0 {
+		t.Error("the flood is not held back")
+	}
+	release()
+	check(t, await(t, "the child", sent))
+	check(t, await(t, "PostOutput", posted))
+	next := protocol.RequestID(1)
+	for next <= n {
+		m := await(t, "an event", up)
+		if m.ID == 0 {
+			continue // our own output, somewhere in between
+		}
+		if m.ID != next {
+			t.Fatalf("event %d came where %d was expected", m.ID, next)
+		}
+		next++
+	}
+	y.Close()
+}
+
+// waitForGate waits until the way up is congested.
+func (r *running) waitForGate() {
+	shut := func() bool {
+		r.upper.mu.Lock()
+		defer r.upper.mu.Unlock()
+		return r.upper.shut != nil
+	}
+	for !shut() {
+		runtime.Gosched()
+	}
+}
+
+// PostOutput ends with the loop.
+func TestPostOutputEndsWithTheLoop(t *testing.T) {
+	x, y := Pipe()
+	defer y.Close()
+	r := run(t, LoopConfig{Parent: x}, vertex(false))
+	flood := async(func() error {
+		for {
+			if err := r.PostOutput(context.Background(), tree.LocalEvents{Groups: events(1, 64<<10).Groups}); err != nil {
+				return err
+			}
+		}
+	})
+	r.waitForGate()
+	r.stop()
+	if err := await(t, "PostOutput", flood); err != ErrEnded {
+		t.Errorf("PostOutput: %v", err)
+	}
+}

@@ -1,0 +1,52 @@
+// What all tests use.
+
+package overlay
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	if kind := os.Getenv(peerVariable); kind != "" {
+		runPeer(kind)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// patience is how long a test waits for what must come; it is never waited for
+// when the code is right.
+const patience = 20 * time.Second
+
+func testContext(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// await gives what comes from c.
+func await[T any](t testing.TB, what string, c <-chan T) T {
+	t.Helper()
+	alarm := time.NewTimer(patience)
+	defer alarm.Stop()
+	select {
+	case v := <-c:
+		return v
+	case <-alarm.C:
+		t.Fatalf("%s has not come", what)
+		panic("unreachable")
+	}
+}
+
+// async calls f on a goroutine and gives what it returns.
+func async[T any](f func() T) <-chan T {
+	c := make(chan T, 1)
+	go func() { c <- f() }()
+	return c
+}

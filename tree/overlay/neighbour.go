@@ -1,0 +1,219 @@
+// One link of the vertex, and its reader.
+
+package overlay
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"sdm/protocol/wire"
+	"sdm/tree"
+)
+
+// readBatch bounds what a reader brings at once, in packets.
+const readBatch = 64
+
+// neighbour is one link of the vertex, with what the loop knows about it. It
+// belongs to the holder of the baton; its reader only touches link.
+type neighbour struct {
+	link  Link // nil: the root's way up
+	way   way
+	child tree.NodeID // 0 is the parent: no child has that number
+	dirty bool        // in Loop.dirty
+	large int         // bytes of the longest packet since nothing waited
+	gone  bool        // what still comes from it is of the past
+	heard uint64      // bytes that had come when we last looked
+
+	unread atomic.Bool // its reader waits for room here
+}
+
+// isBusy tells whether bytes have come since the last call, though perhaps no
+// whole packet, or whether we do not read: then silence means nothing.
+func (n *neighbour) isBusy() bool {
+	r, ok := n.link.(interface{ received() uint64 })
+	if !ok {
+		return n.unread.Load()
+	}
+	before := n.heard
+	n.heard = r.received()
+	return n.heard != before || n.unread.Load()
+}
+
+func (n *neighbour) close() {
+	n.gone = true
+	if n.link != nil {
+		n.link.Close()
+	}
+	if p, ok := n.way.(*pump); ok {
+		p.close()
+	}
+}
+
+// attach makes a neighbour of a link and starts its reader.
+func (l *Loop) attach(link Link, child tree.NodeID) *neighbour {
+	n := &neighbour{link: link, child: child}
+	w, ok := link.(way)
+	if !ok {
+		p := newPump(func(m wire.Message) error { return link.Send(m) })
+		l.group.Go(p.run)
+		w = p
+	}
+	n.way = w
+	if child == 0 {
+		w.watch(l.upper.look, 0)
+	} else {
+		w.watch(nil, stallTime)
+	}
+	l.group.Go(func() { l.read(n) })
+	return n
+}
+
+// read brings packets until the link ends. Children are not read while the way
+// up is congested.
+func (l *Loop) read(n *neighbour) {
+	batch := make([]entry, 0, 4)
+	for {
+		n.unread.Store(true)
+		if n.child != 0 && l.upper.open(l.ctx) != nil || !l.inbox.room() {
+			return
+		}
+		n.unread.Store(false)
+		var err error
+		batch, err = receiveBatch(n, batch[:0])
+		l.bring(insider, batch...)
+		if err != nil {
+			l.bring(insider, entry{do: func() { l.lose(n, cause(err)) }})
+			return
+		}
+		clear(batch)
+	}
+}
+
+// receiveBatch waits for one packet and takes what has come with it.
+func receiveBatch(n *neighbour, batch []entry) ([]entry, error) {
+	more, _ := n.link.(batchReader)
+	for {
+		m, err := n.link.Receive()
+		if err != nil {
+			return batch, err
+		}
+		batch = append(batch, entry{from: n, msg: m, size: messageSize(&m)})
+		if more == nil || len(batch) == readBatch || !more.ready() {
+			return batch, nil
+		}
+	}
+}
+
+// receive is one packet of a neighbour; the vertex sees those of the right kind.
+func (l *Loop) receive(n *neighbour, m *wire.Message) {
+	if n.gone {
+		return
+	}
+	switch m.Kind {
+	case wire.Ping:
+		l.put(n, &wire.Message{Kind: wire.Pong, ID: m.ID})
+	case wire.Pong:
+		if n.child != 0 {
+			l.step(tree.FromChild{Child: n.child, Msg: *m})
+		}
+	case wire.Init, wire.Command, wire.Quit, wire.Heal, wire.Resend, wire.Ack, wire.GivenUp:
+		if n.child != 0 {
+			l.lose(n, fmt.Sprintf("sends a packet of kind %v upwards", m.Kind))
+			return
+		}
+		l.step(tree.FromParent{Msg: *m})
+	case wire.Reply, wire.Events:
+		if n.child == 0 {
+			l.lose(n, fmt.Sprintf("sends a packet of kind %v downwards", m.Kind))
+			return
+		}
+		l.step(tree.FromChild{Child: n.child, Msg: *m})
+	default:
+		l.lose(n, fmt.Sprintf("sends a packet of kind %v, which is not for here", m.Kind))
+	}
+}
+
+// put sends a packet, at the next flush.
+func (l *Loop) put(n *neighbour, m *wire.Message) {
+	if n.child != 0 && n.overfull(messageSize(m)) {
+		l.lose(n, fmt.Sprintf("does not read: over %d MiB wait for it", maxDown>>20))
+		return
+	}
+	if err := putParts(n.way, m); err != nil {
+		l.lose(n, cause(err))
+		return
+	}
+	if !n.dirty {
+		n.dirty = true
+		l.dirty = append(l.dirty, n)
+	}
+}
+
+// overfull tells whether too much waits to put one more packet of this size. One
+// packet may be longer than all that may wait, and is not held against the child.
+func (n *neighbour) overfull(size int) bool {
+	queued := n.way.queued()
+	if queued == 0 {
+		n.large = 0
+	}
+	if queued-n.large > maxDown {
+		return true
+	}
+	n.large = max(n.large, size)
+	return false
+}
+
+// lose is the end of a neighbour that has not been asked to go.
+func (l *Loop) lose(n *neighbour, why string) {
+	if n.gone {
+		return
+	}
+	n.close()
+	if n.child == 0 {
+		l.parent = nil
+		l.upper.lead(nil, l.keptSize)
+		l.orphaned(why)
+		return
+	}
+	delete(l.children, n.child)
+	if l.quitting {
+		l.checkOver() // a child closes after its Quit
+		return
+	}
+	l.step(tree.ChildLost{Child: n.child, Cause: why})
+}
+
+// drop ends a link because the vertex wants it; no loss is reported.
+func (l *Loop) drop(child tree.NodeID) {
+	if n := l.children[child]; n != nil {
+		n.close()
+		delete(l.children, child)
+		l.checkOver()
+	}
+}
+
+// connect looks for a child.
+func (l *Loop) connect(c tree.Connect) {
+	if l.cfg.Dial == nil {
+		l.step(tree.ConnectFailed{Child: c.Child, Cause: "this vertex does not dial"})
+		return
+	}
+	l.group.Go(func() {
+		ctx, cancel := withErrand(l.ctx, errand{c.Epoch, c.Adopt}), context.CancelFunc(func() {})
+		if c.Wait > 0 {
+			ctx, cancel = context.WithTimeout(ctx, c.Wait)
+		}
+		link, err := l.cfg.Dial(ctx, c.Child, c.Route)
+		cancel()
+		if err != nil {
+			l.bring(insider, entry{in: tree.ConnectFailed{Child: c.Child, Cause: err.Error()}})
+			return
+		}
+		l.bring(insider, entry{link: link, do: func() {
+			l.drop(c.Child)
+			l.children[c.Child] = l.attach(link, c.Child)
+			l.step(tree.Connected{Child: c.Child})
+		}})
+	})
+}

@@ -1,0 +1,71 @@
+// The way up: a parent, one that is still to come, or the owner of the root.
+
+package overlay
+
+import (
+	"sdm/protocol/wire"
+	"sdm/tree"
+)
+
+// toParent sends upwards, or keeps for a parent that is still to come.
+func (l *Loop) toParent(m *wire.Message) {
+	if l.parent != nil {
+		l.put(l.parent, m)
+		return
+	}
+	l.kept = append(l.kept, clone(m))
+	l.keptSize += messageSize(m)
+	l.upper.lead(nil, l.keptSize)
+}
+
+// startUp makes the owner of the root its parent.
+func (l *Loop) startUp() {
+	p := newPump(func(m wire.Message) error {
+		l.cfg.Up(m)
+		return nil
+	})
+	if l.cfg.TryUp != nil {
+		p.try = func(m wire.Message) bool { return l.mayCall() && l.cfg.TryUp(m) }
+	}
+	l.bring(insider, entry{do: func() {
+		l.group.Go(p.run)
+		p.watch(l.upper.look, 0)
+		l.follow(&neighbour{way: p})
+	}})
+}
+
+// adopt takes a new parent in place of the old one.
+func (l *Loop) adopt(p Link) {
+	if l.parent != nil {
+		l.parent.close()
+		l.step(tree.ParentLost{})
+	}
+	l.follow(l.attach(p, 0))
+	if l.cfg.Found != nil {
+		l.call(l.cfg.Found)
+	}
+}
+
+// follow sends what has waited for a parent.
+func (l *Loop) follow(n *neighbour) {
+	l.parent = n
+	l.upper.lead(n.way, 0)
+	kept := l.kept
+	l.kept, l.keptSize = nil, 0
+	for i := range kept {
+		l.toParent(&kept[i])
+	}
+}
+
+// orphaned is the loss of the parent.
+func (l *Loop) orphaned(why string) {
+	l.step(tree.ParentLost{})
+	switch {
+	case l.quitting:
+		l.checkOver()
+	case l.cfg.Lost == nil:
+		l.step(tree.FromParent{Msg: wire.Message{Kind: wire.Quit}})
+	default:
+		l.call(func() { l.cfg.Lost(why) })
+	}
+}

@@ -1,0 +1,150 @@
+// Sending by a function that may wait.
+
+package overlay
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"sdm/protocol/wire"
+)
+
+// pump is a way over a function that may wait: the root's Up, and Send of links
+// that are not of this package.
+//
+// Goroutine: run, started by the loop, ends at close or when the function fails.
+// Its queue is bounded by who looks at queued.
+type pump struct {
+	send func(wire.Message) error
+	// try is send where that is possible now and without waiting; it tells whether
+	// it was. It is called by flush while nothing waits. nil: never.
+	try func(wire.Message) bool
+
+	mu      sync.Mutex
+	changed sync.Cond
+	batch   []wire.Message // put, not flushed
+	queue   []wire.Message
+	size    int // bytes of queue and of the packet in run's hands
+	room    func()
+	ended   bool
+}
+
+func newPump(send func(wire.Message) error) *pump {
+	p := &pump{send: send}
+	p.changed.L = &p.mu
+	return p
+}
+
+// clone keeps what may be overwritten by the vertex's next step; bodies and
+// columns never are.
+func clone(m *wire.Message) wire.Message {
+	c := *m
+	c.Groups = slices.Clone(m.Groups)
+	return c
+}
+
+func (p *pump) put(m *wire.Message) error {
+	p.batch = append(p.batch, clone(m))
+	return nil
+}
+
+func (p *pump) flush() {
+	if p.try != nil && p.queued() == 0 {
+		p.sendNow()
+	}
+	p.mu.Lock()
+	if !p.ended {
+		for i := range p.batch {
+			p.size += messageSize(&p.batch[i])
+		}
+		if len(p.batch) > 0 {
+			p.queue = append(p.queue, p.batch...)
+			p.changed.Broadcast()
+		}
+	}
+	p.mu.Unlock()
+	clear(p.batch)
+	p.batch = p.batch[:0]
+}
+
+// sendNow saves the change to run's goroutine where it can.
+func (p *pump) sendNow() {
+	n := 0
+	for n < len(p.batch) && p.try(p.batch[n]) {
+		n++
+	}
+	p.batch = slices.Delete(p.batch, 0, n)
+}
+
+func (p *pump) queued() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.size
+}
+
+// watch ignores stall: the owner of the root is never lost, and a foreign link
+// is to look after itself.
+func (p *pump) watch(room func(), stall time.Duration) { p.room = room }
+
+func (p *pump) run() {
+	var batch []wire.Message
+	for {
+		p.mu.Lock()
+		for len(p.queue) == 0 && !p.ended {
+			p.changed.Wait()
+		}
+		if p.ended {
+			p.mu.Unlock()
+			return
+		}
+		batch, p.queue = p.queue, batch[:0]
+		p.mu.Unlock()
+		for i := range batch {
+			if !p.one(&batch[i]) {
+				p.close()
+				return
+			}
+		}
+		clear(batch)
+	}
+}
+
+func (p *pump) one(m *wire.Message) bool {
+	if p.send(*m) != nil {
+		return false // the link's reader tells why
+	}
+	p.mu.Lock()
+	p.size -= messageSize(m)
+	ended := p.ended
+	p.changed.Broadcast()
+	p.mu.Unlock()
+	if p.room != nil {
+		p.room()
+	}
+	return !ended
+}
+
+func (p *pump) settle(d time.Duration) {
+	over := false
+	alarm := time.AfterFunc(d, func() {
+		p.mu.Lock()
+		over = true
+		p.changed.Broadcast()
+		p.mu.Unlock()
+	})
+	defer alarm.Stop()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.size > 0 && !p.ended && !over {
+		p.changed.Wait()
+	}
+}
+
+// close drops what waits; it does not wait for run.
+func (p *pump) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = true
+	p.changed.Broadcast()
+}

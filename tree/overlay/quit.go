@@ -1,0 +1,42 @@
+// The end of a session.
+
+package overlay
+
+import "time"
+
+// quit calls the owner, and ends the session when he is done and the children
+// have gone, or have had their time.
+func (l *Loop) quit(deserted bool) {
+	if l.quitting {
+		return
+	}
+	l.quitting = true
+	l.group.Go(func() {
+		if deserted && l.cfg.Deserted != nil {
+			l.cfg.Deserted()
+		}
+		if l.cfg.Quit != nil {
+			l.cfg.Quit()
+		}
+		l.bring(insider, entry{do: func() {
+			l.quitDone = true
+			l.checkOver()
+		}})
+		alarm := time.NewTimer(farewell)
+		defer alarm.Stop()
+		select {
+		case <-alarm.C:
+			l.endSession()
+		case <-l.over:
+		case <-l.ctx.Done():
+		}
+	})
+}
+
+func (l *Loop) checkOver() {
+	if l.quitDone && len(l.children) == 0 {
+		l.endSession()
+	}
+}
+
+func (l *Loop) endSession() { l.overOnce.Do(func() { close(l.over) }) }

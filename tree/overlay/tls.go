@@ -1,0 +1,64 @@
+// Links over TCP with TLS.
+
+package overlay
+
+import (
+	"bufio"
+	"crypto/tls"
+	"io"
+	"net"
+	"sync/atomic"
+
+	"sdm/protocol/wire"
+)
+
+// elastic is a connection whose Write never waits, because package tls gives up
+// a connection for good when a write under it was cut short.
+type elastic struct {
+	net.Conn
+	in  io.Reader
+	out *outbox
+	// mute makes Write say nothing: a listener answers no stranger, not even
+	// with the alerts of package tls.
+	mute *atomic.Bool
+}
+
+func (e *elastic) Read(p []byte) (int, error) { return e.in.Read(p) }
+
+func (e *elastic) Write(p []byte) (int, error) {
+	if e.mute.Load() {
+		return len(p), nil
+	}
+	return e.out.Write(p)
+}
+
+// dialled makes the dialling side of a link over TLS; the handshake is to be done.
+func dialled(conn net.Conn, c *credentials) *stream {
+	s, under := newTLSStream(conn)
+	s.setTLS(tls.Client(under, c.config()))
+	return s
+}
+
+// accepted makes the accepting side; nothing is said to the other side before
+// known is called.
+func accepted(conn net.Conn, c *credentials, known func()) *stream {
+	s, under := newTLSStream(conn)
+	under.mute.Store(true)
+	s.setTLS(tls.Server(under, c.listening(func() {
+		under.mute.Store(false)
+		known()
+	})))
+	return s
+}
+
+func newTLSStream(conn net.Conn) (*stream, *elastic) {
+	s := &stream{peer: conn.RemoteAddr().String(), rw: conn, limit: wire.MaxPacket}
+	s.out = newOutbox(conn, s.failed)
+	s.unwatch = watchHost(conn, func() { s.out.end(errSilentHost) })
+	return s, &elastic{Conn: conn, in: &counter{reading(conn), &s.bytes}, out: s.out, mute: new(atomic.Bool)}
+}
+
+func (s *stream) setTLS(conn *tls.Conn) {
+	s.tls = conn
+	s.in = bufio.NewReaderSize(conn, readBuffer)
+}

@@ -1,0 +1,30 @@
+// The end of the session.
+
+package tree
+
+import (
+	"sdm/protocol"
+	"sdm/protocol/wire"
+)
+
+// quit passes the end of the session on. What comes up afterwards is held back no
+// longer, and a child that goes away is not lost: it has done what it should.
+func (n *Node) quit(why wire.Flags) {
+	if n.quitting {
+		return
+	}
+	n.quitting = true
+	n.flush()
+	for _, c := range n.children {
+		switch c.state {
+		case childUp:
+			n.emit(ToChild{c.id, wire.Message{Kind: wire.Quit, Flags: why}})
+		case childDialling:
+			n.emit(Drop{c.id, "the session has ended"})
+			n.lose(c, "the session has ended", protocol.KindMissing)
+		case childOrphan:
+			n.lose(c, "the session has ended", protocol.KindMissing)
+		}
+	}
+	n.emit(DeliverQuit{Deserted: why&wire.Deserted != 0})
+}

@@ -1,0 +1,64 @@
+// Deadlines of requests.
+
+package tree
+
+import (
+	"container/heap"
+	"time"
+)
+
+// timers is a heap of requests, the one whose wait ends first on top; of equals
+// the older request. It implements heap.Interface; use arm and disarm.
+type timers []*request
+
+func (t timers) Len() int { return len(t) }
+
+func (t timers) Less(i, j int) bool {
+	if t[i].deadline != t[j].deadline {
+		return t[i].deadline < t[j].deadline
+	}
+	return t[i].id < t[j].id
+}
+
+func (t timers) Swap(i, j int) {
+	t[i], t[j] = t[j], t[i]
+	t[i].timer, t[j].timer = i, j
+}
+
+func (t *timers) Push(x any) {
+	r := x.(*request)
+	r.timer = len(*t)
+	*t = append(*t, r)
+}
+
+func (t *timers) Pop() any {
+	last := len(*t) - 1
+	r := (*t)[last]
+	(*t)[last] = nil
+	*t = (*t)[:last]
+	r.timer = noTimer
+	return r
+}
+
+// noTimer is the place in the heap of a request that is not in it.
+const noTimer = -1
+
+func (t *timers) arm(r *request) {
+	if r.deadline > 0 {
+		heap.Push(t, r)
+	}
+}
+
+func (t *timers) disarm(r *request) {
+	if r.timer != noTimer {
+		heap.Remove(t, r.timer)
+	}
+}
+
+// share is what a vertex that may wait this long gives those below it: enough
+// less that their partial answers arrive in time. A sixteenth covers the merging
+// of large trees; 5 ms a loaded machine, or a quarter where the wait is shorter
+// than that. 0, no limit, stays 0, and nothing else becomes 0.
+func share(wait time.Duration) time.Duration {
+	return wait - max(wait/16, min(5*time.Millisecond, wait/4))
+}

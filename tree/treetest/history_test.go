@@ -1,0 +1,202 @@
+// Histories: what happens to a job, drawn at random and played over a tree.
+
+package treetest_test
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/tree"
+	"sdm/tree/treetest"
+)
+
+// history is what happens to a job, whatever the tree above it looks like. What
+// each rank does is computed from the seed.
+type history struct {
+	servers, per int
+	dealt        bool
+	seed         uint64
+	maxDelay     time.Duration
+	maxSlow      time.Duration // how long a rank may think about an answer
+	commands     []ask
+	deeds        []deed
+	kills        []kill
+	refuse       map[tree.NodeID]bool
+}
+
+type ask struct {
+	at    time.Duration
+	ranks rank.Set
+	wait  time.Duration
+	// silent is how many of 16 ranks never answer.
+	silent uint64
+}
+
+// deed is something that ranks of one server do unasked.
+type deed struct {
+	at     time.Duration
+	server protocol.ServerID
+	groups []protocol.Group
+}
+
+type kill struct {
+	at     time.Duration
+	server protocol.ServerID
+}
+
+// mix is a hash of numbers (splitmix64): the dice of the histories.
+func mix(seed uint64, more ...int) uint64 {
+	for _, m := range more {
+		seed += uint64(m)*0x9e3779b97f4a7c15 + 1
+		seed = (seed ^ seed>>30) * 0xbf58476d1ce4e5b9
+		seed = (seed ^ seed>>27) * 0x94d049bb133111eb
+		seed ^= seed >> 31
+	}
+	return seed
+}
+
+// drawJob draws servers and ranks, and what they are asked.
+func drawJob(t *rapid.T, slow time.Duration) *history {
+	h := &history{
+		servers:  rapid.IntRange(1, 40).Draw(t, "servers"),
+		per:      rapid.IntRange(0, 4).Draw(t, "ranks per server"),
+		dealt:    rapid.Bool().Draw(t, "dealt"),
+		seed:     rapid.Uint64().Draw(t, "seed"),
+		maxDelay: time.Duration(rapid.IntRange(1, 5000).Draw(t, "delay in us")) * time.Microsecond,
+		maxSlow:  slow,
+	}
+	for i := range rapid.IntRange(1, 8).Draw(t, "commands") {
+		a := ask{at: time.Second + h.time(2*time.Second, 1, i), silent: mix(h.seed, 2, i) % 3, wait: 10 * time.Second}
+		for r := range h.servers*h.per + 2 { // two that are nowhere
+			if mix(h.seed, 3, i, r)%4 > 0 {
+				a.ranks = a.ranks.Union(rank.Of(rank.ID(r)))
+			}
+		}
+		h.commands = append(h.commands, a)
+	}
+	for i := range rapid.IntRange(0, 60).Draw(t, "deeds") {
+		h.deeds = append(h.deeds, h.deed(i))
+	}
+	slices.SortStableFunc(h.deeds, func(a, b deed) int { return int(a.at - b.at) })
+	return h
+}
+
+// time gives some time below most.
+func (h *history) time(most time.Duration, what ...int) time.Duration {
+	return time.Duration(mix(h.seed, what...) % uint64(most))
+}
+
+// deed makes the i-th deed: a server's ranks run, speak or stop, some of them.
+func (h *history) deed(i int) deed {
+	d := deed{at: time.Second + h.time(time.Second, 4, i), server: protocol.ServerID(mix(h.seed, 5, i) % uint64(h.servers))}
+	kinds := []protocol.Kind{protocol.KindStdout, protocol.KindStdout, protocol.KindStderr, protocol.KindRunning, protocol.KindStopped, protocol.KindStarted}
+	for k := range 1 + mix(h.seed, 6, i)%4 {
+		g := protocol.Group{Kind: kinds[mix(h.seed, 7, i, int(k))%uint64(len(kinds))]}
+		g.Body = fmt.Appendf(nil, "%d", mix(h.seed, 8, i, int(k))%3)
+		for r := range treetest.Table("flat", h.servers, h.per, h.dealt).Routes[d.server].Ranks.All() {
+			if mix(h.seed, 9, i, int(k), int(r))%2 == 0 {
+				g.Ranks = g.Ranks.Union(rank.Of(r))
+			}
+		}
+		d.groups = append(d.groups, g)
+	}
+	return d
+}
+
+// backend answers rank by rank: the body has few values, the column many; some
+// fail, some never answer.
+func (h *history) backend(commands map[protocol.RequestID]ask, said func(r rank.ID) int, before func(id protocol.RequestID, r rank.ID, n int)) treetest.Backend {
+	return func(s *treetest.Server, d tree.Deliver) {
+		for r := range d.Ranks.All() {
+			dice := mix(h.seed, 10, int(d.ID), int(r))
+			if dice%16 < commands[d.ID].silent {
+				continue
+			}
+			g := protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(r), Body: fmt.Appendf(nil, `{"body":%d}`, dice>>8%3)}
+			if dice>>16%8 == 0 {
+				g.Kind = protocol.KindFault
+			}
+			if d.ID%2 == 0 {
+				g.Columns = []protocol.Column{protocol.NewColumn("x", r, fmt.Sprint(dice>>20%30), 0)}
+			}
+			s.After(h.time(h.maxSlow+1, 11, int(d.ID), int(r)), func() {
+				before(d.ID, r, said(r))
+				s.Reply(d.ID, g)
+			})
+		}
+	}
+}
+
+// play lets the history happen over a shape.
+type play struct {
+	*history
+	table  protocol.RouteTable
+	master *treetest.Master
+	net    *treetest.Net
+	said   map[rank.ID][]treetest.Said // by the ranks themselves
+	before map[protocol.RequestID]map[rank.ID]int
+	asked  map[protocol.RequestID]ask
+	killed map[protocol.ServerID]bool
+}
+
+// building is the request that builds the tree.
+const building = protocol.RequestID(1)
+
+func (h *history) play(shape string) *play {
+	p := &play{
+		history: h, table: treetest.Table(shape, h.servers, h.per, h.dealt), master: treetest.NewMaster(),
+		said: make(map[rank.ID][]treetest.Said), before: make(map[protocol.RequestID]map[rank.ID]int),
+		asked: make(map[protocol.RequestID]ask), killed: make(map[protocol.ServerID]bool),
+	}
+	packets := 0
+	p.net = treetest.NewNet(treetest.Config{
+		Table: p.table, Master: p.master.Hear, Encode: h.seed%2 == 0,
+		Delay: func(from, to tree.NodeID) time.Duration {
+			packets++
+			return 1 + h.time(h.maxDelay, 12, int(from), int(to), packets)
+		},
+		Dial: func(c tree.NodeID) (time.Duration, string) {
+			if h.refuse[c] {
+				return time.Millisecond, "refused"
+			}
+			return h.time(10*time.Millisecond, 13, int(c)), ""
+		},
+		Backend: h.backend(p.asked, func(r rank.ID) int { return len(p.said[r]) }, p.answered),
+	})
+	p.master.Build(p.net, building, 30*time.Second)
+	for i, a := range h.commands {
+		id := protocol.RequestID(i + 2)
+		p.asked[id], p.before[id] = a, make(map[rank.ID]int)
+		p.net.After(a.at, func() { p.master.Ask(p.net, id, a.ranks, a.wait, "x") })
+	}
+	for _, d := range h.deeds {
+		p.net.After(d.at, func() { p.do(d) })
+	}
+	for _, k := range h.kills {
+		p.net.After(k.at, func() {
+			p.killed[k.server] = true
+			p.net.Kill(k.server)
+		})
+	}
+	p.net.Run(time.Hour)
+	return p
+}
+
+func (p *play) answered(id protocol.RequestID, r rank.ID, n int) { p.before[id][r] = n }
+
+func (p *play) do(d deed) {
+	if p.killed[d.server] {
+		return
+	}
+	for _, g := range d.groups {
+		for r := range g.Ranks.All() {
+			p.said[r] = append(p.said[r], treetest.Said{Kind: g.Kind, Body: string(g.Body), At: p.net.Now()})
+		}
+	}
+	p.net.Server(d.server).Events(d.groups...)
+}

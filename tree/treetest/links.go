@@ -1,0 +1,201 @@
+// Links of the simulated network: delays, order, and their end.
+
+package treetest
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"time"
+
+	"sdm/protocol/wire"
+	"sdm/tree"
+)
+
+// link joins a parent and a child, as a TCP connection does: what one end has
+// sent before it closed still arrives at the other, and behind it the end.
+type link struct {
+	parent, child *vertex
+	parentOpen    bool
+	childOpen     bool
+	busy          [2]time.Duration // when the last packet down, and up, arrives
+	broken        bool             // nothing arrives any more
+}
+
+const (
+	down = 0
+	up   = 1
+)
+
+// later does something when a packet that is sent now would arrive: after its
+// delay, and not before the one ahead of it.
+func (n *Net) later(l *link, way int, do func()) {
+	from, to := l.parent, l.child
+	if way == up {
+		from, to = to, from
+	}
+	l.busy[way] = max(n.now+n.cfg.Delay(from.id, to.id), l.busy[way])
+	n.After(l.busy[way]-n.now, do)
+}
+
+// up carries a packet to the parent, or to the master.
+func (n *Net) up(v *vertex, m wire.Message) {
+	if v.id == 0 {
+		if n.cfg.Master != nil {
+			n.cfg.Master(n.now, m)
+		}
+		return
+	}
+	l := v.link
+	if l == nil || !l.childOpen {
+		return
+	}
+	n.Packets[v.id]++
+	m = n.carry(m)
+	n.later(l, up, func() {
+		if l.parentOpen && !l.broken {
+			n.step(l.parent, tree.FromChild{Child: v.id, Msg: m})
+		}
+	})
+}
+
+// down carries a packet to a child.
+func (n *Net) down(v *vertex, to tree.NodeID, m wire.Message) {
+	l := v.below[to]
+	if l == nil {
+		return
+	}
+	n.Packets[v.id]++
+	m = n.carry(m)
+	n.later(l, down, func() {
+		if l.childOpen && !l.broken {
+			n.step(l.child, tree.FromParent{Msg: m})
+		}
+	})
+}
+
+// carry turns a packet into bytes and back, where that is wanted.
+func (n *Net) carry(m wire.Message) wire.Message {
+	if !n.cfg.Encode {
+		return m
+	}
+	b, err := wire.ReadPacket(bufio.NewReader(bytes.NewReader(wire.Append(nil, &m))), wire.MaxPacket)
+	if err != nil {
+		panic(fmt.Sprintf("treetest: %v of %v", err, m))
+	}
+	out, err := wire.Decode(b)
+	if err != nil {
+		panic(fmt.Sprintf("treetest: %v of %v", err, m))
+	}
+	return out
+}
+
+// dial makes a link stand, or fail. One that is frozen is reached, and says
+// nothing.
+func (n *Net) dial(v *vertex, out tree.Connect) {
+	took, cause := 2*n.cfg.Delay(v.id, out.Child), ""
+	if n.cfg.Dial != nil {
+		took, cause = n.cfg.Dial(out.Child)
+	}
+	if c := n.vertices[out.Child]; c.frozen && out.Wait > 0 {
+		took, cause = out.Wait, "proves the secret and then says nothing"
+	}
+	if out.Wait > 0 && took > out.Wait {
+		took, cause = out.Wait, "not there in "+out.Wait.String()
+	}
+	n.After(took, func() {
+		c := n.vertices[out.Child]
+		switch {
+		case cause != "":
+		case c.dead:
+			cause = "connection refused"
+		case c.frozen:
+			cause = "says nothing"
+		case out.Epoch < c.epoch:
+			cause = fmt.Sprintf("epoch %d is older than %d", out.Epoch, c.epoch)
+		case v.dead:
+			return
+		}
+		if cause != "" {
+			n.step(v, tree.ConnectFailed{Child: out.Child, Cause: cause})
+			return
+		}
+		n.join(v, c)
+		n.step(v, tree.Connected{Child: out.Child})
+	})
+}
+
+// join makes v the parent of c, in place of the one before.
+func (n *Net) join(v, c *vertex) {
+	if c.link != nil {
+		n.closeUp(c.link, "closed by the other side")
+		n.step(c, tree.ParentLost{})
+	}
+	l := &link{parent: v, child: c, parentOpen: true, childOpen: true}
+	c.link, c.alone = l, c.alone+1
+	v.below[c.id] = l
+}
+
+// closeUp is the child's end: the parent hears of it behind all that was sent.
+func (n *Net) closeUp(l *link, cause string) {
+	if !l.childOpen {
+		return
+	}
+	l.childOpen = false
+	n.later(l, up, func() {
+		if l.parentOpen {
+			l.parentOpen = false
+			delete(l.parent.below, l.child.id)
+			n.step(l.parent, tree.ChildLost{Child: l.child.id, Cause: cause})
+		}
+	})
+}
+
+// closeDown is the parent's end.
+func (n *Net) closeDown(l *link) {
+	if !l.parentOpen {
+		return
+	}
+	l.parentOpen = false
+	delete(l.parent.below, l.child.id)
+	n.later(l, down, func() { n.orphan(l) })
+}
+
+// orphan tells a child that its parent is gone. One that nobody adopts leaves.
+func (n *Net) orphan(l *link) {
+	if !l.childOpen {
+		return
+	}
+	l.childOpen = false
+	v := l.child
+	if v.link != l {
+		return
+	}
+	v.link = nil
+	n.step(v, tree.ParentLost{})
+	v.alone++
+	number := v.alone
+	n.After(lingering, func() {
+		if v.alone == number {
+			n.end(v, "closed by the other side")
+		}
+	})
+}
+
+// lingering is how long a server waits for a new parent.
+const lingering = time.Minute
+
+// end is the end of a process.
+func (n *Net) end(v *vertex, cause string) {
+	if v.dead {
+		return
+	}
+	v.dead = true
+	v.queue = nil
+	if v.link != nil {
+		n.closeUp(v.link, cause)
+	}
+	for _, id := range n.order(v) {
+		n.closeDown(v.below[id])
+	}
+}

@@ -1,0 +1,233 @@
+// Package treetest provides a simulated network of vertices for tests: a virtual
+// clock, links with delays, deaths, and back ends that do as told.
+//
+// Everything happens in one goroutine and in an order that depends on nothing but
+// what was put in. A network of a thousand vertices runs in milliseconds.
+package treetest
+
+import (
+	"container/heap"
+	"fmt"
+	"time"
+
+	"sdm/protocol"
+	"sdm/protocol/wire"
+	"sdm/tree"
+)
+
+// Config is what a network is made of.
+type Config struct {
+	Table protocol.RouteTable
+	// Delay is how long one packet takes on a link; nil is always 100 µs. Packets
+	// of one link do not overtake one another, whatever it says.
+	Delay func(from, to tree.NodeID) time.Duration
+	// Dial is how long a link takes to stand, or to fail if there is a cause; nil
+	// is two delays, and no failure.
+	Dial func(child tree.NodeID) (took time.Duration, cause string)
+	// Encode makes packets cross links as bytes; otherwise they are handed over.
+	Encode bool
+	// Backend gets what a server is to do; nil answers nothing.
+	Backend Backend
+	// Hold hears when a server keeps too much, and when no more; nil nobody.
+	Hold func(id protocol.ServerID, on bool)
+	// Master sees each packet that the root sends up, when it does; nil nobody.
+	Master func(at time.Duration, m wire.Message)
+}
+
+// Backend plays the back end of all servers. It answers by the methods of Server,
+// at once or After a while.
+type Backend func(s *Server, d tree.Deliver)
+
+// Net is a simulated network. The root is in it from the start; it waits for an
+// Init like the others.
+type Net struct {
+	cfg      Config
+	now      time.Duration
+	agenda   agenda
+	count    int // of entries ever made, for their order
+	vertices []*vertex
+	// Packets counts what crossed links, by the vertex that sent it.
+	Packets []int
+}
+
+// vertex is a Node, its place in the network and its pending Wake.
+type vertex struct {
+	id     tree.NodeID
+	node   *tree.Node
+	dead   bool
+	frozen bool
+	queue  []tree.Input // what came while frozen
+	link   *link        // to the parent; nil: there is none
+	below  map[tree.NodeID]*link
+	alone  int    // counts the times without a parent, and with one again
+	epoch  uint64 // newest that the vertex knows
+	wake   int    // number of the Wake that counts
+}
+
+// NewNet makes a network of the servers of a table, and a root.
+func NewNet(cfg Config) *Net {
+	if cfg.Delay == nil {
+		cfg.Delay = func(from, to tree.NodeID) time.Duration { return 100 * time.Microsecond }
+	}
+	n := &Net{cfg: cfg, Packets: make([]int, cfg.Table.Size+1)}
+	for i := range cfg.Table.Size + 1 {
+		n.vertices = append(n.vertices, &vertex{id: tree.NodeID(i), node: tree.New(tree.NodeID(i)), below: make(map[tree.NodeID]*link)})
+	}
+	return n
+}
+
+// Now is the virtual time.
+func (n *Net) Now() time.Duration { return n.now }
+
+// Command gives the root a packet, as the master does.
+func (n *Net) Command(m wire.Message) { n.step(n.vertices[0], tree.FromParent{Msg: m}) }
+
+// Init gives the root the whole table.
+func (n *Net) Init(id protocol.RequestID, wait time.Duration) {
+	n.Command(wire.Message{Kind: wire.Init, ID: id, Wait: wait, Body: protocol.Canonical(n.cfg.Table)})
+}
+
+// After does something when a time has passed.
+func (n *Net) After(d time.Duration, do func()) {
+	n.count++
+	heap.Push(&n.agenda, entry{n.now + d, n.count, do})
+}
+
+// Run lets time pass, for d at most, or until nothing is left to happen. It tells
+// whether nothing is left.
+func (n *Net) Run(d time.Duration) bool {
+	end := n.now + d
+	for len(n.agenda) > 0 && n.agenda[0].at <= end {
+		e := heap.Pop(&n.agenda).(entry)
+		n.now = e.at
+		e.do()
+	}
+	n.now = end
+	return len(n.agenda) == 0
+}
+
+// step feeds a vertex and carries out what it wants.
+func (n *Net) step(v *vertex, in tree.Input) {
+	switch {
+	case v.dead:
+		return
+	case v.frozen:
+		v.queue = append(v.queue, in)
+		return
+	}
+	for _, out := range v.node.Step(n.now, in) {
+		n.do(v, out)
+	}
+}
+
+func (n *Net) do(v *vertex, out tree.Output) {
+	switch out := out.(type) {
+	case tree.ToParent:
+		n.up(v, out.Msg)
+	case tree.ToChild:
+		n.down(v, out.Child, out.Msg)
+	case tree.Connect:
+		n.dial(v, out)
+	case tree.Deliver:
+		if n.cfg.Backend != nil {
+			// Not within the Step: a Node must not be fed by its own outputs.
+			n.After(0, func() { n.backend(v, out) })
+		}
+	case tree.DeliverInit:
+		n.After(0, func() { n.step(v, tree.LocalReady{}) })
+	case tree.DeliverQuit:
+		if out.Cause != "" {
+			n.After(0, func() { n.end(v, "closed by the other side") })
+		}
+	case tree.Epoch:
+		v.epoch = out.Epoch
+	case tree.Hold:
+		if n.cfg.Hold != nil {
+			n.cfg.Hold(protocol.ServerID(v.id-1), out.On)
+		}
+	case tree.Drop:
+		if l := v.below[out.Child]; l != nil {
+			n.closeDown(l)
+		}
+	case tree.Wake:
+		n.wake(v, out.At)
+	default:
+		panic(fmt.Sprintf("treetest: output %T is not known", out))
+	}
+}
+
+func (n *Net) backend(v *vertex, d tree.Deliver) {
+	if !v.dead {
+		n.cfg.Backend(&Server{ID: protocol.ServerID(v.id - 1), net: n, vertex: v}, d)
+	}
+}
+
+// wake keeps one alarm for each vertex: the last wish counts.
+func (n *Net) wake(v *vertex, at time.Duration) {
+	v.wake++
+	if number := v.wake; at != 0 {
+		n.After(max(0, at-n.now), func() {
+			if v.wake == number {
+				n.step(v, tree.Tick{})
+			}
+		})
+	}
+}
+
+// Server is one server's end of a Backend.
+type Server struct {
+	ID     protocol.ServerID
+	net    *Net
+	vertex *vertex
+}
+
+// After does something at the server when a time has passed, if it still lives.
+func (s *Server) After(d time.Duration, do func()) {
+	s.net.After(d, func() {
+		if !s.vertex.dead {
+			do()
+		}
+	})
+}
+
+// Reply answers a request for some ranks.
+func (s *Server) Reply(id protocol.RequestID, g protocol.Group) {
+	s.net.step(s.vertex, tree.LocalReply{ID: id, Group: g})
+}
+
+// Events tells what ranks of the server did.
+func (s *Server) Events(groups ...protocol.Group) {
+	s.net.step(s.vertex, tree.LocalEvents{Groups: groups})
+}
+
+// Server gives the end of a server, to make its ranks do something unasked.
+func (n *Net) Server(id protocol.ServerID) *Server {
+	return &Server{ID: id, net: n, vertex: n.vertices[id+1]}
+}
+
+// agenda is a heap of what is to happen, the earliest first, and of equals what
+// was entered first.
+type agenda []entry
+
+type entry struct {
+	at     time.Duration
+	number int
+	do     func()
+}
+
+func (a agenda) Len() int { return len(a) }
+func (a agenda) Less(i, j int) bool {
+	return a[i].at < a[j].at || a[i].at == a[j].at && a[i].number < a[j].number
+}
+func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
+func (a *agenda) Push(x any)   { *a = append(*a, x.(entry)) }
+func (a *agenda) Pop() any {
+	last := len(*a) - 1
+	e := (*a)[last]
+	(*a)[last] = entry{}
+	*a = (*a)[:last]
+	return e
+}
+
+// Quit ends the session, as the master does.
+func (n *Net) Quit() { n.Command(wire.Message{Kind: wire.Quit}) }

@@ -1,0 +1,41 @@
+// Routing tables for tests.
+
+package treetest
+
+import (
+	"sdm/protocol"
+	"sdm/tree"
+	"sdm/tree/topology"
+)
+
+// Table makes a routing table: size servers with per ranks each, in blocks of
+// consecutive ranks or dealt out in turn, and hosts named node0, node1, ….
+func Table(shape string, size, per int, dealt bool) protocol.RouteTable {
+	t := protocol.RouteTable{Shape: shape, Size: size}
+	for i := range size {
+		t.Routes = append(t.Routes, protocol.Route{
+			Server: protocol.ServerID(i), Host: "node" + itoa(i), Ranks: ranksOf(i, size, per, dealt),
+		})
+	}
+	return t
+}
+
+// Part gives the part of a table that vertex id gets from its parent.
+func Part(t protocol.RouteTable, id tree.NodeID) (protocol.RouteTable, error) {
+	shape, err := topology.ParseShape(t.Shape, t.Size)
+	if err != nil || !shape.Contains(id) || id == 0 {
+		return t, err
+	}
+	first, last := shape.Subtree(id)
+	t.Routes = t.Routes[first-1 : last]
+	return t, nil
+}
+
+// Depth is how many links lie between the root and the deepest server.
+func Depth(t protocol.RouteTable) int {
+	shape, err := topology.ParseShape(t.Shape, t.Size)
+	if err != nil {
+		panic(err)
+	}
+	return shape.Height(0)
+}
