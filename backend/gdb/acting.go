@@ -1,0 +1,162 @@
+// Breakpoints that do something by themselves: logs, and those with commands.
+
+package gdb
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// goesOn tells whether a thread that stopped at a breakpoint is to go on when that
+// has said what it has to say.
+func (p *point) goesOn() bool {
+	return p != nil && (p.exprs != nil || len(p.lines) > 0 && isContinue(p.lines[len(p.lines)-1]))
+}
+
+// spoken is what a breakpoint has said: which lines, and their texts.
+type spoken struct{ lines, texts []string }
+
+// passBy deals with a thread that has come to a log, or to commands that end in
+// continue: the others run on meanwhile. A rank that is being stopped stays, and so does
+// a thread that steps: gdb has forgotten where the step was to end.
+func (m *machine) passBy(r *run, t *thread, p *point) {
+	r.owed++ // nothing is decided before the thread goes on
+	m.speakAt(p, t, func(s spoken) {
+		r.owed--
+		m.logged(p, t, s)
+		if m.run != r || m.state.IsOver() {
+			return
+		}
+		if r.interrupted || t.id == r.thread {
+			if r.stopped == 0 {
+				r.stopped = t.id
+			}
+			if r.interrupted {
+				t.stop = withoutReason(t.stop)
+			}
+			return
+		}
+		m.continueThread(r, t.id)
+	})
+}
+
+// withoutReason is a stop that was told to be: the breakpoint has had its say.
+func withoutReason(stop mi.Tuple) mi.Tuple {
+	var rest mi.Tuple
+	for _, f := range stop {
+		if f.Name != "reason" && f.Name != "bkptno" && f.Name != "disp" {
+			rest = append(rest, f)
+		}
+	}
+	return rest
+}
+
+// logged reports what a breakpoint has said while the rank goes on.
+func (m *machine) logged(p *point, t *thread, s spoken) {
+	body := protocol.Logged{Breakpoint: p.number}
+	if f, ok := frameIn(t.stop); ok {
+		f.Args, f.Level = nil, 0
+		body.Frame = &f.Frame
+	}
+	c := columnsOf(m.target.Rank, 0)
+	if p.exprs != nil {
+		body.Exprs = p.exprs
+		for i, text := range s.texts {
+			c.add("value."+strconv.Itoa(i), text)
+		}
+	} else {
+		body.Commands, body.Silent = s.lines, p.silent()
+		c.outputs(s)
+		if body.Silent && len(s.lines) == 0 {
+			return
+		}
+	}
+	m.event(protocol.KindLogged, body, c.sorted()...)
+}
+
+func (c *columns) outputs(s spoken) {
+	for i, text := range s.texts {
+		c.add("output."+strconv.Itoa(i), text)
+	}
+}
+
+func (p *point) silent() bool { return len(p.lines) > 0 && p.lines[0] == "silent" }
+
+// speakAt evaluates the expressions of a log, or carries out commands, in the
+// innermost frame of a thread that stands.
+func (m *machine) speakAt(p *point, t *thread, then func(spoken)) {
+	var s spoken
+	lines := p.exprs
+	if p.exprs == nil {
+		for _, line := range p.lines {
+			if line != "silent" && !isContinue(line) {
+				lines = append(lines[:len(lines):len(lines)], line)
+			}
+		}
+	}
+	if len(lines) == 0 {
+		then(s)
+		return
+	}
+	q := &request{name: "commands", answered: true}
+	at := []string{"--thread", m.gdbThread(t.id), "--frame", "0"}
+	for i, line := range lines {
+		told := func(a answer, text string) {
+			text = strings.TrimRight(text, "\n")
+			if a.failed() {
+				text = "<error: " + a.Results.Str("msg") + ">"
+			}
+			if p.exprs != nil || text != "" {
+				s.lines, s.texts = append(s.lines, line), append(s.texts, text)
+			}
+			if i == len(lines)-1 {
+				then(s)
+			}
+		}
+		if format, expr, ok := printedBy(line); ok || p.exprs != nil {
+			if p.exprs != nil {
+				format, expr = "", line
+			}
+			m.askValue(q, at, format, expr, told)
+			continue
+		}
+		k := m.ask(q, func(a answer) { told(a, a.text) }, "-interpreter-exec", append(at[:4:4], "console", withoutInput(line))...)
+		k.print = true
+	}
+}
+
+// printLine is a print, whose "$1 =" counts differently on each rank: a format
+// and an expression.
+var printLine = regexp.MustCompile(`^(?:print|p|inspect)(?:/(\S+))?(\s.*|[(*&].*)$`)
+
+func printedBy(line string) (format, expr string, ok bool) {
+	found := printLine.FindStringSubmatch(line)
+	if found == nil || strings.Contains(line, " -- ") || !isFormat(found[1]) {
+		return "", "", false
+	}
+	return found[1], strings.TrimSpace(found[2]), true
+}
+
+// setLog is log: a breakpoint that tells values and lets the thread go on.
+func (m *machine) setLog(q *request) {
+	if len(q.args.Exprs) == 0 {
+		m.fail(q, noExpression())
+		return
+	}
+	m.insertBreakpoint(q)
+}
+
+// runToBarrier is barrier: a breakpoint that each rank reaches once, and the
+// way there.
+func (m *machine) runToBarrier(q *request) {
+	if q.args.Location == "" {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
+		return
+	}
+	q.args.Temporary = true
+	m.insertBreakpoint(q)
+}

@@ -1,0 +1,138 @@
+// Threads: to choose one, and to ask several.
+
+package gdb
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// chosenThread is the body of thread.
+type chosenThread struct {
+	Thread int            `json:"thread"`
+	Frame  protocol.Frame `json:"frame"`
+	Source string         `json:"source,omitempty"`
+}
+
+// chooseThread selects a thread, or shows the selected one.
+func (m *machine) chooseThread(q *request) {
+	s := m.chosen
+	if n := q.args.Thread; n != 0 {
+		if m.threads.find(n) == nil {
+			m.fail(q, unknownThread(n))
+			return
+		}
+		s = selection{thread: n}
+	}
+	m.listFrames(q, s.thread, s.frame, s.frame, func(frames []frame, refusal string) {
+		if len(frames) == 0 {
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: refusal})
+			return
+		}
+		if m.stateNow().Refuse(protocol.NeedStopped) == nil {
+			m.chosen = s
+		}
+		c := columnsOf(m.target.Rank, q.args.Limit)
+		c.frame("", frames[0])
+		m.reply(q, chosenThread{s.thread, frames[0].Frame, m.lineOf(frames[0].Frame)}, c.sorted()...)
+	})
+}
+
+func unknownThread(n int) *protocol.Fault {
+	return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("Unknown thread %d.", n)}
+}
+
+// applied is the body of thread apply. The columns of the answer of thread N
+// are those of the command with "N:" in front.
+type applied struct {
+	Apply   string          `json:"apply"`
+	Threads []threadApplied `json:"threads"`
+}
+
+type threadApplied struct {
+	Thread int             `json:"thread"`
+	Result json.RawMessage `json:"result,omitempty"`
+	Error  json.RawMessage `json:"error,omitempty"`
+}
+
+// applyToThreads asks threads one after the other and answers once.
+func (m *machine) applyToThreads(q *request) {
+	numbers, f := m.threadsNamed(q.args.Threads)
+	row, ok := lookup(q.args.Apply)
+	if !ok || !mayApply(q.args.Apply) {
+		f = &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(q.args.Apply) + " cannot be applied to threads", Hint: "print, backtrace, info locals, x, ..."}
+	}
+	if f != nil {
+		m.fail(q, f)
+		return
+	}
+	body := applied{Apply: q.args.Apply, Threads: make([]threadApplied, len(numbers))}
+	c := columnsOf(m.target.Rank, q.args.Limit)
+	left := len(numbers)
+	for i, n := range numbers {
+		sub := &request{id: q.id, name: q.args.Apply, args: q.args, began: q.began}
+		sub.args.Thread = n
+		sub.into = func(g protocol.Group) {
+			t := threadApplied{Thread: n, Result: g.Body}
+			if g.Kind == protocol.KindFault {
+				t = threadApplied{Thread: n, Error: g.Body}
+			}
+			body.Threads[i] = t
+			for _, column := range g.Columns {
+				column.Name = strconv.Itoa(n) + ":" + column.Name
+				c.list = append(c.list, column)
+			}
+			if left--; left == 0 {
+				m.reply(q, body, c.sorted()...)
+			}
+		}
+		row.do(m, sub)
+	}
+}
+
+// mayApply tells whether a command looks at one thread and leaves the rank as it
+// is.
+func mayApply(command string) bool {
+	info, ok := protocol.LookupCommand(command)
+	return ok && !info.Resumes && slices.Contains(info.Args, "thread") &&
+		!slices.Contains([]string{"thread", "frame", "up", "down"}, command)
+}
+
+// threadsNamed reads "all", or numbers and ranges.
+func (m *machine) threadsNamed(text string) ([]int, *protocol.Fault) {
+	var numbers []int
+	if text == "all" {
+		for _, t := range m.threads {
+			numbers = append(numbers, t.id)
+		}
+		return numbers, nil
+	}
+	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+		low, high, ranged := strings.Cut(part, "-")
+		first, err := strconv.Atoi(low)
+		last := first
+		if ranged && err == nil {
+			last, err = strconv.Atoi(high)
+		}
+		if err != nil || first < 1 || last < first {
+			return nil, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(part) + " is no thread", Hint: "all, 1, 2-4"}
+		}
+		for _, t := range m.threads {
+			if t.id >= first && t.id <= last {
+				numbers = append(numbers, t.id)
+			}
+		}
+		if !ranged && m.threads.find(first) == nil {
+			return nil, unknownThread(first)
+		}
+	}
+	if len(numbers) == 0 {
+		return nil, &protocol.Fault{Kind: protocol.FaultGDB, Message: "There are no such threads.", Hint: "info threads lists them"}
+	}
+	return numbers, nil
+}

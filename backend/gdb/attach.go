@@ -1,0 +1,192 @@
+// Taking control of a target.
+
+package gdb
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"sdm/backend"
+	"sdm/protocol"
+)
+
+// attachment is how far that is.
+//
+//	-target-attach ─→ all threads stand ─→ answer ─┬─ held: SIGCONT, go to stopAt
+//	                                              └─ else: reported as stopped
+type attachment struct {
+	request *request // nil when the target is under control
+	stopAt  string
+	frozen  bool // the target is in a group stop (SIGSTOP), as held ones are
+	put     bool // the user's own handling of SIGCONT must be given back
+}
+
+// The words of Attach for stopAt that are no location.
+const (
+	stopAtMain  = "main"
+	stopAtEntry = "entry"
+	stopAtNone  = "none"
+)
+
+// start takes control for a request of Attach. frozen tells that the target is
+// stopped by SIGSTOP. gdb need not have come up: it reads when it has.
+func (m *machine) start(now time.Duration, id protocol.RequestID, stopAt string, wait time.Duration, frozen bool) {
+	m.now = now
+	q := &request{id: id, name: "attach", began: now}
+	if m.target.Held {
+		q.name = "launch"
+	}
+	if wait > 0 {
+		q.deadline = now + share(wait)
+	}
+	if stopAt == "" {
+		stopAt = stopAtMain
+	}
+	m.open = append(m.open, q)
+	m.beginAttach(q, stopAt, frozen || m.target.Held)
+}
+
+func (m *machine) beginAttach(q *request, stopAt string, frozen bool) {
+	m.attach = attachment{request: q, stopAt: stopAt, frozen: frozen}
+	if m.attach.frozen {
+		m.keepQuiet()
+	}
+	m.ask(q, m.attached, "-target-attach", append(m.here(), strconv.Itoa(m.target.PID))...)
+}
+
+// A target in a group stop must get SIGCONT before it runs. Without it the
+// kernel still counts it as stopped when gdb resumes it: the pending SIGSTOP
+// stops it again, and every thread that it ever creates comes to life in that
+// stop (signal(7), group stops and ptrace(2)); hiding SIGSTOP from the user
+// would hide it for the program's whole life. The SIGCONT itself arrives with
+// the first resume, before any instruction, and must neither stop nor disturb.
+const (
+	handleQuietly = "handle SIGCONT nostop noprint nopass"
+	handleBack    = "handle SIGCONT stop print pass" // gdb's own setting
+)
+
+// keepHandling remembers what the user wants with SIGCONT while that is ours.
+func (m *machine) keepHandling(text string) {
+	if m.gdb.quiet > 0 && strings.HasPrefix(text, "handle") && strings.Contains(text, "SIGCONT") {
+		m.gdb.handle = text
+	}
+}
+
+// keepQuiet makes gdb keep quiet about SIGCONT, while any of its ranks needs it.
+func (m *machine) keepQuiet() {
+	m.attach.put = true
+	m.gdb.quiet++
+	if m.gdb.quiet == 1 {
+		m.tell("handle", console, handleQuietly)
+	}
+}
+
+// giveBack restores what the user had, at the first stop of a resumed target.
+func (m *machine) giveBack() {
+	if !m.attach.put {
+		return
+	}
+	m.attach.put = false
+	m.gdb.quiet--
+	if m.gdb.quiet == 0 && !m.gdb.gone {
+		m.tell("handle", console, m.gdb.handle)
+	}
+}
+
+func (m *machine) attached(a answer) {
+	if !a.failed() {
+		return // its threads stop one by one; see settleAttach
+	}
+	if m.rescue.under {
+		m.attach.request = nil
+		m.abandoned(a.Results.Str("msg"))
+		return
+	}
+	m.finishAttach(attachFault(m.target, a.Results.Str("msg")))
+	m.ending.killing = true // gdb's end is no loss now
+	m.ending.failed = true
+	m.letGo()
+	m.gdb.leave(m.now)
+}
+
+// attachFault puts gdb's words into plain ones.
+func attachFault(t backend.Target, words string) *protocol.Fault {
+	f := &protocol.Fault{Kind: protocol.FaultLaunch, Message: fmt.Sprintf("cannot attach to process %d: %s", t.PID, words)}
+	switch {
+	case strings.Contains(words, "already traced"):
+		f.Hint = "another debugger has it: end that one first"
+	case strings.Contains(words, "No such process"):
+		f.Hint = "it has ended"
+	case strings.Contains(words, "not permitted"):
+		f.Hint = "it must be yours; where /proc/sys/kernel/yama/ptrace_scope is 1 or more, only its parent may debug it: ask the administrator to set it to 0"
+	}
+	return f
+}
+
+// settleAttach goes on when every thread stands.
+func (m *machine) settleAttach() {
+	q := m.attach.request
+	first := m.threads.find(1)
+	if q == nil || first == nil || first.stop == nil || m.threads.anyRunning() {
+		return
+	}
+	m.attach.request = nil
+	m.done(q)
+	m.chosen = selection{thread: 1}
+	m.askRegisters()
+	if m.rescue.under {
+		m.rescued(first)
+		return
+	}
+	if !m.target.Held {
+		m.event(protocol.KindStopped, m.stopBody(first, "attached"), m.stopColumns(first)...)
+		return
+	}
+	if m.attach.stopAt == stopAtEntry {
+		m.stayAtEntry("")
+		return
+	}
+	if m.attach.stopAt == stopAtNone {
+		m.leaveEntry(q)
+		return
+	}
+	m.breakAtStart(q, m.attach.stopAt, func(a answer) { m.entryPoint(q, a) })
+}
+
+// thaw ends the group stop; see handleQuietly.
+func (m *machine) thaw() {
+	if m.attach.frozen {
+		m.attach.frozen = false
+		m.out.signals = append(m.out.signals, signal{toTarget, syscall.SIGCONT})
+	}
+}
+
+// entryPoint goes on with the breakpoint where the target shall stop first.
+func (m *machine) entryPoint(q *request, a answer) {
+	if m.state.IsOver() {
+		return
+	}
+	if a.failed() {
+		m.arrived()
+		m.stayAtEntry(fmt.Sprintf("cannot stop at %s: %s The rank stays at its first instruction.", m.attach.stopAt, a.Results.Str("msg")))
+		return
+	}
+	m.points.claim(0, m.attach.stopAt, a.Results.Path("bkpt").Fields)
+	m.leaveEntry(q)
+}
+
+func (m *machine) leaveEntry(q *request) { m.resumeAll(q) }
+
+func (m *machine) stayAtEntry(why string) {
+	if why != "" {
+		m.event(protocol.KindNote, protocol.Note{Text: why})
+	}
+	first := m.threads.find(1)
+	if first == nil {
+		return
+	}
+	m.event(protocol.KindStopped, m.stopBody(first, "entry"), m.stopColumns(first)...)
+}

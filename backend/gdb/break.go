@@ -1,0 +1,182 @@
+// Commands about breakpoints.
+
+package gdb
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"sdm/backend"
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// breakpointList is the body of break and info breakpoints.
+type breakpointList struct {
+	Breakpoints []protocol.BreakpointInfo `json:"breakpoints"`
+}
+
+func (m *machine) insertBreakpoint(q *request) {
+	if !m.numbered(q) {
+		return
+	}
+	location, condition := q.args.Location, q.args.Condition
+	if before, after, ok := strings.Cut(location, " if "); ok && condition == "" {
+		location, condition = strings.TrimSpace(before), strings.TrimSpace(after)
+	}
+	if location == "" {
+		m.insertHere(q, condition)
+		return
+	}
+	if _, err := strconv.Atoi(location); err == nil && m.stateNow() == backend.Stopped {
+		m.insertInFile(q, location, condition)
+		return
+	}
+	m.insertAt(q, condition, location)
+}
+
+// insertInFile gives a bare line number the file that people are looking at;
+// gdb's own notion of it depends on what it has printed last.
+func (m *machine) insertInFile(q *request, line, condition string) {
+	m.ask(q, func(a answer) {
+		f, ok := frameIn(a.Results)
+		if !ok || f.Full == "" {
+			m.insertAt(q, condition, line)
+			return
+		}
+		m.insertAt(q, condition, f.Full+":"+line)
+	}, "-stack-info-frame", m.at(q)...)
+}
+
+// insertHere sets a breakpoint where the selected frame stands, as gdb does
+// without a location.
+func (m *machine) insertHere(q *request, condition string) {
+	if m.stateNow() != backend.Stopped {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
+		return
+	}
+	m.ask(q, func(a answer) {
+		if a.failed() {
+			m.refused(q, a)
+			return
+		}
+		q.args.Location = "*$pc" // the same for all, where the addresses differ
+		m.insertAt(q, condition, "*"+a.Results.Path("frame", "addr").Str)
+	}, "-stack-info-frame", m.at(q)...)
+}
+
+func (m *machine) insertAt(q *request, condition, location string) {
+	args := m.here()
+	if q.args.Temporary {
+		args = append(args, "-t")
+	}
+	if q.args.Hardware {
+		args = append(args, "-h")
+	}
+	if q.args.Pending {
+		args = append(args, "-f")
+	}
+	if condition = m.only(condition); condition != "" {
+		args = append(args, "-c", condition)
+	}
+	m.ask(q, func(a answer) { m.inserted(q, a) }, "-break-insert", append(args, location)...)
+}
+
+func (m *machine) inserted(q *request, a answer) {
+	if a.failed() {
+		m.notInserted(q, a)
+		return
+	}
+	bkpt, mine := m.mine(a.Results.Path("bkpt").Fields)
+	if !mine {
+		m.tell("delete", "-break-delete", bkpt.Str("number"))
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No location %q in the program of this rank.", q.args.Location)})
+		return
+	}
+	m.points.claim(q.args.Breakpoint, q.args.Location, bkpt)
+	p := m.points.find([]int{q.args.Breakpoint})
+	p.exprs, p.barrier = q.args.Exprs, q.name == "barrier"
+	if p.barrier && !q.again {
+		m.resumeAll(q)
+		return
+	}
+	m.replyBreakpoints(q, []mi.Tuple{bkpt})
+}
+
+// notInserted answers with gdb's words, and what may help where the place is
+// unknown.
+func (m *machine) notInserted(q *request, a answer) {
+	f := &protocol.Fault{Kind: protocol.FaultGDB, Message: a.Results.Str("msg")}
+	if strings.HasSuffix(f.Message, "not defined.") || strings.HasPrefix(f.Message, "No source file named") {
+		f.Hint = "if it comes with a library that is not loaded yet: set breakpoint pending on"
+	}
+	m.fail(q, f)
+}
+
+func (m *machine) infoBreakpoints(q *request) {
+	m.ask(q, func(a answer) {
+		if a.failed() {
+			m.refused(q, a)
+			return
+		}
+		var all []mi.Tuple
+		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
+			if t, mine := m.mine(f.Value.Fields); mine && (!m.gdb.shared() || m.points.claimed(t.Str("number"))) {
+				all = append(all, t)
+			}
+		}
+		m.replyBreakpoints(q, all)
+	}, "-break-list")
+}
+
+func (m *machine) replyBreakpoints(q *request, all []mi.Tuple) {
+	body := breakpointList{Breakpoints: []protocol.BreakpointInfo{}}
+	c := columnsOf(m.target.Rank, q.args.Limit)
+	for _, t := range all {
+		i := m.points.info(t)
+		if i.Number == 0 {
+			continue // that of the start
+		}
+		body.Breakpoints = append(body.Breakpoints, i)
+		c.add(hitsColumn(i.Number), t.Str("times"))
+	}
+	m.reply(q, body, c.sorted()...)
+}
+
+// changeBreakpoints is delete, enable and disable: of those that are named, or
+// of all.
+func (m *machine) changeBreakpoints(q *request) {
+	numbers, unknown := m.points.gdbs(q.args.Breakpoints)
+	if unknown != 0 {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No breakpoint number %d.", unknown)})
+		return
+	}
+	if len(numbers) > 0 || !m.gdb.shared() {
+		m.ask(q, m.thenDone(q), "-break-"+q.name, numbers...)
+		return
+	}
+	m.ask(q, func(a answer) {
+		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
+			if number := f.Value.Fields.Str("number"); m.points.ours(number) > 0 {
+				numbers = append(numbers, number)
+			}
+		}
+		if len(numbers) == 0 {
+			m.done(q)
+			return
+		}
+		m.ask(q, m.thenDone(q), "-break-"+q.name, numbers...)
+	}, "-break-list")
+}
+
+// thenDone answers with nothing but that it is done.
+func (m *machine) thenDone(q *request) func(answer) {
+	return func(a answer) {
+		if a.failed() {
+			m.refused(q, a)
+			return
+		}
+		m.done(q)
+	}
+}

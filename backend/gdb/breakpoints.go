@@ -1,0 +1,168 @@
+// Our numbers of breakpoints, and gdb's.
+
+package gdb
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// breakpoints maps our numbers, equal on all ranks, to those of one gdb, which
+// also counts breakpoints that we never hear of. gdb never uses a number again,
+// so the map forgets nothing: a stop at a deleted breakpoint still finds it.
+type breakpoints struct {
+	list []*point
+}
+
+type point struct {
+	number   int // ours; 0 is the one of the start
+	gdb      string
+	location string   // as the person gave it
+	exprs    []string // of a log: evaluated at each hit, and the thread goes on
+	lines    []string // commands, carried out at each hit
+	barrier  bool
+	event    string // of a catchpoint
+}
+
+// claim keeps the number of a new breakpoint of ours.
+func (b *breakpoints) claim(number int, location string, bkpt mi.Tuple) {
+	b.list = append(b.list, &point{number: number, gdb: bkpt.Str("number"), location: location})
+}
+
+// ours gives our number, or for a breakpoint that a person set through gdb
+// itself gdb's number, negative. gdb says "2.1" for a location of 2.
+func (b *breakpoints) ours(gdb string) int {
+	whole, _, _ := strings.Cut(gdb, ".")
+	for _, p := range b.list {
+		if p.gdb == whole {
+			return p.number
+		}
+	}
+	n, _ := strconv.Atoi(whole)
+	return -n
+}
+
+// claimed tells whether a breakpoint of gdb is one of this rank.
+func (b *breakpoints) claimed(gdb string) bool {
+	return slices.ContainsFunc(b.list, func(p *point) bool { return p.gdb == gdb })
+}
+
+// gdbs gives gdb's numbers of ours, or the one that is none.
+func (b *breakpoints) gdbs(numbers []int) (gdb []string, unknown int) {
+	for _, n := range numbers {
+		name := ""
+		for _, p := range b.list {
+			if p.number == n && n != 0 {
+				name = p.gdb
+			}
+		}
+		if name == "" && n < 0 {
+			name = strconv.Itoa(-n)
+		}
+		if name == "" {
+			return nil, n
+		}
+		gdb = append(gdb, name)
+	}
+	return gdb, 0
+}
+
+// find gives the point of our number when one is named, nil when there is none.
+func (b *breakpoints) find(numbers []int) *point {
+	for _, p := range b.list {
+		if len(numbers) == 1 && p.number == numbers[0] && p.number != 0 {
+			return p
+		}
+	}
+	return nil
+}
+
+// at gives the point that a stop is about, or nil.
+func (b *breakpoints) at(stop mi.Tuple) *point {
+	whole, _, _ := strings.Cut(stoppedBy(stop), ".")
+	for _, p := range b.list {
+		if whole != "" && p.gdb == whole {
+			return p
+		}
+	}
+	return nil
+}
+
+// stoppedBy is gdb's number of the breakpoint, watchpoint or catchpoint that
+// stopped a thread, "" for none.
+func stoppedBy(stop mi.Tuple) string {
+	if n := stop.Str("bkptno"); n != "" {
+		return n
+	}
+	if n := stop.Str("wpnum"); n != "" { // out of scope
+		return n
+	}
+	for _, name := range []string{"wpt", "hw-awpt", "hw-rwpt"} {
+		if wpt, ok := stop.Get(name); ok {
+			return wpt.Fields.Str("number")
+		}
+	}
+	return ""
+}
+
+// free is a number that is not ours yet.
+func (b *breakpoints) free() int {
+	n := 1
+	for _, p := range b.list {
+		n = max(n, p.number+1)
+	}
+	return n
+}
+
+// locationOf gives what the person said.
+func (b *breakpoints) locationOf(gdb string) string {
+	for _, p := range b.list {
+		if p.gdb == gdb {
+			return p.location
+		}
+	}
+	return ""
+}
+
+// info translates a tuple bkpt (GDB manual, GDB/MI Breakpoint Information).
+func (b *breakpoints) info(t mi.Tuple) protocol.BreakpointInfo {
+	i := protocol.BreakpointInfo{
+		Number:    b.ours(t.Str("number")),
+		Type:      t.Str("type"),
+		Temporary: t.Str("disp") == "del",
+		Enabled:   t.Str("enabled") == "y",
+		Pending:   t.Str("addr") == "<PENDING>",
+		Location:  b.locationOf(t.Str("number")),
+		Func:      t.Str("func"),
+		File:      t.Str("file"),
+		Condition: t.Str("cond"),
+	}
+	i.Ignore, _ = t.Int("ignore")
+	if p := b.at(mi.Tuple{{Name: "bkptno", Value: mi.Value{Str: t.Str("number")}}}); p != nil {
+		i.Exprs, i.Commands = p.exprs, p.lines
+		switch {
+		case p.exprs != nil:
+			i.Type = "log"
+		case p.barrier:
+			i.Type = "barrier"
+		}
+	}
+	i.Line, _ = t.Int("line")
+	for _, name := range []string{"original-location", "what", "exp", "catch-type"} {
+		if i.Location == "" {
+			i.Location = t.Str(name)
+		}
+	}
+	for _, l := range t.Path("locations").Fields {
+		i.Places = append(i.Places, place(frameOf(l.Value.Fields).Frame))
+	}
+	return i
+}
+
+// hitsColumn is the name of the column that counts hits.
+func hitsColumn(number int) string { return fmt.Sprintf("hits.%d", number) }

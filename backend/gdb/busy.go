@@ -1,0 +1,143 @@
+// When gdb does not answer.
+
+package gdb
+
+import (
+	"fmt"
+	"slices"
+	"syscall"
+	"time"
+
+	"sdm/backend"
+	"sdm/protocol"
+)
+
+// watch is what is known about a gdb that keeps silent.
+type watch struct {
+	nudgeAt time.Duration // when gdb is shaken for an interrupt that it has not heard; 0 is never
+	nudge   *request
+	woken   bool // SIGCONT has been tried
+}
+
+// patience is how long gdb may take to hear an interrupt before it is shaken:
+// with SIGCONT, in case it was stopped itself, and then with SIGINT, which ends
+// a long reading of symbols and a call in an expression; -exec-interrupt waits
+// behind those. SIGINT is the last resort: it may also end what gdb does about
+// an event of the target.
+const patience = 250 * time.Millisecond
+
+// busy gives the fault of a command that would only queue up behind one which
+// is overdue.
+func (m *machine) busy() *protocol.Fault {
+	if !m.gdb.late {
+		return nil
+	}
+	k := m.gdb.calls.current()
+	if k == nil {
+		m.gdb.late = false
+		return nil
+	}
+	return &protocol.Fault{
+		Kind: protocol.FaultEngine, Hint: "interrupt it, or kill the rank",
+		Message: fmt.Sprintf("gdb is busy with %s and has not answered for %s", k.what, rounded(m.now-k.sent)),
+	}
+}
+
+func rounded(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(100 * time.Millisecond)
+}
+
+// tick looks at the clock. It may be called early.
+func (m *machine) tick(now time.Duration) {
+	m.now = now
+	m.overdue()
+	m.displaysOverdue()
+	m.recheck()
+	if m.watch.nudgeAt != 0 && now >= m.watch.nudgeAt {
+		m.shake()
+	}
+	m.escalate()
+	m.settle()
+}
+
+// overdue answers the requests whose share of the wait is over.
+func (m *machine) overdue() {
+	for _, q := range slices.Clone(m.open) {
+		if q.deadline == 0 || m.now < q.deadline {
+			continue
+		}
+		f := &protocol.Fault{
+			Kind: protocol.FaultEngine, Hint: "interrupt it, or kill the rank",
+			Message: fmt.Sprintf("gdb has not answered in %s", rounded(m.now-q.began)),
+		}
+		if m.attach.request == q {
+			f.Message = fmt.Sprintf("gdb has not brought the rank under control in %s", rounded(m.now-q.began))
+			f.Hint = "give it more time with --wait"
+		} else if k := m.gdb.calls.current(); k != nil {
+			f.Message += ": it is busy with " + k.what
+			m.gdb.late = true
+		}
+		m.fail(q, f)
+	}
+}
+
+// deadline is when tick has something to do, 0 for never.
+func (m *machine) deadline() time.Duration {
+	var first time.Duration
+	at := func(t time.Duration) {
+		if t != 0 && (first == 0 || t < first) {
+			first = t
+		}
+	}
+	for _, q := range m.open {
+		at(q.deadline)
+	}
+	if m.run != nil && m.run.interrupted {
+		at(m.run.next)
+	}
+	if m.displays.held != nil {
+		at(m.displays.held.until)
+	}
+	at(m.watch.nudgeAt)
+	at(m.ending.killAt)
+	return first
+}
+
+// interrupt stops a running rank. A stopped one stays as it is, unless gdb is
+// busy with it: then that is what is interrupted.
+func (m *machine) interrupt(q *request) {
+	if m.gdb.calls.current() == nil && m.stateNow() == backend.Stopped {
+		m.done(q)
+		return
+	}
+	if r := m.run; r != nil {
+		if r.interrupted && m.now < r.next && !m.gdb.late {
+			m.done(q) // it is stopping
+			return
+		}
+		r.interrupted, r.next = true, m.now+again
+	}
+	m.watch.nudge, m.watch.nudgeAt, m.watch.woken = q, m.now+patience, false
+	m.ask(q, m.thenDone(q), "-exec-interrupt", "--thread-group", m.group)
+	if m.gdb.late {
+		m.shake()
+	}
+}
+
+// shake wakes a gdb that was stopped itself, and makes a busy one give up,
+// until it hears the interrupt.
+func (m *machine) shake() {
+	m.watch.nudgeAt = 0
+	if m.watch.nudge == nil || m.watch.nudge.answered {
+		return
+	}
+	sig := syscall.SIGINT
+	if !m.watch.woken {
+		m.watch.woken, sig = true, syscall.SIGCONT
+	}
+	m.watch.nudgeAt = m.now + patience
+	m.out.signals = append(m.out.signals, signal{toGDB, sig})
+}

@@ -1,0 +1,97 @@
+// The commands that gdb has been sent and has not answered yet.
+
+package gdb
+
+import (
+	"strings"
+	"time"
+
+	"sdm/backend/mi"
+)
+
+// answer is what gdb gave to one call.
+type answer struct {
+	mi.Record        // ^done, ^running, ^error
+	text      string // what it printed meanwhile, where the call asked for it
+}
+
+// failed tells whether gdb refused.
+func (a answer) failed() bool { return a.Name == "error" }
+
+// call is one command of ours.
+type call struct {
+	token int64
+	what  string // for people, when gdb is busy with it
+	sent  time.Duration
+	then  func(answer) // may be nil
+	by    *machine     // who has asked
+	print bool         // what gdb prints belongs to the answer
+	raw   bool         // … as MI, not as text
+	text  strings.Builder
+}
+
+// calls are a gdb's outstanding commands. gdb carries them out one after the
+// other, so the first is the one that it is busy with, and a result for a later
+// one tells that nothing comes any more for those before.
+type calls struct {
+	last  int64
+	queue []*call
+}
+
+// add takes a command and gives its token.
+func (c *calls) add(k *call) int64 {
+	c.last++
+	k.token = c.last
+	c.queue = append(c.queue, k)
+	return k.token
+}
+
+// take gives the call that a result answers, and those before it that gdb has
+// passed over. A second result for a token finds none.
+func (c *calls) take(token int64) (k *call, skipped []*call) {
+	for i, q := range c.queue {
+		if q.token == token {
+			skipped = c.queue[:i:i]
+			c.queue = c.queue[i+1:]
+			return q, skipped
+		}
+	}
+	return nil, nil
+}
+
+// drop gives all that is outstanding and forgets it.
+func (c *calls) drop() []*call {
+	all := c.queue
+	c.queue = nil
+	return all
+}
+
+// current is what gdb is busy with, or nil.
+func (c *calls) current() *call {
+	if len(c.queue) == 0 {
+		return nil
+	}
+	return c.queue[0]
+}
+
+// maxText bounds what a call keeps of gdb's printing, in bytes, as a line of
+// MI is bounded.
+const maxText = mi.MaxLine
+
+// hear gives printed text to the call that asked for it.
+func (c *calls) hear(r mi.Record) {
+	k := c.current()
+	if k == nil || !k.print || k.text.Len() > maxText {
+		return
+	}
+	switch {
+	case k.raw:
+		k.text.WriteString(r.String())
+		k.text.WriteByte('\n')
+	case r.Class == mi.Other:
+		k.text.WriteString(r.Text)
+		k.text.WriteByte('\n')
+	default:
+		k.text.WriteString(r.Text)
+	}
+}

@@ -1,0 +1,156 @@
+// The table of commands that gdb carries out.
+
+package gdb
+
+import (
+	"strconv"
+
+	"sdm/protocol"
+)
+
+// row is how one command is carried out.
+type row struct {
+	do     func(*machine, *request)
+	always bool // also when gdb hangs
+	early  bool // also while the target is being taken under control
+	reads  bool // may wait for a file, which whoever carries packets must not
+	need   protocol.Need
+}
+
+// lookup finds a command with Place AtTarget. The need is that of the table
+// protocol.Commands.
+func lookup(name string) (row, bool) {
+	r := rowOf(name)
+	info, ok := protocol.LookupCommand(name)
+	if r.do == nil || !ok || info.Place != protocol.AtTarget {
+		return row{}, false
+	}
+	r.need = info.Need
+	return r, true
+}
+
+func rowOf(name string) row {
+	switch name {
+	case "break":
+		return row{do: (*machine).insertBreakpoint}
+	case "watch":
+		return row{do: (*machine).setWatch}
+	case "catch":
+		return row{do: (*machine).setCatch}
+	case "log":
+		return row{do: (*machine).setLog}
+	case "barrier":
+		return row{do: (*machine).runToBarrier}
+	case "condition":
+		return row{do: (*machine).setCondition}
+	case "ignore":
+		return row{do: (*machine).ignore}
+	case "commands":
+		return row{do: (*machine).setCommands}
+	case "delete", "enable", "disable":
+		return row{do: (*machine).changeBreakpoints}
+	case "info breakpoints":
+		return row{do: (*machine).infoBreakpoints}
+	case "continue":
+		return row{do: (*machine).goOn}
+	case "next", "step":
+		return row{do: (*machine).stepLine}
+	case "finish":
+		return row{do: func(m *machine, q *request) { m.resumeOne(q, "-exec-finish") }}
+	case "until":
+		return row{do: (*machine).runUntil}
+	case "interrupt":
+		return row{do: (*machine).interrupt, always: true}
+	case "kill":
+		return row{do: (*machine).kill, always: true, early: true}
+	case "detach":
+		return row{do: (*machine).detach}
+	case "print":
+		return row{do: (*machine).evaluate}
+	case "backtrace":
+		return row{do: (*machine).backtrace}
+	case "stacks":
+		return row{do: (*machine).stacks}
+	case "frame", "up", "down":
+		return row{do: (*machine).chooseFrame}
+	case "info locals":
+		return row{do: (*machine).infoLocals}
+	case "info args":
+		return row{do: (*machine).infoArgs}
+	case "info threads":
+		return row{do: (*machine).infoThreads}
+	case "list":
+		return row{do: (*machine).listSource, reads: true}
+	case "stepi", "nexti":
+		return row{do: (*machine).stepInstruction}
+	case "advance":
+		return row{do: (*machine).advance}
+	case "jump":
+		return row{do: (*machine).jump}
+	case "signal":
+		return row{do: (*machine).goOnWithSignal}
+	case "handle":
+		return row{do: (*machine).handleSignal}
+	case "info signals":
+		return row{do: (*machine).infoSignals}
+	case "set variable":
+		return row{do: (*machine).assign}
+	case "call":
+		return row{do: (*machine).callFunction}
+	case "ptype", "whatis":
+		return row{do: (*machine).describe}
+	case "display":
+		return row{do: (*machine).display}
+	case "undisplay":
+		return row{do: (*machine).undisplay}
+	case "info display":
+		return row{do: (*machine).infoDisplay}
+	case "x":
+		return row{do: (*machine).examine}
+	case "info registers":
+		return row{do: (*machine).infoRegisters}
+	case "disassemble":
+		return row{do: (*machine).disassemble}
+	case "thread":
+		return row{do: (*machine).chooseThread, reads: true}
+	case "thread apply":
+		return row{do: (*machine).applyToThreads}
+	case "dump memory":
+		return row{do: (*machine).dumpMemory}
+	case "memory read":
+		return row{do: (*machine).readMemory}
+	case "memory write":
+		return row{do: (*machine).writeMemory}
+	case "info sharedlibrary":
+		return row{do: (*machine).infoLibraries}
+	case "gdb":
+		return row{do: (*machine).passLine}
+	case "mi":
+		return row{do: (*machine).passMI}
+	}
+	return row{}
+}
+
+// stepLine is next and step; the steps between the first and the last are not
+// reported.
+func (m *machine) stepLine(q *request) {
+	m.resumeOne(q, "-exec-"+q.name, strconv.Itoa(max(q.args.Count, 1)))
+}
+
+func (m *machine) runUntil(q *request) {
+	if q.args.Location == "" {
+		m.resumeOne(q, "-exec-until")
+		return
+	}
+	m.resumeOne(q, "-exec-until", q.args.Location)
+}
+
+// goOn is continue. With a count N it ignores the next N-1 hits of the
+// breakpoint where the rank stands, as gdb's own does; elsewhere the count
+// means nothing.
+func (m *machine) goOn(q *request) {
+	if t := m.threads.find(m.chosen.thread); q.args.Count > 1 && t != nil && t.stop.Str("reason") == "breakpoint-hit" {
+		m.tell(q.what(), "-break-after", t.stop.Str("bkptno"), strconv.Itoa(q.args.Count-1))
+	}
+	m.resumeAll(q)
+}

@@ -1,0 +1,258 @@
+// What one gdb does for the ranks that share it.
+
+package gdb
+
+import (
+	"strconv"
+	"time"
+
+	"sdm/backend/mi"
+	"sdm/protocol/rank"
+)
+
+// debugger is one gdb as the machines of its ranks share it: the commands on
+// their way, and who is meant by what it tells. It is pure, as machines are.
+//
+//	machine of rank 0, i1 ─┐                       ┌─ *stopped,thread-id="4" → the machine that has thread 4
+//	machine of rank 1, i2 ─┼─ calls ─→ gdb ─ lines ─┼─ ^done of a token       → the machine that asked
+//	machine of rank 2, i3 ─┘                       └─ =thread-…,group-id="i2" → the machine of that group
+type debugger struct {
+	machines  []*machine
+	threads   map[int]*machine // by gdb's number, which counts over all of its inferiors
+	calls     calls
+	bytes     []byte          // to be sent
+	kill      bool            // it is to be killed
+	late      bool            // an answer is overdue: new commands are refused at once
+	gone      bool            // there is no gdb any more
+	killAt    time.Duration   // when it is killed unless it has ended; 0 is never
+	quiet     int             // how many machines want gdb to keep quiet about SIGCONT
+	handle    string          // the user's own handling of SIGCONT
+	ends      []*machine      // have exited by a signal that gdb has not told yet
+	asked     rank.Set        // whom the present request is for
+	registers map[string]bool // names of registers, where several ranks share; nil before they are asked for
+	start     []*startPoint   // where ranks have not been yet
+}
+
+// newDebugger makes the machines that share a gdb; how many they are is settled
+// for its life.
+func newDebugger(n int) *debugger {
+	return &debugger{threads: map[int]*machine{}, handle: handleBack, machines: make([]*machine, 0, n)}
+}
+
+// shared tells whether several ranks are in it.
+func (d *debugger) shared() bool { return len(d.machines) > 1 }
+
+// add gives a machine an inferior of its own. gdb has one to begin with, i1,
+// and names those that it is told to add i2, i3, … in this order: nobody
+// waits for its answers.
+func (d *debugger) add(m *machine) {
+	d.machines = append(d.machines, m)
+	m.gdb = d
+	m.inferior = len(d.machines)
+	m.group = "i" + strconv.Itoa(m.inferior)
+	if m.inferior > 1 {
+		d.bytes = mi.AppendCommand(d.bytes, d.calls.add(&call{what: "attach", by: m}), "-add-inferior")
+	}
+}
+
+// record takes a line of gdb.
+func (d *debugger) record(now time.Duration, r mi.Record) {
+	switch r.Class {
+	case mi.Result:
+		d.result(now, r)
+	case mi.Exec:
+		d.exec(now, r)
+	case mi.Notify:
+		d.notified(now, r)
+	case mi.Console, mi.Log, mi.Target, mi.Other:
+		d.calls.hear(r)
+	}
+}
+
+// result answers a call. gdb may give none (then one for a later call comes)
+// and two: ^running and then ^error when the resume failed half-way.
+func (d *debugger) result(now time.Duration, r mi.Record) {
+	d.late = false
+	k, skipped := d.calls.take(r.Token)
+	for _, s := range skipped {
+		s.finish(now, mi.Record{Class: mi.Result, Name: "error", Results: mi.Tuple{{Name: "msg", Value: mi.Value{Str: "gdb gave no result"}}}})
+	}
+	if k != nil {
+		k.finish(now, r)
+		return
+	}
+	if r.Name != "error" {
+		return
+	}
+	for _, m := range d.machines {
+		m.now = now
+		m.resumeFailed(r)
+		m.settle()
+	}
+}
+
+func (k *call) finish(now time.Duration, r mi.Record) {
+	k.by.now = now
+	if k.then != nil {
+		k.then(answer{Record: r, text: k.text.String()})
+	}
+	k.by.settle()
+}
+
+// exec takes *running and *stopped.
+func (d *debugger) exec(now time.Duration, r mi.Record) {
+	id := r.Results.Str("thread-id")
+	of := d.machines
+	switch n, err := strconv.Atoi(id); {
+	case err == nil:
+		of = d.owner(n)
+	case id == "":
+		of = d.ended(r.Results)
+	}
+	for _, m := range of {
+		m.now = now
+		if r.Name == "running" {
+			m.setRunning(id)
+		} else {
+			m.stopped(r.Results)
+		}
+		m.settle()
+	}
+}
+
+// owner gives the machine of a thread, as a list of one. An only machine has
+// them all.
+func (d *debugger) owner(thread int) []*machine {
+	if !d.shared() {
+		return d.machines
+	}
+	if m := d.threads[thread]; m != nil {
+		return []*machine{m}
+	}
+	return nil
+}
+
+// ended gives the machine whose end a *stopped without a thread tells. gdb does
+// not say which: it has told just before, by =thread-group-exited.
+func (d *debugger) ended(stop mi.Tuple) []*machine {
+	if !d.shared() {
+		return d.machines
+	}
+	if stop.Str("reason") != "exited-signalled" || len(d.ends) == 0 {
+		return nil // the exit code has been told
+	}
+	m := d.ends[0]
+	d.ends = d.ends[1:]
+	return []*machine{m}
+}
+
+// notified takes a =record.
+func (d *debugger) notified(now time.Duration, r mi.Record) {
+	m := d.concerned(r)
+	if m == nil {
+		return
+	}
+	m.now = now
+	id, _ := strconv.Atoi(r.Results.Str("id"))
+	switch r.Name {
+	case "thread-created":
+		d.threads[id] = m
+		m.thread(id)
+		m.threadCame()
+	case "thread-exited":
+		delete(d.threads, id)
+		m.threads.remove(id)
+	case "thread-group-exited":
+		if r.Results.Str("exit-code") == "" && !m.ending.poked && !m.ending.leaving {
+			d.ends = append(d.ends, m)
+		}
+		m.groupExited(r.Results.Str("exit-code"))
+	case "thread-selected":
+		level, _ := strconv.Atoi(r.Results.Path("frame", "level").Str)
+		m.chosen = selection{thread: m.threads.ours(id), frame: level}
+	case "cmd-param-changed":
+		if r.Results.Str("param") == "scheduler-locking" {
+			m.locking = r.Results.Str("value")
+		}
+	}
+	m.settle()
+}
+
+// concerned finds the machine that a =record is about: that of the group it
+// names, that of the thread, or that whose command gdb is carrying out.
+func (d *debugger) concerned(r mi.Record) *machine {
+	if !d.shared() {
+		return d.machines[0]
+	}
+	group := r.Results.Str("group-id")
+	switch r.Name {
+	case "thread-group-exited":
+		group = r.Results.Str("id")
+	case "thread-selected":
+		id, _ := strconv.Atoi(r.Results.Str("id"))
+		return d.threads[id]
+	case "cmd-param-changed":
+		if k := d.calls.current(); k != nil {
+			return k.by
+		}
+		return nil
+	}
+	for _, m := range d.machines {
+		if m.group == group {
+			return m
+		}
+	}
+	return nil
+}
+
+// leave tells gdb to end when the last of its ranks is over.
+func (d *debugger) leave(now time.Duration) {
+	if d.gone || d.killAt != 0 {
+		return
+	}
+	for _, m := range d.machines {
+		if !m.finished() {
+			return
+		}
+	}
+	d.bytes = mi.AppendCommand(d.bytes, d.calls.add(&call{what: "exit", sent: now, by: d.machines[0]}), "-gdb-exit")
+	d.killAt = now + enough
+}
+
+// tick looks at the clock.
+func (d *debugger) tick(now time.Duration) {
+	for _, m := range d.machines {
+		m.tick(now)
+	}
+	if d.killAt != 0 && now >= d.killAt {
+		d.killAt = 0
+		d.kill = true
+	}
+}
+
+// deadline is when tick has something to do, 0 for never.
+func (d *debugger) deadline() time.Duration {
+	first := d.killAt
+	for _, m := range d.machines {
+		if t := m.deadline(); t != 0 && (first == 0 || t < first) {
+			first = t
+		}
+	}
+	return first
+}
+
+// died takes the end of gdb. It gives the machines that another one shall take
+// over, where there may be another.
+func (d *debugger) died(now time.Duration, cause string, another bool) (orphans []*machine) {
+	d.gone, d.killAt = true, 0
+	d.calls.drop()
+	for _, m := range d.machines {
+		if another && m.canBeRescued() {
+			m.orphaned(now, cause)
+			orphans = append(orphans, m)
+			continue
+		}
+		m.died(now, cause)
+	}
+	return orphans
+}

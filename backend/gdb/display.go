@@ -1,0 +1,209 @@
+// Expressions that are shown at every stop.
+
+package gdb
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sdm/protocol"
+)
+
+// displays are those of one rank, by rising number.
+type displays struct {
+	list []protocol.Display
+	held *heldStop // a stop that waits for their values, or nil
+}
+
+// heldStop is a stop that is reported when its displays have their values, or
+// when their time is over: a hanging expression must not hide a stop.
+type heldStop struct {
+	until  time.Duration
+	tell   func(shown []protocol.Display, values []string, s spoken)
+	shown  []protocol.Display
+	texts  []string
+	spoken spoken // by the commands of its breakpoint
+}
+
+// displayWait is how long a stop waits for the values of displays.
+const displayWait = 2 * time.Second
+
+// displayList is the body of display and info display; values are in columns
+// "display.NUMBER".
+type displayList struct {
+	Displays []protocol.Display `json:"displays"`
+}
+
+// mostDisplays bounds what every stop costs.
+const mostDisplays = 100
+
+// display adds an expression and shows it at once, as gdb does; without one it
+// shows all.
+func (m *machine) display(q *request) {
+	all := m.displays.list
+	if q.args.Expr != "" {
+		if !isFormat(q.args.Format) {
+			m.fail(q, notAFormat(q.args.Format))
+			return
+		}
+		if len(all) >= mostDisplays {
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "there are 100 displays already", Hint: "undisplay ends some"})
+			return
+		}
+		d := protocol.Display{Number: q.args.Display, Expr: q.args.Expr, Format: q.args.Format}
+		if d.Number == 0 {
+			d.Number = 1
+			if n := len(all); n > 0 {
+				d.Number = all[n-1].Number + 1
+			}
+		}
+		m.displays.list = append(all[:len(all):len(all)], d)
+		all = m.displays.list[len(all):]
+	}
+	if m.stateNow().Refuse(protocol.NeedStopped) != nil { // it shows at the next stop
+		m.reply(q, displayList{append([]protocol.Display{}, all...)})
+		return
+	}
+	m.evaluateAll(q, m.at(q), all, func(shown []protocol.Display, values []string) {
+		if len(shown) == 0 && q.args.Expr != "" {
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: values[0]})
+			m.dropDisplay(q.args.Display)
+			return
+		}
+		c := columnsOf(m.target.Rank, q.args.Limit)
+		c.displays(shown, values)
+		m.reply(q, displayList{append([]protocol.Display{}, shown...)}, c.sorted()...)
+	})
+}
+
+func (m *machine) dropDisplay(number int) {
+	m.displays.list = slices.DeleteFunc(slices.Clone(m.displays.list), func(d protocol.Display) bool { return d.Number == number })
+}
+
+func (m *machine) infoDisplay(q *request) {
+	m.reply(q, displayList{append([]protocol.Display{}, m.displays.list...)})
+}
+
+func (m *machine) undisplay(q *request) {
+	for _, n := range q.args.Displays {
+		if !slices.ContainsFunc(m.displays.list, func(d protocol.Display) bool { return d.Number == n }) {
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No display number %d.", n)})
+			return
+		}
+	}
+	if len(q.args.Displays) == 0 {
+		m.displays.list = nil
+	}
+	for _, n := range q.args.Displays {
+		m.dropDisplay(n)
+	}
+	m.done(q)
+}
+
+// evaluateAll gives those displays that have a value here, as gdb shows them,
+// and their values. Where none has one, values is the refusal of the last.
+func (m *machine) evaluateAll(q *request, at []string, all []protocol.Display, then func(shown []protocol.Display, values []string)) {
+	var shown []protocol.Display
+	var values []string
+	if len(all) == 0 {
+		then(nil, []string{""})
+		return
+	}
+	for i, d := range all {
+		m.askValue(q, at, d.Format, d.Expr, func(a answer, value string) {
+			if !a.failed() {
+				shown, values = append(shown, d), append(values, value)
+			}
+			switch {
+			case i < len(all)-1:
+			case shown == nil:
+				then(nil, []string{a.Results.Str("msg")})
+			default:
+				then(shown, values)
+			}
+		})
+	}
+}
+
+// askValue evaluates an expression in a frame. Without a format the value stands in
+// the result: what gdb prints on its console may be parted by what it says of
+// other threads meanwhile.
+func (m *machine) askValue(q *request, at []string, format, expr string, then func(a answer, value string)) {
+	if format == "" {
+		m.ask(q, func(a answer) { then(a, a.Results.Str("value")) },
+			"-data-evaluate-expression", append(slices.Clone(at), " "+expr)...)
+		return
+	}
+	line := displayLine(protocol.Display{Expr: expr, Format: format})
+	k := m.ask(q, func(a answer) { then(a, displayed(a)) }, "-interpreter-exec", append(slices.Clone(at), "console", line)...)
+	k.print = true
+}
+
+// displayLine is what gdb is asked: memory and instructions are examined, the
+// rest is printed.
+func displayLine(d protocol.Display) string {
+	if strings.ContainsAny(d.Format, "is0123456789bhwg") {
+		return examineLine(protocol.Args{Expr: d.Expr, Format: d.Format})
+	}
+	return "output/" + d.Format + " " + d.Expr
+}
+
+func displayed(a answer) string { return strings.TrimRight(a.text, "\n") }
+
+func (c *columns) displays(shown []protocol.Display, values []string) {
+	for i, d := range shown {
+		c.add("display."+strconv.Itoa(d.Number), values[i])
+	}
+}
+
+// withDisplays reports a stop of a thread with what the commands of its
+// breakpoint say, and the displays that have a value there.
+func (m *machine) withDisplays(t *thread, tell func(shown []protocol.Display, values []string, s spoken)) {
+	p := m.points.at(t.stop)
+	commands := ownReason(t.stop) && p != nil && len(p.lines) > 0
+	if len(m.displays.list) == 0 && !commands {
+		tell(nil, nil, spoken{})
+		return
+	}
+	h := &heldStop{until: m.now + displayWait, tell: tell}
+	m.displays.held = h
+	display := func() {
+		at := []string{"--thread", m.gdbThread(t.id), "--frame", "0"}
+		m.evaluateAll(&request{name: "display", answered: true}, at, m.displays.list, func(shown []protocol.Display, values []string) {
+			h.shown, h.texts = shown, values
+			m.releaseStop(h)
+		})
+	}
+	if !commands {
+		display()
+		return
+	}
+	m.speakAt(p, t, func(s spoken) {
+		h.spoken = s
+		display()
+	})
+}
+
+// releaseStop reports a held stop, once.
+func (m *machine) releaseStop(h *heldStop) {
+	if m.displays.held != h {
+		return
+	}
+	m.displays.held = nil
+	h.tell(h.shown, h.texts, h.spoken)
+}
+
+// displaysOverdue reports a stop whose displays take too long, without them, and
+// asks for them no more.
+func (m *machine) displaysOverdue() {
+	h := m.displays.held
+	if h == nil || m.now < h.until {
+		return
+	}
+	m.displays.list = nil
+	m.event(protocol.KindNote, protocol.Note{Text: "the displayed expressions have no value after 2s; they are shown no more"})
+	m.releaseStop(h)
+}

@@ -1,0 +1,271 @@
+// The end of a rank, and of its gdb.
+
+package gdb
+
+import (
+	"strconv"
+	"syscall"
+	"time"
+
+	"sdm/backend"
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// ending is how far the end of a rank has come.
+type ending struct {
+	killing bool          // the target has been sent SIGKILL by us
+	leaving bool          // gdb has been told to let the target go
+	failed  bool          // the target could not be attached to
+	poked   bool          // gdb has been made to look at a dead target
+	killAt  time.Duration // when gdb is killed unless it has ended; 0 is never
+}
+
+// enough is how long a gdb may take to end, or to notice that its target has.
+const enough = time.Second
+
+// exited takes a *stopped that tells of an end.
+func (m *machine) exited(stop mi.Tuple) bool {
+	switch stop.Str("reason") {
+	case "exited-normally":
+		m.over(protocol.Exit{})
+	case "exited":
+		m.over(protocol.Exit{Code: octal(stop.Str("exit-code"))})
+	case "exited-signalled":
+		m.over(protocol.Exit{Signal: stop.Str("signal-name"), Meaning: stop.Str("signal-meaning")})
+	default:
+		return false
+	}
+	return true
+}
+
+// groupExited takes =thread-group-exited. Without a code the target was killed,
+// and a *stopped says by what, unless it was killed while it stood, or
+// detached from.
+func (m *machine) groupExited(code string) {
+	switch {
+	case code != "":
+		m.over(protocol.Exit{Code: octal(code)})
+	case m.ending.poked:
+		m.over(killed())
+	}
+}
+
+// octal reads gdb's exit codes: "03" is 3, "0377" is 255.
+func octal(code string) int {
+	n, err := strconv.ParseInt(code, 8, 32)
+	if err != nil {
+		return 0
+	}
+	return int(n)
+}
+
+func killed() protocol.Exit { return protocol.Exit{Signal: "SIGKILL", Meaning: "Killed"} }
+
+// over reports the end of the target.
+func (m *machine) over(exit protocol.Exit) {
+	kind := protocol.KindExited
+	if exit.Signal != "" {
+		kind = protocol.KindSignalled
+	}
+	if m.event(kind, exit) {
+		m.finish(m.state)
+	}
+}
+
+// ended takes the word of the target's parent, who has reaped it. It may come
+// before what gdb says to a command that let the target run to this end: that has
+// been done all the same.
+func (m *machine) ended(now time.Duration, exit protocol.Exit) {
+	m.now = now
+	switch {
+	case m.state.IsOver():
+	case m.ending.leaving && exit.Signal != killed().Signal: // it ran on without us
+		m.left()
+		return
+	case m.run != nil && !m.run.started:
+		m.nowRunning(m.run, struct{}{})
+	}
+	m.over(exit)
+}
+
+// finish answers what is open, and lets gdb end.
+func (m *machine) finish(state backend.State) {
+	m.state = state
+	m.run, m.attach.request = nil, nil
+	m.giveBack()
+	m.arrived()
+	for len(m.open) > 0 {
+		q := m.open[0]
+		if q.name == "kill" || q.name == "interrupt" || q.name == "detach" {
+			m.done(q)
+			continue
+		}
+		m.fail(q, state.Refuse(protocol.NeedAlive))
+	}
+	m.ending.killAt = 0
+	m.gdb.leave(m.now)
+}
+
+// finished tells whether the rank needs its gdb no more.
+func (m *machine) finished() bool { return m.state.IsOver() || m.ending.failed }
+
+// kill ends the target with its process group where it leads one. It does not need gdb: a hung one is
+// killed, too, so that the parent gets the dead target.
+func (m *machine) kill(q *request) {
+	if m.attach.request != nil {
+		m.finishAttach(wasKilled())
+	}
+	m.ending.killing = true
+	m.killTarget()
+	if m.gdb.late {
+		m.gdb.kill = true
+		return
+	}
+	m.ending.killAt = m.now + enough
+	if m.stateNow() == backend.Stopped {
+		m.poke()
+	}
+}
+
+func wasKilled() *protocol.Fault {
+	return &protocol.Fault{Kind: protocol.FaultLaunch, Message: "the rank was killed"}
+}
+
+// finishAttach fails an attach that is under way.
+func (m *machine) finishAttach(f *protocol.Fault) {
+	if q := m.attach.request; q != nil {
+		m.attach.request = nil
+		m.fail(q, f)
+	}
+}
+
+func (m *machine) killTarget() {
+	to := toTarget
+	if m.target.Held {
+		to = toGroup
+	}
+	m.out.signals = append(m.out.signals, signal{to, syscall.SIGKILL})
+}
+
+// poke makes gdb look at a target that died while it stood: gdb does not notice
+// by itself, and its parent cannot reap it before gdb has.
+func (m *machine) poke() {
+	if !m.ending.poked {
+		m.ending.poked = true
+		m.tell("kill", "-interpreter-exec", append(m.here(), "console", "kill")...)
+	}
+}
+
+// vanished takes the word of the kernel that the target is dead.
+func (m *machine) vanished(now time.Duration) {
+	m.now = now
+	if m.state.IsOver() {
+		return
+	}
+	if m.gdb.gone {
+		if !m.target.Held {
+			m.over(killed())
+		}
+		return
+	}
+	m.ending.killing = true
+	m.ending.killAt = now + enough
+	if m.run == nil && !m.ending.leaving { // else it may have run to its end
+		m.poke()
+	}
+}
+
+// escalate kills a gdb that should have ended.
+func (m *machine) escalate() {
+	if m.ending.killAt != 0 && m.now >= m.ending.killAt {
+		m.ending.killAt = 0
+		m.gdb.kill = true
+	}
+}
+
+// detach lets the target go. What stopped it must not keep it.
+func (m *machine) detach(q *request) {
+	m.ending.leaving = true
+	m.ask(q, func(a answer) {
+		if a.failed() {
+			m.ending.leaving = false
+			m.refused(q, a)
+			return
+		}
+		m.thaw()
+		m.left()
+	}, "-target-detach", m.group)
+}
+
+// left reports that the target runs on without us.
+func (m *machine) left() {
+	if m.event(protocol.KindDetached, struct{}{}) {
+		m.finish(m.state)
+	}
+}
+
+// died takes the end of gdb. Where it was not our doing, the rank is lost: its
+// threads are let go by the kernel, breakpoints and all.
+func (m *machine) died(now time.Duration, cause string) {
+	m.now = now
+	m.ending.killAt = 0
+	if m.state.IsOver() {
+		return
+	}
+	if m.ending.killing {
+		if !m.target.Held {
+			m.over(killed())
+		}
+		return
+	}
+	f := &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb died (" + cause + ")", Hint: "start the program again"}
+	if m.state == backend.Attaching {
+		f.Hint = "does gdb work here? --gdb PATH names another"
+	}
+	for len(m.open) > 0 {
+		m.fail(m.open[0], f)
+	}
+	m.attach.request = nil
+	m.event(protocol.KindLost, protocol.Missing{Cause: "gdb died (" + cause + ")"})
+	m.finish(m.state)
+}
+
+// notStarted takes the news that there is no gdb.
+func (m *machine) notStarted(now time.Duration, f *protocol.Fault) {
+	m.now = now
+	m.gdb.gone = true
+	if m.rescue.under {
+		m.attach.request = nil
+		m.abandoned(f.Message)
+		return
+	}
+	m.finishAttach(f)
+	m.letGo()
+}
+
+// letGo ends a machine that never had its target. A held one is dealt with by whoever
+// holds it, and ends with ended.
+func (m *machine) letGo() {
+	if !m.target.Held {
+		m.event(protocol.KindDetached, struct{}{})
+		m.finish(m.state)
+	}
+}
+
+// close ends the rank as it should at the end of a session.
+func (m *machine) close(now time.Duration) {
+	m.now = now
+	switch {
+	case m.gdb.gone:
+	case m.state.IsOver():
+	case m.target.Held:
+		m.ending.killing = true
+		m.killTarget()
+		m.gdb.kill = true
+	default:
+		q := &request{name: "detach", began: now}
+		m.open = append(m.open, q)
+		m.detach(q)
+	}
+}

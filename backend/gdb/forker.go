@@ -1,0 +1,121 @@
+// The thread that gdbs are forked from.
+
+package gdb
+
+import (
+	"fmt"
+	"os/exec"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// forker starts gdbs one after the other. A parent-death signal comes when the
+// forking *thread* ends, so all are forked on one locked thread that lives as
+// long as the engine (prctl(2), PR_SET_PDEATHSIG).
+//
+// Its goroutine is started by newForker, takes orders from a channel, hands
+// each result to done, and ends when close is called, which waits for it.
+type forker struct {
+	orders chan order
+	ended  chan struct{}
+}
+
+type order struct {
+	argv   []string
+	dies   bool                  // with us, at once
+	before func() error          // must come to pass first, or nil
+	done   func(*process, error) // called on the forker's thread
+}
+
+// maxOrders bounds the queue; more wait in start, which only a start of more
+// ranks than one machine can hold would ever fill.
+const maxOrders = 1 << 12
+
+func newForker() *forker {
+	f := &forker{orders: make(chan order, maxOrders), ended: make(chan struct{})}
+	go f.run()
+	return f
+}
+
+func (f *forker) run() {
+	defer close(f.ended)
+	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+	env := environment()
+	for o := range f.orders {
+		if o.before != nil {
+			if err := o.before(); err != nil {
+				o.done(nil, err)
+				continue
+			}
+		}
+		o.done(startProcess(o.argv, env, o.dies))
+	}
+}
+
+// start orders a gdb. One that dies with us must not debug a target that lives
+// on: killed, gdb leaves its breakpoints in it, to which the target succumbs,
+// and SIGTERM makes gdb 13.1 abort half of the times when one is just being
+// hit. So there only the end of its input ends gdb when we die, and it leaves an
+// unharmed target (25 of 25).
+func (f *forker) start(o order) { f.orders <- o }
+
+// close must not be called while gdbs live: they would die with the thread.
+func (f *forker) close() {
+	close(f.orders)
+	<-f.ended
+}
+
+// startProcess runs on the locked thread.
+func startProcess(argv, env []string, dies bool) (*process, error) {
+	path, err := exec.LookPath(argv[0])
+	if err != nil {
+		return nil, err
+	}
+	p := &process{pidfd: -1, stdin: -1, stdout: -1, stderr: -1}
+	child, err := p.pipes()
+	if err != nil {
+		p.close()
+		return nil, err
+	}
+	sys := &syscall.SysProcAttr{Setpgid: true, PidFD: &p.pidfd}
+	if dies {
+		sys.Pdeathsig = syscall.SIGKILL
+	}
+	p.pid, err = syscall.ForkExec(path, argv, &syscall.ProcAttr{Env: env, Files: child[:], Sys: sys})
+	for _, fd := range child {
+		unix.Close(int(fd))
+	}
+	if err != nil {
+		p.close()
+		return nil, fmt.Errorf("start %s: %w", path, err)
+	}
+	return p, nil
+}
+
+// pipes makes the standard streams; ours do not block, the child's do.
+func (p *process) pipes() (child [3]uintptr, err error) {
+	ours := [3]*int{&p.stdin, &p.stdout, &p.stderr}
+	for i, end := range ours {
+		var fds [2]int
+		if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+			for _, fd := range child[:i] {
+				unix.Close(int(fd))
+			}
+			return child, fmt.Errorf("make a pipe for gdb: %w", err)
+		}
+		mine, its := fds[0], fds[1]
+		if i == 0 {
+			mine, its = fds[1], fds[0]
+		}
+		*end, child[i] = mine, uintptr(its)
+		if err := unix.SetNonblock(mine, true); err != nil {
+			for _, fd := range child[:i+1] {
+				unix.Close(int(fd))
+			}
+			return child, fmt.Errorf("make a pipe for gdb: %w", err)
+		}
+	}
+	return child, nil
+}

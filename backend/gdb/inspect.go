@@ -1,0 +1,153 @@
+// Commands that look at a frame.
+
+package gdb
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// printed is the body of print; the value is in column "value".
+type printed struct {
+	Expr string `json:"expr"`
+	// Elements is how many an array has of which only those from First to Last
+	// (from 0) are shown; 0 where all are.
+	Elements int `json:"elements,omitempty"`
+	First    int `json:"first,omitempty"`
+	Last     int `json:"last,omitempty"`
+}
+
+// evaluate is print. Formats and options (/x, -pretty --) are known to gdb's
+// command line only; the rest goes the short way.
+func (m *machine) evaluate(q *request) {
+	expr := strings.TrimSpace(q.args.Expr)
+	if expr == "" {
+		m.fail(q, noExpression())
+		return
+	}
+	if !isFormat(q.args.Format) {
+		m.fail(q, notAFormat(q.args.Format))
+		return
+	}
+	if q.args.Last > 0 {
+		m.page(q)
+		return
+	}
+	if q.args.Format != "" {
+		expr = "/" + q.args.Format + " " + expr
+	}
+	if strings.HasPrefix(expr, "/") || strings.HasPrefix(expr, "-") && strings.Contains(expr, " -- ") {
+		k := m.ask(q, func(a answer) { m.evaluated(q, a, withoutHistory(a.text)) },
+			"-interpreter-exec", append(m.at(q), "console", "print "+expr)...)
+		k.print = true
+	} else {
+		m.ask(q, func(a answer) { m.evaluated(q, a, a.Results.Str("value")) },
+			"-data-evaluate-expression", append(m.at(q), " "+expr)...)
+	}
+}
+
+var historyPrefix = regexp.MustCompile(`^\$[0-9]+ = `)
+
+// withoutHistory cuts "$1 = ", which counts differently on each rank.
+func withoutHistory(text string) string {
+	return strings.TrimSuffix(historyPrefix.ReplaceAllString(text, ""), "\n")
+}
+
+func (m *machine) evaluated(q *request, a answer, value string) {
+	if a.failed() {
+		m.refused(q, a)
+		return
+	}
+	m.evaluatedWhole(q, value)
+}
+
+// variables is the body of info locals and info args.
+type variables struct {
+	Names []string `json:"names"`
+}
+
+func (m *machine) infoLocals(q *request) {
+	m.ask(q, func(a answer) {
+		m.replyVariables(q, a, "locals")
+	}, "-stack-list-locals", append(m.at(q), "--all-values")...)
+}
+
+func (m *machine) infoArgs(q *request) {
+	level := strconv.Itoa(m.frameOf(q))
+	m.ask(q, func(a answer) {
+		m.replyVariables(q, a, "stack-args", "frame", "args")
+	}, "-stack-list-arguments", append(m.at(q), "--all-values", level, level)...)
+}
+
+// frameOf is the level that a request is about.
+func (m *machine) frameOf(q *request) int {
+	level, _ := strconv.Atoi(m.at(q)[3])
+	return level
+}
+
+func (m *machine) replyVariables(q *request, a answer, path ...string) {
+	if a.failed() {
+		m.refused(q, a)
+		return
+	}
+	names, values := namesAndValues(a.Results.Path(path...).Fields)
+	body := variables{Names: append([]string{}, names...)}
+	c := columnsOf(m.target.Rank, q.args.Limit)
+	for i, name := range names {
+		c.add("value."+name, values[i])
+	}
+	m.reply(q, body, c.sorted()...)
+}
+
+// chosenFrame is the body of frame, up and down.
+type chosenFrame struct {
+	Frame  protocol.Frame `json:"frame"`
+	Source string         `json:"source,omitempty"`
+}
+
+// chooseFrame selects and shows a frame.
+func (m *machine) chooseFrame(q *request) {
+	from, count := m.chosen.frame, max(q.args.Count, 1)
+	first, last := from, from
+	switch {
+	case q.name == "up":
+		first, last = from+1, from+count
+	case q.name == "down" && from == 0:
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "Bottom (innermost) frame selected; you can't go down."})
+		return
+	case q.name == "down":
+		first = max(from-count, 0)
+		last = first
+	case q.args.Frame != nil:
+		first = *q.args.Frame
+		last = first
+	}
+	thread := m.chosen.thread
+	m.listFrames(q, thread, first, last, func(frames []frame, refusal string) {
+		m.frameChosen(q, thread, frames, refusal)
+	})
+}
+
+func (m *machine) frameChosen(q *request, thread int, frames []frame, refusal string) {
+	if len(frames) == 0 {
+		switch {
+		case !strings.Contains(refusal, "Not enough frames"):
+		case q.name == "up":
+			refusal = "Initial frame selected; you can't go up."
+		default:
+			refusal = "No frame at level " + strconv.Itoa(*q.args.Frame) + "."
+		}
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: refusal})
+		return
+	}
+	f := frames[len(frames)-1]
+	if m.stateNow().Refuse(protocol.NeedStopped) == nil {
+		m.chosen = selection{thread, f.Level}
+	}
+	c := columnsOf(m.target.Rank, q.args.Limit)
+	c.frame("", f)
+	m.reply(q, chosenFrame{Frame: f.Frame, Source: m.lineOf(f.Frame)}, c.sorted()...)
+}

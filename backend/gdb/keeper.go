@@ -1,0 +1,241 @@
+// What the loop holds for each gdb.
+
+package gdb
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// keeper is one gdb: its process with its streams, and what it does. The ranks that share
+// it have a slot each.
+type keeper struct {
+	number   int32
+	debugger *debugger
+	process  *process // nil before it has started and after its end
+	parser   mi.Parser
+	slots    []*slot // as debugger.machines
+	waiting  bool    // the process is being started
+	again    bool    // … for the second time; see tooOld
+	touched  bool
+	heldUp   bool // gdb's stdin is full; the poller watches it
+	unborn   []byte
+	first    []byte // what it was told first, until it has answered
+}
+
+// commandLine is that of the next gdb.
+func (l *loop) commandLine() []string {
+	if l.old {
+		return l.e.cfg.commandLine("mi3")
+	}
+	return l.e.cfg.CommandLine()
+}
+
+// tooOld starts a gdb again that has said that it does not know mi4. It has not
+// done anything yet.
+func (l *loop) tooOld(k *keeper, cause string) bool {
+	if l.closing || k.first == nil || k.again || !strings.Contains(cause, "mi4") {
+		return false
+	}
+	l.old, k.again = true, true
+	k.unborn, k.heldUp = k.first, false
+	k.parser = mi.Parser{Want: wanted}
+	l.startGDB(k, k.slots[0].machine.target.Held)
+	return true
+}
+
+// newKeeper makes room for a gdb of n ranks.
+func (l *loop) newKeeper(n int) *keeper {
+	l.last++
+	k := &keeper{number: l.last, debugger: newDebugger(n)}
+	k.parser.Want = wanted
+	l.keepers[k.number] = k
+	return k
+}
+
+// startGDB orders the process. It must not be called with a process alive.
+func (l *loop) startGDB(k *keeper, dies bool) {
+	k.waiting = true
+	l.forker.start(order{argv: l.commandLine(), dies: dies, done: l.whenStarted(k)})
+}
+
+// started takes over a gdb from the forker.
+func (l *loop) started(k *keeper, p *process, err error) {
+	k.waiting = false
+	l.touch(k)
+	if err == nil {
+		k.process = p
+		for fd, stream := range map[int]stream{p.stdout: streamOutput, p.stderr: streamErrors, p.pidfd: streamEnd} {
+			if err == nil {
+				err = l.e.poll.add(fd, k.number, stream)
+			}
+		}
+	}
+	if err != nil {
+		if p != nil {
+			p.kill()
+			p.reap()
+			p.close()
+			k.process = nil
+		}
+		f := noGDB(l.commandLine()[0], err)
+		for _, m := range k.debugger.machines {
+			m.notStarted(l.now(), f)
+		}
+		l.dismiss(k)
+		return
+	}
+	l.write(k, k.unborn)
+	k.first, k.unborn = k.unborn, nil
+	if l.closing {
+		k.close(l)
+	}
+	if l.hurry {
+		p.kill()
+	}
+}
+
+func noGDB(path string, err error) *protocol.Fault {
+	var e *exec.Error // its text names the path once more, and once more again
+	if errors.As(err, &e) {
+		err = e.Err
+	}
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return &protocol.Fault{
+		Kind: protocol.FaultEngine, Message: fmt.Sprintf("cannot start %s: %v", path, err),
+		Hint: "install gdb, or name one with --gdb PATH",
+	}
+}
+
+// processEnded takes what gdb has left behind, and then its end.
+func (l *loop) processEnded(k *keeper) {
+	if k.process == nil {
+		return
+	}
+	for l.readOutput(k) {
+	}
+	for l.readErrors(k) {
+	}
+	cause := k.process.reap()
+	k.process.kill() // what it had started itself
+	k.process.close()
+	k.process = nil
+	if l.tooOld(k, cause) {
+		return
+	}
+	orphans := k.debugger.died(l.now(), cause, !l.closing)
+	l.rescue(k, orphans)
+	l.touch(k)
+	l.dismiss(k)
+}
+
+// rescue gives each of some ranks of a dead gdb one of its own.
+func (l *loop) rescue(k *keeper, orphans []*machine) {
+	for _, m := range orphans {
+		i := slices.IndexFunc(k.slots, func(s *slot) bool { return s.machine == m })
+		s := k.slots[i]
+		s.target.signal(syscall.SIGSTOP)
+		k.slots = slices.Delete(k.slots, i, i+1)
+		own := l.newKeeper(1)
+		own.slots, s.keeper = []*slot{s}, own
+		own.debugger.add(m)
+		m.takeOver(l.now())
+		l.touch(own)
+		own.waiting = true
+		pid := m.target.PID
+		l.forker.start(order{argv: l.commandLine(), dies: m.target.Held, before: func() error { return mend(pid) }, done: l.whenStarted(own)})
+	}
+}
+
+// whenStarted is called by the forker.
+func (l *loop) whenStarted(k *keeper) func(*process, error) {
+	return func(p *process, err error) {
+		l.e.post(func(l *loop) { l.started(k, p, err) })
+	}
+}
+
+// dismiss forgets a keeper whose gdb is gone; its machines stay to answer that
+// their ranks have ended, until they are started again or the engine is closed.
+func (l *loop) dismiss(k *keeper) {
+	delete(l.keepers, k.number)
+	for _, s := range k.slots {
+		s.alone = true
+		if l.closing || l.ranks[s.machine.target.Rank] != s {
+			l.letGo(s)
+		}
+	}
+}
+
+// close ends its ranks.
+func (k *keeper) close(l *loop) {
+	for _, m := range k.debugger.machines {
+		m.close(l.now())
+	}
+	l.touch(k)
+}
+
+// write sends to gdb, or keeps what is for one that is being started.
+func (l *loop) write(k *keeper, b []byte) {
+	switch {
+	case len(b) == 0:
+		return
+	case k.process == nil:
+		if k.waiting {
+			k.unborn = append(k.unborn, b...)
+		}
+		return
+	}
+	left, err := k.process.write(b)
+	if err != nil {
+		k.process.kill() // it has not read megabytes: it never will
+		return
+	}
+	if left && !k.heldUp && l.e.poll.add(k.process.stdin, k.number, streamInput) == nil {
+		k.heldUp = true
+	}
+}
+
+// readOutput takes one piece of what gdb has written. It tells whether there
+// may be more.
+func (l *loop) readOutput(k *keeper) bool {
+	if k.process == nil {
+		return false
+	}
+	b, over := k.process.read(k.process.stdout, l.buffer[:])
+	if over {
+		l.e.poll.remove(k.process.stdout)
+	}
+	if len(b) == 0 {
+		return false
+	}
+	now := l.now()
+	k.first = nil
+	// A line beyond all bounds is left out; its call is answered when gdb gives
+	// the result of the next one, or is overdue.
+	_ = k.parser.Feed(b, func(r mi.Record) { k.debugger.record(now, r) })
+	l.touch(k)
+	return true
+}
+
+func (l *loop) readErrors(k *keeper) bool {
+	if k.process == nil {
+		return false
+	}
+	b, over := k.process.read(k.process.stderr, l.buffer[:])
+	if over {
+		l.e.poll.remove(k.process.stderr)
+	}
+	k.process.note(b)
+	return len(b) > 0
+}

@@ -1,0 +1,134 @@
+// Source lines.
+
+package gdb
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// listing is the body of list.
+type listing struct {
+	File    string       `json:"file"`
+	Lines   []sourceLine `json:"lines"`
+	Current int          `json:"current,omitempty"` // the line where the selected frame is
+}
+
+type sourceLine struct {
+	N    int    `json:"n"`
+	Text string `json:"text"`
+}
+
+const (
+	linesShown = 10 // as gdb's listsize
+	// mostLines bounds what First and Last may ask for.
+	mostLines = 10_000
+)
+
+// listSource shows ten lines around the selected frame, those from First to
+// Last of its file, or ten around a location.
+func (m *machine) listSource(q *request) {
+	if q.args.Location != "" {
+		m.locate(q)
+		return
+	}
+	m.ask(q, func(a answer) {
+		f, ok := frameIn(a.Results)
+		switch {
+		case a.failed():
+			m.refused(q, a)
+		case !ok || f.Full == "":
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "No symbol table is loaded for the selected frame.", Hint: "go up to a frame with source, or compile with -g"})
+		default:
+			first, last := q.args.First, q.args.Last
+			if first == 0 {
+				first, last = around(f.Line)
+			}
+			m.replyLines(q, f.File, f.Full, first, last, f.Line)
+		}
+	}, "-stack-info-frame", m.at(q)...)
+}
+
+// around are the lines that gdb shows for a line.
+func around(line int) (first, last int) {
+	first = max(line-linesShown/2, 1)
+	return first, first + linesShown - 1
+}
+
+func (m *machine) replyLines(q *request, file, full string, first, last, current int) {
+	if last == 0 {
+		last = first + linesShown - 1
+	}
+	last = min(last, first+mostLines-1)
+	text, err := m.source(full, first, last)
+	if err != nil {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("%s: %v", file, err)})
+		return
+	}
+	if len(text) == 0 {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("Line number %d out of range; %q has fewer lines.", first, file)})
+		return
+	}
+	body := listing{File: file}
+	for i, t := range text {
+		body.Lines = append(body.Lines, sourceLine{first + i, t})
+		if first+i == current {
+			body.Current = current
+		}
+	}
+	m.reply(q, body)
+}
+
+// infoLine is what gdb says about a location:
+//
+//	Line 21 of "work.c" starts at address 0x1149 <helper> and ends at 0x1150 <helper+7>.
+var infoLine = regexp.MustCompile(`Line (\d+) of "([^"]*)"`)
+
+// locate lets gdb find a location and shows the lines around it. gdb's path may be relative to
+// where the program was compiled: -symbol-info… does not tell for a line, its
+// own source command does.
+func (m *machine) locate(q *request) {
+	location := q.args.Location
+	if n, err := strconv.Atoi(location); err == nil {
+		q.args.First, q.args.Last = around(n)
+		q.args.Location = ""
+		m.listSource(q)
+		return
+	}
+	k := m.ask(q, func(a answer) {
+		found := infoLine.FindStringSubmatch(a.text)
+		switch {
+		case a.failed():
+			m.refused(q, a)
+		case found == nil:
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: strings.TrimSpace(a.text)})
+		default:
+			line, _ := strconv.Atoi(found[1])
+			m.findFile(q, found[2], line)
+		}
+	}, "-interpreter-exec", append(m.at(q), "console", "info line "+location)...)
+	k.print = true
+}
+
+// findFile asks for the full path of a file that gdb knows.
+func (m *machine) findFile(q *request, file string, line int) {
+	first, last := around(line)
+	if filepath.IsAbs(file) {
+		m.replyLines(q, file, file, first, last, 0)
+		return
+	}
+	k := m.ask(q, func(answer) {}, "-interpreter-exec", append(m.at(q), "console", fmt.Sprintf("list %s:%d", file, line))...)
+	k.print = true // and thrown away: it makes the file gdb's current one
+	m.ask(q, func(a answer) {
+		full := a.Results.Str("fullname")
+		if full == "" {
+			full = file
+		}
+		m.replyLines(q, file, full, first, last, 0)
+	}, "-file-list-exec-source-file")
+}

@@ -1,0 +1,209 @@
+// The loop: all machines, all processes, one goroutine.
+
+package gdb
+
+import (
+	"context"
+	"time"
+
+	"sdm/backend"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// loop owns everything that an engine has. One turn of it takes all gdbs that
+// have written and all that was asked meanwhile, and then speaks to the Sink
+// once: `print` over 64 ranks costs a few turns, not 64 times several hand-offs
+// between goroutines.
+type loop struct {
+	e       *Engine
+	sink    backend.Sink
+	forker  *forker
+	sources *sources
+	began   time.Time
+	keepers map[int32]*keeper // by number
+	slots   map[int32]*slot   // by number
+	ranks   map[rank.ID]*slot // the latest of each rank
+	last    int32
+	touched []*keeper     // their effects are to be carried out
+	said    []said        // to the sink, in order
+	next    time.Duration // when tick is due; 0 is never
+	armed   time.Duration // next, as the poller knows it
+	old     bool          // this gdb does not know mi4
+	closing bool
+	hurry   bool // the kindness of Close is over
+	ctx     context.Context
+	buffer  [64 << 10]byte
+}
+
+func newLoop(e *Engine, sink backend.Sink) *loop {
+	return &loop{
+		e: e, sink: sink, forker: newForker(), sources: newSources(), began: time.Now(),
+		keepers: map[int32]*keeper{}, slots: map[int32]*slot{}, ranks: map[rank.ID]*slot{}, ctx: context.Background(),
+	}
+}
+
+func (l *loop) now() time.Duration { return time.Since(l.began) }
+
+// run is the loop's goroutine. It lets go of the work only while it waits, and
+// keeps it when it ends.
+func (l *loop) run() {
+	defer close(l.e.done)
+	defer l.e.poll.close()
+	l.e.work.Lock()
+	var list []ready
+	for !l.over() {
+		l.e.work.Unlock()
+		var err error
+		list, err = l.e.poll.wait(list)
+		l.e.work.Lock()
+		if err != nil {
+			panic("gdb: the poller failed: " + err.Error()) // a descriptor of ours was closed by somebody else
+		}
+		for _, r := range list {
+			l.handle(r)
+		}
+		l.turn()
+	}
+	l.forker.close()
+	l.sources.close(l.ctx)
+	l.e.mu.Lock()
+	l.e.shut, l.e.inbox = true, nil
+	l.e.mu.Unlock()
+}
+
+// turn does what was asked before, then what is asked now, and says what came of
+// all that.
+func (l *loop) turn(now ...func(*loop)) {
+	for _, f := range append(l.e.take(), now...) {
+		f(l)
+		l.carryOut()
+	}
+	l.tick()
+	l.carryOut()
+	if l.next != l.armed {
+		l.armed = l.next
+		l.e.poll.until(l.deadline())
+	}
+	l.speak()
+}
+
+func (l *loop) over() bool { return l.closing && len(l.keepers) == 0 }
+
+func (l *loop) deadline() time.Time {
+	if l.next == 0 {
+		return time.Time{}
+	}
+	return l.began.Add(l.next)
+}
+
+// handle takes one descriptor that is ready.
+func (l *loop) handle(r ready) {
+	if r.stream == streamTarget {
+		if s := l.slots[r.slot]; s != nil {
+			l.e.poll.remove(s.target.fd)
+			s.machine.vanished(l.now())
+			l.touch(s.keeper)
+		}
+	} else if k := l.keepers[r.slot]; k != nil {
+		l.listen(k, r.stream)
+	}
+	l.carryOut()
+}
+
+// listen takes what a gdb has to say, or its end.
+func (l *loop) listen(k *keeper, s stream) {
+	switch s {
+	case streamOutput:
+		l.readOutput(k)
+	case streamErrors:
+		l.readErrors(k)
+	case streamInput:
+		if k.process != nil && !k.process.flush() {
+			l.e.poll.remove(k.process.stdin)
+			k.heldUp = false
+		}
+	case streamEnd:
+		l.processEnded(k)
+	}
+}
+
+// touch notes that a gdb or one of its machines may want something.
+func (l *loop) touch(k *keeper) {
+	if !k.touched {
+		k.touched = true
+		l.touched = append(l.touched, k)
+	}
+}
+
+// carryOut does what the touched ones want.
+func (l *loop) carryOut() {
+	for _, k := range l.touched {
+		k.touched = false
+		d := k.debugger
+		for _, s := range k.slots {
+			out := &s.machine.out
+			for _, g := range out.signals {
+				l.signal(s, g)
+			}
+			l.said = append(l.said, out.said...)
+			clear(out.said)
+			*out = effects{said: out.said[:0], signals: out.signals[:0]}
+		}
+		l.write(k, d.bytes)
+		d.bytes = d.bytes[:0]
+		if d.kill && k.process != nil {
+			k.process.kill()
+		}
+		d.kill = false
+		if t := d.deadline(); t != 0 && (l.next == 0 || t < l.next) {
+			l.next = t
+		}
+	}
+	l.touched = l.touched[:0]
+}
+
+func (l *loop) signal(s *slot, g signal) {
+	switch {
+	case g.to == toGDB && s.keeper.process != nil:
+		s.keeper.process.signal(g.sig)
+	case g.to == toTarget:
+		s.target.signal(g.sig)
+	case g.to == toGroup:
+		s.target.signalGroup(g.sig)
+	}
+}
+
+// tick lets machines whose time has come look at the clock.
+func (l *loop) tick() {
+	now := l.now()
+	if l.next == 0 || now < l.next {
+		return
+	}
+	l.next = 0
+	for _, k := range l.keepers {
+		if d := k.debugger.deadline(); d != 0 && d <= now {
+			k.debugger.tick(now)
+		}
+		l.touch(k) // for its next deadline
+	}
+}
+
+// speak hands on what was said: answers to one request, or events, that follow
+// one another in one call.
+func (l *loop) speak() {
+	for i := 0; i < len(l.said); {
+		id := l.said[i].request
+		var groups []protocol.Group
+		for ; i < len(l.said) && l.said[i].request == id; i++ {
+			groups = append(groups, l.said[i].group)
+		}
+		if id == 0 {
+			l.sink.Event(groups...)
+		} else {
+			l.sink.Reply(id, groups...)
+		}
+	}
+	clear(l.said)
+	l.said = l.said[:0]
+}

@@ -1,0 +1,185 @@
+// What one rank does under its gdb: records in, commands and words out.
+
+package gdb
+
+import (
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"sdm/backend"
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// machine is one rank under its gdb. It is pure: it does no I/O, and the time
+// is an argument. Each of its inputs (start, do, what its debugger hands on, ended,
+// died, vanished, tick, close)
+// leaves what is to be done in out and in the debugger, which the loop carries out before the next
+// input.
+type machine struct {
+	target   backend.Target
+	gdb      *debugger
+	inferior int    // gdb's number of the inferior
+	group    string // … and its name, "i1"
+	state    backend.State
+	now      time.Duration
+	out      effects
+	open     []*request // not answered yet
+	threads  threads
+	counted  int // how many threads there have been
+	chosen   selection
+	points   breakpoints
+	journal  []protocol.Command // what a new gdb must be told
+	rescue   rescue
+	displays displays
+	run      *run // the resume that is under way, or nil
+	attach   attachment
+	watch    watch
+	ending   ending
+	locking  string // the user's scheduler-locking
+	source   lineReader
+}
+
+// effects are what the loop has to do: signals first, then what the debugger has
+// for gdb, then words, in order.
+type effects struct {
+	signals []signal
+	said    []said
+}
+
+// signal is one to send.
+type signal struct {
+	to  addressee
+	sig syscall.Signal
+}
+
+type addressee uint8
+
+const (
+	toTarget addressee = iota
+	toGroup            // the target's process group, where the target is its leader
+	toGDB
+)
+
+// selection is the thread and the frame that commands are about. gdb has one
+// of its own, which is left alone: every command names both.
+type selection struct{ thread, frame int }
+
+// lineReader gives lines of a source file, first to last, those that exist;
+// an error when the file cannot be read (in time).
+type lineReader func(file string, first, last int) ([]string, error)
+
+// newMachine makes the machine of a target; debugger.add gives it its gdb.
+func newMachine(t backend.Target, source lineReader) *machine {
+	return &machine{target: t, chosen: selection{thread: 1}, source: source}
+}
+
+// ask sends gdb a command for a request; then gets the result.
+func (m *machine) ask(q *request, then func(answer), command string, args ...string) *call {
+	k := &call{what: q.what(), sent: m.now, then: then, by: m}
+	m.gdb.bytes = mi.AppendCommand(m.gdb.bytes, m.gdb.calls.add(k), command, m.own(args)...)
+	return k
+}
+
+// tell sends a command whose result nobody waits for.
+func (m *machine) tell(what, command string, args ...string) {
+	k := &call{what: what, sent: m.now, by: m}
+	m.gdb.bytes = mi.AppendCommand(m.gdb.bytes, m.gdb.calls.add(k), command, args...)
+}
+
+// console is how a line for gdb's command line is sent.
+const console = "-interpreter-exec console"
+
+// at names the selected thread and frame, or the thread that a request asks for.
+func (m *machine) at(q *request) []string {
+	s := m.chosen
+	if q.args.Thread != 0 && q.args.Thread != s.thread {
+		s = selection{thread: q.args.Thread}
+	}
+	if q.args.Frame != nil {
+		s.frame = *q.args.Frame
+	}
+	return []string{"--thread", m.gdbThread(s.thread), "--frame", strconv.Itoa(s.frame)}
+}
+
+// here names the rank's inferior to commands that are about a whole program
+// (-break-insert, -target-attach, a line for gdb itself).
+func (m *machine) here() []string {
+	if !m.gdb.shared() {
+		return nil
+	}
+	return []string{"--thread-group", m.group}
+}
+
+// where is at for a rank that stands; of one that runs, there is no frame.
+func (m *machine) where(q *request) []string {
+	if m.stateNow() == backend.Stopped {
+		return m.at(q)
+	}
+	return []string{"--thread-group", m.group}
+}
+
+// do takes a command of a person.
+func (m *machine) do(now time.Duration, id protocol.RequestID, wait time.Duration, c protocol.Command) {
+	m.now = now
+	q := &request{id: id, name: c.Name, args: c.Args, began: now}
+	if wait > 0 {
+		q.deadline = now + share(wait)
+	}
+	m.open = append(m.open, q)
+	row, ok := lookup(c.Name)
+	if !ok {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "gdb does not carry out " + c.Name})
+		return
+	}
+	if f := m.stateNow().Refuse(row.need); f != nil && !(row.early && m.state == backend.Attaching) {
+		m.fail(q, f)
+		return
+	}
+	if f := m.busy(); f != nil && !row.always {
+		m.fail(q, f)
+		return
+	}
+	if info, _ := protocol.LookupCommand(c.Name); c.Args.Thread != 0 && (info.Resumes || slices.Contains([]string{"frame", "up", "down"}, c.Name)) {
+		if f := m.turnTo(c.Args.Thread); f != nil {
+			m.fail(q, f)
+			return
+		}
+	}
+	row.do(m, q)
+	m.settle()
+}
+
+// turnTo selects the thread that a command asks for; 0 is none.
+func (m *machine) turnTo(thread int) *protocol.Fault {
+	if thread == 0 || thread == m.chosen.thread {
+		return nil
+	}
+	if m.threads.find(thread) == nil {
+		return unknownThread(thread)
+	}
+	m.chosen = selection{thread: thread}
+	return nil
+}
+
+// stateNow is the state that a new command finds: running, too, while gdb has
+// been told to resume and has not yet said that it did.
+func (m *machine) stateNow() backend.State {
+	if m.state == backend.Stopped && m.run != nil {
+		return backend.Running
+	}
+	return m.state
+}
+
+// wanted are the async records that mean something here; the parser drops the
+// rest unread. A program with 70 libraries has more of those than of others.
+func wanted(class mi.Class, name string) bool {
+	switch name {
+	case "stopped", "running", "thread-created", "thread-exited", "thread-group-exited",
+		"thread-selected", "cmd-param-changed":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,116 @@
+package gdb
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"sdm/backend"
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// TestMachine plays gdb to a machine, as scripts of testdata/machine tell:
+//
+//	start [held] [stop=WHERE] [wait=D]   take control
+//	gdb                                  lines that gdb writes
+//	do ID [wait=D] / NAME [ARG|{ARGS}]   a command of a person
+//	tick D                               the clock stands at D
+//	ended CODE|SIGNAL, vanished, died CAUSE, close
+//
+// The answer is what the machine wants done, and its state.
+func TestMachine(t *testing.T) {
+	datadriven.Walk(t, "testdata/machine", func(t *testing.T, path string) {
+		m := newMachine(backend.Target{Rank: 3, PID: 42}, func(string, int, int) ([]string, error) { return nil, errors.New("no files here") })
+		var now time.Duration
+		newDebugger(1).add(m)
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			play(t, m, &now, d)
+			return drain(m)
+		})
+	})
+}
+
+func play(t *testing.T, m *machine, now *time.Duration, d *datadriven.TestData) {
+	var wait time.Duration
+	if d.HasArg("wait") {
+		var text string
+		d.ScanArgs(t, "wait", &text)
+		wait, _ = time.ParseDuration(text)
+	}
+	switch d.Cmd {
+	case "start":
+		stop := ""
+		d.MaybeScanArgs(t, "stop", &stop)
+		m.target.Held = d.HasArg("held")
+		m.start(*now, 1, stop, wait, false)
+	case "gdb":
+		for line := range strings.SplitSeq(d.Input, "\n") {
+			m.gdb.record(*now, mi.ParseLine([]byte(line)))
+		}
+	case "do":
+		id, _ := strconv.Atoi(d.CmdArgs[0].Key)
+		name, arg, _ := strings.Cut(d.Input, " ")
+		args := protocol.Args{Expr: arg, Location: arg, Text: arg}
+		if before, text, ok := strings.Cut(d.Input, "{"); ok {
+			name, args = strings.TrimSpace(before), protocol.Args{}
+			if err := json.Unmarshal([]byte("{"+text), &args); err != nil {
+				d.Fatalf(t, "%v", err)
+			}
+		}
+		m.do(*now, protocol.RequestID(id), wait, protocol.Command{Name: name, Args: args})
+	case "tick":
+		*now, _ = time.ParseDuration(d.CmdArgs[0].Key)
+		m.gdb.tick(*now)
+	case "ended":
+		code, err := strconv.Atoi(d.CmdArgs[0].Key)
+		exit := protocol.Exit{Code: code}
+		if err != nil {
+			exit.Signal = d.CmdArgs[0].Key
+		}
+		m.ended(*now, exit)
+	case "vanished":
+		m.vanished(*now)
+	case "died":
+		if len(m.gdb.died(*now, d.CmdArgs[0].Key, d.HasArg("another"))) > 0 {
+			newDebugger(1).add(m)
+			m.takeOver(*now)
+		}
+	case "close":
+		m.close(*now)
+	default:
+		t.Fatalf("%s: no command %s", d.Pos, d.Cmd)
+	}
+}
+
+// drain prints the effects and forgets them.
+func drain(m *machine) string {
+	var b strings.Builder
+	for _, s := range m.out.signals {
+		fmt.Fprintf(&b, "signal %v to %s\n", s.sig, [...]string{"target", "group", "gdb"}[s.to])
+	}
+	for line := range strings.Lines(string(m.gdb.bytes)) {
+		b.WriteString("> " + line)
+	}
+	for _, s := range m.out.said {
+		fmt.Fprintf(&b, "%d %s\n", s.request, s.group)
+	}
+	if m.gdb.kill {
+		b.WriteString("kill gdb\n")
+	}
+	m.out, m.gdb.bytes, m.gdb.kill = effects{}, nil, false
+	fmt.Fprintf(&b, "[%v", m.state)
+	if m.stateNow() != m.state {
+		fmt.Fprintf(&b, ", as if %v", m.stateNow())
+	}
+	if d := m.gdb.deadline(); d != 0 {
+		fmt.Fprintf(&b, ", until %v", d)
+	}
+	return b.String() + "]\n"
+}

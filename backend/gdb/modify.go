@@ -1,0 +1,148 @@
+// Commands that change breakpoints.
+
+package gdb
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// numbered sees that a new breakpoint has a number of its own.
+func (m *machine) numbered(q *request) bool {
+	if q.args.Breakpoint == 0 {
+		q.args.Breakpoint = m.points.free()
+	}
+	if used, _ := m.points.gdbs([]int{q.args.Breakpoint}); used != nil {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("there is a breakpoint %d already", q.args.Breakpoint)})
+		return false
+	}
+	return true
+}
+
+// single gives gdb's number of the one breakpoint that a command is about.
+func (m *machine) single(q *request) (gdb string, ok bool) {
+	if len(q.args.Breakpoints) != 1 {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: q.name + " is about one breakpoint", Hint: "info breakpoints lists them"})
+		return "", false
+	}
+	numbers, unknown := m.points.gdbs(q.args.Breakpoints)
+	if unknown != 0 {
+		m.fail(q, noBreakpoint(unknown))
+		return "", false
+	}
+	return numbers[0], true
+}
+
+func noBreakpoint(number int) *protocol.Fault {
+	return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No breakpoint number %d.", number)}
+}
+
+// setCondition is condition.
+func (m *machine) setCondition(q *request) {
+	number, ok := m.single(q)
+	if !ok {
+		return
+	}
+	args := []string{number}
+	if c := m.only(q.args.Condition); c != "" {
+		args = append(args, c)
+	}
+	m.ask(q, func(a answer) {
+		switch {
+		case a.failed():
+			m.refused(q, a)
+		case q.args.Condition == "":
+			m.reply(q, textBody{fmt.Sprintf("Breakpoint %d now unconditional.", q.args.Breakpoints[0])})
+		default:
+			m.done(q)
+		}
+	}, "-break-condition", args...)
+}
+
+// ignore is kept by gdb, for this rank alone: each has breakpoints of its own.
+func (m *machine) ignore(q *request) {
+	number, ok := m.single(q)
+	if !ok {
+		return
+	}
+	m.ask(q, func(a answer) {
+		if a.failed() {
+			m.refused(q, a)
+			return
+		}
+		m.reply(q, textBody{ignoring(q.args.Breakpoints[0], q.args.Count)})
+	}, "-break-after", number, strconv.Itoa(max(q.args.Count, 0)))
+}
+
+func ignoring(number, count int) string {
+	switch {
+	case count <= 0:
+		return fmt.Sprintf("Will stop next time breakpoint %d is reached.", number)
+	case count == 1:
+		return fmt.Sprintf("Will ignore next crossing of breakpoint %d.", number)
+	}
+	return fmt.Sprintf("Will ignore next %d crossings of breakpoint %d.", count, number)
+}
+
+// mostCommands bounds the commands of a breakpoint.
+const mostCommands = 100
+
+// setCommands is commands. They are kept here, not in gdb, whose own would speak
+// without saying for which rank.
+func (m *machine) setCommands(q *request) {
+	p := m.points.find(q.args.Breakpoints)
+	switch {
+	case len(q.args.Breakpoints) != 1:
+		m.single(q)
+		return
+	case p == nil:
+		m.fail(q, noBreakpoint(q.args.Breakpoints[0]))
+		return
+	case len(q.args.Lines) > mostCommands:
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "more than 100 commands for one breakpoint"})
+		return
+	}
+	var lines []string
+	for _, line := range q.args.Lines {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if f := refusedCommand(line); f != nil {
+			m.fail(q, f)
+			return
+		}
+		lines = append(lines, line)
+	}
+	if i := slices.IndexFunc(lines, isContinue); i >= 0 && i != len(lines)-1 {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "continue is the last command of a breakpoint", Hint: "nothing can be asked of a rank that runs"})
+		return
+	}
+	p.lines = lines
+	m.done(q)
+}
+
+// refusedCommand says why a line cannot be carried out at a breakpoint.
+func refusedCommand(line string) *protocol.Fault {
+	word, rest, _ := strings.Cut(line, " ")
+	why, refused := refusedLines[word]
+	switch {
+	case isContinue(line):
+		return nil
+	case slices.Contains(resuming, word) || ownLines[word] != nil:
+		why, refused = "continue, as the last command, lets the rank go on", true
+	case strings.TrimSpace(rest) == "" && slices.Contains(needWords, word):
+		why, refused = linesHint, true
+	}
+	if !refused {
+		return nil
+	}
+	return &protocol.Fault{Kind: protocol.FaultUsage, Message: word + " cannot be carried out at a breakpoint", Hint: why}
+}
+
+func isContinue(line string) bool {
+	return slices.Contains([]string{"continue", "c", "cont", "fg"}, line)
+}

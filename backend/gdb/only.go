@@ -1,0 +1,92 @@
+// Breakpoints of one rank among those of the ranks that share its gdb.
+
+package gdb
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"sdm/backend/mi"
+)
+
+// gdb 13 sets a breakpoint in the programs of all its inferiors; what it keeps of
+// one (hits, ignore count, commands, whether it is temporary) is shared.
+// So each rank has breakpoints of its own, with a condition that holds for it
+// only.
+
+// only gives the condition of a breakpoint of this rank, "" for none.
+func (m *machine) only(condition string) string {
+	switch {
+	case !m.gdb.shared():
+		return condition
+	case condition == "":
+		return m.onlyHere()
+	}
+	return m.onlyHere() + " && (" + condition + ")"
+}
+
+func (m *machine) onlyHere() string { return fmt.Sprintf("$_inferior == %d", m.inferior) }
+
+// condition takes only off again.
+func (m *machine) condition(text string) string {
+	text = strings.ReplaceAll(text, m.variableSuffix(), "")
+	rest, ok := strings.CutPrefix(text, m.onlyHere())
+	if !ok || !m.gdb.shared() {
+		return text
+	}
+	rest = strings.TrimPrefix(rest, " && (")
+	return strings.TrimSuffix(rest, ")")
+}
+
+// mine gives a tuple bkpt as a gdb would that has this rank alone: with its own
+// locations, or false where there is none among several of others.
+func (m *machine) mine(bkpt mi.Tuple) (mi.Tuple, bool) {
+	if !m.gdb.shared() {
+		return bkpt, true
+	}
+	var places mi.Tuple
+	for _, l := range bkpt.Path("locations").Fields {
+		if m.among(l.Value.Fields) {
+			places = append(places, l)
+		}
+	}
+	own := make(mi.Tuple, 0, len(bkpt)+4)
+	for _, f := range bkpt {
+		switch {
+		case f.Name == "locations":
+			continue
+		case f.Name == "cond":
+			f.Value.Str = m.condition(f.Value.Str)
+			if f.Value.Str == "" {
+				continue
+			}
+		case f.Name == "addr" && len(places) == 1:
+			f.Value.Str = places[0].Value.Fields.Str("addr")
+		}
+		own = append(own, f)
+	}
+	switch {
+	case len(places) > 1:
+		return append(own, mi.Field{Name: "locations", Value: mi.Value{Kind: mi.ListValue, Fields: places}}), true
+	case len(places) == 1:
+		for _, f := range places[0].Value.Fields {
+			if !slices.Contains([]string{"number", "enabled", "addr"}, f.Name) {
+				own = append(own, f)
+			}
+		}
+		return own, true
+	}
+	_, several := bkpt.Get("locations")
+	return own, !several && m.among(bkpt)
+}
+
+// among tells whether a location is one in this rank. One that is nobody's
+// is that of a pending breakpoint, or of a watchpoint.
+func (m *machine) among(location mi.Tuple) bool {
+	groups, ok := location.Get("thread-groups")
+	if !ok {
+		return true
+	}
+	return slices.ContainsFunc(groups.Fields, func(f mi.Field) bool { return f.Value.Str == m.group })
+}

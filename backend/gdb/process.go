@@ -1,0 +1,140 @@
+// One gdb process and its streams, without a goroutine of its own.
+
+package gdb
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// process is a running gdb. It is used by the loop alone. Nothing in it blocks.
+type process struct {
+	pid    int
+	pidfd  int // readable when the process has ended
+	stdin  int
+	stdout int
+	stderr int
+
+	unsent []byte // what the pipe would not take yet
+	words  []byte // the end of what gdb wrote to standard error
+}
+
+const (
+	// maxUnsent bounds what waits for a gdb that does not read, in bytes. A
+	// hung gdb is asked nothing more long before; see machine.busy.
+	maxUnsent = 4 << 20
+	// maxWords is how much of standard error is kept to explain an end, in bytes.
+	maxWords = 512
+)
+
+var errDoesNotRead = errors.New("gdb does not read its commands")
+
+// write sends b now or, where the pipe is full, when poll says that there is
+// room again (flush). It tells whether some is left.
+func (p *process) write(b []byte) (left bool, err error) {
+	if len(p.unsent)+len(b) > maxUnsent {
+		return true, errDoesNotRead
+	}
+	if len(p.unsent) > 0 {
+		p.unsent = append(p.unsent, b...)
+		return true, nil
+	}
+	n := p.send(b)
+	if n < len(b) {
+		p.unsent = append(p.unsent, b[n:]...)
+	}
+	return n < len(b), nil
+}
+
+func (p *process) flush() (left bool) {
+	n := p.send(p.unsent)
+	p.unsent = p.unsent[n:]
+	if len(p.unsent) == 0 {
+		p.unsent = nil
+	}
+	return p.unsent != nil
+}
+
+// send gives how many bytes are dealt with. Those for a dead gdb are: its end
+// is told by its pidfd.
+func (p *process) send(b []byte) int {
+	sent := 0
+	for sent < len(b) {
+		n, err := write(p.stdin, b[sent:])
+		switch {
+		case err == unix.EINTR:
+		case err == unix.EAGAIN:
+			return sent
+		case err != nil:
+			return len(b)
+		default:
+			sent += n
+		}
+	}
+	return sent
+}
+
+// read gives what there is, up to the size of buf; nothing when there is
+// nothing now; over is the end of the stream.
+func (p *process) read(fd int, buf []byte) (b []byte, over bool) {
+	for {
+		n, err := read(fd, buf)
+		switch {
+		case err == unix.EINTR:
+		case err == unix.EAGAIN:
+			return nil, false
+		case err != nil || n == 0:
+			return nil, true
+		default:
+			return buf[:n], false
+		}
+	}
+}
+
+// note keeps the end of standard error.
+func (p *process) note(b []byte) {
+	p.words = append(p.words, b...)
+	if n := len(p.words); n > maxWords {
+		p.words = append(p.words[:0], p.words[n-maxWords:]...)
+	}
+}
+
+// reap takes the status of the ended process and says how it ended.
+func (p *process) reap() string {
+	var status unix.WaitStatus
+	for {
+		_, err := unix.Wait4(p.pid, &status, 0, nil)
+		if err != unix.EINTR {
+			break
+		}
+	}
+	text := fmt.Sprintf("exit status %d", status.ExitStatus())
+	if status.Signaled() {
+		text = "killed by " + unix.SignalName(status.Signal())
+	}
+	if words := strings.TrimSpace(string(p.words)); words != "" {
+		text += ": " + strings.Join(strings.Split(words, "\n"), "; ")
+	}
+	return text
+}
+
+// signal reaches gdb alone, and never somebody else: the process is not reaped
+// before its pidfd is closed.
+func (p *process) signal(sig syscall.Signal) { unix.Kill(p.pid, sig) }
+
+// kill reaches gdb and what it started itself.
+func (p *process) kill() { unix.Kill(-p.pid, unix.SIGKILL) }
+
+// close gives the descriptors back.
+func (p *process) close() {
+	for _, fd := range []*int{&p.stdin, &p.stdout, &p.stderr, &p.pidfd} {
+		if *fd >= 0 {
+			unix.Close(*fd)
+			*fd = -1
+		}
+	}
+}

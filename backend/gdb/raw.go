@@ -1,0 +1,161 @@
+// Lines for gdb itself.
+
+package gdb
+
+import (
+	"slices"
+	"strings"
+
+	"sdm/backend"
+	"sdm/protocol"
+)
+
+// textBody is the body of gdb and mi.
+type textBody struct {
+	Text string `json:"text"`
+}
+
+// resuming are gdb's commands that let a target run, with the abbreviations
+// that gdb knows. Without an & gdb would hear nothing more until the target
+// stops (GDB manual, Background Execution).
+var resuming = []string{
+	"continue", "c", "fg", "next", "n", "nexti", "ni", "step", "s", "stepi", "si", "finish", "fin",
+	"until", "u", "advance", "adv", "jump", "j", "signal", "reverse-continue", "rc", "reverse-next", "rn", "reverse-step", "rs",
+}
+
+// refusedLines are those that would take gdb or the target away from us, or
+// that would swallow our next commands as their own further lines.
+var refusedLines = map[string]string{
+	"run": launchHint, "r": launchHint, "start": launchHint, "starti": launchHint, "-exec-run": launchHint,
+	"attach": attachHint, "-target-attach": attachHint, "target": attachHint, "inferior": attachHint,
+	"quit": quitHint, "q": quitHint, "exit": quitHint, "-gdb-exit": quitHint,
+	"commands": "mi -break-commands NUMBER \"LINE\"... takes all lines at once",
+	"define":   linesHint, "document": linesHint, "while": linesHint, "if": linesHint, "actions": linesHint,
+	"edit": linesHint, "pi": linesHint, "python-interactive": linesHint, "guile-repl": linesHint, "gr": linesHint,
+}
+
+const (
+	launchHint = "launch starts the ranks"
+	attachHint = "attach takes control of processes; a gdb here debugs one of them"
+	quitHint   = "quit ends the session, kill and detach a rank"
+	linesHint  = "it reads further lines: put them into a file, and `source FILE`"
+)
+
+// needWords are commands that are handed on with words behind them only:
+// alone they would read what we send next.
+var needWords = []string{"python", "py", "guile", "gu", "shell", "!", "compile", "expression"}
+
+// ownLines are those that we have a command for which does more.
+var ownLines = map[string]func(*machine, *request){
+	"kill": (*machine).kill, "k": (*machine).kill,
+	"detach": (*machine).detach, "det": (*machine).detach,
+	"interrupt": (*machine).interrupt, "-exec-interrupt": (*machine).interrupt,
+	"-target-detach": (*machine).detach,
+}
+
+// intercept deals with lines that must not reach gdb as they are.
+func (m *machine) intercept(q *request, line string) bool {
+	word, rest, _ := strings.Cut(line, " ")
+	if m.disturbs(q, line) {
+		return true
+	}
+	why, refused := refusedLines[word]
+	if strings.TrimSpace(rest) == "" && slices.Contains(needWords, word) {
+		why, refused = linesHint, true
+	}
+	if refused {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: word + " is not handed to gdb", Hint: why})
+		return true
+	}
+	if do, ok := ownLines[word]; ok {
+		do(m, q)
+		return true
+	}
+	return false
+}
+
+// passLine hands a line to gdb's command line.
+func (m *machine) passLine(q *request) {
+	line := strings.TrimSpace(q.args.Text)
+	if m.intercept(q, line) {
+		return
+	}
+	m.keepHandling(line)
+	line = withoutInput(line)
+	word, _, _ := strings.Cut(line, " ")
+	if slices.Contains(resuming, word) {
+		if m.stateNow() != backend.Stopped {
+			m.fail(q, m.stateNow().Refuse(protocol.NeedStopped))
+			return
+		}
+		m.thaw()
+		line = strings.TrimSuffix(line, "&") + "&"
+	}
+	m.pass(q, false, "-interpreter-exec", append(m.where(q), "console", line)...)
+}
+
+// withoutInput keeps a shell command from reading what we send to gdb.
+func withoutInput(line string) string {
+	for _, shell := range []string{"shell ", "!"} {
+		if rest, ok := strings.CutPrefix(line, shell); ok {
+			return "shell exec </dev/null; " + rest
+		}
+	}
+	return line
+}
+
+// passMI hands over a GDB/MI command. It finds the thread and the frame that
+// people have selected, as gdb's own selection.
+func (m *machine) passMI(q *request) {
+	line := strings.TrimSpace(q.args.Text)
+	if !strings.HasPrefix(line, "-") {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "a GDB/MI command begins with a dash", Hint: "gdb COMMAND hands over a line of gdb's command line"})
+		return
+	}
+	if m.intercept(q, line) {
+		return
+	}
+	if m.stateNow() == backend.Stopped {
+		if strings.HasPrefix(line, "-exec-") {
+			m.thaw()
+		}
+		at := m.at(q)
+		m.tell(q.what(), "-thread-select", at[1])
+		m.tell(q.what(), "-stack-select-frame", at[3])
+	}
+	m.pass(q, true, line)
+}
+
+func (m *machine) pass(q *request, raw bool, command string, args ...string) {
+	var k *call
+	k = m.ask(q, func(a answer) { m.passed(q, k, a) }, command, args...)
+	k.print, k.raw = true, raw
+}
+
+// passed takes the result. When the line has resumed the target, that is a
+// resume of the rank like any other.
+func (m *machine) passed(q *request, k *call, a answer) {
+	if a.failed() {
+		m.refused(q, a)
+		return
+	}
+	text := a.text
+	if k.raw {
+		r := a.Record
+		r.Token = -1
+		text += r.String() + "\n"
+	}
+	if id, ok := a.Results.Int("new-thread-id"); ok {
+		f, _ := frameIn(a.Results)
+		m.chosen = selection{thread: m.threads.ours(id), frame: f.Level}
+	}
+	if a.Name != "running" || m.run != nil || m.state != backend.Stopped {
+		m.reply(q, textBody{text})
+		return
+	}
+	m.run = &run{request: q, token: k.token}
+	m.nowRunning(m.run, textBody{text})
+	if m.locking != "on" {
+		m.others()
+	}
+}

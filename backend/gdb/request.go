@@ -1,0 +1,109 @@
+// A command of a person on its way to an answer.
+
+package gdb
+
+import (
+	"time"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// request is one command for one rank. It is answered exactly once; what comes
+// later is absorbed.
+type request struct {
+	id       protocol.RequestID
+	name     string
+	args     protocol.Args
+	deadline time.Duration // when to say that gdb has not answered; 0 is never
+	began    time.Duration
+	answered bool
+	into     func(protocol.Group) // where the answer goes that is a part of another; nil: to who asked
+	again    bool                 // it is played from the journal
+}
+
+// what names the request for people.
+func (q *request) what() string {
+	for _, more := range []string{q.args.Expr, q.args.Text, q.args.Location} {
+		if more != "" {
+			if len(more) > 60 {
+				more = more[:60] + "..."
+			}
+			if q.name == "gdb" || q.name == "mi" {
+				return more
+			}
+			return q.name + " " + more
+		}
+	}
+	return q.name
+}
+
+// share is the part of a wait after which we speak up ourselves, so that our
+// words arrive in time instead of "no answer".
+func share(wait time.Duration) time.Duration { return wait / 10 * 9 }
+
+// said is one answer or event, in the order in which it is to be handed on.
+type said struct {
+	request protocol.RequestID // 0: an event
+	group   protocol.Group
+}
+
+// reply answers a request with a result. Columns must be sorted by name.
+func (m *machine) reply(q *request, body any, columns ...protocol.Column) {
+	m.say(q, protocol.Group{Kind: protocol.KindResult, Body: protocol.Canonical(body), Columns: columns})
+}
+
+// done answers with an empty object.
+func (m *machine) done(q *request) { m.reply(q, struct{}{}) }
+
+// fail answers with a fault.
+func (m *machine) fail(q *request, f *protocol.Fault) {
+	g := *f
+	if g.Op == "" {
+		g.Op = q.name
+	}
+	m.say(q, protocol.Group{Kind: protocol.KindFault, Body: protocol.Canonical(&g)})
+}
+
+// refused answers with gdb's own words.
+func (m *machine) refused(q *request, a answer) {
+	m.stoppedInCall(a)
+	m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: a.Results.Str("msg")})
+}
+
+func (m *machine) say(q *request, g protocol.Group) {
+	if g.Kind == protocol.KindResult && (!q.answered || q.again) {
+		m.remember(q)
+	}
+	if q.answered {
+		return
+	}
+	q.answered = true
+	if q.into != nil {
+		q.into(g)
+		return
+	}
+	for i, open := range m.open {
+		if open == q {
+			m.open = append(m.open[:i], m.open[i+1:]...)
+			break
+		}
+	}
+	g.Ranks = rank.Of(m.target.Rank)
+	m.out.said = append(m.out.said, said{q.id, g})
+}
+
+// event tells what happened, unless it cannot have happened.
+func (m *machine) event(kind protocol.Kind, body any, columns ...protocol.Column) bool {
+	if kind != protocol.KindNote && kind != protocol.KindLogged {
+		next, ok := m.state.After(kind)
+		if !ok {
+			return false
+		}
+		m.state = next
+	}
+	m.out.said = append(m.out.said, said{0, protocol.Group{
+		Kind: kind, Ranks: rank.Of(m.target.Rank), Body: protocol.Canonical(body), Columns: columns,
+	}})
+	return true
+}

@@ -1,0 +1,121 @@
+// A rank whose gdb has died is taken over by another.
+
+package gdb
+
+import (
+	"slices"
+	"time"
+
+	"sdm/backend"
+	"sdm/protocol"
+)
+
+// rescue is what is known of a rank whose gdb has died. The kernel lets its process go, and it
+// runs on from where it stood; the loop stops it at once, takes out the
+// breakpoints that gdb has left in it (mend), and starts another gdb, of its own: who shared one
+// with a rank that makes gdb crash is rid of it.
+//
+//	gdb dies ─→ open requests fail ─→ SIGSTOP, mend, new gdb attaches ─→ journal played ─┬─ it stood: reported as stopped
+//	                                                                                 └─ it ran: runs on
+type rescue struct {
+	under   bool   // way
+	running bool   // it was running
+	cause   string // of gdb's end
+	count   int    // how many gdbs this rank has lost
+}
+
+// mostRescues bounds how many gdbs a rank may use up: one that dies of the
+// program itself would go on dying.
+const mostRescues = 3
+
+// rescueWait is how long a new gdb may take to attach.
+const rescueWait = time.Minute
+
+// isLasting tells of commands whose effect lives in gdb: a new one must be told
+// again.
+func isLasting(name string) bool {
+	switch name {
+	case "break", "tbreak", "hbreak", "thbreak", "watch", "rwatch", "awatch", "catch", "log", "barrier",
+		"condition", "ignore", "commands", "enable", "disable", "handle":
+		return true
+	}
+	return false
+}
+
+// remember keeps a command that gdb has carried out in the journal, or strikes out what it
+// has ended.
+func (m *machine) remember(q *request) {
+	switch {
+	case isLasting(q.name):
+		m.journal = append(m.journal, protocol.Command{Name: q.name, Args: q.args})
+	case q.name == "delete" && len(q.args.Breakpoints) == 0:
+		m.journal = slices.DeleteFunc(m.journal, func(c protocol.Command) bool { return c.Name != "handle" })
+	case q.name == "delete":
+		for _, n := range q.args.Breakpoints {
+			m.forget(n)
+		}
+	}
+}
+
+// forget strikes out all that was said about a breakpoint which is no more.
+func (m *machine) forget(number int) {
+	m.journal = slices.DeleteFunc(m.journal, func(c protocol.Command) bool {
+		return c.Args.Breakpoint == number && number != 0 || len(c.Args.Breakpoints) == 1 && c.Args.Breakpoints[0] == number
+	})
+}
+
+// canBeRescued tells whether another gdb may take the rank over.
+func (m *machine) canBeRescued() bool {
+	return (m.state == backend.Stopped || m.state == backend.Running) && !m.ending.killing && !m.ending.leaving && m.rescue.count < mostRescues
+}
+
+// orphaned takes the end of gdb where another will take over.
+func (m *machine) orphaned(now time.Duration, cause string) {
+	m.now = now
+	for len(m.open) > 0 {
+		m.fail(m.open[0], &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb died (" + cause + ")", Hint: "another gdb takes the rank over: ask again"})
+	}
+	m.rescue.under, m.rescue.cause = true, cause
+	m.rescue.running = m.state == backend.Running
+	m.rescue.count++
+	m.event(protocol.KindRunning, struct{}{}) // which one that stood does now
+	m.state = backend.Attaching
+}
+
+// takeOver attaches with a new gdb, which the machine has been given already.
+func (m *machine) takeOver(now time.Duration) {
+	m.now = now
+	m.threads, m.counted, m.points = nil, 0, breakpoints{}
+	m.run, m.watch, m.ending, m.displays.held = nil, watch{}, ending{}, nil
+	m.chosen = selection{thread: 1}
+	m.ending.killAt = now + rescueWait
+	m.beginAttach(&request{name: "attach", answered: true}, "", true)
+}
+
+// rescued goes on where the rank was when its gdb died.
+func (m *machine) rescued(first *thread) {
+	m.rescue.under, m.ending.killAt = false, 0
+	m.event(protocol.KindNote, protocol.Note{Text: "gdb died (" + m.rescue.cause + "); another one has taken the rank over, with its breakpoints. It may have run on a little. Settings made through gdb are gone"})
+	if !m.rescue.running {
+		m.event(protocol.KindStopped, m.stopBody(first, "attached"), m.stopColumns(first)...)
+	}
+	m.state = backend.Stopped
+	journal := m.journal
+	m.journal = nil
+	for _, c := range journal {
+		if row, ok := lookup(c.Name); ok {
+			row.do(m, &request{name: c.Name, args: c.Args, began: m.now, answered: true, again: true})
+		}
+	}
+	if m.rescue.running {
+		m.resumeAll(&request{name: "continue", answered: true})
+		m.run.silent = true
+	}
+}
+
+// abandoned gives the rank up when no gdb can take it over.
+func (m *machine) abandoned(why string) {
+	m.rescue.under = false
+	m.event(protocol.KindLost, protocol.Missing{Cause: "gdb died (" + m.rescue.cause + "), and no other could take the rank over: " + why})
+	m.finish(m.state)
+}

@@ -1,0 +1,308 @@
+// Resuming a rank as a whole, whatever gdb makes of its threads.
+
+package gdb
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"sdm/backend"
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// run is one resume of the rank, from the command to the stop of its last
+// thread. In non-stop gdb resumes and stops threads one by one, while people
+// think of a process:
+//
+//	command ─→ ^running ─→ others continued ─→ first *stopped ─→ interrupt ─→ all stand ─→ one stop
+//
+// Stepping one thread alone would never come back over pthread_join or
+// MPI_Finalize. A *stopped may come before the ^running of a sibling, so
+// nothing is decided while results are owed.
+type run struct {
+	request *request // answered at ^running
+	started bool     // gdb has resumed something: the rank is running
+	owed    int      // results of resuming commands that have not come
+	thread  int      // the one that steps; 0 when all just run
+	stopped int      // the thread that stopped first, 0 before
+	token   int64    // of the first command; it may fail after ^running
+	address bool     // where it stops, the address is of interest
+
+	silent      bool // nobody is told that it runs: they never knew otherwise
+	interrupted bool // the rest has been told to stop
+	stale       bool // … but a thread has been created since
+	next        time.Duration
+}
+
+// again is how long all threads may take to stop before gdb is asked what they
+// do, in case one was created while it was stopping the others.
+const again = 500 * time.Millisecond
+
+// resumeAll lets every thread run. q may have been answered already.
+func (m *machine) resumeAll(q *request) {
+	m.resume(q, nil, "-exec-continue", "--thread-group", m.group)
+}
+
+// resumeOne lets the selected thread do something, and the others just run.
+func (m *machine) resumeOne(q *request, command string, args ...string) {
+	at := m.at(q)
+	step := slices.Contains([]string{"next", "step", "nexti", "stepi"}, q.name)
+	if step {
+		at = at[:2] // a step is one of the innermost frame
+	}
+	others := m.othersUnlocked()
+	if m.locking == "step" && step {
+		others = nil
+	}
+	m.resume(q, others, command, append(at, args...)...)
+	m.run.thread = m.chosen.thread
+}
+
+// othersUnlocked is what lets the other threads run, unless the user has
+// locked them.
+func (m *machine) othersUnlocked() func() {
+	if m.locking == "on" {
+		return nil
+	}
+	return m.others
+}
+
+func (m *machine) resume(q *request, others func(), command string, args ...string) {
+	m.thaw()
+	m.leaveStart()
+	r := &run{request: q, owed: 1}
+	m.run = r
+	k := m.ask(q, func(a answer) { m.resumed(r, others, a) }, command, args...)
+	r.token = k.token
+}
+
+// resumed takes the result of the first resuming command.
+func (m *machine) resumed(r *run, others func(), a answer) {
+	r.owed--
+	if m.state.IsOver() {
+		return // it has run to its end meanwhile
+	}
+	if a.Name != "running" {
+		if m.run == r {
+			m.run = nil
+		}
+		if a.failed() {
+			m.refused(r.request, a)
+		} else {
+			m.done(r.request)
+		}
+		return
+	}
+	m.nowRunning(r, struct{}{})
+	if others != nil {
+		others()
+	}
+}
+
+// nowRunning reports a resume and answers the command that brought it about.
+func (m *machine) nowRunning(r *run, body any) {
+	r.started = true
+	for _, t := range m.threads {
+		t.stop = nil // it has been reported
+	}
+	if r.silent {
+		m.state = backend.Running
+	} else {
+		m.event(protocol.KindRunning, struct{}{})
+	}
+	m.reply(r.request, body)
+}
+
+// others continues the threads that the command has left standing. They are
+// named one by one: a command for the whole group could come after the end of
+// the step and carry its thread on.
+func (m *machine) others() {
+	r := m.run
+	for _, id := range m.threads.stoppedBut(m.chosen.thread) {
+		m.continueThread(r, id)
+	}
+}
+
+// continueThread lets one thread run. Its *running comes a line behind the
+// ^running; nobody must think in between that it stands.
+func (m *machine) continueThread(r *run, id int) {
+	r.owed++
+	m.ask(r.request, func(a answer) {
+		r.owed--
+		if t := m.threads.find(id); t != nil && a.Name == "running" {
+			t.running = true
+		}
+	}, "-exec-continue", "--thread", m.gdbThread(id))
+}
+
+// stopped takes a *stopped.
+func (m *machine) stopped(stop mi.Tuple) {
+	if m.exited(stop) {
+		return
+	}
+	t := m.setStopped(stop)
+	if t == nil || m.state == backend.Attaching && m.attach.request != nil {
+		return
+	}
+	r := m.run
+	if r == nil {
+		return // of a call in an expression (stoppedInCall), or late
+	}
+	if !ownReason(stop) && !r.interrupted && t.id != r.thread {
+		// It was told to stop twice, and the second time has reached it in this
+		// run. Nobody has asked for that.
+		m.continueThread(r, t.id)
+		return
+	}
+	if p := m.points.at(stop); p.goesOn() {
+		m.passBy(r, t, p)
+		return
+	}
+	if r.stopped == 0 {
+		r.stopped = t.id
+	}
+}
+
+// stoppedInCall looks whether gdb's refusal says that a function which an
+// expression called has come to a stop of its own. Then people must see where
+// the rank stands now.
+func (m *machine) stoppedInCall(a answer) {
+	t := m.threads.find(m.chosen.thread)
+	if m.state != backend.Stopped || t == nil || !strings.Contains(a.Results.Str("msg"), "while in a function called from GDB") {
+		return
+	}
+	m.event(protocol.KindRunning, struct{}{})
+	m.chosen = selection{thread: t.id}
+	m.event(protocol.KindStopped, m.stopBody(t, ""), m.stopColumns(t)...)
+}
+
+// settle looks whether the rank as a whole has got somewhere.
+func (m *machine) settle() {
+	if m.state.IsOver() {
+		return
+	}
+	m.settleAttach()
+	r := m.run
+	if r == nil || !r.started || r.owed > 0 || r.stopped == 0 {
+		return
+	}
+	if !m.threads.anyRunning() {
+		m.standsStill(r)
+		return
+	}
+	if !r.interrupted || r.stale {
+		m.stopRest(r)
+	}
+}
+
+// stopRest tells all threads that still run to stop.
+func (m *machine) stopRest(r *run) {
+	r.interrupted, r.stale = true, false
+	r.next = m.now + again
+	m.tell("interrupt", "-exec-interrupt", "--thread-group", m.group)
+}
+
+// threadCame sees that a thread which was created while the others are being
+// stopped is stopped, too.
+func (m *machine) threadCame() {
+	if m.run != nil && m.run.interrupted {
+		m.run.stale = true
+	}
+}
+
+// recheck asks gdb what the threads do when they take long to stop.
+func (m *machine) recheck() {
+	r := m.run
+	if r == nil || !r.interrupted || m.now < r.next {
+		return
+	}
+	m.stopRest(r)
+	m.ask(&request{name: "interrupt", answered: true}, func(a answer) { m.adopt(a.Results) }, "-list-thread-groups", m.group)
+}
+
+// adopt takes over what -list-thread-groups says of our group.
+func (m *machine) adopt(info mi.Tuple) {
+	list, ok := info.Get("threads")
+	if !ok {
+		return
+	}
+	var alive threads
+	for _, f := range list.Fields {
+		n, _ := f.Value.Fields.Int("id")
+		t := m.thread(n)
+		t.running = f.Value.Fields.Str("state") == "running"
+		alive = append(alive, t)
+	}
+	slices.SortFunc(alive, func(a, b *thread) int { return a.id - b.id })
+	m.threads = alive
+	r := m.run
+	if r == nil || len(alive) == 0 {
+		return
+	}
+	// The stop that was counted on may be that of a thread which has ended, or
+	// may never have been told.
+	if r.stopped != 0 && alive.find(r.stopped) == nil || r.stopped == 0 && !alive.anyRunning() {
+		r.stopped = alive[0].id
+	}
+}
+
+// standsStill reports the one stop of a run.
+func (m *machine) standsStill(r *run) {
+	m.run = nil
+	t := m.speaker(r)
+	m.chosen = selection{thread: t.id}
+	m.giveBack()
+	m.withDisplays(t, func(shown []protocol.Display, values []string, s spoken) {
+		body := m.stopBody(t, "")
+		m.arrived()
+		if body.Temporary {
+			m.forget(body.Breakpoint)
+		}
+		body.Displays, body.Commands = shown, s.lines
+		c := &columns{rank: m.target.Rank, list: m.stopColumns(t)}
+		if f, ok := frameIn(t.stop); ok && r.address && f.Line != 0 {
+			c.add("addr", f.addr)
+		}
+		c.displays(shown, values)
+		c.outputs(s)
+		m.event(protocol.KindStopped, body, c.sorted()...)
+	})
+}
+
+// speaker is the thread whose stop the rank's stop is: the first that has a
+// reason of its own, else the one that people were looking at.
+func (m *machine) speaker(r *run) *thread {
+	first := m.threads.find(r.stopped)
+	if first != nil && ownReason(first.stop) {
+		return first
+	}
+	for _, t := range m.threads {
+		if ownReason(t.stop) {
+			return t
+		}
+	}
+	if t := m.threads.find(m.chosen.thread); t != nil {
+		return t
+	}
+	if first != nil {
+		return first
+	}
+	return m.threads[0]
+}
+
+// resumeFailed takes an ^error that comes after ^running: the resume did not
+// happen, or only in part (a breakpoint that cannot be inserted, a thread that is
+// gone). gdb says what the threads really do.
+func (m *machine) resumeFailed(a mi.Record) {
+	r := m.run
+	if r == nil || a.Token != r.token {
+		return
+	}
+	m.event(protocol.KindNote, protocol.Note{Text: a.Results.Str("msg")})
+	if r.stopped == 0 {
+		r.stopped = m.chosen.thread
+	}
+	m.ask(&request{name: r.request.name, answered: true}, func(a answer) { m.adopt(a.Results) }, "-list-thread-groups", m.group)
+}

@@ -1,0 +1,95 @@
+// Which ranks share a gdb.
+
+package gdb
+
+import (
+	"fmt"
+	"runtime"
+	"strconv"
+
+	"sdm/backend"
+)
+
+const (
+	// usualShare is how many started ranks share a gdb where there are many: they
+	// reach main five times faster than with a gdb each, and take a sixth of the memory.
+	// With more of them each library that one of them loads costs more, because gdb looks at all
+	// (docs/performance.md).
+	usualShare = 8
+	// gdbsPerCore is how many gdbs there are at least before ranks share one:
+	// so many work at once.
+	gdbsPerCore = 2
+	// mostAlone is how many gdbs a rank's own gdb may stand beside: beyond, memory
+	// counts (11 MB each) more than a rank's independence.
+	mostAlone = 16
+	// fewAttached is how many running processes get a gdb each. Those are attached to
+	// in a third of the time then.
+	fewAttached = 64
+)
+
+// ParseShare reads a number of ranks for RanksPerGDB, from 1 on, or "auto" (or nothing), which is 0.
+func ParseShare(text string) (int, error) {
+	if text == "auto" || text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%q: give auto or a number from 1 on", text)
+	}
+	return n, nil
+}
+
+// share puts targets that are to share a gdb together, in order. Only ranks of
+// one program do: a breakpoint is looked up in all programs of a gdb.
+func (c Config) share(targets []backend.Target) [][]backend.Target {
+	var all [][]backend.Target
+	for _, alike := range partition(targets) {
+		per := c.RanksPerGDB
+		if per == 0 {
+			per = autoShare(len(alike), runtime.NumCPU(), alike[0].Held)
+		}
+		all = append(all, evenly(alike, per)...)
+	}
+	return all
+}
+
+// autoShare is how many of n ranks of one program share a gdb on a machine with
+// so many cores.
+func autoShare(n, cores int, held bool) int {
+	if !held && n <= fewAttached {
+		return 1
+	}
+	gdbs := max((n+usualShare-1)/usualShare, min(n, gdbsPerCore*cores, mostAlone))
+	return (n + gdbs - 1) / gdbs
+}
+
+// partition keeps targets of different programs, and held and others, apart.
+func partition(targets []backend.Target) [][]backend.Target {
+	type kind struct {
+		program string
+		held    bool
+	}
+	index := map[kind]int{}
+	var all [][]backend.Target
+	for _, t := range targets {
+		k := kind{t.Program, t.Held}
+		i, ok := index[k]
+		if !ok {
+			i = len(all)
+			index[k] = i
+			all = append(all, nil)
+		}
+		all[i] = append(all[i], t)
+	}
+	return all
+}
+
+// evenly cuts targets into pieces of at most per, which differ by one at most.
+func evenly(targets []backend.Target, per int) [][]backend.Target {
+	var all [][]backend.Target
+	pieces := (len(targets) + per - 1) / per
+	for i := range pieces {
+		all = append(all, targets[i*len(targets)/pieces:(i+1)*len(targets)/pieces])
+	}
+	return all
+}

@@ -1,0 +1,128 @@
+package gdb_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sdm/backend"
+	"sdm/backend/gdb"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// one gives a command to one rank.
+func (r *rig) one(id rank.ID, name string, args protocol.Args) protocol.Group {
+	r.Helper()
+	req := r.id()
+	r.engine.Do(backend.Request{ID: req, Ranks: rank.Of(id), Wait: patience, Command: protocol.Command{Name: name, Args: args}})
+	return r.answers(req, 1)[0]
+}
+
+// The same commands to eight ranks give the same answers and stops, whether each
+// has a gdb of its own or all share one.
+func TestSharedGDBGivesTheSame(t *testing.T) {
+	want := ""
+	for _, per := range []int{1, 3, 8} {
+		t.Run(fmt.Sprintf("%d", per), func(t *testing.T) {
+			got := conversation(t, per)
+			if want == "" {
+				want = got
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// conversation drives eight ranks in different ways, and tells what each said in
+// its own order.
+func conversation(t *testing.T, per int) string {
+	const n = 8
+	r := newRig(t, gdb.Config{RanksPerGDB: per})
+	r.launch(build(t, "work.c"), n)
+	var b strings.Builder
+	tell := func(groups ...protocol.Group) {
+		var lines []string
+		for _, g := range groups {
+			lines = append(lines, g.String())
+		}
+		slices.Sort(lines)
+		b.WriteString(strings.Join(lines, "\n") + "\n")
+	}
+	all := func(name string, args protocol.Args) {
+		tell(r.answers(r.send(n, name, args, patience), n)...)
+	}
+	stops := func(ranks ...rank.ID) {
+		for _, id := range ranks {
+			tell(r.await(id, protocol.KindStopped))
+		}
+	}
+	all("break", protocol.Args{Location: "helper", Breakpoint: 1})
+	tell(r.one(3, "break", protocol.Args{Location: "factorial", Breakpoint: 2, Temporary: true, Condition: "n == 2"}))
+	tell(r.one(4, "disable", protocol.Args{Breakpoints: []int{1}}))
+	all("continue", protocol.Args{})
+	stops(0, 1, 2, 3, 5, 6, 7)
+	tell(r.await(4, protocol.KindExited))
+	all("info breakpoints", protocol.Args{})
+	all("print", protocol.Args{Expr: "$mine = rank * 10"})
+	all("print", protocol.Args{Expr: "$mine + x"})
+	all("next", protocol.Args{})
+	stops(0, 1, 2, 3, 5, 6, 7)
+	tell(r.one(3, "delete", protocol.Args{Breakpoints: []int{1}}), r.one(3, "continue", protocol.Args{}))
+	stops(3)
+	all("backtrace", protocol.Args{})
+	all("info threads", protocol.Args{})
+	tell(r.one(5, "delete", protocol.Args{}), r.one(5, "continue", protocol.Args{}))
+	tell(r.await(5, protocol.KindExited))
+	all("info breakpoints", protocol.Args{})
+	return strings.NewReplacer("Thread 0x", "Thread ").Replace(withoutPIDs(r, b.String()))
+}
+
+// withoutPIDs takes out the numbers of processes.
+func withoutPIDs(r *rig, text string) string {
+	for id, p := range r.procs {
+		text = strings.ReplaceAll(text, fmt.Sprint(p.PID), fmt.Sprintf("PID%d", id))
+	}
+	return text
+}
+
+// When a shared gdb dies, each of its ranks goes on under another.
+func TestSharedGDBDies(t *testing.T) {
+	const n = 4
+	r := newRig(t, gdb.Config{RanksPerGDB: n})
+	r.launch(build(t, "calls.c"), n)
+	r.answers(r.send(n, "break", protocol.Args{Location: "outer", Breakpoint: 1}, patience), n)
+	syscall.Kill(r.gdbPID(0), syscall.SIGKILL)
+	for id := range rank.ID(n) {
+		r.await(id, protocol.KindNote)
+		r.await(id, protocol.KindStopped)
+	}
+	for _, g := range r.answers(r.send(n, "info breakpoints", protocol.Args{}, patience), n) {
+		if !strings.Contains(string(g.Body), `"number":1`) {
+			t.Errorf("got %v", g)
+		}
+	}
+}
+
+func TestSharedGDBIsNotDisturbed(t *testing.T) {
+	r := newRig(t, gdb.Config{RanksPerGDB: 2})
+	r.launch(build(t, "work.c"), 2)
+	for _, c := range []struct{ name, text, want string }{
+		{"gdb", "break helper", "break is not handed to a gdb that several ranks share"},
+		{"mi", "-break-insert helper", "-break-insert is not handed"},
+		{"gdb", "handle SIGUSR1 nostop", "for all ranks that share a gdb: 0-1"},
+		{"gdb", "set follow-fork-mode child", "for all ranks that share a gdb: 0-1"},
+	} {
+		r.fault(c.name, protocol.Args{Text: c.text}, protocol.FaultUsage, c.want)
+	}
+	r.answers(r.send(2, "gdb", protocol.Args{Text: "set follow-fork-mode child"}, patience), 2)
+	if g := r.one(1, "gdb", protocol.Args{Text: "show follow-fork-mode"}); g.Kind != protocol.KindResult {
+		t.Errorf("got %v", g)
+	}
+}

@@ -1,0 +1,123 @@
+// What the loop holds for each rank, and what it is asked about them.
+
+package gdb
+
+import (
+	"context"
+	"time"
+
+	"sdm/backend"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// slot is one rank: its process, and what it does under its gdb.
+type slot struct {
+	number  int32
+	machine *machine
+	target  *target
+	keeper  *keeper
+	alone   bool // its gdb is gone
+}
+
+// letGo forgets a slot whose gdb is gone.
+func (l *loop) letGo(s *slot) {
+	s.target.close()
+	delete(l.slots, s.number)
+}
+
+// attach starts gdbs for targets.
+func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt string, wait time.Duration) {
+	var fresh []backend.Target
+	for _, t := range targets {
+		if l.closing {
+			l.refuse(id, t.Rank, &protocol.Fault{Kind: protocol.FaultState, Op: "attach", Message: "the session is ending"})
+			continue
+		}
+		if old := l.ranks[t.Rank]; old != nil {
+			if !old.machine.state.IsOver() {
+				l.refuse(id, t.Rank, old.machine.state.Refuse(protocol.NeedNew))
+				continue
+			}
+			delete(l.ranks, t.Rank)
+			if old.alone { // else its gdb is still on its way out
+				l.letGo(old)
+			}
+		}
+		fresh = append(fresh, t)
+	}
+	for _, together := range l.e.cfg.share(fresh) {
+		l.attachTogether(id, together, stopAt, wait)
+	}
+}
+
+// attachTogether starts one gdb for some targets.
+func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, stopAt string, wait time.Duration) {
+	k := l.newKeeper(len(targets))
+	for _, t := range targets {
+		l.last++
+		s := &slot{number: l.last, machine: newMachine(t, l.sources.lines), target: openTarget(t.PID), keeper: k}
+		k.slots = append(k.slots, s)
+		k.debugger.add(s.machine)
+		l.slots[s.number], l.ranks[t.Rank] = s, s
+		if s.target.fd >= 0 {
+			_ = l.e.poll.add(s.target.fd, s.number, streamTarget) // without, gdb's word must do
+		}
+	}
+	for _, s := range k.slots {
+		s.machine.start(l.now(), id, stopAt, wait, s.target.frozen())
+	}
+	l.startGDB(k, targets[0].Held)
+	l.touch(k)
+}
+
+// do hands a command to the machines of its ranks.
+func (l *loop) do(r backend.Request) {
+	now := l.now()
+	for id := range r.Ranks.All() {
+		s := l.ranks[id]
+		if s == nil {
+			f := *backend.NotStarted()
+			f.Op = r.Command.Name
+			l.refuse(r.ID, id, &f)
+			continue
+		}
+		if len(l.touched) > 0 && l.touched[0] != s.keeper {
+			l.carryOut() // the first gdbs work while the others are still being asked
+		}
+		s.keeper.debugger.asked = r.Ranks
+		s.machine.do(now, r.ID, r.Wait, r.Command)
+		l.touch(s.keeper)
+	}
+}
+
+func (l *loop) refuse(id protocol.RequestID, r rank.ID, f *protocol.Fault) {
+	l.said = append(l.said, said{id, protocol.Group{Kind: protocol.KindFault, Ranks: rank.Of(r), Body: protocol.Canonical(f)}})
+}
+
+func (l *loop) ended(r rank.ID, exit protocol.Exit) {
+	if s := l.ranks[r]; s != nil {
+		s.target.reaped = true
+		s.machine.ended(l.now(), exit)
+		l.touch(s.keeper)
+	}
+}
+
+// close ends all ranks, or all gdbs when the time for that is over.
+func (l *loop) close(ctx context.Context, hurry bool) {
+	l.ctx, l.closing, l.hurry = ctx, true, hurry
+	for _, k := range l.keepers {
+		k.close(l)
+		if hurry && k.process != nil {
+			k.process.kill()
+		}
+		if k.process == nil && !k.waiting {
+			l.dismiss(k)
+		}
+	}
+	for _, s := range l.slots {
+		if s.alone {
+			l.letGo(s)
+		}
+	}
+}

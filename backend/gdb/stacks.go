@@ -1,0 +1,219 @@
+// Commands that look at whole stacks.
+
+package gdb
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+const (
+	// mostFrames bounds a backtrace that asks for no limit: a runaway recursion
+	// has millions.
+	mostFrames = 10_000
+	// mostMerged bounds the depth of each stack in the merged tree.
+	mostMerged = 1000
+)
+
+// listFrames gives levels first to last of a thread with their arguments, as
+// far as there are any, or gdb's refusal.
+func (m *machine) listFrames(q *request, thread, first, last int, then func(frames []frame, refusal string)) {
+	at := []string{"--thread", m.gdbThread(thread)}
+	low, high := strconv.Itoa(first), strconv.Itoa(last)
+	var frames []frame
+	var refusal string
+	m.ask(q, func(a answer) {
+		refusal = a.Results.Str("msg")
+		for v := range a.Results.Path("stack").Fields.All("frame") {
+			frames = append(frames, frameOf(v.Fields))
+		}
+	}, "-stack-list-frames", append(at, low, high)...)
+	m.ask(q, func(a answer) {
+		addArguments(frames, a.Results.Path("stack-args").Fields)
+		then(frames, refusal)
+	}, "-stack-list-arguments", append(at, "--all-values", low, high)...)
+}
+
+func addArguments(frames []frame, list mi.Tuple) {
+	for v := range list.All("frame") {
+		level, _ := v.Fields.Int("level")
+		i := slices.IndexFunc(frames, func(f frame) bool { return f.Level == level })
+		if i >= 0 {
+			frames[i].Args, frames[i].values = namesAndValues(v.Fields.Path("args").Fields)
+		}
+	}
+}
+
+// trace is the body of backtrace.
+type trace struct {
+	Frames []protocol.Frame `json:"frames"`
+	Thread int              `json:"thread"` // as asked for; 0 is the current one
+	More   bool             `json:"more"`   // there are more than were asked for
+	// Locals are the names of the local variables of each frame, with Args.Full;
+	// their values are in columns "LEVEL.locals.NAME".
+	Locals [][]string `json:"locals,omitempty"`
+}
+
+func (m *machine) backtrace(q *request) {
+	limit := mostFrames
+	if q.args.Count > 0 {
+		limit = min(q.args.Count, mostFrames)
+	}
+	thread := m.chosen.thread
+	if q.args.Thread != 0 {
+		thread = q.args.Thread
+	}
+	m.listFrames(q, thread, 0, limit, func(frames []frame, refusal string) {
+		if len(frames) == 0 {
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: refusal})
+			return
+		}
+		t := trace{Thread: q.args.Thread, More: len(frames) > limit}
+		frames = frames[:min(len(frames), limit)]
+		if q.args.Full {
+			m.addLocals(q, thread, t, frames)
+			return
+		}
+		m.replyTrace(q, t, frames, nil)
+	})
+}
+
+func (m *machine) replyTrace(q *request, t trace, frames []frame, locals [][]string) {
+	c := columnsOf(m.target.Rank, q.args.Limit)
+	for i, f := range frames {
+		prefix := strconv.Itoa(f.Level) + "."
+		c.frame(prefix, f)
+		t.Frames = append(t.Frames, f.Frame)
+		if locals == nil {
+			continue
+		}
+		for n, name := range t.Locals[i] {
+			c.add(prefix+"locals."+name, locals[i][n])
+		}
+	}
+	m.reply(q, t, c.sorted()...)
+}
+
+// addLocals asks for the variables of every frame at once and replies with the
+// last answer.
+func (m *machine) addLocals(q *request, thread int, t trace, frames []frame) {
+	t.Locals = make([][]string, len(frames))
+	values := make([][]string, len(frames))
+	for i, f := range frames {
+		m.ask(q, func(a answer) {
+			names, v := namesAndValues(a.Results.Path("locals").Fields)
+			t.Locals[i], values[i] = append([]string{}, names...), v
+			if i == len(frames)-1 {
+				m.replyTrace(q, t, frames, values)
+			}
+		}, "-stack-list-locals", "--thread", m.gdbThread(thread), "--frame", strconv.Itoa(f.Level), "--all-values")
+	}
+}
+
+// merged is the body of stacks.
+type merged struct {
+	By string `json:"by"`
+}
+
+// stacks merges the stacks of all threads into one tree.
+func (m *machine) stacks(q *request) {
+	by := q.args.By
+	if by == "" {
+		by = "line"
+	}
+	if !slices.Contains([]string{"function", "line", "address"}, by) {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "stacks cannot be merged by " + strconv.Quote(by), Hint: "function, line or address"})
+		return
+	}
+	var tree *protocol.Stack
+	var refusal string
+	last := len(m.threads) - 1
+	for i, t := range m.threads {
+		mark := crashed(t.stop)
+		m.ask(q, func(a answer) {
+			if a.failed() {
+				refusal = a.Results.Str("msg")
+			} else {
+				tree = tree.Merge(m.stackOf(a.Results, by, mark))
+			}
+			switch {
+			case i < last:
+			case tree == nil:
+				m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: refusal})
+			default:
+				m.replyStack(q, by, tree)
+			}
+		}, "-stack-list-frames", "--thread", strconv.Itoa(t.gdb), "0", strconv.Itoa(mostMerged-1))
+	}
+}
+
+func (m *machine) replyStack(q *request, by string, tree *protocol.Stack) {
+	m.say(q, protocol.Group{Kind: protocol.KindResult, Body: protocol.Canonical(merged{by}), Stack: tree})
+}
+
+// stackOf is the tree of one thread, outermost frame first.
+func (m *machine) stackOf(result mi.Tuple, by, mark string) *protocol.Stack {
+	var frames []protocol.StackFrame
+	for v := range result.Path("stack").Fields.All("frame") {
+		f := frameOf(v.Fields)
+		s := protocol.StackFrame{Func: strings.Clone(f.Func), From: strings.Clone(f.From)}
+		if by != "function" {
+			s.File, s.Line = strings.Clone(f.File), f.Line
+		}
+		if by == "address" {
+			s.Addr = strings.Clone(f.addr)
+		}
+		if f.Level == 0 {
+			s.Mark = mark
+		}
+		frames = append(frames, s)
+	}
+	slices.Reverse(frames)
+	return protocol.NewStack(m.target.Rank, frames)
+}
+
+// threadList is the body of info threads. What gdb calls each of them is in
+// column "target.ID", arguments of frames in "ID.args.NAME".
+type threadList struct {
+	Threads []threadInfo `json:"threads"`
+}
+
+type threadInfo struct {
+	ID      int             `json:"id"`
+	Name    string          `json:"name,omitempty"`
+	State   string          `json:"state"`
+	Current bool            `json:"current"`
+	Frame   *protocol.Frame `json:"frame,omitempty"`
+}
+
+func (m *machine) infoThreads(q *request) {
+	m.ask(q, func(a answer) {
+		if a.failed() {
+			m.refused(q, a)
+			return
+		}
+		body := threadList{Threads: []threadInfo{}}
+		c := columnsOf(m.target.Rank, q.args.Limit)
+		for _, e := range a.Results.Path("threads").Fields {
+			body.Threads = append(body.Threads, m.threadInfo(e.Value.Fields, c))
+		}
+		m.reply(q, body, c.sorted()...)
+	}, "-list-thread-groups", m.group)
+}
+
+func (m *machine) threadInfo(t mi.Tuple, c *columns) threadInfo {
+	i := threadInfo{Name: t.Str("name"), State: t.Str("state")}
+	n, _ := t.Int("id")
+	i.ID = m.thread(n).id
+	i.Current = i.ID == m.chosen.thread
+	c.add("target."+strconv.Itoa(i.ID), t.Str("target-id"))
+	if f, ok := frameIn(t); ok {
+		i.Frame = &f.Frame
+		c.frame(strconv.Itoa(i.ID)+".", f)
+	}
+	return i
+}

@@ -1,0 +1,118 @@
+// Where started ranks stop first, when they share a gdb.
+
+package gdb
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/backend/mi"
+)
+
+// startPoint is the breakpoint at which ranks that share a gdb stop first: one
+// for all of them. gdb looks every breakpoint up again in every program
+// whenever one of them loads a library, so that one for each rank would cost the
+// cube of their number (measured with gdb 13.1: K² for one).
+type startPoint struct {
+	location string
+	result   *answer           // nil before gdb has given it
+	then     []func(answer)    // who waits for that
+	away     []*machine        // have not been there yet
+	resumed  map[*machine]bool // have been, and must not stop there any more
+}
+
+// breakAtStart sets the breakpoint where a rank shall stop first. In a gdb of its
+// own that is a temporary one.
+func (m *machine) breakAtStart(q *request, location string, then func(answer)) {
+	if !m.gdb.shared() {
+		m.ask(q, then, "-break-insert", "-t", location)
+		return
+	}
+	p := m.gdb.startAt(location)
+	p.away = append(p.away, m)
+	switch {
+	case p.result != nil:
+		then(*p.result)
+	case p.then != nil:
+		p.then = append(p.then, then)
+	default:
+		p.then = append(p.then, then)
+		m.ask(q, func(a answer) { p.set(m, a) }, "-break-insert", append(m.here(), location)...)
+	}
+}
+
+// startAt finds the point of a location, or makes one.
+func (d *debugger) startAt(location string) *startPoint {
+	for _, p := range d.start {
+		if p.location == location {
+			return p
+		}
+	}
+	p := &startPoint{location: location, resumed: map[*machine]bool{}}
+	d.start = append(d.start, p)
+	return p
+}
+
+// set hands gdb's result to all who wait for it.
+func (p *startPoint) set(by *machine, a answer) {
+	p.result = &a
+	waiting := p.then
+	p.then = nil
+	for _, then := range waiting {
+		then(a)
+	}
+	for _, m := range by.gdb.machines {
+		m.settle()
+	}
+}
+
+func (p *startPoint) number() string { return p.result.Results.Path("bkpt", "number").Str }
+
+// startPointOf finds the point that a stop is about, or nil.
+func (d *debugger) startPointOf(stop mi.Tuple) *startPoint {
+	for _, p := range d.start {
+		if p.result != nil && !p.result.failed() && p.number() == stop.Str("bkptno") {
+			return p
+		}
+	}
+	return nil
+}
+
+// arrived sees that the rank has been at its first stop, or will never be there.
+// The last one takes the breakpoint away.
+func (m *machine) arrived() {
+	for i, p := range m.gdb.start {
+		at := slices.Index(p.away, m)
+		if at < 0 {
+			continue
+		}
+		p.away = slices.Delete(p.away, at, at+1)
+		if len(p.away) > 0 || p.result == nil {
+			return
+		}
+		m.gdb.start = slices.Delete(m.gdb.start, i, i+1)
+		if !p.result.failed() && !m.gdb.gone {
+			m.tell("delete", "-break-delete", p.number())
+		}
+		return
+	}
+}
+
+// leaveStart keeps a rank that goes on from stopping again where others have not
+// been yet.
+func (m *machine) leaveStart() {
+	for _, p := range m.gdb.start {
+		if p.result == nil || p.result.failed() || p.resumed[m] || slices.Contains(p.away, m) {
+			continue
+		}
+		p.resumed[m] = true
+		var but []string
+		for _, o := range m.gdb.machines {
+			if p.resumed[o] {
+				but = append(but, "$_inferior != "+strconv.Itoa(o.inferior))
+			}
+		}
+		m.tell("condition", "-break-condition", p.number(), strings.Join(but, " && "))
+	}
+}

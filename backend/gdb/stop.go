@@ -1,0 +1,152 @@
+// Why and where a rank has stopped, in our words.
+
+package gdb
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// ownReason tells whether a thread stopped on its own, not because it was told
+// to: gdb reports those that -exec-interrupt stopped as having got signal 0.
+func ownReason(stop mi.Tuple) bool {
+	return stop != nil && stop.Str("reason") != "" && !(stop.Str("reason") == "signal-received" && stop.Str("signal-name") == "0")
+}
+
+// stopBody is the body of the rank's stop, spoken by thread t. reason, when
+// given, goes before gdb's.
+func (m *machine) stopBody(t *thread, reason string) protocol.Stop {
+	s := m.reasonOf(t.stop)
+	if reason != "" {
+		s = protocol.Stop{Reason: reason}
+	}
+	if f, ok := frameIn(t.stop); ok {
+		s.Frame = &f.Frame
+		s.Source = m.lineOf(f.Frame)
+	}
+	_, s.Others = m.furtherStops(t)
+	return s
+}
+
+// furtherStops tells what other threads stopped for on their own while t did: how
+// many for the same in the same place, and the reasons of the rest, each once.
+// The first is a matter of chance and differs between ranks that do the same, so
+// that it belongs in a column.
+func (m *machine) furtherStops(t *thread) (alike int, reasons []string) {
+	own := m.otherText(t.stop)
+	for _, o := range m.threads {
+		if o == t || !ownReason(o.stop) {
+			continue
+		}
+		if text := m.otherText(o.stop); text == own {
+			alike++
+		} else {
+			reasons = append(reasons, text)
+		}
+	}
+	slices.Sort(reasons)
+	return alike, slices.Compact(reasons)
+}
+
+// reasonOf translates a stop record (GDB manual, GDB/MI Async Records).
+func (m *machine) reasonOf(stop mi.Tuple) protocol.Stop {
+	s := protocol.Stop{Reason: stop.Str("reason")}
+	s.Detail = eventOf(stop)
+	if n := stoppedBy(stop); n != "" {
+		s.Breakpoint = m.points.ours(n)
+	}
+	switch {
+	case !ownReason(stop):
+		return protocol.Stop{Reason: "interrupted"}
+	case stop.Str("bkptno") != "": // of a catchpoint, too
+		s.Temporary = stop.Str("disp") == "del" || m.gdb.startPointOf(stop) != nil
+		if p := m.points.at(stop); p != nil && p.barrier {
+			s.Reason = "barrier"
+		} else if p != nil && s.Detail == "" {
+			s.Detail = p.eventAt()
+		}
+	case s.Reason == "signal-received":
+		s.Signal, s.Meaning = stop.Str("signal-name"), stop.Str("signal-meaning")
+	case s.Reason == "function-finished":
+		_, s.Returned = stop.Get("return-value")
+	}
+	return s
+}
+
+// stopColumns are what may differ between ranks that stopped alike.
+func (m *machine) stopColumns(t *thread) []protocol.Column {
+	c := columnsOf(m.target.Rank, 0)
+	alike, _ := m.furtherStops(t)
+	c.add("others", strconv.Itoa(alike)) // always: groups merge where their columns are the same
+	c.add("thread", strconv.Itoa(t.id))
+	if f, ok := frameIn(t.stop); ok {
+		c.frame("", f)
+	}
+	if v, ok := t.stop.Get("return-value"); ok {
+		c.add("value", v.Str)
+	}
+	for _, f := range t.stop.Path("value").Fields {
+		c.add(f.Name, f.Value.Str) // of a watchpoint: old and new, or the value that was read
+	}
+	for _, name := range []string{"newpid", "gdb-result-var"} {
+		if name == "newpid" && t.stop.Str(name) != "" {
+			c.add(name, t.stop.Str(name))
+		}
+	}
+	return c.sorted()
+}
+
+// otherText tells of a further thread in one text, equal on all ranks where the same
+// happened.
+func (m *machine) otherText(stop mi.Tuple) string {
+	s := m.reasonOf(stop)
+	text := s.Reason
+	if s.Breakpoint != 0 {
+		text += fmt.Sprintf(" %d", s.Breakpoint)
+	}
+	if s.Signal != "" {
+		text += " " + s.Signal
+	}
+	if f, ok := frameIn(stop); ok {
+		text += ", " + place(f.Frame)
+	}
+	return text
+}
+
+// place is "helper at work.c:21".
+func place(f protocol.Frame) string {
+	switch {
+	case f.File != "":
+		return fmt.Sprintf("%s at %s:%d", f.Func, f.File, f.Line)
+	case f.From != "":
+		return f.Func + " from " + f.From
+	}
+	return f.Func
+}
+
+// crashed names the signal with which a thread stopped, where it is one that
+// tells of a mistake in the program.
+func crashed(stop mi.Tuple) string {
+	name := stop.Str("signal-name")
+	if stop.Str("reason") != "signal-received" || slices.Contains([]string{"0", "SIGINT", "SIGSTOP", "SIGTRAP", "SIGCONT"}, name) {
+		return ""
+	}
+	return name
+}
+
+// lineOf gives the source text of a frame, or "".
+func (m *machine) lineOf(f protocol.Frame) string {
+	if f.Full == "" || f.Line <= 0 {
+		return ""
+	}
+	lines, err := m.source(f.Full, f.Line, f.Line)
+	if err != nil || len(lines) == 0 {
+		return ""
+	}
+	return strings.TrimRight(lines[0], "\r\n")
+}

@@ -1,0 +1,65 @@
+// The process that is debugged, as the kernel shows it.
+
+package gdb
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// target is a process that is not ours to wait for. A pidfd makes sure that no
+// signal reaches a stranger who has got its number, and tells of its end even
+// where gdb does not.
+type target struct {
+	pid    int
+	fd     int // -1: it is gone, or the kernel has no pidfds
+	reaped bool
+}
+
+func openTarget(pid int) *target {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		fd = -1
+	}
+	return &target{pid: pid, fd: fd}
+}
+
+func (t *target) signal(sig syscall.Signal) {
+	if t.fd >= 0 {
+		unix.PidfdSendSignal(t.fd, sig, nil, 0)
+	}
+}
+
+// signalGroup reaches the group that a held target leads. It is there at least
+// as long as the target has not been reaped.
+func (t *target) signalGroup(sig syscall.Signal) {
+	if t.reaped || t.fd < 0 || unix.PidfdSendSignal(t.fd, 0, nil, 0) != nil {
+		return
+	}
+	if group, err := unix.Getpgid(t.pid); err == nil && group == t.pid {
+		unix.Kill(-t.pid, sig)
+	}
+	t.signal(sig)
+}
+
+// frozen tells whether it is stopped by a signal such as SIGSTOP (proc(5),
+// /proc/PID/stat: state T).
+func (t *target) frozen() bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", t.pid))
+	if err != nil {
+		return false
+	}
+	i := bytes.LastIndexByte(b, ')') // the name before it may hold anything
+	return i >= 0 && bytes.HasPrefix(b[i:], []byte(") T"))
+}
+
+func (t *target) close() {
+	if t.fd >= 0 {
+		unix.Close(t.fd)
+		t.fd = -1
+	}
+}

@@ -1,0 +1,63 @@
+// Commands that let ranks run in further ways: to a place, from a place, by
+// instructions, with a signal.
+
+package gdb
+
+import (
+	"strconv"
+
+	"sdm/protocol"
+)
+
+// stepInstruction is stepi and nexti.
+func (m *machine) stepInstruction(q *request) {
+	command := "-exec-step-instruction"
+	if q.name == "nexti" {
+		command = "-exec-next-instruction"
+	}
+	m.resumeOne(q, command, strconv.Itoa(max(q.args.Count, 1)))
+	m.run.address = true
+}
+
+// advance has no GDB/MI command: -exec-until with a location stays in the
+// selected frame.
+func (m *machine) advance(q *request) { m.resumeByLine(q, "advance "+q.args.Location) }
+
+// jump goes on somewhere else, with the selected thread.
+func (m *machine) jump(q *request) { m.resumeOne(q, "-exec-jump", q.args.Location) }
+
+// goOnWithSignal is signal. The signal is for the selected thread; "0" is none,
+// which drops the one that the rank stopped with.
+func (m *machine) goOnWithSignal(q *request) {
+	if !isSignal(q.args.Signal) {
+		m.fail(q, notASignal(q.args.Signal))
+		return
+	}
+	m.resumeByLine(q, "signal "+q.args.Signal)
+}
+
+// resumeByLine lets a line of gdb's command line resume the selected thread.
+// Behind the & gdb goes on hearing us (GDB manual, Background Execution).
+func (m *machine) resumeByLine(q *request, line string) {
+	at := m.at(q)
+	m.resume(q, m.othersUnlocked(), "-interpreter-exec", append(at, "console", line+"&")...)
+	m.run.thread = m.chosen.thread
+}
+
+func notASignal(text string) *protocol.Fault {
+	return &protocol.Fault{
+		Kind: protocol.FaultUsage, Message: strconv.Quote(text) + " is not a signal",
+		Hint: "SIGUSR1, or a number; info signals lists them",
+	}
+}
+
+// isSignal tells whether a text may stand for one signal in a line for gdb:
+// one word, which gdb itself then knows or not.
+func isSignal(text string) bool {
+	for i := range len(text) {
+		if c := text[i] | 0x20; !(c >= 'a' && c <= 'z' || text[i] >= '0' && text[i] <= '9') {
+			return false
+		}
+	}
+	return text != ""
+}

@@ -1,0 +1,58 @@
+// Commands about types, and those that change values.
+
+package gdb
+
+import (
+	"strings"
+
+	"sdm/protocol"
+)
+
+// describe is ptype and whatis. A type may be asked for while the rank runs;
+// then there is no frame.
+func (m *machine) describe(q *request) {
+	if q.args.Expr == "" {
+		m.fail(q, noExpression())
+		return
+	}
+	word := q.name
+	if q.args.Format != "" {
+		word += "/" + q.args.Format
+	}
+	m.inConsole(q, word+" "+q.args.Expr, func(text string) {
+		m.reply(q, textBody{strings.TrimRight(text, "\n")})
+	})
+}
+
+func noExpression() *protocol.Fault {
+	return &protocol.Fault{Kind: protocol.FaultUsage, Message: "no expression is given"}
+}
+
+// assign carries out an expression and answers nothing.
+func (m *machine) assign(q *request) {
+	m.ask(q, m.thenDone(q), "-data-evaluate-expression", append(m.at(q), " "+q.args.Expr)...)
+}
+
+// callFunction is call: print, but for what has no value.
+func (m *machine) callFunction(q *request) {
+	m.ask(q, func(a answer) {
+		if !a.failed() && a.Results.Str("value") == "void" {
+			m.reply(q, printed{Expr: q.args.Expr})
+			return
+		}
+		m.evaluated(q, a, a.Results.Str("value"))
+	}, "-data-evaluate-expression", append(m.at(q), " "+q.args.Expr)...)
+}
+
+// inConsole has gdb's command line carry out a line, for the selected frame
+// where the rank stands, and hands on what it printed.
+func (m *machine) inConsole(q *request, line string, then func(text string)) {
+	k := m.ask(q, func(a answer) {
+		if a.failed() {
+			m.refused(q, a)
+			return
+		}
+		then(a.text)
+	}, "-interpreter-exec", append(m.where(q), "console", line)...)
+	k.print = true
+}

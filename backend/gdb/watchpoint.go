@@ -1,0 +1,139 @@
+// Watchpoints and catchpoints.
+
+package gdb
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// watchWords are gdb's commands for what Args.Access says.
+var watchWords = map[string]string{"": "watch", "write": "watch", "read": "rwatch", "access": "awatch"}
+
+// setWatch is watch. gdb's command line knows -location, its GDB/MI does not.
+func (m *machine) setWatch(q *request) {
+	word, ok := watchWords[q.args.Access]
+	switch {
+	case !ok:
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(q.args.Access) + " is no way to watch", Hint: "write, read or access"})
+	case q.args.Expr == "":
+		m.fail(q, noExpression())
+	case m.numbered(q):
+		m.setByLine(q, word+" "+q.args.Expr, q.args.Expr)
+	}
+}
+
+// catchable are the events that catch knows, with what gdb prints of a
+// temporary one left to gdb.
+var catchable = []string{"throw", "rethrow", "catch", "exec", "fork", "vfork", "load", "unload", "syscall", "signal"}
+
+// setCatch is catch. The words behind the event are gdb's: names of system calls,
+// signals, libraries.
+func (m *machine) setCatch(q *request) {
+	word, _, _ := strings.Cut(strings.TrimSpace(q.args.Event), " ")
+	if !slices.Contains(catchable, word) {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(word) + " cannot be caught", Hint: strings.Join(catchable, ", ")})
+		return
+	}
+	command := "catch "
+	if q.args.Temporary {
+		command = "tcatch "
+	}
+	if m.numbered(q) {
+		m.setByLine(q, command+strings.TrimSpace(q.args.Event), strings.TrimSpace(q.args.Event))
+	}
+}
+
+// madePoint is how gdb's command line tells of a new breakpoint:
+//
+//	Hardware watchpoint 2: total
+//	Watchpoint 3: big
+//	Catchpoint 8 (syscall 'write' [1])
+var madePoint = regexp.MustCompile(`(?:[Ww]atchpoint|[Cc]atchpoint) +(\d+)`)
+
+// setByLine sets a breakpoint by gdb's command line and answers with what
+// -break-info says of it.
+func (m *machine) setByLine(q *request, line, location string) {
+	m.inConsole(q, line, func(text string) {
+		found := madePoint.FindStringSubmatch(text)
+		if found == nil {
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: strings.TrimSpace(text)})
+			return
+		}
+		m.narrow(q, found[1], location)
+	})
+}
+
+// narrow gives a breakpoint that gdb has made its condition, and claims it.
+func (m *machine) narrow(q *request, number, location string) {
+	claim := func() {
+		m.points.claim(q.args.Breakpoint, location, mi.Tuple{{Name: "number", Value: mi.Value{Str: number}}})
+		m.points.find([]int{q.args.Breakpoint}).event = q.args.Event
+		m.ask(q, func(a answer) {
+			var made []mi.Tuple
+			for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
+				own, _ := m.mine(f.Value.Fields)
+				made = append(made, own)
+			}
+			m.replyBreakpoints(q, made)
+		}, "-break-info", number)
+	}
+	condition := m.only(q.args.Condition)
+	if condition == "" {
+		claim()
+		return
+	}
+	m.ask(q, func(a answer) {
+		if a.failed() {
+			m.tell("delete", "-break-delete", number)
+			m.refused(q, a)
+			return
+		}
+		claim()
+	}, "-break-condition", number, condition)
+}
+
+// eventOf says what happened at a catchpoint, as gdb does, "" elsewhere. What
+// differs between ranks (the pid of a child) is in columns.
+func eventOf(stop mi.Tuple) string {
+	switch stop.Str("reason") {
+	case "fork", "vfork":
+		return stop.Str("reason") + "ed process"
+	case "exec":
+		return "exec'd " + stop.Str("new-exec")
+	case "syscall-entry":
+		return "call to syscall " + stop.Str("syscall-name")
+	case "syscall-return":
+		return "returned from syscall " + stop.Str("syscall-name")
+	case "solib-event":
+		return librariesIn(stop)
+	}
+	return ""
+}
+
+// caught are gdb's words for exceptions, which it reports as plain breakpoints.
+var caught = map[string]string{"throw": "exception thrown", "rethrow": "exception rethrown", "catch": "exception caught"}
+
+// eventAt says what a catchpoint has caught where gdb does not.
+func (p *point) eventAt() string {
+	word, rest, _ := strings.Cut(p.event, " ")
+	if text, ok := caught[word]; ok {
+		return text
+	}
+	return strings.TrimSpace(word + " " + rest)
+}
+
+func librariesIn(stop mi.Tuple) string {
+	var parts []string
+	for _, list := range []struct{ name, word string }{{"added", "loaded "}, {"removed", "unloaded "}} {
+		for _, f := range stop.Path(list.name).Fields {
+			parts = append(parts, list.word+f.Value.Fields.Str("library"))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,164 @@
+// A stream of bytes to lines, and so to records.
+
+package mi
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// MaxLine bounds one line, in bytes; a longer one is reported as an error and skipped.
+const MaxLine = 64 << 20
+
+// keepBuffer bounds what a Parser keeps between lines, in bytes: most lines are
+// shorter, and one long answer shall not be paid for ever.
+const keepBuffer = 256 << 10
+
+// Parser cuts a stream into records. Feed takes any pieces of bytes; records
+// come out in order through the callback. The zero Parser is ready. It is used
+// by one goroutine.
+type Parser struct {
+	// Want, when set, is asked about the names of async records (Exec, Status,
+	// Notify), once for each name; what it does not want is dropped unread, 15
+	// times cheaper and without memory. Results, texts and prompts are never asked
+	// about. It must not be changed after the first Feed.
+	Want func(class Class, name string) bool
+
+	partial  []byte // the line so far, when a piece ended within it
+	skipping bool   // the line was too long: its rest is thrown away
+	skipped  int64
+	limit    int // MaxLine unless a test sets it
+	lex      lexer
+	wants    map[string]bool // what Want has said, by mark and name
+}
+
+// LineTooLongError tells that a line beyond MaxLine was left out.
+type LineTooLongError struct {
+	Bytes int64 // its length
+}
+
+func (e *LineTooLongError) Error() string {
+	return fmt.Sprintf("gdb wrote a line of %d bytes, more than the %d that are read: it was skipped", e.Bytes, MaxLine)
+}
+
+// Feed takes the next bytes of the stream, which it does not keep, and calls
+// emit for every line that they end. It returns a *LineTooLongError for the
+// first line of this piece that was too long, after having taken the whole
+// piece; the stream goes on behind it. emit may keep its record; it must not
+// call the Parser.
+func (p *Parser) Feed(b []byte, emit func(Record)) error {
+	var failed error
+	for {
+		i := bytes.IndexByte(b, '\n')
+		if i < 0 {
+			p.keep(b)
+			return failed
+		}
+		if err := p.endLine(b[:i], emit); err != nil && failed == nil {
+			failed = err
+		}
+		b = b[i+1:]
+	}
+}
+
+// Finish takes what the stream ended with when its last line has no newline.
+func (p *Parser) Finish(emit func(Record)) error {
+	if len(p.partial) == 0 && !p.skipping {
+		return nil
+	}
+	return p.endLine(nil, emit)
+}
+
+// endLine handles a line whose last bytes are b.
+func (p *Parser) endLine(b []byte, emit func(Record)) error {
+	if p.skipping || len(p.partial)+len(b) > p.max() {
+		n := p.skipped + int64(len(p.partial)+len(b))
+		p.drop()
+		p.skipping, p.skipped = false, 0
+		return &LineTooLongError{Bytes: n}
+	}
+	if len(p.partial) > 0 {
+		b = append(p.partial, b...)
+		p.partial = b[:0]
+	}
+	if p.wanted(b) {
+		emit(p.lex.record(string(b)))
+	}
+	if cap(p.partial) > keepBuffer {
+		p.drop()
+	}
+	if cap(p.lex.open)*64 > keepBuffer {
+		p.lex.open = nil
+	}
+	p.lex.s = ""
+	return nil
+}
+
+// keep puts an unfinished line aside.
+func (p *Parser) keep(b []byte) {
+	if p.skipping || len(p.partial)+len(b) > p.max() {
+		p.skipped += int64(len(p.partial) + len(b))
+		p.skipping = true
+		p.drop()
+		return
+	}
+	p.partial = append(p.partial, b...)
+}
+
+func (p *Parser) drop() { p.partial = nil }
+
+func (p *Parser) max() int {
+	if p.limit > 0 {
+		return p.limit
+	}
+	return MaxLine
+}
+
+// maxToken and maxName bound what wanted looks at, in bytes: more digits are no
+// token, and no name is as long.
+const (
+	maxToken = 20
+	maxName  = 64
+)
+
+// maxWants bounds wants. gdb has about 30 names; text of the program may look
+// like more.
+const maxWants = 256
+
+// wanted looks at the first bytes of a line only.
+func (p *Parser) wanted(line []byte) bool {
+	if p.Want == nil {
+		return true
+	}
+	mark := 0
+	for mark < len(line) && mark < maxToken && isDigit(line[mark]) {
+		mark++
+	}
+	if mark == len(line) || line[mark] != '*' && line[mark] != '+' && line[mark] != '=' {
+		return true
+	}
+	end := mark + 1
+	for end < len(line) && end < mark+maxName && (isLower(line[end]) || end > mark+1 && (line[end] == '-' || isDigit(line[end]))) {
+		end++
+	}
+	if end == mark+1 {
+		return true
+	}
+	said, known := p.wants[string(line[mark:end])] // does not allocate
+	if !known {
+		said = p.ask(string(line[mark:end]))
+	}
+	return said
+}
+
+func (p *Parser) ask(name string) bool {
+	said := p.Want(Class(strings.IndexByte(marks, name[0])), name[1:])
+	if p.wants == nil {
+		p.wants = map[string]bool{}
+	}
+	if len(p.wants) < maxWants {
+		p.wants[name] = said
+	}
+	return said
+}

@@ -1,0 +1,107 @@
+// What is to happen later, in order.
+
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"sdm/protocol"
+)
+
+// output is one call of the Sink.
+type output struct {
+	id     protocol.RequestID
+	reply  bool // else events
+	groups []protocol.Group
+}
+
+// arrival is the end of a run. It is void when the rank has been stopped since:
+// then its turn is over.
+type arrival struct {
+	state *state
+	turn  int
+}
+
+// agenda holds outputs and arrivals by the time when they are due, in
+// nanoseconds since the start of the clock.
+type agenda struct {
+	dues []time.Duration // ascending
+	at   map[time.Duration]*slot
+}
+
+// slot is what is due at one time; outputs come before arrivals.
+type slot struct {
+	outputs  []output
+	arrivals []arrival
+}
+
+func (a *agenda) slot(due time.Duration) *slot {
+	if s := a.at[due]; s != nil {
+		return s
+	}
+	if a.at == nil {
+		a.at = map[time.Duration]*slot{}
+	}
+	i, _ := slices.BinarySearch(a.dues, due)
+	a.dues = slices.Insert(a.dues, i, due)
+	a.at[due] = &slot{}
+	return a.at[due]
+}
+
+// first gives the time of the first thing to come.
+func (a *agenda) first() (due time.Duration, ok bool) {
+	if len(a.dues) == 0 {
+		return 0, false
+	}
+	return a.dues[0], true
+}
+
+func (a *agenda) pop() *slot {
+	s := a.at[a.dues[0]]
+	delete(a.at, a.dues[0])
+	a.dues = a.dues[1:]
+	return s
+}
+
+// batch collects what many ranks say of one matter, and folds what is due at
+// the same time.
+type batch struct {
+	m     *machine
+	now   time.Duration
+	id    protocol.RequestID
+	reply bool
+	limit int
+	dues  []time.Duration
+	folds []*fold // of each of dues
+}
+
+// add takes what a rank says after a delay, but not before what it has said
+// already.
+func (b *batch) add(s *state, delay time.Duration, a answer) {
+	due := max(b.now+delay, s.last)
+	s.last = due
+	i := len(b.dues) - 1
+	if i < 0 || b.dues[i] != due {
+		i = slices.Index(b.dues, due)
+	}
+	if i < 0 {
+		i = len(b.dues)
+		b.dues = append(b.dues, due)
+		b.folds = append(b.folds, &fold{limit: b.limit, whole: b.reply})
+	}
+	b.folds[i].add(s.rank, a)
+}
+
+// send hands what is due to the machine's outputs and the rest to its agenda.
+func (b *batch) send() {
+	for i, due := range b.dues {
+		o := output{id: b.id, reply: b.reply, groups: b.folds[i].groups()}
+		if due <= b.now {
+			b.m.out = append(b.m.out, o)
+		} else {
+			s := b.m.agenda.slot(due)
+			s.outputs = append(s.outputs, o)
+		}
+	}
+}

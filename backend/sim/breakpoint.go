@@ -1,0 +1,134 @@
+// Breakpoints of simulated ranks. Each rank has its own list, so that hits,
+// temporary ones and enabling need no thought for the others.
+
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// definition is a breakpoint as it was asked for; ranks share it.
+type definition struct {
+	key     string                  // tells definitions apart
+	info    protocol.BreakpointInfo // Enabled is the rank's own
+	pos     int
+	variant int // -1: of all
+}
+
+// own is a rank's part of a breakpoint.
+type own struct {
+	*definition
+	hits int
+	off  bool
+}
+
+// define makes the definition that a break command asks for.
+func (m *machine) define(a *protocol.Args) (*definition, *protocol.Fault) {
+	if a.Location == "" {
+		return nil, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "break FUNCTION or break FILE:LINE"}
+	}
+	d := &definition{info: protocol.BreakpointInfo{
+		Number: a.Breakpoint, Type: "breakpoint", Temporary: a.Temporary, Location: a.Location, Condition: a.Condition,
+	}}
+	d.key = fmt.Sprintf("%d %t %q %q", a.Breakpoint, a.Temporary, a.Location, a.Condition)
+	pos, variant, ok := m.program.find(a.Location, m.cfg.Variants)
+	if !ok {
+		d.info.Pending = true
+		d.pos = -1
+		return d, nil
+	}
+	d.pos, d.variant = pos, variant
+	fn := m.program.points[pos].fn
+	d.info.Func, d.info.File, d.info.Line = fn.name(max(variant, 0)), fn.file(), m.program.lineAt(pos, 0, max(variant, 0))
+	return d, nil
+}
+
+// setBreak gives a rank a breakpoint; gdb too looks at the condition at once.
+func (m *machine) setBreak(s *state, d *definition) (answer, *protocol.Fault) {
+	if d.info.Condition != "" && d.pos >= 0 {
+		there := m.scope(s, 0)
+		there.pos = d.pos
+		if _, bad := evaluate(d.info.Condition, there); bad != nil {
+			return answer{}, bad
+		}
+	}
+	s.breaks = append(s.breaks, own{definition: d})
+	return m.listBreaks(s, s.breaks[len(s.breaks)-1:]), nil
+}
+
+// listBreaks is the answer that shows breakpoints of a rank.
+func (m *machine) listBreaks(s *state, list []own) answer {
+	infos := []protocol.BreakpointInfo{}
+	var cells []cell
+	var key strings.Builder
+	for _, b := range list {
+		i := b.info
+		i.Enabled = !b.off
+		infos = append(infos, i)
+		cells = append(cells, cell{"hits." + strconv.Itoa(i.Number), strconv.Itoa(b.hits)})
+		fmt.Fprintf(&key, "%s %t;", b.key, b.off)
+	}
+	body := m.body(bodyKey{what: "breakpoints", text: key.String()}, func() any {
+		return struct {
+			Breakpoints []protocol.BreakpointInfo `json:"breakpoints"`
+		}{infos}
+	})
+	return answer{kind: protocol.KindResult, body: body, cells: sorted(cells)}
+}
+
+// change applies a change to the named breakpoints of a rank, all when none is
+// named; keep tells whether one stays.
+func (s *state) change(numbers []int, keep func(*own) bool) (answer, *protocol.Fault) {
+	for _, n := range numbers {
+		if !slices.ContainsFunc(s.breaks, func(b own) bool { return b.info.Number == n }) {
+			return answer{}, gdbSays("No breakpoint number %d.", n)
+		}
+	}
+	kept := make([]own, 0, len(s.breaks))
+	for _, b := range s.breaks {
+		if len(numbers) > 0 && !slices.Contains(numbers, b.info.Number) || keep(&b) {
+			kept = append(kept, b)
+		}
+	}
+	s.breaks = kept
+	return answer{kind: protocol.KindResult, body: []byte("{}")}, nil
+}
+
+// hit looks for a breakpoint at the rank's position and counts it. When several
+// stop it, the first is told, as gdb does.
+func (m *machine) hit(s *state) (stop answer, hit bool) {
+	var by *own
+	for i := range s.breaks {
+		b := &s.breaks[i]
+		if b.off || b.pos != s.pos || b.variant >= 0 && b.variant != s.variant || !m.holds(s, b) {
+			continue
+		}
+		b.hits++
+		if by == nil {
+			by = b
+		}
+	}
+	if by == nil {
+		return answer{}, false
+	}
+	stop = m.stopped(s, protocol.Stop{Reason: "breakpoint-hit", Breakpoint: by.info.Number, Temporary: by.info.Temporary})
+	if n := by.info.Number; by.info.Temporary {
+		s.breaks = slices.DeleteFunc(s.breaks, func(b own) bool { return b.info.Number == n })
+	}
+	return stop, true
+}
+
+// holds tells whether the condition lets it stop; one that cannot be evaluated
+// stops, as with gdb.
+func (m *machine) holds(s *state, b *own) bool {
+	if b.info.Condition == "" {
+		return true
+	}
+	v, bad := evaluate(b.info.Condition, m.scope(s, 0))
+	return bad != nil || v.opaque || v.number != 0
+}

@@ -1,0 +1,155 @@
+// Commands: who may carry them out, and the ones that change the ranks.
+
+package sim
+
+import (
+	"time"
+
+	"sdm/backend"
+	"sdm/protocol"
+)
+
+// do carries out one command.
+func (m *machine) do(now time.Duration, req backend.Request) {
+	running := m.batch(now, 0, false, 0)
+	replies := m.batch(now, req.ID, true, req.Command.Args.Limit)
+	events := m.batch(now, 0, false, 0)
+	var resumed []*state
+	act := m.action(&req.Command)
+	info, known := protocol.LookupCommand(req.Command.Name)
+	for r := range req.Ranks.All() {
+		s := m.ranks[r]
+		switch {
+		case m.cfg.Hang.Contains(r):
+			continue
+		case s == nil:
+			s = &state{rank: r} // only to answer
+			replies.add(s, 0, m.fault(info.Name, (*state)(nil).check(info.Need)))
+			continue
+		}
+		bad := s.check(info.Need)
+		if !known || act == nil {
+			bad = &protocol.Fault{Kind: protocol.FaultEngine, Message: "simulated ranks do not know " + req.Command.Name}
+		}
+		var said effect
+		if bad == nil {
+			said, bad = act(s)
+		}
+		if bad != nil {
+			replies.add(s, m.answerTime(s), m.fault(req.Command.Name, bad))
+			continue
+		}
+		if said.resumed {
+			m.depart(s, running)
+			resumed = append(resumed, s)
+		}
+		replies.add(s, m.answerTime(s), said.answer)
+		if said.event.kind != 0 {
+			events.add(s, 0, said.event)
+		}
+	}
+	running.send()
+	replies.send()
+	events.send()
+	m.travelOn(now, resumed)
+}
+
+// effect is what a command does to a rank: the answer, and what follows it.
+type effect struct {
+	answer  answer
+	event   answer // none when its kind is 0
+	resumed bool   // to its goal
+}
+
+// action gives what a command does to one rank, nil for an unknown one. It
+// thinks once for all ranks what does not depend on them.
+func (m *machine) action(c *protocol.Command) func(*state) (effect, *protocol.Fault) {
+	a := &c.Args
+	if look, ok := looks[c.Name]; ok {
+		return only(func(s *state) (answer, *protocol.Fault) { return look(m, s, a) })
+	}
+	switch c.Name {
+	case "break":
+		d, bad := m.define(a)
+		return only(func(s *state) (answer, *protocol.Fault) {
+			if bad != nil {
+				return answer{}, bad
+			}
+			return m.setBreak(s, d)
+		})
+	case "delete":
+		return changing(a, func(*own) bool { return false })
+	case "enable", "disable":
+		return changing(a, func(b *own) bool { b.off = c.Name == "disable"; return true })
+	case "continue", "next", "step", "finish", "until":
+		return func(s *state) (effect, *protocol.Fault) { return m.resume(s, c) }
+	case "interrupt":
+		return m.interrupt
+	case "kill":
+		return m.ending(m.exited(protocol.Exit{Signal: "SIGKILL", Meaning: "Killed"}))
+	case "detach":
+		return m.ending(m.plain(protocol.KindDetached))
+	}
+	return nil
+}
+
+// only makes an action that has no more effect than an answer.
+func only(f func(*state) (answer, *protocol.Fault)) func(*state) (effect, *protocol.Fault) {
+	return func(s *state) (effect, *protocol.Fault) {
+		a, bad := f(s)
+		return effect{answer: a}, bad
+	}
+}
+
+func changing(a *protocol.Args, keep func(*own) bool) func(*state) (effect, *protocol.Fault) {
+	return only(func(s *state) (answer, *protocol.Fault) { return s.change(a.Breakpoints, keep) })
+}
+
+// resume gives a rank its goal.
+func (m *machine) resume(s *state, c *protocol.Command) (effect, *protocol.Fault) {
+	g := goal{count: max(c.Args.Count, 1), depth: m.program.depth(s.pos)}
+	switch c.Name {
+	case "continue":
+		g.kind = goContinue // its count has no meaning: the program has no loops
+	case "next":
+		g.kind = goNext
+	case "step":
+		g.kind = goStep
+	case "finish":
+		if s.level == g.depth-1 {
+			return effect{}, gdbSays("\"finish\" not meaningful in the outermost frame.")
+		}
+		g.kind, g.depth = goFinish, g.depth-s.level
+	case "until":
+		if c.Args.Location == "" {
+			g.kind, g.count = goNext, 1 // the program has no loops
+			break
+		}
+		pos, variant, ok := m.program.find(c.Args.Location, m.cfg.Variants)
+		if !ok {
+			return effect{}, gdbSays("Function \"%s\" not defined.", c.Args.Location)
+		}
+		g.kind, g.pos, g.variant = goUntil, pos, variant
+	}
+	s.goal = g
+	return effect{answer: m.plain(protocol.KindResult), resumed: true}, nil
+}
+
+// interrupt stops a running rank where it was resumed.
+func (m *machine) interrupt(s *state) (effect, *protocol.Fault) {
+	done := effect{answer: m.plain(protocol.KindResult)}
+	if s.status == statusRunning {
+		s.status, s.level = statusStopped, 0
+		s.turn++
+		done.event = m.stopped(s, protocol.Stop{Reason: "interrupted"})
+	}
+	return done, nil
+}
+
+// ending makes an action after which a rank is gone.
+func (m *machine) ending(event answer) func(*state) (effect, *protocol.Fault) {
+	return func(s *state) (effect, *protocol.Fault) {
+		s.end()
+		return effect{answer: m.plain(protocol.KindResult), event: event}, nil
+	}
+}

@@ -1,0 +1,204 @@
+// Expressions as gdb has them: integers, names, arithmetic, comparison.
+
+package sim
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// maxExprDepth bounds parentheses and signs within one another.
+const maxExprDepth = 100
+
+// divisionByZero is gdb's word for it.
+const divisionByZero = "Division by zero"
+
+// gdbSays makes a fault in gdb's own words.
+func gdbSays(format string, args ...any) *protocol.Fault {
+	return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf(format, args...)}
+}
+
+// evaluate computes an expression.
+func evaluate(text string, s scope) (value, *protocol.Fault) {
+	e := expr{text: text, scope: s}
+	v, bad := e.binary(0)
+	if bad != nil {
+		return v, bad
+	}
+	if e.blanks(); e.i < len(e.text) {
+		return v, e.syntax()
+	}
+	return v, nil
+}
+
+// expr reads text from position i.
+type expr struct {
+	text  string
+	i     int
+	depth int
+	scope scope
+}
+
+// operators by rising precedence; longer ones before those that they start with.
+var operators = [][]string{{"||"}, {"&&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"+", "-"}, {"*", "/", "%"}}
+
+func (e *expr) blanks() {
+	for e.i < len(e.text) && (e.text[e.i] == ' ' || e.text[e.i] == '\t') {
+		e.i++
+	}
+}
+
+func (e *expr) syntax() *protocol.Fault {
+	return gdbSays("A syntax error in expression, near `%s'.", e.text[e.i:])
+}
+
+// take reads one of the words, "" when none is there.
+func (e *expr) take(words ...string) string {
+	e.blanks()
+	for _, w := range words {
+		if strings.HasPrefix(e.text[e.i:], w) {
+			e.i += len(w)
+			return w
+		}
+	}
+	return ""
+}
+
+// binary reads operators of a precedence and above.
+func (e *expr) binary(level int) (value, *protocol.Fault) {
+	if level == len(operators) {
+		return e.unary()
+	}
+	left, bad := e.binary(level + 1)
+	for bad == nil {
+		op := e.take(operators[level]...)
+		if op == "" {
+			return left, nil
+		}
+		var right value
+		if right, bad = e.binary(level + 1); bad == nil {
+			left, bad = apply(op, left, right)
+		}
+	}
+	return value{}, bad
+}
+
+func apply(op string, a, b value) (value, *protocol.Fault) {
+	if a.opaque || b.opaque {
+		return value{}, gdbSays("Argument to arithmetic operation not a number or boolean.")
+	}
+	x, y := a.number, b.number
+	if y == 0 && (op == "/" || op == "%") {
+		return value{}, gdbSays(divisionByZero)
+	}
+	switch op {
+	case "+":
+		return number(x + y), nil
+	case "-":
+		return number(x - y), nil
+	case "*":
+		return number(x * y), nil
+	case "/":
+		return number(x / y), nil
+	case "%":
+		return number(x % y), nil
+	}
+	if holds(op, x, y) {
+		return number(1), nil
+	}
+	return number(0), nil
+}
+
+func holds(op string, x, y int64) bool {
+	switch op {
+	case "==":
+		return x == y
+	case "!=":
+		return x != y
+	case "<":
+		return x < y
+	case "<=":
+		return x <= y
+	case ">":
+		return x > y
+	case ">=":
+		return x >= y
+	case "&&":
+		return x != 0 && y != 0
+	case "||":
+		return x != 0 || y != 0
+	}
+	panic("sim: operator " + op)
+}
+
+func (e *expr) unary() (value, *protocol.Fault) {
+	if e.depth++; e.depth > maxExprDepth {
+		return value{}, gdbSays("expression is nested too deeply")
+	}
+	defer func() { e.depth-- }()
+	switch e.take("-", "!", "(") {
+	case "-":
+		v, bad := e.unary()
+		if bad != nil {
+			return v, bad
+		}
+		return apply("-", number(0), v)
+	case "!":
+		v, bad := e.unary()
+		if bad != nil {
+			return v, bad
+		}
+		return apply("==", v, number(0))
+	case "(":
+		v, bad := e.binary(0)
+		if bad == nil && e.take(")") == "" {
+			bad = e.syntax()
+		}
+		return v, bad
+	}
+	return e.operand()
+}
+
+// operand reads a number, a string or a name.
+func (e *expr) operand() (value, *protocol.Fault) {
+	start := e.i
+	if e.i < len(e.text) && e.text[e.i] == '"' {
+		if end := strings.IndexByte(e.text[e.i+1:], '"'); end >= 0 {
+			e.i += end + 2
+			return value{text: e.text[start:e.i], opaque: true}, nil
+		}
+		return value{}, e.syntax()
+	}
+	for e.i < len(e.text) && isNameByte(e.text[e.i]) {
+		e.i++
+	}
+	word := e.text[start:e.i]
+	switch {
+	case word == "":
+		return value{}, e.syntax()
+	case '0' <= word[0] && word[0] <= '9':
+		return constant(word)
+	}
+	v, ok := e.scope.lookup(word)
+	if !ok {
+		return v, gdbSays("No symbol \"%s\" in current context.", word)
+	}
+	return v, nil
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+func constant(word string) (value, *protocol.Fault) {
+	if n, err := strconv.ParseInt(word, 0, 64); err == nil {
+		return number(n), nil
+	}
+	if _, err := strconv.ParseFloat(word, 64); err == nil {
+		return value{text: word, opaque: true}, nil
+	}
+	return value{}, gdbSays("Invalid number \"%s\".", word)
+}

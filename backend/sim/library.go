@@ -1,0 +1,83 @@
+// What many ranks say with the same bytes.
+
+package sim
+
+import (
+	"sync"
+
+	"sdm/protocol"
+)
+
+// Library holds the bodies and stacks that simulated ranks have in common, so
+// that each is made and kept once. Any number of back ends may share one, with
+// any goroutines: what is in it depends on its key alone.
+type Library struct {
+	mu     sync.RWMutex
+	bodies map[bodyKey][]byte
+	stacks map[stackKey]*stack
+}
+
+// NewLibrary gives an empty one.
+func NewLibrary() *Library {
+	return &Library{bodies: map[bodyKey][]byte{}, stacks: map[stackKey]*stack{}}
+}
+
+// bodyKey is what a body depends on, other than its kind of answer by name.
+type bodyKey struct {
+	what, text          string
+	pos, level, variant int
+	n                   int
+	flag                bool
+}
+
+// stackKey is what a stack depends on.
+type stackKey struct {
+	by           string
+	pos, variant int
+	crashed      bool
+}
+
+// Bounds of a library: users choose some parts of keys. What is full begins anew.
+const (
+	mostBodies = 64 << 10
+	mostStacks = 64 << 10
+)
+
+func (l *Library) body(k bodyKey, make func() any) []byte {
+	l.mu.RLock()
+	b, ok := l.bodies[k]
+	l.mu.RUnlock()
+	if ok {
+		return b
+	}
+	b = protocol.Canonical(make())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.bodies) >= mostBodies {
+		clear(l.bodies)
+	}
+	l.bodies[k] = b
+	return b
+}
+
+// stack gives the stack of a key; the pointer is the same until the library is
+// full.
+func (l *Library) stack(k stackKey, make func() *stack) *stack {
+	l.mu.RLock()
+	s := l.stacks[k]
+	l.mu.RUnlock()
+	if s != nil {
+		return s
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s := l.stacks[k]; s != nil {
+		return s
+	}
+	if len(l.stacks) >= mostStacks {
+		clear(l.stacks)
+	}
+	s = make()
+	l.stacks[k] = s
+	return s
+}

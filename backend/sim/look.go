@@ -1,0 +1,205 @@
+// Commands that look at a stopped rank.
+
+package sim
+
+import (
+	"fmt"
+	"strconv"
+
+	"sdm/protocol"
+)
+
+// look answers for one rank.
+type look func(m *machine, s *state, a *protocol.Args) (answer, *protocol.Fault)
+
+// looks are the commands that change no more than the selected frame.
+var looks = map[string]look{
+	"print":        (*machine).print,
+	"backtrace":    (*machine).backtrace,
+	"stacks":       (*machine).stacksOf,
+	"frame":        (*machine).selectFrame,
+	"up":           (*machine).up,
+	"down":         (*machine).down,
+	"info locals":  (*machine).locals,
+	"info args":    (*machine).arguments,
+	"info threads": (*machine).threads,
+	"info breakpoints": func(m *machine, s *state, _ *protocol.Args) (answer, *protocol.Fault) {
+		return m.listBreaks(s, s.breaks), nil
+	},
+	"list": (*machine).list,
+}
+
+// level is the frame that a command looks at.
+func (m *machine) level(s *state, a *protocol.Args) (int, *protocol.Fault) {
+	if a.Thread > 1 {
+		return 0, gdbSays("Invalid thread id: %d", a.Thread)
+	}
+	if a.Frame == nil {
+		return s.level, nil
+	}
+	if n := *a.Frame; n >= 0 && n < m.program.depth(s.pos) {
+		return n, nil
+	}
+	return 0, gdbSays("No frame at level %d.", *a.Frame)
+}
+
+func (m *machine) print(s *state, a *protocol.Args) (answer, *protocol.Fault) {
+	level, bad := m.level(s, a)
+	if bad != nil {
+		return answer{}, bad
+	}
+	v, bad := evaluate(a.Expr, m.scope(s, level))
+	if bad != nil {
+		return answer{}, bad
+	}
+	body := m.body(bodyKey{what: "print", text: a.Expr}, func() any {
+		return struct {
+			Expr string `json:"expr"`
+		}{a.Expr}
+	})
+	return answer{kind: protocol.KindResult, body: body, cells: []cell{{"value", v.String()}}}, nil
+}
+
+func (m *machine) backtrace(s *state, a *protocol.Args) (answer, *protocol.Fault) {
+	if _, bad := m.level(s, a); bad != nil {
+		return answer{}, bad
+	}
+	depth := m.program.depth(s.pos)
+	n := depth
+	if a.Count > 0 {
+		n = min(n, a.Count)
+	}
+	body := m.body(bodyKey{what: "backtrace", pos: s.pos, variant: s.variant, n: n, level: a.Thread}, func() any {
+		var frames []protocol.Frame
+		for level := range n {
+			frames = append(frames, m.frame(s, level))
+		}
+		return struct {
+			Frames []protocol.Frame `json:"frames"`
+			Thread int              `json:"thread"`
+			More   bool             `json:"more"`
+		}{frames, a.Thread, n < depth}
+	})
+	var cells []cell
+	for level := range n {
+		prefix := strconv.Itoa(level) + "."
+		cells = append(cells, m.args(s, level, prefix)...)
+		if a.Full {
+			cells = append(cells, m.values(s, level, prefix+"locals.", m.program.stacks[s.pos][level].locals())...)
+		}
+	}
+	return answer{kind: protocol.KindResult, body: body, cells: sorted(cells)}, nil
+}
+
+func (m *machine) stacksOf(s *state, a *protocol.Args) (answer, *protocol.Fault) {
+	by := a.By
+	if by == "" {
+		by = "line"
+	}
+	k := stackKey{by, s.pos, s.variant, s.crashed}
+	body := m.body(bodyKey{what: "stacks", text: by}, func() any {
+		return struct {
+			By string `json:"by"`
+		}{by}
+	})
+	return answer{kind: protocol.KindResult, body: body, stack: m.library.stack(k, func() *stack { return m.newStack(s, by) })}, nil
+}
+
+// newStack gives the stack of a rank, outermost frame first, as fine as asked.
+func (m *machine) newStack(s *state, by string) *stack {
+	var frames []protocol.StackFrame
+	for level := m.program.depth(s.pos) - 1; level >= 0; level-- {
+		f := m.frame(s, level)
+		sf := protocol.StackFrame{Func: f.Func}
+		if by != "function" {
+			sf.File, sf.Line = f.File, f.Line
+		}
+		if by == "address" {
+			const start, perLine = 0x555555555000, 16
+			sf.Addr = fmt.Sprintf("0x%x", start+f.Line*perLine)
+		}
+		if level == 0 && s.crashed {
+			sf.Mark = "SIGSEGV"
+		}
+		frames = append(frames, sf)
+	}
+	return &stack{frames}
+}
+
+func (m *machine) selectFrame(s *state, a *protocol.Args) (answer, *protocol.Fault) {
+	level, bad := m.level(s, a)
+	if bad != nil {
+		return answer{}, bad
+	}
+	s.level = level
+	return m.showFrame(s), nil
+}
+
+func (m *machine) up(s *state, a *protocol.Args) (answer, *protocol.Fault) {
+	outermost := m.program.depth(s.pos) - 1
+	if s.level == outermost {
+		return answer{}, gdbSays("Initial frame selected; you can't go up.")
+	}
+	s.level = min(s.level+max(a.Count, 1), outermost)
+	return m.showFrame(s), nil
+}
+
+func (m *machine) down(s *state, a *protocol.Args) (answer, *protocol.Fault) {
+	if s.level == 0 {
+		return answer{}, gdbSays("Bottom (innermost) frame selected; you can't go down.")
+	}
+	s.level = max(s.level-max(a.Count, 1), 0)
+	return m.showFrame(s), nil
+}
+
+func (m *machine) showFrame(s *state) answer {
+	body := m.body(bodyKey{what: "frame", pos: s.pos, level: s.level, variant: s.variant}, func() any {
+		f := m.frame(s, s.level)
+		return struct {
+			Frame  protocol.Frame `json:"frame"`
+			Source string         `json:"source"`
+		}{f, sourceAt(f)}
+	})
+	return answer{kind: protocol.KindResult, body: body, cells: m.args(s, s.level, "")}
+}
+
+func (m *machine) locals(s *state, a *protocol.Args) (answer, *protocol.Fault) {
+	return m.names(s, a, "locals", function.locals)
+}
+
+func (m *machine) arguments(s *state, a *protocol.Args) (answer, *protocol.Fault) {
+	return m.names(s, a, "arguments", function.args)
+}
+
+func (m *machine) names(s *state, a *protocol.Args, what string, of func(function) []string) (answer, *protocol.Fault) {
+	level, bad := m.level(s, a)
+	if bad != nil {
+		return answer{}, bad
+	}
+	fn := m.program.stacks[s.pos][level]
+	body := m.body(bodyKey{what: what, n: int(fn)}, func() any {
+		return struct {
+			Names []string `json:"names"`
+		}{append([]string{}, of(fn)...)}
+	})
+	return answer{kind: protocol.KindResult, body: body, cells: sorted(m.values(s, level, "value.", of(fn)))}, nil
+}
+
+// thread is the only thread of a rank.
+type thread struct {
+	ID      int            `json:"id"`
+	Name    string         `json:"name"`
+	State   string         `json:"state"`
+	Current bool           `json:"current"`
+	Frame   protocol.Frame `json:"frame"`
+}
+
+func (m *machine) threads(s *state, _ *protocol.Args) (answer, *protocol.Fault) {
+	body := m.body(bodyKey{what: "threads", pos: s.pos, variant: s.variant}, func() any {
+		return struct {
+			Threads []thread `json:"threads"`
+		}{[]thread{{ID: 1, Name: "work", State: "stopped", Current: true, Frame: m.frame(s, 0)}}}
+	})
+	cells := append(m.args(s, 0, "1."), cell{"target.1", fmt.Sprintf("Thread 0x7ffff7dd1740 (LWP %d)", s.pid)})
+	return answer{kind: protocol.KindResult, body: body, cells: sorted(cells)}, nil
+}

@@ -1,0 +1,161 @@
+// The simulated ranks of one back end as a pure machine: inputs with a time go
+// in, calls of the Sink and the next deadline come out.
+
+package sim
+
+import (
+	"strings"
+	"time"
+
+	"sdm/backend"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// machine is the state of all ranks. It is used by one goroutine at a time.
+type machine struct {
+	cfg     Config
+	program *program
+	ranks   map[rank.ID]*state
+	agenda  agenda
+	out     []output
+	library *Library
+}
+
+func newMachine(cfg Config) *machine {
+	cfg = cfg.withDefaults()
+	return &machine{
+		cfg: cfg, program: newProgram(cfg.Variants), ranks: map[rank.ID]*state{}, library: cfg.Library,
+	}
+}
+
+func (m *machine) body(k bodyKey, make func() any) []byte { return m.library.body(k, make) }
+
+// plain is the answer that says no more than done.
+func (m *machine) plain(kind protocol.Kind) answer {
+	return answer{kind: kind, body: []byte("{}")}
+}
+
+func (m *machine) fault(op string, f *protocol.Fault) answer {
+	k := bodyKey{what: "fault", text: strings.Join([]string{op, string(f.Kind), f.Message, f.Hint}, "\x00")}
+	return answer{kind: protocol.KindFault, body: m.body(k, func() any {
+		g := *f
+		g.Op = op
+		return &g
+	})}
+}
+
+func (m *machine) batch(now time.Duration, id protocol.RequestID, reply bool, limit int) *batch {
+	return &batch{m: m, now: now, id: id, reply: reply, limit: limit}
+}
+
+// take gives the outputs so far and forgets them.
+func (m *machine) take() []output {
+	out := m.out
+	m.out = nil
+	return out
+}
+
+// wake does what is due. Ranks that have arrived one after the other with nothing
+// between are told of together: who is woken late has many of them.
+func (m *machine) wake(now time.Duration) {
+	var arrivals []arrival
+	var last time.Duration
+	for {
+		due, ok := m.agenda.first()
+		if !ok || due > now {
+			break
+		}
+		s := m.agenda.pop()
+		if len(s.outputs) > 0 && len(arrivals) > 0 {
+			m.arrive(last, arrivals)
+			arrivals = nil
+		}
+		m.out = append(m.out, s.outputs...)
+		arrivals, last = append(arrivals, s.arrivals...), due
+	}
+	if len(arrivals) > 0 {
+		m.arrive(last, arrivals)
+	}
+}
+
+// attach takes ranks in. All begin before main, or, when they were running
+// before us, stopped in helper.
+func (m *machine) attach(now time.Duration, id protocol.RequestID, targets []backend.Target, stopAt string) {
+	running := m.batch(now, 0, false, 0)
+	replies := m.batch(now, id, true, 0)
+	stops := m.batch(now, 0, false, 0)
+	var resumed []*state
+	goal, bad := m.startGoal(stopAt)
+	states := make([]state, len(targets)) // in one piece: there may be millions
+	for i, t := range targets {
+		s := m.newState(&states[i], t)
+		m.ranks[t.Rank] = s
+		switch {
+		case !t.Held:
+			s.pos = m.program.of(fnHelper)
+			replies.add(s, m.answerTime(s), m.plain(protocol.KindResult))
+			stops.add(s, 0, m.stopped(s, protocol.Stop{Reason: "attached"}))
+		case bad != nil:
+			replies.add(s, m.answerTime(s), m.fault("launch", bad))
+			stops.add(s, 0, m.stopped(s, protocol.Stop{Reason: "entry"}))
+		case stopAt == "entry":
+			replies.add(s, m.answerTime(s), m.plain(protocol.KindResult))
+			stops.add(s, 0, m.stopped(s, protocol.Stop{Reason: "entry"}))
+		default:
+			s.goal = goal
+			m.depart(s, running)
+			replies.add(s, m.answerTime(s), m.plain(protocol.KindResult))
+			resumed = append(resumed, s)
+		}
+	}
+	running.send()
+	replies.send()
+	stops.send()
+	m.travelOn(now, resumed)
+}
+
+// startGoal says where ranks that are started stop first.
+func (m *machine) startGoal(stopAt string) (goal, *protocol.Fault) {
+	switch stopAt {
+	case "entry", "none":
+		return goal{kind: goContinue}, nil
+	case "":
+		stopAt = "main"
+	}
+	pos, variant, ok := m.program.find(stopAt, m.cfg.Variants)
+	if !ok {
+		return goal{}, gdbSays("Function \"%s\" not defined.", stopAt)
+	}
+	return goal{kind: goStart, pos: pos, variant: variant}, nil
+}
+
+// ended takes in that the process of a rank is gone.
+func (m *machine) ended(now time.Duration, r rank.ID, exit protocol.Exit) {
+	s := m.ranks[r]
+	if s == nil || s.status == statusEnded {
+		return
+	}
+	s.end()
+	b := m.batch(now, 0, false, 0)
+	b.add(s, 0, m.exited(exit))
+	b.send()
+}
+
+func (m *machine) exited(exit protocol.Exit) answer {
+	kind := protocol.KindExited
+	if exit.Signal != "" {
+		kind = protocol.KindSignalled
+	}
+	return answer{kind: kind, body: m.body(bodyKey{what: "exit", text: exit.Signal + "\x00" + exit.Meaning, n: exit.Code}, func() any { return exit })}
+}
+
+func (m *machine) answerTime(s *state) time.Duration { return delay(m.cfg.AnswerTime, s) }
+func (m *machine) runTime(s *state) time.Duration    { return delay(m.cfg.RunTime, s) }
+
+func delay(f func(rank.ID, int) time.Duration, s *state) time.Duration {
+	if f == nil {
+		return 0
+	}
+	return max(f(s.rank, s.turn), 0)
+}

@@ -1,0 +1,174 @@
+// Ranks that run: where they stop next, and what they say then.
+
+package sim
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"sdm/protocol"
+)
+
+type goalKind uint8
+
+const (
+	goContinue goalKind = iota
+	goStart             // to where a started rank stops first
+	goStep
+	goNext
+	goFinish // to where the frame has returned
+	goUntil  // a location, or the return of the frame
+)
+
+// goal is where a run ends, if nothing else ends it before.
+type goal struct {
+	kind    goalKind
+	pos     int // of goStart and goUntil
+	variant int // of goStart and goUntil; -1: any
+	depth   int // frames on the stack at the start, of the selected one and those above
+	count   int // times that goStep and goNext are repeated; 0 is 1
+}
+
+// reached tells whether the goal is at the rank's position.
+func (g *goal) reached(m *machine, s *state) bool {
+	depth := m.program.depth(s.pos)
+	here := g.pos == s.pos && (g.variant < 0 || g.variant == s.variant)
+	switch g.kind {
+	case goStart:
+		return here
+	case goStep:
+		return true
+	case goNext:
+		return depth <= g.depth
+	case goFinish:
+		return depth < g.depth
+	case goUntil:
+		return here || depth < g.depth
+	}
+	return false
+}
+
+// reason is GDB's word for having reached it.
+func (g *goal) reason() string {
+	switch g.kind {
+	case goStart:
+		return "breakpoint-hit"
+	case goFinish:
+		return "function-finished"
+	case goUntil:
+		return "location-reached"
+	}
+	return "end-stepping-range"
+}
+
+// depart resumes a rank. That it runs is said before the answer to the command
+// that has resumed it: who has seen an answer has seen what came before it.
+func (m *machine) depart(s *state, running *batch) {
+	s.status = statusRunning
+	s.turn++
+	running.add(s, 0, m.plain(protocol.KindRunning))
+}
+
+// travelOn takes ranks that have departed to their goals.
+func (m *machine) travelOn(now time.Duration, ranks []*state) {
+	var there []arrival
+	for _, s := range ranks {
+		a := arrival{s, s.turn}
+		due := max(now+m.runTime(s), s.last)
+		switch {
+		case s.goal.kind == goContinue && m.cfg.Loop.Contains(s.rank) && s.pos > 0:
+		case due <= now:
+			there = append(there, a)
+		default:
+			slot := m.agenda.slot(due)
+			slot.arrivals = append(slot.arrivals, a)
+		}
+	}
+	m.arrive(now, there)
+}
+
+// arrive ends runs.
+func (m *machine) arrive(now time.Duration, list []arrival) {
+	output := m.batch(now, 0, false, 0)
+	ends := m.batch(now, 0, false, 0)
+	for _, a := range list {
+		s := a.state
+		if s.status != statusRunning || s.turn != a.turn {
+			continue
+		}
+		end, wrote := m.travel(s)
+		if wrote {
+			text := strings.ReplaceAll(m.cfg.Output, "%r", strconv.Itoa(int(s.rank)))
+			output.add(s, 0, answer{kind: protocol.KindStdout, body: []byte(text)})
+		}
+		ends.add(s, 0, end)
+	}
+	output.send()
+	ends.send()
+}
+
+// travel moves a rank on to where it stops or ends. wrote tells whether it came
+// through the line that writes.
+func (m *machine) travel(s *state) (end answer, wrote bool) {
+	if s.crashed {
+		s.end()
+		return m.exited(protocol.Exit{Signal: "SIGSEGV", Meaning: "Segmentation fault"}), false
+	}
+	s.status, s.level = statusStopped, 0
+	g := s.goal
+	for {
+		wrote = wrote || m.cfg.Output != "" && m.program.points[s.pos].line == lineOfOutput
+		s.pos++
+		if s.pos == m.program.end() {
+			s.end()
+			return m.exited(m.cfg.exit(s.rank)), wrote
+		}
+		if m.crashes(s) {
+			s.crashed = true
+			return m.stopped(s, protocol.Stop{Reason: "signal-received", Signal: "SIGSEGV", Meaning: "Segmentation fault"}), wrote
+		}
+		if stop, hit := m.hit(s); hit {
+			return stop, wrote
+		}
+		if !g.reached(m, s) {
+			continue
+		}
+		if g.count > 1 {
+			g.count--
+			g.depth = m.program.depth(s.pos)
+			continue
+		}
+		stop := protocol.Stop{Reason: g.reason(), Temporary: g.kind == goStart, Returned: g.kind == goFinish}
+		return m.stopped(s, stop), wrote
+	}
+}
+
+func (m *machine) crashes(s *state) bool {
+	p := m.program.points[s.pos]
+	return p.line == m.cfg.CrashLine && !p.back && m.cfg.Crash.Contains(s.rank)
+}
+
+// stopped makes the event of a rank that has stopped where it stands.
+func (m *machine) stopped(s *state, stop protocol.Stop) answer {
+	k := bodyKey{what: stop.Reason, pos: s.pos, variant: s.variant, n: stop.Breakpoint, flag: stop.Temporary}
+	body := m.body(k, func() any {
+		f := m.frame(s, 0)
+		stop.Frame, stop.Source = &f, sourceAt(f)
+		return stop
+	})
+	cells := append(m.args(s, 0, ""), cell{"thread", "1"})
+	if stop.Returned {
+		cells = append(cells, cell{"value", m.returned(s)})
+	}
+	return answer{kind: protocol.KindStopped, body: body, cells: sorted(cells)}
+}
+
+// returned is the value of the function that has just returned to here.
+func (m *machine) returned(s *state) string {
+	n := int(s.rank)
+	if m.program.points[s.pos].fn == fnMain {
+		return strconv.Itoa(2*n + 1) // compute
+	}
+	return strconv.Itoa(2 * n) // helper, phase_K
+}

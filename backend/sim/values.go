@@ -1,0 +1,79 @@
+// What the variables of a simulated rank hold.
+
+package sim
+
+import (
+	"strconv"
+
+	"sdm/protocol/rank"
+)
+
+// value is the value of an expression: a number, or what is none, as gdb
+// prints it.
+type value struct {
+	text   string
+	number int64
+	opaque bool // text, not number
+}
+
+func number(n int64) value { return value{number: n} }
+
+func (v value) String() string {
+	if v.opaque {
+		return v.text
+	}
+	return strconv.FormatInt(v.number, 10)
+}
+
+// scope is where names are looked up: one frame of one rank.
+type scope struct {
+	rank    rank.ID
+	size    int
+	program *program
+	pos     int
+	level   int
+	globals []Variable    // that may be looked up
+	known   map[int]value // of globals, by index, in one look
+	seed    uint64
+}
+
+// fn is the function of the scope.
+func (s scope) fn() function { return s.program.stacks[s.pos][s.level] }
+
+// lookup finds a name, in the function first.
+func (s scope) lookup(name string) (value, bool) {
+	n := int64(s.rank)
+	fn := s.fn()
+	if v, ok := s.global(name); ok {
+		return v, true
+	}
+	switch {
+	case fn == fnHelper && name == "x", (fn == fnCompute || fn == fnPhase) && name == "n":
+		return number(n), true
+	case fn == fnHelper && name == "twice":
+		return number(2 * n * s.after(fnHelper, lineOfHelper)), true
+	case fn == fnCompute && name == "sum":
+		return number((2*n + 1) * s.after(fnCompute, lineOfCall)), true
+	case fn == fnMain && name == "x":
+		return number((2*n + 1) * s.after(fnMain, lineOfMainCall)), true
+	case name == "rank":
+		return number(n), true
+	case name == "noise":
+		return number(noise(s.rank, s.seed)), true
+	case name == "size":
+		return number(int64(s.size)), true
+	case name == "name":
+		return value{text: `0x555555556004 "worker"`, opaque: true}, true
+	}
+	return value{}, false
+}
+
+// after is 1 when a line of a function is done, else 0: the frame stands
+// behind it.
+func (s scope) after(fn function, line int) int64 {
+	p := s.program.points[s.pos]
+	if s.level == 0 && p.fn == fn && p.line > line {
+		return 1
+	}
+	return 0
+}

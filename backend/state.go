@@ -1,0 +1,101 @@
+// What may be asked of a target, and what may happen to it next.
+
+package backend
+
+import "sdm/protocol"
+
+// State is where a target is in its life, as its events have told. It is pure:
+// a back end keeps one for each rank and asks it before it speaks.
+//
+//	Attaching ─ stopped ─→ Stopped ─ running ─→ Running ─ stopped ─→ Stopped
+//	    └────── running ──────────────────────────┘
+//	any of these ─ exited, signalled, detached, lost ─→ the end, for good
+type State uint8
+
+// The zero State is that of a target which is being taken under control.
+const (
+	Attaching State = iota
+	Stopped
+	Running
+	Exited
+	Signalled
+	Detached
+	Lost
+)
+
+// stateNames are for transcripts.
+var stateNames = [...]string{"attaching", "stopped", "running", "exited", "signalled", "detached", "lost"}
+
+// String gives one word.
+func (s State) String() string {
+	if int(s) < len(stateNames) {
+		return stateNames[s]
+	}
+	return "unknown"
+}
+
+// IsOver tells whether nothing more can happen to the target.
+func (s State) IsOver() bool { return s >= Exited }
+
+// After gives the state that an event leads to. It is false for an event that
+// cannot come now: a second stop in a row, anything after the end. Such an
+// event must not be reported.
+func (s State) After(event protocol.Kind) (State, bool) {
+	if s.IsOver() {
+		return s, false
+	}
+	switch event {
+	case protocol.KindRunning:
+		return Running, s != Running
+	case protocol.KindStopped:
+		return Stopped, s != Stopped
+	case protocol.KindExited:
+		return Exited, true
+	case protocol.KindSignalled:
+		return Signalled, true
+	case protocol.KindDetached:
+		return Detached, true
+	case protocol.KindLost:
+		return Lost, true
+	}
+	return s, false
+}
+
+// Refuse gives the fault with which a target in this state answers a command
+// of a need, or nil when the command may go ahead.
+func (s State) Refuse(need protocol.Need) *protocol.Fault {
+	switch {
+	case need == protocol.NeedNew:
+		return wrongState("the rank is under control already", "")
+	case s == Attaching:
+		return wrongState("the rank is not under control yet", "wait until it has stopped")
+	case s.IsOver():
+		return wrongState(s.epitaph(), "start the program again")
+	case need == protocol.NeedStopped && s == Running:
+		return wrongState("the rank is running", "interrupt it first")
+	case need == protocol.NeedRunning && s == Stopped:
+		return wrongState("the rank is stopped", "continue it first")
+	}
+	return nil
+}
+
+func (s State) epitaph() string {
+	switch s {
+	case Signalled:
+		return "the rank was ended by a signal"
+	case Detached:
+		return "the rank has been detached from"
+	case Lost:
+		return "the rank is lost"
+	}
+	return "the rank has exited"
+}
+
+// NotStarted is the fault of a rank that a back end has never heard of.
+func NotStarted() *protocol.Fault {
+	return wrongState("the rank has not been started", "launch a program or attach to one first")
+}
+
+func wrongState(message, hint string) *protocol.Fault {
+	return &protocol.Fault{Kind: protocol.FaultState, Message: message, Hint: hint}
+}
