@@ -1,0 +1,154 @@
+// Package launch turns jobs into running processes: what a starter tells a
+// process about itself, and the environment that ranks get.
+package launch
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Unknown stands for a number that the starter did not give.
+const Unknown = -1
+
+// Identity is what a process finds in its environment about its place in the
+// job that it was started with. The zero value is not "unknown": Identify makes
+// them.
+type Identity struct {
+	Number int // rank in the job, Unknown if no starter is recognised
+	Size   int // ranks of the job
+	Local  int // rank among those of the same node
+	Node   int // index of the node
+	// LocalSize is how many ranks of the job are on the same node.
+	LocalSize int
+	Host      string // what the starter calls this node, "" if it does not say
+	Job       string // the starter's name of the job, "" if it does not say
+	Source    string // the variable that Number came from, for people
+}
+
+// known is one starter: the variable of the rank, and where the rest is. Each
+// entry lists several variables, the first that is set wins.
+type known struct {
+	rank                         string
+	size, local, node, host, job []string
+	locals                       []string // how many are on the node
+}
+
+// starters in order of preference: a process of Open MPI under srun has the
+// variables of both, and those of the inner one count. Tried with Open MPI
+// 4.1.4, MPICH 4.0.2 and Slurm 22.05; the last four are those that the original
+// SDM knew.
+var starters = []known{
+	{"OMPI_COMM_WORLD_RANK", []string{"OMPI_COMM_WORLD_SIZE"}, []string{"OMPI_COMM_WORLD_LOCAL_RANK"}, nil, []string{"PMIX_HOSTNAME"}, []string{"PMIX_NAMESPACE"}, []string{"OMPI_COMM_WORLD_LOCAL_SIZE"}},
+	{"PMIX_RANK", nil, nil, nil, []string{"PMIX_HOSTNAME"}, []string{"PMIX_NAMESPACE"}, nil},
+	{"PMI_RANK", []string{"PMI_SIZE"}, []string{"MPI_LOCALRANKID"}, nil, []string{"MPIR_CVAR_CH3_INTERFACE_HOSTNAME"}, []string{"PMI_JOBID"}, []string{"MPI_LOCALNRANKS"}},
+	{"SLURM_PROCID", []string{"SLURM_NTASKS", "SLURM_NPROCS"}, []string{"SLURM_LOCALID"}, []string{"SLURM_NODEID"}, []string{"SLURMD_NODENAME"}, nil, nil},
+	{"OMPI_MCA_orte_ess_vpid", []string{"OMPI_MCA_orte_ess_num_procs"}, nil, nil, nil, nil, nil},
+	{"OMPI_MCA_ns_nds_vpid", []string{"OMPI_MCA_ns_nds_num_procs"}, nil, nil, nil, nil, nil},
+	{"MP_CHILD", []string{"MP_PROCS"}, nil, nil, nil, nil, nil},
+	{"PCMP_PTP_RANK", nil, nil, nil, nil, nil, nil},
+}
+
+// Identify reads an environment (NAME=VALUE). Without a known starter all
+// numbers are Unknown and Source is empty. A number that makes no sense is an
+// error: going on with another variable could give two processes one number.
+func Identify(env []string) (Identity, error) {
+	vars := lookup(env)
+	id := Identity{Number: Unknown, Size: Unknown, Local: Unknown, Node: Unknown, LocalSize: Unknown}
+	for _, s := range starters {
+		if vars[s.rank] == "" {
+			continue
+		}
+		err := id.fill(vars, s)
+		if err == nil && srunStarted(vars, id.Number) {
+			err = id.fill(vars, starters[slurm])
+		}
+		if err == nil && id.Size != Unknown && id.Number >= id.Size {
+			err = fmt.Errorf("%s is %d, but the size of the job is %d", id.Source, id.Number, id.Size)
+		}
+		return id, err
+	}
+	return id, nil
+}
+
+// slurm is the row of starters that completes what an inner starter leaves out.
+const slurm = 3
+
+// srunStarted tells whether srun itself started this process. Its variables are
+// also found below an mpirun in an allocation, where they tell of mpirun: then
+// the step has another task count and only one of the ranks has its number.
+func srunStarted(vars map[string]string, number int) bool {
+	if vars["SLURM_PROCID"] != strconv.Itoa(number) {
+		return false
+	}
+	step := vars["SLURM_JOB_ID"] + "." + vars["SLURM_STEP_ID"]
+	return vars["PMIX_NAMESPACE"] == "slurm.pmix."+step || vars["PMI_JOBID"] == step ||
+		vars["PMIX_NAMESPACE"] == "" && vars["PMI_JOBID"] == "" && vars["PMI_FD"] == ""
+}
+
+// fill takes what is not known yet from the variables of one starter.
+func (id *Identity) fill(vars map[string]string, s known) error {
+	numbers := []struct {
+		into  *int
+		names []string
+	}{{&id.Number, []string{s.rank}}, {&id.Size, s.size}, {&id.Local, s.local}, {&id.Node, s.node}, {&id.LocalSize, s.locals}}
+	for _, n := range numbers {
+		if *n.into != Unknown {
+			continue
+		}
+		name, value := first(vars, n.names)
+		if value == "" {
+			continue
+		}
+		number, err := strconv.Atoi(value)
+		if err != nil || number < 0 {
+			return fmt.Errorf("%s=%q is not a number of a process", name, value)
+		}
+		*n.into = number
+	}
+	if id.Source == "" {
+		id.Source = s.rank
+	}
+	if id.LocalSize == Unknown && s.rank == starters[slurm].rank {
+		id.LocalSize = slurmLocalSize(vars)
+	}
+	if id.Host == "" {
+		_, id.Host = first(vars, s.host)
+	}
+	if id.Job == "" {
+		_, id.Job = first(vars, s.job)
+	}
+	if id.Job == "" && s.rank == starters[slurm].rank && vars["SLURM_JOB_ID"] != "" {
+		id.Job = vars["SLURM_JOB_ID"] + "." + vars["SLURM_STEP_ID"]
+	}
+	return nil
+}
+
+// slurmLocalSize counts the ranks of the step on this node (srun(1), SLURM_GTIDS).
+// In a job of several components they are those of one, which is no use.
+func slurmLocalSize(vars map[string]string) int {
+	if vars["SLURM_GTIDS"] == "" || vars["SLURM_HET_SIZE"] != "" {
+		return Unknown
+	}
+	return strings.Count(vars["SLURM_GTIDS"], ",") + 1
+}
+
+func first(vars map[string]string, names []string) (name, value string) {
+	for _, n := range names {
+		if vars[n] != "" {
+			return n, vars[n]
+		}
+	}
+	return "", ""
+}
+
+func lookup(env []string) map[string]string {
+	vars := make(map[string]string, len(env))
+	for _, e := range env {
+		name, value, _ := strings.Cut(e, "=")
+		if _, have := vars[name]; !have { // as getenv(3): the first one counts
+			vars[name] = value
+		}
+	}
+	return vars
+}

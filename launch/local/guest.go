@@ -1,0 +1,227 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// NodeHost is where the stand-ins of a node come to their server.
+type NodeHost struct {
+	l *net.UnixListener
+}
+
+// Gather waits for n stand-ins, at most until ctx is over: then those that have
+// come are all. ending hears that the starter ends the job in the slot of one; it
+// must not block. Whoever is not ours is shown out.
+func (h *NodeHost) Gather(ctx context.Context, n int, ending func(text string)) []*Guest {
+	stop := context.AfterFunc(ctx, func() { h.l.SetDeadline(time.Now()) })
+	defer stop()
+	var guests []*Guest
+	for len(guests) < n {
+		conn, err := h.l.AcceptUnix()
+		if err != nil {
+			return guests
+		}
+		if g, err := welcome(conn, ending); err == nil {
+			guests = append(guests, g)
+		} else {
+			conn.Close()
+		}
+	}
+	return guests
+}
+
+// Close ends the meeting; who comes later becomes a host of his own. Guests stay.
+func (h *NodeHost) Close() error { return h.l.Close() }
+
+// Guest is a stand-in, seen from the server of its node. It may be used by
+// several goroutines. It owns one, which reads and ends with the connection.
+type Guest struct {
+	Rank    rank.ID
+	Program string // of its slot, "" if the starter gave none
+	conn    *net.UnixConn
+	ending  func(string)
+	done    chan struct{}
+
+	mu      sync.Mutex
+	id      int
+	waiting map[int]chan heldRank
+	ranks   map[int]*Process // by process number
+	gone    bool
+}
+
+type heldRank struct {
+	p   *Process
+	err error
+}
+
+func welcome(conn *net.UnixConn, ending func(string)) (*Guest, error) {
+	if err := ownPeer(conn); err != nil {
+		return nil, err
+	}
+	conn.SetReadDeadline(time.Now().Add(helloTime))
+	s, files, err := receive(conn, make([]byte, maxSlip))
+	for _, f := range files {
+		f.Close()
+	}
+	if err == nil && (s.Kind != "hello" || s.Rank < 0 || s.Rank > rank.MaxID) {
+		err = errors.New("no hello")
+	}
+	if err != nil {
+		return nil, err
+	}
+	conn.SetReadDeadline(time.Time{})
+	g := &Guest{
+		Rank: s.Rank, Program: s.Program, conn: conn, ending: ending, done: make(chan struct{}),
+		waiting: map[int]chan heldRank{}, ranks: map[int]*Process{},
+	}
+	go g.read()
+	return g, nil
+}
+
+// HoldSpec says how the rank of a stand-in is started. Its environment is that of
+// the slot, changed by Env; its program that of the slot, where there is one.
+type HoldSpec struct {
+	Program        string
+	Args           []string
+	Cwd            string
+	Env            []protocol.EnvDirective
+	Stdin, Through bool // as in Spec
+}
+
+// Hold has the stand-in start its rank and hold it; see Forker.Hold.
+func (g *Guest) Hold(spec HoldSpec) (*Process, error) {
+	answer := make(chan heldRank, 1)
+	g.mu.Lock()
+	if g.gone {
+		g.mu.Unlock()
+		return nil, g.lost()
+	}
+	g.id++
+	id := g.id
+	g.waiting[id] = answer
+	g.mu.Unlock()
+	err := send(g.conn, slip{
+		Kind: "hold", ID: id, Rank: g.Rank, Program: spec.Program, Args: spec.Args, Cwd: spec.Cwd, Env: spec.Env,
+		Stdin: spec.Stdin, Through: spec.Through,
+	})
+	if err != nil {
+		g.mu.Lock()
+		delete(g.waiting, id)
+		g.mu.Unlock()
+		return nil, launchFault("", err, "")
+	}
+	held := <-answer
+	return held.p, held.err
+}
+
+func (g *Guest) lost() error {
+	return launchFault("", fmt.Errorf("the process in the slot of rank %d has gone", g.Rank), "the starter may have ended the job")
+}
+
+// Dismiss tells the stand-in that the session is over, and waits until it has
+// gone. Ranks that were let go keep it there; they are not waited for.
+func (g *Guest) Dismiss() {
+	send(g.conn, slip{Kind: "quit", Rank: g.Rank}) // one that has gone needs no word
+	g.conn.Close()
+	<-g.done
+}
+
+func (g *Guest) read() {
+	defer close(g.done)
+	buffer := make([]byte, maxSlip)
+	for {
+		s, files, err := receive(g.conn, buffer)
+		if err != nil {
+			break
+		}
+		switch s.Kind {
+		case "held":
+			g.held(s, files)
+			continue // they are the rank's
+		case "exit":
+			g.ended(s)
+		case "ending":
+			g.ending(s.Text)
+		}
+		for _, f := range files {
+			f.Close()
+		}
+	}
+	g.conn.Close()
+	g.leave()
+}
+
+// held takes over a rank.
+func (g *Guest) held(s slip, files []*os.File) {
+	g.mu.Lock()
+	answer := g.waiting[s.ID]
+	delete(g.waiting, s.ID)
+	g.mu.Unlock()
+	if answer == nil || s.Fault != nil || s.PID <= 0 {
+		for _, f := range files {
+			f.Close()
+		}
+		if answer != nil && s.Fault != nil {
+			answer <- heldRank{err: s.Fault}
+		} else if answer != nil {
+			answer <- heldRank{err: g.lost()}
+		}
+		return
+	}
+	p := &Process{PID: s.PID, Program: s.Program, done: make(chan struct{})}
+	for i, f := range files {
+		switch s.Streams[i] {
+		case 'i':
+			p.Stdin = io.WriteCloser(f)
+		case 'o':
+			p.Stdout = f
+		case 'e':
+			p.Stderr = f
+		default:
+			f.Close()
+		}
+	}
+	g.mu.Lock()
+	g.ranks[p.PID] = p
+	g.mu.Unlock()
+	answer <- heldRank{p: p}
+}
+
+func (g *Guest) ended(s slip) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	p := g.ranks[s.PID]
+	if p == nil || s.Exit == nil {
+		return
+	}
+	delete(g.ranks, s.PID)
+	p.exit, p.code = *s.Exit, s.Status
+	close(p.done)
+}
+
+// leave ends what waits for a stand-in that has gone. Its ranks have died with it
+// (PR_SET_PDEATHSIG).
+func (g *Guest) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.gone = true
+	for id, answer := range g.waiting {
+		delete(g.waiting, id)
+		answer <- heldRank{err: g.lost()}
+	}
+	for pid, p := range g.ranks {
+		delete(g.ranks, pid)
+		p.exit, p.code = exitOf(9), 128+9
+		close(p.done)
+	}
+}

@@ -1,0 +1,149 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// hole marks a descriptor number that the child does not get.
+const hole = ^uintptr(0)
+
+// hold forks the rank, lets it come as far as its own first instruction and
+// leaves it there, stopped by SIGSTOP. It runs on the locked thread.
+//
+//	child: setpgid, PDEATHSIG, TRACEME, exec ── SIGTRAP ┐
+//	parent:                         wait ── DETACH with SIGSTOP ── wait for T
+//
+// Go's own fork does all of this between a vfork and the exec, in 0.4 ms. Only
+// consent to be traced (PR_SET_PTRACER) is beyond it: where Yama asks for that,
+// we go through a shim, which costs the start of a Go program more.
+func (f *Forker) hold(path string, spec Spec, std [3]int) (int, error) {
+	files := childFiles(std, f.inherit)
+	argv := append([]string{spec.Program}, spec.Args...)
+	if f.viaShim {
+		return holdByShim(path, argv, spec, files)
+	}
+	pid, err := syscall.ForkExec(path, argv, &syscall.ProcAttr{
+		Dir: spec.Cwd, Env: spec.Env, Files: files,
+		Sys: &syscall.SysProcAttr{Ptrace: true, Setpgid: true, Pdeathsig: syscall.SIGKILL},
+	})
+	if err != nil {
+		return 0, err
+	}
+	return pid, standStillOrDie(pid)
+}
+
+// holdByShim does the same with our own program in between, which consents and
+// only then asks to be traced and becomes the rank. What the exec says when it
+// fails comes through a pipe.
+func holdByShim(path string, argv []string, spec Spec, files []uintptr) (int, error) {
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+		return 0, err
+	}
+	report := os.NewFile(uintptr(pipe[0]), "report of the shim")
+	defer report.Close()
+	files = append(files, uintptr(pipe[1]))
+	args := append([]string{argv[0], shimFlag, strconv.Itoa(len(files) - 1), strconv.Itoa(os.Getpid()), path}, argv...)
+	pid, err := syscall.ForkExec("/proc/self/exe", args, &syscall.ProcAttr{
+		Dir: spec.Cwd, Env: spec.Env, Files: files,
+		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+	})
+	unix.Close(pipe[1])
+	if err != nil {
+		return 0, fmt.Errorf("start the holding shim: %w", err)
+	}
+	if err := standStillOrDie(pid); err != nil {
+		if n := readReport(report); n != 0 {
+			return 0, n
+		}
+		return 0, err
+	}
+	return pid, nil
+}
+
+// standStillOrDie leaves nothing behind when it fails.
+func standStillOrDie(pid int) error {
+	err := standStill(pid)
+	if err != nil && !errors.Is(err, errEndedEarly) {
+		syscall.Kill(pid, syscall.SIGKILL)
+		syscall.Wait4(pid, nil, 0, nil)
+	}
+	return err
+}
+
+// standStill waits for the stop that the exec of a traced process brings
+// (ptrace(2), PTRACE_TRACEME) and swaps our tracing for a SIGSTOP.
+func standStill(pid int) error {
+	for {
+		status, err := waitFor(pid, 0)
+		if err != nil {
+			return err
+		}
+		sig := status.StopSignal()
+		if sig == syscall.SIGTRAP {
+			break
+		}
+		// The shim's runtime signals itself; that is not our business.
+		if err := ptrace(syscall.PTRACE_CONT, pid, sig); err != nil {
+			return fmt.Errorf("ptrace: %w", err)
+		}
+	}
+	if err := ptrace(syscall.PTRACE_DETACH, pid, syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("ptrace: %w", err)
+	}
+	_, err := waitFor(pid, syscall.WUNTRACED)
+	return err
+}
+
+// errEndedEarly is a rank that was gone before it could be held.
+var errEndedEarly = errors.New("it ended before it could be held")
+
+// waitFor gives the next stop of pid; an end is an error.
+func waitFor(pid, options int) (syscall.WaitStatus, error) {
+	for {
+		var status syscall.WaitStatus
+		_, err := syscall.Wait4(pid, &status, options, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return 0, fmt.Errorf("wait: %w", err)
+		case !status.Stopped():
+			return 0, errEndedEarly
+		default:
+			return status, nil
+		}
+	}
+}
+
+func ptrace(request, pid int, sig syscall.Signal) error {
+	_, _, errno := syscall.Syscall6(syscall.SYS_PTRACE, uintptr(request), uintptr(pid), 0, uintptr(sig), 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// childFiles is the child's table of descriptors: standard streams, then the
+// inherited ones under their own numbers.
+func childFiles(std [3]int, inherit []int) []uintptr {
+	files := []uintptr{uintptr(std[0]), uintptr(std[1]), uintptr(std[2])}
+	if len(inherit) == 0 {
+		return files
+	}
+	last := slices.Max(inherit)
+	for n := 3; n <= last; n++ {
+		if slices.Contains(inherit, n) {
+			files = append(files, uintptr(n))
+		} else {
+			files = append(files, hole)
+		}
+	}
+	return files
+}

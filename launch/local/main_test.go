@@ -1,0 +1,89 @@
+package local
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// roleEnv makes the test binary play another program.
+const roleEnv = "LOCAL_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	ShimMain(os.Args)
+	if role, ok := roles[os.Getenv(roleEnv)]; ok {
+		role()
+		os.Exit(0)
+	}
+	if _, err := Inherited(); err != nil { // what the test's own starter left open
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+var roles = map[string]func(){
+	"linked":    playLinked,
+	"listening": playListening,
+	"dying":     func() { fmt.Fprint(os.Stderr, "the disk is on fire\n"); os.Exit(3) },
+	"stubborn":  func() { fmt.Println("ready"); <-make(chan int) },
+	"leaving":   playLeaving,
+	"holder":    playHolder,
+	"inherited": playInherited,
+}
+
+// playLinked says its arguments over the link and ends with it.
+func playLinked() {
+	link := os.NewFile(3, "link")
+	fmt.Fprintln(link, os.Args[1:], os.Getpid())
+	io.Copy(io.Discard, link)
+}
+
+// playLeaving lets itself be left alone and ends when it is killed.
+func playLeaving() {
+	io.Copy(io.Discard, os.NewFile(3, "link"))
+	fmt.Fprint(os.Stderr, LetGo)
+	os.Stderr.Close()
+	select {}
+}
+
+// playListening gives the key to who dials and ends with the pipe.
+func playListening() {
+	pipe := os.NewFile(4, "secret")
+	key := make([]byte, 32)
+	io.ReadFull(pipe, key)
+	listener, err := net.FileListener(os.NewFile(3, "listener"))
+	if err != nil {
+		panic(err)
+	}
+	conn, err := listener.Accept()
+	if err != nil {
+		panic(err)
+	}
+	conn.Write(key)
+	io.Copy(io.Discard, pipe)
+}
+
+// playHolder holds a rank in each way, says which, and waits to be killed.
+func playHolder() {
+	for _, shim := range []bool{false, true} {
+		f := NewForker()
+		f.viaShim = shim
+		p, err := f.Hold(Spec{Program: "/bin/sleep", Args: []string{"1000"}})
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(p.PID)
+	}
+	select {}
+}
+
+// playInherited says what it found, and what would still be inherited.
+func playInherited() {
+	found, err := Inherited(4)
+	again, _ := Inherited(4)
+	fmt.Println(found, again, err)
+}

@@ -1,0 +1,218 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"sdm/protocol"
+)
+
+// ServersSpec says which servers to start on this machine.
+type ServersSpec struct {
+	N      int      // how many, from 1
+	Binary string   // path of sdm-server; "" is beside the running program, then in PATH
+	Args   []string // further arguments for each of them
+	Env    []string // nil is ours
+	Key    [32]byte // proves the parent to the servers; used from two servers on
+}
+
+// Servers are running sdm-server processes on this machine, in a session of
+// their own, so that Ctrl-C reaches only us.
+//
+//	one:      socket pair, descriptor 3 of the server; no port anywhere
+//	several:  each has a listener on 127.0.0.1 as descriptor 3, and as
+//	          descriptor 4 a pipe with the key, which stays open: its end tells
+//	          a server that nobody has dialled yet that we are gone
+//
+// They have no parent-death signal: a server that loses its link or its pipe
+// still has to detach its gdbs properly, and ends by itself.
+type Servers struct {
+	// Link leads to the only server; nil when there are several. Whoever uses
+	// it closes it.
+	Link net.Conn
+	// Routes are the servers by number, with the address of each when there are
+	// several. Which ranks they hold is the caller's business.
+	Routes []protocol.Route
+
+	running []*serverProcess
+}
+
+// StartServers starts them and returns at once; it does not wait until they are
+// ready. On an error nothing is left running.
+func StartServers(spec ServersSpec) (*Servers, error) {
+	binary, err := FindServer(spec.Binary)
+	if err != nil {
+		return nil, err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	s := &Servers{}
+	for i := range spec.N {
+		id := protocol.ServerID(i)
+		s.Routes = append(s.Routes, protocol.Route{Server: id, Host: host})
+		cmd := exec.Command(binary, append([]string{"--server", strconv.Itoa(i)}, spec.Args...)...)
+		cmd.Env = spec.Env
+		if err := s.start(cmd, id, spec); err != nil {
+			s.Kill()
+			return nil, fmt.Errorf("start server %d: %w", i, err)
+		}
+	}
+	return s, nil
+}
+
+func (s *Servers) start(cmd *exec.Cmd, id protocol.ServerID, spec ServersSpec) error {
+	if spec.N == 1 {
+		return s.startLinked(cmd)
+	}
+	return s.startListening(cmd, id, spec.Key)
+}
+
+func (s *Servers) startLinked(cmd *exec.Cmd) error {
+	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	ours, theirs := os.NewFile(uintptr(pair[0]), "link"), os.NewFile(uintptr(pair[1]), "link")
+	defer ours.Close()
+	defer theirs.Close()
+	if s.Link, err = net.FileConn(ours); err != nil {
+		return err
+	}
+	cmd.Args = append(cmd.Args, "--link-fd", "3")
+	return s.run(cmd, nil, theirs)
+}
+
+func (s *Servers) startListening(cmd *exec.Cmd, id protocol.ServerID, key [32]byte) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	file, err := listener.(*net.TCPListener).File()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if _, err := w.Write(key[:]); err != nil { // fits into the pipe
+		w.Close()
+		return err
+	}
+	s.Routes[id].Addrs = []string{listener.Addr().String()}
+	cmd.Args = append(cmd.Args, "--listen-fd", "3", "--secret-fd", "4")
+	return s.run(cmd, w, file, r)
+}
+
+func (s *Servers) run(cmd *exec.Cmd, lifeline *os.File, files ...*os.File) error {
+	cmd.ExtraFiles = files
+	p, err := startServer(cmd, lifeline)
+	if err != nil {
+		return err
+	}
+	s.running = append(s.running, p)
+	return nil
+}
+
+// ErrHung is in the error of Close for each server that did not end by itself.
+var ErrHung = errors.New("it did not end by itself")
+
+// Close tells the servers that we are done and returns when all have ended, but
+// for those that stay with ranks that were let go (see LetGo). One that somebody
+// has stopped (SIGSTOP) is let run on, so that it can clean up. Those that live on
+// when ctx is over are killed, their ranks and gdbs with them (these have a
+// parent-death signal). The error names servers that ended badly, with the end
+// of what they wrote to stderr.
+func (s *Servers) Close(ctx context.Context) error {
+	s.cutLinks()
+	var bad []error
+	for i, p := range s.running {
+		err := p.wait(ctx)
+		if p.woken && err == nil {
+			err = fmt.Errorf("%w: it had been stopped by a signal, and was let run on", ErrHung)
+		}
+		if err != nil {
+			bad = append(bad, fmt.Errorf("server %d (pid %d): %w%s", i, p.cmd.Process.Pid, err, p.stderr.quoted()))
+		}
+	}
+	return errors.Join(bad...)
+}
+
+// Kill ends the servers without kindness and waits for them.
+func (s *Servers) Kill() {
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	s.Close(over)
+}
+
+func (s *Servers) cutLinks() {
+	if s.Link != nil {
+		s.Link.Close()
+	}
+	for _, p := range s.running {
+		p.cut()
+		p.wake()
+	}
+}
+
+// Trouble says, for error texts, which servers have ended before their time and
+// what they said last. It is empty when all is well.
+func (s *Servers) Trouble() string {
+	var text string
+	for i, p := range s.running {
+		select {
+		case <-p.done:
+			cause := "ended"
+			if p.err != nil {
+				cause = p.err.Error()
+			}
+			text += fmt.Sprintf("server %d: %s%s\n", i, cause, p.stderr.quoted())
+		default:
+		}
+	}
+	return text
+}
+
+// PIDs are the processes, by server number; some may have ended.
+func (s *Servers) PIDs() []int {
+	pids := make([]int, len(s.running))
+	for i, p := range s.running {
+		pids[i] = p.cmd.Process.Pid
+	}
+	return pids
+}
+
+// FindServer gives the path of sdm-server: the one given, else beside the running
+// program, else in PATH.
+func FindServer(path string) (string, error) {
+	if path != "" {
+		return path, nil
+	}
+	const name = "sdm-server"
+	self, err := os.Executable()
+	if err == nil {
+		if real, err := filepath.EvalSymlinks(self); err == nil {
+			self = real
+		}
+		beside := filepath.Join(filepath.Dir(self), name)
+		if isExecutable(beside) {
+			return beside, nil
+		}
+	}
+	if found, err := exec.LookPath(name); err == nil {
+		return found, nil
+	}
+	return "", launchFault("", fmt.Errorf("%s is neither beside %s nor in PATH", name, self), "install it there")
+}

@@ -1,0 +1,75 @@
+package local
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// shimFlag as first argument makes our program the shim that becomes a rank:
+// PROGRAM --sdm-hold REPORTFD PARENT PATH ARGV...
+const shimFlag = "--sdm-hold"
+
+// shimFailed is the exit status of a shim that could not become the rank; the
+// reason is in the report.
+const shimFailed = 127
+
+// ShimMain turns this process into a held rank when the arguments say so, and
+// otherwise returns at once. Programs that own a Forker call it first thing in
+// main, tests in TestMain.
+func ShimMain(args []string) {
+	if len(args) < 6 || args[1] != shimFlag {
+		return
+	}
+	runtime.LockOSThread()
+	if unix.Gettid() != os.Getpid() {
+		// Death signal and tracing belong to a thread, and only the first one
+		// is waited for by our parent: begin again on it.
+		syscall.Exec("/proc/self/exe", args, os.Environ())
+	}
+	report, err := strconv.Atoi(args[2])
+	if err != nil {
+		os.Exit(shimFailed)
+	}
+	unix.CloseOnExec(report)
+	errno := becomeRank(args[3], args[4], args[5:])
+	unix.Write(report, []byte(strconv.Itoa(int(errno))))
+	os.Exit(shimFailed)
+}
+
+// becomeRank returns only when it fails.
+func becomeRank(parent, path string, argv []string) syscall.Errno {
+	// Without Yama there is nobody to tell, and an error that means nothing.
+	unix.Prctl(unix.PR_SET_PTRACER, unix.PR_SET_PTRACER_ANY, 0, 0, 0)
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return asErrno(err)
+	}
+	if strconv.Itoa(os.Getppid()) != parent {
+		return syscall.ESRCH // it died before the signal was set
+	}
+	if err := ptrace(syscall.PTRACE_TRACEME, 0, 0); err != nil {
+		return asErrno(err)
+	}
+	return asErrno(syscall.Exec(path, argv, os.Environ()))
+}
+
+func asErrno(err error) syscall.Errno {
+	if n, ok := err.(syscall.Errno); ok {
+		return n
+	}
+	return syscall.EIO
+}
+
+// readReport gives why the shim failed, or 0 when it did not say.
+func readReport(f *os.File) syscall.Errno {
+	b := make([]byte, 16)
+	n, _ := f.Read(b)
+	errno, err := strconv.Atoi(string(b[:n]))
+	if err != nil {
+		return 0
+	}
+	return syscall.Errno(errno)
+}

@@ -1,0 +1,190 @@
+package local
+
+import (
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"sdm/launch"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// StandIn stands in the slot of a rank whose node has its server elsewhere.
+type StandIn struct {
+	Rank    rank.ID
+	Program string // that the starter wanted; "": the session's launch says
+	Args    []string
+	Env     []string // of the slot
+	Forker  *Forker  // closed by Run
+	Conn    *net.UnixConn
+	// Ending brings words about the end that the starter has announced, Signals
+	// those that it sends to the rank.
+	Ending  <-chan string
+	Signals <-chan syscall.Signal
+
+	mu   sync.Mutex
+	last *Process
+	all  sync.WaitGroup
+}
+
+// endingTime is how long the server of the node may take to end the session when
+// the starter wants that; afterwards the slot ends by itself.
+const endingTime = 5 * time.Second
+
+// Run does what the server of the node wants, and returns when the session is
+// over and the rank has ended: with the status of the rank, as a shell gives it.
+// When the server is lost its ranks are killed.
+//
+// Goroutines, all waited for: one that reads, one for each rank.
+func (s *StandIn) Run() (status int) {
+	if err := send(s.Conn, slip{Kind: "hello", Rank: s.Rank, Program: s.Program}); err != nil {
+		s.Conn.Close() // the reader sees it
+	}
+	over := make(chan bool, 1) // whether the server has said so
+	s.all.Go(func() { over <- s.read() })
+	var late <-chan time.Time
+	for {
+		select {
+		case sig := <-s.Signals:
+			if p := s.rank(); p != nil {
+				p.Signal(sig)
+			}
+		case text := <-s.Ending:
+			send(s.Conn, slip{Kind: "ending", Rank: s.Rank, Text: text})
+			late = time.After(endingTime)
+		case <-late:
+			s.Conn.Close()
+		case good := <-over:
+			return s.leave(good, late != nil)
+		}
+	}
+}
+
+// leave waits for the rank: one that was let go runs on, unless the starter ends
+// the job.
+func (s *StandIn) leave(good, ending bool) int {
+	p := s.rank()
+	if good && !ending && p != nil {
+		for running := true; running; {
+			select {
+			case <-p.Done():
+				running = false
+			case <-s.Ending:
+				running = false
+			case sig := <-s.Signals:
+				p.Signal(sig)
+			}
+		}
+	}
+	s.Conn.Close()
+	s.Forker.Close()
+	s.all.Wait()
+	if p == nil {
+		return 0
+	}
+	return p.Status()
+}
+
+func (s *StandIn) rank() *Process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
+}
+
+// read carries out what the server wants; it tells whether the end was said.
+func (s *StandIn) read() bool {
+	buffer := make([]byte, maxSlip)
+	for {
+		m, files, err := receive(s.Conn, buffer)
+		for _, f := range files {
+			f.Close()
+		}
+		switch {
+		case err != nil:
+			return false
+		case m.Kind == "quit":
+			return true
+		case m.Kind == "hold":
+			s.hold(m)
+		}
+	}
+}
+
+// hold starts the rank and hands it over.
+func (s *StandIn) hold(m slip) {
+	p, err := s.start(m)
+	if err != nil {
+		f, ok := err.(*protocol.Fault)
+		if !ok {
+			f = launchFault("", err, "")
+		}
+		send(s.Conn, slip{Kind: "held", ID: m.ID, Rank: s.Rank, Fault: f})
+		return
+	}
+	s.mu.Lock()
+	s.last = p
+	s.mu.Unlock()
+	reply := slip{Kind: "held", ID: m.ID, Rank: s.Rank, PID: p.PID, Program: p.Program}
+	var files []*os.File
+	for _, stream := range []struct {
+		letter string
+		file   any
+	}{{"i", p.Stdin}, {"o", p.Stdout}, {"e", p.Stderr}} {
+		if f, ok := stream.file.(*os.File); ok && f != nil {
+			reply.Streams += stream.letter
+			files = append(files, f)
+		}
+	}
+	if err := sendFiles(s.Conn, reply, files); err != nil {
+		p.Kill() // the server has gone, and says so itself
+	}
+	for _, f := range files {
+		f.Close()
+	}
+	s.all.Go(func() {
+		exit := p.Wait()
+		send(s.Conn, slip{Kind: "exit", Rank: s.Rank, PID: p.PID, Exit: &exit, Status: p.Status()})
+	})
+}
+
+func (s *StandIn) start(m slip) (*Process, error) {
+	env, err := launch.Environ(s.Env, m.Env)
+	if err != nil {
+		return nil, err
+	}
+	spec := Spec{
+		Rank: s.Rank, Program: s.Program, Args: s.Args, Cwd: m.Cwd, Env: env, Stdin: m.Stdin, Through: m.Through,
+	}
+	if s.Program == "" {
+		spec.Program, spec.Args = m.Program, m.Args
+	}
+	return s.Forker.Hold(spec)
+}
+
+// sendFiles sends a packet with files, which keep their mode: Fd would make them
+// block.
+func sendFiles(conn *net.UnixConn, m slip, files []*os.File) error {
+	fds := make([]int, 0, len(files))
+	var with func(rest []*os.File) error
+	with = func(rest []*os.File) error {
+		if len(rest) == 0 {
+			return send(conn, m, fds...)
+		}
+		raw, err := rest[0].SyscallConn()
+		if err != nil {
+			return err
+		}
+		var inner error
+		if err := raw.Control(func(fd uintptr) {
+			fds = append(fds, int(fd))
+			inner = with(rest[1:])
+		}); err != nil {
+			return err
+		}
+		return inner
+	}
+	return with(files)
+}

@@ -1,0 +1,220 @@
+package mpir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"sdm/protocol"
+)
+
+// Spec says how a starter is started.
+type Spec struct {
+	// Argv is the command: the starter, or a script that calls one.
+	Argv []string
+	Env  []string // nil is ours
+	// Stdin, Stdout and Stderr are its standard streams; nil is nothing.
+	Stdin, Stdout, Stderr *os.File
+	// Names are starters that people know (mpirun, without what follows a dot):
+	// when one of them offers no MPIR, Acquire gives up at once, with a *Mute.
+	// Others may still call a starter.
+	Names []string
+	// Prepare may write into the starter's memory before it does anything; see
+	// CoLaunch. It is called by another goroutine, before Acquire returns.
+	Prepare func(Memory)
+}
+
+// Mute is the error that a starter that people know offers no MPIR. Nothing of
+// its job was started.
+type Mute struct {
+	Starter string
+	Called  bool // by the command; false: it is the command
+}
+
+func (m *Mute) Error() string {
+	return fmt.Sprintf("%s offers debuggers no MPIR interface (was it stripped of its symbols?)", m.Starter)
+}
+
+// Launch is a job whose starter we start. It is a launch.Launcher.
+//
+// Its goroutine starts, traces and awaits the starter, which is a child of its
+// locked thread and gets SIGTERM if that ends; it ends when the starter has.
+type Launch struct {
+	spec    Spec
+	arrived chan arrival  // one, from the goroutine
+	let     chan struct{} // closed by Release or End: the starter may go on
+	done    chan struct{} // closed when the starter has been reaped
+	root    chan int      // its process, one
+	pid     int
+	held    bool
+	starter *process
+	status  syscall.WaitStatus
+}
+
+// arrival is that the starter stands at MPIR_Breakpoint, or will not.
+type arrival struct {
+	starter *process
+	err     error
+}
+
+// New prepares a launch; Acquire begins it.
+func New(spec Spec) *Launch {
+	return &Launch{
+		spec: spec, arrived: make(chan arrival, 1), let: make(chan struct{}),
+		done: make(chan struct{}), root: make(chan int, 1),
+	}
+}
+
+// patience is how long a launch may take without a word.
+const patience = 3 * time.Second
+
+// Acquire implements launch.Launcher. It returns a *Mute if the starter offers
+// nothing, and an *Ended if it has ended before there was a job.
+func (l *Launch) Acquire(ctx context.Context, say func(string)) (protocol.Proctable, error) {
+	go l.trace()
+	l.pid = <-l.root
+	name := filepath.Base(l.spec.Argv[0])
+	quiet := time.NewTimer(patience)
+	defer quiet.Stop()
+	for {
+		select {
+		case a := <-l.arrived:
+			return l.take(a)
+		case <-quiet.C:
+			say(fmt.Sprintf("waiting for %s to start its job (it may be queued; Ctrl-C gives up)", name))
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%s has not started its job: %w", name, context.Cause(ctx))
+		}
+	}
+}
+
+func (l *Launch) take(a arrival) (protocol.Proctable, error) {
+	if a.err != nil {
+		return nil, a.err
+	}
+	l.starter, l.held = a.starter, true
+	if err := aborted(a.starter); err != nil {
+		return nil, err
+	}
+	table, err := ReadTable(a.starter)
+	if err == nil && len(table) == 0 {
+		err = errors.New("the starter stands where its ranks should be, but knows of none")
+	}
+	return table, err
+}
+
+// trace is the goroutine.
+func (l *Launch) trace() {
+	defer close(l.done)
+	runtime.LockOSThread() // never unlocked: ptrace, and the death signal, belong to the thread
+	t := &tracer{spec: l.spec}
+	err := t.start()
+	l.root <- t.root
+	held := 0
+	if err == nil {
+		held, err = t.run()
+	}
+	if errors.Is(err, errEnded) {
+		err = &Ended{Starter: filepath.Base(l.spec.Argv[0]), Status: t.status}
+		l.status = t.status
+		l.arrived <- arrival{err: err}
+		return
+	}
+	if err != nil {
+		if t.root != 0 {
+			t.abandon()
+			t.reap()
+		}
+		l.status = t.status
+		l.arrived <- arrival{err: err}
+		return
+	}
+	t.halt()
+	l.arrived <- arrival{starter: t.starter}
+	<-l.let
+	t.release(held)
+	t.reap()
+	t.starter.close()
+	l.status = t.status
+}
+
+// JobID names the job for tools: MPIR_job_id, srun's, or the starter's process.
+func (l *Launch) JobID() string { return identify(l.starter) }
+
+// StarterPID is the process of the starter itself, which a script may have
+// called.
+func (l *Launch) StarterPID() int { return l.starter.pid }
+
+// Release implements launch.Launcher.
+func (l *Launch) Release() error {
+	if l.held {
+		l.held = false
+		close(l.let)
+	}
+	return nil
+}
+
+// Done is closed when the starter has ended.
+func (l *Launch) Done() <-chan struct{} { return l.done }
+
+// Status waits for the end of the starter and gives its exit status as a shell
+// does: 128 and the signal, if one has ended it.
+func (l *Launch) Status() int {
+	<-l.done
+	if l.status.Signaled() {
+		return 128 + int(l.status.Signal())
+	}
+	return l.status.ExitStatus()
+}
+
+// Stop tells the starter to end its job (SIGTERM); it does not wait.
+func (l *Launch) Stop() {
+	if l.pid != 0 {
+		syscall.Kill(-l.pid, syscall.SIGTERM)
+	}
+}
+
+// End implements launch.Launcher: the starter gets SIGTERM, and SIGKILL when ctx
+// is over.
+func (l *Launch) End(ctx context.Context) error {
+	if l.pid == 0 {
+		return nil
+	}
+	select {
+	case <-l.done:
+		return nil
+	default:
+	}
+	l.Stop()
+	l.Release()
+	select {
+	case <-l.done:
+		return nil
+	case <-ctx.Done():
+	}
+	syscall.Kill(-l.pid, syscall.SIGKILL)
+	syscall.Kill(l.pid, syscall.SIGKILL)
+	<-l.done
+	return fmt.Errorf("%s did not end in time, and was killed", filepath.Base(l.spec.Argv[0]))
+}
+
+// Ended is the error that a starter has ended before it had a job.
+type Ended struct {
+	Starter string
+	Status  syscall.WaitStatus
+}
+
+func (e *Ended) Error() string {
+	switch {
+	case e.Status.Signaled():
+		return fmt.Sprintf("%s was ended by a signal (%s) before its job was there", e.Starter, e.Status.Signal())
+	case e.Status.ExitStatus() != 0:
+		return fmt.Sprintf("%s has ended with status %d before its job was there", e.Starter, e.Status.ExitStatus())
+	}
+	return e.Starter + " has ended, and has started no job that offers MPIR"
+}

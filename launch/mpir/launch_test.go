@@ -1,0 +1,320 @@
+package mpir
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// limit is for machines that are busy with other things.
+const limit = time.Minute
+
+// starterNames are those that the tests give away as known.
+var starterNames = []string{"mpirun", "mpiexec", "orterun", "starter"}
+
+// starterSource is a starter of our own: its ranks are itself and init.
+const starterSource = `#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+typedef struct { char *host_name; char *executable_name; int pid; } MPIR_PROCDESC;
+MPIR_PROCDESC *MPIR_proctable;
+int MPIR_proctable_size, MPIR_debug_state;
+volatile int MPIR_being_debugged;
+char *MPIR_debug_abort_string;
+char MPIR_executable_path[256], MPIR_server_arguments[1024];
+char MPIR_job_id[32];
+static char *args;
+void __attribute__((noinline)) MPIR_Breakpoint(void) { __asm__ volatile(""); }
+static void *other(void *p) { for (;;) pause(); }
+int main(int argc, char **argv) {
+	const char *how = argc > 1 ? argv[1] : "";
+	pthread_t t[3];
+	for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, other, 0);
+	int asked = MPIR_being_debugged;
+	printf("debugged %d\n", asked); fflush(stdout);
+	if (!strcmp(how, "lazy")) while (!MPIR_being_debugged) usleep(1000);
+	if (!strcmp(how, "early")) return 5;
+	MPIR_proctable = calloc(2, sizeof *MPIR_proctable);
+	for (int i = 0; i < 2; i++) {
+		MPIR_proctable[i].host_name = i ? "node1" : "node0";
+		MPIR_proctable[i].executable_name = "/bin/app";
+		MPIR_proctable[i].pid = i ? 1 : getpid();
+	}
+	strcpy(MPIR_job_id, "job.7");
+	if (!strcmp(how, "abort")) { MPIR_debug_abort_string = "no nodes"; MPIR_debug_state = 2; }
+	else { MPIR_debug_state = 1; MPIR_proctable_size = 2; }
+	if (asked) MPIR_Breakpoint();
+	printf("path %s args", MPIR_executable_path);
+	for (args = MPIR_server_arguments; *args; args += strlen(args) + 1) printf(" [%s]", args);
+	printf("\n");
+	fflush(stdout);
+	if (!strcmp(how, "lazy")) while (MPIR_being_debugged) usleep(1000);
+	char line[100];
+	if (fgets(line, sizeof line, stdin)) printf("read %s", line);
+	return 7;
+}
+`
+
+// compile builds a C program, with the symbols of the program in .dynsym or not.
+func compile(t *testing.T, name, source string, flags ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	file, path := filepath.Join(dir, name+".c"), filepath.Join(dir, name)
+	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := exec.Command("gcc", append(flags, "-pthread", "-o", path, file)...).CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, text)
+	}
+	return path
+}
+
+// run is one launch with its standard streams.
+type run struct {
+	t   *testing.T
+	l   *Launch
+	out *os.File
+	ctx context.Context
+}
+
+func begin(t *testing.T, spec Spec) *run {
+	t.Helper()
+	out, err := os.CreateTemp(t.TempDir(), "out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := filepath.Join(t.TempDir(), "in")
+	if err := os.WriteFile(in, []byte("a line\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	spec.Stdin, err = os.Open(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Stdout, spec.Stderr, spec.Names = out, out, starterNames
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	r := &run{t: t, l: New(spec), out: out, ctx: ctx}
+	t.Cleanup(func() {
+		r.l.End(ctx)
+		cancel()
+		spec.Stdin.Close()
+		out.Close()
+	})
+	return r
+}
+
+func (r *run) text() string {
+	b, err := os.ReadFile(r.out.Name())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// held has the job taken hold of, and checks its table.
+func (r *run) held() {
+	r.t.Helper()
+	table, err := r.l.Acquire(r.ctx, func(text string) { r.t.Log(text) })
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if len(table) != 2 || table[0].Host != "node0" || table[1].Host != "node1" || table[1].PID != 1 || table[0].Program != "/bin/app" {
+		r.t.Errorf("table %+v", table)
+	}
+	if table[0].PID != r.l.StarterPID() {
+		r.t.Errorf("rank 0 is %d, the starter %d", table[0].PID, r.l.StarterPID())
+	}
+}
+
+func TestLaunchHoldsAndReleases(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		flags []string
+	}{
+		{"plain", nil},
+		{"position dependent", []string{"-no-pie"}},
+		{"dynamic symbols only", []string{"-rdynamic", "-s"}},
+		{"static", []string{"-static"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := begin(t, Spec{Argv: []string{compile(t, "starter", starterSource, c.flags...)}})
+			r.held()
+			if got := r.text(); got != "debugged 1\n" {
+				t.Errorf("before the release: %q", got)
+			}
+			if got := r.l.JobID(); got != "job.7" {
+				t.Errorf("job %q", got)
+			}
+			r.l.Release()
+			if got := r.l.Status(); got != 7 {
+				t.Errorf("status %d", got)
+			}
+			if got := r.text(); got != "debugged 1\npath  args\nread a line\n" {
+				t.Errorf("at the end: %q", got)
+			}
+		})
+	}
+}
+
+// TestLaunchFollows has scripts and programs that call the starter, or become it.
+func TestLaunchFollows(t *testing.T) {
+	starter := compile(t, "starter", starterSource)
+	for _, script := range []string{
+		"exec " + starter,
+		"true; /bin/echo x >/dev/null; " + starter + "; exit $?",
+		"exec env A=1 nice " + starter,
+		"(exec " + starter + "); s=$?; wait; exit $s",
+	} {
+		r := begin(t, Spec{Argv: []string{"/bin/sh", "-c", script}})
+		r.held()
+		r.l.Release()
+		if got := r.l.Status(); got != 7 {
+			t.Errorf("%s: status %d", script, got)
+		}
+		if got := r.text(); !strings.HasSuffix(got, "read a line\n") {
+			t.Errorf("%s: %q", script, got)
+		}
+	}
+}
+
+func TestLaunchEndsEarly(t *testing.T) {
+	starter := compile(t, "starter", starterSource)
+	for _, c := range []struct {
+		argv []string
+		want string
+	}{
+		{[]string{starter, "early"}, "starter has ended with status 5 before its job was there"},
+		{[]string{starter, "abort"}, "gives the job up: no nodes"},
+		{[]string{"/bin/sh", "-c", "exit 0"}, "sh has ended, and has started no job"},
+		{[]string{"/bin/sh", "-c", "kill -9 $$"}, "sh was ended by a signal (killed)"},
+		{[]string{"/no/such/starter"}, "no such file"},
+	} {
+		r := begin(t, Spec{Argv: c.argv})
+		_, err := r.l.Acquire(r.ctx, func(string) {})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.argv, err, c.want)
+		}
+	}
+}
+
+// TestLaunchOfAMuteStarter: nothing may have happened, so that another way can
+// be tried.
+func TestLaunchOfAMuteStarter(t *testing.T) {
+	mute := compile(t, "starter", `#include <stdio.h>
+int main(void) { puts("I ran"); return 0; }`)
+	for _, argv := range [][]string{{mute}, {"/bin/sh", "-c", mute + "; " + mute}} {
+		r := begin(t, Spec{Argv: argv})
+		_, err := r.l.Acquire(r.ctx, func(string) {})
+		var m *Mute
+		if !errors.As(err, &m) || m.Starter != "starter" || m.Called != (len(argv) > 1) {
+			t.Errorf("%v: %v", argv, err)
+		}
+		if got := r.text(); got != "" {
+			t.Errorf("%v: it said %q", argv, got)
+		}
+	}
+}
+
+func TestLaunchIsGivenUp(t *testing.T) {
+	r := begin(t, Spec{Argv: []string{"/bin/sh", "-c", "echo begun; exec sleep 1000"}})
+	ctx, cancel := context.WithCancelCause(r.ctx)
+	go func() { // ends as soon as the command runs
+		for r.ctx.Err() == nil && !strings.Contains(r.text(), "begun") {
+			sleep(r.ctx, time.Millisecond)
+		}
+		cancel(errors.New("enough"))
+	}()
+	if _, err := r.l.Acquire(ctx, func(string) {}); err == nil || !strings.Contains(err.Error(), "enough") {
+		t.Errorf("%v", err)
+	}
+	if err := r.l.End(r.ctx); err != nil {
+		t.Error(err)
+	}
+	if got := r.l.Status(); got != 128+int(syscall.SIGTERM) {
+		t.Errorf("status %d", got)
+	}
+}
+
+// TestLaunchEndsWhileHeld ends a starter that stands.
+func TestLaunchEndsWhileHeld(t *testing.T) {
+	r := begin(t, Spec{Argv: []string{compile(t, "starter", starterSource)}})
+	r.held()
+	if err := r.l.End(r.ctx); err != nil {
+		t.Error(err)
+	}
+	if got := r.l.Status(); got != 128+int(syscall.SIGTERM) {
+		t.Errorf("status %d", got)
+	}
+}
+
+func TestAttachToARunningStarter(t *testing.T) {
+	starter := compile(t, "starter", starterSource)
+	for _, argv := range [][]string{{starter}, {starter, "lazy"}, {"/bin/sh", "-c", starter + " lazy; exit $?"}} {
+		cmd := exec.Command(argv[0], argv[1:]...)
+		var out bytes.Buffer
+		cmd.Stdout = &out
+		in, err := cmd.StdinPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		a := found(ctx, t, cmd.Process.Pid)
+		table, err := a.Acquire(ctx, func(string) {})
+		if err != nil || len(table) != 2 || table[1].Host != "node1" {
+			t.Errorf("%v: %+v, %v", argv, table, err)
+		}
+		if err := a.End(ctx); err != nil {
+			t.Error(err)
+		}
+		in.Close()
+		err = cmd.Wait()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 7 {
+			t.Errorf("%v: it ended with %v\n%s", argv, err, out.String())
+		}
+		cancel()
+	}
+}
+
+// found looks for the starter until it is there.
+func found(ctx context.Context, t *testing.T, pid int) *Attach {
+	t.Helper()
+	for {
+		a, err := Find(pid)
+		if err == nil {
+			return a
+		}
+		if sleep(ctx, time.Millisecond) != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAttachFindsNoStarter(t *testing.T) {
+	cmd := exec.Command("sleep", "1000")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Find(cmd.Process.Pid)
+	var none *NoStarter
+	if !errors.As(err, &none) {
+		t.Errorf("%v", err)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	if _, err := Find(cmd.Process.Pid); err == nil || !strings.Contains(err.Error(), "there is no process") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,27 @@
+package mpir
+
+import "golang.org/x/sys/unix"
+
+// trap is the instruction of a breakpoint, brk #0. The counter stands on it when
+// it has been hit.
+var trap = []byte{0x00, 0x00, 0x20, 0xd4}
+
+const trapAdvance = 0
+
+// generalRegisters is the note type of the register set (NT_PRSTATUS).
+const generalRegisters = 1
+
+func counter(tid int) (uint64, error) {
+	var r unix.PtraceRegsArm64
+	err := unix.PtraceGetRegSetArm64(tid, generalRegisters, &r)
+	return r.Pc, err
+}
+
+func setCounter(tid int, pc uint64) error {
+	var r unix.PtraceRegsArm64
+	if err := unix.PtraceGetRegSetArm64(tid, generalRegisters, &r); err != nil {
+		return err
+	}
+	r.Pc = pc
+	return unix.PtraceSetRegSetArm64(tid, generalRegisters, &r)
+}

@@ -1,0 +1,260 @@
+// Package mpir takes hold of the jobs of starters (mpirun, srun) that offer the
+// MPIR process acquisition interface: variables in the starter's memory tell a
+// debugger where the ranks are, and a function stands where all are held.
+//
+//	MPIR_being_debugged   the debugger writes 1, then ranks are held
+//	MPIR_Breakpoint       is called when all are; the debugger stops the starter there
+//	MPIR_proctable[_size] host, program and process id of each rank
+//	MPIR_debug_state      1: the ranks are there, 2: the job is being aborted
+//
+// Source: The MPIR Process Acquisition Interface, version 1.0, MPI Forum, 2010.
+// Real starters have no type information, so layouts are those of the C
+// declarations there, on a machine of 64 bits.
+package mpir
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// Memory is a starter as it is seen from outside.
+type Memory interface {
+	// Symbol gives where a variable or function stands and how many bytes it
+	// has (0: unknown); found is false if the starter has none of the name.
+	Symbol(name string) (addr uint64, size uint64, found bool)
+	// Read fills p from an address, or fails.
+	Read(addr uint64, p []byte) error
+	// Write puts p at an address, or fails.
+	Write(addr uint64, p []byte) error
+}
+
+// The names that the interface gives, as far as we use them.
+const (
+	symBreakpoint    = "MPIR_Breakpoint"
+	symBeingDebugged = "MPIR_being_debugged"
+	symTable         = "MPIR_proctable"
+	symTableSize     = "MPIR_proctable_size"
+	symState         = "MPIR_debug_state"
+	symAbort         = "MPIR_debug_abort_string"
+	symPath          = "MPIR_executable_path"
+	symArguments     = "MPIR_server_arguments"
+	symFIFO          = "MPIR_attach_fifo"
+	symJobID         = "MPIR_job_id"
+	symSlurmJobID    = "totalview_jobid" // srun's
+	symPartial       = "MPIR_partial_attach_ok"
+)
+
+// stateAborting is MPIR_debug_state when the starter gives the job up.
+const stateAborting = 2
+
+// Bounds on what a starter's memory may say, in bytes.
+const (
+	maxHost    = 1 << 10 // names have up to 255
+	maxProgram = 4 << 10 // PATH_MAX
+	maxJobID   = 1 << 10
+	maxAbort   = 4 << 10
+)
+
+// entrySize is that of MPIR_PROCDESC: two pointers and an int, padded.
+const entrySize = 24
+
+// entriesAtOnce bounds one read, so that a size that is nonsense fails before
+// much memory is taken.
+const entriesAtOnce = 4096
+
+// errNoMPIR tells that a process offers no MPIR.
+var errNoMPIR = errors.New("it offers debuggers no MPIR interface")
+
+// pointerSize is that of an address.
+const pointerSize = 8
+
+func readWord(m Memory, addr uint64) (uint64, error) {
+	var b [pointerSize]byte
+	err := m.Read(addr, b[:])
+	return binary.LittleEndian.Uint64(b[:]), err
+}
+
+// readInt gives a variable of type int; missing ones are 0.
+func readInt(m Memory, name string) (int, error) {
+	addr, _, found := m.Symbol(name)
+	if !found {
+		return 0, nil
+	}
+	var b [4]byte
+	err := m.Read(addr, b[:])
+	return int(int32(binary.LittleEndian.Uint32(b[:]))), err
+}
+
+// writeInt sets a variable of type int; one that is missing stays so.
+func writeInt(m Memory, name string, value int32) error {
+	addr, _, found := m.Symbol(name)
+	if !found {
+		return nil
+	}
+	return m.Write(addr, binary.LittleEndian.AppendUint32(nil, uint32(value)))
+}
+
+// pageSize is the smallest that machines have: what stands in one page with a
+// byte that can be read can be read.
+const pageSize = 4096
+
+// readText gives a C string of at most limit bytes; longer ones are an error.
+func readText(m Memory, addr uint64, limit int) (string, error) {
+	if addr == 0 {
+		return "", nil
+	}
+	var text []byte
+	var piece [256]byte
+	for len(text) <= limit {
+		n := min(uint64(len(piece)), pageSize-addr%pageSize)
+		if err := m.Read(addr, piece[:n]); err != nil {
+			return "", err
+		}
+		if end := bytes.IndexByte(piece[:n], 0); end >= 0 {
+			text = append(text, piece[:end]...)
+			if len(text) > limit {
+				break
+			}
+			return string(text), nil
+		}
+		text = append(text, piece[:n]...)
+		addr += n
+	}
+	return "", fmt.Errorf("a text is longer than %d bytes", limit)
+}
+
+// tableSize gives how many ranks the starter knows of; 0: none yet.
+func tableSize(m Memory) (int, error) {
+	n, err := readInt(m, symTableSize)
+	switch {
+	case err != nil:
+		return 0, err
+	case n < 0 || n > int(rank.MaxID)+1:
+		return 0, fmt.Errorf("%s is %d, which is no number of ranks", symTableSize, n)
+	}
+	return n, nil
+}
+
+// ReadTable reads the starter's table of ranks: rank i is entry i.
+func ReadTable(m Memory) (protocol.Proctable, error) {
+	table, err := readTable(m)
+	if err == nil {
+		err = table.Check()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be used: %w", symTable, err)
+	}
+	return table, nil
+}
+
+func readTable(m Memory) (protocol.Proctable, error) {
+	addr, _, found := m.Symbol(symTable)
+	if !found {
+		return nil, errNoMPIR
+	}
+	n, err := tableSize(m)
+	if err != nil {
+		return nil, err
+	}
+	at, err := readWord(m, addr)
+	if err != nil {
+		return nil, err
+	}
+	r := tableReader{m: m, texts: map[uint64]string{}}
+	for first := 0; first < n; first += entriesAtOnce {
+		if err := r.read(at+uint64(first)*entrySize, first, min(entriesAtOnce, n-first)); err != nil {
+			return nil, err
+		}
+	}
+	return r.table, nil
+}
+
+// tableReader reads entries; equal pointers are equal texts.
+type tableReader struct {
+	m     Memory
+	table protocol.Proctable
+	texts map[uint64]string
+}
+
+func (r *tableReader) read(addr uint64, first, n int) error {
+	raw := make([]byte, n*entrySize)
+	if err := r.m.Read(addr, raw); err != nil {
+		return err
+	}
+	for i := range n {
+		e := raw[i*entrySize:]
+		host, err := r.text(binary.LittleEndian.Uint64(e), maxHost)
+		if err != nil {
+			return fmt.Errorf("host of rank %d: %w", first+i, err)
+		}
+		program, err := r.text(binary.LittleEndian.Uint64(e[pointerSize:]), maxProgram)
+		if err != nil {
+			return fmt.Errorf("program of rank %d: %w", first+i, err)
+		}
+		pid := int(int32(binary.LittleEndian.Uint32(e[2*pointerSize:])))
+		r.table = append(r.table, protocol.Process{Rank: rank.ID(first + i), Host: host, PID: pid, Program: program})
+	}
+	return nil
+}
+
+func (r *tableReader) text(addr uint64, limit int) (string, error) {
+	if t, known := r.texts[addr]; known {
+		return t, nil
+	}
+	t, err := readText(r.m, addr, limit)
+	if err == nil {
+		r.texts[addr] = t
+	}
+	return t, err
+}
+
+// jobID is the starter's name of its job: MPIR_job_id, or srun's
+// totalview_jobid; "" if it has none. Nobody has laid down the type of the
+// former: the size of the variable tells an int, a pointer and an array apart.
+func jobID(m Memory) string {
+	for _, name := range []string{symJobID, symSlurmJobID} {
+		addr, size, found := m.Symbol(name)
+		if !found {
+			continue
+		}
+		if size == 4 {
+			if n, err := readInt(m, name); err == nil && n > 0 {
+				return strconv.Itoa(n)
+			}
+			continue
+		}
+		if size == pointerSize || size == 0 {
+			if at, err := readWord(m, addr); err == nil {
+				addr = at
+			}
+		}
+		if text, err := readText(m, addr, maxJobID); err == nil && text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// aborted gives the starter's reason if it gives the job up.
+func aborted(m Memory) error {
+	state, err := readInt(m, symState)
+	if err != nil || state != stateAborting {
+		return err
+	}
+	why := ""
+	if addr, _, found := m.Symbol(symAbort); found {
+		if at, err := readWord(m, addr); err == nil {
+			why, _ = readText(m, at, maxAbort)
+		}
+	}
+	if why == "" {
+		return errors.New("the starter gives the job up")
+	}
+	return fmt.Errorf("the starter gives the job up: %s", why)
+}

@@ -1,0 +1,183 @@
+package mpir
+
+import (
+	"bufio"
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// process is the memory of a running one, and the symbols of the interface that
+// its program and libraries have.
+type process struct {
+	pid     int
+	mem     *os.File
+	symbols map[string]symbol
+}
+
+type symbol struct{ addr, size uint64 }
+
+// openProcess looks into a process; the error is errNoMPIR if it has no
+// MPIR_Breakpoint or no table. What it maps later is not seen.
+func openProcess(pid int) (*process, error) {
+	p := &process{pid: pid, symbols: map[string]symbol{}}
+	files, err := mapped(pid)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		p.addSymbols(f)
+	}
+	if _, _, ok := p.Symbol(symTable); !ok {
+		return nil, errNoMPIR
+	}
+	if _, _, ok := p.Symbol(symTableSize); !ok {
+		return nil, errNoMPIR
+	}
+	p.mem, err = os.OpenFile(procFile(pid, "mem"), os.O_RDWR, 0)
+	if err != nil {
+		return nil, unreadable(pid, err)
+	}
+	return p, nil
+}
+
+// unreadable says why the memory of a process is closed to us.
+func unreadable(pid int, err error) error {
+	if errors.Is(err, os.ErrPermission) {
+		return fmt.Errorf("process %d may not be debugged: %w (it must be yours; where /proc/sys/kernel/yama/ptrace_scope is 1 or more, start it by sdm run, or ask the administrator to set it to 0)", pid, err)
+	}
+	return err
+}
+
+func procFile(pid int, name string) string {
+	return filepath.Join("/proc", strconv.Itoa(pid), name)
+}
+
+func (p *process) close() { p.mem.Close() }
+
+func (p *process) Symbol(name string) (addr, size uint64, found bool) {
+	s, ok := p.symbols[name]
+	return s.addr, s.size, ok
+}
+
+func (p *process) Read(addr uint64, b []byte) error {
+	if addr > 1<<62 {
+		return fmt.Errorf("%#x is no address", addr)
+	}
+	_, err := p.mem.ReadAt(b, int64(addr))
+	return err
+}
+
+func (p *process) Write(addr uint64, b []byte) error {
+	if addr > 1<<62 {
+		return fmt.Errorf("%#x is no address", addr)
+	}
+	_, err := p.mem.WriteAt(b, int64(addr))
+	return err
+}
+
+// image is a file that a process has mapped, and where its beginning stands.
+type image struct {
+	path string // as we see it
+	base uint64
+}
+
+// mapped gives the program and the libraries of a process, the program first:
+// where it has a variable of a library of its own (a copy relocation), that one
+// counts.
+func mapped(pid int) ([]image, error) {
+	b, err := os.ReadFile(procFile(pid, "maps"))
+	if err != nil {
+		return nil, unreadable(pid, err)
+	}
+	exe, _ := os.Readlink(procFile(pid, "exe"))
+	return readMaps(b, procFile(pid, "root"), exe), nil
+}
+
+// readMaps reads /proc/PID/maps (proc(5)).
+func readMaps(maps []byte, root, exe string) []image {
+	var first, others []image
+	seen := map[string]bool{}
+	lines := bufio.NewScanner(bytes.NewReader(maps))
+	for lines.Scan() {
+		// address perms offset dev inode path
+		fields := strings.Fields(lines.Text())
+		if len(fields) < 6 || fields[2] != strings.Repeat("0", len(fields[2])) || !strings.HasPrefix(fields[5], "/") {
+			continue
+		}
+		path := strings.Join(fields[5:], " ")
+		from, _, _ := strings.Cut(fields[0], "-")
+		base, err := strconv.ParseUint(from, 16, 64)
+		if err != nil || seen[path] {
+			continue
+		}
+		seen[path] = true
+		i := image{path: filepath.Join(root, path), base: base}
+		if path == exe {
+			first = append(first, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	return append(first, others...)
+}
+
+// addSymbols takes in the symbols of the interface that a file defines, unless
+// they are known already. Files that cannot be read have none.
+func (p *process) addSymbols(i image) {
+	f, err := elf.Open(i.path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if f.Class != elf.ELFCLASS64 || f.ByteOrder != binary.LittleEndian {
+		return
+	}
+	bias := i.base
+	for _, prog := range f.Progs {
+		if prog.Type == elf.PT_LOAD {
+			bias = i.base - prog.Vaddr/pageSize*pageSize
+			break
+		}
+	}
+	for _, table := range []struct {
+		names string
+		read  func() ([]elf.Symbol, error)
+	}{{".dynstr", f.DynamicSymbols}, {".strtab", f.Symbols}} {
+		if !names(f, table.names) {
+			continue // reading all symbols of all libraries would take long
+		}
+		all, err := table.read()
+		if err != nil {
+			continue
+		}
+		for _, s := range all {
+			if s.Section != elf.SHN_UNDEF && (strings.HasPrefix(s.Name, "MPIR_") || s.Name == symSlurmJobID) {
+				if _, known := p.symbols[s.Name]; !known {
+					p.symbols[s.Name] = symbol{s.Value + bias, s.Size}
+				}
+			}
+		}
+	}
+}
+
+// maxNames bounds a table of names, in bytes; that of a huge program has 100 MB.
+const maxNames = 1 << 28
+
+// names tells whether a table of names has one of the interface.
+func names(f *elf.File, section string) bool {
+	s := f.Section(section)
+	if s == nil || s.Size > maxNames {
+		return false
+	}
+	b := make([]byte, s.FileSize)
+	_, err := io.ReadFull(s.Open(), b)
+	return err == nil && bytes.Contains(b, []byte("\x00MPIR_"))
+}

@@ -1,0 +1,100 @@
+package mpir
+
+import "syscall"
+
+// halt stops all threads that run, so that nothing happens until the release,
+// and no thread is left that could hit a breakpoint of ours.
+func (t *tracer) halt() {
+	for tid, e := range t.known {
+		if !e.stopped {
+			t.halt1(tid)
+		}
+	}
+}
+
+// halt1 stops one thread by a SIGSTOP that it never gets to see. Signals that
+// come before are delivered.
+func (t *tracer) halt1(tid int) {
+	e := t.known[tid]
+	if !e.fresh && tgkill(tid) != nil {
+		return
+	}
+	for {
+		got, err := t.wait(tid)
+		if err != nil || t.known[got] == nil {
+			return // it has ended
+		}
+		sig := t.status.StopSignal()
+		switch {
+		case sig == syscall.SIGSTOP && t.status.TrapCause() <= 0 && (e.fresh || !t.groupStop(tid)):
+			e.fresh, e.stopped = false, true
+			return
+		case sig == syscall.SIGTRAP && t.status.TrapCause() > 0:
+			sig = 0
+			if t.status.TrapCause() == syscall.PTRACE_EVENT_EXEC {
+				break
+			}
+			if child, isNew := t.born(tid); isNew {
+				t.halt1(child)
+			}
+		case sig == syscall.SIGTRAP && t.hit(tid, t.at.addr):
+			setCounter(tid, t.at.addr) // it comes here again after the release
+			sig = 0
+		case sig == syscall.SIGTRAP && t.hit(tid, e.entry.addr):
+			e.entry.lift(tid)
+			setCounter(tid, e.entry.addr)
+			e.entry = spot{}
+			sig = 0
+		}
+		t.resume(tid, sig)
+	}
+}
+
+// tgkill sends SIGSTOP to one thread.
+func tgkill(tid int) error {
+	_, _, err := syscall.RawSyscall(syscall.SYS_TKILL, uintptr(tid), uintptr(syscall.SIGSTOP), 0)
+	if err != 0 {
+		return err
+	}
+	return nil
+}
+
+// release takes the breakpoint out and lets all threads go, for good. It is
+// called after halt.
+func (t *tracer) release(held int) {
+	if t.starter != nil && t.at.addr != 0 {
+		t.at.lift(t.starter.pid)
+		if held != 0 {
+			setCounter(held, t.at.addr)
+		}
+	}
+	for tid, e := range t.known {
+		if e.entry.addr != 0 {
+			e.entry.lift(tid)
+		}
+		syscall.PtraceDetach(tid)
+	}
+}
+
+// abandon ends all that is traced.
+func (t *tracer) abandon() {
+	syscall.Kill(-t.root, syscall.SIGKILL)
+	for tid := range t.known {
+		syscall.Kill(tid, syscall.SIGKILL)
+	}
+}
+
+// reap waits for the end of the command. It takes all that ends: a thread that
+// was killed before it could be let go is ours to the end, and the command's own
+// end is not told before that (ptrace(2)).
+func (t *tracer) reap() {
+	for {
+		tid, err := t.wait(-1)
+		if err != nil {
+			return
+		}
+		if t.status.Stopped() { // it was killed while it stood
+			t.resume(tid, t.status.StopSignal())
+		}
+	}
+}

@@ -1,0 +1,331 @@
+package mpir
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"unsafe"
+)
+
+// Options of ptrace(2). Before the starter is found all that comes from the
+// command is followed: it may be a script that calls it. From then on only its
+// threads are. Until it is released it dies with us: nobody else could.
+const (
+	exitKill  = 0x100000
+	followAll = syscall.PTRACE_O_TRACECLONE | syscall.PTRACE_O_TRACEFORK | syscall.PTRACE_O_TRACEVFORK |
+		syscall.PTRACE_O_TRACEEXEC | exitKill
+	followThreads = syscall.PTRACE_O_TRACECLONE | exitKill
+)
+
+// Flags of wait4(2): all kinds of children, but only those of this thread.
+const waitMine = 0x40000000 | 0x20000000
+
+// tracer runs a command up to the MPIR_Breakpoint of the starter that it is, or
+// calls. It is used by one locked thread, which ptrace(2) asks for.
+//
+//	exec ─→ first instruction: libraries are mapped ─┬─ MPIR: being_debugged = 1, breakpoint
+//	  ↑                                              └─ none: goes on, is followed
+//	  └── fork, exec of what it calls
+//
+// ptrace rather than a gdb: the starter's symbols need not be read, several
+// processes are followed, and the starter runs on without a word afterwards.
+type tracer struct {
+	spec    Spec
+	root    int // the command
+	known   map[int]*tracee
+	starter *process // nil: not found yet
+	at      spot     // its MPIR_Breakpoint
+	status  syscall.WaitStatus
+	giveUp  error // why there will be no starter; nil: it may still come
+}
+
+// tracee is a thread that we trace.
+type tracee struct {
+	stopped bool // it stands, and waits for us
+	entry   spot // where its program begins, while a breakpoint stands there
+	fresh   bool // its first stop has not come
+}
+
+// spot is a place with a breakpoint in it; addr 0: there is none.
+type spot struct {
+	addr uint64
+	old  []byte
+}
+
+// errEnded tells that the command has ended.
+var errEnded = errors.New("ended")
+
+// start starts the command, stopped before its first instruction.
+func (t *tracer) start() error {
+	path, err := exec.LookPath(t.spec.Argv[0])
+	if err != nil && !errors.Is(err, exec.ErrDot) {
+		return err
+	}
+	env := t.spec.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	var files [3]uintptr
+	for i, f := range []*os.File{t.spec.Stdin, t.spec.Stdout, t.spec.Stderr} {
+		if f == nil {
+			f = null
+		}
+		files[i] = f.Fd()
+	}
+	t.root, err = syscall.ForkExec(path, t.spec.Argv, &syscall.ProcAttr{
+		Env: env, Files: files[:],
+		Sys: &syscall.SysProcAttr{Ptrace: true, Setsid: true, Pdeathsig: syscall.SIGTERM},
+	})
+	if err != nil {
+		return fmt.Errorf("start %s: %w", path, err)
+	}
+	t.known = map[int]*tracee{t.root: {}}
+	if _, err := t.wait(t.root); err != nil {
+		return err
+	}
+	if err := syscall.PtraceSetOptions(t.root, followAll); err != nil {
+		return fmt.Errorf("trace %s: %w", path, err)
+	}
+	t.executed(t.root)
+	return t.resume(t.root, 0)
+}
+
+// wait waits for a thread, or -1 for any, to stop or end; the error is errEnded
+// when the command has ended.
+func (t *tracer) wait(tid int) (int, error) {
+	for {
+		got, err := syscall.Wait4(tid, &t.status, waitMine, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return 0, err
+		case t.status.Exited() || t.status.Signaled():
+			delete(t.known, got)
+			if got == t.root {
+				return got, errEnded
+			}
+			return got, nil
+		default:
+			return got, nil
+		}
+	}
+}
+
+// run goes on until the starter stands at its MPIR_Breakpoint, in the thread
+// that it gives.
+func (t *tracer) run() (held int, err error) {
+	for {
+		tid, err := t.wait(-1)
+		if err != nil {
+			return 0, err
+		}
+		if !t.status.Stopped() {
+			continue
+		}
+		if t.stopped(tid) {
+			return tid, nil
+		}
+		if t.giveUp != nil {
+			return 0, t.giveUp
+		}
+	}
+}
+
+// stopped looks why a thread stands, and lets it go on, unless it is where we
+// want it.
+func (t *tracer) stopped(tid int) (arrived bool) {
+	e, known := t.known[tid]
+	if !known {
+		e = &tracee{fresh: true}
+		t.known[tid] = e
+	}
+	sig := t.status.StopSignal()
+	switch {
+	case e.fresh && sig == syscall.SIGSTOP: // a new thread or child begins so
+		e.fresh, sig = false, 0
+	case sig == syscall.SIGTRAP && t.status.TrapCause() == syscall.PTRACE_EVENT_EXEC:
+		e.fresh, sig = false, 0
+		if t.starter == nil {
+			t.executed(tid)
+		}
+	case sig == syscall.SIGTRAP && t.status.TrapCause() > 0:
+		sig = 0
+		t.born(tid)
+	case sig == syscall.SIGTRAP && t.hit(tid, e.entry.addr):
+		sig = 0
+		t.begins(tid, e)
+		if t.giveUp != nil {
+			return false // it stays at its first instruction
+		}
+	case sig == syscall.SIGTRAP && t.starter != nil && t.hit(tid, t.at.addr):
+		e.stopped = true
+		return true
+	case isStop(sig) && t.groupStop(tid):
+		sig = 0
+	}
+	t.resume(tid, sig)
+	return false
+}
+
+// born notes the new thread or process that an event tells of: it may not have
+// reported itself yet.
+func (t *tracer) born(tid int) (child int, isNew bool) {
+	n, err := syscall.PtraceGetEventMsg(tid)
+	if child = int(n); err != nil || t.known[child] != nil {
+		return child, false
+	}
+	t.known[child] = &tracee{fresh: true}
+	return child, true
+}
+
+func isStop(s syscall.Signal) bool {
+	return s == syscall.SIGSTOP || s == syscall.SIGTSTP || s == syscall.SIGTTIN || s == syscall.SIGTTOU
+}
+
+// groupStop tells whether a thread has just been stopped with its process, not
+// by a signal that is still to be delivered: it has no siginfo then (ptrace(2),
+// group-stop).
+func (t *tracer) groupStop(tid int) bool {
+	var info [128]byte
+	_, _, err := syscall.RawSyscall6(syscall.SYS_PTRACE, syscall.PTRACE_GETSIGINFO, uintptr(tid), 0, uintptr(unsafe.Pointer(&info)), 0, 0)
+	return err != 0
+}
+
+func (t *tracer) resume(tid int, sig syscall.Signal) error {
+	return syscall.PtraceCont(tid, int(sig))
+}
+
+// executed puts a breakpoint at the first instruction of a program that has just
+// been started, where its libraries are mapped. What cannot be a starter for us
+// (32 bits) goes its way.
+func (t *tracer) executed(tid int) {
+	e := t.known[tid]
+	e.entry = spot{}
+	addr, err := entryOf(tid)
+	if err != nil {
+		return
+	}
+	e.entry, _ = plant(tid, addr)
+}
+
+// begins looks at a program that stands at its first instruction.
+func (t *tracer) begins(tid int, e *tracee) {
+	e.entry.lift(tid)
+	setCounter(tid, e.entry.addr)
+	e.entry = spot{}
+	if t.starter != nil {
+		return
+	}
+	p, err := openProcess(tid)
+	addr, _, found := uint64(0), uint64(0), false
+	if err == nil {
+		addr, _, found = p.Symbol(symBreakpoint)
+	}
+	if !found {
+		t.mute(tid)
+		return
+	}
+	if t.at, err = plant(tid, addr); err != nil {
+		p.close()
+		return
+	}
+	t.starter = p
+	writeInt(p, symBeingDebugged, 1)
+	if t.spec.Prepare != nil {
+		t.spec.Prepare(p)
+	}
+	syscall.PtraceSetOptions(tid, followThreads)
+}
+
+// mute gives up when a known starter offers nothing, before it has done
+// anything. Other programs may still call one.
+func (t *tracer) mute(tid int) {
+	exe, _ := os.Readlink(procFile(tid, "exe"))
+	if slices.Contains(t.spec.Names, baseName(exe)) {
+		t.giveUp = &Mute{Starter: filepath.Base(exe), Called: tid != t.root || baseName(exe) != baseName(t.spec.Argv[0])}
+	}
+}
+
+// baseName is the name of a program without what distributions append
+// (mpirun.openmpi).
+func baseName(path string) string {
+	name, _, _ := strings.Cut(filepath.Base(path), ".")
+	return name
+}
+
+// hit tells whether a thread stands at a breakpoint.
+func (t *tracer) hit(tid int, addr uint64) bool {
+	pc, err := counter(tid)
+	return addr != 0 && err == nil && pc-trapAdvance == addr
+}
+
+// plant puts a breakpoint into a process that stands.
+func plant(tid int, addr uint64) (spot, error) {
+	mem, err := os.OpenFile(procFile(tid, "mem"), os.O_RDWR, 0)
+	if err != nil {
+		return spot{}, err
+	}
+	defer mem.Close()
+	s := spot{addr: addr, old: make([]byte, len(trap))}
+	if _, err = mem.ReadAt(s.old, int64(addr)); err == nil {
+		_, err = mem.WriteAt(trap, int64(addr))
+	}
+	if err != nil {
+		return spot{}, err
+	}
+	return s, nil
+}
+
+// lift takes it out again.
+func (s spot) lift(tid int) error {
+	mem, err := os.OpenFile(procFile(tid, "mem"), os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer mem.Close()
+	_, err = mem.WriteAt(s.old, int64(s.addr))
+	return err
+}
+
+// auxEntry is AT_ENTRY of getauxval(3): where the program begins, not its loader.
+const auxEntry = 9
+
+func entryOf(pid int) (uint64, error) {
+	if !isBinary(pid) {
+		return 0, errNoMPIR
+	}
+	b, err := os.ReadFile(procFile(pid, "auxv"))
+	if err != nil {
+		return 0, err
+	}
+	for ; len(b) >= 2*pointerSize; b = b[2*pointerSize:] {
+		if binary.LittleEndian.Uint64(b) == auxEntry {
+			return binary.LittleEndian.Uint64(b[pointerSize:]), nil
+		}
+	}
+	return 0, errNoMPIR
+}
+
+// isBinary tells whether a process runs a program of 64 bits.
+func isBinary(pid int) bool {
+	f, err := os.Open(procFile(pid, "exe"))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var head [elf.EI_NIDENT]byte
+	_, err = f.ReadAt(head[:], 0)
+	return err == nil && elf.Class(head[elf.EI_CLASS]) == elf.ELFCLASS64
+}

@@ -1,0 +1,81 @@
+package launch
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// maxPidLine bounds a line of a list of processes, in bytes: a rank, a host name
+// of 255, a process id.
+const maxPidLine = 4 << 10
+
+// ReadPids reads a list of processes, one "RANK HOST PID" a line; '#' begins a
+// comment. It is for starters that sdm does not know (torchrun and the like):
+// whatever they are, they can be made to write this.
+func ReadPids(r io.Reader) (protocol.Proctable, error) {
+	var table protocol.Proctable
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxPidLine)
+	for n := 1; lines.Scan(); n++ {
+		line, _, _ := strings.Cut(lines.Text(), "#")
+		fields := strings.Fields(line)
+		if len(fields) == 0 {
+			continue
+		}
+		if len(fields) != 3 {
+			return nil, fmt.Errorf("line %d: %q is not RANK HOST PID", n, clip(strings.TrimSpace(line)))
+		}
+		number, err := strconv.ParseInt(fields[0], 10, 32)
+		if err != nil || number < 0 || rank.ID(number) > rank.MaxID {
+			return nil, fmt.Errorf("line %d: %q is not a rank", n, clip(fields[0]))
+		}
+		pid, err := readPid(fields[2])
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		table = append(table, protocol.Process{Rank: rank.ID(number), Host: fields[1], PID: pid})
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	if len(table) == 0 {
+		return nil, fmt.Errorf("no processes are listed (one RANK HOST PID a line)")
+	}
+	return table, table.Check()
+}
+
+// ParsePids reads "PID,PID,…" on one host: rank i is the i-th.
+func ParsePids(list, host string) (protocol.Proctable, error) {
+	var table protocol.Proctable
+	for i, word := range strings.Split(list, ",") {
+		pid, err := readPid(strings.TrimSpace(word))
+		if err != nil {
+			return nil, err
+		}
+		table = append(table, protocol.Process{Rank: rank.ID(i), Host: host, PID: pid})
+	}
+	return table, table.Check()
+}
+
+func readPid(word string) (int, error) {
+	pid, err := strconv.ParseInt(word, 10, 32)
+	if err != nil || pid <= 0 {
+		return 0, fmt.Errorf("%q is not a process id", clip(word))
+	}
+	return int(pid), nil
+}
+
+// clip shortens a text for an error, which is one line.
+func clip(text string) string {
+	const most = 60
+	if len(text) <= most {
+		return text
+	}
+	return text[:most] + "..."
+}

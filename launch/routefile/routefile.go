@@ -1,0 +1,149 @@
+// Package routefile reads and writes SDM's routing file: which server is where.
+//
+// The format is the original's. The first line is the number of servers N, then
+// one line for each, in any order: its number from 0, its host, the port that it
+// was told to listen on (it takes a higher one if that is in use). Empty lines
+// and lines that begin with # are ignored.
+//
+//	2
+//	0 node01 24000
+//	1 node02 24000
+package routefile
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// Ports is how many ports from the given one upwards a server may be on: both
+// sides count on it.
+const Ports = 1000
+
+// maxLine bounds a line, in bytes; a host name has at most 255.
+const maxLine = 4096
+
+// hostLetters are those of names and of addresses, IPv6 with a zone included.
+const hostLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:%"
+
+// Parse reads a routing file. Server i holds rank i; the shape of the tree is
+// left open. The routes are sorted by server. Errors name the line.
+func Parse(r io.Reader) (protocol.RouteTable, error) {
+	table := protocol.RouteTable{Size: -1}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, maxLine), maxLine)
+	seen := map[protocol.ServerID]bool{}
+	n := 0
+	for lines.Scan() {
+		n++
+		fields := strings.Fields(lines.Text())
+		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
+			continue
+		}
+		err := parseLine(&table, seen, fields)
+		if err != nil {
+			return protocol.RouteTable{}, fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return protocol.RouteTable{}, fmt.Errorf("line %d: longer than %d bytes", n+1, maxLine)
+	} else if err != nil {
+		return protocol.RouteTable{}, err
+	}
+	if table.Size < 0 {
+		return protocol.RouteTable{}, errors.New("empty: the first line is the number of servers")
+	}
+	if missing := missing(table.Size, seen); missing != "" {
+		return protocol.RouteTable{}, fmt.Errorf("%d of %d servers given, missing: %s", len(seen), table.Size, missing)
+	}
+	slices.SortFunc(table.Routes, func(a, b protocol.Route) int { return int(a.Server - b.Server) })
+	return table, nil
+}
+
+func parseLine(table *protocol.RouteTable, seen map[protocol.ServerID]bool, fields []string) error {
+	if table.Size < 0 {
+		size, err := number(fields[0], 0, int(rank.MaxID)+1)
+		if err != nil || len(fields) != 1 {
+			return fmt.Errorf("%q is not a number of servers", strings.Join(fields, " "))
+		}
+		table.Size = size
+		return nil
+	}
+	if len(fields) != 3 {
+		return fmt.Errorf("%d fields, want three: server, host, port", len(fields))
+	}
+	server, err := number(fields[0], 0, table.Size-1)
+	if err != nil {
+		return fmt.Errorf("server %w", err)
+	}
+	port, err := number(fields[2], 1, 65535)
+	if err != nil {
+		return fmt.Errorf("port %w", err)
+	}
+	if strings.ContainsFunc(fields[1], func(r rune) bool { return !strings.ContainsRune(hostLetters, r) }) {
+		return fmt.Errorf("%q is not a host name or address", fields[1])
+	}
+	id := protocol.ServerID(server)
+	if seen[id] {
+		return fmt.Errorf("server %d is given twice", server)
+	}
+	seen[id] = true
+	table.Routes = append(table.Routes, protocol.Route{
+		Server: id, Host: fields[1], Ports: min(Ports, 65536-port),
+		Addrs: []string{net.JoinHostPort(fields[1], strconv.Itoa(port))},
+		Ranks: rank.Of(rank.ID(server)),
+	})
+	return nil
+}
+
+func number(text string, low, high int) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < low || n > high {
+		return 0, fmt.Errorf("%q is not a number from %d to %d", text, low, high)
+	}
+	return n, nil
+}
+
+// missing names the first few servers that have no line.
+func missing(size int, seen map[protocol.ServerID]bool) string {
+	if len(seen) == size {
+		return ""
+	}
+	var names []string
+	for id := range protocol.ServerID(size) {
+		if len(names) == 8 {
+			names = append(names, "...")
+			break
+		}
+		if !seen[id] {
+			names = append(names, strconv.Itoa(int(id)))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Print writes a table so that Parse gives it back. Only the first address of
+// each route can be said in this format.
+func Print(w io.Writer, table protocol.RouteTable) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintln(b, table.Size)
+	for _, r := range table.Routes {
+		if len(r.Addrs) == 0 {
+			return fmt.Errorf("server %d has no address", r.Server)
+		}
+		host, port, err := net.SplitHostPort(r.Addrs[0])
+		if err != nil {
+			return fmt.Errorf("server %d: %w", r.Server, err)
+		}
+		fmt.Fprintln(b, int(r.Server), host, port)
+	}
+	return b.Flush()
+}

@@ -1,0 +1,133 @@
+// Package secret provides the key that the parts of one user's sdm know each
+// other by.
+package secret
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Key is a shared secret. It is never printed: its text forms are blind.
+type Key [32]byte
+
+// String keeps the key out of logs.
+func (Key) String() string { return "(secret)" }
+
+// GoString keeps the key out of %#v as well.
+func (Key) GoString() string { return "secret.Key{}" }
+
+// Fresh makes the key of one session.
+func Fresh() Key {
+	var k Key
+	rand.Read(k[:]) // never fails
+	return k
+}
+
+// Read takes a key as Write gave it: 32 raw bytes, from a pipe that was
+// inherited. It reads no further.
+func Read(r io.Reader) (Key, error) {
+	var k Key
+	if _, err := io.ReadFull(r, k[:]); err != nil {
+		return Key{}, fmt.Errorf("secret: %w", err)
+	}
+	return k, nil
+}
+
+// Write hands a key on.
+func (k Key) Write(w io.Writer) error {
+	_, err := w.Write(k[:])
+	return err
+}
+
+// UserPath is where the user's own key lives: $XDG_CONFIG_HOME/sdm/secret.
+func UserPath() (string, error) {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", fmt.Errorf("no place for the secret: %w (set HOME, or name a file with --secret-file)", err)
+	}
+	return filepath.Join(dir, "sdm", "secret"), nil
+}
+
+// User reads the user's own key and makes it on first use. Two programs that
+// make it at the same time get the same one.
+func User() (Key, error) {
+	path, err := UserPath()
+	if err != nil {
+		return Key{}, err
+	}
+	k, err := File(path)
+	if !errors.Is(err, os.ErrNotExist) {
+		return k, err
+	}
+	if err := create(path); err != nil && !errors.Is(err, os.ErrExist) {
+		return Key{}, fmt.Errorf("make the secret: %w", err)
+	}
+	return File(path)
+}
+
+// create writes a fresh key beside the place and links it there, so that nobody
+// ever reads half of one, and an existing one is never replaced.
+func create(path string) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".secret-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	k := Fresh()
+	_, err = f.WriteString(hex.EncodeToString(k[:]) + "\n")
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Link(f.Name(), path)
+}
+
+// File reads a key from a file of 64 hexadecimal digits. A file that is not
+// ours alone is refused: whoever can read it can run code as us.
+func File(path string) (Key, error) {
+	// O_NONBLOCK: a FIFO of that name must not hold us up.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return Key{}, fmt.Errorf("secret: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat() // of what was opened, not of what may have replaced it
+	if err != nil {
+		return Key{}, fmt.Errorf("secret: %w", err)
+	}
+	if err := private(path, info, os.Geteuid()); err != nil {
+		return Key{}, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, 1024))
+	if err != nil {
+		return Key{}, fmt.Errorf("secret: %w", err)
+	}
+	b, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(b) != len(Key{}) {
+		return Key{}, fmt.Errorf("secret file %s: want 64 hexadecimal digits (remove it, and a new one is made)", path)
+	}
+	return Key(b), nil
+}
+
+func private(path string, info os.FileInfo, uid int) error {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("secret file %s: not a regular file", path)
+	case !ok || int(stat.Uid) != uid:
+		return fmt.Errorf("secret file %s: belongs to somebody else (use one of your own)", path)
+	case info.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("secret file %s: others may read or write it, mode %04o (chmod 600 it; if others are on this machine, remove it)", path, info.Mode().Perm())
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+// Package slot starts our servers in the places ("slots") in which a starter
+// (mpirun, mpiexec, srun) would have started the ranks: for starters that offer
+// debuggers nothing (MPIR) and wherever that is simpler.
+package slot
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Line is the command line of a starter, taken apart.
+type Line struct {
+	Argv     []string // the starter first; never written
+	Programs []Program
+}
+
+// Program is one of the programs that a line starts: several stand between
+// colons.
+type Program struct {
+	At  int // of its name in Argv
+	End int // behind its last argument
+	NP  int // ranks, as the line says; 0: it does not
+
+	dashed bool // a "--" stands before it
+}
+
+// Parse finds where the programs stand in a starter's line: behind its options,
+// of which some have values. resolved is the file that the starter's name leads
+// to, for the few options that mean different things to different starters; ""
+// if it is not known. isProgram tells whether a word could be started, which
+// decides about options that nobody here knows; it may look at files.
+func Parse(argv []string, resolved string, isProgram func(word string) bool) (Line, error) {
+	if len(argv) == 0 {
+		return Line{}, errors.New("no starter is given")
+	}
+	p := parser{line: Line{Argv: argv}, dialect: dialectOf(argv[0], resolved), isProgram: isProgram}
+	for at := 1; ; at++ {
+		end, err := p.part(at)
+		if err != nil {
+			return Line{}, err
+		}
+		if at = end; at >= len(argv) {
+			return p.line, nil
+		}
+	}
+}
+
+// parser goes along a line.
+type parser struct {
+	line      Line
+	dialect   dialect
+	isProgram func(string) bool
+}
+
+// part reads one program with its options, from at to the next colon, and gives
+// the place of that.
+func (p *parser) part(at int) (end int, err error) {
+	argv := p.line.Argv
+	program := Program{}
+	for at < len(argv) && isOption(argv[at]) {
+		if argv[at] == "--" {
+			program.dashed = true
+			at++
+			break
+		}
+		word := p.word(at)
+		if word.instead {
+			return 0, fmt.Errorf("%s takes the programs from a file, where sdm cannot put its servers before them (give the programs in the line, with colons)", argv[at])
+		}
+		if word.isNP {
+			program.NP = word.number
+		}
+		at += 1 + word.values
+	}
+	if at >= len(argv) || argv[at] == ":" {
+		return 0, fmt.Errorf("%s: which program? (%s [its options] PROGRAM [ARG...])", argv[0], filepath.Base(argv[0]))
+	}
+	program.At, program.End = at, len(argv)
+	if colon := slices.Index(argv[at:], ":"); colon >= 0 {
+		program.End = at + colon
+	}
+	p.line.Programs = append(p.line.Programs, program)
+	return program.End, nil
+}
+
+func isOption(word string) bool { return len(word) > 1 && word[0] == '-' }
+
+// word is what an option means to us.
+type word struct {
+	values  int  // words that follow and belong to it
+	isNP    bool // it tells the number of ranks
+	number  int
+	instead bool // what it names stands in place of the programs
+}
+
+// word reads the option at a place.
+func (p *parser) word(at int) word {
+	argv := p.line.Argv
+	text := argv[at]
+	name, value, joined := strings.Cut(strings.TrimLeft(text, "-"), "=")
+	w := word{instead: slices.Contains(p.dialect.instead, name)}
+	if n, known := p.dialect.values(text, name); known {
+		w.values = n
+	} else {
+		w.values = p.guess(at)
+	}
+	if joined || at+w.values >= len(argv) {
+		w.values = 0
+	} else if w.values > 0 {
+		value = argv[at+1]
+	}
+	if !slices.Contains(p.dialect.np, name) {
+		name, value = p.dialect.glued(text)
+	}
+	if slices.Contains(p.dialect.np, name) {
+		number, err := strconv.Atoi(value)
+		w.isNP, w.number = err == nil && number > 0, number
+	}
+	return w
+}
+
+// guess decides whether an unknown option has a value: not if what follows is an
+// option or could be the program.
+func (p *parser) guess(at int) int {
+	argv := p.line.Argv
+	if at+2 >= len(argv) || isOption(argv[at+1]) || strings.Contains(argv[at], "=") || p.isProgram(argv[at+1]) {
+		return 0
+	}
+	return 1
+}
+
+// Wrap gives the line with a server before each program, which gets the program
+// behind "--". server gives the server's own command line for program i.
+func (l Line) Wrap(server func(i int) []string) []string {
+	var out []string
+	last := 0
+	for i, p := range l.Programs {
+		before := l.Argv[last:p.At]
+		if p.dashed { // ours follows
+			before = before[:len(before)-1]
+		}
+		out = append(out, before...)
+		out = append(out, server(i)...)
+		out = append(out, "--")
+		last = p.At
+	}
+	return append(out, l.Argv[last:]...)
+}
+
+// Words are the name and the arguments of program i.
+func (l Line) Words(i int) []string { return l.Argv[l.Programs[i].At:l.Programs[i].End] }
+
+// Ranks is how many ranks the line asks for, 0 if it leaves that to the starter.
+func (l Line) Ranks() int {
+	sum := 0
+	for _, p := range l.Programs {
+		if p.NP == 0 {
+			return 0
+		}
+		sum += p.NP
+	}
+	return sum
+}

@@ -1,0 +1,118 @@
+package slot
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// Starter is a running starter: mpirun, srun and the like.
+//
+// Goroutine: one that waits for it, ended by its end.
+type Starter struct {
+	name string
+	cmd  *exec.Cmd
+	done chan struct{}
+}
+
+// Spec says how a starter is started.
+type Spec struct {
+	Argv []string
+	Env  []string // nil is ours
+	// Stdin, Stdout and Stderr are its standard streams; nil is nothing.
+	Stdin, Stdout, Stderr *os.File
+}
+
+// Start starts it in a session of its own, so that Ctrl-C reaches only us.
+func Start(spec Spec) (*Starter, error) {
+	s := &Starter{name: filepath.Base(spec.Argv[0]), cmd: exec.Command(spec.Argv[0], spec.Argv[1:]...), done: make(chan struct{})}
+	s.cmd.Env = spec.Env
+	for _, f := range []struct {
+		file *os.File
+		set  func(*os.File)
+	}{
+		{spec.Stdin, func(f *os.File) { s.cmd.Stdin = f }},
+		{spec.Stdout, func(f *os.File) { s.cmd.Stdout = f }},
+		{spec.Stderr, func(f *os.File) { s.cmd.Stderr = f }},
+	} {
+		if f.file != nil {
+			f.set(f.file)
+		}
+	}
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := s.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", s.name, err)
+	}
+	go func() {
+		defer close(s.done)
+		s.cmd.Wait() // ProcessState tells
+	}()
+	return s, nil
+}
+
+// Done is closed when the starter has ended.
+func (s *Starter) Done() <-chan struct{} { return s.done }
+
+// PID is its process.
+func (s *Starter) PID() int { return s.cmd.Process.Pid }
+
+// Status waits for the end of the starter and gives its exit status as a shell
+// does: 128 and the signal, if one has ended it.
+func (s *Starter) Status() int {
+	<-s.done
+	w, ok := s.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if ok && w.Signaled() {
+		return 128 + int(w.Signal())
+	}
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// Ended is the error that a starter has ended although nobody wanted it to.
+type Ended struct {
+	Starter string
+	State   *os.ProcessState
+}
+
+func (e *Ended) Error() string {
+	w, ok := e.State.Sys().(syscall.WaitStatus)
+	switch {
+	case ok && w.Signaled():
+		return fmt.Sprintf("%s was ended by a signal (%s)", e.Starter, w.Signal())
+	case e.State.ExitCode() != 0:
+		return fmt.Sprintf("%s has ended with status %d", e.Starter, e.State.ExitCode())
+	}
+	return e.Starter + " has ended"
+}
+
+// Ended waits for the end of the starter and says how it was.
+func (s *Starter) Ended() error {
+	<-s.done
+	return &Ended{s.name, s.cmd.ProcessState}
+}
+
+// termTime is what a starter gets to end its job after SIGTERM.
+const termTime = 5 * time.Second
+
+// End waits until the starter has ended by itself, as it does when all slots
+// have. When ctx is over it is told to (SIGTERM), and at last killed with its
+// group.
+func (s *Starter) End(ctx context.Context) {
+	select {
+	case <-s.done:
+		return
+	case <-ctx.Done():
+	}
+	s.cmd.Process.Signal(syscall.SIGTERM)
+	alarm := time.NewTimer(termTime)
+	defer alarm.Stop()
+	select {
+	case <-s.done:
+	case <-alarm.C:
+		syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
+		<-s.done
+	}
+}

@@ -1,0 +1,204 @@
+// Package ssh starts our servers on other hosts by the user's own ssh, or by
+// whatever is called like it (rsh, a site's remote shell).
+package ssh
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// defaultShell asks nothing: nobody could answer for a hundred hosts.
+var defaultShell = []string{"ssh", "-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20"}
+
+// atOnce is how many remote shells run at the same time, where Spec does not
+// say: more than an sshd takes unauthenticated (MaxStartups 10 by default) go to
+// different hosts, and each costs some MB here for less than a second.
+const atOnce = 32
+
+// Command is what is to run on a host. It is expected to give up its standard
+// streams when it needs nobody here any more: until then the remote shell is
+// kept, and what is said is kept for the error.
+type Command struct {
+	Host  string
+	Argv  []string
+	Local bool // on this host, by our own shell
+}
+
+// Spec says what to start.
+type Spec struct {
+	// Shell is the remote shell with its options; the host and a line for its
+	// shell are appended. Empty is ssh, which must not ask for anything.
+	Shell    []string
+	Commands []Command
+	AtOnce   int // remote shells at the same time; 0 is 32
+}
+
+// Failure is that a command has not come to the point where it needs us no
+// longer, or has ended with an error.
+type Failure struct {
+	Host string
+	Err  error
+	Said string // the last words, some lines at most
+}
+
+func (f *Failure) Error() string {
+	text := fmt.Sprintf("%s: %v", f.Host, f.Err)
+	if f.Said != "" {
+		text += ": " + strings.Join(strings.Split(f.Said, "\n"), "; ")
+	}
+	return text
+}
+
+// Fleet is what has been started. Goroutines: one for each of AtOnce shells, which
+// ends when nothing is left to be started, and one that waits for those. They end
+// with Close at the latest.
+type Fleet struct {
+	spec   Spec
+	ctx    context.Context
+	cancel context.CancelFunc
+	group  sync.WaitGroup
+	queue  chan Command
+
+	mu      sync.Mutex
+	ended   map[string]error // by host
+	over    chan struct{}    // closed when all have been started and have given up their streams
+	changed chan struct{}    // capacity 1
+}
+
+// Start begins to start them and returns at once.
+func Start(spec Spec) *Fleet {
+	if len(spec.Shell) == 0 {
+		spec.Shell = defaultShell
+	}
+	n := spec.AtOnce
+	if n <= 0 {
+		n = atOnce
+	}
+	f := &Fleet{
+		spec: spec, queue: make(chan Command, len(spec.Commands)),
+		ended: map[string]error{}, over: make(chan struct{}), changed: make(chan struct{}, 1),
+	}
+	f.ctx, f.cancel = context.WithCancel(context.Background())
+	for _, c := range spec.Commands {
+		f.queue <- c
+	}
+	close(f.queue)
+	for range min(n, len(spec.Commands)) {
+		f.group.Go(f.work)
+	}
+	go func() {
+		f.group.Wait()
+		close(f.over)
+	}()
+	return f
+}
+
+func (f *Fleet) work() {
+	for c := range f.queue {
+		if f.ctx.Err() != nil {
+			return
+		}
+		err := f.run(c)
+		f.mu.Lock()
+		f.ended[c.Host] = err
+		f.mu.Unlock()
+		select {
+		case f.changed <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Changed tells that another command has given up its streams, or failed.
+func (f *Fleet) Changed() <-chan struct{} { return f.changed }
+
+// Ended tells whether the remote shell of a host has ended, and how.
+func (f *Fleet) Ended(host string) (err error, ended bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	err, ended = f.ended[host]
+	return err, ended
+}
+
+// Close ends the remote shells that still run; the servers, which have lost
+// their master then, end by themselves.
+func (f *Fleet) Close() {
+	f.cancel()
+	<-f.over
+}
+
+// run runs one command until it has given up its streams.
+func (f *Fleet) run(c Command) error {
+	argv := []string{"/bin/sh", "-c", RemoteLine(c.Argv)}
+	if !c.Local {
+		argv = append(append([]string{}, f.spec.Shell...), c.Host, RemoteLine(c.Argv))
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C reaches only us
+	said := &tail{}
+	out, err := cmd.StdoutPipe() // stderr is the same: what it says may be on either
+	if err != nil {
+		return &Failure{Host: c.Host, Err: err}
+	}
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Start(); err != nil {
+		return &Failure{Host: c.Host, Err: err}
+	}
+	stop := context.AfterFunc(f.ctx, func() {
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+		out.Close()
+	})
+	io.Copy(said, out)
+	stop()
+	err = cmd.Wait()
+	if err != nil || said.text() != "" {
+		if err == nil {
+			err = errors.New("the server has not come up")
+		}
+		return &Failure{Host: c.Host, Err: fmt.Errorf("%s: %w", argv[0], err), Said: said.text()}
+	}
+	return nil
+}
+
+// RemoteLine is a line for a POSIX shell that starts a command in the
+// background, so that the remote shell lasts only as long as the command keeps
+// its standard output.
+func RemoteLine(argv []string) string {
+	words := make([]string, len(argv))
+	for i, w := range argv {
+		words[i] = Quote(w)
+	}
+	return strings.Join(words, " ") + " </dev/null &"
+}
+
+// Quote makes a text one word of a POSIX shell.
+func Quote(text string) string {
+	plain := text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,=+@%") == ""
+	if plain {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// maxTail is how many bytes of last words are kept.
+const maxTail = 2 << 10
+
+// tail keeps the end of what is written to it. One goroutine writes.
+type tail struct{ b []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.b = append(t.b, p...)
+	if len(t.b) > maxTail {
+		t.b = append([]byte(nil), t.b[len(t.b)-maxTail:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) text() string { return string(bytes.TrimSpace(t.b)) }

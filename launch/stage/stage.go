@@ -1,0 +1,128 @@
+// Package stage copies a program to node-local storage, so that many processes
+// of a node do not each load it from a shared file system.
+package stage
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Hash is the SHA-256 of a file, in hexadecimal.
+func Hash(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// Put copies the program source into dir, which must exist, for one session, and
+// gives the path of the copy. Several processes may call it at the same time: one
+// copies, the others wait for it. A copy counts when its hash is the wanted one
+// ("": that of source), whoever made it. The error says why dir is no good.
+func Put(source, dir, session, want string) (string, error) {
+	info, err := os.Stat(source)
+	if err != nil {
+		return "", err
+	}
+	if want == "" {
+		if want, err = Hash(source); err != nil {
+			return "", err
+		}
+	}
+	path := filepath.Join(dir, filepath.Base(source)+"-"+clean(session))
+	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return "", plain(err)
+	}
+	defer lock.Close() // gives the lock back
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", err
+	}
+	defer os.Remove(path + ".lock") // who waits for it still has it
+	if found, err := Hash(path); err == nil && found == want {
+		return path, nil
+	}
+	if err := checkSpace(dir, info.Size()); err != nil {
+		return "", err
+	}
+	if err := copyFile(source, path, want); err != nil {
+		return "", err
+	}
+	return path, nil
+}
+
+// Remove takes a copy away; running processes keep it until they end. Whether it
+// was there does not matter.
+func Remove(path string) {
+	os.Remove(path)
+	os.Remove(path + ".lock")
+}
+
+// clean leaves of a name what a file name may have.
+func clean(name string) string {
+	if name == "" {
+		return "session"
+	}
+	sum := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(sum[:8])
+}
+
+// checkSpace looks before a copy fills the disk.
+func checkSpace(dir string, need int64) error {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		return err
+	}
+	free := int64(fs.Bavail) * fs.Bsize
+	if free < need {
+		return fmt.Errorf("only %.1f MB are free, and %.1f MB are needed", float64(free)/1e6, float64(need)/1e6)
+	}
+	return nil
+}
+
+// copyFile makes the copy under another name, reads it back, and only then gives
+// it its own.
+func copyFile(source, path, want string) error {
+	in, err := os.Open(source)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.CreateTemp(filepath.Dir(path), ".sdm-")
+	if err != nil {
+		return plain(err)
+	}
+	defer os.Remove(out.Name()) // gone already when all is well
+	_, err = io.Copy(out, in)
+	if err = errors.Join(err, out.Chmod(0o700), out.Close()); err != nil {
+		return plain(err)
+	}
+	switch found, err := Hash(out.Name()); {
+	case err != nil:
+		return err
+	case found != want:
+		return fmt.Errorf("the copy is not what it should be (SHA-256 %.12s…, not %.12s…): another build, or a bad disk", found, want)
+	}
+	return os.Rename(out.Name(), path)
+}
+
+// plain drops operation and path, which our text has already.
+func plain(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

@@ -1,0 +1,35 @@
+package server
+
+import (
+	"errors"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// fault is the answer of ranks that failed.
+func fault(ranks rank.Set, kind protocol.FaultKind, op, message, hint string) protocol.Group {
+	return faultGroup(ranks, &protocol.Fault{Kind: kind, Op: op, Message: message, Hint: hint})
+}
+
+func faultGroup(ranks rank.Set, f *protocol.Fault) protocol.Group {
+	return protocol.Group{Kind: protocol.KindFault, Ranks: ranks, Body: protocol.Canonical(f)}
+}
+
+// errorGroup is the same for an error, which may be a fault already.
+func errorGroup(ranks rank.Set, op string, err error) protocol.Group {
+	var f *protocol.Fault
+	if errors.As(err, &f) {
+		named := *f
+		named.Op = op
+		return faultGroup(ranks, &named)
+	}
+	return fault(ranks, protocol.FaultLaunch, op, err.Error(), "")
+}
+
+// done is the answer that says nothing but that it was done.
+func done(ranks rank.Set) protocol.Group {
+	return protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Body: []byte("{}")}
+}
+
+func one(r rank.ID) rank.Set { return rank.Of(r) }

@@ -1,0 +1,101 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"syscall"
+)
+
+// maxUnread bounds what waits for a rank that does not read its standard input,
+// in bytes.
+const maxUnread = 1 << 20
+
+// Reasons why bytes cannot be sent to a rank.
+var (
+	errStdinFull   = errors.New("the rank has not read what it was sent before")
+	errStdinClosed = errors.New("the standard input of the rank is closed")
+)
+
+// feeder writes to the standard input of one rank, which may take for ever when
+// the rank is stopped. Its goroutine lives while there is something to write;
+// close ends it.
+type feeder struct {
+	file io.WriteCloser
+
+	mu      sync.Mutex
+	queue   []morsel
+	waiting int // bytes in queue
+	busy    bool
+	closed  bool
+	writing sync.WaitGroup
+}
+
+// morsel is what one command sends.
+type morsel struct {
+	data []byte
+	eof  bool
+	done func(error)
+}
+
+// send queues bytes, and then end of file if eof; done is called once, when the
+// rank's pipe has taken them or never will.
+func (f *feeder) send(data []byte, eof bool, done func(error)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.closed:
+		done(errStdinClosed)
+		return
+	case f.waiting > 0 && f.waiting+len(data) > maxUnread:
+		done(errStdinFull)
+		return
+	}
+	f.queue = append(f.queue, morsel{data, eof, done})
+	f.waiting += len(data)
+	f.closed = eof
+	if !f.busy {
+		f.busy = true
+		f.writing.Go(f.write)
+	}
+}
+
+func (f *feeder) write() {
+	for {
+		f.mu.Lock()
+		if len(f.queue) == 0 {
+			f.busy = false
+			f.mu.Unlock()
+			return
+		}
+		next := f.queue[0]
+		f.queue = f.queue[1:]
+		f.mu.Unlock()
+		_, err := f.file.Write(next.data)
+		if next.eof {
+			f.file.Close()
+		}
+		f.mu.Lock()
+		f.waiting -= len(next.data)
+		f.mu.Unlock()
+		if err != nil && (errors.Is(err, syscall.EPIPE) || f.isClosed()) {
+			err = errStdinClosed
+		}
+		next.done(err)
+	}
+}
+
+func (f *feeder) isClosed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.closed
+}
+
+// close drops what waits, and returns when nobody writes any more.
+func (f *feeder) close() {
+	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
+	f.file.Close()
+	f.writing.Wait()
+}

@@ -1,0 +1,168 @@
+package server
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// Bounds of what is kept for expand.
+const (
+	keptAnswers = 8        // requests
+	keptBytes   = 64 << 10 // of one rank's answer to one of them
+)
+
+// history keeps the last answers of this server's ranks as they were before
+// anything was folded. It is pure.
+type history struct {
+	most    int      // answers that are kept; 0 is keptAnswers
+	answers []answer // oldest first
+}
+
+// answer is what the ranks gave to one request.
+type answer struct {
+	id     protocol.RequestID
+	groups []protocol.Group
+	tooBig rank.Set // ranks whose answers are not kept
+}
+
+// add keeps groups of answers to a request; several calls for one request add
+// up. Answers that say nothing ("{}") are not worth a place.
+func (h *history) add(id protocol.RequestID, groups []protocol.Group) {
+	for _, g := range groups {
+		if g.Kind == protocol.KindResult && len(g.Body) <= len("{}") && len(g.Columns) == 0 && g.Stack == nil {
+			continue
+		}
+		a := h.of(id)
+		if a == nil {
+			a = h.open(id)
+		}
+		if size(g) > keptBytes*g.Ranks.Len() {
+			a.tooBig = a.tooBig.Union(g.Ranks)
+			continue
+		}
+		a.groups = append(a.groups, g)
+	}
+}
+
+func (h *history) of(id protocol.RequestID) *answer {
+	i := slices.IndexFunc(h.answers, func(a answer) bool { return a.id == id })
+	if i < 0 {
+		return nil
+	}
+	return &h.answers[i]
+}
+
+func (h *history) open(id protocol.RequestID) *answer {
+	if len(h.answers) == cmp.Or(h.most, keptAnswers) {
+		h.answers = slices.Delete(h.answers, 0, 1)
+	}
+	h.answers = append(h.answers, answer{id: id})
+	return &h.answers[len(h.answers)-1]
+}
+
+// size is what a group costs, in bytes.
+func size(g protocol.Group) int {
+	n := len(g.Body)
+	var b []byte
+	for _, c := range g.Columns {
+		b = c.AppendWire(b[:0])
+		n += len(b)
+	}
+	if g.Stack != nil {
+		n += len(g.Stack.AppendWire(b[:0]))
+	}
+	return n
+}
+
+// expand gives the answers of some ranks to an earlier request (args.Of), with
+// columns that keep args.Limit values. Every rank is in exactly one group; the
+// back end is not asked again. With args.Hash, results are divided into those of
+// ranks whose value has that hash and the others.
+func (h *history) expand(ranks rank.Set, args protocol.Args) []protocol.Group {
+	var out []protocol.Group
+	a := h.of(args.Of)
+	if a == nil {
+		return []protocol.Group{fault(ranks, protocol.FaultState, "expand", fmt.Sprintf("the answer is not kept any more, only the last %d are", cmp.Or(h.most, keptAnswers)), "give the command again with --all")}
+	}
+	rest := ranks
+	for _, g := range a.groups {
+		hit := g.Ranks.Intersect(rest)
+		if hit.IsEmpty() {
+			continue
+		}
+		rest = rest.Minus(hit)
+		if args.Hash != 0 && g.Kind == protocol.KindResult {
+			out = append(out, divide(g, hit, args)...)
+			continue
+		}
+		out = append(out, narrow(g, hit, args.Limit))
+	}
+	if big := rest.Intersect(a.tooBig); !big.IsEmpty() {
+		rest = rest.Minus(big)
+		out = append(out, fault(big, protocol.FaultState, "expand", "the answer was longer than the 64 KiB a rank that are kept", "give the command again with --all"))
+	}
+	if !rest.IsEmpty() {
+		out = append(out, fault(rest, protocol.FaultState, "expand", "the rank had no part in that request", ""))
+	}
+	return out
+}
+
+// divided is the body of a result of which some ranks have the value that was
+// asked for and others have not.
+type divided struct {
+	Same bool `json:"same"`
+}
+
+// divide parts a group into the ranks whose column "value" has a value with the
+// hash that is asked for, and the others.
+func divide(g protocol.Group, ranks rank.Set, args protocol.Args) []protocol.Group {
+	var same rank.Set
+	for _, c := range g.Columns {
+		if c.Name != "value" {
+			continue
+		}
+		for _, v := range c.Values() {
+			if protocol.Hash(v.Value) == args.Hash {
+				same = same.Union(v.Ranks.Intersect(ranks))
+			}
+		}
+	}
+	var out []protocol.Group
+	for _, part := range []struct {
+		ranks rank.Set
+		same  bool
+	}{{same, true}, {ranks.Minus(same), false}} {
+		if !part.ranks.IsEmpty() {
+			x := narrow(g, part.ranks, args.Limit)
+			x.Body = protocol.Canonical(divided{part.same})
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// narrow gives the part of a group that is about some of its ranks.
+func narrow(g protocol.Group, ranks rank.Set, limit int) protocol.Group {
+	out := protocol.Group{Kind: g.Kind, Ranks: ranks, Body: g.Body, Stack: g.Stack}
+	for _, c := range g.Columns {
+		out.Columns = append(out.Columns, widen(c, ranks, limit))
+	}
+	return out
+}
+
+// widen makes a column anew with another limit. One that the back end has
+// summarised itself stays as it is.
+func widen(c protocol.Column, ranks rank.Set, limit int) protocol.Column {
+	if !c.Complete() {
+		return c
+	}
+	out := protocol.Column{Name: c.Name}
+	for _, v := range c.Values() {
+		out = out.Merge(protocol.ColumnOf(c.Name, v.Ranks.Intersect(ranks), v.Value, limit))
+	}
+	return out
+}

@@ -1,0 +1,56 @@
+package server
+
+import (
+	"slices"
+	"sync"
+	"testing"
+)
+
+func TestLaneRunsQuickJobsAtOnce(t *testing.T) {
+	var l lane
+	ran := false
+	l.do(job{run: func() { ran = true }})
+	if !ran {
+		t.Error("the job did not run on the caller's goroutine")
+	}
+}
+
+func TestLaneKeepsOrderAcrossSlowJobs(t *testing.T) {
+	var l lane
+	var got []int
+	release, done := make(chan struct{}), make(chan struct{})
+	l.do(job{slow: true, run: func() { <-release; got = append(got, 1) }})
+	l.do(job{run: func() {
+		got = append(got, 2)
+		l.do(job{run: func() { got = append(got, 5); close(done) }})
+	}})
+	l.do(job{slow: true, run: func() { got = append(got, 3) }})
+	l.do(job{run: func() { got = append(got, 4) }})
+	close(release) // do has not blocked
+	<-done
+	l.wait()
+	if !slices.Equal(got, []int{1, 2, 3, 4, 5}) {
+		t.Errorf("order %v", got)
+	}
+}
+
+func TestLaneRunsOneJobAtATime(t *testing.T) {
+	var l lane
+	var all sync.WaitGroup
+	inside, total := 0, 0 // the race detector watches
+	for g := range 8 {
+		all.Go(func() {
+			for i := range 100 {
+				l.do(job{slow: (g+i)%7 == 0, run: func() { inside++; total += inside; inside-- }})
+			}
+		})
+	}
+	all.Wait()
+	done := make(chan struct{})
+	l.do(job{run: func() { close(done) }})
+	<-done
+	l.wait()
+	if total != 800 {
+		t.Errorf("%d of 800 jobs ran alone", total)
+	}
+}

@@ -1,0 +1,273 @@
+package server
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+
+	"sdm/backend"
+	"sdm/launch"
+	"sdm/launch/local"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/tree"
+)
+
+// launch starts the program on ranks and hands them to the back end, held before
+// their first instruction. Those that could not be started answer here.
+func (s *Server) launch(d tree.Deliver, args protocol.Args) {
+	if s.refuseWhenClosed(d, "launch") {
+		return
+	}
+	if args.Job == nil {
+		s.up.reply(d.ID, fault(d.Ranks, protocol.FaultUsage, "launch", "no job is given", ""))
+		return
+	}
+	b := batch{id: d.ID, limit: args.Limit}
+	for r := range d.Ranks.All() {
+		j := s.effective(args.Job.For(r))
+		p, err := s.start(r, j, d.ID)
+		if err != nil {
+			s.up.reply(d.ID, errorGroup(one(r), "launch", err))
+			continue
+		}
+		b.add(p, s.target(p, j), protocol.Started{Host: s.cfg.Host, Program: s.programOf(r, j)})
+	}
+	s.handOver(b, args.Job.StopAt, d)
+}
+
+// effective is the job as it runs here: in a slot the starter has said what to
+// run.
+func (s *Server) effective(j protocol.Job) protocol.Job {
+	if s.cfg.Slot != nil {
+		j.Program, j.Args = s.cfg.Slot.Program, s.cfg.Slot.Args
+	}
+	return j
+}
+
+// programOf is what rank r runs, as it was named.
+func (s *Server) programOf(r rank.ID, j protocol.Job) string {
+	if guest := s.cfg.Guests[r]; guest != nil && guest.Program != "" {
+		return guest.Program
+	}
+	return j.Program
+}
+
+// start forks and holds one rank, here or in its own slot, or notes a simulated
+// one.
+func (s *Server) start(r rank.ID, j protocol.Job, id protocol.RequestID) (*process, error) {
+	if err := s.isFree(r); err != nil {
+		return nil, err
+	}
+	p := &process{rank: r, launch: id}
+	if s.cfg.Forker == nil {
+		s.keep(p)
+		return p, nil
+	}
+	env := append(slices.Clone(j.Env), protocol.EnvDirective{Op: "set", Name: "SDM_RANK", Value: strconv.Itoa(int(r))})
+	if j.Size > 0 {
+		env = append(env, protocol.EnvDirective{Op: "set", Name: "SDM_SIZE", Value: strconv.Itoa(j.Size)})
+	}
+	var err error
+	if guest := s.cfg.Guests[r]; guest != nil {
+		p.child, err = s.startThere(guest, j, env)
+	} else {
+		p.child, err = s.startHere(r, j, env)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, s.adopt(p)
+}
+
+func (s *Server) startHere(r rank.ID, j protocol.Job, directives []protocol.EnvDirective) (*local.Process, error) {
+	env, err := launch.Environ(s.cfg.Env, directives)
+	if err != nil {
+		return nil, &protocol.Fault{Kind: protocol.FaultUsage, Message: err.Error()}
+	}
+	return s.cfg.Forker.Hold(local.Spec{
+		Rank: r, Program: j.Program, Args: j.Args, Cwd: j.Cwd, Env: env,
+		Stdin: j.Stdin.Contains(r), Through: s.cfg.Through, TTY: j.TTY,
+	})
+}
+
+// startThere has the process in the rank's own slot start it: it has the
+// environment, the descriptors and the parent that the starter meant.
+func (s *Server) startThere(guest *local.Guest, j protocol.Job, directives []protocol.EnvDirective) (*local.Process, error) {
+	if j.TTY {
+		return nil, &protocol.Fault{Kind: protocol.FaultUsage, Message: "a rank that a starter has started cannot get a terminal", Hint: "leave --tty out"}
+	}
+	spec := local.HoldSpec{
+		Program: j.Program, Args: j.Args, Cwd: j.Cwd, Env: directives,
+		Stdin: j.Stdin.Contains(guest.Rank), Through: s.cfg.Through,
+	}
+	if guest.Program != "" { // it knows better than our own slot
+		spec.Program, spec.Args = "", nil
+	}
+	return guest.Hold(spec)
+}
+
+// adopt takes over the streams of a fresh child and waits for its end.
+func (s *Server) adopt(p *process) error {
+	if p.child.Stdin != nil {
+		p.in = &feeder{file: p.child.Stdin}
+	}
+	if p.child.Stdout != nil {
+		var err error
+		if p.out, err = newOutput(p.rank, s.up, p.child.Stdout, p.child.Stderr); err != nil {
+			p.kill()
+			return err
+		}
+	}
+	s.keep(p)
+	p.startPumps()
+	s.tasks.Go(func() {
+		exit := p.child.Wait()
+		s.lane.do(job{run: func() { s.ended(p, exit) }})
+	})
+	return nil
+}
+
+// ended tells the back end that a rank has been reaped.
+func (s *Server) ended(p *process, exit protocol.Exit) {
+	if !s.closed && s.find(p.rank) == p && !p.letGo() {
+		s.backend.Ended(p.rank, exit)
+	}
+}
+
+func (s *Server) isFree(r rank.ID) error {
+	if p := s.find(r); p != nil && !p.isEnded() {
+		return &protocol.Fault{Kind: protocol.FaultState, Message: "the rank is there already", Hint: "kill it first"}
+	}
+	return nil
+}
+
+func (s *Server) target(p *process, j protocol.Job) backend.Target {
+	t := backend.Target{Rank: p.rank, Program: j.Program, Held: true}
+	switch {
+	case p.child != nil:
+		t.PID, t.Program = p.child.PID, p.child.Program
+	case s.cfg.SimulatedPID != nil:
+		t.PID = s.cfg.SimulatedPID(p.rank)
+	}
+	return t
+}
+
+// attach takes control of running processes.
+func (s *Server) attach(d tree.Deliver, args protocol.Args) {
+	if s.refuseWhenClosed(d, "attach") {
+		return
+	}
+	pids, err := s.pidsOf(args)
+	if err != nil {
+		s.up.reply(d.ID, fault(d.Ranks, protocol.FaultLaunch, "attach", err.Error(), ""))
+		return
+	}
+	b := batch{id: d.ID, limit: args.Limit}
+	for r := range d.Ranks.All() {
+		t, err := s.found(r, pids[r])
+		if err != nil {
+			s.up.reply(d.ID, errorGroup(one(r), "attach", err))
+			continue
+		}
+		p := &process{rank: r, launch: d.ID}
+		s.keep(p)
+		b.add(p, t, protocol.Started{Host: s.cfg.Host, Program: t.Program, Attached: true})
+	}
+	s.handOver(b, "", d)
+}
+
+// pidsOf says which processes the ranks are: those that were named, those of a
+// job, or those that we were started for.
+func (s *Server) pidsOf(args protocol.Args) (map[rank.ID]int, error) {
+	pids := map[rank.ID]int{}
+	for r, pid := range s.cfg.Existing {
+		pids[r] = pid
+	}
+	if args.JobID != "" {
+		table, _, err := launch.RanksOfJob(args.JobID, s.cfg.Host)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range table {
+			pids[p.Rank] = p.PID
+		}
+	}
+	for _, p := range args.Pids {
+		pids[p.Rank] = p.PID
+	}
+	return pids, nil
+}
+
+// found looks at the process that a rank is said to be.
+func (s *Server) found(r rank.ID, pid int) (backend.Target, error) {
+	if err := s.isFree(r); err != nil {
+		return backend.Target{}, err
+	}
+	if pid <= 0 {
+		return backend.Target{}, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no process is named for the rank"}
+	}
+	t := backend.Target{Rank: r, PID: pid}
+	if s.cfg.Forker == nil {
+		return t, nil
+	}
+	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
+		return t, &protocol.Fault{Kind: protocol.FaultLaunch, Message: fmt.Sprintf("no process %d on %s", pid, s.cfg.Host)}
+	}
+	t.Program, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)) // not allowed: gdb will say why
+	return t, nil
+}
+
+// batch is the ranks of one launch or attach on their way to the back end.
+type batch struct {
+	id      protocol.RequestID
+	limit   int // of column pid
+	targets []backend.Target
+	begun   []begun
+}
+
+// begun is the ranks of one program that have been started the same way; a job
+// has few of these.
+type begun struct {
+	started protocol.Started
+	ranks   []rank.ID
+	pids    map[int][]rank.ID
+}
+
+func (b *batch) add(p *process, t backend.Target, started protocol.Started) {
+	b.targets = append(b.targets, t)
+	i := slices.IndexFunc(b.begun, func(g begun) bool { return g.started == started })
+	if i < 0 {
+		i = len(b.begun)
+		b.begun = append(b.begun, begun{started: started, pids: map[int][]rank.ID{}})
+	}
+	g := &b.begun[i]
+	g.ranks, g.pids[t.PID] = append(g.ranks, p.rank), append(g.pids[t.PID], p.rank)
+}
+
+// events tells of the ranks, one group for each program.
+func (b *batch) events() []protocol.Group {
+	var out []protocol.Group
+	for _, g := range b.begun {
+		pids := make([]protocol.ValueCount, 0, len(g.pids))
+		for pid, ranks := range g.pids {
+			pids = append(pids, protocol.ValueCount{Value: strconv.Itoa(pid), Ranks: rank.Of(ranks...)})
+		}
+		out = append(out, protocol.Group{
+			Kind: protocol.KindStarted, Ranks: rank.Of(g.ranks...), Body: protocol.Canonical(g.started),
+			Columns: []protocol.Column{protocol.ColumnOfValues("pid", pids, b.limit).Folded()},
+		})
+	}
+	return out
+}
+
+// handOver tells of the ranks and then gives them to the back end: its events
+// follow theirs.
+func (s *Server) handOver(b batch, stopAt string, d tree.Deliver) {
+	if len(b.targets) == 0 {
+		return
+	}
+	s.up.events(b.events()...)
+	s.backend.Attach(b.id, b.targets, stopAt, d.Wait)
+}

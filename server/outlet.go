@@ -1,0 +1,65 @@
+package server
+
+import (
+	"context"
+	"sync/atomic"
+
+	"sdm/protocol"
+	"sdm/tree"
+)
+
+// Uplink is this server's vertex of the tree, as the server sees it; the
+// overlay's Loop is one. Inputs are taken in call order.
+type Uplink interface {
+	// Post never blocks.
+	Post(in ...tree.Input)
+	// PostOutput is the same, but first waits while the way up is congested, at
+	// most until ctx ends.
+	PostOutput(ctx context.Context, in tree.LocalEvents) error
+}
+
+// outlet is the way up as long as the session lasts, and a hole afterwards: a
+// rank that was let go writes on.
+type outlet struct {
+	up   Uplink
+	life context.Context // ends when closed; pumps outlive the call that starts them
+	end  context.CancelFunc
+	shut atomic.Bool
+}
+
+func newOutlet(up Uplink) *outlet {
+	life, end := context.WithCancel(context.Background())
+	return &outlet{up: up, life: life, end: end}
+}
+
+func (o *outlet) close() {
+	o.shut.Store(true)
+	o.end()
+}
+
+func (o *outlet) post(in ...tree.Input) {
+	if !o.shut.Load() {
+		o.up.Post(in...)
+	}
+}
+
+func (o *outlet) events(groups ...protocol.Group) {
+	if len(groups) > 0 {
+		o.post(tree.LocalEvents{Groups: groups})
+	}
+}
+
+func (o *outlet) reply(id protocol.RequestID, groups ...protocol.Group) {
+	in := make([]tree.Input, len(groups))
+	for i, g := range groups {
+		in[i] = tree.LocalReply{ID: id, Group: g}
+	}
+	o.post(in...)
+}
+
+// await returns when the way up has room.
+func (o *outlet) await() {
+	if !o.shut.Load() {
+		o.up.PostOutput(o.life, tree.LocalEvents{})
+	}
+}

@@ -1,0 +1,61 @@
+package server
+
+import (
+	"math"
+	"time"
+
+	"sdm/backend"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// parting is the number of a request that nobody has made: the session's are
+// counted from 1.
+const parting protocol.RequestID = math.MaxUint64
+
+// letRun lets go of all ranks, those that we started included: the master is lost,
+// and they are to run on. It returns when they have been let go, or could not be.
+func (s *Server) letRun() {
+	over := make(chan struct{})
+	s.lane.do(job{slow: true, run: func() { s.part(); close(over) }})
+	<-over
+}
+
+// part runs in the lane.
+func (s *Server) part() {
+	if s.closed {
+		return
+	}
+	s.mu.Lock()
+	for r, p := range s.processes {
+		if !p.isEnded() {
+			s.leaving = s.leaving.Union(one(r))
+		}
+	}
+	ranks := s.leaving
+	s.parted = make(chan struct{})
+	s.mu.Unlock()
+	if ranks.IsEmpty() {
+		return
+	}
+	s.backend.Do(backend.Request{ID: parting, Ranks: ranks, Wait: s.cfg.CloseWait, Command: protocol.Command{Name: "detach"}})
+	late := time.NewTimer(s.cfg.CloseWait)
+	defer late.Stop()
+	select {
+	case <-s.parted:
+	case <-late.C:
+		s.cfg.Log.Warn("not all ranks could be let go in time; they are killed")
+	}
+}
+
+// left notes ranks that have gone, or that cannot be let go.
+func (s *Server) left(ranks rank.Set) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.leaving.IsEmpty() {
+		return
+	}
+	if s.leaving = s.leaving.Minus(ranks); s.leaving.IsEmpty() {
+		close(s.parted)
+	}
+}

@@ -1,0 +1,88 @@
+package server
+
+import (
+	"sync"
+
+	"sdm/launch/local"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// process is one rank of this server: started here, attached, or simulated (the
+// last two have neither a child process nor streams).
+type process struct {
+	rank   rank.ID
+	launch protocol.RequestID // that brought it here
+	child  *local.Process
+	out    *output // nil: not ours to read
+	in     *feeder // nil: not fed
+
+	pumps sync.WaitGroup
+
+	mu       sync.Mutex
+	ended    bool
+	detached bool
+}
+
+// startPumps begins to hand on what the rank writes.
+func (p *process) startPumps() {
+	if p.out == nil {
+		return
+	}
+	for _, s := range p.out.streams {
+		p.pumps.Go(func() { p.out.pump(s) })
+	}
+}
+
+// noteEnd takes in an event that ends our part in the rank.
+func (p *process) noteEnd(kind protocol.Kind) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = p.ended || kind.IsEnd()
+	p.detached = p.detached || kind == protocol.KindDetached
+}
+
+func (p *process) isEnded() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended
+}
+
+// letGo tells whether the person has let the rank run on without us.
+func (p *process) letGo() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.detached
+}
+
+// runsFree tells whether that rank is a child of ours that still lives.
+func (p *process) runsFree() bool {
+	if p.child == nil || !p.letGo() {
+		return false
+	}
+	select {
+	case <-p.child.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+// kill ends the rank if we started it.
+func (p *process) kill() {
+	if p.child != nil {
+		p.child.Kill()
+	}
+}
+
+// close returns when the goroutines of the rank's streams have ended. The rank
+// is to be gone: bytes that are still in its pipes are lost.
+func (p *process) close() {
+	if p.in != nil {
+		p.in.close()
+	}
+	if p.out != nil {
+		p.out.close()
+	}
+	p.pumps.Wait()
+}

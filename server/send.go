@@ -1,0 +1,53 @@
+package server
+
+import (
+	"errors"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/tree"
+)
+
+// send writes to the standard input of ranks. A rank answers when its pipe has
+// taken all bytes, so that whoever sends much waits for those who read slowly.
+func (s *Server) send(d tree.Deliver, args protocol.Args) {
+	for r := range d.Ranks.All() {
+		p := s.find(r)
+		if f := refusal(p, s.cfg.Through); f != nil {
+			s.up.reply(d.ID, faultGroup(one(r), f))
+			continue
+		}
+		p.in.send(args.Data, args.EOF, func(err error) { s.up.reply(d.ID, sent(r, err)) })
+	}
+}
+
+// refusal says why a rank cannot be sent anything; nil if it can.
+func refusal(p *process, through bool) *protocol.Fault {
+	f := &protocol.Fault{Kind: protocol.FaultState, Op: "send"}
+	switch {
+	case p == nil:
+		f.Message = "the rank has not been started"
+	case p.isEnded():
+		f.Message = "the rank has ended"
+	case p.in != nil:
+		return nil
+	case through:
+		f.Message = "the standard input of the rank belongs to the starter"
+	case p.child == nil:
+		f.Message = "we did not start the rank: its standard input is not ours"
+	default:
+		f.Kind, f.Message, f.Hint = protocol.FaultUsage, "the rank does not read our standard input", "name it with --stdin when you start the job"
+	}
+	return f
+}
+
+func sent(r rank.ID, err error) protocol.Group {
+	if err == nil {
+		return done(one(r))
+	}
+	f := &protocol.Fault{Kind: protocol.FaultState, Op: "send", Message: err.Error()}
+	if errors.Is(err, errStdinFull) {
+		f.Hint = "let it run until it reads"
+	}
+	return faultGroup(one(r), f)
+}

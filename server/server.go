@@ -1,0 +1,220 @@
+// Package server provides one server of the tree: a vertex with a debugger and
+// the ranks that it starts, feeds and listens to.
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"syscall"
+
+	"sdm/backend"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/tree"
+)
+
+// Server is what hangs at a vertex: the back end and the ranks of this host.
+//
+// Its goroutines, all waited for by close: one for each slow job (launch, quit),
+// two for the output of each rank, one that waits for the rank's end, one while
+// something is written to its standard input. deliver is called by the goroutine
+// of the vertex's loop and does not block; the back end's by the lane.
+type Server struct {
+	cfg     Config
+	up      *outlet
+	lane    lane
+	backend backend.Backend // called in the lane only
+	closed  bool            // the back end has been closed; in the lane only
+	tasks   sync.WaitGroup
+
+	mu        sync.Mutex
+	processes map[rank.ID]*process
+	all       []*process // former ones of restarted ranks too
+	history   history
+	leaving   rank.Set      // ranks that part waits for
+	parted    chan struct{} // closed when none is left
+}
+
+// newServer makes a server that speaks up through the given vertex.
+func newServer(cfg Config, up Uplink) (*Server, error) {
+	s := &Server{cfg: cfg.withDefaults(), up: newOutlet(up), processes: map[rank.ID]*process{}, history: history{most: cfg.Answers}}
+	var err error
+	s.backend, err = s.cfg.NewBackend(sink{s})
+	return s, err
+}
+
+// deliver takes a request for ranks of this server. Each of them answers exactly
+// once. It is called in the order of the requests.
+func (s *Server) deliver(d tree.Deliver) {
+	var c protocol.Command
+	if err := json.Unmarshal(d.Body, &c); err != nil {
+		s.up.reply(d.ID, fault(d.Ranks, protocol.FaultInternal, "", "the command cannot be read: "+err.Error(), ""))
+		return
+	}
+	info, known := protocol.LookupCommand(c.Name)
+	switch {
+	case known && info.Place == protocol.AtTarget:
+		s.lane.do(job{run: func() { s.atTarget(d, c) }})
+	case c.Name == "launch" && s.cfg.Existing != nil:
+		s.lane.do(job{run: func() { s.attach(d, protocol.Args{}) }})
+	case c.Name == "launch":
+		s.lane.do(job{slow: true, run: func() { s.launch(d, c.Args) }})
+	case c.Name == "attach":
+		s.lane.do(job{run: func() { s.attach(d, c.Args) }})
+	case c.Name == "send":
+		s.lane.do(job{run: func() { s.send(d, c.Args) }})
+	case c.Name == "expand":
+		s.lane.do(job{run: func() { s.expand(d, c.Args) }})
+	case c.Name == "quit":
+		s.lane.do(job{slow: true, run: func() { s.quit(d) }})
+	default:
+		s.up.reply(d.ID, fault(d.Ranks, protocol.FaultUsage, c.Name, fmt.Sprintf("servers do not know the command %q", c.Name), ""))
+	}
+}
+
+func (s *Server) atTarget(d tree.Deliver, c protocol.Command) {
+	if s.refuseWhenClosed(d, c.Name) {
+		return
+	}
+	s.backend.Do(backend.Request{ID: d.ID, Ranks: d.Ranks, Wait: d.Wait, Command: c})
+}
+
+func (s *Server) refuseWhenClosed(d tree.Deliver, op string) bool {
+	if s.closed {
+		s.up.reply(d.ID, fault(d.Ranks, protocol.FaultState, op, "the session is over", ""))
+	}
+	return s.closed
+}
+
+// quit lets go of all ranks, not only of those that are asked: the session ends.
+func (s *Server) quit(d tree.Deliver) {
+	s.endBackend()
+	s.up.reply(d.ID, done(d.Ranks))
+}
+
+// endBackend kills what we started, detaches from the rest and ends the engines.
+// It runs in the lane.
+func (s *Server) endBackend() {
+	if s.closed {
+		return
+	}
+	s.closed = true
+	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.CloseWait)
+	defer cancel()
+	if err := s.backend.Close(ctx); err != nil {
+		s.cfg.Log.Warn("the back end ended badly", "error", err)
+	}
+	for _, p := range s.everybody() {
+		if !p.letGo() {
+			p.kill()
+		}
+	}
+}
+
+func (s *Server) expand(d tree.Deliver, args protocol.Args) {
+	s.mu.Lock()
+	groups := s.history.expand(d.Ranks, args)
+	s.mu.Unlock()
+	s.up.reply(d.ID, groups...)
+}
+
+// note gives words to the person, from the ranks of this server.
+func (s *Server) note(text string) {
+	var ranks rank.Set
+	s.mu.Lock()
+	for r := range s.processes {
+		ranks = ranks.Union(one(r))
+	}
+	s.mu.Unlock()
+	if !ranks.IsEmpty() {
+		s.up.events(protocol.Group{Kind: protocol.KindNote, Ranks: ranks, Body: protocol.Canonical(protocol.Note{Text: text})})
+	}
+}
+
+// signal passes a signal on to the ranks that we started.
+func (s *Server) signal(sig syscall.Signal) {
+	for _, p := range s.everybody() {
+		if p.child != nil {
+			p.child.Signal(sig)
+		}
+	}
+}
+
+// find gives the present process of a rank, nil if there is none.
+func (s *Server) find(r rank.ID) *process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.processes[r]
+}
+
+func (s *Server) keep(p *process) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.processes[p.rank] = p
+	s.all = append(s.all, p)
+}
+
+func (s *Server) everybody() []*process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]*process(nil), s.all...)
+}
+
+// finish ends the back end and returns when it has; what it still reports goes
+// up. It may be called while the vertex works, and more than once.
+func (s *Server) finish() {
+	over := make(chan struct{})
+	s.lane.do(job{slow: true, run: func() { s.endBackend(); close(over) }})
+	<-over
+}
+
+// close ends everything: engines, ranks, goroutines, in this order. Ranks that
+// the person let go run on, and it waits for them until ctx ends.
+func (s *Server) close(ctx context.Context) {
+	s.finish()
+	s.lane.wait()
+	s.up.close()
+	s.waitForFree(ctx)
+	if s.cfg.Forker != nil {
+		s.cfg.Forker.Close()
+	}
+	s.tasks.Wait()
+	for _, p := range s.everybody() {
+		p.close()
+	}
+}
+
+// waitForFree waits for the ranks that were let go; the others are dead by now.
+func (s *Server) waitForFree(ctx context.Context) {
+	var free []*process
+	for _, p := range s.everybody() {
+		if p.runsFree() {
+			free = append(free, p)
+		}
+	}
+	if len(free) > 0 && s.cfg.LetGo != nil {
+		s.cfg.LetGo()
+	}
+	for _, p := range free {
+		select {
+		case <-p.child.Done():
+		case <-ctx.Done():
+		}
+	}
+}
+
+// status is what a slot exits with: as the last process of its own rank.
+func (s *Server) status() int {
+	if s.cfg.Slot == nil {
+		return 0
+	}
+	status := 0
+	for _, p := range s.everybody() {
+		if p.rank == s.cfg.SlotRank && p.child != nil {
+			status = p.child.Status()
+		}
+	}
+	return status
+}

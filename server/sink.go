@@ -1,0 +1,86 @@
+package server
+
+import (
+	"slices"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// sink takes what the back end has to say: a backend.Sink. Nothing in it blocks.
+type sink struct{ s *Server }
+
+// Reply keeps answers for expand and hands them on. A rank that could not be
+// taken under control after we had started it is of no use to anybody.
+func (k sink) Reply(id protocol.RequestID, groups ...protocol.Group) {
+	if id < protocol.FirstInner {
+		k.s.mu.Lock()
+		k.s.history.add(id, groups)
+		k.s.mu.Unlock()
+	}
+	for _, g := range groups {
+		switch {
+		case g.Kind == protocol.KindFault && id == parting:
+			k.s.left(g.Ranks)
+		case g.Kind == protocol.KindFault:
+			k.killRefused(id, g.Ranks)
+		}
+	}
+	k.s.up.reply(id, folded(groups)...)
+}
+
+// folded gives groups with columns that keep no more values than they may: the
+// history has them all.
+func folded(groups []protocol.Group) []protocol.Group {
+	out := groups
+	for i, g := range groups {
+		for j, c := range g.Columns {
+			if f := c.Folded(); f.Complete() != c.Complete() {
+				if &out[0] == &groups[0] {
+					out = slices.Clone(groups)
+				}
+				if &out[i].Columns[0] == &g.Columns[0] {
+					out[i].Columns = slices.Clone(g.Columns)
+				}
+				out[i].Columns[j] = f
+			}
+		}
+	}
+	return out
+}
+
+func (k sink) killRefused(id protocol.RequestID, ranks rank.Set) {
+	for r := range ranks.All() {
+		if p := k.s.find(r); p != nil && p.launch == id {
+			p.kill()
+		}
+	}
+}
+
+// Event hands events on, after all output that the ranks had written before.
+func (k sink) Event(groups ...protocol.Group) {
+	for _, g := range groups {
+		if g.Kind == protocol.KindStopped || g.Kind.IsEnd() {
+			k.before(g)
+		}
+	}
+	k.s.up.events(groups...)
+	for _, g := range groups {
+		if g.Kind.IsEnd() {
+			k.s.left(g.Ranks)
+		}
+	}
+}
+
+func (k sink) before(g protocol.Group) {
+	for r := range g.Ranks.All() {
+		p := k.s.find(r)
+		if p == nil {
+			continue
+		}
+		if p.out != nil {
+			p.out.drain()
+		}
+		p.noteEnd(g.Kind)
+	}
+}
