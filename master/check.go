@@ -1,0 +1,182 @@
+package master
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// usage makes the error of a call that makes no sense.
+func usage(op, hint, format string, args ...any) *protocol.Fault {
+	return &protocol.Fault{Kind: protocol.FaultUsage, Op: op, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// lookup finds the command of a call, or says which one was perhaps meant.
+func lookup(name string) (protocol.CommandInfo, *protocol.Fault) {
+	if info, ok := protocol.LookupCommand(name); ok {
+		return info, nil
+	}
+	hint := "help lists the commands"
+	if near := nearest(name); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return protocol.CommandInfo{}, usage("", hint, "unknown command %q", clip(name))
+}
+
+// required are the arguments that a command cannot do without.
+var required = []struct {
+	command string
+	missing func(protocol.Args) bool
+	what    string
+}{
+	{"print", func(a protocol.Args) bool { return a.Expr == "" }, "an expression, as in print n"},
+	{"set variable", func(a protocol.Args) bool { return a.Expr == "" }, "an assignment, as in set variable n = 3"},
+	{"call", func(a protocol.Args) bool { return a.Expr == "" }, "an expression, as in call f(3)"},
+	{"ptype", func(a protocol.Args) bool { return a.Expr == "" }, "an expression or a type, as in ptype struct point"},
+	{"whatis", func(a protocol.Args) bool { return a.Expr == "" }, "an expression, as in whatis n"},
+	{"advance", func(a protocol.Args) bool { return a.Location == "" }, "a location, as in advance work.c:31"},
+	{"jump", func(a protocol.Args) bool { return a.Location == "" }, "a location, as in jump 31"},
+	{"signal", func(a protocol.Args) bool { return a.Signal == "" }, "a signal, as in signal SIGUSR1, or 0"},
+	{"handle", func(a protocol.Args) bool { return a.Signal == "" }, "a signal, as in handle SIGUSR1 nostop"},
+	{"stat", func(a protocol.Args) bool { return a.Expr == "" }, "an expression, as in stat n"},
+	{"diff", func(a protocol.Args) bool { return a.Expr == "" }, "an expression, as in diff n"},
+	{"watch", func(a protocol.Args) bool { return a.Expr == "" }, "an expression, as in watch total"},
+	{"catch", func(a protocol.Args) bool { return a.Event == "" }, "an event, as in catch throw"},
+	{"log", func(a protocol.Args) bool { return a.Location == "" || len(a.Exprs) == 0 }, "a location and expressions, as in log work.c:31, n"},
+	{"barrier", func(a protocol.Args) bool { return a.Location == "" }, "a location, as in barrier work.c:31"},
+	{"condition", func(a protocol.Args) bool { return len(a.Breakpoints) != 1 }, "one breakpoint"},
+	{"ignore", func(a protocol.Args) bool { return len(a.Breakpoints) != 1 }, "one breakpoint"},
+	{"commands", func(a protocol.Args) bool { return len(a.Breakpoints) > 1 }, "one breakpoint at most"},
+	{"thread apply", func(a protocol.Args) bool { return a.Threads == "" || a.Apply == "" }, "threads and a command, as in thread apply all backtrace"},
+	{"dump memory", func(a protocol.Args) bool { return a.File == "" || a.From == "" || a.To == "" }, "a file and two addresses"},
+	{"memory read", func(a protocol.Args) bool { return a.Expr == "" || a.Count == 0 }, "an address and a number of bytes"},
+	{"memory write", func(a protocol.Args) bool { return a.Expr == "" || len(a.Data) == 0 }, "an address and bytes"},
+	{"gdb", func(a protocol.Args) bool { return a.Text == "" }, "a gdb command line"},
+	{"mi", func(a protocol.Args) bool { return a.Text == "" }, "a GDB/MI command, as in mi -stack-info-frame"},
+	{"launch", func(a protocol.Args) bool { return a.Job == nil }, "a job"},
+	{"attach", func(a protocol.Args) bool { return len(a.Pids) == 0 && a.JobID == "" }, "process ids, or a job"},
+	{"expand", func(a protocol.Args) bool { return a.Of == 0 }, "the number of a request"},
+	{"group", func(a protocol.Args) bool { return a.Name == "" || a.Set == "" }, "a name and a set, as in group even = 0-7:2"},
+	{"focus", func(a protocol.Args) bool { return a.Set == "" }, "a set, as in focus 0-3"},
+	{"send", func(a protocol.Args) bool { return len(a.Data) == 0 && !a.EOF }, "text, or the end of file"},
+}
+
+// checkArgs refuses arguments that no rank could do anything with.
+func checkArgs(command string, a protocol.Args) *protocol.Fault {
+	for _, r := range required {
+		if r.command == command && r.missing(a) {
+			return usage(command, "", "needs %s", r.what)
+		}
+	}
+	if text, ok := notUTF8(a); ok {
+		return usage(command, "write such bytes as escapes, as in \"\\377\"", "%q is not UTF-8 text", clip(text))
+	}
+	return nil
+}
+
+// notUTF8 finds a text that JSON cannot carry as it is: it would arrive at the
+// rank as something else.
+func notUTF8(a protocol.Args) (string, bool) {
+	texts := []string{a.Expr, a.Location, a.Condition, a.By, a.Text, a.Name, a.Set, a.Format, a.Signal, a.Access, a.Event, a.Threads, a.Apply, a.File, a.From, a.To}
+	texts = slices.Concat(texts, a.Actions, a.Exprs, a.Lines)
+	if j := a.Job; j != nil {
+		texts = append(append(texts, j.Program, j.Cwd, j.StopAt), j.Args...)
+		for _, e := range j.Env {
+			texts = append(texts, e.Name, e.Value, e.Sep)
+		}
+	}
+	for _, t := range texts {
+		if !utf8.ValidString(t) {
+			return t, true
+		}
+	}
+	return "", false
+}
+
+// sets gives a rank set its meaning: the state of things when a call is made.
+// What has been looked up once stays so, since ranks may have to be asked before
+// the whole is known.
+type sets struct {
+	all         rank.Set
+	states      *session.States
+	groups      map[string]rank.Set // named by the person
+	routes      routes
+	breakpoints int // given out so far
+
+	found  map[string]rank.Set // by name
+	wanted []string            // sets that ranks must be asked for
+}
+
+// eval gives the ranks of a text, at least one; "" is all.
+func (s *sets) eval(op, text string) (rank.Set, *protocol.Fault) {
+	if text == "" {
+		text = "all"
+	}
+	set, err := rank.Parse(text, rank.Env{All: s.all, Group: s.group, Live: s.live})
+	if err != nil {
+		return rank.Set{}, usage(op, "", "%s", err)
+	}
+	if beyond := set.Minus(s.all); !beyond.IsEmpty() {
+		return rank.Set{}, usage(op, "", "there is no rank %s; the job has %s", clip(beyond.String()), s.all)
+	}
+	if set.IsEmpty() && len(s.found)+len(s.wanted) == 0 {
+		return rank.Set{}, usage(op, s.summary(), "there are no ranks in %s", clip(text))
+	}
+	return set, nil
+}
+
+// empty is the answer to a call for ranks of which there are none at the moment.
+// Nothing is wrong with the call, and the next moment may have some.
+func (s *sets) empty(op, text string) *protocol.Fault {
+	return &protocol.Fault{Kind: protocol.FaultState, Op: op, Message: "there are no ranks in " + clip(text) + " now", Hint: s.summary()}
+}
+
+// asking tells whether ranks must be asked before the sets mean anything.
+func (s *sets) asking() bool {
+	return slices.ContainsFunc(s.wanted, func(name string) bool { _, ok := s.found[name]; return !ok })
+}
+
+func (s *sets) group(name string) (rank.Set, bool) {
+	if set, ok := s.found[name]; ok {
+		return set, true
+	}
+	set, ok := s.groups[name]
+	if !ok {
+		set, ok = s.states.Lookup(name)
+	}
+	if ok {
+		s.found[name] = set
+	}
+	return set, ok
+}
+
+// summary says in a few words what the ranks are doing: "5 stopped, 3 running".
+func (s *sets) summary() string {
+	counts := map[session.State]int{}
+	var order []session.State
+	for _, g := range s.states.Groups(s.all) {
+		if counts[g.Status.State] == 0 {
+			order = append(order, g.Status.State)
+		}
+		counts[g.Status.State] += g.Ranks.Len()
+	}
+	var parts []string
+	for _, state := range order {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[state], state))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// clip shortens a text for an error, which is one line.
+func clip(text string) string {
+	const most = 60
+	if len(text) <= most {
+		return text
+	}
+	return text[:most] + "..."
+}

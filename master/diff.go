@@ -1,0 +1,147 @@
+package master
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// smallJob is up to how many ranks stat keeps every value, so that all that it
+// says is exact. Beyond that values are dropped as soon as two differ: the sets
+// of ranks that have them could be longer than all else.
+const smallJob = 64
+
+// statLimit is how many values a column of stat keeps.
+func statLimit(asked int) int {
+	if asked <= smallJob {
+		return smallJob
+	}
+	return 1
+}
+
+// difference is the result of diff.
+type difference struct {
+	Expr string `json:"expr"`
+	Side side   `json:"side"`
+}
+
+// side is where ranks stand in a diff.
+type side string
+
+const (
+	majority   side = "majority" // have the value that more than half of all have
+	others     side = "others"   // have not
+	noMajority side = "none"     // nobody has
+)
+
+// compare takes in the answers to a diff and gives them to the front ends parted
+// into the majority and the others. When there were too many values to keep, the
+// servers, which have kept their answers, are asked who has the majority's: they
+// know its hash. The ranks are not asked again.
+func (m *Master) compare(id protocol.RequestID, args protocol.Args, wait, began time.Duration) {
+	m.hold(id, func(answers []session.Event, done session.Done) {
+		values := protocol.Column{Name: "value"}
+		var results rank.Set
+		var rest []session.Event
+		for _, e := range answers {
+			i := slices.IndexFunc(e.Group.Columns, func(c protocol.Column) bool { return c.Name == "value" })
+			if e.Group.Kind != protocol.KindResult || i < 0 {
+				rest = append(rest, e)
+				continue
+			}
+			results = results.Union(e.Group.Ranks)
+			values = values.Merge(e.Group.Columns[i])
+		}
+		finish := func(groups []protocol.Group) {
+			for _, g := range groups {
+				m.stream.Push(session.Event{Name: g.Kind.String(), ID: id, Command: "diff", Group: g})
+			}
+			m.stream.Push(rest...)
+			done.Took = m.now() - began
+			m.stream.Push(session.Event{Name: session.DoneName, ID: id, Command: "diff", Done: &done})
+		}
+		hash, some := values.Majority()
+		switch {
+		case results.IsEmpty():
+			finish(nil)
+		case !some:
+			finish(parted(args.Expr, rank.Set{}, results, protocol.Column{}, values))
+		case values.Complete():
+			finish(partedByValue(args.Expr, values))
+		default:
+			m.ask("expand", results, left(wait, m.now()-began), protocol.Args{Of: id, Hash: hash, Limit: args.Limit},
+				func(answers []session.Event, _ session.Done) {
+					finish(partedByServers(args.Expr, results, values, answers))
+				})
+		}
+	})
+}
+
+// parted makes the answers of a diff; a set that is empty makes none.
+func parted(expr string, same, differ rank.Set, ofSame, ofOthers protocol.Column) []protocol.Group {
+	var groups []protocol.Group
+	add := func(ranks rank.Set, at side, c protocol.Column) {
+		if !ranks.IsEmpty() {
+			groups = append(groups, protocol.Group{
+				Kind: protocol.KindResult, Ranks: ranks, Columns: []protocol.Column{c},
+				Body: protocol.Canonical(difference{expr, at}),
+			})
+		}
+	}
+	if same.IsEmpty() {
+		add(differ, noMajority, ofOthers)
+		return groups
+	}
+	add(same, majority, ofSame)
+	add(differ, others, ofOthers)
+	return groups
+}
+
+// partedByValue compares values that are all there.
+func partedByValue(expr string, values protocol.Column) []protocol.Group {
+	var same, differ rank.Set
+	ofSame, ofOthers := protocol.Column{Name: "value"}, protocol.Column{Name: "value"}
+	for _, v := range values.Values() {
+		c := protocol.ColumnOf("value", v.Ranks, v.Value, values.Limit())
+		if 2*v.Ranks.Len() > values.Count() {
+			same, ofSame = v.Ranks, c
+			continue
+		}
+		differ, ofOthers = differ.Union(v.Ranks), ofOthers.Merge(c)
+	}
+	return parted(expr, same, differ, ofSame, ofOthers)
+}
+
+// partedByServers reads what the servers say of ranks with the majority's hash.
+// When these are no majority after all, there is none: the hash was then that of
+// nobody's value, or several values have it. Ranks whose server cannot say, for
+// it has more to keep, stand among the others.
+func partedByServers(expr string, results rank.Set, values protocol.Column, answers []session.Event) []protocol.Group {
+	var same rank.Set
+	ofSame, ofOthers := protocol.Column{Name: "value"}, protocol.Column{Name: "value"}
+	for _, e := range answers {
+		var body struct {
+			Same bool `json:"same"`
+		}
+		if e.Group.Kind != protocol.KindResult || json.Unmarshal(e.Group.Body, &body) != nil {
+			continue
+		}
+		for _, c := range e.Group.Columns {
+			switch {
+			case c.Name != "value":
+			case body.Same:
+				same, ofSame = same.Union(e.Group.Ranks), ofSame.Merge(c)
+			default:
+				ofOthers = ofOthers.Merge(c)
+			}
+		}
+	}
+	if n, _ := ofSame.Distinct(); n != 1 || 2*same.Len() <= results.Len() {
+		return parted(expr, rank.Set{}, results, protocol.Column{}, values)
+	}
+	return parted(expr, same, results.Minus(same), ofSame, ofOthers)
+}

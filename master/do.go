@@ -1,0 +1,257 @@
+package master
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// Do checks a call, gives it a number and sends it down the tree, or answers it
+// from the master's own tables; see session.Session. It does not block.
+func (m *Master) Do(_ context.Context, c session.Call) (protocol.RequestID, error) {
+	info, fault := lookup(c.Command)
+	if fault == nil {
+		fault = checkArgs(info.Name, c.Args)
+	}
+	if fault != nil {
+		return 0, fault
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if fault := m.checkPhase(info.Name); fault != nil {
+		return 0, fault
+	}
+	id, fault := m.carryOut(info, c)
+	if fault != nil {
+		return 0, fault
+	}
+	return id, nil
+}
+
+func (m *Master) checkPhase(command string) *protocol.Fault {
+	if command == "quit" && m.phase < closing {
+		return nil
+	}
+	switch m.phase {
+	case up:
+		return nil
+	case fresh, building:
+		return usage(command, "initialize comes first", "the tree does not stand yet")
+	case failed:
+		return usage(command, "end the session and look after the servers", "the tree could not be built")
+	}
+	return usage(command, "", "the session has ended")
+}
+
+func (m *Master) carryOut(info protocol.CommandInfo, c session.Call) (protocol.RequestID, *protocol.Fault) {
+	switch info.Name {
+	case "quit":
+		return m.quitCall(c.Wait), nil
+	case "groups":
+		id := m.nextID()
+		m.answer(id, info.Name, m.namedGroups()...)
+		return id, nil
+	}
+	text := c.Ranks
+	if info.Name == "focus" || info.Name == "group" {
+		text = c.Args.Set
+	}
+	s := m.sets()
+	ranks, fault := s.eval(info.Name, text)
+	if fault == nil {
+		fault = m.checkHere(info.Name, c.Args)
+	}
+	if fault != nil {
+		return 0, fault
+	}
+	id, wait := m.nextID(), m.waitOf(c.Wait)
+	if !s.asking() && ranks.IsEmpty() {
+		m.refuse(id, info.Name, m.now(), s.empty(info.Name, text))
+		return id, nil
+	}
+	if !s.asking() {
+		m.proceed(id, info, ranks, c.Args, wait)
+		return id, nil
+	}
+	began := m.now()
+	m.find(&finding{id: id, op: info.Name, text: text, sets: s, began: began, wait: wait, then: func(ranks rank.Set) {
+		m.proceed(id, info, ranks, c.Args, left(wait, m.now()-began))
+	}})
+	return id, nil
+}
+
+// number gives a new breakpoint or display its number, the same on all ranks.
+func (m *Master) number(command string, id protocol.RequestID, a *protocol.Args) {
+	switch command {
+	case "break", "watch", "catch", "log", "barrier":
+		m.lastBreak++
+		a.Breakpoint, m.breakpoint[id] = m.lastBreak, m.lastBreak
+	case "commands":
+		if len(a.Breakpoints) == 0 {
+			a.Breakpoints = []int{m.lastBreak}
+		}
+	case "display":
+		if a.Expr != "" {
+			m.lastDisplay++
+			a.Display = m.lastDisplay
+		}
+	}
+}
+
+// proceed carries out a command whose ranks are known.
+func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks rank.Set, args protocol.Args, wait time.Duration) {
+	switch info.Name {
+	case "ranks":
+		m.answer(id, info.Name, m.statusGroups(ranks)...)
+		return
+	case "focus":
+		m.answer(id, info.Name, namedGroup("", ranks))
+		return
+	case "group":
+		m.groups[args.Name] = ranks
+		m.answer(id, info.Name, namedGroup(args.Name, ranks))
+		return
+	case "stat":
+		if args.Limit == 0 {
+			args.Limit = statLimit(ranks.Len())
+		}
+	case "stacks":
+		if args.Samples > 0 {
+			m.sample(id, ranks, args, wait)
+			return
+		}
+	case "interrupt":
+		if m.sampling != nil {
+			m.sampling.interruptedBy(ranks)
+		}
+	case "diff":
+		m.compare(id, args, wait, m.now())
+	}
+	m.number(info.Name, id, &args)
+	m.pass(id, info.Name, ranks, wait, args)
+}
+
+// checkHere refuses what the master's own tables show to be wrong.
+func (m *Master) checkHere(command string, a protocol.Args) *protocol.Fault {
+	switch command {
+	case "stacks":
+		return checkSamples(a)
+	case "group":
+		return m.checkName(a.Name)
+	case "launch":
+		if err := m.programs.check(a.Job.Program); err != nil {
+			return &protocol.Fault{Kind: protocol.FaultLaunch, Op: command, Message: err.Error()}
+		}
+	case "delete", "enable", "disable", "condition", "ignore", "commands":
+		for _, n := range a.Breakpoints {
+			if n < 1 || n > m.lastBreak {
+				return usage(command, "info breakpoints lists them", "there is no breakpoint number %d", n)
+			}
+		}
+	case "undisplay":
+		for _, n := range a.Displays {
+			if n < 1 || n > m.lastDisplay {
+				return usage(command, "info display lists them", "there is no display number %d", n)
+			}
+		}
+	}
+	return nil
+}
+
+// waitOf turns the wait of a call into that of a packet, where 0 is no limit.
+func (m *Master) waitOf(wait time.Duration) time.Duration {
+	switch {
+	case wait == 0:
+		return m.cfg.Wait
+	case wait < 0:
+		return 0
+	}
+	return wait
+}
+
+func (m *Master) nextID() protocol.RequestID {
+	m.lastID++
+	return m.lastID
+}
+
+func (m *Master) sets() sets {
+	return sets{
+		all: m.states.All(), states: m.states, groups: m.groups, routes: m.routes,
+		breakpoints: m.lastBreak, found: map[string]rank.Set{},
+	}
+}
+
+// answer gives the answers to a command of the master's own, at once.
+func (m *Master) answer(id protocol.RequestID, command string, groups ...protocol.Group) {
+	began := m.now()
+	var asked rank.Set
+	for _, g := range groups {
+		asked = asked.Union(g.Ranks)
+		m.stream.Push(session.Event{Name: g.Kind.String(), ID: id, Command: command, Group: g})
+	}
+	m.stream.Push(session.Event{Name: session.DoneName, ID: id, Command: command,
+		Done: &session.Done{Asked: asked.Len(), Answered: asked.Len(), Took: m.now() - began}})
+}
+
+// statusGroups answers "ranks".
+func (m *Master) statusGroups(ranks rank.Set) []protocol.Group {
+	var groups []protocol.Group
+	for _, g := range m.states.Groups(ranks) {
+		groups = append(groups, protocol.Group{Kind: protocol.KindResult, Ranks: g.Ranks, Body: protocol.Canonical(g.Status)})
+	}
+	return groups
+}
+
+// named is the result of "focus", "group" and "groups".
+type named struct {
+	Name string `json:"name,omitempty"`
+	Set  string `json:"set"` // in canonical form
+}
+
+func namedGroup(name string, set rank.Set) protocol.Group {
+	return protocol.Group{Kind: protocol.KindResult, Ranks: set, Body: protocol.Canonical(named{name, set.String()})}
+}
+
+// maxGroups bounds the names that a front end may give.
+const maxGroups = 4096
+
+func (m *Master) checkName(name string) *protocol.Fault {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+	bad := strings.ContainsFunc(name, func(r rune) bool { return !strings.ContainsRune(letters, r) })
+	if bad || len(name) > 64 {
+		return usage("group", "use letters, digits and _", "%q cannot be the name of a group", clip(name))
+	}
+	if _, taken := m.states.Lookup(name); taken {
+		return usage("group", "take another name", "@%s already means the ranks in that state", name)
+	}
+	if _, known := m.groups[name]; !known && len(m.groups) >= maxGroups {
+		return usage("group", "use a name again", "there are already %d groups", maxGroups)
+	}
+	return nil
+}
+
+func (m *Master) namedGroups() []protocol.Group {
+	var groups []protocol.Group
+	for _, name := range slices.Sorted(maps.Keys(m.groups)) {
+		groups = append(groups, namedGroup(name, m.groups[name]))
+	}
+	return groups
+}
+
+// quitCall ends the session on behalf of a call; its done is the last event.
+// Servers that have not gone within the wait are cut off.
+func (m *Master) quitCall(wait time.Duration) protocol.RequestID {
+	id := m.nextID()
+	m.quits = append(m.quits, quitting{id, m.now()})
+	m.quit()
+	if wait = m.waitOf(wait); wait > 0 && m.quitLimit == nil {
+		m.quitLimit = time.AfterFunc(wait, m.stop)
+	}
+	return id
+}

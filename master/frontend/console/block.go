@@ -1,0 +1,90 @@
+package console
+
+import (
+	"encoding/json"
+	"strings"
+
+	"sdm/master/frontend/console/command"
+	"sdm/protocol"
+)
+
+// block is a command whose further lines are being read: commands, to "end".
+type block struct {
+	cmd   command.Command
+	from  source
+	lines []string
+}
+
+// maxBlock bounds its lines.
+const maxBlock = 1000
+
+// gather takes a line for the block that is open. It tells whether there is one.
+func (c *console) gather(line string) bool {
+	b := c.block
+	if b == nil {
+		return false
+	}
+	text := strings.TrimSpace(line)
+	switch {
+	case text == "end":
+		c.block = nil
+		b.cmd.Args.Lines = b.lines
+		if err := c.ask(b.cmd, b.from); err != nil {
+			c.mistake(b.from.at(err))
+		}
+	case len(b.lines) >= maxBlock:
+		c.block = nil
+		c.mistake(b.from.at(&command.Mistake{Text: "commands: there is no end in sight", Hint: "end, on a line of its own, is the last"}))
+	case text != "" && text[0] != '#':
+		b.lines = append(b.lines, text)
+	}
+	return true
+}
+
+// unfinished complains of a block that the end of all lines has cut off.
+func (c *console) unfinished() {
+	if b := c.block; b != nil {
+		c.block = nil
+		c.mistake(b.from.at(&command.Mistake{Text: "commands: end is missing", Hint: "end, on a line of its own, is the last"}))
+	}
+}
+
+// gathering is a barrier that not all ranks have reached: their stops are told
+// together.
+type gathering struct {
+	call *call
+	held held
+}
+
+// arrived takes in the stop of ranks at a barrier of ours; false for any other
+// event.
+func (c *console) arrived(g protocol.Group) bool {
+	var s protocol.Stop
+	if len(c.barriers) == 0 || g.Kind != protocol.KindStopped || json.Unmarshal(g.Body, &s) != nil || s.Reason != "barrier" {
+		return false
+	}
+	for _, b := range c.barriers {
+		if g.Ranks.Minus(b.call.ran).IsEmpty() {
+			b.held.add(g)
+			return true
+		}
+	}
+	return false
+}
+
+// openBarriers tells the stops at barriers that no rank is on its way to any
+// more.
+func (c *console) openBarriers() {
+	kept := c.barriers[:0]
+	for _, b := range c.barriers {
+		if !b.call.done || !b.call.moving().IsEmpty() {
+			kept = append(kept, b)
+			continue
+		}
+		for _, g := range b.held.take() {
+			c.held.add(g)
+		}
+		c.letGo()
+	}
+	c.barriers = kept
+}

@@ -1,0 +1,124 @@
+package console
+
+import (
+	"sdm/master/frontend/console/command"
+	"sdm/master/frontend/console/text"
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// call is one request of the session and what has come of it.
+type call struct {
+	id    protocol.RequestID
+	asked text.Asked
+	cmd   command.Command
+	quiet bool // ours, not the person's: nothing is written
+	// refusals of a quiet call are written.
+	refusals bool
+	starts   bool             // the launch or attach that the session begins with
+	then     func(call *call) // at its end, before anything is awaited; may be nil
+	groups   []protocol.Group
+	done     bool
+
+	// Sets of ranks by what came since the call was made. The stream keeps the
+	// order for one rank, so a rank that was resumed for this call has been
+	// seen running before it is seen to stop, but not always before it answers.
+	results, silent, running, ran, stopped rank.Set
+}
+
+// answer takes in an answer to the call.
+func (x *call) answer(g protocol.Group) {
+	x.groups = append(x.groups, g)
+	switch g.Kind {
+	case protocol.KindResult:
+		x.results = x.results.Union(g.Ranks)
+	case protocol.KindMissing:
+		x.silent = x.silent.Union(g.Ranks)
+	}
+}
+
+// happened takes in an event of ranks.
+func (x *call) happened(g protocol.Group) {
+	switch {
+	case g.Kind == protocol.KindRunning:
+		x.running, x.ran = x.running.Union(g.Ranks), x.ran.Union(g.Ranks)
+	case g.Kind == protocol.KindStopped || g.Kind.IsEnd():
+		x.running, x.stopped = x.running.Minus(g.Ranks), x.stopped.Union(g.Ranks)
+		if g.Kind.IsEnd() {
+			x.ran = x.ran.Union(g.Ranks)
+		}
+	}
+}
+
+// moving gives the ranks that the call has set in motion, or is about to, and
+// that have not stopped or ended since.
+func (x *call) moving() rank.Set {
+	switch {
+	case x.raw():
+		return x.running.Intersect(x.results) // gdb knew what it means, we see it
+	case !x.resumes():
+		return rank.Set{}
+	}
+	return x.results.Minus(x.ran).Union(x.running.Intersect(x.results.Union(x.silent)))
+}
+
+func (x *call) resumes() bool {
+	info, _ := protocol.LookupCommand(x.asked.Command)
+	return info.Resumes
+}
+
+// raw tells of a line for gdb, which may resume ranks ("gdb continue").
+func (x *call) raw() bool { return x.asked.Command == "gdb" || x.asked.Command == "mi" }
+
+// ends tells of what brings ranks to their end.
+func (x *call) ends() bool { return x.asked.Command == "kill" || x.asked.Command == "detach" }
+
+// others gives the ranks that answered otherwise than by a result.
+func (x *call) others() rank.Set {
+	var ranks rank.Set
+	for _, g := range x.groups {
+		if g.Kind != protocol.KindResult {
+			ranks = ranks.Union(g.Ranks)
+		}
+	}
+	return ranks
+}
+
+// starting gives the ranks that a launch or attach has under control and that
+// have not come to their first stop, nor ended.
+func (x *call) starting() rank.Set { return x.results.Minus(x.stopped) }
+
+// keptCalls is how many calls that are done are remembered for late answers.
+const keptCalls = 256
+
+// begin hands a call over. The error makes no sense of the command: a usage
+// fault, or the session is gone.
+func (c *console) begin(x *call, s session.Call) error {
+	id, err := c.do(s)
+	if err != nil {
+		return err
+	}
+	x.id, x.asked.Command = id, asDone(x.asked.Command, s.Command)
+	c.calls[id] = x
+	return nil
+}
+
+// asDone is the command whose answers a call brings: expand brings those of an
+// earlier one.
+func asDone(as, command string) string {
+	if as != "" {
+		return as
+	}
+	return command
+}
+
+// retire forgets the oldest of the calls that are done.
+func (c *console) retire(x *call) {
+	x.groups = nil
+	c.old = append(c.old, x.id)
+	if len(c.old) > keptCalls {
+		delete(c.calls, c.old[0])
+		c.old = c.old[1:]
+	}
+}

@@ -1,0 +1,215 @@
+package command
+
+import (
+	"strconv"
+	"strings"
+)
+
+// The argument parsers of words.go. Each reads c.Rest; a Mistake without a hint
+// gets the usage of the word.
+
+func parseNothing(c *Command) *Mistake {
+	if c.Rest != "" {
+		return &Mistake{Text: c.Name + " takes no argument, not " + quote(c.Rest)}
+	}
+	return nil
+}
+
+func parseText(c *Command) *Mistake {
+	if c.Rest == "" {
+		return &Mistake{Text: c.Name + " needs an argument"}
+	}
+	c.Text = c.Rest
+	return nil
+}
+
+func parseCount(c *Command) *Mistake {
+	if c.Rest == "" {
+		return nil
+	}
+	n, m := number(c, c.Rest, 1)
+	c.Args.Count = n
+	return m
+}
+
+// number reads a whole number of at least least, bounded so that it fits any
+// counter of gdb's.
+func number(c *Command, text string, least int) (int, *Mistake) {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || int(n) < least {
+		return 0, &Mistake{Text: c.Name + ": " + quote(text) + " is not a number from " + strconv.Itoa(least)}
+	}
+	return int(n), nil
+}
+
+func parseFrame(c *Command) *Mistake {
+	if c.Rest == "" {
+		return nil
+	}
+	text := c.Rest
+	if word, rest := cutBlank(text); word == "level" {
+		text = rest
+	}
+	n, m := number(c, text, 0)
+	if m == nil {
+		c.Args.Frame = &n
+	}
+	return m
+}
+
+// maxNumbers bounds how many breakpoints one line may name, so that "1-99999999"
+// does not cost memory.
+const maxNumbers = 1000
+
+// parseNumbers reads "1 3-5, 8", behind an optional "breakpoints" as GDB has it.
+func parseNumbers(c *Command) *Mistake {
+	rest := c.Rest
+	if word, after := cutWord(rest); word != "" && strings.HasPrefix("breakpoints", word) {
+		rest = after
+	} else if word != "" && c.Name == "delete" && strings.HasPrefix("display", word) {
+		c.Do = "undisplay"
+		return numbers(c, after, &c.Args.Displays)
+	}
+	return numbers(c, rest, &c.Args.Breakpoints)
+}
+
+// numbers reads a list of numbers and ranges.
+func numbers(c *Command, rest string, into *[]int) *Mistake {
+	for _, text := range strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' || r == ',' }) {
+		a, b, ranged := strings.Cut(text, "-")
+		first, m := number(c, a, 1)
+		if m != nil {
+			return m
+		}
+		last := first
+		if ranged {
+			if last, m = number(c, b, first); m != nil {
+				return m
+			}
+		}
+		if last-first >= maxNumbers-len(*into) {
+			return &Mistake{Text: c.Name + ": more than " + strconv.Itoa(maxNumbers) + " numbers", Hint: c.Name + " alone means all"}
+		}
+		for n := first; n <= last; n++ {
+			*into = append(*into, n)
+		}
+	}
+	return nil
+}
+
+func parseBacktrace(c *Command) *Mistake {
+	for _, word := range strings.Fields(c.Rest) {
+		if word == "full" || word == "-full" {
+			c.Args.Full = true
+			continue
+		}
+		if c.Args.Count != 0 {
+			return &Mistake{Text: c.Name + ": one number is enough"}
+		}
+		n, m := number(c, word, 1)
+		if m != nil {
+			return m
+		}
+		c.Args.Count = n
+	}
+	return nil
+}
+
+func parsePrint(c *Command) *Mistake {
+	return evaluated(c, cutAll(c))
+}
+
+// evaluated reads "[/FORMAT] EXPR".
+func evaluated(c *Command, rest string) *Mistake {
+	format, expr, m := cutFormat(c, rest)
+	if m != nil {
+		return m
+	}
+	if expr == "" {
+		return &Mistake{Text: c.Name + ": which expression?"}
+	}
+	c.Args.Format, c.Args.Expr = format, expr
+	return nil
+}
+
+// cutAll takes --all off the front of what is left of a command. Whatever else
+// begins so is an expression of C's: --all_of_them.
+func cutAll(c *Command) string {
+	if rest, ok := strings.CutPrefix(c.Rest, "--all"); ok && startsBlank(rest) {
+		c.Args.Limit = -1
+		return strings.TrimLeft(rest, blanks)
+	}
+	return c.Rest
+}
+
+// parseValues reads an expression whose values are compared.
+func parseValues(c *Command) *Mistake {
+	if c.Args.Expr = cutAll(c); c.Args.Expr == "" {
+		return &Mistake{Text: c.Name + ": which expression?"}
+	}
+	return nil
+}
+
+// cutFormat takes "/FORMAT" off the front.
+func cutFormat(c *Command, rest string) (format, after string, m *Mistake) {
+	if !strings.HasPrefix(rest, "/") {
+		return "", rest, nil
+	}
+	format, after = cutBlank(rest[1:])
+	for i := range len(format) {
+		if b := format[i]; !(b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '-' && i == 0) {
+			return "", "", &Mistake{Text: c.Name + ": " + quote("/"+format) + " is not a format", Hint: c.Name + "/x, for example"}
+		}
+	}
+	if format == "" {
+		return "", "", &Mistake{Text: c.Name + ": which format?", Hint: c.Name + "/x, for example"}
+	}
+	return format, after, nil
+}
+
+// passNeed hands the line to gdb under the full name of the word.
+func passNeed(c *Command) *Mistake {
+	if c.Rest == "" {
+		return &Mistake{Text: c.Name + " needs an argument"}
+	}
+	c.Args.Text = c.Name + " " + c.Rest
+	return nil
+}
+
+// passWord is passNeed for info, whose help is gdb's own.
+func passWord(c *Command) *Mistake {
+	if c.Rest == "" {
+		return &Mistake{Text: "info: about what?", Hint: "info breakpoints, locals, args, threads, stack, or what gdb knows: \"gdb help info\""}
+	}
+	return passNeed(c)
+}
+
+// passFormat is passNeed for words that may have a format right behind them.
+func passFormat(c *Command) *Mistake {
+	c.Args.Text = strings.TrimSpace(c.Name + " " + c.Rest)
+	if strings.HasPrefix(c.Rest, "/") {
+		c.Args.Text = c.Name + c.Rest
+	}
+	if c.Rest == "" && c.Name == "output" {
+		return &Mistake{Text: "output: which expression?"}
+	}
+	return nil
+}
+
+func parseGDB(c *Command) *Mistake {
+	if c.Rest == "" {
+		return &Mistake{Text: "gdb: which command?"}
+	}
+	c.Args.Text = c.Rest
+	return nil
+}
+
+func parseMI(c *Command) *Mistake {
+	if !strings.HasPrefix(c.Rest, "-") || len(c.Rest) < 2 {
+		return &Mistake{Text: "mi: a GDB/MI command begins with -", Hint: "mi -stack-info-depth"}
+	}
+	c.Args.Text = c.Rest
+	return nil
+}
+
+func startsBlank(s string) bool { return s != "" && strings.IndexByte(blanks, s[0]) >= 0 }

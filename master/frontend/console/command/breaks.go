@@ -1,0 +1,161 @@
+package command
+
+import (
+	"strconv"
+	"strings"
+)
+
+// The arguments of words about breakpoints of all kinds.
+
+func parseHbreak(c *Command) *Mistake {
+	c.Args.Hardware = true
+	return parseBreak(c)
+}
+
+func parseThbreak(c *Command) *Mistake {
+	c.Args.Hardware = true
+	return parseTbreak(c)
+}
+
+// accesses are the arguments of the session for the words of watching.
+var accesses = map[string]string{"watch": "", "rwatch": "read", "awatch": "access"}
+
+func parseWatch(c *Command) *Mistake {
+	expr, condition, found := cutIf(c.Rest)
+	switch {
+	case expr == "":
+		return &Mistake{Text: c.Name + ": which expression?"}
+	case found && condition == "":
+		return &Mistake{Text: c.Name + ": no condition behind if"}
+	}
+	c.Args.Expr, c.Args.Condition, c.Args.Access = expr, condition, accesses[c.Name]
+	return nil
+}
+
+func parseCatch(c *Command) *Mistake {
+	event, condition, found := cutIf(c.Rest)
+	switch {
+	case event == "":
+		return &Mistake{Text: c.Name + ": which event?"}
+	case found && condition == "":
+		return &Mistake{Text: c.Name + ": no condition behind if"}
+	}
+	c.Args.Event, c.Args.Condition = event, condition
+	c.Args.Temporary = c.Name == "tcatch"
+	return nil
+}
+
+// cutNumber reads the number of a breakpoint off the front.
+func cutNumber(c *Command) (rest string, m *Mistake) {
+	text, rest := cutBlank(c.Rest)
+	if text == "" {
+		return "", &Mistake{Text: c.Name + ": which breakpoint?"}
+	}
+	n, m := number(c, text, 1)
+	c.Args.Breakpoints = []int{n}
+	return rest, m
+}
+
+func parseCondition(c *Command) *Mistake {
+	condition, m := cutNumber(c)
+	c.Args.Condition = condition
+	return m
+}
+
+func parseIgnore(c *Command) *Mistake {
+	rest, m := cutNumber(c)
+	if m != nil {
+		return m
+	}
+	if rest == "" {
+		return &Mistake{Text: "ignore: how many times?"}
+	}
+	c.Args.Count, m = number(c, rest, 0)
+	return m
+}
+
+func parseCommands(c *Command) *Mistake {
+	if c.Rest == "" {
+		return nil
+	}
+	rest, m := cutNumber(c)
+	if m == nil && rest != "" {
+		m = &Mistake{Text: "commands: the commands stand on the lines that follow, then end"}
+	}
+	return m
+}
+
+// parseLog reads "LOCATION [if CONDITION], EXPR, EXPR...".
+func parseLog(c *Command) *Mistake {
+	parts := cutCommas(c.Rest)
+	if len(parts) < 2 {
+		return &Mistake{Text: "log: a location and expressions are needed", Hint: "log work.c:31, n, sum"}
+	}
+	for _, e := range parts[1:] {
+		if e == "" {
+			return &Mistake{Text: "log: an expression is missing between commas"}
+		}
+	}
+	c.Args.Exprs = parts[1:]
+	location, condition, found := cutIf(parts[0])
+	if found && condition == "" {
+		return &Mistake{Text: "log: no condition behind if"}
+	}
+	c.Args.Location, c.Args.Condition = location, condition
+	return checkLocation(c, location)
+}
+
+// maxExprs bounds what one log may tell.
+const maxExprs = 50
+
+// cutCommas parts a text at the commas outside of brackets and quotes.
+func cutCommas(s string) []string {
+	var parts []string
+	depth, within, begin := 0, byte(0), 0
+	for i := 0; i < len(s); i++ {
+		b := s[i]
+		switch {
+		case within != 0 && b == '\\':
+			i++
+		case within != 0:
+			if b == within {
+				within = 0
+			}
+		case b == '"' || b == '\'':
+			within = b
+		case strings.IndexByte("([{", b) >= 0:
+			depth++
+		case strings.IndexByte(")]}", b) >= 0:
+			depth--
+		case b == ',' && depth <= 0 && len(parts) < maxExprs:
+			parts = append(parts, strings.Trim(s[begin:i], blanks))
+			begin = i + 1
+		}
+	}
+	return append(parts, strings.Trim(s[begin:], blanks))
+}
+
+func parseBarrier(c *Command) *Mistake {
+	if c.Rest == "" {
+		return &Mistake{Text: "barrier: at which location?"}
+	}
+	return parseBreak(c)
+}
+
+// parseSetBreakpoint takes "pending on|off" for the console; what else gdb sets of
+// breakpoints goes to gdb.
+func parseSetBreakpoint(c *Command) *Mistake {
+	rest, ok := strings.CutPrefix(c.Rest, "pending")
+	if !ok || !(rest == "" || startsBlank(rest)) {
+		c.Do = "gdb"
+		return passNeed(c)
+	}
+	switch word := strings.Trim(rest, blanks); word {
+	case "on":
+		c.Number = 1
+	case "off", "auto":
+	default:
+		return &Mistake{Text: "set breakpoint pending: on or off, not " + strconv.Quote(word)}
+	}
+	return nil
+}

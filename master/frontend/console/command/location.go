@@ -1,0 +1,130 @@
+package command
+
+import (
+	"strings"
+)
+
+func parseBreak(c *Command) *Mistake {
+	location, condition, found := cutIf(c.Rest)
+	if found && condition == "" {
+		return &Mistake{Text: c.Name + ": no condition behind if"}
+	}
+	if m := checkLocation(c, location); m != nil {
+		return m
+	}
+	c.Args.Location, c.Args.Condition = location, condition
+	return nil
+}
+
+func parseTbreak(c *Command) *Mistake {
+	c.Args.Temporary = true
+	return parseBreak(c)
+}
+
+func parseLocation(c *Command) *Mistake {
+	c.Args.Location = c.Rest
+	return checkLocation(c, c.Rest)
+}
+
+// checkLocation refuses what GDB has behind a location and what we would
+// misread as part of it.
+func checkLocation(c *Command, location string) *Mistake {
+	fields := strings.Fields(location)
+	for i, word := range fields {
+		if i == 0 && len(fields) > 1 && strings.HasPrefix(word, "-") {
+			return &Mistake{Text: c.Name + ": the option " + word + " is not available", Hint: "FILE:LINE, FUNCTION, LINE or *ADDRESS"}
+		}
+		if i > 0 && (word == "thread" || word == "task" || word == "inferior") && i+1 < len(fields) {
+			return &Mistake{Text: c.Name + ": \"" + word + "\" behind a location is not available", Hint: "to choose ranks: [SET] " + c.Name + " " + fields[0]}
+		}
+	}
+	return nil
+}
+
+// cutIf parts "LOCATION if CONDITION": at the first "if" that stands alone,
+// outside of quotes and parentheses (as GDB, "if(" counts too).
+func cutIf(s string) (location, condition string, found bool) {
+	depth, within := 0, byte(0)
+	for i := 0; i < len(s); i++ {
+		b := s[i]
+		switch {
+		case within != 0:
+			if b == within {
+				within = 0
+			}
+		case b == '"' || b == '\'':
+			within = b
+		case b == '(' || b == '<':
+			depth++
+		case b == ')' || b == '>':
+			depth--
+		case depth <= 0 && isIf(s, i):
+			return strings.Trim(s[:i], blanks), strings.Trim(s[i+2:], blanks), true
+		}
+	}
+	return s, "", false
+}
+
+func isIf(s string, i int) bool {
+	if !strings.HasPrefix(s[i:], "if") || i > 0 && strings.IndexByte(blanks, s[i-1]) < 0 {
+		return false
+	}
+	rest := s[i+2:]
+	return rest == "" || rest[0] == '(' || startsBlank(rest)
+}
+
+// parseList reads what GDB's list reads: "", "-", "FIRST,LAST", "FIRST,",
+// ",LAST", a location, "FILE:FIRST,LAST".
+func parseList(c *Command) *Mistake {
+	switch c.Rest {
+	case "":
+		c.Page = 1
+		return nil
+	case "-":
+		c.Page = -1
+		return nil
+	}
+	first, last, ranged := cutLast(c.Rest, ',')
+	if !ranged {
+		return parseLocation(c)
+	}
+	first, last = strings.Trim(first, blanks), strings.Trim(last, blanks)
+	if file, line, ok := cutLast(first, ':'); ok {
+		c.Args.Location, first = file+":"+line, line
+	}
+	return listRange(c, first, last)
+}
+
+// listLines is how many lines GDB lists at a time.
+const listLines = 10
+
+func listRange(c *Command, first, last string) *Mistake {
+	var m *Mistake
+	a, b := 0, 0
+	if first != "" {
+		if a, m = number(c, first, 1); m != nil {
+			return m
+		}
+		b = a + listLines - 1
+	}
+	if last != "" {
+		if b, m = number(c, last, max(a, 1)); m != nil {
+			return m
+		}
+		if first == "" {
+			a = max(1, b-listLines+1)
+		}
+	}
+	if a == 0 {
+		return &Mistake{Text: "list: " + quote(c.Rest) + " is no range of lines"}
+	}
+	c.Args.First, c.Args.Last = a, b
+	return nil
+}
+
+func cutLast(s string, sep byte) (before, after string, found bool) {
+	if i := strings.LastIndexByte(s, sep); i >= 0 {
+		return s[:i], s[i+1:], true
+	}
+	return s, "", false
+}

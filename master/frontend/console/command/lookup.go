@@ -1,0 +1,132 @@
+package command
+
+import (
+	"slices"
+	"strings"
+)
+
+// pairs are the first words whose second word is looked up too, and how many
+// letters of it are needed at least, so that what GDB means by a shorter one
+// goes to gdb ("info l" is not "info locals").
+var pairs = map[string]map[string]int{
+	"info": {"breakpoints": 1, "locals": 2, "args": 2, "threads": 2, "stack": 3, "hosts": 3,
+		"registers": 1, "signals": 3, "sharedlibrary": 2, "display": 2},
+	"thread": {"apply": 3},
+	"set":    {"variable": 3, "wait": 2, "echo": 4, "breakpoint": 2},
+}
+
+// Lookup finds a word by its name, one of its abbreviations, or a beginning
+// that no other word has.
+func Lookup(text string) (Word, error) {
+	w, m := lookup(text)
+	if m != nil {
+		return Word{}, m
+	}
+	return *w, nil
+}
+
+func lookup(text string) (*Word, *Mistake) {
+	var found []*Word
+	for i := range words {
+		w := &words[i]
+		if w.Name == text || slices.Contains(w.Short, text) {
+			return w, nil
+		}
+		if strings.HasPrefix(w.Name, text) && !strings.Contains(w.Name, " ") {
+			found = append(found, w)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return nil, unknown(text)
+	}
+	names := make([]string, len(found))
+	for i, w := range found {
+		names[i] = w.Name
+	}
+	slices.Sort(names)
+	return nil, &Mistake{Text: quote(text) + " may be " + orList(names), Hint: "type more of it"}
+}
+
+// second tries to join the first word of rest to w: "info" and "b 1" give
+// "info breakpoints" and "1".
+func second(w *Word, rest string) (*Word, string) {
+	subs, ok := pairs[w.Name]
+	if !ok {
+		return w, rest
+	}
+	text, after := cutWord(rest)
+	if w.Name == "info" && text == "s" { // GDB: info s is info stack
+		text = "stack"
+	}
+	for name, least := range subs {
+		if len(text) >= least && strings.HasPrefix(name, text) {
+			full, _ := lookup(w.Name + " " + name)
+			return full, after
+		}
+	}
+	return w, rest
+}
+
+func unknown(text string) *Mistake {
+	m := &Mistake{Text: "unknown command " + quote(text)}
+	if near := nearest(text); near != "" {
+		m.Hint = "did you mean \"" + near + "\"?"
+	} else {
+		m.Hint = "help lists the commands"
+	}
+	return m
+}
+
+// nearest gives the word that differs least, in letters; "" if none is near.
+func nearest(text string) string {
+	best, at := "", 3
+	if len(text) < 4 {
+		at = 2
+	}
+	for _, w := range words {
+		if strings.Contains(w.Name, " ") || w.later != "" {
+			continue
+		}
+		if d := distance(text, w.Name); d < at && d < len(w.Name) {
+			best, at = w.Name, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters to add, drop, change or swap with a neighbour
+// between a and b (optimal string alignment).
+func distance(a, b string) int {
+	if len(a) > 32 { // no word is so long; bounds the work for a pasted line
+		return len(a)
+	}
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := last[j-1]
+			if a[i-1] != b[j-1] {
+				change++
+			}
+			row[j] = min(change, last[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
+
+func orList(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}

@@ -1,0 +1,84 @@
+package command
+
+import (
+	"strings"
+	"time"
+)
+
+// Exports are the forms in which stacks can be given to other programs.
+const (
+	Folded = "folded" // a line a stack, for flame graphs
+	DOT    = "dot"    // for Graphviz
+	JSON   = "json"
+)
+
+// parseStacks reads "[function|line|address] [--samples N [--every DURATION]]
+// [--folded|--dot|--json] [> FILE]".
+func parseStacks(c *Command) *Mistake {
+	rest := c.Rest
+	if before, file, ok := strings.Cut(rest, ">"); ok {
+		if rest, c.File = before, strings.Trim(file, blanks); c.File == "" {
+			return &Mistake{Text: "stacks: into which file?"}
+		}
+	}
+	words := strings.Fields(rest)
+	for i := 0; i < len(words); i++ {
+		word, value, inWord := strings.Cut(words[i], "=")
+		switch word {
+		case "by":
+			continue
+		case "--folded", "--dot", "--json":
+			c.Export = word[2:]
+			continue
+		case "--samples", "--every":
+			if !inWord && i+1 < len(words) {
+				i++
+				value = words[i]
+			}
+			if m := sampleOption(c, word, value); m != nil {
+				return m
+			}
+			continue
+		}
+		if m := granularity(c, words[i]); m != nil {
+			return m
+		}
+	}
+	switch {
+	case c.File != "" && c.Export == "":
+		return &Mistake{Text: "stacks: in which form?", Hint: "stacks --folded > FILE, or --dot, or --json"}
+	case c.Args.Every != "" && c.Args.Samples == 0:
+		return &Mistake{Text: "stacks: --every needs --samples", Hint: "stacks --samples 10 --every 1s"}
+	}
+	return nil
+}
+
+func granularity(c *Command, word string) *Mistake {
+	for _, by := range []string{"function", "line", "address"} {
+		if strings.HasPrefix(by, word) && c.Args.By == "" {
+			c.Args.By = by
+			return nil
+		}
+	}
+	return &Mistake{Text: "stacks: " + quote(word) + " is not a granularity"}
+}
+
+// mostSamples is what the master takes.
+const mostSamples = 1000
+
+func sampleOption(c *Command, name, value string) *Mistake {
+	if name == "--every" {
+		d, m := parseWaitTime(value)
+		if m != nil || d <= 0 || d > time.Hour {
+			return &Mistake{Text: "stacks: " + quote(value) + " cannot be the time between samples", Hint: "500ms, 1s"}
+		}
+		c.Args.Every = d.String()
+		return nil
+	}
+	n, m := number(c, value, 1)
+	if m == nil && n > mostSamples {
+		m = &Mistake{Text: "stacks: more than 1000 samples"}
+	}
+	c.Args.Samples = n
+	return m
+}

@@ -1,0 +1,140 @@
+package command
+
+// Topic groups words for help.
+type Topic string
+
+// The topics, in the order of help.
+const (
+	Where  Topic = "where"
+	Break  Topic = "break"
+	Run    Topic = "run"
+	Look   Topic = "look"
+	Change Topic = "change"
+	Other  Topic = "other"
+)
+
+// Word is one row of the table of console commands.
+type Word struct {
+	Name  string
+	Short []string // abbreviations that mean it though other words begin so, and other names; as GDB
+	Topic Topic
+	Usage string // its arguments
+	Help  string // one line
+	More  string // further lines for "help WORD"
+
+	do     string // command of the session; "" if the console acts itself
+	repeat bool   // an empty line gives it again
+	later  string // not there yet; what to do meanwhile
+	parse  parser // reads the arguments; nil: there are none
+}
+
+// parser fills in a command from its Rest; it returns a *Mistake or nil.
+type parser func(c *Command) *Mistake
+
+// words is the table; it is never written. Names of two words ("info locals")
+// stand for themselves; the first of such a pair needs no row of its own.
+var words = []Word{
+	{Name: "focus", Topic: Where, Usage: "[SET]", Help: "send the next commands to these ranks; without SET, show them", parse: parseFocus,
+		More: "The set is worked out once: \"focus @stopped\" means the ranks that are stopped now."},
+	{Name: "group", Topic: Where, Usage: "NAME = SET", Help: "name a rank set; @NAME stands for it", do: "group", parse: parseGroup},
+	{Name: "groups", Topic: Where, Help: "show the named rank sets", do: "groups"},
+	{Name: "ranks", Topic: Where, Help: "show the state of the ranks", do: "ranks", repeat: true},
+	{Name: "info hosts", Topic: Where, Help: "show the hosts of the ranks", later: "ranks shows the state of each"},
+
+	{Name: "break", Short: []string{"b", "br", "bre", "brea"}, Topic: Break, Usage: "[LOCATION] [if CONDITION]", Help: "set a breakpoint", do: "break", parse: parseBreak},
+	{Name: "tbreak", Short: []string{"tb", "tbr"}, Topic: Break, Usage: "[LOCATION] [if CONDITION]", Help: "set a breakpoint that is deleted when it is reached, on each rank", do: "break", parse: parseTbreak},
+	{Name: "hbreak", Short: []string{"hb"}, Topic: Break, Usage: "[LOCATION] [if CONDITION]", Help: "set a breakpoint by the processor, which has few", do: "break", parse: parseHbreak},
+	{Name: "thbreak", Short: []string{"thb"}, Topic: Break, Usage: "[LOCATION] [if CONDITION]", Help: "set a hardware breakpoint that is deleted when it is reached, on each rank", do: "break", parse: parseThbreak},
+	{Name: "watch", Topic: Break, Usage: "[-l] EXPR [if CONDITION]", Help: "stop when the value of an expression changes", do: "watch", parse: parseWatch,
+		More: "With -l what is watched is the memory that EXPR names now, also when its frame is left."},
+	{Name: "rwatch", Topic: Break, Usage: "[-l] EXPR [if CONDITION]", Help: "stop when the value of an expression is read", do: "watch", parse: parseWatch},
+	{Name: "awatch", Topic: Break, Usage: "[-l] EXPR [if CONDITION]", Help: "stop when the value of an expression is read or changes", do: "watch", parse: parseWatch},
+	{Name: "catch", Topic: Break, Usage: "EVENT [if CONDITION]", Help: "stop at an event: throw, catch, rethrow, exec, fork, vfork, load, unload, syscall [NAME], signal [NAME]", do: "catch", parse: parseCatch},
+	{Name: "tcatch", Topic: Break, Usage: "EVENT [if CONDITION]", Help: "stop at an event once, on each rank", do: "catch", parse: parseCatch},
+	{Name: "condition", Topic: Break, Usage: "N [CONDITION]", Help: "change the condition of a breakpoint; without one, it stops always", do: "condition", parse: parseCondition},
+	{Name: "ignore", Topic: Break, Usage: "N COUNT", Help: "pass a breakpoint for the next COUNT times, on each rank", do: "ignore", parse: parseIgnore},
+	{Name: "commands", Topic: Break, Usage: "[N]", Help: "say what is carried out when breakpoint N (the last one) is reached", do: "commands", parse: parseCommands,
+		More: "The lines that follow, to one that says end, are lines for gdb: print n, info locals, set var n = 0.\nsilent, as the first, leaves the place out; continue, as the last, lets the rank go on."},
+	{Name: "enable", Short: []string{"en", "ena"}, Topic: Break, Usage: "[N...]", Help: "enable breakpoints (all, if none is named)", do: "enable", parse: parseNumbers},
+	{Name: "disable", Short: []string{"dis", "disa"}, Topic: Break, Usage: "[N...]", Help: "disable breakpoints (all, if none is named)", do: "disable", parse: parseNumbers},
+	{Name: "delete", Short: []string{"d", "de", "del"}, Topic: Break, Usage: "[N...]", Help: "delete breakpoints (all, if none is named)", do: "delete", parse: parseNumbers},
+	{Name: "info breakpoints", Topic: Break, Help: "list breakpoints", do: "info breakpoints", repeat: true},
+	{Name: "log", Topic: Break, Usage: "LOCATION [if CONDITION], EXPR...", Help: "tell the values of expressions at a place without stopping", do: "log", parse: parseLog,
+		More: "A step that comes upon a log ends there."},
+
+	{Name: "run", Short: []string{"r"}, Topic: Run, Help: "start the program again", later: "the ranks are started already: continue; or leave and start sdm again"},
+	{Name: "start", Topic: Run, Help: "start the program again and stop at main", later: "the ranks are started already: continue; or leave and start sdm again"},
+	{Name: "continue", Short: []string{"c", "fg"}, Topic: Run, Usage: "[N] [&]", Help: "let the ranks run; N passes the breakpoint N-1 times", do: "continue", repeat: true, parse: parseCount},
+	{Name: "next", Short: []string{"n"}, Topic: Run, Usage: "[N] [&]", Help: "step N lines, over calls", do: "next", repeat: true, parse: parseCount},
+	{Name: "step", Short: []string{"s"}, Topic: Run, Usage: "[N] [&]", Help: "step N lines, into calls", do: "step", repeat: true, parse: parseCount},
+	{Name: "nexti", Short: []string{"ni"}, Topic: Run, Usage: "[N] [&]", Help: "step N instructions, over calls", do: "nexti", repeat: true, parse: parseCount},
+	{Name: "stepi", Short: []string{"si"}, Topic: Run, Usage: "[N] [&]", Help: "step N instructions, into calls", do: "stepi", repeat: true, parse: parseCount},
+	{Name: "finish", Short: []string{"fin"}, Topic: Run, Usage: "[&]", Help: "run until the selected frame returns", do: "finish", repeat: true, parse: parseNothing},
+	{Name: "until", Short: []string{"u"}, Topic: Run, Usage: "[LOCATION] [&]", Help: "run until a line beyond the current one, or a location", do: "until", repeat: true, parse: parseLocation},
+	{Name: "advance", Topic: Run, Usage: "LOCATION [&]", Help: "run until a location, in any frame", do: "advance", parse: parsePlace},
+	{Name: "jump", Short: []string{"j"}, Topic: Run, Usage: "LOCATION [&]", Help: "go on at a location", do: "jump", parse: parsePlace},
+	{Name: "interrupt", Topic: Run, Help: "stop running ranks (as Ctrl-C at the prompt)", do: "interrupt", parse: parseNothing},
+	{Name: "kill", Short: []string{"k"}, Topic: Run, Help: "kill the ranks", do: "kill", parse: parseNothing},
+	{Name: "detach", Topic: Run, Help: "let the ranks go; they run on without us", do: "detach", parse: parseNothing},
+	{Name: "signal", Topic: Run, Usage: "SIGNAL|0 [&]", Help: "go on with a signal; 0 drops the one that the ranks stopped with", do: "signal", parse: parseSignal},
+	{Name: "handle", Topic: Run, Usage: "SIGNAL... ACTION...", Help: "say what signals do", do: "handle", parse: parseHandle,
+		More: "Actions: stop, nostop, print, noprint, pass, nopass (also ignore, noignore). Without one: show them."},
+	{Name: "barrier", Topic: Run, Usage: "LOCATION [if CONDITION] [&]", Help: "run to a location, hold each rank that arrives, and show one stop when all have", do: "barrier", parse: parseBarrier},
+	{Name: Wait, Topic: Run, Usage: "[SET] [for DURATION]", Help: "wait until the ranks have stopped or ended", parse: parseWait},
+
+	{Name: "backtrace", Short: []string{"bt", "where"}, Topic: Look, Usage: "[full] [N]", Help: "show the stack, N innermost frames", do: "backtrace", repeat: true, parse: parseBacktrace},
+	{Name: "info stack", Topic: Look, Usage: "[full] [N]", Help: "show the stack, as backtrace", do: "backtrace", repeat: true, parse: parseBacktrace},
+	{Name: "stacks", Topic: Look, Usage: "[function|line|address] [--samples N [--every DURATION]] [--folded|--dot|--json] [> FILE]", Help: "show the stacks of all ranks and threads as one tree", do: "stacks", repeat: true, parse: parseStacks,
+		More: "With --samples, ranks that run are stopped for each sample and run on; it is told which ranks never\nmoved, and where the others have been. Interrupt (Ctrl-C) ends the samples.\nFor other programs: --folded (flame graphs: a line a stack, counting threads), --dot (Graphviz), --json."},
+	{Name: "frame", Short: []string{"f"}, Topic: Look, Usage: "[N]", Help: "select frame N and show it; without N, show the selected one", do: "frame", parse: parseFrame},
+	{Name: "up", Topic: Look, Usage: "[N]", Help: "select the frame that called this one", do: "up", repeat: true, parse: parseCount},
+	{Name: "down", Short: []string{"dow"}, Topic: Look, Usage: "[N]", Help: "select the frame that this one called", do: "down", repeat: true, parse: parseCount},
+	{Name: "info locals", Topic: Look, Help: "show local variables", do: "info locals", repeat: true, parse: parseNothing},
+	{Name: "info args", Topic: Look, Help: "show the arguments of the selected frame", do: "info args", repeat: true, parse: parseNothing},
+	{Name: "info threads", Topic: Look, Help: "show threads", do: "info threads", repeat: true, parse: parseNothing},
+	{Name: "info registers", Topic: Look, Usage: "[NAME...]", Help: "show registers", do: "info registers", repeat: true, parse: parseRegisters},
+	{Name: "info signals", Topic: Look, Usage: "[SIGNAL]", Help: "show what signals do", do: "info signals", parse: parseInfoSignals},
+	{Name: "info sharedlibrary", Topic: Look, Help: "show the loaded libraries", do: "info sharedlibrary", parse: parseNothing},
+	{Name: "info display", Topic: Look, Help: "list the displayed expressions", do: "info display", parse: parseNothing},
+	{Name: "info", Short: []string{"i", "inf"}, Topic: Look, Usage: "WORD...", Help: "show what gdb knows: info source, line, symbol, frame, types, functions...", do: "gdb", repeat: true, parse: passWord},
+	{Name: "print", Short: []string{"p", "inspect"}, Topic: Look, Usage: "[--all] [/FORMAT] EXPR", Help: "evaluate an expression", do: "print", repeat: true, parse: parsePrint,
+		More: "With --all every distinct value is fetched, not the first 16.\nFormats are gdb's: print/x n."},
+	{Name: "display", Topic: Look, Usage: "[/FORMAT] [EXPR]", Help: "show an expression now and at every stop; without EXPR, all of them now", do: "display", parse: parseDisplay},
+	{Name: "undisplay", Topic: Look, Usage: "[N...]", Help: "end the display of expressions (all, if none is named)", do: "undisplay", parse: parseUndisplay},
+	{Name: "ptype", Topic: Look, Usage: "[/FLAGS] EXPR|TYPE", Help: "show the definition of a type", do: "ptype", repeat: true, parse: parseType},
+	{Name: "whatis", Topic: Look, Usage: "EXPR", Help: "show the type of an expression", do: "whatis", repeat: true, parse: parseType},
+	{Name: "x", Topic: Look, Usage: "[/FORMAT] ADDRESS", Help: "examine memory: a count, a format and a size (b, h, w, g), as in x/4xw &a", do: "x", repeat: true, parse: parseExamine},
+	{Name: "output", Topic: Look, Usage: "[/FORMAT] EXPR", Help: "evaluate an expression, without its name", do: "gdb", repeat: true, parse: passFormat},
+	{Name: "printf", Topic: Look, Usage: "\"FORMAT\", EXPR...", Help: "print expressions in a format of C's", do: "gdb", repeat: true, parse: passNeed},
+	{Name: "list", Short: []string{"l"}, Topic: Look, Usage: "[LOCATION | FIRST,LAST | -]", Help: "show source lines; without argument, around the current one, then the next ones", do: "list", repeat: true, parse: parseList},
+	{Name: "disassemble", Short: []string{"disas"}, Topic: Look, Usage: "[/MODIFIERS] [FUNCTION|RANGE]", Help: "show instructions; /s with source, /r with bytes", do: "disassemble", repeat: true, parse: parseDisassemble},
+	{Name: "thread", Short: []string{"t"}, Topic: Look, Usage: "[N | RANK.N]", Help: "select a thread and show where it is; without N, show the selected one", do: "thread", parse: parseThread},
+	{Name: "thread apply", Topic: Look, Usage: "all|N... COMMAND", Help: "give a command that looks to several threads of each rank", do: "thread apply", repeat: true, parse: parseApply,
+		More: "For one thread of one rank: [3.2] COMMAND."},
+	{Name: "dump", Topic: Look, Usage: "memory FILE FROM TO", Help: "write memory to FILE.RANK for each rank, on its host; %r in FILE stands for the rank", do: "dump memory", parse: parseDump},
+	{Name: "memory", Topic: Look, Usage: "read ADDRESS COUNT | write ADDRESS = BYTES", Help: "show bytes, or write them, two hexadecimal digits each", do: "memory read", parse: parseMemory},
+	{Name: "stat", Topic: Look, Usage: "[--all] EXPR", Help: "statistics of an expression over the ranks, with a histogram", do: "stat", repeat: true, parse: parseValues,
+		More: "Mean and standard deviation are exact. Of more than 64 ranks, quantiles are within 3 % of the number\nthat they name, mostly much nearer. With --all every value is fetched, and they are exact."},
+	{Name: "diff", Topic: Look, Usage: "[--all] EXPR", Help: "show who differs from the majority of the ranks", do: "diff", repeat: true, parse: parseValues,
+		More: "The majority is the value that more than half of the ranks have, however many others there are."},
+	{Name: Expand, Topic: Look, Usage: "[N]", Help: "show the last folded answer in full (N: the one N-1 before it)", parse: parseExpand},
+
+	{Name: "set variable", Topic: Change, Usage: "NAME = EXPR", Help: "give a variable a value", do: "set variable", parse: parseExpr},
+	{Name: "set breakpoint", Topic: Break, Usage: "pending on|off", Help: "let later breakpoints wait for libraries that are not loaded yet", parse: parseSetBreakpoint},
+	{Name: "set", Topic: Change, Usage: "NAME = EXPR | SETTING VALUE", Help: "give a variable a value, or change a setting of each gdb", do: "gdb", parse: passNeed},
+	{Name: "show", Topic: Look, Usage: "SETTING", Help: "show a setting of gdb", do: "gdb", parse: passNeed},
+	{Name: "call", Topic: Change, Usage: "EXPR", Help: "call a function of the program", do: "call", parse: parseExpr},
+
+	{Name: SetWait, Topic: Other, Usage: "DURATION|none", Help: "how long the answers of the next commands may take", parse: parseSetWait,
+		More: "For one command only: wait=2s COMMAND. The run of the program is not bounded by it."},
+	{Name: SetEcho, Topic: Other, Usage: "on|off", Help: "write the commands of scripts in front of their answers, as if they were typed", parse: parseSetEcho},
+	{Name: "gdb", Topic: Other, Usage: "COMMAND", Help: "hand a command line to the gdb of each rank", do: "gdb", repeat: true, parse: parseGDB},
+	{Name: "mi", Topic: Other, Usage: "-COMMAND", Help: "hand a GDB/MI command to the gdb of each rank", do: "mi", repeat: true, parse: parseMI},
+	{Name: Source, Topic: Other, Usage: "FILE", Help: "carry out the commands of a file", parse: parseText},
+	{Name: Shell, Short: []string{"!"}, Topic: Other, Usage: "COMMAND", Help: "run a command of the shell here", parse: parseText},
+	{Name: Echo, Topic: Other, Usage: "TEXT", Help: "print a text; \\n is a new line", parse: parseEcho},
+	{Name: "send", Topic: Other, Usage: "SET TEXT | SET EOF", Help: "write a line to the standard input of the ranks", do: "send", parse: parseSend,
+		More: "A text in double quotes goes as it is, without a newline behind it; \\n, \\t, \\\" and \\\\ are understood.\nEOF alone closes their standard input."},
+	{Name: Help, Short: []string{"h"}, Topic: Other, Usage: "[COMMAND]", Help: "show the commands, or one of them", parse: parseHelp},
+	{Name: Quit, Short: []string{"q", "exit"}, Topic: Other, Usage: "[STATUS]", Help: "end: kill the ranks that were started, let go those that were attached", parse: parseQuit},
+}

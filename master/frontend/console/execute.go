@@ -1,0 +1,173 @@
+package console
+
+import (
+	"strings"
+	"time"
+
+	"sdm/master/frontend/console/command"
+	"sdm/master/frontend/console/text"
+	"sdm/master/session"
+	"sdm/protocol/rank"
+)
+
+// source is where a line came from.
+type source struct {
+	at     func(error) error // says where a mistake is
+	prompt bool              // a person typed it
+}
+
+// carryOut carries out one line.
+func (c *console) carryOut(line string, from source) {
+	if c.block != nil {
+		c.echoed(line, from)
+		c.gather(line)
+		return
+	}
+	cmd, ok, err := command.Parse(line)
+	if !ok && err == nil {
+		if cmd, ok = c.repeated(line, from); !ok {
+			return
+		}
+	}
+	if err == nil {
+		if cmd.Name != command.Wait { // which waits for more of the same
+			c.letGo() // what earlier commands have brought about
+		}
+		c.echoed(line, from)
+		err = c.execute(cmd, from)
+	}
+	if err != nil {
+		c.mistake(from.at(err))
+		return
+	}
+	if from.prompt {
+		c.last = cmd
+	}
+}
+
+// echoed writes a line as if somebody had typed it.
+func (c *console) echoed(line string, from source) {
+	if c.cfg.Echo && !from.prompt && c.cfg.Format == Text {
+		c.print(c.prompt() + strings.TrimSpace(line) + "\n")
+	}
+}
+
+// repeated gives the last command for an empty line at the prompt.
+func (c *console) repeated(line string, from source) (command.Command, bool) {
+	if !from.prompt || strings.TrimSpace(line) != "" || !c.last.Repeat {
+		return command.Command{}, false
+	}
+	cmd := c.last
+	if cmd.Name == "list" && cmd.Page == 0 { // as GDB: go on behind it
+		cmd.Page = 1
+	}
+	return cmd, true
+}
+
+// mistake says what makes no sense. It ends scripts, and without a person who
+// could type something better it ends all.
+func (c *console) mistake(err error) {
+	c.scripts = nil
+	if !c.cfg.Interactive {
+		c.ended, c.status = true, StatusUsage
+		c.complain("sdm: " + err.Error())
+		return
+	}
+	c.complain(err.Error())
+}
+
+// execute carries out one command, or begins to.
+func (c *console) execute(cmd command.Command, from source) error {
+	switch cmd.Name {
+	case command.Quit:
+		c.ended, c.status = true, Status(cmd.Number)
+	case command.SetWait:
+		c.wait = cmd.For
+	case command.SetEcho:
+		c.cfg.Echo = cmd.Number == 1
+	case command.SetBreakpoint:
+		if cmd.Do != "" {
+			return c.ask(cmd, from)
+		}
+		c.pending = cmd.Number == 1
+	case command.Commands:
+		c.block = &block{cmd: cmd, from: from}
+	case command.Echo:
+		c.echo(cmd.Text)
+	case command.Help:
+		return c.help(cmd.Text)
+	case command.Source:
+		return c.source(cmd.Text)
+	case command.Shell:
+		return c.shell(cmd.Text)
+	case command.Wait:
+		return c.waitFor(cmd)
+	case command.Focus:
+		return c.focusOn(cmd)
+	case command.Expand:
+		return c.expand(cmd.Number)
+	default:
+		return c.ask(cmd, from)
+	}
+	return nil
+}
+
+// ask hands a command to the ranks and says what is to be awaited before the
+// next one.
+func (c *console) ask(cmd command.Command, from source) error {
+	s := session.Call{Command: cmd.Do, Ranks: c.ranks(cmd), Wait: c.waitOf(cmd), Args: cmd.Args}
+	if cmd.Name == "list" {
+		c.page(&s.Args, cmd.Page)
+		c.located = s.Args.Location != ""
+	}
+	if cmd.Do == "break" {
+		s.Args.Pending = c.pending
+	}
+	x := &call{asked: text.Asked{Label: cmd.Label, Full: cmd.Args.Limit < 0, Export: cmd.Export}, cmd: cmd} // print --all
+	if cmd.File != "" {
+		x.quiet, x.then = c.cfg.Format == Text, c.export
+	}
+	if err := c.begin(x, s); err != nil {
+		return err
+	}
+	if cmd.Do == "barrier" {
+		c.barriers = append(c.barriers, &gathering{call: x})
+	}
+	if cmd.Background && from.prompt {
+		return nil
+	}
+	// With & a script goes on when the ranks run, and not before: what it does
+	// next is meant for running ranks.
+	c.await = await{call: x, settled: !from.prompt && !cmd.Background}
+	if cmd.Do == "interrupt" && !from.prompt {
+		x.then = func(x *call) { c.await.quiet, c.await.ranks = true, x.results }
+	}
+	return nil
+}
+
+// ranks gives the text of the set that a command goes to.
+func (c *console) ranks(cmd command.Command) string {
+	if cmd.Set != "" {
+		return cmd.Set
+	}
+	return c.setText(c.focus)
+}
+
+func (c *console) setText(s rank.Set) string {
+	if s.Equal(c.cfg.All) {
+		return "" // the same, and shorter
+	}
+	return s.String()
+}
+
+func (c *console) waitOf(cmd command.Command) time.Duration {
+	if cmd.Wait != 0 {
+		return cmd.Wait
+	}
+	return c.wait
+}
+
+// callOn makes a call of ours on some ranks.
+func (c *console) callOn(ranks rank.Set, name string) session.Call {
+	return session.Call{Command: name, Ranks: c.setText(ranks), Wait: c.wait}
+}

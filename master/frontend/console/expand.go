@@ -1,0 +1,107 @@
+package console
+
+import (
+	"sdm/master/frontend/console/text"
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// folded is an answer that was written short.
+type folded struct {
+	id     protocol.RequestID
+	asked  text.Asked
+	groups []protocol.Group
+}
+
+// keptFolded is how many of them expand can reach; the servers keep as many.
+const keptFolded = 8
+
+func (c *console) keep(f folded) {
+	c.folded = append(c.folded, f)
+	if len(c.folded) > keptFolded {
+		c.folded = c.folded[1:]
+	}
+}
+
+// expand writes the n-th last folded answer in full. What was only written
+// short is at hand; what was dropped on the way up has to be fetched.
+func (c *console) expand(n int) error {
+	if n > len(c.folded) {
+		c.say(notFolded(len(c.folded))) // nothing that a script should end for
+		return nil
+	}
+	f := c.folded[len(c.folded)-n]
+	if paged, err := c.nextPage(f); paged {
+		return err
+	}
+	f.asked.Full = true
+	if f.complete() && c.cfg.Format == Text {
+		s, _ := c.cfg.Writer.Answers(f.asked, f.groups)
+		c.print(s)
+		return nil
+	}
+	var ranks rank.Set
+	for _, g := range f.groups {
+		if g.Kind == protocol.KindResult {
+			ranks = ranks.Union(g.Ranks)
+		}
+	}
+	x := &call{asked: f.asked}
+	s := session.Call{Command: "expand", Ranks: c.setText(ranks), Wait: c.wait, Args: protocol.Args{Of: f.id, Limit: -1}}
+	if err := c.begin(x, s); err != nil {
+		return err
+	}
+	c.await = await{call: x}
+	return nil
+}
+
+// pageSize is how many elements of an array are asked for at a time: what gdb shows
+// of one at most.
+const pageSize = 200
+
+// nextPage shows further elements of the arrays that a print has cut off. It tells
+// whether there are any; what most ranks have seen decides where it goes on.
+func (c *console) nextPage(f folded) (bool, error) {
+	var page text.Page
+	var ranks rank.Set
+	most := 0
+	for _, g := range f.groups {
+		p := text.PageOf(g)
+		if g.Kind != protocol.KindResult || f.asked.Command != "print" || p.Elements <= p.Last+1 {
+			continue
+		}
+		ranks = ranks.Union(g.Ranks)
+		if g.Ranks.Len() > most {
+			page, most = p, g.Ranks.Len()
+		}
+	}
+	if most == 0 {
+		return false, nil
+	}
+	x := &call{asked: text.Asked{Command: "print"}}
+	args := protocol.Args{Expr: page.Expr, First: page.Last + 1, Last: page.Last + pageSize}
+	if err := c.begin(x, session.Call{Command: "print", Ranks: c.setText(ranks), Wait: c.wait, Args: args}); err != nil {
+		return true, err
+	}
+	c.await = await{call: x}
+	return true, nil
+}
+
+func notFolded(have int) string {
+	if have > 0 {
+		return "only " + plural(have, "folded answer") + " can be expanded"
+	}
+	return "no answer was folded"
+}
+
+func (f folded) complete() bool {
+	for _, g := range f.groups {
+		for _, col := range g.Columns {
+			if !col.Complete() {
+				return false
+			}
+		}
+	}
+	return true
+}

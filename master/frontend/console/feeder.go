@@ -1,0 +1,57 @@
+package console
+
+import "io"
+
+// feeder reads Input in a goroutine of its own, a piece each time it is asked:
+// what the ranks have not taken is not read. The goroutine is started by
+// newFeeder and ends with the input, or in close.
+type feeder struct {
+	input  io.ReadCloser
+	more   chan struct{}
+	pieces chan piece
+	done   chan struct{}
+}
+
+// piece is some bytes of the input, the last one with end.
+type piece struct {
+	data []byte
+	end  bool
+}
+
+// feedBytes is how much is read and sent at once: what a pipe holds.
+const feedBytes = 64 << 10
+
+func newFeeder(input io.ReadCloser) *feeder {
+	f := &feeder{input: input, more: make(chan struct{}, 1), pieces: make(chan piece, 1), done: make(chan struct{})}
+	go f.loop()
+	f.want()
+	return f
+}
+
+func (f *feeder) loop() {
+	defer close(f.done)
+	buf := make([]byte, feedBytes)
+	for range f.more {
+		n, err := f.input.Read(buf)
+		p := piece{end: err != nil}
+		p.data = append(p.data, buf[:n]...)
+		f.pieces <- p // room for the one that was asked for
+		if p.end {
+			return
+		}
+	}
+}
+
+// want asks for the next piece; it is called once for each piece that came.
+func (f *feeder) want() {
+	select {
+	case f.more <- struct{}{}:
+	default: // the input has ended
+	}
+}
+
+func (f *feeder) close() {
+	f.input.Close()
+	close(f.more)
+	<-f.done
+}

@@ -1,0 +1,97 @@
+package console
+
+import (
+	"io"
+	"sync"
+)
+
+// keys is what is typed, and knows what the library does with it: text may be
+// written above the prompt only while no line is read, or while the library
+// waits for a key.
+//
+// The library itself draws the prompt before it notes that it reads, and notes
+// that it does not read some time after it has given the line away. What is
+// written in between it would put behind the prompt and not draw it again, or
+// leave a prompt behind where none belongs.
+type keys struct {
+	in io.ReadCloser
+
+	once    sync.Once
+	reading chan struct{} // closed when the first Read begins
+
+	buf  [256]byte
+	rest []byte // of buf, not given away; touched by Read only
+
+	mu      sync.Mutex
+	changed sync.Cond // on mu
+	line    bool      // a line is being read
+	waiting bool      // the library waits for a key
+	closed  bool
+}
+
+func newKeys(in io.ReadCloser) *keys {
+	k := &keys{in: in, reading: make(chan struct{})}
+	k.changed.L = &k.mu
+	return k
+}
+
+// Read gives one byte each time: so the library calls it whenever it is done
+// with what it had.
+func (k *keys) Read(b []byte) (int, error) {
+	k.once.Do(func() { close(k.reading) })
+	if len(b) == 0 {
+		return 0, nil
+	}
+	k.set(func() { k.waiting = true })
+	defer k.set(func() { k.waiting = false })
+	if len(k.rest) == 0 {
+		n, err := k.in.Read(k.buf[:])
+		if n <= 0 {
+			return 0, err
+		}
+		k.rest = k.buf[:n] // an error comes again with the next Read
+	}
+	b[0], k.rest = k.rest[0], k.rest[1:]
+	return 1, nil
+}
+
+// Close ends a Read that waits; nobody waits for the library any more.
+func (k *keys) Close() error {
+	k.set(func() { k.closed = true })
+	return k.in.Close()
+}
+
+func (k *keys) set(f func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f()
+	k.changed.Broadcast()
+}
+
+// above calls write when the screen is in order, and tells it whether a prompt
+// stands there. Nothing changes that while it writes.
+func (k *keys) above(write func(prompted bool)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for k.line && !k.waiting && !k.closed {
+		k.changed.Wait()
+	}
+	write(k.line)
+}
+
+// above is the writer of Terminal.Above.
+type above struct {
+	t   *Terminal
+	out io.Writer
+}
+
+func (a above) Write(b []byte) (n int, err error) {
+	a.t.in.above(func(prompted bool) {
+		if prompted {
+			n, err = a.t.rl.Stdout().Write(b) // takes the prompt away and draws it again below
+		} else {
+			n, err = a.out.Write(b)
+		}
+	})
+	return n, err
+}

@@ -1,0 +1,180 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"sdm/master/frontend/console/text"
+	"sdm/protocol"
+)
+
+// run is the loop: carry out what can be, then take in what happens next.
+func (c *console) run(ctx context.Context) (Status, error) {
+	if err := c.start(); err != nil {
+		return StatusNotStarted, err
+	}
+	for {
+		c.advance()
+		if c.ended {
+			return c.outcome(), nil
+		}
+		if err := c.next(ctx); err != nil {
+			c.progress.clear()
+			return StatusRankFailed, err
+		}
+	}
+}
+
+// advance carries out commands until one has to be waited for, or none is at
+// hand.
+func (c *console) advance() {
+	for !c.ended && c.over() {
+		c.release()
+		line, at, ok := c.scripts.take()
+		switch {
+		case ok:
+			c.carryOut(line, source{at: at})
+		case c.reader == nil:
+			c.unfinished()
+			if !c.ended {
+				c.ended, c.judge = true, true
+			}
+		default:
+			c.reader.want(c.prompt())
+			return
+		}
+	}
+}
+
+// prompt gives "(sdm 0-63) ".
+func (c *console) prompt() string {
+	if c.block != nil {
+		return ">"
+	}
+	return "(sdm " + text.Ranks(c.focus) + ") "
+}
+
+// ErrOver tells that the session has ended though nobody said quit.
+var ErrOver = errors.New("the session has ended: the connection to the ranks is gone")
+
+// next waits for one thing to happen and takes it in. A nil channel never does.
+func (c *console) next(ctx context.Context) error {
+	var lines <-chan lineRead
+	if c.reader != nil {
+		lines = c.reader.got
+	}
+	var pieces <-chan piece
+	if c.feed != nil {
+		pieces = c.feed.pieces
+	}
+	select {
+	case e, ok := <-c.cfg.Session.Events():
+		if !ok {
+			return ErrOver
+		}
+		c.take(e)
+	case l := <-lines:
+		c.reader.asked = false
+		c.typed(l)
+	case p := <-pieces:
+		c.pass(p)
+	case <-c.cfg.Interrupts:
+		c.interrupt(time.Now())
+	case <-c.await.expiry:
+		c.expired()
+	case err := <-c.await.shell:
+		c.await.shell = nil
+		if err != nil {
+			c.complain(err.Error())
+		}
+	case <-c.held.due:
+		if c.held.expired() {
+			c.letGo()
+		}
+	case <-c.progress.due:
+		c.progress.show(c.await.call, c.cfg.All)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// typed takes in a line of the reader, or the end of them.
+func (c *console) typed(l lineRead) {
+	c.lines++
+	at := func(err error) error {
+		if c.cfg.Interactive {
+			return err
+		}
+		return fmt.Errorf("standard input:%d: %w", c.lines, err)
+	}
+	switch {
+	case l.err == nil:
+		c.carryOut(l.line, source{at: at, prompt: c.cfg.Interactive})
+	case errors.Is(l.err, ErrInterrupted):
+		c.interrupt(time.Now())
+	case errors.Is(l.err, io.EOF):
+		c.unfinished()
+		c.ended, c.judge = true, !c.cfg.Interactive
+	default:
+		c.complain("cannot read commands: " + l.err.Error())
+		c.ended, c.status = true, StatusUsage
+	}
+}
+
+// expired ends a "wait for DURATION".
+func (c *console) expired() {
+	if rest := c.busy().Intersect(c.await.ranks); !rest.IsEmpty() {
+		c.say("[" + text.Ranks(rest) + "] still running")
+	}
+	c.release()
+}
+
+// interrupt is Ctrl-C: stop the focus and go back to the prompt; the second one
+// within a second only does the latter. Without a prompt it is the end.
+func (c *console) interrupt(now time.Time) {
+	again := now.Sub(c.pressed) < time.Second
+	c.pressed = now
+	c.scripts = nil
+	if !c.cfg.Interactive {
+		c.ended, c.status = true, StatusInterrupted
+		return
+	}
+	if again || c.await.quiet {
+		c.release()
+	}
+	if again {
+		return
+	}
+	ranks := c.busy().Intersect(c.focus)
+	if ranks.IsEmpty() {
+		c.release()
+		if others := c.busy(); !others.IsEmpty() {
+			c.say("nothing runs in the focus; to stop the others: [" + text.Ranks(others) + "] interrupt")
+		}
+		return
+	}
+	if err := c.begin(&call{}, c.callOn(ranks, "interrupt")); err != nil {
+		c.complain(err.Error())
+	}
+}
+
+// pass hands a piece of our standard input to the ranks. The next one is read
+// when they have taken it; when none takes it any more, that was the last.
+func (c *console) pass(p piece) {
+	s := c.callOn(c.cfg.All, "send")
+	s.Ranks, s.Wait = c.cfg.InputRanks, -1
+	s.Args = protocol.Args{Data: p.data, EOF: p.end}
+	x := &call{quiet: true}
+	x.then = func(x *call) {
+		if !p.end && !x.results.IsEmpty() {
+			c.feed.want()
+		}
+	}
+	if err := c.begin(x, s); err != nil {
+		c.complain("standard input: " + err.Error())
+	}
+}

@@ -1,0 +1,120 @@
+package console
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sdm/master/frontend/console/command"
+	"sdm/master/frontend/console/text"
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// The commands that the console carries out itself.
+
+func (c *console) help(about string) error {
+	s, err := command.HelpText(about)
+	if err == nil {
+		c.say(strings.TrimRight(s, "\n"))
+	}
+	return err
+}
+
+// echo writes a text as it is; a newline stands in it or not, as in GDB.
+func (c *console) echo(s string) {
+	if c.cfg.Format == NDJSON {
+		c.say(strings.TrimSuffix(s, "\n"))
+		return
+	}
+	if c.cfg.Interactive && !strings.HasSuffix(s, "\n") {
+		s += "\n" // the prompt would write over it
+	}
+	c.print(s)
+}
+
+func (c *console) source(path string) error {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		if home, err := os.UserHomeDir(); err == nil {
+			path = filepath.Join(home, rest)
+		}
+	}
+	script, err := ReadScript(path)
+	if err != nil {
+		return err
+	}
+	return c.scripts.push(script)
+}
+
+// shell runs a line of the shell; the console goes on taking in events.
+func (c *console) shell(line string) error {
+	if c.sh == nil {
+		return &command.Mistake{Text: "shell: there is none here"}
+	}
+	over := make(chan error, 1)
+	c.await = await{shell: over}
+	go func() { over <- c.sh(line) }() // awaited by next, at the latest by close
+	return nil
+}
+
+// focusOn has the master work out the set, which is then the focus.
+func (c *console) focusOn(cmd command.Command) error {
+	if cmd.Args.Set == "" {
+		c.say("focus is [" + text.Ranks(c.focus) + "], " + plural(c.focus.Len(), "rank"))
+		return nil
+	}
+	return c.workOut(cmd, func(s rank.Set) { c.focus = s })
+}
+
+// waitFor waits until ranks have stopped or ended.
+func (c *console) waitFor(cmd command.Command) error {
+	settle := func(s rank.Set) {
+		c.await = await{quiet: true, ranks: s}
+		if cmd.For > 0 {
+			c.await.timer = time.NewTimer(cmd.For)
+			c.await.expiry = c.await.timer.C
+		}
+	}
+	if cmd.Args.Set == "" {
+		settle(c.focus)
+		return nil
+	}
+	return c.workOut(cmd, settle)
+}
+
+// workOut has the master say which ranks a set means now. When there are none,
+// or some could not be asked, that is said.
+func (c *console) workOut(cmd command.Command, then func(rank.Set)) error {
+	x := &call{quiet: true, refusals: cmd.Name != command.Wait, then: func(x *call) {
+		if cmd.Name == command.Wait && x.results.IsEmpty() {
+			return // for nobody, then: that is over already
+		}
+		x.groups = slices.DeleteFunc(x.groups, func(g protocol.Group) bool { return g.Kind == protocol.KindResult })
+		c.answers(x)
+		if !x.results.IsEmpty() {
+			then(x.results)
+		}
+	}}
+	args := protocol.Args{Set: cmd.Args.Set}
+	if err := c.begin(x, session.Call{Command: "focus", Wait: c.waitOf(cmd), Args: args}); err != nil {
+		return err
+	}
+	c.await = await{call: x}
+	return nil
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return strconv.Itoa(n) + " " + word + "s"
+}
+
+// Shell is how a line of the shell is run; it returns when that has ended, or
+// ctx is over.
+type Shell func(ctx context.Context, line string) error

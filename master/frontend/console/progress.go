@@ -1,0 +1,58 @@
+package console
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"sdm/protocol/rank"
+)
+
+// progress is the line on a terminal that tells how a start gets on. It shows
+// only when that takes longer than a second. The zero value shows nothing.
+type progress struct {
+	out   io.Writer
+	due   <-chan time.Time
+	timer *time.Timer
+	shown bool
+}
+
+const (
+	progressAfter = time.Second
+	progressEvery = 250 * time.Millisecond
+)
+
+func newProgress(out io.Writer) progress {
+	if out == nil {
+		return progress{}
+	}
+	t := time.NewTimer(progressAfter)
+	return progress{out: out, timer: t, due: t.C}
+}
+
+func (p *progress) show(x *call, all rank.Set) {
+	if x == nil {
+		p.stop()
+		return
+	}
+	here := x.stopped.Intersect(all).Len()
+	fmt.Fprintf(p.out, "\r\x1b[Kstarting: %d of %s", here, plural(all.Len(), "rank"))
+	p.shown = true
+	p.timer.Reset(progressEvery)
+}
+
+// clear takes the line away, so that something else can be written.
+func (p *progress) clear() {
+	if p.shown {
+		io.WriteString(p.out, "\r\x1b[K")
+		p.shown = false
+	}
+}
+
+func (p *progress) stop() {
+	p.clear()
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	p.due = nil
+}

@@ -1,0 +1,46 @@
+package console
+
+import (
+	"sdm/master/frontend/console/command"
+)
+
+// start begins with the launch or attach of the session; its answers take as
+// long as they take.
+func (c *console) start() error {
+	if c.cfg.Start == nil {
+		c.feedInput()
+		return nil
+	}
+	s := *c.cfg.Start
+	s.Wait = command.NoLimit
+	x := &call{then: c.started, starts: true}
+	if err := c.begin(x, s); err != nil {
+		return err
+	}
+	stopAt := ""
+	if s.Args.Job != nil {
+		stopAt = s.Args.Job.StopAt
+	}
+	c.await = await{call: x, first: stopAt != "none"}
+	c.progress = newProgress(c.cfg.Progress)
+	return nil
+}
+
+// started looks at what has become of the start.
+func (c *console) started(x *call) {
+	failed := c.cfg.All.Minus(x.results)
+	if x.results.IsEmpty() || !failed.IsEmpty() && !c.cfg.Interactive {
+		c.ended, c.status = true, StatusNotStarted
+		return
+	}
+	if c.cfg.Started != nil {
+		c.cfg.Started()
+	}
+	c.feedInput()
+}
+
+func (c *console) feedInput() {
+	if c.cfg.Input != nil {
+		c.feed = newFeeder(c.cfg.Input)
+	}
+}

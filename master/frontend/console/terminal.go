@@ -1,0 +1,202 @@
+package console
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/chzyer/readline"
+	"golang.org/x/term"
+)
+
+// Terminal is a prompt with history, search (Ctrl-R) and completion, above which
+// text may appear while a line is being typed. It is the only door to the
+// readline library.
+//
+// NewTerminal starts one goroutine, which follows the window's width, and the
+// library some, which read the terminal. They end in Close.
+type Terminal struct {
+	rl       *readline.Instance
+	in       *keys
+	out      io.Writer
+	complete completer
+	resized  chan os.Signal
+	done     chan struct{}
+	once     sync.Once
+	closed   atomic.Bool
+}
+
+var _ Lines = (*Terminal)(nil)
+
+// historyLimit is how many lines of history are kept.
+const historyLimit = 5000
+
+// NewTerminal opens the prompt on in and out. Closing in must end a Read that
+// waits. The history is kept in a file, "" in none; a file that cannot be
+// written is done without.
+func NewTerminal(in *os.File, out io.Writer, history string) (*Terminal, error) {
+	t := &Terminal{in: newKeys(in), out: out, resized: make(chan os.Signal, 1), done: make(chan struct{})}
+	fd := int(in.Fd()) // 0, or the same terminal under another number
+	raw := rawMode{fd: fd}
+	var width func()
+	rl, err := readline.NewEx(&readline.Config{
+		HistoryFile: prepared(history), HistoryLimit: historyLimit, HistorySearchFold: true,
+		AutoComplete:    &t.complete,
+		InterruptPrompt: "^C", EOFPrompt: "quit",
+		Stdin: t.in, Stdout: out, Stderr: out,
+		FuncIsTerminal:      func() bool { return true },
+		FuncGetWidth:        func() int { return widthOf(fd) },
+		FuncMakeRaw:         raw.enter,
+		FuncExitRaw:         raw.exit,
+		FuncOnWidthChanged:  func(f func()) { width = f },
+		FuncFilterInputRune: raw.filter,
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.rl = rl
+	signal.Notify(t.resized, syscall.SIGWINCH)
+	go func() {
+		defer close(t.done)
+		for range t.resized {
+			width()
+		}
+	}()
+	return t, nil
+}
+
+// prepared makes the directory of the history and the file, readable by its
+// owner only; "" if that cannot be.
+func prepared(path string) string {
+	if path == "" || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
+		return ""
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return ""
+	}
+	f.Close()
+	return path
+}
+
+func widthOf(fd int) int {
+	w, _, err := term.GetSize(fd)
+	if err != nil || w < 1 {
+		return 80
+	}
+	return w
+}
+
+// ReadLine shows the prompt and reads a line; see Lines.
+func (t *Terminal) ReadLine(prompt string) (string, error) {
+	t.in.set(func() { t.in.line = true })
+	defer t.in.set(func() { t.in.line = false })
+	t.rl.SetPrompt(prompt)
+	line, err := t.rl.Readline()
+	if t.closed.Load() { // the library gives what was typed half
+		return "", io.EOF
+	}
+	if errors.Is(err, readline.ErrInterrupt) {
+		return "", ErrInterrupted
+	}
+	return line, err
+}
+
+// Above gives the writer of what is to appear above the prompt.
+// It may be used while a line is read, and while none is; a Write waits while the
+// library is busy with a key.
+func (t *Terminal) Above() io.Writer { return above{t, t.out} }
+
+// Complete sets what Tab asks; see Lines.
+func (t *Terminal) Complete(f func(line string) ([]string, int)) { t.complete.ask = f }
+
+// Close ends a ReadLine that waits and gives the terminal back as it was.
+// It may be called more than once.
+func (t *Terminal) Close() error {
+	var err error
+	t.once.Do(func() {
+		t.closed.Store(true)
+		t.rl.Terminal.KickRead() // so that the library's reader is there to be ended
+		<-t.in.reading
+		t.in.Close()
+		// Not rl.Close: it leaves a goroutine behind that sends into the void.
+		// The history file is written through and needs no closing.
+		err = t.rl.Terminal.Close()
+		signal.Stop(t.resized)
+		close(t.resized)
+		<-t.done
+	})
+	return err
+}
+
+// completer turns our candidates into what the library wants: the letters that
+// are missing.
+type completer struct {
+	ask func(line string) ([]string, int)
+}
+
+func (c *completer) Do(line []rune, pos int) (missing [][]rune, have int) {
+	if c.ask == nil {
+		return nil, 0
+	}
+	candidates, replaces := c.ask(string(line[:pos]))
+	for _, s := range candidates {
+		missing = append(missing, []rune(s[replaces:]+" "))
+	}
+	return missing, replaces
+}
+
+// rawMode switches the terminal between raw, while a line is typed, and what it
+// was, while a command runs: then Ctrl-C is a signal. It may be used by several
+// goroutines.
+type rawMode struct {
+	fd int
+
+	mu    sync.Mutex
+	saved *readline.State // nil: not raw
+}
+
+func (m *rawMode) enter() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.saved != nil {
+		return nil
+	}
+	saved, err := readline.MakeRaw(m.fd) // unlike term.MakeRaw it leaves newlines on output alone
+	if err == nil {
+		m.saved = saved
+	}
+	return err
+}
+
+func (m *rawMode) exit() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.saved == nil {
+		return nil
+	}
+	saved := m.saved
+	m.saved = nil
+	return readline.Restore(m.fd, saved)
+}
+
+// filter handles Ctrl-Z itself: the library would stop our parent too.
+func (m *rawMode) filter(r rune) (rune, bool) {
+	if r != readline.CharCtrlZ {
+		return r, true
+	}
+	resumed := make(chan os.Signal, 1)
+	signal.Notify(resumed, syscall.SIGCONT)
+	defer signal.Stop(resumed)
+	m.exit()
+	if syscall.Kill(0, syscall.SIGTSTP) == nil { // our process group: servers are in others
+		<-resumed
+	}
+	m.enter()
+	return r, false
+}

@@ -1,0 +1,143 @@
+package text
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// column is one column of a group, with what is asked of it more than once.
+type column struct {
+	protocol.Column
+	values   []protocol.ValueCount // nil where they were dropped
+	distinct int
+	about    string // "about " before a number that is an estimate
+	stats    protocol.Stats
+}
+
+// columns gives the columns of a group by name.
+func columns(g protocol.Group) map[string]column {
+	all := make(map[string]column, len(g.Columns))
+	for _, c := range g.Columns {
+		x := column{Column: c, values: c.Values(), stats: c.Stats()}
+		n, exact := c.Distinct()
+		if x.distinct = n; !exact {
+			x.about = "about "
+		}
+		all[c.Name] = x
+	}
+	return all
+}
+
+// single gives the value that all ranks share.
+func (c column) single() (string, bool) {
+	if len(c.values) == 1 {
+		return c.values[0].Value, true
+	}
+	return "", false
+}
+
+// numeric tells whether all values are numbers, NaN and infinities included.
+func (c column) numeric() bool {
+	return c.stats.Numbers > 0 && c.stats.Numbers+c.stats.NaN.Count+c.stats.Inf.Count == c.stats.Count
+}
+
+// span gives "0..7", or the only number there is.
+func (c column) span() string {
+	low, high := c.stats.Lowest[0].Value, c.stats.Highest[0].Value
+	if low == high {
+		return low
+	}
+	return low + ".." + high
+}
+
+// dense tells whether the span says it all: whole numbers without a gap.
+func (c column) dense() bool {
+	lo, err := strconv.ParseInt(c.stats.Lowest[0].Value, 10, 64)
+	hi, err2 := strconv.ParseInt(c.stats.Highest[0].Value, 10, 64)
+	return err == nil && err2 == nil && c.about == "" && hi-lo == int64(c.distinct)-1
+}
+
+// argument gives the value as it stands among arguments: "5", "<0..7>",
+// "<0..7, 7 values>", "<3 values>".
+func (c column) argument() string {
+	s, ok := c.single()
+	switch {
+	case ok:
+		return s
+	case c.distinct == 0:
+		return "?"
+	case !c.numeric():
+		return "<" + c.count() + ">"
+	case c.dense():
+		return "<" + c.span() + ">"
+	}
+	return fmt.Sprintf("<%s, %s>", c.span(), c.count())
+}
+
+func (c column) count() string {
+	if c.distinct == 1 {
+		return "1 value"
+	}
+	return c.about + strconv.Itoa(c.distinct) + " values"
+}
+
+// summary gives the value as it stands behind "n = ": the value, or
+// "0..7  mean 3.5  (8 values; expand for all)".
+func (c column) summary() string { return c.summarized("; expand for all") }
+
+// spread gives the value as it stands among others in one answer: as summary,
+// or all values where they are few and short: "0 [0-2], 10 [3]". folded tells
+// that expand would show more.
+func (c column) spread() (text string, folded bool) {
+	if len(c.values) < 2 || len(c.values) > mostLines {
+		return c.summary(), len(c.values) != 1
+	}
+	var parts []string
+	for _, v := range c.values {
+		parts = append(parts, v.Value+" ["+clipped(v.Ranks)+"]")
+	}
+	text = strings.Join(parts, ", ")
+	if len(text) > widest || strings.Contains(text, "\n") {
+		return c.summary(), true
+	}
+	return text, false
+}
+
+// widest is how long a spread may be, in bytes, to be read in one line.
+const widest = 72
+
+// inEvent is spread for what nobody asked for and expand does not reach.
+func (c column) inEvent() string {
+	if text, folded := c.spread(); !folded {
+		return text
+	}
+	return c.summarized("")
+}
+
+func (c column) summarized(hint string) string {
+	if s, ok := c.single(); ok {
+		return s
+	}
+	hint = "(" + c.count() + hint + ")"
+	if c.stats.Numbers == 0 {
+		return hint
+	}
+	// A mean has six significant digits: more would be noise on a screen.
+	parts := []string{c.span(), "mean " + strconv.FormatFloat(c.stats.Mean, 'g', 6, 64)}
+	for _, more := range []struct {
+		n    int
+		what string
+	}{
+		{c.stats.NaN.Count, "NaN"},
+		{c.stats.Inf.Count, "infinite"},
+		{c.stats.Count - c.stats.Numbers - c.stats.NaN.Count - c.stats.Inf.Count, "no number"},
+	} {
+		if more.n > 0 {
+			parts = append(parts, strconv.Itoa(more.n)+" "+more.what)
+		}
+	}
+	return strings.Join(append(parts, hint), "  ")
+}

@@ -1,0 +1,83 @@
+package text
+
+import (
+	"strconv"
+
+	"sdm/protocol"
+)
+
+// backtrace writes "#0  compute (n=<0..7>) at work.c:31", a frame a line.
+func backtrace(_ *Writer, _ Asked, g protocol.Group) []answer {
+	var body struct {
+		Frames []protocol.Frame `json:"frames"`
+		More   bool             `json:"more"`
+	}
+	if !decode(g.Body, &body) {
+		return []answer{raw(g)}
+	}
+	cols := columns(g)
+	x := answer{ranks: g.Ranks}
+	for _, f := range body.Frames {
+		x.lines = append(x.lines, numbered(f, cols, strconv.Itoa(f.Level)+".args."))
+	}
+	if body.More {
+		x.lines = append(x.lines, "(More stack frames follow...)")
+	}
+	return []answer{x}
+}
+
+// numbered gives "#0  compute (...) at work.c:31"; GDB puts the frame at column
+// four.
+func numbered(f protocol.Frame, cols map[string]column, prefix string) string {
+	number := "#" + strconv.Itoa(f.Level)
+	for len(number) < 4 {
+		number += " "
+	}
+	return number + frame(f, cols, prefix)
+}
+
+// oneFrame writes the selected frame with its source line.
+func oneFrame(_ *Writer, _ Asked, g protocol.Group) []answer {
+	var body struct {
+		Frame  protocol.Frame `json:"frame"`
+		Source string         `json:"source"`
+	}
+	if !decode(g.Body, &body) {
+		return []answer{raw(g)}
+	}
+	x := answer{ranks: g.Ranks, lines: []string{numbered(body.Frame, columns(g), "args.")}}
+	if body.Source != "" {
+		x.below = []string{strconv.Itoa(body.Frame.Line) + "\t" + body.Source}
+	}
+	return []answer{x}
+}
+
+// sourceLines writes lines of source as GDB's list does.
+func sourceLines(_ *Writer, _ Asked, g protocol.Group) []answer {
+	body, ok := ListedLines(g)
+	if !ok {
+		return []answer{raw(g)}
+	}
+	x := answer{ranks: g.Ranks}
+	for _, l := range body.Lines {
+		x.lines = append(x.lines, strconv.Itoa(l.N)+"\t"+l.Text)
+	}
+	return []answer{x}
+}
+
+// Listed is the result of list.
+type Listed struct {
+	File  string `json:"file"`
+	Lines []struct {
+		N    int    `json:"n"`
+		Text string `json:"text"`
+	} `json:"lines"`
+}
+
+// ListedLines reads the result of list, so that the next list can go on behind
+// its end.
+func ListedLines(g protocol.Group) (Listed, bool) {
+	var body Listed
+	ok := decode(g.Body, &body)
+	return body, ok
+}

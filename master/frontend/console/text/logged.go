@@ -1,0 +1,60 @@
+package text
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// logged words what a log tells, or a breakpoint whose commands let the rank go
+// on: "Log 3, compute at work.c:31: n = 0..3, sum = 6".
+func logged(g protocol.Group) answer {
+	var l protocol.Logged
+	if !decode(g.Body, &l) {
+		return raw(g)
+	}
+	cols := columns(g)
+	at := ""
+	if l.Frame != nil {
+		at = l.Frame.Func
+		if place := place(*l.Frame); place != "" {
+			at += " at " + place
+		}
+	}
+	if l.Exprs == nil {
+		below := outputs(l.Commands, cols)
+		if !l.Silent {
+			return answer{ranks: g.Ranks, lines: []string{join("Breakpoint "+ours(l.Breakpoint), at)}, below: below}
+		}
+		return answer{ranks: g.Ranks, lines: below}
+	}
+	var parts []string
+	for i, e := range l.Exprs {
+		c := cols["value."+strconv.Itoa(i)]
+		parts = append(parts, e+" = "+c.inEvent())
+	}
+	return answer{ranks: g.Ranks, lines: []string{join("Log "+ours(l.Breakpoint), at) + ": " + strings.Join(parts, ", ")}}
+}
+
+// printCommand is a print among commands: its answer is written as that of
+// print is.
+var printCommand = regexp.MustCompile(`^(?:print|p|inspect)(?:/\S*)?(\s.*|[(*&].*)$`)
+
+// outputs writes what commands of a breakpoint have said.
+func outputs(commands []string, cols map[string]column) []string {
+	var lines []string
+	for i, command := range commands {
+		c, ok := cols["output."+strconv.Itoa(i)]
+		if !ok {
+			continue
+		}
+		text := c.inEvent()
+		if found := printCommand.FindStringSubmatch(command); found != nil {
+			text = strings.TrimSpace(found[1]) + " = " + text
+		}
+		lines = append(lines, strings.Split(text, "\n")...)
+	}
+	return lines
+}

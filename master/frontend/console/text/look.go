@@ -1,0 +1,203 @@
+package text
+
+import (
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// called is printed for what may have no value.
+func called(w *Writer, a Asked, g protocol.Group) []answer {
+	if len(g.Columns) == 0 {
+		return nil
+	}
+	return printed(w, a, g)
+}
+
+// displayed writes "1: n = 5" for each displayed expression.
+func displayed(_ *Writer, a Asked, g protocol.Group) []answer {
+	var body struct {
+		Displays []protocol.Display `json:"displays"`
+	}
+	if !decode(g.Body, &body) {
+		return []answer{raw(g)}
+	}
+	if a.Command == "info display" {
+		return []answer{{ranks: g.Ranks, lines: displayTable(body.Displays)}}
+	}
+	lines := displayLines(body.Displays, columns(g), func(c column) string {
+		text, _ := c.spread()
+		return text
+	})
+	return []answer{{ranks: g.Ranks, lines: lines}}
+}
+
+func displayTable(list []protocol.Display) []string {
+	if len(list) == 0 {
+		return []string{"There are no auto-display expressions now."}
+	}
+	lines := []string{"Auto-display expressions now in effect:", "Num Expression"}
+	for _, d := range list {
+		lines = append(lines, padded(strconv.Itoa(d.Number)+":", 4)+displayName(d))
+	}
+	return lines
+}
+
+// displayLines writes displayed expressions with their values; memory begins on
+// a line of its own, as in GDB.
+func displayLines(list []protocol.Display, cols map[string]column, value func(column) string) []string {
+	var lines []string
+	for _, d := range list {
+		c, ok := cols["display."+strconv.Itoa(d.Number)]
+		if !ok {
+			continue
+		}
+		head := strconv.Itoa(d.Number) + ": " + displayName(d)
+		text := strings.Split(value(c), "\n")
+		if examines(d.Format) {
+			lines = append(append(lines, head), text...)
+			continue
+		}
+		lines = append(lines, head+" = "+text[0])
+		lines = append(lines, text[1:]...)
+	}
+	return lines
+}
+
+func displayName(d protocol.Display) string {
+	switch {
+	case d.Format == "":
+		return d.Expr
+	case examines(d.Format):
+		return "x/" + d.Format + " " + d.Expr
+	}
+	return "/" + d.Format + " " + d.Expr
+}
+
+// examines tells whether a format shows memory (a count, a size, strings,
+// instructions), not a value.
+func examines(format string) bool { return strings.ContainsAny(format, "is0123456789bhwg") }
+
+// memoryRows writes what GDB's x does.
+func memoryRows(_ *Writer, _ Asked, g protocol.Group) []answer {
+	var body struct {
+		Rows []struct {
+			Label string `json:"label"`
+			Here  bool   `json:"here"`
+		} `json:"rows"`
+	}
+	if !decode(g.Body, &body) {
+		return []answer{raw(g)}
+	}
+	cols := columns(g)
+	instructions := false
+	for _, r := range body.Rows {
+		instructions = instructions || r.Here
+	}
+	x := answer{ranks: g.Ranks}
+	for i, r := range body.Rows {
+		n := strconv.Itoa(i)
+		line := cols[n+".addr"].argument()
+		if r.Label != "" {
+			line += " <" + r.Label + ">"
+		}
+		if instructions {
+			line = choose(r.Here, "=> ", "   ") + line
+		}
+		x.lines = append(x.lines, line+":\t"+shortly(cols["value."+n]))
+	}
+	return []answer{x}
+}
+
+// shortly gives the only value, or how many there are.
+func shortly(c column) string {
+	text, _ := c.spread()
+	return text
+}
+
+// registers writes a register a line.
+func registers(_ *Writer, _ Asked, g protocol.Group) []answer {
+	var body struct {
+		Names []string `json:"names"`
+	}
+	if !decode(g.Body, &body) {
+		return []answer{raw(g)}
+	}
+	cols := columns(g)
+	x := answer{ranks: g.Ranks}
+	for _, name := range body.Names {
+		x.lines = append(x.lines, padded(name, 15)+shortly(cols["value."+name]))
+	}
+	return []answer{x}
+}
+
+// assembly writes what GDB's disassemble does, without addresses.
+func assembly(_ *Writer, _ Asked, g protocol.Group) []answer {
+	var body struct {
+		Of    string `json:"of"`
+		Lines []struct {
+			At   string `json:"at"`
+			Text string `json:"text"`
+		} `json:"lines"`
+	}
+	if !decode(g.Body, &body) {
+		return []answer{raw(g)}
+	}
+	current := map[string]bool{}
+	for _, v := range columns(g)["current"].values {
+		current[v.Value] = true
+	}
+	x := answer{ranks: g.Ranks, lines: []string{"Dump of assembler code " + body.Of + ":"}}
+	for _, l := range body.Lines {
+		if l.At == "" {
+			x.lines = append(x.lines, l.Text)
+			continue
+		}
+		x.lines = append(x.lines, choose(current[l.At], "=> ", "   ")+"<"+l.At+">:\t"+l.Text)
+	}
+	x.lines = append(x.lines, "End of assembler dump.")
+	return []answer{x}
+}
+
+// libraries writes what GDB's info sharedlibrary does, without the end of each.
+func libraries(_ *Writer, _ Asked, g protocol.Group) []answer {
+	var body struct {
+		Libraries []struct {
+			Name    string `json:"name"`
+			Symbols bool   `json:"symbols"`
+		} `json:"libraries"`
+	}
+	if !decode(g.Body, &body) {
+		return []answer{raw(g)}
+	}
+	if len(body.Libraries) == 0 {
+		return []answer{{ranks: g.Ranks, lines: []string{"No shared libraries loaded at this time."}}}
+	}
+	cols := columns(g)
+	x := answer{ranks: g.Ranks, lines: []string{padded("From", 20) + padded("Syms Read", 12) + "Shared Object Library"}}
+	for i, l := range body.Libraries {
+		from := cols[strconv.Itoa(i)+".addr"].argument()
+		x.lines = append(x.lines, padded(from, 20)+padded(choose(l.Symbols, "Yes", "No"), 12)+l.Name)
+	}
+	return []answer{x}
+}
+
+// signals writes what GDB's info signals does.
+func signals(_ *Writer, _ Asked, g protocol.Group) []answer {
+	var body struct {
+		Signals []protocol.SignalInfo `json:"signals"`
+	}
+	if !decode(g.Body, &body) {
+		return []answer{raw(g)}
+	}
+	if len(body.Signals) == 0 {
+		return nil
+	}
+	x := answer{ranks: g.Ranks, lines: []string{padded("Signal", 14) + "Stop  Print  Pass to program  Description"}}
+	for _, s := range body.Signals {
+		x.lines = append(x.lines, padded(s.Signal, 14)+padded(choose(s.Stop, "Yes", "No"), 6)+
+			padded(choose(s.Print, "Yes", "No"), 7)+padded(choose(s.Pass, "Yes", "No"), 17)+s.Meaning)
+	}
+	return []answer{x}
+}

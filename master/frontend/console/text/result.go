@@ -1,0 +1,236 @@
+package text
+
+import (
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// results says how the result of each command is written; a command that is not
+// here has nothing to say but that it was done.
+var results = map[string]func(w *Writer, a Asked, g protocol.Group) []answer{
+	"break":              breakpointSet,
+	"watch":              breakpointSet,
+	"catch":              breakpointSet,
+	"log":                breakpointSet,
+	"info breakpoints":   breakpointTable,
+	"print":              printed,
+	"stat":               statistics,
+	"diff":               differences,
+	"backtrace":          backtrace,
+	"frame":              oneFrame,
+	"up":                 oneFrame,
+	"down":               oneFrame,
+	"info locals":        variables,
+	"info args":          variables,
+	"info threads":       threads,
+	"list":               sourceLines,
+	"thread":             threadChosen,
+	"dump memory":        dumped,
+	"memory read":        memoryBytes,
+	"stacks":             stackTree,
+	"condition":          plain,
+	"ignore":             plain,
+	"call":               called,
+	"ptype":              plain,
+	"whatis":             plain,
+	"display":            displayed,
+	"info display":       displayed,
+	"x":                  memoryRows,
+	"info registers":     registers,
+	"disassemble":        assembly,
+	"info sharedlibrary": libraries,
+	"handle":             signals,
+	"info signals":       signals,
+	"gdb":                plain,
+	"mi":                 plain,
+	"ranks":              status,
+	"group":              named,
+	"groups":             named,
+}
+
+// result writes one group of results. Everything but print, whose values are
+// its answers, is one answer, with its differing values below when they are
+// wanted in full.
+func (w *Writer) result(a Asked, g protocol.Group) (parts []answer, folded bool) {
+	write, ok := results[a.Command]
+	if a.Command == "thread apply" { // which writes others
+		write, ok = threadsApplied, true
+	}
+	if !ok {
+		return nil, false
+	}
+	parts = write(w, a, g)
+	cols := columns(g)
+	switch a.Command {
+	case "stat":
+		return parts, !a.Full && differs(cols["value"])
+	case "print", "call", "diff":
+		return parts, !a.Full && len(parts) == 1 && differs(cols["value"]) || a.Command == "print" && PageOf(g).isPart()
+	}
+	for _, c := range g.Columns {
+		if x := cols[c.Name]; !differs(x) || ignored(c.Name) || isSpread(c.Name, x) {
+			continue
+		}
+		folded = !a.Full
+		if a.Full && len(parts) > 0 {
+			last := &parts[len(parts)-1]
+			last.lines = append(last.lines, everyValue(c.Name, cols[c.Name])...)
+		}
+	}
+	return parts, folded
+}
+
+// differs tells whether ranks gave different values.
+func differs(c column) bool {
+	_, single := c.single()
+	return !single && c.distinct > 0
+}
+
+// isSpread tells the variables whose values all stand in the answer.
+func isSpread(name string, c column) bool {
+	if !strings.HasPrefix(name, "value.") && !strings.HasPrefix(name, "display.") {
+		return false
+	}
+	_, folded := c.spread()
+	return !folded
+}
+
+// ignored tells the columns that nobody reads for their single values.
+func ignored(name string) bool { return strings.HasSuffix(name, "addr") || name == "current" }
+
+// everyValue gives lines such as "  [0-2] #1 n = 5".
+func everyValue(name string, c column) []string {
+	name = forPeople(name)
+	var lines []string
+	for _, v := range c.values {
+		lines = append(lines, "  ["+clipped(v.Ranks)+"] "+name+" = "+v.Value)
+	}
+	if !c.Complete() {
+		lines = append(lines, "  "+name+" = "+c.argument())
+	}
+	return lines
+}
+
+// forPeople gives the name of a column as it stands in an answer: "1.args.n" is
+// "#1 n", "value.n" is "n", "hits.2" is "hits of 2".
+func forPeople(name string) string {
+	parts := strings.SplitN(name, ".", 3)
+	switch {
+	case len(parts) == 3 && parts[1] == "args":
+		return "#" + parts[0] + " " + parts[2]
+	case parts[0] == "value" || parts[0] == "args":
+		return strings.TrimPrefix(name, parts[0]+".")
+	case len(parts) == 2 && (parts[0] == "hits" || parts[0] == "target"):
+		return parts[0] + " of " + parts[1]
+	}
+	return name
+}
+
+// mostLines is how many distinct numbers print writes as lines of their own;
+// more are summarised in one.
+const mostLines = 4
+
+// printed writes the values of an expression: one line each while there are
+// few, or they are no numbers, or all are wanted.
+func printed(_ *Writer, a Asked, g protocol.Group) []answer {
+	body := PageOf(g)
+	name := body.Expr
+	if a.Label != "" {
+		name = a.Label
+	}
+	if body.First > 0 {
+		name += "[" + strconv.Itoa(body.First) + ".." + strconv.Itoa(body.Last) + "]"
+	}
+	c, ok := columns(g)["value"]
+	if !ok {
+		return []answer{{ranks: g.Ranks, lines: []string{name + " = ?"}}}
+	}
+	if !c.Complete() || c.distinct > mostLines && c.numeric() && !a.Full {
+		return []answer{{ranks: g.Ranks, lines: []string{name + " = " + c.summary()}}}
+	}
+	var parts []answer
+	for _, v := range c.values {
+		lines := strings.Split(v.Value, "\n")
+		lines[0] = name + " = " + lines[0]
+		if body.isPart() {
+			lines[len(lines)-1] += " (" + strconv.Itoa(body.Last+1-body.First) + " of " + strconv.Itoa(body.Elements) + " elements; expand for more)"
+		}
+		parts = append(parts, answer{ranks: v.Ranks, lines: lines})
+	}
+	return parts
+}
+
+// Page is the result of print: of a long array, these elements.
+type Page struct {
+	Expr     string `json:"expr"`
+	Elements int    `json:"elements"` // of the whole array; 0 where all are shown
+	First    int    `json:"first"`
+	Last     int    `json:"last"`
+}
+
+func (p Page) isPart() bool { return p.Elements > p.Last+1 }
+
+// PageOf reads the result of print, so that expand can go on behind its end.
+func PageOf(g protocol.Group) Page {
+	var body Page
+	decode(g.Body, &body)
+	return body
+}
+
+// variables writes "n = 5" for each name, as GDB does.
+func variables(_ *Writer, a Asked, g protocol.Group) []answer {
+	var body struct {
+		Names []string `json:"names"`
+	}
+	if !decode(g.Body, &body) {
+		return []answer{raw(g)}
+	}
+	cols := columns(g)
+	x := answer{ranks: g.Ranks}
+	for _, name := range body.Names {
+		text := "?"
+		if c, ok := cols["value."+name]; ok {
+			text, _ = c.spread()
+		}
+		x.lines = append(x.lines, name+" = "+text)
+	}
+	if len(body.Names) == 0 {
+		x.lines = []string{map[string]string{"info args": "No arguments."}[a.Command]}
+		if x.lines[0] == "" {
+			x.lines[0] = "No locals."
+		}
+	}
+	return []answer{x}
+}
+
+// plain writes what gdb said. Nothing said is nothing written.
+func plain(_ *Writer, a Asked, g protocol.Group) []answer {
+	var body struct {
+		Text string `json:"text"`
+	}
+	if !decode(g.Body, &body) {
+		return []answer{raw(g)}
+	}
+	text := strings.TrimRight(body.Text, "\n")
+	if text == "" {
+		return nil
+	}
+	lines := strings.Split(text, "\n")
+	if a.Label != "" {
+		lines[0] = a.Label + " = " + lines[0]
+	}
+	return []answer{{ranks: g.Ranks, lines: lines}}
+}
+
+// named writes a rank set that has a name.
+func named(_ *Writer, _ Asked, g protocol.Group) []answer {
+	var body struct {
+		Name string `json:"name"`
+	}
+	if !decode(g.Body, &body) {
+		return []answer{raw(g)}
+	}
+	return []answer{{ranks: g.Ranks, lines: []string{"@" + body.Name}}}
+}

@@ -1,0 +1,150 @@
+package text
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// stackTree writes the merged stacks as a tree, outermost frame first, most
+// ranks first, but main before what other threads begin with. Files and libraries
+// go without their directories: the shape is what is looked for.
+//
+//	[0-7] (8) main work.c:55
+//	├─ [0-2,4-7] (7) compute work.c:31
+//	└─ [3] (1) compute work.c:29
+//	   └─ helper work.c:18 ◀ SIGSEGV
+//
+// Of several samples in time the first line says whether the ranks moved.
+func stackTree(w *Writer, a Asked, g protocol.Group) []answer {
+	if a.Export != "" {
+		lines := strings.Split(strings.TrimSuffix(Export(g.Stack, a.Export), "\n"), "\n")
+		for i := range lines {
+			lines[i] = w.clean(lines[i])
+		}
+		return []answer{{ranks: g.Ranks, lines: lines, bare: true}}
+	}
+	t := tree{w: w}
+	if text := sampled(g.Body); text != "" {
+		t.lines = append(t.lines, w.header(g.Ranks, rank.Set{})+" "+text)
+	}
+	roots := slices.Clone(g.Stack.Roots())
+	slices.SortStableFunc(roots, func(a, b *protocol.StackNode) int { return startsElsewhere(a) - startsElsewhere(b) })
+	for _, root := range roots {
+		t.lines = append(t.lines, w.label(root)+w.frameOf(root))
+		t.below(root, "")
+	}
+	return []answer{{ranks: g.Ranks, lines: t.lines, bare: true}}
+}
+
+// sampled says what was seen of ranks in several samples; "" where there was only
+// one look.
+func sampled(body []byte) string {
+	var s struct {
+		Samples int    `json:"samples"`
+		Every   string `json:"every"`
+		Moved   bool   `json:"moved"`
+	}
+	if decode(body, &s); s.Samples == 0 {
+		return ""
+	}
+	times := plural(s.Samples, "sample") + ", " + s.Every + " apart"
+	if s.Samples == 1 {
+		times = "1 sample"
+	}
+	switch {
+	case s.Moved:
+		return "moved in " + times + ", and were at:"
+	case s.Samples == 1:
+		return "in " + times + ":"
+	}
+	return "never moved in " + times + ":"
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return strconv.Itoa(n) + " " + word + "s"
+}
+
+// Export gives a tree for other programs: "folded", "dot", or "json".
+func Export(s *protocol.Stack, form string) string {
+	switch form {
+	case "folded":
+		return s.Folded()
+	case "dot":
+		return s.DOT()
+	}
+	return string(protocol.Canonical(s)) + "\n"
+}
+
+// startsElsewhere is 0 for a stack that begins in main, else 1.
+func startsElsewhere(n *protocol.StackNode) int {
+	if n.Frame.Func == "main" {
+		return 0
+	}
+	return 1
+}
+
+type tree struct {
+	w     *Writer
+	lines []string
+}
+
+func (t *tree) below(n *protocol.StackNode, indent string) {
+	children := n.Children()
+	for i, c := range children {
+		branch, deeper := "├─ ", "│  "
+		if i == len(children)-1 {
+			branch, deeper = "└─ ", "   "
+		}
+		label := ""
+		if len(children) > 1 || c.Threads != n.Threads || !c.Ranks.Equal(n.Ranks) {
+			label = t.w.label(c)
+		}
+		t.lines = append(t.lines, indent+branch+label+t.w.frameOf(c))
+		t.below(c, indent+deeper)
+	}
+}
+
+// label gives "[0-2,4-7] (7) ", with the threads where ranks have several.
+func (w *Writer) label(n *protocol.StackNode) string {
+	text := "[" + clipped(n.Ranks) + "] (" + strconv.Itoa(n.Ranks.Len())
+	if n.Threads != n.Ranks.Len() {
+		text += ", " + strconv.Itoa(n.Threads) + " threads"
+	}
+	text += ")"
+	if w.Color {
+		text = cyan + text + reset
+	}
+	return text + " "
+}
+
+// frameOf gives "helper work.c:18 ◀ SIGSEGV".
+func (w *Writer) frameOf(n *protocol.StackNode) string {
+	f := n.Frame
+	fn := f.Func
+	if fn == "" {
+		fn = "??"
+	}
+	parts := []string{fn}
+	switch {
+	case f.File != "":
+		parts = append(parts, place(protocol.Frame{File: path.Base(f.File), Line: f.Line}))
+	case f.From != "":
+		parts = append(parts, "from "+path.Base(f.From))
+	}
+	if f.Addr != "" {
+		parts = append(parts, f.Addr)
+	}
+	text := w.clean(strings.Join(parts, " "))
+	if f.Mark != "" {
+		text += " " + w.paint(true, "◀ "+w.clean(f.Mark))
+	}
+	return text
+}

@@ -1,0 +1,182 @@
+package text
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// statistics writes what the numbers of an expression are like: a line of
+// figures, one of quantiles, who is outermost, and a histogram.
+//
+//	[0-7]
+//	x = 0..7  mean 3.5  deviation 2.29129  (8 values)
+//	min 0 [0]  5% 0  25% 1  median 3  75% 5  95% 7  max 7 [7]
+//	  0  ██████████ 1
+//	  1  ██████████ 1
+func statistics(w *Writer, a Asked, g protocol.Group) []answer {
+	c, ok := columns(g)["value"]
+	if !ok || a.Full {
+		return printed(w, a, g)
+	}
+	x := answer{ranks: g.Ranks, lines: []string{expression(a, g) + " = " + c.figures()}}
+	if c.stats.Numbers > 0 {
+		x.lines = append(x.lines, c.quantiles())
+		x.lines = append(x.lines, c.outliers()...)
+		x.lines = append(x.lines, bars(c.Described().Bars())...)
+	}
+	return []answer{x}
+}
+
+// expression is what was asked for.
+func expression(a Asked, g protocol.Group) string {
+	var body struct {
+		Expr string `json:"expr"`
+	}
+	decode(g.Body, &body)
+	if a.Label != "" {
+		return a.Label
+	}
+	return body.Expr
+}
+
+// figures gives "0..7  mean 3.5  deviation 2.29129  (8 values)", or what else
+// there is.
+func (c column) figures() string {
+	if c.stats.Numbers == 0 {
+		if s, ok := c.single(); ok {
+			return s
+		}
+		return "(" + c.count() + ", none of them a number; print shows them)"
+	}
+	parts := []string{c.span(), "mean " + short(c.stats.Mean), "deviation " + short(c.stats.StdDev)}
+	parts = append(parts, c.strangers()...)
+	return strings.Join(append(parts, "("+c.count()+")"), "  ")
+}
+
+// strangers are the counts of what no figure has in it: "2 NaN [3,5]".
+func (c column) strangers() []string {
+	var parts []string
+	for _, t := range []struct {
+		protocol.Tally
+		what string
+	}{
+		{c.stats.NaN, "NaN"},
+		{c.stats.Inf, "infinite"},
+		{protocol.Tally{Count: c.stats.Count - c.stats.Numbers - c.stats.NaN.Count - c.stats.Inf.Count}, "no number"},
+	} {
+		if t.Count > 0 {
+			parts = append(parts, strings.TrimSpace(strconv.Itoa(t.Count)+" "+t.what+" "+holders(t.Tally)))
+		}
+	}
+	return parts
+}
+
+// holders gives "[3,5]", or "[0-7,...]" when there are more than are known.
+func holders(t protocol.Tally) string {
+	if t.Ranks.IsEmpty() {
+		return ""
+	}
+	more := ""
+	if t.Ranks.Len() < t.Count {
+		more = ",…"
+	}
+	return "[" + clipped(t.Ranks) + more + "]"
+}
+
+// quantiles gives "min 0 [0]  5% 0  25% 1  median 3  75% 5  95% 7  max 7 [7]".
+func (c column) quantiles() string {
+	parts := []string{"min " + outermost(c.stats.Lowest[0])}
+	for _, q := range []struct {
+		at   float64
+		name string
+	}{{0.05, "5%"}, {0.25, "25%"}, {0.5, "median"}, {0.75, "75%"}, {0.95, "95%"}} {
+		f, _ := c.Quantile(q.at)
+		parts = append(parts, q.name+" "+short(f))
+	}
+	return strings.Join(append(parts, "max "+outermost(c.stats.Highest[0])), "  ")
+}
+
+// outermost gives a number and the lowest rank that has it.
+func outermost(e protocol.Extreme) string {
+	lowest, _ := e.Ranks.Min()
+	return e.Value + " [" + rank.Of(lowest).String() + "]"
+}
+
+// outliers gives the lowest and highest numbers with their ranks, where there
+// are more than these can show.
+func (c column) outliers() []string {
+	if n := len(c.stats.Lowest); n < 4 || c.distinct <= n {
+		return nil
+	}
+	line := func(what string, all []protocol.Extreme) string {
+		var parts []string
+		for _, e := range all {
+			parts = append(parts, e.Value+" "+holders(e.Tally))
+		}
+		return what + " " + strings.Join(parts, ", ")
+	}
+	return []string{line("lowest", c.stats.Lowest), line("highest", c.stats.Highest)}
+}
+
+// widestBar is how many signs the longest bar has.
+const widestBar = 40
+
+// bars draws a histogram: where a step begins, its bar, its count.
+func bars(all []protocol.Bar) []string {
+	if len(all) < 2 {
+		return nil
+	}
+	most, widest := 1, 0
+	labels := make([]string, len(all))
+	for i, b := range all {
+		most = max(most, b.Count)
+		labels[i] = strconv.FormatFloat(b.From, 'g', 4, 64)
+		if b.From == math.Trunc(b.From) && math.Abs(b.From) < 1e9 {
+			labels[i] = strconv.FormatFloat(b.From, 'f', 0, 64)
+		}
+		widest = max(widest, len(labels[i]))
+	}
+	var lines []string
+	for i, b := range all {
+		n := (b.Count*widestBar + most - 1) / most // whoever is there is seen
+		bar := strings.Repeat("█", n)
+		if n > 0 {
+			bar += " "
+		}
+		lines = append(lines, "  "+strings.Repeat(" ", widest-len(labels[i]))+labels[i]+"  "+bar+strconv.Itoa(b.Count))
+	}
+	return lines
+}
+
+// short gives a number with six significant digits: more would be noise on a
+// screen.
+func short(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
+
+// differences writes who has the value of the majority and who has not. Answers
+// that say nothing of a majority are those of expand.
+//
+//	[0-6] (7) n = 0, as the majority
+//	[7] n = 5
+func differences(w *Writer, a Asked, g protocol.Group) []answer {
+	var body struct {
+		Side string `json:"side"`
+	}
+	decode(g.Body, &body)
+	parts := printed(w, a, g)
+	switch body.Side {
+	case "majority":
+		last := &parts[0].lines[len(parts[0].lines)-1]
+		*last += ", as the majority"
+	case "others":
+		for i := range parts {
+			parts[i].bad = true
+		}
+	case "none":
+		parts = append([]answer{{ranks: g.Ranks, lines: []string{"no value of " + expression(a, g) + " is that of more than half of the ranks"}}}, parts...)
+	}
+	return parts
+}

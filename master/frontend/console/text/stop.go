@@ -1,0 +1,267 @@
+package text
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// eventAnswer words what happened to ranks; false for what needs no words.
+func (w *Writer) eventAnswer(g protocol.Group) (answer, bool) {
+	x := answer{ranks: g.Ranks}
+	switch g.Kind {
+	case protocol.KindStopped:
+		var s protocol.Stop
+		if !decode(g.Body, &s) {
+			return raw(g), true
+		}
+		return stop(g, s), true
+	case protocol.KindExited, protocol.KindSignalled:
+		var e protocol.Exit
+		if !decode(g.Body, &e) {
+			return raw(g), true
+		}
+		x.lines, x.bad = []string{exit(e)}, e.Signal != "" || e.Code != 0
+	case protocol.KindDetached:
+		x.lines = []string{"detached"}
+	case protocol.KindLogged:
+		return logged(g), true
+	case protocol.KindNote:
+		var n protocol.Note
+		if !decode(g.Body, &n) {
+			return raw(g), true
+		}
+		x.lines = []string{n.Text}
+	case protocol.KindJob:
+		var j protocol.JobState
+		if !decode(g.Body, &j) {
+			return raw(g), true
+		}
+		x.lines = []string{jobState(j)}
+	case protocol.KindLost, protocol.KindFault, protocol.KindMissing:
+		return failure(g), true
+	default:
+		return answer{}, false
+	}
+	return x, true
+}
+
+func exit(e protocol.Exit) string {
+	switch {
+	case e.Signal != "":
+		return "Program terminated with signal " + signal(e.Signal, e.Meaning)
+	case e.Code == 0:
+		return "exited normally"
+	}
+	return "exited with code " + strconv.Itoa(e.Code)
+}
+
+func signal(name, meaning string) string {
+	if meaning == "" {
+		return name + "."
+	}
+	return name + ", " + meaning + "."
+}
+
+// stop words a stop as GDB does, with the source line under it.
+func stop(g protocol.Group, s protocol.Stop) answer {
+	cols := columns(g)
+	x := answer{ranks: g.Ranks, bad: s.Reason == "signal-received"}
+	x.lines = []string{stopLine(s, cols)}
+	if c, ok := cols["value"]; ok && !s.Returned {
+		x.below = append(x.below, "Value = "+c.inEvent())
+	}
+	if c, ok := cols["old"]; ok {
+		x.below = append(x.below, "Old value = "+c.inEvent())
+	}
+	if c, ok := cols["new"]; ok {
+		x.below = append(x.below, "New value = "+c.inEvent())
+	}
+	if s.Source != "" && s.Frame != nil {
+		x.below = append(x.below, strconv.Itoa(s.Frame.Line)+"\t"+s.Source)
+	}
+	x.below = append(x.below, outputs(s.Commands, cols)...)
+	x.below = append(x.below, displayLines(s.Displays, cols, column.inEvent)...)
+	if c, ok := cols["value"]; ok && s.Returned {
+		x.below = append(x.below, "Value returned is "+c.inEvent())
+	}
+	switch more := cols["others"].argument(); more {
+	case "0", "?":
+	case "1":
+		x.below = append(x.below, "  and another thread")
+	default:
+		x.below = append(x.below, "  and "+more+" other threads")
+	}
+	for _, other := range s.Others {
+		x.below = append(x.below, "  another thread: "+other)
+	}
+	return x
+}
+
+func stopLine(s protocol.Stop, cols map[string]column) string {
+	at := ""
+	if s.Frame != nil {
+		at = frame(*s.Frame, cols, "args.")
+		if c, ok := cols["addr"]; ok && s.Frame.Line != 0 { // of a step by instructions
+			at = c.argument() + " in " + at
+		}
+	}
+	switch {
+	case s.Reason == "signal-received":
+		return "Program received signal " + signal(s.Signal, s.Meaning) + signalPlace(s.Frame)
+	case s.Detail != "" && s.Breakpoint != 0:
+		return join(choose(s.Temporary, "Temporary catchpoint ", "Catchpoint ")+ours(s.Breakpoint)+" ("+s.Detail+")", at)
+	case s.Reason == "breakpoint-hit" && s.Breakpoint != 0 && s.Temporary:
+		return join("Temporary breakpoint "+ours(s.Breakpoint), at)
+	case s.Reason == "breakpoint-hit" && s.Breakpoint != 0:
+		return join("Breakpoint "+ours(s.Breakpoint), at)
+	case s.Reason == "barrier":
+		return join("Barrier "+ours(s.Breakpoint), at)
+	case s.Reason == "watchpoint-scope":
+		return "Watchpoint " + ours(s.Breakpoint) + " deleted because the program has left the block in which its expression is valid, " + at
+	case strings.Contains(s.Reason, "watchpoint") && s.Breakpoint != 0:
+		return join(watchWords[s.Reason]+" "+ours(s.Breakpoint), at)
+	case s.Reason == "attached" || s.Reason == "interrupted":
+		return join(s.Reason, at)
+	case s.Reason == "entry":
+		return join("at the entry", at)
+	case at != "": // end of a step, of finish, of until, main after launch: the place says it
+		return at
+	}
+	return join("stopped", s.Reason)
+}
+
+// ours gives the number of a breakpoint. Below zero it is gdb's, of one that a line
+// for gdb has set.
+func ours(number int) string {
+	if number < 0 {
+		return strconv.Itoa(-number) + " of gdb's own"
+	}
+	return strconv.Itoa(number)
+}
+
+// signalPlace gives " at work.c:18 in helper".
+func signalPlace(f *protocol.Frame) string {
+	if f == nil {
+		return ""
+	}
+	text := ""
+	if place := place(*f); place != "" {
+		text = " at " + place
+	}
+	if f.Func != "" {
+		text += " in " + f.Func
+	}
+	if text == " in ??" && f.From != "" {
+		text += " from " + f.From
+	}
+	return text
+}
+
+func join(a, b string) string {
+	if b == "" {
+		return a
+	}
+	return a + ", " + b
+}
+
+// frame gives "compute (n=<0..7>) at work.c:31"; the values of the arguments
+// are the columns prefix+NAME.
+func frame(f protocol.Frame, cols map[string]column, prefix string) string {
+	args := make([]string, len(f.Args))
+	for i, name := range f.Args {
+		args[i] = name + "=" + argument(cols, prefix+name)
+	}
+	fn := f.Func
+	if fn == "" {
+		fn = "??"
+	}
+	text := fn + " (" + strings.Join(args, ", ") + ")"
+	switch place := place(f); {
+	case place != "":
+		text += " at " + place
+	case f.From != "":
+		text += " from " + f.From
+	}
+	return text
+}
+
+func argument(cols map[string]column, name string) string {
+	c, ok := cols[name]
+	if !ok {
+		return "..."
+	}
+	return c.argument()
+}
+
+// place gives "work.c:31"; "" where there is no line information.
+func place(f protocol.Frame) string {
+	file := f.File
+	if file == "" {
+		file = f.Full
+	}
+	if file == "" {
+		return ""
+	}
+	if f.Line == 0 {
+		return file
+	}
+	return file + ":" + strconv.Itoa(f.Line)
+}
+
+// failure words a fault, or ranks that did not answer.
+func failure(g protocol.Group) answer {
+	x := answer{ranks: g.Ranks, bad: true}
+	if g.Kind == protocol.KindFault {
+		var f protocol.Fault
+		if !decode(g.Body, &f) {
+			return raw(g)
+		}
+		if f.Kind == protocol.FaultGDB || f.Kind == protocol.FaultState {
+			f.Op = "" // gdb's own words as GDB prints them; "[3] is running"
+		}
+		x.lines = strings.Split(f.Error(), "\n")
+		return x
+	}
+	var m protocol.Missing
+	if !decode(g.Body, &m) {
+		return raw(g)
+	}
+	text := m.Cause
+	if g.Kind == protocol.KindLost {
+		text = "lost: " + text
+	}
+	if m.Host != "" && !strings.Contains(m.Cause, m.Host) {
+		text += " (" + m.Host + ")"
+	}
+	x.lines = []string{text}
+	return x
+}
+
+// watchWords are GDB's words by the reason of a stop.
+var watchWords = map[string]string{
+	"watchpoint-trigger": "Hardware watchpoint", "read-watchpoint-trigger": "Hardware read watchpoint",
+	"access-watchpoint-trigger": "Hardware access (read/write) watchpoint",
+}
+
+// jobState says how the job is getting on.
+func jobState(j protocol.JobState) string {
+	text := "job"
+	if j.Job != "" {
+		text += " " + j.Job
+	}
+	switch {
+	case j.State == "queued":
+		text += " waits in the queue"
+	case j.State == "ended" && j.Status != nil:
+		text += fmt.Sprintf(" has ended with status %d", *j.Status)
+	default:
+		text += " is " + j.State
+	}
+	if j.Text != "" {
+		text += ": " + j.Text
+	}
+	return text
+}

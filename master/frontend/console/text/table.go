@@ -1,0 +1,203 @@
+package text
+
+import (
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"sdm/master/session"
+	"sdm/protocol"
+)
+
+// breakpointSet writes "Breakpoint 1 at work.c:31".
+func breakpointSet(_ *Writer, _ Asked, g protocol.Group) []answer {
+	var body struct {
+		Breakpoints []protocol.BreakpointInfo `json:"breakpoints"`
+	}
+	if !decode(g.Body, &body) {
+		return []answer{raw(g)}
+	}
+	x := answer{ranks: g.Ranks}
+	for _, b := range body.Breakpoints {
+		x.lines = append(x.lines, breakpointLine(b))
+	}
+	return []answer{x}
+}
+
+func breakpointLine(b protocol.BreakpointInfo) string {
+	text := kindOf(b) + " " + strconv.Itoa(b.Number)
+	if b.Type == "catchpoint" {
+		return text + " (" + b.Location + ")"
+	}
+	switch at := breakpointPlace(b); {
+	case b.Pending:
+		return text + " (" + b.Location + ") pending."
+	case len(b.Places) > 1:
+		return text + " at " + b.Location + " (" + strconv.Itoa(len(b.Places)) + " places)"
+	case at != "":
+		return text + " at " + at
+	}
+	return text + ": " + b.Location
+}
+
+// kindOf is GDB's word for a new breakpoint of a kind.
+func kindOf(b protocol.BreakpointInfo) string {
+	switch b.Type {
+	case "hw breakpoint":
+		return choose(b.Temporary, "Temporary hardware breakpoint", "Hardware assisted breakpoint")
+	case "hw watchpoint":
+		return "Hardware watchpoint"
+	case "read watchpoint":
+		return "Hardware read watchpoint"
+	case "acc watchpoint":
+		return "Hardware access (read/write) watchpoint"
+	case "watchpoint":
+		return "Watchpoint"
+	case "catchpoint":
+		return choose(b.Temporary, "Temporary catchpoint", "Catchpoint")
+	case "log":
+		return "Log"
+	}
+	return choose(b.Temporary, "Temporary breakpoint", "Breakpoint")
+}
+
+func breakpointPlace(b protocol.BreakpointInfo) string {
+	return place(protocol.Frame{File: b.File, Line: b.Line})
+}
+
+// breakpointTable writes what GDB's info breakpoints does, without addresses,
+// which differ between ranks.
+func breakpointTable(_ *Writer, _ Asked, g protocol.Group) []answer {
+	var body struct {
+		Breakpoints []protocol.BreakpointInfo `json:"breakpoints"`
+	}
+	if !decode(g.Body, &body) {
+		return []answer{raw(g)}
+	}
+	if len(body.Breakpoints) == 0 {
+		return []answer{{ranks: g.Ranks, lines: []string{"No breakpoints or watchpoints."}}}
+	}
+	cols := columns(g)
+	lines := []string{"Num     Type           Disp Enb What"}
+	for _, b := range body.Breakpoints {
+		lines = append(lines, padded(strconv.Itoa(b.Number), 8)+padded(b.Type, 15)+
+			padded(choose(b.Temporary, "del", "keep"), 5)+padded(choose(b.Enabled, "y", "n"), 4)+breakpointWhat(b))
+		if b.Condition != "" {
+			lines = append(lines, "\tstop only if "+b.Condition)
+		}
+		if hits, ok := cols["hits."+strconv.Itoa(b.Number)]; ok && hits.argument() != "0" {
+			times := choose(hits.argument() == "1", " time", " times")
+			lines = append(lines, "\tbreakpoint already hit "+hits.argument()+times)
+		}
+		lines = append(lines, breakpointActions(b)...)
+		if len(b.Places) > 1 {
+			for i, p := range b.Places {
+				lines = append(lines, padded(strconv.Itoa(b.Number)+"."+strconv.Itoa(i+1), 32)+p)
+			}
+		}
+	}
+	return []answer{{ranks: g.Ranks, lines: lines}}
+}
+
+// breakpointActions writes what happens when it is reached.
+func breakpointActions(b protocol.BreakpointInfo) []string {
+	var lines []string
+	if b.Ignore > 0 {
+		lines = append(lines, "\tignore next "+strconv.Itoa(b.Ignore)+" hits")
+	}
+	if len(b.Exprs) > 0 {
+		lines = append(lines, "\tlog "+strings.Join(b.Exprs, ", "))
+	}
+	for _, c := range b.Commands {
+		lines = append(lines, "        "+c)
+	}
+	return lines
+}
+
+func breakpointWhat(b protocol.BreakpointInfo) string {
+	switch at := breakpointPlace(b); {
+	case b.Pending:
+		return "<PENDING> " + b.Location
+	case at != "" && b.Func != "":
+		return "in " + b.Func + " at " + at
+	case at != "":
+		return at
+	}
+	return b.Location
+}
+
+func choose(is bool, yes, no string) string {
+	if is {
+		return yes
+	}
+	return no
+}
+
+// padded fills up with blanks; one stands there at least.
+func padded(s string, width int) string {
+	return s + strings.Repeat(" ", max(1, width-len(s)))
+}
+
+// threads writes what GDB's info threads does.
+func threads(_ *Writer, _ Asked, g protocol.Group) []answer {
+	var body struct {
+		Threads []struct {
+			ID      int             `json:"id"`
+			Name    string          `json:"name"`
+			State   string          `json:"state"`
+			Current bool            `json:"current"`
+			Frame   *protocol.Frame `json:"frame"`
+		} `json:"threads"`
+	}
+	if !decode(g.Body, &body) {
+		return []answer{raw(g)}
+	}
+	cols := columns(g)
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 8, 1, ' ', 0)
+	t.Write([]byte("  Id\tTarget Id\tFrame\n"))
+	for _, th := range body.Threads {
+		id := strconv.Itoa(th.ID)
+		target := "Thread"
+		if c, ok := cols["target."+id]; ok {
+			target = c.argument()
+		}
+		if th.Name != "" {
+			target += " \"" + th.Name + "\""
+		}
+		at := "(" + th.State + ")"
+		if th.Frame != nil {
+			at = frame(*th.Frame, cols, id+".args.")
+		}
+		t.Write([]byte(choose(th.Current, "* ", "  ") + id + "\t" + target + "\t" + at + "\n"))
+	}
+	t.Flush() // into memory: no error to be had
+	return []answer{{ranks: g.Ranks, lines: strings.Split(strings.TrimRight(b.String(), "\n"), "\n")}}
+}
+
+// status writes a line of ranks: the state, then where and why.
+func status(_ *Writer, _ Asked, g protocol.Group) []answer {
+	var s session.Status
+	if !decode(g.Body, &s) {
+		return []answer{raw(g)}
+	}
+	text := string(s.State)
+	switch {
+	case s.Func != "" && s.Where != "":
+		text += " in " + s.Func + " at " + s.Where
+	case s.Func != "" || s.Where != "":
+		text += " in " + s.Func + s.Where
+	}
+	for _, more := range []string{s.Reason, s.Signal, s.Cause, s.Host} {
+		if more != "" {
+			text += ", " + more
+		}
+	}
+	switch {
+	case s.Code != nil && *s.Code == 0:
+		text += " normally"
+	case s.Code != nil:
+		text += " with code " + strconv.Itoa(*s.Code)
+	}
+	return []answer{{ranks: g.Ranks, lines: []string{text}}}
+}

@@ -1,0 +1,230 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"sdm/master/session"
+	"sdm/protocol"
+)
+
+// Client is a session whose master is at the other end of a connection. All
+// methods may be called from any goroutine.
+//
+// It starts one goroutine beside the stream's: read, which ends with the
+// connection. Close ends both and waits.
+type Client struct {
+	conn     *Conn
+	stream   *session.Stream
+	finished chan struct{} // closed by read
+
+	mu      sync.Mutex
+	last    uint64
+	waiting map[string]chan<- message // by the number of the JSON-RPC call
+	err     error                     // why the connection ended; set before finished is closed
+	bye     bool                      // quit was said: that the connection ends is no failure
+}
+
+var _ session.Session = (*Client)(nil)
+
+func newClient(c *Conn, _ Options) *Client {
+	cl := &Client{conn: c, stream: session.NewStream(), finished: make(chan struct{}), waiting: map[string]chan<- message{}}
+	go cl.run()
+	return cl
+}
+
+// Peer describes the master's address for people.
+func (c *Client) Peer() string { return c.conn.Peer() }
+
+// Events is the one stream of the session; see session.Session. What the master
+// says while it builds the tree comes on it as well.
+func (c *Client) Events() <-chan session.Event { return c.stream.Events() }
+
+// Initialize has the master build the tree. The error is a *session.NotReady if
+// servers are not there.
+func (c *Client) Initialize(ctx context.Context, s Setup) (session.Report, error) {
+	var result InitResult
+	err := c.ask(ctx, "initialize", s, &result)
+	var refused *callError
+	if errors.As(err, &refused) && refused.Code == codeNotReady && refused.Data != nil {
+		var r session.Report
+		if json.Unmarshal(refused.Data, &r) == nil && len(r.Absent) > 0 {
+			return r, r.Err()
+		}
+	}
+	return result.Report, err
+}
+
+// Do hands a call to the far master; see session.Session. It waits for the
+// call's number, one journey there and back.
+func (c *Client) Do(ctx context.Context, call session.Call) (protocol.RequestID, error) {
+	var begun struct{ ID protocol.RequestID }
+	params := callParams{Ranks: call.Ranks, Wait: Wait(call.Wait), Stream: true, Args: call.Args}
+	err := c.ask(ctx, call.Command, params, &begun)
+	var refused *callError
+	if errors.As(err, &refused) {
+		return 0, refused.fault()
+	}
+	if err == nil && call.Command == "quit" {
+		c.expectEnd()
+	}
+	return begun.ID, err
+}
+
+// ask makes a JSON-RPC call and waits for its result. Meanwhile the events that
+// stand before the result are taken however slow their consumer is: it may be
+// the one who asks.
+func (c *Client) ask(ctx context.Context, method string, params, result any) error {
+	defer c.stream.Lift()()
+	answer := make(chan message, 1)
+	id := c.register(answer)
+	defer c.unregister(id)
+	body := encode(message{ID: json.RawMessage(id), Method: method, Params: protocol.Canonical(params)})
+	if err := c.conn.write(body); err != nil {
+		return c.gone(err)
+	}
+	select {
+	case m := <-answer:
+		if m.Error != nil {
+			return m.Error
+		}
+		return json.Unmarshal(m.Result, result)
+	case <-c.finished:
+		return c.gone(nil)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (c *Client) register(answer chan<- message) (id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last++
+	id = strconv.FormatUint(c.last, 10)
+	c.waiting[id] = answer
+	return id
+}
+
+func (c *Client) unregister(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.waiting, id)
+}
+
+// gone says why there is no answer.
+func (c *Client) gone(err error) error {
+	if cause := c.Err(); cause != nil {
+		err = cause
+	}
+	if err == nil {
+		err = errors.New("the session has ended")
+	}
+	return fmt.Errorf("master at %s: %w", c.Peer(), err)
+}
+
+// Err tells why the stream of events has ended: nil if the session was ended as
+// it should be, or lives.
+func (c *Client) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.bye {
+		return nil
+	}
+	return c.err
+}
+
+func (c *Client) expectEnd() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bye = true
+}
+
+func (c *Client) run() {
+	err := c.read()
+	c.conn.Close()
+	c.mu.Lock()
+	c.err = err
+	c.mu.Unlock()
+	close(c.finished)
+	c.stream.End(context.Background())
+}
+
+// read takes what comes until the connection ends.
+func (c *Client) read() error {
+	for {
+		body, err := c.conn.read()
+		if err != nil {
+			return err
+		}
+		m, bad := decode(body)
+		if bad != nil {
+			return bad
+		}
+		if m.Method == "" {
+			c.deliver(m)
+			continue
+		}
+		if m.Method != "event" {
+			continue // of a newer master
+		}
+		var e session.Event
+		if err := e.UnmarshalJSON(m.Params); err != nil {
+			return err
+		}
+		if err := c.stream.Room(context.Background()); err != nil {
+			return err
+		}
+		c.stream.Push(e)
+	}
+}
+
+func (c *Client) deliver(m message) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if answer, ok := c.waiting[string(m.ID)]; ok {
+		delete(c.waiting, string(m.ID))
+		answer <- m // has room for the one answer there is
+	}
+}
+
+// Cut hangs up without quit: the master takes it as a front end that is gone, and
+// ends the session its own way.
+func (c *Client) Cut() {
+	defer c.stream.Lift()()
+	c.expectEnd()
+	c.conn.Close()
+	<-c.finished
+}
+
+// Close has the master end the session and waits until it hangs up; when ctx is
+// over first, the connection is cut, which the master takes as a front end that
+// is gone, and the error says so.
+func (c *Client) Close(ctx context.Context) error {
+	defer c.stream.Lift()()
+	c.expectEnd()
+	quit := encode(message{ID: json.RawMessage(`"close"`), Method: "quit", Params: protocol.Canonical(callParams{Wait: waitUntil(ctx)})})
+	_ = c.conn.write(quit) // a connection that is gone is closed all the same
+	var err error
+	select {
+	case <-c.finished:
+	case <-ctx.Done():
+		err = fmt.Errorf("the master at %s has not ended the session in time: %w", c.Peer(), ctx.Err())
+	}
+	c.Cut()
+	c.stream.End(ctx)
+	return err
+}
+
+// waitUntil is the wait that a context leaves: none without a deadline.
+func waitUntil(ctx context.Context) Wait {
+	at, ok := ctx.Deadline()
+	if !ok {
+		return -1
+	}
+	return Wait(max(time.Until(at), time.Millisecond))
+}

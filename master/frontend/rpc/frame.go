@@ -1,0 +1,100 @@
+package rpc
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// Bounds of what comes from the other side, in bytes.
+const (
+	// maxHeader bounds one header line; there is only one that matters.
+	maxHeader = 4096
+	// maxHeaders bounds the number of header lines.
+	maxHeaders = 16
+	// maxStranger bounds a body as long as the peer has not proved anything.
+	maxStranger = 4096
+	// maxRequest bounds a body from a front end: a million process ids fit.
+	maxRequest = protocol.MaxBody
+	// maxAnswer bounds a body from a master: all values of a million ranks fit.
+	maxAnswer = 16 * protocol.MaxBody
+)
+
+// readFrame reads one body behind its headers (Language Server Protocol, "Base
+// Protocol"; the Debug Adapter Protocol has the same). Memory is taken as the
+// bytes arrive, never for what a header claims. io.EOF means that the peer ended
+// between two frames.
+func readFrame(r *bufio.Reader, max int) ([]byte, error) {
+	n, err := readHeaders(r)
+	if err != nil {
+		return nil, err
+	}
+	if n > max {
+		return nil, fmt.Errorf("a message of %d bytes is too long, at most %d are taken", n, max)
+	}
+	var body bytes.Buffer
+	if _, err := io.CopyN(&body, r, int64(n)); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, err
+	}
+	return body.Bytes(), nil
+}
+
+// readHeaders reads up to the empty line and gives the Content-Length.
+func readHeaders(r *bufio.Reader) (int, error) {
+	length := -1
+	for i := range maxHeaders + 1 {
+		line, err := readHeader(r)
+		if err != nil {
+			if i > 0 && errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return 0, err
+		}
+		if line == "" {
+			if length < 0 {
+				return 0, errors.New("a message without Content-Length")
+			}
+			return length, nil
+		}
+		name, value, _ := strings.Cut(line, ":")
+		if !strings.EqualFold(strings.TrimSpace(name), "Content-Length") {
+			continue
+		}
+		n, err := strconv.ParseUint(strings.TrimSpace(value), 10, 31)
+		if err != nil {
+			return 0, fmt.Errorf("Content-Length %q is no length", strings.TrimSpace(value))
+		}
+		length = int(n)
+	}
+	return 0, fmt.Errorf("more than %d header lines", maxHeaders)
+}
+
+func readHeader(r *bufio.Reader) (string, error) {
+	line, err := r.ReadSlice('\n')
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull) || len(line) > maxHeader:
+		return "", fmt.Errorf("a header line of more than %d bytes", maxHeader)
+	case errors.Is(err, io.EOF) && len(line) > 0:
+		return "", io.ErrUnexpectedEOF
+	case err != nil:
+		return "", err
+	}
+	return strings.TrimRight(string(line), "\r\n"), nil
+}
+
+// appendFrame adds a body with its header.
+func appendFrame(b, body []byte) []byte {
+	b = append(b, "Content-Length: "...)
+	b = strconv.AppendInt(b, int64(len(body)), 10)
+	b = append(b, "\r\n\r\n"...)
+	return append(b, body...)
+}

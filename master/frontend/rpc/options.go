@@ -1,0 +1,76 @@
+package rpc
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"strings"
+	"time"
+)
+
+// Options are what both sides of the door need.
+type Options struct {
+	// Secret is what both sides prove to know. It must not be empty where the
+	// door is TCP.
+	Secret []byte
+	// Plaintext permits TCP without TLS where it leaves this host. Both sides
+	// are told; the secret is asked for all the same.
+	Plaintext bool
+	// Wait bounds dialling, all tries together; 0 is DefaultConnectWait.
+	Wait time.Duration
+	// Build is what the master calls itself.
+	Build string
+	// Log takes refused strangers, failed tries and the warning of plain text;
+	// nil drops them.
+	Log *slog.Logger
+
+	// local tells whether an address is on this host; nil looks. Tests set it.
+	local func(net.Addr) bool
+}
+
+// DefaultConnectWait is how long a master tries to reach its front end: an IDE
+// may still be opening its port while the starter starts the master.
+const DefaultConnectWait = 30 * time.Second
+
+// handshakeWait bounds the time until a peer has proved what it must.
+const handshakeWait = 10 * time.Second
+
+func (o Options) withDefaults() Options {
+	if o.Wait == 0 {
+		o.Wait = DefaultConnectWait
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.local == nil {
+		o.local = isLocal
+	}
+	return o
+}
+
+// needSecret refuses a door without a key.
+func (o Options) needSecret() error {
+	if len(o.Secret) == 0 {
+		return errors.New("rpc: Secret: a door over TCP needs one")
+	}
+	return nil
+}
+
+// isLocal tells whether bytes to and from this address never leave the host.
+func isLocal(a net.Addr) bool {
+	switch a := a.(type) {
+	case *net.TCPAddr:
+		return a.IP.IsLoopback()
+	case *net.UnixAddr:
+		return true
+	}
+	return false
+}
+
+// splitAddr gives network and address of "HOST:PORT" or "unix:PATH".
+func splitAddr(addr string) (network, address string) {
+	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
+		return "unix", path
+	}
+	return "tcp", addr
+}

@@ -1,0 +1,120 @@
+package rpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"sdm/master/session"
+	"sdm/protocol"
+)
+
+// Setup is what the method "initialize" may say about the tree. At most one of
+// Table, RoutingFile and Rendezvous is given; none leaves the choice to the
+// master's own flags.
+type Setup struct {
+	// Table is the whole routing table.
+	Table *protocol.RouteTable `json:"table,omitempty"`
+	// RoutingFile is a path on the master's host.
+	RoutingFile string `json:"routing_file,omitempty"`
+	// Rendezvous is the address at which the master awaits its servers.
+	Rendezvous string `json:"rendezvous,omitempty"`
+	// Servers is how many come to the rendezvous; 0 takes what their starter
+	// says.
+	Servers int `json:"servers,omitempty"`
+	// Tree is the shape: "binomial", "flat" or a number K; "" is the master's.
+	Tree string `json:"tree,omitempty"`
+	// Wait bounds the building; 0 is the master's own bound.
+	Wait Wait `json:"wait,omitempty"`
+}
+
+// Validate says what does not go together.
+func (s Setup) Validate() error {
+	n := 0
+	for _, given := range []bool{s.Table != nil, s.RoutingFile != "", s.Rendezvous != ""} {
+		if given {
+			n++
+		}
+	}
+	switch {
+	case n > 1:
+		return errors.New("table, routing_file and rendezvous exclude one another")
+	case s.Servers < 0:
+		return errors.New("servers: must not be negative")
+	}
+	return nil
+}
+
+// Wait is a duration in JSON: a text as Go writes it ("2s", "500ms"), "none" for
+// no limit, or a number of seconds. In Go negative is no limit.
+type Wait time.Duration
+
+// MarshalJSON writes the text.
+func (w Wait) MarshalJSON() ([]byte, error) {
+	if w < 0 {
+		return []byte(`"none"`), nil
+	}
+	return json.Marshal(time.Duration(w).String())
+}
+
+// UnmarshalJSON reads all three forms.
+func (w *Wait) UnmarshalJSON(b []byte) error {
+	var text string
+	var seconds float64
+	switch {
+	case json.Unmarshal(b, &seconds) == nil && string(b) != "null":
+		if seconds < 0 || seconds > (365*24*time.Hour).Seconds() {
+			return fmt.Errorf("a wait of %v seconds makes no sense", seconds)
+		}
+		*w = Wait(seconds * float64(time.Second))
+	case json.Unmarshal(b, &text) == nil && text == "none":
+		*w = -1
+	default:
+		d, err := time.ParseDuration(text)
+		if err != nil || d < 0 {
+			return fmt.Errorf(`%s is no wait; write "2s", "none" or a number of seconds`, clip(string(b)))
+		}
+		*w = Wait(d)
+	}
+	return nil
+}
+
+// callParams are the params of every command.
+type callParams struct {
+	Ranks string `json:"ranks,omitempty"`
+	Wait  Wait   `json:"wait,omitempty"`
+	// Stream asks for the number of the call at once and for its answers as
+	// notifications; otherwise they come with the result, when all is done.
+	Stream bool `json:"stream,omitempty"`
+	protocol.Args
+}
+
+func (p callParams) call(command string) session.Call {
+	return session.Call{Command: command, Ranks: p.Ranks, Wait: time.Duration(p.Wait), Args: p.Args}
+}
+
+// readParams reads an object strictly: a slip in the name of a parameter is
+// better refused than taken as not given.
+func readParams(raw json.RawMessage, into any) *callError {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		text := strings.TrimPrefix(err.Error(), "json: ")
+		return failure(codeParams, "params: "+text+" (params are an object; docs/protocol.md lists its fields)")
+	}
+	return nil
+}
+
+func clip(text string) string {
+	const most = 60
+	if len(text) <= most {
+		return text
+	}
+	return text[:most] + "..."
+}

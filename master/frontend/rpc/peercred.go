@@ -1,0 +1,33 @@
+package rpc
+
+import (
+	"fmt"
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// checkPeer refuses a process of another user at the other end of a unix socket.
+// The superuser could read our memory anyway.
+func checkPeer(c *net.UnixConn) error {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var cred *unix.Ucred
+	var sockErr error
+	err = raw.Control(func(fd uintptr) {
+		cred, sockErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
+	if err != nil {
+		return err
+	}
+	if sockErr != nil {
+		return sockErr
+	}
+	if uid := uint32(os.Geteuid()); cred.Uid != uid && cred.Uid != 0 {
+		return fmt.Errorf("the other end belongs to user %d, not to %d", cred.Uid, uid)
+	}
+	return nil
+}

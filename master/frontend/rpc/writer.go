@@ -1,0 +1,135 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strconv"
+
+	"sdm/master/session"
+	"sdm/protocol"
+)
+
+// writeBatch bounds how many messages go out with one flush.
+const writeBatch = 256
+
+// write sends responses and events until the session or the connection ends.
+// While the front end does not read, the session's events are not taken either,
+// which in the end slows the program's output down; requests are still read.
+func (s *server) write(ctx context.Context) {
+	var events <-chan session.Event
+	for {
+		var batch [][]byte
+		var over bool
+		select {
+		case o := <-s.out:
+			batch, over = s.outgoing(batch, o)
+			if o.sess != nil {
+				events = o.sess.Events()
+			}
+		case e, ok := <-events:
+			batch, over = s.event(batch, e, ok)
+		case <-ctx.Done():
+			return
+		}
+		for !over && len(batch) < writeBatch {
+			e, ok, ready := next(events)
+			if !ready {
+				break
+			}
+			batch, over = s.event(batch, e, ok)
+		}
+		if s.conn.write(batch...) != nil {
+			return
+		}
+		if over {
+			s.ended = true
+			return
+		}
+	}
+}
+
+// next gives an event if there is one right now.
+func next(events <-chan session.Event) (e session.Event, ok, ready bool) {
+	select {
+	case e, ok = <-events:
+		return e, ok, true
+	default:
+		return e, false, false
+	}
+}
+
+func (s *server) outgoing(batch [][]byte, o outgoing) (_ [][]byte, last bool) {
+	if o.begun != nil {
+		batch = tell(batch, o.begun)
+	}
+	if o.body != nil {
+		batch = append(batch, o.body)
+	}
+	return batch, o.last
+}
+
+// tell sends the number of a call whose answers come as notifications, once.
+func tell(batch [][]byte, c *call) [][]byte {
+	if c.told || c.rpc == nil {
+		return batch
+	}
+	c.told = true
+	return append(batch, respond(c.rpc, []byte(`{"id":`+strconv.FormatUint(uint64(c.id), 10)+`}`)))
+}
+
+// event puts an event where it belongs: into the result of its call, or into a
+// notification. Without one the session is over.
+func (s *server) event(batch [][]byte, e session.Event, ok bool) (_ [][]byte, over bool) {
+	if !ok {
+		return s.abandon(batch), true
+	}
+	line := e.AppendJSON(nil)
+	c := s.callOf(e)
+	switch {
+	case c == nil:
+		return append(batch, notify(line)), false
+	case c.stream:
+		return append(tell(batch, c), notify(line)), false
+	case e.Done == nil:
+		c.answers = append(c.answers, line)
+		return batch, false
+	}
+	return append(batch, respond(c.rpc, c.result(line))), false
+}
+
+// callOf finds the call that an event answers, and forgets it with its done.
+func (s *server) callOf(e session.Event) *call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.calls[e.ID]
+	if e.Done != nil {
+		delete(s.calls, e.ID)
+	}
+	return c
+}
+
+// result is that of a call whose answers come with it.
+func (c *call) result(done []byte) []byte {
+	b := []byte(`{"id":` + strconv.FormatUint(uint64(c.id), 10) + `,"answers":[`)
+	b = append(b, bytes.Join(c.answers, []byte(","))...)
+	b = append(b, `],"done":`...)
+	return append(append(b, done...), '}')
+}
+
+// abandon answers the calls that were open when the session ended.
+func (s *server) abandon(batch [][]byte) [][]byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var open []protocol.RequestID
+	for id, c := range s.calls {
+		if c.rpc != nil && !c.told {
+			open = append(open, id)
+		}
+	}
+	slices.Sort(open)
+	for _, id := range open {
+		batch = append(batch, refuse(s.calls[id].rpc, failure(codeEnded, "the session has ended")))
+	}
+	return batch
+}

@@ -1,0 +1,127 @@
+package master
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/tree/overlay"
+)
+
+// Servers that stand for all slots of their node do not know their number: how
+// many nodes there are before theirs shows only when all have come. They wait for
+// it, and get them in the order of their lowest ranks, so that subtrees hold
+// neighbouring ranks where the starter has placed them so.
+
+// gatherNodes goes on when the first server has come with ranks.
+func (g Gathering) gatherNodes(ctx context.Context, l Registrar, first overlay.Registration, answer func(overlay.Verdict)) (protocol.RouteTable, error) {
+	n := nodes{ranks: g.Servers}
+	r := first
+	for {
+		if refusal := n.add(r, answer); refusal != "" {
+			answer(overlay.Verdict{Refusal: refusal})
+		} else if g.Progress != nil {
+			g.Progress(n.have().Len(), n.ranks)
+		}
+		if n.ranks > 0 && n.have().Len() == n.ranks {
+			break
+		}
+		var err error
+		if r, answer, err = l.Accept(ctx); err != nil {
+			return protocol.RouteTable{}, n.incomplete(err)
+		}
+	}
+	n.number()
+	return n.table(g.Shape), nil
+}
+
+// nodes is what has come so far. But for the answers it is pure.
+type nodes struct {
+	ranks int // of the job; 0: nobody has said
+	come  []node
+}
+
+type node struct {
+	overlay.Registration
+	answer func(overlay.Verdict)
+}
+
+func (n *nodes) have() rank.Set {
+	var all rank.Set
+	for _, one := range n.come {
+		all = all.Union(one.Ranks)
+	}
+	return all
+}
+
+// add takes a server in, or gives the reason why not. The same process may come
+// again, because its first try may have been cut off.
+func (n *nodes) add(r overlay.Registration, answer func(overlay.Verdict)) (refusal string) {
+	want := n.ranks
+	if want == 0 {
+		want = r.Size
+	}
+	last, any := r.Ranks.Max()
+	switch {
+	case !any:
+		return fmt.Sprintf("server %d on %s stands for itself, the others for all slots of their nodes (give --per-node to all or to none)", r.Server, r.Host)
+	case want < 1:
+		return "the master was not told how many ranks there are, and the starter says nothing (give the master --servers N)"
+	case int(last) >= want:
+		return fmt.Sprintf("ranks %s on %s are beyond the %d of the job", r.Ranks, r.Host, want)
+	case len(r.Addrs) == 0:
+		return fmt.Sprintf("the server of ranks %s on %s listens nowhere", r.Ranks, r.Host)
+	}
+	for i, old := range n.come {
+		switch {
+		case old.Host == r.Host && old.PID == r.PID:
+			n.come[i] = node{r, answer}
+			return ""
+		case old.Ranks.Intersects(r.Ranks):
+			return fmt.Sprintf("ranks %s are there twice: process %d on %s and process %d on %s",
+				old.Ranks.Intersect(r.Ranks), old.PID, old.Host, r.PID, r.Host)
+		}
+	}
+	n.ranks = want
+	n.come = append(n.come, node{r, answer})
+	return ""
+}
+
+// number tells each server which it is.
+func (n *nodes) number() {
+	slices.SortFunc(n.come, func(a, b node) int {
+		first, _ := a.Ranks.Min()
+		second, _ := b.Ranks.Min()
+		return cmp.Compare(first, second)
+	})
+	for i, one := range n.come {
+		one.answer(overlay.Verdict{Server: protocol.ServerID(i)})
+	}
+}
+
+func (n *nodes) table(shape string) protocol.RouteTable {
+	if shape == "" {
+		shape = "binomial"
+	}
+	t := protocol.RouteTable{Shape: shape, Size: len(n.come)}
+	for i, one := range n.come {
+		t.Routes = append(t.Routes, protocol.Route{Server: protocol.ServerID(i), Host: one.Host, Addrs: one.Addrs, Ranks: one.Ranks})
+	}
+	return t
+}
+
+// incomplete says who has not come.
+func (n *nodes) incomplete(err error) error {
+	if n.ranks == 0 {
+		return fmt.Errorf("no server has registered: %w", err)
+	}
+	missing := rank.Range(0, rank.ID(n.ranks-1)).Minus(n.have())
+	word := "ranks"
+	if missing.Len() == 1 {
+		word = "rank"
+	}
+	return fmt.Errorf("the servers of %s %s of %d never registered: %w", word, missing, n.ranks, err)
+}

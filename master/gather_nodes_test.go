@@ -1,0 +1,98 @@
+package master
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"sdm/protocol/rank"
+	"sdm/tree/overlay"
+)
+
+// ofNode is a server that stands for the slots of its node.
+func ofNode(ranks string, size, pid int) overlay.Registration {
+	set, err := rank.Parse(ranks, rank.Env{All: rank.Range(0, 63)})
+	if err != nil {
+		panic(err)
+	}
+	return overlay.Registration{
+		Ranks: set, Size: size, PID: pid, Host: fmt.Sprintf("node%02d", pid), Addrs: []string{"x:1"},
+	}
+}
+
+// verdicts answers registrations and notes whom it has told what.
+type verdicts struct {
+	coming []overlay.Registration
+	said   map[string]string // "0" or the refusal, by ranks
+}
+
+func (v *verdicts) Accept(context.Context) (overlay.Registration, func(overlay.Verdict), error) {
+	if len(v.coming) == 0 {
+		return overlay.Registration{}, nil, context.DeadlineExceeded
+	}
+	r := v.coming[0]
+	v.coming = v.coming[1:]
+	return r, func(said overlay.Verdict) {
+		if said.Refusal != "" {
+			v.said[r.Ranks.String()] = said.Refusal
+			return
+		}
+		v.said[r.Ranks.String()] = fmt.Sprint(said.Server)
+	}, nil
+}
+
+func TestGatherNodes(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		g      Gathering
+		coming []overlay.Registration
+		said   string // parts of what each was told, "ranks: words; …"
+		table  string // or part of the error
+	}{
+		{"in any order", Gathering{}, []overlay.Registration{ofNode("4-7", 8, 1), ofNode("0-3", 8, 2)}, "0-3: 0; 4-7: 1", "0-3 node02, 4-7 node01"},
+		{"round robin", Gathering{}, []overlay.Registration{ofNode("1,3", 4, 1), ofNode("0,2", 4, 2)}, "0,2: 0; 1,3: 1", "0,2 node02, 1,3 node01"},
+		{"the master knows how many", Gathering{Servers: 3}, []overlay.Registration{ofNode("0-2", 0, 1)}, "0-2: 0", "0-2 node01"},
+		{"one never came", Gathering{}, []overlay.Registration{ofNode("0-3", 8, 2)}, "", "the servers of ranks 4-7 of 8 never registered: "},
+		{"a rank twice", Gathering{}, []overlay.Registration{ofNode("0-3", 5, 2), ofNode("3-4", 5, 1), ofNode("4", 5, 3)},
+			"0-3: 0; 3-4: ranks 3 are there twice: process 2 on node02 and process 1 on node01; 4: 1", "0-3 node02, 4 node03"},
+		{"the same again", Gathering{}, []overlay.Registration{ofNode("0-1", 3, 2), ofNode("0-1", 3, 2), ofNode("2", 3, 1)}, "0-1: 0; 2: 1", "0-1 node02, 2 node01"},
+		{"beyond", Gathering{}, []overlay.Registration{ofNode("0-1", 4, 2), ofNode("4", 4, 1), ofNode("2-3", 4, 3)},
+			"0-1: 0; 4: ranks 4 on node01 are beyond the 4 of the job; 2-3: 1", "0-1 node02, 2-3 node03"},
+		{"one for itself", Gathering{}, []overlay.Registration{ofNode("1", 2, 2), arrival(0, 2, 1), ofNode("0", 2, 3)},
+			": server 0 on node01 stands for itself; 0: 0; 1: 1", "0 node03, 1 node02"},
+		{"nobody says how many", Gathering{}, []overlay.Registration{ofNode("0", 0, 2)}, "0: the master was not told how many ranks", "no server has registered"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			v := &verdicts{coming: tt.coming, said: map[string]string{}}
+			table, err := tt.g.Gather(context.Background(), v)
+			var routes []string
+			for i, r := range table.Routes {
+				if int(r.Server) != i || table.Size != len(table.Routes) {
+					t.Errorf("route %d: %+v", i, r)
+				}
+				routes = append(routes, r.Ranks.String()+" "+r.Host)
+			}
+			got := strings.Join(routes, ", ")
+			if err != nil {
+				got = err.Error()
+			}
+			if !strings.HasPrefix(got, tt.table) {
+				t.Errorf("got %q, want %q", got, tt.table)
+			}
+			parts := strings.FieldsFunc(tt.said, func(r rune) bool { return r == ';' })
+			for _, part := range parts {
+				ranks, words, _ := strings.Cut(strings.TrimSpace(part), ": ")
+				if strings.HasPrefix(strings.TrimSpace(part), ": ") {
+					ranks, words = "", strings.TrimSpace(part)[2:]
+				}
+				if !strings.HasPrefix(v.said[ranks], words) {
+					t.Errorf("%q was told %q, want %q", ranks, v.said[ranks], words)
+				}
+			}
+			if len(parts) != len(v.said) {
+				t.Errorf("told: %q", v.said)
+			}
+		})
+	}
+}

@@ -1,0 +1,171 @@
+package master
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"sdm/protocol"
+	"sdm/tree/overlay"
+)
+
+// arrivals is a rendezvous at which servers come in the order of a test; then
+// time is over.
+type arrivals struct {
+	coming  []overlay.Registration
+	answers []string
+}
+
+func (a *arrivals) Accept(context.Context) (overlay.Registration, func(overlay.Verdict), error) {
+	if len(a.coming) == 0 {
+		return overlay.Registration{}, nil, context.DeadlineExceeded
+	}
+	r := a.coming[0]
+	a.coming = a.coming[1:]
+	return r, func(said overlay.Verdict) { a.answers = append(a.answers, said.Refusal) }, nil
+}
+
+func arrival(server, size, pid int) overlay.Registration {
+	return overlay.Registration{
+		Server: protocol.ServerID(server), Size: size, PID: pid,
+		Host: fmt.Sprintf("node%02d", pid%10), Addrs: []string{fmt.Sprintf("10.0.0.%d:24000", pid)},
+	}
+}
+
+func slot(r overlay.Registration) overlay.Registration {
+	r.Slot = "./mpi"
+	return r
+}
+
+func TestGather(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		g       Gathering
+		coming  []overlay.Registration
+		answers []string // "" where accepted, else a part of the refusal
+		err     string   // part of the error, or
+		hosts   string   // of the table
+	}{
+		{"in any order", Gathering{Servers: 2}, []overlay.Registration{arrival(1, 2, 11), arrival(0, 2, 12)},
+			[]string{"", ""}, "", "node02 node01"},
+		{"as many as their starter says", Gathering{}, []overlay.Registration{arrival(1, 2, 11), arrival(0, 2, 12)},
+			[]string{"", ""}, "", "node02 node01"},
+		{"the master is one of the job", Gathering{OwnJob: true}, []overlay.Registration{arrival(1, 3, 11), arrival(0, 3, 12)},
+			[]string{"", ""}, "", "node02 node01"},
+		{"doubled", Gathering{Servers: 2}, []overlay.Registration{arrival(0, 2, 11), arrival(0, 2, 12), arrival(1, 2, 13)},
+			[]string{"", "server 0 is there twice: process 11 on node01 and process 12 on node02", ""}, "", "node01 node03"},
+		{"the same again", Gathering{Servers: 2}, []overlay.Registration{arrival(0, 2, 11), arrival(0, 2, 11), arrival(1, 2, 13)},
+			[]string{"", "", ""}, "", "node01 node03"},
+		{"beyond the last", Gathering{Servers: 2}, []overlay.Registration{arrival(2, 2, 11), arrival(0, 2, 12), arrival(1, 2, 13)},
+			[]string{"server 2 on node01 is beyond the 2 that the master waits for, 0-1", "", ""}, "", "node02 node03"},
+		{"never came", Gathering{Servers: 4}, []overlay.Registration{arrival(1, 4, 11)},
+			[]string{""}, "servers 0,2-3 of 4 never registered: ", ""},
+		{"nobody came", Gathering{}, nil, nil, "no server has registered: ", ""},
+		{"nobody says how many", Gathering{}, []overlay.Registration{arrival(0, 0, 11)},
+			[]string{"give the master --servers N"}, "no server has registered: ", ""},
+		{"a program that cannot be", Gathering{Servers: 1, CheckProgram: func(string) error { return errors.New("it would hang") }},
+			[]overlay.Registration{{Server: 0, Host: "node01", Addrs: []string{"x:1"}, Slot: "./mpi"}},
+			[]string{"it would hang"}, "it would hang", ""},
+		{"a program that cannot be, everybody is told", Gathering{CheckProgram: func(string) error { return errors.New("it would hang") }},
+			[]overlay.Registration{slot(arrival(1, 2, 11)), slot(arrival(1, 2, 12)), slot(arrival(0, 2, 13)), slot(arrival(0, 2, 14))},
+			[]string{"it would hang", "server 1 is there twice", "it would hang"}, "it would hang", ""},
+		{"again after a failure", Gathering{Come: map[protocol.ServerID]overlay.Registration{1: arrival(1, 2, 11)}},
+			[]overlay.Registration{arrival(1, 2, 11), arrival(0, 2, 12)},
+			[]string{"", ""}, "", "node02 node01"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := &arrivals{coming: tt.coming}
+			var progress []string
+			tt.g.Progress = func(have, want int) { progress = append(progress, fmt.Sprintf("%d/%d", have, want)) }
+			table, err := tt.g.Gather(context.Background(), l)
+			var refused *Refused
+			if errors.As(err, &refused) {
+				refused.Tell(context.Background(), l)
+			}
+			if len(l.answers) != len(tt.answers) {
+				t.Fatalf("answers: %q", l.answers)
+			}
+			accepted := 0
+			for i, want := range tt.answers {
+				if got := l.answers[i]; (got == "") != (want == "") || !strings.Contains(got, want) {
+					t.Errorf("answer %d: %q, want %q", i, got, want)
+				}
+				if want == "" {
+					accepted++
+				}
+			}
+			if len(progress) != accepted {
+				t.Errorf("progress: %v", progress)
+			}
+			if tt.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.err) {
+					t.Errorf("error: %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var hosts []string
+			for i, r := range table.Routes {
+				if r.Ranks.String() != fmt.Sprint(i) || int(r.Server) != i || len(r.Addrs) != 1 {
+					t.Errorf("route %d: %+v", i, r)
+				}
+				hosts = append(hosts, r.Host)
+			}
+			if got := strings.Join(hosts, " "); got != tt.hosts || table.Size != len(hosts) || table.Shape != "binomial" {
+				t.Errorf("table: %+v", table)
+			}
+		})
+	}
+}
+
+func TestTurnAway(t *testing.T) {
+	l := &arrivals{coming: []overlay.Registration{arrival(1, 2, 11), arrival(2, 2, 12)}}
+	TurnAway(context.Background(), l, 2)
+	want := []string{
+		"server 1 on node01 comes too late: all 2 servers are there",
+		"server 2 on node02 is beyond the 2 that the master waits for, 0-1 (is --servers right?)",
+	}
+	if strings.Join(l.answers, "; ") != strings.Join(want, "; ") {
+		t.Errorf("answers: %q", l.answers)
+	}
+}
+
+func TestGenerateRoutes(t *testing.T) {
+	table, err := GenerateRoutes([]string{"a", " ", "b"}, 4, 24000, 1000, "flat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range table.Routes {
+		got = append(got, fmt.Sprintf("%d %s %v %d %s", r.Server, r.Host, r.Addrs, r.Ports, r.Ranks))
+	}
+	want := "0 a [a:24000] 1000 0; 1 a [a:24000] 1000 1; 2 b [b:24000] 1000 2; 3 b [b:24000] 1000 3"
+	if text := strings.Join(got, "; "); text != want || table.Size != 4 || table.Shape != "flat" {
+		t.Errorf("table: %s", text)
+	}
+	for name, bad := range map[string]func() (protocol.RouteTable, error){
+		"no hosts":      func() (protocol.RouteTable, error) { return GenerateRoutes(nil, 4, 24000, 1, "") },
+		"no port":       func() (protocol.RouteTable, error) { return GenerateRoutes([]string{"a"}, 4, 0, 1, "") },
+		"minus one":     func() (protocol.RouteTable, error) { return GenerateRoutes([]string{"a"}, -1, 1, 1, "") },
+		"a port beyond": func() (protocol.RouteTable, error) { return GenerateRoutes([]string{"a"}, 1, 65536, 1, "") },
+	} {
+		if _, err := bad(); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	for name, want := range map[string]string{
+		"prnit": "print", "cont": "continue", "contniue": "continue", "info local": "info locals",
+		"qq": "", "": "", "completely else": "", strings.Repeat("a", 10000): "",
+	} {
+		if got := nearest(name); got != want {
+			t.Errorf("nearest(%.20q) = %q, want %q", name, got, want)
+		}
+	}
+}

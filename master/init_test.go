@@ -1,0 +1,131 @@
+package master
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/protocol/wire"
+)
+
+func TestInit(t *testing.T) {
+	result := protocol.Group{Kind: protocol.KindResult, Body: []byte("{}")}
+	missing := func(cause string) protocol.Group {
+		return protocol.Group{Kind: protocol.KindMissing, Body: protocol.Canonical(protocol.Missing{Cause: cause})}
+	}
+	on := func(g protocol.Group, servers ...rank.ID) protocol.Group {
+		g.Ranks = rank.Of(servers...)
+		return g
+	}
+	for _, tt := range []struct {
+		name   string
+		groups []protocol.Group
+		want   string // the error
+	}{
+		{"all ready", []protocol.Group{on(result, 0, 1)}, ""},
+		{"one missing", []protocol.Group{on(result, 0), on(missing("connection refused"), 1)},
+			"1 of 2 servers are not ready: server 1 on node02: connection refused"},
+		{"all missing for one reason", []protocol.Group{on(missing("no answer in 1s"), 0), on(missing("no answer in 1s"), 1)},
+			"2 of 2 servers are not ready: servers 0-1 on node01,node02: no answer in 1s"},
+		{"two reasons", []protocol.Group{on(missing("refused"), 0), on(protocol.Group{Kind: protocol.KindFault, Body: []byte(`{"kind":"engine","message":"no gdb","hint":"install it"}`)}, 1)},
+			"2 of 2 servers are not ready: server 0 on node01: refused; server 1 on node02: no gdb (install it)"},
+		{"final without an answer", []protocol.Group{on(result, 0)},
+			"1 of 2 servers are not ready: server 1 on node02: no answer"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, f := newFake(t, func(f *fakeRoot, m wire.Message) {
+				switch m.Kind {
+				case wire.Init:
+					f.reply(m.ID, wire.Final, tt.groups...)
+				case wire.Quit:
+					close(f.over)
+				}
+			})
+			defer closeNow(t, m)
+			report, err := m.Init(context.Background(), twoHosts(), 7*time.Second)
+			if text := errText(err); text != tt.want {
+				t.Errorf("error: %s\nwant: %s", text, tt.want)
+			}
+			if report.Servers != 2 || report.Ranks.String() != "0-7" {
+				t.Errorf("report: %+v", report)
+			}
+			var absent *session.NotReady
+			if err != nil && !errors.As(err, &absent) {
+				t.Errorf("error of type %T", err)
+			}
+			sent := f.sent(wire.Init)
+			if len(sent) != 1 || sent[0].Wait != 7*time.Second || sent[0].Ranks.String() != "0-1" {
+				t.Errorf("sent: %+v", sent)
+			}
+			_, err = m.Do(context.Background(), session.Call{Command: "ranks"})
+			if (err == nil) != (tt.want == "") {
+				t.Errorf("afterwards: %v", err)
+			}
+		})
+	}
+}
+
+func errText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func TestInitThatCannotBeTried(t *testing.T) {
+	for name, table := range map[string]protocol.RouteTable{
+		"empty":      {Shape: "binomial"},
+		"too few":    {Shape: "binomial", Size: 3, Routes: twoHosts().Routes},
+		"one double": {Shape: "binomial", Size: 2, Routes: []protocol.Route{{Server: 1}, {Server: 1}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, _ := newFake(t, obedient)
+			defer closeNow(t, m)
+			if _, err := m.Init(context.Background(), table, time.Second); err == nil || !strings.Contains(err.Error(), "routing table") {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+func TestInitEnds(t *testing.T) {
+	t.Run("with its context", func(t *testing.T) {
+		m, f := newFake(t, func(f *fakeRoot, m wire.Message) {
+			if m.Kind == wire.Quit {
+				close(f.over)
+			}
+		})
+		defer closeNow(t, m)
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if _, err := m.Init(ctx, twoHosts(), 0); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+		if n := len(f.sent(wire.Init)); n != 1 {
+			t.Errorf("%d Inits were sent", n)
+		}
+	})
+	t.Run("with the root", func(t *testing.T) {
+		m, _ := newFake(t, func(f *fakeRoot, m wire.Message) {
+			f.err = errors.New("out of files")
+			close(f.over)
+		})
+		_, err := m.Init(context.Background(), twoHosts(), 0)
+		if want := "2 of 2 servers are not ready: servers 0-1 on node01,node02: out of files"; errText(err) != want {
+			t.Errorf("error %v", err)
+		}
+		closeNow(t, m)
+	})
+	t.Run("a second time", func(t *testing.T) {
+		m, _ := standing(t, obedient)
+		defer closeNow(t, m)
+		if _, err := m.Init(context.Background(), twoHosts(), 0); err == nil {
+			t.Error("the tree was built twice")
+		}
+	})
+}

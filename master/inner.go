@@ -1,0 +1,100 @@
+package master
+
+import (
+	"time"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/protocol/wire"
+	"sdm/tree"
+)
+
+// inner is what the master itself waits for: answers that nobody sees as they
+// are.
+type inner struct {
+	events []session.Event // answers so far
+	then   func(answers []session.Event, done session.Done)
+}
+
+// ask sends a request of the master's own down the tree. then is called once,
+// with the lock held, when all have answered or the wait is over; at the end of
+// the session at the latest. Without ranks it is called at once.
+func (m *Master) ask(command string, ranks rank.Set, wait time.Duration, args protocol.Args, then func([]session.Event, session.Done)) {
+	if ranks.IsEmpty() || m.phase != up {
+		then(nil, session.Done{Asked: ranks.Len(), Lost: ranks})
+		return
+	}
+	m.lastInner++
+	id := protocol.FirstInner + m.lastInner
+	m.inner[id] = &inner{then: then}
+	m.pass(id, command, ranks, wait, args)
+}
+
+// pass enters a request into the table and gives it to the root of the tree.
+func (m *Master) pass(id protocol.RequestID, command string, ranks rank.Set, wait time.Duration, args protocol.Args) {
+	m.requests.open(m.now(), id, command, ranks)
+	m.root.Post(tree.FromParent{Msg: wire.Message{
+		Kind: wire.Command, ID: id, Ranks: ranks, Wait: wait,
+		Body: protocol.Canonical(protocol.Command{Name: onTheWire(command), Args: args}),
+	}})
+}
+
+// onTheWire is what the ranks are asked for the sake of a command: statistics and
+// differences are made of plain values.
+func onTheWire(command string) string {
+	switch command {
+	case "stat", "diff":
+		return "print"
+	}
+	return command
+}
+
+// deliver hands answers on: to the front ends, or to what waits for them here.
+func (m *Master) deliver(events []session.Event) {
+	if len(m.inner) == 0 && m.lastInner == 0 {
+		m.stream.Push(events...)
+		return
+	}
+	for _, e := range events {
+		x, ok := m.inner[e.ID]
+		switch {
+		case !ok && e.ID < protocol.FirstInner:
+			m.stream.Push(e)
+		case !ok: // late, and nobody waits any more
+		case e.Done != nil:
+			delete(m.inner, e.ID)
+			x.then(x.events, *e.Done)
+		default:
+			x.events = append(x.events, e)
+		}
+	}
+}
+
+// hold keeps the answers to a call back until all are there.
+func (m *Master) hold(id protocol.RequestID, then func([]session.Event, session.Done)) {
+	m.lastInner++ // deliver looks from now on
+	m.inner[id] = &inner{then: then}
+}
+
+// left is what remains of a wait after some time; a wait without limit stays so.
+// What is over still leaves a moment, so that the answer is "late" and no error.
+func left(wait, spent time.Duration) time.Duration {
+	if wait == 0 {
+		return 0
+	}
+	return max(wait-spent, wait/10, time.Millisecond)
+}
+
+// explain gives words to the person as an answer to a call.
+func (m *Master) explain(id protocol.RequestID, command string, ranks rank.Set, text string) {
+	g := protocol.Group{Kind: protocol.KindNote, Ranks: ranks, Body: protocol.Canonical(protocol.Note{Text: text})}
+	m.stream.Push(session.Event{Name: g.Kind.String(), ID: id, Command: command, Group: g})
+}
+
+// refuse ends a call that turns out to make no sense when it has its number.
+func (m *Master) refuse(id protocol.RequestID, command string, began time.Duration, f *protocol.Fault) {
+	g := protocol.Group{Kind: protocol.KindFault, Body: protocol.Canonical(f)}
+	m.stream.Push(session.Event{Name: g.Kind.String(), ID: id, Command: command, Group: g},
+		session.Event{Name: session.DoneName, ID: id, Command: command, Done: &session.Done{Took: m.now() - began}})
+}

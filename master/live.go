@@ -1,0 +1,270 @@
+package master
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// live gives sets that depend on the moment: those of the tables at once, those
+// that the ranks must be asked for from found. What is not there yet is noted
+// as wanted, and empty for the time being.
+func (s *sets) live(name string) (rank.Set, error) {
+	kind, arg := splitLive(name)
+	switch kind {
+	case "bp":
+		return s.atBreakpoint(arg)
+	case "host":
+		return s.routes.ranksOn(arg)
+	case "fn", "at", "expr":
+		if arg == "" {
+			return rank.Set{}, errors.New("something must follow, as in @fn:main, @at:work.c:42 or @expr{x > 3}")
+		}
+		if kind == "at" {
+			if _, err := readPlace(arg); err != nil {
+				return rank.Set{}, err
+			}
+		}
+		if !slices.Contains(s.wanted, name) {
+			s.wanted = append(s.wanted, name)
+		}
+		return rank.Set{}, nil
+	}
+	return rank.Set{}, errors.New("there is no such set")
+}
+
+// splitLive parts "bp:3" and "expr{x > 3}".
+func splitLive(name string) (kind, arg string) {
+	if kind, rest, ok := strings.Cut(name, "{"); ok && kind == "expr" {
+		return kind, strings.TrimSpace(strings.TrimSuffix(rest, "}"))
+	}
+	kind, arg, _ = strings.Cut(name, ":")
+	return kind, arg
+}
+
+func (s *sets) atBreakpoint(arg string) (rank.Set, error) {
+	n, err := strconv.Atoi(arg)
+	if err != nil || n < 1 || n > s.breakpoints {
+		return rank.Set{}, fmt.Errorf("there is no breakpoint number %s; info breakpoints lists them", clip(arg))
+	}
+	return s.states.AtBreakpoint(n), nil
+}
+
+// place is a line of a file.
+type place struct {
+	file string
+	line int
+}
+
+func readPlace(text string) (place, error) {
+	i := strings.LastIndexByte(text, ':')
+	if i > 0 {
+		if n, err := strconv.Atoi(text[i+1:]); err == nil && n > 0 {
+			return place{text[:i], n}, nil
+		}
+	}
+	return place{}, fmt.Errorf("%q is no FILE:LINE", clip(text))
+}
+
+// is tells whether a frame is at the place. A file is named by its end, as many
+// directories as one likes to type.
+func (p place) is(f protocol.Frame) bool {
+	return f.Line == p.line && (endsIn(f.File, p.file) || endsIn(f.Full, p.file))
+}
+
+func endsIn(path, end string) bool {
+	return path == end || strings.HasSuffix(path, "/"+strings.TrimPrefix(end, "/"))
+}
+
+// finding is the working out of a set for which ranks must be asked.
+type finding struct {
+	id     protocol.RequestID // of the call that has the set
+	op     string
+	text   string
+	sets   sets
+	began  time.Duration
+	wait   time.Duration // of the call; 0: no limit
+	owed   int           // queries that are under way
+	failed map[string]rank.Set
+	then   func(ranks rank.Set)
+}
+
+// find asks the ranks that are stopped what the sets of a text need, all at once,
+// and goes on with what the text then means. The state sets in it are those of
+// the moment of the call. A set that turns out empty ends the call.
+func (m *Master) find(f *finding) {
+	f.failed = map[string]rank.Set{}
+	f.owed = len(f.sets.wanted)
+	stopped := m.states.In(session.Stopped)
+	if busy := m.states.In(session.Running, session.Starting); !busy.IsEmpty() {
+		f.failed["running, and so not asked for "+clip(strings.Join(at(f.sets.wanted), ", "))] = busy
+	}
+	for _, name := range f.sets.wanted {
+		command, args := query(name)
+		m.ask(command, stopped, f.wait/2, args, func(answers []session.Event, _ session.Done) {
+			f.sets.found[name] = f.members(name, answers)
+			if f.owed--; f.owed == 0 {
+				m.found(f)
+			}
+		})
+	}
+}
+
+func at(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = "@" + n
+	}
+	return out
+}
+
+// query is what the ranks are asked for a set.
+func query(name string) (command string, args protocol.Args) {
+	switch kind, arg := splitLive(name); kind {
+	case "fn":
+		return "stacks", protocol.Args{By: "function"}
+	case "at":
+		return "backtrace", protocol.Args{Limit: 1}
+	default:
+		return "print", protocol.Args{Expr: arg, Limit: -1}
+	}
+}
+
+// members gives the ranks whose answers say that they are in the set, and notes
+// those that could not answer.
+func (f *finding) members(name string, answers []session.Event) rank.Set {
+	kind, arg := splitLive(name)
+	var in rank.Set
+	for _, e := range answers {
+		g := e.Group
+		switch {
+		case g.Kind == protocol.KindFault, g.Kind == protocol.KindMissing, g.Kind == protocol.KindLost:
+			why := reason(g)
+			f.failed[why] = f.failed[why].Union(g.Ranks)
+		case g.Kind != protocol.KindResult:
+		case kind == "fn":
+			in = in.Union(g.Stack.Having(func(f protocol.StackFrame) bool { return isFunction(f.Func, arg) }))
+		case kind == "at" && standsAt(g.Body, arg):
+			in = in.Union(g.Ranks)
+		case kind == "expr":
+			in = in.Union(holds(g.Columns))
+		}
+	}
+	return in
+}
+
+// isFunction tells whether a frame's function has a name, with its arguments or,
+// as C++ has them, without.
+func isFunction(frame, name string) bool {
+	bare, _, _ := strings.Cut(frame, "(")
+	return frame == name || bare == name
+}
+
+// reason says in a few words why ranks gave no result.
+func reason(g protocol.Group) string {
+	var text struct {
+		Message string `json:"message"`
+		Cause   string `json:"cause"`
+	}
+	if json.Unmarshal(g.Body, &text) != nil || text.Message+text.Cause == "" {
+		return "gave no answer"
+	}
+	return text.Message + text.Cause
+}
+
+// standsAt tells whether the innermost frame with source is at a place.
+func standsAt(body []byte, at string) bool {
+	var trace struct {
+		Frames []protocol.Frame `json:"frames"`
+	}
+	p, err := readPlace(at)
+	if err != nil || json.Unmarshal(body, &trace) != nil {
+		return false
+	}
+	for _, f := range trace.Frames {
+		if f.File != "" && f.Line > 0 {
+			return p.is(f)
+		}
+	}
+	return false
+}
+
+// holds gives the ranks for which an expression is true: neither 0 nor false nor
+// a null pointer, in the words of gdb for C, C++ and Fortran.
+func holds(columns []protocol.Column) rank.Set {
+	var in rank.Set
+	for _, c := range columns {
+		if c.Name != "value" {
+			continue
+		}
+		for _, v := range c.Values() {
+			if isTrue(v.Value) {
+				in = in.Union(v.Ranks)
+			}
+		}
+	}
+	return in
+}
+
+func isTrue(value string) bool {
+	value, _, _ = strings.Cut(value, " '") // 0 '\000'
+	if strings.HasPrefix(value, "(") {     // (int *) 0x0
+		_, value, _ = strings.Cut(value, ") ")
+	}
+	switch strings.ToLower(value) {
+	case "", "false", ".false.", "0x0", "void":
+		return false
+	}
+	f, err := strconv.ParseFloat(value, 64)
+	return err != nil || f != 0
+}
+
+// undecided gives the ranks that would belong to the set, or not to it, if those
+// that could not be asked were members of what they were to be asked for: whoever
+// is left out by the rest of the text need not be named.
+func (f *finding) undecided(ranks rank.Set) rank.Set {
+	var silent rank.Set
+	for _, s := range f.failed {
+		silent = silent.Union(s)
+	}
+	other := f.sets
+	other.found = maps.Clone(f.sets.found)
+	for _, name := range f.sets.wanted {
+		other.found[name] = other.found[name].Union(silent)
+	}
+	would, _ := other.eval(f.op, f.text) // it was read before
+	return would.Xor(ranks)
+}
+
+// found goes on with a call whose set is known. What could not be asked is no
+// member, and is named.
+func (m *Master) found(f *finding) {
+	if m.phase != up {
+		m.refuse(f.id, f.op, f.began, usage(f.op, "", "the session has ended"))
+		return
+	}
+	ranks, fault := f.sets.eval(f.op, f.text)
+	open := f.undecided(ranks)
+	for _, why := range slices.Sorted(maps.Keys(f.failed)) {
+		if out := f.failed[why].Intersect(open); !out.IsEmpty() {
+			m.explain(f.id, f.op, out, "left out: "+why)
+		}
+	}
+	if fault == nil && ranks.IsEmpty() {
+		fault = f.sets.empty(f.op, f.text)
+	}
+	if fault != nil {
+		m.refuse(f.id, f.op, f.began, fault)
+		return
+	}
+	f.then(ranks)
+}

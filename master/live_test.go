@@ -1,0 +1,251 @@
+package master
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/protocol/wire"
+)
+
+// looker answers what live sets ask for: ranks 0-3 are in helper, which was
+// called at work.c:31, ranks 4-5 in main. x is the rank; rank 5 does not know it.
+func looker(f *fakeRoot, m wire.Message) {
+	if m.Kind != wire.Command {
+		obedient(f, m)
+		return
+	}
+	var c protocol.Command
+	if err := json.Unmarshal(m.Body, &c); err != nil {
+		panic(err)
+	}
+	var groups []protocol.Group
+	add := func(ranks rank.Set, g protocol.Group) {
+		if g.Ranks = ranks.Intersect(m.Ranks); !g.Ranks.IsEmpty() {
+			groups = append(groups, g)
+		}
+	}
+	deep, shallow := rank.Range(0, 3), rank.Range(4, 5)
+	main, helper := protocol.StackFrame{Func: "main"}, protocol.StackFrame{Func: "helper"}
+	switch c.Name {
+	case "stacks":
+		add(rank.Range(0, 5), protocol.Group{Kind: protocol.KindResult, Body: []byte("{}"),
+			Stack: protocol.StackOf(deep, []protocol.StackFrame{main, helper}).Merge(protocol.StackOf(shallow, []protocol.StackFrame{main}))})
+	case "backtrace":
+		add(deep, protocol.Group{Kind: protocol.KindResult,
+			Body: []byte(`{"frames":[{"level":0,"func":"poll","from":"libc.so.6"},{"level":1,"func":"helper","file":"src/work.c","line":31},{"level":2,"func":"main","file":"src/work.c","line":55}]}`)})
+		add(shallow, protocol.Group{Kind: protocol.KindResult, Body: []byte(`{"frames":[{"level":0,"func":"main","file":"src/work.c","line":55}]}`)})
+	case "print":
+		for r := range rank.Range(0, 4).All() {
+			value := map[string]string{"x": rank.Of(r).String(), "x > 1": "0", "same": "7"}[c.Args.Expr]
+			if c.Args.Expr == "x > 1" && r > 1 {
+				value = "1"
+			}
+			add(rank.Of(r), protocol.Group{Kind: protocol.KindResult, Body: []byte(`{"expr":"` + c.Args.Expr + `"}`),
+				Columns: []protocol.Column{protocol.NewColumn("value", r, value, c.Args.Limit)}})
+		}
+		add(rank.Of(5), protocol.Group{Kind: protocol.KindFault, Body: []byte(`{"kind":"gdb","message":"No symbol \"x\" in current context."}`)})
+	default:
+		obedient(f, m)
+		return
+	}
+	f.reply(m.ID, wire.Final, groups...)
+}
+
+// lookedAt gives a master of ranks 0-5, which are stopped, and 6-7, which run;
+// 0-1 stand at breakpoint 1.
+func lookedAt(t *testing.T, answer func(*fakeRoot, wire.Message)) (*Master, *fakeRoot) {
+	m, f := standing(t, answer)
+	f.up(wire.Message{Kind: wire.Events, Groups: []protocol.Group{
+		{Kind: protocol.KindRunning, Ranks: rank.Range(6, 7), Body: []byte("{}")},
+		{Kind: protocol.KindStopped, Ranks: rank.Range(0, 1), Body: []byte(`{"reason":"breakpoint-hit","breakpoint":1}`)},
+		{Kind: protocol.KindStopped, Ranks: rank.Range(2, 5), Body: []byte(`{"reason":"interrupted"}`)},
+	}})
+	call(t, m, session.Call{Command: "break", Args: protocol.Args{Location: "f"}})
+	return m, f
+}
+
+func TestLiveSets(t *testing.T) {
+	m, f := lookedAt(t, looker)
+	defer closeNow(t, m)
+	const running = `{"event":"note","id":N,"command":"focus","ranks":"6-7","n":2,"text":"left out: running, and so not asked for @`
+	const unknown = `{"event":"note","id":N,"command":"focus","ranks":"5","n":1,"text":"left out: No symbol \"x\" in current context."}`
+	done := func(n string) string {
+		return `{"event":"done","id":N,"command":"focus","asked":` + n + `,"answered":` + n + `,"ms":0}`
+	}
+	reply := func(set, n string) string {
+		return `{"event":"reply","id":N,"command":"focus","ranks":"` + set + `","n":` + n + `,"result":{"set":"` + set + `"}}`
+	}
+	for set, want := range map[string][]string{
+		"@bp:1":                 {reply("0-1", "2"), done("2")},
+		"@host:node01&@stopped": {reply("0-3", "4"), done("4")},
+		"@host:node[01-02]":     {reply("0-7", "8"), done("8")},
+		"@fn:helper":            {running + `fn:helper"}`, reply("0-3", "4"), done("4")},
+		"@fn:main&!@fn:helper":  {reply("4-5", "2"), done("2")},
+		"@at:work.c:31":         {running + `at:work.c:31"}`, reply("0-3", "4"), done("4")},
+		"@at:src/work.c:55,7":   {strings.ReplaceAll(running, `"6-7","n":2`, `"6","n":1`) + `at:src/work.c:55"}`, reply("4-5,7", "3"), done("3")},
+		"@fn:helper&0-6":        {strings.ReplaceAll(running, `"6-7","n":2`, `"6","n":1`) + `fn:helper"}`, reply("0-3", "4"), done("4")},
+		"@fn:helper&@stopped":   {reply("0-3", "4"), done("4")},
+		"@expr{x > 1}":          {unknown, running + `expr{x > 1}"}`, reply("2-4", "3"), done("3")},
+		"@expr{x}^@bp:1":        {unknown, running + `expr{x}"}`, reply("0,2-4", "4"), done("4")},
+		"@fn:nobody": {running + `fn:nobody"}`,
+			`{"event":"error","id":N,"command":"focus","ranks":"","n":0,"kind":"state","op":"focus","message":"there are no ranks in @fn:nobody now","hint":"6 stopped, 2 running"}`,
+			`{"event":"done","id":N,"command":"focus","asked":0,"answered":0,"ms":0}`},
+		"@exited": {
+			`{"event":"error","id":N,"command":"focus","ranks":"","n":0,"kind":"state","op":"focus","message":"there are no ranks in @exited now","hint":"6 stopped, 2 running"}`,
+			`{"event":"done","id":N,"command":"focus","asked":0,"answered":0,"ms":0}`},
+	} {
+		t.Run(set, func(t *testing.T) {
+			got := call(t, m, session.Call{Command: "focus", Args: protocol.Args{Set: set}})
+			if got = withoutID(got); got != strings.Join(want, "\n")+"\n" {
+				t.Errorf("got\n%swant\n%s", got, strings.Join(want, "\n"))
+			}
+		})
+	}
+	for _, p := range f.sent(wire.Command) {
+		if p.ID >= protocol.FirstInner && p.Ranks.String() != "0-5" {
+			t.Errorf("ranks %s were asked, not those that are stopped", p.Ranks)
+		}
+	}
+}
+
+// withoutID writes N for the number of a call.
+func withoutID(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		head, rest, ok := strings.Cut(line, `"id":`)
+		if _, after, cut := strings.Cut(rest, ","); ok && cut {
+			line = head + `"id":N,` + after
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// What a live set means is settled before the command goes down, and the command
+// goes to nobody else.
+func TestLiveSetInFront(t *testing.T) {
+	m, f := lookedAt(t, looker)
+	defer closeNow(t, m)
+	got := call(t, m, session.Call{Command: "print", Ranks: "@fn:helper&@expr{x > 1}", Args: protocol.Args{Expr: "same"}})
+	if !strings.Contains(got, `"ranks":"2","n":1,"result":{"expr":"same"}`) || !strings.Contains(got, `"asked":2,"answered":2`) {
+		t.Errorf("got %s", got)
+	}
+	sent := f.sent(wire.Command)
+	if last := sent[len(sent)-1]; last.Ranks.String() != "2-3" || last.ID >= protocol.FirstInner {
+		t.Errorf("asked %v, number %d", last.Ranks, last.ID)
+	}
+}
+
+// A session that ends while a set is being worked out ends the call, too.
+func TestEndWhileASetIsWorkedOut(t *testing.T) {
+	m, _ := lookedAt(t, func(f *fakeRoot, m wire.Message) {
+		if m.ID < protocol.FirstInner {
+			looker(f, m)
+		}
+	})
+	id, err := m.Do(t.Context(), session.Call{Command: "print", Ranks: "@fn:helper", Args: protocol.Args{Expr: "x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeNow(t, m)
+	ended := false
+	for e := range m.Events() {
+		ended = ended || e.Done != nil && e.ID == id
+	}
+	if !ended {
+		t.Error("the call has no done")
+	}
+}
+
+func TestDiff(t *testing.T) {
+	for _, c := range []struct {
+		name, ranks, expr string
+		want              []string
+	}{
+		{"all the same", "0-4", "same", []string{`"ranks":"0-4","n":5,"result":{"expr":"same","side":"majority"}`}},
+		{"most the same", "0-4", "x > 1", []string{`"ranks":"2-4","n":3,"result":{"expr":"x > 1","side":"majority"}`, `"ranks":"0-1","n":2,"result":{"expr":"x > 1","side":"others"}`}},
+		{"half the same", "0-3", "x > 1", []string{`"ranks":"0-3","n":4,"result":{"expr":"x > 1","side":"none"}`}},
+		{"some fail", "0-5", "same", []string{`"side":"majority"`, `"event":"error","id":N,"command":"diff","ranks":"5"`}},
+		{"all fail", "5", "x", []string{`"event":"error"`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, _ := lookedAt(t, looker)
+			defer closeNow(t, m)
+			got := withoutID(call(t, m, session.Call{Command: "diff", Ranks: c.ranks, Args: protocol.Args{Expr: c.expr}}))
+			lines := strings.Split(strings.TrimSpace(got), "\n")
+			if len(lines) != len(c.want)+1 || !strings.Contains(lines[len(c.want)], `"event":"done"`) {
+				t.Fatalf("got %s", got)
+			}
+			for i, want := range c.want {
+				if !strings.Contains(lines[i], want) {
+					t.Errorf("got %s\nwant %s", lines[i], want)
+				}
+			}
+		})
+	}
+}
+
+func TestHostMatches(t *testing.T) {
+	for _, c := range []struct {
+		pattern, host string
+		want          bool
+	}{
+		{"node07", "node07", true},
+		{"node07", "node070", false},
+		{"node[01-16,20]", "node07", true},
+		{"node[01-16,20]", "node20", true},
+		{"node[01-16,20]", "node7", false},
+		{"node[01-16,20]", "node17", false},
+		{"node[1-16]", "node7", true},
+		{"node[8-16]", "node10", true},
+		{"rack[1-2]n[01-04]", "rack2n03", true},
+		{"rack[1-2]n[01-04]", "rack3n03", false},
+		{"n[1-2]0", "n20", true},
+		{"node[01-16]-ib", "node02-ib", true},
+		{"node[01-16", "node02", false},
+		{"node[]", "node", false},
+		{"node[x]", "node1", false},
+		{"", "", false},
+	} {
+		if got := hostMatches(c.pattern, c.host); got != c.want {
+			t.Errorf("%q matches %q: %v", c.pattern, c.host, got)
+		}
+	}
+}
+
+func FuzzHostMatches(f *testing.F) {
+	f.Add("node[01-16,20]", "node07")
+	f.Add("rack[1-2]n[01-04]", "rack2n03")
+	f.Fuzz(func(t *testing.T, pattern, host string) {
+		if hostMatches(pattern, host) && host != "" && !strings.Contains(pattern, "[") && pattern != host {
+			t.Errorf("%q matches %q", pattern, host)
+		}
+	})
+}
+
+func TestIsFunction(t *testing.T) {
+	for frame, want := range map[string]bool{"ns::f(int, char)": true, "ns::f": true, "f": false, "ns::f2(int)": false, "": false} {
+		if got := isFunction(frame, "ns::f"); got != want {
+			t.Errorf("%q: %v", frame, got)
+		}
+	}
+	if !isFunction("ns::f(int)", "ns::f(int)") || isFunction("ns::f(int)", "ns::f(char)") {
+		t.Error("arguments that are given count")
+	}
+}
+
+func TestIsTrue(t *testing.T) {
+	for value, want := range map[string]bool{
+		"0": false, "1": true, "-3": true, "0.0": false, "0.5": true, "false": false, "true": true, ".FALSE.": false, ".TRUE.": true,
+		"0x0": false, "0x55": true, "(int *) 0x0": false, "(int *) 0x55": true, `0 '\000'`: false, "97 'a'": true, "nan(0x8000000000000)": true,
+		`0x55 "text"`: true, "void": false, "{x = 0}": true,
+	} {
+		if got := isTrue(value); got != want {
+			t.Errorf("%q: %v", value, got)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package master
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/protocol/wire"
+)
+
+// keptRequests is how many requests that are done, but still have silent ranks,
+// are remembered for late answers. The oldest is forgotten first, and answers
+// that come for it after all are dropped.
+const keptRequests = 1024
+
+// requests is the table that says which request awaits whom. It is pure: time
+// is an argument, and what front ends are to see is the result. Every rank asked
+// is in exactly one of owed, answered, missing and lost.
+type requests struct {
+	byID map[protocol.RequestID]*request
+	kept []protocol.RequestID // done with missing ranks, oldest first
+	// hosts names the hosts of ranks, for those that do not answer.
+	hosts func(rank.Set) []string
+}
+
+type request struct {
+	id      protocol.RequestID
+	command string
+	started time.Duration
+
+	asked, owed, answered, missing, lost rank.Set
+
+	faults rank.Set // those of answered that failed
+	done   bool
+}
+
+func newRequests(hosts func(rank.Set) []string) *requests {
+	return &requests{byID: map[protocol.RequestID]*request{}, hosts: hosts}
+}
+
+// open enters a request that goes down the tree.
+func (t *requests) open(now time.Duration, id protocol.RequestID, command string, asked rank.Set) {
+	t.byID[id] = &request{id: id, command: command, started: now, asked: asked, owed: asked}
+}
+
+// reply takes in a Reply of the root of the tree. Answers of requests that are
+// not in the table, and second answers of a rank, are dropped: a server may send
+// again after it has got a new parent.
+func (t *requests) reply(now time.Duration, m wire.Message) []session.Event {
+	r, ok := t.byID[m.ID]
+	if !ok {
+		return nil
+	}
+	var events []session.Event
+	for _, g := range t.silent(m.Groups) {
+		if e, ok := r.take(g); ok {
+			events = append(events, e)
+		}
+	}
+	if m.Flags&wire.Final != 0 && !r.owed.IsEmpty() {
+		g := silence(protocol.KindMissing, r.owed, "the tree ended the request without an answer", t.hosts(r.owed))
+		if e, ok := r.take(g); ok {
+			events = append(events, e)
+		}
+	}
+	if r.owed.IsEmpty() && !r.done {
+		events = append(events, r.finish(now))
+	}
+	if r.done {
+		t.forget(r, m.Flags&wire.Final != 0)
+	}
+	return events
+}
+
+// take enters one group; false if it tells nothing new.
+func (r *request) take(g protocol.Group) (session.Event, bool) {
+	fresh := g.Ranks.Intersect(r.owed)
+	late := g.Ranks.Intersect(r.missing)
+	silent := g.Kind == protocol.KindMissing
+	if fresh.IsEmpty() && (late.IsEmpty() || silent) {
+		return session.Event{}, false
+	}
+	now := fresh.Union(late)
+	r.owed = r.owed.Minus(now)
+	switch g.Kind {
+	case protocol.KindMissing:
+		r.missing = r.missing.Union(fresh)
+	case protocol.KindLost:
+		r.missing, r.lost = r.missing.Minus(now), r.lost.Union(now)
+	default:
+		r.missing, r.answered = r.missing.Minus(now), r.answered.Union(now)
+		if g.Kind == protocol.KindFault {
+			r.faults = r.faults.Union(now)
+		}
+	}
+	return session.Event{
+		Name: g.Kind.String(), ID: r.id, Command: r.command, Group: g,
+		Late: r.done || !late.IsEmpty(),
+	}, true
+}
+
+func (r *request) finish(now time.Duration) session.Event {
+	r.done = true
+	return session.Event{Name: session.DoneName, ID: r.id, Command: r.command, Done: &session.Done{
+		Asked: r.asked.Len(), Answered: r.answered.Len(), Faults: r.faults.Len(),
+		Missing: r.missing, Lost: r.lost, Took: now - r.started,
+	}}
+}
+
+// forget drops a request that nothing more can come for, and bounds how many
+// others are kept for late answers.
+func (t *requests) forget(r *request, final bool) {
+	if final || r.missing.IsEmpty() {
+		delete(t.byID, r.id)
+		t.kept = slices.DeleteFunc(t.kept, func(id protocol.RequestID) bool { return id == r.id })
+		return
+	}
+	if slices.Contains(t.kept, r.id) {
+		return
+	}
+	t.kept = append(t.kept, r.id)
+	if len(t.kept) > keptRequests {
+		delete(t.byID, t.kept[0])
+		t.kept = slices.Delete(t.kept, 0, 1)
+	}
+}
+
+// fail ends every request that is still open: the tree is gone.
+func (t *requests) fail(now time.Duration, cause string) []session.Event {
+	var open []*request
+	for _, r := range t.byID {
+		if !r.done {
+			open = append(open, r)
+		}
+	}
+	slices.SortFunc(open, func(a, b *request) int { return int(a.id) - int(b.id) })
+	var events []session.Event
+	for _, r := range open {
+		g := silence(protocol.KindLost, r.owed, cause, t.hosts(r.owed))
+		events = append(events, t.reply(now, wire.Message{ID: r.id, Flags: wire.Final, Groups: []protocol.Group{g}})...)
+	}
+	return events
+}
+
+// silent joins the missing groups of one cause into one and names their hosts;
+// the vertices of the tree know each its own only. Other groups stay as they
+// are, and in order.
+func (t *requests) silent(groups []protocol.Group) []protocol.Group {
+	type key struct {
+		kind  protocol.Kind
+		cause string
+	}
+	var order []key
+	joined := map[key]rank.Set{}
+	rest := make([]protocol.Group, 0, len(groups))
+	for _, g := range groups {
+		var m protocol.Missing
+		if g.Kind != protocol.KindMissing && g.Kind != protocol.KindLost || json.Unmarshal(g.Body, &m) != nil {
+			rest = append(rest, g)
+			continue
+		}
+		k := key{g.Kind, m.Cause}
+		if _, ok := joined[k]; !ok {
+			order = append(order, k)
+		}
+		joined[k] = joined[k].Union(g.Ranks)
+	}
+	for _, k := range order {
+		rest = append(rest, silence(k.kind, joined[k], k.cause, t.hosts(joined[k])))
+	}
+	return rest
+}
+
+// silence makes the group of ranks that did not answer.
+func silence(k protocol.Kind, ranks rank.Set, cause string, hosts []string) protocol.Group {
+	return protocol.Group{Kind: k, Ranks: ranks, Body: protocol.Canonical(session.MissingOn(cause, hosts))}
+}

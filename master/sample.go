@@ -1,0 +1,330 @@
+package master
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// Bounds of samples: a thousand trees an hour apart are more than anybody waits
+// for.
+const (
+	mostSamples  = 1000
+	longestEvery = time.Hour
+	defaultEvery = time.Second
+)
+
+// sampling takes the stacks of ranks several times, to see who moves. Ranks that
+// run are interrupted for each sample and continued afterwards; front ends see
+// neither. Ranks that are stopped stay stopped, and so does a rank that stops by
+// itself meanwhile.
+//
+//	interrupt → all stopped → stacks → continue → pause → interrupt …
+//
+// It is driven by answers, events and one timer, all under the master's lock.
+type sampling struct {
+	m     *Master
+	id    protocol.RequestID
+	args  protocol.Args
+	asked rank.Set
+	wait  time.Duration
+	every time.Duration
+	began time.Duration
+
+	taken   int
+	timer   *time.Timer // of the pause, or of the wait for stops; nil: none
+	busy    rank.Set    // were running, and are interrupted or about to be
+	owed    rank.Set    // of busy: have not stopped yet
+	resume  bool        // busy ranks stand still because of us
+	then    func()      // when nobody is owed any more
+	stopped []protocol.Group
+	cancel  bool // somebody wants the ranks to stay as they are
+
+	last, all *protocol.Stack
+	moved     rank.Set
+	first     session.Done
+	silent    []session.Event // of the first sample: who gave no stack, and why
+}
+
+// checkSamples refuses samples that make no sense.
+func checkSamples(a protocol.Args) *protocol.Fault {
+	every, err := readEvery(a.Every)
+	switch {
+	case a.Samples < 0 || a.Samples > mostSamples:
+		return usage("stacks", "", "%d samples make no sense; 1 to %d do", a.Samples, mostSamples)
+	case err != nil || every < 0 || every > longestEvery:
+		return usage("stacks", "1s, 200ms", "%q cannot be the time between samples", clip(a.Every))
+	case a.Every != "" && a.Samples == 0:
+		return usage("stacks", "samples says how many", "a time between samples needs samples")
+	}
+	return nil
+}
+
+func readEvery(text string) (time.Duration, error) {
+	if text == "" {
+		return defaultEvery, nil
+	}
+	return time.ParseDuration(text)
+}
+
+// sample begins to sample.
+func (m *Master) sample(id protocol.RequestID, ranks rank.Set, args protocol.Args, wait time.Duration) {
+	if m.sampling != nil {
+		m.refuse(id, "stacks", m.now(), &protocol.Fault{Kind: protocol.FaultState, Op: "stacks", Message: "samples are being taken already", Hint: "interrupt ends them"})
+		return
+	}
+	every, _ := readEvery(args.Every) // checked
+	m.sampling = &sampling{m: m, id: id, args: args, asked: ranks, wait: wait, every: every, began: m.now()}
+	m.sampling.begin()
+}
+
+// begin interrupts those that run.
+func (s *sampling) begin() {
+	s.timer = nil
+	if s.cancel || s.m.phase != up {
+		s.finish()
+		return
+	}
+	s.busy = s.m.states.In(session.Running).Intersect(s.asked)
+	s.owed, s.resume, s.stopped = s.busy, true, nil
+	if s.busy.IsEmpty() {
+		s.look()
+		return
+	}
+	s.m.ask("interrupt", s.busy, s.wait, protocol.Args{}, func(answers []session.Event, _ session.Done) {
+		for _, e := range answers {
+			if e.Group.Kind != protocol.KindResult { // cannot be interrupted: it is not waited for
+				s.owed = s.owed.Minus(e.Group.Ranks)
+			}
+		}
+		s.await(s.look)
+	})
+}
+
+// await goes on when everybody has stopped, or after the wait.
+func (s *sampling) await(then func()) {
+	if s.owed.IsEmpty() {
+		then()
+		return
+	}
+	s.then = then
+	s.after(s.wait, s.goOn)
+}
+
+func (s *sampling) goOn() {
+	if then := s.then; then != nil {
+		s.then = nil
+		s.hush()
+		then()
+	}
+}
+
+// after calls f, with the lock held, some time later; a wait of 0 has no end. The
+// end of the session, which ends the sampling, comes before or after it, and
+// never at the same time.
+func (s *sampling) after(d time.Duration, f func()) {
+	if d <= 0 {
+		return
+	}
+	s.timer = time.AfterFunc(d, func() {
+		s.m.mu.Lock()
+		defer s.m.mu.Unlock()
+		if s.m.sampling == s {
+			f()
+		}
+	})
+}
+
+func (s *sampling) hush() {
+	if s.timer != nil {
+		s.timer.Stop()
+		s.timer = nil
+	}
+}
+
+// look takes one sample.
+func (s *sampling) look() {
+	s.m.ask("stacks", s.asked, s.wait, protocol.Args{By: s.args.By}, func(answers []session.Event, done session.Done) {
+		var tree *protocol.Stack
+		for _, e := range answers {
+			switch {
+			case e.Group.Kind == protocol.KindResult:
+				tree = tree.Merge(e.Group.Stack)
+			case s.taken == 0:
+				e.ID, e.Command = s.id, "stacks"
+				s.silent = append(s.silent, e)
+			}
+		}
+		if s.taken == 0 {
+			s.first = done
+		} else {
+			s.moved = s.moved.Union(s.last.Moved(tree))
+		}
+		s.taken++
+		s.last, s.all = tree, s.all.Overlay(tree)
+		if s.taken == s.args.Samples {
+			s.lookAgain()
+			return
+		}
+		s.release(s.pause)
+	})
+}
+
+// lookAgain asks those that have never moved once more: only then are their
+// threads counted apart from those of others.
+func (s *sampling) lookAgain() {
+	still := s.still()
+	if still.IsEmpty() || s.moved.IsEmpty() {
+		s.release(s.finish)
+		return
+	}
+	s.m.ask("stacks", still, s.wait, protocol.Args{By: s.args.By}, func(answers []session.Event, _ session.Done) {
+		var tree *protocol.Stack
+		for _, e := range answers {
+			tree = tree.Merge(e.Group.Stack)
+		}
+		if tree != nil {
+			s.last = tree
+		}
+		s.release(s.finish)
+	})
+}
+
+// still gives the ranks that have been at the same place in all samples.
+func (s *sampling) still() rank.Set {
+	return s.last.Having(func(protocol.StackFrame) bool { return true }).Minus(s.moved)
+}
+
+// release lets those run on that we have interrupted, unless somebody wants them
+// to stand.
+func (s *sampling) release(then func()) {
+	held := s.busy.Minus(s.owed)
+	if s.cancel {
+		s.confess(held)
+		s.finish()
+		return
+	}
+	if held.IsEmpty() {
+		then()
+		return
+	}
+	s.m.ask("continue", held, s.wait, protocol.Args{}, func(answers []session.Event, _ session.Done) {
+		s.resume = false
+		then()
+	})
+}
+
+func (s *sampling) pause() {
+	if s.cancel {
+		s.finish()
+		return
+	}
+	s.after(max(s.every, time.Nanosecond), s.begin)
+}
+
+// confess tells front ends of stops that they have not seen.
+func (s *sampling) confess(ranks rank.Set) {
+	s.resume = false
+	for _, g := range s.stopped {
+		if part, ok := g.Narrow(ranks); ok {
+			s.busy = s.busy.Minus(part.Ranks)
+			s.m.tell(part)
+		}
+	}
+	s.stopped = nil
+}
+
+// swallow takes what happened to ranks because of us out of a group; what is left
+// is for front ends. A rank that stops or ends by itself is ours no more.
+func (s *sampling) swallow(g protocol.Group) (rest protocol.Group, some bool) {
+	ours := g.Ranks.Intersect(s.busy)
+	if ours.IsEmpty() {
+		return g, true
+	}
+	switch {
+	case g.Kind == protocol.KindRunning:
+	case g.Kind == protocol.KindStopped && s.resume && interrupted(g.Body) && !ours.Intersect(s.owed).IsEmpty():
+		ours = ours.Intersect(s.owed)
+		if part, ok := g.Narrow(ours); ok {
+			s.stopped = append(s.stopped, part)
+		}
+		s.settle(ours)
+	case g.Kind == protocol.KindStopped || g.Kind.IsEnd():
+		s.busy = s.busy.Minus(ours)
+		s.settle(ours)
+		return g, true
+	default:
+		return g, true
+	}
+	return g.Narrow(g.Ranks.Minus(ours))
+}
+
+func (s *sampling) settle(ranks rank.Set) {
+	s.owed = s.owed.Minus(ranks)
+	if s.owed.IsEmpty() && s.then != nil {
+		s.goOn()
+	}
+}
+
+func interrupted(body []byte) bool {
+	var stop protocol.Stop
+	return json.Unmarshal(body, &stop) == nil && stop.Reason == "interrupted"
+}
+
+// interruptedBy hears of a call that wants ranks to stop: they stay as they are,
+// and the samples end.
+func (s *sampling) interruptedBy(ranks rank.Set) {
+	if !ranks.Intersects(s.asked) {
+		return
+	}
+	s.cancel = true
+	if s.timer != nil && s.then == nil { // between two samples all run
+		s.hush()
+		s.finish()
+	}
+}
+
+// sampled is the result of stacks with samples.
+type sampled struct {
+	By      string `json:"by"`
+	Samples int    `json:"samples"` // that were taken
+	Every   string `json:"every"`
+	Moved   bool   `json:"moved"`
+}
+
+// finish gives the answers: who never moved and where they stand, and where the
+// others have been.
+func (s *sampling) finish() {
+	m := s.m
+	s.hush()
+	m.sampling = nil
+	by := s.args.By
+	if by == "" {
+		by = "line"
+	}
+	reply := func(ranks rank.Set, moved bool, tree *protocol.Stack) {
+		if ranks.IsEmpty() {
+			return
+		}
+		g := protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Stack: tree,
+			Body: protocol.Canonical(sampled{by, s.taken, s.every.String(), moved})}
+		m.stream.Push(session.Event{Name: g.Kind.String(), ID: s.id, Command: "stacks", Group: g})
+	}
+	still := s.still()
+	reply(still, false, s.last.Only(still))
+	reply(s.moved, true, s.all.Only(s.moved))
+	m.stream.Push(s.silent...)
+	if s.cancel {
+		m.explain(s.id, "stacks", rank.Set{}, fmt.Sprintf("interrupted: %d of %d samples were taken", s.taken, s.args.Samples))
+	}
+	done := s.first
+	done.Asked, done.Took = s.asked.Len(), m.now()-s.began
+	if s.taken == 0 {
+		done.Lost = s.asked
+	}
+	m.stream.Push(session.Event{Name: session.DoneName, ID: s.id, Command: "stacks", Done: &done})
+}

@@ -1,0 +1,180 @@
+package master
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/protocol/wire"
+)
+
+// walkers are ranks 0-5, of which 0-1 are stopped and 2-5 run. Ranks 3-5 are at
+// another line each time they are looked at; rank 4 stops by itself at a breakpoint
+// in the second sample.
+type walkers struct {
+	root    *fakeRoot
+	looks   int
+	onStack func() // called when stacks are asked for
+}
+
+// asked tells what went down: commands and ranks.
+func (w *walkers) asked() string {
+	var asked []string
+	for _, m := range w.root.sent(wire.Command) {
+		asked = append(asked, commandOf(m).Name+" "+m.Ranks.String())
+	}
+	return strings.Join(asked, "; ")
+}
+
+func commandOf(m wire.Message) (c protocol.Command) {
+	if err := json.Unmarshal(m.Body, &c); err != nil {
+		panic(err)
+	}
+	return c
+}
+
+func (w *walkers) answer(f *fakeRoot, m wire.Message) {
+	if m.Kind != wire.Command {
+		obedient(f, m)
+		return
+	}
+	c := commandOf(m)
+	event := func(k protocol.Kind, ranks rank.Set, body string) {
+		if part := ranks.Intersect(m.Ranks); !part.IsEmpty() {
+			f.up(wire.Message{Kind: wire.Events, Groups: []protocol.Group{{Kind: k, Ranks: part, Body: []byte(body)}}})
+		}
+	}
+	switch c.Name {
+	case "interrupt":
+		obedient(f, m)
+		if w.looks == 1 {
+			event(protocol.KindStopped, rank.Of(4), `{"reason":"breakpoint-hit","breakpoint":1}`)
+			m.Ranks = m.Ranks.Minus(rank.Of(4))
+		}
+		event(protocol.KindStopped, m.Ranks, `{"reason":"interrupted"}`)
+	case "continue":
+		event(protocol.KindRunning, m.Ranks, "{}")
+		obedient(f, m)
+	case "stacks":
+		w.looks++
+		if w.onStack != nil {
+			w.onStack()
+		}
+		place := func(line int) []protocol.StackFrame {
+			return []protocol.StackFrame{{Func: "main", File: "work.c", Line: 1}, {Func: "f", File: "work.c", Line: line}}
+		}
+		tree := protocol.StackOf(rank.Range(0, 2).Intersect(m.Ranks), place(7)).Merge(protocol.StackOf(rank.Of(2).Intersect(m.Ranks), place(9)))
+		tree = tree.Merge(protocol.StackOf(rank.Range(3, 5).Intersect(m.Ranks), place(100+w.looks)))
+		f.reply(m.ID, wire.Final,
+			protocol.Group{Kind: protocol.KindResult, Ranks: m.Ranks.Intersect(rank.Range(0, 5)), Body: []byte(`{"by":"line"}`), Stack: tree},
+			protocol.Group{Kind: protocol.KindFault, Ranks: m.Ranks.Minus(rank.Range(0, 5)), Body: []byte(`{"kind":"state","message":"has ended"}`)})
+	default:
+		obedient(f, m)
+	}
+}
+
+func walking(t *testing.T) (*Master, *walkers) {
+	w := &walkers{}
+	m, f := standing(t, w.answer)
+	w.root = f
+	f.up(wire.Message{Kind: wire.Events, Groups: []protocol.Group{
+		{Kind: protocol.KindStopped, Ranks: rank.Range(0, 1), Body: []byte(`{"reason":"entry"}`)},
+		{Kind: protocol.KindRunning, Ranks: rank.Range(2, 5), Body: []byte("{}")},
+		{Kind: protocol.KindExited, Ranks: rank.Range(6, 7), Body: []byte(`{"code":0}`)},
+	}})
+	for range 3 { // of which front ends hear
+		<-m.Events()
+	}
+	return m, w
+}
+
+func TestSamples(t *testing.T) {
+	m, w := walking(t)
+	defer closeNow(t, m)
+	got := call(t, m, session.Call{Command: "stacks", Args: protocol.Args{Samples: 3, Every: "1ms"}})
+	want := []string{
+		`{"event":"stopped","ranks":"4","n":1,"reason":"breakpoint-hit","breakpoint":1}`,
+		`{"event":"reply","id":2,"command":"stacks","ranks":"0-2","n":3,"result":{"by":"line","samples":3,"every":"1ms","moved":false},"stack":` +
+			`[{"func":"main","file":"work.c","line":1,"ranks":"0-2","n":3,"threads":4,"children":[` +
+			`{"func":"f","file":"work.c","line":7,"ranks":"0-2","n":3,"threads":3},{"func":"f","file":"work.c","line":9,"ranks":"2","n":1,"threads":1}]}]}`,
+		`{"event":"reply","id":2,"command":"stacks","ranks":"3-5","n":3,"result":{"by":"line","samples":3,"every":"1ms","moved":true},"stack":` +
+			`[{"func":"main","file":"work.c","line":1,"ranks":"3-5","n":3,"threads":3,"children":[` +
+			`{"func":"f","file":"work.c","line":101,"ranks":"3-5","n":3,"threads":3},{"func":"f","file":"work.c","line":102,"ranks":"3-5","n":3,"threads":3},` +
+			`{"func":"f","file":"work.c","line":103,"ranks":"3-5","n":3,"threads":3}]}]}`,
+		`{"event":"error","id":2,"command":"stacks","ranks":"6-7","n":2,"kind":"state","message":"has ended"}`,
+		`{"event":"done","id":2,"command":"stacks","asked":8,"answered":8,"faults":2,"ms":0}`,
+	}
+	if got != strings.Join(want, "\n")+"\n" {
+		t.Errorf("got\n%swant\n%s", got, strings.Join(want, "\n"))
+	}
+	asked := w.asked()
+	if want := "interrupt 2-5; stacks 0-7; continue 2-5; interrupt 2-5; stacks 0-7; continue 2-3,5; interrupt 2-3,5; stacks 0-7; stacks 0-2; continue 2-3,5"; asked != want {
+		t.Errorf("asked %s\nwant  %s", asked, want)
+	}
+	if got := call(t, m, session.Call{Command: "ranks", Ranks: "@running"}); !strings.Contains(got, `"ranks":"2-3,5"`) {
+		t.Errorf("running: %s", got)
+	}
+}
+
+// Whoever interrupts while samples are taken finds the ranks stopped, and is told.
+func TestInterruptEndsSamples(t *testing.T) {
+	m, w := walking(t)
+	defer closeNow(t, m)
+	w.onStack = func() {
+		w.onStack = nil
+		if _, err := m.Do(t.Context(), session.Call{Command: "interrupt", Ranks: "3"}); err != nil {
+			t.Error(err)
+		}
+	}
+	got := call(t, m, session.Call{Command: "stacks", Args: protocol.Args{Samples: 100, Every: "1h"}})
+	for _, want := range []string{
+		`{"event":"stopped","ranks":"2-5","n":4,"reason":"interrupted"}`,
+		`"samples":1,"every":"1h0m0s","moved":false}`,
+		`{"event":"note","id":2,"command":"stacks","ranks":"","n":0,"text":"interrupted: 1 of 100 samples were taken"}`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s\nlacks %s", got, want)
+		}
+	}
+	if asked := w.asked(); strings.Contains(asked, "continue") {
+		t.Errorf("asked %s", asked)
+	}
+}
+
+// Between two samples all run; an interrupt then ends the waiting, too, and so
+// does the end of the session.
+func TestEndOfSamplesInAPause(t *testing.T) {
+	for _, end := range []string{"interrupt", "quit"} {
+		t.Run(end, func(t *testing.T) {
+			m, _ := walking(t)
+			defer closeNow(t, m)
+			id, err := m.Do(t.Context(), session.Call{Command: "stacks", Args: protocol.Args{Samples: 2, Every: "1h"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			call(t, m, session.Call{Command: "groups"}) // the first sample may be under way, or over
+			if _, err := m.Do(t.Context(), session.Call{Command: end}); err != nil {
+				t.Fatal(err)
+			}
+			for e := range m.Events() {
+				if e.Done != nil && e.ID == id {
+					return
+				}
+			}
+			t.Error("the samples have no done")
+		})
+	}
+}
+
+func TestSamplesThatMakeNoSense(t *testing.T) {
+	m, _ := walking(t)
+	defer closeNow(t, m)
+	for _, a := range []protocol.Args{{Samples: -1}, {Samples: 1001}, {Samples: 2, Every: "-1s"}, {Samples: 2, Every: "often"}, {Every: "1s"}, {Samples: 2, Every: "48h"}} {
+		if _, err := m.Do(t.Context(), session.Call{Command: "stacks", Args: a}); err == nil {
+			t.Errorf("%+v is taken", a)
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package session
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// MarshalJSON gives the event as one JSON object; see AppendJSON. Use an
+// encoder with SetEscapeHTML(false), or AppendJSON, where bytes must stay as
+// they are.
+func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil), nil }
+
+// AppendJSON adds the event's JSON object to b, without a newline: the ndjson
+// line and the JSON-RPC notification of docs/protocol.md. The order of fields is
+// fixed: event, id, command, ranks, n, late, then what the event carries, then
+// columns and stack. A body that is not JSON, which is a mistake of a server,
+// is passed on as base64 in "data" and does no further harm.
+func (e Event) AppendJSON(b []byte) []byte {
+	b = append(b, `{"event":`...)
+	b = appendText(b, e.Name)
+	if e.ID != 0 {
+		b = append(b, `,"id":`...)
+		b = strconv.AppendUint(b, uint64(e.ID), 10)
+	}
+	if e.Command != "" {
+		b = append(b, `,"command":`...)
+		b = appendText(b, e.Command)
+	}
+	if e.Done != nil {
+		b = e.Done.appendFields(b)
+	} else {
+		b = e.appendGroup(b)
+	}
+	return append(b, '}')
+}
+
+func (e Event) appendGroup(b []byte) []byte {
+	g := e.Group
+	b = appendSet(b, "ranks", g.Ranks)
+	b = append(b, `,"n":`...)
+	b = strconv.AppendInt(b, int64(g.Ranks.Len()), 10)
+	if e.Late {
+		b = append(b, `,"late":true`...)
+	}
+	switch g.Kind {
+	case protocol.KindResult:
+		b = appendResult(b, g.Body)
+	case protocol.KindStdout, protocol.KindStderr:
+		b = appendOutput(b, g)
+	case protocol.KindMissing, protocol.KindLost:
+		b = appendMissing(b, g.Body)
+	case protocol.KindSignalled:
+		b = appendInline(b, withoutCode(g.Body))
+	default:
+		b = appendInline(b, g.Body)
+	}
+	b = appendColumns(b, g.Columns, e.Command == "stat")
+	if g.Stack != nil {
+		b = append(b, `,"stack":`...)
+		b = append(b, protocol.Canonical(g.Stack)...)
+	}
+	return b
+}
+
+func appendResult(b, body []byte) []byte {
+	if len(body) == 0 {
+		body = []byte("{}")
+	}
+	compact, ok := compacted(body)
+	if !ok {
+		return appendData(b, body)
+	}
+	b = append(b, `,"result":`...)
+	return append(b, compact...)
+}
+
+func appendOutput(b []byte, g protocol.Group) []byte {
+	stream := "stdout"
+	if g.Kind == protocol.KindStderr {
+		stream = "stderr"
+	}
+	b = append(b, `,"stream":"`+stream+`"`...)
+	if !utf8.Valid(g.Body) {
+		return appendData(b, g.Body)
+	}
+	b = append(b, `,"text":`...)
+	return appendText(b, string(g.Body))
+}
+
+// appendMissing splits the cause: mere silence is "waited", anything else says
+// itself.
+func appendMissing(b, body []byte) []byte {
+	var m protocol.Missing
+	if json.Unmarshal(body, &m) != nil {
+		return appendInline(b, body)
+	}
+	if wait, ok := strings.CutPrefix(m.Cause, waited); ok {
+		b = append(b, `,"waited":`...)
+		b = appendText(b, wait)
+	} else {
+		b = append(b, `,"cause":`...)
+		b = appendText(b, m.Cause)
+	}
+	if hosts := Hosts(m); hosts != nil {
+		b = append(b, `,"hosts":`...)
+		b = append(b, protocol.Canonical(hosts)...)
+	}
+	return b
+}
+
+// withoutCode drops the exit code of a rank that a signal ended: it has none.
+func withoutCode(body []byte) []byte {
+	var x struct {
+		Signal  string `json:"signal"`
+		Meaning string `json:"meaning,omitempty"`
+	}
+	if json.Unmarshal(body, &x) != nil {
+		return body
+	}
+	return protocol.Canonical(x)
+}
+
+// appendInline puts the fields of an object among the event's own.
+func appendInline(b, body []byte) []byte {
+	if len(body) == 0 {
+		return b
+	}
+	compact, ok := compacted(body)
+	if !ok || compact[0] != '{' {
+		return appendData(b, body)
+	}
+	if len(compact) == len("{}") {
+		return b
+	}
+	b = append(b, ',')
+	return append(b, compact[1:len(compact)-1]...)
+}
+
+// appendColumns writes the columns; described with all that can be said of their
+// numbers.
+func appendColumns(b []byte, columns []protocol.Column, described bool) []byte {
+	for i, c := range columns {
+		if i == 0 {
+			b = append(b, `,"columns":{`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = appendText(b, c.Name)
+		b = append(b, ':')
+		if described {
+			b = append(b, protocol.Canonical(c.Described())...)
+		} else {
+			b = append(b, protocol.Canonical(c)...)
+		}
+	}
+	if len(columns) > 0 {
+		b = append(b, '}')
+	}
+	return b
+}
+
+func (d Done) appendFields(b []byte) []byte {
+	b = append(b, `,"asked":`...)
+	b = strconv.AppendInt(b, int64(d.Asked), 10)
+	b = append(b, `,"answered":`...)
+	b = strconv.AppendInt(b, int64(d.Answered), 10)
+	if d.Faults != 0 {
+		b = append(b, `,"faults":`...)
+		b = strconv.AppendInt(b, int64(d.Faults), 10)
+	}
+	if !d.Missing.IsEmpty() {
+		b = appendSet(b, "missing", d.Missing)
+	}
+	if !d.Lost.IsEmpty() {
+		b = appendSet(b, "lost", d.Lost)
+	}
+	b = append(b, `,"ms":`...)
+	return strconv.AppendFloat(b, milliseconds(d.Took), 'f', -1, 64)
+}
+
+// milliseconds rounds to whole microseconds: finer is noise on a screen.
+func milliseconds(d time.Duration) float64 {
+	return math.Round(float64(d)/float64(time.Microsecond)) / 1000
+}
+
+func appendSet(b []byte, name string, s rank.Set) []byte {
+	b = append(b, `,"`+name+`":"`...)
+	b = append(b, s.String()...)
+	return append(b, '"')
+}
+
+func appendData(b, data []byte) []byte {
+	b = append(b, `,"data":"`...)
+	b = base64.StdEncoding.AppendEncode(b, data)
+	return append(b, '"')
+}
+
+func appendText(b []byte, s string) []byte { return append(b, protocol.Canonical(s)...) }
+
+// compacted gives the JSON text without blanks, or false if it is no JSON.
+func compacted(body []byte) ([]byte, bool) {
+	var buf bytes.Buffer
+	buf.Grow(len(body))
+	if json.Compact(&buf, body) != nil {
+		return nil, false
+	}
+	return buf.Bytes(), true
+}

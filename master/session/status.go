@@ -1,0 +1,100 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// State is what a rank is doing, as far as its events have told.
+type State string
+
+// The states. A rank goes unstarted, starting, then stopped and running in
+// turns, and ends in one of the last four.
+const (
+	Unstarted State = "unstarted" // nothing was heard of it
+	Starting  State = "starting"  // it exists and is under control
+	Stopped   State = "stopped"
+	Running   State = "running"
+	Exited    State = "exited"
+	Signalled State = "signalled" // ended by a signal
+	Detached  State = "detached"  // runs on without us
+	Lost      State = "lost"      // its server is gone
+)
+
+// stateNames are all states, in the order of a rank's life; @NAME names the
+// ranks in one.
+var stateNames = []State{Unstarted, Starting, Stopped, Running, Exited, Signalled, Detached, Lost}
+
+// Ended tells whether nothing more is to come from a rank in this state.
+func (s State) Ended() bool {
+	return s == Exited || s == Signalled || s == Detached || s == Lost
+}
+
+// Status is a state and what is worth knowing with it: the result of the
+// command "ranks".
+type Status struct {
+	State  State  `json:"state"`
+	Where  string `json:"where,omitempty"`  // of stopped: "work.c:31", a library, or nothing
+	Func   string `json:"func,omitempty"`   // of stopped
+	Reason string `json:"reason,omitempty"` // of stopped: as protocol.Stop.Reason
+	// Breakpoint is where it has stopped, by our number.
+	Breakpoint int    `json:"breakpoint,omitempty"`
+	Signal     string `json:"signal,omitempty"` // of stopped and signalled
+	Code       *int   `json:"code,omitempty"`   // of exited
+	Cause      string `json:"cause,omitempty"`  // of lost
+	Host       string `json:"host,omitempty"`   // of lost
+}
+
+// StatusGroup is a status and the ranks that have it.
+type StatusGroup struct {
+	Status Status
+	Ranks  rank.Set
+}
+
+// statusAfter gives the status of a rank after an event; false for events that
+// do not change it. A body that cannot be read gives the bare state.
+func statusAfter(g protocol.Group) (Status, bool) {
+	switch g.Kind {
+	case protocol.KindStarted:
+		return Status{State: Starting}, true
+	case protocol.KindRunning:
+		return Status{State: Running}, true
+	case protocol.KindStopped:
+		var stop protocol.Stop
+		_ = json.Unmarshal(g.Body, &stop) // a bare "stopped" is still true
+		return stopped(stop), true
+	case protocol.KindExited, protocol.KindSignalled:
+		var x protocol.Exit
+		_ = json.Unmarshal(g.Body, &x) // as above
+		if g.Kind == protocol.KindExited {
+			return Status{State: Exited, Code: &x.Code}, true
+		}
+		return Status{State: Signalled, Signal: x.Signal}, true
+	case protocol.KindDetached:
+		return Status{State: Detached}, true
+	case protocol.KindLost:
+		var m protocol.Missing
+		_ = json.Unmarshal(g.Body, &m) // as above
+		return Status{State: Lost, Cause: m.Cause, Host: m.Host}, true
+	}
+	return Status{}, false
+}
+
+func stopped(stop protocol.Stop) Status {
+	s := Status{State: Stopped, Reason: stop.Reason, Signal: stop.Signal, Breakpoint: stop.Breakpoint}
+	if f := stop.Frame; f != nil {
+		s.Where, s.Func = Where(*f), f.Func
+	}
+	return s
+}
+
+// Where says in a few letters where a frame is: "work.c:31", or the library.
+func Where(f protocol.Frame) string {
+	if f.File == "" {
+		return f.From
+	}
+	return fmt.Sprintf("%s:%d", f.File, f.Line)
+}

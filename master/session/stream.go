@@ -1,0 +1,244 @@
+package session
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// streamEvents and streamBytes bound what a Stream holds before Room blocks:
+// some screens full, and no more than a link may have queued many times over.
+const (
+	streamEvents = 1024
+	streamBytes  = 4 << 20
+)
+
+// streamPatience is how long an ended stream waits for its consumer to take one
+// more event. A consumer that only waits for the end, and reads no more, costs
+// this once.
+const streamPatience = 250 * time.Millisecond
+
+// Stream is the ordered queue between those who make events and their one
+// consumer: what a Session gives as Events. Push never blocks, because it holds
+// answers, and those are bounded by what was asked; whoever reads from afar
+// calls Room before it reads more, and so a slow consumer slows the program's
+// output down. All methods may be called from any goroutine.
+//
+// It starts one goroutine, which hands over what the consumer does not take at
+// once and ends in End.
+type Stream struct {
+	out      chan Event
+	ended    chan struct{} // closed by End: nothing more will be pushed
+	abandon  chan struct{} // closed by End when its context is over
+	finished chan struct{} // closed by the goroutine
+	wake     chan struct{} // capacity 1: something was pushed
+
+	mu     sync.Mutex
+	queue  []Event
+	bytes  int           // of bodies in queue
+	behind bool          // the goroutine has taken events that are not handed over yet
+	lifted int           // Lifts that stand
+	room   chan struct{} // closed when there is room again; nil while nobody waits
+	over   bool
+}
+
+// NewStream starts a stream; End must be called.
+func NewStream() *Stream {
+	s := &Stream{
+		out: make(chan Event, 64), ended: make(chan struct{}), abandon: make(chan struct{}),
+		finished: make(chan struct{}), wake: make(chan struct{}, 1),
+	}
+	go s.pump()
+	return s
+}
+
+// Events is the consumer's end; it is closed by End.
+func (s *Stream) Events() <-chan Event { return s.out }
+
+// Push adds events; after End it drops them.
+func (s *Stream) Push(events ...Event) {
+	if len(events) == 0 {
+		return
+	}
+	s.mu.Lock()
+	left := s.over || s.add(events)
+	s.mu.Unlock()
+	if !left {
+		return
+	}
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// add gives events to the consumer as far as he has room, which saves a change
+// of goroutine on the way of each answer, and queues the others. It tells whether
+// there are others. mu is held, and End has not been called: out is open.
+func (s *Stream) add(events []Event) (left bool) {
+	for len(events) > 0 && len(s.queue) == 0 && !s.behind {
+		select {
+		case s.out <- events[0]:
+			events = events[1:]
+			continue
+		default:
+		}
+		break
+	}
+	s.queue = append(s.queue, events...)
+	for _, e := range events {
+		s.bytes += len(e.Group.Body)
+	}
+	return len(events) > 0
+}
+
+// Room blocks while the consumer is far behind, unless the bound is lifted. The
+// error is the context's.
+func (s *Stream) Room(ctx context.Context) error {
+	for {
+		wait := s.full()
+		if wait == nil {
+			return nil
+		}
+		select {
+		case <-wait:
+		case <-s.ended:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// HasRoom tells whether Room would return at once.
+func (s *Stream) HasRoom() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.over || s.hasRoom()
+}
+
+// full gives a channel that tells of room, or nil if there is some.
+func (s *Stream) full() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over || s.hasRoom() {
+		return nil
+	}
+	if s.room == nil {
+		s.room = make(chan struct{})
+	}
+	return s.room
+}
+
+func (s *Stream) hasRoom() bool {
+	return s.lifted > 0 || len(s.queue) <= streamEvents && s.bytes <= streamBytes
+}
+
+// Lift makes Room let everything pass until the result is called: while
+// somebody waits for an answer that stands behind the events, or when the
+// session ends and nobody may be reading any more.
+func (s *Stream) Lift() (restore func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lifted++
+	s.tellRoom()
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.lifted--
+	})
+}
+
+func (s *Stream) tellRoom() {
+	if s.room != nil && s.hasRoom() {
+		close(s.room)
+		s.room = nil
+	}
+}
+
+// End closes the stream after the consumer has taken what is queued, as long as
+// it goes on taking and the context lasts. It returns when the stream is closed
+// and may be called more than once.
+func (s *Stream) End(ctx context.Context) {
+	s.mu.Lock()
+	first := !s.over
+	s.over = true
+	s.mu.Unlock()
+	if first {
+		close(s.ended)
+	}
+	select {
+	case <-s.finished:
+	case <-ctx.Done():
+		s.giveUp()
+		<-s.finished
+	}
+}
+
+func (s *Stream) giveUp() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.abandon:
+	default:
+		close(s.abandon)
+	}
+}
+
+func (s *Stream) pump() {
+	defer close(s.finished)
+	defer close(s.out)
+	for {
+		batch := s.take()
+		for _, e := range batch {
+			if !s.hand(e) {
+				return
+			}
+		}
+		if batch != nil {
+			continue
+		}
+		select {
+		case <-s.wake:
+		case <-s.ended:
+			if s.isEmpty() {
+				return
+			}
+		}
+	}
+}
+
+// take empties the queue; nil if it was empty.
+func (s *Stream) take() []Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	batch := s.queue
+	s.queue, s.bytes, s.behind = nil, 0, batch != nil
+	s.tellRoom()
+	return batch
+}
+
+func (s *Stream) isEmpty() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.queue) == 0
+}
+
+// hand gives one event to the consumer; false if the stream has ended and the
+// consumer has gone.
+func (s *Stream) hand(e Event) bool {
+	select {
+	case s.out <- e:
+		return true
+	case <-s.ended:
+	}
+	patience := time.NewTimer(streamPatience)
+	defer patience.Stop()
+	select {
+	case s.out <- e:
+		return true
+	case <-patience.C:
+	case <-s.abandon:
+	}
+	return false
+}

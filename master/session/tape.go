@@ -1,0 +1,131 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"sdm/protocol"
+)
+
+// Tape is a Session that plays scenes instead of debugging: for tests of front
+// ends. Each call takes the next scene, whatever it asks; Calls tells what was
+// asked. All methods may be called from any goroutine.
+type Tape struct {
+	stream *Stream
+
+	mu     sync.Mutex
+	scenes []Scene
+	calls  []Call
+}
+
+// Scene is what one call brings about.
+type Scene struct {
+	// Refuse is the error of the call; then it gets no number and no events.
+	Refuse *protocol.Fault
+	// Events are given in order. Answers and done without a number get the
+	// call's number and command; a done is added if there is none.
+	Events []Event
+}
+
+// NewTape makes a session of these scenes. A call beyond the last is refused.
+func NewTape(scenes ...Scene) *Tape {
+	return &Tape{stream: NewStream(), scenes: scenes}
+}
+
+// ReadTape makes a session from text: a line "> WORDS" begins the scene of the
+// next call (the words are for people), a line "! MESSAGE" refuses the call, any
+// other line is an event in JSON. Events before the first scene are given at
+// once. Empty lines and lines that begin with # are left out.
+func ReadTape(text string) (*Tape, error) {
+	scenes := []Scene{{}} // the first one belongs to no call
+	for i, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if line[0] == '>' {
+			scenes = append(scenes, Scene{})
+			continue
+		}
+		if err := scenes[len(scenes)-1].add(line); err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+	}
+	t := NewTape(scenes[1:]...)
+	t.Emit(scenes[0].Events...)
+	return t, nil
+}
+
+func (s *Scene) add(line string) error {
+	if message, ok := strings.CutPrefix(line, "!"); ok {
+		s.Refuse = &protocol.Fault{Kind: protocol.FaultUsage, Message: strings.TrimSpace(message)}
+		return nil
+	}
+	var e Event
+	if err := json.Unmarshal([]byte(line), &e); err != nil {
+		return err
+	}
+	s.Events = append(s.Events, e)
+	return nil
+}
+
+// Do plays the next scene.
+func (t *Tape) Do(_ context.Context, c Call) (protocol.RequestID, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.calls = append(t.calls, c)
+	if len(t.scenes) == 0 {
+		return 0, &protocol.Fault{Kind: protocol.FaultUsage, Message: "the tape has ended"}
+	}
+	scene := t.scenes[0]
+	t.scenes = t.scenes[1:]
+	if scene.Refuse != nil {
+		return 0, scene.Refuse
+	}
+	id := protocol.RequestID(len(t.calls))
+	t.stream.Push(scene.play(id, c.Command)...)
+	return id, nil
+}
+
+// play gives the events with the call's number where they answer it.
+func (s Scene) play(id protocol.RequestID, command string) []Event {
+	var events []Event
+	done := false
+	asked := 0
+	for _, e := range s.Events {
+		if e.ID == 0 && (e.Done != nil || e.Group.Kind == protocol.KindResult ||
+			e.Group.Kind == protocol.KindFault || e.Group.Kind == protocol.KindMissing) {
+			e.ID, e.Command = id, command
+			asked += e.Group.Ranks.Len()
+		}
+		done = done || e.Done != nil
+		events = append(events, e)
+	}
+	if !done {
+		end := Event{Name: DoneName, ID: id, Command: command, Done: &Done{Asked: asked, Answered: asked}}
+		events = append(events, end)
+	}
+	return events
+}
+
+// Emit gives events that nobody asked for.
+func (t *Tape) Emit(events ...Event) { t.stream.Push(events...) }
+
+// Events is the stream of the scenes' events.
+func (t *Tape) Events() <-chan Event { return t.stream.Events() }
+
+// Close ends the stream.
+func (t *Tape) Close(ctx context.Context) error {
+	t.stream.End(ctx)
+	return nil
+}
+
+// Calls gives what was asked so far.
+func (t *Tape) Calls() []Call {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]Call(nil), t.calls...)
+}

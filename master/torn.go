@@ -1,0 +1,32 @@
+// What a lost server has taken with it.
+
+package master
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"sdm/master/session"
+	"sdm/protocol"
+)
+
+// torn says of ranks that are lost with their server that something they wrote
+// may have gone with it. Of those that had ended, or had not begun, all is known.
+func (m *Master) torn(lost protocol.Group) []session.Event {
+	var why protocol.Missing
+	if json.Unmarshal(lost.Body, &why) != nil || !why.Incomplete {
+		return nil
+	}
+	ranks := lost.Ranks.Minus(m.states.Ended()).Minus(m.states.In(session.Unstarted))
+	if ranks.IsEmpty() {
+		return nil
+	}
+	word := "ranks"
+	if ranks.Len() == 1 {
+		word = "rank"
+	}
+	return []session.Event{session.NewEvent(protocol.Group{
+		Kind: protocol.KindNote, Ranks: ranks,
+		Body: protocol.Canonical(protocol.Note{Text: fmt.Sprintf("output of %s %v may be incomplete", word, ranks)}),
+	})}
+}
