@@ -1,0 +1,210 @@
+// The bare forwarder: the processes of a tree that pass a packet on to their
+// children, wait for all answers, and answer with a packet of their own. Same
+// tree, same TLS as sdm's servers; no parsing, no merging.
+
+package main
+
+import (
+	"bufio"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"sdm/tree/topology"
+)
+
+// forwarderTLS makes the configuration of one end: TLS 1.3 with a certificate
+// on both sides, as sdm's links have.
+func forwarderTLS() *tls.Config {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		fatal("forwarder", err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		fatal("forwarder", err)
+	}
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS13,
+		Certificates:       []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
+		ClientAuth:         tls.RequireAnyClientCert,
+		InsecureSkipVerify: true, // the floor has the cost of TLS, and no secret to protect
+	}
+}
+
+// forwarders is the near end: the root of a tree of bare forwarders.
+type forwarders struct {
+	cmds     []*exec.Cmd
+	children []*hop
+}
+
+// hop is a link to a child.
+type hop struct {
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+func (h *hop) send(packet []byte) {
+	if _, err := h.conn.Write(packet); err != nil {
+		fatal("forwarder", err)
+	}
+}
+
+func (h *hop) receive(buf []byte) []byte {
+	packet, err := readPacket(h.in, buf)
+	if err != nil {
+		fatal("forwarder", err)
+	}
+	return packet
+}
+
+func readPacket(in *bufio.Reader, buf []byte) ([]byte, error) {
+	buf = append(buf[:0], 0, 0, 0, 0)
+	if _, err := io.ReadFull(in, buf); err != nil {
+		return nil, err
+	}
+	n := int(binary.BigEndian.Uint32(buf))
+	if n > 1<<20 {
+		return nil, fmt.Errorf("packet of %d bytes", n)
+	}
+	buf = append(buf, make([]byte, n)...)
+	if _, err := io.ReadFull(in, buf[4:]); err != nil {
+		return nil, err
+	}
+	return buf, nil
+}
+
+// startForwarders starts size processes with a listening socket each and
+// connects the tree.
+func startForwarders(size int) *forwarders {
+	self, err := os.Executable()
+	if err != nil {
+		fatal("forwarder", err)
+	}
+	f := &forwarders{}
+	var addrs []string
+	var files []*os.File
+	for range size {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			fatal("forwarder", err)
+		}
+		file, err := l.(*net.TCPListener).File()
+		if err != nil {
+			fatal("forwarder", err)
+		}
+		addrs, files = append(addrs, l.Addr().String()), append(files, file)
+		l.Close()
+	}
+	for i, file := range files {
+		cmd := exec.Command(self, "forward", strconv.Itoa(i+1), strings.Join(addrs, ","))
+		cmd.ExtraFiles, cmd.Stderr = []*os.File{file}, os.Stderr
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // as in startRelay
+		if err := cmd.Start(); err != nil {
+			fatal("forwarder", err)
+		}
+		file.Close()
+		f.cmds = append(f.cmds, cmd)
+	}
+	f.children = connectChildren(0, addrs)
+	for _, c := range f.children {
+		c.receive(nil) // ready
+	}
+	return f
+}
+
+func connectChildren(v topology.NodeID, addrs []string) []*hop {
+	shape, err := topology.ParseShape("binomial", len(addrs))
+	if err != nil {
+		fatal("forwarder", err)
+	}
+	var children []*hop
+	for _, c := range shape.Children(v) {
+		conn, err := tls.Dial("tcp", addrs[c-1], forwarderTLS())
+		if err != nil {
+			fatal("forwarder", err)
+		}
+		children = append(children, &hop{conn, bufio.NewReader(conn)})
+	}
+	return children
+}
+
+// ask is one broadcast and its merged answer.
+func (f *forwarders) ask(packet []byte) {
+	for _, c := range f.children {
+		c.send(packet)
+	}
+	for _, c := range f.children {
+		packet = c.receive(packet)
+	}
+}
+
+func (f *forwarders) pids() []int {
+	var pids []int
+	for _, cmd := range f.cmds {
+		pids = append(pids, cmd.Process.Pid)
+	}
+	return pids
+}
+
+func (f *forwarders) close() {
+	for _, c := range f.children {
+		c.conn.Close()
+	}
+	for _, cmd := range f.cmds {
+		cmd.Wait()
+	}
+}
+
+// serveForward is one vertex: the whole program when started as `forward`.
+func serveForward(args []string) {
+	number, err := strconv.Atoi(args[0])
+	if err != nil {
+		fatal("forwarder", err)
+	}
+	v, addrs := topology.NodeID(number), strings.Split(args[1], ",")
+	l, err := net.FileListener(os.NewFile(3, "listener"))
+	if err != nil {
+		fatal("forwarder", err)
+	}
+	raw, err := l.Accept()
+	if err != nil {
+		fatal("forwarder", err)
+	}
+	l.Close()
+	conn := tls.Server(raw, forwarderTLS())
+	parent := &hop{conn, bufio.NewReader(conn)}
+	children := connectChildren(v, addrs)
+	var answer []byte
+	for _, c := range children {
+		answer = c.receive(answer)
+	}
+	parent.send([]byte{0, 0, 0, 1, 1}) // ready
+	var packet []byte
+	for {
+		packet, err = readPacket(parent.in, packet)
+		if err != nil {
+			return
+		}
+		for _, c := range children {
+			c.send(packet)
+		}
+		for _, c := range children {
+			answer = c.receive(answer)
+		}
+		parent.send(packet)
+	}
+}

@@ -1,0 +1,159 @@
+// Whole debuggers in one process of its own, with simulated ranks and links in
+// memory: what is measured of them leaves no memory behind in the next ones.
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime/pprof"
+	"strings"
+	"time"
+
+	"sdm/backend"
+	"sdm/cmd/internal/cluster"
+)
+
+// inside are the measurements that run in such a process: `bench inside NAME`.
+// Their figures go to the parent, one JSON object a line.
+var inside = map[string]func(in *insider){
+	"million": insideMillion,
+	"stagger": insideStagger,
+	"grow":    insideGrow,
+}
+
+// insider is one such process.
+type insider struct {
+	args []string
+	out  *json.Encoder
+}
+
+// figure is a row on its way to the parent.
+type figure struct {
+	What, Unit string
+	Ours       float64
+	Most       float64 // limit; 0: none
+	Progress   string  // not a row but something to say
+}
+
+func (in *insider) say(format string, args ...any) {
+	in.out.Encode(figure{Progress: fmt.Sprintf(format, args...)})
+}
+
+func (in *insider) add(what, unit string, ours, most float64) {
+	in.out.Encode(figure{What: what, Unit: unit, Ours: ours, Most: most})
+}
+
+// runInside starts one and puts its figures into the table.
+func (b *bench) runInside(name string, args ...string) {
+	self, err := os.Executable()
+	if err != nil {
+		fatal(name, err)
+	}
+	line := append([]string{"inside", "-cpuprofile", b.profile, name}, args...)
+	cmd := exec.Command(self, line...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		fatal(name, err)
+	}
+	figures := json.NewDecoder(out)
+	for figures.More() {
+		var f figure
+		if err := figures.Decode(&f); err != nil {
+			fatal(name, err)
+		}
+		if f.Progress != "" {
+			b.progress("%s", f.Progress)
+			continue
+		}
+		b.table.add(row{what: f.What, unit: f.Unit, ours: f.Ours, limit: limit{most: f.Most}})
+	}
+	if err := cmd.Wait(); err != nil {
+		fatal(name, err)
+	}
+}
+
+// serveInside is the other side.
+func serveInside(args []string) {
+	flags := flag.NewFlagSet("inside", flag.ExitOnError)
+	profile := flags.String("cpuprofile", "", "file for a profile of the processor time")
+	flags.Parse(args)
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		if err == nil {
+			err = pprof.StartCPUProfile(f)
+		}
+		if err != nil {
+			fatal("profile", err)
+		}
+		defer f.Close()
+		defer pprof.StopCPUProfile()
+	}
+	inside[flags.Arg(0)](&insider{args: flags.Args()[1:], out: json.NewEncoder(os.Stdout)})
+}
+
+// crowd is a session over simulated ranks in this process.
+type crowd struct {
+	talk
+	cluster *cluster.Cluster
+}
+
+// startCrowd builds the tree over ranks that a script drives.
+func startCrowd(ranks, servers int, shape, script string, sink func(backend.Sink) backend.Sink) *crowd {
+	s, err := cluster.ParseScript(strings.NewReader(script), ranks, servers)
+	if err != nil {
+		fatal("script", err)
+	}
+	c := &crowd{talk: talk{ranks: ranks, trouble: func() string { return "" }}}
+	c.cluster, err = cluster.New(cluster.Config{Ranks: ranks, Servers: servers, Shape: shape, Script: s, Wait: patience, Sink: sink})
+	if err != nil {
+		fatal("cluster", err)
+	}
+	c.master = c.cluster.Master
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if _, err := c.cluster.Build(ctx, patience); err != nil {
+		fatal("tree", err)
+	}
+	return c
+}
+
+func (c *crowd) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	go func() { // ends with the session
+		for range c.master.Events() {
+		}
+	}()
+	if err := c.cluster.Close(ctx); err != nil {
+		fatal("end of cluster", err)
+	}
+}
+
+// peak is the most memory that this process has had, in bytes (proc(5), VmHWM).
+func peak() int {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		fatal("memory", err)
+	}
+	for line := range bytes.Lines(text) {
+		var kb int
+		if n, _ := fmt.Sscanf(string(line), "VmHWM: %d kB", &kb); n == 1 {
+			return kb << 10
+		}
+	}
+	fatal("memory", fmt.Errorf("no VmHWM"))
+	return 0
+}
+
+// medianOf times a call some times.
+func medianOf(times int, f func()) time.Duration { return timed(f)(times) }

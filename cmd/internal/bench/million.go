@@ -1,0 +1,67 @@
+// 1,048,576 ranks on 16,384 servers.
+
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"sdm/master/session"
+	"sdm/protocol"
+)
+
+func benchMillion(b *bench) { b.runInside("million") }
+
+func insideMillion(in *insider) {
+	const servers, each, stacks = 16_384, 64, 200
+	in.say("%d servers with %d simulated ranks", servers, servers*each)
+	began := time.Now()
+	c := startCrowd(servers*each, servers, "binomial", "stacks 200\n", nil)
+	in.add("1,048,576 ranks, 16,384 servers: the tree stands", "ms", ms(time.Since(began)), 0)
+	began = time.Now()
+	c.launch("work")
+	in.add("all launched and at main", "ms", ms(time.Since(began)), 0)
+	c.ask(session.Call{Command: "break", Args: protocol.Args{Location: "helper"}})
+	began = time.Now()
+	c.call(session.Call{Command: "continue"})
+	c.stopped(c.all())
+	in.add("all continued to a breakpoint", "ms", ms(time.Since(began)), 0)
+
+	in.say("stacks")
+	var reply []protocol.Group
+	took := medianOf(5, func() { reply = c.ask(session.Call{Command: "stacks"}) })
+	if n := leaves(reply[0].Stack.Roots()); n != stacks {
+		fatal("stacks", fmt.Errorf("%d distinct stacks, want %d", n, stacks))
+	}
+	in.add("merged stack tree, 200 distinct stacks", "ms", ms(took), 3000)
+	in.say("print")
+	for _, expr := range []string{"size", "x"} {
+		took = medianOf(5, func() { reply = c.print("", expr) })
+		in.add("print "+expr, "ms", ms(took), 3000)
+		in.add("print "+expr+", the reply", "KB", float64(length(reply))/1024, 16)
+	}
+	if _, known := protocol.LookupCommand("stat"); known {
+		took = medianOf(5, func() { reply = c.ask(session.Call{Command: "stat", Args: protocol.Args{Expr: "x"}}) })
+		in.add("stat x", "ms", ms(took), 3000)
+		in.add("stat x, the reply", "KB", float64(length(reply))/1024, 16)
+	}
+	in.add("memory, at most, of all in one process", "MB", mb(peak()), 2000)
+}
+
+// leaves counts the distinct stacks of a tree.
+func leaves(nodes []*protocol.StackNode) int {
+	n := 0
+	for _, node := range nodes {
+		n += max(leaves(node.Children()), 1)
+	}
+	return n
+}
+
+// length is that of the answers as a front end gets them, in bytes.
+func length(groups []protocol.Group) int {
+	n := 0
+	for _, g := range groups {
+		n += len(session.NewEvent(g).AppendJSON(nil))
+	}
+	return n
+}

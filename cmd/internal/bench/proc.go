@@ -1,0 +1,80 @@
+// What the kernel counts for processes.
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// cpuTime is the processor time that processes have used. It is read from
+// schedstat of each thread, which counts nanoseconds; stat counts ticks of 10 ms
+// (proc(5)).
+func cpuTime(pids []int) time.Duration {
+	var sum time.Duration
+	for _, pid := range pids {
+		files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+		if err != nil || len(files) == 0 {
+			fatal("processor time", fmt.Errorf("process %d is not there", pid))
+		}
+		for _, f := range files {
+			var ns int64
+			text, err := os.ReadFile(f)
+			if err == nil {
+				_, err = fmt.Sscan(string(text), &ns)
+			}
+			if err != nil {
+				fatal("processor time", err)
+			}
+			sum += time.Duration(ns)
+		}
+	}
+	return sum
+}
+
+// family is a process and its children.
+func family(pid int) []int {
+	pids := []int{pid}
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		fatal("children", err)
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			fatal("children", err)
+		}
+		for _, word := range bytes.Fields(text) {
+			child, err := strconv.Atoi(string(word))
+			if err != nil {
+				fatal("children", err)
+			}
+			pids = append(pids, child)
+		}
+	}
+	return pids
+}
+
+// pss is the memory of a process in bytes; pages that n processes share count
+// 1/n (proc(5), smaps_rollup).
+func pss(pid int) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		fatal("memory", err)
+	}
+	for line := range bytes.Lines(text) {
+		var kb int
+		if n, _ := fmt.Sscanf(string(line), "Pss: %d kB", &kb); n == 1 {
+			return kb << 10
+		}
+	}
+	fatal("memory", fmt.Errorf("no Pss of process %d", pid))
+	return 0
+}
+
+// ownTime is the processor time of this process.
+func ownTime() time.Duration { return cpuTime([]int{os.Getpid()}) }

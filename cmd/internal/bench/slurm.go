@@ -1,0 +1,75 @@
+// What it takes to hold a job of Slurm, on three fake hosts.
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// slurmTries is how often the job is started, each way.
+const slurmTries = 5
+
+// benchSlurm measures from the start of sdm until all 6 ranks on three nodes
+// stand at main, against srun alone with the same program to its end. Where fake
+// hosts or Slurm cannot be had it says so.
+func benchSlurm(b *bench) {
+	name, dir := fmt.Sprintf("b%dh", os.Getpid()), filepath.Join(b.dir, "slurm")
+	up := exec.Command("testdata/hosts/up", name, "4")
+	up.Env = append(os.Environ(), fmt.Sprintf("SDM_HOSTS_OWNER=%d", os.Getpid()))
+	if text, err := up.CombinedOutput(); err != nil {
+		b.progress("left out: %s", strings.TrimSpace(string(text)))
+		return
+	}
+	defer exec.Command("testdata/hosts/down", name).Run()
+	if text, err := exec.Command("testdata/slurm/up", name, dir).CombinedOutput(); err != nil {
+		b.progress("left out: %s", strings.TrimSpace(string(text)))
+		return
+	}
+	sdm := filepath.Join(filepath.Dir(b.server), "sdm") // beside its server
+	if _, err := os.Stat(sdm); err != nil {
+		b.run("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", sdm, "./cmd/sdm")
+	}
+	b.progress("6 ranks on three nodes of Slurm, %d times each way", slurmTries)
+	var held, bare []time.Duration
+	job := []string{"srun", "-n6", "-N3", "--mpi=none", b.program}
+	for range slurmTries {
+		began := time.Now()
+		slurmRun(name+"0", dir, "", job...)
+		bare = append(bare, time.Since(began))
+		line := append([]string{sdm, "run", "--no-rc", "--format", "ndjson", "-b", "-e", "ranks", "-e", "kill", "--"}, job...)
+		held = append(held, slurmRun(name+"0", dir, `"command":"ranks"`, line...))
+	}
+	b.table.add(row{what: "Slurm, 3 nodes: start until 6 ranks stand at main (median)", unit: "ms", ours: ms(median(held)), limit: limit{most: 2000}})
+	b.table.add(row{what: "the same job by srun alone, to its end (median)", unit: "ms", ours: ms(median(bare))})
+}
+
+// slurmRun runs a command on a host to its end, and gives the time until it has
+// written the words.
+func slurmRun(host, dir, words string, line ...string) time.Duration {
+	cmd := exec.Command("testdata/hosts/on", append([]string{host}, line...)...)
+	cmd.Env = append(os.Environ(), "SLURM_CONF="+filepath.Join(dir, "slurm.conf"), "HOME="+dir)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		fatal("start "+line[0], err)
+	}
+	began, seen := time.Now(), time.Duration(0)
+	for text := bufio.NewScanner(out); text.Scan(); {
+		if seen == 0 && words != "" && strings.Contains(text.Text(), words) {
+			seen = time.Since(began)
+		}
+	}
+	cmd.Wait() // killed ranks make a bad status
+	if words != "" && seen == 0 {
+		fatal(strings.Join(line, " "), fmt.Errorf("it never said %s", words))
+	}
+	return seen
+}

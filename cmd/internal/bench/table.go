@@ -1,0 +1,88 @@
+// The table that is printed at the end.
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+// row is one figure.
+type row struct {
+	what  string
+	unit  string
+	ours  float64
+	floor float64 // 0: there is none
+	ratio float64 // median of the ratios of neighbouring runs; 0: ours / floor
+	limit limit
+}
+
+// limit is a target. At most one of its fields is set; none: the figure is only
+// told.
+type limit struct {
+	ratio float64 // ours / floor
+	plus  float64 // ours - floor, in the unit
+	most  float64 // ours, in the unit
+}
+
+func (l limit) String() string {
+	switch {
+	case l.ratio > 0:
+		return fmt.Sprintf("<= %.2f x", l.ratio)
+	case l.plus > 0:
+		return fmt.Sprintf("<= +%g", l.plus)
+	case l.most > 0:
+		return fmt.Sprintf("<= %g", l.most)
+	}
+	return "-"
+}
+
+func (r row) times() float64 {
+	if r.ratio == 0 && r.floor > 0 {
+		return r.ours / r.floor
+	}
+	return r.ratio
+}
+
+// verdict says whether the target is met.
+func (r row) verdict() string {
+	over := r.limit.ratio > 0 && r.times() > r.limit.ratio ||
+		r.limit.plus > 0 && r.ours-r.floor > r.limit.plus ||
+		r.limit.most > 0 && r.ours > r.limit.most
+	switch {
+	case r.limit == limit{}:
+		return ""
+	case over:
+		return "over"
+	}
+	return "ok"
+}
+
+type table struct{ rows []row }
+
+func (t *table) add(r row) { t.rows = append(t.rows, r) }
+
+func (t *table) print(w io.Writer) {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, "what\tours\tfloor\tratio\ttarget\tverdict")
+	for _, r := range t.rows {
+		floor, ratio := "-", "-"
+		if r.floor > 0 {
+			floor, ratio = number(r.floor)+" "+r.unit, fmt.Sprintf("%.2f", r.times())
+		}
+		fmt.Fprintf(out, "%s\t%s %s\t%s\t%s\t%v\t%s\n", r.what, number(r.ours), r.unit, floor, ratio, r.limit, r.verdict())
+	}
+	out.Flush()
+}
+
+// number has three digits that count.
+func number(x float64) string {
+	switch {
+	case x >= 100:
+		return fmt.Sprintf("%.0f", x)
+	case x >= 10:
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.2f", x)
+}

@@ -1,0 +1,94 @@
+// A session as a front end has it.
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sdm/master"
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// talk is a session of which every answer is checked.
+type talk struct {
+	master  *master.Master
+	ranks   int
+	trouble func() string // what else is known when it fails
+	// watch ends the run when nothing comes for patience; one for all, as making a
+	// timer for each event is a twentieth of a print. nil until somebody waits.
+	watch *time.Timer
+}
+
+// next is the next event of the session.
+func (t *talk) next() session.Event {
+	if t.watch == nil {
+		t.watch = time.AfterFunc(patience, func() {
+			fatal("session", fmt.Errorf("nothing has come for %v", patience))
+		})
+	}
+	t.watch.Reset(patience)
+	e, ok := <-t.master.Events()
+	if !ok {
+		fatal("session", fmt.Errorf("it has ended early\n%s", t.trouble()))
+	}
+	t.watch.Stop()
+	return e
+}
+
+// call hands a command over.
+func (t *talk) call(c session.Call) protocol.RequestID {
+	id, err := t.master.Do(context.Background(), c)
+	if err != nil {
+		fatal(c.Command, err)
+	}
+	return id
+}
+
+// ask waits for the whole answer, and makes sure that it is one.
+func (t *talk) ask(c session.Call) []protocol.Group {
+	id := t.call(c)
+	var groups []protocol.Group
+	for {
+		e := t.next()
+		switch {
+		case e.ID != id:
+		case e.Done == nil:
+			groups = append(groups, e.Group)
+		case e.Done.Answered != e.Done.Asked || e.Done.Faults > 0:
+			fatal(c.Command, fmt.Errorf("%d of %d ranks have answered, %d with a fault: %v", e.Done.Answered, e.Done.Asked, e.Done.Faults, groups))
+		default:
+			return groups
+		}
+	}
+}
+
+// launch starts the program and returns when all ranks stand in main.
+func (t *talk) launch(program string) {
+	t.call(session.Call{Command: "launch", Args: protocol.Args{Job: &protocol.Job{Program: program, Size: t.ranks, StopAt: "main"}}})
+	t.stopped(rank.Range(0, rank.ID(t.ranks-1)))
+}
+
+// stopped waits until ranks have stopped.
+func (t *talk) stopped(ranks rank.Set) {
+	for !ranks.IsEmpty() {
+		e := t.next()
+		switch {
+		case e.Group.Kind == protocol.KindStopped:
+			ranks = ranks.Minus(e.Group.Ranks)
+		case e.Group.Kind.IsEnd(), e.Done == nil && e.Group.Kind == protocol.KindFault:
+			fatal("job", fmt.Errorf("%v", e.Group))
+		}
+	}
+}
+
+// print is the command that most figures are about.
+func (t *talk) print(ranks, expr string) []protocol.Group {
+	return t.ask(session.Call{Command: "print", Ranks: ranks, Args: protocol.Args{Expr: expr}})
+}
+
+// all are the ranks of the session.
+func (t *talk) all() rank.Set { return rank.Range(0, rank.ID(t.ranks-1)) }

@@ -1,0 +1,117 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// slurm is whether there is a cluster, and whether its controller answers.
+func (m Machine) slurm(ctx context.Context) []Finding {
+	path, err := m.find("scontrol")
+	if err != nil {
+		return []Finding{{Check: "Slurm", Grade: Absent, Found: "none"}}
+	}
+	text, err := m.ask(ctx, path, "ping")
+	if err != nil || !strings.Contains(text, "is UP") {
+		return []Finding{{Check: "Slurm", Grade: Warning, Found: "the controller does not answer: " + firstLine(text), Hint: "on a machine of the cluster: is SLURM_CONF right?"}}
+	}
+	f := Finding{Check: "Slurm", Grade: Good, Found: firstLine(text)}
+	if version, err := m.ask(ctx, path, "--version"); err == nil {
+		f.Found = firstLine(version) + "; " + f.Found
+	}
+	if job := m.lookup("SLURM_JOB_ID"); job != "" {
+		f.Found += "; inside job " + job + ": sdm run PROGRAM uses srun"
+	}
+	return []Finding{f}
+}
+
+// pmix is which library there is.
+func (m Machine) pmix(context.Context) []Finding {
+	var found []string
+	for _, pattern := range []string{"/usr/lib/*/libpmix.so.2*", "/usr/lib/*/pmix*/lib/libpmix.so.2*", "/usr/lib64/libpmix.so.2*", "/usr/local/lib/libpmix.so.2*", "/opt/pmix/lib/libpmix.so.2*"} {
+		files, _ := filepath.Glob(filepath.Join("/", m.Root, pattern)) // the patterns are good ones
+		for _, file := range files {
+			if info, err := os.Lstat(file); err == nil && info.Mode().IsRegular() {
+				found = append(found, file)
+			}
+		}
+	}
+	if len(found) == 0 {
+		return []Finding{{Check: "PMIx", Grade: Absent, Found: "no library"}}
+	}
+	return []Finding{{Check: "PMIx", Grade: Good, Found: strings.Join(found, ", ")}}
+}
+
+// atOnce is how many hosts are asked at the same time.
+const atOnce = 16
+
+// question is asked on each host: what is there, in lines of NAME=VALUE.
+const question = `echo "system=$(uname -sm)"; echo "gdb=$(command -v gdb)"; echo "version=$(gdb -nx --version 2>/dev/null | head -n 1)"; echo "yama=$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null)"; echo "server=$(%s --version 2>&1 | head -n 1)"`
+
+// hosts asks the hosts by ssh.
+func (m Machine) hosts(ctx context.Context) []Finding {
+	all := make([][]Finding, len(m.Hosts))
+	places := make(chan struct{}, atOnce)
+	var group sync.WaitGroup
+	for i, host := range m.Hosts {
+		group.Go(func() {
+			places <- struct{}{}
+			all[i] = m.host(ctx, host)
+			<-places
+		})
+	}
+	group.Wait()
+	var rows []Finding
+	for _, some := range all {
+		rows = append(rows, some...)
+	}
+	return rows
+}
+
+func (m Machine) host(ctx context.Context, host string) []Finding {
+	shell := strings.Fields(m.RemoteShell)
+	if len(shell) == 0 {
+		shell = []string{"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5"}
+	}
+	server := m.Server
+	if server == "" {
+		server = "sdm-server"
+	}
+	args := append(shell[1:], host, fmt.Sprintf(question, quoted(server)))
+	text, err := m.ask(ctx, shell[0], args...)
+	values := map[string]string{}
+	for _, line := range strings.Split(text, "\n") {
+		if name, value, ok := strings.Cut(line, "="); ok {
+			values[name] = strings.TrimSpace(value)
+		}
+	}
+	if values["system"] == "" {
+		if _, missing := err.(*exec.Error); missing || text == "" {
+			text = fmt.Sprint(err)
+		}
+		return []Finding{{Host: host, Check: "reach", Grade: Bad, Found: "not reached: " + firstLine(text), Hint: "try it by hand: " + shell[0] + " " + host + " true (without a password; or give --remote-shell CMD)"}}
+	}
+	rows := []Finding{{Host: host, Check: "reach", Grade: Good, Found: values["system"] + " by " + filepath.Base(shell[0])}}
+	rows = append(rows, rowOf(host, "gdb", values["gdb"] != "", values["gdb"]+", "+values["version"], "no gdb in PATH", "install gdb there, or give --gdb PATH"))
+	good := strings.HasPrefix(values["server"], "sdm-server ")
+	rows = append(rows, rowOf(host, "sdm-server", good, values["server"], "no "+server, "install it there under the same path, or share the file system"))
+	if y := values["yama"]; y != "" && y != "0" {
+		rows = append(rows, Finding{Host: host, Check: "ptrace", Grade: Warning, Found: "Yama " + y, Hint: "sdm attach needs sysctl kernel.yama.ptrace_scope=0 there"})
+	}
+	return rows
+}
+
+func rowOf(host, check string, good bool, found, missing, hint string) Finding {
+	if good {
+		return Finding{Host: host, Check: check, Grade: Good, Found: found}
+	}
+	return Finding{Host: host, Check: check, Grade: Bad, Found: missing, Hint: hint}
+}
+
+// quoted is a word for a shell.
+func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

@@ -1,0 +1,179 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// fake is a machine of scripts and files.
+type fake struct {
+	t    *testing.T
+	root string
+}
+
+func (f fake) file(path, text string, mode os.FileMode) string {
+	f.t.Helper()
+	path = filepath.Join(f.root, path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		f.t.Fatal(err)
+	}
+	return path
+}
+
+func (f fake) script(name, text string) string { return f.file("bin/"+name, "#!/bin/sh\n"+text, 0o755) }
+
+// machine finds only what the test has put there.
+func (f fake) machine() Machine {
+	f.t.Setenv("XDG_CONFIG_HOME", filepath.Join(f.root, "config"))
+	return Machine{Root: f.root, Env: os.Environ(), Path: func(name string) (string, error) {
+		if filepath.IsAbs(name) {
+			return exec.LookPath(name)
+		}
+		return exec.LookPath(filepath.Join(f.root, "bin", name))
+	}}
+}
+
+const goodGDB = `case "$*" in *--version*) echo "GNU gdb (Debian 13.1-3) 13.1";; *) echo "python 3.11";; esac`
+
+func TestExamine(t *testing.T) {
+	cases := []struct {
+		name    string
+		prepare func(f fake, m *Machine)
+		want    []string // "check grade words"
+	}{
+		{"nothing is there", func(fake, *Machine) {}, []string{
+			"sdm-server bad not found", "gdb bad no gdb", "ptrace ok (no Yama)", "starters - none of mpirun", "Slurm - none", "PMIx - no library", "secret ok is made on first use",
+		}},
+		{"all is well", func(f fake, m *Machine) {
+			f.script("gdb", goodGDB)
+			m.Server = f.script("sdm-server", "echo sdm-server 1.2")
+			m.Hold = func() error { return nil }
+			f.script("scontrol", `case $1 in ping) echo "Slurmctld(primary) at n0 is UP";; *) echo "slurm 22.05.8";; esac`)
+			m.Env = append(m.Env, "SLURM_JOB_ID=7")
+			f.file("usr/lib/x/libpmix.so.2.6", "", 0o644)
+		}, []string{
+			"sdm-server ok sdm-server 1.2", "gdb ok version 13.1", "gdb's Python ok 3.11", "hold a program ok was started",
+			"Slurm ok slurm 22.05.8; Slurmctld(primary) at n0 is UP; inside job 7", "PMIx ok libpmix.so.2.6",
+		}},
+		{"an old gdb without Python", func(f fake, m *Machine) {
+			f.script("gdb", `case "$*" in *--version*) echo "GNU gdb (GDB) Red Hat 8.2";; *) echo "Python scripting is not supported"; exit 1;; esac`)
+		}, []string{"gdb warn version 8.2 → older than 12", "gdb's Python warn none → pretty printers"}},
+		{"a gdb that cannot run", func(f fake, m *Machine) { f.script("gdb", "echo no libncurses >&2; exit 127") }, []string{"gdb bad does not tell its version: exit status 127 no libncurses → try it by hand"}},
+		{"AMX", func(f fake, m *Machine) {
+			f.script("gdb", goodGDB)
+			f.file("proc/cpuinfo", "flags\t: fpu amx_tile avx\n", 0o644)
+		}, []string{"gdb warn → on this processor (AMX) gdb before 14 cannot call functions"}},
+		{"Yama 1", func(f fake, m *Machine) { f.file("proc/sys/kernel/yama/ptrace_scope", "1\n", 0o644) }, []string{"ptrace warn Yama 1 → for sdm attach ask the administrator"}},
+		{"Yama 3", func(f fake, m *Machine) { f.file("proc/sys/kernel/yama/ptrace_scope", "3\n", 0o644) }, []string{"ptrace bad forbidden (Yama 3) → ask the administrator"}},
+		{"a container", func(f fake, m *Machine) { m.Hold = func() error { return errors.New("operation not permitted") } }, []string{"hold a program bad operation not permitted → in a container give it the capability SYS_PTRACE"}},
+		{"no controller", func(f fake, m *Machine) {
+			f.script("scontrol", "echo Slurmctld is DOWN; exit 1")
+		}, []string{"Slurm warn the controller does not answer: Slurmctld is DOWN → on a machine of the cluster"}},
+		{"a secret that others may read", func(f fake, m *Machine) {
+			f.file("config/sdm/secret", strings.Repeat("a", 64)+"\n", 0o644)
+		}, []string{"secret bad → chmod 600"}},
+		{"starters", func(f fake, m *Machine) {
+			f.script("mpirun", "exec true")
+			os.Symlink("mpirun", filepath.Join(f.root, "bin/mpiexec"))
+		}, []string{"mpirun ok a script, or unreadable", "mpiexec ok the same as mpirun"}},
+		{"a host", func(f fake, m *Machine) {
+			m.RemoteShell = f.script("rsh", `shift; PATH=`+f.root+`/bin:$PATH sh -c "$1"`)
+			f.script("gdb", goodGDB)
+			m.Hosts, m.Server = []string{"n1"}, "/nonexistent/it's here"
+		}, []string{"n1: reach ok by rsh", "n1: gdb ok GNU gdb (Debian", "n1: sdm-server bad no /nonexistent/it's here → install it there"}},
+		{"a host that is not reached", func(f fake, m *Machine) {
+			m.RemoteShell, m.Hosts = f.script("rsh", `echo "Permission denied" >&2; exit 255`), []string{"n1"}
+		}, []string{"n1: reach bad not reached: Permission denied → try it by hand"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			f := fake{t, t.TempDir()}
+			os.MkdirAll(filepath.Join(f.root, "config/sdm"), 0o700)
+			m := f.machine()
+			c.prepare(f, &m)
+			var text strings.Builder
+			all := m.Examine(context.Background())
+			if err := Print(&text, all); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range c.want {
+				if !has(all, want) {
+					t.Errorf("%q is not in\n%s", want, &text)
+				}
+			}
+		})
+	}
+}
+
+// has looks for a row by its check, its grade, and words in what was found and in
+// the hint.
+func has(all []Finding, want string) bool {
+	words, hint, _ := strings.Cut(want, " → ")
+	for _, f := range all {
+		check := f.Check
+		if f.Host != "" {
+			check = f.Host + ": " + check
+		}
+		rest, ok := strings.CutPrefix(words, check+" "+string(f.Grade))
+		if !ok {
+			continue
+		}
+		found := true
+		for _, w := range strings.Fields(rest) {
+			found = found && strings.Contains(f.Found, w)
+		}
+		if found && strings.Contains(f.Hint, hint) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestWorst(t *testing.T) {
+	for want, grades := range map[Grade][]Grade{Good: {Good, Absent}, Warning: {Warning, Good}, Bad: {Bad, Warning}} {
+		var all []Finding
+		for _, g := range grades {
+			all = append(all, Finding{Grade: g})
+		}
+		if got := Worst(all); got != want {
+			t.Errorf("worst of %v is %s", grades, got)
+		}
+	}
+}
+
+// TestMPIR finds the symbols in the program itself and in a library of it.
+func TestMPIR(t *testing.T) {
+	dir := t.TempDir()
+	compile := func(out, source string, args ...string) string {
+		t.Helper()
+		path := filepath.Join(dir, out)
+		cmd := exec.Command("gcc", append([]string{"-x", "c", "-", "-x", "none", "-o", path}, args...)...)
+		cmd.Stdin = strings.NewReader(source)
+		if text, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("gcc: %v\n%s", err, text)
+		}
+		return path
+	}
+	lib := compile("libmyrte.so", "int MPIR_proctable; void MPIR_Breakpoint(void) {}", "-shared", "-fPIC", "-Wl,-soname,libmyrte.so")
+	cases := map[string][]string{
+		compile("with", "int main(void) { return 0; }", "-Wl,--no-as-needed", lib, "-Wl,-rpath,$ORIGIN"): {"MPIR_Breakpoint", "MPIR_proctable"},
+		compile("own", "int MPIR_being_debugged; int main(void) { return 0; }"):                          {"MPIR_being_debugged"},
+		compile("without", "int main(void) { return 0; }", "-s"):                                         {},
+		lib:                               {"MPIR_Breakpoint", "MPIR_proctable"},
+		fake{t, dir}.script("script", ""): nil,
+	}
+	for path, want := range cases {
+		if got := MPIR(path); fmt.Sprint(got) != fmt.Sprint(want) || (got == nil) != (want == nil) {
+			t.Errorf("%s: %q, want %q", filepath.Base(path), got, want)
+		}
+	}
+}

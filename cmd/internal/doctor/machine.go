@@ -1,0 +1,155 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"sdm/cmd/internal/listen"
+	"sdm/launch/secret"
+)
+
+// server is our own other program.
+func (m Machine) server(ctx context.Context) []Finding {
+	f := Finding{Check: "sdm-server", Grade: Bad, Found: "not found", Hint: "install it beside sdm, or in PATH"}
+	if m.Server == "" {
+		return []Finding{f}
+	}
+	version, err := m.ask(ctx, m.Server, "--version")
+	if err != nil {
+		f.Found, f.Hint = fmt.Sprintf("%s does not run: %v", m.Server, err), "is it made for this machine? install it anew"
+		return []Finding{f}
+	}
+	return []Finding{{Check: "sdm-server", Grade: Good, Found: m.Server + " (" + firstLine(version) + ")"}}
+}
+
+// oldest is the first gdb that has all that is used of it without a detour;
+// backend/gdb is tested from 13 on.
+const oldest = 12
+
+var gdbVersion = regexp.MustCompile(`GNU gdb .*?(\d+)\.(\d+)`)
+
+// gdb is the engine.
+func (m Machine) gdb(ctx context.Context) []Finding {
+	name := m.GDB
+	if name == "" {
+		name = "gdb"
+	}
+	path, err := m.find(name)
+	if err != nil {
+		return []Finding{{Check: "gdb", Grade: Bad, Found: "no " + name, Hint: "install gdb, load its module, or give --gdb PATH; on the nodes, too"}}
+	}
+	text, err := m.ask(ctx, path, "-nx", "--version")
+	v := gdbVersion.FindStringSubmatch(text)
+	if err != nil || v == nil {
+		return []Finding{{Check: "gdb", Grade: Bad, Found: fmt.Sprintf("%s does not tell its version: %v %s", path, err, firstLine(text)), Hint: "try it by hand: " + path + " --version"}}
+	}
+	f := Finding{Check: "gdb", Grade: Good, Found: fmt.Sprintf("%s, version %s.%s", path, v[1], v[2])}
+	major, _ := strconv.Atoi(v[1])
+	switch {
+	case major < oldest:
+		f.Grade, f.Hint = Warning, fmt.Sprintf("older than %d: some commands may fail; give a newer one with --gdb", oldest)
+	case major < 14 && strings.Contains(m.read("/proc/cpuinfo"), " amx_tile"):
+		f.Grade, f.Hint = Warning, "on this processor (AMX) gdb before 14 cannot call functions of the program (print f(3))"
+	}
+	return []Finding{f, m.python(ctx, path)}
+}
+
+// python is what gdb's pretty printers need.
+func (m Machine) python(ctx context.Context, gdb string) Finding {
+	text, err := m.ask(ctx, gdb, "-nx", "-batch", "-ex", `python import sys; print("python %d.%d" % sys.version_info[:2])`)
+	if err == nil && strings.HasPrefix(text, "python ") {
+		return Finding{Check: "gdb's Python", Grade: Good, Found: strings.TrimPrefix(firstLine(text), "python ")}
+	}
+	return Finding{Check: "gdb's Python", Grade: Warning, Found: "none", Hint: "pretty printers (of std::vector and the like) need a gdb with Python"}
+}
+
+// tracing is whether programs may be debugged here at all.
+func (m Machine) tracing(context.Context) []Finding {
+	scope := m.read("/proc/sys/kernel/yama/ptrace_scope")
+	f := Finding{Check: "ptrace", Grade: Good, Found: "permitted for processes of the same user"}
+	switch scope {
+	case "":
+		f.Found += " (no Yama)"
+	case "0":
+		f.Found += " (Yama 0)"
+	case "1":
+		f.Grade, f.Found = Warning, "Yama 1: only of processes that we start (sdm run)"
+		f.Hint = "for sdm attach ask the administrator: sysctl kernel.yama.ptrace_scope=0, on the nodes"
+	default:
+		f.Grade, f.Found = Bad, "forbidden (Yama "+scope+")"
+		f.Hint = "ask the administrator: sysctl kernel.yama.ptrace_scope=0, on the nodes"
+		if os.Geteuid() == 0 && scope == "2" {
+			f.Grade, f.Found, f.Hint = Good, "permitted to root alone (Yama 2)", ""
+		}
+	}
+	all := []Finding{f}
+	if m.Hold == nil {
+		return all
+	}
+	if err := m.Hold(); err != nil {
+		hint := "in a container give it the capability SYS_PTRACE, or --security-opt seccomp=unconfined"
+		all = append(all, Finding{Check: "hold a program", Grade: Bad, Found: err.Error(), Hint: hint})
+	} else {
+		all = append(all, Finding{Check: "hold a program", Grade: Good, Found: "a program was started and held before its first instruction"})
+	}
+	return all
+}
+
+// limits are those of ulimit that we run into.
+func (m Machine) limits(context.Context) []Finding {
+	var all []Finding
+	for _, l := range []struct {
+		name, letter, hint string
+		resource           int
+		enough             uint64
+	}{
+		{"open files", "n", "a server needs some 8 for each rank; raise it: ulimit -n 4096", unix.RLIMIT_NOFILE, 1024},
+		{"processes", "u", "each rank brings a gdb; raise it: ulimit -u", unix.RLIMIT_NPROC, 512},
+	} {
+		var r syscall.Rlimit
+		if err := syscall.Getrlimit(l.resource, &r); err != nil {
+			continue
+		}
+		f := Finding{Check: "ulimit -" + l.letter, Grade: Good, Found: fmt.Sprintf("%d %s", r.Cur, l.name)}
+		if r.Cur == unix.RLIM_INFINITY {
+			f.Found = "unlimited " + l.name
+		} else if r.Cur < l.enough {
+			f.Grade, f.Hint = Warning, l.hint
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// secret is what servers on other hosts prove to know.
+func (m Machine) secret(context.Context) []Finding {
+	path, err := secret.UserPath()
+	if err != nil {
+		return []Finding{{Check: "secret", Grade: Warning, Found: err.Error(), Hint: "set HOME; jobs of a starter need a place for the secret"}}
+	}
+	if _, err := os.Stat(path); os.IsNotExist(err) {
+		return []Finding{{Check: "secret", Grade: Good, Found: path + " is made on first use"}}
+	}
+	if _, err := secret.File(path); err != nil {
+		return []Finding{{Check: "secret", Grade: Bad, Found: err.Error(), Hint: "chmod 600 it, or remove it: a new one is made"}}
+	}
+	return []Finding{{Check: "secret", Grade: Good, Found: path}}
+}
+
+// network is where servers on other hosts would register.
+func (m Machine) network(context.Context) []Finding {
+	hosts := listen.Reachable()
+	f := Finding{Check: "addresses", Grade: Good, Found: strings.Join(hosts, ", ")}
+	if len(hosts) == 1 && hosts[0] == "127.0.0.1" {
+		f.Grade, f.Found = Warning, "the loopback alone"
+		f.Hint = "servers on other hosts cannot register here"
+	}
+	return []Finding{f}
+}

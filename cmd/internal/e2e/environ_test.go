@@ -1,0 +1,107 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// spy is a library that notes the name of each program that loads it.
+const spy = `
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+__attribute__((constructor)) static void note(void)
+{
+    char name[64] = "", line[80];
+    int in = open("/proc/self/comm", O_RDONLY), out = open(NOTES, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (read(in, name, sizeof name - 1) > 0 && out >= 0) {
+        snprintf(line, sizeof line, "%s", name);
+        write(out, line, strlen(line));
+    }
+    close(in);
+    close(out);
+}
+`
+
+// TestEnvironmentReachesTheRanksAlone preloads a library into the ranks, by both of
+// the dangerous variables: neither starter nor its helpers nor servers nor gdbs
+// may have it.
+func TestEnvironmentReachesTheRanksAlone(t *testing.T) {
+	for _, m := range starters {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			notes := filepath.Join(s.dir, "notes")
+			source := s.file("spy.c", spy, 0o600)
+			if err := build([]string{"gcc", "-shared", "-fPIC", "-DNOTES=\"" + notes + "\"", "-o", filepath.Join(s.dir, "libspy.so"), source}); err != nil {
+				t.Fatal(err)
+			}
+			front := s.slotRun(2, "-b", "-e", "continue", "--env", "LD_LIBRARY_PATH="+s.dir, "--env", "LD_PRELOAD=libspy.so",
+				"--starter-env", "OF_STARTER=1", "--", m.command, "-n", "2", m.program("ring"))
+			front.exits(0)
+			text, err := os.ReadFile(notes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			loaded := strings.Fields(string(text))
+			slices.Sort(loaded)
+			name := filepath.Base(m.program("ring"))[:15] // as the kernel cuts it
+			if !slices.Equal(loaded, []string{name, name}) {
+				t.Errorf("loaded by %q, want only the 2 ranks", loaded)
+			}
+		})
+	}
+}
+
+// TestEnvironmentIsChangedInOrder has all five directives, in an order that
+// matters; under a starter as without one.
+func TestEnvironmentIsChangedInOrder(t *testing.T) {
+	flags := []string{
+		"--env-add", "A=first", "--env-add", "A=not me", "--env-append", "A=last", "--env-prepend", "A[;]=front",
+		"--env", "B=gone", "--env-unset", "B", "--env-append", "B[, ]=1", "--env-append", "B[, ]=2",
+		"--env", "C=set", "--env-add", "C=not me", "--env-unset", "HOME",
+	}
+	check := func(t *testing.T, front *console) {
+		t.Helper()
+		front.exits(0)
+		front.folded("A=front;first:last", "")
+		front.folded("B=1, 2", "")
+		front.folded("C=set", "")
+		if strings.Contains(front.out.text(), "HOME=") {
+			t.Errorf("HOME was not taken out%s", front.said())
+		}
+	}
+	t.Run("local", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t)
+		args := slices.Concat([]string{"run", "-n", "2", "-b", "--stop-at", "none", "-e", "wait"}, flags, []string{"env"})
+		check(t, &console{process: s.start("sdm", args...), size: 2})
+	})
+	for _, m := range starters {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			args := slices.Concat([]string{"-b", "--stop-at", "none", "-e", "wait"}, flags, []string{"--", m.command, "-n", "2", "env"})
+			check(t, s.slotRun(2, args...))
+		})
+	}
+}
+
+// TestProgramsWithFlagsOfTheirOwn has several programs in one job: what stands
+// before -n holds for all, and comes first.
+func TestProgramsWithFlagsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	front := s.start("sdm", "run", "-b", "--stop-at", "none", "-e", "wait", "--env", "A=all", "-n", "2", "--env-append", "A=a", "sh", "-c", `echo $A $SDM_RANK of $SDM_SIZE`,
+		":", "-n", "1", "--env-prepend", "A=b", "--cwd", "/", "sh", "-c", `echo $A $SDM_RANK of $SDM_SIZE in $(pwd)`, ":", "-n", "1", "echo", ":", "and", "more")
+	front.exits(0)
+	for i, want := range []string{"all:a 0 of 4", "all:a 1 of 4", "b:all 2 of 4 in /", ": and more"} {
+		front.says(fmt.Sprintf("[%d] %s\n", i, want))
+	}
+}

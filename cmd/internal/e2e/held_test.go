@@ -1,0 +1,295 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// openMPI is the starter that offers MPIR, mpich the one that does not.
+var (
+	openMPI = starters[0]
+	mpich   = starters[1]
+)
+
+// heldRun is sdm run of a starter's line as a person types it.
+func (s *scene) heldRun(n int, args ...string) *console {
+	s.t.Helper()
+	return &console{process: s.start("sdm", append([]string{"run"}, args...)...), size: n}
+}
+
+// waiters is a job that waits for a file.
+type waiters struct {
+	*process
+	s    *scene
+	file string
+}
+
+// waits starts a job of n ranks and returns when all of them wait.
+func (s *scene) waits(m starter, n int, more ...string) *waiters {
+	s.t.Helper()
+	w := &waiters{s: s, file: filepath.Join(s.dir, "go")}
+	args := append(append([]string{"-n", strconv.Itoa(n)}, more...), m.program("mpiwait"), w.file)
+	w.process = s.start(m.command, args...)
+	s.eventually(patience, func() string {
+		if got := strings.Count(w.out.text(), " waits\n"); got < n {
+			return fmt.Sprintf("%d of %d ranks wait%s", got, n, w.said())
+		}
+		return ""
+	})
+	return w
+}
+
+// ends lets the job go on: it must end as if nobody had looked at it.
+func (w *waiters) ends(n int) {
+	w.t.Helper()
+	for _, p := range w.s.named("mpiwait.mpicc.o") {
+		if p.tracer != 0 {
+			w.t.Errorf("%v is still traced", p)
+		}
+	}
+	w.s.file("go", "", 0o600)
+	w.exits(0)
+	if want := fmt.Sprintf("%d of %d ranks counted\n", n, n); !strings.Contains(w.out.text(), want) {
+		w.t.Errorf("no %q in%s", want, w.said())
+	}
+}
+
+// TestRunHoldsAndReleases is sdm run of mpirun: all ranks are held in MPI_Init,
+// and what the program says is what it says without us.
+func TestRunHoldsAndReleases(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	alone := s.start(openMPI.command, "-n", "4", openMPI.program("ring"))
+	alone.exits(0)
+	front := s.heldRun(4, "-b", "-e", "stacks", "-e", "break sum", "-e", "continue", "-e", "print mine->last - mine->first",
+		"-e", "delete", "-e", "continue", "--", openMPI.command, "-n", "4", openMPI.program("ring"))
+	front.exits(0)
+	front.says("[0-3] (4) main ring.c:", "PMPI_Init", "[0-2] (3) mine->last - mine->first = 25\n[3] mine->last - mine->first = 24\n")
+	front.folded("exited normally", "")
+	if line := alone.out.text(); strings.Count("\n"+front.out.text(), "\n"+line) != 1 {
+		t.Errorf("%q is not once in%s", line, front.said())
+	}
+	if front.err.text() != alone.err.text() {
+		t.Errorf("standard error %q, without us %q", front.err.text(), alone.err.text())
+	}
+}
+
+// TestStarterUnderControlBehaves: standard input, exit status, and what the
+// starter says are its own.
+func TestStarterUnderControlBehaves(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	front := s.heldRun(1, "-b", "-e", "continue", "--", openMPI.command, "-n", "1", openMPI.program("mpiecho"))
+	fmt.Fprint(front.in, "one\ntwo\n")
+	front.in.Close()
+	front.exits(9)
+	front.says("one\ntwo\nend of file after 2 lines\n")
+}
+
+// TestRunFollowsScripts has scripts that call the starter, and one that becomes it.
+func TestRunFollowsScripts(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	for name, text := range map[string]string{
+		"calls.sh":   "#!/bin/sh\necho from $0 >&2\nmpirun.openmpi \"$@\"\nstatus=$?\nexit $status\n",
+		"becomes.sh": "#!/bin/sh\nexec mpirun.openmpi \"$@\"\n",
+	} {
+		script := s.file(name, text, 0o700)
+		front := s.heldRun(2, "-b", "-e", "break sum", "-e", "continue", "-e", "delete", "-e", "continue",
+			"--starter", name, "--", script, "-n", "2", openMPI.program("ring"))
+		front.exits(0)
+		front.folded("Breakpoint 1, sum (mine=", " at ring.c:"+strconv.Itoa(lineOf(t, "ring.c", "long s = 0;")))
+		front.says("total 4950")
+	}
+}
+
+// TestRunOfAStarterWithoutMPIR goes by the slots, without a word; where a script
+// has called it, it says what to do.
+func TestRunOfAStarterWithoutMPIR(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	front := s.heldRun(4, append(hunt, "--", mpich.command, "-n", "4", mpich.program("ring"))...)
+	front.exits(0)
+	hunted(t, front)
+	script := s.file("job.sh", "#!/bin/sh\nexec mpiexec.mpich -n 2 \"$@\"\n", 0o700)
+	front = s.heldRun(2, "-b", "-e", "continue", "--starter", "job.sh", "--", script, mpich.program("ring"))
+	front.exits(3)
+	front.says("offers debuggers no MPIR interface", "sdm run -- mpiexec.hydra -n N PROGRAM")
+	front = s.heldRun(2, "-b", "-e", "continue", "--launcher", "mpir", "--", mpich.command, "-n", "2", mpich.program("ring"))
+	front.exits(3)
+	front.says("offers debuggers no MPIR interface")
+}
+
+// TestQuitEndsAHeldJob: the job is ours, so the end of the session is its end.
+func TestQuitEndsAHeldJob(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	front := s.heldRun(2, "-b", "-e", "continue &", "-e", "quit", "--", openMPI.command, "-n", "2", openMPI.program("mpiwait"), "never")
+	front.exits(0)
+	s.nothingIsLeft()
+}
+
+// TestKilledWithAHeldJob: neither the starter nor its ranks survive us.
+func TestKilledWithAHeldJob(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	front := s.heldRun(2, "--", openMPI.command, "-n", "2", openMPI.program("mpiwait"), "never")
+	s.eventually(patience, func() string {
+		// They stand at different places, or not.
+		text := front.out.text()
+		if !strings.Contains(text, "[0-1] ") && (!strings.Contains(text, "[0] attached") || !strings.Contains(text, "[1] attached")) {
+			return "not attached" + front.said()
+		}
+		return ""
+	})
+	front.signal(syscall.SIGKILL)
+	front.exits(128 + int(syscall.SIGKILL))
+	s.nothingIsLeft()
+}
+
+// TestDetachedJobRunsOn: with all its ranks let go, sdm waits for the starter.
+func TestDetachedJobRunsOn(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	file := s.file("there", "", 0o600)
+	front := s.heldRun(2, "-b", "-e", "detach", "--", openMPI.command, "-n", "2", openMPI.program("mpiwait"), file)
+	front.exits(0)
+	front.says("2 of 2 ranks counted")
+}
+
+func TestPartialRunLeavesTheOthersFree(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	front := s.heldRun(4, "-b", "-r", "1,3", "-e", "ranks", "-e", "continue", "--", openMPI.command, "-n", "4", openMPI.program("ring"))
+	front.exits(0)
+	front.says("[1,3]", "total 4950")
+}
+
+// TestAttachToAStarter finds the ranks by the starter's process, and leaves all as
+// it was.
+func TestAttachToAStarter(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	w := s.waits(openMPI, 4)
+	pid := strconv.Itoa(w.cmd.Process.Pid)
+	front := &console{process: s.start("sdm", "attach", "-b", "-e", "up 20", "-e", "stacks", pid), size: 4}
+	front.exits(0)
+	front.says("[0-3] (4) main mpiwait.c:")
+	front = &console{process: s.start("sdm", "attach", "-b", "-r", "1-2", "-e", "ranks", pid), size: 4}
+	front.exits(0)
+	front.says("[1-2]")
+	front = &console{process: s.start("sdm", "attach", "-b", "-r", "4", "-e", "ranks", pid), size: 4}
+	front.exits(3)
+	front.says("--ranks: rank set \"4\"")
+	w.ends(4)
+}
+
+// TestAttachBelowAScript finds a starter that a script has called.
+func TestAttachBelowAScript(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	file := filepath.Join(s.dir, "go")
+	script := s.file("job.sh", "#!/bin/sh\nmpirun.openmpi -n 2 "+openMPI.program("mpiwait")+" "+file+"\nexit $?\n", 0o700)
+	p := s.start("sh", script)
+	s.eventually(patience, func() string {
+		if strings.Count(p.out.text(), " waits\n") < 2 {
+			return "they do not wait" + p.said()
+		}
+		return ""
+	})
+	front := &console{process: s.start("sdm", "attach", "-b", "-e", "stacks", strconv.Itoa(p.cmd.Process.Pid)), size: 2}
+	front.exits(0)
+	front.says("[0-1] (2) main mpiwait.c:")
+	(&waiters{process: p, s: s}).ends(2)
+}
+
+// TestAttachWithoutMPIR finds the ranks of MPICH by their environment.
+func TestAttachWithoutMPIR(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	w := s.waits(mpich, 3)
+	front := &console{process: s.start("sdm", "attach", "-b", "-e", "stacks", strconv.Itoa(w.cmd.Process.Pid)), size: 3}
+	front.exits(0)
+	front.says("3 ranks were found below it", "[0-2] (3) main mpiwait.c:")
+	w.ends(3)
+}
+
+// TestAttachToProcesses: they keep their output, and run on after a good end and
+// after a bad one.
+func TestAttachToProcesses(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	var pids []string
+	var lines strings.Builder
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		p := s.start(program("spin"))
+		pids = append(pids, strconv.Itoa(p.cmd.Process.Pid))
+		fmt.Fprintf(&lines, "%d %s %s\n", 2-i, host, pids[i])
+	}
+	file := s.file("ranks", lines.String(), 0o600)
+	for _, target := range []string{"pids:" + strings.Join(pids, ","), "hostfile:" + file} {
+		front := &console{process: s.start("sdm", "attach", "-b", "-e", "stacks", "--wait", "30s", target), size: 3}
+		front.exits(0)
+		front.says("main spin.c:")
+	}
+	front := &console{process: s.start("sdm", "attach", pids[0]), size: 1}
+	s.eventually(patience, func() string {
+		if !strings.Contains(front.out.text(), "[0] attached") {
+			return "not attached" + front.said()
+		}
+		return ""
+	})
+	front.signal(syscall.SIGKILL)
+	front.exits(128 + int(syscall.SIGKILL))
+	s.eventually(patience, func() string {
+		for _, p := range s.named("spin") {
+			if p.tracer != 0 || p.state == "T" || p.state == "t" {
+				return p.String() + " is held"
+			}
+		}
+		if n := len(s.named("spin")); n != 3 {
+			return fmt.Sprintf("%d of 3 run", n)
+		}
+		return ""
+	})
+	for _, p := range s.named("spin") {
+		syscall.Kill(p.pid, syscall.SIGKILL)
+	}
+}
+
+// TestAttachRefusals: each says in a line what is wrong.
+func TestAttachRefusals(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	bad := s.file("bad", "0 host\n", 0o600)
+	for _, c := range []struct {
+		args   []string
+		status int
+		want   string
+	}{
+		{nil, 2, "attach to what?"},
+		{[]string{"1", "2"}, 2, "one job at a time"},
+		{[]string{"nonsense"}, 3, `"nonsense" is no job`},
+		{[]string{"999999999"}, 3, "there is no process 999999999"},
+		{[]string{"pids:1,x"}, 3, `"x" is not a process id`},
+		{[]string{"hostfile:" + bad}, 3, "line 1"},
+		{[]string{"hostfile:/no/such"}, 3, "no such file"},
+		{[]string{"job:7"}, 3, "--start-tool"},
+		{[]string{"pids:999999999"}, 3, "no process 999999999"},
+	} {
+		front := s.start("sdm", append([]string{"attach", "-b", "-e", "ranks"}, c.args...)...)
+		front.exits(c.status)
+		if !strings.Contains(front.err.text()+front.out.text(), c.want) {
+			t.Errorf("%v: no %q in%s", c.args, c.want, front.said())
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sdm/launch/launchtest"
+)
+
+// remotely is a starter's line for 2 ranks on each of two fake hosts.
+func (s *scene) remotely(h *launchtest.Hosts, m starter, path string) []string {
+	rsh := filepath.Join(launchtest.Scripts(), "remsh")
+	if m.name == "MPICH" {
+		return []string{m.command, "-launcher", "ssh", "-launcher-exec", rsh, "-hosts", h.Host(1) + "," + h.Host(2), "-ppn", "2", "-n", "4", path}
+	}
+	return []string{m.command, "--mca", "plm_rsh_agent", rsh, "-host", h.Host(1) + ":2," + h.Host(2) + ":2", "-n", "4", path}
+}
+
+// TestStartersOnSeveralHosts has one server on each host, in the slots of two ranks.
+func TestStartersOnSeveralHosts(t *testing.T) {
+	h := launchtest.Up(t, 3)
+	for _, m := range starters {
+		t.Run(m.name, func(t *testing.T) {
+			s := newScene(t)
+			args := append([]string{"run", "--launcher", "slot"}, hunt...)
+			args = append(append(args, "--"), s.remotely(h, m, m.program("ring"))...)
+			front := &console{process: s.on(h, 0, "sdm", args...), size: 4}
+			front.exits(0)
+			hunted(t, front)
+		})
+	}
+}
+
+// TestHostThatIsCutOffDuringLaunch: nothing comes from one of two hosts; the ranks
+// that are missing are named, and nothing is left.
+func TestHostThatIsCutOffDuringLaunch(t *testing.T) {
+	h := launchtest.Up(t, 3)
+	m := starters[1]
+	s := newScene(t)
+	h.Partition(2)
+	front := s.on(h, 0, "sdm", append([]string{"run", "--launcher", "slot", "--connect-wait", "5s", "-b", "-e", "continue", "--"}, s.remotely(h, m, m.program("ring"))...)...)
+	if got := front.status(patience); got != 3 && got != 4 {
+		t.Errorf("status %d%s", got, front.said())
+	}
+	front.says("never registered: ")
+	h.Heal(2)
+}
+
+// TestStaging runs the servers from node-local storage, from which nothing is left
+// while they run; a directory that is no good is passed over, and said.
+func TestStaging(t *testing.T) {
+	h := launchtest.Up(t, 3)
+	m := starters[1]
+	s := newScene(t)
+	args := []string{"run", "--launcher", "slot", "--stage", "/tmp/node", "--format", "ndjson", "--"}
+	front := &console{process: s.on(h, 0, "sdm", append(args, s.remotely(h, m, m.program("ring"))...)...), size: 4}
+	front.standing()
+	servers := 0
+	for _, server := range s.found() {
+		if !strings.HasPrefix(server.name, "sdm-server") {
+			continue
+		}
+		servers++
+		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", server.pid))
+		if !strings.HasPrefix(exe, "/tmp/node/sdm-server-") {
+			t.Errorf("a server runs %s", exe)
+		}
+	}
+	if servers != 4 {
+		t.Errorf("%d processes in the slots", servers)
+	}
+	for i := 1; i <= 2; i++ {
+		look := s.on(h, i, "ls", "-A", "/tmp/node")
+		look.exits(0)
+		if left := look.out.text(); left != "" {
+			t.Errorf("left on host %d: %s", i, left)
+		}
+	}
+	front.quit()
+
+	args = []string{"run", "--launcher", "slot", "--stage", "/nonexistent", "-b", "-e", "continue", "--"}
+	bad := &console{process: s.on(h, 0, "sdm", append(args, s.remotely(h, m, m.program("ring"))...)...), size: 4}
+	bad.exits(0)
+	bad.folded("exited normally", "")
+	bad.says("--stage /nonexistent: no such file or directory; the shared program is used")
+}

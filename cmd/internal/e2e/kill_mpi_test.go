@@ -1,0 +1,116 @@
+package e2e
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestKilledUnderAStarter kills one part of an N+1 whose ranks run.
+func TestKilledUnderAStarter(t *testing.T) {
+	for _, m := range starters {
+		for _, k := range []struct {
+			name string
+			kill func(s *scene, j *job)
+		}{
+			{"a rank", killedRank},
+			{"a gdb", killedSlotGDB},
+			{"a server", killedSlot},
+			{"the master", killedSDMMaster},
+			{"the front end", killedFrontEnd},
+			{"the starter, kindly", endedStarter},
+			{"the starter", killedStarter},
+		} {
+			t.Run(m.name+" "+k.name, func(t *testing.T) {
+				t.Parallel()
+				s := newScene(t)
+				j := s.debugged(m, "--", program("spin"))
+				j.front.has(j.front.do("continue &"), "reply", "0-3")
+				j.front.turn()
+				k.kill(s, j)
+				s.nothingIsLeft()
+			})
+		}
+	}
+}
+
+// stillAnswers stops the ranks and asks them.
+func (j *job) stillAnswers(ranks string) {
+	j.front.t.Helper()
+	c := j.front
+	c.has(c.do("["+ranks+"] interrupt"), "reply", ranks)
+	c.comes("stopped", ranks)
+	c.answers(ranks)
+}
+
+func killedRank(s *scene, j *job) {
+	s.kill(j.front.pids()[2], syscall.SIGKILL)
+	j.front.comes("signalled", "2")
+	j.stillAnswers("0-1,3")
+	if got := j.front.ranksOf("lost"); got != "" {
+		s.t.Errorf("lost: %s", got)
+	}
+	if !j.starter.running() {
+		s.t.Error("the starter has ended the job")
+	}
+	j.front.typed("quit")
+	j.ends(0, 0, 128+int(syscall.SIGKILL))
+}
+
+func killedSlotGDB(s *scene, j *job) {
+	s.kill(j.front.gdbOf(2), syscall.SIGKILL)
+	j.front.takenOver("2")
+	j.stillAnswers("0-3")
+	j.front.typed("quit")
+	j.ends(0, 0, 128+int(syscall.SIGKILL))
+}
+
+// killedSlot: the starter ends the whole job when a process of it is killed.
+func killedSlot(s *scene, j *job) {
+	s.kill(j.front.serverOf(0), syscall.SIGKILL)
+	e := j.front.await("lost of 0", func(e event) bool { return e.Event == "lost" && set(e.Ranks).Contains(0) })
+	if e.Cause == "" {
+		s.t.Errorf("lost without a cause: %s", e.text)
+	}
+	if got := j.starter.status(patience); got == 0 {
+		s.t.Error("the starter thinks that all is well")
+	}
+	j.front.typed("quit")
+	j.front.exits(0)
+	j.master.exits(0)
+}
+
+func killedSDMMaster(s *scene, j *job) {
+	j.master.signal(syscall.SIGKILL)
+	j.front.exits(1)
+	j.front.says("the session has ended")
+	if got := j.starter.status(patience); got == 0 {
+		s.t.Error("the starter thinks that all is well")
+	}
+}
+
+func killedFrontEnd(s *scene, j *job) {
+	j.front.signal(syscall.SIGKILL)
+	j.master.exits(1)
+	j.master.says("the front end is gone")
+	if got := j.starter.status(patience); got == 0 {
+		s.t.Error("the starter thinks that all is well")
+	}
+}
+
+func endedStarter(s *scene, j *job) {
+	j.starter.signal(syscall.SIGTERM)
+	j.front.await("note of the end", func(e event) bool {
+		return e.Event == "note" && strings.Contains(e.Text, "the starter is ending the job (SIGTERM)")
+	})
+	j.starter.status(patience) // which one is its own affair: hydra now and then ends with 0
+	j.front.typed("quit")
+	j.front.exits(0)
+}
+
+func killedStarter(s *scene, j *job) {
+	j.starter.signal(syscall.SIGKILL)
+	j.front.typed("quit")
+	j.front.exits(0)
+	j.master.exits(0)
+}

@@ -1,0 +1,179 @@
+// Package e2e holds the tests of the three programs as real processes: real
+// gdbs, real MPI starters, real faults.
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"sdm/protocol"
+)
+
+// patience bounds every wait of these tests that has no bound of its own. It is
+// for machines that are busy with other things.
+const patience = 30 * time.Second
+
+// raceStatus is what a program of ours that has raced exits with.
+const raceStatus = "66"
+
+// bench is where the programs are built, once for all tests. It is written
+// before the tests begin.
+var bench string
+
+// TestMain builds our programs and those to debug. A race in any process, even
+// one that no test waits for, fails the whole.
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	if flag.Parse(); testing.Short() {
+		fmt.Println("no end-to-end tests with -short")
+		return 0
+	}
+	var err error
+	if bench, err = os.MkdirTemp("", "sdm-e2e-"); err == nil {
+		defer os.RemoveAll(bench)
+		err = buildAll()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	status := m.Run()
+	for _, path := range races() {
+		text, _ := os.ReadFile(path)
+		fmt.Fprintf(os.Stderr, "a race in one of the programs:\n%s\n", text)
+		status = 1
+	}
+	if err := goleak.Find(); err != nil && status == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		status = 1
+	}
+	return status
+}
+
+// raceLogs is the beginning of the files that racing programs write.
+func raceLogs() string { return filepath.Join(bench, "race") }
+
+func races() []string {
+	found, _ := filepath.Glob(raceLogs() + ".*") // the pattern is a good one
+	return found
+}
+
+// buildAll builds everything at the same time.
+func buildAll() error {
+	work := [][]string{{"go", "build", "-race", "-o", bench, "sdm/cmd/sdm", "sdm/cmd/sdm-server", "sdm/cmd/sdm-master"}}
+	for _, name := range []string{"work", "spin", "flood", "exitcode", "hello"} {
+		work = append(work, []string{"gcc", "-g", "-O0", "-o", program(name), name + ".c"})
+	}
+	for _, s := range starters {
+		for _, name := range []string{"ring", "mpiwait", "mpiecho"} {
+			work = append(work, []string{s.compiler, "-g", "-O0", "-o", s.program(name), name + ".c"})
+		}
+	}
+	work = append(work, []string{"go", "build", "-overlay", laterVersion(), "-o", laterServer(), "sdm/cmd/sdm-server"})
+	errs := make([]error, len(work))
+	var group sync.WaitGroup
+	for i, line := range work {
+		group.Go(func() { errs[i] = build(line) })
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+// laterServer is a server of the next version of the protocol.
+func laterServer() string { return program("sdm-server-later") }
+
+// laterVersion makes the file that has go build read a source with the next
+// version in place of ours, and gives its path.
+func laterVersion() string {
+	source := "../../../protocol/doc.go"
+	text, err := os.ReadFile(source)
+	now := fmt.Sprintf("const Version = %d", protocol.Version)
+	if err != nil || !strings.Contains(string(text), now) {
+		return "no " + now // which go build will say
+	}
+	later := strings.Replace(string(text), now, fmt.Sprintf("const Version = %d", protocol.Version+1), 1)
+	os.WriteFile(program("later.go"), []byte(later), 0o600)
+	path, _ := filepath.Abs(source)
+	table, _ := json.Marshal(map[string]map[string]string{"Replace": {path: program("later.go")}})
+	os.WriteFile(program("overlay.json"), table, 0o600)
+	return program("overlay.json")
+}
+
+// build runs a compiler where the programs to debug are.
+func build(line []string) error {
+	cmd := exec.Command(line[0], line[1:]...)
+	cmd.Dir = sources
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(line, " "), err, text)
+	}
+	return nil
+}
+
+// sources is where the programs to debug are, seen from this package.
+const sources = "../../../testdata/programs"
+
+// program is the path of a program that was built.
+func program(name string) string { return filepath.Join(bench, name) }
+
+// starter is an implementation of MPI.
+type starter struct {
+	name     string
+	command  string
+	compiler string
+}
+
+var starters = []starter{
+	{"Open MPI", "mpirun.openmpi", "mpicc.openmpi"},
+	{"MPICH", "mpiexec.mpich", "mpicc.mpich"},
+}
+
+// program is the path of a program that was built with its compiler.
+func (s starter) program(name string) string { return program(name + "." + s.compiler) }
+
+// lineOf finds the line of a source that has a text, so that tests need not
+// count.
+func lineOf(t *testing.T, file, text string) int {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(sources, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range strings.Split(string(b), "\n") {
+		if strings.Contains(line, text) {
+			return i + 1
+		}
+	}
+	t.Fatalf("%s has no %q", file, text)
+	return 0
+}
+
+// absolute is a path that processes with another working directory understand.
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func chmod(t *testing.T, path string, mode os.FileMode) {
+	t.Helper()
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,159 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sdm/launch/launchtest"
+)
+
+// onHosts is a scene on 4 fake hosts, for Open MPI.
+type onHosts struct {
+	*scene
+	*launchtest.Hosts
+}
+
+func newOnHosts(t *testing.T) *onHosts {
+	t.Helper()
+	h := launchtest.Up(t, 4)
+	s := newScene(t)
+	remsh := filepath.Join(launchtest.Scripts(), "remsh")
+	s.env = append(s.env, "OMPI_MCA_plm_rsh_agent="+remsh, "OMPI_MCA_btl=tcp,self", "OMPI_MCA_oob_tcp_if_include=eth0", "OMPI_MCA_btl_tcp_if_include=eth0",
+		"REMSH_ENV=OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 HOME="+s.dir+" "+s.env[0])
+	return &onHosts{s, h}
+}
+
+func (o *onHosts) remsh() string { return filepath.Join(launchtest.Scripts(), "remsh") }
+
+// here starts a program on the first host.
+func (o *onHosts) here(name string, args ...string) *process {
+	o.scene.t.Helper()
+	path, err := o.find(name)
+	if err != nil {
+		o.scene.t.Fatal(err)
+	}
+	argv := o.Argv(0, append([]string{path}, args...)...)
+	return o.start(argv[0], argv[1:]...)
+}
+
+// line is a job of 4 ranks on 4 hosts.
+func (o *onHosts) line(program ...string) []string {
+	hosts := []string{o.Host(0), o.Host(1), o.Host(2), o.Host(3)}
+	return append([]string{openMPI.command, "--host", strings.Join(hosts, ","), "-n", "4"}, program...)
+}
+
+// TestRunOnFourHosts holds a job on four hosts, with servers started by the
+// starter itself, by a remote shell, and by a start tool.
+func TestRunOnFourHosts(t *testing.T) {
+	o := newOnHosts(t)
+	for name, way := range map[string][]string{
+		"the starter":  nil,
+		"remote shell": {"--remote-shell", o.remsh()},
+		"start tool":   {"--start-tool", "for h in $(echo {hosts} | tr , ' '); do " + o.remsh() + " $h {daemon} & done; wait"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := append([]string{"run", "-b", "-e", "stacks", "-e", "break sum", "-e", "continue",
+				"-e", "print mine->first", "-e", "delete", "-e", "continue"}, way...)
+			front := &console{process: o.here("sdm", append(append(args, "--"), o.line(openMPI.program("ring"))...)...), size: 4}
+			front.exits(0)
+			front.says("[0-3] (4) main ring.c:", "[0] mine->first = 1\n", "[3] mine->first = 76\n", "total 4950")
+			front.folded("exited normally", "")
+		})
+	}
+}
+
+// TestServersThatCannotBeStarted names the host, and what was said there; the job
+// is ended.
+func TestServersThatCannotBeStarted(t *testing.T) {
+	o := newOnHosts(t)
+	broken := o.file("broken", "#!/bin/sh\n[ \"$1\" = "+o.Host(2)+" ] && { echo no way to $1 >&2; exit 255; }\nexec "+o.remsh()+" \"$@\"\n", 0o700)
+	front := o.here("sdm", append([]string{"run", "-b", "-e", "continue", "--remote-shell", broken, "--"}, o.line(openMPI.program("mpiwait"), "never")...)...)
+	front.exits(4)
+	front.says("cannot start the server on "+o.Host(2)+": ", "exit status 255: no way to "+o.Host(2), "--remote-shell")
+	front = o.here("sdm", append([]string{"run", "-b", "-e", "continue", "--start-tool", "exit 3", "--"}, o.line(openMPI.program("mpiwait"), "never")...)...)
+	front.exits(4)
+	front.says("--start-tool: sh has ended with status 3")
+}
+
+// TestAttachOnFourHosts attaches to a running job on four hosts, by its starter
+// and by a list of its processes, and leaves it running.
+func TestAttachOnFourHosts(t *testing.T) {
+	o := newOnHosts(t)
+	file := filepath.Join(o.dir, "go")
+	line := o.line(openMPI.program("mpiwait"), file)
+	w := &waiters{process: o.here(line[0], line[1:]...), s: o.scene}
+	o.eventually(patience, func() string {
+		if strings.Count(w.out.text(), " waits\n") < 4 {
+			return "they do not wait" + w.said()
+		}
+		return ""
+	})
+	front := &console{process: o.here("sdm", "attach", "-b", "-e", "stacks", "--remote-shell", o.remsh(), strconv.Itoa(w.cmd.Process.Pid)), size: 4}
+	front.exits(0)
+	front.says("[0-3] (4) main mpiwait.c:")
+	var list strings.Builder
+	for _, p := range o.named("mpiwait.mpicc.o") {
+		env := environ(t, p.pid)
+		list.WriteString(env["OMPI_COMM_WORLD_RANK"] + " " + env["PMIX_HOSTNAME"] + " " + strconv.Itoa(p.pid) + "\n")
+	}
+	ranks := o.file("ranks", list.String(), 0o600)
+	front = &console{process: o.here("sdm", "attach", "-b", "-r", "1-3", "-e", "stacks", "--remote-shell", o.remsh(), "hostfile:"+ranks), size: 4}
+	front.exits(0)
+	front.says("[1-3] (3) main mpiwait.c:")
+	w.ends(4)
+}
+
+// environ is the environment of a process.
+func environ(t *testing.T, pid int) map[string]string {
+	t.Helper()
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{}
+	for _, e := range strings.Split(string(b), "\x00") {
+		name, value, _ := strings.Cut(e, "=")
+		env[name] = value
+	}
+	return env
+}
+
+// TestServersBesideARunningJob is N+1 that attaches: a second job of the starter
+// brings the servers, which find the ranks of the first by its name, or by their
+// processes.
+func TestServersBesideARunningJob(t *testing.T) {
+	for _, byJob := range []bool{true, false} {
+		t.Run("by job: "+strconv.FormatBool(byJob), func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			w := s.waits(openMPI, 2)
+			ranks := s.named("mpiwait.mpicc.o")
+			if len(ranks) != 2 {
+				t.Fatalf("ranks %v", ranks)
+			}
+			which := []string{"--jobid", environ(t, ranks[0].pid)["PMIX_NAMESPACE"]}
+			if !byJob {
+				which = []string{"--attach", strconv.Itoa(ranks[0].pid) + "," + strconv.Itoa(ranks[1].pid)}
+			}
+			front, addr := s.listen(2, "-b", "-e", "stacks")
+			master, meet := s.rendezvous(addr)
+			servers := s.mpirun(openMPI, 1, append([]string{"sdm-server", "--rendezvous", meet}, which...)...)
+			(&job{front: front, master: master, starter: servers}).ends(0, 0, 0)
+			front.says("[0-1] (2) main mpiwait.c:")
+			w.ends(2)
+		})
+	}
+}
+
+// TestStarterExecsUs is mpirun's own way to start a debugger.
+func TestStarterExecsUs(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	front := &console{process: s.start(openMPI.command, "--debug", "--debugger",
+		program("sdm")+" run -b -e stacks -e continue -- @mpirun@ @mpirun_args@", "-n", "2", openMPI.program("ring")), size: 2}
+	front.exits(0)
+	front.says("[0-1] (2) main ring.c:", "total 4950")
+}

@@ -1,0 +1,146 @@
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// mark is the environment variable by which the processes of a test are found,
+// their children included. It is none of ours (SDM_*), because gdbs do not get
+// those.
+const mark = "TEST_OF_SDM"
+
+// leftoverTime is how soon all processes of a test must have gone when those
+// have ended that the test has started itself.
+const leftoverTime = 5 * time.Second
+
+// scene is one test: its directory, its environment, the processes in it. When
+// the test ends, nothing may be left of them.
+type scene struct {
+	t         *testing.T
+	dir       string
+	env       []string
+	processes []*process
+	readers   sync.WaitGroup
+}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "sdm-") // short: Open MPI puts sockets below it
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &scene{t: t, dir: dir}
+	s.env = []string{
+		mark + "=" + filepath.Base(dir), "HOME=" + dir, "TMPDIR=" + dir, "LC_ALL=C.UTF-8", "TERM=dumb",
+		"PATH=" + bench + string(filepath.ListSeparator) + os.Getenv("PATH"),
+		"GORACE=log_path=" + raceLogs() + " atexit_sleep_ms=20 exitcode=" + raceStatus,
+		"SDM_NO_RC=true", "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_btl_vader_single_copy_mechanism=none",
+	}
+	if os.Getuid() == 0 {
+		s.env = append(s.env, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	}
+	t.Cleanup(s.end)
+	return s
+}
+
+// end looks for what is left, ends that, and waits for our own goroutines.
+func (s *scene) end() {
+	defer os.RemoveAll(s.dir)
+	if s.t.Failed() {
+		for _, p := range s.processes {
+			if p.running() {
+				s.t.Logf("%s was still running%s", p.name, p.said())
+			}
+		}
+	} else {
+		s.nothingIsLeft()
+	}
+	for _, p := range s.found() {
+		if proc, err := os.FindProcess(p.pid); err == nil {
+			proc.Kill()
+		}
+	}
+	s.readers.Wait()
+}
+
+// nothingIsLeft waits until no process of the scene lives.
+func (s *scene) nothingIsLeft() {
+	s.t.Helper()
+	s.eventually(leftoverTime, func() string {
+		if left := s.found(); len(left) > 0 {
+			return fmt.Sprintf("processes are left: %v", left)
+		}
+		return ""
+	})
+}
+
+// eventually waits for something that nobody tells us about: until the check
+// gives "" and no complaint.
+func (s *scene) eventually(bound time.Duration, check func() string) {
+	s.t.Helper()
+	late := time.After(bound)
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for {
+		complaint := check()
+		if complaint == "" {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-late:
+			s.t.Errorf("after %v: %s", bound, complaint)
+			return
+		}
+	}
+}
+
+// find is where a program is: ours, or one in PATH.
+func (s *scene) find(name string) (string, error) {
+	if strings.HasPrefix(name, "sdm") {
+		return program(name), nil
+	}
+	return exec.LookPath(name)
+}
+
+// file makes a file in the directory of the scene.
+func (s *scene) file(name, text string, mode os.FileMode) string {
+	s.t.Helper()
+	path := filepath.Join(s.dir, name)
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		s.t.Fatal(err)
+	}
+	return path
+}
+
+// secret makes a file with a secret in which the digits are of one kind.
+func (s *scene) secret(name, digit string) string {
+	s.t.Helper()
+	return s.file(name, strings.Repeat(digit, 64)+"\n", 0o600)
+}
+
+// freePort is one at which nobody listens now, for addresses that must be known
+// beforehand. It is none of those that the kernel picks (32768 upwards, see
+// ip(7)), so that only a test which draws the same can take it.
+func (s *scene) freePort() int {
+	s.t.Helper()
+	for range 100 {
+		port := 20000 + rand.IntN(12000)
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			l.Close()
+			return port
+		}
+	}
+	s.t.Fatal("no port is free")
+	return 0
+}

@@ -1,0 +1,72 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+// slotRun is sdm run of a starter's line, with our servers in the slots.
+func (s *scene) slotRun(n int, args ...string) *console {
+	s.t.Helper()
+	return &console{process: s.start("sdm", append([]string{"run", "--launcher", "slot"}, args...)...), size: n}
+}
+
+func TestRunOfAStarter(t *testing.T) {
+	for _, m := range starters {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			front := s.slotRun(4, append(hunt, "--", m.command, "-n", "4", m.program("ring"))...)
+			front.exits(0)
+			hunted(t, front)
+		})
+	}
+}
+
+// TestRunOfAStarterWithSeveralPrograms has two of them in one job.
+func TestRunOfAStarterWithSeveralPrograms(t *testing.T) {
+	for _, m := range starters {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			front := s.slotRun(3, "-b", "-e", "continue", "--", m.command, "-n", "1", program("exitcode"), "0", ":", "-n", "2", program("work"))
+			front.exits(0)
+			front.folded("exited normally", "")
+			front.says("rank 1: sum", "rank 2: sum")
+		})
+	}
+}
+
+// TestOutputOfTheStarter has the starter write what its ranks say, without us:
+// what comes is what came without being debugged.
+func TestOutputOfTheStarter(t *testing.T) {
+	for _, m := range starters {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			alone := s.start(m.command, "-n", "2", m.program("ring"))
+			alone.exits(0)
+			front := s.slotRun(2, "-b", "-e", "continue", "--output", "starter", "--", m.command, "-n", "2", m.program("ring"))
+			front.exits(0)
+			front.folded("exited normally", "")
+			for _, line := range strings.Split(strings.TrimSpace(alone.out.text()), "\n") {
+				if strings.Count("\n"+front.out.text(), "\n"+line+"\n") != 1 {
+					t.Errorf("%q is not in%s", line, front.said())
+				}
+			}
+		})
+	}
+}
+
+// TestStarterThatFails: what it says is seen, and why nothing was started.
+func TestStarterThatFails(t *testing.T) {
+	for _, m := range starters {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			front := s.slotRun(2, "-b", "-e", "continue", "--", m.command, "-hostfile", "no-such-file", "-n", "2", m.program("ring"))
+			front.exits(3)
+			front.says("no server has registered: "+m.command+" has ended with status ", "no-such-file")
+		})
+	}
+}

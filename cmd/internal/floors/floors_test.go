@@ -1,0 +1,183 @@
+// Package floors holds the test that arrows between packages point down only.
+package floors
+
+import (
+	"encoding/json"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// floor is the height of each top folder; a package imports only packages of
+// lower floors, or of its own folder (layout in docs/architecture.md).
+var floor = map[string]int{
+	"protocol": 1,
+	"tree":     2, "backend": 2, "launch": 2,
+	"master": 3, "server": 3,
+	"cmd": 4,
+}
+
+// doors says which of our packages may import a third-party module, tests not
+// counted. A module that is missing here may not be imported at all.
+var doors = map[string][]string{
+	"github.com/bits-and-blooms/bitset": {"sdm/protocol/rank"},
+	"github.com/cespare/xxhash/v2":      {"sdm/tree/aggregate"},
+	"github.com/spf13/pflag":            {"sdm/cmd"},
+	"github.com/chzyer/readline":        {"sdm/master/frontend/console"},
+	"golang.org/x/term":                 {"sdm/master/frontend/console", "sdm/cmd"},
+	"golang.org/x/sys":                  {"sdm/launch/local", "sdm/launch/mpir", "sdm/backend/gdb", "sdm/master/frontend/rpc", "sdm/server", "sdm/cmd"},
+	"github.com/prometheus/procfs":      {"sdm/launch"},
+}
+
+// testDoors are the modules that only tests import.
+var testDoors = map[string][]string{
+	"github.com/cyrus-and/gdb":          {"sdm/backend/mi"}, // the oracle
+	"github.com/google/go-cmp":          {"sdm"},
+	"go.uber.org/goleak":                {"sdm"},
+	"pgregory.net/rapid":                {"sdm"},
+	"github.com/cockroachdb/datadriven": {"sdm"},
+	"github.com/rogpeppe/go-internal":   {"sdm/cmd"},
+}
+
+// pure are the packages that think and never wait: no I/O, no clock, no lock.
+var pure = []string{"sdm/tree", "sdm/tree/topology", "sdm/tree/aggregate", "sdm/protocol", "sdm/protocol/rank", "sdm/backend/mi"}
+
+// impure is what the pure packages may not import. Of time they may use
+// Duration, which the import alone does not show; see TestPureUsesNoClock.
+var impure = []string{"net", "os", "sync", "context", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "syscall"}
+
+type pkg struct {
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
+	GoFiles                            []string
+	Dir                                string
+}
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports,GoFiles,Dir", "sdm/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []pkg
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p pkg
+		if err := dec.Decode(&p); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < 10 {
+		t.Fatalf("only %d packages found: the test does not see the module", len(all))
+	}
+	return all
+}
+
+func top(path string) string {
+	parts := strings.Split(path, "/")
+	if len(parts) < 2 {
+		return ""
+	}
+	return parts[1]
+}
+
+func TestArrowsPointDown(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, imp := range p.Imports {
+			if !strings.HasPrefix(imp, "sdm/") {
+				continue
+			}
+			from, to := top(p.ImportPath), top(imp)
+			if from != to && floor[to] >= floor[from] {
+				t.Errorf("%s imports %s: floor %d may not see floor %d", p.ImportPath, imp, floor[from], floor[to])
+			}
+			if why := forbiddenInside(p.ImportPath, imp); why != "" {
+				t.Errorf("%s imports %s: %s", p.ImportPath, imp, why)
+			}
+		}
+	}
+}
+
+// forbiddenInside says why an import within one top folder, or from a front
+// end, is wrong; "" if it is not.
+func forbiddenInside(from, to string) string {
+	sibling := func(parent string) bool {
+		f, okF := strings.CutPrefix(from, parent+"/")
+		g, okG := strings.CutPrefix(to, parent+"/")
+		return okF && okG && strings.Split(f, "/")[0] != strings.Split(g, "/")[0]
+	}
+	switch {
+	case sibling("sdm/launch"):
+		return "launchers do not know one another"
+	case sibling("sdm/backend") && !(from == "sdm/backend/gdb" && to == "sdm/backend/mi"):
+		return "back ends do not know one another"
+	case sibling("sdm/master/frontend"):
+		return "front ends do not know one another"
+	case strings.HasPrefix(from, "sdm/master/frontend/") && to == "sdm/master":
+		return "front ends know the session, not the master"
+	case top(to) == "cmd" && !strings.HasPrefix(to, "sdm/cmd/internal/"):
+		return "nothing imports a program"
+	case strings.HasPrefix(from, "sdm/protocol/rank") && to == "sdm/protocol":
+		return "rank sets stand below the words"
+	}
+	return ""
+}
+
+func TestThirdPartyDoors(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, imp := range p.Imports {
+			if !isThirdParty(imp) {
+				continue
+			}
+			if !allowed(doors, imp, p.ImportPath) {
+				t.Errorf("%s imports %s: not its door", p.ImportPath, imp)
+			}
+		}
+		for _, imp := range slices.Concat(p.TestImports, p.XTestImports) {
+			if isThirdParty(imp) && !allowed(doors, imp, p.ImportPath) && !allowed(testDoors, imp, p.ImportPath) {
+				t.Errorf("tests of %s import %s: not their door", p.ImportPath, imp)
+			}
+		}
+	}
+}
+
+func isThirdParty(path string) bool {
+	return strings.Contains(strings.Split(path, "/")[0], ".")
+}
+
+func allowed(doors map[string][]string, imp, from string) bool {
+	for module, users := range doors {
+		if imp != module && !strings.HasPrefix(imp, module+"/") {
+			continue
+		}
+		for _, u := range users {
+			if from == u || strings.HasPrefix(from, u+"/") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func TestPurePackagesStayPure(t *testing.T) {
+	seen := 0
+	for _, p := range packages(t) {
+		if !slices.Contains(pure, p.ImportPath) {
+			continue
+		}
+		seen++
+		for _, imp := range p.Imports {
+			if slices.Contains(impure, imp) || strings.HasPrefix(imp, "net/") {
+				t.Errorf("%s imports %s: it must stay pure", p.ImportPath, imp)
+			}
+		}
+	}
+	if seen != len(pure) {
+		t.Errorf("%d of %d pure packages found", seen, len(pure))
+	}
+}

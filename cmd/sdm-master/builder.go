@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"sdm/launch"
+	"sdm/master"
+	"sdm/master/frontend/rpc"
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/tree"
+	"sdm/tree/overlay"
+)
+
+// builder makes the session that the front end asks for, and ends it. Its
+// methods are called one after the other.
+//
+// Goroutine: the one that turns late servers away, from the end of a gathering
+// until close.
+type builder struct {
+	o     *options
+	log   *slog.Logger
+	own   launch.Identity // our place in a starter's job
+	key   overlay.Secret  // of the session
+	build string
+	say   func(text string) // to whoever looks at our standard error
+
+	door   *overlay.RendezvousListener // nil: servers do not come to us
+	master *master.Master              // nil: no tree was asked for
+	failed error                       // why the last building failed; nil if it did not
+
+	come     map[protocol.ServerID]overlay.Registration // to the rendezvous, so far
+	gathered *protocol.RouteTable                       // all that came to the rendezvous; nil: not yet
+	refused  *master.Refused                            // why those that came cannot be used; nil: they can
+	turn     context.CancelFunc
+	turned   sync.WaitGroup
+}
+
+// listen opens the rendezvous.
+func (b *builder) listen(addr string) error {
+	if err := checkRendezvous(addr); err != nil {
+		return err
+	}
+	l, err := overlay.ListenRendezvous(addr, 1, b.key, b.identity())
+	if err != nil {
+		return fmt.Errorf("--rendezvous %s: %w", addr, err)
+	}
+	b.door = l
+	b.say("servers register at " + l.Addr())
+	return nil
+}
+
+func (b *builder) identity() overlay.Identity {
+	host, _ := os.Hostname()
+	path, _ := os.Executable()
+	return overlay.Identity{Session: b.o.session, Host: host, Program: path, Build: b.build}
+}
+
+// open builds the tree; it is an rpc.Open. A failed one may be tried again.
+func (b *builder) open(ctx context.Context, s rpc.Setup, note func(string)) (session.Session, session.Report, error) {
+	if b.master != nil {
+		if err := b.end(ctx); err != nil {
+			b.log.Warn("the last tree has not ended well", "err", err)
+		}
+	}
+	wait := time.Duration(s.Wait)
+	if wait == 0 {
+		wait = b.o.connectWait
+	}
+	report, err := b.raise(ctx, s, wait, note)
+	b.failed = err
+	if err != nil {
+		return nil, report, err
+	}
+	return b.master, report, nil
+}
+
+func (b *builder) raise(ctx context.Context, s rpc.Setup, wait time.Duration, note func(string)) (session.Report, error) {
+	table, err := b.routes(ctx, s, wait, note)
+	if err != nil {
+		return session.Report{}, err
+	}
+	cfg := master.Config{Dial: b.dial, Wait: b.o.wait, Heartbeat: b.o.heartbeat, Silence: b.o.silence, Log: b.log}
+	if b.o.heartbeat == 0 {
+		cfg.Heartbeat = -1
+	}
+	if b.inOneLine() && b.own.Size == table.Size+1 {
+		cfg.CheckProgram = b.checkProgram
+	}
+	if b.master, err = master.New(cfg); err != nil {
+		return session.Report{}, err
+	}
+	return b.master.Init(ctx, table, max(wait, 0))
+}
+
+func (b *builder) dial(ctx context.Context, child tree.NodeID, r protocol.Route) (overlay.Link, error) {
+	link, _, err := overlay.Dial(ctx, r.Addrs, r.Ports, b.key, b.identity(), child)
+	return link, err
+}
+
+// inOneLine tells whether we seem to be the last process of the servers' own
+// job: N servers and one master, N+1 processes, as the original SDM was started.
+func (b *builder) inOneLine() bool {
+	return b.own.Size > 1 && b.own.Number == b.own.Size-1
+}
+
+func (b *builder) checkProgram(program string) error { return checkProgram(program, b.own.Size) }
+
+// end ends the session with its servers and the ranks that they started.
+func (b *builder) end(ctx context.Context) error {
+	if b.master == nil {
+		return nil
+	}
+	err := b.master.Close(ctx)
+	b.master = nil
+	return err
+}
+
+// close ends the rendezvous.
+func (b *builder) close() error {
+	if b.turn != nil {
+		b.turn()
+		b.turned.Wait()
+	}
+	if b.door == nil {
+		return nil
+	}
+	if b.refused != nil {
+		b.refused.Tell(context.Background(), b.door)
+	}
+	return b.door.Close()
+}
+
+var errNoRoutes = errors.New("where are the servers? name a table, a routing_file or a rendezvous (or start sdm-master with --routing-file or --rendezvous)")

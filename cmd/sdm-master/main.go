@@ -1,0 +1,15 @@
+// Command sdm-master is the master of a session alone: an IDE or a batch job
+// starts it, it dials its front end and builds the tree of servers as the front
+// end says.
+package main
+
+import (
+	"os"
+
+	"sdm/cmd/internal/processors"
+)
+
+func main() {
+	processors.Limit()
+	os.Exit(run(os.Args, os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+}

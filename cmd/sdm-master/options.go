@@ -1,0 +1,219 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"sdm/master"
+	"sdm/master/frontend/rpc"
+	"sdm/tree/topology"
+)
+
+// options are the flags as given; see declare for what they mean.
+type options struct {
+	connect, listen         string
+	secretFile, session     string
+	plaintext               bool
+	connectWait, wait       time.Duration
+	heartbeat, silence      time.Duration
+	routingFile, rendezvous string
+	hosts                   []string
+	port, servers           int
+	tree                    string
+	log, logLevel           string
+	version                 bool
+}
+
+const usage = `sdm-master is the master of an sdm session without a console: it dials a front end,
+builds the tree of servers as the front end or its flags say, and speaks JSON-RPC 2.0
+(docs/protocol.md). People mostly use sdm; IDEs and batch jobs start this.
+
+  sdm-master --connect HOST:PORT      the front end listens there (sdm listen, or an IDE)
+  sdm-master --connect unix:PATH      the same through a unix socket
+  sdm-master --connect stdio          the front end has started us and speaks through stdin and stdout
+  sdm-master --listen [HOST:]PORT     the front end comes to us; port 0 picks one and says it; also unix:PATH
+
+Where the servers are is said by the front end's "initialize", or by one of
+  --routing-file FILE                 servers listen where the file says
+  --rendezvous HOST:PORT              servers come to us (sdm-server --rendezvous HOST:PORT)
+  --generate-routes HOST,HOST --port BASE   servers are spread evenly over the hosts
+
+`
+
+const footer = `
+Each flag has a twin in the environment: --connect-wait is SDM_CONNECT_WAIT. A flag goes
+before its twin. Exit status: 0 the session ended as it should; 1 the front end was lost;
+2 usage; 4 there is no front end, or the tree could not be built; 130 interrupted.
+`
+
+// ports is how many ports from the base one upwards a server may be on: both
+// sides count on it (as the original SDM does).
+const ports = 1000
+
+func (o *options) declare(f *pflag.FlagSet) {
+	f.StringVar(&o.connect, "connect", "", "where the front end is: `HOST:PORT`, unix:PATH or stdio")
+	f.StringVar(&o.listen, "listen", "", "where one front end is awaited: `[HOST:]PORT`, or unix:PATH; no host is this one alone")
+	f.DurationVar(&o.connectWait, "connect-wait", rpc.DefaultConnectWait, "how long to try to reach the front end, or to await it, and to wait for the servers")
+	f.StringVar(&o.secretFile, "secret-file", "", "`PATH` of the secret (default: ~/.config/sdm/secret)")
+	f.BoolVar(&o.plaintext, "plaintext", false, "permit a front end on another host to do without TLS; the secret is asked for all the same")
+	f.StringVar(&o.session, "session", "", "name of the session; servers of another one are refused")
+	f.StringVar(&o.routingFile, "routing-file", "", "`FILE` that says where the servers listen: N, then lines of number, host, port")
+	f.StringVar(&o.rendezvous, "rendezvous", "", "`HOST:PORT` where servers register; port 0 picks one and says it")
+	f.StringSliceVar(&o.hosts, "generate-routes", nil, "`HOSTS`, comma between, over which the servers are spread evenly")
+	f.IntVar(&o.port, "port", 0, "base port of the servers of --generate-routes; up to 1000 following ones are tried")
+	f.IntVar(&o.servers, "servers", 0, "number of servers (default: as their starter says, or one per host)")
+	f.StringVar(&o.tree, "tree", "binomial", "shape of the tree: binomial, flat or a number of children")
+	f.DurationVar(&o.wait, "wait", master.DefaultWait, "how long answers are awaited when a call does not say")
+	f.DurationVar(&o.heartbeat, "heartbeat", master.DefaultHeartbeat, "how often servers are asked for a sign of life; 0 is never")
+	f.DurationVar(&o.silence, "silence", master.DefaultSilence, "how long a server may give none before it is given up")
+	f.StringVar(&o.log, "log", "", "`FILE` to log to (default: standard error)")
+	f.StringVar(&o.logLevel, "log-level", "warn", "debug, info, warn or error")
+	f.BoolVar(&o.version, "version", false, "say the version and exit")
+}
+
+// errHelp tells that the help text has been asked for and given.
+var errHelp = errors.New("help")
+
+// parse reads the command line, then the environment for what it does not say.
+func parse(args, env []string, stdout io.Writer) (*options, error) {
+	o := &options{}
+	f := pflag.NewFlagSet("sdm-master", pflag.ContinueOnError)
+	f.SetOutput(io.Discard) // one line is printed by the caller
+	f.SortFlags = false
+	o.declare(f)
+	err := f.Parse(args[1:])
+	if errors.Is(err, pflag.ErrHelp) {
+		fmt.Fprint(stdout, usage+"Flags:\n"+f.FlagUsagesWrapped(100)+footer)
+		return nil, errHelp
+	}
+	if err == nil {
+		err = fromEnvironment(f, env)
+	}
+	if err == nil && !o.version {
+		err = o.check(f.Args())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w; see sdm-master --help", err)
+	}
+	return o, nil
+}
+
+// sources are the flags that say where the servers are; one is given at most.
+var sources = []string{"routing-file", "rendezvous", "generate-routes"}
+
+// fromEnvironment sets flags that were not given from their twins. A source on
+// the command line is the only one that counts.
+func fromEnvironment(f *pflag.FlagSet, env []string) error {
+	sourced := slices.ContainsFunc(sources, f.Changed)
+	for _, e := range env {
+		name, value, _ := strings.Cut(e, "=")
+		name, ours := strings.CutPrefix(name, "SDM_")
+		flag := f.Lookup(strings.ToLower(strings.ReplaceAll(name, "_", "-")))
+		if !ours || flag == nil || flag.Changed || value == "" || flag.Name == "version" || sourced && slices.Contains(sources, flag.Name) {
+			continue
+		}
+		if err := f.Set(flag.Name, value); err != nil {
+			return fmt.Errorf("SDM_%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// check says what is wrong and what to type instead.
+func (o *options) check(rest []string) error {
+	given := 0
+	for _, source := range []bool{o.routingFile != "", o.rendezvous != "", len(o.hosts) > 0} {
+		if source {
+			given++
+		}
+	}
+	switch {
+	case len(rest) > 0:
+		return fmt.Errorf("%q is no flag (servers are started by the starter, not by the master)", rest[0])
+	case o.connect == "" && o.listen == "":
+		return errors.New("where is the front end? give --connect HOST:PORT, unix:PATH or stdio, or --listen PORT")
+	case o.connect != "" && o.listen != "":
+		return errors.New("--connect and --listen: give one of them")
+	case given > 1:
+		return errors.New("--routing-file, --rendezvous and --generate-routes exclude one another")
+	case o.heartbeat < 0 || o.heartbeat > 0 && o.silence < o.heartbeat:
+		return errors.New("--silence must not be shorter than --heartbeat, and neither be negative")
+	case o.servers < 0 || o.wait < 0 || o.connectWait <= 0:
+		return errors.New("--servers, --wait and --connect-wait must not be negative")
+	case len(o.hosts) > 0 && (o.port < 1 || o.port > 65535):
+		return errors.New("--generate-routes needs the servers' --port BASE, 1 to 65535")
+	}
+	if _, err := topology.ParseShape(o.tree, 1); err != nil {
+		return fmt.Errorf("--tree: %w", err)
+	}
+	if err := checkAddr(o.connect); err != nil && o.connect != "" {
+		return fmt.Errorf("--connect %s: %w", o.connect, err)
+	}
+	if _, _, err := net.SplitHostPort(o.door()); err != nil && o.listen != "" && !strings.HasPrefix(o.listen, "unix:") {
+		return fmt.Errorf("--listen %s: write [HOST:]PORT, or unix:PATH", o.listen)
+	}
+	return checkRendezvous(o.rendezvous)
+}
+
+// door is where we listen, in full.
+func (o *options) door() string {
+	if strings.Contains(o.listen, ":") {
+		return o.listen
+	}
+	return ":" + o.listen
+}
+
+func checkAddr(addr string) error {
+	if addr == stdio || strings.HasPrefix(addr, "unix:") {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(addr)
+	if err == nil && host == "" {
+		err = errors.New("which host")
+	}
+	if err != nil {
+		return fmt.Errorf("%w (write HOST:PORT, unix:PATH or stdio)", err)
+	}
+	return nil
+}
+
+// checkRendezvous refuses an address that would, unasked, be open to all
+// networks.
+func checkRendezvous(addr string) error {
+	if addr == "" {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(addr)
+	if err == nil && host == "" {
+		err = errors.New("which address")
+	}
+	if err != nil {
+		return fmt.Errorf("--rendezvous %s: %w (write HOST:PORT; 0.0.0.0:PORT is all networks)", addr, err)
+	}
+	return nil
+}
+
+// logger opens the log.
+func (o *options) logger(stderr io.Writer) (*slog.Logger, io.Closer, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
+		return nil, nil, fmt.Errorf("--log-level %q: give debug, info, warn or error", o.logLevel)
+	}
+	if o.log == "" {
+		return slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})), io.NopCloser(nil), nil
+	}
+	f, err := os.OpenFile(o.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--log: %w", err)
+	}
+	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level})), f, nil
+}

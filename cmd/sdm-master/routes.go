@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"sdm/launch/routefile"
+	"sdm/master"
+	"sdm/master/frontend/rpc"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/tree/overlay"
+)
+
+// routes finds the routing table: what the front end says goes before the flags.
+func (b *builder) routes(ctx context.Context, s rpc.Setup, wait time.Duration, note func(string)) (protocol.RouteTable, error) {
+	shape := b.o.tree
+	if s.Tree != "" {
+		shape = s.Tree
+	}
+	servers := b.o.servers
+	if s.Servers != 0 {
+		servers = s.Servers
+	}
+	table, err := b.table(ctx, s, servers, wait, note)
+	if err != nil {
+		return table, err
+	}
+	if table.Shape == "" || s.Tree != "" {
+		table.Shape = shape
+	}
+	if servers != 0 && table.Size != servers {
+		return table, fmt.Errorf("%d servers are wanted, and the routing table has %d", servers, table.Size)
+	}
+	return table, nil
+}
+
+func (b *builder) table(ctx context.Context, s rpc.Setup, servers int, wait time.Duration, note func(string)) (protocol.RouteTable, error) {
+	switch {
+	case s.Table != nil:
+		return completed(*s.Table), nil
+	case s.RoutingFile != "":
+		return readRoutes(s.RoutingFile)
+	case s.Rendezvous != "":
+		if err := b.listenAgain(s.Rendezvous); err != nil {
+			return protocol.RouteTable{}, err
+		}
+		return b.gather(ctx, servers, wait, note)
+	case b.o.routingFile != "":
+		return readRoutes(b.o.routingFile)
+	case b.door != nil:
+		return b.gather(ctx, servers, wait, note)
+	case len(b.o.hosts) > 0:
+		return master.GenerateRoutes(b.o.hosts, servers, b.o.port, ports, "")
+	}
+	return protocol.RouteTable{}, errNoRoutes
+}
+
+// completed fills in what a front end may leave out: the size, and the ranks
+// where each server has the one of its own number.
+func completed(t protocol.RouteTable) protocol.RouteTable {
+	if t.Size == 0 {
+		t.Size = len(t.Routes)
+	}
+	routes := append([]protocol.Route(nil), t.Routes...)
+	for _, r := range routes {
+		if !r.Ranks.IsEmpty() {
+			return t
+		}
+	}
+	for i, r := range routes {
+		routes[i].Ranks = rank.Of(rank.ID(r.Server))
+	}
+	t.Routes = routes
+	return t
+}
+
+func readRoutes(path string) (protocol.RouteTable, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return protocol.RouteTable{}, fmt.Errorf("routing file: %w", err)
+	}
+	defer f.Close()
+	table, err := routefile.Parse(f)
+	if err != nil {
+		return table, fmt.Errorf("routing file %s: %w", path, err)
+	}
+	return table, nil
+}
+
+// listenAgain opens the rendezvous that the front end names, in place of ours.
+func (b *builder) listenAgain(addr string) error {
+	if err := b.close(); err != nil {
+		return err
+	}
+	b.door, b.turn, b.gathered, b.come, b.refused = nil, nil, nil, nil, nil
+	return b.listen(addr)
+}
+
+// gather waits for the servers to register, and then turns late ones away.
+func (b *builder) gather(ctx context.Context, servers int, wait time.Duration, note func(string)) (protocol.RouteTable, error) {
+	switch {
+	case b.gathered != nil:
+		return *b.gathered, nil
+	case b.refused != nil:
+		return protocol.RouteTable{}, b.refused
+	}
+	if b.come == nil {
+		b.come = map[protocol.ServerID]overlay.Registration{}
+	}
+	g := master.Gathering{
+		Servers: servers, OwnJob: b.inOneLine(), Come: b.come,
+		Progress: func(have, want int) { note(fmt.Sprintf("%d of %d servers are there", have, want)) },
+	}
+	if b.inOneLine() {
+		g.CheckProgram = b.checkProgram
+	}
+	if wait > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, wait, fmt.Errorf("none came in %v", wait))
+		defer cancel()
+	}
+	table, err := g.Gather(ctx, b.door)
+	errors.As(err, &b.refused)
+	if err != nil {
+		return table, err
+	}
+	b.gathered = &table
+	turning, cancel := context.WithCancel(context.Background())
+	b.turn = cancel
+	b.turned.Go(func() { master.TurnAway(turning, b.door, table.Size) })
+	return table, nil
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"sdm/launch"
+	"sdm/launch/secret"
+	"sdm/master/frontend/rpc"
+	"sdm/protocol"
+	"sdm/tree/overlay"
+)
+
+// Exit statuses.
+const (
+	exitLost        = 1 // the front end has gone without quit
+	exitUsage       = 2
+	exitNoTree      = 4 // no front end, or no tree
+	exitInterrupted = 130
+)
+
+// stdio is the address of a front end that has started us.
+const stdio = "stdio"
+
+// closeWait bounds the end of a session whose front end has gone: what has not
+// ended by then is cut off, which servers take as a lost master.
+const closeWait = 15 * time.Second
+
+// program is a master that is about to run.
+type program struct {
+	o       *options
+	log     *slog.Logger
+	key     secret.Key
+	version string
+	builder *builder
+	say     func(string) // to the person
+}
+
+// run is the whole program; it gives the exit status.
+func run(args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	complain := func(err error, status int) int {
+		fmt.Fprintf(stderr, "sdm-master: %v\n", err)
+		return status
+	}
+	o, err := parse(args, env, stdout)
+	switch {
+	case errors.Is(err, errHelp):
+		return 0
+	case err != nil:
+		return complain(err, exitUsage)
+	case o.version:
+		fmt.Fprintf(stdout, "sdm-master %s, protocol %d\n", build(), protocol.Version)
+		return 0
+	}
+	log, logFile, err := o.logger(stderr)
+	if err != nil {
+		return complain(err, exitUsage)
+	}
+	defer logFile.Close()
+	p := &program{o: o, log: log, version: build()}
+	p.say = func(text string) { fmt.Fprintf(stderr, "sdm-master: %s\n", text) }
+	if err := p.prepare(env); err != nil {
+		return complain(err, exitUsage)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	status, err := p.serve(ctx, stdin, stdout)
+	if err != nil {
+		return complain(err, status)
+	}
+	return status
+}
+
+func (p *program) prepare(env []string) error {
+	var err error
+	if p.o.secretFile != "" {
+		p.key, err = secret.File(p.o.secretFile)
+	} else {
+		p.key, err = secret.User()
+	}
+	if err != nil {
+		return err
+	}
+	// A starter that says nonsense about us is no reason not to run: it matters
+	// only where the servers stand in one line with us.
+	own, err := launch.Identify(env)
+	if err != nil {
+		p.log.Warn("the starter's environment makes no sense", "err", err)
+	}
+	p.builder = &builder{
+		o: p.o, log: p.log, own: own, say: p.say, build: p.version,
+		key: overlay.Secret(p.key).ForSession(p.o.session),
+	}
+	return nil
+}
+
+// serve meets the front end and drives the session for it. The order of the end:
+// the front end, then the session with its servers and ranks, then we.
+func (p *program) serve(ctx context.Context, stdin io.Reader, stdout io.Writer) (status int, err error) {
+	if p.o.rendezvous != "" {
+		if err := p.builder.listen(p.o.rendezvous); err != nil {
+			return exitNoTree, err
+		}
+	}
+	defer p.builder.close()
+	options := rpc.Options{Secret: p.key[:], Plaintext: p.o.plaintext, Wait: p.o.connectWait, Build: p.version, Log: p.log}
+	conn, err := p.meet(ctx, options, stdin, stdout)
+	if err != nil {
+		return exitNoTree, err
+	}
+	served := rpc.Serve(ctx, conn, p.builder.open, options)
+	closing, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	ended := p.builder.end(closing)
+	switch {
+	case ctx.Err() != nil:
+		return exitInterrupted, errors.Join(errors.New("interrupted"), ended)
+	case served != nil && (p.builder.failed == nil || errors.Is(p.builder.failed, context.Canceled)):
+		return exitLost, errors.Join(served, ended) // the building was broken off because of that
+	case p.builder.failed != nil:
+		return exitNoTree, p.builder.failed
+	}
+	return 0, ended
+}
+
+func (p *program) meet(ctx context.Context, o rpc.Options, stdin io.Reader, stdout io.Writer) (*rpc.Conn, error) {
+	if p.o.connect == stdio {
+		return rpc.Stdio(stdin, stdout), nil
+	}
+	if p.o.listen != "" {
+		l, err := rpc.Listen(p.o.door(), o)
+		if err != nil {
+			return nil, fmt.Errorf("--listen: %w", err)
+		}
+		defer l.Close()
+		p.say(fmt.Sprintf("a front end is awaited at %s", l.Addr()))
+		return l.AcceptFrontEnd(ctx)
+	}
+	return rpc.Dial(ctx, p.o.connect, o)
+}
+
+// build names this build, for people who compare hosts.
+func build() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	text := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			text += " " + s.Value
+		}
+	}
+	return text
+}

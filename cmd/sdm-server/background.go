@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// giveUpStreams lets whoever started us go: a remote shell lasts as long as we
+// have its streams. It is called when the master knows us.
+func giveUpStreams() error {
+	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(null)
+	for fd := range 3 {
+		if err := unix.Dup3(null, fd, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// become takes over the environment and the working directory of a rank: a remote
+// shell, or a starter, gives its daemons little, and gdb is to find what the
+// person has set up for the job. What makes the rank a rank, and what is loaded
+// into it, stays its own; what is ours (SDM_*) stays ours.
+func become(pid int, own []string) error {
+	dir := filepath.Join("/proc", strconv.Itoa(pid))
+	b, err := os.ReadFile(filepath.Join(dir, "environ"))
+	if err != nil {
+		return fmt.Errorf("--like %d: %w", pid, err)
+	}
+	os.Clearenv()
+	for _, e := range adopted(strings.Split(string(b), "\x00"), own) {
+		name, value, _ := strings.Cut(e, "=")
+		if err := os.Setenv(name, value); err != nil {
+			return fmt.Errorf("--like %d: %w", pid, err)
+		}
+	}
+	if err := os.Chdir(filepath.Join(dir, "cwd")); err != nil {
+		return fmt.Errorf("--like %d: %w", pid, err)
+	}
+	return nil
+}
+
+// notAdopted are the variables, or their beginnings, that make a process a rank,
+// or load something into it.
+var notAdopted = []string{"LD_PRELOAD", "LD_AUDIT", "LD_DEBUG", "PMI_", "PMIX_", "PMI2_", "OMPI_", "ORTE_", "PRTE_", "MPIR_", "MPI_LOCAL", "SLURM_PROCID", "SDM_"}
+
+// adopted is a rank's environment for us.
+func adopted(ranks, own []string) []string {
+	var env []string
+	for _, e := range ranks {
+		name, _, ok := strings.Cut(e, "=")
+		if ok && name != "" && !slices.ContainsFunc(notAdopted, func(p string) bool { return strings.HasPrefix(name, p) }) {
+			env = append(env, e)
+		}
+	}
+	for _, e := range own {
+		if strings.HasPrefix(e, "SDM_") {
+			env = append(env, e)
+		}
+	}
+	return env
+}
+
+// placeOf gives our number by the name of our host in a list.
+func placeOf(list, host string) (int, error) {
+	short := func(h string) string { s, _, _ := strings.Cut(h, "."); return s }
+	hosts := strings.Split(list, ",")
+	if i := slices.Index(hosts, host); i >= 0 {
+		return i, nil
+	}
+	if i := slices.IndexFunc(hosts, func(h string) bool { return short(h) == short(host) }); i >= 0 {
+		return i, nil
+	}
+	return 0, fmt.Errorf("--nodes: this host, %s, is not one of %s (has the start tool started a server on a host without ranks?)", host, list)
+}

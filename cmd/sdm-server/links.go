@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sdm/cmd/internal/listen"
+	"sdm/launch/secret"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/server"
+	"sdm/tree"
+	"sdm/tree/overlay"
+)
+
+// greetWait bounds the greeting of a parent that is already at the other end.
+const greetWait = 30 * time.Second
+
+// unseenWait is how long a master may be missed without a word to the person:
+// more than it takes to start one beside the servers.
+const unseenWait = 5 * time.Second
+
+// links meets the parent in the chosen way.
+func (p *program) links(ctx context.Context) (server.Links, error) {
+	o := p.o
+	switch {
+	case o.linkFD >= 0:
+		return p.inheritedLink(ctx)
+	case o.stdio:
+		return p.stdioLink(ctx)
+	case o.listenFD >= 0:
+		return p.inheritedListener()
+	case o.rendezvous != "":
+		return p.rendezvous(ctx)
+	}
+	hosts := []string{o.listen}
+	if o.listen == "" {
+		hosts = listen.OwnHosts()
+	}
+	key, err := p.key()
+	if err != nil {
+		return server.Links{}, err
+	}
+	listener, err := listen.All(hosts, o.port, overlay.MaxPorts)
+	if err != nil {
+		return server.Links{}, err
+	}
+	return p.listening(listener, key)
+}
+
+func (p *program) inheritedLink(ctx context.Context) (server.Links, error) {
+	link, err := overlay.FromFile(os.NewFile(uintptr(p.o.linkFD), "descriptor "+strconv.Itoa(p.o.linkFD)), "fd "+strconv.Itoa(p.o.linkFD))
+	if err != nil {
+		return server.Links{}, err
+	}
+	return p.linked(ctx, link)
+}
+
+// stdioLink moves the link out of the way of everybody who writes to standard
+// output by habit.
+func (p *program) stdioLink(ctx context.Context) (server.Links, error) {
+	in, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return server.Links{}, fmt.Errorf("standard input: %w", err)
+	}
+	out, err := unix.FcntlInt(1, unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return server.Links{}, fmt.Errorf("standard output: %w", err)
+	}
+	null, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err == nil {
+		err = errors.Join(unix.Dup3(null, 0, 0), unix.Close(null), unix.Dup3(2, 1, 0))
+	}
+	if err != nil {
+		return server.Links{}, err
+	}
+	link, err := overlay.FromPipes(os.NewFile(uintptr(in), "standard input"), os.NewFile(uintptr(out), "standard output"), "stdio")
+	if err != nil {
+		return server.Links{}, err
+	}
+	return p.linked(ctx, link)
+}
+
+// linked answers the greeting of the parent at the other end. Without a secret
+// there can be no children.
+func (p *program) linked(ctx context.Context, link overlay.Link) (server.Links, error) {
+	links := server.Links{Self: p.self, Parent: link}
+	if p.o.secretFile != "" {
+		key, err := p.key()
+		if err != nil {
+			return server.Links{}, errors.Join(err, link.Close())
+		}
+		links.Dial = p.dial(key)
+	}
+	ctx, cancel := context.WithTimeout(ctx, greetWait)
+	defer cancel()
+	if _, err := overlay.Answer(ctx, link, p.self.Identity()); err != nil {
+		return server.Links{}, fmt.Errorf("the parent at %s: %w", link.Peer(), err)
+	}
+	return links, nil
+}
+
+func (p *program) inheritedListener() (server.Links, error) {
+	pipe := os.NewFile(uintptr(p.o.secretFD), "secret")
+	key, err := secret.Read(pipe)
+	if err != nil {
+		return server.Links{}, err
+	}
+	file := os.NewFile(uintptr(p.o.listenFD), "listener")
+	listener, err := net.FileListener(file)
+	file.Close()
+	if err != nil {
+		return server.Links{}, fmt.Errorf("--listen-fd %d: %w", p.o.listenFD, err)
+	}
+	links, err := p.listening(listener, overlay.Secret(key))
+	if err != nil {
+		return server.Links{}, err
+	}
+	links.ConnectWait = p.o.attended()
+	gone := make(chan struct{})
+	links.Gone = gone
+	// Ends with the pipe, which our starter holds, or with us.
+	go func() {
+		defer close(gone)
+		io.Copy(io.Discard, pipe)
+	}()
+	return links, nil
+}
+
+// rendezvous listens where the master can reach us and tells it so.
+func (p *program) rendezvous(ctx context.Context) (server.Links, error) {
+	key, err := p.key()
+	if err != nil {
+		return server.Links{}, err
+	}
+	hosts := []string{p.o.listen}
+	if p.o.listen == "" {
+		if hosts, err = listen.Towards(p.meetingPlaces()...); err != nil {
+			return server.Links{}, fmt.Errorf("--rendezvous %s: %w", p.o.rendezvous, err)
+		}
+	}
+	listener, err := listen.All(hosts, 0, 1)
+	if err != nil {
+		return server.Links{}, err
+	}
+	links, err := p.listening(listener, key)
+	if err != nil {
+		return server.Links{}, err
+	}
+	r := overlay.Registration{
+		Server: p.cfg.ID, Size: p.number.Size, Host: p.cfg.Host, PID: os.Getpid(),
+		Addrs: listen.Addrs(listener), Program: p.self.Identity().Program, Build: build(), Slot: p.slotProgram(),
+	}
+	if p.node != nil {
+		r.Ranks = p.node.ranks
+	}
+	if p.cfg.Existing != nil {
+		for rk := range p.cfg.Existing {
+			r.Ranks = r.Ranks.Union(rank.Of(rk))
+		}
+		r.Size = p.jobSize
+	}
+	links.Registration, p.cfg.ID, err = p.register(ctx, key, r)
+	p.self.Number(p.cfg.ID)
+	if err != nil {
+		links.Listener.Close()
+		return server.Links{}, err
+	}
+	links.ConnectWait = p.o.attended() // the others may be in a queue; the master is there
+	return links, nil
+}
+
+// register tells the master that we are there. A master that is not there may
+// come later, but the person must see what the server waits for.
+func (p *program) register(ctx context.Context, key overlay.Secret, r overlay.Registration) (overlay.Link, protocol.ServerID, error) {
+	if p.o.connectWait > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, p.o.connectWait)
+		defer cancel()
+	}
+	began, said := time.Now(), false
+	link, number, err := overlay.Register(ctx, p.meetingPlaces(), key, r, func(err error) {
+		if !said && time.Since(began) > unseenWait {
+			said = true
+			p.log.Warn("no master yet, still trying", "server", r.Server, "rendezvous", p.o.rendezvous, "err", err)
+		}
+	})
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = fmt.Errorf("%w (nobody there in %v: start the master first, or give a longer --connect-wait)", err, p.o.connectWait)
+	}
+	return link, number, err
+}
+
+// meetingPlaces are the addresses of the master, best first.
+func (p *program) meetingPlaces() []string { return strings.Split(p.o.rendezvous, ",") }
+
+// slotProgram is what a starter gave us to run.
+func (p *program) slotProgram() string {
+	if len(p.o.program) == 0 {
+		return ""
+	}
+	return p.o.program[0]
+}
+
+func (p *program) listening(listener net.Listener, key overlay.Secret) (server.Links, error) {
+	l, err := overlay.FromListener(listener, key, p.self.Identity)
+	if err != nil {
+		return server.Links{}, err
+	}
+	p.log.Info("listening", "address", l.Addr(), "server", p.cfg.ID)
+	return server.Links{Self: p.self, Listener: l, Dial: p.dial(key), ConnectWait: p.o.connectWait}, nil
+}
+
+func (p *program) dial(key overlay.Secret) func(context.Context, tree.NodeID, protocol.Route) (overlay.Link, error) {
+	return func(ctx context.Context, child tree.NodeID, r protocol.Route) (overlay.Link, error) {
+		link, _, err := overlay.Dial(ctx, r.Addrs, r.Ports, key, p.self.Identity(), child)
+		return link, err
+	}
+}
+
+// key is the secret of this session, derived from the user's own.
+func (p *program) key() (overlay.Secret, error) {
+	var key secret.Key
+	var err error
+	if p.o.secretFile != "" {
+		key, err = secret.File(p.o.secretFile)
+	} else {
+		key, err = secret.User()
+	}
+	return overlay.Secret(key).ForSession(p.o.session), err
+}

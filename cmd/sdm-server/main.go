@@ -1,0 +1,16 @@
+// Command sdm-server is one server of the tree: it debugs the ranks of its host.
+// People do not start it; sdm, a starter or a batch system does.
+package main
+
+import (
+	"os"
+
+	"sdm/cmd/internal/processors"
+	"sdm/launch/local"
+)
+
+func main() {
+	local.ShimMain(os.Args)
+	processors.Limit()
+	os.Exit(run(os.Args, os.Environ(), backends))
+}

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"sdm/backend/gdb"
+	"sdm/protocol"
+)
+
+// options are the flags as given; see declare for what they mean.
+type options struct {
+	server, size                   int
+	nodes                          string
+	attach, jobid                  string
+	background                     bool
+	like                           int
+	host, session                  string
+	linkFD, listenFD, secretFD     int
+	rendezvous, listen, secretFile string
+	port                           int
+	stdio, perNode                 bool
+	backend                        string
+	gdb                            string
+	gdbArgs                        []string
+	ranksPerGDB                    string
+	eagerSymbols                   bool
+	output                         string
+	linger, connectWait            time.Duration
+	lost                           string
+	log, logLevel                  string
+	version                        bool
+	stage, stageHash, staged       string
+
+	program []string // what follows the flags
+}
+
+// modes are the ways to meet the parent; exactly one is chosen.
+var modes = []string{"link-fd", "listen-fd", "rendezvous", "port", "stdio"}
+
+const usage = `sdm-server is one server of sdm: it starts ranks, debugs them and passes on what
+they say. People do not start it; sdm, a starter (mpirun, srun) or a batch system does.
+
+  sdm-server --link-fd N                                the parent is at the other end of descriptor N
+  sdm-server --listen-fd N --secret-fd M                parents dial the listening descriptor N
+  sdm-server --rendezvous HOST:PORT [-- PROGRAM ARG...] register with a master, then wait for the parent
+  sdm-server --port BASE [-- PROGRAM ARG...]            wait for the parent at the first free port from BASE
+  sdm-server --stdio                                    the parent is at standard input and output
+
+With PROGRAM it stands in for a rank that the starter wanted to start: it starts the
+program under control, keeps the slot until the session ends, and exits as it did.
+
+`
+
+const footer = `
+Each flag has a twin in the environment: --connect-wait is SDM_CONNECT_WAIT. A flag goes
+before its twin. Secrets are never given by flag or environment, only the names of their files.
+`
+
+func (o *options) declare(f *pflag.FlagSet) {
+	f.IntVar(&o.server, "server", -1, "number of this server, from 0 (default: the rank that the starter gave: OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK, SLURM_PROCID)")
+	f.StringVar(&o.nodes, "nodes", "", "`HOSTS` with a server, in order: the number is the place of this host among them")
+	f.StringVar(&o.attach, "attach", "", "`PID,PID...` of ranks on this host that run already: they are attached to, none is started")
+	f.StringVar(&o.jobid, "jobid", "", "`ID` of a running job: the same for its ranks on this host (their PMIX_NAMESPACE, PMI_JOBID, or Slurm's JOB.STEP)")
+	f.BoolVar(&o.background, "background", false, "give up the standard streams when the master knows us")
+	f.IntVar(&o.like, "like", 0, "take over environment and directory of a process `PID`, without what makes it a rank")
+	f.IntVar(&o.size, "size", 0, "servers in the session (default: as the starter says)")
+	f.StringVar(&o.host, "host", "", "name of this host for people (default: its own)")
+	f.StringVar(&o.session, "session", "", "name of the session; neighbours of another one are refused")
+	f.IntVar(&o.linkFD, "link-fd", -1, "descriptor of a socket to the parent")
+	f.IntVar(&o.listenFD, "listen-fd", -1, "descriptor of a listening socket")
+	f.IntVar(&o.secretFD, "secret-fd", -1, "descriptor that gives the secret, 32 bytes; its end means that our starter has gone")
+	f.StringVar(&o.rendezvous, "rendezvous", "", "`HOST:PORT` where a master takes registrations; several with commas, best first")
+	f.BoolVar(&o.perNode, "per-node", false, "with --rendezvous in the slots of a starter: one server for each node; the other slots hold their ranks for it")
+	f.IntVar(&o.port, "port", 0, "first port to listen on; up to 1000 following ones are tried")
+	f.BoolVar(&o.stdio, "stdio", false, "the parent is at standard input and output")
+	f.StringVar(&o.listen, "listen", "", "`HOST` or address to listen on (default: this host's own and the loopback, or the one that reaches the master)")
+	f.StringVar(&o.secretFile, "secret-file", "", "`PATH` of the secret (default: ~/.config/sdm/secret)")
+	f.StringVar(&o.backend, "backend", "gdb", "engine: gdb, or sim for simulated ranks")
+	f.StringVar(&o.gdb, "gdb", "", "`PATH` of gdb (default: gdb in PATH)")
+	f.StringArrayVar(&o.gdbArgs, "gdb-arg", nil, "further argument for gdb; may repeat")
+	f.StringVar(&o.ranksPerGDB, "ranks-per-gdb", "auto", "`number` of ranks that share a gdb, or auto: up to 8 where there are many")
+	f.BoolVar(&o.eagerSymbols, "eager-symbols", false, "read separate debug files of libraries, too")
+	f.StringVar(&o.output, "output", "console", "who gets what the ranks write: console, or starter")
+	f.DurationVar(&o.linger, "linger", 0, "how long to wait for another master when it is lost, before the session is over for the ranks that we started")
+	f.StringVar(&o.lost, "when-lost", "kill", "what then becomes of them: kill, or detach (they run on)")
+	f.DurationVar(&o.connectWait, "connect-wait", defaultConnectWait, "how long to wait for a master or parent server that does not show; 0 is for ever")
+	f.StringVar(&o.stage, "stage", "", "`directory` in node-local storage from which to run a copy of this program")
+	f.StringVar(&o.stageHash, "stage-hash", "", "SHA-256 that the copy must have")
+	f.StringVar(&o.staged, "staged", "", "path of the copy that we are")
+	f.StringVar(&o.log, "log", "", "`FILE` to log to (default: standard error)")
+	f.StringVar(&o.logLevel, "log-level", "warn", "debug, info, warn or error")
+	f.BoolVar(&o.version, "version", false, "say the version and exit")
+}
+
+// defaultConnectWait is how long a server waits for somebody to come. Nodes of a job
+// start within minutes of one another; and a job whose master never comes, or has
+// been given another port, must not hold its nodes until its time is over. Who
+// starts the master later says so.
+const defaultConnectWait = 10 * time.Minute
+
+// attended is ConnectWait where we shall see whether those who want us are gone: no
+// limit, unless one was asked for.
+func (o *options) attended() time.Duration {
+	if o.connectWait == defaultConnectWait {
+		return 0
+	}
+	return o.connectWait
+}
+
+// errHelp tells that the help text has been asked for and given.
+var errHelp = errors.New("help")
+
+// parse reads the command line, then the environment for what it does not say.
+func parse(args, env []string, stdout io.Writer) (*options, error) {
+	o := &options{}
+	f := pflag.NewFlagSet("sdm-server", pflag.ContinueOnError)
+	f.SetOutput(io.Discard) // one line is printed by the caller
+	f.SortFlags = false
+	f.SetInterspersed(false)
+	o.declare(f)
+	err := f.Parse(args[1:])
+	if errors.Is(err, pflag.ErrHelp) {
+		fmt.Fprint(stdout, usage+"Flags:\n"+f.FlagUsagesWrapped(100)+footer)
+		return nil, errHelp
+	}
+	if err == nil {
+		err = fromEnvironment(f, env)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w; see sdm-server --help", err)
+	}
+	o.program = f.Args()
+	if o.version {
+		return o, nil
+	}
+	return o, o.check(f)
+}
+
+// fromEnvironment sets flags from their twins. A mode on the command line is the
+// only one that counts.
+func fromEnvironment(f *pflag.FlagSet, env []string) error {
+	moded := false
+	for _, m := range modes {
+		moded = moded || f.Changed(m)
+	}
+	twins := map[string]*pflag.Flag{}
+	f.VisitAll(func(flag *pflag.Flag) {
+		isMode := strings.Contains(" "+strings.Join(modes, " ")+" ", " "+flag.Name+" ")
+		if !flag.Changed && !(moded && isMode) && flag.Name != "version" {
+			twins["SDM_"+strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))] = flag
+		}
+	})
+	for _, e := range env {
+		name, value, _ := strings.Cut(e, "=")
+		flag := twins[name]
+		if flag == nil || value == "" {
+			continue
+		}
+		if err := f.Set(flag.Name, value); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (o *options) check(f *pflag.FlagSet) error {
+	var chosen []string
+	for _, m := range modes {
+		if f.Changed(m) {
+			chosen = append(chosen, "--"+m)
+		}
+	}
+	_, badShare := gdb.ParseShare(o.ranksPerGDB)
+	switch {
+	case len(chosen) == 0:
+		return errors.New("how is the parent to be met? give one of --link-fd, --listen-fd, --rendezvous, --port, --stdio; see sdm-server --help")
+	case len(chosen) > 1:
+		return fmt.Errorf("%s: give only one of them", strings.Join(chosen, " and "))
+	case o.perNode && o.rendezvous == "":
+		return errors.New("--per-node needs --rendezvous: the master numbers the nodes")
+	case o.perNode && o.session == "":
+		return errors.New("--per-node needs --session NAME: the slots of a node meet by it")
+	case o.attach != "" && o.jobid != "":
+		return errors.New("--attach and --jobid: give only one of them")
+	case (o.attach != "" || o.jobid != "") && (o.rendezvous == "" || len(o.program) > 0):
+		return errors.New("--attach and --jobid go with --rendezvous, and without a program: the ranks run already")
+	case o.listenFD >= 0 && o.secretFD < 0:
+		return errors.New("--listen-fd needs --secret-fd")
+	case f.Changed("port") && (o.port < 1 || o.port > 65535):
+		return fmt.Errorf("--port %d is not from 1 to 65535", o.port)
+	case badShare != nil:
+		return fmt.Errorf("--ranks-per-gdb %w", badShare)
+	case o.output != "console" && o.output != "starter":
+		return fmt.Errorf("--output %q: give console or starter", o.output)
+	case o.output == "starter" && o.stdio:
+		return errors.New("--output starter: standard output is the link (--stdio)")
+	case o.lost != "kill" && o.lost != "detach":
+		return fmt.Errorf("--when-lost %q: give kill or detach", o.lost)
+	case o.linger < 0 || o.connectWait < 0:
+		return errors.New("--linger and --connect-wait cannot be negative")
+	}
+	return nil
+}
+
+// slot is the program that the starter wanted, nil if none was given.
+func (o *options) slot() *protocol.Job {
+	if len(o.program) == 0 {
+		return nil
+	}
+	return &protocol.Job{Program: o.program[0], Args: o.program[1:]}
+}
+
+// ownDescriptors are those that ranks must not get.
+func (o *options) ownDescriptors() []int { return []int{o.linkFD, o.listenFD, o.secretFD} }
+
+// logger opens the log.
+func (o *options) logger() (*slog.Logger, io.Closer, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
+		return nil, nil, fmt.Errorf("--log-level %q: give debug, info, warn or error", o.logLevel)
+	}
+	out := os.Stderr
+	var file io.Closer = io.NopCloser(nil)
+	if o.log != "" {
+		f, err := os.OpenFile(o.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--log: %w", err)
+		}
+		out, file = f, f
+	}
+	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: level})), file, nil
+}

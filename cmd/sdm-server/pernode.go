@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sdm/launch"
+	"sdm/launch/local"
+	"sdm/protocol/rank"
+)
+
+// neighbourWait is how long the server of a node waits for the other slots of it:
+// starters start them at about the same time. The master tells who is missing.
+const neighbourWait = 20 * time.Second
+
+// node is our place among the slots of our node.
+type node struct {
+	guests []*local.Guest // if we are its server
+	ranks  rank.Set       // ours and theirs
+}
+
+// joinNode finds out whether we are the server of our node (--per-node). If not,
+// it stands in for it, and gives the status to exit with.
+func (p *program) joinNode(ctx context.Context) (standIn bool, status int, err error) {
+	own := rank.ID(p.number.Number)
+	p.cfg.SlotRank = own
+	p.node = &node{ranks: rank.Of(own)}
+	if p.number.LocalSize == launch.Unknown || p.number.LocalSize < 2 {
+		return false, 0, nil
+	}
+	host, conn, err := local.JoinNode(ctx, p.o.session)
+	if err != nil {
+		return false, 0, err
+	}
+	if conn != nil {
+		s := &local.StandIn{Rank: own, Env: p.env, Forker: p.cfg.Forker, Conn: conn, Ending: p.ending, Signals: p.cfg.Signals}
+		if p.cfg.Slot != nil {
+			s.Program, s.Args = p.cfg.Slot.Program, p.cfg.Slot.Args
+		}
+		return true, s.Run(), nil
+	}
+	p.gatherNode(ctx, host)
+	p.o.unstage() // all are there
+	return false, 0, nil
+}
+
+// gatherNode waits for the others.
+func (p *program) gatherNode(ctx context.Context, host *local.NodeHost) {
+	defer host.Close()
+	ctx, cancel := context.WithTimeout(ctx, neighbourWait)
+	defer cancel()
+	want := p.number.LocalSize - 1
+	p.node.guests = host.Gather(ctx, want, func(text string) {
+		select {
+		case p.ending <- text:
+		default: // it has been said
+		}
+	})
+	p.cfg.Guests = map[rank.ID]*local.Guest{}
+	for _, g := range p.node.guests {
+		p.cfg.Guests[g.Rank] = g
+		p.node.ranks = p.node.ranks.Union(rank.Of(g.Rank))
+	}
+	if have := len(p.node.guests); have < want {
+		p.log.Warn(fmt.Sprintf("only %d of the %d other slots of this node have come in %v", have, want, neighbourWait), "host", p.cfg.Host)
+	}
+}
+
+// dismiss lets the others go; they end as their ranks did.
+func (n *node) dismiss() {
+	if n == nil {
+		return
+	}
+	for _, g := range n.guests {
+		g.Dismiss()
+	}
+}

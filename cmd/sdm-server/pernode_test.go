@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"sdm/master"
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/tree/overlay"
+)
+
+// noting remembers which process has registered.
+type noting struct {
+	*overlay.RendezvousListener
+	pid int
+}
+
+func (n *noting) Accept(ctx context.Context) (overlay.Registration, func(overlay.Verdict), error) {
+	r, answer, err := n.RendezvousListener.Accept(ctx)
+	n.pid = r.PID
+	return r, answer, err
+}
+
+// startNode starts n slots of one node, each with a program, and builds the tree
+// of the one server that they have. host is its process.
+func startNode(t *testing.T, n int, program func(i int) []string) (slots []*slot, d *debugging, host int) {
+	t.Helper()
+	path, key := secretFile(t)
+	door, err := overlay.ListenRendezvous("127.0.0.1:0", 1, key, overlay.Identity{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer door.Close()
+	at := &noting{RendezvousListener: door}
+	t.Setenv("MPI_LOCALNRANKS", fmt.Sprint(n))
+	for i := range n {
+		args := []string{"--per-node", "--rendezvous", door.Addr(), "--session", "s", "--secret-file", path}
+		slots = append(slots, startSlot(t, i, n, append(args, program(i)...)...))
+	}
+	table, err := master.Gathering{}.Gather(soon(t), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(table.Routes) != 1 || table.Routes[0].Ranks.Len() != n {
+		t.Fatalf("routes %+v", table.Routes)
+	}
+	return slots, newDebugging(t, dialer(key, overlay.Identity{Session: "s"}), table.Routes, n), at.pid
+}
+
+func TestSlotsOfANodeHaveOneServer(t *testing.T) {
+	slots, d, _ := startNode(t, 4, func(i int) []string {
+		return []string{"--", "sh", "-c", fmt.Sprintf("read line; echo rank $SDM_RANK $PMI_RANK $NEW $line; echo loud >&2; exit %d", i)}
+	})
+	d.do("launch", protocol.Args{Job: &protocol.Job{Env: []protocol.EnvDirective{{Op: "set", Name: "NEW", Value: "v"}}, Stdin: rank.Of(2)}, Limit: -1})
+	d.do("continue", protocol.Args{})
+	if _, err := d.Do(soon(t), session.Call{Command: "send", Ranks: "2", Args: protocol.Args{Data: []byte("typed\n")}}); err != nil {
+		t.Fatal(err)
+	}
+	d.ended(4)
+	for i := range 4 {
+		typed := ""
+		if i == 2 {
+			typed = " typed"
+		}
+		if want := fmt.Sprintf("rank %d %d v%s\n", i, i, typed); !strings.Contains(d.output(), want) {
+			t.Errorf("%q is not in %q", want, d.output())
+		}
+		if !alive(slots[i].Process.Pid) {
+			t.Errorf("slot %d has ended before the session", i)
+		}
+	}
+	if err := d.close(); err != nil {
+		t.Error(err)
+	}
+	for i, s := range slots {
+		if got := s.status(t); got != i {
+			t.Errorf("slot %d ended with %d", i, got)
+		}
+	}
+}
+
+func TestProgramOfTheSessionInTheSlotsOfANode(t *testing.T) {
+	slots, d, _ := startNode(t, 2, func(int) []string { return nil })
+	d.do("launch", protocol.Args{Job: &protocol.Job{Program: "sh", Args: []string{"-c", "echo here $PMI_RANK"}}, Limit: -1})
+	d.do("continue", protocol.Args{})
+	d.ended(2)
+	if got := d.output(); got != "here 0\nhere 1\n" && got != "here 1\nhere 0\n" {
+		t.Errorf("output %q", got)
+	}
+	if err := d.close(); err != nil {
+		t.Error(err)
+	}
+	for _, s := range slots {
+		if got := s.status(t); got != 0 {
+			t.Errorf("status %d", got)
+		}
+	}
+}
+
+// A program that cannot be started says so from its own slot.
+func TestProgramThatIsNotInTheSlot(t *testing.T) {
+	_, d, _ := startNode(t, 2, func(int) []string { return []string{"--", "/no/such/program"} })
+	d.refused("launch", protocol.Args{Job: &protocol.Job{}, Limit: -1}, "no such program")
+}
+
+func TestSignalsReachTheRankOfTheirSlot(t *testing.T) {
+	slots, d, _ := startNode(t, 3, func(int) []string {
+		return []string{"--", "sh", "-c", "trap 'echo signalled; exit 5' USR1; echo ready; while :; do sleep 0.05; done"}
+	})
+	d.do("launch", protocol.Args{Job: &protocol.Job{}, Limit: -1})
+	d.do("continue", protocol.Args{})
+	d.until("all are ready", func(session.Event) bool { return strings.Count(d.output(), "ready\n") == 3 })
+	for _, s := range slots {
+		s.Process.Signal(syscall.SIGUSR1)
+	}
+	d.ended(3)
+	if got := strings.Count(d.output(), "signalled\n"); got != 3 {
+		t.Errorf("output %q", d.output())
+	}
+	d.close()
+	for _, s := range slots {
+		if got := s.status(t); got != 5 {
+			t.Errorf("status %d", got)
+		}
+	}
+}
+
+// TestStarterEndsTheJobByAnySlot sends the signal to one slot: the server of the
+// node or not, the session is told.
+func TestStarterEndsTheJobByAnySlot(t *testing.T) {
+	for i := range 2 {
+		slots, d, _ := startNode(t, 2, func(int) []string { return []string{"--", "sleep", "1000"} })
+		d.do("launch", protocol.Args{Job: &protocol.Job{}, Limit: -1})
+		slots[i].Process.Signal(syscall.SIGTERM)
+		d.ended(2)
+		if !strings.Contains(d.String(), "the starter is ending the job (SIGTERM)") {
+			t.Errorf("no note:\n%s", d)
+		}
+		for _, s := range slots {
+			if got := s.status(t); got != 128+int(syscall.SIGKILL) {
+				t.Errorf("status %d", got)
+			}
+		}
+		gone(t, d.pids()...)
+	}
+}
+
+// TestSlotsAreKilled kills one slot: when it is the server all end, and when it
+// stands in, its rank does.
+func TestSlotsAreKilled(t *testing.T) {
+	slots, d, pid := startNode(t, 3, func(int) []string { return []string{"--", "sleep", "1000"} })
+	d.do("launch", protocol.Args{Job: &protocol.Job{}, Limit: -1})
+	d.do("continue", protocol.Args{})
+	host := slices.IndexFunc(slots, func(s *slot) bool { return s.Process.Pid == pid })
+	standIn := (host + 1) % 3
+	slots[standIn].Process.Kill()
+	d.ended(1)
+	if !strings.Contains(d.String(), "SIGKILL") {
+		t.Errorf("seen:\n%s", d)
+	}
+	slots[host].Process.Kill()
+	if got := slots[(host+2)%3].status(t); got != 128+int(syscall.SIGKILL) {
+		t.Errorf("status %d", got)
+	}
+	gone(t, d.pids()...)
+}

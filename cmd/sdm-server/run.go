@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime/debug"
+
+	"golang.org/x/sys/unix"
+
+	"sdm/backend"
+	"sdm/launch"
+	"sdm/launch/local"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/server"
+	"sdm/tree"
+	"sdm/tree/overlay"
+)
+
+// Exit statuses besides that of a slot's rank.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+	exitNoTree = 4 // nobody came, or the master refused us
+)
+
+// run is the whole program; it gives the exit status.
+func run(args, env []string, engines map[string]engine) int {
+	o, err := parse(args, env, os.Stdout)
+	switch {
+	case errors.Is(err, errHelp):
+		return 0
+	case err != nil:
+		return complain(err, exitUsage)
+	case o.version:
+		fmt.Printf("sdm-server %s, protocol %d\n", build(), protocol.Version)
+		return 0
+	}
+	o.runStaged(args, env)
+	p, err := prepare(o, env, engines)
+	if err != nil {
+		return complain(err, exitUsage)
+	}
+	defer p.logFile.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	stop := p.listenToSignals(cancel)
+	defer stop()
+	defer o.unstage()
+	return p.serve(ctx)
+}
+
+func complain(err error, status int) int {
+	fmt.Fprintf(os.Stderr, "sdm-server: %v\n", err)
+	return status
+}
+
+// program is a server that is about to run.
+type program struct {
+	jobSize int // of the job of Existing
+	o       *options
+	log     *slog.Logger
+	logFile io.Closer
+	cfg     server.Config
+	self    *server.Self
+	number  launch.Identity
+	ending  chan string // words about the end that the starter has announced
+	env     []string
+	node    *node // nil: we stand for ourselves
+}
+
+func prepare(o *options, env []string, engines map[string]engine) (*program, error) {
+	inherited, err := local.Inherited(o.ownDescriptors()...) // before we open anything
+	if err != nil {
+		return nil, err
+	}
+	engine, ok := engines[o.backend]
+	if !ok {
+		return nil, fmt.Errorf("--backend %q: give gdb or sim", o.backend)
+	}
+	if o.like > 0 {
+		if err := become(o.like, env); err != nil {
+			return nil, err
+		}
+		env = os.Environ()
+	}
+	p := &program{o: o, env: env}
+	if p.log, p.logFile, err = o.logger(); err != nil {
+		return nil, err
+	}
+	if p.number, err = o.identify(env); err != nil {
+		return nil, err
+	}
+	if o.host == "" {
+		o.host, _ = os.Hostname()
+	}
+	p.cfg = server.Config{
+		ID: protocol.ServerID(p.number.Number), Host: o.host, Slot: o.slot(), Through: o.output == "starter",
+		Linger: o.linger, LetRun: o.lost == "detach", Log: p.log, NewBackend: func(k backend.Sink) (backend.Backend, error) { return engine.open(o, k) },
+		SlotRank: rank.ID(max(p.number.Number, 0)), LetGo: o.letGo, SimulatedPID: engine.simulatedPID,
+	}
+	if err := p.findExisting(); err != nil {
+		return nil, err
+	}
+	if engine.simulatedPID == nil {
+		p.cfg.Forker = local.NewForker(inherited...)
+	}
+	path, _ := os.Executable()
+	p.self = server.NewSelf(overlay.Identity{
+		Node: tree.NodeID(p.number.Number) + 1, Session: o.session, Size: p.number.Size,
+		Host: o.host, Program: path, Build: build(),
+	})
+	return p, nil
+}
+
+// identify says which server we are: a flag, else the starter's environment.
+func (o *options) identify(env []string) (launch.Identity, error) {
+	id, err := launch.Identify(env)
+	switch {
+	case o.server >= 0:
+		id.Number, err = o.server, nil
+	case o.nodes != "":
+		host, _ := os.Hostname()
+		id.Number, err = placeOf(o.nodes, host)
+	}
+	if err == nil && id.Number == launch.Unknown {
+		err = errors.New("which server is this? give --server I, or start it by a starter that numbers its processes")
+	}
+	if o.size > 0 {
+		id.Size = o.size
+	}
+	id.Size = max(id.Size, 0)
+	return id, err
+}
+
+// letGo tells our starter that it need not wait for us any longer; see
+// local.LetGo.
+func (o *options) letGo() {
+	if o.linkFD < 0 && o.listenFD < 0 {
+		return
+	}
+	fmt.Fprint(os.Stderr, local.LetGo)
+	null, err := unix.Open(os.DevNull, unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err == nil {
+		unix.Dup3(null, 2, 0)
+		unix.Close(null)
+	}
+}
+
+// serve meets the parent and lives as a server.
+func (p *program) serve(ctx context.Context) int {
+	links, standIn, status, err := p.place(ctx)
+	switch {
+	case standIn:
+		return status
+	case err != nil:
+		if p.cfg.Forker != nil {
+			p.cfg.Forker.Close()
+		}
+		p.node.dismiss()
+		return complain(err, exitNoTree)
+	}
+	defer p.node.dismiss()
+	if p.o.background {
+		if err := giveUpStreams(); err != nil {
+			p.log.Warn("the standard streams stay open", "err", err)
+		}
+	}
+	status, err = server.Run(ctx, p.cfg, links)
+	switch {
+	case errors.Is(err, server.ErrNoParent):
+		return complain(err, exitNoTree)
+	case err != nil && !errors.Is(err, context.Canceled):
+		return complain(err, exitFailed)
+	}
+	return status
+}
+
+// place finds our place in the tree, or in the slot of a rank whose server is
+// another one.
+func (p *program) place(ctx context.Context) (links server.Links, standIn bool, status int, err error) {
+	if p.o.perNode {
+		if standIn, status, err = p.joinNode(ctx); standIn || err != nil {
+			return links, standIn, status, err
+		}
+	}
+	links, err = p.meet(ctx)
+	return links, false, 0, err
+}
+
+// build names this build, for people who compare hosts.
+func build() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	text := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			text += " " + s.Value
+		}
+	}
+	return text
+}

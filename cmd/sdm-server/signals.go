@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"sdm/server"
+)
+
+// listenToSignals begins to translate signals for the server, until the function
+// that it gives is called. Its goroutine ends then.
+//
+//	SIGTERM, SIGINT, SIGHUP  the starter ends the job: it is told, and the server
+//	                         ends soon; a second one ends it at once
+//	SIGUSR1, SIGUSR2         meant for the rank whose place we hold
+//	SIGPIPE                  nothing: our starter has closed standard error
+func (p *program) listenToSignals(cancel context.CancelFunc) (stop func()) {
+	signals := make(chan os.Signal, 8)
+	ending, forward := make(chan string, 1), make(chan syscall.Signal, 8)
+	p.ending, p.cfg.Ending, p.cfg.Signals = ending, ending, forward
+	// Caught and not ignored: what is ignored stays so in the ranks.
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGPIPE)
+	var group sync.WaitGroup
+	group.Go(func() {
+		told := false
+		for s := range signals {
+			sig := s.(syscall.Signal)
+			switch {
+			case sig == syscall.SIGPIPE:
+			case sig == syscall.SIGUSR1 || sig == syscall.SIGUSR2:
+				select {
+				case forward <- sig:
+				default: // signals are merged when nobody looks
+				}
+			case told:
+				cancel()
+			default:
+				told = true
+				ending <- "the starter is ending the job (" + unix.SignalName(sig) + ")"
+			}
+		}
+	})
+	return func() {
+		signal.Stop(signals)
+		close(signals)
+		group.Wait()
+	}
+}
+
+// meet meets the parent, unless the starter ends the job before: as long as the
+// server does not run, nobody else hears of that. Its goroutine ends with it.
+func (p *program) meet(ctx context.Context) (server.Links, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var group sync.WaitGroup
+	var end string
+	group.Go(func() {
+		select {
+		case end = <-p.ending:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	links, err := p.links(ctx)
+	cancel()
+	group.Wait()
+	switch {
+	case end == "":
+	case err != nil:
+		err = errors.New(end)
+	default:
+		p.ending <- end // the parent came just before: the server says it and ends
+	}
+	return links, err
+}

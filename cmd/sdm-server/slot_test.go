@@ -1,0 +1,355 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"sdm/launch/local"
+	"sdm/launch/routefile"
+	"sdm/launch/secret"
+	"sdm/master"
+	"sdm/protocol"
+	"sdm/tree/overlay"
+)
+
+func startListening(t *testing.T, n int) *local.Servers {
+	t.Helper()
+	servers, err := local.StartServers(local.ServersSpec{N: n, Binary: os.Args[0], Env: serverEnv()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(servers.Kill)
+	return servers
+}
+
+// secretFile makes a secret and gives its path and the key of the session "s".
+func secretFile(t *testing.T) (string, overlay.Secret) {
+	t.Helper()
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	key, err := secret.User()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := secret.UserPath()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, overlay.Secret(key).ForSession("s")
+}
+
+// slot is an sdm-server that a starter has started for rank i of n.
+type slot struct {
+	*exec.Cmd
+	stdout, stderr *bufio.Reader
+}
+
+func startSlot(t *testing.T, i, n int, args ...string) *slot {
+	t.Helper()
+	s := &slot{Cmd: exec.Command(os.Args[0], args...)}
+	s.Env = serverEnv(fmt.Sprintf("PMI_RANK=%d", i), fmt.Sprintf("PMI_SIZE=%d", n))
+	stdout, err := s.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr, err := s.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.stdout, s.stderr = bufio.NewReader(stdout), bufio.NewReader(stderr)
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Process.Kill(); s.Wait() })
+	return s
+}
+
+// status waits for the end of the slot.
+func (s *slot) status(t *testing.T) int {
+	t.Helper()
+	out, _ := io.ReadAll(s.stdout)
+	text, _ := io.ReadAll(s.stderr)
+	err := s.Wait()
+	if len(text) > 0 {
+		t.Logf("slot %v: %s%s", s.Args, out, text)
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return s.ProcessState.ExitCode()
+}
+
+// rendezvous starts n slots with a program each and builds the tree of those
+// that register.
+func rendezvous(t *testing.T, n int, program func(i int) []string) ([]*slot, *debugging) {
+	t.Helper()
+	path, key := secretFile(t)
+	door, err := overlay.ListenRendezvous("127.0.0.1:0", 1, key, overlay.Identity{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer door.Close()
+	var slots []*slot
+	for i := range n {
+		args := append([]string{"--rendezvous", door.Addr(), "--session", "s", "--secret-file", path}, program(i)...)
+		slots = append(slots, startSlot(t, i, n, args...))
+	}
+	table, err := master.Gathering{}.Gather(soon(t), door)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(table.Routes) != n {
+		t.Fatalf("routes %+v", table.Routes)
+	}
+	return slots, newDebugging(t, dialer(key, overlay.Identity{Session: "s"}), table.Routes, 1)
+}
+
+func TestSlotsOutliveTheirRanksAndEndAsTheyDid(t *testing.T) {
+	slots, d := rendezvous(t, 3, func(i int) []string {
+		return []string{"--", "sh", "-c", fmt.Sprintf("echo rank $SDM_RANK $PMI_RANK; exit %d", i)}
+	})
+	d.do("launch", protocol.Args{Job: &protocol.Job{}, Limit: -1})
+	d.do("continue", protocol.Args{})
+	d.ended(3)
+	for i := range 3 {
+		if want := fmt.Sprintf("rank %d %d\n", i, i); !strings.Contains(d.output(), want) {
+			t.Errorf("%q is not in %q", want, d.output())
+		}
+		if !alive(slots[i].Process.Pid) {
+			t.Errorf("slot %d has ended before the session", i)
+		}
+	}
+	if err := d.close(); err != nil {
+		t.Error(err)
+	}
+	for i, s := range slots {
+		if got := s.status(t); got != i {
+			t.Errorf("slot %d ended with %d", i, got)
+		}
+	}
+}
+
+func TestSlotTellsThatTheStarterEndsTheJob(t *testing.T) {
+	slots, d := rendezvous(t, 1, func(int) []string { return []string{"--", "sleep", "1000"} })
+	d.do("launch", protocol.Args{Job: &protocol.Job{}})
+	slots[0].Process.Signal(syscall.SIGTERM)
+	d.ended(1)
+	if !strings.Contains(d.String(), "the starter is ending the job (SIGTERM)") {
+		t.Errorf("no note:\n%s", d)
+	}
+	if got := slots[0].status(t); got != 128+int(syscall.SIGKILL) {
+		t.Errorf("status %d", got)
+	}
+	gone(t, d.pids()...)
+}
+
+// A server that registers, and waits for the master's answer or for the master,
+// hears that the starter ends the job.
+func TestStarterEndsTheJobBeforeThereIsAParent(t *testing.T) {
+	path, key := secretFile(t)
+	door, err := overlay.ListenRendezvous("127.0.0.1:0", 1, key, overlay.Identity{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer door.Close()
+	cases := []struct {
+		name, addr string
+		registers  bool
+	}{
+		{"registered and not answered", door.Addr(), true},
+		{"nobody at the rendezvous", fmt.Sprintf("127.0.0.1:%d", freePort(t)), false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			s := startSlot(t, 0, 1, "--rendezvous", c.addr, "--session", "s", "--secret-file", path, "--log-level", "info")
+			if c.registers {
+				if _, _, err := door.Accept(soon(t)); err != nil {
+					t.Fatal(err)
+				}
+			} else if text, err := s.stderr.ReadString('\n'); !strings.Contains(text, "listening") {
+				t.Fatalf("stderr %q, %v", text, err)
+			}
+			began := time.Now()
+			s.Process.Signal(syscall.SIGTERM)
+			if got := s.status(t); got != exitNoTree {
+				t.Errorf("status %d, want %d", got, exitNoTree)
+			}
+			if took := time.Since(began); took > 5*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+func TestOutputThatBelongsToTheStarter(t *testing.T) {
+	slots, d := rendezvous(t, 1, func(int) []string {
+		return []string{"--output", "starter", "--", "sh", "-c", "echo straight; echo to the starter >&2"}
+	})
+	d.do("launch", protocol.Args{Job: &protocol.Job{}})
+	d.do("continue", protocol.Args{})
+	out, _ := slots[0].stdout.ReadString('\n')
+	text, _ := slots[0].stderr.ReadString('\n')
+	if out != "straight\n" || text != "to the starter\n" {
+		t.Errorf("the starter got %q and %q", out, text)
+	}
+	d.ended(1)
+	if got := d.output(); got != "" {
+		t.Errorf("the console got %q", got)
+	}
+}
+
+func TestRankOfASlotGetsTheDescriptorsOfTheStarter(t *testing.T) {
+	path, key := secretFile(t)
+	door, err := overlay.ListenRendezvous("127.0.0.1:0", 1, key, overlay.Identity{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer door.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd := exec.Command(os.Args[0], "--rendezvous", door.Addr(), "--session", "s", "--secret-file", path, "--", "sh", "-c", "echo over $PMI_FD >&$PMI_FD")
+	cmd.Env = serverEnv("PMI_RANK=0", "PMI_SIZE=1", "PMI_FD=3")
+	cmd.ExtraFiles = []*os.File{w}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	table, err := master.Gathering{}.Gather(soon(t), door)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDebugging(t, dialer(key, overlay.Identity{Session: "s"}), table.Routes, 1)
+	d.do("launch", protocol.Args{Job: &protocol.Job{}})
+	d.do("continue", protocol.Args{})
+	line, err := bufio.NewReader(r).ReadString('\n')
+	if err != nil || line != "over 3\n" {
+		t.Errorf("through PMI_FD came %q, %v", line, err)
+	}
+}
+
+func TestMasterRefusesASlot(t *testing.T) {
+	path, key := secretFile(t)
+	door, err := overlay.ListenRendezvous("127.0.0.1:0", 1, key, overlay.Identity{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer door.Close()
+	s := startSlot(t, 0, 1, "--rendezvous", door.Addr(), "--session", "s", "--secret-file", path)
+	_, answer, err := door.Accept(soon(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer(overlay.Verdict{Refusal: "server 0 is there already"})
+	text, _ := s.stderr.ReadString('\n')
+	if !strings.HasPrefix(text, "sdm-server: ") || !strings.Contains(text, "server 0 is there already") {
+		t.Errorf("stderr %q", text)
+	}
+	if got := s.status(t); got != exitNoTree {
+		t.Errorf("status %d, want %d", got, exitNoTree)
+	}
+}
+
+func TestRoutingFile(t *testing.T) {
+	path, key := secretFile(t)
+	base := freePort(t)
+	var file strings.Builder
+	fmt.Fprintln(&file, 2)
+	for i := range 2 { // both on one host: the second takes the next port
+		startSlot(t, i, 2, "--port", fmt.Sprint(base), "--session", "s", "--secret-file", path)
+		fmt.Fprintf(&file, "%d localhost %d\n", i, base)
+	}
+	table, err := routefile.Parse(strings.NewReader(file.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDebugging(t, dialer(key, overlay.Identity{Session: "s"}), table.Routes, 1)
+	d.do("launch", protocol.Args{Job: &protocol.Job{Program: "echo", Args: []string{"routed"}}})
+	d.do("continue", protocol.Args{})
+	d.ended(2)
+	if got := d.output(); got != "routed\nrouted\n" {
+		t.Errorf("output %q", got)
+	}
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func TestStdio(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "--stdio", "--server", "0")
+	cmd.Env = serverEnv()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	link := overlay.NewStream(struct {
+		io.Reader
+		io.WriteCloser
+	}{out, in}, "ssh")
+	d := newDebugging(t, greeter(link), []protocol.Route{{Server: 0}}, 1)
+	d.do("launch", protocol.Args{Job: &protocol.Job{Program: "sh", Args: []string{"-c", "echo not on the link; cat"}}})
+	d.do("continue", protocol.Args{})
+	d.ended(1)
+	if got := d.output(); got != "not on the link\n" {
+		t.Errorf("output %q", got)
+	}
+	if err := d.close(); err != nil {
+		t.Error(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the server: %v", err)
+	}
+}
+
+func TestConnectWait(t *testing.T) {
+	path, _ := secretFile(t)
+	cases := []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"nobody dials", []string{"--port", fmt.Sprint(freePort(t)), "--connect-wait", "50ms"}, "no master or parent server has come in 50ms (start the master first, "},
+		{"no rendezvous", []string{"--rendezvous", fmt.Sprintf("127.0.0.1:%d", freePort(t)), "--connect-wait", "50ms"}, "connection refused (nobody there in 50ms: start the master first, or give a longer --connect-wait)"},
+		{"no secret", []string{"--port", "2000", "--secret-file", filepath.Join(t.TempDir(), "none")}, "no such file"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			s := startSlot(t, 0, 1, append([]string{"--secret-file", path}, c.args...)...)
+			text, _ := s.stderr.ReadString('\n')
+			if !strings.Contains(text, c.want) {
+				t.Errorf("stderr %q, want %q", text, c.want)
+			}
+			if got := s.status(t); got != exitNoTree {
+				t.Errorf("status %d", got)
+			}
+		})
+	}
+}

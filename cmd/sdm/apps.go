@@ -1,0 +1,102 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"sdm/launch"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// application is one of several programs of a job:
+//
+//	sdm run --env A=1 -n 2 --env B=2 ./a x : -n 3 --cwd /tmp ./b
+//	        └ all ┘   └──── of ./a ───┘     └──── of ./b ────┘
+type application struct {
+	np         int
+	directives []protocol.EnvDirective
+	cwd        string
+	args       []string
+}
+
+// readApps takes the programs between colons apart. A colon that no flag follows
+// is an argument.
+func (o *options) readApps() error {
+	parts := splitApps(o.args)
+	if len(parts) == 1 {
+		return nil
+	}
+	first := application{np: o.np, directives: o.directives[o.jobLevel:], args: parts[0]}
+	o.apps, o.args = []application{first}, parts[0]
+	for _, part := range parts[1:] {
+		a, err := readApp(part)
+		if err != nil {
+			return err
+		}
+		o.apps = append(o.apps, a)
+	}
+	o.np = 0
+	for _, a := range o.apps {
+		if a.np < 1 || a.np > int(rank.MaxID)-o.np {
+			return fmt.Errorf("-n %d: the number of ranks is 1 to %d, in all", a.np, rank.MaxID)
+		}
+		o.np += a.np
+	}
+	return nil
+}
+
+func splitApps(args []string) [][]string {
+	var parts [][]string
+	from := 0
+	for i, arg := range args {
+		if arg == ":" && i > from && i+1 < len(args) && strings.HasPrefix(args[i+1], "-") {
+			parts = append(parts, args[from:i])
+			from = i + 1
+		}
+	}
+	return append(parts, args[from:])
+}
+
+// readApp reads what stands behind a colon.
+func readApp(words []string) (application, error) {
+	inner := &options{np: 1}
+	f := newFlags("sdm run")
+	f.VarP(npValue{inner}, "np", "n", "")
+	inner.declareEnv(f)
+	f.StringVar(&inner.cwd, "cwd", "", "")
+	f.SetInterspersed(false)
+	err := f.Parse(respell(f, words))
+	var value *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &value):
+		return application{}, fmt.Errorf("--%s %s: %w", value.GetFlag().Name, value.GetValue(), meant(value))
+	case err != nil:
+		return application{}, fmt.Errorf("behind the colon: %w (-n, the --env flags and --cwd may stand there; the others before the first program)", err)
+	case f.NArg() == 0:
+		return application{}, errors.New("which program, behind the colon? (-n N [flags] PROGRAM [ARG...])")
+	}
+	if _, err := launch.Environ(nil, inner.directives); err != nil {
+		return application{}, err
+	}
+	return application{np: inner.np, directives: inner.directives, cwd: inner.cwd, args: f.Args()}, nil
+}
+
+// applications are the programs as the servers are told: ranks are counted on
+// from one to the next, as starters do.
+func (o *options) applications() []protocol.App {
+	var all []protocol.App
+	next := 0
+	for _, a := range o.apps {
+		all = append(all, protocol.App{
+			Ranks:   rank.Range(rank.ID(next), rank.ID(next+a.np-1)),
+			Program: a.args[0], Args: slices.Clone(a.args[1:]), Cwd: a.cwd, Env: a.directives,
+		})
+		next += a.np
+	}
+	return all
+}

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"sdm/launch"
+	"sdm/launch/mpir"
+	"sdm/master/frontend/console"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// declareNodes adds the flags about servers on the hosts of a job that a starter
+// has started.
+func (o *options) declareNodes(f *pflag.FlagSet) {
+	f.StringVarP(&o.only, "ranks", "r", "", "`set` of ranks of a starter's job to control; the others run free (default: all)")
+	f.StringVar(&o.remoteShell, "remote-shell", "", "`command` in place of ssh that starts our servers on other hosts")
+	f.StringVar(&o.startTool, "start-tool", "", "`command` that starts them all: 'CMD {jobid} {hosts} -- {daemon}'")
+}
+
+// attachFlags are the flags of sdm attach.
+func (o *options) attachFlags() *pflag.FlagSet {
+	f := newFlags("sdm attach")
+	f.SetInterspersed(true)
+	o.declare(f)
+	for _, name := range []string{"stop-at", "env", "env-add", "env-unset", "env-prepend", "env-append", "stdin", "stdin-file", "cwd", "tty"} {
+		if flag := f.Lookup(name); flag != nil {
+			flag.Hidden = true // the ranks run already
+		}
+	}
+	o.declareNodes(f)
+	f.StringVar(&o.listenHost, "listen", "", "`host` or address at which servers on other hosts register (default: all of this host)")
+	f.StringVar(&o.gdb, "gdb", "", "`path` of gdb (default: gdb in PATH)")
+	f.StringArrayVar(&o.gdbArgs, "gdb-arg", nil, "further `argument` for each gdb; may repeat")
+	o.declareSharing(f)
+	f.IntVar(&o.ranksPerServer, "ranks-per-server", 0, "`number` of ranks of one server on this host (default: one server has all)")
+	return f
+}
+
+// attach is sdm attach: it takes control of a job that runs, and lets it run on
+// at the end.
+func (a *app) attach(args []string) console.Status {
+	o := newOptions(a.env)
+	if err := o.parse(o.attachFlags(), args); errors.Is(err, pflag.ErrHelp) {
+		fmt.Fprint(a.stdout, attachHelp())
+		return console.StatusGood
+	} else if err != nil {
+		return a.fail(console.StatusUsage, err)
+	}
+	if err := errors.Join(o.validateAttach(), o.validate()); err != nil {
+		return a.fail(console.StatusUsage, firstOf(err))
+	}
+	p, err := newPlan(o)
+	if err != nil {
+		return a.fail(console.StatusUsage, err)
+	}
+	defer p.logFile.Close()
+	l := newLifetime(o.timeout)
+	defer l.stop()
+	return a.attachTo(l, p, o.args[0])
+}
+
+func (o *options) validateAttach() error {
+	switch {
+	case len(o.args) == 0:
+		return errors.New("attach to what? (sdm attach PID of mpirun, slurm:JOBID[.STEP], pids:PID,PID... or hostfile:FILE)")
+	case len(o.args) > 1:
+		return fmt.Errorf("%q: one job at a time (several processes are pids:%s)", o.args[1], strings.Join(o.args, ","))
+	case o.ranksPerServer < 0:
+		return errors.New("--ranks-per-server cannot be negative")
+	}
+	return nil
+}
+
+// attachTo finds the ranks and drives them.
+func (a *app) attachTo(l *lifetime, p *plan, target string) console.Status {
+	j, holder, err := a.find(l.ctx, p, target)
+	if holder != nil {
+		defer endLauncher(holder, p)
+	}
+	if err == nil {
+		j.table, err = p.o.chosen(j.table)
+	}
+	if err != nil {
+		return a.fail(statusOf(err, console.StatusNotStarted), err)
+	}
+	p.pids = j.table.Pids()
+	p.started = func() {
+		if holder != nil {
+			holder.Release()
+		}
+	}
+	c, err := a.assemble(l.ctx, p, j, nil)
+	if err != nil {
+		return a.notBuilt(l.ctx, err, nil)
+	}
+	defer c.close()
+	return a.drive(l, p, c.session, c.ranks, nil)
+}
+
+func endLauncher(h launch.Launcher, p *plan) {
+	ctx, cancel := closing()
+	defer cancel()
+	if err := h.End(ctx); err != nil {
+		p.log.Warn("the starter", "err", err)
+	}
+}
+
+// find finds the ranks of what attach is given. holder is to be ended; nil:
+// there is none.
+func (a *app) find(ctx context.Context, p *plan, target string) (job, launch.Launcher, error) {
+	kind, rest, named := strings.Cut(target, ":")
+	switch {
+	case named && kind == "pids":
+		table, err := launch.ParsePids(rest, hostName())
+		return job{table: table}, nil, explain(err, "sdm attach pids:PID,PID...")
+	case named && kind == "hostfile":
+		table, err := readHostfile(rest)
+		return job{table: table}, nil, err
+	case named && kind == "slurm":
+		return a.findBySlurm(ctx, p, rest)
+	case named && kind == "job":
+		return a.findByTool(ctx, p, rest)
+	}
+	pid, err := strconv.Atoi(target)
+	if err != nil || pid <= 0 {
+		return job{}, nil, fmt.Errorf("%q is no job (give the PID of mpirun, slurm:JOBID[.STEP], pids:PID,PID..., hostfile:FILE or job:ID)", target)
+	}
+	return a.findByPID(ctx, pid)
+}
+
+func explain(err error, usage string) error {
+	if err != nil {
+		return fmt.Errorf("%w (%s)", err, usage)
+	}
+	return nil
+}
+
+func readHostfile(path string) (protocol.Proctable, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("hostfile: %w", err)
+	}
+	defer f.Close()
+	table, err := launch.ReadPids(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return table, nil
+}
+
+// findByPID takes a process for a starter, a script that has called one, or else
+// a single rank.
+func (a *app) findByPID(ctx context.Context, pid int) (job, launch.Launcher, error) {
+	starter, err := mpir.Find(pid)
+	var none *mpir.NoStarter
+	switch {
+	case errors.As(err, &none):
+		return a.withoutMPIR(pid, none)
+	case err != nil:
+		return job{}, nil, err
+	}
+	table, err := starter.Acquire(ctx, a.remark)
+	return job{table: table, id: starter.JobID()}, starter, err
+}
+
+// withoutMPIR looks for ranks below a starter that offers nothing. Another
+// process is a job of one rank.
+func (a *app) withoutMPIR(pid int, none *mpir.NoStarter) (job, launch.Launcher, error) {
+	found, err := launch.RanksBelow(pid)
+	switch {
+	case err != nil:
+		return job{}, nil, fmt.Errorf("%w, and its ranks cannot be found: %w (hostfile:FILE names them: RANK HOST PID lines)", none, err)
+	case len(found) > 0:
+		a.remark(fmt.Sprintf("%s; %d ranks were found below it by their environment", none, len(found)))
+		for i := range found {
+			found[i].Host = hostName()
+		}
+		return job{table: found, id: strconv.Itoa(pid)}, nil, nil
+	case slices.Contains(starters, starterName(none.Program)):
+		return job{}, nil, fmt.Errorf("%w, and has no ranks on this host (hostfile:FILE names them: RANK HOST PID lines)", none)
+	}
+	return job{table: protocol.Proctable{{Host: hostName(), PID: pid}}, id: strconv.Itoa(pid)}, nil, nil
+}
+
+// findByTool asks the start tool, which offers MPIR itself, for a job on whatever
+// login node it was started.
+func (a *app) findByTool(ctx context.Context, p *plan, id string) (job, launch.Launcher, error) {
+	if p.o.startTool == "" {
+		return job{}, nil, errors.New("job:ID needs --start-tool CMD, a command that knows the job by its ID and offers MPIR")
+	}
+	command, _, _ := strings.Cut(p.o.startTool, " -- ")
+	line := toolLine(strings.ReplaceAll(command, "{hosts}", ""), id, nil, nil)
+	t := mpir.New(mpir.Spec{Argv: []string{"/bin/sh", "-c", line}, Env: p.o.starterEnv(), Stdout: a.stderr, Stderr: a.stderr})
+	table, err := t.Acquire(ctx, a.remark)
+	if err != nil {
+		err = fmt.Errorf("--start-tool: %w", err)
+	}
+	return job{table: table, id: id}, t, err
+}
+
+// chosen gives the rows of the ranks that -r names.
+func (o *options) chosen(table protocol.Proctable) (protocol.Proctable, error) {
+	if o.only == "" {
+		return table, nil
+	}
+	set, err := rank.Parse(o.only, rank.Env{All: table.Ranks()})
+	if err != nil {
+		return nil, fmt.Errorf("--ranks: %w", err)
+	}
+	if beyond := set.Minus(table.Ranks()); !beyond.IsEmpty() || set.IsEmpty() {
+		return nil, fmt.Errorf("--ranks %s: the job has %s", o.only, table.Ranks())
+	}
+	return table.Only(set), nil
+}
+
+// remark says something about a wait, which may be long.
+func (a *app) remark(text string) { fmt.Fprintf(a.stderr, "sdm: %s\n", text) }
+
+// starterName is the name of a starter without what distributions append
+// (mpirun.openmpi).
+func starterName(path string) string {
+	name, _, _ := strings.Cut(filepath.Base(path), ".")
+	return name
+}

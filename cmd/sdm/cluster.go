@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"sdm/launch/local"
+	"sdm/launch/secret"
+	"sdm/master"
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/tree"
+	"sdm/tree/overlay"
+)
+
+// cluster is the servers on this machine and the master over them, in our own
+// process.
+type cluster struct {
+	servers *local.Servers
+	key     secret.Key
+	self    overlay.Identity
+	master  *master.Master
+
+	mu   sync.Mutex
+	link net.Conn // to the only server, until it is used
+}
+
+// startCluster starts the servers, and a master that has no tree yet.
+func startCluster(o *options, log *slog.Logger) (*cluster, error) {
+	c := &cluster{key: secret.Fresh()}
+	var err error
+	c.servers, err = local.StartServers(local.ServersSpec{N: o.servers(), Args: o.serverArgs(), Key: c.key})
+	if err != nil {
+		return nil, err
+	}
+	c.link = c.servers.Link
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	path, _ := os.Executable()
+	c.self = overlay.Identity{Size: o.servers(), Host: host, Program: path, Build: build()}
+	if c.master, err = master.New(o.masterConfig(c.dial, o.servers() == 1, log)); err != nil {
+		c.servers.Kill()
+		return nil, err
+	}
+	return c, nil
+}
+
+// dialer reaches a child of the root; see master.Config.
+type dialer func(context.Context, tree.NodeID, protocol.Route) (overlay.Link, error)
+
+// masterConfig is the master's part of the options. A single server over a socket
+// pair (alone) is asked for no sign of life: nobody could take its place, and the
+// kernel tells when it ends.
+func (o *options) masterConfig(dial dialer, alone bool, log *slog.Logger) master.Config {
+	cfg := master.Config{Dial: dial, Wait: o.wait, Heartbeat: o.heartbeat, Silence: o.silence, Log: log}
+	if o.heartbeat == 0 || alone {
+		cfg.Heartbeat = -1
+	}
+	return cfg
+}
+
+// serverArgs hands on what the servers need to know.
+func (o *options) serverArgs() []string {
+	args := []string{"--log-level", o.logLevel, "--linger", o.linger.String(), "--when-lost", o.whenLost}
+	if o.log != "" {
+		args = append(args, "--log", o.log)
+	}
+	if o.gdb != "" {
+		args = append(args, "--gdb", o.gdb)
+	}
+	for _, a := range o.gdbArgs {
+		args = append(args, "--gdb-arg", a)
+	}
+	if o.ranksPerGDB != "auto" && o.ranksPerGDB != "" {
+		args = append(args, "--ranks-per-gdb", o.ranksPerGDB)
+	}
+	if o.eagerSymbols {
+		args = append(args, "--eager-symbols")
+	}
+	return args
+}
+
+// dial reaches a child of the root: over the socket pair, or by the address that
+// was inherited.
+func (c *cluster) dial(ctx context.Context, child tree.NodeID, r protocol.Route) (overlay.Link, error) {
+	if len(r.Addrs) > 0 {
+		link, _, err := overlay.Dial(ctx, r.Addrs, r.Ports, overlay.Secret(c.key), c.self, child)
+		return link, err
+	}
+	c.mu.Lock()
+	conn := c.link
+	c.link = nil
+	c.mu.Unlock()
+	if conn == nil {
+		return nil, errors.New("the connection to the server is used up")
+	}
+	link := overlay.NewStream(conn, "server "+strconv.Itoa(int(r.Server)))
+	_, err := overlay.Greet(ctx, link, c.self, child)
+	return link, err
+}
+
+// build builds the tree: each server holds a block of ranks.
+func (c *cluster) build(ctx context.Context, o *options) (session.Report, error) {
+	ranks := make([]rank.ID, o.np)
+	for i := range ranks {
+		ranks[i] = rank.ID(i)
+	}
+	return c.buildOver(ctx, o, ranks)
+}
+
+// buildOver builds it over these ranks, which are o.np.
+func (c *cluster) buildOver(ctx context.Context, o *options, ranks []rank.ID) (session.Report, error) {
+	table := protocol.RouteTable{Shape: o.shape(), Size: o.servers()}
+	per := o.ranksPerServer
+	if per == 0 {
+		per = o.np
+	}
+	for i, route := range c.servers.Routes {
+		route.Ranks = rank.Of(ranks[i*per : min((i+1)*per, o.np)]...)
+		table.Routes = append(table.Routes, route)
+	}
+	return c.master.Init(ctx, table, o.connectWait)
+}
+
+// lastWait is how long servers may take to end when the tree has: they have had
+// its farewell to clean up.
+const lastWait = 2 * time.Second
+
+// close ends the master, which may have been done already, and waits for the
+// servers. The error tells which of them ended badly, with their last words.
+func (c *cluster) close() error {
+	ctx, cancel := closing()
+	defer cancel()
+	err := c.master.Close(ctx)
+	ctx, cancel = context.WithTimeout(context.Background(), lastWait)
+	defer cancel()
+	return errors.Join(c.servers.Close(ctx), err)
+}

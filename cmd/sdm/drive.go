@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"sdm/master/frontend/console"
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// closeWait bounds the end of a session: killing what we started, detaching
+// from the rest. Afterwards it is done without kindness.
+const closeWait = 10 * time.Second
+
+// plan is an invocation that was checked, before anything is begun.
+type plan struct {
+	o       *options
+	scripts []console.Script
+	log     *slog.Logger
+	logFile io.Closer
+
+	// Of ranks that a starter has started and that are attached to:
+	seat        *seat                   // where the person sits, if it was taken before
+	pids        []protocol.Pid          // to attach to; nil: a program is launched
+	answersOnly bool                    // what happens to ranks goes unsaid
+	started     func()                  // all ranks are attached, or given up
+	over        func(s *session.States) // the commands are done; the ranks are as they are
+}
+
+func newPlan(o *options) (*plan, error) {
+	p := &plan{o: o}
+	var err error
+	if p.scripts, err = o.readScripts(); err != nil {
+		return nil, err
+	}
+	if o.stdinFile != "" {
+		if _, err := os.Stat(o.stdinFile); err != nil {
+			return nil, fmt.Errorf("--stdin-file: %w", err)
+		}
+	}
+	p.log, p.logFile, err = o.logger()
+	return p, err
+}
+
+func (o *options) logger() (*slog.Logger, io.Closer, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
+		return nil, nil, fmt.Errorf("--log-level %q: %w", o.logLevel, err)
+	}
+	out := os.Stderr
+	var file io.Closer = io.NopCloser(nil)
+	if o.log != "" {
+		f, err := os.OpenFile(o.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--log: %w", err)
+		}
+		out, file = f, f
+	}
+	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: level})), file, nil
+}
+
+// drive runs the console over a session whose tree stands, and ends the
+// session.
+func (a *app) drive(l *lifetime, p *plan, s session.Session, all rank.Set, program []string) console.Status {
+	status, err := a.converse(l, p, s, all, program)
+	err = overBecause(s, err)
+	ctx, cancel := closing()
+	defer cancel()
+	closeErr := s.Close(ctx)
+	switch {
+	case err != nil:
+		return a.fail(statusOf(err, status), err)
+	case closeErr != nil:
+		a.fail(status, closeErr) // said, but what the ranks did counts
+	}
+	return status
+}
+
+// overBecause says why a session has ended by itself, where it knows.
+func overBecause(s session.Session, err error) error {
+	far, ok := s.(interface{ Err() error })
+	if ok && errors.Is(err, console.ErrOver) && far.Err() != nil {
+		return fmt.Errorf("the session has ended: %w", far.Err())
+	}
+	return err
+}
+
+// converse is the conversation of a person, or of scripts, with the ranks.
+func (a *app) converse(l *lifetime, p *plan, s session.Session, all rank.Set, program []string) (console.Status, error) {
+	o := p.o
+	var fed rank.Set
+	var err error
+	if p.pids == nil { // ranks that run have their standard input from elsewhere
+		if fed, err = o.inputOf(all); err != nil {
+			return console.StatusUsage, err
+		}
+	}
+	seat := p.seat
+	if seat == nil {
+		if seat, err = a.newSeat(o); err != nil {
+			return console.StatusUsage, err
+		}
+	}
+	start := o.launch
+	if p.pids != nil {
+		start = func(rank.Set, rank.Set, []string) *session.Call {
+			return &session.Call{Command: "attach", Args: protocol.Args{Pids: p.pids}}
+		}
+	}
+	l.console <- true
+	defer func() { l.console <- false }()
+	return console.Run(l.ctx, console.Config{
+		Session: s, All: all, Out: seat.out, Err: seat.err, Format: console.Format(o.format),
+		Writer: seat.writer, ErrWriter: seat.errWriter,
+		Start: start(all, fed, program), Started: p.started, Over: p.over, AnswersOnly: p.answersOnly, Scripts: p.scripts,
+		Lines: seat.lines, Interactive: seat.interactive, Echo: o.echo, Fold: o.foldWait(),
+		Input: seat.input, InputRanks: fed.String(), Wait: o.answerWait(),
+		Interrupts: l.interrupts, Progress: seat.progress, Shell: a.shell,
+	})
+}
+
+// launch is the call that starts the job.
+func (o *options) launch(all, fed rank.Set, program []string) *session.Call {
+	job := &protocol.Job{
+		Program: program[0], Args: program[1:], Cwd: o.cwd, Env: o.directives,
+		StopAt: o.stopAt, Stdin: fed, TTY: o.tty, Size: all.Len(),
+	}
+	if len(o.apps) > 0 {
+		job.Env, job.Apps = o.directives[:o.jobLevel], o.applications()
+	}
+	return &session.Call{Command: "launch", Args: protocol.Args{Job: job}}
+}
+
+// notBuilt says why the tree does not stand, and what the servers said last.
+func (a *app) notBuilt(ctx context.Context, err, trouble error) console.Status {
+	if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) {
+		err = cause
+	}
+	if trouble != nil {
+		err = fmt.Errorf("%w\n%s", err, strings.TrimSpace(trouble.Error()))
+	}
+	return a.fail(statusOf(err, console.StatusNoTree), err)
+}
+
+// closing is a context for what must end even when all else is over.
+func closing() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), closeWait)
+}

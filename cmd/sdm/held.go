@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"sync"
+
+	"sdm/launch"
+	"sdm/launch/mpir"
+	"sdm/master/frontend/console"
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// held is a job whose starter runs under control until all its ranks are
+// attached.
+//
+// Goroutines: at a prompt one for each of its standard output and error, which
+// end with the starter and all who have inherited them; they are not waited for
+// when the job is let run on.
+type held struct {
+	launch *mpir.Launch
+	pumps  sync.WaitGroup
+	come   *slots     // where servers register that the starter starts; nil: nowhere
+	refuse error      // why it does not
+	theirs []*os.File // ends of pipes, and files, that are the starter's
+	ours   []*os.File // the other ends
+
+	mu   sync.Mutex
+	free rank.Set // ranks that were let go, or have ended
+	all  rank.Set
+}
+
+// runHeld takes hold of a starter's job by MPIR. A *mpir.Mute error means that
+// nothing was started and another way may be tried.
+func (a *app) runHeld(l *lifetime, p *plan) (console.Status, error) {
+	seat, err := a.newSeat(p.o)
+	if err != nil {
+		return console.StatusUsage, err
+	}
+	p.seat = seat
+	h := &held{}
+	spec := h.spec(a, p, seat)
+	if p.o.spansHosts() {
+		spec.Prepare = h.coLaunch(p)
+	}
+	h.launch = mpir.New(spec)
+	local, err := startCluster(p.forOneServer(), p.log) // meanwhile: most jobs are tried on one host
+	if err != nil {
+		seat.leave()
+		return console.StatusNoTree, err
+	}
+	table, err := h.launch.Acquire(l.ctx, a.remark)
+	for _, f := range h.theirs {
+		f.Close()
+	}
+	if err == nil {
+		table, err = p.o.chosen(table)
+	}
+	coming := h.comes(p)
+	if err != nil {
+		if coming != nil {
+			coming.close(a, p.o, false)
+		}
+		local.close()
+		h.end(nil)
+		seat.leave()
+		return statusOf(err, console.StatusNotStarted), err
+	}
+	status, err := a.driveHeld(l, p, h, job{table: table, id: h.launch.JobID(), coming: coming}, local)
+	if err != nil {
+		h.end(nil)
+		seat.leave()
+		return a.notBuilt(l.ctx, err, nil), nil
+	}
+	return status, nil
+}
+
+// driveHeld attaches to all ranks, lets the starter go, and drives them.
+func (a *app) driveHeld(l *lifetime, p *plan, h *held, j job, local *cluster) (console.Status, error) {
+	p.pids, p.started, p.over = j.table.Pids(), func() { h.launch.Release() }, h.look
+	c, err := a.assemble(l.ctx, p, j, local)
+	if err != nil {
+		return 0, err
+	}
+	h.all = c.ranks
+	status := a.drive(l, p, c.session, c.ranks, nil)
+	c.close()
+	return h.end(&status), nil
+}
+
+// forOneServer are the options for the servers on this host.
+func (p *plan) forOneServer() *options {
+	o := *p.o
+	o.np, o.ranksPerServer = 1, 0
+	return &o
+}
+
+// spec gives the starter our own standard streams. At a prompt it gets pipes,
+// whose text appears above the prompt, and nothing to read.
+func (h *held) spec(a *app, p *plan, s *seat) mpir.Spec {
+	spec := mpir.Spec{Argv: p.o.args, Env: quietly(p.o.starterEnv()), Names: starters, Stdout: a.stdout, Stderr: a.stderr}
+	if s.input != nil {
+		s.input.Close()
+		s.input = nil
+		spec.Stdin = a.stdin
+		if p.o.stdinFile != "" {
+			if f, err := os.Open(p.o.stdinFile); err == nil {
+				spec.Stdin, h.theirs = f, append(h.theirs, f)
+			}
+		}
+	}
+	if s.interactive {
+		spec.Stdout, spec.Stderr = h.pipe(s.out), h.pipe(s.err)
+	}
+	return spec
+}
+
+// quietly has Open MPI keep quiet about the age of MPIR: its text would stand
+// among the output of the program.
+func quietly(env []string) []string {
+	quiet, err := launch.Environ(env, []protocol.EnvDirective{{Op: "add", Name: "OMPI_MPIR_DO_NOT_WARN", Value: "1"}})
+	if err != nil {
+		return env
+	}
+	return quiet
+}
+
+// pipe makes a pipe whose lines go to w.
+func (h *held) pipe(w io.Writer) *os.File {
+	r, theirs, err := os.Pipe()
+	if err != nil {
+		return nil
+	}
+	h.theirs, h.ours = append(h.theirs, theirs), append(h.ours, r)
+	h.pumps.Go(func() {
+		in := bufio.NewReader(r)
+		for {
+			line, err := in.ReadString('\n')
+			io.WriteString(w, line)
+			if err != nil {
+				return
+			}
+		}
+	})
+	return theirs
+}
+
+// look sees what the ranks do when the commands are done. A job that is not over
+// is ended by its starter, before gdbs let go of its ranks.
+func (h *held) look(s *session.States) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.free = s.Ended()
+	if !s.All().Minus(h.free).IsEmpty() {
+		h.launch.Stop()
+	}
+}
+
+// end waits for the starter: it ends its job now, unless all ranks have ended or
+// were let go. The status is the starter's where the job went to its end.
+func (h *held) end(status *console.Status) console.Status {
+	h.mu.Lock()
+	over := status != nil && h.all.Minus(h.free).IsEmpty()
+	h.mu.Unlock()
+	if over {
+		own := console.Status(h.launch.Status())
+		h.close()
+		if own != 0 && (*status == console.StatusGood || *status == console.StatusRankFailed) {
+			return own
+		}
+		return *status
+	}
+	ctx, cancel := closing()
+	defer cancel()
+	h.launch.End(ctx)
+	h.close()
+	if status == nil {
+		return console.StatusNotStarted
+	}
+	return *status
+}
+
+func (h *held) close() {
+	for _, f := range h.ours {
+		f.Close()
+	}
+	h.pumps.Wait()
+}
+
+// leave gives the terminal back, where the console has not been run.
+func (s *seat) leave() {
+	if s.lines != nil {
+		s.lines.Close()
+	}
+	if s.input != nil {
+		s.input.Close()
+	}
+}
+
+// isMute tells whether a starter offers no MPIR, so that nothing was started.
+func isMute(err error) (*mpir.Mute, bool) {
+	var m *mpir.Mute
+	return m, errors.As(err, &m)
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	inprocess "sdm/cmd/internal/cluster"
+	"sdm/master/frontend/console"
+	"sdm/master/frontend/console/command"
+	"sdm/protocol"
+)
+
+const usage = `sdm debugs a parallel program: one command goes to a set of its ranks, and ranks that
+answer the same are one line.
+
+  sdm run    [flags] [--] PROGRAM [ARG...]   start PROGRAM on -n ranks under control
+  sdm run    [flags] -- mpirun -n 4 PROGRAM  start a starter (mpirun, mpiexec, srun) and take control of its job
+  sdm attach [flags] PID                     take control of a running job, by the process of its mpirun
+  sdm stacks [flags] PID                     one tree of all stacks of a running job, which runs on
+  sdm listen [flags] [HOST:]PORT             wait for a master to dial in and drive it
+  sdm sim    [flags] -n N                    simulated ranks, up to millions: try all this on a laptop
+  sdm doctor [HOST...]                       what works on this machine, what does not, what to do
+  sdm version
+  sdm help   [run | attach | stacks | listen | doctor | sim | commands | COMMAND]
+
+sdm help run tells the flags, sdm help commands what can be typed at the prompt.
+`
+
+const usageRun = `sdm run [flags] [--] PROGRAM [ARG...]
+sdm run [flags] -n 2 [flags] PROGRAM [ARG...] : -n 3 [flags] PROGRAM [ARG...]
+sdm run [flags] [--] mpirun|mpiexec|srun [its flags] PROGRAM [ARG...]
+
+Starts PROGRAM on -n ranks on this machine, stops each of them at main, carries out the
+commands of -x and -e, then asks for more at a prompt (unless -b). Without a terminal the
+commands are read from standard input; with -b, -x or -e that goes to the ranks.
+
+Several programs in one job: sdm run [flags for all] -n 2 [flags] ./a : -n 3 [flags] ./b,
+where the --env flags and --cwd may follow -n.
+
+A starter (mpirun, mpiexec, srun, or --starter NAME; or a script that calls it, with
+--starter SCRIPT) starts its job as without us. Where it offers MPIR, as Open MPI's mpirun
+does, all ranks are held in MPI_Init, attached to, and stand there when the first command
+begins; what they write is the starter's affair. Otherwise sdm-server takes the place of
+each rank and starts it under control, and ranks stop at main.
+
+`
+
+const usageAttach = `sdm attach [flags] PID
+sdm attach [flags] slurm:JOBID[.STEP]
+sdm attach [flags] pids:PID,PID...
+sdm attach [flags] hostfile:FILE
+sdm attach [flags] --start-tool CMD job:ID
+
+Takes control of a job that runs: stops its ranks where they are, carries out the commands
+of -x and -e, then asks for more at a prompt (unless -b). At the end the job runs on.
+
+PID is the starter (mpirun), or a script that has called it; any other process is a job of
+one rank. pids: lists processes of this host, rank 0 first. FILE has lines RANK HOST PID.
+Servers on other hosts are started by ssh, or by --start-tool.
+
+`
+
+const usageStacks = `sdm stacks [flags] PID | pids:PID,PID... | hostfile:FILE
+
+Takes control of a job that runs, as sdm attach does, writes the stacks of all its ranks and
+threads as one tree, and lets it run on. With --samples it looks several times while the job
+runs, and tells which ranks have not moved meanwhile.
+
+  sdm stacks 4711                                    4711 is the process of mpirun
+  sdm stacks --samples 10 --every 1s 4711            who hangs?
+  sdm stacks --folded 4711 | flamegraph.pl > job.svg
+
+`
+
+const usageListen = `sdm listen [flags] [HOST:]PORT [-- PROGRAM [ARG...]]
+
+Waits until a master dials in (sdm-master --connect HOST:PORT, in a batch job for example),
+then drives it as sdm run does. PORT 0 picks one; without HOST only this host can come in.
+Without PROGRAM the ranks run what the servers were given.
+
+`
+
+const usageSim = `sdm sim [flags] -n N
+
+A whole debugger in one process: N simulated ranks under servers with 64 ranks each, all that
+sdm run has besides processes. For trying commands, for demonstrations, for authors of front
+ends (--connect), at any scale: 1,000,000 ranks need 5 to 10 GB. The ranks run one program:
+main -> compute -> helper in work.c (the command list shows it). A script makes them differ,
+crash, hang, come late, or die with their server.
+
+  sdm sim -n 100000 -b -e 'break helper' -e continue -e 'print x' -e stacks
+
+`
+
+const footer = `
+Each flag has a twin in the environment: --wait is SDM_WAIT, -n is SDM_NP. A flag goes before
+its twin.
+
+Exit status: 0 all ranks ended well, or quit was said; 1 a rank failed or crashed (without a
+prompt); 2 wrong usage; 3 the job could not be started; 4 the tree could not be built;
+124 --timeout is over; 130 interrupted.
+`
+
+// help gives help about sdm, a subcommand, or a command of the prompt.
+func (a *app) help(args []string) console.Status {
+	topic := strings.Join(args, " ")
+	switch topic {
+	case "":
+		fmt.Fprint(a.stdout, usage)
+	case "run":
+		fmt.Fprint(a.stdout, runHelp())
+	case "attach":
+		fmt.Fprint(a.stdout, attachHelp())
+	case "stacks":
+		fmt.Fprint(a.stdout, stacksHelp())
+	case "doctor":
+		fmt.Fprint(a.stdout, doctorHelp())
+	case "listen":
+		fmt.Fprint(a.stdout, listenHelp())
+	case "sim":
+		fmt.Fprint(a.stdout, simHelp())
+	case "commands":
+		text, _ := command.HelpText("")
+		fmt.Fprint(a.stdout, text)
+	default:
+		text, err := command.HelpText(topic)
+		if err != nil {
+			return a.fail(console.StatusUsage, fmt.Errorf("no help about %q (sdm help lists the topics)", topic))
+		}
+		fmt.Fprint(a.stdout, text)
+	}
+	return console.StatusGood
+}
+
+func runHelp() string {
+	o := newOptions(os.Environ())
+	return usageRun + "Flags:\n" + o.runFlags().FlagUsagesWrapped(100) + footer
+}
+
+func attachHelp() string {
+	o := newOptions(os.Environ())
+	return usageAttach + "Flags:\n" + o.attachFlags().FlagUsagesWrapped(100) + footer
+}
+
+func stacksHelp() string {
+	o := newOptions(os.Environ())
+	return usageStacks + "Flags:\n" + o.stacksFlags(&stackOptions{}).FlagUsagesWrapped(100) + footer
+}
+
+func listenHelp() string {
+	o := newOptions(os.Environ())
+	return usageListen + "Flags:\n" + o.listenFlags().FlagUsagesWrapped(100) + footer
+}
+
+func simHelp() string {
+	o := newOptions(os.Environ())
+	return usageSim + "Flags:\n" + o.simFlags().FlagUsagesWrapped(100) + "\nScripts (--script):\n" + inprocess.Grammar + footer
+}
+
+// version says what this is, for bug reports.
+func (a *app) version(args []string) console.Status {
+	if len(args) > 0 {
+		return a.fail(console.StatusUsage, fmt.Errorf("sdm version takes no argument, not %q", args[0]))
+	}
+	fmt.Fprintf(a.stdout, "sdm %s, protocol %d, %s %s/%s\n", build(), protocol.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return console.StatusGood
+}
+
+// build names this build, for people who compare hosts.
+func build() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	text := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			text += " " + s.Value
+		}
+	}
+	return text
+}
+
+func unknownSubcommand(name string) error {
+	if strings.HasPrefix(name, "-") {
+		return fmt.Errorf("%s: a subcommand comes first (sdm run %s ...)", name, name)
+	}
+	for _, s := range subcommands {
+		if s.later == "" && strings.HasPrefix(s.name, name[:min(2, len(name))]) {
+			return fmt.Errorf("unknown subcommand %q (did you mean sdm %s?)", name, s.name)
+		}
+	}
+	return fmt.Errorf("unknown subcommand %q (sdm help lists them; to start a program: sdm run %s)", name, name)
+}

@@ -1,0 +1,81 @@
+// Command sdm debugs a parallel program as if it were one: it starts the
+// program's ranks under control and lets a person, or a script, drive them all.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"sdm/cmd/internal/processors"
+	"sdm/master/frontend/console"
+)
+
+func main() {
+	a := app{args: os.Args[1:], env: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	os.Exit(int(a.run()))
+}
+
+// app is one invocation.
+type app struct {
+	args, env      []string
+	stdin          *os.File
+	stdout, stderr *os.File
+}
+
+// subcommand is one row of the table of what sdm can do.
+type subcommand struct {
+	name string
+	run  func(a *app, args []string) console.Status
+	// later says what to do meanwhile, for what is not there yet.
+	later string
+	// whole is for those that compute: they may use all processors.
+	whole bool
+}
+
+// subcommands is the table; it is never written.
+var subcommands = []subcommand{
+	{name: "run", run: (*app).runJob},
+	{name: "attach", run: (*app).attach},
+	{name: "stacks", run: (*app).stacks},
+	{name: "listen", run: (*app).listen},
+	{name: "sim", run: (*app).simulate, whole: true},
+	{name: "version", run: (*app).version},
+	{name: "help", run: (*app).help},
+	{name: "core", later: "gdb PROGRAM CORE looks at one core file"},
+	{name: "doctor", run: (*app).doctor},
+}
+
+// run chooses the subcommand.
+func (a *app) run() console.Status {
+	if len(a.args) == 0 {
+		io.WriteString(a.stderr, usage)
+		return console.StatusUsage
+	}
+	name := a.args[0]
+	switch name {
+	case "-h", "--help":
+		name = "help"
+	case "--version":
+		name = "version"
+	}
+	for _, s := range subcommands {
+		switch {
+		case s.name != name:
+		case s.later != "":
+			return a.fail(console.StatusUsage, fmt.Errorf("sdm %s is not available yet (%s)", name, s.later))
+		default:
+			if !s.whole {
+				processors.Limit()
+			}
+			return s.run(a, a.args[1:])
+		}
+	}
+	return a.fail(console.StatusUsage, unknownSubcommand(name))
+}
+
+// fail says in one line what is wrong.
+func (a *app) fail(status console.Status, err error) console.Status {
+	fmt.Fprintf(a.stderr, "sdm: %v\n", err)
+	return status
+}

@@ -1,0 +1,345 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"sdm/backend/gdb"
+	"sdm/launch"
+	"sdm/master"
+	"sdm/master/frontend/console"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/tree/topology"
+)
+
+// options are the flags of run and listen; see declare for what they mean.
+type options struct {
+	env []string // for the twins
+
+	scripts     []scriptFlag // -x and -e, in the order given
+	batch       bool
+	echo        bool
+	fold        time.Duration
+	format      string
+	wait        time.Duration
+	timeout     time.Duration
+	stopAt      string
+	directives  []protocol.EnvDirective // --env…, in the order given
+	stdin       string
+	stdinFile   string
+	cwd         string
+	tty         bool
+	secretFile  string
+	color       string
+	noRC        bool
+	rc          string
+	log         string
+	logLevel    string
+	connectWait time.Duration
+	tree        string
+	heartbeat   time.Duration
+	silence     time.Duration
+	linger      time.Duration
+	whenLost    string
+
+	// Of run only.
+	np             int
+	force          bool
+	gdb            string
+	gdbArgs        []string
+	ranksPerServer int
+	ranksPerGDB    string
+	eagerSymbols   bool
+	npGiven        bool
+	jobLevel       int           // of directives: those before -n, which hold for all programs
+	apps           []application // of a job of several programs; nil: there is one
+	starter        string
+	starterDirs    []protocol.EnvDirective // --starter-env…
+	launcher       string
+	launcherArgs   []string
+	composed       bool // we have put the starter before the program
+	queueWait      time.Duration
+	stage          string
+	listenHost     string
+	startTool      string
+	remoteShell    string
+	only           string // of the ranks, those to control; "": all
+	output         string
+
+	// Of listen only.
+	plaintext bool
+
+	// Of sim only.
+	simServers int
+	script     string
+	connect    string // where the front end is; "": the console
+
+	args   []string // what follows the flags
+	dashed int      // how many of them stand before "--"; -1: there is none
+}
+
+// Who gets what the ranks write.
+const (
+	outputConsole = "console"
+	outputStarter = "starter"
+)
+
+func newOptions(env []string) *options { return &options{env: env, output: outputConsole} }
+
+// runFlags are the flags of sdm run.
+func (o *options) runFlags() *pflag.FlagSet {
+	f := newFlags("sdm run")
+	o.np = 1
+	f.VarP(npValue{o}, "np", "n", "`number` of ranks")
+	f.BoolVar(&o.force, "force", false, "do what looks like a slip: more than 1000 ranks on this machine")
+	o.declare(f)
+	f.StringVar(&o.starter, "starter", "", "`name` of a further starter (besides mpirun, mpiexec, srun and the like)")
+	f.StringVar(&o.launcher, "launcher", launcherAuto, "who starts PROGRAM: local, slurm, or a starter (mpirun); for a starter's line: mpir (it runs under control until its ranks are held) or slot (our servers in the places of its ranks; default: mpir where it offers that)")
+	f.StringArrayVar(&o.launcherArgs, "launcher-arg", nil, "further `argument` for the starter of --launcher, handed on unchanged; may repeat")
+	f.Var(newDuration(&o.queueWait, 0), "queue-wait", "how long the job may wait in a queue; 0 is no limit")
+	f.Var(envValue{o, "set", starterTarget}, "starter-env", "`NAME=VALUE` for the starter and nobody else; in order with its kin:")
+	f.Var(envValue{o, "add", starterTarget}, "starter-env-add", "`NAME=VALUE` unless NAME is there")
+	f.Var(envValue{o, "unset", starterTarget}, "starter-env-unset", "take `NAME` out")
+	f.Var(envValue{o, "prepend", starterTarget}, "starter-env-prepend", "`NAME[;]=VALUE` in front")
+	f.Var(envValue{o, "append", starterTarget}, "starter-env-append", "`NAME[;]=VALUE` behind")
+	o.declareNodes(f)
+	f.StringVar(&o.stage, "stage", "", "`directory` in node-local storage to which our servers are copied (once for each node, removed when they run)")
+	f.StringVar(&o.listenHost, "listen", "", "`host` or address at which the servers of a starter's job register (default: all of this host)")
+	f.StringVar(&o.output, "output", outputConsole, "who gets what the ranks of a starter's job write: console, or starter")
+	f.StringVar(&o.gdb, "gdb", "", "`path` of gdb (default: gdb in PATH)")
+	f.StringArrayVar(&o.gdbArgs, "gdb-arg", nil, "further `argument` for each gdb; may repeat")
+	o.declareSharing(f)
+	f.IntVar(&o.ranksPerServer, "ranks-per-server", 0, "`number` of ranks of one server (default: one server has all)")
+	return f
+}
+
+// listenFlags are the flags of sdm listen.
+func (o *options) listenFlags() *pflag.FlagSet {
+	f := newFlags("sdm listen")
+	f.SetInterspersed(true) // PROGRAM stands behind --
+	o.declare(f)
+	f.BoolVar(&o.plaintext, "plaintext", false, "permit a master on another host without TLS")
+	return f
+}
+
+func newFlags(name string) *pflag.FlagSet {
+	f := pflag.NewFlagSet(name, pflag.ContinueOnError)
+	f.SetOutput(io.Discard) // the caller prints one line
+	f.SortFlags = false
+	f.SetInterspersed(false) // what follows PROGRAM belongs to it
+	return f
+}
+
+// declare adds the flags that both subcommands have.
+func (o *options) declare(f *pflag.FlagSet) {
+	f.VarP(scriptValue{o, "-x"}, "execute", "x", "carry out the commands of a `file`; may repeat, in order with -e")
+	f.VarP(scriptValue{o, "-e"}, "eval", "e", "carry out a `command`; may repeat, in order with -x")
+	f.BoolVarP(&o.batch, "batch", "b", false, "no prompt: end when the commands are done")
+	f.BoolVar(&o.echo, "echo", false, "write prompt and command in front of the answers of scripts, as in a session that is typed")
+	f.StringVar(&o.format, "format", "text", "how answers are written: text, ndjson")
+	f.Var(newDuration(&o.fold, console.FoldWait), "fold", "how long a stop waits for equal ones of other ranks, to be one line; 0 is not at all")
+	f.Var(newDuration(&o.wait, 10*time.Second), "wait", "how long the answers of a command may take; 0 is no limit")
+	f.Var(newDuration(&o.timeout, 0), "timeout", "how long all may take; 0 is no limit")
+	f.StringVar(&o.stopAt, "stop-at", "main", "where ranks stop first: main, entry, none or a `location`")
+	o.declareEnv(f)
+	f.StringVar(&o.stdin, "stdin", "0", "`set` of ranks that read standard input, or none; the others find its end")
+	f.StringVar(&o.stdinFile, "stdin-file", "", "what they read, in place of our standard input")
+	f.BoolVar(&o.tty, "tty", false, "give each rank a terminal of its own instead of pipes; its two outputs are one then")
+	f.StringVar(&o.cwd, "cwd", "", "working `directory` of the ranks (default: this one)")
+	f.StringVar(&o.tree, "tree", "", "`shape` of the tree of servers: binomial, flat or a number")
+	f.Var(newDuration(&o.connectWait, 30*time.Second), "connect-wait", "how long the tree may take to be built; 0 is no limit")
+	f.Var(newDuration(&o.heartbeat, master.DefaultHeartbeat), "heartbeat", "how often servers are asked for a sign of life; 0 is never")
+	f.Var(newDuration(&o.silence, master.DefaultSilence), "silence", "how long a server may give none before it is given up")
+	f.Var(newDuration(&o.linger, 0), "linger", "how long servers that have lost sdm wait for another before they end")
+	f.StringVar(&o.whenLost, "when-lost", "kill", "what servers that have lost sdm do with the ranks that they started: kill, or detach")
+	f.StringVar(&o.secretFile, "secret-file", "", "`path` of the secret that others prove to know (default: ~/.config/sdm/secret)")
+	f.StringVar(&o.color, "color", "auto", "colors: auto, always, never")
+	f.BoolVar(&o.noRC, "no-rc", false, "do not read ~/.config/sdm/sdmrc")
+	f.StringVar(&o.rc, "rc", "", "read this `file` in its place")
+	f.StringVar(&o.log, "log", "", "`file` for what sdm itself does (default: standard error)")
+	f.StringVar(&o.logLevel, "log-level", "warn", "debug, info, warn or error")
+}
+
+// declareSharing adds the flags that say what gdbs cost.
+func (o *options) declareSharing(f *pflag.FlagSet) {
+	f.StringVar(&o.ranksPerGDB, "ranks-per-gdb", "auto", "`number` of ranks that share a gdb, or auto: up to 8 where there are many")
+	f.BoolVar(&o.eagerSymbols, "eager-symbols", false, "read separate debug files of libraries, too: slower to start, three times the memory")
+}
+
+// declareEnv adds the flags that change the environment of the ranks.
+func (o *options) declareEnv(f *pflag.FlagSet) {
+	f.Var(envValue{o, "set", rankTarget}, "env", "`NAME=VALUE` for the ranks; the --env flags apply in order")
+	f.Var(envValue{o, "add", rankTarget}, "env-add", "`NAME=VALUE` unless NAME is there")
+	f.Var(envValue{o, "unset", rankTarget}, "env-unset", "take `NAME` out")
+	f.Var(envValue{o, "prepend", rankTarget}, "env-prepend", "put VALUE and a separator in front: `NAME[;]=VALUE`; without [;] it is a colon")
+	f.Var(envValue{o, "append", rankTarget}, "env-append", "the same behind: `NAME[;]=VALUE`")
+}
+
+// parse reads the command line, then the environment for what it does not say.
+func (o *options) parse(f *pflag.FlagSet, args []string) error {
+	err := f.Parse(respell(f, args))
+	if err == nil {
+		err = o.fromEnvironment(f)
+	}
+	if errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
+	var value *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &value):
+		return fmt.Errorf("--%s %s: %w", value.GetFlag().Name, value.GetValue(), meant(value))
+	case err != nil:
+		return fmt.Errorf("%w (sdm help %s lists the flags)", err, strings.TrimPrefix(f.Name(), "sdm "))
+	}
+	o.args, o.dashed, o.npGiven = f.Args(), f.ArgsLenAtDash(), f.Changed("np")
+	return nil
+}
+
+// fromEnvironment sets the flags that were not given from their twins.
+func (o *options) fromEnvironment(f *pflag.FlagSet) error {
+	twins := map[string]*pflag.Flag{}
+	f.VisitAll(func(flag *pflag.Flag) {
+		if !flag.Changed {
+			twins["SDM_"+strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))] = flag
+		}
+	})
+	for _, e := range o.env {
+		name, value, _ := strings.Cut(e, "=")
+		if flag := twins[name]; flag != nil && value != "" {
+			err := f.Set(flag.Name, value)
+			var bad *pflag.InvalidValueError
+			if errors.As(err, &bad) {
+				return fmt.Errorf("%s=%s: %w", name, value, meant(bad))
+			}
+		}
+	}
+	return nil
+}
+
+// validate says which option makes no sense and why, before anything is begun.
+func (o *options) validate() error {
+	if err := o.validateChoices(); err != nil {
+		return err
+	}
+	if _, err := launch.Environ(nil, slices.Concat(o.directives, o.starterDirs)); err != nil {
+		return err
+	}
+	switch {
+	case o.wait < 0 || o.timeout < 0 || o.connectWait < 0 || o.queueWait < 0:
+		return errors.New("--wait, --timeout, --connect-wait and --queue-wait cannot be negative (0 is no limit)")
+	case o.linger < 0 || o.heartbeat < 0:
+		return errors.New("--linger and --heartbeat cannot be negative (0 is not at all)")
+	case o.heartbeat > 0 && o.silence < o.heartbeat:
+		return fmt.Errorf("--silence %v is shorter than --heartbeat %v: nobody could answer in time", o.silence, o.heartbeat)
+	case o.fold < 0:
+		return errors.New("--fold cannot be negative (0 is not at all)")
+	case o.stopAt == "":
+		return errors.New("--stop-at: where? (main, entry, none or a location)")
+	case o.batch && len(o.scripts) == 0:
+		return errors.New("-b carries out commands and ends, but there are none (give -x FILE or -e COMMAND)")
+	}
+	return nil
+}
+
+func (o *options) validateChoices() error {
+	for _, c := range []struct {
+		flag, value string
+		choices     []string
+	}{
+		{"--format", o.format, []string{string(console.Text), string(console.NDJSON)}},
+		{"--color", o.color, []string{"auto", "always", "never"}},
+		{"--output", o.output, []string{outputConsole, outputStarter}},
+		{"--when-lost", o.whenLost, []string{"kill", "detach"}},
+		{"--log-level", o.logLevel, []string{"debug", "info", "warn", "error"}},
+	} {
+		found := false
+		for _, choice := range c.choices {
+			found = found || choice == c.value
+		}
+		if !found {
+			return fmt.Errorf("%s %q: give %s", c.flag, c.value, strings.Join(c.choices, ", "))
+		}
+	}
+	return nil
+}
+
+// manyRanks is how many ranks on one machine are taken for a slip of the keyboard:
+// their gdbs would need 20 GB.
+const manyRanks = 1000
+
+// validateRun adds what only run can get wrong.
+func (o *options) validateRun() error {
+	_, badShare := gdb.ParseShare(o.ranksPerGDB)
+	switch {
+	case len(o.args) == 0:
+		return errors.New("which program? (sdm run [flags] PROGRAM [ARG...])")
+	case o.np < 1 || o.np > int(rank.MaxID):
+		return fmt.Errorf("-n %d: the number of ranks is 1 to %d", o.np, rank.MaxID)
+	case o.np > manyRanks && !o.force && o.lookup("SDM_BACKEND") == "":
+		return fmt.Errorf("-n %d: on one machine? each rank has a gdb of some 20 MB (--force if you mean it; sdm sim -n %d tries it without processes)", o.np, o.np)
+	case o.ranksPerServer < 0:
+		return errors.New("--ranks-per-server cannot be negative")
+	case badShare != nil:
+		return fmt.Errorf("--ranks-per-gdb %w", badShare)
+	}
+	if _, err := o.inputRanks(); err != nil {
+		return err
+	}
+	if _, err := topology.ParseShape(o.shape(), o.servers()); err != nil {
+		return fmt.Errorf("--tree: %w", err)
+	}
+	return o.validate()
+}
+
+func (o *options) shape() string {
+	if o.tree == "" {
+		return "binomial"
+	}
+	return o.tree
+}
+
+// servers is how many servers the ranks of run need.
+func (o *options) servers() int {
+	if o.ranksPerServer == 0 {
+		return 1
+	}
+	return (o.np + o.ranksPerServer - 1) / o.ranksPerServer
+}
+
+// inputRanks works out --stdin for the ranks of run.
+func (o *options) inputRanks() (rank.Set, error) { return o.inputOf(rank.Range(0, rank.ID(o.np-1))) }
+
+// inputOf works out --stdin for a job.
+func (o *options) inputOf(all rank.Set) (rank.Set, error) {
+	if o.stdin == "none" {
+		return rank.Set{}, nil
+	}
+	set, err := rank.Parse(o.stdin, rank.Env{All: all})
+	if err != nil {
+		return set, fmt.Errorf("--stdin: %w", err)
+	}
+	return set, nil
+}
+
+// foldWait is --fold as the console has it.
+func (o *options) foldWait() time.Duration {
+	if o.fold == 0 {
+		return -1
+	}
+	return o.fold
+}
+
+// answerWait is the wait of commands as a call of the session has it.
+func (o *options) answerWait() time.Duration {
+	if o.wait == 0 {
+		return -1
+	}
+	return o.wait
+}

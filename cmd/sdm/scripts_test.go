@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"sdm/protocol/rank"
+)
+
+// The commands of scripts that testscript does not have.
+
+// update has failing cmp commands rewrite what they expected.
+var update = flag.Bool("update", false, "rewrite the expected output in scripts")
+
+// exits runs a command that must end with a status: exits 3 sdm run ./nothing.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS COMMAND [ARG...]")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	status := 0
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		status = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if strconv.Itoa(status) != args[0] {
+		ts.Fatalf("exit status %d, not %s", status, args[0])
+	}
+}
+
+// address is where a compiler, the kernel or the length of the environment has put
+// something, and how far it is into a function.
+var address = regexp.MustCompile(`0x[0-9a-f]{8,16}\b`)
+
+// plain puts a text into a file without its addresses, which depend on the machine:
+// plain stdout FILE.
+func plain(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: plain FROM FILE")
+	}
+	text := address.ReplaceAllString(ts.ReadFile(args[0]), "ADDRESS")
+	text = offset.ReplaceAllString(text, "<$1+OFFSET>")
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
+}
+
+var offset = regexp.MustCompile(`<([a-z_]+)\+[0-9]+>`)
+
+// written takes what ranks wrote out of ndjson: written FROM stdout FILE puts the
+// bytes of rank 3 into FILE.3. FROM is a file, or stdout for the last command's.
+func written(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: written FROM stdout|stderr FILE")
+	}
+	all := map[rank.ID]*bytes.Buffer{}
+	stream := `,"stream":"` + args[1] + `",`
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		if !strings.HasPrefix(line, `{"event":"output",`) || !strings.Contains(line, stream) {
+			continue
+		}
+		ranks, text, err := readOutput(line)
+		ts.Check(err)
+		for r := range ranks.All() {
+			if all[r] == nil {
+				all[r] = &bytes.Buffer{}
+			}
+			all[r].Write(text)
+		}
+	}
+	for r, b := range all {
+		ts.Check(os.WriteFile(ts.MkAbs(args[2]+"."+strconv.Itoa(int(r))), b.Bytes(), 0o600))
+	}
+}
+
+// readOutput reads an event of output. Those of a flood are hundreds of thousands,
+// so the plain ones are read without a reader of JSON.
+func readOutput(line string) (rank.Set, []byte, error) {
+	head, text, ok := strings.Cut(line, `,"text":"`)
+	if plain, whole := strings.CutSuffix(text, "\\n\"}\n"); ok && whole && !strings.Contains(plain, `\`) {
+		set, _, _ := strings.Cut(strings.TrimPrefix(head, `{"event":"output","ranks":"`), `"`)
+		if r, err := strconv.Atoi(set); err == nil {
+			return rank.Of(rank.ID(r)), []byte(plain + "\n"), nil
+		}
+	}
+	var e struct {
+		Ranks rank.Set `json:"ranks"`
+		Text  *string  `json:"text"`
+		Data  []byte   `json:"data"`
+	}
+	err := json.Unmarshal([]byte(line), &e)
+	if e.Text != nil {
+		return e.Ranks, []byte(*e.Text), err
+	}
+	return e.Ranks, e.Data, err
+}

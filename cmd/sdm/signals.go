@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sdm/master/frontend/console"
+)
+
+// errTimeout ends an invocation when --timeout is over.
+var errTimeout = errors.New("the time is over")
+
+// killed ends an invocation on a signal.
+type killed struct{ sig syscall.Signal }
+
+func (k killed) Error() string { return "ended by " + unix.SignalName(k.sig) }
+
+// lifetime is the context of an invocation and what of Ctrl-C is left to the
+// console.
+//
+//	SIGINT           to the console, while there is one; else the end
+//	SIGTERM, SIGHUP  the end
+type lifetime struct {
+	ctx        context.Context
+	interrupts chan struct{} // capacity 1: several are one
+	console    chan bool     // whether there is a console
+	stop       func()
+}
+
+// newLifetime begins to listen to signals, until stop is called. Its goroutine
+// ends then.
+func newLifetime(timeout time.Duration) *lifetime {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	release := func() {}
+	if timeout > 0 {
+		ctx, release = context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%w (--timeout %v)", errTimeout, timeout))
+	}
+	l := &lifetime{ctx: ctx, interrupts: make(chan struct{}, 1), console: make(chan bool)}
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	done, quit := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		l.listen(signals, quit, cancel)
+	}()
+	l.stop = func() {
+		signal.Stop(signals)
+		close(quit)
+		<-done
+		release()
+		cancel(nil)
+	}
+	return l
+}
+
+func (l *lifetime) listen(signals <-chan os.Signal, quit <-chan struct{}, cancel context.CancelCauseFunc) {
+	toConsole := false
+	for {
+		select {
+		case s := <-signals:
+			if s == syscall.SIGINT && toConsole {
+				select {
+				case l.interrupts <- struct{}{}:
+				default:
+				}
+				continue
+			}
+			cancel(killed{s.(syscall.Signal)})
+		case toConsole = <-l.console:
+		case <-quit:
+			return
+		}
+	}
+}
+
+// statusOf is the exit status for an error that ended all, or other where it is
+// none of the known causes.
+func statusOf(err error, other console.Status) console.Status {
+	var k killed
+	switch {
+	case errors.Is(err, errTimeout):
+		return console.StatusTimeout
+	case errors.As(err, &k):
+		return console.Status(128 + int(k.sig))
+	}
+	return other
+}

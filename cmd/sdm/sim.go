@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	inprocess "sdm/cmd/internal/cluster"
+	"sdm/master/frontend/console"
+	"sdm/master/frontend/rpc"
+	"sdm/master/session"
+	"sdm/tree/topology"
+)
+
+// simulate is sdm sim: the console, or another front end, over simulated ranks.
+func (a *app) simulate(args []string) console.Status {
+	o := newOptions(a.env)
+	if err := o.parse(o.simFlags(), args); errors.Is(err, pflag.ErrHelp) {
+		fmt.Fprint(a.stdout, simHelp())
+		return console.StatusGood
+	} else if err != nil {
+		return a.fail(console.StatusUsage, err)
+	}
+	cfg, err := o.simConfig()
+	if err != nil {
+		return a.fail(console.StatusUsage, err)
+	}
+	p, err := newPlan(o)
+	if err != nil {
+		return a.fail(console.StatusUsage, err)
+	}
+	defer p.logFile.Close()
+	cfg.Log = p.log
+	l := newLifetime(o.timeout)
+	defer l.stop()
+	if o.connect != "" {
+		return a.serveSimulated(l.ctx, p, cfg)
+	}
+	return a.driveSimulated(l, p, cfg)
+}
+
+// simFlags are the flags of sdm sim.
+func (o *options) simFlags() *pflag.FlagSet {
+	f := newFlags("sdm sim")
+	f.SetInterspersed(true) // there is no PROGRAM
+	f.IntVarP(&o.np, "np", "n", 8, "`number` of ranks")
+	f.IntVar(&o.simServers, "servers", 0, fmt.Sprintf("`number` of servers (default: one for %d ranks, and at least 4)", inprocess.RanksPerServer))
+	f.StringVar(&o.script, "script", "", "`file` that says what the ranks do")
+	f.StringVar(&o.connect, "connect", "", "no console: dial the front end at `HOST:PORT`, unix:PATH or stdio, as sdm-master does")
+	f.BoolVar(&o.plaintext, "plaintext", false, "permit a front end on another host without TLS")
+	shared := newFlags("")
+	o.declare(shared)
+	shared.VisitAll(func(flag *pflag.Flag) {
+		if !slices.Contains(processFlags, flag.Name) {
+			f.AddFlag(flag)
+		}
+	})
+	o.stdin = "none"
+	return f
+}
+
+// processFlags are those of the shared flags that are about processes: simulated
+// ranks have none.
+var processFlags = []string{"env", "env-add", "env-unset", "env-prepend", "env-append", "stdin", "stdin-file", "cwd"}
+
+// simProgram is what the ranks of sdm sim run.
+const simProgram = "work"
+
+// simConfig checks the flags of sim and reads its script.
+func (o *options) simConfig() (inprocess.Config, error) {
+	cfg := inprocess.Config{Ranks: o.np, Servers: o.simServers, Shape: o.shape(), Wait: o.wait}
+	if len(o.args) > 0 {
+		return cfg, fmt.Errorf("%q: the ranks of sdm sim run a program of its own (sdm help sim says what it can do)", o.args[0])
+	}
+	if err := cfg.Validate(); err != nil {
+		return cfg, err
+	}
+	cfg = cfg.WithDefaults()
+	if err := o.validate(); err != nil {
+		return cfg, err
+	}
+	if _, err := topology.ParseShape(cfg.Shape, cfg.Servers); err != nil {
+		return cfg, fmt.Errorf("--tree: %w", err)
+	}
+	var err error
+	if cfg.Script, err = o.simScript(cfg.Servers); err != nil {
+		return cfg, err
+	}
+	if o.connect != "" && (o.batch || len(o.scripts) > 0) {
+		return cfg, errors.New("with --connect the front end gives the commands, -b, -x and -e have no place")
+	}
+	return cfg, nil
+}
+
+// simScript reads --script; without one the ranks are well behaved and take a
+// moment for everything.
+func (o *options) simScript(servers int) (inprocess.Script, error) {
+	if o.script == "" {
+		return inprocess.ParseScript(strings.NewReader("run 0ms..50ms\n"), o.np, servers)
+	}
+	f, err := os.Open(o.script)
+	if err != nil {
+		return inprocess.Script{}, fmt.Errorf("--script: %w", err)
+	}
+	defer f.Close()
+	s, err := inprocess.ParseScript(f, o.np, servers)
+	if err != nil {
+		return s, fmt.Errorf("--script %s: %w", o.script, err)
+	}
+	return s, nil
+}
+
+func (a *app) driveSimulated(l *lifetime, p *plan, cfg inprocess.Config) console.Status {
+	c, err := inprocess.New(cfg)
+	if err != nil {
+		return a.fail(console.StatusNoTree, err)
+	}
+	report, err := c.Build(l.ctx, p.o.connectWait)
+	if err != nil {
+		return a.notBuilt(l.ctx, err, endOf(c))
+	}
+	status := a.drive(l, p, c.Master, report.Ranks, []string{simProgram})
+	if err := endOf(c); err != nil {
+		p.log.Warn("a simulated server has ended badly", "err", err)
+	}
+	return status
+}
+
+func endOf(c *inprocess.Cluster) error {
+	ctx, cancel := closing()
+	defer cancel()
+	return c.Close(ctx)
+}
+
+// serveSimulated dials a front end as sdm-master does and gives it a session
+// over simulated ranks for each "initialize".
+func (a *app) serveSimulated(ctx context.Context, p *plan, cfg inprocess.Config) console.Status {
+	o := rpc.Options{Plaintext: p.o.plaintext, Wait: p.o.connectWait, Build: build(), Log: p.log}
+	conn, err := a.dialFrontEnd(ctx, p.o, o)
+	if err != nil {
+		return a.fail(console.StatusNoTree, err)
+	}
+	var c *inprocess.Cluster
+	open := func(ctx context.Context, s rpc.Setup, _ func(string)) (session.Session, session.Report, error) {
+		if c != nil {
+			endOf(c)
+		}
+		var err error
+		if c, err = inprocess.New(cfg); err != nil {
+			return nil, session.Report{}, err
+		}
+		report, err := c.Build(ctx, p.o.connectWait)
+		return c.Master, report, err
+	}
+	err = rpc.Serve(ctx, conn, open, o)
+	if c != nil {
+		err = errors.Join(err, endOf(c))
+	}
+	if err != nil {
+		return statusOf(context.Cause(ctx), a.fail(console.StatusRankFailed, err))
+	}
+	return console.StatusGood
+}
+
+// stdio is the address of a front end that has started us.
+const stdio = "stdio"
+
+func (a *app) dialFrontEnd(ctx context.Context, o *options, r rpc.Options) (*rpc.Conn, error) {
+	if o.connect == stdio {
+		return rpc.Stdio(a.stdin, a.stdout), nil
+	}
+	if !strings.HasPrefix(o.connect, "unix:") {
+		key, err := o.key()
+		if err != nil {
+			return nil, err
+		}
+		r.Secret = key[:]
+	}
+	return rpc.Dial(ctx, o.connect, r)
+}

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"sdm/cmd/internal/listen"
+	"sdm/launch"
+	"sdm/launch/local"
+	"sdm/launch/secret"
+	"sdm/launch/slot"
+	"sdm/launch/stage"
+	"sdm/master"
+	"sdm/master/frontend/console"
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/tree"
+	"sdm/tree/overlay"
+)
+
+// slots is a job of a starter that has our servers in the places of its ranks,
+// and the master over them, in our own process.
+//
+// Goroutine: the one that turns late servers away, from the end of the gathering
+// until close.
+type slots struct {
+	session string
+	key     overlay.Secret
+	door    *overlay.RendezvousListener
+	addrs   []string // of the door
+	starter *slot.Starter
+	queue   *queue
+	master  *master.Master
+
+	turn   context.CancelFunc
+	turned sync.WaitGroup
+}
+
+// runSlots starts the starter with our servers in its slots and drives the ranks.
+func (a *app) runSlots(l *lifetime, p *plan, line slot.Line) console.Status {
+	s, err := openSlots(p)
+	if err != nil {
+		return a.fail(console.StatusNoTree, err)
+	}
+	ctx, expire := context.WithCancelCause(l.ctx)
+	defer expire(nil)
+	if err := s.start(a, p.o, line, expire); err != nil {
+		s.close(a, p.o, false)
+		return a.fail(console.StatusNotStarted, err)
+	}
+	report, err := s.build(ctx, a, p)
+	if err != nil {
+		job, queued := s.queue.isQueued()
+		s.close(a, p.o, false)
+		if queued && l.ctx.Err() != nil {
+			a.jobIs(p.o, protocol.JobState{State: "cancelled", Job: job})
+		}
+		var ended *slot.Ended
+		if errors.As(err, &ended) {
+			return a.fail(console.StatusNotStarted, err) // it has said why
+		}
+		return a.notBuilt(l.ctx, err, nil)
+	}
+	a.jobIs(p.o, protocol.JobState{State: "held"})
+	status := a.drive(l, p, s.master, report.Ranks, []string{slotProgram})
+	s.close(a, p.o, true)
+	return status
+}
+
+// openSlots opens the rendezvous at which the servers register.
+func openSlots(p *plan) (*slots, error) {
+	key, err := p.o.key()
+	if err != nil {
+		return nil, err
+	}
+	id := make([]byte, 8)
+	rand.Read(id) // never fails
+	s := &slots{session: hex.EncodeToString(id)}
+	s.key = overlay.Secret(key).ForSession(s.session)
+	l, err := listen.All(p.o.listenHosts(), 0, 1)
+	if err != nil {
+		return nil, fmt.Errorf("listen for servers: %w", err)
+	}
+	s.addrs = listen.Addrs(l)
+	s.door, err = overlay.RendezvousAt(l, s.key, s.identity())
+	if err != nil {
+		return nil, err
+	}
+	s.master, err = master.New(p.o.masterConfig(s.dial, false, p.log))
+	if err != nil {
+		s.door.Close()
+	}
+	return s, err
+}
+
+// listenHosts are the addresses at which servers may register.
+func (o *options) listenHosts() []string {
+	if o.listenHost != "" {
+		return []string{o.listenHost}
+	}
+	return listen.Reachable()
+}
+
+func (s *slots) identity() overlay.Identity {
+	host, _ := os.Hostname()
+	path, _ := os.Executable()
+	return overlay.Identity{Session: s.session, Host: host, Program: path, Build: build()}
+}
+
+func (s *slots) dial(ctx context.Context, child tree.NodeID, r protocol.Route) (overlay.Link, error) {
+	link, _, err := overlay.Dial(ctx, r.Addrs, r.Ports, s.key, s.identity(), child)
+	return link, err
+}
+
+// start starts the starter.
+func (s *slots) start(a *app, o *options, line slot.Line, expire context.CancelCauseFunc) error {
+	server, err := o.slotServer(s)
+	if err != nil {
+		return err
+	}
+	if s.queue, err = a.watchQueue(o, expire); err != nil {
+		return err
+	}
+	defer s.queue.started()
+	spec := slot.Spec{Argv: line.Wrap(func(int) []string { return server }), Env: o.starterEnv(), Stdout: a.stdout, Stderr: s.queue.write}
+	if o.output == outputStarter && !isTerminal(a.stdin) {
+		spec.Stdin = a.stdin
+	}
+	if s.starter, err = slot.Start(spec); err == nil {
+		a.jobIs(o, protocol.JobState{State: "starting", Text: strings.Join(line.Argv, " ")})
+	}
+	return err
+}
+
+// slotServer is the command line of the server in a slot, without the program.
+// Only the path of the secret stands there, as everybody on a host can read it.
+func (o *options) slotServer(s *slots) ([]string, error) {
+	binary, err := local.FindServer("")
+	if err != nil {
+		return nil, err
+	}
+	path := o.secretFile
+	if path == "" {
+		if path, err = secret.UserPath(); err != nil {
+			return nil, err
+		}
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	args := []string{binary, "--rendezvous", strings.Join(s.addrs, ","), "--session", s.session, "--secret-file", path, "--per-node"}
+	if o.connectWait > 0 {
+		args = append(args, "--connect-wait", o.connectWait.String())
+	}
+	if o.output != outputConsole {
+		args = append(args, "--output", o.output)
+	}
+	if o.stage != "" {
+		hash, err := stage.Hash(binary)
+		if err != nil {
+			return nil, fmt.Errorf("--stage: %w", err)
+		}
+		args = append(args, "--stage", o.stage, "--stage-hash", hash)
+	}
+	return append(args, o.serverArgs()...), nil
+}
+
+// starterEnv is the environment of the starter: ours, but for what our own twins
+// of flags would say to the servers, which have been told, and changed by
+// --starter-env and its kin. What the --env flags want is for the ranks alone.
+func (o *options) starterEnv() []string {
+	var env []string
+	for _, e := range o.env {
+		if !strings.HasPrefix(e, "SDM_") {
+			env = append(env, e)
+		}
+	}
+	env, _ = launch.Environ(env, o.starterDirs) // validate has looked at them
+	return env
+}
+
+// build waits for the servers and builds the tree over them. A starter that ends
+// before they have come has said why.
+func (s *slots) build(ctx context.Context, a *app, p *plan) (session.Report, error) {
+	defer s.queue.done()
+	early, give := context.WithCancelCause(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-s.starter.Done():
+			give(s.starter.Ended())
+		case <-early.Done():
+		}
+	})
+	defer watching.Wait()
+	defer give(nil)
+	table, err := master.Gathering{Shape: p.o.shape(), Progress: s.gathering(a, p)}.Gather(early, s.door)
+	if err != nil {
+		return session.Report{}, err
+	}
+	turning, cancel := context.WithCancel(context.Background())
+	s.turn = cancel
+	s.turned.Go(func() { master.TurnAway(turning, s.door, table.Size) })
+	return s.master.Init(early, table, p.o.connectWait)
+}
+
+// gathering notes how many ranks have their servers, and says it on a terminal.
+func (s *slots) gathering(a *app, p *plan) func(have, want int) {
+	show := p.o.format == string(console.Text) && isTerminal(a.stderr)
+	return func(have, want int) {
+		s.queue.arrived()
+		if !show {
+			return
+		}
+		fmt.Fprintf(a.stderr, "\rsdm: %d of %d ranks are there", have, want)
+		if have == want {
+			fmt.Fprint(a.stderr, "\r\x1b[K")
+		}
+	}
+}
+
+// close ends the master, which may have been done already, then waits for the
+// starter: it ends with its slots. Where no tree stands it is told to end.
+func (s *slots) close(a *app, o *options, built bool) {
+	ctx, cancel := closing()
+	defer cancel()
+	s.master.Close(ctx)
+	if s.turn != nil {
+		s.turn()
+		s.turned.Wait()
+	}
+	s.door.Close()
+	if s.starter != nil {
+		if !built {
+			cancel()
+		}
+		s.starter.End(ctx)
+		status := s.starter.Status()
+		a.jobIs(o, protocol.JobState{State: "ended", Status: &status})
+	}
+	if s.queue != nil {
+		s.queue.close()
+	}
+}

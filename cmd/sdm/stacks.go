@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"sdm/master/frontend/console"
+	"sdm/master/frontend/console/command"
+)
+
+// stackOptions are the flags of sdm stacks that attach has not.
+type stackOptions struct {
+	by                string
+	samples           int
+	every             string
+	folded, dot, json bool
+	file              string
+}
+
+// stacksFlags are the flags of sdm stacks.
+func (o *options) stacksFlags(s *stackOptions) *pflag.FlagSet {
+	f := newFlags("sdm stacks")
+	f.SetInterspersed(true)
+	f.StringVar(&s.by, "by", "", "what makes two frames one: function, line or address (default: line)")
+	f.IntVar(&s.samples, "samples", 0, "take so `many` samples of the running job, and tell who has not moved")
+	f.StringVar(&s.every, "every", "", "the time between them, as 200ms (default: 1s)")
+	f.BoolVar(&s.folded, "folded", false, "a line a stack, counting threads, for flame graphs")
+	f.BoolVar(&s.dot, "dot", false, "a graph for Graphviz")
+	f.BoolVar(&s.json, "json", false, "the tree as JSON")
+	f.StringVarP(&s.file, "file", "o", "", "`file` for --folded, --dot or --json (default: standard output)")
+	shared := o.attachFlags()
+	shared.VisitAll(func(flag *pflag.Flag) {
+		switch flag.Name { // of a conversation, which this is not
+		case "execute", "eval", "batch", "echo", "fold", "no-rc", "rc":
+		default:
+			f.AddFlag(flag)
+		}
+	})
+	return f
+}
+
+// stacks is sdm stacks: one look at a running job, which runs on.
+func (a *app) stacks(args []string) console.Status {
+	o, s := newOptions(a.env), &stackOptions{}
+	if err := o.parse(o.stacksFlags(s), args); errors.Is(err, pflag.ErrHelp) {
+		fmt.Fprint(a.stdout, stacksHelp())
+		return console.StatusGood
+	} else if err != nil {
+		return a.fail(console.StatusUsage, err)
+	}
+	lines, err := s.lines()
+	if err == nil && len(o.args) == 0 {
+		err = errors.New("the stacks of what? (sdm stacks PID of mpirun, pids:PID,PID... or hostfile:FILE)")
+	}
+	if err := firstOf(errors.Join(err, o.validateAttach(), o.validate())); err != nil {
+		return a.fail(console.StatusUsage, err)
+	}
+	p, err := newPlan(o)
+	if err != nil {
+		return a.fail(console.StatusUsage, err)
+	}
+	defer p.logFile.Close()
+	o.batch = true
+	p.scripts, p.answersOnly = []console.Script{{Name: "sdm stacks", Lines: lines}}, true
+	l := newLifetime(o.timeout)
+	defer l.stop()
+	return a.attachTo(l, p, o.args[0])
+}
+
+// lines are the commands that do it. Attaching has stopped the ranks: samples
+// are taken of ranks that run.
+func (s *stackOptions) lines() ([]string, error) {
+	words := []string{"stacks"}
+	if s.by != "" {
+		words = append(words, s.by)
+	}
+	if s.samples != 0 {
+		words = append(words, "--samples", strconv.Itoa(s.samples))
+	}
+	if s.every != "" {
+		words = append(words, "--every", s.every)
+	}
+	forms := 0
+	for name, wanted := range map[string]bool{"--folded": s.folded, "--dot": s.dot, "--json": s.json} {
+		if wanted {
+			words = append(words, name)
+			forms++
+		}
+	}
+	switch {
+	case forms > 1:
+		return nil, errors.New("one of --folded, --dot and --json is enough")
+	case s.file != "" && forms == 0:
+		return nil, errors.New("--file: in which form? (--folded, --dot or --json)")
+	case s.file != "":
+		words = append(words, ">", s.file)
+	}
+	line := strings.Join(words, " ")
+	if _, _, err := command.Parse(line); err != nil {
+		return nil, err
+	}
+	if s.samples != 0 {
+		return []string{"continue &", line}, nil
+	}
+	return []string{line}, nil
+}

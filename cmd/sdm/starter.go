@@ -1,0 +1,179 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/launch/slot"
+	"sdm/master/frontend/console"
+)
+
+// starters are the programs that are known to start others: to debug those, sdm
+// takes control of the starter's job. --starter names one more.
+var starters = []string{"mpirun", "mpiexec", "orterun", "prterun", "srun"}
+
+// foreignStarters are those whose jobs sdm cannot take control of.
+var foreignStarters = []string{"aprun", "jsrun", "flux"}
+
+// isStarter tells whether the line begins with a starter.
+func (o *options) isStarter() bool { return len(o.args) > 0 && o.knowsStarter(o.args[0]) }
+
+func (o *options) knowsStarter(word string) bool {
+	base := filepath.Base(word)
+	name, _, _ := strings.Cut(base, ".")
+	return slices.Contains(starters, name) || o.starter != "" && (base == o.starter || word == o.starter)
+}
+
+// launchers are the values of --launcher besides the names of starters.
+const (
+	launcherAuto  = ""      // as the line and the surroundings say
+	launcherLocal = "local" // ranks on this machine
+	launcherSlurm = "slurm" // srun
+	launcherSlot  = "slot"  // for the line of a starter: our servers in its slots
+	launcherMPIR  = "mpir"  // for the line of a starter: it runs under control until its ranks are held
+)
+
+// chooseStarter puts a starter before the program where one is to start it: the
+// one of --launcher, or srun inside an allocation of Slurm.
+func (o *options) chooseStarter() error {
+	name := o.launcher
+	switch {
+	case name == launcherAuto && inAllocation(o.env):
+		if _, err := exec.LookPath("srun"); err != nil {
+			return nil
+		}
+		name = "srun"
+	case name == launcherAuto, name == launcherLocal:
+		if len(o.launcherArgs) > 0 {
+			return fmt.Errorf("--launcher-arg %s: no starter is used (give --launcher slurm or --launcher mpirun)", o.launcherArgs[0])
+		}
+		return nil
+	case name == launcherSlurm:
+		name = "srun"
+	case name == launcherSlot || name == launcherMPIR:
+		return fmt.Errorf("--launcher %s: of which starter? (sdm run --launcher %s -- mpirun -n 4 PROGRAM, or --launcher mpirun)", name, name)
+	case !o.knowsStarter(name):
+		return fmt.Errorf("--launcher %q: give local, slurm, or the name of a starter (%s, or another with --starter)", name, strings.Join(starters, ", "))
+	}
+	line := append([]string{name}, o.launcherArgs...)
+	if len(o.apps) == 0 {
+		if o.npGiven {
+			line = append(line, "-n", strconv.Itoa(o.np))
+		}
+		line = append(line, o.args...)
+	}
+	for i, a := range o.apps {
+		if i > 0 {
+			line = append(line, ":")
+		}
+		line = append(append(line, "-n", strconv.Itoa(a.np)), a.args...)
+	}
+	o.args, o.composed = line, true
+	return nil
+}
+
+// inAllocation tells whether we run in an allocation of Slurm and are not one of
+// its tasks: in the shell of salloc, or in a batch script. Steps of those have
+// numbers beyond maxStep (slurm.h, SLURM_BATCH_SCRIPT and the like).
+func inAllocation(env []string) bool {
+	o := options{env: env}
+	if o.lookup("SLURM_JOB_ID") == "" {
+		return false
+	}
+	const maxStep = 4294967000
+	step, err := strconv.ParseUint(o.lookup("SLURM_STEP_ID"), 10, 64)
+	return err != nil || step > maxStep
+}
+
+// validateStarter says what of a starter's line makes no sense.
+func (o *options) validateStarter() error {
+	switch {
+	case o.npGiven && !o.composed:
+		return fmt.Errorf("-n %d: the number of ranks belongs to the line of %s", o.np, o.args[0])
+	case o.ranksPerServer != 0:
+		return errors.New("--ranks-per-server: under a starter there is one server for each node (leave it out)")
+	case !slices.Contains([]string{launcherAuto, launcherSlot, launcherMPIR}, o.launcher) && !o.composed:
+		return fmt.Errorf("--launcher %s: %s starts the ranks already (give %s or %s, or leave it out)", o.launcher, o.args[0], launcherMPIR, launcherSlot)
+	case len(o.launcherArgs) > 0 && !o.composed:
+		return fmt.Errorf("--launcher-arg %s: write it into the line of %s", o.launcherArgs[0], o.args[0])
+	case o.launcher == launcherMPIR && len(o.directives) > 0:
+		return errors.New("--env: with --launcher mpir the starter alone decides what its ranks get (mpirun -x NAME=VALUE; or leave --launcher out)")
+	}
+	if _, err := exec.LookPath(o.args[0]); err != nil && !errors.Is(err, exec.ErrDot) {
+		return fmt.Errorf("%s: no such program (is its module loaded? give its path)", o.args[0])
+	}
+	return nil
+}
+
+// starterLine takes the starter's line apart.
+func (o *options) starterLine() (slot.Line, error) {
+	resolved := ""
+	if path, err := exec.LookPath(o.args[0]); err == nil {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			resolved = real
+		}
+	}
+	return slot.Parse(o.args, resolved, func(word string) bool {
+		_, err := exec.LookPath(word)
+		return err == nil
+	})
+}
+
+// runStarter is sdm run of a starter's line.
+func (a *app) runStarter(o *options) console.Status {
+	if err := errors.Join(o.validateStarter(), o.validate()); err != nil {
+		return a.fail(console.StatusUsage, firstOf(err))
+	}
+	p, err := newPlan(o)
+	if err != nil {
+		return a.fail(console.StatusUsage, err)
+	}
+	defer p.logFile.Close()
+	l := newLifetime(o.timeout)
+	defer l.stop()
+	if o.triesMPIR() {
+		status, err := a.runHeld(l, p)
+		mute, is := isMute(err)
+		switch {
+		case err == nil:
+			return status
+		case !is || o.launcher == launcherMPIR:
+			return a.fail(status, err)
+		case mute.Called:
+			return a.fail(status, fmt.Errorf("%w: give its own line in place of the script's (sdm run -- %s -n N PROGRAM)", err, mute.Starter))
+		}
+		p.log.Info("our servers take the places of the ranks", "why", err)
+		p.forgetHeld()
+	}
+	line, err := o.starterLine()
+	if err != nil {
+		return a.fail(console.StatusUsage, err)
+	}
+	return a.runSlots(l, p, line)
+}
+
+// triesMPIR tells whether a starter is asked for MPIR first. What MPIR cannot do
+// goes by slots: the environment of the ranks, a place to stop before main, and
+// their output by rank. srun's daemons need its own help.
+func (o *options) triesMPIR() bool {
+	switch {
+	case o.launcher != launcherAuto:
+		return o.launcher == launcherMPIR
+	case o.composed || len(o.directives) > 0 || o.stopAt != stopAtMain || o.stdinFile == "" && o.stdin != "0":
+		return false
+	}
+	return starterName(o.args[0]) != "srun"
+}
+
+// stopAtMain is where ranks stop first, unless the person says otherwise.
+const stopAtMain = "main"
+
+// forgetHeld makes a plan new for another way.
+func (p *plan) forgetHeld() {
+	p.seat, p.pids, p.started, p.over = nil, nil, nil, nil
+}

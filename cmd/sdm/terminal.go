@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"sdm/master/frontend/console"
+	"sdm/master/frontend/console/text"
+)
+
+// seat is where the person sits, if there is one: how commands come in, and how
+// text goes out.
+type seat struct {
+	lines       console.Lines // nil: none beyond the scripts
+	interactive bool
+	input       io.ReadCloser // for the ranks; nil: nothing
+	out, err    io.Writer
+	writer      text.Writer // for out
+	errWriter   text.Writer
+	progress    io.Writer
+}
+
+// newSeat decides who owns standard input: a prompt on a terminal; without a
+// terminal the commands, if no script gives them; else the ranks.
+func (a *app) newSeat(o *options) (*seat, error) {
+	s := &seat{out: a.stdout, err: a.stderr}
+	onTerminal, errOnTerminal := isTerminal(a.stdout), isTerminal(a.stderr)
+	s.writer = text.Writer{Terminal: onTerminal, Color: o.colored(onTerminal)}
+	s.errWriter = text.Writer{Terminal: errOnTerminal, Color: o.colored(errOnTerminal)}
+	if errOnTerminal && o.format == string(console.Text) {
+		s.progress = a.stderr
+	}
+	s.interactive = !o.batch && isTerminal(a.stdin) && (onTerminal || errOnTerminal)
+	switch {
+	case s.interactive:
+		if err := s.openPrompt(a, onTerminal, historyFile(o.env)); err != nil {
+			return nil, err
+		}
+	case len(o.scripts) == 0:
+		s.lines = console.Pipe(reopened(a.stdin))
+	}
+	return s, s.openInput(a, o)
+}
+
+// openPrompt opens the prompt; where standard output is no terminal it goes to
+// standard error, and answers go where they were meant to.
+func (s *seat) openPrompt(a *app, onTerminal bool, history string) error {
+	screen := a.stdout
+	if !onTerminal {
+		screen = a.stderr
+	}
+	t, err := console.NewTerminal(reopened(a.stdin), screen, history)
+	if err != nil {
+		return fmt.Errorf("no prompt: %w", err)
+	}
+	s.lines, s.err = t, t.Above()
+	if onTerminal {
+		s.out = t.Above()
+	}
+	return nil
+}
+
+// openInput decides what the ranks read.
+func (s *seat) openInput(a *app, o *options) error {
+	switch {
+	case o.stdinFile != "":
+		f, err := os.Open(o.stdinFile)
+		if err != nil {
+			return fmt.Errorf("--stdin-file: %w", err)
+		}
+		s.input = f
+	case s.lines == nil && o.stdin != "none":
+		s.input = reopened(a.stdin)
+	}
+	return nil
+}
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+func (o *options) colored(onTerminal bool) bool {
+	switch o.color {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	return onTerminal && o.lookup("NO_COLOR") == "" && o.lookup("TERM") != "dumb"
+}
+
+func (o *options) lookup(name string) string {
+	for _, e := range o.env {
+		if value, ok := strings.CutPrefix(e, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// reopened gives the same file under a description of our own that does not
+// block, so that closing it ends a Read that waits, and nobody else's is
+// changed. What cannot be opened again (a socket, another user's pipe) is used
+// as it is: then a Read that waits ends with the process.
+func reopened(f *os.File) *os.File {
+	again, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return f
+	}
+	if info, err := again.Stat(); err != nil || info.Mode().IsRegular() {
+		again.Close() // a description of our own would begin at the beginning
+		return f
+	}
+	return again
+}
+
+// historyFile is where the lines of the prompt are kept, as the XDG Base
+// Directory Specification says; "" if there is no home.
+func historyFile(env []string) string {
+	o := options{env: env}
+	dir := o.lookup("XDG_STATE_HOME")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(dir, "sdm", "history")
+}
+
+// shell runs a line of the shell with our own standard streams.
+func (a *app) shell(ctx context.Context, line string) error {
+	sh := os.Getenv("SHELL")
+	if sh == "" {
+		sh = "/bin/sh"
+	}
+	cmd := exec.CommandContext(ctx, sh, "-c", line)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, a.stdout, a.stderr
+	if !isTerminal(a.stdin) { // on a terminal it must stay in the foreground
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	}
+	err := cmd.Run()
+	if _, failed := err.(*exec.ExitError); failed {
+		return nil // it has said so itself
+	}
+	return err
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"sdm/master/frontend/console"
+	"sdm/protocol"
+)
+
+// scriptFlag is one -x or -e.
+type scriptFlag struct {
+	flag, value string
+}
+
+// scriptValue collects -x and -e in one list, as their order counts.
+type scriptValue struct {
+	o    *options
+	flag string
+}
+
+func (v scriptValue) Set(s string) error {
+	v.o.scripts = append(v.o.scripts, scriptFlag{v.flag, s})
+	return nil
+}
+
+func (v scriptValue) String() string { return "" }
+
+func (v scriptValue) Type() string { return "string" }
+
+// script reads one -x or -e and checks its commands.
+func (f scriptFlag) script() (console.Script, error) {
+	if f.flag == "-x" {
+		return console.ReadScript(f.value)
+	}
+	s := console.Script{Name: "-e", Lines: strings.Split(f.value, "\n")}
+	return s, s.Check()
+}
+
+// envValue collects the --env flags in one list, as their order counts.
+type envValue struct {
+	o      *options
+	op     string
+	target envTarget
+}
+
+// envTarget is whose environment is changed.
+type envTarget int
+
+const (
+	rankTarget envTarget = iota
+	starterTarget
+)
+
+func (v envValue) Set(s string) error {
+	d, err := readDirective(v.op, s)
+	switch {
+	case err != nil:
+	case v.target == starterTarget:
+		v.o.starterDirs = append(v.o.starterDirs, d)
+	default:
+		v.o.directives = append(v.o.directives, d)
+	}
+	return err
+}
+
+func (v envValue) String() string { return "" }
+
+func (v envValue) Type() string { return "string" }
+
+// npValue is -n: what of the environment stands behind it belongs to its program.
+type npValue struct{ o *options }
+
+func (v npValue) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err == nil {
+		v.o.np, v.o.jobLevel = n, len(v.o.directives)
+	}
+	return err
+}
+
+func (v npValue) String() string {
+	if v.o == nil {
+		return "0"
+	}
+	return strconv.Itoa(v.o.np)
+}
+
+func (v npValue) Type() string { return "int" }
+
+// readDirective reads NAME=VALUE, NAME (unset), or NAME[SEP]=VALUE (prepend and
+// append).
+func readDirective(op, s string) (protocol.EnvDirective, error) {
+	d := protocol.EnvDirective{Op: op}
+	if op == "unset" {
+		d.Name = s
+		if s == "" || strings.Contains(s, "=") {
+			return d, errors.New("give the NAME alone")
+		}
+		return d, nil
+	}
+	joins := op == "prepend" || op == "append"
+	if open := strings.IndexByte(s, '['); joins && open > 0 && open < strings.IndexByte(s, '=') {
+		end := strings.Index(s, "]=")
+		if end < open {
+			return d, fmt.Errorf("the separator is not closed (NAME[;]=VALUE)")
+		}
+		d.Name, d.Sep, d.Value = s[:open], s[open+1:end], s[end+2:]
+		return d, nil
+	}
+	var ok bool
+	if d.Name, d.Value, ok = strings.Cut(s, "="); !ok || d.Name == "" {
+		return d, fmt.Errorf("%q is not NAME=VALUE", s)
+	}
+	return d, nil
+}
+
+// duration is a flag that tells how long: as Go writes it, or a number of seconds.
+type duration time.Duration
+
+func newDuration(d *time.Duration, value time.Duration) *duration {
+	*d = value
+	return (*duration)(d)
+}
+
+func (d *duration) Set(s string) error {
+	v, err := time.ParseDuration(s)
+	if err != nil {
+		var seconds float64
+		if seconds, err = strconv.ParseFloat(s, 64); err == nil && !(math.Abs(seconds) < 1e9) { // NaN, too
+			err = strconv.ErrRange
+		}
+		v = time.Duration(seconds * float64(time.Second))
+	}
+	if err == nil {
+		*d = duration(v)
+	}
+	return err
+}
+
+func (d *duration) String() string {
+	if *d == 0 {
+		return "0" // no default to tell
+	}
+	return time.Duration(*d).String()
+}
+
+func (d *duration) Type() string { return "duration" }
+
+// meant says what the value of a flag should have been.
+func meant(e *pflag.InvalidValueError) error {
+	switch e.GetFlag().Value.Type() {
+	case "int":
+		return errors.New("give a whole number")
+	case "duration":
+		return errors.New("give a duration, such as 500ms, 2s or 1m30s")
+	case "bool":
+		return errors.New("give true or false")
+	}
+	return e.Unwrap()
+}
