@@ -1,0 +1,76 @@
+# Builds, shows and tests sdm. `make demo` and `make test` are all that a
+# newcomer needs; `make help` lists the rest.
+
+GO      ?= go
+BIN     := bin
+SOURCES := $(shell find cmd master server tree backend protocol launch -name '*.go' -not -name '*_test.go')
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+FUZZTIME ?= 10s
+
+# Packages whose tests start other programs.
+REAL := sdm/launch/launchtest sdm/launch/local sdm/backend/gdb sdm/server sdm/cmd/sdm-server sdm/cmd/sdm-master sdm/cmd/sdm sdm/cmd/internal/e2e
+
+# What the tests on fake hosts need beyond that; only root can make them.
+HOSTS := $(if $(filter 0,$(shell id -u)),ip tc nsenter unshare srun)
+
+export GOFLAGS += -buildvcs=false
+
+.PHONY: help build demo test check unit e2e floors lint fuzz faults bench clean
+
+help: ## list the targets
+	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+build: $(BIN)/sdm $(BIN)/sdm-server $(BIN)/sdm-master ## build the three programs into bin/
+
+# Static: one file that runs on any node of the same architecture.
+$(BIN)/%: $(SOURCES) go.mod
+	@mkdir -p $(BIN)
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.build=$(VERSION)' -o $@ ./cmd/$*
+
+demo: ## debug a real MPI program on 4 ranks and show the session
+	@.ci/deps gdb gcc mpirun.openmpi mpicc.openmpi
+	@$(MAKE) --no-print-directory build
+	@testdata/demo/run
+
+test: ## everything: format, vet, staticcheck, floors, unit, simulation, fuzz seeds, end to end
+	@.ci/deps gdb gcc g++ gfortran python3 mpirun.openmpi mpicc.openmpi mpiexec.mpich mpicc.mpich $(HOSTS)
+	@$(MAKE) --no-print-directory lint build
+	@$(MAKE) --no-print-directory unit e2e
+
+unit: ## what needs no other program, under -race
+	$(GO) test -race -timeout 10m $(filter-out $(REAL),$(shell $(GO) list ./...))
+
+# One package at a time: they start real gdbs and MPI jobs by the dozen, and what
+# they wait for has deadlines.
+e2e: build ## real gdbs, real Open MPI and MPICH, real processes killed, under -race
+	$(GO) test -race -p 1 -timeout 20m $(REAL)
+
+check: lint unit fuzz ## what to run before a commit: lint, race tests without other programs, a little fuzzing
+
+lint: ## gofmt, vet, staticcheck, floors
+	@unformatted=$$(gofmt -l cmd master server tree backend protocol launch); \
+	  if [ -n "$$unformatted" ]; then echo "gofmt -w these:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	@$(MAKE) --no-print-directory floors
+
+floors: ## who imports whom: arrows point down only
+	$(GO) test -count=1 ./cmd/internal/floors
+
+fuzz: ## FUZZTIME (10s) of every fuzzer
+	@for p in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+	    echo "fuzz $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$p || exit 1; \
+	  done; done
+
+faults: ## 1,000 random fault schedules on simulated trees of 64 servers, 3,000 on small ones
+	$(GO) test ./tree/treetest -run Faults -schedules 1000
+
+bench: build ## measure; prints ratios against floors in the same run (docs/performance.md)
+	@.ci/deps gdb gcc $(HOSTS)
+	$(GO) test -run '^$$' -bench . -benchtime 300ms ./protocol/... ./tree/... ./backend/mi
+	$(GO) run ./cmd/internal/bench
+	$(GO) test -count=1 -timeout 40m -run '^TestFaultSchedules$$' ./cmd/internal/e2e -schedules 50
+
+clean: ## remove what was built
+	rm -rf $(BIN)
