@@ -15,6 +15,10 @@ HOSTS := $(if $(filter 0,$(shell id -u)),ip tc nsenter unshare srun)
 
 export GOFLAGS += -buildvcs=false
 
+# A test that fails is run a second time and listed as rerun at the end: these
+# machines are noisy, and a listed rerun is a defect to mend, not to live with.
+TESTSUM := $(GO) tool gotestsum --format standard-quiet --rerun-fails=1 --rerun-fails-max-failures=4 --rerun-fails-run-root-test
+
 .PHONY: help build demo test check unit e2e floors lint fuzz faults bench clean
 
 help: ## list the targets
@@ -38,12 +42,12 @@ test: ## everything: format, vet, staticcheck, floors, unit, simulation, fuzz se
 	@$(MAKE) --no-print-directory unit e2e
 
 unit: ## what needs no other program, under -race
-	$(GO) test -race -timeout 10m $(filter-out $(REAL),$(shell $(GO) list ./...))
+	$(TESTSUM) --packages '$(filter-out $(REAL),$(shell $(GO) list ./...))' -- -race -timeout 10m
 
 # One package at a time: they start real gdbs and MPI jobs by the dozen, and what
 # they wait for has deadlines.
 e2e: build ## real gdbs, real Open MPI and MPICH, real processes killed, under -race
-	$(GO) test -race -p 1 -timeout 20m $(REAL)
+	$(TESTSUM) --packages '$(REAL)' -- -race -p 1 -timeout 20m
 
 check: lint unit fuzz ## what to run before a commit: lint, race tests without other programs, a little fuzzing
 
