@@ -50,23 +50,13 @@ func (o *options) attachFlags() *pflag.FlagSet {
 // at the end.
 func (a *app) attach(args []string) console.Status {
 	o := newOptions(a.env)
-	if err := o.parse(o.attachFlags(), args); errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprint(a.stdout, attachHelp())
-		return console.StatusGood
-	} else if err != nil {
-		return a.fail(console.StatusUsage, err)
+	if status, done := a.read(o, o.attachFlags(), args, attachHelp); done {
+		return status
 	}
 	if err := errors.Join(o.validateAttach(), o.validate()); err != nil {
 		return a.fail(console.StatusUsage, firstOf(err))
 	}
-	p, err := newPlan(o)
-	if err != nil {
-		return a.fail(console.StatusUsage, err)
-	}
-	defer p.logFile.Close()
-	l := newLifetime(o.timeout)
-	defer l.stop()
-	return a.attachTo(l, p, o.args[0])
+	return a.within(o, func(l *lifetime, p *plan) console.Status { return a.attachTo(l, p, o.args[0]) })
 }
 
 func (o *options) validateAttach() error {

@@ -50,6 +50,19 @@ func newPlan(o *options) (*plan, error) {
 	return p, err
 }
 
+// within does a checked invocation's work: with its plan, and until its lifetime
+// ends.
+func (a *app) within(o *options, do func(l *lifetime, p *plan) console.Status) console.Status {
+	p, err := newPlan(o)
+	if err != nil {
+		return a.fail(console.StatusUsage, err)
+	}
+	defer p.logFile.Close()
+	l := newLifetime(o.timeout)
+	defer l.stop()
+	return do(l, p)
+}
+
 func (o *options) logger() (*slog.Logger, io.Closer, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"sdm/launch/secret"
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/console/text"
@@ -20,32 +18,24 @@ import (
 // listen is sdm listen: the console of a master that dials in.
 func (a *app) listen(args []string) console.Status {
 	o := newOptions(a.env)
-	if err := o.parse(o.listenFlags(), args); errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprint(a.stdout, listenHelp())
-		return console.StatusGood
-	} else if err != nil {
-		return a.fail(console.StatusUsage, err)
+	if status, done := a.read(o, o.listenFlags(), args, listenHelp); done {
+		return status
 	}
 	addr, program, err := o.listenArgs()
 	if err = errors.Join(err, o.validate()); err != nil {
 		return a.fail(console.StatusUsage, firstOf(err))
 	}
-	p, err := newPlan(o)
-	if err != nil {
-		return a.fail(console.StatusUsage, err)
-	}
-	defer p.logFile.Close()
 	key, err := o.key()
 	if err != nil {
 		return a.fail(console.StatusUsage, err)
 	}
-	l := newLifetime(o.timeout)
-	defer l.stop()
-	client, report, status := a.await(l.ctx, p, addr, key)
-	if client == nil {
-		return status
-	}
-	return a.drive(l, p, client, report.Ranks, program)
+	return a.within(o, func(l *lifetime, p *plan) console.Status {
+		client, report, status := a.await(l.ctx, p, addr, key)
+		if client == nil {
+			return status
+		}
+		return a.drive(l, p, client, report.Ranks, program)
+	})
 }
 
 // slotProgram stands for the program that the servers were given behind "--".

@@ -3,9 +3,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/spf13/pflag"
 
 	"sdm/cmd/internal/processors"
 	"sdm/master/frontend/console"
@@ -72,6 +75,19 @@ func (a *app) run() console.Status {
 		}
 	}
 	return a.fail(console.StatusUsage, unknownSubcommand(name))
+}
+
+// read reads the flags of a subcommand. done tells that this is the end of it,
+// with that status: help was asked for, or the line is wrong.
+func (a *app) read(o *options, flags *pflag.FlagSet, args []string, help func() string) (status console.Status, done bool) {
+	switch err := o.parse(flags, args); {
+	case errors.Is(err, pflag.ErrHelp):
+		io.WriteString(a.stdout, help())
+		return console.StatusGood, true
+	case err != nil:
+		return a.fail(console.StatusUsage, err), true
+	}
+	return console.StatusGood, false
 }
 
 // fail says in one line what is wrong.

@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"sdm/launch"
 	"sdm/launch/local"
 	"sdm/master/frontend/console"
@@ -20,11 +18,8 @@ import (
 // runJob is sdm run: it starts a program's ranks on this machine and drives them.
 func (a *app) runJob(args []string) console.Status {
 	o := newOptions(a.env)
-	if err := o.parse(o.runFlags(), args); errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprint(a.stdout, runHelp())
-		return console.StatusGood
-	} else if err != nil {
-		return a.fail(console.StatusUsage, err)
+	if status, done := a.read(o, o.runFlags(), args, runHelp); done {
+		return status
 	}
 	if o.isStarter() {
 		return a.runStarter(o)
@@ -47,19 +42,12 @@ func (a *app) runJob(args []string) console.Status {
 	if err := o.checkPrograms(); err != nil {
 		return a.fail(console.StatusNotStarted, err)
 	}
-	p, err := newPlan(o)
-	if err != nil {
-		return a.fail(console.StatusUsage, err)
-	}
-	defer p.logFile.Close()
-	a.hintMPI(o)
-	l := newLifetime(o.timeout)
-	defer l.stop()
-	return a.runOn(l, p)
+	return a.within(o, a.runOn)
 }
 
 // runOn starts the servers, builds the tree over them and drives the ranks.
 func (a *app) runOn(l *lifetime, p *plan) console.Status {
+	a.hintMPI(p.o)
 	c, err := startCluster(p.o, p.log)
 	if err != nil {
 		return a.fail(console.StatusNoTree, err)

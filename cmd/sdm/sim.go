@@ -20,28 +20,20 @@ import (
 // simulate is sdm sim: the console, or another front end, over simulated ranks.
 func (a *app) simulate(args []string) console.Status {
 	o := newOptions(a.env)
-	if err := o.parse(o.simFlags(), args); errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprint(a.stdout, simHelp())
-		return console.StatusGood
-	} else if err != nil {
-		return a.fail(console.StatusUsage, err)
+	if status, done := a.read(o, o.simFlags(), args, simHelp); done {
+		return status
 	}
 	cfg, err := o.simConfig()
 	if err != nil {
 		return a.fail(console.StatusUsage, err)
 	}
-	p, err := newPlan(o)
-	if err != nil {
-		return a.fail(console.StatusUsage, err)
-	}
-	defer p.logFile.Close()
-	cfg.Log = p.log
-	l := newLifetime(o.timeout)
-	defer l.stop()
-	if o.connect != "" {
-		return a.serveSimulated(l.ctx, p, cfg)
-	}
-	return a.driveSimulated(l, p, cfg)
+	return a.within(o, func(l *lifetime, p *plan) console.Status {
+		cfg.Log = p.log
+		if o.connect != "" {
+			return a.serveSimulated(l.ctx, p, cfg)
+		}
+		return a.driveSimulated(l, p, cfg)
+	})
 }
 
 // simFlags are the flags of sdm sim.

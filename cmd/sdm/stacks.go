@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -46,11 +45,8 @@ func (o *options) stacksFlags(s *stackOptions) *pflag.FlagSet {
 // stacks is sdm stacks: one look at a running job, which runs on.
 func (a *app) stacks(args []string) console.Status {
 	o, s := newOptions(a.env), &stackOptions{}
-	if err := o.parse(o.stacksFlags(s), args); errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprint(a.stdout, stacksHelp())
-		return console.StatusGood
-	} else if err != nil {
-		return a.fail(console.StatusUsage, err)
+	if status, done := a.read(o, o.stacksFlags(s), args, stacksHelp); done {
+		return status
 	}
 	lines, err := s.lines()
 	if err == nil && len(o.args) == 0 {
@@ -59,16 +55,11 @@ func (a *app) stacks(args []string) console.Status {
 	if err := firstOf(errors.Join(err, o.validateAttach(), o.validate())); err != nil {
 		return a.fail(console.StatusUsage, err)
 	}
-	p, err := newPlan(o)
-	if err != nil {
-		return a.fail(console.StatusUsage, err)
-	}
-	defer p.logFile.Close()
 	o.batch = true
-	p.scripts, p.answersOnly = []console.Script{{Name: "sdm stacks", Lines: lines}}, true
-	l := newLifetime(o.timeout)
-	defer l.stop()
-	return a.attachTo(l, p, o.args[0])
+	return a.within(o, func(l *lifetime, p *plan) console.Status {
+		p.scripts, p.answersOnly = []console.Script{{Name: "sdm stacks", Lines: lines}}, true
+		return a.attachTo(l, p, o.args[0])
+	})
 }
 
 // lines are the commands that do it. Attaching has stopped the ranks: samples

@@ -129,13 +129,13 @@ func (a *app) runStarter(o *options) console.Status {
 	if err := errors.Join(o.validateStarter(), o.validate()); err != nil {
 		return a.fail(console.StatusUsage, firstOf(err))
 	}
-	p, err := newPlan(o)
-	if err != nil {
-		return a.fail(console.StatusUsage, err)
-	}
-	defer p.logFile.Close()
-	l := newLifetime(o.timeout)
-	defer l.stop()
+	return a.within(o, a.startStarter)
+}
+
+// startStarter takes control of the starter's job, or puts our servers into the
+// places of its ranks.
+func (a *app) startStarter(l *lifetime, p *plan) console.Status {
+	o := p.o
 	if o.triesMPIR() {
 		status, err := a.runHeld(l, p)
 		mute, is := isMute(err)
