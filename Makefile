@@ -29,7 +29,7 @@ build: $(BIN)/sdm $(BIN)/sdm-server $(BIN)/sdm-master ## build the three program
 # Static: one file that runs on any node of the same architecture.
 $(BIN)/%: $(SOURCES) go.mod
 	@mkdir -p $(BIN)
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.build=$(VERSION)' -o $@ ./cmd/$*
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X sdm/cmd/internal/startup.version=$(VERSION)' -o $@ ./cmd/$*
 
 demo: ## debug a real MPI program on 4 ranks and show the session
 	@.ci/deps gdb gcc mpirun.openmpi mpicc.openmpi

@@ -6,10 +6,10 @@ package main
 import (
 	"os"
 
-	"sdm/cmd/internal/processors"
+	"sdm/cmd/internal/startup"
 )
 
 func main() {
-	processors.Limit()
+	startup.LimitProcessors()
 	os.Exit(run(os.Args, os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 }

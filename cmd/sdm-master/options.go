@@ -4,15 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
-	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"sdm/cmd/internal/startup"
 	"sdm/master"
 	"sdm/master/frontend/rpc"
 	"sdm/tree/topology"
@@ -29,7 +27,7 @@ type options struct {
 	hosts                   []string
 	port, servers           int
 	tree                    string
-	log, logLevel           string
+	log                     startup.Log
 	version                 bool
 }
 
@@ -75,8 +73,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.DurationVar(&o.wait, "wait", master.DefaultWait, "how long answers are awaited when a call does not say")
 	f.DurationVar(&o.heartbeat, "heartbeat", master.DefaultHeartbeat, "how often servers are asked for a sign of life; 0 is never")
 	f.DurationVar(&o.silence, "silence", master.DefaultSilence, "how long a server may give none before it is given up")
-	f.StringVar(&o.log, "log", "", "`FILE` to log to (default: standard error)")
-	f.StringVar(&o.logLevel, "log-level", "warn", "debug, info, warn or error")
+	o.log.Declare(f)
 	f.BoolVar(&o.version, "version", false, "say the version and exit")
 }
 
@@ -96,7 +93,7 @@ func parse(args, env []string, stdout io.Writer) (*options, error) {
 		return nil, errHelp
 	}
 	if err == nil {
-		err = fromEnvironment(f, env)
+		err = startup.FromEnvironment(f, env, sources...)
 	}
 	if err == nil && !o.version {
 		err = o.check(f.Args())
@@ -109,24 +106,6 @@ func parse(args, env []string, stdout io.Writer) (*options, error) {
 
 // sources are the flags that say where the servers are; one is given at most.
 var sources = []string{"routing-file", "rendezvous", "generate-routes"}
-
-// fromEnvironment sets flags that were not given from their twins. A source on
-// the command line is the only one that counts.
-func fromEnvironment(f *pflag.FlagSet, env []string) error {
-	sourced := slices.ContainsFunc(sources, f.Changed)
-	for _, e := range env {
-		name, value, _ := strings.Cut(e, "=")
-		name, ours := strings.CutPrefix(name, "SDM_")
-		flag := f.Lookup(strings.ToLower(strings.ReplaceAll(name, "_", "-")))
-		if !ours || flag == nil || flag.Changed || value == "" || flag.Name == "version" || sourced && slices.Contains(sources, flag.Name) {
-			continue
-		}
-		if err := f.Set(flag.Name, value); err != nil {
-			return fmt.Errorf("SDM_%s: %w", name, err)
-		}
-	}
-	return nil
-}
 
 // check says what is wrong and what to type instead.
 func (o *options) check(rest []string) error {
@@ -200,20 +179,4 @@ func checkRendezvous(addr string) error {
 		return fmt.Errorf("--rendezvous %s: %w (write HOST:PORT; 0.0.0.0:PORT is all networks)", addr, err)
 	}
 	return nil
-}
-
-// logger opens the log.
-func (o *options) logger(stderr io.Writer) (*slog.Logger, io.Closer, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
-		return nil, nil, fmt.Errorf("--log-level %q: give debug, info, warn or error", o.logLevel)
-	}
-	if o.log == "" {
-		return slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})), io.NopCloser(nil), nil
-	}
-	f, err := os.OpenFile(o.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, nil, fmt.Errorf("--log: %w", err)
-	}
-	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level})), f, nil
 }

@@ -7,10 +7,10 @@ import (
 	"io"
 	"log/slog"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
 
+	"sdm/cmd/internal/startup"
 	"sdm/launch"
 	"sdm/launch/secret"
 	"sdm/master/frontend/rpc"
@@ -56,15 +56,15 @@ func run(args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case err != nil:
 		return complain(err, exitUsage)
 	case o.version:
-		fmt.Fprintf(stdout, "sdm-master %s, protocol %d\n", build(), protocol.Version)
+		fmt.Fprintf(stdout, "sdm-master %s, protocol %d\n", startup.Build(), protocol.Version)
 		return 0
 	}
-	log, logFile, err := o.logger(stderr)
+	log, logFile, err := o.log.Open(stderr)
 	if err != nil {
 		return complain(err, exitUsage)
 	}
 	defer logFile.Close()
-	p := &program{o: o, log: log, version: build()}
+	p := &program{o: o, log: log, version: startup.Build()}
 	p.say = func(text string) { fmt.Fprintf(stderr, "sdm-master: %s\n", text) }
 	if err := p.prepare(env); err != nil {
 		return complain(err, exitUsage)
@@ -144,19 +144,4 @@ func (p *program) meet(ctx context.Context, o rpc.Options, stdin io.Reader, stdo
 		return l.AcceptFrontEnd(ctx)
 	}
 	return rpc.Dial(ctx, p.o.connect, o)
-}
-
-// build names this build, for people who compare hosts.
-func build() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	text := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			text += " " + s.Value
-		}
-	}
-	return text
 }

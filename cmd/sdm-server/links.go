@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sdm/cmd/internal/listen"
+	"sdm/cmd/internal/startup"
 	"sdm/launch/secret"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -158,7 +159,7 @@ func (p *program) rendezvous(ctx context.Context) (server.Links, error) {
 	}
 	r := overlay.Registration{
 		Server: p.cfg.ID, Size: p.number.Size, Host: p.cfg.Host, PID: os.Getpid(),
-		Addrs: listen.Addrs(listener), Program: p.self.Identity().Program, Build: build(), Slot: p.slotProgram(),
+		Addrs: listen.Addrs(listener), Program: p.self.Identity().Program, Build: startup.Build(), Slot: p.slotProgram(),
 	}
 	if p.node != nil {
 		r.Ranks = p.node.ranks

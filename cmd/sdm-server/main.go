@@ -5,12 +5,12 @@ package main
 import (
 	"os"
 
-	"sdm/cmd/internal/processors"
+	"sdm/cmd/internal/startup"
 	"sdm/launch/local"
 )
 
 func main() {
 	local.ShimMain(os.Args)
-	processors.Limit()
+	startup.LimitProcessors()
 	os.Exit(run(os.Args, os.Environ(), backends))
 }

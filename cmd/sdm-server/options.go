@@ -4,14 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"sdm/backend/gdb"
+	"sdm/cmd/internal/startup"
 	"sdm/protocol"
 )
 
@@ -35,7 +34,7 @@ type options struct {
 	output                         string
 	linger, connectWait            time.Duration
 	lost                           string
-	log, logLevel                  string
+	log                            startup.Log
 	version                        bool
 	stage, stageHash, staged       string
 
@@ -95,8 +94,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.stage, "stage", "", "`directory` in node-local storage from which to run a copy of this program")
 	f.StringVar(&o.stageHash, "stage-hash", "", "SHA-256 that the copy must have")
 	f.StringVar(&o.staged, "staged", "", "path of the copy that we are")
-	f.StringVar(&o.log, "log", "", "`FILE` to log to (default: standard error)")
-	f.StringVar(&o.logLevel, "log-level", "warn", "debug, info, warn or error")
+	o.log.Declare(f)
 	f.BoolVar(&o.version, "version", false, "say the version and exit")
 }
 
@@ -132,7 +130,7 @@ func parse(args, env []string, stdout io.Writer) (*options, error) {
 		return nil, errHelp
 	}
 	if err == nil {
-		err = fromEnvironment(f, env)
+		err = startup.FromEnvironment(f, env, modes...)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w; see sdm-server --help", err)
@@ -142,33 +140,6 @@ func parse(args, env []string, stdout io.Writer) (*options, error) {
 		return o, nil
 	}
 	return o, o.check(f)
-}
-
-// fromEnvironment sets flags from their twins. A mode on the command line is the
-// only one that counts.
-func fromEnvironment(f *pflag.FlagSet, env []string) error {
-	moded := false
-	for _, m := range modes {
-		moded = moded || f.Changed(m)
-	}
-	twins := map[string]*pflag.Flag{}
-	f.VisitAll(func(flag *pflag.Flag) {
-		isMode := strings.Contains(" "+strings.Join(modes, " ")+" ", " "+flag.Name+" ")
-		if !flag.Changed && !(moded && isMode) && flag.Name != "version" {
-			twins["SDM_"+strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))] = flag
-		}
-	})
-	for _, e := range env {
-		name, value, _ := strings.Cut(e, "=")
-		flag := twins[name]
-		if flag == nil || value == "" {
-			continue
-		}
-		if err := f.Set(flag.Name, value); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
 }
 
 func (o *options) check(f *pflag.FlagSet) error {
@@ -220,21 +191,3 @@ func (o *options) slot() *protocol.Job {
 
 // ownDescriptors are those that ranks must not get.
 func (o *options) ownDescriptors() []int { return []int{o.linkFD, o.listenFD, o.secretFD} }
-
-// logger opens the log.
-func (o *options) logger() (*slog.Logger, io.Closer, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
-		return nil, nil, fmt.Errorf("--log-level %q: give debug, info, warn or error", o.logLevel)
-	}
-	out := os.Stderr
-	var file io.Closer = io.NopCloser(nil)
-	if o.log != "" {
-		f, err := os.OpenFile(o.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			return nil, nil, fmt.Errorf("--log: %w", err)
-		}
-		out, file = f, f
-	}
-	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: level})), file, nil
-}

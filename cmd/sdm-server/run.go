@@ -7,11 +7,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"runtime/debug"
 
 	"golang.org/x/sys/unix"
 
 	"sdm/backend"
+	"sdm/cmd/internal/startup"
 	"sdm/launch"
 	"sdm/launch/local"
 	"sdm/protocol"
@@ -37,7 +37,7 @@ func run(args, env []string, engines map[string]engine) int {
 	case err != nil:
 		return complain(err, exitUsage)
 	case o.version:
-		fmt.Printf("sdm-server %s, protocol %d\n", build(), protocol.Version)
+		fmt.Printf("sdm-server %s, protocol %d\n", startup.Build(), protocol.Version)
 		return 0
 	}
 	o.runStaged(args, env)
@@ -89,7 +89,7 @@ func prepare(o *options, env []string, engines map[string]engine) (*program, err
 		env = os.Environ()
 	}
 	p := &program{o: o, env: env}
-	if p.log, p.logFile, err = o.logger(); err != nil {
+	if p.log, p.logFile, err = o.log.Open(os.Stderr); err != nil {
 		return nil, err
 	}
 	if p.number, err = o.identify(env); err != nil {
@@ -112,7 +112,7 @@ func prepare(o *options, env []string, engines map[string]engine) (*program, err
 	path, _ := os.Executable()
 	p.self = server.NewSelf(overlay.Identity{
 		Node: tree.NodeID(p.number.Number) + 1, Session: o.session, Size: p.number.Size,
-		Host: o.host, Program: path, Build: build(),
+		Host: o.host, Program: path, Build: startup.Build(),
 	})
 	return p, nil
 }
@@ -190,19 +190,4 @@ func (p *program) place(ctx context.Context) (links server.Links, standIn bool, 
 	}
 	links, err = p.meet(ctx)
 	return links, false, 0, err
-}
-
-// build names this build, for people who compare hosts.
-func build() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	text := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			text += " " + s.Value
-		}
-	}
-	return text
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"sdm/cmd/internal/startup"
 	"sdm/launch/local"
 	"sdm/launch/secret"
 	"sdm/master"
@@ -46,7 +47,7 @@ func startCluster(o *options, log *slog.Logger) (*cluster, error) {
 		host = "localhost"
 	}
 	path, _ := os.Executable()
-	c.self = overlay.Identity{Size: o.servers(), Host: host, Program: path, Build: build()}
+	c.self = overlay.Identity{Size: o.servers(), Host: host, Program: path, Build: startup.Build()}
 	if c.master, err = master.New(o.masterConfig(c.dial, o.servers() == 1, log)); err != nil {
 		c.servers.Kill()
 		return nil, err
@@ -70,10 +71,7 @@ func (o *options) masterConfig(dial dialer, alone bool, log *slog.Logger) master
 
 // serverArgs hands on what the servers need to know.
 func (o *options) serverArgs() []string {
-	args := []string{"--log-level", o.logLevel, "--linger", o.linger.String(), "--when-lost", o.whenLost}
-	if o.log != "" {
-		args = append(args, "--log", o.log)
-	}
+	args := append(o.log.Args(), "--linger", o.linger.String(), "--when-lost", o.whenLost)
 	if o.gdb != "" {
 		args = append(args, "--gdb", o.gdb)
 	}

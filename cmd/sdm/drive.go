@@ -46,7 +46,7 @@ func newPlan(o *options) (*plan, error) {
 			return nil, fmt.Errorf("--stdin-file: %w", err)
 		}
 	}
-	p.log, p.logFile, err = o.logger()
+	p.log, p.logFile, err = o.log.Open(os.Stderr)
 	return p, err
 }
 
@@ -61,23 +61,6 @@ func (a *app) within(o *options, do func(l *lifetime, p *plan) console.Status) c
 	l := newLifetime(o.timeout)
 	defer l.stop()
 	return do(l, p)
-}
-
-func (o *options) logger() (*slog.Logger, io.Closer, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
-		return nil, nil, fmt.Errorf("--log-level %q: %w", o.logLevel, err)
-	}
-	out := os.Stderr
-	var file io.Closer = io.NopCloser(nil)
-	if o.log != "" {
-		f, err := os.OpenFile(o.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			return nil, nil, fmt.Errorf("--log: %w", err)
-		}
-		out, file = f, f
-	}
-	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: level})), file, nil
 }
 
 // drive runs the console over a session whose tree stands, and ends the

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	inprocess "sdm/cmd/internal/cluster"
+	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/console/command"
 	"sdm/protocol"
@@ -165,23 +165,8 @@ func (a *app) version(args []string) console.Status {
 	if len(args) > 0 {
 		return a.fail(console.StatusUsage, fmt.Errorf("sdm version takes no argument, not %q", args[0]))
 	}
-	fmt.Fprintf(a.stdout, "sdm %s, protocol %d, %s %s/%s\n", build(), protocol.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(a.stdout, "sdm %s, protocol %d, %s %s/%s\n", startup.Build(), protocol.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return console.StatusGood
-}
-
-// build names this build, for people who compare hosts.
-func build() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	text := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			text += " " + s.Value
-		}
-	}
-	return text
 }
 
 func unknownSubcommand(name string) error {

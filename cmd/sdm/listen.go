@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/cmd/internal/startup"
 	"sdm/launch/secret"
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/console/text"
@@ -76,7 +77,7 @@ func (o *options) key() (secret.Key, error) {
 // await waits for the master and has it build the tree. Without a client the
 // status is how it ended.
 func (a *app) await(ctx context.Context, p *plan, addr string, key secret.Key) (*rpc.Client, session.Report, console.Status) {
-	door, err := rpc.Listen(addr, rpc.Options{Secret: key[:], Plaintext: p.o.plaintext, Build: build(), Log: p.log})
+	door, err := rpc.Listen(addr, rpc.Options{Secret: key[:], Plaintext: p.o.plaintext, Build: startup.Build(), Log: p.log})
 	if err != nil {
 		return nil, session.Report{}, a.fail(console.StatusNoTree, fmt.Errorf("listen: %w", err))
 	}

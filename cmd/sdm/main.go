@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"sdm/cmd/internal/processors"
+	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/console"
 )
 
@@ -69,7 +69,7 @@ func (a *app) run() console.Status {
 			return a.fail(console.StatusUsage, fmt.Errorf("sdm %s is not available yet (%s)", name, s.later))
 		default:
 			if !s.whole {
-				processors.Limit()
+				startup.LimitProcessors()
 			}
 			return s.run(a, a.args[1:])
 		}

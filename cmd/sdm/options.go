@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"sdm/backend/gdb"
+	"sdm/cmd/internal/startup"
 	"sdm/launch"
 	"sdm/master"
 	"sdm/master/frontend/console"
@@ -40,8 +41,7 @@ type options struct {
 	color       string
 	noRC        bool
 	rc          string
-	log         string
-	logLevel    string
+	log         startup.Log
 	connectWait time.Duration
 	tree        string
 	heartbeat   time.Duration
@@ -163,8 +163,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.color, "color", "auto", "colors: auto, always, never")
 	f.BoolVar(&o.noRC, "no-rc", false, "do not read ~/.config/sdm/sdmrc")
 	f.StringVar(&o.rc, "rc", "", "read this `file` in its place")
-	f.StringVar(&o.log, "log", "", "`file` for what sdm itself does (default: standard error)")
-	f.StringVar(&o.logLevel, "log-level", "warn", "debug, info, warn or error")
+	o.log.Declare(f)
 }
 
 // declareSharing adds the flags that say what gdbs cost.
@@ -204,23 +203,12 @@ func (o *options) parse(f *pflag.FlagSet, args []string) error {
 
 // fromEnvironment sets the flags that were not given from their twins.
 func (o *options) fromEnvironment(f *pflag.FlagSet) error {
-	twins := map[string]*pflag.Flag{}
-	f.VisitAll(func(flag *pflag.Flag) {
-		if !flag.Changed {
-			twins["SDM_"+strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))] = flag
-		}
-	})
-	for _, e := range o.env {
-		name, value, _ := strings.Cut(e, "=")
-		if flag := twins[name]; flag != nil && value != "" {
-			err := f.Set(flag.Name, value)
-			var bad *pflag.InvalidValueError
-			if errors.As(err, &bad) {
-				return fmt.Errorf("%s=%s: %w", name, value, meant(bad))
-			}
-		}
+	err := startup.FromEnvironment(f, o.env)
+	var bad *pflag.InvalidValueError
+	if errors.As(err, &bad) {
+		return fmt.Errorf("%s=%s: %w", startup.Twin(bad.GetFlag()), bad.GetValue(), meant(bad))
 	}
-	return nil
+	return err
 }
 
 // validate says which option makes no sense and why, before anything is begun.
@@ -257,7 +245,7 @@ func (o *options) validateChoices() error {
 		{"--color", o.color, []string{"auto", "always", "never"}},
 		{"--output", o.output, []string{outputConsole, outputStarter}},
 		{"--when-lost", o.whenLost, []string{"kill", "detach"}},
-		{"--log-level", o.logLevel, []string{"debug", "info", "warn", "error"}},
+		{"--log-level", o.log.Level, []string{"debug", "info", "warn", "error"}},
 	} {
 		found := false
 		for _, choice := range c.choices {

@@ -62,7 +62,7 @@ func TestEveryFlagHasATwin(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := []any{o.np, o.scripts[0].value, o.batch, o.format, o.timeout, o.stopAt, o.directives[0].Name, o.stdin, o.stdinFile,
-		o.tree, o.connectWait, o.color, o.rc, o.log, o.logLevel, o.ranksPerServer, o.ranksPerGDB, o.secretFile, o.fold, o.echo}
+		o.tree, o.connectWait, o.color, o.rc, o.log.File, o.log.Level, o.ranksPerServer, o.ranksPerGDB, o.secretFile, o.fold, o.echo}
 	want := []any{2, "f", true, "ndjson", time.Minute, "entry", "A", "none", "g",
 		"flat", time.Second, "never", "h", "i", "debug", 1, "1", "j", 1500 * time.Millisecond, true}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	inprocess "sdm/cmd/internal/cluster"
+	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/rpc"
 	"sdm/master/session"
@@ -132,7 +133,7 @@ func endOf(c *inprocess.Cluster) error {
 // serveSimulated dials a front end as sdm-master does and gives it a session
 // over simulated ranks for each "initialize".
 func (a *app) serveSimulated(ctx context.Context, p *plan, cfg inprocess.Config) console.Status {
-	o := rpc.Options{Plaintext: p.o.plaintext, Wait: p.o.connectWait, Build: build(), Log: p.log}
+	o := rpc.Options{Plaintext: p.o.plaintext, Wait: p.o.connectWait, Build: startup.Build(), Log: p.log}
 	conn, err := a.dialFrontEnd(ctx, p.o, o)
 	if err != nil {
 		return a.fail(console.StatusNoTree, err)

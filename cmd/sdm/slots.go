@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"sdm/cmd/internal/listen"
+	"sdm/cmd/internal/startup"
 	"sdm/launch"
 	"sdm/launch/local"
 	"sdm/launch/secret"
@@ -111,7 +112,7 @@ func (o *options) listenHosts() []string {
 func (s *slots) identity() overlay.Identity {
 	host, _ := os.Hostname()
 	path, _ := os.Executable()
-	return overlay.Identity{Session: s.session, Host: host, Program: path, Build: build()}
+	return overlay.Identity{Session: s.session, Host: host, Program: path, Build: startup.Build()}
 }
 
 func (s *slots) dial(ctx context.Context, child tree.NodeID, r protocol.Route) (overlay.Link, error) {

@@ -10,14 +10,14 @@ import (
 	"strings"
 	"time"
 
-	"sdm/cmd/internal/processors"
+	"sdm/cmd/internal/startup"
 	"sdm/launch/local"
 )
 
 func main() {
 	local.ShimMain(os.Args)
 	if len(os.Args) < 2 || os.Args[1] != "inside" { // that stands for sdm sim, which computes
-		processors.Limit() // as the programs that it stands for; floors too
+		startup.LimitProcessors() // as the programs that it stands for; floors too
 	}
 	if len(os.Args) > 1 {
 		if serve := children[os.Args[1]]; serve != nil {

@@ -1,5 +1,4 @@
-// Package processors says how many processors a program of sdm may use.
-package processors
+package startup
 
 import (
 	"os"
@@ -16,9 +15,9 @@ import (
 // (print on 4 ranks: 1.4 to 1.7 times a bare relay against 1.1 to 1.2).
 const most = 4
 
-// Limit makes Go use no more than most processors and half of those that there
+// LimitProcessors makes Go use no more than most processors and half of those that there
 // are, unless the user has set GOMAXPROCS. Programs call it first of all.
-func Limit() {
+func LimitProcessors() {
 	have := runtime.GOMAXPROCS(0)
 	if n := use(os.Environ(), have); n < have {
 		runtime.GOMAXPROCS(n)
