@@ -42,7 +42,6 @@ func newForker() *forker {
 func (f *forker) run() {
 	defer close(f.ended)
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
-	env := environment()
 	for o := range f.orders {
 		if o.before != nil {
 			if err := o.before(); err != nil {
@@ -50,7 +49,7 @@ func (f *forker) run() {
 				continue
 			}
 		}
-		o.done(startProcess(o.argv, env, o.dies))
+		o.done(startProcess(o.argv, environment(), o.dies))
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 // it have a slot each.
 type keeper struct {
 	number   int32
+	root     string // of its ranks, see backend.Target
 	debugger *debugger
 	process  *process // nil before it has started and after its end
 	parser   mi.Parser
@@ -31,12 +32,16 @@ type keeper struct {
 	first    []byte // what it was told first, until it has answered
 }
 
-// commandLine is that of the next gdb.
-func (l *loop) commandLine() []string {
+// commandLine is that of a keeper's gdb.
+func (l *loop) commandLine(k *keeper) []string {
+	line := l.e.cfg.CommandLine()
 	if l.old {
-		return l.e.cfg.commandLine("mi3")
+		line = l.e.cfg.commandLine("mi3")
 	}
-	return l.e.cfg.CommandLine()
+	if k.root != "" { // gdb's own way into another mount namespace wants root's rights
+		line = append(line, "-iex", "set sysroot "+k.root)
+	}
+	return line
 }
 
 // tooOld starts a gdb again that has said that it does not know mi4. It has not
@@ -64,7 +69,7 @@ func (l *loop) newKeeper(n int) *keeper {
 // startGDB orders the process. It must not be called with a process alive.
 func (l *loop) startGDB(k *keeper, dies bool) {
 	k.waiting = true
-	l.forker.start(order{argv: l.commandLine(), dies: dies, done: l.whenStarted(k)})
+	l.forker.start(order{argv: l.commandLine(k), dies: dies, done: l.whenStarted(k)})
 }
 
 // started takes over a gdb from the forker.
@@ -86,7 +91,7 @@ func (l *loop) started(k *keeper, p *process, err error) {
 			p.close()
 			k.process = nil
 		}
-		f := noGDB(l.commandLine()[0], err)
+		f := noGDB(l.commandLine(k)[0], err)
 		for _, m := range k.debugger.machines {
 			m.notStarted(l.now(), f)
 		}
@@ -148,13 +153,13 @@ func (l *loop) rescue(k *keeper, orphans []*machine) {
 		s.target.signal(syscall.SIGSTOP)
 		k.slots = slices.Delete(k.slots, i, i+1)
 		own := l.newKeeper(1)
-		own.slots, s.keeper = []*slot{s}, own
+		own.root, own.slots, s.keeper = m.target.Root, []*slot{s}, own
 		own.debugger.add(m)
 		m.takeOver(l.now())
 		l.touch(own)
 		own.waiting = true
 		pid := m.target.PID
-		l.forker.start(order{argv: l.commandLine(), dies: m.target.Held, before: func() error { return mend(pid) }, done: l.whenStarted(own)})
+		l.forker.start(order{argv: l.commandLine(own), dies: m.target.Held, before: func() error { return mend(pid) }, done: l.whenStarted(own)})
 	}
 }
 

@@ -63,16 +63,17 @@ func autoShare(n, cores int, held bool) int {
 	return (n + gdbs - 1) / gdbs
 }
 
-// partition keeps targets of different programs, and held and others, apart.
+// partition keeps targets of different programs, and held and others, apart. One with
+// a root of its own is alone: a gdb has one.
 func partition(targets []backend.Target) [][]backend.Target {
 	type kind struct {
-		program string
-		held    bool
+		program, root string
+		held          bool
 	}
 	index := map[kind]int{}
 	var all [][]backend.Target
 	for _, t := range targets {
-		k := kind{t.Program, t.Held}
+		k := kind{t.Program, t.Root, t.Held}
 		i, ok := index[k]
 		if !ok {
 			i = len(all)

@@ -30,6 +30,7 @@ func (l *loop) letGo(s *slot) {
 func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt string, wait time.Duration) {
 	var fresh []backend.Target
 	for _, t := range targets {
+		t.Root = rootOf(t.PID)
 		if l.closing {
 			l.refuse(id, t.Rank, &protocol.Fault{Kind: protocol.FaultState, Op: "attach", Message: "the session is ending"})
 			continue
@@ -54,9 +55,10 @@ func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt st
 // attachTogether starts one gdb for some targets.
 func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, stopAt string, wait time.Duration) {
 	k := l.newKeeper(len(targets))
+	k.root = targets[0].Root
 	for _, t := range targets {
 		l.last++
-		s := &slot{number: l.last, machine: newMachine(t, l.sources.lines), target: openTarget(t.PID), keeper: k}
+		s := &slot{number: l.last, machine: newMachine(t, l.sources.of(t.Root)), target: openTarget(t.PID), keeper: k}
 		k.slots = append(k.slots, s)
 		k.debugger.add(s.machine)
 		l.slots[s.number], l.ranks[t.Rank] = s, s

@@ -48,6 +48,20 @@ var errSlowFile = errors.New("the file could not be read in time")
 
 func newSources() *sources { return &sources{files: map[string]*sourceFile{}} }
 
+// of reads for a rank with a root directory of its own: what it sees goes before
+// our own files. "" has none.
+func (s *sources) of(root string) lineReader {
+	if root == "" {
+		return s.lines
+	}
+	return func(file string, first, last int) ([]string, error) {
+		if text, err := s.lines(root+file, first, last); err == nil {
+			return text, nil
+		}
+		return s.lines(file, first, last)
+	}
+}
+
 // lines gives lines first to last, as far as there are any. It is a lineReader.
 func (s *sources) lines(file string, first, last int) ([]string, error) {
 	f := s.files[file]

@@ -57,6 +57,24 @@ func (t *target) frozen() bool {
 	return i >= 0 && bytes.HasPrefix(b[i:], []byte(") T"))
 }
 
+// rootOf is the root directory of a process whose file systems are not ours: it is
+// in another mount namespace (a container), or was given another root. "" is ours,
+// and what we may not look at: attaching will tell why.
+func rootOf(pid int) string {
+	root := fmt.Sprintf("/proc/%d/root", pid)
+	space, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/mnt", pid))
+	ours, failed := os.Readlink("/proc/self/ns/mnt")
+	if err != nil || failed != nil {
+		return ""
+	}
+	its, err := os.Stat(root)
+	own, failed := os.Stat("/")
+	if err != nil || failed != nil || space == ours && os.SameFile(its, own) {
+		return ""
+	}
+	return root
+}
+
 func (t *target) close() {
 	if t.fd >= 0 {
 		unix.Close(t.fd)
