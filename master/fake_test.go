@@ -100,7 +100,7 @@ func newFake(t *testing.T, answer func(*fakeRoot, wire.Message)) (*Master, *fake
 func standing(t *testing.T, answer func(*fakeRoot, wire.Message)) (*Master, *fakeRoot) {
 	t.Helper()
 	m, f := newFake(t, answer)
-	if _, err := m.Init(context.Background(), twoHosts(), time.Second); err != nil {
+	if _, err := m.Init(context.Background(), twoHosts(), time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	return m, f

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -38,9 +39,10 @@ func startNode(t *testing.T, n int, program func(i int) []string) (slots []*slot
 	}
 	defer door.Close()
 	at := &noting{RendezvousListener: door}
+	session := fmt.Sprintf("test %d", os.Getpid()) // slots meet by its name, ours must not meet those of another run
 	t.Setenv("MPI_LOCALNRANKS", fmt.Sprint(n))
 	for i := range n {
-		args := []string{"--per-node", "--rendezvous", door.Addr(), "--session", "s", "--secret-file", path}
+		args := []string{"--per-node", "--rendezvous", door.Addr(), "--session", session, "--secret-file", path}
 		slots = append(slots, startSlot(t, i, n, append(args, program(i)...)...))
 	}
 	table, err := master.Gathering{}.Gather(soon(t), at)
@@ -50,7 +52,7 @@ func startNode(t *testing.T, n int, program func(i int) []string) (slots []*slot
 	if len(table.Routes) != 1 || table.Routes[0].Ranks.Len() != n {
 		t.Fatalf("routes %+v", table.Routes)
 	}
-	return slots, newDebugging(t, dialer(key, overlay.Identity{Session: "s"}), table.Routes, n), at.pid
+	return slots, newDebugging(t, dialer(key, overlay.Identity{Session: session}), table.Routes, n), at.pid
 }
 
 func TestSlotsOfANodeHaveOneServer(t *testing.T) {

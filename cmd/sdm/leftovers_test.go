@@ -14,7 +14,7 @@ import (
 
 // patience is how long processes that have been told to end may take, before
 // they count as left behind.
-const patience = 2 * time.Second
+const patience = 20 * time.Second
 
 // leftBehind names the processes of a script that are still there after it:
 // those whose environment or working directory is the script's. It kills them.
