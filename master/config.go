@@ -42,6 +42,10 @@ type Config struct {
 	// started. It is asked once for each program and may read its file. nil lets
 	// everything pass.
 	CheckProgram func(program string) error
+	// Partial goes on without servers that are not ready when the tree is built, as
+	// long as one is: their ranks are lost from the start. Otherwise there is no
+	// session without all.
+	Partial bool
 	// Log takes what is worth knowing when something goes wrong; nil drops it.
 	Log *slog.Logger
 

@@ -88,8 +88,14 @@ func (f *fakeRoot) sent(k wire.Kind) []wire.Message {
 
 func newFake(t *testing.T, answer func(*fakeRoot, wire.Message)) (*Master, *fakeRoot) {
 	t.Helper()
+	return newFakeOf(t, Config{}, answer)
+}
+
+func newFakeOf(t *testing.T, cfg Config, answer func(*fakeRoot, wire.Message)) (*Master, *fakeRoot) {
+	t.Helper()
 	f := &fakeRoot{answer: answer, over: make(chan struct{}), work: make(chan wire.Message, 1000)}
-	m, err := New(Config{newRoot: func(up func(wire.Message), _ func(wire.Message) bool) root { f.up = up; return f }})
+	cfg.newRoot = func(up func(wire.Message), _ func(wire.Message) bool) root { f.up = up; return f }
+	m, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 // its domain. That no host is meant is an error.
 func (r routes) ranksOn(list string) (rank.Set, error) {
 	var on rank.Set
-	for _, route := range r.table.Routes {
+	for route := range r.rows() {
 		short, _, _ := strings.Cut(route.Host, ".")
 		if hostMatches(list, route.Host) || hostMatches(list, short) {
 			on = on.Union(route.Ranks)

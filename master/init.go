@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"sdm/master/session"
@@ -17,9 +18,10 @@ import (
 // theirs, and one aggregated answer comes back within the wait (0 is no limit).
 // It is called once. The error is a *session.NotReady if servers are not there,
 // and then the session can only be closed; otherwise it says that Init could not
-// be tried, or is the context's.
-func (m *Master) Init(ctx context.Context, table protocol.RouteTable, wait time.Duration) (session.Report, error) {
-	g, err := m.startInit(table, wait)
+// be tried, or is the context's. With Config.Partial servers may be missing: the
+// table's own, and forgone, those that stand in no table because they never came.
+func (m *Master) Init(ctx context.Context, table protocol.RouteTable, wait time.Duration, forgone ...session.Absent) (session.Report, error) {
+	g, err := m.startInit(table, wait, forgone)
 	if err != nil {
 		return session.Report{}, err
 	}
@@ -31,8 +33,8 @@ func (m *Master) Init(ctx context.Context, table protocol.RouteTable, wait time.
 	return g.report, g.report.Err()
 }
 
-func (m *Master) startInit(table protocol.RouteTable, wait time.Duration) (*gathering, error) {
-	r := routes{table}
+func (m *Master) startInit(table protocol.RouteTable, wait time.Duration, forgone []session.Absent) (*gathering, error) {
+	r := newRoutes(table, forgone)
 	servers := r.servers()
 	if table.Heartbeat == 0 && m.cfg.Heartbeat > 0 {
 		table.Heartbeat = int(m.cfg.Heartbeat / time.Millisecond)
@@ -47,23 +49,50 @@ func (m *Master) startInit(table protocol.RouteTable, wait time.Duration) (*gath
 		return nil, fmt.Errorf("the tree is built once in a session")
 	}
 	m.phase, m.routes = building, r
-	m.states = session.NewStates(r.ranks())
-	m.init = &gathering{
-		id: m.nextID(), owed: servers, routes: r, done: make(chan struct{}),
-		report: session.Report{Servers: table.Size, Ranks: r.ranks()},
-		result: func(ready bool) {
-			if m.phase == building {
-				m.phase = failed
-				if ready {
-					m.phase = up
-				}
-			}
-		},
-	}
+	report := session.Report{Servers: table.Size, Ranks: r.ranks(), Absent: slices.Clone(forgone)}
+	report.Ranks = report.Ranks.Union(report.Lost())
+	m.states = session.NewStates(report.Ranks)
+	m.init = &gathering{id: m.nextID(), owed: servers, routes: r, report: report, result: m.built, done: make(chan struct{})}
 	m.root.Post(tree.FromParent{Msg: wire.Message{
 		Kind: wire.Init, ID: m.init.id, Ranks: servers, Wait: wait, Body: protocol.Canonical(table),
 	}})
 	return m.init, nil
+}
+
+// built is the end of the building. Ranks without a server are lost before
+// anything else happens.
+func (m *Master) built(r *session.Report) {
+	ready := r.Servers
+	for _, a := range r.Absent {
+		ready -= a.Servers.Len()
+	}
+	r.Partial = m.cfg.Partial && len(r.Absent) > 0 && ready > 0
+	if m.phase != building {
+		return
+	}
+	if m.phase = failed; r.Err() != nil {
+		return
+	}
+	m.phase, m.never = up, never(r.Absent)
+	for _, g := range m.requests.silent(m.never.of(r.Lost())) {
+		m.tell(g)
+	}
+}
+
+// never are servers that were not there when the tree was built.
+type never []session.Absent
+
+func (n never) ranks() rank.Set { return session.Report{Absent: n}.Lost() }
+
+// of says of some ranks that they are lost; nothing of those that have a server.
+func (n never) of(ranks rank.Set) []protocol.Group {
+	var groups []protocol.Group
+	for _, a := range n {
+		if lost := a.Ranks.Intersect(ranks); !lost.IsEmpty() {
+			groups = append(groups, silence(protocol.KindLost, lost, a.Cause, a.Hosts))
+		}
+	}
+	return groups
 }
 
 // gathering collects the answers to Init, which are groups over server numbers.
@@ -73,7 +102,7 @@ type gathering struct {
 	owed   rank.Set // servers
 	routes routes
 	report session.Report
-	result func(ready bool)
+	result func(*session.Report)
 	done   chan struct{}
 }
 
@@ -100,13 +129,12 @@ func (g *gathering) absent(servers rank.Set, cause string) {
 		return
 	}
 	for i, a := range g.report.Absent {
-		if a.Cause == cause {
-			servers = servers.Union(a.Servers)
-			g.report.Absent[i] = session.Absent{Servers: servers, Hosts: g.routes.hostsOfServers(servers), Cause: cause}
+		if a.Cause == cause && !a.Servers.IsEmpty() {
+			g.report.Absent[i] = g.routes.absent(servers.Union(a.Servers), cause)
 			return
 		}
 	}
-	g.report.Absent = append(g.report.Absent, session.Absent{Servers: servers, Hosts: g.routes.hostsOfServers(servers), Cause: cause})
+	g.report.Absent = append(g.report.Absent, g.routes.absent(servers, cause))
 }
 
 func (g *gathering) fail(cause string) {
@@ -119,7 +147,7 @@ func (g *gathering) end() {
 	select {
 	case <-g.done:
 	default:
-		g.result(len(g.report.Absent) == 0)
+		g.result(&g.report)
 		close(g.done)
 	}
 }

@@ -70,6 +70,57 @@ func TestInit(t *testing.T) {
 	}
 }
 
+// TestInitWithoutSome goes on without servers that never came, or are not ready:
+// their ranks are lost from the start, and nobody asks them.
+func TestInitWithoutSome(t *testing.T) {
+	forgone := session.Absent{Ranks: rank.Range(8, 9), Hosts: []string{"node03"}, Cause: "no route to host"}
+	second := protocol.Group{Kind: protocol.KindMissing, Ranks: rank.Of(1), Body: []byte(`{"cause":"refused"}`)}
+	first := protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(0), Body: []byte("{}")}
+	m, f := newFakeOf(t, Config{Partial: true}, func(f *fakeRoot, m wire.Message) {
+		if m.Kind == wire.Init {
+			f.reply(m.ID, wire.Final, first, second)
+			return
+		}
+		obedient(f, m)
+	})
+	report, err := m.Init(context.Background(), twoHosts(), time.Second, forgone)
+	if err != nil || !report.Partial || report.Ranks.String() != "0-9" || report.Lost().String() != "4-9" || len(report.Absent) != 2 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	lost := `{"event":"lost","ranks":"8-9","n":2,"cause":"no route to host","hosts":["node03"]}
+{"event":"lost","ranks":"4-7","n":4,"cause":"refused","hosts":["node02"]}
+`
+	answers := strings.ReplaceAll(lost, `{"event":"lost",`, `{"event":"lost","id":2,"command":"print",`)
+	want := lost + answers + `{"event":"reply","id":2,"command":"print","ranks":"0-3","n":4,"result":{}}
+{"event":"done","id":2,"command":"print","asked":10,"answered":4,"lost":"4-9","ms":0}
+`
+	if got := call(t, m, session.Call{Command: "print", Args: protocol.Args{Expr: "x"}}); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	got := call(t, m, session.Call{Command: "print", Ranks: "5,8", Args: protocol.Args{Expr: "x"}})
+	if !strings.HasSuffix(got, `"asked":2,"answered":0,"lost":"5,8","ms":0}`+"\n") {
+		t.Errorf("of ranks that are lost: %s", got)
+	}
+	if sent := f.sent(wire.Command); len(sent) != 1 || sent[0].Ranks.String() != "0-3" {
+		t.Errorf("sent: %+v", sent)
+	}
+	closeNow(t, m)
+
+	first = second
+	first.Ranks = rank.Of(0)
+	m, _ = newFakeOf(t, Config{Partial: true}, func(f *fakeRoot, m wire.Message) {
+		if m.Kind == wire.Init {
+			f.reply(m.ID, wire.Final, first, second)
+			return
+		}
+		obedient(f, m)
+	})
+	if _, err := m.Init(context.Background(), twoHosts(), time.Second, forgone); errText(err) != "2 of 2 servers are not ready: server on node03: no route to host; servers 0-1 on node01,node02: refused" {
+		t.Errorf("nobody ready: %v", err)
+	}
+	closeNow(t, m)
+}
+
 func errText(err error) string {
 	if err == nil {
 		return ""

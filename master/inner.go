@@ -31,9 +31,16 @@ func (m *Master) ask(command string, ranks rank.Set, wait time.Duration, args pr
 	m.pass(id, command, ranks, wait, args)
 }
 
-// pass enters a request into the table and gives it to the root of the tree.
+// pass enters a request into the table and gives it to the root of the tree. For
+// ranks that never had a server the answer is known here.
 func (m *Master) pass(id protocol.RequestID, command string, ranks rank.Set, wait time.Duration, args protocol.Args) {
 	m.requests.open(m.now(), id, command, ranks)
+	if never := m.never.of(ranks); len(never) > 0 {
+		m.reply(wire.Message{ID: id, Groups: never})
+		if ranks = ranks.Minus(m.never.ranks()); ranks.IsEmpty() {
+			return
+		}
+	}
 	m.root.Post(tree.FromParent{Msg: wire.Message{
 		Kind: wire.Command, ID: id, Ranks: ranks, Wait: wait,
 		Body: protocol.Canonical(protocol.Command{Name: onTheWire(command), Args: args}),

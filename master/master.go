@@ -22,7 +22,7 @@ const (
 	fresh    phase = iota // no tree was asked for yet
 	building              // Init is under way
 	up                    // all servers are ready
-	failed                // Init was answered, and not all are ready
+	failed                // Init was answered, and not all are ready that must be
 	closing               // quit was said
 	over                  // the tree is gone
 )
@@ -53,6 +53,7 @@ type Master struct {
 	breakpoint  map[protocol.RequestID]int // number that an open "break" is to give
 	programs    programs
 	init        *gathering
+	never       never                         // ranks whose server was not there when the tree was built
 	inner       map[protocol.RequestID]*inner // what waits for answers here
 	lastInner   protocol.RequestID
 	sampling    *sampling   // nil: none is under way

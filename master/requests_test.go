@@ -27,7 +27,7 @@ type script struct{ *requests }
 
 func TestRequests(t *testing.T) {
 	datadriven.Walk(t, "testdata/requests", func(t *testing.T, path string) {
-		table := routes{twoHosts()}
+		table := newRoutes(twoHosts(), nil)
 		s := script{newRequests(table.hostsOf)}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			return s.step(t, d)

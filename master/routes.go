@@ -1,16 +1,46 @@
 package master
 
 import (
+	"iter"
 	"slices"
 
+	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
 
 // routes answers questions about the routing table. It is never changed.
-type routes struct{ table protocol.RouteTable }
+type routes struct {
+	table protocol.RouteTable
+	// forgone are servers that stand in no table because they never came: their
+	// hosts and ranks.
+	forgone []protocol.Route
+}
 
-// ranks gives the ranks of all servers.
+func newRoutes(table protocol.RouteTable, forgone []session.Absent) routes {
+	r := routes{table: table}
+	for _, a := range forgone {
+		if len(a.Hosts) == 1 {
+			r.forgone = append(r.forgone, protocol.Route{Host: a.Hosts[0], Ranks: a.Ranks})
+		}
+	}
+	return r
+}
+
+// rows gives the table, and behind it those that are in none.
+func (r routes) rows() iter.Seq[protocol.Route] {
+	return func(yield func(protocol.Route) bool) {
+		for _, part := range [][]protocol.Route{r.table.Routes, r.forgone} {
+			for _, route := range part {
+				if !yield(route) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// ranks gives the ranks of all servers of the table.
 func (r routes) ranks() rank.Set {
 	var all rank.Set
 	for _, route := range r.table.Routes {
@@ -28,6 +58,17 @@ func (r routes) servers() rank.Set {
 	return rank.Of(ids...)
 }
 
+// absent are servers that are not there.
+func (r routes) absent(servers rank.Set, cause string) session.Absent {
+	a := session.Absent{Servers: servers, Hosts: r.hostsOfServers(servers), Cause: cause}
+	for _, route := range r.table.Routes {
+		if servers.Contains(rank.ID(route.Server)) {
+			a.Ranks = a.Ranks.Union(route.Ranks)
+		}
+	}
+	return a
+}
+
 // hostsOf names the hosts of ranks, in order of the table, each once. Ranks that
 // no server holds have none.
 func (r routes) hostsOf(ranks rank.Set) []string {
@@ -36,13 +77,13 @@ func (r routes) hostsOf(ranks rank.Set) []string {
 
 // hostsOfServers names the hosts of servers by their numbers.
 func (r routes) hostsOfServers(servers rank.Set) []string {
-	return r.hosts(func(route protocol.Route) bool { return servers.Contains(rank.ID(route.Server)) })
+	return routes{table: r.table}.hosts(func(route protocol.Route) bool { return servers.Contains(rank.ID(route.Server)) })
 }
 
 func (r routes) hosts(wanted func(protocol.Route) bool) []string {
 	var hosts []string
 	seen := map[string]bool{}
-	for _, route := range r.table.Routes {
+	for route := range r.rows() {
 		if route.Host == "" || seen[route.Host] || !wanted(route) {
 			continue
 		}

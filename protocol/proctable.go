@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"fmt"
+	"strings"
 
 	"sdm/protocol/rank"
 )
@@ -94,4 +95,11 @@ func (t Proctable) Pids() []Pid {
 		pids[i] = Pid{Rank: p.Rank, PID: p.PID}
 	}
 	return pids
+}
+
+// SameHost compares names, of which one may lack the domain.
+func SameHost(a, b string) bool {
+	shortA, _, _ := strings.Cut(a, ".")
+	shortB, _, _ := strings.Cut(b, ".")
+	return a == b || shortA == shortB && (a == shortA || b == shortB)
 }

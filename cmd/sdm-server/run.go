@@ -82,15 +82,18 @@ func prepare(o *options, env []string, engines map[string]engine) (*program, err
 	if !ok {
 		return nil, fmt.Errorf("--backend %q: give gdb or sim", o.backend)
 	}
+	var unlike error
 	if o.like > 0 {
-		if err := become(o.like, env); err != nil {
-			return nil, err
+		if unlike = become(o.like, env); unlike == nil {
+			env = os.Environ()
 		}
-		env = os.Environ()
 	}
 	p := &program{o: o, env: env}
 	if p.log, p.logFile, err = o.log.Open(os.Stderr); err != nil {
 		return nil, err
+	}
+	if unlike != nil { // it has ended, or is not ours: attaching to it will say so, and the others are there
+		p.log.Info("the environment is not that of a rank", "err", unlike)
 	}
 	if p.number, err = o.identify(env); err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"sdm/launch"
 	"sdm/launch/mpir"
 	"sdm/master/frontend/console"
+	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
@@ -94,7 +95,20 @@ func (a *app) attachTo(l *lifetime, p *plan, target string) console.Status {
 		return a.notBuilt(l.ctx, err, nil)
 	}
 	defer c.close()
-	return a.drive(l, p, c.session, c.ranks, nil)
+	return a.driveCrew(l, p, c)
+}
+
+// driveCrew drives the ranks that have servers, and says at the end which had
+// none.
+func (a *app) driveCrew(l *lifetime, p *plan, c *crew) console.Status {
+	for _, one := range c.absent {
+		p.lost = p.lost.Union(one.Ranks)
+	}
+	status := a.drive(l, p, c.session, c.ranks, nil)
+	for _, one := range session.ByCause(c.absent) {
+		a.remark(fmt.Sprintf("%s on %s had no part in it: %s", rankWord(one.Ranks), strings.Join(one.Hosts, ", "), one.Cause))
+	}
+	return status
 }
 
 func endLauncher(h launch.Launcher, p *plan) {

@@ -33,16 +33,15 @@ func (o *options) spansHosts() bool {
 
 // coLaunch writes into the starter's memory what it shall start on each node.
 func (h *held) coLaunch(p *plan) func(mpir.Memory) {
-	s, err := openSlots(p)
+	s, err := openSlots(p, true)
 	if err != nil {
 		h.refuse = err
 		return nil
 	}
 	h.come = s
 	return func(m mpir.Memory) {
-		server, err := p.o.slotServer(s)
+		server, err := p.o.nodeServer(s)
 		if err == nil {
-			server = slices.DeleteFunc(server, func(w string) bool { return w == "--per-node" }) // there is one a node
 			err = mpir.CoLaunch(m, server[0], server[1:])
 		}
 		h.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+	"time"
 
 	"sdm/launch/slot"
 	"sdm/launch/ssh"
@@ -24,7 +24,8 @@ import (
 // and the master over them.
 type crew struct {
 	session session.Session
-	ranks   rank.Set
+	ranks   rank.Set         // of the job
+	absent  []session.Absent // some of which are lost from the start
 	close   func()
 }
 
@@ -81,7 +82,7 @@ func (a *app) assembleNodes(ctx context.Context, p *plan, j job, nodes []protoco
 	s := j.coming
 	if s == nil {
 		var err error
-		if s, err = openSlots(p); err != nil {
+		if s, err = openSlots(p, true); err != nil {
 			return nil, err
 		}
 	}
@@ -91,80 +92,80 @@ func (a *app) assembleNodes(ctx context.Context, p *plan, j job, nodes []protoco
 		stop()
 		return nil, err
 	}
-	return &crew{session: s.master, ranks: report.Ranks, close: func() {
+	return &crew{session: s.master, ranks: report.Ranks, absent: report.Absent, close: func() {
 		s.close(a, p.o, true)
 		stop()
 	}}, nil
 }
 
-// muster starts the servers on the nodes and builds the tree when all have come.
-// stop ends what has started them.
+// muster starts the servers on the nodes and builds the tree over those that have
+// come; the ranks of the others are lost. stop ends what has started them.
 func (a *app) muster(ctx context.Context, p *plan, s *slots, j job, nodes []protocol.Node) (report session.Report, stop func(), err error) {
 	stop = func() {}
-	server, err := p.o.slotServer(s)
+	server, err := p.o.nodeServer(s)
 	if err != nil {
 		return report, stop, err
 	}
-	if p.o.connectWait > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, p.o.connectWait, fmt.Errorf("not in %v (--connect-wait)", p.o.connectWait))
-		defer cancel()
+	roll := master.Roll{
+		Nodes: nodes, Wait: p.o.connectWait, Shape: p.o.shape(),
+		Progress: a.heard(p), Overdue: a.overdue, OverdueAfter: overdueAfter,
 	}
-	early, give := context.WithCancelCause(ctx)
-	var watching sync.WaitGroup
-	defer watching.Wait()
-	defer give(nil)
 	switch {
 	case j.coming != nil: // the starter has started them
+		roll.ByHost = true
 	case p.o.startTool != "":
 		tool, err := a.startTool(p, j, nodes, server)
 		if err != nil {
 			return report, stop, err
 		}
 		stop = func() { endTool(tool) }
-		watching.Go(func() { watchTool(early, tool, give) })
+		roll.Changed, roll.Failed = tool.Done(), func(int) error { return toolFailed(tool) }
 	default:
 		fleet := ssh.Start(ssh.Spec{Shell: strings.Fields(p.o.remoteShell), Commands: commandsFor(nodes, server)})
 		stop = fleet.Close
-		watching.Go(func() { watchFleet(early, fleet, nodes, give) })
+		roll.Changed, roll.Failed = fleet.Changed(), func(i int) error { return notStarted(fleet, nodes[i].Host) }
 	}
-	table, err := master.Gathering{Servers: len(nodes), Shape: p.o.shape(), Progress: a.heard(p)}.Gather(early, s.door)
-	var failed *notStarted
+	table, absent, err := roll.Call(ctx, s.door)
 	switch {
-	case errors.As(context.Cause(early), &failed):
-		return report, stop, failed
+	case errors.Is(err, master.ErrNobody) && roll.Changed != nil && p.o.startTool == "":
+		return report, stop, fmt.Errorf("%w (%s)", err, shellHint)
 	case err != nil:
-		return report, stop, unheard(err, nodes)
-	}
-	if err := settle(table, nodes, j.coming != nil); err != nil {
 		return report, stop, err
 	}
-	report, err = s.master.Init(early, table, p.o.connectWait)
+	s.turnAway(table.Size)
+	report, err = s.master.Init(ctx, table, p.o.connectWait, absent...)
 	return report, stop, err
 }
 
-// settle gives each server the ranks of its node: by its number, or by its host
-// where the starter has numbered them.
-func settle(table protocol.RouteTable, nodes []protocol.Node, byHost bool) error {
-	for i := range table.Routes {
-		r := &table.Routes[i]
-		at := int(r.Server)
-		if byHost {
-			at = slices.IndexFunc(nodes, func(n protocol.Node) bool { return sameHost(n.Host, r.Host) })
-		}
-		if at < 0 {
-			return fmt.Errorf("the starter has put a server on %s, where its table has no ranks (--remote-shell CMD or --start-tool CMD starts them otherwise)", r.Host)
-		}
-		r.Ranks = nodes[at].Ranks
-	}
-	return nil
+// overdueAfter is how long servers may take without a word: a remote shell takes
+// a second, and a file system that is cold some.
+const overdueAfter = 5 * time.Second
+
+// overdue says whose servers are late.
+func (a *app) overdue(late []protocol.Node, after time.Duration) {
+	a.remark(fmt.Sprintf("no server yet from %s (%v)", whereOf(late), after.Round(time.Second)))
 }
 
-// sameHost compares names, of which one may lack the domain.
-func sameHost(a, b string) bool {
-	shortA, _, _ := strings.Cut(a, ".")
-	shortB, _, _ := strings.Cut(b, ".")
-	return a == b || shortA == shortB && (a == shortA || b == shortB)
+// whereOf names some nodes and their ranks.
+func whereOf(nodes []protocol.Node) string {
+	const most = 8
+	var names []string
+	for i, n := range nodes {
+		if i == most && len(nodes) > most+1 {
+			names = append(names, fmt.Sprintf("and %d more", len(nodes)-most))
+			break
+		}
+		names = append(names, fmt.Sprintf("%s (%s)", n.Host, rankWord(n.Ranks)))
+	}
+	return strings.Join(names, ", ")
+}
+
+// rankWord gives "rank 3" or "ranks 4-7".
+func rankWord(s rank.Set) string {
+	if s.Len() == 1 {
+		return "rank " + s.String()
+	}
+	return "ranks " + s.String()
 }
 
 // heard says on a terminal how many servers have come; nil: nowhere.
@@ -180,20 +181,6 @@ func (a *app) heard(p *plan) func(have, want int) {
 	}
 }
 
-// unheard adds the hosts to the numbers of servers that never came.
-func unheard(err error, nodes []protocol.Node) error {
-	const most = 8
-	var names []string
-	for i, n := range nodes {
-		if i == most && len(nodes) > most+1 {
-			names = append(names, fmt.Sprintf("and %d more", len(nodes)-most))
-			break
-		}
-		names = append(names, fmt.Sprintf("%d on %s", i, n.Host))
-	}
-	return fmt.Errorf("%w (servers: %s)", err, strings.Join(names, ", "))
-}
-
 // commandsFor is the server of each node. It takes over what its ranks have in
 // their environment, which the remote shell's may not be.
 func commandsFor(nodes []protocol.Node, server []string) []ssh.Command {
@@ -206,32 +193,22 @@ func commandsFor(nodes []protocol.Node, server []string) []ssh.Command {
 	return commands
 }
 
-// watchFleet gives up when a server could not be started.
-func watchFleet(ctx context.Context, f *ssh.Fleet, nodes []protocol.Node, give context.CancelCauseFunc) {
-	for {
-		select {
-		case <-f.Changed():
-		case <-ctx.Done():
-			return
-		}
-		var bad []error
-		for _, n := range nodes {
-			if err, ended := f.Ended(n.Host); ended && err != nil {
-				bad = append(bad, err)
-			}
-		}
-		if len(bad) > 0 {
-			give(&notStarted{fmt.Errorf("cannot start the server on %w (is ssh to it set up, without a password? --remote-shell CMD names another; --start-tool CMD starts all)", errors.Join(bad...))})
-			return
-		}
+// notStarted is why a remote shell has started no server on a host; nil: it has,
+// or may yet.
+func notStarted(f *ssh.Fleet, host string) error {
+	err, ended := f.Ended(host)
+	var failure *ssh.Failure
+	switch {
+	case !ended || err == nil:
+		return nil
+	case errors.As(err, &failure):
+		return fmt.Errorf("the server cannot be started: %s", failure.Because())
 	}
+	return err
 }
 
-// notStarted is why servers cannot come.
-type notStarted struct{ because error }
-
-func (n *notStarted) Error() string { return n.because.Error() }
-func (n *notStarted) Unwrap() error { return n.because }
+// shellHint is what to do when a remote shell starts nothing.
+const shellHint = "is ssh set up, without a password? --remote-shell CMD names another; --start-tool CMD starts all"
 
 // startTool starts the servers by one command of the site; each finds its number
 // by the name of its host.
@@ -259,14 +236,17 @@ func toolLine(template, id string, hosts, daemon []string) string {
 		"{nodes}", strconv.Itoa(len(hosts)), "{daemon}", command).Replace(template)
 }
 
-func watchTool(ctx context.Context, tool *slot.Starter, give context.CancelCauseFunc) {
+// toolFailed is why servers that have not come will not; nil: they may.
+func toolFailed(tool *slot.Starter) error {
 	select {
 	case <-tool.Done():
-		if tool.Status() != 0 { // one that only starts them may end
-			give(&notStarted{fmt.Errorf("--start-tool: %w", tool.Ended())})
-		}
-	case <-ctx.Done():
+	default:
+		return nil
 	}
+	if tool.Status() == 0 { // one that only starts them may end
+		return nil
+	}
+	return fmt.Errorf("--start-tool: %w", tool.Ended())
 }
 
 func endTool(tool *slot.Starter) {
@@ -278,7 +258,7 @@ func endTool(tool *slot.Starter) {
 // isHere tells whether a host is this one: by name, or by an address of ours.
 func isHere(host string) bool {
 	own, _ := os.Hostname()
-	if host == "localhost" || host == own || net.ParseIP(host) == nil && sameHost(host, own) {
+	if host == "localhost" || host == own || net.ParseIP(host) == nil && protocol.SameHost(host, own) {
 		return true
 	}
 	addrs, err := net.LookupHost(host)

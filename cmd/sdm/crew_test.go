@@ -4,9 +4,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-
-	"sdm/protocol"
-	"sdm/protocol/rank"
 )
 
 // TestToolLine fills in a template of a site, as its shell understands it.
@@ -40,38 +37,6 @@ func TestSpansHosts(t *testing.T) {
 		c.o.args, c.o.env = strings.Fields(c.args), strings.Fields(c.env)
 		if got := c.o.spansHosts(); got != c.want {
 			t.Errorf("%s %s: %v", c.args, c.env, got)
-		}
-	}
-}
-
-// TestSettle gives each server the ranks of its node, whatever its number.
-func TestSettle(t *testing.T) {
-	nodes := protocol.Proctable{{Rank: 0, Host: "a"}, {Rank: 1, Host: "b.x.org"}, {Rank: 2, Host: "a"}}.Nodes()
-	routes := func(hosts ...string) protocol.RouteTable {
-		var table protocol.RouteTable
-		for i, h := range hosts {
-			table.Routes = append(table.Routes, protocol.Route{Server: protocol.ServerID(i), Host: h, Ranks: rank.Of(rank.ID(i))})
-		}
-		return table
-	}
-	for _, c := range []struct {
-		hosts  []string
-		byHost bool
-		want   string
-	}{
-		{[]string{"any", "names"}, false, "0,2 1"},
-		{[]string{"b", "a"}, true, "1 0,2"},
-		{[]string{"a", "c"}, true, "a server on c, where its table has no ranks"},
-	} {
-		table := routes(c.hosts...)
-		got := ""
-		if err := settle(table, nodes, c.byHost); err != nil {
-			got = err.Error()
-		} else {
-			got = table.Routes[0].Ranks.String() + " " + table.Routes[1].Ranks.String()
-		}
-		if !strings.Contains(got, c.want) {
-			t.Errorf("%v: %s, want %s", c.hosts, got, c.want)
 		}
 	}
 }

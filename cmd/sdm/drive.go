@@ -30,6 +30,7 @@ type plan struct {
 	// Of ranks that a starter has started and that are attached to:
 	seat        *seat                   // where the person sits, if it was taken before
 	pids        []protocol.Pid          // to attach to; nil: a program is launched
+	lost        rank.Set                // of these, ranks that have no server
 	answersOnly bool                    // what happens to ranks goes unsaid
 	started     func()                  // all ranks are attached, or given up
 	over        func(s *session.States) // the commands are done; the ranks are as they are
@@ -108,7 +109,7 @@ func (a *app) converse(l *lifetime, p *plan, s session.Session, all rank.Set, pr
 	start := o.launch
 	if p.pids != nil {
 		start = func(rank.Set, rank.Set, []string) *session.Call {
-			return &session.Call{Command: "attach", Args: protocol.Args{Pids: p.pids}}
+			return &session.Call{Command: "attach", Ranks: p.attachable(all), Args: protocol.Args{Pids: p.pids}}
 		}
 	}
 	l.console <- true
@@ -121,6 +122,14 @@ func (a *app) converse(l *lifetime, p *plan, s session.Session, all rank.Set, pr
 		Input: seat.input, InputRanks: fed.String(), Wait: o.answerWait(),
 		Interrupts: l.interrupts, Progress: seat.progress, Shell: a.shell,
 	})
+}
+
+// attachable is the set of ranks to attach to, as a call takes it.
+func (p *plan) attachable(all rank.Set) string {
+	if p.lost.IsEmpty() {
+		return ""
+	}
+	return all.Minus(p.lost).String()
 }
 
 // launch is the call that starts the job.

@@ -87,7 +87,7 @@ func (a *app) driveHeld(l *lifetime, p *plan, h *held, j job, local *cluster) (c
 		return 0, err
 	}
 	h.all = c.ranks
-	status := a.drive(l, p, c.session, c.ranks, nil)
+	status := a.driveCrew(l, p, c)
 	c.close()
 	return h.end(&status), nil
 }

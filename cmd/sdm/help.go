@@ -99,9 +99,9 @@ const footer = `
 Each flag has a twin in the environment: --wait is SDM_WAIT, -n is SDM_NP. A flag goes before
 its twin.
 
-Exit status: 0 all ranks ended well, or quit was said; 1 a rank failed or crashed (without a
-prompt); 2 wrong usage; 3 the job could not be started; 4 the tree could not be built;
-124 --timeout is over; 130 interrupted.
+Exit status: 0 all ranks ended well, or quit was said; 1 a rank failed, crashed, was lost, or
+could not be attached to (without a prompt); 2 wrong usage; 3 the job could not be started;
+4 the tree could not be built; 124 --timeout is over; 130 interrupted.
 `
 
 // help gives help about sdm, a subcommand, or a command of the prompt.

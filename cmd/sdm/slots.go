@@ -46,7 +46,7 @@ type slots struct {
 
 // runSlots starts the starter with our servers in its slots and drives the ranks.
 func (a *app) runSlots(l *lifetime, p *plan, line slot.Line) console.Status {
-	s, err := openSlots(p)
+	s, err := openSlots(p, false) // a starter ends its job when a slot fails
 	if err != nil {
 		return a.fail(console.StatusNoTree, err)
 	}
@@ -75,8 +75,9 @@ func (a *app) runSlots(l *lifetime, p *plan, line slot.Line) console.Status {
 	return status
 }
 
-// openSlots opens the rendezvous at which the servers register.
-func openSlots(p *plan) (*slots, error) {
+// openSlots opens the rendezvous at which the servers register. partial goes on
+// without those that do not come.
+func openSlots(p *plan, partial bool) (*slots, error) {
 	key, err := p.o.key()
 	if err != nil {
 		return nil, err
@@ -94,7 +95,9 @@ func openSlots(p *plan) (*slots, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.master, err = master.New(p.o.masterConfig(s.dial, false, p.log))
+	cfg := p.o.masterConfig(s.dial, false, p.log)
+	cfg.Partial = partial
+	s.master, err = master.New(cfg)
 	if err != nil {
 		s.door.Close()
 	}
@@ -122,10 +125,11 @@ func (s *slots) dial(ctx context.Context, child tree.NodeID, r protocol.Route) (
 
 // start starts the starter.
 func (s *slots) start(a *app, o *options, line slot.Line, expire context.CancelCauseFunc) error {
-	server, err := o.slotServer(s)
+	server, err := o.nodeServer(s)
 	if err != nil {
 		return err
 	}
+	server = append(server, "--per-node") // there is one in each slot
 	if s.queue, err = a.watchQueue(o, expire); err != nil {
 		return err
 	}
@@ -140,9 +144,9 @@ func (s *slots) start(a *app, o *options, line slot.Line, expire context.CancelC
 	return err
 }
 
-// slotServer is the command line of the server in a slot, without the program.
+// nodeServer is the command line of the server of a node, which registers with us.
 // Only the path of the secret stands there, as everybody on a host can read it.
-func (o *options) slotServer(s *slots) ([]string, error) {
+func (o *options) nodeServer(s *slots) ([]string, error) {
 	binary, err := local.FindServer("")
 	if err != nil {
 		return nil, err
@@ -156,7 +160,7 @@ func (o *options) slotServer(s *slots) ([]string, error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	args := []string{binary, "--rendezvous", strings.Join(s.addrs, ","), "--session", s.session, "--secret-file", path, "--per-node"}
+	args := []string{binary, "--rendezvous", strings.Join(s.addrs, ","), "--session", s.session, "--secret-file", path}
 	if o.connectWait > 0 {
 		args = append(args, "--connect-wait", o.connectWait.String())
 	}
@@ -206,10 +210,15 @@ func (s *slots) build(ctx context.Context, a *app, p *plan) (session.Report, err
 	if err != nil {
 		return session.Report{}, err
 	}
+	s.turnAway(table.Size)
+	return s.master.Init(early, table, p.o.connectWait)
+}
+
+// turnAway refuses who comes when all servers are there.
+func (s *slots) turnAway(servers int) {
 	turning, cancel := context.WithCancel(context.Background())
 	s.turn = cancel
-	s.turned.Go(func() { master.TurnAway(turning, s.door, table.Size) })
-	return s.master.Init(early, table, p.o.connectWait)
+	s.turned.Go(func() { master.TurnAway(turning, s.door, servers) })
 }
 
 // gathering notes how many ranks have their servers, and says it on a terminal.

@@ -11,6 +11,7 @@ import (
 
 	"sdm/launch/slot"
 	"sdm/master/frontend/console"
+	"sdm/protocol/rank"
 )
 
 // starters are the programs that are known to start others: to debug those, sdm
@@ -175,5 +176,5 @@ const stopAtMain = "main"
 
 // forgetHeld makes a plan new for another way.
 func (p *plan) forgetHeld() {
-	p.seat, p.pids, p.started, p.over = nil, nil, nil, nil
+	p.seat, p.pids, p.lost, p.started, p.over = nil, nil, rank.Set{}, nil, nil
 }

@@ -48,8 +48,11 @@ type Failure struct {
 	Said string // the last words, some lines at most
 }
 
-func (f *Failure) Error() string {
-	text := fmt.Sprintf("%s: %v", f.Host, f.Err)
+func (f *Failure) Error() string { return f.Host + ": " + f.Because() }
+
+// Because is the failure without the host.
+func (f *Failure) Because() string {
+	text := f.Err.Error()
 	if f.Said != "" {
 		text += ": " + strings.Join(strings.Split(f.Said, "\n"), "; ")
 	}

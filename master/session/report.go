@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"sdm/protocol/rank"
@@ -11,21 +12,50 @@ import (
 // the result of the JSON-RPC method "initialize".
 type Report struct {
 	Servers int      `json:"servers"`          // in the whole session
-	Ranks   rank.Set `json:"ranks"`            // of the job, as the routing table has them
+	Ranks   rank.Set `json:"ranks"`            // of the job, those of absent servers included
 	Absent  []Absent `json:"absent,omitempty"` // empty: all are ready
+	// Partial tells that the session goes on with the servers that are ready; the
+	// ranks of the others are lost.
+	Partial bool `json:"partial,omitempty"`
 }
 
 // Absent are servers that are not there, for one reason.
 type Absent struct {
-	Servers rank.Set `json:"servers"` // their numbers
+	Servers rank.Set `json:"servers"`        // their numbers; empty where they never got one
+	Ranks   rank.Set `json:"ranks,omitzero"` // that are lost with them
 	Hosts   []string `json:"hosts,omitempty"`
 	Cause   string   `json:"cause"`
 }
 
-// Err is nil if all servers are ready; otherwise its text names those that are
-// not, and why.
+// Lost are the ranks of all servers that are not there.
+func (r Report) Lost() rank.Set {
+	var lost rank.Set
+	for _, a := range r.Absent {
+		lost = lost.Union(a.Ranks)
+	}
+	return lost
+}
+
+// ByCause joins what is absent for the same reason.
+func ByCause(absent []Absent) []Absent {
+	var joined []Absent
+	for _, a := range absent {
+		i := slices.IndexFunc(joined, func(j Absent) bool { return j.Cause == a.Cause })
+		if i < 0 {
+			a.Hosts = slices.Clone(a.Hosts)
+			joined = append(joined, a)
+			continue
+		}
+		j := &joined[i]
+		j.Servers, j.Ranks, j.Hosts = j.Servers.Union(a.Servers), j.Ranks.Union(a.Ranks), append(j.Hosts, a.Hosts...)
+	}
+	return joined
+}
+
+// Err is nil if all servers are ready, or the session goes on with those that are;
+// otherwise its text names those that are not, and why.
 func (r Report) Err() error {
-	if len(r.Absent) == 0 {
+	if len(r.Absent) == 0 || r.Partial {
 		return nil
 	}
 	return &NotReady{r}
@@ -50,7 +80,7 @@ func (a Absent) String() string {
 	if a.Servers.Len() > 1 {
 		word = "servers "
 	}
-	text := word + a.Servers.String()
+	text := strings.TrimSpace(word + a.Servers.String())
 	if len(a.Hosts) > 0 {
 		text += " on " + strings.Join(a.Hosts, ",")
 	}

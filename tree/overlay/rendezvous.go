@@ -33,7 +33,9 @@ type Registration struct {
 // Verdict is what a master says to a server that registers.
 type Verdict struct {
 	Refusal string            // why not; "" accepts it
-	Server  protocol.ServerID // the number of one that came with Ranks
+	Server  protocol.ServerID // the number of one that came with Ranks, or that Renumber means
+	// Renumber gives Server to one that came with a number of its own.
+	Renumber bool
 }
 
 func (r *Registration) check() error {
@@ -166,7 +168,7 @@ func (r *RendezvousListener) Accept(ctx context.Context) (Registration, func(Ver
 		err = judgeRegistration(g.hello, r.self)
 		if err == nil && r.enter(g.link) {
 			given := g.hello.Register
-			return *given, func(v Verdict) { r.answer(g.link, v, !given.Ranks.IsEmpty()) }, nil
+			return *given, func(v Verdict) { r.answer(g.link, v, v.Renumber || !given.Ranks.IsEmpty()) }, nil
 		}
 		reply(g.link, r.self, err)
 		g.link.Close()

@@ -167,10 +167,11 @@ type console struct {
 	barriers []*gathering // that not all ranks have reached
 	pending  bool         // breakpoints may wait for libraries
 
-	killed rank.Set // ranks that we were told to kill
-	ended  bool     // no further command will come
-	status Status   // if ended by a command or a mistake
-	judge  bool     // the status is to be told from the ranks
+	killed  rank.Set // ranks that we were told to kill
+	refused rank.Set // ranks of a running job that could not be attached to
+	ended   bool     // no further command will come
+	status  Status   // if ended by a command or a mistake
+	judge   bool     // the status is to be told from the ranks
 }
 
 func newConsole(ctx context.Context, cfg Config) *console {

@@ -150,6 +150,9 @@ func setUp(t *testing.T, d *datadriven.TestData, cfg *Config, tape *session.Tape
 		d.ScanArgs(t, "launch", &at)
 		cfg.Start = &session.Call{Command: "launch", Args: protocol.Args{Job: &protocol.Job{Program: "./a", StopAt: at}}}
 	}
+	if d.HasArg("attach") {
+		cfg.Start = &session.Call{Command: "attach", Args: protocol.Args{Pids: []protocol.Pid{{Rank: 0, PID: 1}}}}
+	}
 	if d.HasArg("stdin") {
 		var text string
 		d.ScanArgs(t, "stdin", &text)

@@ -2,6 +2,7 @@ package console
 
 import (
 	"sdm/master/frontend/console/command"
+	"sdm/protocol/rank"
 )
 
 // start begins with the launch or attach of the session; its answers take as
@@ -26,9 +27,14 @@ func (c *console) start() error {
 	return nil
 }
 
-// started looks at what has become of the start.
+// started looks at what has become of the start. A program that does not start
+// everywhere is a mistake; of a job that runs already, what is bad about one node
+// is the affair of its own ranks: the others go on.
 func (c *console) started(x *call) {
 	failed := c.cfg.All.Minus(x.results)
+	if x.asked.Command == "attach" {
+		c.refused, failed = failed, rank.Set{}
+	}
 	if x.results.IsEmpty() || !failed.IsEmpty() && !c.cfg.Interactive {
 		c.ended, c.status = true, StatusNotStarted
 		return

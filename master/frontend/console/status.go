@@ -12,7 +12,7 @@ type Status int
 
 const (
 	StatusGood        Status = 0   // all ranks ended well, or the script said quit
-	StatusRankFailed  Status = 1   // a rank failed or crashed
+	StatusRankFailed  Status = 1   // a rank failed, crashed, was lost, or could not be attached to
 	StatusUsage       Status = 2   // flags, sets, files or commands that make no sense
 	StatusNotStarted  Status = 3   // the job could not be started or attached
 	StatusNoTree      Status = 4   // the tree could not be built
@@ -42,7 +42,7 @@ func failedRanks(states *session.States, killed rank.Set) rank.Set {
 
 // outcome is the status when the commands are done.
 func (c *console) outcome() Status {
-	if c.judge && !failedRanks(c.states, c.killed).IsEmpty() {
+	if c.judge && !(failedRanks(c.states, c.killed).IsEmpty() && c.refused.IsEmpty()) {
 		return StatusRankFailed
 	}
 	return c.status

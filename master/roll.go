@@ -1,0 +1,247 @@
+package master
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/tree/overlay"
+)
+
+// Roll is the calling of the nodes of a job whose ranks exist already: one server
+// comes for each node. A node whose server cannot come, or does not in time, is
+// given up; the others get their numbers when it is known who is there.
+type Roll struct {
+	Nodes []protocol.Node
+	// ByHost tells that servers are known by their hosts, as their starter has
+	// numbered them; otherwise server i is that of node i.
+	ByHost bool
+	// Wait is how long they are awaited; 0 is no limit.
+	Wait time.Duration
+	// Shape of the tree; "" is binomial.
+	Shape string
+	// Failed says why the server of a node cannot come, nil that it may; Changed
+	// brings a word when that should be asked again, or is closed when it should be
+	// for the last time. nil: nobody knows.
+	Failed  func(node int) error
+	Changed <-chan struct{}
+	// Progress hears how many have come, after each; nil hears nothing.
+	Progress func(have, want int)
+	// Overdue hears, every OverdueAfter, which nodes have no server yet; nil hears
+	// nothing.
+	Overdue      func(nodes []protocol.Node, after time.Duration)
+	OverdueAfter time.Duration
+}
+
+// ErrNobody is that not one server has come.
+var ErrNobody = errors.New("no server has come")
+
+// Call waits for the servers and makes the routing table of those that are there.
+// The others are absent, one by one, with the reason. The error matches ErrNobody if that is
+// everyone; otherwise it is that of ctx, or of the rendezvous.
+func (r Roll) Call(ctx context.Context, l Registrar) (protocol.RouteTable, []session.Absent, error) {
+	c := &rollCall{Roll: r, come: make([]node, len(r.Nodes)), failed: make([]error, len(r.Nodes))}
+	began := time.Now()
+	var end, remind <-chan time.Time
+	if r.Wait > 0 {
+		t := time.NewTimer(r.Wait)
+		defer t.Stop()
+		end = t.C
+	}
+	if r.Overdue != nil && r.OverdueAfter > 0 {
+		t := time.NewTicker(r.OverdueAfter)
+		defer t.Stop()
+		remind = t.C
+	}
+	arrivals, stop := accepting(ctx, l)
+	defer stop()
+	for c.ask(); c.awaited() > 0; {
+		select {
+		case a := <-arrivals:
+			if a.err != nil {
+				return protocol.RouteTable{}, nil, a.err
+			}
+			c.arrived(a.node)
+		case _, more := <-r.Changed:
+			if c.ask(); !more {
+				r.Changed = nil
+			}
+		case <-remind:
+			r.Overdue(c.missing(), time.Since(began))
+		case <-end:
+			c.giveUp(fmt.Errorf("the server has not come in %v (--connect-wait)", r.Wait))
+		case <-ctx.Done():
+			return protocol.RouteTable{}, nil, context.Cause(ctx)
+		}
+	}
+	return c.result()
+}
+
+// comer is somebody who registers, or why nobody can any more.
+type comer struct {
+	node
+	err error
+}
+
+// accepting takes registrations in the background until stop, which waits for it.
+// Who has come in between and was not taken is refused.
+func accepting(ctx context.Context, l Registrar) (<-chan comer, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	out, over := make(chan comer), make(chan struct{})
+	go func() {
+		defer close(over)
+		for {
+			r, answer, err := l.Accept(ctx)
+			a := comer{node: node{r, answer}, err: err}
+			select {
+			case out <- a:
+			case <-ctx.Done():
+				if err == nil {
+					answer(overlay.Verdict{Refusal: fmt.Sprintf("the server on %s comes too late", r.Host)})
+				}
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return out, func() {
+		cancel()
+		<-over
+	}
+}
+
+// rollCall is who has come so far, and who will not. But for the answers it is
+// pure.
+type rollCall struct {
+	Roll
+	come      []node   // by node; without an answer: not yet
+	failed    []error  // by node
+	strangers []string // hosts of servers that are for no node
+}
+
+// awaited is how many may still come.
+func (c *rollCall) awaited() int { return len(c.missing()) }
+
+// missing are the nodes whose servers may still come.
+func (c *rollCall) missing() []protocol.Node {
+	var nodes []protocol.Node
+	for i, n := range c.Nodes {
+		if c.come[i].answer == nil && c.failed[i] == nil {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// ask asks which servers cannot come. One that has come is there.
+func (c *rollCall) ask() {
+	for i := range c.Nodes {
+		if c.Failed != nil && c.come[i].answer == nil && c.failed[i] == nil {
+			c.failed[i] = c.Failed(i)
+		}
+	}
+}
+
+func (c *rollCall) giveUp(cause error) {
+	for i := range c.Nodes {
+		if c.come[i].answer == nil && c.failed[i] == nil {
+			c.failed[i] = cause
+		}
+	}
+}
+
+// arrived takes a server in, or tells it why not. The same process may come again,
+// because its first try may have been cut off.
+func (c *rollCall) arrived(a node) {
+	defer c.judgeStrangers()
+	at, refusal := c.placeOf(a)
+	if refusal != "" {
+		a.answer(overlay.Verdict{Refusal: refusal})
+		if at < 0 && !slices.Contains(c.strangers, a.Host) {
+			c.strangers = append(c.strangers, a.Host)
+		}
+		return
+	}
+	c.come[at], c.failed[at] = a, nil
+	if c.Progress != nil {
+		have := 0
+		for _, one := range c.come {
+			if one.answer != nil {
+				have++
+			}
+		}
+		c.Progress(have, len(c.Nodes))
+	}
+}
+
+// judgeStrangers looks whether a starter has put servers where there are no ranks, as
+// far as we know its names: when they are as many as those who are missing, nobody
+// else comes.
+func (c *rollCall) judgeStrangers() {
+	if len(c.strangers) > 0 && len(c.strangers) >= c.awaited() {
+		c.giveUp(fmt.Errorf("the starter has put its server on %s, where its table has no ranks (--remote-shell CMD or --start-tool CMD starts them otherwise)", strings.Join(c.strangers, ", ")))
+	}
+}
+
+// isOf tells whether a server is that of a host: by its name, or by an address
+// that it listens at, where the table has addresses.
+func isOf(host string, r overlay.Registration) bool {
+	return protocol.SameHost(host, r.Host) || slices.ContainsFunc(r.Addrs, func(addr string) bool {
+		at, _, err := net.SplitHostPort(addr)
+		return err == nil && at == host
+	})
+}
+
+func (c *rollCall) placeOf(a node) (at int, refusal string) {
+	at = int(a.Server)
+	if c.ByHost {
+		at = slices.IndexFunc(c.Nodes, func(n protocol.Node) bool { return isOf(n.Host, a.Registration) })
+	}
+	switch {
+	case at < 0 && c.ByHost:
+		return at, fmt.Sprintf("on %s the job has no ranks", a.Host)
+	case at < 0 || at >= len(c.Nodes):
+		return at, fmt.Sprintf("server %d on %s is beyond the %d that are awaited", a.Server, a.Host, len(c.Nodes))
+	case len(a.Addrs) == 0:
+		return at, fmt.Sprintf("server %d on %s listens nowhere", a.Server, a.Host)
+	}
+	if old := c.come[at]; old.answer != nil && (old.Host != a.Host || old.PID != a.PID) {
+		return at, fmt.Sprintf("server %d is there twice: process %d on %s and process %d on %s", a.Server, old.PID, old.Host, a.PID, a.Host)
+	}
+	return at, ""
+}
+
+// result numbers those that have come and tells them.
+func (c *rollCall) result() (protocol.RouteTable, []session.Absent, error) {
+	t := protocol.RouteTable{Shape: c.Shape}
+	if t.Shape == "" {
+		t.Shape = "binomial"
+	}
+	var absent []session.Absent
+	for i, n := range c.Nodes {
+		one := c.come[i]
+		if one.answer == nil {
+			absent = append(absent, session.Absent{Ranks: n.Ranks, Hosts: []string{n.Host}, Cause: c.failed[i].Error()})
+			continue
+		}
+		number := protocol.ServerID(len(t.Routes))
+		one.answer(overlay.Verdict{Renumber: true, Server: number})
+		t.Routes = append(t.Routes, protocol.Route{Server: number, Host: n.Host, Addrs: one.Addrs, Ranks: n.Ranks})
+	}
+	if t.Size = len(t.Routes); t.Size > 0 {
+		return t, absent, nil
+	}
+	var causes []string
+	for _, a := range session.ByCause(absent) {
+		causes = append(causes, a.String())
+	}
+	return t, absent, fmt.Errorf("%w: %s", ErrNobody, strings.Join(causes, "; "))
+}
