@@ -71,7 +71,7 @@ func New(id NodeID) *Node {
 		id:       id,
 		byID:     make(map[NodeID]*child),
 		requests: make(map[protocol.RequestID]*request),
-		up:       upstream{levels: 1, due: never},
+		up:       upstream{patience: patienceOf(id, 1), by: never},
 		beat:     beat{due: never},
 		keep:     keep{keeps: id > 0}, // until Init tells: an adopted vertex begins anew with it
 	}
@@ -178,7 +178,7 @@ func (n *Node) expire() {
 	if n.beat.due <= n.now {
 		n.heartbeat()
 	}
-	if n.up.due <= n.now {
+	if n.up.due() <= n.now {
 		n.flush()
 	}
 }
@@ -187,7 +187,7 @@ func (n *Node) expire() {
 // A Wake that has become too early stands: the Tick asks for the right one. That
 // spares two settings of a timer for every request that is answered in time.
 func (n *Node) wish() {
-	at := min(n.up.due, n.beat.due)
+	at := min(n.up.due(), n.beat.due)
 	if len(n.timers) > 0 {
 		at = min(at, n.timers[0].deadline)
 	}

@@ -92,7 +92,7 @@ func ranksOf(routes []protocol.Route) rank.Set {
 // settleIn takes a place: own ranks, children and what is below them.
 func (n *Node) settleIn(table protocol.RouteTable, shape topology.Shape) {
 	n.placed, n.shape, n.routes = true, shape, table.Routes
-	n.up.levels = shape.Height(0) + 1
+	n.up.patience = patienceOf(n.id, shape.Height(0)+1)
 	if n.id > 0 {
 		n.own = table.Routes[0].Ranks
 	}

@@ -1,5 +1,4 @@
-// What ranks do unasked, on its way up: one ordered list for events and output,
-// and how long it may be held back for folding.
+// What ranks do unasked, on its way up: one ordered list for events and output.
 
 package tree
 
@@ -10,16 +9,6 @@ import (
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 	"sdm/tree/aggregate"
-)
-
-// How long things are held back, at most. Each is bounded by holdInAll over the
-// number of vertices from the root to the deepest server, because every one of
-// them may hold: the last stop of many is at the root within 100 ms.
-const (
-	holdStop   = 10 * time.Millisecond // the first time; then twice as long, and so on
-	holdOutput = 20 * time.Millisecond
-	holdState  = 50 * time.Millisecond // started, running: nobody waits for them
-	holdInAll  = 80 * time.Millisecond
 )
 
 // More than this waiting goes up at once. It bounds the memory, and the time that
@@ -34,9 +23,9 @@ const never time.Duration = 1<<63 - 1
 
 // upstream is what waits to go up. A flush takes the whole list.
 type upstream struct {
-	levels  int // vertices from the root to the deepest server
+	patience
 	list    aggregate.Pending
-	due     time.Duration // when the list must go; never: nothing waits
+	by      time.Duration // when the list must go, but for stops; never: nothing waits
 	stops   hold
 	output  hold
 	running rank.Set // of the subtree
@@ -56,22 +45,9 @@ func (u *upstream) mark(s protocol.ServerID, last uint64) {
 // forget empties the list: all of it will be said again.
 func (u *upstream) forget() {
 	u.list.Take()
-	u.due, u.gone, u.lost = never, rank.Set{}, rank.Set{}
+	u.by, u.gone, u.lost = never, rank.Set{}, rank.Set{}
 	u.stops, u.output = hold{}, hold{}
 	clear(u.marks)
-}
-
-// hold is what a class of groups has done lately. It is quiet until something
-// passes; what comes within the time held back waits for its end.
-type hold struct {
-	until time.Duration // quiet from here on
-	next  time.Duration // how long to hold after the next flush
-	waits bool          // something of the class is in the list
-}
-
-// bound is a time to hold back, cut to the share of one level.
-func (u *upstream) bound(d time.Duration) time.Duration {
-	return min(d, holdInAll/time.Duration(u.levels))
 }
 
 // events takes in what happened to ranks, in order. Between the groups of one
@@ -116,7 +92,7 @@ func (n *Node) event(g protocol.Group) {
 	case g.Kind == protocol.KindStopped || g.Kind.IsEnd():
 		n.stopped(g)
 	default:
-		u.goBy(u.output.admit(n.now, u.bound(holdOutput)))
+		u.goBy(u.output.admit(n.now, never))
 	}
 }
 
@@ -128,42 +104,34 @@ func (n *Node) stopped(g protocol.Group) {
 	if g.Kind == protocol.KindLost {
 		u.lost = u.lost.Union(g.Ranks)
 	}
-	by := u.stops.admit(n.now, u.bound(holdStop))
+	u.stops.admit(n.now, u.quiet)
 	if u.running.Intersects(g.Ranks) {
 		u.running = u.running.Minus(g.Ranks)
 		if u.running.IsEmpty() && n.awaited == 0 {
-			by = n.now
+			u.goBy(n.now)
 		}
 	}
-	u.goBy(by)
 }
 
 // goBy makes the list go at a time, if not earlier.
 func (u *upstream) goBy(at time.Duration) {
-	u.due = min(u.due, at)
+	u.by = min(u.by, at)
 }
 
-// admit gives the time by which a group of the class must go: now after quiet.
-func (h *hold) admit(now, first time.Duration) time.Duration {
-	if !h.waits && now >= h.until {
-		h.until, h.next = now, first
+// due is when the list must go; never: nothing waits.
+func (u *upstream) due() time.Duration {
+	if u.stops.waits {
+		return min(u.by, u.stops.by)
 	}
-	h.waits = true
-	return h.until
-}
-
-// passed tells that what waited of the class has gone: now it is not quiet.
-func (h *hold) passed(now time.Duration) {
-	if h.waits {
-		h.until, h.waits = now+h.next, false
-	}
+	return u.by
 }
 
 // flush sends the list up. Before Init there is nobody to send it to.
 func (n *Node) flush() {
 	u := &n.up
-	u.due = never
+	u.by = never
 	if n.id > 0 && !n.placed {
+		u.stops.waits = false // Init flushes
 		return
 	}
 	groups := u.list.Take()
@@ -173,9 +141,6 @@ func (n *Node) flush() {
 	n.emit(ToParent{wire.Message{Kind: wire.Events, Groups: groups, Ranks: u.gone, Marks: marksOf(u.marks)}})
 	u.gone = rank.Set{}
 	clear(u.marks)
-	if u.stops.waits {
-		u.stops.passed(n.now)
-		u.stops.next = u.bound(2 * u.stops.next)
-	}
-	u.output.passed(n.now)
+	u.stops.passed(n.now, u.bound(holdStop), u.longest)
+	u.output.passed(n.now, u.bound(holdOutput), 0)
 }

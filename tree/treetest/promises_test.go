@@ -47,11 +47,11 @@ func (p *play) checkSaid(t *rapid.T, r rank.ID, said, heard []treetest.Said) {
 	if len(heard) > len(said) || len(heard) < len(said) && !p.unheard(r) {
 		t.Fatalf("%s: rank %d said %d things, %d were heard", p.table.Shape, r, len(said), len(heard))
 	}
-	bound := treetest.Bound(p.table, p.maxDelay)
 	for i := range heard {
 		if heard[i].Kind != said[i].Kind || heard[i].Body != said[i].Body {
 			t.Fatalf("%s: rank %d said %v, %v was heard", p.table.Shape, r, said[:i+1], heard[:i+1])
 		}
+		bound := treetest.Bound(p.table, p.maxDelay, said[i].Kind)
 		if late := heard[i].At - said[i].At; late > bound && !p.unplaced(r) {
 			t.Fatalf("%s: what rank %d said at %v was heard %v later; %v is the most", p.table.Shape, r, said[i].At, late, bound)
 		}

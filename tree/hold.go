@@ -1,0 +1,82 @@
+// How long what ranks do unasked may be held back, so that equal things fold.
+
+package tree
+
+import "time"
+
+// How long things are held back, at most. Every vertex on the way may hold, and
+// the last stop of many is to be at the root within 100 ms, so those below the
+// root share a time. The root may hold longest: what it sends, a person reads.
+const (
+	holdStop   = 10 * time.Millisecond // the first time; then twice as long, and so on
+	holdOutput = 20 * time.Millisecond
+	holdState  = 50 * time.Millisecond // started, running: nobody waits for them
+	holdBelow  = 50 * time.Millisecond // all vertices below the root together
+	holdRoot   = 30 * time.Millisecond // the root, when no more stops come
+	// holdLongest is what the root holds stops for while more of them keep coming.
+	holdLongest = 320 * time.Millisecond
+)
+
+// patience is how long one vertex holds.
+type patience struct {
+	most    time.Duration // bounds each class
+	longest time.Duration // stops, while more keep coming
+	quiet   time.Duration // and no longer than that after the last
+}
+
+// patienceOf gives that of a vertex in a tree of so many vertices from the root to
+// the deepest server.
+func patienceOf(id NodeID, levels int) patience {
+	if id == 0 {
+		return patience{most: holdRoot, longest: holdLongest, quiet: holdRoot}
+	}
+	share := holdBelow / time.Duration(max(levels-1, 1))
+	return patience{most: share, longest: share, quiet: share}
+}
+
+// bound is a time to hold back, cut to what this vertex may.
+func (p patience) bound(d time.Duration) time.Duration { return min(d, p.most) }
+
+// hold is what a class of groups has done lately. It is quiet until something
+// passes; what comes within the window that then begins waits for its end.
+//
+//	stops:    1   2 3 4     5 6 7 8  9   …      10
+//	windows:  |-10-|---20---|------40------| …  (quiet again)
+//	sent:     1    2-4      5-8                 10
+type hold struct {
+	until  time.Duration // end of the window
+	window time.Duration // its length
+	waits  bool          // something of the class is in the list
+	came   int           // groups since it waits
+	by     time.Duration // when what waits must go
+}
+
+// admit takes in a group of the class and gives the time by which it must go: at
+// once after quiet, else at the end of the window, or when none has come for a
+// while.
+func (h *hold) admit(now, quiet time.Duration) time.Duration {
+	if !h.waits && now >= h.until {
+		h.until, h.window = now, 0
+	}
+	h.waits = true
+	h.came++
+	h.by = h.until
+	if now+quiet > now {
+		h.by = min(h.by, now+quiet)
+	}
+	return h.by
+}
+
+// passed tells that what waited of the class has gone. The window that begins is
+// twice as long as the one before if that was of use.
+func (h *hold) passed(now, first, longest time.Duration) {
+	if !h.waits {
+		return
+	}
+	if h.came > 1 {
+		h.window = max(first, min(2*h.window, longest))
+	} else {
+		h.window = first
+	}
+	h.until, h.waits, h.came = now+h.window, false, 0
+}
