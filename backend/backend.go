@@ -15,6 +15,9 @@ type Target struct {
 	Rank    rank.ID
 	PID     int
 	Program string // path for people and, where /proc does not tell, for symbols
+	// Core is the path of a core file, which is debugged in place of a process; "" is
+	// none.
+	Core string
 	// Held tells that it stands before its first instruction, stopped by
 	// SIGSTOP, and was started by us: it is killed at the end. Otherwise it
 	// runs, or is stopped, and is detached from at the end.

@@ -60,6 +60,7 @@ var required = []struct {
 	{"mi", func(a protocol.Args) bool { return a.Text == "" }, "a GDB/MI command, as in mi -stack-info-frame"},
 	{"launch", func(a protocol.Args) bool { return a.Job == nil }, "a job"},
 	{"attach", func(a protocol.Args) bool { return len(a.Pids) == 0 && a.JobID == "" }, "process ids, or a job"},
+	{"core", func(a protocol.Args) bool { return len(a.Cores) == 0 }, "core files"},
 	{"expand", func(a protocol.Args) bool { return a.Of == 0 }, "the number of a request"},
 	{"group", func(a protocol.Args) bool { return a.Name == "" || a.Set == "" }, "a name and a set, as in group even = 0-7:2"},
 	{"focus", func(a protocol.Args) bool { return a.Set == "" }, "a set, as in focus 0-3"},
@@ -84,6 +85,9 @@ func checkArgs(command string, a protocol.Args) *protocol.Fault {
 func notUTF8(a protocol.Args) (string, bool) {
 	texts := []string{a.Expr, a.Location, a.Condition, a.By, a.Text, a.Name, a.Set, a.Format, a.Signal, a.Access, a.Event, a.Threads, a.Apply, a.File, a.From, a.To}
 	texts = slices.Concat(texts, a.Actions, a.Exprs, a.Lines)
+	for _, c := range a.Cores {
+		texts = append(texts, c.File, c.Program)
+	}
 	if j := a.Job; j != nil {
 		texts = append(append(texts, j.Program, j.Cwd, j.StopAt), j.Args...)
 		for _, e := range j.Env {

@@ -51,6 +51,7 @@ type Args struct {
 	Job         *Job      `json:"job,omitempty"`         // launch
 	Pids        []Pid     `json:"pids,omitempty"`        // attach
 	JobID       string    `json:"jobid,omitempty"`       // attach: in place of pids, the starter's name of the job
+	Cores       []Core    `json:"cores,omitempty"`       // core
 	Format      string    `json:"format,omitempty"`      // print, display, x, disassemble: gdb's letters without the slash
 	Signal      string    `json:"signal,omitempty"`      // signal, handle, info signals: "SIGUSR1", a number; signal: "0" is none
 	Actions     []string  `json:"actions,omitempty"`     // handle: "nostop", "noprint", "pass", ...
@@ -62,6 +63,13 @@ type Args struct {
 type Pid struct {
 	Rank rank.ID `json:"rank"`
 	PID  int     `json:"pid"`
+}
+
+// Core says which core file a rank is, for core. Paths are on the host of the rank.
+type Core struct {
+	Rank    rank.ID `json:"rank"`
+	File    string  `json:"file"`
+	Program string  `json:"program"` // that left it
 }
 
 // DefaultLimit is how many distinct values a column keeps when a command does
@@ -104,6 +112,7 @@ type CommandInfo struct {
 var Commands = []CommandInfo{
 	{"launch", []string{"job"}, AtServer, NeedNew, false, "start the program on the ranks, held, then run to stop_at"},
 	{"attach", []string{"pids", "jobid"}, AtServer, NeedNew, false, "take control of running processes"},
+	{"core", []string{"cores"}, AtServer, NeedNew, false, "open core files, one rank each"},
 	{"break", []string{"location", "condition", "temporary", "hardware", "pending"}, AtTarget, NeedAlive, false, "set a breakpoint"},
 	{"watch", []string{"expr", "access", "condition"}, AtTarget, NeedStopped, false, "stop when the value of an expression changes, or is read"},
 	{"catch", []string{"event", "condition", "temporary"}, AtTarget, NeedAlive, false, "stop at an event: an exception, a system call, a fork, a library"},

@@ -14,8 +14,8 @@ type Frame struct {
 }
 
 // Stop is the body of KindStopped: why a rank stopped and where. Reasons are
-// GDB's words (GDB manual, GDB/MI Async Records), plus "attached", "entry" and
-// "interrupted". Columns: "args.NAME" of the frame, "thread", and "others": how many
+// GDB's words (GDB manual, GDB/MI Async Records), plus "attached", "entry",
+// "interrupted" and "core" (the end that left a core file). Columns: "args.NAME" of the frame, "thread", and "others": how many
 // more threads of the rank stopped on their own for the same in the same place.
 type Stop struct {
 	Reason     string `json:"reason"`
@@ -74,6 +74,9 @@ type Started struct {
 	// Attached tells that the rank was running before us: at the end we detach
 	// from it and do not kill it.
 	Attached bool `json:"attached,omitempty"`
+	// Core tells that there is no process, only a core file, whose path is in column
+	// "core" in place of "pid".
+	Core bool `json:"core,omitempty"`
 }
 
 // Note is the body of KindNote: words to the person that belong to no command.

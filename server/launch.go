@@ -32,7 +32,7 @@ func (s *Server) launch(d tree.Deliver, args protocol.Args) {
 			s.up.reply(d.ID, errorGroup(one(r), "launch", err))
 			continue
 		}
-		b.add(p, s.target(p, j), protocol.Started{Host: s.cfg.Host, Program: s.programOf(r, j)})
+		b.add(s.target(p, j), protocol.Started{Host: s.cfg.Host, Program: s.programOf(r, j)})
 	}
 	s.handOver(b, args.Job.StopAt, d)
 }
@@ -171,9 +171,8 @@ func (s *Server) attach(d tree.Deliver, args protocol.Args) {
 			s.up.reply(d.ID, errorGroup(one(r), "attach", err))
 			continue
 		}
-		p := &process{rank: r, launch: d.ID}
-		s.keep(p)
-		b.add(p, t, protocol.Started{Host: s.cfg.Host, Program: t.Program, Attached: true})
+		s.keep(&process{rank: r, launch: d.ID})
+		b.add(t, protocol.Started{Host: s.cfg.Host, Program: t.Program, Attached: true})
 	}
 	s.handOver(b, "", d)
 }
@@ -217,57 +216,4 @@ func (s *Server) found(r rank.ID, pid int) (backend.Target, error) {
 	}
 	t.Program, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)) // not allowed: gdb will say why
 	return t, nil
-}
-
-// batch is the ranks of one launch or attach on their way to the back end.
-type batch struct {
-	id      protocol.RequestID
-	limit   int // of column pid
-	targets []backend.Target
-	begun   []begun
-}
-
-// begun is the ranks of one program that have been started the same way; a job
-// has few of these.
-type begun struct {
-	started protocol.Started
-	ranks   []rank.ID
-	pids    map[int][]rank.ID
-}
-
-func (b *batch) add(p *process, t backend.Target, started protocol.Started) {
-	b.targets = append(b.targets, t)
-	i := slices.IndexFunc(b.begun, func(g begun) bool { return g.started == started })
-	if i < 0 {
-		i = len(b.begun)
-		b.begun = append(b.begun, begun{started: started, pids: map[int][]rank.ID{}})
-	}
-	g := &b.begun[i]
-	g.ranks, g.pids[t.PID] = append(g.ranks, p.rank), append(g.pids[t.PID], p.rank)
-}
-
-// events tells of the ranks, one group for each program.
-func (b *batch) events() []protocol.Group {
-	var out []protocol.Group
-	for _, g := range b.begun {
-		pids := make([]protocol.ValueCount, 0, len(g.pids))
-		for pid, ranks := range g.pids {
-			pids = append(pids, protocol.ValueCount{Value: strconv.Itoa(pid), Ranks: rank.Of(ranks...)})
-		}
-		out = append(out, protocol.Group{
-			Kind: protocol.KindStarted, Ranks: rank.Of(g.ranks...), Body: protocol.Canonical(g.started),
-			Columns: []protocol.Column{protocol.ColumnOfValues("pid", pids, b.limit).Folded()},
-		})
-	}
-	return out
-}
-
-// handOver tells of the ranks and then gives them to the back end: its events
-// follow theirs.
-func (s *Server) handOver(b batch, stopAt string, d tree.Deliver) {
-	if len(b.targets) == 0 {
-		return
-	}
-	s.up.events(b.events()...)
-	s.backend.Attach(b.id, b.targets, stopAt, d.Wait)
 }

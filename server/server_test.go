@@ -81,6 +81,8 @@ func TestRefusals(t *testing.T) {
 		{"back end refuses", "launch", job(protocol.Job{Program: "true", StopAt: "nowhere"}), `"kind":"gdb"`},
 		{"attach to nobody", "attach", protocol.Args{}, "no process is named for the rank"},
 		{"attach to the dead", "attach", protocol.Args{Pids: []protocol.Pid{{Rank: 0, PID: 1 << 30}}}, "no process 1073741824 on node07"},
+		{"core of nothing", "core", protocol.Args{}, "no core file, or no program, is named for the rank"},
+		{"core that is not there", "core", protocol.Args{Cores: []protocol.Core{{File: "./none", Program: "./a"}}}, "./none: no such file or directory on node07"},
 		{"send before the start", "send", protocol.Args{Data: []byte("x")}, "the rank has not been started"},
 		{"expand nothing", "expand", protocol.Args{Of: 77}, "only the last 8 are"},
 	}
@@ -107,6 +109,28 @@ func TestRefusedRankIsNotLeftBehind(t *testing.T) {
 	b.ask(t, 1, "launch", protocol.Args{Job: &protocol.Job{Program: "sleep", Args: []string{"1000"}, StopAt: "nowhere"}})
 	if exit := b.find(0).child.Wait(); exit.Signal != "SIGKILL" {
 		t.Errorf("exit %+v", exit)
+	}
+}
+
+func TestCore(t *testing.T) {
+	file := t.TempDir() + "/core.0" // the beginning of one is enough for a server
+	if err := os.WriteFile(file, []byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x04\x00"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, nil)
+	got := b.ask(t, 1, "core", protocol.Args{Cores: []protocol.Core{{Rank: 0, File: file, Program: "./a"}}})
+	if got[0] != "reply [0] {}" {
+		t.Errorf("got %v", got)
+	}
+	if got, want := b.up.lines()[0], `started [0] {"host":"node07","program":"./a","core":true} core=`+file+"[0]"; got != want {
+		t.Errorf("first came %s, want %s", got, want)
+	}
+	if target := b.backend.targets[0]; target.Core != file || target.Held || target.PID != 0 {
+		t.Errorf("target %+v", target)
+	}
+	got = b.ask(t, 1, "launch", protocol.Args{Job: &protocol.Job{Program: "true"}})
+	if !strings.Contains(got[0], "the rank is there already") {
+		t.Errorf("a launch of a rank that is a core file: %v", got)
 	}
 }
 

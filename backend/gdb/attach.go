@@ -36,8 +36,11 @@ const (
 func (m *machine) start(now time.Duration, id protocol.RequestID, stopAt string, wait time.Duration, frozen bool) {
 	m.now = now
 	q := &request{id: id, name: "attach", began: now}
-	if m.target.Held {
+	switch {
+	case m.target.Held:
 		q.name = "launch"
+	case m.isCore():
+		q.name = "core"
 	}
 	if wait > 0 {
 		q.deadline = now + share(wait)
@@ -50,7 +53,11 @@ func (m *machine) start(now time.Duration, id protocol.RequestID, stopAt string,
 }
 
 func (m *machine) beginAttach(q *request, stopAt string, frozen bool) {
-	m.attach = attachment{request: q, stopAt: stopAt, frozen: frozen}
+	m.attach = attachment{request: q, stopAt: stopAt, frozen: frozen && !m.isCore()}
+	if m.isCore() {
+		m.openCore(q)
+		return
+	}
 	if m.attach.frozen {
 		m.keepQuiet()
 	}
@@ -100,12 +107,17 @@ func (m *machine) attached(a answer) {
 	if !a.failed() {
 		return // its threads stop one by one; see settleAttach
 	}
+	m.attachRefused(attachFault(m.target, a.Results.Str("msg")))
+}
+
+// attachRefused gives the target up.
+func (m *machine) attachRefused(f *protocol.Fault) {
 	if m.rescue.under {
 		m.attach.request = nil
-		m.abandoned(a.Results.Str("msg"))
+		m.abandoned(f.Message)
 		return
 	}
-	m.finishAttach(attachFault(m.target, a.Results.Str("msg")))
+	m.finishAttach(f)
 	m.ending.killing = true // gdb's end is no loss now
 	m.ending.failed = true
 	m.letGo()

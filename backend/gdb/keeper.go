@@ -158,8 +158,11 @@ func (l *loop) rescue(k *keeper, orphans []*machine) {
 		m.takeOver(l.now())
 		l.touch(own)
 		own.waiting = true
-		pid := m.target.PID
-		l.forker.start(order{argv: l.commandLine(own), dies: m.target.Held, before: func() error { return mend(pid) }, done: l.whenStarted(own)})
+		o := order{argv: l.commandLine(own), dies: m.target.Held, done: l.whenStarted(own)}
+		if pid := m.target.PID; !m.isCore() {
+			o.before = func() error { return mend(pid) }
+		}
+		l.forker.start(o)
 	}
 }
 

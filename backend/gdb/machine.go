@@ -142,6 +142,10 @@ func (m *machine) do(now time.Duration, id protocol.RequestID, wait time.Duratio
 		m.fail(q, f)
 		return
 	}
+	if f := m.lifeless(c.Name, c.Args); f != nil {
+		m.fail(q, f)
+		return
+	}
 	if info, _ := protocol.LookupCommand(c.Name); c.Args.Thread != 0 && (info.Resumes || slices.Contains([]string{"frame", "up", "down"}, c.Name)) {
 		if f := m.turnTo(c.Args.Thread); f != nil {
 			m.fail(q, f)

@@ -95,9 +95,13 @@ func (m *machine) takeOver(now time.Duration) {
 // rescued goes on where the rank was when its gdb died.
 func (m *machine) rescued(first *thread) {
 	m.rescue.under, m.ending.killAt = false, 0
-	m.event(protocol.KindNote, protocol.Note{Text: "gdb died (" + m.rescue.cause + "); another one has taken the rank over, with its breakpoints. It may have run on a little. Settings made through gdb are gone"})
+	text, reason := "another one has taken the rank over, with its breakpoints. It may have run on a little", "attached"
+	if m.isCore() {
+		text, reason = "another one has opened the core file", ""
+	}
+	m.event(protocol.KindNote, protocol.Note{Text: "gdb died (" + m.rescue.cause + "); " + text + ". Settings made through gdb are gone"})
 	if !m.rescue.running {
-		m.event(protocol.KindStopped, m.stopBody(first, "attached"), m.stopColumns(first)...)
+		m.event(protocol.KindStopped, m.stopBody(first, reason), m.stopColumns(first)...)
 	}
 	m.state = backend.Stopped
 	journal := m.journal

@@ -69,7 +69,7 @@ func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, s
 	for _, s := range k.slots {
 		s.machine.start(l.now(), id, stopAt, wait, s.target.frozen())
 	}
-	l.startGDB(k, targets[0].Held)
+	l.startGDB(k, targets[0].Held || targets[0].Core != "")
 	l.touch(k)
 }
 

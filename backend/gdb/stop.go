@@ -70,7 +70,7 @@ func (m *machine) reasonOf(stop mi.Tuple) protocol.Stop {
 		} else if p != nil && s.Detail == "" {
 			s.Detail = p.eventAt()
 		}
-	case s.Reason == "signal-received":
+	case s.Reason == "signal-received" || s.Reason == stopAtCore:
 		s.Signal, s.Meaning = stop.Str("signal-name"), stop.Str("signal-meaning")
 	case s.Reason == "function-finished":
 		_, s.Returned = stop.Get("return-value")
@@ -133,7 +133,7 @@ func place(f protocol.Frame) string {
 // tells of a mistake in the program.
 func crashed(stop mi.Tuple) string {
 	name := stop.Str("signal-name")
-	if stop.Str("reason") != "signal-received" || slices.Contains([]string{"0", "SIGINT", "SIGSTOP", "SIGTRAP", "SIGCONT"}, name) {
+	if reason := stop.Str("reason"); reason != "signal-received" && reason != stopAtCore || slices.Contains([]string{"0", "SIGINT", "SIGSTOP", "SIGTRAP", "SIGCONT"}, name) {
 		return ""
 	}
 	return name

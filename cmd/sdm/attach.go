@@ -84,7 +84,7 @@ func (a *app) attachTo(l *lifetime, p *plan, target string) console.Status {
 	if err != nil {
 		return a.fail(statusOf(err, console.StatusNotStarted), err)
 	}
-	p.pids = j.table.Pids()
+	p.take = attaching(j.table)
 	p.started = func() {
 		if holder != nil {
 			holder.Release()
@@ -109,6 +109,11 @@ func (a *app) driveCrew(l *lifetime, p *plan, c *crew) console.Status {
 		a.remark(fmt.Sprintf("%s on %s had no part in it: %s", rankWord(one.Ranks), strings.Join(one.Hosts, ", "), one.Cause))
 	}
 	return status
+}
+
+// attaching is the call that takes control of ranks which run.
+func attaching(table protocol.Proctable) *session.Call {
+	return &session.Call{Command: "attach", Args: protocol.Args{Pids: table.Pids()}}
 }
 
 func endLauncher(h launch.Launcher, p *plan) {

@@ -27,9 +27,9 @@ type plan struct {
 	log     *slog.Logger
 	logFile io.Closer
 
-	// Of ranks that a starter has started and that are attached to:
+	// Of ranks that are there already, started by a starter or left as core files:
 	seat        *seat                   // where the person sits, if it was taken before
-	pids        []protocol.Pid          // to attach to; nil: a program is launched
+	take        *session.Call           // takes control of them; nil: a program is launched
 	lost        rank.Set                // of these, ranks that have no server
 	answersOnly bool                    // what happens to ranks goes unsaid
 	started     func()                  // all ranks are attached, or given up
@@ -95,10 +95,12 @@ func (a *app) converse(l *lifetime, p *plan, s session.Session, all rank.Set, pr
 	o := p.o
 	var fed rank.Set
 	var err error
-	if p.pids == nil { // ranks that run have their standard input from elsewhere
+	start := p.taking(all)
+	if start == nil { // others have their standard input from elsewhere
 		if fed, err = o.inputOf(all); err != nil {
 			return console.StatusUsage, err
 		}
+		start = o.launch(all, fed, program)
 	}
 	seat := p.seat
 	if seat == nil {
@@ -106,30 +108,27 @@ func (a *app) converse(l *lifetime, p *plan, s session.Session, all rank.Set, pr
 			return console.StatusUsage, err
 		}
 	}
-	start := o.launch
-	if p.pids != nil {
-		start = func(rank.Set, rank.Set, []string) *session.Call {
-			return &session.Call{Command: "attach", Ranks: p.attachable(all), Args: protocol.Args{Pids: p.pids}}
-		}
-	}
 	l.console <- true
 	defer func() { l.console <- false }()
 	return console.Run(l.ctx, console.Config{
 		Session: s, All: all, Out: seat.out, Err: seat.err, Format: console.Format(o.format),
 		Writer: seat.writer, ErrWriter: seat.errWriter,
-		Start: start(all, fed, program), Started: p.started, Over: p.over, AnswersOnly: p.answersOnly, Scripts: p.scripts,
+		Start: start, Started: p.started, Over: p.over, AnswersOnly: p.answersOnly, Scripts: p.scripts,
 		Lines: seat.lines, Interactive: seat.interactive, Echo: o.echo, Fold: o.foldWait(),
 		Input: seat.input, InputRanks: fed.String(), Wait: o.answerWait(),
 		Interrupts: l.interrupts, Progress: seat.progress, Shell: a.shell,
 	})
 }
 
-// attachable is the set of ranks to attach to, as a call takes it.
-func (p *plan) attachable(all rank.Set) string {
-	if p.lost.IsEmpty() {
-		return ""
+// taking is the call that takes control of the ranks which have a server; nil: a program
+// is launched.
+func (p *plan) taking(all rank.Set) *session.Call {
+	if p.take == nil || p.lost.IsEmpty() {
+		return p.take
 	}
-	return all.Minus(p.lost).String()
+	some := *p.take
+	some.Ranks = all.Minus(p.lost).String()
+	return &some
 }
 
 // launch is the call that starts the job.

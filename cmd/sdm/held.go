@@ -81,7 +81,7 @@ func (a *app) runHeld(l *lifetime, p *plan) (console.Status, error) {
 
 // driveHeld attaches to all ranks, lets the starter go, and drives them.
 func (a *app) driveHeld(l *lifetime, p *plan, h *held, j job, local *cluster) (console.Status, error) {
-	p.pids, p.started, p.over = j.table.Pids(), func() { h.launch.Release() }, h.look
+	p.take, p.started, p.over = attaching(j.table), func() { h.launch.Release() }, h.look
 	c, err := a.assemble(l.ctx, p, j, local)
 	if err != nil {
 		return 0, err

@@ -20,11 +20,12 @@ answer the same are one line.
   sdm run    [flags] -- mpirun -n 4 PROGRAM  start a starter (mpirun, mpiexec, srun) and take control of its job
   sdm attach [flags] PID                     take control of a running job, by the process of its mpirun
   sdm stacks [flags] PID                     one tree of all stacks of a running job, which runs on
+  sdm core   [flags] PROGRAM CORE...         many core files, one rank each
   sdm listen [flags] [HOST:]PORT             wait for a master to dial in and drive it
   sdm sim    [flags] -n N                    simulated ranks, up to millions: try all this on a laptop
   sdm doctor [HOST...]                       what works on this machine, what does not, what to do
   sdm version
-  sdm help   [run | attach | stacks | listen | doctor | sim | commands | COMMAND]
+  sdm help   [run | attach | stacks | core | listen | doctor | sim | commands | COMMAND]
 
 sdm help run tells the flags, sdm help commands what can be typed at the prompt.
 `
@@ -75,6 +76,19 @@ runs, and tells which ranks have not moved meanwhile.
 
 `
 
+const usageCore = `sdm core [flags] PROGRAM CORE...
+
+Opens the core files that PROGRAM has left, one rank each, in the order of the line: rank 0 is
+the first. All that looks works (print, stacks, frame, info, diff, ...); what needs a process
+says so. The shell gives files in the order of the alphabet: core.10 before core.2.
+
+  sdm core -b -e stacks -e 'info locals' ./app core.*
+
+That the programs crashed does not count for the exit status: 0 when all files could be opened
+(3 otherwise) and the commands made sense.
+
+`
+
 const usageListen = `sdm listen [flags] [HOST:]PORT [-- PROGRAM [ARG...]]
 
 Waits until a master dials in (sdm-master --connect HOST:PORT, in a batch job for example),
@@ -116,6 +130,8 @@ func (a *app) help(args []string) console.Status {
 		fmt.Fprint(a.stdout, attachHelp())
 	case "stacks":
 		fmt.Fprint(a.stdout, stacksHelp())
+	case "core":
+		fmt.Fprint(a.stdout, coreHelp())
 	case "doctor":
 		fmt.Fprint(a.stdout, doctorHelp())
 	case "listen":
@@ -150,6 +166,11 @@ func stacksHelp() string {
 	return usageStacks + "Flags:\n" + o.stacksFlags(&stackOptions{}).FlagUsagesWrapped(100) + footer
 }
 
+func coreHelp() string {
+	o := newOptions(os.Environ())
+	return usageCore + "Flags:\n" + o.coreFlags().FlagUsagesWrapped(100) + footer
+}
+
 func listenHelp() string {
 	o := newOptions(os.Environ())
 	return usageListen + "Flags:\n" + o.listenFlags().FlagUsagesWrapped(100) + footer
@@ -174,7 +195,7 @@ func unknownSubcommand(name string) error {
 		return fmt.Errorf("%s: a subcommand comes first (sdm run %s ...)", name, name)
 	}
 	for _, s := range subcommands {
-		if s.later == "" && strings.HasPrefix(s.name, name[:min(2, len(name))]) {
+		if strings.HasPrefix(s.name, name[:min(2, len(name))]) {
 			return fmt.Errorf("unknown subcommand %q (did you mean sdm %s?)", name, s.name)
 		}
 	}

@@ -30,8 +30,6 @@ type app struct {
 type subcommand struct {
 	name string
 	run  func(a *app, args []string) console.Status
-	// later says what to do meanwhile, for what is not there yet.
-	later string
 	// whole is for those that compute: they may use all processors.
 	whole bool
 }
@@ -45,7 +43,7 @@ var subcommands = []subcommand{
 	{name: "sim", run: (*app).simulate, whole: true},
 	{name: "version", run: (*app).version},
 	{name: "help", run: (*app).help},
-	{name: "core", later: "gdb PROGRAM CORE looks at one core file"},
+	{name: "core", run: (*app).core},
 	{name: "doctor", run: (*app).doctor},
 }
 
@@ -65,8 +63,6 @@ func (a *app) run() console.Status {
 	for _, s := range subcommands {
 		switch {
 		case s.name != name:
-		case s.later != "":
-			return a.fail(console.StatusUsage, fmt.Errorf("sdm %s is not available yet (%s)", name, s.later))
 		default:
 			if !s.whole {
 				startup.LimitProcessors()

@@ -176,5 +176,5 @@ const stopAtMain = "main"
 
 // forgetHeld makes a plan new for another way.
 func (p *plan) forgetHeld() {
-	p.seat, p.pids, p.lost, p.started, p.over = nil, nil, rank.Set{}, nil, nil
+	p.seat, p.take, p.lost, p.started, p.over = nil, nil, rank.Set{}, nil, nil
 }

@@ -24,7 +24,8 @@ const (
 var crashes = []string{"SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS", "SIGTRAP"}
 
 // failedRanks tells the ranks that ended badly, or stand at a crash that would
-// have ended them. Ranks that we killed ourselves have not failed.
+// have ended them. Ranks that we killed ourselves have not failed, nor has who looks
+// at core files: their programs ended long before.
 func failedRanks(states *session.States, killed rank.Set) rank.Set {
 	var failed rank.Set
 	for _, g := range states.Groups(states.All()) {
@@ -33,7 +34,7 @@ func failedRanks(states *session.States, killed rank.Set) rank.Set {
 		case s.State == session.Exited && s.Code != nil && *s.Code != 0,
 			s.State == session.Lost,
 			s.State == session.Signalled,
-			s.State == session.Stopped && slices.Contains(crashes, s.Signal):
+			s.State == session.Stopped && s.Reason != "core" && slices.Contains(crashes, s.Signal):
 			failed = failed.Union(g.Ranks)
 		}
 	}

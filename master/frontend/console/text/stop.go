@@ -68,7 +68,7 @@ func signal(name, meaning string) string {
 // stop words a stop as GDB does, with the source line under it.
 func stop(g protocol.Group, s protocol.Stop) answer {
 	cols := columns(g)
-	x := answer{ranks: g.Ranks, bad: s.Reason == "signal-received"}
+	x := answer{ranks: g.Ranks, bad: s.Reason == "signal-received" || s.Reason == "core" && s.Signal != ""}
 	x.lines = []string{stopLine(s, cols)}
 	if c, ok := cols["value"]; ok && !s.Returned {
 		x.below = append(x.below, "Value = "+c.inEvent())
@@ -111,6 +111,10 @@ func stopLine(s protocol.Stop, cols map[string]column) string {
 	switch {
 	case s.Reason == "signal-received":
 		return "Program received signal " + signal(s.Signal, s.Meaning) + signalPlace(s.Frame)
+	case s.Reason == "core" && s.Signal != "":
+		return "Program terminated with signal " + signal(s.Signal, s.Meaning) + signalPlace(s.Frame)
+	case s.Reason == "core":
+		return join("core file", at)
 	case s.Detail != "" && s.Breakpoint != 0:
 		return join(choose(s.Temporary, "Temporary catchpoint ", "Catchpoint ")+ours(s.Breakpoint)+" ("+s.Detail+")", at)
 	case s.Reason == "breakpoint-hit" && s.Breakpoint != 0 && s.Temporary:

@@ -1,0 +1,142 @@
+// A core file in place of a process.
+
+package gdb
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// stopAtCore is the reason of the one stop of a core file.
+const stopAtCore = "core"
+
+// isCore tells whether the rank is a core file.
+func (m *machine) isCore() bool { return m.target.Core != "" }
+
+// openCore loads the program and the core file of a rank.
+//
+// Several may share a gdb when its inferiors have been added before the first one has a core file:
+// one that is added later takes over the connection, and gdb 13.1 crashes when that gets another file.
+func (m *machine) openCore(q *request) {
+	m.ask(q, func(a answer) {
+		if a.failed() {
+			m.notOpened(m.target.Program, a)
+		}
+	}, "-file-exec-and-symbols", append(m.here(), m.target.Program)...)
+	// -target-select would take quotes for a part of the name.
+	m.ask(q, func(a answer) { m.opened(q, a) }, "-interpreter-exec", append(m.here(), "console", "target core "+m.target.Core)...).print = true
+}
+
+func (m *machine) notOpened(file string, a answer) {
+	if m.attach.request == nil {
+		return // said already
+	}
+	words := strings.TrimLeft(strings.TrimPrefix(a.Results.Str("msg"), `"`+file+`"`), ": ")
+	words = strings.TrimPrefix(words, "is ")
+	m.attachRefused(&protocol.Fault{Kind: protocol.FaultLaunch, Message: fmt.Sprintf("cannot open %s: %s", file, words)})
+}
+
+// opened reports the end that the program has come to. gdb tells no stop, and the signal only in words
+// for people. The thread that brought the end about is the first in the file.
+func (m *machine) opened(q *request, a answer) {
+	if a.failed() {
+		m.notOpened(m.target.Core, a)
+		return
+	}
+	first := m.thread(m.firstThread())
+	m.ask(q, func(at answer) { m.lookAtEnd(q, first, a.text, at) }, "-stack-info-frame", "--thread", m.gdbThread(first.id), "--frame", "0")
+}
+
+// lookAtEnd has the first thread's frame.
+func (m *machine) lookAtEnd(q *request, first *thread, words string, at answer) {
+	if m.attach.request == nil || m.state.IsOver() {
+		return
+	}
+	m.attach.request = nil
+	m.done(q)
+	m.chosen = selection{thread: first.id}
+	m.askRegisters()
+	first.stop = mi.Tuple{{Name: "reason", Value: mi.Value{Str: stopAtCore}}}
+	if name, meaning := terminatedBy(words); name != "" {
+		first.stop = append(first.stop, mi.Field{Name: "signal-name", Value: mi.Value{Str: name}}, mi.Field{Name: "signal-meaning", Value: mi.Value{Str: meaning}})
+	}
+	if f, ok := at.Results.Get("frame"); ok {
+		first.stop = append(first.stop, mi.Field{Name: "frame", Value: f})
+	}
+	for _, w := range warnings(words) {
+		m.event(protocol.KindNote, protocol.Note{Text: w})
+	}
+	if m.rescue.under {
+		m.rescued(first)
+		return
+	}
+	m.event(protocol.KindStopped, m.stopBody(first, ""), m.stopColumns(first)...)
+}
+
+// firstThread is gdb's number of the first thread, or of the only one in a file
+// that names none.
+func (m *machine) firstThread() int {
+	if len(m.threads) > 0 {
+		return m.threads[0].gdb
+	}
+	return 1
+}
+
+var terminated = regexp.MustCompile(`(?m)^Program terminated with signal (\w+)(?:, (.*?))?\.$`)
+
+// terminatedBy reads the signal off what gdb says when it opens a core file.
+func terminatedBy(text string) (name, meaning string) {
+	if found := terminated.FindStringSubmatch(text); found != nil {
+		return found[1], found[2]
+	}
+	return "", ""
+}
+
+// mostWarnings bounds those of one core file.
+const mostWarnings = 5
+
+// warnings are the first lines of what gdb warns of, each once: that the program
+// is not the one that left the file, libraries that are not here, a file that was cut.
+func warnings(text string) []string {
+	var all []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "warning: ") && !slices.Contains(all, line) {
+			all = append(all, line)
+		}
+	}
+	if more := len(all) - mostWarnings; more > 0 {
+		all = append(all[:mostWarnings], fmt.Sprintf("warning: %d more", more))
+	}
+	return all
+}
+
+// needProcess are the commands, besides those that resume, of which a core file has
+// nothing.
+var needProcess = []string{
+	"break", "watch", "catch", "log", "condition", "ignore", "commands", "delete", "enable", "disable", "handle", "kill", "memory write",
+}
+
+// lifeless refuses what a core file cannot do; nil when it can.
+func (m *machine) lifeless(name string, args protocol.Args) *protocol.Fault {
+	info, _ := protocol.LookupCommand(name)
+	needs := info.Resumes || slices.Contains(needProcess, name)
+	switch name {
+	case "set variable": // of gdb's own, it can
+		needs = !strings.HasPrefix(args.Expr, "$")
+	case "gdb", "mi":
+		name, _, _ = strings.Cut(strings.TrimSpace(args.Text), " ")
+		needs = strings.HasPrefix(name, "-exec-") || slices.Contains(resuming, name)
+	}
+	if !m.isCore() || !needs {
+		return nil
+	}
+	return &protocol.Fault{
+		Kind: protocol.FaultState, Message: name + " needs a process, and this is a core file",
+		Hint: "print, backtrace, stacks and what else only looks works",
+	}
+}

@@ -1,0 +1,113 @@
+// sdm core: core files in place of ranks.
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"sdm/backend/gdb"
+	"sdm/launch"
+	"sdm/master/frontend/console"
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/tree/topology"
+)
+
+// coreFlags are the flags of sdm core: those of a session without processes.
+func (o *options) coreFlags() *pflag.FlagSet {
+	all := newFlags("sdm core")
+	o.declare(all)
+	f := newFlags("sdm core")
+	f.SetInterspersed(true)
+	all.VisitAll(func(flag *pflag.Flag) {
+		switch flag.Name { // of processes
+		case "stop-at", "env", "env-add", "env-unset", "env-prepend", "env-append", "stdin", "stdin-file", "cwd", "tty", "when-lost", "secret-file", "linger":
+		default:
+			f.AddFlag(flag)
+		}
+	})
+	f.StringVar(&o.gdb, "gdb", "", "`path` of gdb (default: gdb in PATH)")
+	f.StringArrayVar(&o.gdbArgs, "gdb-arg", nil, "further `argument` for each gdb; may repeat")
+	o.declareSharing(f)
+	f.IntVar(&o.ranksPerServer, "ranks-per-server", 0, "`number` of core files of one server (default: one server has all)")
+	return f
+}
+
+// core is sdm core: it opens core files, one rank each, in the order of the line.
+func (a *app) core(args []string) console.Status {
+	o := newOptions(a.env)
+	if status, done := a.read(o, o.coreFlags(), args, coreHelp); done {
+		return status
+	}
+	if err := o.validateCore(); err != nil {
+		return a.fail(console.StatusUsage, err)
+	}
+	cores, err := o.cores()
+	if err != nil {
+		return a.fail(console.StatusNotStarted, err)
+	}
+	return a.within(o, func(l *lifetime, p *plan) console.Status {
+		p.take = &session.Call{Command: "core", Args: protocol.Args{Cores: cores}}
+		return a.runOn(l, p)
+	})
+}
+
+// validateCore says what makes no sense, and counts the ranks.
+func (o *options) validateCore() error {
+	_, badShare := gdb.ParseShare(o.ranksPerGDB)
+	switch {
+	case len(o.args) == 0:
+		return errors.New("which program, and which core files? (sdm core [flags] PROGRAM CORE...)")
+	case len(o.args) == 1 && launch.CheckCore(o.args[0]) == nil:
+		return fmt.Errorf("%s is a core file: the program that left it comes first (sdm core PROGRAM CORE...)", o.args[0])
+	case len(o.args) == 1:
+		return errors.New("which core files? (sdm core [flags] PROGRAM CORE...)")
+	case len(o.args)-1 > int(rank.MaxID):
+		return fmt.Errorf("%d core files: a session has %d ranks at most", len(o.args)-1, rank.MaxID)
+	case o.ranksPerServer < 0:
+		return errors.New("--ranks-per-server cannot be negative")
+	case badShare != nil:
+		return fmt.Errorf("--ranks-per-gdb %w", badShare)
+	}
+	o.np = len(o.args) - 1
+	if _, err := topology.ParseShape(o.shape(), o.servers()); err != nil {
+		return fmt.Errorf("--tree: %w", err)
+	}
+	return o.validate()
+}
+
+// cores looks at the files before anything is begun. Their paths are made whole, so that
+// it does not matter where servers run.
+func (o *options) cores() ([]protocol.Core, error) {
+	program := o.args[0]
+	switch info, err := os.Stat(program); {
+	case err != nil:
+		return nil, fmt.Errorf("%s: no such program (give its path)", program)
+	case info.IsDir():
+		return nil, fmt.Errorf("%s: is a directory (give the path of a program)", program)
+	case launch.CheckCore(program) == nil:
+		return nil, fmt.Errorf("%s is a core file: the program that left it comes first (sdm core PROGRAM CORE...)", program)
+	}
+	whole, err := filepath.Abs(program)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]protocol.Core, len(o.args)-1)
+	for i, path := range o.args[1:] {
+		if err := launch.CheckCore(path); err != nil {
+			return nil, err
+		}
+		file, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = protocol.Core{Rank: rank.ID(i), File: file, Program: whole}
+	}
+	return all, nil
+}

@@ -1,0 +1,71 @@
+// Ranks on their way to the back end.
+
+package server
+
+import (
+	"slices"
+	"strconv"
+
+	"sdm/backend"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/tree"
+)
+
+// batch is the ranks of one launch or attach on their way to the back end.
+type batch struct {
+	id      protocol.RequestID
+	limit   int // of the column that tells them apart
+	targets []backend.Target
+	begun   []begun
+}
+
+// begun is the ranks of one program that have been started the same way; a job
+// has few of these.
+type begun struct {
+	started protocol.Started
+	ranks   []rank.ID
+	column  string
+	each    map[string][]rank.ID // the column's values
+}
+
+func (b *batch) add(t backend.Target, started protocol.Started) {
+	column, value := "pid", strconv.Itoa(t.PID)
+	if t.Core != "" {
+		column, value = "core", t.Core
+	}
+	b.targets = append(b.targets, t)
+	i := slices.IndexFunc(b.begun, func(g begun) bool { return g.started == started })
+	if i < 0 {
+		i = len(b.begun)
+		b.begun = append(b.begun, begun{started: started, column: column, each: map[string][]rank.ID{}})
+	}
+	g := &b.begun[i]
+	g.ranks, g.each[value] = append(g.ranks, t.Rank), append(g.each[value], t.Rank)
+}
+
+// events tells of the ranks, one group for each program.
+func (b *batch) events() []protocol.Group {
+	var out []protocol.Group
+	for _, g := range b.begun {
+		values := make([]protocol.ValueCount, 0, len(g.each))
+		for value, ranks := range g.each {
+			values = append(values, protocol.ValueCount{Value: value, Ranks: rank.Of(ranks...)})
+		}
+		out = append(out, protocol.Group{
+			Kind: protocol.KindStarted, Ranks: rank.Of(g.ranks...), Body: protocol.Canonical(g.started),
+			Columns: []protocol.Column{protocol.ColumnOfValues(g.column, values, b.limit).Folded()},
+		})
+	}
+	return out
+}
+
+// handOver tells of the ranks and then gives them to the back end: its events
+// follow theirs.
+func (s *Server) handOver(b batch, stopAt string, d tree.Deliver) {
+	if len(b.targets) == 0 {
+		return
+	}
+	s.up.events(b.events()...)
+	s.backend.Attach(b.id, b.targets, stopAt, d.Wait)
+}
