@@ -64,21 +64,36 @@ func (m *Master) compare(id protocol.RequestID, args protocol.Args, wait, began 
 			done.Took = m.now() - began
 			m.stream.Push(session.Event{Name: session.DoneName, ID: id, Command: "diff", Done: &done})
 		}
-		hash, some := values.Majority()
-		switch {
-		case results.IsEmpty():
-			finish(nil)
-		case !some:
-			finish(parted(args.Expr, rank.Set{}, results, protocol.Column{}, values))
-		case values.Complete():
-			finish(partedByValue(args.Expr, values))
-		default:
-			m.ask("expand", results, left(wait, m.now()-began), protocol.Args{Of: id, Hash: hash, Limit: args.Limit},
-				func(answers []session.Event, _ session.Done) {
-					finish(partedByServers(args.Expr, results, values, answers))
-				})
+		if mayBeArray(answers) && results.Len() > 1 {
+			m.compareArrays(id, args, results, func() time.Duration { return left(wait, m.now()-began) }, func(groups []protocol.Group) {
+				if groups != nil {
+					finish(groups)
+					return
+				}
+				m.compareValues(id, args, results, values, left(wait, m.now()-began), finish)
+			})
+			return
 		}
+		m.compareValues(id, args, results, values, left(wait, m.now()-began), finish)
 	})
+}
+
+// compareValues parts ranks by the text of what they have printed.
+func (m *Master) compareValues(id protocol.RequestID, args protocol.Args, results rank.Set, values protocol.Column, wait time.Duration, finish func([]protocol.Group)) {
+	hash, some := values.Majority()
+	switch {
+	case results.IsEmpty():
+		finish(nil)
+	case !some:
+		finish(parted(args.Expr, rank.Set{}, results, protocol.Column{}, values))
+	case values.Complete():
+		finish(partedByValue(args.Expr, values))
+	default:
+		m.ask("expand", results, wait, protocol.Args{Of: id, Hash: hash, Limit: args.Limit},
+			func(answers []session.Event, _ session.Done) {
+				finish(partedByServers(args.Expr, results, values, answers))
+			})
+	}
 }
 
 // parted makes the answers of a diff; a set that is empty makes none.

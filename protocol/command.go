@@ -43,6 +43,7 @@ type Args struct {
 	EOF         bool      `json:"eof,omitempty"`         // send: then end of file
 	Of          RequestID `json:"of,omitempty"`          // expand: the request whose answers are wanted in full
 	Hash        uint32    `json:"hash,omitempty"`        // expand, from the master: part the results by whose value has this Hash
+	Spans       []Span    `json:"spans,omitempty"`       // hash: runs of elements, MostSpans at most; empty is all
 	Limit       int       `json:"limit,omitempty"`       // distinct values a column may keep; 0 is DefaultLimit, -1 all
 	First       int       `json:"first,omitempty"`       // list: first line; 0 is around the current one
 	Last        int       `json:"last,omitempty"`        // list: last line
@@ -136,6 +137,7 @@ var Commands = []CommandInfo{
 	{"print", []string{"expr", "format", "first", "last", "limit", "thread", "frame"}, AtTarget, NeedStopped, false, "evaluate an expression; first and last: these elements of it"},
 	{"stat", []string{"expr", "limit", "thread", "frame"}, AtTarget, NeedStopped, false, "statistics of an expression over the ranks"},
 	{"diff", []string{"expr", "limit", "thread", "frame"}, AtTarget, NeedStopped, false, "evaluate an expression and tell who differs from the majority"},
+	{"hash", []string{"expr", "spans", "limit", "thread", "frame"}, AtTarget, NeedStopped, false, "give hashes of the blocks of an array; of spans of one element the values"},
 	{"backtrace", []string{"count", "full", "thread"}, AtTarget, NeedStopped, false, "show the stack"},
 	{"stacks", []string{"by", "samples", "every"}, AtTarget, NeedStopped, false, "show the merged stack tree of all threads"},
 	{"frame", []string{"frame", "thread"}, AtTarget, NeedStopped, false, "select and show a frame"},

@@ -67,6 +67,8 @@ func rowOf(name string) row {
 		return row{do: (*machine).detach}
 	case "print":
 		return row{do: (*machine).evaluate}
+	case "hash":
+		return row{do: (*machine).hashArray}
 	case "backtrace":
 		return row{do: (*machine).backtrace}
 	case "stacks":

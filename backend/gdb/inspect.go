@@ -18,6 +18,8 @@ type printed struct {
 	Elements int `json:"elements,omitempty"`
 	First    int `json:"first,omitempty"`
 	Last     int `json:"last,omitempty"`
+	// Shape names them, where it is not that of a plain array of C.
+	Shape *protocol.Shape `json:"shape,omitempty"`
 }
 
 // evaluate is print. Formats and options (/x, -pretty --) are known to gdb's

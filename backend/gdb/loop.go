@@ -20,6 +20,7 @@ type loop struct {
 	sink    backend.Sink
 	forker  *forker
 	sources *sources
+	readers *readers
 	began   time.Time
 	keepers map[int32]*keeper // by number
 	slots   map[int32]*slot   // by number
@@ -38,7 +39,7 @@ type loop struct {
 
 func newLoop(e *Engine, sink backend.Sink) *loop {
 	return &loop{
-		e: e, sink: sink, forker: newForker(), sources: newSources(), began: time.Now(),
+		e: e, sink: sink, forker: newForker(), sources: newSources(), readers: newReaders(), began: time.Now(),
 		keepers: map[int32]*keeper{}, slots: map[int32]*slot{}, ranks: map[rank.ID]*slot{}, ctx: context.Background(),
 	}
 }
@@ -66,6 +67,7 @@ func (l *loop) run() {
 		l.turn()
 	}
 	l.forker.close()
+	l.readers.close()
 	l.sources.close(l.ctx)
 	l.e.mu.Lock()
 	l.e.shut, l.e.inbox = true, nil
@@ -147,6 +149,9 @@ func (l *loop) carryOut() {
 				l.signal(s, g)
 			}
 			l.said = append(l.said, out.said...)
+			for _, o := range out.reads {
+				l.read(s, o)
+			}
 			clear(out.said)
 			*out = effects{said: out.said[:0], signals: out.signals[:0]}
 		}
@@ -172,6 +177,18 @@ func (l *loop) signal(s *slot, g signal) {
 	case g.to == toGroup:
 		s.target.signalGroup(g.sig)
 	}
+}
+
+// read carries out an order of a rank.
+func (l *loop) read(s *slot, o *memoryRead) {
+	l.readers.start(o, func(sums []uint64, err error) {
+		l.e.post(func(l *loop) {
+			s.machine.now = l.now()
+			o.then(sums, err)
+			s.machine.settle()
+			l.touch(s.keeper)
+		})
+	})
 }
 
 // tick lets machines whose time has come look at the clock.

@@ -47,6 +47,7 @@ type machine struct {
 type effects struct {
 	signals []signal
 	said    []said
+	reads   []*memoryRead
 }
 
 // signal is one to send.

@@ -101,6 +101,9 @@ func drain(m *machine) string {
 	for _, s := range m.out.said {
 		fmt.Fprintf(&b, "%d %s\n", s.request, s.group)
 	}
+	for _, o := range m.out.reads {
+		fmt.Fprintf(&b, "read %d blocks of %d\n", len(o.blocks), o.pid)
+	}
 	if m.gdb.kill {
 		b.WriteString("kill gdb\n")
 	}

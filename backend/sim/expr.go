@@ -182,6 +182,16 @@ func (e *expr) operand() (value, *protocol.Fault) {
 	case '0' <= word[0] && word[0] <= '9':
 		return constant(word)
 	}
+	if a, ok := e.scope.arrayNamed(word); ok && e.take("[") != "" {
+		at, bad := e.binary(0)
+		if bad == nil && e.take("]") == "" {
+			bad = e.syntax()
+		}
+		if bad != nil {
+			return value{}, bad
+		}
+		return e.scope.element(a, at.number)
+	}
 	v, ok := e.scope.lookup(word)
 	if !ok {
 		return v, gdbSays("No symbol \"%s\" in current context.", word)

@@ -15,11 +15,19 @@ type Library struct {
 	mu     sync.RWMutex
 	bodies map[bodyKey][]byte
 	stacks map[stackKey]*stack
+	sums   map[sumKey][]uint64
+}
+
+// sumKey is what the hashes of an array's blocks depend on.
+type sumKey struct {
+	expr string
+	span protocol.Span
+	size int
 }
 
 // NewLibrary gives an empty one.
 func NewLibrary() *Library {
-	return &Library{bodies: map[bodyKey][]byte{}, stacks: map[stackKey]*stack{}}
+	return &Library{bodies: map[bodyKey][]byte{}, stacks: map[stackKey]*stack{}, sums: map[sumKey][]uint64{}}
 }
 
 // bodyKey is what a body depends on, other than its kind of answer by name.
@@ -41,6 +49,7 @@ type stackKey struct {
 const (
 	mostBodies = 64 << 10
 	mostStacks = 64 << 10
+	mostSums   = 4 << 10
 )
 
 func (l *Library) body(k bodyKey, make func() any) []byte {
@@ -80,4 +89,20 @@ func (l *Library) stack(k stackKey, make func() *stack) *stack {
 	s = make()
 	l.stacks[k] = s
 	return s
+}
+
+func (l *Library) sum(k sumKey) ([]uint64, bool) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	sums, ok := l.sums[k]
+	return sums, ok
+}
+
+func (l *Library) keepSum(k sumKey, sums []uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.sums) >= mostSums {
+		clear(l.sums)
+	}
+	l.sums[k] = sums
 }

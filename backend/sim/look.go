@@ -15,6 +15,7 @@ type look func(m *machine, s *state, a *protocol.Args) (answer, *protocol.Fault)
 // looks are the commands that change no more than the selected frame.
 var looks = map[string]look{
 	"print":        (*machine).print,
+	"hash":         (*machine).hash,
 	"backtrace":    (*machine).backtrace,
 	"stacks":       (*machine).stacksOf,
 	"frame":        (*machine).selectFrame,
@@ -48,7 +49,11 @@ func (m *machine) print(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 	if bad != nil {
 		return answer{}, bad
 	}
-	v, bad := evaluate(a.Expr, m.scope(s, level))
+	sc := m.scope(s, level)
+	if array, ok := sc.arrayNamed(a.Expr); ok {
+		return m.printArray(sc, array, a)
+	}
+	v, bad := evaluate(a.Expr, sc)
 	if bad != nil {
 		return answer{}, bad
 	}

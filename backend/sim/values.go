@@ -35,6 +35,8 @@ type scope struct {
 	globals []Variable    // that may be looked up
 	known   map[int]value // of globals, by index, in one look
 	seed    uint64
+	index   int64 // of the element that is evaluated
+	indexed bool  // there is one
 }
 
 // fn is the function of the scope.
@@ -56,6 +58,8 @@ func (s scope) lookup(name string) (value, bool) {
 		return number((2*n + 1) * s.after(fnCompute, lineOfCall)), true
 	case fn == fnMain && name == "x":
 		return number((2*n + 1) * s.after(fnMain, lineOfMainCall)), true
+	case name == "i" && s.indexed:
+		return number(s.index), true
 	case name == "rank":
 		return number(n), true
 	case name == "noise":

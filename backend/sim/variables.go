@@ -16,6 +16,9 @@ type Variable struct {
 	// one for each rank and Seed) and the variables before it.
 	Expr  string
 	Ranks rank.Set // that have it; of several with one name the last counts
+	// Elements makes it an array of so many; Expr is the value of element i. 0: it
+	// is none.
+	Elements int
 }
 
 // mostVariables bounds what one look at a variable costs.
@@ -32,7 +35,10 @@ func (c *Config) validateVariables() error {
 		if !isName(v.Name) {
 			return fmt.Errorf("%q cannot be the name of a variable", v.Name)
 		}
-		there.globals = everywhere(c.Variables[:i])
+		if v.Elements < 0 || v.Elements > mostElements {
+			return fmt.Errorf("variable %s: %d elements are not from 1 to %d", v.Name, v.Elements, mostElements)
+		}
+		there.globals, there.indexed = everywhere(c.Variables[:i]), v.Elements > 0
 		if _, bad := evaluate(v.Expr, there); bad != nil && bad.Message != divisionByZero {
 			return fmt.Errorf("variable %s = %s: %s", v.Name, v.Expr, bad.Message)
 		}
@@ -67,6 +73,9 @@ func (s scope) global(name string) (value, bool) {
 		}
 		if s.known == nil {
 			s.known = make(map[int]value)
+		}
+		if v.Elements > 0 {
+			return value{text: "{...}", opaque: true}, true
 		}
 		got, ok := s.known[i]
 		if !ok {

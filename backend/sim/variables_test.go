@@ -41,17 +41,19 @@ func TestVariablesAreRefused(t *testing.T) {
 	all := rank.Range(0, 3)
 	var many []Variable
 	for i := range mostVariables + 1 {
-		many = append(many, Variable{fmt.Sprintf("v%d", i), "1", all})
+		many = append(many, Variable{fmt.Sprintf("v%d", i), "1", all, 0})
 	}
 	for _, tt := range []struct {
 		name string
 		v    []Variable
 		want string
 	}{
-		{"bad name", []Variable{{"2x", "1", all}}, "cannot be the name"},
-		{"empty name", []Variable{{"", "1", all}}, "cannot be the name"},
-		{"later one", []Variable{{"a", "b", all}, {"b", "1", all}}, `No symbol "b"`},
-		{"syntax", []Variable{{"a", "1 +", all}}, "syntax error"},
+		{"bad name", []Variable{{"2x", "1", all, 0}}, "cannot be the name"},
+		{"empty name", []Variable{{"", "1", all, 0}}, "cannot be the name"},
+		{"later one", []Variable{{"a", "b", all, 0}, {"b", "1", all, 0}}, `No symbol "b"`},
+		{"syntax", []Variable{{"a", "1 +", all, 0}}, "syntax error"},
+		{"too long", []Variable{{"a", "i", all, mostElements + 1}}, "elements are not from 1"},
+		{"no index", []Variable{{"a", "i", all, 0}}, `No symbol "i"`},
 		{"too many", many, "at most 100"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -65,9 +67,9 @@ func TestVariablesAreRefused(t *testing.T) {
 // TestVariablesDoNotExplode: each of a hundred variables uses the one before
 // twice; naively that is 2 to the 100 evaluations.
 func TestVariablesDoNotExplode(t *testing.T) {
-	vs := []Variable{{"v0", "1", rank.Of(0)}}
+	vs := []Variable{{"v0", "1", rank.Of(0), 0}}
 	for i := 1; i < mostVariables; i++ {
-		vs = append(vs, Variable{fmt.Sprintf("v%d", i), fmt.Sprintf("v%d * 1 + v%d * 0", i-1, i-1), rank.Of(0)})
+		vs = append(vs, Variable{fmt.Sprintf("v%d", i), fmt.Sprintf("v%d * 1 + v%d * 0", i-1, i-1), rank.Of(0), 0})
 	}
 	s := scope{program: newProgram(1), globals: vs}
 	if v, ok := s.lookup(fmt.Sprintf("v%d", mostVariables-1)); !ok || v.number != 1 {

@@ -9,9 +9,8 @@ package aggregate
 import (
 	"bytes"
 
-	"github.com/cespare/xxhash/v2"
-
 	"sdm/protocol"
+	"sdm/protocol/digest"
 )
 
 // hasher gives equal groups equal numbers. The zero value is the one to use; in
@@ -25,9 +24,9 @@ func (f hasher) sum(g *protocol.Group) uint64 {
 		return 7
 	}
 	const odd = 0x9e3779b97f4a7c15
-	h := xxhash.Sum64(g.Body) ^ uint64(g.Kind)*odd
+	h := digest.Of(g.Body) ^ uint64(g.Kind)*odd
 	for i := range g.Columns {
-		h = h*odd ^ xxhash.Sum64String(g.Columns[i].Name)
+		h = h*odd ^ digest.OfText(g.Columns[i].Name)
 	}
 	return h
 }

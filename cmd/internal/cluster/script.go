@@ -37,6 +37,8 @@ const Grammar = `One statement a line; # begins a comment. SET is a rank set (0-
   value NAME = EXPR [for SET]
                             a variable; EXPR may use rank, size, noise (0 to 999, another one for
                             each rank), earlier variables, + - * / % and comparisons
+  value NAME[N] = EXPR [for SET]
+                            an array of N elements; EXPR may also use i, the number of the element
   crash SET [at LINE]       dies of SIGSEGV at a line of work.c (default: the first of helper)
   fail SET [with CODE]      ends with an exit code (default 1)
   hang SET                  answers nothing
@@ -207,6 +209,13 @@ func (p *scriptParser) value(s string) error {
 	v := sim.Variable{Name: strings.TrimSpace(name), Expr: strings.TrimSpace(expr), Ranks: p.all()}
 	if !ok || v.Expr == "" {
 		return fmt.Errorf("%q: give NAME = EXPR", s)
+	}
+	if plain, count, isArray := strings.Cut(v.Name, "["); isArray {
+		n, err := strconv.Atoi(strings.TrimSuffix(count, "]"))
+		if err != nil || n < 1 || !strings.HasSuffix(count, "]") {
+			return fmt.Errorf("%q: an array is NAME[NUMBER OF ELEMENTS]", v.Name)
+		}
+		v.Name, v.Elements = strings.TrimSpace(plain), n
 	}
 	if set != "" {
 		var err error

@@ -109,7 +109,8 @@ func (c column) spread() (text string, folded bool) {
 // widest is how long a spread may be, in bytes, to be read in one line.
 const widest = 72
 
-// inEvent is spread for what nobody asked for and expand does not reach.
+// inEvent is spread for what expand does not reach: nobody asked for it, or it is
+// a part of what was asked for.
 func (c column) inEvent() string {
 	if text, folded := c.spread(); !folded {
 		return text

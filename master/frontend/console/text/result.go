@@ -141,7 +141,7 @@ func printed(_ *Writer, a Asked, g protocol.Group) []answer {
 		name = a.Label
 	}
 	if body.First > 0 {
-		name += "[" + strconv.Itoa(body.First) + ".." + strconv.Itoa(body.Last) + "]"
+		name += body.place()
 	}
 	c, ok := columns(g)["value"]
 	if !ok {
@@ -168,6 +168,19 @@ type Page struct {
 	Elements int    `json:"elements"` // of the whole array; 0 where all are shown
 	First    int    `json:"first"`
 	Last     int    `json:"last"`
+	// Shape is how its language names them; without dimensions as C does.
+	Shape protocol.Shape `json:"shape"`
+}
+
+// place gives "[200..399]", or "[3][17]..[4][216]", or "(201..400)".
+func (p Page) place() string {
+	switch low := p.Shape.Dims; {
+	case len(low) > 1:
+		return p.Shape.Index(p.First) + ".." + p.Shape.Index(p.Last)
+	case p.Shape.Fortran && len(low) == 1:
+		return "(" + strconv.Itoa(low[0].Low+p.First) + ".." + strconv.Itoa(low[0].Low+p.Last) + ")"
+	}
+	return "[" + strconv.Itoa(p.First) + ".." + strconv.Itoa(p.Last) + "]"
 }
 
 func (p Page) isPart() bool { return p.Elements > p.Last+1 }

@@ -165,6 +165,9 @@ func differences(w *Writer, a Asked, g protocol.Group) []answer {
 	var body struct {
 		Side string `json:"side"`
 	}
+	if parts, ok := arrayDifferences(g); ok {
+		return parts
+	}
 	decode(g.Body, &body)
 	parts := printed(w, a, g)
 	switch body.Side {

@@ -1,0 +1,216 @@
+// Arrays by the hashes of their blocks: how ranks are compared without their
+// elements going anywhere.
+
+package gdb
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+
+	"sdm/protocol"
+	"sdm/protocol/digest"
+)
+
+// hashed is the body of hash. The hash of block K of span S is in column "S.K",
+// of a span of one element its value in column "value.S".
+type hashed struct {
+	Expr  string          `json:"expr"`
+	Size  int             `json:"size"` // of an element, in bytes
+	Shape protocol.Shape  `json:"shape"`
+	Spans []protocol.Span `json:"spans"` // as asked for, or the whole array
+}
+
+// hashing is one answer in the making.
+type hashing struct {
+	q       *request
+	array   array
+	body    hashed
+	columns *columns
+	left    int // parts that have not come
+	bad     *protocol.Fault
+}
+
+// block is a piece of memory of which the hash is wanted.
+type block struct {
+	column string
+	addr   uint64
+	size   int
+}
+
+func (m *machine) hashArray(q *request) {
+	if q.args.Expr == "" {
+		m.fail(q, noExpression())
+		return
+	}
+	m.arrayOf(q, func(a array, refusal *protocol.Fault) {
+		h := &hashing{q: q, array: a, columns: columnsOf(m.target.Rank, q.args.Limit)}
+		h.body = hashed{Expr: q.args.Expr, Size: a.size, Shape: a.shape, Spans: q.args.Spans}
+		whole := len(q.args.Spans) == 0
+		if whole {
+			h.body.Spans = []protocol.Span{{Last: a.shape.Elements() - 1}}
+		}
+		switch {
+		case refusal != nil:
+		case a.apart:
+			refusal = notSideBySide(q)
+		default:
+			refusal = h.outside()
+		}
+		if refusal != nil {
+			m.fail(q, refusal)
+			return
+		}
+		m.hashSpans(h, whole)
+	})
+}
+
+// mostHashed bounds what one hash reads, in bytes.
+const mostHashed = 4 << 30
+
+// outside refuses spans that are not in the array, or beyond all bounds.
+func (h *hashing) outside() *protocol.Fault {
+	n, total := h.array.shape.Elements(), 0
+	for _, s := range h.body.Spans {
+		if s.First < 0 || s.Last < s.First || s.Last >= n {
+			return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("%s has no elements %d to %d: there are %d", h.body.Expr, s.First, s.Last, n)}
+		}
+		total += s.Len()
+	}
+	if len(h.body.Spans) > protocol.MostSpans {
+		return &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("%d spans, at most %d can be asked for", len(h.body.Spans), protocol.MostSpans)}
+	}
+	if total > mostHashed/h.array.size {
+		return &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("%s has more than 4 GiB", h.body.Expr), Hint: "a part of it, such as " + h.body.Expr + "[0]@1000000"}
+	}
+	return nil
+}
+
+func (m *machine) hashSpans(h *hashing, whole bool) {
+	var blocks []block
+	h.left = 1
+	for i, s := range h.body.Spans {
+		if s.Len() == 1 && !whole {
+			h.left++
+			m.ask(h.q, func(got answer) {
+				if got.failed() && h.bad == nil {
+					h.bad = &protocol.Fault{Kind: protocol.FaultGDB, Message: got.Results.Str("msg")}
+				}
+				h.columns.add("value."+strconv.Itoa(i), got.Results.Str("value"))
+				m.hashedPart(h)
+			}, "-data-evaluate-expression", append(m.at(h.q), " "+h.array.item(s.First))...)
+			continue
+		}
+		for k, b := range s.Blocks() {
+			blocks = append(blocks, block{fmt.Sprintf("%d.%d", i, k), h.array.addr + uint64(b.First)*uint64(h.array.size), b.Len() * h.array.size})
+		}
+	}
+	if len(blocks) == 0 {
+		m.hashedPart(h)
+		return
+	}
+	m.whenOurs(h.q, func(ours bool) {
+		if !ours {
+			m.hashByGDB(h, blocks)
+			return
+		}
+		m.out.reads = append(m.out.reads, &memoryRead{pid: m.target.PID, blocks: blocks, then: func(sums []uint64, err error) {
+			switch {
+			case h.q.answered: // that the rank has ended, perhaps
+				return
+			case err != nil:
+				m.hashByGDB(h, blocks)
+				return
+			}
+			for i, b := range blocks {
+				h.columns.add(b.column, digest.Text(sums[i]))
+			}
+			m.hashedPart(h)
+		}})
+	})
+}
+
+// hashedPart takes another part of an answer, the last of which completes it.
+func (m *machine) hashedPart(h *hashing) {
+	if h.left--; h.left > 0 {
+		return
+	}
+	if h.bad != nil {
+		m.fail(h.q, h.bad)
+		return
+	}
+	m.reply(h.q, h.body, h.columns.sorted()...)
+}
+
+// whenOurs tells whether gdb's inferior is the process that we know: then its
+// memory can be read without gdb, a hundred times faster. That of a core file
+// is not, nor is a child that gdb has followed.
+func (m *machine) whenOurs(q *request, then func(bool)) {
+	m.ask(q, func(got answer) {
+		for _, f := range got.Results.Path("groups").Fields {
+			if f.Value.Fields.Str("id") == m.group && m.target.PID > 0 {
+				then(f.Value.Fields.Str("pid") == strconv.Itoa(m.target.PID))
+				return
+			}
+		}
+		then(false)
+	}, "-list-thread-groups")
+}
+
+const (
+	// pieceOfGDB is how much gdb is asked for at a time, in bytes: 512 KiB of
+	// hexadecimal digits.
+	pieceOfGDB = 256 << 10
+	// mostOfGDB bounds what is read in this way, in bytes: about a second.
+	mostOfGDB = 64 << 20
+)
+
+// hashByGDB reads the memory through gdb, where we must not read it ourselves.
+func (m *machine) hashByGDB(h *hashing, blocks []block) {
+	total := 0
+	for _, b := range blocks {
+		total += b.size
+	}
+	if total > mostOfGDB {
+		m.fail(h.q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "gdb alone can read this memory, and more than 64 MiB are too much for it", Hint: "a part of it, such as " + h.body.Expr + "[0]@1000000"})
+		return
+	}
+	for i, b := range blocks {
+		sum := digest.New()
+		for done := 0; done < b.size; done += pieceOfGDB {
+			n := min(pieceOfGDB, b.size-done)
+			m.ask(h.q, func(got answer) {
+				if bad := addMemory(sum, got, n); bad != nil && h.bad == nil {
+					h.bad = bad
+				}
+				if done+n < b.size {
+					return
+				}
+				h.columns.add(b.column, digest.Text(sum.Sum()))
+				if i == len(blocks)-1 {
+					m.hashedPart(h)
+				}
+			}, "-data-read-memory-bytes", append(m.at(h.q), fmt.Sprintf("0x%x", b.addr+uint64(done)), strconv.Itoa(n))...)
+		}
+	}
+}
+
+// addMemory takes one answer of gdb, which must hold n bytes.
+func addMemory(sum digest.Running, got answer, n int) *protocol.Fault {
+	if got.failed() {
+		return &protocol.Fault{Kind: protocol.FaultGDB, Message: got.Results.Str("msg")}
+	}
+	var have int
+	for _, f := range got.Results.Path("memory").Fields {
+		b, err := hex.DecodeString(f.Value.Fields.Str("contents"))
+		if err != nil {
+			break
+		}
+		sum.Add(b)
+		have += len(b)
+	}
+	if have != n {
+		return &protocol.Fault{Kind: protocol.FaultGDB, Message: "Unable to read memory."}
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+// Arrays: variables of a configuration that have elements.
+
+package sim
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+	"sdm/protocol/digest"
+)
+
+const (
+	// mostElements bounds an array, so that one look at it ends.
+	mostElements = 10_000_000
+	// shownElements is how many elements print gives of an array, as gdb does.
+	shownElements = 200
+	// elementSize is the size of an element in what would be memory, in bytes.
+	elementSize = 8
+)
+
+// arrayNamed finds an array of the rank by its index among the variables.
+func (s scope) arrayNamed(name string) (index int, ok bool) {
+	name = strings.TrimSpace(name)
+	for i := len(s.globals) - 1; i >= 0; i-- {
+		if v := &s.globals[i]; v.Name == name && v.Ranks.Contains(s.rank) {
+			return i, v.Elements > 0
+		}
+	}
+	return 0, false
+}
+
+// element evaluates one element of array number a.
+func (s scope) element(a int, at int64) (value, *protocol.Fault) {
+	v := &s.globals[a]
+	if at < 0 || at >= int64(v.Elements) {
+		return value{}, gdbSays("Cannot access memory at address 0x%x", uint64(0x555555558000+elementSize*at))
+	}
+	s.globals, s.known, s.index, s.indexed = s.globals[:a], nil, at, true
+	return evaluate(v.Expr, s)
+}
+
+// text writes elements as gdb does.
+func (s scope) text(a int, span protocol.Span) (string, *protocol.Fault) {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i := span.First; i <= span.Last; i++ {
+		v, bad := s.element(a, int64(i))
+		if bad != nil {
+			return "", bad
+		}
+		if i > span.First {
+			b.WriteString(", ")
+		}
+		b.WriteString(v.String())
+	}
+	if span.First == 0 && span.Last < s.globals[a].Elements-1 {
+		b.WriteString("...")
+	}
+	b.WriteByte('}')
+	return b.String(), nil
+}
+
+// printArray is print of a whole array, or of some of its elements.
+func (m *machine) printArray(sc scope, array int, a *protocol.Args) (answer, *protocol.Fault) {
+	n := sc.globals[array].Elements
+	span := protocol.Span{First: a.First, Last: min(a.First+shownElements, n) - 1}
+	if a.Last > 0 {
+		span.Last = min(span.Last, a.Last)
+	}
+	if span.First < 0 || span.Last < span.First {
+		return answer{}, gdbSays("There are only %d elements.", n)
+	}
+	text, bad := sc.text(array, span)
+	if bad != nil {
+		return answer{}, bad
+	}
+	body := struct {
+		Expr     string `json:"expr"`
+		Elements int    `json:"elements,omitempty"`
+		First    int    `json:"first,omitempty"`
+		Last     int    `json:"last,omitempty"`
+	}{Expr: a.Expr}
+	if span.Len() < n {
+		body.Elements, body.First, body.Last = n, span.First, span.Last
+	}
+	return answer{kind: protocol.KindResult, body: protocol.Canonical(body), cells: []cell{{"value", text}}}, nil
+}
+
+// hash gives hashes of the blocks of an array, as the gdb engine does.
+func (m *machine) hash(s *state, a *protocol.Args) (answer, *protocol.Fault) {
+	level, bad := m.level(s, a)
+	if bad != nil {
+		return answer{}, bad
+	}
+	sc := m.scope(s, level)
+	array, ok := sc.arrayNamed(a.Expr)
+	if !ok {
+		return answer{}, gdbSays("%s is not an array", a.Expr)
+	}
+	n := sc.globals[array].Elements
+	spans, whole := a.Spans, len(a.Spans) == 0
+	if whole {
+		spans = []protocol.Span{{Last: n - 1}}
+	}
+	if len(spans) > protocol.MostSpans {
+		return answer{}, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("%d spans, at most %d can be asked for", len(spans), protocol.MostSpans)}
+	}
+	var cells []cell
+	for i, span := range spans {
+		if span.First < 0 || span.Last < span.First || span.Last >= n {
+			return answer{}, gdbSays("%s has no elements %d to %d: there are %d", a.Expr, span.First, span.Last, n)
+		}
+		if span.Len() == 1 && !whole {
+			v, bad := sc.element(array, int64(span.First))
+			if bad != nil {
+				return answer{}, bad
+			}
+			cells = append(cells, cell{"value." + strconv.Itoa(i), v.String()})
+			continue
+		}
+		sums, bad := m.sums(sc, array, span)
+		if bad != nil {
+			return answer{}, bad
+		}
+		for k, sum := range sums {
+			cells = append(cells, cell{fmt.Sprintf("%d.%d", i, k), digest.Text(sum)})
+		}
+	}
+	body := struct {
+		Expr  string          `json:"expr"`
+		Size  int             `json:"size"`
+		Shape protocol.Shape  `json:"shape"`
+		Spans []protocol.Span `json:"spans"`
+	}{a.Expr, elementSize, protocol.Shape{Dims: []protocol.Dim{{Count: n}}}, spans}
+	return answer{kind: protocol.KindResult, body: protocol.Canonical(body), cells: sorted(cells)}, nil
+}
+
+// sums gives the hashes of the blocks of a span. Where elements do not depend on
+// the rank, it is computed once for all.
+func (m *machine) sums(sc scope, array int, span protocol.Span) ([]uint64, *protocol.Fault) {
+	v := &sc.globals[array]
+	k := sumKey{v.Expr, span, sc.size}
+	alike := isAlike(v.Expr)
+	if alike {
+		if sums, ok := m.library.sum(k); ok {
+			return sums, nil
+		}
+	}
+	var sums []uint64
+	for _, b := range span.Blocks() {
+		sum := digest.New()
+		for i := b.First; i <= b.Last; i++ {
+			x, bad := sc.element(array, int64(i))
+			if bad != nil {
+				return nil, bad
+			}
+			sum.Add(binary.LittleEndian.AppendUint64(nil, uint64(x.number)))
+		}
+		sums = append(sums, sum.Sum())
+	}
+	if alike {
+		m.library.keepSum(k, sums)
+	}
+	return sums, nil
+}
+
+// isAlike tells whether an expression is the same on all ranks: it has no names
+// but i and size.
+func isAlike(expr string) bool {
+	names := strings.FieldsFunc(expr, func(r rune) bool { return r > 0x7f || !isNameByte(byte(r)) })
+	for _, n := range names {
+		if n != "i" && n != "size" && (n[0] < '0' || n[0] > '9') {
+			return false
+		}
+	}
+	return !strings.Contains(expr, `"`)
+}
