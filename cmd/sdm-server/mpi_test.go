@@ -40,7 +40,7 @@ func TestSlotsOfRealStarters(t *testing.T) {
 	for _, s := range starters {
 		t.Run(s.name, func(t *testing.T) {
 			program := compileWith(t, s.compiler, summing)
-			path, key := secretFile(t)
+			path, key := secretFile(t, "s")
 			door, err := overlay.ListenRendezvous("127.0.0.1:0", 1, key, overlay.Identity{})
 			if err != nil {
 				t.Fatal(err)

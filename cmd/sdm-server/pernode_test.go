@@ -32,14 +32,14 @@ func (n *noting) Accept(ctx context.Context) (overlay.Registration, func(overlay
 // of the one server that they have. host is its process.
 func startNode(t *testing.T, n int, program func(i int) []string) (slots []*slot, d *debugging, host int) {
 	t.Helper()
-	path, key := secretFile(t)
+	session := fmt.Sprintf("test %d", os.Getpid()) // slots meet by its name, ours must not meet those of another run
+	path, key := secretFile(t, session)
 	door, err := overlay.ListenRendezvous("127.0.0.1:0", 1, key, overlay.Identity{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer door.Close()
 	at := &noting{RendezvousListener: door}
-	session := fmt.Sprintf("test %d", os.Getpid()) // slots meet by its name, ours must not meet those of another run
 	t.Setenv("MPI_LOCALNRANKS", fmt.Sprint(n))
 	for i := range n {
 		args := []string{"--per-node", "--rendezvous", door.Addr(), "--session", session, "--secret-file", path}
@@ -65,26 +65,7 @@ func TestSlotsOfANodeHaveOneServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.ended(4)
-	for i := range 4 {
-		typed := ""
-		if i == 2 {
-			typed = " typed"
-		}
-		if want := fmt.Sprintf("rank %d %d v%s\n", i, i, typed); !strings.Contains(d.output(), want) {
-			t.Errorf("%q is not in %q", want, d.output())
-		}
-		if !alive(slots[i].Process.Pid) {
-			t.Errorf("slot %d has ended before the session", i)
-		}
-	}
-	if err := d.close(); err != nil {
-		t.Error(err)
-	}
-	for i, s := range slots {
-		if got := s.status(t); got != i {
-			t.Errorf("slot %d ended with %d", i, got)
-		}
-	}
+	outlive(t, d, slots, "rank 0 0 v\n", "rank 1 1 v\n", "rank 2 2 v typed\n", "rank 3 3 v\n")
 }
 
 func TestProgramOfTheSessionInTheSlotsOfANode(t *testing.T) {
@@ -98,11 +79,7 @@ func TestProgramOfTheSessionInTheSlotsOfANode(t *testing.T) {
 	if err := d.close(); err != nil {
 		t.Error(err)
 	}
-	for _, s := range slots {
-		if got := s.status(t); got != 0 {
-			t.Errorf("status %d", got)
-		}
-	}
+	end(t, slots, 0, 0)
 }
 
 // A program that cannot be started says so from its own slot.
@@ -126,11 +103,7 @@ func TestSignalsReachTheRankOfTheirSlot(t *testing.T) {
 		t.Errorf("output %q", d.output())
 	}
 	d.close()
-	for _, s := range slots {
-		if got := s.status(t); got != 5 {
-			t.Errorf("status %d", got)
-		}
-	}
+	end(t, slots, 5, 5, 5)
 }
 
 // TestStarterEndsTheJobByAnySlot sends the signal to one slot: the server of the
@@ -144,11 +117,7 @@ func TestStarterEndsTheJobByAnySlot(t *testing.T) {
 		if !strings.Contains(d.String(), "the starter is ending the job (SIGTERM)") {
 			t.Errorf("no note:\n%s", d)
 		}
-		for _, s := range slots {
-			if got := s.status(t); got != 128+int(syscall.SIGKILL) {
-				t.Errorf("status %d", got)
-			}
-		}
+		end(t, slots, 128+int(syscall.SIGKILL), 128+int(syscall.SIGKILL))
 		gone(t, d.pids()...)
 	}
 }

@@ -32,8 +32,8 @@ func startListening(t *testing.T, n int) *local.Servers {
 	return servers
 }
 
-// secretFile makes a secret and gives its path and the key of the session "s".
-func secretFile(t *testing.T) (string, overlay.Secret) {
+// secretFile makes a secret and gives its path and the key of a session.
+func secretFile(t *testing.T, session string) (string, overlay.Secret) {
 	t.Helper()
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	key, err := secret.User()
@@ -44,7 +44,7 @@ func secretFile(t *testing.T) (string, overlay.Secret) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return path, overlay.Secret(key).ForSession("s")
+	return path, overlay.Secret(key).ForSession(session)
 }
 
 // slot is an sdm-server that a starter has started for rank i of n.
@@ -89,11 +89,41 @@ func (s *slot) status(t *testing.T) int {
 	return s.ProcessState.ExitCode()
 }
 
+// end waits for slots, each of which must end with its own status.
+func end(t *testing.T, slots []*slot, want ...int) {
+	t.Helper()
+	for i, s := range slots {
+		if got := s.status(t); got != want[i] {
+			t.Errorf("slot %d ended with %d, want %d", i, got, want[i])
+		}
+	}
+}
+
+// outlive has all ranks ended, of which rank i has said line i and exits with i: their
+// slots end with the session, as they did.
+func outlive(t *testing.T, d *debugging, slots []*slot, lines ...string) {
+	t.Helper()
+	statuses := make([]int, len(slots))
+	for i, line := range lines {
+		if !strings.Contains(d.output(), line) {
+			t.Errorf("%q is not in %q", line, d.output())
+		}
+		if !alive(slots[i].Process.Pid) {
+			t.Errorf("slot %d has ended before the session", i)
+		}
+		statuses[i] = i
+	}
+	if err := d.close(); err != nil {
+		t.Error(err)
+	}
+	end(t, slots, statuses...)
+}
+
 // rendezvous starts n slots with a program each and builds the tree of those
 // that register.
 func rendezvous(t *testing.T, n int, program func(i int) []string) ([]*slot, *debugging) {
 	t.Helper()
-	path, key := secretFile(t)
+	path, key := secretFile(t, "s")
 	door, err := overlay.ListenRendezvous("127.0.0.1:0", 1, key, overlay.Identity{})
 	if err != nil {
 		t.Fatal(err)
@@ -121,22 +151,7 @@ func TestSlotsOutliveTheirRanksAndEndAsTheyDid(t *testing.T) {
 	d.do("launch", protocol.Args{Job: &protocol.Job{}, Limit: -1})
 	d.do("continue", protocol.Args{})
 	d.ended(3)
-	for i := range 3 {
-		if want := fmt.Sprintf("rank %d %d\n", i, i); !strings.Contains(d.output(), want) {
-			t.Errorf("%q is not in %q", want, d.output())
-		}
-		if !alive(slots[i].Process.Pid) {
-			t.Errorf("slot %d has ended before the session", i)
-		}
-	}
-	if err := d.close(); err != nil {
-		t.Error(err)
-	}
-	for i, s := range slots {
-		if got := s.status(t); got != i {
-			t.Errorf("slot %d ended with %d", i, got)
-		}
-	}
+	outlive(t, d, slots, "rank 0 0\n", "rank 1 1\n", "rank 2 2\n")
 }
 
 func TestSlotTellsThatTheStarterEndsTheJob(t *testing.T) {
@@ -156,7 +171,7 @@ func TestSlotTellsThatTheStarterEndsTheJob(t *testing.T) {
 // A server that registers, and waits for the master's answer or for the master,
 // hears that the starter ends the job.
 func TestStarterEndsTheJobBeforeThereIsAParent(t *testing.T) {
-	path, key := secretFile(t)
+	path, key := secretFile(t, "s")
 	door, err := overlay.ListenRendezvous("127.0.0.1:0", 1, key, overlay.Identity{})
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +224,7 @@ func TestOutputThatBelongsToTheStarter(t *testing.T) {
 }
 
 func TestRankOfASlotGetsTheDescriptorsOfTheStarter(t *testing.T) {
-	path, key := secretFile(t)
+	path, key := secretFile(t, "s")
 	door, err := overlay.ListenRendezvous("127.0.0.1:0", 1, key, overlay.Identity{})
 	if err != nil {
 		t.Fatal(err)
@@ -242,7 +257,7 @@ func TestRankOfASlotGetsTheDescriptorsOfTheStarter(t *testing.T) {
 }
 
 func TestMasterRefusesASlot(t *testing.T) {
-	path, key := secretFile(t)
+	path, key := secretFile(t, "s")
 	door, err := overlay.ListenRendezvous("127.0.0.1:0", 1, key, overlay.Identity{})
 	if err != nil {
 		t.Fatal(err)
@@ -264,7 +279,7 @@ func TestMasterRefusesASlot(t *testing.T) {
 }
 
 func TestRoutingFile(t *testing.T) {
-	path, key := secretFile(t)
+	path, key := secretFile(t, "s")
 	base := freePort(t)
 	var file strings.Builder
 	fmt.Fprintln(&file, 2)
@@ -330,7 +345,7 @@ func TestStdio(t *testing.T) {
 }
 
 func TestConnectWait(t *testing.T) {
-	path, _ := secretFile(t)
+	path, _ := secretFile(t, "s")
 	cases := []struct {
 		name string
 		args []string

@@ -72,9 +72,7 @@ func killedSlot(s *scene, j *job) {
 	if e.Cause == "" {
 		s.t.Errorf("lost without a cause: %s", e.text)
 	}
-	if got := j.starter.status(patience); got == 0 {
-		s.t.Error("the starter thinks that all is well")
-	}
+	j.starter.fails()
 	j.front.typed("quit")
 	j.front.exits(0)
 	j.master.exits(0)
@@ -84,18 +82,14 @@ func killedSDMMaster(s *scene, j *job) {
 	j.master.signal(syscall.SIGKILL)
 	j.front.exits(1)
 	j.front.says("the session has ended")
-	if got := j.starter.status(patience); got == 0 {
-		s.t.Error("the starter thinks that all is well")
-	}
+	j.starter.fails()
 }
 
 func killedFrontEnd(s *scene, j *job) {
 	j.front.signal(syscall.SIGKILL)
 	j.master.exits(1)
 	j.master.says("the front end is gone")
-	if got := j.starter.status(patience); got == 0 {
-		s.t.Error("the starter thinks that all is well")
-	}
+	j.starter.fails()
 }
 
 func endedStarter(s *scene, j *job) {

@@ -92,6 +92,15 @@ func (p *process) exits(want int) {
 	}
 }
 
+// fails waits for the end of a starter, which must not think that all is well: its
+// status is its own affair.
+func (p *process) fails() {
+	p.t.Helper()
+	if p.status(patience) == 0 {
+		p.t.Errorf("%s thinks that all is well%s", p.name, p.said())
+	}
+}
+
 // status waits for its end: the exit code, or 128 and the signal as a shell has
 // it.
 func (p *process) status(bound time.Duration) int {
