@@ -9,82 +9,28 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"strconv"
-	"sync"
+	"strings"
 	"syscall"
 
 	"sdm/backend/gdb"
 	"sdm/launch/local"
-	"sdm/protocol/rank"
 )
 
-// bareGDB is one gdb with one rank, and pipes to it.
+// bareGDB is one gdb, with pipes to it. Each process that it has is an inferior of
+// its own, i1, i2, …
 type bareGDB struct {
-	cmd  *exec.Cmd
-	in   io.WriteCloser
-	out  *bufio.Reader
-	rank *local.Process
+	cmd       *exec.Cmd
+	in        io.WriteCloser
+	out       *bufio.Reader
+	inferiors int
+	threads   []string // of all inferiors, as gdb numbers them: the first ones are the main threads
+	standing  int      // threads that have been told to stand since the last resume
+	commands  strings.Builder
 }
 
-// say writes one MI command.
-func (g *bareGDB) say(command string) {
-	if _, err := io.WriteString(g.in, command); err != nil {
-		fatal("bare gdb", err)
-	}
-}
-
-// until reads lines up to one that begins with want, and returns it.
-func (g *bareGDB) until(want string) []byte {
-	for {
-		line, err := g.out.ReadSlice('\n')
-		if err == bufio.ErrBufferFull {
-			continue
-		}
-		if err != nil {
-			fatal("bare gdb ended while "+want+" was awaited", err)
-		}
-		if bytes.HasPrefix(line, []byte("^error")) {
-			fatal("bare gdb", fmt.Errorf("%s", line))
-		}
-		if bytes.HasPrefix(line, []byte(want)) {
-			return line
-		}
-	}
-}
-
-// bareSet is some ranks of a program, each under a gdb of its own, stopped in
-// main.
-type bareSet struct {
-	forker *local.Forker
-	gdbs   []*bareGDB
-}
-
-// startBare does what the start of a session does, and no more: hold, attach,
-// temporary breakpoint in main, continue, wait for the stop; all ranks at once.
-func startBare(program string, ranks int) *bareSet {
-	s := &bareSet{forker: local.NewForker(), gdbs: make([]*bareGDB, ranks)}
-	var all sync.WaitGroup
-	for i := range s.gdbs {
-		all.Go(func() {
-			p, err := s.forker.Hold(local.Spec{
-				Rank: rank.ID(i), Program: program,
-				Env: append(os.Environ(), "SDM_RANK="+strconv.Itoa(i), "SDM_SIZE="+strconv.Itoa(ranks)),
-			})
-			if err != nil {
-				fatal("bare rank", err)
-			}
-			go io.Copy(io.Discard, p.Stdout)
-			go io.Copy(io.Discard, p.Stderr)
-			s.gdbs[i] = attachBare(p)
-		})
-	}
-	all.Wait()
-	return s
-}
-
-func attachBare(p *local.Process) *bareGDB {
+// startBareGDB starts one, with nothing to debug yet.
+func startBareGDB() *bareGDB {
 	args := gdb.Config{}.CommandLine()
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -93,41 +39,131 @@ func attachBare(p *local.Process) *bareGDB {
 		fatal("bare gdb", err)
 	}
 	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
 	if err != nil {
 		fatal("bare gdb", err)
 	}
-	if err := cmd.Start(); err != nil {
+	return &bareGDB{cmd: cmd, in: in, out: bufio.NewReaderSize(out, 64<<10)}
+}
+
+// add writes down one MI command; say sends all that is written down.
+func (g *bareGDB) add(format string, args ...any) {
+	fmt.Fprintf(&g.commands, format+"\n", args...)
+}
+
+func (g *bareGDB) say() {
+	if _, err := io.WriteString(g.in, g.commands.String()); err != nil {
 		fatal("bare gdb", err)
 	}
-	g := &bareGDB{cmd: cmd, in: in, out: bufio.NewReaderSize(out, 64<<10), rank: p}
-	g.say("-interpreter-exec console \"handle SIGCONT nostop noprint nopass\"\n-target-attach " + strconv.Itoa(p.PID) + "\n")
-	g.until("^done")
-	g.until("^done")
-	g.until("*stopped")
-	p.Signal(syscall.SIGCONT) // ends the stop in which it was held
-	g.say("-break-insert -t main\n-exec-continue --thread-group i1\n")
-	g.until("*stopped,reason=\"breakpoint-hit\"")
-	return g
+	g.commands.Reset()
 }
 
-// close kills ranks and gdbs and waits for them.
-func (s *bareSet) close() {
-	for _, g := range s.gdbs {
-		syscall.Kill(-g.cmd.Process.Pid, syscall.SIGKILL)
-		g.rank.Kill()
-		g.cmd.Wait()
+var (
+	isDone    = []byte("^done")
+	isRunning = []byte("^running")
+	isStopped = []byte("*stopped")
+	isHit     = []byte(`*stopped,reason="breakpoint-hit"`)
+	isError   = []byte("^error")
+	isThread  = []byte(`=thread-created,id="`)
+)
+
+// until reads lines up to the n-th that begins with want. take, unless it is nil,
+// gets these. Threads are counted on the way.
+func (g *bareGDB) until(n int, want []byte, take func([]byte)) {
+	for n > 0 {
+		line := g.line()
+		if bytes.HasPrefix(line, want) {
+			n--
+			if take != nil {
+				take(line)
+			}
+		}
 	}
-	s.forker.Close()
 }
 
-// evaluate is one round: the same command to the first n gdbs, then the answer of
-// each.
-func (s *bareSet) evaluate(n int, expr string, take func([]byte)) {
-	command := "-data-evaluate-expression --thread 1 --frame 0 \" " + expr + "\"\n"
-	for _, g := range s.gdbs[:n] {
-		g.say(command)
+// line reads one line, or the beginning of one that is longer than our buffer.
+func (g *bareGDB) line() []byte {
+	line, err := g.out.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		line = bytes.Clone(line)
+		for err == bufio.ErrBufferFull {
+			_, err = g.out.ReadSlice('\n')
+		}
 	}
-	for _, g := range s.gdbs[:n] {
-		take(g.until("^done"))
+	switch {
+	case err != nil:
+		fatal("bare gdb has ended", err)
+	case bytes.HasPrefix(line, isError):
+		fatal("bare gdb", fmt.Errorf("%s", line))
+	case bytes.HasPrefix(line, isStopped):
+		g.standing++
+	case bytes.HasPrefix(line, isThread):
+		id, _, _ := bytes.Cut(line[len(isThread):], []byte(`"`))
+		g.threads = append(g.threads, string(id))
 	}
+	return line
+}
+
+// attach takes processes, and returns when all of their threads stand.
+func (g *bareGDB) attach(pids ...int) {
+	for range pids[1:] {
+		g.add("-add-inferior")
+	}
+	for i, pid := range pids {
+		g.add("-target-attach --thread-group i%d %d", i+1, pid)
+	}
+	g.say()
+	g.inferiors = len(pids)
+	g.until(2*len(pids)-1, isDone, nil)
+	g.untilAllStand()
+}
+
+func (g *bareGDB) untilAllStand() {
+	for g.standing < len(g.threads) {
+		g.line()
+	}
+}
+
+// resume tells the first inferiors to go on.
+func (g *bareGDB) resume(inferiors int) {
+	g.standing = 0
+	for i := range inferiors {
+		g.add("-exec-continue --thread-group i%d", i+1)
+	}
+}
+
+// toMain brings processes that were held before their first instruction to main.
+func (g *bareGDB) toMain(ranks []*local.Process) {
+	for _, p := range ranks {
+		p.Signal(syscall.SIGCONT) // ends the stop in which it was held
+	}
+	g.add(`-interpreter-exec console "handle SIGCONT nostop noprint nopass"`)
+	if g.inferiors == 1 {
+		g.add("-break-insert -t main")
+	} else {
+		g.add("-break-insert main")
+	}
+	g.resume(g.inferiors)
+	g.say()
+	g.until(g.inferiors, isHit, nil)
+	if g.inferiors > 1 {
+		g.add("-break-delete 1")
+		g.say()
+		g.until(1, isDone, nil)
+	}
+}
+
+// kill ends it at once, and leaves its breakpoints in the processes.
+func (g *bareGDB) kill() {
+	syscall.Kill(-g.cmd.Process.Pid, syscall.SIGKILL)
+	g.cmd.Wait()
+}
+
+// leave lets it detach and end.
+func (g *bareGDB) leave() {
+	g.in.Close()
+	io.Copy(io.Discard, g.out)
+	g.cmd.Wait()
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"sdm/master/session"
@@ -35,23 +38,66 @@ func TestForwarders(t *testing.T) {
 
 // TestRelay: answers come from real gdbs.
 func TestRelay(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "work")
-	if out, err := exec.Command("gcc", "-g", "-O0", "-o", program, "../../../testdata/programs/work.c").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	r := startRelay(program, 2)
-	if got := string(r.say("ask", 2, 0, "1+1")); got != "^done,value=\"2\"\n^done,value=\"2\"\n" {
+	r := startRelay(2, 1, compiled(t, "work"))
+	if got := string(r.ask("print", 2, "1+1")); got != "^done,value=\"2\"\n^done,value=\"2\"\n" {
 		t.Errorf("got %q", got)
 	}
-	if got := string(r.say("ask", 1, 0, "table[3]")); got != "^done,value=\"9\"\n" {
+	if got := string(r.ask("print", 1, "table[3]")); got != "^done,value=\"9\"\n" {
 		t.Errorf("got %q", got)
 	}
-	if took := r.loop(2, 3, "rank"); took <= 0 {
+	if took := r.loop("print", 2, 3, "rank"); took <= 0 {
 		t.Errorf("a round took %v", took)
 	}
 	if all := family(r.cmd.Process.Pid); len(all) != 1+2+2 {
 		t.Errorf("a relay of 2 ranks has processes %v", all)
 	}
+	endRelay(t, r)
+}
+
+// TestSharingRelay: all rounds, over gdbs that several ranks share.
+func TestSharingRelay(t *testing.T) {
+	const ranks, threads = 3, 1 + 2
+	var r *relay
+	count := func(round, argument, answer string, want int) {
+		t.Helper()
+		got := string(r.ask(round, ranks, argument))
+		if n := strings.Count(got, answer); n != want {
+			t.Errorf("%s gave %d times %q, want %d:\n%s", round, n, answer, want, got)
+		}
+	}
+	program := compiled(t, "laps")
+
+	r = startRelay(ranks, 2, program)
+	if gdbs := gdbsOf(r.cmd.Process.Pid); len(gdbs) != 2 {
+		t.Errorf("gdbs %v", gdbs)
+	}
+	count("break", "lap", "^done,bkpt=", 2)
+	for i := range 3 {
+		count("continue", "", `*stopped,reason="breakpoint-hit"`, ranks)
+		count("print", "turns", fmt.Sprintf(`^done,value="%d"`, i), ranks)
+		count("stacks", "", `func="track"`, ranks)
+	}
+	endRelay(t, r)
+
+	r = startRelay(ranks, 2, program, strconv.Itoa(threads-1), "1000")
+	count("break", "track", "^done,bkpt=", 2) // by then all threads are there
+	count("continue", "", `*stopped,reason="breakpoint-hit"`, ranks)
+	count("run", "", "^running", ranks)
+	for range 3 {
+		count("sample", "", "^done,stack=", ranks*threads)
+	}
+	endRelay(t, r)
+}
+
+func compiled(t *testing.T, name string) string {
+	program := filepath.Join(t.TempDir(), name)
+	if out, err := exec.Command("gcc", "-g", "-O0", "-pthread", "-o", program, "../../../testdata/programs/"+name+".c").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
+func endRelay(t *testing.T, r *relay) {
 	r.close()
 	if !r.cmd.ProcessState.Success() {
 		t.Errorf("the relay ended with %v", r.cmd.ProcessState)

@@ -1,4 +1,4 @@
-// Real ranks under real gdbs: their start, and one print.
+// Real ranks under real gdbs, one each: their start, and one print.
 
 package main
 
@@ -12,35 +12,62 @@ import (
 // manyRanks is how many are started on this machine.
 const manyRanks = 64
 
-func benchGDB(b *bench) {
-	b.progress("starting %d ranks, %d times each way", manyRanks, b.starts)
-	b.benchStart()
-	b.progress("print")
-	j, r := b.startRanks(manyRanks), startRelay(b.program, manyRanks)
-	for _, n := range []int{1, 4, 16, manyRanks} {
-		b.benchPrint(j, r, n)
-	}
-	b.table.add(row{what: fmt.Sprintf("memory (PSS) of a server, %d ranks under gdb", manyRanks), unit: "MB",
-		ours: mb(pss(j.servers.PIDs()[0])), limit: limit{most: 15 + 0.2*manyRanks}})
-	r.close()
-	j.close()
+// sharing is how many ranks have a gdb together.
+type sharing struct {
+	name string   // for the table
+	args []string // of sdm-server
+	per  int      // for the floors
 }
 
-// startRanks is what sdm run does until all ranks stand in main, each with a gdb of
-// its own: as the floors have it.
-func (b *bench) startRanks(n int) *job {
-	j := startJob(b.server, 1, n, "--backend", "gdb", "--ranks-per-gdb", "1")
-	j.launch(b.program)
+// alone is a gdb for each rank.
+var alone = sharing{"a gdb each", []string{"--ranks-per-gdb", "1"}, 1}
+
+func benchGDB(b *bench) {
+	b.progress("starting %d ranks, %d times each way", manyRanks, b.starts)
+	b.benchStart(alone, limit{ratio: 1.1})
+	b.progress("print")
+	p := b.startPair(alone, b.program)
+	for _, n := range []int{1, 4, 16, manyRanks} {
+		b.benchPrint(p, n, true)
+	}
+	b.table.add(row{what: fmt.Sprintf("memory (PSS) of a server, %d ranks under gdb", manyRanks), unit: "MB",
+		ours: mb(pss(p.server())), limit: limit{most: 15 + 0.2*manyRanks}})
+	b.benchMemory(p, 12)
+	p.close()
+}
+
+// startRanks is what sdm run does until all ranks stand in main.
+func (b *bench) startRanks(s sharing, n int, line ...string) *job {
+	j := startJob(b.server, 1, n, append([]string{"--backend", "gdb"}, s.args...)...)
+	j.launch(line[0], line[1:]...)
 	return j
 }
 
-// benchStart compares it with as many bare gdbs, started by one process at the
-// same concurrency.
-func (b *bench) benchStart() {
+// pair is a session and a relay over ranks of one program, so many to a gdb.
+type pair struct {
+	*job
+	relay *relay
+	as    sharing
+}
+
+func (b *bench) startPair(s sharing, line ...string) *pair {
+	return &pair{b.startRanks(s, manyRanks, line...), startRelay(manyRanks, s.per, line...), s}
+}
+
+func (p *pair) server() int { return p.servers.PIDs()[0] }
+
+func (p *pair) close() {
+	p.relay.close()
+	p.job.close()
+}
+
+// benchStart compares the start with that of as many bare gdbs, started by one
+// process at the same concurrency.
+func (b *bench) benchStart(s sharing, l limit) {
 	var worked [2][]time.Duration // processor time of ranks, gdbs and whoever started them
 	ours := func(int) time.Duration {
 		began := time.Now()
-		j := b.startRanks(manyRanks)
+		j := b.startRanks(s, manyRanks, b.program)
 		took := time.Since(began)
 		worked[0] = append(worked[0], cpuTime(family(j.servers.PIDs()[0])))
 		j.close()
@@ -48,35 +75,39 @@ func (b *bench) benchStart() {
 	}
 	bare := func(int) time.Duration {
 		began := time.Now()
-		r := startRelay(b.program, manyRanks)
+		r := startRelay(manyRanks, s.per, b.program)
 		took := time.Since(began)
 		worked[1] = append(worked[1], cpuTime(family(r.cmd.Process.Pid)))
 		r.close()
 		return took
 	}
 	c := compare(b.starts, 1, ours, bare)
-	what := fmt.Sprintf("%d ranks from nothing to main", manyRanks)
-	b.table.add(row{what: what, unit: "ms", ours: ms(c.times[0]), floor: ms(c.times[1]), ratio: c.ratio[1], limit: limit{ratio: 1.1}})
+	what := fmt.Sprintf("%d ranks from nothing to main, %s", manyRanks, s.name)
+	b.table.add(row{what: what, unit: "ms", ours: ms(c.times[0]), floor: ms(c.times[1]), ratio: c.ratio[1], limit: l})
 	b.table.add(row{what: what + ", processor time", unit: "ms", ours: ms(median(worked[0])), floor: ms(median(worked[1]))})
 }
 
-// benchPrint compares a print on the first n ranks with the relay, and with a
-// loop in one process.
-func (b *bench) benchPrint(j *job, r *relay, n int) {
+// benchPrint compares a print on the first n ranks with the relay, and, where
+// looped is set, with a loop in one process.
+func (b *bench) benchPrint(p *pair, n int, looped bool) {
 	const expr = "rank" // another value on each rank
 	ranks := rank.Range(0, rank.ID(n-1)).String()
-	ours, relayed := timed(func() { j.print(ranks, expr) }), timed(func() { r.ask(n, expr) })
-	alone := func(rounds int) time.Duration { return r.loop(n, rounds, expr) }
-	compare(1, 5, ours, relayed, alone) // until all has its size
-	c := compare(16, 25, ours, relayed, alone)
-	what := fmt.Sprintf("print on %d ranks, against ", n)
+	ask := func() { p.print(ranks, expr) }
+	relay := func() { p.relay.ask("print", n, expr) }
+	loop := func(times int) time.Duration { return p.relay.loop("print", n, times, expr) }
+	ways := []way{timed(ask), timed(relay), loop}
+	compare(1, 5, ways...) // until all has its size
+	c := compare(16, 25, ways...)
+	what := fmt.Sprintf("print on %d ranks, %s, against ", n, p.as.name)
 	b.table.add(row{what: what + "a relay", unit: "µs",
 		ours: us(c.times[0]), floor: us(c.times[1]), ratio: c.ratio[1], limit: limit{ratio: 1.15}})
-	b.table.add(row{what: what + "a loop", unit: "µs",
-		ours: us(c.times[0]), floor: us(c.times[2]), ratio: c.ratio[2], limit: ofLoop(n)})
-	mine := processorTime(200, j.servers.PIDs(), func() { j.print(ranks, expr) })
-	its := processorTime(200, []int{r.cmd.Process.Pid}, func() { r.ask(n, expr) })
-	b.table.add(row{what: fmt.Sprintf("print on %d ranks, processor time of the server", n), unit: "µs", ours: us(mine), floor: us(its)})
+	if looped {
+		b.table.add(row{what: what + "a loop", unit: "µs",
+			ours: us(c.times[0]), floor: us(c.times[2]), ratio: c.ratio[2], limit: ofLoop(n)})
+	}
+	mine := processorTime(200, []int{p.server()}, ask)
+	its := processorTime(200, []int{p.relay.cmd.Process.Pid}, relay)
+	b.table.add(row{what: fmt.Sprintf("print on %d ranks, %s, processor time of the server", n, p.as.name), unit: "µs", ours: us(mine), floor: us(its)})
 }
 
 // ofLoop is how much more than a loop in one process a print may take.
@@ -88,4 +119,15 @@ func ofLoop(n int) limit {
 		return limit{ratio: 1.25}
 	}
 	return limit{ratio: 1.15}
+}
+
+// benchMemory is what the server and its gdbs take together, bounded in MB for
+// each rank.
+func (b *bench) benchMemory(p *pair, most float64) {
+	sum := pss(p.server())
+	for _, pid := range gdbsOf(p.server()) {
+		sum += pss(pid)
+	}
+	b.table.add(row{what: fmt.Sprintf("memory (PSS) of the server and its gdbs, %s, for each rank", p.as.name), unit: "MB",
+		ours: mb(sum / manyRanks), limit: limit{most: most}})
 }

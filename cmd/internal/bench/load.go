@@ -2,7 +2,11 @@
 
 package main
 
-import "time"
+import (
+	"time"
+
+	"sdm/protocol/rank"
+)
 
 // loadFor is how long a profiler has.
 const loadFor = 8 * time.Second
@@ -22,14 +26,15 @@ func loadForwarders(b *bench) {
 }
 
 func loadRanks(b *bench) {
-	j := b.startRanks(manyRanks)
-	b.repeat(func() { j.print("", "rank") })
+	j := b.startRanks(alone, manyRanks, b.program)
+	ranks := rank.Range(0, rank.ID(b.ranks-1)).String()
+	b.repeat(func() { j.print(ranks, "rank") })
 	j.close()
 }
 
 func loadRelay(b *bench) {
-	r := startRelay(b.program, manyRanks)
-	b.repeat(func() { r.ask(manyRanks, "rank") })
+	r := startRelay(manyRanks, 1, b.program)
+	b.repeat(func() { r.ask("print", b.ranks, "rank") })
 	r.close()
 }
 

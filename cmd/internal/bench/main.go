@@ -62,6 +62,9 @@ var sections = []struct {
 	{"stagger", benchStagger, false},
 	{"grow", benchGrow, false},
 	{"gdb", benchGDB, false},
+	{"shared", benchShared, false},
+	{"rounds", benchRounds, false},
+	{"attach", benchAttach, false},
 	{"held", benchHeld, false},
 	{"slurm", benchSlurm, false},
 	{"load-servers", loadServers, true},
@@ -87,6 +90,7 @@ type bench struct {
 	profile string // file for a processor profile of what runs inside; "": none
 	server  string // path of sdm-server; "": built from the sources here
 	starts  int
+	ranks   int // of the sections load-ranks and load-relay
 	section string
 	dir     string // for what is built; removed at the end
 	program string // built there: testdata/programs/work.c
@@ -100,6 +104,7 @@ func options() *bench {
 	flag.StringVar(&b.profile, "cpuprofile", "", "`file` for a processor profile of the sections million, stagger and grow")
 	flag.StringVar(&b.server, "server", "", "path of the sdm-server to measure (default: built now)")
 	flag.IntVar(&b.starts, "starts", 9, "how often 64 ranks are started, each way")
+	flag.IntVar(&b.ranks, "ranks", manyRanks, "how many `ranks` of the 64 there are the sections load-ranks and load-relay ask")
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "sdm-bench-")
 	if err != nil {
@@ -119,8 +124,14 @@ func (b *bench) prepare() {
 		b.server = filepath.Join(b.dir, "sdm-server")
 		b.run("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", b.server, "./cmd/sdm-server")
 	}
-	b.program = filepath.Join(b.dir, "work")
-	b.run("gcc", "-g", "-O0", "-o", b.program, "testdata/programs/work.c")
+	b.program = b.compile("work")
+}
+
+// compile builds one of the programs in testdata.
+func (b *bench) compile(name string) string {
+	program := filepath.Join(b.dir, name)
+	b.run("gcc", "-g", "-O0", "-pthread", "-o", program, "testdata/programs/"+name+".c")
+	return program
 }
 
 // progress says on standard error what is being done; standard output is the

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -58,6 +60,17 @@ func family(pid int) []int {
 	}
 	return pids
 }
+
+// named are those of some processes that run a program of this name.
+func named(pids []int, program string) []int {
+	return slices.DeleteFunc(slices.Clone(pids), func(pid int) bool {
+		name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+		return err != nil || strings.TrimSpace(string(name)) != program
+	})
+}
+
+// gdbsOf are the gdbs that a process has started.
+func gdbsOf(pid int) []int { return named(family(pid), "gdb") }
 
 // pss is the memory of a process in bytes; pages that n processes share count
 // 1/n (proc(5), smaps_rollup).

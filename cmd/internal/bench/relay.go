@@ -1,6 +1,9 @@
 // The bare relay: a process that holds bare gdbs at the other end of a socket
 // pair. It passes a request on to all of them and sends all answers back
 // together, unread. sdm-server does the same and parses and merges besides.
+//
+// What it is asked is a line: the name of a round, how many ranks, how often (0: once,
+// and the answers are wanted; otherwise the median time is), an argument.
 
 package main
 
@@ -12,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -25,8 +29,8 @@ type relay struct {
 }
 
 // startRelay starts the far end, this program itself, and waits until all its
-// ranks stand in main.
-func startRelay(program string, ranks int) *relay {
+// ranks stand in main, so many to a gdb.
+func startRelay(ranks, per int, line ...string) *relay {
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		fatal("relay", err)
@@ -36,7 +40,7 @@ func startRelay(program string, ranks int) *relay {
 	if err != nil {
 		fatal("relay", err)
 	}
-	cmd := exec.Command(self, "relay", program, strconv.Itoa(ranks))
+	cmd := exec.Command(self, append([]string{"relay", strconv.Itoa(ranks), strconv.Itoa(per)}, line...)...)
 	cmd.ExtraFiles, cmd.Stderr = []*os.File{far}, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // as servers are: Linux shares processors out by session
 	if err := cmd.Start(); err != nil {
@@ -54,23 +58,23 @@ func startRelay(program string, ranks int) *relay {
 	return r
 }
 
-// ask is one round trip: an expression on the first ranks.
-func (r *relay) ask(ranks int, expr string) {
-	r.say("ask", ranks, 0, expr)
+// ask is one round trip: a round on the first ranks.
+func (r *relay) ask(round string, ranks int, argument string) []byte {
+	return r.say(round, ranks, 0, argument)
 }
 
 // loop has the far end do it by itself and tells its median round, which is
 // what a program without any hop would take.
-func (r *relay) loop(ranks, rounds int, expr string) time.Duration {
-	took, err := strconv.ParseInt(string(r.say("loop", ranks, rounds, expr)), 10, 64)
+func (r *relay) loop(round string, ranks, times int, argument string) time.Duration {
+	took, err := strconv.ParseInt(string(r.say(round, ranks, times, argument)), 10, 64)
 	if err != nil {
 		fatal("relay", err)
 	}
 	return time.Duration(took)
 }
 
-func (r *relay) say(what string, ranks, rounds int, expr string) []byte {
-	if _, err := fmt.Fprintf(r.conn, "%s %d %d %s\n", what, ranks, rounds, expr); err != nil {
+func (r *relay) say(round string, ranks, times int, argument string) []byte {
+	if _, err := fmt.Fprintf(r.conn, "%s %d %d %s\n", round, ranks, times, argument); err != nil {
 		fatal("relay", err)
 	}
 	return r.answer()
@@ -91,11 +95,7 @@ func (r *relay) close() {
 
 // serveRelay is the far end: the whole program when started as `relay`.
 func serveRelay(args []string) {
-	ranks, err := strconv.Atoi(args[1])
-	if err != nil {
-		fatal("relay", err)
-	}
-	set := startBare(args[0], ranks)
+	set := startBare(args[2:], atoi(args[0]), atoi(args[1]))
 	defer set.close()
 	conn, err := net.FileConn(os.NewFile(3, "link"))
 	if err != nil {
@@ -112,16 +112,23 @@ func serveRelay(args []string) {
 		if err != nil {
 			return
 		}
-		var what, expr string
-		var n, rounds int
-		if _, err := fmt.Sscan(line, &what, &n, &rounds, &expr); err != nil {
-			fatal("relay", err)
-		}
-		if answer = answer[:4]; what == "loop" {
-			took := timed(func() { set.evaluate(n, expr, func([]byte) {}) })(rounds)
+		words := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 4)
+		n, times := atoi(words[1]), atoi(words[2])
+		do := rounds[words[0]]
+		if answer = answer[:4]; times > 0 {
+			took := timed(func() { do(set, n, words[3], nil) })(times)
 			answer = strconv.AppendInt(answer, int64(took), 10)
 			continue
 		}
-		set.evaluate(n, expr, func(line []byte) { answer = append(answer, line...) })
+		do(set, n, words[3], func(line []byte) { answer = append(answer, line...) })
 	}
+}
+
+// atoi reads a number that the near end has written.
+func atoi(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		fatal("relay", err)
+	}
+	return n
 }

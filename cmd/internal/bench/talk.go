@@ -67,8 +67,8 @@ func (t *talk) ask(c session.Call) []protocol.Group {
 }
 
 // launch starts the program and returns when all ranks stand in main.
-func (t *talk) launch(program string) {
-	t.call(session.Call{Command: "launch", Args: protocol.Args{Job: &protocol.Job{Program: program, Size: t.ranks, StopAt: "main"}}})
+func (t *talk) launch(program string, args ...string) {
+	t.call(session.Call{Command: "launch", Args: protocol.Args{Job: &protocol.Job{Program: program, Args: args, Size: t.ranks, StopAt: "main"}}})
 	t.stopped(rank.Range(0, rank.ID(t.ranks-1)))
 }
 
