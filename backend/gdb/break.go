@@ -107,7 +107,7 @@ func (m *machine) inserted(q *request, a answer) {
 // notInserted answers with gdb's words, and what may help where the place is
 // unknown.
 func (m *machine) notInserted(q *request, a answer) {
-	f := &protocol.Fault{Kind: protocol.FaultGDB, Message: a.Results.Str("msg")}
+	f := &protocol.Fault{Kind: protocol.FaultGDB, Message: m.words(a)}
 	if strings.HasSuffix(f.Message, "not defined.") || strings.HasPrefix(f.Message, "No source file named") {
 		f.Hint = "if it comes with a library that is not loaded yet: set breakpoint pending on"
 	}

@@ -107,9 +107,9 @@ func (m *machine) deadline() time.Duration {
 }
 
 // interrupt stops a running rank. A stopped one stays as it is, unless gdb is
-// busy with it: then that is what is interrupted.
+// busy with something that was asked of it: then that is what is interrupted.
 func (m *machine) interrupt(q *request) {
-	if m.gdb.calls.current() == nil && m.stateNow() == backend.Stopped {
+	if len(m.open) == 1 && !m.gdb.late && m.stateNow() == backend.Stopped {
 		m.done(q)
 		return
 	}

@@ -140,7 +140,7 @@ func (m *machine) frameChosen(q *request, thread int, frames []frame, refusal st
 		case q.name == "up":
 			refusal = "Initial frame selected; you can't go up."
 		default:
-			refusal = "No frame at level " + strconv.Itoa(*q.args.Frame) + "."
+			refusal = noFrame(*q.args.Frame)
 		}
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: refusal})
 		return

@@ -147,26 +147,22 @@ func (m *machine) do(now time.Duration, id protocol.RequestID, wait time.Duratio
 		m.fail(q, f)
 		return
 	}
+	if c.Args.Thread != 0 && m.threads.find(c.Args.Thread) == nil {
+		m.fail(q, unknownThread(c.Args.Thread)) // where gdb is shared, it would name a number of its own
+		return
+	}
 	if info, _ := protocol.LookupCommand(c.Name); c.Args.Thread != 0 && (info.Resumes || slices.Contains([]string{"frame", "up", "down"}, c.Name)) {
-		if f := m.turnTo(c.Args.Thread); f != nil {
-			m.fail(q, f)
-			return
-		}
+		m.turnTo(c.Args.Thread)
 	}
 	row.do(m, q)
 	m.settle()
 }
 
-// turnTo selects the thread that a command asks for; 0 is none.
-func (m *machine) turnTo(thread int) *protocol.Fault {
-	if thread == 0 || thread == m.chosen.thread {
-		return nil
+// turnTo selects the thread that a command asks for.
+func (m *machine) turnTo(thread int) {
+	if thread != m.chosen.thread {
+		m.chosen = selection{thread: thread}
 	}
-	if m.threads.find(thread) == nil {
-		return unknownThread(thread)
-	}
-	m.chosen = selection{thread: thread}
-	return nil
 }
 
 // stateNow is the state that a new command finds: running, too, while gdb has

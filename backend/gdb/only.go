@@ -39,6 +39,17 @@ func (m *machine) condition(text string) string {
 	return strings.TrimSuffix(rest, ")")
 }
 
+// words are gdb's own for a refusal, as a gdb would have them that has this rank
+// alone: the parenthesis that only puts behind a condition is left out where gdb
+// shows the rest of one that it cannot read.
+func (m *machine) words(a answer) string {
+	text := a.Results.Str("msg")
+	if rest, ok := strings.CutSuffix(text, ")'."); ok && m.gdb.shared() && strings.HasPrefix(text, "A syntax error in expression, near `") {
+		return rest + "'."
+	}
+	return text
+}
+
 // mine gives a tuple bkpt as a gdb would that has this rank alone: with its own
 // locations, or false where there is none among several of others.
 func (m *machine) mine(bkpt mi.Tuple) (mi.Tuple, bool) {

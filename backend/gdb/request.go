@@ -3,6 +3,8 @@
 package gdb
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"sdm/protocol"
@@ -68,8 +70,18 @@ func (m *machine) fail(q *request, f *protocol.Fault) {
 // refused answers with gdb's own words.
 func (m *machine) refused(q *request, a answer) {
 	m.stoppedInCall(a)
-	m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: a.Results.Str("msg")})
+	message := a.Results.Str("msg")
+	if q.args.Condition != "" {
+		message = m.words(a)
+	}
+	if q.args.Frame != nil && strings.HasPrefix(message, "Invalid frame id: ") { // gdb 13 names another frame, too
+		message = noFrame(*q.args.Frame)
+	}
+	m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: message})
 }
+
+// noFrame is what gdb says of a level that the stack does not have.
+func noFrame(level int) string { return fmt.Sprintf("No frame at level %d.", level) }
 
 func (m *machine) say(q *request, g protocol.Group) {
 	if g.Kind == protocol.KindResult && (!q.answered || q.again) {

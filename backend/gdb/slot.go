@@ -37,7 +37,9 @@ func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt st
 		}
 		if old := l.ranks[t.Rank]; old != nil {
 			if !old.machine.state.IsOver() {
-				l.refuse(id, t.Rank, old.machine.state.Refuse(protocol.NeedNew))
+				f := *old.machine.state.Refuse(protocol.NeedNew)
+				f.Op = "attach"
+				l.refuse(id, t.Rank, &f)
 				continue
 			}
 			delete(l.ranks, t.Rank)

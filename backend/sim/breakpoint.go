@@ -40,12 +40,35 @@ func (m *machine) define(a *protocol.Args) (*definition, *protocol.Fault) {
 	if !ok {
 		d.info.Pending = true
 		d.pos = -1
+		if !a.Pending {
+			return nil, nowhere(a.Location)
+		}
 		return d, nil
 	}
 	d.pos, d.variant = pos, variant
 	fn := m.program.points[pos].fn
 	d.info.Func, d.info.File, d.info.Line = fn.name(max(variant, 0)), fn.file(), m.program.lineAt(pos, 0, max(variant, 0))
 	return d, nil
+}
+
+// nowhere is what gdb says of a location that the program does not have.
+func nowhere(location string) *protocol.Fault {
+	file, line, found := strings.Cut(location, ":")
+	if !found {
+		file, line = sourceFile, location
+	}
+	_, err := strconv.Atoi(line)
+	var f *protocol.Fault
+	switch {
+	case file != sourceFile && file != phaseFile:
+		f = gdbSays("No source file named %s.", file)
+	case err == nil:
+		return gdbSays("No line %s in file \"%s\".", line, file)
+	default:
+		f = gdbSays("Function \"%s\" not defined.", location)
+	}
+	f.Hint = "if it comes with a library that is not loaded yet: set breakpoint pending on"
+	return f
 }
 
 // setBreak gives a rank a breakpoint; gdb too looks at the condition at once.
@@ -85,7 +108,7 @@ func (m *machine) listBreaks(s *state, list []own) answer {
 // named; keep tells whether one stays.
 func (s *state) change(numbers []int, keep func(*own) bool) (answer, *protocol.Fault) {
 	for _, n := range numbers {
-		if !slices.ContainsFunc(s.breaks, func(b own) bool { return b.info.Number == n }) {
+		if !slices.Contains(s.gone, n) && !slices.ContainsFunc(s.breaks, func(b own) bool { return b.info.Number == n }) {
 			return answer{}, gdbSays("No breakpoint number %d.", n)
 		}
 	}
@@ -93,6 +116,8 @@ func (s *state) change(numbers []int, keep func(*own) bool) (answer, *protocol.F
 	for _, b := range s.breaks {
 		if len(numbers) > 0 && !slices.Contains(numbers, b.info.Number) || keep(&b) {
 			kept = append(kept, b)
+		} else {
+			s.gone = append(s.gone, b.info.Number)
 		}
 	}
 	s.breaks = kept
@@ -118,6 +143,7 @@ func (m *machine) hit(s *state) (stop answer, hit bool) {
 	}
 	stop = m.stopped(s, protocol.Stop{Reason: "breakpoint-hit", Breakpoint: by.info.Number, Temporary: by.info.Temporary})
 	if n := by.info.Number; by.info.Temporary {
+		s.gone = append(s.gone, n)
 		s.breaks = slices.DeleteFunc(s.breaks, func(b own) bool { return b.info.Number == n })
 	}
 	return stop, true

@@ -138,8 +138,8 @@ func (m *machine) resume(s *state, c *protocol.Command) (effect, *protocol.Fault
 // interrupt stops a running rank where it was resumed.
 func (m *machine) interrupt(s *state) (effect, *protocol.Fault) {
 	done := effect{answer: m.plain(protocol.KindResult)}
-	if s.status == statusRunning {
-		s.status, s.level = statusStopped, 0
+	if s.now == backend.Running {
+		s.now, s.level = backend.Stopped, 0
 		s.turn++
 		done.event = m.stopped(s, protocol.Stop{Reason: "interrupted"})
 	}
@@ -149,7 +149,7 @@ func (m *machine) interrupt(s *state) (effect, *protocol.Fault) {
 // ending makes an action after which a rank is gone.
 func (m *machine) ending(event answer) func(*state) (effect, *protocol.Fault) {
 	return func(s *state) (effect, *protocol.Fault) {
-		s.end()
+		s.end(event.kind)
 		return effect{answer: m.plain(protocol.KindResult), event: event}, nil
 	}
 }

@@ -37,10 +37,10 @@ func (m *machine) list(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 		to = min(a.Last, last)
 	}
 	if from > last {
-		return answer{}, gdbSays("Line number %d out of range; \"%s\" has %d lines.", from, sourceFile, last)
+		return answer{}, gdbSays("Line number %d out of range; \"%s\" has fewer lines.", from, sourceFile)
 	}
 	current := 0
-	if here.File == sourceFile {
+	if here.File == sourceFile && from <= here.Line && here.Line <= to {
 		current = here.Line
 	}
 	body := m.body(bodyKey{what: "list", pos: from, level: to, n: current}, func() any {

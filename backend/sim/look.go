@@ -5,6 +5,7 @@ package sim
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"sdm/protocol"
 )
@@ -33,7 +34,7 @@ var looks = map[string]look{
 // level is the frame that a command looks at.
 func (m *machine) level(s *state, a *protocol.Args) (int, *protocol.Fault) {
 	if a.Thread > 1 {
-		return 0, gdbSays("Invalid thread id: %d", a.Thread)
+		return 0, gdbSays("Unknown thread %d.", a.Thread)
 	}
 	if a.Frame == nil {
 		return s.level, nil
@@ -48,6 +49,9 @@ func (m *machine) print(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 	level, bad := m.level(s, a)
 	if bad != nil {
 		return answer{}, bad
+	}
+	if strings.TrimSpace(a.Expr) == "" {
+		return answer{}, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no expression is given"}
 	}
 	sc := m.scope(s, level)
 	if array, ok := sc.arrayNamed(a.Expr); ok {

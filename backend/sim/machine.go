@@ -84,11 +84,16 @@ func (m *machine) wake(now time.Duration) {
 func (m *machine) attach(now time.Duration, id protocol.RequestID, targets []backend.Target, stopAt string) {
 	running := m.batch(now, 0, false, 0)
 	replies := m.batch(now, id, true, 0)
+	notes := m.batch(now, 0, false, 0)
 	stops := m.batch(now, 0, false, 0)
 	var resumed []*state
 	goal, bad := m.startGoal(stopAt)
 	states := make([]state, len(targets)) // in one piece: there may be millions
 	for i, t := range targets {
+		if old := m.ranks[t.Rank]; old != nil && !old.now.IsOver() {
+			replies.add(old, 0, m.fault("attach", old.now.Refuse(protocol.NeedNew)))
+			continue
+		}
 		s := m.newState(&states[i], t)
 		m.ranks[t.Rank] = s
 		switch {
@@ -97,7 +102,8 @@ func (m *machine) attach(now time.Duration, id protocol.RequestID, targets []bac
 			replies.add(s, m.answerTime(s), m.plain(protocol.KindResult))
 			stops.add(s, 0, m.stopped(s, protocol.Stop{Reason: "attached"}))
 		case bad != nil:
-			replies.add(s, m.answerTime(s), m.fault("launch", bad))
+			replies.add(s, m.answerTime(s), m.plain(protocol.KindResult))
+			notes.add(s, 0, m.note("cannot stop at "+stopAt+": "+bad.Message+" The rank stays at its first instruction."))
 			stops.add(s, 0, m.stopped(s, protocol.Stop{Reason: "entry"}))
 		case stopAt == "entry":
 			replies.add(s, m.answerTime(s), m.plain(protocol.KindResult))
@@ -111,8 +117,13 @@ func (m *machine) attach(now time.Duration, id protocol.RequestID, targets []bac
 	}
 	running.send()
 	replies.send()
+	notes.send()
 	stops.send()
 	m.travelOn(now, resumed)
+}
+
+func (m *machine) note(text string) answer {
+	return answer{kind: protocol.KindNote, body: m.body(bodyKey{what: "note", text: text}, func() any { return protocol.Note{Text: text} })}
 }
 
 // startGoal says where ranks that are started stop first.
@@ -125,7 +136,7 @@ func (m *machine) startGoal(stopAt string) (goal, *protocol.Fault) {
 	}
 	pos, variant, ok := m.program.find(stopAt, m.cfg.Variants)
 	if !ok {
-		return goal{}, gdbSays("Function \"%s\" not defined.", stopAt)
+		return goal{}, nowhere(stopAt)
 	}
 	return goal{kind: goStart, pos: pos, variant: variant}, nil
 }
@@ -133,12 +144,13 @@ func (m *machine) startGoal(stopAt string) (goal, *protocol.Fault) {
 // ended takes in that the process of a rank is gone.
 func (m *machine) ended(now time.Duration, r rank.ID, exit protocol.Exit) {
 	s := m.ranks[r]
-	if s == nil || s.status == statusEnded {
+	if s == nil || s.now.IsOver() {
 		return
 	}
-	s.end()
+	e := m.exited(exit)
+	s.end(e.kind)
 	b := m.batch(now, 0, false, 0)
-	b.add(s, 0, m.exited(exit))
+	b.add(s, 0, e)
 	b.send()
 }
 

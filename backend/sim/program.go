@@ -15,9 +15,9 @@ const (
 	phaseFile  = "phase.c"
 )
 
-// source is what `list` shows. It is straight on: every rank goes the same way,
+// Source is what `list` shows. It is straight on: every rank goes the same way,
 // once through each line.
-const source = `// work.c, as simulated ranks run it: main -> compute -> helper.
+const Source = `// work.c, as simulated ranks run it: main -> compute -> helper.
 int rank, size;
 const char *name = "worker";
 
@@ -43,7 +43,7 @@ int main(void)
 }`
 
 // sourceLines gives the text by line, from index 1.
-func sourceLines() []string { return append([]string{""}, strings.Split(source, "\n")...) }
+func sourceLines() []string { return append([]string{""}, strings.Split(Source, "\n")...) }
 
 // Lines of the source that the code needs to know.
 const (

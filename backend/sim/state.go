@@ -10,14 +10,6 @@ import (
 	"sdm/protocol/rank"
 )
 
-type status uint8
-
-const (
-	statusStopped status = iota
-	statusRunning
-	statusEnded // or detached: no more of ours
-)
-
 // state is one rank.
 type state struct {
 	rank    rank.ID
@@ -25,47 +17,37 @@ type state struct {
 	pos     int // of the program; while running: where it was resumed
 	level   int // of the stack: the selected frame
 	variant int
-	status  status
+	now     backend.State
 	crashed bool // stands where it gets its SIGSEGV
 	breaks  []own
-	goal    goal // of the run
-	turn    int  // counts runs; see arrival
+	gone    []int // numbers of breakpoints that it had; as with gdb, they are not unknown
+	goal    goal  // of the run
+	turn    int   // counts runs; see arrival
 	last    time.Duration
 }
 
 // newState makes s the state of a fresh rank.
 func (m *machine) newState(s *state, t backend.Target) *state {
-	*s = state{rank: t.Rank, pid: t.PID, variant: int(t.Rank) % m.cfg.Variants}
+	*s = state{rank: t.Rank, now: backend.Stopped, pid: t.PID, variant: int(t.Rank) % m.cfg.Variants}
 	if s.pid == 0 {
 		s.pid = PID(t.Rank)
 	}
 	return s
 }
 
-func (s *state) end() {
-	s.status = statusEnded
+// end is for good; the event tells how.
+func (s *state) end(event protocol.Kind) {
+	s.now, _ = s.now.After(event)
 	s.turn++
 }
 
 // check tells what stands against a command in the rank's state; s is nil for a
 // rank that nobody has brought here.
 func (s *state) check(need protocol.Need) *protocol.Fault {
-	wrong := func(message, hint string) *protocol.Fault {
-		return &protocol.Fault{Kind: protocol.FaultState, Message: message, Hint: hint}
+	if s == nil {
+		return backend.NotStarted()
 	}
-	switch {
-	case need == protocol.NeedNothing && s != nil:
-		return nil
-	case s == nil:
-		return wrong("has not been started", "launch or attach first")
-	case s.status == statusEnded:
-		return wrong("has ended", "")
-	case need == protocol.NeedStopped && s.status == statusRunning:
-		return wrong("is running", "interrupt it first")
-	case need == protocol.NeedRunning && s.status == statusStopped:
-		return wrong("is stopped", "")
-	}
-	return nil
+	return s.now.Refuse(need)
 }
 
 // scope is where names are looked up in a frame of the rank.

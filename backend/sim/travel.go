@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"sdm/backend"
 	"sdm/protocol"
 )
 
@@ -34,17 +35,18 @@ type goal struct {
 func (g *goal) reached(m *machine, s *state) bool {
 	depth := m.program.depth(s.pos)
 	here := g.pos == s.pos && (g.variant < 0 || g.variant == s.variant)
+	midLine := m.program.points[s.pos].back // steps end where a line begins
 	switch g.kind {
 	case goStart:
 		return here
 	case goStep:
-		return true
+		return !midLine
 	case goNext:
-		return depth <= g.depth
+		return depth <= g.depth && !midLine
 	case goFinish:
 		return depth < g.depth
 	case goUntil:
-		return here || depth < g.depth
+		return here && depth == g.depth || depth < g.depth // in no other frame, as with gdb
 	}
 	return false
 }
@@ -65,7 +67,7 @@ func (g *goal) reason() string {
 // depart resumes a rank. That it runs is said before the answer to the command
 // that has resumed it: who has seen an answer has seen what came before it.
 func (m *machine) depart(s *state, running *batch) {
-	s.status = statusRunning
+	s.now = backend.Running
 	s.turn++
 	running.add(s, 0, m.plain(protocol.KindRunning))
 }
@@ -94,7 +96,7 @@ func (m *machine) arrive(now time.Duration, list []arrival) {
 	ends := m.batch(now, 0, false, 0)
 	for _, a := range list {
 		s := a.state
-		if s.status != statusRunning || s.turn != a.turn {
+		if s.now != backend.Running || s.turn != a.turn {
 			continue
 		}
 		end, wrote := m.travel(s)
@@ -112,17 +114,18 @@ func (m *machine) arrive(now time.Duration, list []arrival) {
 // through the line that writes.
 func (m *machine) travel(s *state) (end answer, wrote bool) {
 	if s.crashed {
-		s.end()
+		s.end(protocol.KindSignalled)
 		return m.exited(protocol.Exit{Signal: "SIGSEGV", Meaning: "Segmentation fault"}), false
 	}
-	s.status, s.level = statusStopped, 0
+	s.now, s.level = backend.Stopped, 0
 	g := s.goal
 	for {
 		wrote = wrote || m.cfg.Output != "" && m.program.points[s.pos].line == lineOfOutput
 		s.pos++
 		if s.pos == m.program.end() {
-			s.end()
-			return m.exited(m.cfg.exit(s.rank)), wrote
+			e := m.exited(m.cfg.exit(s.rank))
+			s.end(e.kind)
+			return e, wrote
 		}
 		if m.crashes(s) {
 			s.crashed = true

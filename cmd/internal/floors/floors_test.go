@@ -29,6 +29,7 @@ var doors = map[string][]string{
 	"golang.org/x/term":                 {"sdm/master/frontend/console", "sdm/cmd"},
 	"golang.org/x/sys":                  {"sdm/launch/local", "sdm/launch/mpir", "sdm/backend/gdb", "sdm/master/frontend/rpc", "sdm/server", "sdm/cmd"},
 	"github.com/prometheus/procfs":      {"sdm/launch"},
+	"github.com/cockroachdb/datadriven": {"sdm/backend/backendtest"}, // which tests alone import
 }
 
 // testDoors are the modules that only tests import.

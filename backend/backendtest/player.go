@@ -1,0 +1,142 @@
+// The language of the scripts.
+
+package backendtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"sdm/backend"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// player plays one script:
+//
+//	new ranks=N [loop=SET]   a back end without ranks
+//	attach SET [STOP-AT]     ranks are held and handed over
+//	do                       lines: SET COMMAND [ARGS AS JSON], one after the other
+//
+// Each line is waited for: until all its ranks have answered, and those that it has let run
+// stand or have ended, but for ranks of loop that are continued. What came is written by
+// rank: answers first, then events, the first of each rank before its second; equal ones of several ranks are one line.
+type player struct {
+	t       *testing.T
+	subject Subject
+	name    string
+	setup   Setup
+	opened  Opened
+	witness *witness
+	last    protocol.RequestID
+}
+
+func (p *player) run(d *datadriven.TestData) string {
+	switch d.Cmd {
+	case "new":
+		p.open(d)
+		return "ok\n"
+	case "attach":
+		return p.attach(d)
+	case "do":
+		var b strings.Builder
+		for line := range strings.Lines(d.Input) {
+			line = strings.TrimSpace(line)
+			b.WriteString(line + "\n" + p.command(line))
+		}
+		return b.String()
+	}
+	p.t.Fatalf("%s: no command %s", d.Pos, d.Cmd)
+	return ""
+}
+
+func (p *player) open(d *datadriven.TestData) {
+	p.setup = Setup{Script: p.name}
+	d.ScanArgs(p.t, "ranks", &p.setup.Ranks)
+	if d.HasArg("loop") {
+		var text string
+		d.ScanArgs(p.t, "loop", &text)
+		p.setup.Loop = p.set(text)
+	}
+	p.witness = newWitness()
+	p.opened = p.subject.Open(p.t, p.setup, p.witness)
+}
+
+func (p *player) attach(d *datadriven.TestData) string {
+	ranks, stopAt := p.set(d.CmdArgs[0].String()), ""
+	if len(d.CmdArgs) > 1 {
+		stopAt = d.CmdArgs[1].Key
+	}
+	var targets []backend.Target
+	for r := range ranks.All() {
+		if p.witness.isNew(r) {
+			targets = append(targets, p.opened.Hold(r))
+		} else { // it is refused
+			targets = append(targets, backend.Target{Rank: r, PID: 1, Program: "work", Held: true})
+		}
+	}
+	p.last++
+	p.witness.expect(p.last, ranks, protocol.CommandInfo{Name: "attach"})
+	p.opened.Backend.Attach(p.last, targets, stopAt, Patience)
+	return p.wait(toRest)
+}
+
+// aim is what ranks that carry out a command are waited for.
+type aim uint8
+
+const (
+	toAnswer aim = iota
+	toRest       // until they stand, or have ended
+	toEnd
+)
+
+func (p *player) command(line string) string {
+	set, rest, _ := strings.Cut(line, " ")
+	name, text, given := strings.Cut(rest, "{")
+	c := protocol.Command{Name: strings.TrimSpace(name)}
+	if given {
+		if err := json.Unmarshal([]byte("{"+text), &c.Args); err != nil {
+			p.t.Fatalf("%s: %v", line, err)
+		}
+	}
+	info, ok := protocol.LookupCommand(c.Name)
+	if !ok {
+		info.Name = c.Name
+	}
+	ranks := p.set(set)
+	p.last++
+	p.witness.expect(p.last, ranks, info)
+	p.opened.Backend.Do(backend.Request{ID: p.last, Ranks: ranks, Wait: Patience, Command: c})
+	what := toAnswer
+	switch {
+	case c.Name == "kill" || c.Name == "detach":
+		what = toEnd
+	case info.Resumes && !(c.Name == "continue" && !p.setup.Loop.Intersect(ranks).IsEmpty()), c.Name == "interrupt":
+		what = toRest
+	}
+	return p.wait(what)
+}
+
+// wait gives what has come of the last command.
+func (p *player) wait(what aim) string {
+	p.t.Helper()
+	end := time.AfterFunc(Patience, p.witness.give)
+	defer end.Stop()
+	text, err := p.witness.outcome(p.last, what)
+	if err != nil {
+		p.t.Fatalf("%v; so far:\n%s", err, p.witness.transcript())
+	}
+	return text
+}
+
+func (p *player) set(text string) rank.Set {
+	var s rank.Set
+	if err := s.UnmarshalText([]byte(text)); err != nil {
+		p.t.Fatal(fmt.Errorf("%s: %w", text, err))
+	}
+	return s
+}

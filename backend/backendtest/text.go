@@ -1,0 +1,120 @@
+// What ranks say, as a text that is the same for all back ends.
+
+package backendtest
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// lines gives equal groups of several ranks as one line, in the order of ranks.
+func lines(groups []protocol.Group) string {
+	var all []string
+	for _, g := range merged(groups) {
+		all = append(all, "  "+line(g)+"\n")
+	}
+	return strings.Join(all, "")
+}
+
+// events gives the first event of each rank, then the second, …
+func events(groups []protocol.Group) string {
+	var turns [][]protocol.Group
+	count := map[rank.ID]int{}
+	for _, g := range groups {
+		for r := range g.Ranks.All() {
+			one, _ := g.Narrow(rank.Of(r))
+			if count[r] == len(turns) {
+				turns = append(turns, nil)
+			}
+			turns[count[r]] = append(turns[count[r]], one)
+			count[r]++
+		}
+	}
+	var b strings.Builder
+	for _, t := range turns {
+		b.WriteString(lines(t))
+	}
+	return b.String()
+}
+
+// merged joins what is equal.
+func merged(groups []protocol.Group) []protocol.Group {
+	var out []protocol.Group
+	for _, g := range groups {
+		g = plain(g)
+		i := slices.IndexFunc(out, func(o protocol.Group) bool { return alike(o, g) })
+		if i < 0 {
+			out = append(out, g)
+			continue
+		}
+		o := &out[i]
+		o.Ranks = o.Ranks.Union(g.Ranks)
+		for j := range o.Columns {
+			o.Columns[j] = o.Columns[j].Merge(g.Columns[j])
+		}
+		if o.Stack != nil {
+			o.Stack = o.Stack.Merge(g.Stack)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b protocol.Group) int {
+		x, _ := a.Ranks.Min()
+		y, _ := b.Ranks.Min()
+		return int(x) - int(y)
+	})
+	return out
+}
+
+func alike(a, b protocol.Group) bool {
+	return a.Kind == b.Kind && string(a.Body) == string(b.Body) && (a.Stack == nil) == (b.Stack == nil) &&
+		slices.EqualFunc(a.Columns, b.Columns, func(c, d protocol.Column) bool { return c.Name == d.Name })
+}
+
+func line(g protocol.Group) string {
+	text := g.Kind.String() + " [" + g.Ranks.String() + "] " + string(g.Body)
+	for _, c := range g.Columns {
+		text += " " + c.String()
+	}
+	if g.Stack != nil {
+		text += " " + plainText(g.Stack.String())
+	}
+	return strings.TrimSpace(text)
+}
+
+// plain takes out what is this machine's, this process's and this gdb's: addresses,
+// numbers of processes and threads of the system, folders.
+func plain(g protocol.Group) protocol.Group {
+	body := string(g.Body)
+	if found := wherever.FindString(body); g.Kind == protocol.KindStopped && found != "" {
+		return protocol.Group{Kind: g.Kind, Ranks: g.Ranks, Body: []byte(found + ",...}")}
+	}
+	out := protocol.Group{Kind: g.Kind, Ranks: g.Ranks, Body: []byte(plainText(body)), Stack: g.Stack}
+	for _, c := range g.Columns {
+		if c.Name == "others" { // a simulated rank has one thread, and does not speak of others
+			continue
+		}
+		d := protocol.Column{Name: c.Name}
+		for _, v := range c.Values() {
+			d = d.Merge(protocol.ColumnOf(c.Name, v.Ranks, plainText(v.Value), -1))
+		}
+		out.Columns = append(out.Columns, d)
+	}
+	return out
+}
+
+var (
+	// wherever are stops whose place hangs on time, or on how the program is linked.
+	wherever = regexp.MustCompile(`^\{"reason":"(interrupted|entry)"`)
+	folders  = regexp.MustCompile(`"fullname":"[^"]*",`)
+	systems  = regexp.MustCompile(`(Thread 0x[0-9a-f]+ \(LWP [0-9]+\)|process [0-9]+)`)
+	address  = regexp.MustCompile(`0x[0-9a-f]{5,}`)
+)
+
+func plainText(text string) string {
+	text = folders.ReplaceAllString(text, "")
+	text = systems.ReplaceAllString(text, "THREAD")
+	return address.ReplaceAllString(text, "ADDRESS")
+}

@@ -1,0 +1,231 @@
+// The Sink of the suite, and the laws that hold for all that a back end says.
+
+package backendtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"sdm/backend"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// witness is the Sink. It keeps what is said, and watches over the laws:
+//
+//   - one speaks at a time, and nobody after Close;
+//   - each rank of a request answers once, and nobody else does;
+//   - events of a rank lead from state to state as backend.State has them;
+//   - that a rank runs is said before the answer to the command that let it run;
+//   - bodies are canonical JSON, columns stand in order, each rank once in each.
+type witness struct {
+	mu       sync.Mutex
+	changed  sync.Cond
+	speaking bool
+	over     bool
+	late     bool // the wait for something is over
+	broken   []error
+	log      []string
+
+	state map[rank.ID]backend.State
+	asked map[protocol.RequestID]*question
+	fresh []protocol.Group // events since the last outcome
+}
+
+// question is a request on its way.
+type question struct {
+	info    protocol.CommandInfo
+	owed    rank.Set
+	carried rank.Set         // have carried it out
+	ran     map[rank.ID]bool // have said that they run since
+	answers []protocol.Group
+}
+
+func newWitness() *witness {
+	w := &witness{state: map[rank.ID]backend.State{}, asked: map[protocol.RequestID]*question{}}
+	w.changed.L = &w.mu
+	return w
+}
+
+// isNew tells whether a rank may be attached to.
+func (w *witness) isNew(r rank.ID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s, ok := w.state[r]
+	return !ok || s.IsOver()
+}
+
+// expect notes a request that is about to be made.
+func (w *witness) expect(id protocol.RequestID, ranks rank.Set, info protocol.CommandInfo) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.late = false
+	w.asked[id] = &question{info: info, owed: ranks, ran: map[rank.ID]bool{}}
+	if info.Name != "attach" {
+		return
+	}
+	for r := range ranks.All() {
+		if s, ok := w.state[r]; !ok || s.IsOver() {
+			w.state[r] = backend.Attaching
+		}
+	}
+}
+
+// Reply implements backend.Sink.
+func (w *witness) Reply(id protocol.RequestID, groups ...protocol.Group) {
+	defer w.enter()()
+	q := w.asked[id]
+	for _, g := range groups {
+		w.look(fmt.Sprintf("%d: ", id), g)
+		if g.Kind != protocol.KindResult && g.Kind != protocol.KindFault {
+			w.breaks("request %d: an answer of kind %v", id, g.Kind)
+		}
+		if q == nil {
+			w.breaks("an answer to request %d, which nobody made", id)
+			continue
+		}
+		if extra := g.Ranks.Minus(q.owed); !extra.IsEmpty() {
+			w.breaks("request %d (%s): ranks %v answer who were not asked, or have answered", id, q.info.Name, extra)
+		}
+		q.owed = q.owed.Minus(g.Ranks)
+		q.answers = append(q.answers, g)
+		if g.Kind != protocol.KindResult {
+			continue
+		}
+		q.carried = q.carried.Union(g.Ranks)
+		for r := range g.Ranks.All() {
+			if q.info.Resumes && !q.ran[r] {
+				w.breaks("request %d (%s): rank %d has answered and not said that it runs", id, q.info.Name, r)
+			}
+		}
+	}
+}
+
+// Event implements backend.Sink.
+func (w *witness) Event(groups ...protocol.Group) {
+	defer w.enter()()
+	for _, g := range groups {
+		w.look("", g)
+		w.fresh = append(w.fresh, g)
+		if g.Kind == protocol.KindNote || g.Kind == protocol.KindLogged || g.Kind.IsOutput() {
+			continue
+		}
+		for r := range g.Ranks.All() {
+			next, ok := w.state[r].After(g.Kind)
+			if !ok {
+				w.breaks("rank %d is %v: %v cannot come", r, w.state[r], g.Kind)
+			}
+			w.state[r] = next
+			for _, q := range w.asked {
+				if q.owed.Contains(r) && g.Kind == protocol.KindRunning {
+					q.ran[r] = true
+				}
+			}
+		}
+	}
+}
+
+// enter begins a call of the Sink; what it gives ends it.
+func (w *witness) enter() (leave func()) {
+	w.mu.Lock()
+	if w.speaking {
+		w.breaks("two speak at once")
+	}
+	if w.over {
+		w.breaks("something is said after the end")
+	}
+	w.speaking = true
+	return func() {
+		w.speaking = false
+		w.changed.Broadcast()
+		w.mu.Unlock()
+	}
+}
+
+// breaks notes that a law is broken.
+func (w *witness) breaks(format string, args ...any) {
+	w.broken = append(w.broken, fmt.Errorf(format, args...))
+}
+
+// look keeps a group, and looks at its form.
+func (w *witness) look(prefix string, g protocol.Group) {
+	w.log = append(w.log, prefix+g.String())
+	var compact bytes.Buffer
+	if !g.Kind.IsOutput() {
+		if err := json.Compact(&compact, g.Body); err != nil || !bytes.Equal(compact.Bytes(), g.Body) {
+			w.breaks("%v: the body is not canonical JSON: %v", g, err)
+		}
+	}
+	if g.Ranks.IsEmpty() {
+		w.breaks("%v: of no rank", g)
+	}
+	if !slices.IsSortedFunc(g.Columns, func(a, b protocol.Column) int { return strings.Compare(a.Name, b.Name) }) {
+		w.breaks("%v: columns are not in order", g)
+	}
+	for _, c := range g.Columns {
+		if c.Count() != g.Ranks.Len() {
+			w.breaks("%v: column %s has the values of %d ranks", g, c.Name, c.Count())
+		}
+	}
+}
+
+// give ends the wait for an outcome.
+func (w *witness) give() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.late = true
+	w.changed.Broadcast()
+}
+
+// outcome waits until a request has come to its aim, and gives what was said.
+func (w *witness) outcome(id protocol.RequestID, what aim) (string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	q := w.asked[id]
+	for !w.there(q, what) && !w.late && len(w.broken) == 0 {
+		w.changed.Wait()
+	}
+	switch {
+	case len(w.broken) > 0:
+		return "", errors.Join(w.broken...)
+	case !w.there(q, what):
+		return "", fmt.Errorf("request %d (%s) does not come to its end; ranks %v have not answered", id, q.info.Name, q.owed)
+	}
+	text := lines(q.answers) + events(w.fresh)
+	w.fresh = nil
+	return text, nil
+}
+
+func (w *witness) there(q *question, what aim) bool {
+	if !q.owed.IsEmpty() {
+		return false
+	}
+	if what == toAnswer {
+		return true
+	}
+	for r := range q.carried.All() {
+		s := w.state[r]
+		if !s.IsOver() && (what == toEnd || s != backend.Stopped) {
+			return false
+		}
+	}
+	return true
+}
+
+// closed tells that the back end must be silent from now on.
+func (w *witness) closed() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.over = true
+}
+
+func (w *witness) transcript() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.Join(w.log, "\n")
+}

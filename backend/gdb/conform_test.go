@@ -1,0 +1,95 @@
+package gdb_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+
+	"sdm/backend"
+	"sdm/backend/backendtest"
+	"sdm/backend/gdb"
+	"sdm/launch/local"
+	"sdm/protocol/rank"
+)
+
+// The suite gives the same whether ranks have a gdb each or share one.
+func TestConformance(t *testing.T) {
+	for _, per := range []int{1, 8} {
+		t.Run(fmt.Sprintf("%d ranks per gdb", per), func(t *testing.T) {
+			backendtest.Run(t, backendtest.Subject{Open: func(t *testing.T, s backendtest.Setup, sink backend.Sink) backendtest.Opened {
+				return openForSuite(t, gdb.Config{RanksPerGDB: per}, s, sink, true)
+			}})
+		})
+	}
+}
+
+// openForSuite gives an engine with ranks as a server has them. It is not told of their ends where a tape is
+// to show what it does by gdb's word alone.
+func openForSuite(t *testing.T, cfg gdb.Config, s backendtest.Setup, sink backend.Sink, told bool) backendtest.Opened {
+	engine, err := gdb.New(cfg, sink)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := suiteProgram(t)
+	forker := local.NewForker()
+	var procs []*local.Process
+	var tasks sync.WaitGroup
+	return backendtest.Opened{
+		Backend: engine,
+		Hold: func(r rank.ID) backend.Target {
+			env := append(os.Environ(), "SDM_RANK="+strconv.Itoa(int(r)))
+			if s.Loop.Contains(r) {
+				env = append(env, "SDM_LOOP=1")
+			}
+			p, err := forker.Hold(local.Spec{Rank: r, Program: program, Env: env})
+			if err != nil {
+				t.Fatal(err)
+			}
+			procs = append(procs, p)
+			tasks.Go(func() { io.Copy(io.Discard, p.Stdout); p.Stdout.Close() })
+			tasks.Go(func() { io.Copy(io.Discard, p.Stderr); p.Stderr.Close() })
+			tasks.Go(func() {
+				if exit := p.Wait(); told {
+					engine.Ended(r, exit)
+				}
+			})
+			return backend.Target{Rank: r, PID: p.PID, Program: program, Held: true}
+		},
+		Done: func() {
+			for _, p := range procs {
+				p.Kill()
+				p.Wait()
+			}
+			tasks.Wait()
+			forker.Close()
+		},
+	}
+}
+
+// suiteProgram compiles the program of the suite once.
+func suiteProgram(t *testing.T) string {
+	t.Helper()
+	built.Lock()
+	defer built.Unlock()
+	out := filepath.Join(scratch, "suite", "work")
+	if _, err := os.Stat(out); err == nil {
+		return out
+	}
+	if err := os.MkdirAll(filepath.Dir(out), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	dir, commands := backendtest.Program(out)
+	for _, c := range commands {
+		cmd := exec.Command(c[0], c[1:]...)
+		cmd.Dir = dir
+		if b, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", c, err, b)
+		}
+	}
+	return out
+}
