@@ -14,6 +14,7 @@ import (
 
 	"sdm/backend"
 	"sdm/backend/gdb"
+	"sdm/backend/tape"
 	"sdm/launch/local"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -22,6 +23,7 @@ import (
 var scratch string // where programs are compiled to
 
 func TestMain(m *testing.M) {
+	tape.Main()
 	local.ShimMain(os.Args)
 	if pid, err := strconv.Atoi(os.Getenv(attachVariable)); err == nil {
 		attachAndWait(pid)

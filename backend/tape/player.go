@@ -1,0 +1,115 @@
+// A tape as a gdb.
+
+package tape
+
+import (
+	"slices"
+	"strings"
+)
+
+// player plays a tape. It is pure: commands in, lines of gdb out.
+type player struct {
+	lines  []Line
+	came   []bool            // of each command: it has come
+	at     int               // the first line that has not been played
+	tokens map[string]string // of the tape → those that the commands came with
+	names  names
+	over   bool
+}
+
+func newPlayer(lines []Line, n names) *player {
+	return &player{lines: lines, came: make([]bool, len(lines)), tokens: map[string]string{}, names: n}
+}
+
+// start gives what gdb says before any command.
+func (p *player) start() []Line { return p.play() }
+
+// repeated are what the engine tells a gdb again that is slow to stop threads: more often while it is
+// recorded than while it is played, or less often.
+var repeated = []string{"-exec-interrupt", "-list-thread-groups"}
+
+func isRepeated(command string) bool {
+	_, text := withoutToken(command)
+	return slices.ContainsFunc(repeated, func(r string) bool { return strings.HasPrefix(text, r) })
+}
+
+// skipped tells whether the command that is next will not come: it is one that
+// hangs on time, and a later one has come.
+func (p *player) skipped() bool {
+	return isRepeated(p.lines[p.at].Text) && slices.Contains(p.came[p.at:], true)
+}
+
+// take takes a command, and gives what gdb says now. One that is not on the tape is
+// refused, and said to be missing; but those that are repeated are answered.
+func (p *player) take(command string) []Line {
+	token, text := withoutToken(strings.TrimSpace(command))
+	if i := p.find(text); i >= 0 {
+		p.came[i] = true
+		recorded, _ := withoutToken(p.lines[i].Text)
+		p.tokens[recorded] = token
+		return p.play()
+	}
+	if isRepeated(text) {
+		return []Line{{Output, token + "^done"}, {Output, "(gdb) "}}
+	}
+	words := "the tape has no " + text + ": record it again"
+	return []Line{{Errors, words}, {Output, token + `^error,msg="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(words) + `"`}}
+}
+
+// find gives the first command on the tape with this text that has not come yet.
+func (p *player) find(text string) int {
+	for i := p.at; i < len(p.lines); i++ {
+		l := p.lines[i]
+		if l.Kind != Command || p.came[i] {
+			continue
+		}
+		_, recorded := withoutToken(l.Text)
+		if p.names.show(recorded) == text || p.binds(recorded, text) {
+			return i
+		}
+	}
+	return -1
+}
+
+// binds tells whether the command attaches to a process that has no name yet: it
+// gets the one that stands on the tape.
+func (p *player) binds(recorded, text string) bool {
+	unknown := name.FindString(p.names.show(recorded))
+	found := attach.FindStringSubmatch(text)
+	if unknown == "" || found == nil || strings.TrimSuffix(recorded, unknown) != strings.TrimSuffix(text, found[1]) {
+		return false
+	}
+	p.names[unknown[2:len(unknown)-1]] = found[1]
+	return true
+}
+
+// play gives the lines up to the next command that has not come.
+func (p *player) play() []Line {
+	var out []Line
+	for ; p.at < len(p.lines) && !p.over; p.at++ {
+		l := p.lines[p.at]
+		switch l.Kind {
+		case Command:
+			if !p.came[p.at] && !p.skipped() {
+				return out
+			}
+			continue
+		case Remark:
+			continue
+		case Output:
+			recorded, rest := withoutToken(l.Text)
+			if strings.HasPrefix(rest, "^") && recorded != "" {
+				token, ok := p.tokens[recorded]
+				if !ok {
+					continue // of a command that was skipped
+				}
+				l.Text = token + rest
+			}
+		case End:
+			p.over = true
+		}
+		l.Text = p.names.show(l.Text)
+		out = append(out, l)
+	}
+	return out
+}
