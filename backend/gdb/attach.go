@@ -62,6 +62,7 @@ func (m *machine) beginAttach(q *request, stopAt string, frozen bool) {
 		m.keepQuiet()
 	}
 	m.ask(q, m.attached, "-target-attach", append(m.here(), strconv.Itoa(m.target.PID))...)
+	m.gdb.waitTurn(m)
 }
 
 // A target in a group stop must get SIGCONT before it runs. Without it the

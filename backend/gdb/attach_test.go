@@ -1,15 +1,19 @@
 package gdb_test
 
 import (
+	"bufio"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"sdm/backend"
 	"sdm/backend/gdb"
 	"sdm/protocol"
+	"sdm/protocol/rank"
 )
 
 func TestHeldRankStopsAtMain(t *testing.T) {
@@ -142,6 +146,65 @@ func processState(t testing.TB, pid int) string {
 		t.Fatal(err)
 	}
 	return string(b[strings.LastIndexByte(string(b), ')')+2:][:1])
+}
+
+// Ranks that share a gdb are attached to one after the other: gdb keeps nothing of
+// that for later, neither when they go on nor when they are let go.
+func TestAttachToManyWithThreads(t *testing.T) {
+	const n = 5
+	r := newRig(t, gdb.Config{RanksPerGDB: n})
+	r.own = n
+	program := build(t, "laps.c")
+	var targets []backend.Target
+	var cmds []*exec.Cmd
+	for id := range rank.ID(n) {
+		cmd := exec.Command(program, "2", "1000")
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		cmds = append(cmds, cmd)
+		targets = append(targets, backend.Target{Rank: id, PID: cmd.Process.Pid})
+	}
+	all := func(name string, kind protocol.Kind) {
+		r.answers(r.send(n, name, protocol.Args{}, patience), n)
+		for id := range rank.ID(n) {
+			r.await(id, kind)
+		}
+	}
+	id := r.id()
+	r.engine.Attach(id, targets, "", patience)
+	r.answers(id, n)
+	for id := range rank.ID(n) {
+		r.await(id, protocol.KindStopped)
+	}
+	all("continue", protocol.KindRunning)
+	all("interrupt", protocol.KindStopped)
+	r.sink.until(0, func(all []told) bool {
+		for _, e := range all {
+			if e.group.Kind == protocol.KindStopped && strings.Contains(string(e.group.Body), "signal") {
+				t.Errorf("got %v", e.group)
+			}
+		}
+		return true
+	})
+	all("detach", protocol.KindDetached)
+	for _, cmd := range cmds {
+		cmd.Process.Signal(syscall.SIGTERM) // a process that stands does not heed it
+		late := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+		cmd.Wait()
+		late.Stop()
+		if s := cmd.ProcessState.String(); s != "signal: terminated" {
+			t.Errorf("a rank that was let go has ended with %s", s)
+		}
+	}
 }
 
 func TestAttachToStopped(t *testing.T) {

@@ -20,7 +20,8 @@ type debugger struct {
 	machines  []*machine
 	threads   map[int]*machine // by gdb's number, which counts over all of its inferiors
 	calls     calls
-	bytes     []byte          // to be sent
+	bytes     []byte          // to be sent, as far as take gives it
+	turns     []turn          // what must be over before more of bytes is sent; in order
 	kill      bool            // it is to be killed
 	late      bool            // an answer is overdue: new commands are refused at once
 	gone      bool            // there is no gdb any more

@@ -155,8 +155,7 @@ func (l *loop) carryOut() {
 			clear(out.said)
 			*out = effects{said: out.said[:0], signals: out.signals[:0]}
 		}
-		l.write(k, d.bytes)
-		d.bytes = d.bytes[:0]
+		l.write(k, d.take())
 		if d.kill && k.process != nil {
 			k.process.kill()
 		}

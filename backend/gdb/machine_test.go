@@ -95,7 +95,7 @@ func drain(m *machine) string {
 	for _, s := range m.out.signals {
 		fmt.Fprintf(&b, "signal %v to %s\n", s.sig, [...]string{"target", "group", "gdb"}[s.to])
 	}
-	for line := range strings.Lines(string(m.gdb.bytes)) {
+	for line := range strings.Lines(string(m.gdb.take())) {
 		b.WriteString("> " + line)
 	}
 	for _, s := range m.out.said {
@@ -107,7 +107,7 @@ func drain(m *machine) string {
 	if m.gdb.kill {
 		b.WriteString("kill gdb\n")
 	}
-	m.out, m.gdb.bytes, m.gdb.kill = effects{}, nil, false
+	m.out, m.gdb.kill = effects{}, false
 	fmt.Fprintf(&b, "[%v", m.state)
 	if m.stateNow() != m.state {
 		fmt.Fprintf(&b, ", as if %v", m.stateNow())

@@ -1,9 +1,11 @@
 // laps.c - calls the function lap for ever, from main -> track; rests so many
 // microseconds (second argument, default 0) after each call. As many further threads
-// as the first argument says (default 0, at most 1000) stand in rest all the time.
+// as the first argument says (default 0, at most 1000) stand in rest all the time; it
+// says when they are there.
 //
 // A breakpoint in lap is hit again and again, as fast as the debugger goes on.
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "rank.h"
@@ -52,6 +54,8 @@ int main(int argc, char **argv)
         if (pthread_create(&thread, NULL, helper, NULL) != 0)
             return 3;
     }
+    printf("rank %d runs, %d threads\n", rank, 1 + n);
+    fflush(stdout);
     track(argc > 2 ? atoi(argv[2]) : 0);
     return 0;
 }
