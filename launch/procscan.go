@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -17,56 +18,134 @@ import (
 // below it on this host: those that find a number in their environment and whose
 // parent does not have the same. Host stays empty. None is no error; that the
 // job has more of them than this host is.
-func RanksBelow(pid int) (protocol.Proctable, error) {
-	parents := parentsOf()
-	var table protocol.Proctable
-	size, numbers := 0, map[int]int{}
-	for child := range parents {
-		if !isBelow(parents, child, pid) {
-			continue
-		}
-		id := identityOf(child)
-		if id.Number == Unknown || id.Number > int(rank.MaxID) || identityOf(parents[child]).Number == id.Number {
-			continue // no rank, or what a rank has started
-		}
-		if other, twice := numbers[id.Number]; twice {
-			return nil, fmt.Errorf("processes %d and %d are both rank %d", other, child, id.Number)
-		}
-		numbers[id.Number] = child
-		size = max(size, id.Size)
-		table = append(table, protocol.Process{Rank: rank.ID(id.Number), PID: child})
-	}
-	if len(table) > 0 && len(table) < size {
-		return nil, fmt.Errorf("%d of its %d ranks are on other hosts", size-len(table), size)
-	}
-	sort.Slice(table, func(i, j int) bool { return table[i].Rank < table[j].Rank })
-	return table, nil
-}
+func RanksBelow(pid int) (protocol.Proctable, error) { return scan().ranksBelow(pid) }
 
 // RanksOfJob looks for the ranks of a job on this host, by the name that its
 // starter has given it in their environment (PMIX_NAMESPACE, PMI_JOBID, Slurm's
 // JOB.STEP). size is that of the whole job, Unknown if nobody says. None is an
-// error.
+// error, which names the jobs that are there.
 func RanksOfJob(id, host string) (table protocol.Proctable, size int, err error) {
-	size = Unknown
-	numbers := map[int]int{}
+	return scan().ranksOfJob(id, host)
+}
+
+// processes are those of this host that tell what they are.
+type processes map[int]process
+
+type process struct {
+	parent int
+	Identity
+}
+
+// scan looks at all of them.
+func scan() processes {
+	found := processes{}
 	for pid, parent := range parentsOf() {
-		own := identityOf(pid)
-		if own.Job != id || own.Number == Unknown || own.Number > int(rank.MaxID) || own.Host != "" && own.Host != host || identityOf(parent).Job == id {
+		found[pid] = process{parent, identityOf(pid)}
+	}
+	return found
+}
+
+// isRank tells whether a process says that it is a rank, and of no other than its
+// parent: what a rank starts has the environment of the rank.
+func (ps processes) isRank(p process) bool {
+	parent, known := ps[p.parent]
+	inherited := known && parent.Number == p.Number && isJob(parent.Job, p.Job)
+	return p.Number != Unknown && p.Number <= int(rank.MaxID) && !inherited
+}
+
+func (ps processes) ranksBelow(top int) (protocol.Proctable, error) {
+	var t table
+	for pid, p := range ps {
+		if !ps.isBelow(pid, top) || !ps.isRank(p) {
 			continue
 		}
-		if other, twice := numbers[own.Number]; twice {
-			return nil, 0, fmt.Errorf("processes %d and %d are both rank %d of job %s", other, pid, own.Number, id)
+		if err := t.add("", pid, p); err != nil {
+			return nil, err
 		}
-		numbers[own.Number] = pid
-		size = max(size, own.Size)
-		table = append(table, protocol.Process{Rank: rank.ID(own.Number), Host: host, PID: pid})
 	}
-	if len(table) == 0 {
-		return nil, 0, fmt.Errorf("no process on %s belongs to job %s (is it PMIX_NAMESPACE, PMI_JOBID or Slurm's JOB.STEP, as in their environment?)", host, id)
+	if len(t.rows) > 0 && len(t.rows) < t.size {
+		return nil, fmt.Errorf("%d of its %d ranks are on other hosts", t.size-len(t.rows), t.size)
 	}
-	sort.Slice(table, func(i, j int) bool { return table[i].Rank < table[j].Rank })
-	return table, size, nil
+	return t.sorted(), nil
+}
+
+func (ps processes) ranksOfJob(id, host string) (protocol.Proctable, int, error) {
+	t := table{size: Unknown}
+	var others []string
+	for pid, p := range ps {
+		if !ps.isRank(p) || p.Host != "" && !protocol.SameHost(p.Host, host) {
+			continue
+		}
+		if !isJob(p.Job, id) {
+			if p.Job != "" && !slices.Contains(others, p.Job) {
+				others = append(others, p.Job)
+			}
+			continue
+		}
+		if err := t.add(host, pid, p); err != nil {
+			return nil, 0, fmt.Errorf("job %s: %w", id, err)
+		}
+	}
+	if len(t.rows) == 0 {
+		return nil, 0, fmt.Errorf("no process on %s belongs to job %s (%s)", host, id, jobsHere(others))
+	}
+	return t.sorted(), t.size, nil
+}
+
+// jobsHere says which jobs there are, for people.
+func jobsHere(names []string) string {
+	const most = 4
+	if len(names) == 0 {
+		return "nor to any other that tells its name in PMIX_NAMESPACE, PMI_JOBID or SLURM_JOB_ID"
+	}
+	sort.Strings(names)
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if len(names) > most {
+		text += ", ..."
+	}
+	return "there are ranks of " + text
+}
+
+// isBelow tells whether a process was started by top, or by one that was.
+func (ps processes) isBelow(pid, top int) bool {
+	for seen := 0; pid > 1 && seen <= len(ps); seen++ {
+		if pid = ps[pid].parent; pid == top {
+			return true
+		}
+	}
+	return false
+}
+
+// table is a proctable that is being made.
+type table struct {
+	rows protocol.Proctable
+	size int // of the job
+	pids map[int]int
+}
+
+func (t *table) add(host string, pid int, p process) error {
+	if other, twice := t.pids[p.Number]; twice {
+		return fmt.Errorf("processes %d and %d are both rank %d", min(other, pid), max(other, pid), p.Number)
+	}
+	if t.pids == nil {
+		t.pids = map[int]int{}
+	}
+	t.pids[p.Number] = pid
+	t.size = max(t.size, p.Size)
+	t.rows = append(t.rows, protocol.Process{Rank: rank.ID(p.Number), Host: host, PID: pid})
+	return nil
+}
+
+func (t *table) sorted() protocol.Proctable {
+	sort.Slice(t.rows, func(i, j int) bool { return t.rows[i].Rank < t.rows[j].Rank })
+	return t.rows
+}
+
+// isJob tells whether two names are of one job. Slurm's PMIx plugin says more than
+// people do: slurm.pmix.JOB.STEP.
+func isJob(own, name string) bool {
+	const prefix = "slurm.pmix."
+	return strings.TrimPrefix(own, prefix) == strings.TrimPrefix(name, prefix)
 }
 
 // NumberPids gives processes of this host the ranks that they find in their own
@@ -98,15 +177,6 @@ func identityOf(pid int) Identity {
 		id.Number = Unknown
 	}
 	return id
-}
-
-func isBelow(parents map[int]int, pid, top int) bool {
-	for seen := 0; pid > 1 && seen <= len(parents); seen++ {
-		if pid = parents[pid]; pid == top {
-			return true
-		}
-	}
-	return false
 }
 
 // parentsOf gives the parent of every process of this host.

@@ -60,7 +60,7 @@ func (g Gathering) Gather(ctx context.Context, l Registrar) (protocol.RouteTable
 		if err != nil {
 			return protocol.RouteTable{}, c.incomplete(err)
 		}
-		if !r.Ranks.IsEmpty() && len(c.byServer) == 0 && !g.OwnJob {
+		if !r.Ranks.IsEmpty() && len(c.byServer) == 0 && (!g.OwnJob || r.Slot == "") { // of ranks that run: the master is none of them
 			return g.gatherNodes(ctx, l, r, answer)
 		}
 		if refusal := c.add(r); refusal != "" {

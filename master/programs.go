@@ -32,7 +32,7 @@ func (p *programs) check(program string) error {
 // warn gives a note about a program that was started, the first time.
 func (p *programs) warn(started protocol.Group) []session.Event {
 	var s protocol.Started
-	if p.ask == nil || json.Unmarshal(started.Body, &s) != nil {
+	if p.ask == nil || json.Unmarshal(started.Body, &s) != nil || s.Attached { // it has run without us
 		return nil
 	}
 	err := p.check(s.Program)

@@ -113,7 +113,7 @@ func (b *builder) gather(ctx context.Context, servers int, wait time.Duration, n
 	}
 	g := master.Gathering{
 		Servers: servers, OwnJob: b.inOneLine(), Come: b.come,
-		Progress: func(have, want int) { note(fmt.Sprintf("%d of %d servers are there", have, want)) },
+		Progress: func(have, want int) { note(fmt.Sprintf("%d of %d ranks have a server", have, want)) },
 	}
 	if b.inOneLine() {
 		g.CheckProgram = b.checkProgram

@@ -121,7 +121,7 @@ func drive(t *testing.T, dials bool) {
 	m.exit(0)
 	for _, want := range []string{
 		`initialize {"version": 1, "build": `, `"servers": 3, "ranks": "0-2"}`,
-		`"text": "3 of 3 servers are there"`,
+		`"text": "3 of 3 ranks have a server"`,
 		`"reason": "entry"`,
 		`"reason": "breakpoint-hit", "breakpoint": 1}`,
 		`"ranks": "0-2", "n": 3, "result": {"expr": "n"}, "columns": {"value": {"distinct": 3,`,
@@ -239,7 +239,7 @@ func TestFrontEndThatVanishesWhileServersRegister(t *testing.T) {
 		_, err := client.Initialize(ctx, rpc.Setup{})
 		initialized <- err
 	}()
-	<-client.Events() // 1 of 2 servers are there
+	<-client.Events() // 1 of 2 ranks have a server
 	client.Cut()
 	m.exit(exitLost)
 	if text := m.stderr.text(); !strings.Contains(text, "the front end is gone") {

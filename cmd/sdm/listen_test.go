@@ -50,7 +50,7 @@ func TestListen(t *testing.T) {
 	for i, number := range []string{"0", "1", "2"} {
 		started(t, exec.Command("sdm-server", "--rendezvous", rendezvous, "--server", number, "--size", "3"))
 		if i < 2 { // the person is told at once
-			after(t, lines, fmt.Sprintf("%d of 3 servers are there", i+1))
+			after(t, lines, fmt.Sprintf("%d of 3 ranks have a server", i+1))
 		}
 	}
 	rest, _ := io.ReadAll(lines)

@@ -58,6 +58,9 @@ func TestSlurm(t *testing.T) {
 			t.Run("batch script, "+m.name+" "+way, func(t *testing.T) { batch(t, s.sub(t), cluster, m, way) })
 		}
 	}
+	for _, m := range starters {
+		t.Run("servers beside a running job, "+m.name, func(t *testing.T) { besideAStep(t, s.sub(t), cluster, m) })
+	}
 	t.Run("attach by the job's number", func(t *testing.T) { attachByNumber(t, s.sub(t), cluster) })
 	t.Run("a job in the queue is cancelled", func(t *testing.T) {
 		s := s.sub(t)
@@ -148,4 +151,84 @@ func attachByNumber(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 	s.file("end", "", 0o600)
 	job.exits(0)
 	job.says("done 0\n", "done 1\n", "done 2\n", "done 3\n")
+}
+
+// besideAStep is N+1 that attaches, by a second step of the job: the servers with
+// the master of their own, all N+1 in one line, and servers that an IDE tells
+// which job it wants.
+func besideAStep(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) {
+	ranks, id := s.stepOf(cluster, m)
+	step := func(tasks string, argv ...string) *process {
+		nodes := []string{"--overlap", "--jobid=" + strings.Split(id, ".")[0], "--mpi=none", "-N", "2", "-n", tasks, "-m", "cyclic"}
+		return s.on(cluster.Hosts, 0, "srun", append(nodes, argv...)...)
+	}
+	listen := func() (*console, string) {
+		front := &console{process: s.on(cluster.Hosts, 0, "sdm", "listen", "-b", "-e", "up 20", "-e", "stacks", cluster.Address(0)+":0"), size: 4}
+		addr, _, _ := strings.Cut(front.after(front.err, "start it with: sdm-master --connect "), " ")
+		return front, addr
+	}
+	t.Run("a master of its own", func(t *testing.T) {
+		front, addr := listen()
+		master := s.on(cluster.Hosts, 0, "sdm-master", "--connect", addr, "--rendezvous", cluster.Address(0)+":0", "--session", "beside")
+		meet := master.after(master.err, "servers register at ")
+		servers := step("2", program("sdm-server"), "--rendezvous", meet, "--session", "beside", "--jobid", id)
+		(&job{front: front, master: master, starter: servers}).ends(0, 0, 0)
+		front.says("[0-3] (4) main mpiwait.c:")
+	})
+	t.Run("in one line", func(t *testing.T) {
+		front, addr := listen()
+		meet := fmt.Sprintf("%s:%d", cluster.Address(1), s.freePort())
+		lines := s.file("line", fmt.Sprintf("0-1 %s --rendezvous %s --session line --jobid %s\n2 %s --connect %s --rendezvous %s --session line\n",
+			program("sdm-server"), meet, id, program("sdm-master"), addr, meet), 0o600)
+		all := step("3", "--multi-prog", lines)
+		front.exits(0)
+		all.exits(0)
+		front.says("[0-3] (4) main mpiwait.c:")
+		if text := front.said(); strings.Contains(text, "MPI_Init would wait") {
+			t.Errorf("a warning about a program that runs already: %s", text)
+		}
+	})
+	t.Run("by the command attach", func(t *testing.T) {
+		i, addr := s.ide()
+		master := s.on(cluster.Hosts, 0, "sdm-master", "--connect", addr)
+		i.accept()
+		base := s.freePort()
+		servers := step("2", program("sdm-server"), "--port", fmt.Sprint(base))
+		var routes []map[string]any
+		for n, ranks := range []string{"0-1", "2-3"} {
+			routes = append(routes, map[string]any{"server": n, "host": cluster.Host(n + 1), "ranks": ranks, "ports": 1000, "addrs": []string{fmt.Sprintf("%s:%d", cluster.Address(n+1), base)}})
+		}
+		i.good("initialize", map[string]any{"table": map[string]any{"routes": routes}, "wait": "30s"})
+		if no := i.good("attach", map[string]any{"jobid": "99.0", "wait": "none"}); !strings.Contains(no, "belongs to job 99.0 (there are ranks of ") {
+			t.Errorf("another job: %s", no)
+		}
+		if got := i.good("attach", map[string]any{"jobid": id, "wait": "none"}); !strings.Contains(got, `"answered":4`) || strings.Contains(got, `"faults"`) {
+			t.Errorf("attach: %s", got)
+		}
+		i.until("stopped", 4, 0)
+		if got := i.good("print", map[string]any{"expr": "6*7"}); !strings.Contains(got, `"values":[{"value":"42","ranks":"0-3"}]`) {
+			t.Errorf("print: %s", got)
+		}
+		i.good("quit", map[string]any{})
+		master.exits(0)
+		servers.exits(0)
+	})
+	ranks.ends(4)
+}
+
+// stepOf starts a step of four ranks, two on each of two nodes, that wait; which is
+// its name for people, JOB.STEP.
+func (s *scene) stepOf(cluster *launchtest.Slurm, m starter) (w *waiters, which string) {
+	s.t.Helper()
+	w = &waiters{s: s, file: filepath.Join(s.dir, "go")}
+	w.process = s.on(cluster.Hosts, 0, "srun", "-n4", "-N2", "--ntasks-per-node=2", slurmMPI[m.name], "sh", "-c",
+		`[ $SLURM_PROCID != 0 ] || echo step $SLURM_JOB_ID.$SLURM_STEP_ID; exec "$@"`, "sh", m.program("mpiwait"), w.file)
+	which = w.after(w.out, "step ")
+	s.eventually(patience, func() string {
+		if got := strings.Count(w.out.text(), " waits\n"); got < 4 {
+			return fmt.Sprintf("%d of 4 ranks wait%s", got, w.said())
+		}
+		return ""
+	})
+	return w, which
 }

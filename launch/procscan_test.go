@@ -1,0 +1,89 @@
+package launch
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"sdm/protocol"
+)
+
+// rankOf is a process that says that it is a rank.
+func rankOf(parent, number, size int, job, host string) process {
+	return process{parent, Identity{Number: number, Size: size, Job: job, Host: host}}
+}
+
+func other(parent int) process { return process{parent, Identity{Number: Unknown, Size: Unknown}} }
+
+// host is a starter 10 with two ranks of three under a proxy, of which one has
+// started a child, and a rank of another job.
+func host() processes {
+	return processes{
+		1: other(0), 10: other(1), 11: other(10),
+		20: rankOf(11, 0, 3, "slurm.pmix.7.0", "a"), 21: rankOf(11, 1, 3, "slurm.pmix.7.0", "a"), 22: rankOf(21, 1, 3, "slurm.pmix.7.0", "a"),
+		30: rankOf(1, 0, 1, "8.0", "a"), 31: rankOf(1, 0, 1, "9.0", ""),
+		40: rankOf(11, 2, 3, "slurm.pmix.7.0", "b.x.org"), // of another host that shares our processes
+	}
+}
+
+func rows(t protocol.Proctable) string {
+	var words []string
+	for _, p := range t {
+		words = append(words, fmt.Sprintf("%d:%s:%d", p.Rank, p.Host, p.PID))
+	}
+	return strings.Join(words, " ")
+}
+
+func TestRanksOfJob(t *testing.T) {
+	twice := host()
+	twice[23] = rankOf(1, 1, 3, "7.0", "a")
+	for _, c := range []struct {
+		ps             processes
+		id, host, want string
+	}{
+		{host(), "7.0", "a", "0:a:20 1:a:21"},
+		{host(), "slurm.pmix.7.0", "a.y.org", "0:a.y.org:20 1:a.y.org:21"},
+		{host(), "7.0", "b", "2:b:40"},
+		{host(), "9.0", "b", "0:b:31"},
+		{host(), "7", "a", "no process on a belongs to job 7 (there are ranks of 8.0, 9.0, slurm.pmix.7.0)"},
+		{processes{1: other(0)}, "7.0", "a", "no process on a belongs to job 7.0 (nor to any other that tells its name in PMIX_NAMESPACE, PMI_JOBID or SLURM_JOB_ID)"},
+		{twice, "7.0", "a", "job 7.0: processes 21 and 23 are both rank 1"},
+	} {
+		table, size, err := c.ps.ranksOfJob(c.id, c.host)
+		got := rows(table)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want || err == nil && size < 1 {
+			t.Errorf("%s on %s: %s of %d, want %s", c.id, c.host, got, size, c.want)
+		}
+	}
+}
+
+func TestRanksBelow(t *testing.T) {
+	short := host()
+	delete(short, 40)
+	for _, c := range []struct {
+		ps   processes
+		top  int
+		want string
+	}{
+		{host(), 10, "0::20 1::21 2::40"},
+		{host(), 30, ""},
+		{host(), 99, ""},
+		{host(), 1, "processes 20 and 30 are both rank 0"},
+		{short, 10, "1 of its 3 ranks are on other hosts"},
+	} {
+		table, err := c.ps.ranksBelow(c.top)
+		got := rows(table)
+		if err != nil {
+			got = err.Error()
+			if c.top == 1 { // which two is a matter of chance
+				got = "processes 20 and 30" + got[strings.Index(got, " are both"):]
+			}
+		}
+		if got != c.want {
+			t.Errorf("below %d: %s, want %s", c.top, got, c.want)
+		}
+	}
+}
