@@ -41,6 +41,10 @@ type Config struct {
 	// Existing are processes of our ranks that run already: a launch attaches to
 	// them, whatever program it names. nil: there are none.
 	Existing map[rank.ID]int
+	// Like is called with the process of a rank before we first attach to one: it may
+	// change our environment and working directory, so that gdb finds what the person
+	// has set up for the job. An error is logged. nil: nothing is to be done.
+	Like func(pid int) error
 	// Through gives ranks our own standard streams: a slot whose output belongs
 	// to the starter.
 	Through bool

@@ -171,6 +171,7 @@ func (s *Server) attach(d tree.Deliver, args protocol.Args) {
 			s.up.reply(d.ID, errorGroup(one(r), "attach", err))
 			continue
 		}
+		s.resemble(t.PID)
 		s.keep(&process{rank: r, launch: d.ID})
 		b.add(t, protocol.Started{Host: s.cfg.Host, Program: t.Program, Attached: true})
 	}
@@ -216,4 +217,16 @@ func (s *Server) found(r rank.ID, pid int) (backend.Target, error) {
 	}
 	t.Program, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)) // not allowed: gdb will say why
 	return t, nil
+}
+
+// resemble makes us like a rank, once; see Config.Like.
+func (s *Server) resemble(pid int) {
+	if s.cfg.Like == nil {
+		return
+	}
+	if err := s.cfg.Like(pid); err != nil { // it has ended, or is not ours: attaching to it will say so
+		s.cfg.Log.Info("the environment is not that of a rank", "err", err)
+		return
+	}
+	s.cfg.Like = nil
 }

@@ -31,21 +31,22 @@ func giveUpStreams() error {
 // shell, or a starter, gives its daemons little, and gdb is to find what the
 // person has set up for the job. What makes the rank a rank, and what is loaded
 // into it, stays its own; what is ours (SDM_*) stays ours.
-func become(pid int, own []string) error {
+func become(pid int) error {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	b, err := os.ReadFile(filepath.Join(dir, "environ"))
 	if err != nil {
-		return fmt.Errorf("--like %d: %w", pid, err)
+		return fmt.Errorf("--like-ranks: %w", err)
 	}
+	env := adopted(strings.Split(string(b), "\x00"), os.Environ())
 	os.Clearenv()
-	for _, e := range adopted(strings.Split(string(b), "\x00"), own) {
+	for _, e := range env {
 		name, value, _ := strings.Cut(e, "=")
 		if err := os.Setenv(name, value); err != nil {
-			return fmt.Errorf("--like %d: %w", pid, err)
+			return fmt.Errorf("--like-ranks: process %d: %s: %w", pid, name, err)
 		}
 	}
 	if err := os.Chdir(filepath.Join(dir, "cwd")); err != nil {
-		return fmt.Errorf("--like %d: %w", pid, err)
+		return fmt.Errorf("--like-ranks: %w", err)
 	}
 	return nil
 }
@@ -69,17 +70,4 @@ func adopted(ranks, own []string) []string {
 		}
 	}
 	return env
-}
-
-// placeOf gives our number by the name of our host in a list.
-func placeOf(list, host string) (int, error) {
-	short := func(h string) string { s, _, _ := strings.Cut(h, "."); return s }
-	hosts := strings.Split(list, ",")
-	if i := slices.Index(hosts, host); i >= 0 {
-		return i, nil
-	}
-	if i := slices.IndexFunc(hosts, func(h string) bool { return short(h) == short(host) }); i >= 0 {
-		return i, nil
-	}
-	return 0, fmt.Errorf("--nodes: this host, %s, is not one of %s (has the start tool started a server on a host without ranks?)", host, list)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -13,19 +12,5 @@ func TestAdoptedEnvironment(t *testing.T) {
 	want := []string{"PATH=/rank/bin", "HOME=/home/u", "LD_LIBRARY_PATH=/lib/x", "SDM_LOG=x"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-func TestPlaceOf(t *testing.T) {
-	for _, c := range []struct {
-		list, host string
-		want       int
-	}{{"a,b,c", "b", 1}, {"a.x.org,b.x.org", "b", 1}, {"a,b", "b.x.org", 1}, {"b.y,b.x", "b.x", 1}} {
-		if got, err := placeOf(c.list, c.host); err != nil || got != c.want {
-			t.Errorf("%s in %s: %d, %v", c.host, c.list, got, err)
-		}
-	}
-	if _, err := placeOf("a,b", "c"); err == nil || !strings.Contains(err.Error(), "this host, c,") {
-		t.Errorf("%v", err)
 	}
 }

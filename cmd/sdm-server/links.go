@@ -232,10 +232,24 @@ func (p *program) dial(key overlay.Secret) func(context.Context, tree.NodeID, pr
 func (p *program) key() (overlay.Secret, error) {
 	var key secret.Key
 	var err error
-	if p.o.secretFile != "" {
+	switch {
+	case p.o.secretFD >= 0:
+		key, err = p.givenKey()
+	case p.o.secretFile != "":
 		key, err = secret.File(p.o.secretFile)
-	} else {
+	default:
 		key, err = secret.User()
 	}
 	return overlay.Secret(key).ForSession(p.o.session), err
+}
+
+// givenKey reads the secret from whoever has started us, once.
+func (p *program) givenKey() (secret.Key, error) {
+	pipe := os.NewFile(uintptr(p.o.secretFD), "secret")
+	defer pipe.Close()
+	key, err := secret.Read(pipe)
+	if err != nil {
+		err = fmt.Errorf("--secret-fd %d brings no secret (does the remote shell hand standard input on? else give sdm --secret-file PATH, on a file system that all hosts have): %w", p.o.secretFD, err)
+	}
+	return key, err
 }

@@ -17,10 +17,10 @@ import (
 // options are the flags as given; see declare for what they mean.
 type options struct {
 	server, size                   int
-	nodes                          string
+	byHost                         bool
 	attach, jobid                  string
 	background                     bool
-	like                           int
+	like                           bool
 	host, session                  string
 	linkFD, listenFD, secretFD     int
 	rendezvous, listen, secretFile string
@@ -65,17 +65,17 @@ before its twin. Secrets are never given by flag or environment, only the names 
 
 func (o *options) declare(f *pflag.FlagSet) {
 	f.IntVar(&o.server, "server", -1, "number of this server, from 0 (default: the rank that the starter gave: OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK, SLURM_PROCID)")
-	f.StringVar(&o.nodes, "nodes", "", "`HOSTS` with a server, in order: the number is the place of this host among them")
+	f.BoolVar(&o.byHost, "by-host", false, "with --rendezvous: the master gives the number, by the name of this host")
 	f.StringVar(&o.attach, "attach", "", "`PID,PID...` of ranks on this host that run already: they are attached to, none is started")
 	f.StringVar(&o.jobid, "jobid", "", "`ID` of a running job: the same for its ranks on this host (their PMIX_NAMESPACE, PMI_JOBID, or Slurm's JOB.STEP)")
 	f.BoolVar(&o.background, "background", false, "give up the standard streams when the master knows us")
-	f.IntVar(&o.like, "like", 0, "take over environment and directory of a process `PID`, without what makes it a rank")
+	f.BoolVar(&o.like, "like-ranks", false, "take over environment and directory of the first rank that is attached to, without what makes it a rank or is loaded into it")
 	f.IntVar(&o.size, "size", 0, "servers in the session (default: as the starter says)")
 	f.StringVar(&o.host, "host", "", "name of this host for people (default: its own)")
 	f.StringVar(&o.session, "session", "", "name of the session; neighbours of another one are refused")
 	f.IntVar(&o.linkFD, "link-fd", -1, "descriptor of a socket to the parent")
 	f.IntVar(&o.listenFD, "listen-fd", -1, "descriptor of a listening socket")
-	f.IntVar(&o.secretFD, "secret-fd", -1, "descriptor that gives the secret, 32 bytes; its end means that our starter has gone")
+	f.IntVar(&o.secretFD, "secret-fd", -1, "descriptor that gives the secret, 32 bytes; with --listen-fd its end means that our starter has gone")
 	f.StringVar(&o.rendezvous, "rendezvous", "", "`HOST:PORT` where a master takes registrations; several with commas, best first")
 	f.BoolVar(&o.perNode, "per-node", false, "with --rendezvous in the slots of a starter: one server for each node; the other slots hold their ranks for it")
 	f.IntVar(&o.port, "port", 0, "first port to listen on; up to 1000 following ones are tried")
@@ -159,12 +159,16 @@ func (o *options) check(f *pflag.FlagSet) error {
 		return errors.New("--per-node needs --rendezvous: the master numbers the nodes")
 	case o.perNode && o.session == "":
 		return errors.New("--per-node needs --session NAME: the slots of a node meet by it")
+	case o.byHost && (o.rendezvous == "" || o.perNode || o.server >= 0):
+		return errors.New("--by-host goes with --rendezvous, without --server and --per-node")
 	case o.attach != "" && o.jobid != "":
 		return errors.New("--attach and --jobid: give only one of them")
 	case (o.attach != "" || o.jobid != "") && (o.rendezvous == "" || len(o.program) > 0):
 		return errors.New("--attach and --jobid go with --rendezvous, and without a program: the ranks run already")
 	case o.listenFD >= 0 && o.secretFD < 0:
 		return errors.New("--listen-fd needs --secret-fd")
+	case o.secretFD >= 0 && o.listenFD < 0 && o.rendezvous == "":
+		return errors.New("--secret-fd goes with --listen-fd or --rendezvous")
 	case f.Changed("port") && (o.port < 1 || o.port > 65535):
 		return fmt.Errorf("--port %d is not from 1 to 65535", o.port)
 	case badShare != nil:

@@ -82,18 +82,9 @@ func prepare(o *options, env []string, engines map[string]engine) (*program, err
 	if !ok {
 		return nil, fmt.Errorf("--backend %q: give gdb or sim", o.backend)
 	}
-	var unlike error
-	if o.like > 0 {
-		if unlike = become(o.like, env); unlike == nil {
-			env = os.Environ()
-		}
-	}
 	p := &program{o: o, env: env}
 	if p.log, p.logFile, err = o.log.Open(os.Stderr); err != nil {
 		return nil, err
-	}
-	if unlike != nil { // it has ended, or is not ours: attaching to it will say so, and the others are there
-		p.log.Info("the environment is not that of a rank", "err", unlike)
 	}
 	if p.number, err = o.identify(env); err != nil {
 		return nil, err
@@ -105,6 +96,9 @@ func prepare(o *options, env []string, engines map[string]engine) (*program, err
 		ID: protocol.ServerID(p.number.Number), Host: o.host, Slot: o.slot(), Through: o.output == "starter",
 		Linger: o.linger, LetRun: o.lost == "detach", Log: p.log, NewBackend: func(k backend.Sink) (backend.Backend, error) { return engine.open(o, k) },
 		SlotRank: rank.ID(max(p.number.Number, 0)), LetGo: o.letGo, SimulatedPID: engine.simulatedPID,
+	}
+	if o.like {
+		p.cfg.Like = become
 	}
 	if err := p.findExisting(); err != nil {
 		return nil, err
@@ -126,9 +120,8 @@ func (o *options) identify(env []string) (launch.Identity, error) {
 	switch {
 	case o.server >= 0:
 		id.Number, err = o.server, nil
-	case o.nodes != "":
-		host, _ := os.Hostname()
-		id.Number, err = placeOf(o.nodes, host)
+	case o.byHost:
+		id.Number, err = 0, nil // the master gives it
 	}
 	if err == nil && id.Number == launch.Unknown {
 		err = errors.New("which server is this? give --server I, or start it by a starter that numbers its processes")

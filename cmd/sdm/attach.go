@@ -78,12 +78,14 @@ func (a *app) attachTo(l *lifetime, p *plan, target string) console.Status {
 	if holder != nil {
 		defer endLauncher(holder, p)
 	}
+	j.whole = j.table
 	if err == nil {
-		j.table, err = p.o.chosen(j.table)
+		j.table, err = p.o.chosen(j.whole)
 	}
 	if err != nil {
 		return a.fail(statusOf(err, console.StatusNotStarted), err)
 	}
+	j = p.o.coAttach(p, j, holder)
 	p.take = attaching(j.table)
 	p.started = func() {
 		if holder != nil {
@@ -144,7 +146,7 @@ func (a *app) find(ctx context.Context, p *plan, target string) (job, launch.Lau
 	if err != nil || pid <= 0 {
 		return job{}, nil, fmt.Errorf("%q is no job (give the PID of mpirun, slurm:JOBID[.STEP], pids:PID,PID..., hostfile:FILE or job:ID)", target)
 	}
-	return a.findByPID(ctx, pid)
+	return a.findByPID(ctx, p, pid)
 }
 
 func explain(err error, usage string) error {
@@ -169,7 +171,7 @@ func readHostfile(path string) (protocol.Proctable, error) {
 
 // findByPID takes a process for a starter, a script that has called one, or else
 // a single rank.
-func (a *app) findByPID(ctx context.Context, pid int) (job, launch.Launcher, error) {
+func (a *app) findByPID(ctx context.Context, p *plan, pid int) (job, launch.Launcher, error) {
 	starter, err := mpir.Find(pid)
 	var none *mpir.NoStarter
 	switch {
@@ -179,6 +181,7 @@ func (a *app) findByPID(ctx context.Context, pid int) (job, launch.Launcher, err
 		return job{}, nil, err
 	}
 	table, err := starter.Acquire(ctx, a.remark)
+	p.o.ownTool(starter.StarterPID())
 	return job{table: table, id: starter.JobID()}, starter, err
 }
 

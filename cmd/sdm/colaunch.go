@@ -1,10 +1,17 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"sdm/launch"
 	"sdm/launch/mpir"
+	"sdm/launch/ssh"
+	"sdm/launch/stage"
 )
 
 // hostWords are the options and the variables that name further hosts for a
@@ -31,6 +38,51 @@ func (o *options) spansHosts() bool {
 	return slices.ContainsFunc(hostVars, func(name string) bool { return o.lookup(name) != "" })
 }
 
+// daemonLine is the server that a starter starts on each of its nodes.
+func (o *options) daemonLine(s *slots) ([]string, error) {
+	server, err := o.nodeServer(s)
+	return append(server, "--by-host", "--like-ranks"), err
+}
+
+// scriptFor makes a program of a server's line, for starters that take no arguments
+// for it, or not as many. It stands beside the secret, which has to be read on the
+// same hosts.
+func (o *options) scriptFor(s *slots, line []string) (string, error) {
+	path, err := o.secretPath()
+	if err == nil {
+		s.script, err = stage.Script(filepath.Dir(path), s.session, ssh.QuoteAll(line))
+	}
+	if err != nil {
+		return "", fmt.Errorf("the command line of the servers does not fit, and cannot stand in a file in %s: %w", filepath.Dir(path), err)
+	}
+	return s.script, nil
+}
+
+func (s *slots) dropScript() {
+	if s.script != "" {
+		os.Remove(s.script)
+		s.script = ""
+	}
+}
+
+// offer has a starter start our servers, by fill: mpir.CoLaunch or what is like it. A
+// line that its variables have no room for goes by a file.
+func (o *options) offer(s *slots, fill func(path string, args []string) error) error {
+	line, err := o.daemonLine(s)
+	if err != nil {
+		return err
+	}
+	err = fill(line[0], line[1:])
+	if !errors.Is(err, mpir.ErrNoRoom) {
+		return err
+	}
+	script, err := o.scriptFor(s, line)
+	if err != nil {
+		return err
+	}
+	return fill(script, nil)
+}
+
 // coLaunch writes into the starter's memory what it shall start on each node.
 func (h *held) coLaunch(p *plan) func(mpir.Memory) {
 	s, err := openSlots(p, true)
@@ -40,10 +92,7 @@ func (h *held) coLaunch(p *plan) func(mpir.Memory) {
 	}
 	h.come = s
 	return func(m mpir.Memory) {
-		server, err := p.o.nodeServer(s)
-		if err == nil {
-			err = mpir.CoLaunch(m, server[0], server[1:])
-		}
+		err := p.o.offer(s, func(path string, args []string) error { return mpir.CoLaunch(m, path, args) })
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.refuse = err
@@ -51,15 +100,38 @@ func (h *held) coLaunch(p *plan) func(mpir.Memory) {
 }
 
 // comes gives the place where the servers register that the starter has started;
-// nil if it starts none, and then the next way is taken.
-func (h *held) comes(p *plan) *slots {
+// nil if it starts none, with the reason, and then the next way is taken.
+func (h *held) comes(p *plan) (*slots, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.come == nil || h.refuse == nil {
-		return h.come
+	if h.refuse == nil {
+		return h.come, nil
 	}
 	p.log.Info("the starter does not start our servers", "why", h.refuse)
-	h.come.close(nil, p.o, false)
-	h.come = nil
-	return nil
+	if h.come != nil {
+		h.come.close(nil, p.o, false)
+		h.come = nil
+	}
+	return nil, h.refuse
+}
+
+// coAttach has the starter of a running job start our servers on its nodes, where it
+// can and nothing else was asked for.
+func (o *options) coAttach(p *plan, j job, holder launch.Launcher) job {
+	starter, ok := holder.(*mpir.Attach)
+	nodes := j.whole.Nodes()
+	if !ok || o.startTool != "" || o.remoteShell != "" || len(nodes) > len(j.table.Nodes()) || len(nodes) == 1 && isHere(nodes[0].Host) {
+		return j
+	}
+	s, err := openSlots(p, true)
+	if err == nil {
+		if err = o.offer(s, starter.CoLaunch); err == nil {
+			j.coming = s
+			return j
+		}
+		s.close(nil, o, false)
+	}
+	p.log.Info("the starter does not start our servers", "why", err)
+	j.passed = err
+	return j
 }

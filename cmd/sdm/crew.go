@@ -31,18 +31,33 @@ type crew struct {
 
 // job is where the ranks are, and what is known of their starter.
 type job struct {
-	table protocol.Proctable
-	id    string // for {jobid}
+	table protocol.Proctable // of the ranks to control
+	whole protocol.Proctable // of all its ranks
+	id    string             // for {jobid}
 	// coming is where the servers register that the starter has started on its
 	// nodes; nil: it has not.
 	coming *slots
+	passed error // why it has not; nil: it was not asked
+}
+
+// nodes are those that get a server: the starter puts one on each of its own,
+// whatever ranks there are to be controlled.
+func (j job) nodes() []protocol.Node {
+	if j.coming == nil {
+		return j.table.Nodes()
+	}
+	nodes, wanted := j.whole.Nodes(), j.table.Ranks()
+	for i := range nodes {
+		nodes[i].Ranks = nodes[i].Ranks.Intersect(wanted)
+	}
+	return nodes
 }
 
 // assemble starts the servers and builds the tree. local are servers that have
 // been started already for the case that all ranks are on this host; it takes
 // them over.
 func (a *app) assemble(ctx context.Context, p *plan, j job, local *cluster) (*crew, error) {
-	nodes := j.table.Nodes()
+	nodes := j.nodes()
 	if j.coming == nil && len(nodes) == 1 && isHere(nodes[0].Host) {
 		return a.assembleHere(ctx, p, j, local)
 	}
@@ -79,17 +94,24 @@ func (a *app) assembleHere(ctx context.Context, p *plan, j job, c *cluster) (*cr
 
 // assembleNodes has one server on each node, which registers with us.
 func (a *app) assembleNodes(ctx context.Context, p *plan, j job, nodes []protocol.Node) (*crew, error) {
-	s := j.coming
-	if s == nil {
-		var err error
-		if s, err = openSlots(p, true); err != nil {
-			return nil, err
-		}
+	open := func() (*slots, error) { return j.coming, nil }
+	switch {
+	case j.coming == nil && p.o.startTool != "":
+		open = func() (*slots, error) { return openSlots(p, true) }
+	case j.coming == nil:
+		open = func() (*slots, error) { return openOwn(p) }
+	}
+	s, err := open()
+	if err != nil {
+		return nil, err
 	}
 	report, stop, err := a.muster(ctx, p, s, j, nodes)
 	if err != nil {
 		s.close(a, p.o, false)
 		stop()
+		if j.passed != nil {
+			err = fmt.Errorf("%w (before that: %w)", err, j.passed)
+		}
 		return nil, err
 	}
 	return &crew{session: s.master, ranks: report.Ranks, absent: report.Absent, close: func() {
@@ -119,16 +141,19 @@ func (a *app) muster(ctx context.Context, p *plan, s *slots, j job, nodes []prot
 			return report, stop, err
 		}
 		stop = func() { endTool(tool) }
-		roll.Changed, roll.Failed = tool.Done(), func(int) error { return toolFailed(tool) }
+		roll.ByHost, roll.Changed, roll.Failed = true, tool.Done(), func(int) error { return toolFailed(tool) }
 	default:
-		fleet := ssh.Start(ssh.Spec{Shell: strings.Fields(p.o.remoteShell), Commands: commandsFor(nodes, server)})
+		fleet := ssh.Start(ssh.Spec{Shell: strings.Fields(p.o.remoteShell), Commands: commandsFor(nodes, server), Input: s.given})
 		stop = fleet.Close
 		roll.Changed, roll.Failed = fleet.Changed(), func(i int) error { return notStarted(fleet, nodes[i].Host) }
 	}
 	table, absent, err := roll.Call(ctx, s.door)
+	s.dropScript() // whoever needed it runs
 	switch {
 	case errors.Is(err, master.ErrNobody) && roll.Changed != nil && p.o.startTool == "":
 		return report, stop, fmt.Errorf("%w (%s)", err, shellHint)
+	case errors.Is(err, master.ErrNobody) && j.coming != nil:
+		return report, stop, fmt.Errorf("%w (the starter was to start them; --remote-shell ssh, or --start-tool CMD, goes another way)", err)
 	case err != nil:
 		return report, stop, err
 	}
@@ -181,13 +206,12 @@ func (a *app) heard(p *plan) func(have, want int) {
 	}
 }
 
-// commandsFor is the server of each node. It takes over what its ranks have in
-// their environment, which the remote shell's may not be.
+// commandsFor is the server of each node.
 func commandsFor(nodes []protocol.Node, server []string) []ssh.Command {
 	commands := make([]ssh.Command, len(nodes))
 	for i, n := range nodes {
 		argv := append(slices.Clone(server), "--server", strconv.Itoa(i), "--size", strconv.Itoa(len(nodes)),
-			"--host", n.Host, "--background", "--like", strconv.Itoa(n.Pids[0].PID))
+			"--host", n.Host, "--background", "--like-ranks")
 		commands[i] = ssh.Command{Host: n.Host, Argv: argv, Local: isHere(n.Host)}
 	}
 	return commands
@@ -210,30 +234,25 @@ func notStarted(f *ssh.Fleet, host string) error {
 // shellHint is what to do when a remote shell starts nothing.
 const shellHint = "is ssh set up, without a password? --remote-shell CMD names another; --start-tool CMD starts all"
 
-// startTool starts the servers by one command of the site; each finds its number
-// by the name of its host.
+// startTool starts the servers by one command of the site; each gets its number by
+// the name of its host.
 func (a *app) startTool(p *plan, j job, nodes []protocol.Node, server []string) (*slot.Starter, error) {
 	hosts := make([]string, len(nodes))
 	for i, n := range nodes {
 		hosts[i] = n.Host
 	}
-	daemon := append(slices.Clone(server), "--size", strconv.Itoa(len(nodes)), "--nodes", strings.Join(hosts, ","))
+	daemon := append(slices.Clone(server), "--size", strconv.Itoa(len(nodes)), "--by-host", "--like-ranks")
 	line := toolLine(p.o.startTool, j.id, hosts, daemon)
 	return slot.Start(slot.Spec{Argv: []string{"/bin/sh", "-c", line}, Env: p.o.starterEnv(), Stdout: a.stderr, Stderr: a.stderr})
 }
 
 // toolLine fills in the template of --start-tool, a line for the shell.
 func toolLine(template, id string, hosts, daemon []string) string {
-	words := make([]string, len(daemon))
-	for i, w := range daemon {
-		words[i] = ssh.Quote(w)
-	}
-	command := strings.Join(words, " ")
 	if !strings.Contains(template, "{daemon}") {
 		template += " {daemon}"
 	}
 	return strings.NewReplacer("{jobid}", ssh.Quote(id), "{hosts}", ssh.Quote(strings.Join(hosts, ",")),
-		"{nodes}", strconv.Itoa(len(hosts)), "{daemon}", command).Replace(template)
+		"{nodes}", strconv.Itoa(len(hosts)), "{daemon}", ssh.QuoteAll(daemon)).Replace(template)
 }
 
 // toolFailed is why servers that have not come will not; nil: they may.

@@ -44,39 +44,60 @@ func (a *app) runHeld(l *lifetime, p *plan) (console.Status, error) {
 	p.seat = seat
 	h := &held{}
 	spec := h.spec(a, p, seat)
-	if p.o.spansHosts() {
+	switch {
+	case p.o.starterArgs != "":
+		if err := h.inject(p, &spec); err != nil {
+			h.abandon(p, seat)
+			return console.StatusNotStarted, err
+		}
+	case p.o.spansHosts():
 		spec.Prepare = h.coLaunch(p)
 	}
 	h.launch = mpir.New(spec)
 	local, err := startCluster(p.forOneServer(), p.log) // meanwhile: most jobs are tried on one host
 	if err != nil {
-		seat.leave()
+		h.abandon(p, seat)
 		return console.StatusNoTree, err
 	}
-	table, err := h.launch.Acquire(l.ctx, a.remark)
+	whole, err := h.launch.Acquire(l.ctx, a.remark)
 	for _, f := range h.theirs {
 		f.Close()
 	}
+	j := job{whole: whole}
 	if err == nil {
-		table, err = p.o.chosen(table)
+		j.table, err = p.o.chosen(whole)
 	}
-	coming := h.comes(p)
+	j.coming, j.passed = h.comes(p)
 	if err != nil {
-		if coming != nil {
-			coming.close(a, p.o, false)
+		if j.coming != nil {
+			j.coming.close(a, p.o, false)
 		}
 		local.close()
 		h.end(nil)
 		seat.leave()
 		return statusOf(err, console.StatusNotStarted), err
 	}
-	status, err := a.driveHeld(l, p, h, job{table: table, id: h.launch.JobID(), coming: coming}, local)
+	j.id = h.launch.JobID()
+	p.o.ownTool(h.launch.StarterPID())
+	status, err := a.driveHeld(l, p, h, j, local)
 	if err != nil {
 		h.end(nil)
 		seat.leave()
 		return a.notBuilt(l.ctx, err, nil), nil
 	}
 	return status, nil
+}
+
+// abandon undoes what was done before the starter was started.
+func (h *held) abandon(p *plan, s *seat) {
+	if h.come != nil {
+		h.come.close(nil, p.o, false)
+	}
+	for _, f := range h.theirs {
+		f.Close()
+	}
+	h.close()
+	s.leave()
 }
 
 // driveHeld attaches to all ranks, lets the starter go, and drives them.

@@ -69,6 +69,7 @@ type options struct {
 	stage          string
 	listenHost     string
 	startTool      string
+	starterArgs    string // --starter-args; "": nothing is put into the starter's line
 	remoteShell    string
 	only           string // of the ranks, those to control; "": all
 	output         string
@@ -101,6 +102,7 @@ func (o *options) runFlags() *pflag.FlagSet {
 	f.BoolVar(&o.force, "force", false, "do what looks like a slip: more than 1000 ranks on this machine")
 	o.declare(f)
 	f.StringVar(&o.starter, "starter", "", "`name` of a further starter (besides mpirun, mpiexec, srun and the like)")
+	f.StringVar(&o.starterArgs, "starter-args", "", "`template` of arguments put behind the starter's name, by which it starts our servers, one a node: '--tool {daemon} --tool-arguments \"{args}\"', or openmpi")
 	f.StringVar(&o.launcher, "launcher", launcherAuto, "who starts PROGRAM: local, slurm, or a starter (mpirun); for a starter's line: mpir (it runs under control until its ranks are held) or slot (our servers in the places of its ranks; default: mpir where it offers that)")
 	f.StringArrayVar(&o.launcherArgs, "launcher-arg", nil, "further `argument` for the starter of --launcher, handed on unchanged; may repeat")
 	f.Var(newDuration(&o.queueWait, 0), "queue-wait", "how long the job may wait in a queue; 0 is no limit")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -17,6 +18,7 @@ import (
 	"sdm/launch/local"
 	"sdm/launch/secret"
 	"sdm/launch/slot"
+	"sdm/launch/ssh"
 	"sdm/launch/stage"
 	"sdm/master"
 	"sdm/master/frontend/console"
@@ -34,6 +36,8 @@ import (
 type slots struct {
 	session string
 	key     overlay.Secret
+	given   []byte // the secret, where our servers read it from a pipe; nil: from a file
+	script  string // their command line as a program; "": there is none
 	door    *overlay.RendezvousListener
 	addrs   []string // of the door
 	starter *slot.Starter
@@ -75,13 +79,32 @@ func (a *app) runSlots(l *lifetime, p *plan, line slot.Line) console.Status {
 	return status
 }
 
-// openSlots opens the rendezvous at which the servers register. partial goes on
-// without those that do not come.
+// openSlots opens the rendezvous at which servers register that somebody else
+// starts: they find the secret in the user's file. partial goes on without those
+// that do not come.
 func openSlots(p *plan, partial bool) (*slots, error) {
 	key, err := p.o.key()
 	if err != nil {
 		return nil, err
 	}
+	return openFor(p, key, partial)
+}
+
+// openOwn is openSlots for servers that we start ourselves: they get a secret of
+// this session alone by a pipe, unless a file is named.
+func openOwn(p *plan) (*slots, error) {
+	if p.o.secretFile != "" {
+		return openSlots(p, true)
+	}
+	key := secret.Fresh()
+	s, err := openFor(p, key, true)
+	if err == nil {
+		s.given = key[:]
+	}
+	return s, err
+}
+
+func openFor(p *plan, key secret.Key, partial bool) (*slots, error) {
 	id := make([]byte, 8)
 	rand.Read(id) // never fails
 	s := &slots{session: hex.EncodeToString(id)}
@@ -145,22 +168,22 @@ func (s *slots) start(a *app, o *options, line slot.Line, expire context.CancelC
 }
 
 // nodeServer is the command line of the server of a node, which registers with us.
-// Only the path of the secret stands there, as everybody on a host can read it.
+// At most the path of the secret stands there, as everybody on a host can read it.
 func (o *options) nodeServer(s *slots) ([]string, error) {
 	binary, err := local.FindServer("")
 	if err != nil {
 		return nil, err
 	}
-	path := o.secretFile
-	if path == "" {
-		if path, err = secret.UserPath(); err != nil {
+	args := []string{binary, "--rendezvous", strings.Join(s.addrs, ","), "--session", s.session}
+	if s.given != nil {
+		args = append(args, "--secret-fd", strconv.Itoa(ssh.InputFD))
+	} else {
+		path, err := o.secretPath()
+		if err != nil {
 			return nil, err
 		}
+		args = append(args, "--secret-file", path)
 	}
-	if path, err = filepath.Abs(path); err != nil {
-		return nil, err
-	}
-	args := []string{binary, "--rendezvous", strings.Join(s.addrs, ","), "--session", s.session, "--secret-file", path}
 	if o.connectWait > 0 {
 		args = append(args, "--connect-wait", o.connectWait.String())
 	}
@@ -175,6 +198,16 @@ func (o *options) nodeServer(s *slots) ([]string, error) {
 		args = append(args, "--stage", o.stage, "--stage-hash", hash)
 	}
 	return append(args, o.serverArgs()...), nil
+}
+
+// secretPath is the file of the secret that servers on other hosts read as well.
+func (o *options) secretPath() (path string, err error) {
+	if path = o.secretFile; path == "" {
+		if path, err = secret.UserPath(); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Abs(path)
 }
 
 // starterEnv is the environment of the starter: ours, but for what our own twins
@@ -247,6 +280,7 @@ func (s *slots) close(a *app, o *options, built bool) {
 		s.turned.Wait()
 	}
 	s.door.Close()
+	s.dropScript()
 	if s.starter != nil {
 		if !built {
 			cancel()

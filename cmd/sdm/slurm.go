@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 
@@ -31,10 +32,22 @@ func (a *app) findBySlurm(ctx context.Context, p *plan, text string) (job, launc
 	if err != nil {
 		return job{}, t, fmt.Errorf("slurm:%s: %w", step, err)
 	}
-	if p.o.startTool == "" && p.o.remoteShell == "" {
-		p.o.startTool = slurm.Tool
-	}
+	p.o.useSlurm()
 	return job{table: table, id: step.Job}, t, nil
+}
+
+// useSlurm has srun start the servers, unless the person has said who shall.
+func (o *options) useSlurm() {
+	if o.startTool == "" && o.remoteShell == "" {
+		o.startTool = slurm.Tool
+	}
+}
+
+// ownTool takes the start tool that comes with a starter: srun.
+func (o *options) ownTool(starter int) {
+	if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", starter)); err == nil && starterName(exe) == "srun" {
+		o.useSlurm()
+	}
 }
 
 // chooseStep asks Slurm which steps a job has.

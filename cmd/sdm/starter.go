@@ -44,6 +44,8 @@ const (
 func (o *options) chooseStarter() error {
 	name := o.launcher
 	switch {
+	case o.starterArgs != "" && (name == launcherAuto || name == launcherLocal):
+		return errors.New("--starter-args: no starter is used (sdm run --starter-args TEMPLATE -- mpirun -n 4 PROGRAM)")
 	case name == launcherAuto && inAllocation(o.env):
 		if _, err := exec.LookPath("srun"); err != nil {
 			return nil
@@ -127,7 +129,7 @@ func (o *options) starterLine() (slot.Line, error) {
 
 // runStarter is sdm run of a starter's line.
 func (a *app) runStarter(o *options) console.Status {
-	if err := errors.Join(o.validateStarter(), o.validate()); err != nil {
+	if err := errors.Join(o.validateStarter(), o.validateInjection(), o.validate()); err != nil {
 		return a.fail(console.StatusUsage, firstOf(err))
 	}
 	return a.within(o, a.startStarter)
@@ -143,7 +145,7 @@ func (a *app) startStarter(l *lifetime, p *plan) console.Status {
 		switch {
 		case err == nil:
 			return status
-		case !is || o.launcher == launcherMPIR:
+		case !is || o.mustMPIR():
 			return a.fail(status, err)
 		case mute.Called:
 			return a.fail(status, fmt.Errorf("%w: give its own line in place of the script's (sdm run -- %s -n N PROGRAM)", err, mute.Starter))
@@ -163,13 +165,18 @@ func (a *app) startStarter(l *lifetime, p *plan) console.Status {
 // their output by rank. srun's daemons need its own help.
 func (o *options) triesMPIR() bool {
 	switch {
+	case o.mustMPIR():
+		return true
 	case o.launcher != launcherAuto:
-		return o.launcher == launcherMPIR
+		return false
 	case o.composed || len(o.directives) > 0 || o.stopAt != stopAtMain || o.stdinFile == "" && o.stdin != "0":
 		return false
 	}
 	return starterName(o.args[0]) != "srun"
 }
+
+// mustMPIR tells whether nothing else will do.
+func (o *options) mustMPIR() bool { return o.launcher == launcherMPIR || o.starterArgs != "" }
 
 // stopAtMain is where ranks stop first, unless the person says otherwise.
 const stopAtMain = "main"

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"sdm/protocol"
@@ -18,6 +20,7 @@ type Attach struct {
 	pid     int
 	starter *process
 	flagged bool // we have set MPIR_being_debugged
+	filled  bool // … and what CoLaunch sets
 }
 
 // Find looks for the starter of a running job: the process itself, or one that
@@ -116,19 +119,76 @@ func (a *Attach) JobID() string { return identify(a.starter) }
 // StarterPID is the process of the starter.
 func (a *Attach) StarterPID() int { return a.pid }
 
-// Memory is that of the starter, for CoLaunch.
-func (a *Attach) Memory() Memory { return a.starter }
+// CoLaunch has the starter of the running job start a daemon on each node, as the
+// function CoLaunch has one that launches: it is told by its attach FIFO, and
+// when it is not heard nothing has been changed. The job runs on meanwhile.
+func (a *Attach) CoLaunch(path string, args []string) error {
+	bell, err := a.openFIFO()
+	if err != nil {
+		return err
+	}
+	defer bell.Close()
+	a.filled = true
+	if err := CoLaunch(a.starter, path, args); err != nil {
+		return err
+	}
+	if err := writeInt(a.starter, symBeingDebugged, 1); err != nil {
+		return a.failed(err)
+	}
+	a.flagged = true
+	if _, err := bell.Write([]byte{fifoAttach}); err != nil {
+		return fmt.Errorf("the starter does not hear that we attach: %w", err)
+	}
+	return nil
+}
+
+// fifoAttach is what a starter reads when a tool attaches (MPIR, 7.2).
+const fifoAttach = 1
+
+// openFIFO opens the starter's attach FIFO, which it must be reading.
+func (a *Attach) openFIFO() (*os.File, error) {
+	addr, room, found := a.starter.Symbol(symFIFO)
+	if !found {
+		return nil, ErrNoFIFO
+	}
+	path, err := readText(a.starter, addr, int(min(room, maxProgram)))
+	switch {
+	case err != nil:
+		return nil, err
+	case path == "":
+		return nil, ErrNoFIFO
+	}
+	// O_NONBLOCK: without a reader it is an error.
+	f, err := os.OpenFile(filepath.Join(procFile(a.pid, "root"), path), os.O_WRONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("the starter does not listen at its attach FIFO: %w", err)
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		f.Close()
+		return nil, fmt.Errorf("the starter's attach FIFO, %s, is none", path)
+	}
+	return f, nil
+}
 
 // Release implements launch.Launcher: nothing is held.
 func (a *Attach) Release() error { return nil }
 
 // End implements launch.Launcher: the starter is left as it was found.
 func (a *Attach) End(context.Context) error {
-	if a.flagged {
-		writeInt(a.starter, symBeingDebugged, 0) // it may have ended
-	}
+	a.restore()
 	a.starter.close()
 	return nil
+}
+
+// restore takes back what we have written into the starter, which may have ended.
+func (a *Attach) restore() {
+	if a.filled {
+		clearText(a.starter, symPath)
+		clearText(a.starter, symArguments)
+	}
+	if a.flagged {
+		writeInt(a.starter, symBeingDebugged, 0)
+	}
 }
 
 func identify(p *process) string {

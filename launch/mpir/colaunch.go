@@ -6,11 +6,15 @@ import (
 	"strings"
 )
 
-// ErrTooLong tells that a starter has no room for the daemons' command line.
-var ErrTooLong = errors.New("the starter has no room for the command line of its daemons")
+// ErrNoRoom tells that a starter cannot take the daemons' command line: it is too
+// long, or has an argument that cannot be written. One without arguments may fit.
+var ErrNoRoom = errors.New("the starter has no room for the command line of its daemons")
 
 // ErrNoCoLaunch tells that a starter does not start daemons for tools.
 var ErrNoCoLaunch = errors.New("the starter starts no daemons for tools (it has no MPIR_executable_path)")
+
+// ErrNoFIFO tells that one starts none when its job runs already.
+var ErrNoFIFO = errors.New("the starter starts no daemons for tools that attach (it has no MPIR_attach_fifo)")
 
 // CoLaunch has a starter start a daemon on each node of its job, beside the ranks:
 // the Tool Daemon Launch Extension of MPIR. It is for Spec.Prepare: the starter
@@ -24,15 +28,22 @@ func CoLaunch(m Memory, path string, args []string) error {
 	}
 	for _, a := range append([]string{path}, args...) {
 		if a == "" || strings.Contains(a, "\x00") {
-			return fmt.Errorf("%q cannot be an argument of a daemon", a)
+			return fmt.Errorf("%w: %q cannot be an argument of it", ErrNoRoom, a)
 		}
 	}
 	line := strings.Join(args, "\x00") + "\x00\x00"
 	if uint64(len(path)) >= room || uint64(len(line)) > argsRoom {
-		return ErrTooLong
+		return ErrNoRoom
 	}
 	if err := m.Write(argsAt, []byte(line)); err != nil {
 		return err
 	}
 	return m.Write(at, append([]byte(path), 0))
+}
+
+// clearText empties a variable that holds a text; one that is missing stays so.
+func clearText(m Memory, name string) {
+	if at, room, found := m.Symbol(name); found && room > 0 {
+		m.Write(at, []byte{0})
+	}
 }

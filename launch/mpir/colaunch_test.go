@@ -1,9 +1,16 @@
 package mpir
 
 import (
+	"bufio"
+	"context"
 	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 func TestCoLaunch(t *testing.T) {
@@ -23,6 +30,112 @@ func TestCoLaunch(t *testing.T) {
 	}
 }
 
+// TestCoLaunchIntoARunningJob rings the starter's FIFO, and leaves its variables as
+// they were.
+func TestCoLaunchIntoARunningJob(t *testing.T) {
+	starter, fifo := compile(t, "starter", starterSource), filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := exec.Command(starter, "fifo", fifo)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := found(ctx, t, cmd.Process.Pid)
+	if _, err := a.Acquire(ctx, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	for { // the starter listens some time after it has its table
+		err := a.CoLaunch("/bin/daemon", []string{"--a", "b"})
+		if err == nil {
+			break
+		}
+		if sleep(ctx, time.Millisecond) != nil {
+			t.Fatal(err)
+		}
+	}
+	text := bufio.NewReader(out)
+	var said []string
+	for range 3 {
+		line, err := text.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		said = append(said, line)
+	}
+	// The first line tells whether it was younger than our question for its table.
+	if want := "attached 1 1\npath /bin/daemon args [--a] [b]\n"; strings.Join(said[1:], "") != want {
+		t.Errorf("%q, want %q", said, want)
+	}
+	memory := a.starter
+	at, _, _ := memory.Symbol(symPath)
+	if err := a.CoLaunch("/bin/daemon", []string{""}); !errors.Is(err, ErrNoRoom) {
+		t.Errorf("an empty argument: %v", err)
+	}
+	a.restore()
+	left, err := readText(memory, at, 100)
+	if debugged, _ := readInt(memory, symBeingDebugged); left != "" || err != nil || debugged != 0 {
+		t.Errorf("left: %q, debugged %d, %v", left, debugged, err)
+	}
+	if err := a.End(ctx); err != nil {
+		t.Error(err)
+	}
+	in.Close()
+	cmd.Wait() // with 7
+}
+
+// TestCoLaunchWithoutAFIFO: nothing is touched, and the reason is said.
+func TestCoLaunchWithoutAFIFO(t *testing.T) {
+	cmd := exec.Command(compile(t, "starter", starterSource))
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	a := found(ctx, t, cmd.Process.Pid)
+	at, _, ok := a.starter.Symbol(symFIFO)
+	path, _, _ := a.starter.Symbol(symPath)
+	if !ok {
+		t.Fatal("the starter has no FIFO variable")
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	idle := filepath.Join(t.TempDir(), "idle")
+	if err := syscall.Mkfifo(idle, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"": "no MPIR_attach_fifo", "/no/such": "no such file", file: "is none", idle: "does not listen at its attach FIFO"} {
+		if err := a.starter.Write(at, append([]byte(name), 0)); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.CoLaunch("/bin/daemon", nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+	if text, err := readText(a.starter, path, 100); text != "" || err != nil {
+		t.Errorf("the path was set: %q, %v", text, err)
+	}
+	a.End(ctx)
+	in.Close()
+	cmd.Wait() // with 7
+}
+
 func TestCoLaunchRefuses(t *testing.T) {
 	f := newFake(1, 5)
 	if err := CoLaunch(f, "/d", nil); !errors.Is(err, ErrNoCoLaunch) {
@@ -36,7 +149,7 @@ func TestCoLaunchRefuses(t *testing.T) {
 	}{
 		{"/too/long", []string{"a"}, "no room"},
 		{"/d", []string{"much longer"}, "no room"},
-		{"/d", []string{""}, "cannot be an argument"},
+		{"/d", []string{""}, "no room for the command line of its daemons: \"\" cannot be"},
 		{"/d", []string{"a\x00b"}, "cannot be an argument"},
 	} {
 		if err := CoLaunch(f, c.path, c.args); err == nil || !strings.Contains(err.Error(), c.want) {

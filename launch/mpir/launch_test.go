@@ -20,7 +20,8 @@ const limit = time.Minute
 var starterNames = []string{"mpirun", "mpiexec", "orterun", "starter"}
 
 // starterSource is a starter of our own: its ranks are itself and init.
-const starterSource = `#include <pthread.h>
+const starterSource = `#include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ MPIR_PROCDESC *MPIR_proctable;
 int MPIR_proctable_size, MPIR_debug_state;
 volatile int MPIR_being_debugged;
 char *MPIR_debug_abort_string;
-char MPIR_executable_path[256], MPIR_server_arguments[1024];
+char MPIR_executable_path[256], MPIR_server_arguments[1024], MPIR_attach_fifo[256];
 char MPIR_job_id[32];
 static char *args;
 void __attribute__((noinline)) MPIR_Breakpoint(void) { __asm__ volatile(""); }
@@ -53,6 +54,13 @@ int main(int argc, char **argv) {
 	if (!strcmp(how, "abort")) { MPIR_debug_abort_string = "no nodes"; MPIR_debug_state = 2; }
 	else { MPIR_debug_state = 1; MPIR_proctable_size = 2; }
 	if (asked) MPIR_Breakpoint();
+	if (!strcmp(how, "fifo")) {
+		char byte = 0;
+		strcpy(MPIR_attach_fifo, argv[2]);
+		int fd = open(argv[2], O_RDWR);
+		read(fd, &byte, 1);
+		printf("attached %d %d\n", byte, MPIR_being_debugged);
+	}
 	printf("path %s args", MPIR_executable_path);
 	for (args = MPIR_server_arguments; *args; args += strlen(args) + 1) printf(" [%s]", args);
 	printf("\n");

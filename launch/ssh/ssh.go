@@ -38,7 +38,14 @@ type Spec struct {
 	Shell    []string
 	Commands []Command
 	AtOnce   int // remote shells at the same time; 0 is 32
+	// Input is what each command finds at descriptor InputFD: it comes through the
+	// standard input of the remote shell. A pipe holds it (some KB at most). nil: the
+	// descriptor is not there.
+	Input []byte
 }
+
+// InputFD is where commands read Spec.Input; their standard input is /dev/null.
+const InputFD = 3
 
 // Failure is that a command has not come to the point where it needs us no
 // longer, or has ended with an error.
@@ -139,11 +146,15 @@ func (f *Fleet) Close() {
 
 // run runs one command until it has given up its streams.
 func (f *Fleet) run(c Command) error {
-	argv := []string{"/bin/sh", "-c", RemoteLine(c.Argv)}
-	if !c.Local {
-		argv = append(append([]string{}, f.spec.Shell...), c.Host, RemoteLine(c.Argv))
+	line := backgroundLine(c.Argv, f.spec.Input != nil)
+	argv := []string{"/bin/sh", "-c", line}
+	if !c.Local { // the user's own shell need not be a POSIX one
+		argv = append(append([]string{}, f.spec.Shell...), c.Host, "exec /bin/sh -c "+Quote(line))
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
+	if f.spec.Input != nil {
+		cmd.Stdin = bytes.NewReader(f.spec.Input)
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C reaches only us
 	said := &tail{}
 	out, err := cmd.StdoutPipe() // stderr is the same: what it says may be on either
@@ -170,15 +181,25 @@ func (f *Fleet) run(c Command) error {
 	return nil
 }
 
-// RemoteLine is a line for a POSIX shell that starts a command in the
+// backgroundLine is a line for a POSIX shell that starts a command in the
 // background, so that the remote shell lasts only as long as the command keeps
-// its standard output.
-func RemoteLine(argv []string) string {
+// its standard output. What stands in the background has no standard input of the
+// shell (POSIX, Asynchronous Lists), so input goes by another descriptor.
+func backgroundLine(argv []string, input bool) string {
+	line := QuoteAll(argv) + " </dev/null &"
+	if input {
+		line = fmt.Sprintf("exec %d<&0; ", InputFD) + line
+	}
+	return line
+}
+
+// QuoteAll makes a command line of words for a POSIX shell.
+func QuoteAll(argv []string) string {
 	words := make([]string, len(argv))
 	for i, w := range argv {
 		words[i] = Quote(w)
 	}
-	return strings.Join(words, " ") + " </dev/null &"
+	return strings.Join(words, " ")
 }
 
 // Quote makes a text one word of a POSIX shell.

@@ -80,6 +80,21 @@ func TestCommandsReachTheirHosts(t *testing.T) {
 	}
 }
 
+// TestInputReachesCommands by a descriptor of their own; their standard input is empty.
+func TestInputReachesCommands(t *testing.T) {
+	path, _ := shell(t, `exec sh -c "$*"`)
+	out := filepath.Join(t.TempDir(), "out")
+	read := fmt.Sprintf(`cat <&%d >%s; cat >>%[2]s; exec >/dev/null 2>&1`, InputFD, out)
+	for _, local := range []bool{false, true} {
+		f := Start(Spec{Shell: []string{path}, Input: []byte("\x00it's\n"), Commands: []Command{{Host: "a", Argv: []string{"/bin/sh", "-c", read}, Local: local}}})
+		await(t, f, "a")
+		f.Close()
+		if b, err := os.ReadFile(out); err != nil || string(b) != "\x00it's\n" {
+			t.Errorf("local %v: %q, %v", local, b, err)
+		}
+	}
+}
+
 // TestFailuresSayWhy: the remote shell's own, and those of the command.
 func TestFailuresSayWhy(t *testing.T) {
 	path, _ := shell(t, `[ $host = bad ] && { echo "no route to $host" >&2; exit 255; }; exec sh -c "$*"`)

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -97,5 +98,33 @@ func TestPutRefuses(t *testing.T) {
 	}
 	if err := checkSpace(t.TempDir(), 1<<60); err == nil || !strings.Contains(err.Error(), "MB are free, and") {
 		t.Errorf("a full disk: %v", err)
+	}
+}
+
+// TestScript makes a program of a line: what is added to the call comes last.
+func TestScript(t *testing.T) {
+	dir := t.TempDir()
+	path, err := Script(dir, "a/../b", `printf '[%s]' 'two words' "it's"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(path, "more $x").Output()
+	if want := "[two words][it's][more $x]"; err != nil || string(out) != want {
+		t.Errorf("%s, %v, want %s", out, err, want)
+	}
+	if filepath.Dir(path) != dir {
+		t.Errorf("it is in %s", path)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v", info, err)
+	}
+	for _, c := range []struct{ dir, session, line, want string }{
+		{dir, "a/../b", "true", "file exists"},
+		{"/nonexistent", "s", "true", "no such file or directory"},
+		{dir, "s", "a\x00b", "zero byte"},
+	} {
+		if _, err := Script(c.dir, c.session, c.line); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %s: %v, want %q", c.dir, c.session, err, c.want)
+		}
 	}
 }

@@ -125,6 +125,44 @@ func TestRunOfAStarterWithoutMPIR(t *testing.T) {
 	front.says("offers debuggers no MPIR interface")
 }
 
+// TestCtrlCStopsTheRanksNotTheStarter: the starter has its ranks in a session of its
+// own, and goes on; at the end they end by it.
+func TestCtrlCStopsTheRanksNotTheStarter(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	c := s.sit("sdm", "run", "--fold", "20s", "--", openMPI.command, "-n", "4", openMPI.program("mpiwait"), filepath.Join(s.dir, "go"))
+	c.until(prompt)
+	c.press(ctrlC) // they stand
+	c.enter("continue")
+	for range 4 {
+		c.until(" waits\r\n") // what the starter says
+	}
+	c.press(ctrlC)
+	c.until("[0-3] interrupted")
+	if starters := s.named("mpirun.openmpi"); len(starters) != 1 && len(s.named("orterun")) != 1 {
+		t.Errorf("starters: %v of %v", starters, s.found())
+	}
+	c.until(prompt)
+	c.enter("continue")
+	s.file("go", "", 0o600)
+	c.until("4 of 4 ranks counted")
+	c.until("exited normally")
+	c.enter("quit")
+	c.exits(0)
+}
+
+// TestCtrlCBeforeTheRanksAreThere gives the starter up.
+func TestCtrlCBeforeTheRanksAreThere(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	script := s.file("job.sh", "#!/bin/sh\necho begun\nexec sleep 1000\n", 0o700)
+	c := s.sit("sdm", "run", "--starter", "job.sh", "--", script)
+	c.until("begun")
+	c.press(ctrlC)
+	c.exits(130)
+	s.nothingIsLeft()
+}
+
 // TestQuitEndsAHeldJob: the job is ours, so the end of the session is its end.
 func TestQuitEndsAHeldJob(t *testing.T) {
 	t.Parallel()

@@ -50,9 +50,12 @@ func (o *onHosts) line(program ...string) []string {
 func TestRunOnFourHosts(t *testing.T) {
 	o := newOnHosts(t)
 	for name, way := range map[string][]string{
-		"the starter":  nil,
-		"remote shell": {"--remote-shell", o.remsh()},
-		"start tool":   {"--start-tool", "for h in $(echo {hosts} | tr , ' '); do " + o.remsh() + " $h {daemon} & done; wait"},
+		"the starter":                nil,
+		"the starter, by a file":     {"--gdb-arg", "-iex", "--gdb-arg", "set prompt " + strings.Repeat("x", 1200)},
+		"an argument of it":          {"--starter-args", "openmpi"},
+		"an argument, as a template": {"--starter-args", "--mca orte_debugger_test_daemon {daemon}"},
+		"remote shell":               {"--remote-shell", o.remsh()},
+		"start tool":                 {"--start-tool", "for h in $(echo {hosts} | tr , ' '); do " + o.remsh() + " $h {daemon} & done; wait"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"run", "-b", "-e", "stacks", "-e", "break sum", "-e", "continue",
@@ -65,14 +68,48 @@ func TestRunOnFourHosts(t *testing.T) {
 	}
 }
 
-// TestServersThatCannotBeStarted names the host, and what was said there; the job
-// is ended.
+// TestStarterArgs has a starter of its own kind, which takes a daemon and its
+// arguments in one word; on one host, and with ranks that nobody wants on others.
+func TestStarterArgs(t *testing.T) {
+	o := newOnHosts(t)
+	script := o.file("tool.sh", `#!/bin/sh
+[ "$1" = --tool ] && [ "$3" = --tool-arguments ] || exit 64
+printf '#!/bin/sh\nexec %s %s\n' "$2" "$4" >`+o.dir+`/daemon; chmod +x `+o.dir+`/daemon; shift 4
+exec mpirun.openmpi --mca orte_debugger_test_daemon `+o.dir+`/daemon "$@"
+`, 0o700)
+	flags := []string{"run", "-b", "-e", "ranks", "-e", "continue", "--starter", "tool.sh", "--starter-args", `--tool {daemon} --tool-arguments "{args}"`}
+	front := &console{process: o.here("sdm", append(flags, "--", script, "-n", "2", openMPI.program("ring"))...), size: 2}
+	front.exits(0)
+	front.says("total 4950")
+	front.folded("exited normally", "")
+	line := o.line(openMPI.program("ring"))
+	front = &console{process: o.here("sdm", append(append(flags, "-r", "1,3", "--", script), line[1:]...)...), size: 4}
+	front.exits(0)
+	front.says("[1,3]", "total 4950")
+	for _, c := range []struct{ args, want string }{
+		{"run --starter-args openmpi true", "no starter is used"},
+		{"run --starter-args x -- mpirun.openmpi -n 1 true", "--starter-args x: it has no {daemon}"},
+	} {
+		bad := o.here("sdm", strings.Fields(c.args)...)
+		bad.exits(2)
+		bad.says(c.want)
+	}
+}
+
+// TestServersThatCannotBeStarted names the host, and what was said there: its rank is
+// lost, and where all are, the job is ended.
 func TestServersThatCannotBeStarted(t *testing.T) {
 	o := newOnHosts(t)
 	broken := o.file("broken", "#!/bin/sh\n[ \"$1\" = "+o.Host(2)+" ] && { echo no way to $1 >&2; exit 255; }\nexec "+o.remsh()+" \"$@\"\n", 0o700)
-	front := o.here("sdm", append([]string{"run", "-b", "-e", "continue", "--remote-shell", broken, "--"}, o.line(openMPI.program("mpiwait"), "never")...)...)
-	front.exits(4)
-	front.says("cannot start the server on "+o.Host(2)+": ", "exit status 255: no way to "+o.Host(2), "--remote-shell")
+	front := o.here("sdm", append([]string{"run", "-b", "-e", "ranks", "--remote-shell", broken, "--"}, o.line(openMPI.program("mpiwait"), "never")...)...)
+	front.exits(1)
+	front.says("[2] lost: the server cannot be started: ", "exit status 255: no way to "+o.Host(2))
+	deaf := o.file("deaf", "#!/bin/sh\nexec "+o.remsh()+" \"$@\" </dev/null\n", 0o700)
+	front = o.here("sdm", append([]string{"run", "-b", "-e", "ranks", "--remote-shell", deaf, "--"}, o.line(openMPI.program("mpiwait"), "never")...)...)
+	front.exits(1)
+	front.says("--secret-fd 3 brings no secret (does the remote shell hand standard input on? else give sdm --secret-file PATH")
+	front = o.here("sdm", append([]string{"run", "-b", "-e", "ranks", "--secret-file", o.secret("key", "7"), "--remote-shell", deaf, "--"}, o.line(openMPI.program("mpiwait"), "never")...)...)
+	front.exits(0)
 	front = o.here("sdm", append([]string{"run", "-b", "-e", "continue", "--start-tool", "exit 3", "--"}, o.line(openMPI.program("mpiwait"), "never")...)...)
 	front.exits(4)
 	front.says("--start-tool: sh has ended with status 3")
@@ -91,9 +128,15 @@ func TestAttachOnFourHosts(t *testing.T) {
 		}
 		return ""
 	})
-	front := &console{process: o.here("sdm", "attach", "-b", "-e", "stacks", "--remote-shell", o.remsh(), strconv.Itoa(w.cmd.Process.Pid)), size: 4}
+	pid := strconv.Itoa(w.cmd.Process.Pid)
+	front := &console{process: o.here("sdm", "attach", "-b", "-e", "stacks", "--remote-shell", o.remsh(), pid), size: 4}
 	front.exits(0)
 	front.says("[0-3] (4) main mpiwait.c:")
+	for range 2 { // the starter has servers for us more than once; nothing else could start them
+		front = &console{process: o.here("sdm", "attach", "-b", "-e", "stacks", "--secret-file", o.secret("key", "7"), pid), size: 4}
+		front.exits(0)
+		front.says("[0-3] (4) main mpiwait.c:")
+	}
 	var list strings.Builder
 	for _, p := range o.named("mpiwait.mpicc.o") {
 		env := environ(t, p.pid)

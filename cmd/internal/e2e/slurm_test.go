@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -61,6 +62,8 @@ func TestSlurm(t *testing.T) {
 	for _, m := range starters {
 		t.Run("servers beside a running job, "+m.name, func(t *testing.T) { besideAStep(t, s.sub(t), cluster, m) })
 	}
+	t.Run("srun under control", func(t *testing.T) { heldSrun(t, s.sub(t), cluster) })
+	t.Run("attach by a tool, and by srun", func(t *testing.T) { attachByTool(t, s.sub(t), cluster) })
 	t.Run("attach by the job's number", func(t *testing.T) { attachByNumber(t, s.sub(t), cluster) })
 	t.Run("a job in the queue is cancelled", func(t *testing.T) {
 		s := s.sub(t)
@@ -231,4 +234,51 @@ func (s *scene) stepOf(cluster *launchtest.Slurm, m starter) (w *waiters, which 
 		return ""
 	})
 	return w, which
+}
+
+// heldSrun has srun under control, which holds ranks at their first instruction; the
+// servers are a step beside them.
+func heldSrun(t *testing.T, s *scene, cluster *launchtest.Slurm) {
+	for _, line := range [][]string{
+		{"srun", "-n4", "-N3", "--mpi=pmix", openMPI.program("ring")},
+		{"sh", s.file("job.sh", "echo begun >&2; srun -n4 -N2 --mpi=pmi2 "+mpich.program("ring")+"; exit $?\n", 0o600)},
+	} {
+		args := append([]string{"run", "--launcher", "mpir", "--starter", "sh", "-b", "-e", "break sum", "-e", "continue",
+			"-e", "print mine->last - mine->first", "-e", "delete", "-e", "continue", "--"}, line...)
+		front := &console{process: s.on(cluster.Hosts, 0, "sdm", args...), size: 4}
+		front.exits(0)
+		front.folded("attached, ", "")
+		front.says("[0-2] (3) mine->last - mine->first = 25\n[3] mine->last - mine->first = 24\n", "total 4950")
+		front.folded("exited normally", "")
+	}
+}
+
+// attachByTool takes a job of which a tool of the site knows the ranks, on whatever
+// login node; then the same by the process of its srun.
+func attachByTool(t *testing.T, s *scene, cluster *launchtest.Slurm) {
+	end := filepath.Join(s.dir, "end")
+	job := s.on(cluster.Hosts, 0, "srun", "-n4", "-N2", "--mpi=none", "sh", "-c",
+		fmt.Sprintf("echo job $SLURM_JOB_ID; while [ ! -e %s ]; do sleep 0.1; done; echo done $SLURM_PROCID", end))
+	id := job.after(job.out, "job ")
+	tool := s.file("tool", `#!/bin/sh
+job=$1 hosts=$2 # and -- DAEMON...; with the job alone it tells where the ranks are
+[ $# -eq 1 ] && exec sattach $job.0
+shift 3
+exec srun --overlap --jobid=$job --mpi=none --input=none --ntasks-per-node=1 --nodelist=$hosts "$@"
+`, 0o700)
+	for _, target := range [][]string{
+		{"--start-tool", tool + " {jobid} {hosts} -- {daemon}", "job:" + id},
+		{strconv.Itoa(job.cmd.Process.Pid)},
+	} {
+		front := &console{process: s.on(cluster.Hosts, 0, "sdm", append([]string{"attach", "-b", "-e", "info threads", "-e", "detach"}, target...)...), size: 4}
+		front.exits(0)
+		front.folded("attached, ", "")
+		front.says("[0-3] detached\n")
+	}
+	bad := s.on(cluster.Hosts, 0, "sdm", "attach", "-b", "-e", "ranks", "--start-tool", "echo no job {jobid} >&2; exit 5", "job:"+id)
+	bad.exits(3)
+	bad.says("no job "+id, "--start-tool: sh has ended with status 5 before its job was there")
+	s.file("end", "", 0o600)
+	job.exits(0)
+	job.says("done 0\n", "done 1\n", "done 2\n", "done 3\n")
 }

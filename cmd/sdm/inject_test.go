@@ -1,0 +1,93 @@
+package main
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestInject fills templates in, as their starters will read them.
+func TestInject(t *testing.T) {
+	plain, odd := []string{"--a", "b=1"}, []string{"--a", "two words", ""}
+	for _, c := range []struct {
+		template string
+		args     []string
+		takes    bool
+		want     string
+	}{
+		{"--tool {daemon} {args} -x", plain, true, "[--tool][/bin/d d][--a][b=1][-x]"},
+		{"--tool {daemon} {args}", odd, true, "[--tool][/bin/d d][--a][two words][]"},
+		{"--tool {daemon} --tool-arguments \"{args}\"", plain, true, "[--tool][/bin/d d][--tool-arguments][--a b=1]"},
+		{"--tool={daemon} --with='{args}'", odd, false, "[--tool=/bin/d d][--with=--a two words ]"},
+		{"openmpi", plain, false, "[--mca][orte_debugger_test_daemon][/bin/d d]"},
+	} {
+		template, err := (&options{starterArgs: c.template}).template()
+		if err != nil {
+			t.Errorf("%s: %v", c.template, err)
+			continue
+		}
+		if got := takes(template, c.args); got != c.takes {
+			t.Errorf("%s takes %q: %v", c.template, c.args, got)
+		}
+		if got := "[" + strings.Join(inject(template, "/bin/d d", c.args), "][") + "]"; got != c.want {
+			t.Errorf("%s: %s, want %s", c.template, got, c.want)
+		}
+	}
+}
+
+func TestStarterArgsAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		o    options
+		want string
+	}{
+		{options{starterArgs: "--tool {args}"}, "it has no {daemon}"},
+		{options{starterArgs: "--tool '{daemon}"}, "a quotation does not end"},
+		{options{starterArgs: "openmpi", startTool: "x"}, "give only one"},
+		{options{starterArgs: "openmpi", launcher: launcherSlot}, "not with --launcher slot"},
+	} {
+		if err := c.o.validateInjection(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.o.starterArgs, err, c.want)
+		}
+	}
+}
+
+// FuzzSplitTemplate splits as a shell does.
+func FuzzSplitTemplate(f *testing.F) {
+	for _, seed := range []string{"--tool {daemon} --tool-arguments \"{args}\"", `a\ b 'c  d' "e\"\f" x''y`, "  ", `""`, "'", `a\`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.ContainsAny(text, "\x00\r\n$`;&|<>(){}*?[]~#!=%") || !isPrintable(text) {
+			return
+		}
+		words, err := splitTemplate(text)
+		var got []string
+		for _, w := range words {
+			got = append(got, w.text)
+		}
+		out, failed := exec.Command("/bin/sh", "-c", `set -f -- `+text+"\n"+`for w in "$@"; do printf '%s\0' "$w"; done`).Output()
+		if (err == nil) != (failed == nil) {
+			if err != nil && strings.HasSuffix(text, `\`) {
+				return // there the shell joins lines
+			}
+			t.Fatalf("%q: %v, the shell says %v", text, err, failed)
+		}
+		want := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+		if len(out) == 0 {
+			want = nil
+		}
+		if err == nil && !slices.Equal(got, want) {
+			t.Fatalf("%q: %q, the shell has %q", text, got, want)
+		}
+	})
+}
+
+func isPrintable(text string) bool {
+	for _, c := range text {
+		if c < ' ' || c > '~' {
+			return false
+		}
+	}
+	return true
+}
