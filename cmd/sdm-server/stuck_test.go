@@ -56,12 +56,13 @@ func standstill(t *testing.T, pids []int) int {
 // and in all; and when it reads again every byte is there, in order.
 func TestStuckReaderBoundsMemory(t *testing.T) {
 	const (
-		last     = 800_000
-		mostAll  = 8 << 20 // of 3 × 5.5 MB
+		last     = 55_000
+		line     = "%0100.0f" // long, as bytes are bounded, and each line has to be looked at
+		mostAll  = 8 << 20    // of 3 × 5.5 MB
 		mostHere = 32 << 20
 	)
 	_, d := startLocal(t, 3, 1)
-	d.do("launch", protocol.Args{Job: &protocol.Job{Program: "seq", Args: []string{"1", strconv.Itoa(last)}}})
+	d.do("launch", protocol.Args{Job: &protocol.Job{Program: "seq", Args: []string{"-f", line, "1", strconv.Itoa(last)}}})
 	var before, now runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -84,9 +85,9 @@ func TestStuckReaderBoundsMemory(t *testing.T) {
 			for r := range e.Group.Ranks.All() {
 				lines := strings.Split(rest[r]+string(e.Group.Body), "\n")
 				rest[r] = lines[len(lines)-1]
-				for _, line := range lines[:len(lines)-1] {
-					if next[r]++; line != strconv.Itoa(next[r]) {
-						t.Fatalf("rank %d: %q comes in place of %d", r, line, next[r])
+				for _, got := range lines[:len(lines)-1] {
+					if next[r]++; got != fmt.Sprintf(line, float64(next[r])) {
+						t.Fatalf("rank %d: %q comes in place of %d", r, got, next[r])
 					}
 				}
 			}
