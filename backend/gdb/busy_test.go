@@ -154,3 +154,13 @@ func TestManyUnreadCommands(t *testing.T) {
 		}
 	}
 }
+
+// until waits for something that tells nobody when it comes.
+func (r *rig) until(ok func() bool, what string) {
+	r.Helper()
+	for end := time.Now().Add(patience); !ok(); runtime.Gosched() {
+		if time.Now().After(end) {
+			r.Fatalf("no %s in %v", what, patience)
+		}
+	}
+}

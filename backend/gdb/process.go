@@ -122,9 +122,10 @@ func (p *process) reap() string {
 	return text
 }
 
-// signal reaches gdb alone, and never somebody else: the process is not reaped
-// before its pidfd is closed.
-func (p *process) signal(sig syscall.Signal) { unix.Kill(p.pid, sig) }
+// signal reaches gdb and what it started itself, as a terminal does: a shell command
+// that does not end must hear SIGINT. It never reaches somebody else: the process is
+// not reaped before its pidfd is closed.
+func (p *process) signal(sig syscall.Signal) { unix.Kill(-p.pid, sig) }
 
 // kill reaches gdb and what it started itself.
 func (p *process) kill() { unix.Kill(-p.pid, unix.SIGKILL) }

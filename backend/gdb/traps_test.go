@@ -1,0 +1,199 @@
+package gdb_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"sdm/backend"
+	"sdm/backend/gdb"
+	"sdm/protocol"
+)
+
+// A target that blocks SIGINT, or waits for it, is stopped all the same, and does not get it.
+func TestInterruptOfSigwait(t *testing.T) {
+	r := newRig(t, gdb.Config{})
+	r.launch(build(t, "sigwait.c"), 1)
+	r.ok("break", protocol.Args{Location: at(t, "sigwait.c", "both threads run"), Temporary: true})
+	r.ok("continue", protocol.Args{})
+	r.stop()
+	for range 5 {
+		before := r.value("turns")
+		r.ok("continue", protocol.Args{})
+		r.ok("interrupt", protocol.Args{})
+		if s := r.stop(); s.Reason != "interrupted" || s.Signal != "" {
+			t.Fatalf("after %s turns: %+v", before, s)
+		}
+	}
+}
+
+// The same where it is attached to.
+func TestAttachToSigwait(t *testing.T) {
+	r := newRig(t, gdb.Config{})
+	cmd := r.run(build(t, "sigwait.c"))
+	r.engine.Attach(r.id(), []backend.Target{{Rank: 0, PID: cmd.Process.Pid}}, "", patience)
+	r.stop()
+	r.ok("continue", protocol.Args{})
+	r.ok("interrupt", protocol.Args{})
+	if s := r.stop(); s.Reason != "interrupted" {
+		t.Errorf("got %+v", s)
+	}
+	r.ok("detach", protocol.Args{})
+	if s := processState(t, cmd.Process.Pid); strings.ContainsAny(s, "TtZ") {
+		t.Errorf("after the detach it is in state %s", s)
+	}
+}
+
+// A threaded rank that is killed while it stands, and is told to run before that is known: gdb says
+// ^running and then ^error for the same command. The rank ends once.
+func TestResumeOfAKilledRank(t *testing.T) {
+	r := newRig(t, gdb.Config{})
+	r.launch(build(t, "calls.c"), 1)
+	r.ok("break", protocol.Args{Location: "outer"})
+	r.ok("continue", protocol.Args{})
+	r.stop()
+	syscall.Kill(r.process(0).PID, syscall.SIGKILL)
+	r.ask("continue", protocol.Args{}) // may come before or behind the end
+	if g := r.await(0, protocol.KindSignalled); !strings.Contains(string(g.Body), `"SIGKILL"`) {
+		t.Errorf("got %v", g)
+	}
+	if n := r.count(protocol.KindSignalled); n != 1 {
+		t.Errorf("it ended %d times", n)
+	}
+	r.process(0).Wait()
+}
+
+// One that was found stopped and is let go again runs.
+func TestDetachFromStopped(t *testing.T) {
+	r := newRig(t, gdb.Config{})
+	cmd := r.run(build(t, "calls.c"))
+	halt(t, cmd.Process.Pid)
+	r.engine.Attach(r.id(), []backend.Target{{Rank: 0, PID: cmd.Process.Pid}}, "", patience)
+	r.stop()
+	r.ok("detach", protocol.Args{})
+	r.await(0, protocol.KindDetached)
+	r.awaitState(cmd.Process.Pid, "RS")
+}
+
+// awaitState waits until a process is in one of some states of /proc/PID/stat.
+func (r *rig) awaitState(pid int, states string) {
+	r.Helper()
+	r.until(func() bool { return strings.Contains(states, processState(r, pid)) }, fmt.Sprintf("process %d in state %s", pid, states))
+}
+
+// A pretty-printer that never ends is given up at the wait, and an interrupt brings gdb back.
+func TestPrinterThatHangs(t *testing.T) {
+	needPython(t)
+	r := inHelper(t)
+	printers := filepath.Join(t.TempDir(), "printers.py")
+	text := `import gdb
+class Forever:
+    def __init__(self, v): pass
+    def to_string(self):
+        while True: pass
+gdb.pretty_printers.append(lambda v: Forever(v) if v.type.tag == "point" else None)
+`
+	if err := os.WriteFile(printers, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.ok("gdb", protocol.Args{Text: "source " + printers})
+	g, took := r.timed("print", protocol.Args{Expr: "corner"}, shortWait)
+	if g.Kind != protocol.KindFault || !strings.Contains(string(g.Body), "busy with print corner") || took > soon {
+		t.Errorf("after %v: %v", took, g)
+	}
+	r.ok("interrupt", protocol.Args{})
+	r.backToWork("x", "0")
+	r.ok("continue", protocol.Args{})
+	r.await(0, protocol.KindExited)
+}
+
+// backToWork waits until gdb has given up what it was busy with.
+func (r *rig) backToWork(expr, want string) {
+	r.Helper()
+	r.until(func() bool {
+		g := r.ask("print", protocol.Args{Expr: expr})
+		return g.Kind == protocol.KindResult && column(g, "value") == want
+	}, "a gdb that is back")
+}
+
+// A function that an expression calls and that never returns is given up when the rank is interrupted.
+func TestCallThatHangs(t *testing.T) {
+	r := newRig(t, gdb.Config{})
+	r.launch(build(t, "calls.c"), 1)
+	r.ok("break", protocol.Args{Location: "outer", Temporary: true})
+	r.ok("continue", protocol.Args{})
+	r.stop()
+	if g := r.ask("print", protocol.Args{Expr: "add(1, 2)"}); g.Kind != protocol.KindResult {
+		t.Skipf("gdb cannot call functions on this processor: %v", g)
+	}
+	g, took := r.timed("print", protocol.Args{Expr: "forever(1)"}, shortWait)
+	if g.Kind != protocol.KindFault || !strings.Contains(string(g.Body), "busy with print forever(1)") || took > soon {
+		t.Errorf("after %v: %v", took, g)
+	}
+	r.ok("interrupt", protocol.Args{})
+	r.backToWork("1 + 1", "2")
+	r.ok("kill", protocol.Args{})
+	r.await(0, protocol.KindSignalled)
+}
+
+// A program that gdb has started for a line of the user, and that never ends.
+func TestShellThatHangs(t *testing.T) {
+	r := inHelper(t)
+	g, took := r.timed("gdb", protocol.Args{Text: "shell sleep 1000"}, shortWait)
+	if g.Kind != protocol.KindFault || !strings.Contains(string(g.Body), "busy with shell sleep 1000") || took > soon {
+		t.Errorf("after %v: %v", took, g)
+	}
+	r.ok("interrupt", protocol.Args{})
+	r.backToWork("x", "0")
+}
+
+// Where the shell does not care for SIGINT, killing the rank takes it along.
+func TestShellThatHangsForGood(t *testing.T) {
+	r := inHelper(t)
+	r.timed("gdb", protocol.Args{Text: "shell trap '' INT; sleep 1000"}, shortWait)
+	r.ok("kill", protocol.Args{})
+	r.await(0, protocol.KindSignalled)
+	r.process(0).Wait()
+}
+
+// Symbols that take long to read: gdb reads those of a program again and again here.
+func TestSymbolsThatTakeLong(t *testing.T) {
+	r := inHelper(t)
+	script := filepath.Join(t.TempDir(), "load")
+	text := "while 1\nadd-symbol-file " + build(t, "threads.c") + " -o 0x10000000\nmaint expand-symtabs\nend\n"
+	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g, took := r.timed("gdb", protocol.Args{Text: "source " + script}, shortWait)
+	if g.Kind != protocol.KindFault || !strings.Contains(string(g.Body), "busy with source") || took > soon {
+		t.Errorf("after %v: %v", took, g)
+	}
+	r.ok("interrupt", protocol.Args{})
+	r.backToWork("x", "0")
+}
+
+// A gdb that crashes when its rank comes to its end, as gdb 13.1 does by itself after a watchpoint that
+// it has refused. The rank has run to its end, and that is what is told.
+func TestGDBThatCrashesAtTheEnd(t *testing.T) {
+	needPython(t)
+	r := newRig(t, gdb.Config{})
+	r.launch(build(t, "ends.c"), 1, "5")
+	r.ok("gdb", protocol.Args{Text: "python import os; gdb.events.exited.connect(lambda e: os.kill(os.getpid(), 11))"})
+	r.ok("continue", protocol.Args{})
+	if g := r.await(0, protocol.KindExited); string(g.Body) != `{"code":5}` {
+		t.Errorf("got %v", g)
+	}
+	r.fault("print", protocol.Args{Expr: "1"}, protocol.FaultState, "exited")
+}
+
+// needPython skips a test where gdb has no Python.
+func needPython(t *testing.T) {
+	t.Helper()
+	if err := exec.Command("gdb", "-nx", "-batch", "-ex", "python 1").Run(); err != nil {
+		t.Skip("this gdb has no Python")
+	}
+}
