@@ -17,7 +17,7 @@ export GOFLAGS += -buildvcs=false
 
 # A test that fails is run a second time and listed as rerun at the end: these
 # machines are noisy, and a listed rerun is a defect to mend, not to live with.
-TESTSUM := $(GO) tool gotestsum --format pkgname-and-test-fails --format-icons text --rerun-fails=1 --rerun-fails-max-failures=4 --rerun-fails-run-root-test
+TESTSUM := $(GO) tool gotestsum --format pkgname-and-test-fails --format-icons text --rerun-fails=1 --rerun-fails-max-failures=8 --rerun-fails-run-root-test
 
 .PHONY: help build demo test check unit e2e floors lint fuzz faults tapes bench clean
 

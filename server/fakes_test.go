@@ -21,7 +21,7 @@ import (
 )
 
 // patience bounds every wait of these tests.
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 // fakeUp is a vertex that keeps what it is told, and may be congested.
 type fakeUp struct {

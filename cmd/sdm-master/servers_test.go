@@ -19,7 +19,7 @@ import (
 )
 
 // patience bounds every wait of these tests.
-const patience = 30 * time.Second
+const patience = 60 * time.Second
 
 // puppets is a back end whose ranks stop whenever they are told to run.
 type puppets struct {

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 
 // patience is how long a test waits for what must come; it is never waited for
 // when the code is right.
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 func testContext(t testing.TB) context.Context {
 	t.Helper()

@@ -22,7 +22,7 @@ import (
 
 // patience bounds every wait of these tests that has no bound of its own. It is
 // for machines that are busy with other things.
-const patience = 30 * time.Second
+const patience = 90 * time.Second
 
 // raceStatus is what a program of ours that has raced exits with.
 const raceStatus = "66"
