@@ -36,7 +36,7 @@ func frameOf(t mi.Tuple) frame {
 	f.File, f.Full = t.Str("file"), t.Str("fullname")
 	f.Line, _ = t.Int("line")
 	if f.File == "" {
-		f.From = t.Str("from")
+		f.From = asSeen(t.Str("from"))
 	}
 	f.Args, f.values = namesAndValues(t.Path("args").Fields)
 	return f

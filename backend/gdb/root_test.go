@@ -49,6 +49,11 @@ func TestRankInAnotherMountNamespace(t *testing.T) {
 	if got := text(t, r.ok("gdb", protocol.Args{Text: "info sharedlibrary"})); !strings.Contains(got, fmt.Sprintf("/proc/%d/root/", targets[0].PID)) {
 		t.Errorf("libraries: %s", got)
 	}
+	for _, g := range r.answers(r.send(2, "backtrace", protocol.Args{}, patience), 2) { // inside usleep
+		if got := string(g.Body); strings.Contains(got, "/proc/") || !strings.Contains(got, `"from":"/`) {
+			t.Errorf("stack: %s", got)
+		}
+	}
 	if a, b := processTracer(t, targets[0].PID), processTracer(t, targets[1].PID); a == b {
 		t.Error("two ranks with a root each share a gdb")
 	}

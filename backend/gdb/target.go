@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -73,6 +75,20 @@ func rootOf(pid int) string {
 		return ""
 	}
 	return root
+}
+
+// asSeen is the name of a file as the rank itself sees it: gdb puts rootOf in front,
+// which differs between ranks whose files are the same.
+func asSeen(path string) string {
+	rest, ok := strings.CutPrefix(path, "/proc/")
+	if !ok {
+		return path
+	}
+	pid, rest, ok := strings.Cut(rest, "/root/")
+	if _, err := strconv.Atoi(pid); !ok || err != nil {
+		return path
+	}
+	return "/" + rest
 }
 
 func (t *target) close() {
