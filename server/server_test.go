@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -158,6 +159,33 @@ func TestAttach(t *testing.T) {
 	b.close(t.Context())
 	if isGone(p.PID) {
 		t.Error("the attached process was killed")
+	}
+}
+
+// TestAttachMakesUsLikeARank once, by the first that allows it, before gdb is started.
+func TestAttachMakesUsLikeARank(t *testing.T) {
+	var b *bench
+	var tried []int // by the server's loop; answers follow
+	b = newBench(t, func(c *Config) {
+		c.Like = func(pid int) error {
+			tried = append(tried, pid)
+			if len(b.backend.targets) > 0 {
+				t.Error("the back end has the ranks already")
+			}
+			if len(tried) == 1 {
+				return errors.New("it is not ours")
+			}
+			return nil
+		}
+	})
+	own := os.Getpid()
+	for i, got := range b.ask(t, 3, "attach", protocol.Args{Pids: []protocol.Pid{{Rank: 0, PID: 1}, {Rank: 1, PID: own}, {Rank: 2, PID: own}}}) {
+		if got != fmt.Sprintf("reply [%d] {}", i) {
+			t.Errorf("answer %q", got)
+		}
+	}
+	if !slices.Equal(tried, []int{1, own}) {
+		t.Errorf("tried %v", tried)
 	}
 }
 

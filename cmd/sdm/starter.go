@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/launch/mpir"
 	"sdm/launch/slot"
 	"sdm/master/frontend/console"
 	"sdm/protocol/rank"
@@ -145,6 +146,8 @@ func (a *app) startStarter(l *lifetime, p *plan) console.Status {
 		switch {
 		case err == nil:
 			return status
+		case hasEnded(err):
+			return a.fail(status, fmt.Errorf("%w (ranks that do not call MPI_Init are not held: --launcher slot has them start under control)", err))
 		case !is || o.mustMPIR():
 			return a.fail(status, err)
 		case mute.Called:
@@ -158,6 +161,12 @@ func (a *app) startStarter(l *lifetime, p *plan) console.Status {
 		return a.fail(console.StatusUsage, err)
 	}
 	return a.runSlots(l, p, line)
+}
+
+// hasEnded tells whether a starter has done all that it had to do, and held nobody.
+func hasEnded(err error) bool {
+	var ended *mpir.Ended
+	return errors.As(err, &ended) && ended.Status.Exited() && ended.Status.ExitStatus() == 0
 }
 
 // triesMPIR tells whether a starter is asked for MPIR first. What MPIR cannot do

@@ -132,8 +132,8 @@ func TestAttachOnFourHosts(t *testing.T) {
 	front := &console{process: o.here("sdm", "attach", "-b", "-e", "stacks", "--remote-shell", o.remsh(), pid), size: 4}
 	front.exits(0)
 	front.says("[0-3] (4) main mpiwait.c:")
-	for range 2 { // the starter has servers for us more than once; nothing else could start them
-		front = &console{process: o.here("sdm", "attach", "-b", "-e", "stacks", "--secret-file", o.secret("key", "7"), pid), size: 4}
+	for _, more := range []string{"", strings.Repeat("x", 1200)} { // the starter has servers for us more than once, and has no room for the second line
+		front = &console{process: o.here("sdm", "attach", "-b", "-e", "stacks", "--secret-file", o.secret("key", "7"), "--gdb-arg", "-iex", "--gdb-arg", "set prompt x"+more, pid), size: 4}
 		front.exits(0)
 		front.says("[0-3] (4) main mpiwait.c:")
 	}
