@@ -100,27 +100,36 @@ func TestDecodeColumnErrors(t *testing.T) {
 
 func TestDecodeStackErrors(t *testing.T) {
 	rank5 := rank.Of(5).AppendWire(nil)
-	leaf := joined(1, 0, 0, 0, 0, 0, rank5, 1, 0)
+	frame := joined(2, "f", 0, 0, 0, 0, 0)
+	leaf := joined(0, rank5, 1, 0)
 	room := make([]byte, 40)
-	deep := joined(1, 1, "f", bytes.Repeat(joined(1, 1, 0, 0, 0, 0, 0, rank5, 1), MaxStackDepth+1), room)
+	deep := joined(1, frame, 0x81, 0x04, 1, 0, rank5, 1, bytes.Repeat(joined(sameRanks|sameThreads, 1), MaxStackDepth+1), make([]byte, 2000))
 	for name, c := range map[string]struct {
 		b    []byte
 		want string
 	}{
-		"nothing":           {nil, "bytes end too early"},
-		"texts missing":     {joined(3, 0), "bytes end too early"},
-		"text cut off":      {joined(1, 9, "abc"), "bytes end too early"},
-		"text not UTF-8":    {joined(1, 1, 0xff, 0), "a text is not UTF-8"},
-		"no roots":          {joined(0), "bytes end too early"},
-		"roots missing":     {joined(0, 5, leaf), "bytes end too early"},
-		"root cut off":      {joined(1, 1, "f", 1, leaf[:8], 0x80, 0x80, 0x80), "bytes end too early"},
-		"text not there":    {joined(1, 1, "f", 1, 2, room), "a text is missing"},
-		"line too high":     {joined(0, 1, 0, 0, bytes.Repeat([]byte{0xff}, 5), 1, room), "line is"},
-		"node of no rank":   {joined(0, 1, 0, 0, 0, 0, 0, 0, 0, room), "a rank set is empty"},
-		"bad set":           {joined(0, 1, 0, 0, 0, 0, 0, 0, 3, bytes.Repeat([]byte{0xff}, 30)), "rank set"},
-		"threads too many":  {joined(0, 1, 0, 0, 0, 0, 0, 0, rank5, bytes.Repeat([]byte{0xff}, 5), 1, room), "count of threads is"},
-		"frame twice":       {joined(1, 1, "f", 2, leaf, leaf, room), "frames are out of order"},
-		"deeper than there": {deep, "deeper than 512 frames"},
+		"nothing":            {nil, "bytes end too early"},
+		"frames missing":     {joined(3, 0), "bytes end too early"},
+		"frame cut off":      {joined(1, 2, "f", 0, 0, 0, 0), "bytes end too early"},
+		"text cut off":       {joined(1, 9, "abcdefg"), "bytes end too early"},
+		"text too long":      {joined(1, bytes.Repeat([]byte{0xff}, 9), 1, room), "bytes end too early"},
+		"text not UTF-8":     {joined(1, 2, 0xff, 0, 0, 0, 0, 0, room), "a text is not UTF-8"},
+		"frames in no order": {joined(2, frame, 2, "e", 0, 0, 0, 0, 0, room), "frames are out of order"},
+		"no count":           {joined(0), "bytes end too early"},
+		"no roots":           {joined(0, 0), "bytes end too early"},
+		"roots missing":      {joined(0, 5, 5, 0), "bytes end too early"},
+		"nodes missing":      {joined(1, frame, 2, 1, leaf), "nodes are missing"},
+		"too many nodes":     {joined(1, frame, 1, 2, leaf, leaf), "more nodes than there are"},
+		"root cut off":       {joined(1, frame, 1, 1, leaf[:2], 0x80, 0x80, 0x80), "rank set"},
+		"frame not there":    {joined(1, frame, 1, 1, 4, rank5, 1, 0, room), "a frame is missing"},
+		"frame of no node":   {joined(2, frame, 2, "g", 0, 0, 0, 0, 0, 1, 1, leaf), "a frame has no node"},
+		"line too high":      {joined(1, 0, 0, bytes.Repeat([]byte{0xff}, 5), 1, room), "line is"},
+		"node of no rank":    {joined(1, frame, 1, 1, 0, 0, 0, 0, room), "a rank set is empty"},
+		"as nobody above":    {joined(1, frame, 1, 1, sameRanks, 1, 0, room), "a rank set is empty"},
+		"bad set":            {joined(1, frame, 1, 1, 0, 3, bytes.Repeat([]byte{0xff}, 30)), "rank set"},
+		"threads too many":   {joined(1, frame, 1, 1, 0, rank5, bytes.Repeat([]byte{0xff}, 5), 1, room), "count of threads is"},
+		"frame twice":        {joined(1, frame, 2, 2, leaf, leaf, room), "frames are out of order"},
+		"deeper than there":  {deep, "deeper than 512 frames"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, _, err := DecodeStack(c.b)

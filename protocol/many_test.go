@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -43,8 +44,8 @@ func TestStackOfParts(t *testing.T) {
 			if rapid.IntRange(0, 20).Draw(t, "deep") == 0 {
 				frames = append(make([]StackFrame, MaxStackDepth), frames...)
 			}
-			parts = append(parts, StackPart{frames, []rank.ID{r}})
-			want = want.Merge(NewStack(r, frames))
+			parts = append(parts, StackPart{pathOf(frames), rank.Of(r)})
+			want = want.Merge(NewStack(r, slices.Clone(frames)))
 		}
 		if got := StackOfParts(parts); !bytes.Equal(got.AppendWire(nil), want.AppendWire(nil)) {
 			t.Fatalf("got\n%v\nwant\n%v", got, want)

@@ -19,17 +19,22 @@ import (
 //	├─ compute work.c:31 [0-2,4-7]
 //	└─ compute work.c:29 [3]
 //	   └─ helper work.c:18 [3]
+//
+// It is held flat, as it crosses the wire: each frame once, however many nodes have
+// it, and 40 bytes for a node. Every vertex of a tree joins the stacks of all ranks
+// below it, and a node with memory of its own, or texts that are looked up one by
+// one, would cost more than what is done with it.
 type Stack struct {
-	roots []*StackNode // sorted by frame, each frame once
+	frames []*StackFrame // those of the nodes, ascending, each once
+	nodes  []stackNode   // each before those below it, siblings ascending by frame
 }
 
-// StackNode is one frame that at least one thread has reached by the same way.
-type StackNode struct {
-	Frame   StackFrame
-	Ranks   rank.Set
-	Threads int // that pass through here; a rank may have several
-	// children are sorted by frame, each frame once.
-	children []*StackNode
+// stackNode is one frame that at least one thread has reached by the same way.
+type stackNode struct {
+	ranks   rank.Set
+	threads int    // that pass through here; a rank may have several
+	frame   uint32 // in Stack.frames
+	end     uint32 // in Stack.nodes: where what is below ends
 }
 
 // StackFrame is what identifies a node among its siblings: two frames are the
@@ -49,37 +54,6 @@ type StackFrame struct {
 // that come from outside.
 const MaxStackDepth = 512
 
-// NewStack makes the tree of one thread of one rank; frames outermost first. Of
-// more than MaxStackDepth frames the middle is replaced by one with Func "...".
-// Bytes that are not UTF-8 are replaced.
-func NewStack(r rank.ID, frames []StackFrame) *Stack {
-	frames = shortened(frames)
-	if len(frames) == 0 {
-		return &Stack{}
-	}
-	ranks := rank.Range(r, r)
-	nodes := make([]StackNode, len(frames))
-	links := make([]*StackNode, len(frames))
-	for i, f := range frames {
-		nodes[i] = StackNode{Frame: f.valid(), Ranks: ranks, Threads: 1}
-		links[i] = &nodes[i]
-		if i > 0 {
-			nodes[i-1].children = links[i : i+1 : i+1]
-		}
-	}
-	return &Stack{roots: links[:1:1]}
-}
-
-func shortened(frames []StackFrame) []StackFrame {
-	if len(frames) <= MaxStackDepth {
-		return frames
-	}
-	const half = MaxStackDepth / 2
-	out := slices.Clone(frames[:half])
-	out = append(out, StackFrame{Func: "..."})
-	return append(out, frames[len(frames)-half+1:]...)
-}
-
 func (f StackFrame) valid() StackFrame {
 	for _, s := range []*string{&f.Func, &f.File, &f.Addr, &f.From, &f.Mark} {
 		*s = strings.ToValidUTF8(*s, "\uFFFD")
@@ -90,6 +64,9 @@ func (f StackFrame) valid() StackFrame {
 
 // compare is an order of frames: by text, as people look for them.
 func (f *StackFrame) compare(g *StackFrame) int {
+	if f == g {
+		return 0
+	}
 	if order := strings.Compare(f.Func, g.Func); order != 0 {
 		return order
 	}
@@ -102,150 +79,7 @@ func (f *StackFrame) compare(g *StackFrame) int {
 	)
 }
 
-// Merge joins two trees; neither argument is changed; nil is the empty tree. It
-// is associative and commutative to the byte of AppendWire. Threads add up, so
-// no thread may be in both.
-func (s *Stack) Merge(t *Stack) *Stack {
-	switch {
-	case s == nil:
-		return t
-	case t == nil:
-		return s
-	}
-	return &Stack{roots: mergeNodes(s.roots, t.roots)}
-}
-
-// mergeNodes joins two lists of siblings.
-func mergeNodes(a, b []*StackNode) []*StackNode { return pairwise(a, b, (*StackNode).merge) }
-
-// pairwise joins two lists of siblings, and with join those that are in both. What
-// is only in one of them is shared, not copied.
-func pairwise(a, b []*StackNode, join func(n, m *StackNode) *StackNode) []*StackNode {
-	if len(a) == 0 {
-		return b
-	}
-	if len(b) == 0 {
-		return a
-	}
-	out := make([]*StackNode, 0, max(len(a), len(b)))
-	for len(a) > 0 && len(b) > 0 {
-		switch order := a[0].Frame.compare(&b[0].Frame); {
-		case order < 0:
-			out, a = append(out, a[0]), a[1:]
-		case order > 0:
-			out, b = append(out, b[0]), b[1:]
-		default:
-			out = append(out, join(a[0], b[0]))
-			a, b = a[1:], b[1:]
-		}
-	}
-	return append(append(out, a...), b...)
-}
-
-func (n *StackNode) merge(m *StackNode) *StackNode {
-	return &StackNode{
-		Frame:    n.Frame,
-		Ranks:    n.Ranks.Union(m.Ranks),
-		Threads:  n.Threads + m.Threads,
-		children: mergeNodes(n.children, m.children),
-	}
-}
-
-// Roots gives the outermost frames for people to read, in the order of
-// Children. It gives none for nil.
-func (s *Stack) Roots() []*StackNode {
-	if s == nil {
-		return nil
-	}
-	return forPeople(s.roots)
-}
-
-// Children gives the frames that were called from here for people to read: most
-// ranks first, then the lowest rank, then by text.
-func (n *StackNode) Children() []*StackNode { return forPeople(n.children) }
-
-// Having gives the ranks with a frame that is wanted, in any thread. Nil has none.
-func (s *Stack) Having(wanted func(StackFrame) bool) rank.Set {
-	var in rank.Set
-	if s == nil {
-		return in
-	}
-	for _, n := range s.roots {
-		in = in.Union(n.having(wanted))
-	}
-	return in
-}
-
-func (n *StackNode) having(wanted func(StackFrame) bool) rank.Set {
-	if wanted(n.Frame) {
-		return n.Ranks // whoever is below is here
-	}
-	var in rank.Set
-	for _, c := range n.children {
-		in = in.Union(c.having(wanted))
-	}
-	return in
-}
-
-// Here is how many threads have their innermost frame at this node.
-func (n *StackNode) Here() int {
-	here := n.Threads
-	for _, c := range n.children {
-		here -= c.Threads
-	}
-	return here
-}
-
-func forPeople(nodes []*StackNode) []*StackNode {
-	if len(nodes) < 2 {
-		return nodes
-	}
-	type keyed struct {
-		node   *StackNode
-		ranks  int
-		lowest rank.ID
-	}
-	all := make([]keyed, len(nodes))
-	for i, n := range nodes {
-		all[i] = keyed{node: n, ranks: n.Ranks.Len()}
-		all[i].lowest, _ = n.Ranks.Min()
-	}
-	slices.SortFunc(all, func(a, b keyed) int {
-		return cmp.Or(cmp.Compare(b.ranks, a.ranks), cmp.Compare(a.lowest, b.lowest),
-			a.node.Frame.compare(&b.node.Frame))
-	})
-	out := make([]*StackNode, len(all))
-	for i, k := range all {
-		out[i] = k.node
-	}
-	return out
-}
-
-// String gives the tree as one line for transcripts:
-//
-//	{main w.c:55 [0-7] {compute w.c:31 [0-2,4-7]} {compute w.c:29 [3]}}
-func (s *Stack) String() string {
-	var b strings.Builder
-	for i, n := range s.Roots() {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		n.writeTo(&b)
-	}
-	return b.String()
-}
-
-func (n *StackNode) writeTo(b *strings.Builder) {
-	b.WriteString("{" + n.Frame.String() + " [" + n.Ranks.String() + "]")
-	if n.Threads != n.Ranks.Len() {
-		b.WriteString(" x" + strconv.Itoa(n.Threads))
-	}
-	for _, c := range n.Children() {
-		b.WriteByte(' ')
-		c.writeTo(b)
-	}
-	b.WriteByte('}')
-}
+func compareFrames(f, g *StackFrame) int { return f.compare(g) }
 
 // String gives the frame as people write it: "compute w.c:31".
 func (f StackFrame) String() string {
@@ -264,4 +98,113 @@ func (f StackFrame) String() string {
 		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// top gives the parts of the tree; nil is the empty one.
+func (s *Stack) top() ([]*StackFrame, []stackNode) {
+	if s == nil {
+		return nil, nil
+	}
+	return s.frames, s.nodes
+}
+
+// Having gives the ranks with a frame that is wanted, in any thread. Nil has none.
+func (s *Stack) Having(wanted func(StackFrame) bool) rank.Set {
+	frames, nodes := s.top()
+	is := make([]bool, len(frames))
+	for i, f := range frames {
+		is[i] = wanted(*f)
+	}
+	var in rank.Set
+	for i := 0; i < len(nodes); {
+		if n := &nodes[i]; is[n.frame] {
+			in, i = in.Union(n.ranks), int(n.end) // whoever is below is here
+		} else {
+			i++
+		}
+	}
+	return in
+}
+
+// Only gives the tree of some of the ranks. Which threads at a node are theirs is
+// not known where others are there too: they have one each then.
+func (s *Stack) Only(ranks rank.Set) *Stack {
+	frames, nodes := s.top()
+	b := treeBuilder{frames: frames}
+	b.only(nodes, 0, len(nodes), ranks)
+	return b.tree()
+}
+
+func (b *treeBuilder) only(nodes []stackNode, i, end int, ranks rank.Set) {
+	for i < end {
+		n := &nodes[i]
+		switch common := n.ranks.Intersect(ranks); {
+		case common.IsEmpty():
+		case common.Equal(n.ranks):
+			b.copy(nodes[i:n.end], i, nil)
+		default:
+			at := b.open(n.frame, common, common.Len())
+			b.only(nodes, i+1, int(n.end), common)
+			b.close(at)
+		}
+		i = int(n.end)
+	}
+}
+
+// treeBuilder makes nodes, each before those below it.
+type treeBuilder struct {
+	frames []*StackFrame // ascending, each once
+	nodes  []stackNode
+}
+
+// open adds a node; what is added until it is closed is below it.
+func (b *treeBuilder) open(frame uint32, ranks rank.Set, threads int) (at int) {
+	b.nodes = append(b.nodes, stackNode{ranks: ranks, threads: threads, frame: frame})
+	return len(b.nodes) - 1
+}
+
+func (b *treeBuilder) close(at int) { b.nodes[at].end = uint32(len(b.nodes)) }
+
+// copy adds nodes of another tree, the first of which is number from there, and of
+// which no parent is missing. Number i of its frames is number to[i] here; nil: all
+// are the same.
+func (b *treeBuilder) copy(nodes []stackNode, from int, to []uint32) {
+	first := len(b.nodes)
+	b.nodes = append(b.nodes, nodes...)
+	for i := range nodes {
+		n := &b.nodes[first+i]
+		n.end = uint32(int(n.end) - from + first)
+		if to != nil {
+			n.frame = to[n.frame]
+		}
+	}
+}
+
+// used tells which frames have nodes.
+func (b *treeBuilder) used() []bool {
+	used := make([]bool, len(b.frames))
+	for i := range b.nodes {
+		used[b.nodes[i].frame] = true
+	}
+	return used
+}
+
+// tree gives what was built, without the frames that no node has.
+func (b *treeBuilder) tree() *Stack {
+	used := b.used()
+	if !slices.Contains(used, false) {
+		return &Stack{b.frames, b.nodes}
+	}
+	var frames []*StackFrame
+	to := make([]uint32, len(b.frames))
+	for i, f := range b.frames {
+		if used[i] {
+			to[i] = uint32(len(frames))
+			frames = append(frames, f)
+		}
+	}
+	for i := range b.nodes {
+		b.nodes[i].frame = to[b.nodes[i].frame]
+	}
+	return &Stack{frames, b.nodes}
 }

@@ -36,42 +36,49 @@ func toJSON(nodes []*StackNode) []nodeJSON {
 // UnmarshalJSON reads what MarshalJSON gave; siblings may be in any order.
 func (s *Stack) UnmarshalJSON(b []byte) error {
 	var in []nodeJSON
-	if err := json.Unmarshal(b, &in); err != nil {
-		return fmt.Errorf("stack: %w", err)
+	err := json.Unmarshal(b, &in)
+	var t treeBuilder
+	if err == nil {
+		t.gather(in)
+		t.sort()
+		err = t.fromJSON(in, 1)
 	}
-	roots, err := fromJSON(in, 1)
 	if err != nil {
 		return fmt.Errorf("stack: %w", err)
 	}
-	s.roots = roots
+	*s = *t.tree()
 	return nil
 }
 
-func fromJSON(in []nodeJSON, depth int) ([]*StackNode, error) {
-	if len(in) == 0 {
-		return nil, nil
+// gather takes the frames of all nodes, in any order.
+func (b *treeBuilder) gather(in []nodeJSON) {
+	for i := range in {
+		f := in[i].StackFrame
+		b.frames = append(b.frames, &f)
+		b.gather(in[i].Children)
 	}
-	if depth > MaxStackDepth {
-		return nil, fmt.Errorf("deeper than %d frames", MaxStackDepth)
+}
+
+func (b *treeBuilder) fromJSON(in []nodeJSON, depth int) error {
+	if len(in) > 0 && depth > MaxStackDepth {
+		return fmt.Errorf("deeper than %d frames", MaxStackDepth)
 	}
-	var out []*StackNode
-	for _, n := range in {
-		children, err := fromJSON(n.Children, depth+1)
+	slices.SortFunc(in, func(m, n nodeJSON) int { return m.StackFrame.compare(&n.StackFrame) })
+	for i := range in {
+		n := &in[i]
 		switch {
-		case err != nil:
-			return nil, err
+		case i > 0 && n.StackFrame == in[i-1].StackFrame:
+			return fmt.Errorf("frame %q is there twice", n.Func)
 		case n.Ranks.IsEmpty():
-			return nil, fmt.Errorf("frame %q has no ranks", n.Func)
+			return fmt.Errorf("frame %q has no ranks", n.Func)
 		case n.Line < 0 || n.Line > math.MaxInt32 || n.Threads < 0 || n.Threads > maxCount:
-			return nil, errors.New("a number is out of bounds")
+			return errors.New("a number is out of bounds")
 		}
-		out = append(out, &StackNode{n.StackFrame, n.Ranks, n.Threads, children})
-	}
-	slices.SortFunc(out, func(a, b *StackNode) int { return a.Frame.compare(&b.Frame) })
-	for i := 1; i < len(out); i++ {
-		if out[i].Frame == out[i-1].Frame {
-			return nil, fmt.Errorf("frame %q is there twice", out[i].Frame.Func)
+		at := b.open(b.numberOf(&n.StackFrame), n.Ranks, n.Threads)
+		if err := b.fromJSON(n.Children, depth+1); err != nil {
+			return err
 		}
+		b.close(at)
 	}
-	return out, nil
+	return nil
 }

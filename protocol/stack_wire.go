@@ -1,12 +1,15 @@
 // A stack tree as bytes.
 //
-//	stack = uvarint(n) n strings nodes
-//	nodes = uvarint(n) n times: node
-//	node  = uvarint each of func, file, line, addr, from, mark
-//	        set uvarint(threads) nodes
+//	stack = uvarint(n) n frames uvarint(all) uvarint(n) n nodes
+//	frame = text text uvarint(line) text text text
+//	        of func, file, line, addr, from, mark; ascending
+//	text  = 0                        the same as in the frame before, or empty
+//	      | uvarint(length+1) bytes
+//	node  = uvarint(frame<<2 | same) [set] [uvarint(threads)] uvarint(n) n nodes
 //
-// Texts stand once in front, in the order of their first use, and are named by
-// their number from 1; 0 is the empty text.
+// All is how many nodes there are at all places. Bit 0 of same: the set is that of the node above and is left out. Bit 1: so are
+// the threads. Down a branch that does not fork, both are: a node takes two bytes.
+// Siblings ascend. The bytes depend on the tree alone.
 
 package protocol
 
@@ -15,136 +18,207 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"unicode/utf8"
+
+	"sdm/protocol/rank"
 )
 
-// stackWriter numbers the texts of a tree.
-type stackWriter struct {
-	texts   []string
-	numbers map[string]uint64
-	nodes   []byte
-}
+const (
+	sameRanks   = 1 << 0
+	sameThreads = 1 << 1
+)
 
 // AppendWire adds the bytes of the tree to b; nil is the empty tree.
 func (s *Stack) AppendWire(b []byte) []byte {
-	w := &stackWriter{numbers: map[string]uint64{"": 0}}
-	if s != nil {
-		w.add(s.roots)
-	} else {
-		w.add(nil)
+	frames, nodes := s.top()
+	b = binary.AppendUvarint(b, uint64(len(frames)))
+	before := &StackFrame{}
+	for _, f := range frames {
+		b = appendText(b, f.Func, before.Func)
+		b = appendText(b, f.File, before.File)
+		b = binary.AppendUvarint(b, uint64(f.Line))
+		b = appendText(b, f.Addr, before.Addr)
+		b = appendText(b, f.From, before.From)
+		b = appendText(b, f.Mark, before.Mark)
+		before = f
 	}
-	b = binary.AppendUvarint(b, uint64(len(w.texts)))
-	for _, text := range w.texts {
-		b = appendString(b, text)
-	}
-	return append(b, w.nodes...)
+	b = binary.AppendUvarint(b, uint64(len(nodes)))
+	return appendNodes(b, nodes, 0, len(nodes), &stackNode{})
 }
 
-func (w *stackWriter) add(nodes []*StackNode) {
-	w.nodes = binary.AppendUvarint(w.nodes, uint64(len(nodes)))
-	for _, n := range nodes {
-		w.text(n.Frame.Func)
-		w.text(n.Frame.File)
-		w.nodes = binary.AppendUvarint(w.nodes, uint64(n.Frame.Line))
-		w.text(n.Frame.Addr)
-		w.text(n.Frame.From)
-		w.text(n.Frame.Mark)
-		w.nodes = n.Ranks.AppendWire(w.nodes)
-		w.nodes = binary.AppendUvarint(w.nodes, uint64(n.Threads))
-		w.add(n.children)
+func appendText(b []byte, text, before string) []byte {
+	if text == before {
+		return append(b, 0)
 	}
+	return append(binary.AppendUvarint(b, uint64(len(text))+1), text...)
 }
 
-func (w *stackWriter) text(s string) {
-	number, ok := w.numbers[s]
-	if !ok {
-		w.texts = append(w.texts, s)
-		number = uint64(len(w.texts))
-		w.numbers[s] = number
+// appendNodes writes siblings, which are the nodes from at to end with all that is
+// below them.
+func appendNodes(b []byte, nodes []stackNode, at, end int, above *stackNode) []byte {
+	count := 0
+	for i := at; i < end; i = int(nodes[i].end) {
+		count++
 	}
-	w.nodes = binary.AppendUvarint(w.nodes, number)
+	b = binary.AppendUvarint(b, uint64(count))
+	for i := at; i < end; i = int(nodes[i].end) {
+		n := &nodes[i]
+		same := uint64(0)
+		if n.ranks.Is(above.ranks) || n.ranks.Equal(above.ranks) {
+			same |= sameRanks
+		}
+		if n.threads == above.threads {
+			same |= sameThreads
+		}
+		b = binary.AppendUvarint(b, uint64(n.frame)<<2|same)
+		if same&sameRanks == 0 {
+			b = n.ranks.AppendWire(b)
+		}
+		if same&sameThreads == 0 {
+			b = binary.AppendUvarint(b, uint64(n.threads))
+		}
+		b = appendNodes(b, nodes, i+1, int(n.end), n)
+	}
+	return b
 }
 
-// minNodeSize is the least that a node takes: six texts and numbers, a set of
-// one rank, threads and the count of children. It bounds the nodes of a tree
-// from outside by the bytes that came.
-const minNodeSize = 6 + 3 + 1 + 1
+const (
+	// minFrameSize and minNodeSize are the least that one of these takes. They
+	// bound how many are believed by the bytes that came.
+	minFrameSize = 6
+	minNodeSize  = 2
+	// maxStackNodes bounds the memory of a tree from outside: 40 bytes each.
+	maxStackNodes = 1 << 22
+)
 
-// stackReader reads a tree; texts are those named so far.
+// stackReader reads a tree.
 type stackReader struct {
 	reader
-	texts []string
+	treeBuilder
 }
 
 // DecodeStack reads one tree from the front of b and gives what follows it. It
 // keeps no reference to b.
 func DecodeStack(b []byte) (s *Stack, rest []byte, err error) {
 	r := &stackReader{reader: reader{b: b}}
-	n := r.uvarint()
-	if n > uint64(len(r.b)) {
-		r.fail(errShort)
-		n = 0
+	r.readFrames()
+	r.readNodes()
+	if r.err == nil && slices.Contains(r.used(), false) {
+		r.fail(errors.New("a frame has no node"))
 	}
-	r.texts = make([]string, 1, n+1)
-	for range n {
-		text := r.string()
-		if !utf8.ValidString(text) {
-			r.fail(errors.New("a text is not UTF-8"))
-		}
-		r.texts = append(r.texts, text)
-	}
-	s = &Stack{roots: r.siblings(1)}
 	if r.err != nil {
 		return nil, nil, fmt.Errorf("stack: %w", r.err)
 	}
-	return s, r.b, nil
+	return &Stack{r.frames, r.nodes}, r.b, nil
 }
 
-// siblings reads the nodes at one place; depth is theirs, from 1.
-func (r *stackReader) siblings(depth int) []*StackNode {
+// piece is a text within the frames.
+type piece struct{ at, end uint32 }
+
+// readFrames reads the list of frames. Their texts share one piece of memory.
+func (r *stackReader) readFrames() {
 	n := r.uvarint()
-	if n > uint64(len(r.b))/minNodeSize {
+	if n > uint64(len(r.b))/minFrameSize {
 		r.fail(errShort)
 	}
+	if r.err != nil || n == 0 {
+		return
+	}
+	all, list, texts := r.b, make([]StackFrame, n), make([][5]piece, n)
+	var before [5]piece
+	for i := range list {
+		for k := range before {
+			if k == 2 {
+				list[i].Line = r.number("line", math.MaxInt32)
+			}
+			if length := r.uvarint(); length > 0 {
+				at := uint32(len(all) - len(r.b))
+				if !utf8.Valid(r.take(length - 1)) {
+					r.fail(errors.New("a text is not UTF-8"))
+				}
+				before[k] = piece{at, uint32(len(all) - len(r.b))}
+			}
+		}
+		texts[i] = before
+	}
+	if r.err != nil {
+		return
+	}
+	whole := string(all[:len(all)-len(r.b)])
+	r.frames = make([]*StackFrame, n)
+	for i := range list {
+		f, t := &list[i], &texts[i]
+		f.Func, f.File = whole[t[0].at:t[0].end], whole[t[1].at:t[1].end]
+		f.Addr, f.From, f.Mark = whole[t[2].at:t[2].end], whole[t[3].at:t[3].end], whole[t[4].at:t[4].end]
+		if r.frames[i] = f; i > 0 && r.frames[i-1].compare(f) >= 0 {
+			r.fail(errors.New("frames are out of order"))
+		}
+	}
+}
+
+// readNodes reads all nodes.
+func (r *stackReader) readNodes() {
+	n := r.uvarint()
+	switch {
+	case n > uint64(len(r.b))/minNodeSize:
+		r.fail(errShort)
+	case n > maxStackNodes:
+		r.fail(fmt.Errorf("%d nodes, more than %d", n, maxStackNodes))
+	}
+	if r.err != nil {
+		return
+	}
+	r.nodes = make([]stackNode, 0, n)
+	r.siblings(1, rank.Set{}, 0)
+	if r.err == nil && len(r.nodes) < cap(r.nodes) {
+		r.fail(errors.New("nodes are missing"))
+	}
+}
+
+// siblings reads the nodes at one place; depth is theirs, from 1, and above are the
+// ranks and threads of their parent.
+func (r *stackReader) siblings(depth int, above rank.Set, threads int) {
+	n := r.uvarint()
 	if n > 0 && depth > MaxStackDepth {
 		r.fail(fmt.Errorf("deeper than %d frames", MaxStackDepth))
 	}
-	if r.err != nil || n == 0 {
-		return nil
-	}
-	// Many levels may each announce many nodes: take memory for what came.
-	nodes := make([]*StackNode, 0, min(n, 8))
-	for range n {
-		node := r.node(depth)
-		if last := len(nodes) - 1; r.err == nil && last >= 0 && nodes[last].Frame.compare(&node.Frame) >= 0 {
+	last := -1
+	for ; n > 0 && r.err == nil; n-- {
+		at := r.node(above, threads)
+		if r.err != nil {
+			return
+		}
+		if frame := int(r.nodes[at].frame); frame > last {
+			last = frame
+		} else {
 			r.fail(errors.New("frames are out of order"))
 		}
-		if r.err != nil {
-			return nil
-		}
-		nodes = append(nodes, node)
+		r.siblings(depth+1, r.nodes[at].ranks, r.nodes[at].threads)
+		r.close(at)
 	}
-	return nodes
 }
 
-func (r *stackReader) node(depth int) *StackNode {
-	n := new(StackNode)
-	n.Frame.Func = r.text()
-	n.Frame.File = r.text()
-	n.Frame.Line = r.number("line", math.MaxInt32)
-	n.Frame.Addr = r.text()
-	n.Frame.From = r.text()
-	n.Frame.Mark = r.text()
-	n.Ranks = r.ranks()
-	n.Threads = r.number("count of threads", maxCount)
-	n.children = r.siblings(depth + 1)
-	return n
-}
-
-func (r *stackReader) text() string {
-	if i := r.uvarint(); i < uint64(len(r.texts)) {
-		return r.texts[i]
+// node reads one node without those below it.
+func (r *stackReader) node(ranks rank.Set, threads int) (at int) {
+	head := r.uvarint()
+	switch frame := head >> 2; {
+	case r.err == nil && frame >= uint64(len(r.frames)):
+		r.fail(errors.New("a frame is missing"))
+	case len(r.nodes) == cap(r.nodes):
+		r.fail(errors.New("more nodes than there are"))
 	}
-	r.fail(errors.New("a text is missing"))
-	return ""
+	if head&sameRanks == 0 {
+		ranks = r.ranks()
+	}
+	if head&sameThreads == 0 {
+		threads = r.number("count of threads", maxCount)
+	}
+	if r.err == nil && ranks.IsEmpty() {
+		r.fail(errors.New("a rank set is empty"))
+	}
+	if r.err != nil {
+		return -1
+	}
+	return r.open(uint32(head>>2), ranks, threads)
 }

@@ -22,8 +22,12 @@ type answer struct {
 // cell is the rank's part of a column.
 type cell struct{ name, value string }
 
-// stack is a stack that many ranks may have; the pointer is its identity.
-type stack struct{ frames []protocol.StackFrame }
+// stack is a stack that many ranks may have; the pointer is its identity, and the
+// number puts those of one library into an order.
+type stack struct {
+	path   protocol.StackPath
+	number int
+}
 
 // fold makes one group of all equal answers, in the order of first coming. The
 // ranks come in any order, each once.
@@ -37,19 +41,61 @@ type fold struct {
 // bucket becomes a group.
 type bucket struct {
 	answer
-	ranks   []rank.ID
-	columns []map[string][]rank.ID // by value, one for each cell
-	stacks  map[*stack][]rank.ID
+	ranks   tally[struct{}]
+	columns []tally[string] // one for each cell
+	stacks  tally[*stack]
 }
 
 func (f *fold) add(r rank.ID, a answer) {
 	b := f.find(a)
-	b.ranks = append(b.ranks, r)
+	b.ranks.add(struct{}{}, r)
 	for i, c := range a.cells {
-		b.columns[i][c.value] = append(b.columns[i][c.value], r)
+		b.columns[i].add(c.value, r)
 	}
 	if a.stack != nil {
-		b.stacks[a.stack] = append(b.stacks[a.stack], r)
+		b.stacks.add(a.stack, r)
+	}
+}
+
+// tally is what ranks have, in the order in which they came. There are millions of
+// ranks: neighbours with the same take one place, and nothing is looked up.
+type tally[T comparable] []stretch[T]
+
+// stretch is what some ranks in a row have.
+type stretch[T comparable] struct {
+	what        T
+	first, last rank.ID
+}
+
+func (t *tally[T]) add(what T, r rank.ID) {
+	if n := len(*t) - 1; n >= 0 && (*t)[n].what == what && (*t)[n].last == r-1 {
+		(*t)[n].last = r
+		return
+	}
+	*t = append(*t, stretch[T]{what, r, r})
+}
+
+// each hands out everything that ranks have, in order, and who has it.
+func (t tally[T]) each(compare func(a, b T) int, do func(what T, ranks rank.Set)) {
+	slices.SortStableFunc(t, func(a, b stretch[T]) int { return compare(a.what, b.what) })
+	var ids []rank.ID
+	for len(t) > 0 {
+		n := 1
+		for n < len(t) && t[n].what == t[0].what {
+			n++
+		}
+		if n == 1 {
+			do(t[0].what, rank.Range(t[0].first, t[0].last))
+		} else {
+			ids = ids[:0]
+			for _, s := range t[:n] {
+				for r := s.first; r <= s.last; r++ {
+					ids = append(ids, r)
+				}
+			}
+			do(t[0].what, rank.Of(ids...))
+		}
+		t = t[n:]
 	}
 }
 
@@ -59,10 +105,7 @@ func (f *fold) find(a answer) *bucket {
 			return b
 		}
 	}
-	b := &bucket{answer: a, stacks: map[*stack][]rank.ID{}}
-	for range a.cells {
-		b.columns = append(b.columns, map[string][]rank.ID{})
-	}
+	b := &bucket{answer: a, columns: make([]tally[string], len(a.cells))}
 	if f.byBody == nil {
 		f.byBody = map[string][]*bucket{}
 	}
@@ -77,7 +120,8 @@ func sameName(a, b cell) bool { return a.name == b.name }
 func (f *fold) groups() []protocol.Group {
 	var out []protocol.Group
 	for _, b := range f.buckets {
-		g := protocol.Group{Kind: b.kind, Ranks: rank.Of(b.ranks...), Body: b.body}
+		g := protocol.Group{Kind: b.kind, Body: b.body}
+		b.ranks.each(func(a, b struct{}) int { return 0 }, func(_ struct{}, ranks rank.Set) { g.Ranks = ranks })
 		for i, c := range b.cells {
 			g.Columns = append(g.Columns, f.column(c.name, b.columns[i]))
 		}
@@ -91,11 +135,11 @@ func (f *fold) groups() []protocol.Group {
 
 // column has all values of answers, even beyond the limit: whoever keeps answers
 // has use for them.
-func (f *fold) column(name string, values map[string][]rank.ID) protocol.Column {
+func (f *fold) column(name string, values tally[string]) protocol.Column {
 	list := make([]protocol.ValueCount, 0, len(values))
-	for v, ranks := range values {
-		list = append(list, protocol.ValueCount{Value: v, Ranks: rank.Of(ranks...)})
-	}
+	values.each(strings.Compare, func(v string, ranks rank.Set) {
+		list = append(list, protocol.ValueCount{Value: v, Ranks: ranks})
+	})
 	c := protocol.ColumnOfValues(name, list, f.limit)
 	if !f.whole {
 		return c.Folded()
@@ -103,11 +147,11 @@ func (f *fold) column(name string, values map[string][]rank.ID) protocol.Column 
 	return c
 }
 
-func merged(stacks map[*stack][]rank.ID) *protocol.Stack {
+func merged(stacks tally[*stack]) *protocol.Stack {
 	parts := make([]protocol.StackPart, 0, len(stacks))
-	for s, ranks := range stacks {
-		parts = append(parts, protocol.StackPart{Frames: s.frames, Ranks: ranks})
-	}
+	stacks.each(func(a, b *stack) int { return a.number - b.number }, func(s *stack, ranks rank.Set) {
+		parts = append(parts, protocol.StackPart{Path: s.path, Ranks: ranks})
+	})
 	return protocol.StackOfParts(parts)
 }
 

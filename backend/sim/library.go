@@ -16,6 +16,8 @@ type Library struct {
 	bodies map[bodyKey][]byte
 	stacks map[stackKey]*stack
 	sums   map[sumKey][]uint64
+	frames map[protocol.StackFrame]*protocol.StackFrame // of stacks
+	made   int                                          // stacks
 }
 
 // sumKey is what the hashes of an array's blocks depend on.
@@ -27,7 +29,10 @@ type sumKey struct {
 
 // NewLibrary gives an empty one.
 func NewLibrary() *Library {
-	return &Library{bodies: map[bodyKey][]byte{}, stacks: map[stackKey]*stack{}, sums: map[sumKey][]uint64{}}
+	return &Library{
+		bodies: map[bodyKey][]byte{}, stacks: map[stackKey]*stack{}, sums: map[sumKey][]uint64{},
+		frames: map[protocol.StackFrame]*protocol.StackFrame{},
+	}
 }
 
 // bodyKey is what a body depends on, other than its kind of answer by name.
@@ -85,8 +90,11 @@ func (l *Library) stack(k stackKey, make func() *stack) *stack {
 	}
 	if len(l.stacks) >= mostStacks {
 		clear(l.stacks)
+		clear(l.frames)
 	}
 	s = make()
+	s.number = l.made
+	l.made++
 	l.stacks[k] = s
 	return s
 }
@@ -105,4 +113,14 @@ func (l *Library) keepSum(k sumKey, sums []uint64) {
 		clear(l.sums)
 	}
 	l.sums[k] = sums
+}
+
+// frame gives the one copy of a frame. Whoever makes a stack calls it.
+func (l *Library) frame(f protocol.StackFrame) *protocol.StackFrame {
+	known := l.frames[f]
+	if known == nil {
+		known = &f
+		l.frames[f] = known
+	}
+	return known
 }

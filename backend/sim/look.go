@@ -116,7 +116,7 @@ func (m *machine) stacksOf(s *state, a *protocol.Args) (answer, *protocol.Fault)
 
 // newStack gives the stack of a rank, outermost frame first, as fine as asked.
 func (m *machine) newStack(s *state, by string) *stack {
-	var frames []protocol.StackFrame
+	var frames []*protocol.StackFrame
 	for level := m.program.depth(s.pos) - 1; level >= 0; level-- {
 		f := m.frame(s, level)
 		sf := protocol.StackFrame{Func: f.Func}
@@ -130,9 +130,9 @@ func (m *machine) newStack(s *state, by string) *stack {
 		if level == 0 && s.crashed {
 			sf.Mark = "SIGSEGV"
 		}
-		frames = append(frames, sf)
+		frames = append(frames, m.library.frame(sf))
 	}
-	return &stack{frames}
+	return &stack{path: protocol.NewStackPath(frames...)}
 }
 
 func (m *machine) selectFrame(s *state, a *protocol.Args) (answer, *protocol.Fault) {

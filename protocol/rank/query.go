@@ -113,6 +113,10 @@ func (s Set) Equal(t Set) bool {
 	return t.contiguous()
 }
 
+// Is tells, at no cost, that s and t are one set, as copies of a set are: false is
+// "perhaps".
+func (s Set) Is(t Set) bool { return s == t }
+
 // All hands out the members in ascending order.
 func (s Set) All() iter.Seq[ID] {
 	return func(yield func(ID) bool) {

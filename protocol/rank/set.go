@@ -108,10 +108,39 @@ func fromRuns(list []run) Set {
 		}
 		s.bits = bitset.From(words)
 	default:
-		own := slices.Clone(list)
-		s.runs = &own
+		s.runs = own(list)
 	}
 	return s
+}
+
+// own copies a list of runs, with one allocation when they are few: most sets that
+// are not a single run have two or three, and there are many of them.
+func own(list []run) *[]run {
+	switch n := len(list); {
+	case n <= 2:
+		room := &struct {
+			list []run
+			runs [2]run
+		}{}
+		room.list = append(room.runs[:0], list...)
+		return &room.list
+	case n <= 4:
+		room := &struct {
+			list []run
+			runs [4]run
+		}{}
+		room.list = append(room.runs[:0], list...)
+		return &room.list
+	case n <= 8:
+		room := &struct {
+			list []run
+			runs [8]run
+		}{}
+		room.list = append(room.runs[:0], list...)
+		return &room.list
+	}
+	clone := slices.Clone(list)
+	return &clone
 }
 
 // fromWords chooses the form of a set given as words, bit 0 of which is rank

@@ -39,8 +39,9 @@ const (
 	fieldBody  = 6<<2 | uint64(formBytes)
 	fieldGroup = 7<<2 | uint64(formNested) // once for each group, in order
 	fieldEpoch = 8<<2 | uint64(formNumber)
-	fieldMark  = 9<<2 | uint64(formNested) // once for each mark
-	fieldRuns  = 10<<2 | uint64(formBytes) // the set Running
+	fieldMark  = 9<<2 | uint64(formNested)  // once for each mark
+	fieldRuns  = 10<<2 | uint64(formBytes)  // the set Running
+	fieldDone  = 11<<2 | uint64(formNumber) // Settled
 )
 
 // Fields of a mark.
@@ -76,6 +77,7 @@ func Append(b []byte, m *Message) []byte {
 	b = appendBytes(b, fieldBody, m.Body)
 	b = appendNumber(b, fieldEpoch, m.Epoch)
 	b = appendRanks(b, fieldRuns, m.Running)
+	b = appendNumber(b, fieldDone, uint64(m.Settled))
 	for i := range m.Marks {
 		b = appendMark(b, &m.Marks[i])
 	}

@@ -75,6 +75,8 @@ func (m *Message) take(f *fields) error {
 		m.Epoch = f.number
 	case fieldRuns:
 		return f.ranks(&m.Running)
+	case fieldDone:
+		m.Settled = protocol.RequestID(f.number)
 	case fieldMark:
 		mark, err := decodeMark(f.bytes)
 		m.Marks = append(m.Marks, mark)

@@ -74,6 +74,11 @@ type Message struct {
 	Epoch uint64
 	// Marks tell whose groups an Events packet holds, and how far.
 	Marks []Mark
+	// Settled, of a Command: the root has all that it will ever have of requests
+	// with lower numbers, of those made by front ends or of those made by the master
+	// (protocol.FirstInner) as this one. Their answers need not be kept. 0: nothing
+	// is known.
+	Settled protocol.RequestID
 	// Running are ranks of the sender's subtree that run, in the first Events of
 	// an Epoch: what a new parent cannot know.
 	Running rank.Set

@@ -70,6 +70,9 @@ func (m Message) String() string {
 	if m.Epoch != 0 {
 		b.WriteString(" epoch " + strconv.FormatUint(m.Epoch, 10))
 	}
+	if m.Settled != 0 && m.Settled != m.ID {
+		b.WriteString(" settled " + strconv.FormatUint(uint64(m.Settled), 10))
+	}
 	for _, mark := range m.Marks {
 		b.WriteString(" mark " + mark.Servers.String() + ":" + strconv.FormatUint(mark.Last, 10))
 	}

@@ -23,10 +23,10 @@ func where(s *Stack) map[rank.ID]map[string]bool {
 				}
 				out[r][here] = true
 			}
-			walk(n.children, here)
+			walk(n.Children(), here)
 		}
 	}
-	walk(s.top(), "")
+	walk(s.Roots(), "")
 	return out
 }
 
