@@ -1,5 +1,5 @@
-// Answers of the vertex's own ranks, kept for a while: one that was lost on its
-// way is given again, and nothing is done twice.
+// Answers of the vertex's own ranks, kept until the root has them: one that was
+// lost on its way is given again, and nothing is done twice.
 
 package tree
 
@@ -10,19 +10,29 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Bounds of what is kept. A request that has been answered in full may be
-// forgotten; asked for again, its answer is then a fault that says so.
+// Bounds of what is kept when the root still waits for an earlier request. One that
+// has been answered in full may be forgotten; asked for again, its answer is then a
+// fault that says so.
 const (
 	maxAnswers     = 64      // requests
 	maxAnswerBytes = 4 << 20 // about, of all together
 )
 
 // answers are the requests that the vertex's own back end has had, the oldest
-// first. Request numbers rise: what is not newer than the last has been there.
+// first.
 type answers struct {
-	newest protocol.RequestID
+	newest [2]protocol.RequestID // of each series
 	list   []answered
 	size   int
+}
+
+// series is 0 for requests that front ends have made, 1 for those of the master
+// itself. In each, numbers rise: what is not newer than the last has been there.
+func series(id protocol.RequestID) int {
+	if id >= protocol.FirstInner {
+		return 1
+	}
+	return 0
 }
 
 type answered struct {
@@ -34,13 +44,14 @@ type answered struct {
 
 // open notes that the back end gets a request.
 func (a *answers) open(id protocol.RequestID, ranks rank.Set) {
-	a.newest = max(a.newest, id)
+	newest := &a.newest[series(id)]
+	*newest = max(*newest, id)
 	a.list = append(a.list, answered{id: id, owed: ranks})
 	a.trim()
 }
 
 // knows tells whether the back end has had a request.
-func (a *answers) knows(id protocol.RequestID) bool { return id <= a.newest }
+func (a *answers) knows(id protocol.RequestID) bool { return id <= a.newest[series(id)] }
 
 func (a *answers) find(id protocol.RequestID) *answered {
 	i := slices.IndexFunc(a.list, func(e answered) bool { return e.id == id })
@@ -76,6 +87,18 @@ func (a *answers) trim() {
 		a.size -= a.list[i].size
 		a.list = slices.Delete(a.list, i, i+1)
 	}
+}
+
+// settled lets go of requests with lower numbers of one series: nobody will ask for
+// them again.
+func (a *answers) settled(before protocol.RequestID) {
+	a.list = slices.DeleteFunc(a.list, func(e answered) bool {
+		over := e.id < before && series(e.id) == series(before)
+		if over {
+			a.size -= e.size
+		}
+		return over
+	})
 }
 
 // again gives what ranks have answered so far. Those that still owe an answer

@@ -53,6 +53,11 @@ func (n *Node) command(m *wire.Message) {
 		return
 	}
 	r := n.open(m, m.Ranks)
+	settled := m.Settled
+	if n.id == 0 {
+		settled = n.lowestOpen(m.ID)
+	}
+	n.answers.settled(settled)
 	rest := m.Ranks.Len()
 	for _, c := range n.children {
 		part := m.Ranks.Intersect(c.ranks)
@@ -64,7 +69,7 @@ func (n *Node) command(m *wire.Message) {
 			n.answerFor(r, c, protocol.KindLost)
 			continue
 		}
-		n.send(c, r, wire.Message{Kind: wire.Command, ID: m.ID, Ranks: part, Body: m.Body, Flags: m.Flags})
+		n.send(c, r, wire.Message{Kind: wire.Command, ID: m.ID, Ranks: part, Body: m.Body, Flags: m.Flags, Settled: settled})
 	}
 	if part := m.Ranks.Intersect(n.own); !part.IsEmpty() {
 		rest -= part.Len()
@@ -205,6 +210,16 @@ func (n *Node) remember(r *request) {
 		n.overdue = slices.Delete(n.overdue, 0, 1)
 	}
 	n.overdue = append(n.overdue, r)
+}
+
+// lowestOpen is the lowest number of requests of the series of id that are not over.
+func (n *Node) lowestOpen(id protocol.RequestID) protocol.RequestID {
+	for other, r := range n.requests {
+		if !r.ofInit && series(other) == series(id) {
+			id = min(id, other)
+		}
+	}
+	return id
 }
 
 // inOrder gives all requests, the oldest number first: no order of a map shows.
