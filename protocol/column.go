@@ -114,6 +114,20 @@ func (c Column) summarized() *summary {
 // Complete tells whether every value is still there.
 func (c Column) Complete() bool { return c.summary == nil }
 
+// Size is about what the column costs on the wire with all the values that it has,
+// in bytes; a packet may have fewer of them.
+func (c Column) Size() int {
+	const set, summarized = 8, 512
+	n := len(c.Name)
+	for _, v := range c.values {
+		n += len(v.Value) + set
+	}
+	if c.summary != nil {
+		n += summarized
+	}
+	return n
+}
+
 // Limit is how many values are kept: -1 for all of them.
 func (c Column) Limit() int { return c.limit }
 

@@ -108,6 +108,17 @@ func (s *Stack) top() ([]*StackFrame, []stackNode) {
 	return s.frames, s.nodes
 }
 
+// Size is about what the tree costs on the wire, in bytes.
+func (s *Stack) Size() int {
+	frames, nodes := s.top()
+	const node = 8
+	n := node * len(nodes)
+	for _, f := range frames {
+		n += minFrameSize + len(f.Func) + len(f.File) + len(f.Addr) + len(f.From) + len(f.Mark)
+	}
+	return n
+}
+
 // Having gives the ranks with a frame that is wanted, in any thread. Nil has none.
 func (s *Stack) Having(wanted func(StackFrame) bool) rank.Set {
 	frames, nodes := s.top()

@@ -64,18 +64,13 @@ func (h *history) open(id protocol.RequestID) *answer {
 	return &h.answers[len(h.answers)-1]
 }
 
-// size is what a group costs, in bytes.
+// size is about what a group costs, in bytes of a packet.
 func size(g protocol.Group) int {
 	n := len(g.Body)
-	var b []byte
 	for _, c := range g.Columns {
-		b = c.AppendWire(b[:0])
-		n += len(b)
+		n += c.Size()
 	}
-	if g.Stack != nil {
-		n += len(g.Stack.AppendWire(b[:0]))
-	}
-	return n
+	return n + g.Stack.Size()
 }
 
 // expand gives the answers of some ranks to an earlier request (args.Of), with

@@ -32,7 +32,7 @@ func (s *Server) launch(d tree.Deliver, args protocol.Args) {
 			s.up.reply(d.ID, errorGroup(one(r), "launch", err))
 			continue
 		}
-		b.add(s.target(p, j), protocol.Started{Host: s.cfg.Host, Program: s.programOf(r, j)})
+		b.add(s.target(r, p, j), protocol.Started{Host: s.cfg.Host, Program: s.programOf(r, j)})
 	}
 	s.handOver(b, args.Job.StopAt, d)
 }
@@ -55,16 +55,16 @@ func (s *Server) programOf(r rank.ID, j protocol.Job) string {
 }
 
 // start forks and holds one rank, here or in its own slot, or notes a simulated
-// one.
+// one, which has no process.
 func (s *Server) start(r rank.ID, j protocol.Job, id protocol.RequestID) (*process, error) {
 	if err := s.isFree(r); err != nil {
 		return nil, err
 	}
-	p := &process{rank: r, launch: id}
 	if s.cfg.Forker == nil {
-		s.keep(p)
-		return p, nil
+		s.keepOther(r)
+		return nil, nil
 	}
+	p := &process{rank: r, launch: id}
 	env := append(slices.Clone(j.Env), protocol.EnvDirective{Op: "set", Name: "SDM_RANK", Value: strconv.Itoa(int(r))})
 	if j.Size > 0 {
 		env = append(env, protocol.EnvDirective{Op: "set", Name: "SDM_SIZE", Value: strconv.Itoa(j.Size)})
@@ -137,19 +137,22 @@ func (s *Server) ended(p *process, exit protocol.Exit) {
 }
 
 func (s *Server) isFree(r rank.ID) error {
-	if p := s.find(r); p != nil && !p.isEnded() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.processes[r]; p != nil && !p.isEnded() || s.others.live().Contains(r) {
 		return &protocol.Fault{Kind: protocol.FaultState, Message: "the rank is there already", Hint: "kill it first"}
 	}
 	return nil
 }
 
-func (s *Server) target(p *process, j protocol.Job) backend.Target {
-	t := backend.Target{Rank: p.rank, Program: j.Program, Held: true}
+// target is a rank that was started; p is nil for a simulated one.
+func (s *Server) target(r rank.ID, p *process, j protocol.Job) backend.Target {
+	t := backend.Target{Rank: r, Program: j.Program, Held: true}
 	switch {
-	case p.child != nil:
+	case p != nil:
 		t.PID, t.Program = p.child.PID, p.child.Program
 	case s.cfg.SimulatedPID != nil:
-		t.PID = s.cfg.SimulatedPID(p.rank)
+		t.PID = s.cfg.SimulatedPID(r)
 	}
 	return t
 }
@@ -172,7 +175,7 @@ func (s *Server) attach(d tree.Deliver, args protocol.Args) {
 			continue
 		}
 		s.resemble(t.PID)
-		s.keep(&process{rank: r, launch: d.ID})
+		s.keepOther(r)
 		b.add(t, protocol.Started{Host: s.cfg.Host, Program: t.Program, Attached: true})
 	}
 	s.handOver(b, "", d)

@@ -27,6 +27,7 @@ func (s *Server) part() {
 		return
 	}
 	s.mu.Lock()
+	s.leaving = s.leaving.Union(s.others.live())
 	for r, p := range s.processes {
 		if !p.isEnded() {
 			s.leaving = s.leaving.Union(one(r))

@@ -8,8 +8,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// process is one rank of this server: started here, attached, or simulated (the
-// last two have neither a child process nor streams).
+// process is one rank that this server has started; see others for the rest.
 type process struct {
 	rank   rank.ID
 	launch protocol.RequestID // that brought it here
@@ -57,7 +56,7 @@ func (p *process) letGo() bool {
 
 // runsFree tells whether that rank is a child of ours that still lives.
 func (p *process) runsFree() bool {
-	if p.child == nil || !p.letGo() {
+	if !p.letGo() {
 		return false
 	}
 	select {
@@ -68,12 +67,7 @@ func (p *process) runsFree() bool {
 	}
 }
 
-// kill ends the rank if we started it.
-func (p *process) kill() {
-	if p.child != nil {
-		p.child.Kill()
-	}
-}
+func (p *process) kill() { p.child.Kill() }
 
 // close returns when the goroutines of the rank's streams have ended. The rank
 // is to be gone: bytes that are still in its pipes are lost.

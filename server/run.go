@@ -84,10 +84,21 @@ var ErrNoParent = errors.New("no master or parent server has come")
 // waited for. The status is the one to exit with: in a slot that of its rank, as
 // a shell gives it; otherwise 0.
 func Run(ctx context.Context, cfg Config, links Links) (status int, err error) {
-	if err := cfg.Validate(); err != nil {
+	r, err := Prepare(cfg, links)
+	if err != nil {
 		return 0, err
 	}
-	r := &runner{
+	return r.Run(ctx)
+}
+
+// Prepare makes a server that is still to Run: what takes much of a stack, which a
+// process with thousands of servers had better not keep for each of them. After an
+// error there is nothing to run, and the links are closed.
+func Prepare(cfg Config, links Links) (*Runner, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	r := &Runner{
 		cfg: cfg.withDefaults(), links: links,
 		parent: make(chan struct{}, 1), deserted: make(chan struct{}),
 	}
@@ -107,17 +118,23 @@ func Run(ctx context.Context, cfg Config, links Links) (status int, err error) {
 		GivenUp: r.givenUp,
 		Epoch:   r.follow,
 	})
+	var err error
 	if r.server, err = newServer(cfg, r.loop); err != nil {
 		r.giveUp()
-		return 0, fmt.Errorf("the back end cannot be used: %w", err)
+		return nil, fmt.Errorf("the back end cannot be used: %w", err)
 	}
+	return r, nil
+}
+
+// Run is as the function of that name. It is called once.
+func (r *Runner) Run(ctx context.Context) (status int, err error) {
 	err = r.run(ctx)
 	return r.server.status(), err
 }
 
-// runner is one Run. Besides the loop's, its goroutines are accept, attend and
-// watch, all ended with the loop.
-type runner struct {
+// Runner is one server's life. Besides the loop's, its goroutines are accept, attend
+// and watch, all ended with the loop.
+type Runner struct {
 	cfg      Config
 	links    Links
 	loop     *overlay.Loop
@@ -138,7 +155,7 @@ type above struct {
 	cause  string // of its loss
 }
 
-func (r *runner) run(ctx context.Context) error {
+func (r *Runner) run(ctx context.Context) error {
 	inner, cancel := context.WithCancel(ctx)
 	var others sync.WaitGroup
 	if r.links.Listener != nil {
@@ -160,7 +177,7 @@ func (r *runner) run(ctx context.Context) error {
 }
 
 // giveUp closes what a Run that cannot begin has been given.
-func (r *runner) giveUp() {
+func (r *Runner) giveUp() {
 	if r.links.Parent != nil {
 		r.links.Parent.Close()
 	}
@@ -175,7 +192,7 @@ func (r *runner) giveUp() {
 
 // closeServer ends what the loop's Quit has not, and waits for ranks that were
 // let go, at most until the starter wants to end, or ctx does.
-func (r *runner) closeServer(ctx context.Context) {
+func (r *Runner) closeServer(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	if r.ending {
 		cancel()
@@ -195,7 +212,7 @@ func (r *runner) closeServer(ctx context.Context) {
 
 // change notes something about the parent. It does not block: whoever carries
 // packets calls it.
-func (r *runner) change(note func(*above)) {
+func (r *Runner) change(note func(*above)) {
 	r.mu.Lock()
 	note(&r.above)
 	r.mu.Unlock()
@@ -205,52 +222,59 @@ func (r *runner) change(note func(*above)) {
 	}
 }
 
-func (r *runner) lose(cause string) { r.change(func(a *above) { a.has, a.cause = false, cause }) }
+func (r *Runner) lose(cause string) { r.change(func(a *above) { a.has, a.cause = false, cause }) }
 
-func (r *runner) found() { r.change(func(a *above) { a.has = true }) }
+func (r *Runner) found() { r.change(func(a *above) { a.has = true }) }
 
-func (r *runner) givenUp(cause string) {
+func (r *Runner) givenUp(cause string) {
 	r.cfg.Log.Warn("this server has been given up and leaves", "server", r.cfg.ID, "cause", cause)
 }
 
-func (r *runner) follow(epoch uint64) {
+func (r *Runner) follow(epoch uint64) {
 	if r.links.Self != nil {
 		r.links.Self.follow(epoch)
 	}
 }
 
 // accept takes parents as they come; a new one replaces the old one.
-func (r *runner) accept(ctx context.Context) {
-	for {
-		link, parent, err := r.links.Listener.Accept(ctx)
-		if err != nil {
-			if ctx.Err() == nil {
-				r.cfg.Log.Error("no parent can come any more", "error", err)
-			}
-			return
-		}
-		r.links.Self.follow(parent.Epoch)
-		r.change(func(a *above) { a.server = parent.Node > 0 })
-		r.loop.SetParent(link)
+func (r *Runner) accept(ctx context.Context) {
+	for r.acceptOne(ctx) {
 	}
 }
 
+func (r *Runner) acceptOne(ctx context.Context) bool {
+	link, parent, err := r.links.Listener.Accept(ctx)
+	if err == nil {
+		r.come(link, &parent)
+	} else if ctx.Err() == nil {
+		r.cfg.Log.Error("no parent can come any more", "error", err)
+	}
+	return err == nil
+}
+
+// come takes one parent.
+func (r *Runner) come(link overlay.Link, parent *overlay.Identity) {
+	r.links.Self.follow(parent.Epoch)
+	r.change(func(a *above) { a.server = parent.Node > 0 })
+	r.loop.SetParent(link)
+}
+
 // attend waits for the end of Registration.
-func (r *runner) attend() {
+func (r *Runner) attend() {
 	defer close(r.deserted)
 	r.links.Registration.Receive() // nothing else ever comes
 }
 
 // leaveMaster lets the master that we have registered with see that we need it no
 // more.
-func (r *runner) leaveMaster() {
+func (r *Runner) leaveMaster() {
 	if r.links.Registration != nil {
 		r.links.Registration.Close()
 	}
 }
 
 // watch decides when the session is over although nobody has said Quit.
-func (r *runner) watch(ctx context.Context) {
+func (r *Runner) watch(ctx context.Context) {
 	var w waiting
 	had := r.links.Parent != nil
 	if !had && r.links.ConnectWait > 0 {
@@ -304,7 +328,7 @@ type waiting struct {
 	grace  <-chan time.Time // words about the end to travel
 }
 
-func (r *runner) look() above {
+func (r *Runner) look() above {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.above
@@ -313,7 +337,7 @@ func (r *runner) look() above {
 // patience is how long we wait for another parent: one that was a server is
 // replaced by another server, unless the master is gone as well; a master is
 // waited for as configured. Where nobody can come, nobody is waited for.
-func (r *runner) patience(a above) time.Duration {
+func (r *Runner) patience(a above) time.Duration {
 	wait := r.cfg.Linger
 	if a.server && r.links.Listener != nil && !r.starterGone() {
 		wait = max(wait, r.cfg.AdoptWait)
@@ -322,7 +346,7 @@ func (r *runner) patience(a above) time.Duration {
 	return wait
 }
 
-func (r *runner) starterGone() bool {
+func (r *Runner) starterGone() bool {
 	select {
 	case <-r.links.Gone:
 		return true
@@ -332,6 +356,6 @@ func (r *runner) starterGone() bool {
 }
 
 // quit does what a Quit of the parent would do, children included.
-func (r *runner) quit() {
+func (r *Runner) quit() {
 	r.loop.Post(tree.FromParent{Msg: wire.Message{Kind: wire.Quit}})
 }

@@ -13,7 +13,7 @@ import (
 func (s *Server) send(d tree.Deliver, args protocol.Args) {
 	for r := range d.Ranks.All() {
 		p := s.find(r)
-		if f := refusal(p, s.cfg.Through); f != nil {
+		if f := s.refusal(r, p); f != nil {
 			s.up.reply(d.ID, faultGroup(one(r), f))
 			continue
 		}
@@ -21,20 +21,24 @@ func (s *Server) send(d tree.Deliver, args protocol.Args) {
 	}
 }
 
-// refusal says why a rank cannot be sent anything; nil if it can.
-func refusal(p *process, through bool) *protocol.Fault {
+// refusal says why a rank cannot be sent anything; nil if it can. p is nil if we
+// have not started it.
+func (s *Server) refusal(r rank.ID, p *process) *protocol.Fault {
+	s.mu.Lock()
+	others := s.others
+	s.mu.Unlock()
 	f := &protocol.Fault{Kind: protocol.FaultState, Op: "send"}
 	switch {
-	case p == nil:
-		f.Message = "the rank has not been started"
-	case p.isEnded():
-		f.Message = "the rank has ended"
-	case p.in != nil:
-		return nil
-	case through:
-		f.Message = "the standard input of the rank belongs to the starter"
-	case p.child == nil:
+	case others.live().Contains(r) && !s.cfg.Through:
 		f.Message = "we did not start the rank: its standard input is not ours"
+	case p == nil && !others.known.Contains(r):
+		f.Message = "the rank has not been started"
+	case others.ended.Contains(r) || p != nil && p.isEnded():
+		f.Message = "the rank has ended"
+	case p != nil && p.in != nil:
+		return nil
+	case s.cfg.Through:
+		f.Message = "the standard input of the rank belongs to the starter"
 	default:
 		f.Kind, f.Message, f.Hint = protocol.FaultUsage, "the rank does not read our standard input", "name it with --stdin when you start the job"
 	}

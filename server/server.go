@@ -30,8 +30,9 @@ type Server struct {
 	tasks   sync.WaitGroup
 
 	mu        sync.Mutex
-	processes map[rank.ID]*process
-	all       []*process // former ones of restarted ranks too
+	processes map[rank.ID]*process // of ranks that we have started
+	all       []*process           // former ones of restarted ranks too
+	others    others
 	history   history
 	leaving   rank.Set      // ranks that part waits for
 	parted    chan struct{} // closed when none is left
@@ -124,8 +125,8 @@ func (s *Server) expand(d tree.Deliver, args protocol.Args) {
 
 // note gives words to the person, from the ranks of this server.
 func (s *Server) note(text string) {
-	var ranks rank.Set
 	s.mu.Lock()
+	ranks := s.others.live()
 	for r := range s.processes {
 		ranks = ranks.Union(one(r))
 	}
@@ -138,13 +139,12 @@ func (s *Server) note(text string) {
 // signal passes a signal on to the ranks that we started.
 func (s *Server) signal(sig syscall.Signal) {
 	for _, p := range s.everybody() {
-		if p.child != nil {
-			p.child.Signal(sig)
-		}
+		p.child.Signal(sig)
 	}
 }
 
-// find gives the present process of a rank, nil if there is none.
+// find gives the present process of a rank that we have started, nil if there is
+// none.
 func (s *Server) find(r rank.ID) *process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,6 +156,15 @@ func (s *Server) keep(p *process) {
 	defer s.mu.Unlock()
 	s.processes[p.rank] = p
 	s.all = append(s.all, p)
+	s.others.forget(one(p.rank))
+}
+
+// keepOther notes a rank that is here and that we have not started.
+func (s *Server) keepOther(r rank.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.others.add(one(r))
+	delete(s.processes, r)
 }
 
 func (s *Server) everybody() []*process {
@@ -214,7 +223,7 @@ func (s *Server) status() int {
 	}
 	status := 0
 	for _, p := range s.everybody() {
-		if p.rank == s.cfg.SlotRank && p.child != nil {
+		if p.rank == s.cfg.SlotRank {
 			status = p.child.Status()
 		}
 	}

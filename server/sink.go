@@ -73,6 +73,15 @@ func (k sink) Event(groups ...protocol.Group) {
 }
 
 func (k sink) before(g protocol.Group) {
+	k.s.mu.Lock()
+	if g.Kind.IsEnd() {
+		k.s.others.end(g.Ranks)
+	}
+	ours := len(k.s.processes) > 0
+	k.s.mu.Unlock()
+	if !ours {
+		return
+	}
 	for r := range g.Ranks.All() {
 		p := k.s.find(r)
 		if p == nil {

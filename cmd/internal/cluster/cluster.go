@@ -135,8 +135,19 @@ func host(i int) string { return "node" + strconv.Itoa(i) }
 
 // serve is the life of one server.
 func (c *Cluster) serve(ctx context.Context, i int, n *node) error {
+	r, err := c.prepare(i, n)
+	if err != nil {
+		return err
+	}
+	if _, err = r.Run(ctx); err != nil && ctx.Err() != nil {
+		return nil // it was killed, or the cluster was
+	}
+	return err
+}
+
+func (c *Cluster) prepare(i int, n *node) (*server.Runner, error) {
 	n.door.self = n.self
-	_, err := server.Run(ctx, server.Config{
+	return server.Prepare(server.Config{
 		ID: protocol.ServerID(i), Host: host(i), SimulatedPID: sim.PID, Env: []string{}, Linger: c.cfg.Linger, Log: c.cfg.Log,
 		Answers: c.answers(),
 		NewBackend: func(s backend.Sink) (backend.Backend, error) {
@@ -146,10 +157,6 @@ func (c *Cluster) serve(ctx context.Context, i int, n *node) error {
 			return sim.New(c.behaviour, s), nil
 		},
 	}, server.Links{Self: n.self, Listener: n.door, Dial: c.dialer(n.self.Identity())})
-	if err != nil && ctx.Err() != nil {
-		return nil // it was killed, or the cluster was
-	}
-	return err
 }
 
 // answers is how many answers a server keeps for expand. Real servers have

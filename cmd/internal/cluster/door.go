@@ -40,18 +40,27 @@ func (d *door) knock(ctx context.Context) (overlay.Link, error) {
 // Accept gives the next parent that looks for this server.
 func (d *door) Accept(ctx context.Context) (overlay.Link, overlay.Identity, error) {
 	for {
-		select {
-		case link := <-d.come:
-			parent, err := overlay.Answer(ctx, link, d.self.Identity())
-			if err == nil {
-				return link, parent, nil
-			}
-			// It has been told why; the next one may be the right one.
-		case <-d.shut:
-			return nil, overlay.Identity{}, net.ErrClosed
-		case <-ctx.Done():
-			return nil, overlay.Identity{}, context.Cause(ctx)
+		link, err := d.wait(ctx)
+		if err != nil {
+			return nil, overlay.Identity{}, err
 		}
+		parent, err := overlay.Answer(ctx, link, d.self.Identity())
+		if err == nil {
+			return link, parent, nil
+		}
+		// It has been told why; the next one may be the right one.
+	}
+}
+
+// wait gives the next link.
+func (d *door) wait(ctx context.Context) (overlay.Link, error) {
+	select {
+	case link := <-d.come:
+		return link, nil
+	case <-d.shut:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
 }
 
