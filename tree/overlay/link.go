@@ -49,6 +49,12 @@ type way interface {
 // already, so that Receive would give it without waiting.
 type batchReader interface{ ready() bool }
 
+// waiter is a Link that can wait for the first byte of a packet, or for its end,
+// with little on the stack: a root has a thousand readers that do nothing else, a
+// simulated tree tens of thousands, and what is on the stack of a goroutine
+// while it waits decides how much memory it keeps.
+type waiter interface{ await() }
+
 // ErrTooLong is what Send returns for a packet longer than wire.MaxPacket; the
 // link lives on, and none of the packets of that call has been sent.
 var ErrTooLong = errors.New("packet is too long")

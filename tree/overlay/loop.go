@@ -207,7 +207,7 @@ func (l *Loop) serve(ctx context.Context) error {
 		case <-l.kick:
 			l.work()
 		case <-l.timer.C:
-			l.bring(insider, entry{do: l.tick})
+			l.ring()
 		case <-l.over:
 			return nil
 		case <-ctx.Done():
@@ -215,6 +215,9 @@ func (l *Loop) serve(ctx context.Context) error {
 		}
 	}
 }
+
+// ring brings the tick of the timer.
+func (l *Loop) ring() { l.bring(insider, entry{do: l.tick}) }
 
 // end takes the baton for good, closes all links and waits for all goroutines.
 func (l *Loop) end(orderly bool) {

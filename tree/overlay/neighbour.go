@@ -26,6 +26,7 @@ type neighbour struct {
 	heard uint64      // bytes that had come when we last looked
 
 	unread atomic.Bool // its reader waits for room here
+	batch  []entry     // of its reader: what it brings
 }
 
 // isBusy tells whether bytes have come since the last call, though perhaps no
@@ -72,22 +73,38 @@ func (l *Loop) attach(link Link, child tree.NodeID) *neighbour {
 // read brings packets until the link ends. Children are not read while the way
 // up is congested.
 func (l *Loop) read(n *neighbour) {
-	batch := make([]entry, 0, 4)
-	for {
-		n.unread.Store(true)
-		if n.child != 0 && l.upper.open(l.ctx) != nil || !l.inbox.room() {
+	waiter, _ := n.link.(waiter)
+	for l.mayRead(n) {
+		if waiter != nil {
+			waiter.await()
+		}
+		if !l.readOn(n) {
 			return
 		}
-		n.unread.Store(false)
-		var err error
-		batch, err = receiveBatch(n, batch[:0])
-		l.bring(insider, batch...)
-		if err != nil {
-			l.bring(insider, entry{do: func() { l.lose(n, cause(err)) }})
-			return
-		}
-		clear(batch)
 	}
+}
+
+// mayRead waits until packets of n may come; it is false after the end.
+func (l *Loop) mayRead(n *neighbour) bool {
+	n.unread.Store(true)
+	if n.child != 0 && l.upper.open(l.ctx) != nil || !l.inbox.room() {
+		return false
+	}
+	n.unread.Store(false)
+	return true
+}
+
+// readOn brings what has come; it is false when the link has ended.
+func (l *Loop) readOn(n *neighbour) bool {
+	var err error
+	n.batch, err = receiveBatch(n, n.batch[:0])
+	l.bring(insider, n.batch...)
+	if err != nil {
+		l.bring(insider, entry{do: func() { l.lose(n, cause(err)) }})
+		return false
+	}
+	clear(n.batch)
+	return true
 }
 
 // receiveBatch waits for one packet and takes what has come with it.

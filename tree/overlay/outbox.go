@@ -106,7 +106,7 @@ func (o *outbox) uncork() {
 			return
 		}
 		if n == len(o.waiting) {
-			o.waiting = recycle(o.waiting)
+			o.waiting = recycle(o.waiting, keepBuffer)
 			return
 		}
 		o.waiting = append(o.waiting[:0], o.waiting[n:]...)
@@ -115,8 +115,8 @@ func (o *outbox) uncork() {
 }
 
 // recycle empties a buffer, or lets it go when it has become too big to keep.
-func recycle(b []byte) []byte {
-	if cap(b) > keepBuffer {
+func recycle(b []byte, most int) []byte {
+	if cap(b) > most {
 		return nil
 	}
 	return b[:0]
@@ -166,7 +166,7 @@ func (o *outbox) writeOut() {
 		}
 	}
 	o.writing = 0
-	o.spare = recycle(buf)
+	o.spare = recycle(buf, keepBuffer)
 }
 
 // writePiece writes p, with a watch on a neighbour that takes nothing.

@@ -13,8 +13,9 @@ import (
 // buffer does.
 const pipeBuffer = 256 << 10
 
-// pipeRead is what one read of a memory link may bring, in bytes: a read costs
-// no system call there, and a process may hold tens of thousands of links.
+// pipeRead is what one read of a memory link may bring, and the largest buffer that
+// an idle one keeps, in bytes: a read costs no system call there, and a process may
+// hold tens of thousands of links.
 const pipeRead = 1 << 10
 
 // Pipe gives the two ends of a link in memory. It carries bytes, as every other
@@ -79,7 +80,7 @@ func (f *flow) read(p []byte) (int, error) {
 	n := copy(p, f.buf[f.off:])
 	f.off += n
 	if f.off == len(f.buf) {
-		f.buf, f.off = recycle(f.buf), 0
+		f.buf, f.off = recycle(f.buf, pipeRead), 0
 	}
 	f.changed.Broadcast()
 	return n, nil

@@ -46,6 +46,7 @@ type stream struct {
 
 	mu    sync.Mutex // batch and the order of writes
 	batch []byte
+	keep  int // the largest batch to keep, in bytes
 
 	unwatch func() // ends the watch on the other host; nil: there is none
 
@@ -62,7 +63,7 @@ func NewStream(rw io.ReadWriteCloser, peer string) Link { return newStream(rw, p
 
 // newStream is NewStream with a buffer of so many bytes for one read.
 func newStream(rw io.ReadWriteCloser, peer string, buffer int) Link {
-	s := &stream{peer: peer, rw: rw, limit: wire.MaxPacket}
+	s := &stream{peer: peer, rw: rw, limit: wire.MaxPacket, keep: 4 * buffer}
 	s.in = bufio.NewReaderSize(&counter{reading(rw), &s.bytes}, buffer)
 	s.out = newOutbox(rw, s.failed)
 	return s
@@ -133,7 +134,7 @@ func (s *stream) write() error {
 		return nil
 	}
 	err := s.writeBatch()
-	s.batch = recycle(s.batch)
+	s.batch = recycle(s.batch, s.keep)
 	return err
 }
 
@@ -169,6 +170,9 @@ func (s *stream) queued() int { return s.out.queued() }
 func (s *stream) watch(room func(), stall time.Duration) { s.out.watch(room, stall) }
 
 func (s *stream) settle(d time.Duration) { s.out.settle(d) }
+
+// await returns when Receive has something to read, if only an error.
+func (s *stream) await() { s.in.Peek(1) }
 
 // Receive reads one packet. After an error the link is of no more use.
 func (s *stream) Receive() (wire.Message, error) {

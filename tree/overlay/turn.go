@@ -153,9 +153,11 @@ func (l *Loop) step(in tree.Input) {
 		return // the call that is at work does it
 	}
 	for i := 0; i < len(l.steps); i++ {
-		for _, out := range l.cfg.Node.Step(l.now(), l.steps[i]) {
+		outs := l.cfg.Node.Step(l.now(), l.steps[i])
+		for _, out := range outs {
 			l.apply(out)
 		}
+		clear(outs) // they may hold a large answer, and the next step may be far
 	}
 	clear(l.steps)
 	l.steps = l.steps[:0]
