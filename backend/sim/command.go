@@ -18,7 +18,7 @@ func (m *machine) do(now time.Duration, req backend.Request) {
 	act := m.action(&req.Command)
 	info, known := protocol.LookupCommand(req.Command.Name)
 	for r := range req.Ranks.All() {
-		s := m.ranks[r]
+		s := m.find(r)
 		switch {
 		case m.cfg.Hang.Contains(r):
 			continue
@@ -131,7 +131,7 @@ func (m *machine) resume(s *state, c *protocol.Command) (effect, *protocol.Fault
 		}
 		g.kind, g.pos, g.variant = goUntil, pos, variant
 	}
-	s.goal = g
+	s.goal = m.shared(g)
 	return effect{answer: m.plain(protocol.KindResult), resumed: true}, nil
 }
 

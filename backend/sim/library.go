@@ -18,6 +18,8 @@ type Library struct {
 	sums   map[sumKey][]uint64
 	frames map[protocol.StackFrame]*protocol.StackFrame // of stacks
 	made   int                                          // stacks
+
+	programs map[int]*program // by the number of variants
 }
 
 // sumKey is what the hashes of an array's blocks depend on.
@@ -33,6 +35,21 @@ func NewLibrary() *Library {
 		bodies: map[bodyKey][]byte{}, stacks: map[stackKey]*stack{}, sums: map[sumKey][]uint64{},
 		frames: map[protocol.StackFrame]*protocol.StackFrame{},
 	}
+}
+
+// program gives the one program with so many variants.
+func (l *Library) program(variants int) *program {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.programs[variants]
+	if p == nil {
+		p = newProgram(variants)
+		if l.programs == nil {
+			l.programs = map[int]*program{}
+		}
+		l.programs[variants] = p
+	}
+	return p
 }
 
 // bodyKey is what a body depends on, other than its kind of answer by name.

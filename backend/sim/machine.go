@@ -4,6 +4,7 @@
 package sim
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +17,8 @@ import (
 type machine struct {
 	cfg     Config
 	program *program
-	ranks   map[rank.ID]*state
+	ranks   []*state // ascending
+	goal    *goal    // the last that a rank has got
 	agenda  agenda
 	out     []output
 	library *Library
@@ -25,8 +27,37 @@ type machine struct {
 func newMachine(cfg Config) *machine {
 	cfg = cfg.withDefaults()
 	return &machine{
-		cfg: cfg, program: newProgram(cfg.Variants), ranks: map[rank.ID]*state{}, library: cfg.Library,
+		cfg: cfg, program: cfg.Library.program(cfg.Variants), library: cfg.Library,
 	}
+}
+
+// find gives a rank that is here; nil: it is not.
+func (m *machine) find(r rank.ID) *state {
+	if i, found := m.place(r); found {
+		return m.ranks[i]
+	}
+	return nil
+}
+
+func (m *machine) place(r rank.ID) (int, bool) {
+	return slices.BinarySearchFunc(m.ranks, r, func(s *state, r rank.ID) int { return int(s.rank - r) })
+}
+
+// keep takes a rank in, in place of a former one.
+func (m *machine) keep(s *state) {
+	i, found := m.place(s.rank)
+	if !found {
+		m.ranks = slices.Insert(m.ranks, i, s)
+	}
+	m.ranks[i] = s
+}
+
+// shared gives the one copy of a goal that many ranks get one after the other.
+func (m *machine) shared(g goal) *goal {
+	if m.goal == nil || *m.goal != g {
+		m.goal = &g
+	}
+	return m.goal
 }
 
 func (m *machine) body(k bodyKey, make func() any) []byte { return m.library.body(k, make) }
@@ -88,14 +119,15 @@ func (m *machine) attach(now time.Duration, id protocol.RequestID, targets []bac
 	stops := m.batch(now, 0, false, 0)
 	var resumed []*state
 	goal, bad := m.startGoal(stopAt)
-	states := make([]state, len(targets)) // in one piece: there may be millions
+	states := make([]state, len(targets)) // in one piece
+	m.ranks = slices.Grow(m.ranks, len(targets))
 	for i, t := range targets {
-		if old := m.ranks[t.Rank]; old != nil && !old.now.IsOver() {
+		if old := m.find(t.Rank); old != nil && !old.now.IsOver() {
 			replies.add(old, 0, m.fault("attach", old.now.Refuse(protocol.NeedNew)))
 			continue
 		}
 		s := m.newState(&states[i], t)
-		m.ranks[t.Rank] = s
+		m.keep(s)
 		switch {
 		case !t.Held:
 			s.pos = m.program.of(fnHelper)
@@ -109,7 +141,7 @@ func (m *machine) attach(now time.Duration, id protocol.RequestID, targets []bac
 			replies.add(s, m.answerTime(s), m.plain(protocol.KindResult))
 			stops.add(s, 0, m.stopped(s, protocol.Stop{Reason: "entry"}))
 		default:
-			s.goal = goal
+			s.goal = m.shared(goal)
 			m.depart(s, running)
 			replies.add(s, m.answerTime(s), m.plain(protocol.KindResult))
 			resumed = append(resumed, s)
@@ -143,7 +175,7 @@ func (m *machine) startGoal(stopAt string) (goal, *protocol.Fault) {
 
 // ended takes in that the process of a rank is gone.
 func (m *machine) ended(now time.Duration, r rank.ID, exit protocol.Exit) {
-	s := m.ranks[r]
+	s := m.find(r)
 	if s == nil || s.now.IsOver() {
 		return
 	}

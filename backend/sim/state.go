@@ -10,7 +10,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// state is one rank.
+// state is one rank. It is kept small: there may be millions.
 type state struct {
 	rank    rank.ID
 	pid     int
@@ -21,7 +21,7 @@ type state struct {
 	crashed bool // stands where it gets its SIGSEGV
 	breaks  []own
 	gone    []int // numbers of breakpoints that it had; as with gdb, they are not unknown
-	goal    goal  // of the run
+	goal    *goal // of the run; shared
 	turn    int   // counts runs; see arrival
 	last    time.Duration
 }

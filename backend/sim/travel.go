@@ -118,7 +118,7 @@ func (m *machine) travel(s *state) (end answer, wrote bool) {
 		return m.exited(protocol.Exit{Signal: "SIGSEGV", Meaning: "Segmentation fault"}), false
 	}
 	s.now, s.level = backend.Stopped, 0
-	g := s.goal
+	g := *s.goal // its own: it changes on the way
 	for {
 		wrote = wrote || m.cfg.Output != "" && m.program.points[s.pos].line == lineOfOutput
 		s.pos++
