@@ -66,6 +66,13 @@ func (g *gate) open(life context.Context) error {
 	return g.wait(life, life, func() chan struct{} { return g.shut })
 }
 
+// isOpen tells whether open would wait.
+func (g *gate) isOpen() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shut == nil
+}
+
 // pass waits until output may pass; it ends with ErrEnded when life does, and
 // with the cause of ctx.
 func (g *gate) pass(ctx, life context.Context) error {

@@ -129,6 +129,13 @@ func (in *inbox) room() bool {
 	return !in.ended
 }
 
+// hasRoom tells whether room would wait.
+func (in *inbox) hasRoom() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.size <= maxInbox || in.ended
+}
+
 // outputs is how many bytes of ranks' output wait.
 func (in *inbox) outputs() int {
 	in.mu.Lock()

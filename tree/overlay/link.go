@@ -55,6 +55,19 @@ type batchReader interface{ ready() bool }
 // while it waits decides how much memory it keeps.
 type waiter interface{ await() }
 
+// driven is a Link whose reader is somebody else's; see Carriers.
+type driven interface {
+	// drive has work called whenever something may be read, by one goroutine at a
+	// time.
+	drive(work func())
+	// wake has work called once more.
+	wake()
+	// aside does something that may wait; work calls it.
+	aside(do func())
+	// pending tells whether Receive has something to begin with.
+	pending() bool
+}
+
 // ErrTooLong is what Send returns for a packet longer than wire.MaxPacket; the
 // link lives on, and none of the packets of that call has been sent.
 var ErrTooLong = errors.New("packet is too long")

@@ -27,6 +27,7 @@ type neighbour struct {
 
 	unread atomic.Bool // its reader waits for room here
 	batch  []entry     // of its reader: what it brings
+	done   bool        // of its reader: nothing more comes
 }
 
 // isBusy tells whether bytes have come since the last call, though perhaps no
@@ -66,8 +67,31 @@ func (l *Loop) attach(link Link, child tree.NodeID) *neighbour {
 	} else {
 		w.watch(nil, stallTime)
 	}
-	l.group.Go(func() { l.read(n) })
+	if d, ok := link.(driven); ok {
+		d.drive(func() { l.carry(n, d) })
+	} else {
+		l.group.Go(func() { l.read(n) })
+	}
 	return n
+}
+
+// carry brings what has come over a link that others read, a batch at a time. While
+// the vertex takes nothing, a goroutine waits for it, and not the carrier, whom others
+// wait for.
+func (l *Loop) carry(n *neighbour, link driven) {
+	switch {
+	case n.done || !link.pending():
+	case n.child != 0 && !l.upper.isOpen() || !l.inbox.hasRoom():
+		n.unread.Store(true)
+		link.aside(func() {
+			if l.mayRead(n) {
+				link.wake()
+			}
+		})
+	default:
+		n.done = !l.readOn(n)
+		link.wake()
+	}
 }
 
 // read brings packets until the link ends. Children are not read while the way

@@ -47,8 +47,9 @@ type flow struct {
 	changed  sync.Cond
 	buf      []byte // buf[off:] is unread
 	off      int
-	readEnd  error // what a reader gets; io.EOF only after all bytes
-	writeEnd error // what a writer gets
+	readEnd  error  // what a reader gets; io.EOF only after all bytes
+	writeEnd error  // what a writer gets
+	come     func() // called when there is something to read; nil: nothing is
 }
 
 func newFlow() *flow {
@@ -66,6 +67,24 @@ func (f *flow) end(reader, writer error) {
 	}
 	f.writeEnd = writer
 	f.changed.Broadcast()
+	if f.come != nil {
+		f.come()
+	}
+}
+
+// notify has a function called whenever there is something to read, with the flow
+// locked: it must not wait.
+func (f *flow) notify(come func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.come = come
+}
+
+// pending tells whether read has something to give, if only the end.
+func (f *flow) pending() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.off < len(f.buf) || f.readEnd != nil
 }
 
 func (f *flow) read(p []byte) (int, error) {
@@ -117,5 +136,8 @@ func (f *flow) append(p []byte) int {
 	}
 	f.buf = append(f.buf, p...)
 	f.changed.Broadcast()
+	if f.come != nil {
+		f.come()
+	}
 	return len(p)
 }

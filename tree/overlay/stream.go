@@ -62,7 +62,7 @@ type stream struct {
 func NewStream(rw io.ReadWriteCloser, peer string) Link { return newStream(rw, peer, readBuffer) }
 
 // newStream is NewStream with a buffer of so many bytes for one read.
-func newStream(rw io.ReadWriteCloser, peer string, buffer int) Link {
+func newStream(rw io.ReadWriteCloser, peer string, buffer int) *stream {
 	s := &stream{peer: peer, rw: rw, limit: wire.MaxPacket, keep: 4 * buffer}
 	s.in = bufio.NewReaderSize(&counter{reading(rw), &s.bytes}, buffer)
 	s.out = newOutbox(rw, s.failed)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"strconv"
 	"sync"
 	"time"
@@ -73,10 +74,12 @@ func (c Config) Validate() error {
 // Cluster is one master over its servers. New starts it, Build makes the tree,
 // and Close is owed.
 //
-// Goroutines: one for each server (its server.Run, which lists its own), and from
-// Build on one that carries out the script's actions. Close waits for all.
+// Goroutines: one for each server (its server.Run, which lists its own), the carriers
+// of the links, and from Build on one that carries out the script's actions. Close
+// waits for all.
 type Cluster struct {
 	Master    *master.Master
+	carriers  *overlay.Carriers
 	behaviour sim.Config
 	cfg       Config
 	servers   []*node
@@ -110,6 +113,7 @@ func New(cfg Config) (*Cluster, error) {
 		c.cancel()
 		return nil, err
 	}
+	c.carriers = overlay.NewCarriers(runtime.GOMAXPROCS(0))
 	for i := range c.cfg.Servers {
 		c.servers = append(c.servers, c.newNode(i))
 	}
@@ -126,7 +130,7 @@ func (c *Cluster) newNode(i int) *node {
 	return &node{
 		ranks: rank.Range(rank.ID(first(i)), rank.ID(first(i+1)-1)),
 		self:  server.NewSelf(overlay.Identity{Node: tree.NodeID(i) + 1, Size: c.cfg.Servers, Host: host(i)}),
-		door:  newDoor(),
+		door:  newDoor(c.carriers),
 	}
 }
 
@@ -253,6 +257,7 @@ func (c *Cluster) Close(ctx context.Context) error {
 	c.group.Wait()
 	<-over
 	stop()
+	c.carriers.Close()
 	errs := []error{err}
 	for i, n := range c.servers {
 		if n.err != nil && len(errs) < 10 {

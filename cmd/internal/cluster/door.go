@@ -14,19 +14,20 @@ import (
 // overlay.Listener. All its methods may be called by any goroutine.
 type door struct {
 	self *server.Self
+	by   *overlay.Carriers // of the links
 	come chan overlay.Link
 	shut chan struct{}
 	once sync.Once
 }
 
-func newDoor() *door {
-	return &door{come: make(chan overlay.Link), shut: make(chan struct{})}
+func newDoor(by *overlay.Carriers) *door {
+	return &door{by: by, come: make(chan overlay.Link), shut: make(chan struct{})}
 }
 
 // knock gives the parent's end of a new link. It is refused when the server is
 // gone.
 func (d *door) knock(ctx context.Context) (overlay.Link, error) {
-	ours, theirs := overlay.Pipe()
+	ours, theirs := d.by.Pipe()
 	select {
 	case d.come <- theirs:
 		return ours, nil
