@@ -35,6 +35,28 @@ func newExact(n number) exact {
 	return exact{mant: big.NewInt(int64(fraction * (1 << 53))), exp: exp - 53}
 }
 
+// wholeSums are sums of whole numbers that fit into a word, which most are: a big
+// number for each would take most of the time of a summary.
+type wholeSums struct{ sum, squares int64 }
+
+// add takes in a number that n ranks gave; false: it does not fit, or not any more.
+func (w *wholeSums) add(v number, n int) bool {
+	const most, ranks, full = 1 << 26, 1 << 9, 1 << 61 // most*most*ranks is full
+	if v.big != nil || v.f != math.Trunc(v.f) || math.Abs(v.f) > most || n > ranks || w.squares > full {
+		return false
+	}
+	x := int64(v.f)
+	w.sum, w.squares = w.sum+x*int64(n), w.squares+x*x*int64(n)
+	return true
+}
+
+func wholeExact(sum int64) exact {
+	if sum == 0 {
+		return exact{}
+	}
+	return exact{mant: big.NewInt(sum)}
+}
+
 func (x exact) add(y exact) exact {
 	switch {
 	case x.mant == nil:

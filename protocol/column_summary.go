@@ -57,6 +57,7 @@ func summarize(values []ValueCount) *summary {
 	hashes := make([]uint64, 0, len(values))
 	var points []point
 	var spread []bin
+	var whole wholeSums
 	for _, v := range values {
 		n := v.Ranks.Len()
 		tally := Tally{n, v.Ranks.First(maxTallyRanks)}
@@ -70,13 +71,16 @@ func summarize(values []ValueCount) *summary {
 			s.inf = s.inf.merge(tally)
 		case finite:
 			s.numbers += n
-			x := newExact(number)
-			s.sum = s.sum.add(x.times(n))
-			s.squares = s.squares.add(x.squared().times(n))
+			if !whole.add(number, n) {
+				x := newExact(number)
+				s.sum = s.sum.add(x.times(n))
+				s.squares = s.squares.add(x.squared().times(n))
+			}
 			points = append(points, point{Extreme{v.Value, tally}, number})
 			spread = append(spread, binOf(number.f, n))
 		}
 	}
+	s.sum, s.squares = s.sum.add(wholeExact(whole.sum)), s.squares.add(wholeExact(whole.squares))
 	s.distinct = newSketch(hashes)
 	if len(spread) > 0 {
 		s.bins = newBins(spread)
@@ -128,20 +132,25 @@ func covers(s, t rank.Set) bool {
 func (p point) compare(q point) int     { return p.number.compare(q.number) }
 func (p point) compareDown(q point) int { return q.number.compare(p.number) }
 
-// outermost sorts points, in place, joins equal ones and keeps the first. It
-// keeps no reference to the list.
+// outermost sorts points, joins equal ones and keeps the first. It keeps no
+// reference to the list, and leaves it as it is.
 func outermost(points []point, compare func(p, q point) int) []point {
-	slices.SortFunc(points, compare)
 	var out []point
 	for _, p := range points {
-		if n := len(out); n > 0 && compare(out[n-1], p) == 0 {
-			out[n-1] = out[n-1].join(p)
-			continue
+		at := len(out)
+		for at > 0 && compare(p, out[at-1]) < 0 {
+			at--
 		}
-		if len(out) == maxExtremes {
-			break
+		switch {
+		case at > 0 && compare(p, out[at-1]) == 0:
+			out[at-1] = out[at-1].join(p)
+		case at == maxExtremes:
+		case len(out) == maxExtremes:
+			copy(out[at+1:], out[at:])
+			out[at] = p
+		default:
+			out = slices.Insert(out, at, p)
 		}
-		out = append(out, p)
 	}
 	return out
 }

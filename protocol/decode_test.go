@@ -100,7 +100,7 @@ func TestDecodeColumnErrors(t *testing.T) {
 
 func TestDecodeStackErrors(t *testing.T) {
 	rank5 := rank.Of(5).AppendWire(nil)
-	frame := joined(2, "f", 0, 0, 0, 0, 0)
+	frame := joined(7, 2, "f", 0, 0, 0, 0, 0)
 	leaf := joined(0, rank5, 1, 0)
 	room := make([]byte, 40)
 	deep := joined(1, frame, 0x81, 0x04, 1, 0, rank5, 1, bytes.Repeat(joined(sameRanks|sameThreads, 1), MaxStackDepth+1), make([]byte, 2000))
@@ -110,20 +110,23 @@ func TestDecodeStackErrors(t *testing.T) {
 	}{
 		"nothing":            {nil, "bytes end too early"},
 		"frames missing":     {joined(3, 0), "bytes end too early"},
-		"frame cut off":      {joined(1, 2, "f", 0, 0, 0, 0), "bytes end too early"},
-		"text cut off":       {joined(1, 9, "abcdefg"), "bytes end too early"},
-		"text too long":      {joined(1, bytes.Repeat([]byte{0xff}, 9), 1, room), "bytes end too early"},
-		"text not UTF-8":     {joined(1, 2, 0xff, 0, 0, 0, 0, 0, room), "a text is not UTF-8"},
-		"frames in no order": {joined(2, frame, 2, "e", 0, 0, 0, 0, 0, room), "frames are out of order"},
-		"no count":           {joined(0), "bytes end too early"},
-		"no roots":           {joined(0, 0), "bytes end too early"},
-		"roots missing":      {joined(0, 5, 5, 0), "bytes end too early"},
+		"frame cut off":      {joined(1, 6, 2, "f", 0, 0, 0, 0), "bytes end too early"},
+		"text cut off":       {joined(1, 8, 9, "abcdefg"), "bytes end too early"},
+		"text too long":      {joined(1, 20, bytes.Repeat([]byte{0xff}, 9), 1, room), "bytes end too early"},
+		"length too long":    {joined(1, bytes.Repeat([]byte{0xff}, 9), 1, room), "bytes end too early"},
+		"bytes too many":     {joined(1, 8, 2, "f", 0, 0, 0, 0, 0, 0, room), "bytes after the frames"},
+		"number too long":    {joined(1, 20, bytes.Repeat([]byte{0xff}, 9), 2, room), "bytes end too early"},
+		"text not UTF-8":     {joined(1, 7, 2, 0xff, 0, 0, 0, 0, 0, room), "a text is not UTF-8"},
+		"frames in no order": {joined(2, 14, 2, "f", 0, 0, 0, 0, 0, 2, "e", 0, 0, 0, 0, 0, room), "frames are out of order"},
+		"no count":           {joined(0, 0), "bytes end too early"},
+		"no roots":           {joined(0, 0, 0), "bytes end too early"},
+		"roots missing":      {joined(0, 0, 5, 5, 0), "bytes end too early"},
 		"nodes missing":      {joined(1, frame, 2, 1, leaf), "nodes are missing"},
 		"too many nodes":     {joined(1, frame, 1, 2, leaf, leaf), "more nodes than there are"},
 		"root cut off":       {joined(1, frame, 1, 1, leaf[:2], 0x80, 0x80, 0x80), "rank set"},
 		"frame not there":    {joined(1, frame, 1, 1, 4, rank5, 1, 0, room), "a frame is missing"},
-		"frame of no node":   {joined(2, frame, 2, "g", 0, 0, 0, 0, 0, 1, 1, leaf), "a frame has no node"},
-		"line too high":      {joined(1, 0, 0, bytes.Repeat([]byte{0xff}, 5), 1, room), "line is"},
+		"frame of no node":   {joined(2, 14, 2, "f", 0, 0, 0, 0, 0, 2, "g", 0, 0, 0, 0, 0, 1, 1, leaf), "a frame has no node"},
+		"line too high":      {joined(1, 11, 0, 0, bytes.Repeat([]byte{0xff}, 5), 1, 0, 0, 0, room), "line is"},
 		"node of no rank":    {joined(1, frame, 1, 1, 0, 0, 0, 0, room), "a rank set is empty"},
 		"as nobody above":    {joined(1, frame, 1, 1, sameRanks, 1, 0, room), "a rank set is empty"},
 		"bad set":            {joined(1, frame, 1, 1, 0, 3, bytes.Repeat([]byte{0xff}, 30)), "rank set"},

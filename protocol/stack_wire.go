@@ -1,13 +1,13 @@
 // A stack tree as bytes.
 //
-//	stack = uvarint(n) n frames uvarint(all) uvarint(n) n nodes
+//	stack = uvarint(n) uvarint(bytes) n frames uvarint(all) uvarint(n) n nodes
 //	frame = text text uvarint(line) text text text
 //	        of func, file, line, addr, from, mark; ascending
 //	text  = 0                        the same as in the frame before, or empty
 //	      | uvarint(length+1) bytes
 //	node  = uvarint(frame<<2 | same) [set] [uvarint(threads)] uvarint(n) n nodes
 //
-// All is how many nodes there are at all places. Bit 0 of same: the set is that of the node above and is left out. Bit 1: so are
+// Bytes is what the frames take, all is how many nodes there are at all places. Bit 0 of same: the set is that of the node above and is left out. Bit 1: so are
 // the threads. Down a branch that does not fork, both are: a node takes two bytes.
 // Siblings ascend. The bytes depend on the tree alone.
 
@@ -33,6 +33,16 @@ const (
 func (s *Stack) AppendWire(b []byte) []byte {
 	frames, nodes := s.top()
 	b = binary.AppendUvarint(b, uint64(len(frames)))
+	b = appendFrames(b, frames)
+	b = binary.AppendUvarint(b, uint64(len(nodes)))
+	return appendNodes(b, nodes, 0, len(nodes), &stackNode{})
+}
+
+// appendFrames writes the frames behind their length, for which two bytes are most
+// likely right.
+func appendFrames(b []byte, frames []*StackFrame) []byte {
+	start := len(b)
+	b = append(b, 0, 0)
 	before := &StackFrame{}
 	for _, f := range frames {
 		b = appendText(b, f.Func, before.Func)
@@ -43,8 +53,9 @@ func (s *Stack) AppendWire(b []byte) []byte {
 		b = appendText(b, f.Mark, before.Mark)
 		before = f
 	}
-	b = binary.AppendUvarint(b, uint64(len(nodes)))
-	return appendNodes(b, nodes, 0, len(nodes), &stackNode{})
+	var room [binary.MaxVarintLen64]byte
+	length := binary.AppendUvarint(room[:0], uint64(len(b)-start-2))
+	return slices.Replace(b, start, start+2, length...)
 }
 
 func appendText(b []byte, text, before string) []byte {
@@ -113,48 +124,91 @@ func DecodeStack(b []byte) (s *Stack, rest []byte, err error) {
 	return &Stack{r.frames, r.nodes}, r.b, nil
 }
 
-// piece is a text within the frames.
-type piece struct{ at, end uint32 }
-
-// readFrames reads the list of frames. Their texts share one piece of memory.
+// readFrames reads the list of frames. Their texts are parts of one.
 func (r *stackReader) readFrames() {
 	n := r.uvarint()
-	if n > uint64(len(r.b))/minFrameSize {
+	bytes := r.take(r.uvarint())
+	if n > uint64(len(bytes))/minFrameSize {
 		r.fail(errShort)
-	}
-	if r.err != nil || n == 0 {
-		return
-	}
-	all, list, texts := r.b, make([]StackFrame, n), make([][5]piece, n)
-	var before [5]piece
-	for i := range list {
-		for k := range before {
-			if k == 2 {
-				list[i].Line = r.number("line", math.MaxInt32)
-			}
-			if length := r.uvarint(); length > 0 {
-				at := uint32(len(all) - len(r.b))
-				if !utf8.Valid(r.take(length - 1)) {
-					r.fail(errors.New("a text is not UTF-8"))
-				}
-				before[k] = piece{at, uint32(len(all) - len(r.b))}
-			}
-		}
-		texts[i] = before
 	}
 	if r.err != nil {
 		return
 	}
-	whole := string(all[:len(all)-len(r.b)])
+	t := textReader{rest: string(bytes)}
+	list := make([]StackFrame, n)
 	r.frames = make([]*StackFrame, n)
+	before := &StackFrame{}
 	for i := range list {
-		f, t := &list[i], &texts[i]
-		f.Func, f.File = whole[t[0].at:t[0].end], whole[t[1].at:t[1].end]
-		f.Addr, f.From, f.Mark = whole[t[2].at:t[2].end], whole[t[3].at:t[3].end], whole[t[4].at:t[4].end]
-		if r.frames[i] = f; i > 0 && r.frames[i-1].compare(f) >= 0 {
-			r.fail(errors.New("frames are out of order"))
+		f := &list[i]
+		f.Func, f.File = t.text(before.Func), t.text(before.File)
+		f.Line = t.line()
+		f.Addr, f.From, f.Mark = t.text(before.Addr), t.text(before.From), t.text(before.Mark)
+		if i > 0 && before.compare(f) >= 0 {
+			t.fail(errors.New("frames are out of order"))
+		}
+		r.frames[i], before = f, f
+	}
+	if t.rest != "" {
+		t.fail(errors.New("bytes after the frames"))
+	}
+	if t.err != nil {
+		r.fail(t.err)
+	}
+}
+
+// textReader takes values from the front of a text, as reader does.
+type textReader struct {
+	rest string
+	err  error
+}
+
+func (t *textReader) fail(err error) {
+	if t.err == nil {
+		t.err = err
+	}
+	t.rest = ""
+}
+
+func (t *textReader) uvarint() uint64 {
+	v := uint64(0)
+	for i := range len(t.rest) {
+		c := t.rest[i]
+		if i == binary.MaxVarintLen64-1 && c > 1 {
+			break
+		}
+		if v |= uint64(c&0x7f) << (7 * i); c < 0x80 {
+			t.rest = t.rest[i+1:]
+			return v
 		}
 	}
+	t.fail(errShort)
+	return 0
+}
+
+func (t *textReader) line() int {
+	n := t.uvarint()
+	if n > math.MaxInt32 {
+		t.fail(fmt.Errorf("line is %d, more than %d", n, math.MaxInt32))
+		return 0
+	}
+	return int(n)
+}
+
+func (t *textReader) text(before string) string {
+	n := t.uvarint()
+	if n == 0 {
+		return before
+	}
+	if n--; n > uint64(len(t.rest)) {
+		t.fail(errShort)
+		return ""
+	}
+	text := t.rest[:n]
+	t.rest = t.rest[n:]
+	if !utf8.ValidString(text) {
+		t.fail(errors.New("a text is not UTF-8"))
+	}
+	return text
 }
 
 // readNodes reads all nodes.

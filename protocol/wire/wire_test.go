@@ -158,7 +158,7 @@ func TestDecodeErrors(t *testing.T) {
 		"bytes after a column": {group(byte(groupKind), 1, byte(groupColumn), 0, 0, 0, 5, 0, 1, 0, 0, 7), "1 bytes after a column"},
 		"columns out of order": {group(byte(groupKind), 1, byte(groupColumn), 0, 0, 0, 4, 0, 1, 0, 0, byte(groupColumn), 0, 0, 0, 4, 0, 1, 0, 0), "out of order"},
 		"bad stack":            {group(byte(groupKind), 1, byte(groupStack), 0, 0, 0, 1, 5), "stack: bytes end too early"},
-		"bytes after a stack":  {group(byte(groupKind), 1, byte(groupStack), 0, 0, 0, 4, 0, 0, 0, 7), "1 bytes after a stack"},
+		"bytes after a stack":  {group(byte(groupKind), 1, byte(groupStack), 0, 0, 0, 5, 0, 0, 0, 0, 7), "1 bytes after a stack"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := Decode(bytes.Clone(c.b))

@@ -18,6 +18,7 @@ type Carriers struct {
 	mu      sync.Mutex
 	changed sync.Cond // something is ready, or all is over
 	ready   []*carried
+	taken   uint // of ready, so far
 	ended   bool
 	group   sync.WaitGroup
 }
@@ -49,7 +50,7 @@ func (c *Carriers) Pipe() (a, b Link) {
 }
 
 func (c *Carriers) end(in, out *flow) Link {
-	return &carriedLink{newStream(&duplex{in: in, out: out}, "memory", pipeRead), &carried{of: c, in: in}}
+	return &carriedLink{pipeEnd(in, out), &carried{of: c, in: in}}
 }
 
 func (c *Carriers) run() {
@@ -62,16 +63,30 @@ func (c *Carriers) run() {
 			c.mu.Unlock()
 			return
 		}
-		next := c.ready[0]
-		c.ready[0] = nil
-		if c.ready = c.ready[1:]; len(c.ready) == 0 {
-			c.ready = nil
-		}
-		next.state = carriedNow
+		next := c.next()
 		c.mu.Unlock()
 		next.work()
 		c.done(next)
 	}
+}
+
+// next takes the link that has become ready last: so one subtree is done before the next
+// is begun, and less is on its way at a time. Every eighth time it takes the one that
+// has waited longest. mu is held.
+func (c *Carriers) next() *carried {
+	at := len(c.ready) - 1
+	if c.taken++; c.taken%8 == 0 {
+		at = 0
+	}
+	next := c.ready[at]
+	c.ready[at] = nil
+	if at == 0 {
+		c.ready = c.ready[1:]
+	} else {
+		c.ready = c.ready[:at]
+	}
+	next.state = carriedNow
+	return next
 }
 
 // done puts a link behind the others when more has come for it meanwhile.

@@ -22,8 +22,13 @@ const pipeRead = 1 << 10
 // link does: neighbours share no memory, and tests over it test the packets too.
 func Pipe() (a, b Link) {
 	there, back := newFlow(), newFlow()
-	return newStream(&duplex{in: back, out: there}, "memory", pipeRead),
-		newStream(&duplex{in: there, out: back}, "memory", pipeRead)
+	return pipeEnd(back, there), pipeEnd(there, back)
+}
+
+func pipeEnd(in, out *flow) *stream {
+	s := newStream(&duplex{in: in, out: out}, "memory", pipeRead)
+	s.keep = pipeRead
+	return s
 }
 
 // duplex is one end of a memory link.

@@ -63,7 +63,7 @@ func NewStream(rw io.ReadWriteCloser, peer string) Link { return newStream(rw, p
 
 // newStream is NewStream with a buffer of so many bytes for one read.
 func newStream(rw io.ReadWriteCloser, peer string, buffer int) *stream {
-	s := &stream{peer: peer, rw: rw, limit: wire.MaxPacket, keep: 4 * buffer}
+	s := &stream{peer: peer, rw: rw, limit: wire.MaxPacket, keep: keepBuffer}
 	s.in = bufio.NewReaderSize(&counter{reading(rw), &s.bytes}, buffer)
 	s.out = newOutbox(rw, s.failed)
 	return s

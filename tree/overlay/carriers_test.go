@@ -1,0 +1,133 @@
+package overlay
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/protocol/wire"
+	"sdm/tree"
+)
+
+// carriersFor gives carriers that are ended when the loops of the test are: it is to
+// be called before these are made.
+func carriersFor(t *testing.T, number int) *Carriers {
+	c := NewCarriers(number)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// chain is a root above so many vertices, one below the other, of which the last
+// answers a command with its body. What comes up is given.
+func chain(t *testing.T, c *Carriers, vertices int) (root *running, up <-chan wire.Message) {
+	answers := make(chan wire.Message, 1000)
+	cfg := LoopConfig{Up: func(m wire.Message) { answers <- m }}
+	for range vertices {
+		above, below := c.Pipe()
+		r := withChild(t, cfg, above)
+		if root == nil {
+			root = r
+		}
+		cfg = LoopConfig{Parent: below}
+	}
+	var last *running
+	cfg.Deliver = func(d tree.Deliver) {
+		last.Post(tree.LocalReply{ID: d.ID, Group: protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(0), Body: d.Body}})
+	}
+	node := newScript(vertex(false))
+	cfg.Node = node
+	last = &running{Loop: NewLoop(cfg), node: node}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := async(func() error { return last.Run(ctx) })
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+	return root, answers
+}
+
+// One carrier is enough for any number of links, also for packets that do not fit
+// into what a link holds; order is kept.
+func TestOneCarrierForAll(t *testing.T) {
+	root, up := chain(t, carriersFor(t, 1), 3)
+	sizes := []int{0, 100, pipeBuffer - 100, pipeBuffer + 1, 10, 3 * pipeBuffer, 1}
+	for i, size := range sizes {
+		root.Post(tree.FromParent{Msg: command(1+i, make([]byte, size))})
+	}
+	for i, size := range sizes {
+		m := await(t, "an answer", up)
+		if m.ID != protocol.RequestID(i+1) || len(m.Groups) != 1 || len(m.Groups[0].Body) != size {
+			t.Fatalf("answer %d is %v", i+1, m)
+		}
+	}
+}
+
+// While one vertex takes nothing, since what it sends is not taken, the carrier goes
+// on with others. Nothing is lost.
+func TestCarrierDoesNotWaitForAFullVertex(t *testing.T) {
+	c := carriersFor(t, 1)
+	gate, up := make(chan struct{}), make(chan wire.Message, 1000)
+	above, below := c.Pipe()
+	withChild(t, LoopConfig{Up: func(m wire.Message) {
+		<-gate
+		up <- m
+	}}, above)
+	const packets, size = 30, 64 << 10
+	sent := async(func() error {
+		for id := 1; id <= packets; id++ {
+			if err := below.Send(events(id, size)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	other, answers := chain(t, c, 2)
+	for id := 1; id <= 50; id++ {
+		other.Post(down(id))
+		if m := await(t, "an answer elsewhere", answers); m.ID != protocol.RequestID(id) {
+			t.Fatalf("answer %d is %v", id, m)
+		}
+	}
+	select {
+	case err := <-sent:
+		t.Fatalf("more has been taken than there is room for (%v)", err)
+	default:
+	}
+	close(gate)
+	check(t, await(t, "the sending", sent))
+	for id := 1; id <= packets; id++ {
+		if m := await(t, "what has waited", up); m.ID != protocol.RequestID(id) {
+			t.Fatalf("packet %d is %v", id, m)
+		}
+	}
+	below.Close()
+}
+
+// The end of a link is told once, behind all that was sent.
+func TestCarriedLinkEnds(t *testing.T) {
+	up := make(chan wire.Message, 10)
+	above, below := carriersFor(t, 1).Pipe()
+	r := withChild(t, LoopConfig{Up: func(m wire.Message) { up <- m }}, above)
+	check(t, below.Send(events(1, 10)))
+	below.Close()
+	await(t, "what was sent", up)
+	if lost := seen[tree.ChildLost](t, r); lost.Child != 1 {
+		t.Errorf("%+v", lost)
+	}
+}
+
+// Links whose vertex has not been found yet are read as any other; see Greet.
+func TestCarriedLinkBeforeTheLoop(t *testing.T) {
+	a, b := carriersFor(t, 1).Pipe()
+	defer a.Close()
+	check(t, a.Send(command(7, nil)))
+	if m, err := b.Receive(); err != nil || m.ID != 7 {
+		t.Errorf("got %v, %v", m, err)
+	}
+	b.Close()
+	if _, err := b.Receive(); err == nil || errors.Is(err, ErrTooLong) {
+		t.Errorf("after the end: %v", err)
+	}
+}
