@@ -28,7 +28,7 @@ func (s *Server) open(d tree.Deliver, args protocol.Args) {
 			s.up.reply(d.ID, errorGroup(one(r), "core", err))
 			continue
 		}
-		s.keep(&process{rank: r, launch: d.ID})
+		s.keepOther(r)
 		b.add(t, protocol.Started{Host: s.cfg.Host, Program: t.Program, Core: true})
 	}
 	s.handOver(b, "", d)

@@ -3,8 +3,8 @@ package server
 import "sdm/protocol/rank"
 
 // others are the ranks of this server that it has not started: they ran before it
-// came, or are simulated. There is no process of ours and no stream, so they are
-// kept as sets: a server may have thousands.
+// came, are core files, or are simulated. There is no process of ours and no stream,
+// so they are kept as sets: a server may have thousands.
 type others struct {
 	known rank.Set
 	ended rank.Set // of these
