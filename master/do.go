@@ -121,8 +121,8 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 		if args.Limit == 0 {
 			args.Limit = statLimit(ranks.Len())
 		}
-	case "stacks":
-		if args.Samples > 0 {
+	case "stacks": // one look at ranks that run is a sample
+		if args.Samples > 0 || ranks.Intersects(m.states.In(session.Running)) {
 			m.sample(id, ranks, args, wait)
 			return
 		}

@@ -30,6 +30,7 @@ type sampling struct {
 	m     *Master
 	id    protocol.RequestID
 	args  protocol.Args
+	plain bool // one sample, of which the answer does not speak
 	asked rank.Set
 	wait  time.Duration
 	every time.Duration
@@ -78,7 +79,9 @@ func (m *Master) sample(id protocol.RequestID, ranks rank.Set, args protocol.Arg
 		return
 	}
 	every, _ := readEvery(args.Every) // checked
-	m.sampling = &sampling{m: m, id: id, args: args, asked: ranks, wait: wait, every: every, began: m.now()}
+	plain := args.Samples == 0
+	args.Samples = max(args.Samples, 1)
+	m.sampling = &sampling{m: m, id: id, args: args, plain: plain, asked: ranks, wait: wait, every: every, began: m.now()}
 	m.sampling.begin()
 }
 
@@ -288,6 +291,11 @@ func (s *sampling) interruptedBy(ranks rank.Set) {
 	}
 }
 
+// looked is the result of stacks without samples.
+type looked struct {
+	By string `json:"by"`
+}
+
 // sampled is the result of stacks with samples.
 type sampled struct {
 	By      string `json:"by"`
@@ -312,6 +320,9 @@ func (s *sampling) finish() {
 		}
 		g := protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Stack: tree,
 			Body: protocol.Canonical(sampled{by, s.taken, s.every.String(), moved})}
+		if s.plain {
+			g.Body = protocol.Canonical(looked{by})
+		}
 		m.stream.Push(session.Event{Name: g.Kind.String(), ID: s.id, Command: "stacks", Group: g})
 	}
 	still := s.still()

@@ -119,6 +119,33 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+// Stacks of ranks of which some run: these are stopped for a moment, and nobody is told.
+func TestStacksOfRunningRanks(t *testing.T) {
+	m, w := walking(t)
+	defer closeNow(t, m)
+	got := call(t, m, session.Call{Command: "stacks", Ranks: "1-3"})
+	want := []string{
+		`{"event":"reply","id":2,"command":"stacks","ranks":"1-3","n":3,"result":{"by":"line"},"stack":` +
+			`[{"func":"main","file":"work.c","line":1,"ranks":"1-3","n":3,"threads":4,"children":[` +
+			`{"func":"f","file":"work.c","line":7,"ranks":"1-2","n":2,"threads":2},{"func":"f","file":"work.c","line":9,"ranks":"2","n":1,"threads":1},` +
+			`{"func":"f","file":"work.c","line":101,"ranks":"3","n":1,"threads":1}]}]}`,
+		`{"event":"done","id":2,"command":"stacks","asked":3,"answered":3,"ms":0}`,
+	}
+	if got != strings.Join(want, "\n")+"\n" {
+		t.Errorf("got\n%swant\n%s", got, strings.Join(want, "\n"))
+	}
+	if asked := w.asked(); asked != "interrupt 2-3; stacks 1-3; continue 2-3" {
+		t.Errorf("asked %s", asked)
+	}
+	if got := call(t, m, session.Call{Command: "ranks", Ranks: "@running"}); !strings.Contains(got, `"ranks":"2-5"`) {
+		t.Errorf("running: %s", got)
+	}
+	before := w.asked()
+	if call(t, m, session.Call{Command: "stacks", Ranks: "0-1"}); w.asked() != before+"; stacks 0-1" {
+		t.Errorf("of ranks that are stopped: %s", w.asked())
+	}
+}
+
 // Whoever interrupts while samples are taken finds the ranks stopped, and is told.
 func TestInterruptEndsSamples(t *testing.T) {
 	m, w := walking(t)

@@ -28,6 +28,7 @@ func (a *app) simulate(args []string) console.Status {
 	if err != nil {
 		return a.fail(console.StatusUsage, err)
 	}
+	inprocess.LimitMemory(cfg)
 	return a.within(o, func(l *lifetime, p *plan) console.Status {
 		cfg.Log = p.log
 		if o.connect != "" {

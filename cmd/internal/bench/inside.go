@@ -114,7 +114,9 @@ func startCrowd(ranks, servers int, shape, script string, sink func(backend.Sink
 		fatal("script", err)
 	}
 	c := &crowd{talk: talk{ranks: ranks, trouble: func() string { return "" }}}
-	c.cluster, err = cluster.New(cluster.Config{Ranks: ranks, Servers: servers, Shape: shape, Script: s, Wait: patience, Sink: sink})
+	cfg := cluster.Config{Ranks: ranks, Servers: servers, Shape: shape, Script: s, Wait: patience, Sink: sink}
+	cluster.LimitMemory(cfg)
+	c.cluster, err = cluster.New(cfg)
 	if err != nil {
 		fatal("cluster", err)
 	}
