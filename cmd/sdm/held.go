@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"syscall"
 
 	"sdm/launch"
 	"sdm/launch/mpir"
@@ -73,6 +74,7 @@ func (a *app) runHeld(l *lifetime, p *plan) (console.Status, error) {
 			j.coming.close(a, p.o, false)
 		}
 		local.close()
+		killHere(j.whole)
 		h.end(nil)
 		seat.leave()
 		return statusOf(err, console.StatusNotStarted), err
@@ -81,11 +83,26 @@ func (a *app) runHeld(l *lifetime, p *plan) (console.Status, error) {
 	p.o.ownTool(h.launch.StarterPID())
 	status, err := a.driveHeld(l, p, h, j, local)
 	if err != nil {
+		killHere(j.whole)
 		h.end(nil)
 		seat.leave()
 		return a.notBuilt(l.ctx, err, nil), nil
 	}
 	return status, nil
+}
+
+// killHere kills the ranks on this host that are held still, before their starter is
+// let go so that it can end the job: nobody is attached to them, and they would run
+// until it has. The others wait for these in MPI_Init.
+func killHere(table protocol.Proctable) {
+	for _, n := range table.Nodes() {
+		if !isHere(n.Host) {
+			continue
+		}
+		for _, p := range n.Pids {
+			syscall.Kill(p.PID, syscall.SIGKILL)
+		}
+	}
 }
 
 // abandon undoes what was done before the starter was started.

@@ -125,6 +125,25 @@ func TestRunOfAStarterWithoutMPIR(t *testing.T) {
 	front.says("offers debuggers no MPIR interface")
 }
 
+// TestHeldJobThatCannotBeDebuggedDoesNotRun: when no server comes, the job ends where
+// it is held.
+func TestHeldJobThatCannotBeDebuggedDoesNotRun(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	front := s.heldRun(2, "-b", "-e", "continue", "--connect-wait", "1s", "--starter-args", "-x NOBODY_READS={daemon}",
+		"--", openMPI.command, "-n", "2", openMPI.program("ring"))
+	front.exits(4)
+	front.says("no server has come: ", "the server has not come in 1s (--connect-wait) (the starter was to start them;")
+	if text := front.out.text(); strings.Contains(text, "total") {
+		t.Errorf("it ran%s", front.said())
+	}
+	front = s.heldRun(2, "-b", "-e", "continue", "-r", "2", "--", openMPI.command, "-n", "2", openMPI.program("ring"))
+	front.exits(3)
+	if text := front.out.text(); strings.Contains(text, "total") {
+		t.Errorf("it ran%s", front.said())
+	}
+}
+
 // TestCtrlCStopsTheRanksNotTheStarter: the starter has its ranks in a session of its
 // own, and goes on; at the end they end by it.
 func TestCtrlCStopsTheRanksNotTheStarter(t *testing.T) {
