@@ -130,6 +130,9 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 		if m.sampling != nil {
 			m.sampling.interruptedBy(ranks)
 		}
+	case "info hosts":
+		args.Limit = -1
+		m.tellHosts(id, ranks, m.now())
 	case "diff":
 		m.compare(id, args, wait, m.now())
 	}

@@ -40,6 +40,11 @@ func (r routes) rows() iter.Seq[protocol.Route] {
 	}
 }
 
+// isForgone tells of a row whether its server stands in no table.
+func (r routes) isForgone(route protocol.Route) bool {
+	return !slices.ContainsFunc(r.table.Routes, func(t protocol.Route) bool { return t.Ranks.Equal(route.Ranks) && t.Host == route.Host })
+}
+
 // ranks gives the ranks of all servers of the table.
 func (r routes) ranks() rank.Set {
 	var all rank.Set

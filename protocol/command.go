@@ -174,6 +174,7 @@ var Commands = []CommandInfo{
 	{"mi", []string{"text"}, AtTarget, NeedNothing, false, "hand a GDB/MI command to gdb"},
 	{"send", []string{"data", "eof"}, AtServer, NeedNothing, false, "write to standard input of the ranks"},
 	{"expand", []string{"of", "limit", "hash"}, AtServer, NeedNothing, false, "show an earlier answer in full"},
+	{"info hosts", nil, AtServer, NeedNothing, false, "show the hosts, their servers, gdbs and ranks"},
 	{"ranks", nil, AtMaster, NeedNothing, false, "show the state of the ranks"},
 	{"focus", []string{"set"}, AtMaster, NeedNothing, false, "check a rank set and give it in canonical form"},
 	{"group", []string{"name", "set"}, AtMaster, NeedNothing, false, "name a rank set"},

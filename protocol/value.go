@@ -79,6 +79,24 @@ type Started struct {
 	Core bool `json:"core,omitempty"`
 }
 
+// HostInfo is a row of "info hosts": hosts whose servers and ranks are alike. A
+// server fills in Engine and Program; which processes its ranks are stands in
+// column "pid". The master knows the rest.
+type HostInfo struct {
+	Hosts   []string `json:"hosts,omitempty"`
+	Servers string   `json:"servers,omitempty"` // their numbers, as a set; none where none has come
+	Engine  string   `json:"engine,omitempty"`  // "gdb 13.1"
+	Program string   `json:"program,omitempty"`
+	// States are what the ranks are doing, with how many there are of each.
+	States []StateCount `json:"states,omitempty"`
+}
+
+// StateCount is how many ranks are in a state.
+type StateCount struct {
+	State string `json:"state"`
+	N     int    `json:"n"`
+}
+
 // Note is the body of KindNote: words to the person that belong to no command.
 type Note struct {
 	Text string `json:"text"`

@@ -28,6 +28,9 @@ type Config struct {
 	Answers int
 	// NewBackend makes the back end. Required.
 	NewBackend func(backend.Sink) (backend.Backend, error)
+	// Engine names the debugger and its version, for people; it may take a moment.
+	// nil: nobody knows.
+	Engine func() string
 	// Env is the environment that ranks start from, NAME=VALUE; nil is ours.
 	Env []string
 	// Slot is the program that a starter gave us for our rank, in a slot of its

@@ -70,6 +70,8 @@ func (s *Server) deliver(d tree.Deliver) {
 		s.lane.do(job{run: func() { s.send(d, c.Args) }})
 	case c.Name == "expand":
 		s.lane.do(job{run: func() { s.expand(d, c.Args) }})
+	case c.Name == "info hosts":
+		s.lane.do(job{slow: true, run: func() { s.hosts(d, c.Args) }})
 	case c.Name == "quit":
 		s.lane.do(job{slow: true, run: func() { s.quit(d) }})
 	default:

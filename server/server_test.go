@@ -67,6 +67,23 @@ func TestLaunchAgainAfterTheEnd(t *testing.T) {
 	}
 }
 
+// TestHosts tells what the engine is and which processes the ranks are, also of
+// those that have not been started.
+func TestHosts(t *testing.T) {
+	b := newBench(t, nil)
+	b.cfg.Engine = func() string { return "gdb 99.1" }
+	b.shell(t, 1, "sleep 1000", rank.Set{})
+	got := b.ask(t, 2, "info hosts", protocol.Args{Limit: -1})
+	sh := b.find(0)
+	want := []string{
+		fmt.Sprintf(`reply [0] {"engine":"gdb 99.1","program":%q} pid=%d[0]`, sh.program, sh.child.PID),
+		`reply [1] {"engine":"gdb 99.1"}`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	job := func(j protocol.Job) protocol.Args { return protocol.Args{Job: &j} }
 	cases := []struct {

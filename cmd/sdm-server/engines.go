@@ -1,6 +1,12 @@
 package main
 
 import (
+	"context"
+	"os/exec"
+	"regexp"
+	"strings"
+	"time"
+
 	"sdm/backend"
 	"sdm/backend/gdb"
 	"sdm/backend/sim"
@@ -11,6 +17,8 @@ import (
 type engine struct {
 	// open makes the back end, configured by the flags.
 	open func(o *options, k backend.Sink) (backend.Backend, error)
+	// name names it and its version, for people; nil: nobody can tell.
+	name func(o *options) string
 	// simulatedPID is what stands for a rank's process id where there are no
 	// processes to fork; nil where there are.
 	simulatedPID func(rank.ID) int
@@ -18,7 +26,7 @@ type engine struct {
 
 // backends is the table of back ends, by the name that --backend takes.
 var backends = map[string]engine{
-	"gdb": {open: openGDB},
+	"gdb": {open: openGDB, name: gdbName},
 	"sim": {open: openSim, simulatedPID: sim.PID},
 }
 
@@ -32,4 +40,29 @@ func openGDB(o *options, k backend.Sink) (backend.Backend, error) {
 
 func openSim(_ *options, k backend.Sink) (backend.Backend, error) {
 	return sim.New(sim.Config{}, k), nil
+}
+
+// gdbAnswers is how long gdb may take to say its version: it may have to be loaded
+// from a file system that is cold.
+const gdbAnswers = 10 * time.Second
+
+var gdbVersion = regexp.MustCompile(`GNU gdb .*?([0-9]+\.[0-9]+)\s*$`)
+
+// gdbName asks gdb for its version.
+func gdbName(o *options) string {
+	path := o.gdb
+	if path == "" {
+		path = "gdb"
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), gdbAnswers)
+	defer cancel()
+	text, err := exec.CommandContext(ctx, path, "-nx", "--version").Output()
+	line, _, _ := strings.Cut(string(text), "\n")
+	switch v := gdbVersion.FindStringSubmatch(line); {
+	case err != nil:
+		return "no gdb (" + err.Error() + ")"
+	case v != nil:
+		return "gdb " + v[1]
+	}
+	return "gdb of an unknown version"
 }

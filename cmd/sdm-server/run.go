@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -102,6 +103,9 @@ func prepare(o *options, env []string, engines map[string]engine) (*program, err
 	}
 	if err := p.findExisting(); err != nil {
 		return nil, err
+	}
+	if engine.name != nil {
+		p.cfg.Engine = sync.OnceValue(func() string { return engine.name(o) })
 	}
 	if engine.simulatedPID == nil {
 		p.cfg.Forker = local.NewForker(inherited...)

@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -27,6 +28,9 @@ const (
 // stateNames are all states, in the order of a rank's life; @NAME names the
 // ranks in one.
 var stateNames = []State{Unstarted, Starting, Stopped, Running, Exited, Signalled, Detached, Lost}
+
+// AllStates gives all states, in the order of a rank's life.
+func AllStates() []State { return slices.Clone(stateNames) }
 
 // Ended tells whether nothing more is to come from a rank in this state.
 func (s State) Ended() bool {

@@ -39,7 +39,7 @@ var words = []Word{
 	{Name: "group", Topic: Where, Usage: "NAME = SET", Help: "name a rank set; @NAME stands for it", do: "group", parse: parseGroup},
 	{Name: "groups", Topic: Where, Help: "show the named rank sets", do: "groups"},
 	{Name: "ranks", Topic: Where, Help: "show the state of the ranks", do: "ranks", repeat: true},
-	{Name: "info hosts", Topic: Where, Help: "show the hosts of the ranks", later: "ranks shows the state of each"},
+	{Name: "info hosts", Topic: Where, Help: "show the hosts, their servers, gdbs and ranks", do: "info hosts", repeat: true},
 
 	{Name: "break", Short: []string{"b", "br", "bre", "brea"}, Topic: Break, Usage: "[LOCATION] [if CONDITION]", Help: "set a breakpoint", do: "break", parse: parseBreak},
 	{Name: "tbreak", Short: []string{"tb", "tbr"}, Topic: Break, Usage: "[LOCATION] [if CONDITION]", Help: "set a breakpoint that is deleted when it is reached, on each rank", do: "break", parse: parseTbreak},

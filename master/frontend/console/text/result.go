@@ -45,6 +45,7 @@ var results = map[string]func(w *Writer, a Asked, g protocol.Group) []answer{
 	"info signals":       signals,
 	"gdb":                plain,
 	"mi":                 plain,
+	"info hosts":         hostRow,
 	"ranks":              status,
 	"group":              named,
 	"groups":             named,

@@ -54,7 +54,9 @@ func (w *Writer) Answers(a Asked, groups []protocol.Group) (out string, folded b
 	for _, g := range groups {
 		whole = whole.Union(g.Ranks)
 	}
-	sortAnswers(all)
+	if a.Command != "info hosts" { // a table, whose rows have their order
+		sortAnswers(all)
+	}
 	var b strings.Builder
 	for _, x := range all {
 		w.write(&b, x, whole)

@@ -1,0 +1,146 @@
+package master
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// manyHosts is up to how many hosts "info hosts" has a row for each. Of more,
+// those that are alike are one.
+const manyHosts = 16
+
+// tellHosts makes the answers to "info hosts" of what the servers say of
+// themselves, and of the tables here: the rows for all servers that hold some of
+// the ranks, those that are lost or silent included.
+func (m *Master) tellHosts(id protocol.RequestID, ranks rank.Set, began time.Duration) {
+	m.hold(id, func(answers []session.Event, done session.Done) {
+		var rows []hostRow
+		for route := range m.routes.rows() {
+			if on := route.Ranks.Intersect(ranks); !on.IsEmpty() {
+				forgone := m.routes.isForgone(route)
+				rows = append(rows, m.hostRows(route, on, forgone, answers)...)
+			}
+		}
+		for _, row := range alike(rows) {
+			m.stream.Push(session.Event{Name: protocol.KindResult.String(), ID: id, Command: "info hosts", Group: row.group()})
+		}
+		for _, e := range answers {
+			if e.Group.Kind != protocol.KindResult {
+				m.stream.Push(e)
+			}
+		}
+		done.Took = m.now() - began
+		m.stream.Push(session.Event{Name: session.DoneName, ID: id, Command: "info hosts", Done: &done})
+	})
+}
+
+// hostRow is a row that is being made.
+type hostRow struct {
+	protocol.HostInfo
+	servers rank.Set
+	ranks   rank.Set
+	each    int // ranks of a host
+	pids    []protocol.ValueCount
+}
+
+// hostRows are the rows of one server: one for each program, which is one.
+func (m *Master) hostRows(route protocol.Route, on rank.Set, forgone bool, answers []session.Event) []hostRow {
+	row := func(part rank.Set, said protocol.HostInfo) hostRow {
+		r := hostRow{HostInfo: said, ranks: part, each: part.Len()}
+		if r.Hosts = []string{route.Host}; !forgone {
+			r.servers = rank.Of(rank.ID(route.Server))
+		}
+		r.States = m.stateCounts(part)
+		return r
+	}
+	var rows []hostRow
+	rest := on
+	for _, e := range answers {
+		part := e.Group.Ranks.Intersect(on)
+		var said protocol.HostInfo
+		if e.Group.Kind != protocol.KindResult || part.IsEmpty() || json.Unmarshal(e.Group.Body, &said) != nil {
+			continue
+		}
+		r := row(part, said)
+		for _, c := range e.Group.Columns {
+			for _, v := range c.Values() {
+				if c.Name == "pid" && v.Ranks.Intersects(part) {
+					r.pids = append(r.pids, protocol.ValueCount{Value: v.Value, Ranks: v.Ranks.Intersect(part)})
+				}
+			}
+		}
+		rows, rest = append(rows, r), rest.Minus(part)
+	}
+	if !rest.IsEmpty() {
+		rows = append(rows, row(rest, protocol.HostInfo{}))
+	}
+	return rows
+}
+
+// stateCounts counts what ranks are doing, in the order of a rank's life.
+func (m *Master) stateCounts(ranks rank.Set) []protocol.StateCount {
+	counts := map[session.State]int{}
+	for _, g := range m.states.Groups(ranks) {
+		counts[g.Status.State] += g.Ranks.Len()
+	}
+	var all []protocol.StateCount
+	for _, s := range session.AllStates() {
+		if counts[s] > 0 {
+			all = append(all, protocol.StateCount{State: string(s), N: counts[s]})
+		}
+	}
+	return all
+}
+
+// alike joins the rows of hosts that are alike, where there are many hosts. The
+// order is that of the lowest ranks.
+func alike(rows []hostRow) []hostRow {
+	slices.SortStableFunc(rows, func(a, b hostRow) int {
+		x, _ := a.ranks.Min()
+		y, _ := b.ranks.Min()
+		return cmp.Compare(x, y)
+	})
+	if len(rows) <= manyHosts {
+		return rows
+	}
+	var joined []hostRow
+	at := map[string]int{}
+	for _, r := range rows {
+		key := string(protocol.Canonical(struct {
+			Each            int
+			Engine, Program string
+			States          []protocol.StateCount
+		}{r.each, r.Engine, r.Program, r.States}))
+		i, known := at[key]
+		if !known {
+			at[key] = len(joined)
+			joined = append(joined, r)
+			continue
+		}
+		j := &joined[i]
+		j.Hosts, j.servers, j.ranks = append(j.Hosts, r.Hosts...), j.servers.Union(r.servers), j.ranks.Union(r.ranks)
+		j.pids = append(j.pids, r.pids...)
+		j.States = slices.Clone(j.States)
+		for k := range j.States {
+			j.States[k].N += r.States[k].N
+		}
+	}
+	return joined
+}
+
+func (r hostRow) group() protocol.Group {
+	if !r.servers.IsEmpty() {
+		r.Servers = r.servers.String()
+	}
+	g := protocol.Group{Kind: protocol.KindResult, Ranks: r.ranks, Body: protocol.Canonical(r.HostInfo)}
+	if len(r.pids) > 0 {
+		g.Columns = []protocol.Column{protocol.ColumnOfValues("pid", r.pids, 0)}
+	}
+	return g
+}
