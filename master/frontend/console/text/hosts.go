@@ -55,7 +55,7 @@ func hostText(hosts []string) string {
 
 // pidText names processes by rank; "" where they are too many to name.
 func pidText(c column) string {
-	const most = 16
+	const most = 8
 	if len(c.values) > most || !c.Complete() {
 		return ""
 	}
