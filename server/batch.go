@@ -66,11 +66,7 @@ func (s *Server) handOver(b batch, stopAt string, d tree.Deliver) {
 	if len(b.targets) == 0 {
 		return
 	}
-	for _, t := range b.targets {
-		if p := s.find(t.Rank); p != nil {
-			p.pid, p.program = t.PID, t.Program
-		}
-	}
+	s.noteTargets(b.targets)
 	s.up.events(b.events()...)
 	s.backend.Attach(b.id, b.targets, stopAt, d.Wait)
 }

@@ -1,8 +1,11 @@
 package server
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 
+	"sdm/backend"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 	"sdm/tree"
@@ -15,33 +18,60 @@ func (s *Server) hosts(d tree.Deliver, args protocol.Args) {
 	if s.cfg.Engine != nil {
 		engine = s.cfg.Engine()
 	}
-	type row struct {
-		ranks []rank.ID
-		pids  []protocol.ValueCount
+	rest := d.Ranks
+	var groups []protocol.Group
+	for _, program := range slices.Sorted(maps.Keys(s.programs)) {
+		ranks := s.programs[program].Intersect(d.Ranks)
+		if ranks.IsEmpty() {
+			continue
+		}
+		rest = rest.Minus(ranks)
+		groups = append(groups, s.hostGroup(ranks, protocol.HostInfo{Engine: engine, Program: program}, args.Limit))
 	}
-	rows, programs := map[string]*row{}, []string(nil)
-	for r := range d.Ranks.All() {
-		program, pid := "", 0
-		if p := s.find(r); p != nil {
-			program, pid = p.program, p.pid
-		}
-		if rows[program] == nil {
-			rows[program], programs = &row{}, append(programs, program)
-		}
-		one := rows[program]
-		one.ranks = append(one.ranks, r)
-		if pid > 0 {
-			one.pids = append(one.pids, protocol.ValueCount{Value: strconv.Itoa(pid), Ranks: rank.Of(r)})
-		}
-	}
-	groups := make([]protocol.Group, 0, len(programs))
-	for _, program := range programs {
-		g := protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(rows[program].ranks...),
-			Body: protocol.Canonical(protocol.HostInfo{Engine: engine, Program: program})}
-		if pids := rows[program].pids; len(pids) > 0 {
-			g.Columns = []protocol.Column{protocol.ColumnOfValues("pid", pids, args.Limit)}
-		}
-		groups = append(groups, g)
+	if !rest.IsEmpty() {
+		groups = append(groups, s.hostGroup(rest, protocol.HostInfo{Engine: engine}, args.Limit))
 	}
 	s.up.reply(d.ID, groups...)
+}
+
+func (s *Server) hostGroup(ranks rank.Set, info protocol.HostInfo, limit int) protocol.Group {
+	g := protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Body: protocol.Canonical(info)}
+	var pids []protocol.ValueCount
+	for r := range ranks.All() {
+		if pid := s.pidOf(r); pid > 0 {
+			pids = append(pids, protocol.ValueCount{Value: strconv.Itoa(pid), Ranks: rank.Of(r)})
+		}
+	}
+	if len(pids) > 0 {
+		g.Columns = []protocol.Column{protocol.ColumnOfValues("pid", pids, limit)}
+	}
+	return g
+}
+
+// pidOf is the process of a rank, 0 if there is none.
+func (s *Server) pidOf(r rank.ID) int {
+	if s.cfg.SimulatedPID != nil {
+		return s.cfg.SimulatedPID(r)
+	}
+	return s.pids[r]
+}
+
+// noteTargets notes what the ranks are that the back end gets. It runs in the lane.
+func (s *Server) noteTargets(targets []backend.Target) {
+	byProgram := map[string][]rank.ID{}
+	for _, t := range targets {
+		byProgram[t.Program] = append(byProgram[t.Program], t.Rank)
+		if s.cfg.SimulatedPID == nil {
+			s.pids[t.Rank] = t.PID
+		}
+	}
+	for program, ids := range byProgram {
+		ranks := rank.Of(ids...)
+		for other, have := range s.programs { // of those that are started again
+			if other != program && have.Intersects(ranks) {
+				s.programs[other] = have.Minus(ranks)
+			}
+		}
+		s.programs[program] = s.programs[program].Union(ranks)
+	}
 }

@@ -16,9 +16,6 @@ type process struct {
 	out    *output // nil: not ours to read
 	in     *feeder // nil: not fed
 
-	pid     int    // 0: none, a core file or not there yet; in the lane only
-	program string // as it was begun; in the lane only
-
 	pumps sync.WaitGroup
 
 	mu       sync.Mutex

@@ -29,6 +29,9 @@ type Server struct {
 	closed  bool            // the back end has been closed; in the lane only
 	tasks   sync.WaitGroup
 
+	programs map[string]rank.Set // as the ranks were begun; in the lane only
+	pids     map[rank.ID]int     // of ranks that are no simulation; in the lane only
+
 	mu        sync.Mutex
 	processes map[rank.ID]*process // of ranks that we have started
 	all       []*process           // former ones of restarted ranks too
@@ -40,7 +43,7 @@ type Server struct {
 
 // newServer makes a server that speaks up through the given vertex.
 func newServer(cfg Config, up Uplink) (*Server, error) {
-	s := &Server{cfg: cfg.withDefaults(), up: newOutlet(up), processes: map[rank.ID]*process{}, history: history{most: cfg.Answers}}
+	s := &Server{programs: map[string]rank.Set{}, pids: map[rank.ID]int{}, cfg: cfg.withDefaults(), up: newOutlet(up), processes: map[rank.ID]*process{}, history: history{most: cfg.Answers}}
 	var err error
 	s.backend, err = s.cfg.NewBackend(sink{s})
 	return s, err

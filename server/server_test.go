@@ -76,7 +76,7 @@ func TestHosts(t *testing.T) {
 	got := b.ask(t, 2, "info hosts", protocol.Args{Limit: -1})
 	sh := b.find(0)
 	want := []string{
-		fmt.Sprintf(`reply [0] {"engine":"gdb 99.1","program":%q} pid=%d[0]`, sh.program, sh.child.PID),
+		fmt.Sprintf(`reply [0] {"engine":"gdb 99.1","program":%q} pid=%d[0]`, sh.child.Program, sh.child.PID),
 		`reply [1] {"engine":"gdb 99.1"}`,
 	}
 	if !slices.Equal(got, want) {
