@@ -31,7 +31,8 @@ type debugger struct {
 	ends      []*machine      // have exited by a signal that gdb has not told yet
 	asked     rank.Set        // whom the present request is for
 	registers map[string]bool // names of registers, where several ranks share; nil before they are asked for
-	start     []*startPoint   // where ranks have not been yet
+	birth     birth
+	start     []*startPoint // where ranks have not been yet
 }
 
 // newDebugger makes the machines that share a gdb; how many they are is settled
@@ -58,6 +59,7 @@ func (d *debugger) add(m *machine) {
 
 // record takes a line of gdb.
 func (d *debugger) record(now time.Duration, r mi.Record) {
+	d.birth.hear(r)
 	switch r.Class {
 	case mi.Result:
 		d.result(now, r)
@@ -229,11 +231,17 @@ func (d *debugger) tick(now time.Duration) {
 		d.killAt = 0
 		d.kill = true
 	}
+	if d.birth.tick(now) {
+		d.kill = true
+	}
 }
 
 // deadline is when tick has something to do, 0 for never.
 func (d *debugger) deadline() time.Duration {
 	first := d.killAt
+	if t := d.birth.deadline(); t != 0 && (first == 0 || t < first) {
+		first = t
+	}
 	for _, m := range d.machines {
 		if t := m.deadline(); t != 0 && (first == 0 || t < first) {
 			first = t

@@ -222,12 +222,15 @@ func (m *machine) died(now time.Duration, cause string) {
 	f := &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb died (" + cause + ")", Hint: "start the program again"}
 	if m.state == backend.Attaching {
 		f.Hint = "does gdb work here? --gdb PATH names another"
+		if !m.gdb.birth.speaks {
+			f = m.gdb.birth.refusal(cause)
+		}
 	}
 	for len(m.open) > 0 {
 		m.fail(m.open[0], f)
 	}
 	m.attach.request = nil
-	m.event(protocol.KindLost, protocol.Missing{Cause: "gdb died (" + cause + ")"})
+	m.event(protocol.KindLost, protocol.Missing{Cause: f.Message})
 	m.finish(m.state)
 }
 

@@ -1,8 +1,11 @@
 package gdb_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"sdm/backend/gdb"
@@ -12,16 +15,56 @@ import (
 // A gdb that does not know mi4 is asked for mi3. The old one here is the one of
 // this machine, which refuses mi4 in the words of gdb 12.
 func TestOldGDB(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "gdb-12")
-	script := "#!/bin/sh\ncase \"$*\" in *mi4*) echo \"Interpreter \\`mi4' unrecognized\" >&2; exit 1;; esac\nexec gdb \"$@\"\n"
-	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	r := newRig(t, gdb.Config{Path: path})
+	r := newRig(t, gdb.Config{Path: fakeGDB(t, `case "$*" in *mi4*) `+unknown("mi4")+`; esac; exec gdb "$@"`)})
 	r.launch(build(t, "work.c"), 6)
 	for _, g := range r.answers(r.send(6, "print", protocol.Args{Expr: "6 * 7"}, patience), 6) {
 		if g.Kind != protocol.KindResult || column(g, "value") != "42" {
 			t.Errorf("got %v", g)
+		}
+	}
+}
+
+// fakeGDB gives a program in place of gdb: a line of the shell.
+func fakeGDB(t *testing.T, line string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "gdb")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+line+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// unknown is how a gdb refuses an interpreter.
+func unknown(interpreter string) string {
+	return "echo \"Interpreter \\`" + interpreter + "' unrecognized\" >&2; exit 1;"
+}
+
+// Programs that are no gdb, or none that can be used, give one clear line; with several ranks to one, and
+// with one each.
+func TestProgramsThatAreNoGDB(t *testing.T) {
+	for _, c := range []struct{ name, line, want string }{
+		{"ends at once", "exit 0", "PATH does not start: exit status 0 (try it by hand: PATH --version; --gdb PATH names another)"},
+		{"does not know the options", "echo usage >&2; exit 2", "PATH does not start: exit status 2: usage (try"},
+		{"lacks a library", "echo 'gdb: error while loading shared libraries: libx.so.6' >&2; exit 127", "PATH does not start: exit status 127: gdb: error while loading shared libraries: libx.so.6 (try"},
+		{"knows neither mi4 nor mi3", `case "$*" in *mi4*) ` + unknown("mi4") + "; esac; " + unknown("mi3"), "PATH is older than gdb 9, or was built without GDB/MI (give a newer one with --gdb PATH)"},
+		{"is killed", "kill -9 $$", "PATH does not start: killed by SIGKILL (try"},
+		{"says something else and ends", "echo hello; exit 3", "PATH does not start: exit status 3 (try"},
+	} {
+		for _, per := range []int{1, 2} {
+			t.Run(fmt.Sprintf("%s, %d ranks each", c.name, per), func(t *testing.T) {
+				path := fakeGDB(t, c.line)
+				r := newRig(t, gdb.Config{Path: path, RanksPerGDB: per})
+				for _, g := range r.answers(r.hold(build(t, "work.c"), 2, "main", patience), 2) {
+					var f protocol.Fault
+					if err := json.Unmarshal(g.Body, &f); err != nil {
+						t.Fatal(err)
+					}
+					got := strings.ReplaceAll(f.Error(), path, "PATH")
+					if g.Kind != protocol.KindFault || f.Kind != protocol.FaultEngine || !strings.HasPrefix(got, "launch: "+c.want) {
+						t.Errorf("got %s", got)
+					}
+				}
+			})
 		}
 	}
 }

@@ -1,0 +1,86 @@
+// Whether what was started is a gdb.
+
+package gdb
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// birth is what is known of a program that was started as gdb, until it has said something in
+// GDB/MI.
+type birth struct {
+	name    string        // of the program; "" is gdb
+	at      time.Duration // when it was started; 0: it has not been
+	speaks  bool
+	strange string        // the first line that is not GDB/MI: the word of a wrapper, or of something else
+	gaveUp  time.Duration // how long it was waited for; 0: it has not been given up
+}
+
+// How long a program may take to say something in GDB/MI: one that says something else, and one
+// that says nothing. A gdb takes 60 ms, on a node with 64 of them 3 s, from a
+// slow file server more.
+const (
+	strangeWait = 20 * time.Second
+	silentWait  = 2 * time.Minute
+)
+
+// mostStrange bounds what is kept of a strange line, in bytes.
+const mostStrange = 80
+
+func (b *birth) hear(r mi.Record) {
+	switch {
+	case r.Class != mi.Other:
+		b.speaks = true
+	case b.strange == "" && !b.speaks:
+		b.strange = strings.ToValidUTF8(strings.TrimSpace(r.Text[:min(len(r.Text), mostStrange)]), "?")
+	}
+}
+
+// deadline is when it is given up, 0 for never.
+func (b *birth) deadline() time.Duration {
+	switch {
+	case b.at == 0 || b.speaks || b.gaveUp != 0:
+		return 0
+	case b.strange != "":
+		return b.at + strangeWait
+	}
+	return b.at + silentWait
+}
+
+// tick tells whether it is to be given up now.
+func (b *birth) tick(now time.Duration) bool {
+	if t := b.deadline(); t == 0 || now < t {
+		return false
+	}
+	b.gaveUp = now - b.at
+	return true
+}
+
+// refusal says what is wrong with a program that has ended, or was given up, without a
+// word of GDB/MI.
+func (b *birth) refusal(cause string) *protocol.Fault {
+	name := b.name
+	if name == "" {
+		name = "gdb"
+	}
+	f := &protocol.Fault{Kind: protocol.FaultEngine, Hint: "give one with --gdb PATH"}
+	switch {
+	case b.gaveUp != 0 && b.strange == "":
+		f.Message = fmt.Sprintf("%s has said nothing in %s", name, rounded(b.gaveUp))
+		f.Hint = "try it by hand: " + name + " --version"
+	case b.gaveUp != 0:
+		f.Message = fmt.Sprintf("%s is no gdb: it says %q", name, b.strange)
+	case strings.Contains(cause, "Interpreter `mi") && strings.Contains(cause, "unrecognized"):
+		f.Message = name + " is older than gdb 9, or was built without GDB/MI"
+		f.Hint = "give a newer one with --gdb PATH"
+	default:
+		f.Message = fmt.Sprintf("%s does not start: %s", name, cause)
+		f.Hint = "try it by hand: " + name + " --version; --gdb PATH names another"
+	}
+	return f
+}

@@ -1,0 +1,63 @@
+package gdb
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sdm/backend"
+	"sdm/backend/mi"
+)
+
+// A program that says nothing in GDB/MI is given up, sooner where it says something else.
+func TestBirth(t *testing.T) {
+	for _, c := range []struct {
+		name, line string
+		after      time.Duration
+		want       string
+	}{
+		{"nothing", "", silentWait, "./g has said nothing in 2m0s (try it by hand: ./g --version)"},
+		{"something else", "hello\tworld", strangeWait, `./g is no gdb: it says "hello\tworld" (give one with --gdb PATH)`},
+		{"not text", strings.Repeat("\xff", 200), strangeWait, `./g is no gdb: it says "?" (give one with --gdb PATH)`},
+		{"a gdb", "(gdb)", 0, ""},
+		{"a gdb behind a wrapper", "loading\n^done", 0, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const began = time.Second
+			d := newDebugger(1)
+			m := newMachine(backend.Target{Rank: 3, PID: 42}, nil)
+			d.add(m)
+			m.start(0, 1, "", 0, false)
+			d.birth = birth{name: "./g", at: began}
+			for line := range strings.SplitSeq(c.line, "\n") {
+				if line != "" {
+					d.record(began, mi.ParseLine([]byte(line)))
+				}
+			}
+			if c.after == 0 {
+				if at := d.deadline(); at != 0 {
+					t.Errorf("it is given up at %v", at)
+				}
+				return
+			}
+			if at := d.deadline(); at != began+c.after {
+				t.Errorf("it is given up at %v", at)
+			}
+			d.tick(began + c.after - 1)
+			if d.kill {
+				t.Error("it was given up before its time")
+			}
+			d.tick(began + c.after)
+			if !d.kill {
+				t.Fatal("it was not given up")
+			}
+			d.died(began+c.after, "killed by SIGKILL", true)
+			if got := d.birth.refusal("killed by SIGKILL").Error(); got != c.want {
+				t.Errorf("got %s", got)
+			}
+			if got := drain(m); !strings.Contains(got, "1 error") || !strings.Contains(got, "lost") {
+				t.Errorf("said %s", got)
+			}
+		})
+	}
+}
