@@ -1,0 +1,50 @@
+package gdb
+
+import (
+	"strings"
+	"testing"
+)
+
+// What gdb writes for people may be anything: a line of x keeps its value, and never an address before a
+// name.
+func FuzzMemoryLine(f *testing.F) {
+	for _, line := range []string{
+		"0x555555558020 <table>:\t0\t1\t4\t9", "=> 0x555555555151 <helper+4>:\tmov    %edi,-0x14(%rbp)", "   0x1:\tcall   0x555555555030 <puts@plt>",
+		"0x7ffe:", "Cannot access memory at address 0x0", "",
+	} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		row, addr, value := memoryLine(line)
+		switch {
+		case addr == "" && (value != line || row != memoryRow{}):
+			t.Errorf("%q: a line without address gives %+v, %q", line, row, value)
+		case addr != "" && (!strings.HasPrefix(addr, "0x") || !strings.Contains(line, addr)):
+			t.Errorf("%q: address %q", line, addr)
+		case len(value) > len(line):
+			t.Errorf("%q: value %q", line, value)
+		}
+	})
+}
+
+// Every line of disassemble but the first and the last is in the answer, up to its bound.
+func FuzzAssembly(f *testing.F) {
+	f.Add("Dump of assembler code for function main:\n   0x0000555555555139 <+0>:\tpush   %rbp\n=> 0x000055555555513a <+1>:\tmov    %rsp,%rbp\nEnd of assembler dump.\n")
+	f.Add("Dump of assembler code from 0x1 to 0x2:\n   0x1:\tnop\n")
+	f.Add("5\tint x;\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		body, current, addr := assemblyIn(text)
+		if n := strings.Count(text, "\n") + 1; len(body.Lines) > min(n, mostInstructions) {
+			t.Errorf("%d lines of %d", len(body.Lines), n)
+		}
+		if addr != "" && !strings.Contains(text, addr) || !strings.Contains(text, current) {
+			t.Errorf("address %q, current %q", addr, current)
+		}
+		if strings.Contains(text, "Dump of") {
+			return
+		}
+		if got, want := len(body.Lines), strings.Count(strings.TrimSuffix(text, "\n"), "\n")+1; text != "" && !strings.Contains(text, "End of") && got != min(want, mostInstructions) {
+			t.Errorf("%q: %d lines, not %d", text, got, want)
+		}
+	})
+}
