@@ -106,18 +106,23 @@ func (g *bareGDB) line() []byte {
 	return line
 }
 
-// attach takes processes, and returns when all of their threads stand.
-func (g *bareGDB) attach(pids ...int) {
+// attach takes processes, and returns when all of their threads stand. Held ones
+// it takes all at once; gdb gets confused by that where they have several threads.
+func (g *bareGDB) attach(held bool, pids ...int) {
 	for range pids[1:] {
 		g.add("-add-inferior")
 	}
+	g.inferiors = len(pids)
+	owed := len(pids) - 1
 	for i, pid := range pids {
 		g.add("-target-attach --thread-group i%d %d", i+1, pid)
+		if owed++; !held || i == len(pids)-1 {
+			g.say()
+			g.until(owed, isDone, nil)
+			g.untilAllStand()
+			owed = 0
+		}
 	}
-	g.say()
-	g.inferiors = len(pids)
-	g.until(2*len(pids)-1, isDone, nil)
-	g.untilAllStand()
 }
 
 func (g *bareGDB) untilAllStand() {

@@ -63,7 +63,7 @@ func (s *bareSet) startPiece(g *bareGDB, line []string, first, last int) {
 		s.ranks[i] = p
 		pids = append(pids, p.PID)
 	}
-	g.attach(pids...)
+	g.attach(true, pids...)
 	g.toMain(s.ranks[first:last])
 }
 
@@ -74,7 +74,7 @@ func attachBare(pids []int, per int) []*bareGDB {
 	for first, last := range pieces(len(pids), per) {
 		g := startBareGDB()
 		gdbs = append(gdbs, g)
-		all.Go(func() { g.attach(pids[first:last]...) })
+		all.Go(func() { g.attach(false, pids[first:last]...) })
 	}
 	all.Wait()
 	return gdbs
