@@ -22,9 +22,6 @@ const (
 	// mostAlone is how many gdbs a rank's own gdb may stand beside: beyond, memory
 	// counts (11 MB each) more than a rank's independence.
 	mostAlone = 16
-	// fewAttached is how many running processes get a gdb each. Those are attached to
-	// in a third of the time then.
-	fewAttached = 64
 )
 
 // ParseShare reads a number of ranks for RanksPerGDB, from 1 on, or "auto" (or nothing), which is 0.
@@ -46,7 +43,7 @@ func (c Config) share(targets []backend.Target) [][]backend.Target {
 	for _, alike := range partition(targets) {
 		per := c.RanksPerGDB
 		if per == 0 {
-			per = autoShare(len(alike), runtime.NumCPU(), alike[0].Held)
+			per = autoShare(len(alike), runtime.NumCPU())
 		}
 		all = append(all, evenly(alike, per)...)
 	}
@@ -55,10 +52,7 @@ func (c Config) share(targets []backend.Target) [][]backend.Target {
 
 // autoShare is how many of n ranks of one program share a gdb on a machine with
 // so many cores.
-func autoShare(n, cores int, held bool) int {
-	if !held && n <= fewAttached {
-		return 1
-	}
+func autoShare(n, cores int) int {
 	gdbs := max((n+usualShare-1)/usualShare, min(n, gdbsPerCore*cores, mostAlone))
 	return (n + gdbs - 1) / gdbs
 }

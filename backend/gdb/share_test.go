@@ -1,0 +1,54 @@
+package gdb
+
+import (
+	"slices"
+	"testing"
+
+	"sdm/backend"
+	"sdm/protocol/rank"
+)
+
+func TestShareOfItself(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		n, cores int
+		want     int
+	}{
+		{"one rank", 1, 2, 1},
+		{"as many gdbs as twice the cores", 4, 2, 1},
+		{"one more", 5, 2, 2},
+		{"16 on a small machine", 16, 2, 4},
+		{"16 on a big one", 16, 64, 1},
+		{"17: memory counts", 17, 64, 2},
+		{"64 on a small machine", 64, 2, 8},
+		{"64 on a big one", 64, 64, 4},
+		{"a full node", 128, 64, 8},
+		{"no gdb has more", 1000, 2, 8},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := autoShare(c.n, c.cores); got != c.want {
+				t.Errorf("got %d, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+// Only targets of one program, and all held or none, share a gdb.
+func TestShare(t *testing.T) {
+	var targets []backend.Target
+	for id, program := range []string{"a", "a", "b", "a", "a", "b", "a"} {
+		targets = append(targets, backend.Target{Rank: rank.ID(id), Program: program, Held: id < 6})
+	}
+	var got [][]int
+	for _, together := range (Config{RanksPerGDB: 3}).share(targets) {
+		var ranks []int
+		for _, t := range together {
+			ranks = append(ranks, int(t.Rank))
+		}
+		got = append(got, ranks)
+	}
+	want := [][]int{{0, 1}, {3, 4}, {2, 5}, {6}}
+	if !slices.EqualFunc(got, want, func(a, b []int) bool { return slices.Equal(a, b) }) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
