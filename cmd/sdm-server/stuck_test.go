@@ -56,9 +56,9 @@ func standstill(t *testing.T, pids []int) int {
 // and in all; and when it reads again every byte is there, in order.
 func TestStuckReaderBoundsMemory(t *testing.T) {
 	const (
-		last     = 55_000
+		last     = 90_000
 		line     = "%0100.0f" // long, as bytes are bounded, and each line has to be looked at
-		mostAll  = 8 << 20    // of 3 × 5.5 MB
+		mostAll  = 16 << 20   // of 3 × 9 MB; sockets hold some
 		mostHere = 32 << 20
 	)
 	_, d := startLocal(t, 3, 1)
