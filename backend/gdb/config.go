@@ -23,6 +23,9 @@ type Config struct {
 	// EagerSymbols lets gdb look for them where it was compiled to, and DebugFiles
 	// is ignored.
 	EagerSymbols bool
+	// IndexCache is a directory where gdbs keep indexes of the symbols of programs
+	// for one another; "" is none. See OpenIndexCache.
+	IndexCache string
 	// RanksPerGDB is how many ranks share a gdb at most; 0 leaves it to the
 	// engine, see share.
 	RanksPerGDB int
@@ -83,6 +86,13 @@ func (c Config) commandLine(interpreter string) []string {
 		if !c.EagerSymbols || !strings.HasPrefix(setting, "debug-file-directory") {
 			line = append(line, "-iex", "set "+setting)
 		}
+	}
+	if c.IndexCache != "" {
+		on := "index-cache enabled on"
+		if interpreter == "mi3" { // of a gdb before 13: all of them know this form
+			on = "index-cache on"
+		}
+		line = append(line, "-iex", "set index-cache directory "+c.IndexCache, "-iex", "set "+on)
 	}
 	return append(line, c.Args...)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -16,7 +17,7 @@ import (
 // engine is one row of the table of back ends.
 type engine struct {
 	// open makes the back end, configured by the flags.
-	open func(o *options, k backend.Sink) (backend.Backend, error)
+	open func(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, error)
 	// name names it and its version, for people; nil: nobody can tell.
 	name func(o *options) string
 	// simulatedPID is what stands for a rank's process id where there are no
@@ -30,15 +31,27 @@ var backends = map[string]engine{
 	"sim": {open: openSim, simulatedPID: sim.PID},
 }
 
-func openGDB(o *options, k backend.Sink) (backend.Backend, error) {
+func openGDB(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, error) {
 	share, err := gdb.ParseShare(o.ranksPerGDB)
 	if err != nil {
 		return nil, err
 	}
-	return gdb.New(gdb.Config{Path: o.gdb, Args: o.gdbArgs, RanksPerGDB: share, EagerSymbols: o.eagerSymbols}, k)
+	cache, err := gdb.ParseIndexCache(o.indexCache)
+	if err != nil {
+		return nil, err
+	}
+	if cache != "" {
+		if err := gdb.OpenIndexCache(cache); err != nil {
+			log.Warn("gdb does without its index cache", "err", err)
+			cache = ""
+		}
+	}
+	return gdb.New(gdb.Config{
+		Path: o.gdb, Args: o.gdbArgs, RanksPerGDB: share, EagerSymbols: o.eagerSymbols, IndexCache: cache,
+	}, k)
 }
 
-func openSim(_ *options, k backend.Sink) (backend.Backend, error) {
+func openSim(_ *options, _ *slog.Logger, k backend.Sink) (backend.Backend, error) {
 	return sim.New(sim.Config{}, k), nil
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"sync"
 	"syscall"
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 // testEngines has the real ones and, instead of gdb by default, one that only
 // lets ranks run.
 var testEngines = map[string]engine{
-	"signals": {open: func(_ *options, k backend.Sink) (backend.Backend, error) {
+	"signals": {open: func(_ *options, _ *slog.Logger, k backend.Sink) (backend.Backend, error) {
 		return &signaller{sink: k, pids: map[rank.ID]int{}}, nil
 	}},
 	"gdb": backends["gdb"],

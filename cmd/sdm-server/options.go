@@ -31,6 +31,7 @@ type options struct {
 	gdbArgs                        []string
 	ranksPerGDB                    string
 	eagerSymbols                   bool
+	indexCache                     string
 	output                         string
 	linger, connectWait            time.Duration
 	lost                           string
@@ -86,6 +87,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.gdb, "gdb", "", "`PATH` of gdb (default: gdb in PATH)")
 	f.StringArrayVar(&o.gdbArgs, "gdb-arg", nil, "further argument for gdb; may repeat")
 	f.StringVar(&o.ranksPerGDB, "ranks-per-gdb", "auto", "`number` of ranks that share a gdb, or auto: up to 8 where there are many")
+	f.StringVar(&o.indexCache, "index-cache", "auto", "where gdbs keep indexes of symbols for one another: auto (`DIR` in /tmp), off, or a directory")
 	f.BoolVar(&o.eagerSymbols, "eager-symbols", false, "read separate debug files of libraries, too")
 	f.StringVar(&o.output, "output", "console", "who gets what the ranks write: console, or starter")
 	f.DurationVar(&o.linger, "linger", 0, "how long to wait for another master when it is lost, before the session is over for the ranks that we started")
@@ -150,6 +152,7 @@ func (o *options) check(f *pflag.FlagSet) error {
 		}
 	}
 	_, badShare := gdb.ParseShare(o.ranksPerGDB)
+	_, badCache := gdb.ParseIndexCache(o.indexCache)
 	switch {
 	case len(chosen) == 0:
 		return errors.New("how is the parent to be met? give one of --link-fd, --listen-fd, --rendezvous, --port, --stdio; see sdm-server --help")
@@ -173,6 +176,8 @@ func (o *options) check(f *pflag.FlagSet) error {
 		return fmt.Errorf("--port %d is not from 1 to 65535", o.port)
 	case badShare != nil:
 		return fmt.Errorf("--ranks-per-gdb %w", badShare)
+	case badCache != nil:
+		return fmt.Errorf("--index-cache %w", badCache)
 	case o.output != "console" && o.output != "starter":
 		return fmt.Errorf("--output %q: give console or starter", o.output)
 	case o.output == "starter" && o.stdio:

@@ -95,7 +95,7 @@ func prepare(o *options, env []string, engines map[string]engine) (*program, err
 	}
 	p.cfg = server.Config{
 		ID: protocol.ServerID(p.number.Number), Host: o.host, Slot: o.slot(), Through: o.output == "starter",
-		Linger: o.linger, LetRun: o.lost == "detach", Log: p.log, NewBackend: func(k backend.Sink) (backend.Backend, error) { return engine.open(o, k) },
+		Linger: o.linger, LetRun: o.lost == "detach", Log: p.log, NewBackend: func(k backend.Sink) (backend.Backend, error) { return engine.open(o, p.log, k) },
 		SlotRank: rank.ID(max(p.number.Number, 0)), LetGo: o.letGo, SimulatedPID: engine.simulatedPID,
 	}
 	if o.like {

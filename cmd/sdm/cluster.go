@@ -81,6 +81,9 @@ func (o *options) serverArgs() []string {
 	if o.ranksPerGDB != "auto" && o.ranksPerGDB != "" {
 		args = append(args, "--ranks-per-gdb", o.ranksPerGDB)
 	}
+	if o.indexCache != "auto" && o.indexCache != "" {
+		args = append(args, "--index-cache", o.indexCache)
+	}
 	if o.eagerSymbols {
 		args = append(args, "--eager-symbols")
 	}

@@ -57,6 +57,7 @@ type options struct {
 	ranksPerServer int
 	ranksPerGDB    string
 	eagerSymbols   bool
+	indexCache     string
 	npGiven        bool
 	jobLevel       int           // of directives: those before -n, which hold for all programs
 	apps           []application // of a job of several programs; nil: there is one
@@ -171,6 +172,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 // declareSharing adds the flags that say what gdbs cost.
 func (o *options) declareSharing(f *pflag.FlagSet) {
 	f.StringVar(&o.ranksPerGDB, "ranks-per-gdb", "auto", "`number` of ranks that share a gdb, or auto: up to 8 where there are many")
+	f.StringVar(&o.indexCache, "index-cache", "auto", "where the gdbs of a node keep indexes of symbols for one another: auto (`DIR` in /tmp), off, or a directory")
 	f.BoolVar(&o.eagerSymbols, "eager-symbols", false, "read separate debug files of libraries, too: slower to start, three times the memory")
 }
 
@@ -221,7 +223,10 @@ func (o *options) validate() error {
 	if _, err := launch.Environ(nil, slices.Concat(o.directives, o.starterDirs)); err != nil {
 		return err
 	}
+	_, badCache := gdb.ParseIndexCache(o.indexCache)
 	switch {
+	case badCache != nil:
+		return fmt.Errorf("--index-cache %w", badCache)
 	case o.wait < 0 || o.timeout < 0 || o.connectWait < 0 || o.queueWait < 0:
 		return errors.New("--wait, --timeout, --connect-wait and --queue-wait cannot be negative (0 is no limit)")
 	case o.linger < 0 || o.heartbeat < 0:

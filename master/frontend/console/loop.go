@@ -95,7 +95,7 @@ func (c *console) next(ctx context.Context) error {
 			c.letGo()
 		}
 	case <-c.progress.due:
-		c.progress.show(c.await.call, c.cfg.All)
+		c.progress.show(c.await.call, c.cfg.All, c.states)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

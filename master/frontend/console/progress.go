@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"sdm/master/session"
 	"sdm/protocol/rank"
 )
 
@@ -30,13 +31,18 @@ func newProgress(out io.Writer) progress {
 	return progress{out: out, timer: t, due: t.C}
 }
 
-func (p *progress) show(x *call, all rank.Set) {
+// show tells how many ranks have got where they are going. What takes long before
+// a rank runs for the first time is that its gdb reads symbols.
+func (p *progress) show(x *call, all rank.Set, states *session.States) {
 	if x == nil {
 		p.stop()
 		return
 	}
-	here := x.stopped.Intersect(all).Len()
-	fmt.Fprintf(p.out, "\r\x1b[Kstarting: %d of %s", here, plural(all.Len(), "rank"))
+	what, here := "starting", x.stopped.Intersect(all)
+	if loading := states.In(session.Starting).Intersect(all); !loading.IsEmpty() {
+		what, here = "loading symbols", all.Minus(loading).Minus(states.In(session.Unstarted))
+	}
+	fmt.Fprintf(p.out, "\r\x1b[K%s: %d of %s", what, here.Len(), plural(all.Len(), "rank"))
 	p.shown = true
 	p.timer.Reset(progressEvery)
 }
