@@ -170,6 +170,7 @@ var Commands = []CommandInfo{
 	{"memory read", []string{"expr", "count", "limit", "thread", "frame"}, AtTarget, NeedStopped, false, "give bytes of memory, in hexadecimal"},
 	{"memory write", []string{"expr", "data", "thread", "frame"}, AtTarget, NeedStopped, false, "write bytes to memory"},
 	{"info sharedlibrary", nil, AtTarget, NeedAlive, false, "show the loaded libraries"},
+	{"sharedlibrary", []string{"expr", "limit"}, AtTarget, NeedStopped, false, "read the separate debug files of libraries (all, if no part of a name is given)"},
 	{"gdb", []string{"text"}, AtTarget, NeedNothing, false, "hand a command line to gdb"},
 	{"mi", []string{"text"}, AtTarget, NeedNothing, false, "hand a GDB/MI command to gdb"},
 	{"send", []string{"data", "eof"}, AtServer, NeedNothing, false, "write to standard input of the ranks"},

@@ -19,6 +19,7 @@ var sharedLines = map[string]string{
 	"dis": breakHint, "enable": breakHint, "en": breakHint,
 	"-break-insert": breakHint, "-break-watch": breakHint, "-break-delete": breakHint, "-break-enable": breakHint,
 	"-break-disable": breakHint, "-break-condition": breakHint, "-break-after": breakHint, "-break-commands": breakHint,
+	"handle":       breakHint,
 	"add-inferior": inferiorHint, "remove-inferiors": inferiorHint, "clone-inferior": inferiorHint,
 	"-add-inferior": inferiorHint, "-remove-inferior": inferiorHint,
 	"record": inferiorHint, "rec": inferiorHint,
@@ -43,7 +44,7 @@ func (m *machine) disturbs(q *request, line string) bool {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: word + " is not handed to a gdb that several ranks share", Hint: hint})
 		return true
 	}
-	concerns := word == "handle"
+	concerns := false
 	for _, s := range sharedSettings {
 		concerns = concerns || word == "set" && strings.HasPrefix(strings.TrimSpace(rest), s)
 	}

@@ -125,6 +125,8 @@ func rowOf(name string) row {
 		return row{do: (*machine).writeMemory}
 	case "info sharedlibrary":
 		return row{do: (*machine).infoLibraries}
+	case "sharedlibrary":
+		return row{do: (*machine).loadLibraries}
 	case "gdb":
 		return row{do: (*machine).passLine}
 	case "mi":

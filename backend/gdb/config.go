@@ -64,6 +64,9 @@ func (c Config) commandLine(interpreter string) []string {
 		files = noDebugFiles
 	}
 	line := []string{path, "-nx", "-q", "--interpreter=" + interpreter}
+	if !c.EagerSymbols {
+		line = append(line, "-iex", "set "+debugFilesVariable+` = $_gdb_setting_str("debug-file-directory")`)
+	}
 	for _, setting := range []string{
 		"debuginfod enabled off", // never the network
 		"auto-load off",          // a program's files may hold scripts

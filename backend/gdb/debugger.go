@@ -20,12 +20,14 @@ type debugger struct {
 	machines  []*machine
 	threads   map[int]*machine // by gdb's number, which counts over all of its inferiors
 	calls     calls
-	bytes     []byte          // to be sent, as far as take gives it
-	turns     []turn          // what must be over before more of bytes is sent; in order
-	kill      bool            // it is to be killed
-	late      bool            // an answer is overdue: new commands are refused at once
-	gone      bool            // there is no gdb any more
-	killAt    time.Duration   // when it is killed unless it has ended; 0 is never
+	bytes     []byte        // to be sent, as far as take gives it
+	turns     []turn        // what must be over before more of bytes is sent; in order
+	kill      bool          // it is to be killed
+	late      bool          // an answer is overdue: new commands are refused at once
+	gone      bool          // there is no gdb any more
+	killAt    time.Duration // when it is killed unless it has ended; 0 is never
+	eager     bool          // it reads separate debug files by itself
+	handling  handling
 	quiet     int             // how many machines want gdb to keep quiet about SIGCONT
 	handle    string          // the user's own handling of SIGCONT
 	ends      []*machine      // have exited by a signal that gdb has not told yet

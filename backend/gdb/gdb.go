@@ -18,7 +18,7 @@
 //   - a breakpoint gets the condition m.only(condition), and m.mine gives what gdb tells
 //     of one as if the rank were alone; -break-list shows those of the others,
 //     too (m.points.claimed), and a list of no numbers would be all of them.
-//   - what gdb has once for all of its inferiors (handle, convenience variables, follow-fork-mode, …) goes
+//   - what gdb has once for all of its inferiors (signals, convenience variables, follow-fork-mode, …) goes
 //     through the keeper of that thing, or is refused where m.gdb.shared().
 package gdb
 

@@ -62,6 +62,7 @@ func (l *loop) newKeeper(n int) *keeper {
 	l.last++
 	k := &keeper{number: l.last, debugger: newDebugger(n)}
 	k.parser.Want = wanted
+	k.debugger.eager = l.e.cfg.EagerSymbols
 	l.keepers[k.number] = k
 	return k
 }

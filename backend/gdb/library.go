@@ -2,10 +2,16 @@
 
 package gdb
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+	"strings"
 
-// libraryList is the body of info sharedlibrary. Where library K was loaded is
-// in column "K.addr".
+	"sdm/protocol"
+)
+
+// libraryList is the body of info sharedlibrary and sharedlibrary. Where library
+// K was loaded is in column "K.addr".
 type libraryList struct {
 	Libraries []library `json:"libraries"`
 }
@@ -13,9 +19,18 @@ type libraryList struct {
 type library struct {
 	Name    string `json:"name"`
 	Symbols bool   `json:"symbols"`
+	// Lines tells of sharedlibrary whether there are lines and types, too; without,
+	// there are the names of functions alone.
+	Lines bool `json:"lines,omitempty"`
 }
 
 func (m *machine) infoLibraries(q *request) {
+	m.listLibraries(q, nil, func(body libraryList, c *columns) { m.reply(q, body, c.sorted()...) })
+}
+
+// listLibraries gives the libraries that a pattern fits, or all of them. A refusal
+// of gdb is the answer.
+func (m *machine) listLibraries(q *request, pattern []string, then func(libraryList, *columns)) {
 	m.ask(q, func(a answer) {
 		if a.failed() {
 			m.refused(q, a)
@@ -25,11 +40,83 @@ func (m *machine) infoLibraries(q *request) {
 		c := columnsOf(m.target.Rank, q.args.Limit)
 		for i, f := range a.Results.Path("shared-libraries").Fields {
 			l := f.Value.Fields
-			body.Libraries = append(body.Libraries, library{l.Str("target-name"), l.Str("symbols-loaded") == "1"})
+			body.Libraries = append(body.Libraries, library{Name: asSeen(l.Str("target-name")), Symbols: l.Str("symbols-loaded") == "1"})
 			if ranges := l.Path("ranges").Fields; len(ranges) > 0 {
 				c.add(strconv.Itoa(i)+".addr", ranges[0].Value.Fields.Str("from"))
 			}
 		}
-		m.reply(q, body, c.sorted()...)
-	}, "-file-list-shared-libraries", m.where(q)...)
+		then(body, c)
+	}, "-file-list-shared-libraries", append(m.where(q), pattern...)...)
+}
+
+// withoutLines finds, in what gdb says while it reads symbols, the libraries
+// for which there is no more than names:
+//
+//	Reading symbols from /lib64/ld-linux-x86-64.so.2...
+//	(No debugging symbols found in /lib64/ld-linux-x86-64.so.2)
+func withoutLines(text string) []string {
+	var names []string
+	for line := range strings.Lines(text) {
+		if name, ok := strings.CutPrefix(line, "(No debugging symbols found in "); ok {
+			names = append(names, asSeen(strings.TrimSuffix(strings.TrimSpace(name), ")")))
+		}
+	}
+	return names
+}
+
+// debugFilesVariable is where gdb keeps its own debug-file-directory, which is set to
+// nothing when it starts.
+const debugFilesVariable = "$_sdm_debug_files"
+
+// loadLibraries is sharedlibrary: the separate debug files of the libraries that
+// a pattern fits are read. gdb reads those of a library with its symbols, or not at
+// all, so that all libraries are forgotten and read again; those that have been
+// asked for before get theirs, too.
+func (m *machine) loadLibraries(q *request) {
+	pattern := strings.TrimSpace(q.args.Expr)
+	if strings.ContainsAny(pattern, "\n\"\\ ") {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(pattern) + " is no pattern for the names of libraries", Hint: "a part of a name, as in sharedlibrary libc"})
+		return
+	}
+	words := strings.Fields(pattern)
+	m.listLibraries(q, words, func(body libraryList, _ *columns) {
+		if len(body.Libraries) == 0 {
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "No loaded shared libraries match the pattern `" + pattern + "'."})
+			return
+		}
+		m.readAgain(q, pattern, words)
+	})
+}
+
+func (m *machine) readAgain(q *request, pattern string, words []string) {
+	m.ask(q, func(a answer) {
+		dir, err := strconv.Unquote(a.Results.Str("value"))
+		if err != nil || a.failed() {
+			dir = "/usr/lib/debug" // gdb 9 cannot say; it is that of most systems
+		}
+		if !slices.Contains(m.withLines, pattern) {
+			m.withLines = append(m.withLines, pattern)
+		}
+		var bare []string
+		line := func(text string) {
+			k := m.ask(q, func(a answer) { bare = append(bare, withoutLines(a.text)...) }, "-interpreter-exec", append(m.where(q), "console", text)...)
+			k.print = true
+		}
+		line("nosharedlibrary")
+		if !m.gdb.eager {
+			line("set debug-file-directory " + dir)
+			for _, p := range m.withLines {
+				line("sharedlibrary " + p)
+			}
+			line("set debug-file-directory " + noDebugFiles)
+		}
+		line("sharedlibrary")
+		m.listLibraries(q, words, func(body libraryList, c *columns) {
+			for i := range body.Libraries {
+				l := &body.Libraries[i]
+				l.Lines = l.Symbols && !slices.Contains(bare, l.Name)
+			}
+			m.reply(q, body, c.sorted()...)
+		})
+	}, "-data-evaluate-expression", append(m.at(q), debugFilesVariable)...)
 }

@@ -19,27 +19,29 @@ import (
 // leaves what is to be done in out and in the debugger, which the loop carries out before the next
 // input.
 type machine struct {
-	target   backend.Target
-	gdb      *debugger
-	inferior int    // gdb's number of the inferior
-	group    string // … and its name, "i1"
-	state    backend.State
-	now      time.Duration
-	out      effects
-	open     []*request // not answered yet
-	threads  threads
-	counted  int // how many threads there have been
-	chosen   selection
-	points   breakpoints
-	journal  []protocol.Command // what a new gdb must be told
-	rescue   rescue
-	displays displays
-	run      *run // the resume that is under way, or nil
-	attach   attachment
-	watch    watch
-	ending   ending
-	locking  string // the user's scheduler-locking
-	source   lineReader
+	target    backend.Target
+	gdb       *debugger
+	inferior  int    // gdb's number of the inferior
+	group     string // … and its name, "i1"
+	state     backend.State
+	now       time.Duration
+	out       effects
+	open      []*request // not answered yet
+	threads   threads
+	counted   int // how many threads there have been
+	chosen    selection
+	points    breakpoints
+	journal   []protocol.Command // what a new gdb must be told
+	rescue    rescue
+	displays  displays
+	run       *run // the resume that is under way, or nil
+	attach    attachment
+	watch     watch
+	ending    ending
+	withLines []string                       // the patterns of libraries whose separate debug files were asked for
+	signals   map[string]protocol.SignalInfo // what the user wants with them here, in a shared gdb
+	locking   string                         // the user's scheduler-locking
+	source    lineReader
 }
 
 // effects are what the loop has to do: signals first, then what the debugger has

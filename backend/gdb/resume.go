@@ -146,6 +146,7 @@ func (m *machine) stopped(stop mi.Tuple) {
 	if t == nil || m.state == backend.Attaching && m.attach.request != nil {
 		return
 	}
+	stop = t.stop
 	r := m.run
 	if r == nil {
 		return // of a call in an expression (stoppedInCall), or late
@@ -159,6 +160,13 @@ func (m *machine) stopped(stop mi.Tuple) {
 	if p := m.points.at(stop); p.goesOn() {
 		m.passBy(r, t, p)
 		return
+	}
+	if m.ownSignal(t) && t.id != r.thread { // of a step gdb has forgotten where it was to end
+		if !r.interrupted {
+			m.continueThread(r, t.id)
+			return
+		}
+		t.stop = withoutReason(t.stop)
 	}
 	if r.stopped == 0 {
 		r.stopped = t.id

@@ -116,7 +116,7 @@ func TestSharedGDBIsNotDisturbed(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"gdb", "break helper", "break is not handed to a gdb that several ranks share"},
 		{"mi", "-break-insert helper", "-break-insert is not handed"},
-		{"gdb", "handle SIGUSR1 nostop", "for all ranks that share a gdb: 0-1"},
+		{"gdb", "handle SIGUSR1 nostop", "handle is not handed"},
 		{"gdb", "set follow-fork-mode child", "for all ranks that share a gdb: 0-1"},
 	} {
 		r.fault(c.name, protocol.Args{Text: c.text}, protocol.FaultUsage, c.want)
@@ -125,4 +125,56 @@ func TestSharedGDBIsNotDisturbed(t *testing.T) {
 	if g := r.one(1, "gdb", protocol.Args{Text: "show follow-fork-mode"}); g.Kind != protocol.KindResult {
 		t.Errorf("got %v", g)
 	}
+}
+
+// What a signal does is the affair of each rank: whether it stops, and whether
+// the program gets it.
+func TestSharedGDBKeepsSignalsApart(t *testing.T) {
+	want := ""
+	for _, per := range []int{1, 2, 5} {
+		t.Run(fmt.Sprint(per), func(t *testing.T) {
+			got := signalConversation(t, per)
+			if want == "" {
+				want = got
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func signalConversation(t *testing.T, per int) string {
+	r := newRig(t, gdb.Config{RanksPerGDB: per})
+	const n = 5
+	r.launch(build(t, "signals.c"), n)
+	var b strings.Builder
+	tell := func(id rank.ID, name string, args protocol.Args) {
+		fmt.Fprintf(&b, "%s %v\n", name, r.one(id, name, args))
+	}
+	handle := func(id rank.ID, signals string, actions ...string) {
+		tell(id, "handle", protocol.Args{Signal: signals, Actions: actions})
+	}
+	r.answers(r.send(n, "break", protocol.Args{Location: "done", Breakpoint: 1}, patience), n)
+	handle(0, "SIGUSR1", "nopass")
+	handle(1, "SIGUSR1", "nostop", "noprint")
+	handle(2, "SIGUSR1", "nostop", "nopass")
+	handle(3, "SIGUSR1", "noprint")
+	handle(3, "SIGUSR1 14", "stop", "ignore")
+	handle(3, "SIGUSR1", "noignore")
+	handle(1, "SIGNOSUCH", "stop")
+	handle(1, "SIGUSR1", "perhaps")
+	for id, stops := range []int{3, 0, 0, 3, 3} {
+		id := rank.ID(id)
+		tell(id, "info signals", protocol.Args{Signal: "SIGUSR1"})
+		for range stops {
+			r.one(id, "continue", protocol.Args{})
+			fmt.Fprintf(&b, "%v\n", r.await(id, protocol.KindStopped))
+		}
+		r.one(id, "continue", protocol.Args{})
+		fmt.Fprintf(&b, "%v\n", r.await(id, protocol.KindStopped))
+		tell(id, "print", protocol.Args{Expr: "caught"})
+	}
+	tell(4, "info signals", protocol.Args{Signal: "SIGALRM"})
+	return withoutPIDs(r, b.String())
 }

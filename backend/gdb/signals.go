@@ -29,10 +29,11 @@ func (m *machine) handleSignal(q *request) {
 			return
 		}
 	}
-	line := "handle " + strings.Join(words, " ")
-	if m.gdb.shared() && m.asksForOthers(q, line) {
+	if m.gdb.shared() {
+		m.handleOwn(q, names)
 		return
 	}
+	line := "handle " + strings.Join(words, " ")
 	m.keepHandling(line)
 	m.inConsole(q, line, func(text string) { m.reply(q, signalTable{signalsIn(text)}) })
 }
@@ -43,7 +44,15 @@ func (m *machine) infoSignals(q *request) {
 		return
 	}
 	line := strings.TrimSpace("info signals " + q.args.Signal)
-	m.inConsole(q, line, func(text string) { m.reply(q, signalTable{signalsIn(text)}) })
+	m.inConsole(q, line, func(text string) {
+		list := signalsIn(text)
+		for i := range list {
+			if own, ok := m.handlesOwn(list[i].Signal); ok {
+				list[i] = own
+			}
+		}
+		m.reply(q, signalTable{list})
+	})
 }
 
 // signalsIn reads gdb's table:

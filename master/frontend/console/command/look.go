@@ -36,6 +36,11 @@ func parseDisassemble(c *Command) *Mistake { return parseExamine(c) }
 
 func parseUndisplay(c *Command) *Mistake { return numbers(c, c.Rest, &c.Args.Displays) }
 
+func parseLibraries(c *Command) *Mistake {
+	c.Args.Expr = c.Rest
+	return nil
+}
+
 func parseRegisters(c *Command) *Mistake {
 	c.Args.Expr = c.Rest
 	return nil

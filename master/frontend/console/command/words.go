@@ -95,6 +95,8 @@ var words = []Word{
 	{Name: "info registers", Topic: Look, Usage: "[NAME...]", Help: "show registers", do: "info registers", repeat: true, parse: parseRegisters},
 	{Name: "info signals", Topic: Look, Usage: "[SIGNAL]", Help: "show what signals do", do: "info signals", parse: parseInfoSignals},
 	{Name: "info sharedlibrary", Topic: Look, Help: "show the loaded libraries", do: "info sharedlibrary", parse: parseNothing},
+	{Name: "sharedlibrary", Topic: Look, Usage: "[REGEX]", Help: "read lines and types of libraries from their separate debug files", do: "sharedlibrary", parse: parseLibraries,
+		More: "They are not read by themselves (but with --eager-symbols): it takes long, and a lot of memory.\nNames of functions are there without them."},
 	{Name: "info display", Topic: Look, Help: "list the displayed expressions", do: "info display", parse: parseNothing},
 	{Name: "info", Short: []string{"i", "inf"}, Topic: Look, Usage: "WORD...", Help: "show what gdb knows: info source, line, symbol, frame, types, functions...", do: "gdb", repeat: true, parse: passWord},
 	{Name: "print", Short: []string{"p", "inspect"}, Topic: Look, Usage: "[--all] [/FORMAT] EXPR", Help: "evaluate an expression", do: "print", repeat: true, parse: parsePrint,

@@ -161,11 +161,12 @@ func assembly(_ *Writer, _ Asked, g protocol.Group) []answer {
 }
 
 // libraries writes what GDB's info sharedlibrary does, without the end of each.
-func libraries(_ *Writer, _ Asked, g protocol.Group) []answer {
+func libraries(_ *Writer, a Asked, g protocol.Group) []answer {
 	var body struct {
 		Libraries []struct {
 			Name    string `json:"name"`
 			Symbols bool   `json:"symbols"`
+			Lines   bool   `json:"lines"`
 		} `json:"libraries"`
 	}
 	if !decode(g.Body, &body) {
@@ -176,9 +177,15 @@ func libraries(_ *Writer, _ Asked, g protocol.Group) []answer {
 	}
 	cols := columns(g)
 	x := answer{ranks: g.Ranks, lines: []string{padded("From", 20) + padded("Syms Read", 12) + "Shared Object Library"}}
+	bare := false
 	for i, l := range body.Libraries {
 		from := cols[strconv.Itoa(i)+".addr"].argument()
-		x.lines = append(x.lines, padded(from, 20)+padded(choose(l.Symbols, "Yes", "No"), 12)+l.Name)
+		read := choose(l.Symbols, choose(l.Lines || a.Command != "sharedlibrary", "Yes", "Yes (*)"), "No")
+		bare = bare || read == "Yes (*)"
+		x.lines = append(x.lines, padded(from, 20)+padded(read, 12)+l.Name)
+	}
+	if bare {
+		x.lines = append(x.lines, "(*): there are names only, no lines and types")
 	}
 	return []answer{x}
 }

@@ -41,6 +41,7 @@ var results = map[string]func(w *Writer, a Asked, g protocol.Group) []answer{
 	"info registers":     registers,
 	"disassemble":        assembly,
 	"info sharedlibrary": libraries,
+	"sharedlibrary":      libraries,
 	"handle":             signals,
 	"info signals":       signals,
 	"gdb":                plain,

@@ -1,0 +1,228 @@
+// What signals do to the ranks of a shared gdb, rank by rank.
+
+package gdb
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// handling is what gdb does with signals when several ranks share it. gdb has one
+// table; each rank has its own here. gdb stops where any rank wants that, or
+// where they differ in whether the program gets the signal; a rank that does not
+// want to stop goes on, and from one that shall not see the signal it is taken away.
+type handling struct {
+	base  []protocol.SignalInfo // of ranks that have said nothing; nil before anyone has
+	asked bool                  // for base
+	told  map[string]protocol.SignalInfo
+	then  []func() // who waits for base
+}
+
+// handlesOwn tells what a signal does to this rank, as far as gdb's table does not
+// say.
+func (m *machine) handlesOwn(signal string) (protocol.SignalInfo, bool) {
+	if h, ok := m.signals[signal]; ok {
+		return h, true
+	}
+	for _, h := range m.gdb.handling.base {
+		if h.Signal == signal {
+			return h, true
+		}
+	}
+	return protocol.SignalInfo{}, false
+}
+
+// withBase calls then when gdb's own table is known.
+func (m *machine) withBase(q *request, then func()) {
+	h := &m.gdb.handling
+	if h.base != nil {
+		then()
+		return
+	}
+	h.then = append(h.then, then)
+	if h.asked {
+		return
+	}
+	h.asked = true
+	m.inConsoleOr(q, "info signals", func(a answer) {
+		h.asked = false
+		h.base = signalsIn(a.text)
+		for i := range h.base { // ours for a while, see keepQuiet
+			if m.gdb.quiet > 0 && h.base[i].Signal == "SIGCONT" {
+				h.base[i].Stop, h.base[i].Print, h.base[i].Pass = true, true, true
+			}
+		}
+		h.told = map[string]protocol.SignalInfo{}
+		for _, s := range h.base {
+			h.told[s.Signal] = s
+		}
+		waiting := h.then
+		h.then = nil
+		for _, then := range waiting {
+			then()
+		}
+		for _, o := range m.gdb.machines {
+			o.settle()
+		}
+	})
+}
+
+// inConsoleOr is inConsole, and what gdb refuses is an answer, too.
+func (m *machine) inConsoleOr(q *request, line string, then func(answer)) {
+	m.ask(q, then, "-interpreter-exec", append(m.where(q), "console", line)...).print = true
+}
+
+// handleOwn is handle in a shared gdb.
+func (m *machine) handleOwn(q *request, names []string) {
+	m.withBase(q, func() {
+		signals, unknown := m.gdb.handling.named(names)
+		if unknown != "" {
+			m.fail(q, noFlag(unknown))
+			return
+		}
+		table := signalTable{Signals: []protocol.SignalInfo{}}
+		for _, name := range signals {
+			h, _ := m.handlesOwn(name)
+			for _, action := range q.args.Actions {
+				if !act(&h, action) {
+					m.fail(q, noFlag(action))
+					return
+				}
+			}
+			table.Signals = append(table.Signals, h)
+		}
+		for _, h := range table.Signals {
+			if m.signals == nil {
+				m.signals = map[string]protocol.SignalInfo{}
+			}
+			m.signals[h.Signal] = h
+			m.tellHandling(h.Signal)
+		}
+		m.reply(q, table)
+	})
+}
+
+// noFlag is gdb's own refusal of a word of handle.
+func noFlag(word string) *protocol.Fault {
+	return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("Unrecognized or ambiguous flag word: \"%s\".", word)}
+}
+
+// act changes what a signal does by one word of handle (GDB manual, Signals). It
+// tells whether there is such a word, which may be shortened.
+func act(h *protocol.SignalInfo, word string) bool {
+	if len(word) < 1 {
+		return false
+	}
+	is := func(whole string, least int) bool { return len(word) >= least && strings.HasPrefix(whole, word) }
+	switch {
+	case is("stop", 1):
+		h.Stop, h.Print = true, true
+	case is("ignore", 1):
+		h.Pass = false
+	case is("print", 2):
+		h.Print = true
+	case is("pass", 2):
+		h.Pass = true
+	case is("nostop", 3):
+		h.Stop = false
+	case is("noignore", 3):
+		h.Pass = true
+	case is("noprint", 4):
+		h.Print, h.Stop = false, false
+	case is("nopass", 4):
+		h.Pass = false
+	default:
+		return false
+	}
+	return true
+}
+
+// named gives the signals that words name, in gdb's order: "SIGUSR1", "14", "1-15", "all", which
+// is all that no debugger uses.
+func (h *handling) named(words []string) (signals []string, unknown string) {
+	meant := func(word, signal string) bool {
+		low, high, ranged := strings.Cut(word, "-")
+		if !ranged {
+			high = low
+		}
+		first, err1 := strconv.Atoi(low)
+		last, err2 := strconv.Atoi(high)
+		n := slices.Index(numberedSignals, signal) + 1
+		return signal == word || word == "all" && signal != "SIGTRAP" && signal != "SIGINT" ||
+			err1 == nil && err2 == nil && n > 0 && n >= first && n <= last
+	}
+	for _, w := range words {
+		if !slices.ContainsFunc(h.base, func(s protocol.SignalInfo) bool { return meant(w, s.Signal) }) {
+			return nil, w
+		}
+	}
+	for _, s := range h.base {
+		if slices.ContainsFunc(words, func(w string) bool { return meant(w, s.Signal) }) {
+			signals = append(signals, s.Signal)
+		}
+	}
+	return signals, ""
+}
+
+// numberedSignals are those that gdb knows by number, from 1 on.
+var numberedSignals = []string{
+	"SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGEMT", "SIGFPE",
+	"SIGKILL", "SIGBUS", "SIGSEGV", "SIGSYS", "SIGPIPE", "SIGALRM", "SIGTERM",
+}
+
+// tellHandling brings gdb's table up to date about a signal.
+func (m *machine) tellHandling(signal string) {
+	var all protocol.SignalInfo
+	first, differ := true, false
+	for _, o := range m.gdb.machines {
+		if o.finished() {
+			continue
+		}
+		h, _ := o.handlesOwn(signal)
+		differ = differ || !first && h.Pass != all.Pass
+		all.Stop, all.Print, all.Pass = all.Stop || h.Stop, all.Print || h.Print, all.Pass || h.Pass
+		first = false
+	}
+	if all.Stop = all.Stop || differ; all.Stop {
+		all.Print = true
+	}
+	told := m.gdb.handling.told[signal]
+	if told.Stop == all.Stop && told.Print == all.Print && told.Pass == all.Pass {
+		return
+	}
+	told.Stop, told.Print, told.Pass = all.Stop, all.Print, all.Pass
+	m.gdb.handling.told[signal] = told
+	no := func(want bool, word string) string {
+		if want {
+			return word
+		}
+		return "no" + word
+	}
+	line := fmt.Sprintf("handle %s %s %s %s", signal, no(all.Stop, "stop"), no(all.Print, "print"), no(all.Pass, "pass"))
+	if m.gdb.quiet > 0 && signal == "SIGCONT" {
+		m.gdb.handle = line
+		return
+	}
+	m.tell("handle", console, line)
+}
+
+// ownSignal looks whether a thread has stopped for a signal for which this rank
+// does not, or which it shall not see, while others that share its gdb do.
+func (m *machine) ownSignal(t *thread) (goesOn bool) {
+	name := t.stop.Str("signal-name")
+	if m.gdb.handling.base == nil || t.stop.Str("reason") != "signal-received" {
+		return false
+	}
+	h, ok := m.handlesOwn(name)
+	if !ok {
+		return false
+	}
+	if !h.Pass && m.gdb.handling.told[name].Pass {
+		m.tell("handle", "-interpreter-exec", "--thread", m.gdbThread(t.id), "console", "queue-signal 0")
+	}
+	return !h.Stop
+}
