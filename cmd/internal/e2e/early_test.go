@@ -80,7 +80,7 @@ func TestMasterGoesWhileServersRegister(t *testing.T) {
 				front, addr := s.listenNDJSON(3)
 				master, meet := s.rendezvous(addr, "--servers", "3")
 				job := s.mpirun(m, 2, "sdm-server", "--rendezvous", meet, "--", program("spin"))
-				front.await("both servers", func(e event) bool { return e.Text == "2 of 3 servers are there" })
+				front.await("both servers", func(e event) bool { return e.Text == "2 of 3 ranks have a server" })
 				if who == "the master" {
 					master.signal(syscall.SIGKILL)
 					front.exits(4)

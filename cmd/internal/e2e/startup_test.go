@@ -53,7 +53,7 @@ func TestRefusedServers(t *testing.T) {
 	master, meet := s.rendezvous(addr, "--servers", "2")
 	program := []string{"--rendezvous", meet, "--", program("spin")}
 	s.server(0, 2, program...)
-	front.await("the first server", func(e event) bool { return e.Text == "1 of 2 servers are there" })
+	front.await("the first server", func(e event) bool { return e.Text == "1 of 2 ranks have a server" })
 
 	double := s.server(0, 2, program...)
 	double.exits(4)
