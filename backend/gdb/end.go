@@ -149,12 +149,19 @@ func (m *machine) killTarget() {
 }
 
 // poke makes gdb look at a target that died while it stood: gdb does not notice
-// by itself, and its parent cannot reap it before gdb has.
+// by itself, and its parent cannot reap it before gdb has. In a shared gdb that is
+// done by letting go of it: in non-stop the kill of gdb 13.1 takes the process of
+// its last inferior along.
 func (m *machine) poke() {
-	if !m.ending.poked {
-		m.ending.poked = true
-		m.tell("kill", "-interpreter-exec", append(m.here(), "console", "kill")...)
+	if m.ending.poked {
+		return
 	}
+	m.ending.poked = true
+	if m.gdb.shared() {
+		m.tell("kill", "-target-detach", m.group)
+		return
+	}
+	m.tell("kill", "-interpreter-exec", append(m.here(), "console", "kill")...)
 }
 
 // vanished takes the word of the kernel that the target is dead.

@@ -92,6 +92,26 @@ func withoutPIDs(r *rig, text string) string {
 	return text
 }
 
+// A rank that is killed while it stands, by us or by others, takes none of its gdb along,
+// and leaves nothing in their way.
+func TestKilledInSharedGDB(t *testing.T) {
+	const n = 4
+	r := newRig(t, gdb.Config{RanksPerGDB: n})
+	r.launch(build(t, "work.c"), n)
+	r.one(1, "kill", protocol.Args{})
+	r.await(1, protocol.KindSignalled)
+	if err := syscall.Kill(r.process(0).PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	r.await(0, protocol.KindSignalled)
+	for id := rank.ID(2); id < n; id++ {
+		r.one(id, "break", protocol.Args{Breakpoint: 1, Location: "factorial"})
+		r.one(id, "continue", protocol.Args{})
+		r.await(id, protocol.KindStopped)
+		r.one(id, "continue", protocol.Args{})
+	}
+}
+
 // When a shared gdb dies, each of its ranks goes on under another.
 func TestSharedGDBDies(t *testing.T) {
 	const n = 4
