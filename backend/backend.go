@@ -18,6 +18,9 @@ type Target struct {
 	// Core is the path of a core file, which is debugged in place of a process; "" is
 	// none.
 	Core string
+	// Before are commands that were given for the rank before it was there. They are carried
+	// out before it runs; what cannot be is told as KindNote.
+	Before []protocol.Command
 	// Held tells that it stands before its first instruction, stopped by
 	// SIGSTOP, and was started by us: it is killed at the end. Otherwise it
 	// runs, or is stopped, and is detached from at the end.

@@ -137,6 +137,12 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 		m.compare(id, args, wait, m.now())
 	}
 	m.number(info.Name, id, &args)
+	switch info.Name {
+	case "launch", "attach", "run":
+		args.Before = m.given.to(ranks)
+	default:
+		m.given.note(id, info.Name, args, ranks, m.waiting(ranks))
+	}
 	m.pass(id, info.Name, ranks, wait, args)
 }
 

@@ -118,6 +118,7 @@ func TestBreakpointNumbers(t *testing.T) {
 		obedient(f, m)
 	})
 	defer closeNow(t, m)
+	f.up(wire.Message{Kind: wire.Events, Groups: []protocol.Group{{Kind: protocol.KindRunning, Ranks: rank.Range(0, 7), Body: []byte("{}")}}})
 	set := func(failing bool) {
 		fail = failing
 		call(t, m, session.Call{Command: "break", Args: protocol.Args{Location: "work.c:31", Breakpoint: 99}})

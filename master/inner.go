@@ -41,10 +41,21 @@ func (m *Master) pass(id protocol.RequestID, command string, ranks rank.Set, wai
 			return
 		}
 	}
+	if waiting := m.waiting(ranks); canWait(command, args) && !waiting.IsEmpty() {
+		m.reply(wire.Message{ID: id, Groups: m.given.answers(command, args, waiting)})
+		if ranks = ranks.Minus(waiting); ranks.IsEmpty() {
+			return
+		}
+	}
 	m.root.Post(tree.FromParent{Msg: wire.Message{
 		Kind: wire.Command, ID: id, Ranks: ranks, Wait: wait,
 		Body: protocol.Canonical(protocol.Command{Name: onTheWire(command), Args: args}),
 	}})
+}
+
+// waiting gives those of some ranks that are not there, and may be later.
+func (m *Master) waiting(ranks rank.Set) rank.Set {
+	return ranks.Intersect(m.states.In(session.Unstarted, session.Exited, session.Signalled, session.Detached))
 }
 
 // onTheWire is what the ranks are asked for the sake of a command: statistics and

@@ -4,6 +4,7 @@ package master
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
@@ -50,6 +51,7 @@ type Master struct {
 	lastID      protocol.RequestID
 	lastBreak   int
 	lastDisplay int
+	given       given
 	breakpoint  map[protocol.RequestID]int // number that an open "break" is to give
 	programs    programs
 	init        *gathering
@@ -203,6 +205,12 @@ func (m *Master) tell(g protocol.Group) {
 	e := session.NewEvent(g)
 	m.states.Feed(e)
 	m.stream.Push(e)
+	if g.Kind == protocol.KindStopped && len(m.given.list) > 0 {
+		var stop protocol.Stop
+		if json.Unmarshal(g.Body, &stop) == nil && stop.Temporary {
+			m.given.forget(stop.Breakpoint, g.Ranks)
+		}
+	}
 	if g.Kind == protocol.KindStarted {
 		m.stream.Push(m.programs.warn(g)...)
 	}
@@ -211,8 +219,11 @@ func (m *Master) tell(g protocol.Group) {
 func (m *Master) reply(msg wire.Message) {
 	events := m.requests.reply(m.now(), msg)
 	for _, e := range events {
-		if e.Done != nil {
+		switch {
+		case e.Done != nil:
 			m.settleBreakpoint(e)
+		case e.Group.Kind == protocol.KindFault:
+			m.given.refused(e.ID, e.Group.Ranks)
 		}
 	}
 	m.deliver(events)

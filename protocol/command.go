@@ -53,6 +53,8 @@ type Args struct {
 	Pids        []Pid     `json:"pids,omitempty"`        // attach
 	JobID       string    `json:"jobid,omitempty"`       // attach: in place of pids, the starter's name of the job
 	Cores       []Core    `json:"cores,omitempty"`       // core
+	Arguments   []string  `json:"arguments,omitempty"`   // run: in place of those that the ranks were started with
+	Before      []Given   `json:"before,omitempty"`      // launch, attach, run, from the master: what the ranks are told before they run
 	Format      string    `json:"format,omitempty"`      // print, display, x, disassemble: gdb's letters without the slash
 	Signal      string    `json:"signal,omitempty"`      // signal, handle, info signals: "SIGUSR1", a number; signal: "0" is none
 	Actions     []string  `json:"actions,omitempty"`     // handle: "nostop", "noprint", "pass", ...
@@ -64,6 +66,12 @@ type Args struct {
 type Pid struct {
 	Rank rank.ID `json:"rank"`
 	PID  int     `json:"pid"`
+}
+
+// Given is a command that was given for ranks before they start.
+type Given struct {
+	Ranks   rank.Set `json:"ranks"`
+	Command Command  `json:"given"`
 }
 
 // Core says which core file a rank is, for core. Paths are on the host of the rank.
@@ -113,6 +121,7 @@ type CommandInfo struct {
 var Commands = []CommandInfo{
 	{"launch", []string{"job"}, AtServer, NeedNew, false, "start the program on the ranks, held, then run to stop_at"},
 	{"attach", []string{"pids", "jobid"}, AtServer, NeedNew, false, "take control of running processes"},
+	{"run", []string{"arguments", "location"}, AtServer, NeedNothing, true, "start the program again on ranks that were launched; with a location they stop there first"},
 	{"core", []string{"cores"}, AtServer, NeedNew, false, "open core files, one rank each"},
 	{"break", []string{"location", "condition", "temporary", "hardware", "pending"}, AtTarget, NeedAlive, false, "set a breakpoint"},
 	{"watch", []string{"expr", "access", "condition"}, AtTarget, NeedStopped, false, "stop when the value of an expression changes, or is read"},

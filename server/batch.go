@@ -60,13 +60,21 @@ func (b *batch) events() []protocol.Group {
 	return out
 }
 
-// handOver tells of the ranks and then gives them to the back end: its events
-// follow theirs.
-func (s *Server) handOver(b batch, stopAt string, d tree.Deliver) {
+// handOver tells of the ranks and then gives them to the back end, with what was said
+// about them before: its events follow theirs.
+func (s *Server) handOver(b batch, stopAt string, d tree.Deliver, before []protocol.Given) {
 	if len(b.targets) == 0 {
 		return
 	}
 	s.noteTargets(b.targets)
+	for i := range b.targets {
+		t := &b.targets[i]
+		for _, g := range before {
+			if g.Ranks.Contains(t.Rank) {
+				t.Before = append(t.Before, g.Command)
+			}
+		}
+	}
 	s.up.events(b.events()...)
 	s.backend.Attach(b.id, b.targets, stopAt, d.Wait)
 }

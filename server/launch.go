@@ -34,7 +34,7 @@ func (s *Server) launch(d tree.Deliver, args protocol.Args) {
 		}
 		b.add(s.target(r, p, j), protocol.Started{Host: s.cfg.Host, Program: s.programOf(r, j)})
 	}
-	s.handOver(b, args.Job.StopAt, d)
+	s.handOver(b, args.Job.StopAt, d, args.Before)
 }
 
 // effective is the job as it runs here: in a slot the starter has said what to
@@ -64,7 +64,8 @@ func (s *Server) start(r rank.ID, j protocol.Job, id protocol.RequestID) (*proce
 		s.keepOther(r)
 		return nil, nil
 	}
-	p := &process{rank: r, launch: id}
+	p := newProcess(r, id)
+	p.job = &j
 	env := append(slices.Clone(j.Env), protocol.EnvDirective{Op: "set", Name: "SDM_RANK", Value: strconv.Itoa(int(r))})
 	if j.Size > 0 {
 		env = append(env, protocol.EnvDirective{Op: "set", Name: "SDM_SIZE", Value: strconv.Itoa(j.Size)})
@@ -178,7 +179,7 @@ func (s *Server) attach(d tree.Deliver, args protocol.Args) {
 		s.keepOther(r)
 		b.add(t, protocol.Started{Host: s.cfg.Host, Program: t.Program, Attached: true})
 	}
-	s.handOver(b, "", d)
+	s.handOver(b, "", d, args.Before)
 }
 
 // pidsOf says which processes the ranks are: those that were named, those of a

@@ -12,15 +12,22 @@ import (
 type process struct {
 	rank   rank.ID
 	launch protocol.RequestID // that brought it here
+	job    *protocol.Job      // as it is for this rank
 	child  *local.Process
 	out    *output // nil: not ours to read
 	in     *feeder // nil: not fed
 
 	pumps sync.WaitGroup
 
+	over     chan struct{} // closed with ended
 	mu       sync.Mutex
 	ended    bool
 	detached bool
+	again    bool // it is ended because it is started again: nobody is told
+}
+
+func newProcess(r rank.ID, launch protocol.RequestID) *process {
+	return &process{rank: r, launch: launch, over: make(chan struct{})}
 }
 
 // startPumps begins to hand on what the rank writes.
@@ -37,8 +44,26 @@ func (p *process) startPumps() {
 func (p *process) noteEnd(kind protocol.Kind) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ended = p.ended || kind.IsEnd()
+	if kind.IsEnd() && !p.ended {
+		p.ended = true
+		close(p.over)
+	}
 	p.detached = p.detached || kind == protocol.KindDetached
+}
+
+// endSilently sees that nobody is told of the end of a rank that lives. It tells whether
+// the rank does.
+func (p *process) endSilently() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.again = !p.ended
+	return p.again
+}
+
+func (p *process) endsSilently() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.again
 }
 
 func (p *process) isEnded() bool {

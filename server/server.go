@@ -67,6 +67,8 @@ func (s *Server) deliver(d tree.Deliver) {
 		s.lane.do(job{slow: true, run: func() { s.launch(d, c.Args) }})
 	case c.Name == "attach":
 		s.lane.do(job{run: func() { s.attach(d, c.Args) }})
+	case c.Name == "run":
+		s.lane.do(job{slow: true, run: func() { s.runAgain(d, c.Args) }})
 	case c.Name == "core":
 		s.lane.do(job{run: func() { s.open(d, c.Args) }})
 	case c.Name == "send":

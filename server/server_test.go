@@ -84,6 +84,55 @@ func TestHosts(t *testing.T) {
 	}
 }
 
+// A rank that lives is killed and started again, and only the new start is told.
+func TestRunAgain(t *testing.T) {
+	b := newBench(t, nil)
+	b.shell(t, 2, "echo $SDM_RANK; sleep 1000", rank.Set{})
+	b.up.until(t, "output", func() bool { return len(b.up.out["out 0"]) > 0 && len(b.up.out["out 1"]) > 0 })
+	first := b.find(0).child
+	if got := b.ask(t, 2, "run", protocol.Args{}); len(got) != 2 || !strings.HasPrefix(got[0], "reply [") {
+		t.Fatalf("run: %v", got)
+	}
+	if exit := first.Wait(); exit.Signal != "SIGKILL" {
+		t.Errorf("the first process: %+v", exit)
+	}
+	if second := b.find(0).child; second == first {
+		t.Error("it has the same process")
+	}
+	b.up.until(t, "two starts", func() bool { return b.up.kinds[protocol.KindStarted] == 4 })
+	if n := b.up.kinds[protocol.KindSignalled]; n != 0 {
+		t.Errorf("%d ends were told: %v", n, b.up.lines())
+	}
+	// With other arguments, which stay; and after the end.
+	b.ask(t, 2, "run", protocol.Args{Arguments: []string{"-c", "exit 5"}})
+	b.give(2, "continue", protocol.Args{})
+	b.up.until(t, "both ended", func() bool { return b.up.kinds[protocol.KindExited] == 2 })
+	b.ask(t, 2, "run", protocol.Args{})
+	b.give(2, "continue", protocol.Args{})
+	b.up.until(t, "both ended again", func() bool { return b.up.kinds[protocol.KindExited] == 4 })
+	b.up.untilLine(t, `exited [0] {"code":5}`)
+}
+
+func TestRunAgainRefuses(t *testing.T) {
+	t.Run("not launched", func(t *testing.T) {
+		b := newBench(t, nil)
+		if got := b.ask(t, 1, "run", protocol.Args{}); !strings.Contains(got[0], "the rank has not been started") {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("in a slot", func(t *testing.T) {
+		b := newBench(t, func(c *Config) { c.Slot = &protocol.Job{Program: "sleep", Args: []string{"1000"}} })
+		b.ask(t, 1, "launch", protocol.Args{Job: &protocol.Job{Program: "true"}})
+		child := b.find(0).child
+		if got := b.ask(t, 1, "run", protocol.Args{}); !strings.Contains(got[0], "a starter (mpirun, srun, ...) has given the rank its place in a job") {
+			t.Errorf("got %v", got)
+		}
+		if b.find(0).child != child || b.find(0).isEnded() {
+			t.Error("the rank is not what it was")
+		}
+	})
+}
+
 func TestRefusals(t *testing.T) {
 	job := func(j protocol.Job) protocol.Args { return protocol.Args{Job: &j} }
 	cases := []struct {

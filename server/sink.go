@@ -57,19 +57,52 @@ func (k sink) killRefused(id protocol.RequestID, ranks rank.Set) {
 	}
 }
 
-// Event hands events on, after all output that the ranks had written before.
+// Event hands events on, after all output that the ranks had written before. Nobody is told
+// of the end of a rank that is started again.
 func (k sink) Event(groups ...protocol.Group) {
+	said := k.withoutSilentEnds(groups) // before they may have a new process
 	for _, g := range groups {
 		if g.Kind == protocol.KindStopped || g.Kind.IsEnd() {
 			k.before(g)
 		}
 	}
-	k.s.up.events(groups...)
+	if len(said) > 0 {
+		k.s.up.events(said...)
+	}
 	for _, g := range groups {
 		if g.Kind.IsEnd() {
 			k.s.left(g.Ranks)
 		}
 	}
+}
+
+func (k sink) withoutSilentEnds(groups []protocol.Group) []protocol.Group {
+	said := groups
+	for i, g := range groups {
+		if silent := k.silent(g); !silent.IsEmpty() {
+			if &said[0] == &groups[0] {
+				said = slices.Clone(groups)
+			}
+			said[i].Ranks = g.Ranks.Minus(silent)
+		}
+	}
+	if len(groups) > 0 && &said[0] != &groups[0] {
+		said = slices.DeleteFunc(said, func(g protocol.Group) bool { return g.Ranks.IsEmpty() })
+	}
+	return said
+}
+
+func (k sink) silent(g protocol.Group) rank.Set {
+	var ranks rank.Set
+	if !g.Kind.IsEnd() {
+		return ranks
+	}
+	for r := range g.Ranks.All() {
+		if p := k.s.find(r); p != nil && p.endsSilently() {
+			ranks = ranks.Union(one(r))
+		}
+	}
+	return ranks
 }
 
 func (k sink) before(g protocol.Group) {

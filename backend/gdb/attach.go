@@ -147,13 +147,20 @@ func (m *machine) settleAttach() {
 		return
 	}
 	m.attach.request = nil
-	m.done(q)
 	m.chosen = selection{thread: 1}
 	m.askRegisters()
 	if m.rescue.under {
 		m.rescued(first)
 		return
 	}
+	m.replay(m.before(), func() {
+		m.done(q)
+		m.leave(q, first)
+	})
+}
+
+// leave goes to where the target shall stop first.
+func (m *machine) leave(q *request, first *thread) {
 	if !m.target.Held {
 		m.event(protocol.KindStopped, m.stopBody(first, "attached"), m.stopColumns(first)...)
 		return

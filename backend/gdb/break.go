@@ -29,7 +29,7 @@ func (m *machine) insertBreakpoint(q *request) {
 		m.insertHere(q, condition)
 		return
 	}
-	if _, err := strconv.Atoi(location); err == nil && m.stateNow() == backend.Stopped {
+	if _, err := strconv.Atoi(location); err == nil && (m.stateNow() == backend.Stopped || q.again) {
 		m.insertInFile(q, location, condition)
 		return
 	}

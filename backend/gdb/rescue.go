@@ -94,27 +94,23 @@ func (m *machine) takeOver(now time.Duration) {
 
 // rescued goes on where the rank was when its gdb died.
 func (m *machine) rescued(first *thread) {
-	m.rescue.under, m.ending.killAt = false, 0
 	text, reason := "another one has taken the rank over, with its breakpoints. It may have run on a little", "attached"
 	if m.isCore() {
 		text, reason = "another one has opened the core file", ""
 	}
-	m.event(protocol.KindNote, protocol.Note{Text: "gdb died (" + m.rescue.cause + "); " + text + ". Settings made through gdb are gone"})
-	if !m.rescue.running {
-		m.event(protocol.KindStopped, m.stopBody(first, reason), m.stopColumns(first)...)
-	}
-	m.state = backend.Stopped
 	journal := m.journal
 	m.journal = nil
-	for _, c := range journal {
-		if row, ok := lookup(c.Name); ok {
-			row.do(m, &request{name: c.Name, args: c.Args, began: m.now, answered: true, again: true})
+	m.replay(journal, func() {
+		m.rescue.under, m.ending.killAt = false, 0
+		m.event(protocol.KindNote, protocol.Note{Text: "gdb died (" + m.rescue.cause + "); " + text + ". Settings made through gdb are gone"})
+		if !m.rescue.running {
+			m.event(protocol.KindStopped, m.stopBody(first, reason), m.stopColumns(first)...)
+			return
 		}
-	}
-	if m.rescue.running {
+		m.state = backend.Stopped
 		m.resumeAll(&request{name: "continue", answered: true})
 		m.run.silent = true
-	}
+	})
 }
 
 // abandoned gives the rank up when no gdb can take it over.

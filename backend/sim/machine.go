@@ -128,6 +128,11 @@ func (m *machine) attach(now time.Duration, id protocol.RequestID, targets []bac
 		}
 		s := m.newState(&states[i], t)
 		m.keep(s)
+		for _, c := range t.Before {
+			if act := m.action(&c); act != nil {
+				_, _ = act(s) // it was refused before, too
+			}
+		}
 		switch {
 		case !t.Held:
 			s.pos = m.program.of(fnHelper)

@@ -45,7 +45,7 @@ func (x *call) happened(g protocol.Group) {
 		x.running, x.ran = x.running.Union(g.Ranks), x.ran.Union(g.Ranks)
 	case g.Kind == protocol.KindStopped || g.Kind.IsEnd():
 		x.running, x.stopped = x.running.Minus(g.Ranks), x.stopped.Union(g.Ranks)
-		if g.Kind.IsEnd() {
+		if g.Kind.IsEnd() || x.asked.Command == "run" { // starti: they never ran
 			x.ran = x.ran.Union(g.Ranks)
 		}
 	}

@@ -151,6 +151,8 @@ func (c *console) remember(x *call) {
 		c.listed = text.Listed{}
 	case "kill":
 		c.killed = c.killed.Union(x.results)
+	case "run": // what they do now counts
+		c.killed = c.killed.Minus(x.results)
 	case "group":
 		c.groups.add(x.cmd.Args.Name)
 	}

@@ -120,6 +120,9 @@ func (c *console) ask(cmd command.Command, from source) error {
 		c.page(&s.Args, cmd.Page)
 		c.located = s.Args.Location != ""
 	}
+	if cmd.Do == "run" && cmd.Wait == 0 { // as long as it takes, as at the beginning
+		s.Wait = command.NoLimit
+	}
 	if cmd.Do == "break" {
 		s.Args.Pending = c.pending
 	}

@@ -62,8 +62,10 @@ var words = []Word{
 	{Name: "log", Topic: Break, Usage: "LOCATION [if CONDITION], EXPR...", Help: "tell the values of expressions at a place without stopping", do: "log", parse: parseLog,
 		More: "A step that comes upon a log ends there."},
 
-	{Name: "run", Short: []string{"r"}, Topic: Run, Help: "start the program again", later: "the ranks are started already: continue; or leave and start sdm again"},
-	{Name: "start", Topic: Run, Help: "start the program again and stop at main", later: "the ranks are started already: continue; or leave and start sdm again"},
+	{Name: "run", Short: []string{"r"}, Topic: Run, Usage: "[ARG...] [&]", Help: "start the program again; ranks that live are killed first", do: "run", parse: parseRun,
+		More: "Breakpoints, displays and the handling of signals stay as they are. With ARGs the program gets those (quotes\nas in the shell), also at the next run. Ranks that sdm did not start itself cannot be started again."},
+	{Name: "start", Topic: Run, Usage: "[ARG...]", Help: "start the program again, and stop at main", do: "run", parse: parseRun},
+	{Name: "starti", Topic: Run, Usage: "[ARG...]", Help: "start the program again, and stop at its first instruction", do: "run", parse: parseRun},
 	{Name: "continue", Short: []string{"c", "fg"}, Topic: Run, Usage: "[N] [&]", Help: "let the ranks run; N passes the breakpoint N-1 times", do: "continue", repeat: true, parse: parseCount},
 	{Name: "next", Short: []string{"n"}, Topic: Run, Usage: "[N] [&]", Help: "step N lines, over calls", do: "next", repeat: true, parse: parseCount},
 	{Name: "step", Short: []string{"s"}, Topic: Run, Usage: "[N] [&]", Help: "step N lines, into calls", do: "step", repeat: true, parse: parseCount},

@@ -1,0 +1,61 @@
+// Commands that were given before: to a rank that was not there yet, or to a gdb that
+// has died.
+
+package gdb
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"sdm/protocol"
+)
+
+// replay carries out commands one after the other, since one may be about the breakpoint that
+// another has set, and then goes on. What cannot be done is told.
+func (m *machine) replay(list []protocol.Command, then func()) {
+	for len(list) > 0 {
+		c := list[0]
+		list = list[1:]
+		row, ok := lookup(c.Name)
+		if !ok {
+			continue
+		}
+		q := &request{name: c.Name, args: c.Args, began: m.now, again: true}
+		q.into = func(g protocol.Group) {
+			if g.Kind == protocol.KindFault {
+				m.notAgain(q, g)
+			}
+			if !m.state.IsOver() {
+				m.replay(list, then)
+			}
+		}
+		row.do(m, q)
+		return
+	}
+	then()
+}
+
+func (m *machine) notAgain(q *request, g protocol.Group) {
+	var f protocol.Fault
+	if json.Unmarshal(g.Body, &f) != nil {
+		return
+	}
+	text := q.what()
+	if q.args.Breakpoint != 0 {
+		text = fmt.Sprintf("breakpoint %d (%s)", q.args.Breakpoint, text)
+	}
+	m.event(protocol.KindNote, protocol.Note{Text: text + " could not be set again: " + f.Message})
+}
+
+// before are the commands for a rank that begins. Libraries are not loaded yet where it
+// stands at its first instruction.
+func (m *machine) before() []protocol.Command {
+	all := slices.Clone(m.target.Before)
+	for i := range all {
+		if m.target.Held && (all[i].Name == "break" || all[i].Name == "log") {
+			all[i].Args.Pending = true
+		}
+	}
+	return all
+}

@@ -1,0 +1,259 @@
+package master
+
+import (
+	"fmt"
+	"slices"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// given are the commands about breakpoints, signals and displays that hold for ranks, in order: whoever
+// starts later, or again, is told them first. Numbers are the same on all ranks. It is pure.
+type given struct {
+	list []givenOne
+}
+
+type givenOne struct {
+	id      protocol.RequestID
+	ranks   rank.Set
+	command protocol.Command
+}
+
+// makesPoint tells whether a command makes a breakpoint of any kind.
+func makesPoint(command string) bool {
+	return slices.Contains([]string{"break", "watch", "catch", "log"}, command)
+}
+
+// changesPoints tells whether a command is about breakpoints that are there.
+func changesPoints(command string) bool {
+	return slices.Contains([]string{"condition", "ignore", "commands", "enable", "disable", "delete"}, command)
+}
+
+// canWait tells of commands that ranks which are not there can be given.
+func canWait(command string, a protocol.Args) bool {
+	switch command {
+	case "break", "log":
+		return a.Location != ""
+	case "display":
+		return a.Expr != ""
+	case "undisplay", "info breakpoints", "info display":
+		return true
+	}
+	return makesPoint(command) || changesPoints(command)
+}
+
+// note keeps what ranks were given; waiting are those of them that are not there.
+func (g *given) note(id protocol.RequestID, name string, a protocol.Args, ranks, waiting rank.Set) {
+	switch {
+	case name == "delete" && len(a.Breakpoints) == 0:
+		g.drop(ranks, func(c protocol.Command) bool { return makesPoint(c.Name) || changesPoints(c.Name) })
+	case name == "delete":
+		for _, n := range a.Breakpoints {
+			g.forget(n, ranks)
+		}
+	case name == "undisplay":
+		g.drop(ranks, func(c protocol.Command) bool {
+			return c.Name == "display" && (len(a.Displays) == 0 || slices.Contains(a.Displays, c.Args.Display))
+		})
+	case name == "ignore": // gdb counts it down: it is of the ranks that have not begun
+		g.change(id, name, a, waiting)
+	case changesPoints(name):
+		g.change(id, name, a, ranks)
+	case name == "handle":
+		g.drop(ranks, func(c protocol.Command) bool { return c.Name == name && c.Args.Signal == a.Signal })
+		fallthrough
+	case makesPoint(name), name == "display" && a.Expr != "":
+		g.add(id, name, a, ranks)
+	}
+}
+
+// change keeps a change of breakpoints, each by itself, in place of earlier ones of its kind.
+func (g *given) change(id protocol.RequestID, name string, a protocol.Args, ranks rank.Set) {
+	able := func(name string) bool { return name == "enable" || name == "disable" }
+	if len(a.Breakpoints) == 0 {
+		g.drop(ranks, func(c protocol.Command) bool { return able(name) && able(c.Name) })
+		g.add(id, name, a, ranks)
+		return
+	}
+	for _, n := range a.Breakpoints {
+		g.drop(ranks, func(c protocol.Command) bool {
+			return (c.Name == name || able(name) && able(c.Name)) && slices.Equal(c.Args.Breakpoints, []int{n})
+		})
+		one := a
+		one.Breakpoints = []int{n}
+		g.add(id, name, one, ranks)
+	}
+}
+
+func (g *given) add(id protocol.RequestID, name string, a protocol.Args, ranks rank.Set) {
+	if !ranks.IsEmpty() {
+		g.list = append(g.list, givenOne{id, ranks, protocol.Command{Name: name, Args: a}})
+	}
+}
+
+// forget drops all that is about one breakpoint: it was deleted, or reached where it was
+// temporary.
+func (g *given) forget(number int, ranks rank.Set) {
+	g.drop(ranks, func(c protocol.Command) bool {
+		return makesPoint(c.Name) && c.Args.Breakpoint == number || changesPoints(c.Name) && slices.Equal(c.Args.Breakpoints, []int{number})
+	})
+}
+
+// drop takes ranks out of the commands that match.
+func (g *given) drop(ranks rank.Set, match func(protocol.Command) bool) {
+	for i, e := range g.list {
+		if match(e.command) {
+			g.list[i].ranks = e.ranks.Minus(ranks)
+		}
+	}
+	g.list = slices.DeleteFunc(g.list, func(e givenOne) bool { return e.ranks.IsEmpty() })
+}
+
+// refused takes out the ranks that could not do what a request asked for.
+func (g *given) refused(id protocol.RequestID, ranks rank.Set) {
+	for i, e := range g.list {
+		if e.id == id {
+			g.list[i].ranks = e.ranks.Minus(ranks)
+		}
+	}
+	g.list = slices.DeleteFunc(g.list, func(e givenOne) bool { return e.ranks.IsEmpty() })
+}
+
+// to gives what ranks that start now are to be told.
+func (g *given) to(ranks rank.Set) []protocol.Given {
+	var all []protocol.Given
+	for _, e := range g.list {
+		if those := e.ranks.Intersect(ranks); !those.IsEmpty() {
+			all = append(all, protocol.Given{Ranks: those, Command: e.command})
+		}
+	}
+	g.drop(ranks, func(c protocol.Command) bool { return c.Name == "ignore" })
+	return all
+}
+
+// answers are those of ranks that are not there: they will be told when they start.
+func (g *given) answers(name string, a protocol.Args, waiting rank.Set) []protocol.Group {
+	switch {
+	case makesPoint(name):
+		return []protocol.Group{listed(waiting, infoOf(name, a))}
+	case name == "info breakpoints":
+		var groups []protocol.Group
+		for _, p := range g.parts(waiting) {
+			groups = append(groups, listed(p.ranks, p.breakpoints()...))
+		}
+		return groups
+	case name == "display":
+		return []protocol.Group{displayed(waiting, displayOf(a))}
+	case name == "info display":
+		var groups []protocol.Group
+		for _, p := range g.parts(waiting) {
+			groups = append(groups, displayed(p.ranks, p.displays()...))
+		}
+		return groups
+	case name == "ignore":
+		return []protocol.Group{{Kind: protocol.KindResult, Ranks: waiting, Body: protocol.Canonical(struct {
+			Text string `json:"text"`
+		}{fmt.Sprintf("Will ignore next %d crossings of breakpoint %d.", a.Count, a.Breakpoints[0])})}}
+	}
+	return []protocol.Group{{Kind: protocol.KindResult, Ranks: waiting, Body: []byte("{}")}}
+}
+
+func listed(ranks rank.Set, all ...protocol.BreakpointInfo) protocol.Group {
+	return protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Body: protocol.Canonical(struct {
+		Breakpoints []protocol.BreakpointInfo `json:"breakpoints"`
+	}{append([]protocol.BreakpointInfo{}, all...)})}
+}
+
+func displayed(ranks rank.Set, all ...protocol.Display) protocol.Group {
+	return protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Body: protocol.Canonical(struct {
+		Displays []protocol.Display `json:"displays"`
+	}{append([]protocol.Display{}, all...)})}
+}
+
+// part is some ranks that were given the same.
+type part struct {
+	ranks    rank.Set
+	commands []protocol.Command
+}
+
+// parts divides ranks by what they were given.
+func (g *given) parts(ranks rank.Set) []part {
+	all := []part{{ranks: ranks}}
+	for _, e := range g.list {
+		for i := range all {
+			with := all[i].ranks.Intersect(e.ranks)
+			if with.IsEmpty() {
+				continue
+			}
+			if without := all[i].ranks.Minus(with); !without.IsEmpty() {
+				all = append(all, part{without, all[i].commands})
+			}
+			commands := all[i].commands
+			all[i] = part{with, append(commands[:len(commands):len(commands)], e.command)}
+		}
+	}
+	return all
+}
+
+// breakpoints are those that the commands lead to.
+func (p part) breakpoints() []protocol.BreakpointInfo {
+	var all []protocol.BreakpointInfo
+	for _, c := range p.commands {
+		if makesPoint(c.Name) {
+			all = append(all, infoOf(c.Name, c.Args))
+		}
+		for i := range all {
+			if b := &all[i]; changesPoints(c.Name) && (len(c.Args.Breakpoints) == 0 || slices.Contains(c.Args.Breakpoints, b.Number)) {
+				changed(b, c)
+			}
+		}
+	}
+	return all
+}
+
+func changed(b *protocol.BreakpointInfo, c protocol.Command) {
+	switch c.Name {
+	case "condition":
+		b.Condition = c.Args.Condition
+	case "ignore":
+		b.Ignore = c.Args.Count
+	case "commands":
+		b.Commands = c.Args.Lines
+	case "enable", "disable":
+		b.Enabled = c.Name == "enable"
+	}
+}
+
+// infoOf is a breakpoint before it has a place.
+func infoOf(name string, a protocol.Args) protocol.BreakpointInfo {
+	b := protocol.BreakpointInfo{
+		Number: a.Breakpoint, Type: "breakpoint", Temporary: a.Temporary, Enabled: true, Pending: true,
+		Location: a.Location, Condition: a.Condition, Exprs: a.Exprs,
+	}
+	switch {
+	case name == "watch":
+		b.Type, b.Location = "watchpoint", a.Expr
+	case name == "catch":
+		b.Type, b.Location = "catchpoint", a.Event
+	case name == "log":
+		b.Type = "log"
+	case a.Hardware:
+		b.Type = "hw breakpoint"
+	}
+	return b
+}
+
+func (p part) displays() []protocol.Display {
+	var all []protocol.Display
+	for _, c := range p.commands {
+		if c.Name == "display" {
+			all = append(all, displayOf(c.Args))
+		}
+	}
+	return all
+}
+
+func displayOf(a protocol.Args) protocol.Display {
+	return protocol.Display{Number: a.Display, Expr: a.Expr, Format: a.Format}
+}

@@ -1,0 +1,176 @@
+package master
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/protocol/wire"
+)
+
+// text prints what ranks would be told.
+func (g *given) text(ranks rank.Set) string {
+	var b strings.Builder
+	for _, o := range g.list {
+		if those := o.ranks.Intersect(ranks); !those.IsEmpty() {
+			fmt.Fprintf(&b, "[%s] %s %s\n", those, o.command.Name, protocol.Canonical(o.command.Args))
+		}
+	}
+	return b.String()
+}
+
+func TestGiven(t *testing.T) {
+	all := rank.Range(0, 3)
+	type said struct {
+		name  string
+		ranks rank.Set
+		args  protocol.Args
+	}
+	at := func(n int) protocol.Args { return protocol.Args{Breakpoint: n, Location: fmt.Sprint("f", n)} }
+	of := func(n ...int) protocol.Args { return protocol.Args{Breakpoints: n} }
+	for _, c := range []struct {
+		name string
+		said []said
+		want string
+	}{
+		{"in order", []said{{"break", all, at(1)}, {"watch", rank.Of(2), protocol.Args{Breakpoint: 2, Expr: "x"}}},
+			"[0-3] break {\"location\":\"f1\",\"breakpoint\":1}\n[2] watch {\"expr\":\"x\",\"breakpoint\":2}\n"},
+		{"deleted for some", []said{{"break", all, at(1)}, {"disable", all, of(1)}, {"delete", rank.Of(0, 1), of(1)}},
+			"[2-3] break {\"location\":\"f1\",\"breakpoint\":1}\n[2-3] disable {\"breakpoints\":[1]}\n"},
+		{"deleted all, and displays stay", []said{{"break", all, at(1)}, {"display", all, protocol.Args{Expr: "n", Display: 1}}, {"delete", all, of()}},
+			"[0-3] display {\"expr\":\"n\",\"display\":1}\n"},
+		{"the last change counts", []said{{"break", all, at(1)}, {"disable", all, of(1)}, {"enable", all, of(1)}, {"disable", rank.Of(3), of(1)}},
+			"[0-3] break {\"location\":\"f1\",\"breakpoint\":1}\n[0-2] enable {\"breakpoints\":[1]}\n[3] disable {\"breakpoints\":[1]}\n"},
+		{"changes of several are each by itself", []said{{"break", all, at(1)}, {"break", all, at(2)}, {"disable", all, of(1, 2)}, {"delete", all, of(1)}},
+			"[0-3] break {\"location\":\"f2\",\"breakpoint\":2}\n[0-3] disable {\"breakpoints\":[2]}\n"},
+		{"ignore is of those that have not begun", []said{{"break", all, at(1)}, {"ignore", all, protocol.Args{Breakpoints: []int{1}, Count: 3}}},
+			"[0-3] break {\"location\":\"f1\",\"breakpoint\":1}\n[0] ignore {\"breakpoints\":[1],\"count\":3}\n"},
+		{"the last handling of a signal", []said{{"handle", all, protocol.Args{Signal: "SIGUSR1", Actions: []string{"stop"}}}, {"handle", all, protocol.Args{Signal: "SIGUSR1", Actions: []string{"nostop"}}}},
+			"[0-3] handle {\"signal\":\"SIGUSR1\",\"actions\":[\"nostop\"]}\n"},
+		{"undisplay", []said{{"display", all, protocol.Args{Expr: "n", Display: 1}}, {"display", all, protocol.Args{Expr: "m", Display: 2}}, {"undisplay", all, protocol.Args{Displays: []int{1}}}},
+			"[0-3] display {\"expr\":\"m\",\"display\":2}\n"},
+		{"what passes is not kept", []said{{"print", all, protocol.Args{Expr: "n"}}, {"display", all, protocol.Args{}}, {"continue", all, protocol.Args{}}}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var g given
+			for i, s := range c.said {
+				g.note(protocol.RequestID(i+1), s.name, s.args, s.ranks, rank.Of(0).Intersect(s.ranks))
+			}
+			if got := g.text(all); got != c.want {
+				t.Errorf("got\n%swant\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+// A rank is told the same, whatever others were given, and in however many commands.
+func TestGivenIsOfEachRank(t *testing.T) {
+	names := []string{"break", "disable", "enable", "condition", "delete", "undisplay", "display"}
+	rapid.Check(t, func(t *rapid.T) {
+		var together given
+		alone := make([]given, 4)
+		for i := range rapid.IntRange(1, 30).Draw(t, "commands") {
+			name := rapid.SampledFrom(names).Draw(t, "name")
+			n := rapid.IntRange(1, 3).Draw(t, "number")
+			a := protocol.Args{Breakpoints: []int{n}, Displays: []int{n}}
+			if makesPoint(name) || name == "display" {
+				a = protocol.Args{Breakpoint: i + 1, Display: i + 1, Location: "f", Expr: "x"}
+			}
+			ranks := rapid.SampledFrom([]rank.Set{rank.Range(0, 3), rank.Of(0), rank.Of(1, 2), rank.Of(3)}).Draw(t, "ranks")
+			id := protocol.RequestID(i + 1)
+			together.note(id, name, a, ranks, rank.Set{})
+			for r := range ranks.All() {
+				alone[r].note(id, name, a, rank.Of(r), rank.Set{})
+			}
+		}
+		covered := rank.Set{}
+		for _, p := range together.parts(rank.Range(0, 3)) {
+			for r := range p.ranks.All() {
+				if covered.Contains(r) {
+					t.Fatalf("rank %d is in two parts", r)
+				}
+				covered = covered.Union(rank.Of(r))
+				own := alone[r].parts(rank.Of(r))[0]
+				if fmt.Sprint(p.breakpoints(), p.displays()) != fmt.Sprint(own.breakpoints(), own.displays()) {
+					t.Fatalf("rank %d: %v, alone %v", r, p.commands, own.commands)
+				}
+			}
+		}
+		if !covered.Equal(rank.Range(0, 3)) {
+			t.Fatalf("parts cover %s", covered)
+		}
+	})
+}
+
+// Breakpoints are taken before anything is launched, and go with the launch.
+func TestBreakpointsBeforeTheLaunch(t *testing.T) {
+	m, f := standing(t, obedient)
+	defer closeNow(t, m)
+	steps := []struct {
+		call session.Call
+		want string
+	}{
+		{session.Call{Command: "break", Args: protocol.Args{Location: "work.c:31", Condition: "n > 2"}}, `"ranks":"0-7","n":8,"result":{"breakpoints":[{"number":1,"type":"breakpoint","enabled":true,"pending":true,"location":"work.c:31","condition":"n > 2"}]}}`},
+		{session.Call{Command: "disable", Ranks: "7", Args: protocol.Args{Breakpoints: []int{1}}}, `"ranks":"7","n":1,"result":{}}`},
+		{session.Call{Command: "watch", Ranks: "0-1", Args: protocol.Args{Expr: "total"}}, `"type":"watchpoint"`},
+		{session.Call{Command: "info breakpoints", Ranks: "6-7"}, `"ranks":"7","n":1,"result":{"breakpoints":[{"number":1,"type":"breakpoint","enabled":false,`},
+		{session.Call{Command: "break"}, `"done"`}, // without a place they are asked
+	}
+	for _, s := range steps {
+		if got := call(t, m, s.call); !strings.Contains(got, s.want) {
+			t.Errorf("%s:\n%s\nwant %s", s.call.Command, got, s.want)
+		}
+	}
+	before := len(f.sent(wire.Command))
+	call(t, m, session.Call{Command: "launch", Ranks: "1-7", Args: protocol.Args{Job: &protocol.Job{Program: "./a"}}})
+	sent := f.sent(wire.Command)[before:]
+	if len(sent) != 1 {
+		t.Fatalf("%d packets for a launch", len(sent))
+	}
+	for _, want := range []string{
+		`"before":[{"ranks":"1-7","given":{"command":"break","args":{"location":"work.c:31","condition":"n > 2","breakpoint":1}}}`,
+		`{"ranks":"7","given":{"command":"disable","args":{"breakpoints":[1]}}}`,
+		`{"ranks":"1","given":{"command":"watch","args":{"expr":"total","breakpoint":2}}}`,
+	} {
+		if body := string(sent[0].Body); !strings.Contains(body, want) {
+			t.Errorf("launch: %s\nwithout %s", body, want)
+		}
+	}
+}
+
+// What a rank refused, and what was for once, is not told again.
+func TestWhatIsOverIsNotGivenAgain(t *testing.T) {
+	refuse := false
+	m, f := standing(t, func(f *fakeRoot, m wire.Message) {
+		if m.Kind == wire.Command && refuse {
+			f.reply(m.ID, wire.Final,
+				protocol.Group{Kind: protocol.KindFault, Ranks: rank.Of(0), Body: []byte(`{"kind":"gdb","message":"No symbol."}`)},
+				protocol.Group{Kind: protocol.KindResult, Ranks: m.Ranks.Minus(rank.Of(0)), Body: []byte("{}")})
+			return
+		}
+		obedient(f, m)
+	})
+	defer closeNow(t, m)
+	happens := func(k protocol.Kind, ranks rank.Set, body string) {
+		f.up(wire.Message{Kind: wire.Events, Groups: []protocol.Group{{Kind: k, Ranks: ranks, Body: []byte(body)}}})
+	}
+	happens(protocol.KindRunning, rank.Range(0, 7), "{}")
+	refuse = true
+	call(t, m, session.Call{Command: "break", Args: protocol.Args{Location: "f"}})
+	refuse = false
+	call(t, m, session.Call{Command: "break", Args: protocol.Args{Location: "g", Temporary: true}})
+	happens(protocol.KindStopped, rank.Of(1), `{"reason":"breakpoint-hit","breakpoint":2,"temporary":true}`)
+	before := len(f.sent(wire.Command))
+	call(t, m, session.Call{Command: "run"})
+	body := string(f.sent(wire.Command)[before].Body)
+	for _, want := range []string{`{"ranks":"1-7","given":{"command":"break","args":{"location":"f",`, `{"ranks":"0,2-7","given":{"command":"break","args":{"location":"g",`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("run: %s\nwithout %s", body, want)
+		}
+	}
+}

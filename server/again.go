@@ -1,0 +1,104 @@
+// Programs that are started again.
+
+package server
+
+import (
+	"math"
+	"time"
+
+	"sdm/backend"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/tree"
+)
+
+// killing is the number of a request that nobody has made.
+const killing protocol.RequestID = math.MaxUint64 - 1
+
+// runAgain starts programs again that were launched here, as they were launched. Ranks that
+// live are killed first, and nobody is told: they live on in the new process.
+func (s *Server) runAgain(d tree.Deliver, args protocol.Args) {
+	if s.refuseWhenClosed(d, "run") {
+		return
+	}
+	jobs := map[rank.ID]protocol.Job{}
+	var living []*process
+	var old rank.Set
+	for r := range d.Ranks.All() {
+		j, f := s.jobOf(r)
+		if f != nil {
+			s.up.reply(d.ID, errorGroup(one(r), "run", f))
+			continue
+		}
+		if args.Arguments != nil {
+			j.Args = args.Arguments
+		}
+		jobs[r] = j
+		if p := s.find(r); p.endSilently() {
+			living, old = append(living, p), old.Union(one(r))
+		}
+	}
+	if !old.IsEmpty() {
+		for _, p := range living {
+			p.kill()
+		}
+		s.backend.Do(backend.Request{ID: killing, Ranks: old, Wait: s.cfg.CloseWait, Command: protocol.Command{Name: "kill"}})
+		s.awaitEnds(living)
+	}
+	b := batch{id: d.ID, limit: args.Limit}
+	for r := range d.Ranks.All() {
+		j, ok := jobs[r]
+		if !ok {
+			continue
+		}
+		p, err := s.start(r, j, d.ID)
+		if err != nil {
+			s.up.reply(d.ID, errorGroup(one(r), "run", err))
+			continue
+		}
+		b.add(s.target(r, p, j), protocol.Started{Host: s.cfg.Host, Program: j.Program})
+	}
+	stopAt := args.Location
+	if stopAt == "" {
+		stopAt = "none"
+	}
+	s.handOver(b, stopAt, d, args.Before)
+}
+
+// jobOf is what a rank was launched with, or why it cannot be again.
+func (s *Server) jobOf(r rank.ID) (protocol.Job, *protocol.Fault) {
+	s.mu.Lock()
+	p, other := s.processes[r], s.others.known.Contains(r)
+	s.mu.Unlock()
+	const hint = "quit, and start the job anew"
+	switch {
+	case other && s.cfg.Forker == nil:
+		return protocol.Job{}, &protocol.Fault{Kind: protocol.FaultState, Message: "simulated ranks cannot be started again", Hint: hint}
+	case other:
+		return protocol.Job{}, &protocol.Fault{Kind: protocol.FaultState, Message: "sdm has not started the rank: only who has (mpirun, srun, ...) can start it again", Hint: hint}
+	case p == nil:
+		return protocol.Job{}, backend.NotStarted()
+	case s.cfg.Slot != nil || s.cfg.Guests[r] != nil:
+		return protocol.Job{}, &protocol.Fault{Kind: protocol.FaultState, Message: "a starter (mpirun, srun, ...) has given the rank its place in a job, and only it can start that again", Hint: hint}
+	}
+	return *p.job, nil
+}
+
+// awaitEnds returns when the ends of ranks have been told, or should have been.
+func (s *Server) awaitEnds(living []*process) {
+	late := time.NewTimer(s.cfg.CloseWait)
+	defer late.Stop()
+	for _, p := range living {
+		select {
+		case <-p.child.Done():
+			s.backend.Ended(p.rank, p.child.Wait()) // our own job for it waits behind this one
+		case <-late.C:
+			return // it is refused: there is one already
+		}
+		select {
+		case <-p.over:
+		case <-late.C:
+			return
+		}
+	}
+}
