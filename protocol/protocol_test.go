@@ -37,7 +37,7 @@ func TestCommandsTable(t *testing.T) {
 				t.Errorf("%s reads %q, which Args does not have", c.Name, a)
 			}
 		}
-		if c.Resumes && (c.Place != AtTarget || c.Need != NeedStopped) {
+		if c.Resumes && c.Name != "run" && (c.Place != AtTarget || c.Need != NeedStopped) {
 			t.Errorf("%s resumes ranks, but not stopped ones by their back end", c.Name)
 		}
 		if got, ok := LookupCommand(c.Name); !ok || got.Help != c.Help {
@@ -47,8 +47,9 @@ func TestCommandsTable(t *testing.T) {
 			t.Errorf("help of %s is not one line without a full stop: %q", c.Name, c.Help)
 		}
 	}
-	// The numbers of a new breakpoint and display are chosen by the master, not given.
-	used["breakpoint"], used["display"] = true, true
+	// The numbers of a new breakpoint and display are chosen by the master, not given; and
+	// it knows what was given before.
+	used["breakpoint"], used["display"], used["before"] = true, true, true
 	for _, name := range known {
 		if !used[name] {
 			t.Errorf("no command reads %q", name)

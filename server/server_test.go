@@ -99,9 +99,13 @@ func TestRunAgain(t *testing.T) {
 	if second := b.find(0).child; second == first {
 		t.Error("it has the same process")
 	}
-	b.up.until(t, "two starts", func() bool { return b.up.kinds[protocol.KindStarted] == 4 })
-	if n := b.up.kinds[protocol.KindSignalled]; n != 0 {
-		t.Errorf("%d ends were told: %v", n, b.up.lines())
+	told := 0
+	b.up.until(t, "two starts", func() bool {
+		told = b.up.kinds[protocol.KindSignalled]
+		return b.up.kinds[protocol.KindStarted] == 4
+	})
+	if told != 0 {
+		t.Errorf("%d ends were told: %v", told, b.up.lines())
 	}
 	// With other arguments, which stay; and after the end.
 	b.ask(t, 2, "run", protocol.Args{Arguments: []string{"-c", "exit 5"}})
