@@ -2,6 +2,7 @@ package gdb_test
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -87,7 +88,8 @@ func conversation(t *testing.T, per int) string {
 // withoutPIDs takes out the numbers of processes.
 func withoutPIDs(r *rig, text string) string {
 	for id, p := range r.procs {
-		text = strings.ReplaceAll(text, fmt.Sprint(p.PID), fmt.Sprintf("PID%d", id))
+		number := regexp.MustCompile(fmt.Sprintf(`\b%d\b`, p.PID)) // not a part of an address
+		text = number.ReplaceAllString(text, fmt.Sprintf("PID%d", id))
 	}
 	return text
 }
