@@ -222,9 +222,9 @@ func TestDetachedJobRunsOn(t *testing.T) {
 func TestPartialRunLeavesTheOthersFree(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	front := s.heldRun(4, "-b", "-r", "1,3", "-e", "ranks", "-e", "continue", "--", openMPI.command, "-n", "4", openMPI.program("ring"))
+	front := s.heldRun(4, "-b", "-r", "1,3", "-e", "print 6 * 7", "-e", "continue", "--", openMPI.command, "-n", "4", openMPI.program("ring"))
 	front.exits(0)
-	front.says("[1,3]", "total 4950")
+	front.says("[1,3] (2) 6 * 7 = 42", "total 4950")
 }
 
 // TestAttachToAStarter finds the ranks by the starter's process, and leaves all as
