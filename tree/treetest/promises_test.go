@@ -52,6 +52,9 @@ func (p *play) checkSaid(t *rapid.T, r rank.ID, said, heard []treetest.Said) {
 			t.Fatalf("%s: rank %d said %v, %v was heard", p.table.Shape, r, said[:i+1], heard[:i+1])
 		}
 		bound := treetest.Bound(p.table, p.maxDelay, said[i].Kind)
+		// For each server that dies: the loss to the root, its leave back, the children
+		// reached and asked, and all of it up again.
+		bound += time.Duration(len(p.kills)) * 6 * time.Duration(treetest.Depth(p.table)) * p.maxDelay
 		if late := heard[i].At - said[i].At; late > bound && !p.unplaced(r) {
 			t.Fatalf("%s: what rank %d said at %v was heard %v later; %v is the most", p.table.Shape, r, said[i].At, late, bound)
 		}
