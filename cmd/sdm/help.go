@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	inprocess "sdm/cmd/internal/cluster"
 	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/console"
@@ -153,34 +155,26 @@ func (a *app) help(args []string) console.Status {
 	return console.StatusGood
 }
 
-func runHelp() string {
-	o := newOptions(os.Environ())
-	return usageRun + "Flags:\n" + o.runFlags().FlagUsagesWrapped(100) + footer
+// described is the help of a subcommand: what it is for, its flags, more, and what
+// holds for all.
+func described(usage string, flags func(*options) *pflag.FlagSet, more ...string) string {
+	return usage + "Flags:\n" + flags(newOptions(os.Environ())).FlagUsagesWrapped(100) + strings.Join(more, "") + footer
 }
 
-func attachHelp() string {
-	o := newOptions(os.Environ())
-	return usageAttach + "Flags:\n" + o.attachFlags().FlagUsagesWrapped(100) + footer
-}
+func runHelp() string { return described(usageRun, (*options).runFlags) }
+
+func attachHelp() string { return described(usageAttach, (*options).attachFlags) }
 
 func stacksHelp() string {
-	o := newOptions(os.Environ())
-	return usageStacks + "Flags:\n" + o.stacksFlags(&stackOptions{}).FlagUsagesWrapped(100) + footer
+	return described(usageStacks, func(o *options) *pflag.FlagSet { return o.stacksFlags(&stackOptions{}) })
 }
 
-func coreHelp() string {
-	o := newOptions(os.Environ())
-	return usageCore + "Flags:\n" + o.coreFlags().FlagUsagesWrapped(100) + footer
-}
+func coreHelp() string { return described(usageCore, (*options).coreFlags) }
 
-func listenHelp() string {
-	o := newOptions(os.Environ())
-	return usageListen + "Flags:\n" + o.listenFlags().FlagUsagesWrapped(100) + footer
-}
+func listenHelp() string { return described(usageListen, (*options).listenFlags) }
 
 func simHelp() string {
-	o := newOptions(os.Environ())
-	return usageSim + "Flags:\n" + o.simFlags().FlagUsagesWrapped(100) + "\nScripts (--script):\n" + inprocess.Grammar + footer
+	return described(usageSim, (*options).simFlags, "\nScripts (--script):\n", inprocess.Grammar)
 }
 
 // version says what this is, for bug reports.

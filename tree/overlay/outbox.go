@@ -221,20 +221,26 @@ func (o *outbox) watch(room func(), stall time.Duration) {
 // settle waits until nothing waits, the outbox has ended, or (unless it is 0) d
 // is over, and tells why the outbox has ended.
 func (o *outbox) settle(d time.Duration) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	waitWhile(&o.moved, d, func() bool { return o.err == nil && len(o.waiting)+o.writing > 0 })
+	return o.err
+}
+
+// waitWhile waits on a condition, whose lock is held, while something is so, and
+// (unless it is 0) for d at most.
+func waitWhile(c *sync.Cond, d time.Duration, so func() bool) {
 	over := false
 	if d > 0 {
 		alarm := time.AfterFunc(d, func() {
-			o.mu.Lock()
+			c.L.Lock()
 			over = true
-			o.moved.Broadcast()
-			o.mu.Unlock()
+			c.Broadcast()
+			c.L.Unlock()
 		})
 		defer alarm.Stop()
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for o.err == nil && !over && len(o.waiting)+o.writing > 0 {
-		o.moved.Wait()
+	for !over && so() {
+		c.Wait()
 	}
-	return o.err
 }

@@ -126,19 +126,9 @@ func (p *pump) one(m *wire.Message) bool {
 }
 
 func (p *pump) settle(d time.Duration) {
-	over := false
-	alarm := time.AfterFunc(d, func() {
-		p.mu.Lock()
-		over = true
-		p.changed.Broadcast()
-		p.mu.Unlock()
-	})
-	defer alarm.Stop()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.size > 0 && !p.ended && !over {
-		p.changed.Wait()
-	}
+	waitWhile(&p.changed, d, func() bool { return p.size > 0 && !p.ended })
 }
 
 // close drops what waits; it does not wait for run.
