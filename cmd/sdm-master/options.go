@@ -77,28 +77,17 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.BoolVar(&o.version, "version", false, "say the version and exit")
 }
 
-// errHelp tells that the help text has been asked for and given.
-var errHelp = errors.New("help")
-
-// parse reads the command line, then the environment for what it does not say.
+// parse reads the command line, then the environment for what it does not say. The
+// error is pflag.ErrHelp where help was asked for and given.
 func parse(args, env []string, stdout io.Writer) (*options, error) {
 	o := &options{}
-	f := pflag.NewFlagSet("sdm-master", pflag.ContinueOnError)
-	f.SetOutput(io.Discard) // one line is printed by the caller
-	f.SortFlags = false
+	f := startup.NewFlags("sdm-master")
+	f.SetInterspersed(true)
 	o.declare(f)
-	err := f.Parse(args[1:])
-	if errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprint(stdout, usage+"Flags:\n"+f.FlagUsagesWrapped(100)+footer)
-		return nil, errHelp
+	if err := startup.Read(f, args, env, stdout, usage, footer, sources...); err != nil || o.version {
+		return o, err
 	}
-	if err == nil {
-		err = startup.FromEnvironment(f, env, sources...)
-	}
-	if err == nil && !o.version {
-		err = o.check(f.Args())
-	}
-	if err != nil {
+	if err := o.check(f.Args()); err != nil {
 		return nil, fmt.Errorf("%w; see sdm-master --help", err)
 	}
 	return o, nil

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"sdm/cmd/internal/startup"
 	"sdm/launch"
 	"sdm/launch/secret"
@@ -51,7 +53,7 @@ func run(args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	o, err := parse(args, env, stdout)
 	switch {
-	case errors.Is(err, errHelp):
+	case errors.Is(err, pflag.ErrHelp):
 		return 0
 	case err != nil:
 		return complain(err, exitUsage)

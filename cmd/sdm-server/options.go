@@ -115,31 +115,16 @@ func (o *options) attended() time.Duration {
 	return o.connectWait
 }
 
-// errHelp tells that the help text has been asked for and given.
-var errHelp = errors.New("help")
-
-// parse reads the command line, then the environment for what it does not say.
+// parse reads the command line, then the environment for what it does not say. The
+// error is pflag.ErrHelp where help was asked for and given.
 func parse(args, env []string, stdout io.Writer) (*options, error) {
 	o := &options{}
-	f := pflag.NewFlagSet("sdm-server", pflag.ContinueOnError)
-	f.SetOutput(io.Discard) // one line is printed by the caller
-	f.SortFlags = false
-	f.SetInterspersed(false)
+	f := startup.NewFlags("sdm-server")
 	o.declare(f)
-	err := f.Parse(args[1:])
-	if errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprint(stdout, usage+"Flags:\n"+f.FlagUsagesWrapped(100)+footer)
-		return nil, errHelp
-	}
-	if err == nil {
-		err = startup.FromEnvironment(f, env, modes...)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w; see sdm-server --help", err)
-	}
+	err := startup.Read(f, args, env, stdout, usage, footer, modes...)
 	o.program = f.Args()
-	if o.version {
-		return o, nil
+	if err != nil || o.version {
+		return o, err
 	}
 	return o, o.check(f)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/pflag"
 )
 
 func TestParse(t *testing.T) {
@@ -72,7 +74,7 @@ func TestParseRefuses(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	var out bytes.Buffer
-	if _, err := parse([]string{"sdm-server", "--help"}, nil, &out); !errors.Is(err, errHelp) {
+	if _, err := parse([]string{"sdm-server", "--help"}, nil, &out); !errors.Is(err, pflag.ErrHelp) {
 		t.Fatal(err)
 	}
 	for _, want := range append(modes, "-- PROGRAM", "SDM_CONNECT_WAIT", "OMPI_COMM_WORLD_RANK") {

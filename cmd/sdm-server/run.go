@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/spf13/pflag"
+
 	"sdm/backend"
 	"sdm/cmd/internal/startup"
 	"sdm/launch"
@@ -33,7 +35,7 @@ const (
 func run(args, env []string, engines map[string]engine) int {
 	o, err := parse(args, env, os.Stdout)
 	switch {
-	case errors.Is(err, errHelp):
+	case errors.Is(err, pflag.ErrHelp):
 		return 0
 	case err != nil:
 		return complain(err, exitUsage)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"sdm/cmd/internal/startup"
 	"sdm/launch"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -65,11 +66,10 @@ func splitApps(args []string) [][]string {
 // readApp reads what stands behind a colon.
 func readApp(words []string) (application, error) {
 	inner := &options{np: 1}
-	f := newFlags("sdm run")
+	f := startup.NewFlags("sdm run")
 	f.VarP(npValue{inner}, "np", "n", "")
 	inner.declareEnv(f)
 	f.StringVar(&inner.cwd, "cwd", "", "")
-	f.SetInterspersed(false)
 	err := f.Parse(respell(f, words))
 	var value *pflag.InvalidValueError
 	switch {

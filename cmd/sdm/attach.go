@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"sdm/cmd/internal/startup"
 	"sdm/launch"
 	"sdm/launch/mpir"
 	"sdm/master/frontend/console"
@@ -30,7 +31,7 @@ func (o *options) declareNodes(f *pflag.FlagSet) {
 
 // attachFlags are the flags of sdm attach.
 func (o *options) attachFlags() *pflag.FlagSet {
-	f := newFlags("sdm attach")
+	f := startup.NewFlags("sdm attach")
 	f.SetInterspersed(true)
 	o.declare(f)
 	for _, name := range []string{"stop-at", "env", "env-add", "env-unset", "env-prepend", "env-append", "stdin", "stdin-file", "cwd", "tty"} {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"sdm/backend/gdb"
+	"sdm/cmd/internal/startup"
 	"sdm/launch"
 	"sdm/master/frontend/console"
 	"sdm/master/session"
@@ -21,9 +22,9 @@ import (
 
 // coreFlags are the flags of sdm core: those of a session without processes.
 func (o *options) coreFlags() *pflag.FlagSet {
-	all := newFlags("sdm core")
+	all := startup.NewFlags("sdm core")
 	o.declare(all)
-	f := newFlags("sdm core")
+	f := startup.NewFlags("sdm core")
 	f.SetInterspersed(true)
 	all.VisitAll(func(flag *pflag.Flag) {
 		switch flag.Name { // of processes

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"sdm/cmd/internal/doctor"
+	"sdm/cmd/internal/startup"
 	"sdm/launch/local"
 	"sdm/master/frontend/console"
 	"sdm/protocol"
@@ -24,7 +25,7 @@ type doctorOptions struct {
 }
 
 func (o *doctorOptions) flags() *pflag.FlagSet {
-	f := newFlags("sdm doctor")
+	f := startup.NewFlags("sdm doctor")
 	f.SetInterspersed(true)
 	f.StringVar(&o.gdb, "gdb", "", "`path` of gdb (default: gdb in PATH)")
 	f.StringVar(&o.remoteShell, "remote-shell", "", "`command` in place of ssh")

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -97,7 +96,7 @@ func newOptions(env []string) *options { return &options{env: env, output: outpu
 
 // runFlags are the flags of sdm run.
 func (o *options) runFlags() *pflag.FlagSet {
-	f := newFlags("sdm run")
+	f := startup.NewFlags("sdm run")
 	o.np = 1
 	f.VarP(npValue{o}, "np", "n", "`number` of ranks")
 	f.BoolVar(&o.force, "force", false, "do what looks like a slip: more than 1000 ranks on this machine")
@@ -125,18 +124,10 @@ func (o *options) runFlags() *pflag.FlagSet {
 
 // listenFlags are the flags of sdm listen.
 func (o *options) listenFlags() *pflag.FlagSet {
-	f := newFlags("sdm listen")
+	f := startup.NewFlags("sdm listen")
 	f.SetInterspersed(true) // PROGRAM stands behind --
 	o.declare(f)
 	f.BoolVar(&o.plaintext, "plaintext", false, "permit a master on another host without TLS")
-	return f
-}
-
-func newFlags(name string) *pflag.FlagSet {
-	f := pflag.NewFlagSet(name, pflag.ContinueOnError)
-	f.SetOutput(io.Discard) // the caller prints one line
-	f.SortFlags = false
-	f.SetInterspersed(false) // what follows PROGRAM belongs to it
 	return f
 }
 

@@ -40,14 +40,14 @@ func (a *app) simulate(args []string) console.Status {
 
 // simFlags are the flags of sdm sim.
 func (o *options) simFlags() *pflag.FlagSet {
-	f := newFlags("sdm sim")
+	f := startup.NewFlags("sdm sim")
 	f.SetInterspersed(true) // there is no PROGRAM
 	f.IntVarP(&o.np, "np", "n", 8, "`number` of ranks")
 	f.IntVar(&o.simServers, "servers", 0, fmt.Sprintf("`number` of servers (default: one for %d ranks, and at least 4)", inprocess.RanksPerServer))
 	f.StringVar(&o.script, "script", "", "`file` that says what the ranks do")
 	f.StringVar(&o.connect, "connect", "", "no console: dial the front end at `HOST:PORT`, unix:PATH or stdio, as sdm-master does")
 	f.BoolVar(&o.plaintext, "plaintext", false, "permit a front end on another host without TLS")
-	shared := newFlags("")
+	shared := startup.NewFlags("")
 	o.declare(shared)
 	shared.VisitAll(func(flag *pflag.Flag) {
 		if !slices.Contains(processFlags, flag.Name) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/console/command"
 )
@@ -22,7 +23,7 @@ type stackOptions struct {
 
 // stacksFlags are the flags of sdm stacks.
 func (o *options) stacksFlags(s *stackOptions) *pflag.FlagSet {
-	f := newFlags("sdm stacks")
+	f := startup.NewFlags("sdm stacks")
 	f.SetInterspersed(true)
 	f.StringVar(&s.by, "by", "", "what makes two frames one: function, line or address (default: line)")
 	f.IntVar(&s.samples, "samples", 0, "take so `many` samples of the running job, and tell who has not moved")
