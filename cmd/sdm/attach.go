@@ -41,9 +41,7 @@ func (o *options) attachFlags() *pflag.FlagSet {
 	}
 	o.declareNodes(f)
 	f.StringVar(&o.listenHost, "listen", "", "`host` or address at which servers on other hosts register (default: all of this host)")
-	f.StringVar(&o.gdb, "gdb", "", "`path` of gdb (default: gdb in PATH)")
-	f.StringArrayVar(&o.gdbArgs, "gdb-arg", nil, "further `argument` for each gdb; may repeat")
-	o.declareSharing(f)
+	o.declareEngine(f)
 	f.IntVar(&o.ranksPerServer, "ranks-per-server", 0, "`number` of ranks of one server on this host (default: one server has all)")
 	return f
 }

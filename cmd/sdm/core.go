@@ -33,9 +33,7 @@ func (o *options) coreFlags() *pflag.FlagSet {
 			f.AddFlag(flag)
 		}
 	})
-	f.StringVar(&o.gdb, "gdb", "", "`path` of gdb (default: gdb in PATH)")
-	f.StringArrayVar(&o.gdbArgs, "gdb-arg", nil, "further `argument` for each gdb; may repeat")
-	o.declareSharing(f)
+	o.declareEngine(f)
 	f.IntVar(&o.ranksPerServer, "ranks-per-server", 0, "`number` of core files of one server (default: one server has all)")
 	return f
 }

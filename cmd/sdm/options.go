@@ -115,9 +115,7 @@ func (o *options) runFlags() *pflag.FlagSet {
 	f.StringVar(&o.stage, "stage", "", "`directory` in node-local storage to which our servers are copied (once for each node, removed when they run)")
 	f.StringVar(&o.listenHost, "listen", "", "`host` or address at which the servers of a starter's job register (default: all of this host)")
 	f.StringVar(&o.output, "output", outputConsole, "who gets what the ranks of a starter's job write: console, or starter")
-	f.StringVar(&o.gdb, "gdb", "", "`path` of gdb (default: gdb in PATH)")
-	f.StringArrayVar(&o.gdbArgs, "gdb-arg", nil, "further `argument` for each gdb; may repeat")
-	o.declareSharing(f)
+	o.declareEngine(f)
 	f.IntVar(&o.ranksPerServer, "ranks-per-server", 0, "`number` of ranks of one server (default: one server has all)")
 	return f
 }
@@ -160,8 +158,10 @@ func (o *options) declare(f *pflag.FlagSet) {
 	o.log.Declare(f)
 }
 
-// declareSharing adds the flags that say what gdbs cost.
-func (o *options) declareSharing(f *pflag.FlagSet) {
+// declareEngine adds the flags that say which gdb it is, and what gdbs cost.
+func (o *options) declareEngine(f *pflag.FlagSet) {
+	f.StringVar(&o.gdb, "gdb", "", "`path` of gdb (default: gdb in PATH)")
+	f.StringArrayVar(&o.gdbArgs, "gdb-arg", nil, "further `argument` for each gdb; may repeat")
 	f.StringVar(&o.ranksPerGDB, "ranks-per-gdb", "auto", "`number` of ranks that share a gdb, or auto: up to 8 where there are many")
 	f.StringVar(&o.indexCache, "index-cache", "auto", "where the gdbs of a node keep indexes of symbols for one another: auto (`DIR` in /tmp), off, or a directory")
 	f.BoolVar(&o.eagerSymbols, "eager-symbols", false, "read separate debug files of libraries, too: slower to start, three times the memory")

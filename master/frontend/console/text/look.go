@@ -118,18 +118,7 @@ func shortly(c column) string {
 
 // registers writes a register a line.
 func registers(_ *Writer, _ Asked, g protocol.Group) []answer {
-	var body struct {
-		Names []string `json:"names"`
-	}
-	if !decode(g.Body, &body) {
-		return []answer{raw(g)}
-	}
-	cols := columns(g)
-	x := answer{ranks: g.Ranks}
-	for _, name := range body.Names {
-		x.lines = append(x.lines, padded(name, 15)+shortly(cols["value."+name]))
-	}
-	return []answer{x}
+	return nameLines(g, func(name, value string) string { return padded(name, 15) + value })
 }
 
 // assembly writes what GDB's disassemble does, without addresses.

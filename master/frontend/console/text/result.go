@@ -198,6 +198,16 @@ func PageOf(g protocol.Group) Page {
 
 // variables writes "n = 5" for each name, as GDB does.
 func variables(_ *Writer, a Asked, g protocol.Group) []answer {
+	all := nameLines(g, func(name, value string) string { return name + " = " + value })
+	if all[0].lines == nil {
+		all[0].lines = []string{choose(a.Command == "info args", "No arguments.", "No locals.")}
+	}
+	return all
+}
+
+// nameLines writes a line for each of the group's names and its value, or ? where the
+// ranks did not give one.
+func nameLines(g protocol.Group, line func(name, value string) string) []answer {
 	var body struct {
 		Names []string `json:"names"`
 	}
@@ -209,15 +219,9 @@ func variables(_ *Writer, a Asked, g protocol.Group) []answer {
 	for _, name := range body.Names {
 		text := "?"
 		if c, ok := cols["value."+name]; ok {
-			text, _ = c.spread()
+			text = shortly(c)
 		}
-		x.lines = append(x.lines, name+" = "+text)
-	}
-	if len(body.Names) == 0 {
-		x.lines = []string{map[string]string{"info args": "No arguments."}[a.Command]}
-		if x.lines[0] == "" {
-			x.lines[0] = "No locals."
-		}
+		x.lines = append(x.lines, line(name, text))
 	}
 	return []answer{x}
 }
