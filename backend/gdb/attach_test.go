@@ -285,8 +285,9 @@ func TestGDBThatEndsAtOnce(t *testing.T) {
 	}
 }
 
-func TestSecretsDoNotReachGDB(t *testing.T) {
+func TestWhatHarmsDoesNotReachGDB(t *testing.T) {
 	t.Setenv("SDM_SECRET_TEST", "hush")
+	t.Setenv("PYTHONUNBUFFERED", "1")
 	t.Setenv("DEBUGINFOD_URLS", "http://localhost/")
 	r := newRig(t, gdb.Config{})
 	r.launch(build(t, "work.c"), 1)
@@ -294,7 +295,7 @@ func TestSecretsDoNotReachGDB(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(string(b), "SDM_") || strings.Contains(string(b), "DEBUGINFOD") || !strings.Contains(string(b), "PATH=") {
+	if strings.Contains(string(b), "SDM_") || strings.Contains(string(b), "DEBUGINFOD") || strings.Contains(string(b), "PYTHONUNBUFFERED") || !strings.Contains(string(b), "PATH=") {
 		t.Errorf("gdb's environment: %q", b)
 	}
 }

@@ -100,12 +100,14 @@ func (c Config) commandLine(interpreter string) []string {
 	return append(line, c.Args...)
 }
 
-// environment is what gdb gets: ours without what is ours alone. SDM_* may name
-// secrets; DEBUGINFOD_URLS would let gdb ask the network.
-func environment() []string {
+// Environment is what gdb gets: ours without what is ours alone, or would do harm there. SDM_* may
+// name secrets; DEBUGINFOD_URLS would let gdb ask the network; and with PYTHONUNBUFFERED, which images
+// of containers like to set, the Python in gdb takes the buffer of gdb's own standard output away: each
+// record is then written letter by letter, 22,000 system calls to tell of the libraries of one MPI rank.
+func Environment() []string {
 	var env []string
 	for _, e := range os.Environ() {
-		if !strings.HasPrefix(e, "SDM_") && !strings.HasPrefix(e, "DEBUGINFOD_") {
+		if !strings.HasPrefix(e, "SDM_") && !strings.HasPrefix(e, "DEBUGINFOD_") && !strings.HasPrefix(e, "PYTHONUNBUFFERED=") {
 			env = append(env, e)
 		}
 	}

@@ -49,7 +49,7 @@ func (f *forker) run() {
 				continue
 			}
 		}
-		o.done(startProcess(o.argv, environment(), o.dies))
+		o.done(startProcess(o.argv, Environment(), o.dies))
 	}
 }
 

@@ -1,5 +1,5 @@
-// Bare gdbs: the same programs under the same gdbs with the same flags as sdm
-// has them, driven by a loop that neither parses nor merges. It is the floor
+// Bare gdbs: the same programs under the same gdbs with the same flags
+// and environment as sdm has them, driven by a loop that neither parses nor merges. It is the floor
 // that sdm's own figures are divided by.
 
 package main
@@ -33,6 +33,7 @@ type bareGDB struct {
 func startBareGDB() *bareGDB {
 	args := gdb.Config{}.CommandLine()
 	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = gdb.Environment()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	in, err := cmd.StdinPipe()
 	if err != nil {
