@@ -27,6 +27,12 @@ func (s Set) Union(t Set) Set {
 	case s.contiguous() && t.contiguous() && s.first <= t.end && t.first <= s.end:
 		return Set{first: min(s.first, t.first), end: max(s.end, t.end)}
 	}
+	if u, ok := s.followedBy(t); ok {
+		return u
+	}
+	if u, ok := t.followedBy(s); ok {
+		return u
+	}
 	return s.join(t, opUnion, min(s.first, t.first), max(s.end, t.end))
 }
 
@@ -42,8 +48,19 @@ func (s Set) Intersect(t Set) Set {
 		return s
 	case s.contiguous() && t.contiguous():
 		return Set{first: first, end: end}
+	case s.pace != 0 && t.contiguous() && s.whole(first) && s.whole(end):
+		i := s.find(first)
+		return s.part(i, s.find(end)-i)
+	case t.pace != 0 && s.contiguous():
+		return t.Intersect(s)
 	}
 	return s.join(t, opIntersect, first, end)
+}
+
+// whole tells that a set with a pace can be cut before a rank without cutting a run.
+func (s *Set) whole(id uint32) bool {
+	i := s.find(id)
+	return i == s.runs() || s.run(i).first >= id
 }
 
 // Minus gives the ranks that are in s and not in t.
@@ -53,10 +70,10 @@ func (s Set) Minus(t Set) Set {
 		return s
 	case t.covers(s):
 		return Set{}
-	case s.contiguous() && t.contiguous() && t.first <= s.first:
-		return Set{first: t.end, end: s.end}
-	case s.contiguous() && t.contiguous() && t.end >= s.end:
-		return Set{first: s.first, end: t.first}
+	case t.contiguous() && t.first <= s.first:
+		return s.Intersect(Set{first: t.end, end: s.end})
+	case t.contiguous() && t.end >= s.end:
+		return s.Intersect(Set{first: s.first, end: t.first})
 	}
 	return s.join(t, opMinus, s.first, s.end)
 }
@@ -72,6 +89,18 @@ func (s Set) Xor(t Set) Set {
 	return s.join(t, opXor, min(s.first, t.first), max(s.end, t.end))
 }
 
+// followedBy gives the union of s with t when all runs of t are behind those of s and
+// carry on at the same pace: what contiguous subtrees have of such a set.
+func (s Set) followedBy(t Set) (Set, bool) {
+	if t.first < s.end || s.more != nil || t.more != nil {
+		return Set{}, false
+	}
+	a, b := s.run(s.runs()-1), t.run(0)
+	u := Set{first: s.first, end: t.end, pace: paced(b.first-a.first, a.end-a.first)}
+	ok := b.first > a.end && b.end-b.first == a.end-a.first && (s.pace == 0 || s.pace == u.pace) && (t.pace == 0 || t.pace == u.pace)
+	return u, ok
+}
+
 // covers tells, at no cost, that t is a subset of s: false is "perhaps".
 func (s Set) covers(t Set) bool {
 	return t.end == 0 || s.contiguous() && s.first <= t.first && t.end <= s.end
@@ -80,8 +109,14 @@ func (s Set) covers(t Set) bool {
 // join applies a truth table to two sets; first and end are a hull of the
 // result.
 func (s Set) join(t Set, o op, first, end uint32) Set {
-	if s.bits == nil && t.bits == nil {
-		return joinRuns(s, t, o)
+	if s.sparse() && t.sparse() {
+		return joinRuns(&s, &t, o)
+	}
+	if s.pace != 0 && !s.sparse() {
+		s = s.spelled()
+	}
+	if t.pace != 0 && !t.sparse() {
+		t = t.spelled()
 	}
 	base := first &^ (wordBits - 1)
 	words := make([]uint64, (end-base+wordBits-1)/wordBits)
@@ -91,26 +126,24 @@ func (s Set) join(t Set, o op, first, end uint32) Set {
 }
 
 // joinRuns walks along the borders of the runs of both sets.
-func joinRuns(s, t Set, o op) Set {
-	var oneS, oneT [1]run
-	a, b := s.list(&oneS), t.list(&oneT)
+func joinRuns(s, t *Set, o op) Set {
+	a, b := walk(s), walk(t)
 	var few [32]run
 	out := few[:0]
-	if len(a)+len(b) > len(few) {
-		out = make([]run, 0, len(a)+len(b))
+	if n := (a.borders + b.borders) / 2; n > len(few) {
+		out = make([]run, 0, n)
 	}
 	var start uint32
-	var state, i, j int // i and j count borders: even is outside, odd inside
-	for i < 2*len(a) || j < 2*len(b) {
-		x, y := border(a, i), border(b, j)
-		at := min(x, y)
-		if x == at {
-			i++
+	var state int
+	for a.i < a.borders || b.i < b.borders {
+		at := min(a.at, b.at)
+		if a.at == at {
+			a.next()
 		}
-		if y == at {
-			j++
+		if b.at == at {
+			b.next()
 		}
-		now := int(o>>(i&1|j&1<<1)) & 1
+		now := int(o>>(a.i&1|b.i&1<<1)) & 1
 		if now > state {
 			start = at
 		} else if now < state {
@@ -121,21 +154,35 @@ func joinRuns(s, t Set, o op) Set {
 	return fromRuns(out)
 }
 
-// border gives the i-th border of the runs: the first and the end of each.
-func border(list []run, i int) uint32 {
+// walker walks along the borders of the runs of a set: the first and the end of each.
+type walker struct {
+	set        *Set
+	at         uint32 // the border that comes next; beyond all when there is none
+	i, borders int    // how many are behind, and in all; even is outside, odd inside
+}
+
+func walk(s *Set) walker {
+	w := walker{set: s, borders: 2 * s.runs(), i: -1}
+	w.next()
+	return w
+}
+
+func (w *walker) next() {
+	w.i++
 	switch {
-	case i >= 2*len(list):
-		return ^uint32(0)
-	case i&1 == 0:
-		return list[i/2].first
+	case w.i >= w.borders:
+		w.at = ^uint32(0)
+	case w.i&1 == 0:
+		w.at = w.set.run(w.i / 2).first
+	default:
+		w.at = w.set.run(w.i / 2).end
 	}
-	return list[i/2].end
 }
 
 // paint sets the bits of the members that lie within the words; bit 0 is rank
 // base.
 func (s Set) paint(words []uint64, base uint32) {
-	if s.bits != nil {
+	if s.bits() != nil {
 		dst, src := overlap(words, base, s)
 		copy(dst, src)
 		return
@@ -145,7 +192,7 @@ func (s Set) paint(words []uint64, base uint32) {
 
 // apply joins the set into words that hold the left set, within the words.
 func (s Set) apply(words []uint64, base uint32, o op) {
-	if s.bits != nil {
+	if s.bits() != nil {
 		dst, src := overlap(words, base, s)
 		left, right := bitset.From(dst), bitset.From(src)
 		switch o {
@@ -182,10 +229,9 @@ func (s Set) apply(words []uint64, base uint32, o op) {
 // eachWithin hands out the runs of a set that is not held as bits, cut to the
 // words and counted from their base.
 func (s Set) eachWithin(words []uint64, base uint32, do func(first, end uint32)) {
-	var one [1]run
-	list := s.list(&one)
 	limit := base + uint32(len(words))*wordBits
-	for _, r := range list[find(list, base):] {
+	for i, n := s.find(base), s.runs(); i < n; i++ {
+		r := s.run(i)
 		if r.first >= limit {
 			return
 		}
@@ -196,7 +242,7 @@ func (s Set) eachWithin(words []uint64, base uint32, do func(first, end uint32))
 // overlap gives the parts of the words and of the words of s that stand for the
 // same ranks.
 func overlap(words []uint64, base uint32, s Set) (dst, src []uint64) {
-	src = s.bits.Words()
+	src = s.bits().Words()
 	if skip := (int(s.base()) - int(base)) / wordBits; skip >= 0 {
 		words = words[min(skip, len(words)):]
 	} else {

@@ -119,19 +119,6 @@ func stepped(first, last, step ID) Set {
 	if step == 1 {
 		return Range(first, last)
 	}
-	n := int((last-first)/step) + 1
-	s := Set{first: uint32(first), end: uint32(last) + 1}
-	if words := s.wordCount(); n > words {
-		out := make([]uint64, words)
-		for id := uint32(first); id <= uint32(last); id += uint32(step) {
-			bit := id - s.base()
-			out[bit/wordBits] |= 1 << (bit % wordBits)
-		}
-		return fromWords(s.base(), out)
-	}
-	list := make([]run, 0, n)
-	for id := uint32(first); id <= uint32(last); id += uint32(step) {
-		list = append(list, run{id, id + 1})
-	}
-	return fromRuns(list)
+	s := Set{first: uint32(first), pace: paced(uint32(step), 1)}
+	return s.part(0, int((last-first)/step)+1)
 }

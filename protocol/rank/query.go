@@ -10,16 +10,18 @@ import (
 // Len counts the members.
 func (s Set) Len() int {
 	switch {
-	case s.bits != nil:
-		return int(s.bits.Count())
-	case s.runs != nil:
-		n := 0
-		for _, r := range *s.runs {
-			n += int(r.end - r.first)
-		}
-		return n
+	case s.pace != 0:
+		return s.runs() * int(s.pace.length())
+	case s.more == nil:
+		return int(s.end - s.first)
+	case s.more.bits != nil:
+		return int(s.more.bits.Count())
 	}
-	return int(s.end - s.first)
+	n := 0
+	for _, r := range s.more.runs {
+		n += int(r.end - r.first)
+	}
+	return n
 }
 
 // IsEmpty tells whether the set has no members.
@@ -30,14 +32,10 @@ func (s Set) Contains(id ID) bool {
 	if id < ID(s.first) || id >= ID(s.end) {
 		return false
 	}
-	switch {
-	case s.bits != nil:
-		return s.bits.Test(uint(uint32(id) - s.base()))
-	case s.runs != nil:
-		list := *s.runs
-		return list[find(list, uint32(id))].first <= uint32(id)
+	if bits := s.bits(); bits != nil {
+		return bits.Test(uint(uint32(id) - s.base()))
 	}
-	return true
+	return s.run(s.find(uint32(id))).first <= uint32(id)
 }
 
 // Min gives the lowest member; false when there is none.
@@ -57,8 +55,8 @@ func (s Set) Intersects(t Set) bool {
 	if s.first >= t.end || t.first >= s.end {
 		return false
 	}
-	if s.bits != nil && t.bits != nil {
-		a, b := overlap(s.bits.Words(), s.base(), t)
+	if s.bits() != nil && t.bits() != nil {
+		a, b := overlap(s.bits().Words(), s.base(), t)
 		for i := range a {
 			if a[i]&b[i] != 0 {
 				return true
@@ -66,12 +64,11 @@ func (s Set) Intersects(t Set) bool {
 		}
 		return false
 	}
-	if s.bits != nil {
+	if s.bits() != nil || t.contiguous() {
 		s, t = t, s
 	}
-	var one [1]run
-	list := s.list(&one)
-	for _, r := range list[find(list, t.first):] {
+	for i, n := s.find(t.first), s.runs(); i < n; i++ {
+		r := s.run(i)
 		if r.first >= t.end {
 			return false
 		}
@@ -87,30 +84,25 @@ func (s Set) meets(r run) bool {
 	if r.first >= s.end || r.end <= s.first {
 		return false
 	}
-	switch {
-	case s.bits != nil:
+	if bits := s.bits(); bits != nil {
 		from := max(r.first, s.first) - s.base()
-		next, ok := s.bits.NextSet(uint(from))
+		next, ok := bits.NextSet(uint(from))
 		return ok && uint32(next) < r.end-s.base()
-	case s.runs != nil:
-		list := *s.runs
-		i := find(list, r.first)
-		return i < len(list) && list[i].first < r.end
 	}
-	return true
+	return s.run(s.find(r.first)).first < r.end // there is one, as r begins below the end
 }
 
 // Equal tells whether s and t have the same members.
 func (s Set) Equal(t Set) bool {
 	switch {
-	case s.first != t.first || s.end != t.end:
+	case s == t:
+		return true
+	case s.first != t.first || s.end != t.end || s.more == nil || t.more == nil:
 		return false
-	case s.bits != nil:
-		return t.bits != nil && slices.Equal(s.bits.Words(), t.bits.Words())
-	case s.runs != nil:
-		return t.runs != nil && slices.Equal(*s.runs, *t.runs)
+	case s.more.bits != nil:
+		return t.more.bits != nil && slices.Equal(s.more.bits.Words(), t.more.bits.Words())
 	}
-	return t.contiguous()
+	return slices.Equal(s.more.runs, t.more.runs)
 }
 
 // Is tells, at no cost, that s and t are one set, as copies of a set are: false is
@@ -134,12 +126,12 @@ func (s Set) All() iter.Seq[ID] {
 // included, ascending and as long as possible.
 func (s Set) Ranges() iter.Seq2[ID, ID] {
 	return func(yield func(first, last ID) bool) {
-		if s.bits != nil {
-			eachRun(s.base(), s.bits, 0, func(r run) bool { return yield(ID(r.first), ID(r.end-1)) })
+		if bits := s.bits(); bits != nil {
+			eachRun(s.base(), bits, 0, func(r run) bool { return yield(ID(r.first), ID(r.end-1)) })
 			return
 		}
-		var one [1]run
-		for _, r := range s.list(&one) {
+		for i := range s.runs() {
+			r := s.run(i)
 			if !yield(ID(r.first), ID(r.end-1)) {
 				return
 			}

@@ -12,11 +12,12 @@ import (
 // size is what a set takes in memory, in bytes.
 func size(s Set) int {
 	n := int(unsafe.Sizeof(s))
-	if s.runs != nil {
-		n += int(unsafe.Sizeof(*s.runs)) + cap(*s.runs)*int(unsafe.Sizeof(run{}))
+	if s.more == nil {
+		return n
 	}
-	if s.bits != nil {
-		n += int(unsafe.Sizeof(*s.bits)) + cap(s.bits.Words())*8
+	n += int(unsafe.Sizeof(*s.more)) + cap(s.more.runs)*int(unsafe.Sizeof(run{}))
+	if bits := s.bits(); bits != nil {
+		n += int(unsafe.Sizeof(*bits)) + cap(bits.Words())*8
 	}
 	return n
 }
@@ -29,6 +30,12 @@ func every(first, n, step ID) Set {
 	return Of(ids...)
 }
 
+// uneven is every, without the last but one, so that no step says it.
+func uneven(first, n, step ID) Set {
+	left := first + (n-2)*step
+	return every(first, n, step).Minus(Range(left, left))
+}
+
 func TestSetCostsWhatItHolds(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -39,11 +46,14 @@ func TestSetCostsWhatItHolds(t *testing.T) {
 		{"rank", Of(3), 24, 3},
 		{"million", Range(0, 999_999), 24, 5},
 		{"64 near a million", Range(1_000_000, 1_000_063), 24, 5},
-		{"every second of 128 near a million", every(1_000_000, 64, 2), 100, 32},
-		{"every third of 192 near a million", every(1_000_000, 64, 3), 100, 40},
-		{"64 far apart", every(0, 64, 15_000), 24 + 24 + 64*8, 64*3 + 2},
-		{"two halves", Range(0, 499_999).Union(Range(500_001, 999_999)), 24 + 24 + 16, 10},
-		{"every second of a million", every(0, 500_000, 2), 24 + 32 + 125_000, 125_000 + 8},
+		{"every second of 128 near a million", every(1_000_000, 64, 2), 24, 7},
+		{"every 200th of a million", every(7, 5_000, 200), 24, 7},
+		{"the first four of each 64 of a million", every(0, 15_625, 64).Union(every(1, 15_625, 64)).Union(every(2, 31_250, 32).Minus(every(34, 15_625, 64))), 24, 6},
+		{"most of every second of 128 near a million", uneven(1_000_000, 64, 2), 24 + 64 + 32, 32},
+		{"most of every third of 192 near a million", uneven(1_000_000, 64, 3), 24 + 64 + 40, 40},
+		{"64 far apart, but for one", uneven(0, 64, 15_000), 24 + 32 + 64*8, 64*3 + 2},
+		{"two halves", Range(0, 499_998).Union(Range(500_000, 999_999)), 24 + 32 + 16, 10},
+		{"most of every second of a million", uneven(0, 500_000, 2), 24 + 64 + 125_000, 125_000 + 8},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := size(c.set); got > c.memory {
@@ -57,15 +67,20 @@ func TestSetCostsWhatItHolds(t *testing.T) {
 }
 
 func TestSetForms(t *testing.T) {
-	sparse, dense := Of(1, 5, 900), every(0, 100, 2)
-	if sparse.runs == nil || dense.bits == nil {
-		t.Fatalf("%v is not held as runs, or %v not as bits", sparse, dense)
+	sparse, dense, even := Of(1, 5, 900), uneven(0, 100, 2), every(0, 100, 2)
+	if sparse.more.runs == nil || dense.bits() == nil || even.pace == 0 {
+		t.Fatalf("%v is not held as runs, or %v not as bits, or %v not by its pace", sparse, dense, even)
 	}
-	if whole := dense.Union(every(1, 100, 2)); !whole.contiguous() || whole.String() != "0-199" {
-		t.Errorf("two halves make %v", whole)
+	if even.pace != paced(2, 1) || Of(3, 9).pace != paced(6, 1) || Of(0, 1, 4, 5).pace != paced(4, 2) {
+		t.Errorf("the pace of %v is %x", even, even.pace)
 	}
-	if few := dense.Intersect(Range(3, 5)); !few.Equal(Of(4)) || !few.contiguous() {
-		t.Errorf("a cut makes %v", few)
+	for _, half := range []Set{dense.Union(Of(196)), even} {
+		if whole := half.Union(every(1, 100, 2)); !whole.contiguous() || whole.String() != "0-199" {
+			t.Errorf("two halves make %v", whole)
+		}
+		if few := half.Intersect(Range(3, 5)); !few.Equal(Of(4)) || !few.contiguous() {
+			t.Errorf("a cut makes %v", few)
+		}
 	}
 }
 
@@ -109,7 +124,7 @@ func TestFirst(t *testing.T) {
 }
 
 func TestIteratorsStop(t *testing.T) {
-	for _, s := range []Set{Range(0, 9), Of(0, 5, 900), every(0, 100, 2)} {
+	for _, s := range []Set{Range(0, 9), Of(0, 5, 900), every(0, 100, 2), uneven(0, 100, 2)} {
 		for id := range s.All() {
 			if id != 0 {
 				t.Errorf("%v: %d after the end", s, id)
@@ -176,6 +191,11 @@ func TestDecodeWireErrors(t *testing.T) {
 		"more words than bytes":   {0xff, 0xff, 0xff, 0xff, 0x0f, 0, 0, 0},
 		"base beyond the highest": append([]byte{1<<1 | 1, 0x80, 0x80, 0x10}, 1, 0, 0, 0, 0, 0, 0, 0),
 		"base missing":            {1<<1 | 1},
+		"step missing":            {pacedHead, 5, 0},
+		"length beyond":           {pacedHead, 0, 0xff, 0xff, 0xff, 0x08, 0, 0},
+		"step beyond the highest": {pacedHead, 0, 0, 0xff, 0xff, 0xff, 0x07, 0},
+		"too many steps":          {pacedHead, 0, 0, 0, 0xff, 0xff, 0xff, 0x03},
+		"2^64-1 steps":            {pacedHead, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01},
 	} {
 		if s, _, err := DecodeWire(b); err == nil {
 			t.Errorf("%s: %v", name, s)
@@ -184,7 +204,7 @@ func TestDecodeWireErrors(t *testing.T) {
 }
 
 func FuzzDecodeWire(f *testing.F) {
-	for _, s := range []Set{{}, Of(3), Range(0, 999_999), Of(1, 5, 900), every(1_000_000, 64, 2), Of(MaxID)} {
+	for _, s := range []Set{{}, Of(3), Range(0, 999_999), Of(1, 5, 900), every(1_000_000, 64, 2), uneven(1_000_000, 64, 2), Of(0, 1, 8, 9, 16, 17), Of(MaxID)} {
 		f.Add(s.AppendWire(nil))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -215,10 +235,13 @@ func BenchmarkUnion(b *testing.B) {
 	}{
 		{"ranges that touch", Range(0, 511), Range(512, 1023)},
 		{"ranges apart", Range(0, 511), Range(600, 1023)},
-		{"runs", every(0, 50, 1000), every(500, 50, 1000)},
-		{"4k bits", every(0, 2048, 2), every(0, 1024, 3)},
-		{"1M bits", every(0, 500_000, 2), every(0, 333_333, 3)},
-		{"range and 1M bits", Range(0, 10), every(0, 333_333, 3)},
+		{"runs", uneven(0, 50, 1000), uneven(500, 50, 1000)},
+		{"4k bits", uneven(0, 2048, 2), uneven(0, 1024, 3)},
+		{"1M bits", uneven(0, 500_000, 2), uneven(0, 333_333, 3)},
+		{"range and 1M bits", Range(0, 10), uneven(0, 333_333, 3)},
+		{"steps that go on", every(7, 2500, 200), every(500_007, 2500, 200)},
+		{"every 200th, twice", every(7, 5000, 200), every(8, 5000, 200)},
+		{"even and odd", every(0, 500_000, 2), every(1, 500_000, 2)},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -230,7 +253,7 @@ func BenchmarkUnion(b *testing.B) {
 }
 
 func BenchmarkWire(b *testing.B) {
-	for _, s := range []Set{Range(0, 999_999), every(0, 10, 100), every(0, 2048, 2)} {
+	for _, s := range []Set{Range(0, 999_999), every(0, 2048, 2), uneven(0, 10, 100), uneven(0, 2048, 2)} {
 		wire := s.AppendWire(nil)
 		name := fmt.Sprintf("%d ranks, %d bytes", s.Len(), len(wire))
 		b.Run("append "+name, func(b *testing.B) {
@@ -251,7 +274,7 @@ func BenchmarkWire(b *testing.B) {
 }
 
 func BenchmarkContains(b *testing.B) {
-	for _, s := range []Set{Range(0, 999_999), every(0, 1000, 1000), every(0, 2048, 2)} {
+	for _, s := range []Set{Range(0, 999_999), every(0, 2048, 2), uneven(0, 1000, 1000), uneven(0, 2048, 2)} {
 		b.Run(fmt.Sprintf("%d ranks", s.Len()), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -10,9 +10,24 @@ import (
 // twin is the obviously right set.
 type twin map[ID]bool
 
-// drawTwin draws a set that may be dense, sparse, clustered or one range.
+// drawTwin draws a set that may be dense, sparse, clustered, one range, or blocks at
+// equal distances: few kinds of these, so that those of two sets fit together.
 func drawTwin(t *rapid.T, label string) twin {
 	w := twin{}
+	if rapid.Bool().Draw(t, label+" has a step") {
+		step := rapid.SampledFrom([]ID{2, 5, 64, 200}).Draw(t, label+" step")
+		length := ID(rapid.IntRange(1, int(step)-1).Draw(t, label+" length"))
+		first := step*ID(rapid.IntRange(0, 8).Draw(t, label+" blocks before")) + ID(rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, label+" first"))
+		for n := rapid.IntRange(1, 8).Draw(t, label+" blocks"); n > 0; n-- {
+			for id := first; id < first+length; id++ {
+				w[id] = true
+			}
+			first += step
+		}
+		if rapid.IntRange(0, 3).Draw(t, label+" is whole") > 0 {
+			return w
+		}
+	}
 	base := rapid.SampledFrom([]ID{0, 1, 63, 64, 1000, 4000, MaxID - 400}).Draw(t, label+" base")
 	for range rapid.IntRange(0, 6).Draw(t, label+" parts") {
 		first := base + ID(rapid.IntRange(0, 300).Draw(t, label+" first"))
@@ -86,7 +101,7 @@ func TestSetAgreesWithTwin(t *testing.T) {
 		if got := s.Intersects(u); got != (len(both) > 0) {
 			t.Fatalf("%v intersects %v: %v", s, u, got)
 		}
-		for id := ID(-1); id < 700; id++ {
+		for id := ID(-1); id < 3500; id++ {
 			if s.Contains(id) != a[id] {
 				t.Fatalf("%v contains %d: %v", s, id, s.Contains(id))
 			}

@@ -1,11 +1,13 @@
 // A set as bytes.
 //
+//	1             then uvarint(first), uvarint(length-1), uvarint(gap), uvarint(n-2):
+//	              n runs of this length, with the same gap between any two
 //	uvarint(2n)   then n times: uvarint(gap), uvarint(length-1)
 //	uvarint(2n+1) then uvarint(base/64), n words of 8 bytes, lowest byte first
 //
 // A gap is counted from rank 0, then from one rank beyond the end of the run
-// before, as two runs never touch. The shorter form is taken, so the bytes
-// depend on the members alone.
+// before, as two runs never touch. The first form is taken where it can be, else the
+// shorter one, so the bytes depend on the members alone.
 
 package rank
 
@@ -18,10 +20,18 @@ import (
 // AppendWire adds the bytes of the set to b: 5 for a range of a million ranks,
 // never more than 8 for each 64 ranks from the first to the last, plus 8.
 func (s Set) AppendWire(b []byte) []byte {
-	if s.bits == nil {
+	if s.pace != 0 {
+		step, length := s.pace.step(), s.pace.length()
+		b = append(b, pacedHead)
+		for _, v := range [...]uint32{s.first, length - 1, step - length - 1, uint32(s.runs()) - 2} {
+			b = binary.AppendUvarint(b, uint64(v))
+		}
+		return b
+	}
+	if s.bits() == nil {
 		return s.appendWireRuns(b)
 	}
-	most := len(b) + uvarintLen(uint64(s.bits.Len()/wordBits)<<1|1) +
+	most := len(b) + uvarintLen(uint64(s.bits().Len()/wordBits)<<1|1) +
 		uvarintLen(uint64(s.first/wordBits)) + s.wordCount()*8
 	return s.appendWireBits(b, most)
 }
@@ -29,17 +39,16 @@ func (s Set) AppendWire(b []byte) []byte {
 // appendWireRuns is for sets that are held as runs: those have no more runs
 // than words, but up to 10 bytes each, so words may still be shorter.
 func (s Set) appendWireRuns(b []byte) []byte {
-	start := len(b)
-	var one [1]run
-	list := s.list(&one)
-	b = binary.AppendUvarint(b, uint64(len(list))<<1)
+	start, runs := len(b), s.runs()
+	b = binary.AppendUvarint(b, uint64(runs)<<1)
 	at := uint32(0)
-	for _, r := range list {
+	for i := range runs {
+		r := s.run(i)
 		b = binary.AppendUvarint(b, uint64(r.first-at))
 		b = binary.AppendUvarint(b, uint64(r.end-r.first-1))
 		at = r.end + 1
 	}
-	if n := s.wordCount(); len(list) > 1 && len(b)-start > wireBitsLen(n, s.first) {
+	if n := s.wordCount(); runs > 1 && len(b)-start > wireBitsLen(n, s.first) {
 		words := make([]uint64, n)
 		s.paint(words, s.base())
 		return appendWords(b[:start], s.base(), words)
@@ -50,14 +59,14 @@ func (s Set) appendWireRuns(b []byte) []byte {
 // appendWireBits breaks the runs off once they are longer than the words.
 func (s Set) appendWireBits(b []byte, most int) []byte {
 	start := len(b)
-	words := s.bits.Words()
+	words := s.bits().Words()
 	runs := countRuns(words)
 	if start+1+2*runs > most {
 		return appendWords(b, s.base(), words)
 	}
 	b = binary.AppendUvarint(b, uint64(runs)<<1)
 	at, fits := uint32(0), true
-	eachRun(s.base(), s.bits, 0, func(r run) bool {
+	eachRun(s.base(), s.bits(), 0, func(r run) bool {
 		b = binary.AppendUvarint(b, uint64(r.first-at))
 		b = binary.AppendUvarint(b, uint64(r.end-r.first-1))
 		at = r.end + 1
@@ -69,6 +78,9 @@ func (s Set) appendWireBits(b []byte, most int) []byte {
 	}
 	return appendWords(b[:start], s.base(), words)
 }
+
+// pacedHead stands before a set with a pace: words that are none have this head.
+const pacedHead = 1
 
 func appendWords(b []byte, base uint32, words []uint64) []byte {
 	b = binary.AppendUvarint(b, uint64(len(words))<<1|1)
@@ -106,10 +118,33 @@ func DecodeWire(b []byte) (s Set, rest []byte, err error) {
 		return Set{}, nil, err
 	}
 	n := head >> 1
-	if head&1 == 0 {
+	switch {
+	case head == pacedHead:
+		return decodePaced(b)
+	case head&1 == 0:
 		return decodeRuns(b, n)
 	}
 	return decodeWords(b, n)
+}
+
+func decodePaced(b []byte) (Set, []byte, error) {
+	var v [4]uint64 // first, length-1, gap, n-2
+	for i := range v {
+		var err error
+		if v[i], b, err = uvarint(b); err != nil {
+			return Set{}, nil, err
+		}
+		if v[i] > uint64(MaxID) {
+			return Set{}, nil, errHigh
+		}
+	}
+	length := v[1] + 1
+	step := length + v[2] + 1
+	end := v[0] + (v[3]+1)*step + length
+	if end > uint64(MaxID)+1 {
+		return Set{}, nil, errHigh
+	}
+	return Set{first: uint32(v[0]), end: uint32(end), pace: paced(uint32(step), uint32(length))}, b, nil
 }
 
 func decodeRuns(b []byte, n uint64) (Set, []byte, error) {

@@ -57,13 +57,62 @@ func countRuns(words []uint64) int {
 	return n
 }
 
-// appendRuns adds the unbroken sequences of ones to list; bit 0 is rank base.
-func appendRuns(list []run, base uint32, words []uint64) []run {
+// appendRuns adds the first n unbroken sequences of ones to list; bit 0 is rank base.
+func appendRuns(list []run, base uint32, words []uint64, n int) []run {
 	eachRun(base, bitset.From(words), 0, func(r run) bool {
 		list = append(list, r)
-		return true
+		n--
+		return n > 0
 	})
 	return list
+}
+
+// comb gives the words of a set with a pace that is not sparse, so that the step is
+// below 64: parts of one pattern of bits.
+type comb struct {
+	low, high          uint64 // the pattern, from the first rank of a run on
+	step, phase        uint32 // where in the pattern the next word begins
+	first, last, words int    // bits of the first and the last word; how many words
+}
+
+func (s Set) comb() comb {
+	d, step := s.first-s.base(), s.pace.step()
+	c := comb{step: step, phase: (step - d%step) % step,
+		first: int(d), last: int((s.end - 1) % wordBits), words: s.wordCount()}
+	for i := range uint32(2 * wordBits) {
+		switch {
+		case i%step >= s.pace.length():
+		case i < wordBits:
+			c.low |= 1 << i
+		default:
+			c.high |= 1 << (i - wordBits)
+		}
+	}
+	return c
+}
+
+// word gives word i; they are asked for one after the other.
+func (c *comb) word(i int) uint64 {
+	w := c.low>>c.phase | c.high<<(wordBits-c.phase)
+	c.phase = (c.phase + wordBits) % c.step
+	if i == 0 {
+		w &= ^uint64(0) << c.first
+	}
+	if i == c.words-1 {
+		w &= ^uint64(0) >> (wordBits - 1 - c.last)
+	}
+	return w
+}
+
+// spelled gives a set with a pace that is not sparse as one that is held as words.
+// That is no form for a set to keep.
+func (s Set) spelled() Set {
+	c := s.comb()
+	words := make([]uint64, c.words)
+	for i := range words {
+		words[i] = c.word(i)
+	}
+	return Set{first: s.first, end: s.end, more: ownBits(words)}
 }
 
 // eachRun hands out the unbroken sequences of ones from bit from on, until
