@@ -162,6 +162,7 @@ func (m *machine) settleAttach() {
 // leave goes to where the target shall stop first.
 func (m *machine) leave(q *request, first *thread) {
 	if !m.target.Held {
+		m.beginRecord()
 		m.event(protocol.KindStopped, m.stopBody(first, "attached"), m.stopColumns(first)...)
 		return
 	}

@@ -89,6 +89,8 @@ func rowOf(name string) row {
 		return row{do: (*machine).advance}
 	case "jump":
 		return row{do: (*machine).jump}
+	case "reverse-continue", "reverse-next", "reverse-step", "reverse-finish", "reverse-nexti", "reverse-stepi":
+		return row{do: (*machine).backwards}
 	case "signal":
 		return row{do: (*machine).goOnWithSignal}
 	case "handle":

@@ -29,6 +29,10 @@ type Config struct {
 	// RanksPerGDB is how many ranks share a gdb at most; 0 leaves it to the
 	// engine, see share.
 	RanksPerGDB int
+	// Reverse records what ranks do from their first stop on, so that they can run backwards. gdb refuses
+	// that in non-stop, and in a gdb that is shared: each rank has one of its own, in all-stop. The price:
+	// a rank that blocks SIGINT cannot be interrupted.
+	Reverse bool
 }
 
 // noDebugFiles is a directory that does not exist. An empty setting would mean
@@ -40,8 +44,11 @@ func (c Config) Validate() error {
 	if strings.ContainsAny(c.DebugFiles, "\n\x00") {
 		return fmt.Errorf("the directory of debug files holds a line break: %q", c.DebugFiles)
 	}
-	if c.RanksPerGDB < 0 {
+	switch {
+	case c.RanksPerGDB < 0:
 		return fmt.Errorf("the number of ranks of one gdb is negative: %d", c.RanksPerGDB)
+	case c.RanksPerGDB > 1 && c.Reverse:
+		return fmt.Errorf("to run backwards each rank needs a gdb of its own, not one for %d", c.RanksPerGDB)
 	}
 	return nil
 }
@@ -75,7 +82,7 @@ func (c Config) commandLine(interpreter string) []string {
 		"auto-load safe-path $datadir/auto-load",
 		"auto-load python-scripts on",
 		"mi-async on", // or no command is heard while a rank runs
-		"non-stop on", // or a target that blocks SIGINT is never stopped
+		c.threadMode(),
 		"confirm off",
 		"pagination off",
 		"charset UTF-8", // as JSON and terminals are; in the C locale gdb would write octal
@@ -98,6 +105,15 @@ func (c Config) commandLine(interpreter string) []string {
 		line = append(line, "-iex", "set index-cache directory "+c.IndexCache, "-iex", "set "+on)
 	}
 	return append(line, c.Args...)
+}
+
+// threadMode is non-stop, or a target that blocks SIGINT is never stopped; but not where it is
+// recorded. A full record forgets what is oldest.
+func (c Config) threadMode() string {
+	if c.Reverse {
+		return "record full stop-at-limit off"
+	}
+	return "non-stop on"
 }
 
 // Environment is what gdb gets: ours without what is ours alone, or would do harm there. SDM_* may

@@ -71,6 +71,9 @@ func (d *debugger) record(now time.Duration, r mi.Record) {
 		d.notified(now, r)
 	case mi.Console, mi.Log, mi.Target, mi.Other:
 		d.calls.hear(r)
+		for _, m := range d.machines {
+			m.hearRecord(r.Text)
+		}
 	}
 }
 
@@ -175,6 +178,8 @@ func (d *debugger) notified(now time.Duration, r mi.Record) {
 	case "thread-selected":
 		level, _ := strconv.Atoi(r.Results.Path("frame", "level").Str)
 		m.chosen = selection{thread: m.threads.ours(id), frame: level}
+	case "record-started", "record-stopped":
+		m.record.begun = r.Name == "record-started"
 	case "cmd-param-changed":
 		if r.Results.Str("param") == "scheduler-locking" {
 			m.locking = r.Results.Str("value")

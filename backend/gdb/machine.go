@@ -41,6 +41,7 @@ type machine struct {
 	withLines []string                       // the patterns of libraries whose separate debug files were asked for
 	signals   map[string]protocol.SignalInfo // what the user wants with them here, in a shared gdb
 	locking   string                         // the user's scheduler-locking
+	record    recording
 	source    lineReader
 }
 
@@ -181,7 +182,7 @@ func (m *machine) stateNow() backend.State {
 func wanted(class mi.Class, name string) bool {
 	switch name {
 	case "stopped", "running", "thread-created", "thread-exited", "thread-group-exited",
-		"thread-selected", "cmd-param-changed":
+		"thread-selected", "cmd-param-changed", "record-started", "record-stopped":
 		return true
 	}
 	return false

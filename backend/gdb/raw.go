@@ -21,6 +21,7 @@ type textBody struct {
 var resuming = []string{
 	"continue", "c", "fg", "next", "n", "nexti", "ni", "step", "s", "stepi", "si", "finish", "fin",
 	"until", "u", "advance", "adv", "jump", "j", "signal", "reverse-continue", "rc", "reverse-next", "rn", "reverse-step", "rs",
+	"reverse-finish", "reverse-nexti", "rni", "reverse-stepi", "rsi",
 }
 
 // refusedLines are those that would take gdb or the target away from us, or
@@ -153,9 +154,9 @@ func (m *machine) passed(q *request, k *call, a answer) {
 		m.reply(q, textBody{text})
 		return
 	}
-	m.run = &run{request: q, token: k.token}
+	m.run = &run{request: q, token: k.token, back: goesBack(q.args.Text)}
 	m.nowRunning(m.run, textBody{text})
-	if m.locking != "on" {
-		m.others()
+	if others := m.othersUnlocked(); others != nil {
+		others()
 	}
 }

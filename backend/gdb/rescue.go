@@ -87,6 +87,7 @@ func (m *machine) takeOver(now time.Duration) {
 	m.now = now
 	m.threads, m.counted, m.points = nil, 0, breakpoints{}
 	m.run, m.watch, m.ending, m.displays.held = nil, watch{}, ending{}, nil
+	m.record = recording{wanted: m.record.wanted}
 	m.chosen = selection{thread: 1}
 	m.ending.killAt = now + rescueWait
 	m.beginAttach(&request{name: "attach", answered: true}, "", true)

@@ -29,6 +29,7 @@ type run struct {
 	stopped int      // the thread that stopped first, 0 before
 	token   int64    // of the first command; it may fail after ^running
 	address bool     // where it stops, the address is of interest
+	back    bool     // it goes backwards
 
 	silent      bool // nobody is told that it runs: they never knew otherwise
 	interrupted bool // the rest has been told to stop
@@ -48,7 +49,7 @@ func (m *machine) resumeAll(q *request) {
 // resumeOne lets the selected thread do something, and the others just run.
 func (m *machine) resumeOne(q *request, command string, args ...string) {
 	at := m.at(q)
-	step := slices.Contains([]string{"next", "step", "nexti", "stepi"}, q.name)
+	step := isStep(q.name)
 	if step {
 		at = at[:2] // a step is one of the innermost frame
 	}
@@ -63,7 +64,7 @@ func (m *machine) resumeOne(q *request, command string, args ...string) {
 // othersUnlocked is what lets the other threads run, unless the user has
 // locked them.
 func (m *machine) othersUnlocked() func() {
-	if m.locking == "on" {
+	if m.locking == "on" || m.record.wanted {
 		return nil
 	}
 	return m.others
@@ -72,6 +73,7 @@ func (m *machine) othersUnlocked() func() {
 func (m *machine) resume(q *request, others func(), command string, args ...string) {
 	m.thaw()
 	m.leaveStart()
+	m.record.limit = ""
 	r := &run{request: q, owed: 1}
 	m.run = r
 	k := m.ask(q, func(a answer) { m.resumed(r, others, a) }, command, args...)
@@ -134,7 +136,7 @@ func (m *machine) continueThread(r *run, id int) {
 		if t := m.threads.find(id); t != nil && a.Name == "running" {
 			t.running = true
 		}
-	}, "-exec-continue", "--thread", m.gdbThread(id))
+	}, "-exec-continue", r.direction("--thread", m.gdbThread(id))...)
 }
 
 // stopped takes a *stopped.
@@ -142,6 +144,7 @@ func (m *machine) stopped(stop mi.Tuple) {
 	if m.exited(stop) {
 		return
 	}
+	stop = m.recorded(stop)
 	t := m.setStopped(stop)
 	if t == nil || m.state == backend.Attaching && m.attach.request != nil {
 		return
@@ -262,6 +265,7 @@ func (m *machine) standsStill(r *run) {
 	t := m.speaker(r)
 	m.chosen = selection{thread: t.id}
 	m.giveBack()
+	m.beginRecord()
 	m.withDisplays(t, func(shown []protocol.Display, values []string, s spoken) {
 		body := m.stopBody(t, "")
 		m.arrived()

@@ -50,7 +50,9 @@ const neighboursVariable = "GDB_TEST_NEIGHBOURS"
 func newRig(t testing.TB, cfg gdb.Config) *rig {
 	t.Helper()
 	r := &rig{TB: t, sink: newRecorder(), forker: local.NewForker(), procs: map[rank.ID]*local.Process{}, seen: map[rank.ID]int{}}
-	if r.neighbours, _ = strconv.Atoi(os.Getenv(neighboursVariable)); r.neighbours > 0 {
+	if r.neighbours, _ = strconv.Atoi(os.Getenv(neighboursVariable)); r.neighbours > 0 && cfg.Reverse {
+		r.neighbours = 0 // nobody shares its gdb
+	} else if r.neighbours > 0 {
 		cfg.RanksPerGDB = 1000
 	}
 	r.own = 1 << 30

@@ -42,6 +42,9 @@ func (c Config) share(targets []backend.Target) [][]backend.Target {
 	var all [][]backend.Target
 	for _, alike := range partition(targets) {
 		per := c.RanksPerGDB
+		if c.Reverse {
+			per = 1
+		}
 		if per == 0 {
 			per = autoShare(len(alike), runtime.NumCPU())
 		}

@@ -61,6 +61,7 @@ func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, s
 	for _, t := range targets {
 		l.last++
 		s := &slot{number: l.last, machine: newMachine(t, l.sources.of(t.Root)), target: openTarget(t.PID), keeper: k}
+		s.machine.record.wanted = l.e.cfg.Reverse && t.Core == ""
 		k.slots = append(k.slots, s)
 		k.debugger.add(s.machine)
 		l.slots[s.number], l.ranks[t.Rank] = s, s

@@ -72,6 +72,8 @@ func (m *machine) reasonOf(stop mi.Tuple) protocol.Stop {
 		}
 	case s.Reason == "signal-received" || s.Reason == stopAtCore:
 		s.Signal, s.Meaning = stop.Str("signal-name"), stop.Str("signal-meaning")
+	case s.Reason == notRecorded:
+		s.Detail = m.record.limit
 	case s.Reason == "function-finished":
 		_, s.Returned = stop.Get("return-value")
 	}

@@ -111,6 +111,10 @@ func stopLine(s protocol.Stop, cols map[string]column) string {
 	switch {
 	case s.Reason == "signal-received":
 		return "Program received signal " + signal(s.Signal, s.Meaning) + signalPlace(s.Frame)
+	case s.Reason == "no-history":
+		return join("No more reverse-execution history", at)
+	case s.Reason == "record-ends":
+		return join(notRecorded(s.Detail), at)
 	case s.Reason == "core" && s.Signal != "":
 		return "Program terminated with signal " + signal(s.Signal, s.Meaning) + signalPlace(s.Frame)
 	case s.Reason == "core":
@@ -135,6 +139,14 @@ func stopLine(s protocol.Stop, cols map[string]column) string {
 		return at
 	}
 	return join("stopped", s.Reason)
+}
+
+// notRecorded says that gdb's record ends, and how to go on.
+func notRecorded(what string) string {
+	if what != "" {
+		what = " (" + what + ")"
+	}
+	return "gdb cannot record what comes next" + what + "; gdb record stop goes on without"
 }
 
 // ours gives the number of a breakpoint. Below zero it is gdb's, of one that a line

@@ -1,0 +1,148 @@
+// Running backwards.
+
+package gdb
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// recording is what is known of a rank that can run backwards.
+type recording struct {
+	wanted bool   // the rank has a gdb of its own in all-stop, which stops and resumes all threads together
+	over   bool   // gdb has been told to record once; again only when a person says so
+	begun  bool   // gdb records
+	limit  string // what gdb could not record, as it said during the present run
+}
+
+// Reasons of stops that gdb tells without one.
+const (
+	noHistory   = "no-history"  // the record ends here, or begins
+	notRecorded = "record-ends" // what comes next cannot be recorded
+)
+
+// Recordable is an environment in which the C library does without instructions that gdb cannot record,
+// those for vectors, and looks up its functions before the program begins. Nothing that the
+// person has given is touched.
+func Recordable() []protocol.EnvDirective {
+	return []protocol.EnvDirective{
+		{Op: "add", Name: "LD_BIND_NOW", Value: "1"},
+		{Op: "add", Name: "GLIBC_TUNABLES", Value: "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX2,-AVX,-AVX2_Usable,-AVX_Fast_Unaligned_Load,-XSAVEC,-XSAVE,-ERMS,-BMI2,-RTM"},
+	}
+}
+
+// beginRecord records from the first stop on: before, the loader is at work, which takes
+// long and may use instructions that gdb cannot record.
+func (m *machine) beginRecord() {
+	if !m.record.wanted || m.record.over {
+		return
+	}
+	m.record.over = true
+	m.ask(&request{name: "record", answered: true}, func(a answer) {
+		if a.failed() {
+			m.event(protocol.KindNote, protocol.Note{Text: "this cannot be recorded, and not run backwards: " + a.Results.Str("msg")})
+		}
+	}, console, "record full")
+}
+
+// limits are gdb's words for what it cannot record, each with ours.
+var limits = []struct {
+	gdb  *regexp.Regexp
+	ours string
+}{
+	{regexp.MustCompile(`^Process record does not support instruction (0x[0-9a-f]+)`), "the instruction $1"},
+	{regexp.MustCompile(`^Process record and replay target doesn't support syscall number 435\b`), "the start of a thread"},
+	{regexp.MustCompile(`^Process record and replay target doesn't support syscall number (-?\d+)`), "the system call $1"},
+	{regexp.MustCompile(`^Process record: inferior program stopped`), "the end of the program"},
+}
+
+// hearRecord takes what gdb prints while the rank runs.
+func (m *machine) hearRecord(text string) {
+	if !m.record.begun || m.run == nil {
+		return
+	}
+	for _, l := range limits {
+		if at := l.gdb.FindStringSubmatchIndex(text); at != nil {
+			m.record.limit = string(l.gdb.ExpandString(nil, l.ours, text, at))
+			return
+		}
+	}
+}
+
+// recorded gives a stop in all-stop its reason. gdb tells the ends of the record in words for
+// people only, and an interrupt as the SIGINT that it is there.
+func (m *machine) recorded(stop mi.Tuple) mi.Tuple {
+	if !m.record.wanted || m.run == nil {
+		return stop
+	}
+	reason := ""
+	switch name := stop.Str("signal-name"); {
+	case stop.Str("reason") == "" && stop.Str("thread-id") != "" && m.record.begun:
+		reason = noHistory
+	case stop.Str("reason") == "signal-received" && name == "0" && !m.run.interrupted:
+		reason = notRecorded
+	case stop.Str("reason") == "signal-received" && name == "SIGINT" && m.run.interrupted:
+		return withoutReason(stop)
+	}
+	if reason == "" {
+		return stop
+	}
+	return append(mi.Tuple{{Name: "reason", Value: mi.Value{Str: reason}}}, withoutReason(stop)...)
+}
+
+// backwards is reverse-next and its kin.
+func (m *machine) backwards(q *request) {
+	switch {
+	case !m.record.wanted:
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "nothing has been recorded", Hint: "start with --reverse, as in sdm run --reverse"})
+		return
+	case !m.record.begun:
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "the rank is not recorded any more", Hint: "gdb record full records from here on"})
+		return
+	}
+	if q.name == "reverse-continue" {
+		m.resume(q, nil, "-exec-continue", "--reverse", "--thread-group", m.group)
+		m.run.back = true
+		return
+	}
+	args := []string{"--reverse"}
+	if isStep(q.name) {
+		args = append(args, strconv.Itoa(max(q.args.Count, 1)))
+	}
+	m.resumeOne(q, "-exec-"+backwardsBy[q.name], args...)
+	m.run.back, m.run.address = true, strings.HasSuffix(q.name, "i")
+}
+
+// backwardsBy are the commands of GDB/MI, which take --reverse.
+var backwardsBy = map[string]string{
+	"reverse-next": "next", "reverse-step": "step", "reverse-finish": "finish",
+	"reverse-nexti": "next-instruction", "reverse-stepi": "step-instruction",
+}
+
+// direction gives a command that carries the run on its direction.
+func (r *run) direction(args ...string) []string {
+	if r.back {
+		return append([]string{"--reverse"}, args...)
+	}
+	return args
+}
+
+// goesBack tells whether a line for gdb that lets the rank run lets it run backwards: of those that may,
+// only the names of these begin with r.
+func goesBack(line string) bool {
+	line = strings.TrimSpace(line)
+	return strings.HasPrefix(line, "r") || strings.Contains(line, "--reverse")
+}
+
+// isStep tells of commands that are about the innermost frame.
+func isStep(name string) bool {
+	switch strings.TrimPrefix(name, "reverse-") {
+	case "next", "step", "nexti", "stepi":
+		return true
+	}
+	return false
+}
