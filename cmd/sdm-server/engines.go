@@ -47,7 +47,7 @@ func openGDB(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, err
 		}
 	}
 	return gdb.New(gdb.Config{
-		Path: o.gdb, Args: o.gdbArgs, RanksPerGDB: share, EagerSymbols: o.eagerSymbols, IndexCache: cache,
+		Path: o.gdb, Args: o.gdbArgs, RanksPerGDB: share, EagerSymbols: o.eagerSymbols, IndexCache: cache, Reverse: o.reverse,
 	}, k)
 }
 

@@ -30,7 +30,7 @@ type options struct {
 	gdb                            string
 	gdbArgs                        []string
 	ranksPerGDB                    string
-	eagerSymbols                   bool
+	eagerSymbols, reverse          bool
 	indexCache                     string
 	output                         string
 	linger, connectWait            time.Duration
@@ -88,6 +88,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.gdbArgs, "gdb-arg", nil, "further argument for gdb; may repeat")
 	f.StringVar(&o.ranksPerGDB, "ranks-per-gdb", "auto", "`number` of ranks that share a gdb, or auto: up to 8 where there are many")
 	f.StringVar(&o.indexCache, "index-cache", "auto", "where gdbs keep indexes of symbols for one another: auto (`DIR` in /tmp), off, or a directory")
+	f.BoolVar(&o.reverse, "reverse", false, "record what the ranks do, so that they can run backwards")
 	f.BoolVar(&o.eagerSymbols, "eager-symbols", false, "read separate debug files of libraries, too")
 	f.StringVar(&o.output, "output", "console", "who gets what the ranks write: console, or starter")
 	f.DurationVar(&o.linger, "linger", 0, "how long to wait for another master when it is lost, before the session is over for the ranks that we started")

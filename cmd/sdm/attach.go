@@ -42,6 +42,7 @@ func (o *options) attachFlags() *pflag.FlagSet {
 	o.declareNodes(f)
 	f.StringVar(&o.listenHost, "listen", "", "`host` or address at which servers on other hosts register (default: all of this host)")
 	o.declareEngine(f)
+	o.declareReverse(f)
 	f.IntVar(&o.ranksPerServer, "ranks-per-server", 0, "`number` of ranks of one server on this host (default: one server has all)")
 	return f
 }

@@ -84,6 +84,9 @@ func (o *options) serverArgs() []string {
 	if o.indexCache != "auto" && o.indexCache != "" {
 		args = append(args, "--index-cache", o.indexCache)
 	}
+	if o.reverse {
+		args = append(args, "--reverse")
+	}
 	if o.eagerSymbols {
 		args = append(args, "--eager-symbols")
 	}

@@ -7,9 +7,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
+	"sdm/backend/gdb"
 	"sdm/master/frontend/console"
 	"sdm/master/session"
 	"sdm/protocol"
@@ -139,6 +141,9 @@ func (o *options) launch(all, fed rank.Set, program []string) *session.Call {
 	}
 	if len(o.apps) > 0 {
 		job.Env, job.Apps = o.directives[:o.jobLevel], o.applications()
+	}
+	if o.reverse {
+		job.Env = slices.Concat(job.Env, gdb.Recordable())
 	}
 	return &session.Call{Command: "launch", Args: protocol.Args{Job: job}}
 }

@@ -57,6 +57,7 @@ type options struct {
 	ranksPerGDB    string
 	eagerSymbols   bool
 	indexCache     string
+	reverse        bool
 	npGiven        bool
 	jobLevel       int           // of directives: those before -n, which hold for all programs
 	apps           []application // of a job of several programs; nil: there is one
@@ -116,6 +117,7 @@ func (o *options) runFlags() *pflag.FlagSet {
 	f.StringVar(&o.listenHost, "listen", "", "`host` or address at which the servers of a starter's job register (default: all of this host)")
 	f.StringVar(&o.output, "output", outputConsole, "who gets what the ranks of a starter's job write: console, or starter")
 	o.declareEngine(f)
+	o.declareReverse(f)
 	f.IntVar(&o.ranksPerServer, "ranks-per-server", 0, "`number` of ranks of one server (default: one server has all)")
 	return f
 }
@@ -208,8 +210,8 @@ func (o *options) fromEnvironment(f *pflag.FlagSet) error {
 
 // validate says which option makes no sense and why, before anything is begun.
 func (o *options) validate() error {
-	if err := o.validateChoices(); err != nil {
-		return err
+	if err := errors.Join(o.validateChoices(), o.validateReverse()); err != nil {
+		return firstOf(err)
 	}
 	if _, err := launch.Environ(nil, slices.Concat(o.directives, o.starterDirs)); err != nil {
 		return err
