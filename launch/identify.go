@@ -30,6 +30,7 @@ type Identity struct {
 // entry lists several variables, the first that is set wins.
 type known struct {
 	rank                         string
+	mark                         string // a variable that only it sets; "": none is asked for
 	size, local, node, host, job []string
 	locals                       []string // how many are on the node
 }
@@ -39,15 +40,23 @@ type known struct {
 // 4.1.4, MPICH 4.0.2 and Slurm 22.05; the last four are those that the original
 // SDM knew.
 var starters = []known{
-	{"OMPI_COMM_WORLD_RANK", []string{"OMPI_COMM_WORLD_SIZE"}, []string{"OMPI_COMM_WORLD_LOCAL_RANK"}, nil, []string{"PMIX_HOSTNAME"}, []string{"PMIX_NAMESPACE"}, []string{"OMPI_COMM_WORLD_LOCAL_SIZE"}},
-	{"PMIX_RANK", nil, nil, nil, []string{"PMIX_HOSTNAME"}, []string{"PMIX_NAMESPACE"}, nil},
-	{"PMI_RANK", []string{"PMI_SIZE"}, []string{"MPI_LOCALRANKID"}, nil, []string{"MPIR_CVAR_CH3_INTERFACE_HOSTNAME"}, []string{"PMI_JOBID"}, []string{"MPI_LOCALNRANKS"}},
-	{"SLURM_PROCID", []string{"SLURM_NTASKS", "SLURM_NPROCS"}, []string{"SLURM_LOCALID"}, []string{"SLURM_NODEID"}, []string{"SLURMD_NODENAME"}, nil, nil},
-	{"OMPI_MCA_orte_ess_vpid", []string{"OMPI_MCA_orte_ess_num_procs"}, nil, nil, nil, nil, nil},
-	{"OMPI_MCA_ns_nds_vpid", []string{"OMPI_MCA_ns_nds_num_procs"}, nil, nil, nil, nil, nil},
-	{"MP_CHILD", []string{"MP_PROCS"}, nil, nil, nil, nil, nil},
-	{"PCMP_PTP_RANK", nil, nil, nil, nil, nil, nil},
+	{"OMPI_COMM_WORLD_RANK", "", []string{"OMPI_COMM_WORLD_SIZE"}, []string{"OMPI_COMM_WORLD_LOCAL_RANK"}, nil, []string{"PMIX_HOSTNAME"}, []string{"PMIX_NAMESPACE"}, []string{"OMPI_COMM_WORLD_LOCAL_SIZE"}},
+	hydra, // before PMIX: where srun starts its proxies, ranks inherit the PMIX_RANK of their proxy
+	{"PMIX_RANK", "", nil, nil, nil, []string{"PMIX_HOSTNAME"}, []string{"PMIX_NAMESPACE"}, nil},
+	{"PMI_RANK", "", []string{"PMI_SIZE"}, []string{"MPI_LOCALRANKID"}, nil, []string{"MPIR_CVAR_CH3_INTERFACE_HOSTNAME"}, []string{"PMI_JOBID"}, []string{"MPI_LOCALNRANKS"}},
+	slurm,
+	{"OMPI_MCA_orte_ess_vpid", "", []string{"OMPI_MCA_orte_ess_num_procs"}, nil, nil, nil, nil, nil},
+	{"OMPI_MCA_ns_nds_vpid", "", []string{"OMPI_MCA_ns_nds_num_procs"}, nil, nil, nil, nil, nil},
+	{"MP_CHILD", "", []string{"MP_PROCS"}, nil, nil, nil, nil, nil},
+	{"PCMP_PTP_RANK", "", nil, nil, nil, nil, nil, nil},
 }
+
+// hydra is MPICH's starter, slurm the one that completes what an inner starter
+// leaves out.
+var (
+	hydra = known{"PMI_RANK", "MPI_LOCALRANKID", []string{"PMI_SIZE"}, []string{"MPI_LOCALRANKID"}, nil, []string{"MPIR_CVAR_CH3_INTERFACE_HOSTNAME"}, nil, []string{"MPI_LOCALNRANKS"}}
+	slurm = known{"SLURM_PROCID", "", []string{"SLURM_NTASKS", "SLURM_NPROCS"}, []string{"SLURM_LOCALID"}, []string{"SLURM_NODEID"}, []string{"SLURMD_NODENAME"}, nil, nil}
+)
 
 // Identify reads an environment (NAME=VALUE). Without a known starter all
 // numbers are Unknown and Source is empty. A number that makes no sense is an
@@ -56,12 +65,12 @@ func Identify(env []string) (Identity, error) {
 	vars := lookup(env)
 	id := Identity{Number: Unknown, Size: Unknown, Local: Unknown, Node: Unknown, LocalSize: Unknown}
 	for _, s := range starters {
-		if vars[s.rank] == "" {
+		if vars[s.rank] == "" || s.mark != "" && vars[s.mark] == "" {
 			continue
 		}
 		err := id.fill(vars, s)
 		if err == nil && srunStarted(vars, id.Number) {
-			err = id.fill(vars, starters[slurm])
+			err = id.fill(vars, slurm)
 		}
 		if err == nil && id.Size != Unknown && id.Number >= id.Size {
 			err = fmt.Errorf("%s is %d, but the size of the job is %d", id.Source, id.Number, id.Size)
@@ -71,14 +80,11 @@ func Identify(env []string) (Identity, error) {
 	return id, nil
 }
 
-// slurm is the row of starters that completes what an inner starter leaves out.
-const slurm = 3
-
 // srunStarted tells whether srun itself started this process. Its variables are
 // also found below an mpirun in an allocation, where they tell of mpirun: then
 // the step has another task count and only one of the ranks has its number.
 func srunStarted(vars map[string]string, number int) bool {
-	if vars["SLURM_PROCID"] != strconv.Itoa(number) {
+	if vars["SLURM_PROCID"] != strconv.Itoa(number) || vars[hydra.mark] != "" {
 		return false
 	}
 	step := vars["SLURM_JOB_ID"] + "." + vars["SLURM_STEP_ID"]
@@ -109,7 +115,7 @@ func (id *Identity) fill(vars map[string]string, s known) error {
 	if id.Source == "" {
 		id.Source = s.rank
 	}
-	if id.LocalSize == Unknown && s.rank == starters[slurm].rank {
+	if id.LocalSize == Unknown && s.rank == slurm.rank {
 		id.LocalSize = slurmLocalSize(vars)
 	}
 	if id.Host == "" {
@@ -118,7 +124,7 @@ func (id *Identity) fill(vars map[string]string, s known) error {
 	if id.Job == "" {
 		_, id.Job = first(vars, s.job)
 	}
-	if id.Job == "" && s.rank == starters[slurm].rank && vars["SLURM_JOB_ID"] != "" {
+	if id.Job == "" && s.rank == slurm.rank && vars["SLURM_JOB_ID"] != "" {
 		id.Job = vars["SLURM_JOB_ID"] + "." + vars["SLURM_STEP_ID"]
 	}
 	return nil

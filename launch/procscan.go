@@ -55,18 +55,26 @@ func (ps processes) isRank(p process) bool {
 
 func (ps processes) ranksBelow(top int) (protocol.Proctable, error) {
 	var t table
-	for pid, p := range ps {
-		if !ps.isBelow(pid, top) || !ps.isRank(p) {
-			continue
-		}
-		if err := t.add("", pid, p); err != nil {
-			return nil, err
-		}
+	if err := ps.addBelow(&t, "", top); err != nil {
+		return nil, err
 	}
 	if len(t.rows) > 0 && len(t.rows) < t.size {
 		return nil, fmt.Errorf("%d of its %d ranks are on other hosts", t.size-len(t.rows), t.size)
 	}
 	return t.sorted(), nil
+}
+
+// addBelow adds the ranks below a process to a table.
+func (ps processes) addBelow(t *table, host string, top int) error {
+	for pid, p := range ps {
+		if !ps.isBelow(pid, top) || !ps.isRank(p) {
+			continue
+		}
+		if err := t.add(host, pid, p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (ps processes) ranksOfJob(id, host string) (protocol.Proctable, int, error) {

@@ -2,28 +2,22 @@ package main
 
 import (
 	"errors"
+	"io"
+	"os"
 
 	"sdm/launch"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
 
-// findExisting finds the ranks of --attach and --jobid. Their job's size is what
-// the master waits for, so it must be known.
+// findExisting finds the ranks of --attach, --jobid and --hydra. Their job's size is
+// what the master waits for, so it must be known.
 func (p *program) findExisting() error {
-	var table protocol.Proctable
-	var err error
-	switch {
-	case p.o.attach != "":
-		if table, err = launch.ParsePids(p.o.attach, p.cfg.Host); err == nil {
-			table, p.jobSize, err = launch.NumberPids(table, p.number.Number)
-		}
-	case p.o.jobid != "":
-		table, p.jobSize, err = launch.RanksOfJob(p.o.jobid, p.cfg.Host)
-	default:
+	if !p.o.existing() {
 		return nil
 	}
-	if err == nil && p.jobSize < 1 {
+	table, size, err := p.o.ranksHere(p.cfg.Host, p.number.Number)
+	if p.jobSize = size; err == nil && p.jobSize < 1 {
 		if p.jobSize = p.o.size; p.jobSize < 1 {
 			err = errors.New("how many ranks has the job? its ranks do not say (give --size N)")
 		}
@@ -36,4 +30,37 @@ func (p *program) findExisting() error {
 		p.cfg.Existing[r.Rank] = r.PID
 	}
 	return nil
+}
+
+// existing tells whether our ranks run already.
+func (o *options) existing() bool { return o.attach != "" || o.jobid != "" || o.hydra != "" }
+
+// ranksHere are they. self is the number of a single process that does not know
+// its own.
+func (o *options) ranksHere(host string, self int) (table protocol.Proctable, size int, err error) {
+	switch {
+	case o.attach != "":
+		if table, err = launch.ParsePids(o.attach, host); err != nil {
+			return nil, 0, err
+		}
+		return launch.NumberPids(table, self)
+	case o.jobid != "":
+		return launch.RanksOfJob(o.jobid, host)
+	}
+	return launch.RanksOfHydra(o.hydra, host)
+}
+
+// listRanks is --list: whoever has started us on this host wants to know which ranks
+// are here. That there are none is an answer, too.
+func (o *options) listRanks(stdout io.Writer) error {
+	host := o.host
+	if host == "" {
+		var err error
+		if host, err = os.Hostname(); err != nil {
+			return err
+		}
+	}
+	table, size, trouble := o.ranksHere(host, launch.Unknown)
+	_, err := stdout.Write(launch.AppendFound(nil, host, table, size, trouble))
+	return err
 }

@@ -18,7 +18,8 @@ import (
 type options struct {
 	server, size                   int
 	byHost                         bool
-	attach, jobid                  string
+	attach, jobid, hydra           string
+	list                           bool
 	background                     bool
 	like                           bool
 	host, session                  string
@@ -69,6 +70,8 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.BoolVar(&o.byHost, "by-host", false, "with --rendezvous: the master gives the number, by the name of this host")
 	f.StringVar(&o.attach, "attach", "", "`PID,PID...` of ranks on this host that run already: they are attached to, none is started")
 	f.StringVar(&o.jobid, "jobid", "", "`ID` of a running job: the same for its ranks on this host (their PMIX_NAMESPACE, PMI_JOBID, or Slurm's JOB.STEP)")
+	f.StringVar(&o.hydra, "hydra", "", "`HOST:PORT`, the --control-port of a running mpiexec of MPICH: the same for the ranks below its proxies on this host")
+	f.BoolVar(&o.list, "list", false, "only say which ranks of --attach, --jobid or --hydra are on this host, as a line of JSON")
 	f.BoolVar(&o.background, "background", false, "give up the standard streams when the master knows us")
 	f.BoolVar(&o.like, "like-ranks", false, "take over environment and directory of the first rank that is attached to, without what makes it a rank or is loaded into it")
 	f.IntVar(&o.size, "size", 0, "servers in the session (default: as the starter says)")
@@ -140,6 +143,12 @@ func (o *options) check(f *pflag.FlagSet) error {
 	_, badShare := gdb.ParseShare(o.ranksPerGDB)
 	_, badCache := gdb.ParseIndexCache(o.indexCache)
 	switch {
+	case moreThanOne(o.attach, o.jobid, o.hydra):
+		return errors.New("--attach, --jobid and --hydra: give only one of them")
+	case o.list && (!o.existing() || len(chosen) > 0 || len(o.program) > 0):
+		return errors.New("--list goes with one of --attach, --jobid and --hydra, and with nothing else")
+	case o.list:
+		return nil
 	case len(chosen) == 0:
 		return errors.New("how is the parent to be met? give one of --link-fd, --listen-fd, --rendezvous, --port, --stdio; see sdm-server --help")
 	case len(chosen) > 1:
@@ -150,10 +159,8 @@ func (o *options) check(f *pflag.FlagSet) error {
 		return errors.New("--per-node needs --session NAME: the slots of a node meet by it")
 	case o.byHost && (o.rendezvous == "" || o.perNode || o.server >= 0):
 		return errors.New("--by-host goes with --rendezvous, without --server and --per-node")
-	case o.attach != "" && o.jobid != "":
-		return errors.New("--attach and --jobid: give only one of them")
-	case (o.attach != "" || o.jobid != "") && (o.rendezvous == "" || len(o.program) > 0):
-		return errors.New("--attach and --jobid go with --rendezvous, and without a program: the ranks run already")
+	case o.existing() && (o.rendezvous == "" || len(o.program) > 0):
+		return errors.New("--attach, --jobid and --hydra go with --rendezvous, and without a program: the ranks run already")
 	case o.listenFD >= 0 && o.secretFD < 0:
 		return errors.New("--listen-fd needs --secret-fd")
 	case o.secretFD >= 0 && o.listenFD < 0 && o.rendezvous == "":
@@ -174,6 +181,17 @@ func (o *options) check(f *pflag.FlagSet) error {
 		return errors.New("--linger and --connect-wait cannot be negative")
 	}
 	return nil
+}
+
+// moreThanOne tells whether several of these were given.
+func moreThanOne(texts ...string) bool {
+	given := 0
+	for _, t := range texts {
+		if t != "" {
+			given++
+		}
+	}
+	return given > 1
 }
 
 // slot is the program that the starter wanted, nil if none was given.

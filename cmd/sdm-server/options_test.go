@@ -59,6 +59,10 @@ func TestParseRefuses(t *testing.T) {
 		{"output over the link", "--stdio --output starter", "", "standard output is the link"},
 		{"linger", "--stdio --linger -1s", "", "cannot be negative"},
 		{"shared gdbs", "--stdio --ranks-per-gdb many", "", `--ranks-per-gdb "many": give auto or a number from 1 on`},
+		{"two kinds of ranks", "--rendezvous h:1 --jobid 1 --hydra h:2", "", "--attach, --jobid and --hydra: give only one of them"},
+		{"a list of nothing", "--list", "", "--list goes with one of --attach, --jobid and --hydra, and with nothing else"},
+		{"a list and a parent", "--list --hydra h:2 --stdio", "", "and with nothing else"},
+		{"ranks and a program", "--rendezvous h:1 --hydra h:2 ./a", "", "--attach, --jobid and --hydra go with --rendezvous, and without a program"},
 		{"unknown flag", "--prot 4000", "", "unknown flag: --prot; see sdm-server --help"},
 		{"no duration", "--stdio", "SDM_LINGER=long", "SDM_LINGER: "},
 	}

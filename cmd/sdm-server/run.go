@@ -43,6 +43,12 @@ func run(args, env []string, engines map[string]engine) int {
 		fmt.Printf("sdm-server %s, protocol %d\n", startup.Build(), protocol.Version)
 		return 0
 	}
+	if o.list {
+		if err := o.listRanks(os.Stdout); err != nil {
+			return complain(err, exitFailed)
+		}
+		return 0
+	}
 	o.runStaged(args, env)
 	p, err := prepare(o, env, engines)
 	if err != nil {

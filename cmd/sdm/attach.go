@@ -172,15 +172,27 @@ func readHostfile(path string) (protocol.Proctable, error) {
 // findByPID takes a process for a starter, a script that has called one, or else
 // a single rank.
 func (a *app) findByPID(ctx context.Context, p *plan, pid int) (job, launch.Launcher, error) {
+	hydra, isHydra := launch.HydraBelow(pid)
 	starter, err := mpir.Find(pid)
 	var none *mpir.NoStarter
 	switch {
+	case errors.As(err, &none) && isHydra && hydra.Elsewhere():
+		j, err := a.findHydra(ctx, p, hydra, strconv.Itoa(pid), nil)
+		return j, nil, err
 	case errors.As(err, &none):
 		return a.withoutMPIR(pid, none)
 	case err != nil:
 		return job{}, nil, err
 	}
 	table, err := starter.Acquire(ctx, a.remark)
+	if isHydra && hydra.Srun == starter.StarterPID() && err == nil { // its ranks are proxies, on the hosts of ours
+		var hosts []string
+		for _, n := range table.Nodes() {
+			hosts = append(hosts, n.Host)
+		}
+		j, err := a.findHydra(ctx, p, hydra, starter.JobID(), hosts)
+		return j, nil, err
+	}
 	p.o.ownTool(starter.StarterPID())
 	return job{table: table, id: starter.JobID()}, starter, err
 }

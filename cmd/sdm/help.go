@@ -63,7 +63,8 @@ of -x and -e, then asks for more at a prompt (unless -b). At the end the job run
 PID is the starter (mpirun), or a script that has called it; any other process is a job of
 one rank. pids: lists processes of this host, rank 0 first. FILE has lines RANK HOST PID.
 Servers on other hosts are started by the starter, where it has an attach FIFO (Open MPI),
-by srun for jobs of Slurm, by --start-tool, or by ssh. job:ID has --start-tool CMD, with ID
+by srun for jobs of Slurm, by --start-tool, or by ssh. Hosts of an mpiexec of MPICH, which
+does not know where its ranks are, are asked the same way. job:ID has --start-tool CMD, with ID
 for {jobid}, tell where the ranks are: it must offer MPIR, on whatever host.
 
 `

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // defaultShell asks nothing: nobody could answer for a hundred hosts.
@@ -84,13 +85,7 @@ type Fleet struct {
 
 // Start begins to start them and returns at once.
 func Start(spec Spec) *Fleet {
-	if len(spec.Shell) == 0 {
-		spec.Shell = defaultShell
-	}
-	n := spec.AtOnce
-	if n <= 0 {
-		n = atOnce
-	}
+	n := spec.complete()
 	f := &Fleet{
 		spec: spec, queue: make(chan Command, len(spec.Commands)),
 		ended: map[string]error{}, over: make(chan struct{}), changed: make(chan struct{}, 1),
@@ -100,7 +95,7 @@ func Start(spec Spec) *Fleet {
 		f.queue <- c
 	}
 	close(f.queue)
-	for range min(n, len(spec.Commands)) {
+	for range n {
 		f.group.Go(f.work)
 	}
 	go func() {
@@ -108,6 +103,18 @@ func Start(spec Spec) *Fleet {
 		close(f.over)
 	}()
 	return f
+}
+
+// complete fills in what was left out. n is how many remote shells run at the same
+// time.
+func (s *Spec) complete() (n int) {
+	if len(s.Shell) == 0 {
+		s.Shell = defaultShell
+	}
+	if n = s.AtOnce; n <= 0 {
+		n = atOnce
+	}
+	return min(n, len(s.Commands))
 }
 
 func (f *Fleet) work() {
@@ -144,18 +151,29 @@ func (f *Fleet) Close() {
 	<-f.over
 }
 
-// run runs one command until it has given up its streams.
-func (f *Fleet) run(c Command) error {
-	line := backgroundLine(c.Argv, f.spec.Input != nil)
+// afterTerm is what a remote shell and those it has started here get to end after
+// SIGTERM, which they get when ctx is over.
+const afterTerm = 5 * time.Second
+
+// command is what runs a line of a POSIX shell where a command is to run.
+func (s *Spec) command(ctx context.Context, c Command, line string) *exec.Cmd {
 	argv := []string{"/bin/sh", "-c", line}
 	if !c.Local { // the user's own shell need not be a POSIX one
-		argv = append(append([]string{}, f.spec.Shell...), c.Host, "exec /bin/sh -c "+Quote(line))
+		argv = append(append([]string{}, s.Shell...), c.Host, "exec /bin/sh -c "+Quote(line))
 	}
-	cmd := exec.Command(argv[0], argv[1:]...)
-	if f.spec.Input != nil {
-		cmd.Stdin = bytes.NewReader(f.spec.Input)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = afterTerm
+	if s.Input != nil {
+		cmd.Stdin = bytes.NewReader(s.Input)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C reaches only us
+	return cmd
+}
+
+// run runs one command until it has given up its streams.
+func (f *Fleet) run(c Command) error {
+	cmd := f.spec.command(f.ctx, c, backgroundLine(c.Argv, f.spec.Input != nil))
 	said := &tail{}
 	out, err := cmd.StdoutPipe() // stderr is the same: what it says may be on either
 	if err != nil {
@@ -165,10 +183,7 @@ func (f *Fleet) run(c Command) error {
 	if err := cmd.Start(); err != nil {
 		return &Failure{Host: c.Host, Err: err}
 	}
-	stop := context.AfterFunc(f.ctx, func() {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
-		out.Close()
-	})
+	stop := context.AfterFunc(f.ctx, func() { out.Close() })
 	io.Copy(said, out)
 	stop()
 	err = cmd.Wait()
@@ -176,7 +191,7 @@ func (f *Fleet) run(c Command) error {
 		if err == nil {
 			err = errors.New("the server has not come up")
 		}
-		return &Failure{Host: c.Host, Err: fmt.Errorf("%s: %w", argv[0], err), Said: said.text()}
+		return &Failure{Host: c.Host, Err: fmt.Errorf("%s: %w", cmd.Args[0], err), Said: said.text()}
 	}
 	return nil
 }

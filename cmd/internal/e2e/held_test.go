@@ -35,13 +35,19 @@ func (s *scene) waits(m starter, n int, more ...string) *waiters {
 	w := &waiters{s: s, file: filepath.Join(s.dir, "go")}
 	args := append(append([]string{"-n", strconv.Itoa(n)}, more...), m.program("mpiwait"), w.file)
 	w.process = s.start(m.command, args...)
-	s.eventually(patience, func() string {
+	w.allWait(n)
+	return w
+}
+
+// allWait returns when so many ranks wait.
+func (w *waiters) allWait(n int) {
+	w.s.t.Helper()
+	w.s.eventually(patience, func() string {
 		if got := strings.Count(w.out.text(), " waits\n"); got < n {
 			return fmt.Sprintf("%d of %d ranks wait%s", got, n, w.said())
 		}
 		return ""
 	})
-	return w
 }
 
 // ends lets the job go on: it must end as if nobody had looked at it.

@@ -87,3 +87,31 @@ func TestStaging(t *testing.T) {
 	bad.folded("exited normally", "")
 	bad.says("--stage /nonexistent: no such file or directory; the shared program is used")
 }
+
+// TestAttachToMPICHOnHosts finds the ranks of a starter without MPIR on its hosts, by
+// the remote shell that the starter has used: some, all, and where one host says
+// nothing, those that are left. The job runs on to its end.
+func TestAttachToMPICHOnHosts(t *testing.T) {
+	h := launchtest.Up(t, 3)
+	s := newScene(t)
+	broken := filepath.Join(s.dir, "broken")
+	shell := s.file("shell", "#!/bin/sh\n[ ! -e "+broken+" ] || [ $2 != "+h.Host(2)+" ] || { echo no way to $2 >&2; exit 255; }\n"+
+		filepath.Join(launchtest.Scripts(), "remsh")+` "$@"`+"\n", 0o700)
+	w := &waiters{s: s, file: filepath.Join(s.dir, "go")}
+	w.process = s.on(h, 0, mpich.command, "-launcher", "ssh", "-launcher-exec", shell, "-hosts", h.Host(0)+","+h.Host(1)+","+h.Host(2), "-ppn", "1", "-n", "4", mpich.program("mpiwait"), w.file)
+	w.allWait(4)
+	pid := fmt.Sprint(w.cmd.Process.Pid)
+	attach := func(size int, args ...string) *console {
+		front := &console{process: s.on(h, 0, "sdm", append(append([]string{"attach", "-b", "-e", "info hosts", "-e", "up 20", "-e", "stacks"}, args...), pid)...), size: size}
+		front.exits(0)
+		return front
+	}
+	attach(4).says("[0-3] (4) main mpiwait.c:", "[0,3] (2) "+h.Host(0)+": server 0,", "[1] "+h.Host(1)+": server 1,", "[2] "+h.Host(2)+": server 2,")
+	attach(2, "-r", "1-2", "--remote-shell", shell).says("[1-2] (2) main mpiwait.c:", "[1] "+h.Host(1)+": server 0,")
+	s.file("broken", "", 0o600)
+	attach(3).says("sdm: without rank 2, not found: "+h.Host(2)+": ", "no way to "+h.Host(2), "[0-1,3] (3) main mpiwait.c:")
+	nobody := s.on(h, 0, "sdm", "attach", "-b", "-r", "2", "-e", "stacks", pid)
+	nobody.exits(3)
+	nobody.says("there is no rank 2; the ranks are 0-1,3")
+	w.ends(4)
+}

@@ -64,6 +64,7 @@ func TestSlurm(t *testing.T) {
 	}
 	t.Run("srun under control", func(t *testing.T) { heldSrun(t, s.sub(t), cluster) })
 	t.Run("attach by a tool, and by srun", func(t *testing.T) { attachByTool(t, s.sub(t), cluster) })
+	t.Run("MPICH's own starter in an allocation", func(t *testing.T) { hydraInAllocation(t, s.sub(t), cluster) })
 	t.Run("attach by the job's number", func(t *testing.T) { attachByNumber(t, s.sub(t), cluster) })
 	t.Run("a job in the queue is cancelled", func(t *testing.T) {
 		s := s.sub(t)
@@ -227,12 +228,7 @@ func (s *scene) stepOf(cluster *launchtest.Slurm, m starter) (w *waiters, which 
 	w.process = s.on(cluster.Hosts, 0, "srun", "-n4", "-N2", "--ntasks-per-node=2", slurmMPI[m.name], "sh", "-c",
 		`[ $SLURM_PROCID != 0 ] || echo step $SLURM_JOB_ID.$SLURM_STEP_ID; exec "$@"`, "sh", m.program("mpiwait"), w.file)
 	which = w.after(w.out, "step ")
-	s.eventually(patience, func() string {
-		if got := strings.Count(w.out.text(), " waits\n"); got < 4 {
-			return fmt.Sprintf("%d of 4 ranks wait%s", got, w.said())
-		}
-		return ""
-	})
+	w.allWait(4)
 	return w, which
 }
 
@@ -251,6 +247,26 @@ func heldSrun(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 		front.says("[0-2] (3) mine->last - mine->first = 25\n[3] mine->last - mine->first = 24\n", "total 4950")
 		front.folded("exited normally", "")
 	}
+}
+
+// hydraInAllocation has MPICH's mpiexec start its proxies by srun, whose table names
+// them and not the ranks: a launch, and an attach in part and to all.
+func hydraInAllocation(t *testing.T, s *scene, cluster *launchtest.Slurm) {
+	args := append([]string{"-n", "4", "-N", "2", program("sdm"), "run"}, hunt...)
+	front := &console{process: s.on(cluster.Hosts, 0, "salloc", append(args, "--", mpich.command, mpich.program("ring"))...), size: 4}
+	front.exits(0)
+	hunted(t, front)
+
+	w := &waiters{s: s, file: filepath.Join(s.dir, "go")}
+	w.process = s.on(cluster.Hosts, 0, "salloc", "-n", "4", "-N", "2", "sh", "-c", `echo starter $$; exec "$@"`, "sh", mpich.command, mpich.program("mpiwait"), w.file)
+	pid := w.after(w.out, "starter ")
+	w.allWait(4)
+	for _, ranks := range []string{"1-2", "0-3"} {
+		front := &console{process: s.on(cluster.Hosts, 0, "sdm", "attach", "-b", "-r", ranks, "-e", "up 20", "-e", "stacks", pid), size: 4}
+		front.exits(0)
+		front.says("["+ranks+"] (", " main mpiwait.c:")
+	}
+	w.ends(4)
 }
 
 // attachByTool takes a job of which a tool of the site knows the ranks, on whatever

@@ -1,0 +1,99 @@
+// Jobs of MPICH's mpiexec on other hosts, where it offers no MPIR: their ranks are
+// asked for on the hosts themselves.
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sdm/launch"
+	"sdm/launch/local"
+	"sdm/launch/ssh"
+	"sdm/protocol"
+)
+
+// findHydra finds the ranks of a job whose proxies are on other hosts. id names the
+// job for --start-tool, hosts are those of the proxies where one srun has started them.
+func (a *app) findHydra(ctx context.Context, p *plan, h launch.Hydra, id string, hosts []string) (job, error) {
+	server, err := local.FindServer("")
+	if err != nil {
+		return job{}, err
+	}
+	look := []string{server, "--list", "--hydra", h.Control}
+	p.o.likeStarter(h)
+	for _, one := range h.Proxies {
+		hosts = append(hosts, cmp.Or(one.Host, hostName()))
+	}
+	spec := ssh.Spec{Shell: strings.Fields(p.o.remoteShell)}
+	if p.o.startTool != "" {
+		line := toolLine(p.o.startTool, id, hosts, look)
+		spec.Commands = []ssh.Command{{Host: "--start-tool", Argv: []string{"/bin/sh", "-c", line}, Local: true}}
+	} else {
+		for _, host := range hosts {
+			spec.Commands = append(spec.Commands, ssh.Command{Host: host, Argv: append(slices.Clone(look), "--host", host), Local: isHere(host)})
+		}
+	}
+	if p.o.connectWait > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, p.o.connectWait, fmt.Errorf("no answer in %v (--connect-wait)", p.o.connectWait))
+		defer cancel()
+	}
+	table, err := a.heardFrom(ssh.Ask(ctx, spec))
+	return job{table: table, id: id}, err
+}
+
+// heardFrom makes a table of what the hosts have answered. Ranks that nobody has
+// named are left out, with a remark why; that there are none at all is an error.
+func (a *app) heardFrom(answers []ssh.Answer) (protocol.Proctable, error) {
+	var all []launch.Found
+	var troubles []string
+	for _, one := range answers {
+		found, err := launch.ReadFound(bytes.NewReader(one.Out))
+		if err == nil {
+			err = one.Err
+		}
+		if err != nil {
+			troubles = append(troubles, err.Error())
+		}
+		all = append(all, found...)
+	}
+	for _, f := range all {
+		if f.Error != "" {
+			troubles = append(troubles, f.Error)
+		}
+	}
+	table, missing, err := launch.Joined(all)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the ranks that the hosts have named: %w", err)
+	case len(table) == 0:
+		return nil, fmt.Errorf("no ranks were found on the hosts of the job: %s (%s)", strings.Join(troubles, "; "), shellHint)
+	case !missing.IsEmpty():
+		a.remark(fmt.Sprintf("without %s, not found: %s", rankWord(missing), cmp.Or(strings.Join(troubles, "; "), "have they ended?")))
+	}
+	return table, nil
+}
+
+// likeStarter reaches the hosts as mpiexec has: by its own remote shell, or by srun,
+// unless the person has said how.
+func (o *options) likeStarter(h launch.Hydra) {
+	if h.Srun > 0 {
+		o.useSlurm()
+	}
+	if o.startTool != "" || o.remoteShell != "" {
+		return
+	}
+	for _, one := range h.Proxies {
+		shell := one.Shell
+		split := slices.ContainsFunc(shell, func(w string) bool { return strings.ContainsAny(w, " \t\n") })
+		if len(shell) > 0 && !split && filepath.Base(shell[0]) != "ssh" { // ours asks for nothing
+			o.remoteShell = strings.Join(shell, " ")
+			return
+		}
+	}
+}

@@ -1,0 +1,89 @@
+// What a server says that only looks for ranks on its host (sdm-server --list).
+package launch
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// Found is what one host has of a job: one line of JSON, because a remote shell may
+// have words of its own before it, and one srun brings the lines of many hosts.
+type Found struct {
+	Host  string      `json:"host"`
+	Size  int         `json:"size"` // of the whole job; Unknown if nobody says
+	Ranks []FoundRank `json:"ranks"`
+	Error string      `json:"error,omitempty"` // why there are none
+}
+
+// FoundRank is one of them.
+type FoundRank struct {
+	Rank rank.ID `json:"rank"`
+	PID  int     `json:"pid"`
+}
+
+// MaxFound bounds what the hosts of one command may say in all, in bytes: some
+// 30 a rank.
+const MaxFound = 64 << 20
+
+// AppendFound appends the line of a host.
+func AppendFound(b []byte, host string, table protocol.Proctable, size int, trouble error) []byte {
+	f := Found{Host: host, Size: size, Ranks: []FoundRank{}}
+	for _, p := range table {
+		f.Ranks = append(f.Ranks, FoundRank{p.Rank, p.PID})
+	}
+	if trouble != nil {
+		f.Error = trouble.Error()
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		panic(err) // numbers and texts
+	}
+	return append(append(b, text...), '\n')
+}
+
+// ReadFound reads such lines among others, which it passes over. It reads at most
+// MaxFound bytes.
+func ReadFound(r io.Reader) (all []Found, err error) {
+	text, err := io.ReadAll(io.LimitReader(r, MaxFound))
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range bytes.Split(text, []byte("\n")) {
+		if line = bytes.TrimSpace(line); !bytes.HasPrefix(line, []byte(`{"host":`)) {
+			continue
+		}
+		var f Found
+		if err := json.Unmarshal(line, &f); err != nil {
+			return nil, fmt.Errorf("a list of ranks: %q: %w", clip(string(line)), err)
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// Joined makes a table of what the hosts have. missing are the ranks that nobody
+// has named, where the size is known.
+func Joined(all []Found) (table protocol.Proctable, missing rank.Set, err error) {
+	size := Unknown
+	for _, f := range all {
+		for _, r := range f.Ranks {
+			table = append(table, protocol.Process{Rank: r.Rank, Host: f.Host, PID: r.PID})
+		}
+		size = max(size, f.Size)
+	}
+	if err := table.Check(); err != nil {
+		return nil, rank.Set{}, err
+	}
+	slices.SortFunc(table, func(a, b protocol.Process) int { return cmp.Compare(a.Rank, b.Rank) })
+	if size > 0 && size <= int(rank.MaxID) {
+		missing = rank.Range(0, rank.ID(size-1)).Minus(table.Ranks())
+	}
+	return table, missing, nil
+}

@@ -1,0 +1,56 @@
+package launch
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// hydraLine is the command line of a proxy, as MPICH 4.0's mpiexec makes it.
+func hydraLine(before, control, number string) []string {
+	return strings.Fields(before + "/usr/bin/hydra_pmi_proxy --control-port " + control + " --rmk user --demux poll --pgid 0 --proxy-id " + number)
+}
+
+func TestHydraBelow(t *testing.T) {
+	quoted := hydraLine(`/usr/bin/ssh -x n2 `, "n0:7", "1")
+	quoted[3] = `"/usr/bin/hydra_pmi_proxy"`
+	for _, c := range []struct {
+		name  string
+		lines map[int][]string
+		want  string // control, srun: hosts
+	}{
+		{"nothing", map[int][]string{11: {"sh", "-c", "x"}, 12: nil}, ""},
+		{"a rank with such a word", map[int][]string{11: {"./a", "hydra_pmi_proxy"}}, ""},
+		{"here alone", map[int][]string{11: hydraLine("", "n0:7", "0")}, "n0:7 0: []"},
+		{"here and elsewhere", map[int][]string{12: quoted, 11: hydraLine("", "n0:7", "0"), 13: hydraLine("/bin/sh /opt/my rsh -x n3 ", "n0:7", "2")},
+			"n0:7 0: [] n2[/usr/bin/ssh -x] n3[/bin/sh /opt/my rsh -x]"},
+		{"in the order of their numbers", map[int][]string{11: hydraLine("ssh n9 ", "n0:7", "10"), 12: hydraLine("ssh n2 ", "n0:7", "2")}, "n0:7 0: n2[ssh] n9[ssh]"},
+		{"by one srun, and its helper", map[int][]string{11: hydraLine("/usr/bin/srun -N 3 -n 3 --input none ", "n0:7", "-1"), 20: hydraLine("/usr/bin/srun -N 3 -n 3 --input none ", "n0:7", "-1")}, "n0:7 11:"},
+		{"the other side of a shell that runs here", map[int][]string{11: hydraLine("rsh n2 ", "n0:7", "0"), 20: {"sh", "-c", "hydra_pmi_proxy --control-port n0:7"}, 21: hydraLine("", "n0:7", "0")}, "n0:7 0: n2[rsh]"},
+		{"two jobs of a script", map[int][]string{11: hydraLine("rsh n2 ", "n0:7", "0"), 12: hydraLine("rsh n3 ", "n0:8", "0")}, "n0:7 0: n2[rsh]"},
+		{"no host", map[int][]string{11: hydraLine("rsh -x ", "n0:7", "0")}, ""},
+	} {
+		ps := processes{10: other(1), 11: other(10), 12: other(10), 13: other(10), 20: other(11), 21: other(20)}
+		h, found := ps.readHydra(c.lines)
+		got := ""
+		if found {
+			got = fmt.Sprintf("%s %d:", h.Control, h.Srun)
+			for _, p := range h.Proxies {
+				got += " " + p.Host + fmt.Sprint(p.Shell)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+		if want := strings.ContainsAny(got, "n") && got != "n0:7 0: []"; h.Elsewhere() != want {
+			t.Errorf("%s: elsewhere %v", c.name, h.Elsewhere())
+		}
+	}
+}
+
+// TestRanksOfHydraNamesTheHost: there is no such job here.
+func TestRanksOfHydraNamesTheHost(t *testing.T) {
+	if _, _, err := RanksOfHydra("n0:0", "n7"); err == nil || err.Error() != "no hydra_pmi_proxy --control-port n0:0 runs on n7" {
+		t.Error(err)
+	}
+}
