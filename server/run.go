@@ -114,6 +114,7 @@ func Prepare(cfg Config, links Links) (*Runner, error) {
 				r.server.letRun()
 			}
 		},
+		Silent:  r.despair,
 		Found:   r.found,
 		GivenUp: r.givenUp,
 		Epoch:   r.follow,
@@ -223,6 +224,12 @@ func (r *Runner) change(note func(*above)) {
 }
 
 func (r *Runner) lose(cause string) { r.change(func(a *above) { a.has, a.cause = false, cause }) }
+
+// despair is the loss of a parent that has been silent for so long that whoever
+// might have adopted us is gone too.
+func (r *Runner) despair(cause string) {
+	r.change(func(a *above) { a.has, a.server, a.cause = false, false, cause })
+}
 
 func (r *Runner) found() { r.change(func(a *above) { a.has = true }) }
 

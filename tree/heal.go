@@ -94,6 +94,7 @@ func (n *Node) askAgain(c *child) {
 // adopted takes in the Init of a new parent.
 func (n *Node) adopted(m *wire.Message) {
 	n.orphan, n.keeps = false, m.Flags&wire.FromRoot == 0
+	n.watchAbove()
 	n.resend(m.Epoch)
 	if r := n.requests[n.initID]; r != nil {
 		n.close(r)

@@ -34,6 +34,7 @@ func (n *Node) init(m *wire.Message) {
 	}
 	n.settleIn(table, shape)
 	n.orphan, n.keeps = false, n.id > 0 && m.Flags&wire.FromRoot == 0
+	n.watchAbove()
 	n.learn(max(m.Epoch, 1))
 	n.initID = m.ID
 	r := n.open(m, n.asked(m, shape))

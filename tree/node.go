@@ -72,7 +72,7 @@ func New(id NodeID) *Node {
 		byID:     make(map[NodeID]*child),
 		requests: make(map[protocol.RequestID]*request),
 		up:       upstream{patience: patienceOf(id, 1), by: never},
-		beat:     beat{due: never},
+		beat:     beat{due: never, above: never},
 		keep:     keep{keeps: id > 0}, // until Init tells: an adopted vertex begins anew with it
 	}
 }
@@ -127,6 +127,7 @@ func (n *Node) emit(o Output) {
 // fromParent takes in a packet from above. Kinds that are not known are skipped:
 // they come from a newer build that the hello has found fit.
 func (n *Node) fromParent(m *wire.Message) {
+	n.beat.deaf = 0
 	switch m.Kind {
 	case wire.Init:
 		n.init(m)
@@ -178,6 +179,9 @@ func (n *Node) expire() {
 	if n.beat.due <= n.now {
 		n.heartbeat()
 	}
+	if n.beat.above <= n.now {
+		n.listenAbove()
+	}
 	if n.up.due() <= n.now {
 		n.flush()
 	}
@@ -187,7 +191,7 @@ func (n *Node) expire() {
 // A Wake that has become too early stands: the Tick asks for the right one. That
 // spares two settings of a timer for every request that is answered in time.
 func (n *Node) wish() {
-	at := min(n.up.due(), n.beat.due)
+	at := min(n.up.due(), n.beat.due, n.beat.above)
 	if len(n.timers) > 0 {
 		at = min(at, n.timers[0].deadline)
 	}

@@ -65,6 +65,9 @@ type (
 		Child NodeID
 		Cause string
 	}
+	// LeaveParent asks to close the link to the parent: it has been silent for so
+	// long that it counts as lost, and that nobody will come in its place.
+	LeaveParent struct{ Cause string }
 	// Wake asks for a Tick at this time; it replaces earlier wishes; 0 cancels.
 	// The Tick may find nothing due.
 	Wake struct{ At time.Duration }
@@ -79,4 +82,5 @@ func (DeliverQuit) output() {}
 func (Epoch) output()       {}
 func (Hold) output()        {}
 func (Drop) output()        {}
+func (LeaveParent) output() {}
 func (Wake) output()        {}

@@ -59,6 +59,9 @@ func (o DeliverQuit) String() string {
 // String gives child and cause.
 func (o Drop) String() string { return fmt.Sprintf("drop %d: %s", o.Child, o.Cause) }
 
+// String gives the cause.
+func (o LeaveParent) String() string { return "leave parent: " + o.Cause }
+
 // String gives the time, or "never".
 func (o Wake) String() string {
 	if o.At == 0 {

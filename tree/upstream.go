@@ -138,7 +138,12 @@ func (n *Node) flush() {
 	if len(groups) == 0 && u.gone.IsEmpty() {
 		return
 	}
-	n.emit(ToParent{wire.Message{Kind: wire.Events, Groups: groups, Ranks: u.gone, Marks: marksOf(u.marks)}})
+	if pressing, rest, ok := n.part(groups); ok {
+		n.emit(ToParent{wire.Message{Kind: wire.Events, Groups: pressing.groups, Marks: marksOf(pressing.marks)}})
+		n.emit(ToParent{wire.Message{Kind: wire.Events, Groups: rest.groups, Marks: marksOf(rest.marks)}})
+	} else {
+		n.emit(ToParent{wire.Message{Kind: wire.Events, Groups: groups, Ranks: u.gone, Marks: marksOf(u.marks)}})
+	}
 	u.gone = rank.Set{}
 	clear(u.marks)
 	u.stops.passed(n.now, u.bound(holdStop), u.longest)

@@ -72,7 +72,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.tree, "tree", "binomial", "shape of the tree: binomial, flat or a number of children")
 	f.DurationVar(&o.wait, "wait", master.DefaultWait, "how long answers are awaited when a call does not say")
 	f.DurationVar(&o.heartbeat, "heartbeat", master.DefaultHeartbeat, "how often servers are asked for a sign of life; 0 is never")
-	f.DurationVar(&o.silence, "silence", master.DefaultSilence, "how long a server may give none before it is given up")
+	f.DurationVar(&o.silence, "silence", master.DefaultSilence, "how long a server may give none before it is given up; servers below one that stands still bear it ten times as long when nobody is left above")
 	o.log.Declare(f)
 	f.BoolVar(&o.version, "version", false, "say the version and exit")
 }

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// streamEvents and streamBytes bound what a Stream holds before Room blocks:
-// some screens full, and no more than a link may have queued many times over.
+// streamEvents and streamBytes bound what a Stream holds before Room blocks: some
+// screens full. An answer waits behind it, so that it is not to be more.
 const (
-	streamEvents = 1024
-	streamBytes  = 4 << 20
+	streamEvents = 256
+	streamBytes  = 256 << 10
 )
 
 // streamPatience is how long an ended stream waits for its consumer to take one

@@ -42,6 +42,7 @@ const (
 	fieldMark  = 9<<2 | uint64(formNested)  // once for each mark
 	fieldRuns  = 10<<2 | uint64(formBytes)  // the set Running
 	fieldDone  = 11<<2 | uint64(formNumber) // Settled
+	fieldBytes = 12<<2 | uint64(formNumber)
 )
 
 // Fields of a mark.
@@ -78,6 +79,7 @@ func Append(b []byte, m *Message) []byte {
 	b = appendNumber(b, fieldEpoch, m.Epoch)
 	b = appendRanks(b, fieldRuns, m.Running)
 	b = appendNumber(b, fieldDone, uint64(m.Settled))
+	b = appendNumber(b, fieldBytes, m.Bytes)
 	for i := range m.Marks {
 		b = appendMark(b, &m.Marks[i])
 	}

@@ -77,6 +77,8 @@ func (m *Message) take(f *fields) error {
 		return f.ranks(&m.Running)
 	case fieldDone:
 		m.Settled = protocol.RequestID(f.number)
+	case fieldBytes:
+		m.Bytes = f.number
 	case fieldMark:
 		mark, err := decodeMark(f.bytes)
 		m.Marks = append(m.Marks, mark)

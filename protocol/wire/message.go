@@ -26,6 +26,10 @@ const (
 	Resend  Kind = 11 // down: a vertex above has a new parent; send again what the root has not acknowledged
 	Ack     Kind = 12 // down: Marks are what the root has seen
 	GivenUp Kind = 13 // down: the receiver is no part of the tree any more; body protocol.Missing says why
+	// Between neighbours, of what the receiver sends up in Events: so many Bytes of
+	// it have been taken in, and there is room for as many more.
+	RoomEvents Kind = 14 // of packets that tell what became of ranks
+	RoomOutput Kind = 15 // of packets that hold only what ranks wrote
 )
 
 // Flags of a packet.
@@ -82,6 +86,8 @@ type Message struct {
 	// Running are ranks of the sender's subtree that run, in the first Events of
 	// an Epoch: what a new parent cannot know.
 	Running rank.Set
+	// Bytes is how much room there is, of RoomEvents and RoomOutput.
+	Bytes uint64
 }
 
 // Mark tells that of each of these servers all groups up to number Last, counted

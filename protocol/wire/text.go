@@ -14,6 +14,7 @@ var kindNames = map[Kind]string{
 	Hello: "hello", Welcome: "welcome", Init: "init", Command: "command", Reply: "reply",
 	Events: "events", Quit: "quit", Ping: "ping", Pong: "pong",
 	Heal: "heal", Resend: "resend", Ack: "ack", GivenUp: "given up",
+	RoomEvents: "room for events", RoomOutput: "room for output",
 }
 
 // String gives the word for the kind in transcripts.
@@ -78,6 +79,9 @@ func (m Message) String() string {
 	}
 	if !m.Running.IsEmpty() {
 		b.WriteString(" running [" + m.Running.String() + "]")
+	}
+	if m.Bytes != 0 {
+		b.WriteString(" " + strconv.FormatUint(m.Bytes, 10) + " bytes")
 	}
 	if m.Wait != 0 {
 		b.WriteString(" wait " + m.Wait.String())

@@ -35,7 +35,7 @@ func everything() *Message {
 	pid := protocol.NewColumn("pid", 0, "100", 1).Merge(protocol.NewColumn("pid", 1, "101", 1))
 	return &Message{
 		Kind: Reply, ID: 300, Flags: Late | Final, Ranks: rank.Range(0, 1), Wait: 10 * time.Second,
-		Body: []byte(`{"a":1}`), Epoch: 7, Settled: 9, Running: rank.Of(1, 5),
+		Body: []byte(`{"a":1}`), Epoch: 7, Settled: 9, Running: rank.Of(1, 5), Bytes: 1 << 20,
 		Marks: []Mark{{rank.Range(0, 3), 12}, {rank.Of(9), 1 << 40}},
 		Groups: []protocol.Group{
 			{Kind: protocol.KindResult, Ranks: rank.Range(0, 1), Body: []byte(`{"expr":"n"}`), Columns: []protocol.Column{n, pid}},
@@ -60,6 +60,7 @@ func messages() map[string]*Message {
 		"highest":      {Kind: math.MaxUint8, ID: math.MaxUint64, Flags: math.MaxUint16, Wait: math.MaxInt64, Ranks: rank.Of(rank.MaxID)},
 		"everything":   everything(),
 		"heal":         {Kind: Heal, Epoch: math.MaxUint64, Ranks: rank.Of(3)},
+		"room":         {Kind: RoomOutput, Bytes: math.MaxUint64},
 		"empty mark":   {Kind: Ack, Marks: []Mark{{}}},
 		"no groups":    {Kind: Reply, ID: 1, Flags: Final},
 		"empty group":  {Kind: Events, Groups: []protocol.Group{{Kind: protocol.KindRunning}}},
@@ -186,7 +187,7 @@ func TestString(t *testing.T) {
 		{&Message{Kind: 77, Flags: 1<<9 | Late}, "kind(77) late flags(0x200)"},
 		{&Message{Kind: Command, ID: 3, Ranks: rank.Range(0, 3), Wait: 10 * time.Second, Body: []byte(`{"command":"print"}`)},
 			`command #3 [0-3] wait 10s {"command":"print"}`},
-		{everything(), `reply #300 late final [0-1] epoch 7 settled 9 mark 0-3:12 mark 9:1099511627776 running [1,5] wait 10s {"a":1}; reply [0-1] {"expr":"n"} n=1[0]|2[1] ` +
+		{everything(), `reply #300 late final [0-1] epoch 7 settled 9 mark 0-3:12 mark 9:1099511627776 running [1,5] 1048576 bytes wait 10s {"a":1}; reply [0-1] {"expr":"n"} n=1[0]|2[1] ` +
 			`pid=<2 values of 2 ranks, 100[0]..101[1] mean 100.5>; reply [7] {} {main w.c:5 [7]}; output stderr [7,9] "oh\xff\n"`},
 		{&Message{Kind: Events, Body: bytes.Repeat([]byte("x"), 300)}, `events "` + strings.Repeat("x", 256) + `"...(300 bytes)`},
 	} {

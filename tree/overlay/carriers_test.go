@@ -3,6 +3,7 @@ package overlay
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 
 	"sdm/protocol"
@@ -69,11 +70,13 @@ func TestOneCarrierForAll(t *testing.T) {
 func TestCarrierDoesNotWaitForAFullVertex(t *testing.T) {
 	c := carriersFor(t, 1)
 	gate, up := make(chan struct{}), make(chan wire.Message, 1000)
+	free := sync.OnceFunc(func() { close(gate) })
+	defer free()
 	above, below := c.Pipe()
-	withChild(t, LoopConfig{Up: func(m wire.Message) {
-		<-gate
-		up <- m
-	}}, above)
+	busy := withChild(t, LoopConfig{Up: func(m wire.Message) { up <- m }}, above)
+	at := make(chan struct{})
+	busy.leave(func() { close(at); <-gate }) // from here on nobody looks at the inbox
+	<-at
 	const packets, size = 30, 64 << 10
 	sent := async(func() error {
 		for id := 1; id <= packets; id++ {
@@ -95,7 +98,7 @@ func TestCarrierDoesNotWaitForAFullVertex(t *testing.T) {
 		t.Fatalf("more has been taken than there is room for (%v)", err)
 	default:
 	}
-	close(gate)
+	free()
 	check(t, await(t, "the sending", sent))
 	for id := 1; id <= packets; id++ {
 		if m := await(t, "what has waited", up); m.ID != protocol.RequestID(id) {

@@ -66,6 +66,18 @@ func (in *inbox) add(entries ...entry) (got, ok bool) {
 	return got, true
 }
 
+// leave appends an entry without taking the baton, and tells whether nobody has it
+// who would see it.
+func (in *inbox) leave(e entry) (unseen bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.ended {
+		return false
+	}
+	in.entries = append(in.entries, e)
+	return !in.held
+}
+
 // grab takes the baton if it is free.
 func (in *inbox) grab() bool {
 	in.mu.Lock()

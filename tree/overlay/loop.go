@@ -48,6 +48,9 @@ type LoopConfig struct {
 	// owner calls SetParent, posts a Quit or ends Run's ctx, as it likes. With nil
 	// a lost parent means Quit.
 	Lost func(cause string)
+	// Silent is called in place of Lost for a parent that has said nothing for so
+	// long that nobody will come in its place. nil: Lost is.
+	Silent func(cause string)
 	// Found is called once for each link that SetParent was given, when it has
 	// become the parent's; as Deliver, in order with Lost.
 	Found func()
@@ -57,8 +60,8 @@ type LoopConfig struct {
 	// Epoch is called with the newest shape of the tree that the vertex knows; as
 	// Deliver. Who dials from an older one is to be refused.
 	Epoch func(uint64)
-	// Up takes what goes up, at the root only. It may wait: children are not read
-	// meanwhile, commands still go down. It must end soon after Run's ctx.
+	// Up takes what goes up, at the root only. It may wait: children may not send
+	// more output meanwhile, commands still go down. It must end soon after Run's ctx.
 	Up func(wire.Message)
 	// TryUp is Up where it need not wait: it tells whether it has taken the packet.
 	// One that it refuses, and those behind it, go to Up. As Deliver.
@@ -67,10 +70,10 @@ type LoopConfig struct {
 
 // Bounds of the loop's queues.
 const (
-	// maxUp is how many bytes may wait on the way up before children are no
-	// longer read and PostOutput blocks: enough to fill a link for 2 ms at 1 Gbit/s,
-	// little enough to stay ahead of people.
-	maxUp = 256 << 10
+	// maxUp is how many bytes may wait on the way up before children are given no
+	// room for more and PostOutput blocks: enough to keep a link busy for a round
+	// trip, little enough that what a rank says behind its own output is not late.
+	maxUp = 64 << 10
 	// maxDown is how many bytes may wait for a child; more, and it is lost.
 	maxDown = 16 << 20
 	// stallTime is how long a child may take nothing of what waits for it.
@@ -104,12 +107,16 @@ var ErrEnded = errors.New("the session is over")
 // Queues, and what happens when they are full:
 //   - inbox: Post adds without bound, as its callers are bounded by what was
 //     asked; readers wait at maxInbox bytes.
-//   - the way up: at maxUp bytes PostOutput waits and children are not read.
+//   - the way up: at maxUp bytes PostOutput waits, and children are given no room
+//     for more output (at maxUp bytes of events: for more events). A child has a
+//     window of each to begin with. Answers are bounded by what was asked.
 //   - the way down to a child: at maxDown bytes, or when nothing has moved for
 //     stallTime, the child is lost.
 //
 // Order: what one goroutine posts stays in order; packets of one link stay in
-// order. Commands go down whatever the state of the way up.
+// order, but while they wait to go up they are in that of a lane.Lane: answers and
+// events pass the output of other ranks. Commands go down whatever the state of the
+// way up.
 type Loop struct {
 	cfg   LoopConfig
 	start time.Time
@@ -146,7 +153,7 @@ func NewLoop(cfg LoopConfig) *Loop {
 		timer: time.NewTimer(time.Hour), children: map[tree.NodeID]*neighbour{}, over: make(chan struct{}),
 	}
 	l.timer.Stop()
-	l.upper = newGate(maxUp, l.inbox.outputs)
+	l.upper = newGate(maxUp, l.inbox.outputs, func() { l.leave(l.relieve) })
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -198,58 +197,6 @@ func TestChildThatDoesNotRead(t *testing.T) {
 	})
 }
 
-// While nobody takes what goes up, children are not read without bound, output
-// waits, and commands go down all the same; then everything comes, in order.
-func TestCongestedWayUp(t *testing.T) {
-	const size, n = 16 << 10, 400 // 6.4 MB
-	x, y := Pipe()
-	open := make(chan bool)
-	release := sync.OnceFunc(func() { close(open) })
-	defer release()
-	up := make(chan wire.Message, 2*n)
-	r := withChild(t, LoopConfig{Up: func(m wire.Message) { <-open; up <- m }}, x)
-	sent := async(func() error {
-		for i := 1; i <= n; i++ {
-			if err := y.Send(events(i, size)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	r.waitForGate()
-	posted := async(func() error {
-		return r.PostOutput(testContext(t), tree.LocalEvents{Groups: []protocol.Group{{Kind: protocol.KindStdout}}})
-	})
-	short, cancel := context.WithCancel(context.Background())
-	cancelled := async(func() error { return r.PostOutput(short, tree.LocalEvents{}) })
-	for i := 1; i <= 50; i++ {
-		r.Post(down(i))
-	}
-	check(t, receiveIDs(y, 50))
-	cancel()
-	if err := await(t, "PostOutput", cancelled); err != context.Canceled {
-		t.Errorf("PostOutput: %v", err)
-	}
-	if len(posted) > 0 || len(sent) > 0 {
-		t.Error("the flood is not held back")
-	}
-	release()
-	check(t, await(t, "the child", sent))
-	check(t, await(t, "PostOutput", posted))
-	next := protocol.RequestID(1)
-	for next <= n {
-		m := await(t, "an event", up)
-		if m.ID == 0 {
-			continue // our own output, somewhere in between
-		}
-		if m.ID != next {
-			t.Fatalf("event %d came where %d was expected", m.ID, next)
-		}
-		next++
-	}
-	y.Close()
-}
-
 // waitForGate waits until the way up is congested.
 func (r *running) waitForGate() {
 	shut := func() bool {
@@ -278,5 +225,39 @@ func TestPostOutputEndsWithTheLoop(t *testing.T) {
 	r.stop()
 	if err := await(t, "PostOutput", flood); err != ErrEnded {
 		t.Errorf("PostOutput: %v", err)
+	}
+}
+
+// A parent that says nothing is left when the vertex wants it; who has a word for
+// that is told so, and nobody is told twice.
+func TestSilentParentIsLeft(t *testing.T) {
+	for _, told := range []bool{true, false} {
+		x, y := Pipe()
+		said := make(chan string, 4)
+		cfg := LoopConfig{Parent: x, Lost: func(why string) { said <- "lost: " + why }}
+		want := "lost: silent for 1h"
+		if told {
+			cfg.Silent, want = func(why string) { said <- "silent: " + why }, "silent: silent for 1h"
+		}
+		r := run(t, cfg, func(_ time.Duration, in tree.Input) []tree.Output {
+			if in, ok := in.(tree.FromParent); ok && in.Msg.Kind == wire.Ping {
+				return []tree.Output{tree.LeaveParent{Cause: "silent for 1h"}}
+			}
+			return nil
+		})
+		check(t, y.Send(wire.Message{Kind: wire.Ping}))
+		seen[tree.FromParent](t, r)
+		if why := await(t, "the loss", said); why != want {
+			t.Errorf("%q, want %q", why, want)
+		}
+		seen[tree.ParentLost](t, r)
+		if _, err := y.Receive(); err == nil {
+			t.Error("the link is open")
+		}
+		r.stop()
+		if len(said) > 0 {
+			t.Errorf("and then %q", <-said)
+		}
+		y.Close()
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"sdm/protocol/wire"
 	"sdm/tree"
+	"sdm/tree/lane"
 )
 
 // readBatch bounds what a reader brings at once, in packets.
@@ -17,13 +18,17 @@ const readBatch = 64
 // neighbour is one link of the vertex, with what the loop knows about it. It
 // belongs to the holder of the baton; its reader only touches link.
 type neighbour struct {
-	link  Link // nil: the root's way up
-	way   way
-	child tree.NodeID // 0 is the parent: no child has that number
-	dirty bool        // in Loop.dirty
-	large int         // bytes of the longest packet since nothing waited
-	gone  bool        // what still comes from it is of the past
-	heard uint64      // bytes that had come when we last looked
+	link   Link // nil: the root's way up
+	way    way
+	child  tree.NodeID // 0 is the parent: no child has that number
+	dirty  bool        // in Loop.dirty
+	large  int         // bytes of the longest packet since nothing waited
+	gone   bool        // what still comes from it is of the past
+	silent bool        // a parent that we leave because it says nothing
+	heard  uint64      // bytes that had come when we last looked
+	// owing is what a child has sent, by class, that it has not been told that there
+	// is room for again.
+	owing [lane.Output + 1]int
 
 	unread atomic.Bool // its reader waits for room here
 	batch  []entry     // of its reader: what it brings
@@ -47,7 +52,11 @@ func (n *neighbour) close() {
 	if n.link != nil {
 		n.link.Close()
 	}
-	if p, ok := n.way.(*pump); ok {
+	w := n.way
+	if a, ok := w.(*ascent); ok {
+		w = a.link
+	}
+	if p, ok := w.(*pump); ok {
 		p.close()
 	}
 }
@@ -61,10 +70,11 @@ func (l *Loop) attach(link Link, child tree.NodeID) *neighbour {
 		l.group.Go(p.run)
 		w = p
 	}
-	n.way = w
 	if child == 0 {
+		n.way = &ascent{link: w}
 		w.watch(l.upper.look, 0)
 	} else {
+		n.way = w
 		w.watch(nil, stallTime)
 	}
 	if d, ok := link.(driven); ok {
@@ -81,7 +91,7 @@ func (l *Loop) attach(link Link, child tree.NodeID) *neighbour {
 func (l *Loop) carry(n *neighbour, link driven) {
 	switch {
 	case n.done || !link.pending():
-	case n.child != 0 && !l.upper.isOpen() || !l.inbox.hasRoom():
+	case !l.inbox.hasRoom():
 		n.unread.Store(true)
 		link.aside(func() {
 			if l.mayRead(n) {
@@ -94,8 +104,7 @@ func (l *Loop) carry(n *neighbour, link driven) {
 	}
 }
 
-// read brings packets until the link ends. Children are not read while the way
-// up is congested.
+// read brings packets until the link ends.
 func (l *Loop) read(n *neighbour) {
 	waiter, _ := n.link.(waiter)
 	for l.mayRead(n) {
@@ -111,7 +120,7 @@ func (l *Loop) read(n *neighbour) {
 // mayRead waits until packets of n may come; it is false after the end.
 func (l *Loop) mayRead(n *neighbour) bool {
 	n.unread.Store(true)
-	if n.child != 0 && l.upper.open(l.ctx) != nil || !l.inbox.room() {
+	if !l.inbox.room() {
 		return false
 	}
 	n.unread.Store(false)
@@ -153,6 +162,10 @@ func (l *Loop) receive(n *neighbour, m *wire.Message) {
 	}
 	switch m.Kind {
 	case wire.Ping:
+		if n.child == 0 { // the vertex listens for its parent
+			l.step(tree.FromParent{Msg: *m})
+			return
+		}
 		l.put(n, &wire.Message{Kind: wire.Pong, ID: m.ID})
 	case wire.Pong:
 		if n.child != 0 {
@@ -170,6 +183,14 @@ func (l *Loop) receive(n *neighbour, m *wire.Message) {
 			return
 		}
 		l.step(tree.FromChild{Child: n.child, Msg: *m})
+		l.charge(n, m)
+	case wire.RoomEvents, wire.RoomOutput:
+		a, ok := n.way.(*ascent)
+		if !ok {
+			l.lose(n, fmt.Sprintf("sends a packet of kind %v upwards", m.Kind))
+			return
+		}
+		l.sent(n, a.room(m))
 	default:
 		l.lose(n, fmt.Sprintf("sends a packet of kind %v, which is not for here", m.Kind))
 	}
@@ -181,13 +202,58 @@ func (l *Loop) put(n *neighbour, m *wire.Message) {
 		l.lose(n, fmt.Sprintf("does not read: over %d MiB wait for it", maxDown>>20))
 		return
 	}
-	if err := putParts(n.way, m); err != nil {
+	if a, ok := n.way.(*ascent); ok {
+		l.sent(n, a.put(m))
+	} else {
+		l.sent(n, putParts(n.way, m))
+	}
+}
+
+// sent has a neighbour flushed that was put to, or loses it.
+func (l *Loop) sent(n *neighbour, err error) {
+	if err != nil {
 		l.lose(n, cause(err))
 		return
 	}
 	if !n.dirty {
 		n.dirty = true
 		l.dirty = append(l.dirty, n)
+	}
+}
+
+// charge notes what a child has sent and makes room for more, now or when there is.
+func (l *Loop) charge(n *neighbour, m *wire.Message) {
+	c := lane.ClassOf(m)
+	if c == lane.Answer || n.gone {
+		return
+	}
+	if n.owing[c] > maxUnpaid {
+		l.lose(n, fmt.Sprintf("sends over %d MiB without leave", maxUnpaid>>20))
+		return
+	}
+	n.owing[c] += messageSize(m)
+	l.makeRoom(n, c)
+}
+
+// makeRoom lets a child send more of a class, if it has used half of its window and
+// the way up takes more.
+func (l *Loop) makeRoom(n *neighbour, c lane.Class) {
+	if n.owing[c] < window/2 || !l.upper.takes(c) {
+		return
+	}
+	m := wire.Message{Kind: wire.RoomEvents, Bytes: uint64(n.owing[c])}
+	if c == lane.Output {
+		m.Kind = wire.RoomOutput
+	}
+	n.owing[c] = 0
+	l.put(n, &m)
+}
+
+// relieve makes room for all children: the way up takes more.
+func (l *Loop) relieve() {
+	for _, n := range l.children {
+		l.makeRoom(n, lane.Event)
+		l.makeRoom(n, lane.Output)
 	}
 }
 
@@ -214,7 +280,7 @@ func (l *Loop) lose(n *neighbour, why string) {
 	if n.child == 0 {
 		l.parent = nil
 		l.upper.lead(nil, l.keptSize)
-		l.orphaned(why)
+		l.orphaned(n, why)
 		return
 	}
 	delete(l.children, n.child)

@@ -49,7 +49,7 @@ func (l *Loop) adopt(p Link) {
 // follow sends what has waited for a parent.
 func (l *Loop) follow(n *neighbour) {
 	l.parent = n
-	l.upper.lead(n.way, 0)
+	l.upper.lead(n.way.(upward), 0)
 	kept := l.kept
 	l.kept, l.keptSize = nil, 0
 	for i := range kept {
@@ -58,13 +58,15 @@ func (l *Loop) follow(n *neighbour) {
 }
 
 // orphaned is the loss of the parent.
-func (l *Loop) orphaned(why string) {
+func (l *Loop) orphaned(n *neighbour, why string) {
 	l.step(tree.ParentLost{})
 	switch {
 	case l.quitting:
 		l.checkOver()
 	case l.cfg.Lost == nil:
 		l.step(tree.FromParent{Msg: wire.Message{Kind: wire.Quit}})
+	case n.silent && l.cfg.Silent != nil:
+		l.call(func() { l.cfg.Silent(why) })
 	default:
 		l.call(func() { l.cfg.Lost(why) })
 	}

@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"sdm/protocol/wire"
+	"sdm/tree/lane"
 )
 
 // pump is a way over a function that may wait: the root's Up, and Send of links
-// that are not of this package.
+// that are not of this package. What waits goes in the order of a lane.
 //
 // Goroutine: run, started by the loop, ends at close or when the function fails.
 // Its queue is bounded by who looks at queued.
@@ -24,8 +25,8 @@ type pump struct {
 	mu      sync.Mutex
 	changed sync.Cond
 	batch   []wire.Message // put, not flushed
-	queue   []wire.Message
-	size    int // bytes of queue and of the packet in run's hands
+	lane    lane.Lane
+	hand    int // bytes of the packet in run's hands
 	room    func()
 	ended   bool
 }
@@ -56,10 +57,9 @@ func (p *pump) flush() {
 	p.mu.Lock()
 	if !p.ended {
 		for i := range p.batch {
-			p.size += messageSize(&p.batch[i])
+			p.lane.Add(p.batch[i], messageSize(&p.batch[i]))
 		}
 		if len(p.batch) > 0 {
-			p.queue = append(p.queue, p.batch...)
 			p.changed.Broadcast()
 		}
 	}
@@ -80,7 +80,13 @@ func (p *pump) sendNow() {
 func (p *pump) queued() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.size
+	return p.lane.Size() + p.hand
+}
+
+func (p *pump) pressing() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lane.Pressing()
 }
 
 // watch ignores stall: the owner of the root is never lost, and a foreign link
@@ -88,47 +94,43 @@ func (p *pump) queued() int {
 func (p *pump) watch(room func(), stall time.Duration) { p.room = room }
 
 func (p *pump) run() {
-	var batch []wire.Message
 	for {
-		p.mu.Lock()
-		for len(p.queue) == 0 && !p.ended {
-			p.changed.Wait()
-		}
-		if p.ended {
-			p.mu.Unlock()
+		m, ok := p.next()
+		if !ok {
 			return
 		}
-		batch, p.queue = p.queue, batch[:0]
-		p.mu.Unlock()
-		for i := range batch {
-			if !p.one(&batch[i]) {
-				p.close()
-				return
-			}
+		if p.send(m) != nil { // the link's reader tells why
+			p.close()
+			return
 		}
-		clear(batch)
+		p.mu.Lock()
+		p.hand = 0
+		p.changed.Broadcast()
+		p.mu.Unlock()
+		if p.room != nil {
+			p.room()
+		}
 	}
 }
 
-func (p *pump) one(m *wire.Message) bool {
-	if p.send(*m) != nil {
-		return false // the link's reader tells why
-	}
+// next waits for the packet that is to go next; false at the end.
+func (p *pump) next() (m wire.Message, ok bool) {
 	p.mu.Lock()
-	p.size -= messageSize(m)
-	ended := p.ended
-	p.changed.Broadcast()
-	p.mu.Unlock()
-	if p.room != nil {
-		p.room()
+	defer p.mu.Unlock()
+	for p.lane.Size() == 0 && !p.ended {
+		p.changed.Wait()
 	}
-	return !ended
+	if p.ended {
+		return m, false
+	}
+	m, p.hand = p.lane.Take()
+	return m, true
 }
 
 func (p *pump) settle(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	waitWhile(&p.changed, d, func() bool { return p.size > 0 && !p.ended })
+	waitWhile(&p.changed, d, func() bool { return p.lane.Size()+p.hand > 0 && !p.ended })
 }
 
 // close drops what waits; it does not wait for run.

@@ -48,6 +48,14 @@ func discard(entries []entry) {
 	}
 }
 
+// leave adds something to do for whoever works, or for Run. The caller may be in
+// the middle of anything.
+func (l *Loop) leave(do func()) {
+	if l.inbox.leave(entry{do: do}) {
+		l.poke()
+	}
+}
+
 // poke makes Run look at the inbox.
 func (l *Loop) poke() {
 	select {
@@ -198,6 +206,11 @@ func (l *Loop) apply(out tree.Output) {
 		l.upper.hold(out.On)
 	case tree.Drop:
 		l.drop(out.Child)
+	case tree.LeaveParent:
+		if l.parent != nil {
+			l.parent.silent = true
+			l.lose(l.parent, out.Cause)
+		}
 	case tree.Wake:
 		l.wake = out.At
 		l.arm()

@@ -33,9 +33,16 @@ func (n *Net) Cut(id protocol.ServerID, cause string) {
 // Kill ends a server. Its parent loses it, its children are alone.
 func (n *Net) Kill(id protocol.ServerID) { n.end(n.vertices[id+1], "connection reset by peer") }
 
+// KillMaster ends the root.
+func (n *Net) KillMaster() { n.end(n.vertices[0], "connection reset by peer") }
+
 // Freeze makes a server stand still for a while. What comes meanwhile waits.
-func (n *Net) Freeze(id protocol.ServerID, d time.Duration) {
-	v := n.vertices[id+1]
+func (n *Net) Freeze(id protocol.ServerID, d time.Duration) { n.freeze(n.vertices[id+1], d) }
+
+// FreezeMaster does the same with the root.
+func (n *Net) FreezeMaster(d time.Duration) { n.freeze(n.vertices[0], d) }
+
+func (n *Net) freeze(v *vertex, d time.Duration) {
 	if v.dead || v.frozen {
 		return
 	}

@@ -6,10 +6,12 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
 	"sdm/protocol/wire"
 	"sdm/tree"
+	"sdm/tree/lane"
 )
 
 // link joins a parent and a child, as a TCP connection does: what one end has
@@ -19,7 +21,14 @@ type link struct {
 	parentOpen    bool
 	childOpen     bool
 	busy          [2]time.Duration // when the last packet down, and up, arrives
+	climbing      []climber        // packets on their way up
 	broken        bool             // nothing arrives any more
+}
+
+// climber is a packet on its way up. Others may pass it, as in a congested lane.
+type climber struct {
+	scope lane.Scope
+	at    time.Duration
 }
 
 const (
@@ -38,6 +47,21 @@ func (n *Net) later(l *link, way int, do func()) {
 	n.After(l.busy[way]-n.now, do)
 }
 
+// ascend is later for a packet on its way up: it waits for those ahead that it may
+// not pass, and for no others.
+func (n *Net) ascend(l *link, m *wire.Message, do func()) {
+	c := climber{lane.ScopeOf(m), n.now + n.cfg.Delay(l.child.id, l.parent.id)}
+	l.climbing = slices.DeleteFunc(l.climbing, func(other climber) bool { return other.at < n.now })
+	for i := range l.climbing {
+		if other := &l.climbing[i]; !c.scope.Passes(&other.scope) {
+			c.at = max(c.at, other.at)
+		}
+	}
+	l.climbing = append(l.climbing, c)
+	l.busy[up] = max(l.busy[up], c.at)
+	n.After(c.at-n.now, do)
+}
+
 // up carries a packet to the parent, or to the master.
 func (n *Net) up(v *vertex, m wire.Message) {
 	if v.id == 0 {
@@ -52,7 +76,7 @@ func (n *Net) up(v *vertex, m wire.Message) {
 	}
 	n.Packets[v.id]++
 	m = n.carry(m)
-	n.later(l, up, func() {
+	n.ascend(l, &m, func() {
 		if l.parentOpen && !l.broken {
 			n.step(l.parent, tree.FromChild{Child: v.id, Msg: m})
 		}
@@ -175,11 +199,17 @@ func (n *Net) orphan(l *link) {
 	n.step(v, tree.ParentLost{})
 	v.alone++
 	number := v.alone
-	n.After(lingering, func() {
-		if v.alone == number {
+	var leave func()
+	leave = func() {
+		switch {
+		case v.alone != number:
+		case v.frozen:
+			n.After(time.Second, leave)
+		default:
 			n.end(v, "closed by the other side")
 		}
-	})
+	}
+	n.After(lingering, leave)
 }
 
 // lingering is how long a server waits for a new parent.

@@ -18,8 +18,9 @@ import (
 // Config is what a network is made of.
 type Config struct {
 	Table protocol.RouteTable
-	// Delay is how long one packet takes on a link; nil is always 100 µs. Packets
-	// of one link do not overtake one another, whatever it says.
+	// Delay is how long one packet takes on a link; nil is always 100 µs. Down a
+	// link packets do not overtake one another, whatever it says; up they do where
+	// a lane allows it.
 	Delay func(from, to tree.NodeID) time.Duration
 	// Dial is how long a link takes to stand, or to fail if there is a cause; nil
 	// is two delays, and no failure.
@@ -149,6 +150,8 @@ func (n *Net) do(v *vertex, out tree.Output) {
 		if l := v.below[out.Child]; l != nil {
 			n.closeDown(l)
 		}
+	case tree.LeaveParent: // and nobody lingers
+		n.After(0, func() { n.end(v, "closed by the other side") })
 	case tree.Wake:
 		n.wake(v, out.At)
 	default:

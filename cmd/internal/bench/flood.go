@@ -14,10 +14,10 @@ import (
 )
 
 // floodLines is how many lines each of the writing ranks has, about 10 bytes
-// each; floodAsks how many commands are given meanwhile.
+// each; floodAsks how many commands are given before, for comparison.
 const (
 	floodLines = 2_000_000
-	floodAsks  = 100
+	floodAsks  = 2000
 )
 
 // benchFlood has three ranks write as fast as they can, all of it read by the
@@ -33,7 +33,12 @@ func benchFlood(b *bench) {
 	j.stopped(j.all())
 	ask := func() { j.print("3", "argc") }
 	medianOf(20, ask)
-	quiet := medianOf(floodAsks, ask)
+	var quiet []time.Duration
+	for range floodAsks {
+		asked := time.Now()
+		ask()
+		quiet = append(quiet, time.Since(asked))
+	}
 
 	j.call(session.Call{Command: "continue", Ranks: "0-2"})
 	var waits []time.Duration
@@ -64,9 +69,15 @@ func benchFlood(b *bench) {
 		want += 3 * len("out \n"+strconv.Itoa(i))
 	}
 	b.table.add(row{what: "print on a rank beside a flood of output, without the flood as the floor", unit: "ms",
-		ours: ms(median(waits)), floor: ms(quiet)})
-	b.table.add(row{what: "the slowest of " + strconv.Itoa(len(waits)) + ", delay", unit: "ms", ours: ms(waits[len(waits)-1] - quiet), limit: limit{most: 50}})
+		ours: ms(median(waits)), floor: ms(median(quiet))})
+	b.table.add(row{what: "99 of 100 of " + strconv.Itoa(len(waits)) + " are faster than", unit: "ms", ours: ms(late(waits, 100)), floor: ms(late(quiet, 100)), limit: limit{most: 50}})
+	b.table.add(row{what: "the slowest", unit: "ms", ours: ms(late(waits, len(waits))), floor: ms(late(quiet, len(quiet)))})
 	b.table.add(row{what: "the flood, through gdb's servers to the stream", unit: "MB/s", ours: mb(bytes) / took.Seconds()})
 	b.table.add(row{what: "bytes of the flood that were lost", unit: "", ours: float64(want - bytes), limit: limit{most: 0.5}})
 	j.close()
+}
+
+// late gives the time that all but one of so many, which are sorted, stay below.
+func late(sorted []time.Duration, of int) time.Duration {
+	return sorted[len(sorted)-1-(len(sorted)-1)/of]
 }

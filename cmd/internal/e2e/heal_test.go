@@ -129,6 +129,29 @@ func TestFrozenServerLeaves(t *testing.T) {
 	c.quit()
 }
 
+// A server that stands still while the master is killed keeps what is below it for
+// ten times the silence, and no longer; when it comes back it leaves too.
+func TestFrozenServerWithoutAMaster(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	c := s.run(8, append(eight, "--heartbeat", "1s", "--silence", "2s", program("spin"))...)
+	c.turn()
+	frozen, pids := c.serverOf(3), c.pids()
+	s.kill(frozen, syscall.SIGSTOP)
+	c.signal(syscall.SIGKILL)
+	c.exits(128 + int(syscall.SIGKILL))
+	s.eventually(2*patience, func() string { // 20 s is what they wait
+		for _, p := range s.found() {
+			if p.name == "sdm-server" && p.pid != frozen || p.name == "spin" && p.pid != pids[3] {
+				return fmt.Sprintf("%v is still there", p)
+			}
+		}
+		return ""
+	})
+	s.kill(frozen, syscall.SIGCONT)
+	s.nothingIsLeft()
+}
+
 // Where servers are started one by one they listen as well, and are adopted.
 func TestServersOfAnN1AreAdopted(t *testing.T) {
 	for _, way := range []struct {

@@ -1,0 +1,86 @@
+// Silence from above.
+
+package treetest_test
+
+import (
+	"testing"
+	"time"
+
+	"sdm/protocol"
+	"sdm/tree/treetest"
+)
+
+// silent is a tree of 15 servers that stands, without a back end. Server 7 (vertex
+// 8) has servers 8 to 14 below it.
+func silent(t *testing.T) (*treetest.Net, *treetest.Master) {
+	t.Helper()
+	table := treetest.Table("binomial", 15, 1, false)
+	table.Heartbeat, table.Silence = 5000, 15000
+	master := treetest.NewMaster()
+	net := treetest.NewNet(treetest.Config{Table: table, Backend: treetest.Play, Master: master.Hear})
+	master.Build(net, 1, time.Minute)
+	net.Run(time.Minute)
+	return net, master
+}
+
+func alive(n *treetest.Net) (list []protocol.ServerID) {
+	for id := range protocol.ServerID(15) {
+		if n.Alive(id) {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// A frozen server whose master is gone keeps what is below it no longer than ten
+// times the silence that is borne (and a minute, for who waits to be adopted).
+func TestNobodyAboveAFrozenServer(t *testing.T) {
+	net, _ := silent(t)
+	net.Freeze(7, time.Hour)
+	net.KillMaster()
+	net.Run(130 * time.Second)
+	for id := protocol.ServerID(7); id < 15; id++ {
+		if !net.Alive(id) {
+			t.Fatalf("server %d has left early", id)
+		}
+	}
+	net.Run(5 * time.Minute)
+	if got := alive(net); len(got) != 1 || got[0] != 7 {
+		t.Errorf("%v are there, want only the frozen one", got)
+	}
+	net.Run(time.Hour)
+	if got := alive(net); len(got) != 0 {
+		t.Errorf("%v are there, long after", got)
+	}
+}
+
+// Those below a frozen server are adopted while there is a master, and stay. One
+// that stands still for an hour, or a subtree that was frozen as a whole, loses
+// nobody who is not frozen alone.
+func TestNobodyLeavesWithoutNeed(t *testing.T) {
+	for name, c := range map[string]struct {
+		freeze func(*treetest.Net)
+		want   int
+	}{
+		"a server":   {func(n *treetest.Net) { n.Freeze(7, time.Hour) }, 14},
+		"the master": {func(n *treetest.Net) { n.FreezeMaster(time.Hour) }, 15},
+		"all": {func(n *treetest.Net) {
+			n.FreezeMaster(time.Hour)
+			for id := range protocol.ServerID(15) {
+				n.Freeze(id, time.Hour)
+			}
+		}, 15},
+	} {
+		t.Run(name, func(t *testing.T) {
+			net, master := silent(t)
+			c.freeze(net)
+			net.Run(2 * time.Hour)
+			if got := alive(net); len(got) != c.want {
+				t.Errorf("%v are there, want %d", got, c.want)
+			}
+			if len(master.Errors) > 0 {
+				t.Error(master.Errors)
+			}
+		})
+	}
+}
