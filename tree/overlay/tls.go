@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"sync/atomic"
+	"time"
 
 	"sdm/protocol/wire"
 )
@@ -31,6 +32,10 @@ func (e *elastic) Write(p []byte) (int, error) {
 	}
 	return e.out.Write(p)
 }
+
+// SetWriteDeadline does nothing, since no Write waits: package tls sets one that is
+// over when it has said goodbye, and it would end what the outbox still writes.
+func (e *elastic) SetWriteDeadline(time.Time) error { return nil }
 
 // dialled makes the dialling side of a link over TLS; the handshake is to be done.
 func dialled(conn net.Conn, c *credentials) *stream {
