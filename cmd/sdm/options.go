@@ -28,6 +28,7 @@ type options struct {
 	echo        bool
 	fold        time.Duration
 	format      string
+	wholeSets   bool
 	wait        time.Duration
 	timeout     time.Duration
 	stopAt      string
@@ -138,6 +139,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.BoolVarP(&o.batch, "batch", "b", false, "no prompt: end when the commands are done")
 	f.BoolVar(&o.echo, "echo", false, "write prompt and command in front of the answers of scripts, as in a session that is typed")
 	f.StringVar(&o.format, "format", "text", "how answers are written: text, ndjson")
+	f.BoolVar(&o.wholeSets, "whole-sets", false, "ndjson: write the sets of scattered ranks in full, not cut where an event would be long")
 	f.Var(newDuration(&o.fold, console.FoldWait), "fold", "how long a stop waits for equal ones of other ranks, to be one line; 0 is not at all")
 	f.Var(newDuration(&o.wait, 10*time.Second), "wait", "how long the answers of a command may take; 0 is no limit")
 	f.Var(newDuration(&o.timeout, 0), "timeout", "how long all may take; 0 is no limit")

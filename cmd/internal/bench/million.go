@@ -61,7 +61,7 @@ func leaves(nodes []*protocol.StackNode) int {
 func length(groups []protocol.Group) int {
 	n := 0
 	for _, g := range groups {
-		n += len(session.NewEvent(g).AppendJSON(nil))
+		n += len(session.NewEvent(g).AppendBrief(nil))
 	}
 	return n
 }

@@ -74,6 +74,8 @@ type Config struct {
 	Echo bool
 	// Wait bounds the answers of each command; 0 is the session's default.
 	Wait time.Duration
+	// WholeSets has NDJSON write the rank sets of long events in full.
+	WholeSets bool
 	// Interrupts tells of Ctrl-C while the prompt does not read. Nil: none.
 	Interrupts <-chan struct{}
 	// Shell runs lines of the shell; nil: there is none.

@@ -13,7 +13,11 @@ import (
 func (c *console) take(e session.Event) {
 	x := c.calls[e.ID]
 	if c.cfg.Format == NDJSON && !c.unsaid(e) && (x == nil || !x.quiet || x.refusals && e.Done == nil && e.Group.Kind != protocol.KindResult) {
-		c.cfg.Out.Write(append(e.AppendJSON(nil), '\n'))
+		line := e.AppendBrief(nil)
+		if c.cfg.WholeSets {
+			line = e.AppendJSON(nil)
+		}
+		c.cfg.Out.Write(append(line, '\n'))
 	}
 	switch {
 	case !e.IsAnswer():

@@ -49,6 +49,7 @@ func (c *Client) Events() <-chan session.Event { return c.stream.Events() }
 // servers are not there.
 func (c *Client) Initialize(ctx context.Context, s Setup) (session.Report, error) {
 	var result InitResult
+	s.WholeSets = true // who drives a Session reads sets, and no more than what is there
 	err := c.ask(ctx, "initialize", s, &result)
 	var refused *callError
 	if errors.As(err, &refused) && refused.Code == codeNotReady && refused.Data != nil {

@@ -29,6 +29,8 @@ type Setup struct {
 	Tree string `json:"tree,omitempty"`
 	// Wait bounds the building; 0 is the master's own bound.
 	Wait Wait `json:"wait,omitempty"`
+	// WholeSets asks for the rank sets of all events in full, however long.
+	WholeSets bool `json:"whole_sets,omitempty"`
 }
 
 // Validate says what does not go together.
@@ -89,6 +91,8 @@ type callParams struct {
 	// Stream asks for the number of the call at once and for its answers as
 	// notifications; otherwise they come with the result, when all is done.
 	Stream bool `json:"stream,omitempty"`
+	// WholeSets asks for the rank sets of the answers in full, however long.
+	WholeSets bool `json:"whole_sets,omitempty"`
 	protocol.Args
 }
 

@@ -60,6 +60,7 @@ type server struct {
 	build string
 	out   chan outgoing // to the writer; it is never closed
 	ended bool          // the session is over, not the front end; the writer's
+	whole bool          // the rank sets of all events are wanted in full; the writer's
 
 	mu       sync.Mutex
 	sess     session.Session // nil until initialized
@@ -70,8 +71,10 @@ type server struct {
 // outgoing is one thing for the writer.
 type outgoing struct {
 	body []byte
-	// sess, where given, is the session whose events are to follow.
-	sess session.Session
+	// sess, where given, is the session whose events are to follow, with whole sets
+	// or not.
+	sess  session.Session
+	whole bool
 	// begun, where given, is a call whose number is to be told.
 	begun *call
 	last  bool // nothing follows
@@ -82,6 +85,7 @@ type call struct {
 	rpc     json.RawMessage // nil for a notification
 	id      protocol.RequestID
 	stream  bool
+	whole   bool     // the rank sets of its answers are wanted in full
 	told    bool     // of a stream: its number has been sent; the writer's
 	answers [][]byte // of others: what came so far; the writer's
 }
@@ -139,7 +143,9 @@ func (s *server) initialize(ctx context.Context, wg *sync.WaitGroup, m message) 
 		s.mu.Lock()
 		s.building, s.sess = false, sess
 		s.mu.Unlock()
-		s.send(ctx, s.initialized(m.ID, sess, report, err))
+		o := s.initialized(m.ID, sess, report, err)
+		o.whole = setup.WholeSets
+		s.send(ctx, o)
 	})
 }
 
@@ -218,7 +224,7 @@ func (s *server) do(ctx context.Context, command string, m message) (*call, *cal
 		}
 		return nil, failureOf(codeParams, err)
 	}
-	c := &call{rpc: m.ID, id: id, stream: p.Stream || m.ID == nil}
+	c := &call{rpc: m.ID, id: id, stream: p.Stream || m.ID == nil, whole: p.WholeSets}
 	s.calls[id] = c
 	return c, nil
 }

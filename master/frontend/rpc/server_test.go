@@ -264,3 +264,54 @@ func TestWait(t *testing.T) {
 		}
 	}
 }
+
+// Long sets are cut unless the front end wants them whole, in one call or in all.
+func TestServeWholeSets(t *testing.T) {
+	var ids []rank.ID
+	for i := range 20_000 {
+		ids = append(ids, rank.ID(2*i))
+	}
+	set := rank.Of(ids...).String()
+	event := `{"event":"reply","ranks":"` + set + `","n":20000,"result":{}}`
+	script := ""
+	for range 3 {
+		script += "> continue\n" + event + "\n" + `{"event":"done","asked":8,"answered":8,"ms":1}` + "\n"
+	}
+	for name, c := range map[string]struct {
+		setup string
+		calls map[string]bool // params: whether the set is whole
+	}{
+		"in one call": {`{}`, map[string]bool{`{}`: false, `{"whole_sets":true,"stream":true}`: true}},
+		"in all":      {`{"whole_sets":true}`, map[string]bool{`{}`: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tp := tape(t, script)
+			defer tp.Close(context.Background())
+			f := serve(t, opened(tp))
+			f.say(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":` + c.setup + `}`)
+			f.hear(`{"jsonrpc":"2.0","id":0,"result":{"version":1,"build":"test","servers":2,"ranks":"0-7"}}`)
+			for params, whole := range c.calls {
+				f.say(`{"jsonrpc":"2.0","id":1,"method":"continue","params":` + params + `}`)
+				f.hearSet(whole, set)
+			}
+			if err := f.hangUp(); !errors.Is(err, ErrGone) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// hearSet hears the event of a call, somewhere before or behind its result.
+func (f *frontEnd) hearSet(whole bool, set string) {
+	f.t.Helper()
+	for heard := ""; !strings.Contains(heard, `"reply"`) || !strings.Contains(heard, `"done"`); {
+		body, err := f.conn.read()
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		heard += string(body)
+		if strings.Contains(heard, `"reply"`) && strings.Contains(heard, set) != whole {
+			f.t.Errorf("%d bytes, whole sets: %v", len(heard), whole)
+		}
+	}
+}

@@ -25,7 +25,7 @@ func (s *server) write(ctx context.Context) {
 		case o := <-s.out:
 			batch, over = s.outgoing(batch, o)
 			if o.sess != nil {
-				events = o.sess.Events()
+				events, s.whole = o.sess.Events(), o.whole
 			}
 		case e, ok := <-events:
 			batch, over = s.event(batch, e, ok)
@@ -84,8 +84,13 @@ func (s *server) event(batch [][]byte, e session.Event, ok bool) (_ [][]byte, ov
 	if !ok {
 		return s.abandon(batch), true
 	}
-	line := e.AppendJSON(nil)
 	c := s.callOf(e)
+	var line []byte
+	if s.whole || c != nil && c.whole {
+		line = e.AppendJSON(nil)
+	} else {
+		line = e.AppendBrief(nil)
+	}
 	switch {
 	case c == nil:
 		return append(batch, notify(line)), false

@@ -1,0 +1,96 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// scattered gives n ranks, none beside another.
+func scattered(first, n int) rank.Set {
+	ids := make([]rank.ID, n)
+	for i := range ids {
+		ids[i] = rank.ID(first + 2*i)
+	}
+	return rank.Of(ids...)
+}
+
+// parity is the answer of so many ranks to "print rank % 2".
+func parity(ranks int) Event {
+	c := protocol.ColumnOfValues("value", []protocol.ValueCount{
+		{Value: "0", Ranks: scattered(0, ranks/2)}, {Value: "1", Ranks: scattered(1, ranks/2)},
+	}, protocol.DefaultLimit)
+	e := NewEvent(protocol.Group{
+		Kind: protocol.KindResult, Ranks: rank.Range(0, rank.ID(ranks-1)), Body: []byte(`{"expr":"rank % 2"}`),
+		Columns: []protocol.Column{c},
+	})
+	e.ID, e.Command = 3, "print"
+	return e
+}
+
+func TestBriefEvent(t *testing.T) {
+	const ranks = 1 << 17
+	line := string(parity(ranks).AppendBrief([]byte("before ")))
+	if len(line) > 2<<10 || !json.Valid([]byte(strings.TrimPrefix(line, "before "))) {
+		t.Errorf("%d bytes: %.500s", len(line), line)
+	}
+	for _, want := range []string{
+		`before {"event":"reply","id":3,"command":"print","ranks":"0-131071","n":131072,"result":{"expr":"rank % 2"}`,
+		`{"value":"0","ranks":"0,2,4,`, `,150,152,...+65459"}`, `{"value":"1","ranks":"1,3,5,`, `...+6545`,
+	} {
+		if !strings.Contains(line, want) {
+			t.Errorf("%s is not in %.1000s", want, line)
+		}
+	}
+	var back Event
+	if err := back.UnmarshalJSON([]byte(strings.TrimPrefix(line, "before "))); err == nil {
+		t.Errorf("a cut set was taken for a set: %v", back.Group.Columns)
+	}
+	if _, err := rank.Parse("0,2,4,...+65459", rank.Env{}); err == nil {
+		t.Error("a cut set was taken for a set")
+	}
+}
+
+func TestBriefLeavesAlone(t *testing.T) {
+	many := scattered(0, 200_000).String()
+	for name, e := range map[string]Event{
+		"an event of a small job": parity(1000),
+		"what ranks have written": NewEvent(protocol.Group{
+			Kind: protocol.KindStdout, Ranks: rank.Of(1), Body: []byte(`"ranks":"` + many + `"` + "\n"),
+		}),
+		"values": NewEvent(protocol.Group{
+			Kind: protocol.KindResult, Ranks: rank.Of(1), Body: protocol.Canonical(map[string]string{"text": many, `"ranks`: "x"}),
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if whole, brief := e.AppendJSON(nil), e.AppendBrief(nil); !bytes.Equal(whole, brief) {
+				t.Errorf("%d bytes became %d", len(whole), len(brief))
+			}
+		})
+	}
+}
+
+// All events that have sets have them cut: also those of a done, of stacks, and
+// sets within the answer of a command.
+func TestBriefOfAllSets(t *testing.T) {
+	many := scattered(0, 20_000)
+	stack := protocol.StackOf(many, []protocol.StackFrame{{Func: "f"}, {Func: "main"}})
+	for name, e := range map[string]Event{
+		"event":  NewEvent(protocol.Group{Kind: protocol.KindRunning, Ranks: many}),
+		"result": NewEvent(protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(1), Body: protocol.Canonical(map[string]any{"set": many})}),
+		"stack":  NewEvent(protocol.Group{Kind: protocol.KindResult, Ranks: many, Stack: stack}),
+		"done":   {Name: "done", Done: &Done{Asked: 40_000, Missing: many, Lost: many, Took: time.Second}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			line := e.AppendBrief(nil)
+			if len(line) > 2000 || !json.Valid(line) || !bytes.Contains(line, []byte(",...+1")) {
+				t.Errorf("%d bytes: %.1000s", len(line), line)
+			}
+		})
+	}
+}
