@@ -101,9 +101,11 @@ func TestDecodeColumnErrors(t *testing.T) {
 func TestDecodeStackErrors(t *testing.T) {
 	rank5 := rank.Of(5).AppendWire(nil)
 	frame := joined(7, 2, "f", 0, 0, 0, 0, 0)
-	leaf := joined(0, rank5, 1, 0)
+	two := joined(2, 14, 2, "f", 0, 0, 0, 0, 0, 2, "g", 0, 0, 0, 0, 0)
+	const second = 1 << nodeBits
+	leaf := joined(0, rank5, 1)
 	room := make([]byte, 40)
-	deep := joined(1, frame, 0x81, 0x04, 1, 0, rank5, 1, bytes.Repeat(joined(sameRanks|sameThreads, 1), MaxStackDepth+1), make([]byte, 2000))
+	deep := joined(1, frame, nodesBelow, rank5, 1, bytes.Repeat([]byte{sameRanks | sameThreads | nodesBelow}, MaxStackDepth+1), room)
 	for name, c := range map[string]struct {
 		b    []byte
 		want string
@@ -117,22 +119,25 @@ func TestDecodeStackErrors(t *testing.T) {
 		"bytes too many":     {joined(1, 8, 2, "f", 0, 0, 0, 0, 0, 0, room), "bytes after the frames"},
 		"number too long":    {joined(1, 20, bytes.Repeat([]byte{0xff}, 9), 2, room), "bytes end too early"},
 		"text not UTF-8":     {joined(1, 7, 2, 0xff, 0, 0, 0, 0, 0, room), "a text is not UTF-8"},
+		"text said again":    {joined(2, 14, 2, "f", 0, 0, 0, 0, 0, 2, "f", 0, 1, 0, 0, 0, room), "not in the one form"},
 		"frames in no order": {joined(2, 14, 2, "f", 0, 0, 0, 0, 0, 2, "e", 0, 0, 0, 0, 0, room), "frames are out of order"},
-		"no count":           {joined(0, 0), "bytes end too early"},
-		"no roots":           {joined(0, 0, 0), "bytes end too early"},
-		"roots missing":      {joined(0, 0, 5, 5, 0), "bytes end too early"},
-		"nodes missing":      {joined(1, frame, 2, 1, leaf), "nodes are missing"},
-		"too many nodes":     {joined(1, frame, 1, 2, leaf, leaf), "more nodes than there are"},
-		"root cut off":       {joined(1, frame, 1, 1, leaf[:2], 0x80, 0x80, 0x80), "rank set"},
-		"frame not there":    {joined(1, frame, 1, 1, 4, rank5, 1, 0, room), "a frame is missing"},
-		"frame of no node":   {joined(2, 14, 2, "f", 0, 0, 0, 0, 0, 2, "g", 0, 0, 0, 0, 0, 1, 1, leaf), "a frame has no node"},
+		"no roots":           {joined(1, frame), "bytes end too early"},
+		"sibling missing":    {joined(two, moreNodes, rank5, 1), "bytes end too early"},
+		"child missing":      {joined(1, frame, nodesBelow, rank5, 1), "bytes end too early"},
+		"root cut off":       {joined(1, frame, leaf[:2], 0x80, 0x80, 0x80), "rank set"},
+		"frame not there":    {joined(1, frame, second, rank5, 1, 0, room), "a frame is missing"},
+		"frame of no node":   {joined(two, leaf, room), "a frame has no node"},
 		"line too high":      {joined(1, 11, 0, 0, bytes.Repeat([]byte{0xff}, 5), 1, 0, 0, 0, room), "line is"},
-		"node of no rank":    {joined(1, frame, 1, 1, 0, 0, 0, 0, room), "a rank set is empty"},
-		"as nobody above":    {joined(1, frame, 1, 1, sameRanks, 1, 0, room), "a rank set is empty"},
-		"bad set":            {joined(1, frame, 1, 1, 0, 3, bytes.Repeat([]byte{0xff}, 30)), "rank set"},
-		"threads too many":   {joined(1, frame, 1, 1, 0, rank5, bytes.Repeat([]byte{0xff}, 5), 1, room), "count of threads is"},
-		"frame twice":        {joined(1, frame, 2, 2, leaf, leaf, room), "frames are out of order"},
+		"node of no rank":    {joined(1, frame, 0, 0, 0, room), "a rank set is empty"},
+		"as nobody above":    {joined(1, frame, sameRanks, 1, room), "a rank set is empty"},
+		"bad set":            {joined(1, frame, 0, 3, bytes.Repeat([]byte{0xff}, 30)), "rank set"},
+		"threads too many":   {joined(1, frame, 0, rank5, bytes.Repeat([]byte{0xff}, 5), 1, room), "count of threads is"},
+		"frame twice":        {joined(1, frame, moreNodes, rank5, 1, leaf, room), "frames are out of order"},
 		"deeper than there":  {deep, "deeper than 512 frames"},
+		"set said again":     {joined(two, nodesBelow, rank5, 1, second|sameThreads, rank5, room), "not in the one form"},
+		"threads said again": {joined(two, nodesBelow, rank5, 1, second|sameRanks, 1, room), "not in the one form"},
+		"long head":          {joined(1, frame, 0x80, 0, rank5, 1, room), "not in the one form"},
+		"set of two forms":   {joined(1, frame, 0, 4, 5, 0, 3, 0, 1, room), "not in the one form"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, _, err := DecodeStack(c.b)

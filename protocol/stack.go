@@ -5,7 +5,6 @@ package protocol
 import (
 	"cmp"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,21 +19,24 @@ import (
 //	└─ compute work.c:29 [3]
 //	   └─ helper work.c:18 [3]
 //
-// It is held flat, as it crosses the wire: each frame once, however many nodes have
-// it, and 40 bytes for a node. Every vertex of a tree joins the stacks of all ranks
-// below it, and a node with memory of its own, or texts that are looked up one by
-// one, would cost more than what is done with it.
+// It is held as it crosses the wire: each frame once, however many nodes have it, and
+// a few bytes for a node. Every vertex of a tree joins the stacks of all ranks below
+// it, reading two and writing one from front to back, and nodes with memory of their
+// own would cost more than what is done with them. Whoever looks at a tree in any
+// other way takes it apart first.
 type Stack struct {
-	frames []*StackFrame // those of the nodes, ascending, each once
-	nodes  []stackNode   // each before those below it, siblings ascending by frame
+	count  int    // of frames
+	frames string // those of the nodes, ascending, each once
+	nodes  []byte // each before those below it, siblings ascending by frame
 }
 
-// stackNode is one frame that at least one thread has reached by the same way.
+// stackNode is one frame that at least one thread has reached by the same way, in a
+// tree that was taken apart: each before those below it.
 type stackNode struct {
 	ranks   rank.Set
 	threads int    // that pass through here; a rank may have several
-	frame   uint32 // in Stack.frames
-	end     uint32 // in Stack.nodes: where what is below ends
+	frame   uint32 // in the list of frames
+	end     uint32 // in the list of nodes: where what is below ends
 }
 
 // StackFrame is what identifies a node among its siblings: two frames are the
@@ -100,28 +102,20 @@ func (f StackFrame) String() string {
 	return strings.Join(parts, " ")
 }
 
-// top gives the parts of the tree; nil is the empty one.
-func (s *Stack) top() ([]*StackFrame, []stackNode) {
-	if s == nil {
-		return nil, nil
-	}
-	return s.frames, s.nodes
-}
+// isEmpty tells whether there is no node; nil has none.
+func (s *Stack) isEmpty() bool { return s == nil || s.count == 0 }
 
-// Size is about what the tree costs on the wire, in bytes.
+// Size is about what the tree costs, in bytes.
 func (s *Stack) Size() int {
-	frames, nodes := s.top()
-	const node = 8
-	n := node * len(nodes)
-	for _, f := range frames {
-		n += minFrameSize + len(f.Func) + len(f.File) + len(f.Addr) + len(f.From) + len(f.Mark)
+	if s.isEmpty() {
+		return 0
 	}
-	return n
+	return len(s.frames) + len(s.nodes)
 }
 
 // Having gives the ranks with a frame that is wanted, in any thread. Nil has none.
 func (s *Stack) Having(wanted func(StackFrame) bool) rank.Set {
-	frames, nodes := s.top()
+	frames, nodes := s.apart()
 	is := make([]bool, len(frames))
 	for i, f := range frames {
 		is[i] = wanted(*f)
@@ -140,7 +134,7 @@ func (s *Stack) Having(wanted func(StackFrame) bool) rank.Set {
 // Only gives the tree of some of the ranks. Which threads at a node are theirs is
 // not known where others are there too: they have one each then.
 func (s *Stack) Only(ranks rank.Set) *Stack {
-	frames, nodes := s.top()
+	frames, nodes := s.apart()
 	b := treeBuilder{frames: frames}
 	b.only(nodes, 0, len(nodes), ranks)
 	return b.tree()
@@ -152,7 +146,7 @@ func (b *treeBuilder) only(nodes []stackNode, i, end int, ranks rank.Set) {
 		switch common := n.ranks.Intersect(ranks); {
 		case common.IsEmpty():
 		case common.Equal(n.ranks):
-			b.copy(nodes[i:n.end], i, nil)
+			b.copy(nodes[i:n.end], i)
 		default:
 			at := b.open(n.frame, common, common.Len())
 			b.only(nodes, i+1, int(n.end), common)
@@ -176,18 +170,14 @@ func (b *treeBuilder) open(frame uint32, ranks rank.Set, threads int) (at int) {
 
 func (b *treeBuilder) close(at int) { b.nodes[at].end = uint32(len(b.nodes)) }
 
-// copy adds nodes of another tree, the first of which is number from there, and of
-// which no parent is missing. Number i of its frames is number to[i] here; nil: all
-// are the same.
-func (b *treeBuilder) copy(nodes []stackNode, from int, to []uint32) {
+// copy adds nodes of a tree with the same frames, the first of which is number from
+// there, and of which no parent is missing.
+func (b *treeBuilder) copy(nodes []stackNode, from int) {
 	first := len(b.nodes)
 	b.nodes = append(b.nodes, nodes...)
 	for i := range nodes {
 		n := &b.nodes[first+i]
 		n.end = uint32(int(n.end) - from + first)
-		if to != nil {
-			n.frame = to[n.frame]
-		}
 	}
 }
 
@@ -202,20 +192,69 @@ func (b *treeBuilder) used() []bool {
 
 // tree gives what was built, without the frames that no node has.
 func (b *treeBuilder) tree() *Stack {
-	used := b.used()
-	if !slices.Contains(used, false) {
-		return &Stack{b.frames, b.nodes}
+	s := &Stack{}
+	size := 0
+	for _, f := range b.frames {
+		size += minFrameSize + len(f.Func) + len(f.Addr) + len(f.From) + len(f.Mark)
 	}
-	var frames []*StackFrame
+	frames := make([]byte, 0, size)
 	to := make([]uint32, len(b.frames))
-	for i, f := range b.frames {
-		if used[i] {
-			to[i] = uint32(len(frames))
-			frames = append(frames, f)
+	before := &StackFrame{}
+	for i, used := range b.used() {
+		if used {
+			to[i] = uint32(s.count)
+			s.count++
+			frames = b.frames[i].appendWire(frames, before)
+			before = b.frames[i]
 		}
 	}
-	for i := range b.nodes {
-		b.nodes[i].frame = to[b.nodes[i].frame]
+	s.frames = string(frames)
+	s.nodes = b.appendNodes(make([]byte, 0, 8*len(b.nodes)), 0, len(b.nodes), &stackEntry{}, to)
+	return s
+}
+
+// appendNodes writes siblings, which are the nodes from at to end with all that is
+// below them; number i of the frames becomes to[i].
+func (b *treeBuilder) appendNodes(out []byte, at, end int, above *stackEntry, to []uint32) []byte {
+	var e stackEntry
+	for i := at; i < end; i = int(b.nodes[i].end) {
+		n := &b.nodes[i]
+		e = stackEntry{frame: int(to[n.frame]), ranks: n.ranks, threads: n.threads,
+			below: int(n.end) > i+1, more: int(n.end) < end}
+		out = e.appendWire(out, above)
+		out = b.appendNodes(out, i+1, int(n.end), &e, to)
 	}
-	return &Stack{frames, b.nodes}
+	return out
+}
+
+// apart gives the frames and nodes of the tree; nil is the empty one.
+func (s *Stack) apart() ([]*StackFrame, []stackNode) {
+	if s.isEmpty() {
+		return nil, nil
+	}
+	var b treeBuilder
+	c := s.frameCursor()
+	list := make([]StackFrame, s.count)
+	b.frames = make([]*StackFrame, s.count)
+	for i := range list {
+		c.next()
+		list[i] = c.now
+		b.frames[i] = &list[i]
+	}
+	n := &nodeCursor{reader: reader{b: s.nodes}}
+	b.take(n, &stackEntry{})
+	return b.frames, b.nodes
+}
+
+// take adds siblings with all that is below them.
+func (b *treeBuilder) take(c *nodeCursor, above *stackEntry) {
+	e := stackEntry{more: true}
+	for e.more {
+		e = c.next(above)
+		at := b.open(uint32(e.frame), e.ranks, e.threads)
+		if e.below {
+			b.take(c, &e)
+		}
+		b.close(at)
+	}
 }

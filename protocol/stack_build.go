@@ -65,7 +65,7 @@ func StackOf(ranks rank.Set, frames []StackFrame) *Stack {
 	for i, f := range path {
 		b.nodes[i] = stackNode{ranks, n, b.numberOf(f), uint32(len(path))}
 	}
-	return &Stack{b.frames, b.nodes}
+	return b.tree()
 }
 
 // sort brings the frames into their order, each once.
@@ -88,7 +88,7 @@ func StackOfParts(parts []StackPart) *Stack {
 	slices.SortFunc(b.parts, func(p, q numberedPart) int { return slices.Compare(p.path, q.path) })
 	b.nodes = make([]stackNode, 0, b.count())
 	b.siblings(b.parts, 0, rank.Set{}, -1)
-	return &Stack{b.frames, b.nodes}
+	return b.tree()
 }
 
 // partsBuilder makes the tree of many stacks.

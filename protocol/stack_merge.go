@@ -3,16 +3,16 @@
 package protocol
 
 import (
-	"slices"
+	"fmt"
 
 	"sdm/protocol/rank"
 )
 
 // Merge joins two trees; neither argument is changed; nil is the empty tree. It
 // is associative and commutative to the byte of AppendWire. Threads add up, so
-// no thread may be in both.
+// no thread may be in both; there are no more than maxCount.
 func (s *Stack) Merge(t *Stack) *Stack {
-	return s.join(t, func(n, m int) int { return n + m })
+	return s.join(t, func(n, m int) int { return min(n+m, maxCount) })
 }
 
 // Overlay joins two trees of the same threads at two times: whoever was at a
@@ -24,113 +24,121 @@ func (s *Stack) Overlay(t *Stack) *Stack {
 
 func (s *Stack) join(t *Stack, threads func(n, m int) int) *Stack {
 	switch {
-	case s == nil || t != nil && len(s.nodes) == 0:
+	case s == nil || t != nil && s.isEmpty():
 		return t
-	case t == nil || len(t.nodes) == 0:
+	case t.isEmpty():
 		return s
 	}
-	j := joiner{s: s.nodes, t: t.nodes, threads: threads}
-	most := max(len(s.nodes), len(t.nodes))
-	if j.frames, j.ofS, j.ofT = joinFrames(s.frames, t.frames); j.ofS != nil {
-		most = len(s.nodes) + len(t.nodes)
+	j := joiner{threads: threads}
+	j.s.b, j.t.b = s.nodes, t.nodes
+	out, room := &Stack{}, max(len(s.nodes), len(t.nodes))*5/4
+	if out.count, out.frames = j.joinFrames(s, t); j.s.to != nil {
+		room = len(s.nodes) + len(t.nodes)
 	}
-	j.nodes = make([]stackNode, 0, most)
-	j.siblings(extent{0, len(s.nodes)}, extent{0, len(t.nodes)}, nil, nil, rank.Set{})
-	return &Stack{j.frames, j.nodes}
+	j.out = make([]byte, 0, room)
+	j.siblings(true, true, &stackEntry{}, &stackEntry{}, &stackEntry{})
+	if j.s.err != nil || j.t.err != nil {
+		panic(fmt.Sprintf("protocol: a stack tree has become unreadable: %v, %v", j.s.err, j.t.err))
+	}
+	out.nodes = j.out
+	return out
 }
 
-// joinFrames joins two lists of frames, and tells which number each has got; nil
-// where all numbers have stayed as they are.
-func joinFrames(a, b []*StackFrame) (out []*StackFrame, ofA, ofB []uint32) {
-	if slices.EqualFunc(a, b, func(f, g *StackFrame) bool { return f == g || *f == *g }) {
-		return a, nil, nil
+// joiner joins the nodes of two trees. Their cursors give the numbers of its frames.
+type joiner struct {
+	s, t    nodeCursor
+	threads func(n, m int) int // of a node that is in both
+	out     []byte
+}
+
+// joinFrames joins the lists of frames, and tells the cursors which number each has
+// got; where all numbers have stayed as they are, it does not.
+func (j *joiner) joinFrames(s, t *Stack) (count int, frames string) {
+	if s.frames == t.frames {
+		return s.count, s.frames
 	}
-	numbers := make([]uint32, len(a)+len(b))
-	ofA, ofB = numbers[:len(a)], numbers[len(a):]
-	out = make([]*StackFrame, 0, len(a)+len(b))
-	for i, j := 0, 0; i < len(a) || j < len(b); {
+	numbers := make([]uint32, s.count+t.count)
+	j.s.to, j.t.to = numbers[:s.count], numbers[s.count:]
+	out := make([]byte, 0, len(s.frames)+len(t.frames))
+	a, b := s.frameCursor(), t.frameCursor()
+	var before StackFrame
+	for hasA, hasB := a.next(), b.next(); hasA || hasB; count++ {
 		order := 0
 		switch {
-		case i == len(a):
+		case !hasA:
 			order = 1
-		case j == len(b):
+		case !hasB:
 			order = -1
 		default:
-			order = a[i].compare(b[j])
+			order = a.now.compare(&b.now)
 		}
-		number := uint32(len(out))
+		f := &a.now
+		if order > 0 {
+			f = &b.now
+		}
+		out = f.appendWire(out, &before)
+		before = *f
 		if order <= 0 {
-			out = append(out, a[i])
-			ofA[i] = number
-			i++
-		} else {
-			out = append(out, b[j])
+			j.s.to[s.count-a.left-1] = uint32(count)
+			hasA = a.next()
 		}
 		if order >= 0 {
-			ofB[j] = number
-			j++
+			j.t.to[t.count-b.left-1] = uint32(count)
+			hasB = b.next()
 		}
 	}
-	return out, ofA, ofB
+	return count, string(out)
 }
 
-// joiner joins the nodes of two trees. Numbers of its frames are those of ofS and
-// ofT; nil: the same as in the tree.
-type joiner struct {
-	treeBuilder
-	s, t     []stackNode
-	ofS, ofT []uint32
-	threads  func(n, m int) int // of a node that is in both
-}
-
-// extent is some siblings with all that is below them.
-type extent struct{ at, end int }
-
-func renumbered(frame uint32, to []uint32) uint32 {
-	if to == nil {
-		return frame
+// siblings joins siblings of both trees, as far as these have any. x and y are their
+// parents, which have become above.
+func (j *joiner) siblings(hasS, hasT bool, x, y, above *stackEntry) {
+	var n, m, e stackEntry // those that come next, and what is made of them
+	if hasS {
+		n = j.s.next(x)
 	}
-	return to[frame]
-}
-
-// siblings joins siblings of both trees; x and y are their parents, which have
-// become one with the ranks above; nil: there are none.
-func (j *joiner) siblings(a, b extent, x, y *stackNode, above rank.Set) {
-	for a.at < a.end && b.at < b.end {
-		n, m := &j.s[a.at], &j.t[b.at]
-		f, g := renumbered(n.frame, j.ofS), renumbered(m.frame, j.ofT)
-		if f < g {
-			j.copy(j.s[a.at:n.end], a.at, j.ofS)
-		}
-		if f > g {
-			j.copy(j.t[b.at:m.end], b.at, j.ofT)
-		}
-		if f == g {
-			ranks := above
-			if x == nil || !n.ranks.Is(x.ranks) || !m.ranks.Is(y.ranks) {
-				ranks = n.ranks.Union(m.ranks)
+	if hasT {
+		m = j.t.next(y)
+	}
+	for hasS || hasT {
+		ofS := hasS && (!hasT || n.frame <= m.frame)
+		ofT := hasT && (!hasS || m.frame <= n.frame)
+		switch {
+		case ofS && ofT:
+			e = stackEntry{frame: n.frame, ranks: above.ranks, threads: j.threads(n.threads, m.threads), below: n.below || m.below, more: n.more || m.more}
+			if !n.ranks.Is(x.ranks) || !m.ranks.Is(y.ranks) {
+				e.ranks = n.ranks.Union(m.ranks)
 			}
-			at := j.open(f, ranks, j.threads(n.threads, m.threads))
-			j.siblings(extent{a.at + 1, int(n.end)}, extent{b.at + 1, int(m.end)}, n, m, ranks)
-			j.close(at)
+		case ofS:
+			e = n
+			e.more = n.more || hasT
+		default:
+			e = m
+			e.more = m.more || hasS
 		}
-		if f <= g {
-			a.at = int(n.end)
+		j.out = e.appendWire(j.out, above)
+		if e.below {
+			j.siblings(ofS && n.below, ofT && m.below, &n, &m, &e)
 		}
-		if f >= g {
-			b.at = int(m.end)
+		if ofS {
+			if hasS = n.more; hasS {
+				n = j.s.next(x)
+			}
+		}
+		if ofT {
+			if hasT = m.more; hasT {
+				m = j.t.next(y)
+			}
 		}
 	}
-	j.copy(j.s[a.at:a.end], a.at, j.ofS)
-	j.copy(j.t[b.at:b.end], b.at, j.ofT)
 }
 
 // Moved gives the ranks that are not at the same nodes in both trees. How many
 // threads of a rank are at a node is not looked at.
 func (s *Stack) Moved(t *Stack) rank.Set {
 	var d differ
-	d.framesS, d.s = s.top()
-	d.framesT, d.t = t.top()
+	d.framesS, d.s = s.apart()
+	d.framesT, d.t = t.apart()
 	d.siblings(extent{0, len(d.s)}, extent{0, len(d.t)})
 	return d.moved
 }
@@ -141,6 +149,9 @@ type differ struct {
 	s, t             []stackNode
 	moved            rank.Set
 }
+
+// extent is some siblings with all that is below them.
+type extent struct{ at, end int }
 
 func (d *differ) siblings(a, b extent) {
 	for a.at < a.end || b.at < b.end {

@@ -140,3 +140,16 @@ func TestNarrow(t *testing.T) {
 		t.Error("a part of nobody")
 	}
 }
+
+// However many threads neighbours say there are, their trees can be joined again and
+// again.
+func TestThreadsOfAStackAreBounded(t *testing.T) {
+	b := joined(1, 7, 2, "f", 0, 0, 0, 0, 0, 0, rank.Of(5).AppendWire(nil), bytes.Repeat([]byte{0xff}, 4), 7)
+	s, _, err := DecodeStack(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Merge(s).Merge(s).Roots()[0].Threads; n != maxCount {
+		t.Errorf("%d threads, want %d", n, maxCount)
+	}
+}

@@ -212,11 +212,14 @@ func FuzzStack(f *testing.F) {
 	f.Add((*Stack)(nil).AppendWire(nil))
 	f.Add(NewStack(5, path("start:1")).Merge(NewStack(4, path("main:1"))).AppendWire(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s, _, err := DecodeStack(b)
+		s, after, err := DecodeStack(b)
 		if err != nil {
 			return
 		}
 		wire := s.AppendWire(nil)
+		if !bytes.Equal(wire, b[:len(b)-len(after)]) {
+			t.Fatalf("%v was %x, and is %x", s, b[:len(b)-len(after)], wire)
+		}
 		again, rest, err := DecodeStack(wire)
 		if err != nil || len(rest) > 0 || !bytes.Equal(again.AppendWire(nil), wire) {
 			t.Fatalf("%v is decoded as %v, rest %d, %v", s, again, len(rest), err)
@@ -237,9 +240,14 @@ func BenchmarkStack(b *testing.B) {
 	deep := path("main:1 a:2 b:3 c:4 d:5 e:6 f:7 g:8")
 	s, t := NewStack(0, deep), NewStack(1, deep)
 	wire := crash().AppendWire(nil)
+	var many [2]*Stack // of 1,024 ranks each, 200 different ones
+	for i := range rank.ID(2048) {
+		many[i/1024] = many[i/1024].Merge(NewStack(i, path(fmt.Sprintf("main:1 phase:%d helper:8", i%200))))
+	}
 	for name, do := range map[string]func(){
 		"new":    func() { NewStack(0, deep) },
 		"merge":  func() { s.Merge(t) },
+		"many":   func() { many[0].Merge(many[1]) },
 		"append": func() { wire = crash().AppendWire(wire[:0]) },
 		"decode": func() {
 			if _, _, err := DecodeStack(wire); err != nil {

@@ -22,7 +22,7 @@ type StackNode struct {
 // Roots gives the outermost frames for people to read, in the order of
 // Children. It gives none for nil. Each call makes the nodes anew.
 func (s *Stack) Roots() []*StackNode {
-	frames, nodes := s.top()
+	frames, nodes := s.apart()
 	v := viewer{frames: frames, nodes: nodes, all: make([]StackNode, len(nodes)), links: make([]*StackNode, 0, len(nodes))}
 	return forPeople(v.siblings(0, len(nodes)))
 }

@@ -1,19 +1,23 @@
 // A stack tree as bytes.
 //
-//	stack = uvarint(n) uvarint(bytes) n frames uvarint(all) uvarint(n) n nodes
+//	stack = uvarint(n) uvarint(bytes) n frames [nodes]
 //	frame = text text uvarint(line) text text text
 //	        of func, file, line, addr, from, mark; ascending
 //	text  = 0                        the same as in the frame before, or empty
 //	      | uvarint(length+1) bytes
-//	node  = uvarint(frame<<2 | same) [set] [uvarint(threads)] uvarint(n) n nodes
+//	nodes = node [nodes]             siblings ascend by frame
+//	node  = uvarint(frame<<4 | bits) [set] [uvarint(threads)] [nodes]
 //
-// Bytes is what the frames take, all is how many nodes there are at all places. Bit 0 of same: the set is that of the node above and is left out. Bit 1: so are
-// the threads. Down a branch that does not fork, both are: a node takes two bytes.
-// Siblings ascend. The bytes depend on the tree alone.
+// Bytes is what the frames take; without frames there are no nodes. Bit 0 of a node: the
+// set is that of the node above and is left out. Bit 1: so are the threads. Down a
+// branch that does not fork, both are. Bit 2: there are nodes below. Bit 3: a sibling
+// follows. Nothing is left to choose, and what is written in any other way is refused:
+// equal trees are equal bytes.
 
 package protocol
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -27,35 +31,29 @@ import (
 const (
 	sameRanks   = 1 << 0
 	sameThreads = 1 << 1
+	nodesBelow  = 1 << 2
+	moreNodes   = 1 << 3
+	nodeBits    = 4
 )
 
 // AppendWire adds the bytes of the tree to b; nil is the empty tree.
 func (s *Stack) AppendWire(b []byte) []byte {
-	frames, nodes := s.top()
-	b = binary.AppendUvarint(b, uint64(len(frames)))
-	b = appendFrames(b, frames)
-	b = binary.AppendUvarint(b, uint64(len(nodes)))
-	return appendNodes(b, nodes, 0, len(nodes), &stackNode{})
+	if s.isEmpty() {
+		return append(b, 0, 0)
+	}
+	b = binary.AppendUvarint(b, uint64(s.count))
+	b = binary.AppendUvarint(b, uint64(len(s.frames)))
+	b = append(b, s.frames...)
+	return append(b, s.nodes...)
 }
 
-// appendFrames writes the frames behind their length, for which two bytes are most
-// likely right.
-func appendFrames(b []byte, frames []*StackFrame) []byte {
-	start := len(b)
-	b = append(b, 0, 0)
-	before := &StackFrame{}
-	for _, f := range frames {
-		b = appendText(b, f.Func, before.Func)
-		b = appendText(b, f.File, before.File)
-		b = binary.AppendUvarint(b, uint64(f.Line))
-		b = appendText(b, f.Addr, before.Addr)
-		b = appendText(b, f.From, before.From)
-		b = appendText(b, f.Mark, before.Mark)
-		before = f
-	}
-	var room [binary.MaxVarintLen64]byte
-	length := binary.AppendUvarint(room[:0], uint64(len(b)-start-2))
-	return slices.Replace(b, start, start+2, length...)
+func (f *StackFrame) appendWire(b []byte, before *StackFrame) []byte {
+	b = appendText(b, f.Func, before.Func)
+	b = appendText(b, f.File, before.File)
+	b = binary.AppendUvarint(b, uint64(f.Line))
+	b = appendText(b, f.Addr, before.Addr)
+	b = appendText(b, f.From, before.From)
+	return appendText(b, f.Mark, before.Mark)
 }
 
 func appendText(b []byte, text, before string) []byte {
@@ -65,96 +63,150 @@ func appendText(b []byte, text, before string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))+1), text...)
 }
 
-// appendNodes writes siblings, which are the nodes from at to end with all that is
-// below them.
-func appendNodes(b []byte, nodes []stackNode, at, end int, above *stackNode) []byte {
-	count := 0
-	for i := at; i < end; i = int(nodes[i].end) {
-		count++
+// stackEntry is a node as it stands among the others.
+type stackEntry struct {
+	ranks       rank.Set
+	threads     int
+	frame       int
+	below, more bool // whether there are nodes below, and behind as siblings
+}
+
+// appendWire writes the node without those below it; above is its parent.
+func (e *stackEntry) appendWire(b []byte, above *stackEntry) []byte {
+	head := uint64(e.frame) << nodeBits
+	same := e.ranks.Equal(above.ranks)
+	if same {
+		head |= sameRanks
 	}
-	b = binary.AppendUvarint(b, uint64(count))
-	for i := at; i < end; i = int(nodes[i].end) {
-		n := &nodes[i]
-		same := uint64(0)
-		if n.ranks.Is(above.ranks) || n.ranks.Equal(above.ranks) {
-			same |= sameRanks
-		}
-		if n.threads == above.threads {
-			same |= sameThreads
-		}
-		b = binary.AppendUvarint(b, uint64(n.frame)<<2|same)
-		if same&sameRanks == 0 {
-			b = n.ranks.AppendWire(b)
-		}
-		if same&sameThreads == 0 {
-			b = binary.AppendUvarint(b, uint64(n.threads))
-		}
-		b = appendNodes(b, nodes, i+1, int(n.end), n)
+	if e.threads == above.threads {
+		head |= sameThreads
+	}
+	if e.below {
+		head |= nodesBelow
+	}
+	if e.more {
+		head |= moreNodes
+	}
+	b = binary.AppendUvarint(b, head)
+	if !same {
+		b = e.ranks.AppendWire(b)
+	}
+	if e.threads != above.threads {
+		b = binary.AppendUvarint(b, uint64(e.threads))
 	}
 	return b
 }
 
+// nodeCursor reads nodes from front to back.
+type nodeCursor struct {
+	reader
+	to []uint32 // frame i is said to be to[i]; nil: it stays what it is
+}
+
+// next reads one node; above is its parent.
+func (c *nodeCursor) next(above *stackEntry) stackEntry {
+	head := c.uvarint()
+	e := stackEntry{frame: int(head >> nodeBits), below: head&nodesBelow != 0, more: head&moreNodes != 0}
+	if e.ranks = above.ranks; head&sameRanks == 0 {
+		e.ranks = c.ranks()
+	}
+	if e.threads = above.threads; head&sameThreads == 0 {
+		e.threads = c.number("count of threads", maxCount)
+	}
+	if c.to != nil {
+		e.frame = int(c.to[e.frame])
+	}
+	return e
+}
+
 const (
-	// minFrameSize and minNodeSize are the least that one of these takes. They
-	// bound how many are believed by the bytes that came.
+	// minFrameSize is the least that one takes. It bounds how many are believed by
+	// the bytes that came.
 	minFrameSize = 6
-	minNodeSize  = 2
-	// maxStackNodes bounds the memory of a tree from outside: 40 bytes each.
+	// maxStackNodes bounds the memory of a tree from outside that is taken apart: 40
+	// bytes each.
 	maxStackNodes = 1 << 22
 )
 
-// stackReader reads a tree.
-type stackReader struct {
-	reader
-	treeBuilder
-}
-
-// DecodeStack reads one tree from the front of b and gives what follows it. It
-// keeps no reference to b.
+// DecodeStack reads one tree from the front of b and gives what follows it. The tree
+// is part of b, which must not be written to.
 func DecodeStack(b []byte) (s *Stack, rest []byte, err error) {
-	r := &stackReader{reader: reader{b: b}}
-	r.readFrames()
-	r.readNodes()
-	if r.err == nil && slices.Contains(r.used(), false) {
-		r.fail(errors.New("a frame has no node"))
+	r := &stackReader{}
+	r.b = b
+	s = &Stack{}
+	n, length := r.uvarint(), r.uvarint()
+	head := len(b) - len(r.b)
+	frames := r.take(length)
+	if n > uint64(len(frames))/minFrameSize {
+		r.fail(errShort)
+	}
+	if r.again = binary.AppendUvarint(binary.AppendUvarint(r.again, n), length); r.err == nil && len(r.again) != head {
+		r.fail(errLong)
+	}
+	if r.err == nil {
+		s.count, s.frames = int(n), string(frames)
+		if err := s.checkFrames(); err != nil {
+			r.fail(err)
+		}
+	}
+	if r.err == nil && n > 0 {
+		r.used = make([]bool, n)
+		s.nodes = r.b
+		r.siblings(1, &stackEntry{})
+		end := len(s.nodes) - len(r.b)
+		s.nodes = s.nodes[:end:end]
+		if slices.Contains(r.used, false) {
+			r.fail(errors.New("a frame has no node"))
+		}
 	}
 	if r.err != nil {
 		return nil, nil, fmt.Errorf("stack: %w", r.err)
 	}
-	return &Stack{r.frames, r.nodes}, r.b, nil
+	return s, r.b, nil
 }
 
-// readFrames reads the list of frames. Their texts are parts of one.
-func (r *stackReader) readFrames() {
-	n := r.uvarint()
-	bytes := r.take(r.uvarint())
-	if n > uint64(len(bytes))/minFrameSize {
-		r.fail(errShort)
-	}
-	if r.err != nil {
-		return
-	}
-	t := textReader{rest: string(bytes)}
-	list := make([]StackFrame, n)
-	r.frames = make([]*StackFrame, n)
-	before := &StackFrame{}
-	for i := range list {
-		f := &list[i]
-		f.Func, f.File = t.text(before.Func), t.text(before.File)
-		f.Line = t.line()
-		f.Addr, f.From, f.Mark = t.text(before.Addr), t.text(before.From), t.text(before.Mark)
-		if i > 0 && before.compare(f) >= 0 {
-			t.fail(errors.New("frames are out of order"))
-		}
-		r.frames[i], before = f, f
-	}
-	if t.rest != "" {
-		t.fail(errors.New("bytes after the frames"))
-	}
-	if t.err != nil {
-		r.fail(t.err)
-	}
+// frameCursor reads frames from front to back.
+type frameCursor struct {
+	textReader
+	left int
+	now  StackFrame
 }
+
+func (s *Stack) frameCursor() *frameCursor {
+	return &frameCursor{textReader: textReader{rest: s.frames}, left: s.count}
+}
+
+// next reads one frame; false when there is none.
+func (c *frameCursor) next() bool {
+	if c.left == 0 {
+		return false
+	}
+	c.left--
+	f := &c.now
+	f.Func, f.File = c.text(f.Func), c.text(f.File)
+	f.Line = c.line()
+	f.Addr, f.From, f.Mark = c.text(f.Addr), c.text(f.From), c.text(f.Mark)
+	return true
+}
+
+// checkFrames looks at all frames, once.
+func (s *Stack) checkFrames() error {
+	c := s.frameCursor()
+	var before StackFrame
+	for i := 0; c.next(); i++ {
+		if i > 0 && before.compare(&c.now) >= 0 {
+			c.fail(errors.New("frames are out of order"))
+		}
+		before = c.now
+	}
+	if c.rest != "" {
+		c.fail(errors.New("bytes after the frames"))
+	}
+	return c.err
+}
+
+// errLong tells that something could be said in fewer bytes.
+var errLong = errors.New("not in the one form that it has")
 
 // textReader takes values from the front of a text, as reader does.
 type textReader struct {
@@ -178,6 +230,9 @@ func (t *textReader) uvarint() uint64 {
 		}
 		if v |= uint64(c&0x7f) << (7 * i); c < 0x80 {
 			t.rest = t.rest[i+1:]
+			if c == 0 && i > 0 {
+				t.fail(errLong)
+			}
 			return v
 		}
 	}
@@ -205,74 +260,62 @@ func (t *textReader) text(before string) string {
 	}
 	text := t.rest[:n]
 	t.rest = t.rest[n:]
+	if text == before {
+		t.fail(errLong)
+	}
 	if !utf8.ValidString(text) {
 		t.fail(errors.New("a text is not UTF-8"))
 	}
 	return text
 }
 
-// readNodes reads all nodes.
-func (r *stackReader) readNodes() {
-	n := r.uvarint()
-	switch {
-	case n > uint64(len(r.b))/minNodeSize:
-		r.fail(errShort)
-	case n > maxStackNodes:
-		r.fail(fmt.Errorf("%d nodes, more than %d", n, maxStackNodes))
-	}
-	if r.err != nil {
-		return
-	}
-	r.nodes = make([]stackNode, 0, n)
-	r.siblings(1, rank.Set{}, 0)
-	if r.err == nil && len(r.nodes) < cap(r.nodes) {
-		r.fail(errors.New("nodes are missing"))
-	}
+// stackReader looks at the nodes of a tree from outside.
+type stackReader struct {
+	nodeCursor
+	used  []bool // frames that a node was seen of
+	nodes int    // how many there were
+	again []byte // what is read, written once more
 }
 
-// siblings reads the nodes at one place; depth is theirs, from 1, and above are the
-// ranks and threads of their parent.
-func (r *stackReader) siblings(depth int, above rank.Set, threads int) {
-	n := r.uvarint()
-	if n > 0 && depth > MaxStackDepth {
+// siblings reads the nodes at one place; depth is theirs, from 1.
+func (r *stackReader) siblings(depth int, above *stackEntry) {
+	if depth > MaxStackDepth {
 		r.fail(fmt.Errorf("deeper than %d frames", MaxStackDepth))
 	}
-	last := -1
-	for ; n > 0 && r.err == nil; n-- {
-		at := r.node(above, threads)
-		if r.err != nil {
+	e := stackEntry{frame: -1, more: true}
+	for e.more && r.err == nil {
+		last := e.frame
+		e = r.node(above)
+		switch {
+		case r.err != nil:
 			return
-		}
-		if frame := int(r.nodes[at].frame); frame > last {
-			last = frame
-		} else {
+		case e.frame <= last:
 			r.fail(errors.New("frames are out of order"))
+		case e.below:
+			r.siblings(depth+1, &e)
 		}
-		r.siblings(depth+1, r.nodes[at].ranks, r.nodes[at].threads)
-		r.close(at)
 	}
 }
 
-// node reads one node without those below it.
-func (r *stackReader) node(ranks rank.Set, threads int) (at int) {
-	head := r.uvarint()
-	switch frame := head >> 2; {
-	case r.err == nil && frame >= uint64(len(r.frames)):
+// node reads one node.
+func (r *stackReader) node(above *stackEntry) stackEntry {
+	before := r.b
+	e := r.next(above)
+	r.nodes++
+	switch {
+	case r.err != nil:
+		return e
+	case e.frame >= len(r.used):
 		r.fail(errors.New("a frame is missing"))
-	case len(r.nodes) == cap(r.nodes):
-		r.fail(errors.New("more nodes than there are"))
-	}
-	if head&sameRanks == 0 {
-		ranks = r.ranks()
-	}
-	if head&sameThreads == 0 {
-		threads = r.number("count of threads", maxCount)
-	}
-	if r.err == nil && ranks.IsEmpty() {
+		return e
+	case e.ranks.IsEmpty():
 		r.fail(errors.New("a rank set is empty"))
+	case r.nodes > maxStackNodes:
+		r.fail(fmt.Errorf("more than %d nodes", maxStackNodes))
 	}
-	if r.err != nil {
-		return -1
+	if r.again = e.appendWire(r.again[:0], above); r.err == nil && !bytes.Equal(r.again, before[:len(before)-len(r.b)]) {
+		r.fail(errLong)
 	}
-	return r.open(uint32(head>>2), ranks, threads)
+	r.used[e.frame] = true
+	return e
 }

@@ -18,10 +18,9 @@ var ErrVersion = errors.New("another version of the protocol")
 
 var errShort = errors.New("wire: packet ends too early")
 
-// Decode reads one packet, without the length in front. Body and the Body of
-// each Group are parts of b, with no copy made: b belongs to the message from
-// then on and must not be written to. Ranks, Columns and Stack keep no
-// reference to b. An error matches ErrVersion when the versions differ.
+// Decode reads one packet, without the length in front. Body, and the Body and
+// Stack of each Group, are parts of b, with no copy made: b belongs to the message
+// from then on and must not be written to. Ranks and Columns keep no reference to b. An error matches ErrVersion when the versions differ.
 func Decode(b []byte) (Message, error) {
 	if len(b) == 0 {
 		return Message{}, errShort

@@ -94,7 +94,7 @@ func TestBodiesArePartsOfThePacket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ranks := m.Groups[0].Ranks.String() + m.Groups[0].Columns[0].String() + m.Groups[1].Stack.String()
+	ranks := m.Groups[0].Ranks.String() + m.Groups[0].Columns[0].String()
 	clear(b)
 	if string(m.Groups[0].Body) != strings.Repeat("\x00", len(`{"expr":"n"}`)) || m.Body[0] != 0 {
 		t.Error("a body was copied")
@@ -102,7 +102,7 @@ func TestBodiesArePartsOfThePacket(t *testing.T) {
 	if cap(m.Body) != len(m.Body) {
 		t.Error("appending to a body writes to the packet")
 	}
-	if got := m.Groups[0].Ranks.String() + m.Groups[0].Columns[0].String() + m.Groups[1].Stack.String(); got != ranks {
+	if got := m.Groups[0].Ranks.String() + m.Groups[0].Columns[0].String(); got != ranks {
 		t.Errorf("%s became %s with the packet", ranks, got)
 	}
 }
@@ -159,7 +159,7 @@ func TestDecodeErrors(t *testing.T) {
 		"bytes after a column": {group(byte(groupKind), 1, byte(groupColumn), 0, 0, 0, 5, 0, 1, 0, 0, 7), "1 bytes after a column"},
 		"columns out of order": {group(byte(groupKind), 1, byte(groupColumn), 0, 0, 0, 4, 0, 1, 0, 0, byte(groupColumn), 0, 0, 0, 4, 0, 1, 0, 0), "out of order"},
 		"bad stack":            {group(byte(groupKind), 1, byte(groupStack), 0, 0, 0, 1, 5), "stack: bytes end too early"},
-		"bytes after a stack":  {group(byte(groupKind), 1, byte(groupStack), 0, 0, 0, 5, 0, 0, 0, 0, 7), "1 bytes after a stack"},
+		"bytes after a stack":  {group(byte(groupKind), 1, byte(groupStack), 0, 0, 0, 3, 0, 0, 7), "1 bytes after a stack"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := Decode(bytes.Clone(c.b))
