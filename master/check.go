@@ -61,6 +61,7 @@ var required = []struct {
 	{"launch", func(a protocol.Args) bool { return a.Job == nil }, "a job"},
 	{"attach", func(a protocol.Args) bool { return len(a.Pids) == 0 && a.JobID == "" }, "process ids, or a job"},
 	{"core", func(a protocol.Args) bool { return len(a.Cores) == 0 }, "core files"},
+	{"stage", func(a protocol.Args) bool { return a.Piece == nil || len(a.Piece.Data) == 0 }, "a piece of an archive"},
 	{"expand", func(a protocol.Args) bool { return a.Of == 0 }, "the number of a request"},
 	{"group", func(a protocol.Args) bool { return a.Name == "" || a.Set == "" }, "a name and a set, as in group even = 0-7:2"},
 	{"focus", func(a protocol.Args) bool { return a.Set == "" }, "a set, as in focus 0-3"},

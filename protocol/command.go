@@ -53,6 +53,7 @@ type Args struct {
 	Pids        []Pid     `json:"pids,omitempty"`        // attach
 	JobID       string    `json:"jobid,omitempty"`       // attach: in place of pids, the starter's name of the job
 	Cores       []Core    `json:"cores,omitempty"`       // core
+	Piece       *Piece    `json:"piece,omitempty"`       // stage
 	Arguments   []string  `json:"arguments,omitempty"`   // run: in place of those that the ranks were started with
 	Before      []Given   `json:"before,omitempty"`      // launch, attach, run, from the master: what the ranks are told before they run
 	Format      string    `json:"format,omitempty"`      // print, display, x, disassemble: gdb's letters without the slash
@@ -80,6 +81,22 @@ type Core struct {
 	File    string  `json:"file"`
 	Program string  `json:"program"` // that left it
 }
+
+// Piece is a part of an archive that is brought to the nodes, for stage. All but At
+// and Data is the same in each piece of one archive.
+type Piece struct {
+	Dir      string `json:"dir"`      // on each node, where it is unpacked
+	Hash     string `json:"hash"`     // SHA-256 of the archive, in hexadecimal
+	Packed   int64  `json:"packed"`   // bytes of the archive
+	Unpacked int64  `json:"unpacked"` // bytes of disk that its files take
+	At       int64  `json:"at"`       // bytes before this piece
+	Data     []byte `json:"data"`
+}
+
+// MaxPiece bounds the data of a Piece, in bytes: small enough to pass between the
+// answers of other commands, large enough that a way down the tree and up again is no
+// matter.
+const MaxPiece = 1 << 20
 
 // DefaultLimit is how many distinct values a column keeps when a command does
 // not say: enough for a screen line, small enough that a million ranks stay a
@@ -123,6 +140,7 @@ var Commands = []CommandInfo{
 	{"attach", []string{"pids", "jobid"}, AtServer, NeedNew, false, "take control of running processes"},
 	{"run", []string{"arguments", "location"}, AtServer, NeedNothing, true, "start the program again on ranks that were launched; with a location they stop there first"},
 	{"core", []string{"cores"}, AtServer, NeedNew, false, "open core files, one rank each"},
+	{"stage", []string{"piece"}, AtServer, NeedNothing, false, "take a piece of an archive that holds a gdb; with the last one it is unpacked and used from then on"},
 	{"break", []string{"location", "condition", "temporary", "hardware", "pending"}, AtTarget, NeedAlive, false, "set a breakpoint"},
 	{"watch", []string{"expr", "access", "condition"}, AtTarget, NeedStopped, false, "stop when the value of an expression changes, or is read"},
 	{"catch", []string{"event", "condition", "temporary"}, AtTarget, NeedAlive, false, "stop at an event: an exception, a system call, a fork, a library"},

@@ -44,6 +44,9 @@ type Config struct {
 	// Existing are processes of our ranks that run already: a launch attaches to
 	// them, whatever program it names. nil: there are none.
 	Existing map[rank.ID]int
+	// Stage takes a piece of a gdb that is brought here; nil: that cannot be. It may
+	// block.
+	Stage func(protocol.Piece) error
 	// Like is called with the process of a rank before we first attach to one: it may
 	// change our environment and working directory, so that gdb finds what the person
 	// has set up for the job. An error is logged. nil: nothing is to be done.

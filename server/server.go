@@ -71,6 +71,8 @@ func (s *Server) deliver(d tree.Deliver) {
 		s.lane.do(job{slow: true, run: func() { s.runAgain(d, c.Args) }})
 	case c.Name == "core":
 		s.lane.do(job{run: func() { s.open(d, c.Args) }})
+	case c.Name == "stage":
+		s.lane.do(job{slow: true, run: func() { s.stage(d, c.Args) }})
 	case c.Name == "send":
 		s.lane.do(job{run: func() { s.send(d, c.Args) }})
 	case c.Name == "expand":

@@ -13,6 +13,9 @@ type Config struct {
 	// Path is the gdb to run: a path, or a name that is looked up in PATH. ""
 	// is "gdb".
 	Path string
+	// Staged gives the path of a gdb that has been brought here meanwhile, "" as long
+	// as there is none; it goes before Path. nil: none ever comes.
+	Staged func() string
 	// Args are handed to gdb behind our own arguments, unchanged.
 	Args []string
 	// DebugFiles is where gdb looks for separate debug files of system
@@ -33,6 +36,16 @@ type Config struct {
 	// that in non-stop, and in a gdb that is shared: each rank has one of its own, in all-stop. The price:
 	// a rank that blocks SIGINT cannot be interrupted.
 	Reverse bool
+}
+
+// path is the gdb to start now.
+func (c Config) path() string {
+	if c.Staged != nil {
+		if path := c.Staged(); path != "" {
+			return path
+		}
+	}
+	return c.Path
 }
 
 // noDebugFiles is a directory that does not exist. An empty setting would mean
@@ -63,7 +76,7 @@ func (c Config) Validate() error {
 func (c Config) CommandLine() []string { return c.commandLine("mi4") }
 
 func (c Config) commandLine(interpreter string) []string {
-	path, files := c.Path, c.DebugFiles
+	path, files := c.path(), c.DebugFiles
 	if path == "" {
 		path = "gdb"
 	}

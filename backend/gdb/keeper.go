@@ -79,7 +79,7 @@ func (l *loop) started(k *keeper, p *process, err error) {
 	l.touch(k)
 	if err == nil {
 		k.process = p
-		k.debugger.birth = birth{name: l.e.cfg.Path, at: l.now()}
+		k.debugger.birth = birth{name: l.e.cfg.path(), at: l.now()}
 		for fd, stream := range map[int]stream{p.stdout: streamOutput, p.stderr: streamErrors, p.pidfd: streamEnd} {
 			if err == nil {
 				err = l.e.poll.add(fd, k.number, stream)

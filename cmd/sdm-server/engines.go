@@ -47,7 +47,7 @@ func openGDB(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, err
 		}
 	}
 	return gdb.New(gdb.Config{
-		Path: o.gdb, Args: o.gdbArgs, RanksPerGDB: share, EagerSymbols: o.eagerSymbols, IndexCache: cache, Reverse: o.reverse,
+		Path: o.gdb, Staged: o.received.Path, Args: o.gdbArgs, RanksPerGDB: share, EagerSymbols: o.eagerSymbols, IndexCache: cache, Reverse: o.reverse,
 	}, k)
 }
 
@@ -64,7 +64,9 @@ var gdbVersion = regexp.MustCompile(`GNU gdb .*?([0-9]+\.[0-9]+)\s*$`)
 // gdbName asks gdb for its version.
 func gdbName(o *options) string {
 	path := o.gdb
-	if path == "" {
+	if staged := o.received.Path(); staged != "" {
+		path = staged
+	} else if path == "" {
 		path = "gdb"
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), gdbAnswers)

@@ -11,6 +11,7 @@ import (
 
 	"sdm/backend/gdb"
 	"sdm/cmd/internal/startup"
+	"sdm/launch/stage"
 	"sdm/protocol"
 )
 
@@ -39,6 +40,7 @@ type options struct {
 	log                            startup.Log
 	version                        bool
 	stage, stageHash, staged       string
+	received                       *stage.Receiver // of a gdb
 
 	program []string // what follows the flags
 }
@@ -122,7 +124,7 @@ func (o *options) attended() time.Duration {
 // parse reads the command line, then the environment for what it does not say. The
 // error is pflag.ErrHelp where help was asked for and given.
 func parse(args, env []string, stdout io.Writer) (*options, error) {
-	o := &options{}
+	o := &options{received: &stage.Receiver{}}
 	f := startup.NewFlags("sdm-server")
 	o.declare(f)
 	err := startup.Read(f, args, env, stdout, usage, footer, modes...)

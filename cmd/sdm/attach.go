@@ -26,6 +26,8 @@ import (
 func (o *options) declareNodes(f *pflag.FlagSet) {
 	f.StringVarP(&o.only, "ranks", "r", "", "`set` of ranks of a starter's job to control; the others run free (default: all)")
 	f.StringVar(&o.remoteShell, "remote-shell", "", "`command` in place of ssh that starts our servers on other hosts")
+	f.StringVar(&o.stage, "stage", "", "`directory` in node-local storage to which our servers are copied (once for each node, removed when they run)")
+	f.BoolVar(&o.stageGDB, "stage-gdb", false, "bring this host's gdb there as well, with its libraries and its Python (removed at the end)")
 	f.StringVar(&o.startTool, "start-tool", "", "`command` that starts them all: 'CMD {jobid} {hosts} -- {daemon}'")
 }
 
@@ -85,6 +87,8 @@ func (a *app) attachTo(l *lifetime, p *plan, target string) console.Status {
 	if err != nil {
 		return a.fail(statusOf(err, console.StatusNotStarted), err)
 	}
+	p.pack()
+	defer p.drop()
 	j = p.o.coAttach(p, j, holder)
 	p.take = attaching(j.table)
 	p.started = func() {

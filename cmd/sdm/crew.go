@@ -106,6 +106,9 @@ func (a *app) assembleNodes(ctx context.Context, p *plan, j job, nodes []protoco
 		return nil, err
 	}
 	report, stop, err := a.muster(ctx, p, s, j, nodes)
+	if err == nil {
+		err = a.stageGDB(ctx, p, s.master)
+	}
 	if err != nil {
 		s.close(a, p.o, false)
 		stop()

@@ -32,6 +32,7 @@ type plan struct {
 	// Of ranks that are there already, started by a starter or left as core files:
 	seat        *seat                   // where the person sits, if it was taken before
 	take        *session.Call           // takes control of them; nil: a program is launched
+	baggage     *baggage                // for the nodes; nil: there is none
 	lost        rank.Set                // of these, ranks that have no server
 	answersOnly bool                    // what happens to ranks goes unsaid
 	started     func()                  // all ranks are attached, or given up

@@ -69,6 +69,7 @@ type options struct {
 	composed       bool // we have put the starter before the program
 	queueWait      time.Duration
 	stage          string
+	stageGDB       bool
 	listenHost     string
 	startTool      string
 	starterArgs    string // --starter-args; "": nothing is put into the starter's line
@@ -114,7 +115,6 @@ func (o *options) runFlags() *pflag.FlagSet {
 	f.Var(envValue{o, "prepend", starterTarget}, "starter-env-prepend", "`NAME[;]=VALUE` in front")
 	f.Var(envValue{o, "append", starterTarget}, "starter-env-append", "`NAME[;]=VALUE` behind")
 	o.declareNodes(f)
-	f.StringVar(&o.stage, "stage", "", "`directory` in node-local storage to which our servers are copied (once for each node, removed when they run)")
 	f.StringVar(&o.listenHost, "listen", "", "`host` or address at which the servers of a starter's job register (default: all of this host)")
 	f.StringVar(&o.output, "output", outputConsole, "who gets what the ranks of a starter's job write: console, or starter")
 	o.declareEngine(f)
@@ -216,6 +216,9 @@ func (o *options) validate() error {
 		return firstOf(err)
 	}
 	if _, err := launch.Environ(nil, slices.Concat(o.directives, o.starterDirs)); err != nil {
+		return err
+	}
+	if err := o.validateStaging(); err != nil {
 		return err
 	}
 	_, badCache := gdb.ParseIndexCache(o.indexCache)

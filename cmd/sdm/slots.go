@@ -61,6 +61,9 @@ func (a *app) runSlots(l *lifetime, p *plan, line slot.Line) console.Status {
 		return a.fail(console.StatusNotStarted, err)
 	}
 	report, err := s.build(ctx, a, p)
+	if err == nil {
+		err = a.stageGDB(ctx, p, s.master)
+	}
 	if err != nil {
 		job, queued := s.queue.isQueued()
 		s.close(a, p.o, false)

@@ -140,6 +140,8 @@ func (a *app) runStarter(o *options) console.Status {
 // places of its ranks.
 func (a *app) startStarter(l *lifetime, p *plan) console.Status {
 	o := p.o
+	p.pack()
+	defer p.drop()
 	if o.triesMPIR() {
 		status, err := a.runHeld(l, p)
 		mute, is := isMute(err)

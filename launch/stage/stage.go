@@ -1,5 +1,6 @@
-// Package stage copies a program to node-local storage, so that many processes
-// of a node do not each load it from a shared file system.
+// Package stage has what runs on a node run from its own storage: our servers, copied
+// (Put, Script), and a gdb with all that it needs, packed where it is installed
+// (FindGDB) and unpacked where it is not (Receiver).
 package stage
 
 import (
@@ -36,6 +37,9 @@ func Put(source, dir, session, want string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := checkRoom(dir, 0); err != nil {
+		return "", err
+	}
 	if want == "" {
 		if want, err = Hash(source); err != nil {
 			return "", err
@@ -54,7 +58,7 @@ func Put(source, dir, session, want string) (string, error) {
 	if found, err := Hash(path); err == nil && found == want {
 		return path, nil
 	}
-	if err := checkSpace(dir, info.Size()); err != nil {
+	if err := checkRoom(dir, info.Size()); err != nil {
 		return "", err
 	}
 	if err := copyFile(source, path, want); err != nil {
@@ -77,19 +81,6 @@ func clean(name string) string {
 	}
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:8])
-}
-
-// checkSpace looks before a copy fills the disk.
-func checkSpace(dir string, need int64) error {
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(dir, &fs); err != nil {
-		return err
-	}
-	free := int64(fs.Bavail) * fs.Bsize
-	if free < need {
-		return fmt.Errorf("only %.1f MB are free, and %.1f MB are needed", float64(free)/1e6, float64(need)/1e6)
-	}
-	return nil
 }
 
 // copyFile makes the copy under another name, reads it back, and only then gives
@@ -116,13 +107,4 @@ func copyFile(source, path, want string) error {
 		return fmt.Errorf("the copy is not what it should be (SHA-256 %.12s…, not %.12s…): another build, or a bad disk", found, want)
 	}
 	return os.Rename(out.Name(), path)
-}
-
-// plain drops operation and path, which our text has already.
-func plain(err error) error {
-	var p *os.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }

@@ -96,7 +96,7 @@ func TestPutRefuses(t *testing.T) {
 			}
 		})
 	}
-	if err := checkSpace(t.TempDir(), 1<<60); err == nil || !strings.Contains(err.Error(), "MB are free, and") {
+	if err := checkRoom(t.TempDir(), 1<<60); err == nil || !strings.Contains(err.Error(), "MB are free, and") {
 		t.Errorf("a full disk: %v", err)
 	}
 }

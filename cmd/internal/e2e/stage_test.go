@@ -1,0 +1,125 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sdm/launch/launchtest"
+)
+
+// withoutGDB hides gdb, its data and its Python on some hosts.
+func (s *scene) withoutGDB(h *launchtest.Hosts, hosts ...int) {
+	s.t.Helper()
+	empty := filepath.Join(s.dir, "empty")
+	if err := os.Mkdir(empty, 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	gdb, err := exec.LookPath("gdb")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	hide := `mount --bind /dev/null "$2" && for d in /usr/share/gdb /usr/share/gcc /usr/lib/python3*; do [ ! -d $d ] || mount --bind "$1" $d || exit; done`
+	for _, i := range hosts {
+		s.on(h, i, "sh", "-c", hide, "sh", empty, gdb).exits(0)
+		s.on(h, i, "gdb", "--version").exits(126) // hidden indeed
+	}
+}
+
+// nothingStaged waits until node-local storage of some hosts is empty.
+func (s *scene) nothingStaged(h *launchtest.Hosts, hosts ...int) {
+	s.t.Helper()
+	for _, i := range hosts {
+		s.eventually(patience, func() string {
+			out, err := h.On(i, "ls", "-A", "/tmp/node").Output()
+			if text := strings.TrimSpace(string(out)); err != nil || text != "" {
+				return fmt.Sprintf("on %s: %s, %v", h.Host(i), text, err)
+			}
+			return ""
+		})
+	}
+}
+
+// stagedLine starts containers.cc on two hosts, by their slots.
+func (s *scene) stagedLine(h *launchtest.Hosts, flags ...string) []string {
+	flags = append([]string{"run", "--launcher", "slot", "--stage-gdb"}, flags...)
+	return append(append(flags, "--"), s.remotely(h, starters[1], program("containers"))...)
+}
+
+// TestStagedGDB debugs on hosts that have no gdb, with ours and its Python, of which
+// nothing is left.
+func TestStagedGDB(t *testing.T) {
+	h := launchtest.Up(t, 3)
+	s := newScene(t)
+	s.withoutGDB(h, 1, 2)
+	front := &console{process: s.on(h, 0, unraced("sdm"), s.stagedLine(h, "--stage", "/tmp/node", "-b",
+		"-e", fmt.Sprintf("break containers.cc:%d", lineOf(t, "containers.cc", "return 0;")), "-e", "continue",
+		"-e", "print words", "-e", "print greeting", "-e", `gdb python import json, ctypes; print("in " + json.__file__)`,
+		"-e", "gdb info auto-load safe-path", "-e", "continue")...), size: 4}
+	front.exits(0)
+	front.says(`words = std::map with 2 elements = {["one"] = 1, ["two"] = 2}`, `greeting = "grüße"`, "in /tmp/node/sdm-gdb-", "thrown on purpose")
+	front.folded("exited normally", "")
+	s.nothingStaged(h, 1, 2)
+}
+
+// TestStagedGDBOfTheKilled: who kills sdm, or a server, leaves nothing on the nodes.
+func TestStagedGDBOfTheKilled(t *testing.T) {
+	h := launchtest.Up(t, 3)
+	for name, whom := range map[string]string{"the console": "sdm", "the servers": "sdm-server"} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			front := &console{process: s.on(h, 0, unraced("sdm"), s.stagedLine(h, "--stage", "/tmp/node", "--format", "ndjson")...), size: 4}
+			front.standing()
+			for _, i := range []int{1, 2} {
+				if out, err := h.On(i, "sh", "-c", "ls -d /tmp/node/sdm-gdb-*/bin/gdb").CombinedOutput(); err != nil {
+					t.Errorf("on %s: %s", h.Host(i), out)
+				}
+			}
+			for _, p := range s.found() {
+				if p.name == whom || whom == "sdm-server" && strings.HasPrefix(p.name, whom) {
+					exec.Command("kill", "-9", fmt.Sprint(p.pid)).Run()
+				}
+			}
+			if whom == "sdm-server" {
+				front.typed("quit")
+			}
+			front.status(patience)
+			s.nothingStaged(h, 1, 2)
+		})
+	}
+}
+
+// TestStagedGDBThatDoesNotFit: the gdb of the node is used, and why is said, by node.
+func TestStagedGDBThatDoesNotFit(t *testing.T) {
+	h := launchtest.Up(t, 3)
+	s := newScene(t)
+	for i, options := range map[int]string{1: "ro", 2: "noexec"} {
+		s.on(h, i, "sh", "-c", "mkdir /tmp/node/d && mount -t tmpfs -o "+options+" none /tmp/node/d").exits(0)
+	}
+	args := []string{"-b", "-e", "print numbers.size() > 0", "-e", "continue"}
+	front := &console{process: s.on(h, 0, unraced("sdm"), s.stagedLine(h, append(args, "--stage", "/tmp/node/d")...)...), size: 4}
+	front.exits(0)
+	front.folded("exited normally", "")
+	front.says("--stage-gdb on "+h.Host(1)+" (ranks 0-1): /tmp/node/d: read-only file system; the gdb that is there is used",
+		"--stage-gdb on "+h.Host(2)+" (ranks 2-3): /tmp/node/d: it is mounted noexec, and programs are to be run from there; the gdb that is there is used",
+		"--stage /tmp/node/d: read-only file system; the shared program is used",
+		"--stage /tmp/node/d: it is mounted noexec, and programs are to be run from there; the shared program is used")
+	for _, i := range []int{1, 2} {
+		s.on(h, i, "sh", "-c", "umount /tmp/node/d; mount -t tmpfs -o size=30m none /tmp/node/d").exits(0)
+	}
+	full := &console{process: s.on(h, 0, unraced("sdm"), s.stagedLine(h, append(args, "--stage", "/tmp/node/d")...)...), size: 4}
+	full.exits(0)
+	full.says("--stage-gdb on "+h.Host(1)+", "+h.Host(2)+" (ranks 0-3): /tmp/node/d: only ", " MB are free, and ", "; the gdb that is there is used")
+	for _, c := range []struct{ args, want string }{
+		{"run --stage-gdb -- mpirun.openmpi -n 1 true", "--stage-gdb: where to? (--stage DIR"},
+		{"run --stage tmp -- mpirun.openmpi -n 1 true", "--stage tmp: give an absolute path"},
+		{"attach --stage /tmp --stage-gdb --gdb /bin/sh/gdb 1", "--stage-gdb: /bin/sh/gdb: no such program here"},
+	} {
+		bad := s.on(h, 0, "sdm", strings.Fields(c.args)...)
+		bad.exits(2)
+		bad.says(c.want)
+	}
+}

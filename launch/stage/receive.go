@@ -1,0 +1,240 @@
+package stage
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"sdm/protocol"
+)
+
+// Receiver makes a gdb of the pieces that come to a node. Its zero value is ready.
+// Take and Close are called by one goroutine at a time, Path by any.
+//
+// What it has unpacked it removes in Close; if this process is killed, a shell that
+// waits for our end does so, and if that is killed too, the next Receiver that uses
+// the directory: each holds a lock beside what it has made.
+type Receiver struct {
+	mu   sync.Mutex
+	path string // of the script that runs the gdb; "": there is none
+
+	failed  error
+	archive *os.File // what has come, without a name
+	sum     hash.Hash
+	got     int64
+	dir     string   // ours alone
+	lock    *os.File // dir.lock
+	leash   *os.File // its end tells the shell ours
+	shell   *exec.Cmd
+}
+
+// prefix begins the names of what stands in the directory of the person.
+const prefix = "sdm-gdb-"
+
+// Path is the gdb to run, "" if none has come; also without a Receiver.
+func (r *Receiver) Path() string {
+	if r == nil {
+		return ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.path
+}
+
+// Take takes the next piece; the last one makes the gdb. The first error is final:
+// nothing is left behind then, and all further pieces get it.
+func (r *Receiver) Take(p protocol.Piece) error {
+	if r.failed != nil {
+		return r.failed
+	}
+	err := r.take(p)
+	if err != nil {
+		r.failed = fmt.Errorf("%s: %w", p.Dir, err)
+		r.clear()
+	}
+	return r.failed
+}
+
+func (r *Receiver) take(p protocol.Piece) error {
+	if r.Path() != "" {
+		return errors.New("there is a staged gdb already")
+	}
+	if r.archive == nil {
+		if err := r.begin(p); err != nil {
+			return err
+		}
+	}
+	if r.got != p.At || r.got+int64(len(p.Data)) > p.Packed {
+		return fmt.Errorf("a piece at %d of %d bytes has come behind %d", p.At, p.Packed, r.got)
+	}
+	if _, err := io.MultiWriter(r.archive, r.sum).Write(p.Data); err != nil {
+		return plain(err)
+	}
+	r.got += int64(len(p.Data))
+	if r.got < p.Packed {
+		return nil
+	}
+	return r.complete(p)
+}
+
+// begin makes room.
+func (r *Receiver) begin(p protocol.Piece) error {
+	if p.Packed <= 0 || p.Unpacked <= 0 || p.Unpacked > mostUnpacked || p.Packed > mostUnpacked {
+		return fmt.Errorf("an archive of %d bytes, and %d unpacked, cannot be", p.Packed, p.Unpacked)
+	}
+	if !filepath.IsAbs(p.Dir) {
+		return errors.New("not an absolute path")
+	}
+	sweep(p.Dir)
+	err := checkRoom(p.Dir, p.Packed+p.Unpacked)
+	if err != nil {
+		return err
+	}
+	if r.lock, err = ownLock(p.Dir); err != nil {
+		return plain(err)
+	}
+	r.dir = strings.TrimSuffix(r.lock.Name(), lockSuffix)
+	if err := os.Mkdir(r.dir, 0o700); err != nil {
+		return plain(err)
+	}
+	if err := r.watch(); err != nil {
+		return err
+	}
+	if r.archive, err = os.CreateTemp(r.dir, "archive-"); err != nil {
+		return plain(err)
+	}
+	os.Remove(r.archive.Name())
+	r.sum = sha256.New()
+	return nil
+}
+
+// remover waits for the end of its standard input, which is ours, and removes what
+// gdbs that die at the same time may still be writing to.
+const remover = `read x; for i in 1 2 3 4 5; do rm -rf "$1" "$1.lock" && exit; sleep 1; done`
+
+// watch starts the shell that removes what we leave behind when we are killed. It
+// gets a session of its own, as who kills us may kill our group.
+func (r *Receiver) watch() error {
+	in, leash, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	r.leash = leash
+	r.shell = exec.Command("/bin/sh", "-c", remover, "sh", r.dir)
+	r.shell.Stdin, r.shell.Dir = in, "/"
+	r.shell.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return r.shell.Start()
+}
+
+// triedFor is how long a fresh gdb may take to say its version.
+const triedFor = 30 * time.Second
+
+// complete looks whether the archive is the right one, unpacks it and tries it.
+func (r *Receiver) complete(p protocol.Piece) error {
+	if found := hex.EncodeToString(r.sum.Sum(nil)); found != p.Hash {
+		return fmt.Errorf("what has come is not what was sent (SHA-256 %.12s…, not %.12s…)", found, p.Hash)
+	}
+	if _, err := r.archive.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	if err := unpack(r.archive, r.dir, p.Unpacked); err != nil {
+		return err
+	}
+	r.archive.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), triedFor)
+	defer cancel()
+	path := filepath.Join(r.dir, runnerName)
+	cmd := exec.CommandContext(ctx, path, "-nx", "--version")
+	cmd.WaitDelay = time.Second
+	if out, err := cmd.CombinedOutput(); err != nil {
+		line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+		return fmt.Errorf("the staged gdb does not run here: %w: %.200s", err, line)
+	}
+	r.mu.Lock()
+	r.path = path
+	r.mu.Unlock()
+	return nil
+}
+
+// Close removes what was made. No gdb may run any more.
+func (r *Receiver) Close() {
+	r.mu.Lock()
+	r.path = ""
+	r.mu.Unlock()
+	r.clear()
+	r.failed = errors.New("the session is over")
+}
+
+func (r *Receiver) clear() {
+	if r.archive != nil {
+		r.archive.Close()
+	}
+	if r.dir != "" {
+		os.RemoveAll(r.dir)
+	}
+	if r.lock != nil {
+		os.Remove(r.lock.Name())
+		r.lock.Close()
+	}
+	if r.leash != nil {
+		r.leash.Close()
+	}
+	if r.shell != nil && r.shell.Process != nil {
+		r.shell.Wait()
+	}
+	r.archive, r.dir, r.lock, r.leash, r.shell = nil, "", nil, nil, nil
+}
+
+const lockSuffix = ".lock"
+
+// ownLock makes a new lock in a directory and holds it. Its name is that of what it
+// guards, which must not be there before it.
+func ownLock(dir string) (*os.File, error) {
+	for {
+		f, err := os.CreateTemp(dir, prefix+"*"+lockSuffix)
+		if err != nil {
+			return nil, err
+		}
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+			f.Close()
+			return nil, err
+		}
+		mine, err1 := f.Stat()
+		there, err2 := os.Lstat(f.Name())
+		if err1 == nil && err2 == nil && os.SameFile(mine, there) {
+			return f, nil
+		}
+		f.Close() // somebody has swept it away before we held it
+	}
+}
+
+// sweep removes what others of this user have left in a directory: their locks can
+// be had. Whatever goes wrong with that is not our business.
+func sweep(dir string) {
+	locks, _ := filepath.Glob(filepath.Join(dir, prefix+"*"+lockSuffix)) // dir's own stars would only find less
+	for _, name := range locks {
+		f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+		if err != nil {
+			continue
+		}
+		var st syscall.Stat_t
+		err = syscall.Fstat(int(f.Fd()), &st)
+		if err == nil && int(st.Uid) == os.Getuid() && syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			os.RemoveAll(strings.TrimSuffix(name, lockSuffix))
+			os.Remove(name)
+		}
+		f.Close()
+	}
+}

@@ -1,0 +1,42 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// noExec is ST_NOEXEC of statfs(2): nothing may be executed from that file system.
+const noExec = 8
+
+// checkRoom tells why a directory cannot hold programs of so many bytes that are to
+// be run from there; nil: it can, as far as one sees without trying.
+func checkRoom(dir string, need int64) error {
+	switch info, err := os.Stat(dir); {
+	case err != nil:
+		return plain(err)
+	case !info.IsDir():
+		return errors.New("not a directory")
+	}
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		return err
+	}
+	if fs.Flags&noExec != 0 {
+		return errors.New("it is mounted noexec, and programs are to be run from there")
+	}
+	if free := int64(fs.Bavail) * int64(fs.Bsize); free < need {
+		return fmt.Errorf("only %.1f MB are free, and %.1f MB are needed", float64(free)/1e6, float64(need)/1e6)
+	}
+	return nil
+}
+
+// plain drops operation and path, which our text has already.
+func plain(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

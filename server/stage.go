@@ -1,0 +1,29 @@
+package server
+
+import (
+	"sdm/protocol"
+	"sdm/tree"
+)
+
+// stage takes a piece of the gdb that is to be used here. It runs in the lane, so that
+// ranks which are started or attached behind it have it. A fault does not name the
+// host: nodes with the same one are told of together.
+func (s *Server) stage(d tree.Deliver, args protocol.Args) {
+	f := &protocol.Fault{Kind: protocol.FaultState, Op: "stage"}
+	switch {
+	case s.refuseWhenClosed(d, "stage"):
+		return
+	case args.Piece == nil || s.cfg.Stage == nil:
+		f.Kind, f.Message = protocol.FaultUsage, "no gdb can be brought to this server"
+	case len(s.programs) > 0:
+		f.Message = "its ranks are debugged already"
+	default:
+		err := s.cfg.Stage(*args.Piece)
+		if err == nil {
+			s.up.reply(d.ID, done(d.Ranks))
+			return
+		}
+		f.Message = err.Error()
+	}
+	s.up.reply(d.ID, faultGroup(d.Ranks, f))
+}
