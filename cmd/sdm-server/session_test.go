@@ -255,7 +255,11 @@ func startLocal(t *testing.T, n, perServer int, args ...string) (*local.Servers,
 	t.Cleanup(servers.Kill)
 	dial := dialer(key, overlay.Identity{})
 	if n == 1 {
-		dial = greeter(overlay.NewStream(servers.Link, "server 0"))
+		link, err := overlay.FromFile(servers.Link, "server 0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		dial = greeter(link)
 	}
 	return servers, newDebugging(t, dial, servers.Routes, perServer)
 }

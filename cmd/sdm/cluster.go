@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"os"
 	"strconv"
 	"sync"
@@ -30,7 +29,7 @@ type cluster struct {
 	master  *master.Master
 
 	mu   sync.Mutex
-	link net.Conn // to the only server, until it is used
+	link *os.File // to the only server, until it is used
 }
 
 // startCluster starts the servers, and a master that has no tree yet.
@@ -101,14 +100,16 @@ func (c *cluster) dial(ctx context.Context, child tree.NodeID, r protocol.Route)
 		return link, err
 	}
 	c.mu.Lock()
-	conn := c.link
+	end := c.link
 	c.link = nil
 	c.mu.Unlock()
-	if conn == nil {
+	if end == nil {
 		return nil, errors.New("the connection to the server is used up")
 	}
-	link := overlay.NewStream(conn, "server "+strconv.Itoa(int(r.Server)))
-	_, err := overlay.Greet(ctx, link, c.self, child)
+	link, err := overlay.FromFile(end, "server "+strconv.Itoa(int(r.Server)))
+	if err == nil {
+		_, err = overlay.Greet(ctx, link, c.self, child)
+	}
 	return link, err
 }
 

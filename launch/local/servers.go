@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"sdm/protocol"
 )
 
@@ -34,13 +36,14 @@ type ServersSpec struct {
 // They have no parent-death signal: a server that loses its link or its pipe
 // still has to detach its gdbs properly, and ends by itself.
 type Servers struct {
-	// Link leads to the only server; nil when there are several. Whoever uses
-	// it closes it.
-	Link net.Conn
+	// Link is our end of the socket pair to the only server; nil when there are
+	// several. Whoever uses it closes it.
+	Link *os.File
 	// Routes are the servers by number, with the address of each when there are
 	// several. Which ranks they hold is the caller's business.
 	Routes []protocol.Route
 
+	cut     *os.File // a copy of Link, to end it with whoever uses it
 	running []*serverProcess
 }
 
@@ -81,12 +84,14 @@ func (s *Servers) startLinked(cmd *exec.Cmd) error {
 	if err != nil {
 		return err
 	}
-	ours, theirs := os.NewFile(uintptr(pair[0]), "link"), os.NewFile(uintptr(pair[1]), "link")
-	defer ours.Close()
+	theirs := os.NewFile(uintptr(pair[1]), "link")
 	defer theirs.Close()
-	if s.Link, err = net.FileConn(ours); err != nil {
+	s.Link = os.NewFile(uintptr(pair[0]), "link")
+	copied, err := unix.FcntlInt(uintptr(pair[0]), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
 		return err
 	}
+	s.cut = os.NewFile(uintptr(copied), "link")
 	cmd.Args = append(cmd.Args, "--link-fd", "3")
 	return s.run(cmd, nil, theirs)
 }
@@ -158,6 +163,10 @@ func (s *Servers) Kill() {
 }
 
 func (s *Servers) cutLinks() {
+	if s.cut != nil {
+		unix.Shutdown(int(s.cut.Fd()), unix.SHUT_RDWR)
+		s.cut.Close()
+	}
 	if s.Link != nil {
 		s.Link.Close()
 	}

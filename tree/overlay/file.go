@@ -12,32 +12,29 @@ import (
 	"time"
 )
 
-// SocketPair makes a socket pair: a link for us and the other end as a file for
-// a process that we start (exec.Cmd.ExtraFiles), which uses FromFile. The caller
-// closes the file once that process has started.
-func SocketPair(peer string) (Link, *os.File, error) {
-	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nil, nil, fmt.Errorf("make a socket pair: %w", err)
-	}
-	ours, theirs := os.NewFile(uintptr(ends[0]), "socket pair"), os.NewFile(uintptr(ends[1]), "socket pair")
-	link, err := FromFile(ours, peer)
-	if err != nil {
-		theirs.Close()
-		return nil, nil, err
-	}
-	return link, theirs, nil
-}
-
-// FromFile makes a link of an inherited descriptor that carries bytes both ways,
-// such as one end of a socket pair. It takes f over, also when it fails.
+// FromFile makes a link of a descriptor that carries bytes both ways, such as one
+// end of a socket pair. It takes f over, also when it fails.
 func FromFile(f *os.File, peer string) (Link, error) {
 	defer f.Close()
-	conn, err := net.FileConn(f) // makes a non-blocking copy of the descriptor
+	conn, err := fromFile(f)
 	if err != nil {
 		return nil, fmt.Errorf("use %s as a link: %w; it is to be a connected socket", f.Name(), err)
 	}
 	return NewStream(conn, peer), nil
+}
+
+// fromFile copies the descriptor.
+func fromFile(f *os.File) (io.ReadWriteCloser, error) {
+	fd, err := duplicate(f)
+	if err != nil {
+		return nil, err
+	}
+	name, err := syscall.Getsockname(fd)
+	if _, unix := name.(*syscall.SockaddrUnix); unix && err == nil {
+		return newPairEnd(fd)
+	}
+	syscall.Close(fd)
+	return net.FileConn(f)
 }
 
 // FromPipes makes a link of two pipes: what is read from in and written to out,
@@ -60,11 +57,10 @@ func FromPipes(in, out *os.File, peer string) (Link, error) {
 // pollable gives a copy of f whose Close ends a Read and a Write that wait.
 func pollable(f *os.File) (*os.File, error) {
 	defer f.Close()
-	fd, err := syscall.Dup(int(f.Fd()))
+	fd, err := duplicate(f)
 	if err != nil {
 		return nil, fmt.Errorf("use %s as a link: %w", f.Name(), err)
 	}
-	syscall.CloseOnExec(fd)
 	err = syscall.SetNonblock(fd, true)
 	again := os.NewFile(uintptr(fd), f.Name())
 	if err == nil {
@@ -75,6 +71,15 @@ func pollable(f *os.File) (*os.File, error) {
 		return nil, fmt.Errorf("use %s as a link: %w; it is to be a pipe or a socket", f.Name(), err)
 	}
 	return again, nil
+}
+
+// duplicate gives a descriptor of our own.
+func duplicate(f *os.File) (int, error) {
+	fd, _, err := syscall.Syscall(syscall.SYS_FCNTL, f.Fd(), syscall.F_DUPFD_CLOEXEC, 0)
+	if err != 0 {
+		return 0, err
+	}
+	return int(fd), nil
 }
 
 // filePair reads from one file and writes to another.
