@@ -106,7 +106,7 @@ func (r *Replies) join(i int, g *protocol.Group) {
 	if i >= len(r.carries) {
 		r.carries = append(r.carries, make([]carry, len(r.groups)-len(r.carries))...)
 	}
-	r.carries[i].add(&r.groups[i], g)
+	r.carries[i].add(g)
 }
 
 // find gives the group that is equal, or -1.
