@@ -29,23 +29,27 @@ func insideMillion(in *insider) {
 
 	in.say("stacks")
 	var reply []protocol.Group
-	took := medianOf(5, func() { reply = c.ask(session.Call{Command: "stacks"}) })
+	in.measure("merged stack tree, 200 distinct stacks", func() { reply = c.ask(session.Call{Command: "stacks"}) })
 	if n := leaves(reply[0].Stack.Roots()); n != stacks {
 		fatal("stacks", fmt.Errorf("%d distinct stacks, want %d", n, stacks))
 	}
-	in.add("merged stack tree, 200 distinct stacks", "ms", ms(took), 3000)
 	in.say("print")
 	for _, expr := range []string{"size", "x"} {
-		took = medianOf(5, func() { reply = c.print("", expr) })
-		in.add("print "+expr, "ms", ms(took), 3000)
+		in.measure("print "+expr, func() { reply = c.print("", expr) })
 		in.add("print "+expr+", the reply", "KB", float64(length(reply))/1024, 16)
 	}
-	if _, known := protocol.LookupCommand("stat"); known {
-		took = medianOf(5, func() { reply = c.ask(session.Call{Command: "stat", Args: protocol.Args{Expr: "x"}}) })
-		in.add("stat x", "ms", ms(took), 3000)
-		in.add("stat x, the reply", "KB", float64(length(reply))/1024, 16)
-	}
+	in.measure("stat x", func() { reply = c.ask(session.Call{Command: "stat", Args: protocol.Args{Expr: "x"}}) })
+	in.add("stat x, the reply", "KB", float64(length(reply))/1024, 16)
 	in.add("memory, at most, of all in one process", "MB", mb(peak()), 2000)
+}
+
+// measure does something five times: the median time, and the processor time that
+// each took.
+func (in *insider) measure(what string, f func()) {
+	const times = 5
+	before := ownTime()
+	in.add(what, "ms", ms(medianOf(times, f)), 3000)
+	in.add(what+", processor time", "ms", ms((ownTime()-before)/times), 0)
 }
 
 // leaves counts the distinct stacks of a tree.
