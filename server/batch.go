@@ -76,5 +76,9 @@ func (s *Server) handOver(b batch, stopAt string, d tree.Deliver, before []proto
 		}
 	}
 	s.up.events(b.events()...)
+	if text := s.cfg.Note; text != "" {
+		s.cfg.Note = ""
+		s.note(text)
+	}
 	s.backend.Attach(b.id, b.targets, stopAt, d.Wait)
 }

@@ -44,6 +44,8 @@ type Config struct {
 	// Existing are processes of our ranks that run already: a launch attaches to
 	// them, whatever program it names. nil: there are none.
 	Existing map[rank.ID]int
+	// Note is said to the person with the first ranks that we get; "" is nothing.
+	Note string
 	// Stage takes a piece of a gdb that is brought here; nil: that cannot be. It may
 	// block.
 	Stage func(protocol.Piece) error

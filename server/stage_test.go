@@ -39,3 +39,15 @@ func TestStage(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestNote is said once, with the first ranks.
+func TestNote(t *testing.T) {
+	b := newBench(t, func(c *Config) { c.Note = "no room" })
+	b.shell(t, 2, "sleep 1000", rank.Set{})
+	b.up.untilLine(t, `note [0-1] {"text":"no room"}`)
+	b.ask(t, 1, "kill", protocol.Args{})
+	b.shell(t, 1, "sleep 1000", rank.Set{})
+	if n := b.up.kinds[protocol.KindNote]; n != 2 {
+		t.Errorf("notes to %d ranks", n)
+	}
+}

@@ -40,6 +40,7 @@ type options struct {
 	log                            startup.Log
 	version                        bool
 	stage, stageHash, staged       string
+	unstaged                       string          // why there is no copy
 	received                       *stage.Receiver // of a gdb
 
 	program []string // what follows the flags

@@ -27,6 +27,7 @@ func (p *program) joinNode(ctx context.Context) (standIn bool, status int, err e
 	p.cfg.SlotRank = own
 	p.node = &node{ranks: rank.Of(own)}
 	if p.number.LocalSize == launch.Unknown || p.number.LocalSize < 2 {
+		p.o.unstage() // nobody else is to come
 		return false, 0, nil
 	}
 	host, conn, err := local.JoinNode(ctx, p.o.session)

@@ -8,8 +8,12 @@ import (
 )
 
 // runStaged becomes the copy of this program in node-local storage (--stage). It
-// comes back only when that cannot be had: the shared one does as well.
+// comes back when it is that, and when it cannot be had: the shared one does as well,
+// and why is said with the first ranks.
 func (o *options) runStaged(args, env []string) {
+	if o.staged != "" && !o.perNode {
+		o.unstage() // there is nobody else on this node
+	}
 	if o.stage == "" || o.staged != "" {
 		return
 	}
@@ -22,17 +26,7 @@ func (o *options) runStaged(args, env []string) {
 			stage.Remove(path)
 		}
 	}
-	complain(&notStaged{o.stage, err}, 0)
-}
-
-// notStaged says that a directory is no good.
-type notStaged struct {
-	dir string
-	err error
-}
-
-func (n *notStaged) Error() string {
-	return "--stage " + n.dir + ": " + n.err.Error() + "; the shared program is used"
+	o.unstaged = "--stage " + o.stage + ": " + err.Error() + "; the shared program is used"
 }
 
 // unstage takes the copy away as soon as nobody of this node will start it any

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sdm/launch/slot"
+	"sdm/launch/slurm"
 	"sdm/launch/ssh"
 	"sdm/master"
 	"sdm/master/frontend/console"
@@ -139,14 +140,18 @@ func (a *app) muster(ctx context.Context, p *plan, s *slots, j job, nodes []prot
 	case j.coming != nil: // the starter has started them
 		roll.ByHost = true
 	case p.o.startTool != "":
-		tool, err := a.startTool(p, j, nodes, server)
+		tool, err := a.startTool(ctx, p, s, j, nodes, server)
 		if err != nil {
 			return report, stop, err
 		}
 		stop = func() { endTool(tool) }
 		roll.ByHost, roll.Changed, roll.Failed = true, tool.Done(), func(int) error { return toolFailed(tool) }
 	default:
-		fleet := ssh.Start(ssh.Spec{Shell: strings.Fields(p.o.remoteShell), Commands: commandsFor(nodes, server), Input: s.given})
+		commands, input, err := p.o.carried(s, commandsFor(nodes, server))
+		if err != nil {
+			return report, stop, err
+		}
+		fleet := ssh.Start(ssh.Spec{Shell: strings.Fields(p.o.remoteShell), Commands: commands, Input: input})
 		stop = fleet.Close
 		roll.Changed, roll.Failed = fleet.Changed(), func(i int) error { return notStarted(fleet, nodes[i].Host) }
 	}
@@ -239,12 +244,17 @@ const shellHint = "is ssh set up, without a password? --remote-shell CMD names a
 
 // startTool starts the servers by one command of the site; each gets its number by
 // the name of its host.
-func (a *app) startTool(p *plan, j job, nodes []protocol.Node, server []string) (*slot.Starter, error) {
+func (a *app) startTool(ctx context.Context, p *plan, s *slots, j job, nodes []protocol.Node, server []string) (*slot.Starter, error) {
 	hosts := make([]string, len(nodes))
 	for i, n := range nodes {
 		hosts[i] = n.Host
 	}
 	daemon := append(slices.Clone(server), "--size", strconv.Itoa(len(nodes)), "--by-host", "--like-ranks")
+	if p.o.startTool == slurm.Tool {
+		daemon = s.broadcast(ctx, p, func(file, to string) []string {
+			return slurm.BroadcastTo(j.id, hosts, file, to)
+		}, daemon)
+	}
 	line := toolLine(p.o.startTool, j.id, hosts, daemon)
 	return slot.Start(slot.Spec{Argv: []string{"/bin/sh", "-c", line}, Env: p.o.starterEnv(), Stdout: a.stderr, Stderr: a.stderr})
 }

@@ -18,6 +18,7 @@ import (
 	"sdm/launch/local"
 	"sdm/launch/secret"
 	"sdm/launch/slot"
+	"sdm/launch/slurm"
 	"sdm/launch/ssh"
 	"sdm/launch/stage"
 	"sdm/master"
@@ -31,8 +32,8 @@ import (
 // slots is a job of a starter that has our servers in the places of its ranks,
 // and the master over them, in our own process.
 //
-// Goroutine: the one that turns late servers away, from the end of the gathering
-// until close.
+// Goroutines: the one that turns late servers away, from the end of the gathering
+// until close; and one that waits for the end of sweep.
 type slots struct {
 	session string
 	key     overlay.Secret
@@ -42,6 +43,7 @@ type slots struct {
 	addrs   []string // of the door
 	starter *slot.Starter
 	queue   *queue
+	copied  string // what Slurm has copied to all nodes of our allocation; "": nothing
 	master  *master.Master
 
 	turn   context.CancelFunc
@@ -56,12 +58,13 @@ func (a *app) runSlots(l *lifetime, p *plan, line slot.Line) console.Status {
 	}
 	ctx, expire := context.WithCancelCause(l.ctx)
 	defer expire(nil)
-	if err := s.start(a, p.o, line, expire); err != nil {
+	if err := s.start(ctx, a, p, line, expire); err != nil {
 		s.close(a, p.o, false)
 		return a.fail(console.StatusNotStarted, err)
 	}
 	report, err := s.build(ctx, a, p)
 	if err == nil {
+		s.sweep(p, report.Servers)
 		err = a.stageGDB(ctx, p, s.master)
 	}
 	if err != nil {
@@ -150,12 +153,16 @@ func (s *slots) dial(ctx context.Context, child tree.NodeID, r protocol.Route) (
 }
 
 // start starts the starter.
-func (s *slots) start(a *app, o *options, line slot.Line, expire context.CancelCauseFunc) error {
+func (s *slots) start(ctx context.Context, a *app, p *plan, line slot.Line, expire context.CancelCauseFunc) error {
+	o := p.o
 	server, err := o.nodeServer(s)
 	if err != nil {
 		return err
 	}
 	server = append(server, "--per-node") // there is one in each slot
+	if starterName(line.Argv[0]) == "srun" && inAllocation(a.env) {
+		server = s.broadcast(ctx, p, slurm.Broadcast, server)
+	}
 	if s.queue, err = a.watchQueue(o, expire); err != nil {
 		return err
 	}

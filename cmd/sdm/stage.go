@@ -4,9 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 
+	"sdm/launch/slurm"
+	"sdm/launch/ssh"
 	"sdm/launch/stage"
 	"sdm/master"
 	"sdm/master/session"
@@ -36,6 +41,60 @@ func (o *options) validateStaging() error {
 		}
 	}
 	return nil
+}
+
+// broadcast has Slurm copy the server of a line to nodes, and gives the line that
+// prefers the copy. Where there is none each node copies the shared program itself, or
+// says why it cannot.
+func (s *slots) broadcast(ctx context.Context, p *plan, command func(file, to string) []string, server []string) []string {
+	if p.o.stage == "" {
+		return server
+	}
+	program, err := os.ReadFile(server[0])
+	if err != nil {
+		return server // whoever starts it will say so
+	}
+	c := stage.CopyOf(program, server[0], p.o.stage, s.session)
+	s.copied = c.Path
+	line := command(server[0], c.Path)
+	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
+	cmd.Env = p.o.starterEnv()
+	if said, err := cmd.CombinedOutput(); err != nil {
+		p.log.Info("--stage: the nodes copy the program themselves", "because", line[0], "err", err, "said", string(said))
+	}
+	return c.Line(server)
+}
+
+// sweep removes copies from nodes of our allocation where no server was to run it.
+func (s *slots) sweep(p *plan, servers int) {
+	nodes, err := strconv.Atoi(p.o.lookup("SLURM_JOB_NUM_NODES"))
+	if s.copied == "" || err != nil || nodes <= servers {
+		return
+	}
+	line := slurm.OnAll(nodes, "rm", "-f", s.copied)
+	cmd := exec.Command(line[0], line[1:]...)
+	cmd.Env = p.o.starterEnv()
+	if cmd.Start() == nil {
+		s.turned.Go(func() { cmd.Wait() })
+	}
+}
+
+// carried has remote shells bring the server to their hosts, in front of the secret;
+// without --stage it gives what it gets.
+func (o *options) carried(s *slots, commands []ssh.Command) ([]ssh.Command, []byte, error) {
+	if o.stage == "" {
+		return commands, s.given, nil
+	}
+	own := commands[0].Argv[0] // the same for all
+	program, err := os.ReadFile(own)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--stage: %w", err)
+	}
+	c := stage.CopyOf(program, own, o.stage, s.session)
+	for i := range commands {
+		commands[i].Argv = c.LineFrom(ssh.InputFD, len(program), commands[i].Argv)
+	}
+	return commands, append(program, s.given...), nil
 }
 
 // pack begins to pack gdb, if that was asked for. drop is owed.

@@ -5,6 +5,7 @@ package slurm
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -57,6 +58,24 @@ func (s Step) ChooseStep(listed string) (Step, error) {
 // Attach is the command that finds the ranks of a running step: it offers MPIR
 // (sattach(1)) on whatever login node.
 func (s Step) Attach() []string { return []string{"sattach", s.String()} }
+
+// Broadcast is the command that copies a file to all nodes of the allocation that we
+// are in (sbcast(1)).
+func Broadcast(file, to string) []string { return []string{"sbcast", file, to} }
+
+// OnAll is a command that runs another one on so many nodes of our allocation.
+func OnAll(nodes int, command ...string) []string {
+	n := strconv.Itoa(nodes)
+	return append([]string{"srun", "--overlap", "--mpi=none", "--input=none", "--ntasks-per-node=1", "--nodes=" + n, "--ntasks=" + n}, command...)
+}
+
+// BroadcastTo is the command that copies a program of ours to some nodes of a job, and
+// has it say its version there.
+func BroadcastTo(job string, hosts []string, program, to string) []string {
+	n := strconv.Itoa(len(hosts))
+	return []string{"srun", "--overlap", "--jobid=" + job, "--mpi=none", "--input=none", "--ntasks-per-node=1", "--nodes=" + n, "--ntasks=" + n,
+		"--nodelist=" + strings.Join(hosts, ","), "--bcast=" + to, program, "--version"}
+}
 
 // Tool starts a program once on each node of the job, beside its ranks: a
 // template as --start-tool takes it. Without --overlap it would wait for the

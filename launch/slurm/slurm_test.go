@@ -51,3 +51,18 @@ func FuzzParseStep(f *testing.F) {
 		}
 	})
 }
+
+func TestBroadcast(t *testing.T) {
+	for _, c := range []struct {
+		line []string
+		want string
+	}{
+		{Broadcast("/a", "/tmp/b"), "sbcast /a /tmp/b"},
+		{BroadcastTo("12", []string{"n1", "n3"}, "/a", "/tmp/b"), "srun --overlap --jobid=12 --mpi=none --input=none --ntasks-per-node=1 --nodes=2 --ntasks=2 --nodelist=n1,n3 --bcast=/tmp/b /a --version"},
+		{OnAll(3, "rm", "-f", "/tmp/b"), "srun --overlap --mpi=none --input=none --ntasks-per-node=1 --nodes=3 --ntasks=3 rm -f /tmp/b"},
+	} {
+		if got := strings.Join(c.line, " "); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+}

@@ -80,6 +80,7 @@ func TestStaging(t *testing.T) {
 		}
 	}
 	front.quit()
+	s.stagedByShell(h)
 
 	args = []string{"run", "--launcher", "slot", "--stage", "/nonexistent", "-b", "-e", "continue", "--"}
 	bad := &console{process: s.on(h, 0, "sdm", append(args, s.remotely(h, m, m.program("ring"))...)...), size: 4}
@@ -114,4 +115,34 @@ func TestAttachToMPICHOnHosts(t *testing.T) {
 	nobody.exits(3)
 	nobody.says("there is no rank 2; the ranks are 0-1,3")
 	w.ends(4)
+}
+
+// stagedByShell has remote shells bring the servers, which stand nowhere else than in
+// node-local storage; a node where that cannot be runs the shared one.
+func (s *scene) stagedByShell(h *launchtest.Hosts) {
+	s.t.Helper()
+	s.on(h, 2, "sh", "-c", "mkdir /tmp/node/ro && mount -t tmpfs -o ro none /tmp/node/ro && mkdir -p /tmp/node/d").exits(0)
+	run := func(dir string) *console {
+		args := []string{"run", "--stage", dir, "--format", "ndjson", "--remote-shell", filepath.Join(launchtest.Scripts(), "remsh"), "--"}
+		front := &console{process: s.on(h, 0, "sdm", append(args, s.remotely(h, openMPI, openMPI.program("mpiwait"))...)...), size: 4}
+		front.standing()
+		return front
+	}
+	front := run("/tmp/node")
+	for r := range 4 {
+		pid := look(look(front.pids()[r]).tracer).parent
+		if exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); !strings.HasPrefix(exe, "/tmp/node/sdm-server-") || !strings.HasSuffix(exe, " (deleted)") {
+			s.t.Errorf("the server of rank %d runs %s", r, exe)
+		}
+	}
+	front.quit()
+	s.on(h, 1, "mkdir", "/tmp/node/ro").exits(0)
+	front = run("/tmp/node/ro")
+	front.await("why not", func(e event) bool {
+		return e.Event == "note" && e.Ranks == "2-3" && strings.Contains(e.Text, "--stage /tmp/node/ro: read-only file system; the shared program is used")
+	})
+	front.quit()
+	s.on(h, 1, "rmdir", "/tmp/node/ro").exits(0)
+	s.on(h, 2, "sh", "-c", "umount /tmp/node/ro; rmdir /tmp/node/ro /tmp/node/d").exits(0)
+	s.nothingStaged(h, 1, 2)
 }

@@ -65,6 +65,7 @@ func TestSlurm(t *testing.T) {
 	t.Run("srun under control", func(t *testing.T) { heldSrun(t, s.sub(t), cluster) })
 	t.Run("attach by a tool, and by srun", func(t *testing.T) { attachByTool(t, s.sub(t), cluster) })
 	t.Run("MPICH's own starter in an allocation", func(t *testing.T) { hydraInAllocation(t, s.sub(t), cluster) })
+	t.Run("staged by Slurm", func(t *testing.T) { stagedBySlurm(t, s.sub(t), cluster) })
 	t.Run("attach by the job's number", func(t *testing.T) { attachByNumber(t, s.sub(t), cluster) })
 	t.Run("a job in the queue is cancelled", func(t *testing.T) {
 		s := s.sub(t)

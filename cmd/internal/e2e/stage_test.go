@@ -49,6 +49,46 @@ func (s *scene) stagedLine(h *launchtest.Hosts, flags ...string) []string {
 	return append(append(flags, "--"), s.remotely(h, starters[1], program("containers"))...)
 }
 
+// stagedBySlurm has sbcast and srun --bcast copy the servers to the nodes of a job; those
+// that get no server are swept.
+func stagedBySlurm(t *testing.T, s *scene, cluster *launchtest.Slurm) {
+	calls := filepath.Join(s.dir, "calls")
+	real, err := exec.LookPath("sbcast")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.file("sbcast", fmt.Sprintf("#!/bin/sh\n%s \"$@\" && echo copied >>%s\n", real, calls), 0o700)
+	s.env = append(s.env, "PATH="+s.dir+":"+os.Getenv("PATH"))
+	run := []string{"-N3", "-n", "6", program("sdm"), "run", "-n", "2", "--launcher-arg", "-N1", "--launcher-arg", slurmMPI["MPICH"], "-b", "-e", "continue"}
+	front := &console{process: s.on(cluster.Hosts, 0, "salloc", append(run, "--stage", "/tmp/node", starters[1].program("ring"))...), size: 2}
+	front.exits(0)
+	front.folded("exited normally", "")
+	if text, _ := os.ReadFile(calls); string(text) != "copied\n" {
+		t.Errorf("sbcast: %q", text)
+	}
+	s.nothingStaged(cluster.Hosts, 1, 2, 3)
+	bad := &console{process: s.on(cluster.Hosts, 0, "salloc", append(run, "--stage", "/nonexistent", starters[1].program("ring"))...), size: 2}
+	bad.exits(0)
+	bad.says("[0-1] --stage /nonexistent: no such file or directory; the shared program is used")
+
+	w, which := s.stepOf(cluster, starters[1])
+	front = &console{process: s.on(cluster.Hosts, 0, "sdm", "attach", "--stage", "/tmp/node", "--format", "ndjson", "slurm:"+which), size: 4}
+	front.standing()
+	servers := 0
+	for _, p := range s.found() {
+		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid))
+		if strings.HasPrefix(exe, "/tmp/node/sdm-server-") && strings.HasSuffix(exe, " (deleted)") {
+			servers++
+		}
+	}
+	if servers != 2 {
+		t.Errorf("%d servers run from node-local storage", servers)
+	}
+	front.quit()
+	s.nothingStaged(cluster.Hosts, 1, 2, 3)
+	w.ends(4)
+}
+
 // TestStagedGDB debugs on hosts that have no gdb, with ours and its Python, of which
 // nothing is left.
 func TestStagedGDB(t *testing.T) {
