@@ -128,6 +128,21 @@ func (o *options) starterLine() (slot.Line, error) {
 	})
 }
 
+// debugOptions have Open MPI's mpirun make itself a debugger.
+var debugOptions = []string{"--debug", "-debug", "--tv", "-tv"}
+
+// isDebugger takes the options out by which mpirun has made itself sdm: some of them
+// are left in @mpirun_args@, and it would look for another debugger.
+func (o *options) isDebugger() {
+	line, err := o.starterLine()
+	if err != nil || len(line.Programs) == 0 || !line.IsOpenMPI {
+		return
+	}
+	at := line.Programs[0].At
+	before := slices.DeleteFunc(slices.Clone(o.args[:at]), func(word string) bool { return slices.Contains(debugOptions, word) })
+	o.args = append(before, o.args[at:]...)
+}
+
 // runStarter is sdm run of a starter's line.
 func (a *app) runStarter(o *options) console.Status {
 	if err := errors.Join(o.validateStarter(), o.validateInjection(), o.validate()); err != nil {
@@ -140,6 +155,7 @@ func (a *app) runStarter(o *options) console.Status {
 // places of its ranks.
 func (a *app) startStarter(l *lifetime, p *plan) console.Status {
 	o := p.o
+	o.isDebugger()
 	p.pack()
 	defer p.drop()
 	if o.triesMPIR() {

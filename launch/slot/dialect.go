@@ -17,13 +17,12 @@ type dialect struct {
 // dialectOf knows a starter by its name, or by what its name leads to (mpirun is
 // a link with many systems). An unknown one is read as one of the mpirun kind.
 func dialectOf(name, resolved string) dialect {
-	base := func(path string) string { b, _, _ := strings.Cut(filepath.Base(path), "."); return b }
 	switch {
 	case base(name) == "srun" || base(resolved) == "srun":
 		return dialect{valued: srunValued, bare: set(srunBare), np: []string{"n", "ntasks"}, instead: []string{"multi-prog"}, short: srunShort}
 	case strings.Contains(filepath.Base(resolved), "hydra") || strings.Contains(filepath.Base(name), "mpich"):
 		return dialect{valued: hydraValued, bare: set(hydraBare), np: []string{"n", "np"}, instead: []string{"configfile"}}
-	case base(resolved) == "orterun", strings.Contains(filepath.Base(name), "openmpi"):
+	case isOpenMPI(name, resolved):
 		return dialect{valued: openMPIValued, bare: set(openMPIBare), np: []string{"n", "np", "c"}, instead: []string{"app"}}
 	}
 	d := dialect{valued: map[string]int{}, bare: set(openMPIBare + " " + hydraBare), np: []string{"n", "np"}, instead: []string{"app", "configfile"}}
@@ -34,6 +33,16 @@ func dialectOf(name, resolved string) dialect {
 		}
 	}
 	return d
+}
+
+func isOpenMPI(name, resolved string) bool {
+	return base(resolved) == "orterun" || strings.Contains(filepath.Base(name), "openmpi")
+}
+
+// base is the name of a starter without what distributions append.
+func base(path string) string {
+	b, _, _ := strings.Cut(filepath.Base(path), ".")
+	return b
 }
 
 // values tells how many words belong to an option. name is the option without

@@ -16,6 +16,8 @@ import (
 type Line struct {
 	Argv     []string // the starter first; never written
 	Programs []Program
+	// IsOpenMPI tells that the starter is Open MPI's mpirun, by whatever name.
+	IsOpenMPI bool
 }
 
 // Program is one of the programs that a line starts: several stand between
@@ -37,7 +39,7 @@ func Parse(argv []string, resolved string, isProgram func(word string) bool) (Li
 	if len(argv) == 0 {
 		return Line{}, errors.New("no starter is given")
 	}
-	p := parser{line: Line{Argv: argv}, dialect: dialectOf(argv[0], resolved), isProgram: isProgram}
+	p := parser{line: Line{Argv: argv, IsOpenMPI: isOpenMPI(argv[0], resolved)}, dialect: dialectOf(argv[0], resolved), isProgram: isProgram}
 	for at := 1; ; at++ {
 		end, err := p.part(at)
 		if err != nil {

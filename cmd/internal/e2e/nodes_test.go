@@ -195,8 +195,10 @@ func TestServersBesideARunningJob(t *testing.T) {
 func TestStarterExecsUs(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	front := &console{process: s.start(openMPI.command, "--debug", "--debugger",
-		program("sdm")+" run -b -e stacks -e continue -- @mpirun@ @mpirun_args@", "-n", "2", openMPI.program("ring")), size: 2}
-	front.exits(0)
-	front.says("[0-1] (2) main ring.c:", "total 4950")
+	ours := []string{"--debugger", program("sdm") + " run -b -e stacks -e continue -- @mpirun@ @mpirun_args@"}
+	for _, line := range [][]string{append([]string{"--debug"}, ours...), append(ours, "--debug")} { // the second leaves --debug in the line
+		front := &console{process: s.start(openMPI.command, append(line, "-n", "2", openMPI.program("ring"))...), size: 2}
+		front.exits(0)
+		front.says("[0-1] (2) main ring.c:", "total 4950")
+	}
 }
