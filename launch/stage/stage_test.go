@@ -1,6 +1,8 @@
 package stage
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -126,5 +128,40 @@ func TestScript(t *testing.T) {
 		if _, err := Script(c.dir, c.session, c.line); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %s: %v, want %q", c.dir, c.session, err, c.want)
 		}
+	}
+}
+
+// TestScriptsOfTheDeadAreRemoved, and no others.
+func TestScriptsOfTheDeadAreRemoved(t *testing.T) {
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	orphan := fmt.Sprintf("server-0a.%d@%s", dead.Process.Pid, host)
+	others := []string{
+		fmt.Sprintf("server-0b.%d@%s", os.Getpid(), host), fmt.Sprintf("server-0c.%d@%s.else", dead.Process.Pid, host),
+		"server-0d.@" + host, "server-0e.0@" + host, "server-0f.-1@" + host, "server-10", "secret",
+	}
+	for _, name := range append(others, orphan) {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path, err := Script(dir, "s", "true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(others, filepath.Base(path)) {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, orphan)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is still there: %v", orphan, err)
 	}
 }
