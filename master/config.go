@@ -46,6 +46,8 @@ type Config struct {
 	// long as one is: their ranks are lost from the start. Otherwise there is no
 	// session without all.
 	Partial bool
+	// Job is the resource manager's name for the job, for its events; "" is unknown.
+	Job string
 	// Log takes what is worth knowing when something goes wrong; nil drops it.
 	Log *slog.Logger
 

@@ -46,6 +46,7 @@ type Master struct {
 	phase       phase
 	routes      routes
 	states      *session.States
+	job         jobWatch
 	groups      map[string]rank.Set
 	requests    *requests
 	lastID      protocol.RequestID
@@ -79,7 +80,7 @@ func New(cfg Config) (*Master, error) {
 	m := &Master{
 		cfg: cfg.withDefaults(), started: time.Now(), stream: session.NewStream(),
 		stop: stop, finished: make(chan struct{}),
-		states: session.NewStates(rank.Set{}), groups: map[string]rank.Set{},
+		states: session.NewStates(rank.Set{}), groups: map[string]rank.Set{}, job: jobWatch{name: cfg.Job},
 		breakpoint: map[protocol.RequestID]int{}, inner: map[protocol.RequestID]*inner{},
 		programs: programs{ask: cfg.CheckProgram, known: map[string]error{}},
 	}
@@ -204,6 +205,9 @@ func (m *Master) events(groups []protocol.Group) {
 func (m *Master) tell(g protocol.Group) {
 	e := session.NewEvent(g)
 	m.states.Feed(e)
+	if j, news := m.job.after(g.Kind, m.states); news { // before it: who waits for the last end may then go
+		m.stream.Push(session.NewEvent(protocol.Group{Kind: protocol.KindJob, Ranks: m.states.All(), Body: protocol.Canonical(j)}))
+	}
 	m.stream.Push(e)
 	if g.Kind == protocol.KindStopped && len(m.given.list) > 0 {
 		var stop protocol.Stop

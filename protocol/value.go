@@ -104,12 +104,13 @@ type Note struct {
 
 // JobState is the body of KindJob.
 type JobState struct {
-	// State is "starting", "queued", "allocated", "held" (all ranks have their
-	// servers), "ended" or "cancelled".
+	// State is "starting", "queued", "allocated", "held" (all ranks stand), "running",
+	// "ended" or "cancelled".
 	State string `json:"state"`
 	Job   string `json:"job,omitempty"`  // the resource manager's name for it
 	Text  string `json:"text,omitempty"` // more, for people: why it waits
-	// Status is the starter's exit status, with "ended".
+	// Status is the exit status, with "ended": the highest of the ranks, or the
+	// starter's, when Text says that it has ended.
 	Status *int `json:"status,omitempty"`
 }
 

@@ -311,7 +311,7 @@ func (r *Runner) watch(ctx context.Context) {
 			}
 		case text := <-r.cfg.Ending:
 			r.ending = true
-			r.server.note(text)
+			r.server.cancelled(text)
 			w.grace = time.After(r.cfg.EndingGrace)
 		case sig := <-r.cfg.Signals:
 			r.server.signal(sig)

@@ -113,7 +113,7 @@ func TestStarterEndsTheJob(t *testing.T) {
 	signals <- syscall.SIGUSR1
 	r.up.untilLine(t, `out 0 "usr1\n"`)
 	ending <- "the starter is ending the job (SIGTERM)"
-	r.up.untilLine(t, `note [0] {"text":"the starter is ending the job (SIGTERM)"}`)
+	r.up.untilLine(t, `job [0] {"state":"cancelled","text":"the starter is ending the job (SIGTERM)"}`)
 	s.wait(t)
 	if !isGone(pid) || s.status != 128+int(syscall.SIGKILL) || s.err != nil {
 		t.Errorf("rank gone: %v; status %d, %v", isGone(pid), s.status, s.err)

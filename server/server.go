@@ -132,8 +132,8 @@ func (s *Server) expand(d tree.Deliver, args protocol.Args) {
 	s.up.reply(d.ID, groups...)
 }
 
-// note gives words to the person, from the ranks of this server.
-func (s *Server) note(text string) {
+// cancelled tells that the starter ends the job, from the ranks of this server.
+func (s *Server) cancelled(text string) {
 	s.mu.Lock()
 	ranks := s.others.live()
 	for r := range s.processes {
@@ -141,7 +141,7 @@ func (s *Server) note(text string) {
 	}
 	s.mu.Unlock()
 	if !ranks.IsEmpty() {
-		s.up.events(protocol.Group{Kind: protocol.KindNote, Ranks: ranks, Body: protocol.Canonical(protocol.Note{Text: text})})
+		s.up.events(protocol.Group{Kind: protocol.KindJob, Ranks: ranks, Body: protocol.Canonical(protocol.JobState{State: "cancelled", Text: text})})
 	}
 }
 

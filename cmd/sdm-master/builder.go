@@ -29,6 +29,7 @@ type builder struct {
 	own   launch.Identity // our place in a starter's job
 	key   overlay.Secret  // of the session
 	build string
+	job   string            // the resource manager's name for it, "" outside of one
 	say   func(text string) // to whoever looks at our standard error
 
 	door   *overlay.RendezvousListener // nil: servers do not come to us
@@ -86,7 +87,7 @@ func (b *builder) raise(ctx context.Context, s rpc.Setup, wait time.Duration, no
 	if err != nil {
 		return session.Report{}, err
 	}
-	cfg := master.Config{Dial: b.dial, Wait: b.o.wait, Heartbeat: b.o.heartbeat, Silence: b.o.silence, Log: b.log}
+	cfg := master.Config{Dial: b.dial, Job: b.job, Wait: b.o.wait, Heartbeat: b.o.heartbeat, Silence: b.o.silence, Log: b.log}
 	if b.o.heartbeat == 0 {
 		cfg.Heartbeat = -1
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os/exec"
+	"strings"
 
 	"sdm/launch"
 )
@@ -19,4 +20,18 @@ func checkProgram(program string, size int) error {
 	return fmt.Errorf("%s is an MPI program, and the starter counts the master as one of its %d processes: "+
 		"MPI_Init would wait for it for ever (start the master by itself, and give the starter's line the %d servers alone: "+
 		"mpirun -n %d sdm-server --rendezvous HOST:PORT -- %s)", program, size, size-1, size-1, program)
+}
+
+// jobName is the resource manager's name for the job that the master is in: of the
+// step it was started with, or else of the batch job.
+func jobName(own launch.Identity, env []string) string {
+	if own.Job != "" {
+		return own.Job
+	}
+	for _, e := range env {
+		if name, value, _ := strings.Cut(e, "="); name == "SLURM_JOB_ID" || name == "PBS_JOBID" || name == "LSB_JOBID" {
+			return value
+		}
+	}
+	return ""
 }

@@ -97,7 +97,7 @@ func (p *program) prepare(env []string) error {
 		p.log.Warn("the starter's environment makes no sense", "err", err)
 	}
 	p.builder = &builder{
-		o: p.o, log: p.log, own: own, say: p.say, build: p.version,
+		job: jobName(own, env), o: p.o, log: p.log, own: own, say: p.say, build: p.version,
 		key: overlay.Secret(p.key).ForSession(p.o.session),
 	}
 	return nil
@@ -112,7 +112,7 @@ func (p *program) serve(ctx context.Context, stdin io.Reader, stdout io.Writer) 
 		}
 	}
 	defer p.builder.close()
-	options := rpc.Options{Secret: p.key[:], Plaintext: p.o.plaintext, Wait: p.o.connectWait, Build: p.version, Log: p.log}
+	options := rpc.Options{Secret: p.key[:], Plaintext: p.o.plaintext, Wait: p.o.connectWait, Build: p.version, Job: p.builder.job, Log: p.log}
 	conn, err := p.meet(ctx, options, stdin, stdout)
 	if err != nil {
 		return exitNoTree, err

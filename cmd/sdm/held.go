@@ -127,7 +127,9 @@ func (a *app) driveHeld(l *lifetime, p *plan, h *held, j job, local *cluster) (c
 	h.all = c.ranks
 	status := a.driveCrew(l, p, c)
 	c.close()
-	return h.end(&status), nil
+	status = h.end(&status)
+	a.starterEnded(p.o, h.launch.Status())
+	return status, nil
 }
 
 // forOneServer are the options for the servers on this host.

@@ -173,6 +173,11 @@ func (q *queue) close() {
 	q.read.Close()
 }
 
+// starterEnded tells how a starter has ended, after its ranks.
+func (a *app) starterEnded(o *options, status int) {
+	a.jobIs(o, protocol.JobState{State: "ended", Status: &status, Text: "the starter has ended"})
+}
+
 // jobIs tells how the job is getting on: each front end in its own way.
 func (a *app) jobIs(o *options, j protocol.JobState) {
 	if o.format != string(console.NDJSON) && j.State != "queued" && j.State != "cancelled" {

@@ -79,7 +79,6 @@ func (a *app) runSlots(l *lifetime, p *plan, line slot.Line) console.Status {
 		}
 		return a.notBuilt(l.ctx, err, nil)
 	}
-	a.jobIs(p.o, protocol.JobState{State: "held"})
 	status := a.drive(l, p, s.master, report.Ranks, []string{slotProgram})
 	s.close(a, p.o, true)
 	return status
@@ -171,9 +170,7 @@ func (s *slots) start(ctx context.Context, a *app, p *plan, line slot.Line, expi
 	if o.output == outputStarter && !isTerminal(a.stdin) {
 		spec.Stdin = a.stdin
 	}
-	if s.starter, err = slot.Start(spec); err == nil {
-		a.jobIs(o, protocol.JobState{State: "starting", Text: strings.Join(line.Argv, " ")})
-	}
+	s.starter, err = slot.Start(spec)
 	return err
 }
 
@@ -296,8 +293,7 @@ func (s *slots) close(a *app, o *options, built bool) {
 			cancel()
 		}
 		s.starter.End(ctx)
-		status := s.starter.Status()
-		a.jobIs(o, protocol.JobState{State: "ended", Status: &status})
+		a.starterEnded(o, s.starter.Status())
 	}
 	if s.queue != nil {
 		s.queue.close()

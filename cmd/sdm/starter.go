@@ -12,6 +12,7 @@ import (
 	"sdm/launch/mpir"
 	"sdm/launch/slot"
 	"sdm/master/frontend/console"
+	"sdm/protocol"
 	"sdm/protocol/rank"
 )
 
@@ -158,6 +159,7 @@ func (a *app) startStarter(l *lifetime, p *plan) console.Status {
 	o.isDebugger()
 	p.pack()
 	defer p.drop()
+	a.jobIs(o, protocol.JobState{State: "starting", Text: strings.Join(o.args, " ")})
 	if o.triesMPIR() {
 		status, err := a.runHeld(l, p)
 		mute, is := isMute(err)

@@ -77,6 +77,16 @@ func (s *States) In(states ...State) rank.Set {
 	return in
 }
 
+// Only tells whether all ranks of the table are in one of the states.
+func (s *States) Only(states ...State) bool {
+	for _, g := range s.groups {
+		if !slices.Contains(states, g.Status.State) {
+			return false
+		}
+	}
+	return true
+}
+
 // AtBreakpoint gives the ranks that have stopped at a breakpoint.
 func (s *States) AtBreakpoint(number int) rank.Set {
 	var in rank.Set

@@ -27,6 +27,7 @@ func TestPythonFrontEnd(t *testing.T) {
 			// of a rank, or its own when it sees the end of PMI first.
 			starter.fails()
 			script.says(`initialize {"version": 1, "build": `, `"servers": 3, "ranks": "0-2"`,
+				`event {"event": "job", "ranks": "", "n": 0, "state": "starting"`, `"n": 3, "state": "held"`, `"n": 3, "state": "running"`,
 				`"reason": "breakpoint-hit", "breakpoint": 1,`,
 				`{"value": "{first = 1, last = 34}", "ranks": "0"}`, `{"value": "{first = 67, last = 100}", "ranks": "2"}`,
 				`"command": "quit", "asked": 3, "answered": 3`)

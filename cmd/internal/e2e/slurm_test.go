@@ -103,7 +103,7 @@ func TestSlurm(t *testing.T) {
 		fmt.Fprintln(first.in)
 		first.exits(0)
 		front.exits(0)
-		front.says(`{"event":"job","ranks":"","n":0,"state":"starting"`, `"state":"allocated"`, `"state":"held"`, `"state":"ended","status":0}`)
+		front.says(`{"event":"job","ranks":"","n":0,"state":"starting"`, `"state":"allocated"`, `"state":"held"`, `"state":"ended","status":0}`, `"state":"ended","text":"the starter has ended","status":0}`)
 	})
 }
 

@@ -25,6 +25,22 @@ type call struct {
 	// order for one rank, so a rank that was resumed for this call has been
 	// seen running before it is seen to stop, but not always before it answers.
 	results, silent, running, ran, stopped rank.Set
+	told                                   rank.Set // were lost meanwhile, and that was written as an event
+}
+
+// news are the answers without what has been written as an event: a rank that is lost
+// while it is asked is told of twice.
+func (x *call) news() []protocol.Group {
+	var news []protocol.Group
+	for _, g := range x.groups {
+		if g.Kind == protocol.KindLost {
+			if g.Ranks = g.Ranks.Minus(x.told); g.Ranks.IsEmpty() {
+				continue
+			}
+		}
+		news = append(news, g)
+	}
+	return news
 }
 
 // answer takes in an answer to the call.

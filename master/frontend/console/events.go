@@ -47,7 +47,7 @@ func (c *console) happened(e session.Event) {
 	if e.Group.Kind == protocol.KindStopped {
 		c.listed = text.Listed{} // list begins where they stand now
 	}
-	if c.cfg.Format != Text || c.unsaid(e) {
+	if c.cfg.Format != Text || c.unsaid(e) || e.Group.Kind == protocol.KindJob && c.cfg.Writer.Event(e) == "" {
 		return
 	}
 	if c.arrived(e.Group) {
@@ -91,6 +91,11 @@ func (c *console) write(e session.Event) {
 	if e.Group.Kind == protocol.KindStderr || e.Group.Kind == protocol.KindNote && e.Group.Ranks.IsEmpty() {
 		out, w = c.cfg.Err, &c.cfg.ErrWriter
 	}
+	if e.Group.Kind == protocol.KindLost {
+		for _, x := range c.calls {
+			x.told = x.told.Union(e.Group.Ranks)
+		}
+	}
 	if s := w.Event(e); s != "" {
 		c.progress.clear()
 		out.Write([]byte(s))
@@ -126,9 +131,10 @@ func (c *console) finish(x *call) {
 // command that resumes is about ranks that it did not resume, and parts nothing;
 // and what a breakpoint or a line for gdb has brought about stands behind it.
 func (c *console) answers(x *call) {
-	s, short := c.cfg.Writer.Answers(x.asked, x.groups)
+	groups := x.groups
+	s, short := c.cfg.Writer.Answers(x.asked, groups)
 	if short {
-		c.keep(folded{id: x.id, asked: x.asked, groups: x.groups})
+		c.keep(folded{id: x.id, asked: x.asked, groups: groups})
 	}
 	if c.cfg.Format != Text || s == "" {
 		return
@@ -139,6 +145,9 @@ func (c *console) answers(x *call) {
 	causes := x.raw() || x.asked.Command == "break"
 	if !causes && (!x.resumes() || c.held.ranks.Intersects(x.others())) {
 		c.letGo()
+	}
+	if !x.told.IsEmpty() {
+		s, _ = c.cfg.Writer.Answers(x.asked, x.news())
 	}
 	c.progress.clear()
 	c.cfg.Out.Write([]byte(s))

@@ -40,7 +40,7 @@ const foldMost = 10
 // folds tells whether events of this kind are held.
 func folds(k protocol.Kind) bool {
 	switch k {
-	case protocol.KindStopped, protocol.KindNote, protocol.KindLogged:
+	case protocol.KindStopped, protocol.KindNote, protocol.KindLogged, protocol.KindJob:
 		return true
 	}
 	return k.IsEnd()

@@ -20,6 +20,8 @@ type Options struct {
 	Wait time.Duration
 	// Build is what the master calls itself.
 	Build string
+	// Job is the resource manager's name for the master's job, "" if there is none.
+	Job string
 	// Log takes refused strangers, failed tries and the warning of plain text;
 	// nil drops them.
 	Log *slog.Logger

@@ -30,7 +30,7 @@ func Serve(ctx context.Context, c *Conn, open Open, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &server{
-		conn: c, open: open, build: o.withDefaults().Build,
+		conn: c, open: open, build: o.Build, job: o.Job,
 		out: make(chan outgoing, queuedResponses), calls: map[protocol.RequestID]*call{},
 	}
 	var wg sync.WaitGroup
@@ -58,6 +58,7 @@ type server struct {
 	conn  *Conn
 	open  Open
 	build string
+	job   string
 	out   chan outgoing // to the writer; it is never closed
 	ended bool          // the session is over, not the front end; the writer's
 	whole bool          // the rank sets of all events are wanted in full; the writer's
@@ -136,9 +137,10 @@ func (s *server) initialize(ctx context.Context, wg *sync.WaitGroup, m message) 
 		s.send(ctx, outgoing{body: refuse(m.ID, bad)})
 		return
 	}
+	s.send(ctx, outgoing{body: notify(event(protocol.KindJob, protocol.JobState{State: "starting", Job: s.job}))})
 	wg.Go(func() {
 		sess, report, err := s.open(ctx, setup, func(text string) {
-			s.send(ctx, outgoing{body: notify(note(text))})
+			s.send(ctx, outgoing{body: notify(event(protocol.KindNote, protocol.Note{Text: text}))})
 		})
 		s.mu.Lock()
 		s.building, s.sess = false, sess
@@ -229,9 +231,7 @@ func (s *server) do(ctx context.Context, command string, m message) (*call, *cal
 	return c, nil
 }
 
-// note is the event of words to the person.
-func note(text string) []byte {
-	return session.NewEvent(protocol.Group{
-		Kind: protocol.KindNote, Body: protocol.Canonical(protocol.Note{Text: text}),
-	}).AppendJSON(nil)
+// event is one that no session has told: there is none yet.
+func event(kind protocol.Kind, body any) []byte {
+	return session.NewEvent(protocol.Group{Kind: kind, Body: protocol.Canonical(body)}).AppendJSON(nil)
 }

@@ -26,7 +26,7 @@ func serve(t *testing.T, open Open) *frontEnd {
 	master, front := net.Pipe()
 	f := &frontEnd{t: t, conn: newConn(front, "test", maxAnswer), served: make(chan error, 1)}
 	go func() {
-		f.served <- Serve(context.Background(), newConn(master, "pipe", maxRequest), open, Options{Build: "test"})
+		f.served <- Serve(context.Background(), newConn(master, "pipe", maxRequest), open, Options{Build: "test", Job: "4711"})
 	}()
 	return f
 }
@@ -58,10 +58,13 @@ func (f *frontEnd) hear(want ...string) {
 	}
 }
 
+// starting is what a front end hears first of a tree.
+const starting = `{"jsonrpc":"2.0","method":"event","params":{"event":"job","ranks":"","n":0,"state":"starting","job":"4711"}}`
+
 func (f *frontEnd) initialize() {
 	f.t.Helper()
 	f.say(`{"jsonrpc":"2.0","id":0,"method":"initialize"}`)
-	f.hear(`{"jsonrpc":"2.0","id":0,"result":{"version":1,"build":"test","servers":2,"ranks":"0-7"}}`)
+	f.hear(starting, `{"jsonrpc":"2.0","id":0,"result":{"version":1,"build":"test","servers":2,"ranks":"0-7"}}`)
 }
 
 // hangUp ends the connection and gives what Serve says.
@@ -179,12 +182,12 @@ func TestServeNotReady(t *testing.T) {
 		return nil, report, report.Err()
 	})
 	f.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"rendezvous":"node01:5000","servers":2,"wait":1.5}}`)
-	f.hear(
+	f.hear(starting,
 		`{"jsonrpc":"2.0","method":"event","params":{"event":"note","ranks":"","n":0,"text":"1 of 2 servers has come"}}`,
 		`{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"1 of 2 servers are not ready: server 1 on node02: connection refused",`+
 			`"data":{"servers":2,"ranks":"0-7","absent":[{"servers":"1","hosts":["node02"],"cause":"connection refused"}]}}}`)
 	f.say(`{"jsonrpc":"2.0","id":2,"method":"initialize"}`)
-	f.hear(`{"jsonrpc":"2.0","id":2,"result":{"version":1,"build":"test","servers":1,"ranks":"0"}}`)
+	f.hear(starting, `{"jsonrpc":"2.0","id":2,"result":{"version":1,"build":"test","servers":1,"ranks":"0"}}`)
 	if err := f.hangUp(); !errors.Is(err, ErrGone) {
 		t.Errorf("Serve: %v", err)
 	}
@@ -289,7 +292,7 @@ func TestServeWholeSets(t *testing.T) {
 			defer tp.Close(context.Background())
 			f := serve(t, opened(tp))
 			f.say(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":` + c.setup + `}`)
-			f.hear(`{"jsonrpc":"2.0","id":0,"result":{"version":1,"build":"test","servers":2,"ranks":"0-7"}}`)
+			f.hear(starting, `{"jsonrpc":"2.0","id":0,"result":{"version":1,"build":"test","servers":2,"ranks":"0-7"}}`)
 			for params, whole := range c.calls {
 				f.say(`{"jsonrpc":"2.0","id":1,"method":"continue","params":` + params + `}`)
 				f.hearSet(whole, set)

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -39,7 +38,9 @@ func (w *Writer) eventAnswer(g protocol.Group) (answer, bool) {
 		if !decode(g.Body, &j) {
 			return raw(g), true
 		}
-		x.lines = []string{jobState(j)}
+		if x.lines = jobState(j); x.lines == nil {
+			return answer{}, false
+		}
 	case protocol.KindLost, protocol.KindFault, protocol.KindMissing:
 		return failure(g), true
 	default:
@@ -262,22 +263,19 @@ var watchWords = map[string]string{
 	"access-watchpoint-trigger": "Hardware access (read/write) watchpoint",
 }
 
-// jobState says how the job is getting on.
-func jobState(j protocol.JobState) string {
+// jobState says how the job is getting on; nil where its ranks, or its starter, say it
+// themselves.
+func jobState(j protocol.JobState) []string {
+	words := map[string]string{"queued": " waits in the queue", "cancelled": " is cancelled"}[j.State]
+	if words == "" {
+		return nil
+	}
 	text := "job"
 	if j.Job != "" {
 		text += " " + j.Job
 	}
-	switch {
-	case j.State == "queued":
-		text += " waits in the queue"
-	case j.State == "ended" && j.Status != nil:
-		text += fmt.Sprintf(" has ended with status %d", *j.Status)
-	default:
-		text += " is " + j.State
-	}
-	if j.Text != "" {
+	if text += words; j.Text != "" {
 		text += ": " + j.Text
 	}
-	return text
+	return []string{text}
 }

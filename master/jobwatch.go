@@ -1,0 +1,80 @@
+package master
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"sdm/master/session"
+	"sdm/protocol"
+)
+
+// jobWatch tells how the job as a whole is getting on, from the states of its
+// ranks: it is held when all of them stand for the first time, runs from the first
+// that goes on, and has ended when all have. It is pure.
+type jobWatch struct {
+	name  string // of the job, "" if nobody says
+	state string // that was told last
+}
+
+// The states of protocol.JobState that follow from those of ranks.
+const (
+	jobHeld    = "held"
+	jobRunning = "running"
+	jobEnded   = "ended"
+)
+
+// after gives what is to be told after an event of a kind has been entered into the
+// table; false: nothing.
+func (w *jobWatch) after(kind protocol.Kind, s *session.States) (protocol.JobState, bool) {
+	state := w.next(kind, s)
+	if state == w.state {
+		return protocol.JobState{}, false
+	}
+	w.state = state
+	j := protocol.JobState{State: state, Job: w.name}
+	if state == jobEnded {
+		j.Status, j.Text = outcome(s)
+	}
+	return j, state != ""
+}
+
+func (w *jobWatch) next(kind protocol.Kind, s *session.States) string {
+	switch {
+	case kind == protocol.KindStarted && w.state == jobEnded: // it was started again
+		return ""
+	case kind == protocol.KindRunning && w.state == jobHeld:
+		return jobRunning
+	case kind.IsEnd() && w.state != jobEnded && s.Only(session.Exited, session.Signalled, session.Lost) && !s.Only(session.Lost):
+		return jobEnded
+	case (kind == protocol.KindStopped || kind.IsEnd()) && w.state == "" && s.Only(session.Stopped, session.Exited, session.Signalled, session.Lost, session.Detached) &&
+		slices.ContainsFunc(s.Groups(s.All()), isHeld):
+		return jobHeld
+	}
+	return w.state
+}
+
+// isHeld tells whether ranks of a status stand: those of core files have ended long
+// ago.
+func isHeld(g session.StatusGroup) bool {
+	return g.Status.State == session.Stopped && g.Status.Reason != "core"
+}
+
+// outcome is the exit status of a job of which all ranks have ended, the highest of
+// theirs; of those that have none, a word.
+func outcome(s *session.States) (status *int, text string) {
+	highest, words := 0, []string(nil)
+	for _, g := range s.Groups(s.All()) {
+		switch {
+		case g.Status.State == session.Exited && g.Status.Code != nil:
+			highest = max(highest, *g.Status.Code)
+			continue
+		case g.Status.State == session.Signalled:
+			words = append(words, fmt.Sprintf("%s ended by %s", g.Ranks, g.Status.Signal))
+		case g.Status.State == session.Lost:
+			words = append(words, g.Ranks.String()+" lost")
+		}
+		highest = max(highest, 1)
+	}
+	return &highest, strings.Join(words, ", ")
+}
