@@ -29,7 +29,7 @@ func TestListen(t *testing.T) {
 	t.Setenv("SDM_BACKEND", "sim")
 	t.Setenv("SDM_NO_RC", "true")
 	var out bytes.Buffer
-	console := exec.Command("sdm", "listen", "0", "-b", "-e", "break work.c:7", "-e", "continue", "-e", "print x", "--", "prog")
+	console := exec.Command("sdm", "listen", "0", "--fold", "30s", "-b", "-e", "break work.c:7", "-e", "continue", "-e", "print x", "--", "prog")
 	console.Stdout = &out
 	said, err := console.StderrPipe()
 	if err != nil {
