@@ -132,8 +132,16 @@ func (s *Server) expand(d tree.Deliver, args protocol.Args) {
 	s.up.reply(d.ID, groups...)
 }
 
-// cancelled tells that the starter ends the job, from the ranks of this server.
+// note gives words to the person, from the ranks of this server.
+func (s *Server) note(text string) { s.tell(protocol.KindNote, protocol.Note{Text: text}) }
+
+// cancelled tells that the starter ends the job.
 func (s *Server) cancelled(text string) {
+	s.tell(protocol.KindJob, protocol.JobState{State: "cancelled", Text: text})
+}
+
+// tell tells something of all ranks of this server.
+func (s *Server) tell(kind protocol.Kind, body any) {
 	s.mu.Lock()
 	ranks := s.others.live()
 	for r := range s.processes {
@@ -141,7 +149,7 @@ func (s *Server) cancelled(text string) {
 	}
 	s.mu.Unlock()
 	if !ranks.IsEmpty() {
-		s.up.events(protocol.Group{Kind: protocol.KindJob, Ranks: ranks, Body: protocol.Canonical(protocol.JobState{State: "cancelled", Text: text})})
+		s.up.events(protocol.Group{Kind: kind, Ranks: ranks, Body: protocol.Canonical(body)})
 	}
 }
 
