@@ -106,7 +106,7 @@ const usageSim = `sdm sim [flags] -n N
 
 A whole debugger in one process: N simulated ranks under servers with 64 ranks each, all that
 sdm run has besides processes. For trying commands, for demonstrations, for authors of front
-ends (--connect), at any scale: 1,000,000 ranks need 5 to 10 GB. The ranks run one program:
+ends (--connect), at any scale: 1,000,000 ranks need 2 GB. The ranks run one program:
 main -> compute -> helper in work.c (the command list shows it). A script makes them differ,
 crash, hang, come late, or die with their server.
 
