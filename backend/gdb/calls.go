@@ -21,13 +21,22 @@ func (a answer) failed() bool { return a.Name == "error" }
 // call is one command of ours.
 type call struct {
 	token int64
-	what  string // for people, when gdb is busy with it
+	task  string // what it is for, where it is for no request
+	of    *request
 	sent  time.Duration
 	then  func(answer) // may be nil
 	by    *machine     // who has asked
 	print bool         // what gdb prints belongs to the answer
 	raw   bool         // … as MI, not as text
 	text  strings.Builder
+}
+
+// what says for people what gdb is busy with.
+func (k *call) what() string {
+	if k.of != nil {
+		return k.of.what()
+	}
+	return k.task
 }
 
 // calls are a gdb's outstanding commands. gdb carries them out one after the
@@ -38,8 +47,16 @@ type calls struct {
 	queue []*call
 }
 
+// maxToken is where tokens begin again as soon as nothing is outstanding: gdb reads
+// its commands byte by byte, each with a system call. A second result for a
+// token comes with the first one, long before that token does again.
+const maxToken = 99
+
 // add takes a command and gives its token.
 func (c *calls) add(k *call) int64 {
+	if len(c.queue) == 0 && c.last >= maxToken {
+		c.last = 0
+	}
 	c.last++
 	k.token = c.last
 	c.queue = append(c.queue, k)
