@@ -218,10 +218,19 @@ var Commands = []CommandInfo{
 
 // LookupCommand finds a command by its full name.
 func LookupCommand(name string) (CommandInfo, bool) {
-	for _, c := range Commands {
-		if c.Name == name {
-			return c, true
-		}
+	i, ok := commandsByName[name]
+	if !ok {
+		return CommandInfo{}, false
 	}
-	return CommandInfo{}, false
+	return Commands[i], true
 }
+
+// commandsByName are places in Commands: every rank of a node looks a few times
+// for each of its commands.
+var commandsByName = func() map[string]int {
+	m := make(map[string]int, len(Commands))
+	for i, c := range Commands {
+		m[c.Name] = i
+	}
+	return m
+}()

@@ -39,7 +39,7 @@ func (m *machine) busy() *protocol.Fault {
 	}
 	return &protocol.Fault{
 		Kind: protocol.FaultEngine, Hint: "interrupt it, or kill the rank",
-		Message: fmt.Sprintf("gdb is busy with %s and has not answered for %s", k.what, rounded(m.now-k.sent)),
+		Message: fmt.Sprintf("gdb is busy with %s and has not answered for %s", k.what(), rounded(m.now-k.sent)),
 	}
 }
 
@@ -77,7 +77,7 @@ func (m *machine) overdue() {
 			f.Message = fmt.Sprintf("gdb has not brought the rank under control in %s", rounded(m.now-q.began))
 			f.Hint = "give it more time with --wait"
 		} else if k := m.gdb.calls.current(); k != nil {
-			f.Message += ": it is busy with " + k.what
+			f.Message += ": it is busy with " + k.what()
 			m.gdb.late = true
 		}
 		m.fail(q, f)

@@ -57,7 +57,7 @@ func (d *debugger) add(m *machine) {
 	m.inferior = len(d.machines)
 	m.group = "i" + strconv.Itoa(m.inferior)
 	if m.inferior > 1 {
-		d.bytes = mi.AppendCommand(d.bytes, d.calls.add(&call{what: "attach", by: m}), "-add-inferior")
+		d.bytes = mi.AppendCommand(d.bytes, d.calls.add(&call{task: "attach", by: m}), "-add-inferior")
 	}
 }
 
@@ -231,7 +231,7 @@ func (d *debugger) leave(now time.Duration) {
 			return
 		}
 	}
-	d.bytes = mi.AppendCommand(d.bytes, d.calls.add(&call{what: "exit", sent: now, by: d.machines[0]}), "-gdb-exit")
+	d.bytes = mi.AppendCommand(d.bytes, d.calls.add(&call{task: "exit", sent: now, by: d.machines[0]}), "-gdb-exit")
 	d.killAt = now + enough
 }
 

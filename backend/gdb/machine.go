@@ -84,14 +84,14 @@ func newMachine(t backend.Target, source lineReader) *machine {
 
 // ask sends gdb a command for a request; then gets the result.
 func (m *machine) ask(q *request, then func(answer), command string, args ...string) *call {
-	k := &call{what: q.what(), sent: m.now, then: then, by: m}
+	k := &call{of: q, sent: m.now, then: then, by: m}
 	m.gdb.bytes = mi.AppendCommand(m.gdb.bytes, m.gdb.calls.add(k), command, m.own(args)...)
 	return k
 }
 
 // tell sends a command whose result nobody waits for.
-func (m *machine) tell(what, command string, args ...string) {
-	k := &call{what: what, sent: m.now, by: m}
+func (m *machine) tell(task, command string, args ...string) {
+	k := &call{task: task, sent: m.now, by: m}
 	m.gdb.bytes = mi.AppendCommand(m.gdb.bytes, m.gdb.calls.add(k), command, args...)
 }
 
