@@ -15,7 +15,7 @@ import (
 
 // sources reads source files and keeps them. It is used by the loop, which must
 // not hang on a file server that does: each file is read by a goroutine of its
-// own, for which the loop waits a moment; what comes later serves the next
+// own, for which the loop waits a moment, once; what comes later serves the next
 // question. close waits for those that are still reading.
 type sources struct {
 	files map[string]*sourceFile
@@ -34,8 +34,9 @@ type sourceText struct {
 }
 
 const (
-	// moment is how long the loop waits for a file.
-	moment = 50 * time.Millisecond
+	// moment is how long the loop waits for a file: on a node that is busy with its
+	// job even one that is at hand may take a while.
+	moment = 500 * time.Millisecond
 	// fresh is how long a file is believed not to have changed.
 	fresh = 5 * time.Second
 	// mostSource bounds what is read of one file, in bytes; mostFiles how many are
@@ -72,7 +73,7 @@ func (s *sources) lines(file string, first, last int) ([]string, error) {
 		select {
 		case f.text = <-f.arrived:
 			f.arrived = nil
-		case <-time.After(moment):
+		case <-time.After(moment - time.Since(f.asked)):
 			return nil, errSlowFile
 		}
 	}
