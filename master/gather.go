@@ -2,6 +2,7 @@ package master
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -40,6 +41,12 @@ type Gathering struct {
 	// Come are the servers of an earlier gathering that has failed: they will not
 	// come again. Those that come are added. nil: there was none.
 	Come map[protocol.ServerID]overlay.Registration
+	// Wait is how long they are awaited; 0 is no limit but that of the context.
+	Wait time.Duration
+	// Partial goes on when the wait is over with those that have come, if anybody
+	// has. The others stand in the table without an address: a server that knows its
+	// number keeps it. In a flat tree nobody is behind one of them.
+	Partial bool
 }
 
 // refusingTime is how long servers are told that their program is refused, after
@@ -51,13 +58,22 @@ const refusingTime = 5 * time.Second
 // server i holds rank i, or, where servers stand for all slots of their nodes, they
 // get their numbers from us. A number beyond the last, or one that another process
 // has taken, is refused with the hosts named. The error names the servers that
-// never came when ctx is over; it is *Refused if CheckProgram has refused one.
+// never came when the wait or ctx is over; it is *Refused if CheckProgram has
+// refused one.
 func (g Gathering) Gather(ctx context.Context, l Registrar) (protocol.RouteTable, error) {
+	if g.Wait > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, g.Wait, errOverdue(g.Wait))
+		defer cancel()
+	}
 	c := collection{want: g.Servers, own: g.OwnJob, byServer: g.Come}
 	c.resume()
 	for c.want == 0 || len(c.byServer) < c.want {
 		r, answer, err := l.Accept(ctx)
-		if err != nil {
+		switch {
+		case g.isEnough(ctx, err, len(c.byServer)):
+			return c.table(g.Shape), nil
+		case err != nil:
 			return protocol.RouteTable{}, c.incomplete(err)
 		}
 		if !r.Ranks.IsEmpty() && len(c.byServer) == 0 && (!g.OwnJob || r.Slot == "") { // of ranks that run: the master is none of them
@@ -78,6 +94,18 @@ func (g Gathering) Gather(ctx context.Context, l Registrar) (protocol.RouteTable
 		}
 	}
 	return c.table(g.Shape), nil
+}
+
+// errOverdue is why a gathering ends, when that is its wait.
+type errOverdue time.Duration
+
+func (e errOverdue) Error() string { return fmt.Sprintf("none came in %v", time.Duration(e)) }
+
+// isEnough tells whether an Accept has ended because the wait is over, and those
+// that have come are to do.
+func (g Gathering) isEnough(ctx context.Context, err error, come int) bool {
+	var overdue errOverdue
+	return err != nil && g.Partial && come > 0 && errors.As(context.Cause(ctx), &overdue)
 }
 
 // Refused is the error of a gathering in which a server stands in the slot of a
@@ -123,7 +151,7 @@ func TurnAway(ctx context.Context, l Registrar, servers int) {
 		}
 		refusal := c.add(r)
 		if refusal == "" {
-			refusal = fmt.Sprintf("server %d on %s comes too late: all %d servers are there", r.Server, r.Host, servers)
+			refusal = fmt.Sprintf("server %d on %s comes too late: the tree is built", r.Server, r.Host)
 		}
 		answer(overlay.Verdict{Refusal: refusal})
 	}
@@ -207,9 +235,9 @@ func (c *collection) table(shape string) protocol.RouteTable {
 	}
 	t := protocol.RouteTable{Shape: shape, Size: c.want}
 	for i := range c.want {
-		r := c.byServer[protocol.ServerID(i)]
+		r := c.byServer[protocol.ServerID(i)] // without host and address if it has not come
 		t.Routes = append(t.Routes, protocol.Route{
-			Server: r.Server, Host: r.Host, Addrs: r.Addrs, Ranks: rank.Of(rank.ID(i)),
+			Server: protocol.ServerID(i), Host: r.Host, Addrs: r.Addrs, Ranks: rank.Of(rank.ID(i)),
 		})
 	}
 	return t

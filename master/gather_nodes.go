@@ -30,7 +30,11 @@ func (g Gathering) gatherNodes(ctx context.Context, l Registrar, first overlay.R
 			break
 		}
 		var err error
-		if r, answer, err = l.Accept(ctx); err != nil {
+		r, answer, err = l.Accept(ctx)
+		if g.isEnough(ctx, err, len(n.come)) {
+			break
+		}
+		if err != nil {
 			return protocol.RouteTable{}, n.incomplete(err)
 		}
 	}
@@ -102,6 +106,8 @@ func (n *nodes) number() {
 	}
 }
 
+// table has those that have come, and in the last place, which has nobody behind it,
+// one for the ranks whose servers have not.
 func (n *nodes) table(shape string) protocol.RouteTable {
 	if shape == "" {
 		shape = "binomial"
@@ -110,15 +116,21 @@ func (n *nodes) table(shape string) protocol.RouteTable {
 	for i, one := range n.come {
 		t.Routes = append(t.Routes, protocol.Route{Server: protocol.ServerID(i), Host: one.Host, Addrs: one.Addrs, Ranks: one.Ranks})
 	}
+	if missing := n.missing(); !missing.IsEmpty() {
+		t.Routes = append(t.Routes, protocol.Route{Server: protocol.ServerID(t.Size), Ranks: missing})
+		t.Size++
+	}
 	return t
 }
+
+func (n *nodes) missing() rank.Set { return rank.Range(0, rank.ID(n.ranks-1)).Minus(n.have()) }
 
 // incomplete says who has not come.
 func (n *nodes) incomplete(err error) error {
 	if n.ranks == 0 {
 		return fmt.Errorf("no server has registered: %w", err)
 	}
-	missing := rank.Range(0, rank.ID(n.ranks-1)).Minus(n.have())
+	missing := n.missing()
 	word := "ranks"
 	if missing.Len() == 1 {
 		word = "rank"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"sdm/protocol/rank"
 	"sdm/tree/overlay"
@@ -27,9 +28,9 @@ type verdicts struct {
 	said   map[string]string // "0" or the refusal, by ranks
 }
 
-func (v *verdicts) Accept(context.Context) (overlay.Registration, func(overlay.Verdict), error) {
+func (v *verdicts) Accept(ctx context.Context) (overlay.Registration, func(overlay.Verdict), error) {
 	if len(v.coming) == 0 {
-		return overlay.Registration{}, nil, context.DeadlineExceeded
+		return overlay.Registration{}, nil, tooLate(ctx)
 	}
 	r := v.coming[0]
 	v.coming = v.coming[1:]
@@ -54,6 +55,8 @@ func TestGatherNodes(t *testing.T) {
 		{"round robin", Gathering{}, []overlay.Registration{ofNode("1,3", 4, 1), ofNode("0,2", 4, 2)}, "0,2: 0; 1,3: 1", "0,2 node02, 1,3 node01"},
 		{"the master knows how many", Gathering{Servers: 3}, []overlay.Registration{ofNode("0-2", 0, 1)}, "0-2: 0", "0-2 node01"},
 		{"one never came", Gathering{}, []overlay.Registration{ofNode("0-3", 8, 2)}, "", "the servers of ranks 4-7 of 8 never registered: "},
+		{"who came is enough", Gathering{Wait: time.Millisecond, Partial: true}, []overlay.Registration{ofNode("0,2", 8, 2)},
+			"0,2: 0", "0,2 node02, 1,3-7 "},
 		{"a rank twice", Gathering{}, []overlay.Registration{ofNode("0-3", 5, 2), ofNode("3-4", 5, 1), ofNode("4", 5, 3)},
 			"0-3: 0; 3-4: ranks 3 are there twice: process 2 on node02 and process 1 on node01; 4: 1", "0-3 node02, 4 node03"},
 		{"the same again", Gathering{}, []overlay.Registration{ofNode("0-1", 3, 2), ofNode("0-1", 3, 2), ofNode("2", 3, 1)}, "0-1: 0; 2: 1", "0-1 node02, 2 node01"},

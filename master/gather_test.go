@@ -1,11 +1,13 @@
 package master
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"sdm/protocol"
 	"sdm/tree/overlay"
@@ -18,13 +20,22 @@ type arrivals struct {
 	answers []string
 }
 
-func (a *arrivals) Accept(context.Context) (overlay.Registration, func(overlay.Verdict), error) {
+func (a *arrivals) Accept(ctx context.Context) (overlay.Registration, func(overlay.Verdict), error) {
 	if len(a.coming) == 0 {
-		return overlay.Registration{}, nil, context.DeadlineExceeded
+		return overlay.Registration{}, nil, tooLate(ctx)
 	}
 	r := a.coming[0]
 	a.coming = a.coming[1:]
 	return r, func(said overlay.Verdict) { a.answers = append(a.answers, said.Refusal) }, nil
+}
+
+// tooLate is what Accept says when nobody comes any more.
+func tooLate(ctx context.Context) error {
+	if _, ok := ctx.Deadline(); ok { // Gathering.Wait
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	return context.DeadlineExceeded
 }
 
 func arrival(server, size, pid int) overlay.Registration {
@@ -62,6 +73,14 @@ func TestGather(t *testing.T) {
 			[]string{"server 2 on node01 is beyond the 2 that the master waits for, 0-1", "", ""}, "", "node02 node03"},
 		{"never came", Gathering{Servers: 4}, []overlay.Registration{arrival(1, 4, 11)},
 			[]string{""}, "servers 0,2-3 of 4 never registered: ", ""},
+		{"never came in time", Gathering{Servers: 4, Wait: time.Millisecond}, []overlay.Registration{arrival(1, 4, 11)},
+			[]string{""}, "servers 0,2-3 of 4 never registered: none came in 1ms", ""},
+		{"who came is enough", Gathering{Servers: 4, Wait: time.Millisecond, Partial: true}, []overlay.Registration{arrival(2, 4, 11)},
+			[]string{""}, "", "- - node01 -"},
+		{"nobody is not enough", Gathering{Servers: 4, Wait: time.Millisecond, Partial: true}, nil,
+			nil, "servers 0-3 of 4 never registered: none came in 1ms", ""},
+		{"enough, but not before the time is over", Gathering{Servers: 4, Partial: true}, []overlay.Registration{arrival(2, 4, 11)},
+			[]string{""}, "servers 0-1,3 of 4 never registered: ", ""},
 		{"nobody came", Gathering{}, nil, nil, "no server has registered: ", ""},
 		{"nobody says how many", Gathering{}, []overlay.Registration{arrival(0, 0, 11)},
 			[]string{"give the master --servers N"}, "no server has registered: ", ""},
@@ -110,10 +129,10 @@ func TestGather(t *testing.T) {
 			}
 			var hosts []string
 			for i, r := range table.Routes {
-				if r.Ranks.String() != fmt.Sprint(i) || int(r.Server) != i || len(r.Addrs) != 1 {
+				if r.Ranks.String() != fmt.Sprint(i) || int(r.Server) != i || (len(r.Addrs) == 1) != (r.Host != "") {
 					t.Errorf("route %d: %+v", i, r)
 				}
-				hosts = append(hosts, r.Host)
+				hosts = append(hosts, cmp.Or(r.Host, "-"))
 			}
 			if got := strings.Join(hosts, " "); got != tt.hosts || table.Size != len(hosts) || table.Shape != "binomial" {
 				t.Errorf("table: %+v", table)
@@ -126,7 +145,7 @@ func TestTurnAway(t *testing.T) {
 	l := &arrivals{coming: []overlay.Registration{arrival(1, 2, 11), arrival(2, 2, 12)}}
 	TurnAway(context.Background(), l, 2)
 	want := []string{
-		"server 1 on node01 comes too late: all 2 servers are there",
+		"server 1 on node01 comes too late: the tree is built",
 		"server 2 on node02 is beyond the 2 that the master waits for, 0-1 (is --servers right?)",
 	}
 	if strings.Join(l.answers, "; ") != strings.Join(want, "; ") {

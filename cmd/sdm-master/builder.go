@@ -43,6 +43,9 @@ type builder struct {
 	turned   sync.WaitGroup
 }
 
+// reachWait is what the tree over servers that have registered may take at least.
+const reachWait = 10 * time.Second
+
 // listen opens the rendezvous.
 func (b *builder) listen(addr string) error {
 	if err := checkRendezvous(addr); err != nil {
@@ -87,7 +90,10 @@ func (b *builder) raise(ctx context.Context, s rpc.Setup, wait time.Duration, no
 	if err != nil {
 		return session.Report{}, err
 	}
-	cfg := master.Config{Dial: b.dial, Job: b.job, Wait: b.o.wait, Heartbeat: b.o.heartbeat, Silence: b.o.silence, Log: b.log}
+	cfg := master.Config{
+		Dial: b.dial, Job: b.job, Wait: b.o.wait, Heartbeat: b.o.heartbeat, Silence: b.o.silence,
+		Partial: s.Partial, Log: b.log,
+	}
 	if b.o.heartbeat == 0 {
 		cfg.Heartbeat = -1
 	}
@@ -97,10 +103,16 @@ func (b *builder) raise(ctx context.Context, s rpc.Setup, wait time.Duration, no
 	if b.master, err = master.New(cfg); err != nil {
 		return session.Report{}, err
 	}
+	if wait > 0 && b.gathered != nil { // they are there: little patience with others shall not cost them
+		wait = max(wait, reachWait)
+	}
 	return b.master.Init(ctx, table, max(wait, 0))
 }
 
 func (b *builder) dial(ctx context.Context, child tree.NodeID, r protocol.Route) (overlay.Link, error) {
+	if len(r.Addrs) == 0 {
+		return nil, errors.New("it never registered")
+	}
 	link, _, err := overlay.Dial(ctx, r.Addrs, r.Ports, b.key, b.identity(), child)
 	return link, err
 }

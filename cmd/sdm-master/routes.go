@@ -18,6 +18,9 @@ import (
 // routes finds the routing table: what the front end says goes before the flags.
 func (b *builder) routes(ctx context.Context, s rpc.Setup, wait time.Duration, note func(string)) (protocol.RouteTable, error) {
 	shape := b.o.tree
+	if s.Partial { // nobody is to be behind one that is missing
+		shape = "flat"
+	}
 	if s.Tree != "" {
 		shape = s.Tree
 	}
@@ -25,20 +28,20 @@ func (b *builder) routes(ctx context.Context, s rpc.Setup, wait time.Duration, n
 	if s.Servers != 0 {
 		servers = s.Servers
 	}
-	table, err := b.table(ctx, s, servers, wait, note)
+	table, err := b.table(ctx, s, master.Gathering{Servers: servers, Shape: shape, Wait: max(wait, 0), Partial: s.Partial}, note)
 	if err != nil {
 		return table, err
 	}
 	if table.Shape == "" || s.Tree != "" {
 		table.Shape = shape
 	}
-	if servers != 0 && table.Size != servers {
+	if servers != 0 && table.Size != servers && b.gathered == nil { // who was gathered may be many ranks
 		return table, fmt.Errorf("%d servers are wanted, and the routing table has %d", servers, table.Size)
 	}
 	return table, nil
 }
 
-func (b *builder) table(ctx context.Context, s rpc.Setup, servers int, wait time.Duration, note func(string)) (protocol.RouteTable, error) {
+func (b *builder) table(ctx context.Context, s rpc.Setup, g master.Gathering, note func(string)) (protocol.RouteTable, error) {
 	switch {
 	case s.Table != nil:
 		return completed(*s.Table), nil
@@ -48,13 +51,13 @@ func (b *builder) table(ctx context.Context, s rpc.Setup, servers int, wait time
 		if err := b.listenAgain(s.Rendezvous); err != nil {
 			return protocol.RouteTable{}, err
 		}
-		return b.gather(ctx, servers, wait, note)
+		return b.gather(ctx, g, note)
 	case b.o.routingFile != "":
 		return readRoutes(b.o.routingFile)
 	case b.door != nil:
-		return b.gather(ctx, servers, wait, note)
+		return b.gather(ctx, g, note)
 	case len(b.o.hosts) > 0:
-		return master.GenerateRoutes(b.o.hosts, servers, b.o.port, ports, "")
+		return master.GenerateRoutes(b.o.hosts, g.Servers, b.o.port, ports, "")
 	}
 	return protocol.RouteTable{}, errNoRoutes
 }
@@ -101,7 +104,7 @@ func (b *builder) listenAgain(addr string) error {
 }
 
 // gather waits for the servers to register, and then turns late ones away.
-func (b *builder) gather(ctx context.Context, servers int, wait time.Duration, note func(string)) (protocol.RouteTable, error) {
+func (b *builder) gather(ctx context.Context, g master.Gathering, note func(string)) (protocol.RouteTable, error) {
 	switch {
 	case b.gathered != nil:
 		return *b.gathered, nil
@@ -111,17 +114,10 @@ func (b *builder) gather(ctx context.Context, servers int, wait time.Duration, n
 	if b.come == nil {
 		b.come = map[protocol.ServerID]overlay.Registration{}
 	}
-	g := master.Gathering{
-		Servers: servers, OwnJob: b.inOneLine(), Come: b.come,
-		Progress: func(have, want int) { note(fmt.Sprintf("%d of %d ranks have a server", have, want)) },
-	}
+	g.OwnJob, g.Come = b.inOneLine(), b.come
+	g.Progress = func(have, want int) { note(fmt.Sprintf("%d of %d ranks have a server", have, want)) }
 	if b.inOneLine() {
 		g.CheckProgram = b.checkProgram
-	}
-	if wait > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, wait, fmt.Errorf("none came in %v", wait))
-		defer cancel()
 	}
 	table, err := g.Gather(ctx, b.door)
 	errors.As(err, &b.refused)

@@ -12,11 +12,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"sdm/launch/secret"
 	"sdm/master/frontend/rpc"
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/rank"
 )
 
 func TestUsage(t *testing.T) {
@@ -271,6 +273,54 @@ func TestTreeThatCannotBeBuilt(t *testing.T) {
 	if text := m.stderr.text(); !strings.Contains(text, "servers 0,2 of 3 never registered") {
 		t.Errorf("said: %s", text)
 	}
+}
+
+// With partial a session begins with the servers that have come: the ranks of the
+// others are lost before anything else happens, and the rest can be used.
+func TestPartialTree(t *testing.T) {
+	file := secretFile(t)
+	addr, accept := frontEnd(t, file)
+	m := start(t, nil, "--connect", addr, "--secret-file", file, "--rendezvous", "127.0.0.1:0", "--servers", "4", "--connect-wait", "1m")
+	c := newCrew(t, file)
+	c.register(m.rendezvous(), 4, 1, 3)
+	client := accept()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for { // until both have come
+		_, err := client.Initialize(ctx, rpc.Setup{Wait: rpc.Wait(10 * time.Millisecond)})
+		if err == nil || ctx.Err() != nil {
+			t.Fatalf("initialized without two of four: %v", err)
+		}
+		if strings.Contains(err.Error(), "servers 0,2 of 4 never registered: none came in 10ms") {
+			break
+		}
+	}
+	report, err := client.Initialize(ctx, rpc.Setup{Wait: rpc.Wait(10 * time.Millisecond), Partial: true})
+	if err != nil || !report.Partial || report.Servers != 4 || report.Lost().String() != "0,2" || len(report.Absent) != 1 ||
+		report.Absent[0].Cause != "it never registered" {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	if _, err := client.Do(ctx, session.Call{Command: "print", Args: protocol.Args{Expr: "x"}}); err != nil {
+		t.Fatal(err)
+	}
+	var lost, answered rank.Set
+	for e := range client.Events() {
+		switch {
+		case e.Done != nil:
+			if e.Done.Asked != 4 || e.Done.Answered != 2 || e.Done.Lost.String() != "0,2" || lost.String() != "0,2" || answered.String() != "1,3" {
+				t.Errorf("%+v, lost %v, answered %v", e.Done, lost, answered)
+			}
+			if err := client.Close(ctx); err != nil {
+				t.Error(err)
+			}
+		case e.Group.Kind == protocol.KindLost && e.ID == 0:
+			lost = lost.Union(e.Group.Ranks)
+		case e.Group.Kind == protocol.KindResult:
+			answered = answered.Union(e.Group.Ranks)
+		}
+	}
+	m.exit(0)
+	c.group.Wait()
 }
 
 // The master stands in one line with the servers of an MPI program: MPI_Init

@@ -98,13 +98,14 @@ func (a *app) converse(l *lifetime, p *plan, s session.Session, all rank.Set, pr
 	o := p.o
 	var fed rank.Set
 	var err error
-	start := p.taking(all)
+	start := p.take
 	if start == nil { // others have their standard input from elsewhere
 		if fed, err = o.inputOf(all); err != nil {
 			return console.StatusUsage, err
 		}
 		start = o.launch(all, fed, program)
 	}
+	start = p.present(start, all)
 	seat := p.seat
 	if seat == nil {
 		if seat, err = a.newSeat(o); err != nil {
@@ -123,13 +124,12 @@ func (a *app) converse(l *lifetime, p *plan, s session.Session, all rank.Set, pr
 	})
 }
 
-// taking is the call that takes control of the ranks which have a server; nil: a program
-// is launched.
-func (p *plan) taking(all rank.Set) *session.Call {
-	if p.take == nil || p.lost.IsEmpty() {
-		return p.take
+// present is the first call for the ranks which have a server.
+func (p *plan) present(call *session.Call, all rank.Set) *session.Call {
+	if p.lost.IsEmpty() {
+		return call
 	}
-	some := *p.take
+	some := *call
 	some.Ranks = all.Minus(p.lost).String()
 	return &some
 }

@@ -35,6 +35,7 @@ func (a *app) listen(args []string) console.Status {
 		if client == nil {
 			return status
 		}
+		p.lost = report.Lost()
 		return a.drive(l, p, client, report.Ranks, program)
 	})
 }
@@ -105,7 +106,7 @@ func (a *app) initialize(ctx context.Context, o *options, client *rpc.Client) (r
 	built := make(chan struct{})
 	go func() {
 		defer close(built)
-		report, err = client.Initialize(ctx, rpc.Setup{Tree: o.tree, Wait: setupWait(o)})
+		report, err = client.Initialize(ctx, rpc.Setup{Tree: o.tree, Wait: setupWait(o), Partial: o.partial})
 	}()
 	events := client.Events()
 	for {

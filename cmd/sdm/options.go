@@ -28,6 +28,7 @@ type options struct {
 	echo        bool
 	fold        time.Duration
 	format      string
+	partial     bool
 	wholeSets   bool
 	wait        time.Duration
 	timeout     time.Duration
@@ -129,6 +130,7 @@ func (o *options) listenFlags() *pflag.FlagSet {
 	f.SetInterspersed(true) // PROGRAM stands behind --
 	o.declare(f)
 	f.BoolVar(&o.plaintext, "plaintext", false, "permit a master on another host without TLS")
+	f.BoolVar(&o.partial, "partial", false, "when --connect-wait is over, go on with the servers that have come; the ranks of the others are lost")
 	return f
 }
 

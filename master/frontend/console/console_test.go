@@ -29,6 +29,7 @@ import (
 //	typed        the lines are typed at a prompt; otherwise they are a script
 //	piped        the lines come from a pipe
 //	launch=STOP  the session starts with a launch that stops at STOP
+//	of=SET       only these ranks are launched: the others have no server
 //	ndjson       the format
 //	stdin=TEXT   is fed to rank 0
 //	timeout=D    ends the context
@@ -149,6 +150,9 @@ func setUp(t *testing.T, d *datadriven.TestData, cfg *Config, tape *session.Tape
 		var at string
 		d.ScanArgs(t, "launch", &at)
 		cfg.Start = &session.Call{Command: "launch", Args: protocol.Args{Job: &protocol.Job{Program: "./a", StopAt: at}}}
+	}
+	if d.HasArg("of") {
+		d.ScanArgs(t, "of", &cfg.Start.Ranks)
 	}
 	if d.HasArg("attach") {
 		cfg.Start = &session.Call{Command: "attach", Args: protocol.Args{Pids: []protocol.Pid{{Rank: 0, PID: 1}}}}

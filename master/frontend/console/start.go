@@ -14,7 +14,13 @@ func (c *console) start() error {
 	}
 	s := *c.cfg.Start
 	s.Wait = command.NoLimit
-	x := &call{then: c.started, starts: true}
+	asked := c.cfg.All
+	if s.Ranks != "" {
+		if err := asked.UnmarshalText([]byte(s.Ranks)); err != nil {
+			return err
+		}
+	}
+	x := &call{then: func(x *call) { c.started(x, asked) }, starts: true}
 	if err := c.begin(x, s); err != nil {
 		return err
 	}
@@ -27,13 +33,14 @@ func (c *console) start() error {
 	return nil
 }
 
-// started looks at what has become of the start. A program that does not start
+// started looks at what has become of the start on the ranks that it was for. A program that does not start
 // everywhere is a mistake; of a job that runs already, what is bad about one node
 // is the affair of its own ranks: the others go on.
-func (c *console) started(x *call) {
-	failed := c.cfg.All.Minus(x.results)
+func (c *console) started(x *call, asked rank.Set) {
+	failed := asked.Minus(x.results)
+	c.refused = c.cfg.All.Minus(asked)
 	if x.asked.Command == "attach" {
-		c.refused, failed = failed, rank.Set{}
+		c.refused, failed = c.refused.Union(failed), rank.Set{}
 	}
 	if x.results.IsEmpty() || !failed.IsEmpty() && !c.cfg.Interactive {
 		c.ended, c.status = true, StatusNotStarted

@@ -29,6 +29,9 @@ type Setup struct {
 	Tree string `json:"tree,omitempty"`
 	// Wait bounds the building; 0 is the master's own bound.
 	Wait Wait `json:"wait,omitempty"`
+	// Partial goes on with the servers that are ready in time, as long as one is: the
+	// ranks of the others are lost from the start.
+	Partial bool `json:"partial,omitempty"`
 	// WholeSets asks for the rank sets of all events in full, however long.
 	WholeSets bool `json:"whole_sets,omitempty"`
 }
