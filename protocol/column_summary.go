@@ -45,6 +45,12 @@ type summary struct {
 	votes     votes // of all
 }
 
+// size is about what the summary costs, in bytes.
+func (s *summary) size() int {
+	const fixed, each = 1 << 10, 16 // votes, sums, extremes with at most 8 ranks; a bin
+	return fixed + each*len(s.bins.list) + 8*len(s.distinct.hashes) + len(s.distinct.registers)
+}
+
 // point is an Extreme with its value as a number.
 type point struct {
 	Extreme

@@ -19,6 +19,28 @@ type Group struct {
 	Stack *Stack
 }
 
+// Size is about what the group costs, in bytes.
+func (g *Group) Size() int {
+	const bare = 40
+	n := bare + g.Ranks.Size() + len(g.Body) + g.Stack.Size()
+	for i := range g.Columns {
+		n += g.Columns[i].size()
+	}
+	return n
+}
+
+func (c *Column) size() int {
+	const each = 16
+	n := each + len(c.Name)
+	for _, v := range c.values {
+		n += each + len(v.Value) + v.Ranks.Size()
+	}
+	if c.summary != nil {
+		n += c.summary.size()
+	}
+	return n
+}
+
 // Narrow gives the part of a group that is about some ranks; false when there are
 // none. A column whose values were dropped cannot be parted and stays whole; a
 // stack is given as Only does.

@@ -67,10 +67,7 @@ func (a *answers) add(id protocol.RequestID, g protocol.Group) {
 	if e == nil {
 		return
 	}
-	size := len(g.Body) + keptCost*(1+len(g.Columns)*g.Ranks.Len())
-	if g.Stack != nil {
-		size += 4 * keptCost * g.Ranks.Len()
-	}
+	size := g.Size()
 	e.owed = e.owed.Minus(g.Ranks)
 	e.groups = append(e.groups, g)
 	e.size, a.size = e.size+size, a.size+size

@@ -25,8 +25,6 @@ const (
 	// ackEvery is how many bytes the root takes in before it acknowledges them: so
 	// little that writers do not wait, so much that it is no traffic.
 	ackEvery = 128 << 10
-	// keptCost is what a group counts besides its body.
-	keptCost = 64
 )
 
 // keep is what a vertex keeps of its own ranks' events.
@@ -45,8 +43,6 @@ type acks struct {
 	unacked int                        // bytes
 }
 
-func keptBytes(g *protocol.Group) int { return len(g.Body) + keptCost }
-
 // ownEvents takes in events that begin here: those of the vertex's own ranks, and
 // the loss of its children.
 func (n *Node) ownEvents(groups []protocol.Group) {
@@ -54,7 +50,7 @@ func (n *Node) ownEvents(groups []protocol.Group) {
 		if n.keeps && !groups[i].Ranks.IsEmpty() {
 			n.last++
 			n.kept = append(n.kept, groups[i])
-			n.keptSize += keptBytes(&groups[i])
+			n.keptSize += groups[i].Size()
 			n.up.mark(server(n.id), n.last)
 		}
 		n.event(groups[i])
@@ -89,7 +85,7 @@ func (n *Node) letGo(last uint64) {
 	}
 	seen := n.kept[:last-first]
 	for i := range seen {
-		n.keptSize -= keptBytes(&seen[i])
+		n.keptSize -= seen[i].Size()
 	}
 	n.kept = slices.Delete(n.kept, 0, len(seen))
 	n.hold()
@@ -147,7 +143,7 @@ func (n *Node) marked(m *wire.Message) {
 		return
 	}
 	for i := range m.Groups {
-		n.unacked += keptBytes(&m.Groups[i])
+		n.unacked += m.Groups[i].Size()
 	}
 	if n.unacked >= ackEvery {
 		n.acknowledge()

@@ -2,6 +2,7 @@ package tree_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -154,5 +155,36 @@ func TestEndedWhileLost(t *testing.T) {
 		if n != 1 {
 			t.Errorf("request %d was ended %d times", id, n)
 		}
+	}
+}
+
+// What is kept for an adoption is bounded by all that it holds, columns as well: the
+// ranks write no more before it is a megabyte, and go on when the root has it.
+func TestKeptColumnsCount(t *testing.T) {
+	n := placed(t, 3, treetest.Table("binomial", 4, 1, false))
+	held := func(outs []tree.Output) (on, said bool) {
+		for _, out := range outs {
+			if h, ok := out.(tree.Hold); ok {
+				on, said = h.On, true
+			}
+		}
+		return on, said
+	}
+	logged := protocol.Group{Kind: protocol.KindLogged, Ranks: rank.Of(2), Columns: []protocol.Column{
+		protocol.NewColumn("value.0", 2, strings.Repeat("x", 100<<10), 0),
+	}}
+	last := uint64(0)
+	for on := false; !on; last++ {
+		if last > 11 {
+			t.Fatal("more than a megabyte is kept, and nobody waits")
+		}
+		on, _ = held(n.Step(0, tree.LocalEvents{Groups: []protocol.Group{logged}}))
+	}
+	if last < 10 {
+		t.Errorf("%d events of 100 KB are held up", last)
+	}
+	seen := wire.Message{Kind: wire.Ack, Marks: []wire.Mark{{Servers: rank.Of(2), Last: last}}}
+	if on, said := held(n.Step(0, tree.FromParent{Msg: seen})); on || !said {
+		t.Error("they wait though the root has it all")
 	}
 }

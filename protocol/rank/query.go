@@ -24,6 +24,18 @@ func (s Set) Len() int {
 	return n
 }
 
+// Size is about what the set costs, in bytes.
+func (s Set) Size() int {
+	const simple, each = 24, 8
+	switch {
+	case s.more == nil:
+		return simple
+	case s.more.bits != nil:
+		return simple + each*len(s.more.bits.Words())
+	}
+	return simple + each*len(s.more.runs)
+}
+
 // IsEmpty tells whether the set has no members.
 func (s Set) IsEmpty() bool { return s.end == 0 }
 

@@ -56,6 +56,9 @@ func TestSetCostsWhatItHolds(t *testing.T) {
 		{"most of every second of a million", uneven(0, 500_000, 2), 24 + 64 + 125_000, 125_000 + 8},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if got, said := size(c.set), c.set.Size(); got > said+64 || said > got {
+				t.Errorf("%d bytes in memory, Size says %d", got, said)
+			}
 			if got := size(c.set); got > c.memory {
 				t.Errorf("%d bytes in memory, want at most %d", got, c.memory)
 			}
