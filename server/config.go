@@ -56,7 +56,7 @@ type Config struct {
 	// Through gives ranks our own standard streams: a slot whose output belongs
 	// to the starter.
 	Through bool
-	// Linger is how long we wait for another parent when the master is lost,
+	// Linger is how long the ranks stay as they are when the master is lost,
 	// before the session is over for us. 0: not at all.
 	Linger time.Duration
 	// LetRun lets ranks that we started run on when the master does not come back;

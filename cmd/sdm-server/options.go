@@ -97,7 +97,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.BoolVar(&o.reverse, "reverse", false, "record what the ranks do, so that they can run backwards")
 	f.BoolVar(&o.eagerSymbols, "eager-symbols", false, "read separate debug files of libraries, too, and all symbols at once")
 	f.StringVar(&o.output, "output", "console", "who gets what the ranks write: console, or starter")
-	f.DurationVar(&o.linger, "linger", 0, "how long to wait for another master when it is lost, before the session is over for the ranks that we started")
+	f.DurationVar(&o.linger, "linger", 0, "how long the ranks stay as they are when the master is lost, before the session is over")
 	f.StringVar(&o.lost, "when-lost", "kill", "what then becomes of them: kill, or detach (they run on)")
 	f.DurationVar(&o.connectWait, "connect-wait", defaultConnectWait, "how long to wait for a master or parent server that does not show; 0 is for ever")
 	f.StringVar(&o.stage, "stage", "", "`directory` in node-local storage from which to run a copy of this program")

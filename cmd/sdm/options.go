@@ -155,7 +155,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.Var(newDuration(&o.connectWait, 30*time.Second), "connect-wait", "how long the tree may take to be built; 0 is no limit")
 	f.Var(newDuration(&o.heartbeat, master.DefaultHeartbeat), "heartbeat", "how often servers are asked for a sign of life; 0 is never")
 	f.Var(newDuration(&o.silence, master.DefaultSilence), "silence", "how long a server may give none before it is given up; servers below one that stands still bear it ten times as long when nobody is left above")
-	f.Var(newDuration(&o.linger, 0), "linger", "how long servers that have lost sdm wait for another before they end")
+	f.Var(newDuration(&o.linger, 0), "linger", "how long servers that have lost sdm keep their ranks as they are before they end")
 	f.StringVar(&o.whenLost, "when-lost", "kill", "what servers that have lost sdm do with the ranks that they started: kill, or detach")
 	f.StringVar(&o.secretFile, "secret-file", "", "`path` of the secret that others prove to know (default: ~/.config/sdm/secret)")
 	f.StringVar(&o.color, "color", "auto", "colors: auto, always, never")
