@@ -47,7 +47,7 @@ func ReadPids(r io.Reader) (protocol.Proctable, error) {
 	if len(table) == 0 {
 		return nil, fmt.Errorf("no processes are listed (one RANK HOST PID a line)")
 	}
-	return table, table.Check()
+	return table, checkPids(table)
 }
 
 // ParsePids reads "PID,PID,…" on one host: rank i is the i-th.
@@ -60,7 +60,24 @@ func ParsePids(list, host string) (protocol.Proctable, error) {
 		}
 		table = append(table, protocol.Process{Rank: rank.ID(i), Host: host, PID: pid})
 	}
-	return table, table.Check()
+	return table, checkPids(table)
+}
+
+// checkPids refuses what cannot be: a process that is two ranks can only be a slip.
+func checkPids(table protocol.Proctable) error {
+	type process struct {
+		host string
+		pid  int
+	}
+	ranks := map[process]rank.ID{}
+	for _, p := range table {
+		at := process{p.Host, p.PID}
+		if other, twice := ranks[at]; twice && other != p.Rank {
+			return fmt.Errorf("process %d of %s is there twice, as ranks %d and %d", p.PID, p.Host, other, p.Rank)
+		}
+		ranks[at] = p.Rank
+	}
+	return table.Check()
 }
 
 func readPid(word string) (int, error) {

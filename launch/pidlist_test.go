@@ -19,6 +19,7 @@ func TestReadPids(t *testing.T) {
 		{"negative rank", "-1 a 1\n", "is not a rank"},
 		{"pid", "0 a 0\n", `line 1: "0" is not a process id`},
 		{"twice", "0 a 1\n0 b 2\n", "rank 0 is there twice"},
+		{"one process", "0 a 7\n1 b 7\n2 a 7\n", "process 7 of a is there twice, as ranks 0 and 2"},
 		{"long", strings.Repeat("x", 5000), "too long"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -39,7 +40,7 @@ func TestParsePids(t *testing.T) {
 	if err != nil || len(table) != 2 || table[1] != (protocol.Process{Rank: 1, Host: "here", PID: 8}) {
 		t.Errorf("%v, %v", table, err)
 	}
-	for _, bad := range []string{"", "7,", "0", "-3", "x", "7 8"} {
+	for _, bad := range []string{"", "7,", "0", "-3", "x", "7 8", "7,7"} {
 		if _, err := ParsePids(bad, "here"); err == nil {
 			t.Errorf("%q is taken", bad)
 		}

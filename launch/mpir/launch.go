@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"sdm/protocol"
 )
 
@@ -76,7 +78,7 @@ const patience = 3 * time.Second
 // Acquire implements launch.Launcher. It returns a *Mute if the starter offers
 // nothing, and an *Ended if it has ended before there was a job.
 func (l *Launch) Acquire(ctx context.Context, say func(string)) (protocol.Proctable, error) {
-	go l.trace()
+	go onOwnThread(l.trace, nil)
 	l.pid = <-l.root
 	name := filepath.Base(l.spec.Argv[0])
 	quiet := time.NewTimer(patience)
@@ -108,10 +110,28 @@ func (l *Launch) take(a arrival) (protocol.Proctable, error) {
 	return table, err
 }
 
+// onOwnThread runs f locked to a thread that has no children: wait4(2) for those of
+// a thread would take the end of a server that it has started before from whoever
+// waits for that. The thread is never unlocked: ptrace, and the death signal, belong
+// to it. locked, unless nil, is closed when the goroutine is on a thread of its own.
+func onOwnThread(f func(), locked chan<- struct{}) {
+	runtime.LockOSThread()
+	if locked != nil {
+		close(locked)
+	}
+	if err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|waitMine, nil); err == unix.ECHILD {
+		f()
+		return
+	}
+	next := make(chan struct{})
+	go onOwnThread(f, next)
+	<-next // on another thread, as this one is taken
+	runtime.UnlockOSThread()
+}
+
 // trace is the goroutine.
 func (l *Launch) trace() {
 	defer close(l.done)
-	runtime.LockOSThread() // never unlocked: ptrace, and the death signal, belong to the thread
 	t := &tracer{spec: l.spec}
 	err := t.start()
 	l.root <- t.root
