@@ -25,6 +25,9 @@ type Target struct {
 	// SIGSTOP, and was started by us: it is killed at the end. Otherwise it
 	// runs, or is stopped, and is detached from at the end.
 	Held bool
+	// Wraps tells that its program only prepares what it starts in its place, as the shell of a
+	// script does: it stops where that one does.
+	Wraps bool
 	// Root is the root directory of a process that sees other file systems than we
 	// do (another mount namespace, a chroot), as we see it: /proc/PID/root. "" is ours.
 	Root string

@@ -20,8 +20,10 @@ import (
 type attachment struct {
 	request *request // nil when the target is under control
 	stopAt  string
-	frozen  bool // the target is in a group stop (SIGSTOP), as held ones are
-	put     bool // the user's own handling of SIGCONT must be given back
+	frozen  bool   // the target is in a group stop (SIGSTOP), as held ones are
+	put     bool   // the user's own handling of SIGCONT must be given back
+	seeks   bool   // the target is to start the program in its place
+	exec    string // gdb's number of the catchpoint for that
 }
 
 // The words of Attach for stopAt that are no location.
@@ -152,6 +154,10 @@ func (m *machine) settleAttach() {
 	m.askRegisters()
 	if m.rescue.under {
 		m.rescued(first)
+		return
+	}
+	if m.seeksProgram() {
+		m.seekProgram(q)
 		return
 	}
 	before := m.before()

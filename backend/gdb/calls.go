@@ -13,6 +13,7 @@ import (
 type answer struct {
 	mi.Record        // ^done, ^running, ^error
 	text      string // what it printed meanwhile, where the call asked for it
+	made      string // gdb's number of the breakpoint that its command line has made
 }
 
 // failed tells whether gdb refused.
@@ -29,6 +30,7 @@ type call struct {
 	print bool         // what gdb prints belongs to the answer
 	raw   bool         // … as MI, not as text
 	text  strings.Builder
+	made  string // see answer
 }
 
 // what says for people what gdb is busy with.
@@ -74,6 +76,14 @@ func (c *calls) take(token int64) (k *call, skipped []*call) {
 		}
 	}
 	return nil, nil
+}
+
+// interrupted forgets what has been printed: it was about a stop of another rank, which gdb told
+// before it began with the call.
+func (c *calls) interrupted() {
+	if k := c.current(); k != nil && !k.raw {
+		k.text.Reset()
+	}
 }
 
 // drop gives all that is outstanding and forgets it.

@@ -104,7 +104,7 @@ func (d *debugger) result(now time.Duration, r mi.Record) {
 func (k *call) finish(now time.Duration, r mi.Record) {
 	k.by.now = now
 	if k.then != nil {
-		k.then(answer{Record: r, text: k.text.String()})
+		k.then(answer{Record: r, text: k.text.String(), made: k.made})
 	}
 	k.by.settle()
 }
@@ -113,6 +113,9 @@ func (k *call) finish(now time.Duration, r mi.Record) {
 func (d *debugger) exec(now time.Duration, r mi.Record) {
 	id := r.Results.Str("thread-id")
 	of := d.machines
+	if d.shared() && r.Name == "stopped" {
+		d.calls.interrupted()
+	}
 	switch n, err := strconv.Atoi(id); {
 	case err == nil:
 		of = d.owner(n)
@@ -158,6 +161,9 @@ func (d *debugger) ended(stop mi.Tuple) []*machine {
 
 // notified takes a =record.
 func (d *debugger) notified(now time.Duration, r mi.Record) {
+	if k := d.calls.current(); k != nil && r.Name == "breakpoint-created" {
+		k.made = r.Results.Path("bkpt", "number").Str
+	}
 	m := d.concerned(r)
 	if m == nil {
 		return
@@ -172,7 +178,12 @@ func (d *debugger) notified(now time.Duration, r mi.Record) {
 	case "thread-exited":
 		delete(d.threads, id)
 		m.threads.remove(id)
+	case "thread-group-started":
+		m.followed(r.Results.Str("id"), r.Results.Str("pid"))
 	case "thread-group-exited":
+		if r.Results.Str("id") != m.group {
+			break // of the parent
+		}
 		if r.Results.Str("exit-code") == "" && !m.ending.poked && !m.ending.leaving {
 			d.ends = append(d.ends, m)
 		}

@@ -68,6 +68,7 @@ func (m *machine) over(exit protocol.Exit) {
 	if exit.Signal != "" {
 		kind = protocol.KindSignalled
 	}
+	m.soughtInVain(exit)
 	if m.event(kind, exit) {
 		m.finish(m.state)
 	}
@@ -80,6 +81,8 @@ func (m *machine) ended(now time.Duration, exit protocol.Exit) {
 	m.now = now
 	switch {
 	case m.state.IsOver():
+	case m.child:
+		return // of the parent
 	case m.ending.leaving && exit.Signal != killed().Signal: // it ran on without us
 		m.left()
 		return
@@ -171,7 +174,7 @@ func (m *machine) vanished(now time.Duration) {
 		return
 	}
 	if m.gdb.gone {
-		if !m.target.Held {
+		if !m.target.Held || m.child {
 			m.over(killed())
 		}
 		return
@@ -221,7 +224,7 @@ func (m *machine) died(now time.Duration, cause string) {
 		return
 	}
 	if m.ending.killing {
-		if !m.target.Held {
+		if !m.target.Held || m.child {
 			m.over(killed())
 		}
 		return

@@ -102,7 +102,7 @@ func (l *loop) deadline() time.Time {
 // handle takes one descriptor that is ready.
 func (l *loop) handle(r ready) {
 	if r.stream == streamTarget {
-		if s := l.slots[r.slot]; s != nil {
+		if s := l.slots[r.slot]; s != nil && s.target.gone() {
 			l.e.poll.remove(s.target.fd)
 			s.machine.vanished(l.now())
 			l.touch(s.keeper)
@@ -145,6 +145,9 @@ func (l *loop) carryOut() {
 		d := k.debugger
 		for _, s := range k.slots {
 			out := &s.machine.out
+			if out.follow != 0 {
+				l.follow(s, out.follow)
+			}
 			for _, g := range out.signals {
 				l.signal(s, g)
 			}

@@ -44,6 +44,7 @@ type machine struct {
 	signals   map[string]protocol.SignalInfo // what the user wants with them here, in a shared gdb
 	locking   string                         // the user's scheduler-locking
 	record    recording
+	child     bool // it has become a child of the process that it was
 	source    lineReader
 }
 
@@ -53,6 +54,7 @@ type effects struct {
 	signals []signal
 	said    []said
 	reads   []*memoryRead
+	follow  int // the process that the rank is now; 0: the same
 }
 
 // signal is one to send.
@@ -196,7 +198,7 @@ func (m *machine) stateNow() backend.State {
 // rest unread. A program with 70 libraries has more of those than of others.
 func wanted(class mi.Class, name string) bool {
 	switch name {
-	case "stopped", "running", "thread-created", "thread-exited", "thread-group-exited",
+	case "stopped", "running", "thread-created", "thread-exited", "thread-group-exited", "thread-group-started", "breakpoint-created",
 		"thread-selected", "cmd-param-changed", "record-started", "record-stopped", "library-unloaded":
 		return true
 	}

@@ -53,7 +53,7 @@ func (m *machine) words(a answer) string {
 // mine gives a tuple bkpt as a gdb would that has this rank alone: with its own
 // locations, or false where there is none among several of others.
 func (m *machine) mine(bkpt mi.Tuple) (mi.Tuple, bool) {
-	if !m.gdb.shared() {
+	if !m.gdb.shared() && !m.child { // the program of the parent stays in gdb
 		return bkpt, true
 	}
 	var places mi.Tuple

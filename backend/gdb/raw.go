@@ -57,7 +57,7 @@ var ownLines = map[string]func(*machine, *request){
 // intercept deals with lines that must not reach gdb as they are.
 func (m *machine) intercept(q *request, line string) bool {
 	word, rest, _ := strings.Cut(line, " ")
-	if m.disturbs(q, line) {
+	if m.aboutForks(q, line) || m.disturbs(q, line) {
 		return true
 	}
 	why, refused := refusedLines[word]

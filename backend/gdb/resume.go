@@ -265,6 +265,9 @@ func (m *machine) standsStill(r *run) {
 	t := m.speaker(r)
 	m.chosen = selection{thread: t.id}
 	m.giveBack()
+	if m.foundProgram(t) {
+		return
+	}
 	m.beginRecord()
 	m.named(t, func() { m.tellStop(r, t) })
 }

@@ -50,7 +50,7 @@ const neighboursVariable = "GDB_TEST_NEIGHBOURS"
 func newRig(t testing.TB, cfg gdb.Config) *rig {
 	t.Helper()
 	r := &rig{TB: t, sink: newRecorder(), forker: local.NewForker(), procs: map[rank.ID]*local.Process{}, seen: map[rank.ID]int{}}
-	if r.neighbours, _ = strconv.Atoi(os.Getenv(neighboursVariable)); r.neighbours > 0 && cfg.Reverse {
+	if r.neighbours, _ = strconv.Atoi(os.Getenv(neighboursVariable)); r.neighbours > 0 && (cfg.Reverse || cfg.RanksPerGDB == 1) {
 		r.neighbours = 0 // nobody shares its gdb
 	} else if r.neighbours > 0 {
 		cfg.RanksPerGDB = 1000
@@ -138,16 +138,21 @@ func (r *rig) hold(program string, n int, stopAt string, wait time.Duration, arg
 		if err != nil {
 			r.Fatal(err)
 		}
-		r.mu.Lock()
-		r.procs[i] = p
-		r.mu.Unlock()
-		r.tasks.Go(func() { io.Copy(io.Discard, p.Stdout); p.Stdout.Close() })
-		r.tasks.Go(func() { io.Copy(io.Discard, p.Stderr); p.Stderr.Close() })
-		r.tasks.Go(func() { r.engine.Ended(i, p.Wait()) })
+		r.adopt(i, p)
 		targets = append(targets, backend.Target{Rank: i, PID: p.PID, Program: program, Held: true})
 	}
 	r.engine.Attach(id, targets, stopAt, wait)
 	return id
+}
+
+// adopt takes over a process as the rank's, as a server does.
+func (r *rig) adopt(id rank.ID, p *local.Process) {
+	r.mu.Lock()
+	r.procs[id] = p
+	r.mu.Unlock()
+	r.tasks.Go(func() { io.Copy(io.Discard, p.Stdout); p.Stdout.Close() })
+	r.tasks.Go(func() { io.Copy(io.Discard, p.Stderr); p.Stderr.Close() })
+	r.tasks.Go(func() { r.engine.Ended(id, p.Wait()) })
 }
 
 // launch brings n ranks to their first stop.

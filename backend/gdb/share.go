@@ -42,8 +42,8 @@ func (c Config) share(targets []backend.Target) [][]backend.Target {
 	var all [][]backend.Target
 	for _, alike := range partition(targets) {
 		per := c.RanksPerGDB
-		if c.Reverse {
-			per = 1
+		if c.Reverse || alike[0].Wraps {
+			per = 1 // where one of several starts another program, gdb 13.1 leaves breakpoints in the neighbours now and then
 		}
 		if per == 0 {
 			per = autoShare(len(alike), runtime.NumCPU())

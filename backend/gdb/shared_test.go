@@ -139,12 +139,12 @@ func TestSharedGDBIsNotDisturbed(t *testing.T) {
 		{"gdb", "break helper", "break is not handed to a gdb that several ranks share"},
 		{"mi", "-break-insert helper", "-break-insert is not handed"},
 		{"gdb", "handle SIGUSR1 nostop", "handle is not handed"},
-		{"gdb", "set follow-fork-mode child", "for all ranks that share a gdb: 0-1"},
+		{"gdb", "set schedule-multiple on", "for all ranks that share a gdb: 0-1"},
 	} {
 		r.fault(c.name, protocol.Args{Text: c.text}, protocol.FaultUsage, c.want)
 	}
-	r.answers(r.send(2, "gdb", protocol.Args{Text: "set follow-fork-mode child"}, patience), 2)
-	if g := r.one(1, "gdb", protocol.Args{Text: "show follow-fork-mode"}); g.Kind != protocol.KindResult {
+	r.answers(r.send(2, "gdb", protocol.Args{Text: "set schedule-multiple off"}, patience), 2)
+	if g := r.one(1, "gdb", protocol.Args{Text: "show schedule-multiple"}); g.Kind != protocol.KindResult {
 		t.Errorf("got %v", g)
 	}
 }

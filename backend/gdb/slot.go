@@ -30,7 +30,7 @@ func (l *loop) letGo(s *slot) {
 func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt string, wait time.Duration) {
 	var fresh []backend.Target
 	for _, t := range targets {
-		t.Root = rootOf(t.PID)
+		t.Root, t.Wraps = rootOf(t.PID), t.Held && wraps(t.PID)
 		if l.closing {
 			l.refuse(id, t.Rank, &protocol.Fault{Kind: protocol.FaultState, Op: "attach", Message: "the session is ending"})
 			continue
@@ -77,6 +77,15 @@ func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, s
 	l.touch(k)
 }
 
+// follow goes on with another process of a rank.
+func (l *loop) follow(s *slot, pid int) {
+	s.target.close() // the poller forgets it
+	s.target = openTarget(pid)
+	if s.target.fd >= 0 {
+		_ = l.e.poll.add(s.target.fd, s.number, streamTarget)
+	}
+}
+
 // do hands a command to the machines of its ranks.
 func (l *loop) do(r backend.Request) {
 	now := l.now()
@@ -103,7 +112,7 @@ func (l *loop) refuse(id protocol.RequestID, r rank.ID, f *protocol.Fault) {
 
 func (l *loop) ended(r rank.ID, exit protocol.Exit) {
 	if s := l.ranks[r]; s != nil {
-		s.target.reaped = true
+		s.target.reaped = s.target.reaped || !s.machine.child
 		s.machine.ended(l.now(), exit)
 		l.touch(s.keeper)
 	}

@@ -30,6 +30,13 @@ func openTarget(pid int) *target {
 	return &target{pid: pid, fd: fd}
 }
 
+// gone tells whether it has ended.
+func (t *target) gone() bool {
+	fds := []unix.PollFd{{Fd: int32(t.fd), Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, 0)
+	return t.fd < 0 || err == nil && n > 0
+}
+
 func (t *target) signal(sig syscall.Signal) {
 	if t.fd >= 0 {
 		unix.PidfdSendSignal(t.fd, sig, nil, 0)
@@ -57,6 +64,13 @@ func (t *target) frozen() bool {
 	}
 	i := bytes.LastIndexByte(b, ')') // the name before it may hold anything
 	return i >= 0 && bytes.HasPrefix(b[i:], []byte(") T"))
+}
+
+// wraps tells whether a process runs a program of those that start another in their
+// place.
+func wraps(pid int) bool {
+	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return err == nil && isWrapper(exe)
 }
 
 // rootOf is the root directory of a process whose file systems are not ours: it is

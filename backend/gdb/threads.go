@@ -57,7 +57,7 @@ func (m *machine) thread(n int) *thread {
 	}
 	m.counted++
 	th := &thread{id: m.counted, gdb: n}
-	if !m.gdb.shared() {
+	if !m.gdb.shared() && !m.child {
 		th.id = n
 	}
 	m.threads = append(m.threads, th)

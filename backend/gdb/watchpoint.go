@@ -3,7 +3,6 @@
 package gdb
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,12 +29,16 @@ func (m *machine) setWatch(q *request) {
 
 // catchable are the events that catch knows, with what gdb prints of a
 // temporary one left to gdb.
-var catchable = []string{"throw", "rethrow", "catch", "exec", "fork", "vfork", "load", "unload", "syscall", "signal"}
+var catchable = []string{"throw", "rethrow", "catch", "exec", "fork", "load", "unload", "syscall", "signal"}
 
 // setCatch is catch. The words behind the event are gdb's: names of system calls,
 // signals, libraries.
 func (m *machine) setCatch(q *request) {
 	word, _, _ := strings.Cut(strings.TrimSpace(q.args.Event), " ")
+	if word == "vfork" { // in non-stop gdb 13.1 does not answer when it shall go on
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "gdb hangs behind a vfork that it has caught", Hint: "break vfork stops before it"})
+		return
+	}
 	if !slices.Contains(catchable, word) {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(word) + " cannot be caught", Hint: strings.Join(catchable, ", ")})
 		return
@@ -49,23 +52,18 @@ func (m *machine) setCatch(q *request) {
 	}
 }
 
-// madePoint is how gdb's command line tells of a new breakpoint:
-//
-//	Hardware watchpoint 2: total
-//	Watchpoint 3: big
-//	Catchpoint 8 (syscall 'write' [1])
-var madePoint = regexp.MustCompile(`(?:[Ww]atchpoint|[Cc]atchpoint) +(\d+)`)
-
-// setByLine sets a breakpoint by gdb's command line and answers with what
-// -break-info says of it.
+// setByLine sets a breakpoint by gdb's command line, of which gdb tells the number beside its
+// words (=breakpoint-created), and answers with what -break-info says of it.
 func (m *machine) setByLine(q *request, line, location string) {
-	m.inConsole(q, line, func(text string) {
-		found := madePoint.FindStringSubmatch(text)
-		if found == nil {
-			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: strings.TrimSpace(text)})
-			return
+	m.inConsoleOr(q, line, func(a answer) {
+		switch {
+		case a.failed():
+			m.refused(q, a)
+		case a.made == "":
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: strings.TrimSpace(a.text)})
+		default:
+			m.narrow(q, a.made, location)
 		}
-		m.narrow(q, found[1], location)
 	})
 }
 

@@ -1,0 +1,202 @@
+package gdb_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"sdm/backend"
+	"sdm/backend/gdb"
+	"sdm/launch/local"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// script writes a shell script.
+func script(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "job.sh")
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A rank that is told to follow its child is the child from then on, and ends as it does.
+func TestFollowChild(t *testing.T) {
+	r := newRig(t, gdb.Config{RanksPerGDB: 1})
+	work := build(t, "work.c")
+	r.launch(build(t, "forks.c"), 1, work)
+	r.ok("gdb", protocol.Args{Text: "set follow-fork-mode child"})
+	r.ok("break", protocol.Args{Breakpoint: 1, Location: "inchild"})
+	r.ok("break", protocol.Args{Breakpoint: 2, Location: "inparent"})
+	r.ok("break", protocol.Args{Breakpoint: 3, Location: "helper", Pending: true})
+	if s := r.goes("continue"); s.Breakpoint != 1 || s.Frame.Func != "inchild" {
+		t.Fatalf("got %+v", s)
+	}
+	if g := r.ok("info threads", protocol.Args{}); !strings.Contains(string(g.Body), `"id":1`) {
+		t.Errorf("threads: %s", g.Body)
+	}
+	if s := r.goes("finish"); s.Frame.Func != "main" {
+		t.Fatalf("got %+v", s)
+	}
+	// The program that the child starts in its place gets the breakpoints.
+	if s := r.goes("continue"); s.Breakpoint != 3 || s.Frame.Func != "helper" {
+		t.Fatalf("got %+v", s)
+	}
+	r.ok("kill", protocol.Args{})
+	r.await(0, protocol.KindSignalled)
+}
+
+// The end of the parent is not that of the rank.
+func TestParentEndsFirst(t *testing.T) {
+	r := newRig(t, gdb.Config{RanksPerGDB: 1})
+	r.launch(build(t, "forks.c"), 1)
+	parent := r.process(0)
+	r.ok("gdb", protocol.Args{Text: "set follow-fork-mode child"})
+	r.ok("break", protocol.Args{Breakpoint: 1, Location: "inchild"})
+	r.goes("continue")
+	syscall.Kill(parent.PID, syscall.SIGKILL) // and not its group
+	parent.Wait()
+	if got := r.value("n"); got != "1" {
+		t.Errorf("n is %s", got)
+	}
+	r.ok("continue", protocol.Args{})
+	if g := r.await(0, protocol.KindExited); !strings.Contains(string(g.Body), `"code":3`) {
+		t.Errorf("got %v", g)
+	}
+}
+
+// What gdb cannot do for a rank that is one process is refused.
+func TestForkSettings(t *testing.T) {
+	for _, per := range []int{1, 2} {
+		t.Run(fmt.Sprintf("%d in a gdb", per), func(t *testing.T) {
+			r := newRig(t, gdb.Config{RanksPerGDB: per})
+			r.launch(build(t, "forks.c"), 2)
+			r.fault("gdb", protocol.Args{Text: "set detach-on-fork off"}, protocol.FaultUsage, "a rank is one process: a second one would stand still unseen (set follow-fork-mode child goes with the child)")
+			r.fault("mi", protocol.Args{Text: "-gdb-set follow-exec-mode new"}, protocol.FaultUsage, "(set follow-exec-mode same)")
+			if per > 1 {
+				r.fault("gdb", protocol.Args{Text: "set follow-fork-mode child"}, protocol.FaultUsage, "stays with the parents (--ranks-per-gdb 1 gives each rank a gdb of its own)")
+			}
+			r.ok("catch", protocol.Args{Breakpoint: 1, Event: "fork"})
+			if s := r.goes("continue"); s.Reason != "fork" || s.Breakpoint != 1 {
+				t.Fatalf("got %+v", s)
+			}
+			r.ok("continue", protocol.Args{})
+			if g := r.await(0, protocol.KindExited); !strings.Contains(string(g.Body), `"code":0`) {
+				t.Errorf("got %v", g)
+			}
+		})
+	}
+}
+
+// A program that starts another in its place: breakpoints are looked up again, those of all kinds
+// stay, and neighbours do not notice.
+func TestExec(t *testing.T) {
+	for _, per := range []int{1, 2} {
+		t.Run(fmt.Sprintf("%d in a gdb", per), func(t *testing.T) {
+			r := newRig(t, gdb.Config{RanksPerGDB: per})
+			work := build(t, "work.c")
+			r.launch(build(t, "forks.c"), 2, "exec", work)
+			r.ok("break", protocol.Args{Breakpoint: 1, Location: "helper", Pending: true})
+			r.ok("catch", protocol.Args{Breakpoint: 2, Event: "exec"})
+			r.fault("catch", protocol.Args{Breakpoint: 3, Event: "vfork"}, protocol.FaultUsage, "(break vfork stops before it)")
+			if s := r.goes("continue"); s.Breakpoint != 2 || s.Detail != "exec'd "+work {
+				t.Fatalf("%d in a gdb: got %+v", per, s)
+			}
+			if s := r.goes("continue"); s.Breakpoint != 1 || s.Frame.Func != "helper" {
+				t.Fatalf("%d in a gdb: got %+v", per, s)
+			}
+			if got := r.value("x"); got != "0" {
+				t.Errorf("x is %s", got)
+			}
+			r.ok("kill", protocol.Args{})
+			r.await(0, protocol.KindSignalled)
+			if g := r.one(1, "print", protocol.Args{Expr: "seen"}); g.Kind != protocol.KindResult {
+				t.Errorf("the neighbour: %v", g)
+			}
+		})
+	}
+}
+
+// The shell of a script, and what it calls on the way, only prepare the program: its main is where ranks
+// stop, with the breakpoints that were set before.
+func TestWrappers(t *testing.T) {
+	work := build(t, "work.c")
+	for _, per := range []int{1, 3} {
+		t.Run(fmt.Sprintf("%d in a gdb", per), func(t *testing.T) {
+			r := newRig(t, gdb.Config{RanksPerGDB: per})
+			r.neighbours = 0
+			job := script(t, "#!/bin/sh\nexport A=b\n/bin/true\nexec env C=d nice -n 1 \"$@\"\n")
+			var targets []backend.Target
+			for i := range rank.ID(3) {
+				p, err := r.forker.Hold(local.Spec{Rank: i, Program: job, Args: []string{work}, Env: append(os.Environ(), fmt.Sprintf("SDM_RANK=%d", i))})
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.adopt(i, p)
+				targets = append(targets, backend.Target{Rank: i, PID: p.PID, Program: job, Held: true, Before: []protocol.Command{
+					{Name: "break", Args: protocol.Args{Breakpoint: 1, Location: "compute"}},
+					{Name: "watch", Args: protocol.Args{Breakpoint: 2, Expr: "total"}},
+				}})
+			}
+			id := r.id()
+			r.own = 3
+			r.engine.Attach(id, targets, "main", patience)
+			r.answers(id, 3)
+			for i := range rank.ID(3) {
+				if g := r.await(i, protocol.KindStopped); !strings.Contains(string(g.Body), `work.c","line":42}`) {
+					t.Fatalf("rank %d: %s", i, g.Body)
+				}
+			}
+			if s := r.goes("continue"); s.Breakpoint != 1 || s.Frame.Func != "compute" {
+				t.Fatalf("got %+v", s)
+			}
+			r.answers(r.send(3, "delete", protocol.Args{}, patience), 3)
+			r.send(3, "continue", protocol.Args{}, patience)
+			for i := range rank.ID(3) {
+				r.await(i, protocol.KindExited)
+			}
+			if n := r.count(protocol.KindNote); n != 0 {
+				t.Errorf("%d notes", n)
+			}
+		})
+	}
+}
+
+// A script that does not put its program into its own place has no place where it could stop; that is told.
+func TestWrapperWithout(t *testing.T) {
+	r := newRig(t, gdb.Config{RanksPerGDB: 1})
+	r.neighbours = 0
+	job := script(t, "#!/bin/sh\n/bin/true\nexit 3\n")
+	id := r.hold(job, 1, "main", patience)
+	r.answers(id, 1)
+	if g := r.await(0, protocol.KindNote); !strings.Contains(string(g.Body), "put exec in front of the program in the script") {
+		t.Errorf("got %v", g)
+	}
+	if g := r.await(0, protocol.KindExited); !strings.Contains(string(g.Body), `"code":3`) {
+		t.Errorf("got %v", g)
+	}
+}
+
+// Who wants to debug the shell stops at its entry.
+func TestWrapperAtEntry(t *testing.T) {
+	r := newRig(t, gdb.Config{})
+	job := script(t, "#!/bin/sh\nexec \"$@\"\n")
+	id := r.hold(job, 1, "entry", patience, build(t, "work.c"))
+	r.answers(id, 1)
+	if s := r.stop(); s.Reason != "entry" {
+		t.Fatalf("got %+v", s)
+	}
+	r.ok("catch", protocol.Args{Breakpoint: 1, Event: "exec"})
+	if s := r.goes("continue"); s.Reason != "exec" {
+		t.Fatalf("got %+v", s)
+	}
+	r.ok("break", protocol.Args{Breakpoint: 2, Location: "helper"})
+	if s := r.goes("continue"); s.Breakpoint != 2 {
+		t.Fatalf("got %+v", s)
+	}
+}
