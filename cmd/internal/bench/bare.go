@@ -7,11 +7,14 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
+	"time"
 
 	"sdm/backend/gdb"
 	"sdm/launch/local"
@@ -22,6 +25,7 @@ import (
 type bareGDB struct {
 	cmd       *exec.Cmd
 	in        io.WriteCloser
+	pipe      *os.File // that out reads
 	out       *bufio.Reader
 	inferiors int
 	threads   []string // of all inferiors, as gdb numbers them: the first ones are the main threads
@@ -46,7 +50,7 @@ func startBareGDB(more ...string) *bareGDB {
 	if err != nil {
 		fatal("bare gdb", err)
 	}
-	return &bareGDB{cmd: cmd, in: in, out: bufio.NewReaderSize(out, 64<<10)}
+	return &bareGDB{cmd: cmd, in: in, pipe: out.(*os.File), out: bufio.NewReaderSize(out, 64<<10)}
 }
 
 // add writes down one MI command; say sends all that is written down.
@@ -130,6 +134,36 @@ func (g *bareGDB) untilAllStand() {
 	for g.standing < len(g.threads) {
 		g.line()
 	}
+}
+
+// interrupted waits until the first inferiors, whose interrupts have been said, and all
+// of their threads stand. After a second they are said again: gdb 13.1 forgets one for
+// a thread that is just stepping over a breakpoint.
+func (g *bareGDB) interrupted(inferiors int) {
+	g.until(inferiors, isDone, nil)
+	for g.standing < len(g.threads) {
+		if g.speaks(time.Second) {
+			g.line()
+			continue
+		}
+		g.addInterrupts(inferiors)
+		g.say()
+		g.until(inferiors, isDone, nil)
+	}
+}
+
+func (g *bareGDB) addInterrupts(inferiors int) {
+	for i := range inferiors {
+		g.add("-exec-interrupt --thread-group i%d", i+1)
+	}
+}
+
+// speaks waits until gdb says something, for d at most.
+func (g *bareGDB) speaks(d time.Duration) bool {
+	g.pipe.SetReadDeadline(time.Now().Add(d))
+	_, err := g.out.Peek(1)
+	g.pipe.SetReadDeadline(time.Time{})
+	return !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // resume tells the first inferiors to go on.

@@ -155,13 +155,8 @@ func (s *bareSet) stacks(n int, _ string, take func([]byte)) {
 
 // sample is the stack of every thread of ranks that run.
 func (s *bareSet) sample(n int, _ string, take func([]byte)) {
-	s.each(n, func(g *bareGDB, ranks int) {
-		for i := range ranks {
-			g.add("-exec-interrupt --thread-group i%d", i+1)
-		}
-	}, func(g *bareGDB, ranks int) {
-		g.until(ranks, isDone, nil)
-		g.untilAllStand()
+	s.each(n, (*bareGDB).addInterrupts, func(g *bareGDB, ranks int) {
+		g.interrupted(ranks)
 		g.listStacks(ranks)
 		g.say()
 	})
