@@ -66,7 +66,7 @@ func TestRefusedServers(t *testing.T) {
 	front.standing()
 	late := s.server(1, 2, program...)
 	late.exits(4)
-	late.says("server 1 on ", "comes too late: all 2 servers are there")
+	late.says("server 1 on ", "comes too late: the tree is built")
 	front.quit()
 	master.exits(0)
 }
