@@ -34,11 +34,10 @@ type keeper struct {
 
 // commandLine is that of a keeper's gdb.
 func (l *loop) commandLine(k *keeper) []string {
-	interpreter := "mi4"
+	line := l.e.cfg.CommandLine()
 	if l.old {
-		interpreter = "mi3"
+		line = l.e.cfg.commandLine("mi3")
 	}
-	line := l.e.cfg.commandLine(interpreter, k.debugger.lazy)
 	if k.root != "" { // gdb's own way into another mount namespace wants root's rights
 		line = append(line, "-iex", "set sysroot "+k.root)
 	}
