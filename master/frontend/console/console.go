@@ -161,7 +161,7 @@ type console struct {
 	listed   text.Listed     // what list gave last
 	located  bool            // it was asked for by a location, not by where the ranks stand
 	folded   []folded        // for expand, the last one last
-	pressed  time.Time       // last Ctrl-C
+	pressed  time.Time       // last Ctrl-C that has stopped ranks, no line since; else zero
 	progress progress
 	held     held
 

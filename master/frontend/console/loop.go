@@ -113,6 +113,7 @@ func (c *console) typed(l lineRead) {
 	}
 	switch {
 	case l.err == nil:
+		c.pressed = time.Time{} // what the line sets going is interrupted by the first Ctrl-C
 		c.carryOut(l.line, source{at: at, prompt: c.cfg.Interactive})
 	case errors.Is(l.err, ErrInterrupted):
 		c.interrupt(time.Now())
@@ -137,7 +138,6 @@ func (c *console) expired() {
 // within a second only does the latter. Without a prompt it is the end.
 func (c *console) interrupt(now time.Time) {
 	again := now.Sub(c.pressed) < time.Second
-	c.pressed = now
 	c.scripts = nil
 	if !c.cfg.Interactive {
 		c.ended, c.status = true, StatusInterrupted
@@ -147,6 +147,7 @@ func (c *console) interrupt(now time.Time) {
 		c.release()
 	}
 	if again {
+		c.pressed = now
 		return
 	}
 	ranks := c.busy().Intersect(c.focus)
@@ -157,6 +158,7 @@ func (c *console) interrupt(now time.Time) {
 		}
 		return
 	}
+	c.pressed = now
 	if err := c.begin(&call{}, c.callOn(ranks, "interrupt")); err != nil {
 		c.complain(err.Error())
 	}
