@@ -196,8 +196,8 @@ func (m *machine) settle() {
 	}
 	m.settleAttach()
 	r := m.run
-	if r == nil || !r.started || r.owed > 0 || r.stopped == 0 {
-		return
+	if r == nil || !r.started || r.owed > 0 || r.stopped == 0 || len(m.threads) == 0 {
+		return // without threads it has ended, and gdb is about to say so
 	}
 	if !m.threads.anyRunning() {
 		m.standsStill(r)
