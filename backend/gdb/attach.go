@@ -56,6 +56,7 @@ func (m *machine) start(now time.Duration, id protocol.RequestID, stopAt string,
 
 func (m *machine) beginAttach(q *request, stopAt string, frozen bool) {
 	m.attach = attachment{request: q, stopAt: stopAt, frozen: frozen && !m.isCore()}
+	m.unread = unread{some: m.gdb.lazy}
 	if m.isCore() {
 		m.openCore(q)
 		return
@@ -159,9 +160,15 @@ func (m *machine) settleAttach() {
 		m.seekProgram(q)
 		return
 	}
-	m.replay(m.before(), func() {
-		m.done(q)
-		m.leave(q, first)
+	before := m.before()
+	if len(before) > 0 {
+		m.readLibraries()
+	}
+	m.replay(before, func() {
+		m.named(first, func() {
+			m.done(q)
+			m.leave(q, first)
+		})
 	})
 }
 

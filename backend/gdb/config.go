@@ -24,7 +24,7 @@ type Config struct {
 	// (measured with gdb 13.1 and libc6-dbg).
 	DebugFiles string
 	// EagerSymbols lets gdb look for them where it was compiled to, and DebugFiles
-	// is ignored.
+	// is ignored; it also reads the symbols of all libraries when it attaches (see unread).
 	EagerSymbols bool
 	// IndexCache is a directory where gdbs keep indexes of the symbols of programs
 	// for one another; "" is none. See OpenIndexCache.
@@ -73,9 +73,10 @@ func (c Config) Validate() error {
 // against its own grammar (GDB manual, GDB/MI, Development and Front Ends).
 // gdbs older than 13 do not know it; they say so and end, and are asked for mi3,
 // which gdb 9 and later know.
-func (c Config) CommandLine() []string { return c.commandLine("mi4") }
+func (c Config) CommandLine() []string { return c.commandLine("mi4", false) }
 
-func (c Config) commandLine(interpreter string) []string {
+// commandLine is that for an interpreter. A lazy gdb reads symbols of libraries when it is told to.
+func (c Config) commandLine(interpreter string, lazy bool) []string {
 	path, files := c.path(), c.DebugFiles
 	if path == "" {
 		path = "gdb"
@@ -116,6 +117,9 @@ func (c Config) commandLine(interpreter string) []string {
 			on = "index-cache on"
 		}
 		line = append(line, "-iex", "set index-cache directory "+c.IndexCache, "-iex", "set "+on)
+	}
+	if lazy {
+		line = append(line, "-iex", "set auto-solib-add off")
 	}
 	return append(line, c.Args...)
 }

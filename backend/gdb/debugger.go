@@ -27,6 +27,8 @@ type debugger struct {
 	gone      bool          // there is no gdb any more
 	killAt    time.Duration // when it is killed unless it has ended; 0 is never
 	eager     bool          // it reads separate debug files by itself
+	lazy      bool          // it does not read symbols of libraries by itself
+	libraries []string      // whose symbols some rank has needed, where it is lazy
 	handling  handling
 	quiet     int             // how many machines want gdb to keep quiet about SIGCONT
 	handle    string          // the user's own handling of SIGCONT
@@ -191,6 +193,8 @@ func (d *debugger) notified(now time.Duration, r mi.Record) {
 		m.chosen = selection{thread: m.threads.ours(id), frame: level}
 	case "record-started", "record-stopped":
 		m.record.begun = r.Name == "record-started"
+	case "library-unloaded":
+		m.libraryGone(r.Results.Str("host-name"))
 	case "cmd-param-changed":
 		if r.Results.Str("param") == "scheduler-locking" {
 			m.locking = r.Results.Str("value")
@@ -209,6 +213,8 @@ func (d *debugger) concerned(r mi.Record) *machine {
 	switch r.Name {
 	case "thread-group-exited":
 		group = r.Results.Str("id")
+	case "library-unloaded":
+		group = r.Results.Str("thread-group")
 	case "thread-selected":
 		id, _ := strconv.Atoi(r.Results.Str("id"))
 		return d.threads[id]

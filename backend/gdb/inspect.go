@@ -46,7 +46,14 @@ func (m *machine) evaluate(q *request) {
 			"-interpreter-exec", append(m.at(q), "console", "print "+expr)...)
 		k.print = true
 	} else {
-		m.ask(q, func(a answer) { m.evaluated(q, a, a.Results.Str("value")) },
+		m.ask(q, func(a answer) {
+			if m.incomplete(a) {
+				m.readLibraries()
+				m.evaluate(q)
+				return
+			}
+			m.evaluated(q, a, a.Results.Str("value"))
+		},
 			"-data-evaluate-expression", append(m.at(q), " "+expr)...)
 	}
 }

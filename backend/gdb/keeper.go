@@ -34,10 +34,11 @@ type keeper struct {
 
 // commandLine is that of a keeper's gdb.
 func (l *loop) commandLine(k *keeper) []string {
-	line := l.e.cfg.CommandLine()
+	interpreter := "mi4"
 	if l.old {
-		line = l.e.cfg.commandLine("mi3")
+		interpreter = "mi3"
 	}
+	line := l.e.cfg.commandLine(interpreter, k.debugger.lazy)
 	if k.root != "" { // gdb's own way into another mount namespace wants root's rights
 		line = append(line, "-iex", "set sysroot "+k.root)
 	}

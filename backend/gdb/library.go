@@ -102,6 +102,8 @@ func (m *machine) readAgain(q *request, pattern string, words []string) {
 			k := m.ask(q, func(a answer) { bare = append(bare, withoutLines(a.text)...) }, "-interpreter-exec", append(m.where(q), "console", text)...)
 			k.print = true
 		}
+		m.unread.some = false
+		m.tell("sharedlibrary", "-gdb-set", "auto-solib-add", "on")
 		line("nosharedlibrary")
 		if !m.gdb.eager {
 			line("set debug-file-directory " + dir)

@@ -38,6 +38,8 @@ type machine struct {
 	attach    attachment
 	watch     watch
 	ending    ending
+	unread    unread
+	libraries func() []span                  // where there are any in the target's memory
 	withLines []string                       // the patterns of libraries whose separate debug files were asked for
 	signals   map[string]protocol.SignalInfo // what the user wants with them here, in a shared gdb
 	locking   string                         // the user's scheduler-locking
@@ -79,7 +81,7 @@ type lineReader func(file string, first, last int) ([]string, error)
 
 // newMachine makes the machine of a target; debugger.add gives it its gdb.
 func newMachine(t backend.Target, source lineReader) *machine {
-	return &machine{target: t, chosen: selection{thread: 1}, source: source}
+	return &machine{target: t, chosen: selection{thread: 1}, source: source, libraries: func() []span { return librariesOf(t.PID) }}
 }
 
 // ask sends gdb a command for a request; then gets the result.
@@ -124,7 +126,17 @@ func (m *machine) where(q *request) []string {
 	if m.stateNow() == backend.Stopped {
 		return m.at(q)
 	}
-	return []string{"--thread-group", m.group}
+	return m.somewhere()
+}
+
+// somewhere names the rank to commands about its libraries, by a thread: of an inferior that is named
+// alone gdb 13.1 finds no libraries when it was busy with another one before, and forgets those
+// that it knew.
+func (m *machine) somewhere() []string {
+	if len(m.threads) == 0 {
+		return []string{"--thread-group", m.group}
+	}
+	return []string{"--thread", strconv.Itoa(m.threads[0].gdb)}
 }
 
 // do takes a command of a person.
@@ -159,6 +171,9 @@ func (m *machine) do(now time.Duration, id protocol.RequestID, wait time.Duratio
 	if info, _ := protocol.LookupCommand(c.Name); c.Args.Thread != 0 && (info.Resumes || slices.Contains([]string{"frame", "up", "down"}, c.Name)) {
 		m.turnTo(c.Args.Thread)
 	}
+	if needsLibraries(q) {
+		m.readLibraries()
+	}
 	row.do(m, q)
 	m.settle()
 }
@@ -184,7 +199,7 @@ func (m *machine) stateNow() backend.State {
 func wanted(class mi.Class, name string) bool {
 	switch name {
 	case "stopped", "running", "thread-created", "thread-exited", "thread-group-exited", "thread-group-started", "breakpoint-created",
-		"thread-selected", "cmd-param-changed", "record-started", "record-stopped":
+		"thread-selected", "cmd-param-changed", "record-started", "record-stopped", "library-unloaded":
 		return true
 	}
 	return false

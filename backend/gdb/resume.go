@@ -269,6 +269,11 @@ func (m *machine) standsStill(r *run) {
 		return
 	}
 	m.beginRecord()
+	m.named(t, func() { m.tellStop(r, t) })
+}
+
+// tellStop reports it with what is to be shown there.
+func (m *machine) tellStop(r *run, t *thread) {
 	m.withDisplays(t, func(shown []protocol.Display, values []string, s spoken) {
 		body := m.stopBody(t, "")
 		m.arrived()

@@ -58,6 +58,7 @@ func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt st
 func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, stopAt string, wait time.Duration) {
 	k := l.newKeeper(len(targets))
 	k.root = targets[0].Root
+	k.debugger.lazy = !targets[0].Held && targets[0].Core == "" && !l.e.cfg.EagerSymbols && !l.e.cfg.Reverse
 	for _, t := range targets {
 		l.last++
 		s := &slot{number: l.last, machine: newMachine(t, l.sources.of(t.Root)), target: openTarget(t.PID), keeper: k}

@@ -22,6 +22,10 @@ const (
 // listFrames gives levels first to last of a thread with their arguments, as
 // far as there are any, or gdb's refusal.
 func (m *machine) listFrames(q *request, thread, first, last int, then func(frames []frame, refusal string)) {
+	m.reach(q, thread, last, func() { m.listReached(q, thread, first, last, then) })
+}
+
+func (m *machine) listReached(q *request, thread, first, last int, then func(frames []frame, refusal string)) {
 	at := []string{"--thread", m.gdbThread(thread)}
 	low, high := strconv.Itoa(first), strconv.Itoa(last)
 	var frames []frame
@@ -34,6 +38,13 @@ func (m *machine) listFrames(q *request, thread, first, last int, then func(fram
 	}, "-stack-list-frames", append(at, low, high)...)
 	m.ask(q, func(a answer) {
 		addArguments(frames, a.Results.Path("stack-args").Fields)
+		for _, f := range frames {
+			if m.pointsIntoLibraries(f.values...) {
+				m.readLibraries()
+				m.listReached(q, thread, first, last, then)
+				return
+			}
+		}
 		then(frames, refusal)
 	}, "-stack-list-arguments", append(at, "--all-values", low, high)...)
 }
@@ -129,8 +140,13 @@ func (m *machine) stacks(q *request) {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "stacks cannot be merged by " + strconv.Quote(by), Hint: "function, line or address"})
 		return
 	}
+	m.stacksAgain(q, by, 0)
+}
+
+func (m *machine) stacksAgain(q *request, by string, round int) {
 	var tree *protocol.Stack
 	var refusal string
+	var unnamed []string
 	last := len(m.threads) - 1
 	for i, t := range m.threads {
 		mark := crashed(t.stop)
@@ -139,9 +155,12 @@ func (m *machine) stacks(q *request) {
 				refusal = a.Results.Str("msg")
 			} else {
 				tree = tree.Merge(m.stackOf(a.Results, by, mark))
+				unnamed = append(unnamed, m.unnamedFrames(a.Results)...)
 			}
 			switch {
 			case i < last:
+			case m.readMore(unnamed, round):
+				m.stacksAgain(q, by, round+1)
 			case tree == nil:
 				m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: refusal})
 			default:
@@ -196,9 +215,14 @@ func (m *machine) infoThreads(q *request) {
 			m.refused(q, a)
 			return
 		}
+		list := a.Results.Path("threads").Fields
+		if m.readForThreads(list) {
+			m.infoThreads(q)
+			return
+		}
 		body := threadList{Threads: []threadInfo{}}
 		c := columnsOf(m.target.Rank, q.args.Limit)
-		for _, e := range a.Results.Path("threads").Fields {
+		for _, e := range list {
 			body.Threads = append(body.Threads, m.threadInfo(e.Value.Fields, c))
 		}
 		m.reply(q, body, c.sorted()...)

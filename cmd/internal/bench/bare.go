@@ -33,9 +33,9 @@ type bareGDB struct {
 	commands  strings.Builder
 }
 
-// startBareGDB starts one, with nothing to debug yet.
-func startBareGDB() *bareGDB {
-	args := gdb.Config{}.CommandLine()
+// startBareGDB starts one, with nothing to debug yet. more are further arguments.
+func startBareGDB(more ...string) *bareGDB {
+	args := gdb.Config{Args: more}.CommandLine()
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = gdb.Environment()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -72,7 +72,7 @@ func attachBare(pids []int, per int) []*bareGDB {
 	gdbs := make([]*bareGDB, 0, len(pids))
 	var all sync.WaitGroup
 	for first, last := range pieces(len(pids), per) {
-		g := startBareGDB()
+		g := startBareGDB("-iex", "set auto-solib-add off") // as sdm's
 		gdbs = append(gdbs, g)
 		all.Go(func() { g.attach(false, pids[first:last]...) })
 	}
