@@ -258,8 +258,8 @@ func TestInheritedDescriptorsReachTheRankAndNoOthers(t *testing.T) {
 	for _, shim := range []bool{false, true} {
 		f := NewForker(int(w.Fd()))
 		f.viaShim = shim
-		// 3 is the directory that ls itself has open.
-		out, _, _ := finish(t, hold(t, f, Spec{Program: "ls", Args: []string{"/proc/self/fd"}}))
+		// 3 is the directory that ls itself has open; -v: in the order of numbers.
+		out, _, _ := finish(t, hold(t, f, Spec{Program: "ls", Args: []string{"-v", "/proc/self/fd"}}))
 		if got, want := strings.Fields(out), []string{"0", "1", "2", "3", fmt.Sprint(w.Fd())}; !slices.Equal(got, want) {
 			t.Errorf("shim %v: descriptors %v, want %v", shim, got, want)
 		}
