@@ -27,7 +27,7 @@ type Config struct {
 	// is ignored; it also reads the symbols of all libraries when it attaches (see unread).
 	EagerSymbols bool
 	// IndexCache is a directory where gdbs keep indexes of the symbols of programs
-	// for one another; "" is none. See OpenIndexCache.
+	// for one another; "" is none. See indexcache.Open.
 	IndexCache string
 	// RanksPerGDB is how many ranks share a gdb at most; 0 leaves it to the
 	// engine, see share.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/inferior"
 	"sdm/backend/mi"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -36,7 +37,7 @@ func frameOf(t mi.Tuple) frame {
 	f.File, f.Full = t.Str("file"), t.Str("fullname")
 	f.Line, _ = t.Int("line")
 	if f.File == "" {
-		f.From = asSeen(t.Str("from"))
+		f.From = inferior.AsSeen(t.Str("from"))
 	}
 	f.Args, f.values = namesAndValues(t.Path("args").Fields)
 	return f

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"sdm/backend/gdb/inferior"
 	"sdm/protocol"
 	"sdm/protocol/digest"
 )
@@ -34,8 +35,14 @@ type hashing struct {
 // block is a piece of memory of which the hash is wanted.
 type block struct {
 	column string
-	addr   uint64
-	size   int
+	inferior.Block
+}
+
+// memoryRead is an order to the loop: the hashes of memory of a stopped process.
+type memoryRead struct {
+	pid    int
+	blocks []inferior.Block
+	then   func(sums []uint64, err error)
 }
 
 func (m *machine) hashArray(q *request) {
@@ -102,7 +109,7 @@ func (m *machine) hashSpans(h *hashing, whole bool) {
 			continue
 		}
 		for k, b := range s.Blocks() {
-			blocks = append(blocks, block{fmt.Sprintf("%d.%d", i, k), h.array.addr + uint64(b.First)*uint64(h.array.size), b.Len() * h.array.size})
+			blocks = append(blocks, block{fmt.Sprintf("%d.%d", i, k), inferior.Block{Addr: h.array.addr + uint64(b.First)*uint64(h.array.size), Size: uint64(b.Len() * h.array.size)}})
 		}
 	}
 	if len(blocks) == 0 {
@@ -114,7 +121,11 @@ func (m *machine) hashSpans(h *hashing, whole bool) {
 			m.hashByGDB(h, blocks)
 			return
 		}
-		m.out.reads = append(m.out.reads, &memoryRead{pid: m.target.PID, blocks: blocks, then: func(sums []uint64, err error) {
+		o := &memoryRead{pid: m.target.PID}
+		for _, b := range blocks {
+			o.blocks = append(o.blocks, b.Block)
+		}
+		o.then = func(sums []uint64, err error) {
 			switch {
 			case h.q.answered: // that the rank has ended, perhaps
 				return
@@ -126,7 +137,8 @@ func (m *machine) hashSpans(h *hashing, whole bool) {
 				h.columns.add(b.column, digest.Text(sums[i]))
 			}
 			m.hashedPart(h)
-		}})
+		}
+		m.out.reads = append(m.out.reads, o)
 	})
 }
 
@@ -167,9 +179,9 @@ const (
 
 // hashByGDB reads the memory through gdb, where we must not read it ourselves.
 func (m *machine) hashByGDB(h *hashing, blocks []block) {
-	total := 0
+	var total uint64
 	for _, b := range blocks {
-		total += b.size
+		total += b.Size
 	}
 	if total > mostOfGDB {
 		m.fail(h.q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "gdb alone can read this memory, and more than 64 MiB are too much for it", Hint: "a part of it, such as " + h.body.Expr + "[0]@1000000"})
@@ -177,20 +189,20 @@ func (m *machine) hashByGDB(h *hashing, blocks []block) {
 	}
 	for i, b := range blocks {
 		sum := digest.New()
-		for done := 0; done < b.size; done += pieceOfGDB {
-			n := min(pieceOfGDB, b.size-done)
+		for done := uint64(0); done < b.Size; done += pieceOfGDB {
+			n := min(uint64(pieceOfGDB), b.Size-done)
 			m.ask(h.q, func(got answer) {
-				if bad := addMemory(sum, got, n); bad != nil && h.bad == nil {
+				if bad := addMemory(sum, got, int(n)); bad != nil && h.bad == nil {
 					h.bad = bad
 				}
-				if done+n < b.size {
+				if done+n < b.Size {
 					return
 				}
 				h.columns.add(b.column, digest.Text(sum.Sum()))
 				if i == len(blocks)-1 {
 					m.hashedPart(h)
 				}
-			}, "-data-read-memory-bytes", append(m.at(h.q), fmt.Sprintf("0x%x", b.addr+uint64(done)), strconv.Itoa(n))...)
+			}, "-data-read-memory-bytes", append(m.at(h.q), fmt.Sprintf("0x%x", b.Addr+done), strconv.FormatUint(n, 10))...)
 		}
 	}
 }

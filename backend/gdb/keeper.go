@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"sdm/backend/gdb/inferior"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -153,7 +154,7 @@ func (l *loop) rescue(k *keeper, orphans []*machine) {
 	for _, m := range orphans {
 		i := slices.IndexFunc(k.slots, func(s *slot) bool { return s.machine == m })
 		s := k.slots[i]
-		s.target.signal(syscall.SIGSTOP)
+		s.target.Signal(syscall.SIGSTOP)
 		k.slots = slices.Delete(k.slots, i, i+1)
 		own := l.newKeeper(1)
 		own.root, own.slots, s.keeper = m.target.Root, []*slot{s}, own
@@ -163,7 +164,7 @@ func (l *loop) rescue(k *keeper, orphans []*machine) {
 		own.waiting = true
 		o := order{argv: l.commandLine(own), dies: m.target.Held, done: l.whenStarted(own)}
 		if pid := m.target.PID; !m.isCore() {
-			o.before = func() error { return mend(pid) }
+			o.before = func() error { return inferior.Mend(pid) }
 		}
 		l.forker.start(o)
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/inferior"
 	"sdm/protocol"
 )
 
@@ -40,7 +41,7 @@ func (m *machine) listLibraries(q *request, pattern []string, then func(libraryL
 		c := columnsOf(m.target.Rank, q.args.Limit)
 		for i, f := range a.Results.Path("shared-libraries").Fields {
 			l := f.Value.Fields
-			body.Libraries = append(body.Libraries, library{Name: asSeen(l.Str("target-name")), Symbols: l.Str("symbols-loaded") == "1"})
+			body.Libraries = append(body.Libraries, library{Name: inferior.AsSeen(l.Str("target-name")), Symbols: l.Str("symbols-loaded") == "1"})
 			if ranges := l.Path("ranges").Fields; len(ranges) > 0 {
 				c.add(strconv.Itoa(i)+".addr", ranges[0].Value.Fields.Str("from"))
 			}
@@ -58,7 +59,7 @@ func withoutLines(text string) []string {
 	var names []string
 	for line := range strings.Lines(text) {
 		if name, ok := strings.CutPrefix(line, "(No debugging symbols found in "); ok {
-			names = append(names, asSeen(strings.TrimSuffix(strings.TrimSpace(name), ")")))
+			names = append(names, inferior.AsSeen(strings.TrimSuffix(strings.TrimSpace(name), ")")))
 		}
 	}
 	return names

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"sdm/backend"
+	"sdm/backend/gdb/inferior"
+	"sdm/backend/gdb/sourcefile"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
@@ -19,8 +21,8 @@ type loop struct {
 	e       *Engine
 	sink    backend.Sink
 	forker  *forker
-	sources *sources
-	readers *readers
+	sources *sourcefile.Files
+	hashers *inferior.Hashers
 	began   time.Time
 	keepers map[int32]*keeper // by number
 	slots   map[int32]*slot   // by number
@@ -39,7 +41,7 @@ type loop struct {
 
 func newLoop(e *Engine, sink backend.Sink) *loop {
 	return &loop{
-		e: e, sink: sink, forker: newForker(), sources: newSources(), readers: newReaders(), began: time.Now(),
+		e: e, sink: sink, forker: newForker(), sources: sourcefile.New(), hashers: inferior.NewHashers(), began: time.Now(),
 		keepers: map[int32]*keeper{}, slots: map[int32]*slot{}, ranks: map[rank.ID]*slot{}, ctx: context.Background(),
 	}
 }
@@ -67,8 +69,8 @@ func (l *loop) run() {
 		l.turn()
 	}
 	l.forker.close()
-	l.readers.close()
-	l.sources.close(l.ctx)
+	l.hashers.Close()
+	l.sources.Close(l.ctx)
 	l.e.mu.Lock()
 	l.e.shut, l.e.inbox = true, nil
 	l.e.mu.Unlock()
@@ -102,8 +104,8 @@ func (l *loop) deadline() time.Time {
 // handle takes one descriptor that is ready.
 func (l *loop) handle(r ready) {
 	if r.stream == streamTarget {
-		if s := l.slots[r.slot]; s != nil && s.target.gone() {
-			l.e.poll.remove(s.target.fd)
+		if s := l.slots[r.slot]; s != nil && s.target.Gone() {
+			l.e.poll.remove(s.target.FD)
 			s.machine.vanished(l.now())
 			l.touch(s.keeper)
 		}
@@ -175,15 +177,15 @@ func (l *loop) signal(s *slot, g signal) {
 	case g.to == toGDB && s.keeper.process != nil:
 		s.keeper.process.signal(g.sig)
 	case g.to == toTarget:
-		s.target.signal(g.sig)
+		s.target.Signal(g.sig)
 	case g.to == toGroup:
-		s.target.signalGroup(g.sig)
+		s.target.SignalGroup(g.sig)
 	}
 }
 
 // read carries out an order of a rank.
 func (l *loop) read(s *slot, o *memoryRead) {
-	l.readers.start(o, func(sums []uint64, err error) {
+	l.hashers.Start(o.pid, o.blocks, func(sums []uint64, err error) {
 		l.e.post(func(l *loop) {
 			s.machine.now = l.now()
 			o.then(sums, err)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"sdm/backend"
+	"sdm/backend/gdb/inferior"
+	"sdm/backend/gdb/sourcefile"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -39,13 +41,13 @@ type machine struct {
 	watch     watch
 	ending    ending
 	unread    unread
-	libraries func() []span                  // where there are any in the target's memory
+	libraries func() []inferior.Span         // where there are any in the target's memory
 	withLines []string                       // the patterns of libraries whose separate debug files were asked for
 	signals   map[string]protocol.SignalInfo // what the user wants with them here, in a shared gdb
 	locking   string                         // the user's scheduler-locking
 	record    recording
 	child     bool // it has become a child of the process that it was
-	source    lineReader
+	source    sourcefile.Reader
 }
 
 // effects are what the loop has to do: signals first, then what the debugger has
@@ -75,13 +77,9 @@ const (
 // of its own, which is left alone: every command names both.
 type selection struct{ thread, frame int }
 
-// lineReader gives lines of a source file, first to last, those that exist;
-// an error when the file cannot be read (in time).
-type lineReader func(file string, first, last int) ([]string, error)
-
 // newMachine makes the machine of a target; debugger.add gives it its gdb.
-func newMachine(t backend.Target, source lineReader) *machine {
-	return &machine{target: t, chosen: selection{thread: 1}, source: source, libraries: func() []span { return librariesOf(t.PID) }}
+func newMachine(t backend.Target, source sourcefile.Reader) *machine {
+	return &machine{target: t, chosen: selection{thread: 1}, source: source, libraries: func() []inferior.Span { return inferior.Libraries(t.PID) }}
 }
 
 // ask sends gdb a command for a request; then gets the result.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sdm/backend"
+	"sdm/backend/gdb/inferior"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
@@ -15,14 +16,14 @@ import (
 type slot struct {
 	number  int32
 	machine *machine
-	target  *target
+	target  *inferior.Process
 	keeper  *keeper
 	alone   bool // its gdb is gone
 }
 
 // letGo forgets a slot whose gdb is gone.
 func (l *loop) letGo(s *slot) {
-	s.target.close()
+	s.target.Close()
 	delete(l.slots, s.number)
 }
 
@@ -30,7 +31,7 @@ func (l *loop) letGo(s *slot) {
 func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt string, wait time.Duration) {
 	var fresh []backend.Target
 	for _, t := range targets {
-		t.Root, t.Wraps = rootOf(t.PID), t.Held && wraps(t.PID)
+		t.Root, t.Wraps = inferior.Root(t.PID), t.Held && wraps(t.PID)
 		if l.closing {
 			l.refuse(id, t.Rank, &protocol.Fault{Kind: protocol.FaultState, Op: "attach", Message: "the session is ending"})
 			continue
@@ -61,17 +62,17 @@ func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, s
 	k.debugger.lazy = !targets[0].Held && targets[0].Core == "" && !l.e.cfg.EagerSymbols && !l.e.cfg.Reverse
 	for _, t := range targets {
 		l.last++
-		s := &slot{number: l.last, machine: newMachine(t, l.sources.of(t.Root)), target: openTarget(t.PID), keeper: k}
+		s := &slot{number: l.last, machine: newMachine(t, l.sources.Of(t.Root)), target: inferior.Open(t.PID), keeper: k}
 		s.machine.record.wanted = l.e.cfg.Reverse && t.Core == ""
 		k.slots = append(k.slots, s)
 		k.debugger.add(s.machine)
 		l.slots[s.number], l.ranks[t.Rank] = s, s
-		if s.target.fd >= 0 {
-			_ = l.e.poll.add(s.target.fd, s.number, streamTarget) // without, gdb's word must do
+		if s.target.FD >= 0 {
+			_ = l.e.poll.add(s.target.FD, s.number, streamTarget) // without, gdb's word must do
 		}
 	}
 	for _, s := range k.slots {
-		s.machine.start(l.now(), id, stopAt, wait, s.target.frozen())
+		s.machine.start(l.now(), id, stopAt, wait, s.target.Frozen())
 	}
 	l.startGDB(k, targets[0].Held || targets[0].Core != "")
 	l.touch(k)
@@ -79,10 +80,10 @@ func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, s
 
 // follow goes on with another process of a rank.
 func (l *loop) follow(s *slot, pid int) {
-	s.target.close() // the poller forgets it
-	s.target = openTarget(pid)
-	if s.target.fd >= 0 {
-		_ = l.e.poll.add(s.target.fd, s.number, streamTarget)
+	s.target.Close() // the poller forgets it
+	s.target = inferior.Open(pid)
+	if s.target.FD >= 0 {
+		_ = l.e.poll.add(s.target.FD, s.number, streamTarget)
 	}
 }
 
@@ -112,7 +113,7 @@ func (l *loop) refuse(id protocol.RequestID, r rank.ID, f *protocol.Fault) {
 
 func (l *loop) ended(r rank.ID, exit protocol.Exit) {
 	if s := l.ranks[r]; s != nil {
-		s.target.reaped = s.target.reaped || !s.machine.child
+		s.target.Reaped = s.target.Reaped || !s.machine.child
 		s.machine.ended(l.now(), exit)
 		l.touch(s.keeper)
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/inferior"
 	"sdm/backend/mi"
 )
 
@@ -129,14 +130,14 @@ func (m *machine) pointsIntoLibraries(values ...string) bool {
 	if !m.unread.some {
 		return false
 	}
-	var spans []span
+	var spans []inferior.Span
 	for _, v := range values {
 		for _, text := range hexadecimal.FindAllString(v, -1) {
 			if spans == nil {
 				spans = m.libraries()
 			}
 			addr, err := strconv.ParseUint(text[2:], 16, 64)
-			if err != nil || slices.ContainsFunc(spans, func(s span) bool { return s.holds(addr) }) {
+			if err != nil || slices.ContainsFunc(spans, func(s inferior.Span) bool { return s.Holds(addr) }) {
 				return true
 			}
 		}

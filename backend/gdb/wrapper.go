@@ -3,6 +3,8 @@
 package gdb
 
 import (
+	"fmt"
+	"os"
 	"path"
 	"slices"
 
@@ -17,6 +19,13 @@ var wrappers = []string{
 }
 
 func isWrapper(program string) bool { return slices.Contains(wrappers, path.Base(program)) }
+
+// wraps tells whether a process runs a program of those that start another in their
+// place.
+func wraps(pid int) bool {
+	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return err == nil && isWrapper(exe)
+}
 
 // seeksProgram tells whether a wrapper is to come to its program first: where that shall stop, or
 // something was said about it.

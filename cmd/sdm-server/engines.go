@@ -10,6 +10,7 @@ import (
 
 	"sdm/backend"
 	"sdm/backend/gdb"
+	"sdm/backend/gdb/indexcache"
 	"sdm/backend/sim"
 	"sdm/protocol/rank"
 )
@@ -36,12 +37,12 @@ func openGDB(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, err
 	if err != nil {
 		return nil, err
 	}
-	cache, err := gdb.ParseIndexCache(o.indexCache)
+	cache, err := indexcache.Parse(o.indexCache)
 	if err != nil {
 		return nil, err
 	}
 	if cache != "" {
-		if err := gdb.OpenIndexCache(cache); err != nil {
+		if err := indexcache.Open(cache); err != nil {
 			log.Warn("gdb does without its index cache", "err", err)
 			cache = ""
 		}

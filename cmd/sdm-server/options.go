@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"sdm/backend/gdb"
+	"sdm/backend/gdb/indexcache"
 	"sdm/cmd/internal/startup"
 	"sdm/launch/stage"
 	"sdm/protocol"
@@ -144,7 +145,7 @@ func (o *options) check(f *pflag.FlagSet) error {
 		}
 	}
 	_, badShare := gdb.ParseShare(o.ranksPerGDB)
-	_, badCache := gdb.ParseIndexCache(o.indexCache)
+	_, badCache := indexcache.Parse(o.indexCache)
 	switch {
 	case moreThanOne(o.attach, o.jobid, o.hydra):
 		return errors.New("--attach, --jobid and --hydra: give only one of them")

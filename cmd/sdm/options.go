@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"sdm/backend/gdb"
+	"sdm/backend/gdb/indexcache"
 	"sdm/cmd/internal/startup"
 	"sdm/launch"
 	"sdm/master"
@@ -223,7 +224,7 @@ func (o *options) validate() error {
 	if err := o.validateStaging(); err != nil {
 		return err
 	}
-	_, badCache := gdb.ParseIndexCache(o.indexCache)
+	_, badCache := indexcache.Parse(o.indexCache)
 	switch {
 	case badCache != nil:
 		return fmt.Errorf("--index-cache %w", badCache)

@@ -1,4 +1,4 @@
-package gdb
+package indexcache
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestCacheIsRefused(t *testing.T) {
+func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	open := filepath.Join(dir, "open")
@@ -30,24 +30,24 @@ func TestCacheIsRefused(t *testing.T) {
 		{"a link", link, "is no directory"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if err := OpenIndexCache(c.dir); err == nil || !strings.Contains(err.Error(), c.want) {
+			if err := Open(c.dir); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
 	}
 }
 
-func TestParseIndexCache(t *testing.T) {
+func TestParse(t *testing.T) {
 	t.Setenv("TMPDIR", "/node/tmp")
 	for text, want := range map[string]string{
 		"off": "", "/a/b/": "/a/b", "auto": "/node/tmp/sdm-" + strconv.Itoa(os.Getuid()) + "/index-cache",
 	} {
-		if got, err := ParseIndexCache(text); got != want || err != nil {
+		if got, err := Parse(text); got != want || err != nil {
 			t.Errorf("%s: %q, %v, want %q", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"cache", "/tmp/a\nb", "on"} {
-		if got, err := ParseIndexCache(text); err == nil {
+		if got, err := Parse(text); err == nil {
 			t.Errorf("%q is taken for %q", text, got)
 		}
 	}
@@ -78,7 +78,7 @@ func TestCacheIsTrimmed(t *testing.T) {
 		{2500, []string{"directory.gdb-index", "middle.gdb-index-Xy1", "newest.gdb-index", "other"}},
 		{999, []string{"directory.gdb-index", "other"}},
 	} {
-		if err := trimCache(dir, c.most); err != nil {
+		if err := trim(dir, c.most); err != nil {
 			t.Fatal(err)
 		}
 		var have []string

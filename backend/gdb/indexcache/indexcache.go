@@ -1,7 +1,6 @@
-// The directory where gdbs keep indexes of programs, so that the next one does
-// not read all symbols again.
-
-package gdb
+// Package indexcache is the directory where gdbs keep indexes of programs, so that the
+// next one does not read all symbols again (GDB manual, Index Files Speed Up GDB).
+package indexcache
 
 import (
 	"cmp"
@@ -19,21 +18,21 @@ import (
 )
 
 const (
-	// mostCached bounds what is in the directory when a server starts, in bytes; the
+	// mostBytes bounds what is in the directory when a server starts, in bytes; the
 	// indexes that were used last stay. An index has about a twentieth of the
 	// size of its program's debug information.
-	mostCached = 256 << 20
+	mostBytes = 256 << 20
 	// spare is how much of the file system must be free, in bytes: on a node without
 	// disks it is memory.
-	spare = 4 * mostCached
-	// mostCachedFiles bounds how many files are looked at.
-	mostCachedFiles = 10_000
+	spare = 4 * mostBytes
+	// mostFiles bounds how many files are looked at.
+	mostFiles = 10_000
 )
 
-// ParseIndexCache reads what a person gives for Config.IndexCache: "off", which
+// Parse reads what a person gives for --index-cache: "off", which
 // is "", an absolute path, or "auto" (or nothing): a directory of the user below that for
 // temporary files, on each node its own.
-func ParseIndexCache(text string) (dir string, err error) {
+func Parse(text string) (dir string, err error) {
 	switch {
 	case text == "off":
 		return "", nil
@@ -45,9 +44,9 @@ func ParseIndexCache(text string) (dir string, err error) {
 	return filepath.Clean(text), nil
 }
 
-// OpenIndexCache makes the directory if it is not there, and room in it. An error
+// Open makes the directory if it is not there, and room in it. An error
 // tells why it cannot be used: gdb would believe what somebody else has put there.
-func OpenIndexCache(dir string) error {
+func Open(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -63,7 +62,7 @@ func OpenIndexCache(dir string) error {
 	if free := int64(fs.Bavail) * fs.Bsize; free < spare {
 		return fmt.Errorf("%s has only %d MiB left", dir, free>>20)
 	}
-	return trimCache(dir, mostCached)
+	return trim(dir, mostBytes)
 }
 
 // isOurs refuses a directory that others may write to; one above it that belongs
@@ -89,15 +88,15 @@ func isOurs(dir string, itself bool) error {
 // touched, whatever directory a person names.
 const indexName = ".gdb-index"
 
-// trimCache removes the indexes that have not been used for longest, until the rest
+// trim removes the indexes that have not been used for longest, until the rest
 // has at most so many bytes. What others remove meanwhile is gone, too.
-func trimCache(dir string, most int64) error {
+func trim(dir string, most int64) error {
 	f, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	entries, err := f.ReadDir(mostCachedFiles)
+	entries, err := f.ReadDir(mostFiles)
 	if err != nil && len(entries) > 0 {
 		return err
 	}

@@ -1,4 +1,4 @@
-package gdb
+package sourcefile
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestSources(t *testing.T) {
+func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.c")
 	if err := os.WriteFile(file, []byte("one\ntwo\n\nfour \xff\n"), 0o600); err != nil {
@@ -20,8 +20,8 @@ func TestSources(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := newSources()
-	defer s.close(context.Background())
+	s := New()
+	defer s.Close(context.Background())
 	for _, c := range []struct {
 		name        string
 		file        string
@@ -37,23 +37,13 @@ func TestSources(t *testing.T) {
 		{"a pipe does not hang", pipe, 1, 1, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := s.lines(c.file, c.first, c.last)
-			for errors.Is(err, errSlowFile) { // a loaded machine
-				got, err = s.lines(c.file, c.first, c.last)
+			got, err := s.Lines(c.file, c.first, c.last)
+			for errors.Is(err, ErrSlow) { // a loaded machine
+				got, err = s.Lines(c.file, c.first, c.last)
 			}
 			if !slices.Equal(got, c.want) || (err != nil) != c.err {
 				t.Errorf("got %q, %v", got, err)
 			}
 		})
-	}
-}
-
-func TestAsSeen(t *testing.T) {
-	for path, want := range map[string]string{
-		"/proc/12/root/lib/x.so": "/lib/x.so", "/lib/x.so": "/lib/x.so", "/proc/self/root/x": "/proc/self/root/x", "": "", "/proc/12/maps": "/proc/12/maps",
-	} {
-		if got := asSeen(path); got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
-		}
 	}
 }

@@ -1,12 +1,10 @@
-package gdb
+package inferior
 
 import (
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"testing"
 )
 
@@ -48,56 +46,38 @@ func TestMend(t *testing.T) {
 	defer mem.Close()
 	code := codeOf(t, cmd.Process.Pid, program)
 	before := make([]byte, 4096)
-	if _, err := mem.ReadAt(before, int64(code.first)); err != nil {
+	if _, err := mem.ReadAt(before, int64(code.First)); err != nil {
 		t.Fatal(err)
 	}
 	for _, at := range []int64{64, 2048} {
-		if _, err := mem.WriteAt(trap(), int64(code.first)+at); err != nil {
+		if _, err := mem.WriteAt(trap(), int64(code.First)+at); err != nil {
 			t.Skip("the code of a child cannot be written here:", err)
 		}
 	}
 	other := []byte{before[1024] ^ 0x55}
-	mem.WriteAt(other, int64(code.first)+1024)
-	if err := mend(cmd.Process.Pid); err != nil {
+	mem.WriteAt(other, int64(code.First)+1024)
+	if err := Mend(cmd.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
 	after := make([]byte, 4096)
-	mem.ReadAt(after, int64(code.first))
+	mem.ReadAt(after, int64(code.First))
 	before[1024] = other[0]
 	if string(after) != string(before) {
 		t.Error("the code is not what it was")
 	}
 }
 
-func codeOf(t *testing.T, pid int, program string) region {
+func codeOf(t *testing.T, pid int, program string) mapping {
 	program, _ = filepath.EvalSymlinks(program)
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/maps")
+	maps, err := mapsOf(pid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(string(b)) {
-		if r, ok := parseRegion(strings.TrimSpace(line)); ok && r.path == program {
-			return r
+	for m := range mappings(maps) {
+		if m.code && m.path == program {
+			return m
 		}
 	}
-	t.Fatalf("no code of %s in\n%s", program, b)
-	return region{}
-}
-
-func TestParseRegion(t *testing.T) {
-	for _, c := range []struct {
-		line string
-		want region
-		ok   bool
-	}{
-		{"55555000-55556000 r-xp 00001000 fe:00 133 /tmp/a b", region{0x55555000, 0x55556000, 0x1000, 133, "/tmp/a b"}, true},
-		{"55555000-55556000 rw-p 00001000 fe:00 133 /tmp/a", region{}, false},
-		{"7fff0000-7fff1000 r-xp 00000000 00:00 0 [vdso]", region{}, false},
-		{"", region{}, false},
-		{"x-y r-xp 0 0 1 /a", region{}, false},
-	} {
-		if got, ok := parseRegion(c.line); ok != c.ok || ok && got != c.want {
-			t.Errorf("%q: %+v %v", c.line, got, ok)
-		}
-	}
+	t.Fatalf("no code of %s in\n%s", program, maps)
+	return mapping{}
 }

@@ -1,0 +1,111 @@
+// What is mapped into the memory of a process.
+
+package inferior
+
+import (
+	"fmt"
+	"iter"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Span is a range of addresses, First to before End.
+type Span struct{ First, End uint64 }
+
+// Holds tells whether an address lies in it.
+func (s Span) Holds(addr uint64) bool { return s.First <= addr && addr < s.End }
+
+// mapping is a line of /proc/PID/maps (proc(5)):
+//
+//	555555555000-555555556000 r-xp 00001000 fe:00 133 /tmp/work
+type mapping struct {
+	Span
+	code   bool  // it can be executed
+	offset int64 // in the file
+	inode  uint64
+	path   string // "": of no file, else a path, or a name such as [heap]
+}
+
+// file tells whether it was mapped from a file.
+func (m mapping) file() bool { return strings.HasPrefix(m.path, "/") }
+
+func parseMapping(line string) (m mapping, ok bool) {
+	f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 6)
+	if len(f) < 5 {
+		return mapping{}, false
+	}
+	var bad error
+	parse := func(text string, base, bits int) uint64 {
+		n, err := strconv.ParseUint(text, base, bits)
+		if err != nil {
+			bad = err
+		}
+		return n
+	}
+	first, end, _ := strings.Cut(f[0], "-")
+	m = mapping{
+		Span: Span{parse(first, 16, 64), parse(end, 16, 64)}, code: strings.Contains(f[1], "x"),
+		offset: int64(parse(f[2], 16, 63)), inode: parse(f[4], 10, 64),
+	}
+	if len(f) == 6 {
+		m.path = strings.TrimSpace(f[5])
+	}
+	return m, bad == nil && m.First < m.End
+}
+
+// mappings gives what the lines of maps say.
+func mappings(maps string) iter.Seq[mapping] {
+	return func(yield func(mapping) bool) {
+		for line := range strings.Lines(maps) {
+			if m, ok := parseMapping(line); ok && !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+// mapsOf reads /proc/PID/maps. The kernel bounds the number of lines
+// (vm.max_map_count), and a line by a path.
+func mapsOf(pid int) (string, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	return string(b), err
+}
+
+// Libraries gives the ranges of all libraries of a process. Where it cannot be looked at,
+// all addresses are.
+func Libraries(pid int) []Span {
+	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	maps, failed := mapsOf(pid)
+	if err != nil || failed != nil {
+		return []Span{{0, 1<<64 - 1}}
+	}
+	return libraries(maps, program)
+}
+
+// libraries finds them: files with code that are not the program, and what lies directly
+// behind one, as the variables of a library do that begin as zero.
+//
+//	7f7d64700000-7f7d64726000 r--p 00000000 fe:00 133 /lib/x86_64-linux-gnu/libc.so.6
+//	7f7d64726000-7f7d6487b000 r-xp 00026000 fe:00 133 /lib/x86_64-linux-gnu/libc.so.6
+//	7f7d648d4000-7f7d648e1000 rw-p 00000000 00:00 0
+func libraries(maps, program string) []Span {
+	var parts []mapping
+	code := map[string]bool{}
+	for m := range mappings(maps) {
+		if n := len(parts); m.path == "" && n > 0 && parts[n-1].End == m.First {
+			m.path = parts[n-1].path
+		}
+		if m.file() && m.path != program {
+			code[m.path] = code[m.path] || m.code
+		}
+		parts = append(parts, m)
+	}
+	var all []Span
+	for _, m := range parts {
+		if code[m.path] {
+			all = append(all, m.Span)
+		}
+	}
+	return all
+}

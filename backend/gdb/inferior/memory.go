@@ -1,0 +1,92 @@
+// The memory of processes, read beside gdb.
+
+package inferior
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+
+	"sdm/protocol/digest"
+)
+
+// Block is a piece of memory: its address, and its size in bytes.
+type Block struct{ Addr, Size uint64 }
+
+// Hashers read memory and hash it, each order in a goroutine of its own, as many at a
+// time as there are processors. One goroutine may start and close them.
+type Hashers struct {
+	wg   sync.WaitGroup
+	turn chan struct{}
+	stop chan struct{}
+}
+
+// NewHashers has none at work.
+func NewHashers() *Hashers {
+	return &Hashers{turn: make(chan struct{}, runtime.NumCPU()), stop: make(chan struct{})}
+}
+
+// Start reads blocks of a stopped process and gives a hash (protocol/digest) of each, in
+// their order. done is called once, by another goroutine, unless all is ending. An error is
+// that the memory cannot be read: the process has ended, is not ours, or has no such
+// addresses.
+func (h *Hashers) Start(pid int, blocks []Block, done func(sums []uint64, err error)) {
+	h.wg.Go(func() {
+		select {
+		case h.turn <- struct{}{}:
+		case <-h.stop:
+			return
+		}
+		sums, err := h.read(pid, blocks)
+		<-h.turn
+		done(sums, err)
+	})
+}
+
+// chunk is how much is read at a time, in bytes: it stays in the cache until it
+// is hashed.
+const chunk = 256 << 10
+
+func (h *Hashers) read(pid int, blocks []Block) ([]uint64, error) {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	sums := make([]uint64, len(blocks))
+	buffer := make([]byte, chunk)
+	for i, b := range blocks {
+		select {
+		case <-h.stop:
+			return nil, os.ErrClosed
+		default:
+		}
+		sum := digest.New()
+		memory := io.NewSectionReader(f, int64(b.Addr), int64(b.Size))
+		n, err := io.CopyBuffer(writer{sum}, struct{ io.Reader }{memory}, buffer)
+		if err != nil {
+			return nil, err
+		}
+		if n != int64(b.Size) {
+			return nil, io.ErrUnexpectedEOF
+		}
+		sums[i] = sum.Sum()
+	}
+	return sums, nil
+}
+
+// writer hashes what is written to it.
+type writer struct{ digest.Running }
+
+func (w writer) Write(b []byte) (int, error) {
+	w.Add(b)
+	return len(b), nil
+}
+
+// Close ends all that is under way, and waits.
+func (h *Hashers) Close() {
+	close(h.stop)
+	h.wg.Wait()
+}

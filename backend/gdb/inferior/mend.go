@@ -1,0 +1,98 @@
+// What a dead gdb has left in a process.
+
+package inferior
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"syscall"
+)
+
+// trap is the instruction that gdb writes over others as a breakpoint, where we
+// know it.
+func trap() []byte {
+	switch runtime.GOARCH {
+	case "amd64", "386":
+		return []byte{0xcc}
+	case "arm64":
+		return []byte{0x00, 0x00, 0x20, 0xd4}
+	}
+	return nil
+}
+
+// Mend puts the instructions of a process back where a dead gdb has left
+// breakpoints: wherever its code differs from that of the file by just that
+// instruction. It reads all code of the program and its libraries (a second per
+// gigabyte), and writes nothing else.
+func Mend(pid int) error {
+	maps, err := mapsOf(pid)
+	if err != nil {
+		return err
+	}
+	mem, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer mem.Close()
+	for m := range mappings(maps) {
+		if !m.code || !m.file() {
+			continue
+		}
+		if err := m.mend(pid, mem); err != nil {
+			return fmt.Errorf("%s: %w", m.path, err)
+		}
+	}
+	return nil
+}
+
+// mend compares the code of a mapping with its file. A file that is no longer the one that
+// was mapped is left alone.
+func (m mapping) mend(pid int, mem *os.File) error {
+	file, err := os.Open(fmt.Sprintf("/proc/%d/root%s", pid, m.path))
+	if err != nil {
+		return nil // deleted, or it cannot be read
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	if s, ok := info.Sys().(*syscall.Stat_t); !ok || s.Ino != m.inode {
+		return nil
+	}
+	const piece = 256 << 10
+	is, was := make([]byte, piece), make([]byte, piece)
+	for at := uint64(0); at < m.End-m.First; at += piece {
+		n := int(min(piece, m.End-m.First-at))
+		if _, err := mem.ReadAt(is[:n], int64(m.First+at)); err != nil {
+			return err
+		}
+		k, err := file.ReadAt(was[:n], m.offset+int64(at))
+		if err != nil && err != io.EOF {
+			return nil
+		}
+		if err := patch(mem, int64(m.First+at), is[:k], was[:k]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// patch writes what was where a trap is now.
+func patch(mem io.WriterAt, at int64, is, was []byte) error {
+	t := trap()
+	if bytes.Equal(is, was) || t == nil {
+		return nil
+	}
+	for i := 0; i+len(t) <= len(is); i += len(t) {
+		if bytes.Equal(is[i:i+len(t)], t) && !bytes.Equal(was[i:i+len(t)], t) {
+			if _, err := mem.WriteAt(was[i:i+len(t)], at+int64(i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

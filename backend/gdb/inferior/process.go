@@ -1,0 +1,80 @@
+// Package inferior is a process that is debugged, as the kernel shows it: whether it
+// lives, its root directory, what is mapped into it, its memory. It works beside gdb,
+// for what gdb does not do, does late, or leaves behind.
+package inferior
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Process is a process that is not ours to wait for. A pidfd (pidfd_open(2)) makes sure
+// that no signal reaches a stranger who has got its number, and tells of its end even
+// where gdb does not. Its methods may be called by one goroutine at a time.
+type Process struct {
+	// FD can be polled for reading once the process has ended; -1: it is gone, or the
+	// kernel has no pidfds.
+	FD  int
+	pid int
+	// Reaped says that somebody has waited for the process, so that its group may be
+	// another's.
+	Reaped bool
+}
+
+// Open takes hold of the process that has the number now. Close lets go of it.
+func Open(pid int) *Process {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		fd = -1
+	}
+	return &Process{pid: pid, FD: fd}
+}
+
+// Gone tells whether it has ended.
+func (p *Process) Gone() bool {
+	fds := []unix.PollFd{{Fd: int32(p.FD), Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, 0)
+	return p.FD < 0 || err == nil && n > 0
+}
+
+// Signal sends a signal if the process still lives.
+func (p *Process) Signal(sig syscall.Signal) {
+	if p.FD >= 0 {
+		unix.PidfdSendSignal(p.FD, sig, nil, 0)
+	}
+}
+
+// SignalGroup reaches the group that a held target leads. It is there at least
+// as long as the target has not been reaped.
+func (p *Process) SignalGroup(sig syscall.Signal) {
+	if p.Reaped || p.FD < 0 || unix.PidfdSendSignal(p.FD, 0, nil, 0) != nil {
+		return
+	}
+	if group, err := unix.Getpgid(p.pid); err == nil && group == p.pid {
+		unix.Kill(-p.pid, sig)
+	}
+	p.Signal(sig)
+}
+
+// Frozen tells whether it is stopped by a signal such as SIGSTOP (proc(5),
+// /proc/PID/stat: state T).
+func (p *Process) Frozen() bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
+	if err != nil {
+		return false
+	}
+	i := bytes.LastIndexByte(b, ')') // the name before it may hold anything
+	return i >= 0 && bytes.HasPrefix(b[i:], []byte(") T"))
+}
+
+// Close lets go of the process; it may be called again.
+func (p *Process) Close() {
+	if p.FD >= 0 {
+		unix.Close(p.FD)
+		p.FD = -1
+	}
+}

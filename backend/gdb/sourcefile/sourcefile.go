@@ -1,0 +1,142 @@
+// Package sourcefile gives lines of source files to one that must not wait for a file
+// server that hangs.
+package sourcefile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Files reads source files and keeps them. Each is read by a goroutine of its own, for
+// which the caller waits a moment, once; what comes later serves the next question. Close
+// waits for those that are still reading. It is for one goroutine.
+type Files struct {
+	files map[string]*file
+}
+
+// file is a file that has been read or is being read.
+type file struct {
+	arrived chan text // of one element; nil once it has been taken
+	text    text
+	asked   time.Time
+}
+
+type text struct {
+	lines []string
+	err   error
+}
+
+const (
+	// moment is how long a caller waits for a file: on a node that is busy with its
+	// job even one that is at hand may take a while.
+	moment = 500 * time.Millisecond
+	// fresh is how long a file is believed not to have changed.
+	fresh = 5 * time.Second
+	// mostSource bounds what is read of one file, in bytes; mostFiles how many are
+	// kept: then all are forgotten.
+	mostSource = 8 << 20
+	mostFiles  = 64
+)
+
+// ErrSlow says that a file had not been read when the moment was over.
+var ErrSlow = errors.New("the file could not be read in time")
+
+// New has no file yet.
+func New() *Files { return &Files{files: map[string]*file{}} }
+
+// Reader gives lines first to last of a file, those that exist.
+type Reader func(file string, first, last int) ([]string, error)
+
+// Of reads for a process with a root directory of its own: what it sees goes before our
+// own files. "" has none.
+func (s *Files) Of(root string) Reader {
+	if root == "" {
+		return s.Lines
+	}
+	return func(file string, first, last int) ([]string, error) {
+		if text, err := s.Lines(root+file, first, last); err == nil {
+			return text, nil
+		}
+		return s.Lines(file, first, last)
+	}
+}
+
+// Lines gives lines first to last, counted from 1, as far as there are any; none behind
+// the last. Errors are ErrSlow, and those of opening and reading.
+func (s *Files) Lines(name string, first, last int) ([]string, error) {
+	f := s.files[name]
+	if f == nil || f.arrived == nil && time.Since(f.asked) > fresh {
+		f = s.open(name)
+	}
+	if f.arrived != nil {
+		select {
+		case f.text = <-f.arrived:
+			f.arrived = nil
+		case <-time.After(moment - time.Since(f.asked)):
+			return nil, ErrSlow
+		}
+	}
+	if f.text.err != nil {
+		return nil, f.text.err
+	}
+	first, last = max(first, 1), min(last, len(f.text.lines))
+	if first > last {
+		return nil, nil
+	}
+	return f.text.lines[first-1 : last], nil
+}
+
+func (s *Files) open(name string) *file {
+	if len(s.files) >= mostFiles {
+		for known, f := range s.files {
+			if f.arrived == nil {
+				delete(s.files, known)
+			}
+		}
+	}
+	f := &file{arrived: make(chan text, 1), asked: time.Now()}
+	s.files[name] = f
+	go func() { f.arrived <- read(name) }()
+	return f
+}
+
+func read(name string) text {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would block for ever
+	if err != nil {
+		var path *os.PathError
+		if errors.As(err, &path) {
+			err = path.Err
+		}
+		return text{err: err}
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return text{err: errors.New("it is no regular file")}
+	}
+	b, err := io.ReadAll(io.LimitReader(f, mostSource))
+	if err != nil {
+		return text{err: err}
+	}
+	b = bytes.TrimSuffix(bytes.ToValidUTF8(b, []byte("\ufffd")), []byte("\n"))
+	return text{lines: strings.Split(string(b), "\n")}
+}
+
+// Close waits until nobody reads any more, or ctx is over.
+func (s *Files) Close(ctx context.Context) {
+	for _, f := range s.files {
+		if f.arrived == nil {
+			continue
+		}
+		select {
+		case <-f.arrived:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
