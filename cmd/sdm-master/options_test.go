@@ -1,0 +1,49 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestUsage(t *testing.T) {
+	file := secretFile(t)
+	for _, tt := range []struct {
+		name string
+		args []string
+		env  []string
+		want string
+	}{
+		{"nothing", nil, nil, "where is the front end?"},
+		{"a word", []string{"--connect", "stdio", "./a"}, nil, `"./a" is no flag`},
+		{"an unknown flag", []string{"--conect", "x"}, nil, "unknown flag: --conect"},
+		{"no port", []string{"--connect", "login"}, nil, "write HOST:PORT, unix:PATH or stdio"},
+		{"no host", []string{"--connect", ":5000"}, nil, "which host"},
+		{"both ways", []string{"--connect", "stdio", "--listen", "0"}, nil, "give one of them"},
+		{"nowhere to listen", []string{"--listen", "a:b:c"}, nil, "--listen a:b:c: write [HOST:]PORT, or unix:PATH"},
+		{"two sources", []string{"--connect", "stdio", "--routing-file", "a", "--rendezvous", "b:1"}, nil, "exclude one another"},
+		{"all networks unasked", []string{"--connect", "stdio", "--rendezvous", ":5000"}, nil, "0.0.0.0:PORT is all networks"},
+		{"hosts without a port", []string{"--connect", "stdio", "--generate-routes", "a,b"}, nil, "--port BASE"},
+		{"a strange tree", []string{"--connect", "stdio", "--tree", "oak"}, nil, "--tree: "},
+		{"a strange level", []string{"--connect", "stdio", "--log-level", "loud"}, nil, "--log-level"},
+		{"a twin that is wrong", []string{"--connect", "stdio"}, []string{"SDM_SERVERS=many"}, "SDM_SERVERS: "},
+		{"no secret file", []string{"--connect", "stdio", "--secret-file", file + "x"}, nil, "secret"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := start(t, tt.env, tt.args...)
+			m.exit(exitUsage)
+			if text := m.stderr.text(); !strings.Contains(text, tt.want) || strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "sdm-master: ") {
+				t.Errorf("said: %s", text)
+			}
+		})
+	}
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	for flag, want := range map[string]string{"--help": "--connect-wait", "--version": "protocol 1"} {
+		m := start(t, nil, flag)
+		m.exit(0)
+		if !strings.Contains(m.stderr.text(), want) {
+			t.Errorf("%s: %s", flag, m.stderr.text())
+		}
+	}
+}
