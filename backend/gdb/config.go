@@ -4,6 +4,7 @@ package gdb
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 )
@@ -36,6 +37,8 @@ type Config struct {
 	// that in non-stop, and in a gdb that is shared: each rank has one of its own, in all-stop. The price:
 	// a rank that blocks SIGINT cannot be interrupted.
 	Reverse bool
+	// Log is told of defects, with their stacks; nil: nobody is.
+	Log *slog.Logger
 }
 
 // path is the gdb to start now.

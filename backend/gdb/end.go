@@ -277,8 +277,6 @@ func (m *machine) close(now time.Duration) {
 		m.killTarget()
 		m.gdb.kill = true
 	default:
-		q := &request{name: "detach", began: now}
-		m.open = append(m.open, q)
-		m.detach(q)
+		m.detach(&request{name: "detach", began: now, answered: true})
 	}
 }

@@ -29,6 +29,7 @@ type keeper struct {
 	again    bool    // … for the second time; see tooOld
 	touched  bool
 	heldUp   bool // gdb's stdin is full; the poller watches it
+	broken   bool // see giveUp: what gdb says is of no use any more
 	unborn   []byte
 	first    []byte // what it was told first, until it has answered
 }
@@ -96,9 +97,11 @@ func (l *loop) started(k *keeper, p *process, err error) {
 			k.process = nil
 		}
 		f := noGDB(l.commandLine(k)[0], err)
-		for _, m := range k.debugger.machines {
-			m.notStarted(l.now(), f)
-		}
+		l.guard(k, func() {
+			for _, m := range k.debugger.machines {
+				m.notStarted(l.now(), f)
+			}
+		})
 		l.dismiss(k)
 		return
 	}
@@ -143,7 +146,8 @@ func (l *loop) processEnded(k *keeper) {
 	if l.tooOld(k, cause) {
 		return
 	}
-	orphans := k.debugger.died(l.now(), cause, !l.closing)
+	var orphans []*machine
+	l.guard(k, func() { orphans = k.debugger.died(l.now(), cause, !l.closing) })
 	l.rescue(k, orphans)
 	l.touch(k)
 	l.dismiss(k)
@@ -159,9 +163,9 @@ func (l *loop) rescue(k *keeper, orphans []*machine) {
 		own := l.newKeeper(1)
 		own.root, own.slots, s.keeper = m.target.Root, []*slot{s}, own
 		own.debugger.add(m)
-		m.takeOver(l.now())
-		l.touch(own)
 		own.waiting = true
+		l.guard(own, func() { m.takeOver(l.now()) })
+		l.touch(own)
 		o := order{argv: l.commandLine(own), dies: m.target.Held, done: l.whenStarted(own)}
 		if pid := m.target.PID; !m.isCore() {
 			o.before = func() error { return inferior.Mend(pid) }
@@ -191,9 +195,11 @@ func (l *loop) dismiss(k *keeper) {
 
 // close ends its ranks.
 func (k *keeper) close(l *loop) {
-	for _, m := range k.debugger.machines {
-		m.close(l.now())
-	}
+	l.guard(k, func() {
+		for _, m := range k.debugger.machines {
+			m.close(l.now())
+		}
+	})
 	l.touch(k)
 }
 
@@ -235,7 +241,9 @@ func (l *loop) readOutput(k *keeper) bool {
 	k.first = nil
 	// A line beyond all bounds is left out; its call is answered when gdb gives
 	// the result of the next one, or is overdue.
-	_ = k.parser.Feed(b, func(r mi.Record) { k.debugger.record(now, r) })
+	if !k.broken {
+		l.guard(k, func() { _ = k.parser.Feed(b, func(r mi.Record) { k.debugger.record(now, r) }) })
+	}
 	l.touch(k)
 	return true
 }

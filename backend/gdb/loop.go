@@ -106,7 +106,7 @@ func (l *loop) handle(r ready) {
 	if r.stream == streamTarget {
 		if s := l.slots[r.slot]; s != nil && s.target.Gone() {
 			l.e.poll.remove(s.target.FD)
-			s.machine.vanished(l.now())
+			l.guard(s.keeper, func() { s.machine.vanished(l.now()) })
 			l.touch(s.keeper)
 		}
 	} else if k := l.keepers[r.slot]; k != nil {
@@ -142,9 +142,9 @@ func (l *loop) touch(k *keeper) {
 
 // carryOut does what the touched ones want.
 func (l *loop) carryOut() {
-	for _, k := range l.touched {
+	for i := 0; i < len(l.touched); i++ {
+		k := l.touched[i]
 		k.touched = false
-		d := k.debugger
 		for _, s := range k.slots {
 			out := &s.machine.out
 			if out.follow != 0 {
@@ -160,7 +160,8 @@ func (l *loop) carryOut() {
 			clear(out.said)
 			*out = effects{said: out.said[:0], signals: out.signals[:0]}
 		}
-		l.write(k, d.take())
+		l.guard(k, func() { l.write(k, k.debugger.take()) })
+		d := k.debugger
 		if d.kill && k.process != nil {
 			k.process.kill()
 		}
@@ -187,9 +188,11 @@ func (l *loop) signal(s *slot, g signal) {
 func (l *loop) read(s *slot, o *memoryRead) {
 	l.hashers.Start(o.pid, o.blocks, func(sums []uint64, err error) {
 		l.e.post(func(l *loop) {
-			s.machine.now = l.now()
-			o.then(sums, err)
-			s.machine.settle()
+			l.guard(s.keeper, func() {
+				s.machine.now = l.now()
+				o.then(sums, err)
+				s.machine.settle()
+			})
 			l.touch(s.keeper)
 		})
 	})
@@ -204,7 +207,7 @@ func (l *loop) tick() {
 	l.next = 0
 	for _, k := range l.keepers {
 		if d := k.debugger.deadline(); d != 0 && d <= now {
-			k.debugger.tick(now)
+			l.guard(k, func() { k.debugger.tick(now) })
 		}
 		l.touch(k) // for its next deadline
 	}

@@ -41,6 +41,7 @@ type rig struct {
 	// launches, and stand at main meanwhile: they must not be noticed.
 	neighbours int
 	own        rank.ID // the first of them
+	defects    bool    // a panic is what is tested
 }
 
 // neighboursVariable sets the neighbours of all ranks: the tests of a rank must pass
@@ -94,6 +95,9 @@ func (r *rig) close() {
 	r.forker.Close()
 	if left := children(r); left != "" {
 		r.Errorf("left behind:\n%s", left)
+	}
+	if !r.defects && strings.Contains(r.sink.transcript(), "a defect of sdm") {
+		r.Error("a panic that was caught")
 	}
 	if r.Failed() {
 		r.Logf("transcript:\n%s", r.sink.transcript())

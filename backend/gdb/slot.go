@@ -72,7 +72,7 @@ func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, s
 		}
 	}
 	for _, s := range k.slots {
-		s.machine.start(l.now(), id, stopAt, wait, s.target.Frozen())
+		l.guard(k, func() { s.machine.start(l.now(), id, stopAt, wait, s.target.Frozen()) })
 	}
 	l.startGDB(k, targets[0].Held || targets[0].Core != "")
 	l.touch(k)
@@ -101,8 +101,10 @@ func (l *loop) do(r backend.Request) {
 		if len(l.touched) > 0 && l.touched[0] != s.keeper {
 			l.carryOut() // the first gdbs work while the others are still being asked
 		}
-		s.keeper.debugger.asked = r.Ranks
-		s.machine.do(now, r.ID, r.Wait, r.Command)
+		l.guard(s.keeper, func() {
+			s.keeper.debugger.asked = r.Ranks
+			s.machine.do(now, r.ID, r.Wait, r.Command)
+		})
 		l.touch(s.keeper)
 	}
 }
@@ -114,7 +116,7 @@ func (l *loop) refuse(id protocol.RequestID, r rank.ID, f *protocol.Fault) {
 func (l *loop) ended(r rank.ID, exit protocol.Exit) {
 	if s := l.ranks[r]; s != nil {
 		s.target.Reaped = s.target.Reaped || !s.machine.child
-		s.machine.ended(l.now(), exit)
+		l.guard(s.keeper, func() { s.machine.ended(l.now(), exit) })
 		l.touch(s.keeper)
 	}
 }

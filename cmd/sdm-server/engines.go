@@ -49,6 +49,7 @@ func openGDB(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, err
 	}
 	return gdb.New(gdb.Config{
 		Path: o.gdb, Staged: o.received.Path, Args: o.gdbArgs, RanksPerGDB: share, EagerSymbols: o.eagerSymbols, IndexCache: cache, Reverse: o.reverse,
+		Log: log,
 	}, k)
 }
 

@@ -70,6 +70,11 @@ func (s *scene) end() {
 		}
 	}
 	s.readers.Wait()
+	for _, p := range s.processes {
+		if strings.Contains(p.out.text()+p.err.text(), "a defect of sdm") {
+			s.t.Errorf("%s tells of a panic that was caught%s", p.name, p.said())
+		}
+	}
 }
 
 // nothingIsLeft waits until no process of the scene lives.

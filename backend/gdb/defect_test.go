@@ -1,0 +1,109 @@
+// A panic costs the ranks of one gdb, wherever it comes.
+
+package gdb
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sdm/backend"
+	"sdm/backend/gdb/inferior"
+	"sdm/backend/mi"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// heard is a backend.Sink that keeps lines.
+type heard []string
+
+func (h *heard) Reply(id protocol.RequestID, groups ...protocol.Group) {
+	for _, g := range groups {
+		*h = append(*h, fmt.Sprint(id, " ", g))
+	}
+}
+
+func (h *heard) Event(groups ...protocol.Group) { h.Reply(0, groups...) }
+
+// Whatever of a machine panics, and through which of the loop's calls: the ranks of its gdb are
+// lost, who has asked them is answered once, and the rank in the other gdb does not notice.
+func TestPanicAnywhere(t *testing.T) {
+	// A machine without a debugger cannot do anything.
+	inputs := map[string]func(l *loop, k *keeper){
+		"do": func(l *loop, k *keeper) {
+			l.do(backend.Request{ID: 8, Ranks: rank.Of(0), Command: protocol.Command{Name: "print"}})
+		},
+		"ended":    func(l *loop, k *keeper) { l.ended(0, protocol.Exit{}) },
+		"close":    func(l *loop, k *keeper) { k.close(l) },
+		"started":  func(l *loop, k *keeper) { l.started(k, nil, context.Canceled) },
+		"tick":     func(l *loop, k *keeper) { l.next, l.began = 1, l.began.Add(-time.Hour); l.tick() },
+		"vanished": func(l *loop, k *keeper) { l.guard(k, func() { k.slots[0].machine.vanished(1) }) },
+		"record":   func(l *loop, k *keeper) { l.guard(k, func() { _ = k.parser.Feed([]byte("*stopped\n"), recordTo(k)) }) },
+		"died":     func(l *loop, k *keeper) { l.guard(k, func() { k.debugger.died(1, "a test", false) }) },
+	}
+	for name, input := range inputs {
+		t.Run(name, func(t *testing.T) {
+			var said heard
+			var log bytes.Buffer
+			e := &Engine{cfg: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}}
+			l := newLoop(e, &said)
+			defer l.forker.close()
+			k, other := bareKeeper(l, 0, 1), bareKeeper(l, 2)
+			for _, s := range l.slots {
+				s.machine.open = []*request{{id: 7, name: "print"}}
+			}
+			k.slots[0].machine.open[0].deadline = time.Minute
+			k.slots[0].machine.gdb = nil
+			input(l, k)
+			l.carryOut()
+			l.do(backend.Request{ID: 9, Ranks: rank.Range(0, 2), Command: protocol.Command{Name: "info threads"}})
+			l.carryOut()
+			l.speak()
+			text := strings.Join(said, "\n")
+			for _, r := range []string{"[0]", "[1]"} {
+				end := "0 lost "
+				if name == "ended" && r == "[0]" {
+					end = "0 exited " // this it had told before
+				}
+				for _, want := range []string{"7 error ", end, "9 error "} {
+					if n := strings.Count("\n"+text, "\n"+want+r); n != 1 {
+						t.Errorf("%q of %s comes %d times:\n%s", want, r, n, text)
+					}
+				}
+			}
+			if name == "do" && strings.Count("\n"+text, "\n8 error [0]") != 1 {
+				t.Errorf("who asked when it happened has no answer:\n%s", text)
+			}
+			if len(other.slots[0].machine.open) != 2 || slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, "[2]") }) {
+				t.Errorf("the other gdb is concerned:\n%s", text)
+			}
+			if !strings.Contains(log.String(), "a defect of sdm") || !strings.Contains(log.String(), "goroutine") || !strings.Contains(log.String(), "ranks=0-1") {
+				t.Errorf("the log says %q", log.String())
+			}
+		})
+	}
+}
+
+func recordTo(k *keeper) func(mi.Record) {
+	return func(r mi.Record) { k.debugger.record(1, r) }
+}
+
+// bareKeeper is a gdb that is being started, and will not be; its ranks stand.
+func bareKeeper(l *loop, ranks ...rank.ID) *keeper {
+	k := l.newKeeper(len(ranks))
+	k.waiting = true
+	for _, r := range ranks {
+		l.last++
+		s := &slot{number: l.last, machine: newMachine(backend.Target{Rank: r}, nil), target: &inferior.Process{FD: -1}, keeper: k}
+		s.machine.state = backend.Stopped
+		k.slots = append(k.slots, s)
+		k.debugger.add(s.machine)
+		l.slots[s.number], l.ranks[r] = s, s
+	}
+	return k
+}
