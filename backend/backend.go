@@ -47,7 +47,7 @@ type Request struct {
 type Sink interface {
 	// Reply gives answers: each rank of a request exactly once, in as many
 	// groups as the back end likes, of kind KindResult or KindFault. Columns may
-	// have more values than they may keep (protocol.ColumnOfValues).
+	// have more values than they may keep (column.OfValues).
 	Reply(id protocol.RequestID, groups ...protocol.Group)
 	// Event gives what happened to ranks unasked: KindRunning, KindStopped, …
 	Event(groups ...protocol.Group)

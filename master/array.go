@@ -9,6 +9,8 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 )
 
@@ -77,7 +79,7 @@ type hashes struct {
 		Shape protocol.Shape  `json:"shape"`
 		Spans []protocol.Span `json:"spans"`
 	}
-	columns map[string]protocol.Column
+	columns map[string]column.Column
 }
 
 // readHashes gives the answers by shape, the most ranks first; of as many, those
@@ -85,7 +87,7 @@ type hashes struct {
 func readHashes(answers []session.Event) []hashes {
 	var all []hashes
 	for _, e := range answers {
-		h := hashes{ranks: e.Group.Ranks, columns: map[string]protocol.Column{}}
+		h := hashes{ranks: e.Group.Ranks, columns: map[string]column.Column{}}
 		if e.Group.Kind != protocol.KindResult || json.Unmarshal(e.Group.Body, &h.body) != nil || h.body.Shape.Elements() == 0 {
 			continue
 		}
@@ -102,8 +104,8 @@ func readHashes(answers []session.Event) []hashes {
 }
 
 // values gives the columns that are values of elements, in order of name.
-func (g hashes) values() []protocol.Column {
-	var list []protocol.Column
+func (g hashes) values() []column.Column {
+	var list []column.Column
 	for _, name := range slices.Sorted(maps.Keys(g.columns)) {
 		if strings.HasPrefix(name, "value.") {
 			list = append(list, g.columns[name])
@@ -165,7 +167,7 @@ func (m *Master) compareArrays(id protocol.RequestID, args protocol.Args, ranks 
 func (m *Master) finishArrays(h hashes, s *search, hash func([]protocol.Span, rank.Set, func([]hashes)), then func(protocol.Group)) {
 	ranges, more := s.ranges()
 	body := arrayDiff{Expr: h.body.Expr, Elements: h.body.Shape.Elements(), Shape: h.body.Shape, Ranges: ranges, More: more}
-	g := protocol.Group{Kind: protocol.KindResult, Ranks: h.ranks, Body: protocol.Canonical(body)}
+	g := protocol.Group{Kind: protocol.KindResult, Ranks: h.ranks, Body: canonical.JSON(body)}
 	var spans []protocol.Span
 	for _, r := range ranges {
 		spans = append(spans, protocol.Span{First: r.First, Last: r.First})
@@ -188,7 +190,7 @@ func othersThan(rest []hashes) []protocol.Group {
 	for _, h := range rest {
 		groups = append(groups, protocol.Group{
 			Kind: protocol.KindResult, Ranks: h.ranks,
-			Body: protocol.Canonical(otherShape{h.body.Expr, others, h.body.Shape.Elements(), h.body.Shape}),
+			Body: canonical.JSON(otherShape{h.body.Expr, others, h.body.Shape.Elements(), h.body.Shape}),
 		})
 	}
 	return groups
@@ -201,7 +203,7 @@ func faultsIn(answers []session.Event) []protocol.Group {
 		var f protocol.Fault
 		if e.Group.Kind == protocol.KindFault && json.Unmarshal(e.Group.Body, &f) == nil {
 			f.Op = "diff"
-			groups = append(groups, protocol.Group{Kind: protocol.KindFault, Ranks: e.Group.Ranks, Body: protocol.Canonical(&f)})
+			groups = append(groups, protocol.Group{Kind: protocol.KindFault, Ranks: e.Group.Ranks, Body: canonical.JSON(&f)})
 		}
 	}
 	return groups

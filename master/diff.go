@@ -7,6 +7,8 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 )
 
@@ -44,11 +46,11 @@ const (
 // know its hash. The ranks are not asked again.
 func (m *Master) compare(id protocol.RequestID, args protocol.Args, wait, began time.Duration) {
 	m.hold(id, func(answers []session.Event, done session.Done) {
-		values := protocol.Column{Name: "value"}
+		values := column.Column{Name: "value"}
 		var results rank.Set
 		var rest []session.Event
 		for _, e := range answers {
-			i := slices.IndexFunc(e.Group.Columns, func(c protocol.Column) bool { return c.Name == "value" })
+			i := slices.IndexFunc(e.Group.Columns, func(c column.Column) bool { return c.Name == "value" })
 			if e.Group.Kind != protocol.KindResult || i < 0 {
 				rest = append(rest, e)
 				continue
@@ -79,13 +81,13 @@ func (m *Master) compare(id protocol.RequestID, args protocol.Args, wait, began 
 }
 
 // compareValues parts ranks by the text of what they have printed.
-func (m *Master) compareValues(id protocol.RequestID, args protocol.Args, results rank.Set, values protocol.Column, wait time.Duration, finish func([]protocol.Group)) {
+func (m *Master) compareValues(id protocol.RequestID, args protocol.Args, results rank.Set, values column.Column, wait time.Duration, finish func([]protocol.Group)) {
 	hash, some := values.Majority()
 	switch {
 	case results.IsEmpty():
 		finish(nil)
 	case !some:
-		finish(parted(args.Expr, rank.Set{}, results, protocol.Column{}, values))
+		finish(parted(args.Expr, rank.Set{}, results, column.Column{}, values))
 	case values.Complete():
 		finish(partedByValue(args.Expr, values))
 	default:
@@ -97,13 +99,13 @@ func (m *Master) compareValues(id protocol.RequestID, args protocol.Args, result
 }
 
 // parted makes the answers of a diff; a set that is empty makes none.
-func parted(expr string, same, differ rank.Set, ofSame, ofOthers protocol.Column) []protocol.Group {
+func parted(expr string, same, differ rank.Set, ofSame, ofOthers column.Column) []protocol.Group {
 	var groups []protocol.Group
-	add := func(ranks rank.Set, at side, c protocol.Column) {
+	add := func(ranks rank.Set, at side, c column.Column) {
 		if !ranks.IsEmpty() {
 			groups = append(groups, protocol.Group{
-				Kind: protocol.KindResult, Ranks: ranks, Columns: []protocol.Column{c},
-				Body: protocol.Canonical(difference{expr, at}),
+				Kind: protocol.KindResult, Ranks: ranks, Columns: []column.Column{c},
+				Body: canonical.JSON(difference{expr, at}),
 			})
 		}
 	}
@@ -117,11 +119,11 @@ func parted(expr string, same, differ rank.Set, ofSame, ofOthers protocol.Column
 }
 
 // partedByValue compares values that are all there.
-func partedByValue(expr string, values protocol.Column) []protocol.Group {
+func partedByValue(expr string, values column.Column) []protocol.Group {
 	var same, differ rank.Set
-	ofSame, ofOthers := protocol.Column{Name: "value"}, protocol.Column{Name: "value"}
+	ofSame, ofOthers := column.Column{Name: "value"}, column.Column{Name: "value"}
 	for _, v := range values.Values() {
-		c := protocol.ColumnOf("value", v.Ranks, v.Value, values.Limit())
+		c := column.Of("value", v.Ranks, v.Value, values.Limit())
 		if 2*v.Ranks.Len() > values.Count() {
 			same, ofSame = v.Ranks, c
 			continue
@@ -135,9 +137,9 @@ func partedByValue(expr string, values protocol.Column) []protocol.Group {
 // When these are no majority after all, there is none: the hash was then that of
 // nobody's value, or several values have it. Ranks whose server cannot say, for
 // it has more to keep, stand among the others.
-func partedByServers(expr string, results rank.Set, values protocol.Column, answers []session.Event) []protocol.Group {
+func partedByServers(expr string, results rank.Set, values column.Column, answers []session.Event) []protocol.Group {
 	var same rank.Set
-	ofSame, ofOthers := protocol.Column{Name: "value"}, protocol.Column{Name: "value"}
+	ofSame, ofOthers := column.Column{Name: "value"}, column.Column{Name: "value"}
 	for _, e := range answers {
 		var body struct {
 			Same bool `json:"same"`
@@ -156,7 +158,7 @@ func partedByServers(expr string, results rank.Set, values protocol.Column, answ
 		}
 	}
 	if n, _ := ofSame.Distinct(); n != 1 || 2*same.Len() <= results.Len() {
-		return parted(expr, rank.Set{}, results, protocol.Column{}, values)
+		return parted(expr, rank.Set{}, results, column.Column{}, values)
 	}
 	return parted(expr, same, results.Minus(same), ofSame, ofOthers)
 }

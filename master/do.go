@@ -9,6 +9,7 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 )
 
@@ -212,7 +213,7 @@ func (m *Master) answer(id protocol.RequestID, command string, groups ...protoco
 func (m *Master) statusGroups(ranks rank.Set) []protocol.Group {
 	var groups []protocol.Group
 	for _, g := range m.states.Groups(ranks) {
-		groups = append(groups, protocol.Group{Kind: protocol.KindResult, Ranks: g.Ranks, Body: protocol.Canonical(g.Status)})
+		groups = append(groups, protocol.Group{Kind: protocol.KindResult, Ranks: g.Ranks, Body: canonical.JSON(g.Status)})
 	}
 	return groups
 }
@@ -224,7 +225,7 @@ type named struct {
 }
 
 func namedGroup(name string, set rank.Set) protocol.Group {
-	return protocol.Group{Kind: protocol.KindResult, Ranks: set, Body: protocol.Canonical(named{name, set.String()})}
+	return protocol.Group{Kind: protocol.KindResult, Ranks: set, Body: canonical.JSON(named{name, set.String()})}
 }
 
 // maxGroups bounds the names that a front end may give.

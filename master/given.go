@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 )
 
@@ -152,7 +153,7 @@ func (g *given) answers(name string, a protocol.Args, waiting rank.Set) []protoc
 		}
 		return groups
 	case name == "ignore":
-		return []protocol.Group{{Kind: protocol.KindResult, Ranks: waiting, Body: protocol.Canonical(struct {
+		return []protocol.Group{{Kind: protocol.KindResult, Ranks: waiting, Body: canonical.JSON(struct {
 			Text string `json:"text"`
 		}{fmt.Sprintf("Will ignore next %d crossings of breakpoint %d.", a.Count, a.Breakpoints[0])})}}
 	}
@@ -160,13 +161,13 @@ func (g *given) answers(name string, a protocol.Args, waiting rank.Set) []protoc
 }
 
 func listed(ranks rank.Set, all ...protocol.BreakpointInfo) protocol.Group {
-	return protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Body: protocol.Canonical(struct {
+	return protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Body: canonical.JSON(struct {
 		Breakpoints []protocol.BreakpointInfo `json:"breakpoints"`
 	}{append([]protocol.BreakpointInfo{}, all...)})}
 }
 
 func displayed(ranks rank.Set, all ...protocol.Display) protocol.Group {
-	return protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Body: protocol.Canonical(struct {
+	return protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Body: canonical.JSON(struct {
 		Displays []protocol.Display `json:"displays"`
 	}{append([]protocol.Display{}, all...)})}
 }

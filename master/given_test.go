@@ -9,6 +9,7 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 )
@@ -18,7 +19,7 @@ func (g *given) text(ranks rank.Set) string {
 	var b strings.Builder
 	for _, o := range g.list {
 		if those := o.ranks.Intersect(ranks); !those.IsEmpty() {
-			fmt.Fprintf(&b, "[%s] %s %s\n", those, o.command.Name, protocol.Canonical(o.command.Args))
+			fmt.Fprintf(&b, "[%s] %s %s\n", those, o.command.Name, canonical.JSON(o.command.Args))
 		}
 	}
 	return b.String()

@@ -8,6 +8,8 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 )
 
@@ -46,7 +48,7 @@ type hostRow struct {
 	servers rank.Set
 	ranks   rank.Set
 	each    int // ranks of a host
-	pids    []protocol.ValueCount
+	pids    []column.ValueCount
 }
 
 // hostRows are the rows of one server: one for each program, which is one.
@@ -71,7 +73,7 @@ func (m *Master) hostRows(route protocol.Route, on rank.Set, forgone bool, answe
 		for _, c := range e.Group.Columns {
 			for _, v := range c.Values() {
 				if c.Name == "pid" && v.Ranks.Intersects(part) {
-					r.pids = append(r.pids, protocol.ValueCount{Value: v.Value, Ranks: v.Ranks.Intersect(part)})
+					r.pids = append(r.pids, column.ValueCount{Value: v.Value, Ranks: v.Ranks.Intersect(part)})
 				}
 			}
 		}
@@ -112,7 +114,7 @@ func alike(rows []hostRow) []hostRow {
 	var joined []hostRow
 	at := map[string]int{}
 	for _, r := range rows {
-		key := string(protocol.Canonical(struct {
+		key := string(canonical.JSON(struct {
 			Each            int
 			Engine, Program string
 			States          []protocol.StateCount
@@ -138,9 +140,9 @@ func (r hostRow) group() protocol.Group {
 	if !r.servers.IsEmpty() {
 		r.Servers = r.servers.String()
 	}
-	g := protocol.Group{Kind: protocol.KindResult, Ranks: r.ranks, Body: protocol.Canonical(r.HostInfo)}
+	g := protocol.Group{Kind: protocol.KindResult, Ranks: r.ranks, Body: canonical.JSON(r.HostInfo)}
 	if len(r.pids) > 0 {
-		g.Columns = []protocol.Column{protocol.ColumnOfValues("pid", r.pids, 0)}
+		g.Columns = []column.Column{column.OfValues("pid", r.pids, 0)}
 	}
 	return g
 }

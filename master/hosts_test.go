@@ -9,6 +9,7 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 )
@@ -20,9 +21,9 @@ func engines(f *fakeRoot, m wire.Message) {
 		obedient(f, m)
 		return
 	}
-	pids := protocol.ColumnOfValues("pid", []protocol.ValueCount{{Value: "100", Ranks: rank.Of(0)}, {Value: "101", Ranks: rank.Of(1)}}, -1)
+	pids := column.OfValues("pid", []column.ValueCount{{Value: "100", Ranks: rank.Of(0)}, {Value: "101", Ranks: rank.Of(1)}}, -1)
 	f.reply(m.ID, wire.Final,
-		protocol.Group{Kind: protocol.KindResult, Ranks: rank.Range(0, 1), Body: []byte(`{"engine":"gdb 13.1","program":"/a"}`), Columns: []protocol.Column{pids}},
+		protocol.Group{Kind: protocol.KindResult, Ranks: rank.Range(0, 1), Body: []byte(`{"engine":"gdb 13.1","program":"/a"}`), Columns: []column.Column{pids}},
 		protocol.Group{Kind: protocol.KindResult, Ranks: rank.Range(2, 6), Body: []byte(`{"engine":"gdb 13.1","program":"/b"}`)},
 		protocol.Group{Kind: protocol.KindMissing, Ranks: rank.Of(7), Body: []byte(`{"cause":"no answer in 1s"}`)})
 }

@@ -9,6 +9,7 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 	"sdm/tree"
@@ -54,7 +55,7 @@ func (m *Master) startInit(table protocol.RouteTable, wait time.Duration, forgon
 	m.states = session.NewStates(report.Ranks)
 	m.init = &gathering{id: m.nextID(), owed: servers, routes: r, report: report, result: m.built, done: make(chan struct{})}
 	m.root.Post(tree.FromParent{Msg: wire.Message{
-		Kind: wire.Init, ID: m.init.id, Ranks: servers, Wait: wait, Body: protocol.Canonical(table),
+		Kind: wire.Init, ID: m.init.id, Ranks: servers, Wait: wait, Body: canonical.JSON(table),
 	}})
 	return m.init, nil
 }

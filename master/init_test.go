@@ -9,6 +9,7 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 )
@@ -16,7 +17,7 @@ import (
 func TestInit(t *testing.T) {
 	result := protocol.Group{Kind: protocol.KindResult, Body: []byte("{}")}
 	missing := func(cause string) protocol.Group {
-		return protocol.Group{Kind: protocol.KindMissing, Body: protocol.Canonical(protocol.Missing{Cause: cause})}
+		return protocol.Group{Kind: protocol.KindMissing, Body: canonical.JSON(protocol.Missing{Cause: cause})}
 	}
 	on := func(g protocol.Group, servers ...rank.ID) protocol.Group {
 		g.Ranks = rank.Of(servers...)

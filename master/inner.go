@@ -5,6 +5,7 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 	"sdm/tree"
@@ -49,7 +50,7 @@ func (m *Master) pass(id protocol.RequestID, command string, ranks rank.Set, wai
 	}
 	m.root.Post(tree.FromParent{Msg: wire.Message{
 		Kind: wire.Command, ID: id, Ranks: ranks, Wait: wait,
-		Body: protocol.Canonical(protocol.Command{Name: onTheWire(command), Args: args}),
+		Body: canonical.JSON(protocol.Command{Name: onTheWire(command), Args: args}),
 	}})
 }
 
@@ -106,13 +107,13 @@ func left(wait, spent time.Duration) time.Duration {
 
 // explain gives words to the person as an answer to a call.
 func (m *Master) explain(id protocol.RequestID, command string, ranks rank.Set, text string) {
-	g := protocol.Group{Kind: protocol.KindNote, Ranks: ranks, Body: protocol.Canonical(protocol.Note{Text: text})}
+	g := protocol.Group{Kind: protocol.KindNote, Ranks: ranks, Body: canonical.JSON(protocol.Note{Text: text})}
 	m.stream.Push(session.Event{Name: g.Kind.String(), ID: id, Command: command, Group: g})
 }
 
 // refuse ends a call that turns out to make no sense when it has its number.
 func (m *Master) refuse(id protocol.RequestID, command string, began time.Duration, f *protocol.Fault) {
-	g := protocol.Group{Kind: protocol.KindFault, Body: protocol.Canonical(f)}
+	g := protocol.Group{Kind: protocol.KindFault, Body: canonical.JSON(f)}
 	m.stream.Push(session.Event{Name: g.Kind.String(), ID: id, Command: command, Group: g},
 		session.Event{Name: session.DoneName, ID: id, Command: command, Done: &session.Done{Took: m.now() - began}})
 }

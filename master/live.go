@@ -12,7 +12,9 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
+	"sdm/protocol/stack"
 )
 
 // live gives sets that depend on the moment: those of the tables at once, those
@@ -152,7 +154,7 @@ func (f *finding) members(name string, answers []session.Event) rank.Set {
 			f.failed[why] = f.failed[why].Union(g.Ranks)
 		case g.Kind != protocol.KindResult:
 		case kind == "fn":
-			in = in.Union(g.Stack.Having(func(f protocol.StackFrame) bool { return isFunction(f.Func, arg) }))
+			in = in.Union(g.Stack.Having(func(f stack.Frame) bool { return isFunction(f.Func, arg) }))
 		case kind == "at" && standsAt(g.Body, arg):
 			in = in.Union(g.Ranks)
 		case kind == "expr":
@@ -200,7 +202,7 @@ func standsAt(body []byte, at string) bool {
 
 // holds gives the ranks for which an expression is true: neither 0 nor false nor
 // a null pointer, in the words of gdb for C, C++ and Fortran.
-func holds(columns []protocol.Column) rank.Set {
+func holds(columns []column.Column) rank.Set {
 	var in rank.Set
 	for _, c := range columns {
 		if c.Name != "value" {

@@ -7,7 +7,9 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
+	"sdm/protocol/stack"
 	"sdm/protocol/wire"
 )
 
@@ -29,11 +31,11 @@ func looker(f *fakeRoot, m wire.Message) {
 		}
 	}
 	deep, shallow := rank.Range(0, 3), rank.Range(4, 5)
-	main, helper := protocol.StackFrame{Func: "main"}, protocol.StackFrame{Func: "helper"}
+	main, helper := stack.Frame{Func: "main"}, stack.Frame{Func: "helper"}
 	switch c.Name {
 	case "stacks":
 		add(rank.Range(0, 5), protocol.Group{Kind: protocol.KindResult, Body: []byte("{}"),
-			Stack: protocol.StackOf(deep, []protocol.StackFrame{main, helper}).Merge(protocol.StackOf(shallow, []protocol.StackFrame{main}))})
+			Stack: stack.Of(deep, []stack.Frame{main, helper}).Merge(stack.Of(shallow, []stack.Frame{main}))})
 	case "backtrace":
 		add(deep, protocol.Group{Kind: protocol.KindResult,
 			Body: []byte(`{"frames":[{"level":0,"func":"poll","from":"libc.so.6"},{"level":1,"func":"helper","file":"src/work.c","line":31},{"level":2,"func":"main","file":"src/work.c","line":55}]}`)})
@@ -45,7 +47,7 @@ func looker(f *fakeRoot, m wire.Message) {
 				value = "1"
 			}
 			add(rank.Of(r), protocol.Group{Kind: protocol.KindResult, Body: []byte(`{"expr":"` + c.Args.Expr + `"}`),
-				Columns: []protocol.Column{protocol.NewColumn("value", r, value, c.Args.Limit)}})
+				Columns: []column.Column{column.New("value", r, value, c.Args.Limit)}})
 		}
 		add(rank.Of(5), protocol.Group{Kind: protocol.KindFault, Body: []byte(`{"kind":"gdb","message":"No symbol \"x\" in current context."}`)})
 	default:

@@ -11,6 +11,7 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 	"sdm/tree"
@@ -206,7 +207,7 @@ func (m *Master) tell(g protocol.Group) {
 	e := session.NewEvent(g)
 	m.states.Feed(e)
 	if j, news := m.job.after(g.Kind, m.states); news { // before it: who waits for the last end may then go
-		m.stream.Push(session.NewEvent(protocol.Group{Kind: protocol.KindJob, Ranks: m.states.All(), Body: protocol.Canonical(j)}))
+		m.stream.Push(session.NewEvent(protocol.Group{Kind: protocol.KindJob, Ranks: m.states.All(), Body: canonical.JSON(j)}))
 	}
 	m.stream.Push(e)
 	if g.Kind == protocol.KindStopped && len(m.given.list) > 0 {

@@ -5,6 +5,7 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 )
 
 // programs asks once about each program whether it can run in the session.
@@ -44,6 +45,6 @@ func (p *programs) warn(started protocol.Group) []session.Event {
 	}
 	p.warned[s.Program] = true
 	return []session.Event{session.NewEvent(protocol.Group{
-		Kind: protocol.KindNote, Ranks: started.Ranks, Body: protocol.Canonical(protocol.Note{Text: err.Error()}),
+		Kind: protocol.KindNote, Ranks: started.Ranks, Body: canonical.JSON(protocol.Note{Text: err.Error()}),
 	})}
 }

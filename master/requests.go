@@ -7,6 +7,7 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 )
@@ -176,5 +177,5 @@ func (t *requests) silent(groups []protocol.Group) []protocol.Group {
 
 // silence makes the group of ranks that did not answer.
 func silence(k protocol.Kind, ranks rank.Set, cause string, hosts []string) protocol.Group {
-	return protocol.Group{Kind: k, Ranks: ranks, Body: protocol.Canonical(session.MissingOn(cause, hosts))}
+	return protocol.Group{Kind: k, Ranks: ranks, Body: canonical.JSON(session.MissingOn(cause, hosts))}
 }

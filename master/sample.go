@@ -7,7 +7,9 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
+	"sdm/protocol/stack"
 )
 
 // Bounds of samples: a thousand trees an hour apart are more than anybody waits
@@ -45,7 +47,7 @@ type sampling struct {
 	stopped []protocol.Group
 	cancel  bool // somebody wants the ranks to stay as they are
 
-	last, all *protocol.Stack
+	last, all *stack.Tree
 	moved     rank.Set
 	first     session.Done
 	silent    []session.Event // of the first sample: who gave no stack, and why
@@ -152,7 +154,7 @@ func (s *sampling) hush() {
 // look takes one sample.
 func (s *sampling) look() {
 	s.m.ask("stacks", s.asked, s.wait, protocol.Args{By: s.args.By}, func(answers []session.Event, done session.Done) {
-		var tree *protocol.Stack
+		var tree *stack.Tree
 		for _, e := range answers {
 			switch {
 			case e.Group.Kind == protocol.KindResult:
@@ -186,7 +188,7 @@ func (s *sampling) lookAgain() {
 		return
 	}
 	s.m.ask("stacks", still, s.wait, protocol.Args{By: s.args.By}, func(answers []session.Event, _ session.Done) {
-		var tree *protocol.Stack
+		var tree *stack.Tree
 		for _, e := range answers {
 			tree = tree.Merge(e.Group.Stack)
 		}
@@ -199,7 +201,7 @@ func (s *sampling) lookAgain() {
 
 // still gives the ranks that have been at the same place in all samples.
 func (s *sampling) still() rank.Set {
-	return s.last.Having(func(protocol.StackFrame) bool { return true }).Minus(s.moved)
+	return s.last.Having(func(stack.Frame) bool { return true }).Minus(s.moved)
 }
 
 // release lets those run on that we have interrupted, unless somebody wants them
@@ -314,14 +316,14 @@ func (s *sampling) finish() {
 	if by == "" {
 		by = "line"
 	}
-	reply := func(ranks rank.Set, moved bool, tree *protocol.Stack) {
+	reply := func(ranks rank.Set, moved bool, tree *stack.Tree) {
 		if ranks.IsEmpty() {
 			return
 		}
 		g := protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Stack: tree,
-			Body: protocol.Canonical(sampled{by, s.taken, s.every.String(), moved})}
+			Body: canonical.JSON(sampled{by, s.taken, s.every.String(), moved})}
 		if s.plain {
-			g.Body = protocol.Canonical(looked{by})
+			g.Body = canonical.JSON(looked{by})
 		}
 		m.stream.Push(session.Event{Name: g.Kind.String(), ID: s.id, Command: "stacks", Group: g})
 	}

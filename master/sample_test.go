@@ -8,6 +8,7 @@ import (
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/rank"
+	"sdm/protocol/stack"
 	"sdm/protocol/wire"
 )
 
@@ -63,11 +64,11 @@ func (w *walkers) answer(f *fakeRoot, m wire.Message) {
 		if w.onStack != nil {
 			w.onStack()
 		}
-		place := func(line int) []protocol.StackFrame {
-			return []protocol.StackFrame{{Func: "main", File: "work.c", Line: 1}, {Func: "f", File: "work.c", Line: line}}
+		place := func(line int) []stack.Frame {
+			return []stack.Frame{{Func: "main", File: "work.c", Line: 1}, {Func: "f", File: "work.c", Line: line}}
 		}
-		tree := protocol.StackOf(rank.Range(0, 2).Intersect(m.Ranks), place(7)).Merge(protocol.StackOf(rank.Of(2).Intersect(m.Ranks), place(9)))
-		tree = tree.Merge(protocol.StackOf(rank.Range(3, 5).Intersect(m.Ranks), place(100+w.looks)))
+		tree := stack.Of(rank.Range(0, 2).Intersect(m.Ranks), place(7)).Merge(stack.Of(rank.Of(2).Intersect(m.Ranks), place(9)))
+		tree = tree.Merge(stack.Of(rank.Range(3, 5).Intersect(m.Ranks), place(100+w.looks)))
 		f.reply(m.ID, wire.Final,
 			protocol.Group{Kind: protocol.KindResult, Ranks: m.Ranks.Intersect(rank.Range(0, 5)), Body: []byte(`{"by":"line"}`), Stack: tree},
 			protocol.Group{Kind: protocol.KindFault, Ranks: m.Ranks.Minus(rank.Range(0, 5)), Body: []byte(`{"kind":"state","message":"has ended"}`)})

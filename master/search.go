@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 )
 
@@ -91,7 +92,7 @@ func worthALook(blocks []differing) []bool {
 }
 
 // minority gives the ranks that have not the value of more than half of them.
-func minority(c protocol.Column) (who rank.Set, known bool) {
+func minority(c column.Column) (who rank.Set, known bool) {
 	if !c.Complete() {
 		return rank.Set{}, false
 	}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/digest"
 	"sdm/protocol/rank"
 )
@@ -18,12 +19,12 @@ type field [][]byte
 
 // answer gives the hashes of spans as the ranks would.
 func (f field) answer(spans []protocol.Span) hashes {
-	h := hashes{columns: map[string]protocol.Column{}}
+	h := hashes{columns: map[string]column.Column{}}
 	for i, s := range spans {
 		for k, b := range s.Blocks() {
 			name := fmt.Sprintf("%d.%d", i, k)
 			for r := range f {
-				c := protocol.NewColumn(name, rank.ID(r), digest.Text(digest.Of(f[r][b.First:b.Last+1])), 0)
+				c := column.New(name, rank.ID(r), digest.Text(digest.Of(f[r][b.First:b.Last+1])), 0)
 				if r > 0 {
 					c = h.columns[name].Merge(c)
 				}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 )
@@ -33,7 +34,7 @@ func (n *stagers) answer(f *fakeRoot, m wire.Message) {
 	n.mu.Unlock()
 	groups := []protocol.Group{{Kind: protocol.KindResult, Ranks: m.Ranks.Minus(rank.Range(4, 7)), Body: []byte("{}")}}
 	if m.Ranks.Contains(4) {
-		full := protocol.Canonical(&protocol.Fault{Kind: protocol.FaultState, Op: "stage", Message: "/d: full"})
+		full := canonical.JSON(&protocol.Fault{Kind: protocol.FaultState, Op: "stage", Message: "/d: full"})
 		groups = append(groups, protocol.Group{Kind: protocol.KindFault, Ranks: rank.Range(4, 6), Body: full},
 			protocol.Group{Kind: protocol.KindMissing, Ranks: rank.Of(7), Body: []byte(`{"cause":"no answer in 1s"}`)})
 	}

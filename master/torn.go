@@ -8,6 +8,7 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 )
 
 // torn says of ranks that are lost with their server that something they wrote
@@ -27,6 +28,6 @@ func (m *Master) torn(lost protocol.Group) []session.Event {
 	}
 	return []session.Event{session.NewEvent(protocol.Group{
 		Kind: protocol.KindNote, Ranks: ranks,
-		Body: protocol.Canonical(protocol.Note{Text: fmt.Sprintf("output of %s %v may be incomplete", word, ranks)}),
+		Body: canonical.JSON(protocol.Note{Text: fmt.Sprintf("output of %s %v may be incomplete", word, ranks)}),
 	})}
 }

@@ -12,6 +12,8 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/tree"
 	"sdm/tree/overlay"
@@ -72,7 +74,7 @@ func (f *forest) deliver(v tree.NodeID, loop *overlay.Loop, d tree.Deliver) {
 	case "print":
 		for r := range d.Ranks.All() {
 			g := result(r, map[string]string{"expr": c.Args.Expr})
-			g.Columns = []protocol.Column{protocol.NewColumn("value", r, fmt.Sprint(10*r), c.Args.Limit)}
+			g.Columns = []column.Column{column.New("value", r, fmt.Sprint(10*r), c.Args.Limit)}
 			loop.Post(tree.LocalReply{ID: d.ID, Group: g})
 		}
 	case "continue":
@@ -85,7 +87,7 @@ func (f *forest) deliver(v tree.NodeID, loop *overlay.Loop, d tree.Deliver) {
 }
 
 func result(r rank.ID, body any) protocol.Group {
-	return protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(r), Body: protocol.Canonical(body)}
+	return protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(r), Body: canonical.JSON(body)}
 }
 
 // release answers what vertex v held back.

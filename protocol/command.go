@@ -42,9 +42,9 @@ type Args struct {
 	Data        []byte    `json:"data,omitempty"`        // send: bytes for standard input
 	EOF         bool      `json:"eof,omitempty"`         // send: then end of file
 	Of          RequestID `json:"of,omitempty"`          // expand: the request whose answers are wanted in full
-	Hash        uint32    `json:"hash,omitempty"`        // expand, from the master: part the results by whose value has this Hash
+	Hash        uint32    `json:"hash,omitempty"`        // expand, from the master: part the results by whose value has this Hash (column.Hash)
 	Spans       []Span    `json:"spans,omitempty"`       // hash: runs of elements, MostSpans at most; empty is all
-	Limit       int       `json:"limit,omitempty"`       // distinct values a column may keep; 0 is DefaultLimit, -1 all
+	Limit       int       `json:"limit,omitempty"`       // distinct values a column may keep; 0 is column.DefaultLimit, -1 all
 	First       int       `json:"first,omitempty"`       // list: first line; 0 is around the current one
 	Last        int       `json:"last,omitempty"`        // list: last line
 	Name        string    `json:"name,omitempty"`        // group: the name
@@ -97,11 +97,6 @@ type Piece struct {
 // answers of other commands, large enough that a way down the tree and up again is no
 // matter.
 const MaxPiece = 1 << 20
-
-// DefaultLimit is how many distinct values a column keeps when a command does
-// not say: enough for a screen line, small enough that a million ranks stay a
-// few kilobytes.
-const DefaultLimit = 16
 
 // Place says who carries out a command.
 type Place uint8

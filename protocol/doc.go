@@ -1,8 +1,9 @@
 // Package protocol holds the words that every part of sdm shares: what a
 // command, a group of equal answers, a fault and a job are.
 //
-// It is the ground floor: plain data, no I/O, no goroutines. Its sub-packages
-// give rank sets (rank) and bytes (wire).
+// It is the ground floor: plain data, no I/O, no goroutines. Its sub-packages are
+// rank sets (rank), what differs between ranks (column), stack trees (stack), and
+// their forms as JSON (canonical) and as bytes (wire, decode, digest).
 package protocol
 
 // RequestID names one request of a session. The master counts it up from 1;

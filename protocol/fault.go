@@ -1,7 +1,5 @@
 package protocol
 
-import "encoding/json"
-
 // FaultKind is what a caller may tell apart about a failure of some ranks. The
 // texts cross the wire and are never changed.
 type FaultKind string
@@ -45,26 +43,4 @@ type Missing struct {
 	// Incomplete tells that the ranks may have written something that went with
 	// their server. It stands in events only.
 	Incomplete bool `json:"incomplete,omitempty"`
-}
-
-// Canonical gives the one JSON form of a body: fields in the order of the
-// struct, no blanks, no HTML escapes. It panics on values that JSON cannot
-// hold, which is a mistake in our own code.
-func Canonical(v any) []byte {
-	var b jsonBuffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		panic("protocol: body cannot be encoded: " + err.Error())
-	}
-	return b[:len(b)-1] // Encode ends with a newline
-}
-
-// jsonBuffer is the smallest io.Writer: bytes.Buffer would keep spare state
-// alive for every body that is kept.
-type jsonBuffer []byte
-
-func (b *jsonBuffer) Write(p []byte) (int, error) {
-	*b = append(*b, p...)
-	return len(p), nil
 }

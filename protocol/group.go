@@ -1,6 +1,10 @@
 package protocol
 
-import "sdm/protocol/rank"
+import (
+	"sdm/protocol/column"
+	"sdm/protocol/rank"
+	"sdm/protocol/stack"
+)
 
 // Group is one payload and the set of ranks that gave it.
 //
@@ -10,13 +14,13 @@ import "sdm/protocol/rank"
 type Group struct {
 	Kind  Kind
 	Ranks rank.Set
-	// Body is canonical JSON (see Canonical); for output kinds the bytes that
+	// Body is canonical JSON (see package canonical); for output kinds the bytes that
 	// the ranks wrote.
 	Body []byte
 	// Columns is what differs between the ranks, sorted by name.
-	Columns []Column
+	Columns []column.Column
 	// Stack is the merged stack tree of the ranks, or nil.
-	Stack *Stack
+	Stack *stack.Tree
 }
 
 // Size is about what the group costs, in bytes.
@@ -24,26 +28,14 @@ func (g *Group) Size() int {
 	const bare = 40
 	n := bare + g.Ranks.Size() + len(g.Body) + g.Stack.Size()
 	for i := range g.Columns {
-		n += g.Columns[i].size()
-	}
-	return n
-}
-
-func (c *Column) size() int {
-	const each = 16
-	n := each + len(c.Name)
-	for _, v := range c.values {
-		n += each + len(v.Value) + v.Ranks.Size()
-	}
-	if c.summary != nil {
-		n += c.summary.size()
+		n += g.Columns[i].Size()
 	}
 	return n
 }
 
 // Narrow gives the part of a group that is about some ranks; false when there are
-// none. A column whose values were dropped cannot be parted and stays whole; a
-// stack is given as Only does.
+// none. Columns and stack are given as their
+// methods Only do.
 func (g Group) Narrow(ranks rank.Set) (Group, bool) {
 	common := g.Ranks.Intersect(ranks)
 	if common.IsEmpty() {
@@ -54,21 +46,10 @@ func (g Group) Narrow(ranks rank.Set) (Group, bool) {
 	}
 	out := Group{Kind: g.Kind, Ranks: common, Body: g.Body}
 	for _, c := range g.Columns {
-		out.Columns = append(out.Columns, c.narrow(common))
+		out.Columns = append(out.Columns, c.Only(common))
 	}
 	if g.Stack != nil {
 		out.Stack = g.Stack.Only(common)
 	}
 	return out, true
-}
-
-func (c Column) narrow(ranks rank.Set) Column {
-	if !c.Complete() {
-		return c
-	}
-	out := Column{Name: c.Name}
-	for _, v := range c.values {
-		out = out.Merge(ColumnOf(c.Name, v.Ranks.Intersect(ranks), v.Value, c.limit))
-	}
-	return out
 }

@@ -31,7 +31,7 @@ func (g Group) String() string {
 	return b.String()
 }
 
-// mostText is how many bytes of a body or value a transcript shows.
+// mostText is how many bytes of a body a transcript shows.
 const mostText = 256
 
 // BodyText shows a body in a transcript: JSON as it is, other bytes quoted, a

@@ -9,7 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
+	"sdm/protocol/stack"
 )
 
 // fieldNames gives the JSON names of the fields of a struct.
@@ -69,7 +72,7 @@ func TestCommandJSON(t *testing.T) {
 	}}
 	const want = `{"command":"launch","args":{"expr":"<x & y>","breakpoints":[1,2],"frame":2,"data":"AP8=","limit":-1,` +
 		`"job":{"program":"a.out","args":["-x"],"env":[{"op":"set","name":"A","value":"1"}],"stdin":"0"},"pids":[{"rank":3,"pid":99}]}}`
-	if got := string(Canonical(c)); got != want {
+	if got := string(canonical.JSON(c)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	var again Command
@@ -80,7 +83,7 @@ func TestCommandJSON(t *testing.T) {
 	if diff := cmp.Diff(c, again, sets); diff != "" {
 		t.Errorf("-sent +got:\n%s", diff)
 	}
-	if got := string(Canonical(Command{Name: "finish"})); got != `{"command":"finish","args":{}}` {
+	if got := string(canonical.JSON(Command{Name: "finish"})); got != `{"command":"finish","args":{}}` {
 		t.Errorf("without arguments: %s", got)
 	}
 }
@@ -92,18 +95,9 @@ func TestRouteTableJSON(t *testing.T) {
 	}}
 	const want = `{"shape":"binomial","size":2,"routes":[` +
 		`{"server":0,"host":"node01","addrs":["10.0.0.1:7000"],"ports":4,"ranks":"0-63"},{"server":1,"host":"node02","ranks":"64-127"}]}`
-	if got := string(Canonical(table)); got != want {
+	if got := string(canonical.JSON(table)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-}
-
-func TestCanonicalPanicsOnWhatJSONCannotHold(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
-		}
-	}()
-	Canonical(func() {})
 }
 
 func TestKinds(t *testing.T) {
@@ -153,9 +147,9 @@ func TestGroupString(t *testing.T) {
 	}{
 		{Group{}, "unknown []"},
 		{Group{Kind: KindStopped, Ranks: rank.Of(0, 1, 3), Body: []byte(`{"reason":"entry"}`),
-			Columns: []Column{NewColumn("thread", 3, "1", 0)}}, `stopped [0-1,3] {"reason":"entry"} thread=1[3]`},
+			Columns: []column.Column{column.New("thread", 3, "1", 0)}}, `stopped [0-1,3] {"reason":"entry"} thread=1[3]`},
 		{Group{Kind: KindStderr, Ranks: rank.Of(2), Body: []byte("{\n")}, `output stderr [2] "{\n"`},
-		{Group{Kind: KindResult, Ranks: rank.Of(2), Stack: NewStack(2, path("main:5"))}, `reply [2] {main w.c:5 [2]}`},
+		{Group{Kind: KindResult, Ranks: rank.Of(2), Stack: stack.New(2, []stack.Frame{{Func: "main", File: "w.c", Line: 5}})}, `reply [2] {main w.c:5 [2]}`},
 	} {
 		if got := c.group.String(); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)

@@ -8,6 +8,8 @@ import (
 
 	"sdm/backend"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/tree"
 )
@@ -48,13 +50,13 @@ func (b *batch) add(t backend.Target, started protocol.Started) {
 func (b *batch) events() []protocol.Group {
 	var out []protocol.Group
 	for _, g := range b.begun {
-		values := make([]protocol.ValueCount, 0, len(g.each))
+		values := make([]column.ValueCount, 0, len(g.each))
 		for value, ranks := range g.each {
-			values = append(values, protocol.ValueCount{Value: value, Ranks: rank.Of(ranks...)})
+			values = append(values, column.ValueCount{Value: value, Ranks: rank.Of(ranks...)})
 		}
 		out = append(out, protocol.Group{
-			Kind: protocol.KindStarted, Ranks: rank.Of(g.ranks...), Body: protocol.Canonical(g.started),
-			Columns: []protocol.Column{protocol.ColumnOfValues(g.column, values, b.limit).Folded()},
+			Kind: protocol.KindStarted, Ranks: rank.Of(g.ranks...), Body: canonical.JSON(g.started),
+			Columns: []column.Column{column.OfValues(g.column, values, b.limit).Folded()},
 		})
 	}
 	return out

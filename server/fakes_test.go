@@ -16,6 +16,8 @@ import (
 	"sdm/backend"
 	"sdm/launch/local"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/tree"
 )
@@ -165,7 +167,7 @@ func (b *fakeBackend) Attach(id protocol.RequestID, targets []backend.Target, st
 }
 
 func event(kind protocol.Kind, r rank.ID, body any) protocol.Group {
-	return protocol.Group{Kind: kind, Ranks: one(r), Body: protocol.Canonical(body)}
+	return protocol.Group{Kind: kind, Ranks: one(r), Body: canonical.JSON(body)}
 }
 
 func (b *fakeBackend) Do(q backend.Request) {
@@ -196,7 +198,7 @@ func (b *fakeBackend) do(q backend.Request, r rank.ID) {
 		b.sink.Event(event(protocol.KindDetached, r, struct{}{}))
 	case "print":
 		answer.Body = []byte(`{"expr":"x"}`)
-		answer.Columns = []protocol.Column{protocol.NewColumn("value", r, strings.Repeat("v", q.Command.Args.Count)+fmt.Sprint(r), q.Command.Args.Limit)}
+		answer.Columns = []column.Column{column.New("value", r, strings.Repeat("v", q.Command.Args.Count)+fmt.Sprint(r), q.Command.Args.Limit)}
 	}
 	b.sink.Reply(q.ID, answer)
 }

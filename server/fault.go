@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 )
 
@@ -13,7 +14,7 @@ func fault(ranks rank.Set, kind protocol.FaultKind, op, message, hint string) pr
 }
 
 func faultGroup(ranks rank.Set, f *protocol.Fault) protocol.Group {
-	return protocol.Group{Kind: protocol.KindFault, Ranks: ranks, Body: protocol.Canonical(f)}
+	return protocol.Group{Kind: protocol.KindFault, Ranks: ranks, Body: canonical.JSON(f)}
 }
 
 // errorGroup is the same for an error, which may be a fault already.

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 )
 
@@ -40,7 +42,7 @@ func (h *history) add(id protocol.RequestID, groups []protocol.Group) {
 		if a == nil {
 			a = h.open(id)
 		}
-		if size(g) > keptBytes*g.Ranks.Len() {
+		if g.Size() > keptBytes*g.Ranks.Len() {
 			a.tooBig = a.tooBig.Union(g.Ranks)
 			continue
 		}
@@ -62,15 +64,6 @@ func (h *history) open(id protocol.RequestID) *answer {
 	}
 	h.answers = append(h.answers, answer{id: id})
 	return &h.answers[len(h.answers)-1]
-}
-
-// size is about what a group costs, in bytes of a packet.
-func size(g protocol.Group) int {
-	n := len(g.Body)
-	for _, c := range g.Columns {
-		n += c.Size()
-	}
-	return n + g.Stack.Size()
 }
 
 // expand gives the answers of some ranks to an earlier request (args.Of), with
@@ -121,7 +114,7 @@ func divide(g protocol.Group, ranks rank.Set, args protocol.Args) []protocol.Gro
 			continue
 		}
 		for _, v := range c.Values() {
-			if protocol.Hash(v.Value) == args.Hash {
+			if column.Hash(v.Value) == args.Hash {
 				same = same.Union(v.Ranks.Intersect(ranks))
 			}
 		}
@@ -133,7 +126,7 @@ func divide(g protocol.Group, ranks rank.Set, args protocol.Args) []protocol.Gro
 	}{{same, true}, {ranks.Minus(same), false}} {
 		if !part.ranks.IsEmpty() {
 			x := narrow(g, part.ranks, args.Limit)
-			x.Body = protocol.Canonical(divided{part.same})
+			x.Body = canonical.JSON(divided{part.same})
 			out = append(out, x)
 		}
 	}
@@ -151,13 +144,13 @@ func narrow(g protocol.Group, ranks rank.Set, limit int) protocol.Group {
 
 // widen makes a column anew with another limit. One that the back end has
 // summarised itself stays as it is.
-func widen(c protocol.Column, ranks rank.Set, limit int) protocol.Column {
+func widen(c column.Column, ranks rank.Set, limit int) column.Column {
 	if !c.Complete() {
 		return c
 	}
-	out := protocol.Column{Name: c.Name}
+	out := column.Column{Name: c.Name}
 	for _, v := range c.Values() {
-		out = out.Merge(protocol.ColumnOf(c.Name, v.Ranks.Intersect(ranks), v.Value, limit))
+		out = out.Merge(column.Of(c.Name, v.Ranks.Intersect(ranks), v.Value, limit))
 	}
 	return out
 }

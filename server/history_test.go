@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 )
 
@@ -15,7 +16,7 @@ func keptValues(ranks rank.Set, limit int) *history {
 	for r := range ranks.All() {
 		h.add(7, []protocol.Group{{
 			Kind: protocol.KindResult, Ranks: rank.Of(r), Body: []byte(`{"expr":"x"}`),
-			Columns: []protocol.Column{protocol.NewColumn("value", r, strconv.Itoa(int(r)/10), limit)},
+			Columns: []column.Column{column.New("value", r, strconv.Itoa(int(r)/10), limit)},
 		}})
 	}
 	return h
@@ -26,7 +27,7 @@ func keptValues(ranks rank.Set, limit int) *history {
 func TestExpandByHash(t *testing.T) {
 	h := keptValues(rank.Range(0, 39), 1)
 	got := map[string]rank.Set{}
-	for _, g := range h.expand(rank.Range(5, 44), protocol.Args{Of: 7, Hash: protocol.Hash("2")}) {
+	for _, g := range h.expand(rank.Range(5, 44), protocol.Args{Of: 7, Hash: column.Hash("2")}) {
 		if g.Kind == protocol.KindFault {
 			got["fault"] = got["fault"].Union(g.Ranks)
 			continue
@@ -43,13 +44,13 @@ func TestExpandByHash(t *testing.T) {
 // A back end may give more values than the column may keep: they are kept here,
 // and not sent up.
 func TestReplyIsFolded(t *testing.T) {
-	var list []protocol.ValueCount
+	var list []column.ValueCount
 	for r := range 20 {
-		list = append(list, protocol.ValueCount{Value: strconv.Itoa(r), Ranks: rank.Of(rank.ID(r))})
+		list = append(list, column.ValueCount{Value: strconv.Itoa(r), Ranks: rank.Of(rank.ID(r))})
 	}
 	whole := protocol.Group{
 		Kind: protocol.KindResult, Ranks: rank.Range(0, 19), Body: []byte(`{"expr":"x"}`),
-		Columns: []protocol.Column{protocol.ColumnOfValues("value", list, 4)},
+		Columns: []column.Column{column.OfValues("value", list, 4)},
 	}
 	h := &history{}
 	h.add(1, []protocol.Group{whole})

@@ -7,6 +7,8 @@ import (
 
 	"sdm/backend"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/tree"
 )
@@ -35,15 +37,15 @@ func (s *Server) hosts(d tree.Deliver, args protocol.Args) {
 }
 
 func (s *Server) hostGroup(ranks rank.Set, info protocol.HostInfo, limit int) protocol.Group {
-	g := protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Body: protocol.Canonical(info)}
-	var pids []protocol.ValueCount
+	g := protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Body: canonical.JSON(info)}
+	var pids []column.ValueCount
 	for r := range ranks.All() {
 		if pid := s.pidOf(r); pid > 0 {
-			pids = append(pids, protocol.ValueCount{Value: strconv.Itoa(pid), Ranks: rank.Of(r)})
+			pids = append(pids, column.ValueCount{Value: strconv.Itoa(pid), Ranks: rank.Of(r)})
 		}
 	}
 	if len(pids) > 0 {
-		g.Columns = []protocol.Column{protocol.ColumnOfValues("pid", pids, limit)}
+		g.Columns = []column.Column{column.OfValues("pid", pids, limit)}
 	}
 	return g
 }

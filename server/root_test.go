@@ -10,6 +10,7 @@ import (
 	"sdm/backend"
 	"sdm/launch/local"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 	"sdm/tree"
@@ -53,7 +54,7 @@ func (r *root) cut() { r.stop(); <-r.done }
 
 func (r *root) send(kind wire.Kind, ranks rank.Set, body any) protocol.RequestID {
 	r.id++
-	r.loop.Post(tree.FromParent{Msg: wire.Message{Kind: kind, ID: r.id, Ranks: ranks, Wait: patience, Body: protocol.Canonical(body)}})
+	r.loop.Post(tree.FromParent{Msg: wire.Message{Kind: kind, ID: r.id, Ranks: ranks, Wait: patience, Body: canonical.JSON(body)}})
 	return r.id
 }
 

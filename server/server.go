@@ -11,6 +11,7 @@ import (
 
 	"sdm/backend"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 	"sdm/tree"
 )
@@ -149,7 +150,7 @@ func (s *Server) tell(kind protocol.Kind, body any) {
 	}
 	s.mu.Unlock()
 	if !ranks.IsEmpty() {
-		s.up.events(protocol.Group{Kind: kind, Ranks: ranks, Body: protocol.Canonical(body)})
+		s.up.events(protocol.Group{Kind: kind, Ranks: ranks, Body: canonical.JSON(body)})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 )
 
@@ -103,7 +104,7 @@ func (a *answers) settled(before protocol.RequestID) {
 func (a *answers) again(id protocol.RequestID, ranks rank.Set) []protocol.Group {
 	e := a.find(id)
 	if e == nil {
-		return []protocol.Group{{Kind: protocol.KindFault, Ranks: ranks, Body: protocol.Canonical(protocol.Fault{
+		return []protocol.Group{{Kind: protocol.KindFault, Ranks: ranks, Body: canonical.JSON(protocol.Fault{
 			Kind: protocol.FaultState, Message: "it was done, but the answer was lost with a server and is not kept any more",
 		})}}
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 	"sdm/tree"
@@ -31,7 +33,7 @@ func plant(b *testing.B, table protocol.RouteTable) *forest {
 	for i := range table.Size + 1 {
 		f.nodes = append(f.nodes, tree.New(tree.NodeID(i)))
 	}
-	f.feed(0, tree.FromParent{Msg: wire.Message{Kind: wire.Init, ID: 1, Body: protocol.Canonical(table)}})
+	f.feed(0, tree.FromParent{Msg: wire.Message{Kind: wire.Init, ID: 1, Body: canonical.JSON(table)}})
 	if f.run(0); f.final != 1 {
 		b.Fatal("the tree is not built")
 	}
@@ -80,7 +82,7 @@ func BenchmarkCommand(b *testing.B) {
 		"column": func(server int, d tree.Deliver) protocol.Group {
 			first, _ := d.Ranks.Min()
 			return protocol.Group{Kind: protocol.KindResult, Ranks: d.Ranks, Body: same,
-				Columns: []protocol.Column{protocol.NewColumn("value", first, fmt.Sprint(server%4), 0)}}
+				Columns: []column.Column{column.New("value", first, fmt.Sprint(server%4), 0)}}
 		},
 	}
 	for _, test := range []struct {

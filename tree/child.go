@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 )
@@ -73,10 +74,10 @@ func (c *child) gone(cause string) {
 	host := c.route.Host
 	c.state = childGone
 	c.table, c.held = nil, nil
-	c.absent = protocol.Canonical(protocol.Missing{Cause: cause, Host: host})
-	c.lost = protocol.Canonical(protocol.Missing{Cause: c.name() + ": " + cause, Host: host})
-	c.died = protocol.Canonical(protocol.Missing{Cause: c.name() + ": " + cause, Host: host, Incomplete: true})
-	c.behind = protocol.Canonical(protocol.Missing{Cause: "behind " + c.name() + ": " + cause})
+	c.absent = canonical.JSON(protocol.Missing{Cause: cause, Host: host})
+	c.lost = canonical.JSON(protocol.Missing{Cause: c.name() + ": " + cause, Host: host})
+	c.died = canonical.JSON(protocol.Missing{Cause: c.name() + ": " + cause, Host: host, Incomplete: true})
+	c.behind = canonical.JSON(protocol.Missing{Cause: "behind " + c.name() + ": " + cause})
 }
 
 // obituary says of some ranks below a child that is gone what became of them: at

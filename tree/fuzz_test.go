@@ -3,7 +3,7 @@ package tree_test
 import (
 	"testing"
 
-	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/wire"
 	"sdm/tree"
 	"sdm/tree/treetest"
@@ -17,7 +17,7 @@ func FuzzInit(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(protocol.Canonical(part))
+		f.Add(canonical.JSON(part))
 	}
 	f.Add([]byte(`{"shape":"1","size":16777216,"routes":[{"server":1,"ranks":"0-16777215"}]}`))
 	f.Add([]byte(`{"routes":[{"server":-9223372036854775808},{"server":9223372036854775807}]}`))

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 	"sdm/tree"
@@ -73,7 +74,7 @@ func drawInput(t *rapid.T, id tree.NodeID, table protocol.RouteTable) tree.Input
 		if err != nil {
 			t.Fatal(err)
 		}
-		msg.Kind, msg.ID, msg.Ranks, msg.Body = wire.Init, 1, rank.Set{}, protocol.Canonical(part)
+		msg.Kind, msg.ID, msg.Ranks, msg.Body = wire.Init, 1, rank.Set{}, canonical.JSON(part)
 		return tree.FromParent{Msg: msg}
 	case 2, 3:
 		if msg.Kind == wire.Init {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 	"sdm/tree/topology"
@@ -80,7 +81,7 @@ func (n *Node) refuse(m *wire.Message, kind protocol.FaultKind, message string) 
 	n.flush()
 	n.emit(ToParent{wire.Message{Kind: wire.Reply, ID: m.ID, Flags: wire.Final, Groups: []protocol.Group{{
 		Kind: protocol.KindFault, Ranks: ranks,
-		Body: protocol.Canonical(protocol.Fault{Kind: kind, Op: "init", Message: message}),
+		Body: canonical.JSON(protocol.Fault{Kind: kind, Op: "init", Message: message}),
 	}}}})
 }
 
@@ -110,7 +111,7 @@ func (n *Node) connected(id NodeID) {
 func (n *Node) place(c *child) wire.Message {
 	m := wire.Message{
 		Kind: wire.Init, ID: n.initID, Ranks: c.servers, Epoch: n.epoch, Wait: n.left(n.initDeadline),
-		Body: protocol.Canonical(protocol.RouteTable{
+		Body: canonical.JSON(protocol.RouteTable{
 			Shape: n.shape.String(), Size: n.shape.Size(), Routes: c.table,
 			Heartbeat: int(n.beat.period / time.Millisecond), Silence: int(n.beat.silence / time.Millisecond),
 		}),

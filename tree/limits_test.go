@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 	"sdm/tree"
@@ -21,7 +23,7 @@ func placed(t testing.TB, id tree.NodeID, table protocol.RouteTable) *tree.Node 
 		t.Fatal(err)
 	}
 	n := tree.New(id)
-	outs := append([]tree.Output(nil), n.Step(0, tree.FromParent{Msg: wire.Message{Kind: wire.Init, ID: 1, Body: protocol.Canonical(part)}})...)
+	outs := append([]tree.Output(nil), n.Step(0, tree.FromParent{Msg: wire.Message{Kind: wire.Init, ID: 1, Body: canonical.JSON(part)}})...)
 	for _, out := range outs {
 		switch out := out.(type) {
 		case tree.Connect:
@@ -170,8 +172,8 @@ func TestKeptColumnsCount(t *testing.T) {
 		}
 		return on, said
 	}
-	logged := protocol.Group{Kind: protocol.KindLogged, Ranks: rank.Of(2), Columns: []protocol.Column{
-		protocol.NewColumn("value.0", 2, strings.Repeat("x", 100<<10), 0),
+	logged := protocol.Group{Kind: protocol.KindLogged, Ranks: rank.Of(2), Columns: []column.Column{
+		column.New("value.0", 2, strings.Repeat("x", 100<<10), 0),
 	}}
 	last := uint64(0)
 	for on := false; !on; last++ {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 )
@@ -51,7 +52,7 @@ func fit(groups []protocol.Group) int {
 
 // noSuch answers for ranks, or servers, that are nowhere.
 func noSuch(ranks rank.Set, cause string) protocol.Group {
-	return protocol.Group{Kind: protocol.KindMissing, Ranks: ranks, Body: protocol.Canonical(protocol.Missing{Cause: cause})}
+	return protocol.Group{Kind: protocol.KindMissing, Ranks: ranks, Body: canonical.JSON(protocol.Missing{Cause: cause})}
 }
 
 // silent says who has not answered within the wait, one group for each host. Only
@@ -76,7 +77,7 @@ func (n *Node) silent(r *request) []protocol.Group {
 		if !ok {
 			i = len(groups)
 			byHost[route.Host] = i
-			body := protocol.Canonical(protocol.Missing{Cause: cause, Host: route.Host})
+			body := canonical.JSON(protocol.Missing{Cause: cause, Host: route.Host})
 			groups = append(groups, protocol.Group{Kind: protocol.KindMissing, Body: body})
 		}
 		groups[i].Ranks = groups[i].Ranks.Union(ranks)
@@ -97,7 +98,7 @@ func (n *Node) answerFor(r *request, c *child, kind protocol.Kind) {
 
 // drop ends the link to a child that does not keep to the rules.
 func (n *Node) drop(c *child, cause string) {
-	n.emit(ToChild{c.id, wire.Message{Kind: wire.GivenUp, Body: protocol.Canonical(protocol.Missing{Cause: cause})}})
+	n.emit(ToChild{c.id, wire.Message{Kind: wire.GivenUp, Body: canonical.JSON(protocol.Missing{Cause: cause})}})
 	n.emit(Drop{c.id, cause})
 	n.lose(c, fmt.Sprintf("given up: %s", cause), protocol.KindLost)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 	"sdm/tree/aggregate"
@@ -135,7 +136,7 @@ func (n *Node) giveUp(r *request, c *child) {
 	case r.overdue: // said to be missing already
 		r.replies.Release(owed)
 	default:
-		body := protocol.Canonical(protocol.Missing{Cause: "no answer", Host: c.route.Host})
+		body := canonical.JSON(protocol.Missing{Cause: "no answer", Host: c.route.Host})
 		r.replies.Add(protocol.Group{Kind: protocol.KindMissing, Ranks: owed, Body: body})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 )
 
@@ -70,7 +71,7 @@ func merged(groups []protocol.Group) []protocol.Group {
 
 func alike(a, b protocol.Group) bool {
 	return a.Kind == b.Kind && string(a.Body) == string(b.Body) && (a.Stack == nil) == (b.Stack == nil) &&
-		slices.EqualFunc(a.Columns, b.Columns, func(c, d protocol.Column) bool { return c.Name == d.Name })
+		slices.EqualFunc(a.Columns, b.Columns, func(c, d column.Column) bool { return c.Name == d.Name })
 }
 
 func line(g protocol.Group) string {
@@ -96,9 +97,9 @@ func plain(g protocol.Group) protocol.Group {
 		if c.Name == "others" { // a simulated rank has one thread, and does not speak of others
 			continue
 		}
-		d := protocol.Column{Name: c.Name}
+		d := column.Column{Name: c.Name}
 		for _, v := range c.Values() {
-			d = d.Merge(protocol.ColumnOf(c.Name, v.Ranks, plainText(v.Value), -1))
+			d = d.Merge(column.Of(c.Name, v.Ranks, plainText(v.Value), -1))
 		}
 		out.Columns = append(out.Columns, d)
 	}

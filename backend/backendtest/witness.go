@@ -13,6 +13,7 @@ import (
 
 	"sdm/backend"
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 )
 
@@ -164,7 +165,7 @@ func (w *witness) look(prefix string, g protocol.Group) {
 	if g.Ranks.IsEmpty() {
 		w.breaks("%v: of no rank", g)
 	}
-	if !slices.IsSortedFunc(g.Columns, func(a, b protocol.Column) int { return strings.Compare(a.Name, b.Name) }) {
+	if !slices.IsSortedFunc(g.Columns, func(a, b column.Column) int { return strings.Compare(a.Name, b.Name) }) {
 		w.breaks("%v: columns are not in order", g)
 	}
 	for _, c := range g.Columns {

@@ -7,6 +7,7 @@ import (
 
 	"sdm/backend/gdb"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 )
 
 func infos(t testing.TB, g protocol.Group) []protocol.BreakpointInfo {
@@ -46,7 +47,7 @@ func TestBreakpoints(t *testing.T) {
 				t.Errorf("got %+v", got)
 			}
 			got.File, got.Type, got.Enabled = "", "", false
-			if a, b := string(protocol.Canonical(got)), string(protocol.Canonical(c.want)); a != b {
+			if a, b := string(canonical.JSON(got)), string(canonical.JSON(c.want)); a != b {
 				t.Errorf("got  %s\nwant %s", a, b)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"sdm/backend/gdb/inferior"
 	"sdm/backend/mi"
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 )
 
@@ -62,7 +63,7 @@ func namesAndValues(list mi.Tuple) (names, values []string) {
 type columns struct {
 	rank  rank.ID
 	limit int
-	list  []protocol.Column
+	list  []column.Column
 }
 
 func columnsOf(r rank.ID, limit int) *columns { return &columns{rank: r, limit: limit} }
@@ -70,7 +71,7 @@ func columnsOf(r rank.ID, limit int) *columns { return &columns{rank: r, limit: 
 // add takes a value; it keeps a copy, not the line of gdb that it is a part of,
 // where the line is long.
 func (c *columns) add(name, value string) {
-	c.list = append(c.list, protocol.NewColumn(name, c.rank, strings.Clone(value), c.limit))
+	c.list = append(c.list, column.New(name, c.rank, strings.Clone(value), c.limit))
 }
 
 // frame adds the arguments of a frame and, where it has no line, its address.
@@ -83,7 +84,7 @@ func (c *columns) frame(prefix string, f frame) {
 	}
 }
 
-func (c *columns) sorted() []protocol.Column {
-	slices.SortFunc(c.list, func(a, b protocol.Column) int { return strings.Compare(a.Name, b.Name) })
+func (c *columns) sorted() []column.Column {
+	slices.SortFunc(c.list, func(a, b column.Column) int { return strings.Compare(a.Name, b.Name) })
 	return c.list
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 )
 
@@ -51,8 +53,8 @@ type said struct {
 }
 
 // reply answers a request with a result. Columns must be sorted by name.
-func (m *machine) reply(q *request, body any, columns ...protocol.Column) {
-	m.say(q, protocol.Group{Kind: protocol.KindResult, Body: protocol.Canonical(body), Columns: columns})
+func (m *machine) reply(q *request, body any, columns ...column.Column) {
+	m.say(q, protocol.Group{Kind: protocol.KindResult, Body: canonical.JSON(body), Columns: columns})
 }
 
 // done answers with an empty object.
@@ -64,7 +66,7 @@ func (m *machine) fail(q *request, f *protocol.Fault) {
 	if g.Op == "" {
 		g.Op = q.name
 	}
-	m.say(q, protocol.Group{Kind: protocol.KindFault, Body: protocol.Canonical(&g)})
+	m.say(q, protocol.Group{Kind: protocol.KindFault, Body: canonical.JSON(&g)})
 }
 
 // refused answers with gdb's own words.
@@ -106,7 +108,7 @@ func (m *machine) say(q *request, g protocol.Group) {
 }
 
 // event tells what happened, unless it cannot have happened.
-func (m *machine) event(kind protocol.Kind, body any, columns ...protocol.Column) bool {
+func (m *machine) event(kind protocol.Kind, body any, columns ...column.Column) bool {
 	if kind != protocol.KindNote && kind != protocol.KindLogged {
 		next, ok := m.state.After(kind)
 		if !ok {
@@ -115,7 +117,7 @@ func (m *machine) event(kind protocol.Kind, body any, columns ...protocol.Column
 		m.state = next
 	}
 	m.out.said = append(m.out.said, said{0, protocol.Group{
-		Kind: kind, Ranks: rank.Of(m.target.Rank), Body: protocol.Canonical(body), Columns: columns,
+		Kind: kind, Ranks: rank.Of(m.target.Rank), Body: canonical.JSON(body), Columns: columns,
 	}})
 	return true
 }

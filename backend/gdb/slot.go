@@ -9,6 +9,7 @@ import (
 	"sdm/backend"
 	"sdm/backend/gdb/inferior"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 )
 
@@ -110,7 +111,7 @@ func (l *loop) do(r backend.Request) {
 }
 
 func (l *loop) refuse(id protocol.RequestID, r rank.ID, f *protocol.Fault) {
-	l.said = append(l.said, said{id, protocol.Group{Kind: protocol.KindFault, Ranks: rank.Of(r), Body: protocol.Canonical(f)}})
+	l.said = append(l.said, said{id, protocol.Group{Kind: protocol.KindFault, Ranks: rank.Of(r), Body: canonical.JSON(f)}})
 }
 
 func (l *loop) ended(r rank.ID, exit protocol.Exit) {

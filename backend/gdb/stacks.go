@@ -9,6 +9,8 @@ import (
 
 	"sdm/backend/mi"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/stack"
 )
 
 const (
@@ -144,7 +146,7 @@ func (m *machine) stacks(q *request) {
 }
 
 func (m *machine) stacksAgain(q *request, by string, round int) {
-	var tree *protocol.Stack
+	var tree *stack.Tree
 	var refusal string
 	var unnamed []string
 	last := len(m.threads) - 1
@@ -170,16 +172,16 @@ func (m *machine) stacksAgain(q *request, by string, round int) {
 	}
 }
 
-func (m *machine) replyStack(q *request, by string, tree *protocol.Stack) {
-	m.say(q, protocol.Group{Kind: protocol.KindResult, Body: protocol.Canonical(merged{by}), Stack: tree})
+func (m *machine) replyStack(q *request, by string, tree *stack.Tree) {
+	m.say(q, protocol.Group{Kind: protocol.KindResult, Body: canonical.JSON(merged{by}), Stack: tree})
 }
 
 // stackOf is the tree of one thread, outermost frame first.
-func (m *machine) stackOf(result mi.Tuple, by, mark string) *protocol.Stack {
-	var frames []protocol.StackFrame
+func (m *machine) stackOf(result mi.Tuple, by, mark string) *stack.Tree {
+	var frames []stack.Frame
 	for v := range result.Path("stack").Fields.All("frame") {
 		f := frameOf(v.Fields)
-		s := protocol.StackFrame{Func: strings.Clone(f.Func), From: strings.Clone(f.From)}
+		s := stack.Frame{Func: strings.Clone(f.Func), From: strings.Clone(f.From)}
 		if by != "function" {
 			s.File, s.Line = strings.Clone(f.File), f.Line
 		}
@@ -192,7 +194,7 @@ func (m *machine) stackOf(result mi.Tuple, by, mark string) *protocol.Stack {
 		frames = append(frames, s)
 	}
 	slices.Reverse(frames)
-	return protocol.NewStack(m.target.Rank, frames)
+	return stack.New(m.target.Rank, frames)
 }
 
 // threadList is the body of info threads. What gdb calls each of them is in

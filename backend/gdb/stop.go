@@ -10,6 +10,7 @@ import (
 
 	"sdm/backend/mi"
 	"sdm/protocol"
+	"sdm/protocol/column"
 )
 
 // ownReason tells whether a thread stopped on its own, not because it was told
@@ -81,7 +82,7 @@ func (m *machine) reasonOf(stop mi.Tuple) protocol.Stop {
 }
 
 // stopColumns are what may differ between ranks that stopped alike.
-func (m *machine) stopColumns(t *thread) []protocol.Column {
+func (m *machine) stopColumns(t *thread) []column.Column {
 	c := columnsOf(m.target.Rank, 0)
 	alike, _ := m.furtherStops(t)
 	c.add("others", strconv.Itoa(alike)) // always: groups merge where their columns are the same

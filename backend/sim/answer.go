@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
+	"sdm/protocol/stack"
 )
 
 // answer is what one rank says once: an answer to a request, or an event. The
@@ -15,17 +17,17 @@ import (
 type answer struct {
 	kind  protocol.Kind
 	body  []byte
-	cells []cell // sorted by name
-	stack *stack // nil: none
+	cells []cell       // sorted by name
+	stack *sharedStack // nil: none
 }
 
 // cell is the rank's part of a column.
 type cell struct{ name, value string }
 
-// stack is a stack that many ranks may have; the pointer is its identity, and the
+// sharedStack is a stack that many ranks may have; the pointer is its identity, and the
 // number puts those of one library into an order.
-type stack struct {
-	path   protocol.StackPath
+type sharedStack struct {
+	path   stack.Path
 	number int
 }
 
@@ -43,7 +45,7 @@ type bucket struct {
 	answer
 	ranks   tally[struct{}]
 	columns []tally[string] // one for each cell
-	stacks  tally[*stack]
+	stacks  tally[*sharedStack]
 }
 
 func (f *fold) add(r rank.ID, a answer) {
@@ -135,24 +137,24 @@ func (f *fold) groups() []protocol.Group {
 
 // column has all values of answers, even beyond the limit: whoever keeps answers
 // has use for them.
-func (f *fold) column(name string, values tally[string]) protocol.Column {
-	list := make([]protocol.ValueCount, 0, len(values))
+func (f *fold) column(name string, values tally[string]) column.Column {
+	list := make([]column.ValueCount, 0, len(values))
 	values.each(strings.Compare, func(v string, ranks rank.Set) {
-		list = append(list, protocol.ValueCount{Value: v, Ranks: ranks})
+		list = append(list, column.ValueCount{Value: v, Ranks: ranks})
 	})
-	c := protocol.ColumnOfValues(name, list, f.limit)
+	c := column.OfValues(name, list, f.limit)
 	if !f.whole {
 		return c.Folded()
 	}
 	return c
 }
 
-func merged(stacks tally[*stack]) *protocol.Stack {
-	parts := make([]protocol.StackPart, 0, len(stacks))
-	stacks.each(func(a, b *stack) int { return a.number - b.number }, func(s *stack, ranks rank.Set) {
-		parts = append(parts, protocol.StackPart{Path: s.path, Ranks: ranks})
+func merged(stacks tally[*sharedStack]) *stack.Tree {
+	parts := make([]stack.Part, 0, len(stacks))
+	stacks.each(func(a, b *sharedStack) int { return a.number - b.number }, func(s *sharedStack, ranks rank.Set) {
+		parts = append(parts, stack.Part{Path: s.path, Ranks: ranks})
 	})
-	return protocol.StackOfParts(parts)
+	return stack.OfParts(parts)
 }
 
 // sorted puts cells into the order of columns.

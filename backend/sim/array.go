@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/digest"
 )
 
@@ -86,7 +87,7 @@ func (m *machine) printArray(sc scope, array int, a *protocol.Args) (answer, *pr
 	if span.Len() < n {
 		body.Elements, body.First, body.Last = n, span.First, span.Last
 	}
-	return answer{kind: protocol.KindResult, body: protocol.Canonical(body), cells: []cell{{"value", text}}}, nil
+	return answer{kind: protocol.KindResult, body: canonical.JSON(body), cells: []cell{{"value", text}}}, nil
 }
 
 // hash gives hashes of the blocks of an array, as the gdb engine does.
@@ -135,7 +136,7 @@ func (m *machine) hash(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 		Shape protocol.Shape  `json:"shape"`
 		Spans []protocol.Span `json:"spans"`
 	}{a.Expr, elementSize, protocol.Shape{Dims: []protocol.Dim{{Count: n}}}, spans}
-	return answer{kind: protocol.KindResult, body: protocol.Canonical(body), cells: sorted(cells)}, nil
+	return answer{kind: protocol.KindResult, body: canonical.JSON(body), cells: sorted(cells)}, nil
 }
 
 // sums gives the hashes of the blocks of a span. Where elements do not depend on

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/stack"
 )
 
 // Library holds the bodies and stacks that simulated ranks have in common, so
@@ -14,10 +16,10 @@ import (
 type Library struct {
 	mu     sync.RWMutex
 	bodies map[bodyKey][]byte
-	stacks map[stackKey]*stack
+	stacks map[stackKey]*sharedStack
 	sums   map[sumKey][]uint64
-	frames map[protocol.StackFrame]*protocol.StackFrame // of stacks
-	made   int                                          // stacks
+	frames map[stack.Frame]*stack.Frame // of stacks
+	made   int                          // stacks
 
 	programs map[int]*program // by the number of variants
 }
@@ -32,8 +34,8 @@ type sumKey struct {
 // NewLibrary gives an empty one.
 func NewLibrary() *Library {
 	return &Library{
-		bodies: map[bodyKey][]byte{}, stacks: map[stackKey]*stack{}, sums: map[sumKey][]uint64{},
-		frames: map[protocol.StackFrame]*protocol.StackFrame{},
+		bodies: map[bodyKey][]byte{}, stacks: map[stackKey]*sharedStack{}, sums: map[sumKey][]uint64{},
+		frames: map[stack.Frame]*stack.Frame{},
 	}
 }
 
@@ -81,7 +83,7 @@ func (l *Library) body(k bodyKey, make func() any) []byte {
 	if ok {
 		return b
 	}
-	b = protocol.Canonical(make())
+	b = canonical.JSON(make())
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.bodies) >= mostBodies {
@@ -93,7 +95,7 @@ func (l *Library) body(k bodyKey, make func() any) []byte {
 
 // stack gives the stack of a key; the pointer is the same until the library is
 // full.
-func (l *Library) stack(k stackKey, make func() *stack) *stack {
+func (l *Library) stack(k stackKey, make func() *sharedStack) *sharedStack {
 	l.mu.RLock()
 	s := l.stacks[k]
 	l.mu.RUnlock()
@@ -133,7 +135,7 @@ func (l *Library) keepSum(k sumKey, sums []uint64) {
 }
 
 // frame gives the one copy of a frame. Whoever makes a stack calls it.
-func (l *Library) frame(f protocol.StackFrame) *protocol.StackFrame {
+func (l *Library) frame(f stack.Frame) *stack.Frame {
 	known := l.frames[f]
 	if known == nil {
 		known = &f

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sdm/protocol"
+	"sdm/protocol/stack"
 )
 
 // look answers for one rank.
@@ -111,15 +112,15 @@ func (m *machine) stacksOf(s *state, a *protocol.Args) (answer, *protocol.Fault)
 			By string `json:"by"`
 		}{by}
 	})
-	return answer{kind: protocol.KindResult, body: body, stack: m.library.stack(k, func() *stack { return m.newStack(s, by) })}, nil
+	return answer{kind: protocol.KindResult, body: body, stack: m.library.stack(k, func() *sharedStack { return m.newStack(s, by) })}, nil
 }
 
 // newStack gives the stack of a rank, outermost frame first, as fine as asked.
-func (m *machine) newStack(s *state, by string) *stack {
-	var frames []*protocol.StackFrame
+func (m *machine) newStack(s *state, by string) *sharedStack {
+	var frames []*stack.Frame
 	for level := m.program.depth(s.pos) - 1; level >= 0; level-- {
 		f := m.frame(s, level)
-		sf := protocol.StackFrame{Func: f.Func}
+		sf := stack.Frame{Func: f.Func}
 		if by != "function" {
 			sf.File, sf.Line = f.File, f.Line
 		}
@@ -132,7 +133,7 @@ func (m *machine) newStack(s *state, by string) *stack {
 		}
 		frames = append(frames, m.library.frame(sf))
 	}
-	return &stack{path: protocol.NewStackPath(frames...)}
+	return &sharedStack{path: stack.NewPath(frames...)}
 }
 
 func (m *machine) selectFrame(s *state, a *protocol.Args) (answer, *protocol.Fault) {

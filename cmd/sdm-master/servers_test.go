@@ -12,6 +12,8 @@ import (
 	"sdm/backend"
 	"sdm/launch/secret"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/server"
 	"sdm/tree"
@@ -44,7 +46,7 @@ func (p *puppets) Do(q backend.Request) {
 		switch q.Command.Name {
 		case "print":
 			g = group(protocol.KindResult, r, map[string]string{"expr": q.Command.Args.Expr})
-			g.Columns = []protocol.Column{protocol.NewColumn("value", r, strings.Repeat("1", int(r)+1), 0)}
+			g.Columns = []column.Column{column.New("value", r, strings.Repeat("1", int(r)+1), 0)}
 		case "continue":
 			p.stop(r, protocol.Stop{Reason: "breakpoint-hit", Breakpoint: 1})
 		}
@@ -60,7 +62,7 @@ func (p *puppets) Close(context.Context) error {
 }
 
 func group(k protocol.Kind, r rank.ID, body any) protocol.Group {
-	return protocol.Group{Kind: k, Ranks: rank.Of(r), Body: protocol.Canonical(body)}
+	return protocol.Group{Kind: k, Ranks: rank.Of(r), Body: canonical.JSON(body)}
 }
 
 // crew is servers in this process.

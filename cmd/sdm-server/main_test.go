@@ -14,6 +14,7 @@ import (
 	"sdm/backend"
 	"sdm/launch/local"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 )
 
@@ -74,7 +75,7 @@ func (b *signaller) Ended(r rank.ID, exit protocol.Exit) {
 	if exit.Signal != "" {
 		kind = protocol.KindSignalled
 	}
-	b.sink.Event(protocol.Group{Kind: kind, Ranks: rank.Of(r), Body: protocol.Canonical(exit)})
+	b.sink.Event(protocol.Group{Kind: kind, Ranks: rank.Of(r), Body: canonical.JSON(exit)})
 }
 
 func (b *signaller) Close(context.Context) error { return nil }

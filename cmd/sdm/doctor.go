@@ -10,7 +10,7 @@ import (
 	"sdm/cmd/internal/startup"
 	"sdm/launch/local"
 	"sdm/master/frontend/console"
-	"sdm/protocol"
+	"sdm/protocol/canonical"
 )
 
 const usageDoctor = `sdm doctor [flags] [HOST...]
@@ -69,7 +69,7 @@ func (a *app) findings(format string, all []doctor.Finding) error {
 			Event string `json:"event"`
 			doctor.Finding
 		}{"check", f}
-		if _, err := a.stdout.Write(append(protocol.Canonical(row), '\n')); err != nil {
+		if _, err := a.stdout.Write(append(canonical.JSON(row), '\n')); err != nil {
 			return err
 		}
 	}

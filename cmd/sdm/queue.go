@@ -15,6 +15,7 @@ import (
 	"sdm/master/frontend/console"
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 )
 
 // The words of srun about the queue (Slurm's src/common/slurm_resource_info and
@@ -183,7 +184,7 @@ func (a *app) jobIs(o *options, j protocol.JobState) {
 	if o.format != string(console.NDJSON) && j.State != "queued" && j.State != "cancelled" {
 		return // a person sees it, or has heard it from the starter
 	}
-	e := session.NewEvent(protocol.Group{Kind: protocol.KindJob, Body: protocol.Canonical(j)})
+	e := session.NewEvent(protocol.Group{Kind: protocol.KindJob, Body: canonical.JSON(j)})
 	if o.format == string(console.NDJSON) {
 		a.pass(o, e)
 		return

@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
+	"sdm/protocol/stack"
 )
 
 // scattered gives n ranks, none beside another.
@@ -22,12 +25,12 @@ func scattered(first, n int) rank.Set {
 
 // parity is the answer of so many ranks to "print rank % 2".
 func parity(ranks int) Event {
-	c := protocol.ColumnOfValues("value", []protocol.ValueCount{
+	c := column.OfValues("value", []column.ValueCount{
 		{Value: "0", Ranks: scattered(0, ranks/2)}, {Value: "1", Ranks: scattered(1, ranks/2)},
-	}, protocol.DefaultLimit)
+	}, column.DefaultLimit)
 	e := NewEvent(protocol.Group{
 		Kind: protocol.KindResult, Ranks: rank.Range(0, rank.ID(ranks-1)), Body: []byte(`{"expr":"rank % 2"}`),
-		Columns: []protocol.Column{c},
+		Columns: []column.Column{c},
 	})
 	e.ID, e.Command = 3, "print"
 	return e
@@ -64,7 +67,7 @@ func TestBriefLeavesAlone(t *testing.T) {
 			Kind: protocol.KindStdout, Ranks: rank.Of(1), Body: []byte(`"ranks":"` + many + `"` + "\n"),
 		}),
 		"values": NewEvent(protocol.Group{
-			Kind: protocol.KindResult, Ranks: rank.Of(1), Body: protocol.Canonical(map[string]string{"text": many, `"ranks`: "x"}),
+			Kind: protocol.KindResult, Ranks: rank.Of(1), Body: canonical.JSON(map[string]string{"text": many, `"ranks`: "x"}),
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,10 +82,10 @@ func TestBriefLeavesAlone(t *testing.T) {
 // sets within the answer of a command.
 func TestBriefOfAllSets(t *testing.T) {
 	many := scattered(0, 20_000)
-	stack := protocol.StackOf(many, []protocol.StackFrame{{Func: "f"}, {Func: "main"}})
+	stack := stack.Of(many, []stack.Frame{{Func: "f"}, {Func: "main"}})
 	for name, e := range map[string]Event{
 		"event":  NewEvent(protocol.Group{Kind: protocol.KindRunning, Ranks: many}),
-		"result": NewEvent(protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(1), Body: protocol.Canonical(map[string]any{"set": many})}),
+		"result": NewEvent(protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(1), Body: canonical.JSON(map[string]any{"set": many})}),
 		"stack":  NewEvent(protocol.Group{Kind: protocol.KindResult, Ranks: many, Stack: stack}),
 		"done":   {Name: "done", Done: &Done{Asked: 40_000, Missing: many, Lost: many, Took: time.Second}},
 	} {

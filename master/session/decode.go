@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 )
 
 // UnmarshalJSON reads what AppendJSON wrote: the same event comes out, byte for
@@ -106,7 +108,7 @@ func (fs *fields) done(d *Done) error {
 
 func (fs *fields) group(ev *Event) error {
 	g, n, stream := &ev.Group, 0, ""
-	columns := map[string]protocol.Column{}
+	columns := map[string]column.Column{}
 	err := fs.take(want{"ranks", &g.Ranks}, want{"n", &n}, want{"late", &ev.Late},
 		want{"columns", &columns}, want{"stack", &g.Stack})
 	if err == nil && ev.Name == "output" {
@@ -119,7 +121,7 @@ func (fs *fields) group(ev *Event) error {
 		c.Name = name
 		g.Columns = append(g.Columns, c)
 	}
-	slices.SortFunc(g.Columns, func(a, b protocol.Column) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(g.Columns, func(a, b column.Column) int { return strings.Compare(a.Name, b.Name) })
 	g.Kind = kindOf(ev.Name, stream)
 	g.Body, err = fs.body(g.Kind)
 	return err
@@ -145,7 +147,7 @@ func (fs *fields) body(k protocol.Kind) ([]byte, error) {
 	case protocol.KindSignalled:
 		var x protocol.Exit
 		err := fs.take(want{"signal", &x.Signal}, want{"meaning", &x.Meaning})
-		return protocol.Canonical(x), err
+		return canonical.JSON(x), err
 	}
 	return fs.object(), nil
 }
@@ -160,7 +162,7 @@ func (fs *fields) missing() ([]byte, error) {
 	if wait != nil {
 		cause = waited + *wait
 	}
-	return protocol.Canonical(MissingOn(cause, hosts)), nil
+	return canonical.JSON(MissingOn(cause, hosts)), nil
 }
 
 // object writes the fields that are left as an object again: the body.

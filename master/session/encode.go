@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 )
 
@@ -66,7 +68,7 @@ func (e Event) appendGroup(b []byte) []byte {
 	b = appendColumns(b, g.Columns, e.Command == "stat")
 	if g.Stack != nil {
 		b = append(b, `,"stack":`...)
-		b = append(b, protocol.Canonical(g.Stack)...)
+		b = append(b, canonical.JSON(g.Stack)...)
 	}
 	return b
 }
@@ -112,7 +114,7 @@ func appendMissing(b, body []byte) []byte {
 	}
 	if hosts := Hosts(m); hosts != nil {
 		b = append(b, `,"hosts":`...)
-		b = append(b, protocol.Canonical(hosts)...)
+		b = append(b, canonical.JSON(hosts)...)
 	}
 	return b
 }
@@ -126,7 +128,7 @@ func withoutCode(body []byte) []byte {
 	if json.Unmarshal(body, &x) != nil {
 		return body
 	}
-	return protocol.Canonical(x)
+	return canonical.JSON(x)
 }
 
 // appendInline puts the fields of an object among the event's own.
@@ -147,7 +149,7 @@ func appendInline(b, body []byte) []byte {
 
 // appendColumns writes the columns; described with all that can be said of their
 // numbers.
-func appendColumns(b []byte, columns []protocol.Column, described bool) []byte {
+func appendColumns(b []byte, columns []column.Column, described bool) []byte {
 	for i, c := range columns {
 		if i == 0 {
 			b = append(b, `,"columns":{`...)
@@ -157,9 +159,9 @@ func appendColumns(b []byte, columns []protocol.Column, described bool) []byte {
 		b = appendText(b, c.Name)
 		b = append(b, ':')
 		if described {
-			b = append(b, protocol.Canonical(c.Described())...)
+			b = append(b, canonical.JSON(c.Described())...)
 		} else {
-			b = append(b, protocol.Canonical(c)...)
+			b = append(b, canonical.JSON(c)...)
 		}
 	}
 	if len(columns) > 0 {
@@ -204,7 +206,7 @@ func appendData(b, data []byte) []byte {
 	return append(b, '"')
 }
 
-func appendText(b []byte, s string) []byte { return append(b, protocol.Canonical(s)...) }
+func appendText(b []byte, s string) []byte { return append(b, canonical.JSON(s)...) }
 
 // compacted gives the JSON text without blanks, or false if it is no JSON.
 func compacted(body []byte) ([]byte, bool) {

@@ -6,7 +6,10 @@ import (
 	"time"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
+	"sdm/protocol/stack"
 )
 
 // events are one of each, with the line that front ends see. Each line is also
@@ -38,7 +41,7 @@ var events = []struct {
 		"statistics",
 		answer(12, "stat", protocol.Group{
 			Kind: protocol.KindResult, Ranks: rank.Range(0, 3), Body: []byte(`{"expr":"n"}`),
-			Columns: []protocol.Column{protocol.ColumnOf("value", rank.Range(0, 2), "1", 64).Merge(protocol.NewColumn("value", 3, "2", 64))},
+			Columns: []column.Column{column.Of("value", rank.Range(0, 2), "1", 64).Merge(column.New("value", 3, "2", 64))},
 		}),
 		`{"event":"reply","id":12,"command":"stat","ranks":"0-3","n":4,"result":{"expr":"n"},"columns":{"value":` +
 			`{"distinct":2,"count":4,"min":{"value":1,"rank":0},"max":{"value":2,"rank":3},"mean":1.25,"stddev":0.4330127018922193,"limit":64,` +
@@ -145,7 +148,7 @@ func ranks(text string) rank.Set {
 }
 
 func group(k protocol.Kind, set string, body any) protocol.Group {
-	return protocol.Group{Kind: k, Ranks: ranks(set), Body: protocol.Canonical(body)}
+	return protocol.Group{Kind: k, Ranks: ranks(set), Body: canonical.JSON(body)}
 }
 
 func answer(id protocol.RequestID, command string, g protocol.Group) Event {
@@ -176,10 +179,10 @@ func TestEventJSON(t *testing.T) {
 
 func TestEventJSONColumnsAndStack(t *testing.T) {
 	e := answer(4, "print", group(protocol.KindResult, "0-1", map[string]string{"expr": "n"}))
-	c := protocol.NewColumn("value", 0, "7", 0)
-	c, d := c.Merge(protocol.NewColumn("value", 1, "8", 0)), protocol.NewColumn("addr", 0, "0x10", 0)
-	e.Group.Columns = []protocol.Column{d, c}
-	e.Group.Stack = protocol.NewStack(0, []protocol.StackFrame{{Func: "main", File: "a.c", Line: 3}})
+	c := column.New("value", 0, "7", 0)
+	c, d := c.Merge(column.New("value", 1, "8", 0)), column.New("addr", 0, "0x10", 0)
+	e.Group.Columns = []column.Column{d, c}
+	e.Group.Stack = stack.New(0, []stack.Frame{{Func: "main", File: "a.c", Line: 3}})
 	line := e.AppendJSON(nil)
 	if !json.Valid(line) {
 		t.Fatalf("no JSON: %s", line)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 )
 
@@ -49,7 +50,7 @@ func (s *States) set(status Status, ranks rank.Set) {
 		s.groups = map[string]StatusGroup{}
 	}
 	s.all = s.all.Union(ranks)
-	key := string(protocol.Canonical(status))
+	key := string(canonical.JSON(status))
 	for k, g := range s.groups {
 		if k == key || !g.Ranks.Intersects(ranks) {
 			continue

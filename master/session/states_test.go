@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 )
 
 // life is a job's life as lines: an event, then the table after it.
@@ -76,7 +77,7 @@ func TestSettled(t *testing.T) {
 func tableText(s *States) string {
 	var parts []string
 	for _, g := range s.Groups(s.All()) {
-		parts = append(parts, fmt.Sprintf("%s %s", g.Ranks, protocol.Canonical(g.Status)))
+		parts = append(parts, fmt.Sprintf("%s %s", g.Ranks, canonical.JSON(g.Status)))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
+	"sdm/protocol/stack"
 )
 
 // ErrVersion tells that the other side speaks another version of the protocol.
@@ -136,7 +138,7 @@ func takeGroup(g *protocol.Group, f *fields) error {
 	case groupBody:
 		g.Body = f.bytes
 	case groupColumn:
-		c, rest, err := protocol.DecodeColumn(f.bytes)
+		c, rest, err := column.Decode(f.bytes)
 		if err != nil {
 			return err
 		}
@@ -148,7 +150,7 @@ func takeGroup(g *protocol.Group, f *fields) error {
 	case groupStack:
 		var rest []byte
 		var err error
-		if g.Stack, rest, err = protocol.DecodeStack(f.bytes); err != nil {
+		if g.Stack, rest, err = stack.Decode(f.bytes); err != nil {
 			return err
 		}
 		return nothingAfter("stack", rest)

@@ -17,30 +17,32 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
+	"sdm/protocol/stack"
 )
 
 // asBytes compares what has no exported fields by its bytes.
 var asBytes = cmp.Options{
 	cmp.Comparer(func(a, b rank.Set) bool { return a.Equal(b) }),
-	cmp.Comparer(func(a, b protocol.Column) bool { return bytes.Equal(a.AppendWire(nil), b.AppendWire(nil)) }),
-	cmp.Comparer(func(a, b *protocol.Stack) bool {
+	cmp.Comparer(func(a, b column.Column) bool { return bytes.Equal(a.AppendWire(nil), b.AppendWire(nil)) }),
+	cmp.Comparer(func(a, b *stack.Tree) bool {
 		return (a == nil) == (b == nil) && bytes.Equal(a.AppendWire(nil), b.AppendWire(nil))
 	}),
 }
 
 // everything is a message that uses every field.
 func everything() *Message {
-	n := protocol.NewColumn("n", 0, "1", 0).Merge(protocol.NewColumn("n", 1, "2", 0))
-	pid := protocol.NewColumn("pid", 0, "100", 1).Merge(protocol.NewColumn("pid", 1, "101", 1))
+	n := column.New("n", 0, "1", 0).Merge(column.New("n", 1, "2", 0))
+	pid := column.New("pid", 0, "100", 1).Merge(column.New("pid", 1, "101", 1))
 	return &Message{
 		Kind: Reply, ID: 300, Flags: Late | Final, Ranks: rank.Range(0, 1), Wait: 10 * time.Second,
 		Body: []byte(`{"a":1}`), Epoch: 7, Settled: 9, Running: rank.Of(1, 5), Bytes: 1 << 20,
 		Marks: []Mark{{rank.Range(0, 3), 12}, {rank.Of(9), 1 << 40}},
 		Groups: []protocol.Group{
-			{Kind: protocol.KindResult, Ranks: rank.Range(0, 1), Body: []byte(`{"expr":"n"}`), Columns: []protocol.Column{n, pid}},
+			{Kind: protocol.KindResult, Ranks: rank.Range(0, 1), Body: []byte(`{"expr":"n"}`), Columns: []column.Column{n, pid}},
 			{Kind: protocol.KindResult, Ranks: rank.Of(7), Body: []byte(`{}`),
-				Stack: protocol.NewStack(7, []protocol.StackFrame{{Func: "main", File: "w.c", Line: 5}})},
+				Stack: stack.New(7, []stack.Frame{{Func: "main", File: "w.c", Line: 5}})},
 			{Kind: protocol.KindStderr, Ranks: rank.Of(7, 9), Body: []byte("oh\xff\n")},
 		},
 	}
@@ -64,8 +66,8 @@ func messages() map[string]*Message {
 		"empty mark":   {Kind: Ack, Marks: []Mark{{}}},
 		"no groups":    {Kind: Reply, ID: 1, Flags: Final},
 		"empty group":  {Kind: Events, Groups: []protocol.Group{{Kind: protocol.KindRunning}}},
-		"empty stack":  {Kind: Events, Groups: []protocol.Group{{Kind: protocol.KindResult, Ranks: rank.Of(1), Stack: &protocol.Stack{}}}},
-		"zero columns": {Kind: Events, Groups: []protocol.Group{{Kind: protocol.KindResult, Columns: []protocol.Column{{Name: "a"}, {Name: "b"}}}}},
+		"empty stack":  {Kind: Events, Groups: []protocol.Group{{Kind: protocol.KindResult, Ranks: rank.Of(1), Stack: &stack.Tree{}}}},
+		"zero columns": {Kind: Events, Groups: []protocol.Group{{Kind: protocol.KindResult, Columns: []column.Column{{Name: "a"}, {Name: "b"}}}}},
 	}
 }
 

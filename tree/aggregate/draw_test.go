@@ -8,7 +8,9 @@ import (
 	"pgregory.net/rapid"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
+	"sdm/protocol/stack"
 )
 
 // drawRanks draws one or a few ranks below most.
@@ -30,21 +32,21 @@ func drawGroup(t *rapid.T, ranks rank.Set, kinds ...protocol.Kind) protocol.Grou
 		Body:  fmt.Appendf(nil, `{"body":%d}`, rapid.IntRange(0, 20).Draw(t, "body")),
 	}
 	if rapid.IntRange(0, 3).Draw(t, "columns") == 0 {
-		g.Columns = []protocol.Column{column("x", ranks)}
+		g.Columns = []column.Column{valuesOf("x", ranks)}
 	}
 	if rapid.IntRange(0, 3).Draw(t, "stack") == 0 {
 		for r := range ranks.All() {
-			g.Stack = g.Stack.Merge(protocol.NewStack(r, []protocol.StackFrame{{Func: "main"}, {Func: fmt.Sprintf("f%d", r%3)}}))
+			g.Stack = g.Stack.Merge(stack.New(r, []stack.Frame{{Func: "main"}, {Func: fmt.Sprintf("f%d", r%3)}}))
 		}
 	}
 	return g
 }
 
-func column(name string, ranks rank.Set) protocol.Column {
-	var all protocol.Column
+func valuesOf(name string, ranks rank.Set) column.Column {
+	var all column.Column
 	first := true
 	for r := range ranks.All() {
-		c := protocol.NewColumn(name, r, fmt.Sprint(r%5), 0)
+		c := column.New(name, r, fmt.Sprint(r%5), 0)
 		if first {
 			all, first = c, false
 		} else {

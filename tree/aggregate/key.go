@@ -10,6 +10,7 @@ import (
 	"bytes"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/digest"
 )
 
@@ -49,7 +50,7 @@ func equal(a, b *protocol.Group) bool {
 func merge(a *protocol.Group, b *protocol.Group) {
 	a.Ranks = a.Ranks.Union(b.Ranks)
 	if len(a.Columns) > 0 {
-		columns := make([]protocol.Column, len(a.Columns))
+		columns := make([]column.Column, len(a.Columns))
 		for i := range columns {
 			columns[i] = a.Columns[i].Merge(b.Columns[i])
 		}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/tree/aggregate"
 	"sdm/tree/treetest"
@@ -21,7 +22,7 @@ func TestReplies(t *testing.T) {
 	}
 	with := func(g protocol.Group, names ...string) protocol.Group {
 		for _, name := range names {
-			g.Columns = append(g.Columns, column(name, g.Ranks))
+			g.Columns = append(g.Columns, valuesOf(name, g.Ranks))
 		}
 		return g
 	}
@@ -178,7 +179,7 @@ func TestRepliesInAnyOrder(t *testing.T) {
 // What was handed in belongs to others as well: it is not written to.
 func TestMergeLeavesGroupsAlone(t *testing.T) {
 	a, b := result(rank.Of(0), "{}"), result(rank.Of(1), "{}")
-	a.Columns, b.Columns = []protocol.Column{column("x", a.Ranks)}, []protocol.Column{column("x", b.Ranks)}
+	a.Columns, b.Columns = []column.Column{valuesOf("x", a.Ranks)}, []column.Column{valuesOf("x", b.Ranks)}
 	before := treetest.Text([]protocol.Group{a, b})
 	var r aggregate.Replies
 	r.Expect(rank.Of(0, 1))
@@ -238,7 +239,7 @@ func BenchmarkRepliesOfValues(b *testing.B) {
 			var groups []protocol.Group
 			for i := range rank.ID(64) {
 				g := result(rank.Of(i), `{"expr":"x"}`)
-				g.Columns = []protocol.Column{protocol.NewColumn("value", i, fmt.Sprint(int(i)%distinct), 0)}
+				g.Columns = []column.Column{column.New("value", i, fmt.Sprint(int(i)%distinct), 0)}
 				groups = append(groups, g)
 			}
 			b.ReportAllocs()

@@ -20,6 +20,7 @@ import (
 	"fmt"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/wire"
 	"sdm/tree"
 )
@@ -151,7 +152,7 @@ func numberRefusal(found introduction, want tree.NodeID) error {
 func exchange(ctx context.Context, l Link, h hello) (welcome, error) {
 	stop := closeAtEnd(ctx, l)
 	var w welcome
-	err := l.Send(wire.Message{Kind: wire.Hello, Body: protocol.Canonical(h)})
+	err := l.Send(wire.Message{Kind: wire.Hello, Body: canonical.JSON(h)})
 	if err == nil {
 		err = receiveGreeting(l, wire.Welcome, &w)
 	}
@@ -185,7 +186,7 @@ func sendWelcome(l Link, w welcome, err error) error {
 	if errors.As(err, &no) {
 		w.Refusal, w.Reason = no.kind, clip(no.reason, maxPath)
 	}
-	return l.Send(wire.Message{Kind: wire.Welcome, Body: protocol.Canonical(w)})
+	return l.Send(wire.Message{Kind: wire.Welcome, Body: canonical.JSON(w)})
 }
 
 func receiveGreeting(l Link, kind wire.Kind, into any) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/wire"
 )
 
@@ -46,7 +47,7 @@ func putParts(w way, m *wire.Message) error {
 }
 
 func tooLong(g protocol.Group, err error) protocol.Group {
-	return protocol.Group{Kind: protocol.KindFault, Ranks: g.Ranks, Body: protocol.Canonical(protocol.Fault{
+	return protocol.Group{Kind: protocol.KindFault, Ranks: g.Ranks, Body: canonical.JSON(protocol.Fault{
 		Kind: protocol.FaultInternal, Op: "answer", Message: fmt.Sprint(err), Hint: "ask fewer ranks at once, or for less",
 	})}
 }
@@ -56,9 +57,9 @@ func shorter(g protocol.Group, err error) [][]protocol.Group {
 	what := g.Kind.String()
 	loss := g
 	loss.Kind, loss.Columns, loss.Stack = protocol.KindNote, nil, nil
-	loss.Body = protocol.Canonical(protocol.Note{Text: fmt.Sprintf("details of the event %q are lost: %v", what, err)})
+	loss.Body = canonical.JSON(protocol.Note{Text: fmt.Sprintf("details of the event %q are lost: %v", what, err)})
 	if g.Kind.IsOutput() {
-		loss.Body = protocol.Canonical(protocol.Note{Text: fmt.Sprintf("%d bytes of output are lost: %v", len(g.Body), err)})
+		loss.Body = canonical.JSON(protocol.Note{Text: fmt.Sprintf("%d bytes of output are lost: %v", len(g.Body), err)})
 		return [][]protocol.Group{{loss}}
 	}
 	poor, poorer := g, g

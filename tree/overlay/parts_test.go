@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/wire"
 )
 
@@ -33,7 +34,7 @@ func TestLongPacketsAreParted(t *testing.T) {
 	group := func(body string) protocol.Group {
 		g := protocol.Group{Kind: protocol.KindStopped, Body: []byte(body)}
 		if text, ok := strings.CutPrefix(body, "wide"); ok {
-			g.Body, g.Columns = []byte(text), []protocol.Column{{Name: "args.x"}}
+			g.Body, g.Columns = []byte(text), []column.Column{{Name: "args.x"}}
 		}
 		if text, ok := strings.CutPrefix(body, "out"); ok {
 			g.Kind, g.Body = protocol.KindStdout, []byte(text)

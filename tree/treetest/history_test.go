@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/tree"
 	"sdm/tree/treetest"
@@ -122,7 +123,7 @@ func (h *history) backend(commands map[protocol.RequestID]ask, said func(r rank.
 				g.Kind = protocol.KindFault
 			}
 			if d.ID%2 == 0 {
-				g.Columns = []protocol.Column{protocol.NewColumn("x", r, fmt.Sprint(dice>>20%30), 0)}
+				g.Columns = []column.Column{column.New("x", r, fmt.Sprint(dice>>20%30), 0)}
 			}
 			s.After(h.time(h.maxSlow+1, 11, int(d.ID), int(r)), func() {
 				before(d.ID, r, said(r))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/wire"
 	"sdm/tree"
 )
@@ -85,7 +86,7 @@ func (n *Net) Command(m wire.Message) { n.step(n.vertices[0], tree.FromParent{Ms
 
 // Init gives the root the whole table.
 func (n *Net) Init(id protocol.RequestID, wait time.Duration) {
-	n.Command(wire.Message{Kind: wire.Init, ID: id, Wait: wait, Body: protocol.Canonical(n.cfg.Table)})
+	n.Command(wire.Message{Kind: wire.Init, ID: id, Wait: wait, Body: canonical.JSON(n.cfg.Table)})
 }
 
 // After does something when a time has passed.

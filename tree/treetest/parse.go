@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 )
@@ -80,14 +81,14 @@ func ParseRanks(text string) (rank.Set, error) {
 }
 
 // constant is a column with the same value for each rank, or the rank itself.
-func constant(name, value string, ranks rank.Set) protocol.Column {
-	var sum protocol.Column
+func constant(name, value string, ranks rank.Set) column.Column {
+	var sum column.Column
 	for r := range ranks.All() {
 		v := value
 		if v == "*" {
 			v = strconv.Itoa(int(r))
 		}
-		c := protocol.NewColumn(name, r, v, 0)
+		c := column.New(name, r, v, 0)
 		if sum.Name != "" {
 			c = sum.Merge(c)
 		}

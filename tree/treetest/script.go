@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/tree"
 )
@@ -154,7 +155,7 @@ func Play(s *Server, d tree.Deliver) {
 				n, _ := strconv.Atoi(words[1])
 				g.Body = fmt.Appendf(nil, `{"mod":%d}`, int(r)%n)
 			case "value":
-				g.Columns = []protocol.Column{protocol.NewColumn("value", r, strconv.Itoa(int(r)), 0)}
+				g.Columns = []column.Column{column.New("value", r, strconv.Itoa(int(r)), 0)}
 			case "fault":
 				if set.Contains(r) {
 					g.Kind, g.Body = protocol.KindFault, []byte(`{"kind":"gdb","message":"no"}`)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 )
@@ -116,7 +117,7 @@ func Alike(a, b protocol.Group) bool {
 }
 
 func join(a, b protocol.Group) protocol.Group {
-	var columns []protocol.Column
+	var columns []column.Column
 	for i := range a.Columns {
 		columns = append(columns, a.Columns[i].Merge(b.Columns[i]))
 	}

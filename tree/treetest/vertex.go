@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/wire"
 	"sdm/tree"
 )
@@ -152,7 +152,7 @@ func (v *Vertex) parseInit(rest string) (wire.Message, error) {
 		return m, fmt.Errorf("%s and %s are not two numbers", words[last+1], words[last+2])
 	}
 	part, err := Part(Table(words[last], size, per, false), v.id)
-	m.Body = protocol.Canonical(part)
+	m.Body = canonical.JSON(part)
 	return m, err
 }
 

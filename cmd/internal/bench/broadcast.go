@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 )
@@ -83,7 +84,7 @@ func (b *bench) broadcast(servers, blocks, rounds int) {
 func likeOurs(servers int) []byte {
 	return wire.Append(nil, &wire.Message{
 		Kind: wire.Command, ID: 100, Ranks: rank.Range(0, rank.ID(servers-1)), Wait: 9 * time.Second,
-		Body: protocol.Canonical(protocol.Command{Name: "print", Args: protocol.Args{Expr: "size"}}),
+		Body: canonical.JSON(protocol.Command{Name: "print", Args: protocol.Args{Expr: "size"}}),
 	})
 }
 

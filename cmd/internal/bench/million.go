@@ -8,6 +8,7 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/stack"
 )
 
 func benchMillion(b *bench) { b.runInside("million") }
@@ -53,7 +54,7 @@ func (in *insider) measure(what string, f func()) {
 }
 
 // leaves counts the distinct stacks of a tree.
-func leaves(nodes []*protocol.StackNode) int {
+func leaves(nodes []*stack.Node) int {
 	n := 0
 	for _, node := range nodes {
 		n += max(leaves(node.Children()), 1)

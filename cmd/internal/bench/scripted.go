@@ -15,6 +15,7 @@ import (
 	"sdm/backend/sim"
 	"sdm/launch/secret"
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/server"
 	"sdm/tree"
@@ -80,8 +81,8 @@ func (s stamped) Event(groups ...protocol.Group) {
 	now := strconv.FormatInt(time.Now().UnixNano(), 10)
 	for i, g := range groups {
 		if first, ok := g.Ranks.Min(); ok && g.Kind == protocol.KindStopped {
-			columns := append(slices.Clone(g.Columns), protocol.NewColumn(columnAt, first, now, 0))
-			slices.SortFunc(columns, func(a, b protocol.Column) int { return strings.Compare(a.Name, b.Name) })
+			columns := append(slices.Clone(g.Columns), column.New(columnAt, first, now, 0))
+			slices.SortFunc(columns, func(a, b column.Column) int { return strings.Compare(a.Name, b.Name) })
 			groups[i].Columns = columns
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 )
 
@@ -82,7 +83,7 @@ type watched struct {
 }
 
 func (w watched) Do(ctx context.Context, c session.Call) (protocol.RequestID, error) {
-	args := protocol.Canonical(c.Args)
+	args := canonical.JSON(c.Args)
 	wait := ""
 	if c.Wait != 0 {
 		wait = " wait=" + c.Wait.String()

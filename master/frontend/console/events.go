@@ -7,6 +7,7 @@ import (
 	"sdm/master/frontend/console/text"
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 )
 
 // take is where everything from the session arrives.
@@ -223,6 +224,6 @@ func (c *console) complain(s string) {
 
 // emit writes an event of ours among those of the session.
 func (c *console) emit(k protocol.Kind, body any) {
-	e := session.NewEvent(protocol.Group{Kind: k, Body: protocol.Canonical(body)})
+	e := session.NewEvent(protocol.Group{Kind: k, Body: canonical.JSON(body)})
 	c.cfg.Out.Write(append(e.AppendJSON(nil), '\n'))
 }

@@ -7,12 +7,13 @@ import (
 
 	"sdm/master/frontend/console/text"
 	"sdm/protocol"
+	"sdm/protocol/stack"
 )
 
 // export writes the stacks that were asked for into a file. What some ranks
 // answered instead is said.
 func (c *console) export(x *call) {
-	var tree *protocol.Stack
+	var tree *stack.Tree
 	for _, g := range x.groups {
 		if g.Kind == protocol.KindResult {
 			tree = tree.Merge(g.Stack)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 )
 
@@ -118,7 +119,7 @@ func (h *held) take() []protocol.Group {
 }
 
 func equal(a, b protocol.Group) bool {
-	sameName := func(x, y protocol.Column) bool { return x.Name == y.Name }
+	sameName := func(x, y column.Column) bool { return x.Name == y.Name }
 	return a.Kind == b.Kind && bytes.Equal(a.Body, b.Body) && !a.Ranks.Intersects(b.Ranks) &&
 		slices.EqualFunc(a.Columns, b.Columns, sameName)
 }

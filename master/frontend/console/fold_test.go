@@ -5,17 +5,18 @@ import (
 	"time"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 )
 
 func stopAt(line string, value string, first, last rank.ID) protocol.Group {
 	g := protocol.Group{Kind: protocol.KindStopped, Ranks: rank.Range(first, last), Body: []byte(`{"reason":"` + line + `"}`)}
 	for r := first; r <= last; r++ {
-		c := protocol.NewColumn("args.n", r, value, 0)
+		c := column.New("args.n", r, value, 0)
 		if r > first {
 			c = g.Columns[0].Merge(c)
 		}
-		g.Columns = []protocol.Column{c}
+		g.Columns = []column.Column{c}
 	}
 	return g
 }

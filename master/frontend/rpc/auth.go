@@ -11,6 +11,7 @@ import (
 	"io"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 )
 
 // Both sides prove that they know the secret, without sending it, before
@@ -88,7 +89,7 @@ func admit(c *Conn, secret []byte, build, binding string) error {
 	}
 	mine := newChallenge()
 	answer := helloResult{protocol.Version, build, mine, proof(secret, proofMaster, mine, hello.Challenge, binding)}
-	if err := c.write(respond(id, protocol.Canonical(answer))); err != nil {
+	if err := c.write(respond(id, canonical.JSON(answer))); err != nil {
 		return err
 	}
 	var auth authParams
@@ -146,7 +147,7 @@ func introduce(c *Conn, secret []byte, binding string) (build string, err error)
 
 // askOnce makes a call before there is anybody else on the connection.
 func askOnce(c *Conn, method string, params, result any) error {
-	call := message{ID: json.RawMessage(`"` + method + `"`), Method: method, Params: protocol.Canonical(params)}
+	call := message{ID: json.RawMessage(`"` + method + `"`), Method: method, Params: canonical.JSON(params)}
 	if err := c.write(encode(call)); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 )
 
 // Client is a session whose master is at the other end of a connection. All
@@ -85,7 +86,7 @@ func (c *Client) ask(ctx context.Context, method string, params, result any) err
 	answer := make(chan message, 1)
 	id := c.register(answer)
 	defer c.unregister(id)
-	body := encode(message{ID: json.RawMessage(id), Method: method, Params: protocol.Canonical(params)})
+	body := encode(message{ID: json.RawMessage(id), Method: method, Params: canonical.JSON(params)})
 	if err := c.conn.write(body); err != nil {
 		return c.gone(err)
 	}
@@ -208,7 +209,7 @@ func (c *Client) Cut() {
 func (c *Client) Close(ctx context.Context) error {
 	defer c.stream.Lift()()
 	c.expectEnd()
-	quit := encode(message{ID: json.RawMessage(`"close"`), Method: "quit", Params: protocol.Canonical(callParams{Wait: waitUntil(ctx)})})
+	quit := encode(message{ID: json.RawMessage(`"close"`), Method: "quit", Params: canonical.JSON(callParams{Wait: waitUntil(ctx)})})
 	_ = c.conn.write(quit) // a connection that is gone is closed all the same
 	var err error
 	select {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 )
 
 // message is a JSON-RPC 2.0 request, notification or response
@@ -46,7 +47,7 @@ func failureOf(code int, err error) *callError {
 	e := failure(code, err.Error())
 	var fault *protocol.Fault
 	if errors.As(err, &fault) {
-		e.Data = protocol.Canonical(fault)
+		e.Data = canonical.JSON(fault)
 	}
 	return e
 }
@@ -62,7 +63,7 @@ func (e *callError) fault() error {
 
 func encode(m message) []byte {
 	m.Version = "2.0"
-	return protocol.Canonical(m)
+	return canonical.JSON(m)
 }
 
 func respond(id json.RawMessage, result []byte) []byte {

@@ -9,6 +9,7 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 )
 
 // ErrGone is the error of Serve when the front end has vanished: it closed the
@@ -173,11 +174,11 @@ func (s *server) initialized(id json.RawMessage, sess session.Session, r session
 		e := failure(codeNotReady, err.Error())
 		var absent *session.NotReady
 		if errors.As(err, &absent) {
-			e.Data = protocol.Canonical(absent.Report)
+			e.Data = canonical.JSON(absent.Report)
 		}
 		return outgoing{body: refuse(id, e)}
 	}
-	return outgoing{body: respond(id, protocol.Canonical(InitResult{protocol.Version, s.build, r})), sess: sess}
+	return outgoing{body: respond(id, canonical.JSON(InitResult{protocol.Version, s.build, r})), sess: sess}
 }
 
 // handle carries out a request; the error is its response.
@@ -185,7 +186,7 @@ func (s *server) handle(ctx context.Context, m message) *callError {
 	command := m.Method
 	switch command {
 	case "hello": // of a front end that need not prove anything
-		s.send(ctx, outgoing{body: respond(m.ID, protocol.Canonical(helloResult{Version: protocol.Version, Build: s.build}))})
+		s.send(ctx, outgoing{body: respond(m.ID, canonical.JSON(helloResult{Version: protocol.Version, Build: s.build}))})
 		return nil
 	case "shutdown":
 		command = "quit"
@@ -233,5 +234,5 @@ func (s *server) do(ctx context.Context, command string, m message) (*call, *cal
 
 // event is one that no session has told: there is none yet.
 func event(kind protocol.Kind, body any) []byte {
-	return session.NewEvent(protocol.Group{Kind: kind, Body: protocol.Canonical(body)}).AppendJSON(nil)
+	return session.NewEvent(protocol.Group{Kind: kind, Body: canonical.JSON(body)}).AppendJSON(nil)
 }

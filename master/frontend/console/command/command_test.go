@@ -8,7 +8,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"sdm/protocol"
+	"sdm/protocol/canonical"
 )
 
 // TestScripts carries out testdata/script: "parse" shows what each input line means,
@@ -57,7 +57,7 @@ func show(line string) string {
 	add("set", c.Set)
 	add("wait", c.Wait)
 	add("do", c.Do)
-	if args := string(protocol.Canonical(c.Args)); args != "{}" {
+	if args := string(canonical.JSON(c.Args)); args != "{}" {
 		add("args", args)
 	}
 	add("data", string(c.Args.Data))

@@ -75,7 +75,7 @@ func (d arrayDifference) heading() string {
 	return fmt.Sprintf("%s: many of %d elements differ", d.Expr, d.Elements)
 }
 
-func (d arrayDifference) line(r arrayRange, value column) string {
+func (d arrayDifference) line(r arrayRange, value view) string {
 	text := "  " + d.Expr + d.Shape.Index(r.First)
 	what := ": "
 	if r.Last > r.First {

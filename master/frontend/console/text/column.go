@@ -6,22 +6,23 @@ import (
 	"strings"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 )
 
-// column is one column of a group, with what is asked of it more than once.
-type column struct {
-	protocol.Column
-	values   []protocol.ValueCount // nil where they were dropped
+// view is one column of a group, with what is asked of it more than once.
+type view struct {
+	column.Column
+	values   []column.ValueCount // nil where they were dropped
 	distinct int
 	about    string // "about " before a number that is an estimate
-	stats    protocol.Stats
+	stats    column.Stats
 }
 
 // columns gives the columns of a group by name.
-func columns(g protocol.Group) map[string]column {
-	all := make(map[string]column, len(g.Columns))
+func columns(g protocol.Group) map[string]view {
+	all := make(map[string]view, len(g.Columns))
 	for _, c := range g.Columns {
-		x := column{Column: c, values: c.Values(), stats: c.Stats()}
+		x := view{Column: c, values: c.Values(), stats: c.Stats()}
 		n, exact := c.Distinct()
 		if x.distinct = n; !exact {
 			x.about = "about "
@@ -32,7 +33,7 @@ func columns(g protocol.Group) map[string]column {
 }
 
 // single gives the value that all ranks share.
-func (c column) single() (string, bool) {
+func (c view) single() (string, bool) {
 	if len(c.values) == 1 {
 		return c.values[0].Value, true
 	}
@@ -40,12 +41,12 @@ func (c column) single() (string, bool) {
 }
 
 // numeric tells whether all values are numbers, NaN and infinities included.
-func (c column) numeric() bool {
+func (c view) numeric() bool {
 	return c.stats.Numbers > 0 && c.stats.Numbers+c.stats.NaN.Count+c.stats.Inf.Count == c.stats.Count
 }
 
 // span gives "0..7", or the only number there is.
-func (c column) span() string {
+func (c view) span() string {
 	low, high := c.stats.Lowest[0].Value, c.stats.Highest[0].Value
 	if low == high {
 		return low
@@ -54,7 +55,7 @@ func (c column) span() string {
 }
 
 // dense tells whether the span says it all: whole numbers without a gap.
-func (c column) dense() bool {
+func (c view) dense() bool {
 	lo, err := strconv.ParseInt(c.stats.Lowest[0].Value, 10, 64)
 	hi, err2 := strconv.ParseInt(c.stats.Highest[0].Value, 10, 64)
 	return err == nil && err2 == nil && c.about == "" && hi-lo == int64(c.distinct)-1
@@ -62,7 +63,7 @@ func (c column) dense() bool {
 
 // argument gives the value as it stands among arguments: "5", "<0..7>",
 // "<0..7, 7 values>", "<3 values>".
-func (c column) argument() string {
+func (c view) argument() string {
 	s, ok := c.single()
 	switch {
 	case ok:
@@ -77,7 +78,7 @@ func (c column) argument() string {
 	return fmt.Sprintf("<%s, %s>", c.span(), c.count())
 }
 
-func (c column) count() string {
+func (c view) count() string {
 	if c.distinct == 1 {
 		return "1 value"
 	}
@@ -86,12 +87,12 @@ func (c column) count() string {
 
 // summary gives the value as it stands behind "n = ": the value, or
 // "0..7  mean 3.5  (8 values; expand for all)".
-func (c column) summary() string { return c.summarized("; expand for all") }
+func (c view) summary() string { return c.summarized("; expand for all") }
 
 // spread gives the value as it stands among others in one answer: as summary,
 // or all values where they are few and short: "0 [0-2], 10 [3]". folded tells
 // that expand would show more.
-func (c column) spread() (text string, folded bool) {
+func (c view) spread() (text string, folded bool) {
 	if len(c.values) < 2 || len(c.values) > mostLines {
 		return c.summary(), len(c.values) != 1
 	}
@@ -111,14 +112,14 @@ const widest = 72
 
 // inEvent is spread for what expand does not reach: nobody asked for it, or it is
 // a part of what was asked for.
-func (c column) inEvent() string {
+func (c view) inEvent() string {
 	if text, folded := c.spread(); !folded {
 		return text
 	}
 	return c.summarized("")
 }
 
-func (c column) summarized(hint string) string {
+func (c view) summarized(hint string) string {
 	if s, ok := c.single(); ok {
 		return s
 	}

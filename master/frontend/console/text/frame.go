@@ -28,7 +28,7 @@ func backtrace(_ *Writer, _ Asked, g protocol.Group) []answer {
 
 // numbered gives "#0  compute (...) at work.c:31"; GDB puts the frame at column
 // four.
-func numbered(f protocol.Frame, cols map[string]column, prefix string) string {
+func numbered(f protocol.Frame, cols map[string]view, prefix string) string {
 	number := "#" + strconv.Itoa(f.Level)
 	for len(number) < 4 {
 		number += " "

@@ -54,7 +54,7 @@ func hostText(hosts []string) string {
 }
 
 // pidText names processes by rank; "" where they are too many to name.
-func pidText(c column) string {
+func pidText(c view) string {
 	const most = 8
 	if len(c.values) > most || !c.Complete() {
 		return ""

@@ -43,7 +43,7 @@ func logged(g protocol.Group) answer {
 var printCommand = regexp.MustCompile(`^(?:print|p|inspect)(?:/\S*)?(\s.*|[(*&].*)$`)
 
 // outputs writes what commands of a breakpoint have said.
-func outputs(commands []string, cols map[string]column) []string {
+func outputs(commands []string, cols map[string]view) []string {
 	var lines []string
 	for i, command := range commands {
 		c, ok := cols["output."+strconv.Itoa(i)]

@@ -26,7 +26,7 @@ func displayed(_ *Writer, a Asked, g protocol.Group) []answer {
 	if a.Command == "info display" {
 		return []answer{{ranks: g.Ranks, lines: displayTable(body.Displays)}}
 	}
-	lines := displayLines(body.Displays, columns(g), func(c column) string {
+	lines := displayLines(body.Displays, columns(g), func(c view) string {
 		text, _ := c.spread()
 		return text
 	})
@@ -46,7 +46,7 @@ func displayTable(list []protocol.Display) []string {
 
 // displayLines writes displayed expressions with their values; memory begins on
 // a line of its own, as in GDB.
-func displayLines(list []protocol.Display, cols map[string]column, value func(column) string) []string {
+func displayLines(list []protocol.Display, cols map[string]view, value func(view) string) []string {
 	var lines []string
 	for _, d := range list {
 		c, ok := cols["display."+strconv.Itoa(d.Number)]
@@ -111,7 +111,7 @@ func memoryRows(_ *Writer, _ Asked, g protocol.Group) []answer {
 }
 
 // shortly gives the only value, or how many there are.
-func shortly(c column) string {
+func shortly(c view) string {
 	text, _ := c.spread()
 	return text
 }

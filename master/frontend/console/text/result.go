@@ -87,13 +87,13 @@ func (w *Writer) result(a Asked, g protocol.Group) (parts []answer, folded bool)
 }
 
 // differs tells whether ranks gave different values.
-func differs(c column) bool {
+func differs(c view) bool {
 	_, single := c.single()
 	return !single && c.distinct > 0
 }
 
 // isSpread tells the variables whose values all stand in the answer.
-func isSpread(name string, c column) bool {
+func isSpread(name string, c view) bool {
 	if !strings.HasPrefix(name, "value.") && !strings.HasPrefix(name, "display.") {
 		return false
 	}
@@ -105,7 +105,7 @@ func isSpread(name string, c column) bool {
 func ignored(name string) bool { return strings.HasSuffix(name, "addr") || name == "current" }
 
 // everyValue gives lines such as "  [0-2] #1 n = 5".
-func everyValue(name string, c column) []string {
+func everyValue(name string, c view) []string {
 	name = forPeople(name)
 	var lines []string
 	for _, v := range c.values {

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
+	"sdm/protocol/stack"
 )
 
 // stackTree writes the merged stacks as a tree, outermost frame first, most
@@ -33,7 +35,7 @@ func stackTree(w *Writer, a Asked, g protocol.Group) []answer {
 		t.lines = append(t.lines, w.header(g.Ranks, rank.Set{})+" "+text)
 	}
 	roots := slices.Clone(g.Stack.Roots())
-	slices.SortStableFunc(roots, func(a, b *protocol.StackNode) int { return startsElsewhere(a) - startsElsewhere(b) })
+	slices.SortStableFunc(roots, func(a, b *stack.Node) int { return startsElsewhere(a) - startsElsewhere(b) })
 	for _, root := range roots {
 		t.lines = append(t.lines, w.label(root)+w.frameOf(root))
 		t.below(root, "")
@@ -73,18 +75,18 @@ func plural(n int, word string) string {
 }
 
 // Export gives a tree for other programs: "folded", "dot", or "json".
-func Export(s *protocol.Stack, form string) string {
+func Export(s *stack.Tree, form string) string {
 	switch form {
 	case "folded":
 		return s.Folded()
 	case "dot":
 		return s.DOT()
 	}
-	return string(protocol.Canonical(s)) + "\n"
+	return string(canonical.JSON(s)) + "\n"
 }
 
 // startsElsewhere is 0 for a stack that begins in main, else 1.
-func startsElsewhere(n *protocol.StackNode) int {
+func startsElsewhere(n *stack.Node) int {
 	if n.Frame.Func == "main" {
 		return 0
 	}
@@ -96,7 +98,7 @@ type tree struct {
 	lines []string
 }
 
-func (t *tree) below(n *protocol.StackNode, indent string) {
+func (t *tree) below(n *stack.Node, indent string) {
 	children := n.Children()
 	for i, c := range children {
 		branch, deeper := "├─ ", "│  "
@@ -113,7 +115,7 @@ func (t *tree) below(n *protocol.StackNode, indent string) {
 }
 
 // label gives "[0-2,4-7] (7) ", with the threads where ranks have several.
-func (w *Writer) label(n *protocol.StackNode) string {
+func (w *Writer) label(n *stack.Node) string {
 	text := "[" + clipped(n.Ranks) + "] (" + strconv.Itoa(n.Ranks.Len())
 	if n.Threads != n.Ranks.Len() {
 		text += ", " + strconv.Itoa(n.Threads) + " threads"
@@ -126,7 +128,7 @@ func (w *Writer) label(n *protocol.StackNode) string {
 }
 
 // frameOf gives "helper work.c:18 ◀ SIGSEGV".
-func (w *Writer) frameOf(n *protocol.StackNode) string {
+func (w *Writer) frameOf(n *stack.Node) string {
 	f := n.Frame
 	fn := f.Func
 	if fn == "" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 )
 
@@ -45,7 +46,7 @@ func expression(a Asked, g protocol.Group) string {
 
 // figures gives "0..7  mean 3.5  deviation 2.29129  (8 values)", or what else
 // there is.
-func (c column) figures() string {
+func (c view) figures() string {
 	if c.stats.Numbers == 0 {
 		if s, ok := c.single(); ok {
 			return s
@@ -58,15 +59,15 @@ func (c column) figures() string {
 }
 
 // strangers are the counts of what no figure has in it: "2 NaN [3,5]".
-func (c column) strangers() []string {
+func (c view) strangers() []string {
 	var parts []string
 	for _, t := range []struct {
-		protocol.Tally
+		column.Tally
 		what string
 	}{
 		{c.stats.NaN, "NaN"},
 		{c.stats.Inf, "infinite"},
-		{protocol.Tally{Count: c.stats.Count - c.stats.Numbers - c.stats.NaN.Count - c.stats.Inf.Count}, "no number"},
+		{column.Tally{Count: c.stats.Count - c.stats.Numbers - c.stats.NaN.Count - c.stats.Inf.Count}, "no number"},
 	} {
 		if t.Count > 0 {
 			parts = append(parts, strings.TrimSpace(strconv.Itoa(t.Count)+" "+t.what+" "+holders(t.Tally)))
@@ -76,7 +77,7 @@ func (c column) strangers() []string {
 }
 
 // holders gives "[3,5]", or "[0-7,...]" when there are more than are known.
-func holders(t protocol.Tally) string {
+func holders(t column.Tally) string {
 	if t.Ranks.IsEmpty() {
 		return ""
 	}
@@ -88,7 +89,7 @@ func holders(t protocol.Tally) string {
 }
 
 // quantiles gives "min 0 [0]  5% 0  25% 1  median 3  75% 5  95% 7  max 7 [7]".
-func (c column) quantiles() string {
+func (c view) quantiles() string {
 	parts := []string{"min " + outermost(c.stats.Lowest[0])}
 	for _, q := range []struct {
 		at   float64
@@ -101,18 +102,18 @@ func (c column) quantiles() string {
 }
 
 // outermost gives a number and the lowest rank that has it.
-func outermost(e protocol.Extreme) string {
+func outermost(e column.Extreme) string {
 	lowest, _ := e.Ranks.Min()
 	return e.Value + " [" + rank.Of(lowest).String() + "]"
 }
 
 // outliers gives the lowest and highest numbers with their ranks, where there
 // are more than these can show.
-func (c column) outliers() []string {
+func (c view) outliers() []string {
 	if n := len(c.stats.Lowest); n < 4 || c.distinct <= n {
 		return nil
 	}
-	line := func(what string, all []protocol.Extreme) string {
+	line := func(what string, all []column.Extreme) string {
 		var parts []string
 		for _, e := range all {
 			parts = append(parts, e.Value+" "+holders(e.Tally))
@@ -126,7 +127,7 @@ func (c column) outliers() []string {
 const widestBar = 40
 
 // bars draws a histogram: where a step begins, its bar, its count.
-func bars(all []protocol.Bar) []string {
+func bars(all []column.Bar) []string {
 	if len(all) < 2 {
 		return nil
 	}

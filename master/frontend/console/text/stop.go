@@ -84,7 +84,7 @@ func stop(g protocol.Group, s protocol.Stop) answer {
 		x.below = append(x.below, strconv.Itoa(s.Frame.Line)+"\t"+s.Source)
 	}
 	x.below = append(x.below, outputs(s.Commands, cols)...)
-	x.below = append(x.below, displayLines(s.Displays, cols, column.inEvent)...)
+	x.below = append(x.below, displayLines(s.Displays, cols, view.inEvent)...)
 	if c, ok := cols["value"]; ok && s.Returned {
 		x.below = append(x.below, "Value returned is "+c.inEvent())
 	}
@@ -101,7 +101,7 @@ func stop(g protocol.Group, s protocol.Stop) answer {
 	return x
 }
 
-func stopLine(s protocol.Stop, cols map[string]column) string {
+func stopLine(s protocol.Stop, cols map[string]view) string {
 	at := ""
 	if s.Frame != nil {
 		at = frame(*s.Frame, cols, "args.")
@@ -186,7 +186,7 @@ func join(a, b string) string {
 
 // frame gives "compute (n=<0..7>) at work.c:31"; the values of the arguments
 // are the columns prefix+NAME.
-func frame(f protocol.Frame, cols map[string]column, prefix string) string {
+func frame(f protocol.Frame, cols map[string]view, prefix string) string {
 	args := make([]string, len(f.Args))
 	for i, name := range f.Args {
 		args[i] = name + "=" + argument(cols, prefix+name)
@@ -205,7 +205,7 @@ func frame(f protocol.Frame, cols map[string]column, prefix string) string {
 	return text
 }
 
-func argument(cols map[string]column, name string) string {
+func argument(cols map[string]view, name string) string {
 	c, ok := cols[name]
 	if !ok {
 		return "..."

@@ -1,0 +1,228 @@
+// Package column is what may differ between ranks that otherwise gave the same answer: a
+// mergeable summary of a value over ranks.
+package column
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"sdm/protocol/rank"
+)
+
+// DefaultLimit is how many distinct values a column keeps when a command does
+// not say: enough for a screen line, small enough that a million ranks stay a
+// few kilobytes.
+const DefaultLimit = 16
+
+// Column is the mergeable summary of one value over ranks: the value of a
+// variable, the address of a frame, a process id.
+//
+// Up to a limit it keeps every distinct value with the ranks that gave it. With
+// one value more the values are dropped for good, and what remains is of bounded
+// size: counts, the lowest and highest numbers with ranks, exact sums. Both are
+// functions of the pairs (rank, value) alone, so merging is associative and
+// commutative to the byte of AppendWire, as long as no rank is in two of the
+// columns that are merged.
+//
+// A Column is immutable and may be used by several goroutines. The zero Column
+// holds nothing.
+type Column struct {
+	Name string
+	// limit is how many values are kept, -1 for all of them; 0 only in the zero
+	// Column.
+	limit int
+	// values are sorted by the bytes of the value; nil once they are dropped.
+	values  []ValueCount
+	summary *summary // nil until they are dropped
+}
+
+// ValueCount is one distinct value and the ranks that gave it.
+type ValueCount struct {
+	Value string
+	Ranks rank.Set
+}
+
+// New makes the column of one rank. The limit is that of Args.Limit: 0 is
+// DefaultLimit, -1 keeps every value.
+func New(name string, r rank.ID, value string, limit int) Column {
+	switch {
+	case limit < 0:
+		limit = -1
+	case limit == 0:
+		limit = DefaultLimit
+	}
+	return Column{Name: name, limit: limit, values: []ValueCount{{value, rank.Range(r, r)}}}
+}
+
+// Merge joins two columns of one name; it panics when the names differ. When the
+// limits differ, the lower one holds for the result.
+func (c Column) Merge(d Column) Column {
+	if c.Name != d.Name {
+		panic(fmt.Sprintf("column: %q cannot be merged with column %q", c.Name, d.Name))
+	}
+	switch {
+	case d.limit == 0:
+		return c.Folded()
+	case c.limit == 0:
+		return d.Folded()
+	}
+	out := Column{Name: c.Name, limit: lowerLimit(c.limit, d.limit)}
+	if c.summary != nil || d.summary != nil {
+		out.summary = c.summarized().merge(d.summarized())
+		return out
+	}
+	out.values = mergeValues(c.values, d.values)
+	if out.limit >= 0 && len(out.values) > out.limit {
+		out.summary, out.values = summarize(out.values), nil
+	}
+	return out
+}
+
+func lowerLimit(a, b int) int {
+	if a < 0 || b < 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+// mergeValues joins two lists that are sorted by value.
+func mergeValues(a, b []ValueCount) []ValueCount {
+	n := len(a) + len(b)
+	if len(a) == len(b) && len(a) > 0 && a[0].Value == b[0].Value {
+		n = len(a) // most likely the same values on both sides
+	}
+	out := make([]ValueCount, 0, n)
+	for len(a) > 0 && len(b) > 0 {
+		switch order := strings.Compare(a[0].Value, b[0].Value); {
+		case order < 0:
+			out, a = append(out, a[0]), a[1:]
+		case order > 0:
+			out, b = append(out, b[0]), b[1:]
+		default:
+			out = append(out, ValueCount{a[0].Value, a[0].Ranks.Union(b[0].Ranks)})
+			a, b = a[1:], b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
+// summarized gives the summary of the column, complete or not.
+func (c Column) summarized() *summary {
+	if c.summary != nil {
+		return c.summary
+	}
+	return summarize(c.values)
+}
+
+// Complete tells whether every value is still there.
+func (c Column) Complete() bool { return c.summary == nil }
+
+// Size is about what the column costs, in bytes.
+func (c *Column) Size() int {
+	const each = 16
+	n := each + len(c.Name)
+	for _, v := range c.values {
+		n += each + len(v.Value) + v.Ranks.Size()
+	}
+	if c.summary != nil {
+		n += c.summary.size()
+	}
+	return n
+}
+
+// Limit is how many values are kept: -1 for all of them.
+func (c Column) Limit() int { return c.limit }
+
+// Count is how many ranks gave a value.
+func (c Column) Count() int {
+	if c.summary != nil {
+		return c.summary.count
+	}
+	n := 0
+	for _, v := range c.values {
+		n += v.Ranks.Len()
+	}
+	return n
+}
+
+// Distinct is how many different values there are. It is exact while the column
+// is complete, and up to 64 values after that; then it is an estimate with a
+// standard error of 7 %.
+func (c Column) Distinct() (n int, exact bool) {
+	if c.summary == nil {
+		return len(c.values), true
+	}
+	n, exact = c.summary.distinct.count()
+	return min(n, c.summary.count), exact
+}
+
+// Values gives the distinct values of a complete column for people to read: in
+// numeric order when all of them are numbers, else by lowest rank. It gives nil
+// when the column is not complete.
+func (c Column) Values() []ValueCount {
+	type keyed struct {
+		ValueCount
+		number number
+		lowest rank.ID
+	}
+	all := make([]keyed, len(c.values))
+	numeric := true
+	for i, v := range c.values {
+		all[i] = keyed{ValueCount: v, number: parseNumber(v.Value)}
+		all[i].lowest, _ = v.Ranks.Min()
+		numeric = numeric && all[i].number.class != text
+	}
+	slices.SortFunc(all, func(a, b keyed) int {
+		if order := a.number.compare(b.number); numeric && order != 0 {
+			return order
+		}
+		return cmp.Or(cmp.Compare(a.lowest, b.lowest), strings.Compare(a.Value, b.Value))
+	})
+	var out []ValueCount
+	for _, k := range all {
+		out = append(out, k.ValueCount)
+	}
+	return out
+}
+
+// String gives the column for transcripts: "n=1[0-2]|5[3]".
+func (c Column) String() string {
+	if c.summary != nil {
+		return c.Name + "=" + c.summary.String()
+	}
+	var parts []string
+	for _, v := range c.Values() {
+		value := v.Value
+		if !isPlain(value) {
+			value = fmt.Sprintf("%.*q", mostText, value)
+		}
+		parts = append(parts, value+"["+v.Ranks.String()+"]")
+	}
+	return c.Name + "=" + strings.Join(parts, "|")
+}
+
+// mostText is how many bytes of a value String shows.
+const mostText = 256
+
+// isPlain tells whether String shows a value as it is.
+func isPlain(value string) bool {
+	odd := func(r rune) bool { return !unicode.IsPrint(r) || strings.ContainsRune("[]|", r) }
+	return len(value) <= mostText && utf8.ValidString(value) && !strings.ContainsFunc(value, odd)
+}
+
+// Only gives the part of a column that is about some ranks. One whose values were dropped
+// cannot be parted and stays whole.
+func (c Column) Only(ranks rank.Set) Column {
+	if !c.Complete() {
+		return c
+	}
+	out := Column{Name: c.Name}
+	for _, v := range c.values {
+		out = out.Merge(Of(c.Name, v.Ranks.Intersect(ranks), v.Value, c.limit))
+	}
+	return out
+}

@@ -1,0 +1,172 @@
+// A column as JSON, for front ends.
+
+package column
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"sdm/protocol/canonical"
+	"sdm/protocol/decode"
+	"sdm/protocol/rank"
+)
+
+// columnJSON is the JSON form. The name stands outside, as the key.
+type columnJSON struct {
+	Distinct  int          `json:"distinct"`
+	Estimated bool         `json:"estimated,omitempty"` // of distinct
+	Count     int          `json:"count"`
+	Min       *extremeJSON `json:"min,omitempty"`
+	Max       *extremeJSON `json:"max,omitempty"`
+	Mean      any          `json:"mean,omitempty"`
+	StdDev    any          `json:"stddev,omitempty"`
+	NaN       *tallyJSON   `json:"nan,omitempty"`
+	Inf       *tallyJSON   `json:"inf,omitempty"`
+	// Lowest, Highest and Exact are there when Values is not. Exact is the
+	// mergeable form of the rest, in the bytes of the wire.
+	Lowest  []extremeJSON `json:"lowest,omitempty"`
+	Highest []extremeJSON `json:"highest,omitempty"`
+	Limit   int           `json:"limit,omitempty"` // unless it is DefaultLimit
+	Values  []valueJSON   `json:"values,omitempty"`
+	Exact   []byte        `json:"exact,omitempty"`
+}
+
+// valueJSON is one distinct value. Text that is not UTF-8 is in Data.
+type valueJSON struct {
+	Value *string  `json:"value,omitempty"`
+	Data  []byte   `json:"data,omitempty"`
+	Ranks rank.Set `json:"ranks"`
+}
+
+// extremeJSON is one of the lowest or highest numbers; Rank is its lowest rank.
+// The rest, as in tallyJSON, is in Lowest and Highest alone.
+type extremeJSON struct {
+	Value any       `json:"value"`
+	Rank  rank.ID   `json:"rank"`
+	Count int       `json:"count,omitempty"`
+	Ranks *rank.Set `json:"ranks,omitempty"`
+}
+
+// tallyJSON counts ranks; Ranks are the lowest 8 of them.
+type tallyJSON struct {
+	Count int      `json:"count"`
+	Ranks rank.Set `json:"ranks"`
+}
+
+// MarshalJSON gives the object that front ends see, with every value while the
+// column is complete and a summary afterwards. Integers beyond 2^53 are strings.
+func (c Column) MarshalJSON() ([]byte, error) { return canonical.JSON(c.json()), nil }
+
+func (c Column) json() columnJSON {
+	s := c.summarized()
+	out := columnJSON{Count: s.count, NaN: s.nan.json(), Inf: s.inf.json()}
+	if c.limit != DefaultLimit {
+		out.Limit = c.limit
+	}
+	var exact bool
+	out.Distinct, exact = c.Distinct()
+	out.Estimated = !exact
+	if s.numbers > 0 {
+		out.Min, out.Max = s.low[0].json(), s.high[0].json()
+		out.Mean = jsonFloat(mean(s.sum, s.numbers))
+		out.StdDev = jsonFloat(deviation(s.sum, s.squares, s.numbers))
+	}
+	for _, v := range c.Values() {
+		out.Values = append(out.Values, newValueJSON(v))
+	}
+	if c.summary != nil {
+		out.Lowest, out.Highest = pointsJSON(s.low), pointsJSON(s.high)
+		out.Exact = s.appendWire(nil)
+	}
+	return out
+}
+
+func (t Tally) json() *tallyJSON {
+	if t.Count == 0 {
+		return nil
+	}
+	return &tallyJSON{t.Count, t.Ranks}
+}
+
+func (p point) json() *extremeJSON {
+	lowest, _ := p.Ranks.Min()
+	return &extremeJSON{Value: p.number.json(), Rank: lowest}
+}
+
+func pointsJSON(points []point) []extremeJSON {
+	var out []extremeJSON
+	for _, p := range points {
+		e := p.json()
+		e.Count, e.Ranks = p.Count, &p.Ranks
+		out = append(out, *e)
+	}
+	return out
+}
+
+func newValueJSON(v ValueCount) valueJSON {
+	if !utf8.ValidString(v.Value) {
+		return valueJSON{Data: []byte(v.Value), Ranks: v.Ranks}
+	}
+	return valueJSON{Value: &v.Value, Ranks: v.Ranks}
+}
+
+// UnmarshalJSON reads what MarshalJSON gave. It leaves Name as it is: the key of
+// the object goes there.
+func (c *Column) UnmarshalJSON(b []byte) error {
+	var in columnJSON
+	if err := json.Unmarshal(b, &in); err != nil {
+		return fmt.Errorf("column: %w", err)
+	}
+	out := Column{Name: c.Name, limit: in.Limit}
+	switch {
+	case in.Limit < -1 || in.Limit >= math.MaxInt32:
+		return fmt.Errorf("column: a limit of %d makes no sense", in.Limit)
+	case in.Limit == 0 && (in.Exact != nil || in.Values != nil):
+		out.limit = DefaultLimit
+	}
+	var err error
+	if in.Exact != nil {
+		r := &reader{decode.Reader{Rest: in.Exact}}
+		out.summary = r.summary()
+		if err = r.Err; err == nil && len(r.Rest) > 0 {
+			err = errors.New("bytes after a summary")
+		}
+	} else {
+		out.values, err = readValues(in.Values, out.limit)
+	}
+	if err != nil {
+		return fmt.Errorf("column: %w", err)
+	}
+	*c = out
+	return nil
+}
+
+// readValues checks and sorts the values of a complete column.
+func readValues(in []valueJSON, limit int) ([]ValueCount, error) {
+	var out []ValueCount
+	for _, v := range in {
+		value := string(v.Data)
+		if v.Value != nil {
+			value = *v.Value
+		}
+		if v.Ranks.IsEmpty() {
+			return nil, fmt.Errorf("value %q has no ranks", value)
+		}
+		out = append(out, ValueCount{value, v.Ranks})
+	}
+	slices.SortFunc(out, func(a, b ValueCount) int { return strings.Compare(a.Value, b.Value) })
+	for i := 1; i < len(out); i++ {
+		if out[i].Value == out[i-1].Value {
+			return nil, fmt.Errorf("value %q is there twice", out[i].Value)
+		}
+	}
+	if limit >= 0 && len(out) > limit {
+		return nil, fmt.Errorf("%d values are more than the limit, %d", len(out), limit)
+	}
+	return out, nil
+}

@@ -1,0 +1,160 @@
+// A column as bytes.
+//
+//	column  = string(name) uvarint(limit+1) 0 uvarint(n) n values
+//	        | string(name) uvarint(limit+1) 1 summary
+//	value   = string(value) set
+//	summary = uvarint(count) sketch uvarint(numbers) tally(nan) tally(inf)
+//	          points(low) points(high) exact(sum) exact(squares) bins votes
+//	tally   = uvarint(count) set (none when count is 0)
+//	points  = uvarint(n), n times: string(value) tally
+//	string  = uvarint(length) bytes
+
+package column
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"sdm/protocol/decode"
+)
+
+// AppendWire adds the bytes of the column to b. They depend on the name, the
+// limit and the pairs (rank, value) alone.
+func (c Column) AppendWire(b []byte) []byte {
+	c = c.Folded()
+	b = appendString(b, c.Name)
+	b = binary.AppendUvarint(b, uint64(c.limit+1))
+	if c.summary != nil {
+		return c.summary.appendWire(append(b, 1))
+	}
+	b = binary.AppendUvarint(append(b, 0), uint64(len(c.values)))
+	for _, v := range c.values {
+		b = v.Ranks.AppendWire(appendString(b, v.Value))
+	}
+	return b
+}
+
+func appendString(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func (s *summary) appendWire(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(s.count))
+	b = s.distinct.appendWire(b)
+	b = binary.AppendUvarint(b, uint64(s.numbers))
+	b = s.inf.appendWire(s.nan.appendWire(b))
+	for _, points := range [][]point{s.low, s.high} {
+		b = binary.AppendUvarint(b, uint64(len(points)))
+		for _, p := range points {
+			b = p.appendWire(appendString(b, p.Value))
+		}
+	}
+	b = s.squares.appendWire(s.sum.appendWire(b))
+	return s.votes.appendWire(s.bins.appendWire(b))
+}
+
+func (t Tally) appendWire(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(t.Count))
+	if t.Count == 0 {
+		return b
+	}
+	return t.Ranks.AppendWire(b)
+}
+
+// reader takes the parts of a column from the front of bytes.
+type reader struct{ decode.Reader }
+
+// Decode reads one column from the front of b and gives what follows it.
+// It keeps no reference to b.
+func Decode(b []byte) (c Column, rest []byte, err error) {
+	r := &reader{decode.Reader{Rest: b}}
+	c.Name = r.String()
+	c.limit = r.Number("limit", math.MaxInt32) - 1
+	switch kept := r.Number("form", 1) == 0; {
+	case r.Err != nil:
+	case kept:
+		c.values = r.values(c.limit)
+	case c.limit == 0:
+		r.Fail(errors.New("a summary without a limit"))
+	default:
+		c.summary = r.summary()
+	}
+	if r.Err != nil {
+		return Column{}, nil, fmt.Errorf("column: %w", r.Err)
+	}
+	return c, r.Rest, nil
+}
+
+// values reads the values of a complete column.
+func (r *reader) values(limit int) []ValueCount {
+	n := r.Uvarint()
+	if n > uint64(len(r.Rest))/3 || limit >= 0 && n > uint64(limit) { // a value takes three bytes
+		r.Fail(errors.New("more values than there can be"))
+	}
+	if r.Err != nil || n == 0 {
+		return nil
+	}
+	values := make([]ValueCount, n)
+	for i := range values {
+		values[i] = ValueCount{r.String(), r.Ranks()}
+		if r.Err == nil && i > 0 && values[i].Value <= values[i-1].Value {
+			r.Fail(errors.New("values are out of order"))
+		}
+		if r.Err != nil {
+			return nil
+		}
+	}
+	return values
+}
+
+func (r *reader) summary() *summary {
+	s := &summary{
+		count:    r.Number("count", decode.MaxCount),
+		distinct: r.sketch(),
+		numbers:  r.Number("count of numbers", decode.MaxCount),
+		nan:      r.tally(),
+		inf:      r.tally(),
+		low:      r.points(point.compare),
+		high:     r.points(point.compareDown),
+		sum:      r.exact(),
+		squares:  r.exact(),
+		bins:     r.bins(),
+	}
+	s.votes = r.votes(s.count)
+	if s.count < s.numbers || (len(s.low) == 0) != (s.numbers == 0) || (len(s.high) == 0) != (s.numbers == 0) ||
+		s.bins.total() != s.numbers {
+		r.Fail(errors.New("a summary contradicts itself"))
+	}
+	return s
+}
+
+func (r *reader) tally() Tally {
+	n := r.Number("count", decode.MaxCount)
+	if n == 0 {
+		return Tally{}
+	}
+	ranks := r.Ranks()
+	if ranks.Len() > min(n, maxTallyRanks) {
+		r.Fail(errors.New("more ranks than there can be"))
+	}
+	return Tally{n, ranks}
+}
+
+func (r *reader) points(compare func(p, q point) int) []point {
+	n := r.Number("count of extremes", maxExtremes)
+	var out []point
+	for i := range n {
+		value := r.String()
+		p := point{Extreme{value, r.tally()}, parseNumber(value)}
+		if p.number.class != finite || p.Count == 0 || i > 0 && compare(out[i-1], p) >= 0 {
+			r.Fail(errors.New("extremes are out of order"))
+		}
+		if r.Err != nil {
+			return nil
+		}
+		out = append(out, p)
+	}
+	return out
+}

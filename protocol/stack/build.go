@@ -1,0 +1,190 @@
+// Tree trees from the stacks of threads.
+
+package stack
+
+import (
+	"slices"
+
+	"sdm/protocol/rank"
+)
+
+// Path is the stack of a thread, outermost frame first. It is immutable;
+// several trees and goroutines may share it.
+type Path struct{ frames []*Frame }
+
+// NewPath makes a path, outermost frame first. Of more than MaxDepth
+// frames the middle is replaced by one with Func "...". Bytes that are not UTF-8
+// are replaced. It takes the frames over; paths that share frames are the faster
+// merged for it.
+func NewPath(frames ...*Frame) Path {
+	if len(frames) > MaxDepth {
+		const half = MaxDepth / 2
+		short := slices.Clone(frames[:half])
+		short = append(short, &Frame{Func: "..."})
+		frames = append(short, frames[len(frames)-half+1:]...)
+	}
+	for i, f := range frames {
+		if valid := f.valid(); valid != *f {
+			frames[i] = &valid
+		}
+	}
+	return Path{frames}
+}
+
+func pathOf(frames []Frame) Path {
+	list := make([]*Frame, len(frames))
+	for i := range frames {
+		list[i] = &frames[i]
+	}
+	return NewPath(list...)
+}
+
+// Part is a stack and the ranks that have one thread each there.
+type Part struct {
+	Path  Path
+	Ranks rank.Set
+}
+
+// New makes the tree of one thread of one rank, as NewPath takes its
+// frames. It takes them over.
+func New(r rank.ID, frames []Frame) *Tree {
+	return Of(rank.Range(r, r), frames)
+}
+
+// Of makes the tree of ranks that have one thread each, with the same
+// frames, outermost first: what merging the trees that New makes for each
+// of them gives, at the cost of one.
+func Of(ranks rank.Set, frames []Frame) *Tree {
+	if ranks.IsEmpty() || len(frames) == 0 {
+		return &Tree{}
+	}
+	path := pathOf(frames).frames
+	b := treeBuilder{frames: slices.Clone(path), nodes: make([]node, len(path))}
+	b.sort()
+	n := ranks.Len()
+	for i, f := range path {
+		b.nodes[i] = node{ranks, n, b.numberOf(f), uint32(len(path))}
+	}
+	return b.tree()
+}
+
+// sort brings the frames into their order, each once.
+func (b *treeBuilder) sort() {
+	slices.SortFunc(b.frames, compareFrames)
+	b.frames = slices.CompactFunc(b.frames, func(f, g *Frame) bool { return f == g || *f == *g })
+}
+
+// numberOf is the number of a frame that is there.
+func (b *treeBuilder) numberOf(f *Frame) uint32 {
+	i, _ := slices.BinarySearchFunc(b.frames, f, compareFrames)
+	return uint32(i)
+}
+
+// OfParts makes the tree of many stacks: what merging the trees of Of
+// gives, at the cost of one.
+func OfParts(parts []Part) *Tree {
+	var b partsBuilder
+	b.number(parts)
+	slices.SortFunc(b.parts, func(p, q numberedPart) int { return slices.Compare(p.path, q.path) })
+	b.nodes = make([]node, 0, b.count())
+	b.siblings(b.parts, 0, rank.Set{}, -1)
+	return b.tree()
+}
+
+// partsBuilder makes the tree of many stacks.
+type partsBuilder struct {
+	treeBuilder
+	parts []numberedPart
+}
+
+// numberedPart is a part with the numbers of its frames.
+type numberedPart struct {
+	path  []uint32
+	ranks rank.Set
+}
+
+// number finds the frames of all parts and their numbers. Most parts share frames
+// with the one before, and these are not looked at again.
+func (b *partsBuilder) number(parts []Part) {
+	length := 0
+	var before []*Frame
+	for _, p := range parts {
+		length += len(p.Path.frames)
+		for i, f := range p.Path.frames {
+			if i >= len(before) || before[i] != f {
+				b.frames = append(b.frames, f)
+			}
+		}
+		before = p.Path.frames
+	}
+	b.sort()
+	numbers := make([]uint32, 0, length)
+	b.parts = make([]numberedPart, len(parts))
+	before = nil
+	for i, p := range parts {
+		first := len(numbers)
+		for k, f := range p.Path.frames {
+			if k < len(before) && before[k] == f {
+				numbers = append(numbers, b.parts[i-1].path[k])
+			} else {
+				numbers = append(numbers, b.numberOf(f))
+			}
+		}
+		b.parts[i] = numberedPart{numbers[first:len(numbers):len(numbers)], p.Ranks}
+		before = p.Path.frames
+	}
+}
+
+// count is how many nodes the parts make, which are sorted.
+func (b *partsBuilder) count() int {
+	n := 0
+	var before []uint32
+	for _, p := range b.parts {
+		same := 0
+		for same < len(before) && same < len(p.path) && before[same] == p.path[same] {
+			same++
+		}
+		n += len(p.path) - same
+		before = p.path
+	}
+	return n
+}
+
+// siblings makes the nodes at a depth of parts that are the same up to there. Their
+// parent has these ranks, of so many parts; -1: there is none.
+func (b *partsBuilder) siblings(parts []numberedPart, depth int, above rank.Set, of int) {
+	for len(parts) > 0 && len(parts[0].path) == depth {
+		parts = parts[1:] // shorter ones come first, and have been counted above
+	}
+	for len(parts) > 0 {
+		frame := parts[0].path[depth]
+		n := 1
+		for n < len(parts) && parts[n].path[depth] == frame {
+			n++
+		}
+		threads := 0
+		for _, p := range parts[:n] {
+			threads += p.ranks.Len()
+		}
+		ranks := above
+		if n != of {
+			ranks = together(parts[:n], threads)
+		}
+		at := b.open(frame, ranks, threads)
+		b.siblings(parts[:n], depth+1, ranks, n)
+		b.close(at)
+		parts = parts[n:]
+	}
+}
+
+// together gives the ranks of parts, of which there are n.
+func together(parts []numberedPart, n int) rank.Set {
+	if len(parts) == 1 {
+		return parts[0].ranks
+	}
+	all := make([]rank.ID, 0, n)
+	for _, p := range parts {
+		all = slices.AppendSeq(all, p.ranks.All())
+	}
+	return rank.Of(all...)
+}

@@ -1,0 +1,86 @@
+// A stack tree as JSON: an array of the outermost frames.
+
+package stack
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"sdm/protocol/canonical"
+	"sdm/protocol/decode"
+	"sdm/protocol/rank"
+)
+
+// nodeJSON is one node: the fields of its frame, then the rest.
+type nodeJSON struct {
+	Frame
+	Ranks    rank.Set   `json:"ranks"`
+	N        int        `json:"n"`       // ranks
+	Threads  int        `json:"threads"` // of these ranks
+	Children []nodeJSON `json:"children,omitempty"`
+}
+
+// MarshalJSON gives the array that front ends see, siblings in the order of
+// Children.
+func (s *Tree) MarshalJSON() ([]byte, error) { return canonical.JSON(toJSON(s.Roots())), nil }
+
+func toJSON(nodes []*Node) []nodeJSON {
+	out := make([]nodeJSON, len(nodes))
+	for i, n := range nodes {
+		out[i] = nodeJSON{n.Frame, n.Ranks, n.Ranks.Len(), n.Threads, toJSON(n.Children())}
+	}
+	return out
+}
+
+// UnmarshalJSON reads what MarshalJSON gave; siblings may be in any order.
+func (s *Tree) UnmarshalJSON(b []byte) error {
+	var in []nodeJSON
+	err := json.Unmarshal(b, &in)
+	var t treeBuilder
+	if err == nil {
+		t.gather(in)
+		t.sort()
+		err = t.fromJSON(in, 1)
+	}
+	if err != nil {
+		return fmt.Errorf("stack: %w", err)
+	}
+	*s = *t.tree()
+	return nil
+}
+
+// gather takes the frames of all nodes, in any order.
+func (b *treeBuilder) gather(in []nodeJSON) {
+	for i := range in {
+		f := in[i].Frame
+		b.frames = append(b.frames, &f)
+		b.gather(in[i].Children)
+	}
+}
+
+func (b *treeBuilder) fromJSON(in []nodeJSON, depth int) error {
+	if len(in) > 0 && depth > MaxDepth {
+		return fmt.Errorf("deeper than %d frames", MaxDepth)
+	}
+	slices.SortFunc(in, func(m, n nodeJSON) int { return m.Frame.compare(&n.Frame) })
+	for i := range in {
+		n := &in[i]
+		switch {
+		case i > 0 && n.Frame == in[i-1].Frame:
+			return fmt.Errorf("frame %q is there twice", n.Func)
+		case n.Ranks.IsEmpty():
+			return fmt.Errorf("frame %q has no ranks", n.Func)
+		case n.Line < 0 || n.Line > math.MaxInt32 || n.Threads < 0 || n.Threads > decode.MaxCount:
+			return errors.New("a number is out of bounds")
+		}
+		at := b.open(b.numberOf(&n.Frame), n.Ranks, n.Threads)
+		if err := b.fromJSON(n.Children, depth+1); err != nil {
+			return err
+		}
+		b.close(at)
+	}
+	return nil
+}

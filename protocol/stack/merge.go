@@ -1,0 +1,183 @@
+// Joining two stack trees.
+
+package stack
+
+import (
+	"fmt"
+
+	"sdm/protocol/decode"
+	"sdm/protocol/rank"
+)
+
+// Merge joins two trees; neither argument is changed; nil is the empty tree. It
+// is associative and commutative to the byte of AppendWire. Threads add up, so
+// no thread may be in both; there are no more than decode.MaxCount.
+func (s *Tree) Merge(t *Tree) *Tree {
+	return s.join(t, func(n, m int) int { return min(n+m, decode.MaxCount) })
+}
+
+// Overlay joins two trees of the same threads at two times: whoever was at a
+// node in one of them is there. Threads do not add up: a node has as many as it
+// had at most. It is associative and commutative; nil is the empty tree.
+func (s *Tree) Overlay(t *Tree) *Tree {
+	return s.join(t, func(n, m int) int { return max(n, m) })
+}
+
+func (s *Tree) join(t *Tree, threads func(n, m int) int) *Tree {
+	switch {
+	case s == nil || t != nil && s.isEmpty():
+		return t
+	case t.isEmpty():
+		return s
+	}
+	j := joiner{threads: threads}
+	j.s.Rest, j.t.Rest = s.nodes, t.nodes
+	out, room := &Tree{}, max(len(s.nodes), len(t.nodes))*5/4
+	if out.count, out.frames = j.joinFrames(s, t); j.s.to != nil {
+		room = len(s.nodes) + len(t.nodes)
+	}
+	j.out = make([]byte, 0, room)
+	j.siblings(true, true, &entry{}, &entry{}, &entry{})
+	if j.s.Err != nil || j.t.Err != nil {
+		panic(fmt.Sprintf("stack: a stack tree has become unreadable: %v, %v", j.s.Err, j.t.Err))
+	}
+	out.nodes = j.out
+	return out
+}
+
+// joiner joins the nodes of two trees. Their cursors give the numbers of its frames.
+type joiner struct {
+	s, t    nodeCursor
+	threads func(n, m int) int // of a node that is in both
+	out     []byte
+}
+
+// joinFrames joins the lists of frames, and tells the cursors which number each has
+// got; where all numbers have stayed as they are, it does not.
+func (j *joiner) joinFrames(s, t *Tree) (count int, frames string) {
+	if s.frames == t.frames {
+		return s.count, s.frames
+	}
+	numbers := make([]uint32, s.count+t.count)
+	j.s.to, j.t.to = numbers[:s.count], numbers[s.count:]
+	out := make([]byte, 0, len(s.frames)+len(t.frames))
+	a, b := s.frameCursor(), t.frameCursor()
+	var before Frame
+	for hasA, hasB := a.next(), b.next(); hasA || hasB; count++ {
+		order := 0
+		switch {
+		case !hasA:
+			order = 1
+		case !hasB:
+			order = -1
+		default:
+			order = a.now.compare(&b.now)
+		}
+		f := &a.now
+		if order > 0 {
+			f = &b.now
+		}
+		out = f.appendWire(out, &before)
+		before = *f
+		if order <= 0 {
+			j.s.to[s.count-a.left-1] = uint32(count)
+			hasA = a.next()
+		}
+		if order >= 0 {
+			j.t.to[t.count-b.left-1] = uint32(count)
+			hasB = b.next()
+		}
+	}
+	return count, string(out)
+}
+
+// siblings joins siblings of both trees, as far as these have any. x and y are their
+// parents, which have become above.
+func (j *joiner) siblings(hasS, hasT bool, x, y, above *entry) {
+	var n, m, e entry // those that come next, and what is made of them
+	if hasS {
+		n = j.s.next(x)
+	}
+	if hasT {
+		m = j.t.next(y)
+	}
+	for hasS || hasT {
+		ofS := hasS && (!hasT || n.frame <= m.frame)
+		ofT := hasT && (!hasS || m.frame <= n.frame)
+		switch {
+		case ofS && ofT:
+			e = entry{frame: n.frame, ranks: above.ranks, threads: j.threads(n.threads, m.threads), below: n.below || m.below, more: n.more || m.more}
+			if !n.ranks.Is(x.ranks) || !m.ranks.Is(y.ranks) {
+				e.ranks = n.ranks.Union(m.ranks)
+			}
+		case ofS:
+			e = n
+			e.more = n.more || hasT
+		default:
+			e = m
+			e.more = m.more || hasS
+		}
+		j.out = e.appendWire(j.out, above)
+		if e.below {
+			j.siblings(ofS && n.below, ofT && m.below, &n, &m, &e)
+		}
+		if ofS {
+			if hasS = n.more; hasS {
+				n = j.s.next(x)
+			}
+		}
+		if ofT {
+			if hasT = m.more; hasT {
+				m = j.t.next(y)
+			}
+		}
+	}
+}
+
+// Moved gives the ranks that are not at the same nodes in both trees. How many
+// threads of a rank are at a node is not looked at.
+func (s *Tree) Moved(t *Tree) rank.Set {
+	var d differ
+	d.framesS, d.s = s.apart()
+	d.framesT, d.t = t.apart()
+	d.siblings(extent{0, len(d.s)}, extent{0, len(d.t)})
+	return d.moved
+}
+
+// differ looks for the ranks that are at a node of one tree only.
+type differ struct {
+	framesS, framesT []*Frame
+	s, t             []node
+	moved            rank.Set
+}
+
+// extent is some siblings with all that is below them.
+type extent struct{ at, end int }
+
+func (d *differ) siblings(a, b extent) {
+	for a.at < a.end || b.at < b.end {
+		order := 0
+		switch {
+		case b.at == b.end:
+			order = -1
+		case a.at == a.end:
+			order = 1
+		default:
+			order = d.framesS[d.s[a.at].frame].compare(d.framesT[d.t[b.at].frame])
+		}
+		var left, right rank.Set
+		below, beside := a, b
+		if order <= 0 {
+			n := &d.s[a.at]
+			left, below, a.at = n.ranks, extent{a.at + 1, int(n.end)}, int(n.end)
+		}
+		if order >= 0 {
+			m := &d.t[b.at]
+			right, beside, b.at = m.ranks, extent{b.at + 1, int(m.end)}, int(m.end)
+		}
+		d.moved = d.moved.Union(left.Xor(right))
+		if order == 0 {
+			d.siblings(below, beside)
+		}
+	}
+}

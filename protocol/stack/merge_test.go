@@ -1,0 +1,143 @@
+package stack
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"sdm/protocol/decode"
+	"sdm/protocol/rank"
+)
+
+// where gives, for each rank, the paths at which the tree has it.
+func where(s *Tree) map[rank.ID]map[string]bool {
+	out := map[rank.ID]map[string]bool{}
+	var walk func(nodes []*Node, path string)
+	walk = func(nodes []*Node, path string) {
+		for _, n := range nodes {
+			here := path + "/" + n.Frame.String()
+			for r := range n.Ranks.All() {
+				if out[r] == nil {
+					out[r] = map[string]bool{}
+				}
+				out[r][here] = true
+			}
+			walk(n.Children(), here)
+		}
+	}
+	walk(s.Roots(), "")
+	return out
+}
+
+func drawTree(t *rapid.T, name string) *Tree {
+	var s *Tree
+	for r := range rank.ID(6) {
+		for range rapid.IntRange(0, 2).Draw(t, fmt.Sprintf("threads of %d in %s", r, name)) {
+			var frames []Frame
+			for range rapid.IntRange(1, 4).Draw(t, "depth") {
+				frames = append(frames, Frame{Func: rapid.SampledFrom([]string{"f", "g"}).Draw(t, "func")})
+			}
+			s = s.Merge(New(r, frames))
+		}
+	}
+	return s
+}
+
+func TestStackSamplesAgreeWithTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := drawTree(t, "a"), drawTree(t, "b")
+		atA, atB := where(a), where(b)
+		moved, both := a.Moved(b), where(a.Overlay(b))
+		only := where(a.Only(rank.Range(1, 3)))
+		for r := range rank.ID(6) {
+			same := fmt.Sprint(atA[r]) == fmt.Sprint(atB[r])
+			if moved.Contains(r) == same {
+				t.Fatalf("rank %d: moved is %v\n%v\n%v", r, moved, a, b)
+			}
+			union := map[string]bool{}
+			for _, m := range []map[string]bool{atA[r], atB[r]} {
+				for path := range m {
+					union[path] = true
+				}
+			}
+			if len(union) > 0 && fmt.Sprint(union) != fmt.Sprint(both[r]) {
+				t.Fatalf("rank %d is at %v, want %v", r, both[r], union)
+			}
+			if want := atA[r]; 1 <= r && r <= 3 && fmt.Sprint(want) != fmt.Sprint(only[r]) || (r < 1 || r > 3) && only[r] != nil {
+				t.Fatalf("of rank %d only %v is left of %v", r, only[r], want)
+			}
+		}
+		if one, other := a.Overlay(b).AppendWire(nil), b.Overlay(a).AppendWire(nil); !bytes.Equal(one, other) {
+			t.Fatal("the order of samples shows")
+		}
+	})
+}
+
+// exported is a tree with all that needs care: threads, a mark, names with signs
+// that mean something elsewhere.
+func exported() *Tree {
+	main := Frame{Func: "main", File: "work.c", Line: 55}
+	crash := Frame{Func: `operator"";<a>`, File: `c:\x.cpp`, Line: 3, Mark: "SIGSEGV"}
+	s := Of(rank.Range(0, 6), []Frame{main, {Func: "compute", File: "work.c", Line: 31}})
+	s = s.Merge(New(7, []Frame{main, crash}))
+	s = s.Merge(New(7, []Frame{{From: "libc.so.6"}}))
+	return s.Merge(New(7, []Frame{{From: "libc.so.6"}}))
+}
+
+func TestFolded(t *testing.T) {
+	const want = `main work.c:55;compute work.c:31 7
+main work.c:55;operator"",<a> c:\x.cpp:3 SIGSEGV 1
+?? libc.so.6 2
+`
+	if got := exported().Folded(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if got := (*Tree)(nil).Folded(); got != "" {
+		t.Errorf("of nothing: %q", got)
+	}
+}
+
+func TestDOT(t *testing.T) {
+	const want = `digraph stacks {
+	node [shape=box];
+	start [shape=point];
+	n1 [label="main work.c:55"];
+	start -> n1 [label="[0-7] (8)"];
+	n2 [label="compute work.c:31"];
+	n1 -> n2 [label="[0-6] (7)"];
+	n3 [label="operator\"\";<a> c:\\x.cpp:3 SIGSEGV", color=red];
+	n1 -> n3 [label="[7] (1)"];
+	n4 [label="?? libc.so.6"];
+	start -> n4 [label="[7] (1, 2 threads)"];
+}
+`
+	if got := exported().DOT(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// However wide a rank set is, what is below a frame that is wanted is not looked
+// at, and what is not below is.
+func TestHaving(t *testing.T) {
+	s := exported()
+	for fn, want := range map[string]string{"main": "0-7", "compute": "0-6", "": "7", "nobody": ""} {
+		if got := s.Having(func(f Frame) bool { return f.Func == fn }); got.String() != want {
+			t.Errorf("%q: %v, want %s", fn, got, want)
+		}
+	}
+}
+
+// However many threads neighbours say there are, their trees can be joined again and
+// again.
+func TestThreadsOfAStackAreBounded(t *testing.T) {
+	b := joined(1, 7, 2, "f", 0, 0, 0, 0, 0, 0, rank.Of(5).AppendWire(nil), bytes.Repeat([]byte{0xff}, 4), 7)
+	s, _, err := Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Merge(s).Merge(s).Roots()[0].Threads; n != decode.MaxCount {
+		t.Errorf("%d threads, want %d", n, decode.MaxCount)
+	}
+}

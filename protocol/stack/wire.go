@@ -1,0 +1,322 @@
+// A stack tree as bytes.
+//
+//	stack = uvarint(n) uvarint(bytes) n frames [nodes]
+//	frame = text text uvarint(line) text text text
+//	        of func, file, line, addr, from, mark; ascending
+//	text  = 0                        the same as in the frame before, or empty
+//	      | uvarint(length+1) bytes
+//	nodes = node [nodes]             siblings ascend by frame
+//	node  = uvarint(frame<<4 | bits) [set] [uvarint(threads)] [nodes]
+//
+// Bytes is what the frames take; without frames there are no nodes. Bit 0 of a node: the
+// set is that of the node above and is left out. Bit 1: so are the threads. Down a
+// branch that does not fork, both are. Bit 2: there are nodes below. Bit 3: a sibling
+// follows. Nothing is left to choose, and what is written in any other way is refused:
+// equal trees are equal bytes.
+
+package stack
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"sdm/protocol/decode"
+	"sdm/protocol/rank"
+)
+
+const (
+	sameRanks   = 1 << 0
+	sameThreads = 1 << 1
+	nodesBelow  = 1 << 2
+	moreNodes   = 1 << 3
+	nodeBits    = 4
+)
+
+// AppendWire adds the bytes of the tree to b; nil is the empty tree.
+func (s *Tree) AppendWire(b []byte) []byte {
+	if s.isEmpty() {
+		return append(b, 0, 0)
+	}
+	b = binary.AppendUvarint(b, uint64(s.count))
+	b = binary.AppendUvarint(b, uint64(len(s.frames)))
+	b = append(b, s.frames...)
+	return append(b, s.nodes...)
+}
+
+func (f *Frame) appendWire(b []byte, before *Frame) []byte {
+	b = appendText(b, f.Func, before.Func)
+	b = appendText(b, f.File, before.File)
+	b = binary.AppendUvarint(b, uint64(f.Line))
+	b = appendText(b, f.Addr, before.Addr)
+	b = appendText(b, f.From, before.From)
+	return appendText(b, f.Mark, before.Mark)
+}
+
+func appendText(b []byte, text, before string) []byte {
+	if text == before {
+		return append(b, 0)
+	}
+	return append(binary.AppendUvarint(b, uint64(len(text))+1), text...)
+}
+
+// entry is a node as it stands among the others.
+type entry struct {
+	ranks       rank.Set
+	threads     int
+	frame       int
+	below, more bool // whether there are nodes below, and behind as siblings
+}
+
+// appendWire writes the node without those below it; above is its parent.
+func (e *entry) appendWire(b []byte, above *entry) []byte {
+	head := uint64(e.frame) << nodeBits
+	same := e.ranks.Equal(above.ranks)
+	if same {
+		head |= sameRanks
+	}
+	if e.threads == above.threads {
+		head |= sameThreads
+	}
+	if e.below {
+		head |= nodesBelow
+	}
+	if e.more {
+		head |= moreNodes
+	}
+	b = binary.AppendUvarint(b, head)
+	if !same {
+		b = e.ranks.AppendWire(b)
+	}
+	if e.threads != above.threads {
+		b = binary.AppendUvarint(b, uint64(e.threads))
+	}
+	return b
+}
+
+// nodeCursor reads nodes from front to back.
+type nodeCursor struct {
+	decode.Reader
+	to []uint32 // frame i is said to be to[i]; nil: it stays what it is
+}
+
+// next reads one node; above is its parent.
+func (c *nodeCursor) next(above *entry) entry {
+	head := c.Uvarint()
+	e := entry{frame: int(head >> nodeBits), below: head&nodesBelow != 0, more: head&moreNodes != 0}
+	if e.ranks = above.ranks; head&sameRanks == 0 {
+		e.ranks = c.Ranks()
+	}
+	if e.threads = above.threads; head&sameThreads == 0 {
+		e.threads = c.Number("count of threads", decode.MaxCount)
+	}
+	if c.to != nil {
+		e.frame = int(c.to[e.frame])
+	}
+	return e
+}
+
+const (
+	// minFrameSize is the least that one takes. It bounds how many are believed by
+	// the bytes that came.
+	minFrameSize = 6
+	// maxNodes bounds the memory of a tree from outside that is taken apart: 40
+	// bytes each.
+	maxNodes = 1 << 22
+)
+
+// Decode reads one tree from the front of b and gives what follows it. The tree
+// is part of b, which must not be written to.
+func Decode(b []byte) (s *Tree, rest []byte, err error) {
+	r := &checker{}
+	r.Rest = b
+	s = &Tree{}
+	n, length := r.Uvarint(), r.Uvarint()
+	head := len(b) - len(r.Rest)
+	frames := r.Take(length)
+	if n > uint64(len(frames))/minFrameSize {
+		r.Fail(decode.ErrShort)
+	}
+	if r.again = binary.AppendUvarint(binary.AppendUvarint(r.again, n), length); r.Err == nil && len(r.again) != head {
+		r.Fail(errLong)
+	}
+	if r.Err == nil {
+		s.count, s.frames = int(n), string(frames)
+		if err := s.checkFrames(); err != nil {
+			r.Fail(err)
+		}
+	}
+	if r.Err == nil && n > 0 {
+		r.used = make([]bool, n)
+		s.nodes = r.Rest
+		r.siblings(1, &entry{})
+		end := len(s.nodes) - len(r.Rest)
+		s.nodes = s.nodes[:end:end]
+		if slices.Contains(r.used, false) {
+			r.Fail(errors.New("a frame has no node"))
+		}
+	}
+	if r.Err != nil {
+		return nil, nil, fmt.Errorf("stack: %w", r.Err)
+	}
+	return s, r.Rest, nil
+}
+
+// frameCursor reads frames from front to back.
+type frameCursor struct {
+	textReader
+	left int
+	now  Frame
+}
+
+func (s *Tree) frameCursor() *frameCursor {
+	return &frameCursor{textReader: textReader{rest: s.frames}, left: s.count}
+}
+
+// next reads one frame; false when there is none.
+func (c *frameCursor) next() bool {
+	if c.left == 0 {
+		return false
+	}
+	c.left--
+	f := &c.now
+	f.Func, f.File = c.text(f.Func), c.text(f.File)
+	f.Line = c.line()
+	f.Addr, f.From, f.Mark = c.text(f.Addr), c.text(f.From), c.text(f.Mark)
+	return true
+}
+
+// checkFrames looks at all frames, once.
+func (s *Tree) checkFrames() error {
+	c := s.frameCursor()
+	var before Frame
+	for i := 0; c.next(); i++ {
+		if i > 0 && before.compare(&c.now) >= 0 {
+			c.fail(errors.New("frames are out of order"))
+		}
+		before = c.now
+	}
+	if c.rest != "" {
+		c.fail(errors.New("bytes after the frames"))
+	}
+	return c.err
+}
+
+// errLong tells that something could be said in fewer bytes.
+var errLong = errors.New("not in the one form that it has")
+
+// textReader takes values from the front of a text, as decode.Reader does.
+type textReader struct {
+	rest string
+	err  error
+}
+
+func (t *textReader) fail(err error) {
+	if t.err == nil {
+		t.err = err
+	}
+	t.rest = ""
+}
+
+func (t *textReader) uvarint() uint64 {
+	v := uint64(0)
+	for i := range len(t.rest) {
+		c := t.rest[i]
+		if i == binary.MaxVarintLen64-1 && c > 1 {
+			break
+		}
+		if v |= uint64(c&0x7f) << (7 * i); c < 0x80 {
+			t.rest = t.rest[i+1:]
+			if c == 0 && i > 0 {
+				t.fail(errLong)
+			}
+			return v
+		}
+	}
+	t.fail(decode.ErrShort)
+	return 0
+}
+
+func (t *textReader) line() int {
+	n := t.uvarint()
+	if n > math.MaxInt32 {
+		t.fail(fmt.Errorf("line is %d, more than %d", n, math.MaxInt32))
+		return 0
+	}
+	return int(n)
+}
+
+func (t *textReader) text(before string) string {
+	n := t.uvarint()
+	if n == 0 {
+		return before
+	}
+	if n--; n > uint64(len(t.rest)) {
+		t.fail(decode.ErrShort)
+		return ""
+	}
+	text := t.rest[:n]
+	t.rest = t.rest[n:]
+	if text == before {
+		t.fail(errLong)
+	}
+	if !utf8.ValidString(text) {
+		t.fail(errors.New("a text is not UTF-8"))
+	}
+	return text
+}
+
+// checker looks at the nodes of a tree from outside.
+type checker struct {
+	nodeCursor
+	used  []bool // frames that a node was seen of
+	nodes int    // how many there were
+	again []byte // what is read, written once more
+}
+
+// siblings reads the nodes at one place; depth is theirs, from 1.
+func (r *checker) siblings(depth int, above *entry) {
+	if depth > MaxDepth {
+		r.Fail(fmt.Errorf("deeper than %d frames", MaxDepth))
+	}
+	e := entry{frame: -1, more: true}
+	for e.more && r.Err == nil {
+		last := e.frame
+		e = r.node(above)
+		switch {
+		case r.Err != nil:
+			return
+		case e.frame <= last:
+			r.Fail(errors.New("frames are out of order"))
+		case e.below:
+			r.siblings(depth+1, &e)
+		}
+	}
+}
+
+// node reads one node.
+func (r *checker) node(above *entry) entry {
+	before := r.Rest
+	e := r.next(above)
+	r.nodes++
+	switch {
+	case r.Err != nil:
+		return e
+	case e.frame >= len(r.used):
+		r.Fail(errors.New("a frame is missing"))
+		return e
+	case e.ranks.IsEmpty():
+		r.Fail(errors.New("a rank set is empty"))
+	case r.nodes > maxNodes:
+		r.Fail(fmt.Errorf("more than %d nodes", maxNodes))
+	}
+	if r.again = e.appendWire(r.again[:0], above); r.Err == nil && !bytes.Equal(r.again, before[:len(before)-len(r.Rest)]) {
+		r.Fail(errLong)
+	}
+	r.used[e.frame] = true
+	return e
+}
