@@ -159,10 +159,22 @@ func (m *Master) checkHere(command string, a protocol.Args) *protocol.Fault {
 			return &protocol.Fault{Kind: protocol.FaultLaunch, Op: command, Message: err.Error()}
 		}
 	case "delete", "enable", "disable", "condition", "ignore", "commands":
-		for _, n := range a.Breakpoints {
+		for _, one := range a.Apart() {
+			n := 0
+			switch {
+			case len(one.Breakpoints) > 0:
+				n = one.Breakpoints[0]
+			case len(one.Places) > 0:
+				n = one.Places[0].Breakpoint
+			default:
+				return nil
+			}
 			if n < 1 || n > m.lastBreak {
 				return usage(command, "info breakpoints lists them", "there is no breakpoint number %d", n)
 			}
+		}
+		if !slices.Contains([]string{"", "disable", "delete"}, a.Then) || a.Then != "" && len(a.Places) > 0 {
+			return usage(command, "then is disable or delete, of whole breakpoints", "%q cannot become of that", clip(a.Then))
 		}
 	case "undisplay":
 		for _, n := range a.Displays {

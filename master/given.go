@@ -72,19 +72,39 @@ func (g *given) note(id protocol.RequestID, name string, a protocol.Args, ranks,
 // change keeps a change of breakpoints, each by itself, in place of earlier ones of its kind.
 func (g *given) change(id protocol.RequestID, name string, a protocol.Args, ranks rank.Set) {
 	able := func(name string) bool { return name == "enable" || name == "disable" }
-	if len(a.Breakpoints) == 0 {
-		g.drop(ranks, func(c protocol.Command) bool { return able(name) && able(c.Name) })
-		g.add(id, name, a, ranks)
-		return
-	}
-	for _, n := range a.Breakpoints {
+	for _, one := range a.Apart() {
+		all := len(one.Breakpoints)+len(one.Places) == 0
 		g.drop(ranks, func(c protocol.Command) bool {
-			return (c.Name == name || able(name) && able(c.Name)) && slices.Equal(c.Args.Breakpoints, []int{n})
+			same := slices.Equal(c.Args.Breakpoints, one.Breakpoints) && slices.Equal(c.Args.Places, one.Places)
+			return same && c.Name == name || (same || all) && able(name) && able(c.Name) && (!all || len(c.Args.Places) == 0)
 		})
-		one := a
-		one.Breakpoints = []int{n}
 		g.add(id, name, one, ranks)
 	}
+}
+
+// countsDown tells whether there are breakpoints that are disabled when they have been
+// reached so often.
+func (g *given) countsDown() bool {
+	return slices.ContainsFunc(g.list, func(e givenOne) bool { return e.command.Args.Then == "disable" })
+}
+
+// reached counts such a breakpoint down.
+func (g *given) reached(number int, ranks rank.Set) {
+	var next []givenOne
+	for i, e := range g.list {
+		those := e.ranks.Intersect(ranks)
+		if e.command.Args.Then != "disable" || !e.command.Args.ChangesOnly(number) || those.IsEmpty() {
+			continue
+		}
+		g.list[i].ranks = e.ranks.Minus(ranks)
+		c := protocol.Command{Name: "disable", Args: protocol.Args{Breakpoints: []int{number}}}
+		if left := max(e.command.Args.Count, 1) - 1; left > 0 {
+			c = e.command
+			c.Args.Count = left
+		}
+		next = append(next, givenOne{e.id, those, c})
+	}
+	g.list = append(slices.DeleteFunc(g.list, func(e givenOne) bool { return e.ranks.IsEmpty() }), next...)
 }
 
 func (g *given) add(id protocol.RequestID, name string, a protocol.Args, ranks rank.Set) {
@@ -97,7 +117,7 @@ func (g *given) add(id protocol.RequestID, name string, a protocol.Args, ranks r
 // temporary.
 func (g *given) forget(number int, ranks rank.Set) {
 	g.drop(ranks, func(c protocol.Command) bool {
-		return makesPoint(c.Name) && c.Args.Breakpoint == number || changesPoints(c.Name) && slices.Equal(c.Args.Breakpoints, []int{number})
+		return makesPoint(c.Name) && c.Args.Breakpoint == number || changesPoints(c.Name) && c.Args.ChangesOnly(number)
 	})
 }
 
@@ -205,7 +225,7 @@ func (p part) breakpoints() []protocol.BreakpointInfo {
 			all = append(all, infoOf(c.Name, c.Args))
 		}
 		for i := range all {
-			if b := &all[i]; changesPoints(c.Name) && (len(c.Args.Breakpoints) == 0 || slices.Contains(c.Args.Breakpoints, b.Number)) {
+			if b := &all[i]; changesPoints(c.Name) && (len(c.Args.Breakpoints)+len(c.Args.Places) == 0 || c.Args.ChangesOnly(b.Number)) {
 				changed(b, c)
 			}
 		}
@@ -222,7 +242,25 @@ func changed(b *protocol.BreakpointInfo, c protocol.Command) {
 	case "commands":
 		b.Commands = c.Args.Lines
 	case "enable", "disable":
-		b.Enabled = c.Name == "enable"
+		if len(c.Args.Places) > 0 {
+			placeChanged(b, c.Args.Places[0].Number, c.Name == "enable")
+			return
+		}
+		b.Enabled, b.Left = c.Name == "enable", 0
+		switch c.Args.Then {
+		case "disable":
+			b.Left = max(c.Args.Count, 1)
+		case "delete":
+			b.Temporary = true
+		}
+	}
+}
+
+func placeChanged(b *protocol.BreakpointInfo, place int, enabled bool) {
+	b.Disabled = slices.DeleteFunc(b.Disabled, func(n int) bool { return n == place })
+	if !enabled {
+		b.Disabled = append(b.Disabled, place)
+		slices.Sort(b.Disabled)
 	}
 }
 

@@ -34,6 +34,12 @@ func TestGiven(t *testing.T) {
 	}
 	at := func(n int) protocol.Args { return protocol.Args{Breakpoint: n, Location: fmt.Sprint("f", n)} }
 	of := func(n ...int) protocol.Args { return protocol.Args{Breakpoints: n} }
+	places := func(n int, numbers ...int) (a protocol.Args) {
+		for _, k := range numbers {
+			a.Places = append(a.Places, protocol.Site{Breakpoint: n, Number: k})
+		}
+		return a
+	}
 	for _, c := range []struct {
 		name string
 		said []said
@@ -49,6 +55,10 @@ func TestGiven(t *testing.T) {
 			"[0-3] break {\"location\":\"f1\",\"breakpoint\":1}\n[0-2] enable {\"breakpoints\":[1]}\n[3] disable {\"breakpoints\":[1]}\n"},
 		{"changes of several are each by itself", []said{{"break", all, at(1)}, {"break", all, at(2)}, {"disable", all, of(1, 2)}, {"delete", all, of(1)}},
 			"[0-3] break {\"location\":\"f2\",\"breakpoint\":2}\n[0-3] disable {\"breakpoints\":[2]}\n"},
+		{"places are each by themselves", []said{{"break", all, at(1)}, {"disable", all, places(1, 2, 3)}, {"enable", rank.Of(2), places(1, 3)}, {"disable", all, of(1)}, {"enable", all, of()}},
+			"[0-3] break {\"location\":\"f1\",\"breakpoint\":1}\n[0-3] disable {\"places\":[{\"breakpoint\":1,\"number\":2}]}\n[0-1,3] disable {\"places\":[{\"breakpoint\":1,\"number\":3}]}\n" +
+				"[2] enable {\"places\":[{\"breakpoint\":1,\"number\":3}]}\n[0-3] enable {}\n"},
+		{"places go with their breakpoint", []said{{"break", all, at(1)}, {"disable", all, places(1, 2, 3)}, {"delete", all, of(1)}}, ""},
 		{"ignore is of those that have not begun", []said{{"break", all, at(1)}, {"ignore", all, protocol.Args{Breakpoints: []int{1}, Count: 3}}},
 			"[0-3] break {\"location\":\"f1\",\"breakpoint\":1}\n[0] ignore {\"breakpoints\":[1],\"count\":3}\n"},
 		{"the last handling of a signal", []said{{"handle", all, protocol.Args{Signal: "SIGUSR1", Actions: []string{"stop"}}}, {"handle", all, protocol.Args{Signal: "SIGUSR1", Actions: []string{"nostop"}}}},
@@ -66,6 +76,30 @@ func TestGiven(t *testing.T) {
 				t.Errorf("got\n%swant\n%s", got, c.want)
 			}
 		})
+	}
+}
+
+// What is disabled when it has been reached so often is counted for each rank.
+func TestGivenCountsDown(t *testing.T) {
+	var g given
+	of := protocol.Args{Breakpoints: []int{1, 2}, Then: "disable", Count: 2}
+	g.note(1, "break", protocol.Args{Breakpoint: 1, Location: "f"}, rank.Range(0, 3), rank.Set{})
+	g.note(2, "enable", of, rank.Range(0, 3), rank.Set{})
+	g.reached(1, rank.Range(0, 2))
+	g.reached(1, rank.Of(2))
+	g.reached(3, rank.Of(0))
+	want := "[0-3] break {\"location\":\"f\",\"breakpoint\":1}\n" +
+		"[3] enable {\"breakpoints\":[1],\"then\":\"disable\",\"count\":2}\n" +
+		"[0-3] enable {\"breakpoints\":[2],\"then\":\"disable\",\"count\":2}\n" +
+		"[0-1] enable {\"breakpoints\":[1],\"then\":\"disable\",\"count\":1}\n" +
+		"[2] disable {\"breakpoints\":[1]}\n"
+	if got := g.text(rank.Range(0, 3)); got != want || !g.countsDown() {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	first := g.parts(rank.Of(0))[0].breakpoints()[0]
+	last := g.parts(rank.Of(2))[0].breakpoints()[0]
+	if !first.Enabled || first.Left != 1 || last.Enabled || last.Left != 0 {
+		t.Errorf("got %+v and %+v", first, last)
 	}
 }
 

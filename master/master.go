@@ -210,10 +210,13 @@ func (m *Master) tell(g protocol.Group) {
 		m.stream.Push(session.NewEvent(protocol.Group{Kind: protocol.KindJob, Ranks: m.states.All(), Body: canonical.JSON(j)}))
 	}
 	m.stream.Push(e)
-	if g.Kind == protocol.KindStopped && len(m.given.list) > 0 {
-		var stop protocol.Stop
-		if json.Unmarshal(g.Body, &stop) == nil && stop.Temporary {
+	if g.Kind == protocol.KindStopped && len(m.given.list) > 0 || g.Kind == protocol.KindLogged && m.given.countsDown() {
+		var stop protocol.Stop // or protocol.Logged, whose field this is, too
+		switch err := json.Unmarshal(g.Body, &stop); {
+		case err == nil && stop.Temporary:
 			m.given.forget(stop.Breakpoint, g.Ranks)
+		case err == nil:
+			m.given.reached(stop.Breakpoint, g.Ranks)
 		}
 	}
 	if g.Kind == protocol.KindStarted {

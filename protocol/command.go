@@ -1,6 +1,10 @@
 package protocol
 
-import "sdm/protocol/rank"
+import (
+	"strconv"
+
+	"sdm/protocol/rank"
+)
 
 // Command is the body of a wire Command message: what the ranks of the request
 // are asked to do. Ranks, wait and id stand in the envelope.
@@ -31,7 +35,9 @@ type Args struct {
 	Lines       []string  `json:"lines,omitempty"`       // commands: lines for gdb, but for silent, print and continue
 	Breakpoint  int       `json:"breakpoint,omitempty"`  // break: the number, chosen by the master
 	Breakpoints []int     `json:"breakpoints,omitempty"` // delete, enable, disable; empty is all; condition, ignore: one; commands: empty is the last
-	Count       int       `json:"count,omitempty"`       // next, step, continue (ignore), up, down, backtrace (limit); 0 is 1, or no limit
+	Places      []Site    `json:"places,omitempty"`      // enable, disable: of breakpoints that have several, beside or in place of breakpoints
+	Then        string    `json:"then,omitempty"`        // enable: what becomes of it when it is reached: "disable" (after count times), "delete"; "" is nothing
+	Count       int       `json:"count,omitempty"`       // next, step, continue (ignore), enable, up, down, backtrace (limit); 0 is 1, or no limit
 	Frame       *int      `json:"frame,omitempty"`       // frame; a level
 	Thread      int       `json:"thread,omitempty"`      // any inspecting command; 0 is the current one
 	By          string    `json:"by,omitempty"`          // stacks: "function", "line" (default) or "address"
@@ -67,6 +73,49 @@ type Args struct {
 type Pid struct {
 	Rank rank.ID `json:"rank"`
 	PID  int     `json:"pid"`
+}
+
+// Site is one of the places of a breakpoint, "1.2" for people.
+type Site struct {
+	Breakpoint int `json:"breakpoint"`
+	Number     int `json:"number"` // from 1, in the order of BreakpointInfo.Places
+}
+
+// String gives "1.2".
+func (p Site) String() string {
+	return strconv.Itoa(p.Breakpoint) + "." + strconv.Itoa(p.Number)
+}
+
+// Apart gives the arguments of a command that changes breakpoints once for each
+// that they name, or for each place; those for all breakpoints stay as they are.
+func (a Args) Apart() []Args {
+	var each []Args
+	for _, n := range a.Breakpoints {
+		one := a
+		one.Breakpoints, one.Places = []int{n}, nil
+		each = append(each, one)
+	}
+	for _, p := range a.Places {
+		one := a
+		one.Breakpoints, one.Places = nil, []Site{p}
+		each = append(each, one)
+	}
+	if each == nil {
+		return []Args{a}
+	}
+	return each
+}
+
+// ChangesOnly tells whether they are those of one command for the breakpoint of a number, or for a
+// place of it, as Apart gives them.
+func (a Args) ChangesOnly(breakpoint int) bool {
+	switch {
+	case len(a.Breakpoints) == 1 && len(a.Places) == 0:
+		return a.Breakpoints[0] == breakpoint
+	case len(a.Breakpoints) == 0 && len(a.Places) == 1:
+		return a.Places[0].Breakpoint == breakpoint
+	}
+	return false
 }
 
 // Given is a command that was given for ranks before they start.
@@ -145,8 +194,8 @@ var Commands = []CommandInfo{
 	{"ignore", []string{"breakpoints", "count"}, AtTarget, NeedAlive, false, "pass a breakpoint for the next so many times"},
 	{"commands", []string{"breakpoints", "lines"}, AtTarget, NeedAlive, false, "say what is carried out when a breakpoint is reached"},
 	{"delete", []string{"breakpoints"}, AtTarget, NeedAlive, false, "delete breakpoints (all, if none is named)"},
-	{"enable", []string{"breakpoints"}, AtTarget, NeedAlive, false, "enable breakpoints"},
-	{"disable", []string{"breakpoints"}, AtTarget, NeedAlive, false, "disable breakpoints"},
+	{"enable", []string{"breakpoints", "places", "then", "count"}, AtTarget, NeedAlive, false, "enable breakpoints"},
+	{"disable", []string{"breakpoints", "places"}, AtTarget, NeedAlive, false, "disable breakpoints"},
 	{"info breakpoints", nil, AtTarget, NeedAlive, false, "list breakpoints"},
 	{"continue", []string{"count"}, AtTarget, NeedStopped, true, "let the ranks run"},
 	{"next", []string{"count", "thread"}, AtTarget, NeedStopped, true, "step one line, over calls"},
@@ -197,7 +246,7 @@ var Commands = []CommandInfo{
 	{"dump memory", []string{"file", "from", "to", "thread", "frame"}, AtTarget, NeedStopped, false, "write memory to a file for each rank, on its host"},
 	{"memory read", []string{"expr", "count", "limit", "thread", "frame"}, AtTarget, NeedStopped, false, "give bytes of memory, in hexadecimal"},
 	{"memory write", []string{"expr", "data", "thread", "frame"}, AtTarget, NeedStopped, false, "write bytes to memory"},
-	{"info sharedlibrary", nil, AtTarget, NeedAlive, false, "show the loaded libraries"},
+	{"info sharedlibrary", []string{"expr"}, AtTarget, NeedAlive, false, "show the loaded libraries"},
 	{"sharedlibrary", []string{"expr", "limit"}, AtTarget, NeedStopped, false, "read the separate debug files of libraries (all, if no part of a name is given)"},
 	{"gdb", []string{"text"}, AtTarget, NeedNothing, false, "hand a command line to gdb"},
 	{"mi", []string{"text"}, AtTarget, NeedNothing, false, "hand a GDB/MI command to gdb"},

@@ -126,8 +126,10 @@ type BreakpointInfo struct {
 	Func      string   `json:"func,omitempty"`
 	File      string   `json:"file,omitempty"`
 	Line      int      `json:"line,omitempty"`
-	Places    []string `json:"places,omitempty"` // of a breakpoint with several locations
+	Places    []string `json:"places,omitempty"`   // of a breakpoint with several locations
+	Disabled  []int    `json:"disabled,omitempty"` // which of Places are, from 1
 	Condition string   `json:"condition,omitempty"`
+	Left      int      `json:"left,omitempty"`     // hits after which it is disabled; 0: it is not
 	Ignore    int      `json:"ignore,omitempty"`   // hits that are still passed
 	Exprs     []string `json:"exprs,omitempty"`    // of a log
 	Commands  []string `json:"commands,omitempty"` // carried out when it is reached

@@ -144,32 +144,6 @@ func (m *machine) replyBreakpoints(q *request, all []mi.Tuple) {
 	m.reply(q, body, c.sorted()...)
 }
 
-// changeBreakpoints is delete, enable and disable: of those that are named, or
-// of all.
-func (m *machine) changeBreakpoints(q *request) {
-	numbers, unknown := m.points.gdbs(q.args.Breakpoints)
-	if unknown != 0 {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No breakpoint number %d.", unknown)})
-		return
-	}
-	if len(numbers) > 0 || !m.gdb.shared() {
-		m.ask(q, m.thenDone(q), "-break-"+q.name, numbers...)
-		return
-	}
-	m.ask(q, func(a answer) {
-		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
-			if number := f.Value.Fields.Str("number"); m.points.ours(number) > 0 {
-				numbers = append(numbers, number)
-			}
-		}
-		if len(numbers) == 0 {
-			m.done(q)
-			return
-		}
-		m.ask(q, m.thenDone(q), "-break-"+q.name, numbers...)
-	}, "-break-list")
-}
-
 // thenDone answers with nothing but that it is done.
 func (m *machine) thenDone(q *request) func(answer) {
 	return func(a answer) {

@@ -26,6 +26,8 @@ type point struct {
 	exprs    []string // of a log: evaluated at each hit, and the thread goes on
 	lines    []string // commands, carried out at each hit
 	barrier  bool
+	once     bool   // gdb disables it when it is reached, also after a plain enable
+	left     int    // hits after which gdb disables it; 0: it does not
 	event    string // of a catchpoint
 }
 
@@ -143,6 +145,10 @@ func (b *breakpoints) info(t mi.Tuple) protocol.BreakpointInfo {
 		Condition: t.Str("cond"),
 	}
 	i.Ignore, _ = t.Int("ignore")
+	if t.Str("disp") == "dis" && i.Enabled {
+		i.Left, _ = t.Int("enable") // which gdb tells from two on
+		i.Left = max(i.Left, 1)
+	}
 	if p := b.at(mi.Tuple{{Name: "bkptno", Value: mi.Value{Str: t.Str("number")}}}); p != nil {
 		i.Exprs, i.Commands = p.exprs, p.lines
 		switch {
@@ -158,8 +164,11 @@ func (b *breakpoints) info(t mi.Tuple) protocol.BreakpointInfo {
 			i.Location = t.Str(name)
 		}
 	}
-	for _, l := range t.Path("locations").Fields {
+	for n, l := range t.Path("locations").Fields {
 		i.Places = append(i.Places, place(frameOf(l.Value.Fields).Frame))
+		if l.Value.Fields.Str("enabled") != "y" {
+			i.Disabled = append(i.Disabled, n+1)
+		}
 	}
 	return i
 }

@@ -26,7 +26,31 @@ type library struct {
 }
 
 func (m *machine) infoLibraries(q *request) {
-	m.listLibraries(q, nil, func(body libraryList, c *columns) { m.reply(q, body, c.sorted()...) })
+	pattern, f := libraryNames(q)
+	if f != nil {
+		m.fail(q, f)
+		return
+	}
+	m.listLibraries(q, pattern, func(body libraryList, c *columns) {
+		if len(body.Libraries) == 0 && pattern != nil {
+			m.fail(q, noLibraries(pattern[0]))
+			return
+		}
+		m.reply(q, body, c.sorted()...)
+	})
+}
+
+// libraryNames is the pattern of a command, none for all libraries. One with blanks would be two for gdb.
+func libraryNames(q *request) ([]string, *protocol.Fault) {
+	pattern := strings.TrimSpace(q.args.Expr)
+	if strings.ContainsAny(pattern, "\n\"\\ ") {
+		return nil, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(pattern) + " is no pattern for the names of libraries", Hint: "a part of a name, as in " + q.name + " libc"}
+	}
+	return strings.Fields(pattern), nil
+}
+
+func noLibraries(pattern string) *protocol.Fault {
+	return &protocol.Fault{Kind: protocol.FaultGDB, Message: "No loaded shared libraries match the pattern `" + pattern + "'."}
 }
 
 // listLibraries gives the libraries that a pattern fits, or all of them. A refusal
@@ -74,15 +98,15 @@ const debugFilesVariable = "$_sdm_debug_files"
 // all, so that all libraries are forgotten and read again; those that have been
 // asked for before get theirs, too.
 func (m *machine) loadLibraries(q *request) {
-	pattern := strings.TrimSpace(q.args.Expr)
-	if strings.ContainsAny(pattern, "\n\"\\ ") {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(pattern) + " is no pattern for the names of libraries", Hint: "a part of a name, as in sharedlibrary libc"})
+	words, f := libraryNames(q)
+	if f != nil {
+		m.fail(q, f)
 		return
 	}
-	words := strings.Fields(pattern)
+	pattern := strings.Join(words, "")
 	m.listLibraries(q, words, func(body libraryList, _ *columns) {
 		if len(body.Libraries) == 0 {
-			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "No loaded shared libraries match the pattern `" + pattern + "'."})
+			m.fail(q, noLibraries(pattern))
 			return
 		}
 		m.readAgain(q, pattern, words)

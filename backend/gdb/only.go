@@ -74,6 +74,8 @@ func (m *machine) mine(bkpt mi.Tuple) (mi.Tuple, bool) {
 			}
 		case f.Name == "addr" && len(places) == 1:
 			f.Value.Str = places[0].Value.Fields.Str("addr")
+		case f.Name == "enabled" && len(places) == 1 && f.Value.Str == "y":
+			f.Value.Str = places[0].Value.Fields.Str("enabled")
 		}
 		own = append(own, f)
 	}

@@ -47,7 +47,9 @@ func isLasting(name string) bool {
 func (m *machine) remember(q *request) {
 	switch {
 	case isLasting(q.name):
-		m.journal = append(m.journal, protocol.Command{Name: q.name, Args: q.args})
+		for _, a := range q.args.Apart() {
+			m.journal = append(m.journal, protocol.Command{Name: q.name, Args: a})
+		}
 	case q.name == "delete" && len(q.args.Breakpoints) == 0:
 		m.journal = slices.DeleteFunc(m.journal, func(c protocol.Command) bool { return c.Name != "handle" })
 	case q.name == "delete":
@@ -60,7 +62,7 @@ func (m *machine) remember(q *request) {
 // forget strikes out all that was said about a breakpoint which is no more.
 func (m *machine) forget(number int) {
 	m.journal = slices.DeleteFunc(m.journal, func(c protocol.Command) bool {
-		return c.Args.Breakpoint == number && number != 0 || len(c.Args.Breakpoints) == 1 && c.Args.Breakpoints[0] == number
+		return number != 0 && (c.Args.Breakpoint == number || c.Args.ChangesOnly(number))
 	})
 }
 
@@ -72,13 +74,13 @@ func (m *machine) canBeRescued() bool {
 // orphaned takes the end of gdb where another will take over.
 func (m *machine) orphaned(now time.Duration, cause string) {
 	m.now = now
-	for len(m.open) > 0 {
-		m.fail(m.open[0], &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb died (" + cause + ")", Hint: "another gdb takes the rank over: ask again"})
-	}
 	m.rescue.under, m.rescue.cause = true, cause
 	m.rescue.running = m.state == backend.Running
 	m.rescue.count++
-	m.event(protocol.KindRunning, struct{}{}) // which one that stood does now
+	m.event(protocol.KindRunning, struct{}{}) // which one that stood does now; before who asks again can wait for it
+	for len(m.open) > 0 {
+		m.fail(m.open[0], &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb died (" + cause + ")", Hint: "another gdb takes the rank over: ask again"})
+	}
 	m.state = backend.Attaching
 }
 

@@ -160,6 +160,7 @@ func (m *machine) stopped(stop mi.Tuple) {
 		m.continueThread(r, t.id)
 		return
 	}
+	m.countDown(stop)
 	if p := m.points.at(stop); p.goesOn() {
 		m.passBy(r, t, p)
 		return

@@ -25,6 +25,9 @@ type own struct {
 	*definition
 	hits int
 	off  bool
+	left int  // hits after which it is off; 0: never
+	once bool // as gdb, a plain enable leaves left at 1 again
+	gone bool // when it is hit
 }
 
 // define makes the definition that a break command asks for.
@@ -92,9 +95,12 @@ func (m *machine) listBreaks(s *state, list []own) answer {
 	for _, b := range list {
 		i := b.info
 		i.Enabled = !b.off
+		if i.Temporary = i.Temporary || b.gone; i.Enabled {
+			i.Left = b.left
+		}
 		infos = append(infos, i)
 		cells = append(cells, cell{"hits." + strconv.Itoa(i.Number), strconv.Itoa(b.hits)})
-		fmt.Fprintf(&key, "%s %t;", b.key, b.off)
+		fmt.Fprintf(&key, "%s %t %t %d;", b.key, b.off, b.gone, i.Left)
 	}
 	body := m.body(bodyKey{what: "breakpoints", text: key.String()}, func() any {
 		return struct {
@@ -106,7 +112,14 @@ func (m *machine) listBreaks(s *state, list []own) answer {
 
 // change applies a change to the named breakpoints of a rank, all when none is
 // named; keep tells whether one stays.
-func (s *state) change(numbers []int, keep func(*own) bool) (answer, *protocol.Fault) {
+func (s *state) change(a *protocol.Args, keep func(*own) bool) (answer, *protocol.Fault) {
+	numbers := slices.Clone(a.Breakpoints)
+	for _, p := range a.Places { // each has one place
+		if p.Number != 1 {
+			return answer{}, gdbSays("Breakpoint %d has one place only.", p.Breakpoint)
+		}
+		numbers = append(numbers, p.Breakpoint)
+	}
 	for _, n := range numbers {
 		if !slices.Contains(s.gone, n) && !slices.ContainsFunc(s.breaks, func(b own) bool { return b.info.Number == n }) {
 			return answer{}, gdbSays("No breakpoint number %d.", n)
@@ -124,6 +137,20 @@ func (s *state) change(numbers []int, keep func(*own) bool) (answer, *protocol.F
 	return answer{kind: protocol.KindResult, body: []byte("{}")}, nil
 }
 
+// enable is enable and disable.
+func (b *own) enable(on bool, a *protocol.Args) {
+	b.off = !on
+	switch {
+	case !on:
+	case a.Then == "disable":
+		b.once, b.gone, b.left = true, false, max(a.Count, 1)
+	case a.Then == "delete":
+		b.once, b.gone, b.left = false, true, 0
+	case b.once:
+		b.left = 1
+	}
+}
+
 // hit looks for a breakpoint at the rank's position and counts it. When several
 // stop it, the first is told, as gdb does.
 func (m *machine) hit(s *state) (stop answer, hit bool) {
@@ -134,6 +161,10 @@ func (m *machine) hit(s *state) (stop answer, hit bool) {
 			continue
 		}
 		b.hits++
+		if b.left > 0 {
+			b.left--
+			b.off = b.left == 0
+		}
 		if by == nil {
 			by = b
 		}
@@ -141,8 +172,9 @@ func (m *machine) hit(s *state) (stop answer, hit bool) {
 	if by == nil {
 		return answer{}, false
 	}
-	stop = m.stopped(s, protocol.Stop{Reason: "breakpoint-hit", Breakpoint: by.info.Number, Temporary: by.info.Temporary})
-	if n := by.info.Number; by.info.Temporary {
+	temporary := by.info.Temporary || by.gone
+	stop = m.stopped(s, protocol.Stop{Reason: "breakpoint-hit", Breakpoint: by.info.Number, Temporary: temporary})
+	if n := by.info.Number; temporary {
 		s.gone = append(s.gone, n)
 		s.breaks = slices.DeleteFunc(s.breaks, func(b own) bool { return b.info.Number == n })
 	}

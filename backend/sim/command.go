@@ -80,7 +80,7 @@ func (m *machine) action(c *protocol.Command) func(*state) (effect, *protocol.Fa
 	case "delete":
 		return changing(a, func(*own) bool { return false })
 	case "enable", "disable":
-		return changing(a, func(b *own) bool { b.off = c.Name == "disable"; return true })
+		return changing(a, func(b *own) bool { b.enable(c.Name == "enable", a); return true })
 	case "continue", "next", "step", "finish", "until":
 		return func(s *state) (effect, *protocol.Fault) { return m.resume(s, c) }
 	case "interrupt":
@@ -102,7 +102,7 @@ func only(f func(*state) (answer, *protocol.Fault)) func(*state) (effect, *proto
 }
 
 func changing(a *protocol.Args, keep func(*own) bool) func(*state) (effect, *protocol.Fault) {
-	return only(func(s *state) (answer, *protocol.Fault) { return s.change(a.Breakpoints, keep) })
+	return only(func(s *state) (answer, *protocol.Fault) { return s.change(a, keep) })
 }
 
 // resume gives a rank its goal.

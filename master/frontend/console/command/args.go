@@ -3,6 +3,8 @@ package command
 import (
 	"strconv"
 	"strings"
+
+	"sdm/protocol"
 )
 
 // The argument parsers of words.go. Each reads c.Rest; a Mistake without a hint
@@ -70,12 +72,85 @@ func parseNumbers(c *Command) *Mistake {
 		c.Do = "undisplay"
 		return numbers(c, after, &c.Args.Displays)
 	}
-	return numbers(c, rest, &c.Args.Breakpoints)
+	if c.Name == "enable" {
+		var m *Mistake
+		if rest, m = cutThen(c, rest); m != nil {
+			return m
+		}
+	}
+	for _, text := range listed(rest) {
+		into := &c.Args.Breakpoints
+		whole, place, placed := strings.Cut(text, ".")
+		if !placed {
+			if m := numbers(c, text, into); m != nil {
+				return m
+			}
+			continue
+		}
+		if m := parsePlaces(c, whole, place); m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+// cutThen takes "once", "delete" or "count N" off the front of what is enabled.
+func cutThen(c *Command, rest string) (string, *Mistake) {
+	word, after := cutWord(rest)
+	switch {
+	case word == "" || word[0] <= '9':
+		return rest, nil
+	case strings.HasPrefix("once", word):
+		c.Args.Then = "disable"
+	case strings.HasPrefix("delete", word):
+		c.Args.Then = "delete"
+	case strings.HasPrefix("count", word):
+		var text string
+		text, after = cutBlank(after)
+		n, m := number(c, text, 1)
+		if m != nil {
+			return "", m
+		}
+		c.Args.Then, c.Args.Count = "disable", n
+	default:
+		return rest, nil
+	}
+	if after == "" {
+		return "", &Mistake{Text: c.Name + " " + word + ": which breakpoints?"}
+	}
+	return after, nil
+}
+
+// parsePlaces reads what stands on both sides of the point in "1.2" or "1.2-4".
+func parsePlaces(c *Command, whole, place string) *Mistake {
+	if c.Name == "delete" || c.Args.Then != "" {
+		return &Mistake{Text: c.Name + ": " + quote(whole+"."+place) + " is a place of a breakpoint", Hint: "places can be enabled and disabled: disable " + whole + "." + place}
+	}
+	of, m := number(c, whole, 1)
+	if m != nil {
+		return m
+	}
+	var list []int
+	if m := numbers(c, place, &list); m != nil {
+		return m
+	}
+	if list == nil {
+		return &Mistake{Text: c.Name + ": which place of breakpoint " + whole + "?", Hint: c.Name + " " + whole + ".1"}
+	}
+	for _, n := range list {
+		c.Args.Places = append(c.Args.Places, protocol.Site{Breakpoint: of, Number: n})
+	}
+	return nil
+}
+
+// listed parts a list at blanks and commas.
+func listed(rest string) []string {
+	return strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' || r == ',' })
 }
 
 // numbers reads a list of numbers and ranges.
 func numbers(c *Command, rest string, into *[]int) *Mistake {
-	for _, text := range strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' || r == ',' }) {
+	for _, text := range listed(rest) {
 		a, b, ranged := strings.Cut(text, "-")
 		first, m := number(c, a, 1)
 		if m != nil {

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -81,7 +82,7 @@ func breakpointTable(_ *Writer, _ Asked, g protocol.Group) []answer {
 	lines := []string{"Num     Type           Disp Enb What"}
 	for _, b := range body.Breakpoints {
 		lines = append(lines, padded(strconv.Itoa(b.Number), 8)+padded(b.Type, 15)+
-			padded(choose(b.Temporary, "del", "keep"), 5)+padded(choose(b.Enabled, "y", "n"), 4)+breakpointWhat(b))
+			padded(dispositionOf(b), 5)+padded(choose(b.Enabled, "y", "n"), 4)+breakpointWhat(b))
 		if b.Condition != "" {
 			lines = append(lines, "\tstop only if "+b.Condition)
 		}
@@ -90,13 +91,36 @@ func breakpointTable(_ *Writer, _ Asked, g protocol.Group) []answer {
 			lines = append(lines, "\tbreakpoint already hit "+hits.argument()+times)
 		}
 		lines = append(lines, breakpointActions(b)...)
-		if len(b.Places) > 1 {
-			for i, p := range b.Places {
-				lines = append(lines, padded(strconv.Itoa(b.Number)+"."+strconv.Itoa(i+1), 32)+p)
-			}
-		}
+		lines = append(lines, breakpointPlaces(b)...)
 	}
 	return []answer{{ranks: g.Ranks, lines: lines}}
+}
+
+// dispositionOf is GDB's word for what becomes of a breakpoint when it is reached.
+func dispositionOf(b protocol.BreakpointInfo) string {
+	if b.Left > 0 {
+		return "dis"
+	}
+	return choose(b.Temporary, "del", "keep")
+}
+
+// breakpointPlaces writes those of a breakpoint that has several, and those that were disabled before
+// anybody knows where they are.
+func breakpointPlaces(b protocol.BreakpointInfo) []string {
+	var lines []string
+	row := func(n int, what string) {
+		number := protocol.Site{Breakpoint: b.Number, Number: n}.String()
+		lines = append(lines, padded(number, 28)+padded(choose(slices.Contains(b.Disabled, n), "n", "y"), 4)+what)
+	}
+	for i, p := range b.Places {
+		row(i+1, p)
+	}
+	for _, n := range b.Disabled {
+		if n > len(b.Places) {
+			row(n, "<PENDING>")
+		}
+	}
+	return lines
 }
 
 // breakpointActions writes what happens when it is reached.
@@ -104,6 +128,9 @@ func breakpointActions(b protocol.BreakpointInfo) []string {
 	var lines []string
 	if b.Ignore > 0 {
 		lines = append(lines, "\tignore next "+strconv.Itoa(b.Ignore)+" hits")
+	}
+	if b.Left > 1 {
+		lines = append(lines, "\tdisable after "+choose(b.Ignore > 0, "additional ", "next ")+strconv.Itoa(b.Left)+" hits")
 	}
 	if len(b.Exprs) > 0 {
 		lines = append(lines, "\tlog "+strings.Join(b.Exprs, ", "))

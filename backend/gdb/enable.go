@@ -1,0 +1,159 @@
+// Breakpoints that are deleted, enabled and disabled, as a whole or by place.
+
+package gdb
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// changeBreakpoints is delete, enable and disable: of those that are named, or
+// of all.
+func (m *machine) changeBreakpoints(q *request) {
+	numbers, unknown := m.points.gdbs(q.args.Breakpoints)
+	for _, p := range q.args.Places {
+		if m.points.find([]int{p.Breakpoint}) == nil && unknown == 0 {
+			unknown = p.Breakpoint
+		}
+	}
+	switch {
+	case unknown != 0:
+		m.fail(q, noBreakpoint(unknown))
+	case len(q.args.Places) > 0:
+		m.findPlaces(q, numbers)
+	case len(numbers) > 0:
+		m.changeThese(q, numbers)
+	case m.gdb.shared() || q.args.Then != "":
+		m.changeAll(q)
+	default:
+		m.ask(q, m.thenChanged(q, nil), "-break-"+q.name)
+	}
+}
+
+// changeAll is for all breakpoints of this rank.
+func (m *machine) changeAll(q *request) {
+	m.ask(q, func(a answer) {
+		var numbers []string
+		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
+			if number := f.Value.Fields.Str("number"); m.points.ours(number) > 0 {
+				numbers = append(numbers, number)
+			}
+		}
+		if len(numbers) == 0 {
+			m.done(q)
+			return
+		}
+		m.changeThese(q, numbers)
+	}, "-break-list")
+}
+
+// findPlaces asks how gdb calls places: where it is shared it counts those of all ranks.
+// The only place of a breakpoint is the breakpoint.
+func (m *machine) findPlaces(q *request, numbers []string) {
+	m.ask(q, func(a answer) {
+		if a.failed() {
+			m.refused(q, a)
+			return
+		}
+		places := map[int][]string{}
+		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
+			number := f.Value.Fields.Str("number")
+			t, _ := m.mine(f.Value.Fields)
+			list := []string{number}
+			if of := t.Path("locations").Fields; len(of) > 0 {
+				list = nil
+				for _, l := range of {
+					list = append(list, l.Value.Fields.Str("number"))
+				}
+			}
+			places[m.points.ours(number)] = list
+		}
+		for _, p := range q.args.Places {
+			list := places[p.Breakpoint]
+			if p.Number < 1 || p.Number > len(list) {
+				m.fail(q, noPlace(p, len(list)))
+				return
+			}
+			numbers = append(numbers, list[p.Number-1])
+		}
+		m.changeThese(q, numbers)
+	}, "-break-list")
+}
+
+func noPlace(p protocol.Site, have int) *protocol.Fault {
+	switch have {
+	case 0:
+		return noBreakpoint(p.Breakpoint)
+	case 1:
+		return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("Breakpoint %d has one place only.", p.Breakpoint)}
+	}
+	return &protocol.Fault{
+		Kind: protocol.FaultGDB, Message: fmt.Sprintf("Breakpoint %d has %d places, not %d.", p.Breakpoint, have, p.Number),
+		Hint: "info breakpoints lists them",
+	}
+}
+
+// changeThese is for breakpoints and places by gdb's names.
+func (m *machine) changeThese(q *request, numbers []string) {
+	switch q.args.Then {
+	case "":
+		m.ask(q, m.thenChanged(q, numbers), "-break-"+q.name, numbers...)
+		return
+	case "delete", "disable":
+	default:
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(q.args.Then) + " cannot become of a breakpoint", Hint: "disable, delete"})
+		return
+	}
+	line := "enable delete"
+	if q.args.Then == "disable" {
+		line = fmt.Sprintf("enable count %d", max(q.args.Count, 1))
+	}
+	for _, n := range numbers {
+		line += " " + n
+	}
+	m.ask(q, m.thenChanged(q, numbers), "-interpreter-exec", append(m.here(), "console", line)...)
+}
+
+// thenChanged answers that it is done, and keeps what gdb will do with the breakpoints
+// when they are reached.
+func (m *machine) thenChanged(q *request, numbers []string) func(answer) {
+	then := m.thenDone(q)
+	return func(a answer) {
+		for _, p := range m.points.list {
+			if a.failed() || q.name != "enable" || numbers != nil && !slices.Contains(numbers, p.gdb) {
+				continue
+			}
+			switch {
+			case q.args.Then == "disable":
+				p.once, p.left = true, max(q.args.Count, 1)
+			case q.args.Then == "delete":
+				p.once, p.left = false, 0
+			case p.once:
+				p.left = 1
+			}
+		}
+		then(a)
+	}
+}
+
+// countDown sees that a gdb which comes after this one goes on where it was with a
+// breakpoint that is disabled when it has been reached so often.
+func (m *machine) countDown(stop mi.Tuple) {
+	p := m.points.at(stop)
+	if p == nil || p.left == 0 || stop.Str("disp") != "dis" {
+		return
+	}
+	p.left--
+	again := protocol.Command{Name: "enable", Args: protocol.Args{Breakpoints: []int{p.number}, Then: "disable", Count: p.left}}
+	if p.left == 0 {
+		again = protocol.Command{Name: "disable", Args: protocol.Args{Breakpoints: []int{p.number}}}
+	}
+	m.journal = slices.DeleteFunc(m.journal, func(c protocol.Command) bool {
+		return c.Name == "enable" && c.Args.Then != "" && len(c.Args.Places) == 0 && c.Args.ChangesOnly(p.number)
+	})
+	m.journal = append(m.journal, again)
+}
