@@ -54,8 +54,8 @@ func (b *breakpoints) claimed(gdb string) bool {
 	return slices.ContainsFunc(b.list, func(p *point) bool { return p.gdb == gdb })
 }
 
-// gdbs gives gdb's numbers of ours, or the one that is none.
-func (b *breakpoints) gdbs(numbers []int) (gdb []string, unknown int) {
+// gdbs gives gdb's numbers of ours, or the fault of one that is none.
+func (b *breakpoints) gdbs(numbers []int) (gdb []string, unknown *protocol.Fault) {
 	for _, n := range numbers {
 		name := ""
 		for _, p := range b.list {
@@ -67,11 +67,11 @@ func (b *breakpoints) gdbs(numbers []int) (gdb []string, unknown int) {
 			name = strconv.Itoa(-n)
 		}
 		if name == "" {
-			return nil, n
+			return nil, noBreakpoint(n)
 		}
 		gdb = append(gdb, name)
 	}
-	return gdb, 0
+	return gdb, nil
 }
 
 // find gives the point of our number when one is named, nil when there is none.

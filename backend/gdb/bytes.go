@@ -59,10 +59,13 @@ func (m *machine) readMemory(q *request) {
 			return
 		}
 		c := columnsOf(m.target.Rank, q.args.Limit)
-		for _, f := range a.Results.Path("memory").Fields[:1] {
-			c.add("addr", f.Value.Fields.Str("begin"))
-			c.add("data", f.Value.Fields.Str("contents"))
+		pieces := a.Results.Path("memory").Fields
+		if len(pieces) == 0 {
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "Unable to read memory."})
+			return
 		}
+		c.add("addr", pieces[0].Value.Fields.Str("begin"))
+		c.add("data", pieces[0].Value.Fields.Str("contents"))
 		m.reply(q, memoryBytes{q.args.Expr, q.args.Count}, c.sorted()...)
 	}, "-data-read-memory-bytes", append(m.at(q), q.args.Expr, strconv.Itoa(q.args.Count))...)
 }

@@ -190,7 +190,9 @@ func (d *debugger) notified(now time.Duration, r mi.Record) {
 		m.groupExited(r.Results.Str("exit-code"))
 	case "thread-selected":
 		level, _ := strconv.Atoi(r.Results.Path("frame", "level").Str)
-		m.chosen = selection{thread: m.threads.ours(id), frame: level}
+		if ours := m.threads.ours(id); ours != 0 {
+			m.chosen = selection{thread: ours, frame: level}
+		}
 	case "record-started", "record-stopped":
 		m.record.begun = r.Name == "record-started"
 	case "library-unloaded":

@@ -16,13 +16,13 @@ import (
 func (m *machine) changeBreakpoints(q *request) {
 	numbers, unknown := m.points.gdbs(q.args.Breakpoints)
 	for _, p := range q.args.Places {
-		if m.points.find([]int{p.Breakpoint}) == nil && unknown == 0 {
-			unknown = p.Breakpoint
+		if m.points.find([]int{p.Breakpoint}) == nil && unknown == nil {
+			unknown = noBreakpoint(p.Breakpoint)
 		}
 	}
 	switch {
-	case unknown != 0:
-		m.fail(q, noBreakpoint(unknown))
+	case unknown != nil:
+		m.fail(q, unknown)
 	case len(q.args.Places) > 0:
 		m.findPlaces(q, numbers)
 	case len(numbers) > 0:

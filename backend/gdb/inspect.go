@@ -147,7 +147,7 @@ func (m *machine) frameChosen(q *request, thread int, frames []frame, refusal st
 		case q.name == "up":
 			refusal = "Initial frame selected; you can't go up."
 		default:
-			refusal = noFrame(*q.args.Frame)
+			refusal = noFrame(m.frameOf(q))
 		}
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: refusal})
 		return

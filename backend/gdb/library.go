@@ -32,7 +32,7 @@ func (m *machine) infoLibraries(q *request) {
 		return
 	}
 	m.listLibraries(q, pattern, func(body libraryList, c *columns) {
-		if len(body.Libraries) == 0 && pattern != nil {
+		if len(body.Libraries) == 0 && len(pattern) > 0 {
 			m.fail(q, noLibraries(pattern[0]))
 			return
 		}

@@ -30,8 +30,8 @@ func (m *machine) single(q *request) (gdb string, ok bool) {
 		return "", false
 	}
 	numbers, unknown := m.points.gdbs(q.args.Breakpoints)
-	if unknown != 0 {
-		m.fail(q, noBreakpoint(unknown))
+	if unknown != nil {
+		m.fail(q, unknown)
 		return "", false
 	}
 	return numbers[0], true

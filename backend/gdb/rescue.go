@@ -75,9 +75,11 @@ func (m *machine) canBeRescued() bool {
 func (m *machine) orphaned(now time.Duration, cause string) {
 	m.now = now
 	m.rescue.under, m.rescue.cause = true, cause
-	m.rescue.running = m.state == backend.Running
+	m.rescue.running = m.state == backend.Running || m.run != nil && m.run.silent
 	m.rescue.count++
-	m.event(protocol.KindRunning, struct{}{}) // which one that stood does now; before who asks again can wait for it
+	if !m.rescue.running {
+		m.event(protocol.KindRunning, struct{}{}) // which one that stood does now; before who asks again can wait for it
+	}
 	for len(m.open) > 0 {
 		m.fail(m.open[0], &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb died (" + cause + ")", Hint: "another gdb takes the rank over: ask again"})
 	}

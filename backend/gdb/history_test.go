@@ -1,0 +1,494 @@
+package gdb
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sdm/backend"
+	"sdm/backend/gdb/inferior"
+	"sdm/backend/mi"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// A history is what may happen to one gdb with its ranks, in any order: commands of people, what gdb tells,
+// the clock, ends. Each line of gdb is well-formed, and fits the command that it answers more often than not. Its laws:
+//
+//   - nothing panics;
+//   - a request is answered once by each rank that was asked, at the latest when all is over;
+//   - an event is one that may come in the state that was told before.
+type history struct {
+	t        *testing.T
+	bytes    []byte // that choose; when they are used up it is over
+	d        *debugger
+	machines []*machine
+	now      time.Duration
+	tokens   []sent // what gdb has not answered
+	last     protocol.RequestID
+	asked    map[answerTo]int // how many answers have come
+	states   map[rank.ID]backend.State
+	reads    []*memoryRead
+	log      []string
+}
+
+type answerTo struct {
+	id   protocol.RequestID
+	rank rank.ID
+}
+
+type sent struct {
+	token string
+	line  string
+}
+
+func FuzzHistory(f *testing.F) {
+	for seed := range uint64(20) {
+		f.Add(randomHistory(seed))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) { playHistory(t, b) })
+}
+
+var (
+	histories   = flag.Uint64("histories", 500, "random histories of a gdb to play")
+	historySeed = flag.Uint64("history-seed", 0, "seed of the first of them; a failure tells its own")
+)
+
+// TestHistories plays random ones.
+func TestHistories(t *testing.T) {
+	for seed := *historySeed; seed < *historySeed+*histories; seed++ {
+		if !t.Run(fmt.Sprintf("-history-seed=%d", seed), func(t *testing.T) { playHistory(t, randomHistory(seed)) }) {
+			break // one is enough to look at
+		}
+	}
+}
+
+func randomHistory(seed uint64) []byte {
+	r := rand.New(rand.NewPCG(seed, 1))
+	b := make([]byte, 200+r.IntN(1500))
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}
+
+func playHistory(t *testing.T, b []byte) {
+	h := &history{t: t, bytes: b, asked: map[answerTo]int{}, states: map[rank.ID]backend.State{}}
+	defer func() {
+		if why := recover(); why != nil {
+			t.Fatalf("history:\n%s\npanic: %v\n%s", h.tail(), why, debug.Stack())
+		}
+	}()
+	h.begin()
+	for len(h.bytes) > 0 && !t.Failed() {
+		h.step()
+	}
+	h.end()
+	if t.Failed() {
+		t.Logf("history:\n%s", h.tail())
+	}
+}
+
+func (h *history) tail() string {
+	return strings.Join(h.log[max(len(h.log)-120, 0):], "\n")
+}
+
+func (h *history) note(format string, args ...any) {
+	h.log = append(h.log, fmt.Sprintf(format, args...))
+}
+
+// below chooses a number from 0 to n-1.
+func (h *history) below(n int) int {
+	if len(h.bytes) == 0 {
+		return 0
+	}
+	c := h.bytes[0]
+	h.bytes = h.bytes[1:]
+	return int(c) % n
+}
+
+func (h *history) oneOf(list ...string) string { return list[h.below(len(list))] }
+
+// begin attaches: to one rank, or to three that share.
+func (h *history) begin() {
+	n := 1 + 2*h.below(2)
+	kind := h.below(4)
+	h.d = newDebugger(n)
+	h.d.lazy = kind == 1
+	for i := range n {
+		target := backend.Target{Rank: rank.ID(i), PID: 100 + i, Held: kind == 0}
+		if kind == 3 && h.below(4) == 0 {
+			target.Core = "core"
+		}
+		if h.below(4) == 0 {
+			target.Before = []protocol.Command{{Name: "break", Args: protocol.Args{Location: "main", Breakpoint: 7}}, {Name: "display", Args: protocol.Args{Expr: "x", Display: 1}}}
+		}
+		m := newMachine(target, h.source)
+		m.libraries = func() []inferior.Span { return []inferior.Span{{First: 0x7f0000000000, End: 0x7f0000010000}} }
+		m.record.wanted = n == 1 && kind == 2 && h.below(3) == 0
+		h.machines = append(h.machines, m)
+		h.d.add(m)
+	}
+	h.d.eager = h.below(8) == 0
+	stop := h.oneOf("main", "entry", "none", "f.c:7")
+	id := h.request()
+	for _, m := range h.machines {
+		h.asked[answerTo{id, m.target.Rank}] = 0
+		m.start(h.now, id, stop, time.Duration(h.below(2))*time.Minute, h.below(2) == 0)
+	}
+	h.settle()
+	if h.below(8) > 0 { // as it should be
+		for i, m := range h.machines {
+			h.honest()
+			h.gdb(fmt.Sprintf(`=thread-group-started,id="%s",pid="%d"`, m.group, m.target.PID))
+			h.gdb(fmt.Sprintf(`=thread-created,id="%d",group-id="%s"`, i+1, m.group))
+			h.gdb(fmt.Sprintf(`*stopped,frame=%s,thread-id="%d",stopped-threads=["%d"]`, frame0, i+1, i+1))
+		}
+		for range 40 {
+			h.honest()
+		}
+	}
+}
+
+func (h *history) source(_ string, first, last int) ([]string, error) {
+	if h.below(3) == 0 {
+		return nil, errors.New("no files here")
+	}
+	return slices.Repeat([]string{"a line"}, max(min(last-first+1, 100), 0)), nil
+}
+
+func (h *history) request() protocol.RequestID {
+	h.last++
+	return h.last
+}
+
+// step lets one thing happen.
+func (h *history) step() {
+	m := h.machines[h.below(len(h.machines))]
+	switch n := h.below(64); {
+	case n < 16:
+		h.command(m)
+	case n < 36:
+		h.honest()
+	case n < 38:
+		h.answer(h.below(4), h.oneOf(payloads...))
+	case n < 41:
+		h.answer(0, `error,msg="`+h.oneOf(refusals...)+`"`)
+	case n < 58:
+		h.gdb(h.tells())
+	case n < 60:
+		h.now += []time.Duration{time.Millisecond, 300 * time.Millisecond, 3 * time.Second, time.Hour}[h.below(4)]
+		h.note("tick %v", h.now)
+		h.d.tick(h.now)
+	case n == 60 && len(h.reads) > 0:
+		o := h.reads[0]
+		h.reads = h.reads[1:]
+		h.note("memory has been read")
+		o.then(make([]uint64, len(o.blocks)), nil)
+		h.settleAll()
+	case n == 61 && h.below(6) == 0:
+		h.note("vanished %d", m.target.Rank)
+		m.vanished(h.now)
+	case n == 62 && h.below(6) == 0:
+		h.note("ended %d", m.target.Rank)
+		m.ended(h.now, protocol.Exit{Code: h.below(3)})
+	case n == 63 && h.below(6) == 0:
+		h.dies(h.below(2) == 0)
+	}
+	h.settle()
+}
+
+func (h *history) settleAll() {
+	for _, m := range h.machines {
+		m.settle()
+	}
+}
+
+// dies ends gdb; another one may take its ranks over, each of them one of its own.
+func (h *history) dies(another bool) {
+	h.note("gdb dies, another: %v", another)
+	orphans := h.d.died(h.now, "killed", another)
+	h.tokens = nil
+	if len(orphans) == 0 {
+		return
+	}
+	// The rest of this history is about the first of them. The others go on with gdbs that say nothing.
+	for i := len(orphans) - 1; i >= 0; i-- {
+		d := newDebugger(1)
+		d.add(orphans[i])
+		orphans[i].takeOver(h.now)
+		if h.take(orphans[i]); i > 0 {
+			d.died(h.now, "killed", false)
+			h.take(orphans[i])
+			continue
+		}
+		h.d = d
+	}
+}
+
+// settle takes what is to be done, and looks at the laws.
+func (h *history) settle() {
+	for _, m := range h.machines {
+		h.take(m)
+	}
+	for line := range strings.Lines(string(h.d.take())) {
+		line = strings.TrimSuffix(line, "\n")
+		h.note("> %s", line)
+		digits := strings.IndexByte(line, '-')
+		h.tokens = append(h.tokens, sent{line[:digits], line[digits:]})
+	}
+	if h.d.kill {
+		h.d.kill = false
+		h.dies(false)
+		h.settle()
+	}
+	h.d.deadline()
+}
+
+func (h *history) take(m *machine) {
+	for _, s := range m.out.said {
+		h.note("%d %s", s.request, s.group)
+		if s.request == 0 {
+			h.event(m, s.group)
+			continue
+		}
+		to := answerTo{s.request, m.target.Rank}
+		n, ok := h.asked[to]
+		if h.asked[to]++; n > 0 || !ok {
+			h.t.Errorf("request %d was answered %d times by rank %d", s.request, n+1, m.target.Rank)
+		}
+		if k := s.group.Kind; k != protocol.KindResult && k != protocol.KindFault {
+			h.t.Errorf("the answer to request %d is %v", s.request, k)
+		}
+	}
+	h.reads = append(h.reads, m.out.reads...)
+	m.out = effects{}
+}
+
+func (h *history) event(m *machine, g protocol.Group) {
+	if g.Kind == protocol.KindNote || g.Kind == protocol.KindLogged {
+		return
+	}
+	next, ok := h.states[m.target.Rank].After(g.Kind)
+	if !ok {
+		h.t.Errorf("rank %d: %v comes in the state %v", m.target.Rank, g.Kind, h.states[m.target.Rank])
+	}
+	h.states[m.target.Rank] = next
+}
+
+// command gives one to a rank, or the same to all.
+func (h *history) command(m *machine) {
+	all := []*machine{m}
+	if h.below(3) == 0 {
+		all = h.machines
+	}
+	c := h.anyCommand()
+	id := h.request()
+	wait := []time.Duration{0, time.Second, time.Minute}[h.below(3)]
+	for _, m := range all {
+		h.note("do %d rank %d %s %+v", id, m.target.Rank, c.Name, c.Args)
+		h.asked[answerTo{id, m.target.Rank}] = 0
+		h.d.asked = rank.Range(0, rank.ID(len(all)-1))
+		m.do(h.now, id, wait, c)
+	}
+}
+
+func (h *history) anyCommand() protocol.Command {
+	var names []string
+	for _, c := range protocol.Commands {
+		if c.Place == protocol.AtTarget {
+			names = append(names, c.Name)
+		}
+	}
+	names = append(names, "continue", "continue", "next", "interrupt", "interrupt", "step", "thread apply", "hash", "print")
+	name := h.oneOf(names...)
+	if (name == "kill" || name == "detach") && h.below(8) > 0 {
+		name = "print"
+	}
+	few := func() int { return h.below(5) - 1 }
+	a := protocol.Args{
+		Expr: h.oneOf("x", "a[1]", "*p", "f(3)", "$i", "", "a@3", "/x y"), Location: h.oneOf("main", "f.c:7", "7", "", "*0x10", "main if x"),
+		Text:      h.oneOf("info threads", "shell true", "thread 2", "set scheduler-locking on", "handle SIGCONT stop", "-exec-continue", "-break-list", "", "delete", "run", "set var $i = 1", "-thread-info"),
+		Condition: h.oneOf("", "", "x > 1", ")"), Event: h.oneOf("throw", "syscall write", "fork", "exec", "load", ""), Threads: h.oneOf("all", "1-2", "9", ""),
+		Apply: h.oneOf("print x", "backtrace", "frame", "up", "info locals", "thread", ""), File: "/nonexistent/dump", From: "&x", To: "&x+1",
+		Signal: h.oneOf("SIGUSR1", "0", "SIGCONT", "all", "14"), Format: h.oneOf("", "", "x", "4xb", "i", "s"), Data: []byte("xy"), Access: h.oneOf("", "read", "access"),
+		By: h.oneOf("", "function", "address"), Temporary: h.below(2) == 0, Hardware: h.below(4) == 0, Full: h.below(2) == 0,
+	}
+	if h.below(2) == 0 {
+		a.Count, a.First, a.Last, a.Limit = few(), few(), few(), few()
+	}
+	if h.below(3) == 0 {
+		a.Thread = few()
+		f := few()
+		a.Frame = &f
+	}
+	if h.below(2) == 0 {
+		a.Breakpoints, a.Displays, a.Breakpoint, a.Display = []int{few()}, []int{few()}, few(), few()
+	}
+	if h.below(4) == 0 {
+		a.Places, a.Then = []protocol.Site{{Breakpoint: few(), Number: few()}}, h.oneOf("", "delete", "disable", "x")
+	}
+	if h.below(2) == 0 {
+		a.Exprs, a.Lines, a.Actions = []string{"x", "y"}, []string{h.oneOf("print x", "silent", "info threads", "next"), h.oneOf("continue", "print y")}, []string{h.oneOf("stop", "nostop", "pass", "nopass")}
+	}
+	if h.below(3) == 0 {
+		a.Spans = []protocol.Span{{First: few(), Last: few() + 3}}
+	}
+	return protocol.Command{Name: name, Args: a}
+}
+
+// end is that of the session: every rank ends, and its gdb.
+func (h *history) end() {
+	h.bytes = nil
+	h.note("close")
+	for _, m := range h.machines {
+		m.close(h.now)
+	}
+	h.settle()
+	h.dies(false)
+	for _, m := range h.machines {
+		m.ended(h.now, protocol.Exit{Signal: "SIGKILL"})
+		h.take(m)
+	}
+	for to, n := range h.asked {
+		if n != 1 {
+			h.t.Errorf("request %d was answered %d times by rank %d", to.id, n, to.rank)
+		}
+	}
+	for _, m := range h.machines {
+		if len(m.open) > 0 || !h.states[m.target.Rank].IsOver() {
+			h.t.Errorf("rank %d is %v, %d requests are open", m.target.Rank, h.states[m.target.Rank], len(m.open))
+		}
+	}
+}
+
+// gdb lets gdb write a line.
+func (h *history) gdb(line string) {
+	h.note("< %s", line)
+	h.d.record(h.now, mi.ParseLine([]byte(line)))
+	h.settle()
+}
+
+// answer answers an outstanding command, not always the first.
+func (h *history) answer(which int, with string) {
+	if len(h.tokens) == 0 {
+		return
+	}
+	s := h.tokens[min(which, len(h.tokens)-1)]
+	if h.below(16) > 0 { // else twice
+		h.tokens = slices.DeleteFunc(h.tokens, func(o sent) bool { return o == s })
+	}
+	h.gdb(s.token + "^" + with)
+}
+
+const frame0 = `{level="0",addr="0x1",func="main",args=[],file="f.c",fullname="/f.c",line="7"}`
+
+var refusals = []string{
+	"No symbol table is loaded.", "Cannot execute this command while the target is running.", "No such process.", "Selected thread is running.",
+	"The program being debugged stopped while in a function called from GDB.", "-stack-list-frames: Not enough frames in stack.",
+	"Invalid frame id: 3", "Quit", "Thread is exited.", "ptrace: Operation not permitted.",
+}
+
+// payloads are results of all kinds.
+var payloads = []string{
+	"done", "running",
+	`done,bkpt={number="2",type="breakpoint",disp="keep",enabled="y",addr="0x2",func="main",file="f.c",line="7",thread-groups=["i1"],times="0",original-location="main"}`,
+	`done,bkpt={number="3",type="breakpoint",disp="del",enabled="y",addr="<MULTIPLE>",times="0",original-location="f",locations=[{number="3.1",enabled="y",addr="0x3",func="f",thread-groups=["i1"]},{number="3.2",enabled="y",addr="0x4",func="f",thread-groups=["i2"]}]}`,
+	`done,bkpt={number="4",type="breakpoint",disp="keep",enabled="y",addr="<PENDING>",pending="f",times="0",original-location="f"}`,
+	`done,wpt={number="5",exp="x"}`, `done,hw-awpt={number="6",exp="x"}`,
+	`done,value="1"`, `done,value="{1, 2, 3}"`, `done,value="0x7f0000000010"`, `done,value="(int *) 0x10 <x>"`, `done,value=""`, `done,value="12"`,
+	`done,stack=[frame=` + frame0 + `,frame={level="1",addr="0x2",func="??",from="/lib/libc.so"}]`, `done,stack=[]`,
+	`done,stack-args=[frame={level="0",args=[{name="n",value="1"},{name="n",value="0x7f0000000010"}]}]`,
+	`done,frame=` + frame0, `done,frame={level="0",addr="0x7f0000000010",func="??",from="/lib/libc.so"}`,
+	`done,locals=[{name="i",value="1"},{name="i",value="2"}]`, `done,depth="2"`,
+	`done,threads=[]`, `done,threads=[{id="1",target-id="Thread 1",frame=` + frame0 + `,state="stopped"},{id="2",target-id="Thread 2",state="running"}],current-thread-id="1"`,
+	`done,threads=[{id="1",target-id="Thread 1",frame={level="0",addr="0x7f0000000010",func="??",from="/lib/libc.so"},state="stopped"}]`,
+	`done,groups=[{id="i1",type="process",pid="100"},{id="i2",type="process",pid="101"}]`, `done,groups=[]`,
+	`done,BreakpointTable={nr_rows="2",body=[bkpt={number="2",type="breakpoint",disp="keep",enabled="y",addr="0x2",func="main",times="1",cond="$_inferior == 1"},bkpt={number="9",type="catchpoint",disp="keep",enabled="n",what="exec",times="0"}]}`,
+	`done,BreakpointTable={nr_rows="0",body=[]}`,
+	`done,memory=[{begin="0x1",offset="0x0",end="0x3",contents="0a0b"}]`, `done,memory=[]`,
+	`done,register-names=["rax","","rip"]`, `done,register-values=[{number="0",value="1"},{number="2",value="0x1"}]`,
+	`done,asm_insns=[src_and_asm_line={line="7",file="f.c",line_asm_insn=[{address="0x1",func-name="main",offset="0",inst="nop"}]}]`, `done,asm_insns=[{address="0x1",inst="nop"}]`,
+	`done,shared-libraries=[{id="/lib/libc.so",target-name="/lib/libc.so",host-name="/lib/libc.so",symbols-loaded="0",ranges=[{from="0x1",to="0x2"}]}]`,
+	`done,line="7",file="f.c",fullname="/f.c"`, `done,new-thread-id="2",frame=` + frame0, `done,inferior="i2"`,
+	`done,lines=[{pc="0x1",line="7"}]`, `done,features=["a"]`, "connected,frame=" + frame0, "exit",
+}
+
+// fitting are those for commands.
+var fitting = []struct {
+	command string
+	answers []int // in payloads; empty: "done"
+}{
+	{"-break-insert", []int{2, 2, 3, 4}}, {"-break-watch", []int{5, 6}}, {"-catch", []int{2, 2}}, {"-break-list", []int{25, 26}}, {"-break", nil},
+	{"-data-evaluate-expression", []int{7, 8, 9, 10, 11, 12}}, {"-stack-list-frames", []int{13, 13, 14}}, {"-stack-list-arguments", []int{15, 15, 0}},
+	{"-stack-info-frame", []int{16, 17}}, {"-stack-info-depth", []int{19}}, {"-stack-list", []int{18}}, {"-thread-info", []int{20, 21, 21, 22}}, {"-thread-select", []int{34}},
+	{"-list-thread-groups i", []int{20, 21, 21}}, {"-list-thread-groups", []int{23, 24}}, {"-data-read-memory", []int{27, 28}}, {"-data-list-register-names", []int{29}},
+	{"-data-list-register-values", []int{30}}, {"-data-disassemble", []int{31, 32}}, {"-file-list-shared", []int{33}}, {"-add-inferior", []int{36}},
+	{"-exec-interrupt", nil}, {"-exec", []int{1}}, {"-target-select", []int{39}}, {"-target", nil}, {"-gdb-exit", []int{40}},
+}
+
+// honest answers the first command as gdb might, with what goes before and behind that.
+func (h *history) honest() {
+	if len(h.tokens) == 0 {
+		return
+	}
+	s := h.tokens[0]
+	with := "done"
+	for _, f := range fitting {
+		if strings.HasPrefix(s.line, f.command) {
+			if len(f.answers) > 0 {
+				with = payloads[f.answers[h.below(len(f.answers))]]
+			}
+			break
+		}
+	}
+	if strings.HasPrefix(s.line, "-interpreter-exec") || h.below(16) == 0 {
+		h.gdb("~\"" + h.oneOf(`$1 = 1\n`, `type = int [3]\n`, `type = struct s {\n`, `=> 0x1 <main>:\tnop\n`, `SIGUSR1 \tYes\tNo\tYes\t\tUser defined\n`, `Run till exit\n`, `Line 7 of \"f.c\"\n`) + "\"")
+	}
+	h.answer(0, with)
+	if with == "running" {
+		h.gdb(`*running,thread-id="` + h.oneOf("all", "1", "2") + `"`)
+	}
+}
+
+// tells is something that gdb says unasked.
+func (h *history) tells() string {
+	thread, group := h.oneOf("1", "2", "3", "4", "5"), h.oneOf("i1", "i1", "i2", "i3")
+	switch h.below(16) {
+	case 0, 1:
+		return `=thread-created,id="` + thread + `",group-id="` + group + `"`
+	case 2, 3:
+		return `=thread-exited,id="` + thread + `",group-id="` + group + `"`
+	case 4:
+		if h.below(4) == 0 {
+			return `=thread-group-exited,id="` + group + `"` + h.oneOf("", `,exit-code="0"`, `,exit-code="0377"`)
+		}
+		return `=thread-group-started,id="` + h.oneOf("i1", "i2", "i4") + `",pid="` + h.oneOf("100", "777") + `"`
+	case 5:
+		return `*running,thread-id="` + h.oneOf("all", thread) + `"`
+	case 6:
+		return `=thread-selected,id="` + thread + `",frame=` + frame0
+	case 7:
+		return h.oneOf(`=cmd-param-changed,param="scheduler-locking",value="on"`, `=record-started,thread-group="i1",method="full"`, `=library-unloaded,id="/lib/libc.so",target-name="/lib/libc.so",host-name="/lib/libc.so",thread-group="i1"`,
+			`=breakpoint-created,bkpt={number="8",type="breakpoint",disp="keep",enabled="y",addr="0x2",times="0"}`)
+	case 8:
+		if h.below(8) == 0 {
+			return h.oneOf(`*stopped,reason="exited-normally"`, `*stopped,reason="exited",exit-code="03"`, `*stopped,reason="exited-signalled",signal-name="SIGKILL",signal-meaning="Killed"`)
+		}
+		return `&"` + h.oneOf("a warning\\n", "[New Thread 5]\\n", "") + `"`
+	}
+	reason := h.oneOf(`reason="breakpoint-hit",disp="keep",bkptno="2",`, `reason="breakpoint-hit",disp="del",bkptno="3",`, `reason="breakpoint-hit",disp="del",bkptno="1",`,
+		`reason="end-stepping-range",`, `reason="signal-received",signal-name="0",signal-meaning="Signal 0",`, `reason="signal-received",signal-name="0",signal-meaning="Signal 0",`,
+		`reason="signal-received",signal-name="SIGSEGV",signal-meaning="Segmentation fault",`, `reason="signal-received",signal-name="SIGUSR1",signal-meaning="User",`, "",
+		`reason="function-finished",gdb-result-var="$1",return-value="0x7f0000000010",`, `reason="watchpoint-trigger",wpt={number="5",exp="x"},value={old="1",new="2"},`, `reason="watchpoint-scope",wpnum="5",`,
+		`reason="exec",new-exec="/bin/true",`, `reason="fork",disp="keep",bkptno="9",newpid="777",`, `reason="syscall-entry",disp="keep",bkptno="9",syscall-number="1",syscall-name="write",`, `reason="no-history",`,
+		`reason="solib-event",disp="keep",bkptno="9",added=[{library="/lib/x"}],removed=[],`, `reason="signal-received",signal-name="SIGCONT",signal-meaning="Continued",`)
+	frame := h.oneOf(frame0, frame0, `{level="0",addr="0x7f0000000010",func="??",from="/lib/libc.so"}`, `{level="0",addr="0x1",func="_start",args=[]}`)
+	return `*stopped,` + reason + `frame=` + frame + `,thread-id="` + thread + `",stopped-threads=` + h.oneOf(`["`+thread+`"]`, `"all"`) + `,core="1"`
+}
