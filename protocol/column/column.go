@@ -5,6 +5,7 @@ package column
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -46,6 +47,9 @@ type ValueCount struct {
 	Ranks rank.Set
 }
 
+// mostLimit is what a limit can be on the wire; nobody has so many values.
+const mostLimit = math.MaxInt32 - 1
+
 // New makes the column of one rank. The limit is that of Args.Limit: 0 is
 // DefaultLimit, -1 keeps every value.
 func New(name string, r rank.ID, value string, limit int) Column {
@@ -55,6 +59,7 @@ func New(name string, r rank.ID, value string, limit int) Column {
 	case limit == 0:
 		limit = DefaultLimit
 	}
+	limit = min(limit, mostLimit)
 	return Column{Name: name, limit: limit, values: []ValueCount{{value, rank.Range(r, r)}}}
 }
 

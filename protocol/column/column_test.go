@@ -383,3 +383,14 @@ func BenchmarkColumnMerge(b *testing.B) {
 		})
 	}
 }
+
+// A limit beyond all bounds is one that can be sent.
+func TestLimitBeyondBounds(t *testing.T) {
+	for _, limit := range []int{math.MaxInt32 - 1, math.MaxInt32, math.MaxInt} {
+		c := New("value", 3, "x", limit)
+		got, rest, err := Decode(c.AppendWire(nil))
+		if err != nil || len(rest) > 0 || got.String() != c.String() {
+			t.Errorf("%d: got %v, %v", limit, got, err)
+		}
+	}
+}
