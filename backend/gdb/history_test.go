@@ -56,7 +56,7 @@ func FuzzHistory(f *testing.F) {
 }
 
 var (
-	histories   = flag.Uint64("histories", 500, "random histories of a gdb to play")
+	histories   = flag.Uint64("histories", 200, "random histories of a gdb to play")
 	historySeed = flag.Uint64("history-seed", 0, "seed of the first of them; a failure tells its own")
 )
 
