@@ -38,15 +38,22 @@ type Gathering struct {
 	// CheckProgram may refuse the program of the slot that a server stands in;
 	// nil lets everything pass.
 	CheckProgram func(program string) error
-	// Come are the servers of an earlier gathering that has failed: they will not
-	// come again. Those that come are added. nil: there was none.
-	Come map[protocol.ServerID]overlay.Registration
+	// Come are the servers of earlier gatherings that have failed. Those that come are
+	// added. nil: there was none, and there will be none.
+	Come *Come
 	// Wait is how long they are awaited; 0 is no limit but that of the context.
 	Wait time.Duration
 	// Partial goes on when the wait is over with those that have come, if anybody
 	// has. The others stand in the table without an address: a server that knows its
 	// number keeps it. In a flat tree nobody is behind one of them.
 	Partial bool
+}
+
+// Come are servers that have come to gatherings which have failed: they will not come
+// again. The zero value is nobody.
+type Come struct {
+	byServer map[protocol.ServerID]overlay.Registration
+	nodes    []node // that wait for their numbers
 }
 
 // refusingTime is how long servers are told that their program is refused, after
@@ -66,8 +73,15 @@ func (g Gathering) Gather(ctx context.Context, l Registrar) (protocol.RouteTable
 		ctx, cancel = context.WithTimeoutCause(ctx, g.Wait, errOverdue(g.Wait))
 		defer cancel()
 	}
-	c := collection{want: g.Servers, own: g.OwnJob, byServer: g.Come}
+	if g.Come == nil {
+		g.Come = &Come{}
+	}
+	if len(g.Come.nodes) > 0 {
+		return g.gatherNodes(ctx, l)
+	}
+	c := collection{want: g.Servers, own: g.OwnJob, byServer: g.Come.byServer}
 	c.resume()
+	g.Come.byServer = c.byServer
 	for c.want == 0 || len(c.byServer) < c.want {
 		r, answer, err := l.Accept(ctx)
 		switch {
@@ -77,7 +91,7 @@ func (g Gathering) Gather(ctx context.Context, l Registrar) (protocol.RouteTable
 			return protocol.RouteTable{}, c.incomplete(err)
 		}
 		if !r.Ranks.IsEmpty() && len(c.byServer) == 0 && (!g.OwnJob || r.Slot == "") { // of ranks that run: the master is none of them
-			return g.gatherNodes(ctx, l, r, answer)
+			return g.gatherNodes(ctx, l, node{r, answer})
 		}
 		if refusal := c.add(r); refusal != "" {
 			answer(overlay.Verdict{Refusal: refusal})

@@ -16,27 +16,31 @@ import (
 // it, and get them in the order of their lowest ranks, so that subtrees hold
 // neighbouring ranks where the starter has placed them so.
 
-// gatherNodes goes on when the first server has come with ranks.
-func (g Gathering) gatherNodes(ctx context.Context, l Registrar, first overlay.Registration, answer func(overlay.Verdict)) (protocol.RouteTable, error) {
+// gatherNodes goes on when the first server has come with ranks, now or to an earlier
+// gathering.
+func (g Gathering) gatherNodes(ctx context.Context, l Registrar, first ...node) (protocol.RouteTable, error) {
 	n := nodes{ranks: g.Servers}
-	r := first
-	for {
-		if refusal := n.add(r, answer); refusal != "" {
-			answer(overlay.Verdict{Refusal: refusal})
+	take := func(one node) {
+		if refusal := n.add(one.Registration, one.answer); refusal != "" {
+			one.answer(overlay.Verdict{Refusal: refusal})
 		} else if g.Progress != nil {
 			g.Progress(n.have().Len(), n.ranks)
 		}
-		if n.ranks > 0 && n.have().Len() == n.ranks {
-			break
-		}
-		var err error
-		r, answer, err = l.Accept(ctx)
+	}
+	for _, one := range append(g.Come.nodes, first...) {
+		take(one)
+	}
+	g.Come.nodes = nil
+	for n.ranks == 0 || n.have().Len() < n.ranks {
+		r, answer, err := l.Accept(ctx)
 		if g.isEnough(ctx, err, len(n.come)) {
 			break
 		}
 		if err != nil {
+			g.Come.nodes = n.come
 			return protocol.RouteTable{}, n.incomplete(err)
 		}
+		take(node{r, answer})
 	}
 	n.number()
 	return n.table(g.Shape), nil

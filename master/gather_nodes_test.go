@@ -99,3 +99,43 @@ func TestGatherNodes(t *testing.T) {
 		})
 	}
 }
+
+// TestGatherNodesAgain: servers that wait for their numbers do not come a second time
+// when a gathering has failed; the next one counts them.
+func TestGatherNodesAgain(t *testing.T) {
+	v := &verdicts{coming: []overlay.Registration{ofNode("4-7", 8, 1)}, said: map[string]string{}}
+	g := Gathering{Come: &Come{}}
+	for range 2 { // nobody else comes the second time, either
+		if _, err := g.Gather(context.Background(), v); err == nil || !strings.HasPrefix(err.Error(), "the servers of ranks 0-3 of 8 never registered: ") {
+			t.Fatalf("error: %v", err)
+		}
+	}
+	if len(v.said) != 0 {
+		t.Errorf("told: %q", v.said)
+	}
+	v.coming = []overlay.Registration{ofNode("0-3", 8, 2)}
+	table, err := g.Gather(context.Background(), v)
+	if err != nil || table.Size != 2 || table.Routes[0].Host != "node02" || table.Routes[1].Host != "node01" {
+		t.Errorf("%+v, %v", table, err)
+	}
+	if v.said["0-3"] != "0" || v.said["4-7"] != "1" {
+		t.Errorf("told: %q", v.said)
+	}
+}
+
+// TestGatherNodesCorrected: the next gathering is one of fewer ranks; who is beyond
+// them is told so.
+func TestGatherNodesCorrected(t *testing.T) {
+	v := &verdicts{coming: []overlay.Registration{ofNode("4-7", 0, 1), ofNode("0-3", 0, 2)}, said: map[string]string{}}
+	come := &Come{}
+	if _, err := (Gathering{Servers: 16, Come: come}).Gather(context.Background(), v); err == nil {
+		t.Fatal("16 ranks of 8")
+	}
+	table, err := Gathering{Servers: 4, Come: come}.Gather(context.Background(), v)
+	if err != nil || table.Size != 1 || table.Routes[0].Host != "node02" {
+		t.Errorf("%+v, %v", table, err)
+	}
+	if v.said["0-3"] != "0" || !strings.HasPrefix(v.said["4-7"], "ranks 4-7 on node01 are beyond the 4 of the job") {
+		t.Errorf("told: %q", v.said)
+	}
+}

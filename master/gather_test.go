@@ -90,7 +90,7 @@ func TestGather(t *testing.T) {
 		{"a program that cannot be, everybody is told", Gathering{CheckProgram: func(string) error { return errors.New("it would hang") }},
 			[]overlay.Registration{slot(arrival(1, 2, 11)), slot(arrival(1, 2, 12)), slot(arrival(0, 2, 13)), slot(arrival(0, 2, 14))},
 			[]string{"it would hang", "server 1 is there twice", "it would hang"}, "it would hang", ""},
-		{"again after a failure", Gathering{Come: map[protocol.ServerID]overlay.Registration{1: arrival(1, 2, 11)}},
+		{"again after a failure", Gathering{Come: &Come{byServer: map[protocol.ServerID]overlay.Registration{1: arrival(1, 2, 11)}}},
 			[]overlay.Registration{arrival(1, 2, 11), arrival(0, 2, 12)},
 			[]string{"", ""}, "", "node02 node01"},
 	} {

@@ -36,9 +36,9 @@ type builder struct {
 	master *master.Master              // nil: no tree was asked for
 	failed error                       // why the last building failed; nil if it did not
 
-	come     map[protocol.ServerID]overlay.Registration // to the rendezvous, so far
-	gathered *protocol.RouteTable                       // all that came to the rendezvous; nil: not yet
-	refused  *master.Refused                            // why those that came cannot be used; nil: they can
+	come     master.Come          // to the rendezvous, so far
+	gathered *protocol.RouteTable // all that came to the rendezvous; nil: not yet
+	refused  *master.Refused      // why those that came cannot be used; nil: they can
 	turn     context.CancelFunc
 	turned   sync.WaitGroup
 }

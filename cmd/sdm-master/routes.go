@@ -12,7 +12,6 @@ import (
 	"sdm/master/frontend/rpc"
 	"sdm/protocol"
 	"sdm/protocol/rank"
-	"sdm/tree/overlay"
 )
 
 // routes finds the routing table: what the front end says goes before the flags.
@@ -99,7 +98,7 @@ func (b *builder) listenAgain(addr string) error {
 	if err := b.close(); err != nil {
 		return err
 	}
-	b.door, b.turn, b.gathered, b.come, b.refused = nil, nil, nil, nil, nil
+	b.door, b.turn, b.gathered, b.come, b.refused = nil, nil, nil, master.Come{}, nil
 	return b.listen(addr)
 }
 
@@ -111,10 +110,7 @@ func (b *builder) gather(ctx context.Context, g master.Gathering, note func(stri
 	case b.refused != nil:
 		return protocol.RouteTable{}, b.refused
 	}
-	if b.come == nil {
-		b.come = map[protocol.ServerID]overlay.Registration{}
-	}
-	g.OwnJob, g.Come = b.inOneLine(), b.come
+	g.OwnJob, g.Come = b.inOneLine(), &b.come
 	g.Progress = func(have, want int) { note(fmt.Sprintf("%d of %d ranks have a server", have, want)) }
 	if b.inOneLine() {
 		g.CheckProgram = b.checkProgram

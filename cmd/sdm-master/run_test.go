@@ -78,6 +78,41 @@ func TestTreeThatCannotBeBuilt(t *testing.T) {
 	}
 }
 
+// Servers that stand for their nodes wait at the rendezvous until all ranks have one; a
+// front end that has lost its patience meanwhile finds them there when it tries again.
+func TestNodesWaitForASecondInitialize(t *testing.T) {
+	file := secretFile(t)
+	addr, accept := frontEnd(t, file)
+	m := start(t, nil, "--connect", addr, "--secret-file", file, "--rendezvous", "127.0.0.1:0", "--connect-wait", "1m")
+	c := newCrew(t, file)
+	c.registerNode(m.rendezvous(), 4, 2, 3)
+	client := accept()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for { // until it has come
+		_, err := client.Initialize(ctx, rpc.Setup{Wait: rpc.Wait(10 * time.Millisecond)})
+		if err == nil || ctx.Err() != nil {
+			t.Fatalf("initialized without half of the ranks: %v", err)
+		}
+		if strings.Contains(err.Error(), "the servers of ranks 0-1 of 4 never registered: none came in 10ms") {
+			break
+		}
+	}
+	c.registerNode(m.rendezvous(), 4, 0, 1)
+	report, err := client.Initialize(ctx, rpc.Setup{})
+	if err != nil || report.Partial || report.Servers != 2 || report.Ranks.String() != "0-3" {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	if err := client.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	m.exit(0)
+	c.group.Wait()
+	if len(c.errors) > 0 {
+		t.Errorf("refused: %q", c.errors)
+	}
+}
+
 // With partial a session begins with the servers that have come: the ranks of the
 // others are lost before anything else happens, and the rest can be used.
 func TestPartialTree(t *testing.T) {

@@ -122,21 +122,31 @@ func (c *crew) dial(self *server.Self) func(context.Context, tree.NodeID, protoc
 // register has servers go to a rendezvous, in a job of size processes.
 func (c *crew) register(addr string, size int, ids ...int) {
 	for _, i := range ids {
-		c.group.Go(func() {
-			l, self := c.listen(i)
-			link, _, err := overlay.Register(c.ctx, []string{addr}, c.key, overlay.Registration{
-				Server: protocol.ServerID(i), Size: size, Host: "here", PID: 1000 + i, Addrs: []string{l.Addr()}, Slot: c.slot,
-			}, nil)
-			if err != nil {
-				l.Close()
-				c.mu.Lock()
-				c.errors = append(c.errors, err.Error())
-				c.mu.Unlock()
-				return
-			}
-			c.serve(i, l, self, link)
-		})
+		c.come(addr, i, overlay.Registration{Server: protocol.ServerID(i), Size: size, PID: 1000 + i})
 	}
+}
+
+// registerNode has a server go there that stands for all slots of its node, with these
+// ranks: it gets its number from the master.
+func (c *crew) registerNode(addr string, size int, first, last rank.ID) {
+	c.come(addr, int(first), overlay.Registration{Ranks: rank.Range(first, last), Size: size, PID: 1000 + int(first)})
+}
+
+func (c *crew) come(addr string, i int, r overlay.Registration) {
+	c.group.Go(func() {
+		l, self := c.listen(i)
+		r.Host, r.Addrs, r.Slot = "here", []string{l.Addr()}, c.slot
+		link, number, err := overlay.Register(c.ctx, []string{addr}, c.key, r, nil)
+		if err != nil {
+			l.Close()
+			c.mu.Lock()
+			c.errors = append(c.errors, err.Error())
+			c.mu.Unlock()
+			return
+		}
+		self.Number(number)
+		c.serve(int(number), l, self, link)
+	})
 }
 
 // secretFile makes one.

@@ -17,8 +17,9 @@ const (
 	briefSet = 256
 )
 
-// setKeys are the fields of events whose values are rank sets.
-var setKeys = [][]byte{[]byte(`"ranks`), []byte(`"missing`), []byte(`"lost`), []byte(`"set`)}
+// setKeys are the fields of events and reports whose values are rank sets, or sets of
+// servers.
+var setKeys = [][]byte{[]byte(`"ranks`), []byte(`"missing`), []byte(`"lost`), []byte(`"set`), []byte(`"servers`)}
 
 // AppendBrief adds the event's JSON object to b as AppendJSON does, but for long
 // sets in a long event: of those it writes as many ranges as fit, and how many
@@ -26,15 +27,17 @@ var setKeys = [][]byte{[]byte(`"ranks`), []byte(`"missing`), []byte(`"lost`), []
 // here or elsewhere, fails and does not act on a part of the ranks.
 func (e Event) AppendBrief(b []byte) []byte {
 	start := len(b)
-	if b = e.AppendJSON(b); len(b)-start <= briefEvent {
-		return b
-	}
-	return append(b[:start], brief(b[start:])...)
+	b = e.AppendJSON(b)
+	return append(b[:start], Brief(b[start:])...)
 }
 
-// brief cuts the sets in the JSON text of an event. A quote within a string has a
+// Brief cuts the sets in the JSON text of an event or a Report, if it is long, as
+// AppendBrief says. A quote within a string has a
 // backslash before it, and only a key has a colon behind its own.
-func brief(line []byte) []byte {
+func Brief(line []byte) []byte {
+	if len(line) <= briefEvent {
+		return line
+	}
 	var out []byte
 	taken := 0
 	for at := 0; ; {

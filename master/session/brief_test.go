@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -95,5 +96,25 @@ func TestBriefOfAllSets(t *testing.T) {
 				t.Errorf("%d bytes: %.1000s", len(line), line)
 			}
 		})
+	}
+}
+
+// TestBriefReport: the report on a tree is cut as events are, sets of servers too.
+func TestBriefReport(t *testing.T) {
+	hosts := make([]string, 20)
+	for i := range hosts {
+		hosts[i] = "node" + strconv.Itoa(i)
+	}
+	r := Report{Servers: 8192, Ranks: scattered(0, 8192), Absent: []Absent{{Servers: scattered(1, 4096), Ranks: scattered(1, 4096), Hosts: hosts, Cause: "no answer"}}}
+	line := string(Brief(canonical.JSON(r)))
+	if len(line) > 2<<10 || !json.Valid([]byte(line)) || strings.Count(line, ",...+") != 3 || !strings.HasPrefix(line, `{"servers":8192,"ranks":"0,2,4,`) {
+		t.Errorf("%d bytes: %.1000s", len(line), line)
+	}
+	if text := r.Err().Error(); len(text) > 1<<10 || !strings.Contains(text, ",...+") || !strings.HasSuffix(text, ",node14,node15 and 4 more: no answer") {
+		t.Errorf("%d bytes: %.1000s", len(text), text)
+	}
+	r.Ranks, r.Absent[0].Servers, r.Absent[0].Ranks = scattered(0, 100), scattered(1, 100), scattered(1, 100)
+	if short := canonical.JSON(r); string(Brief(short)) != string(short) {
+		t.Errorf("a short report was cut: %.1000s", Brief(short))
 	}
 }

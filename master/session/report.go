@@ -74,14 +74,26 @@ func (e *NotReady) Error() string {
 	return fmt.Sprintf("%d of %d servers are not ready: %s", missing, e.Report.Servers, strings.Join(parts, "; "))
 }
 
-// String gives "servers 3,7 on node03,node07: connection refused".
+// mostHosts is how many hosts a text names.
+const mostHosts = 16
+
+// String gives "servers 3,7 on node03,node07: connection refused"; of very many it
+// names the first.
 func (a Absent) String() string {
 	word := "server "
 	if a.Servers.Len() > 1 {
 		word = "servers "
 	}
-	text := strings.TrimSpace(word + a.Servers.String())
-	if len(a.Hosts) > 0 {
+	servers := []byte(a.Servers.String())
+	if len(servers) > briefSet {
+		if short, ok := cut(servers); ok {
+			servers = short
+		}
+	}
+	text := strings.TrimSpace(word + string(servers))
+	if more := len(a.Hosts) - mostHosts; more > 0 {
+		text += fmt.Sprintf(" on %s and %d more", strings.Join(a.Hosts[:mostHosts], ","), more)
+	} else if len(a.Hosts) > 0 {
 		text += " on " + strings.Join(a.Hosts, ",")
 	}
 	return text + ": " + a.Cause

@@ -146,9 +146,7 @@ func (s *server) initialize(ctx context.Context, wg *sync.WaitGroup, m message) 
 		s.mu.Lock()
 		s.building, s.sess = false, sess
 		s.mu.Unlock()
-		o := s.initialized(m.ID, sess, report, err)
-		o.whole = setup.WholeSets
-		s.send(ctx, o)
+		s.send(ctx, s.initialized(m.ID, sess, report, err, setup.WholeSets))
 	})
 }
 
@@ -169,16 +167,22 @@ type InitResult struct {
 	session.Report
 }
 
-func (s *server) initialized(id json.RawMessage, sess session.Session, r session.Report, err error) outgoing {
+func (s *server) initialized(id json.RawMessage, sess session.Session, r session.Report, err error, whole bool) outgoing {
+	text := func(v any) []byte {
+		if whole {
+			return canonical.JSON(v)
+		}
+		return session.Brief(canonical.JSON(v))
+	}
 	if err != nil {
 		e := failure(codeNotReady, err.Error())
 		var absent *session.NotReady
 		if errors.As(err, &absent) {
-			e.Data = canonical.JSON(absent.Report)
+			e.Data = text(absent.Report)
 		}
 		return outgoing{body: refuse(id, e)}
 	}
-	return outgoing{body: respond(id, canonical.JSON(InitResult{protocol.Version, s.build, r})), sess: sess}
+	return outgoing{body: respond(id, text(InitResult{protocol.Version, s.build, r})), sess: sess, whole: whole}
 }
 
 // handle carries out a request; the error is its response.

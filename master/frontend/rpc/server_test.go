@@ -1,9 +1,11 @@
 package rpc
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -190,6 +192,43 @@ func TestServeNotReady(t *testing.T) {
 	f.hear(starting, `{"jsonrpc":"2.0","id":2,"result":{"version":1,"build":"test","servers":1,"ranks":"0"}}`)
 	if err := f.hangUp(); !errors.Is(err, ErrGone) {
 		t.Errorf("Serve: %v", err)
+	}
+}
+
+// Long sets of a report are cut like those of events, unless the front end wants them
+// whole, in a result and in an error.
+func TestServeBriefReport(t *testing.T) {
+	var ids []rank.ID
+	for i := range rank.ID(8192) {
+		ids = append(ids, 2*i)
+	}
+	ready := session.Report{Servers: 1, Ranks: rank.Of(ids...)}
+	absent := session.Report{Servers: 16384, Ranks: rank.Range(0, 16383), Absent: []session.Absent{{Servers: rank.Of(ids...), Cause: "no answer"}}}
+	for _, whole := range []bool{false, true} {
+		tp := tape(t, "")
+		tries := 0
+		f := serve(t, func(context.Context, Setup, func(string)) (session.Session, session.Report, error) {
+			if tries++; tries == 2 {
+				return tp, ready, nil
+			}
+			return nil, absent, absent.Err()
+		})
+		for id := range 2 {
+			f.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"initialize","params":{"whole_sets":%v}}`, id, whole))
+			f.hear(starting)
+			body, err := f.conn.read()
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The text of the error, for people, is short in any case.
+			if data := body[max(bytes.Index(body, []byte(`"data"`)), 0):]; bytes.Contains(data, []byte(`,...+`)) == whole || len(body) > 30<<10 != whole {
+				t.Errorf("call %d, whole %v: %d bytes: %.1000s", id, whole, len(body), body)
+			}
+		}
+		if err := f.hangUp(); !errors.Is(err, ErrGone) {
+			t.Errorf("Serve: %v", err)
+		}
+		tp.Close(context.Background())
 	}
 }
 
