@@ -21,6 +21,7 @@ func (m *machine) followed(group, pid string) {
 	m.child, m.target.PID = true, n
 	m.group, m.inferior = group, inferior
 	m.threads, m.counted = nil, 0
+	m.unread.read = nil
 	m.chosen = selection{thread: 1}
 	if m.run != nil && m.run.thread != 0 {
 		m.run.thread = 1

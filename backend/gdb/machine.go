@@ -79,7 +79,9 @@ type selection struct{ thread, frame int }
 
 // newMachine makes the machine of a target; debugger.add gives it its gdb.
 func newMachine(t backend.Target, source sourcefile.Reader) *machine {
-	return &machine{target: t, chosen: selection{thread: 1}, source: source, libraries: func() []inferior.Span { return inferior.Libraries(t.PID) }}
+	m := &machine{target: t, chosen: selection{thread: 1}, source: source}
+	m.libraries = func() []inferior.Span { return inferior.Libraries(m.target.PID) }
+	return m
 }
 
 // ask sends gdb a command for a request; then gets the result.
