@@ -17,8 +17,10 @@ const (
 	// (docs/performance.md).
 	usualShare = 8
 	// gdbsPerCore is how many gdbs there are at least before ranks share one:
-	// so many work at once.
-	gdbsPerCore = 2
+	// so many work at once. For more attached ranks there is one, since most of what it takes to attach
+	// is the start of a gdb and the first look at the libraries (docs/performance.md).
+	gdbsPerCore         = 2
+	gdbsPerCoreAttached = 1
 	// mostAlone is how many gdbs a rank's own gdb may stand beside: beyond, memory
 	// counts (11 MB each) more than a rank's independence.
 	mostAlone = 16
@@ -46,7 +48,7 @@ func (c Config) share(targets []backend.Target) [][]backend.Target {
 			per = 1 // where one of several starts another program, gdb 13.1 leaves breakpoints in the neighbours now and then
 		}
 		if per == 0 {
-			per = autoShare(len(alike), runtime.NumCPU())
+			per = autoShare(len(alike), runtime.NumCPU(), !alike[0].Held && alike[0].Core == "")
 		}
 		all = append(all, evenly(alike, per)...)
 	}
@@ -55,8 +57,12 @@ func (c Config) share(targets []backend.Target) [][]backend.Target {
 
 // autoShare is how many of n ranks of one program share a gdb on a machine with
 // so many cores.
-func autoShare(n, cores int) int {
-	gdbs := max((n+usualShare-1)/usualShare, min(n, gdbsPerCore*cores, mostAlone))
+func autoShare(n, cores int, attached bool) int {
+	perCore := gdbsPerCore
+	if attached && n > gdbsPerCore*cores {
+		perCore = gdbsPerCoreAttached
+	}
+	gdbs := max((n+usualShare-1)/usualShare, min(n, perCore*cores, mostAlone))
 	return (n + gdbs - 1) / gdbs
 }
 

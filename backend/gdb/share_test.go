@@ -13,21 +13,25 @@ func TestShareOfItself(t *testing.T) {
 		name     string
 		n, cores int
 		want     int
+		attached int
 	}{
-		{"one rank", 1, 2, 1},
-		{"as many gdbs as twice the cores", 4, 2, 1},
-		{"one more", 5, 2, 2},
-		{"16 on a small machine", 16, 2, 4},
-		{"16 on a big one", 16, 64, 1},
-		{"17: memory counts", 17, 64, 2},
-		{"64 on a small machine", 64, 2, 8},
-		{"64 on a big one", 64, 64, 4},
-		{"a full node", 128, 64, 8},
-		{"no gdb has more", 1000, 2, 8},
+		{"one rank", 1, 2, 1, 1},
+		{"as many gdbs as twice the cores", 4, 2, 1, 1},
+		{"one more", 5, 2, 2, 3},
+		{"16 on a small machine", 16, 2, 4, 8},
+		{"16 on a big one", 16, 64, 1, 1},
+		{"17: memory counts", 17, 64, 2, 2},
+		{"64 on a small machine", 64, 2, 8, 8},
+		{"64 on a big one", 64, 64, 4, 4},
+		{"a full node", 128, 64, 8, 8},
+		{"no gdb has more", 1000, 2, 8, 8},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := autoShare(c.n, c.cores); got != c.want {
+			if got := autoShare(c.n, c.cores, false); got != c.want {
 				t.Errorf("got %d, want %d", got, c.want)
+			}
+			if got := autoShare(c.n, c.cores, true); got != c.attached {
+				t.Errorf("attached: got %d, want %d", got, c.attached)
 			}
 		})
 	}
