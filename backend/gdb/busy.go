@@ -122,6 +122,7 @@ func (m *machine) interrupt(q *request) {
 	}
 	m.watch.nudge, m.watch.nudgeAt, m.watch.woken = q, m.now+patience, false
 	m.ask(q, m.thenDone(q), "-exec-interrupt", "--thread-group", m.group)
+	m.turnBack()
 	if m.gdb.late {
 		m.shake()
 	}

@@ -10,7 +10,7 @@
 // shared, if it keeps to this:
 //
 //   - m.at(q) names the thread and the frame of a request in every command that looks at a stopped
-//     rank; m.here() the inferior in one that is about a program or a process, m.where(q) is
+//     rank; m.here() the rank in one that is about a program or a process, m.where(q) is
 //     the one or the other. m.group is the inferior's name where it is an
 //     argument (-target-detach, -list-thread-groups).
 //   - thread numbers are ours, equal on all ranks: m.gdbThread(id) is what gdb calls one,

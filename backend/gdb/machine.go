@@ -112,13 +112,13 @@ func (m *machine) at(q *request) []string {
 	return []string{"--thread", m.gdbThread(s.thread), "--frame", strconv.Itoa(s.frame)}
 }
 
-// here names the rank's inferior to commands that are about a whole program
-// (-break-insert, -target-attach, a line for gdb itself).
+// here names the rank to commands that are about a whole program (-break-insert, -target-attach, a line for
+// gdb itself).
 func (m *machine) here() []string {
 	if !m.gdb.shared() {
 		return nil
 	}
-	return []string{"--thread-group", m.group}
+	return m.somewhere()
 }
 
 // where is at for a rank that stands; of one that runs, there is no frame.
@@ -129,14 +129,21 @@ func (m *machine) where(q *request) []string {
 	return m.somewhere()
 }
 
-// somewhere names the rank to commands about its libraries, by a thread: of an inferior that is named
-// alone gdb 13.1 finds no libraries when it was busy with another one before, and forgets those
-// that it knew.
+// somewhere names the rank by a thread, if it has one. By --thread-group alone gdb 13.1 turns to a program and
+// stays there, while its selected thread is still another rank's: whatever names that thread next is looked up in
+// the wrong program, at addresses of another process, and libraries of that one are forgotten.
 func (m *machine) somewhere() []string {
 	if len(m.threads) == 0 {
 		return []string{"--thread-group", m.group}
 	}
 	return []string{"--thread", strconv.Itoa(m.threads[0].gdb)}
+}
+
+// turnBack mends that where a command can name a whole rank by --thread-group only.
+func (m *machine) turnBack() {
+	if m.gdb.shared() && len(m.threads) > 0 {
+		m.tell("interrupt", "-info-gdb-mi-command", append(m.somewhere(), "exec-interrupt")...)
+	}
 }
 
 // do takes a command of a person.

@@ -220,6 +220,7 @@ func (m *machine) stopRest(r *run) {
 	r.interrupted, r.stale = true, false
 	r.next = m.now + again
 	m.tell("interrupt", "-exec-interrupt", "--thread-group", m.group)
+	m.turnBack()
 }
 
 // threadCame sees that a thread which was created while the others are being

@@ -125,12 +125,18 @@ func buildInLibraries(t *testing.T) string {
 	return at("program")
 }
 
-// waiting starts it n times, and attaches when all threads wait.
+// waiting starts it n times, and attaches when all threads wait. All have the same addresses.
 func (r *rig) waiting(program string, n int) (pids []int) {
+	r.Helper()
+	return r.waitingAs(n, "setarch", "-R", program)
+}
+
+// waitingAs starts a line.
+func (r *rig) waitingAs(n int, line ...string) (pids []int) {
 	r.Helper()
 	var targets []backend.Target
 	for i := range n {
-		cmd := exec.Command("setarch", "-R", program)
+		cmd := exec.Command(line[0], line[1:]...)
 		out, err := cmd.StdoutPipe()
 		if err == nil {
 			err = cmd.Start()
@@ -343,5 +349,44 @@ func TestLibrariesOfARankThatRuns(t *testing.T) {
 	r.stop()
 	if g := r.ok("backtrace", protocol.Args{}); !strings.Contains(string(g.Body), `"func":"through"`) || !strings.Contains(string(g.Body), `"func":"main"`) {
 		t.Errorf("got %v", g)
+	}
+}
+
+// Ranks that share a gdb have addresses of their own, whatever was asked of a neighbour before.
+func TestNeighboursHaveOtherAddresses(t *testing.T) {
+	r := newRig(t, gdb.Config{RanksPerGDB: libraryRanks})
+	r.waitingAs(libraryRanks, buildInLibraries(t))
+	var unused strings.Builder
+	r.tellStops(&unused, libraryRanks)
+	look := func(id rank.ID, after string) {
+		t.Helper()
+		for expr, want := range map[string]string{"size": "3", "text": `"text"`} {
+			if got := column(r.one(id, "print", protocol.Args{Expr: expr}), "value"); got != want {
+				t.Errorf("after %s: %s of rank %d is %s", after, expr, id, got)
+			}
+		}
+	}
+	for _, s := range []step{
+		{"break", protocol.Args{Location: "main", Breakpoint: 1}},
+		{"watch", protocol.Args{Expr: "size", Breakpoint: 2}},
+		{"delete", protocol.Args{}},
+		{"sharedlibrary", protocol.Args{Expr: "inner"}},
+		{"break", protocol.Args{Location: "twice", Breakpoint: 3}},
+		{"info sharedlibrary", protocol.Args{}},
+	} {
+		for id := range rank.ID(libraryRanks) {
+			if g := r.one(id, s.name, s.args); g.Kind != protocol.KindResult {
+				t.Fatalf("%s: %v", s.name, g)
+			}
+			look(libraryRanks-1-id, s.name)
+			look(id, s.name)
+		}
+	}
+	for id := range rank.ID(libraryRanks) {
+		r.one(id, "continue", protocol.Args{})
+		r.one(id, "interrupt", protocol.Args{})
+		look(libraryRanks-1-id, "interrupt")
+		r.await(id, protocol.KindStopped)
+		look(id, "interrupt")
 	}
 }
