@@ -18,11 +18,12 @@ const (
 	KindSignalled Kind = 20 // body: Exit; the rank was ended by a signal
 	KindDetached  Kind = 21 // body: {}; the rank runs on without us
 
-	KindStdout Kind = 32 // body: the bytes as written, at most one line
-	KindStderr Kind = 33 // body: the bytes as written, at most one line
-	KindNote   Kind = 34 // body: Note; words to the person
-	KindLogged Kind = 35 // body: Logged; the rank runs on
-	KindJob    Kind = 36 // body: JobState; how the job of a resource manager is getting on
+	KindStdout  Kind = 32 // body: the bytes as written, at most one line
+	KindStderr  Kind = 33 // body: the bytes as written, at most one line
+	KindNote    Kind = 34 // body: Note; words to the person
+	KindLogged  Kind = 35 // body: Logged; the rank runs on
+	KindJob     Kind = 36 // body: JobState; how the job of a resource manager is getting on
+	KindLoading Kind = 37 // body: Loading; symbols of libraries are read, for longer than a moment, or have been
 )
 
 // kindNames are the names that front ends see, in the field "event".
@@ -31,7 +32,7 @@ var kindNames = map[Kind]string{
 	KindStarted: "started", KindRunning: "running", KindStopped: "stopped",
 	KindExited: "exited", KindSignalled: "signalled", KindDetached: "detached",
 	KindStdout: "output", KindStderr: "output", KindNote: "note", KindLogged: "logged",
-	KindJob: "job",
+	KindJob: "job", KindLoading: "loading",
 }
 
 // String gives the name that front ends see, or "unknown".
@@ -44,6 +45,9 @@ func (k Kind) String() string {
 
 // IsOutput tells whether the body is bytes that a rank wrote, not JSON.
 func (k Kind) IsOutput() bool { return k == KindStdout || k == KindStderr }
+
+// IsRemark tells whether it leaves the state of a rank as it was, and is no output.
+func (k Kind) IsRemark() bool { return k == KindNote || k == KindLogged || k == KindLoading }
 
 // IsEnd tells whether a rank is gone after an event of this kind.
 func (k Kind) IsEnd() bool {

@@ -102,6 +102,12 @@ type Note struct {
 	Text string `json:"text"`
 }
 
+// Loading is the body of KindLoading: a command of a person needs symbols that take long to
+// read, or, with Done, they have been.
+type Loading struct {
+	Done bool `json:"done"`
+}
+
 // JobState is the body of KindJob.
 type JobState struct {
 	// State is "starting", "queued", "allocated", "held" (all ranks stand), "running",

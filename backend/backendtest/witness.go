@@ -113,7 +113,7 @@ func (w *witness) Event(groups ...protocol.Group) {
 	for _, g := range groups {
 		w.look("", g)
 		w.fresh = append(w.fresh, g)
-		if g.Kind == protocol.KindNote || g.Kind == protocol.KindLogged || g.Kind.IsOutput() {
+		if g.Kind.IsRemark() || g.Kind.IsOutput() {
 			continue
 		}
 		for r := range g.Ranks.All() {

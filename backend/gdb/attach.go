@@ -56,6 +56,7 @@ func (m *machine) start(now time.Duration, id protocol.RequestID, stopAt string,
 
 func (m *machine) beginAttach(q *request, stopAt string, frozen bool) {
 	m.attach = attachment{request: q, stopAt: stopAt, frozen: frozen && !m.isCore()}
+	m.tellReading(false)
 	m.unread = unread{some: m.gdb.lazy}
 	if m.isCore() {
 		m.openCore(q)

@@ -55,6 +55,9 @@ func (m *machine) tick(now time.Duration) {
 	m.now = now
 	m.overdue()
 	m.displaysOverdue()
+	if t := m.readingDue(); t != 0 && now >= t {
+		m.tellReading(true)
+	}
 	m.recheck()
 	if m.watch.nudgeAt != 0 && now >= m.watch.nudgeAt {
 		m.shake()
@@ -103,6 +106,7 @@ func (m *machine) deadline() time.Duration {
 	}
 	at(m.watch.nudgeAt)
 	at(m.ending.killAt)
+	at(m.readingDue())
 	return first
 }
 

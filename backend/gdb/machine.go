@@ -178,6 +178,9 @@ func (m *machine) do(now time.Duration, id protocol.RequestID, wait time.Duratio
 	if info, _ := protocol.LookupCommand(c.Name); c.Args.Thread != 0 && (info.Resumes || slices.Contains([]string{"frame", "up", "down"}, c.Name)) {
 		m.turnTo(c.Args.Thread)
 	}
+	if q.name != "interrupt" {
+		m.unread.enough = false
+	}
 	if needsLibraries(q) {
 		m.readLibraries()
 	}

@@ -12,13 +12,14 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"sdm/backend"
+	"sdm/backend/gdb/inferior"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
 
 // TestMachine plays gdb to a machine, as scripts of testdata/machine tell:
 //
-//	start [held] [stop=WHERE] [wait=D]   take control
+//	start [held] [lazy] [stop=WHERE] [wait=D]  take control
 //	gdb                                  lines that gdb writes
 //	do ID [wait=D] / NAME [ARG|{ARGS}]   a command of a person
 //	tick D                               the clock stands at D
@@ -28,6 +29,7 @@ import (
 func TestMachine(t *testing.T) {
 	datadriven.Walk(t, "testdata/machine", func(t *testing.T, path string) {
 		m := newMachine(backend.Target{Rank: 3, PID: 42}, func(string, int, int) ([]string, error) { return nil, errors.New("no files here") })
+		m.libraries = func() []inferior.Span { return nil }
 		var now time.Duration
 		newDebugger(1).add(m)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -49,6 +51,7 @@ func play(t *testing.T, m *machine, now *time.Duration, d *datadriven.TestData) 
 		stop := ""
 		d.MaybeScanArgs(t, "stop", &stop)
 		m.target.Held = d.HasArg("held")
+		m.gdb.lazy = d.HasArg("lazy")
 		m.start(*now, 1, stop, wait, false)
 	case "gdb":
 		for line := range strings.SplitSeq(d.Input, "\n") {

@@ -109,7 +109,7 @@ func (m *machine) say(q *request, g protocol.Group) {
 
 // event tells what happened, unless it cannot have happened.
 func (m *machine) event(kind protocol.Kind, body any, columns ...column.Column) bool {
-	if kind != protocol.KindNote && kind != protocol.KindLogged {
+	if !kind.IsRemark() {
 		next, ok := m.state.After(kind)
 		if !ok {
 			return false

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"sdm/backend/gdb/inferior"
 	"sdm/backend/mi"
+	"sdm/protocol"
 )
 
 // unread is what is known of the libraries of a rank that has been attached to. Their
@@ -23,9 +25,16 @@ import (
 //   - nearly all else needs them all: a breakpoint on a function, a step, an expression. See
 //     needsLibraries.
 type unread struct {
-	some bool     // there may be libraries whose symbols have not been read
-	read []string // by name, as gdb has it: have been
+	some    bool          // there may be libraries whose symbols have not been read
+	read    []string      // by name, as gdb has it: have been
+	pending int           // how many readings gdb has not finished
+	began   time.Duration // when the first of these was asked for
+	told    bool          // people have been told that it takes long
+	enough  bool          // it was interrupted: the present commands make do with what there is
 }
+
+// untold is how long reading symbols may take before people are told.
+const untold = 500 * time.Millisecond
 
 // libraryRounds is how often a stack is looked at again before all libraries are read.
 const libraryRounds = 6
@@ -33,14 +42,53 @@ const libraryRounds = 6
 // readLibraries makes gdb read the symbols of all libraries, of those that come later, too, before
 // what it is told next.
 func (m *machine) readLibraries() {
-	if !m.unread.some {
+	if !m.missSymbols() {
 		return
 	}
 	m.unread.some = false
 	m.tell(readingLibraries, "-gdb-set", "auto-solib-add", "on")
+	m.readSymbols("sharedlibrary", func() { m.unread.some = true })
+}
+
+// missSymbols tells whether there may be symbols that a command needs and gdb could still read.
+func (m *machine) missSymbols() bool { return m.unread.some && !m.unread.enough }
+
+// readSymbols gives gdb a line that reads symbols. An interrupt ends that.
+func (m *machine) readSymbols(line string, interrupted func()) {
+	u := &m.unread
+	if u.pending == 0 {
+		u.began = m.now
+	}
+	u.pending++
 	m.ask(&request{name: readingLibraries, answered: true}, func(a answer) {
-		m.unread.some = a.failed() // it was interrupted
-	}, "-interpreter-exec", append(m.somewhere(), "console", "sharedlibrary")...)
+		if u.pending--; u.pending == 0 {
+			m.tellReading(false)
+		}
+		if !a.failed() {
+			return
+		}
+		interrupted()
+		if !u.enough && !m.state.IsOver() {
+			u.enough = true
+			m.event(protocol.KindNote, protocol.Note{Text: "symbols of libraries were not all read: " + strings.Replace(a.Results.Str("msg"), "Quit", "interrupted", 1)})
+		}
+	}, "-interpreter-exec", append(m.somewhere(), "console", line)...)
+}
+
+// tellReading tells that reading symbols takes long, or that it is over.
+func (m *machine) tellReading(on bool) {
+	if m.unread.told != on && !m.state.IsOver() {
+		m.event(protocol.KindLoading, protocol.Loading{Done: !on})
+	}
+	m.unread.told = on
+}
+
+// readingDue is when people are to be told that it takes long, 0 for never.
+func (m *machine) readingDue() time.Duration {
+	if m.unread.pending == 0 || m.unread.told {
+		return 0
+	}
+	return m.unread.began + untold
 }
 
 // readingLibraries is what gdb is busy with.
@@ -50,7 +98,7 @@ const readingLibraries = "the symbols of libraries"
 // any that have not been read.
 func (m *machine) readThese(libraries []string) bool {
 	fresh := slices.DeleteFunc(slices.Clone(libraries), func(l string) bool { return slices.Contains(m.unread.read, l) })
-	if !m.unread.some || len(fresh) == 0 {
+	if !m.missSymbols() || len(fresh) == 0 {
 		return false
 	}
 	for _, l := range append(fresh, m.gdb.libraries...) {
@@ -61,11 +109,7 @@ func (m *machine) readThese(libraries []string) bool {
 		if !slices.Contains(m.gdb.libraries, l) {
 			m.gdb.libraries = append(m.gdb.libraries, l)
 		}
-		m.ask(&request{name: readingLibraries, answered: true}, func(a answer) {
-			if a.failed() { // it was interrupted
-				m.libraryGone(l)
-			}
-		}, "-interpreter-exec", append(m.somewhere(), "console", "sharedlibrary "+libraryPattern(l))...)
+		m.readSymbols("sharedlibrary "+libraryPattern(l), func() { m.libraryGone(l) })
 	}
 	return true
 }
@@ -119,7 +163,7 @@ var plain = regexp.MustCompile(`^\**[A-Za-z_]\w*((\.|->)[A-Za-z_]\w*|\[\w+\])*$`
 // with all libraries. A structure has members of all kinds, and perhaps a pretty-printer that comes with a library.
 func (m *machine) incomplete(a answer) bool {
 	value := a.Results.Str("value")
-	return m.unread.some && (a.failed() || strings.Contains(value, "{") || m.pointsIntoLibraries(value))
+	return m.missSymbols() && (a.failed() || strings.Contains(value, "{") || m.pointsIntoLibraries(value))
 }
 
 var hexadecimal = regexp.MustCompile(`0x[0-9a-f]+`)
@@ -127,7 +171,7 @@ var hexadecimal = regexp.MustCompile(`0x[0-9a-f]+`)
 // pointsIntoLibraries tells whether something in values may be an address in a
 // library, for which gdb would know a name.
 func (m *machine) pointsIntoLibraries(values ...string) bool {
-	if !m.unread.some {
+	if !m.missSymbols() {
 		return false
 	}
 	var spans []inferior.Span
@@ -152,7 +196,7 @@ func (m *machine) reach(q *request, thread, last int, then func()) {
 }
 
 func (m *machine) reachAgain(q *request, thread, last, round int, then func()) {
-	if !m.unread.some {
+	if !m.missSymbols() {
 		then()
 		return
 	}
@@ -168,7 +212,7 @@ func (m *machine) reachAgain(q *request, thread, last, round int, then func()) {
 // unnamedFrames gives the libraries in which frames without a name lie, where that may be
 // for want of symbols.
 func (m *machine) unnamedFrames(stack mi.Tuple) (libraries []string) {
-	if !m.unread.some {
+	if !m.missSymbols() {
 		return nil
 	}
 	for v := range stack.Path("stack").Fields.All("frame") {
@@ -202,15 +246,15 @@ func (m *machine) readMore(libraries []string, round int) bool {
 	if round < libraryRounds {
 		return m.readThese(libraries)
 	}
-	some := m.unread.some
+	missing := m.missSymbols()
 	m.readLibraries()
-	return some
+	return missing
 }
 
 // named goes on when gdb has names for where those threads stand of which the stop of
 // thread t will tell.
 func (m *machine) named(t *thread, then func()) {
-	if !m.unread.some {
+	if !m.missSymbols() {
 		then()
 		return
 	}

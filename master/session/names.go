@@ -27,7 +27,7 @@ var eventKinds = map[string]protocol.Kind{
 	"stopped": protocol.KindStopped, "exited": protocol.KindExited,
 	"signalled": protocol.KindSignalled, "detached": protocol.KindDetached,
 	"note": protocol.KindNote, "logged": protocol.KindLogged,
-	"job": protocol.KindJob,
+	"job": protocol.KindJob, "loading": protocol.KindLoading,
 }
 
 // kindOf gives the kind for a name and, for output, a stream. A name that this

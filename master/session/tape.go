@@ -28,6 +28,8 @@ type Scene struct {
 	// Events are given in order. Answers and done without a number get the
 	// call's number and command; a done is added if there is none.
 	Events []Event
+	// Open is a call whose done a later scene gives.
+	Open bool
 }
 
 // NewTape makes a session of these scenes. A call beyond the last is refused.
@@ -37,7 +39,7 @@ func NewTape(scenes ...Scene) *Tape {
 
 // ReadTape makes a session from text: a line "> WORDS" begins the scene of the
 // next call (the words are for people), a line "! MESSAGE" refuses the call, any
-// other line is an event in JSON. Events before the first scene are given at
+// line "..." leaves it open, any other line is an event in JSON. Events before the first scene are given at
 // once. Empty lines and lines that begin with # are left out.
 func ReadTape(text string) (*Tape, error) {
 	scenes := []Scene{{}} // the first one belongs to no call
@@ -60,6 +62,10 @@ func ReadTape(text string) (*Tape, error) {
 }
 
 func (s *Scene) add(line string) error {
+	if line == "..." {
+		s.Open = true
+		return nil
+	}
 	if message, ok := strings.CutPrefix(line, "!"); ok {
 		s.Refuse = &protocol.Fault{Kind: protocol.FaultUsage, Message: strings.TrimSpace(message)}
 		return nil
@@ -93,7 +99,7 @@ func (t *Tape) Do(_ context.Context, c Call) (protocol.RequestID, error) {
 // play gives the events with the call's number where they answer it.
 func (s Scene) play(id protocol.RequestID, command string) []Event {
 	var events []Event
-	done := false
+	done := s.Open
 	asked := 0
 	for _, e := range s.Events {
 		if e.ID == 0 && (e.Done != nil || e.Group.Kind == protocol.KindResult ||

@@ -17,6 +17,7 @@ type call struct {
 	// refusals of a quiet call are written.
 	refusals bool
 	starts   bool             // the launch or attach that the session begins with
+	ranks    rank.Set         // whom it is for, as far as that can be told here
 	then     func(call *call) // at its end, before anything is awaited; may be nil
 	groups   []protocol.Group
 	done     bool
@@ -116,8 +117,19 @@ func (c *console) begin(x *call, s session.Call) error {
 		return err
 	}
 	x.id, x.asked.Command = id, asDone(x.asked.Command, s.Command)
+	x.ranks = c.meant(s.Ranks)
 	c.calls[id] = x
+	c.progress.goOn()
 	return nil
+}
+
+// meant gives the ranks of a text. Those that only the master knows are any.
+func (c *console) meant(text string) rank.Set {
+	var set rank.Set
+	if text == "" || set.UnmarshalText([]byte(text)) != nil {
+		return c.cfg.All
+	}
+	return set
 }
 
 // asDone is the command whose answers a call brings: expand brings those of an

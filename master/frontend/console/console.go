@@ -80,8 +80,8 @@ type Config struct {
 	Interrupts <-chan struct{}
 	// Shell runs lines of the shell; nil: there is none.
 	Shell Shell
-	// Progress takes a line about a start that takes long; nil shows none. It
-	// must be a terminal.
+	// Progress takes a line about a start that takes long, and about symbols that do; nil shows none.
+	// It must be a terminal.
 	Progress io.Writer
 }
 
@@ -183,7 +183,8 @@ func newConsole(ctx context.Context, cfg Config) *console {
 		states: session.NewStates(cfg.All),
 		calls:  map[protocol.RequestID]*call{},
 		focus:  cfg.All, wait: cfg.Wait,
-		scripts: newScripts(cfg.Scripts),
+		scripts:  newScripts(cfg.Scripts),
+		progress: progress{out: cfg.Progress},
 	}
 	if cfg.Shell != nil {
 		c.sh = func(line string) error { return cfg.Shell(ctx, line) }

@@ -35,7 +35,8 @@ import (
 //	stdin=TEXT   is fed to rank 0
 //	timeout=D    ends the context
 //	interrupted  Ctrl-C has been pressed
-//	progress     there is a terminal for the line about the start
+//	press=D      Ctrl-C is pressed every D, twice
+//	progress     there is a terminal for the line about what takes long
 //
 // Among typed lines, "~wait D" lets time pass, "~emit EVENT" has the session
 // give an event, "~^C" is Ctrl-C. Time is that of synctest.
@@ -165,6 +166,17 @@ func setUp(t *testing.T, d *datadriven.TestData, cfg *Config, tape *session.Tape
 	}
 	if d.HasArg("interrupted") {
 		interrupts <- struct{}{}
+	}
+	if d.HasArg("press") {
+		var text string
+		d.ScanArgs(t, "press", &text)
+		every, err := time.ParseDuration(text)
+		if err != nil {
+			d.Fatalf(t, "%v", err)
+		}
+		for i := range 2 {
+			time.AfterFunc(every*time.Duration(i+1), func() { interrupts <- struct{}{} })
+		}
 	}
 	if d.HasArg("progress") {
 		cfg.Progress = progressLog{log}

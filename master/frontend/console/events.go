@@ -40,6 +40,7 @@ func (c *console) take(e session.Event) {
 // may be held for a moment.
 func (c *console) happened(e session.Event) {
 	c.states.Feed(e)
+	c.progress.happened(e.Group)
 	for _, x := range c.calls {
 		if x.resumes() || x.raw() || x == c.await.call {
 			x.happened(e.Group)

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"sdm/master/frontend/console/text"
+	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/rank"
 )
 
 // run is the loop: carry out what can be, then take in what happens next.
@@ -134,10 +136,11 @@ func (c *console) expired() {
 	c.release()
 }
 
-// interrupt is Ctrl-C: stop the focus and go back to the prompt; the second one
-// within a second only does the latter. Without a prompt it is the end.
+// interrupt is Ctrl-C: stop the focus, and what the gdbs of stopped ranks are asked, and go back to the prompt; the
+// second one within a second, or while they still are, only does the latter. Without a prompt it is the end.
 func (c *console) interrupt(now time.Time) {
-	again := now.Sub(c.pressed) < time.Second
+	runs, asked := c.busy().Intersect(c.focus), c.waitedFor()
+	again := now.Sub(c.pressed) < time.Second || runs.IsEmpty() && !asked.IsEmpty() && !c.pressed.IsZero()
 	c.scripts = nil
 	if !c.cfg.Interactive {
 		c.ended, c.status = true, StatusInterrupted
@@ -150,7 +153,7 @@ func (c *console) interrupt(now time.Time) {
 		c.pressed = now
 		return
 	}
-	ranks := c.busy().Intersect(c.focus)
+	ranks := runs.Union(asked)
 	if ranks.IsEmpty() {
 		c.release()
 		if others := c.busy(); !others.IsEmpty() {
@@ -162,6 +165,15 @@ func (c *console) interrupt(now time.Time) {
 	if err := c.begin(&call{}, c.callOn(ranks, "interrupt")); err != nil {
 		c.complain(err.Error())
 	}
+}
+
+// waitedFor gives the stopped ranks whose answers are awaited.
+func (c *console) waitedFor() rank.Set {
+	x := c.await.call
+	if x == nil || x.done || x.starts {
+		return rank.Set{}
+	}
+	return x.ranks.Intersect(c.states.In(session.Stopped))
 }
 
 // pass hands a piece of our standard input to the ranks. The next one is read

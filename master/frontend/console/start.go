@@ -29,7 +29,7 @@ func (c *console) start() error {
 		stopAt = s.Args.Job.StopAt
 	}
 	c.await = await{call: x, first: stopAt != "none"}
-	c.progress = newProgress(c.cfg.Progress)
+	c.progress.after(progressAfter)
 	return nil
 }
 
