@@ -102,7 +102,7 @@ func (m *machine) speakAt(p *point, t *thread, then func(spoken)) {
 		then(s)
 		return
 	}
-	q := &request{name: "commands", answered: true}
+	q := ours("commands")
 	at := []string{"--thread", m.gdbThread(t.id), "--frame", "0"}
 	for i, line := range lines {
 		told := func(a answer, text string) {
@@ -157,6 +157,7 @@ func (m *machine) runToBarrier(q *request) {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
 		return
 	}
+	q.apart()
 	q.args.Temporary = true
 	m.insertBreakpoint(q)
 }

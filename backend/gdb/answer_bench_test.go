@@ -19,7 +19,7 @@ func BenchmarkAnswer(b *testing.B) {
 	m.state = backend.Stopped
 	m.thread(1)
 	parser := mi.Parser{Want: wanted}
-	c := protocol.Command{Name: "print", Args: protocol.Args{Expr: "rank"}}
+	c := &command{name: "print", args: protocol.Args{Expr: "rank"}}
 	b.ReportAllocs()
 	for b.Loop() {
 		m.gdb.asked = rank.Range(0, 63)

@@ -120,9 +120,9 @@ func (m *machine) askRegisters() {
 		return
 	}
 	m.gdb.registers = map[string]bool{"pc": true, "sp": true, "fp": true, "ps": true}
-	m.ask(&request{name: "attach", answered: true}, func(a answer) {
+	m.ask(ours("attach"), func(a answer) {
 		for _, f := range a.Results.Path("register-names").Fields {
 			m.gdb.registers[f.Value.Str] = true
 		}
-	}, "-data-list-register-names", m.at(&request{})...)
+	}, "-data-list-register-names", m.at(ours(""))...)
 }

@@ -75,7 +75,7 @@ func (m *machine) applyToThreads(q *request) {
 	c := columnsOf(m.target.Rank, q.args.Limit)
 	left := len(numbers)
 	for i, n := range numbers {
-		sub := &request{id: q.id, name: q.args.Apply, args: q.args, began: q.began}
+		sub := &request{command: &command{name: q.args.Apply, args: q.args}, id: q.id, began: q.began}
 		sub.args.Thread = n
 		sub.into = func(g protocol.Group) {
 			t := threadApplied{Thread: n, Result: g.Body}

@@ -37,7 +37,7 @@ const (
 // stopped by SIGSTOP. gdb need not have come up: it reads when it has.
 func (m *machine) start(now time.Duration, id protocol.RequestID, stopAt string, wait time.Duration, frozen bool) {
 	m.now = now
-	q := &request{id: id, name: "attach", began: now}
+	q := &request{command: &command{name: "attach"}, id: id, began: now}
 	switch {
 	case m.target.Held:
 		q.name = "launch"

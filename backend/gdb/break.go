@@ -61,6 +61,7 @@ func (m *machine) insertHere(q *request, condition string) {
 			m.refused(q, a)
 			return
 		}
+		q.apart()
 		q.args.Location = "*$pc" // the same for all, where the addresses differ
 		m.insertAt(q, condition, "*"+a.Results.Path("frame", "addr").Str)
 	}, "-stack-info-frame", m.at(q)...)

@@ -122,7 +122,10 @@ var needProcess = []string{
 }
 
 // lifeless refuses what a core file cannot do; nil when it can.
-func (m *machine) lifeless(name string, args protocol.Args) *protocol.Fault {
+func (m *machine) lifeless(name string, args *protocol.Args) *protocol.Fault {
+	if !m.isCore() {
+		return nil
+	}
 	info, _ := protocol.LookupCommand(name)
 	needs := info.Resumes || slices.Contains(needProcess, name)
 	switch name {
@@ -132,7 +135,7 @@ func (m *machine) lifeless(name string, args protocol.Args) *protocol.Fault {
 		name, _, _ = strings.Cut(strings.TrimSpace(args.Text), " ")
 		needs = strings.HasPrefix(name, "-exec-") || slices.Contains(resuming, name)
 	}
-	if !m.isCore() || !needs {
+	if !needs {
 		return nil
 	}
 	return &protocol.Fault{

@@ -69,7 +69,7 @@ func (m *machine) heir() *machine {
 	h.state, h.child = m.state, m.child
 	for _, q := range m.open {
 		if !q.answered {
-			h.open = append(h.open, &request{id: q.id, name: q.name, args: q.args, began: q.began})
+			h.open = append(h.open, &request{command: q.command, id: q.id, began: q.began})
 		}
 	}
 	return h

@@ -55,7 +55,7 @@ func TestPanicAnywhere(t *testing.T) {
 			defer l.forker.close()
 			k, other := bareKeeper(l, 0, 1), bareKeeper(l, 2)
 			for _, s := range l.slots {
-				s.machine.open = []*request{{id: 7, name: "print"}}
+				s.machine.open = []*request{{command: &command{name: "print"}, id: 7}}
 			}
 			k.slots[0].machine.open[0].deadline = time.Minute
 			k.slots[0].machine.gdb = nil

@@ -146,7 +146,7 @@ func (m *machine) askValue(q *request, at []string, format, expr string, then fu
 // rest is printed.
 func displayLine(d protocol.Display) string {
 	if strings.ContainsAny(d.Format, "is0123456789bhwg") {
-		return examineLine(protocol.Args{Expr: d.Expr, Format: d.Format})
+		return examineLine(&protocol.Args{Expr: d.Expr, Format: d.Format})
 	}
 	return "output/" + d.Format + " " + d.Expr
 }
@@ -172,7 +172,7 @@ func (m *machine) withDisplays(t *thread, tell func(shown []protocol.Display, va
 	m.displays.held = h
 	display := func() {
 		at := []string{"--thread", m.gdbThread(t.id), "--frame", "0"}
-		m.evaluateAll(&request{name: "display", answered: true}, at, m.displays.list, func(shown []protocol.Display, values []string) {
+		m.evaluateAll(ours("display"), at, m.displays.list, func(shown []protocol.Display, values []string) {
 			h.shown, h.texts = shown, values
 			m.releaseStop(h)
 		})

@@ -277,6 +277,6 @@ func (m *machine) close(now time.Duration) {
 		m.killTarget()
 		m.gdb.kill = true
 	default:
-		m.detach(&request{name: "detach", began: now, answered: true})
+		m.detach(ours("detach"))
 	}
 }

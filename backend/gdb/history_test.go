@@ -289,13 +289,14 @@ func (h *history) command(m *machine) {
 		all = h.machines
 	}
 	c := h.anyCommand()
+	shared := &command{name: c.Name, args: c.Args}
 	id := h.request()
 	wait := []time.Duration{0, time.Second, time.Minute}[h.below(3)]
 	for _, m := range all {
 		h.note("do %d rank %d %s %+v", id, m.target.Rank, c.Name, c.Args)
 		h.asked[answerTo{id, m.target.Rank}] = 0
 		h.d.asked = rank.Range(0, rank.ID(len(all)-1))
-		m.do(h.now, id, wait, c)
+		m.do(h.now, id, wait, shared)
 	}
 }
 

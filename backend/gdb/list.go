@@ -95,6 +95,7 @@ var infoLine = regexp.MustCompile(`Line (\d+) of "([^"]*)"`)
 func (m *machine) locate(q *request) {
 	location := q.args.Location
 	if n, err := strconv.Atoi(location); err == nil {
+		q.apart()
 		q.args.First, q.args.Last = around(n)
 		q.args.Location = ""
 		m.listSource(q)

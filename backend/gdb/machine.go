@@ -147,16 +147,16 @@ func (m *machine) turnBack() {
 }
 
 // do takes a command of a person.
-func (m *machine) do(now time.Duration, id protocol.RequestID, wait time.Duration, c protocol.Command) {
+func (m *machine) do(now time.Duration, id protocol.RequestID, wait time.Duration, c *command) {
 	m.now = now
-	q := &request{id: id, name: c.Name, args: c.Args, began: now}
+	q := &request{command: c, id: id, began: now}
 	if wait > 0 {
 		q.deadline = now + share(wait)
 	}
 	m.open = append(m.open, q)
-	row, ok := lookup(c.Name)
+	row, ok := lookup(c.name)
 	if !ok {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "gdb does not carry out " + c.Name})
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "gdb does not carry out " + c.name})
 		return
 	}
 	if f := m.stateNow().Refuse(row.need); f != nil && !(row.early && m.state == backend.Attaching) {
@@ -167,21 +167,23 @@ func (m *machine) do(now time.Duration, id protocol.RequestID, wait time.Duratio
 		m.fail(q, f)
 		return
 	}
-	if f := m.lifeless(c.Name, c.Args); f != nil {
+	if f := m.lifeless(c.name, &c.args); f != nil {
 		m.fail(q, f)
 		return
 	}
-	if c.Args.Thread != 0 && m.threads.find(c.Args.Thread) == nil {
-		m.fail(q, unknownThread(c.Args.Thread)) // where gdb is shared, it would name a number of its own
-		return
+	if thread := c.args.Thread; thread != 0 {
+		if m.threads.find(thread) == nil {
+			m.fail(q, unknownThread(thread)) // where gdb is shared, it would name a number of its own
+			return
+		}
+		if info, _ := protocol.LookupCommand(c.name); info.Resumes || slices.Contains([]string{"frame", "up", "down"}, c.name) {
+			m.turnTo(thread)
+		}
 	}
-	if info, _ := protocol.LookupCommand(c.Name); c.Args.Thread != 0 && (info.Resumes || slices.Contains([]string{"frame", "up", "down"}, c.Name)) {
-		m.turnTo(c.Args.Thread)
-	}
-	if q.name != "interrupt" {
+	if c.name != "interrupt" {
 		m.unread.enough = false
 	}
-	if needsLibraries(q) {
+	if m.unread.some && needsLibraries(q) {
 		m.readLibraries()
 	}
 	row.do(m, q)

@@ -67,7 +67,7 @@ func play(t *testing.T, m *machine, now *time.Duration, d *datadriven.TestData) 
 				d.Fatalf(t, "%v", err)
 			}
 		}
-		m.do(*now, protocol.RequestID(id), wait, protocol.Command{Name: name, Args: args})
+		m.do(*now, protocol.RequestID(id), wait, &command{name: name, args: args})
 	case "tick":
 		*now, _ = time.ParseDuration(d.CmdArgs[0].Key)
 		m.gdb.tick(*now)

@@ -35,7 +35,7 @@ func (m *machine) examine(q *request) {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "x shows 16000 units at most", Hint: "dump memory writes more into a file"})
 		return
 	}
-	m.inConsole(q, examineLine(q.args), func(text string) {
+	m.inConsole(q, examineLine(&q.args), func(text string) {
 		body := memory{Expr: q.args.Expr, Format: q.args.Format, Rows: []memoryRow{}}
 		c := columnsOf(m.target.Rank, q.args.Limit)
 		for line := range strings.Lines(text) {
@@ -52,7 +52,7 @@ func (m *machine) examine(q *request) {
 	})
 }
 
-func examineLine(a protocol.Args) string {
+func examineLine(a *protocol.Args) string {
 	line := "x"
 	if a.Format != "" {
 		line += "/" + a.Format

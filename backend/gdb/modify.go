@@ -14,6 +14,7 @@ import (
 // numbered sees that a new breakpoint has a number of its own.
 func (m *machine) numbered(q *request) bool {
 	if q.args.Breakpoint == 0 {
+		q.apart()
 		q.args.Breakpoint = m.points.free()
 	}
 	if used, _ := m.points.gdbs([]int{q.args.Breakpoint}); used != nil {

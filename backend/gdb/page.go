@@ -34,7 +34,7 @@ func (m *machine) evaluatedWhole(q *request, value string) {
 func (m *machine) replyValue(q *request, body printed, value string) {
 	c := columnsOf(m.target.Rank, q.args.Limit)
 	c.add("value", value)
-	m.reply(q, body, c.sorted()...)
+	m.replyWith(q, q.bodyOf(body), c.sorted())
 }
 
 // isCut tells whether gdb has left elements out at the end.

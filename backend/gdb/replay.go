@@ -21,7 +21,7 @@ func (m *machine) replay(list []protocol.Command, then func()) {
 		if !ok {
 			continue
 		}
-		q := &request{name: c.Name, args: c.Args, began: m.now, again: true}
+		q := &request{command: &command{name: c.Name, args: c.Args}, began: m.now, again: true}
 		q.into = func(g protocol.Group) {
 			if g.Kind == protocol.KindFault {
 				m.notAgain(q, g)

@@ -13,17 +13,45 @@ import (
 	"sdm/protocol/rank"
 )
 
+// command is what a person asks: the requests of all ranks share it, and none
+// changes it.
+type command struct {
+	name string
+	args protocol.Args
+	// body is that of the last answer to a print, and printed what it says: most
+	// ranks answer with the same.
+	printed printed
+	body    []byte
+}
+
 // request is one command for one rank. It is answered exactly once; what comes
 // later is absorbed.
 type request struct {
+	*command
 	id       protocol.RequestID
-	name     string
-	args     protocol.Args
 	deadline time.Duration // when to say that gdb has not answered; 0 is never
 	began    time.Duration
 	answered bool
 	into     func(protocol.Group) // where the answer goes that is a part of another; nil: to who asked
 	again    bool                 // it is played from the journal
+}
+
+// ours is a request that nobody has made.
+func ours(name string) *request {
+	return &request{command: &command{name: name}, answered: true}
+}
+
+// apart gives the request a command of its own, which may be changed.
+func (q *request) apart() {
+	q.command = &command{name: q.name, args: q.args}
+}
+
+// bodyOf is the JSON of what is printed.
+func (c *command) bodyOf(p printed) []byte {
+	if c.body == nil || c.printed != p {
+		c.printed, c.body = p, canonical.JSON(p)
+	}
+	return c.body
 }
 
 // what names the request for people.
@@ -54,7 +82,12 @@ type said struct {
 
 // reply answers a request with a result. Columns must be sorted by name.
 func (m *machine) reply(q *request, body any, columns ...column.Column) {
-	m.say(q, protocol.Group{Kind: protocol.KindResult, Body: canonical.JSON(body), Columns: columns})
+	m.replyWith(q, canonical.JSON(body), columns)
+}
+
+// replyWith is reply with a body that is JSON already.
+func (m *machine) replyWith(q *request, body []byte, columns []column.Column) {
+	m.say(q, protocol.Group{Kind: protocol.KindResult, Body: body, Columns: columns})
 }
 
 // done answers with an empty object.

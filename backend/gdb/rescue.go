@@ -94,7 +94,7 @@ func (m *machine) takeOver(now time.Duration) {
 	m.record = recording{wanted: m.record.wanted}
 	m.chosen = selection{thread: 1}
 	m.ending.killAt = now + rescueWait
-	m.beginAttach(&request{name: "attach", answered: true}, "", true)
+	m.beginAttach(ours("attach"), "", true)
 }
 
 // rescued goes on where the rank was when its gdb died.
@@ -113,7 +113,7 @@ func (m *machine) rescued(first *thread) {
 			return
 		}
 		m.state = backend.Stopped
-		m.resumeAll(&request{name: "continue", answered: true})
+		m.resumeAll(ours("continue"))
 		m.run.silent = true
 	})
 }

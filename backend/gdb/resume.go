@@ -238,7 +238,7 @@ func (m *machine) recheck() {
 		return
 	}
 	m.stopRest(r)
-	m.ask(&request{name: "interrupt", answered: true}, func(a answer) { m.adopt(a.Results) }, "-list-thread-groups", m.group)
+	m.ask(ours("interrupt"), func(a answer) { m.adopt(a.Results) }, "-list-thread-groups", m.group)
 }
 
 // adopt takes over what -list-thread-groups says of our group.
@@ -332,5 +332,5 @@ func (m *machine) resumeFailed(a mi.Record) {
 	if r.stopped == 0 {
 		r.stopped = m.chosen.thread
 	}
-	m.ask(&request{name: r.request.name, answered: true}, func(a answer) { m.adopt(a.Results) }, "-list-thread-groups", m.group)
+	m.ask(ours(r.request.name), func(a answer) { m.adopt(a.Results) }, "-list-thread-groups", m.group)
 }

@@ -42,7 +42,7 @@ func (m *machine) beginRecord() {
 		return
 	}
 	m.record.over = true
-	m.ask(&request{name: "record", answered: true}, func(a answer) {
+	m.ask(ours("record"), func(a answer) {
 		if a.failed() {
 			m.event(protocol.KindNote, protocol.Note{Text: "this cannot be recorded, and not run backwards: " + a.Results.Str("msg")})
 		}

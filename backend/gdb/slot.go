@@ -91,6 +91,7 @@ func (l *loop) follow(s *slot, pid int) {
 // do hands a command to the machines of its ranks.
 func (l *loop) do(r backend.Request) {
 	now := l.now()
+	c := &command{name: r.Command.Name, args: r.Command.Args}
 	for id := range r.Ranks.All() {
 		s := l.ranks[id]
 		if s == nil {
@@ -104,7 +105,7 @@ func (l *loop) do(r backend.Request) {
 		}
 		l.guard(s.keeper, func() {
 			s.keeper.debugger.asked = r.Ranks
-			s.machine.do(now, r.ID, r.Wait, r.Command)
+			s.machine.do(now, r.ID, r.Wait, c)
 		})
 		l.touch(s.keeper)
 	}

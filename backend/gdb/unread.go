@@ -60,7 +60,7 @@ func (m *machine) readSymbols(line string, interrupted func()) {
 		u.began = m.now
 	}
 	u.pending++
-	m.ask(&request{name: readingLibraries, answered: true}, func(a answer) {
+	m.ask(ours(readingLibraries), func(a answer) {
 		if u.pending--; u.pending == 0 {
 			m.tellReading(false)
 		}
@@ -279,7 +279,7 @@ func (m *machine) named(t *thread, then func()) {
 		return
 	}
 	for i, th := range all {
-		m.ask(&request{name: readingLibraries, answered: true}, func(a answer) {
+		m.ask(ours(readingLibraries), func(a answer) {
 			for _, e := range a.Results.Path("threads").Fields {
 				if f, ok := e.Value.Fields.Get("frame"); ok {
 					th.stop = withFrame(th.stop, f)

@@ -64,7 +64,7 @@ func (m *machine) foundProgram(t *thread) bool {
 	if !m.attach.seeks || t.stop.Str("reason") != "exec" {
 		return false
 	}
-	q := &request{name: "launch", answered: true}
+	q := ours("launch")
 	if isWrapper(t.stop.Str("new-exec")) {
 		m.resumeAll(q)
 		m.run.silent = true
