@@ -24,6 +24,9 @@ type Identity struct {
 	Host      string // what the starter calls this node, "" if it does not say
 	Job       string // the starter's name of the job, "" if it does not say
 	Source    string // the variable that Number came from, for people
+	// Within is the job of Slurm in which another starter than srun has started the
+	// process: mpirun in an allocation. "" for all others.
+	Within string
 }
 
 // known is one starter: the variable of the rank, and where the rest is. Each
@@ -69,8 +72,12 @@ func Identify(env []string) (Identity, error) {
 			continue
 		}
 		err := id.fill(vars, s)
-		if err == nil && srunStarted(vars, id.Number) {
+		switch {
+		case err != nil:
+		case srunStarted(vars, id.Number):
 			err = id.fill(vars, slurm)
+		case s.rank != slurm.rank && (s.mark != "" || !strings.HasPrefix(id.Job, slurmPMIx)):
+			id.Within = vars["SLURM_JOB_ID"]
 		}
 		if err == nil && id.Size != Unknown && id.Number >= id.Size {
 			err = fmt.Errorf("%s is %d, but the size of the job is %d", id.Source, id.Number, id.Size)
@@ -124,7 +131,7 @@ func (id *Identity) fill(vars map[string]string, s known) error {
 	if id.Job == "" {
 		_, id.Job = first(vars, s.job)
 	}
-	if id.Job == "" && s.rank == slurm.rank && vars["SLURM_JOB_ID"] != "" {
+	if id.Job == "" && s.rank == slurm.rank && vars["SLURM_JOB_ID"] != "" && vars["SLURM_STEP_ID"] != "" {
 		id.Job = vars["SLURM_JOB_ID"] + "." + vars["SLURM_STEP_ID"]
 	}
 	return nil

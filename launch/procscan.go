@@ -22,8 +22,10 @@ func RanksBelow(pid int) (protocol.Proctable, error) { return scan().ranksBelow(
 
 // RanksOfJob looks for the ranks of a job on this host, by the name that its
 // starter has given it in their environment (PMIX_NAMESPACE, PMI_JOBID, Slurm's
-// JOB.STEP). size is that of the whole job, Unknown if nobody says. None is an
-// error, which names the jobs that are there.
+// JOB.STEP). The number of a job of Slurm alone names those ranks that another starter
+// has started in it: mpirun, whose own helpers are the tasks of the step, if there is
+// one at all. size is that of the whole job, Unknown if nobody says. None is an error,
+// which names the jobs that are there.
 func RanksOfJob(id, host string) (table protocol.Proctable, size int, err error) {
 	return scan().ranksOfJob(id, host)
 }
@@ -84,20 +86,30 @@ func (ps processes) ranksOfJob(id, host string) (protocol.Proctable, int, error)
 		if !ps.isRank(p) || p.Host != "" && !protocol.SameHost(p.Host, host) {
 			continue
 		}
-		if !isJob(p.Job, id) {
-			if p.Job != "" && !slices.Contains(others, p.Job) {
-				others = append(others, p.Job)
+		if !isJob(p.Job, id) && p.Within != id {
+			for _, name := range []string{p.Job, p.Within} {
+				if name != "" && !slices.Contains(others, name) {
+					others = append(others, name)
+				}
 			}
 			continue
 		}
 		if err := t.add(host, pid, p); err != nil {
-			return nil, 0, fmt.Errorf("job %s: %w", id, err)
+			return nil, 0, fmt.Errorf("job %s: %w%s", id, err, several(p.Within))
 		}
 	}
 	if len(t.rows) == 0 {
 		return nil, 0, fmt.Errorf("no process on %s belongs to job %s (%s)", host, id, jobsHere(others))
 	}
 	return t.sorted(), t.size, nil
+}
+
+// several is why there may be two of one rank.
+func several(within string) string {
+	if within == "" {
+		return ""
+	}
+	return " (has mpirun been called twice in the job? the PID of one mpirun names its ranks)"
 }
 
 // jobsHere says which jobs there are, for people.
@@ -149,11 +161,13 @@ func (t *table) sorted() protocol.Proctable {
 	return t.rows
 }
 
+// slurmPMIx is what Slurm's PMIx plugin puts before JOB.STEP.
+const slurmPMIx = "slurm.pmix."
+
 // isJob tells whether two names are of one job. Slurm's PMIx plugin says more than
-// people do: slurm.pmix.JOB.STEP.
+// people do.
 func isJob(own, name string) bool {
-	const prefix = "slurm.pmix."
-	return strings.TrimPrefix(own, prefix) == strings.TrimPrefix(name, prefix)
+	return strings.TrimPrefix(own, slurmPMIx) == strings.TrimPrefix(name, slurmPMIx)
 }
 
 // NumberPids gives processes of this host the ranks that they find in their own

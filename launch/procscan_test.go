@@ -13,6 +13,12 @@ func rankOf(parent, number, size int, job, host string) process {
 	return process{parent, Identity{Number: number, Size: size, Job: job, Host: host}}
 }
 
+// within is a rank that mpirun has started in a job of Slurm.
+func within(slurm string, p process) process {
+	p.Within = slurm
+	return p
+}
+
 func other(parent int) process { return process{parent, Identity{Number: Unknown, Size: Unknown}} }
 
 // host is a starter 10 with two ranks of three under a proxy, of which one has
@@ -37,6 +43,13 @@ func rows(t protocol.Proctable) string {
 func TestRanksOfJob(t *testing.T) {
 	twice := host()
 	twice[23] = rankOf(1, 1, 3, "7.0", "a")
+	// A batch script 2 with an mpirun 3 has two ranks here, and a third below its helper 4 on
+	// another host, which shares our processes.
+	batch := processes{
+		1: other(0), 2: rankOf(1, 0, 3, "", "a"), 3: rankOf(2, 0, 3, "", "a"), 4: rankOf(1, 1, 2, "12.0", "b"),
+		5: within("12", rankOf(3, 0, 3, "2690121729", "a")), 6: within("12", rankOf(3, 1, 3, "2690121729", "a")), 7: within("12", rankOf(4, 2, 3, "2690121729", "b")),
+	}
+	mpiTwice := processes{1: other(0), 5: batch[5], 6: within("12", rankOf(3, 0, 3, "17", "a"))}
 	for _, c := range []struct {
 		ps             processes
 		id, host, want string
@@ -47,6 +60,12 @@ func TestRanksOfJob(t *testing.T) {
 		{host(), "9.0", "b", "0:b:31"},
 		{host(), "7", "a", "no process on a belongs to job 7 (there are ranks of 8.0, 9.0, slurm.pmix.7.0)"},
 		{processes{1: other(0)}, "7.0", "a", "no process on a belongs to job 7.0 (nor to any other that tells its name in PMIX_NAMESPACE, PMI_JOBID or SLURM_JOB_ID)"},
+		{batch, "12", "a", "0:a:5 1:a:6"},
+		{batch, "12", "b", "2:b:7"},
+		{batch, "12.0", "b", "1:b:4"},
+		{batch, "2690121729", "a", "0:a:5 1:a:6"},
+		{batch, "13", "b", "no process on b belongs to job 13 (there are ranks of 12, 12.0, 2690121729)"},
+		{mpiTwice, "12", "a", "job 12: processes 5 and 6 are both rank 0 (has mpirun been called twice in the job? the PID of one mpirun names its ranks)"},
 		{twice, "7.0", "a", "job 7.0: processes 21 and 23 are both rank 1"},
 	} {
 		table, size, err := c.ps.ranksOfJob(c.id, c.host)

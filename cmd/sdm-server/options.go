@@ -73,7 +73,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.IntVar(&o.server, "server", -1, "number of this server, from 0 (default: the rank that the starter gave: OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK, SLURM_PROCID)")
 	f.BoolVar(&o.byHost, "by-host", false, "with --rendezvous: the master gives the number, by the name of this host")
 	f.StringVar(&o.attach, "attach", "", "`PID,PID...` of ranks on this host that run already: they are attached to, none is started")
-	f.StringVar(&o.jobid, "jobid", "", "`ID` of a running job: the same for its ranks on this host (their PMIX_NAMESPACE, PMI_JOBID, or Slurm's JOB.STEP)")
+	f.StringVar(&o.jobid, "jobid", "", "`ID` of a running job: the same for its ranks on this host (their PMIX_NAMESPACE, PMI_JOBID, or Slurm's JOB.STEP; Slurm's JOB: those that mpirun has started in it)")
 	f.StringVar(&o.hydra, "hydra", "", "`HOST:PORT`, the --control-port of a running mpiexec of MPICH: the same for the ranks below its proxies on this host")
 	f.BoolVar(&o.list, "list", false, "only say which ranks of --attach, --jobid or --hydra are on this host, as a line of JSON")
 	f.BoolVar(&o.background, "background", false, "give up the standard streams when the master knows us")

@@ -148,27 +148,29 @@ func (a *app) find(ctx context.Context, p *plan, target string) (job, launch.Lau
 	}
 	pid, err := strconv.Atoi(target)
 	if err != nil || pid <= 0 {
-		return job{}, nil, fmt.Errorf("%q is no job (give the PID of mpirun, slurm:JOBID[.STEP], pids:PID,PID..., hostfile:FILE or job:ID)", target)
+		return job{}, nil, misused("%q is no job (give the PID of mpirun, slurm:JOBID[.STEP], pids:PID,PID..., hostfile:FILE or job:ID)", target)
 	}
 	return a.findByPID(ctx, p, pid)
 }
 
 func explain(err error, usage string) error {
 	if err != nil {
-		return fmt.Errorf("%w (%s)", err, usage)
+		return misused("%w (%s)", err, usage)
 	}
 	return nil
 }
 
+func misused(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
+
 func readHostfile(path string) (protocol.Proctable, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("hostfile: %w", err)
+		return nil, misused("hostfile: %w", err)
 	}
 	defer f.Close()
 	table, err := launch.ReadPids(f)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, misused("%s: %w", path, err)
 	}
 	return table, nil
 }
@@ -224,7 +226,7 @@ func (a *app) withoutMPIR(pid int, none *mpir.NoStarter) (job, launch.Launcher, 
 // login node it was started.
 func (a *app) findByTool(ctx context.Context, p *plan, id string) (job, launch.Launcher, error) {
 	if p.o.startTool == "" {
-		return job{}, nil, errors.New("job:ID needs --start-tool CMD, a command that knows the job by its ID and offers MPIR")
+		return job{}, nil, misused("job:ID needs --start-tool CMD, a command that knows the job by its ID and offers MPIR")
 	}
 	command, _, _ := strings.Cut(p.o.startTool, " -- ")
 	line := toolLine(strings.ReplaceAll(command, "{hosts}", ""), id, nil, nil)
@@ -243,10 +245,10 @@ func (o *options) chosen(table protocol.Proctable) (protocol.Proctable, error) {
 	}
 	set, err := rank.Parse(o.only, rank.Env{All: table.Ranks()})
 	if err != nil {
-		return nil, fmt.Errorf("--ranks: %w", err)
+		return nil, misused("--ranks: %w", err)
 	}
 	if beyond := set.Minus(table.Ranks()); !beyond.IsEmpty() || set.IsEmpty() {
-		return nil, fmt.Errorf("--ranks %s: the job has %s", o.only, table.Ranks())
+		return nil, misused("--ranks %s: the job has %s", o.only, table.Ranks())
 	}
 	return table.Only(set), nil
 }

@@ -61,15 +61,15 @@ Takes control of a job that runs: stops its ranks where they are, carries out th
 of -x and -e, then asks for more at a prompt (unless -b). At the end the job runs on.
 
 PID is the starter (mpirun), or a script that has called it; any other process is a job of
-one rank. pids: lists processes of this host, rank 0 first. FILE has lines RANK HOST PID.
-Servers on other hosts are started by the starter, where it has an attach FIFO (Open MPI),
-by srun for jobs of Slurm, by --start-tool, or by ssh. Hosts of an mpiexec of MPICH, which
-does not know where its ranks are, are asked the same way. job:ID has --start-tool CMD, with ID
-for {jobid}, tell where the ranks are: it must offer MPIR, on whatever host.
+one rank. Of a job of Slurm those ranks are taken that srun has started, or else mpirun in it.
+pids: lists processes of this host, rank 0 first. FILE has lines RANK HOST PID. on other hosts are started by the starter, where it has an attach FIFO (Open MPI), by srun for
+jobs of Slurm, by --start-tool, or by ssh. Hosts of an mpiexec of MPICH, which does not know
+where its ranks are, are asked the same way. job:ID has --start-tool CMD, with ID for {jobid},
+tell where the ranks are: it must offer MPIR, on whatever host.
 
 `
 
-const usageStacks = `sdm stacks [flags] PID | pids:PID,PID... | hostfile:FILE
+const usageStacks = `sdm stacks [flags] PID | slurm:JOBID[.STEP] | pids:PID,PID... | hostfile:FILE
 
 Takes control of a job that runs, as sdm attach does, writes the stacks of all its ranks and
 threads as one tree, and lets it run on. With --samples it looks several times while the job

@@ -1,5 +1,5 @@
-// Jobs of MPICH's mpiexec on other hosts, where it offers no MPIR: their ranks are
-// asked for on the hosts themselves.
+// Jobs whose starter cannot be asked for its ranks, on other hosts: MPICH's mpiexec, and
+// mpirun in a job of Slurm of which we know the number alone. The hosts are asked.
 package main
 
 import (
@@ -20,15 +20,21 @@ import (
 // findHydra finds the ranks of a job whose proxies are on other hosts. id names the
 // job for --start-tool, hosts are those of the proxies where one srun has started them.
 func (a *app) findHydra(ctx context.Context, p *plan, h launch.Hydra, id string, hosts []string) (job, error) {
-	server, err := local.FindServer("")
-	if err != nil {
-		return job{}, err
-	}
-	look := []string{server, "--list", "--hydra", h.Control}
 	p.o.likeStarter(h)
 	for _, one := range h.Proxies {
 		hosts = append(hosts, cmp.Or(one.Host, hostName()))
 	}
+	return a.askHosts(ctx, p, id, hosts, "--hydra", h.Control)
+}
+
+// askHosts has our server on each host say which ranks of a job it finds there, by
+// sdm-server --list.
+func (a *app) askHosts(ctx context.Context, p *plan, id string, hosts []string, which ...string) (job, error) {
+	server, err := local.FindServer("")
+	if err != nil {
+		return job{}, err
+	}
+	look := append([]string{server, "--list"}, which...)
 	spec := ssh.Spec{Shell: strings.Fields(p.o.remoteShell)}
 	if p.o.startTool != "" {
 		line := toolLine(p.o.startTool, id, hosts, look)
@@ -52,12 +58,14 @@ func (a *app) findHydra(ctx context.Context, p *plan, h launch.Hydra, id string,
 func (a *app) heardFrom(answers []ssh.Answer) (protocol.Proctable, error) {
 	var all []launch.Found
 	var troubles []string
+	hint := ""
 	for _, one := range answers {
 		found, err := launch.ReadFound(bytes.NewReader(one.Out))
 		if err == nil {
 			err = one.Err
 		}
 		if err != nil {
+			hint = " (" + shellHint + ")"
 			troubles = append(troubles, err.Error())
 		}
 		all = append(all, found...)
@@ -72,7 +80,7 @@ func (a *app) heardFrom(answers []ssh.Answer) (protocol.Proctable, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the ranks that the hosts have named: %w", err)
 	case len(table) == 0:
-		return nil, fmt.Errorf("no ranks were found on the hosts of the job: %s (%s)", strings.Join(troubles, "; "), shellHint)
+		return nil, fmt.Errorf("no ranks were found on the hosts of the job: %s%s", strings.Join(troubles, "; "), hint)
 	case !missing.IsEmpty():
 		a.remark(fmt.Sprintf("without %s, not found: %s", rankWord(missing), cmp.Or(strings.Join(troubles, "; "), "have they ended?")))
 	}

@@ -80,11 +80,19 @@ func (l *lifetime) listen(signals <-chan os.Signal, quit <-chan struct{}, cancel
 	}
 }
 
+// misuse is an error in what the person has typed, or in a file that was named.
+type misuse struct{ error }
+
+func (m misuse) Unwrap() error { return m.error }
+
 // statusOf is the exit status for an error that ended all, or other where it is
 // none of the known causes.
 func statusOf(err error, other console.Status) console.Status {
 	var k killed
+	var m misuse
 	switch {
+	case errors.As(err, &m):
+		return console.StatusUsage
 	case errors.Is(err, errTimeout):
 		return console.StatusTimeout
 	case errors.As(err, &k):

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,20 +13,23 @@ import (
 	"sdm/launch/slurm"
 )
 
-// findBySlurm finds the ranks of a step of Slurm, from any login node: sattach
-// knows them and offers MPIR. Servers are started beside them by srun.
+// findBySlurm finds the ranks of a job of Slurm, from any login node: those of a step
+// sattach knows, and it offers MPIR. Servers are started beside them by srun.
 func (a *app) findBySlurm(ctx context.Context, p *plan, text string) (job, launch.Launcher, error) {
 	step, err := slurm.ParseStep(text)
 	if err != nil {
-		return job{}, nil, err
+		return job{}, nil, misuse{err}
 	}
 	if _, err := exec.LookPath("sattach"); err != nil {
 		return job{}, nil, fmt.Errorf("slurm:%s: no sattach in PATH (is this a machine of the cluster?)", text)
 	}
-	if step.Step == "" {
-		if step, err = a.chooseStep(ctx, step); err != nil {
-			return job{}, nil, err
-		}
+	step, inner, err := a.chooseStep(ctx, step)
+	if err != nil {
+		return job{}, nil, err
+	}
+	if inner {
+		j, err := a.findInSlurm(ctx, p, step)
+		return j, nil, err
 	}
 	t := mpir.New(mpir.Spec{Argv: step.Attach(), Env: p.o.starterEnv(), Stderr: a.stderr})
 	table, err := t.Acquire(ctx, a.remark)
@@ -51,15 +55,45 @@ func (o *options) ownTool(starter int) {
 }
 
 // chooseStep asks Slurm which steps a job has.
-func (a *app) chooseStep(ctx context.Context, step slurm.Step) (slurm.Step, error) {
-	line := step.ListSteps()
+func (a *app) chooseStep(ctx context.Context, step slurm.Step) (slurm.Step, bool, error) {
+	listed, err := a.askSlurm(ctx, step.ListSteps())
+	if err != nil {
+		return step, false, fmt.Errorf("slurm:%s: %w", step, err)
+	}
+	return step.ChooseStep(listed)
+}
+
+// findInSlurm finds ranks that mpirun has started in a job: Slurm does not know them,
+// but they know the job.
+func (a *app) findInSlurm(ctx context.Context, p *plan, step slurm.Step) (job, error) {
+	text, err := a.askSlurm(ctx, step.Nodes())
+	if err != nil {
+		return job{}, fmt.Errorf("slurm:%s: %w", step, err)
+	}
+	id, nodes, err := step.ReadNodes(text)
+	if err != nil {
+		return job{}, err
+	}
+	if text, err = a.askSlurm(ctx, slurm.HostNames(nodes)); err != nil {
+		return job{}, fmt.Errorf("slurm:%s: %w", step, err)
+	}
+	p.o.useSlurm()
+	j, err := a.askHosts(ctx, p, id, strings.Fields(text), "--jobid", id)
+	if err != nil {
+		return job{}, fmt.Errorf("slurm:%s: srun has started no ranks in it, mpirun perhaps: %w", step, err)
+	}
+	return j, nil
+}
+
+// askSlurm gives what a command of Slurm answers.
+func (a *app) askSlurm(ctx context.Context, line []string) (string, error) {
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	cmd.Env = a.env
 	out, err := cmd.Output()
 	if exit, ok := err.(*exec.ExitError); ok && len(exit.Stderr) > 0 {
-		return step, fmt.Errorf("slurm:%s: %s", step, strings.TrimSpace(string(exit.Stderr)))
+		return "", errors.New(strings.TrimSpace(string(exit.Stderr)))
 	} else if err != nil {
-		return step, fmt.Errorf("slurm:%s: %s: %w", step, line[0], err)
+		return "", fmt.Errorf("%s: %w", line[0], err)
 	}
-	return step.ChooseStep(string(out))
+	return string(out), nil
 }

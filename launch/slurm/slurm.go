@@ -5,6 +5,7 @@ package slurm
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -33,27 +34,64 @@ func (s Step) String() string {
 	return s.Job + "." + s.Step
 }
 
-// ListSteps is the command that lists the steps of a job, for ChooseStep.
-func (s Step) ListSteps() []string { return []string{"squeue", "-h", "-s", "-j", s.Job, "-o", "%i"} }
-
-// ChooseStep completes a job by its only step that started ranks: those of the
-// batch script and of salloc's shell have names, not numbers.
-func (s Step) ChooseStep(listed string) (Step, error) {
-	var found []string
-	for _, line := range strings.Fields(listed) {
-		if one, err := ParseStep(line); err == nil && one.Step != "" && one.Job == s.Job {
-			found = append(found, one.Step)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return s, fmt.Errorf("job %s runs no step now (squeue -s -j %s lists them; one that mpirun started on its own is reached by the PID of mpirun)", s.Job, s.Job)
-	case 1:
-		s.Step = found[0]
-		return s, nil
-	}
-	return s, fmt.Errorf("job %s has several steps: %s (give one: slurm:%s.%s)", s.Job, strings.Join(found, ", "), s.Job, found[0])
+// ListSteps is the command that lists the steps of a job with their names, for
+// ChooseStep.
+func (s Step) ListSteps() []string {
+	return []string{"squeue", "-h", "-s", "-j", s.Job, "-o", "%i %j"}
 }
+
+// helpers are the programs that another starter than srun starts by srun, one a node,
+// to start its ranks: those of Open MPI, PRRTE, and the relatives of Hydra. A step has
+// the name of its program.
+var helpers = []string{"orted", "prted", "hydra_pmi_proxy", "hydra_bstrap_proxy", "pmi_proxy"}
+
+// ChooseStep completes a job by its only step that started ranks: those of the batch
+// script and of salloc's shell have names, not numbers. inner tells that mpirun has
+// started the ranks: the tasks of the step are its helpers, or there is no step, as
+// where mpirun needs no other node.
+func (s Step) ChooseStep(listed string) (chosen Step, inner bool, err error) {
+	var found []string
+	for line := range strings.Lines(listed) {
+		id, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		one, err := ParseStep(id)
+		if err != nil || one.Step == "" || one.Job != s.Job || s.Step != "" && s.Step != one.Step {
+			continue
+		}
+		found = append(found, one.Step)
+		inner = slices.Contains(helpers, name)
+	}
+	switch {
+	case len(found) == 0 && s.Step == "":
+		return s, true, nil
+	case len(found) == 0:
+		return s, false, fmt.Errorf("job %s has no step %s now (squeue -s -j %s lists them)", s.Job, s.Step, s.Job)
+	case len(found) == 1:
+		s.Step = found[0]
+		return s, inner, nil
+	}
+	return s, false, fmt.Errorf("job %s has several steps: %s (give one: slurm:%s.%s)", s.Job, strings.Join(found, ", "), s.Job, found[0])
+}
+
+// Nodes is the command that tells of a running job what ReadNodes reads.
+func (s Step) Nodes() []string { return []string{"squeue", "-h", "-j", s.Job, "-o", "%A %T %N"} }
+
+// ReadNodes reads the number by which the processes of a job know it (of an array it is
+// another one than people say), and its list of nodes as Slurm writes it.
+func (s Step) ReadNodes(text string) (id, nodes string, err error) {
+	fields := strings.Fields(text)
+	switch {
+	case len(fields) == 3:
+		return fields[0], fields[2], nil
+	case len(fields) == 2:
+		return "", "", fmt.Errorf("job %s has no nodes, it is %s", s.Job, strings.ToLower(fields[1]))
+	case len(fields) == 0:
+		return "", "", fmt.Errorf("job %s does not run", s.Job)
+	}
+	return "", "", fmt.Errorf("job %s is several (squeue -j %s lists them: give one)", s.Job, s.Job)
+}
+
+// HostNames is the command that writes out a list of nodes, one a line.
+func HostNames(nodes string) []string { return []string{"scontrol", "show", "hostnames", nodes} }
 
 // Attach is the command that finds the ranks of a running step: it offers MPIR
 // (sattach(1)) on whatever login node.

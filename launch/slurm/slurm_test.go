@@ -21,24 +21,69 @@ func TestParseStep(t *testing.T) {
 }
 
 func TestChooseStep(t *testing.T) {
-	cases := []struct{ listed, want string }{
-		{"12.0\n", "12.0"},
-		{"12.batch\n12.3\n12.extern\n", "12.3"},
-		{"12.interactive\n", "job 12 runs no step now"},
-		{"", "job 12 runs no step now"},
-		{"13.0\n", "job 12 runs no step now"},
-		{"12.0\n12.1\n", "job 12 has several steps: 0, 1 (give one: slurm:12.0)"},
+	cases := []struct{ asked, listed, want string }{
+		{"12", "12.0 app\n", "12.0"},
+		{"12", "12.batch batch\n12.3 my app\n12.extern extern\n", "12.3"},
+		{"12", "12.interactive interactive\n", "12 by mpirun"},
+		{"12", "", "12 by mpirun"},
+		{"12", "13.0 app\n", "12 by mpirun"},
+		{"12", "12.0 orted\n12.batch batch\n", "12.0 by mpirun"},
+		{"12", "12.0 hydra_pmi_proxy\n", "12.0 by mpirun"},
+		{"12", "12.0 app\n12.1 orted\n", "job 12 has several steps: 0, 1 (give one: slurm:12.0)"},
+		{"12.0", "12.0 app\n12.1 orted\n", "12.0"},
+		{"12.1", "12.0 app\n12.1 orted\n", "12.1 by mpirun"},
+		{"12.2", "12.0 app\n12.1 orted\n", "job 12 has no step 2 now"},
 	}
 	for _, c := range cases {
-		got, err := Step{Job: "12"}.ChooseStep(c.listed)
+		asked, err := ParseStep(c.asked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, inner, err := asked.ChooseStep(c.listed)
 		text := got.String()
+		if inner {
+			text += " by mpirun"
+		}
 		if err != nil {
 			text = err.Error()
 		}
-		if !strings.HasPrefix(text, c.want) {
-			t.Errorf("%q: %s, want %s", c.listed, text, c.want)
+		if !strings.HasPrefix(text, c.want) || err == nil && text != c.want {
+			t.Errorf("%s of %q: %s, want %s", c.asked, c.listed, text, c.want)
 		}
 	}
+}
+
+func TestReadNodes(t *testing.T) {
+	for text, want := range map[string]string{
+		"12 RUNNING n[1-3]\n":                "12: n[1-3]",
+		"19 RUNNING n2\n":                    "19: n2", // of an array
+		"12 PENDING \n":                      "job 12 has no nodes, it is pending",
+		"":                                   "job 12 does not run",
+		"12 RUNNING n1\n13 RUNNING n[2-3]\n": "job 12 is several",
+	} {
+		id, nodes, err := Step{Job: "12"}.ReadNodes(text)
+		got := id + ": " + nodes
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func FuzzChooseStep(f *testing.F) {
+	f.Add("12.0 app\n12.batch batch\n")
+	f.Add("12.0 orted")
+	f.Fuzz(func(t *testing.T, listed string) {
+		s := Step{Job: "12"}
+		if got, _, err := s.ChooseStep(listed); err == nil && got.Step != "" && !strings.Contains(listed, got.String()) {
+			t.Errorf("%q: step %s", listed, got)
+		}
+		if id, nodes, err := s.ReadNodes(listed); err == nil && (id == "" || nodes == "") {
+			t.Errorf("%q: job %q on %q", listed, id, nodes)
+		}
+	})
 }
 
 func FuzzParseStep(f *testing.F) {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -67,6 +68,9 @@ func TestSlurm(t *testing.T) {
 	t.Run("MPICH's own starter in an allocation", func(t *testing.T) { hydraInAllocation(t, s.sub(t), cluster) })
 	t.Run("staged by Slurm", func(t *testing.T) { stagedBySlurm(t, s.sub(t), cluster) })
 	t.Run("attach by the job's number", func(t *testing.T) { attachByNumber(t, s.sub(t), cluster) })
+	for _, m := range starters {
+		t.Run("attach by the number of a job of mpirun, "+m.name, func(t *testing.T) { attachInside(t, s.sub(t), cluster, m) })
+	}
 	t.Run("a job in the queue is cancelled", func(t *testing.T) {
 		s := s.sub(t)
 		first := s.on(cluster.Hosts, 0, "salloc", "-N3", "--exclusive", "sh", "-c", "echo granted; read end")
@@ -156,6 +160,47 @@ func attachByNumber(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 	s.file("end", "", 0o600)
 	job.exits(0)
 	job.says("done 0\n", "done 1\n", "done 2\n", "done 3\n")
+}
+
+// attachInside takes jobs of which we know the number alone, where mpirun has started the
+// ranks: Slurm knows the helpers of mpirun, or nothing at all. They run on to their ends.
+func attachInside(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) {
+	s.env = append(s.env, "OMPI_MCA_btl=tcp,self", "OMPI_MCA_oob_tcp_if_include=eth0", "OMPI_MCA_btl_tcp_if_include=eth0")
+	attach := func(status int, args ...string) *console {
+		front := &console{process: s.on(cluster.Hosts, 0, "sdm", append([]string{"attach", "-b", "-e", "up 20", "-e", "stacks"}, args...)...), size: 4}
+		front.exits(status)
+		return front
+	}
+	for _, nodes := range []string{"1", "2"} {
+		end, out := filepath.Join(s.dir, "end"+nodes), filepath.Join(s.dir, "out"+nodes)
+		script := s.file("job.sh", "#!/bin/sh\n"+m.command+" -n 4 "+m.program("mpiwait")+" "+end+"\n", 0o700)
+		job := s.on(cluster.Hosts, 0, "sbatch", "-W", "-n", "4", "-N", nodes, "-o", out, script)
+		id := job.after(job.out, "Submitted batch job ")
+		s.eventually(patience, func() string {
+			if text, _ := os.ReadFile(out); strings.Count(string(text), " waits\n") < 4 {
+				return fmt.Sprintf("they do not wait: %q", text)
+			}
+			return ""
+		})
+		attach(0, "-r", "1-2", "slurm:"+id).says("[1-2] (2) main mpiwait.c:")
+		attach(0, "slurm:"+id).says("[0-3] (4) main mpiwait.c:")
+		if nodes == "2" { // that of the helpers
+			attach(0, "slurm:"+id+".0").says("[0-3] (4) main mpiwait.c:")
+		}
+		attach(3, "slurm:"+id+".7").says("job " + id + " has no step 7 now")
+		s.file("end"+nodes, "", 0o600)
+		job.exits(0)
+		if text, _ := os.ReadFile(out); !strings.Contains(string(text), "4 of 4 ranks counted\n") {
+			t.Errorf("it has not ended well: %q", text)
+		}
+	}
+	end := filepath.Join(s.dir, "end")
+	serial := s.on(cluster.Hosts, 0, "salloc", "-N1", "sh", "-c", `echo job $SLURM_JOB_ID; while [ ! -e `+end+` ]; do sleep 0.1; done`)
+	id := serial.after(serial.out, "job ")
+	attach(3, "slurm:"+id).says("slurm:"+id+": srun has started no ranks in it, mpirun perhaps: ", "belongs to job "+id)
+	s.file("end", "", 0o600)
+	serial.exits(0)
+	attach(3, "slurm:"+id).says("sdm: ")
 }
 
 // besideAStep is N+1 that attaches, by a second step of the job: the servers with
