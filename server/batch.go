@@ -3,6 +3,7 @@
 package server
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -20,6 +21,14 @@ type batch struct {
 	limit   int // of the column that tells them apart
 	targets []backend.Target
 	begun   []begun
+	notes   map[string][]rank.ID // words to the person about some of them
+}
+
+func (b *batch) note(r rank.ID, text string) {
+	if b.notes == nil {
+		b.notes = map[string][]rank.ID{}
+	}
+	b.notes[text] = append(b.notes[text], r)
 }
 
 // begun is the ranks of one program that have been started the same way; a job
@@ -46,7 +55,7 @@ func (b *batch) add(t backend.Target, started protocol.Started) {
 	g.ranks, g.each[value] = append(g.ranks, t.Rank), append(g.each[value], t.Rank)
 }
 
-// events tells of the ranks, one group for each program.
+// events tells of the ranks, one group for each program, and what is to be said of them.
 func (b *batch) events() []protocol.Group {
 	var out []protocol.Group
 	for _, g := range b.begun {
@@ -58,6 +67,9 @@ func (b *batch) events() []protocol.Group {
 			Kind: protocol.KindStarted, Ranks: rank.Of(g.ranks...), Body: canonical.JSON(g.started),
 			Columns: []column.Column{column.OfValues(g.column, values, b.limit).Folded()},
 		})
+	}
+	for _, text := range slices.Sorted(maps.Keys(b.notes)) {
+		out = append(out, protocol.Group{Kind: protocol.KindNote, Ranks: rank.Of(b.notes[text]...), Body: canonical.JSON(protocol.Note{Text: text})})
 	}
 	return out
 }

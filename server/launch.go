@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"os"
+	"path"
 	"slices"
 	"strconv"
 
@@ -169,17 +170,39 @@ func (s *Server) attach(d tree.Deliver, args protocol.Args) {
 		return
 	}
 	b := batch{id: d.ID, limit: args.Limit}
+	beneath := s.beneath(d.Ranks, pids)
 	for r := range d.Ranks.All() {
 		t, err := s.found(r, pids[r])
 		if err != nil {
 			s.up.reply(d.ID, errorGroup(one(r), "attach", err))
 			continue
 		}
+		if shell, program := t, beneath[t.PID]; program > 0 {
+			if t, err = s.found(r, program); err != nil { // it has ended meanwhile
+				t = shell
+			} else {
+				b.note(r, path.Base(shell.Program)+" runs "+path.Base(t.Program)+" beside itself: that is attached to, not the shell")
+			}
+		}
 		s.resemble(t.PID)
 		s.keepOther(r)
 		b.add(t, protocol.Started{Host: s.cfg.Host, Program: t.Program, Attached: true})
 	}
 	s.handOver(b, "", d, args.Before)
+}
+
+// beneath says of ranks that are shells which processes their programs are.
+func (s *Server) beneath(ranks rank.Set, pids map[rank.ID]int) map[int]int {
+	if s.cfg.Forker == nil {
+		return nil
+	}
+	var all []int
+	for r := range ranks.All() {
+		if pid := pids[r]; pid > 0 {
+			all = append(all, pid)
+		}
+	}
+	return launch.Beneath(all)
 }
 
 // pidsOf says which processes the ranks are: those that were named, those of a

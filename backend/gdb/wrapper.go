@@ -11,14 +11,15 @@ import (
 	"sdm/protocol"
 )
 
-// wrappers are the names of such programs. Nobody debugs them by chance; and who wants to
-// stops at their entry.
+// wrappers are the names of such programs besides shells. Nobody debugs them by chance; and
+// who wants to stops at their entry.
 var wrappers = []string{
-	"sh", "dash", "bash", "ash", "busybox", "ksh", "ksh93", "mksh", "zsh", "zsh5", "csh", "tcsh", "fish",
 	"env", "nice", "ionice", "chrt", "nohup", "setsid", "setarch", "stdbuf", "taskset", "numactl", "hwloc-bind", "prlimit",
 }
 
-func isWrapper(program string) bool { return slices.Contains(wrappers, path.Base(program)) }
+func isWrapper(program string) bool {
+	return protocol.IsShell(program) || slices.Contains(wrappers, path.Base(program))
+}
 
 // wraps tells whether a process runs a program of those that start another in their
 // place.

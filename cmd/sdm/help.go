@@ -65,7 +65,8 @@ one rank. Of a job of Slurm those ranks are taken that srun has started, or else
 pids: lists processes of this host, rank 0 first. FILE has lines RANK HOST PID. on other hosts are started by the starter, where it has an attach FIFO (Open MPI), by srun for
 jobs of Slurm, by --start-tool, or by ssh. Hosts of an mpiexec of MPICH, which does not know
 where its ranks are, are asked the same way. job:ID has --start-tool CMD, with ID for {jobid},
-tell where the ranks are: it must offer MPIR, on whatever host.
+tell where the ranks are: it must offer MPIR, on whatever host. Of a rank that is a shell, the
+MPI program that it has started is attached to.
 
 `
 

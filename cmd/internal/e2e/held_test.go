@@ -329,6 +329,32 @@ func TestAttachToProcesses(t *testing.T) {
 	}
 }
 
+// TestRanksInShells: the program of a rank stands beside the shell that the starter has
+// started. It is found when the job is attached to, and when it is held.
+func TestRanksInShells(t *testing.T) {
+	t.Parallel()
+	for _, m := range starters {
+		t.Run(m.name, func(t *testing.T) {
+			s := newScene(t)
+			w := &waiters{s: s, file: filepath.Join(s.dir, "go")}
+			line := []string{"-n", "2", "sh", "-c", m.program("mpiwait") + " " + w.file + " | cat; true"}
+			w.process = s.start(m.command, line...)
+			w.allWait(2)
+			front := &console{process: s.start("sdm", "attach", "-b", "-e", "up 20", "-e", "stacks", "-e", "info hosts", strconv.Itoa(w.cmd.Process.Pid)), size: 2}
+			front.exits(0)
+			front.says("runs mpiwait."+m.compiler+" beside itself: that is attached to, not the shell\n", "[0-1] (2) main mpiwait.c:", "stopped, "+m.program("mpiwait"))
+			w.ends(2)
+			if m.name != openMPI.name {
+				return
+			}
+			held := s.heldRun(2, append([]string{"-b", "-e", "up 20", "-e", "stacks", "-e", "continue", "--", m.command}, line...)...)
+			held.exits(0)
+			held.says("[0-1] (2) main mpiwait.c:", "2 of 2 ranks counted")
+			held.folded("exited normally", "")
+		})
+	}
+}
+
 // TestAttachRefusals: each says in a line what is wrong.
 func TestAttachRefusals(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,72 @@
+package launch
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestBeneath(t *testing.T) {
+	// Rank 3 is the shell 20 below a starter 10.
+	rank := func(parent int) process { return rankOf(parent, 3, 4, "j", "") }
+	for _, c := range []struct {
+		name     string
+		more     processes
+		programs string // PID NAME pairs; mpi marks one with the library
+		want     int    // 0: the shell stays the rank
+	}{
+		{"one program", processes{21: rank(20)}, "21 app mpi", 21},
+		{"one without MPI", processes{21: rank(20)}, "21 sleep", 0},
+		{"no program yet", nil, "", 0},
+		{"a program and its pipe", processes{21: rank(20), 22: rank(20)}, "21 app mpi 22 tee", 21},
+		{"two, nobody knows which", processes{21: rank(20), 22: rank(20)}, "21 app 22 other", 0},
+		{"two with MPI", processes{21: rank(20), 22: rank(20)}, "21 app mpi 22 other mpi", 0},
+		{"a shell in the shell", processes{21: rank(20), 22: rank(21)}, "21 bash 22 app mpi", 22},
+		{"what the program has started", processes{21: rank(20), 22: rank(21)}, "21 app mpi 22 helper mpi", 21},
+		{"a shell of the program's", processes{21: rank(20), 22: rank(21), 23: rank(22)}, "21 app mpi 22 sh 23 helper mpi", 21},
+		{"a rank of another job", processes{21: rankOf(20, 3, 4, "k", ""), 22: rankOf(20, 2, 4, "j", "")}, "21 app mpi 22 app mpi", 0},
+		{"one that is not ours to look at", processes{21: rank(20)}, "", 0},
+		{"beside the shell", processes{21: rank(10)}, "21 app mpi", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ps := processes{1: other(0), 10: other(1), 20: rank(10)}
+			for pid, p := range c.more {
+				ps[pid] = p
+			}
+			names, mpi := map[string]string{"20": "/bin/sh"}, map[string]bool{}
+			words, last := strings.Fields(c.programs), ""
+			for i := 0; i < len(words); i++ {
+				if words[i] == "mpi" {
+					mpi[last] = true
+					continue
+				}
+				last = words[i]
+				i++
+				names[last] = "/usr/bin/" + words[i]
+			}
+			l := look{func(pid int) string { return names[strconv.Itoa(pid)] }, func(pid int) bool { return mpi[strconv.Itoa(pid)] }}
+			if got, found := ps.beneath(20, l); got != c.want || found != (c.want > 0) {
+				t.Errorf("%d, %v; want %d", got, found, c.want)
+			}
+		})
+	}
+	nobody := processes{20: other(1), 21: other(20)}
+	if got, found := nobody.beneath(20, look{func(int) string { return "/bin/app" }, mapsMPI}); found {
+		t.Errorf("a shell that is no rank: %d", got)
+	}
+}
+
+// TestMapsMPI reads what a process has mapped: this one has no MPI, and one that has ended
+// nothing.
+func TestMapsMPI(t *testing.T) {
+	if mapsMPI(os.Getpid()) || mapsMPI(1<<30) || programOf(1<<30) != "" {
+		t.Error("MPI where there is none")
+	}
+	if got := Beneath([]int{os.Getpid(), 1 << 30}); len(got) != 0 {
+		t.Errorf("a process that is no shell, and one that is none: %v", got)
+	}
+	if self, err := os.Executable(); err != nil || programOf(os.Getpid()) != self {
+		t.Errorf("we are %q, %v, not %q", self, err, programOf(os.Getpid()))
+	}
+}
