@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -91,6 +92,8 @@ func (g *GDB) Pack(ctx context.Context) (_ *Archive, err error) {
 	if g.loader != "" {
 		p.file("lib/"+path.Base(g.loader), g.loader)
 	}
+	// Character sets are modules of the C library, which are of no use to another one.
+	p.tree("gconv", filepath.Join(filepath.Dir(libs["libc.so.6"]), "gconv"), nil)
 	p.text(runnerName, g.runner(p))
 	return p.finish()
 }
@@ -118,6 +121,7 @@ func (g *GDB) packPython(ctx context.Context, p *packer, asked answers, libs map
 	if asked.platlib != asked.stdlib {
 		p.tree(inPrefix(asked.execPrefix, asked.platlib), asked.platlib, skip)
 	}
+	packSite(p, asked, mostSite)
 	// The scripts that show C++ containers import a package which stands elsewhere.
 	scripts, _ := fs.Glob(os.DirFS(asked.data), "auto-load/*/*/*/*-gdb.py")
 	for _, s := range scripts {
@@ -125,6 +129,36 @@ func (g *GDB) packPython(ctx context.Context, p *packer, asked answers, libs map
 		if dir := pythonDir.FindSubmatch(text); dir != nil {
 			p.tree(std, string(dir[1]), notPacked)
 		}
+	}
+}
+
+// mostSite bounds what is packed of the packages of the site, in bytes of disk: people's
+// printers import small ones, and a node need not get a machine-learning library.
+const mostSite = 64 << 20
+
+// packSite packs the packages of the site, unless they are too large together. What their
+// modules in C need beyond a gdb's own libraries is not packed: a node may have it.
+func packSite(p *packer, asked answers, most int64) {
+	skip := func(name string, dir bool) bool { return !isSite(name) && notPacked(name, dir) }
+	for _, dir := range asked.site {
+		filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+			if err != nil {
+				return nil // neither will it be packed
+			}
+			if skip(e.Name(), e.IsDir()) && e.IsDir() {
+				return fs.SkipDir
+			}
+			if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+				most -= onDisk(info.Size())
+			}
+			return nil
+		})
+	}
+	if most < 0 {
+		return
+	}
+	for _, dir := range asked.site {
+		p.tree(inPrefix(asked.prefix, dir), dir, skip)
 	}
 }
 
@@ -141,24 +175,28 @@ func inPrefix(prefix, dir string) string {
 	return "python/" + filepath.ToSlash(rel)
 }
 
-// notPacked are parts of a Python that no debugger imports: tests, windows,
-// installers, and packages of the site.
+// notPacked are parts of a standard library that no debugger imports: tests, windows,
+// installers; and packages of the site, see packSite.
 func notPacked(name string, dir bool) bool {
 	if !dir {
 		return strings.HasSuffix(name, ".opt-1.pyc") || strings.HasSuffix(name, ".opt-2.pyc") || strings.HasSuffix(name, ".a")
 	}
 	switch name {
-	case "test", "tests", "idlelib", "tkinter", "turtledemo", "lib2to3", "ensurepip", "site-packages", "dist-packages":
+	case "test", "tests", "idlelib", "tkinter", "turtledemo", "lib2to3", "ensurepip":
 		return true
 	}
-	return strings.HasPrefix(name, "config-")
+	return isSite(name) || strings.HasPrefix(name, "config-")
 }
+
+// isSite tells whether a directory has packages of the site; there is one in the standard
+// library of most installations.
+func isSite(name string) bool { return name == "site-packages" || name == "dist-packages" }
 
 // runnerName is the script in the archive that is run in place of gdb.
 const runnerName = "gdb"
 
 // runner runs the gdb beside it. The libraries are named to the loader, since those
-// whom gdb starts would inherit LD_LIBRARY_PATH; PYTHONHOME is all that they get.
+// whom gdb starts would inherit LD_LIBRARY_PATH; PYTHONHOME and GCONV_PATH are all that they get.
 func (g *GDB) runner(p *packer) string {
 	line := `"$d/bin/gdb"`
 	if g.loader != "" {
@@ -168,6 +206,9 @@ func (g *GDB) runner(p *packer) string {
 	if p.has("python/") {
 		text += "PYTHONHOME=$d/python; export PYTHONHOME\n"
 	}
+	if p.has("gconv/") {
+		text += "GCONV_PATH=$d/gconv; export GCONV_PATH\n"
+	}
 	if p.has("data/") {
 		line += ` --data-directory="$d/data"`
 	}
@@ -176,9 +217,10 @@ func (g *GDB) runner(p *packer) string {
 
 // answers is what a gdb says of itself.
 type answers struct {
-	data               string // its data directory; "": there is none
-	prefix, execPrefix string // of its Python
-	stdlib, platlib    string // "": it has none
+	data               string   // its data directory; "": there is none
+	prefix, execPrefix string   // of its Python
+	stdlib, platlib    string   // "": it has none
+	site               []string // directories with packages of the site
 }
 
 // gdbAnswers is how long gdb may take to say what it is made of: it may have to be
@@ -189,7 +231,7 @@ func (g *GDB) ask(ctx context.Context) (answers, error) {
 	ctx, cancel := context.WithTimeout(ctx, gdbAnswers)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, g.path, "-nx", "-batch", "-iex", "set debuginfod enabled off", "-ex", "show data-directory", "-ex",
-		`python import sys, sysconfig, json; print("python " + json.dumps([sys.base_prefix, sys.base_exec_prefix, sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["platstdlib"]]))`)
+		`python import sys, sysconfig, site, json; print("python " + json.dumps([sys.base_prefix, sys.base_exec_prefix, sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["platstdlib"]] + [d for d in site.getsitepackages() if d in sys.path]))`)
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output() // a gdb without Python says so and fails
@@ -219,12 +261,11 @@ func readAnswers(text string) (a answers, ok bool) {
 	for line := range strings.Lines(text) {
 		said, is := strings.CutPrefix(line, "python ")
 		var dirs []string
-		if !is || json.Unmarshal([]byte(said), &dirs) != nil || len(dirs) != 4 {
+		if !is || json.Unmarshal([]byte(said), &dirs) != nil || len(dirs) < 4 ||
+			slices.ContainsFunc(dirs, func(d string) bool { return !filepath.IsAbs(d) }) {
 			continue
 		}
-		if filepath.IsAbs(dirs[0]) && filepath.IsAbs(dirs[1]) && filepath.IsAbs(dirs[2]) && filepath.IsAbs(dirs[3]) {
-			a.prefix, a.execPrefix, a.stdlib, a.platlib = dirs[0], dirs[1], dirs[2], dirs[3]
-		}
+		a.prefix, a.execPrefix, a.stdlib, a.platlib, a.site = dirs[0], dirs[1], dirs[2], dirs[3], dirs[4:]
 	}
 	return a, ok
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -44,12 +45,14 @@ func TestReadAnswers(t *testing.T) {
 		want answers
 		ok   bool
 	}{
-		{data + `python ["/usr", "/usr", "/usr/lib/python3.11", "/usr/lib/python3.11"]` + "\n", answers{"/usr/share/gdb", "/usr", "/usr", "/usr/lib/python3.11", "/usr/lib/python3.11"}, true},
+		{data + `python ["/usr", "/usr", "/usr/lib/python3.11", "/usr/lib/python3.11"]` + "\n", answers{"/usr/share/gdb", "/usr", "/usr", "/usr/lib/python3.11", "/usr/lib/python3.11", []string{}}, true},
+		{data + `python ["/usr", "/usr", "/l", "/p", "/a", "/b"]` + "\n", answers{"/usr/share/gdb", "/usr", "/usr", "/l", "/p", []string{"/a", "/b"}}, true},
+		{data + `python ["/usr", "/usr", "/l", "/p", "b"]` + "\n", answers{data: "/usr/share/gdb"}, true},
 		{data, answers{data: "/usr/share/gdb"}, true},
 		{data + "python [\"usr\", \"/usr\", \"/a\", \"/b\"]\npython 7\npython [\"/usr\"]\n", answers{data: "/usr/share/gdb"}, true},
 		{"gdb: cannot\n", answers{}, false},
 	} {
-		if got, ok := readAnswers(c.text); got != c.want || ok != c.ok {
+		if got, ok := readAnswers(c.text); !reflect.DeepEqual(got, c.want) || ok != c.ok {
 			t.Errorf("%q: %+v, %v", c.text, got, ok)
 		}
 	}
@@ -88,11 +91,10 @@ func TestFindGDB(t *testing.T) {
 	}
 }
 
-// TestPacked keeps what a gdb needs and leaves out the rest.
-func TestPacked(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"os.py", "json/__init__.py", "__pycache__/os.cpython-311.pyc", "__pycache__/os.cpython-311.opt-1.pyc",
-		"test/big.py", "site-packages/numpy/a.py", "config-3.11-x/lib.a", "lib-dynload/bad.so", "lib-dynload/good.so"} {
+// files makes files that hold their names.
+func files(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	for _, name := range names {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)
@@ -101,6 +103,35 @@ func TestPacked(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestPackSite packs the packages of the site where Python looks for them, and none where
+// they are too large.
+func TestPackSite(t *testing.T) {
+	dir := t.TempDir()
+	files(t, dir, "lib/python3/dist-packages/own/__init__.py", "lib/python3/dist-packages/own/tests/a.py", "lib/python3/dist-packages/c.so", "local/lib/python3/site-packages/more.py")
+	asked := answers{prefix: dir, site: []string{filepath.Join(dir, "lib/python3/dist-packages"), filepath.Join(dir, "local/lib/python3/site-packages"), filepath.Join(dir, "none")}}
+	for most, want := range map[int64][]string{
+		3 * blockSize:   {"python/lib/python3/dist-packages/c.so", "python/lib/python3/dist-packages/own/__init__.py", "python/local/lib/python3/site-packages/more.py"},
+		3*blockSize - 1: nil,
+	} {
+		p, err := newPacker()
+		if err != nil {
+			t.Fatal(err)
+		}
+		packSite(p, asked, most)
+		if got := slices.Sorted(maps.Keys(p.names)); !slices.Equal(got, want) {
+			t.Errorf("of %d bytes at most: packed %q, want %q", most, got, want)
+		}
+		p.drop()
+	}
+}
+
+// TestPacked keeps what a gdb needs and leaves out the rest.
+func TestPacked(t *testing.T) {
+	dir := t.TempDir()
+	files(t, dir, "os.py", "json/__init__.py", "__pycache__/os.cpython-311.pyc", "__pycache__/os.cpython-311.opt-1.pyc",
+		"test/big.py", "site-packages/numpy/a.py", "config-3.11-x/lib.a", "lib-dynload/bad.so", "lib-dynload/good.so")
 	if err := os.Symlink(dir, filepath.Join(dir, "json", "again")); err != nil { // leads back
 		t.Fatal(err)
 	}
@@ -116,6 +147,10 @@ func TestPacked(t *testing.T) {
 	g := &GDB{loader: "/lib64/ld.so.2"}
 	if got, want := g.runner(p), "#!/bin/sh\nd=${0%/*}\nPYTHONHOME=$d/python; export PYTHONHOME\nexec \"$d/lib/ld.so.2\" --library-path \"$d/lib\" \"$d/bin/gdb\" \"$@\"\n"; got != want {
 		t.Errorf("runner %q", got)
+	}
+	p.text("gconv/gconv-modules", "")
+	if got := g.runner(p); !strings.Contains(got, "GCONV_PATH=$d/gconv; export GCONV_PATH\n") {
+		t.Errorf("with modules for character sets: runner %q", got)
 	}
 	p.tree("python/loop", dir, nil) // ends all the same
 	p.file("gone", filepath.Join(dir, "gone"))

@@ -74,7 +74,7 @@ func (p *packer) begin(h *tar.Header) bool {
 	}
 	p.names[h.Name] = true
 	h.Typeflag = tar.TypeReg
-	if p.unpacked += (h.Size + blockSize) &^ (blockSize - 1); p.unpacked > mostUnpacked {
+	if p.unpacked += onDisk(h.Size); p.unpacked > mostUnpacked {
 		p.err = fmt.Errorf("it would take more than %d MB", mostUnpacked>>20)
 		return false
 	}
@@ -84,6 +84,8 @@ func (p *packer) begin(h *tar.Header) bool {
 
 // blockSize is what a file is rounded up to on disk, in bytes.
 const blockSize = 4096
+
+func onDisk(size int64) int64 { return (size + blockSize) &^ (blockSize - 1) }
 
 // text packs a script.
 func (p *packer) text(name, text string) {
@@ -187,7 +189,7 @@ func unpack(in io.Reader, dir string, most int64) error {
 		case h.Typeflag != tar.TypeReg || !filepath.IsLocal(h.Name) || h.Size < 0:
 			return fmt.Errorf("%q does not belong into an archive of a gdb", h.Name)
 		}
-		if most -= (h.Size + blockSize) &^ (blockSize - 1); most < 0 {
+		if most -= onDisk(h.Size); most < 0 {
 			return errors.New("it takes more than it was said to")
 		}
 		file := filepath.Join(dir, filepath.FromSlash(h.Name))

@@ -11,7 +11,7 @@ import (
 	"sdm/launch/launchtest"
 )
 
-// withoutGDB hides gdb, its data and its Python on some hosts.
+// withoutGDB hides gdb, its data, its Python and modules for character sets on some hosts.
 func (s *scene) withoutGDB(h *launchtest.Hosts, hosts ...int) {
 	s.t.Helper()
 	empty := filepath.Join(s.dir, "empty")
@@ -22,7 +22,7 @@ func (s *scene) withoutGDB(h *launchtest.Hosts, hosts ...int) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	hide := `mount --bind /dev/null "$2" && for d in /usr/share/gdb /usr/share/gcc /usr/lib/python3*; do [ ! -d $d ] || mount --bind "$1" $d || exit; done`
+	hide := `mount --bind /dev/null "$2" && for d in /usr/share/gdb /usr/share/gcc /usr/lib/python3* /usr/local/lib/python3* /usr/lib/*/gconv; do [ ! -d $d ] || mount --bind "$1" $d || exit; done`
 	for _, i := range hosts {
 		s.on(h, i, "sh", "-c", hide, "sh", empty, gdb).exits(0)
 		s.on(h, i, "gdb", "--version").exits(126) // hidden indeed
@@ -97,10 +97,10 @@ func TestStagedGDB(t *testing.T) {
 	s.withoutGDB(h, 1, 2)
 	front := &console{process: s.on(h, 0, unraced("sdm"), s.stagedLine(h, "--stage", "/tmp/node", "-b",
 		"-e", fmt.Sprintf("break containers.cc:%d", lineOf(t, "containers.cc", "return 0;")), "-e", "continue",
-		"-e", "print words", "-e", "print greeting", "-e", `gdb python import json, ctypes; print("in " + json.__file__)`,
+		"-e", "print words", "-e", "print greeting", "-e", `print L"größer"`, "-e", `gdb python import json, ctypes; print("in " + json.__file__)`,
 		"-e", "gdb info auto-load safe-path", "-e", "continue")...), size: 4}
 	front.exits(0)
-	front.says(`words = std::map with 2 elements = {["one"] = 1, ["two"] = 2}`, `greeting = "grüße"`, "in /tmp/node/sdm-gdb-", "thrown on purpose")
+	front.says(`words = std::map with 2 elements = {["one"] = 1, ["two"] = 2}`, `greeting = "grüße"`, `= L"größer"`, "in /tmp/node/sdm-gdb-", "thrown on purpose")
 	front.folded("exited normally", "")
 	s.nothingStaged(h, 1, 2)
 }
