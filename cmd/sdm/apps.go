@@ -29,7 +29,10 @@ type application struct {
 // is an argument.
 func (o *options) readApps() error {
 	parts := splitApps(o.args)
-	if len(parts) == 1 {
+	switch {
+	case len(o.args) > 0 && o.args[0] == ":":
+		return errors.New("which program, before the colon? (-n N [flags] PROGRAM [ARG...] : -n N [flags] PROGRAM [ARG...])")
+	case len(parts) == 1:
 		return nil
 	}
 	first := application{np: o.np, directives: o.directives[o.jobLevel:], args: parts[0]}

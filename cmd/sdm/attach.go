@@ -243,12 +243,15 @@ func (o *options) chosen(table protocol.Proctable) (protocol.Proctable, error) {
 	if o.only == "" {
 		return table, nil
 	}
+	if _, err := rank.Parse(o.only, rank.Env{All: rank.Range(0, rank.MaxID)}); err != nil {
+		return nil, misused("--ranks: %w", err) // of whatever job
+	}
 	set, err := rank.Parse(o.only, rank.Env{All: table.Ranks()})
 	if err != nil {
-		return nil, misused("--ranks: %w", err)
+		return nil, fmt.Errorf("--ranks: %w", err)
 	}
 	if beyond := set.Minus(table.Ranks()); !beyond.IsEmpty() || set.IsEmpty() {
-		return nil, misused("--ranks %s: the job has %s", o.only, table.Ranks())
+		return nil, fmt.Errorf("--ranks %s: the job has %s", o.only, table.Ranks())
 	}
 	return table.Only(set), nil
 }

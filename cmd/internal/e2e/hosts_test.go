@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,7 +115,38 @@ func TestAttachToMPICHOnHosts(t *testing.T) {
 	nobody := s.on(h, 0, "sdm", "attach", "-b", "-r", "2", "-e", "stacks", pid)
 	nobody.exits(3)
 	nobody.says("there is no rank 2; the ranks are 0-1,3")
+	s.hydraServers(h)
 	w.ends(4)
+}
+
+// hydraServers has servers that somebody starts on each host attach to the ranks below
+// the proxy of the one job of MPICH in the scene, under a master of their own.
+func (s *scene) hydraServers(h *launchtest.Hosts) {
+	s.t.Helper()
+	control := ""
+	for _, p := range s.named("hydra_pmi_proxy") {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
+		if words := strings.Split(string(line), "\x00"); slices.Contains(words, "--control-port") {
+			control = words[slices.Index(words, "--control-port")+1]
+		}
+	}
+	front := &console{process: s.on(h, 0, "sdm", "listen", "-b", "-e", "up 20", "-e", "stacks", h.Address(0)+":0"), size: 4}
+	addr, _, _ := strings.Cut(front.after(front.err, "start it with: sdm-master --connect "), " ")
+	master := s.on(h, 0, "sdm-master", "--connect", addr, "--rendezvous", h.Address(0)+":0", "--session", "hydra")
+	meet := master.after(master.err, "servers register at ")
+	var all []*process
+	for i := range 3 {
+		all = append(all, s.on(h, i, "sdm-server", "--server", fmt.Sprint(i), "--size", "3", "--rendezvous", meet, "--session", "hydra", "--hydra", control))
+	}
+	front.exits(0)
+	front.says("[0-3] (4) main mpiwait.c:")
+	master.exits(0)
+	for _, p := range all {
+		p.exits(0)
+	}
+	bad := s.on(h, 1, "sdm-server", "--server", "0", "--size", "3", "--rendezvous", meet, "--hydra", "nowhere:1")
+	bad.exits(2)
+	bad.says("no hydra_pmi_proxy --control-port nowhere:1 runs on " + h.Host(1))
 }
 
 // stagedByShell has remote shells bring the servers, which stand nowhere else than in
