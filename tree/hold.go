@@ -15,6 +15,9 @@ const (
 	holdRoot   = 30 * time.Millisecond // the root, when no more stops come
 	// holdLongest is what the root holds stops for while more of them keep coming.
 	holdLongest = 320 * time.Millisecond
+	// holdQuick is how many times stops have gone before those that come in fits and
+	// starts are waited for longer than holdRoot: twice as long each time.
+	holdQuick = 10
 )
 
 // patience is how long one vertex holds.
@@ -47,20 +50,26 @@ type hold struct {
 	until  time.Duration // end of the window
 	window time.Duration // its length
 	waits  bool          // something of the class is in the list
-	came   int           // groups since it waits
+	came   int           // ranks since it waits
+	sent   int           // times that it has gone since quiet
 	by     time.Duration // when what waits must go
 }
 
-// admit takes in a group of the class and gives the time by which it must go: at
-// once after quiet, else at the end of the window, or when none has come for a
-// while.
-func (h *hold) admit(now, quiet time.Duration) time.Duration {
-	if !h.waits && now >= h.until {
-		h.until, h.window = now, 0
+// admit takes in a group of so many ranks and gives the time by which it must go: at
+// once behind the window, else at its end, or when none has come for a while. It is
+// quiet again when as much time as the window has passed behind it; who comes before
+// is one of the series, though it need not wait. That while grows with the times that something has gone, so that many stops
+// are few packets also where they come in fits and starts.
+func (h *hold) admit(now time.Duration, ranks int, quiet, longest time.Duration) time.Duration {
+	if !h.waits && now >= h.until+h.window {
+		h.until, h.window, h.sent = now, 0, 0
 	}
 	h.waits = true
-	h.came++
+	h.came += ranks
 	h.by = h.until
+	for n := h.sent; n >= holdQuick && quiet < longest; n-- {
+		quiet *= 2
+	}
 	if now+quiet > now {
 		h.by = min(h.by, now+quiet)
 	}
@@ -79,4 +88,13 @@ func (h *hold) passed(now, first, longest time.Duration) {
 		h.window = first
 	}
 	h.until, h.waits, h.came = now+h.window, false, 0
+	h.sent++
+}
+
+// calm tells that nobody is left of whom something could come: the next of the class
+// are the first of others, and wait no longer than behind one that came alone.
+func (h *hold) calm(now, first time.Duration) {
+	if !h.waits {
+		h.until, h.window, h.sent = min(h.until, now+first), min(h.window, first), 0
+	}
 }

@@ -182,6 +182,7 @@ func (n *Node) close(r *request) {
 	n.timers.disarm(r)
 	if !r.overdue {
 		n.awaited--
+		n.calm()
 	}
 	delete(n.requests, r.id)
 }

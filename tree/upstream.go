@@ -85,15 +85,21 @@ func (n *Node) event(g protocol.Group) {
 	case n.quitting:
 		u.goBy(n.now)
 	case g.Kind == protocol.KindStarted:
-		u.goBy(n.now + u.bound(holdState))
+		u.changes(n.now)
 	case g.Kind == protocol.KindRunning:
 		u.running = u.running.Union(g.Ranks)
-		u.goBy(n.now + u.bound(holdState))
+		u.changes(n.now)
 	case g.Kind == protocol.KindStopped || g.Kind.IsEnd():
 		n.stopped(g)
 	default:
-		u.goBy(u.output.admit(n.now, never))
+		u.goBy(u.output.admit(n.now, g.Ranks.Len(), never, 0))
 	}
+}
+
+// changes holds a change of state: as long as stops are held, since the list goes as
+// a whole. While a command is on its way to many, changes of state come all the time.
+func (u *upstream) changes(now time.Duration) {
+	u.goBy(max(now+u.bound(holdState), u.stops.until))
 }
 
 // stopped decides on a group that says that ranks run no more. When it was the
@@ -104,7 +110,7 @@ func (n *Node) stopped(g protocol.Group) {
 	if g.Kind == protocol.KindLost {
 		u.lost = u.lost.Union(g.Ranks)
 	}
-	u.stops.admit(n.now, u.quiet)
+	u.stops.admit(n.now, g.Ranks.Len(), u.quiet, u.longest)
 	if u.running.Intersects(g.Ranks) {
 		u.running = u.running.Minus(g.Ranks)
 		if u.running.IsEmpty() && n.awaited == 0 {
@@ -148,4 +154,13 @@ func (n *Node) flush() {
 	clear(u.marks)
 	u.stops.passed(n.now, u.bound(holdStop), u.longest)
 	u.output.passed(n.now, u.bound(holdOutput), 0)
+	n.calm()
+}
+
+// calm ends a series of stops when nobody runs any more and no request is on its way
+// that may make others run.
+func (n *Node) calm() {
+	if n.awaited == 0 && n.up.running.IsEmpty() {
+		n.up.stops.calm(n.now, n.up.bound(holdStop))
+	}
 }

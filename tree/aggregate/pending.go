@@ -3,6 +3,8 @@
 package aggregate
 
 import (
+	"slices"
+
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
@@ -16,6 +18,11 @@ import (
 //	0: "tick" 0-3   rank 4 says "tick": joins 0
 //	1: "tock" 0-3   rank 3 says "tick": joins 2, not 0
 //	2: "tick" 0-2   rank 2 says "tick": comes behind, as 3
+//
+// That ranks run goes as far to the front as it may, so that it stands not between
+// others that have stopped before and what it lets stop:
+//
+//	0: "stopped" 0-3   ranks 4-7 run: comes before 0; rank 4 has stopped: joins 1
 //
 // Looking for that place costs some nanoseconds for each group in the list: the
 // owner bounds the list (Len, Bytes) by taking it away.
@@ -48,14 +55,18 @@ func (p *Pending) Add(g protocol.Group) {
 		return
 	}
 	m := p.mark(&g)
-	if i := p.place(m, &g); i >= 0 {
+	i, behind := p.place(m, &g)
+	if i >= 0 {
 		merge(&p.groups[i], &g)
 		p.marks[i].first = min(p.marks[i].first, m.first)
 		p.marks[i].last = max(p.marks[i].last, m.last)
 		return
 	}
-	p.groups = append(p.groups, g)
-	p.marks = append(p.marks, m)
+	if g.Kind != protocol.KindRunning {
+		behind = len(p.groups)
+	}
+	p.groups = slices.Insert(p.groups, behind, g)
+	p.marks = slices.Insert(p.marks, behind, m)
 	p.bytes += len(g.Body) + groupCost
 }
 
@@ -74,19 +85,20 @@ func (p *Pending) mark(g *protocol.Group) (m mark) {
 	return m
 }
 
-// place gives the group that g joins, or -1.
-func (p *Pending) place(m mark, g *protocol.Group) int {
-	found := -1
+// place gives the group that g joins, or -1, and where the list is free of g's ranks:
+// from there to the end.
+func (p *Pending) place(m mark, g *protocol.Group) (found, behind int) {
+	found = -1
 	for i := len(p.marks) - 1; i >= 0; i-- {
 		at := &p.marks[i]
 		if at.first <= m.last && m.first <= at.last && p.groups[i].Ranks.Intersects(g.Ranks) {
-			break
+			return found, i + 1
 		}
 		if at.hash == m.hash && equal(&p.groups[i], g) {
 			found = i
 		}
 	}
-	return found
+	return found, 0
 }
 
 // Take hands over the list, in order, and leaves it empty. It gives nil when

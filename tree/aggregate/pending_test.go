@@ -16,6 +16,14 @@ func say(text string, ids ...rank.ID) protocol.Group {
 	return protocol.Group{Kind: protocol.KindStdout, Ranks: rank.Of(ids...), Body: []byte(text)}
 }
 
+func stop(ids ...rank.ID) protocol.Group {
+	return protocol.Group{Kind: protocol.KindStopped, Ranks: rank.Of(ids...), Body: []byte("{}")}
+}
+
+func run(ids ...rank.ID) protocol.Group {
+	return protocol.Group{Kind: protocol.KindRunning, Ranks: rank.Of(ids...), Body: []byte("{}")}
+}
+
 func TestPending(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -37,9 +45,12 @@ func TestPending(t *testing.T) {
 		{"in lockstep", []protocol.Group{say("a", 0), say("a", 0), say("a", 1), say("a", 1)},
 			"output [0-1] \"a\"\noutput [0-1] \"a\"\n"},
 		{"output and events are one order", []protocol.Group{
-			say("a", 0), {Kind: protocol.KindStopped, Ranks: rank.Of(0), Body: []byte("{}")},
-			{Kind: protocol.KindStopped, Ranks: rank.Of(1), Body: []byte("{}")}, say("a", 1)},
+			say("a", 0), stop(0), stop(1), say("a", 1)},
 			"output [0] \"a\"\nstopped [0-1] {}\noutput [1] \"a\"\n"},
+		{"who runs does not part those that stop", []protocol.Group{stop(0), run(1), stop(1), run(2), stop(2)},
+			"running [1-2] {}\nstopped [0-2] {}\n"},
+		{"who runs again does", []protocol.Group{stop(0), stop(3), run(0, 1), stop(0), run(2), stop(1, 2)},
+			"stopped [0,3] {}\nrunning [0-2] {}\nstopped [0-2] {}\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var p aggregate.Pending
@@ -66,7 +77,7 @@ func TestPendingAgainstTwin(t *testing.T) {
 					fast.Collide()
 				}
 				for range rapid.IntRange(0, 80).Draw(t, "groups") {
-					g := drawGroup(t, drawRanks(t, 12), protocol.KindStdout, protocol.KindStopped)
+					g := drawGroup(t, drawRanks(t, 12), protocol.KindStdout, protocol.KindStopped, protocol.KindRunning)
 					fast.Add(g)
 					slow.Add(g)
 					if rapid.IntRange(0, 30).Draw(t, "take") == 0 {
@@ -87,6 +98,9 @@ func TestPendingKeepsEachRanksOrder(t *testing.T) {
 		for range rapid.IntRange(0, 200).Draw(t, "groups") {
 			g := say(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "text"))
 			g.Ranks = drawRanks(t, 8)
+			if rapid.Bool().Draw(t, "running") {
+				g.Kind = protocol.KindRunning
+			}
 			for r := range g.Ranks.All() {
 				want[r] += string(g.Body)
 			}

@@ -2,7 +2,10 @@
 
 package overlay
 
-import "sync"
+import (
+	"runtime"
+	"sync"
+)
 
 // Carriers read the links in memory of a process that has thousands of vertices: a
 // few goroutines in place of one for each link. What is on the way through a vertex
@@ -67,6 +70,7 @@ func (c *Carriers) run() {
 		c.mu.Unlock()
 		next.work()
 		c.done(next)
+		runtime.Gosched() // whom a packet has woken, a reader of the session for one, need not wait until nothing is ready
 	}
 }
 

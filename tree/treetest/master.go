@@ -183,11 +183,11 @@ func (o *Outcome) Groups() []protocol.Group {
 
 // Bound is how long something that a rank does may take to the master, where no
 // packet takes longer than delay: all holding back together, and the way. Stops
-// may be gathered for longer, while more keep coming.
+// may be gathered for longer, while more keep coming, and changes of state with them.
 func Bound(t protocol.RouteTable, delay time.Duration, k protocol.Kind) time.Duration {
-	held := 80 * time.Millisecond
-	if k == protocol.KindStopped || k.IsEnd() {
-		held = 370 * time.Millisecond
+	held := 370 * time.Millisecond
+	if k.IsOutput() {
+		held = 80 * time.Millisecond
 	}
 	return held + time.Duration(Depth(t))*delay
 }

@@ -95,7 +95,10 @@ func (s *SlowPending) Add(g protocol.Group) {
 			return
 		}
 	}
-	s.groups = append(s.groups, g)
+	if g.Kind != protocol.KindRunning {
+		after = len(s.groups)
+	}
+	s.groups = slices.Insert(s.groups, after, g)
 }
 
 // Take is as in aggregate.Pending.

@@ -75,11 +75,12 @@ func (c Config) Validate() error {
 // and Close is owed.
 //
 // Goroutines: one for each server (its server.Run, which lists its own), the carriers
-// of the links, and from Build on one that carries out the script's actions. Close
-// waits for all.
+// of the links, the ringers of the clock, and from Build on one that carries out the
+// script's actions. Close waits for all.
 type Cluster struct {
 	Master    *master.Master
 	carriers  *overlay.Carriers
+	clock     *clock // nil: there is no time
 	behaviour sim.Config
 	cfg       Config
 	servers   []*node
@@ -114,6 +115,10 @@ func New(cfg Config) (*Cluster, error) {
 		return nil, err
 	}
 	c.carriers = overlay.NewCarriers(runtime.GOMAXPROCS(0))
+	if c.behaviour.Clock != nil {
+		c.clock = newClock(runtime.GOMAXPROCS(0) / 2) // the other half carries
+		c.behaviour.Clock = c.clock
+	}
 	for i := range c.cfg.Servers {
 		c.servers = append(c.servers, c.newNode(i))
 	}
@@ -258,6 +263,9 @@ func (c *Cluster) Close(ctx context.Context) error {
 	<-over
 	stop()
 	c.carriers.Close()
+	if c.clock != nil {
+		c.clock.close()
+	}
 	errs := []error{err}
 	for i, n := range c.servers {
 		if n.err != nil && len(errs) < 10 {
