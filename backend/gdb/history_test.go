@@ -272,7 +272,7 @@ func (h *history) take(m *machine) {
 }
 
 func (h *history) event(m *machine, g protocol.Group) {
-	if g.Kind == protocol.KindNote || g.Kind == protocol.KindLogged {
+	if g.Kind.IsRemark() {
 		return
 	}
 	next, ok := h.states[m.target.Rank].After(g.Kind)
