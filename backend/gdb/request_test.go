@@ -1,0 +1,40 @@
+package gdb
+
+import (
+	"testing"
+
+	"sdm/protocol"
+)
+
+// TestRequestsShareACommand until one of them changes it.
+func TestRequestsShareACommand(t *testing.T) {
+	c := &command{name: "break", args: protocol.Args{Condition: "x > 1"}}
+	first, second := &request{command: c}, &request{command: c}
+	first.apart()
+	first.args.Location = "*$pc"
+	if second.args.Location != "" {
+		t.Errorf("what one rank changes is seen by another: %q", second.args.Location)
+	}
+	if first.name != "break" || first.args.Condition != "x > 1" {
+		t.Errorf("a command of its own is %q %v, not the same", first.name, first.args)
+	}
+}
+
+// TestBodyOfIsThatOfWhatIsPrinted whichever was the last.
+func TestBodyOfIsThatOfWhatIsPrinted(t *testing.T) {
+	var c command
+	for _, test := range []struct {
+		printed printed
+		want    string
+	}{
+		{printed{Expr: "a"}, `{"expr":"a"}`},
+		{printed{Expr: "a"}, `{"expr":"a"}`},
+		{printed{Expr: "a", Elements: 300, Last: 199}, `{"expr":"a","elements":300,"last":199}`},
+		{printed{}, `{"expr":""}`},
+		{printed{Expr: "a"}, `{"expr":"a"}`},
+	} {
+		if got := string(c.bodyOf(test.printed)); got != test.want {
+			t.Errorf("the body is %s, not %s", got, test.want)
+		}
+	}
+}
