@@ -90,9 +90,11 @@ func (m *machine) resumed(r *run, others func(), a answer) {
 		if m.run == r {
 			m.run = nil
 		}
+		if r.silent { // which people know to run
+			m.state = backend.Running
+		}
 		if r.silent && len(m.threads) > 0 { // it was to run on, and does not
 			t := m.speaker(r)
-			m.state = backend.Running
 			m.event(protocol.KindNote, protocol.Note{Text: "the rank cannot run on: " + a.Results.Str("msg")})
 			m.event(protocol.KindStopped, m.stopBody(t, ""), m.stopColumns(t)...)
 		}
