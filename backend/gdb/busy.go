@@ -59,6 +59,7 @@ func (m *machine) tick(now time.Duration) {
 		m.tellReading(true)
 	}
 	m.recheck()
+	m.lookAgain()
 	if m.watch.nudgeAt != 0 && now >= m.watch.nudgeAt {
 		m.shake()
 	}
@@ -103,6 +104,9 @@ func (m *machine) deadline() time.Duration {
 	}
 	if m.displays.held != nil {
 		at(m.displays.held.until)
+	}
+	if m.run != nil {
+		at(m.run.lookAt)
 	}
 	at(m.watch.nudgeAt)
 	at(m.ending.killAt)

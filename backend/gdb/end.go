@@ -186,6 +186,42 @@ func (m *machine) vanished(now time.Duration) {
 	}
 }
 
+// A process that runs is looked at one second after it was resumed, and then each time
+// after twice as long, an hour at most: gdb 13.1 misses the end of one that is killed
+// while gdb takes it over a breakpoint (1 of 1,000 on a busy machine), and until gdb has
+// reaped its threads the kernel tells nobody else.
+const (
+	firstLook = time.Second
+	lastLook  = time.Hour
+)
+
+// lookAgain has the process looked at when it is time.
+func (m *machine) lookAgain() {
+	r := m.run
+	if r == nil || !r.started || m.now < r.lookAt {
+		return
+	}
+	r.pause = min(2*r.pause, lastLook)
+	r.lookAt = m.now + r.pause
+	m.out.look = true
+}
+
+// missed takes what lookAgain has brought to light: all threads are dead, and gdb has not
+// said so. If it has not a moment later, it is made to look, as where the target stood.
+func (m *machine) missed(now time.Duration) {
+	m.now = now
+	r := m.run
+	if r == nil || m.state.IsOver() || m.ending.leaving {
+		return
+	}
+	if !r.dead {
+		r.dead, r.lookAt = true, now+enough
+		return
+	}
+	m.vanished(now)
+	m.poke()
+}
+
 // escalate kills a gdb that should have ended.
 func (m *machine) escalate() {
 	if m.ending.killAt != 0 && m.now >= m.ending.killAt {

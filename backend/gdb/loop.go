@@ -147,6 +147,10 @@ func (l *loop) carryOut() {
 		k.touched = false
 		for _, s := range k.slots {
 			out := &s.machine.out
+			if out.look && s.target.Dead() {
+				l.guard(k, func() { s.machine.missed(l.now()) })
+				out = &s.machine.out // of another machine, if that panicked
+			}
 			if out.follow != 0 {
 				l.follow(s, out.follow)
 			}

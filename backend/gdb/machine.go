@@ -56,7 +56,8 @@ type effects struct {
 	signals []signal
 	said    []said
 	reads   []*memoryRead
-	follow  int // the process that the rank is now; 0: the same
+	follow  int  // the process that the rank is now; 0: the same
+	look    bool // whether the process still lives; if not, missed is called
 }
 
 // signal is one to send.

@@ -23,7 +23,7 @@ import (
 //	gdb                                  lines that gdb writes
 //	do ID [wait=D] / NAME [ARG|{ARGS}]   a command of a person
 //	tick D                               the clock stands at D
-//	ended CODE|SIGNAL, vanished, died CAUSE, close
+//	ended CODE|SIGNAL, vanished, missed, died CAUSE, close
 //
 // The answer is what the machine wants done, and its state.
 func TestMachine(t *testing.T) {
@@ -80,6 +80,8 @@ func play(t *testing.T, m *machine, now *time.Duration, d *datadriven.TestData) 
 		m.ended(*now, exit)
 	case "vanished":
 		m.vanished(*now)
+	case "missed":
+		m.missed(*now)
 	case "died":
 		if len(m.gdb.died(*now, d.CmdArgs[0].Key, d.HasArg("another"))) > 0 {
 			newDebugger(1).add(m)
@@ -106,6 +108,9 @@ func drain(m *machine) string {
 	}
 	for _, o := range m.out.reads {
 		fmt.Fprintf(&b, "read %d blocks of %d\n", len(o.blocks), o.pid)
+	}
+	if m.out.look {
+		b.WriteString("look at the process\n")
 	}
 	if m.gdb.kill {
 		b.WriteString("kill gdb\n")

@@ -35,6 +35,9 @@ type run struct {
 	interrupted bool // the rest has been told to stop
 	stale       bool // … but a thread has been created since
 	next        time.Duration
+
+	lookAt, pause time.Duration // when the process is looked at next, and how long after the last look
+	dead          bool          // the last look found it so
 }
 
 // again is how long all threads may take to stop before gdb is asked what they
@@ -114,6 +117,8 @@ func (m *machine) resumed(r *run, others func(), a answer) {
 // nowRunning reports a resume and answers the command that brought it about.
 func (m *machine) nowRunning(r *run, body any) {
 	r.started = true
+	r.pause = firstLook
+	r.lookAt = m.now + r.pause
 	for _, t := range m.threads {
 		t.stop = nil // it has been reported
 	}

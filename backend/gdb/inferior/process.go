@@ -5,8 +5,10 @@ package inferior
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -60,15 +62,34 @@ func (p *Process) SignalGroup(sig syscall.Signal) {
 	p.Signal(sig)
 }
 
-// Frozen tells whether it is stopped by a signal such as SIGSTOP (proc(5),
-// /proc/PID/stat: state T).
-func (p *Process) Frozen() bool {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
+// Dead tells whether all its threads have ended, though perhaps nobody has reaped them: until
+// its tracer has, Gone does not know (proc(5), /proc/PID/task/TID/stat: state Z or X).
+func (p *Process) Dead() bool {
+	tasks := fmt.Sprintf("/proc/%d/task", p.pid)
+	all, err := os.ReadDir(tasks)
 	if err != nil {
-		return false
+		return errors.Is(err, os.ErrNotExist)
 	}
+	for _, t := range all {
+		if s := state(filepath.Join(tasks, t.Name(), "stat")); s != 'Z' && s != 'X' && s != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Frozen tells whether it is stopped by a signal such as SIGSTOP (proc(5), /proc/PID/stat:
+// state T).
+func (p *Process) Frozen() bool { return state(fmt.Sprintf("/proc/%d/stat", p.pid)) == 'T' }
+
+// state reads the state off a stat file of proc(5); 0: there is none.
+func state(file string) byte {
+	b, _ := os.ReadFile(file)
 	i := bytes.LastIndexByte(b, ')') // the name before it may hold anything
-	return i >= 0 && bytes.HasPrefix(b[i:], []byte(") T"))
+	if i < 0 || len(b) < i+3 {
+		return 0
+	}
+	return b[i+2]
 }
 
 // Close lets go of the process; it may be called again.
