@@ -51,7 +51,6 @@ var required = []struct {
 	{"barrier", func(a protocol.Args) bool { return a.Location == "" }, "a location, as in barrier work.c:31"},
 	{"condition", func(a protocol.Args) bool { return len(a.Breakpoints) != 1 }, "one breakpoint"},
 	{"ignore", func(a protocol.Args) bool { return len(a.Breakpoints) != 1 }, "one breakpoint"},
-	{"commands", func(a protocol.Args) bool { return len(a.Breakpoints) > 1 }, "one breakpoint at most"},
 	{"thread apply", func(a protocol.Args) bool { return a.Threads == "" || a.Apply == "" }, "threads and a command, as in thread apply all backtrace"},
 	{"dump memory", func(a protocol.Args) bool { return a.File == "" || a.From == "" || a.To == "" }, "a file and two addresses"},
 	{"memory read", func(a protocol.Args) bool { return a.Expr == "" || a.Count == 0 }, "an address and a number of bytes"},

@@ -158,7 +158,7 @@ func (m *Master) checkHere(command string, a protocol.Args) *protocol.Fault {
 		if err := m.programs.check(a.Job.Program); err != nil {
 			return &protocol.Fault{Kind: protocol.FaultLaunch, Op: command, Message: err.Error()}
 		}
-	case "delete", "enable", "disable", "condition", "ignore", "commands":
+	case "delete", "enable", "disable", "condition", "ignore", "commands", "info breakpoints", "info watchpoints":
 		for _, one := range a.Apart() {
 			n := 0
 			switch {

@@ -38,7 +38,7 @@ func canWait(command string, a protocol.Args) bool {
 		return a.Location != ""
 	case "display":
 		return a.Expr != ""
-	case "undisplay", "info breakpoints", "info display":
+	case "undisplay", "info breakpoints", "info watchpoints", "info display":
 		return true
 	}
 	return makesPoint(command) || changesPoints(command)
@@ -158,10 +158,11 @@ func (g *given) answers(name string, a protocol.Args, waiting rank.Set) []protoc
 	switch {
 	case makesPoint(name):
 		return []protocol.Group{listed(waiting, infoOf(name, a))}
-	case name == "info breakpoints":
+	case name == "info breakpoints", name == "info watchpoints":
 		var groups []protocol.Group
 		for _, p := range g.parts(waiting) {
-			groups = append(groups, listed(p.ranks, p.breakpoints()...))
+			all := slices.DeleteFunc(p.breakpoints(), func(b protocol.BreakpointInfo) bool { return !a.Lists(name, b) })
+			groups = append(groups, listed(p.ranks, all...))
 		}
 		return groups
 	case name == "display":

@@ -34,7 +34,7 @@ type Args struct {
 	Exprs       []string  `json:"exprs,omitempty"`       // log
 	Lines       []string  `json:"lines,omitempty"`       // commands: lines for gdb, but for silent, print and continue
 	Breakpoint  int       `json:"breakpoint,omitempty"`  // break: the number, chosen by the master
-	Breakpoints []int     `json:"breakpoints,omitempty"` // delete, enable, disable; empty is all; condition, ignore: one; commands: empty is the last
+	Breakpoints []int     `json:"breakpoints,omitempty"` // delete, enable, disable, info breakpoints; empty is all; condition, ignore: one; of commands empty is the last
 	Places      []Site    `json:"places,omitempty"`      // enable, disable: of breakpoints that have several, beside or in place of breakpoints
 	Then        string    `json:"then,omitempty"`        // enable: what becomes of it when it is reached: "disable" (after count times), "delete"; "" is nothing
 	Count       int       `json:"count,omitempty"`       // next, step, continue (ignore), enable, up, down, backtrace (limit); 0 is 1, or no limit
@@ -196,7 +196,8 @@ var Commands = []CommandInfo{
 	{"delete", []string{"breakpoints"}, AtTarget, NeedAlive, false, "delete breakpoints (all, if none is named)"},
 	{"enable", []string{"breakpoints", "places", "then", "count"}, AtTarget, NeedAlive, false, "enable breakpoints"},
 	{"disable", []string{"breakpoints", "places"}, AtTarget, NeedAlive, false, "disable breakpoints"},
-	{"info breakpoints", nil, AtTarget, NeedAlive, false, "list breakpoints"},
+	{"info breakpoints", []string{"breakpoints"}, AtTarget, NeedAlive, false, "list breakpoints (all, if none is named)"},
+	{"info watchpoints", []string{"breakpoints"}, AtTarget, NeedAlive, false, "list watchpoints (all, if none is named)"},
 	{"continue", []string{"count"}, AtTarget, NeedStopped, true, "let the ranks run"},
 	{"next", []string{"count", "thread"}, AtTarget, NeedStopped, true, "step one line, over calls"},
 	{"step", []string{"count", "thread"}, AtTarget, NeedStopped, true, "step one line, into calls"},

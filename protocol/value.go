@@ -1,5 +1,10 @@
 package protocol
 
+import (
+	"slices"
+	"strings"
+)
+
 // Frame is one level of a stack. What differs between ranks (values of
 // arguments, addresses) is not here but in columns: "args.NAME" for a stop,
 // "N.args.NAME" and "N.addr" for level N of a backtrace.
@@ -139,6 +144,14 @@ type BreakpointInfo struct {
 	Ignore    int      `json:"ignore,omitempty"`   // hits that are still passed
 	Exprs     []string `json:"exprs,omitempty"`    // of a log
 	Commands  []string `json:"commands,omitempty"` // carried out when it is reached
+}
+
+// Lists tells whether info breakpoints or info watchpoints with these arguments is about a breakpoint.
+func (a Args) Lists(command string, b BreakpointInfo) bool {
+	if command == "info watchpoints" && !strings.Contains(b.Type, "watchpoint") {
+		return false
+	}
+	return len(a.Breakpoints) == 0 || slices.Contains(a.Breakpoints, b.Number)
 }
 
 // SignalInfo is what one signal does: a row of `info signals`.

@@ -123,7 +123,8 @@ func (m *machine) infoBreakpoints(q *request) {
 		}
 		var all []mi.Tuple
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
-			if t, mine := m.mine(f.Value.Fields); mine && (!m.gdb.shared() || m.points.claimed(t.Str("number"))) {
+			t, mine := m.mine(f.Value.Fields)
+			if mine && (!m.gdb.shared() || m.points.claimed(t.Str("number"))) && q.args.Lists(q.name, m.points.info(t)) {
 				all = append(all, t)
 			}
 		}

@@ -49,7 +49,7 @@ func rowOf(name string) row {
 		return row{do: (*machine).setCommands}
 	case "delete", "enable", "disable":
 		return row{do: (*machine).changeBreakpoints}
-	case "info breakpoints":
+	case "info breakpoints", "info watchpoints":
 		return row{do: (*machine).infoBreakpoints}
 	case "continue":
 		return row{do: (*machine).goOn}

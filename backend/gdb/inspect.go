@@ -18,6 +18,8 @@ type printed struct {
 	Elements int `json:"elements,omitempty"`
 	First    int `json:"first,omitempty"`
 	Last     int `json:"last,omitempty"`
+	// Part is the expression of the array that this is about, where it is a part of the value.
+	Part string `json:"part,omitempty"`
 	// Shape names them, where it is not that of a plain array of C.
 	Shape *protocol.Shape `json:"shape,omitempty"`
 }

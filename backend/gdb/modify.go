@@ -95,13 +95,18 @@ const mostCommands = 100
 // setCommands is commands. They are kept here, not in gdb, whose own would speak
 // without saying for which rank.
 func (m *machine) setCommands(q *request) {
-	p := m.points.find(q.args.Breakpoints)
+	var points []*point
+	for _, n := range q.args.Breakpoints {
+		p := m.points.find([]int{n})
+		if p == nil {
+			m.fail(q, noBreakpoint(n))
+			return
+		}
+		points = append(points, p)
+	}
 	switch {
-	case len(q.args.Breakpoints) != 1:
-		m.single(q)
-		return
-	case p == nil:
-		m.fail(q, noBreakpoint(q.args.Breakpoints[0]))
+	case points == nil:
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "commands are those of some breakpoint", Hint: "info breakpoints lists them"})
 		return
 	case len(q.args.Lines) > mostCommands:
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "more than 100 commands for one breakpoint"})
@@ -122,7 +127,9 @@ func (m *machine) setCommands(q *request) {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "continue is the last command of a breakpoint", Hint: "nothing can be asked of a rank that runs"})
 		return
 	}
-	p.lines = lines
+	for _, p := range points {
+		p.lines = lines
+	}
 	m.done(q)
 }
 

@@ -19,15 +19,15 @@ const pageSize = 200
 // elements there are.
 func (m *machine) evaluatedWhole(q *request, value string) {
 	if !isCut(value) {
-		m.replyValue(q, printed{Expr: q.args.Expr}, value)
+		m.evaluatedPart(q, value)
 		return
 	}
 	m.arrayOf(q, func(a array, _ *protocol.Fault) {
-		body := printed{Expr: q.args.Expr}
 		if n, shown := a.shape.Elements(), elementsIn(value); n > shown {
-			body = a.page(q.args.Expr, 0, shown-1)
+			m.replyValue(q, a.page(q.args.Expr, 0, shown-1), value)
+			return
 		}
-		m.replyValue(q, body, value)
+		m.evaluatedPart(q, value)
 	})
 }
 
@@ -69,6 +69,10 @@ func (m *machine) page(q *request) {
 	}
 	m.arrayOf(q, func(a array, refusal *protocol.Fault) {
 		n := a.shape.Elements()
+		if n == 0 && a.base == "" && refusal != nil {
+			m.pageOfContainer(q, first, last, refusal)
+			return
+		}
 		last = min(last, n-1)
 		switch {
 		case n > 0 && last < first:

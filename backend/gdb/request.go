@@ -4,6 +4,7 @@ package gdb
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -109,11 +110,18 @@ func (m *machine) refused(q *request, a answer) {
 	if q.args.Condition != "" {
 		message = m.words(a)
 	}
+	if found := unknownNumber.FindStringSubmatch(message); found != nil && len(q.args.Breakpoints) > 0 { // one that has been deleted
+		m.fail(q, noBreakpoint(m.points.ours(found[1])))
+		return
+	}
 	if q.args.Frame != nil && strings.HasPrefix(message, "Invalid frame id: ") { // gdb 13 names another frame, too
 		message = noFrame(*q.args.Frame)
 	}
 	m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: message})
 }
+
+// unknownNumber is what gdb says of a breakpoint that is no more, by its own number.
+var unknownNumber = regexp.MustCompile(`^No breakpoint number ([0-9]+)\.$`)
 
 // noFrame is what gdb says of a level that the stack does not have.
 func noFrame(level int) string { return fmt.Sprintf("No frame at level %d.", level) }

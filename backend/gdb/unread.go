@@ -144,7 +144,7 @@ func unnamedIn(frame mi.Tuple) string {
 func needsLibraries(q *request) bool {
 	switch q.name {
 	case "continue", "signal", "interrupt", "kill", "detach",
-		"delete", "enable", "disable", "ignore", "info breakpoints", "undisplay", "info display",
+		"delete", "enable", "disable", "ignore", "info breakpoints", "info watchpoints", "undisplay", "info display",
 		"handle", "info signals", "info sharedlibrary", "sharedlibrary",
 		"stacks", "frame", "up", "down", "thread", "info threads":
 		return false

@@ -87,6 +87,11 @@ func (m *machine) setBreak(s *state, d *definition) (answer, *protocol.Fault) {
 	return m.listBreaks(s, s.breaks[len(s.breaks)-1:]), nil
 }
 
+func (m *machine) infoBreaks(s *state, a *protocol.Args) (answer, *protocol.Fault) {
+	list := slices.DeleteFunc(slices.Clone(s.breaks), func(b own) bool { return !a.Lists("info breakpoints", b.info) })
+	return m.listBreaks(s, list), nil
+}
+
 // listBreaks is the answer that shows breakpoints of a rank.
 func (m *machine) listBreaks(s *state, list []own) answer {
 	infos := []protocol.BreakpointInfo{}

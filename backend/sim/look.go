@@ -16,18 +16,19 @@ type look func(m *machine, s *state, a *protocol.Args) (answer, *protocol.Fault)
 
 // looks are the commands that change no more than the selected frame.
 var looks = map[string]look{
-	"print":        (*machine).print,
-	"hash":         (*machine).hash,
-	"backtrace":    (*machine).backtrace,
-	"stacks":       (*machine).stacksOf,
-	"frame":        (*machine).selectFrame,
-	"up":           (*machine).up,
-	"down":         (*machine).down,
-	"info locals":  (*machine).locals,
-	"info args":    (*machine).arguments,
-	"info threads": (*machine).threads,
-	"info breakpoints": func(m *machine, s *state, _ *protocol.Args) (answer, *protocol.Fault) {
-		return m.listBreaks(s, s.breaks), nil
+	"print":            (*machine).print,
+	"hash":             (*machine).hash,
+	"backtrace":        (*machine).backtrace,
+	"stacks":           (*machine).stacksOf,
+	"frame":            (*machine).selectFrame,
+	"up":               (*machine).up,
+	"down":             (*machine).down,
+	"info locals":      (*machine).locals,
+	"info args":        (*machine).arguments,
+	"info threads":     (*machine).threads,
+	"info breakpoints": (*machine).infoBreaks,
+	"info watchpoints": func(m *machine, s *state, _ *protocol.Args) (answer, *protocol.Fault) {
+		return m.listBreaks(s, nil), nil // there are none
 	},
 	"list": (*machine).list,
 }

@@ -75,15 +75,14 @@ func parseIgnore(c *Command) *Mistake {
 }
 
 func parseCommands(c *Command) *Mistake {
-	if c.Rest == "" {
-		return nil
+	if c.Rest != "" && strings.Trim(c.Rest, "0123456789-, \t") != "" {
+		return &Mistake{Text: "commands: the commands stand on the lines that follow, then end"}
 	}
-	rest, m := cutNumber(c)
-	if m == nil && rest != "" {
-		m = &Mistake{Text: "commands: the commands stand on the lines that follow, then end"}
-	}
-	return m
+	return parseListed(c)
 }
+
+// parseListed reads numbers and ranges of breakpoints.
+func parseListed(c *Command) *Mistake { return numbers(c, c.Rest, &c.Args.Breakpoints) }
 
 // parseLog reads "LOCATION [if CONDITION], EXPR, EXPR...".
 func parseLog(c *Command) *Mistake {

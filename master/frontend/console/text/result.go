@@ -15,6 +15,7 @@ var results = map[string]func(w *Writer, a Asked, g protocol.Group) []answer{
 	"catch":              breakpointSet,
 	"log":                breakpointSet,
 	"info breakpoints":   breakpointTable,
+	"info watchpoints":   breakpointTable,
 	"print":              printed,
 	"stat":               statistics,
 	"diff":               differences,
@@ -159,7 +160,7 @@ func printed(_ *Writer, a Asked, g protocol.Group) []answer {
 		lines := strings.Split(v.Value, "\n")
 		lines[0] = name + " = " + lines[0]
 		if body.isPart() {
-			lines[len(lines)-1] += " (" + strconv.Itoa(body.Last+1-body.First) + " of " + strconv.Itoa(body.Elements) + " elements; expand for more)"
+			lines[len(lines)-1] += " (" + body.part() + strconv.Itoa(body.Last+1-body.First) + " of " + strconv.Itoa(body.Elements) + " elements; expand for more)"
 		}
 		parts = append(parts, answer{ranks: v.Ranks, lines: lines})
 	}
@@ -172,6 +173,7 @@ type Page struct {
 	Elements int    `json:"elements"` // of the whole array; 0 where all are shown
 	First    int    `json:"first"`
 	Last     int    `json:"last"`
+	Part     string `json:"part"` // the array that this is about, where it is a part of the value
 	// Shape is how its language names them; without dimensions as C does.
 	Shape protocol.Shape `json:"shape"`
 }
@@ -185,6 +187,22 @@ func (p Page) place() string {
 		return "(" + strconv.Itoa(low[0].Low+p.First) + ".." + strconv.Itoa(low[0].Low+p.Last) + ")"
 	}
 	return "[" + strconv.Itoa(p.First) + ".." + strconv.Itoa(p.Last) + "]"
+}
+
+// part names the array where it is not the whole value.
+func (p Page) part() string {
+	if p.Part == "" {
+		return ""
+	}
+	return p.Part + ": "
+}
+
+// Array is the expression of the array.
+func (p Page) Array() string {
+	if p.Part != "" {
+		return p.Part
+	}
+	return p.Expr
 }
 
 func (p Page) isPart() bool { return p.Elements > p.Last+1 }

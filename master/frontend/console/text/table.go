@@ -68,7 +68,7 @@ func breakpointPlace(b protocol.BreakpointInfo) string {
 
 // breakpointTable writes what GDB's info breakpoints does, without addresses,
 // which differ between ranks.
-func breakpointTable(_ *Writer, _ Asked, g protocol.Group) []answer {
+func breakpointTable(_ *Writer, a Asked, g protocol.Group) []answer {
 	var body struct {
 		Breakpoints []protocol.BreakpointInfo `json:"breakpoints"`
 	}
@@ -76,7 +76,7 @@ func breakpointTable(_ *Writer, _ Asked, g protocol.Group) []answer {
 		return []answer{raw(g)}
 	}
 	if len(body.Breakpoints) == 0 {
-		return []answer{{ranks: g.Ranks, lines: []string{"No breakpoints or watchpoints."}}}
+		return []answer{{ranks: g.Ranks, lines: []string{choose(a.Command == "info watchpoints", "No watchpoints.", "No breakpoints or watchpoints.")}}}
 	}
 	cols := columns(g)
 	lines := []string{"Num     Type           Disp Enb What"}

@@ -1,0 +1,69 @@
+package gdb
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCutPart(t *testing.T) {
+	for _, c := range []struct {
+		value, path string
+		shown       int
+	}{
+		{"{0, 1, 2...}", "", 0}, // the value itself
+		{"5", "", 0},
+		{"{n = 3, u = {0, 1, 2}}", "", 0},
+		{"{n = 3, u = {0, 1, 2...}, v = {3...}}", ".u", 3},
+		{"{n = 3, u = {0 <repeats 200 times>...}}", ".u", 200},
+		{"{n = 3, name = \"a, b = {...}\", u = {0, 1...}}", ".u", 2},
+		{"{n = 3, name = \"abc\"..., u = {0, 1...}}", ".name", 3},
+		{"{n = 3, p = 0x55 \"abc\"..., u = {0, 1...}}", ".u", 2},
+		{"{{x = 1, u = {1, 2}}, {x = 1, u = {1, 2...}}}", "[1].u", 2},
+		{"{{x = 1, u = {1, 2}} <repeats 12 times>, {x = 1, u = {1, 2...}}...}", "[12].u", 2},
+		{"{inner = {a = 1, b = {{1, 2}, {3, 4...}...}}, c = 2}", ".inner.b", 4},
+		{"{<base<int, long>> = {u = {1...}}, v = 2}", ".u", 1},
+		{"{u = std::vector of length 900, capacity 1024 = {1, 2...}, v = std::vector of length 0, capacity 0}", ".u", 2},
+		{"{v = std::vector of length 0, capacity 0, u = std::vector of length 9, capacity 9 = {1...}}", ".u", 1},
+		{"{m = std::map with 900 elements = {[1] = 2, [2] = 3...}}", "", 0},
+		{"std::vector of length 2, capacity 2 = {std::vector of length 0, capacity 0, std::vector of length 9, capacity 9 = {1, 2...}}", "._M_impl._M_start[1]", 2},
+		{"{u = {...", ".u", 0},
+		{"{", "", 0},
+		{"{...", "", 0},
+		{"...", "", 0},
+	} {
+		path, shown, ok := cutPart(c.value)
+		if path != c.path || shown != c.shown || ok != (c.path != "") {
+			t.Errorf("%s: got %q, %d, %v", c.value, path, shown, ok)
+		}
+	}
+}
+
+func FuzzCutPart(f *testing.F) {
+	f.Add("{n = 3, u = {0, 1, 2...}}")
+	f.Add("{{x = 1, u = \"a\\\"b\"...}, {u = std::vector of length 9, capacity 9 = {1...}}}")
+	f.Fuzz(func(t *testing.T, value string) {
+		if path, shown, ok := cutPart(value); ok && (path == "" || shown < 0) {
+			t.Errorf("%q: got %q, %d", value, path, shown)
+		}
+	})
+}
+
+func TestContainerItems(t *testing.T) {
+	for _, c := range []struct {
+		value string
+		items string
+		n     int
+	}{
+		{"std::map with 900 elements = {[\"a, b\"] = {1, 2}, [\"c\"] = {3}...}", `["a, b"] = {1, 2}|["c"] = {3}`, 900},
+		{"std::__debug::set with 1 element = {[0] = 5}", "[0] = 5", 1},
+		{"std::deque with 3 elements = {1, 2...}", "1|2", 3},
+		{"std::vector of length 3, capacity 4 = {1, 2, 3}", "", 0},
+		{"{1, 2}", "", 0},
+		{"std::map with 99999999999999999999 elements = {", "", 0},
+	} {
+		items, n := containerItems(c.value)
+		if strings.Join(items, "|") != c.items || n != c.n {
+			t.Errorf("%s: got %q, %d", c.value, items, n)
+		}
+	}
+}
