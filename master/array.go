@@ -125,14 +125,18 @@ func (g hashes) before(h hashes) bool {
 // compareArrays finds the elements of an array that differ between ranks. These
 // tell hashes of blocks, and of blocks that differ those of smaller ones, until
 // single elements are left: the elements stay where they are. then gets nil when
-// the expression is not an array after all.
+// the expression is not an array after all. Ranks that fall silent on the way are answered
+// for by what the tree says of them, once.
 func (m *Master) compareArrays(id protocol.RequestID, args protocol.Args, ranks rank.Set, wait func() time.Duration, then func([]protocol.Group)) {
-	var refusals []protocol.Group
+	var without []protocol.Group
+	var gone rank.Set // of them
 	hash := func(spans []protocol.Span, of rank.Set, then func([]hashes)) {
 		a := protocol.Args{Expr: args.Expr, Thread: args.Thread, Frame: args.Frame, Limit: args.Limit, Spans: spans}
 		m.ask("hash", of, wait(), a, func(answers []session.Event, _ session.Done) {
-			if refusals == nil {
-				refusals = faultsIn(answers)
+			for _, g := range withoutHash(answers) {
+				if g, some := g.Narrow(g.Ranks.Minus(gone)); some {
+					without, gone = append(without, g), gone.Union(g.Ranks)
+				}
 			}
 			then(readHashes(answers))
 		})
@@ -143,7 +147,7 @@ func (m *Master) compareArrays(id protocol.RequestID, args protocol.Args, ranks 
 			return
 		}
 		h := all[0]
-		groups := append(othersThan(all[1:]), refusals...)
+		groups := othersThan(all[1:])
 		s := newSearch(h.body.Shape.Elements())
 		var round func(hashes)
 		round = func(answered hashes) {
@@ -156,7 +160,12 @@ func (m *Master) compareArrays(id protocol.RequestID, args protocol.Args, ranks 
 				})
 				return
 			}
-			m.finishArrays(h, s, hash, func(g protocol.Group) { then(append([]protocol.Group{g}, groups...)) })
+			m.finishArrays(h, s, hash, func(g protocol.Group) {
+				if g, some := g.Narrow(h.ranks.Minus(gone)); some {
+					groups = append([]protocol.Group{g}, groups...)
+				}
+				then(append(groups, without...))
+			})
 		}
 		round(h)
 	})
@@ -196,14 +205,18 @@ func othersThan(rest []hashes) []protocol.Group {
 	return groups
 }
 
-// faultsIn gives what ranks have refused, as answers to a diff.
-func faultsIn(answers []session.Event) []protocol.Group {
+// withoutHash gives what came in place of hashes: what ranks have refused, as answers to a
+// diff, and who has not answered.
+func withoutHash(answers []session.Event) []protocol.Group {
 	var groups []protocol.Group
 	for _, e := range answers {
 		var f protocol.Fault
-		if e.Group.Kind == protocol.KindFault && json.Unmarshal(e.Group.Body, &f) == nil {
+		switch g := e.Group; {
+		case g.Kind == protocol.KindMissing || g.Kind == protocol.KindLost:
+			groups = append(groups, g)
+		case g.Kind == protocol.KindFault && json.Unmarshal(g.Body, &f) == nil:
 			f.Op = "diff"
-			groups = append(groups, protocol.Group{Kind: protocol.KindFault, Ranks: e.Group.Ranks, Body: canonical.JSON(&f)})
+			groups = append(groups, protocol.Group{Kind: protocol.KindFault, Ranks: g.Ranks, Body: canonical.JSON(&f)})
 		}
 	}
 	return groups

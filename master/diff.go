@@ -60,6 +60,14 @@ func (m *Master) compare(id protocol.RequestID, args protocol.Args, wait, began 
 		}
 		finish := func(groups []protocol.Group) {
 			for _, g := range groups {
+				switch g.Kind { // after an answer to the first question
+				case protocol.KindMissing:
+					done.Missing, done.Answered = done.Missing.Union(g.Ranks), done.Answered-g.Ranks.Len()
+				case protocol.KindLost:
+					done.Lost, done.Answered = done.Lost.Union(g.Ranks), done.Answered-g.Ranks.Len()
+				case protocol.KindFault:
+					done.Faults += g.Ranks.Len()
+				}
 				m.stream.Push(session.Event{Name: g.Kind.String(), ID: id, Command: "diff", Group: g})
 			}
 			m.stream.Push(rest...)
