@@ -5,7 +5,6 @@ package inferior
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -63,19 +62,20 @@ func (p *Process) SignalGroup(sig syscall.Signal) {
 }
 
 // Dead tells whether all its threads have ended, though perhaps nobody has reaped them: until
-// its tracer has, Gone does not know (proc(5), /proc/PID/task/TID/stat: state Z or X).
+// its tracer has, Gone does not know (proc(5), /proc/PID/task/TID/stat: state Z or X). A process
+// that cannot be seen is not called dead.
 func (p *Process) Dead() bool {
 	tasks := fmt.Sprintf("/proc/%d/task", p.pid)
 	all, err := os.ReadDir(tasks)
 	if err != nil {
-		return errors.Is(err, os.ErrNotExist)
+		return false
 	}
 	for _, t := range all {
-		if s := state(filepath.Join(tasks, t.Name(), "stat")); s != 'Z' && s != 'X' && s != 0 {
+		if s := state(filepath.Join(tasks, t.Name(), "stat")); s != 'Z' && s != 'X' {
 			return false
 		}
 	}
-	return true
+	return len(all) > 0
 }
 
 // Frozen tells whether it is stopped by a signal such as SIGSTOP (proc(5), /proc/PID/stat:
