@@ -165,10 +165,12 @@ func (f *finding) members(name string, answers []session.Event) rank.Set {
 }
 
 // isFunction tells whether a frame's function has a name, with its arguments or,
-// as C++ has them, without.
+// as C++ has them, without. An MPI function has two names, MPI_Recv and PMPI_Recv
+// (MPI standard, Profiling Interface); gdb shows the second where a library has no
+// debug information, and people type the first.
 func isFunction(frame, name string) bool {
 	bare, _, _ := strings.Cut(frame, "(")
-	return frame == name || bare == name
+	return frame == name || bare == name || strings.HasPrefix(name, "MPI_") && bare == "P"+name
 }
 
 // reason says in a few words why ranks gave no result.

@@ -235,6 +235,14 @@ func TestIsFunction(t *testing.T) {
 			t.Errorf("%q: %v", frame, got)
 		}
 	}
+	for frame, want := range map[string]bool{"MPI_Recv": true, "PMPI_Recv": true, "PMPI_Recv_init": false, "XMPI_Recv": false} {
+		if got := isFunction(frame, "MPI_Recv"); got != want {
+			t.Errorf("%s is MPI_Recv: %v", frame, got)
+		}
+	}
+	if isFunction("MPI_Recv", "PMPI_Recv") || isFunction("Phelper", "helper") {
+		t.Error("a name was found that was not asked for")
+	}
 	if !isFunction("ns::f(int)", "ns::f(int)") || isFunction("ns::f(int)", "ns::f(char)") {
 		t.Error("arguments that are given count")
 	}
