@@ -43,7 +43,7 @@ var testDoors = map[string][]string{
 }
 
 // pure are the packages that think and never wait: no I/O, no clock, no lock.
-var pure = []string{"sdm/tree", "sdm/tree/topology", "sdm/tree/aggregate", "sdm/tree/lane", "sdm/protocol", "sdm/protocol/rank", "sdm/protocol/digest", "sdm/protocol/column", "sdm/protocol/stack", "sdm/protocol/decode", "sdm/protocol/canonical", "sdm/backend/mi"}
+var pure = []string{"sdm/tree", "sdm/tree/topology", "sdm/tree/aggregate", "sdm/tree/lane", "sdm/protocol", "sdm/protocol/rank", "sdm/protocol/digest", "sdm/protocol/column", "sdm/protocol/stack", "sdm/protocol/decode", "sdm/protocol/canonical", "sdm/protocol/ptp", "sdm/backend/mi"}
 
 // impure is what the pure packages may not import. Of time they may use
 // Duration, which the import alone does not show; see TestPureUsesNoClock.
