@@ -4,6 +4,8 @@ Then start: sdm-master --connect HOST:PORT --rendezvous ... (docs/protocol.md)
 With dial:HOST:PORT it comes to a master that was started with --listen."""
 import hashlib, hmac, ipaddress, json, os, socket, ssl, sys
 
+if len(sys.argv) != 6:
+    sys.exit(__doc__)
 secret_file, where, program, location, expr = sys.argv[1:]
 secret = bytes.fromhex(open(secret_file).read())
 host, port = where.removeprefix("dial:").rsplit(":", 1)
