@@ -24,6 +24,10 @@ func (m *machine) insertBreakpoint(q *request) {
 	location, condition := q.args.Location, q.args.Condition
 	if before, after, ok := strings.Cut(location, " if "); ok && condition == "" {
 		location, condition = strings.TrimSpace(before), strings.TrimSpace(after)
+		if f := m.unclosed(condition); f != nil {
+			m.fail(q, f)
+			return
+		}
 	}
 	if location == "" {
 		m.insertHere(q, condition)
@@ -95,8 +99,7 @@ func (m *machine) inserted(q *request, a answer) {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No location %q in the program of this rank.", q.args.Location)})
 		return
 	}
-	m.points.claim(q.args.Breakpoint, q.args.Location, bkpt)
-	p := m.points.find([]int{q.args.Breakpoint})
+	p := m.points.claim(q.args.Breakpoint, q.args.Location, bkpt)
 	p.exprs, p.barrier = q.args.Exprs, q.name == "barrier"
 	if p.barrier && !q.again {
 		m.resumeAll(q)
@@ -144,6 +147,30 @@ func (m *machine) replyBreakpoints(q *request, all []mi.Tuple) {
 		c.add(hitsColumn(i.Number), t.Str("times"))
 	}
 	m.reply(q, body, c.sorted()...)
+}
+
+// placed goes on when it is known which place of its breakpoint a thread has stopped at. Where there are several, gdb
+// is asked anew: libraries may have brought others.
+func (m *machine) placed(t *thread, then func()) {
+	p := m.points.at(t.stop)
+	if p == nil || p.number == 0 || p.location == "" || p.event != "" || t.stop.Str("bkptno") == "" {
+		then()
+		return
+	}
+	_, several := t.stop.Get("locno") // gdb 13 and later; of all ranks where it is shared
+	if len(p.places) == 1 && p.places[0] == t.stop.Path("frame", "addr").Str && (m.gdb.shared() || !several) {
+		then()
+		return
+	}
+	m.ask(ours("info breakpoints"), func(a answer) {
+		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
+			if f.Value.Fields.Str("number") == p.gdb {
+				bkpt, _ := m.mine(f.Value.Fields)
+				p.places = placesOf(bkpt)
+			}
+		}
+		then()
+	}, "-break-info", p.gdb)
 }
 
 // thenDone answers with nothing but that it is done.

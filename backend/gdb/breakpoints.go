@@ -29,11 +29,37 @@ type point struct {
 	once     bool   // gdb disables it when it is reached, also after a plain enable
 	left     int    // hits after which gdb disables it; 0: it does not
 	event    string // of a catchpoint
+	// places are the addresses where it is, in the order of its places, as gdb told last; of what has a location.
+	places []string
 }
 
 // claim keeps the number of a new breakpoint of ours.
-func (b *breakpoints) claim(number int, location string, bkpt mi.Tuple) {
-	b.list = append(b.list, &point{number: number, gdb: bkpt.Str("number"), location: location})
+func (b *breakpoints) claim(number int, location string, bkpt mi.Tuple) *point {
+	p := &point{number: number, gdb: bkpt.Str("number"), location: location, places: placesOf(bkpt)}
+	b.list = append(b.list, p)
+	return p
+}
+
+// placesOf gives the addresses of a breakpoint, as mine gives it: one, or those of its places.
+func placesOf(bkpt mi.Tuple) []string {
+	var places []string
+	for _, l := range bkpt.Path("locations").Fields {
+		places = append(places, l.Value.Fields.Str("addr"))
+	}
+	if addr := bkpt.Str("addr"); places == nil && strings.HasPrefix(addr, "0x") && addr != "0xffffffffffffffff" {
+		places = []string{addr}
+	}
+	return places
+}
+
+// placeOf counts the place of the breakpoint where a thread has stopped, from 1; 0 where there is only one, and where
+// that is not known.
+func (b *breakpoints) placeOf(stop mi.Tuple) int {
+	p := b.at(stop)
+	if p == nil || p.number == 0 || len(p.places) < 2 {
+		return 0
+	}
+	return 1 + slices.Index(p.places, stop.Path("frame", "addr").Str)
 }
 
 // ours gives our number, or for a breakpoint that a person set through gdb

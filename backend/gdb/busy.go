@@ -117,6 +117,10 @@ func (m *machine) deadline() time.Duration {
 // interrupt stops a running rank. A stopped one stays as it is, unless gdb is
 // busy with something that was asked of it: then that is what is interrupted.
 func (m *machine) interrupt(q *request) {
+	for _, o := range m.behind { // they have not begun
+		m.fail(o, &protocol.Fault{Kind: protocol.FaultState, Message: "interrupted before it ran"})
+	}
+	m.behind = nil
 	if len(m.open) == 1 && !m.gdb.late && m.stateNow() == backend.Stopped {
 		m.done(q)
 		return

@@ -29,6 +29,7 @@ type machine struct {
 	now       time.Duration
 	out       effects
 	open      []*request // not answered yet
+	behind    []*request // of open: resumes that wait for an answer before them (resumeNext)
 	threads   threads
 	counted   int // how many threads there have been
 	chosen    selection
@@ -172,23 +173,67 @@ func (m *machine) do(now time.Duration, id protocol.RequestID, wait time.Duratio
 		m.fail(q, f)
 		return
 	}
-	if thread := c.args.Thread; thread != 0 {
+	if c.name != "interrupt" {
+		m.unread.enough = false
+	}
+	if info, _ := protocol.LookupCommand(c.name); info.Resumes && m.preparing(q) {
+		m.behind = append(m.behind, q)
+		return
+	}
+	m.carryOut(row, q)
+	m.settle()
+}
+
+// carryOut does what a request asks for.
+func (m *machine) carryOut(row row, q *request) {
+	if f := m.unclosed(q.args.Condition); f != nil {
+		m.fail(q, f)
+		return
+	}
+	if thread := q.args.Thread; thread != 0 {
 		if m.threads.find(thread) == nil {
 			m.fail(q, unknownThread(thread)) // where gdb is shared, it would name a number of its own
 			return
 		}
-		if info, _ := protocol.LookupCommand(c.name); info.Resumes || slices.Contains([]string{"frame", "up", "down"}, c.name) {
+		if info, _ := protocol.LookupCommand(q.name); info.Resumes || slices.Contains([]string{"frame", "up", "down"}, q.name) {
 			m.turnTo(thread)
 		}
-	}
-	if c.name != "interrupt" {
-		m.unread.enough = false
 	}
 	if m.unread.some && needsLibraries(q) {
 		m.readLibraries()
 	}
 	row.do(m, q)
-	m.settle()
+}
+
+// preparing tells whether breakpoints are being changed for an earlier request than q. That may take gdb
+// several commands, and the rank must not run on between them.
+func (m *machine) preparing(q *request) bool {
+	for _, o := range m.open {
+		if o == q {
+			return false
+		}
+		if isLasting(o.name) || slices.Contains([]string{"delete", "clear", "rbreak"}, o.name) {
+			return true
+		}
+	}
+	return false
+}
+
+// resumeNext lets go a resume that has waited for such a change. The rank may have ended meanwhile, or been resumed.
+func (m *machine) resumeNext() {
+	for len(m.behind) > 0 && !m.preparing(m.behind[0]) {
+		q := m.behind[0]
+		m.behind = m.behind[1:]
+		if q.answered { // its wait was over
+			continue
+		}
+		row, _ := lookup(q.name)
+		if f := m.stateNow().Refuse(row.need); f != nil {
+			m.fail(q, f)
+			continue
+		}
+		m.carryOut(row, q)
+	}
 }
 
 // turnTo selects the thread that a command asks for.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sdm/backend/mi"
+	"sdm/protocol"
 )
 
 // gdb 13 sets a breakpoint in the programs of all its inferiors; what it keeps of
@@ -24,6 +25,34 @@ func (m *machine) only(condition string) string {
 		return m.onlyHere()
 	}
 	return m.onlyHere() + " && (" + condition + ")"
+}
+
+// unclosed gives what gdb says of a condition that closes a parenthesis which it has not opened, as "n > 1) || (1",
+// nil for others. Within the parentheses of only it would have a meaning, and hold for the neighbours.
+func (m *machine) unclosed(condition string) *protocol.Fault {
+	if !m.gdb.shared() {
+		return nil // gdb will say it
+	}
+	depth, within := 0, byte(0)
+	for i := 0; i < len(condition); i++ {
+		switch b := condition[i]; {
+		case within != 0 && b == '\\':
+			i++
+		case within != 0:
+			if b == within {
+				within = 0
+			}
+		case b == '"' || b == '\'':
+			within = b
+		case b == '(':
+			depth++
+		case b == ')':
+			if depth--; depth < 0 {
+				return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("Garbage '%s' follows condition", condition[i:])}
+			}
+		}
+	}
+	return nil
 }
 
 func (m *machine) onlyHere() string { return fmt.Sprintf("$_inferior == %d", m.inferior) }

@@ -162,11 +162,14 @@ func (m *machine) stopped(stop mi.Tuple) {
 	if t == nil || m.state == backend.Attaching && m.attach.request != nil {
 		return
 	}
-	stop = t.stop
 	r := m.run
 	if r == nil {
 		return // of a call in an expression (stoppedInCall), or late
 	}
+	if r.request.name == "finish" && t.id == r.thread {
+		t.stop = finished(t.stop)
+	}
+	stop = t.stop
 	if !ownReason(stop) && !r.interrupted && t.id != r.thread {
 		// It was told to stop twice, and the second time has reached it in this
 		// run. Nobody has asked for that.
@@ -190,6 +193,14 @@ func (m *machine) stopped(stop mi.Tuple) {
 	}
 }
 
+// finished gives the end of a finish its reason where gdb gives none: out of a function without debug information.
+func finished(stop mi.Tuple) mi.Tuple {
+	if _, told := stop.Get("reason"); told {
+		return stop
+	}
+	return append(mi.Tuple{{Name: "reason", Value: mi.Value{Str: "function-finished"}}}, stop...)
+}
+
 // stoppedInCall looks whether gdb's refusal says that a function which an
 // expression called has come to a stop of its own. Then people must see where
 // the rank stands now.
@@ -208,6 +219,7 @@ func (m *machine) settle() {
 	if m.state.IsOver() {
 		return
 	}
+	m.resumeNext()
 	m.settleAttach()
 	r := m.run
 	if r == nil || !r.started || r.owed > 0 || r.stopped == 0 || len(m.threads) == 0 {
@@ -284,7 +296,7 @@ func (m *machine) standsStill(r *run) {
 		return
 	}
 	m.beginRecord()
-	m.named(t, func() { m.tellStop(r, t) })
+	m.named(t, func() { m.placed(t, func() { m.tellStop(r, t) }) })
 }
 
 // tellStop reports it with what is to be shown there.

@@ -90,6 +90,9 @@ func (m *machine) stopColumns(t *thread) []column.Column {
 	if f, ok := frameIn(t.stop); ok {
 		c.frame("", f)
 	}
+	if n := m.points.placeOf(t.stop); n > 0 {
+		c.add("place", strconv.Itoa(n))
+	}
 	if v, ok := t.stop.Get("return-value"); ok {
 		c.add("value", v.Str)
 	}

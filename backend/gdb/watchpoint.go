@@ -70,8 +70,8 @@ func (m *machine) setByLine(q *request, line, location string) {
 // narrow gives a breakpoint that gdb has made its condition, and claims it.
 func (m *machine) narrow(q *request, number, location string) {
 	claim := func() {
-		m.points.claim(q.args.Breakpoint, location, mi.Tuple{{Name: "number", Value: mi.Value{Str: number}}})
-		m.points.find([]int{q.args.Breakpoint}).event = q.args.Event
+		p := m.points.claim(q.args.Breakpoint, location, mi.Tuple{{Name: "number", Value: mi.Value{Str: number}}})
+		p.event = q.args.Event
 		m.ask(q, func(a answer) {
 			var made []mi.Tuple
 			for _, f := range a.Results.Path("BreakpointTable", "body").Fields {

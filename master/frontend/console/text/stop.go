@@ -123,11 +123,11 @@ func stopLine(s protocol.Stop, cols map[string]view) string {
 	case s.Detail != "" && s.Breakpoint != 0:
 		return join(choose(s.Temporary, "Temporary catchpoint ", "Catchpoint ")+ours(s.Breakpoint)+" ("+s.Detail+")", at)
 	case s.Reason == "breakpoint-hit" && s.Breakpoint != 0 && s.Temporary:
-		return join("Temporary breakpoint "+ours(s.Breakpoint), at)
+		return join("Temporary breakpoint "+ours(s.Breakpoint)+placeNumber(cols), at)
 	case s.Reason == "breakpoint-hit" && s.Breakpoint != 0:
-		return join("Breakpoint "+ours(s.Breakpoint), at)
+		return join("Breakpoint "+ours(s.Breakpoint)+placeNumber(cols), at)
 	case s.Reason == "barrier":
-		return join("Barrier "+ours(s.Breakpoint), at)
+		return join("Barrier "+ours(s.Breakpoint)+placeNumber(cols), at)
 	case s.Reason == "watchpoint-scope":
 		return "Watchpoint " + ours(s.Breakpoint) + " deleted because the program has left the block in which its expression is valid, " + at
 	case strings.Contains(s.Reason, "watchpoint") && s.Breakpoint != 0:
@@ -148,6 +148,17 @@ func notRecorded(what string) string {
 		what = " (" + what + ")"
 	}
 	return "gdb cannot record what comes next" + what + "; gdb record stop goes on without"
+}
+
+// placeNumber gives ".2" at the second place of a breakpoint that has several, as GDB does; "" where ranks stand at different
+// ones that look the same.
+func placeNumber(cols map[string]view) string {
+	if c, ok := cols["place"]; ok {
+		if n, single := c.single(); single {
+			return "." + n
+		}
+	}
+	return ""
 }
 
 // ours gives the number of a breakpoint. Below zero it is gdb's, of one that a line
