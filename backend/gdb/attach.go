@@ -24,6 +24,7 @@ type attachment struct {
 	put     bool   // the user's own handling of SIGCONT must be given back
 	seeks   bool   // the target is to start the program in its place
 	exec    string // gdb's number of the catchpoint for that
+	away    string // where it is to stop first, before it has been there
 }
 
 // The words of Attach for stopAt that are no location.
@@ -188,6 +189,7 @@ func (m *machine) leave(q *request, first *thread) {
 		m.leaveEntry(q)
 		return
 	}
+	m.attach.away = m.attach.stopAt
 	m.breakAtStart(q, m.attach.stopAt, func(a answer) { m.entryPoint(q, a) })
 }
 

@@ -51,7 +51,7 @@ func TestBirth(t *testing.T) {
 			if !d.kill {
 				t.Fatal("it was not given up")
 			}
-			d.died(began+c.after, "killed by SIGKILL", true)
+			d.died(began+c.after, demise{cause: "killed by SIGKILL", crashed: true}, true)
 			if got := d.birth.refusal("killed by SIGKILL").Error(); got != c.want {
 				t.Errorf("got %s", got)
 			}

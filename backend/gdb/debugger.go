@@ -278,16 +278,17 @@ func (d *debugger) deadline() time.Duration {
 
 // died takes the end of gdb. It gives the machines that another one shall take
 // over, where there may be another.
-func (d *debugger) died(now time.Duration, cause string, another bool) (orphans []*machine) {
+func (d *debugger) died(now time.Duration, how demise, another bool) (orphans []*machine) {
+	another = another && d.birth.hopeful(how)
 	d.gone, d.killAt = true, 0
 	d.calls.drop()
 	for _, m := range d.machines {
 		if another && m.canBeRescued() {
-			m.orphaned(now, cause)
+			m.orphaned(now, how.cause)
 			orphans = append(orphans, m)
 			continue
 		}
-		m.died(now, cause)
+		m.died(now, how.cause)
 	}
 	return orphans
 }

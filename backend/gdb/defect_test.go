@@ -44,7 +44,7 @@ func TestPanicAnywhere(t *testing.T) {
 		"tick":     func(l *loop, k *keeper) { l.next, l.began = 1, l.began.Add(-time.Hour); l.tick() },
 		"vanished": func(l *loop, k *keeper) { l.guard(k, func() { k.slots[0].machine.vanished(1) }) },
 		"record":   func(l *loop, k *keeper) { l.guard(k, func() { _ = k.parser.Feed([]byte("*stopped\n"), recordTo(k)) }) },
-		"died":     func(l *loop, k *keeper) { l.guard(k, func() { k.debugger.died(1, "a test", false) }) },
+		"died":     func(l *loop, k *keeper) { l.guard(k, func() { k.debugger.died(1, demise{cause: "a test"}, false) }) },
 	}
 	for name, input := range inputs {
 		t.Run(name, func(t *testing.T) {

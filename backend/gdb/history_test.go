@@ -213,7 +213,7 @@ func (h *history) settleAll() {
 // dies ends gdb; another one may take its ranks over, each of them one of its own.
 func (h *history) dies(another bool) {
 	h.note("gdb dies, another: %v", another)
-	orphans := h.d.died(h.now, "killed", another)
+	orphans := h.d.died(h.now, demise{cause: "killed", crashed: true}, another)
 	h.tokens = nil
 	if len(orphans) == 0 {
 		return
@@ -224,7 +224,7 @@ func (h *history) dies(another bool) {
 		d.add(orphans[i])
 		orphans[i].takeOver(h.now)
 		if h.take(orphans[i]); i > 0 {
-			d.died(h.now, "killed", false)
+			d.died(h.now, demise{cause: "killed", crashed: true}, false)
 			h.take(orphans[i])
 			continue
 		}

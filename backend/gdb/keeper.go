@@ -139,15 +139,15 @@ func (l *loop) processEnded(k *keeper) {
 	}
 	for l.readErrors(k) {
 	}
-	cause := k.process.reap()
+	how := k.process.reap()
 	k.process.kill() // what it had started itself
 	k.process.close()
 	k.process = nil
-	if l.tooOld(k, cause) {
+	if l.tooOld(k, how.cause) {
 		return
 	}
 	var orphans []*machine
-	l.guard(k, func() { orphans = k.debugger.died(l.now(), cause, !l.closing) })
+	l.guard(k, func() { orphans = k.debugger.died(l.now(), how, !l.closing) })
 	l.rescue(k, orphans)
 	l.touch(k)
 	l.dismiss(k)

@@ -5,6 +5,7 @@ package gdb
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -201,6 +202,9 @@ func (m *machine) carryOut(row row, q *request) {
 	}
 	if m.unread.some && needsLibraries(q) {
 		m.readLibraries()
+	}
+	if strings.Contains(q.args.Expr+q.args.Text, "(") {
+		m.thaw() // else a function that is called there would stop with SIGSTOP
 	}
 	row.do(m, q)
 }

@@ -83,7 +83,7 @@ func play(t *testing.T, m *machine, now *time.Duration, d *datadriven.TestData) 
 	case "missed":
 		m.missed(*now)
 	case "died":
-		if len(m.gdb.died(*now, d.CmdArgs[0].Key, d.HasArg("another"))) > 0 {
+		if len(m.gdb.died(*now, demise{cause: d.CmdArgs[0].Key, crashed: true}, d.HasArg("another"))) > 0 {
 			newDebugger(1).add(m)
 			m.takeOver(*now)
 		}

@@ -103,8 +103,14 @@ func (p *process) note(b []byte) {
 	}
 }
 
+// demise is how a gdb has ended.
+type demise struct {
+	cause   string
+	crashed bool // by a signal: it, or what a wrapper has started
+}
+
 // reap takes the status of the ended process and says how it ended.
-func (p *process) reap() string {
+func (p *process) reap() demise {
 	var status unix.WaitStatus
 	for {
 		_, err := unix.Wait4(p.pid, &status, 0, nil)
@@ -119,7 +125,7 @@ func (p *process) reap() string {
 	if words := strings.TrimSpace(string(p.words)); words != "" {
 		text += ": " + strings.Join(strings.Split(words, "\n"), "; ")
 	}
-	return text
+	return demise{text, status.Signaled() || status.ExitStatus() > 128}
 }
 
 // signal reaches gdb and what it started itself, as a terminal does: a shell command

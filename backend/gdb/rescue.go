@@ -16,12 +16,19 @@ import (
 // with a rank that makes gdb crash is rid of it.
 //
 //	gdb dies ─→ open requests fail ─→ SIGSTOP, mend, new gdb attaches ─→ journal played ─┬─ it stood: reported as stopped
-//	                                                                                 └─ it ran: runs on
+//	                                                                                 ├─ it ran: runs on
+//	                                                                                 └─ … to its first stop: see toFirstStop
+//
+// Where gdb has died before it had the rank, another one just begins anew, and who waits for that
+// goes on waiting.
 type rescue struct {
-	under   bool   // way
-	running bool   // it was running
-	cause   string // of gdb's end
-	count   int    // how many gdbs this rank has lost
+	under   bool               // way
+	running bool               // it was running
+	away    string             // … to this first stop
+	seeks   bool               // … to the program that it starts in its place
+	journal []protocol.Command // to be played
+	cause   string             // of gdb's end
+	count   int                // how many gdbs this rank has lost
 }
 
 // mostRescues bounds how many gdbs a rank may use up: one that dies of the
@@ -68,16 +75,27 @@ func (m *machine) forget(number int) {
 
 // canBeRescued tells whether another gdb may take the rank over.
 func (m *machine) canBeRescued() bool {
-	return (m.state == backend.Stopped || m.state == backend.Running) && !m.ending.killing && !m.ending.leaving && m.rescue.count < mostRescues
+	return !m.state.IsOver() && !m.ending.killing && !m.ending.leaving && m.rescue.count < mostRescues
 }
 
 // orphaned takes the end of gdb where another will take over.
 func (m *machine) orphaned(now time.Duration, cause string) {
 	m.now = now
-	m.rescue.under, m.rescue.cause = true, cause
-	m.rescue.running = m.state == backend.Running || m.run != nil && m.run.silent
 	m.rescue.count++
-	if !m.rescue.running {
+	m.rescue.cause = cause
+	switch {
+	case m.rescue.under: // this one was about to take it over
+		m.event(protocol.KindNote, protocol.Note{Text: "gdb died (" + cause + ") while it took the rank over; another one is started"})
+		return
+	case m.state == backend.Attaching && m.run == nil:
+		m.event(protocol.KindNote, protocol.Note{Text: "gdb died (" + cause + ") before it had the rank under control; another one is started"})
+		return
+	}
+	m.rescue.under = true
+	m.rescue.running = m.state == backend.Running || m.run != nil && (m.run.silent || m.state == backend.Attaching)
+	m.rescue.away, m.rescue.seeks = m.attach.away, m.attach.seeks
+	m.rescue.journal, m.journal = m.journal, nil
+	if m.state == backend.Attaching || !m.rescue.running {
 		m.event(protocol.KindRunning, struct{}{}) // which one that stood does now; before who asks again can wait for it
 	}
 	for len(m.open) > 0 {
@@ -93,29 +111,90 @@ func (m *machine) takeOver(now time.Duration) {
 	m.run, m.watch, m.ending, m.displays.held = nil, watch{}, ending{}, nil
 	m.record = recording{wanted: m.record.wanted}
 	m.chosen = selection{thread: 1}
-	m.ending.killAt = now + rescueWait
-	m.beginAttach(ours("attach"), "", true)
+	m.journal = nil
+	if m.rescue.under {
+		m.ending.killAt = now + rescueWait
+		m.beginAttach(ours("attach"), m.attach.stopAt, true)
+		return
+	}
+	q := ours("attach")
+	if len(m.open) > 0 {
+		q = m.open[0]
+	}
+	m.displays.list = nil // see before
+	m.beginAttach(q, m.attach.stopAt, true)
 }
 
 // rescued goes on where the rank was when its gdb died.
 func (m *machine) rescued(first *thread) {
-	text, reason := "another one has taken the rank over, with its breakpoints. It may have run on a little", "attached"
-	if m.isCore() {
-		text, reason = "another one has opened the core file", ""
-	}
-	journal := m.journal
-	m.journal = nil
-	m.replay(journal, func() {
-		m.rescue.under, m.ending.killAt = false, 0
-		m.event(protocol.KindNote, protocol.Note{Text: "gdb died (" + m.rescue.cause + "); " + text + ". Settings made through gdb are gone"})
-		if !m.rescue.running {
-			m.event(protocol.KindStopped, m.stopBody(first, reason), m.stopColumns(first)...)
-			return
+	m.replay(m.rescue.journal, func() {
+		switch {
+		case !m.rescue.running:
+			m.standsAgain(first)
+		case m.rescue.seeks:
+			m.runToProgram(ours("launch"), m.runsAgain, func(string) { m.standsAgain(first) })
+		case m.rescue.away != "":
+			m.toFirstStop(first)
+		default:
+			m.runsAgain()
 		}
+	})
+}
+
+// toFirstStop lets the rank run on to where it was to stop first. Where it is in main already, and was
+// to stop there, it has passed that place, and stays where it is.
+func (m *machine) toFirstStop(first *thread) {
+	m.ask(ours("launch"), func(a answer) {
+		for v := range a.Results.Path("stack").Fields.All("frame") {
+			if m.rescue.away == stopAtMain && v.Fields.Str("func") == "main" {
+				m.standsAgain(first)
+				return
+			}
+		}
+		m.breakAtStart(ours("launch"), m.rescue.away, func(a answer) {
+			if a.failed() {
+				m.standsAgain(first)
+				return
+			}
+			m.points.claim(0, m.rescue.away, a.Results.Path("bkpt").Fields)
+			m.attach.away = m.rescue.away
+			m.runsAgain()
+		})
+	}, "-stack-list-frames", "--thread", m.gdbThread(first.id), "0", "999")
+}
+
+// standsAgain tells where a rank stands that its new gdb has taken over.
+func (m *machine) standsAgain(first *thread) {
+	reason := "attached"
+	if m.isCore() {
+		reason = ""
+	}
+	if m.takenOver() {
+		m.event(protocol.KindStopped, m.stopBody(first, reason), m.stopColumns(first)...)
+	}
+}
+
+// runsAgain resumes it, where people know it to run.
+func (m *machine) runsAgain() {
+	if m.takenOver() {
 		m.state = backend.Stopped
 		m.resumeAll(ours("continue"))
 		m.run.silent = true
-	})
+	}
+}
+
+// takenOver ends the rescue, unless the rank has ended meanwhile.
+func (m *machine) takenOver() bool {
+	if m.state.IsOver() {
+		return false
+	}
+	text := "another one has taken the rank over, with its breakpoints. It may have run on a little"
+	if m.isCore() {
+		text = "another one has opened the core file"
+	}
+	m.rescue.under, m.ending.killAt = false, 0
+	m.event(protocol.KindNote, protocol.Note{Text: "gdb died (" + m.rescue.cause + "); " + text + ". Settings made through gdb are gone"})
+	return true
 }
 
 // abandoned gives the rank up when no gdb can take it over.

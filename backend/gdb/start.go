@@ -82,6 +82,7 @@ func (d *debugger) startPointOf(stop mi.Tuple) *startPoint {
 // arrived sees that the rank has been at its first stop, or will never be there.
 // The last one takes the breakpoint away.
 func (m *machine) arrived() {
+	m.attach.away = ""
 	for i, p := range m.gdb.start {
 		at := slices.Index(p.away, m)
 		if at < 0 {

@@ -47,14 +47,19 @@ func (m *machine) seeksProgram() bool {
 //	                                           └→ exec of the program ─→ replay ─→ leave
 func (m *machine) seekProgram(q *request) {
 	m.done(q)
+	m.runToProgram(q, func() { m.resumeAll(q) }, m.stayAtEntry)
+}
+
+// runToProgram has gdb stop at the exec, and resumes the wrapper; where gdb cannot, the rank stays.
+func (m *machine) runToProgram(q *request, resume func(), stay func(why string)) {
 	m.inConsoleOr(q, "catch exec", func(a answer) {
 		switch {
 		case m.state.IsOver():
 		case a.failed():
-			m.stayAtEntry("cannot wait for the program that " + m.target.Program + " starts: " + a.Results.Str("msg"))
+			stay("cannot wait for the program that " + m.target.Program + " starts: " + a.Results.Str("msg"))
 		default:
 			m.attach.seeks, m.attach.exec = true, a.made
-			m.resumeAll(q)
+			resume()
 		}
 	})
 }
