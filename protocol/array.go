@@ -56,6 +56,14 @@ func (s Shape) Index(i int) string {
 	return "[" + strings.Join(at, "][") + "]"
 }
 
+// Column names n elements of an array of Fortran from i on, which must be in one column: "(3:7,18)".
+func (s Shape) Column(i, n int) string {
+	first := s.Index(i)
+	end := strings.IndexAny(first, ",)")
+	low := s.Dims[0].Low + i%s.Dims[0].Count
+	return first[:end] + ":" + strconv.Itoa(low+n-1) + first[end:]
+}
+
 // Span is a run of elements of an array, from 0; both ends belong to it.
 type Span struct {
 	First int `json:"first"`

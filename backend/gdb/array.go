@@ -19,6 +19,7 @@ type array struct {
 	addr  uint64 // of the first element
 	size  int    // of an element, in bytes
 	apart bool   // its elements do not lie side by side
+	text  bool   // it is what a pointer to characters points to, up to the zero
 }
 
 // item names element i for gdb.
@@ -34,7 +35,11 @@ var (
 	// Fortran: "real(kind=8), allocatable (10,-1:20)".
 	typeFortran = regexp.MustCompile(`^.* \((-?[0-9]+(?::-?[0-9]+)?(?:,-?[0-9]+(?::-?[0-9]+)?)*)\)$`)
 	typeVector  = regexp.MustCompile(`^(?:const |class |struct )*std::(vector|valarray)<`)
-	typeArray   = regexp.MustCompile(`^(?:const |class |struct )*std::array<.*, ([0-9]+)(?:ul)?>$`)
+	typeString  = regexp.MustCompile(`^(?:const |class |struct )*std::(?:__cxx11::)?(?:(?:w|u8|u16|u32)?string|basic_string<.*>)(?: const)?(?: &)?$`)
+	// A pointer to characters, and a text of Fortran.
+	typeTextPointer = regexp.MustCompile(`^(?:const |volatile |unsigned |signed )*(?:char|wchar_t|char8_t|char16_t|char32_t) \*(?: ?const)?$`)
+	typeTextFortran = regexp.MustCompile(`^character(?:\(kind=[0-9]+\))?\*([0-9]+)$`)
+	typeArray       = regexp.MustCompile(`^(?:const |class |struct )*std::array<.*, ([0-9]+)(?:ul)?>$`)
 )
 
 // arrayOfType reads what gdb's ptype says of an expression. It tells whether
@@ -56,6 +61,12 @@ func arrayOfType(expr, text string) (array, bool) {
 		a.shape.Dims = []protocol.Dim{{}}
 		return a, true
 	}
+	if typeString.MatchString(class) {
+		return array{base: "(" + expr + ")._M_dataplus._M_p", count: "(" + expr + ")._M_string_length", shape: protocol.Shape{Dims: []protocol.Dim{{}}}}, true
+	}
+	if typeTextPointer.MatchString(last) {
+		return array{base: "(" + expr + ")", text: true, shape: protocol.Shape{Dims: []protocol.Dim{{}}}}, true
+	}
 	if found := typeArray.FindStringSubmatch(class); found != nil {
 		n, err := strconv.Atoi(found[1])
 		return array{base: "(" + expr + ")._M_elems", shape: protocol.Shape{Dims: []protocol.Dim{{Count: n}}}}, err == nil && n > 0
@@ -69,6 +80,8 @@ func arrayOfType(expr, text string) (array, bool) {
 		if n := len(a.shape.Dims); n > 1 && typeText.MatchString(last) {
 			a.shape.Dims = a.shape.Dims[:n-1] // gdb writes a row as one text
 		}
+	} else if found := typeTextFortran.FindStringSubmatch(last); found != nil {
+		a.base, a.shape.Fortran, a.shape.Dims = expr, true, []protocol.Dim{fortranBounds(found[1])}
 	} else if found := typeFortran.FindStringSubmatch(last); found != nil {
 		a.base, a.shape.Fortran = expr, true
 		for part := range strings.SplitSeq(found[1], ",") {
@@ -98,15 +111,20 @@ func fortranBounds(text string) protocol.Dim {
 // arrayOf finds out about the array that a request is about; refusal is nil
 // then.
 func (m *machine) arrayOf(q *request, then func(a array, refusal *protocol.Fault)) {
+	expr := printingOf(q.args).expr
 	k := m.ask(q, func(answered answer) {
 		if answered.failed() {
 			then(array{}, &protocol.Fault{Kind: protocol.FaultGDB, Message: answered.Results.Str("msg")})
 			return
 		}
-		a, ok := arrayOfType(q.args.Expr, answered.text)
+		a, ok := arrayOfType(expr, answered.text)
 		switch {
+		case acts(expr, a.shape.Fortran):
+			then(array{}, &protocol.Fault{Kind: protocol.FaultGDB, Message: "the elements of " + expr + " would be got by evaluating it again"})
 		case !ok:
-			then(array{}, &protocol.Fault{Kind: protocol.FaultGDB, Message: q.args.Expr + " is not an array"})
+			then(array{}, &protocol.Fault{Kind: protocol.FaultGDB, Message: expr + " is not an array"})
+		case a.text:
+			m.lengthOfText(q, a, then)
 		case a.count == "":
 			m.placeArray(q, a, then)
 		default:
@@ -115,7 +133,7 @@ func (m *machine) arrayOf(q *request, then func(a array, refusal *protocol.Fault
 				m.placeArray(q, a, then)
 			}, "-data-evaluate-expression", append(m.at(q), " "+a.count)...)
 		}
-	}, "-interpreter-exec", append(m.at(q), "console", "ptype/mt "+q.args.Expr)...)
+	}, "-interpreter-exec", append(m.at(q), "console", "ptype/mt "+expr)...)
 	k.print = true
 }
 
@@ -136,8 +154,8 @@ func (m *machine) placeArray(q *request, a array, then func(array, *protocol.Fau
 			with(got)
 		}, "-data-evaluate-expression", append(m.at(q), " "+text)...)
 	}
-	ask("&"+a.item(0), func(got answer) { a.addr = addressIn(got.Results.Str("value")) })
-	ask("&"+a.item(n-1), func(got answer) { last = addressIn(got.Results.Str("value")) })
+	ask("&("+a.item(0)+")", func(got answer) { a.addr = addressIn(got.Results.Str("value")) })
+	ask("&("+a.item(n-1)+")", func(got answer) { last = addressIn(got.Results.Str("value")) })
 	ask("sizeof ("+a.item(0)+")", func(got answer) {
 		a.size, _ = strconv.Atoi(got.Results.Str("value"))
 		if bad == nil && (a.addr == 0 || a.size < 1 || a.size > mostElement) {

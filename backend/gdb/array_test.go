@@ -31,7 +31,14 @@ func TestArrayOfType(t *testing.T) {
 		{"Fortran, from below", "type = integer(kind=4) (-2:300)", "a", "(3)", 303},
 		{"Fortran, not allocated", "type = real(kind=8), allocatable (:,:)", "", "", 0},
 		{"Fortran scalar", "type = real(kind=8)", "", "", 0},
-		{"Fortran text", "type = character*10", "", "", 0},
+		{"Fortran text", "type = character*10", "a", "(6)", 10},
+		{"text of the library", "type = std::string", "(a)._M_dataplus._M_p", "[0]", 0},
+		{"reference to one", "type = const std::string &", "(a)._M_dataplus._M_p", "[0]", 0},
+		{"without its short name", "type = class std::__cxx11::basic_string<wchar_t, std::char_traits<wchar_t> > [with _CharT = wchar_t] {\n}", "(a)._M_dataplus._M_p", "[0]", 0},
+		{"pointer to one", "type = std::string *", "", "", 0},
+		{"pointer to a text", "type = const unsigned char *", "(a)", "[0]", 0},
+		{"pointer to a number", "type = int *", "", "", 0},
+		{"pointer to pointers", "type = char **", "", "", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a, ok := arrayOfType("a", c.text)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strconv"
 	"strings"
 )
 
@@ -107,7 +108,7 @@ func (c Config) commandLine(interpreter string, lazy bool) []string {
 		"height 0",
 		"breakpoint pending off", // an unknown place is an error, in gdb's words
 		"print elements 200",
-		"max-value-size 67108864", // bytes; with gdb's 65536 a larger array is not shown even in part
+		"max-value-size " + strconv.Itoa(mostFetched), // of a larger value gdb would write 200 elements in each dimension
 		"debug-file-directory " + files,
 	} {
 		if !c.EagerSymbols || !strings.HasPrefix(setting, "debug-file-directory") {

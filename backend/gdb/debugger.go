@@ -27,6 +27,7 @@ type debugger struct {
 	gone      bool          // there is no gdb any more
 	killAt    time.Duration // when it is killed unless it has ended; 0 is never
 	eager     bool          // it reads separate debug files by itself
+	elements  bool          // a person has said how many elements it shows
 	lazy      bool          // it does not read symbols of libraries by itself
 	libraries []string      // whose symbols some rank has needed, where it is lazy
 	handling  handling

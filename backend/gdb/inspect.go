@@ -15,9 +15,10 @@ type printed struct {
 	Expr string `json:"expr"`
 	// Elements is how many an array has of which only those from First to Last
 	// (from 0) are shown; 0 where all are.
-	Elements int `json:"elements,omitempty"`
-	First    int `json:"first,omitempty"`
-	Last     int `json:"last,omitempty"`
+	Elements int    `json:"elements,omitempty"`
+	First    int    `json:"first,omitempty"`
+	Last     int    `json:"last,omitempty"`
+	Format   string `json:"format,omitempty"` // in which they are written
 	// Part is the expression of the array that this is about, where it is a part of the value.
 	Part string `json:"part,omitempty"`
 	// Shape names them, where it is not that of a plain array of C.
@@ -27,37 +28,26 @@ type printed struct {
 // evaluate is print. Formats and options (/x, -pretty --) are known to gdb's
 // command line only; the rest goes the short way.
 func (m *machine) evaluate(q *request) {
-	expr := strings.TrimSpace(q.args.Expr)
-	if expr == "" {
+	w := printingOf(q.args)
+	switch {
+	case w.expr == "":
 		m.fail(q, noExpression())
 		return
-	}
-	if !isFormat(q.args.Format) {
-		m.fail(q, notAFormat(q.args.Format))
+	case !isFormat(w.format):
+		m.fail(q, notAFormat(w.format))
 		return
-	}
-	if q.args.Last > 0 {
+	case q.args.Last > 0:
 		m.page(q)
 		return
 	}
-	if q.args.Format != "" {
-		expr = "/" + q.args.Format + " " + expr
-	}
-	if strings.HasPrefix(expr, "/") || strings.HasPrefix(expr, "-") && strings.Contains(expr, " -- ") {
-		k := m.ask(q, func(a answer) { m.evaluated(q, a, withoutHistory(a.text)) },
-			"-interpreter-exec", append(m.at(q), "console", "print "+expr)...)
-		k.print = true
-	} else {
-		m.ask(q, func(a answer) {
-			if m.incomplete(a) {
-				m.readLibraries()
-				m.evaluate(q)
-				return
-			}
-			m.evaluated(q, a, a.Results.Str("value"))
-		},
-			"-data-evaluate-expression", append(m.at(q), " "+expr)...)
-	}
+	m.askPrint(q, w, w.expr, func(a answer, value string) {
+		if w.plain() && m.incomplete(a) {
+			m.readLibraries()
+			m.evaluate(q)
+			return
+		}
+		m.evaluated(q, a, value)
+	})
 }
 
 var historyPrefix = regexp.MustCompile(`^\$[0-9]+ = `)
@@ -67,12 +57,26 @@ func withoutHistory(text string) string {
 	return strings.TrimSuffix(historyPrefix.ReplaceAllString(text, ""), "\n")
 }
 
+// reference is all that gdb shows of a reference to an object without a pretty-printer.
+var reference = regexp.MustCompile(`^(?:\([^()]*\) )?@0x[0-9a-f]+$`)
+
 func (m *machine) evaluated(q *request, a answer, value string) {
-	if a.failed() {
+	switch {
+	case a.failed() && tooLarge.MatchString(a.Results.Str("msg")):
+		m.evaluatedLarge(q, a)
+	case a.failed():
 		m.refused(q, a)
-		return
+	case reference.MatchString(value) && !acts(q.args.Expr, false):
+		w := printingOf(q.args)
+		m.askPrint(q, w, "*&("+w.expr+")", func(a answer, of string) {
+			if !a.failed() {
+				value = of
+			}
+			m.evaluatedWhole(q, value)
+		})
+	default:
+		m.evaluatedWhole(q, value)
 	}
-	m.evaluatedWhole(q, value)
 }
 
 // variables is the body of info locals and info args.

@@ -4,9 +4,7 @@ package gdb
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"sdm/protocol"
 )
@@ -15,21 +13,54 @@ import (
 // elements, see Config.CommandLine.
 const pageSize = 200
 
-// evaluatedWhole answers with a value. Of one that gdb has cut off it says how many
+// evaluatedWhole answers with a value. Of one that gdb has cut off, and of one that is too long, it says how many
 // elements there are.
 func (m *machine) evaluatedWhole(q *request, value string) {
-	if !isCut(value) {
+	w := printingOf(q.args)
+	if !isCut(value) && len(value) <= m.most(w) {
 		m.evaluatedPart(q, value)
 		return
 	}
-	m.arrayOf(q, func(a array, _ *protocol.Fault) {
-		if n, shown := a.shape.Elements(), elementsIn(value); n > shown {
-			m.replyValue(q, a.page(q.args.Expr, 0, shown-1), value)
+	m.arrayOf(q, func(a array, bad *protocol.Fault) {
+		n := a.shape.Elements()
+		if bad == nil && a.flat(value) {
+			m.pageOfArray(q, w, a, 0, pageSize-1)
+			return
+		}
+		text, shown := shortened(value, m.most(w))
+		if n > shown && shown > 0 {
+			m.replyValue(q, a.page(q.args, 0, shown-1), text)
 			return
 		}
 		m.evaluatedPart(q, value)
 	})
 }
+
+// evaluatedLarge answers where gdb has refused to fetch a value, since it is too large: with the beginning of an array, or
+// with a little of each of its parts.
+func (m *machine) evaluatedLarge(q *request, refusal answer) {
+	w := printingOf(q.args)
+	m.arrayOf(q, func(a array, bad *protocol.Fault) {
+		switch {
+		case acts(w.expr, a.shape.Fortran):
+			m.refused(q, refusal)
+		case bad == nil && a.size <= mostFetched:
+			m.pageOfArray(q, w, a, 0, pageSize-1)
+		default:
+			m.askLarge(q, w, func(got answer, value string) {
+				if got.failed() {
+					m.refused(q, got)
+					return
+				}
+				m.evaluatedPart(q, value)
+			})
+		}
+	})
+}
+
+// mostFetched is the size of the values that gdb fetches, in bytes: its setting max-value-size, see
+// Config.CommandLine.
+const mostFetched = 1 << 20
 
 func (m *machine) replyValue(q *request, body printed, value string) {
 	c := columnsOf(m.target.Rank, q.args.Limit)
@@ -37,14 +68,26 @@ func (m *machine) replyValue(q *request, body printed, value string) {
 	m.replyWith(q, q.bodyOf(body), c.sorted())
 }
 
-// isCut tells whether gdb has left elements out at the end.
-func isCut(value string) bool {
-	return strings.HasSuffix(strings.TrimRight(value, "})"), "...")
+// flat tells that the elements of an array of several dimensions, as gdb shows them, are not those from the first
+// on: of each row of C a part, or rows of Fortran that are the same, which gdb counts as it likes.
+func (a array) flat(value string) bool {
+	if len(a.shape.Dims) < 2 {
+		return false
+	}
+	if a.shape.Fortran {
+		return strings.Contains(value, ") <repeats ")
+	}
+	for _, d := range a.shape.Dims[1:] {
+		if d.Count > pageSize {
+			return true
+		}
+	}
+	return false
 }
 
 // page says which elements an answer holds.
-func (a array) page(expr string, first, last int) printed {
-	p := printed{Expr: expr, Elements: a.shape.Elements(), First: first, Last: last}
+func (a array) page(args protocol.Args, first, last int) printed {
+	p := printed{Expr: args.Expr, Format: args.Format, Elements: a.shape.Elements(), First: first, Last: last}
 	if a.shape.Fortran || len(a.shape.Dims) > 1 {
 		p.Shape = &a.shape
 	}
@@ -67,176 +110,80 @@ func (m *machine) page(q *request) {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("there are no elements %d to %d", first, q.args.Last)})
 		return
 	}
+	w := printingOf(q.args)
 	m.arrayOf(q, func(a array, refusal *protocol.Fault) {
 		n := a.shape.Elements()
-		if n == 0 && a.base == "" && refusal != nil {
-			m.pageOfContainer(q, first, last, refusal)
-			return
-		}
-		last = min(last, n-1)
 		switch {
-		case n > 0 && last < first:
-			refusal = &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("There are only %d elements.", n)}
-		case refusal == nil && a.apart && len(a.shape.Dims) > 1:
-			refusal = notSideBySide(q)
-		}
-		if refusal != nil {
+		case n == 0 && a.base == "" && refusal != nil:
+			m.pageOfContainer(q, w, first, last, refusal)
+		case n > 0 && min(last, n-1) < first:
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("There are only %d elements.", n)})
+		case refusal != nil:
 			m.fail(q, refusal)
+		default:
+			m.pageOfArray(q, w, a, first, last)
+		}
+	})
+}
+
+// pageOfArray answers with elements of an array, or with the first of them, as many as an answer may hold.
+func (m *machine) pageOfArray(q *request, w printing, a array, first, last int) {
+	last = min(last, a.shape.Elements()-1)
+	answer := func(got answer, value string) {
+		if got.failed() {
+			m.refused(q, got)
 			return
 		}
-		m.ask(q, func(got answer) {
-			if got.failed() {
-				m.refused(q, got)
-				return
+		value, cut := wholeCharacters(value)
+		if last == a.shape.Elements()-1 {
+			cut = 0
+		}
+		text, shown := value, last-first+1-cut
+		if len(value) > m.most(w) {
+			text, shown = shortened(value, m.most(w))
+		}
+		m.replyValue(q, a.page(q.args, first, first+max(shown, 1)-1), text)
+	}
+	switch {
+	case !a.apart:
+		last = min(last, first+max(mostFetched/a.size, 1)-1)
+		m.askPrint(q, w, a.slice(first, last), answer, w.inFull()...)
+	case len(a.shape.Dims) == 1:
+		m.askLine(q, unbounded+w.line(a.slice(first, last), w.inFull()...), answer)
+	case a.shape.Fortran:
+		m.askColumns(q, w, a, first, last, answer)
+	default:
+		m.fail(q, notSideBySide(q))
+	}
+}
+
+// unbounded has gdb fetch a value of any size that is sensible: elements that do not lie side by side are fetched with
+// all that lies between them.
+const unbounded = "with max-value-size 1073741824 -- "
+
+// askColumns asks for elements of an array of Fortran, by the columns in which they lie.
+func (m *machine) askColumns(q *request, w printing, a array, first, last int, then func(answer, string)) {
+	var parts []string
+	var bad *answer
+	for i := first; i <= last; {
+		n := min(a.shape.Dims[0].Count-i%a.shape.Dims[0].Count, last-i+1)
+		i += n
+		m.askLine(q, unbounded+w.line(a.base+a.shape.Column(i-n, n), w.inFull()...), func(got answer, value string) {
+			if got.failed() && bad == nil {
+				bad = &got
 			}
-			m.replyValue(q, a.page(q.args.Expr, first, last), got.Results.Str("value"))
-		}, "-data-evaluate-expression", append(m.at(q), " "+a.slice(first, last))...)
-	})
+			parts = append(parts, strings.TrimSuffix(strings.TrimPrefix(value, "("), ")"))
+			switch {
+			case i <= last:
+			case bad != nil:
+				then(*bad, "")
+			default:
+				then(got, "("+strings.Join(parts, ", ")+")")
+			}
+		})
+	}
 }
 
 func notSideBySide(q *request) *protocol.Fault {
 	return &protocol.Fault{Kind: protocol.FaultGDB, Message: "the elements of " + q.args.Expr + " do not lie side by side in memory"}
-}
-
-// elementsIn counts the elements of an array as gdb prints it, those of its rows
-// and those that repeat included.
-//
-//	{{1, 2}, {3, 4 <repeats 9 times>...}...}
-//	"abc", 'x' <repeats 30 times>, "\001"...
-//	(1, 2, <repeats 5 times>, 7, ...)
-//	std::vector of length 9, capacity 9 = {{x = 1, y = 2}, {x = 3, y = 4}...}
-func elementsIn(value string) int { return elementsWithin(value, mostDims) }
-
-// mostDims bounds how deep rows may lie in rows.
-const mostDims = 8
-
-func elementsWithin(value string, depth int) int {
-	if i := strings.Index(value, " = {"); i >= 0 && strings.HasPrefix(value, "std::") {
-		value = value[i+3:]
-	}
-	if rest, ok := strings.CutPrefix(value, "{_M_elems = "); ok { // std::array
-		value = strings.TrimSuffix(rest, "}")
-	}
-	value = strings.TrimSuffix(value, "...")
-	if value == "" || value[0] != '{' && value[0] != '(' {
-		return textElements(value)
-	}
-	n := 0
-	var last int // how many elements the piece before was
-	for _, piece := range pieces(value[1:]) {
-		piece = strings.TrimSuffix(strings.TrimSpace(piece), "...")
-		row, times := repeats(piece)
-		switch {
-		case row == "" && times > 1: // Fortran: the one before is one of them
-			n += last * (times - 1)
-		case row == "":
-		case depth > 1 && isRow(row):
-			last = elementsWithin(row, depth-1)
-			n += times * last
-		default:
-			last = 1
-			n += times
-		}
-	}
-	return n
-}
-
-// isRow tells an array within an array from a structure or a complex number.
-func isRow(element string) bool {
-	if element[0] != '{' {
-		return element[0] == '(' && !isComplex(element)
-	}
-	name, _, named := strings.Cut(element[1:], " = ")
-	return !named || strings.ContainsAny(name, `{,"'`)
-}
-
-// isComplex tells "(1.5,-2)", which gdb writes without a blank, from a row.
-func isComplex(element string) bool {
-	return strings.Count(element, ",") == 1 && !strings.Contains(element, ", ")
-}
-
-// pieces parts the elements between brackets, at the commas that stand in none
-// and in no text. What follows the closing bracket is dropped. The rows of a
-// Fortran array are parted by blanks alone.
-func pieces(text string) []string {
-	var all []string
-	begin, depth := 0, 0
-	within := byte(0)
-	for j := 0; j < len(text); j++ {
-		switch b := text[j]; {
-		case within != 0 && b == '\\':
-			j++
-		case within != 0:
-			if b == within {
-				within = 0
-			}
-		case b == '"' || b == '\'':
-			within = b
-		case b == '{' || b == '(':
-			if depth == 0 && strings.HasPrefix(text[begin:j], "(") {
-				all, begin = append(all, text[begin:j]), j
-			}
-			depth++
-		case b == '}' || b == ')':
-			if depth == 0 {
-				return append(all, text[begin:j])
-			}
-			depth--
-		case b == ',' && depth == 0:
-			all, begin = append(all, text[begin:j]), j+1
-		}
-	}
-	return append(all, text[begin:])
-}
-
-// repeats parts "0 <repeats 50 times>".
-func repeats(element string) (of string, times int) {
-	of, text, ok := strings.Cut(element, "<repeats ")
-	if n, err := strconv.Atoi(strings.TrimSuffix(text, " times>")); ok && err == nil {
-		return strings.TrimSpace(of), n
-	}
-	return element, 1
-}
-
-// textElements counts the elements of a text as gdb prints it. They are bytes,
-// but for a wide text (L"", u"", U""), whose elements are characters.
-func textElements(value string) int {
-	n := 0
-	for _, piece := range pieces(value) {
-		one, times := repeats(strings.TrimSpace(piece))
-		wide := len(one) > 1 && strings.IndexByte("LuU", one[0]) >= 0
-		i := strings.IndexAny(one, `"'`)
-		if i < 0 {
-			continue
-		}
-		n += times * charactersIn(one[i+1:], one[i], wide)
-	}
-	return n
-}
-
-// charactersIn counts what stands before the closing quote.
-func charactersIn(text string, quote byte, wide bool) int {
-	n := 0
-	for i := 0; i < len(text) && text[i] != quote; n++ {
-		switch {
-		case text[i] == '\\' && octalDigits(text[i+1:]) > 0:
-			i += 1 + octalDigits(text[i+1:])
-		case text[i] == '\\':
-			i += 2
-		case wide:
-			_, size := utf8.DecodeRuneInString(text[i:])
-			i += size
-		default:
-			i++
-		}
-	}
-	return n
-}
-
-func octalDigits(text string) int {
-	n := 0
-	for n < len(text) && n < 3 && text[n] >= '0' && text[n] <= '7' {
-		n++
-	}
-	return n
 }

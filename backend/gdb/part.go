@@ -5,6 +5,7 @@ package gdb
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"sdm/protocol"
@@ -38,7 +39,7 @@ func cutWithin(value, path string, depth int) (string, int, bool) {
 		items += map[string]string{"vector": "._M_impl._M_start", "valarray": "._M_data"}[head[1]]
 	}
 	braces := strings.HasPrefix(value, "{")
-	if path != "" && isCut(value) && (braces && isRow(value) || strings.HasPrefix(value, "\"")) {
+	if path != "" && isCut(value) && (braces && isRow(value) || isText(value)) {
 		return path, elementsIn(value), true
 	}
 	if !braces || depth == 0 {
@@ -84,27 +85,117 @@ func partOf(expr, path string) string {
 	return "(" + expr + ")" + path
 }
 
+// cutFortran is cutPart for the way in which gdb writes values of Fortran: how the part is reached, a member (%u) or the
+// place of an element, from 0, at a time.
+//
+//	( point = ( x = 0, y = 0 ), u = (3, <repeats 200 times>, ...), name = 'cell' )       %u, 200
+//	(( id = 1, u = (1, 2) ), ( id = 2, u = (1, 2, ...) ))                               1 %u, 2
+func cutFortran(value string) (path []string, shown int, ok bool) {
+	if !strings.Contains(value, "...") || !strings.HasPrefix(value, "( ") && !strings.HasPrefix(value, "(( ") {
+		return nil, 0, false
+	}
+	return cutWithinFortran(value, nil, mostDims)
+}
+
+var memberFortran = regexp.MustCompile(`^(\w+) = `)
+
+func cutWithinFortran(value string, path []string, depth int) ([]string, int, bool) {
+	named := strings.HasPrefix(value, "( ")
+	rows := strings.HasPrefix(value, "(( ")
+	if len(path) > 0 && !named && !rows && isCut(value) && (value[0] == '(' && !strings.HasPrefix(value, "((") || isText(value)) {
+		return path, elementsIn(value), true
+	}
+	if !named && !rows || depth == 0 {
+		return nil, 0, false
+	}
+	i := 0
+	for _, piece := range pieces(value[1:]) {
+		element, times := repeats(strings.TrimSpace(piece))
+		below := strconv.Itoa(i)
+		if named {
+			found := memberFortran.FindStringSubmatch(element)
+			if found == nil {
+				continue
+			}
+			element, below = element[len(found[0]):], "%"+found[1]
+		}
+		if element == "" { // the one before is one of them
+			i += times - 1
+			continue
+		}
+		if p, n, ok := cutWithinFortran(element, append(path[:len(path):len(path)], below), depth-1); ok {
+			return p, n, true
+		}
+		i += times
+	}
+	return nil, 0, false
+}
+
+// goDown gives the expression for a part of a value of Fortran, whose elements are named by bounds that only their
+// types tell; "" where it cannot be had.
+func (m *machine) goDown(q *request, expr string, path []string, then func(expr string)) {
+	switch {
+	case len(path) == 0:
+		then(expr)
+	case path[0][0] == '%':
+		m.goDown(q, expr+path[0], path[1:], then)
+	default:
+		m.arrayOf(q.about(expr), func(a array, bad *protocol.Fault) {
+			i, _ := strconv.Atoi(path[0]) // by cutFortran
+			if bad != nil || i >= a.shape.Elements() {
+				then("")
+				return
+			}
+			m.goDown(q, a.item(i), path[1:], then)
+		})
+	}
+}
+
+// about is a request for another expression, with the thread and the frame of this one, that nobody waits for.
+func (q *request) about(expr string) *request {
+	other := &request{command: &command{name: q.name, args: q.args}, id: q.id, began: q.began, answered: true}
+	other.args.Expr = expr
+	return other
+}
+
 // evaluatedPart answers with a value, and says of the first part which was cut off how many elements there
 // are.
 func (m *machine) evaluatedPart(q *request, value string) {
-	body := printed{Expr: q.args.Expr}
-	if items, n := containerItems(value); q.args.Format == "" && isCut(value) && n > len(items) && !strings.Contains(value, "<repeats ") {
-		body.Elements, body.Last = n, len(items)-1
-		m.replyValue(q, body, value)
-		return
-	}
-	path, shown, ok := cutPart(value)
-	if !ok || q.args.Format != "" {
-		m.replyValue(q, body, value)
-		return
-	}
-	part := &request{command: &command{name: q.name, args: q.args}, id: q.id, began: q.began, answered: true}
-	part.args.Expr = partOf(strings.TrimSpace(q.args.Expr), path)
-	m.arrayOf(part, func(a array, refusal *protocol.Fault) {
-		if n := a.shape.Elements(); refusal == nil && shown > 0 && n > shown {
-			body = a.page(q.args.Expr, 0, shown-1)
-			body.Part = part.args.Expr
+	w := printingOf(q.args)
+	text, _ := shortened(value, m.most(w))
+	whole := func() { m.replyValue(q, printed{Expr: q.args.Expr}, text) }
+	if items, n := containerItems(text); isCut(text) && len(items) > 0 {
+		shown := 0
+		for _, item := range items {
+			_, times := repeats(item)
+			shown += times
 		}
-		m.replyValue(q, body, value)
-	})
+		m.countOf(q, w, n, func(n int) {
+			if n <= shown {
+				whole()
+				return
+			}
+			m.replyValue(q, printed{Expr: q.args.Expr, Format: q.args.Format, Elements: n, Last: shown - 1}, text)
+		})
+		return
+	}
+	part := func(expr string, shown int) {
+		m.arrayOf(q.about(expr), func(a array, refusal *protocol.Fault) {
+			n := a.shape.Elements()
+			if refusal != nil || shown == 0 || n <= shown {
+				whole()
+				return
+			}
+			body := a.page(q.args, 0, shown-1)
+			body.Part = expr
+			m.replyValue(q, body, text)
+		})
+	}
+	if path, shown, ok := cutFortran(value); ok {
+		m.goDown(q, strings.TrimPrefix(w.expr, "*"), path, func(expr string) { part(expr, shown) })
+	} else if path, shown, ok := cutPart(value); ok {
+		part(partOf(w.expr, path), shown)
+	} else {
+		whole()
+	}
 }

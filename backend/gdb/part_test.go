@@ -17,7 +17,10 @@ func TestCutPart(t *testing.T) {
 		{"{n = 3, u = {0 <repeats 200 times>...}}", ".u", 200},
 		{"{n = 3, name = \"a, b = {...}\", u = {0, 1...}}", ".u", 2},
 		{"{n = 3, name = \"abc\"..., u = {0, 1...}}", ".name", 3},
-		{"{n = 3, p = 0x55 \"abc\"..., u = {0, 1...}}", ".u", 2},
+		{"{n = 3, p = 0x55 \"abc\"..., u = {0, 1...}}", ".p", 3},
+		{"{n = 3, p = 0x55 <name> L\"aé\"..., u = {0, 1...}}", ".p", 2},
+		{"{n = 3, name = 'x' <repeats 200 times>...}", ".name", 200},
+		{"{n = 3, f = 0x55 <f(int)>, u = {0, 1...}}", ".u", 2},
 		{"{{x = 1, u = {1, 2}}, {x = 1, u = {1, 2...}}}", "[1].u", 2},
 		{"{{x = 1, u = {1, 2}} <repeats 12 times>, {x = 1, u = {1, 2...}}...}", "[12].u", 2},
 		{"{inner = {a = 1, b = {{1, 2}, {3, 4...}...}}, c = 2}", ".inner.b", 4},
@@ -36,6 +39,46 @@ func TestCutPart(t *testing.T) {
 			t.Errorf("%s: got %q, %d, %v", c.value, path, shown, ok)
 		}
 	}
+}
+
+func TestCutFortran(t *testing.T) {
+	for _, c := range []struct {
+		value, path string
+		shown       int
+	}{
+		{"(1, 2, ...)", "", 0}, // the value itself
+		{"( x = 1, y = 2 )", "", 0},
+		{"( point = ( x = 0, y = 0 ), u = (3, <repeats 200 times>, ...), v = (1, ...) )", "%u", 200},
+		{"( point = ( x = 0, u = (1, 2, ...) ), z = (1.5,-2) )", "%point %u", 2},
+		{"( name = 'a, ( x = (1, ...)', text = 'abc'... )", "%text", 3},
+		{"(( id = 1, u = (1, 2) ), ( id = 2, u = (1, 2, 3, ...) ))", "1 %u", 3},
+		{"(( id = 1 ), <repeats 7 times>, ( id = 2, u = (1, ...) ))", "7 %u", 1},
+		{"( m = ((1, 2) (3, ...) ...) )", "", 0}, // of several dimensions
+		{"( u = (...", "%u", 0},
+		{"( ...", "", 0},
+		{"(( ...", "", 0},
+	} {
+		path, shown, ok := cutFortran(c.value)
+		if got := strings.Join(path, " "); got != c.path || shown != c.shown || ok != (c.path != "") {
+			t.Errorf("%s: got %q, %d, %v", c.value, got, shown, ok)
+		}
+	}
+}
+
+func FuzzCutFortran(f *testing.F) {
+	f.Add("( point = ( x = 0 ), u = (3, <repeats 200 times>, ...) )")
+	f.Add("(( id = 1, u = 'a''...' ), <repeats 3 times>, ( ...")
+	f.Fuzz(func(t *testing.T, value string) {
+		path, shown, ok := cutFortran(value)
+		if ok && (len(path) == 0 || shown < 0) {
+			t.Errorf("%q: got %q, %d", value, path, shown)
+		}
+		for _, p := range path {
+			if p == "" {
+				t.Errorf("%q: a step to nowhere in %q", value, path)
+			}
+		}
+	})
 }
 
 func FuzzCutPart(f *testing.F) {
@@ -57,6 +100,10 @@ func TestContainerItems(t *testing.T) {
 		{"std::map with 900 elements = {[\"a, b\"] = {1, 2}, [\"c\"] = {3}...}", `["a, b"] = {1, 2}|["c"] = {3}`, 900},
 		{"std::__debug::set with 1 element = {[0] = 5}", "[0] = 5", 1},
 		{"std::deque with 3 elements = {1, 2...}", "1|2", 3},
+		{"std::vector<bool> of length 900, capacity 960 = {true, false...}", "true|false", 900},
+		{"std::vector<bool, std::allocator<bool> > of length 900, capacity 960 = {true...}", "true", 900},
+		{"std::__cxx11::list = {[0] = 1, [1] = 2...}", "[0] = 1|[1] = 2", uncounted},
+		{"std::__cxx11::list", "", 0},
 		{"std::vector of length 3, capacity 4 = {1, 2, 3}", "", 0},
 		{"{1, 2}", "", 0},
 		{"std::map with 99999999999999999999 elements = {", "", 0},

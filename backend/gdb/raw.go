@@ -3,6 +3,7 @@
 package gdb
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -82,6 +83,7 @@ func (m *machine) passLine(q *request) {
 		return
 	}
 	m.keepHandling(line)
+	m.gdb.elements = m.gdb.elements || setsElements.MatchString(line)
 	line = withoutInput(line)
 	word, _, _ := strings.Cut(line, " ")
 	if slices.Contains(resuming, word) {
@@ -94,6 +96,8 @@ func (m *machine) passLine(q *request) {
 	}
 	m.pass(q, false, "-interpreter-exec", append(m.where(q), "console", line)...)
 }
+
+var setsElements = regexp.MustCompile(`^set\s+p(?:r|ri|rin|rint)?\s+el`)
 
 // withoutInput keeps a shell command from reading what we send to gdb.
 func withoutInput(line string) string {

@@ -80,7 +80,7 @@ func (c *console) nextPage(f folded) (bool, error) {
 		return false, nil
 	}
 	x := &call{asked: text.Asked{Command: "print"}}
-	args := protocol.Args{Expr: page.Array(), First: page.Last + 1, Last: page.Last + pageSize}
+	args := protocol.Args{Expr: page.Array(), Format: page.Format, First: page.Last + 1, Last: page.Last + pageSize}
 	if err := c.begin(x, session.Call{Command: "print", Ranks: c.setText(ranks), Wait: c.wait, Args: args}); err != nil {
 		return true, err
 	}

@@ -170,6 +170,7 @@ func printed(_ *Writer, a Asked, g protocol.Group) []answer {
 // Page is the result of print: of a long array, these elements.
 type Page struct {
 	Expr     string `json:"expr"`
+	Format   string `json:"format"`   // the letters that they are written by
 	Elements int    `json:"elements"` // of the whole array; 0 where all are shown
 	First    int    `json:"first"`
 	Last     int    `json:"last"`

@@ -1,0 +1,65 @@
+// How long a text is that a pointer points to.
+
+package gdb
+
+import (
+	"bytes"
+	"encoding/hex"
+	"strconv"
+
+	"sdm/protocol"
+)
+
+const (
+	// firstRead is how much of a text is read at first, in bytes; each further look takes eight times as much, up
+	// to pieceOfGDB.
+	firstRead = 4 << 10
+	// mostText bounds how far a text is read, in bytes.
+	mostText = 16 << 20
+)
+
+// lengthOfText finds the zero behind a text, and then where the text is.
+func (m *machine) lengthOfText(q *request, a array, then func(array, *protocol.Fault)) {
+	var addr uint64
+	m.ask(q, func(got answer) { addr = addressIn(got.Results.Str("value")) }, "-data-evaluate-expression", append(m.at(q), " &("+a.item(0)+")")...)
+	m.ask(q, func(got answer) {
+		size, _ := strconv.Atoi(got.Results.Str("value"))
+		if addr == 0 || size < 1 || size > 4 {
+			then(array{}, &protocol.Fault{Kind: protocol.FaultGDB, Message: "gdb does not say where the text is"})
+			return
+		}
+		m.lookForZero(q, addr, size, 0, firstRead, func(n int) {
+			a.shape.Dims[0].Count = n
+			m.placeArray(q, a, then)
+		})
+	}, "-data-evaluate-expression", append(m.at(q), " sizeof ("+a.item(0)+")")...)
+}
+
+// lookForZero gives the number of characters of size bytes before a zero, or before what cannot be read; done
+// bytes hold none.
+func (m *machine) lookForZero(q *request, addr uint64, size, done, look int, then func(n int)) {
+	m.ask(q, func(got answer) {
+		var have []byte
+		if pieces := got.Results.Path("memory").Fields; len(pieces) > 0 && pieces[0].Value.Fields.Str("offset") == "0x0000000000000000" {
+			have, _ = hex.DecodeString(pieces[0].Value.Fields.Str("contents")) // nothing, where gdb says none
+		}
+		i := zeroIn(have, size)
+		switch done += i; {
+		case i < len(have) || len(have) < look || done >= mostText:
+			then(done / size)
+		default:
+			m.lookForZero(q, addr, size, done, min(look*8, pieceOfGDB), then)
+		}
+	}, "-data-read-memory-bytes", append(m.at(q), "0x"+strconv.FormatUint(addr+uint64(done), 16), strconv.Itoa(look))...)
+}
+
+// zeroIn gives where the first character is of which all bytes are zero, or the length.
+func zeroIn(b []byte, size int) int {
+	zero := make([]byte, size)
+	for i := 0; i+size <= len(b); i += size {
+		if bytes.Equal(b[i:i+size], zero) {
+			return i
+		}
+	}
+	return len(b)
+}

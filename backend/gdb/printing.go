@@ -1,0 +1,129 @@
+// What a print asks for: an expression, how it is to be written, and how much of it.
+
+package gdb
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// printing is what a print asks for.
+type printing struct {
+	options string // of gdb's print, such as "-pretty"
+	format  string // letters behind a slash
+	expr    string
+}
+
+var formatOf = regexp.MustCompile(`^/(\w+)\s+`)
+
+// printingOf parts "-pretty -- /x n", where a format may also stand beside the expression.
+func printingOf(a protocol.Args) printing {
+	w := printing{format: a.Format, expr: strings.TrimSpace(a.Expr)}
+	if options, rest, ok := strings.Cut(w.expr, " -- "); ok && strings.HasPrefix(options, "-") {
+		w.options, w.expr = options, strings.TrimSpace(rest)
+	}
+	if found := formatOf.FindStringSubmatch(w.expr); found != nil {
+		if w.format == "" {
+			w.format = found[1]
+		}
+		w.expr = w.expr[len(found[0]):]
+	}
+	return w
+}
+
+// plain tells that gdb need not be asked by its command line, which alone knows formats and options.
+func (w printing) plain() bool { return w.options == "" && w.format == "" }
+
+// line is the command that prints an expression in this way; more options come behind those of the person, and
+// win.
+func (w printing) line(expr string, more ...string) string {
+	line := "print"
+	for _, o := range append([]string{w.options}, more...) {
+		if o != "" {
+			line += " " + o
+		}
+	}
+	if len(line) > len("print") {
+		line += " --"
+	}
+	if w.format != "" {
+		line += " /" + w.format
+	}
+	return line + " " + expr
+}
+
+// inFull are options for a page: not the elements, but what is shown of them is counted by ourselves.
+func (w printing) inFull() []string {
+	if w.options == "" {
+		return nil
+	}
+	return []string{"-elements " + strconv.Itoa(pageSize)}
+}
+
+const (
+	// mostShown bounds what is shown of a value, in bytes: 200 numbers with all their digits take 5,000.
+	mostShown = 16 << 10
+	// mostAsked bounds it where the person has said how many elements are wanted.
+	mostAsked = 1 << 20
+)
+
+// most bounds what is shown of a value.
+func (m *machine) most(w printing) int {
+	if m.gdb.elements || strings.Contains(w.options, "-e") { // -elements, however short
+		return mostAsked
+	}
+	return mostShown
+}
+
+var (
+	called     = regexp.MustCompile(`(\w+)\s*\(`)
+	noFunction = regexp.MustCompile(`^(?:[0-9]\w*|sizeof|alignof|char|short|int|long|unsigned|signed|float|double|bool|void)$`)
+	assigned   = regexp.MustCompile(`\+\+|--|[^=!<>]=(?:[^=]|$)|<<=|>>=`)
+)
+
+// acts tells whether evaluating an expression twice may be another thing than doing so once: it changes
+// something. Whether it calls functions can be seen where calls look different from indices.
+func acts(expr string, fortran bool) bool {
+	if assigned.MatchString(expr) {
+		return true
+	}
+	if fortran {
+		return false
+	}
+	for _, found := range called.FindAllStringSubmatch(expr, -1) {
+		if !noFunction.MatchString(found[1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// tooLarge is how gdb refuses to fetch a value: "value requires 800000 bytes, which is more than
+// max-value-size".
+var tooLarge = regexp.MustCompile(`value requires [0-9]+ bytes, which is more than max-value-size`)
+
+// askPrint asks for a value in the way that is wanted.
+func (m *machine) askPrint(q *request, w printing, expr string, then func(a answer, value string), more ...string) {
+	if w.plain() && len(more) == 0 {
+		m.ask(q, func(a answer) { then(a, a.Results.Str("value")) }, "-data-evaluate-expression", append(m.at(q), " "+expr)...)
+		return
+	}
+	m.askLine(q, w.line(expr, more...), then)
+}
+
+// askLine is askPrint by a line of gdb's.
+func (m *machine) askLine(q *request, line string, then func(a answer, value string)) {
+	k := m.ask(q, func(a answer) { then(a, withoutHistory(a.text)) }, "-interpreter-exec", append(m.at(q), "console", line)...)
+	k.print = true
+}
+
+// fewElements is how many elements are shown of the arrays in a value of more than a mebibyte.
+const fewElements = 20
+
+// askLarge asks for a value that gdb does not fetch unless it is told to: up to a gibibyte.
+func (m *machine) askLarge(q *request, w printing, then func(a answer, value string)) {
+	m.askLine(q, unbounded+w.line(w.expr, "-elements "+strconv.Itoa(fewElements)), then)
+}
