@@ -59,7 +59,8 @@ func (p *program) links(ctx context.Context) (server.Links, error) {
 }
 
 func (p *program) inheritedLink(ctx context.Context) (server.Links, error) {
-	link, err := overlay.FromFile(os.NewFile(uintptr(p.o.linkFD), "descriptor "+strconv.Itoa(p.o.linkFD)), "fd "+strconv.Itoa(p.o.linkFD))
+	in, out := p.o.linkFD, p.o.linkFD+1
+	link, err := overlay.FromFiles(os.NewFile(uintptr(in), "descriptor "+strconv.Itoa(in)), os.NewFile(uintptr(out), "descriptor "+strconv.Itoa(out)), "fd "+strconv.Itoa(in))
 	if err != nil {
 		return server.Links{}, err
 	}
@@ -84,7 +85,7 @@ func (p *program) stdioLink(ctx context.Context) (server.Links, error) {
 	if err != nil {
 		return server.Links{}, err
 	}
-	link, err := overlay.FromPipes(os.NewFile(uintptr(in), "standard input"), os.NewFile(uintptr(out), "standard output"), "stdio")
+	link, err := overlay.FromFiles(os.NewFile(uintptr(in), "standard input"), os.NewFile(uintptr(out), "standard output"), "stdio")
 	if err != nil {
 		return server.Links{}, err
 	}

@@ -53,7 +53,7 @@ var modes = []string{"link-fd", "listen-fd", "rendezvous", "port", "stdio"}
 const usage = `sdm-server is one server of sdm: it starts ranks, debugs them and passes on what
 they say. People do not start it; sdm, a starter (mpirun, srun) or a batch system does.
 
-  sdm-server --link-fd N                                the parent is at the other end of descriptor N
+  sdm-server --link-fd N                                the parent writes to descriptor N and reads from N+1
   sdm-server --listen-fd N --secret-fd M                parents dial the listening descriptor N
   sdm-server --rendezvous HOST:PORT [-- PROGRAM ARG...] register with a master, then wait for the parent
   sdm-server --port BASE [-- PROGRAM ARG...]            wait for the parent at the first free port from BASE
@@ -81,7 +81,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.IntVar(&o.size, "size", 0, "servers in the session (default: as the starter says)")
 	f.StringVar(&o.host, "host", "", "name of this host for people (default: its own)")
 	f.StringVar(&o.session, "session", "", "name of the session; neighbours of another one are refused")
-	f.IntVar(&o.linkFD, "link-fd", -1, "descriptor of a socket to the parent")
+	f.IntVar(&o.linkFD, "link-fd", -1, "descriptor of a socket or pipe from the parent; the next one is to it")
 	f.IntVar(&o.listenFD, "listen-fd", -1, "descriptor of a listening socket")
 	f.IntVar(&o.secretFD, "secret-fd", -1, "descriptor that gives the secret, 32 bytes; with --listen-fd its end means that our starter has gone")
 	f.StringVar(&o.rendezvous, "rendezvous", "", "`HOST:PORT` where a master takes registrations; several with commas, best first")
@@ -207,4 +207,10 @@ func (o *options) slot() *protocol.Job {
 }
 
 // ownDescriptors are those that ranks must not get.
-func (o *options) ownDescriptors() []int { return []int{o.linkFD, o.listenFD, o.secretFD} }
+func (o *options) ownDescriptors() []int {
+	own := []int{o.linkFD, o.listenFD, o.secretFD}
+	if o.linkFD >= 0 {
+		own = append(own, o.linkFD+1)
+	}
+	return own
+}

@@ -255,7 +255,7 @@ func startLocal(t *testing.T, n, perServer int, args ...string) (*local.Servers,
 	t.Cleanup(servers.Kill)
 	dial := dialer(key, overlay.Identity{})
 	if n == 1 {
-		link, err := overlay.FromFile(servers.Link, "server 0")
+		link, err := overlay.FromFiles(servers.Link.In, servers.Link.Out, "server 0")
 		if err != nil {
 			t.Fatal(err)
 		}

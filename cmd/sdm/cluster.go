@@ -29,7 +29,7 @@ type cluster struct {
 	master  *master.Master
 
 	mu   sync.Mutex
-	link *os.File // to the only server, until it is used
+	link *local.Ends // to the only server, until it is used
 }
 
 // startCluster starts the servers, and a master that has no tree yet.
@@ -92,7 +92,7 @@ func (o *options) serverArgs() []string {
 	return args
 }
 
-// dial reaches a child of the root: over the socket pair, or by the address that
+// dial reaches a child of the root: over the socket pairs, or by the address that
 // was inherited.
 func (c *cluster) dial(ctx context.Context, child tree.NodeID, r protocol.Route) (overlay.Link, error) {
 	if len(r.Addrs) > 0 {
@@ -100,13 +100,13 @@ func (c *cluster) dial(ctx context.Context, child tree.NodeID, r protocol.Route)
 		return link, err
 	}
 	c.mu.Lock()
-	end := c.link
+	ends := c.link
 	c.link = nil
 	c.mu.Unlock()
-	if end == nil {
+	if ends == nil {
 		return nil, errors.New("the connection to the server is used up")
 	}
-	link, err := overlay.FromFile(end, "server "+strconv.Itoa(int(r.Server)))
+	link, err := overlay.FromFiles(ends.In, ends.Out, "server "+strconv.Itoa(int(r.Server)))
 	if err == nil {
 		_, err = overlay.Greet(ctx, link, c.self, child)
 	}

@@ -37,9 +37,8 @@ var roles = map[string]func(){
 
 // playLinked says its arguments over the link and ends with it.
 func playLinked() {
-	link := os.NewFile(3, "link")
-	fmt.Fprintln(link, os.Args[1:], os.Getpid())
-	io.Copy(io.Discard, link)
+	fmt.Fprintln(os.NewFile(4, "up"), os.Args[1:], os.Getpid())
+	io.Copy(io.Discard, os.NewFile(3, "down"))
 }
 
 // playLeaving lets itself be left alone and ends when it is killed.

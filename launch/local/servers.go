@@ -28,7 +28,8 @@ type ServersSpec struct {
 // Servers are running sdm-server processes on this machine, in a session of
 // their own, so that Ctrl-C reaches only us.
 //
-//	one:      socket pair, descriptor 3 of the server; no port anywhere
+//	one:      two socket pairs, the server reads from descriptor 3 and writes
+//	          to descriptor 4; no port anywhere
 //	several:  each has a listener on 127.0.0.1 as descriptor 3, and as
 //	          descriptor 4 a pipe with the key, which stays open: its end tells
 //	          a server that nobody has dialled yet that we are gone
@@ -36,14 +37,14 @@ type ServersSpec struct {
 // They have no parent-death signal: a server that loses its link or its pipe
 // still has to detach its gdbs properly, and ends by itself.
 type Servers struct {
-	// Link is our end of the socket pair to the only server; nil when there are
-	// several. Whoever uses it closes it.
-	Link *os.File
+	// Link are our ends of the socket pairs to the only server; nil when there are
+	// several. Whoever uses them closes them.
+	Link *Ends
 	// Routes are the servers by number, with the address of each when there are
 	// several. Which ranks they hold is the caller's business.
 	Routes []protocol.Route
 
-	cut     *os.File // a copy of Link, to end it with whoever uses it
+	cut     []*os.File // copies of Link, to end it with whoever uses it
 	running []*serverProcess
 }
 
@@ -79,21 +80,47 @@ func (s *Servers) start(cmd *exec.Cmd, id protocol.ServerID, spec ServersSpec) e
 	return s.startListening(cmd, id, spec.Key)
 }
 
+// Ends is one side of a link of two sockets.
+type Ends struct {
+	In  *os.File // to read from
+	Out *os.File // to write to
+}
+
+// startLinked makes a socket pair for each direction. Over one for both, the sender of
+// each packet is told when it has been read, or its reader is woken more slowly (see
+// docs/performance.md).
 func (s *Servers) startLinked(cmd *exec.Cmd) error {
+	in, theirOut, err := s.pair()
+	if err != nil {
+		return err
+	}
+	defer theirOut.Close()
+	out, theirIn, err := s.pair()
+	if err != nil {
+		in.Close()
+		return err
+	}
+	defer theirIn.Close()
+	s.Link = &Ends{In: in, Out: out}
+	cmd.Args = append(cmd.Args, "--link-fd", "3")
+	return s.run(cmd, nil, theirIn, theirOut)
+}
+
+// pair makes a socket pair of which our end is cut with the links.
+func (s *Servers) pair() (ours, theirs *os.File, err error) {
 	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	theirs := os.NewFile(uintptr(pair[1]), "link")
-	defer theirs.Close()
-	s.Link = os.NewFile(uintptr(pair[0]), "link")
+	ours, theirs = os.NewFile(uintptr(pair[0]), "link"), os.NewFile(uintptr(pair[1]), "link")
 	copied, err := unix.FcntlInt(uintptr(pair[0]), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
-		return err
+		ours.Close()
+		theirs.Close()
+		return nil, nil, err
 	}
-	s.cut = os.NewFile(uintptr(copied), "link")
-	cmd.Args = append(cmd.Args, "--link-fd", "3")
-	return s.run(cmd, nil, theirs)
+	s.cut = append(s.cut, os.NewFile(uintptr(copied), "link"))
+	return ours, theirs, nil
 }
 
 func (s *Servers) startListening(cmd *exec.Cmd, id protocol.ServerID, key [32]byte) error {
@@ -163,12 +190,13 @@ func (s *Servers) Kill() {
 }
 
 func (s *Servers) cutLinks() {
-	if s.cut != nil {
-		unix.Shutdown(int(s.cut.Fd()), unix.SHUT_RDWR)
-		s.cut.Close()
+	for _, end := range s.cut {
+		unix.Shutdown(int(end.Fd()), unix.SHUT_RDWR)
+		end.Close()
 	}
 	if s.Link != nil {
-		s.Link.Close()
+		s.Link.In.Close()
+		s.Link.Out.Close()
 	}
 	for _, p := range s.running {
 		p.cut()

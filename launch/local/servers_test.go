@@ -37,9 +37,9 @@ func soon(t *testing.T) context.Context {
 	return ctx
 }
 
-func TestOneServerHasTheSocketPair(t *testing.T) {
+func TestOneServerHasTheSocketPairs(t *testing.T) {
 	s := startRole(t, "linked", 1)
-	line, err := bufio.NewReader(s.Link).ReadString('\n')
+	line, err := bufio.NewReader(s.Link.In).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}

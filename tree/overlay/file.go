@@ -6,52 +6,76 @@ package overlay
 import (
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"syscall"
 	"time"
 )
 
-// FromFile makes a link of a descriptor that carries bytes both ways, such as one
-// end of a socket pair. It takes f over, also when it fails.
-func FromFile(f *os.File, peer string) (Link, error) {
-	defer f.Close()
-	conn, err := fromFile(f)
-	if err != nil {
-		return nil, fmt.Errorf("use %s as a link: %w; it is to be a connected socket", f.Name(), err)
-	}
-	return NewStream(conn, peer), nil
-}
-
-// fromFile copies the descriptor.
-func fromFile(f *os.File) (io.ReadWriteCloser, error) {
-	fd, err := duplicate(f)
+// FromFiles makes a link of two descriptors: what is read from in and written to
+// out, such as two pipes, standard input and output behind ssh, or the ends of two
+// socket pairs. It takes both over, also when it fails, and makes them non-blocking
+// for everybody who shares them.
+func FromFiles(in, out *os.File, peer string) (Link, error) {
+	p, err := newFilePair(in, out)
 	if err != nil {
 		return nil, err
 	}
-	name, err := syscall.Getsockname(fd)
-	if _, unix := name.(*syscall.SockaddrUnix); unix && err == nil {
-		return newPairEnd(fd)
-	}
-	syscall.Close(fd)
-	return net.FileConn(f)
+	return NewStream(p, peer), nil
 }
 
-// FromPipes makes a link of two pipes: what is read from in and written to out,
-// such as standard input and output behind ssh. It takes both over, also when it
-// fails, and makes them non-blocking for everybody who shares them.
-func FromPipes(in, out *os.File, peer string) (Link, error) {
+// filePair reads from one descriptor and writes to another.
+type filePair struct {
+	in     *os.File
+	out    io.WriteCloser
+	reader io.Reader
+	try    func([]byte) (int, error)
+}
+
+var _ io.ReadWriteCloser = (*filePair)(nil)
+
+func newFilePair(in, out *os.File) (*filePair, error) {
 	r, err := pollable(in)
 	if err != nil {
 		out.Close()
 		return nil, err
 	}
-	w, err := pollable(out)
+	w, err := writable(out)
 	if err != nil {
 		r.Close()
 		return nil, err
 	}
-	return NewStream(&filePair{in: r, out: w}, peer), nil
+	return &filePair{in: r, out: w, reader: reading(r), try: nonblocking(w)}, nil
+}
+
+func (p *filePair) Read(b []byte) (int, error)     { return p.reader.Read(b) }
+func (p *filePair) Write(b []byte) (int, error)    { return p.out.Write(b) }
+func (p *filePair) tryWrite(b []byte) (int, error) { return p.try(b) }
+
+func (p *filePair) Close() error {
+	err := p.out.Close()
+	if other := p.in.Close(); err == nil {
+		err = other
+	}
+	return err
+}
+
+// writable gives a copy of f to be written to, as pollable does.
+func writable(f *os.File) (io.WriteCloser, error) {
+	fd, err := duplicate(f)
+	if err != nil || !isUnixSocket(fd) {
+		if err == nil {
+			syscall.Close(fd)
+		}
+		return pollable(f)
+	}
+	f.Close()
+	return newSocketOut(fd)
+}
+
+func isUnixSocket(fd int) bool {
+	name, err := syscall.Getsockname(fd)
+	_, unix := name.(*syscall.SockaddrUnix)
+	return err == nil && unix
 }
 
 // pollable gives a copy of f whose Close ends a Read and a Write that wait.
@@ -80,23 +104,4 @@ func duplicate(f *os.File) (int, error) {
 		return 0, err
 	}
 	return int(fd), nil
-}
-
-// filePair reads from one file and writes to another.
-type filePair struct{ in, out *os.File }
-
-var _ io.ReadWriteCloser = (*filePair)(nil)
-
-func (p *filePair) Read(b []byte) (int, error)  { return p.in.Read(b) }
-func (p *filePair) Write(b []byte) (int, error) { return p.out.Write(b) }
-
-// SyscallConn is the writing side's, for writes that do not wait.
-func (p *filePair) SyscallConn() (syscall.RawConn, error) { return p.out.SyscallConn() }
-
-func (p *filePair) Close() error {
-	err := p.out.Close()
-	if other := p.in.Close(); err == nil {
-		err = other
-	}
-	return err
 }

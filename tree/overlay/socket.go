@@ -3,7 +3,10 @@
 package overlay
 
 import (
+	"errors"
 	"io"
+	"net"
+	"os"
 	"syscall"
 	"unsafe"
 )
@@ -72,6 +75,8 @@ func (r *socketReader) Read(p []byte) (int, error) {
 	err := r.raw.Read(r.once)
 	r.p = nil
 	switch {
+	case err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, os.ErrDeadlineExceeded):
+		return 0, net.ErrClosed // package os calls it by a name of its own
 	case err != nil:
 		return 0, err
 	case r.err != 0:

@@ -55,10 +55,9 @@ type stream struct {
 	doom   *time.Timer // ends a link that cannot be written to; guarded by out.mu
 }
 
-// NewStream makes a link over rw: one end of a socket pair, a unix socket, the
-// two pipes of standard input and output, a TLS connection. Closing rw must end a
-// Read and a Write that wait, from another goroutine: an *os.File made with
-// os.NewFile may not do so, FromFile makes one that does.
+// NewStream makes a link over rw: a unix socket, a TLS connection. Closing rw must
+// end a Read and a Write that wait, from another goroutine: an *os.File made with
+// os.NewFile may not do so, FromFiles makes one that does.
 func NewStream(rw io.ReadWriteCloser, peer string) Link { return newStream(rw, peer, readBuffer) }
 
 // newStream is NewStream with a buffer of so many bytes for one read.

@@ -21,6 +21,7 @@ type transport struct {
 var transports = []transport{
 	{"memory", openMemory},
 	{"socket pair", openSocketPair},
+	{"one socket", openSocket},
 	{"unix socket", openUnix},
 	{"two pipes", openPipes},
 	{"no descriptor", openNetPipe},
@@ -74,14 +75,33 @@ func openMemory(testing.TB) (io.ReadWriteCloser, Link) {
 	return &duplex{in: back, out: there}, NewStream(&duplex{in: there, out: back}, "memory")
 }
 
-func openSocketPair(t testing.TB) (io.ReadWriteCloser, Link) {
+// socketPair gives the end that is read from and the one that is written to.
+func socketPair(t testing.TB) (in, out *os.File) {
 	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	check(t, err)
-	link, err := FromFile(os.NewFile(uintptr(ends[0]), "fd 3"), "fd 3")
+	return os.NewFile(uintptr(ends[0]), "in"), os.NewFile(uintptr(ends[1]), "out")
+}
+
+func openSocketPair(t testing.TB) (io.ReadWriteCloser, Link) {
+	in, theirOut := socketPair(t)
+	theirIn, out := socketPair(t)
+	link, err := FromFiles(in, out, "fd 3")
 	check(t, err)
-	f := os.NewFile(uintptr(ends[1]), "fd 4")
-	defer f.Close()
-	conn, err := net.FileConn(f)
+	raw, err := newFilePair(theirIn, theirOut)
+	check(t, err)
+	return raw, link
+}
+
+// openSocket is one socket for both directions, as some remote shells give it to
+// standard input and output.
+func openSocket(t testing.TB) (io.ReadWriteCloser, Link) {
+	ours, theirs := socketPair(t)
+	defer theirs.Close()
+	again, err := duplicate(ours)
+	check(t, err)
+	link, err := FromFiles(ours, os.NewFile(uintptr(again), "out"), "standard input")
+	check(t, err)
+	conn, err := net.FileConn(theirs)
 	check(t, err)
 	return conn, link
 }
@@ -103,9 +123,11 @@ func openPipes(t testing.TB) (io.ReadWriteCloser, Link) {
 	check(t, err)
 	theirIn, out, err := os.Pipe()
 	check(t, err)
-	link, err := FromPipes(in, out, "standard input")
+	link, err := FromFiles(in, out, "standard input")
 	check(t, err)
-	return &filePair{in: theirIn, out: theirOut}, link
+	raw, err := newFilePair(theirIn, theirOut)
+	check(t, err)
+	return raw, link
 }
 
 func openNetPipe(testing.TB) (io.ReadWriteCloser, Link) {

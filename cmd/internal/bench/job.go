@@ -58,7 +58,7 @@ func (j *job) dial(ctx context.Context, child tree.NodeID, r protocol.Route) (ov
 		link, _, err := overlay.Dial(ctx, r.Addrs, r.Ports, overlay.Secret(j.key), self, child)
 		return link, err
 	}
-	link, err := overlay.FromFile(j.servers.Link, "server "+strconv.Itoa(int(r.Server)))
+	link, err := overlay.FromFiles(j.servers.Link.In, j.servers.Link.Out, "server "+strconv.Itoa(int(r.Server)))
 	if err == nil {
 		_, err = overlay.Greet(ctx, link, self, child)
 	}
