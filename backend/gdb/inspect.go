@@ -46,7 +46,7 @@ func (m *machine) evaluate(q *request) {
 			m.evaluate(q)
 			return
 		}
-		m.evaluated(q, a, value)
+		m.scoped(q, w, w.expr, a, func() { m.evaluated(q, a, value) })
 	})
 }
 
