@@ -1,6 +1,7 @@
 package master
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -34,9 +35,10 @@ type sampling struct {
 	args  protocol.Args
 	plain bool // one sample, of which the answer does not speak
 	asked rank.Set
-	wait  time.Duration
+	wait  time.Duration // of each sample; see until
 	every time.Duration
 	began time.Duration
+	since time.Duration // when the present sample began
 
 	taken   int
 	timer   *time.Timer // of the pause, or of the wait for stops; nil: none
@@ -87,9 +89,27 @@ func (m *Master) sample(id protocol.RequestID, ranks rank.Set, args protocol.Arg
 	m.sampling.begin()
 }
 
+// The steps of a sample share its wait, so that it ends in time where ranks are silent: how many
+// tenths of it are over when a step ends at the latest.
+const (
+	interruptEnds = 3
+	stopsEnd      = 4
+	lookEnds      = 7
+	againEnds     = 8
+	resumeEnds    = 10
+)
+
+// until gives the wait of a step; 0 has no end.
+func (s *sampling) until(tenths time.Duration) time.Duration {
+	if s.wait <= 0 {
+		return 0
+	}
+	return max(s.since+s.wait*tenths/10-s.m.now(), time.Millisecond)
+}
+
 // begin interrupts those that run.
 func (s *sampling) begin() {
-	s.timer = nil
+	s.timer, s.since = nil, s.m.now()
 	if s.cancel || s.m.phase != up {
 		s.finish()
 		return
@@ -100,7 +120,7 @@ func (s *sampling) begin() {
 		s.look()
 		return
 	}
-	s.m.ask("interrupt", s.busy, s.wait, protocol.Args{}, func(answers []session.Event, _ session.Done) {
+	s.m.ask("interrupt", s.busy, s.until(interruptEnds), protocol.Args{}, func(answers []session.Event, _ session.Done) {
 		for _, e := range answers {
 			if e.Group.Kind != protocol.KindResult { // cannot be interrupted: it is not waited for
 				s.owed = s.owed.Minus(e.Group.Ranks)
@@ -117,7 +137,7 @@ func (s *sampling) await(then func()) {
 		return
 	}
 	s.then = then
-	s.after(s.wait, s.goOn)
+	s.after(s.until(stopsEnd), s.goOn)
 }
 
 func (s *sampling) goOn() {
@@ -153,7 +173,8 @@ func (s *sampling) hush() {
 
 // look takes one sample.
 func (s *sampling) look() {
-	s.m.ask("stacks", s.asked, s.wait, protocol.Args{By: s.args.By}, func(answers []session.Event, done session.Done) {
+	wait := s.until(lookEnds)
+	s.m.ask("stacks", s.asked, wait, protocol.Args{By: s.args.By}, func(answers []session.Event, done session.Done) {
 		var tree *stack.Tree
 		for _, e := range answers {
 			switch {
@@ -161,6 +182,9 @@ func (s *sampling) look() {
 				tree = tree.Merge(e.Group.Stack)
 			case s.taken == 0:
 				e.ID, e.Command = s.id, "stacks"
+				if e.Group.Kind == protocol.KindMissing { // in the whole wait, for who asked
+					e.Group.Body = bytes.Replace(e.Group.Body, []byte(wait.String()), []byte(s.wait.String()), 1)
+				}
 				s.silent = append(s.silent, e)
 			}
 		}
@@ -187,7 +211,7 @@ func (s *sampling) lookAgain() {
 		s.release(s.finish)
 		return
 	}
-	s.m.ask("stacks", still, s.wait, protocol.Args{By: s.args.By}, func(answers []session.Event, _ session.Done) {
+	s.m.ask("stacks", still, s.until(againEnds), protocol.Args{By: s.args.By}, func(answers []session.Event, _ session.Done) {
 		var tree *stack.Tree
 		for _, e := range answers {
 			tree = tree.Merge(e.Group.Stack)
@@ -217,7 +241,7 @@ func (s *sampling) release(then func()) {
 		then()
 		return
 	}
-	s.m.ask("continue", held, s.wait, protocol.Args{}, func(answers []session.Event, _ session.Done) {
+	s.m.ask("continue", held, s.until(resumeEnds), protocol.Args{}, func(answers []session.Event, _ session.Done) {
 		s.resume = false
 		then()
 	})

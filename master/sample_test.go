@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"sdm/master/session"
 	"sdm/protocol"
@@ -205,4 +207,32 @@ func TestSamplesThatMakeNoSense(t *testing.T) {
 			t.Errorf("%+v is taken", a)
 		}
 	}
+}
+
+// A rank that answers nothing costs stacks of running ranks their wait, once.
+func TestStacksEndWithinTheirWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, w := walking(t)
+		w.root.answer = func(f *fakeRoot, msg wire.Message) {
+			if msg.Kind != wire.Command {
+				obedient(f, msg)
+				return
+			}
+			silent := msg.Ranks.Intersect(rank.Of(3))
+			msg.Ranks = msg.Ranks.Minus(silent)
+			time.AfterFunc(msg.Wait, func() {
+				f.reply(msg.ID, 0, protocol.Group{Kind: protocol.KindMissing, Ranks: silent, Body: []byte(`{"cause":"no answer in ` + msg.Wait.String() + `"}`)})
+				w.answer(f, msg)
+			})
+		}
+		began := time.Now()
+		got := call(t, m, session.Call{Command: "stacks", Ranks: "1-3", Wait: 10 * time.Second})
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if want := `{"event":"missing","id":2,"command":"stacks","ranks":"3","n":1,"waited":"10s",`; !strings.Contains(got, want) {
+			t.Errorf("got\n%swant %s", got, want)
+		}
+		closeNow(t, m)
+	})
 }
