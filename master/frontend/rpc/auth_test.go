@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sdm/master/dial"
 )
 
 // The worked example of docs/protocol.md, calculated with Python's hmac.
@@ -195,7 +197,7 @@ func TestMasterTriesTenTimes(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), addr) || !strings.Contains(err.Error(), "connection refused") || !strings.Contains(err.Error(), "10 tries in 3s") {
 			t.Errorf("error: %v", err)
 		}
-		if n := strings.Count(log.String(), "try="); n != Tries {
+		if n := strings.Count(log.String(), "try="); n != dial.Tries {
 			t.Errorf("%d tries", n)
 		}
 	})
@@ -219,7 +221,7 @@ func TestMasterTriesTenTimes(t *testing.T) {
 		}()
 		_, err = Dial(context.Background(), l.Addr().String(), Options{Secret: secretOf("a"), Wait: 3 * time.Second})
 		l.Close()
-		if n := <-tries; err == nil || n != Tries {
+		if n := <-tries; err == nil || n != dial.Tries {
 			t.Errorf("%d tries, error %v", n, err)
 		}
 	})

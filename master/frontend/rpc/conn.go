@@ -6,9 +6,7 @@ package rpc
 import (
 	"bufio"
 	"io"
-	"net"
 	"sync"
-	"time"
 )
 
 // Conn is a connection to the other side that has proved who it is. One
@@ -77,14 +75,4 @@ func (c *Conn) write(bodies ...[]byte) error {
 		}
 	}
 	return c.w.Flush()
-}
-
-// keepAlive finds a front end or master that vanished without a word, as a
-// laptop that was closed does, within 30 s.
-func keepAlive(c net.Conn) {
-	if tcp, ok := c.(*net.TCPConn); ok {
-		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{ // without it the system's own two hours count
-			Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 4,
-		})
-	}
 }

@@ -6,12 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strconv"
-	"time"
-)
 
-// Tries is how often a master tries to reach its front end.
-const Tries = 10
+	"sdm/master/dial"
+)
 
 // Dial is the master's way to a front end that listens at "HOST:PORT" or
 // "unix:PATH": ten tries with growing pauses within the options' wait, then the
@@ -19,81 +16,12 @@ const Tries = 10
 // tried again. The error names the address and the reason.
 func Dial(ctx context.Context, addr string, o Options) (*Conn, error) {
 	o = o.withDefaults()
-	network, address := splitAddr(addr)
-	if network == "tcp" {
+	if network, _ := dial.Split(addr); network == "tcp" {
 		if err := o.needSecret(); err != nil {
 			return nil, err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, o.Wait)
-	defer cancel()
-	var last error
-	tries := 0
-	for try := range Tries {
-		tries = try + 1
-		conn, err := o.dialOnce(ctx, network, address)
-		var silent *silentError
-		if err == nil || !errors.As(err, &silent) {
-			return conn, nameFrontEnd(addr, err)
-		}
-		if last == nil || ctx.Err() == nil { // that time is over says less than what was met before
-			last = silent.err
-		}
-		o.Log.Debug("front end not reached", "addr", addr, "try", tries, "err", last)
-		if try == Tries-1 || !pause(ctx, o.Wait, try) {
-			break
-		}
-	}
-	return nil, nameFrontEnd(addr, fmt.Errorf("%w (%s in %v)", last, counted(tries), o.Wait))
-}
-
-func counted(tries int) string {
-	if tries == 1 {
-		return "1 try"
-	}
-	return strconv.Itoa(tries) + " tries"
-}
-
-func nameFrontEnd(addr string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("front end at %s: %w", addr, err)
-}
-
-// pause waits between two tries: wait/700 first, then twice as long each time,
-// which is 73 % of the wait for all nine and leaves some for the tries. It tells whether there is time for
-// another try.
-func pause(ctx context.Context, wait time.Duration, try int) bool {
-	t := time.NewTimer(wait / 700 << try)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// silentError is the error of a try that met nobody: nothing listens, or what
-// listens hangs up at once, as the near end of a tunnel does.
-type silentError struct{ err error }
-
-func (e *silentError) Error() string { return e.err.Error() }
-func (e *silentError) Unwrap() error { return e.err }
-
-func (o Options) dialOnce(ctx context.Context, network, address string) (*Conn, error) {
-	c, err := new(net.Dialer).DialContext(ctx, network, address)
-	if err != nil {
-		return nil, &silentError{err}
-	}
-	keepAlive(c)
-	conn, err := o.welcome(ctx, c)
-	if err != nil {
-		c.Close()
-		return nil, err
-	}
-	return conn, nil
+	return dial.FrontEnd(ctx, addr, o.Wait, o.Log, o.welcome)
 }
 
 // welcome is the master's part on a fresh connection. The front end speaks
@@ -115,7 +43,7 @@ func (o Options) welcome(ctx context.Context, c net.Conn) (*Conn, error) {
 		if ctx.Err() != nil {
 			err = errors.New("it says nothing")
 		}
-		return nil, &silentError{err}
+		return nil, &dial.Unreached{Err: err}
 	}
 	const tlsHandshake = 22 // RFC 8446, section 5.1: ContentType of a ClientHello
 	if first[0] == tlsHandshake {

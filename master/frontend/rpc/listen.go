@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"sync"
+
+	"sdm/master/dial"
 )
 
 // Listener is a door at which one side awaits the other: a front end its master
@@ -20,7 +22,7 @@ type Listener struct {
 // Listen opens a door at "HOST:PORT" (port 0 picks one, see Addr; no host is this
 // host alone) or "unix:PATH".
 func Listen(addr string, o Options) (*Listener, error) {
-	network, address := splitAddr(addr)
+	network, address := dial.Split(addr)
 	if network == "tcp" {
 		if err := o.needSecret(); err != nil {
 			return nil, err
@@ -70,7 +72,7 @@ func (l *Listener) AcceptFrontEnd(ctx context.Context) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.o.Wait)
 	defer cancel()
 	c, err := l.accept(ctx, func(ctx context.Context, c net.Conn) (*Conn, error) {
-		keepAlive(c)
+		dial.KeepAlive(c)
 		return l.o.welcome(ctx, c)
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -151,7 +153,7 @@ func (o Options) greet(ctx context.Context, c net.Conn) (*Conn, error) {
 		}
 		return newConn(c, "unix:"+c.LocalAddr().String(), maxAnswer), nil
 	}
-	keepAlive(c)
+	dial.KeepAlive(c)
 	ctx, cancel := context.WithTimeout(ctx, handshakeWait)
 	defer cancel()
 	stop := closeAfter(ctx, c)

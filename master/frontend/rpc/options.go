@@ -4,8 +4,9 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"strings"
 	"time"
+
+	"sdm/master/dial"
 )
 
 // Options are what both sides of the door need.
@@ -16,7 +17,7 @@ type Options struct {
 	// Plaintext permits TCP without TLS where it leaves this host. Both sides
 	// are told; the secret is asked for all the same.
 	Plaintext bool
-	// Wait bounds dialling, all tries together; 0 is DefaultConnectWait.
+	// Wait bounds dialling, all tries together; 0 is dial.DefaultWait.
 	Wait time.Duration
 	// Build is what the master calls itself.
 	Build string
@@ -30,16 +31,12 @@ type Options struct {
 	local func(net.Addr) bool
 }
 
-// DefaultConnectWait is how long a master tries to reach its front end: an IDE
-// may still be opening its port while the starter starts the master.
-const DefaultConnectWait = 30 * time.Second
-
 // handshakeWait bounds the time until a peer has proved what it must.
 const handshakeWait = 10 * time.Second
 
 func (o Options) withDefaults() Options {
 	if o.Wait == 0 {
-		o.Wait = DefaultConnectWait
+		o.Wait = dial.DefaultWait
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -67,12 +64,4 @@ func isLocal(a net.Addr) bool {
 		return true
 	}
 	return false
-}
-
-// splitAddr gives network and address of "HOST:PORT" or "unix:PATH".
-func splitAddr(addr string) (network, address string) {
-	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
-		return "unix", path
-	}
-	return "tcp", addr
 }
