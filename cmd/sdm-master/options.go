@@ -12,12 +12,14 @@ import (
 
 	"sdm/cmd/internal/startup"
 	"sdm/master"
-	"sdm/master/frontend/rpc"
+	"sdm/master/dial"
 	"sdm/tree/topology"
 )
 
 // options are the flags as given; see declare for what they mean.
 type options struct {
+	original
+	frontend                string
 	connect, listen         string
 	secretFile, session     string
 	plaintext               bool
@@ -33,12 +35,14 @@ type options struct {
 
 const usage = `sdm-master is the master of an sdm session without a console: it dials a front end,
 builds the tree of servers as the front end or its flags say, and speaks JSON-RPC 2.0
-(docs/protocol.md). People mostly use sdm; IDEs and batch jobs start this.
+or Eclipse PTP's debug protocol (docs/protocol.md). People mostly use sdm; IDEs and batch jobs start this.
 
   sdm-master --connect HOST:PORT      the front end listens there (sdm listen, or an IDE)
   sdm-master --connect unix:PATH      the same through a unix socket
   sdm-master --connect stdio          the front end has started us and speaks through stdin and stdout
   sdm-master --listen [HOST:]PORT     the front end comes to us; port 0 picks one and says it; also unix:PATH
+  sdm-master --frontend ptp --connect HOST:PORT --routing-file FILE   an Eclipse PTP listens there
+  sdm-master --master --host=HOST --port=PORT --routing_file=FILE     the same, as Eclipse says it
 
 Where the servers are is said by the front end's "initialize", or by one of
   --routing-file FILE                 servers listen where the file says
@@ -58,22 +62,24 @@ before its twin. Exit status: 0 the session ended as it should; 1 the front end 
 const ports = 1000
 
 func (o *options) declare(f *pflag.FlagSet) {
+	f.StringVar(&o.frontend, "frontend", frontendRPC, "what the front end speaks: rpc (JSON-RPC 2.0) or ptp (Eclipse PTP's debug protocol)")
 	f.StringVar(&o.connect, "connect", "", "where the front end is: `HOST:PORT`, unix:PATH or stdio")
 	f.StringVar(&o.listen, "listen", "", "where one front end is awaited: `[HOST:]PORT`, or unix:PATH; no host is this one alone")
-	f.DurationVar(&o.connectWait, "connect-wait", rpc.DefaultConnectWait, "how long to try to reach the front end, or to await it, and to wait for the servers")
+	f.DurationVar(&o.connectWait, "connect-wait", dial.DefaultWait, "how long to try to reach the front end, or to await it, and to wait for the servers")
 	f.StringVar(&o.secretFile, "secret-file", "", "`PATH` of the secret (default: ~/.config/sdm/secret)")
 	f.BoolVar(&o.plaintext, "plaintext", false, "permit a front end on another host to do without TLS; the secret is asked for all the same")
 	f.StringVar(&o.session, "session", "", "name of the session; servers of another one are refused")
 	f.StringVar(&o.routingFile, "routing-file", "", "`FILE` that says where the servers listen: N, then lines of number, host, port")
 	f.StringVar(&o.rendezvous, "rendezvous", "", "`HOST:PORT` where servers register; port 0 picks one and says it")
 	f.StringSliceVar(&o.hosts, "generate-routes", nil, "`HOSTS`, comma between, over which the servers are spread evenly")
-	f.IntVar(&o.port, "port", 0, "base port of the servers of --generate-routes; up to 1000 following ones are tried")
+	f.IntVar(&o.port, "port", 0, "base port of the servers of --generate-routes; up to 1000 following ones are tried. With --host that of the front end")
 	f.IntVar(&o.servers, "servers", 0, "number of servers (default: as their starter says, or one per host)")
 	f.StringVar(&o.tree, "tree", "binomial", "shape of the tree: binomial, flat or a number of children")
 	f.DurationVar(&o.wait, "wait", master.DefaultWait, "how long answers are awaited when a call does not say")
 	f.DurationVar(&o.heartbeat, "heartbeat", master.DefaultHeartbeat, "how often servers are asked for a sign of life; 0 is never")
 	f.DurationVar(&o.silence, "silence", master.DefaultSilence, "how long a server may give none before it is given up; servers below one that stands still bear it ten times as long when nobody is left above")
 	o.log.Declare(f)
+	o.original.declare(f)
 	f.BoolVar(&o.version, "version", false, "say the version and exit")
 }
 
@@ -87,7 +93,11 @@ func parse(args, env []string, stdout io.Writer) (*options, error) {
 	if err := startup.Read(f, args, env, stdout, usage, footer, sources...); err != nil || o.version {
 		return o, err
 	}
-	if err := o.check(f.Args()); err != nil {
+	err := o.settle(f)
+	if err == nil {
+		err = o.check(f.Args())
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%w; see sdm-master --help", err)
 	}
 	return o, nil
@@ -95,6 +105,10 @@ func parse(args, env []string, stdout io.Writer) (*options, error) {
 
 // sources are the flags that say where the servers are; one is given at most.
 var sources = []string{"routing-file", "rendezvous", "generate-routes"}
+
+func (o *options) hasRoutes() bool {
+	return o.routingFile != "" || o.rendezvous != "" || len(o.hosts) > 0
+}
 
 // check says what is wrong and what to type instead.
 func (o *options) check(rest []string) error {
@@ -107,7 +121,7 @@ func (o *options) check(rest []string) error {
 	switch {
 	case len(rest) > 0:
 		return fmt.Errorf("%q is no flag (servers are started by the starter, not by the master)", rest[0])
-	case o.connect == "" && o.listen == "":
+	case o.connect == "" && o.listen == "" && o.frontend != frontendPTP:
 		return errors.New("where is the front end? give --connect HOST:PORT, unix:PATH or stdio, or --listen PORT")
 	case o.connect != "" && o.listen != "":
 		return errors.New("--connect and --listen: give one of them")
@@ -119,6 +133,9 @@ func (o *options) check(rest []string) error {
 		return errors.New("--servers, --wait and --connect-wait must not be negative")
 	case len(o.hosts) > 0 && (o.port < 1 || o.port > 65535):
 		return errors.New("--generate-routes needs the servers' --port BASE, 1 to 65535")
+	}
+	if err := o.checkFrontEnd(); err != nil {
+		return err
 	}
 	if _, err := topology.ParseShape(o.tree, 1); err != nil {
 		return fmt.Errorf("--tree: %w", err)

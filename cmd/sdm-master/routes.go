@@ -51,6 +51,8 @@ func (b *builder) table(ctx context.Context, s rpc.Setup, g master.Gathering, no
 			return protocol.RouteTable{}, err
 		}
 		return b.gather(ctx, g, note)
+	case b.o.routingFile != "" && b.o.frontend == frontendPTP:
+		return awaitRoutes(ctx, b.o.routingFile, g.Wait)
 	case b.o.routingFile != "":
 		return readRoutes(b.o.routingFile)
 	case b.door != nil:
@@ -91,6 +93,28 @@ func readRoutes(path string) (protocol.RouteTable, error) {
 		return table, fmt.Errorf("routing file %s: %w", path, err)
 	}
 	return table, nil
+}
+
+// awaitRoutes reads a file that is still being written, as the scripts of Eclipse do
+// while the master starts already.
+func awaitRoutes(ctx context.Context, path string, wait time.Duration) (protocol.RouteTable, error) {
+	late := time.NewTimer(wait)
+	defer late.Stop()
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for {
+		table, err := readRoutes(path)
+		if err == nil {
+			return table, nil
+		}
+		select {
+		case <-again.C:
+		case <-late.C:
+			return table, fmt.Errorf("%w (after %v)", err, wait)
+		case <-ctx.Done():
+			return table, ctx.Err()
+		}
+	}
 }
 
 // listenAgain opens the rendezvous that the front end names, in place of ours.

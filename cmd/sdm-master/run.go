@@ -112,12 +112,14 @@ func (p *program) serve(ctx context.Context, stdin io.Reader, stdout io.Writer) 
 		}
 	}
 	defer p.builder.close()
-	options := rpc.Options{Secret: p.key[:], Plaintext: p.o.plaintext, Wait: p.o.connectWait, Build: p.version, Job: p.builder.job, Log: p.log}
-	conn, err := p.meet(ctx, options, stdin, stdout)
-	if err != nil {
-		return exitNoTree, err
+	talk := p.talkRPC
+	if p.o.frontend == frontendPTP {
+		talk = func(ctx context.Context, _ io.Reader, _ io.Writer) (error, error) { return p.talkPTP(ctx) }
 	}
-	served := rpc.Serve(ctx, conn, p.builder.open, options)
+	served, unmet := talk(ctx, stdin, stdout)
+	if unmet != nil {
+		return exitNoTree, unmet
+	}
 	closing, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
 	ended := p.builder.end(closing)
@@ -130,6 +132,17 @@ func (p *program) serve(ctx context.Context, stdin io.Reader, stdout io.Writer) 
 		return exitNoTree, p.builder.failed
 	}
 	return 0, ended
+}
+
+// talkRPC meets a front end and drives the session for it. The first error is how that
+// ended, the second that there was none.
+func (p *program) talkRPC(ctx context.Context, stdin io.Reader, stdout io.Writer) (served, unmet error) {
+	options := rpc.Options{Secret: p.key[:], Plaintext: p.o.plaintext, Wait: p.o.connectWait, Build: p.version, Job: p.builder.job, Log: p.log}
+	conn, err := p.meet(ctx, options, stdin, stdout)
+	if err != nil {
+		return nil, err
+	}
+	return rpc.Serve(ctx, conn, p.builder.open, options), nil
 }
 
 func (p *program) meet(ctx context.Context, o rpc.Options, stdin io.Reader, stdout io.Writer) (*rpc.Conn, error) {

@@ -1,0 +1,114 @@
+// The front end of Eclipse PTP, and the command line of the original SDM.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"sdm/master/dial"
+	"sdm/master/frontend/ptp"
+	"sdm/master/frontend/rpc"
+	"sdm/master/session"
+)
+
+// The front ends that --frontend names.
+const (
+	frontendRPC = "rpc"
+	frontendPTP = "ptp"
+)
+
+// originalPort is where the original SDM looks for its front end when it is not told.
+const originalPort = 12345
+
+// original are the flags that Eclipse and its scripts give the original SDM beside
+// --port and --routing_file.
+type original struct {
+	host, debugger, debuggerPath, proxy, debug string
+	master                                     bool
+}
+
+func (g *original) declare(f *pflag.FlagSet) {
+	f.StringVar(&g.host, "host", "", "`HOST` of an Eclipse PTP front end; its port is --port then (default 12345). As --frontend ptp --connect HOST:PORT")
+	f.BoolVar(&g.master, "master", false, "as the original SDM is told what it is; says nothing here")
+	f.StringVar(&g.debugger, "debugger", "", "of the original SDM: gdb-mi is all that there is")
+	f.StringVar(&g.debuggerPath, "debugger-path", "", "of the original SDM: says nothing to a master; servers take it as --gdb `PATH`")
+	f.StringVar(&g.proxy, "proxy", "", "of the original SDM: tcp is all that there is")
+	f.StringVar(&g.debug, "debug", "", "of the original SDM: as --log-level debug, whatever the `MASK`")
+	f.Lookup("debug").NoOptDefVal = "all"
+	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName { // --routing_file
+		return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
+	})
+}
+
+// settle turns the flags of the original into ours.
+func (o *options) settle(f *pflag.FlagSet) error {
+	if o.debug != "" && !f.Changed("log-level") {
+		if err := f.Set("log-level", "debug"); err != nil {
+			return err
+		}
+	}
+	switch {
+	case o.debugger != "" && o.debugger != "gdb-mi":
+		return fmt.Errorf("--debugger %s: gdb-mi is all that there is", o.debugger)
+	case o.proxy != "" && o.proxy != "tcp":
+		return fmt.Errorf("--proxy %s: tcp is all that there is", o.proxy)
+	case o.host == "":
+		return nil
+	case o.connect != "" || o.listen != "":
+		return errors.New("--host HOST --port PORT is --frontend ptp --connect HOST:PORT: give one of them, and no --listen")
+	case f.Changed("frontend") && o.frontend != frontendPTP:
+		return fmt.Errorf("--host is of Eclipse PTP: give --connect with --frontend %s", o.frontend)
+	case len(o.hosts) > 0:
+		return errors.New("--port is the front end's with --host: give --frontend ptp --connect HOST:PORT with --generate-routes")
+	case o.port < 0 || o.port > 65535:
+		return fmt.Errorf("--port %d: there are 1 to 65535", o.port)
+	case o.port == 0:
+		o.port = originalPort
+	}
+	o.frontend, o.connect, o.port = frontendPTP, net.JoinHostPort(o.host, strconv.Itoa(o.port)), 0
+	return nil
+}
+
+// checkFrontEnd says what a front end cannot do.
+func (o *options) checkFrontEnd() error {
+	switch {
+	case o.frontend == frontendRPC:
+		return nil
+	case o.frontend != frontendPTP:
+		return fmt.Errorf("--frontend %s: there are rpc and ptp", o.frontend)
+	case o.listen != "":
+		return errors.New("--listen: Eclipse PTP's protocol has no proof of who speaks, so its front end is only dialled: give --connect HOST:PORT")
+	case o.connect == stdio:
+		return errors.New("--connect stdio: Eclipse PTP's front end listens: give --connect HOST:PORT")
+	case o.connect == "" && o.port != 0:
+		return errors.New("where is the front end? give --host HOST with --port, or --connect HOST:PORT")
+	case o.connect == "":
+		return errors.New("where is the front end? give --host HOST, or --connect HOST:PORT")
+	case !o.hasRoutes():
+		return errors.New("where are the servers? Eclipse does not say: give --routing-file, --rendezvous or --generate-routes")
+	}
+	return nil
+}
+
+// talkPTP dials Eclipse and drives the session for it.
+func (p *program) talkPTP(ctx context.Context) (served, unmet error) {
+	if p.o.debuggerPath != "" {
+		p.say("--debugger-path says nothing to the master: the servers take --gdb " + p.o.debuggerPath)
+	}
+	keep := func(_ context.Context, c net.Conn) (net.Conn, error) { return c, nil }
+	conn, err := dial.FrontEnd(ctx, p.o.connect, p.o.connectWait, p.log, keep)
+	if err != nil {
+		return nil, err
+	}
+	open := func(ctx context.Context) (session.Session, session.Report, error) {
+		return p.builder.open(ctx, rpc.Setup{}, p.say)
+	}
+	return ptp.Serve(ctx, conn, open, p.log), nil
+}

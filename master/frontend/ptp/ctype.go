@@ -1,0 +1,353 @@
+// Types as gdb writes them, with the places of members in memory.
+
+package ptp
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"sdm/protocol/ptp"
+)
+
+// errType says that a type is beyond what is read here: C++ classes with all that they
+// have, Fortran, vectors. Values of such types are told as text.
+var errType = errors.New("a type that is not read")
+
+// resolver gives the type of a name that stands in another type; size is in bytes.
+type resolver func(name string, size int) (*ptp.Type, error)
+
+// parseType reads what "ptype/o" says of C's types: of a type of so many bytes.
+//
+//	type = struct point {
+//	/*      0      |       4 */    int x;
+//	/*      8: 3   |       4 */    unsigned int flags : 5;
+//	                               /* total size (bytes):   16 */
+//	                             } [2]
+func parseType(text string, size int, resolve resolver) (*ptp.Type, error) {
+	p := &typeParser{tokens: tokenize(text), resolve: resolve}
+	base, err := p.base(place{offset: 0, size: size})
+	if err != nil {
+		return nil, err
+	}
+	_, t, err := p.declarator(base, size)
+	if err == nil && len(p.tokens) > 0 {
+		err = errType
+	}
+	return t, err
+}
+
+// place is where a member lies, as the comment before it tells.
+type place struct{ offset, bit, size int }
+
+// token is a word, a sign, or the place of what follows.
+type token struct {
+	text  string
+	place *place
+}
+
+var (
+	placeComment = regexp.MustCompile(`^\s*/\*\s*(?:(\d+)(?::\s*(\d+))?\s*\|)?\s*(\d+)\s*\*/`)
+	comment      = regexp.MustCompile(`/\*[^*]*\*/`)
+	lexemes      = regexp.MustCompile(`[A-Za-z_$][A-Za-z_0-9$]*|-?\d+|::|\S`)
+)
+
+func tokenize(text string) []token {
+	var out []token
+	for line := range strings.Lines(text) {
+		line, _ = strings.CutPrefix(line, "type = ")
+		if m := placeComment.FindStringSubmatch(line); m != nil {
+			pl := &place{offset: -1} // a member of a union begins with it
+			if m[1] != "" {
+				pl.offset, _ = strconv.Atoi(m[1])
+			}
+			pl.bit, _ = strconv.Atoi(m[2])
+			pl.size, _ = strconv.Atoi(m[3])
+			out = append(out, token{place: pl})
+		}
+		line = comment.ReplaceAllString(line, " ")
+		line, _ = strings.CutPrefix(strings.TrimSpace(line), "type = ")
+		for _, w := range lexemes.FindAllString(line, -1) {
+			out = append(out, token{text: w})
+		}
+	}
+	return out
+}
+
+// typeParser reads tokens from the front.
+type typeParser struct {
+	tokens  []token
+	resolve resolver
+	depth   int
+}
+
+// mostNested bounds structures within structures.
+const mostNested = 32
+
+func (p *typeParser) peek() string {
+	if len(p.tokens) == 0 {
+		return ""
+	}
+	return p.tokens[0].text
+}
+
+func (p *typeParser) take(text string) bool {
+	if p.peek() != text || text == "" {
+		return false
+	}
+	p.tokens = p.tokens[1:]
+	return true
+}
+
+func (p *typeParser) word() (string, bool) {
+	w := p.peek()
+	if w == "" || !isWord(w) {
+		return "", false
+	}
+	p.tokens = p.tokens[1:]
+	return w, true
+}
+
+func isWord(w string) bool {
+	c := w[0]
+	return c == '_' || c == '$' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+func (p *typeParser) qualifiers() {
+	for p.take("const") || p.take("volatile") || p.take("restrict") || p.take("_Atomic") {
+	}
+}
+
+// base reads what stands before the name of a variable. The type has no size where only
+// the place of the variable tells.
+func (p *typeParser) base(at place) (*ptp.Type, error) {
+	p.qualifiers()
+	switch word, _ := p.word(); word {
+	case "":
+		return nil, errType
+	case "struct":
+		return p.structure(ptp.Struct, "struct", at)
+	case "union":
+		return p.structure(ptp.Union, "union", at)
+	case "enum":
+		return p.enumeration()
+	default:
+		return p.scalar(word)
+	}
+}
+
+// named is a type of which only the name stands here.
+func named(name string) *ptp.Type { return &ptp.Type{Name: name} }
+
+// scalarWords are those that make a type of C together.
+var scalarWords = map[string]bool{
+	"char": true, "short": true, "int": true, "long": true, "signed": true, "unsigned": true,
+	"float": true, "double": true, "_Bool": true, "bool": true, "void": true, "__int128": true,
+}
+
+func (p *typeParser) scalar(first string) (*ptp.Type, error) {
+	if !scalarWords[first] {
+		if first == "class" || first == "complex" || p.peek() == "::" || p.peek() == "<" {
+			return nil, errType
+		}
+		p.qualifiers()
+		return named(first), nil
+	}
+	has := map[string]bool{first: true}
+	for p.qualifiers(); scalarWords[p.peek()]; p.qualifiers() {
+		w, _ := p.word()
+		has[w] = true
+	}
+	switch {
+	case has["void"]:
+		return &ptp.Type{Kind: ptp.Pointer}, nil // of use behind a star only, where it is gone
+	case has["float"] || has["double"]:
+		return &ptp.Type{Kind: ptp.Float}, nil
+	case has["char"]:
+		return &ptp.Type{Kind: ptp.Char}, nil
+	case has["_Bool"] || has["bool"]:
+		return &ptp.Type{Kind: ptp.Bool}, nil
+	case has["unsigned"]:
+		return &ptp.Type{Kind: ptp.Unsigned}, nil
+	}
+	return &ptp.Type{Kind: ptp.Int}, nil
+}
+
+// structure reads a struct or union, from its name on.
+func (p *typeParser) structure(kind ptp.Kind, word string, at place) (*ptp.Type, error) {
+	name, _ := p.word()
+	if !p.take("{") {
+		if name == "" || p.peek() == ":" || p.peek() == "<" || p.peek() == "::" {
+			return nil, errType
+		}
+		return named(word + " " + name), nil
+	}
+	if p.depth++; p.depth > mostNested {
+		return nil, errType
+	}
+	defer func() { p.depth-- }()
+	t := &ptp.Type{Kind: kind, Name: name}
+	for !p.take("}") {
+		f, err := p.field(at.offset)
+		if err != nil {
+			return nil, err
+		}
+		t.Fields = append(t.Fields, f)
+	}
+	return t, nil
+}
+
+// field reads a member of a structure that begins at start.
+func (p *typeParser) field(start int) (ptp.Field, error) {
+	if len(p.tokens) == 0 || p.tokens[0].place == nil {
+		return ptp.Field{}, errType // a static member, a function, a label of C++
+	}
+	at := *p.tokens[0].place
+	p.tokens = p.tokens[1:]
+	if at.offset < 0 {
+		at.offset = start
+	}
+	base, err := p.base(at)
+	if err != nil {
+		return ptp.Field{}, err
+	}
+	name, t, err := p.declarator(base, at.size)
+	f := ptp.Field{Name: name, Type: t, Offset: at.offset - start}
+	if err == nil && p.take(":") {
+		f.Bit = at.bit
+		f.Width, err = strconv.Atoi(p.peek())
+		p.take(p.peek())
+	}
+	if err == nil && (!p.take(";") || name == "" && t.Kind != ptp.Struct && t.Kind != ptp.Union || f.Offset < 0) {
+		err = errType
+	}
+	return f, err
+}
+
+func (p *typeParser) enumeration() (*ptp.Type, error) {
+	name, _ := p.word()
+	if !p.take("{") {
+		if name == "" || p.peek() == "::" {
+			return nil, errType
+		}
+		return named("enum " + name), nil
+	}
+	t := &ptp.Type{Kind: ptp.Enum, Name: name}
+	next := int64(0)
+	for !p.take("}") {
+		constant, ok := p.word()
+		if !ok {
+			return nil, errType // gdb leaves out what is too long, or shows sets of flags in its own way
+		}
+		if p.take("=") {
+			v, err := strconv.ParseInt(p.peek(), 10, 64)
+			if err != nil {
+				return nil, errType
+			}
+			p.take(p.peek())
+			next = v
+		}
+		t.Values = append(t.Values, ptp.Constant{Name: constant, Value: next})
+		next++
+		p.take(",")
+	}
+	return t, nil
+}
+
+// declarator reads the name of a variable of so many bytes, if it has one, with what
+// makes another type of base. Where it is a pointer, base is not told.
+func (p *typeParser) declarator(base *ptp.Type, size int) (name string, t *ptp.Type, err error) {
+	stars := 0
+	for ; p.take("*"); p.qualifiers() {
+		stars++
+	}
+	var counts []int
+	if p.take("(") { // a pointer to a function, or to an array
+		if stars, counts, name, err = p.inParentheses(); err != nil {
+			return "", nil, err
+		}
+		base = nil
+	} else {
+		name, _ = p.word()
+		if counts, err = p.dimensions(); err != nil {
+			return "", nil, err
+		}
+	}
+	each := size
+	for _, n := range counts {
+		each /= n
+	}
+	t, err = p.element(base, stars, each)
+	for i := len(counts) - 1; i >= 0 && err == nil; i-- {
+		t = &ptp.Type{Kind: ptp.Array, Size: t.Size * counts[i], Count: counts[i], Elem: t}
+	}
+	return name, t, err
+}
+
+// inParentheses reads "*name[2])(int, char *)", from behind the first parenthesis on.
+func (p *typeParser) inParentheses() (stars int, counts []int, name string, err error) {
+	for ; p.take("*"); p.qualifiers() {
+		stars++
+	}
+	name, _ = p.word()
+	if counts, err = p.dimensions(); err != nil || stars == 0 || !p.take(")") {
+		return 0, nil, "", errType
+	}
+	for open := 0; open > 0 || p.peek() == "(" || p.peek() == "["; {
+		switch w := p.peek(); w {
+		case "":
+			return 0, nil, "", errType
+		case "(", "[":
+			open++
+		case ")", "]":
+			open--
+		}
+		p.tokens = p.tokens[1:]
+	}
+	return stars, counts, name, nil
+}
+
+func (p *typeParser) dimensions() ([]int, error) {
+	var counts []int
+	for p.take("[") {
+		n, err := strconv.Atoi(p.peek())
+		if err != nil || n < 1 || n > 1<<30 { // an array without an end, or with an end to be calculated
+			return nil, errType
+		}
+		p.take(p.peek())
+		if !p.take("]") {
+			return nil, errType
+		}
+		counts = append(counts, n)
+	}
+	return counts, nil
+}
+
+// element is the type without its dimensions.
+func (p *typeParser) element(base *ptp.Type, stars, size int) (*ptp.Type, error) {
+	if size < 1 {
+		return nil, errType
+	}
+	if stars > 0 {
+		t := &ptp.Type{Kind: ptp.Pointer, Size: size}
+		if stars == 1 && base != nil && base.Kind == ptp.Char && p.depth == 0 {
+			t.Kind = ptp.CharPointer
+		}
+		return t, nil
+	}
+	switch {
+	case base == nil || base.Kind == ptp.Pointer: // void
+		return nil, errType
+	case base.Kind == 0:
+		t, err := p.resolve(base.Name, size)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", base.Name, err)
+		}
+		return t, nil
+	}
+	t := *base
+	t.Size = size
+	return &t, nil
+}

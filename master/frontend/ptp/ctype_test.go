@@ -1,0 +1,164 @@
+package ptp
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"sdm/protocol/ptp"
+)
+
+// names are what the types of testdata/types.txt name.
+func names(name string, size int) (*ptp.Type, error) {
+	text, ok := map[string]string{
+		"anon_t":    "type = struct {\n/*      0      |       4 */    int q;\n/*      4      |       8 */    struct in {\n/*      4      |       2 */        short s;\n/*      8      |       4 */        int t;\n} z;\n}",
+		"struct in": "type = struct in {\n/*      0      |       2 */    short s;\n/*      4      |       4 */    int t;\n}",
+		"size_t":    "type = unsigned long", "ulong_t": "type = unsigned long",
+		"enum color": "type = enum color {RED, GREEN = 5}",
+	}[name]
+	if !ok {
+		return nil, errors.New("nobody knows it")
+	}
+	return parseType(text, size, names)
+}
+
+// testdata/types.txt are what gdb 13.1 says of types: a line "= SIZE FORMAT" behind each.
+func TestTypes(t *testing.T) {
+	text, err := os.ReadFile("testdata/types.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		want, ok := strings.CutPrefix(line, "= ")
+		if !ok {
+			said.WriteString(line)
+			continue
+		}
+		head, format, _ := strings.Cut(strings.TrimSpace(want), " ")
+		size := 0
+		for _, c := range head {
+			size = 10*size + int(c-'0')
+		}
+		got := ""
+		if of, err := parseType(said.String(), size, names); err != nil {
+			got = err.Error()
+		} else {
+			got = of.Format()
+			if data, err := of.Memory(make([]byte, size)); err != nil && of.Kind != ptp.CharPointer || of.Size != size {
+				t.Errorf("%s: of %d bytes, %x, %v", format, of.Size, data, err)
+			}
+		}
+		if got != format {
+			t.Errorf("%s\nis\n%s\nwant\n%s", said.String(), got, format)
+		}
+		said.Reset()
+		n++
+	}
+	if n < 10 {
+		t.Errorf("only %d types", n)
+	}
+}
+
+// Members lie where gdb says, also in structures within unions and in arrays of
+// structures.
+func TestPlaces(t *testing.T) {
+	const text = `/* offset      |    size */  type = struct out {
+/*      0      |       1 */    char c;
+/* XXX  3-byte hole      */
+/*      4      |       8 */    union {
+/*                     8 */        struct in {
+/*      4      |       2 */            short s;
+/* XXX  2-byte hole      */
+/*      8      |       4 */            int t;
+
+                                       /* total size (bytes):    8 */
+                                   } a;
+/*                     4 */        float f;
+
+                                   /* total size (bytes):    8 */
+                               } u;
+/*     12      |      16 */    struct in many[2];
+/*     28: 3   |       1 */    unsigned char bits : 4;
+}`
+	of, err := parseType(text, 32, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem, err := hex.DecodeString("41000000" + "0100000002000000" + "0300000004000000" + "0500000006000000" + "50000000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := of.Memory(mem)
+	const want = "41" + "000100000002" + "000300000004" + "000500000006" + "0A"
+	if got := ptp.DataText(data); err != nil || got != want {
+		t.Errorf("%s: %s, %v; want %s", of.Format(), got, err, want)
+	}
+}
+
+func FuzzType(f *testing.F) {
+	text, err := os.ReadFile("testdata/types.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, part := range strings.Split(string(text), "\n= ") {
+		f.Add(part, 24)
+	}
+	f.Fuzz(func(t *testing.T, text string, size int) {
+		of, err := parseType(text, size, func(name string, size int) (*ptp.Type, error) { return names(name, size) })
+		if err != nil {
+			return
+		}
+		of.Format()
+		if size < 1<<16 {
+			_, _ = of.Memory(make([]byte, max(size, 0)))
+		}
+	})
+}
+
+func TestWords(t *testing.T) {
+	w := func(format string, size int) words {
+		return words{format: format, size: size, order: binary.LittleEndian}
+	}
+	for _, tt := range []struct {
+		of        words
+		mem, want string
+	}{
+		{w("x", 4), "2a000000", "0x0000002a"}, {w("x", 1), "ff", "0xff"}, {w("d", 2), "fdff", "-3"}, {w("u", 2), "fdff", "65533"},
+		{w("o", 1), "09", "011"}, {w("t", 1), "05", "00000101"}, {w("a", 8), "1060555555550000", "0x555555556010"},
+		{w("c", 1), "41", "65 'A'"}, {w("c", 1), "00", `0 '\000'`}, {w("c", 1), "27", `39 '\''`}, {w("f", 4), "0000c03f", "1.5"},
+		{w("f", 8), "0000000000000a40", "3.25"}, {w("f", 2), "0100", "0x0001"},
+	} {
+		mem, err := hex.DecodeString(tt.mem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := tt.of.text(mem)
+		if got != tt.want {
+			t.Errorf("%s as %s: %s, want %s", tt.mem, tt.of.format, got, tt.want)
+		}
+		word, _, _ := strings.Cut(got, " ")
+		if tt.of.format == "t" {
+			word = "0b" + word
+		}
+		if back, err := tt.of.bytes(word); err != nil || hex.EncodeToString(back) != tt.mem {
+			t.Errorf("%s is %x in memory, %v; want %s", word, back, err, tt.mem)
+		}
+	}
+	big := words{format: "d", size: 2, order: binary.BigEndian}
+	if got := big.text([]byte{0xff, 0xfd}); got != "-3" {
+		t.Errorf("highest byte first: %s", got)
+	}
+	if b, err := big.bytes("-3"); err != nil || b[1] != 0xfd || len(b) != 2 {
+		t.Errorf("highest byte first: %x, %v", b, err)
+	}
+	for _, bad := range []string{"", "70000", "x", "1.5"} {
+		if b, err := w("d", 2).bytes(bad); err == nil {
+			t.Errorf("%q is %x", bad, b)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package ptp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"sdm/master/session"
+	"sdm/protocol/ptp"
+	"sdm/protocol/ptp/ptptest"
+	"sdm/protocol/rank"
+)
+
+// A file of testdata/dialog is a taped session, a line "====", and what the front end
+// says ("> CODE ARGS") and hears ("< CODE ARGS") over it, on four ranks. Lines "<? CODE ARGS" one below
+// the other are heard in any order: they are about different ranks. Arguments are parted by blanks, or quoted as in Go.
+func TestDialogs(t *testing.T) {
+	files, err := filepath.Glob("testdata/dialog/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no dialogs: %v", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) { dialog(t, file) })
+	}
+}
+
+func dialog(t *testing.T, file string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenes, words, ok := strings.Cut(string(text), "\n====\n")
+	if !ok {
+		t.Fatal("no line ====")
+	}
+	tape, err := session.ReadTape(scenes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, 4, func(context.Context) (session.Session, session.Report, error) {
+		return tape, session.Report{Servers: 4, Ranks: rank.Range(0, 3)}, nil
+	})
+	var any []string // order
+	for i, line := range strings.Split(words, "\n") {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		sign, rest, _ := strings.Cut(line, " ")
+		code, args := parse(t, rest)
+		if sign != "<?" && len(any) > 0 {
+			s.hears(any)
+			any = nil
+		}
+		want := ptp.Packet{ID: code, Args: args}.String()
+		switch sign {
+		case ">":
+			s.send(code, args...)
+		case "<":
+			if got := s.next().String(); got != want {
+				t.Fatalf("line %d of the dialog: heard\n%s\nwant\n%s", i+1, got, want)
+			}
+		case "<?":
+			any = append(any, want)
+		default:
+			t.Fatalf("line %d of the dialog: %s", i+1, line)
+		}
+	}
+	s.hears(any)
+	s.send(ptp.Quit)
+	if p, err := s.eclipse.Next(); !errors.Is(err, io.EOF) {
+		t.Errorf("after QUIT: %v, %v", p, err)
+	}
+	s.ends(nil)
+	var asked []string
+	for _, c := range tape.Calls() {
+		asked = append(asked, "> "+strings.TrimSpace(c.Command+" "+c.Ranks))
+	}
+	var want []string
+	for line := range strings.Lines(scenes) {
+		if line[0] == '>' {
+			want = append(want, strings.TrimSpace(line))
+		}
+	}
+	if got, want := strings.Join(asked, "\n"), strings.Join(want, "\n"); got != want {
+		t.Errorf("the session was asked\n%s\nwant\n%s", got, want)
+	}
+	if err := tape.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// parse reads a code and arguments.
+func parse(t *testing.T, text string) (ptp.Code, []string) {
+	t.Helper()
+	var words []string
+	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
+		word, rest, _ := strings.Cut(text, " ")
+		if quoted, err := strconv.QuotedPrefix(text); err == nil {
+			rest = text[len(quoted):]
+			word, _ = strconv.Unquote(quoted)
+		}
+		words, text = append(words, word), rest
+	}
+	code, err := strconv.Atoi(words[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ptp.Code(code), words[1:]
+}
+
+// served is a Serve with its front end.
+type served struct {
+	t       *testing.T
+	eclipse *ptptest.Eclipse
+	ended   chan error
+}
+
+func serve(t *testing.T, tasks int, open Open) *served {
+	t.Helper()
+	e, err := ptptest.Listen(tasks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", e.Addr())
+	if err == nil {
+		err = e.Accept()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &served{t: t, eclipse: e, ended: make(chan error, 1)}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { s.ended <- Serve(ctx, conn, open, slog.New(slog.DiscardHandler)) }()
+	t.Cleanup(func() { cancel(); e.Close() })
+	return s
+}
+
+func (s *served) send(code ptp.Code, args ...string) {
+	s.t.Helper()
+	if err := s.eclipse.Send(code, args...); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *served) next() ptp.Packet {
+	s.t.Helper()
+	p, err := s.eclipse.Next()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return p
+}
+
+// hears hears events in any order.
+func (s *served) hears(want []string) {
+	s.t.Helper()
+	var got []string
+	for range want {
+		got = append(got, s.next().String())
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		s.t.Fatalf("heard\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// ends waits for the end of Serve.
+func (s *served) ends(want error) {
+	s.t.Helper()
+	select {
+	case err := <-s.ended:
+		if !errors.Is(err, want) || want == nil && err != nil {
+			s.t.Errorf("ended with %v, want %v", err, want)
+		}
+	case <-time.After(time.Minute):
+		s.t.Fatal("it does not end")
+	}
+}
+
+func TestNoSession(t *testing.T) {
+	missing := errors.New("servers 0-3 of 4 never registered")
+	s := serve(t, 4, func(context.Context) (session.Session, session.Report, error) {
+		return nil, session.Report{Ranks: rank.Range(0, 3)}, missing
+	})
+	s.send(ptp.Start, "a", "/bin", "/tmp")
+	if got, want := s.next().String(), `112 0 ["4:0f" "5" "servers 0-3 of 4 never registered"]`; got != want {
+		t.Errorf("heard %s, want %s", got, want)
+	}
+	s.ends(missing)
+}
+
+// A front end that vanishes, or that speaks something else, ends it, also while the
+// session is being built.
+func TestGone(t *testing.T) {
+	for name, say := range map[string]func(*served){
+		"hangs up":      func(s *served) { s.eclipse.Close() },
+		"speaks HTTP":   func(s *served) { s.eclipse.Raw([]byte("GET / HTTP/1.1\r\n\r\n")) },
+		"half a packet": func(s *served) { s.eclipse.Raw([]byte{0, 0, 1, 0, 0, 1}); s.eclipse.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, 4, func(ctx context.Context) (session.Session, session.Report, error) {
+				<-ctx.Done()
+				return nil, session.Report{}, ctx.Err()
+			})
+			s.send(ptp.Start, "a", "/bin", "/tmp")
+			say(s)
+			s.ends(ErrGone)
+		})
+	}
+}

@@ -1,0 +1,122 @@
+// What the door knows of its session.
+
+package ptp
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// front is one front end and its session.
+type front struct {
+	log     *slog.Logger
+	out     *queue
+	refused chan struct{} // closed when a front end has been told of failed
+	refuse  func()
+	settled chan struct{} // capacity 1: a job has ended
+
+	opened chan struct{} // closed when the fields below are set
+	sess   session.Session
+	failed error // why there is no session
+	all    rank.Set
+
+	jobs    sync.WaitGroup
+	waiting []*job // those that may not have ended; the loop's
+
+	mu       sync.Mutex
+	begun    bool // START SESSION has come
+	states   *session.States
+	changed  chan struct{} // closed and renewed when states changes
+	calls    map[protocol.RequestID]*call
+	breaks   breaks
+	partials partials
+}
+
+func newFront(log *slog.Logger) *front {
+	f := &front{
+		log: log, out: newQueue(), opened: make(chan struct{}), refused: make(chan struct{}), settled: make(chan struct{}, 1),
+		changed: make(chan struct{}), calls: map[protocol.RequestID]*call{},
+	}
+	f.refuse = sync.OnceFunc(func() { close(f.refused) })
+	return f
+}
+
+// feed keeps the states of the ranks.
+func (f *front) feed(e session.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.states.Feed(e)
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+func (f *front) ended() rank.Set {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.states.Ended()
+}
+
+// settle waits until all ranks of a set have stopped or ended.
+func (f *front) settle(ctx context.Context, ranks rank.Set) {
+	for {
+		f.mu.Lock()
+		done, changed := f.states.Settled(ranks), f.changed
+		f.mu.Unlock()
+		if done {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// state gives those of some ranks that are in a state.
+func (f *front) in(ranks rank.Set, states ...session.State) rank.Set {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return ranks.Intersect(f.states.In(states...))
+}
+
+// call is a command of ours whose answers come with the session's events.
+type call struct {
+	groups []protocol.Group
+	done   chan struct{} // closed when all have come
+}
+
+// answer takes an answer for the job that waits for it. One that is late is dropped:
+// the front end has been told that there is none.
+func (f *front) answer(e session.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.calls[e.ID]
+	switch {
+	case c == nil:
+	case e.Done != nil:
+		delete(f.calls, e.ID)
+		close(c.done)
+	default:
+		c.groups = append(c.groups, e.Group)
+	}
+}
+
+// do gives the session a command. The lock is held so that the loop, which may see
+// the answers at once, finds the call.
+func (f *front) do(ctx context.Context, c session.Call) (*call, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	id, err := f.sess.Do(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	waiting := &call{done: make(chan struct{})}
+	f.calls[id] = waiting
+	return waiting, nil
+}

@@ -1,0 +1,219 @@
+// Commands that look at stacks, threads, signals and types.
+
+package ptp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+	"sdm/protocol/ptp"
+)
+
+// bodyIs reads the result of a group; the job is told if that cannot be.
+func (j *job) bodyIs(g protocol.Group, body any) bool {
+	if err := json.Unmarshal(g.Body, body); err != nil {
+		j.error(g.Ranks, ptp.Unknown, fmt.Sprintf("%s: an answer that cannot be read: %v", j.what, err))
+		return false
+	}
+	return true
+}
+
+// framesBody is the result of backtrace, and in part that of thread.
+type framesBody struct {
+	Frames []protocol.Frame `json:"frames"`
+	Thread int              `json:"thread"`
+	Frame  *protocol.Frame  `json:"frame"`
+}
+
+// frameArgs writes a frame: level, file, function, address, line. Java takes an address
+// that is empty for none. It is always five arguments: of a "*" for an absent frame
+// Java reads what follows in the wrong places.
+func frameArgs(f *protocol.Frame, addr string) []string {
+	if f == nil {
+		f = &protocol.Frame{}
+	}
+	file := f.File
+	if file == "" {
+		file = f.From
+	}
+	return []string{strconv.Itoa(f.Level), ptp.Latin1(file), ptp.Latin1(f.Func), addr, strconv.Itoa(f.Line)}
+}
+
+// bounds reads low and high of a range of levels; 0 and 0 are all of them.
+func (j *job) bounds(args arguments) (low, high int, ok bool) {
+	low, ok = j.number(args, 0)
+	if !ok {
+		return 0, 0, false
+	}
+	high, ok = j.number(args, 1)
+	if ok && (low < 0 || high < low) {
+		j.error(j.ranks, ptp.BadCommand, fmt.Sprintf("%s from level %d to %d", j.what, low, high))
+		return 0, 0, false
+	}
+	return low, high, ok
+}
+
+func listFrames(ctx context.Context, j *job, args arguments) {
+	low, high, ok := j.bounds(args)
+	if !ok {
+		return
+	}
+	asked := protocol.Args{}
+	if high > 0 {
+		asked.Count = high + 1
+	}
+	for _, g := range j.look(ctx, "backtrace", j.ranks, asked, ptp.Unknown) {
+		var body framesBody
+		if !j.bodyIs(g, &body) {
+			continue
+		}
+		frames := body.Frames[min(low, len(body.Frames)):]
+		parts := cells{{g.Ranks, ""}} // by the addresses of the frames, each behind a blank
+		for _, f := range frames {
+			parts = parts.by(cellsOf(g, strconv.Itoa(f.Level)+".addr", ""))
+		}
+		for _, p := range parts {
+			said := []string{strconv.Itoa(len(frames))}
+			addrs := strings.Split(p.value, " ")[1:]
+			for i, f := range frames {
+				said = append(said, frameArgs(&f, addrs[i])...)
+			}
+			j.say(ptp.EventFrames, p.ranks, said...)
+		}
+	}
+}
+
+func stackDepth(ctx context.Context, j *job, _ arguments) {
+	for _, g := range j.look(ctx, "backtrace", j.ranks, protocol.Args{Count: mostDepth}, ptp.Unknown) {
+		var body framesBody
+		if j.bodyIs(g, &body) {
+			j.say(ptp.EventDepth, g.Ranks, strconv.Itoa(len(body.Frames)))
+		}
+	}
+}
+
+// namesBody is the result of info locals and info args.
+type namesBody struct {
+	Names []string `json:"names"`
+}
+
+func listLocals(ctx context.Context, j *job, _ arguments) {
+	for _, g := range j.look(ctx, "info locals", j.ranks, protocol.Args{}, ptp.Unknown) {
+		var body namesBody
+		if j.bodyIs(g, &body) {
+			j.say(ptp.EventVars, g.Ranks, counted(body.Names)...)
+		}
+	}
+}
+
+// listArguments tells the arguments of the lowest level of the range: Eclipse asks for
+// one.
+func listArguments(ctx context.Context, j *job, args arguments) {
+	low, _, ok := j.bounds(args)
+	if !ok {
+		return
+	}
+	for _, g := range j.look(ctx, "info args", j.ranks, protocol.Args{Frame: &low}, ptp.Unknown) {
+		var body namesBody
+		if j.bodyIs(g, &body) {
+			j.say(ptp.EventArgs, g.Ranks, counted(body.Names)...)
+		}
+	}
+}
+
+// counted writes texts behind their number.
+func counted(texts []string) []string {
+	out := []string{strconv.Itoa(len(texts))}
+	for _, t := range texts {
+		out = append(out, ptp.Latin1(t))
+	}
+	return out
+}
+
+func listThreads(ctx context.Context, j *job, _ arguments) {
+	for _, g := range j.look(ctx, "info threads", j.ranks, protocol.Args{}, ptp.Unknown) {
+		var body struct {
+			Threads []struct {
+				ID      int  `json:"id"`
+				Current bool `json:"current"`
+			} `json:"threads"`
+		}
+		if !j.bodyIs(g, &body) {
+			continue
+		}
+		current := "0"
+		var others []string
+		for _, t := range body.Threads {
+			if t.Current {
+				current = strconv.Itoa(t.ID)
+			} else {
+				others = append(others, strconv.Itoa(t.ID))
+			}
+		}
+		j.say(ptp.EventThreads, g.Ranks, append([]string{current}, counted(others)...)...)
+	}
+}
+
+func selectThread(ctx context.Context, j *job, args arguments) {
+	id, ok := j.number(args, 0)
+	if !ok {
+		return
+	}
+	for _, g := range j.look(ctx, "thread", j.ranks, protocol.Args{Thread: id}, ptp.Unknown) {
+		var body framesBody
+		if !j.bodyIs(g, &body) {
+			continue
+		}
+		for _, c := range cellsOf(g, "addr", "") {
+			j.say(ptp.EventThreadSelect, c.ranks, append([]string{strconv.Itoa(body.Thread)}, frameArgs(body.Frame, c.value)...)...)
+		}
+	}
+}
+
+// signalArgs writes what a signal does: name, stop, print, pass, description.
+func signalArgs(s protocol.SignalInfo) []string {
+	flag := func(set bool) string {
+		if set {
+			return "1"
+		}
+		return "0"
+	}
+	return []string{s.Signal, flag(s.Stop), flag(s.Print), flag(s.Pass), ptp.Latin1(s.Meaning)}
+}
+
+func listSignals(ctx context.Context, j *job, args arguments) {
+	for _, g := range j.look(ctx, "info signals", j.ranks, protocol.Args{Signal: args[0]}, ptp.Unknown) {
+		var body struct {
+			Signals []protocol.SignalInfo `json:"signals"`
+		}
+		if !j.bodyIs(g, &body) {
+			continue
+		}
+		said := []string{strconv.Itoa(len(body.Signals))}
+		for _, s := range body.Signals {
+			said = append(said, signalArgs(s)...)
+		}
+		j.say(ptp.EventSignals, g.Ranks, said...)
+	}
+}
+
+// textBody is the result of ptype, whatis and gdb.
+type textBody struct {
+	Text string `json:"text"`
+}
+
+// typeText takes gdb's words off.
+func typeText(text string) string { return strings.TrimPrefix(strings.TrimSpace(text), "type = ") }
+
+func getType(ctx context.Context, j *job, args arguments) {
+	for _, g := range j.look(ctx, "whatis", j.ranks, protocol.Args{Expr: args[0]}, ptp.UnknownVariable) {
+		var body textBody
+		if j.bodyIs(g, &body) {
+			j.say(ptp.EventType, g.Ranks, ptp.Latin1(typeText(body.Text)))
+		}
+	}
+}

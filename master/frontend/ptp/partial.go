@@ -1,0 +1,74 @@
+// Expressions that the front end unfolds step by step, by names that we give them.
+
+package ptp
+
+import (
+	"context"
+	"strconv"
+
+	"sdm/protocol/ptp"
+	"sdm/protocol/rank"
+)
+
+// partials are the expressions that have names. The zero value has none.
+type partials struct {
+	last  int
+	known []partial
+}
+
+type partial struct {
+	name  string
+	ranks rank.Set
+}
+
+// name gives an expression of the job's ranks a name: the one that the front end knows
+// it by, or a new one.
+func (j *job) name(given string) string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for i := range j.partials.known {
+		if p := &j.partials.known[i]; p.name == given {
+			p.ranks = p.ranks.Union(j.ranks)
+			return given
+		}
+	}
+	j.partials.last++
+	p := partial{"var" + strconv.Itoa(j.partials.last), j.ranks}
+	j.partials.known = append(j.partials.known, p)
+	return p.name
+}
+
+// changedNames are the names of expressions whose value may be another after a stop of
+// ranks, behind their number: all that these have.
+func (j *job) changedNames(ranks rank.Set) []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var names []string
+	for _, p := range j.partials.known {
+		if p.ranks.Intersects(ranks) {
+			names = append(names, p.name)
+		}
+	}
+	return counted(names)
+}
+
+func deletePartial(_ context.Context, j *job, args arguments) {
+	j.mu.Lock()
+	var left []partial
+	var had rank.Set
+	for _, p := range j.partials.known {
+		if p.name == args[0] {
+			had = p.ranks.Intersect(j.ranks)
+			p.ranks = p.ranks.Minus(j.ranks)
+		}
+		if !p.ranks.IsEmpty() {
+			left = append(left, p)
+		}
+	}
+	j.partials.known = left
+	j.mu.Unlock()
+	if !had.IsEmpty() {
+		j.say(ptp.EventOK, had)
+	}
+	j.error(j.ranks.Minus(had), ptp.UnknownVariable, j.what+": there is no "+args[0])
+}

@@ -1,0 +1,175 @@
+// Package ptp provides the door of a session for Eclipse PTP: a master that dials it and
+// speaks its protocol (package protocol/ptp), as the original SDM did.
+package ptp
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/ptp"
+)
+
+// ErrGone is the error of Serve when the front end has vanished: it closed the
+// connection, or the network did, without QUIT.
+var ErrGone = errors.New("the front end is gone")
+
+// Open builds the session. The error may be a *session.NotReady.
+type Open func(ctx context.Context) (session.Session, session.Report, error)
+
+// Serve drives a session for the front end at the other end of conn, until it says
+// QUIT (nil), has gone (ErrGone), the session could not be built, or ctx is over. The
+// session is built from the beginning: nobody asks for it. Serve closes the connection;
+// the session is the caller's to close.
+//
+// Goroutines: Serve itself takes commands and events, in order; one reads, one writes,
+// one opens the session, and each job (job.go) has one. All have ended when Serve
+// returns.
+func Serve(ctx context.Context, conn io.ReadWriteCloser, open Open, log *slog.Logger) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	f := newFront(log)
+	in := make(chan command)
+	broken := make(chan error, 2) // of the reader and the writer
+	var wg sync.WaitGroup
+	wg.Go(func() { broken <- read(ctx, conn, in) })
+	wg.Go(func() { broken <- f.out.write(conn) })
+	wg.Go(func() { f.open(ctx, open) })
+	off := context.AfterFunc(ctx, func() { conn.Close() })
+	defer off()
+	err := f.drive(ctx, in, broken)
+	cancel() // closes the connection, which ends reader and writer
+	f.jobs.Wait()
+	f.out.end()
+	wg.Wait()
+	return err
+}
+
+// maxJobs bounds how many commands are carried out or wait at once; then no more are
+// read.
+const maxJobs = 1000
+
+// drive is the loop of a front end.
+func (f *front) drive(ctx context.Context, in <-chan command, broken <-chan error) error {
+	opened := f.opened
+	var events <-chan session.Event
+	for {
+		commands, stream := in, events
+		if f.unfinished() >= maxJobs {
+			commands = nil
+		}
+		if f.out.isFull() {
+			stream = nil
+		}
+		select {
+		case c := <-commands:
+			if f.command(ctx, c) {
+				f.out.flush(broken) // what was said before it is still sent
+				return nil
+			}
+		case <-opened:
+			if opened = nil; f.failed == nil {
+				events = f.sess.Events()
+			}
+		case e, ok := <-stream:
+			if !ok {
+				return errors.New("the session has ended")
+			}
+			f.event(ctx, e)
+		case <-f.refused: // START SESSION has been told that there is no session
+			f.out.flush(broken)
+			return f.failed
+		case <-f.out.room:
+		case <-f.settled:
+		case err := <-broken:
+			return fmt.Errorf("%w: %w", ErrGone, err)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// read takes packets until the connection ends, or what comes is none.
+func read(ctx context.Context, r io.Reader, out chan<- command) error {
+	buffered := bufio.NewReader(r)
+	var d ptp.Decoder
+	for {
+		var head [ptp.LengthSize]byte
+		if _, err := io.ReadFull(buffered, head[:]); err != nil {
+			return err
+		}
+		n, err := ptp.BodyLength(head)
+		if err != nil {
+			return err
+		}
+		body, err := readBody(buffered, n)
+		if err != nil {
+			return err
+		}
+		p, err := d.Decode(body)
+		select {
+		case out <- command{p, err}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// readBody takes memory as bytes come, not as they are announced.
+func readBody(r io.Reader, n int) ([]byte, error) {
+	const first = 64 << 10
+	body := make([]byte, min(n, first))
+	_, err := io.ReadFull(r, body)
+	for err == nil && len(body) < n {
+		more := make([]byte, min(n-len(body), len(body)))
+		_, err = io.ReadFull(r, more)
+		body = append(body, more...)
+	}
+	return body, err
+}
+
+// open builds the session beside the reading: a front end that vanishes meanwhile must
+// be seen.
+func (f *front) open(ctx context.Context, open Open) {
+	defer close(f.opened)
+	sess, report, err := open(ctx)
+	var absent *session.NotReady
+	if errors.As(err, &absent) {
+		report = absent.Report
+	}
+	f.sess, f.failed, f.all = sess, err, report.Ranks
+	f.states = session.NewStates(f.all)
+	if last, some := f.all.Max(); some {
+		f.out.size(int(last) + 1)
+	}
+}
+
+// event takes what the session says.
+func (f *front) event(ctx context.Context, e session.Event) {
+	if e.IsAnswer() {
+		f.answer(e)
+		return
+	}
+	g := e.Group
+	if g.Kind.IsEnd() {
+		g.Ranks = g.Ranks.Minus(f.ended()) // whose end has been told
+	}
+	f.feed(e)
+	switch {
+	case g.Ranks.IsEmpty():
+	case g.Kind.IsOutput():
+		f.out.send(ptp.EventOutput, g.Ranks, ptp.Latin1(string(g.Body)))
+	case g.Kind == protocol.KindStopped:
+		f.stopped(ctx, g)
+	case g.Kind.IsEnd():
+		f.gone(ctx, g)
+	case g.Kind == protocol.KindNote:
+		f.log.Info("note", "ranks", g.Ranks.String(), "text", string(g.Body))
+	}
+}
