@@ -102,29 +102,33 @@ func (m *machine) speakAt(p *point, t *thread, then func(spoken)) {
 		then(s)
 		return
 	}
-	q := ours("commands")
-	at := []string{"--thread", m.gdbThread(t.id), "--frame", "0"}
+	q := oursIn("commands", t)
+	texts := make([]string, len(lines))
+	left := len(lines)
 	for i, line := range lines {
 		told := func(a answer, text string) {
-			text = strings.TrimRight(text, "\n")
+			texts[i] = strings.TrimRight(cutText(text, mostShown), "\n")
 			if a.failed() {
-				text = "<error: " + a.Results.Str("msg") + ">"
+				texts[i] = "<error: " + a.Results.Str("msg") + ">"
 			}
-			if p.exprs != nil || text != "" {
-				s.lines, s.texts = append(s.lines, line), append(s.texts, text)
+			if left--; left > 0 {
+				return
 			}
-			if i == len(lines)-1 {
-				then(s)
+			for k, text := range texts {
+				if p.exprs != nil || text != "" {
+					s.lines, s.texts = append(s.lines, lines[k]), append(s.texts, text)
+				}
 			}
+			then(s)
 		}
 		if format, expr, ok := printedBy(line); ok || p.exprs != nil {
 			if p.exprs != nil {
 				format, expr = "", line
 			}
-			m.askValue(q, at, format, expr, told)
+			m.askValue(q, format, expr, told)
 			continue
 		}
-		k := m.ask(q, func(a answer) { told(a, a.text) }, "-interpreter-exec", append(at[:4:4], "console", withoutInput(line))...)
+		k := m.ask(q, func(a answer) { told(a, a.text) }, "-interpreter-exec", append(m.at(q), "console", withoutInput(line))...)
 		k.print = true
 	}
 }

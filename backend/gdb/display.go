@@ -67,7 +67,7 @@ func (m *machine) display(q *request) {
 		m.reply(q, displayList{append([]protocol.Display{}, all...)})
 		return
 	}
-	m.evaluateAll(q, m.at(q), all, func(shown []protocol.Display, values []string) {
+	m.evaluateAll(q, all, func(shown []protocol.Display, values []string) {
 		if len(shown) == 0 && q.args.Expr != "" {
 			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: values[0]})
 			m.dropDisplay(q.args.Display)
@@ -105,51 +105,80 @@ func (m *machine) undisplay(q *request) {
 
 // evaluateAll gives those displays that have a value here, as gdb shows them,
 // and their values. Where none has one, values is the refusal of the last.
-func (m *machine) evaluateAll(q *request, at []string, all []protocol.Display, then func(shown []protocol.Display, values []string)) {
-	var shown []protocol.Display
-	var values []string
+func (m *machine) evaluateAll(q *request, all []protocol.Display, then func(shown []protocol.Display, values []string)) {
 	if len(all) == 0 {
 		then(nil, []string{""})
 		return
 	}
+	texts, has := make([]string, len(all)), make([]bool, len(all))
+	left := len(all)
 	for i, d := range all {
-		m.askValue(q, at, d.Format, d.Expr, func(a answer, value string) {
-			if !a.failed() {
-				shown, values = append(shown, d), append(values, value)
+		m.askValue(q, d.Format, d.Expr, func(a answer, value string) {
+			texts[i], has[i] = value, !a.failed()
+			if a.failed() {
+				texts[i] = a.Results.Str("msg")
 			}
-			switch {
-			case i < len(all)-1:
-			case shown == nil:
-				then(nil, []string{a.Results.Str("msg")})
-			default:
-				then(shown, values)
+			if left--; left > 0 {
+				return
 			}
+			var shown []protocol.Display
+			var values []string
+			for k, d := range all {
+				if has[k] {
+					shown, values = append(shown, d), append(values, texts[k])
+				}
+			}
+			if shown == nil {
+				values = texts[len(texts)-1:]
+			}
+			then(shown, values)
 		})
 	}
 }
 
-// askValue evaluates an expression in a frame. Without a format the value stands in
+// askValue evaluates an expression, as it stands among others. Without a format the value stands in
 // the result: what gdb prints on its console may be parted by what it says of
 // other threads meanwhile.
-func (m *machine) askValue(q *request, at []string, format, expr string, then func(a answer, value string)) {
+func (m *machine) askValue(q *request, format, expr string, then func(a answer, value string)) {
+	bounded := func(a answer, value string) {
+		switch {
+		case examines(format):
+			then(a, cutText(value, mostShown))
+			return
+		case !a.failed() || !tooLarge.MatchString(a.Results.Str("msg")):
+			then(a, listed(value))
+			return
+		}
+		about := q.about("")
+		about.args.Format = format
+		m.beginning(about, expr, func(text string, bad *protocol.Fault) {
+			if bad == nil {
+				a.Name = "done"
+			}
+			then(a, text)
+		})
+	}
 	if format == "" {
-		m.ask(q, func(a answer) { then(a, a.Results.Str("value")) },
-			"-data-evaluate-expression", append(slices.Clone(at), " "+expr)...)
+		m.ask(q, func(a answer) { bounded(a, a.Results.Str("value")) },
+			"-data-evaluate-expression", append(m.at(q), " "+expr)...)
 		return
 	}
 	line := displayLine(protocol.Display{Expr: expr, Format: format})
-	k := m.ask(q, func(a answer) { then(a, displayed(a)) }, "-interpreter-exec", append(slices.Clone(at), "console", line)...)
+	k := m.ask(q, func(a answer) { bounded(a, displayed(a)) }, "-interpreter-exec", append(m.at(q), "console", line)...)
 	k.print = true
 }
 
 // displayLine is what gdb is asked: memory and instructions are examined, the
 // rest is printed.
 func displayLine(d protocol.Display) string {
-	if strings.ContainsAny(d.Format, "is0123456789bhwg") {
+	if examines(d.Format) {
 		return examineLine(&protocol.Args{Expr: d.Expr, Format: d.Format})
 	}
 	return "output/" + d.Format + " " + d.Expr
 }
+
+// examines tells the formats of x from those of print.
+func examines(format string) bool { return strings.ContainsAny(format, "is0123456789bhwg") }
 
 func displayed(a answer) string { return strings.TrimRight(a.text, "\n") }
 
@@ -171,8 +200,7 @@ func (m *machine) withDisplays(t *thread, tell func(shown []protocol.Display, va
 	h := &heldStop{until: m.now + displayWait, tell: tell}
 	m.displays.held = h
 	display := func() {
-		at := []string{"--thread", m.gdbThread(t.id), "--frame", "0"}
-		m.evaluateAll(ours("display"), at, m.displays.list, func(shown []protocol.Display, values []string) {
+		m.evaluateAll(oursIn("display", t), m.displays.list, func(shown []protocol.Display, values []string) {
 			h.shown, h.texts = shown, values
 			m.releaseStop(h)
 		})

@@ -54,9 +54,18 @@ func namesAndValues(list mi.Tuple) (names, values []string) {
 			unique = name + "#" + strconv.Itoa(n)
 		}
 		names = append(names, unique)
-		values = append(values, e.Value.Fields.Str("value"))
+		values = append(values, listed(e.Value.Fields.Str("value")))
 	}
 	return names, values
+}
+
+// mostListed bounds each value of a list of them, in bytes.
+const mostListed = 4 << 10
+
+// listed is a value as it stands among others.
+func listed(value string) string {
+	value, _ = shortened(value, mostListed)
+	return value
 }
 
 // columns gathers the columns of one group.

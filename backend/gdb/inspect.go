@@ -109,12 +109,31 @@ func (m *machine) replyVariables(q *request, a answer, path ...string) {
 		return
 	}
 	names, values := namesAndValues(a.Results.Path(path...).Fields)
-	body := variables{Names: append([]string{}, names...)}
-	c := columnsOf(m.target.Rank, q.args.Limit)
-	for i, name := range names {
-		c.add("value."+name, values[i])
+	left := 1
+	came := func() {
+		if left--; left > 0 {
+			return
+		}
+		body := variables{Names: append([]string{}, names...)}
+		c := columnsOf(m.target.Rank, q.args.Limit)
+		for i, name := range names {
+			c.add("value."+name, values[i])
+		}
+		m.reply(q, body, c.sorted()...)
 	}
-	m.reply(q, body, c.sorted()...)
+	for i, name := range names {
+		if !tooLarge.MatchString(values[i]) || strings.Contains(name, "#") { // one that another of its name hides
+			continue
+		}
+		left++
+		m.beginning(q, name, func(text string, bad *protocol.Fault) {
+			if bad == nil {
+				values[i] = text
+			}
+			came()
+		})
+	}
+	came()
 }
 
 // chosenFrame is the body of frame, up and down.

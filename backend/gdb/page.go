@@ -58,6 +58,44 @@ func (m *machine) evaluatedLarge(q *request, refusal answer) {
 	})
 }
 
+// beginning gives a value that gdb has refused to fetch, as it stands among others: the first elements of an
+// array, or a little of each part.
+func (m *machine) beginning(q *request, expr string, then func(text string, bad *protocol.Fault)) {
+	about := q.about(expr)
+	w := printingOf(about.args)
+	told := func(end func(string) string) func(answer, string) {
+		return func(got answer, value string) {
+			if got.failed() {
+				then("", &protocol.Fault{Kind: protocol.FaultGDB, Message: got.Results.Str("msg")})
+				return
+			}
+			then(listed(end(value)), nil)
+		}
+	}
+	m.arrayOf(about, func(a array, bad *protocol.Fault) {
+		switch {
+		case acts(w.expr, a.shape.Fortran):
+			then("", bad)
+		case bad == nil && a.size <= mostFetched && !a.apart:
+			last := min(a.shape.Elements(), pageSize, max(mostFetched/a.size, 1)) - 1
+			m.askPrint(about, w, a.slice(0, last), told(goingOn))
+		default:
+			m.askLarge(about, w, told(func(value string) string { return value }))
+		}
+	})
+}
+
+// goingOn says of the elements of an array that there are more.
+func goingOn(value string) string {
+	if rest, ok := strings.CutSuffix(value, ")"); ok {
+		return rest + ", ...)"
+	}
+	if rest, ok := strings.CutSuffix(value, "}"); ok {
+		return rest + "...}"
+	}
+	return value + "..."
+}
+
 // mostFetched is the size of the values that gdb fetches, in bytes: its setting max-value-size, see
 // Config.CommandLine.
 const mostFetched = 1 << 20

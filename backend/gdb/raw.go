@@ -97,6 +97,9 @@ func (m *machine) passLine(q *request) {
 	m.pass(q, false, "-interpreter-exec", append(m.where(q), "console", line)...)
 }
 
+// printsText are lines of which a person wants to see a value, which may be long.
+var printsText = regexp.MustCompile(`^(?:output|printf)\b`)
+
 var setsElements = regexp.MustCompile(`^set\s+p(?:r|ri|rin|rint)?\s+el`)
 
 // withoutInput keeps a shell command from reading what we send to gdb.
@@ -145,6 +148,9 @@ func (m *machine) passed(q *request, k *call, a answer) {
 		return
 	}
 	text := a.text
+	if printsText.MatchString(q.args.Text) {
+		text = cutText(text, mostShown)
+	}
 	if k.raw {
 		r := a.Record
 		r.Token = -1

@@ -42,6 +42,13 @@ func ours(name string) *request {
 	return &request{command: &command{name: name}, answered: true}
 }
 
+// oursIn is one about the innermost frame of a thread.
+func oursIn(name string, t *thread) *request {
+	q := ours(name)
+	q.args.Thread, q.args.Frame = t.id, new(int)
+	return q
+}
+
 // apart gives the request a command of its own, which may be changed.
 func (q *request) apart() {
 	q.command = &command{name: q.name, args: q.args}

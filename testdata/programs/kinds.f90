@@ -35,7 +35,7 @@ contains
     real(8), intent(inout) :: a(n, *)
     real(8), intent(in) :: part(:, 2:)
     character(len=*), intent(in) :: title
-    real(8) :: local(n, 100)
+    real(8) :: local(n, 2000) ! 1.6 MB
     local = part(1, 2)
     a(1, 1) = local(1, 1) + len(title)
     print *, a(1, 1), n

@@ -10,6 +10,7 @@ import (
 func backtrace(_ *Writer, _ Asked, g protocol.Group) []answer {
 	var body struct {
 		Frames []protocol.Frame `json:"frames"`
+		Locals [][]string       `json:"locals"` // of each frame, where they were asked for
 		More   bool             `json:"more"`
 	}
 	if !decode(g.Body, &body) {
@@ -17,13 +18,32 @@ func backtrace(_ *Writer, _ Asked, g protocol.Group) []answer {
 	}
 	cols := columns(g)
 	x := answer{ranks: g.Ranks}
-	for _, f := range body.Frames {
+	for i, f := range body.Frames {
 		x.lines = append(x.lines, numbered(f, cols, strconv.Itoa(f.Level)+".args."))
+		if i < len(body.Locals) {
+			x.lines = append(x.lines, locals(body.Locals[i], cols, strconv.Itoa(f.Level)+".locals.")...)
+		}
 	}
 	if body.More {
 		x.lines = append(x.lines, "(More stack frames follow...)")
 	}
 	return []answer{x}
+}
+
+// locals gives the variables of a frame as GDB does, below it.
+func locals(names []string, cols map[string]view, prefix string) []string {
+	if len(names) == 0 {
+		return []string{"No locals."}
+	}
+	var lines []string
+	for _, name := range names {
+		value := "?"
+		if c, ok := cols[prefix+name]; ok {
+			value = shortly(c)
+		}
+		lines = append(lines, "        "+name+" = "+value)
+	}
+	return lines
 }
 
 // numbered gives "#0  compute (...) at work.c:31"; GDB puts the frame at column

@@ -95,7 +95,7 @@ func differs(c view) bool {
 
 // isSpread tells the variables whose values all stand in the answer.
 func isSpread(name string, c view) bool {
-	if !strings.HasPrefix(name, "value.") && !strings.HasPrefix(name, "display.") {
+	if !strings.HasPrefix(name, "value.") && !strings.HasPrefix(name, "display.") && !strings.Contains(name, ".locals.") {
 		return false
 	}
 	_, folded := c.spread()
@@ -119,11 +119,11 @@ func everyValue(name string, c view) []string {
 }
 
 // forPeople gives the name of a column as it stands in an answer: "1.args.n" is
-// "#1 n", "value.n" is "n", "hits.2" is "hits of 2".
+// "#1 n", as "1.locals.n" is, "value.n" is "n", "hits.2" is "hits of 2".
 func forPeople(name string) string {
 	parts := strings.SplitN(name, ".", 3)
 	switch {
-	case len(parts) == 3 && parts[1] == "args":
+	case len(parts) == 3 && (parts[1] == "args" || parts[1] == "locals"):
 		return "#" + parts[0] + " " + parts[2]
 	case parts[0] == "value" || parts[0] == "args":
 		return strings.TrimPrefix(name, parts[0]+".")
@@ -217,7 +217,12 @@ func PageOf(g protocol.Group) Page {
 
 // variables writes "n = 5" for each name, as GDB does.
 func variables(_ *Writer, a Asked, g protocol.Group) []answer {
-	all := nameLines(g, func(name, value string) string { return name + " = " + value })
+	all := nameLines(g, func(name, value string) string {
+		if strings.HasSuffix(strings.TrimRight(value, "}) "), "...") && !strings.Contains(name, "#") {
+			value += " (cut off; print " + name + " pages it)"
+		}
+		return name + " = " + value
+	})
 	if all[0].lines == nil {
 		all[0].lines = []string{choose(a.Command == "info args", "No arguments.", "No locals.")}
 	}
