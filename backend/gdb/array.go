@@ -111,7 +111,7 @@ func fortranBounds(text string) protocol.Dim {
 // arrayOf finds out about the array that a request is about; refusal is nil
 // then.
 func (m *machine) arrayOf(q *request, then func(a array, refusal *protocol.Fault)) {
-	expr := printingOf(q.args).expr
+	expr := q.printing().expr
 	k := m.ask(q, func(answered answer) {
 		if answered.failed() {
 			then(array{}, &protocol.Fault{Kind: protocol.FaultGDB, Message: answered.Results.Str("msg")})

@@ -70,6 +70,11 @@ func (c *calls) add(k *call) int64 {
 func (c *calls) take(token int64) (k *call, skipped []*call) {
 	for i, q := range c.queue {
 		if q.token == token {
+			if i == 0 && len(c.queue) == 1 { // as a rule
+				c.queue[0] = nil
+				c.queue = c.queue[:0]
+				return q, nil
+			}
 			skipped = c.queue[:i:i]
 			c.queue = c.queue[i+1:]
 			return q, skipped

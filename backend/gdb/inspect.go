@@ -28,7 +28,7 @@ type printed struct {
 // evaluate is print. Formats and options (/x, -pretty --) are known to gdb's
 // command line only; the rest goes the short way.
 func (m *machine) evaluate(q *request) {
-	w := printingOf(q.args)
+	w := q.printing()
 	switch {
 	case w.expr == "":
 		m.fail(q, noExpression())
@@ -41,7 +41,7 @@ func (m *machine) evaluate(q *request) {
 		return
 	}
 	m.askPrint(q, w, w.expr, func(a answer, value string) {
-		if w.plain() && m.incomplete(a) {
+		if q.printing().plain() && m.incomplete(a) {
 			m.readLibraries()
 			m.evaluate(q)
 			return
@@ -57,8 +57,12 @@ func withoutHistory(text string) string {
 	return strings.TrimSuffix(historyPrefix.ReplaceAllString(text, ""), "\n")
 }
 
-// reference is all that gdb shows of a reference to an object without a pretty-printer.
 var reference = regexp.MustCompile(`^(?:\([^()]*\) )?@0x[0-9a-f]+$`)
+
+// isReference tells a value that is all that gdb shows of a reference to an object without a pretty-printer.
+func isReference(value string) bool {
+	return strings.Contains(value, "@0x") && reference.MatchString(value)
+}
 
 func (m *machine) evaluated(q *request, a answer, value string) {
 	switch {
@@ -66,8 +70,8 @@ func (m *machine) evaluated(q *request, a answer, value string) {
 		m.evaluatedLarge(q, a)
 	case a.failed():
 		m.refused(q, a)
-	case reference.MatchString(value) && !acts(q.args.Expr, false):
-		w := printingOf(q.args)
+	case isReference(value) && !acts(q.args.Expr, false):
+		w := q.printing()
 		m.askPrint(q, w, "*&("+w.expr+")", func(a answer, of string) {
 			if !a.failed() {
 				value = of

@@ -103,8 +103,8 @@ func (m *machine) tell(task, command string, args ...string) {
 // console is how a line for gdb's command line is sent.
 const console = "-interpreter-exec console"
 
-// at names the selected thread and frame, or the thread that a request asks for.
-func (m *machine) at(q *request) []string {
+// selected is the selected thread and frame, or the thread that a request asks for.
+func (m *machine) selected(q *request) selection {
 	s := m.chosen
 	if q.args.Thread != 0 && q.args.Thread != s.thread {
 		s = selection{thread: q.args.Thread}
@@ -112,6 +112,12 @@ func (m *machine) at(q *request) []string {
 	if q.args.Frame != nil {
 		s.frame = *q.args.Frame
 	}
+	return s
+}
+
+// at names that to gdb.
+func (m *machine) at(q *request) []string {
+	s := m.selected(q)
 	return []string{"--thread", m.gdbThread(s.thread), "--frame", strconv.Itoa(s.frame)}
 }
 

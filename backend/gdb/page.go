@@ -16,7 +16,11 @@ const pageSize = 200
 // evaluatedWhole answers with a value. Of one that gdb has cut off, and of one that is too long, it says how many
 // elements there are.
 func (m *machine) evaluatedWhole(q *request, value string) {
-	w := printingOf(q.args)
+	if len(value) <= mostShown && !strings.Contains(value, "...") { // most are
+		m.replyValue(q, printed{Expr: q.args.Expr}, value)
+		return
+	}
+	w := q.printing()
 	if !isCut(value) && len(value) <= m.most(w) {
 		m.evaluatedPart(q, value)
 		return
@@ -39,7 +43,7 @@ func (m *machine) evaluatedWhole(q *request, value string) {
 // evaluatedLarge answers where gdb has refused to fetch a value, since it is too large: with the beginning of an array, or
 // with a little of each of its parts.
 func (m *machine) evaluatedLarge(q *request, refusal answer) {
-	w := printingOf(q.args)
+	w := q.printing()
 	m.arrayOf(q, func(a array, bad *protocol.Fault) {
 		switch {
 		case acts(w.expr, a.shape.Fortran):
@@ -148,7 +152,7 @@ func (m *machine) page(q *request) {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("there are no elements %d to %d", first, q.args.Last)})
 		return
 	}
-	w := printingOf(q.args)
+	w := q.printing()
 	m.arrayOf(q, func(a array, refusal *protocol.Fault) {
 		n := a.shape.Elements()
 		switch {

@@ -161,7 +161,7 @@ func (q *request) about(expr string) *request {
 // evaluatedPart answers with a value, and says of the first part which was cut off how many elements there
 // are.
 func (m *machine) evaluatedPart(q *request, value string) {
-	w := printingOf(q.args)
+	w := q.printing()
 	text, _ := shortened(value, m.most(w))
 	whole := func() { m.replyValue(q, printed{Expr: q.args.Expr}, text) }
 	if items, n := containerItems(text); isCut(text) && len(items) > 0 {

@@ -108,7 +108,9 @@ var tooLarge = regexp.MustCompile(`value requires [0-9]+ bytes, which is more th
 // askPrint asks for a value in the way that is wanted.
 func (m *machine) askPrint(q *request, w printing, expr string, then func(a answer, value string), more ...string) {
 	if w.plain() && len(more) == 0 {
-		m.ask(q, func(a answer) { then(a, a.Results.Str("value")) }, "-data-evaluate-expression", append(m.at(q), " "+expr)...)
+		s := m.selected(q) // not at, and no slice that is made for this: there may be thousands of ranks
+		m.ask(q, func(a answer) { then(a, a.Results.Str("value")) }, "-data-evaluate-expression",
+			"--thread", m.gdbThread(s.thread), "--frame", strconv.Itoa(s.frame), " "+expr)
 		return
 	}
 	m.askLine(q, w.line(expr, more...), then)

@@ -23,6 +23,9 @@ type command struct {
 	// ranks answer with the same.
 	printed printed
 	body    []byte
+	// way is what printing gives, once parted is set.
+	way    printing
+	parted bool
 }
 
 // request is one command for one rank. It is answered exactly once; what comes
@@ -60,6 +63,14 @@ func (c *command) bodyOf(p printed) []byte {
 		c.printed, c.body = p, canonical.JSON(p)
 	}
 	return c.body
+}
+
+// printing is what a print asks for. The expression must not be changed afterwards.
+func (c *command) printing() printing {
+	if !c.parted {
+		c.way, c.parted = printingOf(c.args), true
+	}
+	return c.way
 }
 
 // what names the request for people.

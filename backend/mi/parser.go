@@ -82,7 +82,9 @@ func (p *Parser) endLine(b []byte, emit func(Record)) error {
 		b = append(p.partial, b...)
 		p.partial = b[:0]
 	}
-	if p.wanted(b) {
+	if isPrompt(b) { // after each answer
+		emit(Record{Class: Prompt, Token: -1})
+	} else if p.wanted(b) {
 		emit(p.lex.record(string(b)))
 	}
 	if cap(p.partial) > keepBuffer {
@@ -93,6 +95,11 @@ func (p *Parser) endLine(b []byte, emit func(Record)) error {
 	}
 	p.lex.s = ""
 	return nil
+}
+
+// isPrompt tells the usual prompts; header knows all.
+func isPrompt(line []byte) bool {
+	return len(line) <= len("(gdb) \r") && strings.TrimRight(string(line), " \r") == "(gdb)" // does not allocate
 }
 
 // keep puts an unfinished line aside.
