@@ -114,8 +114,15 @@ var (
 	address  = regexp.MustCompile(`0x[0-9a-f]{5,}`)
 )
 
+// newWords are those of gdb 16 for what older ones said otherwise.
+var newWords = strings.NewReplacer(
+	"No compiled code for line", "No line",
+	"near the end of `n \u003e'", "near `'", "near the end of `n >'", "near `'",
+)
+
 func plainText(text string) string {
 	text = folders.ReplaceAllString(text, "")
+	text = newWords.Replace(text)
 	text = systems.ReplaceAllString(text, "THREAD")
 	return address.ReplaceAllString(text, "ADDRESS")
 }

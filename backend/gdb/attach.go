@@ -66,6 +66,7 @@ func (m *machine) beginAttach(q *request, stopAt string, frozen bool) {
 	if m.attach.frozen {
 		m.keepQuiet()
 	}
+	m.gdb.beginAttach(m)
 	m.ask(q, m.attached, "-target-attach", append(m.here(), strconv.Itoa(m.target.PID))...)
 	m.gdb.waitTurn(m)
 }
@@ -152,6 +153,7 @@ func (m *machine) settleAttach() {
 		return
 	}
 	m.attach.request = nil
+	m.gdb.endAttach(m)
 	m.chosen = selection{thread: 1}
 	m.askRegisters()
 	if m.rescue.under {

@@ -53,7 +53,7 @@ func TestBreakpoints(t *testing.T) {
 		})
 	}
 	r.fault("break", protocol.Args{Location: "nix", Breakpoint: 20}, protocol.FaultGDB, `Function "nix" not defined.`)
-	r.fault("break", protocol.Args{Location: "work.c:9999", Breakpoint: 20}, protocol.FaultGDB, "No line 9999")
+	r.fault("break", protocol.Args{Location: "work.c:9999", Breakpoint: 20}, protocol.FaultGDB, "line 9999")
 	r.fault("break", protocol.Args{Location: "helper", Condition: "nix > 1", Breakpoint: 20}, protocol.FaultGDB, "nix")
 	r.fault("break", protocol.Args{Location: "helper", Breakpoint: 11}, protocol.FaultUsage, "11")
 	r.fault("delete", protocol.Args{Breakpoints: []int{11, 77}}, protocol.FaultGDB, "No breakpoint number 77.")

@@ -125,6 +125,9 @@ func (c Config) commandLine(interpreter string, lazy bool) []string {
 	if lazy {
 		line = append(line, "-iex", "set auto-solib-add off")
 	}
+	if interpreter == "mi3" {
+		line = append(line, "-iex", speakUp)
+	}
 	return append(line, c.Args...)
 }
 

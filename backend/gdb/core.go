@@ -28,8 +28,29 @@ func (m *machine) openCore(q *request) {
 			m.notOpened(m.target.Program, a)
 		}
 	}, "-file-exec-and-symbols", append(m.here(), m.target.Program)...)
-	// -target-select would take quotes for a part of the name.
-	m.ask(q, func(a answer) { m.opened(q, a) }, "-interpreter-exec", append(m.here(), "console", "target core "+m.target.Core)...).print = true
+	// -target-select would take quotes for a part of the name, and so does target core of gdb 13; that of gdb 16
+	// wants them where there are spaces.
+	m.targetCore(q, m.target.Core, func(a answer) {
+		if a.failed() && strings.ContainsAny(m.target.Core, " \t\"'\\") {
+			m.targetCore(q, quotedName(m.target.Core), func(b answer) {
+				if b.failed() && !strings.HasPrefix(a.Results.Str("msg"), "Junk after filename") {
+					b = a
+				}
+				m.opened(q, b)
+			})
+			return
+		}
+		m.opened(q, a)
+	})
+}
+
+func (m *machine) targetCore(q *request, name string, then func(answer)) {
+	m.ask(q, then, "-interpreter-exec", append(m.here(), "console", "target core "+name)...).print = true
+}
+
+// quotedName is a file's name for commands of gdb that take quotes (GDB manual, Filenames As Command Arguments).
+func quotedName(name string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
 }
 
 func (m *machine) notOpened(file string, a answer) {

@@ -28,6 +28,8 @@ type debugger struct {
 	killAt    time.Duration // when it is killed unless it has ended; 0 is never
 	eager     bool          // it reads separate debug files by itself
 	elements  bool          // a person has said how many elements it shows
+	old       bool          // it does not know mi4: one before 13
+	loud      bool          // it tells what it does; see speakUp
 	lazy      bool          // it does not read symbols of libraries by itself
 	libraries []string      // whose symbols some rank has needed, where it is lazy
 	handling  handling

@@ -139,6 +139,7 @@ func wasKilled() *protocol.Fault {
 func (m *machine) finishAttach(f *protocol.Fault) {
 	if q := m.attach.request; q != nil {
 		m.attach.request = nil
+		m.gdb.endAttach(m)
 		m.fail(q, f)
 	}
 }

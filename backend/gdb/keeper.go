@@ -72,7 +72,7 @@ func (l *loop) newKeeper(n int) *keeper {
 
 // startGDB orders the process. It must not be called with a process alive.
 func (l *loop) startGDB(k *keeper, dies bool) {
-	k.waiting = true
+	k.waiting, k.debugger.old, k.debugger.loud = true, l.old, l.old
 	l.forker.start(order{argv: l.commandLine(k), dies: dies, done: l.whenStarted(k)})
 }
 

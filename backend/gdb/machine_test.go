@@ -52,6 +52,7 @@ func play(t *testing.T, m *machine, now *time.Duration, d *datadriven.TestData) 
 		d.MaybeScanArgs(t, "stop", &stop)
 		m.target.Held = d.HasArg("held")
 		m.gdb.lazy = d.HasArg("lazy")
+		m.gdb.old, m.gdb.loud = d.HasArg("old"), d.HasArg("loud")
 		m.start(*now, 1, stop, wait, false)
 	case "gdb":
 		for line := range strings.SplitSeq(d.Input, "\n") {

@@ -90,7 +90,11 @@ func TestCannotBeRecorded(t *testing.T) {
 		t.Skip("this processor has no AVX, which gdb cannot record")
 	}
 	r := recorded(t, build(t, "vector.c"))
-	if s := r.goes("continue"); s.Reason != "record-ends" || s.Detail != "the instruction 0xc5" || s.Frame.Func != "vector" {
+	s := r.goes("continue")
+	if s.Detail == "the end of the program" {
+		t.Skip("this gdb records AVX, as 16 does")
+	}
+	if s.Reason != "record-ends" || s.Detail != "the instruction 0xc5" || s.Frame.Func != "vector" {
 		t.Fatalf("got %+v", s)
 	}
 	if s := r.goes("reverse-continue"); s.Reason != "no-history" || s.Frame.Func != "main" {

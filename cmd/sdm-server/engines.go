@@ -2,10 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os/exec"
-	"regexp"
-	"strings"
 	"time"
 
 	"sdm/backend"
@@ -61,8 +60,6 @@ func openSim(_ *options, _ *slog.Logger, k backend.Sink) (backend.Backend, error
 // from a file system that is cold.
 const gdbAnswers = 10 * time.Second
 
-var gdbVersion = regexp.MustCompile(`GNU gdb .*?([0-9]+\.[0-9]+)\s*$`)
-
 // gdbName asks gdb for its version.
 func gdbName(o *options) string {
 	path := o.gdb
@@ -74,12 +71,11 @@ func gdbName(o *options) string {
 	ctx, cancel := context.WithTimeout(context.Background(), gdbAnswers)
 	defer cancel()
 	text, err := exec.CommandContext(ctx, path, "-nx", "--version").Output()
-	line, _, _ := strings.Cut(string(text), "\n")
-	switch v := gdbVersion.FindStringSubmatch(line); {
-	case err != nil:
+	if err != nil {
 		return "no gdb (" + err.Error() + ")"
-	case v != nil:
-		return "gdb " + v[1]
+	}
+	if major, minor, ok := gdb.Version(string(text)); ok {
+		return fmt.Sprintf("gdb %d.%d", major, minor)
 	}
 	return "gdb of an unknown version"
 }

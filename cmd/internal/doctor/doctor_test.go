@@ -66,7 +66,9 @@ func TestExamine(t *testing.T) {
 		}},
 		{"an old gdb without Python", func(f fake, m *Machine) {
 			f.script("gdb", `case "$*" in *--version*) echo "GNU gdb (GDB) Red Hat 8.2";; *) echo "Python scripting is not supported"; exit 1;; esac`)
-		}, []string{"gdb warn version 8.2 → older than 12", "gdb's Python warn none → pretty printers"}},
+		}, []string{"gdb bad version 8.2 → sdm needs gdb 9 or later"}},
+		{"gdb 9", func(f fake, m *Machine) { f.script("gdb", `echo "GNU gdb (Ubuntu 9.2-0ubuntu1) 9.2"`) }, []string{"gdb warn version 9.2 → sdm was not tried with gdb before 10", "gdb's Python warn none → pretty printers"}},
+		{"gdb 10", func(f fake, m *Machine) { f.script("gdb", `echo "GNU gdb (GDB) Red Hat Enterprise Linux 10.2-10.el9"`) }, []string{"gdb warn version 10.2 → gdb 10 cannot read the libraries", "gdb's Python warn none → pretty printers"}},
 		{"a gdb that cannot run", func(f fake, m *Machine) { f.script("gdb", "echo no libncurses >&2; exit 127") }, []string{"gdb bad does not tell its version: exit status 127 no libncurses → try it by hand"}},
 		{"AMX", func(f fake, m *Machine) {
 			f.script("gdb", goodGDB)

@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
+	"sdm/backend/gdb"
 	"sdm/cmd/internal/listen"
 	"sdm/launch/secret"
 )
@@ -29,11 +28,11 @@ func (m Machine) server(ctx context.Context) []Finding {
 	return []Finding{{Check: "sdm-server", Grade: Good, Found: m.Server + " (" + firstLine(version) + ")"}}
 }
 
-// oldest is the first gdb that has all that is used of it without a detour;
-// backend/gdb is tested from 13 on.
-const oldest = 12
-
-var gdbVersion = regexp.MustCompile(`GNU gdb .*?(\d+)\.(\d+)`)
+// The gdbs that backend/gdb knows how to talk to, and those that it was tried with (docs/architecture.md).
+const (
+	oldestGDB = 9
+	triedGDB  = 10
+)
 
 // gdb is the engine.
 func (m Machine) gdb(ctx context.Context) []Finding {
@@ -46,17 +45,26 @@ func (m Machine) gdb(ctx context.Context) []Finding {
 		return []Finding{{Check: "gdb", Grade: Bad, Found: "no " + name, Hint: "install gdb, load its module, or give --gdb PATH; on the nodes, too"}}
 	}
 	text, err := m.ask(ctx, path, "-nx", "--version")
-	v := gdbVersion.FindStringSubmatch(text)
-	if err != nil || v == nil {
+	major, minor, ok := gdb.Version(text)
+	if err != nil || !ok {
 		return []Finding{{Check: "gdb", Grade: Bad, Found: fmt.Sprintf("%s does not tell its version: %v %s", path, err, firstLine(text)), Hint: "try it by hand: " + path + " --version"}}
 	}
-	f := Finding{Check: "gdb", Grade: Good, Found: fmt.Sprintf("%s, version %s.%s", path, v[1], v[2])}
-	major, _ := strconv.Atoi(v[1])
+	f := Finding{Check: "gdb", Grade: Good, Found: fmt.Sprintf("%s, version %d.%d", path, major, minor)}
+	var limits []string
 	switch {
-	case major < oldest:
-		f.Grade, f.Hint = Warning, fmt.Sprintf("older than %d: some commands may fail; give a newer one with --gdb", oldest)
-	case major < 14 && strings.Contains(m.read("/proc/cpuinfo"), " amx_tile"):
-		f.Grade, f.Hint = Warning, "on this processor (AMX) gdb before 14 cannot call functions of the program (print f(3))"
+	case major < oldestGDB:
+		f.Grade, f.Hint = Bad, fmt.Sprintf("sdm needs gdb %d or later: give one with --gdb PATH, on the nodes, too", oldestGDB)
+		return []Finding{f}
+	case major < triedGDB:
+		limits = append(limits, fmt.Sprintf("sdm was not tried with gdb before %d", triedGDB))
+	case major == 10:
+		limits = append(limits, "gdb 10 cannot read the libraries of a C library as new as 2.36, nor thread-local variables with one of 2.34 on")
+	}
+	if major < 14 && strings.Contains(m.read("/proc/cpuinfo"), " amx_tile") {
+		limits = append(limits, "on this processor (AMX) gdb before 14 cannot call functions of the program (print f(3))")
+	}
+	if len(limits) > 0 {
+		f.Grade, f.Hint = Warning, strings.Join(limits, "; ")+"; a newer one can be given with --gdb PATH"
 	}
 	return []Finding{f, m.python(ctx, path)}
 }

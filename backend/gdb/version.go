@@ -1,0 +1,24 @@
+// Which gdb it is.
+
+package gdb
+
+import (
+	"regexp"
+	"strconv"
+)
+
+// version ends a line of gdb --version (print_gdb_version of gdb's top.c), as distributors fill it in: behind a
+// package version in brackets, or with that version itself. cuda-gdb has it on a later line ("Based on GNU gdb
+// 13.2"); rocgdb has ROCm's in the brackets.
+var version = regexp.MustCompile(`(?m)GNU gdb .*?\b([0-9]{1,4})\.([0-9]{1,9})[^\s)]*\s*$`)
+
+// Version reads what gdb --version says; ok if it is that of a gdb.
+func Version(text string) (major, minor int, ok bool) {
+	v := version.FindStringSubmatch(text)
+	if v == nil {
+		return 0, 0, false
+	}
+	major, _ = strconv.Atoi(v[1])
+	minor, _ = strconv.Atoi(v[2])
+	return major, minor, true
+}
