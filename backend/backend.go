@@ -37,8 +37,8 @@ type Target struct {
 type Request struct {
 	ID      protocol.RequestID
 	Ranks   rank.Set
-	Wait    time.Duration // the answer is wanted within; 0: no limit
-	Command protocol.Command
+	Wait    time.Duration     // the answer is wanted within; 0: no limit
+	Command *protocol.Command // nobody changes it
 }
 
 // Sink takes what a back end has to say. Its methods may be called from any

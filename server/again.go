@@ -42,7 +42,7 @@ func (s *Server) runAgain(d tree.Deliver, args protocol.Args) {
 		for _, p := range living {
 			p.kill()
 		}
-		s.backend.Do(backend.Request{ID: killing, Ranks: old, Wait: s.cfg.CloseWait, Command: protocol.Command{Name: "kill"}})
+		s.backend.Do(backend.Request{ID: killing, Ranks: old, Wait: s.cfg.CloseWait, Command: &protocol.Command{Name: "kill"}})
 		s.awaitEnds(living)
 	}
 	b := batch{id: d.ID, limit: args.Limit}

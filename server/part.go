@@ -39,7 +39,7 @@ func (s *Server) part() {
 	if ranks.IsEmpty() {
 		return
 	}
-	s.backend.Do(backend.Request{ID: parting, Ranks: ranks, Wait: s.cfg.CloseWait, Command: protocol.Command{Name: "detach"}})
+	s.backend.Do(backend.Request{ID: parting, Ranks: ranks, Wait: s.cfg.CloseWait, Command: &protocol.Command{Name: "detach"}})
 	late := time.NewTimer(s.cfg.CloseWait)
 	defer late.Stop()
 	select {

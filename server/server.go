@@ -4,7 +4,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync"
 	"syscall"
@@ -53,8 +52,8 @@ func newServer(cfg Config, up Uplink) (*Server, error) {
 // deliver takes a request for ranks of this server. Each of them answers exactly
 // once. It is called in the order of the requests.
 func (s *Server) deliver(d tree.Deliver) {
-	var c protocol.Command
-	if err := json.Unmarshal(d.Body, &c); err != nil {
+	c, err := protocol.ReadCommand(d.Body)
+	if err != nil {
 		s.up.reply(d.ID, fault(d.Ranks, protocol.FaultInternal, "", "the command cannot be read: "+err.Error(), ""))
 		return
 	}
@@ -87,7 +86,7 @@ func (s *Server) deliver(d tree.Deliver) {
 	}
 }
 
-func (s *Server) atTarget(d tree.Deliver, c protocol.Command) {
+func (s *Server) atTarget(d tree.Deliver, c *protocol.Command) {
 	if s.refuseWhenClosed(d, c.Name) {
 		return
 	}

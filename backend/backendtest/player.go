@@ -110,7 +110,7 @@ func (p *player) command(line string) string {
 	ranks := p.set(set)
 	p.last++
 	p.witness.expect(p.last, ranks, info)
-	p.opened.Backend.Do(backend.Request{ID: p.last, Ranks: ranks, Wait: Patience, Command: c})
+	p.opened.Backend.Do(backend.Request{ID: p.last, Ranks: ranks, Wait: Patience, Command: &c})
 	what := toAnswer
 	switch {
 	case c.Name == "kill" || c.Name == "detach":

@@ -36,7 +36,7 @@ func TestPanicAnywhere(t *testing.T) {
 	// A machine without a debugger cannot do anything.
 	inputs := map[string]func(l *loop, k *keeper){
 		"do": func(l *loop, k *keeper) {
-			l.do(backend.Request{ID: 8, Ranks: rank.Of(0), Command: protocol.Command{Name: "print"}})
+			l.do(backend.Request{ID: 8, Ranks: rank.Of(0), Command: &protocol.Command{Name: "print"}})
 		},
 		"ended":    func(l *loop, k *keeper) { l.ended(0, protocol.Exit{}) },
 		"close":    func(l *loop, k *keeper) { k.close(l) },
@@ -61,7 +61,7 @@ func TestPanicAnywhere(t *testing.T) {
 			k.slots[0].machine.gdb = nil
 			input(l, k)
 			l.carryOut()
-			l.do(backend.Request{ID: 9, Ranks: rank.Range(0, 2), Command: protocol.Command{Name: "info threads"}})
+			l.do(backend.Request{ID: 9, Ranks: rank.Range(0, 2), Command: &protocol.Command{Name: "info threads"}})
 			l.carryOut()
 			l.speak()
 			text := strings.Join(said, "\n")

@@ -57,7 +57,7 @@ func attachAndWait(pid int) {
 	stopped := sink.until(patience, func(all []told) bool { return len(all) == 2 })
 	never := protocol.Args{Location: "calls.c:21", Condition: "turns < 0"}
 	for i, c := range []protocol.Command{{Name: "break", Args: never}, {Name: "continue"}} {
-		e.Do(backend.Request{ID: protocol.RequestID(2 + i), Ranks: rank.Of(0), Command: c})
+		e.Do(backend.Request{ID: protocol.RequestID(2 + i), Ranks: rank.Of(0), Command: &c})
 	}
 	if !stopped || !sink.until(patience, func(all []told) bool { return len(all) == 5 }) {
 		fmt.Print(sink.transcript())

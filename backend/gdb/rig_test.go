@@ -177,7 +177,7 @@ func (r *rig) launch(program string, n int, args ...string) {
 // send gives a command to ranks 0 to n-1.
 func (r *rig) send(n int, name string, args protocol.Args, wait time.Duration) protocol.RequestID {
 	id := r.id()
-	r.engine.Do(backend.Request{ID: id, Ranks: rank.Range(0, rank.ID(n-1)), Wait: wait, Command: protocol.Command{Name: name, Args: args}})
+	r.engine.Do(backend.Request{ID: id, Ranks: rank.Range(0, rank.ID(n-1)), Wait: wait, Command: &protocol.Command{Name: name, Args: args}})
 	return id
 }
 

@@ -20,7 +20,7 @@ import (
 func (r *rig) one(id rank.ID, name string, args protocol.Args) protocol.Group {
 	r.Helper()
 	req := r.id()
-	r.engine.Do(backend.Request{ID: req, Ranks: rank.Of(id), Wait: patience, Command: protocol.Command{Name: name, Args: args}})
+	r.engine.Do(backend.Request{ID: req, Ranks: rank.Of(id), Wait: patience, Command: &protocol.Command{Name: name, Args: args}})
 	return r.answers(req, 1)[0]
 }
 

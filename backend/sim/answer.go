@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -37,8 +38,11 @@ type fold struct {
 	limit   int  // of the columns, as Args.Limit
 	whole   bool // keep more values than that
 	buckets []*bucket
-	byBody  map[string][]*bucket
+	byBody  map[string][]*bucket // all of them, once there are more than fewBuckets
 }
+
+// fewBuckets is how many are looked through one by one: most answers are few.
+const fewBuckets = 4
 
 // bucket becomes a group.
 type bucket struct {
@@ -102,18 +106,31 @@ func (t tally[T]) each(compare func(a, b T) int, do func(what T, ranks rank.Set)
 }
 
 func (f *fold) find(a answer) *bucket {
-	for _, b := range f.byBody[string(a.body)] {
-		if b.kind == a.kind && (b.stack == nil) == (a.stack == nil) && slices.EqualFunc(b.cells, a.cells, sameName) {
+	among := f.buckets
+	if f.byBody != nil {
+		among = f.byBody[string(a.body)]
+	}
+	for _, b := range among {
+		if b.kind == a.kind && (b.stack == nil) == (a.stack == nil) && bytes.Equal(b.body, a.body) && slices.EqualFunc(b.cells, a.cells, sameName) {
 			return b
 		}
 	}
 	b := &bucket{answer: a, columns: make([]tally[string], len(a.cells))}
-	if f.byBody == nil {
-		f.byBody = map[string][]*bucket{}
-	}
-	f.byBody[string(a.body)] = append(f.byBody[string(a.body)], b)
 	f.buckets = append(f.buckets, b)
+	f.index(b)
 	return b
+}
+
+func (f *fold) index(b *bucket) {
+	switch {
+	case f.byBody != nil:
+		f.byBody[string(b.body)] = append(f.byBody[string(b.body)], b)
+	case len(f.buckets) > fewBuckets:
+		f.byBody = map[string][]*bucket{}
+		for _, b := range f.buckets {
+			f.byBody[string(b.body)] = append(f.byBody[string(b.body)], b)
+		}
+	}
 }
 
 func sameName(a, b cell) bool { return a.name == b.name }

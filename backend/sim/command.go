@@ -15,7 +15,7 @@ func (m *machine) do(now time.Duration, req backend.Request) {
 	replies := m.batch(now, req.ID, true, req.Command.Args.Limit)
 	events := m.batch(now, 0, false, 0)
 	var resumed []*state
-	act := m.action(&req.Command)
+	act := m.action(req.Command)
 	info, known := protocol.LookupCommand(req.Command.Name)
 	for r := range req.Ranks.All() {
 		s := m.find(r)

@@ -133,7 +133,7 @@ func (s *script) command(line string) {
 	s.id++
 	set, rest, _ := strings.Cut(line, " ")
 	name, args, hasArgs := strings.Cut(rest, "{")
-	req := backend.Request{ID: s.id, Ranks: s.set(set), Command: protocol.Command{Name: strings.TrimSpace(name)}}
+	req := backend.Request{ID: s.id, Ranks: s.set(set), Command: &protocol.Command{Name: strings.TrimSpace(name)}}
 	if hasArgs {
 		s.check(json.Unmarshal([]byte("{"+args), &req.Command.Args))
 	}

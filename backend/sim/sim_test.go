@@ -58,7 +58,7 @@ func held(ranks rank.Set) []backend.Target {
 }
 
 func command(id protocol.RequestID, ranks rank.Set, name string, args protocol.Args) backend.Request {
-	return backend.Request{ID: id, Ranks: ranks, Command: protocol.Command{Name: name, Args: args}}
+	return backend.Request{ID: id, Ranks: ranks, Command: &protocol.Command{Name: name, Args: args}}
 }
 
 // TestThousandsAreOneGroup: a Sink gets one group for each distinct answer,
@@ -156,10 +156,11 @@ func BenchmarkDo(b *testing.B) {
 		sim := New(Config{Variants: 8}, nobody{})
 		sim.Attach(1, held(ranks), "helper", 0)
 		for _, name := range []string{"print", "equal", "stacks"} {
+			c := commands[name]
 			b.Run(name+" "+size.name, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					sim.Do(backend.Request{Ranks: ranks, Command: commands[name]})
+					sim.Do(backend.Request{Ranks: ranks, Command: &c})
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(size.n), "ns/rank")
 			})
