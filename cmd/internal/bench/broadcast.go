@@ -44,7 +44,7 @@ func (b *bench) broadcast(servers, blocks, rounds int) {
 	started := time.Since(began)
 	j.launch("simulated")
 	began = time.Now()
-	f := startForwarders(servers)
+	f := startForwarders("binomial", servers)
 	forwarding := time.Since(began)
 	packet := likeOurs(servers)
 	// Equal answers merge into one group; distinct ones into a column.

@@ -14,7 +14,7 @@ import (
 
 // TestForwarders: a packet goes through a tree of processes and comes back.
 func TestForwarders(t *testing.T) {
-	f := startForwarders(5)
+	f := startForwarders("binomial", 5)
 	packet := likeOurs(manyServers)
 	for range 3 {
 		f.ask(packet)

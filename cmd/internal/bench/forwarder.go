@@ -88,8 +88,8 @@ func readPacket(in *bufio.Reader, buf []byte) ([]byte, error) {
 }
 
 // startForwarders starts size processes with a listening socket each and
-// connects the tree.
-func startForwarders(size int) *forwarders {
+// connects a tree of that shape.
+func startForwarders(shape string, size int) *forwarders {
 	self, err := os.Executable()
 	if err != nil {
 		fatal("forwarder", err)
@@ -110,7 +110,7 @@ func startForwarders(size int) *forwarders {
 		l.Close()
 	}
 	for i, file := range files {
-		cmd := exec.Command(self, "forward", strconv.Itoa(i+1), strings.Join(addrs, ","))
+		cmd := exec.Command(self, "forward", shape, strconv.Itoa(i+1), strings.Join(addrs, ","))
 		cmd.ExtraFiles, cmd.Stderr = []*os.File{file}, os.Stderr
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // as in startRelay
 		if err := cmd.Start(); err != nil {
@@ -119,15 +119,15 @@ func startForwarders(size int) *forwarders {
 		file.Close()
 		f.cmds = append(f.cmds, cmd)
 	}
-	f.children = connectChildren(0, addrs)
+	f.children = connectChildren(shape, 0, addrs)
 	for _, c := range f.children {
 		c.receive(nil) // ready
 	}
 	return f
 }
 
-func connectChildren(v topology.NodeID, addrs []string) []*hop {
-	shape, err := topology.ParseShape("binomial", len(addrs))
+func connectChildren(form string, v topology.NodeID, addrs []string) []*hop {
+	shape, err := topology.ParseShape(form, len(addrs))
 	if err != nil {
 		fatal("forwarder", err)
 	}
@@ -171,11 +171,11 @@ func (f *forwarders) close() {
 
 // serveForward is one vertex: the whole program when started as `forward`.
 func serveForward(args []string) {
-	number, err := strconv.Atoi(args[0])
+	number, err := strconv.Atoi(args[1])
 	if err != nil {
 		fatal("forwarder", err)
 	}
-	v, addrs := topology.NodeID(number), strings.Split(args[1], ",")
+	v, addrs := topology.NodeID(number), strings.Split(args[2], ",")
 	l, err := net.FileListener(os.NewFile(3, "listener"))
 	if err != nil {
 		fatal("forwarder", err)
@@ -187,7 +187,7 @@ func serveForward(args []string) {
 	l.Close()
 	conn := tls.Server(raw, forwarderTLS())
 	parent := &hop{conn, bufio.NewReader(conn)}
-	children := connectChildren(v, addrs)
+	children := connectChildren(args[0], v, addrs)
 	var answer []byte
 	for _, c := range children {
 		answer = c.receive(answer)

@@ -28,8 +28,13 @@ type job struct {
 	key     secret.Key
 }
 
-// startJob starts servers with a block of ranks each and builds the tree.
+// startJob starts servers with a block of ranks each and builds the usual tree.
 func startJob(binary string, servers, each int, args ...string) *job {
+	return startTree("binomial", binary, servers, each, args...)
+}
+
+// startTree is startJob with a tree of another shape.
+func startTree(shape, binary string, servers, each int, args ...string) *job {
 	j := &job{key: secret.Fresh()}
 	j.ranks = servers * each
 	var err error
@@ -40,7 +45,7 @@ func startJob(binary string, servers, each int, args ...string) *job {
 	if j.master, err = master.New(master.Config{Dial: j.dial, Wait: patience}); err != nil {
 		fatal("master", err)
 	}
-	table := protocol.RouteTable{Shape: "binomial", Size: servers, Routes: j.servers.Routes}
+	table := protocol.RouteTable{Shape: shape, Size: servers, Routes: j.servers.Routes}
 	for i := range table.Routes {
 		table.Routes[i].Ranks = rank.Range(rank.ID(i*each), rank.ID((i+1)*each-1))
 	}

@@ -55,6 +55,7 @@ var sections = []struct {
 	{"broadcast", benchBroadcast, false},
 	{"stop", benchStop, false},
 	{"large", benchLarge, false},
+	{"shapes", benchShapes, false},
 	{"flood", benchFlood, false},
 	{"idle", benchIdle, false},
 	{"heal", benchHeal, false},
