@@ -32,19 +32,19 @@ type ascent struct {
 }
 
 func (a *ascent) put(m *wire.Message) error {
-	class, size := lane.ClassOf(m), messageSize(m)
+	class := lane.ClassOf(m)
 	if a.lane.Size() == 0 && a.free(class) {
-		return a.send(m, class, size)
+		return a.send(m, class)
 	}
-	a.lane.Add(clone(m), size)
+	a.lane.Add(clone(m), weight(m))
 	return a.advance()
 }
 
 // free tells whether a packet of the class may leave.
 func (a *ascent) free(c lane.Class) bool { return c == lane.Answer || a.unpaid[c] < window }
 
-func (a *ascent) send(m *wire.Message, c lane.Class, size int) error {
-	a.unpaid[c] += size
+func (a *ascent) send(m *wire.Message, c lane.Class) error {
+	a.unpaid[c] += share(m)
 	return putParts(a.link, m)
 }
 
@@ -55,8 +55,8 @@ func (a *ascent) advance() (err error) {
 		if !ok || !a.free(class) {
 			break
 		}
-		m, size := a.lane.Take()
-		err = a.send(&m, class, size)
+		m, _ := a.lane.Take()
+		err = a.send(&m, class)
 	}
 	a.note()
 	return err

@@ -5,7 +5,6 @@ package overlay
 import (
 	"sync"
 
-	"sdm/protocol"
 	"sdm/protocol/wire"
 	"sdm/tree"
 )
@@ -167,15 +166,3 @@ func (in *inbox) end() []entry {
 	in.held = true
 	return in.entries
 }
-
-// sizeOf is about how many bytes groups take.
-func sizeOf(groups []protocol.Group) int {
-	n := 0
-	for i := range groups {
-		n += len(groups[i].Body) + 64 // 64: envelope, kind, a short rank set
-	}
-	return n
-}
-
-// messageSize is about how many bytes a packet takes.
-func messageSize(m *wire.Message) int { return 64 + len(m.Body) + sizeOf(m.Groups) }

@@ -138,6 +138,7 @@ type Loop struct {
 	who      worker         // holds the baton
 	owed     []func()       // calls of the owner's functions that must wait
 	dirty    []*neighbour   // put to since the last flush
+	out      wire.Message   // is being put; one place for all saves taking memory for each
 	wake     time.Duration  // when the vertex wants a Tick; 0 is never
 	alarm    time.Duration  // when timer fires; 0 is never
 	quitting bool           // DeliverQuit has been seen
@@ -166,7 +167,7 @@ func (l *Loop) Post(in ...tree.Input) {
 	for i := range in {
 		entries[i].in = in[i]
 		if e, ok := in[i].(tree.LocalEvents); ok { // output that could not wait counts all the same
-			entries[i].output = sizeOf(e.Groups)
+			entries[i].output = weightOf(e.Groups)
 			output += entries[i].output
 		}
 	}
@@ -182,7 +183,7 @@ func (l *Loop) PostOutput(ctx context.Context, in tree.LocalEvents) error {
 	if err := l.upper.pass(ctx, l.ctx); err != nil {
 		return err
 	}
-	l.bring(outsider, entry{in: in, output: sizeOf(in.Groups)})
+	l.bring(outsider, entry{in: in, output: weightOf(in.Groups)})
 	l.upper.look()
 	return nil
 }

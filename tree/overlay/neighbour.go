@@ -148,7 +148,7 @@ func receiveBatch(n *neighbour, batch []entry) ([]entry, error) {
 		if err != nil {
 			return batch, err
 		}
-		batch = append(batch, entry{from: n, msg: m, size: messageSize(&m)})
+		batch = append(batch, entry{from: n, msg: m, size: weight(&m)})
 		if more == nil || len(batch) == readBatch || !more.ready() {
 			return batch, nil
 		}
@@ -198,7 +198,7 @@ func (l *Loop) receive(n *neighbour, m *wire.Message) {
 
 // put sends a packet, at the next flush.
 func (l *Loop) put(n *neighbour, m *wire.Message) {
-	if n.child != 0 && n.overfull(messageSize(m)) {
+	if n.child != 0 && n.overfull(weight(m)) {
 		l.lose(n, fmt.Sprintf("does not read: over %d MiB wait for it", maxDown>>20))
 		return
 	}
@@ -231,7 +231,7 @@ func (l *Loop) charge(n *neighbour, m *wire.Message) {
 		l.lose(n, fmt.Sprintf("sends over %d MiB without leave", maxUnpaid>>20))
 		return
 	}
-	n.owing[c] += messageSize(m)
+	n.owing[c] += share(m)
 	l.makeRoom(n, c)
 }
 

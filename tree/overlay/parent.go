@@ -14,7 +14,7 @@ func (l *Loop) toParent(m *wire.Message) {
 		return
 	}
 	l.kept = append(l.kept, clone(m))
-	l.keptSize += messageSize(m)
+	l.keptSize += weight(m)
 	l.upper.lead(nil, l.keptSize)
 }
 

@@ -57,7 +57,7 @@ func (p *pump) flush() {
 	p.mu.Lock()
 	if !p.ended {
 		for i := range p.batch {
-			p.lane.Add(p.batch[i], messageSize(&p.batch[i]))
+			p.lane.Add(p.batch[i], weight(&p.batch[i]))
 		}
 		if len(p.batch) > 0 {
 			p.changed.Broadcast()

@@ -174,13 +174,17 @@ func (l *Loop) step(in tree.Input) {
 func (l *Loop) apply(out tree.Output) {
 	switch out := out.(type) {
 	case tree.ToParent:
-		l.toParent(&out.Msg)
+		l.out = out.Msg
+		l.toParent(&l.out)
+		l.out = wire.Message{}
 	case tree.ToChild:
 		if n := l.children[out.Child]; n != nil {
 			if out.Msg.Kind == wire.Ping && n.isBusy() {
 				l.step(tree.ChildAlive{Child: out.Child})
 			}
-			l.put(n, &out.Msg)
+			l.out = out.Msg
+			l.put(n, &l.out)
+			l.out = wire.Message{}
 		}
 	case tree.Connect:
 		l.connect(out)
