@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"sdm/master/session"
+	"sdm/protocol"
 	"sdm/protocol/ptp"
 	"sdm/protocol/ptp/ptptest"
 	"sdm/protocol/rank"
@@ -217,4 +218,44 @@ func TestGone(t *testing.T) {
 			s.ends(ErrGone)
 		})
 	}
+}
+
+// Whatever is asked, and whatever arguments there are, each rank is answered; here by
+// a session that refuses everything.
+func TestEveryCommandIsAnswered(t *testing.T) {
+	launched := session.Event{Name: "reply", Group: protocol.Group{Kind: protocol.KindResult, Ranks: rank.Range(0, 3), Body: []byte("{}")}}
+	held := session.Event{Name: "stopped", Group: protocol.Group{Kind: protocol.KindStopped, Ranks: rank.Range(0, 3), Body: []byte(`{"reason":"entry"}`)}}
+	tape := session.NewTape(session.Scene{Events: []session.Event{launched, held}})
+	defer tape.Close(t.Context())
+	s := serve(t, 4, func(context.Context) (session.Session, session.Report, error) {
+		return tape, session.Report{Servers: 4, Ranks: rank.Range(0, 3)}, nil
+	})
+	s.send(ptp.Start, "a", "/bin", "/tmp")
+	s.next()
+	for i, info := range ptp.Commands {
+		code := ptp.Code(i)
+		if info.NoSet {
+			continue
+		}
+		for _, arg := range []string{"1", "", "x", "-1", "99999999999", "\xff\x00"} {
+			args := []string{"4:0f"}
+			for range info.Args {
+				args = append(args, arg)
+			}
+			s.send(code, args...)
+			for told := (rank.Set{}); told.Len() < 4; {
+				p := s.next()
+				some, _, err := ptp.ParseSet(p.Args[0])
+				if err != nil || some.Intersects(told) {
+					t.Fatalf("%s %q: %v, %v", info.Name, args, p, err)
+				}
+				told = told.Union(some)
+			}
+		}
+	}
+	s.send(ptp.Quit)
+	if p, err := s.eclipse.Next(); !errors.Is(err, io.EOF) {
+		t.Errorf("more is heard: %v, %v", p, err)
+	}
+	s.ends(nil)
 }
