@@ -3,6 +3,7 @@ package master
 import (
 	"context"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -14,8 +15,14 @@ import (
 )
 
 // Do checks a call, gives it a number and sends it down the tree, or answers it
-// from the master's own tables; see session.Session. It does not block.
-func (m *Master) Do(_ context.Context, c session.Call) (protocol.RequestID, error) {
+// from the master's own tables; see session.Session. It does not block. Should it panic, that is the answer, and the
+// session goes on.
+func (m *Master) Do(_ context.Context, c session.Call) (id protocol.RequestID, err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			id, err = 0, m.defect(c.Command, why)
+		}
+	}()
 	info, fault := lookup(c.Command)
 	if fault == nil {
 		fault = checkArgs(info.Name, c.Args)
@@ -28,11 +35,17 @@ func (m *Master) Do(_ context.Context, c session.Call) (protocol.RequestID, erro
 	if fault := m.checkPhase(info.Name); fault != nil {
 		return 0, fault
 	}
-	id, fault := m.carryOut(info, c)
-	if fault != nil {
+	if id, fault = m.carryOut(info, c); fault != nil {
 		return 0, fault
 	}
 	return id, nil
+}
+
+// defect logs a panic, and gives the fault of those whom it concerns. It is called by who has recovered from it.
+func (m *Master) defect(op string, why any) *protocol.Fault {
+	f := protocol.Defect(op, why)
+	m.cfg.Log.Error(f.Message+": "+protocol.Report, "command", op, "stack", string(debug.Stack()))
+	return f
 }
 
 func (m *Master) checkPhase(command string) *protocol.Fault {

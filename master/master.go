@@ -166,9 +166,23 @@ func (m *Master) tryUp(msg wire.Message) bool {
 	return true
 }
 
+// take takes what has come up. Should that panic, it costs this packet: who waits for an answer that was in it is
+// answered with the fault, and everybody is told.
 func (m *Master) take(msg wire.Message) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	defer func() {
+		why := recover()
+		if why == nil {
+			return
+		}
+		f := m.defect("", why)
+		m.explain(0, "", rank.Set{}, f.Error()+": what has just come from the ranks may be incomplete")
+		if r := m.requests.byID[msg.ID]; msg.Kind == wire.Reply && r != nil && msg.ID < protocol.FirstInner {
+			m.stream.Push(m.requests.reply(m.now(), wire.Message{ID: msg.ID, Flags: wire.Final, Groups: []protocol.Group{
+				{Kind: protocol.KindFault, Ranks: r.owed, Body: canonical.JSON(f)}}})...)
+		}
+	}()
 	switch {
 	case msg.Kind == wire.Events:
 		m.events(msg.Groups)

@@ -5,6 +5,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"syscall"
 
@@ -57,32 +58,49 @@ func (s *Server) deliver(d tree.Deliver) {
 		s.up.reply(d.ID, fault(d.Ranks, protocol.FaultInternal, "", "the command cannot be read: "+err.Error(), ""))
 		return
 	}
+	quick := func(do func()) { s.lane.do(job{run: s.guarded(d, c.Name, do)}) }
+	slow := func(do func()) { s.lane.do(job{slow: true, run: s.guarded(d, c.Name, do)}) }
 	info, known := protocol.LookupCommand(c.Name)
 	switch {
 	case known && info.Place == protocol.AtTarget:
-		s.lane.do(job{run: func() { s.atTarget(d, c) }})
+		quick(func() { s.atTarget(d, c) })
 	case c.Name == "launch" && s.cfg.Existing != nil:
-		s.lane.do(job{run: func() { s.attach(d, protocol.Args{}) }})
+		quick(func() { s.attach(d, protocol.Args{}) })
 	case c.Name == "launch":
-		s.lane.do(job{slow: true, run: func() { s.launch(d, c.Args) }})
+		slow(func() { s.launch(d, c.Args) })
 	case c.Name == "attach":
-		s.lane.do(job{run: func() { s.attach(d, c.Args) }})
+		quick(func() { s.attach(d, c.Args) })
 	case c.Name == "run":
-		s.lane.do(job{slow: true, run: func() { s.runAgain(d, c.Args) }})
+		slow(func() { s.runAgain(d, c.Args) })
 	case c.Name == "core":
-		s.lane.do(job{run: func() { s.open(d, c.Args) }})
+		quick(func() { s.open(d, c.Args) })
 	case c.Name == "stage":
-		s.lane.do(job{slow: true, run: func() { s.stage(d, c.Args) }})
+		slow(func() { s.stage(d, c.Args) })
 	case c.Name == "send":
-		s.lane.do(job{run: func() { s.send(d, c.Args) }})
+		quick(func() { s.send(d, c.Args) })
 	case c.Name == "expand":
-		s.lane.do(job{run: func() { s.expand(d, c.Args) }})
+		quick(func() { s.expand(d, c.Args) })
 	case c.Name == "info hosts":
-		s.lane.do(job{slow: true, run: func() { s.hosts(d, c.Args) }})
+		slow(func() { s.hosts(d, c.Args) })
 	case c.Name == "quit":
-		s.lane.do(job{slow: true, run: func() { s.quit(d) }})
+		slow(func() { s.quit(d) })
 	default:
 		s.up.reply(d.ID, fault(d.Ranks, protocol.FaultUsage, c.Name, fmt.Sprintf("servers do not know the command %q", c.Name), ""))
+	}
+}
+
+// guarded makes a job of a request. Should it panic, those of the request's ranks that have not answered are
+// answered with that, and the server goes on.
+func (s *Server) guarded(d tree.Deliver, op string, do func()) func() {
+	return func() {
+		defer func() {
+			if why := recover(); why != nil {
+				f := protocol.Defect(op, why)
+				s.cfg.Log.Error(f.Message+"; the request is given up: "+protocol.Report, "command", op, "ranks", d.Ranks, "stack", string(debug.Stack()))
+				s.up.reply(d.ID, faultGroup(d.Ranks, f))
+			}
+		}()
+		do()
 	}
 }
 

@@ -3,7 +3,6 @@
 package gdb
 
 import (
-	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"time"
@@ -12,15 +11,12 @@ import (
 	"sdm/protocol/rank"
 )
 
-// report is what a person is asked for when a promise inside sdm was broken.
-const report = "please report it, with the stack that the log of the server has"
-
 // guard calls a debugger or a machine of a gdb. Should that panic, then what is known of the ranks
 // of this gdb is worth nothing any more, and they are given up; all others go on.
 func (l *loop) guard(k *keeper, do func()) {
 	defer func() {
 		if why := recover(); why != nil {
-			l.giveUp(k, why, debug.Stack())
+			l.giveUp(k, protocol.Defect("", why), debug.Stack())
 		}
 	}()
 	do()
@@ -28,9 +24,8 @@ func (l *loop) guard(k *keeper, do func()) {
 
 // giveUp puts machines that know nothing but that their ranks are lost in the places of those of a gdb, and
 // has that end: it lets go of processes that were there before.
-func (l *loop) giveUp(k *keeper, why any, stack []byte) {
+func (l *loop) giveUp(k *keeper, why *protocol.Fault, stack []byte) {
 	k.broken, k.unborn = true, nil
-	cause := fmt.Sprintf("a defect of sdm: %v", why)
 	broken := k.debugger
 	k.debugger = newDebugger(len(k.slots))
 	k.debugger.gone = broken.gone
@@ -48,11 +43,11 @@ func (l *loop) giveUp(k *keeper, why any, stack []byte) {
 	k.debugger.bytes = nil
 	k.debugger.calls.drop()
 	for _, s := range k.slots {
-		s.machine.givenUp(l.now(), cause)
+		s.machine.givenUp(l.now(), why)
 	}
 	k.debugger.leave(l.now()) // also where all ranks had ended already
 	l.touch(k)
-	l.log().Error("a defect of sdm; its ranks are given up: "+report, "ranks", rank.Of(ranks...), "panic", why, "stack", string(stack))
+	l.log().Error(why.Message+"; its ranks are given up: "+protocol.Report, "ranks", rank.Of(ranks...), "stack", string(stack))
 }
 
 func (l *loop) log() *slog.Logger {
@@ -76,10 +71,10 @@ func (m *machine) heir() *machine {
 }
 
 // givenUp ends a machine that is to be nothing but over.
-func (m *machine) givenUp(now time.Duration, cause string) {
+func (m *machine) givenUp(now time.Duration, why *protocol.Fault) {
 	m.now = now
 	for len(m.open) > 0 {
-		m.fail(m.open[0], &protocol.Fault{Kind: protocol.FaultInternal, Message: cause, Hint: report})
+		m.fail(m.open[0], why)
 	}
-	m.event(protocol.KindLost, protocol.Missing{Cause: cause + " (" + report + ")"})
+	m.event(protocol.KindLost, protocol.Missing{Cause: why.Error()})
 }

@@ -1,0 +1,36 @@
+// What is said of a broken promise inside sdm.
+
+package protocol
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Report is what a person is asked for when that has happened.
+const Report = "please report it, with the stack that the log has"
+
+// Defect is the fault of those whom a panic concerns: what it said and where it came from. It is called by the deferred
+// function that has recovered from it.
+func Defect(op string, why any) *Fault {
+	return &Fault{Kind: FaultInternal, Op: op, Message: fmt.Sprintf("a defect of sdm%s: %v", panicked(), why), Hint: Report}
+}
+
+// panicked gives " in FILE:LINE", or "" where nothing panics.
+func panicked() string {
+	var pcs [32]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])
+	for seen, more := false, true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		switch {
+		case f.Function == "runtime.gopanic":
+			seen = true
+		case seen && !strings.HasPrefix(f.Function, "runtime."):
+			return fmt.Sprintf(" in %s/%s:%d", filepath.Base(filepath.Dir(f.File)), filepath.Base(f.File), f.Line)
+		}
+	}
+	return ""
+}
