@@ -18,9 +18,9 @@ var (
 	scheduleSeed = flag.Uint64("schedule-seed", 0, "seed of the first of them; 0 is another one each time")
 )
 
-// TestFaultSchedules kills servers, gdbs and ranks of real sessions with 8 ranks
-// on 4 servers in random order, and at the end, every third time, the front end.
-// After each all ranks are accounted for by an answer that comes in time; at the
+// TestFaultSchedules kills and freezes servers, gdbs and ranks of real sessions with 8 ranks
+// on 4 servers in random order, lets some of the frozen go on, gives commands meanwhile, and at the end, every third
+// time, kills the front end. After each all ranks are accounted for by an answer that comes in time; at the
 // end nothing is left.
 func TestFaultSchedules(t *testing.T) {
 	seed := *scheduleSeed
@@ -40,27 +40,52 @@ func TestFaultSchedules(t *testing.T) {
 func faults(s *scene, random *rand.Rand) {
 	s.t.Helper()
 	c := s.run(8, "--ranks-per-server", "2", program("spin"))
-	c.typed("continue &")
+	c.do("continue &")
 	c.comes("running", "0-7")
+	var frozen []int // processes
+	thaw := func() {
+		for _, pid := range frozen {
+			s.t.Logf("let %v go on", look(pid))
+			syscall.Kill(pid, syscall.SIGCONT) // it may have gone
+		}
+		frozen = nil
+	}
 	for range 1 + random.IntN(4) {
 		r := random.IntN(8)
-		what, pid := victim(c, r, random.IntN(3))
-		if pid == 0 {
-			continue // it is gone already
+		sig, verb := syscall.SIGKILL, "kill"
+		if random.IntN(3) == 0 {
+			sig, verb = syscall.SIGSTOP, "freeze"
 		}
-		s.t.Logf("kill the %s of rank %d", what, r)
-		syscall.Kill(pid, syscall.SIGKILL) // it may have gone just now
-		if random.IntN(2) == 0 {
+		if what, pid := victim(c, r, random.IntN(3)); pid != 0 { // else it is gone already
+			s.t.Logf("%s the %s of rank %d", verb, what, r)
+			syscall.Kill(pid, sig) // it may have gone just now
+			if sig == syscall.SIGSTOP {
+				frozen = append(frozen, pid)
+			}
+		}
+		switch random.IntN(8) {
+		case 0, 1, 2:
 			accounted(c)
+		case 3:
+			thaw()
+		case 4, 5:
+			line := []string{"interrupt", "continue &", "next &", "break spin.c:14", "print turns", "stacks"}[random.IntN(6)]
+			s.t.Log(line)
+			c.do("wait=2s " + line)
 		}
 	}
 	accounted(c)
 	if random.IntN(3) == 0 {
+		thaw() // or nobody could end them
 		s.t.Log("kill the front end")
 		c.signal(syscall.SIGKILL)
 		c.exits(128 + int(syscall.SIGKILL))
 		return // the end of the scene looks for orphans
 	}
+	if random.IntN(2) == 0 {
+		thaw()
+	}
+	s.t.Log("quit")
 	c.typed("quit")
 	c.status(patience)
 }
@@ -91,8 +116,8 @@ func victim(c *console, r, kind int) (what string, pid int) {
 // answer comes and tells of each of them.
 func accounted(c *console) {
 	c.t.Helper()
-	a := c.do("wait=10s info threads")
-	c.within(a, 10*time.Second)
+	a := c.do("wait=3s info threads")
+	c.within(a, 3*time.Second)
 	var told rank.Set
 	for _, e := range a.events {
 		told = told.Union(set(e.Ranks))
