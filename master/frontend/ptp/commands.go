@@ -8,6 +8,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"sdm/protocol"
 	"sdm/protocol/ptp"
@@ -208,9 +209,21 @@ func jobOf(args []string) protocol.Job {
 	return protocol.Job{Program: program, Cwd: args[2], Args: args[3:], StopAt: "entry"}
 }
 
+// launchWait bounds the start of the ranks: gdbs that come from a busy file server take
+// their time, and Eclipse would not hear of those that are late. settleWait bounds the
+// wait for the first stop behind it.
+const (
+	launchWait = 2 * time.Minute
+	settleWait = 10 * time.Second
+)
+
 func (j *job) launch(ctx context.Context, of protocol.Job) {
-	for _, g := range j.look(ctx, "launch", j.all, protocol.Args{Job: &of}, ptp.NoDirectory) {
-		j.settle(ctx, g.Ranks) // a GO may follow at once
+	j.wait = launchWait
+	started := j.look(ctx, "launch", j.all, protocol.Args{Job: &of}, ptp.NoDirectory)
+	settling, cancel := context.WithTimeout(ctx, settleWait)
+	defer cancel()
+	for _, g := range started {
+		j.settle(settling, g.Ranks) // a GO may follow at once
 		j.say(ptp.EventOK, g.Ranks)
 	}
 }

@@ -259,3 +259,24 @@ func TestEveryCommandIsAnswered(t *testing.T) {
 	}
 	s.ends(nil)
 }
+
+// A rank that never comes to its first stop does not hold START SESSION up for ever.
+func TestRankThatDoesNotSettle(t *testing.T) {
+	f := newFront(slog.New(slog.DiscardHandler))
+	f.states = session.NewStates(rank.Range(0, 3))
+	ctx, cancel := context.WithCancel(t.Context())
+	settled := make(chan struct{})
+	go func() {
+		defer close(settled)
+		f.settle(ctx, rank.Range(0, 3))
+	}()
+	f.feed(session.NewEvent(protocol.Group{Kind: protocol.KindStopped, Ranks: rank.Range(0, 2), Body: []byte("{}")}))
+	select {
+	case <-settled:
+		t.Error("three of four are enough")
+	default:
+	}
+	cancel()
+	<-settled
+	f.settle(t.Context(), rank.Range(0, 2))
+}

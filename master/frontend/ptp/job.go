@@ -22,7 +22,8 @@ import (
 type job struct {
 	*front
 	ranks rank.Set
-	what  string // for messages
+	what  string        // for messages
+	wait  time.Duration // for the answers of ranks; 0 is what the session has been told
 	done  chan struct{}
 	said  []saying
 }
@@ -106,7 +107,7 @@ func (j *job) ask(ctx context.Context, name string, ranks rank.Set, args protoco
 	if ranks.IsEmpty() {
 		return nil
 	}
-	c, err := j.do(ctx, session.Call{Command: name, Ranks: ranks.String(), Wait: answerWait, Args: args})
+	c, err := j.do(ctx, session.Call{Command: name, Ranks: ranks.String(), Wait: j.wait, Args: args})
 	if err != nil {
 		return []protocol.Group{faultOf(ranks, err)}
 	}
@@ -117,9 +118,6 @@ func (j *job) ask(ctx context.Context, name string, ranks rank.Set, args protoco
 		return []protocol.Group{faultOf(ranks, ctx.Err())}
 	}
 }
-
-// answerWait bounds the answers of ranks; 0 is what the session has been told.
-const answerWait = time.Duration(0)
 
 // look asks, says what has failed, and gives the results.
 func (j *job) look(ctx context.Context, name string, ranks rank.Set, args protocol.Args, failure ptp.ErrorCode) []protocol.Group {
