@@ -75,14 +75,14 @@ func (f *forest) deliver(v tree.NodeID, loop *overlay.Loop, d tree.Deliver) {
 		for r := range d.Ranks.All() {
 			g := result(r, map[string]string{"expr": c.Args.Expr})
 			g.Columns = []column.Column{column.New("value", r, fmt.Sprint(10*r), c.Args.Limit)}
-			loop.Post(tree.LocalReply{ID: d.ID, Group: g})
+			loop.Post(tree.LocalReply{ID: d.ID, Groups: []protocol.Group{g}})
 		}
 	case "continue":
 		f.mu.Lock()
 		f.held[v] = d
 		f.mu.Unlock()
 	default:
-		loop.Post(tree.LocalReply{ID: d.ID, Group: protocol.Group{Kind: protocol.KindResult, Ranks: d.Ranks, Body: []byte("{}")}})
+		loop.Post(tree.LocalReply{ID: d.ID, Groups: []protocol.Group{{Kind: protocol.KindResult, Ranks: d.Ranks, Body: []byte("{}")}}})
 	}
 }
 
@@ -95,7 +95,7 @@ func (f *forest) release(v tree.NodeID) {
 	f.mu.Lock()
 	d, loop := f.held[v], f.loops[v]
 	f.mu.Unlock()
-	loop.Post(tree.LocalReply{ID: d.ID, Group: protocol.Group{Kind: protocol.KindResult, Ranks: d.Ranks, Body: []byte("{}")}})
+	loop.Post(tree.LocalReply{ID: d.ID, Groups: []protocol.Group{{Kind: protocol.KindResult, Ranks: d.Ranks, Body: []byte("{}")}}})
 }
 
 // sevenServers holds two ranks each.

@@ -48,8 +48,10 @@ func (u *fakeUp) Post(in ...tree.Input) {
 	for _, i := range in {
 		switch i := i.(type) {
 		case tree.LocalReply:
-			u.log = append(u.log, fmt.Sprintf("%d: %v", i.ID, i.Group))
-			u.ranks[i.ID] += i.Group.Ranks.Len()
+			for _, g := range i.Groups {
+				u.log = append(u.log, fmt.Sprintf("%d: %v", i.ID, g))
+				u.ranks[i.ID] += g.Ranks.Len()
+			}
 		case tree.LocalEvents:
 			for _, g := range i.Groups {
 				u.event(g)

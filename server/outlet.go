@@ -50,11 +50,9 @@ func (o *outlet) events(groups ...protocol.Group) {
 }
 
 func (o *outlet) reply(id protocol.RequestID, groups ...protocol.Group) {
-	in := make([]tree.Input, len(groups))
-	for i, g := range groups {
-		in[i] = tree.LocalReply{ID: id, Group: g}
+	if len(groups) > 0 {
+		o.post(tree.LocalReply{ID: id, Groups: groups})
 	}
-	o.post(in...)
 }
 
 // await returns when the way up has room.

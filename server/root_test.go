@@ -37,7 +37,7 @@ func newRoot(t *testing.T, dial func(ctx context.Context, child tree.NodeID, r p
 		}
 		for _, g := range m.Groups {
 			if m.Kind == wire.Reply {
-				in = append(in, tree.LocalReply{ID: m.ID, Group: g})
+				in = append(in, tree.LocalReply{ID: m.ID, Groups: []protocol.Group{g}})
 			}
 		}
 		r.up.Post(in...)

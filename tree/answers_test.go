@@ -20,7 +20,7 @@ func asked(t *testing.T, n *tree.Node, m wire.Message) (delivered bool, answer s
 	for _, out := range outs {
 		if d, ok := out.(tree.Deliver); ok {
 			delivered = true
-			outs = n.Step(0, tree.LocalReply{ID: d.ID, Group: protocol.Group{Kind: protocol.KindResult, Ranks: d.Ranks, Body: []byte(`{"a":1}`)}})
+			outs = n.Step(0, tree.LocalReply{ID: d.ID, Groups: []protocol.Group{{Kind: protocol.KindResult, Ranks: d.Ranks, Body: []byte(`{"a":1}`)}}})
 		}
 	}
 	for _, m := range sent(outs) {

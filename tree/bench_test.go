@@ -55,7 +55,7 @@ func (f *forest) run(now time.Duration) {
 			case tree.DeliverInit:
 				f.feed(at, tree.LocalReady{})
 			case tree.Deliver:
-				f.feed(at, tree.LocalReply{ID: out.ID, Group: f.answer(int(at), out)})
+				f.feed(at, tree.LocalReply{ID: out.ID, Groups: []protocol.Group{f.answer(int(at), out)}})
 			case tree.ToParent:
 				if at > 0 {
 					f.feed(f.parents[at], tree.FromChild{Child: at, Msg: out.Msg})

@@ -90,7 +90,7 @@ func drawInput(t *rapid.T, id tree.NodeID, table protocol.RouteTable) tree.Input
 	case 9:
 		return tree.ChildLost{Child: child, Cause: "EOF"}
 	case 10:
-		return tree.LocalReply{ID: msg.ID, Group: group()}
+		return tree.LocalReply{ID: msg.ID, Groups: []protocol.Group{group()}}
 	case 11:
 		return tree.LocalEvents{Groups: msg.Groups}
 	}

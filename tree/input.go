@@ -37,11 +37,11 @@ type (
 	// ParentLost tells that there is no parent, or a new one that has not sent its
 	// Init yet. What the vertex has to say upwards is kept, or said again later.
 	ParentLost struct{}
-	// LocalReply is an answer of ranks of this vertex's own back end. For the
+	// LocalReply are answers of ranks of this vertex's own back end. For the
 	// request each rank answers exactly once.
 	LocalReply struct {
-		ID    protocol.RequestID
-		Group protocol.Group
+		ID     protocol.RequestID
+		Groups []protocol.Group
 	}
 	// LocalEvents are events and output of this vertex's own ranks, in order.
 	LocalEvents struct{ Groups []protocol.Group }

@@ -89,7 +89,7 @@ func TestLargeAnswerInPieces(t *testing.T) {
 	for r := range rank.ID(5) {
 		body := make([]byte, 7<<20)
 		body[0] = byte(r)
-		up = append(up, sent(n.Step(0, tree.LocalReply{ID: 2, Group: protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(r), Body: body}}))...)
+		up = append(up, sent(n.Step(0, tree.LocalReply{ID: 2, Groups: []protocol.Group{{Kind: protocol.KindResult, Ranks: rank.Of(r), Body: body}}}))...)
 	}
 	got := ""
 	for _, m := range up {
@@ -124,7 +124,7 @@ func TestOverdueRequestsAreBounded(t *testing.T) {
 			ended++
 		}
 		if i%2 == 1 { // every second one is answered late
-			n.Step(now, tree.LocalReply{ID: protocol.RequestID(2 + i), Group: protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(0), Body: []byte("{}")}})
+			n.Step(now, tree.LocalReply{ID: protocol.RequestID(2 + i), Groups: []protocol.Group{{Kind: protocol.KindResult, Ranks: rank.Of(0), Body: []byte("{}")}}})
 		}
 	}
 	// The last one was open too when it came.

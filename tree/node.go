@@ -96,7 +96,7 @@ func (n *Node) Step(now time.Duration, in Input) []Output {
 	case ChildLost:
 		n.childLost(in.Child, in.Cause)
 	case LocalReply:
-		n.localReply(in.ID, in.Group)
+		n.localReply(in.ID, in.Groups)
 	case ChildAlive:
 		if c := n.byID[in.Child]; c != nil {
 			c.heard = true

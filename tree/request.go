@@ -141,11 +141,16 @@ func (n *Node) giveUp(r *request, c *child) {
 	}
 }
 
-// localReply takes in an answer of the vertex's own back end.
-func (n *Node) localReply(id protocol.RequestID, g protocol.Group) {
-	n.answers.add(id, g)
-	if r := n.requests[id]; r != nil {
-		r.replies.Add(g)
+// localReply takes in answers of the vertex's own back end.
+func (n *Node) localReply(id protocol.RequestID, groups []protocol.Group) {
+	r := n.requests[id]
+	for _, g := range groups {
+		n.answers.add(id, g)
+		if r != nil {
+			r.replies.Add(g)
+		}
+	}
+	if r != nil {
 		n.settle(r)
 	}
 }

@@ -35,7 +35,7 @@ func chain(t *testing.T, c *Carriers, vertices int) (root *running, up <-chan wi
 	}
 	var last *running
 	cfg.Deliver = func(d tree.Deliver) {
-		last.Post(tree.LocalReply{ID: d.ID, Group: protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(0), Body: d.Body}})
+		last.Post(tree.LocalReply{ID: d.ID, Groups: []protocol.Group{{Kind: protocol.KindResult, Ranks: rank.Of(0), Body: d.Body}}})
 	}
 	node := newScript(vertex(false))
 	cfg.Node = node

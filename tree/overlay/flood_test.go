@@ -154,7 +154,7 @@ func TestAnswerOfAWriterWaits(t *testing.T) {
 	var taken atomic.Int64
 	flooded := async(func() error { return d.flood(testContext(t), 1<<20, &taken) })
 	d.waitForDam()
-	d.last().Post(tree.LocalReply{ID: 7, Group: protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(1)}})
+	d.last().Post(tree.LocalReply{ID: 7, Groups: []protocol.Group{{Kind: protocol.KindResult, Ranks: rank.Of(1)}}})
 	written := int(taken.Load()) // what was taken before; the flood may be one ahead
 	d.release()
 	heard := 0

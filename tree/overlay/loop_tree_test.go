@@ -83,7 +83,7 @@ func serveTree(ctx context.Context, l *Listener, i int, dial func(context.Contex
 			loop.Post(tree.LocalReady{Group: protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(rank.ID(i)), Body: []byte("{}")}})
 		},
 		Deliver: func(d tree.Deliver) {
-			loop.Post(tree.LocalReply{ID: d.ID, Group: protocol.Group{Kind: protocol.KindResult, Ranks: d.Ranks, Body: []byte("{}")}})
+			loop.Post(tree.LocalReply{ID: d.ID, Groups: []protocol.Group{{Kind: protocol.KindResult, Ranks: d.Ranks, Body: []byte("{}")}}})
 		},
 	})
 	return loop.Run(ctx)

@@ -49,7 +49,7 @@ func vertex(connect bool) func(time.Duration, tree.Input) []tree.Output {
 		case tree.LocalEvents:
 			return []tree.Output{tree.ToParent{Msg: wire.Message{Kind: wire.Events, Groups: in.Groups}}}
 		case tree.LocalReply:
-			return []tree.Output{tree.ToParent{Msg: wire.Message{Kind: wire.Reply, ID: in.ID, Groups: []protocol.Group{in.Group}}}}
+			return []tree.Output{tree.ToParent{Msg: wire.Message{Kind: wire.Reply, ID: in.ID, Groups: in.Groups}}}
 		}
 		return nil
 	}
@@ -106,7 +106,7 @@ func withChild(t *testing.T, cfg LoopConfig, link Link) *running {
 func down(id int) tree.Input { return tree.FromParent{Msg: command(id, nil)} }
 
 func answer(id int) tree.Input {
-	return tree.LocalReply{ID: protocol.RequestID(id), Group: protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(0)}}
+	return tree.LocalReply{ID: protocol.RequestID(id), Groups: []protocol.Group{{Kind: protocol.KindResult, Ranks: rank.Of(0)}}}
 }
 
 func events(id int, size int) wire.Message {

@@ -196,7 +196,7 @@ func (s *Server) After(d time.Duration, do func()) {
 
 // Reply answers a request for some ranks.
 func (s *Server) Reply(id protocol.RequestID, g protocol.Group) {
-	s.net.step(s.vertex, tree.LocalReply{ID: id, Group: g})
+	s.net.step(s.vertex, tree.LocalReply{ID: id, Groups: []protocol.Group{g}})
 }
 
 // Events tells what ranks of the server did.

@@ -86,10 +86,10 @@ func (v *Vertex) parse(line string) (tree.Input, error) {
 		return tree.ParentLost{}, nil
 	case "local":
 		m, err := parseMessage(wire.Reply, rest)
-		if err != nil || len(m.Groups) != 1 {
-			return nil, fmt.Errorf("local wants one group: %v", err)
+		if err != nil || len(m.Groups) == 0 {
+			return nil, fmt.Errorf("local wants groups: %v", err)
 		}
-		return tree.LocalReply{ID: m.ID, Group: m.Groups[0]}, nil
+		return tree.LocalReply{ID: m.ID, Groups: m.Groups}, nil
 	case "own":
 		groups, err := ParseGroups(rest)
 		return tree.LocalEvents{Groups: groups}, err
