@@ -85,7 +85,7 @@ func (m *Master) sample(id protocol.RequestID, ranks rank.Set, args protocol.Arg
 	every, _ := readEvery(args.Every) // checked
 	plain := args.Samples == 0
 	args.Samples = max(args.Samples, 1)
-	m.sampling = &sampling{m: m, id: id, args: args, plain: plain, asked: ranks, wait: wait, every: every, began: m.now()}
+	m.sampling = &sampling{m: m, id: id, args: args, plain: plain, asked: ranks, wait: wait, every: every, began: m.now(), first: session.Done{Asked: ranks.Len()}}
 	m.sampling.begin()
 }
 
@@ -181,6 +181,7 @@ func (s *sampling) look() {
 			case e.Group.Kind == protocol.KindResult:
 				tree = tree.Merge(e.Group.Stack)
 			case s.taken == 0:
+				s.asked = s.asked.Minus(e.Group.Ranks) // not again: that was its answer
 				e.ID, e.Command = s.id, "stacks"
 				if e.Group.Kind == protocol.KindMissing { // in the whole wait, for who asked
 					e.Group.Body = bytes.Replace(e.Group.Body, []byte(wait.String()), []byte(s.wait.String()), 1)
@@ -189,6 +190,7 @@ func (s *sampling) look() {
 			}
 		}
 		if s.taken == 0 {
+			done.Asked = s.first.Asked
 			s.first = done
 		} else {
 			s.moved = s.moved.Union(s.last.Moved(tree))
@@ -359,7 +361,7 @@ func (s *sampling) finish() {
 		m.explain(s.id, "stacks", rank.Set{}, fmt.Sprintf("interrupted: %d of %d samples were taken", s.taken, s.args.Samples))
 	}
 	done := s.first
-	done.Asked, done.Took = s.asked.Len(), m.now()-s.began
+	done.Took = m.now() - s.began
 	if s.taken == 0 {
 		done.Lost = s.asked
 	}
