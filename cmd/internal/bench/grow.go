@@ -15,7 +15,8 @@ import (
 func benchGrow(b *bench) { b.runInside("grow") }
 
 // insideGrow measures a command and its answer over trees of simulated servers
-// with one rank each, and fits  time = S·CPU/cores + depth·constant.
+// with one rank each, and fits  mean time = S·CPU/cores + depth·constant, where CPU is
+// that of the size: larger trees fit the caches less.
 func insideGrow(in *insider) {
 	for _, shape := range []string{"binomial", "8", "32"} {
 		var at []point
@@ -34,7 +35,9 @@ func insideGrow(in *insider) {
 			in.add(name, "ms", ms(took), 0)
 			in.add("processor time of each server", "µs", us(each), 60)
 			in.say("%.0f %% of %d processors", 100*float64(each)*rounds*float64(servers)/float64(wall)/float64(runtime.GOMAXPROCS(0)), runtime.GOMAXPROCS(0))
-			at = append(at, point{x: float64(servers) * us(each) / float64(runtime.GOMAXPROCS(0)), depth: depth(shape, servers), y: us(took)})
+			// Means, both: the processor time has the garbage collections of all rounds in
+			// it, which the median round has not.
+			at = append(at, point{x: float64(servers) * us(each) / float64(runtime.GOMAXPROCS(0)), depth: depth(shape, servers), y: us(wall) / rounds})
 			c.close()
 		}
 		a, d := fit(at)
