@@ -19,7 +19,7 @@ export GOFLAGS += -buildvcs=false
 # machines are noisy, and a listed rerun is a defect to mend, not to live with.
 TESTSUM := $(GO) tool gotestsum --format pkgname-and-test-fails --format-icons text --rerun-fails=1 --rerun-fails-max-failures=8 --rerun-fails-run-root-test
 
-.PHONY: help build demo test check unit e2e floors lint fuzz faults tapes bench clean
+.PHONY: help build demo test check unit e2e floors lint fuzz faults gdbs tapes bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -69,6 +69,9 @@ fuzz: ## FUZZTIME (10s) of every fuzzer
 
 faults: ## 1,000 random fault schedules on simulated trees of 64 servers, 3,000 on small ones
 	$(GO) test ./tree/treetest -run Faults -schedules 1000
+
+gdbs: ## fetch gdb 10, 16 and gdb-multiarch for the tests that run several versions (needs a Debian mirror)
+	@testdata/gdbs/fetch
 
 GDB ?= gdb
 tapes: ## record what GDB (gdb) says to the conformance suite into testdata/tapes

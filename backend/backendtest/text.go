@@ -114,6 +114,11 @@ var (
 	address  = regexp.MustCompile(`0x[0-9a-f]{5,}`)
 )
 
+// isOfOneVersion tells of a note about this gdb, which others have no reason for.
+func isOfOneVersion(g protocol.Group) bool {
+	return g.Kind == protocol.KindNote && strings.Contains(string(g.Body), `"this gdb is version`)
+}
+
 // newWords are those of gdb 16 for what older ones said otherwise.
 var newWords = strings.NewReplacer(
 	"No compiled code for line", "No line",

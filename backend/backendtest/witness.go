@@ -112,7 +112,9 @@ func (w *witness) Event(groups ...protocol.Group) {
 	defer w.enter()()
 	for _, g := range groups {
 		w.look("", g)
-		w.fresh = append(w.fresh, g)
+		if !isOfOneVersion(g) {
+			w.fresh = append(w.fresh, g)
+		}
 		if g.Kind.IsRemark() || g.Kind.IsOutput() {
 			continue
 		}

@@ -20,6 +20,11 @@ func (d *debugger) beginAttach(m *machine) {
 	}
 }
 
+// tenWarning is what nobody can mend from outside: gdb 10 stops a running rank neither in order to write its
+// breakpoints into it nor to take them out.
+const tenWarning = "this gdb is version 10: it cannot change breakpoints in a rank that runs, and may hurt one that it lets go while it runs: " +
+	"interrupt ranks before break, delete, detach and quit (or give a newer gdb with --gdb PATH)"
+
 // endAttach comes when an attach is over; others may be under way.
 func (d *debugger) endAttach(m *machine) {
 	if !d.loud || d.gone {

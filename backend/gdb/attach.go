@@ -154,6 +154,9 @@ func (m *machine) settleAttach() {
 	}
 	m.attach.request = nil
 	m.gdb.endAttach(m)
+	if m.gdb.ten {
+		m.event(protocol.KindNote, protocol.Note{Text: tenWarning})
+	}
 	m.chosen = selection{thread: 1}
 	m.askRegisters()
 	if m.rescue.under {

@@ -28,6 +28,37 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+// The gdbs of other versions that testdata/gdbs/fetch has brought pass it, too.
+func TestConformanceOfOtherGDBs(t *testing.T) {
+	home := os.Getenv("SDM_GDBS")
+	if home == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			t.Skip("the other gdbs have no place here: ", err)
+		}
+		home = filepath.Join(cache, "sdm-gdbs")
+	}
+	for _, name := range []string{"10", "13-multiarch", "16"} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(home, name, "gdb")
+			if _, err := os.Stat(path); err != nil {
+				why, err := os.ReadFile(filepath.Join(home, name+".why"))
+				if err != nil {
+					why = []byte("make gdbs fetches it")
+				}
+				t.Skipf("gdb %s is not here: %s", name, why)
+			}
+			for _, per := range []int{1, 8} {
+				t.Run(fmt.Sprintf("%d ranks per gdb", per), func(t *testing.T) {
+					backendtest.Run(t, backendtest.Subject{Open: func(t *testing.T, s backendtest.Setup, sink backend.Sink) backendtest.Opened {
+						return openForSuite(t, gdb.Config{Path: path, RanksPerGDB: per}, s, sink, true)
+					}})
+				})
+			}
+		})
+	}
+}
+
 // openForSuite gives an engine with ranks as a server has them. It is not told of their ends where a tape is
 // to show what it does by gdb's word alone.
 func openForSuite(t *testing.T, cfg gdb.Config, s backendtest.Setup, sink backend.Sink, told bool) backendtest.Opened {

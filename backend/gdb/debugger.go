@@ -4,6 +4,7 @@ package gdb
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"sdm/backend/mi"
@@ -30,6 +31,7 @@ type debugger struct {
 	elements  bool          // a person has said how many elements it shows
 	old       bool          // it does not know mi4: one before 13
 	loud      bool          // it tells what it does; see speakUp
+	ten       bool          // it is gdb 10
 	lazy      bool          // it does not read symbols of libraries by itself
 	libraries []string      // whose symbols some rank has needed, where it is lazy
 	handling  handling
@@ -67,6 +69,7 @@ func (d *debugger) add(m *machine) {
 // record takes a line of gdb.
 func (d *debugger) record(now time.Duration, r mi.Record) {
 	d.birth.hear(r)
+	d.ten = d.ten || d.loud && r.Class == mi.Log && strings.HasPrefix(r.Text, "[infrun]")
 	switch r.Class {
 	case mi.Result:
 		d.result(now, r)

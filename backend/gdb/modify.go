@@ -48,10 +48,7 @@ func (m *machine) setCondition(q *request) {
 	if !ok {
 		return
 	}
-	args := []string{number}
-	if c := m.only(q.args.Condition); c != "" {
-		args = append(args, c)
-	}
+	command, args := m.gdb.condition(number, m.only(q.args.Condition))
 	m.ask(q, func(a answer) {
 		switch {
 		case a.failed():
@@ -61,7 +58,19 @@ func (m *machine) setCondition(q *request) {
 		default:
 			m.done(q)
 		}
-	}, "-break-condition", args...)
+	}, command, args...)
+}
+
+// condition is the command that gives a breakpoint of gdb a condition, or with "" takes it away. -break-condition
+// of gdb 10 takes the quotes around one with spaces for a part of it: a string, which is always true.
+func (d *debugger) condition(number, condition string) (command string, args []string) {
+	switch {
+	case d.old:
+		return "-interpreter-exec", []string{"console", strings.TrimSpace("condition " + number + " " + condition)}
+	case condition == "":
+		return "-break-condition", []string{number}
+	}
+	return "-break-condition", []string{number, condition}
 }
 
 // ignore is kept by gdb, for this rank alone: each has breakpoints of its own.

@@ -114,6 +114,7 @@ func (m *machine) leaveStart() {
 				but = append(but, "$_inferior != "+strconv.Itoa(o.inferior))
 			}
 		}
-		m.tell("condition", "-break-condition", p.number(), strings.Join(but, " && "))
+		command, args := m.gdb.condition(p.number(), strings.Join(but, " && "))
+		m.tell("condition", command, args...)
 	}
 }

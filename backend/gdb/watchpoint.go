@@ -86,6 +86,7 @@ func (m *machine) narrow(q *request, number, location string) {
 		claim()
 		return
 	}
+	command, args := m.gdb.condition(number, condition)
 	m.ask(q, func(a answer) {
 		if a.failed() {
 			m.tell("delete", "-break-delete", number)
@@ -93,7 +94,7 @@ func (m *machine) narrow(q *request, number, location string) {
 			return
 		}
 		claim()
-	}, "-break-condition", number, condition)
+	}, command, args...)
 }
 
 // eventOf says what happened at a catchpoint, as gdb does, "" elsewhere. What
