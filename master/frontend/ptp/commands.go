@@ -59,8 +59,16 @@ var handlers = map[ptp.Code]func(context.Context, *job, arguments){
 	ptp.DeletePartial:   deletePartial,
 }
 
-// urgent are the commands that do not wait for what is under way: they end it.
-func urgent(c ptp.Code) bool { return c == ptp.Suspend || c == ptp.Terminate }
+// orderOf tells what a command waits for.
+func orderOf(c ptp.Code) order {
+	switch c {
+	case ptp.Go, ptp.Step:
+		return moving
+	case ptp.Suspend, ptp.Terminate:
+		return urgent
+	}
+	return inTurn
+}
 
 // command takes a command; quit tells that it was the last.
 func (f *front) command(ctx context.Context, c command) (quit bool) {
@@ -125,7 +133,7 @@ func (f *front) commandTo(ctx context.Context, info ptp.CommandInfo, c command) 
 	case ranks.IsEmpty():
 		f.out.sendTo(c.Args[0], ptp.EventOK) // nobody was asked, so all is done
 	default:
-		f.begin(ctx, info.Name, ranks, urgent(c.ID), func(ctx context.Context, j *job) {
+		f.begin(ctx, info.Name, ranks, orderOf(c.ID), func(ctx context.Context, j *job) {
 			if strangers := ranks.Minus(f.all); !strangers.IsEmpty() {
 				j.error(ranks, ptp.BadTasks, fmt.Sprintf("%s: there are no tasks %v (the job has %v)", info.Name, strangers, f.all))
 				return
@@ -177,7 +185,7 @@ func (f *front) start(ctx context.Context, c command) {
 		f.mu.Unlock()
 		return
 	}
-	f.begin(ctx, "START SESSION", everyone, false, func(ctx context.Context, j *job) {
+	f.begin(ctx, "START SESSION", everyone, moving, func(ctx context.Context, j *job) {
 		select {
 		case <-f.opened:
 		case <-ctx.Done():

@@ -280,3 +280,31 @@ func TestRankThatDoesNotSettle(t *testing.T) {
 	<-settled
 	f.settle(t.Context(), rank.Range(0, 2))
 }
+
+// SUSPEND and TERMINATE wait for the start and for what lets ranks run, for nothing else.
+func TestOrder(t *testing.T) {
+	f := newFront(slog.New(slog.DiscardHandler))
+	blocked := make(chan struct{})
+	block := func(context.Context, *job) { <-blocked }
+	ran := make(chan string, 4)
+	run := func(_ context.Context, j *job) { ran <- j.what }
+	f.begin(t.Context(), "look", rank.Of(0), inTurn, block)
+	f.begin(t.Context(), "look again", rank.Of(0), inTurn, run)
+	f.begin(t.Context(), "interrupt", rank.Of(0), urgent, run)
+	if first := <-ran; first != "interrupt" {
+		t.Errorf("%s came first", first)
+	}
+	f.begin(t.Context(), "go", rank.Of(0), orderOf(ptp.Go), run)
+	f.begin(t.Context(), "interrupt it", rank.Of(0), orderOf(ptp.Suspend), run)
+	f.begin(t.Context(), "another rank", rank.Of(1), inTurn, run)
+	if first := <-ran; first != "another rank" {
+		t.Errorf("%s came first", first)
+	}
+	close(blocked)
+	f.jobs.Wait()
+	for _, want := range []string{"look again", "go", "interrupt it"} {
+		if got := <-ran; got != want {
+			t.Errorf("%s came before %s", got, want)
+		}
+	}
+}

@@ -24,6 +24,7 @@ type job struct {
 	ranks rank.Set
 	what  string        // for messages
 	wait  time.Duration // for the answers of ranks; 0 is what the session has been told
+	moves bool          // it lets ranks run, or starts them
 	done  chan struct{}
 	said  []saying
 }
@@ -35,14 +36,23 @@ type saying struct {
 	args  []string
 }
 
-// begin starts a job, which waits for those before it, unless it is urgent. What it has
-// said is sent when it ends. Only the loop calls it.
-func (f *front) begin(ctx context.Context, what string, ranks rank.Set, urgent bool, run func(context.Context, *job)) {
-	j := &job{front: f, ranks: ranks, what: what, done: make(chan struct{})}
+// order is what a job waits for, and what waits for it.
+type order uint8
+
+const (
+	inTurn order = iota
+	moving       // lets ranks run, or starts them
+	urgent       // waits for those that are moving only: it ends what they have begun
+)
+
+// begin starts a job, which waits for those before it. What it has said is sent when it
+// ends. Only the loop calls it.
+func (f *front) begin(ctx context.Context, what string, ranks rank.Set, o order, run func(context.Context, *job)) {
+	j := &job{front: f, ranks: ranks, what: what, moves: o == moving, done: make(chan struct{})}
 	var before []*job
 	f.unfinished() // lets go of those that have ended
 	for _, other := range f.waiting {
-		if !urgent && other.ranks.Intersects(ranks) {
+		if (o != urgent || other.moves) && other.ranks.Intersects(ranks) {
 			before = append(before, other)
 		}
 	}

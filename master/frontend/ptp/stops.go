@@ -24,7 +24,7 @@ func (f *front) stopped(ctx context.Context, g protocol.Group) {
 	if stop.Reason == "entry" {
 		return
 	}
-	f.begin(ctx, "stop", g.Ranks, false, func(ctx context.Context, j *job) { j.suspend(ctx, g, stop) })
+	f.begin(ctx, "stop", g.Ranks, inTurn, func(ctx context.Context, j *job) { j.suspend(ctx, g, stop) })
 }
 
 func (j *job) suspend(ctx context.Context, g protocol.Group, stop protocol.Stop) {
@@ -97,5 +97,5 @@ func (f *front) gone(ctx context.Context, g protocol.Group) {
 		_ = json.Unmarshal(g.Body, &m)
 		args = append([]string{ptp.ExitSignal}, signalArgs(protocol.SignalInfo{Signal: "LOST", Meaning: m.Cause})...)
 	}
-	f.begin(ctx, "end", g.Ranks, false, func(_ context.Context, j *job) { j.say(ptp.EventExit, g.Ranks, args...) })
+	f.begin(ctx, "end", g.Ranks, inTurn, func(_ context.Context, j *job) { j.say(ptp.EventExit, g.Ranks, args...) })
 }
