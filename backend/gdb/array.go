@@ -19,6 +19,7 @@ type array struct {
 	addr  uint64 // of the first element
 	size  int    // of an element, in bytes
 	apart bool   // its elements do not lie side by side
+	parts bool   // its elements, or those of a container, may be objects
 	text  bool   // it is what a pointer to characters points to, up to the zero
 }
 
@@ -39,7 +40,9 @@ var (
 	// A pointer to characters, and a text of Fortran.
 	typeTextPointer = regexp.MustCompile(`^(?:const |volatile |unsigned |signed )*(?:char|wchar_t|char8_t|char16_t|char32_t) \*(?: ?const)?$`)
 	typeTextFortran = regexp.MustCompile(`^character(?:\(kind=[0-9]+\))?\*([0-9]+)$`)
-	typeArray       = regexp.MustCompile(`^(?:const |class |struct )*std::array<.*, ([0-9]+)(?:ul)?>$`)
+	// A vector of numbers, which are all that they hold.
+	typeFlat  = regexp.MustCompile(`^[^<]*<(?:unsigned |signed |long )*(?:char|short|int|long|float|double|bool|__int128|std::complex<[a-z ]+>)(?: (?:unsigned )?int)? ?[,>]`)
+	typeArray = regexp.MustCompile(`^(?:const |class |struct )*std::array<.*, ([0-9]+)(?:ul)?>$`)
 )
 
 // arrayOfType reads what gdb's ptype says of an expression. It tells whether
@@ -58,7 +61,7 @@ func arrayOfType(expr, text string) (array, bool) {
 		if found[1] == "valarray" {
 			a.base, a.count = "("+expr+")._M_data", "("+expr+")._M_size"
 		}
-		a.shape.Dims = []protocol.Dim{{}}
+		a.shape.Dims, a.parts = []protocol.Dim{{}}, !typeFlat.MatchString(class)
 		return a, true
 	}
 	if typeString.MatchString(class) {
@@ -73,6 +76,7 @@ func arrayOfType(expr, text string) (array, bool) {
 	}
 	a := array{base: "(" + expr + ")"}
 	if found := typeC.FindStringSubmatch(last); found != nil {
+		a.parts = strings.HasPrefix(last, "}") || strings.Contains(last, "std::")
 		for _, n := range strings.FieldsFunc(found[1], func(r rune) bool { return r == '[' || r == ']' }) {
 			count, _ := strconv.Atoi(n) // too large a number counts as none
 			a.shape.Dims = append(a.shape.Dims, protocol.Dim{Count: count})
@@ -122,7 +126,7 @@ func (m *machine) arrayOf(q *request, then func(a array, refusal *protocol.Fault
 		case acts(expr, a.shape.Fortran):
 			then(array{}, &protocol.Fault{Kind: protocol.FaultGDB, Message: "the elements of " + expr + " would be got by evaluating it again"})
 		case !ok:
-			then(array{}, &protocol.Fault{Kind: protocol.FaultGDB, Message: expr + " is not an array"})
+			then(array{parts: strings.Contains(answered.text, "std::")}, &protocol.Fault{Kind: protocol.FaultGDB, Message: expr + " is not an array"})
 		case a.text:
 			m.lengthOfText(q, a, then)
 		case a.count == "":

@@ -37,10 +37,7 @@ func containerItems(value string) (items []string, n int) {
 			return nil, 0
 		}
 	}
-	for _, piece := range pieces(strings.TrimSuffix(value[len(found[0]):], "...}")) {
-		items = append(items, strings.TrimSpace(piece))
-	}
-	return items, n
+	return members(strings.TrimSuffix(value[len(found[0]):], "...}")), n
 }
 
 // countOf gives the number of elements of a container as its pretty-printer told it, or else as its list knows it; 0

@@ -6,7 +6,9 @@ package gdb
 import (
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"strconv"
+	"strings"
 
 	"sdm/backend/gdb/inferior"
 	"sdm/protocol"
@@ -51,25 +53,159 @@ func (m *machine) hashArray(q *request) {
 		return
 	}
 	m.arrayOf(q, func(a array, refusal *protocol.Fault) {
-		h := &hashing{q: q, array: a, columns: columnsOf(m.target.Rank, q.args.Limit)}
-		h.body = hashed{Expr: q.args.Expr, Size: a.size, Shape: a.shape, Spans: q.args.Spans}
-		whole := len(q.args.Spans) == 0
-		if whole {
-			h.body.Spans = []protocol.Span{{Last: a.shape.Elements() - 1}}
-		}
 		switch {
-		case refusal != nil:
-		case a.apart:
-			refusal = notSideBySide(q)
+		case refusal != nil && a.parts:
+			m.hashItems(q, false, refusal)
+		case refusal == nil && a.parts:
+			m.pointsOn(q, a, func(deep bool) {
+				if deep {
+					m.hashItems(q, true, nil)
+				} else {
+					m.hashMemory(q, a, nil)
+				}
+			})
 		default:
-			refusal = h.outside()
+			m.hashMemory(q, a, refusal)
 		}
-		if refusal != nil {
+	})
+}
+
+// hashMemory answers with hashes of the bytes of an array, or with the refusal.
+func (m *machine) hashMemory(q *request, a array, refusal *protocol.Fault) {
+	h := &hashing{q: q, array: a, columns: columnsOf(m.target.Rank, q.args.Limit)}
+	h.body = hashed{Expr: q.args.Expr, Size: a.size, Shape: a.shape, Spans: q.args.Spans}
+	whole := len(q.args.Spans) == 0
+	if whole {
+		h.body.Spans = []protocol.Span{{Last: a.shape.Elements() - 1}}
+	}
+	switch {
+	case refusal != nil:
+	case a.apart:
+		refusal = notSideBySide(q)
+	default:
+		refusal = h.outside()
+	}
+	if refusal != nil {
+		m.fail(q, refusal)
+		return
+	}
+	m.hashSpans(h, whole)
+}
+
+// pointsOn tells whether the elements of an array are objects of the library, or have such members: their bytes do not
+// say whether they are equal.
+func (m *machine) pointsOn(q *request, a array, then func(bool)) {
+	found := false
+	k := m.ask(q, func(got answer) { found = strings.Contains(got.text, "std::") }, "-interpreter-exec", append(m.at(q), "console", "ptype/mt "+a.item(0))...)
+	k.print = true
+	m.ask(q, func(got answer) {
+		then(found || strings.Contains(got.Results.Str("value"), "std::"))
+	}, "-data-evaluate-expression", append(m.at(q), " "+a.item(0))...)
+}
+
+// hashItems compares the elements of a container, or of an array of objects, by what gdb shows of them; the answer is
+// the refusal where it is none. A look at the first ones tells how much that may be.
+func (m *machine) hashItems(q *request, array bool, refusal *protocol.Fault) {
+	w := printingOf(q.args)
+	if acts(w.expr, false) {
+		m.fail(q, refusal)
+		return
+	}
+	m.askPrint(q, w, w.expr, func(got answer, value string) {
+		items, _ := itemsIn(value, array)
+		switch {
+		case !got.failed() && len(items) > 0:
+			m.hashShown(q, w, array, mostItems[min(deepest(value), len(mostItems))-1])
+		case refusal != nil:
 			m.fail(q, refusal)
+		default:
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "gdb does not show the elements of " + w.expr})
+		}
+	}, "-elements 4")
+}
+
+// mostItems is how many elements gdb is to show at each level of a value that has one level, two, or more: keys and values
+// count.
+var mostItems = []int{2 * mostContained, 1000, 100}
+
+// deepest is how many levels of elements a value has, at least 1.
+func deepest(value string) int {
+	depth, most := 0, 1
+	within := byte(0)
+	for i := 0; i < len(value); i++ {
+		switch b := value[i]; {
+		case within != 0 && b == '\\':
+			i++
+		case within != 0:
+			if b == within {
+				within = 0
+			}
+		case b == '"' || b == '\'':
+			within = b
+		case b == '{':
+			depth++
+			most = max(most, depth)
+		case b == '}':
+			depth--
+		}
+	}
+	return most
+}
+
+// leftOut is where gdb has left elements out.
+var leftOut = regexp.MustCompile(`\.\.\.(?:[},)]|$)`)
+
+// hashShown is hashItems with so many elements at each level.
+func (m *machine) hashShown(q *request, w printing, array bool, most int) {
+	m.askPrint(q, w, w.expr, func(got answer, value string) {
+		items, n := itemsIn(value, array)
+		switch {
+		case got.failed():
+			m.refused(q, got)
+			return
+		case n == 0 || leftOut.MatchString(value):
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: w.expr + " is too large to be compared by element"})
 			return
 		}
-		m.hashSpans(h, whole)
-	})
+		h := &hashing{q: q, columns: columnsOf(m.target.Rank, q.args.Limit)}
+		h.array.size, h.array.shape.Dims = 1, []protocol.Dim{{Count: len(items)}}
+		h.body = hashed{Expr: q.args.Expr, Shape: h.array.shape, Spans: q.args.Spans}
+		whole := len(q.args.Spans) == 0
+		if whole {
+			h.body.Spans = []protocol.Span{{Last: len(items) - 1}}
+		}
+		if bad := h.outside(); bad != nil {
+			m.fail(q, bad)
+			return
+		}
+		for i, s := range h.body.Spans {
+			if s.Len() == 1 && !whole {
+				h.columns.add("value."+strconv.Itoa(i), listed(items[s.First]))
+				continue
+			}
+			for k, b := range s.Blocks() {
+				sum := digest.New()
+				for _, item := range items[b.First : b.Last+1] {
+					sum.Add([]byte(item + "\x00"))
+				}
+				h.columns.add(fmt.Sprintf("%d.%d", i, k), digest.Text(sum.Sum()))
+			}
+		}
+		m.reply(q, h.body, h.columns.sorted()...)
+	}, fmt.Sprintf("-elements %d", most), "-repeats unlimited")
+}
+
+// itemsIn gives the elements of a container, of a vector, or of an array where it is one, that stand in a value.
+func itemsIn(value string, array bool) (items []string, n int) {
+	if array && strings.HasPrefix(value, "{") {
+		items = members(value[1:])
+		return items, len(items)
+	}
+	if head := vectorOf.FindString(value); head != "" && strings.HasPrefix(value[len(head):], "{") {
+		items = members(value[len(head)+1:])
+		return items, len(items)
+	}
+	return containerItems(value)
 }
 
 // mostHashed bounds what one hash reads, in bytes.

@@ -85,6 +85,9 @@ func FuzzCutPart(f *testing.F) {
 	f.Add("{n = 3, u = {0, 1, 2...}}")
 	f.Add("{{x = 1, u = \"a\\\"b\"...}, {u = std::vector of length 9, capacity 9 = {1...}}}")
 	f.Fuzz(func(t *testing.T, value string) {
+		if items, n := itemsIn(value, true); deepest(value) < 1 || n < 0 && len(items) == 0 && n != uncounted {
+			t.Errorf("%q: %d of %d items", value, len(items), n)
+		}
 		if path, shown, ok := cutPart(value); ok && (path == "" || shown < 0) {
 			t.Errorf("%q: got %q, %d", value, path, shown)
 		}
@@ -111,6 +114,29 @@ func TestContainerItems(t *testing.T) {
 		items, n := containerItems(c.value)
 		if strings.Join(items, "|") != c.items || n != c.n {
 			t.Errorf("%s: got %q, %d", c.value, items, n)
+		}
+	}
+}
+
+func TestItemsIn(t *testing.T) {
+	for _, c := range []struct {
+		value string
+		array bool
+		items string
+		deep  int
+	}{
+		{`std::vector of length 2, capacity 4 = {"a, b", "c"}`, false, `"a, b"|"c"`, 1},
+		{"std::vector of length 2, capacity 2 = {std::vector of length 2, capacity 2 = {1, 2}, std::vector of length 0, capacity 0}", false,
+			"std::vector of length 2, capacity 2 = {1, 2}|std::vector of length 0, capacity 0", 2},
+		{`std::map with 2 elements = {["a{"] = std::vector of length 1, capacity 1 = {{x = 1}}, ["b"] = std::vector of length 0, capacity 0}`, false,
+			`["a{"] = std::vector of length 1, capacity 1 = {{x = 1}}|["b"] = std::vector of length 0, capacity 0`, 3},
+		{`{{n = 1, s = "}"}, {n = 2, s = "\"{{{"}}`, true, `{n = 1, s = "}"}|{n = 2, s = "\"{{{"}`, 2},
+		{"{n = 1, s = 2}", false, "", 1},
+		{"5", true, "", 1},
+	} {
+		items, _ := itemsIn(c.value, c.array)
+		if got := strings.Join(items, "|"); got != c.items || deepest(c.value) != c.deep {
+			t.Errorf("%s: got %s, %d levels", c.value, got, deepest(c.value))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package text
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -157,6 +158,9 @@ func bars(all []column.Bar) []string {
 // screen.
 func short(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
 
+// partly is a value of which something was cut off.
+var partly = regexp.MustCompile(`\.\.\.(?:[})\s,]|$)`)
+
 // differences writes who has the value of the majority and who has not. Answers
 // that say nothing of a majority are those of expand.
 //
@@ -174,6 +178,9 @@ func differences(w *Writer, a Asked, g protocol.Group) []answer {
 	switch body.Side {
 	case "majority":
 		last := &parts[0].lines[len(parts[0].lines)-1]
+		if partly.MatchString(*last) {
+			*last += ", in what is shown"
+		}
 		*last += ", as the majority"
 	case "others":
 		for i := range parts {
