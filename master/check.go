@@ -34,7 +34,7 @@ var required = []struct {
 	missing func(protocol.Args) bool
 	what    string
 }{
-	{"print", func(a protocol.Args) bool { return a.Expr == "" }, "an expression, as in print n"},
+	{"rbreak", func(a protocol.Args) bool { return a.Expr == "" }, "a regular expression, as in rbreak ^solve_"},
 	{"set variable", func(a protocol.Args) bool { return a.Expr == "" }, "an assignment, as in set variable n = 3"},
 	{"call", func(a protocol.Args) bool { return a.Expr == "" }, "an expression, as in call f(3)"},
 	{"ptype", func(a protocol.Args) bool { return a.Expr == "" }, "an expression or a type, as in ptype struct point"},

@@ -152,6 +152,13 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 	}
 	m.number(info.Name, id, &args)
 	switch info.Name {
+	case "rbreak":
+		args.Functions = nil
+		absent := m.waiting(ranks)
+		if present := ranks.Minus(absent); !present.IsEmpty() { // else there is nobody who could say what fits
+			ranks = present
+			m.breakMatching(id, args, absent, wait, m.now())
+		}
 	case "launch", "attach", "run":
 		args.Before = m.given.to(ranks)
 	default:

@@ -76,7 +76,7 @@ func TestRefusals(t *testing.T) {
 		{"unknown command", session.Call{Command: "prnit"}, `unknown command "prnit" (did you mean print?)`},
 		{"nothing like it", session.Call{Command: "zzzzzzzz"}, `unknown command "zzzzzzzz" (help lists the commands)`},
 		{"a beginning", session.Call{Command: "back"}, "did you mean backtrace?"},
-		{"no expression", session.Call{Command: "print"}, "print: needs an expression"},
+		{"no expression", session.Call{Command: "whatis"}, "whatis: needs an expression"},
 		{"no job", session.Call{Command: "launch"}, "launch: needs a job"},
 		{"beyond the last", session.Call{Command: "ranks", Ranks: "8"}, "there is no rank 8; the last is 7"},
 		{"nonsense", session.Call{Command: "ranks", Ranks: "frog"}, "frog"},

@@ -34,7 +34,7 @@ func changesPoints(command string) bool {
 // canWait tells of commands that ranks which are not there can be given.
 func canWait(command string, a protocol.Args) bool {
 	switch command {
-	case "break", "log":
+	case "break", "log", "clear":
 		return a.Location != ""
 	case "display":
 		return a.Expr != ""
@@ -165,6 +165,12 @@ func (g *given) answers(name string, a protocol.Args, waiting rank.Set) []protoc
 			groups = append(groups, listed(p.ranks, all...))
 		}
 		return groups
+	case name == "clear":
+		var groups []protocol.Group
+		for _, p := range g.parts(waiting) {
+			groups = append(groups, p.cleared(a.Location))
+		}
+		return groups
 	case name == "display":
 		return []protocol.Group{displayed(waiting, displayOf(a))}
 	case name == "info display":
@@ -282,6 +288,26 @@ func infoOf(name string, a protocol.Args) protocol.BreakpointInfo {
 		b.Type = "hw breakpoint"
 	}
 	return b
+}
+
+// cleared answers a clear: it is for those that were asked for in the same words.
+func (p part) cleared(location string) protocol.Group {
+	var numbers []int
+	for _, b := range p.breakpoints() {
+		if b.Location == location && b.Type != "watchpoint" && b.Type != "catchpoint" {
+			numbers = append(numbers, b.Number)
+		}
+	}
+	if numbers == nil {
+		f := &protocol.Fault{Kind: protocol.FaultGDB, Op: "clear", Message: "No breakpoint at " + location + ".", Hint: "info breakpoints lists them"}
+		return protocol.Group{Kind: protocol.KindFault, Ranks: p.ranks, Body: canonical.JSON(f)}
+	}
+	return protocol.Group{Kind: protocol.KindResult, Ranks: p.ranks, Body: canonical.JSON(clearedNumbers{numbers})}
+}
+
+// clearedNumbers is the result of clear.
+type clearedNumbers struct {
+	Deleted []int `json:"deleted"`
 }
 
 func (p part) displays() []protocol.Display {

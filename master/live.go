@@ -154,7 +154,7 @@ func (f *finding) members(name string, answers []session.Event) rank.Set {
 			f.failed[why] = f.failed[why].Union(g.Ranks)
 		case g.Kind != protocol.KindResult:
 		case kind == "fn":
-			in = in.Union(g.Stack.Having(func(f stack.Frame) bool { return isFunction(f.Func, arg) }))
+			in = in.Union(g.Stack.Having(func(f stack.Frame) bool { return protocol.IsFunction(f.Func, arg) }))
 		case kind == "at" && standsAt(g.Body, arg):
 			in = in.Union(g.Ranks)
 		case kind == "expr":
@@ -162,15 +162,6 @@ func (f *finding) members(name string, answers []session.Event) rank.Set {
 		}
 	}
 	return in
-}
-
-// isFunction tells whether a frame's function has a name, with its arguments or,
-// as C++ has them, without. An MPI function has two names, MPI_Recv and PMPI_Recv
-// (MPI standard, Profiling Interface); gdb shows the second where a library has no
-// debug information, and people type the first.
-func isFunction(frame, name string) bool {
-	bare, _, _ := strings.Cut(frame, "(")
-	return frame == name || bare == name || strings.HasPrefix(name, "MPI_") && bare == "P"+name
 }
 
 // reason says in a few words why ranks gave no result.

@@ -231,19 +231,19 @@ func FuzzHostMatches(f *testing.F) {
 
 func TestIsFunction(t *testing.T) {
 	for frame, want := range map[string]bool{"ns::f(int, char)": true, "ns::f": true, "f": false, "ns::f2(int)": false, "": false} {
-		if got := isFunction(frame, "ns::f"); got != want {
+		if got := protocol.IsFunction(frame, "ns::f"); got != want {
 			t.Errorf("%q: %v", frame, got)
 		}
 	}
 	for frame, want := range map[string]bool{"MPI_Recv": true, "PMPI_Recv": true, "PMPI_Recv_init": false, "XMPI_Recv": false} {
-		if got := isFunction(frame, "MPI_Recv"); got != want {
+		if got := protocol.IsFunction(frame, "MPI_Recv"); got != want {
 			t.Errorf("%s is MPI_Recv: %v", frame, got)
 		}
 	}
-	if isFunction("MPI_Recv", "PMPI_Recv") || isFunction("Phelper", "helper") {
+	if protocol.IsFunction("MPI_Recv", "PMPI_Recv") || protocol.IsFunction("Phelper", "helper") {
 		t.Error("a name was found that was not asked for")
 	}
-	if !isFunction("ns::f(int)", "ns::f(int)") || isFunction("ns::f(int)", "ns::f(char)") {
+	if !protocol.IsFunction("ns::f(int)", "ns::f(int)") || protocol.IsFunction("ns::f(int)", "ns::f(char)") {
 		t.Error("arguments that are given count")
 	}
 }

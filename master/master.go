@@ -246,6 +246,13 @@ func (m *Master) reply(msg wire.Message) {
 			m.settleBreakpoint(e)
 		case e.Group.Kind == protocol.KindFault:
 			m.given.refused(e.ID, e.Group.Ranks)
+		case e.Command == "clear" && e.Group.Kind == protocol.KindResult:
+			var body clearedNumbers
+			if json.Unmarshal(e.Group.Body, &body) == nil {
+				for _, n := range body.Deleted {
+					m.given.forget(n, e.Group.Ranks)
+				}
+			}
 		}
 	}
 	m.deliver(events)

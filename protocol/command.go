@@ -29,15 +29,16 @@ type Args struct {
 	Threads     string    `json:"threads,omitempty"`     // thread apply: "all", or numbers and ranges, "1,3-4"
 	Apply       string    `json:"apply,omitempty"`       // thread apply: the command
 	File        string    `json:"file,omitempty"`        // dump memory: a path on the host of the rank; %r is its number
-	From        string    `json:"from,omitempty"`        // dump memory: an expression
-	To          string    `json:"to,omitempty"`          // dump memory: an expression; behind the last byte
+	From        string    `json:"from,omitempty"`        // dump memory, frame: an expression
+	To          string    `json:"to,omitempty"`          // dump memory: an expression, behind the last byte; list: the last line
 	Exprs       []string  `json:"exprs,omitempty"`       // log
+	Functions   []string  `json:"functions,omitempty"`   // rbreak, from the master: what the ranks have found; Breakpoint is the number of the first
 	Lines       []string  `json:"lines,omitempty"`       // commands: lines for gdb, but for silent, print and continue
 	Breakpoint  int       `json:"breakpoint,omitempty"`  // break: the number, chosen by the master
 	Breakpoints []int     `json:"breakpoints,omitempty"` // delete, enable, disable, info breakpoints; empty is all; condition, ignore: one; of commands empty is the last
 	Places      []Site    `json:"places,omitempty"`      // enable, disable: of breakpoints that have several, beside or in place of breakpoints
 	Then        string    `json:"then,omitempty"`        // enable: what becomes of it when it is reached: "disable" (after count times), "delete"; "" is nothing
-	Count       int       `json:"count,omitempty"`       // next, step, continue (ignore), enable, up, down, backtrace (limit); 0 is 1, or no limit
+	Count       int       `json:"count,omitempty"`       // next, step, continue (ignore), enable, up, down, backtrace (limit; below 0 the outermost), list (lines); 0 is 1, 10, or no limit
 	Frame       *int      `json:"frame,omitempty"`       // frame; a level
 	Thread      int       `json:"thread,omitempty"`      // any inspecting command; 0 is the current one
 	By          string    `json:"by,omitempty"`          // stacks: "function", "line" (default) or "address"
@@ -53,7 +54,7 @@ type Args struct {
 	Limit       int       `json:"limit,omitempty"`       // distinct values a column may keep; 0 is column.DefaultLimit, -1 all
 	First       int       `json:"first,omitempty"`       // list: first line; 0 is around the current one
 	Last        int       `json:"last,omitempty"`        // list: last line
-	Name        string    `json:"name,omitempty"`        // group: the name
+	Name        string    `json:"name,omitempty"`        // group: the name; frame: of a function
 	Set         string    `json:"set,omitempty"`         // group, focus: the text of a rank set
 	Job         *Job      `json:"job,omitempty"`         // launch
 	Pids        []Pid     `json:"pids,omitempty"`        // attach
@@ -147,6 +148,17 @@ type Piece struct {
 // matter.
 const MaxPiece = 1 << 20
 
+// MostFunctions bounds the breakpoints that one rbreak sets.
+const MostFunctions = 200
+
+// TooManyFunctions refuses an rbreak that is for more than anybody means.
+func TooManyFunctions(regex string) *Fault {
+	return &Fault{
+		Kind: FaultUsage, Message: "more than " + strconv.Itoa(MostFunctions) + " functions fit " + strconv.Quote(regex) + ": none gets a breakpoint",
+		Hint: "say more of the name, as in rbreak ^solve_, or the file, as in rbreak solve.c:REGEX",
+	}
+}
+
 // Place says who carries out a command.
 type Place uint8
 
@@ -191,6 +203,8 @@ var Commands = []CommandInfo{
 	{"log", []string{"location", "exprs", "condition"}, AtTarget, NeedAlive, false, "tell the values of expressions at a place without stopping"},
 	{"barrier", []string{"location", "condition"}, AtTarget, NeedStopped, true, "run to a location and hold there"},
 	{"condition", []string{"breakpoints", "condition"}, AtTarget, NeedAlive, false, "change the condition of a breakpoint; without one, it stops always"},
+	{"rbreak", []string{"expr", "functions"}, AtTarget, NeedAlive, false, "set a breakpoint at each function whose name fits a regular expression"},
+	{"clear", []string{"location"}, AtTarget, NeedAlive, false, "delete the breakpoints at a location"},
 	{"ignore", []string{"breakpoints", "count"}, AtTarget, NeedAlive, false, "pass a breakpoint for the next so many times"},
 	{"commands", []string{"breakpoints", "lines"}, AtTarget, NeedAlive, false, "say what is carried out when a breakpoint is reached"},
 	{"delete", []string{"breakpoints"}, AtTarget, NeedAlive, false, "delete breakpoints (all, if none is named)"},
@@ -218,13 +232,13 @@ var Commands = []CommandInfo{
 	{"hash", []string{"expr", "spans", "limit", "thread", "frame"}, AtTarget, NeedStopped, false, "give hashes of the blocks of an array; of spans of one element the values"},
 	{"backtrace", []string{"count", "full", "thread"}, AtTarget, NeedStopped, false, "show the stack"},
 	{"stacks", []string{"by", "samples", "every"}, AtTarget, NeedStopped, false, "show the merged stack tree of all threads"},
-	{"frame", []string{"frame", "thread"}, AtTarget, NeedStopped, false, "select and show a frame"},
+	{"frame", []string{"frame", "name", "from", "thread"}, AtTarget, NeedStopped, false, "select and show a frame: a level, the innermost of a function (name), or that at an address (from)"},
 	{"up", []string{"count", "thread"}, AtTarget, NeedStopped, false, "select the frame that called this one"},
 	{"down", []string{"count", "thread"}, AtTarget, NeedStopped, false, "select the frame that this one called"},
 	{"info locals", []string{"limit", "thread", "frame"}, AtTarget, NeedStopped, false, "show local variables"},
 	{"info args", []string{"limit", "thread", "frame"}, AtTarget, NeedStopped, false, "show arguments"},
-	{"info threads", nil, AtTarget, NeedStopped, false, "show threads"},
-	{"list", []string{"location", "first", "last"}, AtTarget, NeedStopped, false, "show source lines"},
+	{"info threads", []string{"threads", "expr"}, AtTarget, NeedStopped, false, "show threads"},
+	{"list", []string{"location", "to", "first", "last", "count"}, AtTarget, NeedStopped, false, "show source lines"},
 	{"stepi", []string{"count", "thread"}, AtTarget, NeedStopped, true, "step one instruction, into calls"},
 	{"nexti", []string{"count", "thread"}, AtTarget, NeedStopped, true, "step one instruction, over calls"},
 	{"advance", []string{"location", "thread"}, AtTarget, NeedStopped, true, "run until a location, in any frame"},

@@ -18,6 +18,16 @@ type Frame struct {
 	From  string   `json:"from,omitempty"` // shared library without line information
 }
 
+// IsFunction tells whether a frame's function has a name, with its arguments or,
+// as C++ has them, without, and without those of a template. An MPI function has two names, MPI_Recv and PMPI_Recv
+// (MPI standard, Profiling Interface); gdb shows the second where a library has no
+// debug information, and people type the first.
+func IsFunction(frame, name string) bool {
+	bare, _, _ := strings.Cut(frame, "(")
+	plain, _, _ := strings.Cut(bare, "<")
+	return frame == name || bare == name || plain == name || strings.HasPrefix(name, "MPI_") && bare == "P"+name
+}
+
 // Stop is the body of KindStopped: why a rank stopped and where. Reasons are
 // GDB's words (GDB manual, GDB/MI Async Records), plus "attached", "entry",
 // "interrupted" and "core" (the end that left a core file). Columns: "args.NAME" of the frame, "thread", and "others": how many

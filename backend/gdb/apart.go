@@ -4,6 +4,7 @@ package gdb
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"sdm/protocol"
@@ -30,6 +31,8 @@ const (
 	inferiorHint = "--ranks-per-gdb 1 gives each rank a gdb of its own"
 )
 
+var frameFunction = regexp.MustCompile(`^f(rame|ram|ra|r)?\s+fun`)
+
 // sharedSettings are gdb's settings about how programs run. They are one for all
 // ranks of a gdb, so all of them must ask for it.
 var sharedSettings = []string{"follow-", "detach-on-fork", "schedule-multiple", "non-stop", "disable-randomization", "breakpoint "}
@@ -42,6 +45,10 @@ func (m *machine) disturbs(q *request, line string) bool {
 	word, rest, _ := strings.Cut(line, " ")
 	if hint, ok := sharedLines[word]; ok {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: word + " is not handed to a gdb that several ranks share", Hint: hint})
+		return true
+	}
+	if frameFunction.MatchString(line) { // gdb 13.1 lets the ranks run
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "frame function is not handed to a gdb that several ranks share", Hint: "frame function NAME, without gdb, does the same"})
 		return true
 	}
 	concerns := false

@@ -33,11 +33,17 @@ func (m *machine) insertBreakpoint(q *request) {
 		m.insertHere(q, condition)
 		return
 	}
-	if _, err := strconv.Atoi(location); err == nil && (m.stateNow() == backend.Stopped || q.again) {
+	if isLine(location) && (m.stateNow() == backend.Stopped || q.again) {
 		m.insertInFile(q, location, condition)
 		return
 	}
 	m.insertAt(q, condition, location)
+}
+
+// isLine tells of a location that is a number alone.
+func isLine(location string) bool {
+	_, err := strconv.Atoi(location)
+	return err == nil
 }
 
 // insertInFile gives a bare line number the file that people are looking at;

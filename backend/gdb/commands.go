@@ -47,6 +47,10 @@ func rowOf(name string) row {
 		return row{do: (*machine).ignore}
 	case "commands":
 		return row{do: (*machine).setCommands}
+	case "clear":
+		return row{do: (*machine).clear}
+	case "rbreak":
+		return row{do: (*machine).breakMatching}
 	case "delete", "enable", "disable":
 		return row{do: (*machine).changeBreakpoints}
 	case "info breakpoints", "info watchpoints":

@@ -3,6 +3,7 @@
 package gdb
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -28,11 +29,20 @@ type printed struct {
 // evaluate is print. Formats and options (/x, -pretty --) are known to gdb's
 // command line only; the rest goes the short way.
 func (m *machine) evaluate(q *request) {
+	switch w := q.printing(); {
+	case w.expr != "":
+	case w.format == "":
+		m.printAgain(q)
+		return
+	default:
+		q.apart()
+		q.args.Expr = "$"
+	}
+	if !m.withLast(q) {
+		return
+	}
 	w := q.printing()
 	switch {
-	case w.expr == "":
-		m.fail(q, noExpression())
-		return
 	case !isFormat(w.format):
 		m.fail(q, notAFormat(w.format))
 		return
@@ -148,6 +158,10 @@ type chosenFrame struct {
 
 // chooseFrame selects and shows a frame.
 func (m *machine) chooseFrame(q *request) {
+	if q.name == "frame" && (q.args.Name != "" || q.args.From != "") {
+		m.findFrame(q)
+		return
+	}
 	from, count := m.chosen.frame, max(q.args.Count, 1)
 	first, last := from, from
 	switch {
@@ -166,6 +180,54 @@ func (m *machine) chooseFrame(q *request) {
 	thread := m.chosen.thread
 	m.listFrames(q, thread, first, last, func(frames []frame, refusal string) {
 		m.frameChosen(q, thread, frames, refusal)
+	})
+}
+
+// findFrame selects the innermost frame of a function, or that at an address.
+func (m *machine) findFrame(q *request) {
+	thread := m.chosen.thread
+	choose := func(level int) {
+		m.listFrames(q, thread, level, level, func(frames []frame, refusal string) { m.frameChosen(q, thread, frames, refusal) })
+	}
+	m.reach(q, thread, mostMerged, func() {
+		if q.args.Name != "" {
+			m.frameOfFunction(q, thread, choose)
+		} else {
+			m.frameAtAddress(q, choose)
+		}
+	})
+}
+
+// frameOfFunction looks for it among the frames: "frame function" of gdb 13.1 lets the ranks of a shared gdb run.
+func (m *machine) frameOfFunction(q *request, thread int, then func(level int)) {
+	m.ask(q, func(a answer) {
+		for v := range a.Results.Path("stack").Fields.All("frame") {
+			if protocol.IsFunction(v.Fields.Str("func"), q.args.Name) {
+				level, _ := v.Fields.Int("level")
+				then(level)
+				return
+			}
+		}
+		if a.failed() {
+			m.refused(q, a)
+			return
+		}
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No frame for function \"%s\".", q.args.Name)})
+	}, "-stack-list-frames", "--thread", m.gdbThread(thread), "0", strconv.Itoa(mostFrames))
+}
+
+// shownLevel is how gdb begins to show a frame: "#1  0x5555 in main () at work.c:45".
+var shownLevel = regexp.MustCompile(`^#([0-9]+)\s`)
+
+func (m *machine) frameAtAddress(q *request, then func(level int)) {
+	m.inConsole(q, "frame address "+q.args.From, func(text string) {
+		found := shownLevel.FindStringSubmatch(text)
+		if found == nil {
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: strings.TrimSpace(text)})
+			return
+		}
+		level, _ := strconv.Atoi(found[1])
+		then(level)
 	})
 }
 

@@ -48,7 +48,10 @@ func TestPrint(t *testing.T) {
 	}
 	r.fault("print", protocol.Args{Expr: "nix"}, protocol.FaultGDB, `No symbol "nix" in current context.`)
 	r.fault("print", protocol.Args{Expr: "*(int*)0"}, protocol.FaultGDB, "Cannot access memory at address 0x0")
-	r.fault("print", protocol.Args{}, protocol.FaultUsage, "no expression")
+	if g := r.ok("print", protocol.Args{}); column(g, "value") != "0.5" {
+		t.Errorf("without an expression: %v", g)
+	}
+	r.fault("print", protocol.Args{Expr: "$ + $2"}, protocol.FaultUsage, "no numbers")
 	r.fault("print", protocol.Args{Expr: "x", Thread: 9}, protocol.FaultGDB, "thread")
 	one := 1
 	if g := r.ok("print", protocol.Args{Expr: "n", Frame: &one}); column(g, "value") != "0" {

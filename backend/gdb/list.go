@@ -30,10 +30,10 @@ const (
 	mostLines = 10_000
 )
 
-// listSource shows ten lines around the selected frame, those from First to
-// Last of its file, or ten around a location.
+// listSource shows ten lines around the selected frame, those from First to Last of its file, ten around a location, or
+// those from one location to another.
 func (m *machine) listSource(q *request) {
-	if q.args.Location != "" {
+	if q.args.Location != "" || q.args.To != "" {
 		m.locate(q)
 		return
 	}
@@ -47,22 +47,31 @@ func (m *machine) listSource(q *request) {
 		default:
 			first, last := q.args.First, q.args.Last
 			if first == 0 {
-				first, last = around(f.Line)
+				first, last = m.around(q, f.Line)
 			}
 			m.replyLines(q, f.File, f.Full, first, last, f.Line)
 		}
 	}, "-stack-info-frame", m.at(q)...)
 }
 
+// linesFor is how many lines are shown at a time.
+func (m *machine) linesFor(q *request) int {
+	if q.args.Count > 0 {
+		return min(q.args.Count, mostLines)
+	}
+	return linesShown
+}
+
 // around are the lines that gdb shows for a line.
-func around(line int) (first, last int) {
-	first = max(line-linesShown/2, 1)
-	return first, first + linesShown - 1
+func (m *machine) around(q *request, line int) (first, last int) {
+	n := m.linesFor(q)
+	first = max(line-n/2, 1)
+	return first, first + n - 1
 }
 
 func (m *machine) replyLines(q *request, file, full string, first, last, current int) {
 	if last == 0 {
-		last = first + linesShown - 1
+		last = first + m.linesFor(q) - 1
 	}
 	last = min(last, first+mostLines-1)
 	text, err := m.source(full, first, last)
@@ -89,16 +98,55 @@ func (m *machine) replyLines(q *request, file, full string, first, last, current
 //	Line 21 of "work.c" starts at address 0x1149 <helper> and ends at 0x1150 <helper+7>.
 var infoLine = regexp.MustCompile(`Line (\d+) of "([^"]*)"`)
 
-// locate lets gdb find a location and shows the lines around it. gdb's path may be relative to
-// where the program was compiled: -symbol-info… does not tell for a line, its
-// own source command does.
+// locate lets gdb find a location and shows the lines around it, or those from there to another.
 func (m *machine) locate(q *request) {
-	location := q.args.Location
-	if n, err := strconv.Atoi(location); err == nil {
-		q.apart()
-		q.args.First, q.args.Last = around(n)
-		q.args.Location = ""
-		m.listSource(q)
+	m.lineFor(q, q.args.Location, func(file string, first int) {
+		m.lineFor(q, q.args.To, func(other string, last int) {
+			if file == "" {
+				file = other
+			}
+			page := m.linesFor(q) - 1
+			switch {
+			case other != "" && other != file:
+				m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "Specified first and last lines are in different files."})
+				return
+			case q.args.To == "":
+				first, last = m.around(q, first)
+			case q.args.To[0] == '+':
+				last = first + offset(q.args.To[1:], page)
+			case strings.HasPrefix(q.args.Location, "-"):
+				first = max(last-offset(q.args.Location[1:], page), 1)
+			}
+			if last < first {
+				m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("The last line, %d, is before the first, %d.", last, first)})
+				return
+			}
+			if file == "" {
+				q.apart()
+				q.args.Location, q.args.To, q.args.First, q.args.Last = "", "", first, last
+				m.listSource(q)
+				return
+			}
+			m.findFile(q, file, first, last)
+		})
+	})
+}
+
+// offset reads the number of "+9" and "-9"; without one it is that of a page.
+func offset(text string, page int) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return page
+	}
+	return min(max(n, 0), mostLines)
+}
+
+// lineFor finds one end of what is listed. A bare line is one of the other end's file, or of that where the ranks are;
+// of an offset there is nothing to find. gdb's path may be relative to where the program was compiled:
+// -symbol-info… does not tell for a line, its own source command does.
+func (m *machine) lineFor(q *request, location string, then func(file string, line int)) {
+	if n, err := strconv.Atoi(location); location == "" || location[0] == '+' || location[0] == '-' || err == nil {
+		then("", n)
 		return
 	}
 	k := m.ask(q, func(a answer) {
@@ -110,20 +158,19 @@ func (m *machine) locate(q *request) {
 			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: strings.TrimSpace(a.text)})
 		default:
 			line, _ := strconv.Atoi(found[1])
-			m.findFile(q, found[2], line)
+			then(found[2], line)
 		}
 	}, "-interpreter-exec", append(m.at(q), "console", "info line "+location)...)
 	k.print = true
 }
 
 // findFile asks for the full path of a file that gdb knows.
-func (m *machine) findFile(q *request, file string, line int) {
-	first, last := around(line)
+func (m *machine) findFile(q *request, file string, first, last int) {
 	if filepath.IsAbs(file) {
 		m.replyLines(q, file, file, first, last, 0)
 		return
 	}
-	k := m.ask(q, func(answer) {}, "-interpreter-exec", append(m.at(q), "console", fmt.Sprintf("list %s:%d", file, line))...)
+	k := m.ask(q, func(answer) {}, "-interpreter-exec", append(m.at(q), "console", fmt.Sprintf("list %s:%d", file, first))...)
 	k.print = true // and thrown away: it makes the file gdb's current one
 	m.ask(q, func(a answer) {
 		full := a.Results.Str("fullname")

@@ -35,6 +35,7 @@ type machine struct {
 	counted   int // how many threads there have been
 	chosen    selection
 	points    breakpoints
+	last      printedLast
 	journal   []protocol.Command // what a new gdb must be told
 	rescue    rescue
 	displays  displays
@@ -205,6 +206,9 @@ func (m *machine) carryOut(row row, q *request) {
 		if info, _ := protocol.LookupCommand(q.name); info.Resumes || slices.Contains([]string{"frame", "up", "down"}, q.name) {
 			m.turnTo(thread)
 		}
+	}
+	if slices.Contains([]string{"call", "ptype", "whatis", "x", "set variable"}, q.name) && !m.withLast(q) {
+		return
 	}
 	if m.unread.some && needsLibraries(q) {
 		m.readLibraries()

@@ -147,6 +147,7 @@ func noFrame(level int) string { return fmt.Sprintf("No frame at level %d.", lev
 func (m *machine) say(q *request, g protocol.Group) {
 	if g.Kind == protocol.KindResult && (!q.answered || q.again) {
 		m.remember(q)
+		m.keepPrinted(q, g)
 	}
 	if q.answered {
 		return

@@ -116,7 +116,7 @@ func (m *machine) resumed(r *run, others func(), a answer) {
 
 // nowRunning reports a resume and answers the command that brought it about.
 func (m *machine) nowRunning(r *run, body any) {
-	r.started = true
+	r.started, m.last.moved = true, true
 	r.pause = firstLook
 	r.lookAt = m.now + r.pause
 	for _, t := range m.threads {

@@ -3,6 +3,8 @@
 package gdb
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +19,8 @@ const (
 	// mostFrames bounds a backtrace that asks for no limit: a runaway recursion
 	// has millions.
 	mostFrames = 10_000
+	// mostCounted bounds how far the outermost frames may be from the innermost one: gdb keeps each in memory.
+	mostCounted = 100_000
 	// mostMerged bounds the depth of each stack in the merged tree.
 	mostMerged = 1000
 )
@@ -72,15 +76,40 @@ type trace struct {
 }
 
 func (m *machine) backtrace(q *request) {
-	limit := mostFrames
-	if q.args.Count > 0 {
-		limit = min(q.args.Count, mostFrames)
-	}
 	thread := m.chosen.thread
 	if q.args.Thread != 0 {
 		thread = q.args.Thread
 	}
-	m.listFrames(q, thread, 0, limit, func(frames []frame, refusal string) {
+	switch {
+	case q.args.Count < 0:
+		m.outermost(q, thread, min(-q.args.Count, mostFrames))
+	case q.args.Count > 0:
+		m.backtraceFrom(q, thread, 0, min(q.args.Count, mostFrames))
+	default:
+		m.backtraceFrom(q, thread, 0, mostFrames)
+	}
+}
+
+// outermost is backtrace with a number below zero.
+func (m *machine) outermost(q *request, thread, limit int) {
+	m.reach(q, thread, mostFrames, func() {
+		m.ask(q, func(a answer) {
+			depth, _ := a.Results.Int("depth")
+			switch {
+			case a.failed():
+				m.refused(q, a)
+			case depth >= mostCounted:
+				m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("The stack has more than %d frames.", mostCounted), Hint: "backtrace 20 shows the innermost"})
+			default:
+				m.backtraceFrom(q, thread, max(depth-limit, 0), limit)
+			}
+		}, "-stack-info-depth", "--thread", m.gdbThread(thread), strconv.Itoa(mostCounted))
+	})
+}
+
+// backtraceFrom answers with frames from a level on outwards.
+func (m *machine) backtraceFrom(q *request, thread, first, limit int) {
+	m.listFrames(q, thread, first, first+limit, func(frames []frame, refusal string) {
 		if len(frames) == 0 {
 			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: refusal})
 			return
@@ -212,6 +241,18 @@ type threadInfo struct {
 }
 
 func (m *machine) infoThreads(q *request) {
+	numbers, f := m.threadsNamed(q.args.Threads)
+	if q.args.Threads == "" {
+		numbers, f = nil, nil
+	}
+	like, err := regexp.Compile(q.args.Expr)
+	if err != nil {
+		f = &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(q.args.Expr) + " is no regular expression"}
+	}
+	if f != nil {
+		m.fail(q, f)
+		return
+	}
 	m.ask(q, func(a answer) {
 		if a.failed() {
 			m.refused(q, a)
@@ -225,7 +266,16 @@ func (m *machine) infoThreads(q *request) {
 		body := threadList{Threads: []threadInfo{}}
 		c := columnsOf(m.target.Rank, q.args.Limit)
 		for _, e := range list {
-			body.Threads = append(body.Threads, m.threadInfo(e.Value.Fields, c))
+			t := e.Value.Fields
+			n, _ := t.Int("id")
+			named := like.MatchString(t.Str("name")) || like.MatchString(t.Str("target-id"))
+			if named && (numbers == nil || slices.Contains(numbers, m.thread(n).id)) {
+				body.Threads = append(body.Threads, m.threadInfo(t, c))
+			}
+		}
+		if len(body.Threads) == 0 && q.args.Expr != "" {
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No threads match '%s'", q.args.Expr)})
+			return
 		}
 		m.reply(q, body, c.sorted()...)
 	}, "-list-thread-groups", m.group)

@@ -142,6 +142,41 @@ func (s *state) change(a *protocol.Args, keep func(*own) bool) (answer, *protoco
 	return answer{kind: protocol.KindResult, body: []byte("{}")}, nil
 }
 
+// clear deletes the breakpoints where a location is, without one where the rank stands.
+func (m *machine) clear(s *state, a *protocol.Args) (answer, *protocol.Fault) {
+	pos, variant := s.pos, -1
+	if a.Location != "" {
+		var ok bool
+		if pos, variant, ok = m.program.find(a.Location, m.cfg.Variants); !ok {
+			return answer{}, nowhere(a.Location)
+		}
+	}
+	var numbers []int
+	for _, b := range s.breaks {
+		if b.pos == pos && (variant < 0 || b.variant < 0 || b.variant == variant) {
+			numbers = append(numbers, b.info.Number)
+		}
+	}
+	if numbers == nil {
+		at := a.Location
+		if at == "" {
+			here := m.frame(s, 0)
+			at = fmt.Sprintf("%s:%d", here.File, here.Line)
+		}
+		f := gdbSays("No breakpoint at %s.", at)
+		f.Hint = "info breakpoints lists them"
+		return answer{}, f
+	}
+	if _, bad := s.change(&protocol.Args{Breakpoints: numbers}, func(*own) bool { return false }); bad != nil {
+		return answer{}, bad
+	}
+	return answer{kind: protocol.KindResult, body: m.body(bodyKey{what: "clear", text: fmt.Sprint(numbers)}, func() any {
+		return struct {
+			Deleted []int `json:"deleted"`
+		}{numbers}
+	})}, nil
+}
+
 // enable is enable and disable.
 func (b *own) enable(on bool, a *protocol.Args) {
 	b.off = !on

@@ -77,6 +77,8 @@ func (m *machine) action(c *protocol.Command) func(*state) (effect, *protocol.Fa
 			}
 			return m.setBreak(s, d)
 		})
+	case "clear":
+		return only(func(s *state) (answer, *protocol.Fault) { return m.clear(s, a) })
 	case "delete":
 		return changing(a, func(*own) bool { return false })
 	case "enable", "disable":

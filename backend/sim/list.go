@@ -2,7 +2,13 @@
 
 package sim
 
-import "sdm/protocol"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+)
 
 // listed is how many lines `list` shows.
 const listed = 10
@@ -18,24 +24,27 @@ func (m *machine) list(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 	if here.File == phaseFile && a.Location == "" && a.First == 0 {
 		return answer{}, gdbSays("%d\tin %s", here.Line, phaseFile)
 	}
-	center := here.Line
-	if a.Location != "" {
-		pos, _, ok := m.program.find(a.Location, m.cfg.Variants)
-		if !ok {
-			return answer{}, gdbSays("Function \"%s\" not defined.", a.Location)
-		}
-		center = m.program.points[pos].line
-	}
 	lines := sourceLines()
 	last := len(lines) - 1
-	from := max(center-listed/2, 1)
-	to := min(from+listed-1, last)
+	n := listed
+	if a.Count > 0 {
+		n = a.Count
+	}
+	from := max(here.Line-n/2, 1)
+	to := from + n - 1
 	if a.First > 0 {
-		from, to = a.First, min(a.First+listed-1, last)
+		from, to = a.First, a.First+n-1
 	}
 	if a.Last > 0 {
-		to = min(a.Last, last)
+		to = a.Last
 	}
+	if a.Location != "" || a.To != "" {
+		var bad *protocol.Fault
+		if from, to, bad = m.between(a.Location, a.To, n); bad != nil {
+			return answer{}, bad
+		}
+	}
+	to = min(to, last)
 	if from > last {
 		return answer{}, gdbSays("Line number %d out of range; \"%s\" has fewer lines.", from, sourceFile)
 	}
@@ -55,4 +64,48 @@ func (m *machine) list(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 		}{sourceFile, out, current}
 	})
 	return answer{kind: protocol.KindResult, body: body}, nil
+}
+
+// between gives the lines from one location to another, which may be an offset ("+9", "-9", of a page without a
+// number); without a second one, those around the first.
+func (m *machine) between(from, to string, page int) (first, last int, bad *protocol.Fault) {
+	if first, bad = m.lineOf(from, page); bad != nil {
+		return 0, 0, bad
+	}
+	if last, bad = m.lineOf(to, page); bad != nil {
+		return 0, 0, bad
+	}
+	switch {
+	case to == "":
+		first = max(first-page/2, 1)
+		return first, first + page - 1, nil
+	case to[0] == '+':
+		last += first
+	case from[0] == '-':
+		first = max(last-first, 1)
+	}
+	if last < first {
+		return 0, 0, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("The last line, %d, is before the first, %d.", last, first)}
+	}
+	return first, last, nil
+}
+
+func (m *machine) lineOf(location string, page int) (int, *protocol.Fault) {
+	if location == "" {
+		return 0, nil
+	}
+	if rest := location[1:]; location[0] == '+' || location[0] == '-' {
+		if n, err := strconv.Atoi(rest); err == nil {
+			return n, nil
+		}
+		return page - 1, nil
+	}
+	if n, err := strconv.Atoi(strings.TrimPrefix(location, sourceFile+":")); err == nil {
+		return n, nil
+	}
+	pos, _, ok := m.program.find(location, m.cfg.Variants)
+	if !ok {
+		return 0, gdbSays("Function \"%s\" not defined.", location)
+	}
+	return m.program.points[pos].line, nil
 }

@@ -48,12 +48,24 @@ func (m *machine) level(s *state, a *protocol.Args) (int, *protocol.Fault) {
 }
 
 func (m *machine) print(s *state, a *protocol.Args) (answer, *protocol.Fault) {
+	if strings.TrimSpace(a.Expr) == "" {
+		if s.printed == nil {
+			return answer{}, gdbSays("No value has been printed yet.")
+		}
+		return *s.printed, nil
+	}
+	said, bad := m.printed(s, a)
+	if bad == nil && a.Frame == nil && a.Thread == 0 && a.Last == 0 {
+		kept := said
+		s.printed = &kept
+	}
+	return said, bad
+}
+
+func (m *machine) printed(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 	level, bad := m.level(s, a)
 	if bad != nil {
 		return answer{}, bad
-	}
-	if strings.TrimSpace(a.Expr) == "" {
-		return answer{}, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no expression is given"}
 	}
 	sc := m.scope(s, level)
 	if array, ok := sc.arrayNamed(a.Expr); ok {
@@ -76,13 +88,16 @@ func (m *machine) backtrace(s *state, a *protocol.Args) (answer, *protocol.Fault
 		return answer{}, bad
 	}
 	depth := m.program.depth(s.pos)
-	n := depth
-	if a.Count > 0 {
+	first, n := 0, depth
+	switch {
+	case a.Count > 0:
 		n = min(n, a.Count)
+	case a.Count < 0:
+		first = max(depth+a.Count, 0)
 	}
-	body := m.body(bodyKey{what: "backtrace", pos: s.pos, variant: s.variant, n: n, level: a.Thread}, func() any {
+	body := m.body(bodyKey{what: "backtrace", text: strconv.Itoa(first), pos: s.pos, variant: s.variant, n: n, level: a.Thread}, func() any {
 		var frames []protocol.Frame
-		for level := range n {
+		for level := first; level < n; level++ {
 			frames = append(frames, m.frame(s, level))
 		}
 		return struct {
@@ -92,7 +107,7 @@ func (m *machine) backtrace(s *state, a *protocol.Args) (answer, *protocol.Fault
 		}{frames, a.Thread, n < depth}
 	})
 	var cells []cell
-	for level := range n {
+	for level := first; level < n; level++ {
 		prefix := strconv.Itoa(level) + "."
 		cells = append(cells, m.args(s, level, prefix)...)
 		if a.Full {
@@ -139,8 +154,18 @@ func (m *machine) newStack(s *state, by string) *sharedStack {
 
 func (m *machine) selectFrame(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 	level, bad := m.level(s, a)
-	if bad != nil {
+	switch {
+	case bad != nil:
 		return answer{}, bad
+	case a.From != "":
+		return answer{}, &protocol.Fault{Kind: protocol.FaultEngine, Message: "simulated ranks have no addresses"}
+	case a.Name != "":
+		depth := m.program.depth(s.pos)
+		for level = 0; level < depth && m.frame(s, level).Func != a.Name; level++ {
+		}
+		if level == depth {
+			return answer{}, gdbSays("No frame for function \"%s\".", a.Name)
+		}
 	}
 	s.level = level
 	return m.showFrame(s), nil

@@ -24,6 +24,7 @@ type state struct {
 	goal    *goal // of the run; shared
 	turn    int   // counts runs; see arrival
 	last    time.Duration
+	printed *answer // the last value that was printed, nil before
 }
 
 // newState makes s the state of a fresh rank.

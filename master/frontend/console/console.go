@@ -159,6 +159,7 @@ type console struct {
 	last     command.Command // for an empty line
 	groups   names           // of rank sets, for completion
 	listed   text.Listed     // what list gave last
+	listSize int             // how many lines it shows
 	located  bool            // it was asked for by a location, not by where the ranks stand
 	folded   []folded        // for expand, the last one last
 	pressed  time.Time       // last Ctrl-C that has stopped ranks, no line since; else zero
@@ -182,7 +183,7 @@ func newConsole(ctx context.Context, cfg Config) *console {
 		do:     func(call session.Call) (protocol.RequestID, error) { return cfg.Session.Do(ctx, call) },
 		states: session.NewStates(cfg.All),
 		calls:  map[protocol.RequestID]*call{},
-		focus:  cfg.All, wait: cfg.Wait,
+		focus:  cfg.All, wait: cfg.Wait, listSize: listLines,
 		scripts:  newScripts(cfg.Scripts),
 		progress: progress{out: cfg.Progress},
 	}

@@ -83,6 +83,10 @@ func (c *console) execute(cmd command.Command, from source) error {
 		c.ended, c.status = true, Status(cmd.Number)
 	case command.SetWait:
 		c.wait = cmd.For
+	case command.SetListsize:
+		c.listSize = cmd.Number
+	case command.ShowListsize:
+		c.say("list shows " + plural(c.listSize, "line") + " at a time.")
 	case command.SetEcho:
 		c.cfg.Echo = cmd.Number == 1
 	case command.SetBreakpoint:
@@ -118,7 +122,7 @@ func (c *console) ask(cmd command.Command, from source) error {
 	s := session.Call{Command: cmd.Do, Ranks: c.ranks(cmd), Wait: c.waitOf(cmd), Args: cmd.Args}
 	if cmd.Name == "list" {
 		c.page(&s.Args, cmd.Page)
-		c.located = s.Args.Location != ""
+		c.located = s.Args.Location != "" || s.Args.To != ""
 	}
 	if cmd.Do == "run" && cmd.Wait == 0 { // as long as it takes, as at the beginning
 		s.Wait = command.NoLimit

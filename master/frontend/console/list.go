@@ -7,26 +7,30 @@ import (
 	"sdm/protocol"
 )
 
-// listLines is how many lines list shows at a time, as GDB.
+// listLines is how many lines list shows at a time before set listsize, as GDB.
 const listLines = 10
 
 // page fills in the arguments of a list that goes on where the last one ended
 // (+1), or before it began (-1). Without a last one, the ranks list around
 // where they stand.
 func (c *console) page(a *protocol.Args, page int) {
+	if c.listSize != listLines {
+		a.Count = c.listSize
+	}
 	n := len(c.listed.Lines)
 	if page == 0 || n == 0 {
 		return
 	}
 	first, last := c.listed.Lines[0].N, c.listed.Lines[n-1].N
 	if page > 0 {
-		a.First, a.Last = last+1, last+listLines
+		first, last = last+1, last+c.listSize
 	} else {
-		a.First, a.Last = max(1, first-listLines), max(1, first-1)
+		first, last = max(1, first-c.listSize), max(1, first-1)
 	}
-	a.Location = ""
-	if c.located { // gdb shows ten lines around a location
-		a.Location = c.listed.File + ":" + strconv.Itoa(a.First+listLines/2)
+	a.First, a.Last, a.Location, a.To = first, last, "", ""
+	if c.located { // perhaps not in the file where the ranks stand
+		a.First, a.Last = 0, 0
+		a.Location, a.To = c.listed.File+":"+strconv.Itoa(first), strconv.Itoa(last)
 	}
 }
 

@@ -49,8 +49,20 @@ func parseFrame(c *Command) *Mistake {
 		return nil
 	}
 	text := c.Rest
-	if word, rest := cutBlank(text); word == "level" {
+	switch word, rest := cutBlank(text); {
+	case word == "level":
 		text = rest
+	case word == "function" && rest != "":
+		c.Args.Name = rest
+		return nil
+	case word == "address" && rest != "":
+		c.Args.From = rest
+		return nil
+	case word == "function" || word == "address":
+		return &Mistake{Text: "frame: which " + word + "?"}
+	case word == "apply":
+		c.Do = "gdb"
+		return passNeed(c)
 	}
 	n, m := number(c, text, 0)
 	if m == nil {
@@ -181,17 +193,25 @@ func parseBacktrace(c *Command) *Mistake {
 		if c.Args.Count != 0 {
 			return &Mistake{Text: c.Name + ": one number is enough"}
 		}
-		n, m := number(c, word, 1)
+		if strings.HasPrefix(word, "-") && strings.Trim(word[1:], "0123456789") != "" {
+			return &Mistake{Text: c.Name + ": the option " + word + " is not available", Hint: "all options of gdb's: gdb backtrace " + c.Rest}
+		}
+		outer, inner := strings.CutPrefix(word, "-")
+		n, m := number(c, outer, 1)
 		if m != nil {
 			return m
 		}
-		c.Args.Count = n
+		if c.Args.Count = n; inner {
+			c.Args.Count = -n
+		}
 	}
 	return nil
 }
 
 func parsePrint(c *Command) *Mistake {
-	return evaluated(c, cutAll(c))
+	var m *Mistake
+	c.Args.Format, c.Args.Expr, m = cutFormat(c, cutAll(c))
+	return m
 }
 
 // evaluated reads "[/FORMAT] EXPR".

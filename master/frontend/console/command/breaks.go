@@ -158,3 +158,20 @@ func parseSetBreakpoint(c *Command) *Mistake {
 	}
 	return nil
 }
+
+// parseClear reads "[LOCATION]".
+func parseClear(c *Command) *Mistake {
+	if strings.Trim(c.Rest, "0123456789"+blanks) == "" && strings.ContainsAny(c.Rest, blanks) {
+		return &Mistake{Text: "clear: one location is enough", Hint: "by number: delete " + c.Rest}
+	}
+	return parseLocation(c)
+}
+
+// parseExprOf reads a regular expression.
+func parseExprOf(c *Command) *Mistake {
+	if c.Rest == "" {
+		return &Mistake{Text: c.Name + ": which regular expression?"}
+	}
+	c.Args.Expr = c.Rest
+	return nil
+}

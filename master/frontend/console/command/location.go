@@ -1,6 +1,7 @@
 package command
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -73,8 +74,7 @@ func isIf(s string, i int) bool {
 	return rest == "" || rest[0] == '(' || startsBlank(rest)
 }
 
-// parseList reads what GDB's list reads: "", "-", "FIRST,LAST", "FIRST,",
-// ",LAST", a location, "FILE:FIRST,LAST".
+// parseList reads what GDB's list reads: "", "-", "FIRST,LAST", "FIRST,", ",LAST", a location, "FILE:FIRST,LAST".
 func parseList(c *Command) *Mistake {
 	switch c.Rest {
 	case "":
@@ -84,42 +84,38 @@ func parseList(c *Command) *Mistake {
 		c.Page = -1
 		return nil
 	}
-	first, last, ranged := cutLast(c.Rest, ',')
-	if !ranged {
+	ends := cutCommas(c.Rest)
+	if len(ends) == 1 {
 		return parseLocation(c)
 	}
-	first, last = strings.Trim(first, blanks), strings.Trim(last, blanks)
-	if file, line, ok := cutLast(first, ':'); ok {
-		c.Args.Location, first = file+":"+line, line
+	first, last := ends[0], ends[1]
+	switch {
+	case len(ends) > 2 || first == "" && last == "":
+		return &Mistake{Text: "list: " + quote(c.Rest) + " is no range of lines"}
+	case first == "":
+		first = "-" // ten lines to the last
+	case last == "":
+		last = "+"
 	}
-	return listRange(c, first, last)
+	if a, m := number(c, first, 1); m == nil {
+		if b, m := number(c, last, 1); m == nil && b < a {
+			return &Mistake{Text: "list: line " + last + " is before line " + first}
+		}
+	}
+	c.Args.Location, c.Args.To = first, last
+	return checkLocation(c, first)
 }
 
-// listLines is how many lines GDB lists at a time.
-const listLines = 10
+// mostListed bounds what list shows at a time.
+const mostListed = 10_000
 
-func listRange(c *Command, first, last string) *Mistake {
-	var m *Mistake
-	a, b := 0, 0
-	if first != "" {
-		if a, m = number(c, first, 1); m != nil {
-			return m
-		}
-		b = a + listLines - 1
+func parseListsize(c *Command) *Mistake {
+	n, m := number(c, c.Rest, 1)
+	if m == nil && n > mostListed {
+		m = &Mistake{Text: "set listsize: " + strconv.Itoa(mostListed) + " lines at most"}
 	}
-	if last != "" {
-		if b, m = number(c, last, max(a, 1)); m != nil {
-			return m
-		}
-		if first == "" {
-			a = max(1, b-listLines+1)
-		}
-	}
-	if a == 0 {
-		return &Mistake{Text: "list: " + quote(c.Rest) + " is no range of lines"}
-	}
-	c.Args.First, c.Args.Last = a, b
-	return nil
+	c.Number = n
+	return m
 }
 
 func cutLast(s string, sep byte) (before, after string, found bool) {

@@ -52,6 +52,19 @@ func parseThread(c *Command) *Mistake {
 	return m
 }
 
+// parseThreads reads numbers and ranges of threads.
+func parseThreads(c *Command) *Mistake {
+	c.Args.Threads = strings.Join(listed(c.Rest), ",")
+	var checked []int
+	return numbers(c, c.Rest, &checked)
+}
+
+// parseThreadName gives gdb the name.
+func parseThreadName(c *Command) *Mistake {
+	c.Args.Text = strings.TrimSpace(c.Name + " " + c.Rest)
+	return nil
+}
+
 // parseApply reads "all|N... COMMAND".
 func parseApply(c *Command) *Mistake {
 	threads, line := cutThreads(c.Rest)

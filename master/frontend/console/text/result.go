@@ -14,6 +14,8 @@ var results = map[string]func(w *Writer, a Asked, g protocol.Group) []answer{
 	"watch":              breakpointSet,
 	"catch":              breakpointSet,
 	"log":                breakpointSet,
+	"rbreak":             breakpointsSet,
+	"clear":              breakpointsCleared,
 	"info breakpoints":   breakpointTable,
 	"info watchpoints":   breakpointTable,
 	"print":              printed,

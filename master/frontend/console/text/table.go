@@ -25,6 +25,34 @@ func breakpointSet(_ *Writer, _ Asked, g protocol.Group) []answer {
 	return []answer{x}
 }
 
+// breakpointsSet writes "Breakpoint 1 in helper at work.c:20" for each.
+func breakpointsSet(_ *Writer, _ Asked, g protocol.Group) []answer {
+	var body struct {
+		Breakpoints []protocol.BreakpointInfo `json:"breakpoints"`
+	}
+	if !decode(g.Body, &body) {
+		return []answer{raw(g)}
+	}
+	x := answer{ranks: g.Ranks}
+	for _, b := range body.Breakpoints {
+		x.lines = append(x.lines, kindOf(b)+" "+strconv.Itoa(b.Number)+" "+breakpointWhat(b))
+	}
+	return []answer{x}
+}
+
+// breakpointsCleared writes "Deleted breakpoints 1 2".
+func breakpointsCleared(_ *Writer, _ Asked, g protocol.Group) []answer {
+	var body struct{ Deleted []int }
+	if !decode(g.Body, &body) {
+		return []answer{raw(g)}
+	}
+	line := choose(len(body.Deleted) == 1, "Deleted breakpoint", "Deleted breakpoints")
+	for _, n := range body.Deleted {
+		line += " " + strconv.Itoa(n)
+	}
+	return []answer{{ranks: g.Ranks, lines: []string{line}}}
+}
+
 func breakpointLine(b protocol.BreakpointInfo) string {
 	text := kindOf(b) + " " + strconv.Itoa(b.Number)
 	if b.Type == "catchpoint" {

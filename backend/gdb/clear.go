@@ -1,0 +1,238 @@
+// Breakpoints by where they are: clear, and rbreak.
+
+package gdb
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"sdm/backend"
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// cleared is the body of clear: the numbers of the breakpoints that it has deleted.
+type cleared struct {
+	Deleted []int `json:"deleted"`
+}
+
+// spot is a place in the program: a line, or an address where there is none.
+type spot struct{ full, line, addr string }
+
+func spotOf(t mi.Tuple) spot {
+	s := spot{t.Str("fullname"), t.Str("line"), t.Str("addr")}
+	if strings.HasPrefix(s.addr, "<") { // several, or pending
+		s.addr = ""
+	}
+	return s
+}
+
+func (s spot) is(o spot) bool {
+	return s.addr == o.addr && s.addr != "" || s.full != "" && s.full == o.full && s.line == o.line
+}
+
+// clear deletes the breakpoints at a location, or in the line where the selected frame stands.
+func (m *machine) clear(q *request) {
+	if q.args.Location == "" && m.stateNow() != backend.Stopped {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
+		return
+	}
+	if m.stateNow() != backend.Stopped {
+		m.clearAt(q, q.args.Location)
+		return
+	}
+	m.ask(q, func(a answer) {
+		here := spotOf(a.Results.Path("frame").Fields)
+		switch {
+		case q.args.Location == "" && a.failed():
+			m.refused(q, a)
+		case q.args.Location == "":
+			m.clearSpots(q, []spot{here})
+		case isLine(q.args.Location) && here.full != "": // as break takes it
+			m.clearAt(q, here.full+":"+q.args.Location)
+		default:
+			m.clearAt(q, q.args.Location)
+		}
+	}, "-stack-info-frame", m.at(q)...)
+}
+
+// clearAt learns where break would set a breakpoint, from one that is disabled and goes at once.
+func (m *machine) clearAt(q *request, location string) {
+	m.ask(q, func(a answer) {
+		if a.failed() {
+			m.clearNamed(q, a)
+			return
+		}
+		probe := a.Results.Path("bkpt").Fields
+		m.tell("clear", "-break-delete", probe.Str("number"))
+		own, _ := m.mine(probe)
+		m.clearSpots(q, spotsOf(own))
+	}, "-break-insert", append(m.here(), "-d", location)...)
+}
+
+// spotsOf gives the places of a breakpoint, as mine gives it.
+func spotsOf(bkpt mi.Tuple) []spot {
+	spots := []spot{spotOf(bkpt)}
+	for _, l := range bkpt.Path("locations").Fields {
+		spots = append(spots, spotOf(l.Value.Fields))
+	}
+	return spots
+}
+
+// clearNamed deletes those that wait for a library under the very name that gdb does not know.
+func (m *machine) clearNamed(q *request, a answer) {
+	var numbers []int
+	for _, p := range m.points.list {
+		if p.number > 0 && p.location == q.args.Location && p.places == nil && p.event == "" {
+			numbers = append(numbers, p.number)
+		}
+	}
+	if numbers == nil {
+		m.refused(q, a)
+		return
+	}
+	m.deleteFor(q, numbers)
+}
+
+func (m *machine) clearSpots(q *request, spots []spot) {
+	m.ask(q, func(a answer) {
+		var numbers []int
+		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
+			bkpt, mine := m.mine(f.Value.Fields)
+			n := m.points.ours(bkpt.Str("number"))
+			at := func(s spot) bool { return slices.ContainsFunc(spots, s.is) }
+			if mine && n > 0 && strings.Contains(bkpt.Str("type"), "breakpoint") && slices.ContainsFunc(spotsOf(bkpt), at) {
+				numbers = append(numbers, n)
+			}
+		}
+		if numbers == nil {
+			at := q.args.Location
+			if at == "" && len(spots) > 0 && spots[0].full != "" {
+				at = path.Base(spots[0].full) + ":" + spots[0].line
+			}
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No breakpoint at %s.", at), Hint: "info breakpoints lists them"})
+			return
+		}
+		m.deleteFor(q, numbers)
+	}, "-break-list")
+}
+
+// deleteFor deletes breakpoints and answers which.
+func (m *machine) deleteFor(q *request, numbers []int) {
+	slices.Sort(numbers)
+	sub := &request{command: &command{name: "delete", args: protocol.Args{Breakpoints: numbers}}, id: q.id, began: q.began}
+	sub.into = func(g protocol.Group) {
+		if g.Kind == protocol.KindFault {
+			m.say(q, g)
+			return
+		}
+		m.reply(q, cleared{numbers})
+	}
+	m.changeBreakpoints(sub)
+}
+
+// functionList is the first answer to rbreak: the locations of the functions that fit.
+type functionList struct {
+	Functions []string `json:"functions"`
+}
+
+// breakMatching is rbreak. The master asks all ranks for the functions first, so that each has one number, the same
+// on all, and then has them set.
+func (m *machine) breakMatching(q *request) {
+	if len(q.args.Functions) > 0 {
+		m.breakFunctions(q, breakpointList{Breakpoints: []protocol.BreakpointInfo{}}, columnsOf(m.target.Rank, q.args.Limit), 0)
+		return
+	}
+	file, regex := "", strings.TrimSpace(q.args.Expr)
+	if before, after, ok := strings.Cut(regex, ":"); ok && !strings.HasPrefix(after, ":") {
+		file, regex = strings.TrimSpace(before), strings.TrimSpace(after)
+	}
+	args := m.here()
+	if file == "" {
+		args = append(args, "--include-nondebug")
+	}
+	// Of one file gdb cannot be asked: all are looked through, and the bound is on what is found.
+	most := protocol.MostFunctions + 1
+	if file != "" {
+		most = mostSearched
+	}
+	m.ask(q, func(a answer) {
+		if a.failed() {
+			m.refused(q, a)
+			return
+		}
+		list := functionsIn(a.Results, file)
+		switch {
+		case len(list) == 0:
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No function fits %q.", q.args.Expr)})
+		case len(list) > protocol.MostFunctions:
+			m.fail(q, protocol.TooManyFunctions(q.args.Expr))
+		default:
+			m.reply(q, functionList{list})
+		}
+	}, "-symbol-info-functions", append(args, "--name", regex, "--max-results", fmt.Sprint(most))...)
+}
+
+// mostSearched bounds the functions among which those of one file are looked for.
+const mostSearched = 20_000
+
+// functionsIn gives the functions of an answer to -symbol-info-functions as locations, in order: those with debug
+// information, or where there are none, the others.
+func functionsIn(results mi.Tuple, file string) []string {
+	var list []string
+	for _, f := range results.Path("symbols", "debug").Fields {
+		name, full := f.Value.Fields.Str("filename"), f.Value.Fields.Str("fullname")
+		if file != "" && path.Base(name) != file && name != file && !strings.HasSuffix(full, "/"+file) {
+			continue
+		}
+		for _, s := range f.Value.Fields.Path("symbols").Fields {
+			list = append(list, path.Base(name)+":"+quoted(s.Value.Fields.Str("name")))
+		}
+	}
+	if list == nil && file == "" {
+		for _, s := range results.Path("symbols", "nondebug").Fields {
+			list = append(list, quoted(s.Value.Fields.Str("name")))
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// quoted is a function in a location: one of C++ has blanks, commas and colons.
+func quoted(name string) string {
+	if strings.ContainsAny(name, " (,:<") {
+		return "'" + name + "'"
+	}
+	return name
+}
+
+// breakFunctions sets the i-th breakpoint of an rbreak and those behind it, each as if by a break of its own. Functions
+// that the program of this rank does not have are left out.
+func (m *machine) breakFunctions(q *request, body breakpointList, c *columns, i int) {
+	if i == len(q.args.Functions) {
+		if len(body.Breakpoints) == 0 {
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No function fits %q.", q.args.Expr)})
+			return
+		}
+		m.reply(q, body, c.sorted()...)
+		return
+	}
+	args := protocol.Args{Location: q.args.Functions[i], Breakpoint: q.args.Breakpoint + i}
+	sub := &request{command: &command{name: "break", args: args}, id: q.id, began: q.began}
+	sub.into = func(g protocol.Group) {
+		if g.Kind == protocol.KindResult {
+			var one breakpointList
+			if json.Unmarshal(g.Body, &one) == nil {
+				body.Breakpoints = append(body.Breakpoints, one.Breakpoints...)
+			}
+			c.list = append(c.list, g.Columns...)
+		}
+		if !m.state.IsOver() {
+			m.breakFunctions(q, body, c, i+1)
+		}
+	}
+	m.insertBreakpoint(sub)
+}

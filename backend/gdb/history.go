@@ -1,0 +1,113 @@
+// The last value that was printed.
+
+package gdb
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// printedLast is the last value that was printed. gdb keeps a history of values by its command line only, while ours
+// come by GDB/MI; and numbers of values would differ between ranks.
+type printedLast struct {
+	group protocol.Group // the answer
+	expr  string         // "" before there is one
+	at    selection      // where it was evaluated
+	moved bool           // the rank has run since
+}
+
+// keepPrinted keeps the answer to a print.
+func (m *machine) keepPrinted(q *request, g protocol.Group) {
+	if q.name == "print" && q.args.Expr != "" && g.Kind == protocol.KindResult && q.args.Last == 0 && q.args.Thread == 0 && q.args.Frame == nil && q.into == nil {
+		m.last = printedLast{group: g, expr: q.printing().expr, at: m.chosen}
+	}
+}
+
+// printAgain is print without an expression.
+func (m *machine) printAgain(q *request) {
+	if m.last.expr == "" {
+		m.fail(q, noLast())
+		return
+	}
+	g := m.last.group
+	m.replyWith(q, g.Body, g.Columns)
+}
+
+func noLast() *protocol.Fault {
+	return &protocol.Fault{Kind: protocol.FaultGDB, Message: "No value has been printed yet."}
+}
+
+// named are expressions that need no parentheses in others.
+var named = regexp.MustCompile(`^[A-Za-z_]\w*((\.|->)[A-Za-z_]\w*|\[\w+\])*$`)
+
+// mostExpr bounds an expression that has grown by $, in bytes.
+const mostExpr = 4096
+
+// withLast puts the last printed expression in the place of $. It answers and is false where that is not what was
+// printed then: the rank has run, another frame is selected, or evaluating it has effects.
+func (m *machine) withLast(q *request) bool {
+	if !strings.Contains(q.args.Expr, "$") {
+		return true
+	}
+	var f *protocol.Fault
+	var out strings.Builder
+	for rest, within := q.args.Expr, byte(0); rest != ""; {
+		b := rest[0]
+		switch {
+		case within != 0:
+			if b == within {
+				within = 0
+			}
+		case b == '"' || b == '\'':
+			within = b
+		case b == '$' && (len(rest) == 1 || !isNameByte(rest[1], false) && rest[1] != '$'):
+			if f == nil {
+				f = m.lastUsable()
+			}
+			if named.MatchString(m.last.expr) {
+				out.WriteString(m.last.expr)
+			} else {
+				out.WriteString("(" + m.last.expr + ")")
+			}
+			rest = rest[1:]
+			continue
+		case b == '$' && !isNameByte(rest[1], true):
+			f = &protocol.Fault{Kind: protocol.FaultUsage, Message: "values have no numbers here, as they would differ between ranks", Hint: "$ is the last one; set $name = EXPR keeps one"}
+		}
+		out.WriteByte(b)
+		rest = rest[1:]
+	}
+	if f == nil && out.Len() > mostExpr {
+		f = &protocol.Fault{Kind: protocol.FaultUsage, Message: "$ has become too long an expression", Hint: "set $name = EXPR keeps a value"}
+	}
+	if f != nil {
+		m.fail(q, f)
+		return false
+	}
+	if s := out.String(); s != q.args.Expr {
+		q.apart()
+		q.args.Expr = s
+	}
+	return true
+}
+
+// lastUsable says why $ cannot be used.
+func (m *machine) lastUsable() *protocol.Fault {
+	why := ""
+	switch {
+	case m.last.expr == "":
+		return noLast()
+	case m.last.moved:
+		why = "the rank has run since it was printed"
+	case m.last.at != m.chosen:
+		why = fmt.Sprintf("it was printed in frame %d of thread %d", m.last.at.frame, m.last.at.thread)
+	case acts(m.last.expr, false):
+		why = "it calls or changes something"
+	default:
+		return nil
+	}
+	return &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("$ would be %s again: %s", m.last.expr, why), Hint: "set $name = EXPR keeps a value; print alone shows the last one"}
+}
