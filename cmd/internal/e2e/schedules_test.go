@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -56,7 +57,7 @@ func faults(s *scene, random *rand.Rand) {
 		if random.IntN(3) == 0 {
 			sig, verb = syscall.SIGSTOP, "freeze"
 		}
-		if what, pid := victim(c, r, random.IntN(3)); pid != 0 { // else it is gone already
+		if what, pid := victim(s, c, r, random.IntN(3)); pid != 0 { // else it is gone already
 			s.t.Logf("%s the %s of rank %d", verb, what, r)
 			syscall.Kill(pid, sig) // it may have gone just now
 			if sig == syscall.SIGSTOP {
@@ -91,10 +92,10 @@ func faults(s *scene, random *rand.Rand) {
 }
 
 // victim is a process of a rank's: its server, its gdb, or itself; 0 when it has
-// none any more.
-func victim(c *console, r, kind int) (what string, pid int) {
+// none any more. The number of one that has ended may be that of another test's by now.
+func victim(s *scene, c *console, r, kind int) (what string, pid int) {
 	itself := look(c.pids()[r])
-	if itself.name != "spin" {
+	if !slices.ContainsFunc(s.named("spin"), func(p proc) bool { return p.pid == itself.pid }) {
 		return "", 0
 	}
 	switch kind {
