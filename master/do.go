@@ -141,6 +141,7 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 			return
 		}
 	case "interrupt":
+		m.late.forget(ranks)
 		if m.sampling != nil {
 			m.sampling.interruptedBy(ranks)
 		}

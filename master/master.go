@@ -61,6 +61,7 @@ type Master struct {
 	inner       map[protocol.RequestID]*inner // what waits for answers here
 	lastInner   protocol.RequestID
 	sampling    *sampling   // nil: none is under way
+	late        late        // after samples
 	quits       []quitting  // calls of quit that are to be answered
 	quitLimit   *time.Timer // bounds them
 }
@@ -205,8 +206,11 @@ func (m *Master) events(groups []protocol.Group) {
 			torn = m.torn(g)
 			g = m.requests.silent([]protocol.Group{g})[0]
 		}
+		var some bool
+		if g, some = m.swallowLate(g); !some {
+			continue
+		}
 		if s := m.sampling; s != nil {
-			var some bool
 			if g, some = s.swallow(g); !some {
 				continue
 			}

@@ -116,18 +116,30 @@ func (s *sampling) begin() {
 	}
 	s.busy = s.m.states.In(session.Running).Intersect(s.asked)
 	s.owed, s.resume, s.stopped = s.busy, true, nil
+	s.m.late.forget(s.busy)
 	if s.busy.IsEmpty() {
 		s.look()
 		return
 	}
 	s.m.ask("interrupt", s.busy, s.until(interruptEnds), protocol.Args{}, func(answers []session.Event, _ session.Done) {
 		for _, e := range answers {
-			if e.Group.Kind != protocol.KindResult { // cannot be interrupted: it is not waited for
+			switch e.Group.Kind {
+			case protocol.KindResult:
+			case protocol.KindMissing: // it may stop when the sample is over
+				s.leave(e.Group.Ranks)
+			default: // cannot be interrupted: it is not waited for
 				s.owed = s.owed.Minus(e.Group.Ranks)
 			}
 		}
 		s.await(s.look)
 	})
+}
+
+// leave gives ranks up that were interrupted and have not stopped.
+func (s *sampling) leave(ranks rank.Set) {
+	ranks = ranks.Intersect(s.owed)
+	s.busy, s.owed = s.busy.Minus(ranks), s.owed.Minus(ranks)
+	s.m.late.owe(ranks)
 }
 
 // await goes on when everybody has stopped, or after the wait.
@@ -233,12 +245,13 @@ func (s *sampling) still() rank.Set {
 // release lets those run on that we have interrupted, unless somebody wants them
 // to stand.
 func (s *sampling) release(then func()) {
-	held := s.busy.Minus(s.owed)
 	if s.cancel {
-		s.confess(held)
+		s.confess(s.busy.Minus(s.owed))
 		s.finish()
 		return
 	}
+	s.leave(s.owed)
+	held := s.busy
 	if held.IsEmpty() {
 		then()
 		return

@@ -185,6 +185,7 @@ func TestMasterRefuses(t *testing.T) {
 
 func TestMasterTriesTenTimes(t *testing.T) {
 	t.Run("where nobody listens", func(t *testing.T) {
+		t.Parallel()
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -192,9 +193,9 @@ func TestMasterTriesTenTimes(t *testing.T) {
 		addr := l.Addr().String()
 		l.Close()
 		var log bytes.Buffer
-		o := Options{Secret: secretOf("a"), Wait: 3 * time.Second, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+		o := Options{Secret: secretOf("a"), Wait: 12 * time.Second, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 		_, err = Dial(context.Background(), addr, o)
-		if err == nil || !strings.Contains(err.Error(), addr) || !strings.Contains(err.Error(), "connection refused") || !strings.Contains(err.Error(), "10 tries in 3s") {
+		if err == nil || !strings.Contains(err.Error(), addr) || !strings.Contains(err.Error(), "connection refused") || !strings.Contains(err.Error(), "10 tries in 12s") {
 			t.Errorf("error: %v", err)
 		}
 		if n := strings.Count(log.String(), "try="); n != dial.Tries {
@@ -202,6 +203,7 @@ func TestMasterTriesTenTimes(t *testing.T) {
 		}
 	})
 	t.Run("where somebody hangs up", func(t *testing.T) {
+		t.Parallel()
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -219,7 +221,7 @@ func TestMasterTriesTenTimes(t *testing.T) {
 				c.Close()
 			}
 		}()
-		_, err = Dial(context.Background(), l.Addr().String(), Options{Secret: secretOf("a"), Wait: 3 * time.Second})
+		_, err = Dial(context.Background(), l.Addr().String(), Options{Secret: secretOf("a"), Wait: 12 * time.Second})
 		l.Close()
 		if n := <-tries; err == nil || n != dial.Tries {
 			t.Errorf("%d tries, error %v", n, err)
