@@ -138,3 +138,14 @@ func FuzzParse(f *testing.F) {
 		Complete(line, nil)
 	})
 }
+
+// A word that is there is not elsewhere.
+func TestElsewhere(t *testing.T) {
+	for text, hint := range elsewhere {
+		if w, m := lookup(text); m == nil {
+			t.Errorf("%s is %s", text, w.Name)
+		} else if m.Hint != hint {
+			t.Errorf("%s: %s", text, m.Hint)
+		}
+	}
+}

@@ -73,7 +73,9 @@ func second(w *Word, rest string) (*Word, string) {
 
 func unknown(text string) *Mistake {
 	m := &Mistake{Text: "unknown command " + quote(text)}
-	if near := nearest(text); near != "" {
+	if hint := elsewhere[text]; hint != "" {
+		m.Hint = hint
+	} else if near := nearest(text); near != "" {
 		m.Hint = "did you mean \"" + near + "\"?"
 	} else {
 		m.Hint = "help lists the commands"
