@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"sdm/protocol"
 )
 
 // isCut tells whether gdb has left elements out at the end.
@@ -138,17 +140,8 @@ func isText(value string) bool { return textHead.MatchString(value) }
 func pieces(text string) []string {
 	var all []string
 	begin, depth := 0, 0
-	within := byte(0)
-	for j := 0; j < len(text); j++ {
-		switch b := text[j]; {
-		case within != 0 && b == '\\':
-			j++
-		case within != 0:
-			if b == within {
-				within = 0
-			}
-		case b == '"' || b == '\'':
-			within = b
+	for j, b := range protocol.Unquoted(text) {
+		switch {
 		case b == '{' || b == '(':
 			if depth == 0 && strings.HasPrefix(text[begin:j], "(") {
 				all, begin = append(all, text[begin:j]), j

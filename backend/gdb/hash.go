@@ -131,21 +131,12 @@ var mostItems = []int{2 * mostContained, 1000, 100}
 // deepest is how many levels of elements a value has, at least 1.
 func deepest(value string) int {
 	depth, most := 0, 1
-	within := byte(0)
-	for i := 0; i < len(value); i++ {
-		switch b := value[i]; {
-		case within != 0 && b == '\\':
-			i++
-		case within != 0:
-			if b == within {
-				within = 0
-			}
-		case b == '"' || b == '\'':
-			within = b
-		case b == '{':
+	for _, b := range protocol.Unquoted(value) {
+		switch b {
+		case '{':
 			depth++
 			most = max(most, depth)
-		case b == '}':
+		case '}':
 			depth--
 		}
 	}

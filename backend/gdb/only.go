@@ -33,20 +33,12 @@ func (m *machine) unclosed(condition string) *protocol.Fault {
 	if !m.gdb.shared() {
 		return nil // gdb will say it
 	}
-	depth, within := 0, byte(0)
-	for i := 0; i < len(condition); i++ {
-		switch b := condition[i]; {
-		case within != 0 && b == '\\':
-			i++
-		case within != 0:
-			if b == within {
-				within = 0
-			}
-		case b == '"' || b == '\'':
-			within = b
-		case b == '(':
+	depth := 0
+	for i, b := range protocol.Unquoted(condition) {
+		switch b {
+		case '(':
 			depth++
-		case b == ')':
+		case ')':
 			if depth--; depth < 0 {
 				return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("Garbage '%s' follows condition", condition[i:])}
 			}

@@ -3,6 +3,8 @@ package command
 import (
 	"strconv"
 	"strings"
+
+	"sdm/protocol"
 )
 
 // The arguments of words about breakpoints of all kinds.
@@ -110,18 +112,9 @@ const maxExprs = 50
 // cutCommas parts a text at the commas outside of brackets and quotes.
 func cutCommas(s string) []string {
 	var parts []string
-	depth, within, begin := 0, byte(0), 0
-	for i := 0; i < len(s); i++ {
-		b := s[i]
+	depth, begin := 0, 0
+	for i, b := range protocol.Unquoted(s) {
 		switch {
-		case within != 0 && b == '\\':
-			i++
-		case within != 0:
-			if b == within {
-				within = 0
-			}
-		case b == '"' || b == '\'':
-			within = b
 		case strings.IndexByte("([{", b) >= 0:
 			depth++
 		case strings.IndexByte(")]}", b) >= 0:
