@@ -52,46 +52,50 @@ func (m *machine) withLast(q *request) bool {
 	if !strings.Contains(q.args.Expr, "$") {
 		return true
 	}
+	out, used, numbered := lastIn(q.args.Expr, m.last.expr)
 	var f *protocol.Fault
-	var out strings.Builder
-	for rest, within := q.args.Expr, byte(0); rest != ""; {
-		b := rest[0]
-		switch {
-		case within != 0:
-			if b == within {
-				within = 0
-			}
-		case b == '"' || b == '\'':
-			within = b
-		case b == '$' && (len(rest) == 1 || !isNameByte(rest[1], false) && rest[1] != '$'):
-			if f == nil {
-				f = m.lastUsable()
-			}
-			if named.MatchString(m.last.expr) {
-				out.WriteString(m.last.expr)
-			} else {
-				out.WriteString("(" + m.last.expr + ")")
-			}
-			rest = rest[1:]
-			continue
-		case b == '$' && !isNameByte(rest[1], true):
-			f = &protocol.Fault{Kind: protocol.FaultUsage, Message: "values have no numbers here, as they would differ between ranks", Hint: "$ is the last one; set $name = EXPR keeps one"}
-		}
-		out.WriteByte(b)
-		rest = rest[1:]
+	switch {
+	case numbered:
+		f = &protocol.Fault{Kind: protocol.FaultUsage, Message: "values have no numbers here, as they would differ between ranks", Hint: "$ is the last one; set $name = EXPR keeps one"}
+	case used:
+		f = m.lastUsable()
 	}
-	if f == nil && out.Len() > mostExpr {
+	if f == nil && len(out) > mostExpr {
 		f = &protocol.Fault{Kind: protocol.FaultUsage, Message: "$ has become too long an expression", Hint: "set $name = EXPR keeps a value"}
 	}
 	if f != nil {
 		m.fail(q, f)
 		return false
 	}
-	if s := out.String(); s != q.args.Expr {
+	if out != q.args.Expr {
 		q.apart()
-		q.args.Expr = s
+		q.args.Expr = out
 	}
 	return true
+}
+
+// lastIn puts an expression in the place of each $ of another that is neither in a text nor the beginning
+// of a name. used tells that there is one, numbered that there is a value of gdb's history ($1, $$).
+func lastIn(expr, last string) (out string, used, numbered bool) {
+	if !named.MatchString(last) {
+		last = "(" + last + ")"
+	}
+	var b strings.Builder
+	copied := 0
+	for i, c := range protocol.Unquoted(expr) {
+		rest := expr[i+1:]
+		switch {
+		case c != '$':
+		case rest == "" || !isNameByte(rest[0], false) && rest[0] != '$':
+			used = true
+			b.WriteString(expr[copied:i] + last)
+			copied = i + 1
+		case !isNameByte(rest[0], true):
+			numbered = true
+		}
+	}
+	b.WriteString(expr[copied:])
+	return b.String(), used, numbered
 }
 
 // lastUsable says why $ cannot be used.
