@@ -10,34 +10,28 @@ import (
 	"sdm/protocol"
 )
 
-// breakpointSet writes "Breakpoint 1 at work.c:31".
-func breakpointSet(_ *Writer, _ Asked, g protocol.Group) []answer {
-	var body struct {
-		Breakpoints []protocol.BreakpointInfo `json:"breakpoints"`
-	}
-	if !decode(g.Body, &body) {
-		return []answer{raw(g)}
-	}
-	x := answer{ranks: g.Ranks}
-	for _, b := range body.Breakpoints {
-		x.lines = append(x.lines, breakpointLine(b))
-	}
-	return []answer{x}
-}
+// breakpointSet writes "Breakpoint 1 at work.c:31", breakpointsSet "Breakpoint 1 in helper at work.c:20" for each.
+var (
+	breakpointSet  = eachBreakpoint(breakpointLine)
+	breakpointsSet = eachBreakpoint(func(b protocol.BreakpointInfo) string {
+		return kindOf(b) + " " + strconv.Itoa(b.Number) + " " + breakpointWhat(b)
+	})
+)
 
-// breakpointsSet writes "Breakpoint 1 in helper at work.c:20" for each.
-func breakpointsSet(_ *Writer, _ Asked, g protocol.Group) []answer {
-	var body struct {
-		Breakpoints []protocol.BreakpointInfo `json:"breakpoints"`
+func eachBreakpoint(line func(protocol.BreakpointInfo) string) func(*Writer, Asked, protocol.Group) []answer {
+	return func(_ *Writer, _ Asked, g protocol.Group) []answer {
+		var body struct {
+			Breakpoints []protocol.BreakpointInfo `json:"breakpoints"`
+		}
+		if !decode(g.Body, &body) {
+			return []answer{raw(g)}
+		}
+		x := answer{ranks: g.Ranks}
+		for _, b := range body.Breakpoints {
+			x.lines = append(x.lines, line(b))
+		}
+		return []answer{x}
 	}
-	if !decode(g.Body, &body) {
-		return []answer{raw(g)}
-	}
-	x := answer{ranks: g.Ranks}
-	for _, b := range body.Breakpoints {
-		x.lines = append(x.lines, kindOf(b)+" "+strconv.Itoa(b.Number)+" "+breakpointWhat(b))
-	}
-	return []answer{x}
 }
 
 // breakpointsCleared writes "Deleted breakpoints 1 2".
