@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net"
 	"strings"
 	"testing"
 
@@ -21,14 +20,7 @@ import (
 func TestEclipse(t *testing.T) {
 	const n = 500
 	d := up(t, Config{Ranks: n, Servers: 10, Shape: "flat", Script: script(t, "value load = rank % 3\n")})
-	e, err := ptptest.Listen(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := net.Dial("tcp", e.Addr())
-	if err == nil {
-		err = e.Accept()
-	}
+	e, conn, err := ptptest.Dialled(n)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -127,14 +126,7 @@ type served struct {
 
 func serve(t *testing.T, tasks int, open Open) *served {
 	t.Helper()
-	e, err := ptptest.Listen(tasks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := net.Dial("tcp", e.Addr())
-	if err == nil {
-		err = e.Accept()
-	}
+	e, conn, err := ptptest.Dialled(tasks)
 	if err != nil {
 		t.Fatal(err)
 	}

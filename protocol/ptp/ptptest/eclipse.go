@@ -33,6 +33,20 @@ func Listen(tasks int) (*Eclipse, error) {
 	return &Eclipse{listener: l, Tasks: tasks}, err
 }
 
+// Dialled gives an Eclipse, and the master's end of the connection to it.
+func Dialled(tasks int) (*Eclipse, net.Conn, error) {
+	e, err := Listen(tasks)
+	if err != nil {
+		return nil, nil, err
+	}
+	conn, err := net.Dial("tcp", e.Addr())
+	if err != nil {
+		e.Close()
+		return nil, nil, err
+	}
+	return e, conn, e.Accept()
+}
+
 // Addr is where the master must dial.
 func (e *Eclipse) Addr() string { return e.listener.Addr().String() }
 
