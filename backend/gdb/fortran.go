@@ -65,18 +65,14 @@ func unscoped(expr, message string) (before, name, after string, ok bool) {
 	}
 	read = strings.TrimRight(read, " ")
 	start := len(read)
-	for start > 0 && isWord(read[start-1]) {
+	for start > 0 && isNameByte(read[start-1], false) {
 		start--
 	}
 	before, name, after = read[:start], read[start:], expr[len(read):]
-	if name == "" || name[0] >= '0' && name[0] <= '9' || strings.HasSuffix(before, ":") || strings.HasSuffix(before, "$") {
+	if name == "" || !isNameByte(name[0], true) || strings.HasSuffix(before, ":") || strings.HasSuffix(before, "$") {
 		return "", "", "", false
 	}
 	return before, name, after, true
-}
-
-func isWord(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 // procedure is the last part of a function's name as gdb shows it: m::work is work.
