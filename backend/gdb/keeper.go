@@ -28,6 +28,7 @@ type keeper struct {
 	waiting  bool    // the process is being started
 	again    bool    // … for the second time; see tooOld
 	touched  bool
+	asked    bool // counted in loop.asked
 	heldUp   bool // gdb's stdin is full; the poller watches it
 	broken   bool // see giveUp: what gdb says is of no use any more
 	unborn   []byte

@@ -32,6 +32,7 @@ type loop struct {
 	said    []said        // to the sink, in order
 	next    time.Duration // when tick is due; 0 is never
 	armed   time.Duration // next, as the poller knows it
+	asked   int           // gdbs that have calls to answer
 	old     bool          // this gdb does not know mi4
 	closing bool
 	hurry   bool // the kindness of Close is over
@@ -56,9 +57,10 @@ func (l *loop) run() {
 	l.e.work.Lock()
 	var list []ready
 	for !l.over() {
+		soon := l.soon()
 		l.e.work.Unlock()
 		var err error
-		list, err = l.e.poll.wait(list)
+		list, err = l.e.poll.wait(list, soon)
 		l.e.work.Lock()
 		if err != nil {
 			panic("gdb: the poller failed: " + err.Error()) // a descriptor of ours was closed by somebody else
@@ -91,6 +93,10 @@ func (l *loop) turn(now ...func(*loop)) {
 	}
 	l.speak()
 }
+
+// soon tells whether the answer that ends a round should come in an instant: from the last
+// gdb that is at work. While there are more, so are the processors of a small node.
+func (l *loop) soon() bool { return l.asked == 1 }
 
 func (l *loop) over() bool { return l.closing && len(l.keepers) == 0 }
 
@@ -165,6 +171,7 @@ func (l *loop) carryOut() {
 			*out = effects{said: out.said[:0], signals: out.signals[:0]}
 		}
 		l.guard(k, func() { l.write(k, k.debugger.take()) })
+		l.count(k)
 		d := k.debugger
 		if d.kill && k.process != nil {
 			k.process.kill()
@@ -175,6 +182,19 @@ func (l *loop) carryOut() {
 		}
 	}
 	l.touched = l.touched[:0]
+}
+
+// count keeps asked up to date.
+func (l *loop) count(k *keeper) {
+	asked := k.process != nil && k.debugger.calls.current() != nil
+	switch {
+	case asked == k.asked:
+	case asked:
+		l.asked++
+	default:
+		l.asked--
+	}
+	k.asked = asked
 }
 
 func (l *loop) signal(s *slot, g signal) {

@@ -1,0 +1,102 @@
+package gdb
+
+import (
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// watching is a poller that watches the end of a pipe; say makes that readable.
+func watching(t *testing.T) (p *poller, say func()) {
+	t.Helper()
+	p, err := newPoller()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.close()
+		unix.Close(fds[0])
+		unix.Close(fds[1])
+	})
+	if err := p.add(fds[0], 7, streamOutput); err != nil {
+		t.Fatal(err)
+	}
+	return p, func() { write(fds[1], []byte("x")) }
+}
+
+func waitFor(t *testing.T, p *poller, soon bool, want int) {
+	t.Helper()
+	list, err := p.wait(nil, soon)
+	if err != nil || len(list) != want {
+		t.Fatalf("%v, %v; want %d", list, err, want)
+	}
+	if want == 1 && (list[0] != ready{slot: 7, stream: streamOutput}) {
+		t.Fatalf("%+v", list[0])
+	}
+}
+
+func TestPollerTellsWhatIsReady(t *testing.T) {
+	for _, soon := range []bool{false, true} {
+		p, say := watching(t)
+		say()
+		waitFor(t, p, soon, 1)
+	}
+}
+
+// A wake ends one wait, be it before it or meanwhile, and leaves the time of until
+// as it was.
+func TestPollerWakes(t *testing.T) {
+	p, _ := watching(t)
+	p.wake()
+	p.wake()
+	waitFor(t, p, false, 0)
+	if p.woken {
+		t.Error("the second of two is left for another wait")
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := p.wait(nil, false)
+		ended <- err
+	}()
+	p.wake()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	p.wake()
+	p.until(time.Now().Add(time.Hour)) // does not undo it
+	waitFor(t, p, false, 0)
+	p.until(time.Now().Add(-time.Hour))
+	p.wake()
+	waitFor(t, p, false, 0)
+	waitFor(t, p, false, 0) // its time is over, as before the wake
+}
+
+// Who has lingered in vain does not do it again for a while.
+func TestPollerLingersInMeasure(t *testing.T) {
+	p, say := watching(t)
+	before := time.Now()
+	if n := p.linger(); n != 0 {
+		t.Fatalf("%d events of nothing", n)
+	}
+	if took := time.Since(before); took < lingerFor {
+		t.Errorf("it has given up after %v", took)
+	}
+	if p.rested.Sub(before) < restFor {
+		t.Errorf("it rests until %v after it began", p.rested.Sub(before))
+	}
+	say()
+	p.rested = time.Now().Add(time.Hour)
+	if n := p.linger(); n != 0 {
+		t.Error("it has not rested")
+	}
+	waitFor(t, p, true, 1) // by sleeping
+	p.rested = time.Time{}
+	if n := p.linger(); n != 1 {
+		t.Errorf("%d events", n)
+	}
+}
