@@ -31,7 +31,7 @@ func watchHost(conn net.Conn, silent func()) (stop func()) {
 	if !ok {
 		return func() {}
 	}
-	pause := hostSilence / hostProbes
+	const pause = hostSilence / hostProbes
 	tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: pause, Interval: pause, Count: hostProbes - 1})
 	raw, err := tcp.SyscallConn()
 	if err != nil {
@@ -39,15 +39,17 @@ func watchHost(conn net.Conn, silent func()) (stop func()) {
 	}
 	var look *time.Timer
 	armed := make(chan struct{})
-	look = time.AfterFunc(pause, func() {
+	look = time.AfterFunc(hostSilence, func() {
 		<-armed // look is set
 		n, err := retries(raw)
 		switch {
 		case err != nil:
 		case n >= hostRetries:
 			silent()
-		default:
+		case n > 0:
 			look.Reset(pause)
+		default: // it is silent for hostSilence at least when that matters, so an idle process sleeps on
+			look.Reset(hostSilence)
 		}
 	})
 	close(armed)
