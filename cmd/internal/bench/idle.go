@@ -8,8 +8,13 @@ import (
 	"sdm/master/session"
 )
 
-// idleFor is how long nothing is done, in which the servers are watched.
-const idleFor = 5 * time.Second
+const (
+	// idleFor is how long nothing is done, in which the servers are watched: two heartbeats.
+	idleFor = 10 * time.Second
+	// settle is what goes before: for a tenth of a second after the last command Go's own thread
+	// (sysmon) of each server looks for something to do, more and more seldom.
+	settle = time.Second
+)
 
 func benchIdle(b *bench) {
 	b.progress("%d servers with nothing to do", manyServers)
@@ -17,6 +22,7 @@ func benchIdle(b *bench) {
 	j.launch("simulated")
 	j.print("", "rank")
 	pids := j.servers.PIDs()
+	time.Sleep(settle)
 	before, began := cpuTime(pids), time.Now()
 	time.Sleep(idleFor)
 	used := float64(cpuTime(pids)-before) / float64(time.Since(began))
