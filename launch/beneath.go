@@ -1,4 +1,5 @@
 // Ranks whose starter has started a shell, which runs the program beside itself.
+
 package launch
 
 import (

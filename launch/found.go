@@ -1,4 +1,5 @@
 // What a server says that only looks for ranks on its host (sdm-server --list).
+
 package launch
 
 import (

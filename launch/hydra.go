@@ -1,5 +1,6 @@
 // Jobs of MPICH's starter, as the command lines of its children tell them: a
 // stripped mpiexec offers no MPIR.
+
 package launch
 
 import (

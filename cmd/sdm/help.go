@@ -27,7 +27,7 @@ answer the same are one line.
   sdm sim    [flags] -n N                    simulated ranks, up to millions: try all this on a laptop
   sdm doctor [HOST...]                       what works on this machine, what does not, what to do
   sdm version
-  sdm help   [run | attach | stacks | core | listen | doctor | sim | commands | COMMAND]
+  sdm help   [run | attach | stacks | core | listen | doctor | sim | commands | sets | COMMAND]
 
 sdm help run tells the flags, sdm help commands what can be typed at the prompt.
 `
@@ -62,11 +62,13 @@ of -x and -e, then asks for more at a prompt (unless -b). At the end the job run
 
 PID is the starter (mpirun), or a script that has called it; any other process is a job of
 one rank. Of a job of Slurm those ranks are taken that srun has started, or else mpirun in it.
-pids: lists processes of this host, rank 0 first. FILE has lines RANK HOST PID. on other hosts are started by the starter, where it has an attach FIFO (Open MPI), by srun for
-jobs of Slurm, by --start-tool, or by ssh. Hosts of an mpiexec of MPICH, which does not know
-where its ranks are, are asked the same way. job:ID has --start-tool CMD, with ID for {jobid},
-tell where the ranks are: it must offer MPIR, on whatever host. Of a rank that is a shell, the
-MPI program that it has started is attached to.
+pids: lists processes of this host, rank 0 first. FILE has lines RANK HOST PID. With job:ID
+--start-tool CMD is called, with ID for {jobid}; it must offer MPIR, which tells where the
+ranks are. Of a rank that is a shell, the MPI program that it has started is attached to.
+
+Servers on other hosts are started by the starter, where it has an attach FIFO (Open MPI), by
+srun for jobs of Slurm, by --start-tool, or by ssh. Hosts of an mpiexec of MPICH, which does
+not know where its ranks are, are asked the same way.
 
 `
 
@@ -128,7 +130,7 @@ could not be attached to (without a prompt); 2 wrong usage; 3 the job could not 
 func (a *app) help(args []string) console.Status {
 	topic := strings.Join(args, " ")
 	switch topic {
-	case "":
+	case "", "-h", "--help", "version":
 		fmt.Fprint(a.stdout, usage)
 	case "run":
 		fmt.Fprint(a.stdout, runHelp())
@@ -181,7 +183,11 @@ func simHelp() string {
 
 // version says what this is, for bug reports.
 func (a *app) version(args []string) console.Status {
-	if len(args) > 0 {
+	switch {
+	case len(args) == 0:
+	case args[0] == "-h", args[0] == "--help":
+		return a.help(nil)
+	default:
 		return a.fail(console.StatusUsage, fmt.Errorf("sdm version takes no argument, not %q", args[0]))
 	}
 	fmt.Fprintf(a.stdout, "sdm %s, protocol %d, %s %s/%s\n", startup.Build(), protocol.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)

@@ -1,5 +1,6 @@
 // Jobs whose starter cannot be asked for its ranks, on other hosts: MPICH's mpiexec, and
 // mpirun in a job of Slurm of which we know the number alone. The hosts are asked.
+
 package main
 
 import (

@@ -1,4 +1,5 @@
 // Commands on other hosts that answer and end.
+
 package ssh
 
 import (
