@@ -65,8 +65,8 @@ const refusingTime = 5 * time.Second
 // server i holds rank i, or, where servers stand for all slots of their nodes, they
 // get their numbers from us. A number beyond the last, or one that another process
 // has taken, is refused with the hosts named. The error names the servers that
-// never came when the wait or ctx is over; it is *Refused if CheckProgram has
-// refused one.
+// never came when the wait or ctx is over, and those that were refused; it is
+// *Refused if CheckProgram has refused one.
 func (g Gathering) Gather(ctx context.Context, l Registrar) (protocol.RouteTable, error) {
 	if g.Wait > 0 {
 		var cancel context.CancelFunc
@@ -94,6 +94,7 @@ func (g Gathering) Gather(ctx context.Context, l Registrar) (protocol.RouteTable
 			return g.gatherNodes(ctx, l, node{r, answer})
 		}
 		if refusal := c.add(r); refusal != "" {
+			c.refusals.add(refusal)
 			answer(overlay.Verdict{Refusal: refusal})
 			continue
 		}
@@ -176,6 +177,27 @@ type collection struct {
 	want     int
 	own      bool
 	byServer map[protocol.ServerID]overlay.Registration
+	refusals refusals
+}
+
+// refusals are why servers have been refused, for whoever waits for them.
+type refusals []string
+
+// mostRefusals bounds what is told of them.
+const mostRefusals = 8
+
+func (r *refusals) add(refusal string) {
+	if len(*r) < mostRefusals && !slices.Contains(*r, refusal) {
+		*r = append(*r, refusal)
+	}
+}
+
+// with tells them behind the reason of a gathering that has failed.
+func (r refusals) with(err error) error {
+	if len(r) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; %s", err, strings.Join(r, "; "))
 }
 
 // resume counts those that have come before.
@@ -225,8 +247,9 @@ func (c *collection) add(r overlay.Registration) (refusal string) {
 	return ""
 }
 
-// incomplete says who has not come.
+// incomplete says who has not come, and who was refused.
 func (c *collection) incomplete(err error) error {
+	err = c.refusals.with(err)
 	if c.want == 0 {
 		return fmt.Errorf("no server has registered: %w", err)
 	}

@@ -22,6 +22,7 @@ func (g Gathering) gatherNodes(ctx context.Context, l Registrar, first ...node) 
 	n := nodes{ranks: g.Servers}
 	take := func(one node) {
 		if refusal := n.add(one.Registration, one.answer); refusal != "" {
+			n.refusals.add(refusal)
 			one.answer(overlay.Verdict{Refusal: refusal})
 		} else if g.Progress != nil {
 			g.Progress(n.have().Len(), n.ranks)
@@ -50,6 +51,8 @@ func (g Gathering) gatherNodes(ctx context.Context, l Registrar, first ...node) 
 type nodes struct {
 	ranks int // of the job; 0: nobody has said
 	come  []node
+
+	refusals refusals
 }
 
 type node struct {
@@ -129,8 +132,9 @@ func (n *nodes) table(shape string) protocol.RouteTable {
 
 func (n *nodes) missing() rank.Set { return rank.Range(0, rank.ID(n.ranks-1)).Minus(n.have()) }
 
-// incomplete says who has not come.
+// incomplete says who has not come, and who was refused.
 func (n *nodes) incomplete(err error) error {
+	err = n.refusals.with(err)
 	if n.ranks == 0 {
 		return fmt.Errorf("no server has registered: %w", err)
 	}

@@ -81,9 +81,15 @@ func TestGather(t *testing.T) {
 			nil, "servers 0-3 of 4 never registered: none came in 1ms", ""},
 		{"enough, but not before the time is over", Gathering{Servers: 4, Partial: true}, []overlay.Registration{arrival(2, 4, 11)},
 			[]string{""}, "servers 0-1,3 of 4 never registered: ", ""},
+		{"doubled, so that another is missing", Gathering{Servers: 3}, []overlay.Registration{arrival(0, 3, 11), arrival(1, 3, 12), arrival(1, 3, 13), arrival(1, 3, 13)},
+			[]string{"", "", "server 1 is there twice", "server 1 is there twice"},
+			"server 2 of 3 never registered: context deadline exceeded; server 1 is there twice: process 12 on node02 and process 13 on node03$", ""},
+		{"beyond the last, so that another is missing", Gathering{Servers: 2}, []overlay.Registration{arrival(0, 2, 11), arrival(7, 2, 12)},
+			[]string{"", "server 7 on node02 is beyond the 2"},
+			"server 1 of 2 never registered: context deadline exceeded; server 7 on node02 is beyond the 2 that the master waits for, 0-1 (is --servers right?)$", ""},
 		{"nobody came", Gathering{}, nil, nil, "no server has registered: ", ""},
 		{"nobody says how many", Gathering{}, []overlay.Registration{arrival(0, 0, 11)},
-			[]string{"give the master --servers N"}, "no server has registered: ", ""},
+			[]string{"give the master --servers N"}, "the starter says nothing (give the master --servers N)$", ""},
 		{"a program that cannot be", Gathering{Servers: 1, CheckProgram: func(string) error { return errors.New("it would hang") }},
 			[]overlay.Registration{{Server: 0, Host: "node01", Addrs: []string{"x:1"}, Slot: "./mpi"}},
 			[]string{"it would hang"}, "it would hang", ""},
@@ -119,7 +125,7 @@ func TestGather(t *testing.T) {
 				t.Errorf("progress: %v", progress)
 			}
 			if tt.err != "" {
-				if err == nil || !strings.Contains(err.Error(), tt.err) {
+				if err == nil || !strings.Contains(err.Error()+"$", tt.err) {
 					t.Errorf("error: %v", err)
 				}
 				return

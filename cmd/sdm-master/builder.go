@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"sync"
 	"time"
@@ -33,6 +34,7 @@ type builder struct {
 	say   func(text string) // to whoever looks at our standard error
 
 	door   *overlay.RendezvousListener // nil: servers do not come to us
+	calls  *callers                    // at the door
 	master *master.Master              // nil: no tree was asked for
 	failed error                       // why the last building failed; nil if it did not
 
@@ -51,12 +53,16 @@ func (b *builder) listen(addr string) error {
 	if err := checkRendezvous(addr); err != nil {
 		return err
 	}
-	l, err := overlay.ListenRendezvous(addr, 1, b.key, b.identity())
+	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return fmt.Errorf("--rendezvous %s: %w", addr, err)
 	}
-	b.door = l
-	b.say("servers register at " + l.Addr())
+	b.calls = &callers{Listener: l}
+	b.door, err = overlay.RendezvousAt(b.calls, b.key, b.identity())
+	if err != nil {
+		return fmt.Errorf("--rendezvous %s: %w", addr, err)
+	}
+	b.say("servers register at " + b.door.Addr())
 	return nil
 }
 

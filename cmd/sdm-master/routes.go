@@ -139,10 +139,14 @@ func (b *builder) gather(ctx context.Context, g master.Gathering, note func(stri
 	if b.inOneLine() {
 		g.CheckProgram = b.checkProgram
 	}
-	table, err := g.Gather(ctx, b.door)
+	b.calls.forget()
+	table, err := g.Gather(ctx, registrar{b.door, b.calls})
 	errors.As(err, &b.refused)
-	if err != nil {
+	switch {
+	case b.refused != nil:
 		return table, err
+	case err != nil:
+		return table, b.calls.with(err)
 	}
 	b.gathered = &table
 	turning, cancel := context.WithCancel(context.Background())

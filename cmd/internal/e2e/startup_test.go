@@ -24,9 +24,9 @@ func TestServerThatNeverComes(t *testing.T) {
 			master, meet := s.rendezvous(addr, "--servers", "4")
 			starter := s.mpirun(m, 3, "sdm-server", "--rendezvous", meet, "--", program("spin"))
 			front.exits(4)
-			front.says("sdm: server 3 of 4 never registered: none came in 10s\n")
+			front.says("sdm: server 3 of 4 never registered: none came in 10s")
 			master.exits(4)
-			master.says("sdm-master: server 3 of 4 never registered: none came in 10s\n")
+			master.says("sdm-master: server 3 of 4 never registered: none came in 10s")
 			starter.fails()
 		})
 	}
@@ -110,7 +110,7 @@ func TestNoFrontEnd(t *testing.T) {
 	began := time.Now()
 	master := s.start("sdm-master", "--connect", addr, "--connect-wait", "3s", "--log-level", "debug")
 	master.exits(4)
-	master.says("sdm-master: front end at "+addr+": ", "connection refused (10 tries in 3s)", "try=10")
+	master.says("sdm-master: front end at "+addr+": ", "connection refused (10 tries in ", "try=10")
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("it took %v", took)
 	}
