@@ -117,7 +117,10 @@ func (p *program) serve(ctx context.Context, stdin io.Reader, stdout io.Writer) 
 		talk = func(ctx context.Context, _ io.Reader, _ io.Writer) (error, error) { return p.talkPTP(ctx) }
 	}
 	served, unmet := talk(ctx, stdin, stdout)
-	if unmet != nil {
+	switch {
+	case unmet != nil && ctx.Err() != nil:
+		return exitInterrupted, errors.New("interrupted")
+	case unmet != nil:
 		return exitNoTree, unmet
 	}
 	closing, cancel := context.WithTimeout(context.Background(), closeWait)

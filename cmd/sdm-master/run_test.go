@@ -185,3 +185,19 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("%d servers ended well", c.ended)
 	}
 }
+
+// Who interrupts a master that still looks for its front end hears just that.
+func TestInterruptedBeforeThereIsAFrontEnd(t *testing.T) {
+	file := secretFile(t)
+	for _, flags := range [][]string{{"--listen", "0"}, {"--connect", "unix:" + file + "x", "--log-level", "debug"}} {
+		m := start(t, nil, append([]string{"--secret-file", file, "--connect-wait", "10m"}, flags...)...)
+		m.stderr.after(t, "front end")
+		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		m.exit(exitInterrupted)
+		if text := m.stderr.text(); !strings.HasSuffix(text, "sdm-master: interrupted\n") {
+			t.Errorf("%s: said: %s", flags[0], text)
+		}
+	}
+}

@@ -33,6 +33,7 @@ func (e *Unreached) Unwrap() error { return e.Err }
 func FrontEnd[T any](ctx context.Context, addr string, wait time.Duration, log *slog.Logger, welcome func(context.Context, net.Conn) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
+	began := time.Now()
 	var none T
 	var last error
 	tries := 0
@@ -54,7 +55,7 @@ func FrontEnd[T any](ctx context.Context, addr string, wait time.Duration, log *
 			break
 		}
 	}
-	return none, name(addr, fmt.Errorf("%w (%s in %v)", last, counted(tries), wait))
+	return none, name(addr, fmt.Errorf("%w (%s in %v)", last, counted(tries), time.Since(began).Round(100*time.Millisecond)))
 }
 
 func once[T any](ctx context.Context, addr string, welcome func(context.Context, net.Conn) (T, error)) (T, error) {
