@@ -161,11 +161,7 @@ func checkAddr(addr string) error {
 	if addr == stdio || strings.HasPrefix(addr, "unix:") {
 		return nil
 	}
-	host, _, err := net.SplitHostPort(addr)
-	if err == nil && host == "" {
-		err = errors.New("which host")
-	}
-	if err != nil {
+	if err := startup.CheckAddress(addr, 1); err != nil {
 		return fmt.Errorf("%w (write HOST:PORT, unix:PATH or stdio)", err)
 	}
 	return nil
@@ -177,11 +173,7 @@ func checkRendezvous(addr string) error {
 	if addr == "" {
 		return nil
 	}
-	host, _, err := net.SplitHostPort(addr)
-	if err == nil && host == "" {
-		err = errors.New("which address")
-	}
-	if err != nil {
+	if err := startup.CheckAddress(addr, 0); err != nil {
 		return fmt.Errorf("--rendezvous %s: %w (write HOST:PORT; 0.0.0.0:PORT is all networks)", addr, err)
 	}
 	return nil

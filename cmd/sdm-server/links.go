@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -146,7 +145,7 @@ func (p *program) rendezvous(ctx context.Context) (server.Links, error) {
 	}
 	hosts := []string{p.o.listen}
 	if p.o.listen == "" {
-		if hosts, err = listen.Towards(p.meetingPlaces()...); err != nil {
+		if hosts, err = listen.Towards(p.o.meetingPlaces()...); err != nil {
 			return server.Links{}, fmt.Errorf("--rendezvous %s: %w", p.o.rendezvous, err)
 		}
 	}
@@ -190,7 +189,7 @@ func (p *program) register(ctx context.Context, key overlay.Secret, r overlay.Re
 		defer cancel()
 	}
 	began, said := time.Now(), false
-	link, number, err := overlay.Register(ctx, p.meetingPlaces(), key, r, func(err error) {
+	link, number, err := overlay.Register(ctx, p.o.meetingPlaces(), key, r, func(err error) {
 		if !said && time.Since(began) > unseenWait {
 			said = true
 			p.log.Warn("no master yet, still trying", "server", r.Server, "rendezvous", p.o.rendezvous, "err", err)
@@ -201,9 +200,6 @@ func (p *program) register(ctx context.Context, key overlay.Secret, r overlay.Re
 	}
 	return link, number, err
 }
-
-// meetingPlaces are the addresses of the master, best first.
-func (p *program) meetingPlaces() []string { return strings.Split(p.o.rendezvous, ",") }
 
 // slotProgram is what a starter gave us to run.
 func (p *program) slotProgram() string {

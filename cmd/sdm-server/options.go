@@ -144,6 +144,7 @@ func (o *options) check(f *pflag.FlagSet) error {
 			chosen = append(chosen, "--"+m)
 		}
 	}
+	badPlace := o.checkRendezvous()
 	_, badShare := gdb.ParseShare(o.ranksPerGDB)
 	_, badCache := indexcache.Parse(o.indexCache)
 	switch {
@@ -171,6 +172,8 @@ func (o *options) check(f *pflag.FlagSet) error {
 		return errors.New("--secret-fd goes with --listen-fd or --rendezvous")
 	case f.Changed("port") && (o.port < 1 || o.port > 65535):
 		return fmt.Errorf("--port %d is not from 1 to 65535", o.port)
+	case badPlace != nil:
+		return badPlace
 	case badShare != nil:
 		return fmt.Errorf("--ranks-per-gdb %w", badShare)
 	case badCache != nil:
@@ -186,6 +189,22 @@ func (o *options) check(f *pflag.FlagSet) error {
 	}
 	return nil
 }
+
+// checkRendezvous refuses places at which no master can be.
+func (o *options) checkRendezvous() error {
+	if o.rendezvous == "" {
+		return nil
+	}
+	for _, place := range o.meetingPlaces() {
+		if err := startup.CheckAddress(place, 1); err != nil {
+			return fmt.Errorf("--rendezvous %s: %w (write HOST:PORT)", place, err)
+		}
+	}
+	return nil
+}
+
+// meetingPlaces are the addresses of the master, best first.
+func (o *options) meetingPlaces() []string { return strings.Split(o.rendezvous, ",") }
 
 // moreThanOne tells whether several of these were given.
 func moreThanOne(texts ...string) bool {

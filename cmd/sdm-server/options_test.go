@@ -59,6 +59,8 @@ func TestParseRefuses(t *testing.T) {
 		{"output over the link", "--stdio --output starter", "", "standard output is the link"},
 		{"linger", "--stdio --linger -1s", "", "cannot be negative"},
 		{"shared gdbs", "--stdio --ranks-per-gdb many", "", `--ranks-per-gdb "many": give auto or a number from 1 on`},
+		{"no place to meet", "--rendezvous h", "", "--rendezvous h: address h: missing port in address (write HOST:PORT)"},
+		{"a place that cannot be", "--rendezvous h:1,h:99999", "", `--rendezvous h:99999: port "99999" is not a number from 1 to 65535`},
 		{"two kinds of ranks", "--rendezvous h:1 --jobid 1 --hydra h:2", "", "--attach, --jobid and --hydra: give only one of them"},
 		{"a list of nothing", "--list", "", "--list goes with one of --attach, --jobid and --hydra, and with nothing else"},
 		{"a list and a parent", "--list --hydra h:2 --stdio", "", "and with nothing else"},

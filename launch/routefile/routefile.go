@@ -70,7 +70,7 @@ func Parse(r io.Reader) (protocol.RouteTable, error) {
 
 func parseLine(table *protocol.RouteTable, seen map[protocol.ServerID]bool, fields []string) error {
 	if table.Size < 0 {
-		size, err := number(fields[0], 0, int(rank.MaxID)+1)
+		size, err := number(fields[0], 1, int(rank.MaxID)+1)
 		if err != nil || len(fields) != 1 {
 			return fmt.Errorf("%q is not a number of servers", strings.Join(fields, " "))
 		}
