@@ -72,7 +72,7 @@ not know where its ranks are, are asked the same way.
 
 `
 
-const usageStacks = `sdm stacks [flags] PID | slurm:JOBID[.STEP] | pids:PID,PID... | hostfile:FILE
+const usageStacks = `sdm stacks [flags] PID | slurm:JOBID[.STEP] | pids:PID,PID... | hostfile:FILE | job:ID
 
 Takes control of a job that runs, as sdm attach does, writes the stacks of all its ranks and
 threads as one tree, and lets it run on. With --samples it looks several times while the job

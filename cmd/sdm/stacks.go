@@ -51,7 +51,7 @@ func (a *app) stacks(args []string) console.Status {
 	}
 	lines, err := s.lines()
 	if err == nil && len(o.args) == 0 {
-		err = errors.New("the stacks of what? (sdm stacks PID of mpirun, pids:PID,PID... or hostfile:FILE)")
+		err = errors.New("the stacks of what? (sdm stacks PID of mpirun, slurm:JOBID[.STEP], pids:PID,PID... or hostfile:FILE)")
 	}
 	if err := firstOf(errors.Join(err, o.validateAttach(), o.validate())); err != nil {
 		return a.fail(console.StatusUsage, err)
