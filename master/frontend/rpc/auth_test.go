@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -314,7 +315,8 @@ func TestDoorWithoutASecret(t *testing.T) {
 
 // Strangers must not keep the master out.
 func TestListenerSurvivesStrangers(t *testing.T) {
-	l, err := Listen("127.0.0.1:0", Options{Secret: secretOf("a")})
+	var log bytes.Buffer // read when all that was begun has ended
+	l, err := Listen("127.0.0.1:0", Options{Secret: secretOf("a"), Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,5 +334,31 @@ func TestListenerSurvivesStrangers(t *testing.T) {
 	conn.Close()
 	if err := client.Close(context.Background()); err != nil {
 		t.Error(err)
+	}
+	if n := strings.Count(log.String(), "refused a connection"); n > maxRefusals || strings.Contains(log.String(), "closed network connection") {
+		t.Errorf("%d connections were told of: %s", n, log.String())
+	}
+}
+
+// A stranger who comes a thousand times does not fill the person's screen.
+func TestRefusalsAreBounded(t *testing.T) {
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	c, other := net.Pipe()
+	defer c.Close()
+	defer other.Close()
+	var r refusals
+	for range 1000 {
+		r.tell(logger, c, errShownOut)
+	}
+	if log.Len() > 0 {
+		t.Errorf("of those who said nothing: %s", log.String())
+	}
+	for range 1000 {
+		r.tell(logger, c, io.ErrUnexpectedEOF)
+	}
+	text := log.String()
+	if strings.Count(text, "refused a connection") != maxRefusals || strings.Count(text, "\n") != maxRefusals+1 || !strings.Contains(text, "--log-level debug") {
+		t.Errorf("said: %s", text)
 	}
 }

@@ -117,6 +117,7 @@ type greeter func(context.Context, net.Conn) (*Conn, error)
 // closed.
 func (l *Listener) acceptAll(ctx context.Context, wg *sync.WaitGroup, greet greeter, proved func(*Conn)) error {
 	places := newStrangers()
+	var told refusals
 	for {
 		c, err := l.l.Accept()
 		if err != nil {
@@ -131,12 +132,14 @@ func (l *Listener) acceptAll(ctx context.Context, wg *sync.WaitGroup, greet gree
 		}
 		wg.Go(func() {
 			conn, err := greet(ctx, c)
-			if !places.leave(c) && err == nil {
+			if !places.leave(c) {
 				err = errShownOut
 			}
 			if err != nil {
 				c.Close()
-				l.o.Log.Warn("refused a connection", "addr", c.RemoteAddr().String(), "err", err)
+				if ctx.Err() == nil { // else the door was closed on it
+					told.tell(l.o.Log, c, err)
+				}
 				return
 			}
 			proved(conn)

@@ -3,8 +3,10 @@ package rpc
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -84,4 +86,27 @@ func (s *strangers) leave(c net.Conn) bool {
 		}
 	}
 	return false
+}
+
+// maxRefusals is how many refused connections are told to the person, who also reads
+// other things: a stranger may come a thousand times.
+const maxRefusals = 8
+
+// refusals counts those that were told.
+type refusals struct{ told atomic.Int32 }
+
+// tell tells of those that have said something wrong. The others, who only held a
+// place, may be very many.
+func (r *refusals) tell(log *slog.Logger, c net.Conn, err error) {
+	level, n := slog.LevelDebug, int32(0)
+	if !errors.Is(err, errShownOut) {
+		n = r.told.Add(1)
+	}
+	if 0 < n && n <= maxRefusals {
+		level = slog.LevelWarn
+	}
+	log.Log(context.Background(), level, "refused a connection", "addr", c.RemoteAddr().String(), "err", err)
+	if n == maxRefusals {
+		log.Warn("further refused connections are told with --log-level debug only")
+	}
 }
