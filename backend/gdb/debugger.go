@@ -151,11 +151,14 @@ func (d *debugger) owner(thread int) []*machine {
 	return nil
 }
 
-// ended gives the machine whose end a *stopped without a thread tells. gdb does
+// ended gives the machines that a *stopped without a thread may concern: that whose end it tells. gdb does
 // not say which: it has told just before, by =thread-group-exited.
 func (d *debugger) ended(stop mi.Tuple) []*machine {
 	if !d.shared() {
 		return d.machines
+	}
+	if stop.Str("reason") == "" {
+		return d.machines // of no end (callOver)
 	}
 	if stop.Str("reason") != "exited-signalled" || len(d.ends) == 0 {
 		return nil // the exit code has been told

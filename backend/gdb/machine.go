@@ -40,6 +40,7 @@ type machine struct {
 	rescue    rescue
 	displays  displays
 	run       *run // the resume that is under way, or nil
+	inCall    bool // a call in an expression has been left half-way (callOver)
 	attach    attachment
 	watch     watch
 	ending    ending

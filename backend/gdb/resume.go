@@ -159,7 +159,11 @@ func (m *machine) stopped(stop mi.Tuple) {
 	}
 	stop = m.recorded(stop)
 	t := m.setStopped(stop)
-	if t == nil || m.state == backend.Attaching && m.attach.request != nil {
+	if t == nil {
+		m.callOver(stop)
+		return
+	}
+	if m.state == backend.Attaching && m.attach.request != nil {
 		return
 	}
 	r := m.run
@@ -193,7 +197,7 @@ func (m *machine) stopped(stop mi.Tuple) {
 	}
 }
 
-// finished gives the end of a finish its reason where gdb gives none: out of a function without debug information.
+// finished gives the end of a function its reason where gdb gives none: of one without debug information, or of a call (callOver).
 func finished(stop mi.Tuple) mi.Tuple {
 	if _, told := stop.Get("reason"); told {
 		return stop
@@ -209,9 +213,29 @@ func (m *machine) stoppedInCall(a answer) {
 	if m.state != backend.Stopped || t == nil || !strings.Contains(a.Results.Str("msg"), "while in a function called from GDB") {
 		return
 	}
+	m.inCall = true
 	m.event(protocol.KindRunning, struct{}{})
 	m.chosen = selection{thread: t.id}
 	m.event(protocol.KindStopped, m.stopBody(t, ""), m.stopColumns(t)...)
+}
+
+// callOver takes a *stopped of nobody and for nothing: so gdb tells the end of a call that
+// stoppedInCall has seen left half-way, once it is resumed. It is asked whose it was.
+func (m *machine) callOver(stop mi.Tuple) {
+	if !m.inCall || m.run == nil || stop.Str("reason") != "" {
+		return
+	}
+	m.ask(ours("continue"), func(a answer) {
+		list, _ := a.Results.Get("threads")
+		for _, f := range list.Fields {
+			th := f.Value.Fields
+			n, _ := th.Int("id")
+			if t := m.threads.byGDB(n); t != nil && t.running && th.Str("state") == "stopped" {
+				frame, _ := th.Get("frame")
+				m.stopped(finished(mi.Tuple{{Name: "frame", Value: frame}, {Name: "thread-id", Value: mi.Value{Str: th.Str("id")}}}))
+			}
+		}
+	}, "-list-thread-groups", m.group)
 }
 
 // settle looks whether the rank as a whole has got somewhere.

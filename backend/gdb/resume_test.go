@@ -1,6 +1,7 @@
 package gdb_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -123,6 +124,40 @@ func TestStepInAndOut(t *testing.T) {
 	r.ok("print", protocol.Args{Expr: "stop = 1"})
 	r.ok("continue", protocol.Args{})
 	r.await(0, protocol.KindExited)
+}
+
+// A call in an expression that was left half-way ends when the rank is resumed, and the rank stops there.
+func TestCallEndsLater(t *testing.T) {
+	program := build(t, "calls.c")
+	for _, per := range []int{1, 2} {
+		t.Run(fmt.Sprintf("%d to a gdb", per), func(t *testing.T) {
+			r := newRig(t, gdb.Config{RanksPerGDB: per})
+			r.launch(program, 2)
+			stop := func() protocol.Stop {
+				t.Helper()
+				var s protocol.Stop
+				if err := json.Unmarshal(r.await(1, protocol.KindStopped).Body, &s); err != nil {
+					t.Fatal(err)
+				}
+				return s
+			}
+			r.one(1, "break", protocol.Args{Location: at(t, "calls.c", "// the thread runs"), Temporary: true})
+			r.one(1, "continue", protocol.Args{})
+			stop()
+			r.one(1, "break", protocol.Args{Location: "add", Temporary: true, Breakpoint: 2})
+			r.one(1, "print", protocol.Args{Expr: "add(1, 2)"})
+			if s := stop(); s.Frame == nil || s.Frame.Func != "add" {
+				t.Fatalf("the call stopped with %+v", s)
+			}
+			r.one(1, "continue", protocol.Args{})
+			if s := stop(); s.Reason != "function-finished" || s.Frame == nil || s.Frame.Func != "main" {
+				t.Fatalf("got %+v in %+v", s, s.Frame)
+			}
+			r.one(1, "print", protocol.Args{Expr: "stop = 1"})
+			r.one(1, "continue", protocol.Args{})
+			r.await(1, protocol.KindExited)
+		})
+	}
 }
 
 func TestUntilLeavesALoop(t *testing.T) {
