@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 
 	"sdm/protocol"
@@ -147,6 +148,36 @@ func TestSendToARankThatDoesNotRead(t *testing.T) {
 	for _, l := range b.up.lines() {
 		if strings.HasPrefix(l, fmt.Sprintf("%d: reply", waiting)) {
 			t.Errorf("the bytes that were never read were sent: %s", l)
+		}
+	}
+}
+
+// What is written between the kernel's two looks, and is the last, comes with the read
+// after the first EIO.
+func TestEndOfATerminalIsMadeSureOf(t *testing.T) {
+	type result struct {
+		n   int
+		err error
+	}
+	const eio, eintr, eagain = syscall.EIO, syscall.EINTR, syscall.EAGAIN
+	for _, c := range []struct {
+		script []result
+		want   result
+	}{
+		{[]result{{5, nil}}, result{5, nil}},
+		{[]result{{-1, eintr}, {5, nil}}, result{5, nil}},
+		{[]result{{-1, eio}, {5, nil}}, result{5, nil}},
+		{[]result{{-1, eio}, {-1, eintr}, {-1, eio}}, result{-1, eio}},
+		{[]result{{-1, eio}, {-1, eagain}}, result{-1, eagain}}, // somebody has opened it again
+		{[]result{{0, nil}}, result{0, nil}},
+	} {
+		i := 0
+		n, err := untilEnd(func() (int, error) {
+			i++
+			return c.script[i-1].n, c.script[i-1].err
+		})
+		if (result{n, err}) != c.want || i != len(c.script) {
+			t.Errorf("%v: got %d, %v after %d", c.script, n, err, i)
 		}
 	}
 }
