@@ -37,9 +37,10 @@ const (
 	// expression. Linux does the same in its own idle loop where it can
 	// (guest-haltpoll); whoever has work for this processor goes first.
 	lingerFor = 200 * time.Microsecond
-	// restFor is how long it does not after a time in vain, so that gdbs that need long, or
-	// processors that others use, cost 2 % of one at most.
-	restFor = 50 * lingerFor
+	// restTimes is how many times as long as it has lingered in vain it does not after that: gdbs that need
+	// long, or ranks that compute on this processor and are let go first, for milliseconds
+	// each time, slow nobody down by more than 2 %.
+	restTimes = 50
 )
 
 // ready is one descriptor that can be read or, where asked for, written.
@@ -164,17 +165,18 @@ func (p *poller) sleep() (n int, err error) {
 // linger is sleep without sleeping; it gives up after lingerFor. It keeps other
 // goroutines of this processor waiting as long.
 func (p *poller) linger() int {
-	now := time.Now()
-	if now.Before(p.rested) {
+	began := time.Now()
+	if began.Before(p.rested) {
 		return 0
 	}
-	for end := now.Add(lingerFor); now.Before(end); now = time.Now() {
+	now := began
+	for end := began.Add(lingerFor); now.Before(end); now = time.Now() {
 		if n, err := epoll(p.fd, p.events[:]); n > 0 || err != nil {
 			return n // an error is found again by sleep
 		}
 		yield()
 	}
-	p.rested = now.Add(restFor)
+	p.rested = now.Add(restTimes * now.Sub(began))
 	return 0
 }
 
