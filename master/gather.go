@@ -253,17 +253,16 @@ func (c *collection) incomplete(err error) error {
 	if c.want == 0 {
 		return fmt.Errorf("no server has registered: %w", err)
 	}
-	var ids []rank.ID
-	for i := range c.want {
-		if _, ok := c.byServer[protocol.ServerID(i)]; !ok {
-			ids = append(ids, rank.ID(i))
-		}
+	var come []rank.ID
+	for i := range c.byServer {
+		come = append(come, rank.ID(i))
 	}
+	missing := rank.Range(0, rank.ID(c.want-1)).Minus(rank.Of(come...))
 	word := "servers"
-	if len(ids) == 1 {
+	if missing.Len() == 1 {
 		word = "server"
 	}
-	return fmt.Errorf("%s %s of %d never registered: %w", word, rank.Of(ids...), c.want, err)
+	return fmt.Errorf("%s %s of %d never registered: %w", word, missing, c.want, err)
 }
 
 func (c *collection) table(shape string) protocol.RouteTable {

@@ -35,14 +35,17 @@ func (m *Master) Init(ctx context.Context, table protocol.RouteTable, wait time.
 }
 
 func (m *Master) startInit(table protocol.RouteTable, wait time.Duration, forgone []session.Absent) (*gathering, error) {
+	if err := CheckNumbers(table); err != nil {
+		return nil, err
+	}
 	r := newRoutes(table, forgone)
 	servers := r.servers()
 	if table.Heartbeat == 0 && m.cfg.Heartbeat > 0 {
 		table.Heartbeat = int(m.cfg.Heartbeat / time.Millisecond)
 		table.Silence = int(m.cfg.Silence / time.Millisecond)
 	}
-	if table.Size < 1 || servers.Len() != table.Size || len(table.Routes) != table.Size {
-		return nil, fmt.Errorf("routing table: %d servers announced, %d given", table.Size, servers.Len())
+	if table.Size < 1 || len(table.Routes) != table.Size {
+		return nil, fmt.Errorf("routing table: %d servers announced, %d given", table.Size, len(table.Routes))
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -130,15 +130,25 @@ func errText(err error) string {
 }
 
 func TestInitThatCannotBeTried(t *testing.T) {
-	for name, table := range map[string]protocol.RouteTable{
-		"empty":      {Shape: "binomial"},
-		"too few":    {Shape: "binomial", Size: 3, Routes: twoHosts().Routes},
-		"one double": {Shape: "binomial", Size: 2, Routes: []protocol.Route{{Server: 1}, {Server: 1}}},
+	of := func(first, second protocol.ServerID) protocol.RouteTable {
+		return protocol.RouteTable{Shape: "binomial", Size: 2, Routes: []protocol.Route{{Server: first, Host: "a"}, {Server: second, Host: "b"}}}
+	}
+	for _, tt := range []struct {
+		name  string
+		table protocol.RouteTable
+		want  string
+	}{
+		{"empty", protocol.RouteTable{Shape: "binomial"}, "0 servers announced, 0 given"},
+		{"too few", protocol.RouteTable{Shape: "binomial", Size: 3, Routes: twoHosts().Routes}, "3 servers announced, 2 given"},
+		{"one double", of(1, 1), "server 1 is there twice: on a and on b"},
+		{"beyond the last", of(0, 2), "server 2 on b is beyond the 2 that there are, from 0 on"},
+		{"below the first", of(-5, 0), "server -5 on a is beyond the 2"},
+		{"beyond all numbers", of(0, 99999999999), "server 99999999999 on b is beyond the 2"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(tt.name, func(t *testing.T) {
 			m, _ := newFake(t, obedient)
 			defer closeNow(t, m)
-			if _, err := m.Init(context.Background(), table, time.Second); err == nil || !strings.Contains(err.Error(), "routing table") {
+			if _, err := m.Init(context.Background(), tt.table, time.Second); errText(err) != "routing table: "+tt.want && !strings.HasPrefix(errText(err), "routing table: "+tt.want+" that") {
 				t.Errorf("error %v", err)
 			}
 		})

@@ -1,6 +1,7 @@
 package master
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 
@@ -25,6 +26,22 @@ func newRoutes(table protocol.RouteTable, forgone []session.Absent) routes {
 		}
 	}
 	return r
+}
+
+// CheckNumbers refuses a table in which a server has a number that another one has, or
+// one beyond the last.
+func CheckNumbers(table protocol.RouteTable) error {
+	hosts := make(map[protocol.ServerID]string, len(table.Routes))
+	for _, route := range table.Routes {
+		if route.Server < 0 || int(route.Server) >= table.Size {
+			return fmt.Errorf("routing table: server %d on %s is beyond the %d that there are, from 0 on", route.Server, route.Host, table.Size)
+		}
+		if first, double := hosts[route.Server]; double {
+			return fmt.Errorf("routing table: server %d is there twice: on %s and on %s", route.Server, first, route.Host)
+		}
+		hosts[route.Server] = route.Host
+	}
+	return nil
 }
 
 // rows gives the table, and behind it those that are in none.

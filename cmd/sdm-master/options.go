@@ -13,6 +13,7 @@ import (
 	"sdm/cmd/internal/startup"
 	"sdm/master"
 	"sdm/master/dial"
+	"sdm/master/frontend/rpc"
 	"sdm/tree/topology"
 )
 
@@ -131,6 +132,8 @@ func (o *options) check(rest []string) error {
 		return errors.New("--silence must not be shorter than --heartbeat, and neither be negative")
 	case o.servers < 0 || o.wait < 0 || o.connectWait <= 0:
 		return errors.New("--servers, --wait and --connect-wait must not be negative")
+	case o.servers > rpc.MaxServers:
+		return fmt.Errorf("--servers %d: there are %d at most", o.servers, rpc.MaxServers)
 	case len(o.hosts) > 0 && (o.port < 1 || o.port > 65535):
 		return errors.New("--generate-routes needs the servers' --port BASE, 1 to 65535")
 	}

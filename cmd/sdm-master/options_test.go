@@ -20,6 +20,7 @@ func TestUsage(t *testing.T) {
 		{"no host", []string{"--connect", ":5000"}, nil, "which host"},
 		{"a port beyond all", []string{"--connect", "login:99999"}, nil, `--connect login:99999: port "99999" is not a number from 1 to 65535 (write HOST:PORT`},
 		{"no port to register at", []string{"--connect", "stdio", "--rendezvous", "login:x"}, nil, `--rendezvous login:x: port "x" is not a number from 0 to 65535`},
+		{"too many servers", []string{"--connect", "stdio", "--servers", "99999999999"}, nil, "--servers 99999999999: there are 16777216 at most"},
 		{"both ways", []string{"--connect", "stdio", "--listen", "0"}, nil, "give one of them"},
 		{"nowhere to listen", []string{"--listen", "a:b:c"}, nil, "--listen a:b:c: write [HOST:]PORT, or unix:PATH"},
 		{"two sources", []string{"--connect", "stdio", "--routing-file", "a", "--rendezvous", "b:1"}, nil, "exclude one another"},

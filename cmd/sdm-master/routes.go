@@ -43,7 +43,7 @@ func (b *builder) routes(ctx context.Context, s rpc.Setup, wait time.Duration, n
 func (b *builder) table(ctx context.Context, s rpc.Setup, g master.Gathering, note func(string)) (protocol.RouteTable, error) {
 	switch {
 	case s.Table != nil:
-		return completed(*s.Table), nil
+		return completed(*s.Table)
 	case s.RoutingFile != "":
 		return readRoutes(s.RoutingFile)
 	case s.Rendezvous != "":
@@ -65,21 +65,24 @@ func (b *builder) table(ctx context.Context, s rpc.Setup, g master.Gathering, no
 
 // completed fills in what a front end may leave out: the size, and the ranks
 // where each server has the one of its own number.
-func completed(t protocol.RouteTable) protocol.RouteTable {
+func completed(t protocol.RouteTable) (protocol.RouteTable, error) {
 	if t.Size == 0 {
 		t.Size = len(t.Routes)
+	}
+	if err := master.CheckNumbers(t); err != nil {
+		return t, err
 	}
 	routes := append([]protocol.Route(nil), t.Routes...)
 	for _, r := range routes {
 		if !r.Ranks.IsEmpty() {
-			return t
+			return t, nil
 		}
 	}
 	for i, r := range routes {
 		routes[i].Ranks = rank.Of(rank.ID(r.Server))
 	}
 	t.Routes = routes
-	return t
+	return t, nil
 }
 
 func readRoutes(path string) (protocol.RouteTable, error) {

@@ -201,3 +201,26 @@ func TestInterruptedBeforeThereIsAFrontEnd(t *testing.T) {
 		}
 	}
 }
+
+// A table whose numbers cannot be is an error of the call, whatever they are, and the
+// front end may correct it.
+func TestTableWithWrongNumbers(t *testing.T) {
+	file := secretFile(t)
+	addr, accept := frontEnd(t, file)
+	m := start(t, nil, "--connect", addr, "--secret-file", file)
+	client := accept()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for number, want := range map[protocol.ServerID]string{
+		0: "server 0 is there twice: on a and on b", 2: "server 2 on b is beyond the 2", -5: "server -5 on b is beyond the 2", 1 << 40: "on b is beyond the 2",
+	} {
+		table := protocol.RouteTable{Routes: []protocol.Route{{Server: 0, Host: "a", Addrs: []string{"127.0.0.1:1"}}, {Server: number, Host: "b", Addrs: []string{"127.0.0.1:1"}}}}
+		if _, err := client.Initialize(ctx, rpc.Setup{Table: &table}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("server %d: %v", number, err)
+		}
+	}
+	if err := client.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	m.exit(exitNoTree)
+}

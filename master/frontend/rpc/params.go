@@ -10,7 +10,11 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/rank"
 )
+
+// MaxServers is how many servers a session may have: each has a rank at least.
+const MaxServers = int(rank.MaxID) + 1
 
 // Setup is what the method "initialize" may say about the tree. At most one of
 // Table, RoutingFile and Rendezvous is given; none leaves the choice to the
@@ -47,8 +51,8 @@ func (s Setup) Validate() error {
 	switch {
 	case n > 1:
 		return errors.New("table, routing_file and rendezvous exclude one another")
-	case s.Servers < 0:
-		return errors.New("servers: must not be negative")
+	case s.Servers < 0 || s.Servers > MaxServers:
+		return fmt.Errorf("servers: must not be negative, or more than %d", MaxServers)
 	}
 	return nil
 }

@@ -159,6 +159,8 @@ func TestServeEarly(t *testing.T) {
 	f.hear(`{"jsonrpc":"2.0","id":2,"result":{"version":1,"build":"test","challenge":"","proof":""}}`)
 	f.say(`{"jsonrpc":"2.0","id":3,"method":"initialize","params":{"rendezvous":"x:1","routing_file":"y"}}`)
 	f.hear(`{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"table, routing_file and rendezvous exclude one another"}}`)
+	f.say(`{"jsonrpc":"2.0","id":3,"method":"initialize","params":{"servers":99999999999}}`)
+	f.hear(`{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"servers: must not be negative, or more than 16777216"}}`)
 	f.say(`{"jsonrpc":"2.0","id":4,"method":"shutdown"}`)
 	f.hear(`{"jsonrpc":"2.0","id":4,"result":{}}`)
 	if err := <-f.served; err != nil {
