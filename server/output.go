@@ -21,6 +21,13 @@ const (
 	readSize = 16 << 10
 	// silence is how long a line without a newline (a prompt) waits for the rest.
 	silence = 30 * time.Millisecond
+	// blockSize is what a program's library writes at once where nobody reads along, or a
+	// multiple: 4 KiB in C, 8 in Fortran. Such a block ends within a line that is not a prompt; the
+	// rest comes with the next block, however long that takes to fill.
+	blockSize = 4 << 10
+	// blockSilence is how long the end of a block waits for it: whoever waits for a program that
+	// hangs sees its last words then, or as soon as he stops it.
+	blockSilence = 2 * time.Second
 )
 
 // output is what one rank writes to its standard output and error, on its way
@@ -42,6 +49,7 @@ type stream struct {
 	cut  cutter
 
 	terminal bool // has both of the rank's outputs
+	block    bool // what was read last was blocks, as far as can be seen
 }
 
 func newOutput(r rank.ID, up *outlet, stdout, stderr *os.File) (*output, error) {
@@ -105,8 +113,11 @@ func (o *output) read(s *stream, buf []byte) error {
 func (o *output) deadline(s *stream) time.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(s.cut.partial) == 0 {
+	switch {
+	case len(s.cut.partial) == 0:
 		return time.Time{}
+	case s.block:
+		return time.Now().Add(blockSilence)
 	}
 	return time.Now().Add(silence)
 }
@@ -117,6 +128,7 @@ func (o *output) take(s *stream, fd int, buf []byte) (int, error) {
 	if n <= 0 {
 		return 0, err
 	}
+	s.block = n%blockSize == 0
 	var groups []protocol.Group
 	s.cut.feed(append([]byte(nil), buf[:n]...), func(line []byte) { groups = append(groups, o.group(s, line)) })
 	o.up.events(groups...)

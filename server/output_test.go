@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -178,6 +180,37 @@ func TestEndOfATerminalIsMadeSureOf(t *testing.T) {
 		})
 		if (result{n, err}) != c.want || i != len(c.script) {
 			t.Errorf("%v: got %d, %v after %d", c.script, n, err, i)
+		}
+	}
+}
+
+// A line that a full buffer cuts is no prompt: its rest is waited for.
+func TestBlocksAreNotPrompts(t *testing.T) {
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer out.Close()
+	o, err := newOutput(0, &outlet{}, in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := o.streams[0]
+	for _, c := range []struct {
+		bytes int
+		wait  time.Duration
+	}{{6, silence}, {blockSize, blockSilence}, {10, silence}, {2 * blockSize, blockSilence}, {blockSize + 1, silence}} {
+		if _, err := out.Write(bytes.Repeat([]byte("x"), c.bytes)); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := o.take(s, int(in.Fd()), make([]byte, readSize)); n != c.bytes || err != nil {
+			t.Fatalf("%d, %v", n, err)
+		}
+		before := time.Now()
+		at := o.deadline(s)
+		if at.Before(before.Add(c.wait)) || at.After(time.Now().Add(c.wait)) {
+			t.Errorf("%d bytes: the rest is waited for until %v", c.bytes, at.Sub(before))
 		}
 	}
 }
