@@ -24,6 +24,7 @@ type poller struct {
 	fd     int
 	events [256]unix.EpollEvent
 	rested time.Time // when it may linger again
+	vain   int       // times in a row that it has lingered in vain, up to maxDoublings
 
 	mu       sync.Mutex
 	deadline time.Time // of until
@@ -37,10 +38,12 @@ const (
 	// expression. Linux does the same in its own idle loop where it can
 	// (guest-haltpoll); whoever has work for this processor goes first.
 	lingerFor = 200 * time.Microsecond
-	// restTimes is how many times as long as it has lingered in vain it does not after that: gdbs that need
-	// long, or ranks that compute on this processor and are let go first, for milliseconds
-	// each time, slow nobody down by more than 2 %.
-	restTimes = 50
+	// restTimes is how many times as long as it has lingered in vain it does not after that, and
+	// twice as many after each further time in a row, up to maxDoublings: gdbs that need
+	// long, or ranks that compute on this processor and are let go first, for milliseconds each
+	// time, are soon known.
+	restTimes    = 8
+	maxDoublings = 7
 )
 
 // ready is one descriptor that can be read or, where asked for, written.
@@ -172,11 +175,13 @@ func (p *poller) linger() int {
 	now := began
 	for end := began.Add(lingerFor); now.Before(end); now = time.Now() {
 		if n, err := epoll(p.fd, p.events[:]); n > 0 || err != nil {
+			p.vain = 0
 			return n // an error is found again by sleep
 		}
 		yield()
 	}
-	p.rested = now.Add(restTimes * now.Sub(began))
+	p.rested = now.Add(now.Sub(began) * restTimes << p.vain)
+	p.vain = min(p.vain+1, maxDoublings)
 	return 0
 }
 

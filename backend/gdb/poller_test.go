@@ -76,18 +76,21 @@ func TestPollerWakes(t *testing.T) {
 	waitFor(t, p, false, 0) // its time is over, as before the wake
 }
 
-// Who has lingered in vain does not do it again for a while.
+// Who has lingered in vain does not do it again for a while, and each time for a longer one.
 func TestPollerLingersInMeasure(t *testing.T) {
 	p, say := watching(t)
-	before := time.Now()
-	if n := p.linger(); n != 0 {
-		t.Fatalf("%d events of nothing", n)
-	}
-	if took := time.Since(before); took < lingerFor {
-		t.Errorf("it has given up after %v", took)
-	}
-	if p.rested.Sub(before) < restTimes*lingerFor {
-		t.Errorf("it rests until %v after it began", p.rested.Sub(before))
+	for i := range 3 * maxDoublings {
+		p.rested = time.Time{}
+		before := time.Now()
+		if n := p.linger(); n != 0 {
+			t.Fatalf("%d events of nothing", n)
+		}
+		if took := time.Since(before); took < lingerFor {
+			t.Errorf("it has given up after %v", took)
+		}
+		if rest := p.rested.Sub(before); rest < lingerFor*restTimes<<min(i, maxDoublings) {
+			t.Errorf("time %d: it rests until %v after it began", i, rest)
+		}
 	}
 	say()
 	p.rested = time.Now().Add(time.Hour)
@@ -96,7 +99,7 @@ func TestPollerLingersInMeasure(t *testing.T) {
 	}
 	waitFor(t, p, true, 1) // by sleeping
 	p.rested = time.Time{}
-	if n := p.linger(); n != 1 {
-		t.Errorf("%d events", n)
+	if n := p.linger(); n != 1 || p.vain != 0 {
+		t.Errorf("%d events, %d times in vain", n, p.vain)
 	}
 }
