@@ -30,6 +30,7 @@ type bareGDB struct {
 	inferiors int
 	threads   []string // of all inferiors, as gdb numbers them: the first ones are the main threads
 	standing  int      // threads that have been told to stand since the last resume
+	token     int      // of the last command
 	commands  strings.Builder
 }
 
@@ -53,9 +54,11 @@ func startBareGDB(more ...string) *bareGDB {
 	return &bareGDB{cmd: cmd, in: in, pipe: out.(*os.File), out: bufio.NewReaderSize(out, 64<<10)}
 }
 
-// add writes down one MI command; say sends all that is written down.
+// add writes down one MI command, with a token as sdm's have (gdb reads it byte by byte, and
+// writes it back by a system call of its own); say sends all that is written down.
 func (g *bareGDB) add(format string, args ...any) {
-	fmt.Fprintf(&g.commands, format+"\n", args...)
+	g.token = g.token%99 + 1
+	fmt.Fprintf(&g.commands, "%d"+format+"\n", append([]any{g.token}, args...)...)
 }
 
 func (g *bareGDB) say() {
@@ -97,6 +100,7 @@ func (g *bareGDB) line() []byte {
 			_, err = g.out.ReadSlice('\n')
 		}
 	}
+	line = bytes.TrimLeft(line, "0123456789") // the token
 	switch {
 	case err != nil:
 		fatal("bare gdb has ended", err)
