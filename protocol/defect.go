@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 )
 
@@ -16,6 +17,17 @@ const Report = "please report it, with the stack that the log has"
 // function that has recovered from it.
 func Defect(op string, why any) *Fault {
 	return &Fault{Kind: FaultInternal, Op: op, Message: fmt.Sprintf("a defect of sdm%s: %v", panicked(), why), Hint: Report}
+}
+
+// Guard calls a function. Should that panic, it gives the fault of those whom this concerns, and the stack for the log.
+func Guard(op string, do func()) (bad *Fault, stack []byte) {
+	defer func() {
+		if why := recover(); why != nil {
+			bad, stack = Defect(op, why), debug.Stack()
+		}
+	}()
+	do()
+	return nil, nil
 }
 
 // panicked gives " in FILE:LINE", or "" where nothing panics.

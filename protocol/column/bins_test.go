@@ -130,6 +130,31 @@ func TestHistogram(t *testing.T) {
 	}
 }
 
+// Numbers that differ in their last bits: no step has fewer than no numbers, and none begins before the one before.
+func TestHistogramOfNumbersThatAreClose(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		at := rapid.Float64().Draw(t, "at")
+		n := rapid.IntRange(2, 40).Draw(t, "n")
+		values := make([]string, n)
+		for i := range values {
+			values[i] = strconv.FormatFloat(at, 'g', 17, 64)
+			for range rapid.IntRange(0, 3).Draw(t, "bits") {
+				at = math.Nextafter(at, math.MaxFloat64)
+			}
+		}
+		sum := 0
+		bars := columnOf("x", rapid.SampledFrom([]int{-1, 1}).Draw(t, "limit"), values...).Histogram(10)
+		for i, b := range bars {
+			if sum += b.Count; b.Count < 0 || b.To < b.From || i > 0 && b.From != bars[i-1].To {
+				t.Fatalf("%q: %v", values, bars)
+			}
+		}
+		if sum != n {
+			t.Fatalf("%d of %d numbers in %v", sum, n, bars)
+		}
+	})
+}
+
 func TestHistogramCountsAllNumbers(t *testing.T) {
 	for shape := range shapes {
 		c := columnOfFloats(0, 4, drawNumbers(shape, 20_000, 3))

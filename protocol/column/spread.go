@@ -95,12 +95,14 @@ func (s spread) quantile(q float64) (float64, bool) {
 	return s.points[len(s.points)-1].to, true
 }
 
-// between goes a share of the way, without leaving the range of floats.
+// between goes a share of the way. It never leaves the two ends and never goes back when the share grows, however close
+// the ends are: each operation rounds monotonically.
 func between(from, to, share float64) float64 {
-	if from == to {
-		return from
+	way := to - from
+	if math.IsInf(way, 0) { // halves: the whole is no float
+		return min(max(2*(from/2+(to/2-from/2)*share), from), to)
 	}
-	return from*(1-share) + to*share
+	return min(max(from+way*share, from), to)
 }
 
 // Bar is one of the equal steps of a histogram.
@@ -111,7 +113,7 @@ type Bar struct {
 
 // Histogram counts the finite numbers in up to n steps of equal width, and no
 // more than there are whole numbers between the least and the greatest when all
-// of these are whole. The counts add up to the numbers; after the column has
+// of these are whole, nor floats where these are close. The counts add up to the numbers; after the column has
 // dropped its values each may be off as quantiles are. None when there are no
 // numbers; one when all are equal.
 func (c Column) Histogram(n int) []Bar {
@@ -127,20 +129,29 @@ func (c Column) Histogram(n int) []Bar {
 	if whole {
 		n = int(to-from) + 1
 	}
-	bars := make([]Bar, n)
+	step := func(i int) float64 { return between(from, to, float64(i)/float64(n)) }
+	if whole {
+		step = func(i int) float64 { return from + float64(i) }
+	}
+	return all.bars(n, step)
+}
+
+// bars counts the numbers between the steps, which ascend. A step that has no width has no bar.
+func (s spread) bars(n int, step func(i int) float64) []Bar {
+	bars := make([]Bar, 0, n)
 	before := 0
-	for i := range bars {
-		b := &bars[i]
-		b.From, b.To = between(from, to, float64(i)/float64(n)), between(from, to, float64(i+1)/float64(n))
-		if whole {
-			b.From, b.To = from+float64(i), from+float64(i+1)
-		}
-		through := all.total
+	for i := range n {
+		b := Bar{From: step(i), To: step(i + 1)}
+		through := s.total
 		if i < n-1 {
-			through = all.below(b.To)
+			if b.To <= b.From {
+				continue
+			}
+			through = max(s.below(b.To), before)
 		}
 		b.Count = through - before
 		before = through
+		bars = append(bars, b)
 	}
 	return bars
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"time"
 
 	"sdm/master/frontend/console/command"
@@ -80,6 +81,8 @@ type Config struct {
 	Interrupts <-chan struct{}
 	// Shell runs lines of the shell; nil: there is none.
 	Shell Shell
+	// Log is told of defects, with their stacks; nil: nobody is.
+	Log *slog.Logger
 	// Progress takes a line about a start that takes long, and about symbols that do; nil shows none.
 	// It must be a terminal.
 	Progress io.Writer

@@ -49,7 +49,7 @@ func (c *console) happened(e session.Event) {
 	if e.Group.Kind == protocol.KindStopped {
 		c.listed = text.Listed{} // list begins where they stand now
 	}
-	if c.cfg.Format != Text || c.unsaid(e) || e.Group.Kind == protocol.KindJob && c.cfg.Writer.Event(e) == "" {
+	if c.cfg.Format != Text || c.unsaid(e) || e.Group.Kind == protocol.KindJob && c.text("", func() string { return c.cfg.Writer.Event(e) }) == "" {
 		return
 	}
 	if c.arrived(e.Group) {
@@ -98,7 +98,7 @@ func (c *console) write(e session.Event) {
 			x.told = x.told.Union(e.Group.Ranks)
 		}
 	}
-	if s := w.Event(e); s != "" {
+	if s := c.text("", func() string { return w.Event(e) }); s != "" {
 		c.progress.clear()
 		out.Write([]byte(s))
 	}
@@ -106,7 +106,7 @@ func (c *console) write(e session.Event) {
 
 func (c *console) late(a text.Asked, e session.Event) {
 	if c.cfg.Format == Text && e.Done == nil {
-		c.print(c.cfg.Writer.Late(a, e.Group))
+		c.print(c.text(a.Command, func() string { return c.cfg.Writer.Late(a, e.Group) }))
 	}
 }
 
@@ -134,7 +134,7 @@ func (c *console) finish(x *call) {
 // and what a breakpoint or a line for gdb has brought about stands behind it.
 func (c *console) answers(x *call) {
 	groups := x.groups
-	s, short := c.cfg.Writer.Answers(x.asked, groups)
+	s, short := c.answersText(x.asked, groups)
 	if short {
 		c.keep(folded{id: x.id, asked: x.asked, groups: groups})
 	}
@@ -149,10 +149,19 @@ func (c *console) answers(x *call) {
 		c.letGo()
 	}
 	if !x.told.IsEmpty() {
-		s, _ = c.cfg.Writer.Answers(x.asked, x.news())
+		s, _ = c.answersText(x.asked, x.news())
 	}
 	c.progress.clear()
 	c.cfg.Out.Write([]byte(s))
+}
+
+// answersText gives the text of answers, and whether expand would show more.
+func (c *console) answersText(a text.Asked, groups []protocol.Group) (s string, short bool) {
+	s = c.text(a.Command, func() (s string) {
+		s, short = c.cfg.Writer.Answers(a, groups)
+		return s
+	})
+	return s, short
 }
 
 // remember keeps what later commands build on.

@@ -16,6 +16,11 @@ type source struct {
 	prompt bool              // a person typed it
 }
 
+// obey carries out one line; a panic costs that line.
+func (c *console) obey(line string, from source) {
+	c.guard(line, func() { c.carryOut(line, from) })
+}
+
 // carryOut carries out one line.
 func (c *console) carryOut(line string, from source) {
 	if c.block != nil {

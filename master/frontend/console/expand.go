@@ -37,7 +37,7 @@ func (c *console) expand(n int) error {
 	}
 	f.asked.Full = true
 	if f.complete() && c.cfg.Format == Text {
-		s, _ := c.cfg.Writer.Answers(f.asked, f.groups)
+		s, _ := c.answersText(f.asked, f.groups)
 		c.print(s)
 		return nil
 	}

@@ -38,7 +38,7 @@ func (c *console) advance() {
 		line, at, ok := c.scripts.take()
 		switch {
 		case ok:
-			c.carryOut(line, source{at: at})
+			c.obey(line, source{at: at})
 		case c.reader == nil:
 			c.unfinished()
 			if !c.ended {
@@ -77,7 +77,7 @@ func (c *console) next(ctx context.Context) error {
 		if !ok {
 			return ErrOver
 		}
-		c.take(e)
+		c.taken(e)
 	case l := <-lines:
 		c.reader.asked = false
 		c.typed(l)
@@ -116,7 +116,7 @@ func (c *console) typed(l lineRead) {
 	switch {
 	case l.err == nil:
 		c.pressed = time.Time{} // what the line sets going is interrupted by the first Ctrl-C
-		c.carryOut(l.line, source{at: at, prompt: c.cfg.Interactive})
+		c.obey(l.line, source{at: at, prompt: c.cfg.Interactive})
 	case errors.Is(l.err, ErrInterrupted):
 		c.interrupt(time.Now())
 	case errors.Is(l.err, io.EOF):

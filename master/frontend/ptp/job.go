@@ -66,7 +66,10 @@ func (f *front) begin(ctx context.Context, what string, ranks rank.Set, o order,
 				return
 			}
 		}
-		run(ctx, j)
+		if bad, stack := protocol.Guard(what, func() { run(ctx, j) }); bad != nil {
+			f.defect(bad, stack)
+			j.error(ranks, ptp.Unknown, bad.Error())
+		}
 	})
 }
 

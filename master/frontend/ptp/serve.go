@@ -69,7 +69,7 @@ func (f *front) drive(ctx context.Context, in <-chan command, broken <-chan erro
 		}
 		select {
 		case c := <-commands:
-			if f.command(ctx, c) {
+			if f.obey(ctx, c) {
 				f.out.flush(broken) // what was said before it is still sent
 				return nil
 			}
@@ -81,7 +81,7 @@ func (f *front) drive(ctx context.Context, in <-chan command, broken <-chan erro
 			if !ok {
 				return errors.New("the session has ended")
 			}
-			f.event(ctx, e)
+			f.guard("", func() { f.event(ctx, e) })
 		case <-f.refused: // START SESSION has been told that there is no session
 			f.out.flush(broken)
 			return f.failed
@@ -93,6 +93,28 @@ func (f *front) drive(ctx context.Context, in <-chan command, broken <-chan erro
 			return ctx.Err()
 		}
 	}
+}
+
+// obey takes a command; quit tells that it was the last.
+func (f *front) obey(ctx context.Context, c command) (quit bool) {
+	if bad := f.guard("", func() { quit = f.command(ctx, c) }); bad != nil {
+		f.reject(c.set(), ptp.Unknown, bad.Error())
+	}
+	return quit
+}
+
+// guard does one thing of the loop. A panic costs that thing, and not the session.
+func (f *front) guard(op string, do func()) *protocol.Fault {
+	bad, stack := protocol.Guard(op, do)
+	if bad != nil {
+		f.defect(bad, stack)
+	}
+	return bad
+}
+
+// defect logs a panic.
+func (f *front) defect(bad *protocol.Fault, stack []byte) {
+	f.log.Error(bad.Message+": "+protocol.Report, "command", bad.Op, "stack", string(stack))
 }
 
 // read takes packets until the connection ends, or what comes is none.

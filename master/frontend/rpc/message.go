@@ -33,6 +33,7 @@ const (
 	codeInvalid       = -32600
 	codeUnknownMethod = -32601
 	codeParams        = -32602
+	codeInternal      = -32603 // a defect of ours
 	codeRefused       = -32000 // the other side did not prove the secret, or speaks another version
 	codeNotReady      = -32001 // the tree could not be built
 	codeEnded         = -32002 // the session has ended

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 
 	"sdm/master/session"
@@ -31,7 +32,7 @@ func Serve(ctx context.Context, c *Conn, open Open, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &server{
-		conn: c, open: open, build: o.Build, job: o.Job,
+		conn: c, open: open, build: o.Build, job: o.Job, log: o.withDefaults().Log,
 		out: make(chan outgoing, queuedResponses), calls: map[protocol.RequestID]*call{},
 	}
 	var wg sync.WaitGroup
@@ -60,6 +61,7 @@ type server struct {
 	open  Open
 	build string
 	job   string
+	log   *slog.Logger
 	out   chan outgoing // to the writer; it is never closed
 	ended bool          // the session is over, not the front end; the writer's
 	whole bool          // the rank sets of all events are wanted in full; the writer's
@@ -110,7 +112,7 @@ func (s *server) read(ctx context.Context, wg *sync.WaitGroup) error {
 			s.initialize(ctx, wg, m)
 			continue
 		}
-		if bad := s.handle(ctx, m); bad != nil && m.ID != nil {
+		if bad := s.handled(ctx, m); bad != nil && m.ID != nil {
 			s.send(ctx, outgoing{body: refuse(m.ID, bad)})
 		}
 	}
@@ -183,6 +185,20 @@ func (s *server) initialized(id json.RawMessage, sess session.Session, r session
 		return outgoing{body: refuse(id, e)}
 	}
 	return outgoing{body: respond(id, text(InitResult{protocol.Version, s.build, r})), sess: sess, whole: whole}
+}
+
+// handled is handle, where a panic costs the request and not the session.
+func (s *server) handled(ctx context.Context, m message) (refusal *callError) {
+	if bad, stack := protocol.Guard(m.Method, func() { refusal = s.handle(ctx, m) }); bad != nil {
+		s.defect(bad, stack)
+		return failureOf(codeInternal, bad)
+	}
+	return refusal
+}
+
+// defect logs a panic.
+func (s *server) defect(bad *protocol.Fault, stack []byte) {
+	s.log.Error(bad.Message+": "+protocol.Report, "command", bad.Op, "stack", string(stack))
 }
 
 // handle carries out a request; the error is its response.

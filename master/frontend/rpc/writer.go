@@ -8,6 +8,7 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 )
 
 // writeBatch bounds how many messages go out with one flush.
@@ -85,12 +86,7 @@ func (s *server) event(batch [][]byte, e session.Event, ok bool) (_ [][]byte, ov
 		return s.abandon(batch), true
 	}
 	c := s.callOf(e)
-	var line []byte
-	if s.whole || c != nil && c.whole {
-		line = e.AppendJSON(nil)
-	} else {
-		line = e.AppendBrief(nil)
-	}
+	line := s.line(e, s.whole || c != nil && c.whole)
 	switch {
 	case c == nil:
 		return append(batch, notify(line)), false
@@ -101,6 +97,20 @@ func (s *server) event(batch [][]byte, e session.Event, ok bool) (_ [][]byte, ov
 		return batch, false
 	}
 	return append(batch, respond(c.rpc, c.result(line))), false
+}
+
+// line is the JSON of an event. Should making it panic, it is that of a fault in its place.
+func (s *server) line(e session.Event, whole bool) (line []byte) {
+	make := e.AppendBrief
+	if whole {
+		make = e.AppendJSON
+	}
+	if bad, stack := protocol.Guard(e.Command, func() { line = make(nil) }); bad != nil {
+		s.defect(bad, stack)
+		e.Name, e.Group = protocol.KindFault.String(), protocol.Group{Kind: protocol.KindFault, Ranks: e.Group.Ranks, Body: canonical.JSON(bad)}
+		line = e.AppendJSON(nil)
+	}
+	return line
 }
 
 // callOf finds the call that an event answers, and forgets it with its done.

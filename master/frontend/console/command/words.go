@@ -137,7 +137,7 @@ var words = []Word{
 	{Name: "thread find", Topic: Look, Usage: "REGEX", Help: "show the threads whose name or target id a regular expression fits", do: "info threads", parse: parseExprOf},
 	{Name: "dump", Topic: Look, Usage: "memory FILE FROM TO", Help: "write memory to FILE.RANK for each rank, on its host; %r in FILE stands for the rank", do: "dump memory", parse: parseDump},
 	{Name: "memory", Topic: Look, Usage: "read ADDRESS COUNT | write ADDRESS = BYTES", Help: "show bytes, or write them, two hexadecimal digits each", do: "memory read", parse: parseMemory},
-	{Name: "stat", Topic: Look, Usage: "[--all] EXPR", Help: "statistics of an expression over the ranks, with a histogram", do: "stat", repeat: true, parse: parseValues,
+	{Name: "stat", Topic: Look, Usage: "[--all] EXPR", Help: "statistics of an expression over the ranks: numbers with a histogram where there are many, constants and booleans with their counts", do: "stat", repeat: true, parse: parseValues,
 		More: "Mean and standard deviation are exact. Of more than 64 ranks, quantiles are within 3 % of the number\nthat they name, mostly much nearer. With --all every value is fetched, and they are exact."},
 	{Name: "diff", Topic: Look, Usage: "[--all] EXPR", Help: "show who differs from the majority of the ranks", do: "diff", repeat: true, parse: parseValues,
 		More: "The majority is the value that more than half of the ranks have, however many others there are."},

@@ -3,6 +3,7 @@ package text
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,25 +13,73 @@ import (
 )
 
 // statistics writes what the numbers of an expression are like: a line of
-// figures, one of quantiles, who is outermost, and a histogram.
+// figures, one of quantiles, then the values where they are few, or else who is
+// outermost and a histogram.
 //
 //	[0-7]
 //	x = 0..7  mean 3.5  deviation 2.29129  (8 values)
 //	min 0 [0]  5% 0  25% 1  median 3  75% 5  95% 7  max 7 [7]
-//	  0  ██████████ 1
-//	  1  ██████████ 1
+//	0 [0], 1 [1], 2 [2], 3 [3], 4 [4], 5 [5], 6 [6], 7 [7]
 func statistics(w *Writer, a Asked, g protocol.Group) []answer {
 	c, ok := columns(g)["value"]
 	if !ok || a.Full {
 		return printed(w, a, g)
 	}
-	x := answer{ranks: g.Ranks, lines: []string{expression(a, g) + " = " + c.figures()}}
-	if c.stats.Numbers > 0 {
-		x.lines = append(x.lines, c.quantiles())
-		x.lines = append(x.lines, c.outliers()...)
-		x.lines = append(x.lines, bars(c.Described().Bars())...)
+	return []answer{{ranks: g.Ranks, lines: append([]string{expression(a, g) + " = " + c.figures()}, c.statLines()...)}}
+}
+
+// statLines are those below the figures.
+func (c view) statLines() []string {
+	switch {
+	case c.stats.Numbers == 0:
+		return c.counts()
+	case len(c.values) == 1:
+		return []string{c.quantiles()}
+	case c.values != nil && len(c.values) <= mostCounted:
+		return []string{c.quantiles(), c.listed()}
 	}
-	return []answer{x}
+	return slices.Concat([]string{c.quantiles()}, c.outliers(), bars(c.Described().Bars()))
+}
+
+// mostCounted is how many distinct numbers stand there themselves: no more than a histogram has lines.
+const mostCounted = 10
+
+// listed gives the values and their ranks in a line.
+func (c view) listed() string {
+	var parts []string
+	for _, v := range c.values {
+		parts = append(parts, v.Value+" ["+clipped(v.Ranks)+"]")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// counts gives a line for each value that is no number, such as a constant of an enumeration, with the number of its
+// ranks: the most frequent one first.
+func (c view) counts() []string {
+	if len(c.values) < 2 {
+		return nil
+	}
+	all := slices.Clone(c.values)
+	slices.SortStableFunc(all, func(a, b column.ValueCount) int { return b.Ranks.Len() - a.Ranks.Len() })
+	width := len(strconv.Itoa(all[0].Ranks.Len()))
+	var lines []string
+	for _, v := range all {
+		n := strconv.Itoa(v.Ranks.Len())
+		lines = append(lines, "  "+strings.Repeat(" ", width-len(n))+n+"  "+oneLine(v.Value)+" ["+clipped(v.Ranks)+"]")
+	}
+	return lines
+}
+
+// oneLine gives the beginning of a value where it is long, and a mark.
+func oneLine(value string) string {
+	short, _, cut := strings.Cut(value, "\n")
+	if runes := []rune(short); len(runes) > widest {
+		short, cut = string(runes[:widest]), true
+	}
+	if cut {
+		short += "... (print shows all of it)"
+	}
+	return short
 }
 
 // expression is what was asked for.
@@ -52,7 +101,7 @@ func (c view) figures() string {
 		if s, ok := c.single(); ok {
 			return s
 		}
-		return "(" + c.count() + ", none of them a number; print shows them)"
+		return "(" + c.count() + ", none of them a number" + choose(c.Complete(), "", "; print shows them") + ")"
 	}
 	parts := []string{c.span(), "mean " + short(c.stats.Mean), "deviation " + short(c.stats.StdDev)}
 	parts = append(parts, c.strangers()...)
@@ -144,8 +193,8 @@ func bars(all []column.Bar) []string {
 	}
 	var lines []string
 	for i, b := range all {
-		n := (b.Count*widestBar + most - 1) / most // whoever is there is seen
-		bar := strings.Repeat("█", n)
+		n := (b.Count*widestBar + most - 1) / most // one rank is seen, too
+		bar := strings.Repeat("█", max(n, 0))
 		if n > 0 {
 			bar += " "
 		}
