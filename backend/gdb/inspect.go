@@ -168,7 +168,7 @@ func (m *machine) chooseFrame(q *request) {
 	case q.name == "up":
 		first, last = from+1, from+count
 	case q.name == "down" && from == 0:
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "Bottom (innermost) frame selected; you can't go down."})
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "Bottom (innermost) frame selected; you cannot go down."})
 		return
 	case q.name == "down":
 		first = max(from-count, 0)
@@ -236,7 +236,7 @@ func (m *machine) frameChosen(q *request, thread int, frames []frame, refusal st
 		switch {
 		case !strings.Contains(refusal, "Not enough frames"):
 		case q.name == "up":
-			refusal = "Initial frame selected; you can't go up."
+			refusal = "Initial frame selected; you cannot go up."
 		default:
 			refusal = noFrame(m.frameOf(q))
 		}

@@ -133,3 +133,10 @@ func orList(names []string) string {
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
+
+// Words gives the table of words.
+func Words() []Word { return slices.Clone(words) }
+
+// Command is the command of the session that the word gives; "" if the console
+// carries it out itself.
+func (w Word) Command() string { return w.do }

@@ -1,0 +1,53 @@
+package oracle
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Difference is what sdm and gdb tell a rank's user differently, at one line of
+// a session.
+type Difference struct {
+	Session Session
+	Layout  Layout
+	Rank    int
+	Line    int
+	GDB     string // after the rules
+	SDM     string // after the rules
+	Known   *Known // the defect that it is; nil if it is a new one
+}
+
+// String gives it for a person, with what plays it again.
+func (d Difference) String() string {
+	l := d.Session.Lines[d.Line]
+	return fmt.Sprintf("-program %s -seed %d -layout %d/%d: rank %d, line %d: %s\n--- gdb\n%s\n+++ sdm\n%s\n",
+		d.Session.Program.Name, d.Session.Seed, d.Layout.Ranks, d.Layout.PerGDB, d.Rank, d.Line+1, strings.Join(l.Typed(), "; "), d.GDB, d.SDM)
+}
+
+// Result is what the comparison of one rank of one session came to.
+type Result struct {
+	Words []string     // of the lines that were compared
+	Found []Difference // what stands behind the first may follow from it
+}
+
+// Compare compares what a rank's user was told.
+func Compare(rules Rules, s Session, l Layout, rank int, gdb []Block, told *Told) Result {
+	var result Result
+	for i, line := range s.Lines {
+		if i > told.Ended || rules.leaves(line, "end") {
+			break
+		}
+		sdm := told.Ranks[rank][i]
+		if !rules.leaves(line, "skip") && !rules.fits("any", line, sdm.Text) {
+			want, got := rules.apply(line, "gdb", gdb[i]), rules.apply(line, "sdm", sdm)
+			result.Words = append(result.Words, line.Word)
+			if want != got {
+				result.Found = append(result.Found, Difference{s, l, rank, i, want, got, KnownAs(line.Word, want, got)})
+			}
+		}
+		if rules.fits("over", line, sdm.Text) {
+			break
+		}
+	}
+	return result
+}

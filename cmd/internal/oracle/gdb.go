@@ -1,0 +1,106 @@
+package oracle
+
+// What plain gdb says to a session.
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Block is what a person is told for one line of a session.
+type Block struct {
+	Text string // without the newline at the end
+	// At is the frame that is selected afterwards, of a line that resumes; told
+	// by gdb only.
+	At string
+}
+
+// limit bounds one session with one debugger.
+const limit = 20 * time.Second
+
+// environment is that of the ranks: the same for both debuggers, so that their
+// stacks begin at the same address.
+var environment = []string{"HOME=/root", "LANG=C.UTF-8", "PATH=/usr/local/bin:/usr/bin:/bin", "TERM=dumb"}
+
+// gdbFlags make gdb as silent as one for a script; none changes an answer but
+// for separate debug files, which sdm does not read unasked.
+var gdbFlags = []string{"-nx", "-q", "-iex", "set prompt", "-iex", "set confirm off", "-iex", "set pagination off", "-iex", "set width 0", "-iex", "set height 0",
+	"-iex", "set debuginfod enabled off", "-iex", "set debug-file-directory /nonexistent"}
+
+// AskGDB gives what a gdb of its own says to a session for a rank. ok is false
+// if the session did not end in time.
+func AskGDB(ctx context.Context, s Session, rank int) (blocks []Block, ok bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "gdb", append(gdbFlags, s.Program.Path)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	cmd.Env = environment
+	cmd.Stdin = strings.NewReader(gdbScript(s, rank))
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		return nil, false, nil
+	}
+	blocks, cutErr := cutGDB(out.String(), len(s.Lines))
+	for i, l := range s.Lines {
+		if l.Body != nil && blocks != nil { // gdb's prompts for the lines of the block
+			blocks[i].Text = strings.TrimLeft(blocks[i].Text, ">")
+		}
+	}
+	if cutErr != nil {
+		return nil, true, fmt.Errorf("gdb (%v): %w\n%s", err, cutErr, out.String())
+	}
+	return blocks, true, nil
+}
+
+// mark is what stands before the answer to line n, and before where it has led.
+func mark(n int, what string) string { return "@@" + strconv.Itoa(n) + what + "@@" }
+
+// gdbScript is what gdb reads: it runs the program to main, and then the lines.
+func gdbScript(s Session, rank int) string {
+	wrapper := "env -i " + strings.Join(environment, " ") + fmt.Sprintf(" SDM_RANK=%d SDM_SIZE=8", rank)
+	lines := []string{"set exec-wrapper " + wrapper, "break main", "run < /dev/null > /dev/null 2>&1", "delete 1"}
+	for i, l := range s.Lines {
+		lines = append(lines, `echo \n`+mark(i, "")+`\n`)
+		lines = append(lines, l.ToGDB()...)
+		if Words[l.Word].Resumes {
+			lines = append(lines, `echo \n`+mark(i, "at")+`\n`, "frame")
+		}
+	}
+	return strings.Join(append(lines, `echo \n`+mark(len(s.Lines), "")+`\n`, "kill", "quit"), "\n") + "\n"
+}
+
+var marks = regexp.MustCompile(`(?m)^@@(\d+)(at)?@@\n`)
+
+// cutGDB takes a transcript apart at the marks.
+func cutGDB(text string, lines int) ([]Block, error) {
+	blocks := make([]Block, lines)
+	found := marks.FindAllStringSubmatchIndex(text, -1)
+	for i, m := range found {
+		n, _ := strconv.Atoi(text[m[2]:m[3]])
+		if n == lines {
+			return blocks, nil
+		}
+		end := len(text)
+		if i+1 < len(found) {
+			end = found[i+1][0]
+		}
+		body := strings.Trim(text[m[1]:end], "\n")
+		if m[4] >= 0 {
+			blocks[n].At = body
+		} else {
+			blocks[n].Text = body
+		}
+	}
+	return nil, fmt.Errorf("the transcript ends early")
+}

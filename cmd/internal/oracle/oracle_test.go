@@ -1,0 +1,218 @@
+package oracle
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+)
+
+var (
+	sessions = flag.Int("sessions", 200, "how many sessions are compared")
+	seed     = flag.Uint64("seed", 1, "the seed of the first session")
+	program  = flag.String("program", "", "the program of all sessions; else they take turns")
+	layout   = flag.String("layout", "", "RANKS/PER-GDB of all sessions, such as 8/4; else they take turns")
+	whole    = flag.Bool("whole", false, "show all differences of a session, not only the first")
+)
+
+// bench is where everything is built; it is written before the tests begin.
+var bench string
+
+// TestMain builds sdm and the programs that sessions debug.
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	flag.Parse()
+	var err error
+	if bench, err = os.MkdirTemp("", "sdm-oracle-"); err == nil {
+		defer os.RemoveAll(bench)
+		if !testing.Short() {
+			err = build()
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// sources is where the programs to debug are.
+const sources = "../../../testdata/programs"
+
+func build() error {
+	dir, err := filepath.Abs(sources)
+	if err != nil {
+		return err
+	}
+	if out, err := exec.Command("go", "build", "-o", bench+"/", "sdm/cmd/sdm", "sdm/cmd/sdm-server").CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	for i := range programs {
+		if err := programs[i].Build(dir, bench); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// always are the layouts of each session, turns those of which it has one more.
+var (
+	always = []Layout{{1, 1}, {4, 4}}
+	turns  = []Layout{{8, 4}, {4, 2}, {8, 8}, {8, 1}}
+)
+
+// layoutsOf gives the layouts of the session with a number.
+func layoutsOf(t *testing.T, i int) []Layout {
+	if *layout != "" {
+		var l Layout
+		if _, err := fmt.Sscanf(*layout, "%d/%d", &l.Ranks, &l.PerGDB); err != nil {
+			t.Fatalf("-layout %s: %v", *layout, err)
+		}
+		return []Layout{l}
+	}
+	return append(slices.Clone(always), turns[i%len(turns)])
+}
+
+// TestSessions plays random sessions on plain gdb and on sdm.
+func TestSessions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs gdb")
+	}
+	p := &play{t: t, rules: rulesOfDocs(t), known: map[string]int{}, words: map[string]map[Layout]int{}}
+	var group sync.WaitGroup
+	places := make(chan bool, 2)
+	for i := 0; p.wanted(i); i++ {
+		places <- true
+		group.Go(func() {
+			defer func() { <-places }()
+			p.session(NewSession(programOf(t, i), *seed+uint64(i)), layoutsOf(t, i))
+		})
+	}
+	group.Wait()
+	p.summary()
+}
+
+func rulesOfDocs(t *testing.T) Rules {
+	t.Helper()
+	f, err := os.Open("../../../docs/differences.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rules, err := ReadRules(f)
+	if err != nil {
+		t.Fatal("docs/differences.md: ", err)
+	}
+	return rules
+}
+
+func programOf(t *testing.T, i int) *Program {
+	if *program == "" {
+		return &programs[i%len(programs)]
+	}
+	at := slices.IndexFunc(programs, func(p Program) bool { return p.Name == *program })
+	if at < 0 {
+		t.Fatalf("-program %s: there is none", *program)
+	}
+	return &programs[at]
+}
+
+// play is a run of the test.
+type play struct {
+	t     *testing.T
+	rules Rules
+
+	mu      sync.Mutex
+	played  int // sessions
+	lines   int // of ranks that were compared
+	endless int // sessions that did not end with gdb
+	known   map[string]int
+	words   map[string]map[Layout]int
+}
+
+func (p *play) wanted(i int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.played+p.endless < *sessions && i < *sessions
+}
+
+// session plays one on plain gdbs, and then on sdm in each layout.
+func (p *play) session(s Session, layouts []Layout) {
+	var gdb [][]Block
+	for _, l := range layouts {
+		for len(gdb) < l.Ranks {
+			blocks, ok, err := AskGDB(context.Background(), s, len(gdb))
+			if err != nil {
+				p.t.Errorf("%s, seed %d: %v", s.Program.Name, s.Seed, err)
+				return
+			}
+			if !ok {
+				p.count(&p.endless)
+				return
+			}
+			gdb = append(gdb, blocks)
+		}
+		p.layout(s, l, gdb)
+	}
+}
+
+func (p *play) count(n *int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	*n++
+}
+
+func (p *play) layout(s Session, l Layout, gdb [][]Block) {
+	told, ok, err := AskSDM(context.Background(), filepath.Join(bench, "sdm"), s, l, bench)
+	if err != nil || !ok {
+		p.t.Errorf("-program %s -seed %d %s: ended in time: %v, %v\n%s", s.Program.Name, s.Seed, l, ok, err, s)
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.played++
+	shown := false
+	for r := range l.Ranks {
+		result := Compare(p.rules, s, l, r, gdb[r], told)
+		p.lines += len(result.Words)
+		for _, w := range result.Words {
+			if p.words[w] == nil {
+				p.words[w] = map[Layout]int{}
+			}
+			p.words[w][l]++
+		}
+		for _, d := range result.Found {
+			if d.Known != nil {
+				p.known[d.Known.Defect]++
+				break
+			}
+			if !shown || *whole {
+				p.t.Errorf("%s", d)
+			}
+			shown = true
+			if !*whole {
+				break
+			}
+		}
+	}
+}
+
+func (p *play) summary() {
+	p.t.Logf("%d sessions, from seed %d: %d answers compared, %d sessions endless", p.played, *seed, p.lines, p.endless)
+	for defect, n := range p.known {
+		p.t.Logf("known: %s: %d ranks", defect, n)
+	}
+	for _, w := range compared {
+		for _, l := range always {
+			if p.words[w][l] == 0 && *sessions >= 200 {
+				p.t.Errorf("%s was never compared with %s", w, l)
+			}
+		}
+	}
+}

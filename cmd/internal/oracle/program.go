@@ -1,0 +1,43 @@
+package oracle
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Program is one of the programs that sessions debug.
+type Program struct {
+	Name     string
+	Language string // "c", "c++" or "fortran"
+	Line     []string
+	// Never are functions that sessions do not call.
+	Never   []string
+	Path    string
+	Symbols *Symbols
+}
+
+func (p *Program) uncalled(name string) bool { return slices.Contains(p.Never, name) }
+
+// Programs are what sessions debug: Line is the compiler with its arguments.
+var programs = []Program{
+	{Name: "work", Language: "c", Line: []string{"gcc", "-g", "-O0", "work.c"}},
+}
+
+// Build compiles a program of the directory sources into dir.
+func (p *Program) Build(sources, dir string) error {
+	p.Path = filepath.Join(dir, p.Name)
+	cmd := exec.Command(p.Line[0], append(slices.Clone(p.Line[1:]), "-o", p.Path)...)
+	cmd.Dir = sources
+	if p.Language == "fortran" {
+		cmd.Args = append(cmd.Args, "-J", dir)
+	}
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, text)
+	}
+	var err error
+	p.Symbols, err = ReadSymbols(p.Path, sources)
+	return err
+}

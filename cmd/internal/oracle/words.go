@@ -1,0 +1,243 @@
+package oracle
+
+// The table of words: which arguments sessions give to each of the console's
+// words, and why some are not compared with gdb's.
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Word is a row of the table.
+type Word struct {
+	// Args draws arguments; nil where the word is not compared. Lines behind
+	// the first are the body of a block.
+	Args func(g *gen) string
+	// Weight is how often it is drawn; 0 is 1.
+	Weight int
+	// Resumes tells that ranks may run after it.
+	Resumes bool
+	// Own says why a word is not compared: gdb has none that does the same.
+	Own string
+}
+
+func (w Word) weight() int { return max(w.Weight, 1) }
+
+// Words is the table, by the name of the console's word. It is never written.
+var Words = map[string]Word{
+	"break":            {Args: breaks, Weight: 6},
+	"tbreak":           {Args: breaks, Weight: 3},
+	"hbreak":           {Args: breaks},
+	"thbreak":          {Args: breaks},
+	"watch":            {Args: watched, Weight: 3},
+	"rwatch":           {Args: watched},
+	"awatch":           {Args: watched},
+	"catch":            {Args: event},
+	"tcatch":           {Args: event},
+	"condition":        {Args: func(g *gen) string { return g.breakpoint() + " " + g.one("", g.condition(), g.condition()) }, Weight: 3},
+	"ignore":           {Args: func(g *gen) string { return g.breakpoint() + " " + fmt.Sprint(g.r.IntN(4)) }, Weight: 2},
+	"commands":         {Args: block},
+	"enable":           {Args: func(g *gen) string { return g.one("", "once ", "delete ", "count 2 ") + g.breakpoint() }},
+	"disable":          {Args: func(g *gen) string { return g.one("", g.breakpoint(), g.breakpoint()) }},
+	"delete":           {Args: func(g *gen) string { return g.one("", g.breakpoint(), g.breakpoint(), g.breakpoint()) }},
+	"clear":            {Args: func(g *gen) string { return g.one("", g.location(), g.location()) }},
+	"rbreak":           {Args: func(g *gen) string { return g.one("^"+g.name(), g.file()+":^"+g.name(), "^nosuch") }},
+	"info breakpoints": {Args: func(g *gen) string { return g.one("", "", "", g.breakpoint()) }, Weight: 3},
+	"info watchpoints": {Args: nothing},
+
+	"run":              {Args: nothing, Resumes: true},
+	"start":            {Args: nothing, Resumes: true},
+	"starti":           {Args: nothing, Resumes: true},
+	"continue":         {Args: count, Weight: 10, Resumes: true},
+	"next":             {Args: count, Weight: 8, Resumes: true},
+	"step":             {Args: count, Weight: 8, Resumes: true},
+	"nexti":            {Args: count, Weight: 2, Resumes: true},
+	"stepi":            {Args: count, Weight: 2, Resumes: true},
+	"finish":           {Args: nothing, Weight: 5, Resumes: true},
+	"until":            {Args: func(g *gen) string { return g.one("", g.location()) }, Weight: 3, Resumes: true},
+	"advance":          {Args: (*gen).location, Weight: 3, Resumes: true},
+	"jump":             {Args: (*gen).location, Resumes: true},
+	"reverse-continue": {Args: nothing, Resumes: true},
+	"reverse-next":     {Args: nothing, Resumes: true},
+	"reverse-step":     {Args: nothing, Resumes: true},
+	"reverse-finish":   {Args: nothing, Resumes: true},
+	"reverse-nexti":    {Args: nothing, Resumes: true},
+	"reverse-stepi":    {Args: nothing, Resumes: true},
+	"kill":             {Args: nothing},
+	"detach":           {Args: nothing},
+	"signal":           {Args: func(g *gen) string { return g.one("0", "SIGUSR1", "SIGCHLD", "NOSUCH") }, Resumes: true},
+	"handle": {Args: func(g *gen) string {
+		return g.one("SIGUSR1", "SIGCHLD", "SIGUSR1 SIGUSR2", "NOSUCH") + " " + g.one("nostop", "stop print", "nopass", "pass noprint", "wrong")
+	}},
+
+	"backtrace":   {Args: func(g *gen) string { return g.one("", "", "full", "2", "-1", "full 1", "-full") }, Weight: 6},
+	"info stack":  {Args: func(g *gen) string { return g.one("", "1") }},
+	"frame":       {Args: frames, Weight: 2},
+	"up":          {Args: count, Weight: 3},
+	"down":        {Args: count, Weight: 2},
+	"info locals": {Args: nothing, Weight: 4},
+	"info args":   {Args: nothing, Weight: 3},
+	"info registers": {Args: func(g *gen) string {
+		return g.one("rip", "$sp", "rax rbx", "eflags", "nosuch", "xmm0", "rflags")
+	}},
+	"info signals": {Args: func(g *gen) string { return g.one("SIGUSR1", "14", "SIGCHLD", "NOSUCH") }},
+	"info display": {Args: nothing},
+	"info": {Args: func(g *gen) string {
+		return g.one("source", "line", "line "+g.location(), "symbol "+g.name(), "symbol $pc", "address "+g.name(), "frame", "scope "+g.name(), "all-nosuch", "program", "nosuch")
+	}, Weight: 4},
+	"print":     {Args: func(g *gen) string { return g.one("", "", "", g.format()) + " " + g.expr() }, Weight: 14},
+	"display":   {Args: shown},
+	"undisplay": {Args: func(g *gen) string { return g.one("", fmt.Sprint(1+g.r.IntN(max(g.shown, 1))), "99") }},
+	"ptype":     {Args: func(g *gen) string { return g.one("", "/o") + " " + g.typeOrExpr() }, Weight: 3},
+	"whatis":    {Args: (*gen).typeOrExpr, Weight: 3},
+	"x":         {Args: examined, Weight: 3},
+	"output":    {Args: func(g *gen) string { return g.one("", "/x") + " " + g.expr() }},
+	"printf": {Args: func(g *gen) string {
+		return g.one(`"%d\n", `+g.number(), `"%g %d\n", 1.5, `+g.number(), `"%s\n", 1`, `"x"`)
+	}},
+	"list":         {Args: lines, Weight: 3},
+	"disassemble":  {Args: func(g *gen) string { return g.one("", "/s", "/r") + " " + g.one("", g.name(), "$pc,+12", "nosuch") }},
+	"set variable": {Args: func(g *gen) string { return g.number() + " = " + fmt.Sprint(g.r.IntN(6)) }, Weight: 2},
+	"set":          {Args: settings, Weight: 2},
+	"show":         {Args: func(g *gen) string { return g.one("print elements", "print pretty", "language", "nosuch", "width") }},
+	"call":         {Args: (*gen).expr, Weight: 2},
+	"gdb": {Args: func(g *gen) string {
+		return g.one("print "+g.expr(), "info line", "show version", "nosuch", "ptype int")
+	}},
+	"thread":       {Args: func(g *gen) string { return g.one("", "1", "7") }},
+	"info threads": {Args: nothing},
+	"thread apply": {Args: func(g *gen) string {
+		return g.one("all ", "1 ") + g.one("backtrace 1", "print "+g.number(), "info locals")
+	}},
+	"thread find":    {Args: func(g *gen) string { return g.one("nosuch", ".") }},
+	"thread name":    {Args: func(g *gen) string { return g.one("one", "") }},
+	"echo":           {Args: func(g *gen) string { return `some words\n` }},
+	"set breakpoint": {Args: func(g *gen) string { return "pending " + g.one("on", "off") }},
+
+	"focus":              {Own: "gdb has no sets of ranks"},
+	"group":              {Own: "gdb has no sets of ranks"},
+	"groups":             {Own: "gdb has no sets of ranks"},
+	"ranks":              {Own: "gdb has no ranks"},
+	"info hosts":         {Own: "gdb knows one host"},
+	"log":                {Own: "gdb's dprintf takes a format"},
+	"barrier":            {Own: "gdb has no other ranks to wait for"},
+	"wait":               {Own: "gdb waits always"},
+	"interrupt":          {Own: "no rank runs while a script goes on"},
+	"stacks":             {Own: "gdb has no tree of stacks"},
+	"stat":               {Own: "gdb has one rank"},
+	"diff":               {Own: "gdb has one rank"},
+	"expand":             {Own: "gdb folds nothing"},
+	"dump":               {Own: "the names of files have a rank"},
+	"memory":             {Own: "a command of GDB/MI only"},
+	"set wait":           {Own: "gdb waits always"},
+	"set echo":           {Own: "gdb's is trace-commands"},
+	"set listsize":       {Args: func(g *gen) string { return fmt.Sprint(1 + g.r.IntN(12)) }},
+	"show listsize":      {Own: "other words for the same number"},
+	"mi":                 {Own: "what gdb says is GDB/MI"},
+	"source":             {Own: "its commands are compared one by one"},
+	"shell":              {Own: "no command of gdb's"},
+	"send":               {Own: "gdb does not feed a program"},
+	"help":               {Own: "sdm's own text"},
+	"quit":               {Own: "ends the comparison"},
+	"info sharedlibrary": {Args: nothing},
+	"sharedlibrary":      {Own: "reads symbols that plain gdb has read"},
+}
+
+// compared are the words that have arguments, in order.
+var compared = func() []string {
+	var all []string
+	for name, w := range Words {
+		if w.Args != nil {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return all
+}()
+
+func nothing(*gen) string { return "" }
+
+func count(g *gen) string { return g.few(4) }
+
+func breaks(g *gen) string {
+	g.points++
+	at := g.location()
+	if g.r.IntN(3) == 0 {
+		return at + " if " + g.condition()
+	}
+	return g.one(at, at, at, "")
+}
+
+func watched(g *gen) string {
+	g.points++
+	what := g.one("", "", "-l ") + g.one(g.number(), g.value(), g.value())
+	if g.r.IntN(5) == 0 {
+		what += " if " + g.condition()
+	}
+	return what
+}
+
+func event(g *gen) string {
+	g.points++
+	return g.one("syscall write", "syscall nosuch", "throw", "load", "fork", "nosuch", "syscall exit_group")
+}
+
+func block(g *gen) string {
+	return g.one("", g.breakpoint()) + "\n" + g.one("silent\n", "") + "print " + g.value() + g.one("", "\ninfo locals", "\ncontinue")
+}
+
+func frames(g *gen) string {
+	return g.one("", "0", "1", "2", "99", "function "+g.name(), "function nosuch", "level 1", "-1")
+}
+
+func shown(g *gen) string {
+	g.shown++
+	return g.one("", "", g.format()) + " " + g.one(g.expr(), g.number(), "")
+}
+
+func examined(g *gen) string {
+	return g.one("/4xw ", "/2dw ", "/s ", "/3i ", "/2xg ", "/8xb ", "/2f ", "/c ", "/a ", "") + g.one("&"+g.value(), g.value(), "$sp", "$pc", "main", "nosuch")
+}
+
+func lines(g *gen) string {
+	f := g.function()
+	if f == nil {
+		return ""
+	}
+	return g.one("", "", f.Name, fmt.Sprint(f.Lines[0]), fmt.Sprintf("%d,%d", f.Lines[0], f.Lines[0]+3), f.File+":"+fmt.Sprint(f.Lines[0]), "-", "9999", "nosuch", f.Name+",")
+}
+
+func settings(g *gen) string {
+	return g.one("print pretty on", "print elements 4", "print elements 200", "print frame-arguments all", "print frame-arguments none", "print array on", "print union off", "print address off",
+		"print repeats 3", "output-radix 16", "nosuch", "$v = "+g.number(), "language c", "print symbol off", "print pretty off", "width 80", "step-mode on", "print null-stop on")
+}
+
+func (g *gen) format() string {
+	return "/" + g.one("x", "d", "u", "o", "t", "c", "f", "a", "s", "z", "r")
+}
+
+func (g *gen) name() string {
+	if f := g.function(); f != nil {
+		return f.Name
+	}
+	return "main"
+}
+
+func (g *gen) file() string {
+	if f := g.function(); f != nil {
+		return f.File
+	}
+	return "nosuch.c"
+}
+
+func (g *gen) typeOrExpr() string {
+	kinds := []string{g.expr(), g.expr(), g.value(), "int", "unsigned long", "struct nosuch", g.name()}
+	if all := g.program.Symbols.Types; len(all) > 0 && !g.fortran() {
+		name := all[g.r.IntN(len(all))]
+		if g.program.Language == "c" {
+			name = "struct " + name
+		}
+		kinds = append(kinds, name, name+" *")
+	}
+	return g.one(kinds...)
+}

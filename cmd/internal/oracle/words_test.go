@@ -1,0 +1,73 @@
+package oracle
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"sdm/master/frontend/console/command"
+	"sdm/protocol"
+)
+
+// TestEveryWordHasARow tells which words of the console have neither arguments
+// nor a reason.
+func TestEveryWordHasARow(t *testing.T) {
+	there := map[string]bool{}
+	for _, w := range command.Words() {
+		there[w.Name] = true
+		row, ok := Words[w.Name]
+		if !ok || (row.Args == nil) == (row.Own == "") {
+			t.Errorf("%q needs a row in the table of words, with arguments for gdb and sdm or with the reason why they are not compared", w.Name)
+		}
+	}
+	for name := range Words {
+		if !there[name] {
+			t.Errorf("the console has no word %q", name)
+		}
+	}
+}
+
+// apart are the commands of the protocol that no session can have.
+var apart = map[string]string{
+	"launch": "begins each session", "attach": "sessions begin with a launch", "core": "has no process", "stage": "brings a gdb to other hosts",
+	"memory write": "as memory read", "focus": "sent by the console for sets", "expand": "gdb folds nothing",
+	"hash": "sent by the master for diff", "quit": "ends each session",
+}
+
+// TestEveryCommandIsCompared tells which commands of the protocol no word of
+// the table leads to.
+func TestEveryCommandIsCompared(t *testing.T) {
+	led := map[string]bool{}
+	for _, w := range command.Words() {
+		if Words[w.Name].Own != "" {
+			led[w.Command()] = true
+		}
+	}
+	g := &gen{r: rand.New(rand.NewPCG(1, 1)), program: &Program{Language: "c", Symbols: &Symbols{Functions: []Function{{Name: "f", File: "f.c", Lines: []int{1}}}}}}
+	for _, w := range compared {
+		for range 50 {
+			if c, ok, err := command.Parse(g.line(w).Text); ok && err == nil {
+				led[c.Do] = true
+			}
+		}
+	}
+	for _, c := range protocol.Commands {
+		if !led[c.Name] && apart[c.Name] == "" {
+			t.Errorf("no word of the table leads to %q", c.Name)
+		}
+	}
+}
+
+// TestPlansHaveAllWords tells which words sessions of consecutive seeds do not
+// have.
+func TestPlansHaveAllWords(t *testing.T) {
+	left := slices.Clone(compared)
+	for i := range rounds() {
+		for _, w := range sure(uint64(i)) {
+			left = slices.DeleteFunc(left, func(x string) bool { return x == w })
+		}
+	}
+	if len(left) > 0 {
+		t.Errorf("no session has %q", left)
+	}
+}
