@@ -203,7 +203,7 @@ func TestProgramsThatCannotRun(t *testing.T) {
 		}
 	}
 	started := func(program string) protocol.Group {
-		return protocol.Group{Kind: protocol.KindStarted, Ranks: rank.Of(0), Body: canonical.JSON(protocol.Started{Host: "a", Program: program})}
+		return protocol.Group{Kind: protocol.KindStarted, Ranks: rank.Of(0), Body: canonical.JSON(protocol.Started{Program: program})}
 	}
 	f.up(wire.Message{Kind: wire.Events, Groups: []protocol.Group{started("./mpi"), started("./mpi"), started("./plain")}})
 	got := call(t, m, session.Call{Command: "groups"})

@@ -82,9 +82,9 @@ type Exit struct {
 	Meaning string `json:"meaning,omitempty"`
 }
 
-// Started is the body of KindStarted. The process id is in column "pid".
+// Started is the body of KindStarted. The process id is in column "pid", the host in
+// column "host", so that the ranks of many hosts are one group.
 type Started struct {
-	Host    string `json:"host"`
 	Program string `json:"program"`
 	// Attached tells that the rank was running before us: at the end we detach
 	// from it and do not kill it.

@@ -56,7 +56,7 @@ func (s *Server) runAgain(d tree.Deliver, args protocol.Args) {
 			s.up.reply(d.ID, errorGroup(one(r), "run", err))
 			continue
 		}
-		b.add(s.target(r, p, j), protocol.Started{Host: s.cfg.Host, Program: j.Program})
+		b.add(s.target(r, p, j), protocol.Started{Program: j.Program})
 	}
 	stopAt := args.Location
 	if stopAt == "" {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"sdm/backend"
 	"sdm/protocol"
@@ -55,18 +56,19 @@ func (b *batch) add(t backend.Target, started protocol.Started) {
 	g.ranks, g.each[value] = append(g.ranks, t.Rank), append(g.each[value], t.Rank)
 }
 
-// events tells of the ranks, one group for each program, and what is to be said of them.
-func (b *batch) events() []protocol.Group {
+// events tells of the ranks on this host, one group for each program, and what is to be said of them.
+func (b *batch) events(host string) []protocol.Group {
 	var out []protocol.Group
 	for _, g := range b.begun {
 		values := make([]column.ValueCount, 0, len(g.each))
 		for value, ranks := range g.each {
 			values = append(values, column.ValueCount{Value: value, Ranks: rank.Of(ranks...)})
 		}
-		out = append(out, protocol.Group{
-			Kind: protocol.KindStarted, Ranks: rank.Of(g.ranks...), Body: canonical.JSON(g.started),
-			Columns: []column.Column{column.OfValues(g.column, values, b.limit).Folded()},
-		})
+		ranks := rank.Of(g.ranks...)
+		at := []column.ValueCount{{Value: host, Ranks: ranks}}
+		columns := []column.Column{column.OfValues(g.column, values, b.limit).Folded(), column.OfValues("host", at, b.limit)}
+		slices.SortFunc(columns, func(a, b column.Column) int { return strings.Compare(a.Name, b.Name) })
+		out = append(out, protocol.Group{Kind: protocol.KindStarted, Ranks: ranks, Body: canonical.JSON(g.started), Columns: columns})
 	}
 	for _, text := range slices.Sorted(maps.Keys(b.notes)) {
 		out = append(out, protocol.Group{Kind: protocol.KindNote, Ranks: rank.Of(b.notes[text]...), Body: canonical.JSON(protocol.Note{Text: text})})
@@ -89,7 +91,7 @@ func (s *Server) handOver(b batch, stopAt string, d tree.Deliver, before []proto
 			}
 		}
 	}
-	s.up.events(b.events()...)
+	s.up.events(b.events(s.cfg.Host)...)
 	if text := s.cfg.Note; text != "" {
 		s.cfg.Note = ""
 		s.note(text)

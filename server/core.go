@@ -29,7 +29,7 @@ func (s *Server) open(d tree.Deliver, args protocol.Args) {
 			continue
 		}
 		s.keepOther(r)
-		b.add(t, protocol.Started{Host: s.cfg.Host, Program: t.Program, Core: true})
+		b.add(t, protocol.Started{Program: t.Program, Core: true})
 	}
 	s.handOver(b, "", d, nil)
 }

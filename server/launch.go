@@ -33,7 +33,7 @@ func (s *Server) launch(d tree.Deliver, args protocol.Args) {
 			s.up.reply(d.ID, errorGroup(one(r), "launch", err))
 			continue
 		}
-		b.add(s.target(r, p, j), protocol.Started{Host: s.cfg.Host, Program: s.programOf(r, j)})
+		b.add(s.target(r, p, j), protocol.Started{Program: s.programOf(r, j)})
 	}
 	s.handOver(b, args.Job.StopAt, d, args.Before)
 }
@@ -186,7 +186,7 @@ func (s *Server) attach(d tree.Deliver, args protocol.Args) {
 		}
 		s.resemble(t.PID)
 		s.keepOther(r)
-		b.add(t, protocol.Started{Host: s.cfg.Host, Program: t.Program, Attached: true})
+		b.add(t, protocol.Started{Program: t.Program, Attached: true})
 	}
 	s.handOver(b, "", d, args.Before)
 }

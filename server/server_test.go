@@ -27,7 +27,7 @@ func TestLaunchTellsThenHandsOver(t *testing.T) {
 	if b.find(1).child.PID < b.find(0).child.PID { // values of columns are in order
 		pids = fmt.Sprintf("pid=%d[1]|%d[0]", b.find(1).child.PID, b.find(0).child.PID)
 	}
-	if got, want := b.up.lines()[0], `started [0-1] {"host":"node07","program":"sh"} `+pids; got != want {
+	if got, want := b.up.lines()[0], `started [0-1] {"program":"sh"} host=node07[0-1] `+pids; got != want {
 		t.Errorf("first came %s, want %s", got, want)
 	}
 	for r := range 2 {
@@ -193,7 +193,7 @@ func TestCore(t *testing.T) {
 	if got[0] != "reply [0] {}" {
 		t.Errorf("got %v", got)
 	}
-	if got, want := b.up.lines()[0], `started [0] {"host":"node07","program":"./a","core":true} core=`+file+"[0]"; got != want {
+	if got, want := b.up.lines()[0], `started [0] {"program":"./a","core":true} core=`+file+"[0] host=node07[0]"; got != want {
 		t.Errorf("first came %s, want %s", got, want)
 	}
 	if target := b.backend.targets[0]; target.Core != file || target.Held || target.PID != 0 {
@@ -267,7 +267,7 @@ func TestSimulatedRanksNeedNoProcess(t *testing.T) {
 	if got := b.ask(t, 3, "launch", protocol.Args{Job: &protocol.Job{Program: "script"}}); got[2] != "reply [2] {}" {
 		t.Errorf("answers %v", got)
 	}
-	b.up.untilLine(t, `started [0-2] {"host":"node07","program":"script"} pid=1073741824[0]|1073741825[1]|1073741826[2]`)
+	b.up.untilLine(t, `started [0-2] {"program":"script"} host=node07[0-2] pid=1073741824[0]|1073741825[1]|1073741826[2]`)
 }
 
 func TestQuitEndsEverybody(t *testing.T) {

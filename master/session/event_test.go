@@ -97,8 +97,8 @@ var events = []struct {
 	},
 	{
 		"started",
-		NewEvent(group(protocol.KindStarted, "0", protocol.Started{Host: "node01", Program: "./a"})),
-		`{"event":"started","ranks":"0","n":1,"host":"node01","program":"./a"}`,
+		NewEvent(group(protocol.KindStarted, "0", protocol.Started{Program: "./a"})),
+		`{"event":"started","ranks":"0","n":1,"program":"./a"}`,
 	},
 	{
 		"running",

@@ -15,7 +15,7 @@ var life = []struct {
 	event Event
 	want  string
 }{
-	{"start", NewEvent(group(protocol.KindStarted, "0-3", protocol.Started{Host: "a", Program: "b"})),
+	{"start", NewEvent(group(protocol.KindStarted, "0-3", protocol.Started{Program: "b"})),
 		`0-3 {"state":"starting"}; 4 {"state":"unstarted"}`},
 	{"run", NewEvent(group(protocol.KindRunning, "0-3", struct{}{})),
 		`0-3 {"state":"running"}; 4 {"state":"unstarted"}`},

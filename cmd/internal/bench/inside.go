@@ -38,6 +38,8 @@ type figure struct {
 	What, Unit string
 	Ours       float64
 	Most       float64 // limit; 0: none
+	Floor      float64 // what it is compared with; 0: nothing
+	Times      float64 // limit of Ours / Floor; 0: none
 	Progress   string  // not a row but something to say
 }
 
@@ -75,7 +77,7 @@ func (b *bench) runInside(name string, args ...string) {
 			b.progress("%s", f.Progress)
 			continue
 		}
-		b.table.add(row{what: f.What, unit: f.Unit, ours: f.Ours, limit: limit{most: f.Most}})
+		b.table.add(row{what: f.What, unit: f.Unit, ours: f.Ours, floor: f.Floor, limit: limit{most: f.Most, ratio: f.Times}})
 	}
 	if err := cmd.Wait(); err != nil {
 		fatal(name, err)

@@ -17,6 +17,7 @@ import (
 type talk struct {
 	master  *master.Master
 	ranks   int
+	events  int           // that have come, whatever they are
 	trouble func() string // what else is known when it fails
 	// watch ends the run when nothing comes for patience; one for all, as making a
 	// timer for each event is a twentieth of a print. nil until somebody waits.
@@ -36,6 +37,7 @@ func (t *talk) next() session.Event {
 		fatal("session", fmt.Errorf("it has ended early\n%s", t.trouble()))
 	}
 	t.watch.Stop()
+	t.events++
 	return e
 }
 

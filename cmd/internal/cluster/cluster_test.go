@@ -157,3 +157,39 @@ func TestConfigValidate(t *testing.T) {
 		}
 	}
 }
+
+// TestStartFolds: what 1,024 servers say while a job starts differs neither by host nor
+// by process, so it is few events. Their number hangs on how long it takes: windows of
+// 80 ms and more (tree/hold.go).
+func TestStartFolds(t *testing.T) {
+	const servers = 1024
+	d := up(t, Config{Ranks: servers, Servers: servers})
+	began := time.Now()
+	if _, err := d.Master.Do(t.Context(), session.Call{Command: "launch", Args: protocol.Args{Job: &protocol.Job{Program: "work", Size: servers, StopAt: "main"}}}); err != nil {
+		t.Fatal(err)
+	}
+	count, bodies := map[protocol.Kind]int{}, map[string]bool{}
+	for stopped := 0; stopped < servers; {
+		e := d.next()
+		if e.ID != 0 {
+			continue
+		}
+		count[e.Group.Kind]++
+		if e.Group.Kind != protocol.KindJob {
+			bodies[e.Group.Kind.String()+" "+string(e.Group.Body)] = true
+		}
+		if e.Group.Kind == protocol.KindStopped {
+			stopped += e.Group.Ranks.Len()
+		}
+	}
+	most := 20 + int(time.Since(began)/(80*time.Millisecond))
+	for kind, n := range count {
+		if n > most {
+			t.Errorf("%d events %v, want %d at most", n, kind, most)
+		}
+	}
+	if len(bodies) != 3 { // started, running, stopped
+		t.Errorf("%d different bodies, want 3: %v", len(bodies), bodies)
+	}
+	t.Logf("%v in %v", count, time.Since(began))
+}
