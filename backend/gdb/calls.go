@@ -13,6 +13,7 @@ import (
 type answer struct {
 	mi.Record        // ^done, ^running, ^error
 	text      string // what it printed meanwhile, where the call asked for it
+	warned    string // what it warned of meanwhile, where the call wants that apart
 	made      string // gdb's number of the breakpoint that its command line has made
 }
 
@@ -29,8 +30,12 @@ type call struct {
 	by    *machine     // who has asked
 	print bool         // what gdb prints belongs to the answer
 	raw   bool         // … as MI, not as text
+	apart bool         // … without what gdb warns of, which stands in warned
 	text  strings.Builder
-	made  string // see answer
+
+	warned strings.Builder
+
+	made string // see answer
 }
 
 // what says for people what gdb is busy with.
@@ -120,6 +125,8 @@ func (c *calls) hear(r mi.Record) {
 	case k.raw:
 		k.text.WriteString(r.String())
 		k.text.WriteByte('\n')
+	case k.apart && r.Class == mi.Log:
+		k.warned.WriteString(r.Text)
 	case r.Class == mi.Other:
 		k.text.WriteString(r.Text)
 		k.text.WriteByte('\n')

@@ -110,7 +110,7 @@ func (d *debugger) result(now time.Duration, r mi.Record) {
 func (k *call) finish(now time.Duration, r mi.Record) {
 	k.by.now = now
 	if k.then != nil {
-		k.then(answer{Record: r, text: k.text.String(), made: k.made})
+		k.then(answer{Record: r, text: k.text.String(), warned: k.warned.String(), made: k.made})
 	}
 	k.by.settle()
 }

@@ -17,8 +17,9 @@ import (
 // frame is one level of a stack with what may differ between ranks.
 type frame struct {
 	protocol.Frame
-	values []string // of Args, in order
-	addr   string
+	values  []string // of Args, in order
+	addr    string
+	library string // where it lies, as gdb has it
 }
 
 // frameIn gives the frame of a stop record, a thread, or a result.
@@ -32,7 +33,7 @@ func frameIn(t mi.Tuple) (frame, bool) {
 
 // frameOf translates a tuple frame (GDB manual, GDB/MI Frame Information).
 func frameOf(t mi.Tuple) frame {
-	f := frame{addr: t.Str("addr")}
+	f := frame{addr: t.Str("addr"), library: t.Str("from")}
 	f.Level, _ = t.Int("level")
 	f.Func = t.Str("func")
 	f.File, f.Full = t.Str("file"), t.Str("fullname")

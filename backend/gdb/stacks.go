@@ -42,8 +42,9 @@ func (m *machine) listReached(q *request, thread, first, last int, then func(fra
 			frames = append(frames, frameOf(v.Fields))
 		}
 	}, "-stack-list-frames", append(at, low, high)...)
-	m.ask(q, func(a answer) {
-		addArguments(frames, a.Results.Path("stack-args").Fields)
+	k := m.ask(q, func(a answer) {
+		m.warned(a)
+		addArguments(frames, a.text)
 		for _, f := range frames {
 			if m.pointsIntoLibraries(f.values...) {
 				m.readLibraries()
@@ -52,17 +53,8 @@ func (m *machine) listReached(q *request, thread, first, last int, then func(fra
 			}
 		}
 		then(frames, refusal)
-	}, "-stack-list-arguments", append(at, "--all-values", low, high)...)
-}
-
-func addArguments(frames []frame, list mi.Tuple) {
-	for v := range list.All("frame") {
-		level, _ := v.Fields.Int("level")
-		i := slices.IndexFunc(frames, func(f frame) bool { return f.Level == level })
-		if i >= 0 {
-			frames[i].Args, frames[i].values = namesAndValues(v.Fields.Path("args").Fields)
-		}
-	}
+	}, "-interpreter-exec", append(at, "console", showFrames(first, last))...)
+	k.print, k.apart = true, true
 }
 
 // trace is the body of backtrace.

@@ -64,7 +64,7 @@ func compilers(dir string) []*exec.Cmd {
 		cmd.Dir = sources
 		all = append(all, cmd)
 	}
-	for file, compiler := range map[string]string{"containers.cc": "g++", "twice.cc": "g++", "parts.cc": "g++", "objects.cc": "g++", "grid.f90": "gfortran", "names.f90": "gfortran", "kinds.f90": "gfortran"} {
+	for file, compiler := range map[string]string{"containers.cc": "g++", "twice.cc": "g++", "parts.cc": "g++", "objects.cc": "g++", "grid.f90": "gfortran", "names.f90": "gfortran", "kinds.f90": "gfortran", "bounds.f90": "gfortran"} {
 		name, _, _ := strings.Cut(file, ".")
 		cmd := exec.Command(compiler, "-g", "-O0", "-o", dir+"/programs/"+name, file)
 		if compiler == "gfortran" {

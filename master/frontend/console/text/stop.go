@@ -198,10 +198,7 @@ func join(a, b string) string {
 // frame gives "compute (n=<0..7>) at work.c:31"; the values of the arguments
 // are the columns prefix+NAME.
 func frame(f protocol.Frame, cols map[string]view, prefix string) string {
-	args := make([]string, len(f.Args))
-	for i, name := range f.Args {
-		args[i] = name + "=" + argument(cols, prefix+name)
-	}
+	args := arguments(f.Args, cols, prefix)
 	fn := f.Func
 	if fn == "" {
 		fn = "??"
@@ -214,6 +211,24 @@ func frame(f protocol.Frame, cols map[string]view, prefix string) string {
 		text += " from " + f.From
 	}
 	return text
+}
+
+// arguments are those of a frame. One that has the value which it had at the entry is "n=n@entry=5", as
+// GDB writes it.
+func arguments(names []string, cols map[string]view, prefix string) (args []string) {
+	for i := 0; i < len(names); i++ {
+		name, value := names[i], argument(cols, prefix+names[i])
+		if i+1 < len(names) && names[i+1] == name+"@entry" && argument(cols, prefix+names[i+1]) == value {
+			i++
+			name += "=" + names[i]
+		}
+		if name == "..." { // print frame-arguments presence
+			args = append(args, name)
+		} else {
+			args = append(args, name+"="+value)
+		}
+	}
+	return args
 }
 
 func argument(cols map[string]view, name string) string {
