@@ -39,7 +39,7 @@ func (a *app) doctor(args []string) console.Status {
 	f := o.flags()
 	switch err := f.Parse(args); {
 	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprint(a.stdout, doctorHelp())
+		fmt.Fprint(a.out, doctorHelp())
 		return console.StatusGood
 	case err != nil:
 		return a.fail(console.StatusUsage, fmt.Errorf("%w (sdm help doctor lists the flags)", err))
@@ -62,14 +62,14 @@ func (a *app) doctor(args []string) console.Status {
 
 func (a *app) findings(format string, all []doctor.Finding) error {
 	if format == string(console.Text) {
-		return doctor.Print(a.stdout, all)
+		return doctor.Print(a.out, all)
 	}
 	for _, f := range all {
 		row := struct {
 			Event string `json:"event"`
 			doctor.Finding
 		}{"check", f}
-		if _, err := a.stdout.Write(append(canonical.JSON(row), '\n')); err != nil {
+		if _, err := a.out.Write(append(canonical.JSON(row), '\n')); err != nil {
 			return err
 		}
 	}

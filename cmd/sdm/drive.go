@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"sdm/backend/gdb"
@@ -30,13 +31,13 @@ type plan struct {
 	logFile io.Closer
 
 	// Of ranks that are there already, started by a starter or left as core files:
-	seat        *seat                   // where the person sits, if it was taken before
-	take        *session.Call           // takes control of them; nil: a program is launched
-	baggage     *baggage                // for the nodes; nil: there is none
-	lost        rank.Set                // of these, ranks that have no server
-	answersOnly bool                    // what happens to ranks goes unsaid
-	started     func()                  // all ranks are attached, or given up
-	over        func(s *session.States) // the commands are done; the ranks are as they are
+	seat        *seat                                    // where the person sits, if it was taken before
+	take        *session.Call                            // takes control of them; nil: a program is launched
+	baggage     *baggage                                 // for the nodes; nil: there is none
+	lost        rank.Set                                 // of these, ranks that have no server
+	answersOnly bool                                     // what happens to ranks goes unsaid
+	started     func()                                   // all ranks are attached, or given up
+	over        func(s *session.States, killed rank.Set) // the commands are done; the ranks are as they are
 }
 
 func newPlan(o *options) (*plan, error) {
@@ -112,16 +113,35 @@ func (a *app) converse(l *lifetime, p *plan, s session.Session, all rank.Set, pr
 			return console.StatusUsage, err
 		}
 	}
+	if !seat.interactive {
+		a.out.onBroken(func(err error) {
+			a.cannotWrite(err)
+			if errors.Is(err, syscall.EPIPE) {
+				l.end(errPipe)
+			}
+		})
+	}
 	l.console <- true
 	defer func() { l.console <- false }()
 	return console.Run(l.ctx, console.Config{
 		Session: s, All: all, Out: seat.out, Err: seat.err, Format: console.Format(o.format), WholeSets: o.wholeSets,
 		Writer: seat.writer, ErrWriter: seat.errWriter,
-		Start: start, Started: p.started, Over: p.over, AnswersOnly: p.answersOnly, Scripts: p.scripts,
+		Start: start, Started: p.started, Over: p.over, AtEnd: p.atEnd(start), StopOnError: o.stopOnError, AnswersOnly: p.answersOnly, Scripts: p.scripts,
 		Lines: seat.lines, Interactive: seat.interactive, Echo: o.echo, Fold: o.foldWait(),
 		Input: seat.input, InputRanks: fed.String(), Wait: o.answerWait(),
-		Interrupts: l.interrupts, Log: p.log, Progress: seat.progress, Shell: a.shell,
+		Interrupts: l.interrupts, Log: p.log, Progress: seat.progress, Shell: a.shellFor(o),
 	})
+}
+
+// atEnd is what becomes of ranks that live when the commands are done.
+func (p *plan) atEnd(start *session.Call) string {
+	switch {
+	case start.Command == "launch", p.over != nil: // by a starter of ours
+		return "killed"
+	case start.Command == "attach":
+		return "detached"
+	}
+	return ""
 }
 
 // present is the first call for the ranks which have a server.

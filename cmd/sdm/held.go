@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"errors"
-	"io"
 	"os"
 	"sync"
 	"syscall"
@@ -19,20 +17,18 @@ import (
 // held is a job whose starter runs under control until all its ranks are
 // attached.
 //
-// Goroutines: at a prompt one for each of its standard output and error, which
-// end with the starter and all who have inherited them; they are not waited for
-// when the job is let run on.
+// Goroutines: those of relay.
 type held struct {
 	launch *mpir.Launch
-	pumps  sync.WaitGroup
-	come   *slots     // where servers register that the starter starts; nil: nowhere
-	refuse error      // why it does not
-	theirs []*os.File // ends of pipes, and files, that are the starter's
-	ours   []*os.File // the other ends
+	come   *slots   // where servers register that the starter starts; nil: nowhere
+	refuse error    // why it does not
+	relay  relay    // of what it writes
+	input  *os.File // what it reads, until it has it; nil: nothing of ours
 
-	mu   sync.Mutex
-	free rank.Set // ranks that were let go, or have ended
-	all  rank.Set
+	mu     sync.Mutex
+	free   rank.Set // ranks that were let go, or have ended
+	killed rank.Set // by a command
+	all    rank.Set
 }
 
 // runHeld takes hold of a starter's job by MPIR. A *mpir.Mute error means that
@@ -61,9 +57,7 @@ func (a *app) runHeld(l *lifetime, p *plan) (console.Status, error) {
 		return console.StatusNoTree, err
 	}
 	whole, err := h.launch.Acquire(l.ctx, a.remark)
-	for _, f := range h.theirs {
-		f.Close()
-	}
+	h.handed()
 	j := job{whole: whole}
 	if err == nil {
 		j.table, err = p.o.chosen(whole)
@@ -110,9 +104,7 @@ func (h *held) abandon(p *plan, s *seat) {
 	if h.come != nil {
 		h.come.close(nil, p.o, false)
 	}
-	for _, f := range h.theirs {
-		f.Close()
-	}
+	h.handed()
 	h.close()
 	s.leave()
 }
@@ -140,7 +132,8 @@ func (p *plan) forOneServer() *options {
 }
 
 // spec gives the starter our own standard streams. At a prompt it gets pipes,
-// whose text appears above the prompt, and nothing to read.
+// whose text appears above the prompt, and nothing to read; with ndjson pipes
+// whose text becomes events.
 func (h *held) spec(a *app, p *plan, s *seat) mpir.Spec {
 	spec := mpir.Spec{Argv: p.o.args, Env: quietly(p.o.starterEnv()), Names: starters, Stdout: a.stdout, Stderr: a.stderr}
 	if s.input != nil {
@@ -149,12 +142,15 @@ func (h *held) spec(a *app, p *plan, s *seat) mpir.Spec {
 		spec.Stdin = a.stdin
 		if p.o.stdinFile != "" {
 			if f, err := os.Open(p.o.stdinFile); err == nil {
-				spec.Stdin, h.theirs = f, append(h.theirs, f)
+				spec.Stdin, h.input = f, f
 			}
 		}
 	}
-	if s.interactive {
-		spec.Stdout, spec.Stderr = h.pipe(s.out), h.pipe(s.err)
+	switch {
+	case s.interactive:
+		spec.Stdout, spec.Stderr = h.relay.pipe(s.out), h.relay.pipe(s.err)
+	case p.o.ndjson():
+		spec.Stdout, spec.Stderr = h.relay.events(s.out, fromStarter)
 	}
 	return spec
 }
@@ -169,47 +165,27 @@ func quietly(env []string) []string {
 	return quiet
 }
 
-// pipe makes a pipe whose lines go to w.
-func (h *held) pipe(w io.Writer) *os.File {
-	r, theirs, err := os.Pipe()
-	if err != nil {
-		return nil
-	}
-	h.theirs, h.ours = append(h.theirs, theirs), append(h.ours, r)
-	h.pumps.Go(func() {
-		in := bufio.NewReader(r)
-		for {
-			line, err := in.ReadString('\n')
-			io.WriteString(w, line)
-			if err != nil {
-				return
-			}
-		}
-	})
-	return theirs
-}
-
 // look sees what the ranks do when the commands are done. A job that is not over
 // is ended by its starter, before gdbs let go of its ranks.
-func (h *held) look(s *session.States) {
+func (h *held) look(s *session.States, killed rank.Set) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.free = s.Ended()
+	h.free, h.killed = s.Ended(), killed
 	if !s.All().Minus(h.free).IsEmpty() {
 		h.launch.Stop()
 	}
 }
 
 // end waits for the starter: it ends its job now, unless all ranks have ended or
-// were let go. The status is the starter's where the job went to its end.
+// were let go. The status is the starter's where the job went to its end by itself.
 func (h *held) end(status *console.Status) console.Status {
 	h.mu.Lock()
-	over := status != nil && h.all.Minus(h.free).IsEmpty()
+	over, killed := status != nil && h.all.Minus(h.free).IsEmpty(), !h.killed.IsEmpty()
 	h.mu.Unlock()
 	if over {
 		own := console.Status(h.launch.Status())
 		h.close()
-		if own != 0 && (*status == console.StatusGood || *status == console.StatusRankFailed) {
+		if own != 0 && !killed && (*status == console.StatusGood || *status == console.StatusRankFailed) {
 			return own
 		}
 		return *status
@@ -224,12 +200,16 @@ func (h *held) end(status *console.Status) console.Status {
 	return *status
 }
 
-func (h *held) close() {
-	for _, f := range h.ours {
-		f.Close()
+// handed closes our copies of what the starter has.
+func (h *held) handed() {
+	h.relay.given()
+	if h.input != nil {
+		h.input.Close()
+		h.input = nil
 	}
-	h.pumps.Wait()
 }
+
+func (h *held) close() { h.relay.close() }
 
 // leave gives the terminal back, where the console has not been run.
 func (s *seat) leave() {

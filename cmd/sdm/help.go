@@ -122,8 +122,9 @@ Each flag has a twin in the environment: --wait is SDM_WAIT, -n is SDM_NP. A fla
 its twin.
 
 Exit status: 0 all ranks ended well, or quit was said; 1 a rank failed, crashed, was lost, or
-could not be attached to (without a prompt); 2 wrong usage; 3 the job could not be started;
-4 the tree could not be built; 124 --timeout is over; 130 interrupted.
+could not be attached to (without a prompt), a command of a script failed for some rank or
+makes no sense (quit N gives N), or standard output cannot be written; 2 wrong usage; 3 the
+job could not be started; 4 the tree could not be built; 124 --timeout is over; 130 interrupted.
 `
 
 // help gives help about sdm, a subcommand, or a command of the prompt.
@@ -131,30 +132,30 @@ func (a *app) help(args []string) console.Status {
 	topic := strings.Join(args, " ")
 	switch topic {
 	case "", "-h", "--help", "version":
-		fmt.Fprint(a.stdout, usage)
+		fmt.Fprint(a.out, usage)
 	case "run":
-		fmt.Fprint(a.stdout, runHelp())
+		fmt.Fprint(a.out, runHelp())
 	case "attach":
-		fmt.Fprint(a.stdout, attachHelp())
+		fmt.Fprint(a.out, attachHelp())
 	case "stacks":
-		fmt.Fprint(a.stdout, stacksHelp())
+		fmt.Fprint(a.out, stacksHelp())
 	case "core":
-		fmt.Fprint(a.stdout, coreHelp())
+		fmt.Fprint(a.out, coreHelp())
 	case "doctor":
-		fmt.Fprint(a.stdout, doctorHelp())
+		fmt.Fprint(a.out, doctorHelp())
 	case "listen":
-		fmt.Fprint(a.stdout, listenHelp())
+		fmt.Fprint(a.out, listenHelp())
 	case "sim":
-		fmt.Fprint(a.stdout, simHelp())
+		fmt.Fprint(a.out, simHelp())
 	case "commands":
 		text, _ := command.HelpText("")
-		fmt.Fprint(a.stdout, text)
+		fmt.Fprint(a.out, text)
 	default:
 		text, err := command.HelpText(topic)
 		if err != nil {
 			return a.fail(console.StatusUsage, fmt.Errorf("no help about %q (sdm help lists the topics)", topic))
 		}
-		fmt.Fprint(a.stdout, text)
+		fmt.Fprint(a.out, text)
 	}
 	return console.StatusGood
 }
@@ -190,7 +191,7 @@ func (a *app) version(args []string) console.Status {
 	default:
 		return a.fail(console.StatusUsage, fmt.Errorf("sdm version takes no argument, not %q", args[0]))
 	}
-	fmt.Fprintf(a.stdout, "sdm %s, protocol %d, %s %s/%s\n", startup.Build(), protocol.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(a.out, "sdm %s, protocol %d, %s %s/%s\n", startup.Build(), protocol.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return console.StatusGood
 }
 

@@ -125,8 +125,8 @@ func (a *app) initialize(ctx context.Context, o *options, client *rpc.Client) (r
 
 // pass writes an event of the time before the console.
 func (a *app) pass(o *options, e session.Event) {
-	if o.format == string(console.NDJSON) {
-		a.stdout.Write(append(e.AppendJSON(nil), '\n'))
+	if o.ndjson() {
+		a.out.Write(append(e.AppendJSON(nil), '\n'))
 		return
 	}
 	a.stderr.WriteString((&text.Writer{}).Event(e))

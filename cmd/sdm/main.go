@@ -24,6 +24,8 @@ type app struct {
 	args, env      []string
 	stdin          *os.File
 	stdout, stderr *os.File
+
+	out *outlet // stdout for what we write; made by run
 }
 
 // subcommand is one row of the table of what sdm can do.
@@ -47,8 +49,14 @@ var subcommands = []subcommand{
 	{name: "doctor", run: (*app).doctor},
 }
 
-// run chooses the subcommand.
+// run carries out the invocation.
 func (a *app) run() console.Status {
+	a.out = newOutlet(a.stdout, a.cannotWrite)
+	return a.out.judged(a.choose())
+}
+
+// choose chooses the subcommand.
+func (a *app) choose() console.Status {
 	if len(a.args) == 0 {
 		io.WriteString(a.stderr, usage)
 		return console.StatusUsage
@@ -78,7 +86,7 @@ func (a *app) run() console.Status {
 func (a *app) read(o *options, flags *pflag.FlagSet, args []string, help func() string) (status console.Status, done bool) {
 	switch err := o.parse(flags, args); {
 	case errors.Is(err, pflag.ErrHelp):
-		io.WriteString(a.stdout, help())
+		io.WriteString(a.out, help())
 		return console.StatusGood, true
 	case err != nil:
 		return a.fail(console.StatusUsage, err), true
@@ -88,6 +96,9 @@ func (a *app) read(o *options, flags *pflag.FlagSet, args []string, help func() 
 
 // fail says in one line what is wrong.
 func (a *app) fail(status console.Status, err error) console.Status {
+	if errors.Is(err, errPipe) {
+		return status
+	}
 	fmt.Fprintf(a.stderr, "sdm: %v\n", err)
 	return status
 }

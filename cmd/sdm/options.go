@@ -26,6 +26,7 @@ type options struct {
 
 	scripts     []scriptFlag // -x and -e, in the order given
 	batch       bool
+	stopOnError bool
 	echo        bool
 	fold        time.Duration
 	format      string
@@ -140,6 +141,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.VarP(scriptValue{o, "-x"}, "execute", "x", "carry out the commands of a `file`; may repeat, in order with -e")
 	f.VarP(scriptValue{o, "-e"}, "eval", "e", "carry out a `command`; may repeat, in order with -x")
 	f.BoolVarP(&o.batch, "batch", "b", false, "no prompt: end when the commands are done")
+	f.BoolVar(&o.stopOnError, "stop-on-error", false, "end scripts, and a batch, at the first command that fails")
 	f.BoolVar(&o.echo, "echo", false, "write prompt and command in front of the answers of scripts, as in a session that is typed")
 	f.StringVar(&o.format, "format", "text", "how answers are written: text, ndjson")
 	f.BoolVar(&o.wholeSets, "whole-sets", false, "ndjson: write the sets of scattered ranks in full, not cut where an event would be long")
@@ -323,6 +325,9 @@ func (o *options) inputOf(all rank.Set) (rank.Set, error) {
 	}
 	return set, nil
 }
+
+// ndjson tells whether answers and events are written as JSON.
+func (o *options) ndjson() bool { return o.format == string(console.NDJSON) }
 
 // foldWait is --fold as the console has it.
 func (o *options) foldWait() time.Duration {

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"sdm/master/frontend/console"
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
@@ -38,7 +37,8 @@ type queue struct {
 	o      *options
 	expire context.CancelCauseFunc
 	read   *os.File
-	write  *os.File // the starter's end, until it has it
+	write  *os.File  // the starter's end, until it has it
+	to     io.Writer // for what it says
 	group  sync.WaitGroup
 	over   chan struct{} // closed by close
 
@@ -55,7 +55,10 @@ func (a *app) watchQueue(o *options, expire context.CancelCauseFunc) (*queue, er
 	if err != nil {
 		return nil, err
 	}
-	q := &queue{a: a, o: o, expire: expire, read: r, write: w, over: make(chan struct{})}
+	q := &queue{a: a, o: o, expire: expire, read: r, write: w, to: a.stderr, over: make(chan struct{})}
+	if o.ndjson() {
+		q.to = named{a.out, fromStarter, protocol.KindStderr}
+	}
 	q.limit(o.connectWait, "no server has come in %v (--connect-wait)")
 	q.group.Go(q.copy)
 	return q, nil
@@ -79,7 +82,9 @@ func (q *queue) copy() {
 	lines := bufio.NewReader(q.read)
 	for {
 		line, err := lines.ReadString('\n')
-		io.WriteString(q.a.stderr, line)
+		if line != "" {
+			io.WriteString(q.to, line)
+		}
 		q.hear(line)
 		if err != nil {
 			return
@@ -181,11 +186,11 @@ func (a *app) starterEnded(o *options, status int) {
 
 // jobIs tells how the job is getting on: each front end in its own way.
 func (a *app) jobIs(o *options, j protocol.JobState) {
-	if o.format != string(console.NDJSON) && j.State != "queued" && j.State != "cancelled" {
+	if !o.ndjson() && j.State != "queued" && j.State != "cancelled" {
 		return // a person sees it, or has heard it from the starter
 	}
 	e := session.NewEvent(protocol.Group{Kind: protocol.KindJob, Body: canonical.JSON(j)})
-	if o.format == string(console.NDJSON) {
+	if o.ndjson() {
 		a.pass(o, e)
 		return
 	}

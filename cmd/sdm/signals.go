@@ -27,8 +27,10 @@ func (k killed) Error() string { return "ended by " + unix.SignalName(k.sig) }
 //
 //	SIGINT           to the console, while there is one; else the end
 //	SIGTERM, SIGHUP  the end
+//	SIGPIPE          nothing: the Write that fails says so
 type lifetime struct {
 	ctx        context.Context
+	end        context.CancelCauseFunc
 	interrupts chan struct{} // capacity 1: several are one
 	console    chan bool     // whether there is a console
 	stop       func()
@@ -42,9 +44,9 @@ func newLifetime(timeout time.Duration) *lifetime {
 	if timeout > 0 {
 		ctx, release = context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%w (--timeout %v)", errTimeout, timeout))
 	}
-	l := &lifetime{ctx: ctx, interrupts: make(chan struct{}, 1), console: make(chan bool)}
+	l := &lifetime{ctx: ctx, end: cancel, interrupts: make(chan struct{}, 1), console: make(chan bool)}
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	done, quit := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -65,6 +67,9 @@ func (l *lifetime) listen(signals <-chan os.Signal, quit <-chan struct{}, cancel
 	for {
 		select {
 		case s := <-signals:
+			if s == syscall.SIGPIPE {
+				continue
+			}
 			if s == syscall.SIGINT && toConsole {
 				select {
 				case l.interrupts <- struct{}{}:
@@ -91,6 +96,8 @@ func statusOf(err error, other console.Status) console.Status {
 	var k killed
 	var m misuse
 	switch {
+	case errors.Is(err, errPipe):
+		return statusPipe
 	case errors.As(err, &m):
 		return console.StatusUsage
 	case errors.Is(err, errTimeout):

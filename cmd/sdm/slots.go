@@ -42,6 +42,7 @@ type slots struct {
 	door    *overlay.RendezvousListener
 	addrs   []string // of the door
 	starter *slot.Starter
+	relay   relay // of what it writes to standard output
 	queue   *queue
 	copied  string // what Slurm has copied to all nodes of our allocation; "": nothing
 	master  *master.Master
@@ -167,6 +168,10 @@ func (s *slots) start(ctx context.Context, a *app, p *plan, line slot.Line, expi
 	}
 	defer s.queue.started()
 	spec := slot.Spec{Argv: line.Wrap(func(int) []string { return server }), Env: o.starterEnv(), Stdout: a.stdout, Stderr: s.queue.write}
+	if o.ndjson() {
+		spec.Stdout = s.relay.pipe(named{a.out, fromStarter, protocol.KindStdout})
+		defer s.relay.given()
+	}
 	if o.output == outputStarter && !isTerminal(a.stdin) {
 		spec.Stdin = a.stdin
 	}
@@ -293,6 +298,7 @@ func (s *slots) close(a *app, o *options, built bool) {
 			cancel()
 		}
 		s.starter.End(ctx)
+		s.relay.close()
 		a.starterEnded(o, s.starter.Status())
 	}
 	if s.queue != nil {

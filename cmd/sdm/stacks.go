@@ -35,7 +35,7 @@ func (o *options) stacksFlags(s *stackOptions) *pflag.FlagSet {
 	shared := o.attachFlags()
 	shared.VisitAll(func(flag *pflag.Flag) {
 		switch flag.Name { // of a conversation, which this is not
-		case "execute", "eval", "batch", "echo", "fold", "no-rc", "rc", "reverse":
+		case "execute", "eval", "batch", "stop-on-error", "echo", "fold", "no-rc", "rc", "reverse":
 		default:
 			f.AddFlag(flag)
 		}

@@ -31,7 +31,7 @@ type seat struct {
 // newSeat decides who owns standard input: a prompt on a terminal; without a
 // terminal the commands, if no script gives them; else the ranks.
 func (a *app) newSeat(o *options) (*seat, error) {
-	s := &seat{out: a.stdout, err: a.stderr}
+	s := &seat{out: a.out, err: a.stderr}
 	onTerminal, errOnTerminal := isTerminal(a.stdout), isTerminal(a.stderr)
 	s.writer = text.Writer{Terminal: onTerminal, Color: o.colored(onTerminal)}
 	s.errWriter = text.Writer{Terminal: errOnTerminal, Color: o.colored(errOnTerminal)}
@@ -135,14 +135,27 @@ func historyFile(env []string) string {
 	return filepath.Join(dir, "sdm", "history")
 }
 
-// shell runs a line of the shell with our own standard streams.
-func (a *app) shell(ctx context.Context, line string) error {
+// shellFor gives what runs a line of the shell: with our own standard streams;
+// with ndjson, what it writes becomes events.
+func (a *app) shellFor(o *options) console.Shell {
+	return func(ctx context.Context, line string) error {
+		if !o.ndjson() {
+			return a.shell(ctx, line, a.stdout, a.stderr)
+		}
+		var r relay
+		defer r.close()
+		stdout, stderr := r.events(a.out, "shell")
+		return a.shell(ctx, line, stdout, stderr)
+	}
+}
+
+func (a *app) shell(ctx context.Context, line string, stdout, stderr *os.File) error {
 	sh := os.Getenv("SHELL")
 	if sh == "" {
 		sh = "/bin/sh"
 	}
 	cmd := exec.CommandContext(ctx, sh, "-c", line)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, a.stdout, a.stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, stdout, stderr
 	if !isTerminal(a.stdin) { // on a terminal it must stay in the foreground
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

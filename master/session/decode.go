@@ -112,7 +112,7 @@ func (fs *fields) group(ev *Event) error {
 	err := fs.take(want{"ranks", &g.Ranks}, want{"n", &n}, want{"late", &ev.Late},
 		want{"columns", &columns}, want{"stack", &g.Stack})
 	if err == nil && ev.Name == "output" {
-		err = fs.take(want{"stream", &stream})
+		err = fs.take(want{"stream", &stream}, want{"from", &ev.From})
 	}
 	if err != nil {
 		return err

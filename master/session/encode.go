@@ -23,7 +23,7 @@ func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil), nil }
 
 // AppendJSON adds the event's JSON object to b, without a newline: the ndjson
 // line and the JSON-RPC notification of docs/protocol.md. The order of fields is
-// fixed: event, id, command, ranks, n, late, then what the event carries, then
+// fixed: event, id, command, ranks, n, late, from, then what the event carries, then
 // columns and stack. A body that is not JSON, which is a mistake of a server,
 // is passed on as base64 in "data" and does no further harm.
 func (e Event) AppendJSON(b []byte) []byte {
@@ -57,6 +57,10 @@ func (e Event) appendGroup(b []byte) []byte {
 	case protocol.KindResult:
 		b = appendResult(b, g.Body)
 	case protocol.KindStdout, protocol.KindStderr:
+		if e.From != "" {
+			b = append(b, `,"from":`...)
+			b = appendText(b, e.From)
+		}
 		b = appendOutput(b, g)
 	case protocol.KindMissing, protocol.KindLost:
 		b = appendMissing(b, g.Body)

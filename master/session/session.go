@@ -28,6 +28,7 @@ type Event struct {
 	Command string             // of the call, for answers and done
 	Group   protocol.Group     // empty for done
 	Late    bool               // an answer after the call's done
+	From    string             // who has written output that is of no rank: "starter"
 	Done    *Done
 }
 

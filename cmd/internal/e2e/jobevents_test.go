@@ -8,7 +8,7 @@ import (
 )
 
 // TestJobEvents: every front end hears how the job as a whole is getting on, whoever
-// has started it.
+// has started it; and every line of it is JSON. What the script kills has not failed.
 func TestJobEvents(t *testing.T) {
 	commands := []string{"--format", "ndjson", "-b", "-e", "continue"}
 	run := append([]string{"run"}, commands...)
@@ -23,6 +23,9 @@ func TestJobEvents(t *testing.T) {
 		"a starter under control": {func(s *scene) *console {
 			return &console{process: s.start("sdm", append(run, "--", openMPI.command, "-n", "2", openMPI.program("ring"))...)}
 		}, 0, "starting, held, running, ended 0, ended 0: the starter has ended"},
+		"a starter's job that is killed": {func(s *scene) *console {
+			return &console{process: s.start("sdm", "run", "--format", "ndjson", "-b", "-e", "kill", "--", openMPI.command, "-n", "2", openMPI.program("ring"))}
+		}, 0, "starting, held, ended 1: 0-1 ended by SIGKILL, ended 137: the starter has ended"},
 		"the slots of a starter": {func(s *scene) *console {
 			return &console{process: s.start("sdm", append(run, "--", mpich.command, "-n", "2", mpich.program("ring"))...)}
 		}, 0, "starting, held, running, ended 0, ended 0: the starter has ended"},
@@ -54,11 +57,14 @@ func jobStates(t *testing.T, text string) string {
 			Event, State, Job, Text string
 			Status                  *int
 		}
-		if !strings.HasPrefix(line, `{"event":"job"`) {
+		if line == "" {
 			continue
 		}
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			t.Fatalf("%s: %v", line, err)
+		}
+		if e.Event != "job" {
+			continue
 		}
 		word := strings.TrimSpace(e.Job + " " + e.State)
 		if e.Status != nil {

@@ -1,6 +1,8 @@
 package console
 
 import (
+	"encoding/json"
+
 	"sdm/master/frontend/console/command"
 	"sdm/master/frontend/console/text"
 	"sdm/master/session"
@@ -13,7 +15,8 @@ type call struct {
 	id    protocol.RequestID
 	asked text.Asked
 	cmd   command.Command
-	quiet bool // ours, not the person's: nothing is written
+	from  source // of cmd; without at, it is a call of ours
+	quiet bool   // ours, not the person's: nothing is written
 	// refusals of a quiet call are written.
 	refusals bool
 	starts   bool             // the launch or attach that the session begins with
@@ -90,6 +93,24 @@ func (x *call) raw() bool { return x.asked.Command == "gdb" || x.asked.Command =
 
 // ends tells of what brings ranks to their end.
 func (x *call) ends() bool { return x.asked.Command == "kill" || x.asked.Command == "detach" }
+
+// failed tells whether some rank has not done what the command asked for. Without a
+// set in front, ranks that have ended are none of those that a command is for, as
+// long as there are others.
+func (x *call) failed() bool {
+	for _, g := range x.groups {
+		ended := x.cmd.Set == "" && g.Kind == protocol.KindFault && isStateFault(g.Body) && !x.results.IsEmpty()
+		if g.Kind != protocol.KindResult && !ended {
+			return true
+		}
+	}
+	return false
+}
+
+func isStateFault(body []byte) bool {
+	var f protocol.Fault
+	return json.Unmarshal(body, &f) == nil && f.Kind == protocol.FaultState
+}
 
 // others gives the ranks that answered otherwise than by a result.
 func (x *call) others() rank.Set {

@@ -50,8 +50,15 @@ type Config struct {
 	// not; before any other command, and by Run's goroutine. Nil: nobody asks.
 	// It is not called when that is the end of it all.
 	Started func()
-	// Over is told what the ranks do when Run returns. Nil: nobody asks.
-	Over func(*session.States)
+	// Over is told what the ranks do when Run returns, and which of them were killed
+	// by a command. It may be nil.
+	Over func(states *session.States, killed rank.Set)
+	// AtEnd is what becomes of the ranks that live when all commands are done:
+	// "killed" or "detached". It is said if some run then; "" says nothing.
+	AtEnd string
+	// StopOnError ends scripts, and without a person everything, at the first
+	// command that fails.
+	StopOnError bool
 	// Scripts are carried out one after the other, then Lines are read.
 	Scripts []Script
 	// Lines gives further commands; nil ends the console with the scripts.
@@ -137,7 +144,7 @@ func Run(ctx context.Context, cfg Config) (Status, error) {
 	defer c.close()
 	defer cancel()
 	if cfg.Over != nil {
-		defer func() { cfg.Over(c.states) }()
+		defer func() { cfg.Over(c.states, c.killed) }()
 	}
 	return c.run(ctx)
 }
@@ -178,6 +185,8 @@ type console struct {
 	ended   bool     // no further command will come
 	status  Status   // if ended by a command or a mistake
 	judge   bool     // the status is to be told from the ranks
+	chosen  bool     // the status was given with quit
+	failed  bool     // a command of a script has failed
 }
 
 func newConsole(ctx context.Context, cfg Config) *console {

@@ -32,6 +32,8 @@ import (
 //	launch=STOP  the session starts with a launch that stops at STOP
 //	of=SET       only these ranks are launched: the others have no server
 //	ndjson       the format
+//	stop-on-error  ends scripts at the first command that fails
+//	at-end=WORD  what becomes of the ranks that live at the end
 //	stdin=TEXT   is fed to rank 0
 //	timeout=D    ends the context
 //	interrupted  Ctrl-C has been pressed
@@ -158,6 +160,10 @@ func setUp(t *testing.T, d *datadriven.TestData, cfg *Config, tape *session.Tape
 	}
 	if d.HasArg("attach") {
 		cfg.Start = &session.Call{Command: "attach", Args: protocol.Args{Pids: []protocol.Pid{{Rank: 0, PID: 1}}}}
+	}
+	cfg.StopOnError = d.HasArg("stop-on-error")
+	if d.HasArg("at-end") {
+		d.ScanArgs(t, "at-end", &cfg.AtEnd)
 	}
 	if d.HasArg("stdin") {
 		var text string

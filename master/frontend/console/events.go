@@ -121,6 +121,7 @@ func (c *console) finish(x *call) {
 		c.letGo()
 	}
 	c.remember(x)
+	c.judgeCall(x)
 	if x.then != nil {
 		x.then(x)
 	}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -69,23 +70,26 @@ func (c *console) repeated(line string, from source) (command.Command, bool) {
 	return cmd, true
 }
 
-// mistake says what makes no sense. It ends scripts, and without a person who
-// could type something better it ends all.
+// mistake says what makes no sense. Where a person can type something better it
+// ends scripts; without one it is a command that failed.
 func (c *console) mistake(err error) {
-	c.scripts = nil
-	if !c.cfg.Interactive {
-		c.ended, c.status = true, StatusUsage
-		c.complain("sdm: " + err.Error())
+	if c.cfg.Interactive {
+		c.scripts = nil
+		c.complain(err.Error())
 		return
 	}
-	c.complain(err.Error())
+	c.complain("sdm: " + err.Error())
+	c.fail(errMistake)
 }
+
+// errMistake ends a script of StopOnError behind the mistake.
+var errMistake = errors.New("no further command is carried out (--stop-on-error)")
 
 // execute carries out one command, or begins to.
 func (c *console) execute(cmd command.Command, from source) error {
 	switch cmd.Name {
 	case command.Quit:
-		c.ended, c.status = true, Status(cmd.Number)
+		c.ended, c.status, c.chosen = true, Status(cmd.Number), cmd.Rest != ""
 	case command.SetWait:
 		c.wait = cmd.For
 	case command.SetListsize:
@@ -112,7 +116,7 @@ func (c *console) execute(cmd command.Command, from source) error {
 	case command.Wait:
 		return c.waitFor(cmd)
 	case command.Focus:
-		return c.focusOn(cmd)
+		return c.focusOn(cmd, from)
 	case command.Expand:
 		return c.expand(cmd.Number)
 	default:
@@ -135,7 +139,7 @@ func (c *console) ask(cmd command.Command, from source) error {
 	if cmd.Do == "break" {
 		s.Args.Pending = c.pending
 	}
-	x := &call{asked: text.Asked{Label: cmd.Label, Full: cmd.Args.Limit < 0, Export: cmd.Export}, cmd: cmd} // print --all
+	x := &call{asked: text.Asked{Label: cmd.Label, Full: cmd.Args.Limit < 0, Export: cmd.Export}, cmd: cmd, from: from} // print --all
 	if cmd.File != "" {
 		x.quiet, x.then = c.cfg.Format == Text, c.export
 	}

@@ -28,6 +28,7 @@ func (c *console) export(x *call) {
 	out := text.Export(tree, x.cmd.Export)
 	if err := os.WriteFile(x.cmd.File, []byte(out), 0o666); err != nil {
 		c.complain("stacks: " + err.Error())
+		c.fail(x.from.at(errFailed))
 		return
 	}
 	c.say("[" + text.Ranks(ranks) + "] stacks: " + plural(strings.Count(out, "\n"), "line") + " written to " + x.cmd.File)

@@ -41,9 +41,7 @@ func (c *console) advance() {
 			c.obey(line, source{at: at})
 		case c.reader == nil:
 			c.unfinished()
-			if !c.ended {
-				c.ended, c.judge = true, true
-			}
+			c.done()
 		default:
 			c.reader.want(c.prompt())
 			return
@@ -121,7 +119,7 @@ func (c *console) typed(l lineRead) {
 		c.interrupt(time.Now())
 	case errors.Is(l.err, io.EOF):
 		c.unfinished()
-		c.ended, c.judge = true, !c.cfg.Interactive
+		c.done()
 	default:
 		c.complain("cannot read commands: " + l.err.Error())
 		c.ended, c.status = true, StatusUsage

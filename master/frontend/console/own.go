@@ -63,12 +63,12 @@ func (c *console) shell(line string) error {
 }
 
 // focusOn has the master work out the set, which is then the focus.
-func (c *console) focusOn(cmd command.Command) error {
+func (c *console) focusOn(cmd command.Command, from source) error {
 	if cmd.Args.Set == "" {
 		c.say("focus is [" + text.Ranks(c.focus) + "], " + plural(c.focus.Len(), "rank"))
 		return nil
 	}
-	return c.workOut(cmd, func(s rank.Set) { c.focus = s })
+	return c.workOut(cmd, from, func(s rank.Set) { c.focus = s })
 }
 
 // waitFor waits until ranks have stopped or ended.
@@ -84,13 +84,13 @@ func (c *console) waitFor(cmd command.Command) error {
 		settle(c.focus)
 		return nil
 	}
-	return c.workOut(cmd, settle)
+	return c.workOut(cmd, source{}, settle) // to wait for no rank is no failure
 }
 
 // workOut has the master say which ranks a set means now. When there are none,
 // or some could not be asked, that is said.
-func (c *console) workOut(cmd command.Command, then func(rank.Set)) error {
-	x := &call{quiet: true, refusals: cmd.Name != command.Wait, then: func(x *call) {
+func (c *console) workOut(cmd command.Command, from source, then func(rank.Set)) error {
+	x := &call{cmd: cmd, from: from, quiet: true, refusals: cmd.Name != command.Wait, then: func(x *call) {
 		if cmd.Name == command.Wait && x.results.IsEmpty() {
 			return // for nobody, then: that is over already
 		}

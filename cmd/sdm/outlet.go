@@ -1,0 +1,82 @@
+// Standard output, which may be full, or closed by its reader.
+
+package main
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"syscall"
+
+	"sdm/master/frontend/console"
+)
+
+// outlet is our standard output. Each Write is one piece: several goroutines may
+// write. The first error stays: nothing is written after it.
+type outlet struct {
+	w io.Writer
+
+	mu     sync.Mutex
+	err    error
+	broken func(error) // called once, with the first error; may be nil
+}
+
+func newOutlet(w io.Writer, broken func(error)) *outlet { return &outlet{w: w, broken: broken} }
+
+// Write writes all of b, or gives the first error of all Writes.
+func (o *outlet) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.w.Write(b)
+	if o.err = err; err != nil && o.broken != nil {
+		o.broken(err)
+	}
+	return n, err
+}
+
+// onBroken replaces what is called with the first error.
+func (o *outlet) onBroken(f func(error)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.broken = f
+}
+
+// judged is the status of an invocation that has written to o: what could not be
+// written is a failure.
+func (o *outlet) judged(status console.Status) console.Status {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.err == nil || status != console.StatusGood:
+		return status
+	case errors.Is(o.err, syscall.EPIPE):
+		return statusPipe
+	}
+	return console.StatusRankFailed
+}
+
+// errPipe ends an invocation whose reader has closed standard output.
+var errPipe = errors.New("nothing reads standard output any more")
+
+// statusPipe is how a shell shows the end by SIGPIPE.
+const statusPipe = console.Status(128 + int(syscall.SIGPIPE))
+
+// cannotWrite says that standard output cannot be written. Of a reader that has
+// enough (sdm ... | head) there is nothing to say.
+func (a *app) cannotWrite(err error) {
+	if !errors.Is(err, syscall.EPIPE) {
+		a.remark("cannot write to standard output: " + plainError(err))
+	}
+}
+
+// plainError leaves out which call failed on which file.
+func plainError(err error) string {
+	var number syscall.Errno
+	if errors.As(err, &number) {
+		return number.Error()
+	}
+	return err.Error()
+}
