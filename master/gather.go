@@ -273,7 +273,7 @@ func (c *collection) table(shape string) protocol.RouteTable {
 	for i := range c.want {
 		r := c.byServer[protocol.ServerID(i)] // without host and address if it has not come
 		t.Routes = append(t.Routes, protocol.Route{
-			Server: protocol.ServerID(i), Host: r.Host, Addrs: r.Addrs, Ranks: rank.Of(rank.ID(i)),
+			Server: protocol.ServerID(i), Host: r.Host, Addrs: r.Addrs, Listening: true, Ranks: rank.Of(rank.ID(i)),
 		})
 	}
 	return t

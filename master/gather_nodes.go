@@ -121,7 +121,7 @@ func (n *nodes) table(shape string) protocol.RouteTable {
 	}
 	t := protocol.RouteTable{Shape: shape, Size: len(n.come)}
 	for i, one := range n.come {
-		t.Routes = append(t.Routes, protocol.Route{Server: protocol.ServerID(i), Host: one.Host, Addrs: one.Addrs, Ranks: one.Ranks})
+		t.Routes = append(t.Routes, protocol.Route{Server: protocol.ServerID(i), Host: one.Host, Addrs: one.Addrs, Listening: true, Ranks: one.Ranks})
 	}
 	if missing := n.missing(); !missing.IsEmpty() {
 		t.Routes = append(t.Routes, protocol.Route{Server: protocol.ServerID(t.Size), Ranks: missing})

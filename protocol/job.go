@@ -71,8 +71,11 @@ type Route struct {
 	Addrs []string `json:"addrs,omitempty"`
 	// Ports is how many ports from the given one upwards to try, because a
 	// server takes the next one when its port is in use. 0 is 1.
-	Ports int      `json:"ports,omitempty"`
-	Ranks rank.Set `json:"ranks"`
+	Ports int `json:"ports,omitempty"`
+	// Listening tells that the port was open when the table was made: a refused
+	// connection then means that the server has ended.
+	Listening bool     `json:"listening,omitempty"`
+	Ranks     rank.Set `json:"ranks"`
 }
 
 // RouteTable is the whole table, or the part of it for one subtree.

@@ -112,40 +112,55 @@ func TestNobodyComes(t *testing.T) {
 	})
 }
 
-// The master that a server has registered with may go before a parent has come;
-// afterwards the server needs it no more.
-func TestRegistration(t *testing.T) {
-	t.Run("ends before a parent has come", func(t *testing.T) {
-		links, _ := listening(t, 0, overlay.NewSecret())
-		ours, theirs := overlay.Pipe()
-		links.Registration = theirs
-		s := start(t, t.Context(), Config{}, links)
-		ours.Close()
-		if s.wait(t); !errors.Is(s.err, ErrNoParent) || !strings.Contains(s.err.Error(), "is gone") {
-			t.Errorf("got %v", s.err)
-		}
-	})
-	t.Run("is ended when a parent has come", func(t *testing.T) {
-		key := overlay.NewSecret()
-		links, addr := listening(t, 0, key)
-		ours, theirs := overlay.Pipe()
-		links.Registration = theirs
-		s := start(t, t.Context(), Config{}, links)
-		parent, _, err := overlay.Dial(t.Context(), []string{addr}, 1, key, overlay.Identity{}, 1)
+// A parent that hangs up before it has sent the Init may have taken a slow server for a
+// port that does not answer: the server awaits it again, and its registration holds.
+func TestParentHangsUpDuringTheGreeting(t *testing.T) {
+	key := overlay.NewSecret()
+	links, addr := listening(t, 0, key)
+	ours, theirs := overlay.Pipe()
+	links.Registration, links.ConnectWait = theirs, patience
+	s := start(t, t.Context(), Config{}, links)
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+	dial := func(ctx context.Context, child tree.NodeID, route protocol.Route) (overlay.Link, error) {
+		link, _, err := overlay.Dial(ctx, []string{addr}, 1, key, overlay.Identity{}, child)
+		return link, err
+	}
+	for range 3 { // greeted, and then left
+		link, err := dial(t.Context(), 1, protocol.Route{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer parent.Close()
-		if m, err := ours.Receive(); err == nil {
-			t.Errorf("the master got %v", m)
+		link.Close()
+		if m, err := link.Receive(); err == nil {
+			t.Errorf("the server says %v before its Init", m)
 		}
-		if err := parent.Send(wire.Message{Kind: wire.Quit}); err != nil {
-			t.Fatal(err)
-		}
-		if s.wait(t); s.err != nil {
-			t.Errorf("got %v", s.err)
-		}
-	})
+	}
+	r := newRoot(t, dial)
+	r.init(t, addr)
+	r.ask(t, 1, "launch", sleeper())
+	if m, err := ours.Receive(); err == nil {
+		t.Errorf("the master got %v over the registration", m)
+	}
+	r.send(wire.Quit, rank.Set{}, struct{}{})
+	if s.wait(t); s.err != nil {
+		t.Error(s.err)
+	}
+}
+
+// The master that a server has registered with may go before a parent has come.
+func TestRegistrationEnds(t *testing.T) {
+	links, _ := listening(t, 0, overlay.NewSecret())
+	ours, theirs := overlay.Pipe()
+	links.Registration = theirs
+	s := start(t, t.Context(), Config{}, links)
+	ours.Close()
+	if s.wait(t); !errors.Is(s.err, ErrNoParent) || !strings.Contains(s.err.Error(), "is gone") {
+		t.Errorf("got %v", s.err)
+	}
 }
 
 func TestStrangersAreRefused(t *testing.T) {

@@ -106,9 +106,12 @@ func Prepare(cfg Config, links Links) (*Runner, error) {
 	r.loop = overlay.NewLoop(overlay.LoopConfig{
 		Node: tree.New(tree.NodeID(cfg.ID) + 1), Parent: links.Parent, Dial: links.Dial,
 		Deliver: func(d tree.Deliver) { r.server.deliver(d) },
-		Init:    func(tree.DeliverInit) { r.loop.Post(tree.LocalReady{}) },
-		Quit:    func() { r.server.finish() },
-		Lost:    r.lose,
+		Init: func(tree.DeliverInit) {
+			r.change(func(a *above) { a.placed = true })
+			r.loop.Post(tree.LocalReady{})
+		},
+		Quit: func() { r.server.finish() },
+		Lost: r.lose,
 		Deserted: func() {
 			if r.cfg.LetRun {
 				r.server.letRun()
@@ -152,6 +155,7 @@ type Runner struct {
 // above is what is known of the parent.
 type above struct {
 	has    bool
+	placed bool   // one has sent us our Init
 	server bool   // it is a server, or was: somebody may adopt us
 	cause  string // of its loss
 }
@@ -280,7 +284,9 @@ func (r *Runner) leaveMaster() {
 	}
 }
 
-// watch decides when the session is over although nobody has said Quit.
+// watch decides when the session is over although nobody has said Quit. A parent that
+// hangs up before it has sent our Init is as if it had not come, where others can come:
+// it may have taken us for a port that does not answer.
 func (r *Runner) watch(ctx context.Context) {
 	var w waiting
 	had := r.links.Parent != nil
@@ -292,14 +298,15 @@ func (r *Runner) watch(ctx context.Context) {
 		select {
 		case <-r.parent:
 			a := r.look()
+			has := a.has && (a.placed || r.links.Listener == nil)
 			switch {
-			case a.has && !had:
+			case has && !had:
 				w, deserted = waiting{grace: w.grace}, nil
 				r.leaveMaster()
-			case !a.has && had:
+			case !has && had:
 				w.linger = time.After(r.patience(a))
 			}
-			had = a.has
+			had = has
 		case <-deserted:
 			deserted = nil
 			r.failure = fmt.Errorf("%w: the master that this server has registered with is gone", ErrNoParent)

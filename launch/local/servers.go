@@ -143,7 +143,7 @@ func (s *Servers) startListening(cmd *exec.Cmd, id protocol.ServerID, key [32]by
 		w.Close()
 		return err
 	}
-	s.Routes[id].Addrs = []string{listener.Addr().String()}
+	s.Routes[id].Addrs, s.Routes[id].Listening = []string{listener.Addr().String()}, true
 	cmd.Args = append(cmd.Args, "--listen-fd", "3", "--secret-fd", "4")
 	return s.run(cmd, w, file, r)
 }

@@ -25,9 +25,14 @@ const (
 
 // Patience with one port in the first round and at most: a port may belong to a
 // program that accepts and says nothing, and the next port may be the right one.
+// One that has proved the secret belongs to a server of ours, which may be slow to
+// answer on a busy machine. Giving it up costs it a parent, so it gets longer, and
+// both are doubled from round to round.
 const (
 	firstPatience = time.Second
 	lastPatience  = handshakeTime
+	firstHearing  = 5 * time.Second
+	lastHearing   = time.Minute
 )
 
 // firstWindow is how many ports that refuse the first round tries; each round
@@ -36,10 +41,10 @@ const (
 // port scanner.
 const firstWindow = 8
 
-// adoptRounds is how many rounds are made for a server that was there before, when
-// nobody listens: a program that has ended does not come back. They take 70 ms
+// thereRounds is how many rounds are made for a server that has listened before, when
+// its ports are closed: a program that has ended does not come back. They take 70 ms
 // and try 64 ports.
-const adoptRounds = 4
+const thereRounds = 4
 
 // Dial finds vertex want, a server, at one of the addresses, "host:port", best
 // first, or up to ports-1 ports further (0 is 1, at most MaxPorts). It proves
@@ -54,12 +59,10 @@ func Dial(ctx context.Context, addrs []string, ports int, secret Secret, self Id
 	}
 	var found Identity
 	link, err := search(ctx, addrs, ports, func(ctx context.Context, addr string) (*stream, error) {
-		s, err := connect(ctx, addr, own)
-		if err != nil {
-			return nil, err
-		}
+		return connect(ctx, addr, own)
+	}, func(ctx context.Context, s *stream) (err error) {
 		found, err = Greet(ctx, s, self, want) // closes s when it fails
-		return s, err
+		return err
 	})
 	if err != nil {
 		return nil, Identity{}, err
@@ -104,8 +107,9 @@ func handshakeError(ctx context.Context, err error) error {
 }
 
 // search tries addresses and ports in rounds until one is good, a refusal is
-// final, or ctx ends.
-func search(ctx context.Context, addrs []string, ports int, try func(context.Context, string) (*stream, error)) (*stream, error) {
+// final, or ctx ends. connect makes a link to a port that proves the secret, greet
+// makes sure that it leads to the right server, and closes it otherwise.
+func search(ctx context.Context, addrs []string, ports int, connect connector, greet func(context.Context, *stream) error) (*stream, error) {
 	if len(addrs) == 0 {
 		return nil, errors.New("no address is known")
 	}
@@ -114,11 +118,11 @@ func search(ctx context.Context, addrs []string, ports int, try func(context.Con
 			return nil, err
 		}
 	}
-	pause, patience, window := firstPause, firstPatience, firstWindow
+	pause, patience, hearing, window := firstPause, firstPatience, firstHearing, firstWindow
 	failures := make(failures, len(addrs))
 	for rounds := 1; ; rounds++ {
 		for i, addr := range addrs {
-			r := round{addr: addr, ports: ports, patience: patience, window: window, try: try}
+			r := round{addr: addr, ports: ports, patience: patience, hearing: hearing, window: window, connect: connect, greet: greet}
 			s, err := r.run(ctx)
 			if err == nil || isFinal(err) {
 				return s, err
@@ -127,11 +131,11 @@ func search(ctx context.Context, addrs []string, ports int, try func(context.Con
 				failures[i] = err
 			}
 		}
-		if rounds >= adoptRounds && errandOf(ctx).adopt && failures.areAbsence() || !rest(ctx, pause) {
+		if rounds >= thereRounds && errandOf(ctx).there && failures.areAbsence() || !rest(ctx, pause) {
 			return nil, failures
 		}
 		pause = min(2*pause, lastPause)
-		patience = min(2*patience, lastPatience)
+		patience, hearing = min(2*patience, lastPatience), min(2*hearing, lastHearing)
 		window = min(2*window, MaxPorts)
 	}
 }
@@ -172,10 +176,15 @@ func isFinal(err error) bool {
 type round struct {
 	addr     string
 	ports    int
-	patience time.Duration // for one port
+	patience time.Duration // for one port to prove the secret
+	hearing  time.Duration // for one that has proved it to answer the greeting
 	window   int           // ports that refuse before the round is over
-	try      func(context.Context, string) (*stream, error)
+	connect  connector
+	greet    func(context.Context, *stream) error
 }
+
+// connector makes a link to an address that proves the secret.
+type connector func(ctx context.Context, addr string) (*stream, error)
 
 // run gives the first good link, a final refusal, or what tells most about the
 // ports: the last thing that somebody who listens has said, else what the base
@@ -223,11 +232,20 @@ func (r round) sum(err, telling error, addr string) error {
 func (r round) one(ctx context.Context, addr string) (*stream, error) {
 	short, cancel := context.WithTimeout(ctx, r.patience)
 	defer cancel()
-	s, err := r.try(short, addr)
-	if err == context.DeadlineExceeded && ctx.Err() == nil { // in the greeting; connect tells more itself
-		err = fmt.Errorf("proves the secret and then says nothing for %v", r.patience)
+	s, err := r.connect(short, addr)
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	long, cancel := context.WithTimeout(ctx, r.hearing)
+	defer cancel()
+	err = r.greet(long, s)
+	if err == context.DeadlineExceeded && ctx.Err() == nil { // connect tells more itself
+		err = fmt.Errorf("proves the secret and then says nothing for %v", r.hearing)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // isNoConnection tells errors of connecting from those of a conversation.

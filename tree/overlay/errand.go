@@ -8,7 +8,7 @@ import "context"
 // who chooses addresses and secrets and has no say in it.
 type errand struct {
 	epoch uint64 // to be proved to the child; 0: that of the identity given
-	adopt bool   // the child was there before: if nobody listens, it is dead
+	there bool   // the child has listened before: if its port is closed, it has ended
 }
 
 type errandKey struct{}

@@ -44,7 +44,7 @@ func TestDialOfADeadServer(t *testing.T) {
 	l.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	_, _, err = Dial(withErrand(ctx, errand{epoch: 2, adopt: true}), []string{addr}, 3, NewSecret(), Identity{}, 1)
+	_, _, err = Dial(withErrand(ctx, errand{epoch: 2, there: true}), []string{addr}, 3, NewSecret(), Identity{}, 1)
 	if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("nobody listens: %v", err)
 	}

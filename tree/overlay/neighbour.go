@@ -307,7 +307,7 @@ func (l *Loop) connect(c tree.Connect) {
 		return
 	}
 	l.group.Go(func() {
-		ctx, cancel := withErrand(l.ctx, errand{c.Epoch, c.Adopt}), context.CancelFunc(func() {})
+		ctx, cancel := withErrand(l.ctx, errand{c.Epoch, c.Adopt || c.Route.Listening}), context.CancelFunc(func() {})
 		if c.Wait > 0 {
 			ctx, cancel = context.WithTimeout(ctx, c.Wait)
 		}

@@ -77,12 +77,11 @@ func Register(ctx context.Context, addrs []string, secret Secret, r Registration
 	self := Identity{Host: r.Host, Program: r.Program, Build: r.Build, Size: r.Size}
 	link, err := search(ctx, addrs, 1, func(short context.Context, addr string) (*stream, error) {
 		s, err := connect(short, addr, own)
-		if err != nil {
-			if missed != nil {
-				missed(err)
-			}
-			return nil, err
+		if err != nil && missed != nil {
+			missed(err)
 		}
+		return s, err
+	}, func(_ context.Context, s *stream) error {
 		// The answer may take as long as the master likes: it may wait for others.
 		w, err := exchange(ctx, s, hello{introduction: self.introduce(), Register: &r})
 		if err == nil {
@@ -90,12 +89,12 @@ func Register(ctx context.Context, addrs []string, secret Secret, r Registration
 		}
 		if err != nil {
 			s.Close()
-			return nil, err
+			return err
 		}
 		if w.Server != nil {
 			number = *w.Server
 		}
-		return s, nil
+		return nil
 	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("register with the master: %w", err)
