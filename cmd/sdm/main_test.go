@@ -5,11 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"sdm/cmd/internal/programs"
 )
 
 // TestMain makes this test binary play sdm, and builds once what scripts find in
@@ -33,8 +33,11 @@ func (b built) Run() int {
 	defer os.RemoveAll(dir)
 	jobs := []*exec.Cmd{exec.Command("go", "build", "-o", dir+"/bin/", "sdm/cmd/sdm-server", "sdm/cmd/sdm-master")}
 	jobs = append(jobs, exec.Command("go", "build", "-o", dir+"/plain/", "sdm/cmd/sdm"))
-	jobs = append(jobs, compilers(dir)...)
-	if err := inParallel(jobs); err != nil {
+	compilers, err := compilers(dir + "/programs")
+	if err == nil {
+		err = programs.Run(append(jobs, compilers...))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -47,53 +50,12 @@ func (b built) Run() int {
 // sources are the programs to debug.
 const sources = "../../testdata/programs"
 
-// compilers are the commands that compile them. A file is named without its
-// directory, so that debuggers show it like this.
-func compilers(dir string) []*exec.Cmd {
-	files, err := filepath.Glob(sources + "/*.c")
-	if err != nil || os.Mkdir(dir+"/programs", 0o700) != nil {
-		return nil // the scripts will say so
+// compilers are the commands that compile them into a directory that they make.
+func compilers(dir string) ([]*exec.Cmd, error) {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
 	}
-	var all []*exec.Cmd
-	for _, path := range files {
-		file := filepath.Base(path)
-		if text, err := os.ReadFile(path); err != nil || strings.Contains(string(text), "<mpi.h>") {
-			continue
-		}
-		cmd := exec.Command("gcc", "-g", "-O0", "-pthread", "-o", dir+"/programs/"+strings.TrimSuffix(file, ".c"), file)
-		cmd.Dir = sources
-		all = append(all, cmd)
-	}
-	for file, compiler := range map[string]string{"containers.cc": "g++", "twice.cc": "g++", "parts.cc": "g++", "objects.cc": "g++", "grid.f90": "gfortran", "names.f90": "gfortran", "kinds.f90": "gfortran", "bounds.f90": "gfortran"} {
-		name, _, _ := strings.Cut(file, ".")
-		cmd := exec.Command(compiler, "-g", "-O0", "-o", dir+"/programs/"+name, file)
-		if compiler == "gfortran" {
-			cmd.Args = append(cmd.Args, "-J", dir) // where modules are written
-		}
-		cmd.Dir = sources
-		all = append(all, cmd)
-	}
-	return all
-}
-
-// inParallel runs commands and tells of the first one that failed.
-func inParallel(jobs []*exec.Cmd) error {
-	errs := make([]error, len(jobs))
-	var all sync.WaitGroup
-	for i, job := range jobs {
-		all.Go(func() {
-			if out, err := job.CombinedOutput(); err != nil {
-				errs[i] = fmt.Errorf("%v: %w\n%s", job, err, out)
-			}
-		})
-	}
-	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return programs.Plain(sources, dir)
 }
 
 // TestScripts runs the scripts that need neither gdb nor a compiler.

@@ -1,0 +1,127 @@
+// children.c - a rank that starts other processes, by each way that there is: fork, fork and
+// exec, vfork, posix_spawn, system and popen. The arguments choose some: `children fork system`.
+//
+// build: gcc -g -O0 -o $OUT/children children.c
+// mpi: $MPICC -g -O0 -DWITH_MPI -o $OUT/mpichildren children.c
+#define _GNU_SOURCE
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "job.h"
+
+extern char **environ;
+
+static int status_of(pid_t child)
+{
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) < 0)
+        return -1;
+    return WEXITSTATUS(status);
+}
+
+// in_child is what a child of fork does; its status tells the rank.
+static int in_child(int rank)
+{
+    int work = 0;
+    for (int i = 0; i < 1000; i++)
+        work += i % (rank + 2);
+    return work ? 20 + rank : 1;
+}
+
+static int by_fork(int rank)
+{
+    pid_t child = fork();
+    if (child == 0)
+        _exit(in_child(rank)); // the child
+    return status_of(child);
+}
+
+static int by_exec(int rank)
+{
+    char code[32];
+    snprintf(code, sizeof code, "exit %d", 30 + rank);
+    pid_t child = fork();
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c", code, (char *)NULL);
+        _exit(1);
+    }
+    return status_of(child);
+}
+
+static int by_vfork(int rank)
+{
+    char code[32];
+    snprintf(code, sizeof code, "exit %d", 40 + rank);
+    pid_t child = vfork();
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c", code, (char *)NULL);
+        _exit(1);
+    }
+    return status_of(child);
+}
+
+static int by_spawn(int rank)
+{
+    char code[32], *args[] = {"sh", "-c", code, NULL};
+    pid_t child = -1;
+    snprintf(code, sizeof code, "exit %d", 50 + rank);
+    if (posix_spawn(&child, "/bin/sh", NULL, NULL, args, environ) != 0)
+        return -1;
+    return status_of(child);
+}
+
+static int by_system(int rank)
+{
+    char code[32];
+    snprintf(code, sizeof code, "exit %d", 60 + rank);
+    return WEXITSTATUS(system(code));
+}
+
+static int by_popen(int rank)
+{
+    char line[64] = "";
+    snprintf(line, sizeof line, "echo %d", 70 + rank);
+    FILE *from = popen(line, "r");
+    if (!from || !fgets(line, sizeof line, from))
+        return -1;
+    pclose(from);
+    return atoi(line);
+}
+
+static const struct way {
+    const char *name;
+    int (*start)(int rank);
+} ways[] = {
+    {"fork", by_fork}, {"exec", by_exec}, {"vfork", by_vfork},
+    {"spawn", by_spawn}, {"system", by_system}, {"popen", by_popen},
+};
+
+static int chosen(const char *name, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], name) == 0)
+            return 1;
+    return argc < 2;
+}
+
+int main(int argc, char **argv)
+{
+    int rank = job_rank(&argc, &argv);
+    long total = 0;
+    for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        const struct way *way = &ways[i];
+        if (!chosen(way->name, argc, argv))
+            continue;
+        int told = way->start(rank);
+        total += told; // told by a child
+        printf("rank %d: %s %d\n", rank, way->name, told);
+        fflush(stdout);
+    }
+    total = job_sum(total);
+    printf("rank %d: total %ld\n", rank, total); // all are back
+    job_end();
+    return 0;
+}
