@@ -15,8 +15,9 @@ import (
 // watch is what is known about a gdb that keeps silent.
 type watch struct {
 	nudgeAt time.Duration // when gdb is shaken for an interrupt that it has not heard; 0 is never
-	nudge   *request
-	woken   bool // SIGCONT has been tried
+	unheard *call         // that interrupt, nil: none
+	since   time.Duration // when the first of these was asked for
+	woken   bool          // SIGCONT has been tried
 }
 
 // patience is how long gdb may take to hear an interrupt before it is shaken:
@@ -25,6 +26,9 @@ type watch struct {
 // behind those. SIGINT is the last resort: it may also end what gdb does about
 // an event of the target.
 const patience = 250 * time.Millisecond
+
+// unhearing is how long gdb may take in all: then it is ended, and another one takes its ranks over.
+const unhearing = 5 * time.Second
 
 // busy gives the fault of a command that would only queue up behind one which
 // is overdue.
@@ -83,6 +87,9 @@ func (m *machine) overdue() {
 		} else if k := m.gdb.calls.current(); k != nil {
 			f.Message += ": it is busy with " + k.what()
 			m.gdb.late = true
+			if q.name == "interrupt" {
+				f.Hint = fmt.Sprintf("if it does not hear the interrupt in %s, another gdb takes the rank over", unhearing)
+			}
 		}
 		m.fail(q, f)
 	}
@@ -132,8 +139,20 @@ func (m *machine) interrupt(q *request) {
 		}
 		r.interrupted, r.next = true, m.now+again
 	}
-	m.watch.nudge, m.watch.nudgeAt, m.watch.woken = q, m.now+patience, false
-	m.ask(q, m.thenDone(q), "-exec-interrupt", "--thread-group", m.group)
+	m.interruptGDB(q)
+}
+
+// interruptGDB tells gdb to stop the rank, and sees that it hears that.
+func (m *machine) interruptGDB(q *request) {
+	w := &m.watch
+	if w.unheard == nil {
+		w.since, w.woken = m.now, false
+	}
+	w.nudgeAt = m.now + patience
+	w.unheard = m.ask(q, func(a answer) {
+		w.nudgeAt, w.unheard = 0, nil
+		m.thenDone(q)(a)
+	}, "-exec-interrupt", "--thread-group", m.group)
 	m.turnBack()
 	if m.gdb.late {
 		m.shake()
@@ -144,7 +163,12 @@ func (m *machine) interrupt(q *request) {
 // until it hears the interrupt.
 func (m *machine) shake() {
 	m.watch.nudgeAt = 0
-	if m.watch.nudge == nil || m.watch.nudge.answered {
+	k := m.gdb.calls.current()
+	if m.watch.unheard == nil || k == nil {
+		return
+	}
+	if took := m.now - m.watch.since; took >= unhearing {
+		m.gdb.replace(fmt.Sprintf("ended: it was busy with %s and did not hear an interrupt for %s", k.what(), rounded(took)))
 		return
 	}
 	sig := syscall.SIGINT
@@ -153,4 +177,15 @@ func (m *machine) shake() {
 	}
 	m.watch.nudgeAt = m.now + patience
 	m.out.signals = append(m.out.signals, signal{toGDB, sig})
+}
+
+// replace ends a gdb of which nothing more is to be expected. Another one takes its ranks over; they are
+// told to stop before, so that those which stand do not run on between the two.
+func (d *debugger) replace(why string) {
+	d.kill, d.replaced = true, why
+	for _, m := range d.machines {
+		if m.canBeRescued() {
+			m.out.signals = append(m.out.signals, signal{toTarget, syscall.SIGSTOP})
+		}
+	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"sdm/backend/gdb"
 	"sdm/protocol"
+	"sdm/protocol/rank"
 )
 
 const (
@@ -163,4 +164,25 @@ func (r *rig) until(ok func() bool, what string) {
 			r.Fatalf("no %s in %v", what, patience)
 		}
 	}
+}
+
+// A gdb that hears no interrupt is ended, and others take its ranks over: none of them is lost.
+func TestDeafGDBIsReplaced(t *testing.T) {
+	r := newRig(t, gdb.Config{RanksPerGDB: 2})
+	r.launch(build(t, "work.c"), 2)
+	busy := r.send(1, "gdb", protocol.Args{Text: "python exec(\"import signal\\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])\\nwhile True: pass\")"}, patience)
+	r.ok("interrupt", protocol.Args{})
+	if g := r.answers(busy, 1)[0]; !strings.Contains(string(g.Body), "did not hear an interrupt") {
+		t.Errorf("who was busy: %v", g)
+	}
+	for i := range rank.ID(2) {
+		if g := r.await(i, protocol.KindNote); !strings.Contains(string(g.Body), "taken the rank over") {
+			t.Errorf("rank %d: %v", i, g)
+		}
+		if g := r.await(i, protocol.KindStopped); !strings.Contains(string(g.Body), `"func":"main"`) {
+			t.Errorf("rank %d: %v", i, g)
+		}
+	}
+	r.ok("next", protocol.Args{})
+	r.stop()
 }

@@ -3,6 +3,7 @@
 package gdb
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ type debugger struct {
 	bytes     []byte        // to be sent, as far as take gives it
 	turns     []turn        // what must be over before more of bytes is sent; in order
 	kill      bool          // it is to be killed
+	replaced  string        // … because of this, and another one takes its ranks over
 	late      bool          // an answer is overdue: new commands are refused at once
 	gone      bool          // there is no gdb any more
 	killAt    time.Duration // when it is killed unless it has ended; 0 is never
@@ -288,6 +290,7 @@ func (d *debugger) deadline() time.Duration {
 // died takes the end of gdb. It gives the machines that another one shall take
 // over, where there may be another.
 func (d *debugger) died(now time.Duration, how demise, another bool) (orphans []*machine) {
+	how.cause = cmp.Or(d.replaced, how.cause)
 	another = another && d.birth.hopeful(how)
 	d.gone, d.killAt = true, 0
 	d.calls.drop()

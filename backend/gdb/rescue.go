@@ -92,13 +92,17 @@ func (m *machine) orphaned(now time.Duration, cause string) {
 		return
 	}
 	m.rescue.under = true
-	m.rescue.running = m.state == backend.Running || m.run != nil && (m.run.silent || m.state == backend.Attaching)
+	m.rescue.running = m.watch.unheard == nil && (m.state == backend.Running || m.run != nil && (m.run.silent || m.state == backend.Attaching))
 	m.rescue.away, m.rescue.seeks = m.attach.away, m.attach.seeks
 	m.rescue.journal, m.journal = m.journal, nil
 	if m.state == backend.Attaching || !m.rescue.running {
 		m.event(protocol.KindRunning, struct{}{}) // which one that stood does now; before who asks again can wait for it
 	}
 	for len(m.open) > 0 {
+		if m.open[0].name == "interrupt" { // the rank is stopped
+			m.done(m.open[0])
+			continue
+		}
 		m.fail(m.open[0], &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb died (" + cause + ")", Hint: "another gdb takes the rank over: ask again"})
 	}
 	m.state = backend.Attaching
