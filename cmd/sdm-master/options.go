@@ -68,7 +68,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.listen, "listen", "", "where one front end is awaited: `[HOST:]PORT`, or unix:PATH; no host is this one alone")
 	f.DurationVar(&o.connectWait, "connect-wait", dial.DefaultWait, "how long to try to reach the front end, or to await it, and to wait for the servers")
 	f.StringVar(&o.secretFile, "secret-file", "", "`PATH` of the secret (default: ~/.config/sdm/secret)")
-	f.BoolVar(&o.plaintext, "plaintext", false, "permit a front end on another host to do without TLS; the secret is asked for all the same")
+	f.BoolVar(&o.plaintext, "plaintext", false, "permit a front end to do without TLS; the secret is asked for all the same")
 	f.StringVar(&o.session, "session", "", "name of the session; servers of another one are refused")
 	f.StringVar(&o.routingFile, "routing-file", "", "`FILE` that says where the servers listen: N, then lines of number, host, port")
 	f.StringVar(&o.rendezvous, "rendezvous", "", "`HOST:PORT` where servers register; port 0 picks one and says it")

@@ -131,7 +131,7 @@ func (o *options) listenFlags() *pflag.FlagSet {
 	f := startup.NewFlags("sdm listen")
 	f.SetInterspersed(true) // PROGRAM stands behind --
 	o.declare(f)
-	f.BoolVar(&o.plaintext, "plaintext", false, "permit a master on another host without TLS")
+	f.BoolVar(&o.plaintext, "plaintext", false, "permit a master without TLS")
 	f.BoolVar(&o.partial, "partial", false, "when --connect-wait is over, go on with the servers that have come; the ranks of the others are lost")
 	return f
 }

@@ -46,7 +46,7 @@ func (o *options) simFlags() *pflag.FlagSet {
 	f.IntVar(&o.simServers, "servers", 0, fmt.Sprintf("`number` of servers (default: one for %d ranks, and at least 4)", inprocess.RanksPerServer))
 	f.StringVar(&o.script, "script", "", "`file` that says what the ranks do")
 	f.StringVar(&o.connect, "connect", "", "no console: dial the front end at `HOST:PORT`, unix:PATH or stdio, as sdm-master does")
-	f.BoolVar(&o.plaintext, "plaintext", false, "permit a front end on another host without TLS")
+	f.BoolVar(&o.plaintext, "plaintext", false, "permit a front end without TLS")
 	shared := startup.NewFlags("")
 	o.declare(shared)
 	shared.VisitAll(func(flag *pflag.Flag) {

@@ -2,7 +2,7 @@
 """A front end for sdm-master in the standard library: drive.py SECRET-FILE HOST:PORT PROGRAM LOCATION EXPR
 Then start: sdm-master --connect HOST:PORT --rendezvous ... (docs/protocol.md)
 With dial:HOST:PORT it comes to a master that was started with --listen."""
-import hashlib, hmac, ipaddress, json, os, socket, ssl, sys
+import hashlib, hmac, json, os, socket, ssl, sys
 
 if len(sys.argv) != 6:
     sys.exit(__doc__)
@@ -15,12 +15,10 @@ else:
     listener = socket.create_server((host, int(port)))
     print("listening on port", listener.getsockname()[1], flush=True)
     conn = listener.accept()[0]
-binding = "plain"
-if not ipaddress.ip_address(conn.getpeername()[0]).is_loopback:  # whoever has dialled, the master is the TLS server
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # the proofs check the certificate
-    conn = context.wrap_socket(conn)
-    binding = hashlib.sha256(conn.getpeercert(binary_form=True)).hexdigest()
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # whoever has dialled, the master is the TLS server
+context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # the proofs check the certificate
+conn = context.wrap_socket(conn)
+binding = hashlib.sha256(conn.getpeercert(binary_form=True)).hexdigest()
 stream, events = conn.makefile("rwb"), []
 
 def receive():

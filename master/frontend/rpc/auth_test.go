@@ -3,6 +3,7 @@ package rpc
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -75,7 +77,6 @@ func meetAt(t *testing.T, l *Listener, addr string, master Options) (*Conn, *Cli
 }
 
 func TestProofs(t *testing.T) {
-	remote := func(net.Addr) bool { return false }
 	a, b := secretOf("a"), secretOf("b")
 	for _, tt := range []struct {
 		name             string
@@ -83,13 +84,12 @@ func TestProofs(t *testing.T) {
 		err              string // part of the master's error; "" is that both agree
 		secured          bool
 	}{
-		{"loopback", Options{Secret: a}, Options{Secret: a}, "", false},
-		{"other hosts: TLS", Options{Secret: a, local: remote}, Options{Secret: a, local: remote}, "", true},
-		{"TLS although it is not needed", Options{Secret: a}, Options{Secret: a, local: remote}, "", true},
-		{"plain text, permitted", Options{Secret: a, local: remote, Plaintext: true}, Options{Secret: a, local: remote, Plaintext: true}, "", false},
-		{"plain text, not permitted", Options{Secret: a, local: remote}, Options{Secret: a, local: remote, Plaintext: true}, "--plaintext", false},
-		{"other secrets", Options{Secret: a}, Options{Secret: b}, "same secret file", false},
-		{"other secrets, TLS", Options{Secret: a, local: remote}, Options{Secret: b, local: remote}, "same secret file", true},
+		{"TLS", Options{Secret: a}, Options{Secret: a}, "", true},
+		{"TLS although plain text is permitted", Options{Secret: a, Plaintext: true}, Options{Secret: a}, "", true},
+		{"plain text, permitted", Options{Secret: a, Plaintext: true}, Options{Secret: a, Plaintext: true}, "", false},
+		{"plain text, not permitted", Options{Secret: a}, Options{Secret: a, Plaintext: true}, "--plaintext", false},
+		{"other secrets", Options{Secret: a}, Options{Secret: b}, "same secret file", true},
+		{"other secrets, plain text", Options{Secret: a, Plaintext: true}, Options{Secret: b, Plaintext: true}, "same secret file", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			conn, client, err, frontErr := meet(t, tt.master, tt.frontEnd)
@@ -114,6 +114,64 @@ func TestProofs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A process that holds the front end's port passes all on between the master and the real
+// front end, with TLS of its own to each: neither proof fits.
+func TestRelayIsRefused(t *testing.T) {
+	o := Options{Secret: secretOf("a")}
+	real, err := Listen("127.0.0.1:0", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	between, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer between.Close()
+	relayed := make(chan error, 1)
+	go func() { relayed <- relay(between, real.Addr().String()) }()
+	conn, client, err, frontErr := meetAt(t, real, between.Addr().String(), o)
+	if conn != nil || err == nil || !strings.Contains(err.Error(), "same secret file") {
+		t.Errorf("the master: %v", err)
+	}
+	if client != nil || frontErr == nil {
+		t.Error("the front end takes the relay for its master")
+	}
+	if err := <-relayed; err != nil {
+		t.Error(err)
+	}
+}
+
+// relay joins a master that dials and a front end that listens until both have hung up.
+// It knows no secret.
+func relay(master net.Listener, frontEnd string) error {
+	m, err := master.Accept()
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	f, err := net.Dial("tcp", frontEnd)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	ours, err := ephemeral()
+	if err != nil {
+		return err
+	}
+	toMaster := tls.Client(m, &tls.Config{InsecureSkipVerify: true})
+	toFrontEnd := tls.Server(f, &tls.Config{Certificates: []tls.Certificate{ours}})
+	var both sync.WaitGroup
+	copying := func(to, from net.Conn) {
+		_, _ = io.Copy(to, from) // ends with a refusal, however that is told
+		m.Close()
+		f.Close()
+	}
+	both.Go(func() { copying(toMaster, toFrontEnd) })
+	both.Go(func() { copying(toFrontEnd, toMaster) })
+	both.Wait()
+	return nil
 }
 
 // raw plays a front end that does not keep to the rules.
@@ -166,7 +224,7 @@ func TestMasterRefuses(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var heard bytes.Buffer
-			err := raw(t, Options{Secret: secretOf("a")}, func(c net.Conn) {
+			err := raw(t, Options{Secret: secretOf("a"), Plaintext: true}, func(c net.Conn) {
 				for _, body := range tt.says {
 					if _, err := c.Write(say(body)); err != nil {
 						return

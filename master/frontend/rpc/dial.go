@@ -25,7 +25,9 @@ func Dial(ctx context.Context, addr string, o Options) (*Conn, error) {
 }
 
 // welcome is the master's part on a fresh connection. The front end speaks
-// first, and by its first byte the master sees whether it wants TLS.
+// first, and by its first byte the master sees whether it wants TLS. Plain TCP is
+// refused on loopback, too: a process that holds the front end's port could pass the proofs
+// on between two plain connections, and then speak for the front end.
 func (o Options) welcome(ctx context.Context, c net.Conn) (*Conn, error) {
 	if u, ok := c.(*net.UnixConn); ok {
 		if err := checkPeer(u); err != nil {
@@ -53,12 +55,10 @@ func (o Options) welcome(ctx context.Context, c net.Conn) (*Conn, error) {
 		}
 		return o.admit(ctx, secured, bound)
 	}
-	if !o.local(c.RemoteAddr()) {
-		if !o.Plaintext {
-			return nil, reject(newConn(peeked, "", maxStranger), nil, "it speaks plain TCP, which others can read and change (let it start TLS, or permit this with --plaintext)")
-		}
-		o.Log.Warn("the connection to the front end is plain text: others can read and change it", "addr", c.RemoteAddr().String())
+	if !o.Plaintext {
+		return nil, reject(newConn(peeked, "", maxStranger), nil, "it speaks plain TCP, which others can read and change (let it start TLS, or permit this with --plaintext)")
 	}
+	o.Log.Warn("the connection to the front end is plain text: others can read and change it", "addr", c.RemoteAddr().String())
 	return o.admit(ctx, peeked, bindingPlain)
 }
 

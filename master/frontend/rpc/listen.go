@@ -147,8 +147,7 @@ func (l *Listener) acceptAll(ctx context.Context, wg *sync.WaitGroup, greet gree
 	}
 }
 
-// greet is the front end's part on a fresh connection: TLS where it comes from
-// another host, then the proofs.
+// greet is the front end's part on a fresh connection: TLS over TCP, then the proofs.
 func (o Options) greet(ctx context.Context, c net.Conn) (*Conn, error) {
 	if u, ok := c.(*net.UnixConn); ok {
 		if err := checkPeer(u); err != nil {
@@ -162,7 +161,7 @@ func (o Options) greet(ctx context.Context, c net.Conn) (*Conn, error) {
 	stop := closeAfter(ctx, c)
 	defer stop()
 	bound := bindingPlain
-	if !o.local(c.RemoteAddr()) && !o.Plaintext {
+	if !o.Plaintext {
 		var err error
 		if c, bound, err = joinTLS(ctx, c); err != nil {
 			return nil, err

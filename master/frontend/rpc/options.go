@@ -3,7 +3,6 @@ package rpc
 import (
 	"errors"
 	"log/slog"
-	"net"
 	"time"
 
 	"sdm/master/dial"
@@ -14,8 +13,8 @@ type Options struct {
 	// Secret is what both sides prove to know. It must not be empty where the
 	// door is TCP.
 	Secret []byte
-	// Plaintext permits TCP without TLS where it leaves this host. Both sides
-	// are told; the secret is asked for all the same.
+	// Plaintext permits TCP without TLS. The secret is asked for all the same, but whoever
+	// is on the way can read and change what is said.
 	Plaintext bool
 	// Wait bounds dialling, all tries together; 0 is dial.DefaultWait.
 	Wait time.Duration
@@ -26,9 +25,6 @@ type Options struct {
 	// Log takes refused strangers, failed tries and the warning of plain text;
 	// nil drops them.
 	Log *slog.Logger
-
-	// local tells whether an address is on this host; nil looks. Tests set it.
-	local func(net.Addr) bool
 }
 
 // handshakeWait bounds the time until a peer has proved what it must.
@@ -41,9 +37,6 @@ func (o Options) withDefaults() Options {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.local == nil {
-		o.local = isLocal
-	}
 	return o
 }
 
@@ -53,15 +46,4 @@ func (o Options) needSecret() error {
 		return errors.New("rpc: Secret: a door over TCP needs one")
 	}
 	return nil
-}
-
-// isLocal tells whether bytes to and from this address never leave the host.
-func isLocal(a net.Addr) bool {
-	switch a := a.(type) {
-	case *net.TCPAddr:
-		return a.IP.IsLoopback()
-	case *net.UnixAddr:
-		return true
-	}
-	return false
 }
