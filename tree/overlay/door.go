@@ -19,6 +19,9 @@ const (
 	// place that others wait for: many round trips within a cluster, as a true peer
 	// speaks at once, and 320 strangers shown out in a second.
 	silence = 50 * time.Millisecond
+	// dawdle is that of a connection that has said a word and does not get on with its
+	// handshake: a peer on a busy machine needs some time, and comes again.
+	dawdle = 2 * time.Second
 )
 
 // guest is somebody who has proved the secret and said Hello.
@@ -30,7 +33,7 @@ type guest struct {
 // door is a listening port that lets in who proves the secret. A stranger learns
 // nothing: no byte is sent to him. He costs one of maxHandshakes places for at
 // most handshakeTime, and when places are wanted the one who has been silent
-// longest goes, after silence; who has said the word stays.
+// longest goes, after silence, or after dawdle if it has said a word.
 //
 // Goroutines: accept, until close; one for each place (handshake, Hello, then
 // until somebody takes the guest, for handshakeTime at most). close ends them all
@@ -55,7 +58,7 @@ type door struct {
 type place struct {
 	conn  net.Conn
 	since time.Time
-	known bool // has said the word
+	known bool // has said a word
 }
 
 func newDoor(l net.Listener, s Secret, p purpose) (*door, error) {
@@ -145,18 +148,20 @@ func (d *door) take(p *place) (wait time.Duration, ok bool) {
 		d.places = append(d.places, p)
 		return 0, true
 	}
+	wait = handshakeTime
 	for i, other := range d.places {
+		left := silence - time.Since(other.since)
 		if other.known {
-			continue
+			left += dawdle - silence
 		}
-		if wait := silence - time.Since(other.since); wait > 0 {
-			return wait, false
+		if left <= 0 {
+			other.conn.Close()
+			d.places = append(append(d.places[:i:i], d.places[i+1:]...), p)
+			return 0, true
 		}
-		other.conn.Close()
-		d.places = append(append(d.places[:i:i], d.places[i+1:]...), p)
-		return 0, true
+		wait = min(wait, left)
 	}
-	return handshakeTime, false
+	return wait, false
 }
 
 // leave gives the place back.

@@ -161,7 +161,7 @@ var strangers = []struct {
 	{"knows another secret", func(t *testing.T, addr string) net.Conn {
 		own, err := newCredentials(NewSecret(), forLinks)
 		check(t, err)
-		return speakTLS(t, addr, own.config())
+		return speakTLS(t, addr, own.config(own.words.fresh()))
 	}},
 	{"starts a record and stops", func(t *testing.T, addr string) net.Conn {
 		return knock(t, addr, []byte{22, 3, 1, 2})

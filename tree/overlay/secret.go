@@ -10,11 +10,9 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/big"
-	"slices"
 	"time"
 )
 
@@ -67,12 +65,7 @@ const (
 type credentials struct {
 	certificate tls.Certificate
 	public      ed25519.PublicKey
-	// word is sent in the clear, as the name of the application protocol, by
-	// those who dial. It is derived from the secret, so a listener tells a
-	// stranger from a peer by the first bytes, answers the stranger nothing and
-	// spends no signature on it. It proves nothing: who listens on the wire may
-	// repeat it, and fails at the key.
-	word string
+	words       *words
 }
 
 func newCredentials(s Secret, p purpose) (*credentials, error) {
@@ -92,17 +85,17 @@ func newCredentials(s Secret, p purpose) (*credentials, error) {
 	return &credentials{
 		certificate: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key},
 		public:      public,
-		word:        hex.EncodeToString(s.derive("sdm word "+string(p), 16)),
+		words:       &words{key: s.derive("sdm word "+string(p), sha256.Size)},
 	}, nil
 }
 
-// config is for both sides; neither keeps sessions: a link lives as long as its
-// neighbours, and a full handshake takes under a millisecond.
-func (c *credentials) config() *tls.Config {
+// config is for both sides, which agree on a word; neither keeps sessions: a link lives
+// as long as its neighbours, and a full handshake takes under a millisecond.
+func (c *credentials) config(word string) *tls.Config {
 	return &tls.Config{
 		MinVersion:             tls.VersionTLS13,
 		Certificates:           []tls.Certificate{c.certificate},
-		NextProtos:             []string{c.word},
+		NextProtos:             []string{word},
 		SessionTicketsDisabled: true,
 		// There is no authority and no name to verify; verify pins the key.
 		InsecureSkipVerify: true,
@@ -125,15 +118,17 @@ func (c *credentials) verify(state tls.ConnectionState) error {
 }
 
 // listening is config for a listener; known is called once the other side has
-// said the word, before anything is answered.
+// said a word, before anything is answered.
 func (c *credentials) listening(known func()) *tls.Config {
-	config := c.config()
-	config.GetConfigForClient = func(client *tls.ClientHelloInfo) (*tls.Config, error) {
-		if !slices.Contains(client.SupportedProtos, c.word) {
-			return nil, errKey
-		}
-		known()
-		return nil, nil
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13,
+		GetConfigForClient: func(client *tls.ClientHelloInfo) (*tls.Config, error) {
+			said := client.SupportedProtos
+			if len(said) != 1 || !c.words.accept(said[0]) {
+				return nil, errKey
+			}
+			known()
+			return c.config(said[0]), nil
+		},
 	}
-	return config
 }

@@ -40,7 +40,7 @@ func (e *elastic) SetWriteDeadline(time.Time) error { return nil }
 // dialled makes the dialling side of a link over TLS; the handshake is to be done.
 func dialled(conn net.Conn, c *credentials) *stream {
 	s, under := newTLSStream(conn)
-	s.setTLS(tls.Client(under, c.config()))
+	s.setTLS(tls.Client(under, c.config(c.words.fresh())))
 	return s
 }
 
