@@ -132,6 +132,7 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 		m.answer(id, info.Name, namedGroup(args.Name, ranks))
 		return
 	case "stat":
+		args.Compare = true
 		if args.Limit == 0 {
 			args.Limit = statLimit(ranks.Len())
 		}
@@ -149,6 +150,7 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 		args.Limit = -1
 		m.tellHosts(id, ranks, m.now())
 	case "diff":
+		args.Compare = true
 		m.compare(id, args, wait, m.now())
 	}
 	m.number(info.Name, id, &args)

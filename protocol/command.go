@@ -31,6 +31,7 @@ type Args struct {
 	File        string    `json:"file,omitempty"`        // dump memory: a path on the host of the rank; %r is its number
 	From        string    `json:"from,omitempty"`        // dump memory, frame: an expression
 	To          string    `json:"to,omitempty"`          // dump memory: an expression, behind the last byte; list: the last line
+	Compare     bool      `json:"compare,omitempty"`     // print, from the master for stat and diff: of a reference the value alone
 	Exprs       []string  `json:"exprs,omitempty"`       // log
 	Functions   []string  `json:"functions,omitempty"`   // rbreak, from the master: what the ranks have found; Breakpoint is the number of the first
 	Lines       []string  `json:"lines,omitempty"`       // commands: lines for gdb, but for silent, print and continue

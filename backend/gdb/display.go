@@ -159,8 +159,7 @@ func (m *machine) askValue(q *request, format, expr string, then func(a answer, 
 		})
 	}
 	if format == "" {
-		m.ask(q, func(a answer) { bounded(a, a.Results.Str("value")) },
-			"-data-evaluate-expression", append(m.at(q), " "+expr)...)
+		m.askPrint(q, printing{}, expr, bounded)
 		return
 	}
 	line := displayLine(protocol.Display{Expr: expr, Format: format})

@@ -67,29 +67,15 @@ func withoutHistory(text string) string {
 	return strings.TrimSuffix(historyPrefix.ReplaceAllString(text, ""), "\n")
 }
 
-var reference = regexp.MustCompile(`^(?:\([^()]*\) )?@0x[0-9a-f]+$`)
-
-// isReference tells a value that is all that gdb shows of a reference to an object without a pretty-printer.
-func isReference(value string) bool {
-	return strings.Contains(value, "@0x") && reference.MatchString(value)
-}
-
 func (m *machine) evaluated(q *request, a answer, value string) {
 	switch {
 	case a.failed() && tooLarge.MatchString(a.Results.Str("msg")):
 		m.evaluatedLarge(q, a)
 	case a.failed():
 		m.refused(q, a)
-	case isReference(value) && !acts(q.args.Expr, false):
-		w := q.printing()
-		m.askPrint(q, w, "*&("+w.expr+")", func(a answer, of string) {
-			if !a.failed() {
-				value = of
-			}
-			m.evaluatedWhole(q, value)
-		})
 	default:
-		m.evaluatedWhole(q, value)
+		q.head = referenceHead(value)
+		m.evaluatedWhole(q, value[len(q.head):])
 	}
 }
 
@@ -99,16 +85,18 @@ type variables struct {
 }
 
 func (m *machine) infoLocals(q *request) {
-	m.ask(q, func(a answer) {
+	k := m.ask(q, func(a answer) {
 		m.replyVariables(q, a, "locals")
 	}, "-stack-list-locals", append(m.at(q), "--all-values")...)
+	k.print, k.apart = true, true
 }
 
 func (m *machine) infoArgs(q *request) {
 	level := strconv.Itoa(m.frameOf(q))
-	m.ask(q, func(a answer) {
+	k := m.ask(q, func(a answer) {
 		m.replyVariables(q, a, "stack-args", "frame", "args")
 	}, "-stack-list-arguments", append(m.at(q), "--all-values", level, level)...)
+	k.print, k.apart = true, true
 }
 
 // frameOf is the level that a request is about.
@@ -123,6 +111,7 @@ func (m *machine) replyVariables(q *request, a answer, path ...string) {
 		return
 	}
 	names, values := namesAndValues(a.Results.Path(path...).Fields)
+	m.heardAll(a, values)
 	left := 1
 	came := func() {
 		if left--; left > 0 {

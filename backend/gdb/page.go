@@ -106,7 +106,7 @@ const mostFetched = 1 << 20
 
 func (m *machine) replyValue(q *request, body printed, value string) {
 	c := columnsOf(m.target.Rank, q.args.Limit)
-	c.add("value", value)
+	c.add("value", q.head+value)
 	m.replyWith(q, q.bodyOf(body), c.sorted())
 }
 

@@ -107,19 +107,64 @@ var tooLarge = regexp.MustCompile(`value requires [0-9]+ bytes, which is more th
 
 // askPrint asks for a value in the way that is wanted.
 func (m *machine) askPrint(q *request, w printing, expr string, then func(a answer, value string), more ...string) {
-	if w.plain() && len(more) == 0 {
-		s := m.selected(q) // not at, and no slice that is made for this: there may be thousands of ranks
-		m.ask(q, func(a answer) { then(a, a.Results.Str("value")) }, "-data-evaluate-expression",
-			"--thread", m.gdbThread(s.thread), "--frame", strconv.Itoa(s.frame), " "+expr)
-		return
+	switch {
+	case !w.plain() || len(more) > 0:
+		m.askLine(q, w.line(expr, more...), then)
+	case acts(expr, false):
+		m.askTyped(q, expr, then)
+	default:
+		m.askBare(q, expr, func(a answer, value string) {
+			if a.failed() || !q.typed(value) {
+				then(a, value)
+				return
+			}
+			m.askTyped(q, expr, then)
+		})
 	}
-	m.askLine(q, w.line(expr, more...), then)
+}
+
+// askBare asks for a value by GDB/MI, which leaves out the types of pointers and all of a reference but its address.
+func (m *machine) askBare(q *request, expr string, then func(a answer, value string)) {
+	s := m.selected(q) // not at, and no slice that is made for this: there may be thousands of ranks
+	k := m.ask(q, func(a answer) { then(a, m.heard(a, a.Results.Str("value"))) }, "-data-evaluate-expression",
+		"--thread", m.gdbThread(s.thread), "--frame", strconv.Itoa(s.frame), " "+expr)
+	k.print, k.apart = true, true
+}
+
+// askTyped asks for a value as gdb's print writes it: "(int &) @0x7ffe: 5", "(int *) 0x7ffe". What is for statistics gets
+// what a reference refers to.
+func (m *machine) askTyped(q *request, expr string, then func(a answer, value string)) {
+	m.askLine(q, "output "+expr, func(a answer, value string) {
+		if q.compares() {
+			value = value[len(referenceHead(value)):]
+		}
+		then(a, value)
+	})
+}
+
+// compares tells whether the values of a request are compared and not shown for themselves.
+func (c *command) compares() bool { return c.args.Compare }
+
+// typed tells whether gdb's print writes more of a value than GDB/MI does: of a reference, and of a pointer unless
+// this is a comparison.
+func (c *command) typed(value string) bool {
+	return strings.HasPrefix(value, "@0x") || strings.HasPrefix(value, "0x") && !c.compares() && !isText(value)
+}
+
+var refHead = regexp.MustCompile(`^(?:\([^"'{}]*?\) )?@0x[0-9a-f]+: `)
+
+// referenceHead gives what gdb writes in front of what a reference refers to: "(int &) @0x7ffe: ".
+func referenceHead(value string) string {
+	if !strings.Contains(value, "@0x") {
+		return ""
+	}
+	return refHead.FindString(value)
 }
 
 // askLine is askPrint by a line of gdb's.
 func (m *machine) askLine(q *request, line string, then func(a answer, value string)) {
-	k := m.ask(q, func(a answer) { then(a, withoutHistory(a.text)) }, "-interpreter-exec", append(m.at(q), "console", line)...)
-	k.print = true
+	k := m.ask(q, func(a answer) { then(a, m.heard(a, withoutHistory(a.text))) }, "-interpreter-exec", append(m.at(q), "console", line)...)
+	k.print, k.apart = true, true
 }
 
 // fewElements is how many elements are shown of the arrays in a value of more than a mebibyte.

@@ -35,13 +35,13 @@ func (m *machine) assign(q *request) {
 
 // callFunction is call: print, but for what has no value.
 func (m *machine) callFunction(q *request) {
-	m.ask(q, func(a answer) {
-		if !a.failed() && a.Results.Str("value") == "void" {
+	m.askLine(q, "call "+q.args.Expr, func(a answer, value string) {
+		if !a.failed() && value == "" {
 			m.reply(q, printed{Expr: q.args.Expr})
 			return
 		}
-		m.evaluated(q, a, a.Results.Str("value"))
-	}, "-data-evaluate-expression", append(m.at(q), " "+q.args.Expr)...)
+		m.evaluated(q, a, value)
+	})
 }
 
 // inConsole has gdb's command line carry out a line, for the selected frame
