@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -225,8 +226,15 @@ func (p *program) dial(key overlay.Secret) func(context.Context, tree.NodeID, pr
 	}
 }
 
-// key is the secret of this session, derived from the user's own.
+// key is the secret of this session, derived from the user's own. It is read once.
 func (p *program) key() (overlay.Secret, error) {
+	if p.secret == nil {
+		p.secret = sync.OnceValues(p.readKey)
+	}
+	return p.secret()
+}
+
+func (p *program) readKey() (overlay.Secret, error) {
 	var key secret.Key
 	var err error
 	switch {
@@ -240,7 +248,7 @@ func (p *program) key() (overlay.Secret, error) {
 	return overlay.Secret(key).ForSession(p.o.session), err
 }
 
-// givenKey reads the secret from whoever has started us, once.
+// givenKey reads the secret from the process that has started us.
 func (p *program) givenKey() (secret.Key, error) {
 	pipe := os.NewFile(uintptr(p.o.secretFD), "secret")
 	defer pipe.Close()

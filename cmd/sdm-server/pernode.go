@@ -30,7 +30,11 @@ func (p *program) joinNode(ctx context.Context) (standIn bool, status int, err e
 		p.o.unstage() // nobody else is to come
 		return false, 0, nil
 	}
-	host, conn, err := local.JoinNode(ctx, p.o.session)
+	key, err := p.key()
+	if err != nil {
+		return false, 0, err
+	}
+	host, conn, err := local.JoinNode(ctx, key)
 	if err != nil {
 		return false, 0, err
 	}

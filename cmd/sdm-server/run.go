@@ -80,7 +80,8 @@ type program struct {
 	number  launch.Identity
 	ending  chan string // words about the end that the starter has announced
 	env     []string
-	node    *node // nil: we stand for ourselves
+	node    *node                          // nil: we stand for ourselves
+	secret  func() (overlay.Secret, error) // see key; nil until it is read
 }
 
 func prepare(o *options, env []string, engines map[string]engine) (*program, error) {

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -36,9 +37,11 @@ import (
 //	  |<-----------------------------|
 //
 // They meet at a socket with an abstract name (unix(7)), which leaves nothing
-// behind. Who is there is asked of the kernel (SO_PEERCRED). The name has the
-// namespaces in it: a process in another one could not be debugged by its number,
-// or would have other files, and so becomes a server of its own.
+// behind. Who is there is asked of the kernel (SO_PEERCRED). The name comes from the
+// secret of the session, so that other users cannot bind it beforehand; where one has,
+// all slots go on to the next name. It has the namespaces in it: a process in another
+// one could not be debugged by its number, or would have other files, and so becomes a
+// server of its own.
 
 // slip is a packet between the two.
 type slip struct {
@@ -67,10 +70,18 @@ const maxSlip = 256 << 10
 // helloTime is how long one who has come may take to say who he is.
 const helloTime = 10 * time.Second
 
-// nodeSocket is where the slots of a session meet on this node.
-func nodeSocket(session string) *net.UnixAddr {
-	sum := sha256.Sum256([]byte(session))
-	name := "@sdm-" + hex.EncodeToString(sum[:8])
+// How many names are tried, and how long one may be bound without anybody who listens:
+// the server of the node does so at once.
+const (
+	maxPlaces    = 16
+	deafPatience = 2 * time.Second
+)
+
+// nodeSocket is the n-th place where the slots of a session may meet on this node.
+func nodeSocket(key [32]byte, n int) *net.UnixAddr {
+	mac := hmac.New(sha256.New, key[:])
+	fmt.Fprintf(mac, "sdm node %d", n)
+	name := "@sdm-" + hex.EncodeToString(mac.Sum(nil)[:16])
 	for _, ns := range []string{"pid", "mnt", "user"} {
 		link, _ := os.Readlink("/proc/self/ns/" + ns)
 		name += "-" + link
@@ -78,28 +89,42 @@ func nodeSocket(session string) *net.UnixAddr {
 	return &net.UnixAddr{Name: name, Net: "unixpacket"}
 }
 
-// JoinNode makes us the host of the session's slots on this node, if nobody is
-// yet, or gives the connection to the one who is.
-func JoinNode(ctx context.Context, session string) (*NodeHost, *net.UnixConn, error) {
-	addr := nodeSocket(session)
+// JoinNode makes us the host of the session's slots on this node, if there is none yet,
+// or gives the connection to the one that is. The key is that of the session. A name that
+// another user holds is passed by.
+func JoinNode(ctx context.Context, key [32]byte) (*NodeHost, *net.UnixConn, error) {
+	var failures []error
+	for n := range maxPlaces {
+		host, conn, err := meet(ctx, nodeSocket(key, n))
+		if err == nil || ctx.Err() != nil {
+			return host, conn, err
+		}
+		failures = append(failures, err)
+	}
+	return nil, nil, fmt.Errorf("meet the other slots of this node: %w", errors.Join(failures...))
+}
+
+// meet is JoinNode at one place.
+func meet(ctx context.Context, addr *net.UnixAddr) (*NodeHost, *net.UnixConn, error) {
+	began := time.Now()
 	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
 		l, err := net.ListenUnix(addr.Net, addr)
 		if err == nil {
 			return &NodeHost{l}, nil, nil
 		}
 		if !errors.Is(err, syscall.EADDRINUSE) {
-			return nil, nil, fmt.Errorf("meet the other slots of this node: %w", err)
+			return nil, nil, err
 		}
 		conn, err := net.DialUnix(addr.Net, nil, addr)
-		switch {
-		case err == nil:
-			if err := ownPeer(conn); err != nil {
-				conn.Close()
-				return nil, nil, err
+		if err == nil {
+			if err = ownPeer(conn); err == nil {
+				return nil, conn, nil
 			}
-			return nil, conn, nil
-		case !errors.Is(err, syscall.ECONNREFUSED): // bound, and not listening yet
-			return nil, nil, fmt.Errorf("meet the server of this node: %w", err)
+			conn.Close()
+			return nil, nil, err
+		}
+		if !errors.Is(err, syscall.ECONNREFUSED) || time.Since(began) > deafPatience { // else bound, and not listening yet
+			return nil, nil, err
 		}
 		alarm := time.NewTimer(pause)
 		select {
