@@ -226,6 +226,12 @@ func TestColumnJSON(t *testing.T) {
 		{"nan and inf", columnOf("n", 0, "nan(0x1)", "inf", "-inf"),
 			`{"distinct":3,"count":3,"nan":{"count":1,"ranks":"0"},"inf":{"count":2,"ranks":"1-2"},` +
 				`"values":[{"value":"-inf","ranks":"2"},{"value":"inf","ranks":"1"},{"value":"nan(0x1)","ranks":"0"}]}`},
+		{"structures", columnOf("p", 0, "{x = 1, y = 2, p = 0x0}", "{x = 1, y = 3, p = 0x55555}"),
+			`{"distinct":2,"count":2,"values":[{"value":"{x = 1, y = 2, p = 0x0}","ranks":"0"},{"value":"{x = 1, y = 3, p = 0x55555}","ranks":"1"}],` +
+				`"folds":[{"ranks":"0-1","distinct":2,"parts":["{x = 1, y = ",", p = ","}"],"fields":[` +
+				`{"path":"y","distinct":2,"min":{"value":2,"rank":0},"max":{"value":3,"rank":1},"values":[{"value":"2","ranks":"0"},{"value":"3","ranks":"1"}]},` +
+				`{"path":"p","distinct":2,"values":[{"value":"0x0","ranks":"0"},{"value":"0x","ranks":"1"}]}]}]}`},
+		{"one structure", columnOf("p", 0, "{x = 1}"), `{"distinct":1,"count":1,"values":[{"value":"{x = 1}","ranks":"0"}]}`},
 		{"nothing", Column{}, `{"distinct":0,"count":0}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -262,7 +268,7 @@ func TestColumnJSONErrors(t *testing.T) {
 		`[]`:               "cannot unmarshal",
 		`{"limit":-2}`:     "a limit of -2 makes no sense",
 		`{"exact":"AAA="}`: "bytes end too early",
-		`{"exact":"` + strings.Repeat("A", 58) + `=="}`:                              "bytes after a summary",
+		`{"exact":"` + strings.Repeat("A", 60) + `"}`:                                "bytes after a summary",
 		`{"values":[{"value":"1","ranks":""}]}`:                                      `value "1" has no ranks`,
 		`{"values":[{"value":"1","ranks":"1"},{"value":"1","ranks":"2"}]}`:           `value "1" is there twice`,
 		`{"limit":1,"values":[{"value":"1","ranks":"1"},{"value":"2","ranks":"2"}]}`: "2 values are more than the limit, 1",
@@ -320,6 +326,8 @@ func TestColumnOfManyRanksIsSmall(t *testing.T) {
 }
 
 func FuzzColumn(f *testing.F) {
+	f.Add(columnOf("n", 2, "{x = 1, y = 2}", "{x = 1, y = 3}", "{x = 1, y = nan(0x1)}").AppendWire(nil))
+	f.Add(columnOf("n", 2, structures(20)...).AppendWire(nil))
 	f.Add(columnOf("n", 0, "5", "5", "abc").AppendWire(nil))
 	f.Add(columnOf("n", 2, numbered(9)...).AppendWire(nil))
 	f.Add(columnOf("n", 2, numbered(99)...).AppendWire(nil))
@@ -347,6 +355,10 @@ func FuzzColumn(f *testing.F) {
 		c.Stats()
 		c.Distinct()
 		c.Majority()
+		for _, fold := range c.Folds() {
+			fold.Text(func(x Field) string { x.Range(fold.Ranks()); x.Values(); x.Distinct(); return "" })
+			fold.Paths()
+		}
 		sum := 0
 		for _, bar := range c.Histogram(7) {
 			sum += bar.Count

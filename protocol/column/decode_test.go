@@ -38,6 +38,13 @@ func TestDecodeErrors(t *testing.T) {
 	if c, rest, err := Decode(upTo(1, sketch, 1, 0, 0, seven, seven, 2, 7, 0, 2, 49, 0, spread, noVotes)); err != nil || len(rest) > 0 {
 		t.Fatalf("the summary that the cases vary: %v, rest %d, %v", c, len(rest), err)
 	}
+	folded := func(parts ...any) []byte {
+		return joined(append([]any{head, 2, 1, sketch, 1, 0, 0, seven, seven, 2, 7, 0, 2, 49, 0, spread, noVotes}, parts...)...)
+	}
+	same := joined(2, 1, "\x00", rank5, sketch, 0, 1, "a")
+	if c, rest, err := Decode(folded(same)); err != nil || len(rest) > 0 || len(c.summary.folds.list) != 1 {
+		t.Fatalf("the folds that the cases vary: %v, rest %d, %v", c, len(rest), err)
+	}
 	for name, c := range map[string]struct {
 		b    []byte
 		want string
@@ -46,7 +53,7 @@ func TestDecodeErrors(t *testing.T) {
 		"name cut off":          {joined(5, "n"), "bytes end too early"},
 		"name of 2^64-1":        {joined(huge, huge, 0xff, 0x01), "bytes end too early"},
 		"no form":               {head, "bytes end too early"},
-		"unknown form":          {joined(head, 2), "form is 2, more than 1"},
+		"unknown form":          {joined(head, 3), "form is 3, more than 2"},
 		"limit too high":        {joined(1, "n", huge, 0x7f), "limit is"},
 		"values missing":        {joined(head, 0, 1), "more values than there can be"},
 		"values above limit":    {joined(head, 0, 5, make([]byte, 100)), "more values than there can be"},
@@ -87,6 +94,19 @@ func TestDecodeErrors(t *testing.T) {
 		"a bin beyond the last": {upTo(1, sketch, 1, 0, 0, seven, seven, 0, 0, 63, 1, 2, 1, noVotes), "step of bins is 2"},
 		"votes missing":         {upTo(1, sketch, 1, 0, 0, seven, seven, 0, 0, spread, make([]byte, 31)), "bytes end too early"},
 		"more votes than ranks": {upTo(1, sketch, 1, 0, 0, seven, seven, 0, 0, spread, bytes.Repeat([]byte{2}, 32)), "count of votes is 2"},
+		"folds missing":         {folded(), "bytes end too early"},
+		"nine shapes":           {folded(10), "count of shapes is 10"},
+		"no shapes":             {folded(1), "folds are not in their one form"},
+		"a shape without leaf":  {folded(2, 1, "x", rank5, sketch, 0, 0, 0, 0), "folds are not in their one form"},
+		"a shape without end":   {folded(2, 2, "\x01\x00", rank5, sketch, 0, 0, 0, 0), "folds are not in their one form"},
+		"a shape of no ranks":   {folded(2, 1, "\x00", 0, sketch, 0, 0, 0, 0), "a rank set is empty"},
+		"shapes out of order":   {folded(3, 1, "\x00", rank5, sketch, 0, 0, 1, "\x00", rank5, sketch, 0, 0), "folds are not in their one form"},
+		"fields missing":        {folded(2, 3, "\x00\x00\x00", rank5, sketch, 0, 0), "folds are not in their one form"},
+		"unknown field":         {folded(2, 1, "\x00", rank5, sketch, 3, 0), "form of a field is 3"},
+		"a field of no values":  {folded(2, 1, "\x00", rank5, sketch, 1, sketch, 0), "folds are not in their one form"},
+		"a field of nine":       {folded(2, 1, "\x00", rank5, sketch, 1, sketch, 9, make([]byte, 100)), "more values than there can be"},
+		"a span without ends":   {folded(2, 1, "\x00", rank5, sketch, 2, sketch, 1, 0, 0), "bytes end too early"},
+		"a span of text":        {folded(2, 1, "\x00", rank5, sketch, 2, sketch, 1, 0, 0, 1, "x", 1, rank5), "extremes are out of order"},
 		"exponent too high":     {upTo(1, sketch, 1, 0, 0, seven, seven, 2, 7, huge, 0x7f, 0), "not in its one form"},
 	} {
 		t.Run(name, func(t *testing.T) {

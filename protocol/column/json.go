@@ -33,7 +33,9 @@ type columnJSON struct {
 	Highest []extremeJSON `json:"highest,omitempty"`
 	Limit   int           `json:"limit,omitempty"` // unless it is DefaultLimit
 	Values  []valueJSON   `json:"values,omitempty"`
-	Exact   []byte        `json:"exact,omitempty"`
+	// Folds are the values by shape, where they differ and all have one.
+	Folds []foldJSON `json:"folds,omitempty"`
+	Exact []byte     `json:"exact,omitempty"`
 }
 
 // valueJSON is one distinct value. Text that is not UTF-8 is in Data.
@@ -79,6 +81,7 @@ func (c Column) json() columnJSON {
 	for _, v := range c.Values() {
 		out.Values = append(out.Values, newValueJSON(v))
 	}
+	out.Folds = c.foldsJSON()
 	if c.summary != nil {
 		out.Lowest, out.Highest = pointsJSON(s.low), pointsJSON(s.high)
 		out.Exact = s.appendWire(nil)
@@ -133,6 +136,9 @@ func (c *Column) UnmarshalJSON(b []byte) error {
 	if in.Exact != nil {
 		r := &reader{decode.Reader{Rest: in.Exact}}
 		out.summary = r.summary()
+		if r.Err == nil && len(r.Rest) > 0 {
+			out.summary.folds = r.folds()
+		}
 		if err = r.Err; err == nil && len(r.Rest) > 0 {
 			err = errors.New("bytes after a summary")
 		}

@@ -65,8 +65,7 @@ func mark(registers []byte, hashes []uint64) {
 
 func (s sketch) merge(t sketch) sketch {
 	if s.registers == nil && t.registers == nil {
-		all := make([]uint64, 0, len(s.hashes)+len(t.hashes))
-		return newSketch(append(append(all, s.hashes...), t.hashes...))
+		return sketch{hashes: mergeHashes(s.hashes, t.hashes)}.bounded()
 	}
 	if s.registers == nil {
 		s, t = t, s
@@ -77,6 +76,23 @@ func (s sketch) merge(t sketch) sketch {
 		registers[i] = max(registers[i], r)
 	}
 	return sketch{registers: registers}
+}
+
+// mergeHashes joins two lists that are ascending.
+func mergeHashes(a, b []uint64) []uint64 {
+	out := make([]uint64, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			out, a = append(out, a[0]), a[1:]
+		case a[0] > b[0]:
+			out, b = append(out, b[0]), b[1:]
+		default:
+			out = append(out, a[0])
+			a, b = a[1:], b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
 }
 
 // count gives the number of distinct values, exact or estimated.
@@ -98,6 +114,8 @@ func (s sketch) count() (n int, exact bool) {
 	}
 	return max(int(math.Round(estimate)), maxHashes+1), false
 }
+
+func (s sketch) size() int { return 8*len(s.hashes) + len(s.registers) }
 
 // appendWire writes the number of hashes and these, or one more than there can
 // be and the registers.

@@ -43,12 +43,13 @@ type summary struct {
 	squares   exact
 	bins      bins  // of the finite numbers
 	votes     votes // of all
+	folds     folds // of texts that have a shape
 }
 
 // size is about what the summary costs, in bytes.
 func (s *summary) size() int {
 	const fixed, each = 1 << 10, 16 // votes, sums, extremes with at most 8 ranks; a bin
-	return fixed + each*len(s.bins.list) + 8*len(s.distinct.hashes) + len(s.distinct.registers)
+	return fixed + each*len(s.bins.list) + s.distinct.size() + s.folds.size()
 }
 
 // point is an Extreme with its value as a number.
@@ -64,6 +65,7 @@ func summarize(values []ValueCount) *summary {
 	var points []point
 	var spread []bin
 	var whole wholeSums
+	var texts []ValueCount
 	for _, v := range values {
 		n := v.Ranks.Len()
 		tally := Tally{n, v.Ranks.First(maxTallyRanks)}
@@ -75,6 +77,8 @@ func summarize(values []ValueCount) *summary {
 			s.nan = s.nan.merge(tally)
 		case plusInf, minusInf:
 			s.inf = s.inf.merge(tally)
+		case text:
+			texts = append(texts, v)
 		case finite:
 			s.numbers += n
 			if !whole.add(number, n) {
@@ -88,6 +92,7 @@ func summarize(values []ValueCount) *summary {
 	}
 	s.sum, s.squares = s.sum.add(wholeExact(whole.sum)), s.squares.add(wholeExact(whole.squares))
 	s.distinct = newSketch(hashes)
+	s.folds = foldsOf(texts)
 	if len(spread) > 0 {
 		s.bins = newBins(spread)
 	}
@@ -109,6 +114,7 @@ func (s *summary) merge(t *summary) *summary {
 		squares:  s.squares.add(t.squares),
 		bins:     s.bins.merge(t.bins),
 		votes:    s.votes.merge(t.votes),
+		folds:    s.folds.merge(t.folds),
 	}
 }
 

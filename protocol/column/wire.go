@@ -2,6 +2,7 @@
 //
 //	column  = string(name) uvarint(limit+1) 0 uvarint(n) n values
 //	        | string(name) uvarint(limit+1) 1 summary
+//	        | string(name) uvarint(limit+1) 2 summary folds (see foldwire.go)
 //	value   = string(value) set
 //	summary = uvarint(count) sketch uvarint(numbers) tally(nan) tally(inf)
 //	          points(low) points(high) exact(sum) exact(squares) bins votes
@@ -26,15 +27,29 @@ func (c Column) AppendWire(b []byte) []byte {
 	c = c.Folded()
 	b = appendString(b, c.Name)
 	b = binary.AppendUvarint(b, uint64(c.limit+1))
-	if c.summary != nil {
-		return c.summary.appendWire(append(b, 1))
+	switch {
+	case c.summary == nil:
+		return appendValues(append(b, wireValues), c.values)
+	case c.summary.folds.none():
+		return c.summary.appendWire(append(b, wireSummary))
 	}
-	b = binary.AppendUvarint(append(b, 0), uint64(len(c.values)))
-	for _, v := range c.values {
+	return c.summary.appendWire(append(b, wireFolds))
+}
+
+func appendValues(b []byte, values []ValueCount) []byte {
+	b = binary.AppendUvarint(b, uint64(len(values)))
+	for _, v := range values {
 		b = v.Ranks.AppendWire(appendString(b, v.Value))
 	}
 	return b
 }
+
+// The forms of a column.
+const (
+	wireValues = iota
+	wireSummary
+	wireFolds
+)
 
 func appendString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
@@ -52,7 +67,11 @@ func (s *summary) appendWire(b []byte) []byte {
 		}
 	}
 	b = s.squares.appendWire(s.sum.appendWire(b))
-	return s.votes.appendWire(s.bins.appendWire(b))
+	b = s.votes.appendWire(s.bins.appendWire(b))
+	if s.folds.none() {
+		return b
+	}
+	return s.folds.appendWire(b)
 }
 
 func (t Tally) appendWire(b []byte) []byte {
@@ -72,14 +91,17 @@ func Decode(b []byte) (c Column, rest []byte, err error) {
 	r := &reader{decode.Reader{Rest: b}}
 	c.Name = r.String()
 	c.limit = r.Number("limit", math.MaxInt32) - 1
-	switch kept := r.Number("form", 1) == 0; {
+	switch form := r.Number("form", wireFolds); {
 	case r.Err != nil:
-	case kept:
+	case form == wireValues:
 		c.values = r.values(c.limit)
 	case c.limit == 0:
 		r.Fail(errors.New("a summary without a limit"))
 	default:
 		c.summary = r.summary()
+		if form == wireFolds {
+			c.summary.folds = r.folds()
+		}
 	}
 	if r.Err != nil {
 		return Column{}, nil, fmt.Errorf("column: %w", r.Err)
@@ -146,9 +168,8 @@ func (r *reader) points(compare func(p, q point) int) []point {
 	n := r.Number("count of extremes", maxExtremes)
 	var out []point
 	for i := range n {
-		value := r.String()
-		p := point{Extreme{value, r.tally()}, parseNumber(value)}
-		if p.number.class != finite || p.Count == 0 || i > 0 && compare(out[i-1], p) >= 0 {
+		p := r.point()
+		if r.Err == nil && i > 0 && compare(out[i-1], p) >= 0 {
 			r.Fail(errors.New("extremes are out of order"))
 		}
 		if r.Err != nil {

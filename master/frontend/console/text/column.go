@@ -71,6 +71,9 @@ func (c view) argument() string {
 	case c.distinct == 0:
 		return "?"
 	case !c.numeric():
+		if text, ok := c.foldedText(true); ok {
+			return text
+		}
 		return "<" + c.count() + ">"
 	case c.dense():
 		return "<" + c.span() + ">"
@@ -93,6 +96,9 @@ func (c view) summary() string { return c.summarized("; expand for all") }
 // or all values where they are few and short: "0 [0-2], 10 [3]". folded tells
 // that expand would show more.
 func (c view) spread() (text string, folded bool) {
+	if text, ok := c.foldedAmong(); ok {
+		return text, true
+	}
 	if len(c.values) < 2 || len(c.values) > mostLines {
 		return c.summary(), len(c.values) != 1
 	}
@@ -122,6 +128,9 @@ func (c view) inEvent() string {
 func (c view) summarized(hint string) string {
 	if s, ok := c.single(); ok {
 		return s
+	}
+	if text, ok := c.foldedText(false); ok {
+		return text
 	}
 	hint = "(" + c.count() + hint + ")"
 	if c.stats.Numbers == 0 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 )
 
 // results says how the result of each command is written; a command that is not
@@ -74,7 +75,7 @@ func (w *Writer) result(a Asked, g protocol.Group) (parts []answer, folded bool)
 	case "stat":
 		return parts, !a.Full && differs(cols["value"])
 	case "print", "call", "diff":
-		return parts, !a.Full && len(parts) == 1 && differs(cols["value"]) || a.Command == "print" && PageOf(g).isPart()
+		return parts, !a.Full && len(parts) < cols["value"].distinct || a.Command == "print" && PageOf(g).isPart()
 	}
 	for _, c := range g.Columns {
 		if x := cols[c.Name]; !differs(x) || ignored(c.Name) || isSpread(c.Name, x) {
@@ -154,6 +155,13 @@ func printed(_ *Writer, a Asked, g protocol.Group) []answer {
 	if !ok {
 		return []answer{{ranks: g.Ranks, lines: []string{name + " = ?"}}}
 	}
+	part := ""
+	if body.isPart() {
+		part = " (" + body.part() + strconv.Itoa(body.Last+1-body.First) + " of " + strconv.Itoa(body.Elements) + " elements; expand for more)"
+	}
+	if all := c.folds(); len(all) > 0 && !a.Full {
+		return foldedAnswers(name, all, part)
+	}
 	if !c.Complete() || c.distinct > mostLines && c.numeric() && !a.Full {
 		return []answer{{ranks: g.Ranks, lines: []string{name + " = " + c.summary()}}}
 	}
@@ -161,10 +169,25 @@ func printed(_ *Writer, a Asked, g protocol.Group) []answer {
 	for _, v := range c.values {
 		lines := strings.Split(v.Value, "\n")
 		lines[0] = name + " = " + lines[0]
-		if body.isPart() {
-			lines[len(lines)-1] += " (" + body.part() + strconv.Itoa(body.Last+1-body.First) + " of " + strconv.Itoa(body.Elements) + " elements; expand for more)"
-		}
+		lines[len(lines)-1] += part
 		parts = append(parts, answer{ranks: v.Ranks, lines: lines})
+	}
+	return parts
+}
+
+// foldedAnswers writes the values of each shape; part is said of each.
+func foldedAnswers(name string, all []column.Fold, part string) []answer {
+	hint := "expand for all"
+	if part != "" {
+		hint = "print --all for all"
+	}
+	var parts []answer
+	for _, f := range all {
+		for _, x := range foldedLines(f, hint) {
+			x.lines[0] = name + " = " + x.lines[0]
+			x.lines[len(x.lines)-1] += part
+			parts = append(parts, x)
+		}
 	}
 	return parts
 }
