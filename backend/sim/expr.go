@@ -1,4 +1,4 @@
-// Expressions as gdb has them: integers, names, arithmetic, comparison.
+// Expressions as gdb has them: integers, names, arithmetic, comparison, structures.
 
 package sim
 
@@ -139,7 +139,9 @@ func (e *expr) unary() (value, *protocol.Fault) {
 		return value{}, gdbSays("expression is nested too deeply")
 	}
 	defer func() { e.depth-- }()
-	switch e.take("-", "!", "(") {
+	switch e.take("-", "!", "(", "{") {
+	case "{":
+		return e.aggregate()
 	case "-":
 		v, bad := e.unary()
 		if bad != nil {
@@ -192,7 +194,7 @@ func (e *expr) operand() (value, *protocol.Fault) {
 		}
 		return e.scope.element(a, at.number)
 	}
-	v, ok := e.scope.lookup(word)
+	v, ok := e.scope.member(word)
 	if !ok {
 		return v, gdbSays("No symbol \"%s\" in current context.", word)
 	}

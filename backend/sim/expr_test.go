@@ -47,6 +47,12 @@ func TestEvaluate(t *testing.T) {
 		{`"open`, inMain, "A syntax error in expression, near `\"open'."},
 		{"12ab", inMain, `Invalid number "12ab".`},
 		{"nothing", inMain, `No symbol "nothing" in current context.`},
+		{"{x = rank, in = {1, rank == 3}}", inMain, "{x = 3, in = {1, 1}}"},
+		{"{x}", inMain, "{7}"},
+		{"{}", inMain, "A syntax error in expression, near `}'."},
+		{"{x = 1", inMain, "A syntax error in expression, near `'."},
+		{"{x = 1} + 1", inMain, "Argument to arithmetic operation not a number or boolean."},
+		{strings.Repeat("{", 1000), inMain, "expression is nested too deeply"},
 		{strings.Repeat("(", 1000), inMain, "expression is nested too deeply"},
 	}
 	for _, tt := range tests {

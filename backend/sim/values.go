@@ -11,9 +11,10 @@ import (
 // value is the value of an expression: a number, or what is none, as gdb
 // prints it.
 type value struct {
-	text   string
-	number int64
-	opaque bool // text, not number
+	text    string
+	number  int64
+	opaque  bool     // text, not number
+	members []member // of a structure or a list, whose text is text
 }
 
 func number(n int64) value { return value{number: n} }

@@ -25,6 +25,7 @@ var inside = map[string]func(in *insider){
 	"million": insideMillion,
 	"stagger": insideStagger,
 	"grow":    insideGrow,
+	"fold":    insideFold,
 }
 
 // insider is one such process.

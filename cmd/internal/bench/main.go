@@ -61,6 +61,7 @@ var sections = []struct {
 	{"heal", benchHeal, false},
 	{"million", benchMillion, false},
 	{"stagger", benchStagger, false},
+	{"fold", benchFold, false},
 	{"grow", benchGrow, false},
 	{"gdb", benchGDB, false},
 	{"shared", benchShared, false},
@@ -102,7 +103,7 @@ type bench struct {
 func options() *bench {
 	b := &bench{began: time.Now()}
 	flag.StringVar(&b.only, "only", "", "sections to run, with commas between: "+sectionNames()+" (default: all)")
-	flag.StringVar(&b.profile, "cpuprofile", "", "`file` for a processor profile of the sections million, stagger and grow")
+	flag.StringVar(&b.profile, "cpuprofile", "", "`file` for a processor profile of the sections million, stagger, fold and grow")
 	flag.StringVar(&b.server, "server", "", "path of the sdm-server to measure (default: built now)")
 	flag.IntVar(&b.starts, "starts", 9, "how often 64 ranks are started, each way")
 	flag.IntVar(&b.ranks, "ranks", manyRanks, "how many `ranks` of the 64 there are the sections load-ranks and load-relay ask")

@@ -36,7 +36,8 @@ const Grammar = `One statement a line; # begins a comment. SET is a rank set (0-
   stacks N                  N different stacks below compute; rank r is in phase_K, K = r % N
   value NAME = EXPR [for SET]
                             a variable; EXPR may use rank, size, noise (0 to 999, another one for
-                            each rank), earlier variables, + - * / % and comparisons
+                            each rank), earlier variables, + - * / %, comparisons and structures
+                            ({x = rank, w = {1, 2}})
   value NAME[N] = EXPR [for SET]
                             an array of N elements; EXPR may also use i, the number of the element
   crash SET [at LINE]       dies of SIGSEGV at a line of work.c (default: the first of helper)

@@ -3,6 +3,7 @@
 package text
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,14 +16,29 @@ import (
 //
 //	{x = 0..5, y = <1 [0-3], 7 [4,5]>, w = {0.5, <0.5..9.25, 6 values>}, p = <buf+16>}
 //
-// In brief it does not say which ranks have what: y = <1, 7>.
+// In brief, and where ranks differ in many, it does not say which ranks have what: y = <1, 7>.
 func folded(f column.Fold, brief bool) string {
+	brief = brief || differing(f) > mostNamed
 	return f.Text(func(x column.Field) string {
 		if same, ok := x.Same(); ok {
 			return same
 		}
 		return fieldText(x, f.Ranks(), brief)
 	})
+}
+
+// mostNamed is in how many fields ranks may differ for each to name them.
+const mostNamed = 8
+
+// differing counts the fields in which ranks differ.
+func differing(f column.Fold) int {
+	n := 0
+	for _, x := range f.Fields() {
+		if _, same := x.Same(); !same {
+			n++
+		}
+	}
+	return n
 }
 
 // fieldText gives what ranks have in a field in which they differ.
@@ -167,11 +183,15 @@ func (c view) foldedText(brief bool) (string, bool) {
 	return folded(all[0], brief), true
 }
 
+// widestAmong is how long values may be that stand among others and differ in many fields, in bytes.
+const widestAmong = 1 << 10
+
 // foldedAmong is foldedText for values of few shapes, and what expand would show.
 func (c view) foldedAmong() (string, bool) {
 	all := c.folds()
+	long := func(f column.Fold) bool { return differing(f) > mostNamed && len(folded(f, true)) > widestAmong }
 	switch {
-	case len(all) == 0 || len(all) > mostLines:
+	case len(all) == 0 || len(all) > mostLines || slices.ContainsFunc(all, long):
 		return "", false
 	case len(all) == 1 && all[0].Flat():
 		return folded(all[0], false), true
