@@ -35,8 +35,8 @@ type span struct {
 	low, high point // where there are numbers
 }
 
-// fieldOf makes the field of several texts, each of other ranks.
-func fieldOf(texts []string, ranks []rank.Set) Field {
+// fieldOf makes the field of several texts, each of other ranks; bare takes addresses out.
+func fieldOf(texts []string, ranks []rank.Set, bare func(string) string) Field {
 	differ := func(t string) bool { return t != texts[0] }
 	if !slices.ContainsFunc(texts, differ) {
 		return Field{same: strings.Clone(texts[0])} // not the value that it is a part of
@@ -45,7 +45,7 @@ func fieldOf(texts []string, ranks []rank.Set) Field {
 	values := make([]ValueCount, len(texts))
 	for i, t := range texts {
 		hashes[i] = hash(t)
-		values[i] = ValueCount{shape.Bare(t), ranks[i]}
+		values[i] = ValueCount{bare(t), ranks[i]}
 	}
 	v := &varied{raw: newSketch(hashes)}
 	slices.SortFunc(values, func(a, b ValueCount) int { return strings.Compare(a.Value, b.Value) })

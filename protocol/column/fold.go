@@ -56,8 +56,8 @@ type sheaf struct {
 	ranks    []rank.Set
 }
 
-// foldsOf folds values, which are distinct.
-func foldsOf(values []ValueCount) folds {
+// foldsOf folds values, which are distinct; bare takes the addresses out of leaves.
+func foldsOf(values []ValueCount, bare func(string) string) folds {
 	var sheaves []*sheaf
 	for _, v := range values {
 		template, leaves, ok := shaped(v.Value)
@@ -77,20 +77,20 @@ func foldsOf(values []ValueCount) folds {
 	}
 	var out folds
 	for _, s := range sheaves {
-		out.list = append(out.list, s.fold())
+		out.list = append(out.list, s.fold(bare))
 	}
 	slices.SortFunc(out.list, func(a, b Fold) int { return strings.Compare(a.template, b.template) })
 	return out.bounded()
 }
 
-func (s *sheaf) fold() Fold {
+func (s *sheaf) fold(bare func(string) string) Fold {
 	f := Fold{template: s.template, distinct: newSketch(s.hashes), ranks: unionOf(s.ranks), fields: make([]Field, len(s.leaves[0]))}
 	texts := make([]string, len(s.leaves))
 	for i := range f.fields {
 		for j, leaves := range s.leaves {
 			texts[j] = leaves[i]
 		}
-		f.fields[i] = fieldOf(texts, s.ranks)
+		f.fields[i] = fieldOf(texts, s.ranks, bare)
 	}
 	return f
 }
@@ -172,12 +172,18 @@ func (f folds) size() int {
 
 // Folds gives the shapes of the values, those of the most ranks first; nil where a value has no
 // shape worth folding, or there are more shapes than are kept.
-func (c Column) Folds() []Fold {
+func (c Column) Folds() []Fold { return c.foldsBy(shape.Bare) }
+
+// FoldsInHex is Folds for values that were asked for in hexadecimal: what looks like an address is a
+// number. Of values that were dropped it is not known.
+func (c Column) FoldsInHex() []Fold { return c.foldsBy(func(leaf string) string { return leaf }) }
+
+func (c Column) foldsBy(bare func(string) string) []Fold {
 	all := folds{}
 	if c.summary != nil {
 		all = c.summary.folds
 	} else if !c.numbersOnly() {
-		all = foldsOf(c.values)
+		all = foldsOf(c.values, bare)
 	}
 	n := 0
 	for _, f := range all.list {

@@ -136,7 +136,7 @@ func (c Column) foldsNow() folds {
 	if c.summary != nil {
 		return c.summary.folds
 	}
-	return foldsOf(c.values)
+	return foldsOf(c.values, shape.Bare)
 }
 
 func TestFoldsOfStructures(t *testing.T) {

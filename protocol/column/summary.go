@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"sdm/protocol/rank"
+	"sdm/protocol/shape"
 )
 
 const (
@@ -92,7 +93,7 @@ func summarize(values []ValueCount) *summary {
 	}
 	s.sum, s.squares = s.sum.add(wholeExact(whole.sum)), s.squares.add(wholeExact(whole.squares))
 	s.distinct = newSketch(hashes)
-	s.folds = foldsOf(texts)
+	s.folds = foldsOf(texts, shape.Bare)
 	if len(spread) > 0 {
 		s.bins = newBins(spread)
 	}

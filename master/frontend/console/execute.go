@@ -139,7 +139,7 @@ func (c *console) ask(cmd command.Command, from source) error {
 	if cmd.Do == "break" {
 		s.Args.Pending = c.pending
 	}
-	x := &call{asked: text.Asked{Label: cmd.Label, Full: cmd.Args.Limit < 0, Export: cmd.Export}, cmd: cmd, from: from} // print --all
+	x := &call{asked: text.Asked{Label: cmd.Label, Format: cmd.Args.Format, Full: cmd.Args.Limit < 0, Export: cmd.Export}, cmd: cmd, from: from} // print --all
 	if cmd.File != "" {
 		x.quiet, x.then = c.cfg.Format == Text, c.export
 	}

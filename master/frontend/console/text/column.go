@@ -16,6 +16,13 @@ type view struct {
 	distinct int
 	about    string // "about " before a number that is an estimate
 	stats    column.Stats
+	hex      bool // asked for in hexadecimal: nothing is an address
+}
+
+// written gives the column of values that were asked for in a format, gdb's letters.
+func (c view) written(format string) view {
+	c.hex = strings.ContainsAny(format, "xz")
+	return c
 }
 
 // columns gives the columns of a group by name.
@@ -71,7 +78,7 @@ func (c view) argument() string {
 	case c.distinct == 0:
 		return "?"
 	case !c.numeric():
-		if text, ok := c.foldedText(true); ok {
+		if text, ok := c.foldedBriefly(); ok {
 			return text
 		}
 		return "<" + c.count() + ">"
@@ -90,13 +97,15 @@ func (c view) count() string {
 
 // summary gives the value as it stands behind "n = ": the value, or
 // "0..7  mean 3.5  (8 values; expand for all)".
-func (c view) summary() string { return c.summarized("; expand for all") }
+func (c view) summary() string { return c.summarized(expandForAll) }
+
+const expandForAll = "; expand for all"
 
 // spread gives the value as it stands among others in one answer: as summary,
 // or all values where they are few and short: "0 [0-2], 10 [3]". folded tells
 // that expand would show more.
 func (c view) spread() (text string, folded bool) {
-	if text, ok := c.foldedAmong(); ok {
+	if text, ok := c.foldedAmong(expandForAll); ok {
 		return text, true
 	}
 	if len(c.values) < 2 || len(c.values) > mostLines {
@@ -119,6 +128,9 @@ const widest = 72
 // inEvent is spread for what expand does not reach: nobody asked for it, or it is
 // a part of what was asked for.
 func (c view) inEvent() string {
+	if text, ok := c.foldedAmong(""); ok {
+		return text
+	}
 	if text, folded := c.spread(); !folded {
 		return text
 	}
@@ -128,9 +140,6 @@ func (c view) inEvent() string {
 func (c view) summarized(hint string) string {
 	if s, ok := c.single(); ok {
 		return s
-	}
-	if text, ok := c.foldedText(false); ok {
-		return text
 	}
 	hint = "(" + c.count() + hint + ")"
 	if c.stats.Numbers == 0 {

@@ -123,6 +123,9 @@ func (c view) folds() []column.Fold {
 		return nil
 	}
 	all := c.Folds()
+	if c.hex {
+		all = c.FoldsInHex()
+	}
 	for _, f := range all {
 		if n, _ := f.Distinct(); n > 1 && (!f.Flat() || ownAddresses(f, n)) {
 			return all
@@ -173,21 +176,20 @@ func foldedLines(f column.Fold, hint string) []answer {
 	return parts
 }
 
-// foldedText gives the values as they stand among others in one answer; false where they are of several
-// shapes.
-func (c view) foldedText(brief bool) (string, bool) {
+// foldedBriefly gives the values as they stand among arguments; false where they are of several shapes.
+func (c view) foldedBriefly() (string, bool) {
 	all := c.folds()
 	if len(all) != 1 {
 		return "", false
 	}
-	return folded(all[0], brief), true
+	return folded(all[0], true), true
 }
 
 // widestAmong is how long values may be that stand among others and differ in many fields, in bytes.
 const widestAmong = 1 << 10
 
-// foldedAmong is foldedText for values of few shapes, and what expand would show.
-func (c view) foldedAmong() (string, bool) {
+// foldedAmong gives the values as they stand among others in one answer, where they are of few shapes, with a hint where members have been folded.
+func (c view) foldedAmong(hint string) (string, bool) {
 	all := c.folds()
 	long := func(f column.Fold) bool { return differing(f) > mostNamed && len(folded(f, true)) > widestAmong }
 	switch {
@@ -196,7 +198,7 @@ func (c view) foldedAmong() (string, bool) {
 	case len(all) == 1 && all[0].Flat():
 		return folded(all[0], false), true
 	case len(all) == 1:
-		return folded(all[0], false) + "  (" + c.count() + "; expand for all)", true
+		return folded(all[0], false) + "  (" + c.count() + hint + ")", true
 	}
 	parts := make([]string, len(all))
 	for i, f := range all {

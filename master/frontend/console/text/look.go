@@ -54,7 +54,7 @@ func displayLines(list []protocol.Display, cols map[string]view, value func(view
 			continue
 		}
 		head := strconv.Itoa(d.Number) + ": " + displayName(d)
-		text := strings.Split(value(c), "\n")
+		text := strings.Split(value(c.written(d.Format)), "\n")
 		if examines(d.Format) {
 			lines = append(append(lines, head), text...)
 			continue

@@ -155,6 +155,7 @@ func printed(_ *Writer, a Asked, g protocol.Group) []answer {
 	if !ok {
 		return []answer{{ranks: g.Ranks, lines: []string{name + " = ?"}}}
 	}
+	c = c.written(a.Format + body.Format)
 	part := ""
 	if body.isPart() {
 		part = " (" + body.part() + strconv.Itoa(body.Last+1-body.First) + " of " + strconv.Itoa(body.Elements) + " elements; expand for more)"

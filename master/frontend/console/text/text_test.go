@@ -16,7 +16,7 @@ import (
 
 // TestScripts writes the events of testdata, given as their JSON lines.
 //
-//	answers command=NAME [label=TEXT] [full] [ranks=SET]   all lines answer one request
+//	answers command=NAME [label=TEXT] [format=LETTERS] [full] [ranks=SET]   all lines answer one request
 //	late command=NAME                                      each line is a late answer
 //	events [all=SET]                                       each line is an event
 //
@@ -51,6 +51,7 @@ func carryOut(t *testing.T, d *datadriven.TestData) string {
 	d.MaybeScanArgs(t, "command", &a.Command)
 	a.Command = strings.ReplaceAll(a.Command, "_", " ")
 	d.MaybeScanArgs(t, "label", &a.Label)
+	d.MaybeScanArgs(t, "format", &a.Format)
 	events := readEvents(t, d)
 	var b strings.Builder
 	switch d.Cmd {

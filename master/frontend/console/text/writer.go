@@ -33,6 +33,7 @@ type Writer struct {
 type Asked struct {
 	Command string // of the session: "print"
 	Label   string // what stands before each text instead of nothing: "n" gives "n = 0x5"
+	Format  string // of gdb's letters, in which values were asked for
 	Ranks   rank.Set
 	// Full writes every distinct value on a line of its own (expand).
 	Full bool
