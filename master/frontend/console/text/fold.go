@@ -134,17 +134,21 @@ func (c view) folds() []column.Fold {
 	return nil
 }
 
-// ownAddresses tells of n pointers that their addresses say nothing: each rank has one of its own, there
-// are many, or it is known what they point to.
+// ownAddresses tells of n values without members that addresses in them say nothing: each rank has one
+// of its own, there are many, or it is known what they point to.
 func ownAddresses(f column.Fold, n int) bool {
-	values := f.Fields()[0].Values()
-	for _, v := range values {
-		if v.Value == shape.Address {
-			addresses := n - len(values) + 1
-			return addresses > mostLines || addresses > 1 && addresses >= v.Ranks.Len()
+	return n > mostLines && len(f.Fields()) > 1 || slices.ContainsFunc(f.Fields(), func(x column.Field) bool {
+		n, _ := x.Distinct()
+		values := x.Values()
+		for _, v := range values {
+			if v.Value == shape.Address {
+				addresses := n - len(values) + 1
+				return addresses > mostLines || addresses > 1 && addresses >= v.Ranks.Len()
+			}
 		}
-	}
-	return n > len(values)
+		_, same := x.Same()
+		return !same && n > len(values)
+	})
 }
 
 // foldedLines gives the values of one shape, one line for those of structures, and of pointers one for
@@ -160,7 +164,7 @@ func foldedLines(f column.Fold, hint string) []answer {
 		hint = "  (" + numberOf(n, exact) + " values; " + hint + ")"
 	}
 	values := f.Fields()[0].Values()
-	if !f.Flat() || len(values) < 2 { // of pointers one for null and for each thing that is known
+	if !f.Flat() || len(values) < 2 || len(f.Fields()) > 1 { // of pointers one for null and for each thing that is known
 		return []answer{{ranks: f.Ranks(), lines: strings.Split(folded(f, false)+hint, "\n")}}
 	}
 	var parts []answer
