@@ -19,12 +19,19 @@ export GOFLAGS += -buildvcs=false
 # machines are noisy, and a listed rerun is a defect to mend, not to live with.
 TESTSUM := $(GO) tool gotestsum --format pkgname-and-test-fails --format-icons text --rerun-fails=1 --rerun-fails-max-failures=8 --rerun-fails-run-root-test
 
-.PHONY: help build demo test check unit e2e floors lint fuzz faults gdbs tapes bench clean
+# What sdm runs on.
+PLATFORMS := linux/amd64 linux/arm64
+
+platform:
+	@case ' $(PLATFORMS) ' in *" $$($(GO) env GOOS)/$$($(GO) env GOARCH) "*) ;; \
+	  *) echo "sdm runs on $(PLATFORMS) only, not on $$($(GO) env GOOS)/$$($(GO) env GOARCH)"; exit 1;; esac
+
+.PHONY: platform help build demo test check unit e2e floors lint fuzz faults gdbs tapes bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
-build: $(BIN)/sdm $(BIN)/sdm-server $(BIN)/sdm-master ## build the three programs into bin/
+build: platform $(BIN)/sdm $(BIN)/sdm-server $(BIN)/sdm-master ## build the three programs into bin/
 
 # Static: one file that runs on any node of the same architecture.
 $(BIN)/%: $(SOURCES) go.mod

@@ -50,3 +50,19 @@ func TestHelpAndVersion(t *testing.T) {
 		}
 	}
 }
+
+// TestFlagsBeforeTwins: what the environment says of another way to the front end
+// does not count where one is given by hand.
+func TestFlagsBeforeTwins(t *testing.T) {
+	for _, c := range []struct{ args, env, connect, listen string }{
+		{"--connect stdio", "SDM_HOST=login SDM_LISTEN=0", "stdio", ""},
+		{"--listen 0", "SDM_HOST=login SDM_CONNECT=login:5000", "", "0"},
+		{"--host eclipse --port 5000 --rendezvous h:0", "SDM_CONNECT=login:5000 SDM_LISTEN=0", "eclipse:5000", ""},
+		{"", "SDM_CONNECT=login:5000", "login:5000", ""},
+	} {
+		o, err := parse(strings.Fields("sdm-master "+c.args), strings.Fields(c.env), nil)
+		if err != nil || o.connect != c.connect || o.listen != c.listen {
+			t.Errorf("%s with %s: connect %q, listen %q, %v", c.args, c.env, o.connect, o.listen, err)
+		}
+	}
+}

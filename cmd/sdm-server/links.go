@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"sdm/cmd/internal/listen"
 	"sdm/cmd/internal/startup"
 	"sdm/launch/secret"
@@ -36,8 +34,6 @@ func (p *program) links(ctx context.Context) (server.Links, error) {
 	switch {
 	case o.linkFD >= 0:
 		return p.inheritedLink(ctx)
-	case o.stdio:
-		return p.stdioLink(ctx)
 	case o.listenFD >= 0:
 		return p.inheritedListener()
 	case o.rendezvous != "":
@@ -61,31 +57,6 @@ func (p *program) links(ctx context.Context) (server.Links, error) {
 func (p *program) inheritedLink(ctx context.Context) (server.Links, error) {
 	in, out := p.o.linkFD, p.o.linkFD+1
 	link, err := overlay.FromFiles(os.NewFile(uintptr(in), "descriptor "+strconv.Itoa(in)), os.NewFile(uintptr(out), "descriptor "+strconv.Itoa(out)), "fd "+strconv.Itoa(in))
-	if err != nil {
-		return server.Links{}, err
-	}
-	return p.linked(ctx, link)
-}
-
-// stdioLink moves the link out of the way of everybody who writes to standard
-// output by habit.
-func (p *program) stdioLink(ctx context.Context) (server.Links, error) {
-	in, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 3)
-	if err != nil {
-		return server.Links{}, fmt.Errorf("standard input: %w", err)
-	}
-	out, err := unix.FcntlInt(1, unix.F_DUPFD_CLOEXEC, 3)
-	if err != nil {
-		return server.Links{}, fmt.Errorf("standard output: %w", err)
-	}
-	null, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err == nil {
-		err = errors.Join(unix.Dup3(null, 0, 0), unix.Close(null), unix.Dup3(2, 1, 0))
-	}
-	if err != nil {
-		return server.Links{}, err
-	}
-	link, err := overlay.FromFiles(os.NewFile(uintptr(in), "standard input"), os.NewFile(uintptr(out), "standard output"), "stdio")
 	if err != nil {
 		return server.Links{}, err
 	}

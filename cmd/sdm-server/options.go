@@ -28,7 +28,7 @@ type options struct {
 	linkFD, listenFD, secretFD     int
 	rendezvous, listen, secretFile string
 	port                           int
-	stdio, perNode                 bool
+	perNode                        bool
 	backend                        string
 	gdb                            string
 	gdbArgs                        []string
@@ -48,7 +48,7 @@ type options struct {
 }
 
 // modes are the ways to meet the parent; exactly one is chosen.
-var modes = []string{"link-fd", "listen-fd", "rendezvous", "port", "stdio"}
+var modes = []string{"link-fd", "listen-fd", "rendezvous", "port"}
 
 const usage = `sdm-server is one server of sdm: it starts ranks, debugs them and passes on what
 they say. People do not start it; sdm, a starter (mpirun, srun) or a batch system does.
@@ -57,7 +57,6 @@ they say. People do not start it; sdm, a starter (mpirun, srun) or a batch syste
   sdm-server --listen-fd N --secret-fd M                parents dial the listening descriptor N
   sdm-server --rendezvous HOST:PORT [-- PROGRAM ARG...] register with a master, then wait for the parent
   sdm-server --port BASE [-- PROGRAM ARG...]            wait for the parent at the first free port from BASE
-  sdm-server --stdio                                    the parent is at standard input and output
 
 With PROGRAM it stands in for a rank that the starter wanted to start: it starts the
 program under control, keeps the slot until the session ends, and exits as it did.
@@ -87,7 +86,6 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.rendezvous, "rendezvous", "", "`HOST:PORT` where a master takes registrations; several with commas, best first")
 	f.BoolVar(&o.perNode, "per-node", false, "with --rendezvous in the slots of a starter: one server for each node; the other slots hold their ranks for it")
 	f.IntVar(&o.port, "port", 0, "first port to listen on; up to 1000 following ones are tried")
-	f.BoolVar(&o.stdio, "stdio", false, "the parent is at standard input and output")
 	f.StringVar(&o.listen, "listen", "", "`HOST` or address to listen on (default: this host's own and the loopback, or the one that reaches the master)")
 	f.StringVar(&o.secretFile, "secret-file", "", "`PATH` of the secret (default: ~/.config/sdm/secret)")
 	f.StringVar(&o.backend, "backend", "gdb", "engine: gdb, or sim for simulated ranks")
@@ -129,7 +127,7 @@ func parse(args, env []string, stdout io.Writer) (*options, error) {
 	o := &options{received: &stage.Receiver{}}
 	f := startup.NewFlags("sdm-server")
 	o.declare(f)
-	err := startup.Read(f, args, env, stdout, usage, footer, modes...)
+	err := startup.Read(f, args, env, stdout, usage, footer, modes)
 	o.program = f.Args()
 	if err != nil || o.version {
 		return o, err
@@ -155,7 +153,7 @@ func (o *options) check(f *pflag.FlagSet) error {
 	case o.list:
 		return nil
 	case len(chosen) == 0:
-		return errors.New("how is the parent to be met? give one of --link-fd, --listen-fd, --rendezvous, --port, --stdio; see sdm-server --help")
+		return errors.New("how is the parent to be met? give one of --link-fd, --listen-fd, --rendezvous, --port; see sdm-server --help")
 	case len(chosen) > 1:
 		return fmt.Errorf("%s: give only one of them", strings.Join(chosen, " and "))
 	case o.perNode && o.rendezvous == "":
@@ -180,8 +178,6 @@ func (o *options) check(f *pflag.FlagSet) error {
 		return fmt.Errorf("--index-cache %w", badCache)
 	case o.output != "console" && o.output != "starter":
 		return fmt.Errorf("--output %q: give console or starter", o.output)
-	case o.output == "starter" && o.stdio:
-		return errors.New("--output starter: standard output is the link (--stdio)")
 	case o.lost != "kill" && o.lost != "detach":
 		return fmt.Errorf("--when-lost %q: give kill or detach", o.lost)
 	case o.linger < 0 || o.connectWait < 0:

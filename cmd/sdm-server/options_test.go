@@ -50,23 +50,22 @@ func TestConnectWaitDefault(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	cases := []struct{ name, args, env, want string }{
 		{"no mode", "--server 0", "", "how is the parent to be met?"},
-		{"two modes", "--stdio --port 4000", "", "--port and --stdio: give only one of them"},
-		{"two modes in the environment", "", "SDM_STDIO=true SDM_PORT=4000", "give only one of them"},
+		{"two modes", "--link-fd 3 --port 4000", "", "--link-fd and --port: give only one of them"},
+		{"two modes in the environment", "", "SDM_LINK_FD=3 SDM_PORT=4000", "give only one of them"},
 		{"listener without a secret", "--listen-fd 3", "", "--listen-fd needs --secret-fd"},
 		{"port", "--port 70000", "", "--port 70000 is not from 1 to 65535"},
 		{"port zero", "--port 0", "", "--port 0 is not"},
-		{"output", "--stdio --output file", "", `--output "file": give console or starter`},
-		{"output over the link", "--stdio --output starter", "", "standard output is the link"},
-		{"linger", "--stdio --linger -1s", "", "cannot be negative"},
-		{"shared gdbs", "--stdio --ranks-per-gdb many", "", `--ranks-per-gdb "many": give auto or a number from 1 on`},
+		{"output", "--port 4000 --output file", "", `--output "file": give console or starter`},
+		{"linger", "--port 4000 --linger -1s", "", "cannot be negative"},
+		{"shared gdbs", "--port 4000 --ranks-per-gdb many", "", `--ranks-per-gdb "many": give auto or a number from 1 on`},
 		{"no place to meet", "--rendezvous h", "", "--rendezvous h: address h: missing port in address (write HOST:PORT)"},
 		{"a place that cannot be", "--rendezvous h:1,h:99999", "", `--rendezvous h:99999: port "99999" is not a number from 1 to 65535`},
 		{"two kinds of ranks", "--rendezvous h:1 --jobid 1 --hydra h:2", "", "--attach, --jobid and --hydra: give only one of them"},
 		{"a list of nothing", "--list", "", "--list goes with one of --attach, --jobid and --hydra, and with nothing else"},
-		{"a list and a parent", "--list --hydra h:2 --stdio", "", "and with nothing else"},
+		{"a list and a parent", "--list --hydra h:2 --port 4000", "", "and with nothing else"},
 		{"ranks and a program", "--rendezvous h:1 --hydra h:2 ./a", "", "--attach, --jobid and --hydra go with --rendezvous, and without a program"},
 		{"unknown flag", "--prot 4000", "", "unknown flag: --prot; see sdm-server --help"},
-		{"no duration", "--stdio", "SDM_LINGER=long", "SDM_LINGER: "},
+		{"no duration", "--port 4000", "SDM_LINGER=long", "SDM_LINGER: "},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

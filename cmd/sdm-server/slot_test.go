@@ -310,40 +310,6 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-func TestStdio(t *testing.T) {
-	cmd := exec.Command(os.Args[0], "--stdio", "--server", "0")
-	cmd.Env = serverEnv()
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	link := overlay.NewStream(struct {
-		io.Reader
-		io.WriteCloser
-	}{out, in}, "ssh")
-	d := newDebugging(t, greeter(link), []protocol.Route{{Server: 0}}, 1)
-	d.do("launch", protocol.Args{Job: &protocol.Job{Program: "sh", Args: []string{"-c", "echo not on the link; cat"}}})
-	d.do("continue", protocol.Args{})
-	d.ended(1)
-	if got := d.output(); got != "not on the link\n" {
-		t.Errorf("output %q", got)
-	}
-	if err := d.close(); err != nil {
-		t.Error(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("the server: %v", err)
-	}
-}
-
 func TestConnectWait(t *testing.T) {
 	path, _ := secretFile(t, "s")
 	cases := []struct {

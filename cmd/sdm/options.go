@@ -62,7 +62,8 @@ type options struct {
 	eagerSymbols   bool
 	indexCache     string
 	reverse        bool
-	npGiven        bool
+	npGiven        bool // in the environment, too
+	npTyped        bool
 	jobLevel       int           // of directives: those before -n, which hold for all programs
 	apps           []application // of a job of several programs; nil: there is one
 	starter        string
@@ -188,6 +189,7 @@ func (o *options) declareEnv(f *pflag.FlagSet) {
 // parse reads the command line, then the environment for what it does not say.
 func (o *options) parse(f *pflag.FlagSet, args []string) error {
 	err := f.Parse(respell(f, args))
+	o.npTyped = f.Changed("np")
 	if err == nil {
 		err = o.fromEnvironment(f)
 	}
@@ -207,7 +209,7 @@ func (o *options) parse(f *pflag.FlagSet, args []string) error {
 
 // fromEnvironment sets the flags that were not given from their twins.
 func (o *options) fromEnvironment(f *pflag.FlagSet) error {
-	err := startup.FromEnvironment(f, o.env)
+	err := startup.FromEnvironment(f, o.env, []string{"connect", "batch"}, []string{"connect", "execute"}, []string{"connect", "eval"})
 	var bad *pflag.InvalidValueError
 	if errors.As(err, &bad) {
 		return fmt.Errorf("%s=%s: %w", startup.Twin(bad.GetFlag()), bad.GetValue(), meant(bad))

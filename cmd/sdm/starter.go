@@ -98,7 +98,7 @@ func inAllocation(env []string) bool {
 // validateStarter says what of a starter's line makes no sense.
 func (o *options) validateStarter() error {
 	switch {
-	case o.npGiven && !o.composed:
+	case o.npTyped && !o.composed:
 		return fmt.Errorf("-n %d: the number of ranks belongs to the line of %s", o.np, o.args[0])
 	case o.ranksPerServer != 0:
 		return errors.New("--ranks-per-server: under a starter there is one server for each node (leave it out)")

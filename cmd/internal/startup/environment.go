@@ -14,14 +14,21 @@ func Twin(flag *pflag.Flag) string {
 	return "SDM_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
 }
 
-// FromEnvironment sets the flags that were not given from their twins. Of
-// exclusive flags one that was given is the only one that counts: none of them is
-// then taken from the environment. The error wraps that of pflag.
-func FromEnvironment(f *pflag.FlagSet, env []string, exclusive ...string) error {
-	chosen := slices.ContainsFunc(exclusive, f.Changed)
+// FromEnvironment sets the flags that were not given from their twins. Of each
+// group of exclusive flags, one that was given is the only one that counts: none of
+// the others is then taken from the environment. The error wraps that of pflag.
+func FromEnvironment(f *pflag.FlagSet, env []string, exclusive ...[]string) error {
+	excluded := map[string]bool{}
+	for _, group := range exclusive {
+		if slices.ContainsFunc(group, f.Changed) {
+			for _, name := range group {
+				excluded[name] = true
+			}
+		}
+	}
 	twins := map[string]*pflag.Flag{}
 	f.VisitAll(func(flag *pflag.Flag) {
-		if !flag.Changed && flag.Name != "version" && !(chosen && slices.Contains(exclusive, flag.Name)) {
+		if !flag.Changed && flag.Name != "version" && !excluded[flag.Name] {
 			twins[Twin(flag)] = flag
 		}
 	})

@@ -22,7 +22,7 @@ func NewFlags(name string) *pflag.FlagSet {
 // Read reads the command line (its first word is the program's name), then the
 // environment for what it does not say; see FromEnvironment. Asked for help, it
 // writes usage, the flags and footer to stdout; the error is pflag.ErrHelp then.
-func Read(f *pflag.FlagSet, args, env []string, stdout io.Writer, usage, footer string, exclusive ...string) error {
+func Read(f *pflag.FlagSet, args, env []string, stdout io.Writer, usage, footer string, exclusive ...[]string) error {
 	err := f.Parse(args[1:])
 	if errors.Is(err, pflag.ErrHelp) {
 		fmt.Fprint(stdout, usage+"Flags:\n"+f.FlagUsagesWrapped(100)+footer)

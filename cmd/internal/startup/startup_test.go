@@ -24,6 +24,8 @@ func TestFromEnvironment(t *testing.T) {
 		{"version is asked for by hand", "", "SDM_VERSION=true", 0, "", "", ""},
 		{"exclusive by environment", "", "SDM_PORT=1", 0, "1", "", ""},
 		{"exclusive by line", "--meet=h", "SDM_PORT=1", 0, "", "h", ""},
+		{"exclusive in a second group", "--meet=h", "SDM_CONNECT_WAIT=3s", 0, "", "h", ""},
+		{"of another group", "--connect-wait=3s", "SDM_PORT=1", 3 * time.Second, "1", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := pflag.NewFlagSet("x", pflag.ContinueOnError)
@@ -37,7 +39,7 @@ func TestFromEnvironment(t *testing.T) {
 			if err := f.Parse(args); err != nil {
 				t.Fatal(err)
 			}
-			err := FromEnvironment(f, []string{c.env}, "port", "meet")
+			err := FromEnvironment(f, []string{c.env}, []string{"port", "meet"}, []string{"meet", "connect-wait"})
 			if got := errorText(err); got != c.failed {
 				t.Fatalf("error %q, want %q", got, c.failed)
 			}

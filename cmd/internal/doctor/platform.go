@@ -1,0 +1,29 @@
+package doctor
+
+import (
+	"context"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// machines are the names of the kernel for the architectures that sdm is made for.
+var machines = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
+
+// platform is whether the processor is the one that this program was made for: where
+// it only plays it, nothing can be traced.
+func (m Machine) platform(context.Context) []Finding {
+	var name unix.Utsname
+	unix.Uname(&name) // fails for bad addresses only
+	return platformOf(unix.ByteSliceToString(name.Machine[:]), unix.ByteSliceToString(name.Release[:]))
+}
+
+func platformOf(machine, release string) []Finding {
+	f := Finding{Check: "platform", Grade: Good, Found: "Linux " + release + " on " + runtime.GOARCH}
+	if machine != machines[runtime.GOARCH] {
+		f.Grade = Bad
+		f.Found = "this sdm is made for " + runtime.GOARCH + ", the kernel is one of " + machine
+		f.Hint = "build sdm for this processor: it runs on Linux on amd64 and arm64"
+	}
+	return []Finding{f}
+}
