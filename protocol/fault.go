@@ -21,6 +21,9 @@ type Fault struct {
 	Op      string    `json:"op,omitempty"`
 	Message string    `json:"message"`
 	Hint    string    `json:"hint,omitempty"`
+	// Later tells that a breakpoint may be set for a library that is not loaded yet
+	// (Args.Pending).
+	Later bool `json:"later,omitempty"`
 }
 
 // Error makes a Fault an error for callers inside one process.

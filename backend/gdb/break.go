@@ -114,14 +114,19 @@ func (m *machine) inserted(q *request, a answer) {
 	m.replyBreakpoints(q, []mi.Tuple{bkpt})
 }
 
-// notInserted answers with gdb's words, and what may help where the place is
-// unknown.
+// notInserted answers with gdb's words, and tells where the place is unknown: it may
+// come with a library.
 func (m *machine) notInserted(q *request, a answer) {
 	f := &protocol.Fault{Kind: protocol.FaultGDB, Message: m.words(a)}
-	if strings.HasSuffix(f.Message, "not defined.") || strings.HasPrefix(f.Message, "No source file named") {
-		f.Hint = "if it comes with a library that is not loaded yet: set breakpoint pending on"
-	}
+	f.Later = isUnknownPlace(f.Message)
 	m.fail(q, f)
+}
+
+// isUnknownPlace tells whether gdb's words are those after which it offers to make a
+// breakpoint pending (NOT_FOUND_ERROR, linespec.c and minsyms.c).
+func isUnknownPlace(words string) bool {
+	return strings.HasSuffix(words, "not defined.") || strings.HasPrefix(words, "No source file named ") ||
+		strings.HasPrefix(words, "No line ") || strings.HasPrefix(words, "No symbol table is loaded.")
 }
 
 func (m *machine) infoBreakpoints(q *request) {

@@ -66,11 +66,11 @@ func nowhere(location string) *protocol.Fault {
 	case file != sourceFile && file != phaseFile:
 		f = gdbSays("No source file named %s.", file)
 	case err == nil:
-		return gdbSays("No line %s in file \"%s\".", line, file)
+		f = gdbSays("No line %s in file \"%s\".", line, file)
 	default:
 		f = gdbSays("Function \"%s\" not defined.", location)
 	}
-	f.Hint = "if it comes with a library that is not loaded yet: set breakpoint pending on"
+	f.Later = true
 	return f
 }
 

@@ -133,6 +133,7 @@ var Words = map[string]Word{
 	"set echo":           {Own: "gdb's is trace-commands"},
 	"set listsize":       {Args: func(g *gen) string { return fmt.Sprint(1 + g.r.IntN(12)) }},
 	"show listsize":      {Own: "other words for the same number"},
+	"show breakpoint":    {Own: "sdm's own setting"},
 	"mi":                 {Own: "what gdb says is GDB/MI"},
 	"source":             {Own: "its commands are compared one by one"},
 	"shell":              {Own: "no command of gdb's"},

@@ -17,6 +17,8 @@ type call struct {
 	cmd   command.Command
 	from  source // of cmd; without at, it is a call of ours
 	quiet bool   // ours, not the person's: nothing is written
+	// perhaps tells that then decides whether the command has failed.
+	perhaps bool
 	// refusals of a quiet call are written.
 	refusals bool
 	starts   bool             // the launch or attach that the session begins with

@@ -176,9 +176,10 @@ type console struct {
 	progress progress
 	held     held
 
-	block    *block       // a command whose lines are being read
-	barriers []*gathering // that not all ranks have reached
-	pending  bool         // breakpoints may wait for libraries
+	block    *block          // a command whose lines are being read
+	barriers []*gathering    // that not all ranks have reached
+	pending  command.Pending // whether breakpoints may wait for libraries
+	question *question       // what the next line answers; nil: nothing was asked
 
 	killed  rank.Set // ranks that we were told to kill
 	refused rank.Set // ranks of a running job that could not be attached to

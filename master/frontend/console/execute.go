@@ -24,6 +24,10 @@ func (c *console) obey(line string, from source) {
 
 // carryOut carries out one line.
 func (c *console) carryOut(line string, from source) {
+	if c.question != nil {
+		c.answered(line)
+		return
+	}
 	if c.block != nil {
 		c.echoed(line, from)
 		c.gather(line)
@@ -102,7 +106,9 @@ func (c *console) execute(cmd command.Command, from source) error {
 		if cmd.Do != "" {
 			return c.ask(cmd, from)
 		}
-		c.pending = cmd.Number == 1
+		c.pending = cmd.Pending
+	case command.ShowBreakpoint:
+		c.say("Debugger's behavior regarding pending breakpoints is " + c.pending.String() + ".")
 	case command.Commands:
 		c.block = &block{cmd: cmd, from: from}
 	case command.Echo:
@@ -137,11 +143,14 @@ func (c *console) ask(cmd command.Command, from source) error {
 		s.Wait = command.NoLimit
 	}
 	if cmd.Do == "break" {
-		s.Args.Pending = c.pending
+		s.Args.Pending = c.pending == command.PendingOn
 	}
 	x := &call{asked: text.Asked{Label: cmd.Label, Format: cmd.Args.Format, Full: cmd.Args.Limit < 0, Export: cmd.Export}, cmd: cmd, from: from} // print --all
 	if cmd.File != "" {
 		x.quiet, x.then = c.cfg.Format == Text, c.export
+	}
+	if cmd.Do == "break" && c.pending == command.PendingAuto {
+		x.perhaps, x.then = true, func(x *call) { c.makePending(x, s) }
 	}
 	if err := c.begin(x, s); err != nil {
 		return err

@@ -51,7 +51,10 @@ func (c *console) advance() {
 
 // prompt gives "(sdm 0-63) ".
 func (c *console) prompt() string {
-	if c.block != nil {
+	switch {
+	case c.question != nil:
+		return c.question.text
+	case c.block != nil:
 		return ">"
 	}
 	return "(sdm " + text.Ranks(c.focus) + ") "
@@ -115,6 +118,8 @@ func (c *console) typed(l lineRead) {
 	case l.err == nil:
 		c.pressed = time.Time{} // what the line sets going is interrupted by the first Ctrl-C
 		c.obey(l.line, source{at: at, prompt: c.cfg.Interactive})
+	case errors.Is(l.err, ErrInterrupted) && c.question != nil:
+		c.question = nil // no
 	case errors.Is(l.err, ErrInterrupted):
 		c.interrupt(time.Now())
 	case errors.Is(l.err, io.EOF):

@@ -58,7 +58,7 @@ func (c *console) done() {
 
 // judgeCall notes whether a command of a script has failed.
 func (c *console) judgeCall(x *call) {
-	if x.from.at == nil || x.from.prompt || !x.failed() {
+	if x.from.at == nil || x.from.prompt || x.perhaps || !x.failed() {
 		return // ours, or seen by a person
 	}
 	c.fail(x.from.at(errFailed))

@@ -134,7 +134,29 @@ func parseBarrier(c *Command) *Mistake {
 	return parseBreak(c)
 }
 
-// parseSetBreakpoint takes "pending on|off" for the console; what else gdb sets of
+// Pending says what is done with a breakpoint at a place that no program or library
+// has yet; as GDB.
+type Pending int
+
+const (
+	PendingAuto Pending = iota // a person is asked; in scripts it waits for a library
+	PendingOn                  // it waits
+	PendingOff                 // it is an error
+)
+
+// String gives GDB's word.
+func (p Pending) String() string { return [...]string{"auto", "on", "off"}[p] }
+
+// parseShowBreakpoint takes "pending" for the console.
+func parseShowBreakpoint(c *Command) *Mistake {
+	if c.Rest != "pending" {
+		c.Do, c.Name = "gdb", "show breakpoint"
+		return passNeed(c)
+	}
+	return nil
+}
+
+// parseSetBreakpoint takes "pending on|off|auto" for the console; what else gdb sets of
 // breakpoints goes to gdb.
 func parseSetBreakpoint(c *Command) *Mistake {
 	rest, ok := strings.CutPrefix(c.Rest, "pending")
@@ -143,11 +165,13 @@ func parseSetBreakpoint(c *Command) *Mistake {
 		return passNeed(c)
 	}
 	switch word := strings.Trim(rest, blanks); word {
-	case "on":
-		c.Number = 1
-	case "off", "auto":
+	case "on", "1":
+		c.Pending = PendingOn
+	case "off", "0":
+		c.Pending = PendingOff
+	case "auto", "-1", "":
 	default:
-		return &Mistake{Text: "set breakpoint pending: on or off, not " + strconv.Quote(word)}
+		return &Mistake{Text: "set breakpoint pending: on, off or auto, not " + strconv.Quote(word)}
 	}
 	return nil
 }

@@ -51,6 +51,8 @@ type Command struct {
 	// Number is the status of quit, which folded answer expand means (1 is the
 	// last), and 1 for "set echo on".
 	Number int
+	// Pending is the argument of "set breakpoint pending".
+	Pending Pending
 	// Text is the argument of what the console does itself: the file of source,
 	// the line of shell, the word of help, the text of echo.
 	Text string
@@ -61,20 +63,21 @@ const NoLimit time.Duration = -1
 
 // Words that the console carries out itself, for the driver's switch.
 const (
-	Expand        = "expand"
-	Focus         = "focus"
-	Help          = "help"
-	Quit          = "quit"
-	SetEcho       = "set echo"
-	SetBreakpoint = "set breakpoint"
-	Commands      = "commands"
-	SetListsize   = "set listsize"
-	SetWait       = "set wait"
-	ShowListsize  = "show listsize"
-	Shell         = "shell"
-	Source        = "source"
-	Echo          = "echo"
-	Wait          = "wait"
+	Expand         = "expand"
+	Focus          = "focus"
+	Help           = "help"
+	Quit           = "quit"
+	SetEcho        = "set echo"
+	SetBreakpoint  = "set breakpoint"
+	ShowBreakpoint = "show breakpoint"
+	Commands       = "commands"
+	SetListsize    = "set listsize"
+	SetWait        = "set wait"
+	ShowListsize   = "show listsize"
+	Shell          = "shell"
+	Source         = "source"
+	Echo           = "echo"
+	Wait           = "wait"
 )
 
 // Mistake is a line that makes no sense: one line that says what is wrong, and

@@ -13,7 +13,7 @@ var pairs = map[string]map[string]int{
 		"registers": 1, "signals": 3, "sharedlibrary": 2, "display": 2},
 	"thread": {"apply": 3, "name": 2, "find": 3},
 	"set":    {"variable": 3, "wait": 2, "echo": 4, "breakpoint": 2, "listsize": 5},
-	"show":   {"listsize": 5},
+	"show":   {"listsize": 5, "breakpoint": 2},
 }
 
 // Lookup finds a word by its name, one of its abbreviations, or a beginning

@@ -145,7 +145,9 @@ var words = []Word{
 		More: "Of a long array or container that was cut off, the next 200 elements; also where it is a part of the value."},
 
 	{Name: "set variable", Topic: Change, Usage: "NAME = EXPR", Help: "give a variable a value", do: "set variable", parse: parseExpr},
-	{Name: "set breakpoint", Topic: Break, Usage: "pending on|off", Help: "let later breakpoints wait for libraries that are not loaded yet", parse: parseSetBreakpoint},
+	{Name: "set breakpoint", Topic: Break, Usage: "pending auto|on|off", Help: "let breakpoints wait for libraries that are not loaded yet", parse: parseSetBreakpoint,
+		More: "auto: a person is asked; in scripts a breakpoint at a place that is not there yet waits."},
+	{Name: ShowBreakpoint, Topic: Break, Usage: "pending", Help: "show whether breakpoints may wait for libraries", parse: parseShowBreakpoint},
 	{Name: "set", Topic: Change, Usage: "NAME = EXPR | SETTING VALUE", Help: "give a variable a value, or change a setting of each gdb", do: "gdb", parse: passNeed},
 	{Name: "show", Topic: Look, Usage: "SETTING", Help: "show a setting of gdb", do: "gdb", parse: passNeed},
 	{Name: "call", Topic: Change, Usage: "EXPR", Help: "call a function of the program", do: "call", parse: parseExpr},
