@@ -30,7 +30,7 @@ func (s *Server) refusal(r rank.ID, p *process) *protocol.Fault {
 	f := &protocol.Fault{Kind: protocol.FaultState, Op: "send"}
 	switch {
 	case others.live().Contains(r) && !s.cfg.Through:
-		f.Message = "we did not start the rank: its standard input is not ours"
+		f.Message, f.Hint = "we did not start the rank: its standard input is not ours", fromStarter
 	case p == nil && !others.known.Contains(r):
 		f.Message = "the rank has not been started"
 	case others.ended.Contains(r) || p != nil && p.isEnded():
@@ -38,12 +38,16 @@ func (s *Server) refusal(r rank.ID, p *process) *protocol.Fault {
 	case p != nil && p.in != nil:
 		return nil
 	case s.cfg.Through:
-		f.Message = "the standard input of the rank belongs to the starter"
+		f.Message, f.Hint = "the standard input of the rank belongs to the starter", "leave --output starter out"
 	default:
 		f.Kind, f.Message, f.Hint = protocol.FaultUsage, "the rank does not read our standard input", "name it with --stdin when you start the job"
 	}
 	return f
 }
+
+// fromStarter is what to do about the standard input of ranks that a starter has
+// started.
+const fromStarter = "start the job by sdm run --launcher slot -- mpirun ... to send, or with --stdin-file FILE for rank 0"
 
 func sent(r rank.ID, err error) protocol.Group {
 	if err == nil {

@@ -46,7 +46,8 @@ where the --env flags and --cwd may follow -n.
 A starter (mpirun, mpiexec, srun, or --starter NAME; or a script that calls it, with
 --starter SCRIPT) starts its job as without us. Where it offers MPIR, as Open MPI's mpirun
 does, all ranks are held in MPI_Init, attached to, and stand there when the first command
-begins; what they write is the starter's affair. Otherwise sdm-server takes the place of
+begins; what they read and write is the starter's affair: rank 0 reads --stdin-file FILE, and at
+a prompt nothing else; --launcher slot lets send feed any rank. Otherwise sdm-server takes the place of
 each rank and starts it under control, and ranks stop at main.
 
 `

@@ -168,6 +168,7 @@ type console struct {
 	wait     time.Duration
 	last     command.Command // for an empty line
 	groups   names           // of rank sets, for completion
+	parted   bool            // that some of the focus run was said
 	listed   text.Listed     // what list gave last
 	listSize int             // how many lines it shows
 	located  bool            // it was asked for by a location, not by where the ranks stand

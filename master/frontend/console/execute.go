@@ -8,6 +8,7 @@ import (
 	"sdm/master/frontend/console/command"
 	"sdm/master/frontend/console/text"
 	"sdm/master/session"
+	"sdm/protocol"
 	"sdm/protocol/rank"
 )
 
@@ -170,12 +171,34 @@ func (c *console) ask(cmd command.Command, from source) error {
 	return nil
 }
 
-// ranks gives the text of the set that a command goes to.
+// ranks gives the text of the set that a command goes to. Without one in front it is
+// the focus; of that those that stand, where some run and the command is for ranks that
+// stand, which is said once.
 func (c *console) ranks(cmd command.Command) string {
 	if cmd.Set != "" {
 		return cmd.Set
 	}
-	return c.setText(c.focus)
+	run := c.busy().Intersect(c.focus)
+	stand := c.states.In(session.Stopped).Intersect(c.focus).Minus(run)
+	if run.IsEmpty() || stand.IsEmpty() {
+		c.parted = false
+		return c.setText(c.focus)
+	}
+	if info, ok := protocol.LookupCommand(cmd.Do); !ok || info.Need != protocol.NeedStopped || cmd.Args.Samples != 0 {
+		return c.setText(c.focus)
+	}
+	if !c.parted {
+		c.parted = true
+		c.say("[" + text.Ranks(run) + "] " + choose(run.Len() == 1, "runs", "run") + ": commands for ranks that stand go to [" + text.Ranks(stand) + "]")
+	}
+	return c.setText(stand)
+}
+
+func choose(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
 }
 
 func (c *console) setText(s rank.Set) string {

@@ -9,7 +9,7 @@ import (
 // letters of it are needed at least, so that what GDB means by a shorter one
 // goes to gdb ("info l" is not "info locals").
 var pairs = map[string]map[string]int{
-	"info": {"breakpoints": 1, "watchpoints": 3, "locals": 2, "args": 2, "threads": 2, "stack": 3, "hosts": 3,
+	"info": {"breakpoints": 1, "watchpoints": 3, "locals": 2, "args": 2, "threads": 2, "stack": 3, "hosts": 3, "ranks": 2,
 		"registers": 1, "signals": 3, "sharedlibrary": 2, "display": 2},
 	"thread": {"apply": 3, "name": 2, "find": 3},
 	"set":    {"variable": 3, "wait": 2, "echo": 4, "breakpoint": 2, "listsize": 5},
