@@ -109,7 +109,7 @@ func proxyWord(argv []string) int {
 }
 
 func isHostWord(word string) bool {
-	return word != "" && !strings.HasPrefix(word, "-") && !strings.ContainsAny(word, " \t\n/")
+	return protocol.CheckHost(word) == nil
 }
 
 // after gives the word behind another, "" if there is none.

@@ -39,6 +39,11 @@ func CheckNumbers(table protocol.RouteTable) error {
 		if first, double := hosts[route.Server]; double {
 			return fmt.Errorf("routing table: server %d is there twice: on %s and on %s", route.Server, first, route.Host)
 		}
+		if route.Host != "" { // one that nobody has come from
+			if err := protocol.CheckHost(route.Host); err != nil {
+				return fmt.Errorf("routing table: server %d: %w", route.Server, err)
+			}
+		}
 		hosts[route.Server] = route.Host
 	}
 	return nil

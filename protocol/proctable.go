@@ -28,7 +28,7 @@ type Node struct {
 
 // Check says what is wrong with a table that came from outside: a rank that is
 // there twice or out of bounds, a process id that cannot be, a rank without a
-// host.
+// host, or with one that CheckHost refuses.
 func (t Proctable) Check() error {
 	seen := make(map[rank.ID]bool, len(t))
 	for _, p := range t {
@@ -41,6 +41,9 @@ func (t Proctable) Check() error {
 			return fmt.Errorf("rank %d: %d is not a process id", p.Rank, p.PID)
 		case p.Host == "":
 			return fmt.Errorf("rank %d has no host", p.Rank)
+		}
+		if err := CheckHost(p.Host); err != nil {
+			return fmt.Errorf("rank %d: %w", p.Rank, err)
 		}
 		seen[p.Rank] = true
 	}

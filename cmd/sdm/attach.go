@@ -16,6 +16,7 @@ import (
 	"sdm/launch"
 	"sdm/launch/mpir"
 	"sdm/master/frontend/console"
+	"sdm/master/frontend/console/text"
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -257,7 +258,17 @@ func (o *options) chosen(table protocol.Proctable) (protocol.Proctable, error) {
 }
 
 // remark says something about a wait, which may be long.
-func (a *app) remark(text string) { fmt.Fprintf(a.stderr, "sdm: %s\n", text) }
+func (a *app) remark(said string) { fmt.Fprintf(a.stderr, "sdm: %s\n", cleanLines(said)) }
+
+// cleanLines makes a message harmless on a terminal: it may hold what a starter, a host or
+// a file has said. Its own lines stay.
+func cleanLines(said string) string {
+	lines := strings.Split(said, "\n")
+	for i := range lines {
+		lines[i] = text.Clean(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
 
 // starterName is the name of a starter without what distributions append
 // (mpirun.openmpi).

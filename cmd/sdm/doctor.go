@@ -10,6 +10,7 @@ import (
 	"sdm/cmd/internal/startup"
 	"sdm/launch/local"
 	"sdm/master/frontend/console"
+	"sdm/protocol"
 	"sdm/protocol/canonical"
 )
 
@@ -45,6 +46,11 @@ func (a *app) doctor(args []string) console.Status {
 		return a.fail(console.StatusUsage, fmt.Errorf("%w (sdm help doctor lists the flags)", err))
 	case o.format != string(console.Text) && o.format != string(console.NDJSON):
 		return a.fail(console.StatusUsage, fmt.Errorf("--format %q: give text, ndjson", o.format))
+	}
+	for _, host := range f.Args() {
+		if err := protocol.CheckHost(host); err != nil {
+			return a.fail(console.StatusUsage, err)
+		}
 	}
 	l := newLifetime(0)
 	defer l.stop()

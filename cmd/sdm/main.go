@@ -4,7 +4,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -99,6 +98,6 @@ func (a *app) fail(status console.Status, err error) console.Status {
 	if errors.Is(err, errPipe) {
 		return status
 	}
-	fmt.Fprintf(a.stderr, "sdm: %v\n", err)
+	a.remark(err.Error())
 	return status
 }

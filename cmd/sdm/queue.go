@@ -206,5 +206,5 @@ func (a *app) jobIs(o *options, j protocol.JobState) {
 	if j.State == "queued" {
 		text += "; Ctrl-C cancels it"
 	}
-	fmt.Fprintf(a.stderr, "sdm: %s\n", text)
+	a.remark(text)
 }

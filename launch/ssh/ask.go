@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"sync"
+
+	"sdm/protocol"
 )
 
 // Answer is what a command has written to its standard output, MaxAnswer bytes at
@@ -43,6 +45,9 @@ func Ask(ctx context.Context, spec Spec) []Answer {
 }
 
 func (s *Spec) ask(ctx context.Context, c Command) Answer {
+	if err := protocol.CheckHost(c.Host); err != nil && !c.Local {
+		return Answer{Host: c.Host, Err: &Failure{Host: c.Host, Err: err}}
+	}
 	cmd := s.command(ctx, c, QuoteAll(c.Argv)+" </dev/null")
 	out, said := &bounded{}, &tail{}
 	cmd.Stdout, cmd.Stderr = out, said

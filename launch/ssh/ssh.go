@@ -13,10 +13,12 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"sdm/protocol"
 )
 
 // defaultShell asks nothing: nobody could answer for a hundred hosts.
-var defaultShell = []string{"ssh", "-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20"}
+var defaultShell = []string{"ssh", "-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", "--"}
 
 // atOnce is how many remote shells run at the same time, where Spec does not
 // say: more than an sshd takes unauthenticated (MaxStartups 10 by default) go to
@@ -173,6 +175,9 @@ func (s *Spec) command(ctx context.Context, c Command, line string) *exec.Cmd {
 
 // run runs one command until it has given up its streams.
 func (f *Fleet) run(c Command) error {
+	if err := protocol.CheckHost(c.Host); err != nil && !c.Local {
+		return &Failure{Host: c.Host, Err: err}
+	}
 	cmd := f.spec.command(f.ctx, c, backgroundLine(c.Argv, f.spec.Input != nil))
 	said := &tail{}
 	out, err := cmd.StdoutPipe() // stderr is the same: what it says may be on either

@@ -27,10 +27,18 @@ func (w *Writer) output(b *strings.Builder, g protocol.Group) {
 	}
 }
 
-// clean makes text from outside harmless on a terminal: control characters
-// become visible (^[), what is no text becomes \xHH, tabs stay.
+// clean is Clean where the text goes to a terminal.
 func (w *Writer) clean(s string) string {
-	if !w.Terminal || harmless(s) {
+	if !w.Terminal {
+		return s
+	}
+	return Clean(s)
+}
+
+// Clean makes text from outside harmless on a terminal: control characters, the end of
+// a line included, become visible (^[), what is no text becomes \xHH, tabs stay.
+func Clean(s string) string {
+	if harmless(s) {
 		return s
 	}
 	var b strings.Builder
