@@ -24,7 +24,7 @@ func hunted(t *testing.T, front *console) {
 	for _, want := range []string{
 		"[0-3] Breakpoint 1 at ring.c:",
 		"[0-2] (3) mine->last - mine->first = 25\n[3] mine->last - mine->first = 24\n",
-		"[0] *mine = {first = 1, last = 26}\n[1] *mine = {first = 26, last = 51}\n",
+		"[0-3] *mine = {first = <1 [0], 26 [1], 51 [2], 76 [3]>, last = <26 [0], 51 [1], 76 [2], 100 [3]>}  (4 values; expand for all)\n",
 		fmt.Sprintf("[0-3] (4) main ring.c:%d\n└─ sum ring.c:", lineOf(t, "ring.c", "sum(&mine)")),
 		"[0] total 4950, expected 5050: wrong\n",
 	} {
