@@ -128,12 +128,16 @@ func parted(expr string, same, differ rank.Set, ofSame, ofOthers column.Column) 
 
 // partedByValue compares values that are all there.
 func partedByValue(expr string, values column.Column) []protocol.Group {
+	counts := map[string]int{}
+	for _, v := range values.Values() {
+		counts[column.Placeless(v.Value)] += v.Ranks.Len()
+	}
 	var same, differ rank.Set
 	ofSame, ofOthers := column.Column{Name: "value"}, column.Column{Name: "value"}
 	for _, v := range values.Values() {
 		c := column.Of("value", v.Ranks, v.Value, values.Limit())
-		if 2*v.Ranks.Len() > values.Count() {
-			same, ofSame = v.Ranks, c
+		if 2*counts[column.Placeless(v.Value)] > values.Count() {
+			same, ofSame = same.Union(v.Ranks), ofSame.Merge(c)
 			continue
 		}
 		differ, ofOthers = differ.Union(v.Ranks), ofOthers.Merge(c)
@@ -165,7 +169,7 @@ func partedByServers(expr string, results rank.Set, values column.Column, answer
 			}
 		}
 	}
-	if n, _ := ofSame.Distinct(); n != 1 || 2*same.Len() <= results.Len() {
+	if same.IsEmpty() || !ofSame.Alike() || 2*same.Len() <= results.Len() {
 		return parted(expr, rank.Set{}, results, column.Column{}, values)
 	}
 	return parted(expr, same, results.Minus(same), ofSame, ofOthers)

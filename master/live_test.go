@@ -2,6 +2,7 @@ package master
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -42,7 +43,8 @@ func looker(f *fakeRoot, m wire.Message) {
 		add(shallow, protocol.Group{Kind: protocol.KindResult, Body: []byte(`{"frames":[{"level":0,"func":"main","file":"src/work.c","line":55}]}`)})
 	case "print":
 		for r := range rank.Range(0, 4).All() {
-			value := map[string]string{"x": rank.Of(r).String(), "x > 1": "0", "same": "7"}[c.Args.Expr]
+			value := map[string]string{"x": rank.Of(r).String(), "x > 1": "0", "same": "7",
+				"known": fmt.Sprintf("{n = %d, p = 0x5555%04x <buf+16>}", r/4, r), "unknown": fmt.Sprintf("(int *) 0x5555%04x", r)}[c.Args.Expr]
 			if c.Args.Expr == "x > 1" && r > 1 {
 				value = "1"
 			}
@@ -171,6 +173,8 @@ func TestDiff(t *testing.T) {
 		{"all the same", "0-4", "same", []string{`"ranks":"0-4","n":5,"result":{"expr":"same","side":"majority"}`}},
 		{"most the same", "0-4", "x > 1", []string{`"ranks":"2-4","n":3,"result":{"expr":"x > 1","side":"majority"}`, `"ranks":"0-1","n":2,"result":{"expr":"x > 1","side":"others"}`}},
 		{"half the same", "0-3", "x > 1", []string{`"ranks":"0-3","n":4,"result":{"expr":"x > 1","side":"none"}`}},
+		{"the same but for addresses", "0-4", "known", []string{`"ranks":"0-3","n":4,"result":{"expr":"known","side":"majority"}`, `"ranks":"4","n":1`}},
+		{"addresses of each rank's own", "0-4", "unknown", []string{`"ranks":"0-4","n":5,"result":{"expr":"unknown","side":"none"}`}},
 		{"some fail", "0-5", "same", []string{`"side":"majority"`, `"event":"error","id":N,"command":"diff","ranks":"5"`}},
 		{"all fail", "5", "x", []string{`"event":"error"`}},
 	} {

@@ -180,6 +180,28 @@ func TestWhatHasNoFold(t *testing.T) {
 	}
 }
 
+// The majority does not depend on where each rank has mapped things.
+func TestMajorityOfPlaces(t *testing.T) {
+	var values []string
+	for i := range 40 {
+		values = append(values, fmt.Sprintf("{n = %d, p = 0x5555%04x <buf>}", i/30, i))
+	}
+	for _, limit := range []int{2, -1} {
+		hash, ok := columnOf("x", limit, values...).Majority()
+		if !ok || hash != Hash("{n = 0, p = 0x7777 <buf>}") {
+			t.Errorf("limit %d: %d, %v", limit, hash, ok)
+		}
+		if !columnOf("x", limit, values[:30]...).Alike() || columnOf("x", limit, values...).Alike() {
+			t.Errorf("limit %d: values are not alike as they should be", limit)
+		}
+	}
+	for _, differ := range [][]string{{"0x55555", "0x55556"}, {"0x0", "0x5555 <buf>"}, {"0x5555 <a>", "0x5555 <b>"}, {`0x55555 "a"`, `0x55556 "b"`}} {
+		if Hash(differ[0]) == Hash(differ[1]) || columnOf("x", -1, differ...).Alike() || columnOf("x", 1, differ...).Alike() {
+			t.Errorf("%q are alike", differ)
+		}
+	}
+}
+
 // All that differs in all ranks stays small: one member costs at most as much as one number.
 func TestFoldsAreSmall(t *testing.T) {
 	c := columnOf("p", 0, structures(4096)...)

@@ -2,7 +2,13 @@
 
 package column
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"sdm/protocol/shape"
+)
 
 // votes counts, for each of 32 bits of the hash of a value, the ranks with a
 // value whose hash has that bit. When more than half of all ranks gave one value,
@@ -12,7 +18,37 @@ import "encoding/binary"
 type votes [32]int
 
 // ballot is the part of a hash that is counted.
-func ballot(value string) uint32 { return uint32(hash(value)) }
+func ballot(value string) uint32 { return uint32(hash(Placeless(value))) }
+
+// Placeless is a value without the addresses of what gdb has found there: where ranks have address spaces
+// of their own, 0x5581a0 <buf+16> and 0x7f31a0 <buf+16> are one value. Addresses that nothing is known of
+// stay.
+func Placeless(value string) string {
+	if !strings.Contains(value, "0x") {
+		return value
+	}
+	template, leaves, ok := shaped(value)
+	if !ok {
+		return value
+	}
+	leaves = slices.Clone(leaves)
+	for i := range leaves {
+		leaves[i] = shape.Known(leaves[i])
+	}
+	return shape.Text(template, leaves)
+}
+
+// Alike tells whether all values are one, but for the addresses of what is known.
+func (c Column) Alike() bool {
+	if c.Complete() {
+		return !slices.ContainsFunc(c.values, func(v ValueCount) bool { return Placeless(v.Value) != Placeless(c.values[0].Value) })
+	}
+	all := c.Folds()
+	return len(all) == 1 && !slices.ContainsFunc(all[0].fields, func(f Field) bool {
+		values := f.Values()
+		return f.varied != nil && (len(values) != 1 || values[0].Value == shape.Address)
+	})
+}
 
 func (v *votes) cast(value string, n int) {
 	b := ballot(value)
@@ -61,6 +97,6 @@ func (c Column) Majority() (hash uint32, ok bool) {
 	return max(hash, 1), s.count > 0
 }
 
-// Hash is what Majority compares values by. Different values may have one hash;
+// Hash is what Majority compares values by: a hash of Placeless. Different values may have one hash;
 // it is never 0.
 func Hash(value string) uint32 { return max(ballot(value), 1) }

@@ -162,6 +162,12 @@ func TestBare(t *testing.T) {
 		if got := Bare(leaf); got != want {
 			t.Errorf("%s: %s, want %s", leaf, got, want)
 		}
+		if want == Address {
+			want = leaf
+		}
+		if got := Known(leaf); got != want {
+			t.Errorf("%s: %s is known, want %s", leaf, got, want)
+		}
 	}
 }
 
