@@ -183,7 +183,7 @@ func (m *machine) settleAttach() {
 func (m *machine) leave(q *request, first *thread) {
 	if !m.target.Held {
 		m.beginRecord()
-		m.event(protocol.KindStopped, m.stopBody(first, "attached"), m.stopColumns(first)...)
+		m.stopAttached(first)
 		return
 	}
 	if m.attach.stopAt == stopAtEntry {

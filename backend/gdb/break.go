@@ -112,6 +112,7 @@ func (m *machine) inserted(q *request, a answer) {
 		return
 	}
 	m.replyBreakpoints(q, []mi.Tuple{bkpt})
+	m.tellEntered(q)
 }
 
 // notInserted answers with gdb's words, and tells where the place is unknown: it may

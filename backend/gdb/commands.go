@@ -144,6 +144,9 @@ func rowOf(name string) row {
 // stepLine is next and step; the steps between the first and the last are not
 // reported.
 func (m *machine) stepLine(q *request) {
+	if m.stepOut(q) {
+		return
+	}
 	m.resumeOne(q, "-exec-"+q.name, strconv.Itoa(max(q.args.Count, 1)))
 }
 

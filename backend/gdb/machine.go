@@ -34,6 +34,7 @@ type machine struct {
 	threads   threads
 	counted   int // how many threads there have been
 	chosen    selection
+	within    within
 	points    breakpoints
 	last      printedLast
 	journal   []protocol.Command // what a new gdb must be told

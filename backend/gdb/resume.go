@@ -31,6 +31,8 @@ type run struct {
 	address bool     // where it stops, the address is of interest
 	back    bool     // it goes backwards
 
+	onward      int  // how many steps follow when it has come out of a function; see stepOut
+	line        int  // … that was called in this line
 	silent      bool // nobody is told that it runs: they never knew otherwise
 	interrupted bool // the rest has been told to stop
 	stale       bool // … but a thread has been created since
@@ -77,6 +79,7 @@ func (m *machine) resume(q *request, others func(), command string, args ...stri
 	m.thaw()
 	m.leaveStart()
 	m.record.limit = ""
+	m.within = within{}
 	r := &run{request: q, owed: 1}
 	m.run = r
 	k := m.ask(q, func(a answer) { m.resumed(r, others, a) }, command, args...)
@@ -170,7 +173,7 @@ func (m *machine) stopped(stop mi.Tuple) {
 	if r == nil {
 		return // of a call in an expression (stoppedInCall), or late
 	}
-	if r.request.name == "finish" && t.id == r.thread {
+	if (r.request.name == "finish" || r.onward > 0) && t.id == r.thread {
 		t.stop = finished(t.stop)
 	}
 	stop = t.stop
@@ -316,17 +319,22 @@ func (m *machine) standsStill(r *run) {
 	t := m.speaker(r)
 	m.chosen = selection{thread: t.id}
 	m.giveBack()
-	if m.foundProgram(t) {
+	if m.foundProgram(t) || m.steppedOut(r, t) {
 		return
 	}
 	m.beginRecord()
-	m.named(t, func() { m.placed(t, func() { m.tellStop(r, t) }) })
+	m.named(t, func() {
+		m.placed(t, func() {
+			m.crashCaller(t, func(f *protocol.Frame, called string) { m.tellStop(r, t, f, called) })
+		})
+	})
 }
 
 // tellStop reports it with what is to be shown there.
-func (m *machine) tellStop(r *run, t *thread) {
+func (m *machine) tellStop(r *run, t *thread, caller *protocol.Frame, called string) {
 	m.withDisplays(t, func(shown []protocol.Display, values []string, s spoken) {
 		body := m.stopBody(t, "")
+		body.Caller, body.Within = caller, called
 		m.arrived()
 		if body.Temporary {
 			m.forget(body.Breakpoint)

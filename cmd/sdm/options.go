@@ -35,6 +35,7 @@ type options struct {
 	wait        time.Duration
 	timeout     time.Duration
 	stopAt      string
+	stopAtGiven bool
 	directives  []protocol.EnvDirective // --env…, in the order given
 	stdin       string
 	stdinFile   string
@@ -203,7 +204,7 @@ func (o *options) parse(f *pflag.FlagSet, args []string) error {
 	case err != nil:
 		return fmt.Errorf("%w (sdm help %s lists the flags)", err, strings.TrimPrefix(f.Name(), "sdm "))
 	}
-	o.args, o.dashed, o.npGiven = f.Args(), f.ArgsLenAtDash(), f.Changed("np")
+	o.args, o.dashed, o.npGiven, o.stopAtGiven = f.Args(), f.ArgsLenAtDash(), f.Changed("np"), f.Changed("stop-at")
 	return nil
 }
 

@@ -106,6 +106,8 @@ func (o *options) validateStarter() error {
 		return fmt.Errorf("--launcher %s: %s starts the ranks already (give %s or %s, or leave it out)", o.launcher, o.args[0], launcherMPIR, launcherSlot)
 	case len(o.launcherArgs) > 0 && !o.composed:
 		return fmt.Errorf("--launcher-arg %s: write it into the line of %s", o.launcherArgs[0], o.args[0])
+	case o.launcher == launcherMPIR && o.stopAtGiven:
+		return fmt.Errorf("--stop-at %s: with --launcher mpir ranks are held in MPI_Init, past their first line (leave --launcher out)", o.stopAt)
 	case o.launcher == launcherMPIR && len(o.directives) > 0:
 		return errors.New("--env: with --launcher mpir the starter alone decides what its ranks get (mpirun -x NAME=VALUE; or leave --launcher out)")
 	}
@@ -198,7 +200,7 @@ func (o *options) triesMPIR() bool {
 		return true
 	case o.launcher != launcherAuto:
 		return false
-	case o.composed || len(o.directives) > 0 || o.stopAt != stopAtMain || o.stdinFile == "" && o.stdin != "0":
+	case o.composed || len(o.directives) > 0 || o.stopAtGiven || o.stdinFile == "" && o.stdin != "0":
 		return false
 	}
 	return starterName(o.args[0]) != "srun"
@@ -206,9 +208,6 @@ func (o *options) triesMPIR() bool {
 
 // mustMPIR tells whether nothing else will do.
 func (o *options) mustMPIR() bool { return o.launcher == launcherMPIR || o.starterArgs != "" }
-
-// stopAtMain is where ranks stop first, unless the person says otherwise.
-const stopAtMain = "main"
 
 // forgetHeld makes a plan new for another way.
 func (p *plan) forgetHeld() {

@@ -89,7 +89,11 @@ func statusAfter(g protocol.Group) (Status, bool) {
 
 func stopped(stop protocol.Stop) Status {
 	s := Status{State: Stopped, Reason: stop.Reason, Signal: stop.Signal, Breakpoint: stop.Breakpoint}
-	if f := stop.Frame; f != nil {
+	f := stop.Frame
+	if stop.Caller != nil { // what has crashed is a library
+		f = stop.Caller
+	}
+	if f != nil {
 		s.Where, s.Func = Where(*f), f.Func
 	}
 	return s

@@ -105,19 +105,22 @@ func stopLine(s protocol.Stop, cols map[string]view) string {
 	at := ""
 	if s.Frame != nil {
 		at = frame(*s.Frame, cols, "args.")
+		if s.Within != "" {
+			at = "in " + s.Within + ", called from " + at
+		}
 		if c, ok := cols["addr"]; ok && s.Frame.Line != 0 { // of a step by instructions
 			at = c.argument() + " in " + at
 		}
 	}
 	switch {
 	case s.Reason == "signal-received":
-		return "Program received signal " + signal(s.Signal, s.Meaning) + signalPlace(s.Frame)
+		return "Program received signal " + signal(s.Signal, s.Meaning) + signalPlace(s.Frame, s.Within) + calledFrom(s.Caller)
 	case s.Reason == "no-history":
 		return join("No more reverse-execution history", at)
 	case s.Reason == "record-ends":
 		return join(notRecorded(s.Detail), at)
 	case s.Reason == "core" && s.Signal != "":
-		return "Program terminated with signal " + signal(s.Signal, s.Meaning) + signalPlace(s.Frame)
+		return "Program terminated with signal " + signal(s.Signal, s.Meaning) + signalPlace(s.Frame, "")
 	case s.Reason == "core":
 		return join("core file", at)
 	case s.Detail != "" && s.Breakpoint != 0:
@@ -170,8 +173,8 @@ func ours(number int) string {
 	return strconv.Itoa(number)
 }
 
-// signalPlace gives " at work.c:18 in helper".
-func signalPlace(f *protocol.Frame) string {
+// signalPlace gives " at work.c:18 in helper"; within is the function of a library that the program has called, where the frame has no name.
+func signalPlace(f *protocol.Frame, within string) string {
 	if f == nil {
 		return ""
 	}
@@ -179,13 +182,24 @@ func signalPlace(f *protocol.Frame) string {
 	if place := place(*f); place != "" {
 		text = " at " + place
 	}
-	if f.Func != "" {
+	switch {
+	case f.Func == "??" && within != "":
+		text += " in " + within
+	case f.Func != "":
 		text += " in " + f.Func
 	}
 	if text == " in ??" && f.From != "" {
 		text += " from " + f.From
 	}
 	return text
+}
+
+// calledFrom gives ", called from compute at work.c:18".
+func calledFrom(f *protocol.Frame) string {
+	if f == nil {
+		return ""
+	}
+	return ", called from " + f.Func + " at " + place(*f)
 }
 
 func join(a, b string) string {
