@@ -2,9 +2,11 @@ package server
 
 import (
 	"errors"
+	"strconv"
 
 	"sdm/protocol"
 	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 )
 
@@ -26,6 +28,17 @@ func errorGroup(ranks rank.Set, op string, err error) protocol.Group {
 		return faultGroup(ranks, &named)
 	}
 	return fault(ranks, protocol.FaultLaunch, op, err.Error(), "")
+}
+
+// ofProcess adds to the fault of one rank which process on which host it is about, if
+// there is one: as columns, so that the same fault of many ranks is one group.
+func (s *Server) ofProcess(g protocol.Group, pid, limit int) protocol.Group {
+	r, _ := g.Ranks.Min()
+	if pid <= 0 {
+		return g
+	}
+	g.Columns = []column.Column{column.New("host", r, s.cfg.Host, limit), column.New("pid", r, strconv.Itoa(pid), limit)}
+	return g
 }
 
 // done is the answer that says nothing but that it was done.

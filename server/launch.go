@@ -174,7 +174,7 @@ func (s *Server) attach(d tree.Deliver, args protocol.Args) {
 	for r := range d.Ranks.All() {
 		t, err := s.found(r, pids[r])
 		if err != nil {
-			s.up.reply(d.ID, errorGroup(one(r), "attach", err))
+			s.up.reply(d.ID, s.ofProcess(errorGroup(one(r), "attach", err), pids[r], args.Limit))
 			continue
 		}
 		if shell, program := t, beneath[t.PID]; program > 0 {
@@ -240,7 +240,7 @@ func (s *Server) found(r rank.ID, pid int) (backend.Target, error) {
 		return t, nil
 	}
 	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
-		return t, &protocol.Fault{Kind: protocol.FaultLaunch, Message: fmt.Sprintf("no process %d on %s", pid, s.cfg.Host)}
+		return t, &protocol.Fault{Kind: protocol.FaultLaunch, Message: "there is no such process"}
 	}
 	t.Program, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)) // not allowed: gdb will say why
 	return t, nil

@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	"sdm/backend"
 	"sdm/protocol"
 )
 
@@ -114,7 +113,7 @@ func (m *machine) attached(a answer) {
 	if !a.failed() {
 		return // its threads stop one by one; see settleAttach
 	}
-	m.attachRefused(attachFault(m.target, a.Results.Str("msg")))
+	m.attachRefused(attachFault(a.Results.Str("msg")))
 }
 
 // attachRefused gives the target up.
@@ -132,8 +131,8 @@ func (m *machine) attachRefused(f *protocol.Fault) {
 }
 
 // attachFault puts gdb's words into plain ones.
-func attachFault(t backend.Target, words string) *protocol.Fault {
-	f := &protocol.Fault{Kind: protocol.FaultLaunch, Message: fmt.Sprintf("cannot attach to process %d: %s", t.PID, words)}
+func attachFault(words string) *protocol.Fault {
+	f := &protocol.Fault{Kind: protocol.FaultLaunch, Message: "cannot attach: " + words} // the event started has told the process
 	switch {
 	case strings.Contains(words, "already traced"):
 		f.Hint = "another debugger has it: end that one first"

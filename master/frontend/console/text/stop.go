@@ -279,7 +279,7 @@ func failure(g protocol.Group) answer {
 		if f.Kind == protocol.FaultGDB || f.Kind == protocol.FaultState {
 			f.Op = "" // gdb's own words as GDB prints them; "[3] is running"
 		}
-		x.lines = strings.Split(f.Error(), "\n")
+		x.lines = strings.Split(f.Error()+whichProcess(g), "\n")
 		return x
 	}
 	var m protocol.Missing
@@ -295,6 +295,29 @@ func failure(g protocol.Group) answer {
 	}
 	x.lines = []string{text}
 	return x
+}
+
+// whichProcess says which process a fault is about, or how many on how many hosts.
+func whichProcess(g protocol.Group) string {
+	cols := columns(g)
+	pid, host := cols["pid"], cols["host"]
+	process, one := pid.single()
+	at, oneHost := host.single()
+	switch {
+	case pid.distinct == 0:
+		return ""
+	case one:
+		process = "process " + process
+	default:
+		process = pid.about + strconv.Itoa(pid.distinct) + " processes"
+	}
+	switch {
+	case oneHost:
+		process += " on " + at
+	case host.distinct > 1:
+		process += " on " + host.about + strconv.Itoa(host.distinct) + " hosts"
+	}
+	return " (" + process + ")"
 }
 
 // watchWords are GDB's words by the reason of a stop.
