@@ -127,7 +127,7 @@ func (m *machine) notInserted(q *request, a answer) {
 // breakpoint pending (NOT_FOUND_ERROR, linespec.c and minsyms.c).
 func isUnknownPlace(words string) bool {
 	return strings.HasSuffix(words, "not defined.") || strings.HasPrefix(words, "No source file named ") ||
-		strings.HasPrefix(words, "No line ") || strings.HasPrefix(words, "No symbol table is loaded.")
+		strings.HasPrefix(words, "No line ") || strings.HasPrefix(words, "No compiled code for line ") || strings.HasPrefix(words, "No symbol table is loaded.")
 }
 
 func (m *machine) infoBreakpoints(q *request) {

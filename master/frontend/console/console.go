@@ -164,18 +164,19 @@ type console struct {
 	lines   int     // read by it
 	feed    *feeder // of Input; nil: there is none
 
-	focus    rank.Set
-	wait     time.Duration
-	last     command.Command // for an empty line
-	groups   names           // of rank sets, for completion
-	parted   bool            // that some of the focus run was said
-	listed   text.Listed     // what list gave last
-	listSize int             // how many lines it shows
-	located  bool            // it was asked for by a location, not by where the ranks stand
-	folded   []folded        // for expand, the last one last
-	pressed  time.Time       // last Ctrl-C that has stopped ranks, no line since; else zero
-	progress progress
-	held     held
+	focus       rank.Set
+	wait        time.Duration
+	last        command.Command // for an empty line
+	groups      names           // of rank sets, for completion
+	completions completions
+	parted      bool        // that some of the focus run was said
+	listed      text.Listed // what list gave last
+	listSize    int         // how many lines it shows
+	located     bool        // it was asked for by a location, not by where the ranks stand
+	folded      []folded    // for expand, the last one last
+	pressed     time.Time   // last Ctrl-C that has stopped ranks, no line since; else zero
+	progress    progress
+	held        held
 
 	block    *block          // a command whose lines are being read
 	barriers []*gathering    // that not all ranks have reached
@@ -199,13 +200,13 @@ func newConsole(ctx context.Context, cfg Config) *console {
 		calls:  map[protocol.RequestID]*call{},
 		focus:  cfg.All, wait: cfg.Wait, listSize: listLines,
 		scripts:  newScripts(cfg.Scripts),
-		progress: progress{out: cfg.Progress},
+		progress: progress{out: cfg.Progress}, completions: newCompletions(),
 	}
 	if cfg.Shell != nil {
 		c.sh = func(line string) error { return cfg.Shell(ctx, line) }
 	}
 	if cfg.Lines != nil {
-		cfg.Lines.Complete(func(line string) ([]string, int) { return command.Complete(line, c.groups.all()) })
+		cfg.Lines.Complete(c.complete)
 		c.reader = newReader(cfg.Lines)
 	}
 	return c

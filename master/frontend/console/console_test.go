@@ -41,7 +41,7 @@ import (
 //	progress     there is a terminal for the line about what takes long
 //
 // Among typed lines, "~wait D" lets time pass, "~emit EVENT" has the session
-// give an event, "~^C" is Ctrl-C. Time is that of synctest.
+// give an event, "~^C" is Ctrl-C, "~tab LINE" is Tab behind LINE. Time is that of synctest.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) (out string) {
@@ -204,6 +204,7 @@ type typist struct {
 	tape   *session.Tape
 	log    *transcript
 	closed chan struct{}
+	tab    func(string) ([]string, int)
 }
 
 func (p *typist) ReadLine(prompt string) (string, error) {
@@ -228,6 +229,9 @@ func (p *typist) ReadLine(prompt string) (string, error) {
 				p.t.Error(err)
 			}
 			p.tape.Emit(e)
+		case "~tab":
+			found, replaces := p.tab(rest)
+			p.log.line("tab %s: %q, %d", rest, found, replaces)
 		case "~^C":
 			p.log.line("%s^C", prompt)
 			return "", ErrInterrupted
@@ -241,6 +245,6 @@ func (p *typist) ReadLine(prompt string) (string, error) {
 	return "", io.EOF
 }
 
-func (p *typist) Complete(func(string) ([]string, int)) {}
+func (p *typist) Complete(f func(string) ([]string, int)) { p.tab = f }
 
 func (p *typist) Close() error { close(p.closed); return nil }

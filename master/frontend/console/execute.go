@@ -34,6 +34,7 @@ func (c *console) carryOut(line string, from source) {
 		c.gather(line)
 		return
 	}
+	clear(c.completions.known) // what a command does may change what there is
 	cmd, ok, err := command.Parse(line)
 	if !ok && err == nil {
 		if cmd, ok = c.repeated(line, from); !ok {

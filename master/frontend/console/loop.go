@@ -82,6 +82,8 @@ func (c *console) next(ctx context.Context) error {
 	case l := <-lines:
 		c.reader.asked = false
 		c.typed(l)
+	case q := <-c.completions.asked:
+		c.lookUp(q)
 	case p := <-pieces:
 		c.pass(p)
 	case <-c.cfg.Interrupts:

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -146,7 +147,10 @@ func (c *completer) Do(line []rune, pos int) (missing [][]rune, have int) {
 	}
 	candidates, replaces := c.ask(string(line[:pos]))
 	for _, s := range candidates {
-		missing = append(missing, []rune(s[replaces:]+" "))
+		if !strings.HasSuffix(s, "/") { // of a directory there is more to come
+			s += " "
+		}
+		missing = append(missing, []rune(s[replaces:]))
 	}
 	return missing, replaces
 }

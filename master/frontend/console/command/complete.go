@@ -9,7 +9,7 @@ import (
 // and how many bytes of line each of them replaces. groups are the names of
 // rank sets, for @NAME.
 func Complete(line string, groups []string) (candidates []string, replaces int) {
-	start := strings.LastIndexAny(line, " \t[,&!^(") + 1
+	start := WordStart(line)
 	last := line[start:]
 	if name, ok := strings.CutPrefix(last, "@"); ok {
 		return prefixed(atNames(groups), "@"+name), len(last)

@@ -1,0 +1,52 @@
+package command
+
+import (
+	"strings"
+
+	"sdm/protocol"
+)
+
+// completedAs are the words whose arguments GDB completes under another word; "" is
+// under none.
+var completedAs = map[string]string{
+	"stat": "print", "diff": "print", "set variable": "print",
+	"log": "break", "barrier": "break", "send": "", "stacks": "", "memory": "", "dump": "", "mi": "", "group": "",
+	"info hosts": "", "info ranks": "", "ranks": "", "expand": "", "commands": "", "thread name": "", "thread find": "",
+}
+
+// GDBLine gives the line whose end gdb knows how to complete, for one that is being
+// typed: without what is sdm's own in it. False if gdb has no part in it.
+func GDBLine(line string) (string, bool) {
+	rest := strings.TrimLeft(afterPrefixes(line), blanks)
+	text, args := cutWord(rest)
+	if text == "" || len(text) == len(rest) {
+		return "", false // the word itself is ours
+	}
+	w, m := lookup(text)
+	if m != nil {
+		return "", false
+	}
+	behind := rest[len(text):]
+	if whole, after := second(w, args); whole != w && (after != "" || strings.HasSuffix(rest, " ")) {
+		w, behind = whole, " "+after
+	}
+	if info, _ := protocol.LookupCommand(w.do); w.do == "" || info.Place == protocol.AtMaster {
+		return "", false
+	}
+	name, other := completedAs[w.Name]
+	switch {
+	case w.Name == "gdb":
+		return strings.TrimLeft(behind, blanks), args != ""
+	case other && name == "":
+		return "", false
+	case !other:
+		name = w.Name
+	}
+	return name + strings.TrimPrefix(behind, " --all"), true
+}
+
+// WordStart is where the word begins that stands at the end of a line.
+func WordStart(line string) int { return strings.LastIndexAny(line, wordBreaks) + 1 }
+
+// wordBreaks part the words of Complete.
+const wordBreaks = " \t[,&!^("

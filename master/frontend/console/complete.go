@@ -1,0 +1,174 @@
+// Completion of what only gdb knows: functions, files, variables, members.
+
+package console
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"sdm/master/frontend/console/command"
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// completeWait is how long Tab waits for gdb: no longer than a person does who types.
+// What comes later is there at the next Tab.
+const completeWait = 400 * time.Millisecond
+
+// gdbWait bounds gdb's own search.
+const gdbWait = 10 * time.Second
+
+// completions are questions of the goroutine that reads lines to the console's loop,
+// which asks the gdb of one rank and keeps the answers until a command is given.
+type completions struct {
+	asked chan completion
+	// Of the loop:
+	known map[string][]string // by the line, in gdb's words
+	open  bool                // gdb is asked
+}
+
+type completion struct {
+	line   string // in gdb's words
+	answer chan []string
+}
+
+func newCompletions() completions {
+	return completions{asked: make(chan completion), known: map[string][]string{}}
+}
+
+// complete gives what the end of a line may be; see Lines.
+func (c *console) complete(line string) (candidates []string, replaces int) {
+	own, replaces := command.Complete(line, c.groups.all())
+	start := command.WordStart(line)
+	if file, ok := sourced(line); ok {
+		return files(file), len(file)
+	}
+	asked, ok := command.GDBLine(line)
+	if !ok {
+		return own, replaces
+	}
+	for _, whole := range c.completions.ask(asked) {
+		if more, ok := strings.CutPrefix(whole, asked); ok {
+			own = append(own, line[start:]+more)
+		}
+	}
+	slices.Sort(own)
+	return slices.Compact(own), len(line) - start
+}
+
+// ask waits for the loop's answer, and not long.
+func (q completions) ask(line string) []string {
+	expiry := time.NewTimer(completeWait)
+	defer expiry.Stop()
+	answer := make(chan []string, 1)
+	select {
+	case q.asked <- completion{line, answer}:
+	case <-expiry.C:
+		return nil
+	}
+	select {
+	case found := <-answer:
+		return found
+	case <-expiry.C:
+		return nil
+	}
+}
+
+// lookUp answers from what is known, or has the gdb of one rank that stands asked.
+func (c *console) lookUp(q completion) {
+	found, known := c.completions.find(q.line)
+	stand := c.states.In(session.Stopped)
+	if some := stand.Intersect(c.focus); !some.IsEmpty() {
+		stand = some
+	}
+	r, any := stand.Min()
+	if known || !any || c.completions.open || c.await.call != nil {
+		q.answer <- found
+		return
+	}
+	x := &call{quiet: true, then: func(x *call) {
+		c.completions.open = false
+		found := completed(x.groups)
+		c.completions.known[q.line] = found
+		q.answer <- found
+	}}
+	ask := session.Call{Command: "gdb", Ranks: rank.Of(r).String(), Wait: gdbWait, Args: protocol.Args{Text: "complete " + q.line}}
+	if c.begin(x, ask) != nil {
+		q.answer <- nil
+		return
+	}
+	c.completions.open = true
+}
+
+// find gives what is known of a line: its own answer, or that of a beginning of its
+// last name, unless gdb has cut that.
+func (q *completions) find(line string) ([]string, bool) {
+	for end := len(line); end > 0; end-- {
+		if found, ok := q.known[line[:end]]; ok && (end == len(line) || len(found) < mostCompleted) {
+			return slices.DeleteFunc(slices.Clone(found), func(s string) bool { return !strings.HasPrefix(s, line) }), true
+		}
+		if !isNameByte(line[end-1]) {
+			break
+		}
+	}
+	return nil, false
+}
+
+// mostCompleted is where gdb stops (max-completions).
+const mostCompleted = 200
+
+func isNameByte(b byte) bool {
+	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '_'
+}
+
+// completed are the lines that gdb has answered.
+func completed(groups []protocol.Group) []string {
+	var found []string
+	for _, g := range groups {
+		var body struct{ Text string }
+		if g.Kind != protocol.KindResult || json.Unmarshal(g.Body, &body) != nil {
+			continue
+		}
+		for line := range strings.Lines(body.Text) {
+			if line = strings.TrimRight(line, "\n"); line != "" && !strings.Contains(line, " *** List may be truncated") {
+				found = append(found, line)
+			}
+		}
+	}
+	return found
+}
+
+// sourced gives the beginning of a file's name behind source.
+func sourced(line string) (string, bool) {
+	word, file, found := strings.Cut(strings.TrimLeft(line, " \t"), " ")
+	w, err := command.Lookup(word)
+	return strings.TrimLeft(file, " \t"), found && err == nil && w.Name == command.Source
+}
+
+// files are the files whose names begin so, directories with a slash.
+func files(begin string) []string {
+	dir, base := filepath.Split(begin)
+	entries, err := os.ReadDir(filepath.Join(".", dir))
+	if filepath.IsAbs(dir) {
+		entries, err = os.ReadDir(dir)
+	}
+	if err != nil {
+		return nil
+	}
+	var found []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), base) && (base != "" || !strings.HasPrefix(e.Name(), ".")) {
+			name := dir + e.Name()
+			if e.IsDir() {
+				name += "/"
+			}
+			found = append(found, name)
+		}
+	}
+	return found
+}
