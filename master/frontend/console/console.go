@@ -174,7 +174,7 @@ type console struct {
 	listSize    int         // how many lines it shows
 	located     bool        // it was asked for by a location, not by where the ranks stand
 	folded      []folded    // for expand, the last one last
-	pressed     time.Time   // last Ctrl-C that has stopped ranks, no line since; else zero
+	pressed     presses     // of Ctrl-C, no line since
 	progress    progress
 	held        held
 

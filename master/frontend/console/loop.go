@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"sdm/master/frontend/console/text"
-	"sdm/master/session"
 	"sdm/protocol"
-	"sdm/protocol/rank"
 )
 
 // run is the loop: carry out what can be, then take in what happens next.
@@ -118,7 +116,7 @@ func (c *console) typed(l lineRead) {
 	}
 	switch {
 	case l.err == nil:
-		c.pressed = time.Time{} // what the line sets going is interrupted by the first Ctrl-C
+		c.pressed = presses{} // what the line sets going is interrupted by the first Ctrl-C
 		c.obey(l.line, source{at: at, prompt: c.cfg.Interactive})
 	case errors.Is(l.err, ErrInterrupted) && c.question != nil:
 		c.question = nil // no
@@ -139,46 +137,6 @@ func (c *console) expired() {
 		c.say("[" + text.Ranks(rest) + "] still running")
 	}
 	c.release()
-}
-
-// interrupt is Ctrl-C: stop the focus, and what the gdbs of stopped ranks are asked, and go back to the prompt; the
-// second one within a second, or while they still are, only does the latter. Without a prompt it is the end.
-func (c *console) interrupt(now time.Time) {
-	runs, asked := c.busy().Intersect(c.focus), c.waitedFor()
-	again := now.Sub(c.pressed) < time.Second || runs.IsEmpty() && !asked.IsEmpty() && !c.pressed.IsZero()
-	c.scripts = nil
-	if !c.cfg.Interactive {
-		c.ended, c.status = true, StatusInterrupted
-		return
-	}
-	if again || c.await.quiet {
-		c.release()
-	}
-	if again {
-		c.pressed = now
-		return
-	}
-	ranks := runs.Union(asked)
-	if ranks.IsEmpty() {
-		c.release()
-		if others := c.busy(); !others.IsEmpty() {
-			c.say("nothing runs in the focus; to stop the others: [" + text.Ranks(others) + "] interrupt")
-		}
-		return
-	}
-	c.pressed = now
-	if err := c.begin(&call{}, c.callOn(ranks, "interrupt")); err != nil {
-		c.complain(err.Error())
-	}
-}
-
-// waitedFor gives the stopped ranks whose answers are awaited.
-func (c *console) waitedFor() rank.Set {
-	x := c.await.call
-	if x == nil || x.done || x.starts {
-		return rank.Set{}
-	}
-	return x.ranks.Intersect(c.states.In(session.Stopped))
 }
 
 // pass hands a piece of our standard input to the ranks. The next one is read

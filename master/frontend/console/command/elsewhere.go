@@ -1,5 +1,7 @@
 package command
 
+import "slices"
+
 // elsewhere tells of GDB's words that are none of ours what to type instead.
 var elsewhere = func() map[string]string {
 	const (
@@ -8,19 +10,65 @@ var elsewhere = func() map[string]string {
 		screen  = "there is no full screen here: list, disassemble and info registers show its parts"
 		record  = "sdm run --reverse records from the start"
 		ranks   = "focus SET, or [SET] before a command, chooses ranks"
+		traces  = "log LOCATION, EXPR... prints values without a stop"
 	)
-	m := map[string]string{
-		"dprintf": "log LOCATION, EXPR... prints values without a stop",
-		"record":  record, "target": chosen, "file": chosen, "exec-file": chosen, "core-file": chosen, "attach": chosen,
-		"define": scripts, "document": scripts, "if": scripts, "while": scripts,
-		"layout": screen, "tui": screen, "refresh": screen,
+	return map[string]string{
+		"dprintf": traces, "trace": traces, "tstart": traces, "strace": traces, "collect": traces,
+		"record": record, "checkpoint": record, "restart": record,
+		"target": chosen, "file": chosen, "exec-file": chosen, "core-file": chosen, "attach": chosen,
+		"define": scripts, "document": scripts, "if": scripts, "while": scripts, "alias": scripts,
+		"layout": screen, "tui": screen, "refresh": screen, "focus-window": screen,
 		"inferior": ranks, "add-inferior": ranks, "clone-inferior": ranks,
+		"make": "shell make", "tty": "sdm run --tty gives each rank a terminal of its own",
+		"unset":   "the environment of the ranks is given at the start: sdm run --env NAME=VALUE, --env-unset NAME",
+		"explore": "print, ptype and whatis show it piece by piece",
 	}
-	for _, w := range []string{
-		"cd", "directory", "find", "forward-search", "gcore", "generate-core-file", "macro", "pwd", "python",
-		"return", "reverse-search", "search", "skip", "symbol-file", "unset",
-	} {
-		m[w] = "gdb " + w + ", with what belongs to it, hands it to gdb"
-	}
-	return m
 }()
+
+// passed are GDB's words that go to gdb as they are typed, in order.
+var passed = []string{
+	"add-symbol-file", "apropos", "cd", "complete", "directory", "faas", "find", "forward-search", "gcore",
+	"generate-core-file", "macro", "nosharedlibrary", "pwd", "py", "python", "return", "reverse-search",
+	"search", "select-frame", "skip", "symbol-file", "taas", "tfaas",
+}
+
+// passedWord is the row of such a word; nil if text is none.
+func passedWord(text string) *Word {
+	if _, found := slices.BinarySearch(passed, text); !found {
+		return nil
+	}
+	return &Word{
+		Name: text, Usage: "[ARG...]", Help: "goes to the gdb of each rank as it is; gdb help " + text + " shows gdb's own help",
+		do: "gdb", parse: passPlain,
+	}
+}
+
+func passPlain(c *Command) *Mistake {
+	c.Args.Text = c.Name
+	if c.Rest != "" {
+		c.Args.Text += " " + c.Rest
+	}
+	return nil
+}
+
+// atStart are settings of gdb's that have no effect here: ranks are started by sdm.
+var atStart = map[string]string{
+	"args":         "run ARG... starts the ranks again with other arguments",
+	"environment":  "it is given at the start: sdm run --env NAME=VALUE",
+	"cwd":          "it is given at the start: sdm run --cwd DIR",
+	"inferior-tty": "sdm run --tty gives each rank a terminal of its own",
+}
+
+func parseSet(c *Command) *Mistake {
+	if word, _ := cutWord(c.Rest); atStart[word] != "" {
+		return &Mistake{Text: "set " + word + ": sdm has started the ranks, not gdb", Hint: atStart[word]}
+	}
+	return passNeed(c)
+}
+
+func parseShow(c *Command) *Mistake {
+	if word, _ := cutWord(c.Rest); atStart[word] != "" && word != "environment" {
+		return &Mistake{Text: "show " + word + ": sdm has started the ranks, not gdb", Hint: "info proc tells what a rank was started with"}
+	}
+	return passNeed(c)
+}

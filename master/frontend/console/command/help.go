@@ -29,6 +29,9 @@ func HelpText(about string) (string, error) {
 	}
 	w, m := lookup(text)
 	if m != nil {
+		if m.Hint == helpLists {
+			m.Hint += "; gdb help " + text + " asks gdb"
+		}
 		return "", m
 	}
 	if w, rest = second(w, rest); rest != "" && w.Name != "info" && w.Name != "set" {

@@ -27,6 +27,9 @@ func Lookup(text string) (Word, error) {
 }
 
 func lookup(text string) (*Word, *Mistake) {
+	if w := passedWord(text); w != nil {
+		return w, nil
+	}
 	var found []*Word
 	for i := range words {
 		w := &words[i]
@@ -71,6 +74,9 @@ func second(w *Word, rest string) (*Word, string) {
 	return w, rest
 }
 
+// helpLists is the hint about a word that is like none.
+const helpLists = "help lists the commands"
+
 func unknown(text string) *Mistake {
 	m := &Mistake{Text: "unknown command " + quote(text)}
 	if hint := elsewhere[text]; hint != "" {
@@ -78,7 +84,7 @@ func unknown(text string) *Mistake {
 	} else if near := nearest(text); near != "" {
 		m.Hint = "did you mean \"" + near + "\"?"
 	} else {
-		m.Hint = "help lists the commands"
+		m.Hint = helpLists
 	}
 	return m
 }
