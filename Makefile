@@ -74,8 +74,9 @@ fuzz: ## FUZZTIME (10s) of every fuzzer
 	    echo "fuzz $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$p || exit 1; \
 	  done; done
 
-faults: ## 1,000 random fault schedules on simulated trees of 64 servers, 3,000 on small ones
+faults: ## 1,000 random fault schedules on simulated trees of 64 servers, 3,000 on small ones; 1,000 random ends of attaches
 	$(GO) test ./tree/treetest -run Faults -schedules 1000
+	$(GO) test -count=1 -timeout 60m -run '^TestRandomEnds$$' ./cmd/internal/e2e -ends 1000
 
 gdbs: ## fetch gdb 10, 16 and gdb-multiarch for the tests that run several versions (needs a Debian mirror)
 	@testdata/gdbs/fetch

@@ -59,6 +59,7 @@ type Args struct {
 	Set         string    `json:"set,omitempty"`         // group, focus: the text of a rank set
 	Job         *Job      `json:"job,omitempty"`         // launch
 	Pids        []Pid     `json:"pids,omitempty"`        // attach
+	Own         bool      `json:"own,omitempty"`         // attach: the session has started the job: where the master is lost, the ranks end as started ones do
 	JobID       string    `json:"jobid,omitempty"`       // attach: in place of pids, the starter's name of the job
 	Cores       []Core    `json:"cores,omitempty"`       // core
 	Piece       *Piece    `json:"piece,omitempty"`       // stage

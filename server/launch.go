@@ -186,6 +186,7 @@ func (s *Server) attach(d tree.Deliver, args protocol.Args) {
 		}
 		s.resemble(t.PID)
 		s.keepOther(r)
+		s.keepOwn(r, args.Own)
 		b.add(t, protocol.Started{Program: t.Program, Attached: true})
 	}
 	s.handOver(b, "", d, args.Before)

@@ -115,6 +115,8 @@ func Prepare(cfg Config, links Links) (*Runner, error) {
 		Deserted: func() {
 			if r.cfg.LetRun {
 				r.server.letRun()
+			} else {
+				r.server.endOwn()
 			}
 		},
 		Silent:  r.despair,

@@ -37,6 +37,7 @@ type Server struct {
 	processes map[rank.ID]*process // of ranks that we have started
 	all       []*process           // former ones of restarted ranks too
 	others    others
+	own       rank.Set // of others: of a job that the session has started
 	history   history
 	leaving   rank.Set      // ranks that part waits for
 	parted    chan struct{} // closed when none is left
@@ -200,6 +201,16 @@ func (s *Server) keepOther(r rank.ID) {
 	defer s.mu.Unlock()
 	s.others.add(one(r))
 	delete(s.processes, r)
+}
+
+// keepOwn notes whether the session has started the job of such a rank.
+func (s *Server) keepOwn(r rank.ID, own bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.own = s.own.Minus(one(r))
+	if own {
+		s.own = s.own.Union(one(r))
+	}
 }
 
 func (s *Server) everybody() []*process {

@@ -157,6 +157,10 @@ func (m *machine) settleAttach() {
 		m.event(protocol.KindNote, protocol.Note{Text: tenWarning})
 	}
 	m.chosen = selection{thread: 1}
+	if m.ending.closing {
+		m.leaveAsFound()
+		return
+	}
 	m.askRegisters()
 	if m.rescue.under {
 		m.rescued(first)

@@ -38,6 +38,9 @@ type Config struct {
 	// that in non-stop, and in a gdb that is shared: each rank has one of its own, in all-stop. The price:
 	// a rank that blocks SIGINT cannot be interrupted.
 	Reverse bool
+	// Custody knows what to release if we are killed; see custody.Custodian. The engine closes it.
+	// nil: nobody does.
+	Custody Custody
 	// Log is told of defects, with their stacks; nil: nobody is.
 	Log *slog.Logger
 }

@@ -17,9 +17,14 @@ type ending struct {
 	killing bool          // the target has been sent SIGKILL by us
 	leaving bool          // gdb has been told to let the target go
 	failed  bool          // the target could not be attached to
+	closing bool          // the session ends; the attach that is under way must end before
 	poked   bool          // gdb has been made to look at a dead target
 	killAt  time.Duration // when gdb is killed unless it has ended; 0 is never
 }
+
+// attachEnd is how long gdb may take to complete an attach when the session ends. One that reads
+// the symbols of a big program takes longer; it is killed, and the loop releases the target.
+const attachEnd = 2 * time.Second
 
 // enough is how long a gdb may take to end, or to notice that its target has.
 const enough = time.Second
@@ -266,6 +271,10 @@ func (m *machine) died(now time.Duration, cause string) {
 		}
 		return
 	}
+	if m.ending.closing {
+		m.left()
+		return
+	}
 	f := &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb died (" + cause + ")", Hint: "start the program again"}
 	if m.state == backend.Attaching {
 		f.Hint = "does gdb work here? --gdb PATH names another"
@@ -313,7 +322,19 @@ func (m *machine) close(now time.Duration) {
 		m.ending.killing = true
 		m.killTarget()
 		m.gdb.kill = true
+	case m.ending.killing && m.ending.killAt != 0: // gdb tells of its end, or is killed
+	case m.attach.request != nil:
+		// gdb 13.1 leaves the target stopped when it is told to detach while it attaches.
+		m.ending.closing = true
+		m.ending.killAt = now + attachEnd
 	default:
-		m.detach(ours("detach"))
+		m.leaveAsFound()
 	}
+}
+
+// leaveAsFound detaches at the end of a session. A target that was stopped by a signal before, and has not
+// been resumed, stays so.
+func (m *machine) leaveAsFound() {
+	m.attach.frozen = false
+	m.detach(ours("detach"))
 }

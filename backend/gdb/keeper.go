@@ -29,6 +29,7 @@ type keeper struct {
 	again    bool    // … for the second time; see tooOld
 	touched  bool
 	asked    bool // counted in loop.asked
+	crashed  bool // its gdb was ended by a signal
 	heldUp   bool // gdb's stdin is full; the poller watches it
 	broken   bool // see giveUp: what gdb says is of no use any more
 	unborn   []byte
@@ -77,12 +78,20 @@ func (l *loop) startGDB(k *keeper, dies bool) {
 	l.forker.start(order{argv: l.commandLine(k), dies: dies, done: l.whenStarted(k)})
 }
 
+var errEnding = errors.New("the session is ending")
+
 // started takes over a gdb from the forker.
 func (l *loop) started(k *keeper, p *process, err error) {
 	k.waiting = false
 	l.touch(k)
+	if err == nil && l.closing && k.isAttached() {
+		k.process, err = p, errEnding
+	}
 	if err == nil {
 		k.process = p
+		if k.isAttached() {
+			l.custody.Debugger(p.pid)
+		}
 		k.debugger.birth = birth{name: l.e.cfg.path(), at: l.now()}
 		for fd, stream := range map[int]stream{p.stdout: streamOutput, p.stderr: streamErrors, p.pidfd: streamEnd} {
 			if err == nil {
@@ -96,6 +105,7 @@ func (l *loop) started(k *keeper, p *process, err error) {
 			p.reap()
 			p.close()
 			k.process = nil
+			l.custody.Forget(p.pid)
 		}
 		f := noGDB(l.commandLine(k)[0], err)
 		l.guard(k, func() {
@@ -141,8 +151,10 @@ func (l *loop) processEnded(k *keeper) {
 	for l.readErrors(k) {
 	}
 	how := k.process.reap()
+	k.crashed = how.crashed
 	k.process.kill() // what it had started itself
 	k.process.close()
+	l.custody.Forget(k.process.pid)
 	k.process = nil
 	if l.tooOld(k, how.cause) {
 		return
@@ -160,6 +172,7 @@ func (l *loop) rescue(k *keeper, orphans []*machine) {
 		i := slices.IndexFunc(k.slots, func(s *slot) bool { return s.machine == m })
 		s := k.slots[i]
 		s.target.Signal(syscall.SIGSTOP)
+		s.halted = true
 		k.slots = slices.Delete(k.slots, i, i+1)
 		own := l.newKeeper(1)
 		own.root, own.slots, s.keeper = m.target.Root, []*slot{s}, own
@@ -188,6 +201,9 @@ func (l *loop) dismiss(k *keeper) {
 	delete(l.keepers, k.number)
 	for _, s := range k.slots {
 		s.alone = true
+		if !s.parted {
+			l.release(s, k.crashed)
+		}
 		if l.closing || l.ranks[s.machine.target.Rank] != s {
 			l.letGo(s)
 		}

@@ -21,6 +21,7 @@ type loop struct {
 	e       *Engine
 	sink    backend.Sink
 	forker  *forker
+	custody Custody
 	sources *sourcefile.Files
 	hashers *inferior.Hashers
 	began   time.Time
@@ -41,8 +42,12 @@ type loop struct {
 }
 
 func newLoop(e *Engine, sink backend.Sink) *loop {
+	var custody Custody = noCustody{}
+	if e.cfg.Custody != nil {
+		custody = e.cfg.Custody
+	}
 	return &loop{
-		e: e, sink: sink, forker: newForker(), sources: sourcefile.New(), hashers: inferior.NewHashers(), began: time.Now(),
+		e: e, sink: sink, forker: newForker(), custody: custody, sources: sourcefile.New(), hashers: inferior.NewHashers(), began: time.Now(),
 		keepers: map[int32]*keeper{}, slots: map[int32]*slot{}, ranks: map[rank.ID]*slot{}, ctx: context.Background(),
 	}
 }
@@ -71,6 +76,7 @@ func (l *loop) run() {
 		l.turn()
 	}
 	l.forker.close()
+	l.custody.Close()
 	l.hashers.Close()
 	l.sources.Close(l.ctx)
 	l.e.mu.Lock()
@@ -202,6 +208,7 @@ func (l *loop) signal(s *slot, g signal) {
 	case g.to == toGDB && s.keeper.process != nil:
 		s.keeper.process.signal(g.sig)
 	case g.to == toTarget:
+		l.thawed(s, g.sig)
 		s.target.Signal(g.sig)
 	case g.to == toGroup:
 		s.target.SignalGroup(g.sig)

@@ -20,6 +20,11 @@ type slot struct {
 	target  *inferior.Process
 	keeper  *keeper
 	alone   bool // its gdb is gone
+	// Of a process that was attached to:
+	stopped  bool // it was stopped by a signal before
+	halted   bool // we have stopped it, for another gdb
+	parted   bool // the person has let it go before the end of the session
+	released bool // see release
 }
 
 // letGo forgets a slot whose gdb is gone.
@@ -65,6 +70,8 @@ func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, s
 		l.last++
 		s := &slot{number: l.last, machine: newMachine(t, l.sources.Of(t.Root)), target: inferior.Open(t.PID), keeper: k}
 		s.machine.record.wanted = l.e.cfg.Reverse && t.Core == ""
+		s.stopped = s.target.Frozen()
+		l.hold(s)
 		k.slots = append(k.slots, s)
 		k.debugger.add(s.machine)
 		l.slots[s.number], l.ranks[t.Rank] = s, s
@@ -73,7 +80,7 @@ func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, s
 		}
 	}
 	for _, s := range k.slots {
-		l.guard(k, func() { s.machine.start(l.now(), id, stopAt, wait, s.target.Frozen()) })
+		l.guard(k, func() { s.machine.start(l.now(), id, stopAt, wait, s.stopped) })
 	}
 	l.startGDB(k, targets[0].Held || targets[0].Core != "")
 	l.touch(k)
@@ -81,8 +88,12 @@ func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, s
 
 // follow goes on with another process of a rank.
 func (l *loop) follow(s *slot, pid int) {
+	if s.isAttached() {
+		l.custody.Forget(s.target.PID())
+		l.custody.Process(pid, false)
+	}
 	s.target.Close() // the poller forgets it
-	s.target = inferior.Open(pid)
+	s.target, s.stopped = inferior.Open(pid), false
 	if s.target.FD >= 0 {
 		_ = l.e.poll.add(s.target.FD, s.number, streamTarget)
 	}
@@ -125,6 +136,9 @@ func (l *loop) ended(r rank.ID, exit protocol.Exit) {
 
 // close ends all ranks, or all gdbs when the time for that is over.
 func (l *loop) close(ctx context.Context, hurry bool) {
+	for _, s := range l.slots {
+		s.parted = s.parted || !l.closing && s.machine.state.IsOver()
+	}
 	l.ctx, l.closing, l.hurry = ctx, true, hurry
 	for _, k := range l.keepers {
 		k.close(l)

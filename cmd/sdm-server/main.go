@@ -5,12 +5,14 @@ package main
 import (
 	"os"
 
+	"sdm/backend/gdb/custody"
 	"sdm/cmd/internal/startup"
 	"sdm/launch/local"
 )
 
 func main() {
 	local.ShimMain(os.Args)
+	custody.Main(os.Args)
 	startup.LimitProcessors()
 	os.Exit(run(os.Args, os.Environ(), backends))
 }

@@ -112,6 +112,7 @@ func (h *held) abandon(p *plan, s *seat) {
 // driveHeld attaches to all ranks, lets the starter go, and drives them.
 func (a *app) driveHeld(l *lifetime, p *plan, h *held, j job, local *cluster) (console.Status, error) {
 	p.take, p.started, p.over = attaching(j.table), func() { h.launch.Release() }, h.look
+	p.take.Args.Own = true
 	c, err := a.assemble(l.ctx, p, j, local)
 	if err != nil {
 		return 0, err

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/console"
 )
 
@@ -46,7 +47,7 @@ func newLifetime(timeout time.Duration) *lifetime {
 	}
 	l := &lifetime{ctx: ctx, end: cancel, interrupts: make(chan struct{}, 1), console: make(chan bool)}
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	signal.Notify(signals, startup.Heard(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)...)
 	done, quit := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)

@@ -44,7 +44,7 @@ func (a *app) newSeat(o *options) (*seat, error) {
 		if err := s.openPrompt(a, onTerminal, historyFile(o.env)); err != nil {
 			return nil, err
 		}
-	case len(o.scripts) == 0:
+	case len(o.scripts) == 0 && !o.batch:
 		s.lines = console.Pipe(reopened(a.stdin))
 	}
 	return s, s.openInput(a, o)

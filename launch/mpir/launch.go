@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
 
@@ -55,6 +56,7 @@ type Launch struct {
 	pid     int
 	held    bool
 	starter *process
+	told    sync.Once // Stop
 	status  syscall.WaitStatus
 }
 
@@ -192,10 +194,11 @@ func (l *Launch) Status() int {
 	return l.status.ExitStatus()
 }
 
-// Stop tells the starter to end its job (SIGTERM); it does not wait.
+// Stop tells the starter to end its job (SIGTERM); it does not wait. A second call does nothing: Open MPI's
+// starter takes a second SIGTERM as leave not to clean up.
 func (l *Launch) Stop() {
 	if l.pid != 0 {
-		syscall.Kill(-l.pid, syscall.SIGTERM)
+		l.told.Do(func() { syscall.Kill(-l.pid, syscall.SIGTERM) })
 	}
 }
 

@@ -19,8 +19,9 @@ import (
 type Process struct {
 	// FD can be polled for reading once the process has ended; -1: it is gone, or the
 	// kernel has no pidfds.
-	FD  int
-	pid int
+	FD   int
+	pid  int
+	born uint64 // see Born
 	// Reaped says that somebody has waited for the process, so that its group may be
 	// another's.
 	Reaped bool
@@ -32,8 +33,11 @@ func Open(pid int) *Process {
 	if err != nil {
 		fd = -1
 	}
-	return &Process{pid: pid, FD: fd}
+	return &Process{pid: pid, FD: fd, born: Born(pid)}
 }
+
+// PID is its number.
+func (p *Process) PID() int { return p.pid }
 
 // Gone tells whether it has ended.
 func (p *Process) Gone() bool {

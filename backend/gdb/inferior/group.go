@@ -1,0 +1,44 @@
+// What a process that has ended has left of its group.
+
+package inferior
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// EndGroup kills what is left of the group that a process has led which has ended: those of its number that are not
+// older than it was.
+func (p *Process) EndGroup() {
+	if !p.Gone() {
+		return
+	}
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, f := range files {
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(f)))
+		if pid == p.pid || groupOf(pid) != p.pid {
+			continue
+		}
+		member := Open(pid)
+		if groupOf(pid) == p.pid && Born(pid) >= p.born {
+			member.Signal(syscall.SIGKILL)
+		}
+		member.Close()
+	}
+}
+
+// groupOf reads the group of a process off its stat file (proc(5)); 0: there is none.
+func groupOf(pid int) int {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+	const pgrp = 5 - 3 // the first of fields is the third
+	if len(fields) <= pgrp {
+		return 0
+	}
+	group, _ := strconv.Atoi(fields[pgrp])
+	return group
+}

@@ -1,0 +1,198 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// How many random ends of an attach are played in all, and from which seed on.
+var (
+	ends    = flag.Int("ends", 60, "random ends of attaches to try on each of three kinds of jobs, together")
+	endSeed = flag.Uint64("end-seed", 0, "seed of them; 0 is another one each time")
+)
+
+// settleTime is how soon a job must run as before when the attach was interrupted: a gdb that does not let
+// go is killed after 3 s.
+const settleTime = 60 * time.Second
+
+// TestRandomEnds interrupts attaches of all kinds at random moments: signals to sdm, and kill -9 of sdm, of servers, of gdbs, of
+// custodians, singly and together. After each of them all ranks run, no debugger has them, and nothing of ours is left.
+func TestRandomEnds(t *testing.T) {
+	seed := *endSeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Run(fmt.Sprintf("-end-seed=%d", seed), func(t *testing.T) {
+		for i, kind := range []string{"Open MPI", "MPICH", "processes"} {
+			t.Run(kind, func(t *testing.T) {
+				t.Parallel()
+				victims := newVictims(t, kind)
+				random := rand.New(rand.NewPCG(seed, uint64(i)))
+				for range (*ends + 2) / 3 {
+					victims.play(random)
+				}
+			})
+		}
+	})
+}
+
+// victims are a job of 4 ranks that runs, and must go on to do so.
+type victims struct {
+	*scene
+	target string // for sdm
+	ranks  []int
+	line   string // of the source that all ranks come to again and again
+}
+
+func newVictims(t *testing.T, kind string) *victims {
+	v := &victims{scene: newScene(t)}
+	name := "mpiwait"
+	switch kind {
+	case "processes":
+		name = "spin"
+		v.line = "spin.c:" + strconv.Itoa(lineOf(t, "spin.c", "turns++;"))
+		for range 4 {
+			v.start(program("spin"))
+		}
+	default:
+		i := slices.IndexFunc(starters, func(s starter) bool { return s.name == kind })
+		v.line = "mpiwait.c:" + strconv.Itoa(lineOf(t, "mpiwait.c", "usleep("))
+		job := v.mpirun(starters[i], 4, starters[i].program("mpiwait"), filepath.Join(v.dir, "never"))
+		v.target = strconv.Itoa(job.cmd.Process.Pid)
+		t.Cleanup(func() { // before the scene looks for what is left
+			job.signal(syscall.SIGTERM)
+			job.status(patience)
+		})
+	}
+	v.eventually(patience, func() string {
+		v.ranks = nil
+		for _, p := range v.found() {
+			if strings.HasPrefix(p.name, name) {
+				v.ranks = append(v.ranks, p.pid)
+			}
+		}
+		if len(v.ranks) != 4 {
+			return fmt.Sprintf("%d ranks are there", len(v.ranks))
+		}
+		return ""
+	})
+	if v.target == "" {
+		var pids []string
+		for _, pid := range v.ranks {
+			pids = append(pids, strconv.Itoa(pid))
+			t.Cleanup(func() { syscall.Kill(pid, syscall.SIGKILL) })
+		}
+		v.target = "pids:" + strings.Join(pids, ",")
+	}
+	return v
+}
+
+// ways of attaching; LINE is one that all ranks come to.
+var attaches = [][]string{
+	{"stacks"},
+	{"stacks", "--samples", "3", "--every", "50ms"},
+	{"stacks", "--ranks-per-gdb", "4"},
+	{"attach", "-b", "-e", "continue &", "-e", "shell sleep 0.2"},
+	{"attach", "-b", "--ranks-per-gdb", "4", "-e", "break LINE", "-e", "continue", "-e", "continue", "-e", "shell sleep 0.1"},
+	{"attach", "-b", "--ranks-per-gdb", "1", "-e", "tbreak LINE", "-e", "continue", "-e", "next"},
+	{"attach", "-b", "--ranks-per-server", "2", "-e", "stacks"},
+}
+
+// play attaches, and ends that at some moment.
+func (v *victims) play(random *rand.Rand) {
+	v.t.Helper()
+	if v.t.Failed() {
+		return
+	}
+	line := slices.Clone(attaches[random.IntN(len(attaches))])
+	for i, word := range line {
+		line[i] = strings.ReplaceAll(word, "LINE", v.line)
+	}
+	after := 20*time.Millisecond + time.Duration(random.Int64N(int64(600*time.Millisecond)))
+	sdm := v.start(unraced("sdm"), append(line, v.target)...)
+	<-time.After(after)
+	what := v.strike(sdm, random)
+	told := fmt.Sprintf("sdm %s: %s after %v", strings.Join(line, " "), what, after)
+	select {
+	case <-sdm.ended:
+	case <-time.After(settleTime):
+		v.t.Errorf("%s: sdm does not end; %s", told, v.trouble())
+		for _, p := range v.found() {
+			v.t.Logf("%v, child of %d, traced by %d", p, p.parent, p.tracer)
+		}
+		sdm.signal(syscall.SIGABRT) // tells where it hangs
+	}
+	sdm.status(patience)
+	v.eventually(settleTime, func() string {
+		if trouble := v.trouble(); trouble != "" {
+			return told + ": " + trouble
+		}
+		return ""
+	})
+}
+
+// strike ends something, and says what.
+func (v *victims) strike(sdm *process, random *rand.Rand) string {
+	kill := func(sig syscall.Signal, names ...string) {
+		for _, name := range names {
+			for _, p := range v.named(name) {
+				syscall.Kill(p.pid, sig)
+			}
+		}
+	}
+	signals := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGKILL}
+	switch sig := signals[random.IntN(4)]; random.IntN(8) {
+	default:
+		kill(sig, "sdm")
+		return fmt.Sprintf("%v to sdm", sig)
+	case 3:
+		kill(syscall.SIGKILL, "sdm-server")
+		return "kill -9 of the servers"
+	case 4:
+		kill(syscall.SIGKILL, "gdb")
+		return "kill -9 of the gdbs"
+	case 5:
+		kill(syscall.SIGKILL, "sdm", "sdm-server", "gdb")
+		return "kill -9 of all that can be seen"
+	case 6:
+		kill(syscall.SIGKILL, "ranks-custodian", "gdb")
+		kill(syscall.SIGTERM, "sdm")
+		return "kill -9 of the custodian and the gdbs, SIGTERM to sdm"
+	case 7:
+		if all := v.named("gdb"); len(all) > 0 {
+			syscall.Kill(all[random.IntN(len(all))].pid, syscall.SIGTERM)
+		}
+		kill(sig, "sdm")
+		return fmt.Sprintf("SIGTERM to a gdb, %v to sdm", sig)
+	}
+}
+
+// trouble tells what is not as it was before the attach.
+func (v *victims) trouble() string {
+	for _, pid := range v.ranks {
+		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/[0-9]*", pid))
+		if len(tasks) == 0 || look(pid).state == "Z" {
+			return fmt.Sprintf("rank %d has ended", pid)
+		}
+		for _, task := range tasks {
+			tid, _ := strconv.Atoi(filepath.Base(task))
+			if p := look(tid); p.state == "T" || p.state == "t" || p.tracer != 0 {
+				return fmt.Sprintf("%v has the tracer %d", p, p.tracer)
+			}
+		}
+	}
+	for _, name := range []string{"sdm-server", "gdb", "ranks-custodian"} {
+		if left := v.named(name); len(left) > 0 {
+			return fmt.Sprintf("%v is left", left)
+		}
+	}
+	return ""
+}
