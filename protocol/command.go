@@ -195,7 +195,7 @@ type CommandInfo struct {
 // never written.
 var Commands = []CommandInfo{
 	{"launch", []string{"job"}, AtServer, NeedNew, false, "start the program on the ranks, held, then run to stop_at"},
-	{"attach", []string{"pids", "jobid"}, AtServer, NeedNew, false, "take control of running processes"},
+	{"attach", []string{"pids", "own", "jobid"}, AtServer, NeedNew, false, "take control of running processes"},
 	{"run", []string{"arguments", "location"}, AtServer, NeedNothing, true, "start the program again on ranks that were launched; with a location they stop there first"},
 	{"core", []string{"cores"}, AtServer, NeedNew, false, "open core files, one rank each"},
 	{"stage", []string{"piece"}, AtServer, NeedNothing, false, "take a piece of an archive that holds a gdb; with the last one it is unpacked and used from then on"},
