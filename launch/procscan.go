@@ -190,6 +190,9 @@ func NumberPids(pids protocol.Proctable, self int) (table protocol.Proctable, si
 	return table, size, table.Check()
 }
 
+// IsRank tells whether a process finds a rank in its environment.
+func IsRank(pid int) bool { return identityOf(pid).Number != Unknown }
+
 // identityOf reads the environment of a process; one that is gone, not ours to
 // read, or strange has no number.
 func identityOf(pid int) Identity {

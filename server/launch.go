@@ -240,6 +240,9 @@ func (s *Server) found(r rank.ID, pid int) (backend.Target, error) {
 	if s.cfg.Forker == nil {
 		return t, nil
 	}
+	if err := launch.RefuseOurselves(pid); err != nil {
+		return t, &protocol.Fault{Kind: protocol.FaultLaunch, Message: err.Error()}
+	}
 	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
 		return t, &protocol.Fault{Kind: protocol.FaultLaunch, Message: "there is no such process"}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"syscall"
@@ -248,14 +249,42 @@ func TestAttachMakesUsLikeARank(t *testing.T) {
 			return nil
 		}
 	})
-	own := os.Getpid()
-	for i, got := range b.ask(t, 3, "attach", protocol.Args{Pids: []protocol.Pid{{Rank: 0, PID: 1}, {Rank: 1, PID: own}, {Rank: 2, PID: own}}}) {
+	first, second := sleeping(t), sleeping(t)
+	for i, got := range b.ask(t, 3, "attach", protocol.Args{Pids: []protocol.Pid{{Rank: 0, PID: first}, {Rank: 1, PID: second}, {Rank: 2, PID: second}}}) {
 		if got != fmt.Sprintf("reply [%d] {}", i) {
 			t.Errorf("answer %q", got)
 		}
 	}
-	if !slices.Equal(tried, []int{1, own}) {
+	if !slices.Equal(tried, []int{first, second}) {
 		t.Errorf("tried %v", tried)
+	}
+}
+
+// sleeping starts a process that does nothing.
+func sleeping(t *testing.T) int {
+	t.Helper()
+	cmd := exec.Command("sleep", "100")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	return cmd.Process.Pid
+}
+
+// TestOurselvesAreRefused attaches to none of those without which nobody debugs anything.
+func TestOurselvesAreRefused(t *testing.T) {
+	b := newBench(t, nil)
+	pids := []protocol.Pid{{Rank: 0, PID: 1}, {Rank: 1, PID: os.Getpid()}}
+	for i, got := range b.ask(t, 2, "attach", protocol.Args{Pids: pids}) {
+		if !strings.HasPrefix(got, fmt.Sprintf("error [%d] ", i)) {
+			t.Errorf("answer %q", got)
+		}
+	}
+	if len(b.backend.targets) > 0 {
+		t.Errorf("the back end has %v", b.backend.targets)
 	}
 }
 

@@ -85,6 +85,9 @@ func (a *app) attachTo(l *lifetime, p *plan, target string) console.Status {
 	if err == nil {
 		j.table, err = p.o.chosen(j.whole)
 	}
+	if err == nil {
+		err = refuseOurselves(j.table)
+	}
 	if err != nil {
 		return a.fail(statusOf(err, console.StatusNotStarted), err)
 	}
@@ -103,6 +106,21 @@ func (a *app) attachTo(l *lifetime, p *plan, target string) console.Status {
 	}
 	defer c.close()
 	return a.driveCrew(l, p, c)
+}
+
+// refuseOurselves refuses a job that names us, what we have started, or init; servers refuse the same on their hosts.
+func refuseOurselves(table protocol.Proctable) error {
+	for _, n := range table.Nodes() {
+		if !isHere(n.Host) {
+			continue
+		}
+		for _, p := range n.Pids {
+			if err := launch.RefuseOurselves(p.PID); err != nil {
+				return fmt.Errorf("rank %d: %w", p.Rank, err)
+			}
+		}
+	}
+	return nil
 }
 
 // driveCrew drives the ranks that have servers, and says at the end which had
@@ -180,7 +198,7 @@ func readHostfile(path string) (protocol.Proctable, error) {
 // a single rank.
 func (a *app) findByPID(ctx context.Context, p *plan, pid int) (job, launch.Launcher, error) {
 	hydra, isHydra := launch.HydraBelow(pid)
-	starter, err := mpir.Find(pid)
+	starter, err := mpir.Find(pid, isOnlyRank)
 	var none *mpir.NoStarter
 	switch {
 	case errors.As(err, &none) && isHydra && hydra.Elsewhere():
@@ -202,6 +220,12 @@ func (a *app) findByPID(ctx context.Context, p *plan, pid int) (job, launch.Laun
 	}
 	p.o.ownTool(starter.StarterPID())
 	return job{table: table, id: starter.JobID()}, starter, err
+}
+
+// isOnlyRank tells whether a process is a rank, and no starter that was called in one.
+func isOnlyRank(pid int) bool {
+	exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return launch.IsRank(pid) && !slices.Contains(starters, starterName(exe))
 }
 
 // withoutMPIR looks for ranks below a starter that offers nothing. Another

@@ -24,12 +24,13 @@ type Attach struct {
 }
 
 // Find looks for the starter of a running job: the process itself, or one that
-// it has called (a script, a shell). The error is a *NoStarter if there is none.
-func Find(pid int) (*Attach, error) {
+// it has called (a script, a shell). isRank tells which processes say that they are ranks: those of Open MPI have
+// mapped the library that has the variables of the starter, and have no table in it. The error is a *NoStarter if there is none.
+func Find(pid int, isRank func(pid int) bool) (*Attach, error) {
 	if _, err := os.Stat(procFile(pid, "stat")); err != nil {
 		return nil, fmt.Errorf("there is no process %d (ps lists them; is it on another host?)", pid)
 	}
-	p, err := openProcess(pid)
+	p, err := openStarter(pid, isRank)
 	if err == nil {
 		return &Attach{pid: pid, starter: p}, nil
 	}
@@ -37,12 +38,25 @@ func Find(pid int) (*Attach, error) {
 		return nil, err
 	}
 	for _, child := range descendants(pid) {
-		if p, err := openProcess(child); err == nil {
+		if p, err := openStarter(child, isRank); err == nil {
 			return &Attach{pid: child, starter: p}, nil
 		}
 	}
 	exe, _ := os.Readlink(procFile(pid, "exe"))
 	return nil, &NoStarter{PID: pid, Program: exe}
+}
+
+// openStarter opens a process that offers the interface, and is not a rank; the error is errNoMPIR otherwise.
+func openStarter(pid int, isRank func(pid int) bool) (*process, error) {
+	p, err := openProcess(pid)
+	if err != nil {
+		return nil, err
+	}
+	if n, err := tableSize(p); err == nil && n == 0 && isRank(pid) {
+		p.close()
+		return nil, errNoMPIR
+	}
+	return p, nil
 }
 
 // NoStarter is the error that neither a process nor one that it has called

@@ -300,7 +300,7 @@ func TestAttachToARunningStarter(t *testing.T) {
 func found(ctx context.Context, t *testing.T, pid int) *Attach {
 	t.Helper()
 	for {
-		a, err := Find(pid)
+		a, err := Find(pid, nobody)
 		if err == nil {
 			return a
 		}
@@ -315,14 +315,25 @@ func TestAttachFindsNoStarter(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Find(cmd.Process.Pid)
+	_, err := Find(cmd.Process.Pid, nobody)
 	var none *NoStarter
 	if !errors.As(err, &none) {
 		t.Errorf("%v", err)
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	if _, err := Find(cmd.Process.Pid); err == nil || !strings.Contains(err.Error(), "there is no process") {
+	if _, err := Find(cmd.Process.Pid, nobody); err == nil || !strings.Contains(err.Error(), "there is no process") {
 		t.Errorf("%v", err)
+	}
+}
+
+// nobody is a rank.
+func nobody(int) bool { return false }
+
+// TestFindRank takes a process that offers the interface and has no table for a rank, where it says that it is one.
+func TestFindRank(t *testing.T) {
+	p, err := openStarter(os.Getpid(), func(int) bool { return true })
+	if !errors.Is(err, errNoMPIR) || p != nil {
+		t.Errorf("got %v, %v", p, err)
 	}
 }
