@@ -46,11 +46,22 @@ type Asked struct {
 // values were summarised, so that writing them Full would show more.
 func (w *Writer) Answers(a Asked, groups []protocol.Group) (out string, folded bool) {
 	var all []answer
+	var words []answer // of gdb, or what it refuses
 	for _, g := range groups {
 		parts, f := w.parts(a, g)
-		all = append(all, parts...)
+		if g.Kind == protocol.KindFault || g.Kind == protocol.KindResult && wordy[a.Command] {
+			words = append(words, parts...)
+		} else {
+			all = append(all, parts...)
+		}
 		folded = folded || f
 	}
+	if !a.Full {
+		var joined bool
+		words, joined = joinPlaces(words)
+		folded = folded || joined
+	}
+	all = append(all, words...)
 	whole := a.Ranks
 	for _, g := range groups {
 		whole = whole.Union(g.Ranks)

@@ -1,0 +1,61 @@
+// Texts of gdb that differ since ranks have address spaces of their own: "info frame", "Cannot access memory at address 0x5581a0".
+
+package text
+
+import (
+	"slices"
+	"strings"
+
+	"sdm/protocol/column"
+	"sdm/protocol/shape"
+)
+
+// wordy are the commands that are answered with gdb's own words.
+var wordy = map[string]bool{"gdb": true, "mi": true, "ptype": true, "whatis": true}
+
+// joinPlaces joins answers with addresses in the mappings of each rank that have one shape, and tells whether there
+// were any.
+func joinPlaces(all []answer) (out []answer, joined bool) {
+	type sheaf struct {
+		first  int // among out
+		column column.Column
+	}
+	sheaves := map[string]*sheaf{}
+	for _, x := range all {
+		text := strings.Join(x.lines, "\n")
+		key, ok := placeKey(text)
+		if !ok || x.bare || len(x.below) > 0 || x.ranks.IsEmpty() {
+			out = append(out, x)
+			continue
+		}
+		key = x.note + map[bool]string{true: "!"}[x.bad] + key
+		c := column.Of("text", x.ranks, text, -1)
+		s := sheaves[key]
+		if s == nil {
+			sheaves[key] = &sheaf{len(out), c}
+			out = append(out, x)
+			continue
+		}
+		joined = true
+		s.column = s.column.Merge(c)
+		out[s.first].ranks = out[s.first].ranks.Union(x.ranks)
+	}
+	for _, s := range sheaves {
+		if n, _ := s.column.Distinct(); n > 1 {
+			for _, f := range s.column.Folds() {
+				out[s.first].lines = strings.Split(folded(f, false), "\n")
+			}
+		}
+	}
+	return out, joined
+}
+
+// placeKey gives the shape of a text with addresses; false for another text, and for what may be numbers in
+// hexadecimal ("output/x n").
+func placeKey(text string) (string, bool) {
+	template, leaves, ok := shape.Of(text)
+	if !ok || shape.Single(template) || strings.HasPrefix(text, "{") {
+		return "", false
+	}
+	return template, slices.ContainsFunc(leaves, func(l string) bool { return shape.Bare(l) != l })
+}
