@@ -59,6 +59,10 @@ type arrayDiff struct {
 	Shape    protocol.Shape `json:"shape"`
 	Ranges   []differing    `json:"ranges"`
 	More     int            `json:"more,omitempty"` // ranges behind these
+	// Tolerance is within what elements are the same; 0: they are equal.
+	Tolerance float64 `json:"tolerance,omitempty"`
+	// Examined is how many elements were compared with the tolerance, where there are more that differ at all.
+	Examined int `json:"examined,omitempty"`
 }
 
 // otherShape is the result of diff for ranks whose array has another shape than
@@ -148,6 +152,32 @@ func (m *Master) compareArrays(id protocol.RequestID, args protocol.Args, ranks 
 		}
 		h := all[0]
 		groups := othersThan(all[1:])
+		withRest := func(g protocol.Group) {
+			if g, some := g.Narrow(h.ranks.Minus(gone)); some {
+				groups = append([]protocol.Group{g}, groups...)
+			}
+			then(append(groups, without...))
+		}
+		if args.Tolerance > 0 {
+			t := newTolerant(h, args.Tolerance)
+			var more func()
+			more = func() {
+				spans := t.next()
+				if len(spans) == 0 {
+					withRest(t.group(h))
+					return
+				}
+				hash(spans, h.ranks, func(all []hashes) {
+					if len(all) == 0 {
+						all = []hashes{{}}
+					}
+					t.take(all[0])
+					more()
+				})
+			}
+			more()
+			return
+		}
 		s := newSearch(h.body.Shape.Elements())
 		var round func(hashes)
 		round = func(answered hashes) {
@@ -160,12 +190,7 @@ func (m *Master) compareArrays(id protocol.RequestID, args protocol.Args, ranks 
 				})
 				return
 			}
-			m.finishArrays(h, s, hash, func(g protocol.Group) {
-				if g, some := g.Narrow(h.ranks.Minus(gone)); some {
-					groups = append([]protocol.Group{g}, groups...)
-				}
-				then(append(groups, without...))
-			})
+			m.finishArrays(h, s, hash, withRest)
 		}
 		round(h)
 	})

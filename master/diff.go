@@ -29,6 +29,8 @@ func statLimit(asked int) int {
 type difference struct {
 	Expr string `json:"expr"`
 	Side side   `json:"side"`
+	// Tolerance is within what the values of the majority are the same; 0: they are equal.
+	Tolerance float64 `json:"tolerance,omitempty"`
 }
 
 // side is where ranks stand in a diff.
@@ -94,8 +96,10 @@ func (m *Master) compareValues(id protocol.RequestID, args protocol.Args, result
 	switch {
 	case results.IsEmpty():
 		finish(nil)
+	case args.Tolerance > 0 && values.Complete():
+		finish(partedByTolerance(args, values))
 	case !some:
-		finish(parted(args.Expr, rank.Set{}, results, column.Column{}, values))
+		finish(parted(difference{Expr: args.Expr}, rank.Set{}, results, column.Column{}, values))
 	case values.Complete():
 		finish(partedByValue(args.Expr, values))
 	default:
@@ -107,13 +111,13 @@ func (m *Master) compareValues(id protocol.RequestID, args protocol.Args, result
 }
 
 // parted makes the answers of a diff; a set that is empty makes none.
-func parted(expr string, same, differ rank.Set, ofSame, ofOthers column.Column) []protocol.Group {
+func parted(body difference, same, differ rank.Set, ofSame, ofOthers column.Column) []protocol.Group {
 	var groups []protocol.Group
 	add := func(ranks rank.Set, at side, c column.Column) {
 		if !ranks.IsEmpty() {
 			groups = append(groups, protocol.Group{
 				Kind: protocol.KindResult, Ranks: ranks, Columns: []column.Column{c},
-				Body: canonical.JSON(difference{expr, at}),
+				Body: canonical.JSON(difference{body.Expr, at, body.Tolerance}),
 			})
 		}
 	}
@@ -142,7 +146,7 @@ func partedByValue(expr string, values column.Column) []protocol.Group {
 		}
 		differ, ofOthers = differ.Union(v.Ranks), ofOthers.Merge(c)
 	}
-	return parted(expr, same, differ, ofSame, ofOthers)
+	return parted(difference{Expr: expr}, same, differ, ofSame, ofOthers)
 }
 
 // partedByServers reads what the servers say of ranks with the majority's hash.
@@ -170,7 +174,7 @@ func partedByServers(expr string, results rank.Set, values column.Column, answer
 		}
 	}
 	if same.IsEmpty() || !ofSame.Alike() || 2*same.Len() <= results.Len() {
-		return parted(expr, rank.Set{}, results, column.Column{}, values)
+		return parted(difference{Expr: expr}, rank.Set{}, results, column.Column{}, values)
 	}
-	return parted(expr, same, results.Minus(same), ofSame, ofOthers)
+	return parted(difference{Expr: expr}, same, results.Minus(same), ofSame, ofOthers)
 }

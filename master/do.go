@@ -132,7 +132,7 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 		m.answer(id, info.Name, namedGroup(args.Name, ranks))
 		return
 	case "stat":
-		args.Compare = true
+		args.Compare, args.Stat = true, true
 		if args.Limit == 0 {
 			args.Limit = statLimit(ranks.Len())
 		}
@@ -151,6 +151,9 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 		m.tellHosts(id, ranks, m.now())
 	case "diff":
 		args.Compare = true
+		if args.Tolerance > 0 { // else what is near could not be told from what is not
+			args.Limit = -1
+		}
 		m.compare(id, args, wait, m.now())
 	}
 	m.number(info.Name, id, &args)

@@ -79,6 +79,8 @@ const (
 	HashBlocks = 64
 	// MostSpans is how many spans one hash may ask for.
 	MostSpans = 16
+	// MostValues is how many spans of one element each a hash may ask for.
+	MostValues = 256
 )
 
 // Blocks cuts a span into up to HashBlocks pieces of almost the same length.

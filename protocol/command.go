@@ -32,6 +32,8 @@ type Args struct {
 	From        string    `json:"from,omitempty"`        // dump memory, frame: an expression
 	To          string    `json:"to,omitempty"`          // dump memory: an expression, behind the last byte; list: the last line
 	Compare     bool      `json:"compare,omitempty"`     // print, from the master for stat and diff: of a reference the value alone
+	Tolerance   float64   `json:"tolerance,omitempty"`   // diff: numbers are the same that differ by at most this, times the greater magnitude where that is above 1
+	Stat        bool      `json:"stat,omitempty"`        // print, from the master for stat: of an array of numbers its statistics
 	Exprs       []string  `json:"exprs,omitempty"`       // log
 	Functions   []string  `json:"functions,omitempty"`   // rbreak, from the master: what the ranks have found; Breakpoint is the number of the first
 	Lines       []string  `json:"lines,omitempty"`       // commands: lines for gdb, but for silent, print and continue
@@ -230,7 +232,7 @@ var Commands = []CommandInfo{
 	{"detach", nil, AtTarget, NeedAlive, false, "let the ranks go; they run on"},
 	{"print", []string{"expr", "format", "first", "last", "limit", "thread", "frame"}, AtTarget, NeedStopped, false, "evaluate an expression; first and last: these elements of it"},
 	{"stat", []string{"expr", "limit", "thread", "frame"}, AtTarget, NeedStopped, false, "statistics of an expression over the ranks"},
-	{"diff", []string{"expr", "limit", "thread", "frame"}, AtTarget, NeedStopped, false, "evaluate an expression and tell who differs from the majority"},
+	{"diff", []string{"expr", "tolerance", "limit", "thread", "frame"}, AtTarget, NeedStopped, false, "evaluate an expression and tell who differs from the majority"},
 	{"hash", []string{"expr", "spans", "limit", "thread", "frame"}, AtTarget, NeedStopped, false, "give hashes of the blocks of an array; of spans of one element the values"},
 	{"backtrace", []string{"count", "full", "thread"}, AtTarget, NeedStopped, false, "show the stack"},
 	{"stacks", []string{"by", "samples", "every"}, AtTarget, NeedStopped, false, "show the merged stack tree of all threads"},

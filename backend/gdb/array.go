@@ -20,6 +20,7 @@ type array struct {
 	size  int    // of an element, in bytes
 	apart bool   // its elements do not lie side by side
 	parts bool   // its elements, or those of a container, may be objects
+	kind  kind   // what its elements are
 	text  bool   // it is what a pointer to characters points to, up to the zero
 }
 
@@ -122,6 +123,10 @@ func (m *machine) arrayOf(q *request, then func(a array, refusal *protocol.Fault
 			return
 		}
 		a, ok := arrayOfType(expr, answered.text)
+		a.kind = kindOf(strings.TrimPrefix(strings.TrimSpace(answered.text), "type = "))
+		if a.text {
+			a.kind = characters
+		}
 		switch {
 		case acts(expr, a.shape.Fortran):
 			then(array{}, &protocol.Fault{Kind: protocol.FaultGDB, Message: "the elements of " + expr + " would be got by evaluating it again"})

@@ -66,7 +66,7 @@ func (m *machine) pageOfContainer(q *request, w printing, first, last int, refus
 	m.askPrint(q, w, w.expr, func(a answer, value string) {
 		items, n := containerItems(value)
 		if a.failed() || n == 0 {
-			m.fail(q, refusal)
+			m.askMembers(q, w, first, refusal)
 			return
 		}
 		m.countOf(q, w, n, func(n int) {

@@ -4,8 +4,8 @@
 package gdb
 
 import (
-	"encoding/hex"
 	"fmt"
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -44,6 +44,7 @@ type block struct {
 type memoryRead struct {
 	pid    int
 	blocks []inferior.Block
+	into   io.Writer // where given, the first block is read into it, and there are no hashes
 	then   func(sums []uint64, err error)
 }
 
@@ -211,7 +212,7 @@ func (h *hashing) outside() *protocol.Fault {
 		}
 		total += s.Len()
 	}
-	if len(h.body.Spans) > protocol.MostSpans {
+	if n := len(h.body.Spans); n > protocol.MostSpans && (n > protocol.MostValues || total > n) {
 		return &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("%d spans, at most %d can be asked for", len(h.body.Spans), protocol.MostSpans)}
 	}
 	if total > mostHashed/h.array.size {
@@ -319,7 +320,7 @@ func (m *machine) hashByGDB(h *hashing, blocks []block) {
 		for done := uint64(0); done < b.Size; done += pieceOfGDB {
 			n := min(uint64(pieceOfGDB), b.Size-done)
 			m.ask(h.q, func(got answer) {
-				if bad := addMemory(sum, got, int(n)); bad != nil && h.bad == nil {
+				if bad := copyMemory(hasher{sum}, got, int(n)); bad != nil && h.bad == nil {
 					h.bad = bad
 				}
 				if done+n < b.Size {
@@ -332,24 +333,4 @@ func (m *machine) hashByGDB(h *hashing, blocks []block) {
 			}, "-data-read-memory-bytes", append(m.at(h.q), fmt.Sprintf("0x%x", b.Addr+done), strconv.FormatUint(n, 10))...)
 		}
 	}
-}
-
-// addMemory takes one answer of gdb, which must hold n bytes.
-func addMemory(sum digest.Running, got answer, n int) *protocol.Fault {
-	if got.failed() {
-		return &protocol.Fault{Kind: protocol.FaultGDB, Message: got.Results.Str("msg")}
-	}
-	var have int
-	for _, f := range got.Results.Path("memory").Fields {
-		b, err := hex.DecodeString(f.Value.Fields.Str("contents"))
-		if err != nil {
-			break
-		}
-		sum.Add(b)
-		have += len(b)
-	}
-	if have != n {
-		return &protocol.Fault{Kind: protocol.FaultGDB, Message: "Unable to read memory."}
-	}
-	return nil
 }

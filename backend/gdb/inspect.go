@@ -22,6 +22,8 @@ type printed struct {
 	Format   string `json:"format,omitempty"` // in which they are written
 	// Part is the expression of the array that this is about, where it is a part of the value.
 	Part string `json:"part,omitempty"`
+	// Members tells that Elements, First and Last count the members of a structure.
+	Members bool `json:"members,omitempty"`
 	// Shape names them, where it is not that of a plain array of C.
 	Shape *protocol.Shape `json:"shape,omitempty"`
 }
@@ -68,6 +70,15 @@ func withoutHistory(text string) string {
 }
 
 func (m *machine) evaluated(q *request, a answer, value string) {
+	if q.args.Stat && (a.failed() && tooLarge.MatchString(a.Results.Str("msg")) || !a.failed() && mayHoldElements(value)) {
+		m.countArray(q, func() { m.evaluatedOne(q, a, value) })
+		return
+	}
+	m.evaluatedOne(q, a, value)
+}
+
+// evaluatedOne is evaluated for what is shown by its value.
+func (m *machine) evaluatedOne(q *request, a answer, value string) {
 	switch {
 	case a.failed() && tooLarge.MatchString(a.Results.Str("msg")):
 		m.evaluatedLarge(q, a)

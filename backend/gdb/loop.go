@@ -217,7 +217,7 @@ func (l *loop) signal(s *slot, g signal) {
 
 // read carries out an order of a rank.
 func (l *loop) read(s *slot, o *memoryRead) {
-	l.hashers.Start(o.pid, o.blocks, func(sums []uint64, err error) {
+	done := func(sums []uint64, err error) {
 		l.e.post(func(l *loop) {
 			l.guard(s.keeper, func() {
 				s.machine.now = l.now()
@@ -226,7 +226,12 @@ func (l *loop) read(s *slot, o *memoryRead) {
 			})
 			l.touch(s.keeper)
 		})
-	})
+	}
+	if o.into != nil {
+		l.hashers.Read(o.pid, o.blocks[0], o.into, func(err error) { done(nil, err) })
+		return
+	}
+	l.hashers.Start(o.pid, o.blocks, done)
 }
 
 // tick lets machines whose time has come look at the clock.

@@ -33,7 +33,7 @@ func (m *machine) evaluatedWhole(q *request, value string) {
 		}
 		text, shown := shortened(value, m.most(w))
 		if n > shown && shown > 0 {
-			m.replyValue(q, a.page(q.args, 0, shown-1), text)
+			m.replyPage(q, a, a.page(q.args, 0, shown-1), text)
 			return
 		}
 		m.evaluatedPart(q, value)
@@ -184,7 +184,7 @@ func (m *machine) pageOfArray(q *request, w printing, a array, first, last int) 
 		if len(value) > m.most(w) {
 			text, shown = shortened(value, m.most(w))
 		}
-		m.replyValue(q, a.page(q.args, first, first+max(shown, 1)-1), text)
+		m.replyPage(q, a, a.page(q.args, first, first+max(shown, 1)-1), text)
 	}
 	switch {
 	case !a.apart:

@@ -163,6 +163,9 @@ func (q *request) about(expr string) *request {
 func (m *machine) evaluatedPart(q *request, value string) {
 	w := q.printing()
 	text, _ := shortened(value, m.most(w))
+	if len(value) > m.most(w) && m.replyMembers(q, value, 0) {
+		return
+	}
 	whole := func() { m.replyValue(q, printed{Expr: q.args.Expr}, text) }
 	if items, n := containerItems(text); isCut(text) && len(items) > 0 {
 		shown := 0

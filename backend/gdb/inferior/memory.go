@@ -45,6 +45,43 @@ func (h *Hashers) Start(pid int, blocks []Block, done func(sums []uint64, err er
 	})
 }
 
+// Read reads a block of a stopped process into a writer, as Start does with hashes.
+func (h *Hashers) Read(pid int, b Block, into io.Writer, done func(err error)) {
+	h.wg.Go(func() {
+		select {
+		case h.turn <- struct{}{}:
+		case <-h.stop:
+			return
+		}
+		err := h.copy(pid, b, into)
+		<-h.turn
+		done(err)
+	})
+}
+
+func (h *Hashers) copy(pid int, b Block, into io.Writer) error {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return h.copyBlock(f, b, into, make([]byte, chunk))
+}
+
+func (h *Hashers) copyBlock(f *os.File, b Block, into io.Writer, buffer []byte) error {
+	select {
+	case <-h.stop:
+		return os.ErrClosed
+	default:
+	}
+	memory := io.NewSectionReader(f, int64(b.Addr), int64(b.Size))
+	n, err := io.CopyBuffer(into, struct{ io.Reader }{memory}, buffer)
+	if err == nil && n != int64(b.Size) {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
 // chunk is how much is read at a time, in bytes: it stays in the cache until it
 // is hashed.
 const chunk = 256 << 10
@@ -58,19 +95,9 @@ func (h *Hashers) read(pid int, blocks []Block) ([]uint64, error) {
 	sums := make([]uint64, len(blocks))
 	buffer := make([]byte, chunk)
 	for i, b := range blocks {
-		select {
-		case <-h.stop:
-			return nil, os.ErrClosed
-		default:
-		}
 		sum := digest.New()
-		memory := io.NewSectionReader(f, int64(b.Addr), int64(b.Size))
-		n, err := io.CopyBuffer(writer{sum}, struct{ io.Reader }{memory}, buffer)
-		if err != nil {
+		if err := h.copyBlock(f, b, writer{sum}, buffer); err != nil {
 			return nil, err
-		}
-		if n != int64(b.Size) {
-			return nil, io.ErrUnexpectedEOF
 		}
 		sums[i] = sum.Sum()
 	}

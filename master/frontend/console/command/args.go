@@ -1,6 +1,7 @@
 package command
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -235,6 +236,23 @@ func cutAll(c *Command) string {
 		return strings.TrimLeft(rest, blanks)
 	}
 	return c.Rest
+}
+
+// parseDifference reads "[--all] [--tolerance NUMBER] EXPR".
+func parseDifference(c *Command) *Mistake {
+	rest := cutAll(c)
+	if after, ok := strings.CutPrefix(rest, "--tolerance"); ok && startsBlank(after) {
+		word, expr := cutBlank(strings.TrimLeft(after, blanks))
+		t, err := strconv.ParseFloat(word, 64)
+		if err != nil || !(t > 0 && t < math.Inf(1)) {
+			return &Mistake{Text: c.Name + ": " + quote(word) + " is not a tolerance", Hint: "diff --tolerance 1e-9 x"}
+		}
+		c.Args.Tolerance, rest = t, expr
+	}
+	if c.Args.Expr = rest; rest == "" {
+		return &Mistake{Text: c.Name + ": which expression?"}
+	}
+	return nil
 }
 
 // parseValues reads an expression whose values are compared.

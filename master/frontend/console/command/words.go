@@ -141,8 +141,8 @@ var words = []Word{
 	{Name: "memory", Topic: Look, Usage: "read ADDRESS COUNT | write ADDRESS = BYTES", Help: "show bytes, or write them, two hexadecimal digits each", do: "memory read", parse: parseMemory},
 	{Name: "stat", Topic: Look, Usage: "[--all] EXPR", Help: "statistics of an expression over the ranks: numbers with a histogram where there are many, constants and booleans with their counts", do: "stat", repeat: true, parse: parseValues,
 		More: "Mean and standard deviation are exact. Of more than 64 ranks, quantiles are within 3 % of the number\nthat they name, mostly much nearer. With --all every value is fetched, and they are exact."},
-	{Name: "diff", Topic: Look, Usage: "[--all] EXPR", Help: "show who differs from the majority of the ranks", do: "diff", repeat: true, parse: parseValues,
-		More: "The majority is the value that more than half of the ranks have, however many others there are."},
+	{Name: "diff", Topic: Look, Usage: "[--all] [--tolerance NUMBER] EXPR", Help: "show who differs from the majority of the ranks", do: "diff", repeat: true, parse: parseDifference,
+		More: "The majority is the value that more than half of the ranks have, however many others there are.\nWith --tolerance 1e-9 numbers are the same that differ by no more than 1e-9, or by no more than 1e-9 of the greater one\nwhere that is above 1: also elements of arrays and vectors."},
 	{Name: Expand, Topic: Look, Usage: "[N]", Help: "show the last folded answer in full (N: the one N-1 before it)", parse: parseExpand,
 		More: "Of a long array or container that was cut off, the next 200 elements; also where it is a part of the value."},
 

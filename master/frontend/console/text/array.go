@@ -24,6 +24,10 @@ type arrayDifference struct {
 	Shape    protocol.Shape `json:"shape"`
 	Ranges   []arrayRange   `json:"ranges"`
 	More     int            `json:"more"`
+	// Tolerance is within what elements are the same; 0: they are equal.
+	Tolerance float64 `json:"tolerance"`
+	// Examined is how many were compared so, where there are more; 0: all.
+	Examined int `json:"examined"`
 }
 
 // arrayDifferences writes which elements of an array differ, on which ranks, and
@@ -43,7 +47,7 @@ func arrayDifferences(g protocol.Group) ([]answer, bool) {
 		x.bad = true
 		x.lines = []string{d.Expr + " is an array of another shape: " + shapeText(d.Shape)}
 	case len(d.Ranges) == 0:
-		x.lines = []string{fmt.Sprintf("%s: all %d elements are the same", d.Expr, d.Elements)}
+		x.lines = []string{fmt.Sprintf("%s: all %d elements are the same", d.Expr, d.Elements) + d.within()}
 	default:
 		x.bad = true
 		x.lines = []string{d.heading()}
@@ -55,7 +59,19 @@ func arrayDifferences(g protocol.Group) ([]answer, bool) {
 			x.lines = append(x.lines, fmt.Sprintf("  and %d more ranges behind these", d.More))
 		}
 	}
+	if d.Examined > 0 {
+		x.bad = true
+		x.lines = append(x.lines, fmt.Sprintf("  of those that differ at all, only the first %d were compared with the tolerance", d.Examined))
+	}
 	return []answer{x}, true
+}
+
+// within gives the tolerance.
+func (d arrayDifference) within() string {
+	if d.Tolerance == 0 {
+		return ""
+	}
+	return " within " + short(d.Tolerance)
 }
 
 // heading tells how many elements differ, or, where not every one has been looked
@@ -68,9 +84,9 @@ func (d arrayDifference) heading() string {
 	}
 	switch {
 	case exact && n == 1:
-		return fmt.Sprintf("%s: 1 of %d elements differs", d.Expr, d.Elements)
+		return fmt.Sprintf("%s: 1 of %d elements differs", d.Expr, d.Elements) + d.within()
 	case exact:
-		return fmt.Sprintf("%s: %d of %d elements differ", d.Expr, n, d.Elements)
+		return fmt.Sprintf("%s: %d of %d elements differ", d.Expr, n, d.Elements) + d.within()
 	}
 	return fmt.Sprintf("%s: many of %d elements differ", d.Expr, d.Elements)
 }

@@ -6,6 +6,7 @@ import (
 
 	"sdm/protocol"
 	"sdm/protocol/column"
+	"sdm/protocol/rank"
 )
 
 // results says how the result of each command is written; a command that is not
@@ -157,12 +158,8 @@ func printed(_ *Writer, a Asked, g protocol.Group) []answer {
 		return []answer{{ranks: g.Ranks, lines: []string{name + " = ?"}}}
 	}
 	c = c.written(a.Format + body.Format)
-	part := ""
-	if body.isPart() {
-		part = " (" + body.part() + strconv.Itoa(body.Last+1-body.First) + " of " + strconv.Itoa(body.Elements) + " elements; expand for more)"
-	}
 	if all := c.folds(); len(all) > 0 && !a.Full {
-		return foldedAnswers(name, all, part)
+		return foldedAnswers(name, all, body, columns(g))
 	}
 	if !c.Complete() || c.distinct > mostLines && c.numeric() && !a.Full {
 		return []answer{{ranks: g.Ranks, lines: []string{name + " = " + c.summary()}}}
@@ -171,27 +168,64 @@ func printed(_ *Writer, a Asked, g protocol.Group) []answer {
 	for _, v := range c.values {
 		lines := strings.Split(v.Value, "\n")
 		lines[0] = name + " = " + lines[0]
-		lines[len(lines)-1] += part
+		lines[len(lines)-1] += body.partNote(v.Ranks, columns(g))
 		parts = append(parts, answer{ranks: v.Ranks, lines: lines})
 	}
 	return parts
 }
 
-// foldedAnswers writes the values of each shape; part is said of each.
-func foldedAnswers(name string, all []column.Fold, part string) []answer {
+// foldedAnswers writes the values of each shape, and of which part of an array these are.
+func foldedAnswers(name string, all []column.Fold, body Page, cols map[string]view) []answer {
 	hint := "expand for all"
-	if part != "" {
+	if body.isPart() {
 		hint = "print --all for all"
 	}
 	var parts []answer
 	for _, f := range all {
+		same := cols
+		if n, _ := f.Distinct(); n > 1 { // what differs is seen
+			same = map[string]view{"hash": {}}
+		}
 		for _, x := range foldedLines(f, hint) {
 			x.lines[0] = name + " = " + x.lines[0]
-			x.lines[len(x.lines)-1] += part
+			x.lines[len(x.lines)-1] += body.partNote(x.ranks, same)
 			parts = append(parts, x)
 		}
 	}
 	return parts
+}
+
+// partNote says of an array or a structure that is shown in part how much that is; "" for others.
+func (p Page) partNote(ranks rank.Set, cols map[string]view) string {
+	if !p.isPart() {
+		return ""
+	}
+	hash, hashed := cols["hash"]
+	return " (" + p.part() + strconv.Itoa(p.Last+1-p.First) + " of " + strconv.Itoa(p.Elements) + " " + choose(p.Members, "members", "elements") +
+		p.compared(ranks, hash, hashed) + "; expand for more)"
+}
+
+// compared says of ranks that share a value of which a part is shown whether the rest is the same, too; nothing where it
+// is, or where this is no first page.
+func (p Page) compared(ranks rank.Set, hash view, hashed bool) string {
+	switch {
+	case ranks.Len() < 2 || p.First > 0:
+		return ""
+	case !hashed:
+		return ", only these compared"
+	case sameHash(ranks, hash):
+		return ""
+	}
+	array := p.Array()
+	if _, rest, ok := strings.Cut(array, " -- "); ok && strings.HasPrefix(array, "-") { // options of print
+		array = rest
+	}
+	return ", later ones differ: diff " + array + " shows where"
+}
+
+func sameHash(ranks rank.Set, hash view) bool {
+	n, _ := hash.Only(ranks).Distinct()
+	return n <= 1
 }
 
 // Page is the result of print: of a long array, these elements.
@@ -201,7 +235,8 @@ type Page struct {
 	Elements int    `json:"elements"` // of the whole array; 0 where all are shown
 	First    int    `json:"first"`
 	Last     int    `json:"last"`
-	Part     string `json:"part"` // the array that this is about, where it is a part of the value
+	Part     string `json:"part"`    // the array that this is about, where it is a part of the value
+	Members  bool   `json:"members"` // elements are members of a structure
 	// Shape is how its language names them; without dimensions as C does.
 	Shape protocol.Shape `json:"shape"`
 }
@@ -209,6 +244,8 @@ type Page struct {
 // place gives "[200..399]", or "[3][17]..[4][216]", or "(201..400)".
 func (p Page) place() string {
 	switch low := p.Shape.Dims; {
+	case p.Members:
+		return " (members " + strconv.Itoa(p.First+1) + " to " + strconv.Itoa(p.Last+1) + ")"
 	case len(low) > 1:
 		return p.Shape.Index(p.First) + ".." + p.Shape.Index(p.Last)
 	case p.Shape.Fortran && len(low) == 1:

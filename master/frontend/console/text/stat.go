@@ -21,6 +21,9 @@ import (
 //	min 0 [0]  5% 0  25% 1  median 3  75% 5  95% 7  max 7 [7]
 //	0 [0], 1 [1], 2 [2], 3 [3], 4 [4], 5 [5], 6 [6], 7 [7]
 func statistics(w *Writer, a Asked, g protocol.Group) []answer {
+	if x, ok := arrayFigures(a, g); ok {
+		return []answer{x}
+	}
 	c, ok := columns(g)["value"]
 	if !ok || a.Full {
 		return printed(w, a, g)
@@ -217,13 +220,18 @@ var partly = regexp.MustCompile(`\.\.\.(?:[})\s,]|$)`)
 //	[7] n = 5
 func differences(w *Writer, a Asked, g protocol.Group) []answer {
 	var body struct {
-		Side string `json:"side"`
+		Side      string  `json:"side"`
+		Tolerance float64 `json:"tolerance"`
 	}
 	if parts, ok := arrayDifferences(g); ok {
 		return parts
 	}
 	decode(g.Body, &body)
 	parts := printed(w, a, g)
+	if c := columns(g)["value"]; body.Side == "majority" && body.Tolerance > 0 && c.distinct > 1 {
+		text := expression(a, g) + " = " + c.summarized("") + ", the same within " + short(body.Tolerance)
+		parts = []answer{{ranks: g.Ranks, lines: []string{text}}}
+	}
 	switch body.Side {
 	case "majority":
 		last := &parts[0].lines[len(parts[0].lines)-1]

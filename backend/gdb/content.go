@@ -1,0 +1,164 @@
+// The whole content of an array of which an answer shows a part: a hash of it, or its statistics.
+
+package gdb
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"sdm/backend/gdb/inferior"
+	"sdm/protocol"
+	"sdm/protocol/digest"
+)
+
+// mostCompared bounds the arrays that a print compares as a whole, in bytes: a tenth of a second.
+const mostCompared = 256 << 20
+
+// bytes is how much memory the elements take.
+func (a array) bytes() int { return a.shape.Elements() * a.size }
+
+// replyPage answers with elements of an array, and, where these are the first, with a hash of all of them: ranks that
+// differ behind what is shown are not the same.
+func (m *machine) replyPage(q *request, a array, body printed, value string) {
+	if body.First > 0 || body.Elements <= body.Last+1 || !a.kind.comparable(a.size) || a.apart || a.bytes() > mostCompared {
+		m.replyValue(q, body, value)
+		return
+	}
+	sum := digest.New()
+	m.readArray(q, a, hasher{sum}, func(bad *protocol.Fault) {
+		c := columnsOf(m.target.Rank, q.args.Limit)
+		c.add("value", q.head+value)
+		if bad == nil {
+			c.add("hash", digest.Text(sum.Sum()))
+		}
+		m.replyWith(q, q.bodyOf(body), c.sorted())
+	})
+}
+
+// hasher hashes what is written to it.
+type hasher struct{ digest.Running }
+
+func (h hasher) Write(b []byte) (int, error) {
+	h.Add(b)
+	return len(b), nil
+}
+
+// readArray writes the memory of an array to into: read beside gdb, or through it where that cannot be.
+func (m *machine) readArray(q *request, a array, into io.Writer, then func(bad *protocol.Fault)) {
+	m.whenOurs(q, func(ours bool) {
+		if !ours {
+			m.readByGDB(q, a, into, then)
+			return
+		}
+		m.out.reads = append(m.out.reads, &memoryRead{
+			pid: m.target.PID, blocks: []inferior.Block{{Addr: a.addr, Size: uint64(a.bytes())}}, into: into,
+			then: func(_ []uint64, err error) {
+				switch {
+				case q.answered: // that the rank has ended, perhaps
+				case err != nil:
+					then(&protocol.Fault{Kind: protocol.FaultGDB, Message: "the memory of " + q.args.Expr + " cannot be read: " + err.Error()})
+				default:
+					then(nil)
+				}
+			},
+		})
+	})
+}
+
+// readByGDB asks gdb for the memory, piece by piece.
+func (m *machine) readByGDB(q *request, a array, into io.Writer, then func(bad *protocol.Fault)) {
+	if a.bytes() > mostOfGDB {
+		then(&protocol.Fault{Kind: protocol.FaultGDB, Message: "gdb alone can read this memory, and more than 64 MiB are too much for it"})
+		return
+	}
+	var bad *protocol.Fault
+	for done := 0; done < a.bytes(); done += pieceOfGDB {
+		n := min(pieceOfGDB, a.bytes()-done)
+		m.ask(q, func(got answer) {
+			if bad == nil {
+				bad = copyMemory(into, got, n)
+			}
+			if done+n == a.bytes() {
+				then(bad)
+			}
+		}, "-data-read-memory-bytes", append(m.at(q), fmt.Sprintf("0x%x", a.addr+uint64(done)), strconv.Itoa(n))...)
+	}
+}
+
+// copyMemory takes one answer of gdb, which must hold n bytes.
+func copyMemory(into io.Writer, got answer, n int) *protocol.Fault {
+	if got.failed() {
+		return &protocol.Fault{Kind: protocol.FaultGDB, Message: got.Results.Str("msg")}
+	}
+	have := 0
+	for _, f := range got.Results.Path("memory").Fields {
+		b, err := hex.DecodeString(f.Value.Fields.Str("contents"))
+		if err != nil {
+			break
+		}
+		into.Write(b)
+		have += len(b)
+	}
+	if have != n {
+		return &protocol.Fault{Kind: protocol.FaultGDB, Message: "Unable to read memory."}
+	}
+	return nil
+}
+
+// counted is the body of print for statistics of an array. In columns are, of the elements of each rank, "min", "max" and
+// "mean", of those that are finite, "minat" and "maxat", their indices, "nan" and "inf", the numbers of those, and "nanat",
+// the index of the first; a text that is empty where there is no such element.
+type counted struct {
+	Expr     string         `json:"expr"`
+	Elements int            `json:"elements"`
+	Shape    protocol.Shape `json:"shape"`
+}
+
+// mayHoldElements tells a value that may be an array of numbers.
+func mayHoldElements(value string) bool {
+	return value != "" && (value[0] == '{' || value[0] == '(' || strings.HasPrefix(value, "std::") && strings.Contains(value, "{"))
+}
+
+// countArray answers with the statistics of an array of numbers; what is none goes on by or.
+func (m *machine) countArray(q *request, or func()) {
+	m.arrayOf(q, func(a array, refusal *protocol.Fault) {
+		if refusal != nil || a.apart || !a.kind.countable(a.size) || a.bytes() > mostHashed {
+			or()
+			return
+		}
+		s := &numbers{kind: a.kind, size: a.size}
+		m.readArray(q, a, s, func(bad *protocol.Fault) {
+			if bad != nil {
+				m.fail(q, bad)
+				return
+			}
+			m.replyCounted(q, a, s)
+		})
+	})
+}
+
+func (m *machine) replyCounted(q *request, a array, s *numbers) {
+	c := columnsOf(m.target.Rank, q.args.Limit)
+	c.add("nan", strconv.Itoa(s.nan))
+	c.add("inf", strconv.Itoa(s.inf))
+	index := func(n, at int) string { // the columns are the same on all ranks, or their answers would be several
+		if n == 0 {
+			return ""
+		}
+		return a.shape.Index(at)
+	}
+	c.add("nanat", index(s.nan, s.nanAt))
+	c.add("minat", index(s.finite, s.min.at))
+	c.add("maxat", index(s.finite, s.max.at))
+	mean := ""
+	if s.finite > 0 {
+		mean = strconv.FormatFloat(s.mean(), 'g', 17, 64)
+	}
+	c.add("min", s.min.text)
+	c.add("max", s.max.text)
+	c.add("mean", mean)
+	m.reply(q, counted{q.args.Expr, a.shape.Elements(), a.shape}, c.sorted()...)
+}

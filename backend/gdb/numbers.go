@@ -1,0 +1,153 @@
+// Statistics of the numbers of one array, made while its memory is read.
+
+package gdb
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"strconv"
+)
+
+// numbers takes the memory of an array, piece by piece, and keeps what is said of it. It is of constant size.
+type numbers struct {
+	kind kind
+	size int // of an element, in bytes
+	rest []byte
+
+	n          int // elements
+	finite     int
+	min, max   element
+	sum, carry float64 // of the finite ones; carry is what rounding has lost (Neumaier)
+	nan, inf   int
+	nanAt      int // of the first
+}
+
+// element is a number, and where it is.
+type element struct {
+	at   int
+	f    float64
+	text string
+}
+
+// Write takes bytes; it never fails.
+func (s *numbers) Write(b []byte) (int, error) {
+	all := len(b)
+	if len(s.rest) > 0 {
+		s.rest = append(s.rest, b...)
+		b = s.rest
+	}
+	for len(b) >= s.size {
+		s.add(b[:s.size])
+		b = b[s.size:]
+	}
+	s.rest = append(s.rest[:0:0], b...)
+	return all, nil
+}
+
+func (s *numbers) add(b []byte) {
+	i := s.n
+	s.n++
+	f, bits := s.value(b)
+	switch {
+	case math.IsNaN(f):
+		if s.nan++; s.nan == 1 {
+			s.nanAt = i
+		}
+		return
+	case math.IsInf(f, 0):
+		s.inf++
+		return
+	}
+	if s.finite++; s.finite == 1 || s.less(f, bits, s.min) {
+		s.min = element{i, f, s.text(f, bits)}
+	}
+	if s.finite == 1 || s.greater(f, bits, s.max) {
+		s.max = element{i, f, s.text(f, bits)}
+	}
+	t := s.sum + f
+	if math.Abs(s.sum) >= math.Abs(f) {
+		s.carry += s.sum - t + f
+	} else {
+		s.carry += f - t + s.sum
+	}
+	s.sum = t
+}
+
+// value reads an element: as a float, and an integer as its bits, too.
+func (s *numbers) value(b []byte) (f float64, bits uint64) {
+	switch {
+	case s.kind == floating && s.size == 4:
+		return float64(math.Float32frombits(binary.NativeEndian.Uint32(b))), 0
+	case s.kind == floating && s.size == 8:
+		return math.Float64frombits(binary.NativeEndian.Uint64(b)), 0
+	case s.kind == floating:
+		return extended(b), 0
+	}
+	switch s.size {
+	case 1:
+		bits = uint64(b[0])
+	case 2:
+		bits = uint64(binary.NativeEndian.Uint16(b))
+	case 4:
+		bits = uint64(binary.NativeEndian.Uint32(b))
+	default:
+		bits = binary.NativeEndian.Uint64(b)
+	}
+	if s.kind == unsigned {
+		return float64(bits), bits
+	}
+	shift := 64 - 8*s.size
+	wide := int64(bits<<shift) >> shift
+	return float64(wide), uint64(wide)
+}
+
+// extended reads a number of 80 bits (Intel 64 manual, Double Extended-Precision Floating-Point Format).
+func extended(b []byte) float64 {
+	fraction, head := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint16(b[8:])
+	f := math.Ldexp(float64(fraction), int(head&0x7fff)-16383-63)
+	switch {
+	case head&0x7fff == 0x7fff && fraction<<1 != 0:
+		return math.NaN()
+	case head&0x7fff == 0x7fff:
+		f = math.Inf(1)
+	}
+	if head>>15 == 1 {
+		return -f
+	}
+	return f
+}
+
+// less compares integers beyond 2^53, too, which floats may hold alike.
+func (s *numbers) less(f float64, bits uint64, e element) bool {
+	return f < e.f || f == e.f && s.kind != floating && s.order(bits, e) < 0
+}
+
+func (s *numbers) greater(f float64, bits uint64, e element) bool {
+	return f > e.f || f == e.f && s.kind != floating && s.order(bits, e) > 0
+}
+
+func (s *numbers) order(bits uint64, e element) int {
+	if s.kind == unsigned {
+		other, _ := strconv.ParseUint(e.text, 10, 64) // by text
+		return cmp.Compare(bits, other)
+	}
+	other, _ := strconv.ParseInt(e.text, 10, 64)
+	return cmp.Compare(int64(bits), other)
+}
+
+// text writes a number as gdb does.
+func (s *numbers) text(f float64, bits uint64) string {
+	switch {
+	case s.kind == unsigned:
+		return strconv.FormatUint(bits, 10)
+	case s.kind == signed:
+		return strconv.FormatInt(int64(bits), 10)
+	case s.size == 4:
+		return strconv.FormatFloat(f, 'g', 9, 64)
+	}
+	return strconv.FormatFloat(f, 'g', 17, 64)
+}
+
+// mean is that of the finite numbers.
+func (s *numbers) mean() float64 { return (s.sum + s.carry) / float64(max(s.finite, 1)) }

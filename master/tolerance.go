@@ -1,0 +1,138 @@
+// Differences that are too small to count.
+
+package master
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/column"
+	"sdm/protocol/rank"
+)
+
+// near tells whether two numbers differ by no more than a tolerance: relative to the greater of their magnitudes, and
+// absolute where both are below 1.
+func near(a, b, tolerance float64) bool {
+	return a == b || math.Abs(a-b) <= tolerance*max(1, math.Abs(a), math.Abs(b))
+}
+
+// isNear tells whether all values of a column are numbers that are near to one another, or one value.
+func isNear(c column.Column, tolerance float64) bool {
+	if n, exact := c.Distinct(); n < 2 && exact {
+		return true
+	}
+	s := c.Stats()
+	if s.Numbers == 0 || s.Numbers != s.Count {
+		return false
+	}
+	low, err1 := strconv.ParseFloat(s.Lowest[0].Value, 64)
+	high, err2 := strconv.ParseFloat(s.Highest[0].Value, 64)
+	return err1 == nil && err2 == nil && near(low, high, tolerance)
+}
+
+// farRanks gives the ranks of a complete column whose values are not near to the one of most, or else to the median.
+func farRanks(c column.Column, tolerance float64) (far rank.Set) {
+	middle, _ := c.Quantile(0.5)
+	text := ""
+	for _, v := range c.Values() {
+		if 2*v.Ranks.Len() > c.Count() {
+			text = v.Value
+			middle, _ = strconv.ParseFloat(v.Value, 64) // 0 for a text, to which a number must not be near
+		}
+	}
+	_, notNumber := strconv.ParseFloat(text, 64)
+	for _, v := range c.Values() {
+		f, err := strconv.ParseFloat(v.Value, 64)
+		if v.Value != text && (err != nil || text != "" && notNumber != nil || !near(f, middle, tolerance)) {
+			far = far.Union(v.Ranks)
+		}
+	}
+	return far
+}
+
+// partedByTolerance parts ranks as partedByValue does, but for what is near to the value of most.
+func partedByTolerance(args protocol.Args, values column.Column) []protocol.Group {
+	var all rank.Set
+	for _, v := range values.Values() {
+		all = all.Union(v.Ranks)
+	}
+	far := farRanks(values, args.Tolerance)
+	same := all.Minus(far)
+	if 2*same.Len() <= all.Len() {
+		return parted(difference{Expr: args.Expr, Tolerance: args.Tolerance}, rank.Set{}, all, column.Column{}, values)
+	}
+	return parted(difference{Expr: args.Expr, Tolerance: args.Tolerance}, same, far, values.Only(same), values.Only(far))
+}
+
+// mostExamined bounds how many elements of an array are compared with a tolerance: those in blocks that differ at all.
+const mostExamined = 20_000
+
+// tolerant compares the elements of an array with a tolerance: it asks for those in blocks whose hashes differ.
+type tolerant struct {
+	tolerance float64
+	left      []protocol.Span // one element each
+	asked     []protocol.Span
+	found     []differing
+	values    map[int]column.Column // by element, of those that differ
+	beyond    bool                  // there are more than may be examined
+}
+
+func newTolerant(h hashes, tolerance float64) *tolerant {
+	t := &tolerant{tolerance: tolerance, values: map[int]column.Column{}}
+	for k, b := range (protocol.Span{Last: h.body.Shape.Elements() - 1}).Blocks() {
+		if n, _ := h.columns[fmt.Sprintf("0.%d", k)].Distinct(); n < 2 {
+			continue
+		}
+		for i := b.First; i <= b.Last && !t.beyond; i++ {
+			t.left = append(t.left, protocol.Span{First: i, Last: i})
+			t.beyond = len(t.left) == mostExamined && b.Last > i
+		}
+	}
+	return t
+}
+
+// next gives the elements to be asked for, or none.
+func (t *tolerant) next() []protocol.Span {
+	n := min(len(t.left), protocol.MostValues)
+	t.asked, t.left = t.left[:n], t.left[n:]
+	return t.asked
+}
+
+// take takes the values of those that were asked for.
+func (t *tolerant) take(h hashes) {
+	for i, s := range t.asked {
+		c, ok := h.columns[fmt.Sprintf("value.%d", i)]
+		if ok && isNear(c, t.tolerance) {
+			continue
+		}
+		d := differing{First: s.First, Last: s.First, Exact: true, known: ok && c.Complete()}
+		if d.known {
+			d.who = farRanks(c, t.tolerance)
+		}
+		t.found = append(t.found, d)
+		t.values[s.First] = c
+	}
+}
+
+// group is the answer.
+func (t *tolerant) group(h hashes) protocol.Group {
+	s := search{found: t.found}
+	ranges, more := s.ranges()
+	body := arrayDiff{Expr: h.body.Expr, Elements: h.body.Shape.Elements(), Shape: h.body.Shape, Ranges: ranges, More: more, Tolerance: t.tolerance}
+	if t.beyond {
+		body.Examined = mostExamined
+	}
+	g := protocol.Group{Kind: protocol.KindResult, Ranks: h.ranks, Body: canonical.JSON(body)}
+	for k, r := range ranges {
+		c := t.values[r.First]
+		c.Name = "value." + strconv.Itoa(k)
+		g.Columns = append(g.Columns, c)
+	}
+	slices.SortFunc(g.Columns, func(a, b column.Column) int { return strings.Compare(a.Name, b.Name) })
+	return g
+}
