@@ -129,7 +129,7 @@ func (a *app) converse(l *lifetime, p *plan, s session.Session, all rank.Set, pr
 		Start: start, Started: p.started, Over: p.over, AtEnd: p.atEnd(start), StopOnError: o.stopOnError, AnswersOnly: p.answersOnly, Scripts: p.scripts,
 		Lines: seat.lines, Interactive: seat.interactive, Echo: o.echo, Fold: o.foldWait(),
 		Input: seat.input, InputRanks: fed.String(), Wait: o.answerWait(),
-		Interrupts: l.interrupts, Log: p.log, Progress: seat.progress, Shell: a.shellFor(o),
+		Interrupts: l.interrupts, Log: p.log, Progress: seat.progress, Screen: seat.screen, Shell: a.shellFor(o),
 	})
 }
 

@@ -26,6 +26,7 @@ type seat struct {
 	writer      text.Writer // for out
 	errWriter   text.Writer
 	progress    io.Writer
+	screen      func() (rows, columns int) // that out is; nil: it is none
 }
 
 // newSeat decides who owns standard input: a prompt on a terminal; without a
@@ -63,7 +64,7 @@ func (s *seat) openPrompt(a *app, onTerminal bool, history string) error {
 	}
 	s.lines, s.err = t, t.Above()
 	if onTerminal {
-		s.out = t.Above()
+		s.out, s.screen = t.Above(), t.Size
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ type call struct {
 	asked text.Asked
 	cmd   command.Command
 	from  source // of cmd; without at, it is a call of ours
+	typed bool   // at the prompt: its answers are paged
 	quiet bool   // ours, not the person's: nothing is written
 	// perhaps tells that then decides whether the command has failed.
 	perhaps bool

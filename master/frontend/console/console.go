@@ -90,6 +90,8 @@ type Config struct {
 	Shell Shell
 	// Log is told of defects, with their stacks; nil: nobody is.
 	Log *slog.Logger
+	// Screen gives the lines and columns of the terminal that answers go to; nil: they go to none, and nothing is paged.
+	Screen func() (rows, columns int)
 	// Progress takes a line about a start that takes long, and about symbols that do; nil shows none.
 	// It must be a terminal.
 	Progress io.Writer
@@ -177,6 +179,7 @@ type console struct {
 	pressed     presses     // of Ctrl-C, no line since
 	progress    progress
 	held        held
+	pager       pager
 
 	block    *block          // a command whose lines are being read
 	barriers []*gathering    // that not all ranks have reached

@@ -153,7 +153,7 @@ func (c *console) answers(x *call) {
 		s, _ = c.answersText(x.asked, x.news())
 	}
 	c.progress.clear()
-	c.cfg.Out.Write([]byte(s))
+	c.paged(x, s)
 }
 
 // answersText gives the text of answers, and whether expand would show more.

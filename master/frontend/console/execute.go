@@ -102,6 +102,8 @@ func (c *console) execute(cmd command.Command, from source) error {
 		c.listSize = cmd.Number
 	case command.ShowListsize:
 		c.say("list shows " + plural(c.listSize, "line") + " at a time.")
+	case command.SetHeight, command.ShowHeight, command.SetPagination, command.ShowPagination:
+		c.setPaging(cmd)
 	case command.SetEcho:
 		c.cfg.Echo = cmd.Number == 1
 	case command.SetBreakpoint:
@@ -126,7 +128,7 @@ func (c *console) execute(cmd command.Command, from source) error {
 	case command.Focus:
 		return c.focusOn(cmd, from)
 	case command.Expand:
-		return c.expand(cmd.Number)
+		return c.expand(cmd.Number, from.prompt)
 	default:
 		return c.ask(cmd, from)
 	}
@@ -147,7 +149,7 @@ func (c *console) ask(cmd command.Command, from source) error {
 	if cmd.Do == "break" {
 		s.Args.Pending = c.pending == command.PendingOn
 	}
-	x := &call{asked: text.Asked{Label: cmd.Label, Format: cmd.Args.Format, Full: cmd.Args.Limit < 0, Export: cmd.Export}, cmd: cmd, from: from} // print --all
+	x := &call{asked: text.Asked{Label: cmd.Label, Format: cmd.Args.Format, Full: cmd.Args.Limit < 0, Export: cmd.Export}, cmd: cmd, from: from, typed: from.prompt} // print --all
 	if cmd.File != "" {
 		x.quiet, x.then = c.cfg.Format == Text, c.export
 	}

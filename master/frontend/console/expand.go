@@ -26,13 +26,13 @@ func (c *console) keep(f folded) {
 
 // expand writes the n-th last folded answer in full. What was only written
 // short is at hand; what was dropped on the way up has to be fetched.
-func (c *console) expand(n int) error {
+func (c *console) expand(n int, typed bool) error {
 	if n > len(c.folded) {
 		c.say(notFolded(len(c.folded))) // nothing that a script should end for
 		return nil
 	}
 	f := c.folded[len(c.folded)-n]
-	if paged, err := c.nextPage(f); paged {
+	if paged, err := c.nextPage(f, typed); paged {
 		return err
 	}
 	f.asked.Full = true
@@ -47,7 +47,7 @@ func (c *console) expand(n int) error {
 			ranks = ranks.Union(g.Ranks)
 		}
 	}
-	x := &call{asked: f.asked}
+	x := &call{asked: f.asked, typed: typed}
 	s := session.Call{Command: "expand", Ranks: c.setText(ranks), Wait: c.wait, Args: protocol.Args{Of: f.id, Limit: -1}}
 	if err := c.begin(x, s); err != nil {
 		return err
@@ -62,7 +62,7 @@ const pageSize = 200
 
 // nextPage shows further elements of the arrays that a print has cut off. It tells
 // whether there are any; what most ranks have seen decides where it goes on.
-func (c *console) nextPage(f folded) (bool, error) {
+func (c *console) nextPage(f folded, typed bool) (bool, error) {
 	var page text.Page
 	var ranks rank.Set
 	most := 0
@@ -79,7 +79,7 @@ func (c *console) nextPage(f folded) (bool, error) {
 	if most == 0 {
 		return false, nil
 	}
-	x := &call{asked: text.Asked{Command: "print"}}
+	x := &call{asked: text.Asked{Command: "print"}, typed: typed}
 	args := protocol.Args{Expr: page.Array(), Format: page.Format, First: page.Last + 1, Last: page.Last + pageSize}
 	if err := c.begin(x, session.Call{Command: "print", Ranks: c.setText(ranks), Wait: c.wait, Args: args}); err != nil {
 		return true, err

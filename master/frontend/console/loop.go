@@ -50,6 +50,8 @@ func (c *console) advance() {
 // prompt gives "(sdm 0-63) ".
 func (c *console) prompt() string {
 	switch {
+	case c.pager.rest != "":
+		return morePrompt
 	case c.question != nil:
 		return c.question.text
 	case c.block != nil:
@@ -115,6 +117,10 @@ func (c *console) typed(l lineRead) {
 		return fmt.Errorf("standard input:%d: %w", c.lines, err)
 	}
 	switch {
+	case c.pager.rest != "" && l.err == nil:
+		c.turnPage(l.line)
+	case c.pager.rest != "" && errors.Is(l.err, ErrInterrupted):
+		c.pager.rest = ""
 	case l.err == nil:
 		c.pressed = presses{} // what the line sets going is interrupted by the first Ctrl-C
 		c.obey(l.line, source{at: at, prompt: c.cfg.Interactive})

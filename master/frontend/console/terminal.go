@@ -24,6 +24,7 @@ import (
 type Terminal struct {
 	rl       *readline.Instance
 	in       *keys
+	fd       int
 	out      io.Writer
 	complete completer
 	resized  chan os.Signal
@@ -43,6 +44,7 @@ const historyLimit = 5000
 func NewTerminal(in *os.File, out io.Writer, history string) (*Terminal, error) {
 	t := &Terminal{in: newKeys(in), out: out, resized: make(chan os.Signal, 1), done: make(chan struct{})}
 	fd := int(in.Fd()) // 0, or the same terminal under another number
+	t.fd = fd
 	raw := rawMode{fd: fd}
 	var width func()
 	rl, err := readline.NewEx(&readline.Config{
@@ -83,6 +85,15 @@ func prepared(path string) string {
 	}
 	f.Close()
 	return path
+}
+
+// Size gives the lines and columns of the screen.
+func (t *Terminal) Size() (rows, columns int) {
+	w, h, err := term.GetSize(t.fd)
+	if err != nil || w < 1 || h < 1 {
+		return 24, 80
+	}
+	return h, w
 }
 
 func widthOf(fd int) int {

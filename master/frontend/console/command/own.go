@@ -90,6 +90,27 @@ func parseSetEcho(c *Command) *Mistake {
 	return nil
 }
 
+// parsePagination reads "on", "off" or nothing, which is on.
+func parsePagination(c *Command) *Mistake {
+	if c.Rest == "" {
+		c.Number = 1
+		return nil
+	}
+	if parseSetEcho(c) != nil {
+		return &Mistake{Text: "set pagination: on or off?"}
+	}
+	return nil
+}
+
+// parseHeight reads a number of lines; "unlimited", 0 and nothing are none.
+func parseHeight(c *Command) *Mistake {
+	var m *Mistake
+	if c.Rest != "" && c.Rest != "unlimited" {
+		c.Number, m = number(c, c.Rest, 0)
+	}
+	return m
+}
+
 func parseExpand(c *Command) *Mistake {
 	c.Number = 1
 	if c.Rest == "" {

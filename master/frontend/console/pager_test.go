@@ -1,0 +1,70 @@
+package console
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"sdm/master/frontend/console/command"
+	"sdm/master/session"
+	"sdm/protocol/rank"
+)
+
+func TestCutPage(t *testing.T) {
+	for _, c := range []struct {
+		text          string
+		rows, columns int
+		page, rest    string
+	}{
+		{"a\nb\nc\n", 2, 80, "a\nb\n", "c\n"},
+		{"a\nb\n", 2, 80, "a\nb\n", ""},
+		{"abcdefgh\n", 2, 3, "abcdef\n", "gh\n"},
+		{"äöüß\n", 1, 2, "äö\n", "üß\n"},
+		{"\x1b[36mab\x1b[0m\nc\n", 1, 2, "\x1b[36mab\x1b[0m\n", "c\n"},
+		{"", 5, 80, "", ""},
+	} {
+		if page, rest := cutPage(c.text, c.rows, c.columns); page != c.page || rest != c.rest {
+			t.Errorf("%q: %q and %q", c.text, page, rest)
+		}
+	}
+}
+
+// The whole answer is shown in pages, or as much of it as is wanted; nothing pages what was not typed.
+func TestPager(t *testing.T) {
+	text := strings.Repeat("line\n", 10)
+	for _, c := range []struct {
+		name    string
+		set     func(*console, *call)
+		answers []string
+		lines   int
+	}{
+		{"to the end", nil, []string{"", ""}, 10},
+		{"one more", nil, []string{"", "q"}, 8},
+		{"all the rest", nil, []string{"c"}, 10},
+		{"of a script", func(_ *console, x *call) { x.typed = false }, nil, 10},
+		{"in batch", func(c *console, _ *call) { c.cfg.Interactive = false }, nil, 10},
+		{"set height 0", func(c *console, _ *call) { c.setPaging(command.Command{Name: command.SetHeight}) }, nil, 10},
+		{"set height 3", func(c *console, _ *call) { c.setPaging(command.Command{Name: command.SetHeight, Number: 3}) }, []string{"q"}, 2},
+		{"set pagination off", func(c *console, _ *call) { c.setPaging(command.Command{Name: command.SetPagination}) }, nil, 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out bytes.Buffer
+			x := &call{typed: true}
+			con := &console{cfg: Config{Out: &out, Interactive: true, Screen: func() (int, int) { return 5, 80 }}, states: session.NewStates(rank.Range(0, 0))}
+			con.await = await{call: x}
+			if c.set != nil {
+				c.set(con, x)
+			}
+			con.paged(x, text)
+			for _, a := range c.answers {
+				if con.pager.rest == "" || con.prompt() != morePrompt {
+					t.Fatalf("no question before %q", a)
+				}
+				con.turnPage(a)
+			}
+			if n := strings.Count(out.String(), "line\n"); n != c.lines || con.pager.rest != "" {
+				t.Errorf("%d lines, left %q", n, con.pager.rest)
+			}
+		})
+	}
+}
