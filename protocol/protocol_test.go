@@ -53,7 +53,7 @@ func TestCommandsTable(t *testing.T) {
 	// The numbers of a new breakpoint and display are chosen by the master, not given; and
 	// it knows what was given before.
 	used["breakpoint"], used["display"], used["before"] = true, true, true
-	used["compare"] = true // of the master's own prints
+	used["compare"], used["stat"] = true, true // of the master's own prints
 	for _, name := range known {
 		if !used[name] {
 			t.Errorf("no command reads %q", name)
