@@ -190,7 +190,7 @@ func (c view) foldedBriefly() (string, bool) {
 }
 
 // widestAmong is how long values may be that stand among others and differ in many fields, in bytes.
-const widestAmong = 1 << 10
+const widestAmong = 4 << 10
 
 // foldedAmong gives the values as they stand among others in one answer, where they are of few shapes, with a hint where members have been folded.
 func (c view) foldedAmong(hint string) (string, bool) {
