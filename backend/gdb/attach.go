@@ -62,6 +62,7 @@ func (m *machine) beginAttach(q *request, stopAt string, frozen bool) {
 		m.openCore(q)
 		return
 	}
+	m.letStarterEnd()
 	if m.attach.frozen {
 		m.keepQuiet()
 	}
@@ -80,6 +81,22 @@ const (
 	handleQuietly = "handle SIGCONT nostop noprint nopass"
 	handleBack    = "handle SIGCONT stop print pass" // gdb's own setting
 )
+
+// handlePassing is for ranks that somebody else has started: a starter sends them SIGCONT and SIGTERM when it ends its job, and they
+// should end then, not stop.
+const handlePassing = "handle SIGCONT nostop noprint pass"
+
+// letStarterEnd sees that the rank hears its starter.
+func (m *machine) letStarterEnd() {
+	if m.target.Held || m.gdb.handle == handlePassing {
+		return
+	}
+	m.gdb.handle = handlePassing
+	if !m.attach.frozen {
+		m.tell("handle", console, handlePassing)
+	}
+	m.tell("handle", console, "handle SIGTERM nostop noprint pass")
+}
 
 // keepHandling remembers what the user wants with SIGCONT while that is ours.
 func (m *machine) keepHandling(text string) {

@@ -93,6 +93,7 @@ func (c *calls) take(token int64) (k *call, skipped []*call) {
 func (c *calls) interrupted() {
 	if k := c.current(); k != nil && !k.raw {
 		k.text.Reset()
+		k.warned.Reset()
 	}
 }
 

@@ -41,6 +41,8 @@ type Config struct {
 	// Custody knows what to release if we are killed; see custody.Custodian. The engine closes it.
 	// nil: nobody does.
 	Custody Custody
+	// IgnoreAborts lets ranks run on that call MPI_Abort; else they stop there.
+	IgnoreAborts bool
 	// Log is told of defects, with their stacks; nil: nobody is.
 	Log *slog.Logger
 }

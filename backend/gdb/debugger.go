@@ -43,6 +43,7 @@ type debugger struct {
 	asked     rank.Set        // whom the present request is for
 	registers map[string]bool // names of registers, where several ranks share; nil before they are asked for
 	birth     birth
+	abort     abortPoint
 	start     []*startPoint // where ranks have not been yet
 }
 

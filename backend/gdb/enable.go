@@ -27,7 +27,7 @@ func (m *machine) changeBreakpoints(q *request) {
 		m.findPlaces(q, numbers)
 	case len(numbers) > 0:
 		m.changeThese(q, numbers)
-	case m.gdb.shared() || q.args.Then != "":
+	case m.gdb.shared() || q.args.Then != "" || m.gdb.abort.number != "":
 		m.changeAll(q)
 	default:
 		m.ask(q, m.thenChanged(q, nil), "-break-"+q.name)
@@ -39,7 +39,8 @@ func (m *machine) changeAll(q *request) {
 	m.ask(q, func(a answer) {
 		var numbers []string
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
-			if number := f.Value.Fields.Str("number"); m.points.ours(number) > 0 {
+			number := f.Value.Fields.Str("number")
+			if n := m.points.ours(number); n > 0 || n < 0 && !m.gdb.shared() {
 				numbers = append(numbers, number)
 			}
 		}

@@ -67,7 +67,7 @@ func (l *loop) newKeeper(n int) *keeper {
 	l.last++
 	k := &keeper{number: l.last, debugger: newDebugger(n)}
 	k.parser.Want = wanted
-	k.debugger.eager = l.e.cfg.EagerSymbols
+	k.debugger.eager, k.debugger.abort.off = l.e.cfg.EagerSymbols, l.e.cfg.IgnoreAborts
 	l.keepers[k.number] = k
 	return k
 }

@@ -35,6 +35,8 @@ type machine struct {
 	counted   int // how many threads there have been
 	chosen    selection
 	within    within
+	abort     abortWatch
+	mpi       func() bool // whether it has a library of MPI
 	points    breakpoints
 	last      printedLast
 	journal   []protocol.Command // what a new gdb must be told
@@ -86,6 +88,7 @@ type selection struct{ thread, frame int }
 // newMachine makes the machine of a target; debugger.add gives it its gdb.
 func newMachine(t backend.Target, source sourcefile.Reader) *machine {
 	m := &machine{target: t, chosen: selection{thread: 1}, source: source}
+	m.mpi = func() bool { return hasMPI(m.target.PID) }
 	m.libraries = func() []inferior.Span { return inferior.Libraries(m.target.PID) }
 	return m
 }

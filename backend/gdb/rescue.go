@@ -111,7 +111,7 @@ func (m *machine) orphaned(now time.Duration, cause string) {
 // takeOver attaches with a new gdb, which the machine has been given already.
 func (m *machine) takeOver(now time.Duration) {
 	m.now = now
-	m.threads, m.counted, m.points = nil, 0, breakpoints{}
+	m.threads, m.counted, m.points, m.abort.read = nil, 0, breakpoints{}, false
 	m.run, m.watch, m.ending, m.displays.held = nil, watch{}, ending{}, nil
 	m.record = recording{wanted: m.record.wanted}
 	m.chosen = selection{thread: 1}
@@ -197,6 +197,7 @@ func (m *machine) takenOver() bool {
 		text = "another one has opened the core file"
 	}
 	m.rescue.under, m.ending.killAt = false, 0
+	m.watchAbort()
 	m.event(protocol.KindNote, protocol.Note{Text: "gdb died (" + m.rescue.cause + "); " + text + ". Settings made through gdb are gone"})
 	return true
 }

@@ -79,6 +79,7 @@ func (m *machine) resume(q *request, others func(), command string, args ...stri
 	m.thaw()
 	m.leaveStart()
 	m.record.limit = ""
+	m.tellIntoAbort()
 	m.within = within{}
 	r := &run{request: q, owed: 1}
 	m.run = r
@@ -180,6 +181,10 @@ func (m *machine) stopped(stop mi.Tuple) {
 	if !ownReason(stop) && !r.interrupted && t.id != r.thread {
 		// It was told to stop twice, and the second time has reached it in this
 		// run. Nobody has asked for that.
+		m.continueThread(r, t.id)
+		return
+	}
+	if m.atAbort(stop) && m.abort.told {
 		m.continueThread(r, t.id)
 		return
 	}
@@ -323,6 +328,13 @@ func (m *machine) standsStill(r *run) {
 		return
 	}
 	m.beginRecord()
+	if first := m.attach.away != ""; first {
+		m.watchAbort()
+	}
+	if m.atAbort(t.stop) {
+		m.tellAbort(t)
+		return
+	}
 	m.named(t, func() {
 		m.placed(t, func() {
 			m.crashCaller(t, func(f *protocol.Frame, called string) { m.tellStop(r, t, f, called) })

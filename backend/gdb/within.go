@@ -72,23 +72,30 @@ func plainName(function string) string {
 // stopAttached reports where a rank stands that was attached to. One that stands in a library is shown where the program has called it,
 // and that frame is selected.
 func (m *machine) stopAttached(t *thread) {
+	m.watchAbort()
 	m.withSource(t, func(f *frame, called string) {
 		body, c := m.stopBody(t, "attached"), columnsOf(m.target.Rank, 0)
 		if f == nil || called == "" {
 			c.list = m.stopColumns(t)
 		} else {
-			m.chosen = selection{thread: t.id, frame: f.Level}
-			m.within = within{m.chosen, f.Line}
-			c.add("others", "0")
-			c.add("thread", strconv.Itoa(t.id))
-			c.add("level", strconv.Itoa(f.Level))
-			c.frame("", *f)
-			shown := f.Frame
-			shown.Level = 0 // differs between ranks
-			body.Frame, body.Within, body.Source = &shown, called, m.lineOf(f.Frame)
+			body.Within = called
+			m.standWithin(t, f, &body, c)
 		}
 		m.event(protocol.KindStopped, body, c.sorted()...)
 	})
+}
+
+// standWithin selects the frame that has called what a thread stands in, and shows it as the place of the stop.
+func (m *machine) standWithin(t *thread, f *frame, body *protocol.Stop, c *columns) {
+	m.chosen = selection{thread: t.id, frame: f.Level}
+	m.within = within{m.chosen, f.Line}
+	c.add("others", "0")
+	c.add("thread", strconv.Itoa(t.id))
+	c.add("level", strconv.Itoa(f.Level))
+	c.frame("", *f)
+	shown := f.Frame
+	shown.Level = 0 // differs between ranks
+	body.Frame, body.Source = &shown, m.lineOf(f.Frame)
 }
 
 // crashCaller hands on the frame of the program that has called into the library in which a thread has crashed, and what it has called;

@@ -33,6 +33,7 @@ type options struct {
 	gdb                            string
 	gdbArgs                        []string
 	ranksPerGDB                    string
+	ignoreAborts                   bool
 	eagerSymbols, reverse          bool
 	indexCache                     string
 	output                         string
@@ -95,6 +96,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.indexCache, "index-cache", "auto", "where gdbs keep indexes of symbols for one another: auto (`DIR` in /tmp), off, or a directory")
 	f.BoolVar(&o.reverse, "reverse", false, "record what the ranks do, so that they can run backwards")
 	f.BoolVar(&o.eagerSymbols, "eager-symbols", false, "read separate debug files of libraries, too, and all symbols at once")
+	f.BoolVar(&o.ignoreAborts, "ignore-aborts", false, "let ranks run on that call MPI_Abort")
 	f.StringVar(&o.output, "output", "console", "who gets what the ranks write: console, or starter")
 	f.DurationVar(&o.linger, "linger", 0, "how long the ranks stay as they are when the master is lost, before the session is over")
 	f.StringVar(&o.lost, "when-lost", "kill", "what then becomes of them: kill, or detach (they run on)")

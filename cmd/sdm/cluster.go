@@ -86,6 +86,9 @@ func (o *options) serverArgs() []string {
 	if o.reverse {
 		args = append(args, "--reverse")
 	}
+	if o.ignoreAborts {
+		args = append(args, "--ignore-aborts")
+	}
 	if o.eagerSymbols {
 		args = append(args, "--eager-symbols")
 	}

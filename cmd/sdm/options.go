@@ -60,6 +60,7 @@ type options struct {
 	gdbArgs        []string
 	ranksPerServer int
 	ranksPerGDB    string
+	ignoreAborts   bool
 	eagerSymbols   bool
 	indexCache     string
 	reverse        bool
@@ -175,6 +176,7 @@ func (o *options) declareEngine(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.gdbArgs, "gdb-arg", nil, "further `argument` for each gdb; may repeat")
 	f.StringVar(&o.ranksPerGDB, "ranks-per-gdb", "auto", "`number` of ranks that share a gdb, or auto: up to 8 where there are many")
 	f.StringVar(&o.indexCache, "index-cache", "auto", "where the gdbs of a node keep indexes of symbols for one another: auto (`DIR` in /tmp), off, or a directory")
+	f.BoolVar(&o.ignoreAborts, "ignore-aborts", false, "let ranks run on that call MPI_Abort; else they stop there")
 	f.BoolVar(&o.eagerSymbols, "eager-symbols", false, "read separate debug files of libraries, too, and all symbols at once: slower to start, three times the memory")
 }
 

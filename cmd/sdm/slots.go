@@ -25,6 +25,7 @@ import (
 	"sdm/master/frontend/console"
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/rank"
 	"sdm/tree"
 	"sdm/tree/overlay"
 )
@@ -80,8 +81,15 @@ func (a *app) runSlots(l *lifetime, p *plan, line slot.Line) console.Status {
 		}
 		return a.notBuilt(l.ctx, err, nil)
 	}
+	alone := false // all ranks have come to their ends without us
+	p.over = func(states *session.States, killed rank.Set) {
+		alone = killed.IsEmpty() && states.All().Minus(states.Ended()).IsEmpty()
+	}
 	status := a.drive(l, p, s.master, report.Ranks, []string{slotProgram})
 	s.close(a, p.o, true)
+	if own := s.starter.Status(); alone && status == console.StatusRankFailed && own > 0 && own < 128 {
+		return console.Status(own) // of MPI_Abort, or what it makes of the ranks' own
+	}
 	return status
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -70,6 +71,12 @@ func mappings(maps string) iter.Seq[mapping] {
 func mapsOf(pid int) (string, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
 	return string(b), err
+}
+
+// Maps tells whether a process has mapped a file whose path fits.
+func Maps(pid int, path *regexp.Regexp) bool {
+	maps, err := mapsOf(pid)
+	return err == nil && path.MatchString(maps)
 }
 
 // Libraries gives the ranges of all libraries of a process. Where it cannot be looked at,

@@ -69,7 +69,7 @@ func signal(name, meaning string) string {
 // stop words a stop as GDB does, with the source line under it.
 func stop(g protocol.Group, s protocol.Stop) answer {
 	cols := columns(g)
-	x := answer{ranks: g.Ranks, bad: s.Reason == "signal-received" || s.Reason == "core" && s.Signal != ""}
+	x := answer{ranks: g.Ranks, bad: s.Reason == "signal-received" || s.Reason == "mpi-abort" || s.Reason == "core" && s.Signal != ""}
 	x.lines = []string{stopLine(s, cols)}
 	if c, ok := cols["value"]; ok && !s.Returned {
 		x.below = append(x.below, "Value = "+c.inEvent())
@@ -105,7 +105,7 @@ func stopLine(s protocol.Stop, cols map[string]view) string {
 	at := ""
 	if s.Frame != nil {
 		at = frame(*s.Frame, cols, "args.")
-		if s.Within != "" {
+		if s.Within != "" && s.Reason != "mpi-abort" {
 			at = "in " + s.Within + ", called from " + at
 		}
 		if c, ok := cols["addr"]; ok && s.Frame.Line != 0 { // of a step by instructions
@@ -115,6 +115,8 @@ func stopLine(s protocol.Stop, cols map[string]view) string {
 	switch {
 	case s.Reason == "signal-received":
 		return "Program received signal " + signal(s.Signal, s.Meaning) + signalPlace(s.Frame, s.Within) + calledFrom(s.Caller)
+	case s.Reason == "mpi-abort":
+		return "MPI_Abort(comm, " + argument(cols, "code") + ") called by " + at
 	case s.Reason == "no-history":
 		return join("No more reverse-execution history", at)
 	case s.Reason == "record-ends":
