@@ -80,7 +80,7 @@ func buildAll() error {
 	}
 	work = append(work, []string{"g++", "-g", "-O0", "-o", program("containers"), "containers.cc"})
 	for _, s := range starters {
-		for _, name := range []string{"ring", "mpiwait", "mpiecho"} {
+		for _, name := range []string{"ring", "mpiwait", "mpiecho", "abort"} {
 			work = append(work, []string{s.compiler, "-g", "-O0", "-o", s.program(name), name + ".c"})
 		}
 	}
