@@ -49,7 +49,7 @@ type sampling struct {
 	stopped []protocol.Group
 	cancel  bool // somebody wants the ranks to stay as they are
 
-	last, all *stack.Tree
+	last, all *stack.Tree // all of all samples: its threads are hits
 	moved     rank.Set
 	first     session.Done
 	silent    []session.Event // of the first sample: who gave no stack, and why
@@ -208,7 +208,7 @@ func (s *sampling) look() {
 			s.moved = s.moved.Union(s.last.Moved(tree))
 		}
 		s.taken++
-		s.last, s.all = tree, s.all.Overlay(tree)
+		s.last, s.all = tree, s.all.Merge(tree)
 		if s.taken == s.args.Samples {
 			s.lookAgain()
 			return

@@ -13,24 +13,17 @@ import (
 // is associative and commutative to the byte of AppendWire. Threads add up, so
 // no thread may be in both; there are no more than decode.MaxCount.
 func (s *Tree) Merge(t *Tree) *Tree {
-	return s.join(t, func(n, m int) int { return min(n+m, decode.MaxCount) })
+	return s.join(t)
 }
 
-// Overlay joins two trees of the same threads at two times: whoever was at a
-// node in one of them is there. Threads do not add up: a node has as many as it
-// had at most. It is associative and commutative; nil is the empty tree.
-func (s *Tree) Overlay(t *Tree) *Tree {
-	return s.join(t, func(n, m int) int { return max(n, m) })
-}
-
-func (s *Tree) join(t *Tree, threads func(n, m int) int) *Tree {
+func (s *Tree) join(t *Tree) *Tree {
 	switch {
 	case s == nil || t != nil && s.isEmpty():
 		return t
 	case t.isEmpty():
 		return s
 	}
-	j := joiner{threads: threads}
+	var j joiner
 	j.s.Rest, j.t.Rest = s.nodes, t.nodes
 	out, room := &Tree{}, max(len(s.nodes), len(t.nodes))*5/4
 	if out.count, out.frames = j.joinFrames(s, t); j.s.to != nil {
@@ -106,7 +99,7 @@ func (j *joiner) siblings(hasS, hasT bool, x, y, above *entry) {
 		ofT := hasT && (!hasS || m.frame <= n.frame)
 		switch {
 		case ofS && ofT:
-			e = entry{frame: n.frame, ranks: above.ranks, threads: j.threads(n.threads, m.threads), below: n.below || m.below, more: n.more || m.more}
+			e = entry{frame: n.frame, ranks: above.ranks, threads: min(n.threads+m.threads, decode.MaxCount), below: n.below || m.below, more: n.more || m.more}
 			if !n.ranks.Is(x.ranks) || !m.ranks.Is(y.ranks) {
 				e.ranks = n.ranks.Union(m.ranks)
 			}

@@ -49,7 +49,7 @@ func TestStackSamplesAgreeWithTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawTree(t, "a"), drawTree(t, "b")
 		atA, atB := where(a), where(b)
-		moved, both := a.Moved(b), where(a.Overlay(b))
+		moved, both := a.Moved(b), where(a.Merge(b))
 		only := where(a.Only(rank.Range(1, 3)))
 		for r := range rank.ID(6) {
 			same := fmt.Sprint(atA[r]) == fmt.Sprint(atB[r])
@@ -69,7 +69,7 @@ func TestStackSamplesAgreeWithTwin(t *testing.T) {
 				t.Fatalf("of rank %d only %v is left of %v", r, only[r], want)
 			}
 		}
-		if one, other := a.Overlay(b).AppendWire(nil), b.Overlay(a).AppendWire(nil); !bytes.Equal(one, other) {
+		if one, other := a.Merge(b).AppendWire(nil), b.Merge(a).AppendWire(nil); !bytes.Equal(one, other) {
 			t.Fatal("the order of samples shows")
 		}
 	})

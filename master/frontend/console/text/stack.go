@@ -31,28 +31,30 @@ func stackTree(w *Writer, a Asked, g protocol.Group) []answer {
 		return []answer{{ranks: g.Ranks, lines: lines, bare: true}}
 	}
 	t := tree{w: w}
-	if text := sampled(g.Body); text != "" {
+	text, samples := sampled(g.Body)
+	t.samples = samples
+	if text != "" {
 		t.lines = append(t.lines, w.header(g.Ranks, rank.Set{})+" "+text)
 	}
 	roots := slices.Clone(g.Stack.Roots())
 	slices.SortStableFunc(roots, func(a, b *stack.Node) int { return startsElsewhere(a) - startsElsewhere(b) })
 	for _, root := range roots {
-		t.lines = append(t.lines, w.label(root)+w.frameOf(root))
+		t.lines = append(t.lines, t.label(root)+w.frameOf(root))
 		t.below(root, "")
 	}
 	return []answer{{ranks: g.Ranks, lines: t.lines, bare: true}}
 }
 
 // sampled says what was seen of ranks in several samples; "" where there was only
-// one look.
-func sampled(body []byte) string {
+// one look. samples is how many there were of ranks that moved.
+func sampled(body []byte) (text string, samples int) {
 	var s struct {
 		Samples int    `json:"samples"`
 		Every   string `json:"every"`
 		Moved   bool   `json:"moved"`
 	}
 	if decode(body, &s); s.Samples == 0 {
-		return ""
+		return "", 0
 	}
 	times := plural(s.Samples, "sample") + ", " + s.Every + " apart"
 	if s.Samples == 1 {
@@ -60,11 +62,11 @@ func sampled(body []byte) string {
 	}
 	switch {
 	case s.Moved:
-		return "moved in " + times + ", and were at:"
+		return "moved in " + times + ", and were at:", s.Samples
 	case s.Samples == 1:
-		return "in " + times + ":"
+		return "in " + times + ":", 0
 	}
-	return "never moved in " + times + ":"
+	return "never moved in " + times + ":", 0
 }
 
 func plural(n int, word string) string {
@@ -94,8 +96,9 @@ func startsElsewhere(n *stack.Node) int {
 }
 
 type tree struct {
-	w     *Writer
-	lines []string
+	w       *Writer
+	lines   []string
+	samples int // of ranks that moved: what the tree counts as threads are hits in so many samples; else 0
 }
 
 func (t *tree) below(n *stack.Node, indent string) {
@@ -107,21 +110,26 @@ func (t *tree) below(n *stack.Node, indent string) {
 		}
 		label := ""
 		if len(children) > 1 || c.Threads != n.Threads || !c.Ranks.Equal(n.Ranks) {
-			label = t.w.label(c)
+			label = t.label(c)
 		}
 		t.lines = append(t.lines, indent+branch+label+t.w.frameOf(c))
 		t.below(c, indent+deeper)
 	}
 }
 
-// label gives "[0-2,4-7] (7) ", with the threads where ranks have several.
-func (w *Writer) label(n *stack.Node) string {
+// label gives "[0-2,4-7] (7) ", with the threads where ranks have several; of several samples "[1-3] (3, 12 of 30 samples) ".
+func (t *tree) label(n *stack.Node) string {
 	text := "[" + clipped(n.Ranks) + "] (" + strconv.Itoa(n.Ranks.Len())
-	if n.Threads != n.Ranks.Len() {
+	switch looks := n.Ranks.Len() * t.samples; {
+	case looks > 0 && n.Threads <= looks:
+		text += ", " + strconv.Itoa(n.Threads) + " of " + plural(looks, "sample")
+	case looks > 0: // several threads of a rank in one of them
+		text += ", " + strconv.Itoa(n.Threads) + " hits in " + plural(looks, "sample")
+	case n.Threads != n.Ranks.Len():
 		text += ", " + strconv.Itoa(n.Threads) + " threads"
 	}
 	text += ")"
-	if w.Color {
+	if t.w.Color {
 		text = cyan + text + reset
 	}
 	return text + " "
