@@ -82,13 +82,13 @@ const (
 	handleBack    = "handle SIGCONT stop print pass" // gdb's own setting
 )
 
-// handlePassing is for ranks that somebody else has started: a starter sends them SIGCONT and SIGTERM when it ends its job, and they
+// handlePassing is for ranks of MPI that somebody else has started: a starter sends them SIGCONT and SIGTERM when it ends its job, and they
 // should end then, not stop.
 const handlePassing = "handle SIGCONT nostop noprint pass"
 
 // letStarterEnd sees that the rank hears its starter.
 func (m *machine) letStarterEnd() {
-	if m.target.Held || m.gdb.handle == handlePassing {
+	if m.target.Held || m.gdb.handle == handlePassing || m.isCore() || !m.mpi() {
 		return
 	}
 	m.gdb.handle = handlePassing
