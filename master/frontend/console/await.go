@@ -1,8 +1,10 @@
 package console
 
 import (
+	"cmp"
 	"time"
 
+	"sdm/master/frontend/console/text"
 	"sdm/master/session"
 	"sdm/protocol/rank"
 )
@@ -18,9 +20,11 @@ type await struct {
 	first bool
 	// quiet waits until these ranks neither run nor are about to.
 	quiet  bool
+	any    bool // … until one of them does not
 	ranks  rank.Set
 	expiry <-chan time.Time // ends it; nil: nothing does
 	timer  *time.Timer
+	notice *time.Timer // who stands and who still runs is told; nil: that is not
 	shell  <-chan error // a command of the shell
 }
 
@@ -36,6 +40,8 @@ func (c *console) over() bool {
 		return false
 	case a.call != nil && a.first && !a.call.starting().IsEmpty():
 		return false
+	case a.any:
+		return !a.ranks.Minus(c.busy()).IsEmpty()
 	case a.quiet && !c.busy().Intersect(a.ranks).IsEmpty():
 		return false
 	}
@@ -83,7 +89,39 @@ func (c *console) release() {
 	if c.await.timer != nil {
 		c.await.timer.Stop()
 	}
+	if c.await.notice != nil {
+		c.await.notice.Stop()
+	}
 	shell := c.await.shell
 	c.await = await{shell: shell}
 	c.progress.stop()
+}
+
+// noticeAfter is when people are told what a batch waits for, where no other wait is given.
+const noticeAfter = 10 * time.Second
+
+// awaitStops begins to wait for the stops of a call of a batch.
+func (c *console) awaitStops(x *call) {
+	c.await = await{call: x, settled: true, notice: time.NewTimer(cmp.Or(c.wait, noticeAfter))}
+}
+
+// noticed gives the channel of the notice, nil where there is none.
+func (a *await) noticed() <-chan time.Time {
+	if a.notice == nil {
+		return nil
+	}
+	return a.notice.C
+}
+
+// notice tells whom a batch waits for while others stand already, as in a job of which one rank has crashed and the others spin.
+func (c *console) notice() {
+	x := c.await.call
+	if x == nil || !x.done {
+		return
+	}
+	runs := x.moving()
+	if stand := x.results.Minus(runs); !runs.IsEmpty() && !stand.IsEmpty() {
+		c.say("[" + text.Ranks(stand) + "] " + choose(stand.Len() == 1, "stands", "stand") + " or " + choose(stand.Len() == 1, "has", "have") +
+			" ended, [" + text.Ranks(runs) + "] still " + choose(runs.Len() == 1, "runs", "run") + ": waiting (wait any goes on at the first stop, --timeout bounds it)")
+	}
 }

@@ -170,7 +170,9 @@ func (c *console) ask(cmd command.Command, from source) error {
 	}
 	// With & a script goes on when the ranks run, and not before: what it does
 	// next is meant for running ranks.
-	c.await = await{call: x, settled: !from.prompt && !cmd.Background}
+	if c.await = (await{call: x}); !from.prompt && !cmd.Background {
+		c.awaitStops(x)
+	}
 	if cmd.Do == "interrupt" && !from.prompt {
 		x.then = func(x *call) { c.await.quiet, c.await.ranks = true, x.results }
 	}

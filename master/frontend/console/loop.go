@@ -90,6 +90,8 @@ func (c *console) next(ctx context.Context) error {
 		c.interrupt(time.Now())
 	case <-c.await.expiry:
 		c.expired()
+	case <-c.await.noticed():
+		c.notice()
 	case err := <-c.await.shell:
 		c.await.shell = nil
 		if err != nil {

@@ -74,7 +74,7 @@ func (c *console) focusOn(cmd command.Command, from source) error {
 // waitFor waits until ranks have stopped or ended.
 func (c *console) waitFor(cmd command.Command) error {
 	settle := func(s rank.Set) {
-		c.await = await{quiet: true, ranks: s}
+		c.await = await{quiet: !cmd.Any, any: cmd.Any, ranks: s}
 		if cmd.For > 0 {
 			c.await.timer = time.NewTimer(cmd.For)
 			c.await.expiry = c.await.timer.C

@@ -48,6 +48,8 @@ type Command struct {
 	Page int
 	// For bounds wait; 0 is no bound.
 	For time.Duration
+	// Any has wait be over when one of its ranks stands.
+	Any bool
 	// Number is the status of quit, which folded answer expand means (1 is the
 	// last), and 1 for "set echo on".
 	Number int

@@ -46,6 +46,9 @@ func isName(s string) bool {
 // parseWait reads "[SET] [for DURATION]".
 func parseWait(c *Command) *Mistake {
 	set := c.Rest
+	if rest, ok := strings.CutPrefix(set+" ", "any "); ok {
+		c.Any, set = true, strings.Trim(rest, blanks)
+	}
 	if set == "for" {
 		return &Mistake{Text: "wait: for how long?"}
 	}

@@ -99,7 +99,8 @@ var words = []Word{
 	{Name: "handle", Topic: Run, Usage: "SIGNAL... ACTION...", Help: "say what signals do", do: "handle", parse: parseHandle,
 		More: "Actions: stop, nostop, print, noprint, pass, nopass (also ignore, noignore). Without one: show them."},
 	{Name: "barrier", Topic: Run, Usage: "LOCATION [if CONDITION] [&]", Help: "run to a location, hold each rank that arrives, and show one stop when all have", do: "barrier", parse: parseBarrier},
-	{Name: Wait, Topic: Run, Usage: "[SET] [for DURATION]", Help: "wait until the ranks have stopped or ended", parse: parseWait},
+	{Name: Wait, Topic: Run, Usage: "[any] [SET] [for DURATION]", Help: "wait until the ranks have stopped or ended; any: until one of them has", parse: parseWait,
+		More: "wait any is over at once where a rank of the set stands already; wait any @running waits for the next one."},
 
 	{Name: "backtrace", Short: []string{"bt", "where"}, Topic: Look, Usage: "[full] [N | -N]", Help: "show the stack, N innermost frames, or -N outermost", do: "backtrace", repeat: true, parse: parseBacktrace},
 	{Name: "info stack", Topic: Look, Usage: "[full] [N | -N]", Help: "show the stack, as backtrace", do: "backtrace", repeat: true, parse: parseBacktrace},
