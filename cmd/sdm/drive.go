@@ -124,7 +124,8 @@ func (a *app) converse(l *lifetime, p *plan, s session.Session, all rank.Set, pr
 	l.console <- true
 	defer func() { l.console <- false }()
 	return console.Run(l.ctx, console.Config{
-		Session: s, All: all, Out: seat.out, Err: seat.err, Format: console.Format(o.format), WholeSets: o.wholeSets,
+		IsTimeout: func(err error) bool { return errors.Is(err, errTimeout) },
+		Session:   s, All: all, Out: seat.out, Err: seat.err, Format: console.Format(o.format), WholeSets: o.wholeSets,
 		Writer: seat.writer, ErrWriter: seat.errWriter,
 		Start: start, Started: p.started, Over: p.over, AtEnd: p.atEnd(start), StopOnError: o.stopOnError, AnswersOnly: p.answersOnly, Scripts: p.scripts,
 		Lines: seat.lines, Interactive: seat.interactive, Echo: o.echo, Fold: o.foldWait(),

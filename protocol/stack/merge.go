@@ -40,9 +40,8 @@ func (s *Tree) join(t *Tree) *Tree {
 
 // joiner joins the nodes of two trees. Their cursors give the numbers of its frames.
 type joiner struct {
-	s, t    nodeCursor
-	threads func(n, m int) int // of a node that is in both
-	out     []byte
+	s, t nodeCursor
+	out  []byte
 }
 
 // joinFrames joins the lists of frames, and tells the cursors which number each has

@@ -24,7 +24,7 @@ type await struct {
 	ranks  rank.Set
 	expiry <-chan time.Time // ends it; nil: nothing does
 	timer  *time.Timer
-	notice *time.Timer // who stands and who still runs is told; nil: that is not
+	notice *time.Timer  // who stands and who still runs is told; nil: that is not
 	shell  <-chan error // a command of the shell
 }
 

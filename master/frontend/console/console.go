@@ -80,6 +80,9 @@ type Config struct {
 	// Echo writes the prompt and each command of a script before it is carried
 	// out, as they stand in a session that was typed. Only text has echoes.
 	Echo bool
+	// IsTimeout tells whether the context has ended because the time of the invocation is over; then the stacks of all ranks are shown at
+	// the end. May be nil.
+	IsTimeout func(error) bool
 	// Wait bounds the answers of each command; 0 is the session's default.
 	Wait time.Duration
 	// WholeSets has NDJSON write the rank sets of long events in full.

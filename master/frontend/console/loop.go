@@ -7,7 +7,9 @@ import (
 	"io"
 	"time"
 
+	"sdm/master/frontend/console/command"
 	"sdm/master/frontend/console/text"
+	"sdm/master/session"
 	"sdm/protocol"
 )
 
@@ -23,6 +25,7 @@ func (c *console) run(ctx context.Context) (Status, error) {
 		}
 		if err := c.next(ctx); err != nil {
 			c.progress.clear()
+			c.lastLook(err)
 			return StatusRankFailed, err
 		}
 	}
@@ -162,4 +165,28 @@ func (c *console) pass(p piece) {
 	if err := c.begin(x, s); err != nil {
 		c.complain("standard input: " + err.Error())
 	}
+}
+
+// lastLookTakes bounds the look at all ranks when the time of the invocation is over.
+const lastLookTakes = 5 * time.Second
+
+// lastLook shows where all ranks are when the session ends because its time is over: what they were doing is what one wants to know then.
+func (c *console) lastLook(why error) {
+	alive := c.states.In(session.Running, session.Stopped)
+	if c.cfg.IsTimeout == nil || !c.cfg.IsTimeout(why) || alive.IsEmpty() {
+		return
+	}
+	c.release()
+	cmd, _, err := command.Parse("[" + alive.String() + "] stacks --samples 1")
+	if err != nil || c.execute(cmd, source{}) != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lastLookTakes)
+	defer cancel()
+	for !c.over() {
+		if c.next(ctx) != nil {
+			return
+		}
+	}
+	c.letGo()
 }
