@@ -137,7 +137,7 @@ func (c *console) typed(l lineRead) {
 		c.unfinished()
 		c.done()
 	default:
-		c.complain("cannot read commands: " + l.err.Error())
+		c.complain("sdm: cannot read commands: " + l.err.Error())
 		c.ended, c.status = true, StatusUsage
 	}
 }
