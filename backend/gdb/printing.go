@@ -146,9 +146,9 @@ func (m *machine) askTyped(q *request, expr string, then func(a answer, value st
 func (c *command) compares() bool { return c.args.Compare }
 
 // typed tells whether gdb's print writes more of a value than GDB/MI does: of a reference, and of a pointer unless
-// this is a comparison.
+// this is a comparison; of a pointer GDB/MI writes nothing where addresses are not shown.
 func (c *command) typed(value string) bool {
-	return strings.HasPrefix(value, "@0x") || strings.HasPrefix(value, "0x") && !c.compares() && !isText(value)
+	return strings.HasPrefix(value, "@0x") || (value == "" || strings.HasPrefix(value, "0x")) && !c.compares() && !isText(value)
 }
 
 var refHead = regexp.MustCompile(`^(?:\([^"'{}]*?\) )?@0x[0-9a-f]+: `)
