@@ -143,8 +143,21 @@ func (m *machine) infoBreakpoints(q *request) {
 				all = append(all, t)
 			}
 		}
+		if len(all) == 0 && len(q.args.Breakpoints) > 0 {
+			m.fail(q, noneMatching(q.name, q.args.Breakpoints))
+			return
+		}
 		m.replyBreakpoints(q, all)
 	}, "-break-list")
+}
+
+// noneMatching says what gdb says where none of some numbers is in its list.
+func noneMatching(command string, numbers []int) *protocol.Fault {
+	what := "breakpoint or watchpoint"
+	if command == "info watchpoints" {
+		what = "watchpoint"
+	}
+	return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No %s matching '%s'.", what, strings.Trim(fmt.Sprint(numbers), "[]"))}
 }
 
 func (m *machine) replyBreakpoints(q *request, all []mi.Tuple) {

@@ -29,6 +29,7 @@ type point struct {
 	once     bool   // gdb disables it when it is reached, also after a plain enable
 	left     int    // hits after which gdb disables it; 0: it does not
 	event    string // of a catchpoint
+	gone     bool   // deleted in gdb; a stop that it has brought about may still come
 	// places are the addresses where it is, in the order of its places, as gdb told last; of what has a location.
 	places []string
 }
@@ -78,6 +79,13 @@ func (b *breakpoints) ours(gdb string) int {
 // claimed tells whether a breakpoint of gdb is one of this rank.
 func (b *breakpoints) claimed(gdb string) bool {
 	return slices.ContainsFunc(b.list, func(p *point) bool { return p.gdb == gdb })
+}
+
+// deleted notes that gdb has a breakpoint no more.
+func (b *breakpoints) deleted(gdb string) {
+	for _, p := range b.list {
+		p.gone = p.gone || p.gdb == gdb
+	}
 }
 
 // gdbs gives gdb's numbers of ours, or the fault of one that is none.

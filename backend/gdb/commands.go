@@ -160,10 +160,20 @@ func (m *machine) runUntil(q *request) {
 
 // goOn is continue. With a count N it ignores the next N-1 hits of the
 // breakpoint where the rank stands, as gdb's own does; elsewhere the count
-// means nothing.
+// means nothing. Both is said in gdb's words.
 func (m *machine) goOn(q *request) {
-	if t := m.threads.find(m.chosen.thread); q.args.Count > 1 && t != nil && t.stop.Str("reason") == "breakpoint-hit" {
-		m.tell(q.what(), "-break-after", t.stop.Str("bkptno"), strconv.Itoa(q.args.Count-1))
+	if t := m.threads.find(m.chosen.thread); q.args.Count > 0 && t != nil {
+		m.ignoreNext(q, t)
 	}
 	m.resumeAll(q)
+}
+
+func (m *machine) ignoreNext(q *request, t *thread) {
+	p, hits := m.points.at(t.stop), q.args.Count-1
+	if p == nil || p.gone || p.number <= 0 {
+		m.event(protocol.KindNote, protocol.Note{Text: "Not stopped at any breakpoint; argument ignored."})
+		return
+	}
+	m.tell(q.what(), "-break-after", p.gdb, strconv.Itoa(hits))
+	m.event(protocol.KindNote, protocol.Note{Text: ignoring(p.number, hits)})
 }

@@ -84,6 +84,10 @@ func (d *debugger) record(now time.Duration, r mi.Record) {
 		d.calls.hear(r)
 		for _, m := range d.machines {
 			m.hearRecord(r.Text)
+			if r.Class == mi.Log {
+				m.now = now
+				m.complained(r.Text)
+			}
 		}
 	}
 }
@@ -175,6 +179,11 @@ func (d *debugger) ended(stop mi.Tuple) []*machine {
 func (d *debugger) notified(now time.Duration, r mi.Record) {
 	if k := d.calls.current(); k != nil && r.Name == "breakpoint-created" {
 		k.made = r.Results.Path("bkpt", "number").Str
+	}
+	if r.Name == "breakpoint-deleted" {
+		for _, m := range d.machines {
+			m.points.deleted(r.Results.Str("id"))
+		}
 	}
 	m := d.concerned(r)
 	if m == nil {

@@ -119,16 +119,18 @@ func (m *machine) changeThese(q *request, numbers []string) {
 	m.ask(q, m.thenChanged(q, numbers), "-interpreter-exec", append(m.here(), "console", line)...)
 }
 
-// thenChanged answers that it is done, and keeps what gdb will do with the breakpoints
-// when they are reached.
+// thenChanged answers that it is done, and keeps which breakpoints there are, and what
+// gdb will do with them when they are reached.
 func (m *machine) thenChanged(q *request, numbers []string) func(answer) {
 	then := m.thenDone(q)
 	return func(a answer) {
 		for _, p := range m.points.list {
-			if a.failed() || q.name != "enable" || numbers != nil && !slices.Contains(numbers, p.gdb) {
+			if a.failed() || q.name == "disable" || numbers != nil && !slices.Contains(numbers, p.gdb) {
 				continue
 			}
 			switch {
+			case q.name == "delete":
+				p.gone = p.number > 0
 			case q.args.Then == "disable":
 				p.once, p.left = true, max(q.args.Count, 1)
 			case q.args.Then == "delete":

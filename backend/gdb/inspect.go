@@ -116,13 +116,40 @@ func (m *machine) frameOf(q *request) int {
 	return level
 }
 
+// withoutEntryValues leaves out what arguments were when the function was
+// called ("n@entry"): gdb's command line shows those in frames only.
+func withoutEntryValues(names, values []string) (n, v []string) {
+	for i, name := range names {
+		if !strings.HasSuffix(name, "@entry") {
+			n, v = append(n, name), append(v, values[i])
+		}
+	}
+	return n, v
+}
+
+// replyNoVariables tells a function that has none from one of which gdb knows none.
+func (m *machine) replyNoVariables(q *request) {
+	m.ask(q, func(a answer) {
+		if !a.failed() && a.Results.Path("frame", "file").Str == "" {
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "No symbol table info available."})
+			return
+		}
+		m.reply(q, variables{Names: []string{}})
+	}, "-stack-info-frame", m.at(q)...)
+}
+
 func (m *machine) replyVariables(q *request, a answer, path ...string) {
 	if a.failed() {
 		m.refused(q, a)
 		return
 	}
 	names, values := namesAndValues(a.Results.Path(path...).Fields)
+	if len(names) == 0 {
+		m.replyNoVariables(q)
+		return
+	}
 	m.heardAll(a, values)
+	names, values = withoutEntryValues(names, values)
 	left := 1
 	came := func() {
 		if left--; left > 0 {
@@ -167,7 +194,7 @@ func (m *machine) chooseFrame(q *request) {
 	switch {
 	case q.name == "up":
 		first, last = from+1, from+count
-	case q.name == "down" && from == 0:
+	case q.name == "down" && from == 0 && q.args.Count == 0:
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "Bottom (innermost) frame selected; you cannot go down."})
 		return
 	case q.name == "down":
@@ -178,8 +205,13 @@ func (m *machine) chooseFrame(q *request) {
 		last = first
 	}
 	thread := m.chosen.thread
+	choose := func(frames []frame, refusal string) { m.frameChosen(q, thread, frames, refusal) }
 	m.listFrames(q, thread, first, last, func(frames []frame, refusal string) {
-		m.frameChosen(q, thread, frames, refusal)
+		if len(frames) == 0 && q.name == "up" && q.args.Count > 0 { // with a count it is no error to stay
+			m.listFrames(q, thread, from, from, choose)
+			return
+		}
+		choose(frames, refusal)
 	})
 }
 

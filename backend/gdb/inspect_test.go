@@ -85,6 +85,7 @@ func TestFrames(t *testing.T) {
 		{"up", "up", protocol.Args{}, "compute"},
 		{"stays", "frame", protocol.Args{}, "compute"},
 		{"up too far goes to the top", "up", protocol.Args{Count: 50}, "main"},
+		{"with a count it stays there", "up", protocol.Args{Count: 9}, "main"},
 		{"no further", "up", protocol.Args{}, "Initial frame selected; you cannot go up."},
 		{"down", "down", protocol.Args{Count: 9}, "helper"},
 		{"no further down", "down", protocol.Args{}, "Bottom (innermost) frame selected; you cannot go down."},

@@ -124,12 +124,11 @@ func (m *machine) infoRegisters(q *request) {
 	})
 }
 
-// registerValue reads "            0x1c                28": where both are the
-// same, once.
+// registerValue reads "            0x1c                28".
 func registerValue(rest string) string {
 	raw, natural, _ := strings.Cut(strings.TrimSpace(rest), "  ")
 	natural = strings.TrimSpace(natural)
-	if natural == "" || natural == raw {
+	if natural == "" {
 		return raw
 	}
 	return raw + "  " + natural

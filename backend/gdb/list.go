@@ -80,7 +80,8 @@ func (m *machine) replyLines(q *request, file, full string, first, last, current
 		return
 	}
 	if len(text) == 0 {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("Line number %d out of range; %q has fewer lines.", first, file)})
+		all, _ := m.source(full, 1, first) // it has been read a moment ago
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("Line number %d out of range; %s has %d lines.", first, file, len(all))})
 		return
 	}
 	body := listing{File: file}

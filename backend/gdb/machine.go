@@ -275,7 +275,7 @@ func (m *machine) stateNow() backend.State {
 // rest unread. A program with 70 libraries has more of those than of others.
 func wanted(class mi.Class, name string) bool {
 	switch name {
-	case "stopped", "running", "thread-created", "thread-exited", "thread-group-exited", "thread-group-started", "breakpoint-created",
+	case "stopped", "running", "thread-created", "thread-exited", "thread-group-exited", "thread-group-started", "breakpoint-created", "breakpoint-deleted",
 		"thread-selected", "cmd-param-changed", "record-started", "record-stopped", "library-unloaded":
 		return true
 	}

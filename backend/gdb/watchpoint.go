@@ -131,7 +131,7 @@ func librariesIn(stop mi.Tuple) string {
 	var parts []string
 	for _, list := range []struct{ name, word string }{{"added", "loaded "}, {"removed", "unloaded "}} {
 		for _, f := range stop.Path(list.name).Fields {
-			parts = append(parts, list.word+f.Value.Fields.Str("library"))
+			parts = append(parts, list.word+f.Value.Str) // library="/lib/libc.so.6"
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -46,7 +46,7 @@ func (m *machine) list(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 	}
 	to = min(to, last)
 	if from > last {
-		return answer{}, gdbSays("Line number %d out of range; \"%s\" has fewer lines.", from, sourceFile)
+		return answer{}, gdbSays("Line number %d out of range; %s has %d lines.", from, sourceFile, last)
 	}
 	current := 0
 	if here.File == sourceFile && from <= here.Line && here.Line <= to {

@@ -173,7 +173,7 @@ func (m *machine) selectFrame(s *state, a *protocol.Args) (answer, *protocol.Fau
 
 func (m *machine) up(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 	outermost := m.program.depth(s.pos) - 1
-	if s.level == outermost {
+	if s.level == outermost && a.Count == 0 {
 		return answer{}, gdbSays("Initial frame selected; you cannot go up.")
 	}
 	s.level = min(s.level+max(a.Count, 1), outermost)
@@ -181,7 +181,7 @@ func (m *machine) up(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 }
 
 func (m *machine) down(s *state, a *protocol.Args) (answer, *protocol.Fault) {
-	if s.level == 0 {
+	if s.level == 0 && a.Count == 0 {
 		return answer{}, gdbSays("Bottom (innermost) frame selected; you cannot go down.")
 	}
 	s.level = max(s.level-max(a.Count, 1), 0)

@@ -23,20 +23,18 @@ type Block struct {
 }
 
 // limit bounds one session with one debugger.
-const limit = 20 * time.Second
+const limit = 60 * time.Second
 
 // environment is that of the ranks: the same for both debuggers, so that their
 // stacks begin at the same address.
 var environment = []string{"HOME=/root", "LANG=C.UTF-8", "PATH=/usr/local/bin:/usr/bin:/bin", "TERM=dumb"}
 
-// gdbFlags make gdb as silent as one for a script; none changes an answer but
-// for separate debug files, which sdm does not read unasked.
-var gdbFlags = []string{"-nx", "-q", "-iex", "set prompt", "-iex", "set confirm off", "-iex", "set pagination off", "-iex", "set width 0", "-iex", "set height 0",
-	"-iex", "set debuginfod enabled off", "-iex", "set debug-file-directory /nonexistent"}
+// gdbFlags make gdb as silent as one for a script.
+var gdbFlags = []string{"-nx", "-q", "-iex", "set prompt", "-iex", "set confirm off", "-iex", "set pagination off", "-iex", "set width 0", "-iex", "set height 0", "-iex", "set debuginfod enabled off"}
 
 // AskGDB gives what a gdb of its own says to a session for a rank. ok is false
 // if the session did not end in time.
-func AskGDB(ctx context.Context, s Session, rank int) (blocks []Block, ok bool, err error) {
+func AskGDB(ctx context.Context, rules Rules, s Session, rank int) (blocks []Block, ok bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "gdb", append(gdbFlags, s.Program.Path)...)
@@ -44,7 +42,7 @@ func AskGDB(ctx context.Context, s Session, rank int) (blocks []Block, ok bool, 
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	cmd.Env = environment
-	cmd.Stdin = strings.NewReader(gdbScript(s, rank))
+	cmd.Stdin = strings.NewReader(gdbScript(rules, s, rank))
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err = cmd.Run()
@@ -67,9 +65,9 @@ func AskGDB(ctx context.Context, s Session, rank int) (blocks []Block, ok bool, 
 func mark(n int, what string) string { return "@@" + strconv.Itoa(n) + what + "@@" }
 
 // gdbScript is what gdb reads: it runs the program to main, and then the lines.
-func gdbScript(s Session, rank int) string {
+func gdbScript(rules Rules, s Session, rank int) string {
 	wrapper := "env -i " + strings.Join(environment, " ") + fmt.Sprintf(" SDM_RANK=%d SDM_SIZE=8", rank)
-	lines := []string{"set exec-wrapper " + wrapper, "break main", "run < /dev/null > /dev/null 2>&1", "delete 1"}
+	lines := append(rules.setup(), "set exec-wrapper "+wrapper, "break main", "run < /dev/null > /dev/null 2>&1", "delete 1")
 	for i, l := range s.Lines {
 		lines = append(lines, `echo \n`+mark(i, "")+`\n`)
 		lines = append(lines, l.ToGDB()...)

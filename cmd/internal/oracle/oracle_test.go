@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -53,12 +54,15 @@ func build() error {
 	if out, err := exec.Command("go", "build", "-o", bench+"/", "sdm/cmd/sdm", "sdm/cmd/sdm-server").CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
+	errs := make([]error, len(programs))
+	var group sync.WaitGroup
 	for i := range programs {
-		if err := programs[i].Build(dir, bench); err != nil {
-			return err
+		if *program == "" || *program == programs[i].Name {
+			group.Go(func() { errs[i] = programs[i].Build(dir, bench) })
 		}
 	}
-	return nil
+	group.Wait()
+	return errors.Join(errs...)
 }
 
 // always are the layouts of each session, turns those of which it has one more.
@@ -132,6 +136,7 @@ type play struct {
 	played  int // sessions
 	lines   int // of ranks that were compared
 	endless int // sessions that did not end with gdb
+	varied  int // differences in which gdb differs from itself
 	known   map[string]int
 	words   map[string]map[Layout]int
 }
@@ -147,7 +152,7 @@ func (p *play) session(s Session, layouts []Layout) {
 	var gdb [][]Block
 	for _, l := range layouts {
 		for len(gdb) < l.Ranks {
-			blocks, ok, err := AskGDB(context.Background(), s, len(gdb))
+			blocks, ok, err := AskGDB(context.Background(), p.rules, s, len(gdb))
 			if err != nil {
 				p.t.Errorf("%s, seed %d: %v", s.Program.Name, s.Seed, err)
 				return
@@ -168,49 +173,76 @@ func (p *play) count(n *int) {
 	*n++
 }
 
+// layout plays one on sdm and compares.
 func (p *play) layout(s Session, l Layout, gdb [][]Block) {
 	told, ok, err := AskSDM(context.Background(), filepath.Join(bench, "sdm"), s, l, bench)
 	if err != nil || !ok {
-		p.t.Errorf("-program %s -seed %d %s: ended in time: %v, %v\n%s", s.Program.Name, s.Seed, l, ok, err, s)
+		p.t.Errorf("-program %s -seed %d -layout %s: ended in time: %v, %v\n%s", s.Program.Name, s.Seed, l, ok, err, s)
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.played++
+	p.count(&p.played)
+	if *whole {
+		p.t.Logf("%s", s)
+	}
 	shown := false
 	for r := range l.Ranks {
 		result := Compare(p.rules, s, l, r, gdb[r], told)
-		p.lines += len(result.Words)
-		for _, w := range result.Words {
-			if p.words[w] == nil {
-				p.words[w] = map[Layout]int{}
-			}
-			p.words[w][l]++
+		p.note(result.Words, l)
+		shown = p.judge(result.Found, gdb[r], shown) || shown
+	}
+}
+
+// judge tells of the first new difference of a rank, if none of the session was
+// told of.
+func (p *play) judge(found []Difference, gdb []Block, shown bool) bool {
+	for _, d := range found {
+		switch {
+		case d.Known != nil:
+			p.mu.Lock()
+			p.known[d.Known.Defect]++
+			p.mu.Unlock()
+			return shown
+		case shown && !*whole:
+			return true
+		case p.varies(d):
+			p.count(&p.varied)
+			continue
 		}
-		for _, d := range result.Found {
-			if d.Known != nil {
-				p.known[d.Known.Defect]++
-				break
-			}
-			if !shown || *whole {
-				p.t.Errorf("%s", d)
-			}
-			shown = true
-			if !*whole {
-				break
-			}
+		if p.t.Errorf("%s", d); !*whole {
+			return true
 		}
+		shown = true
+	}
+	return shown
+}
+
+// varies tells whether gdb itself gives another answer when it is asked again:
+// what was never written has another value in each process.
+func (p *play) varies(d Difference) bool {
+	again, ok, err := AskGDB(context.Background(), p.rules, d.Session, d.Rank)
+	return err == nil && ok && p.rules.apply(d.Session.Lines[d.Line], "gdb", again[d.Line]) != d.GDB
+}
+
+func (p *play) note(words []string, l Layout) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lines += len(words)
+	for _, w := range words {
+		if p.words[w] == nil {
+			p.words[w] = map[Layout]int{}
+		}
+		p.words[w][l]++
 	}
 }
 
 func (p *play) summary() {
-	p.t.Logf("%d sessions, from seed %d: %d answers compared, %d sessions endless", p.played, *seed, p.lines, p.endless)
+	p.t.Logf("%d sessions, from seed %d: %d answers compared, %d sessions endless, %d answers vary", p.played, *seed, p.lines, p.endless, p.varied)
 	for defect, n := range p.known {
 		p.t.Logf("known: %s: %d ranks", defect, n)
 	}
 	for _, w := range compared {
 		for _, l := range always {
-			if p.words[w][l] == 0 && *sessions >= 200 {
+			if p.words[w][l] == 0 && *sessions >= 200 && *layout == "" {
 				p.t.Errorf("%s was never compared with %s", w, l)
 			}
 		}

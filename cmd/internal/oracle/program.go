@@ -24,6 +24,20 @@ func (p *Program) uncalled(name string) bool { return slices.Contains(p.Never, n
 // Programs are what sessions debug: Line is the compiler with its arguments.
 var programs = []Program{
 	{Name: "work", Language: "c", Line: []string{"gcc", "-g", "-O0", "work.c"}},
+	{Name: "shapes", Language: "c", Line: []string{"gcc", "-g", "-O0", "shapes.c"}},
+	{Name: "work-O2", Language: "c", Line: []string{"gcc", "-g", "-O2", "work.c"}},
+	{Name: "containers", Language: "c++", Line: []string{"g++", "-g", "-O0", "containers.cc"}},
+	{Name: "kinds", Language: "fortran", Line: []string{"gfortran", "-g", "-O0", "kinds.f90"}},
+	{Name: "objects", Language: "c++", Line: []string{"g++", "-g", "-O0", "objects.cc"}},
+	{Name: "grid", Language: "fortran", Line: []string{"gfortran", "-g", "-O0", "grid.f90"}},
+	{Name: "shapes-O2", Language: "c", Line: []string{"gcc", "-g", "-O2", "shapes.c"}},
+	{Name: "layouts", Language: "c", Line: []string{"gcc", "-g", "-O0", "layouts.c"}},
+	{Name: "domain", Language: "c++", Line: []string{"g++", "-g", "-O0", "domain.cc"}},
+	{Name: "sweep", Language: "fortran", Line: []string{"gfortran", "-g", "-O0", "sweep.f90"}},
+	{Name: "solver", Language: "c++", Line: []string{"g++", "-g", "-O0", "solver.cc"}},
+	{Name: "lattice-O2", Language: "c++", Line: []string{"g++", "-g", "-O2", "lattice.cc"}},
+	{Name: "twice", Language: "c++", Line: []string{"g++", "-g", "-O0", "twice.cc"}},
+	{Name: "field", Language: "c", Line: []string{"gcc", "-g", "-O0", "field.c"}},
 }
 
 // Build compiles a program of the directory sources into dir.

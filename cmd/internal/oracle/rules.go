@@ -19,9 +19,9 @@ type Rule struct {
 	Row    string         // the difference it belongs to, as the table names it
 	Words  []string       // for which words; empty is all
 	Side   string         // "gdb", "sdm" or "both"
-	Do     string         // "s", "place", "octal", "skip", "end", "any" or "over"
-	Match  *regexp.Regexp // of all but "place" and "octal"
-	With   string         // of "s"
+	Do     string         // "s", "place", "octal", "setup", "cut", "skip", "end", "free", "any" or "over"
+	Match  *regexp.Regexp // of "s" and those behind "setup"
+	With   string         // of "s" and "setup"
 	source string
 }
 
@@ -40,8 +40,12 @@ type Rules []Rule
 //	both s#REGEX#TEXT#  the same in both
 //	gdb place           the place where the rank stands is what "frame" says
 //	gdb octal           exit codes are turned into decimal numbers
+//	setup #COMMAND#     gdb is given COMMAND at first
+//	cut #REGEX#         where REGEX fits the end of a line of sdm's, gdb's line need
+//	                    only begin as what stands before that
 //	skip #REGEX#        lines of a session that REGEX fits are not compared
 //	end #REGEX#         nor is what comes behind them
+//	free #REGEX#        where REGEX fits what gdb says, sdm may say anything
 //	any #REGEX#         where REGEX fits what sdm says, gdb may say anything
 //	over #REGEX#        where REGEX fits what sdm says, the rank is not compared behind it
 //
@@ -88,7 +92,7 @@ func rulesOf(cells []string) (Rules, error) {
 		}
 	}
 	for _, w := range words {
-		if _, ok := Words[w]; !ok {
+		if _, ok := Words[w]; !ok && spans.MatchString(cells[4]) {
 			return nil, fmt.Errorf("%s: there is no word %q", cells[0], w)
 		}
 	}
@@ -109,7 +113,10 @@ func (r *Rule) parse(text string) error {
 	case text == "gdb place" || text == "gdb octal":
 		r.Side, r.Do = "gdb", rest
 		return nil
-	case first == "skip" || first == "end" || first == "any" || first == "over":
+	case first == "setup":
+		r.Do, r.With = first, strings.Trim(rest, "#")
+		return nil
+	case first == "skip" || first == "end" || first == "any" || first == "over" || first == "free" || first == "cut":
 		r.Do = first
 		return r.pattern(rest, 1)
 	case (first == "gdb" || first == "sdm" || first == "both") && strings.HasPrefix(rest, "s"):
@@ -178,12 +185,39 @@ func (rs Rules) apply(l Line, side string, b Block) string {
 	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c == '\n' }), "\n")
 }
 
+// setup gives the commands that gdb is given at first.
+func (rs Rules) setup() []string {
+	var lines []string
+	for _, r := range rs {
+		if r.Do == "setup" {
+			lines = append(lines, r.With)
+		}
+	}
+	return lines
+}
+
+// uncut completes the lines of sdm that say that they are cut off by gdb's.
+func (rs Rules) uncut(l Line, gdb, sdm string) string {
+	theirs, ours := strings.Split(gdb, "\n"), strings.Split(sdm, "\n")
+	for _, r := range rs {
+		if r.Do != "cut" || !r.covers(l.Word) || len(theirs) != len(ours) {
+			continue
+		}
+		for i, line := range ours {
+			if at := r.match(l).FindStringIndex(line); at != nil && strings.HasPrefix(theirs[i], line[:at[0]]) {
+				ours[i] = theirs[i]
+			}
+		}
+	}
+	return strings.Join(ours, "\n")
+}
+
 // leaves tells whether a line is not compared, or even nothing behind it.
 func (rs Rules) leaves(l Line, do string) bool {
 	return slices.ContainsFunc(rs, func(r Rule) bool { return r.Do == do && r.covers(l.Word) && r.match(l).MatchString(l.Text) })
 }
 
-// fits tells whether a rule fits what sdm says.
+// fits tells whether a rule fits what was said.
 func (rs Rules) fits(do string, l Line, said string) bool {
 	return slices.ContainsFunc(rs, func(r Rule) bool { return r.Do == do && r.covers(l.Word) && r.match(l).MatchString(said) })
 }

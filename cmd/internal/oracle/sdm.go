@@ -29,8 +29,8 @@ type Layout struct {
 	PerGDB int
 }
 
-// String gives "4 ranks, 2 to a gdb".
-func (l Layout) String() string { return fmt.Sprintf("%d ranks, %d to a gdb", l.Ranks, l.PerGDB) }
+// String gives "4/2", as -layout takes it.
+func (l Layout) String() string { return fmt.Sprintf("%d/%d", l.Ranks, l.PerGDB) }
 
 // Told is what sdm told: the blocks of each rank.
 type Told struct {

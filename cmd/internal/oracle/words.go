@@ -104,13 +104,13 @@ var Words = map[string]Word{
 	"gdb": {Args: func(g *gen) string {
 		return g.one("print "+g.expr(), "info line", "show version", "nosuch", "ptype int")
 	}},
-	"thread":       {Args: func(g *gen) string { return g.one("", "1", "7") }},
+	"thread":       {Own: "where the thread is, in other words"},
 	"info threads": {Args: nothing},
 	"thread apply": {Args: func(g *gen) string {
 		return g.one("all ", "1 ") + g.one("backtrace 1", "print "+g.number(), "info locals")
 	}},
-	"thread find":    {Args: func(g *gen) string { return g.one("nosuch", ".") }},
-	"thread name":    {Args: func(g *gen) string { return g.one("one", "") }},
+	"thread find":    {Own: "a table of threads"},
+	"thread name":    {Own: "says nothing"},
 	"echo":           {Args: func(g *gen) string { return `some words\n` }},
 	"set breakpoint": {Args: func(g *gen) string { return "pending " + g.one("on", "off") }},
 
@@ -119,7 +119,6 @@ var Words = map[string]Word{
 	"groups":             {Own: "gdb has no sets of ranks"},
 	"ranks":              {Own: "gdb has no ranks"},
 	"info ranks":         {Own: "gdb has no ranks"},
-	"usage":              {Own: "gdb has no ranks"},
 	"info hosts":         {Own: "gdb knows one host"},
 	"log":                {Own: "gdb's dprintf takes a format"},
 	"barrier":            {Own: "gdb has no other ranks to wait for"},
@@ -131,6 +130,10 @@ var Words = map[string]Word{
 	"expand":             {Own: "gdb folds nothing"},
 	"dump":               {Own: "the names of files have a rank"},
 	"memory":             {Own: "a command of GDB/MI only"},
+	"set height":         {Own: "about a person's screen"},
+	"show height":        {Own: "about a person's screen"},
+	"set pagination":     {Own: "about a person's screen"},
+	"show pagination":    {Own: "about a person's screen"},
 	"set wait":           {Own: "gdb waits always"},
 	"set echo":           {Own: "gdb's is trace-commands"},
 	"set listsize":       {Args: func(g *gen) string { return fmt.Sprint(1 + g.r.IntN(12)) }},
@@ -186,7 +189,7 @@ func event(g *gen) string {
 }
 
 func block(g *gen) string {
-	return g.one("", g.breakpoint()) + "\n" + g.one("silent\n", "") + "print " + g.value() + g.one("", "\ninfo locals", "\ncontinue")
+	return g.one("", g.breakpoint()) + "\n" + g.one("silent\n", "") + "whatis " + g.value() + g.one("", "\ninfo locals")
 }
 
 func frames(g *gen) string {

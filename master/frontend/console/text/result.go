@@ -52,7 +52,6 @@ var results = map[string]func(w *Writer, a Asked, g protocol.Group) []answer{
 	"gdb":                plain,
 	"mi":                 plain,
 	"info hosts":         hostRow,
-	"usage":              used,
 	"ranks":              status,
 	"group":              named,
 	"groups":             named,

@@ -74,11 +74,12 @@ func stop(g protocol.Group, s protocol.Stop) answer {
 	if c, ok := cols["value"]; ok && !s.Returned {
 		x.below = append(x.below, "Value = "+c.inEvent())
 	}
-	if c, ok := cols["old"]; ok {
-		x.below = append(x.below, "Old value = "+c.inEvent())
+	old, changed := cols["old"]
+	if changed {
+		x.below = append(x.below, "Old value = "+old.inEvent())
 	}
-	if c, ok := cols["new"]; ok {
-		x.below = append(x.below, "New value = "+c.inEvent())
+	if c, ok := cols["new"]; ok { // without an old one it was only read
+		x.below = append(x.below, choose(changed, "New value = ", "Value = ")+c.inEvent())
 	}
 	if s.Source != "" && s.Frame != nil {
 		x.below = append(x.below, strconv.Itoa(s.Frame.Line)+"\t"+s.Source)
