@@ -19,11 +19,12 @@ import (
 type attachment struct {
 	request *request // nil when the target is under control
 	stopAt  string
-	frozen  bool   // the target is in a group stop (SIGSTOP), as held ones are
-	put     bool   // the user's own handling of SIGCONT must be given back
-	seeks   bool   // the target is to start the program in its place
-	exec    string // gdb's number of the catchpoint for that
-	away    string // where it is to stop first, before it has been there
+	frozen  bool          // the target is in a group stop (SIGSTOP), as held ones are
+	put     bool          // the user's own handling of SIGCONT must be given back
+	seeks   bool          // the target is to start the program in its place
+	exec    string        // gdb's number of the catchpoint for that
+	away    string        // where it is to stop first, before it has been there
+	late    time.Duration // when gdb is given up that has not come to it; 0 is never
 }
 
 // The words of Attach for stopAt that are no location.
@@ -67,6 +68,7 @@ func (m *machine) beginAttach(q *request, stopAt string, frozen bool) {
 		m.keepQuiet()
 	}
 	m.gdb.beginAttach(m)
+	m.expectAttach()
 	m.ask(q, m.attached, "-target-attach", append(m.here(), strconv.Itoa(m.target.PID))...)
 	m.gdb.waitTurn(m)
 }
@@ -161,6 +163,41 @@ func attachFault(words string) *protocol.Fault {
 	return f
 }
 
+// expectAttach begins to wait for gdb to attach.
+func (m *machine) expectAttach() {
+	if m.gdb.wait > 0 {
+		m.attach.late = m.now + m.gdb.wait
+	}
+}
+
+// attachDue is when gdb is given up that does not attach, 0 for never: the one that waits behind another is
+// not the one that hangs.
+func (m *machine) attachDue() time.Duration {
+	d := m.gdb
+	if m.attach.request == nil || !d.birth.speaks || m.rescue.under || len(d.turns) > 0 && d.turns[0].of != m {
+		return 0
+	}
+	return m.attach.late
+}
+
+// attachOverdue gives up a gdb that has come up and does not attach. Those that share it are taken over by others.
+func (m *machine) attachOverdue() {
+	if t := m.attachDue(); t == 0 || m.now < t {
+		return
+	}
+	f := &protocol.Fault{
+		Kind: protocol.FaultEngine, Hint: "--connect-wait gives it more time",
+		Message: fmt.Sprintf("gdb has not taken control of process %d in %s", m.target.PID, rounded(m.gdb.wait)),
+	}
+	if k := m.gdb.calls.current(); k != nil {
+		f.Message += ": it is at " + k.what()
+	}
+	m.finishAttach(f)
+	m.ending.killing, m.ending.failed = true, true
+	m.letGo()
+	m.gdb.kill = true
+}
+
 // settleAttach goes on when every thread stands.
 func (m *machine) settleAttach() {
 	q := m.attach.request
@@ -170,6 +207,9 @@ func (m *machine) settleAttach() {
 	}
 	m.attach.request = nil
 	m.gdb.endAttach(m)
+	for _, o := range m.gdb.machines { // gdb comes to one after the other
+		o.expectAttach()
+	}
 	if m.gdb.ten {
 		m.event(protocol.KindNote, protocol.Note{Text: tenWarning})
 	}

@@ -16,6 +16,7 @@ import (
 type birth struct {
 	name    string        // of the program; "" is gdb
 	at      time.Duration // when it was started; 0: it has not been
+	wait    time.Duration // for it and another one in its place; 0: see silentWait
 	speaks  bool
 	strange string        // the first line that is not GDB/MI: the word of a wrapper, or of something else
 	gaveUp  time.Duration // how long it was waited for; 0: it has not been given up
@@ -47,10 +48,21 @@ func (b *birth) deadline() time.Duration {
 	case b.at == 0 || b.speaks || b.gaveUp != 0:
 		return 0
 	case b.strange != "":
-		return b.at + strangeWait
+		return b.at + min(strangeWait, b.silence())
 	}
-	return b.at + silentWait
+	return b.at + b.silence()
 }
+
+// silence is how long it may say nothing.
+func (b *birth) silence() time.Duration {
+	if b.wait > 0 {
+		return b.wait / 2
+	}
+	return silentWait
+}
+
+// wasSilent tells whether it was given up because it has said nothing at all: another one may be heard.
+func (b *birth) wasSilent() bool { return b.wait > 0 && b.gaveUp != 0 && b.strange == "" }
 
 // tick tells whether it is to be given up now.
 func (b *birth) tick(now time.Duration) bool {

@@ -58,6 +58,7 @@ func rounded(d time.Duration) time.Duration {
 func (m *machine) tick(now time.Duration) {
 	m.now = now
 	m.overdue()
+	m.attachOverdue()
 	m.displaysOverdue()
 	if t := m.readingDue(); t != 0 && now >= t {
 		m.tellReading(true)
@@ -115,6 +116,7 @@ func (m *machine) deadline() time.Duration {
 	if m.run != nil {
 		at(m.run.lookAt)
 	}
+	at(m.attachDue())
 	at(m.watch.nudgeAt)
 	at(m.ending.killAt)
 	at(m.readingDue())

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Config says which gdb debugs and how. The zero value is useful.
@@ -38,6 +39,12 @@ type Config struct {
 	// that in non-stop, and in a gdb that is shared: each rank has one of its own, in all-stop. The price:
 	// a rank that blocks SIGINT cannot be interrupted.
 	Reverse bool
+	// StartWait bounds how long a gdb may take to come up, with a second one in place of a first that says nothing, and
+	// how long it may then take to attach to a rank. 0: silentWait for each gdb, and no limit for an attach.
+	StartWait time.Duration
+	// OwnEnvironment gives the environment that we had before it was made like that of a rank; nil as long as it was not, or where
+	// the function is nil. A gdb gets it that does not start with the other one: a library of the job may not be the one that gdb needs.
+	OwnEnvironment func() []string
 	// Custody knows what to release if we are killed; see custody.Custodian. The engine closes it.
 	// nil: nobody does.
 	Custody Custody
@@ -149,9 +156,12 @@ func (c Config) threadMode() string {
 // name secrets; DEBUGINFOD_URLS would let gdb ask the network; and with PYTHONUNBUFFERED, which images
 // of containers like to set, the Python in gdb takes the buffer of gdb's own standard output away: each
 // record is then written letter by letter, 22,000 system calls to tell of the libraries of one MPI rank.
-func Environment() []string {
+func Environment() []string { return environment(os.Environ()) }
+
+// environment is that made of another one than ours.
+func environment(whole []string) []string {
 	var env []string
-	for _, e := range os.Environ() {
+	for _, e := range whole {
 		if !strings.HasPrefix(e, "SDM_") && !strings.HasPrefix(e, "DEBUGINFOD_") && !strings.HasPrefix(e, "PYTHONUNBUFFERED=") {
 			env = append(env, e)
 		}

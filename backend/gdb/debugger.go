@@ -44,6 +44,7 @@ type debugger struct {
 	registers map[string]bool // names of registers, where several ranks share; nil before they are asked for
 	birth     birth
 	abort     abortPoint
+	wait      time.Duration // Config.StartWait
 	start     []*startPoint // where ranks have not been yet
 }
 
@@ -301,11 +302,14 @@ func (d *debugger) deadline() time.Duration {
 // over, where there may be another.
 func (d *debugger) died(now time.Duration, how demise, another bool) (orphans []*machine) {
 	how.cause = cmp.Or(d.replaced, how.cause)
-	another = another && d.birth.hopeful(how)
+	hopeful, silent := d.birth.hopeful(how), d.birth.wasSilent()
+	if silent {
+		how.cause = "it has said nothing in " + rounded(d.birth.gaveUp).String()
+	}
 	d.gone, d.killAt = true, 0
 	d.calls.drop()
 	for _, m := range d.machines {
-		if another && m.canBeRescued() {
+		if another && (hopeful || silent && m.rescue.count == 0) && m.canBeRescued() {
 			m.orphaned(now, how.cause)
 			orphans = append(orphans, m)
 			continue

@@ -4,6 +4,7 @@ package gdb
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
 	"syscall"
@@ -24,6 +25,7 @@ type forker struct {
 
 type order struct {
 	argv   []string
+	env    []string              // nil: ours
 	dies   bool                  // with us, at once
 	before func() error          // must come to pass first, or nil
 	done   func(*process, error) // called on the forker's thread
@@ -49,7 +51,11 @@ func (f *forker) run() {
 				continue
 			}
 		}
-		o.done(startProcess(o.argv, Environment(), o.dies))
+		env := o.env
+		if env == nil {
+			env = os.Environ()
+		}
+		o.done(startProcess(o.argv, environment(env), o.dies))
 	}
 }
 

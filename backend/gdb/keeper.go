@@ -30,6 +30,7 @@ type keeper struct {
 	touched  bool
 	asked    bool // counted in loop.asked
 	crashed  bool // its gdb was ended by a signal
+	plain    bool // it was started with the environment that we had at first
 	heldUp   bool // gdb's stdin is full; the poller watches it
 	broken   bool // see giveUp: what gdb says is of no use any more
 	unborn   []byte
@@ -68,6 +69,7 @@ func (l *loop) newKeeper(n int) *keeper {
 	k := &keeper{number: l.last, debugger: newDebugger(n)}
 	k.parser.Want = wanted
 	k.debugger.eager, k.debugger.abort.off = l.e.cfg.EagerSymbols, l.e.cfg.IgnoreAborts
+	k.debugger.wait = l.e.cfg.StartWait
 	l.keepers[k.number] = k
 	return k
 }
@@ -75,7 +77,7 @@ func (l *loop) newKeeper(n int) *keeper {
 // startGDB orders the process. It must not be called with a process alive.
 func (l *loop) startGDB(k *keeper, dies bool) {
 	k.waiting, k.debugger.old, k.debugger.loud = true, l.old, l.old
-	l.forker.start(order{argv: l.commandLine(k), dies: dies, done: l.whenStarted(k)})
+	l.forker.start(order{argv: l.commandLine(k), env: l.environment(k), dies: dies, done: l.whenStarted(k)})
 }
 
 var errEnding = errors.New("the session is ending")
@@ -92,7 +94,7 @@ func (l *loop) started(k *keeper, p *process, err error) {
 		if k.isAttached() {
 			l.custody.Debugger(p.pid)
 		}
-		k.debugger.birth = birth{name: l.e.cfg.path(), at: l.now()}
+		k.debugger.birth = birth{name: l.e.cfg.path(), at: l.now(), wait: l.e.cfg.StartWait}
 		for fd, stream := range map[int]stream{p.stdout: streamOutput, p.stderr: streamErrors, p.pidfd: streamEnd} {
 			if err == nil {
 				err = l.e.poll.add(fd, k.number, stream)
@@ -156,7 +158,7 @@ func (l *loop) processEnded(k *keeper) {
 	k.process.close()
 	l.custody.Forget(k.process.pid)
 	k.process = nil
-	if l.tooOld(k, how.cause) {
+	if l.tooOld(k, how.cause) || l.startsPlain(k, how) {
 		return
 	}
 	var orphans []*machine
@@ -180,7 +182,7 @@ func (l *loop) rescue(k *keeper, orphans []*machine) {
 		own.waiting = true
 		l.guard(own, func() { m.takeOver(l.now()) })
 		l.touch(own)
-		o := order{argv: l.commandLine(own), dies: m.target.Held, done: l.whenStarted(own)}
+		o := order{argv: l.commandLine(own), env: l.environment(own), dies: m.target.Held, done: l.whenStarted(own)}
 		if pid := m.target.PID; !m.isCore() {
 			o.before = func() error { return inferior.Mend(pid) }
 		}

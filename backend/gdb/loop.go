@@ -35,6 +35,7 @@ type loop struct {
 	armed   time.Duration // next, as the poller knows it
 	asked   int           // gdbs that have calls to answer
 	old     bool          // this gdb does not know mi4
+	plain   bool          // gdbs do not start with the environment of the ranks
 	closing bool
 	hurry   bool // the kindness of Close is over
 	ctx     context.Context

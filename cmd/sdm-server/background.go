@@ -51,6 +51,17 @@ func become(pid int) error {
 	return nil
 }
 
+// ownEnvironment is what we had before; nil as long as it is what we have.
+func (o *options) ownEnvironment() []string {
+	if o.own == nil {
+		return nil
+	}
+	if own := o.own.Load(); own != nil {
+		return *own
+	}
+	return nil
+}
+
 // notAdopted are the variables, or their beginnings, that make a process a rank,
 // or load something into it.
 var notAdopted = []string{"LD_PRELOAD", "LD_AUDIT", "LD_DEBUG", "PMI_", "PMIX_", "PMI2_", "OMPI_", "ORTE_", "PRTE_", "MPIR_", "MPI_LOCAL", "SLURM_PROCID", "SDM_"}

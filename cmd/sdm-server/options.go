@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -37,7 +38,8 @@ type options struct {
 	eagerSymbols, reverse          bool
 	indexCache                     string
 	output                         string
-	linger, connectWait            time.Duration
+	own                            *atomic.Pointer[[]string] // our environment before it became that of a rank; nil: it never does
+	linger, connectWait, startWait time.Duration
 	lost                           string
 	log                            startup.Log
 	version                        bool
@@ -93,6 +95,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.gdb, "gdb", "", "`PATH` of gdb (default: gdb in PATH)")
 	f.StringArrayVar(&o.gdbArgs, "gdb-arg", nil, "further argument for gdb; may repeat")
 	f.StringVar(&o.ranksPerGDB, "ranks-per-gdb", "auto", "`number` of ranks that share a gdb, or auto: up to 8 where there are many")
+	f.DurationVar(&o.startWait, "start-wait", 0, "how long gdbs may take to come up, and then to attach; 0: 4m0s to come up, and no limit to attach")
 	f.StringVar(&o.indexCache, "index-cache", "auto", "where gdbs keep indexes of symbols for one another: auto (`DIR` in /tmp), off, or a directory")
 	f.BoolVar(&o.reverse, "reverse", false, "record what the ranks do, so that they can run backwards")
 	f.BoolVar(&o.eagerSymbols, "eager-symbols", false, "read separate debug files of libraries, too, and all symbols at once")

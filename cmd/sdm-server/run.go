@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -110,7 +111,13 @@ func prepare(o *options, env []string, engines map[string]engine) (*program, err
 		SlotRank: rank.ID(max(p.number.Number, 0)), LetGo: o.letGo, SimulatedPID: engine.simulatedPID,
 	}
 	if o.like {
-		p.cfg.Like = become
+		own := os.Environ()
+		o.own = new(atomic.Pointer[[]string])
+		p.cfg.Like = func(pid int) error {
+			err := become(pid)
+			o.own.Store(&own)
+			return err
+		}
 	}
 	if err := p.findExisting(); err != nil {
 		return nil, err

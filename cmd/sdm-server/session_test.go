@@ -205,10 +205,15 @@ func (d *debugging) pids() []int {
 		if e.Group.Kind != protocol.KindStarted {
 			continue
 		}
-		for _, v := range e.Group.Columns[0].Values() {
-			var pid int
-			fmt.Sscan(v.Value, &pid)
-			pids = append(pids, pid)
+		for _, c := range e.Group.Columns {
+			if c.Name != "pid" {
+				continue
+			}
+			for _, v := range c.Values() {
+				var pid int
+				fmt.Sscan(v.Value, &pid)
+				pids = append(pids, pid)
+			}
 		}
 	}
 	return pids

@@ -71,6 +71,9 @@ func (o *options) masterConfig(dial dialer, alone bool, log *slog.Logger) master
 // serverArgs hands on what the servers need to know.
 func (o *options) serverArgs() []string {
 	args := append(o.log.Args(), "--linger", o.linger.String(), "--when-lost", o.whenLost)
+	if o.connectWait > 0 {
+		args = append(args, "--start-wait", o.connectWait.String())
+	}
 	if o.gdb != "" {
 		args = append(args, "--gdb", o.gdb)
 	}

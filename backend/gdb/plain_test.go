@@ -1,0 +1,25 @@
+package gdb_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sdm/backend/gdb"
+)
+
+// TestOwnEnvironment has a gdb that starts with the environment only that its server had at first.
+func TestOwnEnvironment(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "gdb")
+	script := "#!/bin/sh\n[ \"$OWN\" = yes ] || { echo broken library >&2; exit 127; }\nexec gdb \"$@\"\n"
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, gdb.Config{Path: path, OwnEnvironment: func() []string { return append(os.Environ(), "OWN=yes") }})
+	r.launch(build(t, "work.c"), 2)
+	const want = `{"text":"gdb does not start with the environment of the ranks (exit status 127: broken library); it gets that of its server"}`
+	if said := r.sink.transcript(); !strings.Contains(said, want) {
+		t.Errorf("said %s", said)
+	}
+}
