@@ -39,7 +39,7 @@ func (m *machine) chooseThread(q *request) {
 		}
 		c := columnsOf(m.target.Rank, q.args.Limit)
 		c.frame("", frames[0])
-		m.reply(q, chosenThread{s.thread, frames[0].Frame, m.lineOf(frames[0].Frame)}, c.sorted()...)
+		m.reply(q, chosenThread{s.thread, frames[0].Frame, m.lineOf(frames[0])}, c.sorted()...)
 	})
 }
 

@@ -50,6 +50,9 @@ type Config struct {
 	Custody Custody
 	// IgnoreAborts lets ranks run on that call MPI_Abort; else they stop there.
 	IgnoreAborts bool
+	// StandIns says that the targets are other processes than gdb tells of, as with a tape: nothing
+	// is read off their files.
+	StandIns bool
 	// Log is told of defects, with their stacks; nil: nobody is.
 	Log *slog.Logger
 }

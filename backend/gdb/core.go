@@ -118,6 +118,13 @@ func terminatedBy(text string) (name, meaning string) {
 	return "", ""
 }
 
+// sections are the names of a core file's sections of registers, one for each thread:
+// "`.reg-xstate/12942'".
+var sections = regexp.MustCompile(`(\.reg[a-z0-9-]*/)\d+`)
+
+// withoutProcess takes the numbers of threads out of what gdb says, so that all ranks say the same.
+func withoutProcess(line string) string { return sections.ReplaceAllString(line, "${1}PID") }
+
 // mostWarnings bounds those of one core file.
 const mostWarnings = 5
 
@@ -126,7 +133,7 @@ const mostWarnings = 5
 func warnings(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "warning: ") && !slices.Contains(all, line) {
+		if line = withoutProcess(strings.TrimSpace(line)); strings.HasPrefix(line, "warning: ") && !slices.Contains(all, line) {
 			all = append(all, line)
 		}
 	}

@@ -61,6 +61,7 @@ func (l *loop) log() *slog.Logger {
 // and who waits for an answer.
 func (m *machine) heir() *machine {
 	h := newMachine(m.target, m.source)
+	h.looks, h.advised = m.looks, m.advised
 	h.state, h.child = m.state, m.child
 	for _, q := range m.open {
 		if !q.answered {

@@ -281,5 +281,5 @@ func (m *machine) frameChosen(q *request, thread int, frames []frame, refusal st
 	}
 	c := columnsOf(m.target.Rank, q.args.Limit)
 	c.frame("", f)
-	m.reply(q, chosenFrame{Frame: f.Frame, Source: m.lineOf(f.Frame)}, c.sorted()...)
+	m.reply(q, chosenFrame{Frame: f.Frame, Source: m.lineOf(f)}, c.sorted()...)
 }

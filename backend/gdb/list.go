@@ -3,7 +3,9 @@
 package gdb
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -76,7 +78,11 @@ func (m *machine) replyLines(q *request, file, full string, first, last, current
 	last = min(last, first+mostLines-1)
 	text, err := m.source(full, first, last)
 	if err != nil {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("%s: %v", file, err)})
+		fault := &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("%s: %v", file, err)}
+		if errors.Is(err, fs.ErrNotExist) {
+			fault.Hint = elsewhereHint
+		}
+		m.fail(q, fault)
 		return
 	}
 	if len(text) == 0 {

@@ -55,6 +55,8 @@ type machine struct {
 	record    recording
 	child     bool // it has become a child of the process that it was
 	source    sourcefile.Reader
+	looks     looks
+	advised   map[string]bool // sources about which the person has been told
 }
 
 // effects are what the loop has to do: signals first, then what the debugger has

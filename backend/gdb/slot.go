@@ -61,6 +61,21 @@ func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt st
 	}
 }
 
+// looksAt answers questions about the files of a target.
+func (l *loop) looksAt(t backend.Target) looks {
+	if t.Core != "" || l.e.cfg.StandIns {
+		return looks{}
+	}
+	newer := l.sources.NewerOf(t.Root)
+	return looks{
+		newer: func(source string, addr uint64) bool {
+			object := inferior.ObjectAt(t.PID, addr)
+			return object != "" && newer(source, object)
+		},
+		bare: func() string { return inferior.WithoutDebugInfo(t.PID, l.e.cfg.EagerSymbols) },
+	}
+}
+
 // attachTogether starts one gdb for some targets.
 func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, stopAt string, wait time.Duration) {
 	k := l.newKeeper(len(targets))
@@ -69,6 +84,7 @@ func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, s
 	for _, t := range targets {
 		l.last++
 		s := &slot{number: l.last, machine: newMachine(t, l.sources.Of(t.Root)), target: inferior.Open(t.PID), keeper: k}
+		s.machine.looks = l.looksAt(t)
 		s.machine.record.wanted = l.e.cfg.Reverse && t.Core == ""
 		s.stopped = s.target.Frozen()
 		l.hold(s)

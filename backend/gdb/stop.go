@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"sdm/backend/mi"
 	"sdm/protocol"
@@ -28,7 +27,10 @@ func (m *machine) stopBody(t *thread, reason string) protocol.Stop {
 	}
 	if f, ok := frameIn(t.stop); ok {
 		s.Frame = &f.Frame
-		s.Source = m.lineOf(f.Frame)
+		s.Source = m.lineOf(f)
+		if f.Full == "" && reason != "entry" { // where nothing has lines
+			m.adviseSymbols()
+		}
 	}
 	_, s.Others = m.furtherStops(t)
 	return s
@@ -143,16 +145,4 @@ func crashed(stop mi.Tuple) string {
 		return ""
 	}
 	return name
-}
-
-// lineOf gives the source text of a frame, or "".
-func (m *machine) lineOf(f protocol.Frame) string {
-	if f.Full == "" || f.Line <= 0 {
-		return ""
-	}
-	lines, err := m.source(f.Full, f.Line, f.Line)
-	if err != nil || len(lines) == 0 {
-		return ""
-	}
-	return strings.TrimRight(lines[0], "\r\n")
 }

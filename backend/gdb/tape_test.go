@@ -50,7 +50,7 @@ func TestTapes(t *testing.T) {
 	})
 	t.Run("play", func(t *testing.T) {
 		backendtest.Run(t, backendtest.Subject{Without: without, Open: func(t *testing.T, s backendtest.Setup, sink backend.Sink) backendtest.Opened {
-			engine, err := gdb.New(gdb.Config{Path: tape.Player(t, filepath.Join(folder, s.Script), names), RanksPerGDB: backendtest.RanksPerTape(s)}, sink)
+			engine, err := gdb.New(gdb.Config{Path: tape.Player(t, filepath.Join(folder, s.Script), names), RanksPerGDB: backendtest.RanksPerTape(s), StandIns: true}, sink)
 			if err != nil {
 				t.Fatal(err)
 			}

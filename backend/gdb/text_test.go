@@ -1,6 +1,7 @@
 package gdb
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,4 +48,12 @@ func FuzzAssembly(f *testing.F) {
 			t.Errorf("%q: %d lines, not %d", text, got, want)
 		}
 	})
+}
+
+func TestWarningsOfCoresFold(t *testing.T) {
+	text := "warning: Unexpected size of section `.reg-xstate/12942' in core file.\n\nwarning: Unexpected size of section `.reg-xstate/12943' in core file.\nother\n"
+	want := []string{"warning: Unexpected size of section `.reg-xstate/PID' in core file."}
+	if got := warnings(text); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
 }

@@ -52,7 +52,7 @@ func (m *machine) withSource(t *thread, then func(f *frame, called string)) {
 func (m *machine) firstWithSource(stack mi.Tuple) (f *frame, called string) {
 	for v := range stack.Path("stack").Fields.All("frame") {
 		f := frameOf(v.Fields)
-		if m.lineOf(f.Frame) != "" {
+		if line, _ := m.textOf(f); line != "" {
 			return &f, called
 		}
 		called = plainName(f.Func)
@@ -95,7 +95,7 @@ func (m *machine) standWithin(t *thread, f *frame, body *protocol.Stop, c *colum
 	c.frame("", *f)
 	shown := f.Frame
 	shown.Level = 0 // differs between ranks
-	body.Frame, body.Source = &shown, m.lineOf(f.Frame)
+	body.Frame, body.Source = &shown, m.lineOf(*f)
 }
 
 // crashCaller hands on the frame of the program that has called into the library in which a thread has crashed, and what it has called;

@@ -38,7 +38,7 @@ func TestConformance(t *testing.T) {
 				Without: map[string]string{"killed": "what a signal to a running rank brings about is on no tape"},
 				Open: func(t *testing.T, s backendtest.Setup, sink backend.Sink) backendtest.Opened {
 					path := tape.Player(t, filepath.Join(folder, s.Script), map[string]string{"source": source, "program": "/nonexistent"})
-					engine, err := gdb.New(gdb.Config{Path: path, RanksPerGDB: backendtest.RanksPerTape(s)}, sink)
+					engine, err := gdb.New(gdb.Config{Path: path, RanksPerGDB: backendtest.RanksPerTape(s), StandIns: true}, sink)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -17,7 +17,8 @@ import (
 // which the caller waits a moment, once; what comes later serves the next question. Close
 // waits for those that are still reading. It is for one goroutine.
 type Files struct {
-	files map[string]*file
+	files   map[string]*file
+	objects map[string]*file // what sources were compiled into: only their times
 }
 
 // file is a file that has been read or is being read.
@@ -28,8 +29,9 @@ type file struct {
 }
 
 type text struct {
-	lines []string
-	err   error
+	lines    []string
+	modified time.Time
+	err      error
 }
 
 const (
@@ -48,7 +50,7 @@ const (
 var ErrSlow = errors.New("the file could not be read in time")
 
 // New has no file yet.
-func New() *Files { return &Files{files: map[string]*file{}} }
+func New() *Files { return &Files{files: map[string]*file{}, objects: map[string]*file{}} }
 
 // Reader gives lines first to last of a file, those that exist.
 type Reader func(file string, first, last int) ([]string, error)
@@ -70,20 +72,9 @@ func (s *Files) Of(root string) Reader {
 // Lines gives lines first to last, counted from 1, as far as there are any; none behind
 // the last. Errors are ErrSlow, and those of opening and reading.
 func (s *Files) Lines(name string, first, last int) ([]string, error) {
-	f := s.files[name]
-	if f == nil || f.arrived == nil && time.Since(f.asked) > fresh {
-		f = s.open(name)
-	}
-	if f.arrived != nil {
-		select {
-		case f.text = <-f.arrived:
-			f.arrived = nil
-		case <-time.After(moment - time.Since(f.asked)):
-			return nil, ErrSlow
-		}
-	}
-	if f.text.err != nil {
-		return nil, f.text.err
+	f := ask(s.files, name, read)
+	if err := f.await(); err != nil {
+		return nil, err
 	}
 	first, last = max(first, 1), min(last, len(f.text.lines))
 	if first > last {
@@ -92,18 +83,67 @@ func (s *Files) Lines(name string, first, last int) ([]string, error) {
 	return f.text.lines[first-1 : last], nil
 }
 
-func (s *Files) open(name string) *file {
-	if len(s.files) >= mostFiles {
-		for known, f := range s.files {
+// Newer tells whether a source was changed after the program or library that it was
+// compiled into. It is false where that is not known in time.
+func (s *Files) Newer(source, object string) bool {
+	from, into := ask(s.files, source, read), ask(s.objects, object, stat)
+	if from.await() != nil || into.await() != nil {
+		return false
+	}
+	return from.text.modified.After(into.text.modified)
+}
+
+// NewerOf is Newer for a process with a root directory of its own.
+func (s *Files) NewerOf(root string) func(source, object string) bool {
+	return func(source, object string) bool {
+		if root != "" {
+			object = root + object
+			if ask(s.files, root+source, read).await() == nil {
+				source = root + source
+			}
+		}
+		return s.Newer(source, object)
+	}
+}
+
+// ask gives a file that is known well enough, or starts to look at it.
+func ask(files map[string]*file, name string, look func(string) text) *file {
+	if f := files[name]; f != nil && (f.arrived != nil || time.Since(f.asked) <= fresh) {
+		return f
+	}
+	if len(files) >= mostFiles {
+		for known, f := range files {
 			if f.arrived == nil {
-				delete(s.files, known)
+				delete(files, known)
 			}
 		}
 	}
 	f := &file{arrived: make(chan text, 1), asked: time.Now()}
-	s.files[name] = f
-	go func() { f.arrived <- read(name) }()
+	files[name] = f
+	go func() { f.arrived <- look(name) }()
 	return f
+}
+
+// await waits until the file is known, for a moment.
+func (f *file) await() error {
+	if f.arrived == nil {
+		return f.text.err
+	}
+	select {
+	case f.text = <-f.arrived:
+		f.arrived = nil
+		return f.text.err
+	case <-time.After(moment - time.Since(f.asked)):
+		return ErrSlow
+	}
+}
+
+func stat(name string) text {
+	info, err := os.Stat(name)
+	if err != nil {
+		return text{err: err}
+	}
+	return text{modified: info.ModTime()}
 }
 
 func read(name string) text {
@@ -116,7 +156,8 @@ func read(name string) text {
 		return text{err: err}
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
 		return text{err: errors.New("it is no regular file")}
 	}
 	b, err := io.ReadAll(io.LimitReader(f, mostSource))
@@ -124,19 +165,21 @@ func read(name string) text {
 		return text{err: err}
 	}
 	b = bytes.TrimSuffix(bytes.ToValidUTF8(b, []byte("\ufffd")), []byte("\n"))
-	return text{lines: strings.Split(string(b), "\n")}
+	return text{lines: strings.Split(string(b), "\n"), modified: info.ModTime()}
 }
 
 // Close waits until nobody reads any more, or ctx is over.
 func (s *Files) Close(ctx context.Context) {
-	for _, f := range s.files {
-		if f.arrived == nil {
-			continue
-		}
-		select {
-		case <-f.arrived:
-		case <-ctx.Done():
-			return
+	for _, files := range []map[string]*file{s.files, s.objects} {
+		for _, f := range files {
+			if f.arrived == nil {
+				continue
+			}
+			select {
+			case <-f.arrived:
+			case <-ctx.Done():
+				return
+			}
 		}
 	}
 }

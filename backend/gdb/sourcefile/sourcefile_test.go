@@ -8,6 +8,7 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestFiles(t *testing.T) {
@@ -45,5 +46,34 @@ func TestFiles(t *testing.T) {
 				t.Errorf("got %q, %v", got, err)
 			}
 		})
+	}
+}
+
+func TestNewer(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string, age time.Duration) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("text\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		then := time.Now().Add(-age)
+		if err := os.Chtimes(path, then, then); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	source, earlier, later := at("source", time.Hour), at("earlier", 2*time.Hour), at("later", 0)
+	s := New()
+	defer s.Close(context.Background())
+	for object, want := range map[string]bool{earlier: true, later: false, filepath.Join(dir, "none"): false} {
+		if got := s.Newer(source, object); got != want {
+			t.Errorf("than %s: %v", object, got)
+		}
+	}
+	if s.Newer(filepath.Join(dir, "none"), earlier) {
+		t.Error("a source that is not there is newer")
+	}
+	if !s.NewerOf(dir)("/source", "/earlier") {
+		t.Error("not newer below a root")
 	}
 }

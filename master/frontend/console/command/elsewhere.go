@@ -27,7 +27,7 @@ var elsewhere = func() map[string]string {
 
 // passed are GDB's words that go to gdb as they are typed, in order.
 var passed = []string{
-	"add-symbol-file", "apropos", "cd", "complete", "directory", "faas", "find", "forward-search", "gcore",
+	"add-symbol-file", "apropos", "cd", "complete", "faas", "find", "forward-search", "gcore",
 	"generate-core-file", "macro", "nosharedlibrary", "pwd", "py", "python", "return", "reverse-search",
 	"search", "select-frame", "skip", "symbol-file", "taas", "tfaas",
 }

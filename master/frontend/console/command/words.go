@@ -131,6 +131,8 @@ var words = []Word{
 	{Name: "printf", Topic: Look, Usage: "\"FORMAT\", EXPR...", Help: "print expressions in a format of C's", do: "gdb", repeat: true, parse: passNeed},
 	{Name: "list", Short: []string{"l"}, Topic: Look, Usage: "[LOCATION | FIRST,LAST | FIRST, | ,LAST | -]", Help: "show source lines; without argument, around the current one, then the next ones", do: "list", repeat: true, parse: parseList,
 		More: "FIRST and LAST are locations, as work.c:20,30 or compute,main; FIRST, shows ten lines from there, ,LAST ten to there. How\nmany lines are shown: set listsize N."},
+	{Name: "directory", Short: []string{"dir"}, Topic: Look, Usage: "DIR...", Help: "look for sources in directories first, on the hosts of the ranks", do: "gdb", parse: passNeed,
+		More: "Sources that were moved as a whole: set substitute-path FROM TO. Both go to each gdb. gdb directory, without DIR, forgets them."},
 	{Name: "disassemble", Short: []string{"disas"}, Topic: Look, Usage: "[/MODIFIERS] [FUNCTION|RANGE]", Help: "show instructions; /s with source, /r with bytes", do: "disassemble", repeat: true, parse: parseDisassemble},
 	{Name: "thread", Short: []string{"t"}, Topic: Look, Usage: "[N | RANK.N]", Help: "select a thread and show where it is; without N, show the selected one", do: "thread", parse: parseThread},
 	{Name: "thread apply", Topic: Look, Usage: "all|N... COMMAND", Help: "give a command that looks to several threads of each rank", do: "thread apply", repeat: true, parse: parseApply,

@@ -1,0 +1,84 @@
+// What a person is told once about a program and its sources: that there are no debugging symbols,
+// that a source is not there, that one is newer than what was compiled from it.
+
+package gdb
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// looks are questions about files, which the loop answers; nil ones have no answer.
+type looks struct {
+	// newer tells whether a source was changed after what the code at an address was compiled into.
+	newer func(source string, addr uint64) bool
+	// bare names the program, if it has no debugging symbols.
+	bare func() string
+}
+
+// elsewhereHint says how gdb finds sources that were moved.
+const elsewhereHint = "if it is elsewhere: directory DIR, or set substitute-path FROM TO"
+
+// adviseOnce tells something about a file for the first time.
+func (m *machine) adviseOnce(file, text string) {
+	if m.advised[file] {
+		return
+	}
+	if m.advised == nil {
+		m.advised = map[string]bool{}
+	}
+	m.advised[file] = true
+	m.event(protocol.KindNote, protocol.Note{Text: text})
+}
+
+// textOf gives the source text of a frame; "" where it has none.
+func (m *machine) textOf(f frame) (string, error) {
+	if f.Full == "" || f.Line <= 0 {
+		return "", nil
+	}
+	lines, err := m.source(f.Full, f.Line, f.Line)
+	if err != nil || len(lines) == 0 {
+		return "", err
+	}
+	return strings.TrimRight(lines[0], "\r\n"), nil
+}
+
+// lineOf gives the source text of a frame that is shown, or "", and says what is wrong with the file.
+func (m *machine) lineOf(f frame) string {
+	text, err := m.textOf(f)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		m.adviseOnce(f.Full, fmt.Sprintf("%s: No such file or directory. (%s)", f.File, elsewhereHint))
+	case err == nil && text != "":
+		m.compareAge(f)
+	}
+	return text
+}
+
+// compareAge warns, as gdb does, of a source that is not what the program was compiled from.
+func (m *machine) compareAge(f frame) {
+	if m.looks.newer == nil || m.advised[f.Full] {
+		return
+	}
+	addr, err := strconv.ParseUint(f.addr, 0, 64)
+	if err == nil && m.looks.newer(f.Full, addr) {
+		m.adviseOnce(f.Full, "warning: Source file is more recent than executable. ("+f.File+")")
+	}
+}
+
+// adviseSymbols warns, at the first stop without a line, of a program that was compiled without -g.
+func (m *machine) adviseSymbols() {
+	if m.looks.bare == nil {
+		return
+	}
+	bare := m.looks.bare
+	m.looks.bare = nil // answered
+	if program := bare(); program != "" {
+		m.event(protocol.KindNote, protocol.Note{Text: "warning: no debugging symbols found in " + program + " (without -g there are neither lines nor variables)"})
+	}
+}

@@ -1,0 +1,112 @@
+// What a process was compiled from, as far as its files tell.
+
+package inferior
+
+import (
+	"debug/elf"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ObjectAt is the program or library that an address of a process lies in, or "".
+func ObjectAt(pid int, addr uint64) string {
+	maps, err := mapsOf(pid)
+	if err != nil {
+		return ""
+	}
+	for m := range mappings(maps) {
+		if m.file() && m.Holds(addr) {
+			return m.path
+		}
+	}
+	return ""
+}
+
+// globalDebug is where distributions put separate debug files.
+const globalDebug = "/usr/lib/debug"
+
+// WithoutDebugInfo names the program of a process, if it has neither lines nor types: not in
+// itself, nor in a separate file that gdb finds (GDB manual, Separate Debug Files), which global
+// looks for where distributions have them, too. It is "" where that cannot be told.
+func WithoutDebugInfo(pid int, global bool) string {
+	exe := fmt.Sprintf("/proc/%d/exe", pid)
+	program, err := os.Readlink(exe)
+	if err != nil {
+		return ""
+	}
+	f, err := elf.Open(exe)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if hasDebugInfo(f) || hasSeparate(f, fmt.Sprintf("/proc/%d/root", pid), program, global) {
+		return ""
+	}
+	return strings.TrimSuffix(program, " (deleted)")
+}
+
+func hasDebugInfo(f *elf.File) bool {
+	for _, s := range f.Sections {
+		switch s.Name {
+		case ".debug_info", ".zdebug_info", ".debug_line", ".stab":
+			return true
+		}
+	}
+	return false
+}
+
+// hasSeparate looks for the file that the program names by a link, beside it and below
+// it, or by the identity of its build.
+func hasSeparate(f *elf.File, root, program string, global bool) bool {
+	dir := filepath.Dir(program)
+	var files []string
+	if name := link(f); name != "" {
+		files = append(files, filepath.Join(dir, name), filepath.Join(dir, ".debug", name))
+		if global {
+			files = append(files, filepath.Join(globalDebug, dir, name))
+		}
+	}
+	if id := buildID(f); len(id) > 2 && global {
+		files = append(files, filepath.Join(globalDebug, ".build-id", id[:2], id[2:]+".debug"))
+	}
+	for _, file := range files {
+		if _, err := os.Stat(filepath.Join(root, file)); err == nil && file != program {
+			return true
+		}
+	}
+	return false
+}
+
+// link is the name in .gnu_debuglink.
+func link(f *elf.File) string {
+	b := sectionOf(f, ".gnu_debuglink")
+	name, _, _ := strings.Cut(string(b), "\x00")
+	return name
+}
+
+// buildID is the identity in .note.gnu.build-id, in hexadecimal digits: behind the head of
+// the note and its name, "GNU".
+func buildID(f *elf.File) string {
+	if b := sectionOf(f, ".note.gnu.build-id"); len(b) > 16 {
+		return hex.EncodeToString(b[16:])
+	}
+	return ""
+}
+
+// mostSection bounds the sections that are read, in bytes.
+const mostSection = 4 << 10
+
+func sectionOf(f *elf.File, name string) []byte {
+	s := f.Section(name)
+	if s == nil || s.Size > mostSection {
+		return nil
+	}
+	b, err := s.Data()
+	if err != nil {
+		return nil
+	}
+	return b
+}
