@@ -26,7 +26,7 @@ platform:
 	@case ' $(PLATFORMS) ' in *" $$($(GO) env GOOS)/$$($(GO) env GOARCH) "*) ;; \
 	  *) echo "sdm runs on $(PLATFORMS) only, not on $$($(GO) env GOOS)/$$($(GO) env GOARCH)"; exit 1;; esac
 
-.PHONY: platform help build demo test check unit e2e floors lint fuzz faults gdbs tapes bench clean
+.PHONY: platform help build demo test apps check unit e2e floors lint fuzz faults gdbs tapes bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -55,6 +55,11 @@ unit: ## what needs no other program, under -race
 # they wait for has deadlines.
 e2e: build ## real gdbs, real Open MPI and MPICH, real processes killed, under -race
 	$(TESTSUM) --packages '$(REAL)' -- -race -p 1 -timeout 20m
+
+# What is said in bin/apps/*.txt is to be looked at: the checks do not see everything.
+apps: build ## debug tutorials of PETSc on 8 ranks, and mpi4py; transcripts in bin/apps (minutes; before an issue is closed)
+	@.ci/deps gdb gcc g++ gfortran mpirun.openmpi mpicc.openmpi pkg-config /usr/share/doc/libpetsc3.18-dev-examples /usr/lib/petscdir/petsc3.18 /usr/lib/python3/dist-packages/mpi4py
+	PATH=$(CURDIR)/$(BIN):$$PATH SDM_APPS=$(CURDIR)/$(BIN)/apps $(GO) test -count=1 -v -timeout 60m ./cmd/internal/apps
 
 check: lint unit fuzz ## what to run before a commit: lint, race tests without other programs, a little fuzzing
 

@@ -1,7 +1,7 @@
 // pystencil.c - an extension of Python, which waves.py imports as "stencil": a frame of C below
 // frames of Python, in a library that is loaded late.
 //
-// python: gcc -g -O0 -shared -fPIC $(python3-config --includes) -o $OUT/stencil.so pystencil.c
+// python: gcc -g -O0 -shared -fPIC $(/usr/bin/python3-config --includes) -o $OUT/stencil.so pystencil.c
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
