@@ -13,6 +13,7 @@ import (
 // Target is a process to be taken under control.
 type Target struct {
 	Rank    rank.ID
+	Size    int // how many ranks there are in all; 0 is not known
 	PID     int
 	Program string // path for people and, where /proc does not tell, for symbols
 	// Core is the path of a core file, which is debugged in place of a process; "" is

@@ -166,7 +166,9 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 			m.breakMatching(id, args, absent, wait, m.now())
 		}
 	case "launch", "attach", "run":
-		args.Before = m.given.to(ranks)
+		args.Before, args.Size = m.given.to(ranks), m.states.All().Len()
+	case "core":
+		args.Size = m.states.All().Len()
 	default:
 		m.given.note(id, info.Name, args, ranks, m.waiting(ranks))
 	}

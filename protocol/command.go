@@ -67,6 +67,7 @@ type Args struct {
 	Piece       *Piece    `json:"piece,omitempty"`       // stage
 	Arguments   []string  `json:"arguments,omitempty"`   // run: in place of those that the ranks were started with
 	Before      []Given   `json:"before,omitempty"`      // launch, attach, run, from the master: what the ranks are told before they run
+	Size        int       `json:"size,omitempty"`        // launch, attach, run, core, from the master: how many ranks there are
 	Format      string    `json:"format,omitempty"`      // print, display, x, disassemble: gdb's letters without the slash
 	Signal      string    `json:"signal,omitempty"`      // signal, handle, info signals: "SIGUSR1", a number; signal: "0" is none
 	Actions     []string  `json:"actions,omitempty"`     // handle: "nostop", "noprint", "pass", ...

@@ -51,8 +51,8 @@ func TestCommandsTable(t *testing.T) {
 		}
 	}
 	// The numbers of a new breakpoint and display are chosen by the master, not given; and
-	// it knows what was given before.
-	used["breakpoint"], used["display"], used["before"] = true, true, true
+	// it knows what was given before, and how many ranks there are.
+	used["breakpoint"], used["display"], used["before"], used["size"] = true, true, true, true
 	used["compare"], used["stat"] = true, true // of the master's own prints
 	for _, name := range known {
 		if !used[name] {

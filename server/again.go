@@ -62,7 +62,7 @@ func (s *Server) runAgain(d tree.Deliver, args protocol.Args) {
 	if stopAt == "" {
 		stopAt = "none"
 	}
-	s.handOver(b, stopAt, d, args.Before)
+	s.handOver(b, stopAt, d, &args)
 }
 
 // jobOf is what a rank was launched with, or why it cannot be again.

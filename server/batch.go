@@ -78,14 +78,15 @@ func (b *batch) events(host string) []protocol.Group {
 
 // handOver tells of the ranks and then gives them to the back end, with what was said
 // about them before: its events follow theirs.
-func (s *Server) handOver(b batch, stopAt string, d tree.Deliver, before []protocol.Given) {
+func (s *Server) handOver(b batch, stopAt string, d tree.Deliver, args *protocol.Args) {
 	if len(b.targets) == 0 {
 		return
 	}
 	s.noteTargets(b.targets)
 	for i := range b.targets {
 		t := &b.targets[i]
-		for _, g := range before {
+		t.Size = args.Size
+		for _, g := range args.Before {
 			if g.Ranks.Contains(t.Rank) {
 				t.Before = append(t.Before, g.Command)
 			}

@@ -31,7 +31,7 @@ func (s *Server) open(d tree.Deliver, args protocol.Args) {
 		s.keepOther(r)
 		b.add(t, protocol.Started{Program: t.Program, Core: true})
 	}
-	s.handOver(b, "", d, nil)
+	s.handOver(b, "", d, &args)
 }
 
 // coreOf looks at the core file that a rank is said to be.

@@ -35,7 +35,7 @@ func (s *Server) launch(d tree.Deliver, args protocol.Args) {
 		}
 		b.add(s.target(r, p, j), protocol.Started{Program: s.programOf(r, j)})
 	}
-	s.handOver(b, args.Job.StopAt, d, args.Before)
+	s.handOver(b, args.Job.StopAt, d, &args)
 }
 
 // effective is the job as it runs here: in a slot the starter has said what to
@@ -189,7 +189,7 @@ func (s *Server) attach(d tree.Deliver, args protocol.Args) {
 		s.keepOwn(r, args.Own)
 		b.add(t, protocol.Started{Program: t.Program, Attached: true})
 	}
-	s.handOver(b, "", d, args.Before)
+	s.handOver(b, "", d, &args)
 }
 
 // beneath says of ranks that are shells which processes their programs are.

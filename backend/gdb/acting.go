@@ -21,27 +21,48 @@ func (p *point) goesOn() bool {
 type spoken struct{ lines, texts []string }
 
 // passBy deals with a thread that has come to a log, or to commands that end in
-// continue: the others run on meanwhile. A rank that is being stopped stays, and so does
-// a thread that steps: gdb has forgotten where the step was to end.
+// continue, or to a breakpoint at the place of one: the others run on meanwhile. A rank that is being stopped stays, and
+// so does a thread that steps: gdb has forgotten where the step was to end.
 func (m *machine) passBy(r *run, t *thread, p *point) {
 	r.owed++ // nothing is decided before the thread goes on
-	m.speakAt(p, t, func(s spoken) {
-		r.owed--
-		m.logged(p, t, s)
-		if m.run != r || m.state.IsOver() {
-			return
-		}
-		if r.interrupted || t.id == r.thread {
-			if r.stopped == 0 {
-				r.stopped = t.id
-			}
-			if r.interrupted {
-				t.stop = withoutReason(t.stop)
-			}
-			return
-		}
+	if len(m.points.beside(p)) == 0 {
+		m.passAll(r, t, []*point{p}, nil)
+		return
+	}
+	m.hitTogether(t, p, func(passed []*point, stays *point) { m.passAll(r, t, passed, stays) })
+}
+
+// passAll lets breakpoints have their say, one after the other, and then the thread go on, unless it stays at one.
+func (m *machine) passAll(r *run, t *thread, passed []*point, stays *point) {
+	if len(passed) > 0 {
+		m.speakAt(passed[0], t, func(s spoken) {
+			m.logged(passed[0], t, s)
+			m.passAll(r, t, passed[1:], stays)
+		})
+		return
+	}
+	r.owed--
+	switch {
+	case m.run != r || m.state.IsOver():
+	case stays != nil:
+		t.stop = stays.stopOf(t.stop)
+		m.countDown(t.stop)
+		r.stoppedBy(t)
+	case r.interrupted:
+		r.stoppedBy(t)
+		t.stop = withoutReason(t.stop)
+	case t.id == r.thread:
+		r.stoppedBy(t)
+	default:
 		m.continueThread(r, t.id)
-	})
+	}
+}
+
+// stoppedBy notes that a thread has stopped.
+func (r *run) stoppedBy(t *thread) {
+	if r.stopped == 0 {
+		r.stopped = t.id
+	}
 }
 
 // withoutReason is a stop that was told to be: the breakpoint has had its say.

@@ -5,79 +5,58 @@ package gdb
 import (
 	"fmt"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
-
-	"sdm/protocol"
-	"sdm/protocol/rank"
 )
 
-// sharedLines are commands of gdb that would change or stop the other ranks of
-// a shared gdb; what to do instead.
-var sharedLines = map[string]string{
-	"break": breakHint, "b": breakHint, "br": breakHint, "tbreak": breakHint, "tb": breakHint, "hbreak": breakHint, "hb": breakHint,
-	"thbreak": breakHint, "thb": breakHint, "watch": breakHint, "rwatch": breakHint, "awatch": breakHint, "catch": breakHint, "tcatch": breakHint,
-	"condition": breakHint, "ignore": breakHint, "delete": breakHint, "d": breakHint, "clear": breakHint, "cl": breakHint, "disable": breakHint,
-	"dis": breakHint, "enable": breakHint, "en": breakHint,
-	"-break-insert": breakHint, "-break-watch": breakHint, "-break-delete": breakHint, "-break-enable": breakHint,
-	"-break-disable": breakHint, "-break-condition": breakHint, "-break-after": breakHint, "-break-commands": breakHint,
-	"handle":       breakHint,
-	"add-inferior": inferiorHint, "remove-inferiors": inferiorHint, "clone-inferior": inferiorHint,
-	"-add-inferior": inferiorHint, "-remove-inferior": inferiorHint,
-	"record": inferiorHint, "rec": inferiorHint,
+// sharedLines are commands of gdb that would change or stop the other ranks of a shared gdb: the rank gets one of its
+// own for them.
+var sharedLines = []string{
+	"break", "b", "br", "tbreak", "tb", "hbreak", "hb", "thbreak", "thb", "watch", "rwatch", "awatch", "catch", "tcatch",
+	"condition", "ignore", "delete", "d", "clear", "cl", "disable", "dis", "enable", "en", "dprintf", "save",
+	"-break-insert", "-break-watch", "-break-delete", "-break-enable", "-break-disable", "-break-condition", "-break-after", "-break-commands",
+	"-dprintf-insert", "-catch-load", "-catch-unload", "-catch-throw", "-catch-catch", "-catch-rethrow",
+	"handle", "add-inferior", "remove-inferiors", "clone-inferior", "-add-inferior", "-remove-inferior", "record", "rec",
 }
 
-const (
-	breakHint    = "the command of this name, without gdb, is for these ranks alone; --ranks-per-gdb 1 gives each rank a gdb of its own"
-	inferiorHint = "--ranks-per-gdb 1 gives each rank a gdb of its own"
-)
-
+// frameFunction lets the ranks of a shared gdb 13.1 run.
 var frameFunction = regexp.MustCompile(`^f(rame|ram|ra|r)?\s+fun`)
 
-// sharedSettings are gdb's settings about how programs run. They are one for all
-// ranks of a gdb, so all of them must ask for it.
-var sharedSettings = []string{"follow-", "detach-on-fork", "schedule-multiple", "non-stop", "disable-randomization", "breakpoint "}
-
-// disturbs answers a line that would change the other ranks of a shared gdb.
+// disturbs answers a line that would change the other ranks of a shared gdb, by a gdb of its own for the rank.
 func (m *machine) disturbs(q *request, line string) bool {
 	if !m.gdb.shared() {
 		return false
 	}
-	word, rest, _ := strings.Cut(line, " ")
-	if hint, ok := sharedLines[word]; ok {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: word + " is not handed to a gdb that several ranks share", Hint: hint})
-		return true
-	}
-	if frameFunction.MatchString(line) { // gdb 13.1 lets the ranks run
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "frame function is not handed to a gdb that several ranks share", Hint: "frame function NAME, without gdb, does the same"})
-		return true
-	}
-	concerns := false
-	for _, s := range sharedSettings {
-		concerns = concerns || word == "set" && strings.HasPrefix(strings.TrimSpace(rest), s)
-	}
-	return concerns && m.asksForOthers(q, line)
-}
-
-// asksForOthers refuses what is about all ranks of a shared gdb, when it is not
-// asked of all that are left.
-func (m *machine) asksForOthers(q *request, what string) bool {
-	var all []rank.ID
-	ask := false
-	for _, o := range m.gdb.machines {
-		if !o.finished() {
-			all = append(all, o.target.Rank)
-			ask = ask || !m.gdb.asked.Contains(o.target.Rank)
-		}
-	}
-	if !ask {
+	word, _, _ := strings.Cut(line, " ")
+	if !slices.Contains(sharedLines, word) && !frameFunction.MatchString(line) && !(isSetting(line) && m.isForSome()) {
 		return false
 	}
-	m.fail(q, &protocol.Fault{
-		Kind: protocol.FaultUsage, Message: fmt.Sprintf("%s would be for all ranks that share a gdb: %s", what, rank.Of(all...)),
-		Hint: "ask it of all of them, or start with --ranks-per-gdb 1",
-	})
+	m.aloneFor(q, strconv.Quote(line))
 	return true
 }
+
+// isForSome tells whether the present request is for some of the ranks that share a gdb, and not for all that are left.
+func (m *machine) isForSome() bool {
+	return slices.ContainsFunc(m.gdb.machines, func(o *machine) bool {
+		return !o.finished() && o.moving == nil && !m.gdb.asked.Contains(o.target.Rank)
+	})
+}
+
+// isSetting tells of a line that changes how gdb itself works, for as long as it lives.
+func isSetting(line string) bool {
+	word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+	switch word {
+	case "set", "-gdb-set":
+		return !assignment.MatchString(strings.TrimSpace(rest))
+	case "unset", "directory", "dir", "skip", "add-symbol-file", "alias", "macro":
+		return true
+	}
+	return false
+}
+
+// assignment is what behind set changes the program or a convenience variable, and no setting of gdb.
+var assignment = regexp.MustCompile(`^(?:var(?:iable?|iab|ia|i)?\s|[$*({]|[\w.>\[\]-]+\s*(?:[-+*/%&|^]|<<|>>)?=)`)
 
 // own gives words for gdb in which convenience variables are this rank's: $i is
 // $i_of_rank_3. Names of registers, of gdb's own ($_exitcode) and of functions stay.

@@ -33,11 +33,10 @@ func (m *machine) insertBreakpoint(q *request) {
 		m.insertHere(q, condition)
 		return
 	}
-	if isLine(location) && (m.stateNow() == backend.Stopped || q.again) {
-		m.insertInFile(q, location, condition)
-		return
-	}
-	m.insertAt(q, condition, location)
+	m.inSelectedFile(q, location, func(location string) {
+		q.located = location
+		m.insertAt(q, condition, location)
+	})
 }
 
 // isLine tells of a location that is a number alone.
@@ -46,16 +45,18 @@ func isLine(location string) bool {
 	return err == nil
 }
 
-// insertInFile gives a bare line number the file that people are looking at;
-// gdb's own notion of it depends on what it has printed last.
-func (m *machine) insertInFile(q *request, line, condition string) {
+// inSelectedFile gives a bare line number the file that people are looking at;
+// gdb's own notion of it depends on what it has printed last, of whatever rank.
+func (m *machine) inSelectedFile(q *request, location string, then func(location string)) {
+	if !isLine(location) || m.stateNow() != backend.Stopped && !q.again {
+		then(location)
+		return
+	}
 	m.ask(q, func(a answer) {
-		f, ok := frameIn(a.Results)
-		if !ok || f.Full == "" {
-			m.insertAt(q, condition, line)
-			return
+		if f, ok := frameIn(a.Results); ok && f.Full != "" {
+			location = f.Full + ":" + location
 		}
-		m.insertAt(q, condition, f.Full+":"+line)
+		then(location)
 	}, "-stack-info-frame", m.at(q)...)
 }
 
@@ -73,12 +74,17 @@ func (m *machine) insertHere(q *request, condition string) {
 		}
 		q.apart()
 		q.args.Location = "*$pc" // the same for all, where the addresses differ
-		m.insertAt(q, condition, "*"+a.Results.Path("frame", "addr").Str)
+		q.located = "*" + a.Results.Path("frame", "addr").Str
+		m.insertAt(q, condition, q.located)
 	}, "-stack-info-frame", m.at(q)...)
 }
 
 func (m *machine) insertAt(q *request, condition, location string) {
-	args := m.here()
+	m.withOnly(q, condition, func(only string) { m.insertOnly(q, only, location) })
+}
+
+func (m *machine) insertOnly(q *request, condition, location string) {
+	args := m.selecting(q)
 	if q.args.Temporary {
 		args = append(args, "-t")
 	}
@@ -88,7 +94,7 @@ func (m *machine) insertAt(q *request, condition, location string) {
 	if q.args.Pending {
 		args = append(args, "-f")
 	}
-	if condition = m.only(condition); condition != "" {
+	if condition != "" {
 		args = append(args, "-c", condition)
 	}
 	m.ask(q, func(a answer) { m.inserted(q, a) }, "-break-insert", append(args, location)...)
@@ -99,7 +105,9 @@ func (m *machine) inserted(q *request, a answer) {
 		m.notInserted(q, a)
 		return
 	}
-	bkpt, mine := m.mine(a.Results.Path("bkpt").Fields)
+	made := a.Results.Path("bkpt").Fields
+	m.tellInvalid(q.args.Breakpoint, made, m.gdb.complains.takeInvalid(made.Str("number")))
+	bkpt, mine := m.mine(made)
 	if !mine {
 		m.tell("delete", "-break-delete", bkpt.Str("number"))
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No location %q in the program of this rank.", q.args.Location)})
@@ -111,8 +119,10 @@ func (m *machine) inserted(q *request, a answer) {
 		m.resumeAll(q)
 		return
 	}
-	m.replyBreakpoints(q, []mi.Tuple{bkpt})
-	m.tellEntered(q)
+	m.tellBeside(q, p, func() {
+		m.replyBreakpoints(q, []mi.Tuple{bkpt})
+		m.tellEntered(q)
+	})
 }
 
 // notInserted answers with gdb's words, and tells where the place is unknown: it may
@@ -169,7 +179,7 @@ func (m *machine) replyBreakpoints(q *request, all []mi.Tuple) {
 			continue // that of the start
 		}
 		body.Breakpoints = append(body.Breakpoints, i)
-		c.add(hitsColumn(i.Number), t.Str("times"))
+		c.add(hitsColumn(i.Number), m.points.hits(t))
 	}
 	m.reply(q, body, c.sorted()...)
 }

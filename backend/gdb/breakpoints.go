@@ -30,6 +30,12 @@ type point struct {
 	left     int    // hits after which gdb disables it; 0: it does not
 	event    string // of a catchpoint
 	gone     bool   // deleted in gdb; a stop that it has brought about may still come
+	before   int    // hits that another gdb has counted
+	counted  tally
+	missed   bool // gdb lists it no more, see newHits
+	// watched is where a watchpoint was set in a shared gdb: the thread, and the frame counted from the outermost, which
+	// is 1; 0 is not known.
+	watched selection
 	// places are the addresses where it is, in the order of its places, as gdb told last; of what has a location.
 	places []string
 }
@@ -86,6 +92,46 @@ func (b *breakpoints) deleted(gdb string) {
 	for _, p := range b.list {
 		p.gone = p.gone || p.gdb == gdb
 	}
+}
+
+// hitsBefore is how often another gdb has seen a breakpoint of this one hit.
+func (b *breakpoints) hitsBefore(gdb string) int {
+	for _, p := range b.list {
+		if p.gdb == gdb {
+			return p.before
+		}
+	}
+	return 0
+}
+
+// hits is how often all gdbs of the rank have seen a breakpoint hit.
+func (b *breakpoints) hits(bkpt mi.Tuple) string {
+	before := b.hitsBefore(bkpt.Str("number"))
+	if before == 0 {
+		return bkpt.Str("times")
+	}
+	n, _ := bkpt.Int("times")
+	return strconv.Itoa(before + n)
+}
+
+// renumbered gives a stop of another gdb with this one's number of the breakpoint, or without a reason where that is
+// no more.
+func (b *breakpoints) renumbered(stop mi.Tuple, number int) mi.Tuple {
+	old := stoppedBy(stop)
+	if old == "" {
+		return stop
+	}
+	p := b.find([]int{number})
+	if p == nil || stop.Str("bkptno") == "" {
+		return withoutReason(stop)
+	}
+	now := slices.Clone(stop)
+	for i, f := range now {
+		if f.Name == "bkptno" {
+			now[i].Value.Str = p.gdb
+		}
+	}
+	return now
 }
 
 // gdbs gives gdb's numbers of ours, or the fault of one that is none.

@@ -59,17 +59,37 @@ func (m *machine) clear(q *request) {
 	}, "-stack-info-frame", m.at(q)...)
 }
 
-// clearAt learns where break would set a breakpoint, from one that is disabled and goes at once.
+// clearAt learns where break would set a breakpoint.
 func (m *machine) clearAt(q *request, location string) {
-	m.ask(q, func(a answer) {
+	m.probe(q, location, func(own mi.Tuple, a answer) {
 		if a.failed() {
 			m.clearNamed(q, a)
 			return
 		}
-		probe := a.Results.Path("bkpt").Fields
-		m.tell("clear", "-break-delete", probe.Str("number"))
-		own, _ := m.mine(probe)
 		m.clearSpots(q, spotsOf(own))
+	})
+}
+
+// places gives what break would set at a location, or refuses the request in gdb's words.
+func (m *machine) places(q *request, location string, then func(own mi.Tuple)) {
+	m.probe(q, location, func(own mi.Tuple, a answer) {
+		if a.failed() {
+			m.refused(q, a)
+			return
+		}
+		then(own)
+	})
+}
+
+// probe learns that from a breakpoint that is disabled and goes at once.
+func (m *machine) probe(q *request, location string, then func(own mi.Tuple, a answer)) {
+	m.ask(q, func(a answer) {
+		set := a.Results.Path("bkpt").Fields
+		if !a.failed() {
+			m.tell(q.name, "-break-delete", set.Str("number"))
+		}
+		own, _ := m.mine(set)
+		then(own, a)
 	}, "-break-insert", append(m.here(), "-d", location)...)
 }
 
@@ -171,6 +191,7 @@ func (m *machine) breakMatching(q *request) {
 		case len(list) > protocol.MostFunctions:
 			m.fail(q, protocol.TooManyFunctions(q.args.Expr))
 		default:
+			m.fitting = list
 			m.reply(q, functionList{list})
 		}
 	}, "-symbol-info-functions", append(args, "--name", regex, "--max-results", fmt.Sprint(most))...)
@@ -229,6 +250,9 @@ func (m *machine) breakFunctions(q *request, body breakpointList, c *columns, i 
 				body.Breakpoints = append(body.Breakpoints, one.Breakpoints...)
 			}
 			c.list = append(c.list, g.Columns...)
+		}
+		if f := faultIn(g); f != nil && slices.Contains(m.fitting, sub.args.Location) {
+			m.note("%s", f.Message)
 		}
 		if !m.state.IsOver() {
 			m.breakFunctions(q, body, c, i+1)

@@ -150,14 +150,6 @@ func (m *machine) stepLine(q *request) {
 	m.resumeOne(q, "-exec-"+q.name, strconv.Itoa(max(q.args.Count, 1)))
 }
 
-func (m *machine) runUntil(q *request) {
-	if q.args.Location == "" {
-		m.resumeOne(q, "-exec-until")
-		return
-	}
-	m.resumeOne(q, "-exec-until", q.args.Location)
-}
-
 // goOn is continue. With a count N it ignores the next N-1 hits of the
 // breakpoint where the rank stands, as gdb's own does; elsewhere the count
 // means nothing. Both is said in gdb's words.

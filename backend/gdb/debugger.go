@@ -4,11 +4,14 @@ package gdb
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"sdm/backend/mi"
+	"sdm/protocol"
 	"sdm/protocol/rank"
 )
 
@@ -20,6 +23,7 @@ import (
 //	machine of rank 2, i3 ─┘                       └─ =thread-…,group-id="i2" → the machine of that group
 type debugger struct {
 	machines  []*machine
+	several   bool             // it has had more than one
 	threads   map[int]*machine // by gdb's number, which counts over all of its inferiors
 	calls     calls
 	bytes     []byte        // to be sent, as far as take gives it
@@ -45,6 +49,7 @@ type debugger struct {
 	birth     birth
 	abort     abortPoint
 	wait      time.Duration // Config.StartWait
+	complains complaints
 	start     []*startPoint // where ranks have not been yet
 }
 
@@ -54,8 +59,8 @@ func newDebugger(n int) *debugger {
 	return &debugger{threads: map[int]*machine{}, handle: handleBack, machines: make([]*machine, 0, n)}
 }
 
-// shared tells whether several ranks are in it.
-func (d *debugger) shared() bool { return len(d.machines) > 1 }
+// shared tells whether several ranks are in it, or have been: how they are kept apart is settled for its life.
+func (d *debugger) shared() bool { return d.several }
 
 // add gives a machine an inferior of its own. gdb has one to begin with, i1,
 // and names those that it is told to add i2, i3, … in this order: nobody
@@ -66,6 +71,7 @@ func (d *debugger) add(m *machine) {
 	m.inferior = len(d.machines)
 	m.group = "i" + strconv.Itoa(m.inferior)
 	if m.inferior > 1 {
+		d.several = true
 		d.bytes = mi.AppendCommand(d.bytes, d.calls.add(&call{task: "attach", by: m}), "-add-inferior")
 	}
 }
@@ -83,6 +89,9 @@ func (d *debugger) record(now time.Duration, r mi.Record) {
 		d.notified(now, r)
 	case mi.Console, mi.Log, mi.Target, mi.Other:
 		d.calls.hear(r)
+		if r.Class == mi.Log {
+			d.complains.hear(r.Text)
+		}
 		for _, m := range d.machines {
 			m.hearRecord(r.Text)
 			if r.Class == mi.Log {
@@ -116,6 +125,9 @@ func (d *debugger) result(now time.Duration, r mi.Record) {
 }
 
 func (k *call) finish(now time.Duration, r mi.Record) {
+	if k.by == nil { // of no rank
+		return
+	}
 	k.by.now = now
 	if k.then != nil {
 		k.then(answer{Record: r, text: k.text.String(), warned: k.warned.String(), made: k.made})
@@ -138,6 +150,9 @@ func (d *debugger) exec(now time.Duration, r mi.Record) {
 	}
 	for _, m := range of {
 		m.now = now
+		for _, text := range d.untested(r) {
+			m.event(protocol.KindNote, protocol.Note{Text: text})
+		}
 		if r.Name == "running" {
 			m.setRunning(id)
 		} else {
@@ -145,6 +160,14 @@ func (d *debugger) exec(now time.Duration, r mi.Record) {
 		}
 		m.settle()
 	}
+}
+
+// untested gives what gdb has said about conditions before a stop.
+func (d *debugger) untested(r mi.Record) []string {
+	if r.Name != "stopped" {
+		return nil
+	}
+	return d.complains.takeUntested()
 }
 
 // owner gives the machine of a thread, as a list of one. An only machine has
@@ -206,7 +229,7 @@ func (d *debugger) notified(now time.Duration, r mi.Record) {
 		if r.Results.Str("id") != m.group {
 			break // of the parent
 		}
-		if r.Results.Str("exit-code") == "" && !m.ending.poked && !m.ending.leaving {
+		if r.Results.Str("exit-code") == "" && !m.ending.poked && !m.ending.leaving && m.moving == nil {
 			d.ends = append(d.ends, m)
 		}
 		m.groupExited(r.Results.Str("exit-code"))
@@ -266,8 +289,22 @@ func (d *debugger) leave(now time.Duration) {
 			return
 		}
 	}
-	d.bytes = mi.AppendCommand(d.bytes, d.calls.add(&call{task: "exit", sent: now, by: d.machines[0]}), "-gdb-exit")
+	d.bytes = mi.AppendCommand(d.bytes, d.calls.add(&call{task: "exit", sent: now}), "-gdb-exit")
 	d.killAt = now + enough
+}
+
+// release forgets a rank that has a gdb of its own from now on.
+func (d *debugger) release(now time.Duration, m *machine) {
+	is := func(o *machine) bool { return o == m }
+	d.machines = slices.DeleteFunc(d.machines, is)
+	d.ends = slices.DeleteFunc(d.ends, is)
+	maps.DeleteFunc(d.threads, func(_ int, o *machine) bool { return o == m })
+	if len(d.machines) > 0 {
+		for signal := range m.signals {
+			d.machines[0].tellHandling(signal)
+		}
+	}
+	d.leave(now)
 }
 
 // tick looks at the clock.

@@ -100,7 +100,7 @@ func (m *machine) ended(now time.Duration, exit protocol.Exit) {
 // finish answers what is open, and lets gdb end.
 func (m *machine) finish(state backend.State) {
 	m.state = state
-	m.run, m.attach.request = nil, nil
+	m.run, m.attach.request, m.moving = nil, nil, nil
 	m.giveBack()
 	m.arrived()
 	for len(m.open) > 0 {

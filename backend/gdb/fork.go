@@ -46,7 +46,8 @@ func (m *machine) aboutForks(q *request, line string) bool {
 		return true
 	}
 	if m.gdb.shared() && words[1] == "follow-fork-mode" && words[2] == "child" {
-		return refuse("a gdb that several ranks share stays with the parents", inferiorHint)
+		m.aloneFor(q, strconv.Quote(line))
+		return true
 	}
 	for _, s := range forkSettings {
 		if words[1] == s.setting && words[2] == s.value {

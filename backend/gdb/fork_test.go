@@ -70,6 +70,20 @@ func TestParentEndsFirst(t *testing.T) {
 	}
 }
 
+// A rank that shares its gdb gets one of its own to become its child.
+func TestFollowChildInSharedGDB(t *testing.T) {
+	r := newRig(t, gdb.Config{RanksPerGDB: 2})
+	r.launch(build(t, "forks.c"), 2)
+	r.ok("gdb", protocol.Args{Text: "set follow-fork-mode child"})
+	if r.gdbPID(0) == r.gdbPID(1) {
+		t.Error("they still share a gdb")
+	}
+	r.ok("break", protocol.Args{Breakpoint: 1, Location: "inchild"})
+	if s := r.goes("continue"); s.Breakpoint != 1 {
+		t.Errorf("got %+v", s)
+	}
+}
+
 // What gdb cannot do for a rank that is one process is refused.
 func TestForkSettings(t *testing.T) {
 	for _, per := range []int{1, 2} {
@@ -78,9 +92,6 @@ func TestForkSettings(t *testing.T) {
 			r.launch(build(t, "forks.c"), 2)
 			r.fault("gdb", protocol.Args{Text: "set detach-on-fork off"}, protocol.FaultUsage, "a rank is one process: a second one would stand still unseen (set follow-fork-mode child goes with the child)")
 			r.fault("mi", protocol.Args{Text: "-gdb-set follow-exec-mode new"}, protocol.FaultUsage, "(set follow-exec-mode same)")
-			if per > 1 {
-				r.fault("gdb", protocol.Args{Text: "set follow-fork-mode child"}, protocol.FaultUsage, "stays with the parents (--ranks-per-gdb 1 gives each rank a gdb of its own)")
-			}
 			r.ok("catch", protocol.Args{Breakpoint: 1, Event: "fork"})
 			if s := r.goes("continue"); s.Reason != "fork" || s.Breakpoint != 1 {
 				t.Fatalf("got %+v", s)

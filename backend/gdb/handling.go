@@ -196,18 +196,23 @@ func (m *machine) tellHandling(signal string) {
 	}
 	told.Stop, told.Print, told.Pass = all.Stop, all.Print, all.Pass
 	m.gdb.handling.told[signal] = told
+	line := handleLine(told)
+	if m.gdb.quiet > 0 && signal == "SIGCONT" {
+		m.gdb.handle = line
+		return
+	}
+	m.tell("handle", console, line)
+}
+
+// handleLine tells gdb what a signal does.
+func handleLine(h protocol.SignalInfo) string {
 	no := func(want bool, word string) string {
 		if want {
 			return word
 		}
 		return "no" + word
 	}
-	line := fmt.Sprintf("handle %s %s %s %s", signal, no(all.Stop, "stop"), no(all.Print, "print"), no(all.Pass, "pass"))
-	if m.gdb.quiet > 0 && signal == "SIGCONT" {
-		m.gdb.handle = line
-		return
-	}
-	m.tell("handle", console, line)
+	return fmt.Sprintf("handle %s %s %s %s", h.Signal, no(h.Stop, "stop"), no(h.Print, "print"), no(h.Pass, "pass"))
 }
 
 // ownSignal looks whether a thread has stopped for a signal for which this rank

@@ -171,23 +171,41 @@ func (l *loop) processEnded(k *keeper) {
 // rescue gives each of some ranks of a dead gdb one of its own.
 func (l *loop) rescue(k *keeper, orphans []*machine) {
 	for _, m := range orphans {
-		i := slices.IndexFunc(k.slots, func(s *slot) bool { return s.machine == m })
-		s := k.slots[i]
+		s := k.slots[slices.IndexFunc(k.slots, func(s *slot) bool { return s.machine == m })]
 		s.target.Signal(syscall.SIGSTOP)
-		s.halted = true
-		k.slots = slices.Delete(k.slots, i, i+1)
-		own := l.newKeeper(1)
-		own.root, own.slots, s.keeper = m.target.Root, []*slot{s}, own
-		own.debugger.add(m)
-		own.waiting = true
-		l.guard(own, func() { m.takeOver(l.now()) })
-		l.touch(own)
-		o := order{argv: l.commandLine(own), env: l.environment(own), dies: m.target.Held, done: l.whenStarted(own)}
+		var before func() error
 		if pid := m.target.PID; !m.isCore() {
-			o.before = func() error { return inferior.Mend(pid) }
+			before = func() error { return inferior.Mend(pid) }
 		}
-		l.forker.start(o)
+		l.giveOwn(k, s, false, before)
 	}
+}
+
+// handOver gives a rank that its shared gdb has let go a gdb of its own.
+func (l *loop) handOver(k *keeper, s *slot) {
+	lazy := k.debugger.lazy && s.machine.unread.some
+	l.guard(k, func() { k.debugger.release(l.now(), s.machine) })
+	l.touch(k)
+	var before func() error
+	if pid := s.machine.target.PID; !s.machine.isCore() {
+		before = func() error { return inferior.AwaitFrozen(pid) }
+	}
+	l.giveOwn(k, s, lazy, before)
+}
+
+// giveOwn starts a gdb for a rank alone, once something has come to pass.
+func (l *loop) giveOwn(k *keeper, s *slot, lazy bool, before func() error) {
+	m := s.machine
+	s.halted = true
+	k.slots = slices.DeleteFunc(k.slots, func(o *slot) bool { return o == s })
+	own := l.newKeeper(1)
+	own.root, own.slots, s.keeper = m.target.Root, []*slot{s}, own
+	own.debugger.lazy = lazy
+	own.debugger.add(m)
+	own.waiting = true
+	l.guard(own, func() { m.takeOver(l.now()) })
+	l.touch(own)
+	l.forker.start(order{argv: l.commandLine(own), env: l.environment(own), dies: m.target.Held, before: before, done: l.whenStarted(own)})
 }
 
 // whenStarted is called by the forker.

@@ -158,6 +158,7 @@ func (l *loop) carryOut() {
 	for i := 0; i < len(l.touched); i++ {
 		k := l.touched[i]
 		k.touched = false
+		var moves []*slot
 		for _, s := range k.slots {
 			out := &s.machine.out
 			if out.look && s.target.Dead() {
@@ -166,6 +167,9 @@ func (l *loop) carryOut() {
 			}
 			if out.follow != 0 {
 				l.follow(s, out.follow)
+			}
+			if out.move {
+				moves = append(moves, s)
 			}
 			for _, g := range out.signals {
 				l.signal(s, g)
@@ -179,6 +183,9 @@ func (l *loop) carryOut() {
 		}
 		l.guard(k, func() { l.write(k, k.debugger.take()) })
 		l.count(k)
+		for _, s := range moves {
+			l.handOver(k, s)
+		}
 		d := k.debugger
 		if d.kill && k.process != nil {
 			k.process.kill()

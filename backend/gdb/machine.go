@@ -22,41 +22,46 @@ import (
 // leaves what is to be done in out and in the debugger, which the loop carries out before the next
 // input.
 type machine struct {
-	target    backend.Target
-	gdb       *debugger
-	inferior  int    // gdb's number of the inferior
-	group     string // … and its name, "i1"
-	state     backend.State
-	now       time.Duration
-	out       effects
-	open      []*request // not answered yet
-	behind    []*request // of open: resumes that wait for an answer before them (resumeNext)
-	threads   threads
-	counted   int // how many threads there have been
-	chosen    selection
-	within    within
-	abort     abortWatch
-	mpi       func() bool // whether it has a library of MPI
-	points    breakpoints
-	last      printedLast
-	journal   []protocol.Command // what a new gdb must be told
-	rescue    rescue
-	displays  displays
-	run       *run // the resume that is under way, or nil
-	inCall    bool // a call in an expression has been left half-way (callOver)
-	attach    attachment
-	watch     watch
-	ending    ending
-	unread    unread
-	libraries func() []inferior.Span         // where there are any in the target's memory
-	withLines []string                       // the patterns of libraries whose separate debug files were asked for
-	signals   map[string]protocol.SignalInfo // what the user wants with them here, in a shared gdb
-	locking   string                         // the user's scheduler-locking
-	record    recording
-	child     bool // it has become a child of the process that it was
-	source    sourcefile.Reader
-	looks     looks
-	advised   map[string]bool // sources about which the person has been told
+	target     backend.Target
+	gdb        *debugger
+	inferior   int    // gdb's number of the inferior
+	group      string // … and its name, "i1"
+	state      backend.State
+	now        time.Duration
+	out        effects
+	open       []*request // not answered yet
+	behind     []*request // of open: resumes that wait for an answer before them (resumeNext)
+	threads    threads
+	counted    int // how many threads there have been
+	chosen     selection
+	within     within
+	abort      abortWatch
+	mpi        func() bool // whether it has a library of MPI
+	points     breakpoints
+	last       printedLast
+	journal    []protocol.Command // what a new gdb must be told
+	rescue     rescue
+	moving     *handover // to a gdb of its own, while that is under way
+	recounts   bool      // threads are counted here, not by gdb
+	displays   displays
+	run        *run // the resume that is under way, or nil
+	inCall     bool // a call in an expression has been left half-way (callOver)
+	attach     attachment
+	watch      watch
+	ending     ending
+	unread     unread
+	libraries  func() []inferior.Span         // where there are any in the target's memory
+	pendsStop  func(thread string) bool       // whether a SIGSTOP waits for a thread of the target
+	withLines  []string                       // the patterns of libraries whose separate debug files were asked for
+	signals    map[string]protocol.SignalInfo // what the user wants with them here, in a shared gdb
+	locking    string                         // the user's scheduler-locking
+	record     recording
+	fitting    []string // functions of this program that fit the last rbreak
+	identified bool     // see identify
+	child      bool     // it has become a child of the process that it was
+	source     sourcefile.Reader
+	looks      looks
+	advised    map[string]bool // sources about which the person has been told
 }
 
 // effects are what the loop has to do: signals first, then what the debugger has
@@ -66,6 +71,7 @@ type effects struct {
 	said    []said
 	reads   []*memoryRead
 	follow  int  // the process that the rank is now; 0: the same
+	move    bool // the rank is to get a gdb of its own, see handover
 	look    bool // whether the process still lives; if not, missed is called
 }
 
@@ -92,11 +98,13 @@ func newMachine(t backend.Target, source sourcefile.Reader) *machine {
 	m := &machine{target: t, chosen: selection{thread: 1}, source: source}
 	m.mpi = func() bool { return hasMPI(m.target.PID) }
 	m.libraries = func() []inferior.Span { return inferior.Libraries(m.target.PID) }
+	m.pendsStop = func(thread string) bool { return inferior.Pending(m.target.PID, thread, syscall.SIGSTOP) }
 	return m
 }
 
 // ask sends gdb a command for a request; then gets the result.
 func (m *machine) ask(q *request, then func(answer), command string, args ...string) *call {
+	m.identify(args)
 	k := &call{of: q, sent: m.now, then: then, by: m}
 	m.gdb.bytes = mi.AppendCommand(m.gdb.bytes, m.gdb.calls.add(k), command, m.own(args)...)
 	return k
@@ -138,6 +146,14 @@ func (m *machine) here() []string {
 	return m.somewhere()
 }
 
+// selecting is here with the selected frame, whose language gdb reads a condition in.
+func (m *machine) selecting(q *request) []string {
+	if !m.gdb.shared() {
+		return nil
+	}
+	return m.where(q)
+}
+
 // where is at for a rank that stands; of one that runs, there is no frame.
 func (m *machine) where(q *request) []string {
 	if m.stateNow() == backend.Stopped {
@@ -174,6 +190,9 @@ func (m *machine) do(now time.Duration, id protocol.RequestID, wait time.Duratio
 	row, ok := lookup(c.name)
 	if !ok {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "gdb does not carry out " + c.name})
+		return
+	}
+	if !row.always && m.hold(q) {
 		return
 	}
 	if f := m.stateNow().Refuse(row.need); f != nil && !(row.early && m.state == backend.Attaching) {

@@ -48,29 +48,38 @@ func (m *machine) setCondition(q *request) {
 	if !ok {
 		return
 	}
-	command, args := m.gdb.condition(number, m.only(q.args.Condition))
+	m.withOnly(q, q.args.Condition, func(only string) { m.setOnly(q, number, only) })
+}
+
+func (m *machine) setOnly(q *request, number, only string) {
+	command, args := m.condition(q, number, only)
 	m.ask(q, func(a answer) {
+		why := m.gdb.complains.takeInvalid(number)
 		switch {
 		case a.failed():
 			m.refused(q, a)
 		case q.args.Condition == "":
 			m.reply(q, textBody{fmt.Sprintf("Breakpoint %d now unconditional.", q.args.Breakpoints[0])})
+		case why != nil:
+			m.invalidIn(q, number, why)
 		default:
 			m.done(q)
 		}
 	}, command, args...)
 }
 
-// condition is the command that gives a breakpoint of gdb a condition, or with "" takes it away. -break-condition
-// of gdb 10 takes the quotes around one with spaces for a part of it: a string, which is always true.
-func (d *debugger) condition(number, condition string) (command string, args []string) {
+// condition is the command that gives a breakpoint of gdb a condition, or with "" takes it away. It names the rank: gdb
+// 13 looks variables up in the block of each place, but in the program of the selected rank only, and disables the
+// places where it finds none. -break-condition of gdb 10 takes the quotes around one with spaces for a part of it: a
+// string, which is always true.
+func (m *machine) condition(q *request, number, condition string) (command string, args []string) {
 	switch {
-	case d.old:
-		return "-interpreter-exec", []string{"console", strings.TrimSpace("condition " + number + " " + condition)}
+	case m.gdb.old:
+		return "-interpreter-exec", append(m.selecting(q), "console", strings.TrimSpace("condition "+number+" "+condition))
 	case condition == "":
 		return "-break-condition", []string{number}
 	}
-	return "-break-condition", []string{number, condition}
+	return "-break-condition", append(m.selecting(q), number, condition)
 }
 
 // ignore is kept by gdb, for this rank alone: each has breakpoints of its own.

@@ -4,6 +4,7 @@ package gdb
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,15 +17,38 @@ import (
 // So each rank has breakpoints of its own, with a condition that holds for it
 // only.
 
-// only gives the condition of a breakpoint of this rank, "" for none.
-func (m *machine) only(condition string) string {
+// only gives the condition of a breakpoint of this rank, "" for none; and is the word of the language for what must hold,
+// too.
+func (m *machine) only(condition, and string) string {
 	switch {
 	case !m.gdb.shared():
 		return condition
 	case condition == "":
 		return m.onlyHere()
 	}
-	return m.onlyHere() + " && (" + condition + ")"
+	return m.onlyHere() + " " + and + " (" + condition + ")"
+}
+
+// withOnly gives that of a request. gdb reads it in the language of the selected frame.
+func (m *machine) withOnly(q *request, condition string, then func(condition string)) {
+	if !m.gdb.shared() || condition == "" {
+		then(m.only(condition, ""))
+		return
+	}
+	m.inConsoleOr(q, "show language", func(a answer) { then(m.only(condition, conjunction(a.text))) })
+}
+
+// spokenLanguage is in the answer to "show language": `The current source language is "auto; currently fortran".`
+var spokenLanguage = regexp.MustCompile(`"(?:auto; currently )?([a-z0-9+-]+)"`)
+
+// conjunctions are the words of languages that do not write &&. In Fortran gdb reads that as & &, an address.
+var conjunctions = map[string]string{"fortran": ".and.", "ada": "and then", "pascal": "and", "modula-2": "AND"}
+
+func conjunction(shown string) string {
+	if found := spokenLanguage.FindStringSubmatch(shown); found != nil && conjunctions[found[1]] != "" {
+		return conjunctions[found[1]]
+	}
+	return "&&"
 }
 
 // unclosed gives what gdb says of a condition that closes a parenthesis which it has not opened, as "n > 1) || (1",
@@ -49,16 +73,18 @@ func (m *machine) unclosed(condition string) *protocol.Fault {
 
 func (m *machine) onlyHere() string { return fmt.Sprintf("$_inferior == %d", m.inferior) }
 
-// condition takes only off again.
-func (m *machine) condition(text string) string {
+// withoutOnly takes only off again.
+func (m *machine) withoutOnly(text string) string {
 	text = strings.ReplaceAll(text, m.variableSuffix(), "")
 	rest, ok := strings.CutPrefix(text, m.onlyHere())
 	if !ok || !m.gdb.shared() {
 		return text
 	}
-	rest = strings.TrimPrefix(rest, " && (")
-	return strings.TrimSuffix(rest, ")")
+	return strings.TrimSuffix(afterOnly.ReplaceAllString(rest, ""), ")")
 }
+
+// afterOnly is what stands between $_inferior == N and the condition of a person.
+var afterOnly = regexp.MustCompile(`^ (?:&&|\.and\.|and then|and|AND) \(`)
 
 // words are gdb's own for a refusal, as a gdb would have them that has this rank
 // alone: the parenthesis that only puts behind a condition is left out where gdb
@@ -89,7 +115,7 @@ func (m *machine) mine(bkpt mi.Tuple) (mi.Tuple, bool) {
 		case f.Name == "locations":
 			continue
 		case f.Name == "cond":
-			f.Value.Str = m.condition(f.Value.Str)
+			f.Value.Str = m.withoutOnly(f.Value.Str)
 			if f.Value.Str == "" {
 				continue
 			}

@@ -36,9 +36,18 @@ func (m *machine) replay(list []protocol.Command, then func()) {
 	then()
 }
 
-func (m *machine) notAgain(q *request, g protocol.Group) {
+// faultIn gives the fault that an answer is, or nil.
+func faultIn(g protocol.Group) *protocol.Fault {
 	var f protocol.Fault
-	if json.Unmarshal(g.Body, &f) != nil {
+	if g.Kind != protocol.KindFault || json.Unmarshal(g.Body, &f) != nil {
+		return nil
+	}
+	return &f
+}
+
+func (m *machine) notAgain(q *request, g protocol.Group) {
+	f := faultIn(g)
+	if f == nil {
 		return
 	}
 	text := q.what()

@@ -39,6 +39,7 @@ type request struct {
 	into     func(protocol.Group) // where the answer goes that is a part of another; nil: to who asked
 	again    bool                 // it is played from the journal
 	head     string               // what stands in front of the value: the type and the address of a reference
+	located  string               // its location, where that hangs on the selected frame
 }
 
 // ours is a request that nobody has made.

@@ -53,17 +53,28 @@ func isLasting(name string) bool {
 // has ended.
 func (m *machine) remember(q *request) {
 	switch {
+	case q.name == "gdb" && isSetting(q.args.Text):
+		m.rememberLine(q)
 	case isLasting(q.name):
 		for _, a := range q.args.Apart() {
+			if q.located != "" {
+				a.Location = q.located
+			}
 			m.journal = append(m.journal, protocol.Command{Name: q.name, Args: a})
 		}
 	case q.name == "delete" && len(q.args.Breakpoints) == 0:
-		m.journal = slices.DeleteFunc(m.journal, func(c protocol.Command) bool { return c.Name != "handle" })
+		m.journal = slices.DeleteFunc(m.journal, func(c protocol.Command) bool { return c.Name != "handle" && c.Name != "gdb" })
 	case q.name == "delete":
 		for _, n := range q.args.Breakpoints {
 			m.forget(n)
 		}
 	}
+}
+
+// rememberLine keeps a line for gdb. The last one of some text counts.
+func (m *machine) rememberLine(q *request) {
+	m.journal = slices.DeleteFunc(m.journal, func(c protocol.Command) bool { return c.Name == "gdb" && c.Args.Text == q.args.Text })
+	m.journal = append(m.journal, protocol.Command{Name: "gdb", Args: q.args})
 }
 
 // forget strikes out all that was said about a breakpoint which is no more.
@@ -91,7 +102,7 @@ func (m *machine) orphaned(now time.Duration, cause string) {
 		m.event(protocol.KindNote, protocol.Note{Text: "gdb died (" + cause + ") before it had the rank under control; another one is started"})
 		return
 	}
-	m.rescue.under = true
+	m.rescue.under, m.moving = true, nil
 	m.rescue.running = m.watch.unheard == nil && (m.state == backend.Running || m.run != nil && (m.run.silent || m.state == backend.Attaching))
 	m.rescue.away, m.rescue.seeks = m.attach.away, m.attach.seeks
 	m.rescue.journal, m.journal = m.journal, nil
@@ -111,8 +122,9 @@ func (m *machine) orphaned(now time.Duration, cause string) {
 // takeOver attaches with a new gdb, which the machine has been given already.
 func (m *machine) takeOver(now time.Duration) {
 	m.now = now
-	m.threads, m.counted, m.points, m.abort.read = nil, 0, breakpoints{}, false
+	m.threads, m.counted, m.points, m.signals, m.abort.read = nil, 0, breakpoints{}, nil, false
 	m.run, m.watch, m.ending, m.displays.held = nil, watch{}, ending{}, nil
+	m.identified = false
 	m.record = recording{wanted: m.record.wanted}
 	m.chosen = selection{thread: 1}
 	m.journal = nil
@@ -131,6 +143,13 @@ func (m *machine) takeOver(now time.Duration) {
 
 // rescued goes on where the rank was when its gdb died.
 func (m *machine) rescued(first *thread) {
+	if m.moving != nil {
+		m.ask(ours("hand over"), func(a answer) {
+			m.recognize(a.Results)
+			m.wake()
+		}, "-list-thread-groups", m.group)
+		return
+	}
 	m.replay(m.rescue.journal, func() {
 		switch {
 		case !m.rescue.running:
@@ -198,13 +217,17 @@ func (m *machine) takenOver() bool {
 	}
 	m.rescue.under, m.ending.killAt = false, 0
 	m.watchAbort()
-	m.event(protocol.KindNote, protocol.Note{Text: "gdb died (" + m.rescue.cause + "); " + text + ". Settings made through gdb are gone"})
+	m.event(protocol.KindNote, protocol.Note{Text: "gdb died (" + m.rescue.cause + "); " + text})
 	return true
 }
 
 // abandoned gives the rank up when no gdb can take it over.
 func (m *machine) abandoned(why string) {
 	m.rescue.under = false
-	m.event(protocol.KindLost, protocol.Missing{Cause: "gdb died (" + m.rescue.cause + "), and no other could take the rank over: " + why})
+	cause := "gdb died (" + m.rescue.cause + "), and no other could take the rank over: " + why
+	if m.moving != nil {
+		cause = "the gdb that the rank was to get for " + m.moving.why + " could not take it over: " + why
+	}
+	m.event(protocol.KindLost, protocol.Missing{Cause: cause})
 	m.finish(m.state)
 }

@@ -81,6 +81,7 @@ func (m *machine) resume(q *request, others func(), command string, args ...stri
 	m.record.limit = ""
 	m.tellIntoAbort()
 	m.within = within{}
+	m.countHits()
 	r := &run{request: q, owed: 1}
 	m.run = r
 	k := m.ask(q, func(a answer) { m.resumed(r, others, a) }, command, args...)
@@ -188,11 +189,11 @@ func (m *machine) stopped(stop mi.Tuple) {
 		m.continueThread(r, t.id)
 		return
 	}
-	m.countDown(stop)
-	if p := m.points.at(stop); p.goesOn() {
+	if p := m.points.at(stop); p.goesOn() || m.points.isPassed(p) {
 		m.passBy(r, t, p)
 		return
 	}
+	m.countDown(stop)
 	if m.ownSignal(t) && t.id != r.thread { // of a step gdb has forgotten where it was to end
 		if !r.interrupted {
 			m.continueThread(r, t.id)
@@ -200,9 +201,7 @@ func (m *machine) stopped(stop mi.Tuple) {
 		}
 		t.stop = withoutReason(t.stop)
 	}
-	if r.stopped == 0 {
-		r.stopped = t.id
-	}
+	r.stoppedBy(t)
 }
 
 // finished gives the end of a function its reason where gdb gives none: of one without debug information, or of a call (callOver).
@@ -253,6 +252,7 @@ func (m *machine) settle() {
 	}
 	m.resumeNext()
 	m.settleAttach()
+	m.settleMove()
 	r := m.run
 	if r == nil || !r.started || r.owed > 0 || r.stopped == 0 || len(m.threads) == 0 {
 		return // without threads it has ended, and gdb is about to say so

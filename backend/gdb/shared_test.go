@@ -132,20 +132,28 @@ func TestSharedGDBDies(t *testing.T) {
 	}
 }
 
+// A line that would change the neighbours gives the rank a gdb of its own, and they keep theirs.
 func TestSharedGDBIsNotDisturbed(t *testing.T) {
-	r := newRig(t, gdb.Config{RanksPerGDB: 2})
-	r.launch(build(t, "work.c"), 2)
-	for _, c := range []struct{ name, text, want string }{
-		{"gdb", "break helper", "break is not handed to a gdb that several ranks share"},
-		{"mi", "-break-insert helper", "-break-insert is not handed"},
-		{"gdb", "handle SIGUSR1 nostop", "handle is not handed"},
-		{"gdb", "set schedule-multiple on", "for all ranks that share a gdb: 0-1"},
+	const n = 5
+	r := newRig(t, gdb.Config{RanksPerGDB: n})
+	r.launch(build(t, "work.c"), n)
+	for i, c := range []struct{ name, text string }{
+		{"gdb", "break helper"}, {"mi", "-break-insert helper"}, {"gdb", "handle SIGUSR1 nostop"}, {"gdb", "set schedule-multiple on"},
 	} {
-		r.fault(c.name, protocol.Args{Text: c.text}, protocol.FaultUsage, c.want)
+		if g := r.one(rank.ID(i), c.name, protocol.Args{Text: c.text}); g.Kind != protocol.KindResult {
+			t.Errorf("%s: %v", c.text, g)
+		}
+		r.await(rank.ID(i), protocol.KindNote)
+		if r.gdbPID(rank.ID(i)) == r.gdbPID(n-1) {
+			t.Errorf("%s: the gdb is still shared", c.text)
+		}
 	}
-	r.answers(r.send(2, "gdb", protocol.Args{Text: "set schedule-multiple off"}, patience), 2)
-	if g := r.one(1, "gdb", protocol.Args{Text: "show schedule-multiple"}); g.Kind != protocol.KindResult {
-		t.Errorf("got %v", g)
+	if g := r.one(n-1, "gdb", protocol.Args{Text: "info breakpoints"}); !strings.Contains(string(g.Body), "No breakpoints") {
+		t.Errorf("the neighbour has %v", g)
+	}
+	r.answers(r.send(n, "gdb", protocol.Args{Text: "set schedule-multiple off"}, patience), n)
+	if notes := r.count(protocol.KindNote); notes != 1 {
+		t.Errorf("%d notes", notes)
 	}
 }
 

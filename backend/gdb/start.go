@@ -114,7 +114,7 @@ func (m *machine) leaveStart() {
 				but = append(but, "$_inferior != "+strconv.Itoa(o.inferior))
 			}
 		}
-		command, args := m.gdb.condition(p.number(), strings.Join(but, " && "))
+		command, args := m.condition(ours("condition"), p.number(), strings.Join(but, " && "))
 		m.tell("condition", command, args...)
 	}
 }

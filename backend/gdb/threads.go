@@ -57,7 +57,7 @@ func (m *machine) thread(n int) *thread {
 	}
 	m.counted++
 	th := &thread{id: m.counted, gdb: n}
-	if !m.gdb.shared() && !m.child {
+	if !m.gdb.shared() && !m.child && !m.recounts {
 		th.id = n
 	}
 	m.threads = append(m.threads, th)

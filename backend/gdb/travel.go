@@ -5,7 +5,9 @@ package gdb
 
 import (
 	"strconv"
+	"strings"
 
+	"sdm/backend/mi"
 	"sdm/protocol"
 )
 
@@ -19,12 +21,38 @@ func (m *machine) stepInstruction(q *request) {
 	m.run.address = true
 }
 
+// runUntil is until. -exec-until is no way to ask for it: gdb 13 hears nothing more until the target has stopped, and
+// where that waits for other ranks of the same gdb (a collective) it never does.
+func (m *machine) runUntil(q *request) { m.resumeTo(q, "until") }
+
 // advance has no GDB/MI command: -exec-until with a location stays in the
 // selected frame.
-func (m *machine) advance(q *request) { m.resumeByLine(q, "advance "+q.args.Location) }
+func (m *machine) advance(q *request) { m.resumeTo(q, "advance") }
 
-// jump goes on somewhere else, with the selected thread.
-func (m *machine) jump(q *request) { m.resumeOne(q, "-exec-jump", q.args.Location) }
+// resumeTo lets the selected thread run to the location of a request.
+func (m *machine) resumeTo(q *request, word string) {
+	m.inSelectedFile(q, q.args.Location, func(location string) {
+		m.resumeByLine(q, strings.TrimSpace(word+" "+location)+" ")
+	})
+}
+
+// jump goes on somewhere else, with the selected thread. gdb refuses a location that it finds in the program of each
+// rank ("Unreasonable jump request"), so in a shared gdb it gets the address in that of this one.
+func (m *machine) jump(q *request) {
+	m.inSelectedFile(q, q.args.Location, func(location string) {
+		if !m.gdb.shared() {
+			m.resumeOne(q, "-exec-jump", location)
+			return
+		}
+		m.places(q, location, func(own mi.Tuple) {
+			if at := placesOf(own); len(at) == 1 {
+				m.resumeOne(q, "-exec-jump", "*"+at[0])
+				return
+			}
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "Unreasonable jump request"})
+		})
+	})
+}
 
 // goOnWithSignal is signal. The signal is for the selected thread; "0" is none,
 // which drops the one that the rank stopped with.

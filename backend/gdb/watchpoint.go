@@ -23,8 +23,39 @@ func (m *machine) setWatch(q *request) {
 	case q.args.Expr == "":
 		m.fail(q, noExpression())
 	case m.numbered(q):
-		m.setByLine(q, word+" "+q.args.Expr, q.args.Expr)
+		m.watchedIn(q, func(watched selection, where []string) {
+			m.setByLine(q, word+" "+q.args.Expr, q.args.Expr, where, func(p *point) { p.watched = watched })
+		})
 	}
+}
+
+// watchedIn gives the frame whose variables a watchpoint is about: where gdb is shared, from the outermost, so that it is
+// found again when the rank gets a gdb of its own.
+func (m *machine) watchedIn(q *request, then func(watched selection, where []string)) {
+	again := selection{}
+	if m.moving != nil && q.again {
+		again = m.moving.watched[q.args.Breakpoint]
+	}
+	if !m.gdb.shared() && again.frame == 0 {
+		then(selection{}, m.where(q))
+		return
+	}
+	at := m.selected(q)
+	if again.frame != 0 {
+		at.thread = again.thread
+	}
+	m.ask(q, func(a answer) {
+		depth, _ := a.Results.Int("depth")
+		switch {
+		case a.failed():
+			then(selection{}, m.where(q))
+		case again.frame != 0:
+			level := strconv.Itoa(max(depth-again.frame, 0))
+			then(again, []string{"--thread", m.gdbThread(at.thread), "--frame", level})
+		default:
+			then(selection{at.thread, depth - at.frame}, m.where(q))
+		}
+	}, "-stack-info-depth", "--thread", m.gdbThread(at.thread))
 }
 
 // catchable are the events that catch knows, with what gdb prints of a
@@ -48,30 +79,31 @@ func (m *machine) setCatch(q *request) {
 		command = "tcatch "
 	}
 	if m.numbered(q) {
-		m.setByLine(q, command+strings.TrimSpace(q.args.Event), strings.TrimSpace(q.args.Event))
+		m.setByLine(q, command+strings.TrimSpace(q.args.Event), strings.TrimSpace(q.args.Event), m.where(q), func(*point) {})
 	}
 }
 
 // setByLine sets a breakpoint by gdb's command line, of which gdb tells the number beside its
 // words (=breakpoint-created), and answers with what -break-info says of it.
-func (m *machine) setByLine(q *request, line, location string) {
-	m.inConsoleOr(q, line, func(a answer) {
+func (m *machine) setByLine(q *request, line, location string, where []string, claimed func(*point)) {
+	m.ask(q, func(a answer) {
 		switch {
 		case a.failed():
 			m.refused(q, a)
 		case a.made == "":
 			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: strings.TrimSpace(a.text)})
 		default:
-			m.narrow(q, a.made, location)
+			m.narrow(q, a.made, location, claimed)
 		}
-	})
+	}, "-interpreter-exec", append(where, "console", line)...).print = true
 }
 
 // narrow gives a breakpoint that gdb has made its condition, and claims it.
-func (m *machine) narrow(q *request, number, location string) {
+func (m *machine) narrow(q *request, number, location string, claimed func(*point)) {
 	claim := func() {
 		p := m.points.claim(q.args.Breakpoint, location, mi.Tuple{{Name: "number", Value: mi.Value{Str: number}}})
 		p.event = q.args.Event
+		claimed(p)
 		m.ask(q, func(a answer) {
 			var made []mi.Tuple
 			for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
@@ -81,20 +113,21 @@ func (m *machine) narrow(q *request, number, location string) {
 			m.replyBreakpoints(q, made)
 		}, "-break-info", number)
 	}
-	condition := m.only(q.args.Condition)
-	if condition == "" {
-		claim()
-		return
-	}
-	command, args := m.gdb.condition(number, condition)
-	m.ask(q, func(a answer) {
-		if a.failed() {
-			m.tell("delete", "-break-delete", number)
-			m.refused(q, a)
+	m.withOnly(q, q.args.Condition, func(condition string) {
+		if condition == "" {
+			claim()
 			return
 		}
-		claim()
-	}, command, args...)
+		command, args := m.condition(q, number, condition)
+		m.ask(q, func(a answer) {
+			if a.failed() {
+				m.tell("delete", "-break-delete", number)
+				m.refused(q, a)
+				return
+			}
+			claim()
+		}, command, args...)
+	})
 }
 
 // eventOf says what happened at a catchpoint, as gdb does, "" elsewhere. What

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -85,6 +86,17 @@ func (p *Process) Dead() bool {
 // Frozen tells whether it is stopped by a signal such as SIGSTOP (proc(5), /proc/PID/stat:
 // state T).
 func (p *Process) Frozen() bool { return state(fmt.Sprintf("/proc/%d/stat", p.pid)) == 'T' }
+
+// AwaitFrozen waits until a process is stopped by a signal that is on its way, or has ended.
+func AwaitFrozen(pid int) error {
+	for wait := time.Millisecond; wait < time.Second; wait *= 2 {
+		if s := state(fmt.Sprintf("/proc/%d/stat", pid)); s == 'T' || s == 'Z' || s == 0 {
+			return nil
+		}
+		time.Sleep(wait)
+	}
+	return fmt.Errorf("process %d does not stop", pid)
+}
 
 // state reads the state off a stat file of proc(5); 0: there is none.
 func state(file string) byte {

@@ -20,15 +20,11 @@ type Known struct {
 // known are the defects of today.
 var known = []Known{
 	{"notices of gdb are swallowed", nil, "", regexp.MustCompile(`(?m)^(Note: |[Ww]arning:|Error in (re-setting|testing))`), nil},
-	{"ranks that share a gdb: jump", []string{"jump"}, "", nil, nil},
-	{"ranks that share a gdb: until and advance", []string{"until", "advance"}, "", nil, nil},
 	{"watchpoints after run", []string{"run", "start"}, "", regexp.MustCompile(`watchpoint \d+`), nil},
 	{"breakpoints that cannot be set again", []string{"run", "start", "starti"}, "", nil, regexp.MustCompile(`could not be set again`)},
 	{"start in Fortran stops before the program", []string{"start"}, "", regexp.MustCompile(`\.f90:`), nil},
 	{"watch -l of a type without a name", []string{"watch", "rwatch", "awatch"}, "", nil, regexp.MustCompile(`syntax error in expression, near .\{\.\.\.`)},
 	{"variables that are optimised out are not shown", []string{"info locals", "backtrace", "info stack"}, "", regexp.MustCompile(`(?m)^ *\w+ = <optimized out>$`), nil},
-	{"ranks that share a gdb: conditions in Fortran", []string{"continue", "next", "step", "finish"}, "", regexp.MustCompile(`breakpoint .*\.f90:`), nil},
-	{"ranks that share a gdb: conditions in Fortran", nil, "", nil, regexp.MustCompile(`of gdb's own`)},
 	{"breakpoints at places that are not there do not always wait", []string{"break", "tbreak", "hbreak", "thbreak"}, "", regexp.MustCompile(`pending\.$`), nil},
 	{"a step ends a rank of a shared gdb by SIGTRAP", nil, "", nil, regexp.MustCompile(`signal SIGTRAP`)},
 	{"breakpoints that were deleted are deleted again without a word", nil, "", regexp.MustCompile(`No breakpoint number`), regexp.MustCompile(`^$`)},

@@ -293,7 +293,7 @@ func TestMasterTriesTenTimes(t *testing.T) {
 		}
 		defer l.Close()
 		_, err = Dial(context.Background(), l.Addr().String(), Options{Secret: secretOf("a"), Wait: time.Second})
-		if err == nil || !strings.Contains(err.Error(), "it says nothing (1 try in 1s)") {
+		if err == nil || !strings.Contains(err.Error(), "it says nothing (1 try in 1") { // second, and a bit on a busy machine
 			t.Errorf("error: %v", err)
 		}
 	})

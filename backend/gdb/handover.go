@@ -1,0 +1,353 @@
+// A rank that stands is handed over from a gdb that it shares to one of its own.
+
+package gdb
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"sdm/backend"
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// handover is how far that has come. It begins where a command is for some ranks of a shared gdb and gdb cannot keep
+// them apart. The rank stays stopped at the same instruction all the time, and people go on to see it stopped.
+//
+//	what gdb alone knows ─→ SIGSTOP, -target-detach ─→ loop: a new gdb attaches ─→ journal ─→ threads, frame ─→ waiting requests
+//
+// The SIGSTOP is sent while all threads are in a ptrace stop, so the kernel takes it when gdb lets them go, before they
+// carry out an instruction of the program (ptrace(2), PTRACE_DETACH).
+type handover struct {
+	why     string     // for people
+	waiting []*request // carried out by the new gdb
+	chosen  selection
+	threads []keptThread
+	counted int
+	points  []keptPoint
+	watched map[int]selection // where watchpoints were set, see point
+	vars    []keptVariable
+	awaking *thread  // see flush and wake
+	queued  string   // the signal that it is to get, or ""
+	lost    []string // names of variables that cannot be given to the new gdb
+}
+
+// keptThread is a thread by what stays the same.
+type keptThread struct {
+	id      int
+	lwp     string
+	stop    mi.Tuple
+	signal  string // it is to get when it goes on
+	stopped int    // our number of the breakpoint where it stands
+	flushed bool   // see flush
+}
+
+// keptPoint is what a gdb has counted at a breakpoint.
+type keptPoint struct{ number, hits, ignore int }
+
+// aloneFor carries out a request in a gdb of the rank alone.
+func (m *machine) aloneFor(q *request, why string) {
+	if f := m.stateNow().Refuse(protocol.NeedStopped); f != nil {
+		f := *f
+		f.Hint = "stopped, it gets a gdb of its own for " + why
+		m.fail(q, &f)
+		return
+	}
+	if m.inCall {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultState, Message: "the rank stands in a function that an expression has called, and cannot get a gdb of its own for " + why, Hint: "finish ends the call"})
+		return
+	}
+	m.moving = &handover{why: why, waiting: []*request{q}, chosen: m.chosen, counted: m.counted, watched: map[int]selection{}}
+	for _, p := range m.points.list {
+		m.moving.watched[p.number] = p.watched
+	}
+	m.moving.keepThreads(m)
+	m.askKept()
+}
+
+// hold lets a request wait for the hand-over that is under way.
+func (m *machine) hold(q *request) bool {
+	if m.moving == nil || m.state.IsOver() {
+		return false
+	}
+	m.moving.waiting = append(m.moving.waiting, q)
+	return true
+}
+
+func (h *handover) keepThreads(m *machine) {
+	for _, t := range m.threads {
+		k := keptThread{id: t.id, stop: t.stop}
+		if p := m.points.at(t.stop); p != nil {
+			k.stopped = p.number
+		}
+		if name := t.stop.Str("signal-name"); t.stop.Str("reason") == "signal-received" && name != "0" {
+			k.signal = name
+		}
+		h.threads = append(h.threads, k)
+	}
+}
+
+// askKept asks gdb for what it alone knows, and then lets the rank go.
+func (m *machine) askKept() {
+	h := m.moving
+	q := ours("hand over")
+	m.ask(q, func(a answer) { h.nameThreads(m.threads, a.Results) }, "-list-thread-groups", m.group)
+	for i := range h.threads {
+		if k := &h.threads[i]; k.signal != "" {
+			m.inConsoleOr(q, "info signals "+k.signal, func(a answer) { k.signal = m.passing(k.signal, a.text) })
+		}
+	}
+	m.inConsoleOr(q, "show convenience", func(a answer) { h.vars, h.lost = variablesIn(a.text, m.variableSuffix()) })
+	m.ask(q, func(a answer) {
+		if m.moving == h { // else gdb has died
+			m.detachStopped(h.keepPoints(m, a.Results))
+		}
+	}, "-break-list")
+}
+
+// nameThreads keeps how the kernel calls the threads.
+func (h *handover) nameThreads(threads threads, groups mi.Tuple) {
+	for n, lwp := range lwpsIn(groups) {
+		i := slices.IndexFunc(h.threads, func(k keptThread) bool { return k.id == threads.ours(n) })
+		if i >= 0 {
+			h.threads[i].lwp = lwp
+		}
+	}
+}
+
+// passing gives the signal if the program is to get it, as gdb's table and that of this rank say, else "".
+func (m *machine) passing(signal, table string) string {
+	h, own := m.handlesOwn(signal)
+	if list := signalsIn(table); !own && len(list) == 1 {
+		h = list[0]
+	}
+	if h.Pass {
+		return signal
+	}
+	return ""
+}
+
+// keepPoints keeps what gdb has counted, and gives gdb's numbers of the breakpoints of this rank.
+func (h *handover) keepPoints(m *machine, table mi.Tuple) (numbers []string) {
+	for _, f := range table.Path("BreakpointTable", "body").Fields {
+		t := f.Value.Fields
+		number := t.Str("number")
+		if !m.points.claimed(number) {
+			continue
+		}
+		numbers = append(numbers, number)
+		k := keptPoint{number: m.points.ours(number)}
+		k.hits, _ = t.Int("times")
+		k.hits += m.points.hitsBefore(number)
+		k.ignore, _ = t.Int("ignore")
+		h.points = append(h.points, k)
+	}
+	return numbers
+}
+
+// detachStopped lets the rank go, stopped.
+func (m *machine) detachStopped(numbers []string) {
+	m.giveBack()
+	if len(numbers) > 0 {
+		m.tell("delete", "-break-delete", numbers...)
+	}
+	if m.isCore() {
+		m.detached()
+		return
+	}
+	m.flush()
+}
+
+// flush deals with threads to which gdb has sent a SIGSTOP that they have not got: they had come to a stop of their own.
+// Such a one it takes back by SIGCONT when it detaches, and ours with it. So the thread gets it now, and behind it a signal
+// that stops it again before its next instruction: the kernel takes the lower number first.
+func (m *machine) flush() {
+	h := m.moving
+	for i := range h.threads {
+		k := &h.threads[i]
+		if t := m.threads.find(k.id); t != nil && k.lwp != "" && !k.flushed && m.pendsStop(k.lwp) {
+			k.flushed = true
+			h.awaking, t.stop = t, nil
+			m.out.signals = append(m.out.signals, signal{toTarget, syscall.SIGWINCH})
+			m.tell("handle", console, "handle SIGWINCH stop nopass")
+			m.tell("signal", "-exec-step-instruction", "--thread", m.gdbThread(k.id))
+			return
+		}
+	}
+	m.detachNow()
+}
+
+// flushed goes on when that thread stands again.
+func (m *machine) flushed() {
+	usual := protocol.SignalInfo{Signal: "SIGWINCH", Pass: true}
+	if told, ok := m.gdb.handling.told[usual.Signal]; ok {
+		usual = told
+	}
+	m.tell("handle", console, handleLine(usual))
+	m.flush()
+}
+
+func (m *machine) detachNow() {
+	for _, k := range m.moving.threads {
+		if k.flushed || k.stop.Str("reason") == "signal-received" {
+			m.tell("signal", "-interpreter-exec", "--thread", m.gdbThread(k.id), "console", "queue-signal 0")
+		}
+	}
+	m.out.signals = append(m.out.signals, signal{toTarget, syscall.SIGSTOP})
+	m.ask(ours("detach"), func(a answer) {
+		if m.moving == nil {
+			return
+		}
+		if a.failed() {
+			m.notDetached(a.Results.Str("msg"))
+			return
+		}
+		m.detached()
+	}, "-target-detach", m.group)
+}
+
+// notDetached goes on with the old gdb. The SIGSTOP has still to be undone.
+func (m *machine) notDetached(why string) {
+	h := m.moving
+	m.moving = nil
+	m.attach.frozen = true
+	m.keepQuiet()
+	for _, q := range h.waiting {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "the rank cannot get a gdb of its own: " + why})
+	}
+	m.event(protocol.KindNote, protocol.Note{Text: "the breakpoints of the rank are gone: gdb did not let it go when it was to get a gdb of its own (" + why + ")"})
+}
+
+// detached has the loop start a gdb, whose machine goes on with takeOver. The rank counts as one whose gdb has died.
+func (m *machine) detached() {
+	if m.state.IsOver() {
+		return
+	}
+	m.rescue.under, m.rescue.running, m.rescue.away, m.rescue.seeks = true, false, "", false
+	m.rescue.journal, m.journal = m.journal, nil
+	m.state = backend.Attaching
+	m.out.move = true
+}
+
+// recognize gives the threads the numbers that they had.
+func (m *machine) recognize(groups mi.Tuple) {
+	h := m.moving
+	for n, lwp := range lwpsIn(groups) {
+		t := m.threads.byGDB(n)
+		i := slices.IndexFunc(h.threads, func(k keptThread) bool { return k.lwp == lwp })
+		if t != nil && i >= 0 {
+			t.id, t.stop = h.threads[i].id, h.threads[i].stop
+		}
+	}
+	slices.SortFunc(m.threads, func(a, b *thread) int { return a.id - b.id })
+	m.counted, m.recounts = max(h.counted, m.counted), true
+	m.chosen = h.chosen
+	if m.threads.find(m.chosen.thread) == nil && len(m.threads) > 0 {
+		m.chosen = selection{thread: m.threads[0].id}
+	}
+}
+
+// wake ends the group stop of the rank, before gdb has any breakpoints in it, and prepares the signals that threads are
+// to get when they go on. The kernel takes one from gdb only where the thread stands at a signal (ptrace(2),
+// signal-delivery-stop), so a thread is given SIGCONT, which comes before its next instruction.
+func (m *machine) wake() {
+	h := m.moving
+	switch i := slices.IndexFunc(h.threads, func(k keptThread) bool { return k.signal != "" }); {
+	case i >= 0:
+		h.awaking = m.threads.find(h.threads[i].id)
+		h.queued, h.threads[i].signal = h.threads[i].signal, ""
+	case m.attach.frozen:
+		h.awaking, h.queued = m.threads[0], ""
+	default:
+		m.replay(m.rescue.journal, m.moved)
+		return
+	}
+	if h.awaking == nil { // it has ended
+		m.wake()
+		return
+	}
+	h.awaking.stop, m.attach.frozen = nil, false
+	m.out.signals = append(m.out.signals, signal{toTarget, syscall.SIGCONT})
+	m.tell("handle", console, "handle SIGCONT stop nopass")
+	m.tell("signal", "-exec-step-instruction", "--thread", m.gdbThread(h.awaking.id))
+}
+
+// settleMove looks whether that thread stands again.
+func (m *machine) settleMove() {
+	if m.moving == nil || m.moving.awaking == nil || m.moving.awaking.stop == nil {
+		return
+	}
+	h := m.moving
+	if !m.rescue.under { // still in the old gdb
+		h.awaking = nil
+		m.flushed()
+		return
+	}
+	m.tell("handle", console, handleQuietly)
+	if h.queued != "" {
+		m.tell("signal", "-interpreter-exec", "--thread", m.gdbThread(h.awaking.id), "console", "queue-signal "+h.queued)
+	}
+	h.awaking = nil
+	m.wake()
+}
+
+// moved goes on with the requests for which the rank has got its gdb, when that has been told the journal.
+func (m *machine) moved() {
+	h := m.moving
+	if h == nil || m.state.IsOver() {
+		return
+	}
+	m.tellKept(h)
+	m.moving, m.rescue.under, m.ending.killAt = nil, false, 0
+	m.state = backend.Stopped
+	m.event(protocol.KindNote, protocol.Note{Text: "the rank has a gdb of its own now, for " + h.why + h.missing()})
+	for _, q := range h.waiting {
+		if row, ok := lookup(q.name); ok && !q.answered {
+			m.carryOut(row, q)
+		}
+	}
+}
+
+// tellKept tells the new gdb what the old one knew, and keeps where the threads have stopped.
+func (m *machine) tellKept(h *handover) {
+	for _, k := range h.threads {
+		if t := m.threads.find(k.id); t != nil {
+			t.stop = m.points.renumbered(k.stop, k.stopped)
+		}
+	}
+	for _, k := range h.points {
+		if p := m.points.find([]int{k.number}); p != nil {
+			p.before = k.hits
+			m.tell("ignore", "-break-after", p.gdb, strconv.Itoa(k.ignore))
+		}
+	}
+	for _, v := range h.vars {
+		m.tell("set", console, "set $"+v.name+" = "+v.value)
+	}
+}
+
+func (h *handover) missing() string {
+	if len(h.lost) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; it does not know %v", h.lost)
+}
+
+// lwpsIn gives the kernel's numbers of threads by gdb's, of an answer to -list-thread-groups.
+func lwpsIn(groups mi.Tuple) map[int]string {
+	lwps := map[int]string{}
+	list, _ := groups.Get("threads")
+	for _, f := range list.Fields {
+		n, _ := f.Value.Fields.Int("id")
+		if found := lwpNumber.FindStringSubmatch(f.Value.Fields.Str("target-id")); found != nil {
+			lwps[n] = found[1]
+		}
+	}
+	return lwps
+}
+
+// lwpNumber is at the end of what gdb calls a thread: "Thread 0x7ffff7d8a740 (LWP 4711)", "process 4711".
+var lwpNumber = regexp.MustCompile(`(?:LWP|process) ([0-9]+)\)?$`)

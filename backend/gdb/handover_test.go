@@ -1,0 +1,214 @@
+// Words that gdb cannot keep apart for the ranks that share it.
+
+package gdb_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sdm/backend/gdb"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// each runs a test with a gdb for each rank and with one for all of four.
+func each(t *testing.T, test func(t *testing.T, r *rig, n int)) {
+	const n = 4
+	for _, per := range []int{1, n} {
+		t.Run(fmt.Sprintf("%d to a gdb", per), func(t *testing.T) {
+			test(t, newRig(t, gdb.Config{RanksPerGDB: per}), n)
+		})
+	}
+}
+
+// allGo gives a command to all ranks and waits until they have stopped.
+func (r *rig) allGo(n int, name string, args protocol.Args) []protocol.Group {
+	r.Helper()
+	for _, g := range r.answers(r.send(n, name, args, patience), n) {
+		if g.Kind != protocol.KindResult {
+			r.Fatalf("%s: %v", name, g)
+		}
+	}
+	var stops []protocol.Group
+	for id := range rank.ID(n) {
+		stops = append(stops, r.await(id, protocol.KindStopped))
+	}
+	return stops
+}
+
+func (r *rig) meets(t *testing.T, n int) {
+	r.launch(build(t, "meet.c"), n, t.TempDir(), strconv.Itoa(n))
+}
+
+// A condition about a local variable holds in every rank that shares the gdb.
+func TestConditionOfLocal(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, n int) {
+		r.meets(t, n)
+		r.answers(r.send(n, "break", protocol.Args{Location: "work", Breakpoint: 1}, patience), n)
+		r.allGo(n, "continue", protocol.Args{})
+		r.answers(r.send(n, "condition", protocol.Args{Breakpoints: []int{1}, Condition: "i == 4"}, patience), n)
+		for _, g := range r.allGo(n, "continue", protocol.Args{}) {
+			if column(g, "args.i") != "4" {
+				t.Errorf("got %v", g)
+			}
+		}
+	})
+}
+
+// until, and advance, over calls in which ranks wait for one another.
+func TestUntilOverMeeting(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, n int) {
+		r.meets(t, n)
+		line := lineOf(t, "meet.c", "meet(0);")
+		r.answers(r.send(n, "break", protocol.Args{Location: "meet.c:" + strconv.Itoa(line), Breakpoint: 1}, patience), n)
+		r.allGo(n, "continue", protocol.Args{})
+		for i, c := range []struct {
+			name string
+			args protocol.Args
+		}{{"until", protocol.Args{}}, {"until", protocol.Args{Location: strconv.Itoa(line + 2)}}, {"advance", protocol.Args{Location: strconv.Itoa(line + 3)}}} {
+			for _, g := range r.allGo(n, c.name, c.args) {
+				if want := fmt.Sprintf(`"line":%d`, line+1+i); !strings.Contains(string(g.Body), want) {
+					t.Errorf("%v: got %v, want %s", c, g, want)
+				}
+			}
+		}
+	})
+}
+
+func TestJump(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, n int) {
+		r.meets(t, n)
+		line := lineOf(t, "meet.c", "go = 0;")
+		r.answers(r.send(n, "break", protocol.Args{Location: strconv.Itoa(line), Breakpoint: 1}, patience), n)
+		for _, g := range r.allGo(n, "jump", protocol.Args{Location: strconv.Itoa(line)}) {
+			if !strings.Contains(string(g.Body), fmt.Sprintf(`"line":%d`, line)) {
+				t.Errorf("got %v", g)
+			}
+		}
+	})
+}
+
+// A breakpoint at the place of a log stops where it should, and the log has its say.
+func TestBreakAtLog(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, n int) {
+		r.meets(t, n)
+		r.answers(r.send(n, "log", protocol.Args{Location: "work", Exprs: []string{"i"}, Breakpoint: 1}, patience), n)
+		r.answers(r.send(n, "break", protocol.Args{Location: "work", Condition: "i > 1", Breakpoint: 2}, patience), n)
+		r.answers(r.send(n, "ignore", protocol.Args{Breakpoints: []int{2}, Count: 1}, patience), n)
+		for _, want := range []string{"3", "4"} {
+			for _, g := range r.allGo(n, "continue", protocol.Args{}) {
+				if column(g, "args.i") != want || !strings.Contains(string(g.Body), `"breakpoint":2`) {
+					t.Errorf("got %v, want i = %s", g, want)
+				}
+			}
+		}
+		if logs := r.count(protocol.KindLogged); logs != 5 {
+			t.Errorf("%d logs", logs)
+		}
+	})
+}
+
+// What gdb says of conditions is told, of those of this rank only.
+func TestConditionsThatMeanNothing(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, n int) {
+		r.meets(t, n)
+		r.answers(r.send(n, "break", protocol.Args{Location: "work", Breakpoint: 1, Condition: "*(int *)i == 5"}, patience), n)
+		r.answers(r.send(n, "break", protocol.Args{Location: "work", Breakpoint: 2, Condition: "i == 99"}, patience), n)
+		for id := range rank.ID(n) {
+			if g := r.await(id, protocol.KindNote); !strings.Contains(string(g.Body), "Note: breakpoint 1 also set at the same pc.") {
+				t.Errorf("got %v", g)
+			}
+		}
+		r.answers(r.send(n, "continue", protocol.Args{}, patience), n)
+		for id := range rank.ID(n) {
+			if g := r.await(id, protocol.KindNote); !strings.Contains(string(g.Body), "Error in testing breakpoint condition: Cannot access memory at address 0x") {
+				t.Errorf("got %v", g)
+			}
+		}
+	})
+}
+
+// $rank and $size are what they say in every rank, in conditions, too.
+func TestIdentity(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, n int) {
+		r.meets(t, n)
+		for i, g := range r.answers(r.send(n, "print", protocol.Args{Expr: "$rank + 10"}, patience), n) {
+			if id, _ := g.Ranks.Min(); column(g, "value") != strconv.Itoa(int(id)+10) {
+				t.Errorf("%d: %v", i, g)
+			}
+		}
+		r.answers(r.send(n, "break", protocol.Args{Location: "work", Condition: "i == $rank + 2", Breakpoint: 1}, patience), n)
+		for id, g := range r.allGo(n, "continue", protocol.Args{}) {
+			if column(g, "args.i") != strconv.Itoa(id+2) {
+				t.Errorf("rank %d: %v", id, g)
+			}
+		}
+	})
+}
+
+// A rank gets a gdb of its own where it stands: no thread takes a step, and what was said about it holds.
+func TestHandOver(t *testing.T) {
+	const n = 4
+	r := newRig(t, gdb.Config{RanksPerGDB: n})
+	r.meets(t, n)
+	r.answers(r.send(n, "break", protocol.Args{Location: "work", Breakpoint: 1, Condition: "i > 2"}, patience), n)
+	r.answers(r.send(n, "ignore", protocol.Args{Breakpoints: []int{1}, Count: 1}, patience), n)
+	r.allGo(n, "continue", protocol.Args{})
+	r.one(1, "up", protocol.Args{})
+	r.one(1, "print", protocol.Args{Expr: "$kept = sum"})
+	r.one(1, "watch", protocol.Args{Expr: "sum", Breakpoint: 2})
+	r.one(1, "display", protocol.Args{Expr: "i", Display: 1})
+	look := func() string {
+		var b strings.Builder
+		for _, expr := range []string{"counted", "$pc", "$sp", "sum", "$kept", "$rank"} {
+			b.WriteString(column(r.one(1, "print", protocol.Args{Expr: expr}), "value") + "\n")
+		}
+		return b.String() + r.one(1, "info threads", protocol.Args{}).String() + r.one(1, "info breakpoints", protocol.Args{}).String()
+	}
+	before, others := look(), column(r.one(0, "print", protocol.Args{Expr: "counted"}), "value")
+	r.one(1, "gdb", protocol.Args{Text: "set print pretty on"})
+	if g := r.await(1, protocol.KindNote); !strings.Contains(string(g.Body), `a gdb of its own now, for \"set print pretty on\"`) {
+		t.Errorf("got %v", g)
+	}
+	if r.gdbPID(0) == r.gdbPID(1) || r.gdbPID(0) != r.gdbPID(2) {
+		t.Error("it has none, or others have")
+	}
+	if after := look(); after != before {
+		t.Errorf("before\n%s\nafter\n%s", before, after)
+	}
+	if now := column(r.one(0, "print", protocol.Args{Expr: "counted"}), "value"); now != others {
+		t.Errorf("a neighbour has run: %s, %s", others, now)
+	}
+	r.one(1, "continue", protocol.Args{})
+	if g := r.await(1, protocol.KindStopped); !strings.Contains(string(g.Body), `"breakpoint":2`) || column(g, "display.1") != "4" {
+		t.Errorf("got %v", g)
+	}
+	r.one(1, "delete", protocol.Args{Breakpoints: []int{2}})
+	r.allGo(n, "continue", protocol.Args{})
+	r.answers(r.send(n, "delete", protocol.Args{}, patience), n)
+	r.answers(r.send(n, "continue", protocol.Args{}, patience), n)
+	for id := range rank.ID(n) {
+		r.await(id, protocol.KindExited)
+	}
+}
+
+// A signal that a rank has stopped for reaches it from its new gdb.
+func TestHandOverAtSignal(t *testing.T) {
+	const n = 2
+	r := newRig(t, gdb.Config{RanksPerGDB: n})
+	r.launch(build(t, "signals.c"), n)
+	r.answers(r.send(n, "break", protocol.Args{Location: "done", Breakpoint: 1}, patience), n)
+	r.allGo(n, "continue", protocol.Args{})
+	r.one(1, "gdb", protocol.Args{Text: "set print pretty on"})
+	for range 2 {
+		r.allGo(n, "continue", protocol.Args{})
+	}
+	r.allGo(n, "continue", protocol.Args{})
+	for _, g := range r.answers(r.send(n, "print", protocol.Args{Expr: "caught"}, patience), n) {
+		if column(g, "value") != "3" {
+			t.Errorf("got %v", g)
+		}
+	}
+}

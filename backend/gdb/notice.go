@@ -1,0 +1,86 @@
+// What gdb tells beside the answer about a breakpoint: notices and warnings.
+
+package gdb
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// note tells people something.
+func (m *machine) note(format string, args ...any) {
+	m.event(protocol.KindNote, protocol.Note{Text: fmt.Sprintf(format, args...)})
+}
+
+// invalidIn tells where the new condition of a breakpoint means nothing, and answers.
+func (m *machine) invalidIn(q *request, number string, why map[string]string) {
+	m.ask(q, func(a answer) {
+		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
+			m.tellInvalid(q.args.Breakpoints[0], f.Value.Fields, why)
+		}
+		m.done(q)
+	}, "-break-info", number)
+}
+
+// tellInvalid tells at which places of this rank gdb has disabled a breakpoint, because its condition means nothing there.
+// Those of neighbours are disabled as well, which is as it should be.
+func (m *machine) tellInvalid(number int, bkpt mi.Tuple, why map[string]string) {
+	if why == nil {
+		return
+	}
+	own, _ := m.mine(bkpt)
+	list := own.Path("locations").Fields
+	for i, l := range bkpt.Path("locations").Fields {
+		t := l.Value.Fields
+		k := slices.IndexFunc(list, func(f mi.Field) bool { return f.Value.Fields.Str("number") == t.Str("number") })
+		reason, told := why[t.Str("number")]
+		if !told {
+			reason, told = why[fmt.Sprint(i+1)]
+		}
+		if told && k >= 0 && t.Str("enabled") == "N" {
+			m.note("warning: failed to validate condition at location %d.%d, disabling: %s", number, k+1, reason)
+		}
+	}
+}
+
+// tellBeside tells that a new breakpoint is at the place of others, as gdb tells a person, and then goes on. gdb names
+// the address, which differs between ranks.
+func (m *machine) tellBeside(q *request, p *point, then func()) {
+	beside := m.points.beside(p)
+	if q.again || !slices.ContainsFunc(beside, func(o *point) bool { return o.number > 0 }) {
+		then()
+		return
+	}
+	m.ask(q, func(a answer) {
+		var names []string
+		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
+			t := f.Value.Fields
+			i := slices.IndexFunc(beside, func(o *point) bool { return o.number > 0 && o.gdb == t.Str("number") })
+			if i < 0 {
+				continue
+			}
+			name := fmt.Sprint(beside[i].number)
+			if t.Str("enabled") == "n" {
+				name += " (disabled)"
+			}
+			names = append(names, name)
+		}
+		if len(names) > 0 {
+			m.note("Note: %s also set at the same pc.", listOf("breakpoint", names))
+		}
+		then()
+	}, "-break-list")
+}
+
+// listOf is "breakpoint 1", "breakpoints 1 and 2", "breakpoints 1, 2 and 3".
+func listOf(noun string, names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return noun + " " + names[0]
+	}
+	return noun + "s " + strings.Join(names[:last], ", ") + " and " + names[last]
+}

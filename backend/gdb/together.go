@@ -1,0 +1,106 @@
+// Breakpoints at the same place: gdb tells a stop by the first of them only.
+
+package gdb
+
+import (
+	"slices"
+
+	"sdm/backend/mi"
+)
+
+// tally is what gdb has counted at a breakpoint: hits that count, and how many of the next ones do not stop.
+type tally struct{ hits, ignore int }
+
+// together tells whether a breakpoint that lets threads go on (a log, commands that end in continue) lies at the same
+// place as another. Then which of them have been hit is known from what gdb counts, before the rank runs and after.
+func (b *breakpoints) together() bool {
+	return slices.ContainsFunc(b.list, func(p *point) bool { return p.goesOn() && !p.missed && len(b.beside(p)) > 0 })
+}
+
+// isPassed tells whether there is a breakpoint at the place of p that lets threads go on.
+func (b *breakpoints) isPassed(p *point) bool {
+	return p != nil && slices.ContainsFunc(b.list, (*point).goesOn) && slices.ContainsFunc(b.beside(p), (*point).goesOn)
+}
+
+// beside gives the other breakpoints at a place of p.
+func (b *breakpoints) beside(p *point) []*point {
+	var all []*point
+	for _, o := range b.list {
+		shares := func(addr string) bool { return slices.Contains(p.places, addr) }
+		if o != p && !o.missed && slices.ContainsFunc(o.places, shares) {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// countHits keeps what gdb has counted before the rank runs.
+func (m *machine) countHits() {
+	if m.points.together() {
+		m.ask(ours("info breakpoints"), func(a answer) { m.points.newHits(a.Results, "") }, "-break-list")
+	}
+}
+
+// hitTogether gives all breakpoints that a thread has come to with the one that gdb tells: those that let it go on, and
+// the first that does not, or nil.
+func (m *machine) hitTogether(t *thread, told *point, then func(passed []*point, stays *point)) {
+	m.ask(ours("info breakpoints"), func(a answer) {
+		var passed []*point
+		var stays *point
+		for _, p := range m.points.newHits(a.Results, t.stop.Path("frame", "addr").Str) {
+			switch {
+			case p.goesOn():
+				passed = append(passed, p)
+			case stays == nil:
+				stays = p
+			}
+		}
+		if !slices.Contains(passed, told) && told.goesOn() {
+			passed = append(passed, told)
+		} else if stays == nil && !told.goesOn() {
+			stays = told
+		}
+		then(passed, stays)
+	}, "-break-list")
+}
+
+// newHits gives the breakpoints at an address that have been hit since it was called last, by an answer to -break-list.
+// A temporary one is gone when it has been hit.
+func (b *breakpoints) newHits(table mi.Tuple, addr string) (hit []*point) {
+	now := map[string]tally{}
+	for _, f := range table.Path("BreakpointTable", "body").Fields {
+		var c tally
+		c.hits, _ = f.Value.Fields.Int("times")
+		c.ignore, _ = f.Value.Fields.Int("ignore")
+		now[f.Value.Fields.Str("number")] = c
+	}
+	for _, p := range b.list {
+		c, there := now[p.gdb]
+		if !p.missed && slices.Contains(p.places, addr) && (!there || c.hits-p.counted.hits > p.counted.ignore) {
+			hit = append(hit, p)
+		}
+		p.counted, p.missed = c, p.missed || !there
+	}
+	return hit
+}
+
+// stopOf gives the stop of another breakpoint at the same place as that of this one.
+func (p *point) stopOf(stop mi.Tuple) mi.Tuple {
+	disposition := "keep"
+	switch {
+	case p.missed:
+		disposition = "del"
+	case p.left > 0:
+		disposition = "dis"
+	}
+	now := slices.Clone(stop)
+	for i, f := range now {
+		switch f.Name {
+		case "bkptno":
+			now[i].Value.Str = p.gdb
+		case "disp":
+			now[i].Value.Str = disposition
+		}
+	}
+	return now
+}
