@@ -134,6 +134,7 @@ var Words = map[string]Word{
 	"show height":        {Own: "about a person's screen"},
 	"set pagination":     {Own: "about a person's screen"},
 	"show pagination":    {Own: "about a person's screen"},
+	"directory":          {Own: "what gdb says then lists directories of its own"},
 	"set wait":           {Own: "gdb waits always"},
 	"set echo":           {Own: "gdb's is trace-commands"},
 	"set listsize":       {Args: func(g *gen) string { return fmt.Sprint(1 + g.r.IntN(12)) }},
