@@ -217,10 +217,16 @@ func (p *play) judge(found []Difference, gdb []Block, shown bool) bool {
 }
 
 // varies tells whether gdb itself gives another answer when it is asked again:
-// what was never written has another value in each process.
+// what was never written has another value in each process, and a condition on
+// that stops in some processes only.
 func (p *play) varies(d Difference) bool {
-	again, ok, err := AskGDB(context.Background(), p.rules, d.Session, d.Rank)
-	return err == nil && ok && p.rules.apply(d.Session.Lines[d.Line], "gdb", again[d.Line]) != d.GDB
+	for range 4 {
+		again, ok, err := AskGDB(context.Background(), p.rules, d.Session, d.Rank)
+		if err == nil && ok && p.rules.apply(d.Session.Lines[d.Line], "gdb", again[d.Line]) != d.GDB {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *play) note(words []string, l Layout) {
