@@ -154,7 +154,7 @@ func TestOtherVersion(t *testing.T) {
 		t.Parallel()
 		s := newScene(t)
 		i := s.ideAt("tcp", "127.0.0.1:0")
-		master := s.start("sdm-master", "--connect", i.listener.Addr().String())
+		master := s.start("sdm-master", "--connect", i.listener.Addr().String(), "--plaintext")
 		i.accept()
 		no := i.call("hello", map[string]any{"version": 2, "challenge": strings.Repeat("b", 64)})
 		if no.Error == nil || no.Error.Code != -32000 || !strings.Contains(no.Error.Message, "the front end speaks version 2, this master version 1") {

@@ -193,9 +193,10 @@ func TestOneServerHasNoPort(t *testing.T) {
 	c.quit()
 }
 
-// hello is all that a front end that listens says to whoever comes: a random
-// number, with which the other side can prove itself.
-var hello = regexp.MustCompile(`^Content-Length: 149\r\n\r\n{"jsonrpc":"2.0","id":"hello","method":"hello","params":{"version":1,"challenge":"[0-9a-f]{64}"}}$`)
+// hello is all that a front end that listens says to those who come: the ClientHello of
+// TLS, of which it is the client (docs/protocol.md, Authentication), and an alert to those
+// who answer something else.
+var hello = regexp.MustCompile(`(?s)^\x16\x03\x01.{2}\x01.*$`)
 
 // TestStrangersAtEveryDoor attacks each door before the true peer comes, and again
 // when all stand.
