@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sdm/backend/backendtest"
 	"sdm/backend/gdb"
 	"sdm/protocol"
 )
@@ -128,6 +129,7 @@ func TestStepInAndOut(t *testing.T) {
 
 // A call in an expression that was left half-way ends when the rank is resumed, and the rank stops there.
 func TestCallEndsLater(t *testing.T) {
+	backendtest.NeedRegisters(t)
 	program := build(t, "calls.c")
 	for _, per := range []int{1, 2} {
 		t.Run(fmt.Sprintf("%d to a gdb", per), func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"sdm/backend/backendtest"
 	"sdm/backend/gdb"
 	"sdm/protocol"
 )
@@ -32,6 +33,7 @@ func (r *rig) goes(command string) protocol.Stop {
 }
 
 func TestBackwards(t *testing.T) {
+	backendtest.NeedRegisters(t)
 	r := recorded(t, build(t, "work.c"))
 	r.ok("break", protocol.Args{Breakpoint: 1, Location: "helper"})
 	for _, c := range []struct {
@@ -61,6 +63,7 @@ func TestBackwards(t *testing.T) {
 
 // A log is told on the way back, too, and the rank goes on backwards.
 func TestLogBackwards(t *testing.T) {
+	backendtest.NeedRegisters(t)
 	r := recorded(t, build(t, "work.c"))
 	r.ok("log", protocol.Args{Breakpoint: 1, Location: "helper", Exprs: []string{"x"}})
 	r.goes("continue")

@@ -5,10 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"sdm/backend/backendtest"
 	"sdm/cmd/internal/programs"
 )
 
@@ -69,12 +71,24 @@ func TestSessions(t *testing.T) {
 	}
 }
 
+// registers says why gdb cannot write all registers here; "" is that it can.
+var registers = sync.OnceValue(func() string { return backendtest.CannotWriteRegisters(filepath.Dir(os.Getenv("PROGRAMS"))) })
+
+// condition is for [registers]: gdb can call functions of programs and run them backwards.
+func condition(name string) (bool, error) {
+	if name != "registers" {
+		return false, fmt.Errorf("condition %q is not known", name)
+	}
+	return registers() == "", nil
+}
+
 func runScripts(t *testing.T, dir string) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
 		RequireExplicitExec: true,
 		UpdateScripts:       *update,
 		Setup:               setUp,
+		Condition:           condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":   exits,
 			"plain":   plain,
