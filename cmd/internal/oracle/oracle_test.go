@@ -205,8 +205,8 @@ func (p *play) judge(found []Difference, gdb []Block, shown bool) bool {
 		case shown && !*whole:
 			return true
 		case p.varies(d):
-			p.count(&p.varied)
-			continue
+			p.count(&p.varied) // the rank may stand elsewhere from now on
+			return shown
 		}
 		if p.t.Errorf("%s", d); !*whole {
 			return true
