@@ -30,6 +30,7 @@ var known = []Known{
 	{"breakpoints that were deleted are deleted again without a word", nil, "", regexp.MustCompile(`No breakpoint number`), regexp.MustCompile(`^$`)},
 	{"list FUNCTION, looks into another file", []string{"list"}, "", nil, regexp.MustCompile(`out of range; .* has \d+ lines`)},
 	{"displays are shown outside the block that they were made in", nil, "", nil, regexp.MustCompile(`(?m)^\d+: .* = `)},
+	{"until and advance are given up now and then", []string{"until", "advance"}, "", nil, regexp.MustCompile(`Command aborted\.`)},
 	{"clear alone names a line", []string{"clear"}, "", regexp.MustCompile(`No breakpoint at this line`), nil},
 }
 

@@ -220,7 +220,7 @@ func (p *play) judge(found []Difference, gdb []Block, shown bool) bool {
 // what was never written has another value in each process, and a condition on
 // that stops in some processes only.
 func (p *play) varies(d Difference) bool {
-	for range 4 {
+	for range 12 { // half of the processes may give one answer
 		again, ok, err := AskGDB(context.Background(), p.rules, d.Session, d.Rank)
 		if err == nil && ok && p.rules.apply(d.Session.Lines[d.Line], "gdb", again[d.Line]) != d.GDB {
 			return true
