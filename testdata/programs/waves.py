@@ -33,7 +33,7 @@ def main():
     comm = MPI.COMM_WORLD
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     total = run(comm, rounds)
-    print(f"rank {comm.Get_rank()}: total {total:.6f}", flush=True)
+    sys.stdout.write(f"rank {comm.Get_rank()}: total {total:.6f}\n")
 
 
 main()

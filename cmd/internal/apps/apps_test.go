@@ -117,15 +117,18 @@ func petsc(what string) ([]string, error) {
 	return strings.Fields(string(out)), nil
 }
 
-// lineOf is the place FILE:LINE of the first line of the source that has a text.
-func (a application) lineOf(t *testing.T, text string) string {
+// lineOf is the place FILE:LINE of the first line of the source that has a text, from the first one on that
+// has another, if that is not "".
+func (a application) lineOf(t *testing.T, text, after string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(examples, a.source))
 	if err != nil {
 		t.Fatal(err)
 	}
+	begun := false
 	for i, line := range strings.Split(string(b), "\n") {
-		if strings.Contains(line, text) {
+		begun = begun || strings.Contains(line, after)
+		if begun && strings.Contains(line, text) {
 			return fmt.Sprintf("%s:%d", filepath.Base(a.source), i+1)
 		}
 	}

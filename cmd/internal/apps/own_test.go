@@ -40,7 +40,7 @@ func TestTeams(t *testing.T) {
 		"continue",
 		"print mine",
 		"up",
-		"print last", "print found", "print busy",
+		"print (long)last", "print found", "print busy",
 		"sdm: stat last", "sdm: diff found",
 		"continue",
 	}, "./mpihybrid")
