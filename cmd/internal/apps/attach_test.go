@@ -34,7 +34,7 @@ func TestAttach(t *testing.T) {
 	if err := job.Wait(); err != nil {
 		t.Errorf("the job: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(bench, "attach.job.txt"), []byte(lines.String()), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(bench, "attach.job.txt"), lines.Bytes(), 0o644); err != nil {
 		t.Error(err)
 	}
 	unchanged(t, lines.String(), want)
