@@ -77,7 +77,7 @@ const (
 	// HashBlocks is into how many blocks a span is cut at most: 100,000 elements
 	// are three rounds.
 	HashBlocks = 64
-	// MostSpans is how many spans one hash may ask for.
+	// MostSpans is how many spans of several elements one hash may ask for.
 	MostSpans = 16
 	// MostValues is how many spans of one element each a hash may ask for.
 	MostValues = 256

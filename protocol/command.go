@@ -53,7 +53,7 @@ type Args struct {
 	EOF         bool      `json:"eof,omitempty"`         // send: then end of file
 	Of          RequestID `json:"of,omitempty"`          // expand: the request whose answers are wanted in full
 	Hash        uint32    `json:"hash,omitempty"`        // expand, from the master: part the results by whose value has this Hash (column.Hash)
-	Spans       []Span    `json:"spans,omitempty"`       // hash: runs of elements, MostSpans at most; empty is all
+	Spans       []Span    `json:"spans,omitempty"`       // hash: runs of elements, MostSpans at most, or MostValues single ones; empty is all
 	Limit       int       `json:"limit,omitempty"`       // distinct values a column may keep; 0 is column.DefaultLimit, -1 all
 	First       int       `json:"first,omitempty"`       // list: first line; 0 is around the current one
 	Last        int       `json:"last,omitempty"`        // list: last line
