@@ -246,7 +246,7 @@ func (c *console) alive(pid int, name string) int {
 // quit ends the session.
 func (c *console) quit() {
 	c.t.Helper()
-	c.typed("quit")
+	c.typed("quit 0")
 	c.exits(0)
 }
 

@@ -24,7 +24,7 @@ func TestNextOverFinalize(t *testing.T) {
 			}
 			c.do("continue")
 			c.comes("exited", "0-3")
-			c.typed("quit")
+			c.typed("quit 0")
 			j.ends(0, 0, 0)
 		})
 	}
@@ -52,7 +52,7 @@ func TestSlotOutlivesItsRank(t *testing.T) {
 			c.do("[0,2-3] set variable stop = 1")
 			c.do("[0,2-3] continue &")
 			c.comes("exited", "0,2-3")
-			c.typed("quit")
+			c.typed("quit 0")
 			j.ends(0, 0, 3)
 		})
 	}

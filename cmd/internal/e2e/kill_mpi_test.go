@@ -53,7 +53,7 @@ func killedRank(s *scene, j *job) {
 	if !j.starter.running() {
 		s.t.Error("the starter has ended the job")
 	}
-	j.front.typed("quit")
+	j.front.typed("quit 0")
 	j.ends(0, 0, 128+int(syscall.SIGKILL))
 }
 
@@ -61,7 +61,7 @@ func killedSlotGDB(s *scene, j *job) {
 	s.kill(j.front.gdbOf(2), syscall.SIGKILL)
 	j.front.takenOver("2")
 	j.stillAnswers("0-3")
-	j.front.typed("quit")
+	j.front.typed("quit 0")
 	j.ends(0, 0, 128+int(syscall.SIGKILL))
 }
 
@@ -73,7 +73,7 @@ func killedSlot(s *scene, j *job) {
 		s.t.Errorf("lost without a cause: %s", e.text)
 	}
 	j.starter.fails()
-	j.front.typed("quit")
+	j.front.typed("quit 0")
 	j.front.exits(0)
 	j.master.exits(0)
 }
@@ -107,13 +107,13 @@ func endedStarter(s *scene, j *job) {
 	default:
 		s.t.Errorf("the starter has ended with status %d%s", got, j.starter.said())
 	}
-	j.front.typed("quit")
+	j.front.typed("quit 0")
 	j.front.exits(0)
 }
 
 func killedStarter(s *scene, j *job) {
 	j.starter.signal(syscall.SIGKILL)
-	j.front.typed("quit")
+	j.front.typed("quit 0")
 	j.front.exits(0)
 	j.master.exits(0)
 }

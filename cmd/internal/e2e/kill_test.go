@@ -225,7 +225,7 @@ func TestHungServer(t *testing.T) {
 	})
 	c.answers("0-3")
 	s.kill(c.serverOf(1), syscall.SIGSTOP)
-	c.typed("quit")
+	c.typed("quit 0")
 	c.exits(0)
 	c.says("sdm: server 1 (pid ", "it did not end by itself")
 }

@@ -87,7 +87,7 @@ func faults(s *scene, random *rand.Rand) {
 		thaw()
 	}
 	s.t.Log("quit")
-	c.typed("quit")
+	c.typed("quit 0")
 	c.status(patience)
 }
 

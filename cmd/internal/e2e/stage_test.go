@@ -98,7 +98,7 @@ func TestStagedGDB(t *testing.T) {
 	front := &console{process: s.on(h, 0, unraced("sdm"), s.stagedLine(h, "--stage", "/tmp/node", "-b",
 		"-e", fmt.Sprintf("break containers.cc:%d", lineOf(t, "containers.cc", "return 0;")), "-e", "continue",
 		"-e", "print words", "-e", "print greeting", "-e", `print L"größer"`, "-e", `gdb python import json, ctypes; print("in " + json.__file__)`,
-		"-e", "gdb info auto-load safe-path", "-e", "continue")...), size: 4}
+		"-e", "gdb show auto-load safe-path", "-e", "continue")...), size: 4}
 	front.exits(0)
 	front.says(`words = std::map with 2 elements = {["one"] = 1, ["two"] = 2}`, `greeting = "grüße"`, `= L"größer"`, "in /tmp/node/sdm-gdb-", "thrown on purpose")
 	front.folded("exited normally", "")
@@ -124,7 +124,7 @@ func TestStagedGDBOfTheKilled(t *testing.T) {
 				}
 			}
 			if whom == "sdm-server" {
-				front.typed("quit")
+				front.typed("quit 0")
 			}
 			front.status(patience)
 			s.nothingStaged(h, 1, 2)

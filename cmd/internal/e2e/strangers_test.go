@@ -214,7 +214,7 @@ func TestStrangersAtEveryDoor(t *testing.T) {
 	front.standing()
 	s.attackAll(3) // of the master and of two servers
 	front.answers("0-1")
-	front.typed("quit")
+	front.typed("quit 0")
 	front.exits(0)
 	master.exits(0)
 	for _, p := range slots {
