@@ -273,6 +273,7 @@ var Commands = []CommandInfo{
 	{"send", []string{"data", "eof"}, AtServer, NeedNothing, false, "write to standard input of the ranks"},
 	{"expand", []string{"of", "limit", "hash"}, AtServer, NeedNothing, false, "show an earlier answer in full"},
 	{"info hosts", nil, AtServer, NeedNothing, false, "show the hosts, their servers, gdbs and ranks"},
+	{"usage", []string{"limit"}, AtServer, NeedNothing, false, "show memory and processor time of the ranks"},
 	{"ranks", nil, AtMaster, NeedNothing, false, "show the state of the ranks"},
 	{"focus", []string{"set"}, AtMaster, NeedNothing, false, "check a rank set and give it in canonical form"},
 	{"group", []string{"name", "set"}, AtMaster, NeedNothing, false, "name a rank set"},

@@ -83,6 +83,8 @@ func (s *Server) deliver(d tree.Deliver) {
 		quick(func() { s.expand(d, c.Args) })
 	case c.Name == "info hosts":
 		slow(func() { s.hosts(d, c.Args) })
+	case c.Name == "usage":
+		slow(func() { s.usage(d, c.Args) })
 	case c.Name == "quit":
 		slow(func() { s.quit(d) })
 	default:

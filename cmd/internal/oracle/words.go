@@ -119,6 +119,7 @@ var Words = map[string]Word{
 	"groups":             {Own: "gdb has no sets of ranks"},
 	"ranks":              {Own: "gdb has no ranks"},
 	"info ranks":         {Own: "gdb has no ranks"},
+	"usage":              {Own: "gdb has no ranks"},
 	"info hosts":         {Own: "gdb knows one host"},
 	"log":                {Own: "gdb's dprintf takes a format"},
 	"barrier":            {Own: "gdb has no other ranks to wait for"},

@@ -156,6 +156,9 @@ func (c *console) ask(cmd command.Command, from source) error {
 	if cmd.Do == "break" && c.pending == command.PendingAuto {
 		x.perhaps, x.then = true, func(x *call) { c.makePending(x, s) }
 	}
+	if cmd.Do == "ranks" && from.prompt && c.cfg.Format == Text {
+		x.then = func(*call) { c.showUsage(s.Ranks) }
+	}
 	if err := c.begin(x, s); err != nil {
 		return err
 	}
@@ -174,6 +177,14 @@ func (c *console) ask(cmd command.Command, from source) error {
 		x.then = func(x *call) { c.await.quiet, c.await.ranks = true, x.results }
 	}
 	return nil
+}
+
+// showUsage adds to the states of ranks what they use.
+func (c *console) showUsage(ranks string) {
+	x := &call{}
+	if c.begin(x, session.Call{Command: "usage", Ranks: ranks, Wait: c.wait}) == nil {
+		c.await = await{call: x}
+	}
 }
 
 // ranks gives the text of the set that a command goes to. Without one in front it is

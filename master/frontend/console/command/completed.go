@@ -11,7 +11,7 @@ import (
 var completedAs = map[string]string{
 	"stat": "print", "diff": "print", "set variable": "print",
 	"log": "break", "barrier": "break", "send": "", "stacks": "", "memory": "", "dump": "", "mi": "", "group": "",
-	"info hosts": "", "info ranks": "", "ranks": "", "expand": "", "commands": "", "thread name": "", "thread find": "",
+	"info hosts": "", "usage": "", "info ranks": "", "ranks": "", "expand": "", "commands": "", "thread name": "", "thread find": "",
 }
 
 // GDBLine gives the line whose end gdb knows how to complete, for one that is being

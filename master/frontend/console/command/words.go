@@ -38,8 +38,9 @@ var words = []Word{
 		More: "The set is worked out once: \"focus @stopped\" means the ranks that are stopped now."},
 	{Name: "group", Topic: Where, Usage: "NAME = SET", Help: "name a rank set; @NAME stands for it", do: "group", parse: parseGroup},
 	{Name: "groups", Topic: Where, Help: "show the named rank sets", do: "groups"},
-	{Name: "ranks", Topic: Where, Help: "show the state of the ranks", do: "ranks", repeat: true},
+	{Name: "ranks", Topic: Where, Help: "show the state of the ranks; at the prompt memory and CPU time, too (usage)", do: "ranks", repeat: true},
 	{Name: "info ranks", Topic: Where, Help: "the same as ranks", do: "ranks", repeat: true},
+	{Name: "usage", Topic: Where, Help: "show memory and CPU time of the ranks", do: "usage", repeat: true},
 	{Name: "info hosts", Topic: Where, Help: "show the hosts, their servers, gdbs and ranks", do: "info hosts", repeat: true},
 
 	{Name: "break", Short: []string{"b", "br", "bre", "brea"}, Topic: Break, Usage: "[LOCATION] [if CONDITION]", Help: "set a breakpoint", do: "break", parse: parseBreak},

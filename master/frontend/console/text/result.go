@@ -52,6 +52,7 @@ var results = map[string]func(w *Writer, a Asked, g protocol.Group) []answer{
 	"gdb":                plain,
 	"mi":                 plain,
 	"info hosts":         hostRow,
+	"usage":              used,
 	"ranks":              status,
 	"group":              named,
 	"groups":             named,
