@@ -117,7 +117,7 @@ func victim(s *scene, c *console, r, kind int) (what string, pid int) {
 // answer comes and tells of each of them.
 func accounted(c *console) {
 	c.t.Helper()
-	a := c.do("wait=3s info threads")
+	a := c.do("wait=3s [all] info threads")
 	c.within(a, 3*time.Second)
 	var told rank.Set
 	for _, e := range a.events {
