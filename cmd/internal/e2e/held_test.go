@@ -368,7 +368,7 @@ func TestAttachRefusals(t *testing.T) {
 		{nil, 2, "attach to what?"},
 		{[]string{"1", "2"}, 2, "one job at a time"},
 		{[]string{"nonsense"}, 2, `"nonsense" is no job`},
-		{[]string{"999999999"}, 3, "there is there is no such process (process 999999999 on"},
+		{[]string{"999999999"}, 3, "there is no process 999999999"},
 		{[]string{"pids:1,x"}, 2, `"x" is not a process id`},
 		{[]string{"hostfile:" + bad}, 2, "line 1"},
 		{[]string{"hostfile:/no/such"}, 2, "no such file"},
