@@ -3,6 +3,7 @@
 package inferior
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,12 +34,17 @@ func (p *Process) EndGroup() {
 
 // groupOf reads the group of a process off its stat file (proc(5)); 0: there is none.
 func groupOf(pid int) int {
-	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	const pgrp = 5 - 3 // the first of fields is the third
-	if len(fields) <= pgrp {
-		return 0
-	}
-	group, _ := strconv.Atoi(fields[pgrp])
+	group, _ := strconv.Atoi(statField(pid, 5)) // "" is 0
 	return group
+}
+
+// statField is a field of /proc/PID/stat by its number in proc(5), from 3 on; "" where there is
+// no such process. The name before these fields may hold anything.
+func statField(pid, number int) string {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+	if len(fields) <= number-3 {
+		return ""
+	}
+	return fields[number-3]
 }

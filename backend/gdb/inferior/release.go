@@ -100,13 +100,7 @@ func field(status, name string) string {
 // Born tells when a process was started, in ticks since the machine was: with its number that names
 // it for as long as the machine runs (proc(5), /proc/PID/stat, starttime). 0: there is none.
 func Born(pid int) uint64 {
-	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	const starttime = 22 - 3 // the first of fields is the third
-	if len(fields) <= starttime {
-		return 0
-	}
-	ticks, _ := strconv.ParseUint(fields[starttime], 10, 64)
+	ticks, _ := strconv.ParseUint(statField(pid, 22), 10, 64) // "" is 0
 	return ticks
 }
 
