@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sdm/cmd/internal/programs"
 	"sdm/master"
 	"sdm/protocol"
 	"sdm/tree/overlay"
@@ -29,13 +30,13 @@ int main(int argc, char **argv) {
 // TestSlotsOfRealStarters lets mpirun and mpiexec start servers in the places of
 // ranks, and gdb debug the ranks: they find their job all the same.
 func TestSlotsOfRealStarters(t *testing.T) {
-	starters := []struct {
-		name, compiler, starter string
-		env                     []string
-	}{
-		{"Open MPI", "mpicc.openmpi", "mpirun.openmpi", []string{
-			"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1"}},
-		{"MPICH", "mpicc.mpich", "mpiexec.mpich", nil},
+	starters := []struct{ name, compiler, starter string }{
+		{"Open MPI", "mpicc.openmpi", "mpirun.openmpi"},
+		{"MPICH", "mpicc.mpich", "mpiexec.mpich"},
+	}
+	env, err := programs.Environment()
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, s := range starters {
 		t.Run(s.name, func(t *testing.T) {
@@ -48,7 +49,7 @@ func TestSlotsOfRealStarters(t *testing.T) {
 			defer door.Close()
 			cmd := exec.Command(s.starter, "-n", "3", os.Args[0], "--rendezvous", door.Addr(),
 				"--session", "s", "--secret-file", path, "--backend", "gdb", "--", program)
-			cmd.Env = serverEnv(s.env...)
+			cmd.Env = serverEnv(env...)
 			var text strings.Builder
 			cmd.Stdout, cmd.Stderr = &text, &text
 			if err := cmd.Start(); err != nil {

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sdm/cmd/internal/programs"
 )
 
 // directory is the variable that says where programs are built and transcripts are kept; without it
@@ -56,11 +58,12 @@ var (
 // prepare builds the applications, with their sources beside them, and sets what mpirun needs on a
 // small machine.
 func prepare() error {
-	for name, value := range map[string]string{
-		"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-		"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
-		"SDM_NO_RC": "true",
-	} {
+	env, err := programs.Environment()
+	if err != nil {
+		return err
+	}
+	for _, e := range append(env, "OMPI_MCA_mpi_yield_when_idle=1", "SDM_NO_RC=true") {
+		name, value, _ := strings.Cut(e, "=")
 		if err := os.Setenv(name, value); err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"time"
 
+	"sdm/cmd/internal/programs"
 	"sdm/launch/mpir"
 	"sdm/protocol/rank"
 )
@@ -62,10 +63,13 @@ func (b *bench) hasStarter() bool {
 	return true
 }
 
-// starterEnv lets it start more ranks than there are processors, as anybody.
+// starterEnv lets any user start more ranks than there are processors.
 func (b *bench) starterEnv() []string {
-	return append(os.Environ(), "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MPIR_DO_NOT_WARN=1",
-		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	mpi, err := programs.Environment()
+	if err != nil {
+		fatal("testdata/mpi.env", err)
+	}
+	return append(os.Environ(), mpi...)
 }
 
 // heldBySDM runs sdm until it has told that all ranks are attached.

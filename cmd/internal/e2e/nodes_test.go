@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,7 +22,9 @@ func newOnHosts(t *testing.T) *onHosts {
 	h := launchtest.Up(t, 4)
 	s := newScene(t)
 	remsh := filepath.Join(launchtest.Scripts(), "remsh")
-	s.env = append(s.env, "OMPI_MCA_plm_rsh_agent="+remsh, "OMPI_MCA_btl=tcp,self", "OMPI_MCA_oob_tcp_if_include=eth0", "OMPI_MCA_btl_tcp_if_include=eth0",
+	// Open MPI 5 would put all ranks on the first host.
+	s.env = slices.DeleteFunc(s.env, func(e string) bool { return strings.HasPrefix(e, "PRTE_MCA_rmaps_default_mapping_policy=") })
+	s.env = append(s.env, "OMPI_MCA_plm_rsh_agent="+remsh, "PRTE_MCA_plm_ssh_agent="+remsh, "OMPI_MCA_btl=tcp,self", "OMPI_MCA_oob_tcp_if_include=eth0", "OMPI_MCA_btl_tcp_if_include=eth0",
 		"REMSH_ENV=OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 HOME="+s.dir+" "+s.env[0])
 	return &onHosts{s, h}
 }

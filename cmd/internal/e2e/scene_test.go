@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"sdm/cmd/internal/programs"
 )
 
 // mark is the environment variable by which the processes of a test are found,
@@ -43,11 +45,13 @@ func newScene(t *testing.T) *scene {
 		mark + "=" + filepath.Base(dir), "HOME=" + dir, "TMPDIR=" + dir, "LC_ALL=C.UTF-8", "TERM=dumb",
 		"PATH=" + bench + string(filepath.ListSeparator) + os.Getenv("PATH"),
 		"GORACE=log_path=" + raceLogs() + " atexit_sleep_ms=20 exitcode=" + raceStatus,
-		"SDM_NO_RC=true", "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_btl_vader_single_copy_mechanism=none",
+		"SDM_NO_RC=true", "OMPI_MCA_btl_vader_single_copy_mechanism=none",
 	}
-	if os.Getuid() == 0 {
-		s.env = append(s.env, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	mpi, err := programs.Environment()
+	if err != nil {
+		t.Fatal(err)
 	}
+	s.env = append(s.env, mpi...)
 	t.Cleanup(s.end)
 	return s
 }
