@@ -1,6 +1,7 @@
 package master
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"runtime/debug"
@@ -72,6 +73,7 @@ func (m *Master) carryOut(info protocol.CommandInfo, c session.Call) (protocol.R
 		m.answer(id, info.Name, m.namedGroups()...)
 		return id, nil
 	}
+	c.Args = m.meant(c.Args)
 	text := c.Ranks
 	if info.Name == "focus" || info.Name == "group" {
 		text = c.Args.Set
@@ -98,6 +100,21 @@ func (m *Master) carryOut(info protocol.CommandInfo, c session.Call) (protocol.R
 		m.proceed(id, info, ranks, c.Args, left(wait, m.now()-began))
 	}})
 	return id, nil
+}
+
+// meant gives arguments about breakpoints in which 0 is the number of the last one.
+func (m *Master) meant(a protocol.Args) protocol.Args {
+	if slices.Contains(a.Breakpoints, 0) {
+		a.Breakpoints = slices.Clone(a.Breakpoints)
+		for i, n := range a.Breakpoints {
+			a.Breakpoints[i] = cmp.Or(n, m.lastBreak)
+		}
+	}
+	a.Places = slices.Clone(a.Places)
+	for i, p := range a.Places {
+		a.Places[i].Breakpoint = cmp.Or(p.Breakpoint, m.lastBreak)
+	}
+	return a
 }
 
 // number gives a new breakpoint or display its number, the same on all ranks.
@@ -196,6 +213,9 @@ func (m *Master) checkHere(command string, a protocol.Args) *protocol.Fault {
 				n = one.Places[0].Breakpoint
 			default:
 				return nil
+			}
+			if n == 0 {
+				return usage(command, "info breakpoints lists them", "no breakpoint has been set yet")
 			}
 			if n < 1 || n > m.lastBreak {
 				return usage(command, "info breakpoints lists them", "there is no breakpoint number %d", n)

@@ -114,6 +114,7 @@ var Words = map[string]Word{
 	"echo":           {Args: func(g *gen) string { return `some words\n` }},
 	"set breakpoint": {Args: func(g *gen) string { return "pending " + g.one("on", "off") }},
 
+	"save":               {Own: "writes a file"},
 	"focus":              {Own: "gdb has no sets of ranks"},
 	"group":              {Own: "gdb has no sets of ranks"},
 	"groups":             {Own: "gdb has no sets of ranks"},

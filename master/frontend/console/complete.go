@@ -143,11 +143,14 @@ func completed(groups []protocol.Group) []string {
 	return found
 }
 
-// sourced gives the beginning of a file's name behind source.
+// sourced gives the beginning of a file's name behind source and save breakpoints.
 func sourced(line string) (string, bool) {
 	word, file, found := strings.Cut(strings.TrimLeft(line, " \t"), " ")
 	w, err := command.Lookup(word)
-	return strings.TrimLeft(file, " \t"), found && err == nil && w.Name == command.Source
+	if err == nil && w.Name == command.Save {
+		_, file, found = strings.Cut(strings.TrimLeft(file, " \t"), " ")
+	}
+	return strings.TrimLeft(file, " \t"), found && err == nil && (w.Name == command.Source || w.Name == command.Save)
 }
 
 // files are the files whose names begin so, directories with a slash.

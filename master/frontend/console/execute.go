@@ -153,6 +153,9 @@ func (c *console) ask(cmd command.Command, from source) error {
 	if cmd.File != "" {
 		x.quiet, x.then = c.cfg.Format == Text, c.export
 	}
+	if cmd.Name == command.Save {
+		x.then = c.save
+	}
 	if cmd.Do == "break" && c.pending == command.PendingAuto {
 		x.perhaps, x.then = true, func(x *call) { c.makePending(x, s) }
 	}
@@ -191,7 +194,7 @@ func (c *console) showUsage(ranks string) {
 // the focus; of that those that stand, where some run and the command is for ranks that
 // stand, which is said once.
 func (c *console) ranks(cmd command.Command) string {
-	if cmd.Set != "" {
+	if cmd.Set != "" || cmd.Name == command.Save {
 		return cmd.Set
 	}
 	run := c.busy().Intersect(c.focus)

@@ -26,10 +26,30 @@ func (c *console) export(x *call) {
 		return
 	}
 	out := text.Export(tree, x.cmd.Export)
-	if err := os.WriteFile(x.cmd.File, []byte(out), 0o666); err != nil {
-		c.complain("stacks: " + err.Error())
-		c.fail(x.from.at(errFailed))
-		return
+	if c.written(x, out) {
+		c.say("[" + text.Ranks(ranks) + "] stacks: " + plural(strings.Count(out, "\n"), "line") + " written to " + x.cmd.File)
 	}
-	c.say("[" + text.Ranks(ranks) + "] stacks: " + plural(strings.Count(out, "\n"), "line") + " written to " + x.cmd.File)
+}
+
+// save writes the breakpoints that ranks have told into a file, in GDB's words. What some ranks answered instead is said.
+func (c *console) save(x *call) {
+	told := x.groups
+	x.groups = slices.DeleteFunc(slices.Clone(told), func(g protocol.Group) bool { return g.Kind == protocol.KindResult })
+	c.answers(x)
+	switch out := text.Saved(told); {
+	case out == "":
+		c.say("Nothing to save.")
+	case c.written(x, out):
+		c.say("Saved to file '" + x.cmd.File + "'.")
+	}
+}
+
+// written writes a text into the file of a command; false where that fails, which is said.
+func (c *console) written(x *call, out string) bool {
+	err := os.WriteFile(atHome(x.cmd.File), []byte(out), 0o666)
+	if err != nil {
+		c.complain(x.cmd.Name + ": " + err.Error())
+		c.fail(x.from.at(errFailed))
+	}
+	return err == nil
 }

@@ -39,16 +39,21 @@ func (c *console) echo(s string) {
 }
 
 func (c *console) source(path string) error {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		if home, err := os.UserHomeDir(); err == nil {
-			path = filepath.Join(home, rest)
-		}
-	}
-	script, err := ReadScript(path)
+	script, err := ReadScript(atHome(path))
 	if err != nil {
 		return err
 	}
 	return c.scripts.push(script)
+}
+
+// atHome gives the path of a file that may be below "~/".
+func atHome(path string) string {
+	rest, ok := strings.CutPrefix(path, "~/")
+	home, err := os.UserHomeDir()
+	if !ok || err != nil {
+		return path
+	}
+	return filepath.Join(home, rest)
 }
 
 // shell runs a line of the shell; the console goes on taking in events.

@@ -139,7 +139,7 @@ func parsePlaces(c *Command, whole, place string) *Mistake {
 	if c.Name == "delete" || c.Args.Then != "" {
 		return &Mistake{Text: c.Name + ": " + quote(whole+"."+place) + " is a place of a breakpoint", Hint: "places can be enabled and disabled: disable " + whole + "." + place}
 	}
-	of, m := number(c, whole, 1)
+	of, m := breakpointNumber(c, whole)
 	if m != nil {
 		return m
 	}
@@ -161,9 +161,24 @@ func listed(rest string) []string {
 	return strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' || r == ',' })
 }
 
+// lastMade is GDB's variable for the number of the breakpoint that was made last, which is 0 for the session.
+const lastMade = "$bpnum"
+
+// breakpointNumber reads one number of a breakpoint.
+func breakpointNumber(c *Command, text string) (int, *Mistake) {
+	if text == lastMade {
+		return 0, nil
+	}
+	return number(c, text, 1)
+}
+
 // numbers reads a list of numbers and ranges.
 func numbers(c *Command, rest string, into *[]int) *Mistake {
 	for _, text := range listed(rest) {
+		if text == lastMade && into == &c.Args.Breakpoints {
+			*into = append(*into, 0)
+			continue
+		}
 		a, b, ranged := strings.Cut(text, "-")
 		first, m := number(c, a, 1)
 		if m != nil {

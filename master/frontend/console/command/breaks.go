@@ -53,7 +53,7 @@ func cutNumber(c *Command) (rest string, m *Mistake) {
 	if text == "" {
 		return "", &Mistake{Text: c.Name + ": which breakpoint?"}
 	}
-	n, m := number(c, text, 1)
+	n, m := breakpointNumber(c, text)
 	c.Args.Breakpoints = []int{n}
 	return rest, m
 }
@@ -77,7 +77,7 @@ func parseIgnore(c *Command) *Mistake {
 }
 
 func parseCommands(c *Command) *Mistake {
-	if c.Rest != "" && strings.Trim(c.Rest, "0123456789-, \t") != "" {
+	if c.Rest != lastMade && strings.Trim(c.Rest, "0123456789-, \t") != "" {
 		return &Mistake{Text: "commands: the commands stand on the lines that follow, then end"}
 	}
 	return parseListed(c)
@@ -190,5 +190,18 @@ func parseExprOf(c *Command) *Mistake {
 		return &Mistake{Text: c.Name + ": which regular expression?"}
 	}
 	c.Args.Expr = c.Rest
+	return nil
+}
+
+// parseSave reads "breakpoints FILE"; GDB saves other things, too.
+func parseSave(c *Command) *Mistake {
+	what, file := cutBlank(c.Rest)
+	switch {
+	case what == "" || !strings.HasPrefix("breakpoints", what):
+		return &Mistake{Text: "save: breakpoints can be saved, not " + quote(what)}
+	case file == "":
+		return &Mistake{Text: "save breakpoints: into which file?"}
+	}
+	c.File = file
 	return nil
 }

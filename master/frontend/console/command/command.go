@@ -42,7 +42,7 @@ type Command struct {
 	// print/x, which goes to gdb as a line of its own.
 	Label string
 	// Export is the form in which stacks are wanted, "" for people; File is where
-	// they are written to, "" for the screen.
+	// they or breakpoints are written to, "" for the screen.
 	Export, File string
 	// Page is for list: +1 goes on where the last list ended, -1 before it.
 	Page int
@@ -69,6 +69,7 @@ const (
 	Focus          = "focus"
 	Help           = "help"
 	Quit           = "quit"
+	Save           = "save"
 	SetEcho        = "set echo"
 	SetBreakpoint  = "set breakpoint"
 	ShowBreakpoint = "show breakpoint"

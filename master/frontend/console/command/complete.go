@@ -27,6 +27,8 @@ func Complete(line string, groups []string) (candidates []string, replaces int) 
 		return prefixed(names(""), last), len(last)
 	case pairs[w.Name] != nil:
 		return prefixed(names(w.Name+" "), last), len(last)
+	case w.Name == Save:
+		return prefixed([]string{"breakpoints"}, last), len(last)
 	case w.Name == "stacks":
 		return prefixed([]string{"--dot", "--every", "--folded", "--json", "--samples", "address", "function", "line"}, last), len(last)
 	}

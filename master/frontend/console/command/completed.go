@@ -10,7 +10,7 @@ import (
 // under none.
 var completedAs = map[string]string{
 	"stat": "print", "diff": "print", "set variable": "print",
-	"log": "break", "barrier": "break", "send": "", "stacks": "", "memory": "", "dump": "", "mi": "", "group": "",
+	"log": "break", "barrier": "break", "send": "", "stacks": "", "memory": "", "dump": "", "mi": "", "group": "", Save: "",
 	"info hosts": "", "usage": "", "info ranks": "", "ranks": "", "expand": "", "commands": "", "thread name": "", "thread find": "",
 }
 

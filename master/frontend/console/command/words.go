@@ -68,6 +68,8 @@ var words = []Word{
 		More: "Functions with debug information, or where there are none, others: rbreak ^MPI_Send. 200 at most; each has a number of\nits own, the same on all ranks."},
 	{Name: "info breakpoints", Topic: Break, Usage: "[N...]", Help: "list breakpoints", do: "info breakpoints", repeat: true, parse: parseListed},
 	{Name: "info watchpoints", Topic: Break, Usage: "[N...]", Help: "list watchpoints", do: "info watchpoints", repeat: true, parse: parseListed},
+	{Name: Save, Topic: Break, Usage: "breakpoints FILE", Help: "write all breakpoints of the ranks into a file here, which source and -x read", do: "info breakpoints", parse: parseSave,
+		More: "With their conditions, ignore counts and commands, as they stand. What is not the same on all ranks, and logs, stand at the\nend of the file: gdb reads what is before. In such files $bpnum is the breakpoint that was set last: condition $bpnum n > 1."},
 	{Name: "log", Topic: Break, Usage: "LOCATION [if CONDITION], EXPR...", Help: "tell the values of expressions at a place without stopping", do: "log", parse: parseLog,
 		More: "A step that comes upon a log ends there."},
 
