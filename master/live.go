@@ -133,7 +133,7 @@ func at(names []string) []string {
 func query(name string) (command string, args protocol.Args) {
 	switch kind, arg := splitLive(name); kind {
 	case "fn":
-		return "stacks", protocol.Args{By: "function"}
+		return "stacks", protocol.Args{By: "function", AllThreads: true}
 	case "at":
 		return "backtrace", protocol.Args{Limit: 1}
 	default:

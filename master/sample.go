@@ -186,7 +186,7 @@ func (s *sampling) hush() {
 // look takes one sample.
 func (s *sampling) look() {
 	wait := s.until(lookEnds)
-	s.m.ask("stacks", s.asked, wait, protocol.Args{By: s.args.By}, func(answers []session.Event, done session.Done) {
+	s.m.ask("stacks", s.asked, wait, protocol.Args{By: s.args.By, AllThreads: s.args.AllThreads}, func(answers []session.Event, done session.Done) {
 		var tree *stack.Tree
 		for _, e := range answers {
 			switch {
@@ -225,7 +225,7 @@ func (s *sampling) lookAgain() {
 		s.release(s.finish)
 		return
 	}
-	s.m.ask("stacks", still, s.until(againEnds), protocol.Args{By: s.args.By}, func(answers []session.Event, _ session.Done) {
+	s.m.ask("stacks", still, s.until(againEnds), protocol.Args{By: s.args.By, AllThreads: s.args.AllThreads}, func(answers []session.Event, _ session.Done) {
 		var tree *stack.Tree
 		for _, e := range answers {
 			tree = tree.Merge(e.Group.Stack)

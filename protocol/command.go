@@ -47,6 +47,7 @@ type Args struct {
 	By          string    `json:"by,omitempty"`          // stacks: "function", "line" (default) or "address"
 	Samples     int       `json:"samples,omitempty"`     // stacks: how many, in time; 0 is one of stopped ranks as they stand
 	Every       string    `json:"every,omitempty"`       // stacks: the time between samples, as Go writes durations; "" is 1s
+	AllThreads  bool      `json:"all_threads,omitempty"` // stacks: helper threads of MPI and other runtimes as well, frame by frame
 	Full        bool      `json:"full,omitempty"`        // backtrace: with locals
 	Text        string    `json:"text,omitempty"`        // gdb, mi: the command line as it is
 	Data        []byte    `json:"data,omitempty"`        // send: bytes for standard input
@@ -236,7 +237,7 @@ var Commands = []CommandInfo{
 	{"diff", []string{"expr", "tolerance", "limit", "thread", "frame"}, AtTarget, NeedStopped, false, "evaluate an expression and tell who differs from the majority"},
 	{"hash", []string{"expr", "spans", "limit", "thread", "frame"}, AtTarget, NeedStopped, false, "give hashes of the blocks of an array; of spans of one element the values"},
 	{"backtrace", []string{"count", "full", "thread"}, AtTarget, NeedStopped, false, "show the stack"},
-	{"stacks", []string{"by", "samples", "every"}, AtTarget, NeedStopped, false, "show the merged stack tree of all threads"},
+	{"stacks", []string{"by", "samples", "every", "all_threads"}, AtTarget, NeedStopped, false, "show the merged stack tree of all threads"},
 	{"frame", []string{"frame", "name", "from", "thread"}, AtTarget, NeedStopped, false, "select and show a frame: a level, the innermost of a function (name), or that at an address (from)"},
 	{"up", []string{"count", "thread"}, AtTarget, NeedStopped, false, "select the frame that called this one"},
 	{"down", []string{"count", "thread"}, AtTarget, NeedStopped, false, "select the frame that this one called"},

@@ -4,6 +4,7 @@ package gdb
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -96,7 +97,7 @@ func (m *machine) lookAtEnd(q *request, first *thread, words string, at answer) 
 		m.rescued(first)
 		return
 	}
-	m.event(protocol.KindStopped, m.stopBody(first, ""), m.stopColumns(first)...)
+	m.stopNamed(first, "")
 }
 
 // firstThread is gdb's number of the first thread, or of the only one in a file
@@ -132,6 +133,10 @@ const mostWarnings = 5
 // is not the one that left the file, libraries that are not here, a file that was cut.
 func warnings(text string) []string {
 	var all []string
+	text, directories := unmapped(text)
+	if len(directories) > 0 {
+		all = append(all, "warning: Can't open files that were mapped, in "+strings.Join(directories, ", "))
+	}
 	for line := range strings.Lines(text) {
 		if line = withoutProcess(strings.TrimSpace(line)); strings.HasPrefix(line, "warning: ") && !slices.Contains(all, line) {
 			all = append(all, line)
@@ -141,6 +146,18 @@ func warnings(text string) []string {
 		all = append(all[:mostWarnings], fmt.Sprintf("warning: %d more", more))
 	}
 	return all
+}
+
+// lostMapping is what gdb says of a file that was mapped and is no more. Those of shared memory have other names in each rank.
+var lostMapping = regexp.MustCompile(`(?m)^warning: Can't open file (.*) during file-backed mapping note processing\n*`)
+
+// unmapped takes such warnings out of a text, and gives the directories of the files.
+func unmapped(text string) (rest string, directories []string) {
+	for _, m := range lostMapping.FindAllStringSubmatch(text, -1) {
+		directories = append(directories, path.Dir(m[1]))
+	}
+	slices.Sort(directories)
+	return lostMapping.ReplaceAllString(text, ""), slices.Compact(directories)
 }
 
 // needProcess are the commands, besides those that resume, of which a core file has

@@ -193,7 +193,7 @@ func (m *machine) standsAgain(first *thread) {
 		reason = ""
 	}
 	if m.takenOver() {
-		m.event(protocol.KindStopped, m.stopBody(first, reason), m.stopColumns(first)...)
+		m.stopNamed(first, reason)
 	}
 }
 

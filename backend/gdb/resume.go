@@ -336,8 +336,10 @@ func (m *machine) standsStill(r *run) {
 		return
 	}
 	m.named(t, func() {
-		m.placed(t, func() {
-			m.crashCaller(t, func(f *protocol.Frame, called string) { m.tellStop(r, t, f, called) })
+		m.standsNamed(t, func() {
+			m.placed(t, func() {
+				m.crashCaller(t, func(f *protocol.Frame, called string) { m.tellStop(r, t, f, called) })
+			})
 		})
 	})
 }

@@ -166,42 +166,77 @@ func (m *machine) stacks(q *request) {
 	m.stacksAgain(q, by, 0)
 }
 
+// threadStack is the stack of a thread, innermost frame first.
+type threadStack struct {
+	frames []frame
+	mark   string // the signal with which it crashed
+	event  bool   // it has stopped for a reason of its own
+}
+
 func (m *machine) stacksAgain(q *request, by string, round int) {
-	var tree *stack.Tree
+	var all []threadStack
 	var refusal string
 	var unnamed []string
 	last := len(m.threads) - 1
 	for i, t := range m.threads {
-		mark := crashed(t.stop)
+		mark, event := crashed(t.stop), ownReason(t.stop)
 		m.ask(q, func(a answer) {
 			if a.failed() {
 				refusal = a.Results.Str("msg")
 			} else {
-				tree = tree.Merge(m.stackOf(a.Results, by, mark))
+				all = append(all, threadStack{framesIn(a.Results), mark, event})
 				unnamed = append(unnamed, m.unnamedFrames(a.Results)...)
 			}
 			switch {
 			case i < last:
 			case m.readMore(unnamed, round):
 				m.stacksAgain(q, by, round+1)
-			case tree == nil:
+			case len(all) == 0:
 				m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: refusal})
 			default:
-				m.replyStack(q, by, tree)
+				m.mergeStacks(q, by, all)
 			}
 		}, "-stack-list-frames", "--thread", strconv.Itoa(t.gdb), "0", strconv.Itoa(mostMerged-1))
 	}
 }
 
-func (m *machine) replyStack(q *request, by string, tree *stack.Tree) {
-	m.say(q, protocol.Group{Kind: protocol.KindResult, Body: canonical.JSON(merged{by}), Stack: tree})
+// framesIn gives the frames that -stack-list-frames answers with.
+func framesIn(result mi.Tuple) (frames []frame) {
+	for v := range result.Path("stack").Fields.All("frame") {
+		frames = append(frames, frameOf(v.Fields))
+	}
+	return frames
 }
 
-// stackOf is the tree of one thread, outermost frame first.
-func (m *machine) stackOf(result mi.Tuple, by, mark string) *stack.Tree {
+// mergeStacks answers with the stacks of all threads. Those of helper threads are folded, for which gdb may have to be asked what libraries there are.
+func (m *machine) mergeStacks(q *request, by string, all []threadStack) {
+	foldable := func(s threadStack) bool { return !q.args.AllThreads && !s.event && s.mark == "" }
+	reply := func(o objects) {
+		var tree *stack.Tree
+		for _, s := range all {
+			frames := stackFrames(s, by)
+			if function, ok := o.helper(s.frames); ok && foldable(s) {
+				frames = []stack.Frame{{Func: stack.Helpers}, function}
+			}
+			tree = tree.Merge(stack.New(m.target.Rank, frames))
+		}
+		m.say(q, protocol.Group{Kind: protocol.KindResult, Body: canonical.JSON(merged{by}), Stack: tree})
+	}
+	if !slices.ContainsFunc(all, func(s threadStack) bool { return foldable(s) && needsObjects(s.frames) }) {
+		reply(objects{program: m.target.Program})
+		return
+	}
+	m.ask(q, func(a answer) { reply(objectsOf(m.target.Program, a.Results)) }, "-file-list-shared-libraries", m.where(q)...)
+}
+
+// stackFrames is a stack as fine as it is wanted, outermost frame first.
+func stackFrames(t threadStack, by string) []stack.Frame {
 	var frames []stack.Frame
-	for v := range result.Path("stack").Fields.All("frame") {
-		f := frameOf(v.Fields)
+	list := t.frames
+	if by != "address" && t.mark == "" {
+		list = namedLeaf(list)
+	}
+	for _, f := range list {
 		s := stack.Frame{Func: strings.Clone(f.Func), From: strings.Clone(f.From)}
 		if by != "function" {
 			s.File, s.Line = strings.Clone(f.File), f.Line
@@ -210,12 +245,12 @@ func (m *machine) stackOf(result mi.Tuple, by, mark string) *stack.Tree {
 			s.Addr = strings.Clone(f.addr)
 		}
 		if f.Level == 0 {
-			s.Mark = mark
+			s.Mark = t.mark
 		}
 		frames = append(frames, s)
 	}
 	slices.Reverse(frames)
-	return stack.New(m.target.Rank, frames)
+	return frames
 }
 
 // threadList is the body of info threads. What gdb calls each of them is in

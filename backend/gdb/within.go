@@ -74,13 +74,13 @@ func plainName(function string) string {
 func (m *machine) stopAttached(t *thread) {
 	m.watchAbort()
 	m.withSource(t, func(f *frame, called string) {
-		body, c := m.stopBody(t, "attached"), columnsOf(m.target.Rank, 0)
 		if f == nil || called == "" {
-			c.list = m.stopColumns(t)
-		} else {
-			body.Within = called
-			m.standWithin(t, f, &body, c)
+			m.stopNamed(t, "attached")
+			return
 		}
+		body, c := m.stopBody(t, "attached"), columnsOf(m.target.Rank, 0)
+		body.Within = called
+		m.standWithin(t, f, &body, c)
 		m.event(protocol.KindStopped, body, c.sorted()...)
 	})
 }

@@ -77,7 +77,8 @@ const usageStacks = `sdm stacks [flags] PID | slurm:JOBID[.STEP] | pids:PID,PID.
 
 Takes control of a job that runs, as sdm attach does, writes the stacks of all its ranks and
 threads as one tree, and lets it run on. With --samples it looks several times while the job
-runs, and tells which ranks have not moved meanwhile.
+runs, and tells which ranks have not moved meanwhile. Helper threads of MPI, OpenMP and other
+runtimes, in which nothing of the program is found, are one line; --all-threads shows them.
 
   sdm stacks 4711                                    4711 is the process of mpirun
   sdm stacks --samples 10 --every 1s 4711            who hangs?

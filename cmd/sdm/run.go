@@ -47,7 +47,9 @@ func (a *app) runJob(args []string) console.Status {
 
 // runOn starts the servers, builds the tree over them and drives the ranks.
 func (a *app) runOn(l *lifetime, p *plan) console.Status {
-	a.hintMPI(p.o)
+	if p.take == nil { // the ranks are processes, and not core files
+		a.hintMPI(p.o)
+	}
 	c, err := startCluster(p.o, p.log)
 	if err != nil {
 		return a.fail(console.StatusNoTree, err)

@@ -17,6 +17,7 @@ type stackOptions struct {
 	by                string
 	samples           int
 	every             string
+	allThreads        bool
 	folded, dot, json bool
 	file              string
 }
@@ -26,6 +27,7 @@ func (o *options) stacksFlags(s *stackOptions) *pflag.FlagSet {
 	f := startup.NewFlags("sdm stacks")
 	f.SetInterspersed(true)
 	f.StringVar(&s.by, "by", "", "what makes two frames one: function, line or address (default: line)")
+	f.BoolVar(&s.allThreads, "all-threads", false, "the stacks of helper threads of MPI and other runtimes, too (default: one line counts them)")
 	f.IntVar(&s.samples, "samples", 0, "take so `many` samples of the running job, and tell who has not moved")
 	f.StringVar(&s.every, "every", "", "the time between them, as 200ms (default: 1s)")
 	f.BoolVar(&s.folded, "folded", false, "a line a stack, counting threads, for flame graphs")
@@ -69,6 +71,9 @@ func (s *stackOptions) lines() ([]string, error) {
 	words := []string{"stacks"}
 	if s.by != "" {
 		words = append(words, s.by)
+	}
+	if s.allThreads {
+		words = append(words, "--all-threads")
 	}
 	if s.samples != 0 {
 		words = append(words, "--samples", strconv.Itoa(s.samples))

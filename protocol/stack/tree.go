@@ -56,6 +56,10 @@ type Frame struct {
 // that come from outside.
 const MaxDepth = 512
 
+// Helpers is the Func of the root under which the helper threads of runtimes are, each with one frame: the function with which
+// it was started.
+const Helpers = "helper threads"
+
 func (f Frame) valid() Frame {
 	for _, s := range []*string{&f.Func, &f.File, &f.Addr, &f.From, &f.Mark} {
 		*s = strings.ToValidUTF8(*s, "\uFFFD")

@@ -12,7 +12,8 @@ const (
 	JSON   = "json"
 )
 
-// parseStacks reads "[function|line|address] [--samples N [--every DURATION]]
+// parseStacks reads "[function|line|address] [--all-threads]
+// [--samples N [--every DURATION]]
 // [--folded|--dot|--json] [> FILE]".
 func parseStacks(c *Command) *Mistake {
 	rest := c.Rest
@@ -26,6 +27,9 @@ func parseStacks(c *Command) *Mistake {
 		word, value, inWord := strings.Cut(words[i], "=")
 		switch word {
 		case "by":
+			continue
+		case "--all-threads":
+			c.Args.AllThreads = true
 			continue
 		case "--folded", "--dot", "--json":
 			c.Export = word[2:]

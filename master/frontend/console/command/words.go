@@ -106,7 +106,7 @@ var words = []Word{
 
 	{Name: "backtrace", Short: []string{"bt", "where"}, Topic: Look, Usage: "[full] [N | -N]", Help: "show the stack, N innermost frames, or -N outermost", do: "backtrace", repeat: true, parse: parseBacktrace},
 	{Name: "info stack", Topic: Look, Usage: "[full] [N | -N]", Help: "show the stack, as backtrace", do: "backtrace", repeat: true, parse: parseBacktrace},
-	{Name: "stacks", Topic: Look, Usage: "[function|line|address] [--samples N [--every DURATION]] [--folded|--dot|--json] [> FILE]", Help: "show the stacks of all ranks and threads as one tree", do: "stacks", repeat: true, parse: parseStacks,
+	{Name: "stacks", Topic: Look, Usage: "[function|line|address] [--all-threads] [--samples N [--every DURATION]] [--folded|--dot|--json] [> FILE]", Help: "show the stacks of all ranks and threads as one tree", do: "stacks", repeat: true, parse: parseStacks,
 		More: "With --samples, ranks that run are stopped for each sample and run on; it is told which ranks never\nmoved, and where the others have been. Interrupt (Ctrl-C) ends the samples.\nFor other programs: --folded (flame graphs: a line a stack, counting threads), --dot (Graphviz), --json."},
 	{Name: "frame", Short: []string{"f"}, Topic: Look, Usage: "[N | level N | function NAME | address ADDRESS]", Help: "select a frame and show it; without arguments, show the selected one", do: "frame", parse: parseFrame,
 		More: "Of a function that is on the stack several times, the innermost frame."},

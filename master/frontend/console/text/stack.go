@@ -13,7 +13,7 @@ import (
 )
 
 // stackTree writes the merged stacks as a tree, outermost frame first, most
-// ranks first, but main before what other threads begin with. Files and libraries
+// ranks first, but main before what other threads begin with, and last a line for all helper threads. Files and libraries
 // go without their directories: the shape is what is looked for.
 //
 //	[0-7] (8) main work.c:55
@@ -39,6 +39,10 @@ func stackTree(w *Writer, a Asked, g protocol.Group) []answer {
 	roots := slices.Clone(g.Stack.Roots())
 	slices.SortStableFunc(roots, func(a, b *stack.Node) int { return startsElsewhere(a) - startsElsewhere(b) })
 	for _, root := range roots {
+		if root.Frame.Func == stack.Helpers {
+			t.lines = append(t.lines, t.label(root)+t.helpers(root))
+			continue
+		}
 		t.lines = append(t.lines, t.label(root)+w.frameOf(root))
 		t.below(root, "")
 	}
@@ -87,12 +91,32 @@ func Export(s *stack.Tree, form string) string {
 	return string(canonical.JSON(s)) + "\n"
 }
 
-// startsElsewhere is 0 for a stack that begins in main, else 1.
+// startsElsewhere is 0 for the stack of the main thread, 2 for helper threads, else 1.
 func startsElsewhere(n *stack.Node) int {
-	if n.Frame.Func == "main" {
+	switch n.Frame.Func {
+	case "main", "MAIN__", "_start":
 		return 0
+	case stack.Helpers:
+		return 2
 	}
 	return 1
+}
+
+// helpers gives "helper threads: libgomp.so.1 (4), progress_engine from libopen-pal.so.40 (2); stacks --all-threads shows them".
+func (t *tree) helpers(n *stack.Node) string {
+	var kinds []string
+	for _, c := range n.Children() {
+		name := path.Base(c.Frame.From)
+		if f := c.Frame.Func; f != "" && f != "??" {
+			name = f + " from " + name
+		}
+		count := strconv.Itoa(c.Threads)
+		if !c.Ranks.Equal(n.Ranks) {
+			count += " in [" + clipped(c.Ranks) + "]"
+		}
+		kinds = append(kinds, t.w.clean(name)+" ("+count+")")
+	}
+	return n.Frame.Func + ": " + strings.Join(kinds, ", ") + "; stacks --all-threads shows them"
 }
 
 type tree struct {
