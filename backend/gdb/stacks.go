@@ -304,6 +304,7 @@ func (m *machine) infoThreads(q *request) {
 			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No threads match '%s'", q.args.Expr)})
 			return
 		}
+		slices.SortFunc(body.Threads, func(a, b threadInfo) int { return a.ID - b.ID }) // gdb has renumbered those of a rank that was handed over
 		m.reply(q, body, c.sorted()...)
 	}, "-list-thread-groups", m.group)
 }
