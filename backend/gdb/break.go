@@ -137,7 +137,12 @@ func (m *machine) notInserted(q *request, a answer) {
 // breakpoint pending (NOT_FOUND_ERROR, linespec.c and minsyms.c).
 func isUnknownPlace(words string) bool {
 	return strings.HasSuffix(words, "not defined.") || strings.HasPrefix(words, "No source file named ") ||
-		strings.HasPrefix(words, "No line ") || strings.HasPrefix(words, "No compiled code for line ") || strings.HasPrefix(words, "No symbol table is loaded.")
+		isLineWithoutCode(words) || strings.HasPrefix(words, "No symbol table is loaded.")
+}
+
+// isLineWithoutCode tells whether gdb's words are those about a line that no instruction belongs to, nor to a later one.
+func isLineWithoutCode(words string) bool {
+	return strings.HasPrefix(words, "No line ") || strings.HasPrefix(words, "No compiled code for line ")
 }
 
 func (m *machine) infoBreakpoints(q *request) {

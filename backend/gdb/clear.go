@@ -59,14 +59,21 @@ func (m *machine) clear(q *request) {
 	}, "-stack-info-frame", m.at(q)...)
 }
 
-// clearAt learns where break would set a breakpoint.
+// clearAt learns where break would set a breakpoint. Of a line without code that is a later line, and nothing is to be
+// cleared there.
 func (m *machine) clearAt(q *request, location string) {
+	line := location[strings.LastIndexByte(location, ':')+1:]
 	m.probe(q, location, func(own mi.Tuple, a answer) {
-		if a.failed() {
+		switch {
+		case a.failed() && isLine(line) && isLineWithoutCode(m.words(a)):
+			m.clearSpots(q, nil)
+		case a.failed():
 			m.clearNamed(q, a)
-			return
+		case isLine(line):
+			m.clearSpots(q, slices.DeleteFunc(spotsOf(own), func(s spot) bool { return s.line != line }))
+		default:
+			m.clearSpots(q, spotsOf(own))
 		}
-		m.clearSpots(q, spotsOf(own))
 	})
 }
 

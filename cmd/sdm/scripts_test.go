@@ -44,18 +44,24 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 // something, and how far it is into a function.
 var address = regexp.MustCompile(`0x[0-9a-f]{8,16}\b`)
 
-// plain puts a text into a file without its addresses, which depend on the machine:
-// plain stdout FILE.
+// plain puts a text into a file without its addresses, which depend on the machine,
+// and with the words of gdb 13 where newer ones have others: plain stdout FILE.
 func plain(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: plain FROM FILE")
 	}
 	text := address.ReplaceAllString(ts.ReadFile(args[0]), "ADDRESS")
 	text = offset.ReplaceAllString(text, "<$1+OFFSET>")
+	text = noCode.ReplaceAllString(text, "No line $1 in file $2.")
+	text = nearEnd.ReplaceAllString(text, "near `'.")
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
 }
 
-var offset = regexp.MustCompile(`<([a-z_]+)\+[0-9]+>`)
+var (
+	offset  = regexp.MustCompile(`<([a-z_]+)\+[0-9]+>`)
+	noCode  = regexp.MustCompile(`No compiled code for line ([0-9]+) in file (".*")\.`)
+	nearEnd = regexp.MustCompile("near the end of `.*'\\.")
+)
 
 // written takes what ranks wrote out of ndjson: written FROM stdout FILE puts the
 // bytes of rank 3 into FILE.3. FROM is a file, or stdout for the last command's.

@@ -143,7 +143,11 @@ func assembly(_ *Writer, _ Asked, g protocol.Group) []answer {
 			x.lines = append(x.lines, l.Text)
 			continue
 		}
-		x.lines = append(x.lines, choose(current[l.At], "=> ", "   ")+"<"+l.At+">:\t"+l.Text)
+		at := l.At
+		if !strings.HasPrefix(at, "0x") { // no function is there
+			at = "<" + at + ">"
+		}
+		x.lines = append(x.lines, choose(current[l.At], "=> ", "   ")+at+":\t"+l.Text)
 	}
 	x.lines = append(x.lines, "End of assembler dump.")
 	return []answer{x}
