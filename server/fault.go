@@ -41,6 +41,14 @@ func (s *Server) ofProcess(g protocol.Group, pid, limit int) protocol.Group {
 	return g
 }
 
+// inSlot adds to the fault of one rank the host, where the ranks of a job may be on several.
+func (s *Server) inSlot(g protocol.Group, limit int) protocol.Group {
+	if r, _ := g.Ranks.Min(); s.cfg.Slot != nil {
+		g.Columns = []column.Column{column.New("host", r, s.cfg.Host, limit)}
+	}
+	return g
+}
+
 // done is the answer that says nothing but that it was done.
 func done(ranks rank.Set) protocol.Group {
 	return protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Body: []byte("{}")}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 	"syscall"
@@ -71,7 +72,7 @@ func (a *app) runHeld(l *lifetime, p *plan) (console.Status, error) {
 		killHere(j.whole)
 		h.end(nil)
 		seat.leave()
-		return statusOf(err, console.StatusNotStarted), err
+		return statusOf(err, console.StatusNotStarted), early(err)
 	}
 	j.id = h.launch.JobID()
 	p.o.ownTool(h.launch.StarterPID())
@@ -83,6 +84,15 @@ func (a *app) runHeld(l *lifetime, p *plan) (console.Status, error) {
 		return a.notBuilt(l.ctx, err, nil), nil
 	}
 	return status, nil
+}
+
+// early says what may have ended a starter before its ranks were held: one that ends before MPI_Init has it end the job.
+func early(err error) error {
+	var e *mpir.Ended
+	if !errors.As(err, &e) || e.Status.ExitStatus() == 0 {
+		return err
+	}
+	return fmt.Errorf("%w (should a rank have ended before MPI_Init: --launcher slot holds the ranks from their first instruction)", err)
 }
 
 // killHere kills the ranks on this host that are held still, before their starter is

@@ -124,9 +124,9 @@ Each flag has a twin in the environment: --wait is SDM_WAIT, -n is SDM_NP. A fla
 its twin.
 
 Exit status: 0 all ranks ended well, or quit was said; 1 a rank failed, crashed, was lost, or
-could not be attached to (without a prompt), a command of a script failed for some rank or
-makes no sense (quit N gives N), or standard output cannot be written; 2 wrong usage; 3 the
-job could not be started; 4 the tree could not be built; 124 --timeout is over; 130 interrupted.
+could not be started or attached to (without a prompt), a command of a script failed for some
+rank or makes no sense (quit N gives N), or standard output cannot be written; 2 wrong usage;
+3 no rank could be started; 4 the tree could not be built; 124 --timeout is over; 130 interrupted.
 `
 
 // help gives help about sdm, a subcommand, or a command of the prompt.

@@ -113,15 +113,16 @@ func (a *await) noticed() <-chan time.Time {
 	return a.notice.C
 }
 
-// notice tells whom a batch waits for while others stand already, as in a job of which one rank has crashed and the others spin.
+// notice tells whom a batch waits for while others stand already or were never there, as in a job of which one rank has crashed
+// and the others spin.
 func (c *console) notice() {
 	x := c.await.call
 	if x == nil || !x.done {
 		return
 	}
 	runs := x.moving()
-	if stand := x.results.Minus(runs); !runs.IsEmpty() && !stand.IsEmpty() {
-		c.say("[" + text.Ranks(stand) + "] " + choose(stand.Len() == 1, "stands", "stand") + " or " + choose(stand.Len() == 1, "has", "have") +
-			" ended, [" + text.Ranks(runs) + "] still " + choose(runs.Len() == 1, "runs", "run") + ": waiting (wait any goes on at the first stop, --timeout bounds it)")
+	if stand := c.cfg.All.Minus(runs); !runs.IsEmpty() && !stand.IsEmpty() {
+		c.say("[" + text.Ranks(stand) + "] " + choose(stand.Len() == 1, "does", "do") + " not run, [" + text.Ranks(runs) + "] still " +
+			choose(runs.Len() == 1, "runs", "run") + ": waiting (wait any goes on at the first stop, --timeout bounds it)")
 	}
 }

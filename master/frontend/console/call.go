@@ -32,15 +32,15 @@ type call struct {
 	// order for one rank, so a rank that was resumed for this call has been
 	// seen running before it is seen to stop, but not always before it answers.
 	results, silent, running, ran, stopped rank.Set
-	told                                   rank.Set // were lost meanwhile, and that was written as an event
+	told                                   rank.Set // were lost meanwhile, or ended at the start, and that was written as an event
 }
 
-// news are the answers without what has been written as an event: a rank that is lost
-// while it is asked is told of twice.
+// news gives the groups without what was written as an event already: ranks that were lost while it was asked, and, of a
+// start, those that ended by themselves.
 func (x *call) news() []protocol.Group {
 	var news []protocol.Group
 	for _, g := range x.groups {
-		if g.Kind == protocol.KindLost {
+		if g.Kind == protocol.KindLost || x.starts && isStateFault(g) {
 			if g.Ranks = g.Ranks.Minus(x.told); g.Ranks.IsEmpty() {
 				continue
 			}
@@ -102,7 +102,7 @@ func (x *call) ends() bool { return x.asked.Command == "kill" || x.asked.Command
 // long as there are others.
 func (x *call) failed() bool {
 	for _, g := range x.groups {
-		ended := x.cmd.Set == "" && g.Kind == protocol.KindFault && isStateFault(g.Body) && !x.results.IsEmpty()
+		ended := x.cmd.Set == "" && isStateFault(g) && !x.results.IsEmpty()
 		if g.Kind != protocol.KindResult && !ended {
 			return true
 		}
@@ -110,16 +110,26 @@ func (x *call) failed() bool {
 	return false
 }
 
-func isStateFault(body []byte) bool {
+func isStateFault(g protocol.Group) bool {
 	var f protocol.Fault
-	return json.Unmarshal(body, &f) == nil && f.Kind == protocol.FaultState
+	return g.Kind == protocol.KindFault && json.Unmarshal(g.Body, &f) == nil && f.Kind == protocol.FaultState
 }
 
 // others gives the ranks that answered otherwise than by a result.
 func (x *call) others() rank.Set {
+	return x.those(func(g protocol.Group) bool { return g.Kind != protocol.KindResult })
+}
+
+// refused gives the ranks that could not do it; their state was not the reason.
+func (x *call) refused() rank.Set {
+	return x.those(func(g protocol.Group) bool { return g.Kind != protocol.KindResult && !isStateFault(g) })
+}
+
+// those gives the ranks of some of the groups.
+func (x *call) those(some func(protocol.Group) bool) rank.Set {
 	var ranks rank.Set
 	for _, g := range x.groups {
-		if g.Kind != protocol.KindResult {
+		if some(g) {
 			ranks = ranks.Union(g.Ranks)
 		}
 	}

@@ -190,7 +190,7 @@ type console struct {
 	question *question       // what the next line answers; nil: nothing was asked
 
 	killed  rank.Set // ranks that we were told to kill
-	refused rank.Set // ranks of a running job that could not be attached to
+	refused rank.Set // ranks that could not be started or attached to
 	ended   bool     // no further command will come
 	status  Status   // if ended by a command or a mistake
 	judge   bool     // the status is to be told from the ranks

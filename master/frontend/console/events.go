@@ -93,8 +93,8 @@ func (c *console) write(e session.Event) {
 	if e.Group.Kind == protocol.KindStderr || e.Group.Kind == protocol.KindNote && e.Group.Ranks.IsEmpty() {
 		out, w = c.cfg.Err, &c.cfg.ErrWriter
 	}
-	if e.Group.Kind == protocol.KindLost {
-		for _, x := range c.calls {
+	for _, x := range c.calls {
+		if e.Group.Kind == protocol.KindLost || x.starts && e.Group.Kind.IsEnd() {
 			x.told = x.told.Union(e.Group.Ranks)
 		}
 	}
@@ -143,14 +143,16 @@ func (c *console) answers(x *call) {
 		return
 	}
 	if x.starts {
-		c.held.forget(x.others())
+		c.held.forget(x.refused())
 	}
 	causes := x.raw() || x.asked.Command == "break"
 	if !causes && (!x.resumes() || c.held.ranks.Intersects(x.others())) {
 		c.letGo()
 	}
 	if !x.told.IsEmpty() {
-		s, _ = c.answersText(x.asked, x.news())
+		if s, _ = c.answersText(x.asked, x.news()); s == "" {
+			return
+		}
 	}
 	c.progress.clear()
 	c.paged(x, s)

@@ -33,16 +33,12 @@ func (c *console) start() error {
 	return nil
 }
 
-// started looks at what has become of the start on the ranks that it was for. A program that does not start
-// everywhere is a mistake; of a job that runs already, what is bad about one node
-// is the affair of its own ranks: the others go on.
+// started looks at what has become of the start on the ranks that it was for. What is
+// bad about one rank or one node is the affair of its own ranks: the others go on. A
+// program that starts nowhere ends a batch.
 func (c *console) started(x *call, asked rank.Set) {
-	failed := asked.Minus(x.results)
-	c.refused = c.cfg.All.Minus(asked)
-	if x.asked.Command == "attach" {
-		c.refused, failed = c.refused.Union(failed), rank.Set{}
-	}
-	if x.results.IsEmpty() || !failed.IsEmpty() && !c.cfg.Interactive {
+	c.refused = c.cfg.All.Minus(asked).Union(asked.Minus(x.results))
+	if x.results.IsEmpty() {
 		c.ended, c.status = true, StatusNotStarted
 		return
 	}

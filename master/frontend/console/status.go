@@ -14,7 +14,7 @@ type Status int
 
 const (
 	StatusGood        Status = 0   // all ranks ended well, or the script said quit
-	StatusRankFailed  Status = 1   // a rank failed, crashed, was lost, or could not be attached to; a command of a batch failed
+	StatusRankFailed  Status = 1   // a rank failed, crashed, was lost, or could not be started or attached to; a command of a batch failed
 	StatusUsage       Status = 2   // flags, sets, files or commands that make no sense, before anything has begun
 	StatusNotStarted  Status = 3   // the job could not be started or attached
 	StatusNoTree      Status = 4   // the tree could not be built

@@ -300,27 +300,28 @@ func failure(g protocol.Group) answer {
 	return x
 }
 
-// whichProcess says which process a fault is about, or how many on how many hosts.
+// whichProcess says which process a fault is about, or how many, and on which host, or on how many.
 func whichProcess(g protocol.Group) string {
 	cols := columns(g)
-	pid, host := cols["pid"], cols["host"]
-	process, one := pid.single()
-	at, oneHost := host.single()
-	switch {
-	case pid.distinct == 0:
+	var words []string
+	if pid := cols["pid"]; pid.distinct > 0 {
+		words = append(words, oneOrMany(pid, "process ", "", " processes"))
+	}
+	if host := cols["host"]; host.distinct > 0 {
+		words = append(words, oneOrMany(host, "on ", "on ", " hosts"))
+	}
+	if len(words) == 0 {
 		return ""
-	case one:
-		process = "process " + process
-	default:
-		process = pid.about + strconv.Itoa(pid.distinct) + " processes"
 	}
-	switch {
-	case oneHost:
-		process += " on " + at
-	case host.distinct > 1:
-		process += " on " + host.about + strconv.Itoa(host.distinct) + " hosts"
+	return " (" + strings.Join(words, " ") + ")"
+}
+
+// oneOrMany words a column by its only value, or by the number of its values.
+func oneOrMany(c view, one, many, what string) string {
+	if value, ok := c.single(); ok {
+		return one + value
 	}
-	return " (" + process + ")"
+	return many + c.about + strconv.Itoa(c.distinct) + what
 }
 
 // watchWords are GDB's words by the reason of a stop.
