@@ -220,7 +220,7 @@ func (m *machine) do(now time.Duration, id protocol.RequestID, wait time.Duratio
 
 // carryOut does what a request asks for.
 func (m *machine) carryOut(row row, q *request) {
-	if f := m.unclosed(q.args.Condition); f != nil {
+	if f := m.unclosed(q, q.args.Condition); f != nil {
 		m.fail(q, f)
 		return
 	}

@@ -52,8 +52,9 @@ func conjunction(shown string) string {
 }
 
 // unclosed gives what gdb says of a condition that closes a parenthesis which it has not opened, as "n > 1) || (1",
-// nil for others. Within the parentheses of only it would have a meaning, and hold for the neighbours.
-func (m *machine) unclosed(condition string) *protocol.Fault {
+// nil for others. Within the parentheses of only it would have a meaning, and hold for the neighbours. GDB words it
+// otherwise where a breakpoint is there already.
+func (m *machine) unclosed(q *request, condition string) *protocol.Fault {
 	if !m.gdb.shared() {
 		return nil // gdb will say it
 	}
@@ -64,7 +65,11 @@ func (m *machine) unclosed(condition string) *protocol.Fault {
 			depth++
 		case ')':
 			if depth--; depth < 0 {
-				return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("Garbage '%s' follows condition", condition[i:])}
+				message := "Junk at end of expression"
+				if q.args.Location != "" {
+					message = fmt.Sprintf("Garbage '%s' follows condition", condition[i:])
+				}
+				return &protocol.Fault{Kind: protocol.FaultGDB, Message: message}
 			}
 		}
 	}

@@ -32,7 +32,24 @@ func (m *machine) advance(q *request) { m.resumeTo(q, "advance") }
 // resumeTo lets the selected thread run to the location of a request.
 func (m *machine) resumeTo(q *request, word string) {
 	m.inSelectedFile(q, q.args.Location, func(location string) {
-		m.resumeByLine(q, strings.TrimSpace(word+" "+location)+" ")
+		m.keepingFrame(q, location, func(location string) {
+			m.resumeByLine(q, strings.TrimSpace(word+" "+location)+" ")
+		})
+	})
+}
+
+// keepingFrame gives a location that gdb finds without forgetting which frame is selected. In a shared gdb that is an
+// address: gdb 13 looks for all else in the program of each rank, and stands in the innermost frame then.
+func (m *machine) keepingFrame(q *request, location string, then func(location string)) {
+	if location == "" || !m.gdb.shared() || m.selected(q).frame == 0 {
+		then(location)
+		return
+	}
+	m.places(q, location, func(own mi.Tuple) {
+		if at := placesOf(own); len(at) == 1 {
+			location = "*" + at[0]
+		}
+		then(location)
 	})
 }
 

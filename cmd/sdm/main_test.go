@@ -61,15 +61,7 @@ func compilers(dir string) ([]*exec.Cmd, error) {
 }
 
 // TestScripts runs the scripts that need neither gdb nor a compiler.
-func TestScripts(t *testing.T) { runScripts(t, "testdata/script") }
-
-// TestSessions runs the scripts that debug real programs. It is the end to end
-// test, which -short leaves out.
-func TestSessions(t *testing.T) {
-	if !testing.Short() {
-		runScripts(t, "testdata/script/gdb")
-	}
-}
+func TestScripts(t *testing.T) { runScripts(t, "", scriptsIn(t, "testdata/script")) }
 
 // registers says why gdb cannot write all registers here; "" is that it can.
 var registers = sync.OnceValue(func() string { return backendtest.CannotWriteRegisters(filepath.Dir(os.Getenv("PROGRAMS"))) })
@@ -82,13 +74,29 @@ func condition(name string) (bool, error) {
 	return registers() == "", nil
 }
 
-func runScripts(t *testing.T, dir string) {
+// scriptsIn are the files of scripts in a directory.
+func scriptsIn(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(dir + "/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts in %s: %v", dir, err)
+	}
+	return files
+}
+
+// runScripts runs scripts whose ranks share gdbs so ("" is sdm's own choice), but for lines that say it themselves.
+func runScripts(t *testing.T, ranksPerGDB string, files []string) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 dir,
+		Files:               files,
 		RequireExplicitExec: true,
 		UpdateScripts:       *update,
-		Setup:               setUp,
-		Condition:           condition,
+		Setup: func(e *testscript.Env) error {
+			if ranksPerGDB != "" {
+				e.Setenv("SDM_RANKS_PER_GDB", ranksPerGDB)
+			}
+			return setUp(e)
+		},
+		Condition: condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":   exits,
 			"plain":   plain,

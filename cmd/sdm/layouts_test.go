@@ -1,0 +1,64 @@
+// Scripts of sessions, in each layout of ranks and gdbs.
+
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// layouts are the ways in which the ranks of a script share gdbs: each script is run in both, so whoever adds a
+// command with a script has it tried in both.
+var layouts = []struct{ name, ranksPerGDB string }{
+	{"alone", "1"},
+	{"shared", "4"},
+}
+
+// once are the scripts that are run in one layout, sdm's own, and why.
+var once = map[string]string{
+	"arguments":  "what programs are started with, before gdb has a part in it",
+	"core":       "core files; its lines name a layout where it counts",
+	"end":        "ends of sdm, and what is left behind",
+	"flood":      "what ranks write",
+	"folds":      "compares the layouts itself",
+	"forks":      "its lines name the layouts: what is refused depends on them",
+	"hosts":      "shows the gdbs",
+	"output":     "what ranks write",
+	"programs":   "programs that cannot be debugged",
+	"raw":        "shows the numbers that each gdb gives by itself to values and to breakpoints",
+	"reallife":   "its lines name the layouts: each program in both",
+	"references": "compares the layouts itself",
+	"reverse":    "needs a gdb for each rank",
+	"sources":    "its lines name the layouts",
+	"status":     "exit statuses of sdm",
+	"stdin":      "what ranks read",
+}
+
+// TestSessions runs the scripts that debug real programs. It is the end to end
+// test, which -short leaves out.
+func TestSessions(t *testing.T) {
+	if testing.Short() {
+		return
+	}
+	all := scriptsIn(t, "testdata/script/gdb")
+	single := slices.DeleteFunc(slices.Clone(all), func(file string) bool { return once[scriptName(file)] == "" })
+	if len(single) != len(once) {
+		t.Errorf("%d scripts are to run once, and %d of them are there: %v", len(once), len(single), single)
+	}
+	t.Run("once", func(t *testing.T) {
+		t.Parallel()
+		runScripts(t, "", single)
+	})
+	both := slices.DeleteFunc(all, func(file string) bool { return once[scriptName(file)] != "" })
+	for _, l := range layouts {
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			runScripts(t, l.ranksPerGDB, both)
+		})
+	}
+}
+
+// scriptName is what a script is called in tests and in once.
+func scriptName(file string) string { return strings.TrimSuffix(filepath.Base(file), ".txtar") }
