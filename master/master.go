@@ -54,6 +54,7 @@ type Master struct {
 	lastBreak   int
 	lastDisplay int
 	given       given
+	aborts      aborts
 	breakpoint  map[protocol.RequestID]int // number that an open "break" is to give
 	programs    programs
 	init        *gathering
@@ -204,7 +205,7 @@ func (m *Master) events(groups []protocol.Group) {
 		var torn []session.Event
 		if g.Kind == protocol.KindLost { // the hosts are known here, not where it was seen
 			torn = m.torn(g)
-			g = m.requests.silent([]protocol.Group{g})[0]
+			g = m.aborts.ended(m.requests.silent([]protocol.Group{g})[0], m.states)
 		}
 		var some bool
 		if g, some = m.swallowLate(g); !some {
@@ -224,6 +225,7 @@ func (m *Master) events(groups []protocol.Group) {
 func (m *Master) tell(g protocol.Group) {
 	e := session.NewEvent(g)
 	m.states.Feed(e)
+	m.aborts.heed(g)
 	if j, news := m.job.after(g.Kind, m.states); news { // before it: who waits for the last end may then go
 		m.stream.Push(session.NewEvent(protocol.Group{Kind: protocol.KindJob, Ranks: m.states.All(), Body: canonical.JSON(j)}))
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend"
 	"sdm/backend/gdb/inferior"
 	"sdm/backend/mi"
 	"sdm/protocol"
@@ -17,7 +18,7 @@ import (
 const stopAtAbort = "mpi-abort"
 
 // abortPoint is the breakpoint at MPI_Abort: one for all ranks of a gdb, as that of the start. It is set at the first stop of a rank that
-// has a library of MPI. Fortran's mpi_abort and PMPI_Abort come by there, or are other names of it.
+// has a library of MPI or MPI in itself, or when a rank that runs loads such a library. Fortran's mpi_abort and PMPI_Abort come by there, or are other names of it.
 type abortPoint struct {
 	off    bool   // nobody wants it
 	asked  bool   // gdb has been told
@@ -34,8 +35,8 @@ type abortWatch struct {
 // gdb takes the same expression: it knows no "?".
 var mpiLibrary = regexp.MustCompile(`/libp*mpi[A-Za-z0-9_]*\.so`)
 
-// hasMPI tells whether a process has such a library.
-func hasMPI(pid int) bool { return inferior.Maps(pid, mpiLibrary) }
+// hasMPI tells whether a process has such a library, or was linked with a static one.
+func hasMPI(pid int) bool { return inferior.Maps(pid, mpiLibrary) || inferior.Names(pid, "MPI_Abort") }
 
 // watchAbort sets the breakpoint where that has not been done and the rank is one of MPI.
 func (m *machine) watchAbort() {
@@ -53,9 +54,18 @@ func (m *machine) watchAbort() {
 	m.ask(ours("break"), func(a answer) { m.gdb.abortSet(a) }, "-break-insert", append(m.here(), "MPI_Abort")...)
 }
 
+// libraryCame sets the breakpoint where a rank loads MPI while it runs, as Python does. A gdb that records needs a rank that stands.
+func (m *machine) libraryCame(name string) {
+	if mpiLibrary.MatchString(name) && m.state == backend.Running && !m.record.wanted {
+		m.abort.read = false
+		m.watchAbort()
+	}
+}
+
 func (d *debugger) abortSet(a answer) {
 	bkpt := a.Results.Path("bkpt").Fields
 	if d.abort.number = bkpt.Str("number"); a.failed() || d.abort.number == "" {
+		d.abort.asked = false // a library that comes later may have it
 		return
 	}
 	for _, m := range d.machines {
@@ -98,13 +108,26 @@ func (m *machine) tellAbort(t *thread) {
 		m.withSource(t, func(f *frame, _ string) {
 			body, c := m.stopBody(t, stopAtAbort), columnsOf(m.target.Rank, 0)
 			body.Within = "MPI_Abort"
-			if f == nil {
-				c.list = m.stopColumns(t)
-			} else {
-				m.standWithin(t, f, &body, c)
-			}
 			c.add("code", code)
-			m.event(protocol.KindStopped, body, c.sorted()...)
+			if f != nil {
+				m.standWithin(t, f, &body, c)
+				m.event(protocol.KindStopped, body, c.sorted()...)
+				return
+			}
+			c.list = append(c.list, m.stopColumns(t)...)
+			m.tellCaller(t, body, c)
 		})
 	}, "-data-evaluate-expression", "--thread", strconv.Itoa(t.gdb), "--frame", "0", "--language", "c", abortCode(f.Func))
+}
+
+// tellCaller reports the call where nothing on the stack has source, as in Python: the frame is the one that has made it.
+func (m *machine) tellCaller(t *thread, body protocol.Stop, c *columns) {
+	m.ask(ours("backtrace"), func(a answer) {
+		if frames := framesIn(a.Results); len(frames) == 1 {
+			f := frames[0].Frame
+			f.Level = 0
+			body.Frame = &f
+		}
+		m.event(protocol.KindStopped, body, c.sorted()...)
+	}, "-stack-list-frames", "--thread", strconv.Itoa(t.gdb), "1", "1")
 }

@@ -251,6 +251,7 @@ func (m *machine) leave(q *request, first *thread) {
 		return
 	}
 	if m.attach.stopAt == stopAtNone {
+		m.watchAbort() // of a program that was linked with a static MPI
 		m.leaveEntry(q)
 		return
 	}

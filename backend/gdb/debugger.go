@@ -204,6 +204,9 @@ func (d *debugger) notified(now time.Duration, r mi.Record) {
 	if k := d.calls.current(); k != nil && r.Name == "breakpoint-created" {
 		k.made = r.Results.Path("bkpt", "number").Str
 	}
+	if r.Name == "library-loaded" && !mpiLibrary.MatchString(r.Results.Str("target-name")) {
+		return // of these there are many
+	}
 	if r.Name == "breakpoint-deleted" {
 		for _, m := range d.machines {
 			m.points.deleted(r.Results.Str("id"))
@@ -240,6 +243,8 @@ func (d *debugger) notified(now time.Duration, r mi.Record) {
 		}
 	case "record-started", "record-stopped":
 		m.record.begun = r.Name == "record-started"
+	case "library-loaded":
+		m.libraryCame(r.Results.Str("target-name"))
 	case "library-unloaded":
 		m.libraryGone(r.Results.Str("host-name"))
 	case "cmd-param-changed":
@@ -260,7 +265,7 @@ func (d *debugger) concerned(r mi.Record) *machine {
 	switch r.Name {
 	case "thread-group-exited":
 		group = r.Results.Str("id")
-	case "library-unloaded":
+	case "library-loaded", "library-unloaded":
 		group = r.Results.Str("thread-group")
 	case "thread-selected":
 		id, _ := strconv.Atoi(r.Results.Str("id"))

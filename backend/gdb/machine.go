@@ -293,11 +293,11 @@ func (m *machine) stateNow() backend.State {
 }
 
 // wanted are the async records that mean something here; the parser drops the
-// rest unread. A program with 70 libraries has more of those than of others.
+// rest unread.
 func wanted(class mi.Class, name string) bool {
 	switch name {
 	case "stopped", "running", "thread-created", "thread-exited", "thread-group-exited", "thread-group-started", "breakpoint-created", "breakpoint-deleted",
-		"thread-selected", "cmd-param-changed", "record-started", "record-stopped", "library-unloaded":
+		"thread-selected", "cmd-param-changed", "record-started", "record-stopped", "library-loaded", "library-unloaded":
 		return true
 	}
 	return false

@@ -159,6 +159,17 @@ func (p *process) after(l *lines, words string) string {
 	return strings.TrimSpace(rest)
 }
 
+// hides checks that a program that has ended has written none of the words.
+func (p *process) hides(words ...string) {
+	p.t.Helper()
+	all := p.out.text() + p.err.text()
+	for _, w := range words {
+		if strings.Contains(all, w) {
+			p.t.Errorf("%s says %q%s", p.name, w, p.said())
+		}
+	}
+}
+
 // says checks that a program that has ended has written the words.
 func (p *process) says(words ...string) {
 	p.t.Helper()

@@ -189,13 +189,14 @@ type console struct {
 	pending  command.Pending // whether breakpoints may wait for libraries
 	question *question       // what the next line answers; nil: nothing was asked
 
-	killed  rank.Set // ranks that we were told to kill
-	refused rank.Set // ranks that could not be started or attached to
-	ended   bool     // no further command will come
-	status  Status   // if ended by a command or a mistake
-	judge   bool     // the status is to be told from the ranks
-	chosen  bool     // the status was given with quit
-	failed  bool     // a command of a script has failed
+	killed   rank.Set // ranks that we were told to kill
+	aborting aborting
+	refused  rank.Set // ranks that could not be started or attached to
+	ended    bool     // no further command will come
+	status   Status   // if ended by a command or a mistake
+	judge    bool     // the status is to be told from the ranks
+	chosen   bool     // the status was given with quit
+	failed   bool     // a command of a script has failed
 }
 
 func newConsole(ctx context.Context, cfg Config) *console {

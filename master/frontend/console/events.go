@@ -39,6 +39,7 @@ func (c *console) take(e session.Event) {
 // happened takes in what nobody asked for, and writes it at once; stops and ends
 // may be held for a moment.
 func (c *console) happened(e session.Event) {
+	c.aborting.happened(e.Group, c.states)
 	c.states.Feed(e)
 	c.progress.happened(e.Group)
 	for _, x := range c.calls {
@@ -160,6 +161,9 @@ func (c *console) answers(x *call) {
 
 // answersText gives the text of answers, and whether expand would show more.
 func (c *console) answersText(a text.Asked, groups []protocol.Group) (s string, short bool) {
+	if slices.ContainsFunc(groups, func(g protocol.Group) bool { return g.Kind == protocol.KindFault || g.Kind == protocol.KindLost }) {
+		a.Gone = c.states.Groups(c.states.Ended())
+	}
 	s = c.text(a.Command, func() (s string) {
 		s, short = c.cfg.Writer.Answers(a, groups)
 		return s

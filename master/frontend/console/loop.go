@@ -42,7 +42,9 @@ func (c *console) advance() {
 			c.obey(line, source{at: at})
 		case c.reader == nil:
 			c.unfinished()
-			c.done()
+			if !c.awaitAbort() {
+				c.done()
+			}
 		default:
 			c.reader.want(c.prompt())
 			return

@@ -237,6 +237,9 @@ func status(_ *Writer, _ Asked, g protocol.Group) []answer {
 	case s.Func != "" || s.Where != "":
 		text += " in " + s.Func + s.Where
 	}
+	if strings.Contains(s.Cause, s.Host) {
+		s.Host = ""
+	}
 	for _, more := range []string{s.Reason, s.Signal, s.Cause, s.Host} {
 		if more != "" {
 			text += ", " + more

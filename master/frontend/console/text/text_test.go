@@ -17,6 +17,7 @@ import (
 // TestScripts writes the events of testdata, given as their JSON lines.
 //
 //	answers command=NAME [label=TEXT] [format=LETTERS] [full] [ranks=SET]   all lines answer one request
+//	         [exited=SET] [signalled=SET] [lost=SET]       of ranks that had ended
 //	late command=NAME                                      each line is a late answer
 //	events [all=SET]                                       each line is an event
 //
@@ -52,6 +53,11 @@ func carryOut(t *testing.T, d *datadriven.TestData) string {
 	a.Command = strings.ReplaceAll(a.Command, "_", " ")
 	d.MaybeScanArgs(t, "label", &a.Label)
 	d.MaybeScanArgs(t, "format", &a.Format)
+	for _, s := range []session.Status{{State: session.Exited}, {State: session.Signalled, Signal: "SIGKILL"}, {State: session.Lost}} {
+		if ranks := setArg(t, d, string(s.State)); !ranks.IsEmpty() {
+			a.Gone = append(a.Gone, session.StatusGroup{Status: s, Ranks: ranks})
+		}
+	}
 	events := readEvents(t, d)
 	var b strings.Builder
 	switch d.Cmd {

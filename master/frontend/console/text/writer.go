@@ -40,6 +40,8 @@ type Asked struct {
 	// Export is the form in which stacks are wanted: "folded", "dot", "json"; ""
 	// is for people.
 	Export string
+	// Gone are the ranks that had ended when the answers came.
+	Gone []session.StatusGroup
 }
 
 // Answers gives the text of all answers to one request. folded tells that
@@ -47,6 +49,7 @@ type Asked struct {
 func (w *Writer) Answers(a Asked, groups []protocol.Group) (out string, folded bool) {
 	var all []answer
 	var words []answer // of gdb, or what it refuses
+	groups, gone := partGone(a, groups)
 	for _, g := range groups {
 		parts, f := w.parts(a, g)
 		if g.Kind == protocol.KindFault || g.Kind == protocol.KindResult && wordy[a.Command] {
@@ -68,6 +71,10 @@ func (w *Writer) Answers(a Asked, groups []protocol.Group) (out string, folded b
 	}
 	if a.Command != "info hosts" { // a table, whose rows have their order
 		sortAnswers(all)
+	}
+	whole = whole.Union(gone)
+	if !gone.IsEmpty() {
+		all = append(all, answer{ranks: gone, lines: []string{w.goneLine(a.Gone, gone)}, bad: true})
 	}
 	var b strings.Builder
 	for _, x := range all {

@@ -1,0 +1,62 @@
+// Ranks that have called MPI_Abort: what comes then is the end of the job.
+
+package master
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/rank"
+)
+
+// aborts are the ranks that have stopped where they call MPI_Abort, and the codes that they give.
+type aborts struct {
+	ranks rank.Set
+	codes map[string]bool
+}
+
+// heed notes a stop; ranks that are started again have not called it.
+func (a *aborts) heed(g protocol.Group) {
+	if g.Kind == protocol.KindStarted {
+		a.ranks = a.ranks.Minus(g.Ranks)
+	}
+	var stop protocol.Stop
+	if g.Kind != protocol.KindStopped || json.Unmarshal(g.Body, &stop) != nil || stop.Reason != "mpi-abort" {
+		return
+	}
+	a.ranks = a.ranks.Union(g.Ranks)
+	for _, c := range g.Columns {
+		if c.Name != "code" {
+			continue
+		}
+		for _, v := range c.Values() {
+			if a.codes == nil {
+				a.codes = map[string]bool{}
+			}
+			a.codes[v.Value] = true
+		}
+	}
+}
+
+// ended gives the loss of ranks its cause where some have gone on into MPI_Abort: the starter ends the job, and where our servers are in the
+// places of the ranks, these with it. What becomes of a connection is then no news.
+func (a *aborts) ended(lost protocol.Group, states *session.States) protocol.Group {
+	gone := a.ranks.Minus(states.In(session.Stopped))
+	if gone.IsEmpty() {
+		return lost
+	}
+	word, code := "rank", "code"
+	if gone.Len() > 1 {
+		word = "ranks"
+	}
+	for only := range a.codes {
+		if len(a.codes) == 1 {
+			code = only
+		}
+	}
+	lost.Body = canonical.JSON(protocol.Missing{Cause: fmt.Sprintf("MPI_Abort(comm, %s), called by %s %v, has ended the job", code, word, gone)})
+	return lost
+}

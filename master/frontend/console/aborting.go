@@ -1,0 +1,40 @@
+// MPI_Abort: a batch whose commands are done waits for the end of the job.
+
+package console
+
+import (
+	"time"
+
+	"sdm/master/session"
+	"sdm/protocol"
+)
+
+// abortEnds is how long starters have to end a job in which MPI_Abort was called: they send its ranks SIGTERM, and SIGKILL after some seconds.
+const abortEnds = 10 * time.Second
+
+// aborting tells whether ranks have gone on into MPI_Abort.
+type aborting struct{ entered, awaited bool }
+
+// happened takes in an event, before the table of states does.
+func (a *aborting) happened(g protocol.Group, states *session.States) {
+	if g.Kind != protocol.KindRunning {
+		return
+	}
+	for _, s := range states.Groups(g.Ranks) {
+		if s.Status.State == session.Stopped && s.Status.Reason == "mpi-abort" {
+			a.entered = true
+		}
+	}
+}
+
+// awaitAbort begins to wait for the starter to end the job, once; false: there is nothing to wait for.
+func (c *console) awaitAbort() bool {
+	a := &c.aborting
+	if !a.entered || a.awaited || c.cfg.Interactive || c.busy().IsEmpty() {
+		return false
+	}
+	a.awaited = true
+	timer := time.NewTimer(abortEnds)
+	c.await = await{quiet: true, ranks: c.cfg.All, timer: timer, expiry: timer.C}
+	return true
+}

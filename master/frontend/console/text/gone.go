@@ -1,0 +1,76 @@
+// Ranks that give no answer because they have ended, in one line.
+
+package text
+
+import (
+	"encoding/json"
+	"strings"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// partGone takes the refusals of ranks that have ended out of the answers to one request. These were told of when they ended, so that it is
+// enough to name them. Where no rank is left to answer, what they say stays as it is, but for lost ones.
+func partGone(a Asked, groups []protocol.Group) (rest []protocol.Group, gone rank.Set) {
+	var ended rank.Set
+	for _, g := range a.Gone {
+		ended = ended.Union(g.Ranks)
+	}
+	only := true
+	for _, g := range groups {
+		if refusal(g) && !g.Ranks.IsEmpty() && g.Ranks.Minus(ended).IsEmpty() {
+			gone = gone.Union(g.Ranks)
+			only = only && g.Kind == protocol.KindFault
+			continue
+		}
+		only = false
+		rest = append(rest, g)
+	}
+	if only {
+		return groups, rank.Set{}
+	}
+	return rest, gone
+}
+
+// refusal tells whether ranks gave no answer because of the state they are in.
+func refusal(g protocol.Group) bool {
+	if g.Kind != protocol.KindFault {
+		return g.Kind == protocol.KindLost
+	}
+	var f protocol.Fault
+	return json.Unmarshal(g.Body, &f) == nil && f.Kind == protocol.FaultState
+}
+
+// goneLine gives "has exited", or of several ends "gone: [2-3] exited, [1] ended by SIGKILL".
+func (w *Writer) goneLine(all []session.StatusGroup, gone rank.Set) string {
+	var words []string
+	ranks := map[string]rank.Set{}
+	for _, g := range all {
+		common := g.Ranks.Intersect(gone)
+		if common.IsEmpty() {
+			continue
+		}
+		word := ending(g.Status)
+		if _, ok := ranks[word]; !ok {
+			words = append(words, word)
+		}
+		ranks[word] = ranks[word].Union(common)
+	}
+	if len(words) == 1 {
+		return choose(gone.Len() == 1, "has ", "have ") + choose(words[0] == "exited", "", "been ") + words[0]
+	}
+	for i, word := range words {
+		words[i] = "[" + clipped(ranks[word]) + "] " + word
+	}
+	return "gone: " + strings.Join(words, ", ")
+}
+
+// ending says in a word or two how a rank has ended.
+func ending(s session.Status) string {
+	if s.State == session.Signalled && s.Signal != "" {
+		return "ended by " + s.Signal
+	}
+	return string(s.State)
+}
