@@ -56,6 +56,10 @@ type Config struct {
 	// Through gives ranks our own standard streams: a slot whose output belongs
 	// to the starter.
 	Through bool
+	// Rest takes what ranks that were let go write when the session is over: stream
+	// is protocol.KindStdout or KindStderr, text ends with a newline as a rule. It
+	// may block, and may be called by several goroutines. nil: it is dropped.
+	Rest func(stream protocol.Kind, text []byte)
 	// Linger is how long the ranks stay as they are when the master is lost,
 	// before the session is over for us. 0: not at all.
 	Linger time.Duration

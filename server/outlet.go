@@ -18,19 +18,24 @@ type Uplink interface {
 	PostOutput(ctx context.Context, in tree.LocalEvents) error
 }
 
-// outlet is the way up as long as the session lasts, and a hole afterwards: a
-// rank that was let go writes on.
+// outlet is the way up as long as the session lasts. What ranks that were let go
+// write afterwards is given to rest.
 type outlet struct {
 	up   Uplink
-	life context.Context // ends when closed; pumps outlive the call that starts them
+	rest func(stream protocol.Kind, text []byte) // nil: it is dropped
+	life context.Context                         // ends when closed; pumps outlive the call that starts them
 	end  context.CancelFunc
+	over atomic.Bool // output is for rest
 	shut atomic.Bool
 }
 
-func newOutlet(up Uplink) *outlet {
+func newOutlet(up Uplink, rest func(protocol.Kind, []byte)) *outlet {
 	life, end := context.WithCancel(context.Background())
-	return &outlet{up: up, life: life, end: end}
+	return &outlet{up: up, rest: rest, life: life, end: end}
 }
+
+// turn gives what is written from now on to rest.
+func (o *outlet) turn() { o.over.Store(true) }
 
 func (o *outlet) close() {
 	o.shut.Store(true)
@@ -46,6 +51,19 @@ func (o *outlet) post(in ...tree.Input) {
 func (o *outlet) events(groups ...protocol.Group) {
 	if len(groups) > 0 {
 		o.post(tree.LocalEvents{Groups: groups})
+	}
+}
+
+// output hands on what a rank has written.
+func (o *outlet) output(groups ...protocol.Group) {
+	if !o.over.Load() {
+		o.events(groups...)
+		return
+	}
+	for _, g := range groups {
+		if o.rest != nil {
+			o.rest(g.Kind, g.Body)
+		}
 	}
 }
 

@@ -131,7 +131,7 @@ func (o *output) take(s *stream, fd int, buf []byte) (int, error) {
 	s.block = n%blockSize == 0
 	var groups []protocol.Group
 	s.cut.feed(append([]byte(nil), buf[:n]...), func(line []byte) { groups = append(groups, o.group(s, line)) })
-	o.up.events(groups...)
+	o.up.output(groups...)
 	return n, nil
 }
 
@@ -162,7 +162,7 @@ func (o *output) flush(s *stream) {
 }
 
 func (o *output) flushLocked(s *stream) {
-	s.cut.flush(func(line []byte) { o.up.events(o.group(s, line)) })
+	s.cut.flush(func(line []byte) { o.up.output(o.group(s, line)) })
 }
 
 // drain hands on everything that the rank has written so far, lines without a
@@ -209,6 +209,12 @@ func unread(fd int) int {
 		return 0
 	}
 	return int(n)
+}
+
+// settle returns when what has been read is handed on.
+func (o *output) settle() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 }
 
 // close ends the pumps of streams that others still hold open.

@@ -45,7 +45,7 @@ type Server struct {
 
 // newServer makes a server that speaks up through the given vertex.
 func newServer(cfg Config, up Uplink) (*Server, error) {
-	s := &Server{programs: map[string]rank.Set{}, pids: map[rank.ID]int{}, cfg: cfg.withDefaults(), up: newOutlet(up), processes: map[rank.ID]*process{}, history: history{most: cfg.Answers}}
+	s := &Server{programs: map[string]rank.Set{}, pids: map[rank.ID]int{}, cfg: cfg.withDefaults(), up: newOutlet(up, cfg.Rest), processes: map[rank.ID]*process{}, history: history{most: cfg.Answers}}
 	var err error
 	s.backend, err = s.cfg.NewBackend(sink{s})
 	return s, err
@@ -124,7 +124,19 @@ func (s *Server) refuseWhenClosed(d tree.Deliver, op string) bool {
 // quit lets go of all ranks, not only of those that are asked: the session ends.
 func (s *Server) quit(d tree.Deliver) {
 	s.endBackend()
+	s.turnOutput()
 	s.up.reply(d.ID, done(d.Ranks))
+}
+
+// turnOutput gives what ranks that were let go write from now on to Config.Rest: behind the answer to quit nobody
+// above is there to take it.
+func (s *Server) turnOutput() {
+	s.up.turn()
+	for _, p := range s.everybody() {
+		if p.out != nil {
+			p.out.settle()
+		}
+	}
 }
 
 // endBackend kills what we started, detaches from the rest and ends the engines.
@@ -234,6 +246,7 @@ func (s *Server) finish() {
 func (s *Server) close(ctx context.Context) {
 	s.finish()
 	s.lane.wait()
+	s.turnOutput()
 	s.up.close()
 	s.waitForFree(ctx)
 	if s.cfg.Forker != nil {
@@ -259,6 +272,9 @@ func (s *Server) waitForFree(ctx context.Context) {
 	for _, p := range free {
 		select {
 		case <-p.child.Done():
+			if p.out != nil {
+				p.out.drain()
+			}
 		case <-ctx.Done():
 		}
 	}

@@ -110,6 +110,9 @@ func prepare(o *options, env []string, engines map[string]engine) (*program, err
 		Stage: o.received.Take, Note: o.unstaged,
 		SlotRank: rank.ID(max(p.number.Number, 0)), LetGo: o.letGo, SimulatedPID: engine.simulatedPID,
 	}
+	if o.slot() != nil && !p.cfg.Through {
+		p.cfg.Rest = rest()
+	}
 	if o.like {
 		own := os.Environ()
 		o.own = new(atomic.Pointer[[]string])

@@ -70,3 +70,17 @@ func TestStarterThatFails(t *testing.T) {
 		})
 	}
 }
+
+// TestDetachedRanksInSlotsWriteOn: what ranks write when sdm has let them go comes from their starter.
+func TestDetachedRanksInSlotsWriteOn(t *testing.T) {
+	for _, m := range starters {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			file := s.file("there", "", 0o600)
+			front := s.slotRun(2, "-b", "-e", "detach", "--", m.command, "-n", "2", m.program("mpiwait"), file)
+			front.exits(0)
+			front.says("2 of 2 ranks counted")
+		})
+	}
+}
