@@ -43,6 +43,9 @@ type Gathering struct {
 	Come *Come
 	// Wait is how long they are awaited; 0 is no limit but that of the context.
 	Wait time.Duration
+	// Only are the ranks whose servers are awaited, where those of the others do not
+	// come; nil is all. It counts where servers stand for ranks.
+	Only *rank.Set
 	// Partial goes on when the wait is over with those that have come, if anybody
 	// has. The others stand in the table without an address: a server that knows its
 	// number keeps it. In a flat tree nobody is behind one of them.

@@ -19,20 +19,20 @@ import (
 // gatherNodes goes on when the first server has come with ranks, now or to an earlier
 // gathering.
 func (g Gathering) gatherNodes(ctx context.Context, l Registrar, first ...node) (protocol.RouteTable, error) {
-	n := nodes{ranks: g.Servers}
+	n := nodes{ranks: g.Servers, only: g.Only}
 	take := func(one node) {
 		if refusal := n.add(one.Registration, one.answer); refusal != "" {
 			n.refusals.add(refusal)
 			one.answer(overlay.Verdict{Refusal: refusal})
 		} else if g.Progress != nil {
-			g.Progress(n.have().Len(), n.ranks)
+			g.Progress(n.have().Len(), n.awaited().Len())
 		}
 	}
 	for _, one := range append(g.Come.nodes, first...) {
 		take(one)
 	}
 	g.Come.nodes = nil
-	for n.ranks == 0 || n.have().Len() < n.ranks {
+	for n.ranks == 0 || !n.missing().IsEmpty() {
 		r, answer, err := l.Accept(ctx)
 		if g.isEnough(ctx, err, len(n.come)) {
 			break
@@ -51,6 +51,7 @@ func (g Gathering) gatherNodes(ctx context.Context, l Registrar, first ...node) 
 type nodes struct {
 	ranks int // of the job; 0: nobody has said
 	come  []node
+	only  *rank.Set // of them; nil is all
 
 	refusals refusals
 }
@@ -130,7 +131,16 @@ func (n *nodes) table(shape string) protocol.RouteTable {
 	return t
 }
 
-func (n *nodes) missing() rank.Set { return rank.Range(0, rank.ID(n.ranks-1)).Minus(n.have()) }
+func (n *nodes) missing() rank.Set { return n.awaited().Minus(n.have()) }
+
+// awaited are the ranks whose servers are to come, when the size of the job is known.
+func (n *nodes) awaited() rank.Set {
+	all := rank.Range(0, rank.ID(n.ranks-1))
+	if n.only != nil {
+		all = all.Intersect(*n.only)
+	}
+	return all
+}
 
 // incomplete says who has not come, and who was refused.
 func (n *nodes) incomplete(err error) error {

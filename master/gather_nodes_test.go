@@ -11,14 +11,18 @@ import (
 	"sdm/tree/overlay"
 )
 
-// ofNode is a server that stands for the slots of its node.
-func ofNode(ranks string, size, pid int) overlay.Registration {
-	set, err := rank.Parse(ranks, rank.Env{All: rank.Range(0, 63)})
+func someRanks(text string) *rank.Set {
+	set, err := rank.Parse(text, rank.Env{All: rank.Range(0, 63)})
 	if err != nil {
 		panic(err)
 	}
+	return &set
+}
+
+// ofNode is a server that stands for the slots of its node.
+func ofNode(list string, size, pid int) overlay.Registration {
 	return overlay.Registration{
-		Ranks: set, Size: size, PID: pid, Host: fmt.Sprintf("node%02d", pid), Addrs: []string{"x:1"},
+		Ranks: *someRanks(list), Size: size, PID: pid, Host: fmt.Sprintf("node%02d", pid), Addrs: []string{"x:1"},
 	}
 }
 
@@ -54,6 +58,7 @@ func TestGatherNodes(t *testing.T) {
 		{"in any order", Gathering{}, []overlay.Registration{ofNode("4-7", 8, 1), ofNode("0-3", 8, 2)}, "0-3: 0; 4-7: 1", "0-3 node02, 4-7 node01"},
 		{"round robin", Gathering{}, []overlay.Registration{ofNode("1,3", 4, 1), ofNode("0,2", 4, 2)}, "0,2: 0; 1,3: 1", "0,2 node02, 1,3 node01"},
 		{"the master knows how many", Gathering{Servers: 3}, []overlay.Registration{ofNode("0-2", 0, 1)}, "0-2: 0", "0-2 node01"},
+		{"some run free", Gathering{Only: someRanks("1,3,9")}, []overlay.Registration{ofNode("3", 4, 1), ofNode("1", 4, 2)}, "1: 0; 3: 1", "1 node02, 3 node01"},
 		{"one never came", Gathering{}, []overlay.Registration{ofNode("0-3", 8, 2)}, "", "the servers of ranks 4-7 of 8 never registered: "},
 		{"who came is enough", Gathering{Wait: time.Millisecond, Partial: true}, []overlay.Registration{ofNode("0,2", 8, 2)},
 			"0,2: 0", "0,2 node02, 1,3-7 "},

@@ -30,6 +30,7 @@ type options struct {
 	rendezvous, listen, secretFile string
 	port                           int
 	perNode                        bool
+	ranks                          string // that are debugged; "": all
 	backend                        string
 	gdb                            string
 	gdbArgs                        []string
@@ -87,6 +88,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.IntVar(&o.listenFD, "listen-fd", -1, "descriptor of a listening socket")
 	f.IntVar(&o.secretFD, "secret-fd", -1, "descriptor that gives the secret, 32 bytes; with --listen-fd its end means that our starter has gone")
 	f.StringVar(&o.rendezvous, "rendezvous", "", "`HOST:PORT` where a master takes registrations; several with commas, best first")
+	f.StringVar(&o.ranks, "ranks", "", "with --per-node: the `set` of ranks that are debugged; the programs of the others run without us (default: all)")
 	f.BoolVar(&o.perNode, "per-node", false, "with --rendezvous in the slots of a starter: one server for each node; the other slots hold their ranks for it")
 	f.IntVar(&o.port, "port", 0, "first port to listen on; up to 1000 following ones are tried")
 	f.StringVar(&o.listen, "listen", "", "`HOST` or address to listen on (default: this host's own and the loopback, or the one that reaches the master)")
@@ -163,6 +165,8 @@ func (o *options) check(f *pflag.FlagSet) error {
 		return fmt.Errorf("%s: give only one of them", strings.Join(chosen, " and "))
 	case o.perNode && o.rendezvous == "":
 		return errors.New("--per-node needs --rendezvous: the master numbers the nodes")
+	case o.ranks != "" && (!o.perNode || len(o.program) == 0):
+		return errors.New("--ranks: only in the slots of a starter, with --per-node and -- PROGRAM")
 	case o.perNode && o.session == "":
 		return errors.New("--per-node needs --session NAME: the slots of a node meet by it")
 	case o.byHost && (o.rendezvous == "" || o.perNode || o.server >= 0):

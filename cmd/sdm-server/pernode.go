@@ -26,7 +26,7 @@ func (p *program) joinNode(ctx context.Context) (standIn bool, status int, err e
 	own := rank.ID(p.number.Number)
 	p.cfg.SlotRank = own
 	p.node = &node{ranks: rank.Of(own)}
-	if p.number.LocalSize == launch.Unknown || p.number.LocalSize < 2 {
+	if p.number.LocalSize == launch.Unknown || p.number.LocalSize < 2 || p.o.ranks != "" { // how many of them are here is not known
 		p.o.unstage() // nobody else is to come
 		return false, 0, nil
 	}

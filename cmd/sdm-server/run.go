@@ -30,6 +30,8 @@ const (
 	exitFailed = 1
 	exitUsage  = 2
 	exitNoTree = 4 // nobody came, or the master refused us
+	// exitNotStarted is that of a shell which cannot start a program.
+	exitNotStarted = 127
 )
 
 // run is the whole program; it gives the exit status.
@@ -56,6 +58,9 @@ func run(args, env []string, engines map[string]engine) int {
 		return complain(err, exitUsage)
 	}
 	defer p.logFile.Close()
+	if status := p.runFree(); status != 0 {
+		return status
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	stop := p.listenToSignals(cancel)
@@ -81,8 +86,10 @@ type program struct {
 	number  launch.Identity
 	ending  chan string // words about the end that the starter has announced
 	env     []string
-	node    *node                          // nil: we stand for ourselves
-	secret  func() (overlay.Secret, error) // see key; nil until it is read
+	// inherited are the descriptors that the starter meant for the program of our slot.
+	inherited []int
+	node      *node                          // nil: we stand for ourselves
+	secret    func() (overlay.Secret, error) // see key; nil until it is read
 }
 
 func prepare(o *options, env []string, engines map[string]engine) (*program, error) {
@@ -94,7 +101,7 @@ func prepare(o *options, env []string, engines map[string]engine) (*program, err
 	if !ok {
 		return nil, fmt.Errorf("--backend %q: give gdb or sim", o.backend)
 	}
-	p := &program{o: o, env: env}
+	p := &program{o: o, env: env, inherited: inherited}
 	if p.log, p.logFile, err = o.log.Open(os.Stderr); err != nil {
 		return nil, err
 	}

@@ -268,8 +268,8 @@ func (o *options) chosen(table protocol.Proctable) (protocol.Proctable, error) {
 	if o.only == "" {
 		return table, nil
 	}
-	if _, err := rank.Parse(o.only, rank.Env{All: rank.Range(0, rank.MaxID)}); err != nil {
-		return nil, misused("--ranks: %w", err) // of whatever job
+	if _, err := o.awaited(); err != nil {
+		return nil, err
 	}
 	set, err := rank.Parse(o.only, rank.Env{All: table.Ranks()})
 	if err != nil {

@@ -153,7 +153,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.Var(newDuration(&o.timeout, 0), "timeout", "how long all may take; 0 is no limit")
 	f.StringVar(&o.stopAt, "stop-at", "main", "where ranks stop first: main, entry, none or a `location`")
 	o.declareEnv(f)
-	f.StringVar(&o.stdin, "stdin", "0", "`set` of ranks that read standard input, or none; the others find its end")
+	f.StringVar(&o.stdin, "stdin", stdinReader, "`set` of ranks that read standard input, or none; the others find its end")
 	f.StringVar(&o.stdinFile, "stdin-file", "", "what they read, in place of our standard input")
 	f.BoolVar(&o.tty, "tty", false, "give each rank a terminal of its own instead of pipes; its two outputs are one then")
 	f.StringVar(&o.cwd, "cwd", "", "working `directory` of the ranks (default: this one)")
@@ -319,10 +319,16 @@ func (o *options) servers() int {
 // inputRanks works out --stdin for the ranks of run.
 func (o *options) inputRanks() (rank.Set, error) { return o.inputOf(rank.Range(0, rank.ID(o.np-1))) }
 
+// stdinReader is the rank that reads standard input by default.
+const stdinReader = "0"
+
 // inputOf works out --stdin for a job.
 func (o *options) inputOf(all rank.Set) (rank.Set, error) {
 	if o.stdin == "none" {
 		return rank.Set{}, nil
+	}
+	if o.stdin == stdinReader && o.only != "" && !all.Contains(0) {
+		return rank.Set{}, nil // it runs free, and reads by itself
 	}
 	set, err := rank.Parse(o.stdin, rank.Env{All: all})
 	if err != nil {

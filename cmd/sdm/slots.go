@@ -168,6 +168,9 @@ func (s *slots) start(ctx context.Context, a *app, p *plan, line slot.Line, expi
 		return err
 	}
 	server = append(server, "--per-node") // there is one in each slot
+	if o.only != "" {
+		server = append(server, "--ranks", o.only)
+	}
 	if starterName(line.Argv[0]) == "srun" && inAllocation(a.env) {
 		server = s.broadcast(ctx, p, slurm.Broadcast, server)
 	}
@@ -259,12 +262,28 @@ func (s *slots) build(ctx context.Context, a *app, p *plan) (session.Report, err
 	})
 	defer watching.Wait()
 	defer give(nil)
-	table, err := master.Gathering{Shape: p.o.shape(), Progress: s.gathering(a, p)}.Gather(early, s.door)
+	only, err := p.o.awaited()
+	if err != nil {
+		return session.Report{}, err
+	}
+	table, err := master.Gathering{Shape: p.o.shape(), Progress: s.gathering(a, p), Only: only}.Gather(early, s.door)
 	if err != nil {
 		return session.Report{}, err
 	}
 	s.turnAway(table.Size)
 	return s.master.Init(early, table, p.o.connectWait)
+}
+
+// awaited are the ranks that -r names, of whatever job, or nil.
+func (o *options) awaited() (*rank.Set, error) {
+	if o.only == "" {
+		return nil, nil
+	}
+	set, err := rank.Parse(o.only, rank.Env{All: rank.Range(0, rank.MaxID)})
+	if err != nil {
+		return nil, misused("--ranks: %w", err)
+	}
+	return &set, nil
 }
 
 // turnAway refuses who comes when all servers are there.

@@ -97,9 +97,12 @@ func inAllocation(env []string) bool {
 
 // validateStarter says what of a starter's line makes no sense.
 func (o *options) validateStarter() error {
+	_, badRanks := o.awaited()
 	switch {
 	case o.npTyped && !o.composed:
 		return fmt.Errorf("-n %d: the number of ranks belongs to the line of %s", o.np, o.args[0])
+	case badRanks != nil:
+		return badRanks
 	case o.ranksPerServer != 0:
 		return errors.New("--ranks-per-server: under a starter there is one server for each node (leave it out)")
 	case !slices.Contains([]string{launcherAuto, launcherSlot, launcherMPIR}, o.launcher) && !o.composed:
@@ -179,8 +182,11 @@ func (a *app) startStarter(l *lifetime, p *plan) console.Status {
 		p.forgetHeld()
 	}
 	line, err := o.starterLine()
-	if err != nil {
+	switch {
+	case err != nil:
 		return a.fail(console.StatusUsage, err)
+	case o.only != "" && (len(o.directives) > 0 || o.cwd != ""):
+		return a.fail(console.StatusUsage, errors.New("--ranks with --env or --cwd: the other ranks would not get them (let the starter give them to all)"))
 	}
 	return a.runSlots(l, p, line)
 }
@@ -200,7 +206,7 @@ func (o *options) triesMPIR() bool {
 		return true
 	case o.launcher != launcherAuto:
 		return false
-	case o.composed || len(o.directives) > 0 || o.stopAtGiven || o.stdinFile == "" && o.stdin != "0":
+	case o.composed || len(o.directives) > 0 || o.stopAtGiven || o.stdinFile == "" && o.stdin != stdinReader:
 		return false
 	}
 	return starterName(o.args[0]) != "srun"

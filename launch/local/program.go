@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -41,6 +42,21 @@ func resolve(spec Spec) (string, error) {
 		hint = "did you mean ./" + name + "?"
 	}
 	return "", launchFault(name, fmt.Errorf("no such program in PATH"), hint)
+}
+
+// Become puts a program in our place, with our standard streams and what Inherited
+// has found. It returns only an error, which says what is wrong with the program.
+func Become(spec Spec, inherited []int) error {
+	path, err := resolve(spec)
+	if err != nil {
+		return err
+	}
+	for _, fd := range inherited {
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0); err != nil {
+			return fmt.Errorf("descriptor %d: %w", fd, err)
+		}
+	}
+	return explain(syscall.Exec(path, append([]string{spec.Program}, spec.Args...), spec.Env), path, spec)
 }
 
 func checkCwd(spec Spec) error {

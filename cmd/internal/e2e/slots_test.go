@@ -84,3 +84,16 @@ func TestDetachedRanksInSlotsWriteOn(t *testing.T) {
 		})
 	}
 }
+
+// TestPartialRunOfSlots: the ranks that -r leaves out run as if there were no debugger.
+func TestPartialRunOfSlots(t *testing.T) {
+	for _, m := range starters {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			front := s.slotRun(4, "-b", "-r", "1,3", "-e", "print 6 * 7", "-e", "continue", "--", m.command, "-n", "4", m.program("ring"))
+			front.exits(0)
+			front.says("[1,3] (2) 6 * 7 = 42", "\ntotal 4950")
+		})
+	}
+}

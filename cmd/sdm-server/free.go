@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+
+	"sdm/launch/local"
+	"sdm/protocol/rank"
+)
+
+// runFree puts the program of a slot in our place, if --ranks leaves its rank out.
+// It returns when it does not (status 0), or with the status to exit with. That
+// the set is none of the job is told by rank 0 alone.
+func (p *program) runFree() (status int) {
+	o, number := p.o, p.number
+	if o.ranks == "" {
+		return 0
+	}
+	all := rank.Range(0, rank.MaxID)
+	if number.Size > 0 {
+		all = rank.Range(0, rank.ID(number.Size-1))
+	}
+	own := rank.ID(number.Number)
+	set, err := rank.Parse(o.ranks, rank.Env{All: all})
+	if err == nil && (set.IsEmpty() || !set.Minus(all).IsEmpty()) {
+		err = fmt.Errorf("%s: the job has %s", o.ranks, all)
+	}
+	switch {
+	case err == nil && set.Contains(own):
+		return 0
+	case err == nil:
+		return complain(local.Become(local.Spec{Rank: own, Program: o.program[0], Args: o.program[1:], Env: p.env}, p.inherited), exitNotStarted)
+	case own == 0:
+		return complain(fmt.Errorf("--ranks: %w", err), exitUsage)
+	}
+	return exitUsage
+}
