@@ -103,6 +103,8 @@ var rounds = map[string]round{
 	"run":      (*bareSet).run,
 	"stacks":   (*bareSet).stacks,
 	"sample":   (*bareSet).sample,
+	"bt":       (*bareSet).backtrace,
+	"delete":   (*bareSet).delete,
 }
 
 // each writes to the gdbs of the first n ranks, all before the first has answered,
@@ -138,6 +140,12 @@ func (s *bareSet) breakAt(n int, location string, take func([]byte)) {
 		func(g *bareGDB, _ int) { g.until(1, isDone, take) })
 }
 
+// delete deletes all breakpoints.
+func (s *bareSet) delete(n int, _ string, take func([]byte)) {
+	s.each(n, func(g *bareGDB, _ int) { g.add("-break-delete") },
+		func(g *bareGDB, _ int) { g.until(1, isDone, take) })
+}
+
 // goOn is continue to the next breakpoint.
 func (s *bareSet) goOn(n int, _ string, take func([]byte)) {
 	s.each(n, (*bareGDB).resume, func(g *bareGDB, ranks int) { g.until(ranks, isHit, take) })
@@ -151,6 +159,15 @@ func (s *bareSet) run(n int, _ string, take func([]byte)) {
 // stacks is the stack of every thread.
 func (s *bareSet) stacks(n int, _ string, take func([]byte)) {
 	s.each(n, (*bareGDB).listStacks, func(g *bareGDB, _ int) { g.until(len(g.threads), isDone, take) })
+}
+
+// backtrace is what a person at gdb's prompt would see.
+func (s *bareSet) backtrace(n int, _ string, take func([]byte)) {
+	s.each(n, func(g *bareGDB, ranks int) {
+		for _, thread := range g.threads[:ranks] {
+			g.add(`-interpreter-exec --thread %s console "backtrace"`, thread)
+		}
+	}, func(g *bareGDB, ranks int) { g.until(ranks, isDone, take) })
 }
 
 // sample is the stack of every thread of ranks that run.

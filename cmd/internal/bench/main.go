@@ -66,6 +66,7 @@ var sections = []struct {
 	{"gdb", benchGDB, false},
 	{"shared", benchShared, false},
 	{"rounds", benchRounds, false},
+	{"backtrace", benchBacktrace, false},
 	{"attach", benchAttach, false},
 	{"held", benchHeld, false},
 	{"slurm", benchSlurm, false},
@@ -132,9 +133,12 @@ func (b *bench) prepare() {
 // compile builds one of the programs in testdata.
 func (b *bench) compile(name string) string {
 	program := filepath.Join(b.dir, name)
-	b.run("gcc", "-g", "-O0", "-pthread", "-o", program, "testdata/programs/"+name+".c")
+	b.run("gcc", "-g", "-O0", "-pthread", "-o", program, sources+name+".c")
 	return program
 }
+
+// sources is where those to debug are.
+const sources = "testdata/programs/"
 
 // progress says on standard error what is being done; standard output is the
 // table alone.

@@ -18,16 +18,19 @@ type row struct {
 	limit limit
 }
 
-// limit is a target. At most one of its fields is set; none: the figure is only
+// limit is a target. At most one of its fields is set, but for slack; none: the figure is only
 // told.
 type limit struct {
 	ratio float64 // ours / floor
+	slack float64 // with ratio: or ours - floor, in the unit
 	plus  float64 // ours - floor, in the unit
 	most  float64 // ours, in the unit
 }
 
 func (l limit) String() string {
 	switch {
+	case l.slack > 0:
+		return fmt.Sprintf("<= %.2f x or +%g", l.ratio, l.slack)
 	case l.ratio > 0:
 		return fmt.Sprintf("<= %.2f x", l.ratio)
 	case l.plus > 0:
@@ -47,7 +50,7 @@ func (r row) times() float64 {
 
 // verdict says whether the target is met.
 func (r row) verdict() string {
-	over := r.limit.ratio > 0 && r.times() > r.limit.ratio ||
+	over := r.limit.ratio > 0 && r.times() > r.limit.ratio && r.ours-r.floor > r.limit.slack ||
 		r.limit.plus > 0 && r.ours-r.floor > r.limit.plus ||
 		r.limit.most > 0 && r.ours > r.limit.most
 	switch {
