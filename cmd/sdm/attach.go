@@ -209,7 +209,9 @@ func (a *app) findByPID(ctx context.Context, p *plan, pid int) (job, launch.Laun
 	case err != nil:
 		return job{}, nil, err
 	}
-	table, err := starter.Acquire(ctx, a.remark)
+	inTime, cancel := bounded(ctx, p.o.connectWait, "--connect-wait")
+	table, err := starter.Acquire(inTime, a.remark)
+	cancel()
 	if isHydra && hydra.Srun == starter.StarterPID() && err == nil { // its ranks are proxies, on the hosts of ours
 		var hosts []string
 		for _, n := range table.Nodes() {
@@ -256,6 +258,8 @@ func (a *app) findByTool(ctx context.Context, p *plan, id string) (job, launch.L
 	command, _, _ := strings.Cut(p.o.startTool, " -- ")
 	line := toolLine(strings.ReplaceAll(command, "{hosts}", ""), id, nil, nil)
 	t := mpir.New(mpir.Spec{Argv: []string{"/bin/sh", "-c", line}, Env: p.o.starterEnv(), Stdout: a.stderr, Stderr: a.stderr})
+	ctx, cancel := bounded(ctx, p.o.connectWait, "--connect-wait")
+	defer cancel()
 	table, err := t.Acquire(ctx, a.remark)
 	if err != nil {
 		err = fmt.Errorf("--start-tool: %w", err)

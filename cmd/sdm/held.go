@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"sync"
 	"syscall"
+	"time"
 
 	"sdm/launch"
 	"sdm/launch/mpir"
@@ -29,6 +31,7 @@ type held struct {
 	mu     sync.Mutex
 	free   rank.Set // ranks that were let go, or have ended
 	killed rank.Set // by a command
+	lost   rank.Set // that have lost their servers
 	all    rank.Set
 }
 
@@ -57,7 +60,7 @@ func (a *app) runHeld(l *lifetime, p *plan) (console.Status, error) {
 		h.abandon(p, seat)
 		return console.StatusNoTree, err
 	}
-	whole, err := h.launch.Acquire(l.ctx, a.remark)
+	whole, err := h.acquire(l, a, p.o)
 	h.handed()
 	j := job{whole: whole}
 	if err == nil {
@@ -70,7 +73,7 @@ func (a *app) runHeld(l *lifetime, p *plan) (console.Status, error) {
 		}
 		local.close()
 		killHere(j.whole)
-		h.end(nil)
+		h.undo()
 		seat.leave()
 		return statusOf(err, console.StatusNotStarted), early(err)
 	}
@@ -79,11 +82,26 @@ func (a *app) runHeld(l *lifetime, p *plan) (console.Status, error) {
 	status, err := a.driveHeld(l, p, h, j, local)
 	if err != nil {
 		killHere(j.whole)
-		h.end(nil)
+		h.undo()
 		seat.leave()
 		return a.notBuilt(l.ctx, err, nil), nil
 	}
 	return status, nil
+}
+
+// acquire waits for the job: the queue of a resource manager, and what the ranks do before MPI_Init.
+func (h *held) acquire(l *lifetime, a *app, o *options) (protocol.Proctable, error) {
+	ctx, cancel := bounded(l.ctx, o.queueWait, "--queue-wait")
+	defer cancel()
+	return h.launch.Acquire(ctx, a.remark)
+}
+
+// bounded is a context that ends by what a flag says; 0 is no limit.
+func bounded(ctx context.Context, wait time.Duration, flag string) (context.Context, context.CancelFunc) {
+	if wait == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, wait, fmt.Errorf("the time is over (%s %v)", flag, wait))
 }
 
 // early says what may have ended a starter before its ranks were held: one that ends before MPI_Init has it end the job.
@@ -130,7 +148,7 @@ func (a *app) driveHeld(l *lifetime, p *plan, h *held, j job, local *cluster) (c
 	h.all = c.ranks
 	status := a.driveCrew(l, p, c)
 	c.close()
-	status = h.end(&status)
+	status = h.end(a, l, status)
 	a.starterEnded(p.o, h.launch.Status())
 	return status, nil
 }
@@ -181,34 +199,44 @@ func quietly(env []string) []string {
 func (h *held) look(s *session.States, killed rank.Set) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.free, h.killed = s.Ended(), killed
+	h.free, h.killed, h.lost = s.Ended(), killed, s.In(session.Lost)
 	if !s.All().Minus(h.free).IsEmpty() {
 		h.launch.Stop()
 	}
 }
 
-// end waits for the starter: it ends its job now, unless all ranks have ended or
-// were let go. The status is the starter's where the job went to its end by itself.
-func (h *held) end(status *console.Status) console.Status {
+// end ends the job by its starter, unless all ranks have ended, were let go, or have lost their servers: then the job goes to
+// its own end, or is ended by a signal to us, and the status is the starter's.
+func (h *held) end(a *app, l *lifetime, status console.Status) console.Status {
 	h.mu.Lock()
-	over, killed := status != nil && h.all.Minus(h.free).IsEmpty(), !h.killed.IsEmpty()
+	over, killed, lost := status != console.StatusNotStarted && h.all.Minus(h.free).IsEmpty(), !h.killed.IsEmpty(), h.lost
 	h.mu.Unlock()
-	if over {
-		own := console.Status(h.launch.Status())
-		h.close()
-		if own != 0 && !killed && (*status == console.StatusGood || *status == console.StatusRankFailed) {
-			return own
-		}
-		return *status
+	if !over {
+		h.undo()
+		return status
 	}
+	if !lost.IsEmpty() {
+		a.remark("ranks " + lost.String() + " run on without a debugger: waiting for the end of their starter (Ctrl-C ends the job)")
+	}
+	select {
+	case <-h.launch.Done():
+	case <-l.ctx.Done():
+		h.undo()
+		return statusOf(context.Cause(l.ctx), status)
+	}
+	h.close()
+	if own := console.Status(h.launch.Status()); own != 0 && !killed && (status == console.StatusGood || status == console.StatusRankFailed) {
+		return own
+	}
+	return status
+}
+
+// undo ends the starter now, and with it its job.
+func (h *held) undo() {
 	ctx, cancel := closing()
 	defer cancel()
 	h.launch.End(ctx)
 	h.close()
-	if status == nil {
-		return console.StatusNotStarted
-	}
-	return *status
 }
 
 // handed closes our copies of what the starter has.

@@ -10,10 +10,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"sdm/cmd/internal/startup"
+	"sdm/launch/mpir"
 	"sdm/master/frontend/console"
 )
 
 func main() {
+	mpir.KeeperMain(os.Args)
 	a := app{args: os.Args[1:], env: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	os.Exit(int(a.run()))
 }

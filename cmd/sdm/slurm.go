@@ -32,6 +32,8 @@ func (a *app) findBySlurm(ctx context.Context, p *plan, text string) (job, launc
 		return j, nil, err
 	}
 	t := mpir.New(mpir.Spec{Argv: step.Attach(), Env: p.o.starterEnv(), Stderr: a.stderr})
+	ctx, cancel := bounded(ctx, p.o.connectWait, "--connect-wait")
+	defer cancel()
 	table, err := t.Acquire(ctx, a.remark)
 	if err != nil {
 		return job{}, t, fmt.Errorf("slurm:%s: %w", step, err)

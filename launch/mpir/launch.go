@@ -46,7 +46,7 @@ func (m *Mute) Error() string {
 // Launch is a job whose starter we start. It is a launch.Launcher.
 //
 // Its goroutine starts, traces and awaits the starter, which is a child of its
-// locked thread and gets SIGTERM if that ends; it ends when the starter has.
+// locked thread; it ends when the starter has. A keeper ends the starter should we be killed.
 type Launch struct {
 	spec    Spec
 	arrived chan arrival  // one, from the goroutine
@@ -80,7 +80,15 @@ const patience = 3 * time.Second
 // Acquire implements launch.Launcher. It returns a *Mute if the starter offers
 // nothing, and an *Ended if it has ended before there was a job.
 func (l *Launch) Acquire(ctx context.Context, say func(string)) (protocol.Proctable, error) {
-	go onOwnThread(l.trace, nil)
+	keeper, err := startKeeper()
+	if err != nil {
+		return nil, err
+	}
+	go onOwnThread(func() {
+		defer close(l.done)
+		defer keeper.dismiss()
+		l.trace(keeper)
+	}, nil)
 	l.pid = <-l.root
 	name := filepath.Base(l.spec.Argv[0])
 	quiet := time.NewTimer(patience)
@@ -132,10 +140,12 @@ func onOwnThread(f func(), locked chan<- struct{}) {
 }
 
 // trace is the goroutine.
-func (l *Launch) trace() {
-	defer close(l.done)
+func (l *Launch) trace(k *keeper) {
 	t := &tracer{spec: l.spec}
 	err := t.start()
+	if t.root != 0 {
+		k.know(t.root)
+	}
 	l.root <- t.root
 	held := 0
 	if err == nil {
@@ -157,9 +167,10 @@ func (l *Launch) trace() {
 		return
 	}
 	t.halt()
+	t.unplant(held)
 	l.arrived <- arrival{starter: t.starter}
 	<-l.let
-	t.release(held)
+	t.release()
 	t.reap()
 	t.starter.close()
 	l.status = t.status

@@ -12,6 +12,20 @@ func (t *tracer) halt() {
 	}
 }
 
+// unplant takes the breakpoints out, after halt: from then on the starter can run should we end. held is the thread that stands
+// at MPIR_Breakpoint.
+func (t *tracer) unplant(held int) {
+	t.at.lift(t.starter.pid)
+	setCounter(held, t.at.addr)
+	t.at = spot{}
+	for tid, e := range t.known {
+		if e.entry.addr != 0 {
+			e.entry.lift(tid)
+			e.entry = spot{}
+		}
+	}
+}
+
 // halt1 stops one thread by a SIGSTOP that it never gets to see. Signals that
 // come before are delivered.
 func (t *tracer) halt1(tid int) {
@@ -59,19 +73,9 @@ func tgkill(tid int) error {
 	return nil
 }
 
-// release takes the breakpoint out and lets all threads go, for good. It is
-// called after halt.
-func (t *tracer) release(held int) {
-	if t.starter != nil && t.at.addr != 0 {
-		t.at.lift(t.starter.pid)
-		if held != 0 {
-			setCounter(held, t.at.addr)
-		}
-	}
-	for tid, e := range t.known {
-		if e.entry.addr != 0 {
-			e.entry.lift(tid)
-		}
+// release lets all threads go, for good. It is called after unplant.
+func (t *tracer) release() {
+	for tid := range t.known {
 		syscall.PtraceDetach(tid)
 	}
 }

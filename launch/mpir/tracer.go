@@ -16,12 +16,13 @@ import (
 
 // Options of ptrace(2). Before the starter is found all that comes from the
 // command is followed: it may be a script that calls it. From then on only its
-// threads are. Until it is released it dies with us: nobody else could.
+// threads are. All of them die with us, but for a starter that is the command itself: it gets SIGTERM then, from its
+// keeper, ends its job, and cleans up behind it, unless it comes to our breakpoint first.
 const (
 	exitKill  = 0x100000
 	followAll = syscall.PTRACE_O_TRACECLONE | syscall.PTRACE_O_TRACEFORK | syscall.PTRACE_O_TRACEVFORK |
 		syscall.PTRACE_O_TRACEEXEC | exitKill
-	followThreads = syscall.PTRACE_O_TRACECLONE | exitKill
+	followThreads = syscall.PTRACE_O_TRACECLONE
 )
 
 // Flags of wait4(2): all kinds of children, but only those of this thread.
@@ -86,7 +87,7 @@ func (t *tracer) start() error {
 	}
 	t.root, err = syscall.ForkExec(path, t.spec.Argv, &syscall.ProcAttr{
 		Env: env, Files: files[:],
-		Sys: &syscall.SysProcAttr{Ptrace: true, Setsid: true, Pdeathsig: syscall.SIGTERM},
+		Sys: &syscall.SysProcAttr{Ptrace: true, Setsid: true},
 	})
 	if err != nil {
 		return fmt.Errorf("start %s: %w", path, err)
@@ -246,7 +247,15 @@ func (t *tracer) begins(tid int, e *tracee) {
 	if t.spec.Prepare != nil {
 		t.spec.Prepare(p)
 	}
-	syscall.PtraceSetOptions(tid, followThreads)
+	syscall.PtraceSetOptions(tid, t.options())
+}
+
+// options are those for the starter.
+func (t *tracer) options() int {
+	if t.starter.pid != t.root {
+		return followThreads | exitKill
+	}
+	return followThreads
 }
 
 // mute gives up when a known starter offers nothing, before it has done

@@ -12,10 +12,12 @@ import (
 
 	"sdm/cmd/internal/startup"
 	"sdm/launch/local"
+	"sdm/launch/mpir"
 )
 
 func main() {
 	local.ShimMain(os.Args)
+	mpir.KeeperMain(os.Args)
 	if len(os.Args) < 2 || os.Args[1] != "inside" { // that stands for sdm sim, which computes
 		startup.LimitProcessors() // as the programs that it stands for; floors too
 	}

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // openMPI is the starter that offers MPIR, mpich the one that does not.
@@ -212,6 +214,75 @@ func TestKilledWithAHeldJob(t *testing.T) {
 	})
 	front.signal(syscall.SIGKILL)
 	front.exits(128 + int(syscall.SIGKILL))
+	s.nothingIsLeft()
+}
+
+// TestHeldJobOfTheKilled: whenever sdm is killed, its starter ends the job and cleans up behind it, though the ranks ignore what
+// they can; and so it is when a server is killed while they are being attached to.
+func TestHeldJobOfTheKilled(t *testing.T) {
+	for _, at := range []struct {
+		name, process string // that is there
+		victim        string
+	}{
+		{"as the starter begins", "mpirun", "sdm"},
+		{"as ranks begin", "mpiwait", "sdm"},
+		{"as gdbs begin", "gdb", "sdm"},
+		{"a server as gdbs begin", "gdb", "sdm-server"},
+	} {
+		t.Run(at.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			front := s.heldRun(2, "-b", "-e", "continue", "--", openMPI.command, "-n", "2",
+				"sh", "-c", `trap "" TERM INT HUP; exec "$@"`, "sh", openMPI.program("mpiwait"), "never")
+			s.eventually(patience, func() string {
+				if !slices.ContainsFunc(s.found(), func(p proc) bool { return strings.HasPrefix(p.name, at.process) }) {
+					return "there is no " + at.process + front.said()
+				}
+				return ""
+			})
+			for _, p := range s.named(at.victim) {
+				s.kill(p.pid, syscall.SIGKILL)
+			}
+			if at.victim != "sdm" && front.running() {
+				s.eventually(patience, func() string { return waitsForStarter(front) })
+				if front.running() {
+					front.signal(syscall.SIGTERM)
+				}
+			}
+			if status := front.status(patience); status == 0 {
+				t.Errorf("all is well%s", front.said())
+			}
+			s.eventually(keeperTime, func() string {
+				if left := s.found(); len(left) > 0 {
+					return fmt.Sprintf("processes are left: %v", left)
+				}
+				return ""
+			})
+			if left, _ := filepath.Glob(filepath.Join(s.dir, "ompi.*")); left != nil && at.process != "mpirun" {
+				t.Errorf("the starter has left %v", left)
+			}
+		})
+	}
+}
+
+// keeperTime is more than a starter gets to end its job.
+const keeperTime = 15 * time.Second
+
+// waitsForStarter tells what is missing until sdm waits for nothing but the starter.
+func waitsForStarter(front *console) string {
+	if front.running() && !strings.Contains(front.err.text(), "run on without a debugger") {
+		return "neither ended nor waiting for the starter" + front.said()
+	}
+	return ""
+}
+
+// TestQueueWait bounds the start of a job that never comes to MPI_Init.
+func TestQueueWait(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	front := s.heldRun(2, "--queue-wait", "1s", "-b", "-e", "stacks", "--", openMPI.command, "-n", "2", "sh", "-c", "sleep 60")
+	front.exits(3)
+	front.says("has not started its job: the time is over (--queue-wait 1s)")
 	s.nothingIsLeft()
 }
 
