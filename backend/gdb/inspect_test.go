@@ -248,7 +248,7 @@ func TestRawLines(t *testing.T) {
 		{"gdb", "gdb", "info source", "Current source file is"},
 		{"shell", "gdb", "shell echo hi; echo 'no mi: ^x'", "hi\nno mi: ^x\n"},
 		{"echo", "gdb", `echo a\nb`, "a\nb"},
-		{"print through gdb", "gdb", "print x", " = 0\n"},
+		{"print through gdb", "gdb", "print x", "0\n"}, // without the number of the value
 		{"mi", "mi", "-data-evaluate-expression x", "^done,value=\"0\"\n"},
 		{"mi with text", "mi", "-interpreter-exec console \"echo hi\"", "~\"hi\"\n^done\n"},
 		{"quotes", "gdb", `print "a b\"c"`, `"a b\"c"`},
@@ -260,6 +260,10 @@ func TestRawLines(t *testing.T) {
 		})
 	}
 	r.fault("gdb", protocol.Args{Text: "bogus"}, protocol.FaultGDB, "Undefined command")
+	f := r.fault("gdb", protocol.Args{Text: "frame apply all -q print x"}, protocol.FaultGDB, "No symbol \"x\" in current context.")
+	if want := "0\nNo symbol \"x\" in current context."; f.Message != want { // main has none
+		t.Errorf("a line that ends early: %q, want %q", f.Message, want)
+	}
 	r.fault("gdb", protocol.Args{Text: "run"}, protocol.FaultUsage, "launch")
 	r.fault("gdb", protocol.Args{Text: "quit"}, protocol.FaultUsage, "not handed to gdb")
 	for _, swallows := range []string{"commands 7", "python", "while 1", "shell", "define f"} {

@@ -140,14 +140,37 @@ func (m *machine) pass(q *request, raw bool, command string, args ...string) {
 	k.print, k.raw = true, raw
 }
 
+// endedEarly tells of a line that gdb has refused, after what it had written before: frame apply and thread apply, for instance, get as far as they can.
+func (m *machine) endedEarly(q *request, a answer) {
+	message := a.Results.Str("msg")
+	text := strings.TrimRight(withoutNumbers(a.text), "\n")
+	if strings.TrimRight(message, "\n") == text || text == "" {
+		m.refused(q, a)
+		return
+	}
+	m.stoppedInCall(a)
+	if !strings.HasSuffix(text, message) { // else the line has written it as well
+		text += "\n" + message
+	}
+	m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: text})
+}
+
+var historyNumbers = regexp.MustCompile(`(?m)^\$[0-9]+ = `)
+
+// withoutNumbers takes those of values out of what gdb has written: they count differently on each rank.
+func withoutNumbers(text string) string { return historyNumbers.ReplaceAllString(text, "") }
+
 // passed takes the result. When the line has resumed the target, that is a
 // resume of the rank like any other.
 func (m *machine) passed(q *request, k *call, a answer) {
 	if a.failed() {
-		m.refused(q, a)
+		m.endedEarly(q, a)
 		return
 	}
 	text := a.text
+	if !k.raw {
+		text = withoutNumbers(text)
+	}
 	if printsText.MatchString(q.args.Text) {
 		text = cutText(text, mostShown)
 	}
