@@ -3,6 +3,7 @@
 package gdb
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -53,6 +54,20 @@ func (c *complaints) takeUntested() []string {
 	all := c.untested
 	c.untested = nil
 	return all
+}
+
+// ofBreakpoint is how gdb names the breakpoint from version 15 on.
+var ofBreakpoint = regexp.MustCompile(`for breakpoint ([0-9.]+)`)
+
+// numbered gives gdb's words about a breakpoint with our number of it.
+func (b *breakpoints) numbered(text string) string {
+	return ofBreakpoint.ReplaceAllStringFunc(text, func(name string) string {
+		n := b.ours(ofBreakpoint.FindStringSubmatch(name)[1])
+		if n <= 0 {
+			return name
+		}
+		return fmt.Sprintf("for breakpoint %d", n)
+	})
 }
 
 // takeInvalid gives, by place, why a condition means nothing there, and forgets it: at those of a breakpoint of gdb's

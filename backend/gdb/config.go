@@ -109,6 +109,7 @@ func (c Config) commandLine(interpreter string, lazy bool) []string {
 	}
 	for _, setting := range []string{
 		"debuginfod enabled off", // never the network
+		"style enabled off",      // escapes, and signs in front of warnings
 		"auto-load off",          // a program's files may hold scripts
 		// … but those that came with gdb show C++ containers; they cost nothing where no
 		// program needs them (measured: the same time and memory for one in C).

@@ -180,8 +180,12 @@ func TestCoreOfADeadGDB(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := r.await(0, protocol.KindNote); !strings.Contains(string(n.Body), "has opened the core file") {
-		t.Errorf("note: %v", n)
+	note := r.await(0, protocol.KindNote)
+	for strings.Contains(string(note.Body), "Unexpected size of section") { // on processors that a gdb does not know
+		note = r.await(0, protocol.KindNote)
+	}
+	if !strings.Contains(string(note.Body), "has opened the core file") {
+		t.Errorf("note: %v", note)
 	}
 	if s := r.stop(); s.Reason != "core" || s.Signal != "SIGSEGV" {
 		t.Errorf("stop: %+v", s)

@@ -151,7 +151,7 @@ func (d *debugger) exec(now time.Duration, r mi.Record) {
 	for _, m := range of {
 		m.now = now
 		for _, text := range d.untested(r) {
-			m.event(protocol.KindNote, protocol.Note{Text: text})
+			m.event(protocol.KindNote, protocol.Note{Text: m.points.numbered(text)})
 		}
 		if r.Name == "running" {
 			m.setRunning(id)

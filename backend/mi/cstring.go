@@ -2,7 +2,10 @@
 
 package mi
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // cstring reads a string in quotes. Without escapes it is a piece of the line.
 func (l *lexer) cstring() (string, bool) {
@@ -38,13 +41,36 @@ func (l *lexer) escaped(start, i int) (string, bool) {
 	for {
 		i := strings.IndexByte(text, '\\')
 		if i < 0 {
-			b = append(b, text...)
-			return string(b), true
+			return string(withoutStyle(append(b, text...))), true
 		}
 		b = append(b, text[:i]...)
 		c, n := unescape(text[i:])
 		b = append(b, c)
 		text = text[i+n:]
+	}
+}
+
+// withoutStyle takes out what sets colours and the like, in place: ESC [ numbers m
+// (ECMA-48, SGR). gdb writes it into its texts from version 18 on, where a terminal
+// could show it; what a program has in its strings comes as \\033, and stays.
+func withoutStyle(b []byte) []byte {
+	kept := b[:0]
+	for {
+		i := bytes.Index(b, []byte("\x1b["))
+		if i < 0 {
+			return append(kept, b...)
+		}
+		end := i + 2
+		for end < len(b) && (b[end] == ';' || '0' <= b[end] && b[end] <= '9') {
+			end++
+		}
+		if end < len(b) && b[end] == 'm' {
+			kept = append(kept, b[:i]...)
+			b = b[end+1:]
+			continue
+		}
+		kept = append(kept, b[:end]...)
+		b = b[end:]
 	}
 }
 

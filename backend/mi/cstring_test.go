@@ -11,6 +11,7 @@ func TestUnescape(t *testing.T) {
 		{"themselves", `\\\"\'\?`, `\"'?`},
 		{"octal", `\303\244`, "\u00e4"},
 		{"octal, short", `\0|\1|\33`, "\x00|\x01|\x1b"},
+		{"styles", `the \"\e[32;49;22mfile\e[m\" \033[1command\033[0m \e[`, "the \"file\" \x1b[1command \x1b["},
 		{"octal ends after three digits", `\0017`, "\x017"},
 		{"octal ends at 8", `\78`, "\x078"},
 		{"octal beyond a byte keeps its low bits", `\777`, "\xff"},
