@@ -78,6 +78,28 @@ func TestUntilOverMeeting(t *testing.T) {
 	})
 }
 
+// advance, and until, go on while neighbours end: gdb 13 cannot set breakpoints in those.
+func TestAdvanceWhileNeighboursEnd(t *testing.T) {
+	const n = 8
+	for _, name := range []string{"advance", "until"} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, gdb.Config{RanksPerGDB: n})
+			r.launch(build(t, "work.c"), n)
+			r.answers(r.send(n, "break", protocol.Args{Location: strconv.Itoa(lineOf(t, "work.c", "return 0;")), Breakpoint: 1}, patience), n)
+			r.allGo(n, "continue", protocol.Args{})
+			r.allGo(n, name, protocol.Args{Location: "compute"}) // main has returned
+			for _, g := range r.answers(r.send(n, name, protocol.Args{Location: "compute"}, patience), n) {
+				if g.Kind != protocol.KindResult {
+					t.Error(g)
+				}
+			}
+			for id := range rank.ID(n) {
+				r.await(id, protocol.KindExited)
+			}
+		})
+	}
+}
+
 func TestJump(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, n int) {
 		r.meets(t, n)

@@ -31,8 +31,9 @@ type run struct {
 	address bool     // where it stops, the address is of interest
 	back    bool     // it goes backwards
 
-	onward      int  // how many steps follow when it has come out of a function; see stepOut
-	line        int  // … that was called in this line
+	onward      int // how many steps follow when it has come out of a function; see stepOut
+	line        int // … that was called in this line
+	grumble     grumble
 	silent      bool // nobody is told that it runs: they never knew otherwise
 	interrupted bool // the rest has been told to stop
 	stale       bool // … but a thread has been created since
@@ -233,14 +234,8 @@ func (m *machine) callOver(stop mi.Tuple) {
 		return
 	}
 	m.ask(ours("continue"), func(a answer) {
-		list, _ := a.Results.Get("threads")
-		for _, f := range list.Fields {
-			th := f.Value.Fields
-			n, _ := th.Int("id")
-			if t := m.threads.byGDB(n); t != nil && t.running && th.Str("state") == "stopped" {
-				frame, _ := th.Get("frame")
-				m.stopped(finished(mi.Tuple{{Name: "frame", Value: frame}, {Name: "thread-id", Value: mi.Value{Str: th.Str("id")}}}))
-			}
+		if stop, stands := m.standing(a.Results); stands {
+			m.stopped(finished(stop))
 		}
 	}, "-list-thread-groups", m.group)
 }
@@ -393,7 +388,8 @@ func (m *machine) resumeFailed(a mi.Record) {
 	if r == nil || a.Token != r.token {
 		return
 	}
-	m.event(protocol.KindNote, protocol.Note{Text: a.Results.Str("msg")})
+	r.grumble.hear(a.Results.Str("msg"))
+	m.event(protocol.KindNote, protocol.Note{Text: m.ownGrumbles(r.grumble.lines)})
 	if r.stopped == 0 {
 		r.stopped = m.chosen.thread
 	}

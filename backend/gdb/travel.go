@@ -29,45 +29,43 @@ func (m *machine) runUntil(q *request) { m.resumeTo(q, "until") }
 // selected frame.
 func (m *machine) advance(q *request) { m.resumeTo(q, "advance") }
 
-// resumeTo lets the selected thread run to the location of a request.
+// resumeTo lets the selected thread run to the location of a request. gdb would set breakpoints for it in the programs of
+// all ranks that share it. A neighbour that has just ended has no memory for one, and gdb gives up ("Command aborted.");
+// and when it has looked there, it stands in the innermost frame.
 func (m *machine) resumeTo(q *request, word string) {
 	m.inSelectedFile(q, q.args.Location, func(location string) {
-		m.keepingFrame(q, location, func(location string) {
-			m.resumeByLine(q, strings.TrimSpace(word+" "+location)+" ")
+		if location == "" {
+			m.resumeByLine(q, word+" ")
+			return
+		}
+		m.onlyPlace(q, location, func(location string) { m.resumeByLine(q, word+" "+location+" ") }, func() {
+			m.aloneFor(q, word+" with several places")
 		})
 	})
 }
 
-// keepingFrame gives a location that gdb finds without forgetting which frame is selected. In a shared gdb that is an
-// address: gdb 13 looks for all else in the program of each rank, and stands in the innermost frame then.
-func (m *machine) keepingFrame(q *request, location string, then func(location string)) {
-	if location == "" || !m.gdb.shared() || m.selected(q).frame == 0 {
+// jump goes on somewhere else, with the selected thread.
+func (m *machine) jump(q *request) {
+	m.inSelectedFile(q, q.args.Location, func(location string) {
+		m.onlyPlace(q, location, func(location string) { m.resumeOne(q, "-exec-jump", location) }, func() {
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "Unreasonable jump request"})
+		})
+	})
+}
+
+// onlyPlace gives a location as a command finds it that looks into the programs of all ranks that share a gdb, where it is to
+// look into this one only: as an address, unless there are several.
+func (m *machine) onlyPlace(q *request, location string, then func(location string), several func()) {
+	if !m.gdb.shared() || strings.HasPrefix(location, "*") {
 		then(location)
 		return
 	}
 	m.places(q, location, func(own mi.Tuple) {
 		if at := placesOf(own); len(at) == 1 {
-			location = "*" + at[0]
-		}
-		then(location)
-	})
-}
-
-// jump goes on somewhere else, with the selected thread. gdb refuses a location that it finds in the program of each
-// rank ("Unreasonable jump request"), so in a shared gdb it gets the address in that of this one.
-func (m *machine) jump(q *request) {
-	m.inSelectedFile(q, q.args.Location, func(location string) {
-		if !m.gdb.shared() {
-			m.resumeOne(q, "-exec-jump", location)
+			then("*" + at[0])
 			return
 		}
-		m.places(q, location, func(own mi.Tuple) {
-			if at := placesOf(own); len(at) == 1 {
-				m.resumeOne(q, "-exec-jump", "*"+at[0])
-				return
-			}
-			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "Unreasonable jump request"})
-		})
+		several()
 	})
 }
 

@@ -1,0 +1,106 @@
+// Resumes that gdb gives up half-way.
+
+package gdb
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// mostGrumble bounds what a run keeps of gdb's log, in bytes.
+const mostGrumble = 1 << 14
+
+// grumble is what gdb has logged while a rank runs. An error that gdb comes upon while it handles an event of the
+// program stands there and nowhere else: there is neither a *stopped nor a result, and the thread stands. ("next 2",
+// and the first has ended in a function without symbols; registers that cannot be written.) So gdb is asked then what
+// the threads do.
+type grumble struct {
+	lines []string // of all ranks that share the gdb
+	size  int
+	asked bool
+}
+
+func (g *grumble) hear(text string) {
+	text = strings.TrimSpace(text)
+	if g.size += len(text); text != "" && g.size <= mostGrumble {
+		g.lines = append(g.lines, text)
+	}
+}
+
+// complained takes a line of gdb's log while the rank runs.
+func (m *machine) complained(text string) {
+	r := m.run
+	if r == nil || r.stopped != 0 {
+		return
+	}
+	r.grumble.hear(text)
+	if !r.started || r.grumble.asked {
+		return
+	}
+	r.grumble.asked = true
+	m.ask(ours(r.request.name), func(a answer) {
+		said := r.grumble.lines
+		r.grumble = grumble{}
+		if m.run != r || r.stopped != 0 {
+			return
+		}
+		if stop, stands := m.standing(a.Results); stands {
+			m.halfWay(r, stop, said)
+		}
+	}, "-list-thread-groups", m.group)
+}
+
+// halfWay takes the stop that gdb owes.
+func (m *machine) halfWay(r *run, stop mi.Tuple, said []string) {
+	m.event(protocol.KindNote, protocol.Note{Text: m.ownGrumbles(said)})
+	if isStep(r.request.name) {
+		stop = append(mi.Tuple{{Name: "reason", Value: mi.Value{Str: "end-stepping-range"}}}, stop...)
+	} else {
+		r.interrupted, r.stale = true, true
+	}
+	m.stopped(stop)
+}
+
+// standing makes the *stopped that gdb owes of what -list-thread-groups says of a thread that is thought to run;
+// false if all such run.
+func (m *machine) standing(info mi.Tuple) (mi.Tuple, bool) {
+	list, _ := info.Get("threads")
+	for _, f := range list.Fields {
+		th := f.Value.Fields
+		n, _ := th.Int("id")
+		if t := m.threads.byGDB(n); t != nil && t.running && th.Str("state") == "stopped" {
+			frame, _ := th.Get("frame")
+			return mi.Tuple{{Name: "frame", Value: frame}, {Name: "thread-id", Value: mi.Value{Str: th.Str("id")}}}, true
+		}
+	}
+	return nil, false
+}
+
+// notInserted is what gdb says of a breakpoint that it cannot set; the line behind it says why.
+var notInserted = regexp.MustCompile(`^(Cannot insert (?:hardware )?(?:breakpoint|watchpoint|catchpoint) )([0-9]+)(.*)$`)
+
+// ownGrumbles gives what gdb has logged, as one would that has this rank alone: with its own breakpoints, by their numbers
+// here, and each line once.
+func (m *machine) ownGrumbles(lines []string) string {
+	var own []string
+	others := false // the line before was about a breakpoint of another rank
+	for _, line := range lines {
+		if found := notInserted.FindStringSubmatch(line); found != nil {
+			others = m.gdb.shared() && found[2] != "0" && !m.points.claimed(found[2])
+			if m.points.claimed(found[2]) {
+				line = found[1] + strconv.Itoa(m.points.ours(found[2])) + found[3]
+			}
+		} else if others = others && strings.HasPrefix(line, "Cannot access memory "); others {
+			continue
+		}
+		if !others && !slices.Contains(own, line) {
+			own = append(own, line)
+		}
+	}
+	return strings.Join(own, "\n")
+}
