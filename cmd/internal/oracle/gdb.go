@@ -22,8 +22,12 @@ type Block struct {
 	At string
 }
 
-// limit bounds one session with one debugger.
-const limit = 60 * time.Second
+const (
+	// limit bounds one session with sdm, beside the time that gdbs have taken.
+	limit = 60 * time.Second
+	// limitOfGDB bounds one with gdb: the programs are small, but a loop over a value that was never written is long.
+	limitOfGDB = 20 * time.Second
+)
 
 // environment is that of the ranks: the same for both debuggers, so that their
 // stacks begin at the same address.
@@ -35,7 +39,7 @@ var gdbFlags = []string{"-nx", "-q", "-iex", "set prompt", "-iex", "set confirm 
 // AskGDB gives what a gdb of its own says to a session for a rank. ok is false
 // if the session did not end in time.
 func AskGDB(ctx context.Context, rules Rules, s Session, rank int) (blocks []Block, ok bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, limitOfGDB)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "gdb", append(gdbFlags, s.Program.Path)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 )
 
 var (
@@ -150,8 +151,10 @@ func (p *play) wanted(i int) bool {
 // session plays one on plain gdbs, and then on sdm in each layout.
 func (p *play) session(s Session, layouts []Layout) {
 	var gdb [][]Block
+	var took time.Duration // by gdbs, one after the other
 	for _, l := range layouts {
 		for len(gdb) < l.Ranks {
+			began := time.Now()
 			blocks, ok, err := AskGDB(context.Background(), p.rules, s, len(gdb))
 			if err != nil {
 				p.t.Errorf("%s, seed %d: %v", s.Program.Name, s.Seed, err)
@@ -162,8 +165,9 @@ func (p *play) session(s Session, layouts []Layout) {
 				return
 			}
 			gdb = append(gdb, blocks)
+			took += time.Since(began)
 		}
-		p.layout(s, l, gdb)
+		p.layout(s, l, gdb, took)
 	}
 }
 
@@ -174,8 +178,8 @@ func (p *play) count(n *int) {
 }
 
 // layout plays one on sdm and compares.
-func (p *play) layout(s Session, l Layout, gdb [][]Block) {
-	told, ok, err := AskSDM(context.Background(), filepath.Join(bench, "sdm"), s, l, bench)
+func (p *play) layout(s Session, l Layout, gdb [][]Block, took time.Duration) {
+	told, ok, err := AskSDM(context.Background(), filepath.Join(bench, "sdm"), s, l, bench, took)
 	if err != nil || !ok {
 		p.t.Errorf("-program %s -seed %d -layout %s: ended in time: %v, %v\n%s", s.Program.Name, s.Seed, l, ok, err, s)
 		return

@@ -43,15 +43,15 @@ type Told struct {
 	Raw    string
 }
 
-// AskSDM gives what sdm says to a session. ok is false if it did not end in
-// time.
-func AskSDM(ctx context.Context, sdm string, s Session, l Layout, dir string) (told *Told, ok bool, err error) {
+// AskSDM gives what sdm says to a session. ok is false if it did not end in time, which is limit and the time that gdbs
+// have taken for as many ranks.
+func AskSDM(ctx context.Context, sdm string, s Session, l Layout, dir string, gdbs time.Duration) (told *Told, ok bool, err error) {
 	script := filepath.Join(dir, fmt.Sprintf("%s-%d-%d-%d", s.Program.Name, s.Seed, l.Ranks, l.PerGDB))
 	if err := os.WriteFile(script, []byte(sdmScript(s)), 0o600); err != nil {
 		return nil, false, err
 	}
 	defer os.Remove(script)
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, limit+gdbs)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, sdm, "run", "--no-rc", "-n", strconv.Itoa(l.Ranks), "--ranks-per-gdb", strconv.Itoa(l.PerGDB),
 		"--stdin", "none", "-b", "--format", "ndjson", "-x", script, s.Program.Path)

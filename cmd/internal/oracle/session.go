@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"sdm/master/frontend/console/command"
 )
 
 // Line is one command of a session.
@@ -69,9 +71,18 @@ func NewSession(p *Program, seed uint64) Session {
 	g.in = g.main()
 	s := Session{Program: p, Seed: seed}
 	for _, word := range g.plan(seed) {
-		s.Lines = append(s.Lines, g.line(word))
+		if l := g.line(word); isRead(l) {
+			s.Lines = append(s.Lines, l)
+		}
 	}
 	return s
+}
+
+// isRead tells whether sdm reads a line. A script with one that it does not read is refused as a whole, and nothing of it
+// could be compared.
+func isRead(l Line) bool {
+	_, _, err := command.Parse(l.Text)
+	return err == nil
 }
 
 // plan draws the words of a session.
