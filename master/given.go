@@ -9,7 +9,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// given are the commands about breakpoints, signals and displays that hold for ranks, in order: whoever
+// given are the commands about breakpoints, signals, displays and settings of gdb that hold for ranks, in order: whoever
 // starts later, or again, is told them first. Numbers are the same on all ranks. It is pure.
 type given struct {
 	list []givenOne
@@ -61,6 +61,9 @@ func (g *given) note(id protocol.RequestID, name string, a protocol.Args, ranks,
 		g.change(id, name, a, waiting)
 	case changesPoints(name):
 		g.change(id, name, a, ranks)
+	case name == "gdb" && protocol.IsSetting(a.Text):
+		g.drop(ranks, func(c protocol.Command) bool { return c.Name == name && c.Args.Text == a.Text })
+		g.add(id, name, a, ranks)
 	case name == "handle":
 		g.drop(ranks, func(c protocol.Command) bool { return c.Name == name && c.Args.Signal == a.Signal })
 		fallthrough

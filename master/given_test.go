@@ -47,6 +47,9 @@ func TestGiven(t *testing.T) {
 	}{
 		{"in order", []said{{"break", all, at(1)}, {"watch", rank.Of(2), protocol.Args{Breakpoint: 2, Expr: "x"}}},
 			"[0-3] break {\"location\":\"f1\",\"breakpoint\":1}\n[2] watch {\"expr\":\"x\",\"breakpoint\":2}\n"},
+		{"settings of gdb, and no other lines", []said{{"handle", all, protocol.Args{Signal: "SIGUSR1"}}, {"gdb", all, protocol.Args{Text: "set print elements 4"}}, {"gdb", all, protocol.Args{Text: "set var x = 4"}},
+			{"gdb", all, protocol.Args{Text: "info files"}}, {"delete", all, of()}, {"gdb", rank.Of(1), protocol.Args{Text: "set print elements 4"}}},
+			"[0-3] handle {\"signal\":\"SIGUSR1\"}\n[0,2-3] gdb {\"text\":\"set print elements 4\"}\n[1] gdb {\"text\":\"set print elements 4\"}\n"},
 		{"deleted for some", []said{{"break", all, at(1)}, {"disable", all, of(1)}, {"delete", rank.Of(0, 1), of(1)}},
 			"[2-3] break {\"location\":\"f1\",\"breakpoint\":1}\n[2-3] disable {\"breakpoints\":[1]}\n"},
 		{"deleted all, and displays stay", []said{{"break", all, at(1)}, {"display", all, protocol.Args{Expr: "n", Display: 1}}, {"delete", all, of()}},

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"sdm/protocol"
 )
 
 // sharedLines are commands of gdb that would change or stop the other ranks of a shared gdb: the rank gets one of its
@@ -29,34 +31,32 @@ func (m *machine) disturbs(q *request, line string) bool {
 		return false
 	}
 	word, _, _ := strings.Cut(line, " ")
-	if !slices.Contains(sharedLines, word) && !frameFunction.MatchString(line) && !(isSetting(line) && m.isForSome()) {
+	if !slices.Contains(sharedLines, word) && !frameFunction.MatchString(line) && !(protocol.IsSetting(line) && m.isForSome(q)) {
 		return false
 	}
 	m.aloneFor(q, strconv.Quote(line))
 	return true
 }
 
-// isForSome tells whether the present request is for some of the ranks that share a gdb, and not for all that are left.
-func (m *machine) isForSome() bool {
+// isForSome tells whether a request is for some of the ranks that share a gdb, and not for all that are left. One that is
+// played again is for those that were given the same.
+func (m *machine) isForSome(q *request) bool {
 	return slices.ContainsFunc(m.gdb.machines, func(o *machine) bool {
-		return !o.finished() && o.moving == nil && !m.gdb.asked.Contains(o.target.Rank)
+		switch {
+		case o.finished() || o.moving != nil:
+			return false
+		case q.again:
+			return !o.wasGiven(q.command)
+		}
+		return !m.gdb.asked.Contains(o.target.Rank)
 	})
 }
 
-// isSetting tells of a line that changes how gdb itself works, for as long as it lives.
-func isSetting(line string) bool {
-	word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-	switch word {
-	case "set", "-gdb-set":
-		return !assignment.MatchString(strings.TrimSpace(rest))
-	case "unset", "directory", "dir", "skip", "add-symbol-file", "alias", "macro":
-		return true
-	}
-	return false
+// wasGiven tells whether the rank has been told a line for gdb, or is about to be told it again.
+func (m *machine) wasGiven(c *command) bool {
+	is := func(o protocol.Command) bool { return o.Name == c.name && o.Args.Text == c.args.Text }
+	return slices.ContainsFunc(slices.Concat(m.target.Before, m.journal, m.rescue.journal), is)
 }
-
-// assignment is what behind set changes the program or a convenience variable, and no setting of gdb.
-var assignment = regexp.MustCompile(`^(?:var(?:iable?|iab|ia|i)?\s|[$*({]|[\w.>\[\]-]+\s*(?:[-+*/%&|^]|<<|>>)?=)`)
 
 // own gives words for gdb in which convenience variables are this rank's: $i is
 // $i_of_rank_3. Names of registers, of gdb's own ($_exitcode) and of functions stay.

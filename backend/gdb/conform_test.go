@@ -70,6 +70,7 @@ func openForSuite(t *testing.T, cfg gdb.Config, s backendtest.Setup, sink backen
 	forker := local.NewForker()
 	var procs []*local.Process
 	var tasks sync.WaitGroup
+	ends := map[rank.ID]chan bool{} // closed when the end of the last process of a rank has been told
 	return backendtest.Opened{
 		Backend: engine,
 		Hold: func(r rank.ID) backend.Target {
@@ -77,6 +78,11 @@ func openForSuite(t *testing.T, cfg gdb.Config, s backendtest.Setup, sink backen
 			if s.Loop.Contains(r) {
 				env = append(env, "SDM_LOOP=1")
 			}
+			if before := ends[r]; before != nil {
+				<-before // as a server waits: the end would count as that of the new one
+			}
+			over := make(chan bool)
+			ends[r] = over
 			p, err := forker.Hold(local.Spec{Rank: r, Program: program, Env: env})
 			if err != nil {
 				t.Fatal(err)
@@ -85,6 +91,7 @@ func openForSuite(t *testing.T, cfg gdb.Config, s backendtest.Setup, sink backen
 			tasks.Go(func() { io.Copy(io.Discard, p.Stdout); p.Stdout.Close() })
 			tasks.Go(func() { io.Copy(io.Discard, p.Stderr); p.Stderr.Close() })
 			tasks.Go(func() {
+				defer close(over)
 				if exit := p.Wait(); told {
 					engine.Ended(r, exit)
 				}

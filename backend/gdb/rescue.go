@@ -53,7 +53,7 @@ func isLasting(name string) bool {
 // has ended.
 func (m *machine) remember(q *request) {
 	switch {
-	case q.name == "gdb" && isSetting(q.args.Text):
+	case q.name == "gdb" && protocol.IsSetting(q.args.Text):
 		m.rememberLine(q)
 	case isLasting(q.name):
 		for _, a := range q.args.Apart() {

@@ -318,7 +318,9 @@ func (m *machine) standsStill(r *run) {
 	m.run = nil
 	t := m.speaker(r)
 	m.chosen = selection{thread: t.id}
-	m.giveBack()
+	if t.stop != nil { // else it has not run, and our SIGCONT is still to come
+		m.giveBack()
+	}
 	if m.foundProgram(t) || m.steppedOut(r, t) {
 		return
 	}

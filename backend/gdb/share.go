@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strconv"
+	"strings"
 
 	"sdm/backend"
 )
@@ -66,17 +67,17 @@ func autoShare(n, cores int, attached bool) int {
 	return (n + gdbs - 1) / gdbs
 }
 
-// partition keeps targets of different programs, and held and others, apart. One with
+// partition keeps targets of different programs, with different settings of gdb, and held and others, apart. One with
 // a root of its own is alone: a gdb has one.
 func partition(targets []backend.Target) [][]backend.Target {
 	type kind struct {
-		program, root string
-		held          bool
+		program, root, settings string
+		held                    bool
 	}
 	index := map[kind]int{}
 	var all [][]backend.Target
 	for _, t := range targets {
-		k := kind{t.Program, t.Root, t.Held}
+		k := kind{t.Program, t.Root, settingsOf(t), t.Held}
 		i, ok := index[k]
 		if !ok {
 			i = len(all)
@@ -86,6 +87,17 @@ func partition(targets []backend.Target) [][]backend.Target {
 		all[i] = append(all[i], t)
 	}
 	return all
+}
+
+// settingsOf gives the lines by which gdb works otherwise for a target that starts again.
+func settingsOf(t backend.Target) string {
+	var b strings.Builder
+	for _, c := range t.Before {
+		if c.Name == "gdb" {
+			b.WriteString(c.Args.Text + "\n")
+		}
+	}
+	return b.String()
 }
 
 // evenly cuts targets into pieces of at most per, which differ by one at most.

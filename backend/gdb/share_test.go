@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sdm/backend"
+	"sdm/protocol"
 	"sdm/protocol/rank"
 )
 
@@ -37,11 +38,17 @@ func TestShareOfItself(t *testing.T) {
 	}
 }
 
-// Only targets of one program, and all held or none, share a gdb.
+// Only targets of one program, with the same settings, and all held or none, share a gdb.
 func TestShare(t *testing.T) {
 	var targets []backend.Target
 	for id, program := range []string{"a", "a", "b", "a", "a", "b", "a"} {
 		targets = append(targets, backend.Target{Rank: rank.ID(id), Program: program, Held: id < 6})
+	}
+	targets = append(targets, targets[0], targets[1], targets[3])
+	for i := range targets[7:] {
+		targets[7+i].Rank = rank.ID(7 + i)
+		text := []string{"set print symbol off", "set print symbol on", "set print symbol off"}[i]
+		targets[7+i].Before = []protocol.Command{{Name: "break"}, {Name: "gdb", Args: protocol.Args{Text: text}}}
 	}
 	var got [][]int
 	for _, together := range (Config{RanksPerGDB: 3}).share(targets) {
@@ -51,7 +58,7 @@ func TestShare(t *testing.T) {
 		}
 		got = append(got, ranks)
 	}
-	want := [][]int{{0, 1}, {3, 4}, {2, 5}, {6}}
+	want := [][]int{{0, 1}, {3, 4}, {2, 5}, {6}, {7, 9}, {8}}
 	if !slices.EqualFunc(got, want, func(a, b []int) bool { return slices.Equal(a, b) }) {
 		t.Errorf("got %v, want %v", got, want)
 	}
