@@ -16,7 +16,7 @@ import (
 // TestAttach attaches to a job in the middle of its work, looks, sets a breakpoint, and lets it go: its
 // results are those of a job without a debugger.
 func TestAttach(t *testing.T) {
-	program := []string{"./ex5", "-snes_monitor_short", "-da_refine", "3"}
+	program := []string{"./ex5", "-snes_monitor_short", "-da_refine", "5"}
 	want := results(t, "attach", program...)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	defer cancel()
@@ -38,7 +38,7 @@ func TestAttach(t *testing.T) {
 		t.Error(err)
 	}
 	unchanged(t, lines.String(), want)
-	has(t, text, `^\[0-7\] \(8\) main ex5\.c:\d+`, `^\[0-7\] Breakpoint 1 at ex5\.c:\d+$`, `Breakpoint 1, FormJacobianLocal \(`)
+	has(t, text, `^\[0-7\] \(8\) main ex5\.c:\d+`, `^\[0-7\] \(8, 16 threads\) helper threads: libopen-pal\.so\.40 \(8\), libpmix\.so\.2 \(8\)`, `^\[0-7\] Breakpoint 1 at ex5\.c:\d+$`, `Breakpoint 1, FormJacobianLocal \(`)
 }
 
 // ranksOf waits until a job has its ranks, which write nothing before the end.

@@ -71,6 +71,9 @@ func parseApply(c *Command) *Mistake {
 	if threads == "" || line == "" {
 		return &Mistake{Text: "thread apply: to which threads, and what?", Hint: "thread apply all backtrace"}
 	}
+	if strings.HasPrefix(line, "-") {
+		return &Mistake{Text: "thread apply: the flags -q, -c and -s are not available", Hint: "gdb's own: gdb thread apply " + c.Rest}
+	}
 	c.Args.Threads, c.Text = threads, line
 	return nil
 }
