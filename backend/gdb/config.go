@@ -5,7 +5,6 @@ package gdb
 import (
 	"fmt"
 	"log/slog"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -154,21 +153,4 @@ func (c Config) threadMode() string {
 		return "record full stop-at-limit off"
 	}
 	return "non-stop on"
-}
-
-// Environment is what gdb gets: ours without what is ours alone, or would do harm there. SDM_* may
-// name secrets; DEBUGINFOD_URLS would let gdb ask the network; and with PYTHONUNBUFFERED, which images
-// of containers like to set, the Python in gdb takes the buffer of gdb's own standard output away: each
-// record is then written letter by letter, 22,000 system calls to tell of the libraries of one MPI rank.
-func Environment() []string { return environment(os.Environ()) }
-
-// environment is that made of another one than ours.
-func environment(whole []string) []string {
-	var env []string
-	for _, e := range whole {
-		if !strings.HasPrefix(e, "SDM_") && !strings.HasPrefix(e, "DEBUGINFOD_") && !strings.HasPrefix(e, "PYTHONUNBUFFERED=") {
-			env = append(env, e)
-		}
-	}
-	return env
 }

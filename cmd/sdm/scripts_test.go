@@ -54,13 +54,17 @@ func plain(ts *testscript.TestScript, neg bool, args []string) {
 	text = offset.ReplaceAllString(text, "<$1+OFFSET>")
 	text = noCode.ReplaceAllString(text, "No line $1 in file $2.")
 	text = nearEnd.ReplaceAllString(text, "near `'.")
+	text = strings.ReplaceAll(text, "with breakpoint pending on -- ", "")
+	text = inSyscall.ReplaceAllString(text, "(call to syscall $1), $1 () from /lib/")
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
 }
 
 var (
-	offset  = regexp.MustCompile(`<([a-z_]+)\+[0-9]+>`)
-	noCode  = regexp.MustCompile(`No compiled code for line ([0-9]+) in file (".*")\.`)
-	nearEnd = regexp.MustCompile("near the end of `.*'\\.")
+	offset = regexp.MustCompile(`<([a-z_]+)\+[0-9]+>`)
+	noCode = regexp.MustCompile(`No compiled code for line ([0-9]+) in file (".*")\.`)
+	// From version 2.41 of glibc on, system calls that can be cancelled are in a function without a name.
+	inSyscall = regexp.MustCompile(`\(call to syscall ([a-z]+)\), \?\? \(\) from (?:/usr)?/lib/`)
+	nearEnd   = regexp.MustCompile("near the end of `.*'\\.")
 )
 
 // written takes what ranks wrote out of ndjson: written FROM stdout FILE puts the

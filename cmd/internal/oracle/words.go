@@ -142,6 +142,7 @@ var Words = map[string]Word{
 	"set listsize":       {Args: func(g *gen) string { return fmt.Sprint(1 + g.r.IntN(12)) }},
 	"show listsize":      {Own: "other words for the same number"},
 	"show breakpoint":    {Own: "sdm's own setting"},
+	"with":               {Own: "of one setting only"},
 	"mi":                 {Own: "what gdb says is GDB/MI"},
 	"source":             {Own: "its commands are compared one by one"},
 	"shell":              {Own: "no command of gdb's"},

@@ -146,8 +146,12 @@ func (c *console) ask(cmd command.Command, from source) error {
 	if cmd.Do == "run" && cmd.Wait == 0 { // as long as it takes, as at the beginning
 		s.Wait = command.NoLimit
 	}
+	pending := c.pending
+	if cmd.With != nil {
+		pending = *cmd.With
+	}
 	if cmd.Do == "break" {
-		s.Args.Pending = c.pending == command.PendingOn
+		s.Args.Pending = pending == command.PendingOn
 	}
 	x := &call{asked: text.Asked{Label: cmd.Label, Format: cmd.Args.Format, Full: cmd.Args.Limit < 0, Export: cmd.Export}, cmd: cmd, from: from, typed: from.prompt} // print --all
 	if cmd.File != "" {
@@ -156,7 +160,7 @@ func (c *console) ask(cmd command.Command, from source) error {
 	if cmd.Name == command.Save {
 		x.then = c.save
 	}
-	if cmd.Do == "break" && c.pending == command.PendingAuto {
+	if cmd.Do == "break" && pending == command.PendingAuto {
 		x.perhaps, x.then = true, func(x *call) { c.makePending(x, s) }
 	}
 	if cmd.Do == "ranks" && from.prompt && c.cfg.Format == Text {

@@ -164,16 +164,34 @@ func parseSetBreakpoint(c *Command) *Mistake {
 		c.Do = "gdb"
 		return passNeed(c)
 	}
-	switch word := strings.Trim(rest, blanks); word {
+	var m *Mistake
+	c.Pending, m = parsePending(strings.Trim(rest, blanks))
+	return m
+}
+
+func parsePending(word string) (Pending, *Mistake) {
+	switch word {
 	case "on", "1":
-		c.Pending = PendingOn
+		return PendingOn, nil
 	case "off", "0":
-		c.Pending = PendingOff
+		return PendingOff, nil
 	case "auto", "-1", "":
-	default:
-		return &Mistake{Text: "set breakpoint pending: on, off or auto, not " + strconv.Quote(word)}
+		return PendingAuto, nil
 	}
-	return nil
+	return PendingAuto, &Mistake{Text: "breakpoint pending: on, off or auto, not " + strconv.Quote(word)}
+}
+
+// parseWith reads "breakpoint pending on|off|auto -- COMMAND", as GDB 18 saves
+// breakpoints; the command is left in Text.
+func parseWith(c *Command) *Mistake {
+	setting, line, ok := strings.Cut(c.Rest, " -- ")
+	words := strings.Fields(setting)
+	if !ok || len(words) != 3 || words[0] != "breakpoint" || words[1] != "pending" {
+		return &Mistake{Text: "with: only breakpoint pending is set for one command", Hint: "set another setting before the command, and back behind it"}
+	}
+	pending, m := parsePending(words[2])
+	c.With, c.Text = &pending, line
+	return m
 }
 
 // parseClear reads "[LOCATION]".

@@ -55,6 +55,8 @@ type Command struct {
 	Number int
 	// Pending is the argument of "set breakpoint pending".
 	Pending Pending
+	// With takes the place of that setting for this command; nil: nothing does.
+	With *Pending
 	// Text is the argument of what the console does itself: the file of source,
 	// the line of shell, the word of help, the text of echo.
 	Text string

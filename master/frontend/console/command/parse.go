@@ -57,7 +57,11 @@ func parse(c *Command, line string) *Mistake {
 		return &Mistake{w.Name + " takes no /format", usage(w)}
 	}
 	w, args = second(w, args)
-	return fill(c, w, args)
+	if m := fill(c, w, args); m != nil || w.Name != "with" {
+		return m
+	}
+	line, c.Text = c.Text, ""
+	return parse(c, strings.TrimLeft(line, blanks))
 }
 
 // fill makes the command that w and its arguments are.

@@ -155,6 +155,7 @@ var words = []Word{
 	{Name: "set breakpoint", Topic: Break, Usage: "pending auto|on|off", Help: "let breakpoints wait for libraries that are not loaded yet", parse: parseSetBreakpoint,
 		More: "auto: a person is asked; in scripts a breakpoint at a place that is not there yet waits."},
 	{Name: ShowBreakpoint, Topic: Break, Usage: "pending", Help: "show whether breakpoints may wait for libraries", parse: parseShowBreakpoint},
+	{Name: "with", Topic: Break, Usage: "breakpoint pending on|off|auto -- COMMAND", Help: "let breakpoints wait for libraries in one command", parse: parseWith},
 	{Name: "set", Topic: Change, Usage: "NAME = EXPR | SETTING VALUE", Help: "give a variable a value, or change a setting of each gdb", do: "gdb", parse: parseSet},
 	{Name: "show", Topic: Look, Usage: "SETTING", Help: "show a setting of gdb", do: "gdb", parse: parseShow},
 	{Name: "call", Topic: Change, Usage: "EXPR", Help: "call a function of the program", do: "call", parse: parseExpr},
