@@ -155,7 +155,9 @@ func TestStackFrames(t *testing.T) {
 		by    string
 		want  []stack.Frame
 	}{
-		"line":     {threadStack{frames: frames}, "line", []stack.Frame{{Func: "main", File: "a.c", Line: 7}, {Func: "poll", From: "/lib/libc.so.6"}}},
+		"line": {threadStack{frames: frames}, "line", []stack.Frame{{Func: "main", File: "a.c", Line: 7}, {Func: "poll", From: "/lib/libc.so.6"}}},
+		"start of a thread": {threadStack{frames: stackText("poll /lib/libc.so.6, work a.c@0x10, ?? /lib/libc.so.6, ?? /lib/libc.so.6")}, "line",
+			[]stack.Frame{{Func: "work", File: "a.c", Line: 7}, {Func: "poll", From: "/lib/libc.so.6"}}},
 		"function": {threadStack{frames: frames}, "function", []stack.Frame{{Func: "main"}, {Func: "poll", From: "/lib/libc.so.6"}}},
 	} {
 		if got := stackFrames(c.stack, c.by); len(got) != len(c.want) || got[0] != c.want[0] || got[1] != c.want[1] {

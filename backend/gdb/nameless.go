@@ -1,8 +1,9 @@
-// Innermost frames without names, as system calls have them from glibc 2.41 on.
+// Frames without names at the ends of stacks: system calls have them from glibc 2.41 on, and threads where they start.
 
 package gdb
 
 import (
+	"slices"
 	"strconv"
 
 	"sdm/backend/mi"
@@ -33,6 +34,15 @@ func namedLeaf(frames []frame) []frame {
 		}
 	}
 	return append(leaf, frames[n:]...)
+}
+
+// namedRoot takes what is before the function of a thread off the outer end of its stack, where that has no names: the start of threads in libc.
+func namedRoot(frames []frame) []frame {
+	level, ok := threadFunction(frames)
+	if !ok || slices.ContainsFunc(frames[level+1:], func(f frame) bool { return !nameless(f) }) {
+		return frames
+	}
+	return frames[:level+1]
 }
 
 // standsNamed goes on when the frame of a thread that has not stopped by itself, and so is shown where it waits, is one that has a name.

@@ -233,8 +233,11 @@ func (m *machine) mergeStacks(q *request, by string, all []threadStack) {
 func stackFrames(t threadStack, by string) []stack.Frame {
 	var frames []stack.Frame
 	list := t.frames
-	if by != "address" && t.mark == "" {
-		list = namedLeaf(list)
+	if by != "address" {
+		list = namedRoot(list)
+		if t.mark == "" {
+			list = namedLeaf(list)
+		}
 	}
 	for _, f := range list {
 		s := stack.Frame{Func: strings.Clone(f.Func), From: strings.Clone(f.From)}

@@ -27,7 +27,7 @@ var once = map[string]string{
 	"hosts":      "shows the gdbs",
 	"output":     "what ranks write",
 	"programs":   "programs that cannot be debugged",
-	"raw":        "shows the numbers that each gdb gives by itself to values and to breakpoints",
+	"raw":        "shows the numbers that each gdb gives by itself to breakpoints",
 	"reallife":   "its lines name the layouts: each program in both",
 	"references": "compares the layouts itself",
 	"reverse":    "needs a gdb for each rank",
