@@ -1,6 +1,7 @@
 package master
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -142,6 +143,27 @@ func (g *given) refused(id protocol.RequestID, ranks rank.Set) {
 		}
 	}
 	g.list = slices.DeleteFunc(g.list, func(e givenOne) bool { return e.ranks.IsEmpty() })
+}
+
+// located takes the answer to a break whose location hung on where ranks stood: they are given the place that they have
+// found when they start again.
+func (g *given) located(id protocol.RequestID, answer protocol.Group) {
+	var body struct{ Breakpoints []protocol.BreakpointInfo }
+	if json.Unmarshal(answer.Body, &body) != nil || len(body.Breakpoints) != 1 || body.Breakpoints[0].Again == "" {
+		return
+	}
+	for i, e := range g.list {
+		those := e.ranks.Intersect(answer.Ranks)
+		if e.id != id || those.IsEmpty() {
+			continue
+		}
+		found := givenOne{id, those, e.command}
+		found.command.Args.Location = body.Breakpoints[0].Again
+		g.list[i].ranks = e.ranks.Minus(those)
+		g.list = slices.Insert(g.list, i, found)
+		g.list = slices.DeleteFunc(g.list, func(e givenOne) bool { return e.ranks.IsEmpty() })
+		return
+	}
 }
 
 // to gives what ranks that start now are to be told.

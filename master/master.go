@@ -233,7 +233,7 @@ func (m *Master) tell(g protocol.Group) {
 	if g.Kind == protocol.KindStopped && len(m.given.list) > 0 || g.Kind == protocol.KindLogged && m.given.countsDown() {
 		var stop protocol.Stop // or protocol.Logged, whose field this is, too
 		switch err := json.Unmarshal(g.Body, &stop); {
-		case err == nil && stop.Temporary:
+		case err == nil && (stop.Temporary || stop.Reason == protocol.WatchpointScope):
 			m.given.forget(stop.Breakpoint, g.Ranks)
 		case err == nil:
 			m.given.reached(stop.Breakpoint, g.Ranks)
@@ -252,6 +252,8 @@ func (m *Master) reply(msg wire.Message) {
 			m.settleBreakpoint(e)
 		case e.Group.Kind == protocol.KindFault:
 			m.given.refused(e.ID, e.Group.Ranks)
+		case e.Command == "break" && e.Group.Kind == protocol.KindResult:
+			m.given.located(e.ID, e.Group)
 		case e.Command == "clear" && e.Group.Kind == protocol.KindResult:
 			var body clearedNumbers
 			if json.Unmarshal(e.Group.Body, &body) == nil {

@@ -28,6 +28,10 @@ func IsFunction(frame, name string) bool {
 	return frame == name || bare == name || plain == name || strings.HasPrefix(name, "MPI_") && bare == "P"+name
 }
 
+// WatchpointScope is GDB's reason for a stop at which it deletes a watchpoint: the program has left the block of what was
+// watched.
+const WatchpointScope = "watchpoint-scope"
+
 // Stop is the body of KindStopped: why a rank stopped and where. Reasons are
 // GDB's words (GDB manual, GDB/MI Async Records), plus "attached", "entry",
 // "interrupted" and "core" (the end that left a core file). Columns: "args.NAME" of the frame, "thread", and "others": how many
@@ -78,6 +82,8 @@ type Display struct {
 	Number int    `json:"number"` // ours, the same on all ranks
 	Expr   string `json:"expr"`
 	Format string `json:"format,omitempty"` // gdb's letters
+	// Outside tells, in the answer to info display, that the selected frame is not in the block of its variables.
+	Outside bool `json:"outside,omitempty"`
 }
 
 // Exit is the body of KindExited and KindSignalled.
@@ -159,6 +165,8 @@ type BreakpointInfo struct {
 	Ignore    int      `json:"ignore,omitempty"`   // hits that are still passed
 	Exprs     []string `json:"exprs,omitempty"`    // of a log
 	Commands  []string `json:"commands,omitempty"` // carried out when it is reached
+	// Again is the location at which it is set when the program starts again, where Location hangs on where the rank stood.
+	Again string `json:"again,omitempty"`
 }
 
 // Lists tells whether info breakpoints or info watchpoints with these arguments is about a breakpoint.

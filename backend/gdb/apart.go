@@ -61,9 +61,6 @@ func (m *machine) wasGiven(c *command) bool {
 // own gives words for gdb in which convenience variables are this rank's: $i is
 // $i_of_rank_3. Names of registers, of gdb's own ($_exitcode) and of functions stay.
 func (m *machine) own(words []string) []string {
-	if !m.gdb.shared() || m.gdb.registers == nil {
-		return words
-	}
 	for i, w := range words {
 		if strings.Contains(w, "$") {
 			words = append([]string{}, words...)
@@ -87,7 +84,10 @@ func (m *machine) ownVariables(text string) string {
 		}
 		name := text[i+1 : n]
 		b.WriteString(text[:n])
-		if name != "" && name[0] != '_' && !m.gdb.registers[name] && !strings.HasPrefix(strings.TrimLeft(text[n:], " "), "(") {
+		if more := lastShown[name]; more != "" {
+			b.WriteString(more + m.variableSuffix())
+		}
+		if m.gdb.shared() && m.gdb.registers != nil && name != "" && name[0] != '_' && !m.gdb.registers[name] && !strings.HasPrefix(strings.TrimLeft(text[n:], " "), "(") {
 			b.WriteString(m.variableSuffix())
 		}
 		text = text[n:]

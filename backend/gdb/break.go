@@ -33,7 +33,11 @@ func (m *machine) insertBreakpoint(q *request) {
 		m.insertHere(q, condition)
 		return
 	}
-	m.inSelectedFile(q, location, func(location string) {
+	m.inSelectedFile(q, location, func(full string) {
+		if full != location {
+			q.restart = full
+		}
+		location = full
 		q.located = location
 		m.insertAt(q, condition, location)
 	})
@@ -75,6 +79,10 @@ func (m *machine) insertHere(q *request, condition string) {
 		q.apart()
 		q.args.Location = "*$pc" // the same for all, where the addresses differ
 		q.located = "*" + a.Results.Path("frame", "addr").Str
+		q.restart = q.located
+		if f, ok := frameIn(a.Results); ok && f.Full != "" { // addresses need not be the same then
+			q.restart = f.Full + ":" + strconv.Itoa(f.Line)
+		}
 		m.insertAt(q, condition, q.located)
 	}, "-stack-info-frame", m.at(q)...)
 }
@@ -115,6 +123,7 @@ func (m *machine) inserted(q *request, a answer) {
 	}
 	p := m.points.claim(q.args.Breakpoint, q.args.Location, bkpt)
 	p.exprs, p.barrier = q.args.Exprs, q.name == "barrier"
+	p.again = q.restart
 	if p.barrier && !q.again {
 		m.resumeAll(q)
 		return
@@ -130,13 +139,14 @@ func (m *machine) inserted(q *request, a answer) {
 func (m *machine) notInserted(q *request, a answer) {
 	f := &protocol.Fault{Kind: protocol.FaultGDB, Message: m.words(a)}
 	f.Later = isUnknownPlace(f.Message)
+	m.refusal = f.Message // which need not be told again when it is made pending
 	m.fail(q, f)
 }
 
 // isUnknownPlace tells whether gdb's words are those after which it offers to make a
 // breakpoint pending (NOT_FOUND_ERROR, linespec.c and minsyms.c).
 func isUnknownPlace(words string) bool {
-	return strings.HasSuffix(words, "not defined.") || strings.HasPrefix(words, "No source file named ") ||
+	return strings.Contains(words, " not defined") || strings.HasPrefix(words, "No source file named ") ||
 		isLineWithoutCode(words) || strings.HasPrefix(words, "No symbol table is loaded.")
 }
 

@@ -2,6 +2,7 @@ package gdb_test
 
 import (
 	"encoding/json"
+	"path"
 	"strings"
 	"testing"
 
@@ -30,11 +31,11 @@ func TestBreakpoints(t *testing.T) {
 	}{
 		{"function", protocol.Args{Location: "helper", Breakpoint: 11}, protocol.BreakpointInfo{Number: 11, Location: "helper", Func: "helper", Line: line}},
 		{"file and line", protocol.Args{Location: "work.c:35", Breakpoint: 3}, protocol.BreakpointInfo{Number: 3, Location: "work.c:35", Func: "compute", Line: 35}},
-		{"line alone", protocol.Args{Location: "36", Breakpoint: 4}, protocol.BreakpointInfo{Number: 4, Location: "36", Func: "compute", Line: 36}},
+		{"line alone", protocol.Args{Location: "36", Breakpoint: 4}, protocol.BreakpointInfo{Number: 4, Location: "36", Func: "compute", Line: 36, Again: "work.c:36"}},
 		{"condition", protocol.Args{Location: "factorial", Condition: "n == 1", Breakpoint: 5}, protocol.BreakpointInfo{Number: 5, Location: "factorial", Func: "factorial", Line: 27, Condition: "n == 1"}},
 		{"condition in the location", protocol.Args{Location: "factorial if n == 99", Breakpoint: 6}, protocol.BreakpointInfo{Number: 6, Location: "factorial if n == 99", Func: "factorial", Line: 27, Condition: "n == 99"}},
 		{"temporary", protocol.Args{Location: "compute", Temporary: true, Breakpoint: 8}, protocol.BreakpointInfo{Number: 8, Location: "compute", Func: "compute", Line: 34, Temporary: true}},
-		{"no location given", protocol.Args{Breakpoint: 9, Condition: "rank > 99"}, protocol.BreakpointInfo{Number: 9, Location: "*$pc", Func: "main", Line: 42, Condition: "rank > 99"}},
+		{"no location given", protocol.Args{Breakpoint: 9, Condition: "rank > 99"}, protocol.BreakpointInfo{Number: 9, Location: "*$pc", Func: "main", Line: 42, Condition: "rank > 99", Again: "work.c:42"}},
 		{"no number given", protocol.Args{Location: "compute"}, protocol.BreakpointInfo{Number: 12, Location: "compute", Func: "compute", Line: 34}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -46,7 +47,10 @@ func TestBreakpoints(t *testing.T) {
 			if !strings.HasSuffix(got.File, "work.c") || got.Type != "breakpoint" || !got.Enabled {
 				t.Errorf("got %+v", got)
 			}
-			got.File, got.Type, got.Enabled = "", "", false
+			got.File, got.Type, got.Enabled, got.Again = "", "", false, path.Base(got.Again)
+			if got.Again == "." {
+				got.Again = ""
+			}
 			if a, b := string(canonical.JSON(got)), string(canonical.JSON(c.want)); a != b {
 				t.Errorf("got  %s\nwant %s", a, b)
 			}

@@ -23,6 +23,7 @@ type point struct {
 	number   int // ours; 0 is the one of the start
 	gdb      string
 	location string   // as the person gave it
+	again    string   // see protocol.BreakpointInfo
 	exprs    []string // of a log: evaluated at each hit, and the thread goes on
 	lines    []string // commands, carried out at each hit
 	barrier  bool
@@ -139,7 +140,7 @@ func (b *breakpoints) gdbs(numbers []int) (gdb []string, unknown *protocol.Fault
 	for _, n := range numbers {
 		name := ""
 		for _, p := range b.list {
-			if p.number == n && n != 0 {
+			if p.number == n && n != 0 && !p.gone {
 				name = p.gdb
 			}
 		}
@@ -154,10 +155,10 @@ func (b *breakpoints) gdbs(numbers []int) (gdb []string, unknown *protocol.Fault
 	return gdb, nil
 }
 
-// find gives the point of our number when one is named, nil when there is none.
+// find gives the point of our number when one is named, nil when there is none any more.
 func (b *breakpoints) find(numbers []int) *point {
 	for _, p := range b.list {
-		if len(numbers) == 1 && p.number == numbers[0] && p.number != 0 {
+		if len(numbers) == 1 && p.number == numbers[0] && p.number != 0 && !p.gone {
 			return p
 		}
 	}
@@ -230,7 +231,7 @@ func (b *breakpoints) info(t mi.Tuple) protocol.BreakpointInfo {
 		i.Left = max(i.Left, 1)
 	}
 	if p := b.at(mi.Tuple{{Name: "bkptno", Value: mi.Value{Str: t.Str("number")}}}); p != nil {
-		i.Exprs, i.Commands = p.exprs, p.lines
+		i.Exprs, i.Commands, i.Again = p.exprs, p.lines, p.again
 		switch {
 		case p.exprs != nil:
 			i.Type = "log"

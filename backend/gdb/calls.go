@@ -116,11 +116,11 @@ func (c *calls) current() *call {
 // MI is bounded.
 const maxText = mi.MaxLine
 
-// hear gives printed text to the call that asked for it.
-func (c *calls) hear(r mi.Record) {
+// hear gives printed text to the call that asked for it; false if none did.
+func (c *calls) hear(r mi.Record) bool {
 	k := c.current()
 	if k == nil || !k.print || k.text.Len() > maxText {
-		return
+		return k != nil && k.print
 	}
 	switch {
 	case k.raw:
@@ -134,4 +134,5 @@ func (c *calls) hear(r mi.Record) {
 	default:
 		k.text.WriteString(r.Text)
 	}
+	return true
 }

@@ -3,6 +3,7 @@
 package gdb
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -136,10 +137,7 @@ func (m *machine) clearSpots(q *request, spots []spot) {
 			}
 		}
 		if numbers == nil {
-			at := q.args.Location
-			if at == "" && len(spots) > 0 && spots[0].full != "" {
-				at = path.Base(spots[0].full) + ":" + spots[0].line
-			}
+			at := cmp.Or(q.args.Location, "this line")
 			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No breakpoint at %s.", at), Hint: "info breakpoints lists them"})
 			return
 		}

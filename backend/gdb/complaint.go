@@ -3,7 +3,6 @@
 package gdb
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,9 +13,8 @@ import (
 //	&"Error in testing breakpoint condition:\n"
 //	&"Cannot access memory at address 0x1\n"
 type complaints struct {
-	begun    string
-	untested []string    // conditions that could not be evaluated, before the stop that comes of it
-	invalid  []complaint // conditions that mean nothing at a place, while they are being set
+	begun   string
+	invalid []complaint // conditions that mean nothing at a place, while they are being set
 }
 
 // complaint is about a place, as gdb counts those of all ranks that share it: "2.3", or "3" where the breakpoint is
@@ -31,43 +29,24 @@ var (
 	invalid  = regexp.MustCompile(`^warning: failed to validate condition at location ([0-9.]+), disabling:\s*$`)
 )
 
-// hear takes a piece of gdb's log.
-func (c *complaints) hear(text string) {
+// hear takes a piece of gdb's log, if it is about a condition. whole is what it says of one that could not be evaluated,
+// before the stop that comes of it, in one line.
+func (c *complaints) hear(text string) (whole string, taken bool) {
 	begun := c.begun
 	c.begun = ""
 	if strings.HasPrefix(text, "Error ") && untested.MatchString(text) || strings.HasPrefix(text, "warning: ") && invalid.MatchString(text) {
 		c.begun = strings.TrimSpace(text)
-		return
+		return "", true
 	}
 	why := strings.TrimSpace(text)
 	switch found := invalid.FindStringSubmatch(begun); {
-	case begun == "" || len(c.untested)+len(c.invalid) >= mostComplaints:
+	case begun == "" || len(c.invalid) >= mostComplaints:
+		return "", begun != ""
 	case found != nil:
 		c.invalid = append(c.invalid, complaint{found[1], why})
-	default:
-		c.untested = append(c.untested, begun+" "+why)
+		return "", true
 	}
-}
-
-// takeUntested gives and forgets what could not be tested.
-func (c *complaints) takeUntested() []string {
-	all := c.untested
-	c.untested = nil
-	return all
-}
-
-// ofBreakpoint is how gdb names the breakpoint from version 15 on.
-var ofBreakpoint = regexp.MustCompile(`for breakpoint ([0-9.]+)`)
-
-// numbered gives gdb's words about a breakpoint with our number of it.
-func (b *breakpoints) numbered(text string) string {
-	return ofBreakpoint.ReplaceAllStringFunc(text, func(name string) string {
-		n := b.ours(ofBreakpoint.FindStringSubmatch(name)[1])
-		if n <= 0 {
-			return name
-		}
-		return fmt.Sprintf("for breakpoint %d", n)
-	})
+	return begun + " " + why, true
 }
 
 // takeInvalid gives, by place, why a condition means nothing there, and forgets it: at those of a breakpoint of gdb's

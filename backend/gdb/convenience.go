@@ -7,6 +7,18 @@ import (
 	"strings"
 )
 
+// lastShown are gdb's variables for the last address that x or info line has shown, and what is there, with what makes them
+// those of one rank. Commands of ours set them as well.
+var lastShown = map[string]string{"_": "at", "__": "in"}
+
+// keepExamined keeps them for this rank.
+func (m *machine) keepExamined(q *request) {
+	for _, name := range []string{"_", "__"} {
+		line := "set $" + name + lastShown[name] + m.variableSuffix() + " = $" + name
+		m.tell("x", "-interpreter-exec", append(m.at(q), "console", line)...)
+	}
+}
+
 // keptVariable is a convenience variable that another gdb can be given.
 type keptVariable struct{ name, value string }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"sdm/backend/mi"
-	"sdm/protocol"
 	"sdm/protocol/rank"
 )
 
@@ -50,6 +49,7 @@ type debugger struct {
 	abort     abortPoint
 	wait      time.Duration // Config.StartWait
 	complains complaints
+	remarks   remarks
 	start     []*startPoint // where ranks have not been yet
 }
 
@@ -88,9 +88,11 @@ func (d *debugger) record(now time.Duration, r mi.Record) {
 	case mi.Notify:
 		d.notified(now, r)
 	case mi.Console, mi.Log, mi.Target, mi.Other:
-		d.calls.hear(r)
-		if r.Class == mi.Log {
-			d.complains.hear(r.Text)
+		switch heard := d.calls.hear(r); {
+		case r.Class == mi.Log && !d.loud:
+			d.hearLog(r.Text, heard)
+		case r.Class == mi.Console && !heard:
+			d.hearConsole(r.Text)
 		}
 		for _, m := range d.machines {
 			m.hearRecord(r.Text)
@@ -129,6 +131,7 @@ func (k *call) finish(now time.Duration, r mi.Record) {
 		return
 	}
 	k.by.now = now
+	k.remarked(r)
 	if k.then != nil {
 		k.then(answer{Record: r, text: k.text.String(), warned: k.warned.String(), made: k.made})
 	}
@@ -150,24 +153,18 @@ func (d *debugger) exec(now time.Duration, r mi.Record) {
 	}
 	for _, m := range of {
 		m.now = now
-		for _, text := range d.untested(r) {
-			m.event(protocol.KindNote, protocol.Note{Text: m.points.numbered(text)})
-		}
 		if r.Name == "running" {
 			m.setRunning(id)
 		} else {
-			m.stopped(r.Results)
+			stop := r.Results
+			if _, told := stop.Get("reason"); !told && d.remarks.dropsWatchpoint() {
+				stop = append(mi.Tuple{{Name: "reason", Value: mi.Value{Str: "end-stepping-range"}}}, stop...)
+			}
+			m.remark()
+			m.stopped(stop)
 		}
 		m.settle()
 	}
-}
-
-// untested gives what gdb has said about conditions before a stop.
-func (d *debugger) untested(r mi.Record) []string {
-	if r.Name != "stopped" {
-		return nil
-	}
-	return d.complains.takeUntested()
 }
 
 // owner gives the machine of a thread, as a list of one. An only machine has

@@ -16,6 +16,8 @@ import (
 type displays struct {
 	list []protocol.Display
 	held *heldStop // a stop that waits for their values, or nil
+	// scopes are gdb's numbers of those that it has for ours; see scope.
+	scopes map[int]int
 }
 
 // heldStop is a stop that is reported when its displays have their values, or
@@ -79,12 +81,30 @@ func (m *machine) display(q *request) {
 	})
 }
 
+func (m *machine) dropDisplays() {
+	for _, d := range m.displays.list {
+		m.unscope(d.Number)
+	}
+	m.displays.list = nil
+}
+
 func (m *machine) dropDisplay(number int) {
+	m.unscope(number)
 	m.displays.list = slices.DeleteFunc(slices.Clone(m.displays.list), func(d protocol.Display) bool { return d.Number == number })
 }
 
 func (m *machine) infoDisplay(q *request) {
-	m.reply(q, displayList{append([]protocol.Display{}, m.displays.list...)})
+	all := append([]protocol.Display{}, m.displays.list...)
+	if m.stateNow().Refuse(protocol.NeedStopped) != nil {
+		m.reply(q, displayList{all})
+		return
+	}
+	m.outside(q, func(is func(protocol.Display) bool) {
+		for i := range all {
+			all[i].Outside = is(all[i])
+		}
+		m.reply(q, displayList{all})
+	})
 }
 
 func (m *machine) undisplay(q *request) {
@@ -95,7 +115,7 @@ func (m *machine) undisplay(q *request) {
 		}
 	}
 	if len(q.args.Displays) == 0 {
-		m.displays.list = nil
+		m.dropDisplays()
 	}
 	for _, n := range q.args.Displays {
 		m.dropDisplay(n)
@@ -106,6 +126,13 @@ func (m *machine) undisplay(q *request) {
 // evaluateAll gives those displays that have a value here, as gdb shows them,
 // and their values. Where none has one, values is the refusal of the last.
 func (m *machine) evaluateAll(q *request, all []protocol.Display, then func(shown []protocol.Display, values []string)) {
+	m.outside(q, func(is func(protocol.Display) bool) {
+		m.evaluateThese(q, slices.DeleteFunc(slices.Clone(all), is), then)
+	})
+}
+
+// evaluateThese is evaluateAll for those that are within their blocks.
+func (m *machine) evaluateThese(q *request, all []protocol.Display, then func(shown []protocol.Display, values []string)) {
 	if len(all) == 0 {
 		then(nil, []string{""})
 		return
@@ -125,6 +152,7 @@ func (m *machine) evaluateAll(q *request, all []protocol.Display, then func(show
 			var values []string
 			for k, d := range all {
 				if has[k] {
+					m.scope(q, d)
 					shown, values = append(shown, d), append(values, texts[k])
 				}
 			}
@@ -230,7 +258,7 @@ func (m *machine) displaysOverdue() {
 	if h == nil || m.now < h.until {
 		return
 	}
-	m.displays.list = nil
+	m.dropDisplays()
 	m.event(protocol.KindNote, protocol.Note{Text: "the displayed expressions have no value after 2s; they are shown no more"})
 	m.releaseStop(h)
 }

@@ -48,6 +48,7 @@ func (m *machine) exited(stop mi.Tuple) bool {
 // and a *stopped says by what, unless it was killed while it stood, or
 // detached from.
 func (m *machine) groupExited(code string) {
+	m.remark()
 	switch {
 	case code != "":
 		m.over(protocol.Exit{Code: octal(code)})

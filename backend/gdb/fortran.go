@@ -1,4 +1,4 @@
-// Variables of Fortran whose names gdb takes for functions.
+// What is special in Fortran: its program unit, and variables whose names gdb takes for functions.
 
 package gdb
 
@@ -78,4 +78,33 @@ func unscoped(expr, message string) (before, name, after string, ok bool) {
 // procedure is the last part of a function's name as gdb shows it: m::work is work.
 func procedure(function string) string {
 	return function[strings.LastIndexByte(function, ':')+1:]
+}
+
+// programUnit is how gfortran and Intel's compilers call the program unit, which a main that they make calls.
+const programUnit = "MAIN__"
+
+// entersProgramUnit lets a rank that has come to such a main go on to the program unit, where gdb's start stops, too. Where there
+// is none the stop at main is told.
+func (m *machine) entersProgramUnit(r *run, t *thread) bool {
+	f, ok := frameIn(t.stop)
+	p := m.points.at(t.stop)
+	if m.attach.away != stopAtMain || !ok || p == nil || p.number != 0 || !isFortran(f.File) {
+		return false
+	}
+	m.arrived()
+	m.attach.away = programUnit
+	q := ours("launch")
+	m.breakAtStart(q, programUnit, func(a answer) {
+		switch {
+		case m.state.IsOver():
+		case a.failed():
+			m.arrived()
+			m.reportStop(r, t)
+		default:
+			m.points.claim(0, programUnit, a.Results.Path("bkpt").Fields)
+			m.resumeAll(q)
+			m.run.silent = true
+		}
+	})
+	return true
 }

@@ -55,9 +55,15 @@ func (m *machine) complained(text string) {
 	}, "-list-thread-groups", m.group)
 }
 
+// grumbled tells what gdb has logged before it gave a resume up.
+func (m *machine) grumbled(said []string) {
+	m.gdb.remarks.forget(said)
+	m.event(protocol.KindNote, protocol.Note{Text: m.ownGrumbles(said)})
+}
+
 // halfWay takes the stop that gdb owes.
 func (m *machine) halfWay(r *run, stop mi.Tuple, said []string) {
-	m.event(protocol.KindNote, protocol.Note{Text: m.ownGrumbles(said)})
+	m.grumbled(said)
 	if isStep(r.request.name) {
 		stop = append(mi.Tuple{{Name: "reason", Value: mi.Value{Str: "end-stepping-range"}}}, stop...)
 	} else {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/mi"
 	"sdm/protocol"
 )
 
@@ -96,35 +97,20 @@ type variables struct {
 }
 
 func (m *machine) infoLocals(q *request) {
-	k := m.ask(q, func(a answer) {
-		m.replyVariables(q, a, "locals")
-	}, "-stack-list-locals", append(m.at(q), "--all-values")...)
-	k.print, k.apart = true, true
+	m.askVariables(q, m.at(q), localsLine, func(a answer, list mi.Tuple) { m.replyVariables(q, a, list) },
+		[]string{"locals"}, "-stack-list-locals", "--all-values")
 }
 
 func (m *machine) infoArgs(q *request) {
 	level := strconv.Itoa(m.frameOf(q))
-	k := m.ask(q, func(a answer) {
-		m.replyVariables(q, a, "stack-args", "frame", "args")
-	}, "-stack-list-arguments", append(m.at(q), "--all-values", level, level)...)
-	k.print, k.apart = true, true
+	m.askVariables(q, m.at(q), argsLine, func(a answer, list mi.Tuple) { m.replyVariables(q, a, list) },
+		[]string{"stack-args", "frame", "args"}, "-stack-list-arguments", "--all-values", level, level)
 }
 
 // frameOf is the level that a request is about.
 func (m *machine) frameOf(q *request) int {
 	level, _ := strconv.Atoi(m.at(q)[3])
 	return level
-}
-
-// withoutEntryValues leaves out what arguments were when the function was
-// called ("n@entry"): gdb's command line shows those in frames only.
-func withoutEntryValues(names, values []string) (n, v []string) {
-	for i, name := range names {
-		if !strings.HasSuffix(name, "@entry") {
-			n, v = append(n, name), append(v, values[i])
-		}
-	}
-	return n, v
 }
 
 // replyNoVariables tells a function that has none from one of which gdb knows none.
@@ -138,18 +124,17 @@ func (m *machine) replyNoVariables(q *request) {
 	}, "-stack-info-frame", m.at(q)...)
 }
 
-func (m *machine) replyVariables(q *request, a answer, path ...string) {
+func (m *machine) replyVariables(q *request, a answer, list mi.Tuple) {
 	if a.failed() {
 		m.refused(q, a)
 		return
 	}
-	names, values := namesAndValues(a.Results.Path(path...).Fields)
+	names, values := namesAndValues(list)
 	if len(names) == 0 {
 		m.replyNoVariables(q)
 		return
 	}
 	m.heardAll(a, values)
-	names, values = withoutEntryValues(names, values)
 	left := 1
 	came := func() {
 		if left--; left > 0 {

@@ -82,7 +82,7 @@ func assemblyIn(text string) (body assembly, current, addr string) {
 // pointed is an address with the name of what is there; rangeOf those of "from
 // 0x1 to 0x2".
 var (
-	pointed = regexp.MustCompile(`0x[0-9a-f]+ (<[^<>]+(?:<[^<>]*>[^<>]*)*>)`)
+	pointed = regexp.MustCompile(`0x[0-9a-f]+ (<.+>)`)
 	rangeOf = regexp.MustCompile(`^from 0x[0-9a-f]+ to 0x[0-9a-f]+$`)
 )
 

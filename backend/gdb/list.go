@@ -103,7 +103,8 @@ func (m *machine) replyLines(q *request, file, full string, first, last, current
 // infoLine is what gdb says about a location:
 //
 //	Line 21 of "work.c" starts at address 0x1149 <helper> and ends at 0x1150 <helper+7>.
-var infoLine = regexp.MustCompile(`Line (\d+) of "([^"]*)"`)
+//	Line number 99 is out of range for "work.c".
+var infoLine = regexp.MustCompile(`Line (?:number )?(\d+) (?:of|is out of range for) "([^"]*)"`)
 
 // locate lets gdb find a location and shows the lines around it, or those from there to another.
 func (m *machine) locate(q *request) {
@@ -185,5 +186,5 @@ func (m *machine) findFile(q *request, file string, first, last int) {
 			full = file
 		}
 		m.replyLines(q, file, full, first, last, 0)
-	}, "-file-list-exec-source-file")
+	}, "-file-list-exec-source-file", m.at(q)...)
 }

@@ -57,8 +57,10 @@ type machine struct {
 	locking    string                         // the user's scheduler-locking
 	record     recording
 	fitting    []string // functions of this program that fit the last rbreak
-	identified bool     // see identify
-	child      bool     // it has become a child of the process that it was
+	examined   examination
+	refusal    string // of the last breakpoint that could not be set
+	identified bool   // see identify
+	child      bool   // it has become a child of the process that it was
 	source     sourcefile.Reader
 	looks      looks
 	advised    map[string]bool // sources about which the person has been told

@@ -35,6 +35,9 @@ func (m *machine) examine(q *request) {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "x shows 16000 units at most", Hint: "dump memory writes more into a file"})
 		return
 	}
+	if q.args.Expr == "" && m.gdb.shared() {
+		m.resumeExamining(q)
+	}
 	m.inConsole(q, examineLine(&q.args), func(text string) {
 		body := memory{Expr: q.args.Expr, Format: q.args.Format, Rows: []memoryRow{}}
 		c := columnsOf(m.target.Rank, q.args.Limit)
@@ -44,12 +47,29 @@ func (m *machine) examine(q *request) {
 			}
 			row, addr, value := memoryLine(strings.TrimSuffix(line, "\n"))
 			n := strconv.Itoa(len(body.Rows))
+			if n == "0" {
+				m.examined = examination{q.args.Format, addr}
+			}
 			body.Rows = append(body.Rows, row)
 			c.add(n+".addr", addr)
 			c.add("value."+n, value)
 		}
 		m.reply(q, body, c.sorted()...)
 	})
+	m.keepExamined(q)
+}
+
+// examination is what x has shown last: its format as it was typed, and where it began.
+type examination struct{ format, addr string }
+
+// resumeExamining has gdb examine once more what this rank has seen last: x without an address goes on behind it, and a shared
+// gdb would go on behind what another rank has seen.
+func (m *machine) resumeExamining(q *request) {
+	if m.examined.addr == "" {
+		return
+	}
+	line := examineLine(&protocol.Args{Expr: m.examined.addr, Format: m.examined.format})
+	m.ask(ours("x"), func(answer) {}, "-interpreter-exec", append(m.at(q), "console", line)...).print = true
 }
 
 func examineLine(a *protocol.Args) string {

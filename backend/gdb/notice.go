@@ -37,12 +37,14 @@ func (m *machine) tellInvalid(number int, bkpt mi.Tuple, why map[string]string) 
 	for i, l := range bkpt.Path("locations").Fields {
 		t := l.Value.Fields
 		k := slices.IndexFunc(list, func(f mi.Field) bool { return f.Value.Fields.Str("number") == t.Str("number") })
+		place := fmt.Sprintf("%d.%d", number, k+1)
 		reason, told := why[t.Str("number")]
-		if !told {
+		if !told { // of one that is just being made
+			place = fmt.Sprint(k + 1)
 			reason, told = why[fmt.Sprint(i+1)]
 		}
 		if told && k >= 0 && t.Str("enabled") == "N" {
-			m.note("warning: failed to validate condition at location %d.%d, disabling: %s", number, k+1, reason)
+			m.note("warning: failed to validate condition at location %s, disabling: %s", place, reason)
 		}
 	}
 }

@@ -26,8 +26,15 @@ func (m *machine) only(condition, and string) string {
 	case condition == "":
 		return m.onlyHere()
 	}
-	return m.onlyHere() + " " + and + " (" + condition + ")"
+	if and != "" {
+		return m.onlyHere() + " " + and + " (" + condition + ")"
+	}
+	return m.onlyHere() + " ? (" + condition + elsewhere
 }
+
+// elsewhere is what stands behind the condition of a person. gdb looks at the types of both sides of &&, whatever the first one
+// is: what is wrong with the second one would stop the neighbours, too.
+const elsewhere = ") : 0"
 
 // withOnly gives that of a request. gdb reads it in the language of the selected frame.
 func (m *machine) withOnly(q *request, condition string, then func(condition string)) {
@@ -41,14 +48,14 @@ func (m *machine) withOnly(q *request, condition string, then func(condition str
 // spokenLanguage is in the answer to "show language": `The current source language is "auto; currently fortran".`
 var spokenLanguage = regexp.MustCompile(`"(?:auto; currently )?([a-z0-9+-]+)"`)
 
-// conjunctions are the words of languages that do not write &&. In Fortran gdb reads that as & &, an address.
-var conjunctions = map[string]string{"fortran": ".and.", "ada": "and then", "pascal": "and", "modula-2": "AND"}
+// conjunctions are the words of languages that have no ?:. In Fortran gdb reads && as & &, an address.
+var conjunctions = map[string]string{"fortran": ".and.", "ada": "and then", "pascal": "and", "modula-2": "AND", "rust": "&&"}
 
 func conjunction(shown string) string {
 	if found := spokenLanguage.FindStringSubmatch(shown); found != nil && conjunctions[found[1]] != "" {
 		return conjunctions[found[1]]
 	}
-	return "&&"
+	return ""
 }
 
 // unclosed gives what gdb says of a condition that closes a parenthesis which it has not opened, as "n > 1) || (1",
@@ -85,17 +92,24 @@ func (m *machine) withoutOnly(text string) string {
 	if !ok || !m.gdb.shared() {
 		return text
 	}
-	return strings.TrimSuffix(afterOnly.ReplaceAllString(rest, ""), ")")
+	rest = afterOnly.ReplaceAllString(rest, "")
+	if before, ok := strings.CutSuffix(rest, elsewhere); ok {
+		return before
+	}
+	return strings.TrimSuffix(rest, ")")
 }
 
 // afterOnly is what stands between $_inferior == N and the condition of a person.
-var afterOnly = regexp.MustCompile(`^ (?:&&|\.and\.|and then|and|AND) \(`)
+var afterOnly = regexp.MustCompile(`^ (?:\?|&&|\.and\.|and then|and|AND) \(`)
 
 // words are gdb's own for a refusal, as a gdb would have them that has this rank
 // alone: the parenthesis that only puts behind a condition is left out where gdb
 // shows the rest of one that it cannot read.
 func (m *machine) words(a answer) string {
-	text := a.Results.Str("msg")
+	text := strings.Replace(a.Results.Str("msg"), elsewhere, ")", 1)
+	if rest, ok := strings.CutSuffix(text, "`: 0'."); ok { // of one that opens more than it closes
+		text = rest + "`'."
+	}
 	if rest, ok := strings.CutSuffix(text, ")'."); ok && m.gdb.shared() && strings.HasPrefix(text, "A syntax error in expression, near `") {
 		return rest + "'."
 	}

@@ -51,7 +51,10 @@ func (m *machine) notAgain(q *request, g protocol.Group) {
 		return
 	}
 	text := q.what()
-	if q.args.Breakpoint != 0 {
+	switch {
+	case q.name == "watch":
+		text = fmt.Sprintf("watchpoint %d (%s)", q.args.Breakpoint, q.args.Expr)
+	case q.args.Breakpoint != 0:
 		text = fmt.Sprintf("breakpoint %d (%s)", q.args.Breakpoint, text)
 	}
 	m.event(protocol.KindNote, protocol.Note{Text: text + " could not be set again: " + f.Message})

@@ -48,7 +48,7 @@ func TestGivenBefore(t *testing.T) {
 		given("display", protocol.Args{Display: 2, Expr: "total"}),
 		given("watch", protocol.Args{Breakpoint: 8, Expr: "nothing_of_this_name"}),
 	)
-	if n := r.await(0, protocol.KindNote); !strings.Contains(string(n.Body), "breakpoint 8 (watch nothing_of_this_name) could not be set again: No symbol") {
+	if n := r.await(0, protocol.KindNote); !strings.Contains(string(n.Body), "watchpoint 8 (nothing_of_this_name) could not be set again: No symbol") {
 		t.Errorf("note: %v", n)
 	}
 	g := r.await(0, protocol.KindStopped)

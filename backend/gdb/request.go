@@ -38,13 +38,15 @@ type request struct {
 	answered bool
 	into     func(protocol.Group) // where the answer goes that is a part of another; nil: to who asked
 	again    bool                 // it is played from the journal
+	own      bool                 // nobody has asked for it
 	head     string               // what stands in front of the value: the type and the address of a reference
 	located  string               // its location, where that hangs on the selected frame
+	restart  string               // … and where it is when the program starts again
 }
 
 // ours is a request that nobody has made.
 func ours(name string) *request {
-	return &request{command: &command{name: name}, answered: true}
+	return &request{command: &command{name: name}, answered: true, own: true}
 }
 
 // oursIn is one about the innermost frame of a thread.

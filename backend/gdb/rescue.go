@@ -123,7 +123,8 @@ func (m *machine) orphaned(now time.Duration, cause string) {
 func (m *machine) takeOver(now time.Duration) {
 	m.now = now
 	m.threads, m.counted, m.points, m.signals, m.abort.read = nil, 0, breakpoints{}, nil, false
-	m.run, m.watch, m.ending, m.displays.held = nil, watch{}, ending{}, nil
+	m.run, m.watch, m.ending = nil, watch{}, ending{}
+	m.displays.held, m.displays.scopes = nil, nil
 	m.identified = false
 	m.record = recording{wanted: m.record.wanted}
 	m.chosen = selection{thread: 1}

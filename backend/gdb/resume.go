@@ -321,9 +321,14 @@ func (m *machine) standsStill(r *run) {
 	if t.stop != nil { // else it has not run, and our SIGCONT is still to come
 		m.giveBack()
 	}
-	if m.foundProgram(t) || m.steppedOut(r, t) {
+	if m.foundProgram(t) || m.steppedOut(r, t) || m.entersProgramUnit(r, t) {
 		return
 	}
+	m.reportStop(r, t)
+}
+
+// reportStop reports the stop of a thread, with what is to be known about its place.
+func (m *machine) reportStop(r *run, t *thread) {
 	m.beginRecord()
 	if first := m.attach.away != ""; first {
 		m.watchAbort()
@@ -347,7 +352,7 @@ func (m *machine) tellStop(r *run, t *thread, caller *protocol.Frame, called str
 		body := m.stopBody(t, "")
 		body.Caller, body.Within = caller, called
 		m.arrived()
-		if body.Temporary {
+		if body.Temporary || body.Reason == protocol.WatchpointScope {
 			m.forget(body.Breakpoint)
 		}
 		body.Displays, body.Commands = shown, s.lines
@@ -391,7 +396,7 @@ func (m *machine) resumeFailed(a mi.Record) {
 		return
 	}
 	r.grumble.hear(a.Results.Str("msg"))
-	m.event(protocol.KindNote, protocol.Note{Text: m.ownGrumbles(r.grumble.lines)})
+	m.grumbled(r.grumble.lines)
 	if r.stopped == 0 {
 		r.stopped = m.chosen.thread
 	}

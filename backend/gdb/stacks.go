@@ -138,13 +138,14 @@ func (m *machine) addLocals(q *request, thread int, t trace, frames []frame) {
 	t.Locals = make([][]string, len(frames))
 	values := make([][]string, len(frames))
 	for i, f := range frames {
-		m.ask(q, func(a answer) {
-			names, v := namesAndValues(a.Results.Path("locals").Fields)
+		at := []string{"--thread", m.gdbThread(thread), "--frame", strconv.Itoa(f.Level)}
+		m.askVariables(q, at, localsLine, func(_ answer, list mi.Tuple) {
+			names, v := namesAndValues(list)
 			t.Locals[i], values[i] = append([]string{}, names...), v
 			if i == len(frames)-1 {
 				m.replyTrace(q, t, frames, values)
 			}
-		}, "-stack-list-locals", "--thread", m.gdbThread(thread), "--frame", strconv.Itoa(f.Level), "--all-values")
+		}, []string{"locals"}, "-stack-list-locals", "--all-values")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -72,6 +73,11 @@ func (m *machine) setCatch(q *request) {
 	}
 	if !slices.Contains(catchable, word) {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(word) + " cannot be caught", Hint: strings.Join(catchable, ", ")})
+		return
+	}
+	if word == "syscall" && m.gdb.shared() && !q.again && m.stateNow() == backend.Stopped {
+		// gdb 13.1 asks the program that is selected just then whether another one is to stop at system calls.
+		m.aloneFor(q, "catch syscall")
 		return
 	}
 	command := "catch "

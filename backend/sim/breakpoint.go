@@ -4,6 +4,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -126,7 +127,7 @@ func (s *state) change(a *protocol.Args, keep func(*own) bool) (answer, *protoco
 		numbers = append(numbers, p.Breakpoint)
 	}
 	for _, n := range numbers {
-		if !slices.Contains(s.gone, n) && !slices.ContainsFunc(s.breaks, func(b own) bool { return b.info.Number == n }) {
+		if !slices.ContainsFunc(s.breaks, func(b own) bool { return b.info.Number == n }) {
 			return answer{}, gdbSays("No breakpoint number %d.", n)
 		}
 	}
@@ -134,8 +135,6 @@ func (s *state) change(a *protocol.Args, keep func(*own) bool) (answer, *protoco
 	for _, b := range s.breaks {
 		if len(numbers) > 0 && !slices.Contains(numbers, b.info.Number) || keep(&b) {
 			kept = append(kept, b)
-		} else {
-			s.gone = append(s.gone, b.info.Number)
 		}
 	}
 	s.breaks = kept
@@ -158,12 +157,7 @@ func (m *machine) clear(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 		}
 	}
 	if numbers == nil {
-		at := a.Location
-		if at == "" {
-			here := m.frame(s, 0)
-			at = fmt.Sprintf("%s:%d", here.File, here.Line)
-		}
-		f := gdbSays("No breakpoint at %s.", at)
+		f := gdbSays("No breakpoint at %s.", cmp.Or(a.Location, "this line"))
 		f.Hint = "info breakpoints lists them"
 		return answer{}, f
 	}
@@ -215,7 +209,6 @@ func (m *machine) hit(s *state) (stop answer, hit bool) {
 	temporary := by.info.Temporary || by.gone
 	stop = m.stopped(s, protocol.Stop{Reason: "breakpoint-hit", Breakpoint: by.info.Number, Temporary: temporary})
 	if n := by.info.Number; temporary {
-		s.gone = append(s.gone, n)
 		s.breaks = slices.DeleteFunc(s.breaks, func(b own) bool { return b.info.Number == n })
 	}
 	return stop, true

@@ -20,7 +20,6 @@ type state struct {
 	now     backend.State
 	crashed bool // stands where it gets its SIGSEGV
 	breaks  []own
-	gone    []int // numbers of breakpoints that it had; as with gdb, they are not unknown
 	goal    *goal // of the run; shared
 	turn    int   // counts runs; see arrival
 	last    time.Duration

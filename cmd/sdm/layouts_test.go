@@ -19,6 +19,7 @@ var layouts = []struct{ name, ranksPerGDB string }{
 // once are the scripts that are run in one layout, sdm's own, and why.
 var once = map[string]string{
 	"arguments":  "what programs are started with, before gdb has a part in it",
+	"asgdb":      "its lines name the layouts",
 	"core":       "core files; its lines name a layout where it counts",
 	"end":        "ends of sdm, and what is left behind",
 	"flood":      "what ranks write",

@@ -68,10 +68,10 @@ func AskGDB(ctx context.Context, rules Rules, s Session, rank int) (blocks []Blo
 // mark is what stands before the answer to line n, and before where it has led.
 func mark(n int, what string) string { return "@@" + strconv.Itoa(n) + what + "@@" }
 
-// gdbScript is what gdb reads: it runs the program to main, and then the lines.
+// gdbScript is what gdb reads: it starts the program, and then come the lines.
 func gdbScript(rules Rules, s Session, rank int) string {
 	wrapper := "env -i " + strings.Join(environment, " ") + fmt.Sprintf(" SDM_RANK=%d SDM_SIZE=8", rank)
-	lines := append(rules.setup(), "set exec-wrapper "+wrapper, "break main", "run < /dev/null > /dev/null 2>&1", "delete 1")
+	lines := append(rules.setup(), "set exec-wrapper "+wrapper, "start < /dev/null > /dev/null 2>&1")
 	for i, l := range s.Lines {
 		lines = append(lines, `echo \n`+mark(i, "")+`\n`)
 		lines = append(lines, l.ToGDB()...)

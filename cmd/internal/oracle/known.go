@@ -18,19 +18,7 @@ type Known struct {
 }
 
 // known are the defects of today.
-var known = []Known{
-	{"notices of gdb are swallowed", nil, "", regexp.MustCompile(`(?m)^(Note: |[Ww]arning:|Error in (re-setting|testing))`), nil},
-	{"watchpoints after run", []string{"run", "start"}, "", regexp.MustCompile(`watchpoint \d+`), nil},
-	{"breakpoints that cannot be set again", []string{"run", "start", "starti"}, "", nil, regexp.MustCompile(`could not be set again`)},
-	{"start in Fortran stops before the program", []string{"start"}, "", regexp.MustCompile(`\.f90:`), nil},
-	{"watch -l of a type without a name", []string{"watch", "rwatch", "awatch"}, "", nil, regexp.MustCompile(`syntax error in expression, near .\{\.\.\.`)},
-	{"variables that are optimised out are not shown", []string{"info locals", "backtrace", "info stack"}, "", regexp.MustCompile(`(?m)^ *\w+ = <optimized out>$`), nil},
-	{"breakpoints at places that are not there do not always wait", []string{"break", "tbreak", "hbreak", "thbreak"}, "", regexp.MustCompile(`pending\.$`), nil},
-	{"breakpoints that were deleted are deleted again without a word", nil, "", regexp.MustCompile(`No breakpoint number`), regexp.MustCompile(`^$`)},
-	{"list FUNCTION, looks into another file", []string{"list"}, "", nil, regexp.MustCompile(`out of range; .* has \d+ lines`)},
-	{"displays are shown outside the block that they were made in", nil, "", nil, regexp.MustCompile(`(?m)^\d+: .* = `)},
-	{"clear alone names a line", []string{"clear"}, "", regexp.MustCompile(`No breakpoint at this line`), nil},
-}
+var known []Known
 
 // KnownAs gives the defect that a difference shows; nil if it is a new one.
 func KnownAs(program, word, gdb, sdm string) *Known {

@@ -70,10 +70,9 @@ func AskSDM(ctx context.Context, sdm string, s Session, l Layout, dir string, gd
 	return told, ctx.Err() == nil, nil
 }
 
-// sdmScript is what sdm reads. The first number of a breakpoint is spent, as
-// with gdb, which refuses breakpoints at unknown places where nobody can be asked.
+// sdmScript is what sdm reads. The first number of a breakpoint is spent, as with gdb's start.
 func sdmScript(s Session) string {
-	lines := []string{"set breakpoint pending off", "break main", "delete 1"}
+	lines := []string{"set breakpoint pending on", "break main", "delete 1"}
 	for i, l := range s.Lines {
 		lines = append(lines, "echo "+mark(i, "")+`\n`)
 		lines = append(lines, l.Typed()...)

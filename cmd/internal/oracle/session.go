@@ -71,8 +71,13 @@ func NewSession(p *Program, seed uint64) Session {
 	g.in = g.main()
 	s := Session{Program: p, Seed: seed}
 	for _, word := range g.plan(seed) {
-		if l := g.line(word); isRead(l) {
-			s.Lines = append(s.Lines, l)
+		l := g.line(word)
+		if !isRead(l) {
+			continue
+		}
+		s.Lines = append(s.Lines, l)
+		if then := Words[word].Then; then != nil {
+			s.Lines = append(s.Lines, g.lines(then(g))...)
 		}
 	}
 	return s
@@ -136,6 +141,21 @@ func (g *gen) line(word string) Line {
 		l.Body = strings.Split(body, "\n")
 	}
 	return l
+}
+
+// lines makes lines of what is typed.
+func (g *gen) lines(typed []string) []Line {
+	var all []Line
+	for _, text := range typed {
+		word, _, _ := strings.Cut(text, " ")
+		if _, ok := Words[text]; ok {
+			word = text
+		}
+		if l := (Line{Word: word, Text: text}); isRead(l) {
+			all = append(all, l)
+		}
+	}
+	return all
 }
 
 func (g *gen) one(choices ...string) string { return choices[g.r.IntN(len(choices))] }

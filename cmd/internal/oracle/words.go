@@ -15,6 +15,8 @@ type Word struct {
 	Args func(g *gen) string
 	// Weight is how often it is drawn; 0 is 1.
 	Weight int
+	// Then draws lines that follow at once; nil: none do.
+	Then func(g *gen) []string
 	// Resumes tells that ranks may run after it.
 	Resumes bool
 	// Own says why a word is not compared: gdb has none that does the same.
@@ -83,24 +85,28 @@ var Words = map[string]Word{
 	"info signals": {Args: func(g *gen) string { return g.one("SIGUSR1", "14", "SIGCHLD", "NOSUCH") }},
 	"info display": {Args: nothing},
 	"info": {Args: func(g *gen) string {
-		return g.one("source", "line", "line "+g.location(), "symbol "+g.name(), "symbol $pc", "address "+g.name(), "frame", "scope "+g.name(), "all-nosuch", "program", "nosuch")
-	}, Weight: 4},
+		return g.one("source", "line", "line "+g.location(), "symbol "+g.name(), "symbol $pc", "address "+g.name(), "frame", "scope "+g.name(), "scope "+g.location(), "types nosuch", "all-nosuch", "nosuch", "macro NOSUCH", "types-nosuch")
+	}, Weight: 5},
 	"print":     {Args: func(g *gen) string { return g.one("", "", "", g.format()) + " " + g.expr() }, Weight: 14},
 	"display":   {Args: shown},
 	"undisplay": {Args: func(g *gen) string { return g.one("", fmt.Sprint(1+g.r.IntN(max(g.shown, 1))), "99") }},
 	"ptype":     {Args: func(g *gen) string { return g.one("", "/o") + " " + g.typeOrExpr() }, Weight: 3},
 	"whatis":    {Args: (*gen).typeOrExpr, Weight: 3},
-	"x":         {Args: examined, Weight: 3},
-	"output":    {Args: func(g *gen) string { return g.one("", "/x") + " " + g.expr() }},
+	"x": {Args: examined, Weight: 3, Then: func(g *gen) []string {
+		return []string{g.one("x", "x", "x/2", "print $_", "print $__", "whatis $_")}
+	}},
+	"output": {Args: func(g *gen) string { return g.one("", "/x") + " " + g.expr() }},
 	"printf": {Args: func(g *gen) string {
-		return g.one(`"%d\n", `+g.number(), `"%g %d\n", 1.5, `+g.number(), `"%s\n", 1`, `"x"`)
+		return g.one(`"%d\n", `+g.number(), `"%g %d\n", 1.5, `+g.number(), `"%s\n", 1`, `"x"`, `"%.2f|%c|%p|%%\n", 2.5, 65, 0`, `"%d %d\n", `+g.number(), `"%s\n", "text"`, `"%d\n", $_`, `"%lu %x\n", sizeof(int), `+g.number(), `"%z\n", 1`)
 	}},
 	"list":         {Args: lines, Weight: 3},
 	"disassemble":  {Args: func(g *gen) string { return g.one("", "/s", "/r") + " " + g.one("", g.name(), "$pc,+12", "nosuch") }},
 	"set variable": {Args: func(g *gen) string { return g.number() + " = " + fmt.Sprint(g.r.IntN(6)) }, Weight: 2},
-	"set":          {Args: settings, Weight: 2},
-	"show":         {Args: func(g *gen) string { return g.one("print elements", "print pretty", "language", "nosuch", "width") }},
-	"call":         {Args: (*gen).expr, Weight: 2},
+	"set":          {Args: settings, Weight: 4, Then: lookAtValues},
+	"show": {Args: func(g *gen) string {
+		return g.one("print elements", "print pretty", "language", "nosuch", "width", "print "+switches[g.r.IntN(len(switches))], "convenience", "listsize", "max-value-size")
+	}},
+	"call": {Args: (*gen).expr, Weight: 2},
 	"gdb": {Args: func(g *gen) string {
 		return g.one("print "+g.expr(), "info line", "show version", "nosuch", "ptype int")
 	}},
@@ -206,7 +212,7 @@ func shown(g *gen) string {
 }
 
 func examined(g *gen) string {
-	return g.one("/4xw ", "/2dw ", "/s ", "/3i ", "/2xg ", "/8xb ", "/2f ", "/c ", "/a ", "") + g.one("&"+g.value(), g.value(), "$sp", "$pc", "main", "nosuch")
+	return g.one("/4xw ", "/2dw ", "/s ", "/3i ", "/2xg ", "/8xb ", "/2f ", "/c ", "/a ", "") + g.one("&"+g.value(), g.value(), "$sp", "$pc", "main", "nosuch", "")
 }
 
 func lines(g *gen) string {
@@ -217,9 +223,36 @@ func lines(g *gen) string {
 	return g.one("", "", f.Name, fmt.Sprint(f.Lines[0]), fmt.Sprintf("%d,%d", f.Lines[0], f.Lines[0]+3), f.File+":"+fmt.Sprint(f.Lines[0]), "-", "9999", "nosuch", f.Name+",")
 }
 
+// switches are settings of print that are on or off.
+var switches = []string{"pretty", "object", "static-members", "null-stop", "union", "address", "symbol", "array", "array-indexes", "vtbl", "demangle", "asm-demangle", "symbol-filename", "sevenbit-strings",
+	"max-symbolic-offset", "finish", "entry-values", "raw-frame-arguments", "type methods", "type typedefs", "type nested-type-limit", "frame-info"}
+
+// printing draws a setting of print.
+func (g *gen) printing() string {
+	switch name := switches[g.r.IntN(len(switches))]; name {
+	case "max-symbolic-offset", "type nested-type-limit":
+		return name + " " + g.one("0", "1", "unlimited")
+	case "entry-values":
+		return name + " " + g.one("no", "only", "preferred", "both", "default", "compact")
+	case "frame-info":
+		return name + " " + g.one("location", "short-location", "location-and-address", "auto")
+	default:
+		return g.one(name+" on", name+" off", "elements 4", "elements 200", "elements unlimited", "repeats 3", "repeats unlimited", "max-depth 1", "max-depth 0", "max-depth unlimited",
+			"frame-arguments all", "frame-arguments none", "frame-arguments presence", "characters 5", "nosuch")
+	}
+}
+
+// lookAtValues draws what shows that a setting is obeyed.
+func lookAtValues(g *gen) []string {
+	lines := []string{"print " + g.value(), "info locals"}
+	return append(lines, g.one("backtrace", "info args", "print *"+g.value(), "frame", "ptype "+g.value(), "print &"+g.value()))
+}
+
 func settings(g *gen) string {
-	return g.one("print pretty on", "print elements 4", "print elements 200", "print frame-arguments all", "print frame-arguments none", "print array on", "print union off", "print address off",
-		"print repeats 3", "output-radix 16", "nosuch", "$v = "+g.number(), "language c", "print symbol off", "print pretty off", "width 80", "step-mode on", "print null-stop on")
+	if g.r.IntN(3) > 0 {
+		return "print " + g.printing()
+	}
+	return g.one("output-radix 16", "nosuch", "$v = "+g.number(), "$w = "+g.value(), "language c", "width 80", "step-mode on", "max-value-size 100", "listsize 3")
 }
 
 func (g *gen) format() string {

@@ -48,7 +48,7 @@ func (c *console) happened(e session.Event) {
 		}
 	}
 	if e.Group.Kind == protocol.KindStopped {
-		c.listed = text.Listed{} // list begins where they stand now
+		c.listed, c.located = text.Listed{}, false // list begins where they stand now
 	}
 	if c.cfg.Format != Text || c.unsaid(e) || e.Group.Kind == protocol.KindJob && c.text("", func() string { return c.cfg.Writer.Event(e) }) == "" {
 		return
@@ -177,9 +177,12 @@ func (c *console) remember(x *call) {
 	case "list":
 		if l := listedBy(x.groups); len(l.Lines) > 0 { // else there was nothing more
 			c.listed = l
+			if x.cmd.Page == 0 {
+				c.located = x.cmd.Args.Location != "" || x.cmd.Args.To != ""
+			}
 		}
 	case "frame", "up", "down":
-		c.listed = text.Listed{}
+		c.listed, c.located = text.Listed{}, false
 	case "kill":
 		c.killed = c.killed.Union(x.results)
 	case "run": // what they do now counts

@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -141,7 +142,9 @@ func (c *console) ask(cmd command.Command, from source) error {
 	s := session.Call{Command: cmd.Do, Ranks: c.ranks(cmd), Wait: c.waitOf(cmd), Args: cmd.Args}
 	if cmd.Name == "list" {
 		c.page(&s.Args, cmd.Page)
-		c.located = s.Args.Location != "" || s.Args.To != ""
+	}
+	if slices.Contains([]string{"list", "break", "clear"}, cmd.Do) {
+		c.inListed(&s.Args)
 	}
 	if cmd.Do == "run" && cmd.Wait == 0 { // as long as it takes, as at the beginning
 		s.Wait = command.NoLimit

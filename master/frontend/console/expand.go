@@ -35,10 +35,14 @@ func (c *console) expand(n int, typed bool) error {
 	if paged, err := c.nextPage(f, typed); paged {
 		return err
 	}
+	was, _ := c.answersText(f.asked, f.groups)
 	f.asked.Full = true
 	if f.complete() && c.cfg.Format == Text {
-		s, _ := c.answersText(f.asked, f.groups)
-		c.print(s)
+		if s, _ := c.answersText(f.asked, f.groups); s != was {
+			c.print(s)
+		} else {
+			c.say("there is no more to show of it") // the last page
+		}
 		return nil
 	}
 	var ranks rank.Set

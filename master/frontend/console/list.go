@@ -34,6 +34,14 @@ func (c *console) page(a *protocol.Args, page int) {
 	}
 }
 
+// inListed gives a bare line the file that was listed, as GDB does, until the ranks stop elsewhere or another frame is
+// selected.
+func (c *console) inListed(a *protocol.Args) {
+	if _, err := strconv.Atoi(a.Location); err == nil && c.located {
+		a.Location = c.listed.File + ":" + a.Location
+	}
+}
+
 // listedBy gives what most ranks have listed: that is where the next list goes on.
 func listedBy(groups []protocol.Group) text.Listed {
 	var listed text.Listed

@@ -306,11 +306,19 @@ func passNeed(c *Command) *Mistake {
 
 // passWord is passNeed for info, whose help is gdb's own.
 func passWord(c *Command) *Mistake {
+	for word, least := range sharedViews { // gdb's about all ranks that share it, under its own numbers
+		if first, _ := cutWord(c.Rest); len(first) >= least && strings.HasPrefix(word, first) {
+			return &Mistake{Text: "info " + word + ": ranks may share a gdb, and this would be about the gdb", Hint: "ranks lists processes and states, backtrace 1 and info breakpoints tell where and why a rank has stopped"}
+		}
+	}
 	if c.Rest == "" {
 		return &Mistake{Text: "info: about what?", Hint: "info breakpoints, locals, args, threads, stack, or what gdb knows: \"gdb help info\""}
 	}
 	return passNeed(c)
 }
+
+// sharedViews are words behind info that are about a gdb and not about a rank, with how much of each gdb needs.
+var sharedViews = map[string]int{"inferiors": 3, "program": 4}
 
 // passFormat is passNeed for words that may have a format right behind them.
 func passFormat(c *Command) *Mistake {

@@ -39,7 +39,7 @@ func displayTable(list []protocol.Display) []string {
 	}
 	lines := []string{"Auto-display expressions now in effect:", "Num Expression"}
 	for _, d := range list {
-		lines = append(lines, padded(strconv.Itoa(d.Number)+":", 4)+displayName(d))
+		lines = append(lines, padded(strconv.Itoa(d.Number)+":", 4)+displayName(d)+choose(d.Outside, " (cannot be evaluated in the current context)", ""))
 	}
 	return lines
 }

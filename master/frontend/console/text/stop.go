@@ -134,7 +134,7 @@ func stopLine(s protocol.Stop, cols map[string]view) string {
 		return join("Breakpoint "+ours(s.Breakpoint)+placeNumber(cols), at)
 	case s.Reason == "barrier":
 		return join("Barrier "+ours(s.Breakpoint)+placeNumber(cols), at)
-	case s.Reason == "watchpoint-scope":
+	case s.Reason == protocol.WatchpointScope:
 		return "Watchpoint " + ours(s.Breakpoint) + " deleted because the program has left the block in which its expression is valid, " + at
 	case strings.Contains(s.Reason, "watchpoint") && s.Breakpoint != 0:
 		return join(watchWords[s.Reason]+" "+ours(s.Breakpoint), at)

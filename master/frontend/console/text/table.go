@@ -54,7 +54,7 @@ func breakpointLine(b protocol.BreakpointInfo) string {
 	}
 	switch at := breakpointPlace(b); {
 	case b.Pending:
-		return text + " (" + b.Location + ") pending."
+		return text + " (" + pendingPlace(b) + ") pending."
 	case len(b.Places) > 1:
 		return text + " at " + b.Location + " (" + strconv.Itoa(len(b.Places)) + " places)"
 	case at != "":
@@ -105,7 +105,7 @@ func breakpointTable(_ *Writer, a Asked, g protocol.Group) []answer {
 	for _, b := range body.Breakpoints {
 		lines = append(lines, padded(strconv.Itoa(b.Number), 8)+padded(b.Type, 15)+
 			padded(dispositionOf(b), 5)+padded(choose(b.Enabled, "y", "n"), 4)+breakpointWhat(b))
-		if b.Condition != "" {
+		if b.Condition != "" && !b.Pending {
 			lines = append(lines, "\tstop only if "+b.Condition)
 		}
 		if hits, ok := cols["hits."+strconv.Itoa(b.Number)]; ok && hits.argument() != "0" {
@@ -163,10 +163,18 @@ func breakpointActions(b protocol.BreakpointInfo) []string {
 	return lines
 }
 
+// pendingPlace is where a breakpoint is to be set when its library comes, with its condition: GDB reads both then.
+func pendingPlace(b protocol.BreakpointInfo) string {
+	if b.Condition == "" {
+		return b.Location
+	}
+	return b.Location + " if " + b.Condition
+}
+
 func breakpointWhat(b protocol.BreakpointInfo) string {
 	switch at := breakpointPlace(b); {
 	case b.Pending:
-		return "<PENDING> " + b.Location
+		return "<PENDING> " + pendingPlace(b)
 	case at != "" && b.Func != "":
 		return "in " + b.Func + " at " + at
 	case at != "":

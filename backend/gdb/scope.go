@@ -1,0 +1,65 @@
+// In which blocks of the program displays are shown.
+
+package gdb
+
+import (
+	"regexp"
+	"strconv"
+
+	"sdm/protocol"
+)
+
+// gdb shows a display only within the block of the variables that were meant when it was made. Only its own displays know
+// that block: for each of ours gdb has one that is disabled, of which "info display" tells whether it is outside. It is that
+// of a size, which gdb finds without evaluating the expression.
+
+var (
+	madeDisplay    = regexp.MustCompile(`^([0-9]+): `)
+	outsideDisplay = regexp.MustCompile(`(?m)^([0-9]+): .*\s\(cannot be evaluated in the current context\)$`)
+)
+
+// scope makes gdb's own display for one of ours, in the frame that a request is about.
+func (m *machine) scope(q *request, d protocol.Display) {
+	if m.displays.scopes[d.Number] != 0 {
+		return
+	}
+	about := ours("display")
+	about.args.Thread, about.args.Frame = q.args.Thread, q.args.Frame
+	k := m.ask(about, func(a answer) {
+		found := madeDisplay.FindStringSubmatch(a.text)
+		if a.failed() || found == nil {
+			return
+		}
+		m.tell("display", "-interpreter-exec", "console", "disable display "+found[1])
+		if m.displays.scopes == nil {
+			m.displays.scopes = map[int]int{}
+		}
+		m.displays.scopes[d.Number], _ = strconv.Atoi(found[1])
+	}, "-interpreter-exec", append(m.at(q), "console", "display sizeof ("+d.Expr+")")...)
+	k.print, k.apart = true, true
+}
+
+// unscope forgets what gdb has for a display.
+func (m *machine) unscope(number int) {
+	if n := m.displays.scopes[number]; n != 0 {
+		m.tell("undisplay", "-interpreter-exec", "console", "undisplay "+strconv.Itoa(n))
+		delete(m.displays.scopes, number)
+	}
+}
+
+// outside asks which displays are outside of their blocks in the frame that a request is about.
+func (m *machine) outside(q *request, then func(is func(d protocol.Display) bool)) {
+	if len(m.displays.scopes) == 0 {
+		then(func(protocol.Display) bool { return false })
+		return
+	}
+	k := m.ask(q, func(a answer) {
+		numbers := map[int]bool{}
+		for _, found := range outsideDisplay.FindAllStringSubmatch(a.text, -1) {
+			n, _ := strconv.Atoi(found[1])
+			numbers[n] = true
+		}
+		then(func(d protocol.Display) bool { return numbers[m.displays.scopes[d.Number]] })
+	}, "-interpreter-exec", append(m.at(q), "console", "info display")...)
+	k.print, k.apart = true, true
+}
