@@ -222,7 +222,8 @@ func (m *machine) do(now time.Duration, id protocol.RequestID, wait time.Duratio
 
 // carryOut does what a request asks for.
 func (m *machine) carryOut(row row, q *request) {
-	if f := m.unclosed(q, q.args.Condition); f != nil {
+	_, unknown := m.points.gdbs(q.args.Breakpoints)
+	if f := m.unclosed(q, q.args.Condition); f != nil && unknown == nil {
 		m.fail(q, f)
 		return
 	}

@@ -195,6 +195,9 @@ func (m *machine) passed(q *request, k *call, a answer) {
 	if printsText.MatchString(q.args.Text) {
 		text = cutText(text, mostShown)
 	}
+	if infoProgram.MatchString(q.args.Text) {
+		text = m.ownStandpoints(text)
+	}
 	if k.raw {
 		r := a.Record
 		r.Token = -1
