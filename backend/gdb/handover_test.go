@@ -100,6 +100,25 @@ func TestAdvanceWhileNeighboursEnd(t *testing.T) {
 	}
 }
 
+// Lines about the place and the breakpoints where gdb has stopped last are about those of each rank.
+func TestLinesAboutWhereRanksStand(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, n int) {
+		r.launch(build(t, "work.c"), n)
+		r.answers(r.send(n, "break", protocol.Args{Location: "helper", Breakpoint: 1}, patience), n)
+		r.allGo(n, "continue", protocol.Args{})
+		for _, g := range r.answers(r.send(n, "gdb", protocol.Args{Text: "info line"}, patience), n) {
+			if want := fmt.Sprintf("Line %d of ", lineOf(t, "work.c", "int twice = 2 * x;")); !strings.Contains(g.String(), want) {
+				t.Errorf("got %v, want %s", g, want)
+			}
+		}
+		for _, g := range r.answers(r.send(n, "gdb", protocol.Args{Text: "info program"}, patience), n) {
+			if got := g.String(); strings.Count(got, "It stopped at") != 1 || !strings.Contains(got, "It stopped at breakpoint 1.") {
+				t.Errorf("got %v", got)
+			}
+		}
+	})
+}
+
 func TestJump(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, n int) {
 		r.meets(t, n)

@@ -99,6 +99,9 @@ func (m *machine) passLine(q *request) {
 		m.thaw()
 		line = strings.TrimSuffix(line, "&") + "&"
 	}
+	if aboutPlace.MatchString(line) && m.gdb.shared() && m.stateNow() == backend.Stopped {
+		m.tell(q.what(), "-interpreter-exec", append(m.at(q), "console", "frame")...)
+	}
 	m.pass(q, false, "-interpreter-exec", append(m.where(q), "console", line)...)
 	if strings.HasPrefix(line, "info line") || word == "x" || strings.HasPrefix(word, "x/") {
 		m.keepExamined(q)
@@ -117,6 +120,9 @@ func (m *machine) infoLine(q *request) {
 		m.keepExamined(q)
 	}, "-stack-info-frame", m.at(q)...)
 }
+
+// aboutPlace are lines about the place that gdb has shown last, which may be one of a neighbour: "info line", "info source".
+var aboutPlace = regexp.MustCompile(`^i(?:nfo?|n)?\s+(?:line|so(?:u|ur|urc|urce)?)\s*$`)
 
 // printsText are lines of which a person wants to see a value, which may be long.
 var printsText = regexp.MustCompile(`^(?:output|printf)\b`)
