@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"sdm/backend"
 	"sdm/protocol"
 )
 
@@ -25,6 +26,7 @@ type attachment struct {
 	exec    string        // gdb's number of the catchpoint for that
 	away    string        // where it is to stop first, before it has been there
 	late    time.Duration // when gdb is given up that has not come to it; 0 is never
+	opening bool          // the target is under control, and where it stands has not been told
 }
 
 // The words of Attach for stopAt that are no location.
@@ -174,10 +176,22 @@ func (m *machine) expectAttach() {
 // not the one that hangs.
 func (m *machine) attachDue() time.Duration {
 	d := m.gdb
+	if m.attach.opening {
+		return m.openingDue()
+	}
 	if m.attach.request == nil || !d.birth.speaks || m.rescue.under || len(d.turns) > 0 && d.turns[0].of != m {
 		return 0
 	}
 	return m.attach.late
+}
+
+// openingDue is when a gdb is given up that has attached, and does not answer what is asked then.
+func (m *machine) openingDue() time.Duration {
+	k := m.gdb.calls.current()
+	if k == nil || m.gdb.wait == 0 || m.state != backend.Attaching || m.rescue.under {
+		return 0
+	}
+	return k.sent + m.gdb.wait
 }
 
 // attachOverdue gives up a gdb that has come up and does not attach. Those that share it are taken over by others.
@@ -192,10 +206,15 @@ func (m *machine) attachOverdue() {
 	if k := m.gdb.calls.current(); k != nil {
 		f.Message += ": it is at " + k.what()
 	}
-	m.finishAttach(f)
-	m.ending.killing, m.ending.failed = true, true
-	m.letGo()
 	m.gdb.kill = true
+	m.ending.killing, m.ending.failed = true, true
+	if m.attach.opening {
+		m.event(protocol.KindLost, protocol.Missing{Cause: f.Message})
+		m.finish(m.state)
+		return
+	}
+	m.finishAttach(f)
+	m.letGo()
 }
 
 // settleAttach goes on when every thread stands.
@@ -205,7 +224,7 @@ func (m *machine) settleAttach() {
 	if q == nil || first == nil || first.stop == nil || m.threads.anyRunning() {
 		return
 	}
-	m.attach.request = nil
+	m.attach.request, m.attach.opening = nil, true
 	m.gdb.endAttach(m)
 	for _, o := range m.gdb.machines { // gdb comes to one after the other
 		o.expectAttach()

@@ -95,7 +95,7 @@ func (s *Starter) Ended() error {
 }
 
 // termTime is what a starter gets to end its job after SIGTERM.
-const termTime = 5 * time.Second
+const termTime = 10 * time.Second
 
 // End waits until the starter has ended by itself, as it does when all slots
 // have. When ctx is over it is told to (SIGTERM), and at last killed with its

@@ -18,7 +18,7 @@ import (
 // signal before it was attached to: then it stays as it is. halted tells that we have stopped it since. A process
 // that another debugger has by now is left to that, but for our own stop.
 func (p *Process) Undo(stopped, halted bool) error {
-	traced := p.traced()
+	traced := p.keepsTracer()
 	if p.Gone() || traced && !halted {
 		return nil
 	}
@@ -46,6 +46,23 @@ func (p *Process) Settle(stopped bool) {
 			return
 		}
 	}
+}
+
+// tracerTime is how long a debugger that was killed may take to let go, in milliseconds: a gdb in a wrapper ends after the
+// wrapper.
+const tracerTime = 500
+
+// keepsTracer tells whether some thread has a tracer that does not go.
+func (p *Process) keepsTracer() bool {
+	for range tracerTime / 10 {
+		if !p.traced() {
+			return false
+		}
+		if p.FD < 0 || p.End(10) {
+			break
+		}
+	}
+	return p.traced()
 }
 
 // traced tells whether some thread has a tracer.
