@@ -120,6 +120,10 @@ func prepare(o *options, env []string, engines map[string]engine) (*program, err
 	if o.slot() != nil && !p.cfg.Through {
 		p.cfg.Rest = rest()
 	}
+	if slot := p.cfg.Slot; slot != nil {
+		p.env = launch.InSlot(env, slot.Program, slot.Args)
+		p.cfg.Env = p.env
+	}
 	if o.like {
 		own := os.Environ()
 		o.own = new(atomic.Pointer[[]string])

@@ -17,7 +17,7 @@ import (
 // listenToSignals begins to translate signals for the server, until the function
 // that it gives is called. Its goroutine ends then.
 //
-//	SIGTERM, SIGINT, SIGHUP  the starter ends the job: it is told, and the server
+//	SIGTERM, SIGINT, SIGHUP  the end, in a slot of the job by its starter: it is told, and the server
 //	                         ends soon; a second one ends it at once
 //	SIGUSR1, SIGUSR2         meant for the rank whose place we hold
 //	SIGPIPE                  nothing: our starter has closed standard error
@@ -43,7 +43,7 @@ func (p *program) listenToSignals(cancel context.CancelFunc) (stop func()) {
 				cancel()
 			default:
 				told = true
-				ending <- "the starter is ending the job (" + unix.SignalName(sig) + ")"
+				ending <- p.whoEnds() + " (" + unix.SignalName(sig) + ")"
 			}
 		}
 	})
@@ -52,6 +52,14 @@ func (p *program) listenToSignals(cancel context.CancelFunc) (stop func()) {
 		close(signals)
 		group.Wait()
 	}
+}
+
+// whoEnds says what a signal that ends us means: in the slot of a rank it is the starter's.
+func (p *program) whoEnds() string {
+	if p.cfg.Slot != nil {
+		return "the starter is ending the job"
+	}
+	return "the server on " + p.o.host + " was told to end"
 }
 
 // meet meets the parent, unless the starter ends the job before: as long as the

@@ -1,0 +1,24 @@
+// What a starter says in the environment of a rank about its program.
+
+package launch
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// InSlot gives the environment of a rank whose place one of our servers has held: where Open MPI names the program and its
+// arguments (OMPI_COMMAND, OMPI_ARGV), it has named the server and its own.
+func InSlot(env []string, program string, args []string) []string {
+	if !slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, "OMPI_COMMAND=") }) {
+		return env
+	}
+	argv := protocol.EnvDirective{Op: "set", Name: "OMPI_ARGV", Value: strings.Join(args, " ")}
+	if len(args) == 0 {
+		argv = protocol.EnvDirective{Op: "unset", Name: "OMPI_ARGV"}
+	}
+	return apply(apply(slices.Clone(env), protocol.EnvDirective{Op: "set", Name: "OMPI_COMMAND", Value: path.Base(program)}), argv)
+}
