@@ -162,7 +162,7 @@ func (m *machine) goOn(q *request) {
 
 func (m *machine) ignoreNext(q *request, t *thread) {
 	p, hits := m.points.at(t.stop), q.args.Count-1
-	if p == nil || p.gone || p.number <= 0 {
+	if p == nil || p.gone || p.number <= 0 || t.stop.Str("disp") == "del" { // =breakpoint-deleted may still come
 		m.event(protocol.KindNote, protocol.Note{Text: "Not stopped at any breakpoint; argument ignored."})
 		return
 	}
