@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -26,6 +27,9 @@ type Node struct {
 	Pids  []Pid // by rank
 }
 
+// ErrNotStarted tells that a rank has no process, or not yet.
+var ErrNotStarted = errors.New("0 is not a process id")
+
 // Check says what is wrong with a table that came from outside: a rank that is
 // there twice or out of bounds, a process id that cannot be, a rank without a
 // host, or with one that CheckHost refuses.
@@ -37,7 +41,9 @@ func (t Proctable) Check() error {
 			return fmt.Errorf("rank %d is not from 0 to %d", p.Rank, rank.MaxID)
 		case seen[p.Rank]:
 			return fmt.Errorf("rank %d is there twice", p.Rank)
-		case p.PID <= 0:
+		case p.PID == 0:
+			return fmt.Errorf("rank %d: %w", p.Rank, ErrNotStarted)
+		case p.PID < 0:
 			return fmt.Errorf("rank %d: %d is not a process id", p.Rank, p.PID)
 		case p.Host == "":
 			return fmt.Errorf("rank %d has no host", p.Rank)

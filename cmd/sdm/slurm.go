@@ -7,10 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 
 	"sdm/launch"
 	"sdm/launch/mpir"
 	"sdm/launch/slurm"
+	"sdm/protocol"
 )
 
 // findBySlurm finds the ranks of a job of Slurm, from any login node: those of a step
@@ -31,15 +33,35 @@ func (a *app) findBySlurm(ctx context.Context, p *plan, text string) (job, launc
 		j, err := a.findInSlurm(ctx, p, step)
 		return j, nil, err
 	}
-	t := mpir.New(mpir.Spec{Argv: step.Attach(), Env: p.o.starterEnv(), Stderr: a.stderr})
 	ctx, cancel := bounded(ctx, p.o.connectWait, "--connect-wait")
 	defer cancel()
-	table, err := t.Acquire(ctx, a.remark)
+	t, table, err := a.sattach(ctx, p, step)
 	if err != nil {
 		return job{}, t, fmt.Errorf("slurm:%s: %w", step, err)
 	}
 	p.o.useSlurm()
 	return job{table: table, id: step.Job}, t, nil
+}
+
+// sattachAgain is how long a step that is starting is left in peace.
+const sattachAgain = 300 * time.Millisecond
+
+// sattach gets the table of a step from sattach, and asks again while some of its ranks
+// have not been started. It returns who is to be ended, also with an error.
+func (a *app) sattach(ctx context.Context, p *plan, step slurm.Step) (launch.Launcher, protocol.Proctable, error) {
+	for {
+		t := mpir.New(mpir.Spec{Argv: step.Attach(), Env: p.o.starterEnv(), Stderr: a.stderr})
+		table, err := t.Acquire(ctx, a.remark)
+		if !errors.Is(err, protocol.ErrNotStarted) {
+			return t, table, err
+		}
+		select {
+		case <-time.After(sattachAgain):
+			t.End(ctx)
+		case <-ctx.Done():
+			return t, nil, err
+		}
+	}
 }
 
 // useSlurm has srun start the servers, unless the person has said who shall.

@@ -12,6 +12,7 @@ import (
 // environment and the directory of the job, without what makes a rank a rank or is
 // loaded into it.
 func TestGDBsAreLikeTheirRanks(t *testing.T) {
+	needMPIR(t)
 	o := newOnHosts(t)
 	work := filepath.Join(o.dir, "work")
 	if err := os.Mkdir(work, 0o700); err != nil {

@@ -70,6 +70,7 @@ func TestBadNodes(t *testing.T) {
 		s.endAll(ranks)
 	})
 	t.Run("in a job that is launched", func(t *testing.T) {
+		needMPIR(t)
 		s := newScene(t)
 		args := append([]string{"run", "-b", "-e", "ranks", "-e", "continue", "--connect-wait", "30s"}, "--remote-shell", s.file("shell", fmt.Sprintf(
 			"#!/bin/sh\nif [ $1 = %s ]; then echo no route to host >&2; exit 255; fi\nexec %s \"$@\"\n", h.Host(2), shell[1]), 0o700))

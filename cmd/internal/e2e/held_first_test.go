@@ -9,6 +9,7 @@ import (
 
 // TestHeldRanksStandWhereTheyCalledMPIInit: the frame with source is shown and selected, and next goes on behind MPI_Init.
 func TestHeldRanksStandWhereTheyCalledMPIInit(t *testing.T) {
+	needMPIR(t)
 	t.Parallel()
 	s := newScene(t)
 	for _, per := range []int{1, 4} {

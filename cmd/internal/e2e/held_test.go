@@ -70,6 +70,7 @@ func (w *waiters) ends(n int) {
 // TestRunHoldsAndReleases is sdm run of mpirun: all ranks are held in MPI_Init,
 // and what the program says is what it says without us.
 func TestRunHoldsAndReleases(t *testing.T) {
+	needMPIR(t)
 	t.Parallel()
 	s := newScene(t)
 	alone := s.start(openMPI.command, "-n", "4", openMPI.program("ring"))
@@ -90,6 +91,7 @@ func TestRunHoldsAndReleases(t *testing.T) {
 // TestStarterUnderControlBehaves: standard input, exit status, and what the
 // starter says are its own.
 func TestStarterUnderControlBehaves(t *testing.T) {
+	needMPIR(t)
 	t.Parallel()
 	s := newScene(t)
 	front := s.heldRun(1, "-b", "-e", "continue", "--", openMPI.command, "-n", "1", openMPI.program("mpiecho"))
@@ -101,6 +103,7 @@ func TestStarterUnderControlBehaves(t *testing.T) {
 
 // TestRunFollowsScripts has scripts that call the starter, and one that becomes it.
 func TestRunFollowsScripts(t *testing.T) {
+	needMPIR(t)
 	t.Parallel()
 	s := newScene(t)
 	for name, text := range map[string]string{
@@ -136,6 +139,7 @@ func TestRunOfAStarterWithoutMPIR(t *testing.T) {
 // TestHeldJobThatCannotBeDebuggedDoesNotRun: when no server comes, the job ends where
 // it is held.
 func TestHeldJobThatCannotBeDebuggedDoesNotRun(t *testing.T) {
+	needMPIR(t)
 	t.Parallel()
 	s := newScene(t)
 	front := s.heldRun(2, "-b", "-e", "continue", "--connect-wait", "1s", "--starter-args", "-x NOBODY_READS={daemon}",
@@ -166,7 +170,7 @@ func TestCtrlCStopsTheRanksNotTheStarter(t *testing.T) {
 	}
 	c.press(ctrlC)
 	c.until("[0-3] interrupted")
-	if starters := s.named("mpirun.openmpi"); len(starters) != 1 && len(s.named("orterun")) != 1 {
+	if starters := s.named("mpirun.openmpi"); len(starters) != 1 && len(s.named("orterun")) != 1 && len(s.named("prterun")) != 1 {
 		t.Errorf("starters: %v of %v", starters, s.found())
 	}
 	c.until(prompt)
@@ -415,7 +419,7 @@ func TestRanksInShells(t *testing.T) {
 			front.exits(0)
 			front.says("runs mpiwait."+m.compiler+" beside itself: that is attached to, not the shell\n", "[0-1] (2) main mpiwait.c:", "stopped, "+m.program("mpiwait"))
 			w.ends(2)
-			if m.name != openMPI.name {
+			if m.name != openMPI.name || !offersMPIR() {
 				return
 			}
 			held := s.heldRun(2, append([]string{"-b", "-e", "up 20", "-e", "stacks", "-e", "continue", "--", m.command}, line...)...)

@@ -51,6 +51,7 @@ func (o *onHosts) line(program ...string) []string {
 // TestRunOnFourHosts holds a job on four hosts, with servers started by the
 // starter itself, by a remote shell, and by a start tool.
 func TestRunOnFourHosts(t *testing.T) {
+	needMPIR(t)
 	o := newOnHosts(t)
 	for name, way := range map[string][]string{
 		"the starter":                nil,
@@ -74,6 +75,7 @@ func TestRunOnFourHosts(t *testing.T) {
 // TestStarterArgs has a starter of its own kind, which takes a daemon and its
 // arguments in one word; on one host, and with ranks that nobody wants on others.
 func TestStarterArgs(t *testing.T) {
+	needMPIR(t)
 	o := newOnHosts(t)
 	script := o.file("tool.sh", `#!/bin/sh
 [ "$1" = --tool ] && [ "$3" = --tool-arguments ] || exit 64
@@ -102,6 +104,7 @@ exec mpirun.openmpi --mca orte_debugger_test_daemon `+o.dir+`/daemon "$@"
 // TestServersThatCannotBeStarted names the host, and what was said there: its rank is
 // lost, and where all are, the job is ended.
 func TestServersThatCannotBeStarted(t *testing.T) {
+	needMPIR(t)
 	o := newOnHosts(t)
 	broken := o.file("broken", "#!/bin/sh\n[ \"$1\" = "+o.Host(2)+" ] && { echo no way to $1 >&2; exit 255; }\nexec "+o.remsh()+" \"$@\"\n", 0o700)
 	front := o.here("sdm", append([]string{"run", "-b", "-e", "ranks", "--remote-shell", broken, "--"}, o.line(openMPI.program("mpiwait"), "never")...)...)
@@ -196,6 +199,7 @@ func TestServersBesideARunningJob(t *testing.T) {
 
 // TestStarterExecsUs is mpirun's own way to start a debugger.
 func TestStarterExecsUs(t *testing.T) {
+	needMPIR(t)
 	t.Parallel()
 	s := newScene(t)
 	ours := []string{"--debugger", program("sdm") + " run -b -e stacks -e continue -- @mpirun@ @mpirun_args@"}

@@ -18,6 +18,7 @@ func TestOneLine(t *testing.T) {
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
+			needSeveralPrograms(t, m)
 			s := newScene(t)
 			front, addr := s.listen(3, "-b", "-e", "break compute", "-e", "continue", "-e", "print n", "-e", "delete", "-e", "continue")
 			starter := s.oneLine(m, addr, program("work"))
@@ -36,6 +37,7 @@ func TestOneLineRefusesMPI(t *testing.T) {
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
+			needSeveralPrograms(t, m)
 			s := newScene(t)
 			front, addr := s.listen(3, "-b", "-e", "continue")
 			starter := s.oneLine(m, addr, m.program("ring"))

@@ -28,6 +28,7 @@ func TestRunOfAStarterWithSeveralPrograms(t *testing.T) {
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
+			needSeveralPrograms(t, m)
 			s := newScene(t)
 			front := s.slotRun(3, "-b", "-e", "continue", "--", m.command, "-n", "1", program("exitcode"), "0", ":", "-n", "2", program("work"))
 			front.exits(0)
