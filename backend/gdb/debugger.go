@@ -88,6 +88,7 @@ func (d *debugger) record(now time.Duration, r mi.Record) {
 	case mi.Notify:
 		d.notified(now, r)
 	case mi.Console, mi.Log, mi.Target, mi.Other:
+		d.hearFork(now, r.Text)
 		switch heard := d.calls.hear(r); {
 		case r.Class == mi.Log && !d.loud:
 			d.hearLog(r.Text, heard)

@@ -211,3 +211,25 @@ func TestWrapperAtEntry(t *testing.T) {
 		t.Fatalf("got %+v", s)
 	}
 }
+
+// Ranks that share a gdb, have several threads and start other programs are not forgotten by it. Where their vforks come
+// together gdb does forget some: these get one of their own, run on, and meet their breakpoints.
+func TestForksOfManyThreads(t *testing.T) {
+	t.Setenv("TICKING", "1")
+	const n = 4
+	r := newRig(t, gdb.Config{RanksPerGDB: n})
+	r.launch(build(t, "children.c"), n)
+	r.answers(r.send(n, "break", protocol.Args{Breakpoint: 1, Location: "status_of", Condition: "child < 0"}, patience), n)
+	r.answers(r.send(n, "break", protocol.Args{Breakpoint: 2, Location: "job_sum"}, patience), n)
+	for _, g := range r.allGo(n, "continue", protocol.Args{}) {
+		if !strings.Contains(string(g.Body), `"breakpoint":2`) || column(g, "args.mine") == "" {
+			t.Errorf("got %v", g)
+		}
+	}
+	r.send(n, "continue", protocol.Args{}, patience)
+	for i := range rank.ID(n) {
+		if g := r.await(i, protocol.KindExited); !strings.Contains(string(g.Body), `"code":0`) {
+			t.Errorf("rank %d: %v", i, g)
+		}
+	}
+}

@@ -34,7 +34,8 @@ type keeper struct {
 	heldUp   bool // gdb's stdin is full; the poller watches it
 	broken   bool // see giveUp: what gdb says is of no use any more
 	unborn   []byte
-	first    []byte // what it was told first, until it has answered
+	strays   []*inferior.Process // children of its ranks that a gdb which is replaced has held
+	first    []byte              // what it was told first, until it has answered
 }
 
 // commandLine is that of a keeper's gdb.
@@ -156,6 +157,8 @@ func (l *loop) processEnded(k *keeper) {
 	k.crashed = how.crashed
 	k.process.kill() // what it had started itself
 	k.process.close()
+	inferior.GoOn(k.strays)
+	k.strays = nil
 	l.custody.Forget(k.process.pid)
 	k.process = nil
 	if l.tooOld(k, how.cause) || l.startsPlain(k, how) {
@@ -166,6 +169,16 @@ func (l *loop) processEnded(k *keeper) {
 	l.rescue(k, orphans)
 	l.touch(k)
 	l.dismiss(k)
+}
+
+// holdStrays takes hold of the children of ranks that a gdb which is replaced would leave stopped.
+func (k *keeper) holdStrays() {
+	if k.debugger.replaced == "" || k.strays != nil {
+		return
+	}
+	for _, s := range k.slots {
+		k.strays = append(k.strays, s.target.Children(k.process.pid)...)
+	}
 }
 
 // rescue gives each of some ranks of a dead gdb one of its own.

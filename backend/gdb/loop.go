@@ -161,8 +161,8 @@ func (l *loop) carryOut() {
 		var moves []*slot
 		for _, s := range k.slots {
 			out := &s.machine.out
-			if out.look && s.target.Dead() {
-				l.guard(k, func() { s.machine.missed(l.now()) })
+			if out.look {
+				l.look(k, s)
 				out = &s.machine.out // of another machine, if that panicked
 			}
 			if out.follow != 0 {
@@ -188,6 +188,7 @@ func (l *loop) carryOut() {
 		}
 		d := k.debugger
 		if d.kill && k.process != nil {
+			k.holdStrays()
 			k.process.kill()
 		}
 		d.kill = false
@@ -196,6 +197,16 @@ func (l *loop) carryOut() {
 		}
 	}
 	l.touched = l.touched[:0]
+}
+
+// look looks at the process of a rank that is thought to run.
+func (l *loop) look(k *keeper, s *slot) {
+	if s.target.Dead() {
+		l.guard(k, func() { s.machine.missed(l.now()) })
+	} else if k.process != nil && k.debugger.shared() {
+		held, cpu := s.target.Held(), inferior.CPUTime(k.process.pid)
+		l.guard(k, func() { s.machine.looked(l.now(), held, cpu) })
+	}
 }
 
 // count keeps asked up to date.

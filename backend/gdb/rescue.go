@@ -28,6 +28,7 @@ type rescue struct {
 	seeks   bool               // … to the program that it starts in its place
 	journal []protocol.Command // to be played
 	cause   string             // of gdb's end
+	alive   bool               // gdb has not died, but let the rank go; see letForgottenGo
 	count   int                // how many gdbs this rank has lost
 }
 
@@ -218,6 +219,11 @@ func (m *machine) takenOver() bool {
 	}
 	m.rescue.under, m.ending.killAt = false, 0
 	m.watchAbort()
+	if m.rescue.alive {
+		m.rescue.alive = false
+		m.event(protocol.KindNote, protocol.Note{Text: "the rank has a gdb of its own now: of the one that it shared, " + m.rescue.cause + ". It may have run on a little"})
+		return true
+	}
 	m.event(protocol.KindNote, protocol.Note{Text: "gdb died (" + m.rescue.cause + "); " + text})
 	return true
 }

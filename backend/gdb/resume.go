@@ -41,6 +41,8 @@ type run struct {
 
 	lookAt, pause time.Duration // when the process is looked at next, and how long after the last look
 	dead          bool          // the last look found it so
+	held          heldStill     // … or found this
+	forgotten     forgotten     // see letForgottenGo
 }
 
 // again is how long all threads may take to stop before gdb is asked what they

@@ -1,9 +1,11 @@
 // children.c - a rank that starts other processes, by each way that there is: fork, fork and
 // exec, vfork, posix_spawn, system and popen. The arguments choose some: `children fork system`.
+// With TICKING in the environment a second thread calls tick meanwhile, and each way is gone ten times.
 //
-// build: gcc -g -O0 -o $OUT/children children.c
-// mpi: $MPICC -g -O0 -DWITH_MPI -o $OUT/mpichildren children.c
+// build: gcc -g -O0 -pthread -o $OUT/children children.c
+// mpi: $MPICC -g -O0 -pthread -DWITH_MPI -o $OUT/mpichildren children.c
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,19 +109,44 @@ static int chosen(const char *name, int argc, char **argv)
     return argc < 2;
 }
 
+static volatile int over;
+
+static void tick(long n)
+{
+    if (n % 100 == 0)
+        usleep(100);
+}
+
+static void *ticking(void *unused)
+{
+    for (long n = 1; !over; n++)
+        tick(n);
+    return unused;
+}
+
 int main(int argc, char **argv)
 {
     int rank = job_rank(&argc, &argv);
+    int beside = getenv("TICKING") != NULL;
+    pthread_t thread;
     long total = 0;
+    if (beside)
+        pthread_create(&thread, NULL, ticking, NULL);
     for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         const struct way *way = &ways[i];
         if (!chosen(way->name, argc, argv))
             continue;
         int told = way->start(rank);
+        for (int again = 1; beside && again < 10; again++)
+            if (way->start(rank) != told)
+                told = -1;
         total += told; // told by a child
         printf("rank %d: %s %d\n", rank, way->name, told);
         fflush(stdout);
     }
+    over = 1;
+    if (beside)
+        pthread_join(thread, NULL);
     total = job_sum(total);
     printf("rank %d: total %ld\n", rank, total); // all are back
     job_end();
