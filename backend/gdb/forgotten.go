@@ -62,7 +62,7 @@ func (m *machine) looked(now time.Duration, held inferior.Held, cpu string) {
 	r.held.since = before.since
 	took := now - before.since
 	switch {
-	case r.forgotten == halting && !held.All && took < heldBusy:
+	case r.forgotten == halting && !held.All && took < 2*heldIdle:
 		r.lookAt = now + forkLook
 	case r.forgotten > noticed || took >= heldIdle && before.gdb == cpu || took >= heldBusy && held.Forks:
 		m.letForgottenGo(held.All)

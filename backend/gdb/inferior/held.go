@@ -22,12 +22,13 @@ type Held struct {
 	// some stand in the making of a process, it is about these alone. "" is none.
 	Threads string
 	Forks   bool // they make a process
-	All     bool // no thread runs
+	All     bool // no thread runs, and none is to get a SIGSTOP of its tracer's, which would take it back by SIGCONT, and ours with it
 }
 
 // Held looks at the threads.
 func (p *Process) Held() Held {
 	var all, forked []string
+	pends := false
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", p.pid))
 	for _, task := range tasks {
 		if state(task+"/stat") != 't' {
@@ -37,12 +38,13 @@ func (p *Process) Held() Held {
 		status := string(b)
 		thread := field(status, "Pid") + ":" + field(status, "voluntary_ctxt_switches") + "+" + field(status, "nonvoluntary_ctxt_switches")
 		all = append(all, thread)
+		pends = pends || pendingIn(status, syscall.SIGSTOP)
 		call, _ := os.ReadFile(task + "/syscall")
 		if number, _, _ := strings.Cut(string(call), " "); slices.Contains(forking, number) {
 			forked = append(forked, thread)
 		}
 	}
-	h := Held{Threads: strings.Join(all, " "), Forks: forked != nil, All: len(all) == len(tasks)}
+	h := Held{Threads: strings.Join(all, " "), Forks: forked != nil, All: len(all) == len(tasks) && !pends}
 	if h.Forks {
 		h.Threads = strings.Join(forked, " ")
 	}

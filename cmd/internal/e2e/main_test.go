@@ -80,10 +80,15 @@ func buildAll() error {
 	}
 	work = append(work, []string{"g++", "-g", "-O0", "-o", program("containers"), "containers.cc"})
 	for _, s := range starters {
-		for _, name := range []string{"ring", "mpiwait", "mpiecho", "abort"} {
+		for _, name := range []string{"ring", "mpiwait", "mpiecho", "abort", "spinners"} {
 			work = append(work, []string{s.compiler, "-g", "-O0", "-o", s.program(name), name + ".c"})
 		}
 	}
+	for _, name := range []string{"children", "plugins"} {
+		work = append(work, []string{openMPI.compiler, "-g", "-O0", "-pthread", "-DWITH_MPI", "-o", openMPI.program("mpi" + name), name + ".c", "-ldl"})
+	}
+	work = append(work, []string{"gcc", "-g", "-O0", "-shared", "-fPIC", "-o", program("libexplicit.so"), "plugin.c"})
+	work = append(work, []string{"gcc", "-g", "-O0", "-shared", "-fPIC", "-DIMPLICIT", "-o", program("libimplicit.so"), "plugin.c"})
 	work = append(work, []string{"go", "build", "-o", filepath.Dir(unraced("sdm")) + "/", "sdm/cmd/sdm", "sdm/cmd/sdm-server"})
 	work = append(work, []string{"go", "build", "-overlay", laterVersion(), "-o", laterServer(), "sdm/cmd/sdm-server"})
 	errs := make([]error, len(work))
