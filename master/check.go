@@ -74,17 +74,27 @@ func checkArgs(command string, a protocol.Args) *protocol.Fault {
 			return usage(command, "", "needs %s", r.what)
 		}
 	}
+	for _, text := range textsOf(a) {
+		if len(text) > protocol.MaxText {
+			return usage(command, "", "a text of %d bytes is longer than any command takes (%d): %q", len(text), protocol.MaxText, clip(text))
+		}
+	}
 	if text, ok := notUTF8(a); ok {
 		return usage(command, "write such bytes as escapes, as in \"\\377\"", "%q is not UTF-8 text", clip(text))
 	}
 	return nil
 }
 
+// textsOf are the texts of a command; those of a job are not among them.
+func textsOf(a protocol.Args) []string {
+	texts := []string{a.Expr, a.Location, a.Condition, a.By, a.Text, a.Name, a.Set, a.Format, a.Signal, a.Access, a.Event, a.Threads, a.Apply, a.File, a.From, a.To}
+	return slices.Concat(texts, a.Actions, a.Exprs, a.Lines)
+}
+
 // notUTF8 finds a text that JSON cannot carry as it is: it would arrive at the
 // rank as something else.
 func notUTF8(a protocol.Args) (string, bool) {
-	texts := []string{a.Expr, a.Location, a.Condition, a.By, a.Text, a.Name, a.Set, a.Format, a.Signal, a.Access, a.Event, a.Threads, a.Apply, a.File, a.From, a.To}
-	texts = slices.Concat(texts, a.Actions, a.Exprs, a.Lines)
+	texts := textsOf(a)
 	for _, c := range a.Cores {
 		texts = append(texts, c.File, c.Program)
 	}

@@ -154,6 +154,9 @@ type Piece struct {
 // matter.
 const MaxPiece = 1 << 20
 
+// MaxText bounds each text of a command, in bytes: gdb reads a longer expression for minutes, and nobody means one.
+const MaxText = 1 << 20
+
 // MostFunctions bounds the breakpoints that one rbreak sets.
 const MostFunctions = 200
 
