@@ -35,6 +35,10 @@ func (m *machine) examine(q *request) {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "x shows 16000 units at most", Hint: "dump memory writes more into a file"})
 		return
 	}
+	if q.args.Expr == "" && m.examined == (examination{}) {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "Argument required (starting display address)."})
+		return
+	}
 	if q.args.Expr == "" && m.gdb.shared() {
 		m.resumeExamining(q)
 	}
@@ -48,7 +52,7 @@ func (m *machine) examine(q *request) {
 			row, addr, value := memoryLine(strings.TrimSuffix(line, "\n"))
 			n := strconv.Itoa(len(body.Rows))
 			if n == "0" {
-				m.examined = examination{q.args.Format, addr}
+				m.examined = examination{format: q.args.Format, addr: addr}
 			}
 			body.Rows = append(body.Rows, row)
 			c.add(n+".addr", addr)
@@ -60,7 +64,10 @@ func (m *machine) examine(q *request) {
 }
 
 // examination is what x has shown last: its format as it was typed, and where it began.
-type examination struct{ format, addr string }
+type examination struct {
+	format, addr string
+	line         bool // info line has told where x begins
+}
 
 // resumeExamining has gdb examine once more what this rank has seen last: x without an address goes on behind it, and a shared
 // gdb would go on behind what another rank has seen.

@@ -5,7 +5,6 @@ package gdb
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"sdm/backend"
@@ -85,10 +84,6 @@ func (m *machine) passLine(q *request) {
 	}
 	m.keepHandling(line)
 	m.gdb.elements = m.gdb.elements || setsElements.MatchString(line)
-	if line == "info line" && m.stateNow() == backend.Stopped {
-		m.infoLine(q)
-		return
-	}
 	line = withoutInput(line)
 	word, _, _ := strings.Cut(line, " ")
 	if slices.Contains(resuming, word) {
@@ -104,21 +99,9 @@ func (m *machine) passLine(q *request) {
 	}
 	m.pass(q, false, "-interpreter-exec", append(m.where(q), "console", line)...)
 	if strings.HasPrefix(line, "info line") || word == "x" || strings.HasPrefix(word, "x/") {
+		m.examined = examination{line: true}
 		m.keepExamined(q)
 	}
-}
-
-// infoLine is info line alone: about the line of the selected frame. gdb takes the line that it has listed last, of whatever
-// rank.
-func (m *machine) infoLine(q *request) {
-	m.ask(q, func(a answer) {
-		line := "info line"
-		if f, ok := frameIn(a.Results); ok && f.Full != "" {
-			line += " " + f.Full + ":" + strconv.Itoa(f.Line)
-		}
-		m.pass(q, false, "-interpreter-exec", append(m.at(q), "console", line)...)
-		m.keepExamined(q)
-	}, "-stack-info-frame", m.at(q)...)
 }
 
 // aboutPlace are lines about the place that gdb has shown last, which may be one of a neighbour: "info line", "info source".

@@ -145,7 +145,7 @@ func (g *gen) wrong() string {
 // odd gives what is seldom asked for.
 func (g *gen) odd() string {
 	return g.one("$pc", "$sp", "$rip", "$eflags", "$_exitcode", "$_siginfo", "'a'", "1.5", "1 == 1", "\"text\"", "{1, 2}", "sizeof(int)", "(long)&"+g.value(), "$rax & 0", "-5 % 3", "0x7fffffff + 1", "10/3.0", "main", "&main",
-		"$v", "$w", "$_", "$__", "$_thread", "$_streq(\"a\", \"a\")", "$_strlen(\"abc\")", "$nosuch + 1", "$v = 3", "$_isvoid($nosuch)", "@entry")
+		"$v", "$w", "$_thread", "$_streq(\"a\", \"a\")", "$_strlen(\"abc\")", "$nosuch + 1", "$v = 3", "$_isvoid($nosuch)", "@entry")
 }
 
 // call gives a call of one of the program's functions; "" if there is none that

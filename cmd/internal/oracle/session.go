@@ -148,6 +148,7 @@ func (g *gen) lines(typed []string) []Line {
 	var all []Line
 	for _, text := range typed {
 		word, _, _ := strings.Cut(text, " ")
+		word, _, _ = strings.Cut(word, "/")
 		if _, ok := Words[text]; ok {
 			word = text
 		}

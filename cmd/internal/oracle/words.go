@@ -97,14 +97,14 @@ var Words = map[string]Word{
 	}},
 	"output": {Args: func(g *gen) string { return g.one("", "/x") + " " + g.expr() }},
 	"printf": {Args: func(g *gen) string {
-		return g.one(`"%d\n", `+g.number(), `"%g %d\n", 1.5, `+g.number(), `"%s\n", 1`, `"x"`, `"%.2f|%c|%p|%%\n", 2.5, 65, 0`, `"%d %d\n", `+g.number(), `"%s\n", "text"`, `"%d\n", $_`, `"%lu %x\n", sizeof(int), `+g.number(), `"%z\n", 1`)
+		return g.one(`"%d\n", `+g.number(), `"%g %d\n", 1.5, `+g.number(), `"%s\n", 1`, `"x"`, `"%.2f|%c|%p|%%\n", 2.5, 65, 0`, `"%d %d\n", `+g.number(), `"%s\n", "text"`, `"%lu %x\n", sizeof(int), `+g.number(), `"%z\n", 1`)
 	}},
 	"list":         {Args: lines, Weight: 3},
 	"disassemble":  {Args: func(g *gen) string { return g.one("", "/s", "/r") + " " + g.one("", g.name(), "$pc,+12", "nosuch") }},
 	"set variable": {Args: func(g *gen) string { return g.number() + " = " + fmt.Sprint(g.r.IntN(6)) }, Weight: 2},
 	"set":          {Args: settings, Weight: 4, Then: lookAtValues},
 	"show": {Args: func(g *gen) string {
-		return g.one("print elements", "print pretty", "language", "nosuch", "width", "print "+switches[g.r.IntN(len(switches))], "convenience", "listsize", "max-value-size")
+		return g.one("print elements", "print pretty", "language", "nosuch", "width", "print "+switches[g.r.IntN(len(switches))], "max-value-size")
 	}},
 	"call": {Args: (*gen).expr, Weight: 2},
 	"gdb": {Args: func(g *gen) string {

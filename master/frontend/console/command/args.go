@@ -318,7 +318,7 @@ func passWord(c *Command) *Mistake {
 }
 
 // sharedViews are words behind info that are about a gdb and not about a rank, with how much of each gdb needs.
-var sharedViews = map[string]int{"inferiors": 3, "program": 4}
+var sharedViews = map[string]int{"inferiors": 3}
 
 // passFormat is passNeed for words that may have a format right behind them.
 func passFormat(c *Command) *Mistake {
