@@ -104,16 +104,20 @@ func (r *remarks) ofPeople() {
 	r.lines, r.part = kept, ""
 }
 
-// numbered is where gdb names a breakpoint in a remark.
-var numberedIn = regexp.MustCompile(`\b((?:[Bb]reak|[Ww]atch|[Cc]atch)point) ([0-9]+)`)
+// numberedIn is where gdb names a breakpoint in a remark, or a place of it.
+var numberedIn = regexp.MustCompile(`\b((?:[Bb]reak|[Ww]atch|[Cc]atch)point) ([0-9]+)(\.[0-9]+)?\b`)
 
-// translated gives a remark our numbers of breakpoints: those of whichever rank has it.
+// translated gives a remark our numbers of breakpoints: those of whichever rank has it. The places of one breakpoint are
+// counted over all ranks that share a gdb, so that they are left out there.
 func (d *debugger) translated(line string) string {
 	return numberedIn.ReplaceAllStringFunc(line, func(text string) string {
 		found := numberedIn.FindStringSubmatch(text)
 		for _, m := range d.machines {
 			if m.points.claimed(found[2]) {
-				return found[1] + " " + strconv.Itoa(m.points.ours(found[2]))
+				if d.shared() {
+					found[3] = ""
+				}
+				return found[1] + " " + strconv.Itoa(m.points.ours(found[2])) + found[3]
 			}
 		}
 		return text
