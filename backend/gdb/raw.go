@@ -97,7 +97,11 @@ func (m *machine) passLine(q *request) {
 	if aboutPlace.MatchString(line) && m.gdb.shared() && m.stateNow() == backend.Stopped {
 		m.tell(q.what(), "-interpreter-exec", append(m.at(q), "console", "frame")...)
 	}
-	m.pass(q, false, "-interpreter-exec", append(m.where(q), "console", line)...)
+	where := m.where(q)
+	if setsLanguage.MatchString(line) {
+		where = nil // behind --thread and --frame gdb gives itself the language of before again
+	}
+	m.pass(q, false, "-interpreter-exec", append(where, "console", line)...)
 	if strings.HasPrefix(line, "info line") || word == "x" || strings.HasPrefix(word, "x/") {
 		m.examined = examination{line: true}
 		m.keepExamined(q)
@@ -109,6 +113,8 @@ var aboutPlace = regexp.MustCompile(`^i(?:nfo?|n)?\s+(?:line|so(?:u|ur|urc|urce)
 
 // printsText are lines of which a person wants to see a value, which may be long.
 var printsText = regexp.MustCompile(`^(?:output|printf)\b`)
+
+var setsLanguage = regexp.MustCompile(`^set\s+lang`)
 
 var setsElements = regexp.MustCompile(`^set\s+p(?:r|ri|rin|rint)?\s+el`)
 
