@@ -87,7 +87,19 @@ func (m *machine) insertHere(q *request, condition string) {
 	}, "-stack-info-frame", m.at(q)...)
 }
 
+// insertAt sets a breakpoint at a location. gdb 13 crashes over steps of ranks that share it where a hardware and another
+// breakpoint are at one place, and leaves its breakpoints in them: they end by SIGTRAP.
 func (m *machine) insertAt(q *request, condition, location string) {
+	if q.args.Hardware && m.gdb.shared() && m.stateNow() == backend.Stopped && !q.again {
+		m.probe(q, location, func(_ mi.Tuple, a answer) {
+			if a.failed() {
+				m.notInserted(q, a)
+				return
+			}
+			m.aloneFor(q, "a hardware breakpoint")
+		})
+		return
+	}
 	m.withOnly(q, condition, func(only string) { m.insertOnly(q, only, location) })
 }
 

@@ -119,6 +119,20 @@ func TestLinesAboutWhereRanksStand(t *testing.T) {
 	})
 }
 
+// A gdb 13 that ranks share crashes over a step where a hardware and another breakpoint are at one place.
+func TestHardwareBreakpointBesideAnother(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, n int) {
+		r.launch(build(t, "work.c"), n)
+		r.answers(r.send(n, "break", protocol.Args{Location: "main", Breakpoint: 1, Hardware: true}, patience), n)
+		r.allGo(n, "next", protocol.Args{})
+		r.answers(r.send(n, "break", protocol.Args{Location: "main", Breakpoint: 2, Temporary: true}, patience), n)
+		for range 2 {
+			r.allGo(n, "stepi", protocol.Args{Count: 4})
+			r.allGo(n, "next", protocol.Args{})
+		}
+	})
+}
+
 func TestJump(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, n int) {
 		r.meets(t, n)
