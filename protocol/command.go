@@ -36,7 +36,7 @@ type Args struct {
 	Stat        bool      `json:"stat,omitempty"`        // print, from the master for stat: of an array of numbers its statistics
 	Exprs       []string  `json:"exprs,omitempty"`       // log
 	Functions   []string  `json:"functions,omitempty"`   // rbreak, from the master: what the ranks have found; Breakpoint is the number of the first
-	Lines       []string  `json:"lines,omitempty"`       // commands: lines for gdb, but for silent, print and continue
+	Lines       []string  `json:"lines,omitempty"`       // commands: lines for gdb, but for silent, print and continue, and those of FrontEndLine
 	Breakpoint  int       `json:"breakpoint,omitempty"`  // break: the number, chosen by the master
 	Breakpoints []int     `json:"breakpoints,omitempty"` // delete, enable, disable, info breakpoints; empty is all; condition, ignore: one; of commands empty is the last
 	Places      []Site    `json:"places,omitempty"`      // enable, disable: of breakpoints that have several, beside or in place of breakpoints

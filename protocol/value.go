@@ -58,6 +58,9 @@ type Stop struct {
 	// Commands are the lines of the breakpoint that had something to say, in columns
 	// "output.0", ...
 	Commands []string `json:"commands,omitempty"`
+	// Then are the lines of the breakpoint that the front end is to carry out for the
+	// ranks that have stopped (FrontEndLine).
+	Then []string `json:"then,omitempty"`
 	// Displays are the displayed expressions that have a value here; the values
 	// are in columns "display.NUMBER".
 	Displays []Display `json:"displays,omitempty"`

@@ -14,8 +14,11 @@ import (
 // goesOn tells whether a thread that stopped at a breakpoint is to go on when that
 // has said what it has to say.
 func (p *point) goesOn() bool {
-	return p != nil && (p.exprs != nil || len(p.lines) > 0 && isContinue(p.lines[len(p.lines)-1]))
+	return p != nil && (p.exprs != nil || len(p.lines) > 0 && len(p.then()) == 0 && isContinue(p.lines[len(p.lines)-1]))
 }
+
+// then are the lines that the front end carries out.
+func (p *point) then() []string { return p.lines[protocol.FrontEndLine(p.lines):] }
 
 // spoken is what a breakpoint has said: which lines, and their texts.
 type spoken struct{ lines, texts []string }
@@ -113,7 +116,7 @@ func (m *machine) speakAt(p *point, t *thread, then func(spoken)) {
 	var s spoken
 	lines := p.exprs
 	if p.exprs == nil {
-		for _, line := range p.lines {
+		for _, line := range p.lines[:protocol.FrontEndLine(p.lines)] {
 			if line != "silent" && !isContinue(line) {
 				lines = append(lines[:len(lines):len(lines)], line)
 			}

@@ -135,11 +135,13 @@ func (m *machine) setCommands(q *request) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
+		lines = append(lines, line)
+	}
+	for _, line := range lines[:protocol.FrontEndLine(lines)] {
 		if f := refusedCommand(line); f != nil {
 			m.fail(q, f)
 			return
 		}
-		lines = append(lines, line)
 	}
 	if i := slices.IndexFunc(lines, isContinue); i >= 0 && i != len(lines)-1 {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "continue is the last command of a breakpoint", Hint: "nothing can be asked of a rank that runs"})

@@ -353,6 +353,9 @@ func (m *machine) tellStop(r *run, t *thread, caller *protocol.Frame, called str
 	m.withDisplays(t, func(shown []protocol.Display, values []string, s spoken) {
 		body := m.stopBody(t, "")
 		body.Caller, body.Within = caller, called
+		if p := m.points.at(t.stop); p != nil && ownReason(t.stop) {
+			body.Then = p.then()
+		}
 		m.arrived()
 		if body.Temporary || body.Reason == protocol.WatchpointScope {
 			m.forget(body.Breakpoint)

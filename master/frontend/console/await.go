@@ -36,6 +36,8 @@ func (c *console) over() bool {
 		return false
 	case a.call != nil && !a.call.done:
 		return false
+	case !c.followed(a.settled):
+		return false
 	case a.call != nil && a.settled && !(a.call.moving().IsEmpty() && c.ending(a.call).IsEmpty()):
 		return false
 	case a.call != nil && a.first && !a.call.starting().IsEmpty():

@@ -29,7 +29,11 @@ func (c *console) gather(line string) bool {
 	case text == "end":
 		c.block = nil
 		b.cmd.Args.Lines = b.lines
-		if err := c.ask(b.cmd, b.from); err != nil {
+		err := checkBlock(b.lines)
+		if err == nil {
+			err = c.ask(b.cmd, b.from)
+		}
+		if err != nil {
 			c.mistake(b.from.at(err))
 		}
 	case len(b.lines) >= maxBlock:

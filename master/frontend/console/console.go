@@ -161,8 +161,10 @@ type console struct {
 	sh     func(line string) error
 	states *session.States
 	calls  map[protocol.RequestID]*call
-	old    []protocol.RequestID // calls that are done, oldest first
-	await  await                // what the next command waits for
+	// following are the calls of lines of breakpoints that are not over.
+	following []*call
+	old       []protocol.RequestID // calls that are done, oldest first
+	await     await                // what the next command waits for
 
 	scripts scripts
 	reader  *reader // of Lines; nil: there are none

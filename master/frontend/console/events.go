@@ -50,6 +50,9 @@ func (c *console) happened(e session.Event) {
 	if e.Group.Kind == protocol.KindStopped {
 		c.listed, c.located = text.Listed{}, false // list begins where they stand now
 	}
+	if c.cfg.Format != Text {
+		c.follow([]protocol.Group{e.Group})
+	}
 	if c.cfg.Format != Text || c.unsaid(e) || e.Group.Kind == protocol.KindJob && c.text("", func() string { return c.cfg.Writer.Event(e) }) == "" {
 		return
 	}
@@ -83,9 +86,11 @@ func (c *console) unsaid(e session.Event) bool {
 
 // letGo writes the events that were held.
 func (c *console) letGo() {
-	for _, g := range c.held.take() {
+	groups := c.held.take()
+	for _, g := range groups {
 		c.write(session.NewEvent(g))
 	}
+	c.follow(groups)
 }
 
 // write writes an event as text.

@@ -57,7 +57,7 @@ var words = []Word{
 	{Name: "condition", Topic: Break, Usage: "N [CONDITION]", Help: "change the condition of a breakpoint; without one, it stops always", do: "condition", parse: parseCondition},
 	{Name: "ignore", Topic: Break, Usage: "N COUNT", Help: "pass a breakpoint for the next COUNT times, on each rank", do: "ignore", parse: parseIgnore},
 	{Name: "commands", Topic: Break, Usage: "[N...]", Help: "say what is carried out when breakpoints (the last one) are reached", do: "commands", parse: parseCommands,
-		More: "The lines that follow, to one that says end, are lines for gdb: print n, info locals, set var n = 0.\nsilent, as the first, leaves the place out; continue, as the last, lets the rank go on."},
+		More: "The lines that follow, to one that says end, are lines for gdb: print n, info locals, set var n = 0.\nsilent, as the first, leaves the place out; continue, as the last, lets the rank go on.\nFrom a word of sdm on (stacks, stat n, [0] print n) they are asked of all ranks that have stopped there."},
 	{Name: "enable", Short: []string{"en", "ena"}, Topic: Break, Usage: "[once|delete|count TIMES] [N...]", Help: "enable breakpoints (all, if none is named)", do: "enable", parse: parseNumbers,
 		More: "N.K is the K-th place of a breakpoint that has several (info breakpoints lists them): enable 1.2.\nonce: it is disabled when it is reached, on each rank; count TIMES: when it has been so often; delete: it is\ndeleted then."},
 	{Name: "disable", Short: []string{"dis", "disa"}, Topic: Break, Usage: "[N...]", Help: "disable breakpoints (all, if none is named)", do: "disable", parse: parseNumbers,

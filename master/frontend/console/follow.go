@@ -1,0 +1,120 @@
+// Lines of breakpoints that are carried out here, for the ranks that stopped there.
+
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"sdm/master/frontend/console/command"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// follower is what ranks that have stopped at a breakpoint are to be asked.
+type follower struct {
+	breakpoint int
+	lines      []string
+	ranks      rank.Set
+}
+
+// follow carries out the lines of breakpoints at which ranks have stopped, once
+// for all ranks of equal lines. What is waited for goes on being waited for; ranks
+// that run meanwhile are not held up.
+func (c *console) follow(groups []protocol.Group) {
+	var all []follower
+	for _, g := range groups {
+		var s protocol.Stop
+		if g.Kind != protocol.KindStopped || json.Unmarshal(g.Body, &s) != nil || len(s.Then) == 0 {
+			continue
+		}
+		i := slices.IndexFunc(all, func(f follower) bool { return f.breakpoint == s.Breakpoint && slices.Equal(f.lines, s.Then) })
+		if i < 0 {
+			all = append(all, follower{s.Breakpoint, s.Then, g.Ranks})
+			continue
+		}
+		all[i].ranks = all[i].ranks.Union(g.Ranks)
+	}
+	for _, f := range all {
+		c.goOn(f)
+	}
+}
+
+// goOn carries out the lines of a follower, each when that before it is answered.
+func (c *console) goOn(f follower) {
+	for len(f.lines) > 0 {
+		line := f.lines[0]
+		f.lines = f.lines[1:]
+		x, err := c.carryOutAt(line, f)
+		if err != nil {
+			c.mistake(f.at(err))
+			return
+		}
+		if x != nil {
+			c.following = append(c.following, x)
+			then := x.then
+			x.then = func(x *call) {
+				if then != nil {
+					then(x)
+				}
+				c.goOn(f)
+			}
+			return
+		}
+	}
+}
+
+func (f follower) at(err error) error {
+	return fmt.Errorf("commands of breakpoint %d: %w", f.breakpoint, err)
+}
+
+// carryOutAt carries out one line. It gives the call of what is asked of ranks.
+func (c *console) carryOutAt(line string, f follower) (*call, error) {
+	cmd, ok, err := command.Parse(line)
+	if !ok || err != nil {
+		return nil, err
+	}
+	if m := checkAt(cmd); m != nil {
+		return nil, m
+	}
+	if cmd.Set == "" {
+		cmd.Set = f.ranks.String()
+	}
+	waiting := c.await
+	c.await = await{}
+	err = c.execute(cmd, source{at: f.at})
+	x := c.await.call
+	c.release()
+	c.await = waiting
+	return x, err
+}
+
+// checkAt refuses what is not asked of ranks.
+func checkAt(cmd command.Command) *command.Mistake {
+	if cmd.Do == "" && cmd.Name != command.Echo {
+		return &command.Mistake{Text: cmd.Name + " cannot be carried out at a breakpoint", Hint: "what is asked of ranks can, and echo"}
+	}
+	return nil
+}
+
+// checkBlock finds what is wrong with lines of a breakpoint that are carried out here.
+func checkBlock(lines []string) error {
+	for _, line := range lines[protocol.FrontEndLine(lines):] {
+		cmd, ok, err := command.Parse(line)
+		if err != nil {
+			return err
+		}
+		if m := checkAt(cmd); ok && m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+// followed tells whether what ranks are asked at breakpoints is answered, and, if
+// stopped, whether those that it has let run stand again.
+func (c *console) followed(stopped bool) bool {
+	c.following = slices.DeleteFunc(c.following, func(x *call) bool { return x.done && x.moving().IsEmpty() })
+	return !slices.ContainsFunc(c.following, func(x *call) bool { return !x.done || stopped })
+}
