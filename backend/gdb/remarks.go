@@ -11,7 +11,7 @@ import (
 	"sdm/backend/mi"
 )
 
-// remarks are lines of gdb's log that nobody has been told yet. They come before the result or the stop that they are
+// remarks are lines of gdb's log that are still to be told. They come before the result or the stop that they are
 // about.
 type remarks struct {
 	lines []string
@@ -71,7 +71,7 @@ func (d *debugger) hearLog(text string, heard bool) {
 // spokenOf is what gdb says on its console about a resume that goes otherwise than it was meant.
 var spokenOf = regexp.MustCompile(`^\n?(?:Watchpoint [0-9]+ deleted\.|Single stepping until exit from function )`)
 
-// hearConsole takes what gdb says on its console to nobody's call.
+// hearConsole takes what gdb says on its console that belongs to no call.
 func (d *debugger) hearConsole(text string) {
 	if spokenOf.MatchString(text) {
 		d.remarks.hear(text)
