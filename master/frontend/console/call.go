@@ -18,6 +18,7 @@ type call struct {
 	from  source // of cmd; without at, it is a call of ours
 	typed bool   // at the prompt: its answers are paged
 	quiet bool   // ours, not the person's: nothing is written
+	page  bool   // of an answer that was cut off: expand goes on from it, or tells that it was the last
 	// perhaps tells that then decides whether the command has failed.
 	perhaps bool
 	// refusals of a quiet call are written.

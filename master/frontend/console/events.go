@@ -142,7 +142,7 @@ func (c *console) finish(x *call) {
 func (c *console) answers(x *call) {
 	groups := x.groups
 	s, short := c.answersText(x.asked, groups)
-	if short {
+	if short || x.page {
 		c.keep(folded{id: x.id, asked: x.asked, groups: groups})
 	}
 	if c.cfg.Format != Text || s == "" {

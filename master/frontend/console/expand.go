@@ -83,7 +83,7 @@ func (c *console) nextPage(f folded, typed bool) (bool, error) {
 	if most == 0 {
 		return false, nil
 	}
-	x := &call{asked: text.Asked{Command: "print"}, typed: typed}
+	x := &call{asked: text.Asked{Command: "print"}, typed: typed, page: true}
 	args := protocol.Args{Expr: page.Array(), Format: page.Format, First: page.Last + 1, Last: page.Last + pageSize}
 	if err := c.begin(x, session.Call{Command: "print", Ranks: c.setText(ranks), Wait: c.wait, Args: args}); err != nil {
 		return true, err
