@@ -3,6 +3,7 @@
 package gdb
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,10 +25,46 @@ func (m *machine) setWatch(q *request) {
 	case q.args.Expr == "":
 		m.fail(q, noExpression())
 	case m.numbered(q):
-		m.watchedIn(q, func(watched selection, where []string) {
-			m.setByLine(q, word+" "+q.args.Expr, q.args.Expr, where, func(p *point) { p.watched = watched })
+		m.readable(q, word, func() {
+			m.watchedIn(q, func(watched selection, where []string) {
+				m.setByLine(q, word+" "+q.args.Expr, q.args.Expr, where, func(p *point) { p.watched = watched })
+			})
 		})
 	}
+}
+
+// notInMemory is what gdb says of the address of a value that has none.
+var notInMemory = regexp.MustCompile(`which is in register|not located in memory|not an lvalue`)
+
+// mostWatched is how many bytes processors can watch at most (4 registers of 8 bytes).
+const mostWatched = 32
+
+// readable goes on with a watchpoint. Reads of what is in a register, or is too big, cannot be watched, and gdb 13.1, which
+// refuses it, leaves an internal breakpoint at the caller behind: over that the ranks of a shared gdb end by SIGTRAP, or gdb
+// computes for ever. A gdb of one rank is not harmed, so each is to have one there.
+func (m *machine) readable(q *request, word string, then func()) {
+	if word == "watch" || !m.gdb.shared() || q.again || m.stateNow() != backend.Stopped || strings.HasPrefix(q.args.Expr, "-") {
+		then()
+		return
+	}
+	alone := func() { m.aloneFor(q, "reads that may not be watched") }
+	m.ask(q, func(a answer) {
+		switch {
+		case a.failed() && notInMemory.MatchString(a.Results.Str("msg")):
+			alone()
+			return
+		case a.failed():
+			then() // gdb will refuse it for that
+			return
+		}
+		m.ask(q, func(a answer) {
+			if n, ok := a.Results.Int("value"); ok && n > mostWatched {
+				alone()
+				return
+			}
+			then()
+		}, "-data-evaluate-expression", append(m.where(q), "sizeof("+q.args.Expr+")")...)
+	}, "-data-evaluate-expression", append(m.where(q), "&("+q.args.Expr+")")...)
 }
 
 // watchedIn gives the frame whose variables a watchpoint is about: where gdb is shared, from the outermost, so that it is
