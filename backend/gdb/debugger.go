@@ -88,6 +88,9 @@ func (d *debugger) record(now time.Duration, r mi.Record) {
 	case mi.Notify:
 		d.notified(now, r)
 	case mi.Console, mi.Log, mi.Target, mi.Other:
+		if r.Class == mi.Console && isAboutThreadLibrary(r.Text) {
+			return
+		}
 		d.hearFork(now, r.Text)
 		switch heard := d.calls.hear(r); {
 		case r.Class == mi.Log && !d.loud:

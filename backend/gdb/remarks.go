@@ -78,6 +78,12 @@ func (d *debugger) hearConsole(text string) {
 	}
 }
 
+// isAboutThreadLibrary tells of what gdb says when a program that it shares with others begins to have threads, in the middle
+// of what it says about another one.
+func isAboutThreadLibrary(text string) bool {
+	return strings.HasPrefix(text, "[Thread debugging using libthread_db ") || strings.HasPrefix(text, "Using host libthread_db library ")
+}
+
 // dropsWatchpoint tells whether gdb has said that it has deleted a watchpoint whose expression it cannot evaluate any more: it
 // stops there without a reason.
 func (r *remarks) dropsWatchpoint() bool {
