@@ -15,13 +15,18 @@ import (
 // aborts are the ranks that have stopped where they call MPI_Abort, and the codes that they give.
 type aborts struct {
 	ranks rank.Set
+	into  rank.Set // that have been let go on
 	codes map[string]bool
 }
 
 // heed notes a stop; ranks that are started again have not called it.
 func (a *aborts) heed(g protocol.Group) {
 	if g.Kind == protocol.KindStarted {
-		a.ranks = a.ranks.Minus(g.Ranks)
+		a.ranks, a.into = a.ranks.Minus(g.Ranks), a.into.Minus(g.Ranks)
+	}
+	var note protocol.Note
+	if g.Kind == protocol.KindNote && json.Unmarshal(g.Body, &note) == nil && note.Text == protocol.IntoAbort {
+		a.into = a.into.Union(g.Ranks) // that it runs may not be told any more
 	}
 	var stop protocol.Stop
 	if g.Kind != protocol.KindStopped || json.Unmarshal(g.Body, &stop) != nil || stop.Reason != "mpi-abort" {
@@ -44,7 +49,7 @@ func (a *aborts) heed(g protocol.Group) {
 // ended gives the loss of ranks its cause where some have gone on into MPI_Abort: the starter ends the job, and where our servers are in the
 // places of the ranks, these with it. What becomes of a connection is then no news.
 func (a *aborts) ended(lost protocol.Group, states *session.States) protocol.Group {
-	gone := a.ranks.Minus(states.In(session.Stopped))
+	gone := a.ranks.Minus(states.In(session.Stopped).Minus(a.into))
 	if gone.IsEmpty() {
 		return lost
 	}

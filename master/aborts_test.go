@@ -32,6 +32,10 @@ func TestEndByAbort(t *testing.T) {
 	if got := cause(); !strings.Contains(got, "closed") {
 		t.Errorf("it stands there: %s", got)
 	}
+	see(protocol.KindNote, rank.Of(2), protocol.Note{Text: protocol.IntoAbort})
+	if got := cause(); !strings.Contains(got, "called by rank 2") {
+		t.Errorf("it is let go on: %s", got)
+	}
 	see(protocol.KindRunning, rank.Of(2), struct{}{})
 	if got, want := cause(), `{"cause":"MPI_Abort(comm, 7), called by rank 2, has ended the job"}`; got != want {
 		t.Errorf("it has gone on: %s, want %s", got, want)

@@ -69,6 +69,9 @@ type Stop struct {
 	Source string `json:"source,omitempty"`
 }
 
+// IntoAbort is the note of a rank that is let go on where it calls MPI_Abort.
+const IntoAbort = "goes on into MPI_Abort: the starter ends the job"
+
 // Logged is the body of KindLogged: a rank has passed a log, or a breakpoint
 // whose commands let it go on. The values of Exprs are in columns "value.0", …,
 // what Commands said in "output.0", ….

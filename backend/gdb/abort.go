@@ -95,7 +95,7 @@ func abortCode(function string) string {
 // tellIntoAbort tells that a rank goes on from there: what comes then is the end of the job by its starter, which may end us before we hear more.
 func (m *machine) tellIntoAbort() {
 	if t := m.threads.find(m.chosen.thread); t != nil && t.stop != nil && m.atAbort(t.stop) && m.abort.told {
-		m.event(protocol.KindNote, protocol.Note{Text: "goes on into MPI_Abort: the starter ends the job"})
+		m.event(protocol.KindNote, protocol.Note{Text: protocol.IntoAbort})
 	}
 }
 
