@@ -79,6 +79,11 @@ func withoutReason(stop mi.Tuple) mi.Tuple {
 	return rest
 }
 
+// stepped is a stop without a reason as that of the end of a step.
+func stepped(stop mi.Tuple) mi.Tuple {
+	return append(mi.Tuple{{Name: "reason", Value: mi.Value{Str: "end-stepping-range"}}}, stop...)
+}
+
 // logged reports what a breakpoint has said while the rank goes on.
 func (m *machine) logged(p *point, t *thread, s spoken) {
 	body := protocol.Logged{Breakpoint: p.number}

@@ -162,7 +162,7 @@ func (d *debugger) exec(now time.Duration, r mi.Record) {
 		} else {
 			stop := r.Results
 			if _, told := stop.Get("reason"); !told && d.remarks.dropsWatchpoint() {
-				stop = append(mi.Tuple{{Name: "reason", Value: mi.Value{Str: "end-stepping-range"}}}, stop...)
+				stop = stepped(stop)
 			}
 			m.remark()
 			m.stopped(stop)

@@ -65,7 +65,7 @@ func (m *machine) grumbled(said []string) {
 func (m *machine) halfWay(r *run, stop mi.Tuple, said []string) {
 	m.grumbled(said)
 	if isStep(r.request.name) {
-		stop = append(mi.Tuple{{Name: "reason", Value: mi.Value{Str: "end-stepping-range"}}}, stop...)
+		stop = stepped(stop)
 	} else {
 		r.interrupted, r.stale = true, true
 	}

@@ -50,7 +50,7 @@ func TestNumbersInRemarks(t *testing.T) {
 		"Cannot insert breakpoint 4.":                   "Cannot insert breakpoint 2.",
 		"Cannot insert breakpoint 7.":                   "Cannot insert breakpoint 3.",
 		"Watchpoint 7 deleted.":                         "Watchpoint 3 deleted.",
-		"Error in re-setting breakpoint 9: No symbol x": "Error in re-setting breakpoint 9: No symbol x", // of nobody
+		"Error in re-setting breakpoint 9: No symbol x": "Error in re-setting breakpoint 9: No symbol x", // of no rank
 	} {
 		if got := d.translated(line); got != want {
 			t.Errorf("%q: %q, want %q", line, got, want)

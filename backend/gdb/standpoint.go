@@ -14,7 +14,7 @@ var (
 	stoppedAt   = regexp.MustCompile(`^It (?:also )?stopped at breakpoint ([0-9]+)\.$`)
 )
 
-// sinceDeleted is said of a breakpoint that is no more. It has no number, so nobody knows whose it was.
+// sinceDeleted is said of a breakpoint that is no more. It has no number, so whose it was is not known.
 const sinceDeleted = "It stopped at a breakpoint that has since been deleted."
 
 // ownStandpoints gives that text as a gdb would say it that has this rank alone: with its breakpoints by their numbers here.

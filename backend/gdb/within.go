@@ -152,7 +152,7 @@ func (m *machine) steppedOut(r *run, t *thread) bool {
 		r.onward--
 	}
 	if r.onward == 0 {
-		t.stop = append(mi.Tuple{{Name: "reason", Value: mi.Value{Str: "end-stepping-range"}}}, withoutReason(t.stop)...)
+		t.stop = stepped(withoutReason(t.stop))
 		return false
 	}
 	m.state = backend.Stopped

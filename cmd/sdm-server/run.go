@@ -117,12 +117,12 @@ func prepare(o *options, env []string, engines map[string]engine) (*program, err
 		Stage: o.received.Take, Note: o.unstaged,
 		SlotRank: rank.ID(max(p.number.Number, 0)), LetGo: o.letGo, SimulatedPID: engine.simulatedPID,
 	}
-	if o.slot() != nil && !p.cfg.Through {
-		p.cfg.Rest = rest()
-	}
 	if slot := p.cfg.Slot; slot != nil {
 		p.env = launch.InSlot(env, slot.Program, slot.Args)
 		p.cfg.Env = p.env
+		if !p.cfg.Through {
+			p.cfg.Rest = rest()
+		}
 	}
 	if o.like {
 		own := os.Environ()

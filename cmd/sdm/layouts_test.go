@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// layouts are the ways in which the ranks of a script share gdbs: each script is run in both, so whoever adds a
-// command with a script has it tried in both.
+// layouts are the ways in which the ranks of a script share gdbs: each script is run in both, so a command
+// that comes with a script is tried in both.
 var layouts = []struct{ name, ranksPerGDB string }{
 	{"alone", "1"},
 	{"shared", "4"},
