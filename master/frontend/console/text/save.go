@@ -12,7 +12,7 @@ import (
 )
 
 // Saved gives lines which set the breakpoints that ranks have told (results of info breakpoints) again, in GDB's words;
-// "" where there are none. What GDB cannot read, a set of ranks in front and a log, stands at the end.
+// "" where there are none. What GDB cannot read, a set of ranks in front, a log and lines of commands for us, stands at the end.
 func Saved(groups []protocol.Group) string {
 	var all rank.Set
 	points := map[int][]*saved{}
@@ -47,6 +47,7 @@ type saved struct {
 	line  string // which sets it
 	ranks rank.Set
 	more  []savedLine // what is to be changed then, in order
+	own   bool        // gdb cannot read it, whatever the ranks
 }
 
 // savedLine is one change of it, "" and further lines of commands.
@@ -79,6 +80,7 @@ func addSaved(points []*saved, ranks rank.Set, b protocol.BreakpointInfo) []*sav
 	}
 	p := points[i]
 	p.ranks = p.ranks.Union(ranks)
+	p.own = p.own || b.Type == "log" || protocol.FrontEndLine(b.Commands) < len(b.Commands)
 	for _, text := range changes(b) {
 		p.change(text, ranks)
 	}
@@ -95,13 +97,12 @@ func (p *saved) change(text string, ranks rank.Set) {
 	p.more = append(p.more, savedLine{text, ranks})
 }
 
-// lines gives them, and whether gdb reads them, too.
+// lines gives them, and whether gdb reads them, too. What it does not read begins with a line that it refuses.
 func (p *saved) lines(all rank.Set) (text string, gdbs bool) {
-	front, gdbs := "", !strings.HasPrefix(p.line, "log ")
+	front, gdbs := "", !p.own
 	if !p.ranks.Equal(all) {
 		front, gdbs = "["+Ranks(p.ranks)+"] ", false
 	}
-	text = front + p.line + "\n"
 	for _, l := range p.more {
 		before := front
 		if !l.ranks.Equal(p.ranks) {
@@ -109,7 +110,10 @@ func (p *saved) lines(all rank.Set) (text string, gdbs bool) {
 		}
 		text += choose(l.text == disabled, "", "  ") + before + l.text + "\n"
 	}
-	return text, gdbs
+	if !gdbs && front == "" && !strings.HasPrefix(p.line, "log ") {
+		front = "[all] "
+	}
+	return front + p.line + "\n" + text, gdbs
 }
 
 // setWords are the commands that set breakpoints of a type, else break: for good, and until they are reached.
