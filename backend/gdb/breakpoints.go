@@ -3,6 +3,7 @@
 package gdb
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -246,7 +247,8 @@ func (b *breakpoints) info(t mi.Tuple) protocol.BreakpointInfo {
 		}
 	}
 	for n, l := range t.Path("locations").Fields {
-		i.Places = append(i.Places, place(frameOf(l.Value.Fields).Frame))
+		// Without lines, as in most libraries, gdb knows a symbol: at="<qsort+4>".
+		i.Places = append(i.Places, cmp.Or(place(frameOf(l.Value.Fields).Frame), l.Value.Fields.Str("at")))
 		if l.Value.Fields.Str("enabled") != "y" {
 			i.Disabled = append(i.Disabled, n+1)
 		}
