@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"sdm/backend"
-	"sdm/backend/gdb/inferior"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -35,8 +34,8 @@ type abortWatch struct {
 // gdb takes the same expression: it knows no "?".
 var mpiLibrary = regexp.MustCompile(`/libp*mpi[A-Za-z0-9_]*\.so`)
 
-// hasMPI tells whether a process has such a library, or was linked with a static one.
-func hasMPI(pid int) bool { return inferior.Maps(pid, mpiLibrary) || inferior.Names(pid, "MPI_Abort") }
+// mpi tells whether the rank has such a library, or was linked with a static one.
+func (m *machine) mpi() bool { return m.looks.mpi != nil && m.looks.mpi(m.target.PID) }
 
 // watchAbort sets the breakpoint where that has not been done and the rank is one of MPI.
 func (m *machine) watchAbort() {

@@ -19,6 +19,8 @@ type looks struct {
 	newer func(source string, addr uint64) bool
 	// bare names the program, if it has no debugging symbols.
 	bare func() string
+	// mpi tells whether a process has a library of MPI, or was linked with a static one.
+	mpi func(pid int) bool
 }
 
 // elsewhereHint says how gdb finds sources that were moved.

@@ -124,7 +124,7 @@ func (h *history) begin() {
 			target.Before = []protocol.Command{{Name: "break", Args: protocol.Args{Location: "main", Breakpoint: 7}}, {Name: "display", Args: protocol.Args{Expr: "x", Display: 1}}}
 		}
 		m := newMachine(target, h.source)
-		m.mpi = func() bool { return h.below(2) == 0 }
+		m.looks.mpi = func(int) bool { return h.below(2) == 0 }
 		m.libraries = func() []inferior.Span { return []inferior.Span{{First: 0x7f0000000000, End: 0x7f0000010000}} }
 		m.record.wanted = n == 1 && kind == 2 && h.below(3) == 0
 		h.machines = append(h.machines, m)

@@ -18,28 +18,29 @@ import (
 // once: `print` over 64 ranks costs a few turns, not 64 times several hand-offs
 // between goroutines.
 type loop struct {
-	e       *Engine
-	sink    backend.Sink
-	forker  *forker
-	custody Custody
-	sources *sourcefile.Files
-	hashers *inferior.Hashers
-	began   time.Time
-	keepers map[int32]*keeper // by number
-	slots   map[int32]*slot   // by number
-	ranks   map[rank.ID]*slot // the latest of each rank
-	last    int32
-	touched []*keeper     // their effects are to be carried out
-	said    []said        // to the sink, in order
-	next    time.Duration // when tick is due; 0 is never
-	armed   time.Duration // next, as the poller knows it
-	asked   int           // gdbs that have calls to answer
-	old     bool          // this gdb does not know mi4
-	plain   bool          // gdbs do not start with the environment of the ranks
-	closing bool
-	hurry   bool // the kindness of Close is over
-	ctx     context.Context
-	buffer  [64 << 10]byte
+	e        *Engine
+	sink     backend.Sink
+	forker   *forker
+	custody  Custody
+	sources  *sourcefile.Files
+	hashers  *inferior.Hashers
+	programs inferior.Programs
+	began    time.Time
+	keepers  map[int32]*keeper // by number
+	slots    map[int32]*slot   // by number
+	ranks    map[rank.ID]*slot // the latest of each rank
+	last     int32
+	touched  []*keeper     // their effects are to be carried out
+	said     []said        // to the sink, in order
+	next     time.Duration // when tick is due; 0 is never
+	armed    time.Duration // next, as the poller knows it
+	asked    int           // gdbs that have calls to answer
+	old      bool          // this gdb does not know mi4
+	plain    bool          // gdbs do not start with the environment of the ranks
+	closing  bool
+	hurry    bool // the kindness of Close is over
+	ctx      context.Context
+	buffer   [64 << 10]byte
 }
 
 func newLoop(e *Engine, sink backend.Sink) *loop {

@@ -36,7 +36,6 @@ type machine struct {
 	chosen     selection
 	within     within
 	abort      abortWatch
-	mpi        func() bool // whether it has a library of MPI
 	points     breakpoints
 	last       printedLast
 	journal    []protocol.Command // what a new gdb must be told
@@ -98,7 +97,6 @@ type selection struct{ thread, frame int }
 // newMachine makes the machine of a target; debugger.add gives it its gdb.
 func newMachine(t backend.Target, source sourcefile.Reader) *machine {
 	m := &machine{target: t, chosen: selection{thread: 1}, source: source}
-	m.mpi = func() bool { return hasMPI(m.target.PID) }
 	m.libraries = func() []inferior.Span { return inferior.Libraries(m.target.PID) }
 	m.pendsStop = func(thread string) bool { return inferior.Pending(m.target.PID, thread, syscall.SIGSTOP) }
 	return m

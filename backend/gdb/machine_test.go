@@ -29,7 +29,6 @@ import (
 func TestMachine(t *testing.T) {
 	datadriven.Walk(t, "testdata/machine", func(t *testing.T, path string) {
 		m := newMachine(backend.Target{Rank: 3, PID: 42}, func(string, int, int) ([]string, error) { return nil, errors.New("no files here") })
-		m.mpi = func() bool { return false }
 		m.libraries = func() []inferior.Span { return nil }
 		var now time.Duration
 		newDebugger(1).add(m)

@@ -73,6 +73,7 @@ func (l *loop) looksAt(t backend.Target) looks {
 			return object != "" && newer(source, object)
 		},
 		bare: func() string { return inferior.WithoutDebugInfo(t.PID, l.e.cfg.EagerSymbols) },
+		mpi:  func(pid int) bool { return inferior.Maps(pid, mpiLibrary) || l.programs.Names(pid, "MPI_Abort") },
 	}
 }
 

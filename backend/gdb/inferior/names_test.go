@@ -2,8 +2,32 @@ package inferior
 
 import (
 	"bytes"
+	"os"
 	"testing"
 )
+
+// TestNames: what a program names is looked up once, and few answers are kept.
+func TestNames(t *testing.T) {
+	var programs Programs
+	if programs.Names(os.Getpid(), "MPI_Abort") || programs.Names(-1, "MPI_Abort") {
+		t.Error("MPI_Abort is neither in this program nor in none")
+	}
+	if len(programs.names) != 1 {
+		t.Fatalf("%v is kept", programs.names)
+	}
+	for is := range programs.names {
+		programs.names[is] = true // as if the file had it
+	}
+	if !programs.Names(os.Getpid(), "MPI_Abort") {
+		t.Error("the program was read again")
+	}
+	for n := range 2 * mostPrograms {
+		programs.keep(named{inode: uint64(n)}, false)
+	}
+	if n := len(programs.names); n > mostPrograms {
+		t.Errorf("%d answers are kept", n)
+	}
+}
 
 // TestHolds: what is looked for may lie where two blocks meet, and at the end.
 func TestHolds(t *testing.T) {
