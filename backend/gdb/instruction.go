@@ -3,7 +3,9 @@
 package gdb
 
 import (
+	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"sdm/protocol"
@@ -50,6 +52,15 @@ var instruction = regexp.MustCompile(`^(=> |   )(0x[0-9a-f]+)(?: <([^>]*)>)?:\t(
 
 func assemblyIn(text string) (body assembly, current, addr string) {
 	body.Lines = []assemblyLine{}
+	start, known := functionStart(text)
+	offsets := func(where *regexp.Regexp, line string) string {
+		if !known {
+			return line
+		}
+		return where.ReplaceAllStringFunc(line, func(found string) string {
+			return anyAddress.ReplaceAllStringFunc(found, func(hex string) string { return asOffset(hex, start) })
+		})
+	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		if of, ok := strings.CutPrefix(line, "Dump of assembler code "); ok {
@@ -61,7 +72,7 @@ func assemblyIn(text string) (body assembly, current, addr string) {
 		}
 		found := instruction.FindStringSubmatch(line)
 		if found == nil {
-			body.Lines = append(body.Lines, assemblyLine{Text: line})
+			body.Lines = append(body.Lines, assemblyLine{Text: offsets(addressRange, line)})
 			continue
 		}
 		at := found[3]
@@ -74,16 +85,46 @@ func assemblyIn(text string) (body assembly, current, addr string) {
 		if found[1] == "=> " {
 			current = at
 		}
-		body.Lines = append(body.Lines, assemblyLine{at, withoutAddresses(found[4])})
+		body.Lines = append(body.Lines, assemblyLine{at, withoutAddresses(offsets(referred, found[4]))})
 	}
 	return body, current, addr
 }
 
-// pointed is an address with the name of what is there; rangeOf those of "from
-// 0x1 to 0x2".
+// functionStart gives the address to which the offsets of instructions belong; false where they have none.
+func functionStart(text string) (uint64, bool) {
+	for line := range strings.Lines(text) {
+		found := instruction.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		if found == nil {
+			continue
+		}
+		addr, err := strconv.ParseUint(found[2], 0, 64)
+		offset, bad := strconv.ParseInt(found[3], 10, 64)
+		return addr - uint64(offset), err == nil && bad == nil
+	}
+	return 0, false
+}
+
+// What gdb tells by addresses without a symbol: where a part of a function lies, and data that an instruction refers to.
 var (
-	pointed = regexp.MustCompile(`0x[0-9a-f]+ (<.+>)`)
-	rangeOf = regexp.MustCompile(`^from 0x[0-9a-f]+ to 0x[0-9a-f]+$`)
+	addressRange = regexp.MustCompile(`^Address range 0x[0-9a-f]+ to 0x[0-9a-f]+:$`)
+	referred     = regexp.MustCompile(`# 0x[0-9a-f]+$|^adrp\t\w+, 0x[0-9a-f]+$`)
+)
+
+// asOffset writes an address as those of instructions are: "<+16>" from the start of the function.
+func asOffset(hex string, start uint64) string {
+	addr, err := strconv.ParseUint(hex, 0, 64)
+	if err != nil {
+		return hex
+	}
+	return fmt.Sprintf("<%+d>", int64(addr-start))
+}
+
+// pointed is an address with the name of what is there; anyAddress one of any kind;
+// rangeOf those of "from 0x1 to 0x2".
+var (
+	pointed    = regexp.MustCompile(`0x[0-9a-f]+ (<.+>)`)
+	anyAddress = regexp.MustCompile(`0x[0-9a-f]+`)
+	rangeOf    = regexp.MustCompile(`^from 0x[0-9a-f]+ to 0x[0-9a-f]+$`)
 )
 
 // withoutAddresses keeps the name of an address where there is one, so that

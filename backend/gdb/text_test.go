@@ -50,6 +50,18 @@ func FuzzAssembly(f *testing.F) {
 	})
 }
 
+// Addresses that have no symbol count from the start of the function, so that equal code is equal on all ranks.
+func TestAssemblyOfPartedFunction(t *testing.T) {
+	text := "Dump of assembler code for function main:\nAddress range 0x5560 to 0x5590:\n7\tx = 1; // # 0x5570\n   0x5560 <+0>:\tmovsd  0x10(%rip),%xmm1        # 0x6570\n" +
+		"=> 0x5564 <+4>:\tcall   0x5510 <exit@plt>\n   0x5568 <+8>:\tadrp\tx0, 0x7000\nAddress range 0x5540 to 0x5550:\n   0x5540 <-32>:\tret\nEnd of assembler dump.\n"
+	body, current, addr := assemblyIn(text)
+	want := []assemblyLine{{"", "Address range <+0> to <+48>:"}, {"", "7\tx = 1; // # 0x5570"}, {"+0", "movsd  0x10(%rip),%xmm1        # <+4112>"},
+		{"+4", "call   <exit@plt>"}, {"+8", "adrp\tx0, <+6816>"}, {"", "Address range <-32> to <-16>:"}, {"-32", "ret"}}
+	if !slices.Equal(body.Lines, want) || current != "+4" || addr != "0x5560" {
+		t.Errorf("%q, current %s, first %s", body.Lines, current, addr)
+	}
+}
+
 func TestWarningsOfCoresFold(t *testing.T) {
 	text := "warning: Unexpected size of section `.reg-xstate/12942' in core file.\n\nwarning: Unexpected size of section `.reg-xstate/12943' in core file.\nother\n"
 	want := []string{"warning: Unexpected size of section `.reg-xstate/PID' in core file."}
