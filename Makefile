@@ -26,7 +26,7 @@ platform:
 	@case ' $(PLATFORMS) ' in *" $$($(GO) env GOOS)/$$($(GO) env GOARCH) "*) ;; \
 	  *) echo "sdm runs on $(PLATFORMS) only, not on $$($(GO) env GOOS)/$$($(GO) env GOARCH)"; exit 1;; esac
 
-.PHONY: platform help build demo test apps check unit e2e floors lint fuzz faults gdbs tapes bench clean
+.PHONY: platform help build demo test apps check unit e2e floors lint fuzz faults roots tapes bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -45,8 +45,12 @@ demo: ## debug a real MPI program on 4 ranks and show the session
 
 test: ## everything: format, vet, staticcheck, floors, unit, simulation, fuzz seeds, end to end
 	@.ci/deps gdb gcc g++ gfortran python3 mpirun.openmpi mpicc.openmpi mpiexec.mpich mpicc.mpich $(HOSTS)
+	@mkdir -p $(BIN) && rm -f $(BIN)/roots.txt
+	@testdata/roots/fetch trixie forky >$(BIN)/roots.txt 2>&1 & # what e2e runs on other releases; its tests wait for it
 	@$(MAKE) --no-print-directory lint build
-	@$(MAKE) --no-print-directory unit e2e
+	@$(MAKE) --no-print-directory unit
+	@cat $(BIN)/roots.txt
+	@$(MAKE) --no-print-directory e2e
 
 unit: ## what needs no other program, under -race
 	$(TESTSUM) --packages '$(filter-out $(REAL),$(shell $(GO) list ./...))' -- -race -timeout 10m
@@ -83,8 +87,8 @@ faults: ## 1,000 random fault schedules on simulated trees of 64 servers, 3,000 
 	$(GO) test ./tree/treetest -run Faults -schedules 1000
 	$(GO) test -count=1 -timeout 60m -run '^TestRandomEnds$$' ./cmd/internal/e2e -ends 1000
 
-gdbs: ## fetch gdb 10, 16 and gdb-multiarch for the tests that run several versions (needs a Debian mirror)
-	@testdata/gdbs/fetch
+roots: ## fetch other releases of Debian (gdb 10, 16, 18, multiarch; Open MPI 5, 6; MPICH 5) for the tests that run several versions
+	@testdata/roots/fetch
 
 GDB ?= gdb
 tapes: ## record what GDB (gdb) says to the conformance suite into testdata/tapes

@@ -13,6 +13,7 @@ import (
 	"sdm/backend"
 	"sdm/backend/backendtest"
 	"sdm/backend/gdb"
+	"sdm/launch/launchtest"
 	"sdm/launch/local"
 	"sdm/protocol/rank"
 )
@@ -28,26 +29,11 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// The gdbs of other versions that testdata/gdbs/fetch has brought pass it, too.
+// The gdbs of the roots that testdata/roots/fetch has brought pass it, too.
 func TestConformanceOfOtherGDBs(t *testing.T) {
-	home := os.Getenv("SDM_GDBS")
-	if home == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			t.Skip("the other gdbs have no place here: ", err)
-		}
-		home = filepath.Join(cache, "sdm-gdbs")
-	}
-	for _, name := range []string{"10", "13-multiarch", "16"} {
+	for _, name := range []string{"bullseye", "multiarch", "trixie", "forky"} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(home, name, "gdb")
-			if _, err := os.Stat(path); err != nil {
-				why, err := os.ReadFile(filepath.Join(home, name+".why"))
-				if err != nil {
-					why = []byte("make gdbs fetches it")
-				}
-				t.Skipf("gdb %s is not here: %s", name, why)
-			}
+			path := launchtest.FindRoot(t, name).GDB()
 			for _, per := range []int{1, 8} {
 				t.Run(fmt.Sprintf("%d ranks per gdb", per), func(t *testing.T) {
 					backendtest.Run(t, backendtest.Subject{Open: func(t *testing.T, s backendtest.Setup, sink backend.Sink) backendtest.Opened {
