@@ -26,7 +26,7 @@ platform:
 	@case ' $(PLATFORMS) ' in *" $$($(GO) env GOOS)/$$($(GO) env GOARCH) "*) ;; \
 	  *) echo "sdm runs on $(PLATFORMS) only, not on $$($(GO) env GOOS)/$$($(GO) env GOARCH)"; exit 1;; esac
 
-.PHONY: platform help build demo test apps check unit e2e floors lint fuzz faults roots tapes bench clean
+.PHONY: platform help build demo test apps check unit e2e floors lint fuzz faults roots matrix tapes bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -89,6 +89,12 @@ faults: ## 1,000 random fault schedules on simulated trees of 64 servers, 3,000 
 
 roots: ## fetch other releases of Debian (gdb 10, 16, 18, multiarch; Open MPI 5, 6; MPICH 5) for the tests that run several versions
 	@testdata/roots/fetch
+
+# Tests that fail are in the page; the command fails if a root cannot be had.
+SYSTEMS ?= bookworm-all trixie-all forky-all
+matrix: ## run the tests that meet gdb, MPI, Slurm, Python and compilers on three releases of Debian; writes docs/tested.md (an hour)
+	@testdata/roots/matrix $(BIN)/matrix $(SYSTEMS); status=$$?; \
+	  $(GO) run ./cmd/internal/matrix $(BIN)/matrix $(SYSTEMS) >$(BIN)/tested.md && mv $(BIN)/tested.md docs/tested.md && exit $$status
 
 GDB ?= gdb
 tapes: ## record what GDB (gdb) says to the conformance suite into testdata/tapes

@@ -20,6 +20,9 @@ func TestRanksThatEndBeforeMain(t *testing.T) {
 		for _, share := range []string{"1", "8"} {
 			t.Run(way.name+", ranks of a gdb: "+share, func(t *testing.T) {
 				t.Parallel()
+				if way.name == openMPI.name {
+					needSeveralPrograms(t, openMPI)
+				}
 				s := newScene(t)
 				foreign, early := filepath.Join(s.dir, "foreign"), program("beforemain")
 				if err := os.WriteFile(foreign, []byte("\x7fELF, but no program"), 0o700); err != nil {

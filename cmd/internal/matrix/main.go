@@ -1,0 +1,66 @@
+// Matrix makes docs/tested.md of what the tests said in roots of several releases (`make matrix`).
+//
+//	matrix FOLDER NAME... >docs/tested.md
+//
+// testdata/roots/matrix writes the files of FOLDER: NAME.versions and NAME.json, or NAME.why. Each NAME is a column.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+func main() {
+	if len(os.Args) < 3 {
+		fmt.Fprintln(os.Stderr, "usage: matrix FOLDER NAME...")
+		os.Exit(2)
+	}
+	systems, err := readSystems(os.Args[1], os.Args[2:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "matrix:", err)
+		os.Exit(1)
+	}
+	os.Stdout.WriteString(page(systems))
+}
+
+// readSystems reads what a run has left in a folder.
+func readSystems(folder string, names []string) ([]system, error) {
+	var all []system
+	for _, name := range names {
+		s, err := readSystem(filepath.Join(folder, name))
+		if err != nil {
+			return nil, err
+		}
+		if s.name == "" {
+			s.name = strings.TrimSuffix(name, "-all")
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+func readSystem(path string) (system, error) {
+	var s system
+	if why, err := os.ReadFile(path + ".why"); err == nil {
+		s.why = strings.TrimSpace(string(why))
+		return s, nil
+	}
+	text, err := os.ReadFile(path + ".versions")
+	if os.IsNotExist(err) {
+		s.why = "not tried in this run"
+		return s, nil
+	}
+	if err != nil {
+		return s, err
+	}
+	s.name, s.versions = readVersions(string(text))
+	events, err := os.ReadFile(path + ".json")
+	if err != nil && !os.IsNotExist(err) {
+		return s, err
+	}
+	s.tests = readTests(bytes.NewReader(events))
+	return s, nil
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// system is what was found in a root, and how its tests went.
+type system struct {
+	name     string
+	versions []version
+	tests    []test
+	why      string // why there is none
+}
+
+type version struct{ of, is string }
+
+// readVersions reads lines of a name, a tab and a version; the first one names the system.
+func readVersions(text string) (name string, all []version) {
+	for line := range strings.Lines(text) {
+		of, is, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if of == "system" {
+			name = is
+			continue
+		}
+		all = append(all, version{of, is})
+	}
+	return name, all
+}
+
+// version is that of a program, or "".
+func (s system) version(of string) string {
+	if i := slices.IndexFunc(s.versions, func(v version) bool { return v.of == of }); i >= 0 {
+		return s.versions[i].is
+	}
+	return ""
+}
+
+// notes are the texts below the table; a cell names one by its number.
+type notes []string
+
+// number is that of a text, which is added unless it is there.
+func (n *notes) number(text string) string {
+	i := slices.Index(*n, text)
+	if i < 0 {
+		i = len(*n)
+		*n = append(*n, text)
+	}
+	return fmt.Sprintf("(%d)", i+1)
+}
+
+// cell says how the tests of a row went in a system.
+func cell(r row, s system, n *notes) string {
+	if s.why != "" {
+		return "not tried"
+	}
+	var count [failed + 1]int
+	var marks []string
+	for _, t := range s.tests {
+		if !r.tests.MatchString(t.name) {
+			continue
+		}
+		count[t.outcome]++
+		text := t.reason
+		switch t.outcome {
+		case passed:
+			continue
+		case failed:
+			text = "fails: " + t.name
+		case unfinished:
+			text = "had not ended when the time was over: " + t.name
+		}
+		if mark := n.number(text); !slices.Contains(marks, mark) {
+			marks = append(marks, mark)
+		}
+	}
+	return strings.TrimSpace(summary(count) + " " + strings.Join(marks, " "))
+}
+
+// summary says how many tests went how.
+func summary(count [failed + 1]int) string {
+	all := count[passed] + count[skipped] + count[failed] + count[unfinished]
+	switch {
+	case all == 0:
+		return "not reached"
+	case count[passed] == all:
+		return "yes"
+	case count[skipped] == all:
+		return "no"
+	}
+	return fmt.Sprintf("%d of %d", count[passed], all)
+}
+
+// names of the programs whose versions are told, in this order.
+var programs = []string{"gdb", "Open MPI", "MPICH", "Slurm", "Python", "gcc"}
+
+// page is the whole of docs/tested.md.
+func page(systems []system) string {
+	var b strings.Builder
+	b.WriteString("# What was tested where\n\n" +
+		"`make matrix` writes this page: the tests run in roots of several releases of Debian, each with its own gdb, MPIs, Slurm, Python and compilers.\n" +
+		"\"yes\": all tests of the row ran and passed; \"3 of 4\": so many did, and the notes say why the others did not; \"no\": none can run there, for the reason in the note;\n" +
+		"\"not reached\": the time was over. Other systems were not tried.\n\n|")
+	line := func(first string, each func(s system) string) {
+		b.WriteString(" " + first + " |")
+		for _, s := range systems {
+			b.WriteString(" " + each(s) + " |")
+		}
+		b.WriteString("\n")
+	}
+	line("", func(s system) string { return s.name })
+	b.WriteString("|" + strings.Repeat("---|", 1+len(systems)) + "\n")
+	for _, p := range programs {
+		b.WriteString("|")
+		line(p, func(s system) string { return s.version(p) })
+	}
+	var n notes
+	for _, r := range rows {
+		b.WriteString("|")
+		line(r.what, func(s system) string { return cell(r, s, &n) })
+	}
+	b.WriteString("|")
+	line("all tests", func(s system) string { return total(s.tests) })
+	b.WriteString("\n")
+	for _, s := range systems {
+		if s.why != "" {
+			fmt.Fprintf(&b, "%s was not tried: %s\n\n", s.name, s.why)
+		}
+	}
+	for i, text := range n {
+		fmt.Fprintf(&b, "%d. %s\n", i+1, escaped(text))
+	}
+	others(&b, systems)
+	return b.String()
+}
+
+// total counts the tests of a system.
+func total(tests []test) string {
+	var count [failed + 1]int
+	for _, t := range tests {
+		count[t.outcome]++
+	}
+	return fmt.Sprintf("%d passed, %d skipped, %d failed, %d not ended", count[passed], count[skipped], count[failed], count[unfinished])
+}
+
+// others lists the tests that failed and belong to no row.
+func others(b *strings.Builder, systems []system) {
+	heading := "\nBeyond the table:\n\n"
+	for _, s := range systems {
+		for _, t := range s.tests {
+			if (t.outcome == failed || t.outcome == unfinished) && !slices.ContainsFunc(rows, func(r row) bool { return r.tests.MatchString(t.name) }) {
+				fmt.Fprintf(b, "%s* %s: %s %s\n", heading, s.name, escaped(t.name), map[outcome]string{failed: "fails", unfinished: "had not ended when the time was over"}[t.outcome])
+				heading = ""
+			}
+		}
+	}
+}
+
+// escaped is a text of one line that means nothing to Markdown; a long one is cut with a mark.
+func escaped(text string) string {
+	const most = 300 // bytes
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return strings.NewReplacer("|", `\|`, "_", `\_`, "*", `\*`, "<", "&lt;", "\n", " ").Replace(text)
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// said is a run of go test -json that was cut off.
+const said = `{"Action":"run","Package":"sdm/cmd/internal/e2e","Test":"TestMPI"}
+{"Action":"run","Package":"sdm/cmd/internal/e2e","Test":"TestMPI/MPICH_rendezvous"}
+{"Action":"pass","Package":"sdm/cmd/internal/e2e","Test":"TestMPI/MPICH_rendezvous","Elapsed":1}
+{"Action":"run","Package":"sdm/cmd/internal/e2e","Test":"TestMPI/Open_MPI_rendezvous"}
+{"Action":"output","Package":"sdm/cmd/internal/e2e","Test":"TestMPI/Open_MPI_rendezvous","Output":"    mpi_test.go:7: want <4>\n"}
+{"Action":"fail","Package":"sdm/cmd/internal/e2e","Test":"TestMPI/Open_MPI_rendezvous","Elapsed":1}
+{"Action":"fail","Package":"sdm/cmd/internal/e2e","Test":"TestMPI"}
+{"Action":"run","Package":"sdm/cmd/internal/e2e","Test":"TestRunHoldsAndReleases"}
+{"Action":"output","Package":"sdm/cmd/internal/e2e","Test":"TestRunHoldsAndReleases","Output":"    needs_test.go:32: no MPIR here\n"}
+{"Action":"output","Package":"sdm/cmd/internal/e2e","Test":"TestRunHoldsAndReleases","Output":"--- SKIP: TestRunHoldsAndReleases (0.00s)\n"}
+{"Action":"skip","Package":"sdm/cmd/internal/e2e","Test":"TestRunHoldsAndReleases"}
+not of go test
+{"Action":"run","Package":"sdm/cmd/internal/e2e","Test":"TestAbortIsIgnored"}
+{"Action":"run","Package":"sdm/cmd/internal/e2e","Test":"TestAbortOfLateMPI"}
+{"Action":"pause","Package":"sdm/cmd/internal/e2e","Test":"TestAbortOfLateMPI"}
+{"Action":"run","Package":"sdm/launch/ssh","Test":"TestAsk"}
+{"Action":"fail","Package":"sdm/launch/ssh","Test":"TestAsk"}
+{"Action":"out`
+
+func TestTestsOfARunThatWasCutOff(t *testing.T) {
+	want := []test{
+		{"cmd/internal/e2e TestAbortIsIgnored", unfinished, ""},
+		{"cmd/internal/e2e TestMPI/MPICH_rendezvous", passed, ""},
+		{"cmd/internal/e2e TestMPI/Open_MPI_rendezvous", failed, ""},
+		{"cmd/internal/e2e TestRunHoldsAndReleases", skipped, "no MPIR here"},
+		{"launch/ssh TestAsk", failed, ""},
+	}
+	if d := cmp.Diff(want, readTests(strings.NewReader(said)), cmp.AllowUnexported(test{})); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestPage(t *testing.T) {
+	name, versions := readVersions("system\tSome 1\ngdb\t99.1\nPython\t3.0, mpi4py 4\n")
+	got := page([]system{{name: name, versions: versions, tests: readTests(strings.NewReader(said))}, {name: "other", why: "no mirror"}})
+	for _, want := range []string{
+		"|  | Some 1 | other |\n|---|---|---|\n| gdb | 99.1 |  |\n",
+		"| Python | 3.0, mpi4py 4 |  |\n",
+		"| `run -- mpirun`: Open MPI | 0 of 2 (1) (2) | not tried |\n",
+		"| `run -- mpiexec`: MPICH | yes | not tried |\n",
+		"| MPI_Abort | 0 of 1 (3) | not tried |\n",
+		"| `core` | not reached | not tried |\n",
+		"| all tests | 1 passed, 1 skipped, 2 failed, 1 not ended |",
+		"other was not tried: no mirror\n",
+		"1. fails: cmd/internal/e2e TestMPI/Open\\_MPI\\_rendezvous\n2. no MPIR here\n3. had not ended when the time was over: cmd/internal/e2e TestAbortIsIgnored\n",
+		"Beyond the table:\n\n* Some 1: launch/ssh TestAsk fails\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+func TestRowsAreTold(t *testing.T) {
+	for count, want := range map[[failed + 1]int]string{{}: "not reached", {passed: 2}: "yes", {skipped: 1}: "no", {passed: 2, skipped: 1}: "2 of 3", {failed: 1}: "0 of 1"} {
+		if got := summary(count); got != want {
+			t.Errorf("%v: %q, want %q", count, got, want)
+		}
+	}
+}

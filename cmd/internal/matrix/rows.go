@@ -1,0 +1,44 @@
+package main
+
+import "regexp"
+
+// row is something that a user does, and the tests that do it.
+type row struct {
+	what  string
+	tests *regexp.Regexp // of names as in test.name
+}
+
+// rows are those of the table, in the order of the README.
+var rows = []row{
+	{"`run` a program, breakpoints, stepping, values", tests(`cmd/sdm TestSessions/.*/(breakpoints|values|places|running|points|end)$`)},
+	{"`run -- mpirun`: Open MPI", tests(`cmd/internal/e2e Test(MPI|LaunchBringsTheProgram|RunOfAStarter|OutputOfTheStarter|PartialRunOfSlots)/Open_MPI`, `cmd/internal/e2e TestRunHoldsAndReleases$`)},
+	{"`run -- mpiexec`: MPICH", tests(`cmd/internal/e2e Test(MPI|LaunchBringsTheProgram|RunOfAStarter|OutputOfTheStarter|PartialRunOfSlots)/MPICH`, `cmd/internal/e2e TestRunOfAStarterWithoutMPIR$`)},
+	{"`run` by srun, in allocations and batch scripts", tests(`cmd/internal/e2e TestSlurm/(in_an_alloc|srun|batch|staged|MPICH|a_job)`)},
+	{"`attach PID` of mpirun or mpiexec", tests(`cmd/internal/e2e Test(AttachToAStarter|AttachBelowAScript|AttachWithoutMPIR)(/|$)`)},
+	{"`attach pids:`, processes of no job", tests(`cmd/internal/e2e TestAttachToProcesses`, `backend/gdb TestAttachTo`)},
+	{"`attach slurm:ID`", tests(`cmd/internal/e2e TestSlurm/attach_by_the_(job|number)`)},
+	{"`stacks`", tests(`cmd/sdm TestSessions/.*/stacks$`, `backend/gdb TestStack`)},
+	{"`core`", tests(`cmd/sdm TestSessions/.*/core$`, `backend/gdb TestCore`)},
+	{"`run --reverse`", tests(`cmd/sdm TestSessions/.*/reverse$`, `backend/gdb Test(Backwards|LogBackwards|RecordEnds|InterruptRecorded)`)},
+	{"several hosts: run, attach, staging", tests(`cmd/internal/e2e Test(StartersOnSeveralHosts|RunOnFourHosts|AttachOnFourHosts|AttachToMPICHOnHosts|Staging|ServersBesideARunningJob|StarterExecsUs|StarterArgs)(/|$)`)},
+	{"several programs in a job (MPMD)", tests(`cmd/internal/e2e Test(RunOfAStarterWithSeveralPrograms|RanksThatEndBeforeMain)(/|$)`)},
+	{"standard input", tests(`cmd/sdm TestSessions/.*/stdin$`, `cmd/internal/e2e TestStarterUnderControlBehaves`, `launch/local TestStdin`)},
+	{"exit codes", tests(`cmd/internal/e2e Test(StatusOfTheRanksReachesTheStarter|StarterThatFails)(/|$)`, `cmd/sdm TestSessions/.*/status$`)},
+	{"MPI_Abort", tests(`cmd/internal/e2e TestAbort`)},
+	{"Ctrl-C, detach, quit", tests(`cmd/internal/e2e Test(CtrlC|QuitEndsAHeldJob|Detached|Terminal)`)},
+	{"a server, gdb or sdm is killed", tests(`cmd/internal/e2e Test(Killed|Hung|Frozen|HeldJobOfTheKilled)`)},
+	{"conformance of the gdb engine", tests(`backend/gdb TestConformance/`)},
+	{"random sessions, compared with plain gdb", tests(`cmd/internal/oracle TestSessions/`)},
+}
+
+// tests matches the beginning of names.
+func tests(patterns ...string) *regexp.Regexp {
+	all := ""
+	for i, p := range patterns {
+		if i > 0 {
+			all += "|"
+		}
+		all += p
+	}
+	return regexp.MustCompile("^(" + all + ")")
+}
