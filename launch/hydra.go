@@ -39,17 +39,22 @@ func (h Hydra) Elsewhere() bool {
 
 // HydraBelow looks for such a job at a process and what it has started.
 func HydraBelow(pid int) (h Hydra, found bool) {
-	ps := processes{}
+	ps, lines := linesBelow(pid)
+	return ps.readHydra(lines)
+}
+
+// linesBelow are the command lines of what a process has started, and who is whose parent.
+func linesBelow(pid int) (ps processes, lines map[int][]string) {
+	ps, lines = processes{}, map[int][]string{}
 	for p, parent := range parentsOf() {
 		ps[p] = process{parent: parent}
 	}
-	lines := map[int][]string{}
 	for p := range ps {
 		if p != pid && ps.isBelow(p, pid) {
 			lines[p] = commandLine(p)
 		}
 	}
-	return ps.readHydra(lines)
+	return ps, lines
 }
 
 // The words of Hydra (MPICH's src/pm/hydra, tools/bootstrap and pm/pmiserv).

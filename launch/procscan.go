@@ -36,13 +36,23 @@ type processes map[int]process
 type process struct {
 	parent int
 	Identity
+	elsewhere bool // its network is not that of this host
+}
+
+// isOn tells whether a process runs on the host that we are: one that has our network does,
+// whatever its starter calls the host, and so does one whose starter says it (a container may
+// have a network of its own).
+func (p process) isOn(host string) bool {
+	return !p.elsewhere || p.Host != "" && protocol.SameHost(p.Host, host)
 }
 
 // scan looks at all of them.
 func scan() processes {
 	found := processes{}
 	for pid, parent := range parentsOf() {
-		found[pid] = process{parent, identityOf(pid)}
+		p := process{parent: parent, Identity: identityOf(pid)}
+		p.elsewhere = p.Number != Unknown && !isOfOurNet(pid)
+		found[pid] = p
 	}
 	return found
 }
@@ -83,7 +93,7 @@ func (ps processes) ranksOfJob(id, host string) (protocol.Proctable, int, error)
 	t := table{size: Unknown}
 	var others []string
 	for pid, p := range ps {
-		if !ps.isRank(p) || p.Host != "" && !protocol.SameHost(p.Host, host) {
+		if !ps.isRank(p) || !p.isOn(host) {
 			continue
 		}
 		if !isJob(p.Job, id) && p.Within != id {
@@ -193,11 +203,22 @@ func NumberPids(pids protocol.Proctable, self int) (table protocol.Proctable, si
 // IsRank tells whether a process finds a rank in its environment.
 func IsRank(pid int) bool { return identityOf(pid).Number != Unknown }
 
-// identityOf reads the environment of a process; one that is gone, not ours to
+// environOf reads the environment of a process; one that is gone, or not ours to read, has
+// none.
+func environOf(pid int) []string {
+	b, _ := os.ReadFile(procOf(pid, "environ"))
+	return strings.Split(string(b), "\x00")
+}
+
+// procOf is a file of a process (proc(5)).
+func procOf(pid int, name string) string {
+	return filepath.Join("/proc", strconv.Itoa(pid), name)
+}
+
+// identityOf reads what a process says of itself; one that is gone, not ours to
 // read, or strange has no number.
 func identityOf(pid int) Identity {
-	b, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
-	id, err := Identify(strings.Split(string(b), "\x00"))
+	id, err := Identify(environOf(pid))
 	if err != nil {
 		id.Number = Unknown
 	}

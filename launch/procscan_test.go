@@ -10,7 +10,7 @@ import (
 
 // rankOf is a process that says that it is a rank.
 func rankOf(parent, number, size int, job, host string) process {
-	return process{parent, Identity{Number: number, Size: size, Job: job, Host: host}}
+	return process{parent: parent, Identity: Identity{Number: number, Size: size, Job: job, Host: host}}
 }
 
 // within is a rank that mpirun has started in a job of Slurm.
@@ -19,7 +19,20 @@ func within(slurm string, p process) process {
 	return p
 }
 
-func other(parent int) process { return process{parent, Identity{Number: Unknown, Size: Unknown}} }
+func other(parent int) process {
+	return process{parent: parent, Identity: Identity{Number: Unknown, Size: Unknown}}
+}
+
+// seenFrom is what a host sees of processes, where others that share them have networks of
+// their own.
+func seenFrom(host string, ps processes) processes {
+	seen := processes{}
+	for pid, p := range ps {
+		p.elsewhere = p.Host != "" && !protocol.SameHost(p.Host, host)
+		seen[pid] = p
+	}
+	return seen
+}
 
 // host is a starter 10 with two ranks of three under a proxy, of which one has
 // started a child, and a rank of another job.
@@ -68,7 +81,7 @@ func TestRanksOfJob(t *testing.T) {
 		{mpiTwice, "12", "a", "job 12: processes 5 and 6 are both rank 0 (has mpirun been called twice in the job? the PID of one mpirun names its ranks)"},
 		{twice, "7.0", "a", "job 7.0: processes 21 and 23 are both rank 1"},
 	} {
-		table, size, err := c.ps.ranksOfJob(c.id, c.host)
+		table, size, err := seenFrom(c.host, c.ps).ranksOfJob(c.id, c.host)
 		got := rows(table)
 		if err != nil {
 			got = err.Error()
@@ -103,6 +116,28 @@ func TestRanksBelow(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("below %d: %s, want %s", c.top, got, c.want)
+		}
+	}
+}
+
+// TestIsOn tells hosts apart that share processes: by networks where starters do not say
+// which host it is, or call it by another name.
+func TestIsOn(t *testing.T) {
+	for _, c := range []struct {
+		says      string
+		elsewhere bool
+		want      bool
+	}{
+		{"", false, true},
+		{"", true, false},
+		{"n1.x.org", true, true}, // a container with a network of its own
+		{"n1-ib", false, true},
+		{"n2", true, false},
+	} {
+		p := rankOf(1, 0, 1, "7.0", c.says)
+		p.elsewhere = c.elsewhere
+		if got := p.isOn("n1"); got != c.want {
+			t.Errorf("%+v: %v", c, got)
 		}
 	}
 }

@@ -21,6 +21,9 @@ const (
 // variableLine is how gdb begins to show a variable; what goes on in further lines is indented.
 var variableLine = regexp.MustCompile(`(?m)^([A-Za-z_$][^ =\n]*) = (.*)$`)
 
+// placeOfVariable is what gdb 18 adds to variables of one name in several blocks.
+var placeOfVariable = regexp.MustCompile(`(?m)\t<[^\t\n]*:[0-9]+(?:, shadowed)?>$`)
+
 // withoutEntryValues leaves out what arguments were when the function was called ("n@entry"): gdb's command line shows those
 // in frames only.
 func withoutEntryValues(list mi.Tuple) mi.Tuple {
@@ -33,7 +36,7 @@ func withoutEntryValues(list mi.Tuple) mi.Tuple {
 func withPlaceless(list mi.Tuple, text string) mi.Tuple {
 	var all mi.Tuple
 	next := 0
-	for _, found := range variableLine.FindAllStringSubmatch(text, -1) {
+	for _, found := range variableLine.FindAllStringSubmatch(placeOfVariable.ReplaceAllString(text, ""), -1) {
 		if next < len(list) && isShown(list[next].Value.Fields, found[1], found[2]) {
 			all = append(all, list[next])
 			next++

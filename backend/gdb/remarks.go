@@ -131,8 +131,9 @@ func (d *debugger) translated(line string) string {
 }
 
 // ofNoUse is what gdb says of processes that have ended while it looked at them, whose ends are told, and gdb 10 of libraries
-// whose symbols it has not been told to read.
-var ofNoUse = regexp.MustCompile(`^warning: (?:Couldn't reap LWP|unable to open /proc file|.*: Shared library architecture unknown is not compatible)`)
+// whose symbols it has not been told to read. Of a source that is not there lineOf tells, once.
+var ofNoUse = regexp.MustCompile(`^warning: (?:Couldn't reap LWP|unable to open /proc file|.*: Shared library architecture unknown is not compatible)|` +
+	`^(?:warning: )?[0-9]+\t.*: No such file or directory\.?$`)
 
 // remark tells the people of a rank what gdb has said.
 func (m *machine) remark() { m.remarkBut(func(string) bool { return false }) }

@@ -77,6 +77,7 @@ func TestPlaceless(t *testing.T) {
 		{"all", list("i", "1", "p", "{x = 1}"), "i = 1\np = {...}\n", list("i", "1", "p", "{x = 1}")},
 		{"some", list("i", "1"), "sum = <optimized out>\ni = 1\nn = 7\n", list("sum", "<optimized out>", "i", "1", "n", "7")},
 		{"of one name", list("i", "2"), "i = <optimized out>\ni = 2\n", list("i", "<optimized out>", "i", "2")},
+		{"of one name, told by gdb 18", list("i", "2"), "i = <optimized out>\t<a.c:7>\ni = 2\t<a.c:3, shadowed>\n", list("i", "<optimized out>", "i", "2")},
 		{"none", nil, "No locals.\n", nil},
 		{"not understood", list("i", "1"), "No symbol table is loaded.\n", list("i", "1")},
 		{"several lines", list("a", "{1}"), "a = {\n  x = 1,\n  y = 2\n}\nb = <optimized out>\n", list("a", "{1}", "b", "<optimized out>")},
@@ -86,6 +87,20 @@ func TestPlaceless(t *testing.T) {
 				t.Errorf("%v, want %v", got, c.want)
 			}
 		})
+	}
+}
+
+// TestOfNoUse has what gdb 13 and gdb 16 say of a source that is not there.
+func TestOfNoUse(t *testing.T) {
+	for line, want := range map[string]bool{
+		"28\tq.cc: No such file or directory.":         true,
+		"warning: 28\tq.cc: No such file or directory": true,
+		"warning: q.cc: No such file or directory":     false,
+		"No such file or directory.":                   false,
+	} {
+		if got := ofNoUse.MatchString(line); got != want {
+			t.Errorf("%q: %v", line, got)
+		}
 	}
 }
 

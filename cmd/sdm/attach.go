@@ -197,12 +197,19 @@ func readHostfile(path string) (protocol.Proctable, error) {
 // findByPID takes a process for a starter, a script that has called one, or else
 // a single rank.
 func (a *app) findByPID(ctx context.Context, p *plan, pid int) (job, launch.Launcher, error) {
-	hydra, isHydra := launch.HydraBelow(pid)
+	if prrte, found := launch.PRRTEBelow(pid); found && prrte.Elsewhere() {
+		j, err := a.findPRRTE(ctx, p, prrte)
+		return j, nil, err
+	}
+	var hydra *launch.Hydra
+	if h, found := launch.HydraBelow(pid); found {
+		hydra = &h
+	}
 	starter, err := mpir.Find(pid, isOnlyRank)
 	var none *mpir.NoStarter
 	switch {
-	case errors.As(err, &none) && isHydra && hydra.Elsewhere():
-		j, err := a.findHydra(ctx, p, hydra, strconv.Itoa(pid), nil)
+	case errors.As(err, &none) && hydra != nil && hydra.Elsewhere():
+		j, err := a.findHydra(ctx, p, *hydra, strconv.Itoa(pid), nil)
 		return j, nil, err
 	case errors.As(err, &none):
 		return a.withoutMPIR(pid, none)
@@ -212,12 +219,9 @@ func (a *app) findByPID(ctx context.Context, p *plan, pid int) (job, launch.Laun
 	inTime, cancel := bounded(ctx, p.o.connectWait, "--connect-wait")
 	table, err := starter.Acquire(inTime, a.remark)
 	cancel()
-	if isHydra && hydra.Srun == starter.StarterPID() && err == nil { // its ranks are proxies, on the hosts of ours
-		var hosts []string
-		for _, n := range table.Nodes() {
-			hosts = append(hosts, n.Host)
-		}
-		j, err := a.findHydra(ctx, p, hydra, starter.JobID(), hosts)
+	if err == nil && launch.HasHelpers(table) {
+		defer endLauncher(starter, p)
+		j, err := a.behindHelpers(ctx, p, table, hydra, starter.JobID())
 		return j, nil, err
 	}
 	p.o.ownTool(starter.StarterPID())

@@ -14,6 +14,7 @@ import (
 
 	"sdm/launch"
 	"sdm/launch/local"
+	"sdm/launch/slurm"
 	"sdm/launch/ssh"
 	"sdm/protocol"
 )
@@ -88,21 +89,35 @@ func (a *app) heardFrom(answers []ssh.Answer) (protocol.Proctable, error) {
 	return table, nil
 }
 
+// behindHelpers finds the ranks of a job whose table, of srun, names helpers of another
+// starter in their places.
+func (a *app) behindHelpers(ctx context.Context, p *plan, table protocol.Proctable, hydra *launch.Hydra, id string) (job, error) {
+	if hydra == nil {
+		return a.findInSlurm(ctx, p, slurm.Step{Job: id})
+	}
+	var hosts []string
+	for _, n := range table.Nodes() {
+		hosts = append(hosts, n.Host)
+	}
+	return a.findHydra(ctx, p, *hydra, id, hosts)
+}
+
 // likeStarter reaches the hosts as mpiexec has: by its own remote shell, or by srun,
 // unless the person has said how.
 func (o *options) likeStarter(h launch.Hydra) {
 	if h.Srun > 0 {
 		o.useSlurm()
 	}
-	if o.startTool != "" || o.remoteShell != "" {
-		return
-	}
 	for _, one := range h.Proxies {
-		shell := one.Shell
-		split := slices.ContainsFunc(shell, func(w string) bool { return strings.ContainsAny(w, " \t\n") })
-		if len(shell) > 0 && !split && filepath.Base(shell[0]) != "ssh" { // ours asks for nothing
-			o.remoteShell = strings.Join(shell, " ")
-			return
-		}
+		o.reachBy(one.Shell)
+	}
+}
+
+// reachBy takes the remote shell of a starter, unless it is known how hosts are reached: ssh
+// is called as we do it, which asks for nothing.
+func (o *options) reachBy(shell []string) {
+	split := slices.ContainsFunc(shell, func(w string) bool { return strings.ContainsAny(w, " \t\n") })
+	if o.startTool == "" && o.remoteShell == "" && len(shell) > 0 && !split && filepath.Base(shell[0]) != "ssh" {
+		o.remoteShell = strings.Join(shell, " ")
 	}
 }

@@ -90,23 +90,32 @@ func (a *app) chooseStep(ctx context.Context, step slurm.Step) (slurm.Step, bool
 // findInSlurm finds ranks that mpirun has started in a job: Slurm does not know them,
 // but they know the job.
 func (a *app) findInSlurm(ctx context.Context, p *plan, step slurm.Step) (job, error) {
-	text, err := a.askSlurm(ctx, step.Nodes())
-	if err != nil {
-		return job{}, fmt.Errorf("slurm:%s: %w", step, err)
-	}
-	id, nodes, err := step.ReadNodes(text)
+	id, nodes, err := a.nodesOf(ctx, step)
 	if err != nil {
 		return job{}, err
 	}
-	if text, err = a.askSlurm(ctx, slurm.HostNames(nodes)); err != nil {
-		return job{}, fmt.Errorf("slurm:%s: %w", step, err)
-	}
 	p.o.useSlurm()
-	j, err := a.askHosts(ctx, p, id, strings.Fields(text), "--jobid", id)
+	j, err := a.askHosts(ctx, p, id, nodes, "--jobid", id)
 	if err != nil {
 		return job{}, fmt.Errorf("slurm:%s: srun has started no ranks in it, mpirun perhaps: %w", step, err)
 	}
 	return j, nil
+}
+
+// nodesOf gives the number by which the processes of a job know it, and its nodes.
+func (a *app) nodesOf(ctx context.Context, step slurm.Step) (id string, nodes []string, err error) {
+	text, err := a.askSlurm(ctx, step.Nodes())
+	if err != nil {
+		return "", nil, fmt.Errorf("slurm:%s: %w", step, err)
+	}
+	id, list, err := step.ReadNodes(text)
+	if err != nil {
+		return "", nil, err
+	}
+	if text, err = a.askSlurm(ctx, slurm.HostNames(list)); err != nil {
+		return "", nil, fmt.Errorf("slurm:%s: %w", step, err)
+	}
+	return id, strings.Fields(text), nil
 }
 
 // askSlurm gives what a command of Slurm answers.

@@ -5,9 +5,10 @@ package slurm
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
+
+	"sdm/launch"
 )
 
 // Step is a step of a job: "12.0", or "12_3.0" of an array. Step "" leaves open
@@ -40,11 +41,6 @@ func (s Step) ListSteps() []string {
 	return []string{"squeue", "-h", "-s", "-j", s.Job, "-o", "%i %j"}
 }
 
-// helpers are the programs that another starter than srun starts by srun, one a node,
-// to start its ranks: those of Open MPI, PRRTE, and the relatives of Hydra. A step has
-// the name of its program.
-var helpers = []string{"orted", "prted", "hydra_pmi_proxy", "hydra_bstrap_proxy", "pmi_proxy"}
-
 // ChooseStep completes a job by its only step that started ranks: those of the batch
 // script and of salloc's shell have names, not numbers. inner tells that mpirun has
 // started the ranks: the tasks of the step are its helpers, or there is no step, as
@@ -58,7 +54,7 @@ func (s Step) ChooseStep(listed string) (chosen Step, inner bool, err error) {
 			continue
 		}
 		found = append(found, one.Step)
-		inner = slices.Contains(helpers, name)
+		inner = launch.IsHelper(name) // a step has the name of its program
 	}
 	switch {
 	case len(found) == 0 && s.Step == "":

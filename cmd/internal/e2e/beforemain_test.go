@@ -8,27 +8,20 @@ import (
 
 // TestRanksThatEndBeforeMain: what happens to a rank before its main is the affair of that rank; the others go on.
 func TestRanksThatEndBeforeMain(t *testing.T) {
-	ways := []struct {
-		name string
-		line []string // in front of the programs
-	}{
-		{"local", nil},
-		{openMPI.name, []string{"--launcher", "slot", "--", openMPI.command}},
-		{mpich.name, []string{"--launcher", "slot", "--", mpich.command}},
-	}
-	for _, way := range ways {
+	for _, way := range []starter{{name: "local"}, openMPI, mpich} {
 		for _, share := range []string{"1", "8"} {
 			t.Run(way.name+", ranks of a gdb: "+share, func(t *testing.T) {
 				t.Parallel()
-				if way.name == openMPI.name {
-					needSeveralPrograms(t, openMPI)
-				}
+				needSeveralPrograms(t, way)
 				s := newScene(t)
 				foreign, early := filepath.Join(s.dir, "foreign"), program("beforemain")
 				if err := os.WriteFile(foreign, []byte("\x7fELF, but no program"), 0o700); err != nil {
 					t.Fatal(err)
 				}
-				args := append([]string{"run", "-b", "-e", "continue", "--ranks-per-gdb", share}, way.line...)
+				args := []string{"run", "-b", "-e", "continue", "--ranks-per-gdb", share}
+				if way.command != "" {
+					args = append(args, "--launcher", "slot", "--", way.command)
+				}
 				args = append(args, "-n", "1", program("exitcode"), "0", ":", "-n", "1", foreign, ":", "-n", "1", early, "5",
 					":", "-n", "1", early, "KILL", ":", "-n", "1", program("exitcode"), "0")
 				front := &console{process: s.start("sdm", args...), size: 2}

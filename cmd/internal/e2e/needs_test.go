@@ -1,10 +1,13 @@
 package e2e
 
 import (
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
 	"testing"
+
+	"sdm/cmd/internal/programs"
 )
 
 // What the tests need that not every release of an MPI has.
@@ -36,6 +39,11 @@ func needMPIR(t *testing.T) {
 // colonCrash says how mpirun ends that is given two programs; "" is well.
 var colonCrash = sync.OnceValue(func() string {
 	cmd := exec.Command(openMPI.command, "-n", "1", "true", ":", "-n", "1", "true")
+	mpi, err := programs.Environment()
+	if err != nil {
+		return err.Error()
+	}
+	cmd.Env = append(os.Environ(), mpi...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return err.Error() + " " + strings.TrimSpace(string(out))
 	}

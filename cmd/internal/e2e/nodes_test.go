@@ -24,7 +24,7 @@ func newOnHosts(t *testing.T) *onHosts {
 	remsh := filepath.Join(launchtest.Scripts(), "remsh")
 	// Open MPI 5 would put all ranks on the first host.
 	s.env = slices.DeleteFunc(s.env, func(e string) bool { return strings.HasPrefix(e, "PRTE_MCA_rmaps_default_mapping_policy=") })
-	s.env = append(s.env, "OMPI_MCA_plm_rsh_agent="+remsh, "PRTE_MCA_plm_ssh_agent="+remsh, "OMPI_MCA_btl=tcp,self", "OMPI_MCA_oob_tcp_if_include=eth0", "OMPI_MCA_btl_tcp_if_include=eth0",
+	s.env = append(append(s.env, overEthernet...), "OMPI_MCA_plm_rsh_agent="+remsh, "PRTE_MCA_plm_ssh_agent="+remsh,
 		"REMSH_ENV=OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 HOME="+s.dir+" "+s.env[0])
 	return &onHosts{s, h}
 }
@@ -142,6 +142,11 @@ func TestAttachOnFourHosts(t *testing.T) {
 		front = &console{process: o.here("sdm", "attach", "-b", "-e", "stacks", "--secret-file", o.secret("key", "7"), "--gdb-arg", "-iex", "--gdb-arg", "set prompt x"+more, pid), size: 4}
 		front.exits(0)
 		front.says("[0-3] (4) main mpiwait.c:")
+	}
+	if !offersMPIR() { // its hosts, and how they are reached, are found
+		front = &console{process: o.here("sdm", "attach", "-b", "-e", "info hosts", "-e", "stacks", pid), size: 4}
+		front.exits(0)
+		front.says("[0-3] (4) main mpiwait.c:", "[3] "+o.Host(3)+": server 3,")
 	}
 	var list strings.Builder
 	for _, p := range o.named("mpiwait.mpicc.o") {

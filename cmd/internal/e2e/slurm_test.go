@@ -34,6 +34,9 @@ func (s *scene) on(h *launchtest.Hosts, host int, name string, args ...string) *
 	return p
 }
 
+// overEthernet has Open MPI use the network of fake hosts, which share their memory.
+var overEthernet = []string{"OMPI_MCA_btl=tcp,self", "OMPI_MCA_oob_tcp_if_include=eth0", "OMPI_MCA_btl_tcp_if_include=eth0"}
+
 // slurmMPI is how srun starts programs of each MPI.
 var slurmMPI = map[string]string{"Open MPI": "--mpi=pmix", "MPICH": "--mpi=pmi2"}
 
@@ -65,7 +68,9 @@ func TestSlurm(t *testing.T) {
 	}
 	t.Run("srun under control", func(t *testing.T) { heldSrun(t, s.sub(t), cluster) })
 	t.Run("attach by a tool, and by srun", func(t *testing.T) { attachByTool(t, s.sub(t), cluster) })
-	t.Run("MPICH's own starter in an allocation", func(t *testing.T) { hydraInAllocation(t, s.sub(t), cluster) })
+	for _, m := range starters {
+		t.Run("its own starter in an allocation, "+m.name, func(t *testing.T) { ownStarter(t, s.sub(t), cluster, m) })
+	}
 	t.Run("staged by Slurm", func(t *testing.T) { stagedBySlurm(t, s.sub(t), cluster) })
 	t.Run("attach by the job's number", func(t *testing.T) { attachByNumber(t, s.sub(t), cluster) })
 	for _, m := range starters {
@@ -165,7 +170,7 @@ func attachByNumber(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 // attachInside takes jobs of which we know the number alone, where mpirun has started the
 // ranks: Slurm knows the helpers of mpirun, or nothing at all. They run on to their ends.
 func attachInside(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) {
-	s.env = append(s.env, "OMPI_MCA_btl=tcp,self", "OMPI_MCA_oob_tcp_if_include=eth0", "OMPI_MCA_btl_tcp_if_include=eth0")
+	s.env = append(s.env, overEthernet...)
 	attach := func(status int, args ...string) *console {
 		front := &console{process: s.on(cluster.Hosts, 0, "sdm", append([]string{"attach", "-b", "-e", "up 20", "-e", "stacks"}, args...)...), size: 4}
 		front.exits(status)
@@ -295,22 +300,24 @@ func heldSrun(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 	}
 }
 
-// hydraInAllocation has MPICH's mpiexec start its proxies by srun, whose table names
-// them and not the ranks: a launch, and an attach in part and to all.
-func hydraInAllocation(t *testing.T, s *scene, cluster *launchtest.Slurm) {
+// ownStarter has the starter of an MPI start its helpers by srun, whose table names
+// them and not the ranks: a launch, and an attach in part and to all, by the starter
+// and by its srun.
+func ownStarter(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) {
+	s.env = append(s.env, overEthernet...)
 	args := append([]string{"-n", "4", "-N", "2", program("sdm"), "run"}, hunt...)
-	front := &console{process: s.on(cluster.Hosts, 0, "salloc", append(args, "--", mpich.command, mpich.program("ring"))...), size: 4}
+	front := &console{process: s.on(cluster.Hosts, 0, "salloc", append(args, "--", m.command, m.program("ring"))...), size: 4}
 	front.exits(0)
 	hunted(t, front)
 
 	w := &waiters{s: s, file: filepath.Join(s.dir, "go")}
-	w.process = s.on(cluster.Hosts, 0, "salloc", "-n", "4", "-N", "2", "sh", "-c", `echo starter $$; exec "$@"`, "sh", mpich.command, mpich.program("mpiwait"), w.file)
+	w.process = s.on(cluster.Hosts, 0, "salloc", "-n", "4", "-N", "2", "sh", "-c", `echo starter $$; exec "$@"`, "sh", m.command, m.program("mpiwait"), w.file)
 	pid := w.after(w.out, "starter ")
 	w.allWait(4)
-	for _, ranks := range []string{"1-2", "0-3"} {
-		front := &console{process: s.on(cluster.Hosts, 0, "sdm", "attach", "-b", "-r", ranks, "-e", "up 20", "-e", "stacks", pid), size: 4}
+	for _, one := range [][]string{{"1-2", pid}, {"0-3", pid}, {"0-3", strconv.Itoa(s.named("srun")[0].pid)}} {
+		front := &console{process: s.on(cluster.Hosts, 0, "sdm", "attach", "-b", "-r", one[0], "-e", "up 20", "-e", "stacks", one[1]), size: 4}
 		front.exits(0)
-		front.says("["+ranks+"] (", " main mpiwait.c:")
+		front.says("["+one[0]+"] (", " main mpiwait.c:")
 	}
 	w.ends(4)
 }

@@ -1,0 +1,63 @@
+// Jobs of prterun, which is mpirun of Open MPI from release 5 on, with ranks on several
+// hosts: it offers no MPIR, and the hosts are asked for the ranks of its name.
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sdm/launch"
+	"sdm/launch/slurm"
+)
+
+// findPRRTE finds the ranks of such a job: on all nodes of its allocation where srun has
+// started its daemons, else on the hosts to which it is connected, by its own remote shell.
+func (a *app) findPRRTE(ctx context.Context, p *plan, j launch.PRRTE) (job, error) {
+	if j.Slurm != "" {
+		id, nodes, err := a.nodesOf(ctx, slurm.Step{Job: j.Slurm})
+		if err != nil {
+			return job{}, fmt.Errorf("process %d is mpirun in a job of Slurm: %w", j.PID, err)
+		}
+		p.o.useSlurm()
+		return a.askHosts(ctx, p, id, nodes, "--jobid", j.Namespace)
+	}
+	p.o.reachBy(strings.Fields(j.Shell))
+	return a.askHosts(ctx, p, strconv.Itoa(j.PID), append(hostsOf(ctx, j), hostName()), "--jobid", j.Namespace)
+}
+
+// lookupWait bounds what name servers may take for all hosts of a job.
+const lookupWait = 5 * time.Second
+
+// hostsOf names the hosts to which a job is connected as its line does, because a remote
+// shell may know them by no other name; else as name servers do, else by their addresses. A
+// job with so many that others may be behind them has all that its line names.
+func hostsOf(ctx context.Context, j launch.PRRTE) (hosts []string) {
+	ctx, cancel := context.WithTimeout(ctx, lookupWait)
+	defer cancel()
+	left := slices.Clone(j.Peers)
+	for _, name := range j.Named {
+		addrs, _ := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
+		known := slices.ContainsFunc(addrs, func(a netip.Addr) bool { return slices.Contains(left, a.Unmap()) })
+		left = slices.DeleteFunc(left, func(peer netip.Addr) bool {
+			return slices.ContainsFunc(addrs, func(a netip.Addr) bool { return a.Unmap() == peer })
+		})
+		if known || len(j.Peers) >= launch.PRRTERadix && !isHere(name) {
+			hosts = append(hosts, name)
+		}
+	}
+	for _, peer := range left {
+		name := peer.String()
+		if names, err := net.DefaultResolver.LookupAddr(ctx, name); err == nil && len(names) > 0 {
+			name = strings.TrimSuffix(names[0], ".")
+		}
+		hosts = append(hosts, name)
+	}
+	return hosts
+}
