@@ -51,7 +51,7 @@ func (m Machine) pmix(context.Context) []Finding {
 const atOnce = 16
 
 // question is asked on each host: what is there, in lines of NAME=VALUE.
-const question = `echo "system=$(uname -sm)"; echo "gdb=$(command -v gdb)"; echo "version=$(gdb -nx --version 2>/dev/null | head -n 1)"; echo "yama=$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null)"; echo "server=$(%s --version 2>&1 | head -n 1)"`
+const question = `echo "system=$(uname -sm)"; echo "gdb=$(command -v gdb)"; echo "version=$(gdb -nx --version 2>/dev/null | head -n 1)"; echo "yama=$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null)"; echo denied=$(cat /sys/fs/selinux/enforce 2>/dev/null) $(cat /sys/fs/selinux/booleans/deny_ptrace 2>/dev/null); echo "toolset=$(ls -d ` + toolsetGDBs + ` 2>/dev/null | sort -V | tail -n 1)"; echo "server=$(%s --version 2>&1 | head -n 1)"`
 
 // hosts asks the hosts by ssh.
 func (m Machine) hosts(ctx context.Context) []Finding {
@@ -97,11 +97,18 @@ func (m Machine) host(ctx context.Context, host string) []Finding {
 		return []Finding{{Host: host, Check: "reach", Grade: Bad, Found: "not reached: " + firstLine(text), Hint: "try it by hand: " + shell[0] + " " + host + " true (without a password; or give --remote-shell CMD)"}}
 	}
 	rows := []Finding{{Host: host, Check: "reach", Grade: Good, Found: values["system"] + " by " + filepath.Base(shell[0])}}
-	rows = append(rows, rowOf(host, "gdb", values["gdb"] != "", values["gdb"]+", "+values["version"], "no gdb in PATH", "install gdb there, or give --gdb PATH"))
+	hint := "install gdb there, or give --gdb PATH"
+	if values["toolset"] != "" {
+		hint = "a toolset has one: --gdb " + values["toolset"]
+	}
+	rows = append(rows, rowOf(host, "gdb", values["gdb"] != "", values["gdb"]+", "+values["version"], "no gdb in PATH", hint))
 	good := strings.HasPrefix(values["server"], "sdm-server ")
 	rows = append(rows, rowOf(host, "sdm-server", good, values["server"], "no "+server, "install it there under the same path, or share the file system"))
 	if y := values["yama"]; y != "" && y != "0" {
 		rows = append(rows, Finding{Host: host, Check: "ptrace", Grade: Warning, Found: "Yama " + y, Hint: "sdm attach needs sysctl kernel.yama.ptrace_scope=0 there"})
+	}
+	if strings.HasPrefix(values["denied"], "1 1") {
+		rows = append(rows, Finding{Host: host, Check: "SELinux", Grade: Bad, Found: "deny_ptrace is on: no process may debug others", Hint: "ask the administrator: setsebool deny_ptrace off there"})
 	}
 	return rows
 }

@@ -70,6 +70,38 @@ func TestExamine(t *testing.T) {
 		{"gdb 9", func(f fake, m *Machine) { f.script("gdb", `echo "GNU gdb (Ubuntu 9.2-0ubuntu1) 9.2"`) }, []string{"gdb warn version 9.2 → sdm was not tried with gdb before 10", "gdb's Python warn none → pretty printers"}},
 		{"gdb 10", func(f fake, m *Machine) { f.script("gdb", `echo "GNU gdb (GDB) Red Hat Enterprise Linux 10.2-10.el9"`) }, []string{"gdb warn version 10.2 → gdb 10 cannot read the libraries", "gdb's Python warn none → pretty printers"}},
 		{"a gdb that cannot run", func(f fake, m *Machine) { f.script("gdb", "echo no libncurses >&2; exit 127") }, []string{"gdb bad does not tell its version: exit status 127 no libncurses → try it by hand"}},
+		{"Red Hat 8 with a toolset", func(f fake, m *Machine) {
+			f.file("etc/os-release", "NAME=\"Rocky Linux\"\nID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n", 0o644)
+			f.script("gdb", `echo "GNU gdb (GDB) Red Hat Enterprise Linux 8.2-20.el8"`)
+			for version, text := range map[string]string{"9": "8.3", "12": "11.2", "14": "14.2"} {
+				f.file("opt/rh/gcc-toolset-"+version+"/root/usr/bin/gdb", "#!/bin/sh\necho 'GNU gdb (GDB) Red Hat Enterprise Linux "+text+"-4.el8'", 0o755)
+			}
+		}, []string{"gdb bad version 8.2 → gcc-toolset-14 has gdb 14.2: --gdb /opt/rh/gcc-toolset-14/root/usr/bin/gdb (on the nodes, too)"}},
+		{"Red Hat 8 without one", func(f fake, m *Machine) {
+			f.file("etc/os-release", "ID=rhel\n", 0o644)
+			f.script("gdb", `echo "GNU gdb (GDB) Red Hat Enterprise Linux 8.2-20.el8"`)
+		}, []string{"gdb bad version 8.2 → sdm needs gdb 9 or later: give one with --gdb PATH, on the nodes, too; dnf install gcc-toolset-14-gdb"}},
+		{"Fedora without gdb", func(f fake, m *Machine) { f.file("etc/os-release", "ID=fedora\n", 0o644) }, []string{"gdb bad no gdb → dnf install gdb"}},
+		{"MPI in modules", func(f fake, m *Machine) {
+			f.file("usr/lib64/openmpi/bin/mpirun", "", 0o755)
+			f.file("usr/lib64/mpich/bin/mpiexec", "", 0o755)
+			f.file("etc/modulefiles/mpi/openmpi-x86_64", "", 0o644)
+		}, []string{
+			"openmpi - /usr/lib64/openmpi/bin/mpirun is installed, but not on the PATH → module load mpi/openmpi-x86_64",
+			"mpich - /usr/lib64/mpich/bin/mpiexec is installed, but not on the PATH → PATH=/usr/lib64/mpich/bin:$PATH",
+		}},
+		{"SELinux forbids", func(f fake, m *Machine) {
+			f.file("sys/fs/selinux/enforce", "1", 0o644)
+			f.file("sys/fs/selinux/booleans/deny_ptrace", "1 1", 0o644)
+		}, []string{"SELinux bad deny_ptrace is on → ask the administrator: setsebool deny_ptrace off"}},
+		{"SELinux permits", func(f fake, m *Machine) {
+			f.file("sys/fs/selinux/enforce", "1", 0o644)
+			f.file("sys/fs/selinux/booleans/deny_ptrace", "0 0", 0o644)
+		}, []string{"SELinux ok enforcing; debugging is permitted"}},
+		{"SELinux is permissive", func(f fake, m *Machine) {
+			f.file("sys/fs/selinux/enforce", "0", 0o644)
+			f.file("sys/fs/selinux/booleans/deny_ptrace", "1 1", 0o644)
+		}, []string{"SELinux ok permissive"}},
 		{"AMX", func(f fake, m *Machine) {
 			f.script("gdb", goodGDB)
 			f.file("proc/cpuinfo", "flags\t: fpu amx_tile avx\n", 0o644)
@@ -92,6 +124,10 @@ func TestExamine(t *testing.T) {
 			f.script("gdb", goodGDB)
 			m.Hosts, m.Server = []string{"n1"}, "/nonexistent/it's here"
 		}, []string{"n1: reach ok by rsh", "n1: gdb ok GNU gdb (Debian", "n1: sdm-server bad no /nonexistent/it's here → install it there"}},
+		{"a host with a toolset, whose policy forbids", func(f fake, m *Machine) {
+			m.RemoteShell = f.script("rsh", "echo system=Linux x86_64; echo gdb=; echo denied=1 1 1; echo toolset=/opt/rh/gcc-toolset-14/root/usr/bin/gdb")
+			m.Hosts = []string{"n1"}
+		}, []string{"n1: gdb bad no gdb in PATH → a toolset has one: --gdb /opt/rh/gcc-toolset-14/root/usr/bin/gdb", "n1: SELinux bad deny_ptrace is on → ask the administrator"}},
 		{"a host that is not reached", func(f fake, m *Machine) {
 			m.RemoteShell, m.Hosts = f.script("rsh", `echo "Permission denied" >&2; exit 255`), []string{"n1"}
 		}, []string{"n1: reach bad not reached: Permission denied → try it by hand"}},

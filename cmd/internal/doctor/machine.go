@@ -42,7 +42,8 @@ func (m Machine) gdb(ctx context.Context) []Finding {
 	}
 	path, err := m.find(name)
 	if err != nil {
-		return []Finding{{Check: "gdb", Grade: Bad, Found: "no " + name, Hint: "install gdb, load its module, or give --gdb PATH; on the nodes, too"}}
+		none := Finding{Check: "gdb", Grade: Bad, Found: "no " + name, Hint: "install gdb, load its module, or give --gdb PATH; on the nodes, too"}
+		return []Finding{m.orToolset(ctx, none, 0)}
 	}
 	text, err := m.ask(ctx, path, "-nx", "--version")
 	major, minor, ok := gdb.Version(text)
@@ -54,7 +55,7 @@ func (m Machine) gdb(ctx context.Context) []Finding {
 	switch {
 	case major < oldestGDB:
 		f.Grade, f.Hint = Bad, fmt.Sprintf("sdm needs gdb %d or later: give one with --gdb PATH, on the nodes, too", oldestGDB)
-		return []Finding{f}
+		return []Finding{m.orToolset(ctx, f, major)}
 	case major < triedGDB:
 		limits = append(limits, fmt.Sprintf("sdm was not tried with gdb before %d", triedGDB))
 	case major == 10:
@@ -66,7 +67,7 @@ func (m Machine) gdb(ctx context.Context) []Finding {
 	if len(limits) > 0 {
 		f.Grade, f.Hint = Warning, strings.Join(limits, "; ")+"; a newer one can be given with --gdb PATH"
 	}
-	return []Finding{f, m.python(ctx, path)}
+	return []Finding{m.orToolset(ctx, f, major), m.python(ctx, path)}
 }
 
 // python is what gdb's pretty printers need.

@@ -32,6 +32,7 @@ func (m Machine) starters(context.Context) []Finding {
 		seen[real] = name
 		all = append(all, m.starter(name, path, real))
 	}
+	all = append(all, m.modules()...)
 	if len(all) == 0 {
 		return []Finding{{Check: "starters", Grade: Absent, Found: "none of " + strings.Join(names, ", "), Hint: "for MPI programs load the module of your MPI"}}
 	}
@@ -49,7 +50,7 @@ func (m Machine) starter(name, path, real string) Finding {
 	case symbols == nil:
 		f.Found += "; a script, or unreadable: what it calls decides"
 	case !slices.Contains(symbols, "MPIR_Breakpoint") || !slices.Contains(symbols, "MPIR_proctable"):
-		f.Found += "; no MPIR symbols (stripped): sdm starts its servers in the slots"
+		f.Found += "; no MPIR symbols (stripped, or Open MPI from 5 on): sdm starts its servers in the slots"
 	default:
 		var short []string
 		for _, s := range symbols {
