@@ -292,7 +292,14 @@ func (l *loop) readOutput(k *keeper) bool {
 	// A line beyond all bounds is left out; its call is answered when gdb gives
 	// the result of the next one, or is overdue.
 	if !k.broken {
-		l.guard(k, func() { _ = k.parser.Feed(b, func(r mi.Record) { k.debugger.record(now, r) }) })
+		l.guard(k, func() {
+			_ = k.parser.Feed(b, func(r mi.Record) {
+				if r.Class == mi.Log {
+					k.process.words.hearLog(r.Text)
+				}
+				k.debugger.record(now, r)
+			})
+		})
 	}
 	l.touch(k)
 	return true
@@ -306,6 +313,6 @@ func (l *loop) readErrors(k *keeper) bool {
 	if over {
 		l.e.poll.remove(k.process.stderr)
 	}
-	k.process.note(b)
+	k.process.words.hear(b)
 	return len(b) > 0
 }

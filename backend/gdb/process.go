@@ -5,7 +5,6 @@ package gdb
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -20,15 +19,13 @@ type process struct {
 	stderr int
 
 	unsent []byte // what the pipe would not take yet
-	words  []byte // the end of what gdb wrote to standard error
+	words  lastWords
 }
 
 const (
 	// maxUnsent bounds what waits for a gdb that does not read, in bytes. A
 	// hung gdb is asked nothing more long before; see machine.busy.
 	maxUnsent = 4 << 20
-	// maxWords is how much of standard error is kept to explain an end, in bytes.
-	maxWords = 512
 )
 
 var errDoesNotRead = errors.New("gdb does not read its commands")
@@ -95,14 +92,6 @@ func (p *process) read(fd int, buf []byte) (b []byte, over bool) {
 	}
 }
 
-// note keeps the end of standard error.
-func (p *process) note(b []byte) {
-	p.words = append(p.words, b...)
-	if n := len(p.words); n > maxWords {
-		p.words = append(p.words[:0], p.words[n-maxWords:]...)
-	}
-}
-
 // demise is how a gdb has ended.
 type demise struct {
 	cause   string
@@ -122,8 +111,8 @@ func (p *process) reap() demise {
 	if status.Signaled() {
 		text = "killed by " + unix.SignalName(status.Signal())
 	}
-	if words := strings.TrimSpace(string(p.words)); words != "" {
-		text += ": " + strings.Join(strings.Split(words, "\n"), "; ")
+	if words := p.words.text(); words != "" {
+		text += ": " + words
 	}
 	return demise{text, status.Signaled() || status.ExitStatus() > 128}
 }
