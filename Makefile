@@ -11,7 +11,7 @@ FUZZTIME ?= 10s
 REAL := sdm/launch/launchtest sdm/launch/local sdm/backend/gdb sdm/server sdm/cmd/sdm-server sdm/cmd/sdm-master sdm/cmd/sdm sdm/cmd/internal/e2e sdm/cmd/internal/oracle
 
 # What the tests on fake hosts need beyond that; only root can make them.
-HOSTS := $(if $(filter 0,$(shell id -u)),ip tc nsenter unshare srun)
+HOSTS := $(if $(filter 0,$(shell id -u)),ip tc nsenter unshare mount srun)
 
 export GOFLAGS += -buildvcs=false
 

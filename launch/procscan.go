@@ -215,6 +215,9 @@ func procOf(pid int, name string) string {
 	return filepath.Join("/proc", strconv.Itoa(pid), name)
 }
 
+// SlurmJobOf is the job of Slurm in which a process was started; "" if there is none.
+func SlurmJobOf(pid int) string { return lookup(environOf(pid))["SLURM_JOB_ID"] }
+
 // identityOf reads what a process says of itself; one that is gone, not ours to
 // read, or strange has no number.
 func identityOf(pid int) Identity {

@@ -319,9 +319,11 @@ func (r *Runner) watch(ctx context.Context) {
 				w.linger = time.After(r.cfg.Linger)
 			}
 		case text := <-r.cfg.Ending:
+			if !r.ending { // each slot of the node hears it
+				r.server.cancelled(text)
+				w.grace = time.After(r.cfg.EndingGrace)
+			}
 			r.ending = true
-			r.server.cancelled(text)
-			w.grace = time.After(r.cfg.EndingGrace)
 		case sig := <-r.cfg.Signals:
 			r.server.signal(sig)
 		case <-w.late:

@@ -140,7 +140,7 @@ func (m *machine) arrayOf(q *request, then func(a array, refusal *protocol.Fault
 			m.ask(q, func(c answer) {
 				a.shape.Dims[0].Count, _ = strconv.Atoi(c.Results.Str("value"))
 				m.placeArray(q, a, then)
-			}, "-data-evaluate-expression", append(m.at(q), " "+a.count)...)
+			}, "-data-evaluate-expression", append(m.at(q), operand(a.count))...)
 		}
 	}, "-interpreter-exec", append(m.at(q), "console", "ptype/mt "+expr)...)
 	k.print = true
@@ -161,7 +161,7 @@ func (m *machine) placeArray(q *request, a array, then func(array, *protocol.Fau
 				bad = &protocol.Fault{Kind: protocol.FaultGDB, Message: got.Results.Str("msg")}
 			}
 			with(got)
-		}, "-data-evaluate-expression", append(m.at(q), " "+text)...)
+		}, "-data-evaluate-expression", append(m.at(q), operand(text))...)
 	}
 	ask("&("+a.item(0)+")", func(got answer) { a.addr = addressIn(got.Results.Str("value")) })
 	ask("&("+a.item(n-1)+")", func(got answer) { last = addressIn(got.Results.Str("value")) })

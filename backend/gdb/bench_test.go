@@ -111,7 +111,7 @@ func BenchmarkStartToMain(b *testing.B) {
 }
 
 func BenchmarkPrint(b *testing.B) {
-	const command = "-data-evaluate-expression --thread 1 --frame 0 \" rank\"\n"
+	const command = "-data-evaluate-expression --thread 1 --frame 0 rank\n"
 	for _, n := range sizes {
 		b.Run(fmt.Sprintf("bare/ranks=%d", n), func(b *testing.B) {
 			f := local.NewForker()

@@ -101,7 +101,7 @@ func (m *machine) pointsOn(q *request, a array, then func(bool)) {
 	k.print = true
 	m.ask(q, func(got answer) {
 		then(found || strings.Contains(got.Results.Str("value"), "std::"))
-	}, "-data-evaluate-expression", append(m.at(q), " "+a.item(0))...)
+	}, "-data-evaluate-expression", append(m.at(q), operand(a.item(0)))...)
 }
 
 // hashItems compares the elements of a container, or of an array of objects, by what gdb shows of them; the answer is
@@ -233,7 +233,7 @@ func (m *machine) hashSpans(h *hashing, whole bool) {
 				}
 				h.columns.add("value."+strconv.Itoa(i), got.Results.Str("value"))
 				m.hashedPart(h)
-			}, "-data-evaluate-expression", append(m.at(h.q), " "+h.array.item(s.First))...)
+			}, "-data-evaluate-expression", append(m.at(h.q), operand(h.array.item(s.First)))...)
 			continue
 		}
 		for k, b := range s.Blocks() {

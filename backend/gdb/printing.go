@@ -123,11 +123,20 @@ func (m *machine) askPrint(q *request, w printing, expr string, then func(a answ
 	}
 }
 
+// operand is an expression as an argument of GDB/MI: one that may look like an option has a blank in front
+// (mi.AppendCommand). gdb shows what it was given where it does not understand it.
+func operand(expr string) string {
+	if strings.HasPrefix(expr, "--") {
+		return " " + expr
+	}
+	return expr
+}
+
 // askBare asks for a value by GDB/MI, which leaves out the types of pointers and all of a reference but its address.
 func (m *machine) askBare(q *request, expr string, then func(a answer, value string)) {
 	s := m.selected(q) // not at, and no slice that is made for this: there may be thousands of ranks
 	k := m.ask(q, func(a answer) { then(a, m.heard(a, a.Results.Str("value"))) }, "-data-evaluate-expression",
-		"--thread", m.gdbThread(s.thread), "--frame", strconv.Itoa(s.frame), " "+expr)
+		"--thread", m.gdbThread(s.thread), "--frame", strconv.Itoa(s.frame), operand(expr))
 	k.print, k.apart = true, true
 }
 

@@ -30,7 +30,7 @@ func noExpression() *protocol.Fault {
 
 // assign carries out an expression and answers nothing.
 func (m *machine) assign(q *request) {
-	m.ask(q, m.thenDone(q), "-data-evaluate-expression", append(m.at(q), " "+q.args.Expr)...)
+	m.ask(q, m.thenDone(q), "-data-evaluate-expression", append(m.at(q), operand(q.args.Expr))...)
 }
 
 // callFunction is call: print, but for what has no value.

@@ -106,16 +106,18 @@ func TestSignalsReachTheRankOfTheirSlot(t *testing.T) {
 	end(t, slots, 5, 5, 5)
 }
 
-// TestStarterEndsTheJobByAnySlot sends the signal to one slot: the server of the
-// node or not, the session is told.
+// TestStarterEndsTheJobByAnySlot sends the signal to one slot, the server of the
+// node or not, or to all: the session is told once.
 func TestStarterEndsTheJobByAnySlot(t *testing.T) {
-	for i := range 2 {
+	for _, some := range [][]int{{0}, {1}, {0, 1}} {
 		slots, d, _ := startNode(t, 2, func(int) []string { return []string{"--", "sleep", "1000"} })
 		d.do("launch", protocol.Args{Job: &protocol.Job{}, Limit: -1})
-		slots[i].Process.Signal(syscall.SIGTERM)
+		for _, i := range some {
+			slots[i].Process.Signal(syscall.SIGTERM)
+		}
 		d.ended(2)
-		if !strings.Contains(d.String(), "the starter is ending the job (SIGTERM)") {
-			t.Errorf("no note:\n%s", d)
+		if n := strings.Count(d.String(), "the starter is ending the job (SIGTERM)"); n != 1 {
+			t.Errorf("told %d times:\n%s", n, d)
 		}
 		end(t, slots, 128+int(syscall.SIGKILL), 128+int(syscall.SIGKILL))
 		gone(t, d.pids()...)

@@ -120,8 +120,11 @@ func (h *held) comes(p *plan) (*slots, error) {
 func (o *options) coAttach(p *plan, j job, holder launch.Launcher) job {
 	starter, ok := holder.(*mpir.Attach)
 	nodes := j.whole.Nodes()
-	if !ok || o.startTool != "" || o.remoteShell != "" || len(nodes) > len(j.table.Nodes()) || len(nodes) == 1 && isHere(nodes[0].Host) {
+	if !ok || o.startTool != "" || o.remoteShell != "" || len(nodes) == 1 && isHere(nodes[0].Host) {
 		return j
+	}
+	if len(nodes) > len(j.table.Nodes()) { // it would start them on all
+		return o.besideInSlurm(j, starter.StarterPID())
 	}
 	s, err := openSlots(p, true)
 	if err == nil {
@@ -133,5 +136,15 @@ func (o *options) coAttach(p *plan, j job, holder launch.Launcher) job {
 	}
 	p.log.Info("the starter does not start our servers", "why", err)
 	j.passed = err
+	return o.besideInSlurm(j, starter.StarterPID())
+}
+
+// besideInSlurm has srun start the servers where a starter runs in a job of Slurm: its nodes
+// may refuse ssh.
+func (o *options) besideInSlurm(j job, starter int) job {
+	if id := launch.SlurmJobOf(starter); id != "" {
+		o.useSlurm()
+		j.id = id
+	}
 	return j
 }

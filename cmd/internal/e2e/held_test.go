@@ -237,7 +237,7 @@ func TestHeldJobOfTheKilled(t *testing.T) {
 		t.Run(at.name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
-			front := s.heldRun(2, "-b", "-e", "continue", "--", openMPI.command, "-n", "2",
+			front := s.heldRun(2, "-b", "-e", "continue", "--connect-wait", "10s", "--", openMPI.command, "-n", "2", // so long do slots wait for us
 				"sh", "-c", `trap "" TERM INT HUP; exec "$@"`, "sh", openMPI.program("mpiwait"), "never")
 			process := regexp.MustCompile(at.process)
 			s.eventually(patience, func() string {

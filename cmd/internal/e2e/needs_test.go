@@ -12,7 +12,7 @@ import (
 
 // What the tests need that not every release of an MPI has.
 
-// openMPIVersion is what mpirun says of itself: "mpirun (Open MPI) 4.1.4".
+// openMPIVersion is what mpirun says of itself: "mpirun.openmpi (OpenRTE) 4.1.4", "mpirun (Open MPI) 5.0.7".
 var openMPIVersion = sync.OnceValue(func() string {
 	text, err := exec.Command(openMPI.command, "--version").Output()
 	if err != nil {
@@ -23,9 +23,28 @@ var openMPIVersion = sync.OnceValue(func() string {
 })
 
 // offersMPIR tells whether mpirun offers debuggers MPIR: Open MPI up to 4 does.
-func offersMPIR() bool {
-	_, version, ok := strings.Cut(openMPIVersion(), "(Open MPI) ")
+func offersMPIR() bool { return isBefore5(openMPIVersion()) }
+
+func isBefore5(line string) bool {
+	_, version, ok := strings.Cut(line, ") ")
 	return ok && len(version) > 1 && version[0] <= '4' && version[1] == '.'
+}
+
+// TestIsBefore5 has what mpirun says on three systems: what is not understood here is
+// tested nowhere.
+func TestIsBefore5(t *testing.T) {
+	for line, want := range map[string]bool{
+		"mpirun.openmpi (OpenRTE) 4.1.4":      true,
+		"mpirun (Open MPI) 4.1.2":             true,
+		"mpirun.openmpi (Open MPI) 5.0.7":     false,
+		"mpirun.openmpi (Open MPI) 6.0.0rc2":  false,
+		"exec: \"mpirun.openmpi\": not found": false,
+		"mpirun.openmpi (Open MPI) 10.0.1":    false,
+	} {
+		if got := isBefore5(line); got != want {
+			t.Errorf("%s: %v", line, got)
+		}
+	}
 }
 
 // needMPIR skips a test of what only MPIR gives.

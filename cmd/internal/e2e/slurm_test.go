@@ -43,8 +43,16 @@ var slurmMPI = map[string]string{"Open MPI": "--mpi=pmix", "MPICH": "--mpi=pmi2"
 // TestSlurm has a real cluster for all that needs one.
 func TestSlurm(t *testing.T) {
 	s, cluster := newCluster(t)
+	plugins := s.slurmPlugins(cluster)
+	needPlugin := func(t *testing.T, m starter) {
+		t.Helper()
+		if name := strings.TrimPrefix(slurmMPI[m.name], "--mpi="); !strings.Contains(plugins, name) {
+			t.Skipf("Slurm has no plugin %s here: %s", name, plugins)
+		}
+	}
 	for _, m := range starters {
 		t.Run("in an allocation, "+m.name, func(t *testing.T) {
+			needPlugin(t, m)
 			s := s.sub(t)
 			args := append([]string{"-n", "4", "-N", "2", program("sdm"), "run", "-n", "4", "--launcher-arg", slurmMPI[m.name]}, hunt...)
 			front := &console{process: s.on(cluster.Hosts, 0, "salloc", append(args, m.program("ring"))...), size: 4}
@@ -52,6 +60,7 @@ func TestSlurm(t *testing.T) {
 			hunted(t, front)
 		})
 		t.Run("srun, "+m.name, func(t *testing.T) {
+			needPlugin(t, m)
 			s := s.sub(t)
 			args := append([]string{"run", "--launcher", "slot"}, hunt...)
 			args = append(args, "--", "srun", "-n4", "-N", "3", slurmMPI[m.name], m.program("ring"))
@@ -60,13 +69,15 @@ func TestSlurm(t *testing.T) {
 			hunted(t, front)
 		})
 		for _, way := range []string{"", "--per-node --session batch"} {
-			t.Run("batch script, "+m.name+" "+way, func(t *testing.T) { batch(t, s.sub(t), cluster, m, way) })
+			t.Run("batch script, "+m.name+" "+way, func(t *testing.T) { needPlugin(t, m); batch(t, s.sub(t), cluster, m, way) })
 		}
 	}
 	for _, m := range starters {
-		t.Run("servers beside a running job, "+m.name, func(t *testing.T) { besideAStep(t, s.sub(t), cluster, m) })
+		t.Run("servers beside a running job, "+m.name, func(t *testing.T) { needPlugin(t, m); besideAStep(t, s.sub(t), cluster, m) })
 	}
-	t.Run("srun under control", func(t *testing.T) { heldSrun(t, s.sub(t), cluster) })
+	for _, m := range starters {
+		t.Run("srun under control, "+m.name, func(t *testing.T) { needPlugin(t, m); heldSrun(t, s.sub(t), cluster, m) })
+	}
 	t.Run("attach by a tool, and by srun", func(t *testing.T) { attachByTool(t, s.sub(t), cluster) })
 	for _, m := range starters {
 		t.Run("its own starter in an allocation, "+m.name, func(t *testing.T) { ownStarter(t, s.sub(t), cluster, m) })
@@ -114,6 +125,14 @@ func TestSlurm(t *testing.T) {
 		front.exits(0)
 		front.says(`{"event":"job","ranks":"","n":0,"state":"starting"`, `"state":"allocated"`, `"state":"held"`, `"state":"ended","status":0}`, `"state":"ended","text":"the starter has ended","status":0}`)
 	})
+}
+
+// slurmPlugins are the ways in which srun can start MPI programs here, as it says.
+func (s *scene) slurmPlugins(cluster *launchtest.Slurm) string {
+	s.t.Helper()
+	list := s.on(cluster.Hosts, 0, "srun", "--mpi=list")
+	list.exits(0)
+	return strings.Join(strings.Fields(list.out.text()+list.err.text()), " ")
 }
 
 // sub is a scene for a part of a test that shares what s has.
@@ -283,21 +302,20 @@ func (s *scene) stepOf(cluster *launchtest.Slurm, m starter) (w *waiters, which 
 	return w, which
 }
 
-// heldSrun has srun under control, which holds ranks at their first instruction; the
-// servers are a step beside them.
-func heldSrun(t *testing.T, s *scene, cluster *launchtest.Slurm) {
-	for _, line := range [][]string{
-		{"srun", "-n4", "-N3", "--mpi=pmix", openMPI.program("ring")},
-		{"sh", s.file("job.sh", "echo begun >&2; srun -n4 -N2 --mpi=pmi2 "+mpich.program("ring")+"; exit $?\n", 0o600)},
-	} {
-		args := append([]string{"run", "--launcher", "mpir", "--starter", "sh", "-b", "-e", "break sum", "-e", "continue",
-			"-e", "print mine->last - mine->first", "-e", "delete", "-e", "continue", "--"}, line...)
-		front := &console{process: s.on(cluster.Hosts, 0, "sdm", args...), size: 4}
-		front.exits(0)
-		front.folded("attached, ", "")
-		front.says("[0-2] (3) mine->last - mine->first = 25\n[3] mine->last - mine->first = 24\n", "total 4950")
-		front.folded("exited normally", "")
+// heldSrun has srun under control, itself or called by a script, which holds ranks at their
+// first instruction; the servers are a step beside them.
+func heldSrun(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) {
+	line := []string{"srun", "-n4", "-N3", slurmMPI[m.name], m.program("ring")}
+	if m == mpich {
+		line = []string{"sh", s.file("job.sh", "echo begun >&2; srun -n4 -N2 "+slurmMPI[m.name]+" "+m.program("ring")+"; exit $?\n", 0o600)}
 	}
+	args := append([]string{"run", "--launcher", "mpir", "--starter", "sh", "-b", "-e", "break sum", "-e", "continue",
+		"-e", "print mine->last - mine->first", "-e", "delete", "-e", "continue", "--"}, line...)
+	front := &console{process: s.on(cluster.Hosts, 0, "sdm", args...), size: 4}
+	front.exits(0)
+	front.folded("attached, ", "")
+	front.says("[0-2] (3) mine->last - mine->first = 25\n[3] mine->last - mine->first = 24\n", "total 4950")
+	front.folded("exited normally", "")
 }
 
 // ownStarter has the starter of an MPI start its helpers by srun, whose table names
@@ -306,7 +324,7 @@ func heldSrun(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 func ownStarter(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) {
 	s.env = append(s.env, overEthernet...)
 	args := append([]string{"-n", "4", "-N", "2", program("sdm"), "run"}, hunt...)
-	front := &console{process: s.on(cluster.Hosts, 0, "salloc", append(args, "--", m.command, m.program("ring"))...), size: 4}
+	front := &console{process: s.on(cluster.Hosts, 0, "salloc", append(args, "--launcher", "slot", "--", m.command, m.program("ring"))...), size: 4}
 	front.exits(0)
 	hunted(t, front)
 

@@ -1,0 +1,11 @@
+package gdb
+
+import "testing"
+
+func TestOperand(t *testing.T) {
+	for expr, want := range map[string]string{"x": "x", "3 +": "3 +", "-x": "-x", "--all": " --all", "--x": " --x"} {
+		if got := operand(expr); got != want {
+			t.Errorf("%q: %q", expr, got)
+		}
+	}
+}
