@@ -26,6 +26,7 @@ func TestStartersOnSeveralHosts(t *testing.T) {
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			s := newScene(t)
+			s.env = append(s.env, onOneMachine...)
 			args := append([]string{"run", "--launcher", "slot"}, hunt...)
 			args = append(append(args, "--"), s.remotely(h, m, m.program("ring"))...)
 			front := &console{process: s.on(h, 0, "sdm", args...), size: 4}

@@ -24,7 +24,7 @@ func newOnHosts(t *testing.T) *onHosts {
 	remsh := filepath.Join(launchtest.Scripts(), "remsh")
 	// Open MPI 5 would put all ranks on the first host.
 	s.env = slices.DeleteFunc(s.env, func(e string) bool { return strings.HasPrefix(e, "PRTE_MCA_rmaps_default_mapping_policy=") })
-	s.env = append(append(s.env, overEthernet...), "OMPI_MCA_plm_rsh_agent="+remsh, "PRTE_MCA_plm_ssh_agent="+remsh,
+	s.env = append(append(s.env, onOneMachine...), "OMPI_MCA_plm_rsh_agent="+remsh, "PRTE_MCA_plm_ssh_agent="+remsh,
 		"REMSH_ENV=OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 HOME="+s.dir+" "+s.env[0])
 	return &onHosts{s, h}
 }

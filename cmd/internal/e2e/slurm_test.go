@@ -34,8 +34,12 @@ func (s *scene) on(h *launchtest.Hosts, host int, name string, args ...string) *
 	return p
 }
 
-// overEthernet has Open MPI use the network of fake hosts, which share their memory.
-var overEthernet = []string{"OMPI_MCA_btl=tcp,self", "OMPI_MCA_oob_tcp_if_include=eth0", "OMPI_MCA_btl_tcp_if_include=eth0"}
+// onOneMachine is what Open MPI 4, 5 and 6 cannot know of fake hosts: they share their memory,
+// and their processors, where each would bind its first rank to the first core.
+var onOneMachine = []string{
+	"OMPI_MCA_btl=tcp,self", "OMPI_MCA_oob_tcp_if_include=eth0", "OMPI_MCA_btl_tcp_if_include=eth0",
+	"OMPI_MCA_hwloc_base_binding_policy=none", "PRTE_MCA_hwloc_default_binding_policy=none", "PRTE_MCA_bindto=none",
+}
 
 // slurmMPI is how srun starts programs of each MPI.
 var slurmMPI = map[string]string{"Open MPI": "--mpi=pmix", "MPICH": "--mpi=pmi2"}
@@ -189,7 +193,7 @@ func attachByNumber(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 // attachInside takes jobs of which we know the number alone, where mpirun has started the
 // ranks: Slurm knows the helpers of mpirun, or nothing at all. They run on to their ends.
 func attachInside(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) {
-	s.env = append(s.env, overEthernet...)
+	s.env = append(s.env, onOneMachine...)
 	attach := func(status int, args ...string) *console {
 		front := &console{process: s.on(cluster.Hosts, 0, "sdm", append([]string{"attach", "-b", "-e", "up 20", "-e", "stacks"}, args...)...), size: 4}
 		front.exits(status)
@@ -322,7 +326,7 @@ func heldSrun(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) {
 // them and not the ranks: a launch, and an attach in part and to all, by the starter
 // and by its srun.
 func ownStarter(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) {
-	s.env = append(s.env, overEthernet...)
+	s.env = append(s.env, onOneMachine...)
 	args := append([]string{"-n", "4", "-N", "2", program("sdm"), "run"}, hunt...)
 	front := &console{process: s.on(cluster.Hosts, 0, "salloc", append(args, "--launcher", "slot", "--", m.command, m.program("ring"))...), size: 4}
 	front.exits(0)
