@@ -11,13 +11,14 @@ import (
 	"sdm/launch/launchtest"
 )
 
-// remotely is a starter's line for 2 ranks on each of two fake hosts.
+// remotely is a starter's line for 2 ranks on each of two fake hosts. Open MPI 6.0.0rc2 takes the loopback alone
+// unless it is told the interface.
 func (s *scene) remotely(h *launchtest.Hosts, m starter, path string) []string {
 	rsh := filepath.Join(launchtest.Scripts(), "remsh")
 	if m.name == "MPICH" {
 		return []string{m.command, "-launcher", "ssh", "-launcher-exec", rsh, "-hosts", h.Host(1) + "," + h.Host(2), "-ppn", "2", "-n", "4", path}
 	}
-	return []string{m.command, "--mca", "plm_rsh_agent", rsh, "-host", h.Host(1) + ":2," + h.Host(2) + ":2", "-n", "4", path}
+	return []string{m.command, "--mca", "plm_rsh_agent", rsh, "--mca", "btl_tcp_if_include", "eth0", "-host", h.Host(1) + ":2," + h.Host(2) + ":2", "-n", "4", path}
 }
 
 // TestStartersOnSeveralHosts has one server on each host, in the slots of two ranks.
