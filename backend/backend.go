@@ -29,6 +29,8 @@ type Target struct {
 	// Wraps tells that its program only prepares what it starts in its place, as the shell of a
 	// script does: it stops where that one does.
 	Wraps bool
+	// AllStop tells that its debugger must stop and resume all of its threads together.
+	AllStop bool
 	// Root is the root directory of a process that sees other file systems than we
 	// do (another mount namespace, a chroot), as we see it: /proc/PID/root. "" is ours.
 	Root string

@@ -53,9 +53,9 @@ func (m *machine) watchAbort() {
 	m.ask(ours("break"), func(a answer) { m.gdb.abortSet(a) }, "-break-insert", append(m.here(), "MPI_Abort")...)
 }
 
-// libraryCame sets the breakpoint where a rank loads MPI while it runs, as Python does. A gdb that records needs a rank that stands.
+// libraryCame sets the breakpoint where a rank loads MPI while it runs, as Python does. A gdb in all-stop needs a rank that stands.
 func (m *machine) libraryCame(name string) {
-	if mpiLibrary.MatchString(name) && m.state == backend.Running && !m.record.wanted {
+	if mpiLibrary.MatchString(name) && m.state == backend.Running && !m.target.AllStop {
 		m.abort.read = false
 		m.watchAbort()
 	}

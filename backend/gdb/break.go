@@ -90,17 +90,21 @@ func (m *machine) insertHere(q *request, condition string) {
 // insertAt sets a breakpoint at a location. gdb 13 crashes over steps of ranks that share it where a hardware and another
 // breakpoint are at one place, and leaves its breakpoints in them: they end by SIGTRAP.
 func (m *machine) insertAt(q *request, condition, location string) {
-	if q.args.Hardware && m.gdb.shared() && m.stateNow() == backend.Stopped && !q.again {
+	alone := func() { m.aloneFor(q, "a hardware breakpoint") }
+	switch {
+	case !q.args.Hardware || !m.gdb.shared() || q.again:
+		m.withOnly(q, condition, func(only string) { m.insertOnly(q, only, location) })
+	case m.stateNow() != backend.Stopped:
+		alone()
+	default:
 		m.probe(q, location, func(_ mi.Tuple, a answer) {
 			if a.failed() {
 				m.notInserted(q, a)
 				return
 			}
-			m.aloneFor(q, "a hardware breakpoint")
+			alone()
 		})
-		return
 	}
-	m.withOnly(q, condition, func(only string) { m.insertOnly(q, only, location) })
 }
 
 func (m *machine) insertOnly(q *request, condition, location string) {

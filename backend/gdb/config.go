@@ -91,10 +91,10 @@ func (c Config) Validate() error {
 // against its own grammar (GDB manual, GDB/MI, Development and Front Ends).
 // gdbs older than 13 do not know it; they say so and end, and are asked for mi3,
 // which gdb 9 and later know.
-func (c Config) CommandLine() []string { return c.commandLine("mi4", false) }
+func (c Config) CommandLine() []string { return c.commandLine("mi4", false, false) }
 
 // commandLine is that for an interpreter. A lazy gdb reads symbols of libraries when it is told to.
-func (c Config) commandLine(interpreter string, lazy bool) []string {
+func (c Config) commandLine(interpreter string, lazy, allStop bool) []string {
 	path, files := c.path(), c.DebugFiles
 	if path == "" {
 		path = "gdb"
@@ -115,7 +115,7 @@ func (c Config) commandLine(interpreter string, lazy bool) []string {
 		"auto-load safe-path $datadir/auto-load",
 		"auto-load python-scripts on",
 		"mi-async on", // or no command is heard while a rank runs
-		c.threadMode(),
+		c.threadMode(allStop),
 		"confirm off",
 		"pagination off",
 		"charset UTF-8", // as JSON and terminals are; in the C locale gdb would write octal
@@ -148,9 +148,12 @@ func (c Config) commandLine(interpreter string, lazy bool) []string {
 
 // threadMode is non-stop, or a target that blocks SIGINT is never stopped; but not where it is
 // recorded. A full record forgets what is oldest.
-func (c Config) threadMode() string {
-	if c.Reverse {
+func (c Config) threadMode(allStop bool) string {
+	switch {
+	case c.Reverse:
 		return "record full stop-at-limit off"
+	case allStop:
+		return "non-stop off"
 	}
 	return "non-stop on"
 }

@@ -24,6 +24,7 @@ type heldStill struct {
 
 const (
 	heldIdle = time.Second      // how long threads may be held while gdb does nothing
+	heldTold = 3 * time.Second  // … where it has told that some have stopped
 	heldBusy = 10 * time.Second // … that fork, while it is busy, with symbols or with neighbours
 	forkLook = time.Second / 4  // when ranks are looked at after one of their gdb has forked, or was let go
 )
@@ -52,7 +53,8 @@ func (m *machine) looked(now time.Duration, held inferior.Held, cpu string) {
 	}
 	before := r.held
 	r.held = heldStill{threads: held.Threads, gdb: cpu, since: now}
-	if held.Threads == "" || !held.Forks && r.forgotten == noticed && !m.saysAllRun() {
+	patience := m.patienceFor(held)
+	if held.Threads == "" || patience == 0 {
 		return
 	}
 	r.lookAt = min(r.lookAt, now+heldIdle)
@@ -64,9 +66,20 @@ func (m *machine) looked(now time.Duration, held inferior.Held, cpu string) {
 	switch {
 	case r.forgotten == halting && !held.All && took < 2*heldIdle:
 		r.lookAt = now + forkLook
-	case r.forgotten > noticed || took >= heldIdle && before.gdb == cpu || took >= heldBusy && held.Forks:
+	case r.forgotten > noticed || took >= patience && before.gdb == cpu || took >= heldBusy && held.Forks:
 		m.letForgottenGo(held.All)
 	}
+}
+
+// patienceFor is how long threads may be held while gdb does nothing; 0 is for good, as those are of which it has told.
+func (m *machine) patienceFor(held inferior.Held) time.Duration {
+	switch r := m.run; {
+	case held.Forks || r.forgotten > noticed || m.saysAllRun():
+		return heldIdle
+	case r.interrupted && held.All:
+		return heldTold
+	}
+	return 0
 }
 
 // forgotten is how far the parting of a rank from a gdb that has forgotten it has come.
@@ -107,11 +120,11 @@ func (m *machine) letForgottenGo(still bool) {
 	}
 	m.ask(ours("detach"), func(a answer) {
 		switch {
-		case m.run == nil || m.state.IsOver():
+		case m.state.IsOver():
 		case a.failed():
 			m.gdb.replace("ended: " + cause)
-		default:
-			steps := m.run.thread != 0
+		default: // also where its threads have come to a stop meanwhile
+			steps := m.run != nil && m.run.thread != 0
 			m.orphaned(m.now, cause)
 			m.rescue.alive = true
 			m.rescue.running = m.rescue.running && !steps // where a step was to end, gdb has forgotten, too

@@ -35,9 +35,13 @@ var forkSettings = []struct{ setting, value, why, hint string }{
 	{"follow-exec-mode", "new", "a rank is one process, also when it starts another program in its place", "set follow-exec-mode same"},
 }
 
-// aboutForks answers a setting that cannot be.
+// aboutForks answers a line that cannot be.
 func (m *machine) aboutForks(q *request, line string) bool {
 	words := strings.Fields(line)
+	if len(words) > 1 && (words[0] == "catch" || words[0] == "tcatch") && words[1] == "vfork" && !m.target.AllStop {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "catch vfork is not handed to gdb", Hint: "without gdb in front it gives the rank a gdb that can resume it"})
+		return true
+	}
 	if len(words) < 3 || words[0] != "set" && words[0] != "-gdb-set" {
 		return false
 	}

@@ -104,6 +104,34 @@ func TestForkSettings(t *testing.T) {
 	}
 }
 
+// A rank that is stopped at a vfork goes on, in whatever gdb that takes, and stops at it again when it is started anew.
+func TestCatchVfork(t *testing.T) {
+	for _, per := range []int{1, 2} {
+		t.Run(fmt.Sprintf("%d in a gdb", per), func(t *testing.T) {
+			r := newRig(t, gdb.Config{RanksPerGDB: per})
+			r.launch(build(t, "forks.c"), 2, "vfork", "/bin/true")
+			r.ok("catch", protocol.Args{Breakpoint: 1, Event: "vfork"})
+			r.ok("break", protocol.Args{Breakpoint: 2, Location: "inparent"})
+			if s := r.goes("continue"); s.Reason != "vfork" || s.Breakpoint != 1 {
+				t.Fatalf("got %+v", s)
+			}
+			if s := r.goes("finish"); s.Frame.Func != "main" {
+				t.Fatalf("got %+v", s)
+			}
+			if s := r.goes("continue"); s.Breakpoint != 2 {
+				t.Fatalf("got %+v", s)
+			}
+			r.ok("continue", protocol.Args{})
+			if g := r.await(0, protocol.KindExited); !strings.Contains(string(g.Body), `"code":0`) {
+				t.Errorf("got %v", g)
+			}
+			if g := r.one(1, "print", protocol.Args{Expr: "seen"}); g.Kind != protocol.KindResult {
+				t.Errorf("the neighbour: %v", g)
+			}
+		})
+	}
+}
+
 // A program that starts another in its place: breakpoints are looked up again, those of all kinds
 // stay, and neighbours do not notice.
 func TestExec(t *testing.T) {
@@ -114,7 +142,6 @@ func TestExec(t *testing.T) {
 			r.launch(build(t, "forks.c"), 2, "exec", work)
 			r.ok("break", protocol.Args{Breakpoint: 1, Location: "helper", Pending: true})
 			r.ok("catch", protocol.Args{Breakpoint: 2, Event: "exec"})
-			r.fault("catch", protocol.Args{Breakpoint: 3, Event: "vfork"}, protocol.FaultUsage, "(break vfork stops before it)")
 			if s := r.goes("continue"); s.Breakpoint != 2 || s.Detail != "exec'd "+work {
 				t.Fatalf("%d in a gdb: got %+v", per, s)
 			}

@@ -23,6 +23,7 @@ import (
 // carry out an instruction of the program (ptrace(2), PTRACE_DETACH).
 type handover struct {
 	why     string     // for people
+	allStop bool       // the new gdb is to stop and resume all threads together
 	waiting []*request // carried out by the new gdb
 	chosen  selection
 	threads []keptThread
@@ -228,6 +229,7 @@ func (m *machine) detached() {
 	}
 	m.rescue.under, m.rescue.running, m.rescue.away, m.rescue.seeks = true, false, "", false
 	m.rescue.journal, m.journal = m.journal, nil
+	m.target.AllStop = m.target.AllStop || m.moving.allStop
 	m.state = backend.Attaching
 	m.out.move = true
 }
@@ -272,6 +274,9 @@ func (m *machine) wake() {
 	h.awaking.stop, m.attach.frozen = nil, false
 	m.out.signals = append(m.out.signals, signal{toTarget, syscall.SIGCONT})
 	m.tell("handle", console, "handle SIGCONT stop nopass")
+	if m.target.AllStop {
+		m.tell("signal", "-gdb-set", "scheduler-locking", "on") // the others stay where they are
+	}
 	m.tell("signal", "-exec-step-instruction", "--thread", m.gdbThread(h.awaking.id))
 }
 
@@ -287,6 +292,9 @@ func (m *machine) settleMove() {
 		return
 	}
 	m.tell("handle", console, handleQuietly)
+	if m.target.AllStop {
+		m.tell("signal", "-gdb-set", "scheduler-locking", "replay") // as gdb begins
+	}
 	if h.queued != "" {
 		m.tell("signal", "-interpreter-exec", "--thread", m.gdbThread(h.awaking.id), "console", "queue-signal "+h.queued)
 	}

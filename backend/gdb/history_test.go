@@ -127,6 +127,7 @@ func (h *history) begin() {
 		m.looks.mpi = func(int) bool { return h.below(2) == 0 }
 		m.libraries = func() []inferior.Span { return []inferior.Span{{First: 0x7f0000000000, End: 0x7f0000010000}} }
 		m.record.wanted = n == 1 && kind == 2 && h.below(3) == 0
+		m.target.AllStop = m.record.wanted
 		h.machines = append(h.machines, m)
 		h.d.add(m)
 	}

@@ -44,7 +44,7 @@ func (l *loop) commandLine(k *keeper) []string {
 	if l.old {
 		interpreter = "mi3"
 	}
-	line := l.e.cfg.commandLine(interpreter, k.debugger.lazy)
+	line := l.e.cfg.commandLine(interpreter, k.debugger.lazy, k.slots[0].machine.target.AllStop)
 	if k.root != "" { // gdb's own way into another mount namespace wants root's rights
 		line = append(line, "-iex", "set sysroot "+k.root)
 	}

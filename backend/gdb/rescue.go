@@ -104,7 +104,8 @@ func (m *machine) orphaned(now time.Duration, cause string) {
 		return
 	}
 	m.rescue.under, m.moving = true, nil
-	m.rescue.running = m.watch.unheard == nil && (m.state == backend.Running || m.run != nil && (m.run.silent || m.state == backend.Attaching))
+	stopping := m.watch.unheard != nil || m.run != nil && m.run.interrupted
+	m.rescue.running = !stopping && (m.state == backend.Running || m.run != nil && (m.run.silent || m.state == backend.Attaching))
 	m.rescue.away, m.rescue.seeks = m.attach.away, m.attach.seeks
 	m.rescue.journal, m.journal = m.journal, nil
 	if m.state == backend.Attaching || !m.rescue.running {

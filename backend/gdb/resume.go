@@ -72,7 +72,7 @@ func (m *machine) resumeOne(q *request, command string, args ...string) {
 // othersUnlocked is what lets the other threads run, unless the user has
 // locked them.
 func (m *machine) othersUnlocked() func() {
-	if m.locking == "on" || m.record.wanted {
+	if m.locking == "on" || m.target.AllStop {
 		return nil
 	}
 	return m.others

@@ -13,7 +13,7 @@ import (
 
 // recording is what is known of a rank that can run backwards.
 type recording struct {
-	wanted bool   // the rank has a gdb of its own in all-stop, which stops and resumes all threads together
+	wanted bool   // the rank is to be recorded
 	over   bool   // gdb has been told to record once; again only when a person says so
 	begun  bool   // gdb records
 	limit  string // what gdb could not record, as it said during the present run
@@ -76,14 +76,14 @@ func (m *machine) hearRecord(text string) {
 // recorded gives a stop in all-stop its reason. gdb tells the ends of the record in words for
 // people only, and an interrupt as the SIGINT that it is there.
 func (m *machine) recorded(stop mi.Tuple) mi.Tuple {
-	if !m.record.wanted || m.run == nil {
+	if !m.target.AllStop || m.run == nil {
 		return stop
 	}
 	reason := ""
 	switch name := stop.Str("signal-name"); {
 	case stop.Str("reason") == "" && stop.Str("thread-id") != "" && m.record.begun:
 		reason = noHistory
-	case stop.Str("reason") == "signal-received" && name == "0" && !m.run.interrupted:
+	case m.record.wanted && stop.Str("reason") == "signal-received" && name == "0" && !m.run.interrupted:
 		reason = notRecorded
 	case stop.Str("reason") == "signal-received" && name == "SIGINT" && m.run.interrupted:
 		return withoutReason(stop)

@@ -5,6 +5,7 @@ package gdb
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,7 +46,7 @@ func (c Config) share(targets []backend.Target) [][]backend.Target {
 	var all [][]backend.Target
 	for _, alike := range partition(targets) {
 		per := c.RanksPerGDB
-		if c.Reverse || alike[0].Wraps {
+		if c.Reverse || alike[0].Wraps || slices.ContainsFunc(alike[0].Before, needsOwn) {
 			per = 1 // where one of several starts another program, gdb 13.1 leaves breakpoints in the neighbours now and then
 		}
 		if per == 0 {
@@ -72,12 +73,12 @@ func autoShare(n, cores int, attached bool) int {
 func partition(targets []backend.Target) [][]backend.Target {
 	type kind struct {
 		program, root, settings string
-		held                    bool
+		held, own               bool
 	}
 	index := map[kind]int{}
 	var all [][]backend.Target
 	for _, t := range targets {
-		k := kind{t.Program, t.Root, settingsOf(t), t.Held}
+		k := kind{t.Program, t.Root, settingsOf(t), t.Held, slices.ContainsFunc(t.Before, needsOwn)}
 		i, ok := index[k]
 		if !ok {
 			i = len(all)

@@ -4,6 +4,7 @@ package gdb
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"sdm/backend"
@@ -37,7 +38,7 @@ func (l *loop) letGo(s *slot) {
 func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt string, wait time.Duration) {
 	var fresh []backend.Target
 	for _, t := range targets {
-		t.Root, t.Wraps = inferior.Root(t.PID), t.Held && wraps(t.PID)
+		t.Root, t.Wraps, t.AllStop = inferior.Root(t.PID), t.Held && wraps(t.PID), l.e.cfg.Reverse
 		if l.closing {
 			l.refuse(id, t.Rank, &protocol.Fault{Kind: protocol.FaultState, Op: "attach", Message: "the session is ending"})
 			continue
@@ -49,6 +50,7 @@ func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt st
 				l.refuse(id, t.Rank, &f)
 				continue
 			}
+			t.AllStop = t.AllStop || old.machine.target.AllStop && slices.ContainsFunc(t.Before, catchesVfork)
 			delete(l.ranks, t.Rank)
 			if old.alone { // else its gdb is still on its way out
 				l.letGo(old)

@@ -98,25 +98,28 @@ func (m *machine) watchedIn(q *request, then func(watched selection, where []str
 
 // catchable are the events that catch knows, with what gdb prints of a
 // temporary one left to gdb.
-var catchable = []string{"throw", "rethrow", "catch", "exec", "fork", "load", "unload", "syscall", "signal"}
+var catchable = []string{"throw", "rethrow", "catch", "exec", "fork", "vfork", "load", "unload", "syscall", "signal"}
 
 // setCatch is catch. The words behind the event are gdb's: names of system calls,
 // signals, libraries.
 func (m *machine) setCatch(q *request) {
 	word, _, _ := strings.Cut(strings.TrimSpace(q.args.Event), " ")
-	if word == "vfork" { // in non-stop gdb 13.1 does not answer when it shall go on
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "gdb hangs behind a vfork that it has caught", Hint: "break vfork stops before it"})
-		return
-	}
 	if !slices.Contains(catchable, word) {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(word) + " cannot be caught", Hint: strings.Join(catchable, ", ")})
 		return
 	}
-	if word == "syscall" && m.gdb.shared() && !q.again && m.stateNow() == backend.Stopped {
+	switch {
+	case word == "vfork":
+		m.vforkable(q, func() { m.catch(q) })
+	case word == "syscall" && m.gdb.shared() && !q.again:
 		// gdb 13.1 asks the program that is selected just then whether another one is to stop at system calls.
 		m.aloneFor(q, "catch syscall")
-		return
+	default:
+		m.catch(q)
 	}
+}
+
+func (m *machine) catch(q *request) {
 	command := "catch "
 	if q.args.Temporary {
 		command = "tcatch "
