@@ -82,15 +82,31 @@ func (a *app) runSlots(l *lifetime, p *plan, line slot.Line) console.Status {
 		return a.notBuilt(l.ctx, err, nil)
 	}
 	alone := false // all ranks have come to their ends without us
+	free := false  // … or will: some run on that were let go, or were never ours
 	p.over = func(states *session.States, killed rank.Set) {
 		alone = killed.IsEmpty() && states.All().Minus(states.Ended()).IsEmpty()
+		free = alone && states.In(session.Lost).IsEmpty() && (p.o.only != "" || !states.In(session.Detached).IsEmpty())
 	}
 	status := a.drive(l, p, s.master, report.Ranks, []string{slotProgram})
+	if free && !s.ended(l.ctx) {
+		s.close(a, p.o, false)
+		return statusOf(context.Cause(l.ctx), status)
+	}
 	s.close(a, p.o, true)
-	if own := s.starter.Status(); alone && status == console.StatusRankFailed && own > 0 && own < 128 {
+	if own := s.starter.Status(); alone && (free && status == console.StatusGood || status == console.StatusRankFailed) && own > 0 && own < 128 {
 		return console.Status(own) // of MPI_Abort, or what it makes of the ranks' own
 	}
 	return status
+}
+
+// ended waits for the end of the starter, however long its ranks run; false: ctx was over before.
+func (s *slots) ended(ctx context.Context) bool {
+	select {
+	case <-s.starter.Done():
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // openSlots opens the rendezvous at which servers register that somebody else

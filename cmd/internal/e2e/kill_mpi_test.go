@@ -95,7 +95,8 @@ func killedFrontEnd(s *scene, j *job) {
 func endedStarter(s *scene, j *job) {
 	j.starter.signal(syscall.SIGTERM)
 	j.front.await("word of the end", func(e event) bool {
-		return e.Event == "job" && strings.Contains(e.Text, "the starter is ending the job (SIGTERM)")
+		return e.Event == "job" && strings.Contains(e.Text, "the starter is ending the job (SIGTERM)") ||
+			e.Event == "lost" && killsAtOnce(j.starter.name)
 	})
 	switch got := j.starter.status(patience); {
 	case got == 128+int(syscall.SIGKILL): // of the slots, which end as their ranks do

@@ -86,6 +86,15 @@ func TestDetachedRanksInSlotsWriteOn(t *testing.T) {
 	}
 }
 
+// TestDetachedRanksInSlotsRunOn: for as long as they want, which may be longer than the end of a session takes. The
+// status is theirs.
+func TestDetachedRanksInSlotsRunOn(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	front := s.slotRun(2, "-b", "-e", "detach", "--", mpich.command, "-n", "2", "timeout", "11", "sleep", "100")
+	front.exits(124)
+}
+
 // TestPartialRunOfSlots: the ranks that -r leaves out run as if there were no debugger.
 func TestPartialRunOfSlots(t *testing.T) {
 	for _, m := range starters {
