@@ -43,12 +43,14 @@ commands are read from standard input; with -b, -x or -e that goes to the ranks.
 Several programs in one job: sdm run [flags for all] -n 2 [flags] ./a : -n 3 [flags] ./b,
 where the --env flags and --cwd may follow -n.
 
-A starter (mpirun, mpiexec, srun, or --starter NAME; or a script that calls it, with
---starter SCRIPT) starts its job as without us. Where it offers MPIR, as Open MPI's mpirun
-does, all ranks are held in MPI_Init, attached to, and stand there when the first command
-begins; what they read and write is the starter's affair: rank 0 reads --stdin-file FILE, and at
-a prompt nothing else; --launcher slot lets send feed any rank. Otherwise sdm-server takes the place of
-each rank and starts it under control, and ranks stop at main.
+A starter (mpirun, mpiexec, srun, or --starter NAME) starts its job as without us. Where it
+offers MPIR, as Open MPI's mpirun does up to release 4, all ranks are held in MPI_Init, attached
+to, and stand there when the first command begins; what they read and write is the starter's
+affair: rank 0 reads --stdin-file FILE, and at a prompt nothing else; --launcher slot lets send
+feed any rank. Otherwise (Open MPI from release 5 on, MPICH), sdm-server takes the place of each
+rank and starts it under control, and ranks stop at main.
+A script that calls a starter with MPIR is named by --starter SCRIPT; for another starter put
+sdm run -- in front of it in the script.
 
 `
 
@@ -68,8 +70,9 @@ pids: lists processes of this host, rank 0 first. FILE has lines RANK HOST PID. 
 ranks are. Of a rank that is a shell, the MPI program that it has started is attached to.
 
 Servers on other hosts are started by the starter, where it has an attach FIFO (Open MPI), by
-srun for jobs of Slurm, by --start-tool, or by ssh. Hosts of an mpiexec of MPICH, which does
-not know where its ranks are, are asked the same way.
+srun for jobs of Slurm, by --start-tool, or by ssh. Hosts of an mpiexec of MPICH, or of an
+mpirun of Open MPI from release 5 on, which cannot be asked where their ranks are, are asked the
+same way.
 
 `
 

@@ -173,10 +173,12 @@ func (a *app) startStarter(l *lifetime, p *plan) console.Status {
 			return status
 		case hasEnded(err):
 			return a.fail(status, fmt.Errorf("%w (ranks that do not call MPI_Init are not held: --launcher slot has them start under control)", err))
-		case !is || o.mustMPIR():
+		case !is:
 			return a.fail(status, err)
 		case mute.Called:
-			return a.fail(status, fmt.Errorf("%w: give its own line in place of the script's (sdm run -- %s -n N PROGRAM)", err, mute.Starter))
+			return a.fail(status, fmt.Errorf("%w: give its own line in place of the script's (sdm run -- %s -n N PROGRAM), or put sdm run -- in front of it in the script", err, mute.Starter))
+		case o.mustMPIR():
+			return a.fail(status, fmt.Errorf("%w: leave %s out, and sdm-server takes the place of each rank", err, o.needsMPIR()))
 		}
 		p.log.Info("our servers take the places of the ranks", "why", err)
 		p.forgetHeld()
@@ -213,7 +215,18 @@ func (o *options) triesMPIR() bool {
 }
 
 // mustMPIR tells whether nothing else will do.
-func (o *options) mustMPIR() bool { return o.launcher == launcherMPIR || o.starterArgs != "" }
+func (o *options) mustMPIR() bool { return o.needsMPIR() != "" }
+
+// needsMPIR is the flag for which nothing else will do; "" if there is none.
+func (o *options) needsMPIR() string {
+	switch {
+	case o.launcher == launcherMPIR:
+		return "--launcher mpir"
+	case o.starterArgs != "":
+		return "--starter-args"
+	}
+	return ""
+}
 
 // forgetHeld makes a plan new for another way.
 func (p *plan) forgetHeld() {

@@ -40,7 +40,7 @@ type Mute struct {
 }
 
 func (m *Mute) Error() string {
-	return fmt.Sprintf("%s offers debuggers no MPIR interface (was it stripped of its symbols?)", m.Starter)
+	return fmt.Sprintf("%s offers debuggers no MPIR interface (Open MPI's mpirun does up to release 4, if it was not stripped of its symbols)", m.Starter)
 }
 
 // Launch is a job whose starter we start. It is a launch.Launcher.
