@@ -1,6 +1,7 @@
 package launchtest
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,19 +26,33 @@ func FindRoot(t testing.TB, name string) *Root {
 		}
 		home = filepath.Join(cache, "sdm-roots")
 	}
-	if lock := filepath.Join(home, "."+name+".lock"); exists(lock) {
-		exec.Command("flock", "-w", "200", lock, "true").Run() // the time of a fetch is bounded, too
-	}
-	r := &Root{name: name, folder: filepath.Join(home, name)}
-	if !exists(r.GDB()) {
-		why, err := os.ReadFile(r.folder + ".why")
-		if err != nil {
-			why = []byte("testdata/roots/fetch brings it")
-		}
-		t.Skipf("root %s is not here: %s", name, strings.TrimSpace(string(why)))
+	r, why := findRoot(home, name)
+	if why != "" {
+		t.Skip(why)
 	}
 	return r
 }
+
+// findRoot looks for a root in a folder, or tells why it is not there.
+func findRoot(home, name string) (r *Root, why string) {
+	r = &Root{name: name, folder: filepath.Join(home, name)}
+	if lock := filepath.Join(home, "."+name+".lock"); exists(lock) {
+		if err := exec.Command("flock", "-w", fetchTime, lock, "true").Run(); err != nil {
+			return nil, fmt.Sprintf("root %s is still being fetched after %s s", name, fetchTime)
+		}
+	}
+	if exists(r.GDB()) {
+		return r, ""
+	}
+	text, err := os.ReadFile(r.folder + ".why")
+	if err != nil {
+		text = []byte("testdata/roots/fetch brings it")
+	}
+	return nil, fmt.Sprintf("root %s is not here: %s", name, strings.TrimSpace(string(text)))
+}
+
+// fetchTime bounds the wait for a fetch, in seconds; its download has 150 s.
+const fetchTime = "200"
 
 // GDB is the path of the root's gdb, to be run on this machine.
 func (r *Root) GDB() string { return filepath.Join(r.folder, "gdb") }
