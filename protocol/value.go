@@ -39,10 +39,12 @@ const WatchpointScope = "watchpoint-scope"
 type Stop struct {
 	Reason     string `json:"reason"`
 	Breakpoint int    `json:"breakpoint,omitempty"` // our number, the same on all ranks
-	Temporary  bool   `json:"temporary,omitempty"`
-	Signal     string `json:"signal,omitempty"`
-	Meaning    string `json:"meaning,omitempty"` // of the signal
-	Frame      *Frame `json:"frame,omitempty"`
+	// Triggered are watchpoints that have triggered as well; their values are in columns "triggered.0.old", "triggered.0.new", ….
+	Triggered []Trigger `json:"triggered,omitempty"`
+	Temporary bool      `json:"temporary,omitempty"`
+	Signal    string    `json:"signal,omitempty"`
+	Meaning   string    `json:"meaning,omitempty"` // of the signal
+	Frame     *Frame    `json:"frame,omitempty"`
 	// Within is the function without source in which a rank stands that has been attached to: Frame has called it, which is then the
 	// innermost frame that has source, and the selected one; its level is in column "level". Where there is a Caller, that has called it.
 	Within string `json:"within,omitempty"`
@@ -67,6 +69,12 @@ type Stop struct {
 	// Source is the text of the line where the rank stopped, without a newline,
 	// where the server could read the file.
 	Source string `json:"source,omitempty"`
+}
+
+// Trigger is a watchpoint that has triggered beside what a stop is told for.
+type Trigger struct {
+	Reason     string `json:"reason"`
+	Breakpoint int    `json:"breakpoint"`
 }
 
 // IntoAbort is the note of a rank that is let go on where it calls MPI_Abort.

@@ -28,15 +28,28 @@ type spoken struct{ lines, texts []string }
 // so does a thread that steps: gdb has forgotten where the step was to end.
 func (m *machine) passBy(r *run, t *thread, p *point) {
 	r.owed++ // nothing is decided before the thread goes on
+	var passed []*point
+	for _, w := range m.points.reached(t.stop) {
+		if w != p && w.goesOn() {
+			passed = append(passed, w)
+		}
+	}
+	stays := m.points.staysFor(t.stop)
 	if len(m.points.beside(p)) == 0 {
-		m.passAll(r, t, []*point{p}, nil)
+		m.passAll(r, t, append(passed, p), stays)
 		return
 	}
-	m.hitTogether(t, p, func(passed []*point, stays *point) { m.passAll(r, t, passed, stays) })
+	m.hitTogether(t, p, func(those []*point, at *point) {
+		if at != nil {
+			stays = at.stopOf(t.stop)
+		}
+		m.passAll(r, t, append(passed, those...), stays)
+	})
 }
 
-// passAll lets breakpoints have their say, one after the other, and then the thread go on, unless it stays at one.
-func (m *machine) passAll(r *run, t *thread, passed []*point, stays *point) {
+// passAll lets breakpoints have their say, one after the other, and then the thread go on, unless there is a
+// stop at which it stays.
+func (m *machine) passAll(r *run, t *thread, passed []*point, stays mi.Tuple) {
 	if len(passed) > 0 {
 		m.speakAt(passed[0], t, func(s spoken) {
 			m.logged(passed[0], t, s)
@@ -48,7 +61,7 @@ func (m *machine) passAll(r *run, t *thread, passed []*point, stays *point) {
 	switch {
 	case m.run != r || m.state.IsOver():
 	case stays != nil:
-		t.stop = stays.stopOf(t.stop)
+		t.stop = stays
 		m.countDown(t.stop)
 		r.stoppedBy(t)
 	case r.interrupted:

@@ -218,9 +218,13 @@ func (c *columns) displays(shown []protocol.Display, values []string) {
 // withDisplays reports a stop of a thread with what the commands of its
 // breakpoint say, and the displays that have a value there.
 func (m *machine) withDisplays(t *thread, tell func(shown []protocol.Display, values []string, s spoken)) {
-	p := m.points.at(t.stop)
-	commands := ownReason(t.stop) && p != nil && len(p.lines) > 0
-	if len(m.displays.list) == 0 && !commands {
+	var acting []*point
+	for _, p := range m.points.reached(t.stop) {
+		if ownReason(t.stop) && len(p.lines) > 0 {
+			acting = append(acting, p)
+		}
+	}
+	if len(m.displays.list) == 0 && len(acting) == 0 {
 		tell(nil, nil, spoken{})
 		return
 	}
@@ -232,13 +236,22 @@ func (m *machine) withDisplays(t *thread, tell func(shown []protocol.Display, va
 			m.releaseStop(h)
 		})
 	}
-	if !commands {
-		display()
-		return
-	}
-	m.speakAt(p, t, func(s spoken) {
+	m.speakAtAll(acting, t, func(s spoken) {
 		h.spoken = s
 		display()
+	})
+}
+
+// speakAtAll is speakAt for several, one after the other.
+func (m *machine) speakAtAll(points []*point, t *thread, then func(spoken)) {
+	if len(points) == 0 {
+		then(spoken{})
+		return
+	}
+	m.speakAt(points[0], t, func(s spoken) {
+		m.speakAtAll(points[1:], t, func(more spoken) {
+			then(spoken{append(s.lines, more.lines...), append(s.texts, more.texts...)})
+		})
 	})
 }
 

@@ -353,12 +353,19 @@ func (m *machine) tellStop(r *run, t *thread, caller *protocol.Frame, called str
 	m.withDisplays(t, func(shown []protocol.Display, values []string, s spoken) {
 		body := m.stopBody(t, "")
 		body.Caller, body.Within = caller, called
-		if p := m.points.at(t.stop); p != nil && ownReason(t.stop) {
-			body.Then = p.then()
+		for _, p := range m.points.reached(t.stop) {
+			if ownReason(t.stop) {
+				body.Then = append(body.Then, p.then()...)
+			}
 		}
 		m.arrived()
 		if body.Temporary || body.Reason == protocol.WatchpointScope {
 			m.forget(body.Breakpoint)
+		}
+		for _, w := range body.Triggered {
+			if w.Reason == protocol.WatchpointScope {
+				m.forget(w.Breakpoint)
+			}
 		}
 		body.Displays, body.Commands = shown, s.lines
 		c := &columns{rank: m.target.Rank, list: m.stopColumns(t)}

@@ -80,6 +80,9 @@ func (m *machine) reasonOf(stop mi.Tuple) protocol.Stop {
 	case s.Reason == "function-finished":
 		_, s.Returned = stop.Get("return-value")
 	}
+	for _, w := range triggeredBeside(stop) {
+		s.Triggered = append(s.Triggered, protocol.Trigger{Reason: w.Str("reason"), Breakpoint: m.points.ours(stoppedBy(w))})
+	}
 	return s
 }
 
@@ -98,8 +101,9 @@ func (m *machine) stopColumns(t *thread) []column.Column {
 	if v, ok := t.stop.Get("return-value"); ok {
 		c.add("value", v.Str)
 	}
-	for _, f := range t.stop.Path("value").Fields {
-		c.add(f.Name, f.Value.Str) // of a watchpoint: old and new, or the value that was read
+	c.watched("", t.stop)
+	for i, w := range triggeredBeside(t.stop) {
+		c.watched("triggered."+strconv.Itoa(i)+".", w)
 	}
 	for _, name := range []string{"newpid", "gdb-result-var"} {
 		if name == "newpid" && t.stop.Str(name) != "" {
@@ -107,6 +111,13 @@ func (m *machine) stopColumns(t *thread) []column.Column {
 		}
 	}
 	return c.sorted()
+}
+
+// watched adds the values of a watchpoint: old and new, or that which was read.
+func (c *columns) watched(prefix string, reason mi.Tuple) {
+	for _, f := range reason.Path("value").Fields {
+		c.add(prefix+f.Name, f.Value.Str)
+	}
 }
 
 // otherText tells of a further thread in one text, equal on all ranks where the same

@@ -109,7 +109,7 @@ func (m *machine) setStopped(stop mi.Tuple) (first *thread) {
 		return nil
 	}
 	first = m.thread(id)
-	first.running, first.stop = false, lastReason(stop)
+	first.running, first.stop = false, oneReason(stop)
 	with, _ := stop.Get("stopped-threads")
 	if with.Kind == mi.String && with.Str == "all" {
 		for _, th := range m.threads {
@@ -117,24 +117,6 @@ func (m *machine) setStopped(stop mi.Tuple) (first *thread) {
 		}
 	}
 	return first
-}
-
-// lastReason takes off what stands before the last reason: signals that were to be
-// printed and not to stop, which gdb tells of in the record of the next stop.
-func lastReason(stop mi.Tuple) mi.Tuple {
-	first, last := -1, -1
-	for i, f := range stop {
-		if f.Name == "reason" {
-			last = i
-			if first < 0 {
-				first = i
-			}
-		}
-	}
-	if first == last {
-		return stop
-	}
-	return stop[last:]
 }
 
 // ids are the numbers of those that are stopped, but for one.

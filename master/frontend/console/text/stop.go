@@ -71,15 +71,12 @@ func stop(g protocol.Group, s protocol.Stop) answer {
 	cols := columns(g)
 	x := answer{ranks: g.Ranks, bad: s.Reason == "signal-received" || s.Reason == "mpi-abort" || s.Reason == "core" && s.Signal != ""}
 	x.lines = []string{stopLine(s, cols)}
-	if c, ok := cols["value"]; ok && !s.Returned {
-		x.below = append(x.below, "Value = "+c.inEvent())
+	if !s.Returned {
+		x.below = append(x.below, watched("", cols)...)
 	}
-	old, changed := cols["old"]
-	if changed {
-		x.below = append(x.below, "Old value = "+old.inEvent())
-	}
-	if c, ok := cols["new"]; ok { // without an old one it was only read
-		x.below = append(x.below, choose(changed, "New value = ", "Value = ")+c.inEvent())
+	for i, w := range s.Triggered {
+		x.below = append(x.below, triggerLine(w))
+		x.below = append(x.below, watched("triggered."+strconv.Itoa(i)+".", cols)...)
 	}
 	if s.Source != "" && s.Frame != nil {
 		x.below = append(x.below, strconv.Itoa(s.Frame.Line)+"\t"+s.Source)
@@ -100,6 +97,29 @@ func stop(g protocol.Group, s protocol.Stop) answer {
 		x.below = append(x.below, "  another thread: "+other)
 	}
 	return x
+}
+
+// watched gives the values of a watchpoint.
+func watched(prefix string, cols map[string]view) (lines []string) {
+	if c, ok := cols[prefix+"value"]; ok {
+		lines = append(lines, "Value = "+c.inEvent())
+	}
+	old, changed := cols[prefix+"old"]
+	if changed {
+		lines = append(lines, "Old value = "+old.inEvent())
+	}
+	if c, ok := cols[prefix+"new"]; ok { // without an old one it was only read
+		lines = append(lines, choose(changed, "New value = ", "Value = ")+c.inEvent())
+	}
+	return lines
+}
+
+// triggerLine names a watchpoint that has triggered.
+func triggerLine(w protocol.Trigger) string {
+	if w.Reason == protocol.WatchpointScope {
+		return "Watchpoint " + ours(w.Breakpoint) + " deleted because the program has left the block in which its expression is valid"
+	}
+	return watchWords[w.Reason] + " " + ours(w.Breakpoint)
 }
 
 func stopLine(s protocol.Stop, cols map[string]view) string {
@@ -135,9 +155,9 @@ func stopLine(s protocol.Stop, cols map[string]view) string {
 	case s.Reason == "barrier":
 		return join("Barrier "+ours(s.Breakpoint)+placeNumber(cols), at)
 	case s.Reason == protocol.WatchpointScope:
-		return "Watchpoint " + ours(s.Breakpoint) + " deleted because the program has left the block in which its expression is valid, " + at
+		return triggerLine(protocol.Trigger{Reason: s.Reason, Breakpoint: s.Breakpoint}) + ", " + at
 	case strings.Contains(s.Reason, "watchpoint") && s.Breakpoint != 0:
-		return join(watchWords[s.Reason]+" "+ours(s.Breakpoint), at)
+		return join(triggerLine(protocol.Trigger{Reason: s.Reason, Breakpoint: s.Breakpoint}), at)
 	case s.Reason == "attached" || s.Reason == "interrupted":
 		return join(s.Reason, at)
 	case s.Reason == "entry":
