@@ -250,6 +250,9 @@ func (m *machine) settleAttach() {
 	if len(before) > 0 {
 		m.readLibraries()
 	}
+	if m.target.Held && (len(before) > 0 || m.attach.stopAt == stopAtEntry) {
+		m.tell("set language", "-gdb-set", "language", "auto") // where nothing tells another, to that of the program
+	}
 	m.replay(before, func() {
 		m.named(first, func() {
 			m.done(q)

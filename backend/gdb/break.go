@@ -93,7 +93,7 @@ func (m *machine) insertAt(q *request, condition, location string) {
 	alone := func() { m.aloneFor(q, "a hardware breakpoint") }
 	switch {
 	case !q.args.Hardware || !m.gdb.shared() || q.again:
-		m.withOnly(q, condition, func(only string) { m.insertOnly(q, only, location) })
+		m.insertOnly(q, condition, m.only(condition), location)
 	case m.stateNow() != backend.Stopped:
 		alone()
 	default:
@@ -107,7 +107,7 @@ func (m *machine) insertAt(q *request, condition, location string) {
 	}
 }
 
-func (m *machine) insertOnly(q *request, condition, location string) {
+func (m *machine) insertOnly(q *request, condition, only, location string) {
 	args := m.selecting(q)
 	if q.args.Temporary {
 		args = append(args, "-t")
@@ -118,10 +118,14 @@ func (m *machine) insertOnly(q *request, condition, location string) {
 	if q.args.Pending {
 		args = append(args, "-f")
 	}
-	if condition != "" {
-		args = append(args, "-c", condition)
+	if only != "" {
+		args = append(args, "-c", only)
 	}
-	m.ask(q, func(a answer) { m.inserted(q, a) }, "-break-insert", append(args, location)...)
+	m.ask(q, func(a answer) {
+		if !m.withoutChoice(q, a, condition, only, func(only string) { m.insertOnly(q, condition, only, location) }) {
+			m.inserted(q, a)
+		}
+	}, "-break-insert", append(args, location)...)
 }
 
 func (m *machine) inserted(q *request, a answer) {

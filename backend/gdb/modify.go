@@ -48,7 +48,7 @@ func (m *machine) setCondition(q *request) {
 	if !ok {
 		return
 	}
-	m.withOnly(q, q.args.Condition, func(only string) { m.setOnly(q, number, only) })
+	m.setOnly(q, number, m.only(q.args.Condition))
 }
 
 func (m *machine) setOnly(q *request, number, only string) {
@@ -56,6 +56,7 @@ func (m *machine) setOnly(q *request, number, only string) {
 	m.ask(q, func(a answer) {
 		why := m.gdb.complains.takeInvalid(number)
 		switch {
+		case m.withoutChoice(q, a, q.args.Condition, only, func(only string) { m.setOnly(q, number, only) }):
 		case a.failed():
 			m.refused(q, a)
 		case q.args.Condition == "":

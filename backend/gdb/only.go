@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"sdm/backend"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -17,17 +18,13 @@ import (
 // So each rank has breakpoints of its own, with a condition that holds for it
 // only.
 
-// only gives the condition of a breakpoint of this rank, "" for none; and is the word of the language for what must hold,
-// too.
-func (m *machine) only(condition, and string) string {
+// only gives the condition of a breakpoint of this rank, "" for none.
+func (m *machine) only(condition string) string {
 	switch {
 	case !m.gdb.shared():
 		return condition
 	case condition == "":
 		return m.onlyHere()
-	}
-	if and != "" {
-		return m.onlyHere() + " " + and + " (" + condition + ")"
 	}
 	return m.onlyHere() + " ? (" + condition + elsewhere
 }
@@ -36,26 +33,38 @@ func (m *machine) only(condition, and string) string {
 // is: what is wrong with the second one would stop the neighbours, too.
 const elsewhere = ") : 0"
 
-// withOnly gives that of a request. gdb reads it in the language of the selected frame.
-func (m *machine) withOnly(q *request, condition string, then func(condition string)) {
-	if !m.gdb.shared() || condition == "" {
-		then(m.only(condition, ""))
-		return
+// noChoice is what gdb says of that in a language without ?:, which is that of the code where the breakpoint is.
+const noChoice = "A syntax error in expression, near `? ("
+
+// conjunctions are the words of such languages for what must hold, too. In Fortran gdb reads && as & &, an address.
+var conjunctions = []string{".and.", "&&", "and then", "and", "AND"}
+
+// withoutChoice deals with a condition that gdb has refused because its language has no ?:. The rank gets a gdb of its own. One that does not
+// stand, or is given what it was given before, gets the condition with the next conjunction; the neighbours
+// stop where they cannot evaluate it. false: gdb has refused it, or not, for another reason.
+func (m *machine) withoutChoice(q *request, a answer, condition, only string, again func(only string)) bool {
+	if condition == "" || !m.gdb.shared() || !a.failed() || !strings.Contains(a.Results.Str("msg"), "A syntax error in expression, near `") {
+		return false
 	}
-	m.inConsoleOr(q, "show language", func(a answer) { then(m.only(condition, conjunction(a.text))) })
+	next := 0
+	for i, word := range conjunctions {
+		if only == m.joined(word, condition) {
+			next = i + 1
+		}
+	}
+	switch {
+	case next == 0 && !strings.Contains(a.Results.Str("msg"), noChoice) || next == len(conjunctions):
+		return false
+	case next == 0 && !q.again && !m.inCall && m.stateNow() == backend.Stopped:
+		m.aloneFor(q, "a condition in Fortran")
+	default:
+		again(m.joined(conjunctions[next], condition))
+	}
+	return true
 }
 
-// spokenLanguage is in the answer to "show language": `The current source language is "auto; currently fortran".`
-var spokenLanguage = regexp.MustCompile(`"(?:auto; currently )?([a-z0-9+-]+)"`)
-
-// conjunctions are the words of languages that have no ?:. In Fortran gdb reads && as & &, an address.
-var conjunctions = map[string]string{"fortran": ".and.", "ada": "and then", "pascal": "and", "modula-2": "AND", "rust": "&&"}
-
-func conjunction(shown string) string {
-	if found := spokenLanguage.FindStringSubmatch(shown); found != nil && conjunctions[found[1]] != "" {
-		return conjunctions[found[1]]
-	}
-	return ""
+func (m *machine) joined(and, condition string) string {
+	return m.onlyHere() + " " + and + " (" + condition + ")"
 }
 
 // unclosed gives what gdb says of a condition that closes a parenthesis which it has not opened, as "n > 1) || (1",

@@ -146,7 +146,7 @@ func (m *machine) setByLine(q *request, line, location string, where []string, c
 
 // narrow gives a breakpoint that gdb has made its condition, and claims it.
 func (m *machine) narrow(q *request, number, location string, claimed func(*point)) {
-	claim := func() {
+	m.narrowTo(q, number, m.only(q.args.Condition), func() {
 		p := m.points.claim(q.args.Breakpoint, location, mi.Tuple{{Name: "number", Value: mi.Value{Str: number}}})
 		p.event = q.args.Event
 		claimed(p)
@@ -158,22 +158,33 @@ func (m *machine) narrow(q *request, number, location string, claimed func(*poin
 			}
 			m.replyBreakpoints(q, made)
 		}, "-break-info", number)
+	})
+}
+
+// narrowTo gives a new breakpoint a condition. Where that cannot be, it is deleted.
+func (m *machine) narrowTo(q *request, number, only string, then func()) {
+	if only == "" {
+		then()
+		return
 	}
-	m.withOnly(q, q.args.Condition, func(condition string) {
-		if condition == "" {
-			claim()
+	command, args := m.condition(q, number, only)
+	m.ask(q, func(a answer) {
+		if !a.failed() {
+			then()
 			return
 		}
-		command, args := m.condition(q, number, condition)
-		m.ask(q, func(a answer) {
-			if a.failed() {
-				m.tell("delete", "-break-delete", number)
-				m.refused(q, a)
-				return
-			}
-			claim()
-		}, command, args...)
-	})
+		again := false
+		dealt := m.withoutChoice(q, a, q.args.Condition, only, func(only string) {
+			again = true
+			m.narrowTo(q, number, only, then)
+		})
+		if !again {
+			m.tell("delete", "-break-delete", number)
+		}
+		if !dealt {
+			m.refused(q, a)
+		}
+	}, command, args...)
 }
 
 // eventOf says what happened at a catchpoint, as gdb does, "" elsewhere. What
