@@ -31,6 +31,9 @@ type Target struct {
 	Wraps bool
 	// AllStop tells that its debugger must stop and resume all of its threads together.
 	AllStop bool
+	// Within bounds how long it may take until it is under control, whatever the engine has to start for that; 0 leaves
+	// it to the engine.
+	Within time.Duration
 	// Root is the root directory of a process that sees other file systems than we
 	// do (another mount namespace, a chroot), as we see it: /proc/PID/root. "" is ours.
 	Root string

@@ -1,9 +1,11 @@
 package master
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"sdm/master/session"
@@ -73,6 +75,9 @@ func checkArgs(command string, a protocol.Args) *protocol.Fault {
 		if r.command == command && r.missing(a) {
 			return usage(command, "", "needs %s", r.what)
 		}
+	}
+	if d, err := time.ParseDuration(cmp.Or(a.Within, "1s")); err != nil || d <= 0 {
+		return usage(command, "give it as 20s, or leave it out", "within %q is no time", clip(a.Within))
 	}
 	for _, text := range textsOf(a) {
 		if len(text) > protocol.MaxText {

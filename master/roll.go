@@ -75,7 +75,7 @@ func (r Roll) Call(ctx context.Context, l Registrar) (protocol.RouteTable, []ses
 		case <-remind:
 			r.Overdue(c.missing(), time.Since(began))
 		case <-end:
-			c.giveUp(fmt.Errorf("the server has not come in %v (--connect-wait)", r.Wait))
+			c.giveUp(fmt.Errorf("the server has not come in %v (of --connect-wait, which gdbs have a part of)", r.Wait.Round(time.Second/10)))
 		case <-ctx.Done():
 			return protocol.RouteTable{}, nil, context.Cause(ctx)
 		}

@@ -76,7 +76,7 @@ func TestRoll(t *testing.T) {
 		{"two for one reason", Roll{Failed: bad(0, 2)}, []overlay.Registration{from(1, "b")},
 			"0:b.x.org:2-3", "server on a,10.0.0.3: no route to host", "b is 0"},
 		{"one does not come", Roll{Wait: 20 * time.Second}, []overlay.Registration{from(2, "c"), from(0, "a")},
-			"0:a:0-1 1:10.0.0.3:4", "server on b.x.org: the server has not come in 20s (--connect-wait)", "a is 0; c is 1"},
+			"0:a:0-1 1:10.0.0.3:4", "server on b.x.org: the server has not come in 20s (of --connect-wait, which gdbs have a part of)", "a is 0; c is 1"},
 		{"nobody can come", Roll{Failed: bad(0, 1, 2)}, nil, "no server has come: server on a,b.x.org,10.0.0.3: no route to host", "", ""},
 		{"nobody comes", Roll{Wait: time.Second}, nil, "no server has come: server on a,b.x.org,10.0.0.3: the server has not come in 1s", "", ""},
 		{"by their hosts, whatever they are called", Roll{ByHost: true}, []overlay.Registration{from(0, "b"), from(2, "node3"), from(1, "a.y.org")},

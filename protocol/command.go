@@ -62,6 +62,7 @@ type Args struct {
 	Set         string    `json:"set,omitempty"`         // group, focus: the text of a rank set
 	Job         *Job      `json:"job,omitempty"`         // launch
 	Pids        []Pid     `json:"pids,omitempty"`        // attach
+	Within      string    `json:"within,omitempty"`      // launch, attach: how long gdbs may take until they control the ranks, as Go writes durations; "" leaves it to the servers
 	Own         bool      `json:"own,omitempty"`         // attach: the session has started the job: where the master is lost, the ranks end as started ones do
 	JobID       string    `json:"jobid,omitempty"`       // attach: in place of pids, the starter's name of the job
 	Cores       []Core    `json:"cores,omitempty"`       // core
@@ -201,8 +202,8 @@ type CommandInfo struct {
 // Commands is the table of all commands that cross a session, by name. It is
 // never written.
 var Commands = []CommandInfo{
-	{"launch", []string{"job"}, AtServer, NeedNew, false, "start the program on the ranks, held, then run to stop_at"},
-	{"attach", []string{"pids", "own", "jobid"}, AtServer, NeedNew, false, "take control of running processes"},
+	{"launch", []string{"job", "within"}, AtServer, NeedNew, false, "start the program on the ranks, held, then run to stop_at"},
+	{"attach", []string{"pids", "own", "jobid", "within"}, AtServer, NeedNew, false, "take control of running processes"},
 	{"run", []string{"arguments", "location"}, AtServer, NeedNothing, true, "start the program again on ranks that were launched; with a location they stop there first"},
 	{"core", []string{"cores"}, AtServer, NeedNew, false, "open core files, one rank each"},
 	{"stage", []string{"piece"}, AtServer, NeedNothing, false, "take a piece of an archive that holds a gdb; with the last one it is unpacked and used from then on"},

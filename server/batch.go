@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"sdm/backend"
 	"sdm/protocol"
@@ -86,6 +87,7 @@ func (s *Server) handOver(b batch, stopAt string, d tree.Deliver, args *protocol
 	for i := range b.targets {
 		t := &b.targets[i]
 		t.Size = args.Size
+		t.Within, _ = time.ParseDuration(args.Within) // the master has looked at it
 		for _, g := range args.Before {
 			if g.Ranks.Contains(t.Rank) {
 				t.Before = append(t.Before, g.Command)

@@ -4,6 +4,7 @@ package gdb
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,13 +21,12 @@ import (
 type attachment struct {
 	request *request // nil when the target is under control
 	stopAt  string
-	frozen  bool          // the target is in a group stop (SIGSTOP), as held ones are
-	put     bool          // the user's own handling of SIGCONT must be given back
-	seeks   bool          // the target is to start the program in its place
-	exec    string        // gdb's number of the catchpoint for that
-	away    string        // where it is to stop first, before it has been there
-	late    time.Duration // when gdb is given up that has not come to it; 0 is never
-	opening bool          // the target is under control, and where it stands has not been told
+	frozen  bool   // the target is in a group stop (SIGSTOP), as held ones are
+	put     bool   // the user's own handling of SIGCONT must be given back
+	seeks   bool   // the target is to start the program in its place
+	exec    string // gdb's number of the catchpoint for that
+	away    string // where it is to stop first, before it has been there
+	opening bool   // the target is under control, and where it stands has not been told
 }
 
 // The words of Attach for stopAt that are no location.
@@ -70,7 +70,6 @@ func (m *machine) beginAttach(q *request, stopAt string, frozen bool) {
 		m.keepQuiet()
 	}
 	m.gdb.beginAttach(m)
-	m.expectAttach()
 	m.ask(q, m.attached, "-target-attach", append(m.here(), strconv.Itoa(m.target.PID))...)
 	m.gdb.waitTurn(m)
 }
@@ -165,33 +164,35 @@ func attachFault(words string) *protocol.Fault {
 	return f
 }
 
-// expectAttach begins to wait for gdb to attach.
-func (m *machine) expectAttach() {
-	if m.gdb.wait > 0 {
-		m.attach.late = m.now + m.gdb.wait
-	}
-}
-
-// attachDue is when gdb is given up that does not attach, 0 for never: the one that waits behind another is
-// not the one that hangs.
+// attachDue is when gdb is given up that does not attach, 0 for never.
 func (m *machine) attachDue() time.Duration {
 	d := m.gdb
 	if m.attach.opening {
 		return m.openingDue()
 	}
-	if m.attach.request == nil || !d.birth.speaks || m.rescue.under || len(d.turns) > 0 && d.turns[0].of != m {
+	if m.attach.request == nil || !d.birth.speaks || m.rescue.under || m.waitsBehind() {
 		return 0
 	}
-	return m.attach.late
+	others := slices.ContainsFunc(d.machines, func(o *machine) bool { return o != m && o.attach.request != nil && o.waitsBehind() })
+	return d.bound.attach(others)
+}
+
+// waitsBehind tells whether gdb is at another rank, so that this is not the one that hangs.
+func (m *machine) waitsBehind() bool {
+	if turns := m.gdb.turns; len(turns) > 0 {
+		return turns[0].of != m
+	}
+	k := m.gdb.calls.current()
+	return k != nil && k.by != nil && k.by != m
 }
 
 // openingDue is when a gdb is given up that has attached, and does not answer what is asked then.
 func (m *machine) openingDue() time.Duration {
 	k := m.gdb.calls.current()
-	if k == nil || m.gdb.wait == 0 || m.state != backend.Attaching || m.rescue.under {
+	if k == nil || m.state != backend.Attaching || m.rescue.under || m.waitsBehind() {
 		return 0
 	}
-	return k.sent + m.gdb.wait
+	return m.gdb.bound.answer(k.sent)
 }
 
 // attachOverdue gives up a gdb that has come up and does not attach. Those that share it are taken over by others.
@@ -199,13 +200,7 @@ func (m *machine) attachOverdue() {
 	if t := m.attachDue(); t == 0 || m.now < t {
 		return
 	}
-	f := &protocol.Fault{
-		Kind: protocol.FaultEngine, Hint: "--connect-wait gives it more time",
-		Message: fmt.Sprintf("gdb has not taken control of process %d in %s", m.target.PID, rounded(m.gdb.wait)),
-	}
-	if k := m.gdb.calls.current(); k != nil {
-		f.Message += ": it is at " + k.what()
-	}
+	f := &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb " + m.notTaken(), Hint: "--connect-wait gives it more time"}
 	m.gdb.kill = true
 	m.ending.killing, m.ending.failed = true, true
 	if m.attach.opening {
@@ -217,6 +212,15 @@ func (m *machine) attachOverdue() {
 	m.letGo()
 }
 
+// notTaken tells of a gdb that does not get a rank under control.
+func (m *machine) notTaken() string {
+	text := fmt.Sprintf("has not taken control of process %d in %s", m.target.PID, rounded(m.gdb.bound.since(m.now)))
+	if k := m.gdb.calls.current(); k != nil {
+		text += ": it is at " + k.what()
+	}
+	return text
+}
+
 // settleAttach goes on when every thread stands.
 func (m *machine) settleAttach() {
 	q := m.attach.request
@@ -226,9 +230,7 @@ func (m *machine) settleAttach() {
 	}
 	m.attach.request, m.attach.opening = nil, true
 	m.gdb.endAttach(m)
-	for _, o := range m.gdb.machines { // gdb comes to one after the other
-		o.expectAttach()
-	}
+	m.gdb.bound.from = m.now // it gets on
 	if m.gdb.ten {
 		m.event(protocol.KindNote, protocol.Note{Text: tenWarning})
 	}

@@ -4,6 +4,7 @@ package gdb
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +17,8 @@ import (
 type birth struct {
 	name    string        // of the program; "" is gdb
 	at      time.Duration // when it was started; 0: it has not been
-	wait    time.Duration // for it and another one in its place; 0: see silentWait
+	last    bool          // no other will be started in its place
+	bound   bound
 	speaks  bool
 	strange string        // the first line that is not GDB/MI: the word of a wrapper, or of something else
 	gaveUp  time.Duration // how long it was waited for; 0: it has not been given up
@@ -33,6 +35,13 @@ const (
 // mostStrange bounds what is kept of a strange line, in bytes.
 const mostStrange = 80
 
+// born begins to wait for the first word of the program that was started now.
+func (d *debugger) born(name string, now time.Duration) {
+	d.bound.from = now
+	replaces := slices.ContainsFunc(d.machines, func(m *machine) bool { return m.rescue.count > 0 })
+	d.birth = birth{name: name, at: now, last: replaces, bound: d.bound}
+}
+
 func (b *birth) hear(r mi.Record) {
 	switch {
 	case r.Class != mi.Other:
@@ -48,21 +57,13 @@ func (b *birth) deadline() time.Duration {
 	case b.at == 0 || b.speaks || b.gaveUp != 0:
 		return 0
 	case b.strange != "":
-		return b.at + min(strangeWait, b.silence())
+		return min(b.at+strangeWait, b.bound.silence(b.last))
 	}
-	return b.at + b.silence()
-}
-
-// silence is how long it may say nothing.
-func (b *birth) silence() time.Duration {
-	if b.wait > 0 {
-		return b.wait / 2
-	}
-	return silentWait
+	return b.bound.silence(b.last)
 }
 
 // wasSilent tells whether it was given up because it has said nothing at all: another one may be heard.
-func (b *birth) wasSilent() bool { return b.wait > 0 && b.gaveUp != 0 && b.strange == "" }
+func (b *birth) wasSilent() bool { return b.bound.isSet() && b.gaveUp != 0 && b.strange == "" }
 
 // tick tells whether it is to be given up now.
 func (b *birth) tick(now time.Duration) bool {

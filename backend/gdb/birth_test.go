@@ -28,7 +28,7 @@ func TestBirth(t *testing.T) {
 			m := newMachine(backend.Target{Rank: 3, PID: 42}, nil)
 			d.add(m)
 			m.start(0, 1, "", 0, false)
-			d.birth = birth{name: "./g", at: began}
+			d.born("./g", began)
 			for line := range strings.SplitSeq(c.line, "\n") {
 				if line != "" {
 					d.record(began, mi.ParseLine([]byte(line)))

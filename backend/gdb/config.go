@@ -38,8 +38,8 @@ type Config struct {
 	// that in non-stop, and in a gdb that is shared: each rank has one of its own, in all-stop. The price:
 	// a rank that blocks SIGINT cannot be interrupted.
 	Reverse bool
-	// StartWait bounds how long a gdb may take to come up, with a second one in place of a first that says nothing, and
-	// how long it may then take to attach to a rank. 0: silentWait for each gdb, and no limit for an attach.
+	// StartWait bounds how long gdbs may take to have their ranks under control, where targets do not say (Within). 0:
+	// silentWait for each gdb, and no limit for an attach.
 	StartWait time.Duration
 	// OwnEnvironment gives the environment that we had before it was made like that of a rank; nil as long as it was not, or where
 	// the function is nil. A gdb gets it that does not start with the other one: a library of the job may not be the one that gdb needs.

@@ -47,7 +47,7 @@ type debugger struct {
 	registers map[string]bool // names of registers, where several ranks share; nil before they are asked for
 	birth     birth
 	abort     abortPoint
-	wait      time.Duration // Config.StartWait
+	bound     bound
 	complains complaints
 	remarks   remarks
 	start     []*startPoint // where ranks have not been yet
@@ -352,6 +352,7 @@ func (d *debugger) died(now time.Duration, how demise, another bool) (orphans []
 	d.gone, d.killAt = true, 0
 	d.calls.drop()
 	for _, m := range d.machines {
+		m.now = now
 		if another && (hopeful || silent && m.rescue.count == 0) && m.canBeRescued() {
 			m.orphaned(now, how.cause)
 			orphans = append(orphans, m)

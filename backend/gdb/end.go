@@ -234,6 +234,9 @@ func (m *machine) escalate() {
 	if m.ending.killAt != 0 && m.now >= m.ending.killAt {
 		m.ending.killAt = 0
 		m.gdb.kill = true
+		if m.rescue.under {
+			m.gdb.replaced = "it " + m.notTaken()
+		}
 	}
 }
 
@@ -274,6 +277,10 @@ func (m *machine) died(now time.Duration, cause string) {
 	}
 	if m.ending.closing {
 		m.left()
+		return
+	}
+	if m.rescue.under {
+		m.abandoned(cause)
 		return
 	}
 	f := &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb died (" + cause + ")", Hint: "start the program again"}

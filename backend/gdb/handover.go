@@ -227,7 +227,8 @@ func (m *machine) detached() {
 	if m.state.IsOver() {
 		return
 	}
-	m.rescue.under, m.rescue.running, m.rescue.away, m.rescue.seeks = true, false, "", false
+	m.beginRescue()
+	m.rescue.running, m.rescue.away, m.rescue.seeks = false, "", false
 	m.rescue.journal, m.journal = m.journal, nil
 	m.target.AllStop = m.target.AllStop || m.moving.allStop
 	m.state = backend.Attaching

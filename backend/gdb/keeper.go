@@ -70,7 +70,6 @@ func (l *loop) newKeeper(n int) *keeper {
 	k := &keeper{number: l.last, debugger: newDebugger(n)}
 	k.parser.Want = wanted
 	k.debugger.eager, k.debugger.abort.off = l.e.cfg.EagerSymbols, l.e.cfg.IgnoreAborts
-	k.debugger.wait = l.e.cfg.StartWait
 	l.keepers[k.number] = k
 	return k
 }
@@ -95,7 +94,7 @@ func (l *loop) started(k *keeper, p *process, err error) {
 		if k.isAttached() {
 			l.custody.Debugger(p.pid)
 		}
-		k.debugger.birth = birth{name: l.e.cfg.path(), at: l.now(), wait: l.e.cfg.StartWait}
+		k.debugger.born(l.e.cfg.path(), l.now())
 		for fd, stream := range map[int]stream{p.stdout: streamOutput, p.stderr: streamErrors, p.pidfd: streamEnd} {
 			if err == nil {
 				err = l.e.poll.add(fd, k.number, stream)
@@ -214,6 +213,7 @@ func (l *loop) giveOwn(k *keeper, s *slot, lazy bool, before func() error) {
 	own := l.newKeeper(1)
 	own.root, own.slots, s.keeper = m.target.Root, []*slot{s}, own
 	own.debugger.lazy = lazy
+	own.debugger.bound = k.debugger.bound
 	own.debugger.add(m)
 	own.waiting = true
 	l.guard(own, func() { m.takeOver(l.now()) })

@@ -3,6 +3,7 @@
 package gdb
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -30,13 +31,14 @@ type rescue struct {
 	cause   string             // of gdb's end
 	alive   bool               // gdb has not died, but let the rank go; see letForgottenGo
 	count   int                // how many gdbs this rank has lost
+	bound   bound              // of all gdbs that try to take it over
 }
 
 // mostRescues bounds how many gdbs a rank may use up: one that dies of the
 // program itself would go on dying.
 const mostRescues = 3
 
-// rescueWait is how long a new gdb may take to attach.
+// rescueWait is how long new gdbs may take to take a rank over, where nobody has said how long gdbs may take.
 const rescueWait = time.Minute
 
 // isLasting tells of commands whose effect lives in gdb: a new one must be told
@@ -87,7 +89,8 @@ func (m *machine) forget(number int) {
 
 // canBeRescued tells whether another gdb may take the rank over.
 func (m *machine) canBeRescued() bool {
-	return !m.state.IsOver() && !m.ending.killing && !m.ending.leaving && m.rescue.count < mostRescues
+	late := m.rescue.under && m.now >= m.rescue.bound.until
+	return !m.state.IsOver() && !m.ending.killing && !m.ending.leaving && m.rescue.count < mostRescues && !late
 }
 
 // orphaned takes the end of gdb where another will take over.
@@ -103,7 +106,8 @@ func (m *machine) orphaned(now time.Duration, cause string) {
 		m.event(protocol.KindNote, protocol.Note{Text: "gdb died (" + cause + ") before it had the rank under control; another one is started"})
 		return
 	}
-	m.rescue.under, m.moving = true, nil
+	m.beginRescue()
+	m.moving = nil
 	stopping := m.watch.unheard != nil || m.run != nil && m.run.interrupted
 	m.rescue.running = !stopping && (m.state == backend.Running || m.run != nil && (m.run.silent || m.state == backend.Attaching))
 	m.rescue.away, m.rescue.seeks = m.attach.away, m.attach.seeks
@@ -121,6 +125,12 @@ func (m *machine) orphaned(now time.Duration, cause string) {
 	m.state = backend.Attaching
 }
 
+// beginRescue notes that other gdbs try to take the rank over from now on.
+func (m *machine) beginRescue() {
+	m.rescue.under = true
+	m.rescue.bound = boundOf(m.now, cmp.Or(m.gdb.bound.wait, rescueWait))
+}
+
 // takeOver attaches with a new gdb, which the machine has been given already.
 func (m *machine) takeOver(now time.Duration) {
 	m.now = now
@@ -132,7 +142,8 @@ func (m *machine) takeOver(now time.Duration) {
 	m.chosen = selection{thread: 1}
 	m.journal = nil
 	if m.rescue.under {
-		m.ending.killAt = now + rescueWait
+		m.gdb.bound = m.rescue.bound
+		m.ending.killAt = m.rescue.bound.until
 		m.beginAttach(ours("attach"), m.attach.stopAt, true)
 		return
 	}

@@ -3,6 +3,7 @@
 package gdb
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -83,6 +84,7 @@ func (l *loop) looksAt(t backend.Target) looks {
 func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, stopAt string, wait time.Duration) {
 	k := l.newKeeper(len(targets))
 	k.root = targets[0].Root
+	k.debugger.bound = boundOf(l.now(), cmp.Or(targets[0].Within, l.e.cfg.StartWait))
 	k.debugger.lazy = !targets[0].Held && targets[0].Core == "" && !l.e.cfg.EagerSymbols && !l.e.cfg.Reverse
 	for _, t := range targets {
 		l.last++

@@ -12,18 +12,18 @@ import (
 // starting is a gdb with a bound that is told to attach to n processes, and has not spoken yet.
 func starting(n int) *debugger {
 	d := newDebugger(n)
-	d.wait = 8 * time.Second
+	d.bound = boundOf(0, 8*time.Second)
 	for i := range n {
 		d.add(newMachine(backend.Target{PID: 42 + i}, nil))
 	}
 	for _, m := range d.machines {
 		m.start(0, 1, "", 0, false)
 	}
-	d.birth = birth{name: "./g", at: time.Second, wait: d.wait}
+	d.born("./g", 2*time.Second)
 	return d
 }
 
-// A gdb that says nothing gets half of the time; another one gets the rest.
+// A gdb that says nothing gets half of the time that is left; another one gets the rest.
 func TestSilentGDBIsReplaced(t *testing.T) {
 	d := starting(1)
 	if at := d.deadline(); at != 5*time.Second {
@@ -35,39 +35,42 @@ func TestSilentGDBIsReplaced(t *testing.T) {
 		t.Fatalf("%d ranks get another gdb", len(orphans))
 	}
 	m := d.machines[0]
-	if got := drain(m); !strings.Contains(got, "it has said nothing in 4s") || strings.Contains(got, "error") {
+	if got := drain(m); !strings.Contains(got, "it has said nothing in 3s") || strings.Contains(got, "error") {
 		t.Errorf("said %s", got)
 	}
 	second := newDebugger(1)
-	second.wait = d.wait
+	second.bound = d.bound
 	second.add(m)
 	m.takeOver(5 * time.Second)
-	second.birth = birth{name: "./g", at: 5 * time.Second, wait: d.wait}
-	second.tick(9 * time.Second)
-	if orphans := second.died(9*time.Second, killed, true); len(orphans) != 0 {
+	second.born("./g", 5*time.Second)
+	if at := second.deadline(); at != 8*time.Second {
+		t.Fatalf("the second is given up at %v", at)
+	}
+	second.tick(8 * time.Second)
+	if orphans := second.died(8*time.Second, killed, true); len(orphans) != 0 {
 		t.Error("a third gdb is started")
 	}
-	if got := drain(m); !strings.Contains(got, "./g has said nothing in 4s") {
+	if got := drain(m); !strings.Contains(got, "./g has said nothing in 3s") {
 		t.Errorf("said %s", got)
 	}
 }
 
-// A gdb that speaks and does not attach is killed; only the rank that it was at is given up.
+// A gdb that speaks and does not attach is killed; only the rank that it was at is given up, while there is time left for the other.
 func TestAttachIsBounded(t *testing.T) {
 	d := starting(2)
 	d.take()
 	d.record(time.Second, mi.ParseLine([]byte("(gdb)")))
-	if at := d.deadline(); at != d.wait {
+	if at := d.deadline(); at != 6*time.Second {
 		t.Fatalf("it is given up at %v", at)
 	}
-	d.tick(d.wait)
+	d.tick(6 * time.Second)
 	if !d.kill {
 		t.Error("gdb lives")
 	}
-	if got := drain(d.machines[0]); !strings.Contains(got, "gdb has not taken control of process 42 in 8s") {
+	if got := drain(d.machines[0]); !strings.Contains(got, "gdb has not taken control of process 42 in 6s") {
 		t.Errorf("the first rank: %s", got)
 	}
-	orphans := d.died(d.wait, demise{cause: "killed by SIGKILL", crashed: true}, true)
+	orphans := d.died(6*time.Second, demise{cause: "killed by SIGKILL", crashed: true}, true)
 	if len(orphans) != 1 || orphans[0] != d.machines[1] {
 		t.Errorf("%d ranks get another gdb", len(orphans))
 	}
@@ -76,9 +79,43 @@ func TestAttachIsBounded(t *testing.T) {
 // Without a bound gdb may take its time to attach.
 func TestAttachIsUnbounded(t *testing.T) {
 	d := starting(1)
-	d.wait, d.machines[0].attach.late = 0, 0
+	d.bound = bound{}
 	d.record(time.Second, mi.ParseLine([]byte("(gdb)")))
 	if at := d.deadline(); at != 0 {
 		t.Errorf("it is given up at %v", at)
+	}
+}
+
+// A gdb that is to take a rank over and falls silent is the last one: what is left of the time is for all of them together.
+func TestTakingOverIsBounded(t *testing.T) {
+	d := starting(1)
+	m := d.machines[0]
+	m.attach.request, m.open, m.state = nil, nil, backend.Stopped
+	crashed := demise{cause: "killed by SIGSEGV", crashed: true}
+	d.birth.speaks = true
+	if orphans := d.died(10*time.Second, crashed, true); len(orphans) != 1 {
+		t.Fatal("no gdb takes the rank over")
+	}
+	for _, at := range []time.Duration{10 * time.Second, 12 * time.Second} {
+		d = newDebugger(1)
+		d.bound = boundOf(0, 8*time.Second)
+		d.add(m)
+		m.takeOver(at)
+		d.born("./g", at)
+		d.record(at, mi.ParseLine([]byte("(gdb)")))
+		if due := d.deadline(); due != 18*time.Second {
+			t.Fatalf("a gdb that began at %v is given up at %v", at, due)
+		}
+		if at == 10*time.Second {
+			d.died(at+time.Second, crashed, true)
+		}
+	}
+	drain(m)
+	d.tick(18 * time.Second)
+	if orphans := d.died(18*time.Second, demise{cause: "killed by SIGKILL", crashed: true}, true); !d.kill || len(orphans) != 0 {
+		t.Errorf("kill %v, and %d ranks get another gdb", d.kill, len(orphans))
+	}
+	if got := drain(m); !strings.Contains(got, "no other could take the rank over: it has not taken control of process 42 in 8s: it is at ") {
+		t.Errorf("said %s", got)
 	}
 }

@@ -216,7 +216,7 @@ func (a *app) findByPID(ctx context.Context, p *plan, pid int) (job, launch.Laun
 	case err != nil:
 		return job{}, nil, err
 	}
-	inTime, cancel := bounded(ctx, p.o.connectWait, "--connect-wait")
+	inTime, cancel := bounded(ctx, p.o.clock.left(), "--connect-wait")
 	table, err := starter.Acquire(inTime, a.remark)
 	cancel()
 	if err == nil && launch.HasHelpers(table) {
@@ -262,7 +262,7 @@ func (a *app) findByTool(ctx context.Context, p *plan, id string) (job, launch.L
 	command, _, _ := strings.Cut(p.o.startTool, " -- ")
 	line := toolLine(strings.ReplaceAll(command, "{hosts}", ""), id, nil, nil)
 	t := mpir.New(mpir.Spec{Argv: []string{"/bin/sh", "-c", line}, Env: p.o.starterEnv(), Stdout: a.stderr, Stderr: a.stderr})
-	ctx, cancel := bounded(ctx, p.o.connectWait, "--connect-wait")
+	ctx, cancel := bounded(ctx, p.o.clock.left(), "--connect-wait")
 	defer cancel()
 	table, err := t.Acquire(ctx, a.remark)
 	if err != nil {

@@ -139,7 +139,7 @@ func (c *cluster) buildOver(ctx context.Context, o *options, ranks []rank.ID) (s
 		route.Ranks = rank.Of(ranks[i*per : min((i+1)*per, o.np)]...)
 		table.Routes = append(table.Routes, route)
 	}
-	return c.master.Init(ctx, table, o.connectWait)
+	return c.master.Init(ctx, table, o.clock.servers())
 }
 
 // lastWait is how long servers may take to end when the tree has: they have had

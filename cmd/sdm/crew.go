@@ -133,7 +133,7 @@ func (a *app) muster(ctx context.Context, p *plan, s *slots, j job, nodes []prot
 		return report, stop, err
 	}
 	roll := master.Roll{
-		Nodes: nodes, Wait: p.o.connectWait, Shape: p.o.shape(),
+		Nodes: nodes, Wait: p.o.clock.servers(), Shape: p.o.shape(),
 		Progress: a.heard(p), Overdue: a.overdue, OverdueAfter: overdueAfter,
 	}
 	switch {
@@ -166,7 +166,7 @@ func (a *app) muster(ctx context.Context, p *plan, s *slots, j job, nodes []prot
 		return report, stop, err
 	}
 	s.turnAway(table.Size)
-	report, err = s.master.Init(ctx, table, p.o.connectWait, absent...)
+	report, err = s.master.Init(ctx, table, p.o.clock.servers(), absent...)
 	return report, stop, err
 }
 

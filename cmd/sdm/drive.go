@@ -63,6 +63,7 @@ func (a *app) within(o *options, do func(l *lifetime, p *plan) console.Status) c
 		return a.fail(console.StatusUsage, err)
 	}
 	defer p.logFile.Close()
+	o.clock = o.startClock()
 	l := newLifetime(o.timeout)
 	defer l.stop()
 	return do(l, p)
@@ -106,7 +107,7 @@ func (a *app) converse(l *lifetime, p *plan, s session.Session, all rank.Set, pr
 		}
 		start = o.launch(all, fed, program)
 	}
-	start = p.present(start, all)
+	start = o.clock.tell(p.present(start, all))
 	seat := p.seat
 	if seat == nil {
 		if seat, err = a.newSeat(o); err != nil {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"sync"
 	"syscall"
-	"time"
 
 	"sdm/launch"
 	"sdm/launch/mpir"
@@ -93,15 +92,8 @@ func (a *app) runHeld(l *lifetime, p *plan) (console.Status, error) {
 func (h *held) acquire(l *lifetime, a *app, o *options) (protocol.Proctable, error) {
 	ctx, cancel := bounded(l.ctx, o.queueWait, "--queue-wait")
 	defer cancel()
+	defer o.clock.restart()
 	return h.launch.Acquire(ctx, a.remark)
-}
-
-// bounded is a context that ends by what a flag says; 0 is no limit.
-func bounded(ctx context.Context, wait time.Duration, flag string) (context.Context, context.CancelFunc) {
-	if wait == 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeoutCause(ctx, wait, fmt.Errorf("the time is over (%s %v)", flag, wait))
 }
 
 // early says what may have ended a starter before its ranks were held: one that ends before MPI_Init has it end the job.

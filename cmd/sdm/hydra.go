@@ -46,11 +46,8 @@ func (a *app) askHosts(ctx context.Context, p *plan, id string, hosts []string, 
 			spec.Commands = append(spec.Commands, ssh.Command{Host: host, Argv: append(slices.Clone(look), "--host", host), Local: isHere(host)})
 		}
 	}
-	if p.o.connectWait > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, p.o.connectWait, fmt.Errorf("no answer in %v (--connect-wait)", p.o.connectWait))
-		defer cancel()
-	}
+	ctx, cancel := bounded(ctx, p.o.clock.servers(), "--connect-wait")
+	defer cancel()
 	table, err := a.heardFrom(ssh.Ask(ctx, spec))
 	return job{table: table, id: id}, err
 }

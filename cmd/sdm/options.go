@@ -47,6 +47,7 @@ type options struct {
 	rc          string
 	log         startup.Log
 	connectWait time.Duration
+	clock       *startClock // of connectWait
 	tree        string
 	heartbeat   time.Duration
 	silence     time.Duration
@@ -158,7 +159,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.BoolVar(&o.tty, "tty", false, "give each rank a terminal of its own instead of pipes; its two outputs are one then")
 	f.StringVar(&o.cwd, "cwd", "", "working `directory` of the ranks (default: this one)")
 	f.StringVar(&o.tree, "tree", "", "`shape` of the tree of servers: binomial, flat or a number")
-	f.Var(newDuration(&o.connectWait, 30*time.Second), "connect-wait", "how long servers, gdbs and attaches may take, and a running starter to list its ranks; 0 is no limit")
+	f.Var(newDuration(&o.connectWait, 30*time.Second), "connect-wait", "how long the start may take: servers, gdbs and attaches together, behind any queue; 0 is no limit")
 	f.Var(newDuration(&o.heartbeat, master.DefaultHeartbeat), "heartbeat", "how often servers are asked for a sign of life; 0 is never")
 	f.Var(newDuration(&o.silence, master.DefaultSilence), "silence", "how long a server may give none before it is given up; servers below one that stands still bear it ten times as long when nobody is left above")
 	f.Var(newDuration(&o.linger, 0), "linger", "how long servers that have lost sdm keep their ranks as they are before they end")

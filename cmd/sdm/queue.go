@@ -59,21 +59,26 @@ func (a *app) watchQueue(o *options, expire context.CancelCauseFunc) (*queue, er
 	if o.ndjson() {
 		q.to = named{a.out, fromStarter, protocol.KindStderr}
 	}
-	q.limit(o.connectWait, "no server has come in %v (--connect-wait)")
+	q.await("no server has come")
 	q.group.Go(q.copy)
 	return q, nil
+}
+
+// await bounds what must come next by --connect-wait.
+func (q *queue) await(what string) {
+	q.limit(q.o.clock.servers(), func() error { return q.o.clock.over(what) })
 }
 
 // started lets go of what the starter has now.
 func (q *queue) started() { q.write.Close() }
 
 // limit sets the patience anew; 0 is no limit.
-func (q *queue) limit(d time.Duration, why string) {
+func (q *queue) limit(d time.Duration, why func() error) {
 	if q.clock != nil {
 		q.clock.Stop()
 	}
 	if d > 0 {
-		q.clock = time.AfterFunc(d, func() { q.expire(fmt.Errorf(why, d)) })
+		q.clock = time.AfterFunc(d, func() { q.expire(why()) })
 	}
 }
 
@@ -98,14 +103,17 @@ func (q *queue) hear(line string) {
 	if m := queuedLine.FindStringSubmatch(line); m != nil && q.waiting == nil && !q.met {
 		q.job = m[1] + m[2]
 		q.waiting = make(chan struct{})
-		q.limit(q.o.queueWait, "the job has waited in the queue for %v (--queue-wait)")
+		q.limit(q.o.queueWait, func() error {
+			return fmt.Errorf("the job has waited in the queue for %v (--queue-wait)", q.o.queueWait)
+		})
 		waiting, job := q.waiting, q.job
 		q.group.Go(func() { q.ask(job, waiting) })
 	} else if allocatedLine.MatchString(line) && q.waiting != nil {
 		close(q.waiting)
 		q.waiting = nil
 		q.a.jobIs(q.o, protocol.JobState{State: "allocated", Job: q.job})
-		q.limit(q.o.connectWait, "no server has come in %v after the job was allocated (--connect-wait)")
+		q.o.clock.restart()
+		q.await("no server has come, after the job was allocated,")
 	}
 }
 
@@ -140,14 +148,13 @@ func pendingBecause(job string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// arrived tells that the first server is there: from now on the building of the
-// tree has its own limit.
+// arrived tells that the first server is there.
 func (q *queue) arrived() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.met {
 		q.met = true
-		q.limit(q.o.connectWait, "not all ranks have come in %v (--connect-wait)")
+		q.await("not all ranks have come")
 	}
 }
 
@@ -163,7 +170,7 @@ func (q *queue) done() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.met = true
-	q.limit(0, "")
+	q.limit(0, nil)
 }
 
 // lastWords is how long what the starter has said may take to come after its end:

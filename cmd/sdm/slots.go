@@ -287,7 +287,7 @@ func (s *slots) build(ctx context.Context, a *app, p *plan) (session.Report, err
 		return session.Report{}, err
 	}
 	s.turnAway(table.Size)
-	return s.master.Init(early, table, p.o.connectWait)
+	return s.master.Init(early, table, p.o.clock.servers())
 }
 
 // awaited are the ranks that -r names, of whatever job, or nil.

@@ -33,7 +33,7 @@ func (a *app) findBySlurm(ctx context.Context, p *plan, text string) (job, launc
 		j, err := a.findInSlurm(ctx, p, step)
 		return j, nil, err
 	}
-	ctx, cancel := bounded(ctx, p.o.connectWait, "--connect-wait")
+	ctx, cancel := bounded(ctx, p.o.clock.left(), "--connect-wait")
 	defer cancel()
 	t, table, err := a.sattach(ctx, p, step)
 	if err != nil {

@@ -137,6 +137,7 @@ func (a *app) stageGDB(ctx context.Context, p *plan, m *master.Master) error {
 		return nil
 	}
 	defer p.drop()
+	defer p.o.clock.except()()
 	select {
 	case <-b.packed:
 	case <-ctx.Done():

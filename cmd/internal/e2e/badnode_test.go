@@ -46,9 +46,9 @@ func TestBadNodes(t *testing.T) {
 		s := newScene(t)
 		list, ranks := s.spinners(h, 1, 2, 3)
 		h.Partition(2)
-		front := &console{process: attach(s, list, "--connect-wait", "12s", "--format", "ndjson", "-b", "-e", "print 6*7"), size: 3}
+		front := &console{process: attach(s, list, "--connect-wait", "15s", "--format", "ndjson", "-b", "-e", "print 6*7"), size: 3}
 		front.exits(1)
-		front.says(`{"event":"lost","ranks":"1","n":1,"cause":"the server has not come in 12s (--connect-wait)","hosts":["`+h.Host(2)+`"]}`,
+		front.says(`{"event":"lost","ranks":"1","n":1,"cause":"the server has not come in 10s (of --connect-wait, which gdbs have a part of)","hosts":["`+h.Host(2)+`"]}`,
 			`"lost":"1"`, "sdm: no server yet from ", h.Host(2)+" (rank 1)")
 		h.Heal(2)
 		s.endAll(ranks)

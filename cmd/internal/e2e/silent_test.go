@@ -2,26 +2,34 @@ package e2e
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 )
 
-// mutedGDB is a gdb of which nothing is heard after three prompts: it has come up and attaches, and answers no more.
+// mutedGDB is a gdb of which nothing is heard after three prompts: it has come up and attaches, and answers no more. Where a file
+// FIRST is given, the first one is not muted, and crashes when it is to multiply; the next ones say a prompt.
 const mutedGDB = `#!/usr/bin/env python3
 import os, subprocess, sys, threading
 if '--version' in sys.argv:
     os.execvp('gdb', ['gdb'] + sys.argv[1:])
 gdb = subprocess.Popen(['gdb'] + sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+mute = not FIRST or os.path.exists(FIRST)
+if FIRST:
+    open(FIRST, 'w')
 def hear():
     prompts = 0
     for line in gdb.stdout:
         prompts += line.strip() == b'(gdb)'
-        if prompts <= 3:
+        if prompts <= (1 if FIRST else 3) or not mute:
             sys.stdout.buffer.write(line)
             sys.stdout.flush()
 threading.Thread(target=hear, daemon=True).start()
 for line in sys.stdin.buffer:
+    if b'31 * 71' in line:
+        gdb.kill()
+        os.kill(os.getpid(), 9)
     gdb.stdin.write(line)
     gdb.stdin.flush()
 gdb.kill()
@@ -41,7 +49,7 @@ func TestGDBThatFallsSilent(t *testing.T) {
 				pids = append(pids, fmt.Sprint(pid))
 				t.Cleanup(func() { syscall.Kill(pid, syscall.SIGKILL) })
 			}
-			args := append(line, "--gdb", s.file("gdb", mutedGDB, 0o700), "--connect-wait", "4s", "pids:"+strings.Join(pids, ","))
+			args := append(line, "--gdb", s.file("gdb", strings.ReplaceAll(mutedGDB, "FIRST", "None"), 0o700), "--connect-wait", "4s", "pids:"+strings.Join(pids, ","))
 			front := s.start("sdm", args...)
 			if status := front.status(patience); status == 0 {
 				t.Errorf("all is well%s", front.said())
@@ -59,4 +67,24 @@ func TestGDBThatFallsSilent(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestSecondGDBFallsSilent: one that is to take a rank over costs it within --connect-wait, and the rank runs on.
+func TestSecondGDBFallsSilent(t *testing.T) {
+	s := newScene(t)
+	rank := s.start(program("spin"))
+	pid := rank.cmd.Process.Pid
+	t.Cleanup(func() { syscall.Kill(pid, syscall.SIGKILL) })
+	gdb := strings.ReplaceAll(mutedGDB, "FIRST", fmt.Sprintf("%q", filepath.Join(s.dir, "first")))
+	front := &console{process: s.start("sdm", "attach", "-b", "-e", "print 31 * 71", "-e", "wait", "--gdb", s.file("gdb", gdb, 0o700), "--connect-wait", "4s", fmt.Sprint(pid)), size: 1}
+	if status := front.status(patience); status == 0 {
+		t.Errorf("all is well%s", front.said())
+	}
+	front.says("no other could take the rank over: it has not taken control of process " + fmt.Sprint(pid) + " in ")
+	s.eventually(leftoverTime, func() string {
+		if p := look(pid); p.state == "T" || p.state == "t" || p.tracer != 0 {
+			return fmt.Sprintf("%v has the tracer %d%s", p, p.tracer, front.said())
+		}
+		return ""
+	})
 }
