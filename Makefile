@@ -33,10 +33,10 @@ help: ## list the targets
 
 build: platform $(BIN)/sdm $(BIN)/sdm-server $(BIN)/sdm-master ## build the three programs into bin/
 
-# Static: one file that runs on any node of the same architecture.
+# Static: one file that runs on any node of the same architecture. Its symbol table tells which signals were ignored (startup.KeepIgnored).
 $(BIN)/%: $(SOURCES) go.mod
 	@mkdir -p $(BIN)
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X sdm/cmd/internal/startup.version=$(VERSION)' -o $@ ./cmd/$*
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-w -X sdm/cmd/internal/startup.version=$(VERSION)' -o $@ ./cmd/$*
 
 demo: ## debug a real MPI program on 4 ranks and show the session
 	@.ci/deps gdb gcc mpirun.openmpi mpicc.openmpi

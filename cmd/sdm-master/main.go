@@ -10,6 +10,7 @@ import (
 )
 
 func main() {
+	startup.KeepIgnored()
 	startup.LimitProcessors()
 	os.Exit(run(os.Args, os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os/signal"
 	"syscall"
 	"time"
 
@@ -71,7 +70,7 @@ func run(args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err := p.prepare(env); err != nil {
 		return complain(err, exitUsage)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), startup.Heard(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)...)
+	ctx, stop := startup.Context(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	status, err := p.serve(ctx, stdin, stdout)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 func main() {
 	local.ShimMain(os.Args)
 	custody.Main(os.Args)
+	startup.KeepIgnored()
 	startup.LimitProcessors()
 	os.Exit(run(os.Args, os.Environ(), backends))
 }

@@ -26,7 +26,7 @@ func (p *program) listenToSignals(cancel context.CancelFunc) (stop func()) {
 	ending, forward := make(chan string, 1), make(chan syscall.Signal, 8)
 	p.ending, p.cfg.Ending, p.cfg.Signals = ending, ending, forward
 	// Caught and not ignored: what is ignored stays so in the ranks.
-	signal.Notify(signals, startup.Heard(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGPIPE)...)
+	startup.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGPIPE)
 	var group sync.WaitGroup
 	group.Go(func() {
 		told := false

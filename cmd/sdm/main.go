@@ -16,6 +16,7 @@ import (
 
 func main() {
 	mpir.KeeperMain(os.Args)
+	startup.KeepIgnored()
 	a := app{args: os.Args[1:], env: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	os.Exit(int(a.run()))
 }

@@ -47,7 +47,7 @@ func newLifetime(timeout time.Duration) *lifetime {
 	}
 	l := &lifetime{ctx: ctx, end: cancel, interrupts: make(chan struct{}, 1), console: make(chan bool)}
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, startup.Heard(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)...)
+	startup.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	done, quit := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)

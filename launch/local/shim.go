@@ -2,15 +2,17 @@ package local
 
 import (
 	"os"
+	"os/signal"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
 // shimFlag as first argument makes our program the shim that becomes a rank:
-// PROGRAM --sdm-hold REPORTFD PARENT PATH ARGV...
+// PROGRAM --sdm-hold REPORTFD PARENT IGNORED PATH ARGV...
 const shimFlag = "--sdm-hold"
 
 // shimFailed is the exit status of a shim that could not become the rank; the
@@ -21,7 +23,7 @@ const shimFailed = 127
 // otherwise returns at once. Programs that own a Forker call it first thing in
 // main, tests in TestMain.
 func ShimMain(args []string) {
-	if len(args) < 6 || args[1] != shimFlag {
+	if len(args) < 7 || args[1] != shimFlag {
 		return
 	}
 	runtime.LockOSThread()
@@ -35,7 +37,8 @@ func ShimMain(args []string) {
 		os.Exit(shimFailed)
 	}
 	unix.CloseOnExec(report)
-	errno := becomeRank(args[3], args[4], args[5:])
+	ignoreAll(args[4])
+	errno := becomeRank(args[3], args[5], args[6:])
 	unix.Write(report, []byte(strconv.Itoa(int(errno))))
 	os.Exit(shimFailed)
 }
@@ -54,6 +57,29 @@ func becomeRank(parent, path string, argv []string) syscall.Errno {
 		return asErrno(err)
 	}
 	return asErrno(syscall.Exec(path, argv, os.Environ()))
+}
+
+// ignoredNow lists the signals that we ignore, and our ranks shall.
+func ignoredNow() string {
+	var list []string
+	for s := syscall.Signal(1); s <= lastSignal; s++ {
+		if signal.Ignored(s) {
+			list = append(list, strconv.Itoa(int(s)))
+		}
+	}
+	return strings.Join(list, ",")
+}
+
+// lastSignal is the highest number of a signal.
+const lastSignal = 64
+
+// ignoreAll ignores the signals of such a list: the runtime has put its own handlers in place of what we have inherited.
+func ignoreAll(list string) {
+	for n := range strings.SplitSeq(list, ",") {
+		if s, err := strconv.Atoi(n); err == nil {
+			signal.Ignore(syscall.Signal(s))
+		}
+	}
 }
 
 func asErrno(err error) syscall.Errno {

@@ -1,0 +1,86 @@
+// Signals that whoever started us has ignored, and that the Go runtime does not tell of.
+
+package startup
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+)
+
+// inheritable are the signals that stay ignored in us and in what we start, where they were ignored from the start. The
+// runtime needs the others, sees to them itself (SIGHUP, SIGINT), or leaves them as they are (SIGTSTP, SIGTTIN, SIGTTOU).
+func inheritable() []syscall.Signal {
+	list := []syscall.Signal{
+		syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGPIPE, syscall.SIGALRM, syscall.SIGTERM,
+		syscall.SIGXCPU, syscall.SIGXFSZ, syscall.SIGVTALRM, syscall.SIGIO, syscall.SIGPWR, syscall.SIGWINCH,
+	}
+	const firstRealTime, last = 35, 64 // glibc has 32 and 33, and the runtime of Go 34
+	for s := syscall.Signal(firstRealTime); s <= last; s++ {
+		list = append(list, s)
+	}
+	return list
+}
+
+// KeepIgnored ignores again what whoever started us has ignored. Programs call it first thing in main. The runtime puts its
+// own handlers in place before that, and keeps the earlier ones in a variable of its own, which is read out of our
+// memory. A program without a symbol table, or a runtime without that variable, keeps SIGHUP and SIGINT ignored only.
+func KeepIgnored() {
+	const ignored = 1 // SIG_IGN
+	earlier := earlierHandlers()
+	for _, s := range inheritable() {
+		if i := int(s) * 8; i+8 <= len(earlier) && binary.NativeEndian.Uint64(earlier[i:]) == ignored {
+			signal.Ignore(s)
+		}
+	}
+}
+
+// earlierHandlers gives the handlers by signal, 8 bytes each; nil if they are not found.
+func earlierHandlers() []byte {
+	program, err := os.Open("/proc/self/exe")
+	if err != nil {
+		return nil
+	}
+	defer program.Close()
+	addr, size := symbolIn(program, "runtime.fwdSig")
+	memory, err := os.Open("/proc/self/mem")
+	if err != nil {
+		return nil
+	}
+	defer memory.Close()
+	b := make([]byte, min(size, 65*8))
+	if _, err := memory.ReadAt(b, int64(addr)); err != nil {
+		return nil
+	}
+	return b
+}
+
+// symbolIn finds the address and the size of a variable of a program that is loaded where it was linked to; 0 if there is none.
+// debug/elf would make a value of each of 50,000 symbols.
+func symbolIn(program *os.File, name string) (addr, size uint64) {
+	f, err := elf.NewFile(program)
+	if err != nil || f.Type != elf.ET_EXEC {
+		return 0, 0
+	}
+	symbols, names := sectionOf(f, ".symtab"), sectionOf(f, ".strtab")
+	at := bytes.Index(names, slices.Concat([]byte{0}, []byte(name), []byte{0}))
+	for ; at >= 0 && len(symbols) >= elf.Sym64Size; symbols = symbols[elf.Sym64Size:] {
+		if f.ByteOrder.Uint32(symbols) == uint32(at+1) {
+			return f.ByteOrder.Uint64(symbols[8:]), f.ByteOrder.Uint64(symbols[16:])
+		}
+	}
+	return 0, 0
+}
+
+func sectionOf(f *elf.File, name string) []byte {
+	s := f.Section(name)
+	if s == nil {
+		return nil
+	}
+	b, _ := s.Data() // what cannot be read has no symbols
+	return b
+}
