@@ -43,7 +43,7 @@ func TestPanicAnywhere(t *testing.T) {
 		"started":  func(l *loop, k *keeper) { l.started(k, nil, context.Canceled) },
 		"tick":     func(l *loop, k *keeper) { l.next, l.began = 1, l.began.Add(-time.Hour); l.tick() },
 		"vanished": func(l *loop, k *keeper) { l.guard(k, func() { k.slots[0].machine.vanished(1) }) },
-		"record":   func(l *loop, k *keeper) { l.guard(k, func() { _ = k.parser.Feed([]byte("*stopped\n"), recordTo(k)) }) },
+		"record":   func(l *loop, k *keeper) { l.guard(k, func() { k.parser.Feed([]byte("*stopped\n"), recordTo(k)) }) },
 		"died":     func(l *loop, k *keeper) { l.guard(k, func() { k.debugger.died(1, demise{cause: "a test"}, false) }) },
 	}
 	for name, input := range inputs {

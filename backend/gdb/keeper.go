@@ -289,11 +289,9 @@ func (l *loop) readOutput(k *keeper) bool {
 	}
 	now := l.now()
 	k.first = nil
-	// A line beyond all bounds is left out; its call is answered when gdb gives
-	// the result of the next one, or is overdue.
 	if !k.broken {
 		l.guard(k, func() {
-			_ = k.parser.Feed(b, func(r mi.Record) {
+			k.parser.Feed(b, func(r mi.Record) {
 				if r.Class == mi.Log {
 					k.process.words.hearLog(r.Text)
 				}

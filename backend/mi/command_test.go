@@ -113,7 +113,7 @@ func TestArgumentsAtGDB(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := map[int64]string{}
-	records, _ := feedAll(new(Parser), true, out)
+	records := feedAll(new(Parser), true, out)
 	for _, r := range records {
 		if r.Class == Result && r.Token >= 0 {
 			got[r.Token] = r.Results.Str("msg")

@@ -5,10 +5,12 @@ package mi
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 )
 
-// MaxLine bounds one line, in bytes; a longer one is reported as an error and skipped.
+// MaxLine bounds one line, in bytes; of a longer one a record tells that it was skipped.
 const MaxLine = 64 << 20
 
 // keepBuffer bounds what a Parser keeps between lines, in bytes: most lines are
@@ -27,56 +29,42 @@ type Parser struct {
 
 	partial  []byte // the line so far, when a piece ended within it
 	skipping bool   // the line was too long: its rest is thrown away
+	head     []byte // its first bytes
 	skipped  int64
 	limit    int // MaxLine unless a test sets it
 	lex      lexer
 	wants    map[string]bool // what Want has said, by mark and name
 }
 
-// LineTooLongError tells that a line beyond MaxLine was left out.
-type LineTooLongError struct {
-	Bytes int64 // its length
-}
-
-func (e *LineTooLongError) Error() string {
-	return fmt.Sprintf("gdb wrote a line of %d bytes, more than the %d that are read: it was skipped", e.Bytes, MaxLine)
-}
-
 // Feed takes the next bytes of the stream, which it does not keep, and calls
-// emit for every line that they end. It returns a *LineTooLongError for the
-// first line of this piece that was too long, after having taken the whole
-// piece; the stream goes on behind it. emit may keep its record; it must not
+// emit for every line that they end. emit may keep its record; it must not
 // call the Parser.
-func (p *Parser) Feed(b []byte, emit func(Record)) error {
-	var failed error
+func (p *Parser) Feed(b []byte, emit func(Record)) {
 	for {
 		i := bytes.IndexByte(b, '\n')
 		if i < 0 {
 			p.keep(b)
-			return failed
+			return
 		}
-		if err := p.endLine(b[:i], emit); err != nil && failed == nil {
-			failed = err
-		}
+		p.endLine(b[:i], emit)
 		b = b[i+1:]
 	}
 }
 
 // Finish takes what the stream ended with when its last line has no newline.
-func (p *Parser) Finish(emit func(Record)) error {
-	if len(p.partial) == 0 && !p.skipping {
-		return nil
+func (p *Parser) Finish(emit func(Record)) {
+	if len(p.partial) > 0 || p.skipping {
+		p.endLine(nil, emit)
 	}
-	return p.endLine(nil, emit)
 }
 
 // endLine handles a line whose last bytes are b.
-func (p *Parser) endLine(b []byte, emit func(Record)) error {
+func (p *Parser) endLine(b []byte, emit func(Record)) {
 	if p.skipping || len(p.partial)+len(b) > p.max() {
-		n := p.skipped + int64(len(p.partial)+len(b))
-		p.drop()
-		p.skipping, p.skipped = false, 0
-		return &LineTooLongError{Bytes: n}
+		p.skip(b)
+		emit(tooLong(p.head, p.skipped))
+		p.skipping, p.head, p.skipped = false, nil, 0
+		return
 	}
 	if len(p.partial) > 0 {
 		b = append(p.partial, b...)
@@ -94,7 +82,23 @@ func (p *Parser) endLine(b []byte, emit func(Record)) error {
 		p.lex.open = nil
 	}
 	p.lex.s = ""
-	return nil
+}
+
+// tooLong gives what stands for a line of n bytes that was skipped: a result says that it failed, and any other line is text of gdb.
+func tooLong(head []byte, n int64) Record {
+	text := fmt.Sprintf("gdb has written a line of %d bytes, more than the %d that are read: it was skipped.", n, MaxLine)
+	digits := 0
+	for digits < len(head) && isDigit(head[digits]) {
+		digits++
+	}
+	if digits < len(head) && head[digits] == '^' {
+		token, err := strconv.ParseInt(string(head[:digits]), 10, 64)
+		if err != nil {
+			token = -1
+		}
+		return Record{Class: Result, Token: token, Name: "error", Results: Tuple{{Name: "msg", Value: Value{Str: text}}}}
+	}
+	return Record{Class: Console, Token: -1, Text: text + "\n"}
 }
 
 // isPrompt tells the usual prompts; header knows all.
@@ -105,13 +109,25 @@ func isPrompt(line []byte) bool {
 // keep puts an unfinished line aside.
 func (p *Parser) keep(b []byte) {
 	if p.skipping || len(p.partial)+len(b) > p.max() {
-		p.skipped += int64(len(p.partial) + len(b))
-		p.skipping = true
-		p.drop()
+		p.skip(b)
 		return
 	}
 	p.partial = append(p.partial, b...)
 }
+
+// skip throws a piece of a line away that is too long, but for the first bytes of all.
+func (p *Parser) skip(b []byte) {
+	if !p.skipping {
+		head := slices.Concat(p.partial[:min(len(p.partial), maxHead)], b[:min(len(b), maxHead)])
+		p.head = head[:min(len(head), maxHead)]
+	}
+	p.skipped += int64(len(p.partial) + len(b))
+	p.skipping = true
+	p.drop()
+}
+
+// maxHead is how many bytes tell what a line is: a token and a mark.
+const maxHead = 24
 
 func (p *Parser) drop() { p.partial = nil }
 

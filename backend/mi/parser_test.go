@@ -4,7 +4,6 @@ package mi
 
 import (
 	"bytes"
-	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -13,25 +12,20 @@ import (
 )
 
 // feedAll feeds the pieces, and the end when asked to.
-func feedAll(p *Parser, finish bool, pieces ...[]byte) (got []Record, errs []error) {
+func feedAll(p *Parser, finish bool, pieces ...[]byte) (got []Record) {
 	emit := func(r Record) { got = append(got, r) }
-	note := func(err error) {
-		if err != nil {
-			errs = append(errs, err)
-		}
-	}
 	for _, b := range pieces {
-		note(p.Feed(b, emit))
+		p.Feed(b, emit)
 	}
 	if finish {
-		note(p.Finish(emit))
+		p.Finish(emit)
 	}
-	return got, errs
+	return got
 }
 
 func TestFeedPieces(t *testing.T) {
 	for name, tape := range tapes(t) {
-		whole, _ := feedAll(new(Parser), true, tape)
+		whole := feedAll(new(Parser), true, tape)
 		if len(whole) != len(lines(tape)) {
 			t.Errorf("%s: %d records from %d lines", name, len(whole), len(lines(tape)))
 		}
@@ -41,11 +35,11 @@ func TestFeedPieces(t *testing.T) {
 			for rest := tape; len(rest) > 0; {
 				piece := bytes.Clone(rest[:min(size, len(rest))])
 				rest = rest[len(piece):]
-				records, _ := feedAll(&p, false, piece)
+				records := feedAll(&p, false, piece)
 				got = append(got, records...)
 				clear(piece) // the parser keeps nothing of it
 			}
-			last, _ := feedAll(&p, true)
+			last := feedAll(&p, true)
 			if diff := cmp.Diff(whole, append(got, last...)); diff != "" {
 				t.Fatalf("%s in pieces of %d (-whole +pieces):\n%s", name, size, diff)
 			}
@@ -65,7 +59,7 @@ func TestFinish(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got, _ := feedAll(new(Parser), true, []byte(tt.in)); len(got) != tt.want {
+			if got := feedAll(new(Parser), true, []byte(tt.in)); len(got) != tt.want {
 				t.Errorf("%d records, want %d: %v", len(got), tt.want, got)
 			}
 		})
@@ -89,13 +83,12 @@ func TestLineTooLong(t *testing.T) {
 			for _, s := range tt.pieces {
 				pieces = append(pieces, []byte(s))
 			}
-			got, errs := feedAll(&Parser{limit: 100}, true, pieces...)
-			if len(got) != 2 || got[0].Token != 1 || got[1].Token != 2 {
-				t.Errorf("records %v", got)
+			got := feedAll(&Parser{limit: 100}, true, pieces...)
+			if len(got) != 3 || got[0].Token != 1 || got[2].Token != 2 {
+				t.Fatalf("records %v", got)
 			}
-			var tooLong *LineTooLongError
-			if len(errs) != 1 || !errors.As(errs[0], &tooLong) || tooLong.Bytes != 101 {
-				t.Errorf("errors %v", errs)
+			if tooLong := got[1]; tooLong.Class != Console || !strings.Contains(tooLong.Text, "a line of 101 bytes") {
+				t.Errorf("of the long line %v", tooLong)
 			}
 		})
 	}
@@ -106,16 +99,16 @@ func TestLongestLine(t *testing.T) {
 	const frame = len(`1^done,value=""`)
 	value := bytes.Repeat([]byte("v"), MaxLine-frame)
 	var p Parser
-	got, errs := feedAll(&p, false, []byte(`1^done,value="`), value[:1000], value[1000:], []byte("\"\n"))
-	if len(errs) != 0 || len(got) != 1 || len(got[0].Results.Str("value")) != len(value) {
-		t.Fatalf("%d records, errors %v", len(got), errs)
+	got := feedAll(&p, false, []byte(`1^done,value="`), value[:1000], value[1000:], []byte("\"\n"))
+	if len(got) != 1 || len(got[0].Results.Str("value")) != len(value) {
+		t.Fatalf("%d records", len(got))
 	}
 	if cap(p.partial) > keepBuffer {
 		t.Errorf("%d bytes are kept for the next line", cap(p.partial))
 	}
-	_, errs = feedAll(&p, false, []byte(`12^done,value="`), value, []byte("\"\n"))
-	if len(errs) != 1 {
-		t.Errorf("one byte more gave errors %v", errs)
+	got = feedAll(&p, false, []byte(`12^done,value="`), value, []byte("\"\n"))
+	if len(got) != 1 || got[0].Token != 12 || got[0].Name != "error" || !strings.Contains(got[0].Results.Str("msg"), "a line of 67108865 bytes") {
+		t.Errorf("one byte more gave %v", got)
 	}
 }
 
@@ -126,7 +119,7 @@ func TestWant(t *testing.T) {
 		return name == "stopped"
 	}}
 	in := "*running,thread-id=\"1\"\n=library-loaded,id=\"x\"\n+download,{}\n12*stopped\n^done\n~\"x\"\n(gdb) \n*not mi\ntext\n"
-	got, _ := feedAll(&p, true, []byte(in[:5]), []byte(in[5:]))
+	got := feedAll(&p, true, []byte(in[:5]), []byte(in[5:]))
 	var classes []string
 	for _, r := range got {
 		classes = append(classes, r.Class.String())
@@ -149,19 +142,16 @@ func FuzzFeed(f *testing.F) {
 		const limit = 30
 		for _, p := range []Parser{{}, {limit: limit}} {
 			q := p
-			whole, wholeErrs := feedAll(&p, true, stream)
+			whole := feedAll(&p, true, stream)
 			var pieces [][]byte
 			rest := stream
 			for i := 0; len(cuts) > 0 && len(rest) > 0; i++ {
 				n := min(int(cuts[i%len(cuts)])+1, len(rest))
 				pieces, rest = append(pieces, rest[:n]), rest[n:]
 			}
-			got, errs := feedAll(&q, true, append(pieces, rest)...)
+			got := feedAll(&q, true, append(pieces, rest)...)
 			if !reflect.DeepEqual(whole, got) {
 				t.Errorf("cut by %v (-whole +pieces):\n%s", cuts, cmp.Diff(whole, got))
-			}
-			if (len(wholeErrs) > 0) != (len(errs) > 0) {
-				t.Errorf("cut by %v: errors %v, whole %v", cuts, errs, wholeErrs)
 			}
 		}
 	})
