@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,7 +16,7 @@ import (
 
 // How many random ends of an attach are played in all, and from which seed on.
 var (
-	ends    = flag.Int("ends", 60, "random ends of attaches to try on each of three kinds of jobs, together")
+	ends    = flag.Int("ends", 60, "random ends of attaches to try on all kinds of jobs, together")
 	endSeed = flag.Uint64("end-seed", 0, "seed of them; 0 is another one each time")
 )
 
@@ -31,44 +32,83 @@ func TestRandomEnds(t *testing.T) {
 		seed = uint64(time.Now().UnixNano())
 	}
 	t.Run(fmt.Sprintf("-end-seed=%d", seed), func(t *testing.T) {
-		for i, kind := range []string{"Open MPI", "MPICH", "processes"} {
+		kinds := []string{"Open MPI", "MPICH", "processes", onFourHosts, ofSlurm}
+		for i, kind := range kinds {
 			t.Run(kind, func(t *testing.T) {
 				t.Parallel()
 				victims := newVictims(t, kind)
 				random := rand.New(rand.NewPCG(seed, uint64(i)))
-				for range (*ends + 2) / 3 {
+				for range (*ends + len(kinds) - 1) / len(kinds) {
 					victims.play(random)
+				}
+				if victims.job != nil {
+					victims.endJob(random)
 				}
 			})
 		}
 	})
 }
 
+// Kinds of jobs beside those of starters on this host.
+const (
+	onFourHosts = "Open MPI on four hosts" // which starts our servers itself
+	ofSlurm     = "step of Slurm"
+)
+
 // victims are a job of 4 ranks that runs, and must go on to do so.
 type victims struct {
 	*scene
 	target string // for sdm
 	ranks  []int
-	line   string // of the source that all ranks come to again and again
+	line   string                        // of the source that all ranks come to again and again
+	job    *process                      // the starter, nil: there is none that may be ended
+	at     func(args ...string) *process // starts sdm
 }
 
 func newVictims(t *testing.T, kind string) *victims {
-	v := &victims{scene: newScene(t)}
-	name := "mpiwait"
+	v := &victims{}
+	name, first := "mpiwait", unraced("sdm")
 	switch kind {
 	case "processes":
+		v.scene = newScene(t)
 		name = "spin"
 		v.line = "spin.c:" + strconv.Itoa(lineOf(t, "spin.c", "turns++;"))
 		for range 4 {
 			v.start(program("spin"))
 		}
+	case onFourHosts:
+		needMPIR(t)
+		o := newOnHosts(t)
+		v.scene = o.scene
+		line := o.line(openMPI.program("mpiwait"), filepath.Join(v.dir, "never"))
+		v.job = o.here(line[0], line[1:]...)
+		v.at = func(args ...string) *process {
+			argv := o.Argv(0, append([]string{first}, args...)...)
+			return v.start(argv[0], argv[1:]...)
+		}
+	case ofSlurm:
+		s, cluster := newCluster(t)
+		v.scene = s
+		v.job = s.on(cluster.Hosts, 0, "srun", "-n4", "-N", "2", slurmMPI["MPICH"], starters[1].program("mpiwait"), filepath.Join(s.dir, "never"))
+		v.at = func(args ...string) *process {
+			argv := cluster.Hosts.Argv(0, append([]string{first}, args...)...)
+			return v.start(argv[0], argv[1:]...)
+		}
 	default:
+		v.scene = newScene(t)
 		i := slices.IndexFunc(starters, func(s starter) bool { return s.name == kind })
+		v.job = v.mpirun(starters[i], 4, starters[i].program("mpiwait"), filepath.Join(v.dir, "never"))
+	}
+	if v.at == nil {
+		v.at = func(args ...string) *process { return v.start(first, args...) }
+	}
+	if job := v.job; job != nil {
 		v.line = "mpiwait.c:" + strconv.Itoa(lineOf(t, "mpiwait.c", "usleep("))
-		job := v.mpirun(starters[i], 4, starters[i].program("mpiwait"), filepath.Join(v.dir, "never"))
 		v.target = strconv.Itoa(job.cmd.Process.Pid)
 		t.Cleanup(func() { // before the scene looks for what is left
-			job.signal(syscall.SIGTERM)
+			if job.running() {
+				job.signal(syscall.SIGTERM)
+			}
 			job.status(patience)
 		})
 	}
@@ -84,6 +124,9 @@ func newVictims(t *testing.T, kind string) *victims {
 		}
 		return ""
 	})
+	if kind == ofSlurm {
+		v.target = "slurm:" + slurmJob(v.ranks[0])
+	}
 	if v.target == "" {
 		var pids []string
 		for _, pid := range v.ranks {
@@ -104,6 +147,46 @@ var attaches = [][]string{
 	{"attach", "-b", "--ranks-per-gdb", "4", "-e", "break LINE", "-e", "continue", "-e", "continue", "-e", "shell sleep 0.1"},
 	{"attach", "-b", "--ranks-per-gdb", "1", "-e", "tbreak LINE", "-e", "continue", "-e", "next"},
 	{"attach", "-b", "--ranks-per-server", "2", "-e", "stacks"},
+	{"attach", "-b", "-r", "1-2", "-e", "stacks"},
+	{"stacks", "-r", "0"},
+	{"stacks", "RANK"},
+	{"attach", "-b", "-e", "interrupt", "-e", "continue &", "-e", "shell sleep 0.1", "RANK"},
+}
+
+// slurmJob is the number of the job of a rank.
+func slurmJob(rank int) string {
+	env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", rank))
+	for word := range strings.SplitSeq(string(env), "\x00") {
+		if id, ok := strings.CutPrefix(word, "SLURM_JOB_ID="); ok {
+			return id
+		}
+	}
+	return ""
+}
+
+// endJob ends the starter while an attach is under way: the job ends, and none of its ranks is left stopped.
+func (v *victims) endJob(random *rand.Rand) {
+	v.t.Helper()
+	if v.t.Failed() {
+		return
+	}
+	sdm := v.at("attach", "-b", "-e", "continue &", "-e", "shell sleep 0.2", v.target)
+	after := 20*time.Millisecond + time.Duration(random.Int64N(int64(600*time.Millisecond)))
+	<-time.After(after)
+	sig := []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}[random.IntN(2)]
+	v.job.signal(sig)
+	sdm.status(patience)
+	v.eventually(settleTime, func() string {
+		for _, pid := range v.ranks {
+			if p := look(pid); p.state == "T" || p.state == "t" || p.tracer != 0 {
+				return fmt.Sprintf("%v to the starter after %v: %v has the tracer %d", sig, after, p, p.tracer)
+			}
+		}
+		return ""
+	})
+	for _, pid := range v.ranks { // that Slurm, or an orphaned daemon, has not ended yet
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
 }
 
 // play attaches, and ends that at some moment.
@@ -113,11 +196,15 @@ func (v *victims) play(random *rand.Rand) {
 		return
 	}
 	line := slices.Clone(attaches[random.IntN(len(attaches))])
+	target := v.target
 	for i, word := range line {
 		line[i] = strings.ReplaceAll(word, "LINE", v.line)
 	}
+	if last := len(line) - 1; line[last] == "RANK" {
+		line, target = line[:last], strconv.Itoa(v.ranks[random.IntN(len(v.ranks))])
+	}
 	after := 20*time.Millisecond + time.Duration(random.Int64N(int64(600*time.Millisecond)))
-	sdm := v.start(unraced("sdm"), append(line, v.target)...)
+	sdm := v.at(append(line, target)...)
 	<-time.After(after)
 	// A gdb that is killed while its breakpoints are in a rank may cost that rank: between its
 	// death and ours a thread can come to a trap (docs/architecture.md, "A dead gdb is replaced").
