@@ -199,6 +199,22 @@ func TestCtrlCTwice(t *testing.T) {
 	c.exits(0)
 }
 
+// TestCtrlCThrice: where gdbs are silent the first one is told that nothing can be interrupted, the second one who is missing, at the
+// prompt, and the third one ends the session.
+func TestCtrlCThrice(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	c := s.sit("sdm", "run", "-n", "4", "--gdb", s.file("mute", "#!/bin/sh\nexec sleep 1000\n", 0o700), "--connect-wait", "10m", program("spin"))
+	c.until("loading symbols: 0 of 4 ranks")
+	c.press(ctrlC)
+	c.until("[0-3] the rank is not under control yet")
+	c.press(ctrlC)
+	c.until("[0-3] no answer yet to launch")
+	c.until(prompt)
+	c.press(ctrlC)
+	c.exits(130)
+}
+
 // TestCtrlCInABatch ends it, as a shell user expects.
 func TestCtrlCInABatch(t *testing.T) {
 	t.Parallel()

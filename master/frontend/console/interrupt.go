@@ -65,18 +65,25 @@ func (c *console) interruptFirst(ranks rank.Set) {
 }
 
 // isStarting tells whether the launch or attach has not come to its end.
-func (c *console) isStarting() bool {
+func (c *console) isStarting() bool { return c.starting() != nil }
+
+// starting gives the launch or attach that has not come to its end, or nil.
+func (c *console) starting() *call {
 	for _, x := range c.calls {
 		if x.starts && !x.done {
-			return true
+			return x
 		}
 	}
-	return false
+	return nil
 }
 
 // sayMissing names the ranks whose answers are awaited, and those that run.
 func (c *console) sayMissing(runs rank.Set) {
-	if x := c.await.call; x != nil && !x.done {
+	x := c.await.call
+	if x == nil || x.done {
+		x = c.starting()
+	}
+	if x != nil {
 		owed := x.ranks.Minus(x.results).Minus(x.others())
 		if !owed.IsEmpty() {
 			c.say("[" + text.Ranks(owed) + "] no answer yet to " + x.asked.Command)
