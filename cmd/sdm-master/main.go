@@ -10,6 +10,9 @@ import (
 )
 
 func main() {
+	if startup.TooLittleSpace("sdm-master", os.Stderr) {
+		os.Exit(exitNoTree)
+	}
 	startup.KeepIgnored()
 	startup.LimitProcessors()
 	os.Exit(run(os.Args, os.Environ(), os.Stdin, os.Stdout, os.Stderr))

@@ -13,6 +13,9 @@ import (
 func main() {
 	local.ShimMain(os.Args)
 	custody.Main(os.Args)
+	if startup.TooLittleSpace("sdm-server", os.Stderr) {
+		os.Exit(exitNotStarted)
+	}
 	startup.KeepIgnored()
 	startup.LimitProcessors()
 	os.Exit(run(os.Args, os.Environ(), backends))

@@ -16,6 +16,9 @@ import (
 
 func main() {
 	mpir.KeeperMain(os.Args)
+	if startup.TooLittleSpace("sdm", os.Stderr) {
+		os.Exit(int(console.StatusNotStarted))
+	}
 	startup.KeepIgnored()
 	a := app{args: os.Args[1:], env: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	os.Exit(int(a.run()))
