@@ -24,10 +24,6 @@ func (m *machine) insertBreakpoint(q *request) {
 	location, condition := q.args.Location, q.args.Condition
 	if before, after, ok := strings.Cut(location, " if "); ok && condition == "" {
 		location, condition = strings.TrimSpace(before), strings.TrimSpace(after)
-		if f := m.unclosed(q, condition); f != nil {
-			m.fail(q, f)
-			return
-		}
 	}
 	if location == "" {
 		m.insertHere(q, condition)

@@ -220,11 +220,6 @@ func (m *machine) do(now time.Duration, id protocol.RequestID, wait time.Duratio
 
 // carryOut does what a request asks for.
 func (m *machine) carryOut(row row, q *request) {
-	_, unknown := m.points.gdbs(q.args.Breakpoints)
-	if f := m.unclosed(q, q.args.Condition); f != nil && unknown == nil {
-		m.fail(q, f)
-		return
-	}
 	if thread := q.args.Thread; thread != 0 {
 		if m.threads.find(thread) == nil {
 			m.fail(q, unknownThread(thread)) // where gdb is shared, it would name a number of its own

@@ -18,10 +18,11 @@ import (
 // So each rank has breakpoints of its own, with a condition that holds for it
 // only.
 
-// only gives the condition of a breakpoint of this rank, "" for none.
+// only gives the condition of a breakpoint of this rank, "" for none. One that gdb can only refuse is given as it is: gdb
+// says why.
 func (m *machine) only(condition string) string {
 	switch {
-	case !m.gdb.shared():
+	case !m.gdb.shared() || isUnclosed(condition):
 		return condition
 	case condition == "":
 		return m.onlyHere()
@@ -43,7 +44,7 @@ var conjunctions = []string{".and.", "&&", "and then", "and", "AND"}
 // stand, or is given what it was given before, gets the condition with the next conjunction; the neighbours
 // stop where they cannot evaluate it. false: gdb has refused it, or not, for another reason.
 func (m *machine) withoutChoice(q *request, a answer, condition, only string, again func(only string)) bool {
-	if condition == "" || !m.gdb.shared() || !a.failed() || !strings.Contains(a.Results.Str("msg"), "A syntax error in expression, near `") {
+	if condition == "" || isUnclosed(condition) || !m.gdb.shared() || !a.failed() || !strings.Contains(a.Results.Str("msg"), "A syntax error in expression, near `") {
 		return false
 	}
 	next := 0
@@ -67,29 +68,21 @@ func (m *machine) joined(and, condition string) string {
 	return m.onlyHere() + " " + and + " (" + condition + ")"
 }
 
-// unclosed gives what gdb says of a condition that closes a parenthesis which it has not opened, as "n > 1) || (1",
-// nil for others. Within the parentheses of only it would have a meaning, and hold for the neighbours. GDB words it
-// otherwise where a breakpoint is there already.
-func (m *machine) unclosed(q *request, condition string) *protocol.Fault {
-	if !m.gdb.shared() {
-		return nil // gdb will say it
-	}
+// isUnclosed tells whether a condition closes a parenthesis which it has not opened, as "n > 1) || (1". Within the parentheses
+// of only it would have a meaning, and hold for the neighbours.
+func isUnclosed(condition string) bool {
 	depth := 0
-	for i, b := range protocol.Unquoted(condition) {
+	for _, b := range protocol.Unquoted(condition) {
 		switch b {
 		case '(':
 			depth++
 		case ')':
 			if depth--; depth < 0 {
-				message := "Junk at end of expression"
-				if q.args.Location != "" {
-					message = fmt.Sprintf("Garbage '%s' follows condition", condition[i:])
-				}
-				return &protocol.Fault{Kind: protocol.FaultGDB, Message: message}
+				return true
 			}
 		}
 	}
-	return nil
+	return false
 }
 
 func (m *machine) onlyHere() string { return fmt.Sprintf("$_inferior == %d", m.inferior) }
