@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -58,17 +59,17 @@ func TestServerWithAnotherSecretIsTold(t *testing.T) {
 	client := accept()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	for { // until he has called while servers are awaited
-		stranger, err := net.Dial("tcp", m.rendezvous())
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = client.Initialize(ctx, rpc.Setup{Wait: rpc.Wait(10 * time.Millisecond)})
-		stranger.Close()
+	calling, hangUp := context.WithCancel(ctx)
+	var strangers sync.WaitGroup
+	strangers.Go(func() { callAgain(calling, m.rendezvous()) })
+	defer strangers.Wait()
+	defer hangUp()
+	for { // until one has called while servers are awaited: who calls before is forgotten
+		_, err := client.Initialize(ctx, rpc.Setup{Wait: rpc.Wait(100 * time.Millisecond)})
 		if err == nil || ctx.Err() != nil {
 			t.Fatalf("error: %v", err)
 		}
-		if strings.Contains(err.Error(), "server 0 of 1 never registered: none came in 10ms; ") &&
+		if strings.Contains(err.Error(), "server 0 of 1 never registered: none came in 100ms; ") &&
 			strings.Contains(err.Error(), "calls came without our secret") {
 			break
 		}
@@ -77,4 +78,19 @@ func TestServerWithAnotherSecretIsTold(t *testing.T) {
 		t.Error(err)
 	}
 	m.exit(exitNoTree)
+}
+
+// callAgain calls an address again and again, says nothing, and hangs up.
+func callAgain(ctx context.Context, addr string) {
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for ctx.Err() == nil {
+		if conn, err := net.Dial("tcp", addr); err == nil {
+			conn.Close()
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+		}
+	}
 }
