@@ -30,6 +30,7 @@ func (s *Server) launch(d tree.Deliver, args protocol.Args) {
 		j := s.effective(args.Job.For(r))
 		p, err := s.start(r, j, d.ID)
 		if err != nil {
+			s.noteFailed(r)
 			s.up.reply(d.ID, s.inSlot(errorGroup(one(r), "launch", err), args.Limit))
 			continue
 		}

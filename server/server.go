@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"sdm/backend"
+	"sdm/launch/local"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
@@ -33,14 +34,15 @@ type Server struct {
 	programs map[string]rank.Set // as the ranks were begun; in the lane only
 	pids     map[rank.ID]int     // of ranks that are no simulation; in the lane only
 
-	mu        sync.Mutex
-	processes map[rank.ID]*process // of ranks that we have started
-	all       []*process           // former ones of restarted ranks too
-	others    others
-	own       rank.Set // of others: of a job that the session has started
-	history   history
-	leaving   rank.Set      // ranks that part waits for
-	parted    chan struct{} // closed when none is left
+	mu         sync.Mutex
+	processes  map[rank.ID]*process // of ranks that we have started
+	all        []*process           // former ones of restarted ranks too
+	slotFailed bool                 // the rank of our slot could not be started
+	others     others
+	own        rank.Set // of others: of a job that the session has started
+	history    history
+	leaving    rank.Set      // ranks that part waits for
+	parted     chan struct{} // closed when none is left
 }
 
 // newServer makes a server that speaks up through the given vertex.
@@ -280,12 +282,22 @@ func (s *Server) waitForFree(ctx context.Context) {
 	}
 }
 
-// status is what a slot exits with: as the last process of its own rank.
+// noteFailed notes that a rank could not be started.
+func (s *Server) noteFailed(r rank.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.slotFailed = s.slotFailed || r == s.cfg.SlotRank
+}
+
+// status is what a slot exits with: as the last process of its own rank, or as a shell that cannot start its program.
 func (s *Server) status() int {
 	if s.cfg.Slot == nil {
 		return 0
 	}
 	status := 0
+	if s.slotFailed {
+		status = local.NotStarted
+	}
 	for _, p := range s.everybody() {
 		if p.rank == s.cfg.SlotRank {
 			status = p.child.Status()

@@ -368,6 +368,14 @@ func TestSlotRunsItsOwnProgram(t *testing.T) {
 	}
 }
 
+func TestSlotOfARankThatCannotStart(t *testing.T) {
+	b := newBench(t, func(c *Config) { c.Slot = &protocol.Job{Program: "./nowhere"} })
+	b.ask(t, 1, "launch", protocol.Args{Job: &protocol.Job{Program: "true"}})
+	if got := b.status(); got != local.NotStarted {
+		t.Errorf("status %d", got)
+	}
+}
+
 func TestExpand(t *testing.T) {
 	b := newBench(t, nil)
 	b.ask(t, 3, "launch", protocol.Args{Job: &protocol.Job{Program: "sleep", Args: []string{"1000"}}})

@@ -25,10 +25,14 @@ type StandIn struct {
 	Ending  <-chan string
 	Signals <-chan syscall.Signal
 
-	mu   sync.Mutex
-	last *Process
-	all  sync.WaitGroup
+	mu     sync.Mutex
+	last   *Process
+	failed bool // the rank could not be started
+	all    sync.WaitGroup
 }
+
+// NotStarted is the exit status of a slot whose rank could not be started, as that of a shell.
+const NotStarted = 127
 
 // endingTime is how long the server of the node may take to end the session when
 // the starter wants that; afterwards the slot ends by itself.
@@ -82,10 +86,13 @@ func (s *StandIn) leave(good, ending bool) int {
 	s.Conn.Close()
 	s.Forker.Close()
 	s.all.Wait()
-	if p == nil {
-		return 0
+	switch {
+	case p != nil:
+		return p.Status()
+	case s.failed:
+		return NotStarted
 	}
-	return p.Status()
+	return 0
 }
 
 func (s *StandIn) rank() *Process {
@@ -122,6 +129,9 @@ func (s *StandIn) hold(m slip) {
 			f = launchFault("", err, "")
 		}
 		send(s.Conn, slip{Kind: "held", ID: m.ID, Rank: s.Rank, Fault: f})
+		s.mu.Lock()
+		s.failed = true
+		s.mu.Unlock()
 		return
 	}
 	s.mu.Lock()
