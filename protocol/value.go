@@ -48,7 +48,7 @@ type Stop struct {
 	// Within is the function without source in which a rank stands that has been attached to: Frame has called it, which is then the
 	// innermost frame that has source, and the selected one; its level is in column "level". Where there is a Caller, that has called it.
 	Within string `json:"within,omitempty"`
-	// Caller is the innermost frame with source of a rank that has crashed in a library which has none (Frame); without level and arguments.
+	// Caller is the innermost frame with source of a rank that has got a signal, or was interrupted, in a library which has none (Frame); without level and arguments.
 	Caller *Frame `json:"caller,omitempty"`
 	// Others are other reasons for which further threads of the rank stopped on
 	// their own at the same time, sorted, each once.

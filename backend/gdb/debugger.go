@@ -50,6 +50,7 @@ type debugger struct {
 	bound     bound
 	complains complaints
 	remarks   remarks
+	setting   lastSetting
 	start     []*startPoint // where ranks have not been yet
 }
 

@@ -34,6 +34,9 @@ func shortened(value string, most int) (text string, shown int) {
 	room := most - len(head) - len(tail)
 	for _, piece := range pieces(value[open+1:]) {
 		if room -= len(piece) + 1; room < 0 {
+			if part := memberPart(piece, room+len(piece)); part != "" {
+				kept = append(kept, part)
+			}
 			break
 		}
 		kept = append(kept, piece)
@@ -43,6 +46,16 @@ func shortened(value string, most int) (text string, shown int) {
 	}
 	text = head + strings.Join(kept, ",") + tail
 	return text, elementsIn(text)
+}
+
+// memberPart shortens a member of a structure that is an array or a structure; "" where it is none, or there is no room for it.
+func memberPart(piece string, room int) string {
+	open := strings.IndexAny(piece, "{(")
+	if open < 0 || room < mostHead || !strings.Contains(piece[:open], " = ") {
+		return ""
+	}
+	text, _ := shortened(piece, room)
+	return text
 }
 
 // mostHead bounds what stands before the elements of a container, in bytes.

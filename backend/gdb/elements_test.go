@@ -31,6 +31,15 @@ func TestShortened(t *testing.T) {
 	}
 }
 
+// A long member of a structure is shown as far as there is room, and not left out.
+func TestShortenedMember(t *testing.T) {
+	text, _ := shortened("{n = 4, v = {"+strings.Repeat("100, ", 99)+"100}}", 250)
+	want := "{n = 4, v = {" + strings.TrimSuffix(strings.Repeat("100, ", 45), ", ") + "...}...}"
+	if text != want || !isCut(text) {
+		t.Errorf("got %q", text)
+	}
+}
+
 func FuzzShortened(f *testing.F) {
 	f.Add("{{1, 2} <repeats 7 times>, \"a{b\", (3, 4)}", 10)
 	f.Add("(((1, 2) (3, 4)) <repeats 48 times> ...)", 12)

@@ -58,7 +58,7 @@ var ownLines = map[string]func(*machine, *request){
 // intercept deals with lines that must not reach gdb as they are.
 func (m *machine) intercept(q *request, line string) bool {
 	word, rest, _ := strings.Cut(line, " ")
-	if m.aboutForks(q, line) || m.disturbs(q, line) {
+	if m.cannotBe(q, line) || m.disturbs(q, line) {
 		return true
 	}
 	why, refused := refusedLines[word]
@@ -117,6 +117,24 @@ var printsText = regexp.MustCompile(`^(?:output|printf)\b`)
 var setsLanguage = regexp.MustCompile(`^set\s+lang`)
 
 var setsElements = regexp.MustCompile(`^set\s+p(?:r|ri|rin|rint)?\s+el`)
+
+// lastSetting is what gdb has said of the last setting. It says that once, though it holds for all ranks that share it and
+// are told the same ("Warning: the current language does not match this frame.").
+type lastSetting struct {
+	command *command
+	text    string
+}
+
+// saidOf gives what gdb has said of a setting to any of its ranks.
+func (s *lastSetting) saidOf(c *command, text string) string {
+	if s.command != c {
+		*s = lastSetting{c, text}
+	}
+	if text == "" {
+		return s.text
+	}
+	return text
+}
 
 // withoutInput keeps a shell command from reading what we send to gdb.
 func withoutInput(line string) string {
@@ -189,6 +207,9 @@ func (m *machine) passed(q *request, k *call, a answer) {
 	}
 	if printsText.MatchString(q.args.Text) {
 		text = cutText(text, mostShown)
+	}
+	if protocol.IsSetting(q.args.Text) {
+		text = m.gdb.setting.saidOf(q.command, text)
 	}
 	if infoProgram.MatchString(q.args.Text) {
 		text = m.ownStandpoints(text)

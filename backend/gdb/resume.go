@@ -342,7 +342,7 @@ func (m *machine) reportStop(r *run, t *thread) {
 	m.named(t, func() {
 		m.standsNamed(t, func() {
 			m.placed(t, func() {
-				m.crashCaller(t, func(f *protocol.Frame, called string) { m.tellStop(r, t, f, called) })
+				m.libraryCaller(t, func(f *protocol.Frame, called string) { m.tellStop(r, t, f, called) })
 			})
 		})
 	})

@@ -98,10 +98,10 @@ func (m *machine) standWithin(t *thread, f *frame, body *protocol.Stop, c *colum
 	body.Frame, body.Source = &shown, m.lineOf(*f)
 }
 
-// crashCaller hands on the frame of the program that has called into the library in which a thread has crashed, and what it has called;
-// nil: there is none.
-func (m *machine) crashCaller(t *thread, then func(f *protocol.Frame, called string)) {
-	if crashed(t.stop) == "" {
+// libraryCaller hands on the frame of the program that has called into the library in which a thread has got a signal or was
+// interrupted, and what it has called; nil: there is none.
+func (m *machine) libraryCaller(t *thread, then func(f *protocol.Frame, called string)) {
+	if crashed(t.stop) == "" && ownReason(t.stop) {
 		then(nil, "")
 		return
 	}

@@ -158,6 +158,8 @@ func stopLine(s protocol.Stop, cols map[string]view) string {
 		return triggerLine(protocol.Trigger{Reason: s.Reason, Breakpoint: s.Breakpoint}) + ", " + at
 	case strings.Contains(s.Reason, "watchpoint") && s.Breakpoint != 0:
 		return join(triggerLine(protocol.Trigger{Reason: s.Reason, Breakpoint: s.Breakpoint}), at)
+	case s.Reason == "interrupted" && s.Caller != nil:
+		return "interrupted" + signalPlace(s.Frame, s.Within) + calledFrom(s.Caller)
 	case s.Reason == "attached" || s.Reason == "interrupted":
 		return join(s.Reason, at)
 	case s.Reason == "entry":
