@@ -3,7 +3,7 @@ package gdb
 import "testing"
 
 func TestOperand(t *testing.T) {
-	for expr, want := range map[string]string{"x": "x", "3 +": "3 +", "-x": "-x", "--all": " --all", "--x": " --x"} {
+	for expr, want := range map[string]string{"x": "x", "3 +": "3 +", "-x": "-x", "sizeof (a)": "sizeof (a)", "--all": " --all", "--x": " --x"} {
 		if got := operand(expr); got != want {
 			t.Errorf("%q: %q", expr, got)
 		}
