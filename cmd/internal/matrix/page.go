@@ -67,7 +67,7 @@ func cell(r row, s system, n *notes) string {
 		case passed:
 			continue
 		case failed:
-			text = "fails: " + t.name
+			text = "fails: " + t.complaint()
 		case unfinished:
 			text = "had not ended when the time was over: " + t.name
 		}
@@ -77,6 +77,9 @@ func cell(r row, s system, n *notes) string {
 	}
 	return strings.TrimSpace(summary(count) + " " + strings.Join(marks, " "))
 }
+
+// complaint is a failed test, and what it has said first.
+func (t test) complaint() string { return strings.TrimSuffix(t.name+": "+t.reason, ": ") }
 
 // summary says how many tests went how.
 func summary(count [failed + 1]int) string {
@@ -150,7 +153,7 @@ func others(b *strings.Builder, systems []system) {
 	for _, s := range systems {
 		for _, t := range s.tests {
 			if (t.outcome == failed || t.outcome == unfinished) && !slices.ContainsFunc(rows, func(r row) bool { return r.tests.MatchString(t.name) }) {
-				fmt.Fprintf(b, "%s* %s: %s %s\n", heading, s.name, escaped(t.name), map[outcome]string{failed: "fails", unfinished: "had not ended when the time was over"}[t.outcome])
+				fmt.Fprintf(b, "%s* %s %s: %s\n", heading, s.name, map[outcome]string{failed: "fails", unfinished: "had not ended when the time was over"}[t.outcome], escaped(t.complaint()))
 				heading = ""
 			}
 		}

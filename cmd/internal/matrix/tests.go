@@ -25,7 +25,7 @@ const (
 type test struct {
 	name    string // package without "sdm/", a blank, and the test: "cmd/sdm TestScripts/core"
 	outcome outcome
-	reason  string // why it was skipped
+	reason  string // why it was skipped, or the first complaint
 }
 
 // event is a line of go test -json.
@@ -57,7 +57,7 @@ func readTests(r io.Reader) []test {
 // place is what stands before the text of a test: "    mpi_test.go:12: ".
 var place = regexp.MustCompile(`^\s+[\w.]+\.go:\d+: `)
 
-// take carries on with what is told of a test. The last line that it has logged is why it is skipped.
+// take carries on with what is told of a test. The first line that it has logged is why it has failed or was skipped.
 func (t *test) take(e event) {
 	switch e.Action {
 	case "pause":
@@ -71,7 +71,7 @@ func (t *test) take(e event) {
 	case "skip":
 		t.outcome = skipped
 	case "output":
-		if at := place.FindString(e.Output); at != "" {
+		if at := place.FindString(e.Output); at != "" && t.reason == "" {
 			t.reason = strings.TrimSpace(e.Output[len(at):])
 		}
 	}
@@ -88,7 +88,7 @@ func leaves(all map[string]*test) []test {
 	var some []test
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if t := all[name]; !holds[name] && t.outcome != waiting {
-			if t.outcome != skipped {
+			if t.outcome != skipped && t.outcome != failed {
 				t.reason = ""
 			}
 			some = append(some, *t)
