@@ -57,9 +57,12 @@ func readTests(r io.Reader) []test {
 // place is what stands before the text of a test: "    mpi_test.go:12: ".
 var place = regexp.MustCompile(`^\s+[\w.]+\.go:\d+: `)
 
-// take carries on with what is told of a test. The first line that it has logged is why it has failed or was skipped.
+// take carries on with what is told of a test. The first line that it has logged is why it has failed or was skipped; of
+// a script it is the one that begins with FAIL.
 func (t *test) take(e event) {
 	switch e.Action {
+	case "run": // perhaps again
+		t.outcome, t.reason = unfinished, ""
 	case "pause":
 		t.outcome = waiting
 	case "cont":
@@ -73,6 +76,9 @@ func (t *test) take(e event) {
 	case "output":
 		if at := place.FindString(e.Output); at != "" && t.reason == "" {
 			t.reason = strings.TrimSpace(e.Output[len(at):])
+		}
+		if script, ok := strings.CutPrefix(strings.TrimSpace(e.Output), "FAIL: testdata/"); ok {
+			t.reason = script
 		}
 	}
 }
