@@ -4,6 +4,7 @@ package gdb
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,7 +124,7 @@ func (m *machine) undisplay(q *request) {
 	m.done(q)
 }
 
-// evaluateAll gives those displays that have a value here, as gdb shows them,
+// evaluateAll gives those displays that can be read here, as gdb shows them,
 // and their values. Where none has one, values is the refusal of the last.
 func (m *machine) evaluateAll(q *request, all []protocol.Display, then func(shown []protocol.Display, values []string)) {
 	m.outside(q, func(is func(protocol.Display) bool) {
@@ -141,9 +142,9 @@ func (m *machine) evaluateThese(q *request, all []protocol.Display, then func(sh
 	left := len(all)
 	for i, d := range all {
 		m.askValue(q, d.Format, d.Expr, func(a answer, value string) {
-			texts[i], has[i] = value, !a.failed()
+			texts[i], has[i] = value, true
 			if a.failed() {
-				texts[i] = a.Results.Str("msg")
+				texts[i], has[i] = displayedError(a.Results.Str("msg"))
 			}
 			if left--; left > 0 {
 				return
@@ -162,6 +163,17 @@ func (m *machine) evaluateThese(q *request, all []protocol.Display, then func(sh
 			then(shown, values)
 		})
 	}
+}
+
+// notRead are gdb's words for an expression that it cannot even read here.
+var notRead = regexp.MustCompile(`^(?:No symbol |No type |No (?:struct|union|enum) type |A syntax error in expression|Invalid |Unmatched |Unterminated |Empty )`)
+
+// displayedError gives what is shown for a display without a value, as gdb does; false: that it cannot be read.
+func displayedError(msg string) (text string, has bool) {
+	if notRead.MatchString(msg) {
+		return msg, false
+	}
+	return "<error: " + msg + ">", true
 }
 
 // askValue evaluates an expression, as it stands among others. Without a format the value stands in

@@ -63,7 +63,11 @@ func (m *machine) standsNamed(t *thread, then func()) {
 // stopNamed reports where a rank stands that has not stopped by itself.
 func (m *machine) stopNamed(t *thread, reason string) {
 	m.standsNamed(t, func() {
-		m.event(protocol.KindStopped, m.stopBody(t, reason), m.stopColumns(t)...)
+		m.crashCaller(t, func(f *protocol.Frame, called string) {
+			body := m.stopBody(t, reason)
+			body.Caller, body.Within = f, called
+			m.event(protocol.KindStopped, body, m.stopColumns(t)...)
+		})
 	})
 }
 

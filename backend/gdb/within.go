@@ -27,7 +27,7 @@ func (w within) inner() int { return w.at.frame - 1 }
 // withSource looks for the innermost frame of a thread whose source can be read, unless that is where it stands, and hands on that
 // frame and the name of the function that it has called; nil: there is none, or it stands there.
 func (m *machine) withSource(t *thread, then func(f *frame, called string)) {
-	if f, ok := frameIn(t.stop); !ok || f.Line != 0 || m.isCore() {
+	if f, ok := frameIn(t.stop); !ok || f.Line != 0 || m.isCore() && crashed(t.stop) == "" {
 		then(nil, "")
 		return
 	}

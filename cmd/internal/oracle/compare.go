@@ -59,7 +59,7 @@ func Compare(rules Rules, s Session, l Layout, rank int, gdb []Block, told *Told
 				result.Found = append(result.Found, Difference{s, l, rank, i, want, got, KnownAs(s.Program.Name, line.Word, want, got)})
 			}
 		}
-		if rules.fits("over", line, sdm.Text) {
+		if rules.fits("over", line, sdm.Text) || rules.fits("off", line, gdb[i].Text) || rules.splits(line, told, i) {
 			break
 		}
 	}

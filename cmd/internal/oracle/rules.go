@@ -19,7 +19,7 @@ type Rule struct {
 	Row    string         // the difference it belongs to, as the table names it
 	Words  []string       // for which words; empty is all
 	Side   string         // "gdb", "sdm" or "both"
-	Do     string         // "s", "place", "octal", "setup", "cut", "skip", "end", "free", "any" or "over"
+	Do     string         // "s", "place", "octal", "setup", "cut", "skip", "end", "free", "off", "split", "any" or "over"
 	Match  *regexp.Regexp // of "s" and those behind "setup"
 	With   string         // of "s" and "setup"
 	source string
@@ -46,6 +46,9 @@ type Rules []Rule
 //	skip #REGEX#        lines of a session that REGEX fits are not compared
 //	end #REGEX#         nor is what comes behind them
 //	free #REGEX#        where REGEX fits what gdb says, sdm may say anything
+//	off #REGEX#         where REGEX fits what gdb says, nothing behind it is compared
+//	split #REGEX#       where REGEX fits what sdm says to some ranks and not to others,
+//	                    nothing behind it is compared
 //	any #REGEX#         where REGEX fits what sdm says, gdb may say anything
 //	over #REGEX#        where REGEX fits what sdm says, the rank is not compared behind it
 //
@@ -116,7 +119,7 @@ func (r *Rule) parse(text string) error {
 	case first == "setup":
 		r.Do, r.With = first, strings.Trim(rest, "#")
 		return nil
-	case first == "skip" || first == "end" || first == "any" || first == "over" || first == "free" || first == "cut":
+	case slices.Contains([]string{"skip", "end", "any", "over", "free", "off", "split", "cut"}, first):
 		r.Do = first
 		return r.pattern(rest, 1)
 	case (first == "gdb" || first == "sdm" || first == "both") && strings.HasPrefix(rest, "s"):
@@ -220,6 +223,17 @@ func (rs Rules) leaves(l Line, do string) bool {
 // fits tells whether a rule fits what was said.
 func (rs Rules) fits(do string, l Line, said string) bool {
 	return slices.ContainsFunc(rs, func(r Rule) bool { return r.Do == do && r.covers(l.Word) && r.match(l).MatchString(said) })
+}
+
+// splits tells whether a rule fits what was said to some ranks only.
+func (rs Rules) splits(l Line, told *Told, i int) bool {
+	fit := 0
+	for _, blocks := range told.Ranks {
+		if rs.fits("split", l, blocks[i].Text) {
+			fit++
+		}
+	}
+	return fit != 0 && fit != len(told.Ranks)
 }
 
 // decimal turns "exited with code 010" into "exited with code 8".

@@ -55,12 +55,15 @@ func displayLines(list []protocol.Display, cols map[string]view, value func(view
 		}
 		head := strconv.Itoa(d.Number) + ": " + displayName(d)
 		text := strings.Split(value(c.written(d.Format)), "\n")
-		if examines(d.Format) {
-			lines = append(append(lines, head), text...)
-			continue
+		switch {
+		case examines(d.Format) && len(text) == 1 && text[0] != "" && oneUnit(d.Format):
+			text[0] = head + "  " + text[0]
+		case examines(d.Format):
+			text = append([]string{head}, text...)
+		default:
+			text[0] = head + " = " + text[0]
 		}
-		lines = append(lines, head+" = "+text[0])
-		lines = append(lines, text[1:]...)
+		lines = append(lines, text...)
 	}
 	return lines
 }
@@ -78,6 +81,12 @@ func displayName(d protocol.Display) string {
 // examines tells whether a format shows memory (a count, a size, strings,
 // instructions), not a value.
 func examines(format string) bool { return strings.ContainsAny(format, "is0123456789bhwg") }
+
+// oneUnit tells whether a format shows one thing, in the line of its expression; an instruction has a line of its own.
+func oneUnit(format string) bool {
+	count := strings.TrimRight(format, "abcdefghijklmnopqrstuvwxyz")
+	return !strings.Contains(format, "i") && (count == "" || count == "1")
+}
 
 // memoryRows writes what GDB's x does.
 func memoryRows(_ *Writer, _ Asked, g protocol.Group) []answer {

@@ -143,7 +143,7 @@ func stopLine(s protocol.Stop, cols map[string]view) string {
 	case s.Reason == "record-ends":
 		return join(notRecorded(s.Detail), at)
 	case s.Reason == "core" && s.Signal != "":
-		return "Program terminated with signal " + signal(s.Signal, s.Meaning) + signalPlace(s.Frame, "")
+		return "Program terminated with signal " + signal(s.Signal, s.Meaning) + signalPlace(s.Frame, s.Within) + calledFrom(s.Caller)
 	case s.Reason == "core":
 		return join("core file", at)
 	case s.Detail != "" && s.Breakpoint != 0:
