@@ -179,8 +179,35 @@ func breakpointWhat(b protocol.BreakpointInfo) string {
 		return "in " + b.Func + " at " + at
 	case at != "":
 		return at
+	case b.Type == "catchpoint":
+		return caught(b.Location)
 	}
 	return b.Location
+}
+
+// caught gives what a catchpoint waits for as GDB words it, of what was typed behind catch.
+func caught(event string) string {
+	word, rest, _ := strings.Cut(event, " ")
+	those := strings.Fields(rest)
+	switch {
+	case (word == "load" || word == "unload") && rest == "":
+		return word + " of library"
+	case word == "load" || word == "unload":
+		return word + " of library matching " + rest
+	case word == "syscall" && rest == "":
+		return `syscall "<any syscall>"`
+	case word == "syscall":
+		return choose(len(those) > 1, "syscalls", "syscall") + ` "` + strings.Join(those, ", ") + `"`
+	case word == "signal" && rest == "":
+		return `signal "<standard signals>"`
+	case word == "signal" && rest == "all":
+		return `signal "<any signal>"`
+	case word == "signal":
+		return choose(len(those) > 1, "signals", "signal") + ` "` + strings.Join(those, " ") + `"`
+	case event == "throw" || event == "rethrow" || event == "catch":
+		return "exception " + event
+	}
+	return event
 }
 
 func choose(is bool, yes, no string) string {
