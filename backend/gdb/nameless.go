@@ -62,12 +62,17 @@ func (m *machine) standsNamed(t *thread, then func()) {
 
 // stopNamed reports where a rank stands that has not stopped by itself.
 func (m *machine) stopNamed(t *thread, reason string) {
+	report := func(f *protocol.Frame, called string) {
+		body := m.stopBody(t, reason)
+		body.Caller, body.Within = f, called
+		m.event(protocol.KindStopped, body, m.stopColumns(t)...)
+	}
 	m.standsNamed(t, func() {
-		m.crashCaller(t, func(f *protocol.Frame, called string) {
-			body := m.stopBody(t, reason)
-			body.Caller, body.Within = f, called
-			m.event(protocol.KindStopped, body, m.stopColumns(t)...)
-		})
+		if crashed(t.stop) == "" {
+			report(nil, "")
+			return
+		}
+		m.libraryCaller(t, report)
 	})
 }
 
