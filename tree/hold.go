@@ -2,7 +2,11 @@
 
 package tree
 
-import "time"
+import (
+	"time"
+
+	"sdm/protocol/rank"
+)
 
 // How long things are held back, at most. Every vertex on the way may hold, and
 // the last stop of many is to be at the root within 100 ms, so those below the
@@ -18,6 +22,9 @@ const (
 	// holdQuick is how many times stops have gone before those that come in fits and
 	// starts are waited for longer than holdRoot: twice as long each time.
 	holdQuick = 10
+	// holdStart is what the root holds stops and changes of state for while ranks that were started have not run
+	// yet: the gdbs of a node come up one after the other, and no command waits for a part of them.
+	holdStart = 2 * time.Second
 )
 
 // patience is how long one vertex holds.
@@ -25,13 +32,14 @@ type patience struct {
 	most    time.Duration // bounds each class
 	longest time.Duration // stops, while more keep coming
 	quiet   time.Duration // and no longer than that after the last
+	starts  time.Duration // stops and changes of state, while ranks start
 }
 
 // patienceOf gives that of a vertex in a tree of so many vertices from the root to
 // the deepest server.
 func patienceOf(id NodeID, levels int) patience {
 	if id == 0 {
-		return patience{most: holdRoot, longest: holdLongest, quiet: holdRoot}
+		return patience{most: holdRoot, longest: holdLongest, quiet: holdRoot, starts: holdStart}
 	}
 	share := holdBelow / time.Duration(max(levels-1, 1))
 	return patience{most: share, longest: share, quiet: share}
@@ -97,4 +105,32 @@ func (h *hold) calm(now, first time.Duration) {
 	if !h.waits {
 		h.until, h.window, h.sent = min(h.until, now+first), min(h.window, first), 0
 	}
+}
+
+// starting is those ranks that were started and have not run yet.
+type starting struct {
+	ranks rank.Set
+	until time.Duration // how long they are waited for
+}
+
+// began takes in ranks that were started. Those for whom the time has passed are waited for no more.
+func (s *starting) began(now time.Duration, ranks rank.Set, longest time.Duration) {
+	if !s.waits(now) {
+		s.ranks, s.until = rank.Set{}, now+longest
+	}
+	s.ranks = s.ranks.Union(ranks)
+}
+
+// over takes in ranks that run, or that have come to a stop or an end before they did.
+func (s *starting) over(ranks rank.Set) { s.ranks = s.ranks.Minus(ranks) }
+
+// waits tells whether more is to come.
+func (s *starting) waits(now time.Duration) bool { return now < s.until && !s.ranks.IsEmpty() }
+
+// due is when what was to go at a time must go.
+func (s *starting) due(at time.Duration) time.Duration {
+	if s.ranks.IsEmpty() {
+		return at
+	}
+	return max(at, s.until)
 }

@@ -71,7 +71,7 @@ func New(id NodeID) *Node {
 		id:       id,
 		byID:     make(map[NodeID]*child),
 		requests: make(map[protocol.RequestID]*request),
-		up:       upstream{patience: patienceOf(id, 1), by: never},
+		up:       upstream{patience: patienceOf(id, 1), by: never, change: never},
 		beat:     beat{due: never, above: never},
 		keep:     keep{keeps: id > 0}, // until Init tells: an adopted vertex begins anew with it
 	}

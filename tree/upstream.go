@@ -25,9 +25,11 @@ const never time.Duration = 1<<63 - 1
 type upstream struct {
 	patience
 	list    aggregate.Pending
-	by      time.Duration // when the list must go, but for stops; never: nothing waits
+	by      time.Duration // when the list must go, but for what follows; never: nothing waits
+	change  time.Duration // when it must for changes of state; never: none waits
 	stops   hold
 	output  hold
+	start   starting
 	running rank.Set // of the subtree
 	lost    rank.Set // ranks that have been said to be lost
 	gone    rank.Set // numbers of servers that are lost, to be told
@@ -45,8 +47,8 @@ func (u *upstream) mark(s protocol.ServerID, last uint64) {
 // forget empties the list: all of it will be said again.
 func (u *upstream) forget() {
 	u.list.Take()
-	u.by, u.gone, u.lost = never, rank.Set{}, rank.Set{}
-	u.stops, u.output = hold{}, hold{}
+	u.by, u.change, u.gone, u.lost = never, never, rank.Set{}, rank.Set{}
+	u.stops, u.output, u.start = hold{}, hold{}, starting{}
 	clear(u.marks)
 }
 
@@ -83,10 +85,13 @@ func (n *Node) event(g protocol.Group) {
 	u.list.Add(g)
 	switch {
 	case n.quitting:
+		u.start = starting{}
 		u.goBy(n.now)
 	case g.Kind == protocol.KindStarted:
+		u.start.began(n.now, g.Ranks, u.starts)
 		u.changes(n.now)
 	case g.Kind == protocol.KindRunning:
+		u.start.over(g.Ranks)
 		u.running = u.running.Union(g.Ranks)
 		u.changes(n.now)
 	case g.Kind == protocol.KindStopped || g.Kind.IsEnd():
@@ -99,21 +104,22 @@ func (n *Node) event(g protocol.Group) {
 // changes holds a change of state: as long as stops are held, since the list goes as
 // a whole. While a command is on its way to many, changes of state come all the time.
 func (u *upstream) changes(now time.Duration) {
-	u.goBy(max(now+u.bound(holdState), u.stops.until))
+	u.change = min(u.change, max(now+u.bound(holdState), u.stops.until))
 }
 
 // stopped decides on a group that says that ranks run no more. When it was the
 // last that ran, nothing is gained by waiting, unless a request is on its way that
-// may have made others run.
+// may have made others run, or others start.
 func (n *Node) stopped(g protocol.Group) {
 	u := &n.up
 	if g.Kind == protocol.KindLost {
 		u.lost = u.lost.Union(g.Ranks)
 	}
+	u.start.over(g.Ranks)
 	u.stops.admit(n.now, g.Ranks.Len(), u.quiet, u.longest)
 	if u.running.Intersects(g.Ranks) {
 		u.running = u.running.Minus(g.Ranks)
-		if u.running.IsEmpty() && n.awaited == 0 {
+		if u.running.IsEmpty() && n.awaited == 0 && !u.start.waits(n.now) {
 			u.goBy(n.now)
 		}
 	}
@@ -124,18 +130,19 @@ func (u *upstream) goBy(at time.Duration) {
 	u.by = min(u.by, at)
 }
 
-// due is when the list must go; never: nothing waits.
+// due is when the list must go; never: nothing waits. What ranks print waits for no start.
 func (u *upstream) due() time.Duration {
+	by := u.change
 	if u.stops.waits {
-		return min(u.by, u.stops.by)
+		by = min(by, u.stops.by)
 	}
-	return u.by
+	return min(u.by, u.start.due(by))
 }
 
 // flush sends the list up. Before Init there is nobody to send it to.
 func (n *Node) flush() {
 	u := &n.up
-	u.by = never
+	u.by, u.change = never, never
 	if n.id > 0 && !n.placed {
 		u.stops.waits = false // Init flushes
 		return

@@ -256,21 +256,21 @@ func (m *machine) settleAttach() {
 		m.tell("set language", "-gdb-set", "language", "auto") // where nothing tells another, to that of the program
 	}
 	m.replay(before, func() {
-		m.named(first, func() {
-			m.done(q)
-			m.leave(q, first)
-		})
+		m.named(first, func() { m.leave(q, first) })
 	})
 }
 
-// leave goes to where the target shall stop first.
+// leave goes to where the target shall stop first. Of one that runs there the answer comes behind that it runs, so that all
+// that a start brings has been told when the last rank answers.
 func (m *machine) leave(q *request, first *thread) {
 	if !m.target.Held {
+		m.done(q)
 		m.beginRecord()
 		m.stopAttached(first)
 		return
 	}
 	if m.attach.stopAt == stopAtEntry {
+		m.done(q)
 		m.stayAtEntry("")
 		return
 	}
@@ -297,6 +297,7 @@ func (m *machine) entryPoint(q *request, a answer) {
 		return
 	}
 	if a.failed() {
+		m.done(q)
 		m.arrived()
 		m.stayAtEntry(fmt.Sprintf("cannot stop at %s: %s The rank stays at its first instruction.", m.attach.stopAt, a.Results.Str("msg")))
 		return

@@ -183,11 +183,15 @@ func (o *Outcome) Groups() []protocol.Group {
 
 // Bound is how long something that a rank does may take to the master, where no
 // packet takes longer than delay: all holding back together, and the way. Stops
-// may be gathered for longer, while more keep coming, and changes of state with them.
-func Bound(t protocol.RouteTable, delay time.Duration, k protocol.Kind) time.Duration {
+// may be gathered for longer, while more keep coming, and changes of state with them,
+// both for longest while ranks start.
+func Bound(t protocol.RouteTable, delay time.Duration, k protocol.Kind, starting bool) time.Duration {
 	held := 370 * time.Millisecond
-	if k.IsOutput() {
+	switch {
+	case k.IsOutput():
 		held = 80 * time.Millisecond
+	case starting:
+		held += 2 * time.Second
 	}
 	return held + time.Duration(Depth(t))*delay
 }

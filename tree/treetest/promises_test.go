@@ -51,7 +51,7 @@ func (p *play) checkSaid(t *rapid.T, r rank.ID, said, heard []treetest.Said) {
 		if heard[i].Kind != said[i].Kind || heard[i].Body != said[i].Body {
 			t.Fatalf("%s: rank %d said %v, %v was heard", p.table.Shape, r, said[:i+1], heard[:i+1])
 		}
-		bound := treetest.Bound(p.table, p.maxDelay, said[i].Kind)
+		bound := treetest.Bound(p.table, p.maxDelay, said[i].Kind, p.starting(said[i].At))
 		// For each server that dies: the loss to the root, its leave back, the children
 		// reached and asked, and all of it up again.
 		bound += time.Duration(len(p.kills)) * 6 * time.Duration(treetest.Depth(p.table)) * p.maxDelay
@@ -59,6 +59,18 @@ func (p *play) checkSaid(t *rapid.T, r rank.ID, said, heard []treetest.Said) {
 			t.Fatalf("%s: what rank %d said at %v was heard %v later; %v is the most", p.table.Shape, r, said[i].At, late, bound)
 		}
 	}
+}
+
+// starting tells whether a rank was started so lately that others may be waited for.
+func (p *play) starting(at time.Duration) bool {
+	for _, said := range p.said {
+		for _, one := range said {
+			if one.Kind == protocol.KindStarted && one.At >= at-3*time.Second && one.At <= at+time.Second {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unplaced tells whether the server of a rank was not reached when the tree was

@@ -61,3 +61,46 @@ func startedOn(host string, ranks rank.Set) protocol.Group {
 	at := column.OfValues("host", []column.ValueCount{{Value: host, Ranks: ranks}}, 0)
 	return protocol.Group{Kind: protocol.KindStarted, Ranks: ranks, Body: []byte(`{"program":"work"}`), Columns: []column.Column{at}}
 }
+
+// The gdbs of a node come up one after the other. What their ranks do is one event of each kind, and a gdb that
+// does not come up keeps nobody else's stops back for long.
+func TestStartOfANode(t *testing.T) {
+	const gdbs, per, apart = 4, 16, 400 * time.Millisecond
+	for _, c := range []struct {
+		come   int           // gdbs that come up
+		within time.Duration // from the start to the last stop that is shown
+	}{{gdbs, (gdbs-1)*apart + 300*time.Millisecond}, {gdbs - 1, 2300 * time.Millisecond}} {
+		table := treetest.Table("binomial", 1, gdbs*per, false)
+		count := map[protocol.Kind]int{}
+		stopped, last := rank.Set{}, time.Duration(0)
+		net := treetest.NewNet(treetest.Config{Table: table, Backend: treetest.Play, Master: func(at time.Duration, m wire.Message) {
+			for _, g := range m.Groups {
+				if m.Kind != wire.Events {
+					continue
+				}
+				if count[g.Kind]++; g.Kind == protocol.KindStopped {
+					stopped, last = stopped.Union(g.Ranks), at
+				}
+			}
+		}})
+		net.Init(1, time.Minute)
+		net.Run(time.Second)
+		s, began := net.Server(0), net.Now()
+		net.After(0, func() { s.Events(startedOn("node0", table.Routes[0].Ranks)) })
+		for i := range c.come {
+			ranks := rank.Range(rank.ID(i*per), rank.ID((i+1)*per-1))
+			at := time.Duration(i) * apart
+			net.After(at, func() { s.Events(protocol.Group{Kind: protocol.KindRunning, Ranks: ranks, Body: []byte("{}")}) })
+			net.After(at+30*time.Millisecond, func() {
+				s.Events(protocol.Group{Kind: protocol.KindStopped, Ranks: ranks, Body: []byte(`{"at":"main"}`)})
+			})
+		}
+		net.Run(time.Minute)
+		if count[protocol.KindStarted] != 1 || count[protocol.KindRunning] != 1 || count[protocol.KindStopped] > 2 {
+			t.Errorf("%d of %d gdbs come up: events %v", c.come, gdbs, count)
+		}
+		if stopped.Len() != c.come*per || last-began > c.within {
+			t.Errorf("%d of %d gdbs come up: %d ranks are shown as stopped, the last %v behind the start", c.come, gdbs, stopped.Len(), last-began)
+		}
+	}
+}
