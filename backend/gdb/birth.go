@@ -37,8 +37,8 @@ const mostStrange = 80
 
 // born begins to wait for the first word of the program that was started now.
 func (d *debugger) born(name string, now time.Duration) {
-	d.bound.from = now
 	replaces := slices.ContainsFunc(d.machines, func(m *machine) bool { return m.rescue.count > 0 })
+	d.bound = d.bound.begin(now, replaces)
 	d.birth = birth{name: name, at: now, last: replaces, bound: d.bound}
 }
 

@@ -23,6 +23,20 @@ func boundOf(now, wait time.Duration) bound {
 	return bound{wait: wait, from: now, until: now + wait}
 }
 
+// leastBirth is how long a gdb that takes the place of another has at least, or half of all time if that is less: on a
+// machine that is too busy for the first one nothing is left, and the second would be given up unheard.
+const leastBirth = 3 * time.Second
+
+// begin is that of a gdb which is started now.
+func (b bound) begin(now time.Duration, replaces bool) bound {
+	b.from = now
+	if more := now + min(leastBirth, b.wait/2) - b.until; replaces && b.isSet() && more > 0 {
+		b.until += more
+		b.wait += more
+	}
+	return b
+}
+
 // since is how long it has lasted.
 func (b bound) since(now time.Duration) time.Duration {
 	if b.isSet() {

@@ -55,6 +55,17 @@ func TestSilentGDBIsReplaced(t *testing.T) {
 	}
 }
 
+// A gdb that takes the place of another has some time even if the first has used it up.
+func TestSecondGDBHasSomeTime(t *testing.T) {
+	b := boundOf(0, 8*time.Second).begin(7*time.Second, true)
+	if at, lasted := b.silence(true), b.since(9*time.Second); at != 10*time.Second || lasted != 9*time.Second {
+		t.Errorf("it is given up at %v, and says that this has lasted %v at 9s", at, lasted)
+	}
+	if at := boundOf(0, 2*time.Second).begin(1900*time.Millisecond, true).silence(true); at != 2900*time.Millisecond {
+		t.Errorf("of a wait of 2s: it is given up at %v", at)
+	}
+}
+
 // A gdb that speaks and does not attach is killed; only the rank that it was at is given up, while there is time left for the other.
 func TestAttachIsBounded(t *testing.T) {
 	d := starting(2)
