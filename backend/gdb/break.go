@@ -94,7 +94,7 @@ func (m *machine) insertAt(q *request, condition, location string) {
 		alone()
 	default:
 		m.probe(q, location, func(_ mi.Tuple, a answer) {
-			if a.failed() {
+			if a.failed() && !(q.args.Pending && isUnknownPlace(m.words(a))) {
 				m.notInserted(q, a)
 				return
 			}
