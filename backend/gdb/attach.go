@@ -241,6 +241,9 @@ func (m *machine) settleAttach() {
 	}
 	m.askRegisters()
 	if m.rescue.under {
+		if m.moving != nil {
+			m.tellLanguage()
+		}
 		m.rescued(first)
 		return
 	}
@@ -253,12 +256,15 @@ func (m *machine) settleAttach() {
 		m.readLibraries()
 	}
 	if m.target.Held && (len(before) > 0 || m.attach.stopAt == stopAtEntry) {
-		m.tell("set language", "-gdb-set", "language", "auto") // where nothing tells another, to that of the program
+		m.tellLanguage()
 	}
 	m.replay(before, func() {
 		m.named(first, func() { m.leave(q, first) })
 	})
 }
+
+// tellLanguage has gdb take that of the program where nothing else tells one, as in the loader: it is C after an attach.
+func (m *machine) tellLanguage() { m.tell("set language", "-gdb-set", "language", "auto") }
 
 // leave goes to where the target shall stop first. Of one that runs there the answer comes behind that it runs, so that all
 // that a start brings has been told when the last rank answers.
