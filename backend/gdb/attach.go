@@ -322,5 +322,11 @@ func (m *machine) stayAtEntry(why string) {
 	if first == nil {
 		return
 	}
-	m.event(protocol.KindStopped, m.stopBody(first, "entry"), m.stopColumns(first)...)
+	m.withDisplays(first, func(shown []protocol.Display, values []string, _ spoken) {
+		body := m.stopBody(first, "entry")
+		body.Displays = shown
+		c := &columns{rank: m.target.Rank, list: m.stopColumns(first)}
+		c.displays(shown, values)
+		m.event(protocol.KindStopped, body, c.sorted()...)
+	})
 }

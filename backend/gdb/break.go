@@ -48,6 +48,10 @@ func isLine(location string) bool {
 // inSelectedFile gives a bare line number the file that people are looking at;
 // gdb's own notion of it depends on what it has printed last, of whatever rank.
 func (m *machine) inSelectedFile(q *request, location string, then func(location string)) {
+	if isLine(location) && strings.HasSuffix(q.located, ":"+location) { // another gdb of the rank has found it
+		then(q.located)
+		return
+	}
 	if !isLine(location) || m.stateNow() != backend.Stopped && !q.again {
 		then(location)
 		return
@@ -93,7 +97,10 @@ func (m *machine) insertAt(q *request, condition, location string) {
 	case m.stateNow() != backend.Stopped:
 		alone()
 	default:
-		m.probe(q, location, func(_ mi.Tuple, a answer) {
+		m.probe(q, location, func(own mi.Tuple, a answer) {
+			if full := spotOf(own).full; isLine(location) && full != "" { // of the file that gdb has printed last
+				q.located = full + ":" + location
+			}
 			if a.failed() && !(q.args.Pending && isUnknownPlace(m.words(a))) {
 				m.notInserted(q, a)
 				return

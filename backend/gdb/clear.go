@@ -50,6 +50,8 @@ func (m *machine) clear(q *request) {
 		switch {
 		case q.args.Location == "" && a.failed():
 			m.refused(q, a)
+		case q.args.Location == "" && here.full == "":
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "No source file specified."}) // gdb's own words
 		case q.args.Location == "":
 			m.clearSpots(q, []spot{here})
 		case isLine(q.args.Location) && here.full != "": // as break takes it

@@ -27,10 +27,18 @@ func (m *machine) setWatch(q *request) {
 	case m.numbered(q):
 		m.readable(q, word, func() {
 			m.watchedIn(q, func(watched selection, where []string) {
-				m.setByLine(q, word+" "+q.args.Expr, q.args.Expr, where, func(p *point) { p.watched = watched })
+				m.setByLine(q, word+" "+q.args.Expr, watchedExpr(q.args.Expr), where, func(p *point) { p.watched = watched })
 			})
 		})
 	}
+}
+
+// watchedExpr is how gdb names what is watched.
+func watchedExpr(expr string) string {
+	if place, ok := strings.CutPrefix(expr, "-l "); ok {
+		return "-location " + place
+	}
+	return expr
 }
 
 // notInMemory is what gdb says of the address of a value that has none.

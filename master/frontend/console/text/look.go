@@ -68,14 +68,16 @@ func displayLines(list []protocol.Display, cols map[string]view, value func(view
 	return lines
 }
 
+// displayName is what GDB shows before a value: the format without "raw".
 func displayName(d protocol.Display) string {
+	format := strings.ReplaceAll(d.Format, "r", "")
 	switch {
-	case d.Format == "":
+	case format == "":
 		return d.Expr
-	case examines(d.Format):
-		return "x/" + d.Format + " " + d.Expr
+	case examines(format):
+		return "x/" + format + " " + d.Expr
 	}
-	return "/" + d.Format + " " + d.Expr
+	return "/" + format + " " + d.Expr
 }
 
 // examines tells whether a format shows memory (a count, a size, strings,

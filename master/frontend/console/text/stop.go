@@ -242,7 +242,10 @@ func frame(f protocol.Frame, cols map[string]view, prefix string) string {
 	if fn == "" {
 		fn = "??"
 	}
-	text := fn + " (" + strings.Join(args, ", ") + ")"
+	text := fn
+	if !strings.HasPrefix(fn, "<") { // as "<signal handler called>"
+		text += " (" + strings.Join(args, ", ") + ")"
+	}
 	switch place := place(f); {
 	case place != "":
 		text += " at " + place
