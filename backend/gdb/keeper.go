@@ -5,6 +5,7 @@ package gdb
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os/exec"
 	"slices"
@@ -109,7 +110,10 @@ func (l *loop) started(k *keeper, p *process, err error) {
 			k.process = nil
 			l.custody.Forget(p.pid)
 		}
-		f := noGDB(l.commandLine(k)[0], err)
+		f := notReady(err)
+		if f == nil {
+			f = noGDB(l.commandLine(k)[0], err)
+		}
 		l.guard(k, func() {
 			for _, m := range k.debugger.machines {
 				m.notStarted(l.now(), f)
@@ -126,6 +130,29 @@ func (l *loop) started(k *keeper, p *process, err error) {
 	if l.hurry {
 		p.kill()
 	}
+}
+
+// unready is why a rank cannot be handed to a gdb that is about to be started.
+type unready struct{ error }
+
+// readied tells of an error of what comes before the start of a gdb.
+func readied(err error) error {
+	if err != nil {
+		return unready{err}
+	}
+	return nil
+}
+
+// notReady puts such an error into words; nil: it is another.
+func notReady(err error) *protocol.Fault {
+	var u unready
+	switch {
+	case !errors.As(err, &u):
+		return nil
+	case errors.Is(u.error, fs.ErrNotExist), errors.Is(u.error, syscall.ESRCH), errors.Is(u.error, io.EOF):
+		return &protocol.Fault{Kind: protocol.FaultEngine, Message: "its process has ended"}
+	}
+	return &protocol.Fault{Kind: protocol.FaultEngine, Message: u.Error()}
 }
 
 func noGDB(path string, err error) *protocol.Fault {
@@ -187,7 +214,7 @@ func (l *loop) rescue(k *keeper, orphans []*machine) {
 		s.target.Signal(syscall.SIGSTOP)
 		var before func() error
 		if pid := m.target.PID; !m.isCore() {
-			before = func() error { return inferior.Mend(pid) }
+			before = func() error { return readied(inferior.Mend(pid)) }
 		}
 		l.giveOwn(k, s, false, before)
 	}
@@ -200,7 +227,7 @@ func (l *loop) handOver(k *keeper, s *slot) {
 	l.touch(k)
 	var before func() error
 	if pid := s.machine.target.PID; !s.machine.isCore() {
-		before = func() error { return inferior.AwaitFrozen(pid) }
+		before = func() error { return readied(inferior.AwaitFrozen(pid)) }
 	}
 	l.giveOwn(k, s, lazy, before)
 }
