@@ -20,6 +20,7 @@ func TestHeldRankStopsAtMain(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	r.launch(build(t, "ends.c"), 1, "5")
 	want := `running [0] {}
+1 reply [0] {}
 stopped [0] {"reason":"breakpoint-hit","temporary":true,"frame":{"level":0,"func":"main","args":["argc","argv"]`
 	if got := r.sink.transcript(); !strings.Contains(strings.ReplaceAll(got, "\n0 ", "\n"), want) || !strings.Contains(got, "args.argc=2[0]") {
 		t.Errorf("got %s", got)
