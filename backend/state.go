@@ -1,18 +1,18 @@
-// What may be asked of a target, and what may happen to it next.
+// States of a target: which commands it accepts, and which events can follow.
 
 package backend
 
 import "sdm/protocol"
 
-// State is where a target is in its life, as its events have told. It is pure:
-// a back end keeps one for each rank and asks it before it speaks.
+// State is the state of a target, as its events have reported it. It is pure: a back end keeps one
+// for each rank and consults it before it reports an event.
 //
 //	Attaching ─ stopped ─→ Stopped ─ running ─→ Running ─ stopped ─→ Stopped
 //	    └────── running ──────────────────────────┘
 //	any of these ─ exited, signalled, detached, lost ─→ the end, for good
 type State uint8
 
-// The zero State is that of a target which is being taken under control.
+// The zero State is that of a target that is being brought under control.
 const (
 	Attaching State = iota
 	Stopped
@@ -23,10 +23,10 @@ const (
 	Lost
 )
 
-// stateNames are for transcripts.
+// stateNames are the texts of String.
 var stateNames = [...]string{"attaching", "stopped", "running", "exited", "signalled", "detached", "lost"}
 
-// String gives one word.
+// String returns the name of the state, one word.
 func (s State) String() string {
 	if int(s) < len(stateNames) {
 		return stateNames[s]
@@ -34,12 +34,12 @@ func (s State) String() string {
 	return "unknown"
 }
 
-// IsOver tells whether nothing more can happen to the target.
+// IsOver reports whether the target has ended for the debugger: no events follow.
 func (s State) IsOver() bool { return s >= Exited }
 
-// After gives the state that an event leads to. It is false for an event that
-// cannot come now: a second stop in a row, anything after the end. Such an
-// event must not be reported.
+// After returns the state that an event leads to. ok is false for an event that is impossible in
+// this state: a second stop in a row, or anything after the end. Such an event must not be
+// reported.
 func (s State) After(event protocol.Kind) (State, bool) {
 	if s.IsOver() {
 		return s, false
@@ -61,8 +61,8 @@ func (s State) After(event protocol.Kind) (State, bool) {
 	return s, false
 }
 
-// Refuse gives the fault with which a target in this state answers a command
-// of a need, or nil when the command may go ahead.
+// Refuse returns the fault with which a target in this state answers a command with the given
+// need, or nil if the command is allowed.
 func (s State) Refuse(need protocol.Need) *protocol.Fault {
 	switch {
 	case need == protocol.NeedNew:
@@ -91,7 +91,7 @@ func (s State) epitaph() string {
 	return "the rank has exited"
 }
 
-// NotStarted is the fault of a rank that a back end has never heard of.
+// NotStarted returns the fault of a rank that is unknown to a back end.
 func NotStarted() *protocol.Fault {
 	return wrongState("the rank has not been started", "launch a program or attach to one first")
 }

@@ -46,7 +46,7 @@ func TestRefuse(t *testing.T) {
 		name  string
 		state State
 		need  protocol.Need
-		want  string // "" is no refusal
+		want  string // "": not refused
 	}{
 		{"print while stopped", Stopped, protocol.NeedStopped, ""},
 		{"print while running", Running, protocol.NeedStopped, "the rank is running (interrupt it first)"},

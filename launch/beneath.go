@@ -1,29 +1,27 @@
-// Ranks whose starter has started a shell, which runs the program beside itself.
+// Ranks whose starter has started a shell, which runs the program as a child.
 
 package launch
 
 import (
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"sdm/protocol"
 )
 
-// Beneath says for those of some processes that are ranks and shells which process is
-// the program that they run:
+// Beneath returns, for those of some processes that are ranks and shells, the process of the
+// program that they run:
 //
 //	mpirun ─ sh -c './app; true'  rank 3 ─ app          app
 //	         sh run.sh            rank 4 ─ sh ─ app     app
 //	                                     └ tee log
 //
-// It is the only process below that has the rank's number in its environment and a library
-// of MPI or PMI, with nothing but shells between. Whatever else a script runs (sleep, grep)
-// may have ended before a gdb is there, and so may a program be without MPI, for all that we
-// know: then, and where there are several, the shell is the rank.
+// It is the only process below the shell that has the rank's number in its environment and a
+// library of MPI or PMI mapped, with nothing but shells in between. Other children of a script
+// (sleep, grep) may end before a gdb attaches, and so may a program without MPI. If there is no
+// such process, or more than one, the shell is the rank and has no entry.
 func Beneath(pids []int) map[int]int {
 	below := map[int]int{}
 	var ps processes
@@ -41,10 +39,10 @@ func Beneath(pids []int) map[int]int {
 	return below
 }
 
-// look is what is asked about single processes.
+// look is the queries about single processes.
 type look struct {
-	program func(pid int) string // its path, "" if we may not know
-	mpi     func(pid int) bool   // has it a library of MPI or PMI?
+	program func(pid int) string // its path, "" if it cannot be read
+	mpi     func(pid int) bool   // whether it has mapped a library of MPI or PMI
 }
 
 func (ps processes) beneath(shell int, l look) (program int, found bool) {
@@ -65,8 +63,8 @@ func (ps processes) beneath(shell int, l look) (program int, found bool) {
 	return program, found
 }
 
-// comesFromShells tells whether there are nothing but shells from a process up to the
-// rank's own: what a program has started is none of the rank's programs.
+// comesFromShells reports whether all processes from pid up to the rank's shell are shells: a
+// child of a program is not the rank's program.
 func (ps processes) comesFromShells(pid, shell int, l look) bool {
 	for seen := 0; pid != shell && seen <= len(ps); seen++ {
 		if !protocol.IsShell(l.program(pid)) {
@@ -77,18 +75,19 @@ func (ps processes) comesFromShells(pid, shell int, l look) bool {
 	return true
 }
 
-// programOf is the path of what a process runs, "" if we may not know.
+// programOf returns the path of a process's program, "" if it cannot be read.
 func programOf(pid int) string {
-	exe, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "exe"))
+	exe, err := os.Readlink(procOf(pid, "exe"))
 	if err != nil {
 		return ""
 	}
 	return strings.TrimSuffix(exe, " (deleted)")
 }
 
-// mapsMPI tells whether a process has a library of MPI or PMI, as far as we may know.
+// mapsMPI reports whether a process has mapped a library of MPI or PMI; false if its maps cannot
+// be read.
 func mapsMPI(pid int) bool {
-	maps, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "maps"))
+	maps, err := os.ReadFile(procOf(pid, "maps"))
 	if err != nil {
 		return false
 	}

@@ -8,12 +8,12 @@ import (
 )
 
 func TestBeneath(t *testing.T) {
-	// Rank 3 is the shell 20 below a starter 10.
+	// Rank 3 is the shell 20 below the starter 10.
 	rank := func(parent int) process { return rankOf(parent, 3, 4, "j", "") }
 	for _, c := range []struct {
 		name     string
 		more     processes
-		programs string // PID NAME pairs; mpi marks one with the library
+		programs string // "PID NAME" pairs; mpi after a name: the library is mapped
 		want     int    // 0: the shell stays the rank
 	}{
 		{"one program", processes{21: rank(20)}, "21 app mpi", 21},
@@ -57,8 +57,8 @@ func TestBeneath(t *testing.T) {
 	}
 }
 
-// TestMapsMPI reads what a process has mapped: this one has no MPI, and one that has ended
-// nothing.
+// TestMapsMPI reads the maps of this process, which has no MPI, and those of a process that has
+// ended.
 func TestMapsMPI(t *testing.T) {
 	if mapsMPI(os.Getpid()) || mapsMPI(1<<30) || programOf(1<<30) != "" {
 		t.Error("MPI where there is none")

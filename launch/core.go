@@ -11,7 +11,7 @@ import (
 	"os"
 )
 
-// packed are the first bytes of files that a system keeps its core files in
+// packed lists the first bytes of the formats in which systems compress their core files
 // (systemd-coredump(8), storage and compression).
 var packed = []struct {
 	magic  string
@@ -23,8 +23,8 @@ var packed = []struct {
 	{"\x1f\x8b", "gunzip"},
 }
 
-// CheckCore says in one line why a file cannot be debugged as a core file, or
-// nil. Only its first bytes are read (ELF, e_ident and e_type).
+// CheckCore returns nil if a file can be debugged as a core file; otherwise an error of one line.
+// It reads only the first bytes (ELF, e_ident and e_type).
 func CheckCore(path string) error {
 	f, err := os.Open(path)
 	var of *fs.PathError
@@ -49,7 +49,7 @@ func CheckCore(path string) error {
 	return nil
 }
 
-// notCore says what a file is that begins so, "" for a core file.
+// notCore returns what a file is by its first bytes, "" for a core file.
 func notCore(head []byte) string {
 	for _, p := range packed {
 		if bytes.HasPrefix(head, []byte(p.magic)) {

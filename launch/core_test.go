@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// header is the beginning of an ELF file of a type.
+// header returns the beginning of an ELF file of the given type.
 func header(data, low, high byte) string {
 	return "\x7fELF\x02" + string(rune(data)) + strings.Repeat("\x00", 10) + string([]byte{low, high})
 }

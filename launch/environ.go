@@ -7,10 +7,10 @@ import (
 	"sdm/protocol"
 )
 
-// Environ gives the environment that results when the directives are applied in
-// order to base (NAME=VALUE). Base is not changed. A variable keeps its place;
-// new ones come last; of doubled ones, which getenv(3) would not see, the first
-// remains as soon as a directive touches it.
+// Environ returns the environment that results when the directives are applied in order to base
+// (NAME=VALUE). base is not changed. A variable keeps its place; new ones come last. Of a name
+// that occurs more than once getenv(3) sees the first; the others are removed when a directive
+// changes the variable.
 func Environ(base []string, directives []protocol.EnvDirective) ([]string, error) {
 	env := append([]string(nil), base...)
 	for _, d := range directives {
@@ -42,7 +42,7 @@ func apply(env []string, d protocol.EnvDirective) []string {
 	return put(env, d.Name, value)
 }
 
-// take gives the value of a variable and the environment without it.
+// take returns the value of a variable and the environment without it.
 func take(env []string, name string) (value string, have bool, rest []string) {
 	for _, e := range env {
 		v, ok := strings.CutPrefix(e, name+"=")

@@ -1,4 +1,4 @@
-// What a server says that only looks for ranks on its host (sdm-server --list).
+// The output of a server that only looks for ranks on its host (sdm-server --list).
 
 package launch
 
@@ -14,23 +14,22 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Found is what one host has of a job: one line of JSON, because a remote shell may
-// have words of its own before it, and one srun brings the lines of many hosts.
+// Found is the part of a job that is on one host. It is written as one line of JSON: a remote
+// shell may print other text before it, and one srun delivers the lines of many hosts.
 type Found struct {
 	Host  string      `json:"host"`
-	Size  int         `json:"size"` // of the whole job; Unknown if nobody says
+	Size  int         `json:"size"` // of the whole job; Unknown if it is not known
 	Ranks []FoundRank `json:"ranks"`
-	Error string      `json:"error,omitempty"` // why there are none
+	Error string      `json:"error,omitempty"` // why there are no ranks
 }
 
-// FoundRank is one of them.
+// FoundRank is one rank and its process.
 type FoundRank struct {
 	Rank rank.ID `json:"rank"`
 	PID  int     `json:"pid"`
 }
 
-// MaxFound bounds what the hosts of one command may say in all, in bytes: some
-// 30 a rank.
+// MaxFound bounds the output of all hosts of one command, in bytes: some 30 a rank.
 const MaxFound = 64 << 20
 
 // AppendFound appends the line of a host.
@@ -44,13 +43,12 @@ func AppendFound(b []byte, host string, table protocol.Proctable, size int, trou
 	}
 	text, err := json.Marshal(f)
 	if err != nil {
-		panic(err) // numbers and texts
+		panic(err) // cannot happen: numbers and strings only
 	}
 	return append(append(b, text...), '\n')
 }
 
-// ReadFound reads such lines among others, which it passes over. It reads at most
-// MaxFound bytes.
+// ReadFound reads such lines and skips other text. It reads at most MaxFound bytes.
 func ReadFound(r io.Reader) (all []Found, err error) {
 	text, err := io.ReadAll(io.LimitReader(r, MaxFound))
 	if err != nil {
@@ -69,8 +67,8 @@ func ReadFound(r io.Reader) (all []Found, err error) {
 	return all, nil
 }
 
-// Joined makes a table of what the hosts have. missing are the ranks that nobody
-// has named, where the size is known.
+// Joined makes one table of the hosts' ranks. missing are the ranks that no host has, if the size
+// is known.
 func Joined(all []Found) (table protocol.Proctable, missing rank.Set, err error) {
 	size := Unknown
 	for _, f := range all {

@@ -10,7 +10,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// TestFound: what several hosts say, among words of their shells, is one table.
+// TestFound makes one table of the output of several hosts, with text of their shells in between.
 func TestFound(t *testing.T) {
 	text := AppendFound([]byte("Welcome to b!\n"), "b", protocol.Proctable{{Rank: 3, PID: 30}, {Rank: 1, PID: 10}}, 5, nil)
 	text = AppendFound(append(text, "\n{\"other\":1}\n"...), "a", protocol.Proctable{{Rank: 0, PID: 10}}, 5, nil)
@@ -35,8 +35,8 @@ func TestFound(t *testing.T) {
 	}
 }
 
-// FuzzReadFound: what is taken for a table is a good one, and is read again as
-// itself.
+// FuzzReadFound checks that a table that is accepted is valid, and is the same when it is written
+// and read again.
 func FuzzReadFound(f *testing.F) {
 	f.Add(`x{"host":"a","size":2,"ranks":[{"rank":0,"pid":1}]}`)
 	f.Add("noise\n" + `{"host":"a","size":2,"ranks":[{"rank":0,"pid":1}]}` + "\n" + `{"host":"b","size":-1,"ranks":[],"error":"x"}`)
@@ -66,7 +66,7 @@ func FuzzReadFound(f *testing.F) {
 	})
 }
 
-// TestJoinedOfNothing has nobody to miss.
+// TestJoinedOfNothing: a size above the limit makes no missing ranks.
 func TestJoinedOfNothing(t *testing.T) {
 	table, missing, err := Joined([]Found{{Host: "a", Size: int(rank.MaxID) + 1}})
 	if len(table) > 0 || !missing.IsEmpty() || err != nil {

@@ -1,5 +1,5 @@
-// Jobs of MPICH's starter, as the command lines of its children tell them: a
-// stripped mpiexec offers no MPIR.
+// Jobs of MPICH's starter, found by the command lines of its children: a stripped mpiexec has no
+// MPIR.
 
 package launch
 
@@ -17,55 +17,59 @@ import (
 	"sdm/protocol"
 )
 
-// Hydra is a running job of MPICH's mpiexec, or of another Hydra. Its proxies, one
-// on each host, have started the ranks; the proxies were started by children of
-// mpiexec: ssh and its like, one for each other host, or one srun for all.
+// Hydra is a running job of MPICH's mpiexec or of another starter that uses Hydra. Its proxies,
+// one on each host, have started the ranks. The proxies were started by children of mpiexec: a
+// remote shell (ssh or similar) for each other host, or one srun for all.
 type Hydra struct {
 	Control string      // --control-port of the proxies, HOST:PORT: it names the job on each host
-	Proxies []HydraHost // by their numbers; none where one srun has started them all
-	Srun    int         // process of that srun; 0: there is none
+	Proxies []HydraHost // in the order of their --proxy-id; none if one srun has started them all
+	Srun    int         // the process of that srun; 0: there is none
 }
 
-// HydraHost is where a proxy is.
+// HydraHost is the host of one proxy.
 type HydraHost struct {
-	Host  string   // as mpiexec calls it; "" is this host
-	Shell []string // the remote shell that has reached it, with its options; nil on this host
+	Host  string   // as mpiexec names it; "" is this host
+	Shell []string // the remote shell that started it, with options; nil on this host
 }
 
-// Elsewhere tells whether proxies are on other hosts.
+// Elsewhere reports whether proxies are on other hosts.
 func (h Hydra) Elsewhere() bool {
 	return h.Srun > 0 || slices.ContainsFunc(h.Proxies, func(p HydraHost) bool { return p.Host != "" })
 }
 
-// HydraBelow looks for such a job at a process and what it has started.
-func HydraBelow(pid int) (h Hydra, found bool) {
-	ps, lines := linesBelow(pid)
-	return ps.readHydra(lines)
+// Hydra returns the job of Hydra below the process, if there is one.
+func (f Family) Hydra() (h Hydra, found bool) { return f.ps.readHydra(f.below) }
+
+// Family is a process and its descendants, as they were at one time.
+type Family struct {
+	pid   int
+	ps    processes        // for their parents
+	below map[int][]string // command lines of the descendants
 }
 
-// linesBelow are the command lines of what a process has started, and who is whose parent.
-func linesBelow(pid int) (ps processes, lines map[int][]string) {
-	ps, lines = processes{}, map[int][]string{}
+// FamilyOf reads a process and its descendants.
+func FamilyOf(pid int) Family {
+	f := Family{pid, processes{}, map[int][]string{}}
 	for p, parent := range parentsOf() {
-		ps[p] = process{parent: parent}
+		f.ps[p] = process{parent: parent}
 	}
-	for p := range ps {
-		if p != pid && ps.isBelow(p, pid) {
-			lines[p] = commandLine(p)
+	for p := range f.ps {
+		if p != pid && f.ps.isBelow(p, pid) {
+			f.below[p] = commandLine(p)
 		}
 	}
-	return ps, lines
+	return f
 }
 
-// The words of Hydra (MPICH's src/pm/hydra, tools/bootstrap and pm/pmiserv).
+// Words in the command lines of Hydra (MPICH's src/pm/hydra, tools/bootstrap and pm/pmiserv).
 const (
 	hydraProxy   = "hydra_pmi_proxy"
 	hydraControl = "--control-port"
 	hydraNumber  = "--proxy-id"
 )
 
-// readHydra makes a job of the command lines below mpiexec. What stands below a
-// line of a proxy says the same again.
+// readHydra makes a job of the command lines below mpiexec. The line of a proxy's descendant
+// repeats the proxy's and is skipped.
 func (ps processes) readHydra(lines map[int][]string) (Hydra, bool) {
 	type numbered struct {
 		HydraHost
@@ -79,7 +83,8 @@ func (ps processes) readHydra(lines map[int][]string) (Hydra, bool) {
 			named = append(named, pid)
 		}
 	}
-	slices.Sort(named) // of two jobs below a script we take one whole
+	// Of two jobs below a script, the one with the lowest process id is taken, all of it.
+	slices.Sort(named)
 	for _, pid := range named {
 		argv := lines[pid]
 		if slices.ContainsFunc(named, func(other int) bool { return ps.isBelow(pid, other) }) || h.Control != "" && after(argv, hydraControl) != h.Control {
@@ -104,8 +109,8 @@ func (ps processes) readHydra(lines map[int][]string) (Hydra, bool) {
 	return h, h.Srun > 0 || len(h.Proxies) > 0
 }
 
-// proxyWord is where a command line names the proxy, -1 if it does not: as its
-// program, or as that of a line for a remote shell, there in quotes.
+// proxyWord returns the index of the proxy's name in a command line, -1 if there is none: it is
+// the program itself, or that of a command for a remote shell, there in quotes.
 func proxyWord(argv []string) int {
 	if after(argv, hydraControl) == "" {
 		return -1
@@ -117,7 +122,7 @@ func isHostWord(word string) bool {
 	return protocol.CheckHost(word) == nil
 }
 
-// after gives the word behind another, "" if there is none.
+// after returns the word that follows word, "" if there is none.
 func after(words []string, word string) string {
 	if i := slices.Index(words, word); i >= 0 && i+1 < len(words) {
 		return words[i+1]
@@ -125,8 +130,8 @@ func after(words []string, word string) string {
 	return ""
 }
 
-// RanksOfHydra looks for the ranks of such a job on this host, below the proxies
-// with its control port. size is that of the whole job.
+// RanksOfHydra returns the ranks of a job on this host, below the proxies with its control port.
+// size is that of the whole job.
 func RanksOfHydra(control, host string) (ranks protocol.Proctable, size int, err error) {
 	ps := scan()
 	var proxies []int
@@ -151,19 +156,18 @@ func RanksOfHydra(control, host string) (ranks protocol.Proctable, size int, err
 	return t.sorted(), t.size, nil
 }
 
-// isOfOurNet tells whether a process has the network of this host, as far as may
-// be known: a container, or a simulated host, has one of its own, and its
-// processes are seen here all the same.
+// isOfOurNet reports whether a process has the network namespace of this host, as far as that can
+// be read. A container, or a simulated host, has another one, but its processes are visible here.
 func isOfOurNet(pid int) bool {
 	own, err := os.Readlink("/proc/self/ns/net")
-	its, unknown := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "ns/net"))
+	its, unknown := os.Readlink(procOf(pid, "ns/net"))
 	return err != nil || unknown != nil || own == its
 }
 
-// commandLine reads the words of a process's command line, at most maxCommandLine
-// bytes of them; nil if it has none.
+// commandLine returns the words of a process's command line, at most maxCommandLine bytes of them;
+// nil if it has none.
 func commandLine(pid int) []string {
-	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
+	b, err := os.ReadFile(procOf(pid, "cmdline"))
 	b = bytes.TrimSuffix(b[:min(len(b), maxCommandLine)], []byte{0})
 	if err != nil || len(b) == 0 {
 		return nil

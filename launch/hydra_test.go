@@ -48,7 +48,7 @@ func TestHydraBelow(t *testing.T) {
 	}
 }
 
-// TestRanksOfHydraNamesTheHost: there is no such job here.
+// TestRanksOfHydraNamesTheHost looks for a job that is not there.
 func TestRanksOfHydraNamesTheHost(t *testing.T) {
 	if _, _, err := RanksOfHydra("n0:0", "n7"); err == nil || err.Error() != "no hydra_pmi_proxy --control-port n0:0 runs on n7" {
 		t.Error(err)

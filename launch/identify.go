@@ -1,5 +1,6 @@
-// Package launch turns jobs into running processes: what a starter tells a
-// process about itself, and the environment that ranks get.
+// Package launch provides what is needed to start the ranks of a job or to find those of a running
+// one: what a starter tells a process about itself, the processes of jobs, and the environment
+// that ranks get.
 package launch
 
 import (
@@ -11,40 +12,38 @@ import (
 // Unknown stands for a number that the starter did not give.
 const Unknown = -1
 
-// Identity is what a process finds in its environment about its place in the
-// job that it was started with. The zero value is not "unknown": Identify makes
-// them.
+// Identity is what the environment of a process says about its place in the job that it was
+// started with. The zero value does not mean unknown: use Identify.
 type Identity struct {
 	Number int // rank in the job, Unknown if no starter is recognised
-	Size   int // ranks of the job
+	Size   int // number of ranks of the job
 	Local  int // rank among those of the same node
 	Node   int // index of the node
 	// LocalSize is how many ranks of the job are on the same node.
 	LocalSize int
-	Host      string // what the starter calls this node, "" if it does not say
+	Host      string // the starter's name of this node, "" if it does not say
 	Job       string // the starter's name of the job, "" if it does not say
-	Source    string // the variable that Number came from, for people
-	// Within is the job of Slurm in which another starter than srun has started the
-	// process: mpirun in an allocation. "" for all others.
+	Source    string // the variable that gave Number, for users
+	// Within is the Slurm job in which a starter other than srun has started the process: mpirun
+	// in an allocation. "" for all other processes.
 	Within string
 }
 
-// known is one starter: the variable of the rank, and where the rest is. Each
-// entry lists several variables, the first that is set wins.
+// known describes one starter: the variable of the rank, and those of the other values. If a list
+// has several variables, the first that is set wins.
 type known struct {
 	rank                         string
-	mark                         string // a variable that only it sets; "": none is asked for
+	mark                         string // a variable that only this starter sets; "": not needed
 	size, local, node, host, job []string
-	locals                       []string // how many are on the node
+	locals                       []string // number of ranks on the node
 }
 
-// starters in order of preference: a process of Open MPI under srun has the
-// variables of both, and those of the inner one count. Tried with Open MPI
-// 4.1.4, MPICH 4.0.2 and Slurm 22.05; the last four are those that the original
-// SDM knew.
+// starters are in order of preference: a process of Open MPI under srun has the variables of both,
+// and those of the inner starter count. Tested with Open MPI 4.1.4, MPICH 4.0.2 and Slurm 22.05.
+// The last four entries are those of the original SDM.
 var starters = []known{
 	{"OMPI_COMM_WORLD_RANK", "", []string{"OMPI_COMM_WORLD_SIZE"}, []string{"OMPI_COMM_WORLD_LOCAL_RANK"}, nil, []string{"PMIX_HOSTNAME"}, []string{"PMIX_NAMESPACE"}, []string{"OMPI_COMM_WORLD_LOCAL_SIZE"}},
-	hydra, // before PMIX: where srun starts its proxies, ranks inherit the PMIX_RANK of their proxy
+	hydra, // before PMIX: if srun starts the proxies, ranks inherit the PMIX_RANK of their proxy
 	{"PMIX_RANK", "", nil, nil, nil, []string{"PMIX_HOSTNAME"}, []string{"PMIX_NAMESPACE"}, nil},
 	{"PMI_RANK", "", []string{"PMI_SIZE"}, []string{"MPI_LOCALRANKID"}, nil, []string{"MPIR_CVAR_CH3_INTERFACE_HOSTNAME"}, []string{"PMI_JOBID"}, []string{"MPI_LOCALNRANKS"}},
 	slurm,
@@ -54,16 +53,15 @@ var starters = []known{
 	{"PCMP_PTP_RANK", "", nil, nil, nil, nil, nil, nil},
 }
 
-// hydra is MPICH's starter, slurm the one that completes what an inner starter
-// leaves out.
+// hydra is MPICH's starter. slurm also completes what an inner starter leaves out.
 var (
 	hydra = known{"PMI_RANK", "MPI_LOCALRANKID", []string{"PMI_SIZE"}, []string{"MPI_LOCALRANKID"}, nil, []string{"MPIR_CVAR_CH3_INTERFACE_HOSTNAME"}, nil, []string{"MPI_LOCALNRANKS"}}
 	slurm = known{"SLURM_PROCID", "", []string{"SLURM_NTASKS", "SLURM_NPROCS"}, []string{"SLURM_LOCALID"}, []string{"SLURM_NODEID"}, []string{"SLURMD_NODENAME"}, nil, nil}
 )
 
-// Identify reads an environment (NAME=VALUE). Without a known starter all
-// numbers are Unknown and Source is empty. A number that makes no sense is an
-// error: going on with another variable could give two processes one number.
+// Identify reads an environment (NAME=VALUE). Without a known starter all numbers are Unknown and
+// Source is empty. An invalid number is an error: with another variable in its place, two
+// processes could get one number.
 func Identify(env []string) (Identity, error) {
 	vars := lookup(env)
 	id := Identity{Number: Unknown, Size: Unknown, Local: Unknown, Node: Unknown, LocalSize: Unknown}
@@ -87,9 +85,9 @@ func Identify(env []string) (Identity, error) {
 	return id, nil
 }
 
-// srunStarted tells whether srun itself started this process. Its variables are
-// also found below an mpirun in an allocation, where they tell of mpirun: then
-// the step has another task count and only one of the ranks has its number.
+// srunStarted reports whether srun itself started this process. Below an mpirun in an allocation
+// the variables of srun exist too, but describe mpirun: then the step has another task count, and
+// only one of the ranks has its number.
 func srunStarted(vars map[string]string, number int) bool {
 	if vars["SLURM_PROCID"] != strconv.Itoa(number) || vars[hydra.mark] != "" {
 		return false
@@ -99,7 +97,7 @@ func srunStarted(vars map[string]string, number int) bool {
 		vars["PMIX_NAMESPACE"] == "" && vars["PMI_JOBID"] == "" && vars["PMI_FD"] == ""
 }
 
-// fill takes what is not known yet from the variables of one starter.
+// fill takes the values that are still unknown from the variables of one starter.
 func (id *Identity) fill(vars map[string]string, s known) error {
 	numbers := []struct {
 		into  *int
@@ -137,8 +135,8 @@ func (id *Identity) fill(vars map[string]string, s known) error {
 	return nil
 }
 
-// slurmLocalSize counts the ranks of the step on this node (srun(1), SLURM_GTIDS).
-// In a job of several components they are those of one, which is no use.
+// slurmLocalSize returns the number of ranks of the step on this node (srun(1), SLURM_GTIDS). In a
+// heterogeneous job the variable covers only one component, so the result is Unknown.
 func slurmLocalSize(vars map[string]string) int {
 	if vars["SLURM_GTIDS"] == "" || vars["SLURM_HET_SIZE"] != "" {
 		return Unknown
@@ -159,7 +157,7 @@ func lookup(env []string) map[string]string {
 	vars := make(map[string]string, len(env))
 	for _, e := range env {
 		name, value, _ := strings.Cut(e, "=")
-		if _, have := vars[name]; !have { // as getenv(3): the first one counts
+		if _, have := vars[name]; !have { // as in getenv(3), the first one counts
 			vars[name] = value
 		}
 	}

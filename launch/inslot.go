@@ -1,4 +1,4 @@
-// What a starter says in the environment of a rank about its program.
+// Variables that tell a rank its own program.
 
 package launch
 
@@ -10,8 +10,9 @@ import (
 	"sdm/protocol"
 )
 
-// InSlot gives the environment of a rank whose place one of our servers has held: where Open MPI names the program and its
-// arguments (OMPI_COMMAND, OMPI_ARGV), it has named the server and its own.
+// InSlot returns the environment of a rank in whose slot a server was started: Open MPI names the
+// program and its arguments (OMPI_COMMAND, OMPI_ARGV), and those name the server and its arguments
+// until they are replaced here.
 func InSlot(env []string, program string, args []string) []string {
 	if !slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, "OMPI_COMMAND=") }) {
 		return env

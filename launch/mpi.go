@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// LinksMPI tells whether a program was linked with an MPI library: such a one,
-// started by us several times without a starter, runs as as many jobs of one
-// rank each, which is rarely what is wanted. False for what is no ELF program,
-// or hides its MPI behind another library: it is a hint, not a proof.
+// LinksMPI reports whether a program is linked with an MPI library. Such a program, started
+// several times without a starter, runs as several jobs of one rank each, which is rarely wanted.
+// The result is a hint: it is false for a file that is not an ELF program, or that uses MPI by
+// another library.
 func LinksMPI(path string) bool {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -29,9 +29,9 @@ func LinksMPI(path string) bool {
 	return false
 }
 
-// isMPI knows the libraries of Open MPI, MPICH and its relatives (Intel,
-// MVAPICH, Cray), their Fortran and C++ halves included; libmpi_usempif08 and
-// libmpicxx begin the same way.
+// isMPI reports whether a library is one of Open MPI, MPICH or its derivatives (Intel, MVAPICH,
+// Cray), the Fortran and C++ bindings included: libmpi_usempif08 and libmpicxx have the same
+// prefix.
 func isMPI(name string) bool {
 	return strings.HasPrefix(name, "libmpi")
 }

@@ -1,4 +1,4 @@
-// Processes that are never debugged: they would stop who debugs them.
+// Processes that are never debugged: a stop would stop the debugger itself.
 
 package launch
 
@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// RefuseOurselves is the error that a process is init, or one of ours: this one, one of our programs or gdbs that it has
-// started, or that have started it. A job or a list that names one is wrong. nil: it is none of them.
+// RefuseOurselves returns an error if a process is init or part of sdm: this process, or an sdm
+// program or gdb that is its ancestor or descendant. A job or a list that names one is wrong. nil:
+// the process is none of them.
 func RefuseOurselves(pid int) error {
 	switch {
 	case pid == 1:
@@ -22,22 +23,22 @@ func RefuseOurselves(pid int) error {
 	return nil
 }
 
-// isOurs tells it for a process, seen from another.
+// isOurs reports whether a process is part of the sdm to which self belongs.
 func isOurs(pid, self int, parents map[int]int, program func(int) string) bool {
 	if pid == self {
 		return true
 	}
 	name := filepath.Base(program(pid))
-	name, _, _ = strings.Cut(name, " ") // " (deleted)"
+	name, _, _ = strings.Cut(name, " ") // drop " (deleted)"
 	if !slices.Contains([]string{"sdm", "sdm-server", "sdm-master", "gdb"}, name) {
 		return false
 	}
 	return isAbove(pid, self, parents) || isAbove(self, pid, parents)
 }
 
-// isAbove tells whether a process is an ancestor of another.
+// isAbove reports whether a process is an ancestor of another.
 func isAbove(top, pid int, parents map[int]int) bool {
-	for range len(parents) { // numbers that are used again could make a circle
+	for range len(parents) { // bounded: reused process ids could form a cycle
 		parent, known := parents[pid]
 		if !known || parent == pid {
 			return false

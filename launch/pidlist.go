@@ -11,13 +11,12 @@ import (
 	"sdm/protocol/rank"
 )
 
-// maxPidLine bounds a line of a list of processes, in bytes: a rank, a host name
-// of 255, a process id.
+// maxPidLine bounds a line of a list of processes, in bytes: a rank, a host name of up to 255
+// bytes, a process id.
 const maxPidLine = 4 << 10
 
-// ReadPids reads a list of processes, one "RANK HOST PID" a line; '#' begins a
-// comment. It is for starters that sdm does not know (torchrun and the like):
-// whatever they are, they can be made to write this.
+// ReadPids reads a list of processes, one "RANK HOST PID" a line; '#' begins a comment. It is for
+// starters that sdm does not know (torchrun and the like): any of them can be made to write this.
 func ReadPids(r io.Reader) (protocol.Proctable, error) {
 	var table protocol.Proctable
 	lines := bufio.NewScanner(r)
@@ -50,7 +49,7 @@ func ReadPids(r io.Reader) (protocol.Proctable, error) {
 	return table, checkPids(table)
 }
 
-// ParsePids reads "PID,PID,…" on one host: rank i is the i-th.
+// ParsePids reads "PID,PID,…" on one host: rank i is the i-th process.
 func ParsePids(list, host string) (protocol.Proctable, error) {
 	var table protocol.Proctable
 	for i, word := range strings.Split(list, ",") {
@@ -63,7 +62,7 @@ func ParsePids(list, host string) (protocol.Proctable, error) {
 	return table, checkPids(table)
 }
 
-// checkPids refuses what cannot be: a process that is two ranks can only be a slip.
+// checkPids refuses a table in which one process has two ranks, which can only be a mistake.
 func checkPids(table protocol.Proctable) error {
 	type process struct {
 		host string
@@ -88,7 +87,7 @@ func readPid(word string) (int, error) {
 	return int(pid), nil
 }
 
-// clip shortens a text for an error, which is one line.
+// clip shortens a text for an error of one line.
 func clip(text string) string {
 	const most = 60
 	if len(text) <= most {

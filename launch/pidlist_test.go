@@ -47,7 +47,8 @@ func TestParsePids(t *testing.T) {
 	}
 }
 
-// FuzzReadPids: what is read is a good table, and is read again as itself.
+// FuzzReadPids checks that a table that is accepted is valid, and is the same when it is written
+// and read again.
 func FuzzReadPids(f *testing.F) {
 	f.Add("0 node1 100\n1 node2 200\n")
 	f.Add("# x\n5 a 1 # y")

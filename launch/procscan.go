@@ -14,39 +14,37 @@ import (
 	"sdm/protocol/rank"
 )
 
-// RanksBelow looks for the ranks of a starter without MPIR among the processes
-// below it on this host: those that find a number in their environment and whose
-// parent does not have the same. Host stays empty. None is no error; that the
-// job has more of them than this host is.
+// RanksBelow returns the ranks of a starter without MPIR among its descendants on this host:
+// processes with a rank in their environment whose parent does not have the same one. Host stays
+// empty. No rank is not an error; ranks of the job on other hosts are.
 func RanksBelow(pid int) (protocol.Proctable, error) { return scan().ranksBelow(pid) }
 
-// RanksOfJob looks for the ranks of a job on this host, by the name that its
-// starter has given it in their environment (PMIX_NAMESPACE, PMI_JOBID, Slurm's
-// JOB.STEP). The number of a job of Slurm alone names those ranks that another starter
-// has started in it: mpirun, whose own helpers are the tasks of the step, if there is
-// one at all. size is that of the whole job, Unknown if nobody says. None is an error,
-// which names the jobs that are there.
+// RanksOfJob returns the ranks of a job on this host, by the name that its starter sets in their
+// environment (PMIX_NAMESPACE, PMI_JOBID, Slurm's JOB.STEP). The number of a Slurm job alone names
+// the ranks that another starter has started in it: mpirun, whose helpers are the tasks of the
+// step if there is a step. size is that of the whole job, Unknown if it is not known. No rank is
+// an error, which names the jobs that are there.
 func RanksOfJob(id, host string) (table protocol.Proctable, size int, err error) {
 	return scan().ranksOfJob(id, host)
 }
 
-// processes are those of this host that tell what they are.
+// processes are the processes of this host by id.
 type processes map[int]process
 
 type process struct {
 	parent int
 	Identity
-	elsewhere bool // its network is not that of this host
+	elsewhere bool // its network namespace is not that of this host
 }
 
-// isOn tells whether a process runs on the host that we are: one that has our network does,
-// whatever its starter calls the host, and so does one whose starter says it (a container may
-// have a network of its own).
+// isOn reports whether a process runs on the given host, which is this one. A process with the
+// network of this host does, whatever its starter calls the host. One with another network (a
+// container) does if its starter names this host.
 func (p process) isOn(host string) bool {
 	return !p.elsewhere || p.Host != "" && protocol.SameHost(p.Host, host)
 }
 
-// scan looks at all of them.
+// scan reads all processes of this host.
 func scan() processes {
 	found := processes{}
 	for pid, parent := range parentsOf() {
@@ -57,8 +55,8 @@ func scan() processes {
 	return found
 }
 
-// isRank tells whether a process says that it is a rank, and of no other than its
-// parent: what a rank starts has the environment of the rank.
+// isRank reports whether a process has a rank that its parent does not have: the children of a
+// rank inherit its environment.
 func (ps processes) isRank(p process) bool {
 	parent, known := ps[p.parent]
 	inherited := known && parent.Number == p.Number && isJob(parent.Job, p.Job)
@@ -114,7 +112,7 @@ func (ps processes) ranksOfJob(id, host string) (protocol.Proctable, int, error)
 	return t.sorted(), t.size, nil
 }
 
-// several is why there may be two of one rank.
+// several returns the hint about two processes with one rank.
 func several(within string) string {
 	if within == "" {
 		return ""
@@ -122,7 +120,7 @@ func several(within string) string {
 	return " (has mpirun been called twice in the job? the PID of one mpirun names its ranks)"
 }
 
-// jobsHere says which jobs there are, for people.
+// jobsHere lists the jobs of this host, for users.
 func jobsHere(names []string) string {
 	const most = 4
 	if len(names) == 0 {
@@ -136,7 +134,7 @@ func jobsHere(names []string) string {
 	return "there are ranks of " + text
 }
 
-// isBelow tells whether a process was started by top, or by one that was.
+// isBelow reports whether a process is a descendant of top.
 func (ps processes) isBelow(pid, top int) bool {
 	for seen := 0; pid > 1 && seen <= len(ps); seen++ {
 		if pid = ps[pid].parent; pid == top {
@@ -146,7 +144,7 @@ func (ps processes) isBelow(pid, top int) bool {
 	return false
 }
 
-// table is a proctable that is being made.
+// table is a proctable under construction.
 type table struct {
 	rows protocol.Proctable
 	size int // of the job
@@ -171,17 +169,17 @@ func (t *table) sorted() protocol.Proctable {
 	return t.rows
 }
 
-// slurmPMIx is what Slurm's PMIx plugin puts before JOB.STEP.
+// slurmPMIx is the prefix of JOB.STEP in the namespaces of Slurm's PMIx plugin.
 const slurmPMIx = "slurm.pmix."
 
-// isJob tells whether two names are of one job. Slurm's PMIx plugin says more than
-// people do.
+// isJob reports whether two names are those of one job. The prefix of Slurm's PMIx plugin does not
+// count, because users omit it.
 func isJob(own, name string) bool {
 	return strings.TrimPrefix(own, slurmPMIx) == strings.TrimPrefix(name, slurmPMIx)
 }
 
-// NumberPids gives processes of this host the ranks that they find in their own
-// environment. One without such a number is rank self, if it is alone.
+// NumberPids gives processes of this host the ranks from their environments. A process without one
+// gets the rank self, if it is the only process.
 func NumberPids(pids protocol.Proctable, self int) (table protocol.Proctable, size int, err error) {
 	size = Unknown
 	for _, p := range pids {
@@ -200,26 +198,26 @@ func NumberPids(pids protocol.Proctable, self int) (table protocol.Proctable, si
 	return table, size, table.Check()
 }
 
-// IsRank tells whether a process finds a rank in its environment.
+// IsRank reports whether a process has a rank in its environment.
 func IsRank(pid int) bool { return identityOf(pid).Number != Unknown }
 
-// environOf reads the environment of a process; one that is gone, or not ours to read, has
-// none.
+// environOf returns the environment of a process; it is empty if the process is gone or cannot be
+// read.
 func environOf(pid int) []string {
 	b, _ := os.ReadFile(procOf(pid, "environ"))
 	return strings.Split(string(b), "\x00")
 }
 
-// procOf is a file of a process (proc(5)).
+// procOf returns the path of a file of a process (proc(5)).
 func procOf(pid int, name string) string {
 	return filepath.Join("/proc", strconv.Itoa(pid), name)
 }
 
-// SlurmJobOf is the job of Slurm in which a process was started; "" if there is none.
+// SlurmJobOf returns the Slurm job in which a process was started; "" if there is none.
 func SlurmJobOf(pid int) string { return lookup(environOf(pid))["SLURM_JOB_ID"] }
 
-// identityOf reads what a process says of itself; one that is gone, not ours to
-// read, or strange has no number.
+// identityOf returns the identity of a process from its environment. Number is Unknown if the
+// process is gone, cannot be read, or has an invalid identity.
 func identityOf(pid int) Identity {
 	id, err := Identify(environOf(pid))
 	if err != nil {
@@ -228,17 +226,17 @@ func identityOf(pid int) Identity {
 	return id
 }
 
-// parentsOf gives the parent of every process of this host.
+// parentsOf returns the parent of every process of this host.
 func parentsOf() map[int]int {
 	parents := map[int]int{}
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
-		return nil // the pattern is a good one
+		return nil // cannot happen: the pattern is valid
 	}
 	for _, path := range stats {
 		b, err := os.ReadFile(path)
 		if err != nil {
-			continue // gone meanwhile
+			continue // it has ended
 		}
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		// proc(5): pid (name) state ppid …; the name may hold anything

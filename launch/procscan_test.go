@@ -8,12 +8,12 @@ import (
 	"sdm/protocol"
 )
 
-// rankOf is a process that says that it is a rank.
+// rankOf is a process with the environment of a rank.
 func rankOf(parent, number, size int, job, host string) process {
 	return process{parent: parent, Identity: Identity{Number: number, Size: size, Job: job, Host: host}}
 }
 
-// within is a rank that mpirun has started in a job of Slurm.
+// within is a rank that mpirun has started in a Slurm job.
 func within(slurm string, p process) process {
 	p.Within = slurm
 	return p
@@ -23,8 +23,8 @@ func other(parent int) process {
 	return process{parent: parent, Identity: Identity{Number: Unknown, Size: Unknown}}
 }
 
-// seenFrom is what a host sees of processes, where others that share them have networks of
-// their own.
+// seenFrom is the processes as a given host sees them, if hosts share processes but have networks
+// of their own.
 func seenFrom(host string, ps processes) processes {
 	seen := processes{}
 	for pid, p := range ps {
@@ -34,14 +34,14 @@ func seenFrom(host string, ps processes) processes {
 	return seen
 }
 
-// host is a starter 10 with two ranks of three under a proxy, of which one has
-// started a child, and a rank of another job.
+// host is a starter 10 with two of three ranks below a proxy, one of which has started a child,
+// and a rank of another job.
 func host() processes {
 	return processes{
 		1: other(0), 10: other(1), 11: other(10),
 		20: rankOf(11, 0, 3, "slurm.pmix.7.0", "a"), 21: rankOf(11, 1, 3, "slurm.pmix.7.0", "a"), 22: rankOf(21, 1, 3, "slurm.pmix.7.0", "a"),
 		30: rankOf(1, 0, 1, "8.0", "a"), 31: rankOf(1, 0, 1, "9.0", ""),
-		40: rankOf(11, 2, 3, "slurm.pmix.7.0", "b.x.org"), // of another host that shares our processes
+		40: rankOf(11, 2, 3, "slurm.pmix.7.0", "b.x.org"), // of another host, same processes
 	}
 }
 
@@ -56,8 +56,8 @@ func rows(t protocol.Proctable) string {
 func TestRanksOfJob(t *testing.T) {
 	twice := host()
 	twice[23] = rankOf(1, 1, 3, "7.0", "a")
-	// A batch script 2 with an mpirun 3 has two ranks here, and a third below its helper 4 on
-	// another host, which shares our processes.
+	// A batch script 2 with an mpirun 3 has two ranks here, and a third one below its helper 4 on
+	// another host with the same processes.
 	batch := processes{
 		1: other(0), 2: rankOf(1, 0, 3, "", "a"), 3: rankOf(2, 0, 3, "", "a"), 4: rankOf(1, 1, 2, "12.0", "b"),
 		5: within("12", rankOf(3, 0, 3, "2690121729", "a")), 6: within("12", rankOf(3, 1, 3, "2690121729", "a")), 7: within("12", rankOf(4, 2, 3, "2690121729", "b")),
@@ -110,7 +110,7 @@ func TestRanksBelow(t *testing.T) {
 		got := rows(table)
 		if err != nil {
 			got = err.Error()
-			if c.top == 1 { // which two is a matter of chance
+			if c.top == 1 { // which two depends on the order of a map
 				got = "processes 20 and 30" + got[strings.Index(got, " are both"):]
 			}
 		}
@@ -120,8 +120,8 @@ func TestRanksBelow(t *testing.T) {
 	}
 }
 
-// TestIsOn tells hosts apart that share processes: by networks where starters do not say
-// which host it is, or call it by another name.
+// TestIsOn tells hosts with the same processes apart by their networks, if the starter gives no
+// host name or another one.
 func TestIsOn(t *testing.T) {
 	for _, c := range []struct {
 		says      string

@@ -1,6 +1,6 @@
-// Jobs of PRRTE's starter, which is mpirun of Open MPI from release 5 on. It offers no
-// MPIR. Its ranks carry the name of its job; its daemons are on the hosts to which it is
-// connected.
+// Jobs of PRRTE's starter, which is mpirun of Open MPI since release 5. It has no MPIR. Its ranks
+// have the name of the job in their environment; its daemons run on the hosts to which it has
+// connections.
 
 package launch
 
@@ -22,40 +22,40 @@ import (
 type PRRTE struct {
 	PID       int
 	Namespace string       // PMIX_NAMESPACE of its ranks
-	Slurm     string       // the job of Slurm in which one srun has started its daemons; "": none has
-	Peers     []netip.Addr // other hosts to which it is connected
-	Named     []string     // hosts that its line or its file of hosts names
-	Shell     string       // the remote shell that it uses in place of ssh; ""
+	Slurm     string       // the Slurm job in which one srun has started its daemons; "": none has
+	Peers     []netip.Addr // other hosts to which it has connections
+	Named     []string     // hosts named by its command line or hostfile
+	Shell     string       // the remote shell that it uses in place of ssh; "": ssh
 }
 
-// Elsewhere tells whether daemons are on other hosts.
+// Elsewhere reports whether daemons are on other hosts.
 func (j PRRTE) Elsewhere() bool { return j.Slurm != "" || len(j.Peers) > 0 }
 
-// PRRTERadix is how many daemons at most are connected to the starter itself, by default
-// (prte_rml_base_radix); those beyond are connected to these.
+// PRRTERadix is the default of how many daemons at most connect to the starter itself
+// (prte_rml_base_radix). Further daemons connect to these.
 const PRRTERadix = 64
 
-// PRRTEBelow looks for such a job at a process and what it has started. Of two we take the
-// older.
-func PRRTEBelow(pid int) (PRRTE, bool) {
-	ps, lines := linesBelow(pid)
-	lines[pid] = commandLine(pid)
+// PRRTE returns the job of prterun at the process or its descendants, if there is one. Of several
+// it takes that with the lowest process id, as a rule the oldest.
+func (f Family) PRRTE() (PRRTE, bool) {
+	lines := maps.Clone(f.below)
+	lines[f.pid] = commandLine(f.pid)
 	for _, p := range slices.Sorted(maps.Keys(lines)) {
 		if isPRRTE(programOf(p), lines[p]) {
-			return ps.readPRRTE(p, lines), true
+			return f.ps.readPRRTE(p, lines), true
 		}
 	}
 	return PRRTE{}, false
 }
 
-// isPRRTE tells whether a process is prterun: that is a name of prte, which alone is a
-// daemon that starts nothing until it is asked.
+// isPRRTE reports whether a process is prterun, which is another name of prte. A prte under its
+// own name is a daemon that starts nothing until it is told to.
 func isPRRTE(exe string, argv []string) bool {
 	name := filepath.Base(exe)
 	return (name == "prte" || name == "prterun") && len(argv) > 0 && filepath.Base(argv[0]) != "prte"
 }
 
-// readPRRTE says what can be known of the job of prterun.
+// readPRRTE describes the job of a prterun.
 func (ps processes) readPRRTE(pid int, lines map[int][]string) PRRTE {
 	vars := lookup(environOf(pid))
 	own, _ := os.Hostname()
@@ -76,14 +76,14 @@ func (ps processes) readPRRTE(pid int, lines map[int][]string) PRRTE {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(procOf(pid, "cwd"), file)
 		}
-		text, _ := os.ReadFile(file) // without it there are addresses
+		text, _ := os.ReadFile(file) // ignored: there are still the addresses
 		return text
 	})
 	return j
 }
 
-// daemonsSpace is the name of a job without its number, from the command line of a daemon:
-// that of the daemons is 0, that of the first ranks 1. "" if there is none.
+// daemonsSpace returns the name of a job without its number, from the command line of a daemon; ""
+// if there is none. The daemons have number 0, the first ranks 1.
 func daemonsSpace(argv []string) string {
 	space, isDaemons := strings.CutSuffix(strings.Trim(after(argv, "ess_base_nspace"), `"'`), "@0")
 	if !isDaemons {
@@ -92,7 +92,7 @@ func daemonsSpace(argv []string) string {
 	return space
 }
 
-// jobidWord is the number in srun's --jobid=N.
+// jobidWord returns N from srun's --jobid=N.
 func jobidWord(argv []string) string {
 	for _, w := range argv {
 		if id, is := strings.CutPrefix(w, "--jobid="); is {
@@ -102,15 +102,15 @@ func jobidWord(argv []string) string {
 	return ""
 }
 
-// remoteShellOf is what a starter of Open MPI was told to use in place of ssh: a list
-// with colons, of which it takes what is there.
+// remoteShellOf returns the remote shell that a starter of Open MPI was told to use in place of
+// ssh. The setting is a list separated by colons; the result is its first entry.
 func remoteShellOf(vars map[string]string, argv []string) string {
 	list := cmp.Or(after(argv, "plm_ssh_agent"), after(argv, "plm_rsh_agent"), vars["PRTE_MCA_plm_ssh_agent"], vars["PRTE_MCA_plm_rsh_agent"], vars["OMPI_MCA_plm_rsh_agent"])
 	shell, _, _ := strings.Cut(list, ":")
 	return strings.TrimSpace(shell)
 }
 
-// hostsOfLine are the hosts that a line of mpirun names. read reads a file of hosts.
+// hostsOfLine returns the hosts that a command line of mpirun names. read reads a hostfile.
 func hostsOfLine(argv []string, read func(file string) []byte) (hosts []string) {
 	add := func(word string) {
 		name, _, _ := strings.Cut(word, ":")
@@ -135,10 +135,10 @@ func hostsOfLine(argv []string, read func(file string) []byte) (hosts []string) 
 	return hosts
 }
 
-// peersOf are the other hosts to which a process is connected.
+// peersOf returns the other hosts to which a process has connections.
 func peersOf(pid int) []netip.Addr {
 	open := map[string]bool{}
-	fds, _ := os.ReadDir(procOf(pid, "fd")) // of others: none
+	fds, _ := os.ReadDir(procOf(pid, "fd")) // empty for processes of other users
 	for _, fd := range fds {
 		if to, err := os.Readlink(procOf(pid, "fd/"+fd.Name())); err == nil {
 			open[to] = true
@@ -153,7 +153,7 @@ func peersOf(pid int) []netip.Addr {
 	}
 	var peers []netip.Addr
 	for _, file := range []string{"net/tcp", "net/tcp6"} {
-		text, _ := os.ReadFile(procOf(pid, file)) // of others: none
+		text, _ := os.ReadFile(procOf(pid, file)) // empty for processes of other users
 		for _, c := range connections(text) {
 			if open["socket:["+c.inode+"]"] && !c.peer.IsLoopback() && !own[c.peer] && !slices.Contains(peers, c.peer) {
 				peers = append(peers, c.peer)
@@ -163,14 +163,14 @@ func peersOf(pid int) []netip.Addr {
 	return peers
 }
 
-// connection is one that stands.
+// connection is an established TCP connection.
 type connection struct {
 	inode string
 	peer  netip.Addr
 }
 
-// connections reads /proc/PID/net/tcp or tcp6 (proc(5)): addresses are words of 32 bits
-// as the machine has them, in hexadecimal; both machines that we run on are little-endian.
+// connections reads /proc/PID/net/tcp or tcp6 (proc(5)). Addresses are 32-bit words in the byte
+// order of the machine, in hexadecimal; both supported architectures are little-endian.
 func connections(table []byte) (all []connection) {
 	const established = "01"
 	for line := range bytes.Lines(table) {
@@ -199,7 +199,7 @@ func parseWords(digits string) (netip.Addr, bool) {
 	return addr.Unmap(), good
 }
 
-// firstLabel is the name of a host without its domain, as PRRTE has it in names of jobs.
+// firstLabel returns a host name without its domain, as in PRRTE's job names.
 func firstLabel(host string) string {
 	label, _, _ := strings.Cut(host, ".")
 	return label

@@ -25,7 +25,7 @@ func TestIsPRRTE(t *testing.T) {
 	}
 }
 
-// TestReadPRRTE has the lines of daemons as PRRTE 3 and 5 make them.
+// TestReadPRRTE uses command lines of daemons of PRRTE 3 and 5.
 func TestReadPRRTE(t *testing.T) {
 	ps := processes{10: other(1), 11: other(10), 12: other(11), 20: other(1)}
 	daemon := "prted --prtemca ess env --prtemca ess_base_nspace prterun-n0-10@0 --prtemca ess_base_vpid 1"
@@ -85,7 +85,7 @@ func TestRemoteShellOf(t *testing.T) {
 	}
 }
 
-// TestConnections reads tables as Linux writes them.
+// TestConnections reads tables in the format of Linux.
 func TestConnections(t *testing.T) {
 	const tables = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0A004D0A:D341 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 700 1 0000000000000000 100 0 0 10 0

@@ -5,6 +5,7 @@ package master
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"sdm/master/session"
 	"sdm/protocol"
@@ -15,7 +16,8 @@ import (
 // aborts are the ranks that have stopped where they call MPI_Abort, and the codes that they give.
 type aborts struct {
 	ranks rank.Set
-	into  rank.Set // that have been let go on
+	stand rank.Set // of ranks: still stand there
+	into  rank.Set // of ranks: have been let go on
 	codes map[string]bool
 }
 
@@ -24,15 +26,14 @@ func (a *aborts) heed(g protocol.Group) {
 	if g.Kind == protocol.KindStarted {
 		a.ranks, a.into = a.ranks.Minus(g.Ranks), a.into.Minus(g.Ranks)
 	}
-	var note protocol.Note
-	if g.Kind == protocol.KindNote && json.Unmarshal(g.Body, &note) == nil && note.Text == protocol.IntoAbort {
-		a.into = a.into.Union(g.Ranks) // that it runs may not be told any more
+	if g.Kind == protocol.KindStopped || g.Kind.IsEnd() || g.Kind == protocol.KindStarted {
+		a.stand = a.stand.Minus(g.Ranks)
 	}
 	var stop protocol.Stop
 	if g.Kind != protocol.KindStopped || json.Unmarshal(g.Body, &stop) != nil || stop.Reason != "mpi-abort" {
 		return
 	}
-	a.ranks = a.ranks.Union(g.Ranks)
+	a.ranks, a.stand = a.ranks.Union(g.Ranks), a.stand.Union(g.Ranks)
 	for _, c := range g.Columns {
 		if c.Name != "code" {
 			continue
@@ -43,6 +44,26 @@ func (a *aborts) heed(g protocol.Group) {
 			}
 			a.codes[v.Value] = true
 		}
+	}
+}
+
+// goOn notes that ranks are resumed, and returns those of them that go on into MPI_Abort.
+func (a *aborts) goOn(ranks rank.Set) rank.Set {
+	gone := a.stand.Intersect(ranks)
+	a.stand, a.into = a.stand.Minus(gone), a.into.Union(gone)
+	return gone
+}
+
+// goesForward reports whether a command that resumes ranks lets them carry out what comes next.
+func goesForward(command string) bool {
+	return command != "run" && command != "jump" && !strings.HasPrefix(command, "reverse-")
+}
+
+// goOn tells which of some ranks are about to go on into MPI_Abort. It is told before they are resumed: the
+// starter may then end the servers before one of them has said a word.
+func (m *Master) goOn(ranks rank.Set) {
+	if gone := m.aborts.goOn(ranks); !gone.IsEmpty() {
+		m.tell(protocol.Group{Kind: protocol.KindNote, Ranks: gone, Body: canonical.JSON(protocol.Note{Text: protocol.IntoAbort})})
 	}
 }
 

@@ -32,7 +32,12 @@ func TestEndByAbort(t *testing.T) {
 	if got := cause(); !strings.Contains(got, "closed") {
 		t.Errorf("it stands there: %s", got)
 	}
-	see(protocol.KindNote, rank.Of(2), protocol.Note{Text: protocol.IntoAbort})
+	if gone := a.goOn(rank.Range(0, 3)); gone.String() != "2" {
+		t.Errorf("ranks %v go on into it", gone)
+	}
+	if gone := a.goOn(rank.Of(2)); !gone.IsEmpty() {
+		t.Errorf("ranks %v go on into it a second time", gone)
+	}
 	if got := cause(); !strings.Contains(got, "called by rank 2") {
 		t.Errorf("it is let go on: %s", got)
 	}

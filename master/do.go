@@ -189,6 +189,9 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 	default:
 		m.given.note(id, info.Name, args, ranks, m.waiting(ranks))
 	}
+	if info.Resumes && goesForward(info.Name) {
+		m.goOn(ranks)
+	}
 	m.pass(id, info.Name, ranks, wait, args)
 }
 

@@ -119,7 +119,7 @@ func (g *gathering) reply(m wire.Message) {
 		}
 	}
 	if m.Flags&wire.Final != 0 {
-		g.absent(g.owed, "no answer")
+		g.absent(g.owed, protocol.NoAnswer(0))
 		g.owed = rank.Set{}
 	}
 	if g.owed.IsEmpty() {

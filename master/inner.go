@@ -1,6 +1,7 @@
 package master
 
 import (
+	"slices"
 	"time"
 
 	"sdm/master/session"
@@ -71,14 +72,14 @@ func onTheWire(command string) string {
 
 // deliver hands answers on: to the front ends, or to what waits for them here.
 func (m *Master) deliver(events []session.Event) {
-	if len(m.inner) == 0 && m.lastInner == 0 {
+	if len(m.inner) == 0 && !slices.ContainsFunc(events, isInner) {
 		m.stream.Push(events...)
 		return
 	}
 	for _, e := range events {
 		x, ok := m.inner[e.ID]
 		switch {
-		case !ok && e.ID < protocol.FirstInner:
+		case !ok && !isInner(e):
 			m.stream.Push(e)
 		case !ok: // late, and nobody waits any more
 		case e.Done != nil:
@@ -90,9 +91,10 @@ func (m *Master) deliver(events []session.Event) {
 	}
 }
 
+func isInner(e session.Event) bool { return e.ID.IsInner() }
+
 // hold keeps the answers to a call back until all are there.
 func (m *Master) hold(id protocol.RequestID, then func([]session.Event, session.Done)) {
-	m.lastInner++ // deliver looks from now on
 	m.inner[id] = &inner{then: then}
 }
 

@@ -180,7 +180,7 @@ func (m *Master) take(msg wire.Message) {
 		}
 		f := m.defect("", why)
 		m.explain(0, "", rank.Set{}, f.Error()+": what has just come from the ranks may be incomplete")
-		if r := m.requests.byID[msg.ID]; msg.Kind == wire.Reply && r != nil && msg.ID < protocol.FirstInner {
+		if r := m.requests.byID[msg.ID]; msg.Kind == wire.Reply && r != nil && !msg.ID.IsInner() {
 			m.stream.Push(m.requests.reply(m.now(), wire.Message{ID: msg.ID, Flags: wire.Final, Groups: []protocol.Group{
 				{Kind: protocol.KindFault, Ranks: r.owed, Body: canonical.JSON(f)}}})...)
 		}

@@ -1,7 +1,6 @@
 package master
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -196,7 +195,7 @@ func (s *sampling) look() {
 				s.asked = s.asked.Minus(e.Group.Ranks) // not again: that was its answer
 				e.ID, e.Command = s.id, "stacks"
 				if e.Group.Kind == protocol.KindMissing { // in the whole wait, for who asked
-					e.Group.Body = bytes.Replace(e.Group.Body, []byte(wait.String()), []byte(s.wait.String()), 1)
+					e.Group.Body = inWait(e.Group.Body, wait, s.wait)
 				}
 				s.silent = append(s.silent, e)
 			}
@@ -215,6 +214,16 @@ func (s *sampling) look() {
 		}
 		s.release(s.pause)
 	})
+}
+
+// inWait gives the body of a missing group, where a step had a wait, as of the whole sample.
+func inWait(body []byte, step, whole time.Duration) []byte {
+	var m protocol.Missing
+	if json.Unmarshal(body, &m) != nil || m.Cause != protocol.NoAnswer(step) {
+		return body
+	}
+	m.Cause = protocol.NoAnswer(whole)
+	return canonical.JSON(m)
 }
 
 // lookAgain asks those that have never moved once more: only then are their

@@ -82,7 +82,7 @@ func (m *Master) lacking(events []session.Event, done session.Done, wait time.Du
 			add(e.Group.Ranks, f.Message)
 		}
 	}
-	add(done.Missing, "no answer in "+wait.String())
+	add(done.Missing, protocol.NoAnswer(wait))
 	add(done.Lost, "the server is lost")
 	return list
 }

@@ -17,6 +17,7 @@ import (
 	"sdm/protocol/rank"
 	"sdm/tree"
 	"sdm/tree/overlay"
+	"sdm/tree/overlay/overlaytest"
 )
 
 // forest is a whole tree in one process: real loops over memory links, and
@@ -50,7 +51,7 @@ func (f *forest) dial(_ context.Context, child tree.NodeID, r protocol.Route) (o
 	if cause, bad := f.refuse[child]; bad {
 		return nil, errors.New(cause)
 	}
-	up, down := overlay.Pipe()
+	up, down := overlaytest.Pipe()
 	var loop *overlay.Loop
 	loop = overlay.NewLoop(overlay.LoopConfig{
 		Node: tree.New(child), Parent: down, Dial: f.dial,
@@ -134,6 +135,8 @@ func TestTree(t *testing.T) {
 		t.Errorf("print:\n%s", got)
 	}
 	closeNow(t, m)
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.quits != 7 {
 		t.Errorf("%d servers were told to quit", f.quits)
 	}

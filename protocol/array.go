@@ -1,5 +1,4 @@
-// Arrays: how their elements are counted and named, and the blocks by which
-// ranks compare them.
+// Arrays: layout, names of elements, and the blocks by which ranks compare them.
 
 package protocol
 
@@ -9,11 +8,11 @@ import (
 	"strings"
 )
 
-// Shape is how an array is laid out, and how its language names elements. The
-// zero Shape has none.
+// Shape is the layout of an array, and how its language names elements. The zero
+// Shape has no dimensions.
 type Shape struct {
 	Dims    []Dim `json:"dims"`
-	Fortran bool  `json:"fortran,omitempty"` // the first index runs fastest, and names are "(1,2)" rather than "[0][1]"
+	Fortran bool  `json:"fortran,omitempty"` // column-major order; names are "(1,2)", not "[0][1]"
 }
 
 // Dim is one dimension of an array.
@@ -22,8 +21,8 @@ type Dim struct {
 	Count int `json:"count"`
 }
 
-// Elements is how many elements there are in all; 0 when there are none, or
-// too many to be counted.
+// Elements returns the number of elements; 0 if there are none or too many to
+// count.
 func (s Shape) Elements() int {
 	if len(s.Dims) == 0 {
 		return 0
@@ -38,7 +37,8 @@ func (s Shape) Elements() int {
 	return n
 }
 
-// Index names element i, from 0, in the order of memory: "[3][17]" or "(4,18)".
+// Index returns the name of element i, from 0, in memory order: "[3][17]" or
+// "(4,18)".
 func (s Shape) Index(i int) string {
 	at := make([]string, len(s.Dims))
 	for n := range s.Dims {
@@ -56,7 +56,8 @@ func (s Shape) Index(i int) string {
 	return "[" + strings.Join(at, "][") + "]"
 }
 
-// Column names n elements of an array of Fortran from i on, which must be in one column: "(3:7,18)".
+// Column returns the name of n elements of a Fortran array from element i on, which
+// must be in one column: "(3:7,18)".
 func (s Shape) Column(i, n int) string {
 	first := s.Index(i)
 	end := strings.IndexAny(first, ",)")
@@ -64,27 +65,29 @@ func (s Shape) Column(i, n int) string {
 	return first[:end] + ":" + strconv.Itoa(low+n-1) + first[end:]
 }
 
-// Span is a run of elements of an array, from 0; both ends belong to it.
+// Span is a range of elements of an array, from 0; both ends are included.
 type Span struct {
 	First int `json:"first"`
 	Last  int `json:"last"`
 }
 
-// Len is how many elements it has.
+// Len returns the number of elements.
 func (s Span) Len() int { return s.Last - s.First + 1 }
 
 const (
-	// HashBlocks is into how many blocks a span is cut at most: 100,000 elements
-	// are three rounds.
+	// HashBlocks is the maximum number of blocks of a span: 100,000 elements take
+	// three rounds.
 	HashBlocks = 64
-	// MostSpans is how many spans of several elements one hash may ask for.
+	// MostSpans is the maximum number of spans of several elements in one hash
+	// command.
 	MostSpans = 16
-	// MostValues is how many spans of one element each a hash may ask for.
+	// MostValues is the maximum number of spans of one element each in one hash
+	// command.
 	MostValues = 256
 )
 
-// Blocks cuts a span into up to HashBlocks pieces of almost the same length.
-// Whoever asks and whoever answers cut alike.
+// Blocks divides a span into up to HashBlocks blocks of almost equal length. The
+// master and the back ends use the same division.
 func (s Span) Blocks() []Span {
 	n := s.Len()
 	if n <= 0 {

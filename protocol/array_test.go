@@ -33,7 +33,7 @@ func TestShapeNamesElements(t *testing.T) {
 	}
 }
 
-// Blocks cover their span without gaps, and none is much longer than another.
+// Blocks cover their span without gaps and have almost equal lengths.
 func TestBlocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := protocol.Span{First: rapid.IntRange(0, 1<<40).Draw(t, "first")}

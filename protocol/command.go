@@ -6,96 +6,167 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Command is the body of a wire Command message: what the ranks of the request
-// are asked to do. Ranks, wait and id stand in the envelope.
+// Command is the body of a wire Command message: what the addressed ranks are to
+// do. Ranks, wait and number are in the envelope.
 type Command struct {
 	Name string `json:"command"`
 	Args Args   `json:"args"`
 }
 
-// Args are the arguments of all commands in one flat struct; the table
-// Commands says which of them a command reads. One struct keeps the JSON form,
-// the JSON-RPC params and the Go call the same thing. The zero value of a field
-// is "not given".
+// Args are the arguments of all commands in one flat struct; the table Commands
+// lists which command reads which of them. With one struct, the JSON form, the
+// params of JSON-RPC and the Go call are the same. The zero value of a field means
+// "not given". The comment of a field names the commands that read it.
 type Args struct {
-	Expr        string    `json:"expr,omitempty"`        // print and what else evaluates; names for info registers
-	Location    string    `json:"location,omitempty"`    // break, until, list: FILE:LINE, FUNCTION, *ADDRESS, LINE
-	Condition   string    `json:"condition,omitempty"`   // break
-	Temporary   bool      `json:"temporary,omitempty"`   // break, catch
-	Hardware    bool      `json:"hardware,omitempty"`    // break
-	Pending     bool      `json:"pending,omitempty"`     // break: may wait for a library that is not loaded yet
-	Access      string    `json:"access,omitempty"`      // watch: "write" (default), "read" or "access" (both)
-	Event       string    `json:"event,omitempty"`       // catch: "throw", "syscall write", ...
-	Threads     string    `json:"threads,omitempty"`     // thread apply: "all", or numbers and ranges, "1,3-4"
-	Apply       string    `json:"apply,omitempty"`       // thread apply: the command
-	File        string    `json:"file,omitempty"`        // dump memory: a path on the host of the rank; %r is its number
-	From        string    `json:"from,omitempty"`        // dump memory, frame: an expression
-	To          string    `json:"to,omitempty"`          // dump memory: an expression, behind the last byte; list: the last line
-	Compare     bool      `json:"compare,omitempty"`     // print, from the master for stat and diff: of a reference the value alone
-	Tolerance   float64   `json:"tolerance,omitempty"`   // diff: numbers are the same that differ by at most this, times the greater magnitude where that is above 1
-	Stat        bool      `json:"stat,omitempty"`        // print, from the master for stat: of an array of numbers its statistics
-	Exprs       []string  `json:"exprs,omitempty"`       // log
-	Functions   []string  `json:"functions,omitempty"`   // rbreak, from the master: what the ranks have found; Breakpoint is the number of the first
-	Lines       []string  `json:"lines,omitempty"`       // commands: lines for gdb, but for silent, print and continue, and those of FrontEndLine
-	Breakpoint  int       `json:"breakpoint,omitempty"`  // break: the number, chosen by the master
-	Breakpoints []int     `json:"breakpoints,omitempty"` // delete, enable, disable, info breakpoints; empty is all; condition, ignore: one; of commands empty is the last
-	Places      []Site    `json:"places,omitempty"`      // enable, disable: of breakpoints that have several, beside or in place of breakpoints
-	Then        string    `json:"then,omitempty"`        // enable: what becomes of it when it is reached: "disable" (after count times), "delete"; "" is nothing
-	Count       int       `json:"count,omitempty"`       // next, step, continue (ignore), enable, up, down, backtrace (limit; below 0 the outermost), list (lines); 0 is 1, 10, or no limit
-	Frame       *int      `json:"frame,omitempty"`       // frame; a level
-	Thread      int       `json:"thread,omitempty"`      // any inspecting command; 0 is the current one
-	By          string    `json:"by,omitempty"`          // stacks: "function", "line" (default) or "address"
-	Samples     int       `json:"samples,omitempty"`     // stacks: how many, in time; 0 is one of stopped ranks as they stand
-	Every       string    `json:"every,omitempty"`       // stacks: the time between samples, as Go writes durations; "" is 1s
-	AllThreads  bool      `json:"all_threads,omitempty"` // stacks: helper threads of MPI and other runtimes as well, frame by frame
-	Full        bool      `json:"full,omitempty"`        // backtrace: with locals
-	Text        string    `json:"text,omitempty"`        // gdb, mi: the command line as it is
-	Data        []byte    `json:"data,omitempty"`        // send: bytes for standard input
-	EOF         bool      `json:"eof,omitempty"`         // send: then end of file
-	Of          RequestID `json:"of,omitempty"`          // expand: the request whose answers are wanted in full
-	Hash        uint32    `json:"hash,omitempty"`        // expand, from the master: part the results by whose value has this Hash (column.Hash)
-	Spans       []Span    `json:"spans,omitempty"`       // hash: runs of elements, MostSpans at most, or MostValues single ones; empty is all
-	Limit       int       `json:"limit,omitempty"`       // distinct values a column may keep; 0 is column.DefaultLimit, -1 all
-	First       int       `json:"first,omitempty"`       // list: first line; 0 is around the current one
-	Last        int       `json:"last,omitempty"`        // list: last line
-	Name        string    `json:"name,omitempty"`        // group: the name; frame: of a function
-	Set         string    `json:"set,omitempty"`         // group, focus: the text of a rank set
-	Job         *Job      `json:"job,omitempty"`         // launch
-	Pids        []Pid     `json:"pids,omitempty"`        // attach
-	Within      string    `json:"within,omitempty"`      // launch, attach: how long gdbs may take until they control the ranks, as Go writes durations; "" leaves it to the servers
-	Own         bool      `json:"own,omitempty"`         // attach: the session has started the job: where the master is lost, the ranks end as started ones do
-	JobID       string    `json:"jobid,omitempty"`       // attach: in place of pids, the starter's name of the job
-	Cores       []Core    `json:"cores,omitempty"`       // core
-	Piece       *Piece    `json:"piece,omitempty"`       // stage
-	Arguments   []string  `json:"arguments,omitempty"`   // run: in place of those that the ranks were started with
-	Before      []Given   `json:"before,omitempty"`      // launch, attach, run, from the master: what the ranks are told before they run
-	Size        int       `json:"size,omitempty"`        // launch, attach, run, core, from the master: how many ranks there are
-	Format      string    `json:"format,omitempty"`      // print, display, x, disassemble: gdb's letters without the slash
-	Signal      string    `json:"signal,omitempty"`      // signal, handle, info signals: "SIGUSR1", a number; signal: "0" is none
-	Actions     []string  `json:"actions,omitempty"`     // handle: "nostop", "noprint", "pass", ...
-	Display     int       `json:"display,omitempty"`     // display: the number, chosen by the master
-	Displays    []int     `json:"displays,omitempty"`    // undisplay; empty is all
+	// expression of print and others; register names of info registers
+	Expr string `json:"expr,omitempty"`
+	// break, until, list: FILE:LINE, FUNCTION, *ADDRESS, LINE
+	Location string `json:"location,omitempty"`
+	// break
+	Condition string `json:"condition,omitempty"`
+	// break, catch
+	Temporary bool `json:"temporary,omitempty"`
+	// break
+	Hardware bool `json:"hardware,omitempty"`
+	// break: the library of the location may be loaded later
+	Pending bool `json:"pending,omitempty"`
+	// watch: "write" (default), "read" or "access" (both)
+	Access string `json:"access,omitempty"`
+	// catch: "throw", "syscall write", ...
+	Event string `json:"event,omitempty"`
+	// thread apply: "all", or numbers and ranges, "1,3-4"
+	Threads string `json:"threads,omitempty"`
+	// thread apply: the command
+	Apply string `json:"apply,omitempty"`
+	// dump memory: a path on the host of the rank; %r is the number of the rank
+	File string `json:"file,omitempty"`
+	// dump memory, frame: an expression
+	From string `json:"from,omitempty"`
+	// dump memory: an expression, the end (exclusive); list: the last line
+	To string `json:"to,omitempty"`
+	// print, set by the master for stat and diff: only the value of a reference
+	Compare bool `json:"compare,omitempty"`
+	// diff: numbers are equal if they differ by at most this value, or, if their
+	// magnitude is above 1, by this value times the greater magnitude
+	Tolerance float64 `json:"tolerance,omitempty"`
+	// print, set by the master for stat: the statistics of an array of numbers
+	Stat bool `json:"stat,omitempty"`
+	// log
+	Exprs []string `json:"exprs,omitempty"`
+	// rbreak, set by the master: the functions that the ranks have found;
+	// Breakpoint is the number of the first
+	Functions []string `json:"functions,omitempty"`
+	// commands: lines for gdb, except silent, print and continue, and those from
+	// FrontEndLine on
+	Lines []string `json:"lines,omitempty"`
+	// break: the number, assigned by the master
+	Breakpoint int `json:"breakpoint,omitempty"`
+	// delete, enable, disable, info breakpoints: empty is all; condition, ignore:
+	// one; commands: empty is the last one
+	Breakpoints []int `json:"breakpoints,omitempty"`
+	// enable, disable: single locations of breakpoints with several; in addition
+	// to Breakpoints or alone
+	Places []Site `json:"places,omitempty"`
+	// enable: what happens to the breakpoint when it is reached: "disable" (after
+	// Count times), "delete"; "" is nothing
+	Then string `json:"then,omitempty"`
+	// next, step, continue (ignore count), enable, up, down, backtrace (limit;
+	// negative: the outermost frames), list (lines); 0 is 1, 10, or no limit
+	Count int `json:"count,omitempty"`
+	// frame: a level
+	Frame *int `json:"frame,omitempty"`
+	// any command that inspects; 0 is the current thread
+	Thread int `json:"thread,omitempty"`
+	// stacks: "function", "line" (default) or "address"
+	By string `json:"by,omitempty"`
+	// stacks: number of samples taken over time; 0 is one sample of stopped ranks
+	Samples int `json:"samples,omitempty"`
+	// stacks: the time between samples, in the syntax of Go durations; "" is 1s
+	Every string `json:"every,omitempty"`
+	// stacks: also helper threads of MPI and other runtimes, with all frames
+	AllThreads bool `json:"all_threads,omitempty"`
+	// backtrace: with locals
+	Full bool `json:"full,omitempty"`
+	// gdb, mi: the command line, unchanged
+	Text string `json:"text,omitempty"`
+	// send: bytes for standard input
+	Data []byte `json:"data,omitempty"`
+	// send: end of file after the data
+	EOF bool `json:"eof,omitempty"`
+	// expand: the request whose answers are to be shown in full
+	Of RequestID `json:"of,omitempty"`
+	// expand, set by the master: split the results by whether the value has this
+	// column.Hash
+	Hash uint32 `json:"hash,omitempty"`
+	// hash: ranges of elements, at most MostSpans, or MostValues single elements;
+	// empty is all
+	Spans []Span `json:"spans,omitempty"`
+	// number of distinct values that a column keeps; 0 is column.DefaultLimit,
+	// -1 all
+	Limit int `json:"limit,omitempty"`
+	// list: first line; 0 is around the current one
+	First int `json:"first,omitempty"`
+	// list: last line
+	Last int `json:"last,omitempty"`
+	// group: the name; frame: a function
+	Name string `json:"name,omitempty"`
+	// group, focus: the text of a rank set
+	Set string `json:"set,omitempty"`
+	// launch
+	Job *Job `json:"job,omitempty"`
+	// attach
+	Pids []Pid `json:"pids,omitempty"`
+	// launch, attach: time limit for gdbs to take control of the ranks, in the
+	// syntax of Go durations; "" leaves it to the servers
+	Within string `json:"within,omitempty"`
+	// attach: the session has started the job, so its ranks are killed if the
+	// master is lost, as those of launch are
+	Own bool `json:"own,omitempty"`
+	// attach: the name that the starter has given the job, instead of Pids
+	JobID string `json:"jobid,omitempty"`
+	// core
+	Cores []Core `json:"cores,omitempty"`
+	// stage
+	Piece *Piece `json:"piece,omitempty"`
+	// run: replace the arguments with which the ranks were started
+	Arguments []string `json:"arguments,omitempty"`
+	// launch, attach, run, set by the master: commands for the ranks before they
+	// run
+	Before []Given `json:"before,omitempty"`
+	// launch, attach, run, core, set by the master: the number of ranks of the job
+	Size int `json:"size,omitempty"`
+	// print, display, x, disassemble: format letters of gdb without the slash
+	Format string `json:"format,omitempty"`
+	// signal, handle, info signals: "SIGUSR1", a number; signal: "0" is none
+	Signal string `json:"signal,omitempty"`
+	// handle: "nostop", "noprint", "pass", ...
+	Actions []string `json:"actions,omitempty"`
+	// display: the number, assigned by the master
+	Display int `json:"display,omitempty"`
+	// undisplay; empty is all
+	Displays []int `json:"displays,omitempty"`
 }
 
-// Pid says which process a rank is, for attach.
+// Pid is the process of a rank, for attach.
 type Pid struct {
 	Rank rank.ID `json:"rank"`
 	PID  int     `json:"pid"`
 }
 
-// Site is one of the places of a breakpoint, "1.2" for people.
+// Site is one location of a breakpoint with several, "1.2" for users.
 type Site struct {
 	Breakpoint int `json:"breakpoint"`
 	Number     int `json:"number"` // from 1, in the order of BreakpointInfo.Places
 }
 
-// String gives "1.2".
+// String returns "1.2".
 func (p Site) String() string {
 	return strconv.Itoa(p.Breakpoint) + "." + strconv.Itoa(p.Number)
 }
 
-// Apart gives the arguments of a command that changes breakpoints once for each
-// that they name, or for each place; those for all breakpoints stay as they are.
+// Apart splits the arguments of a command that changes breakpoints into one copy
+// for each breakpoint or location that they name. Arguments that name none, and so
+// apply to all breakpoints, are returned unchanged.
 func (a Args) Apart() []Args {
 	var each []Args
 	for _, n := range a.Breakpoints {
@@ -114,8 +185,8 @@ func (a Args) Apart() []Args {
 	return each
 }
 
-// ChangesOnly tells whether they are those of one command for the breakpoint of a number, or for a
-// place of it, as Apart gives them.
+// ChangesOnly reports whether the arguments name exactly this breakpoint, or one
+// location of it, as those returned by Apart do.
 func (a Args) ChangesOnly(breakpoint int) bool {
 	switch {
 	case len(a.Breakpoints) == 1 && len(a.Places) == 0:
@@ -126,42 +197,44 @@ func (a Args) ChangesOnly(breakpoint int) bool {
 	return false
 }
 
-// Given is a command that was given for ranks before they start.
+// Given is a command for ranks that have not started yet.
 type Given struct {
 	Ranks   rank.Set `json:"ranks"`
 	Command Command  `json:"given"`
 }
 
-// Core says which core file a rank is, for core. Paths are on the host of the rank.
+// Core is the core file of a rank, for core. Paths are on the host of the rank.
 type Core struct {
 	Rank    rank.ID `json:"rank"`
 	File    string  `json:"file"`
-	Program string  `json:"program"` // that left it
+	Program string  `json:"program"` // that dumped it
 }
 
-// Piece is a part of an archive that is brought to the nodes, for stage. All but At
-// and Data is the same in each piece of one archive.
+// Piece is a part of an archive that is copied to the nodes, for stage. All fields
+// but At and Data are equal in all pieces of one archive.
 type Piece struct {
-	Dir      string `json:"dir"`      // on each node, where it is unpacked
+	Dir      string `json:"dir"`      // where each node unpacks it
 	Hash     string `json:"hash"`     // SHA-256 of the archive, in hexadecimal
 	Packed   int64  `json:"packed"`   // bytes of the archive
-	Unpacked int64  `json:"unpacked"` // bytes of disk that its files take
-	At       int64  `json:"at"`       // bytes before this piece
+	Unpacked int64  `json:"unpacked"` // disk space of its files in bytes
+	At       int64  `json:"at"`       // offset of this piece in bytes
 	Data     []byte `json:"data"`
 }
 
-// MaxPiece bounds the data of a Piece, in bytes: small enough to pass between the
-// answers of other commands, large enough that a way down the tree and up again is no
+// MaxPiece bounds the data of a Piece, in bytes: small enough not to delay the
+// answers of other commands, large enough that the latency of the tree does not
 // matter.
 const MaxPiece = 1 << 20
 
-// MaxText bounds each text of a command, in bytes: gdb reads a longer expression for minutes, and nobody means one.
+// MaxText bounds each string of a command, in bytes: gdb takes minutes to parse a
+// longer expression, and such an expression is a mistake.
 const MaxText = 1 << 20
 
 // MostFunctions bounds the breakpoints that one rbreak sets.
 const MostFunctions = 200
 
-// TooManyFunctions refuses an rbreak that is for more than anybody means.
+// TooManyFunctions is the fault for an rbreak that matches more functions than any
+// user needs.
 func TooManyFunctions(regex string) *Fault {
 	return &Fault{
 		Kind: FaultUsage, Message: "more than " + strconv.Itoa(MostFunctions) + " functions fit " + strconv.Quote(regex) + ": none gets a breakpoint",
@@ -169,21 +242,21 @@ func TooManyFunctions(regex string) *Fault {
 	}
 }
 
-// Place says who carries out a command.
+// Place is the program that executes a command.
 type Place uint8
 
 const (
 	AtTarget Place = iota // the back end of each rank, through the tree
 	AtServer              // the server of each rank, through the tree
-	AtMaster              // the master, from its own tables
+	AtMaster              // the master itself
 )
 
-// Need is the state that a rank must be in for a command.
+// Need is the state of a rank that a command requires.
 type Need uint8
 
 const (
 	NeedNothing Need = iota
-	NeedStopped      // a running rank answers a FaultState "is running"
+	NeedStopped      // a running rank answers with a FaultState "is running"
 	NeedRunning
 	NeedAlive // running or stopped
 	NeedNew   // not started yet
@@ -192,15 +265,15 @@ const (
 // CommandInfo is one row of the table of commands.
 type CommandInfo struct {
 	Name    string
-	Args    []string // JSON names of the fields of Args that it reads
+	Args    []string // JSON names of the Args fields that the command reads
 	Place   Place
 	Need    Need
-	Resumes bool   // ranks run after it; scripts wait until they have stopped or ended
+	Resumes bool   // it resumes ranks; scripts wait until they have stopped or ended
 	Help    string // one line, for help text and documentation
 }
 
-// Commands is the table of all commands that cross a session, by name. It is
-// never written.
+// Commands is the table of all commands of a session, by name. It is never
+// modified.
 var Commands = []CommandInfo{
 	{"launch", []string{"job", "within"}, AtServer, NeedNew, false, "start the program on the ranks, held, then run to stop_at"},
 	{"attach", []string{"pids", "own", "jobid", "within"}, AtServer, NeedNew, false, "take control of running processes"},
@@ -286,7 +359,7 @@ var Commands = []CommandInfo{
 	{"quit", nil, AtServer, NeedNothing, false, "end the session: kill what we started, detach from the rest"},
 }
 
-// LookupCommand finds a command by its full name.
+// LookupCommand returns the command with a full name.
 func LookupCommand(name string) (CommandInfo, bool) {
 	i, ok := commandsByName[name]
 	if !ok {
@@ -295,8 +368,8 @@ func LookupCommand(name string) (CommandInfo, bool) {
 	return Commands[i], true
 }
 
-// commandsByName are places in Commands: every rank of a node looks a few times
-// for each of its commands.
+// commandsByName maps names to indexes of Commands, because each command is looked
+// up several times for each rank of a node.
 var commandsByName = func() map[string]int {
 	m := make(map[string]int, len(Commands))
 	for i, c := range Commands {

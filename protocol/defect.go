@@ -1,4 +1,4 @@
-// What is said of a broken promise inside sdm.
+// Faults for panics.
 
 package protocol
 
@@ -10,16 +10,18 @@ import (
 	"strings"
 )
 
-// Report is what a person is asked for when that has happened.
+// Report is the hint of such faults.
 const Report = "please report it, with the stack that the log has"
 
-// Defect is the fault of those whom a panic concerns: what it said and where it came from. It is called by the deferred
-// function that has recovered from it.
+// Defect returns the fault for the ranks or requests that a panic affects: its
+// message and origin. It must be called by the deferred function that has recovered
+// from the panic.
 func Defect(op string, why any) *Fault {
 	return &Fault{Kind: FaultInternal, Op: op, Message: fmt.Sprintf("a defect of sdm%s: %v", panicked(), why), Hint: Report}
 }
 
-// Guard calls a function. Should that panic, it gives the fault of those whom this concerns, and the stack for the log.
+// Guard calls a function. If that panics, Guard returns the fault, and the stack
+// for the log.
 func Guard(op string, do func()) (bad *Fault, stack []byte) {
 	defer func() {
 		if why := recover(); why != nil {
@@ -30,7 +32,7 @@ func Guard(op string, do func()) (bad *Fault, stack []byte) {
 	return nil, nil
 }
 
-// panicked gives " in FILE:LINE", or "" where nothing panics.
+// panicked returns " in FILE:LINE", or "" if no panic is in progress.
 func panicked() string {
 	var pcs [32]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])

@@ -1,27 +1,29 @@
 package protocol
 
-// FaultKind is what a caller may tell apart about a failure of some ranks. The
-// texts cross the wire and are never changed.
+import "time"
+
+// FaultKind is the class of a failure of some ranks, which callers distinguish. The
+// texts are part of the wire format and never change.
 type FaultKind string
 
 const (
-	FaultUsage    FaultKind = "usage"    // the command makes no sense as given
+	FaultUsage    FaultKind = "usage"    // the command is invalid
 	FaultState    FaultKind = "state"    // the rank is in the wrong state: running, ended, not started
-	FaultGDB      FaultKind = "gdb"      // gdb refused, in gdb's own words
-	FaultEngine   FaultKind = "engine"   // gdb itself is missing, dead or hung
+	FaultGDB      FaultKind = "gdb"      // gdb's error message
+	FaultEngine   FaultKind = "engine"   // gdb is missing, has ended or hangs
 	FaultLaunch   FaultKind = "launch"   // the program could not be started or attached
-	FaultInternal FaultKind = "internal" // a promise inside sdm was broken
+	FaultInternal FaultKind = "internal" // an invariant of sdm was violated
 )
 
 // Fault is the typed failure of some ranks: the body of a KindFault group. The
-// ranks are the group's. Message is in lower case without a full stop, except
-// where gdb's own words are passed on; Hint says what to do.
+// ranks are those of the group. Message is in lower case without a full stop,
+// except for messages of gdb; Hint suggests what to do.
 type Fault struct {
 	Kind    FaultKind `json:"kind"`
 	Op      string    `json:"op,omitempty"`
 	Message string    `json:"message"`
 	Hint    string    `json:"hint,omitempty"`
-	// Later tells that a breakpoint may be set for a library that is not loaded yet
+	// Later: the breakpoint may be set for a library that is not loaded yet
 	// (Args.Pending).
 	Later bool `json:"later,omitempty"`
 }
@@ -38,12 +40,24 @@ func (f *Fault) Error() string {
 	return text
 }
 
-// Missing is the body of KindMissing and KindLost groups: why ranks did not
-// answer. Host is the host of the server that is late or gone, where known.
+// Missing is the body of KindMissing and KindLost groups: why ranks did not answer.
+// Host is the host of the server that is late or gone, if known.
 type Missing struct {
 	Cause string `json:"cause"`
 	Host  string `json:"host,omitempty"`
-	// Incomplete tells that the ranks may have written something that went with
-	// their server. It stands in events only.
+	// Incomplete: output of the ranks may have been lost with their server. It is
+	// set in events only.
 	Incomplete bool `json:"incomplete,omitempty"`
 }
+
+// NoAnswer returns the Cause for ranks that have not answered within a wait; 0 is a
+// wait without limit.
+func NoAnswer(wait time.Duration) string {
+	if wait == 0 {
+		return "no answer"
+	}
+	return NoAnswerIn + wait.String()
+}
+
+// NoAnswerIn precedes the wait in the text of NoAnswer.
+const NoAnswerIn = "no answer in "

@@ -2,13 +2,14 @@ package protocol
 
 import "strings"
 
-// frontEndWords are words of front ends that gdb does not have, or that ask many ranks.
+// frontEndWords are commands of front ends that gdb does not have, or that need
+// many ranks.
 var frontEndWords = map[string]bool{"stacks": true, "stat": true, "diff": true, "ranks": true, "usage": true, "log": true, "barrier": true, "memory": true}
 
-// FrontEndLine gives the index of the first of the lines of a breakpoint that a
-// front end carries out and not gdb: of a word that gdb does not have, or with a
-// set of ranks in front ("[0-3] print x"). It carries out those behind it, too, so
-// that they keep their order. len(lines) is none.
+// FrontEndLine returns the index of the first line of a breakpoint's commands that
+// the front end executes instead of gdb: a command that gdb does not have, or one
+// with a rank set in front ("[0-3] print x"). The front end also executes all lines
+// after it, so that they stay in order. len(lines) means none.
 func FrontEndLine(lines []string) int {
 	for i, line := range lines {
 		word, _, _ := strings.Cut(strings.TrimSpace(line), " ")

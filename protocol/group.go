@@ -1,6 +1,8 @@
 package protocol
 
 import (
+	"encoding/json"
+
 	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"
@@ -8,22 +10,34 @@ import (
 
 // Group is one payload and the set of ranks that gave it.
 //
-// Two groups merge when Kind and Body are equal byte for byte and their columns
+// Two groups are merged if Kind and Body are equal byte for byte and their columns
 // have the same names: the sets are joined and the columns merged. A Group is
-// immutable once it has been handed on: nobody writes to its Body or Columns.
+// immutable once it has been passed on; its Body and Columns must not be modified.
 type Group struct {
 	Kind  Kind
 	Ranks rank.Set
-	// Body is canonical JSON (see package canonical); for output kinds the bytes that
-	// the ranks wrote.
+	// Body is canonical JSON (see package canonical); for output kinds, the bytes
+	// that the ranks wrote.
 	Body []byte
-	// Columns is what differs between the ranks, sorted by name.
+	// Columns are the values that differ between the ranks, sorted by name.
 	Columns []column.Column
 	// Stack is the merged stack tree of the ranks, or nil.
 	Stack *stack.Tree
 }
 
-// Size is about what the group costs, in bytes.
+// HasFault reports whether the ranks answered with a fault of this kind.
+func (g Group) HasFault(kind FaultKind) bool {
+	var f Fault
+	return g.Kind == KindFault && json.Unmarshal(g.Body, &f) == nil && f.Kind == kind
+}
+
+// HasNote reports whether this is a note with this text.
+func (g Group) HasNote(text string) bool {
+	var n Note
+	return g.Kind == KindNote && json.Unmarshal(g.Body, &n) == nil && n.Text == text
+}
+
+// Size returns the approximate memory of the group, in bytes.
 func (g *Group) Size() int {
 	const bare = 40
 	n := bare + g.Ranks.Size() + len(g.Body) + g.Stack.Size()
@@ -33,9 +47,8 @@ func (g *Group) Size() int {
 	return n
 }
 
-// Narrow gives the part of a group that is about some ranks; false when there are
-// none. Columns and stack are given as their
-// methods Only do.
+// Narrow returns the part of a group that concerns some ranks; false if there is
+// none. Columns and stack are restricted by their methods Only.
 func (g Group) Narrow(ranks rank.Set) (Group, bool) {
 	common := g.Ranks.Intersect(ranks)
 	if common.IsEmpty() {

@@ -9,7 +9,7 @@ import (
 	"sdm/protocol/stack"
 )
 
-// Size has all that a group holds, and is not far from what that costs on the wire.
+// Size includes all contents of a group, and is close to the size of its encoding.
 func TestGroupSize(t *testing.T) {
 	var odd []rank.ID
 	for i := range 10_000 {
@@ -41,7 +41,7 @@ func TestGroupSize(t *testing.T) {
 	}
 }
 
-// An event can be parted by ranks.
+// An event can be split by ranks.
 func TestNarrow(t *testing.T) {
 	values := column.New("args.n", 0, "1", 0)
 	for r, value := range []string{"2", "2", "3"} {

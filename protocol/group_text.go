@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// String gives the group as one line that depends on its content alone:
+// String formats the group as one line that depends on its content only:
 //
 //	stopped [0-2,4-7] {"reason":"breakpoint-hit"} args.n=1[0-2]|5[4-7]
 func (g Group) String() string {
@@ -31,11 +31,11 @@ func (g Group) String() string {
 	return b.String()
 }
 
-// mostText is how many bytes of a body a transcript shows.
+// mostText is the number of bytes of a body in a transcript.
 const mostText = 256
 
-// BodyText shows a body in a transcript: JSON as it is, other bytes quoted, a
-// long body cut.
+// BodyText formats a body for a transcript: JSON as it is, other bytes quoted, long
+// bodies truncated.
 func BodyText(body []byte) string {
 	text := string(body[:min(len(body), mostText)])
 	if len(body) == 0 || body[0] != '{' || !printable(text) {

@@ -1,4 +1,4 @@
-// Names of hosts that come from outside.
+// Validation of host names.
 
 package protocol
 
@@ -8,14 +8,15 @@ import (
 	"unicode"
 )
 
-// maxHostName bounds the name of a host, in bytes: RFC 1035 has 255, and a user may stand
-// before it.
+// maxHostName bounds the name of a host, in bytes: RFC 1035 permits 255, and a user
+// name may precede it.
 const maxHostName = 320
 
-// CheckHost says what is wrong with the name of a host from a starter, a file or a front
-// end: it is empty or too long, begins with "-" (a remote shell would take it for an
-// option), or has anything but letters, digits and ._:%@[]- (USER@HOST and addresses of
-// IPv6 may be given). The text of the error may be shown as it is.
+// CheckHost validates the name of a host from a starter, a file or a front end. A
+// name is invalid if it is empty or too long, begins with "-" (a remote shell would
+// treat it as an option), or contains characters other than letters, digits and
+// ._:%@[]- (USER@HOST and IPv6 addresses are permitted). The text of the error may
+// be shown as it is.
 func CheckHost(name string) error {
 	odd := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._:%@[]-", r)

@@ -1,32 +1,32 @@
 package protocol
 
-// Kind says what the payload of a Group is. The numbers cross the wire and are
-// never reused.
+// Kind is the type of a Group's payload. The numbers are part of the wire format
+// and never reused.
 type Kind uint8
 
-// Answers to a request, then events of ranks, then output of ranks.
+// Answers to a request, then events of ranks, then output of ranks and remarks.
 const (
 	KindResult  Kind = 1 // body: the command's result
 	KindFault   Kind = 2 // body: Fault
-	KindMissing Kind = 3 // body: Missing; made by the tree when a wait is over
+	KindMissing Kind = 3 // body: Missing; made by the tree at a deadline
 	KindLost    Kind = 4 // body: Missing; made by the tree when a server is lost; also an event
 
-	KindStarted   Kind = 16 // body: Started; the rank exists and is under control
+	KindStarted   Kind = 16 // body: Started; the rank is under control
 	KindRunning   Kind = 17 // body: {}; the rank was resumed
 	KindStopped   Kind = 18 // body: Stop
 	KindExited    Kind = 19 // body: Exit
 	KindSignalled Kind = 20 // body: Exit; the rank was ended by a signal
-	KindDetached  Kind = 21 // body: {}; the rank runs on without us
+	KindDetached  Kind = 21 // body: {}; the rank continues without a debugger
 
 	KindStdout  Kind = 32 // body: the bytes as written, at most one line
 	KindStderr  Kind = 33 // body: the bytes as written, at most one line
-	KindNote    Kind = 34 // body: Note; words to the person
-	KindLogged  Kind = 35 // body: Logged; the rank runs on
-	KindJob     Kind = 36 // body: JobState; how the job of a resource manager is getting on
-	KindLoading Kind = 37 // body: Loading; symbols of libraries are read, for longer than a moment, or have been
+	KindNote    Kind = 34 // body: Note; a message to the user
+	KindLogged  Kind = 35 // body: Logged; the rank continues
+	KindJob     Kind = 36 // body: JobState; state of a job of a resource manager
+	KindLoading Kind = 37 // body: Loading; reading symbols of libraries takes long, or has ended
 )
 
-// kindNames are the names that front ends see, in the field "event".
+// kindNames are the names for front ends, in the field "event".
 var kindNames = map[Kind]string{
 	KindResult: "reply", KindFault: "error", KindMissing: "missing", KindLost: "lost",
 	KindStarted: "started", KindRunning: "running", KindStopped: "stopped",
@@ -35,7 +35,7 @@ var kindNames = map[Kind]string{
 	KindJob: "job", KindLoading: "loading",
 }
 
-// String gives the name that front ends see, or "unknown".
+// String returns the name for front ends, or "unknown".
 func (k Kind) String() string {
 	if s, ok := kindNames[k]; ok {
 		return s
@@ -43,13 +43,15 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// IsOutput tells whether the body is bytes that a rank wrote, not JSON.
+// IsOutput reports whether the body is output of a rank, not JSON.
 func (k Kind) IsOutput() bool { return k == KindStdout || k == KindStderr }
 
-// IsRemark tells whether it leaves the state of a rank as it was, and is no output.
+// IsRemark reports whether the group neither changes the state of a rank nor is
+// output.
 func (k Kind) IsRemark() bool { return k == KindNote || k == KindLogged || k == KindLoading }
 
-// IsEnd tells whether a rank is gone after an event of this kind.
+// IsEnd reports whether the debugging of a rank has ended with an event of this
+// kind.
 func (k Kind) IsEnd() bool {
 	return k == KindExited || k == KindSignalled || k == KindDetached || k == KindLost
 }

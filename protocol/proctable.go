@@ -8,31 +8,31 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Process is where one rank of a job runs: a row of a Proctable.
+// Process is the process of one rank of a job: a row of a Proctable.
 type Process struct {
 	Rank    rank.ID `json:"rank"`
-	Host    string  `json:"host"` // as the starter calls it
+	Host    string  `json:"host"` // name used by the starter
 	PID     int     `json:"pid"`
-	Program string  `json:"program,omitempty"` // path of the executable, where the starter tells it
+	Program string  `json:"program,omitempty"` // path of the executable, if the starter provides it
 }
 
-// Proctable tells where all ranks of a job run: MPIR's MPIR_proctable (rank i is
-// entry i), or what a person has written.
+// Proctable lists the processes of all ranks of a job: MPIR's MPIR_proctable (rank
+// i is entry i), or a list given by the user.
 type Proctable []Process
 
-// Node is one host of a Proctable with the ranks that run there.
+// Node is one host of a Proctable with its ranks.
 type Node struct {
 	Host  string
 	Ranks rank.Set
 	Pids  []Pid // by rank
 }
 
-// ErrNotStarted tells that a rank has no process, or not yet.
+// ErrNotStarted is the error for a rank without a process.
 var ErrNotStarted = errors.New("0 is not a process id")
 
-// Check says what is wrong with a table that came from outside: a rank that is
-// there twice or out of bounds, a process id that cannot be, a rank without a
-// host, or with one that CheckHost refuses.
+// Check validates a table that is not trusted: no duplicate rank, no rank or
+// process ID out of bounds, no rank without a host or with one that CheckHost
+// refuses.
 func (t Proctable) Check() error {
 	seen := make(map[rank.ID]bool, len(t))
 	for _, p := range t {
@@ -56,7 +56,7 @@ func (t Proctable) Check() error {
 	return nil
 }
 
-// Only gives the rows of some ranks.
+// Only returns the rows of some ranks.
 func (t Proctable) Only(ranks rank.Set) Proctable {
 	var some Proctable
 	for _, p := range t {
@@ -67,7 +67,7 @@ func (t Proctable) Only(ranks rank.Set) Proctable {
 	return some
 }
 
-// Ranks are those of the table.
+// Ranks returns the ranks of the table.
 func (t Proctable) Ranks() rank.Set {
 	ids := make([]rank.ID, len(t))
 	for i, p := range t {
@@ -76,7 +76,7 @@ func (t Proctable) Ranks() rank.Set {
 	return rank.Of(ids...)
 }
 
-// Nodes gives the hosts in the order in which the table names them first.
+// Nodes returns the hosts in the order in which they first occur in the table.
 func (t Proctable) Nodes() []Node {
 	at := map[string]int{}
 	var nodes []Node
@@ -97,7 +97,7 @@ func (t Proctable) Nodes() []Node {
 	return nodes
 }
 
-// Pids says for each rank which process it is, as attach takes it.
+// Pids returns the process IDs of the ranks, as the argument of attach.
 func (t Proctable) Pids() []Pid {
 	pids := make([]Pid, len(t))
 	for i, p := range t {
@@ -106,7 +106,7 @@ func (t Proctable) Pids() []Pid {
 	return pids
 }
 
-// SameHost compares names, of which one may lack the domain.
+// SameHost compares host names, of which one may lack the domain.
 func SameHost(a, b string) bool {
 	shortA, _, _ := strings.Cut(a, ".")
 	shortB, _, _ := strings.Cut(b, ".")

@@ -15,7 +15,7 @@ import (
 	"sdm/protocol/stack"
 )
 
-// fieldNames gives the JSON names of the fields of a struct.
+// fieldNames returns the JSON names of the fields of a struct.
 func fieldNames(t reflect.Type) []string {
 	var out []string
 	for i := range t.NumField() {
@@ -50,10 +50,10 @@ func TestCommandsTable(t *testing.T) {
 			t.Errorf("help of %s is not one line without a full stop: %q", c.Name, c.Help)
 		}
 	}
-	// The numbers of a new breakpoint and display are chosen by the master, not given; and
-	// it knows what was given before, and how many ranks there are.
+	// The master sets some arguments: the number of a new breakpoint or display,
+	// earlier commands, and the number of ranks.
 	used["breakpoint"], used["display"], used["before"], used["size"] = true, true, true, true
-	used["compare"], used["stat"] = true, true // of the master's own prints
+	used["compare"], used["stat"] = true, true // of internal prints of the master
 	for _, name := range known {
 		if !used[name] {
 			t.Errorf("no command reads %q", name)

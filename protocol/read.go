@@ -1,4 +1,4 @@
-// Reading commands.
+// Decoding of commands.
 
 package protocol
 
@@ -7,9 +7,9 @@ import (
 	"encoding/json"
 )
 
-// ReadCommand reads the body of a command. Nearly all of them hold nothing but
-// a few short texts and numbers, and are read once by each server: for these there
-// is a reader that takes a third of the time, and package json reads the rest.
+// ReadCommand decodes the body of a command. Each server decodes each command once,
+// and nearly all have only a few short strings and numbers. A special decoder for
+// these takes a third of the time; package json decodes the others.
 func ReadCommand(body []byte) (*Command, error) {
 	c := new(Command)
 	if readPlain(body, c) {
@@ -19,8 +19,8 @@ func ReadCommand(body []byte) (*Command, error) {
 	return c, json.Unmarshal(body, c)
 }
 
-// readPlain reads a canonical command whose arguments are plain, or tells that it
-// is not one; c may be half filled then.
+// readPlain decodes a canonical command with plain arguments, or reports that it is
+// not one; c may be partly filled then.
 func readPlain(body []byte, c *Command) bool {
 	p := plain(body)
 	if !p.skip(`{"command":`) || !p.text(&c.Name) || !p.skip(`,"args":{`) {
@@ -34,7 +34,7 @@ func readPlain(body []byte, c *Command) bool {
 	return len(p) == 0
 }
 
-// plain is what is left of a body.
+// plain is the rest of a body.
 type plain []byte
 
 func (p *plain) skip(what string) bool {
@@ -43,7 +43,7 @@ func (p *plain) skip(what string) bool {
 	return found
 }
 
-// argument reads a name and its value.
+// argument decodes a name and its value.
 func (p *plain) argument(a *Args) bool {
 	key, ok := p.quoted()
 	if !ok || !p.skip(":") {
@@ -78,7 +78,7 @@ func (p *plain) text(to *string) bool {
 	return ok
 }
 
-// quoted reads a text of printable ASCII without escapes.
+// quoted decodes a string of printable ASCII without escapes.
 func (p *plain) quoted() ([]byte, bool) {
 	if len(*p) == 0 || (*p)[0] != '"' {
 		return nil, false
@@ -96,7 +96,7 @@ func (p *plain) quoted() ([]byte, bool) {
 	return nil, false
 }
 
-// number reads up to nine digits as JSON has them.
+// number decodes up to nine digits in JSON's syntax.
 func (p *plain) number(to *int) bool {
 	n := 0
 	for n < len(*p) && '0' <= (*p)[n] && (*p)[n] <= '9' {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The twin is package json.
+// FuzzReadCommand compares ReadCommand with package json.
 func FuzzReadCommand(f *testing.F) {
 	for _, body := range []string{
 		`{"command":"print","args":{"expr":"size"}}`,

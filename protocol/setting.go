@@ -1,4 +1,4 @@
-// Lines for gdb that change how gdb itself works.
+// Commands that change settings of gdb.
 
 package protocol
 
@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// IsSetting tells of a line that changes how gdb itself works, for as long as it lives.
+// IsSetting reports whether a line changes a setting of gdb, which lasts as long as
+// that gdb.
 func IsSetting(line string) bool {
 	word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 	switch word {
@@ -19,5 +20,6 @@ func IsSetting(line string) bool {
 	return false
 }
 
-// assignment is what behind set changes the program or a convenience variable, and no setting of gdb.
+// assignment matches the argument of a set command that changes the program or a
+// convenience variable, and is not a setting of gdb.
 var assignment = regexp.MustCompile(`^(?:var(?:iable?|iab|ia|i)?\s|[$*({]|[\w.>\[\]-]+\s*(?:[-+*/%&|^]|<<|>>)?=)`)

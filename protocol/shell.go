@@ -1,4 +1,4 @@
-// Which programs only run others.
+// Recognition of shells.
 
 package protocol
 
@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// shells are the names of those that run scripts.
+// shells are the names of shells.
 var shells = []string{"sh", "dash", "bash", "ash", "busybox", "ksh", "ksh93", "mksh", "zsh", "zsh5", "csh", "tcsh", "fish"}
 
-// IsShell tells whether a program is a shell: of a rank that is one, what it runs is
-// meant.
+// IsShell reports whether a program is a shell. If a rank is a shell, the program
+// to be debugged is the one that it starts.
 func IsShell(program string) bool { return slices.Contains(shells, filepath.Base(program)) }

@@ -1,12 +1,12 @@
-// Looking for characters that mean something.
+// Search for characters outside of quotes.
 
 package protocol
 
 import "iter"
 
-// Unquoted gives the bytes of a text outside of 'quotes' and "quotes", and where they
-// are. As in C, a backslash within quotes takes the next byte with it; a quote
-// that is not closed reaches to the end.
+// Unquoted yields the bytes of a text outside of 'quotes' and "quotes", with their
+// indexes. As in C, a backslash within quotes escapes the next byte. An unclosed
+// quote extends to the end.
 func Unquoted(text string) iter.Seq2[int, byte] {
 	return func(yield func(int, byte) bool) {
 		within := byte(0)

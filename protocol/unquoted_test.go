@@ -17,7 +17,7 @@ func TestUnquoted(t *testing.T) {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
-	for i := range Unquoted("ab") { // and it can be left
+	for i := range Unquoted("ab") { // the loop can be left early
 		if i == 0 {
 			break
 		}

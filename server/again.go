@@ -1,4 +1,4 @@
-// Programs that are started again.
+// The command run: programs that are started again.
 
 package server
 
@@ -12,11 +12,11 @@ import (
 	"sdm/tree"
 )
 
-// killing is the number of a request that nobody has made.
+// killing is the request number of the server's own kill of ranks that are restarted.
 const killing protocol.RequestID = math.MaxUint64 - 1
 
-// runAgain starts programs again that were launched here, as they were launched. Ranks that
-// live are killed first, and nobody is told: they live on in the new process.
+// runAgain restarts programs that were launched here, in the same way. Live ranks are killed
+// first, and their end is not reported: they continue in the new process.
 func (s *Server) runAgain(d tree.Deliver, args protocol.Args) {
 	if s.refuseWhenClosed(d, "run") {
 		return
@@ -65,7 +65,8 @@ func (s *Server) runAgain(d tree.Deliver, args protocol.Args) {
 	s.handOver(b, stopAt, d, &args)
 }
 
-// jobOf is what a rank was launched with, or why it cannot be again.
+// jobOf returns the job that a rank was launched with, or a fault that says why the rank cannot be
+// restarted.
 func (s *Server) jobOf(r rank.ID) (protocol.Job, *protocol.Fault) {
 	s.mu.Lock()
 	p, other := s.processes[r], s.others.known.Contains(r)
@@ -84,16 +85,18 @@ func (s *Server) jobOf(r rank.ID) (protocol.Job, *protocol.Fault) {
 	return *p.job, nil
 }
 
-// awaitEnds returns when the ends of ranks have been told, or should have been.
+// awaitEnds returns when the ends of ranks have been reported to the back end, or after
+// Config.CloseWait.
 func (s *Server) awaitEnds(living []*process) {
 	late := time.NewTimer(s.cfg.CloseWait)
 	defer late.Stop()
 	for _, p := range living {
 		select {
 		case <-p.child.Done():
-			s.backend.Ended(p.rank, p.child.Wait()) // our own job for it waits behind this one
+			// The lane runs the job that reports the end only after this one.
+			s.backend.Ended(p.rank, p.child.Wait())
 		case <-late.C:
-			return // it is refused: there is one already
+			return // then the restart is refused because the rank still has a process
 		}
 		select {
 		case <-p.over:

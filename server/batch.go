@@ -1,4 +1,4 @@
-// Ranks on their way to the back end.
+// Ranks that are handed to the back end.
 
 package server
 
@@ -17,13 +17,13 @@ import (
 	"sdm/tree"
 )
 
-// batch is the ranks of one launch or attach on their way to the back end.
+// batch collects the ranks of one launch, attach or core that are handed to the back end.
 type batch struct {
 	id      protocol.RequestID
-	limit   int // of the column that tells them apart
+	limit   int // the limit of values of the column pid or core
 	targets []backend.Target
 	begun   []begun
-	notes   map[string][]rank.ID // words to the person about some of them
+	notes   map[string][]rank.ID // notes for the user, each with its ranks
 }
 
 func (b *batch) note(r rank.ID, text string) {
@@ -33,13 +33,12 @@ func (b *batch) note(r rank.ID, text string) {
 	b.notes[text] = append(b.notes[text], r)
 }
 
-// begun is the ranks of one program that have been started the same way; a job
-// has few of these.
+// begun is the ranks of one program that have been started the same way. A job has few of these.
 type begun struct {
 	started protocol.Started
 	ranks   []rank.ID
 	column  string
-	each    map[string][]rank.ID // the column's values
+	each    map[string][]rank.ID // the ranks of each value of the column
 }
 
 func (b *batch) add(t backend.Target, started protocol.Started) {
@@ -57,7 +56,8 @@ func (b *batch) add(t backend.Target, started protocol.Started) {
 	g.ranks, g.each[value] = append(g.ranks, t.Rank), append(g.each[value], t.Rank)
 }
 
-// events tells of the ranks on this host, one group for each program, and what is to be said of them.
+// events returns the events about the ranks of this host: one group for each program, and the
+// notes.
 func (b *batch) events(host string) []protocol.Group {
 	var out []protocol.Group
 	for _, g := range b.begun {
@@ -77,8 +77,8 @@ func (b *batch) events(host string) []protocol.Group {
 	return out
 }
 
-// handOver tells of the ranks and then gives them to the back end, with what was said
-// about them before: its events follow theirs.
+// handOver reports the ranks and then gives them to the back end, with the commands that were
+// given for them earlier (args.Before): events of the back end follow those of the ranks.
 func (s *Server) handOver(b batch, stopAt string, d tree.Deliver, args *protocol.Args) {
 	if len(b.targets) == 0 {
 		return
@@ -87,7 +87,7 @@ func (s *Server) handOver(b batch, stopAt string, d tree.Deliver, args *protocol
 	for i := range b.targets {
 		t := &b.targets[i]
 		t.Size = args.Size
-		t.Within, _ = time.ParseDuration(args.Within) // the master has looked at it
+		t.Within, _ = time.ParseDuration(args.Within) // the master has checked it
 		for _, g := range args.Before {
 			if g.Ranks.Contains(t.Rank) {
 				t.Before = append(t.Before, g.Command)

@@ -17,83 +17,78 @@ import (
 // Config is what a server is given at its start.
 type Config struct {
 	ID   protocol.ServerID
-	Host string // for events and faults; "" is the machine's own name
-	// Forker starts the ranks and is closed by the server at its end. nil: ranks
-	// are simulated by the back end, nothing is started.
+	Host string // for events and faults; "" is the host name of the machine
+	// Forker starts the ranks; the server closes it at its end. nil: the back end simulates the
+	// ranks, and nothing is started.
 	Forker *local.Forker
-	// SimulatedPID is what stands for the process id of a simulated rank; nil
-	// is 0 for all.
+	// SimulatedPID gives the process id that is shown for a simulated rank. nil: 0 for all.
 	SimulatedPID func(rank.ID) int
 	// Answers is how many of its last answers the server keeps for expand. 0 is 8.
 	Answers int
 	// NewBackend makes the back end. Required.
 	NewBackend func(backend.Sink) (backend.Backend, error)
-	// Engine names the debugger and its version, for people; it may take a moment.
-	// nil: nobody knows.
+	// Engine returns the name and version of the debugger, for users. It may block for a moment.
+	// nil: they are unknown.
 	Engine func() string
-	// Env is the environment that ranks start from, NAME=VALUE; nil is ours.
+	// Env is the environment that ranks start from, as NAME=VALUE; nil is that of the server.
 	Env []string
-	// Slot is the program that a starter gave us for our rank, in a slot of its
-	// job; nil outside of one. Its program and arguments go before those of the
-	// session's launch.
+	// Slot is the program that the starter gave for the rank of this slot, if the server runs in a
+	// slot of a starter's job; nil otherwise. Its program and arguments take precedence over those
+	// of the session's launch.
 	Slot *protocol.Job
-	// SlotRank is the rank of our own slot: as it ended, so do we.
+	// SlotRank is the rank of the server's own slot. The server exits with its status.
 	SlotRank rank.ID
-	// Guests hold the ranks of the other slots of our node. They stay the caller's.
+	// Guests hold the ranks of the other slots of this node. The caller closes them.
 	Guests map[rank.ID]*local.Guest
-	// Existing are processes of our ranks that run already: a launch attaches to
-	// them, whatever program it names. nil: there are none.
+	// Existing gives the processes of ranks that run already, by rank. A launch attaches to them,
+	// whatever program it names. nil: there are none.
 	Existing map[rank.ID]int
-	// Note is said to the person with the first ranks that we get; "" is nothing.
+	// Note is sent to the user with the first ranks that the server gets; "": nothing is sent.
 	Note string
-	// Stage takes a piece of a gdb that is brought here; nil: that cannot be. It may
-	// block.
+	// Stage takes a piece of a gdb that the session sends to this host. It may block. nil: a gdb
+	// cannot be sent here.
 	Stage func(protocol.Piece) error
-	// Like is called with the process of a rank before we first attach to one: it may
-	// change our environment and working directory, so that gdb finds what the person
-	// has set up for the job. An error is logged. nil: nothing is to be done.
+	// Like is called with the process of a rank before the server first attaches to one. It may
+	// change the environment and the working directory of the server, so that gdb finds what the
+	// user has set up for the job. An error is logged. nil: nothing is changed.
 	Like func(pid int) error
-	// Through gives ranks our own standard streams: a slot whose output belongs
-	// to the starter.
+	// Through gives ranks the standard streams of the server itself, for a slot whose output
+	// belongs to the starter.
 	Through bool
-	// Rest takes what ranks that were let go write when the session is over: stream
-	// is protocol.KindStdout or KindStderr, text ends with a newline as a rule. It
-	// may block, and may be called by several goroutines. nil: it is dropped.
+	// Rest takes the output that detached ranks write after the end of the session. stream is
+	// protocol.KindStdout or KindStderr; text ends with a newline as a rule. Rest may block, and
+	// several goroutines may call it. nil: the output is dropped.
 	Rest func(stream protocol.Kind, text []byte)
-	// Linger is how long the ranks stay as they are when the master is lost,
-	// before the session is over for us. 0: not at all.
+	// Linger is how long the ranks are left as they are when the master is lost. Then the server
+	// ends its session. 0: at once.
 	Linger time.Duration
-	// LetRun lets ranks that we started run on when the master does not come back;
-	// otherwise they are killed then. Others run on in any case.
+	// LetRun detaches all ranks when the master does not come back. Otherwise ranks that this
+	// server started, and ranks of a job that the session started, are killed; other ranks are
+	// detached and run on.
 	LetRun bool
-	// AdoptWait is the same when a server above us is lost, whose parent adopts us:
-	// that takes milliseconds when its link breaks, and as long as its silence is
-	// borne when it says nothing (15 s). 0 is a minute, for when the one who is to
-	// adopt us has gone silent as well.
+	// AdoptWait is the grace period when a parent server is lost: the parent of that server adopts
+	// this one. That takes milliseconds if the link breaks, and the keep-alive wait (15 s) if the
+	// parent falls silent. 0 is a minute, which covers an adopting server that is silent as well.
 	AdoptWait time.Duration
-	// CloseWait bounds the kindness at the end, for detaching and killing
-	// properly; what is left then is killed. 0 is 5 s: gdb needs up to 2 s to
-	// let go of a big program.
+	// CloseWait bounds an orderly end, with detaching and killing, in which gdb takes part; what
+	// is left after it is killed. 0 is 5 s: gdb needs up to 2 s to detach from a big program.
 	CloseWait time.Duration
-	// Ending brings words about the end that the starter has announced (a
-	// signal); they are passed on, and EndingGrace later the session is over for
-	// us. nil: never.
+	// Ending delivers a text about the end of the job that the starter has announced (a signal).
+	// The text is passed on, and EndingGrace later the server ends its session. nil: never.
 	Ending <-chan string
-	// Signals are those that a starter sends to a rank and that reach us instead;
-	// they are passed on to the ranks. nil: none.
+	// Signals are the signals that a starter sends to a rank and that reach the server instead.
+	// They are passed on to the ranks. nil: none.
 	Signals <-chan syscall.Signal
-	// EndingGrace is how long a note about the end may travel. 0 is 500 ms: the
-	// tree holds events back for at most 100 ms, and starters kill after some
-	// seconds.
+	// EndingGrace is the time that the event about the end has to reach the user. 0 is 500 ms: the
+	// tree holds events back for at most 100 ms, and starters kill after some seconds.
 	EndingGrace time.Duration
-	// LetGo is called when the session is over for us, but ranks that the person
-	// detached from, which are our children, run on: we stay until they end. It
-	// may be nil.
+	// LetGo is called when the session has ended but detached ranks, which are children of this
+	// process, still run: the server stays until they end. It may be nil.
 	LetGo func()
 	Log   *slog.Logger // nil: nothing is logged
 }
 
-// withDefaults fills in what zero stands for.
+// withDefaults replaces zero values by their defaults.
 func (c Config) withDefaults() Config {
 	if c.Host == "" {
 		c.Host, _ = os.Hostname()
@@ -116,7 +111,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate says which field is wrong and why.
+// Validate returns an error that names a wrong field and the reason.
 func (c Config) Validate() error {
 	switch {
 	case c.ID < 0 || rank.ID(c.ID) > rank.MaxID:

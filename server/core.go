@@ -12,7 +12,7 @@ import (
 	"sdm/tree"
 )
 
-// open takes core files for ranks.
+// open opens core files for ranks.
 func (s *Server) open(d tree.Deliver, args protocol.Args) {
 	if s.refuseWhenClosed(d, "core") {
 		return
@@ -34,7 +34,7 @@ func (s *Server) open(d tree.Deliver, args protocol.Args) {
 	s.handOver(b, "", d, &args)
 }
 
-// coreOf looks at the core file that a rank is said to be.
+// coreOf checks the core file of a rank.
 func (s *Server) coreOf(r rank.ID, c protocol.Core) (backend.Target, error) {
 	t := backend.Target{Rank: r, Program: c.Program, Core: c.File}
 	if err := s.isFree(r); err != nil {

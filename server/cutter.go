@@ -5,19 +5,18 @@ import (
 	"unicode/utf8"
 )
 
-// maxLine bounds a piece of output, in bytes: a longer line is handed on in
-// pieces, so that a program that never writes a newline costs no more memory
-// than others.
+// maxLine bounds a piece of output, in bytes. A longer line is passed on in pieces, so that a
+// program that never writes a newline needs no more memory than others.
 const maxLine = 64 << 10
 
-// cutter cuts a stream of output into lines. It is pure: what it hands out are
-// bytes as they came, in order, none missing.
+// cutter splits a stream of output into lines. It is pure. Its lines contain all bytes of the
+// stream, in order.
 type cutter struct {
-	partial []byte // the line that has no newline yet
+	partial []byte // the partial line
 }
 
-// feed takes the next bytes and hands out every line that they complete, with
-// its newline. The lines may share memory with b.
+// feed takes the next bytes and emits every line that they complete, with its newline. The lines
+// may share memory with b.
 func (c *cutter) feed(b []byte, emit func(line []byte)) {
 	for len(b) > 0 {
 		room := maxLine - len(c.partial)
@@ -39,7 +38,7 @@ func (c *cutter) feed(b []byte, emit func(line []byte)) {
 	}
 }
 
-// flush hands out the line that has no newline yet.
+// flush emits the partial line.
 func (c *cutter) flush(emit func(line []byte)) {
 	if len(c.partial) > 0 {
 		emit(c.partial)
@@ -47,9 +46,8 @@ func (c *cutter) flush(emit func(line []byte)) {
 	}
 }
 
-// wholeRunes gives how much of b can be cut off without splitting a character:
-// halves of one would not be text any more. Bytes that are no UTF-8 anyway are
-// cut where they are.
+// wholeRunes returns the length of the longest prefix of b that does not split a character: half a
+// character is not valid text. Bytes that are not UTF-8 are cut at the end of b.
 func wholeRunes(b []byte) int {
 	for back := 1; back < utf8.UTFMax && back < len(b); back++ {
 		if start := len(b) - back; utf8.RuneStart(b[start]) {

@@ -7,7 +7,7 @@ import (
 	"sdm/protocol"
 )
 
-// A request that meets a defect of ours is answered with that by all of its ranks, and the next is carried out.
+// A panic in one request makes a fault for all its ranks, and the next request is carried out.
 func TestPanicCostsOneRequest(t *testing.T) {
 	b := newBench(t, nil)
 	b.cfg.Engine = func() string { panic("sabotage") }

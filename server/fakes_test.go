@@ -25,17 +25,17 @@ import (
 // patience bounds every wait of these tests.
 const patience = 60 * time.Second
 
-// fakeUp is a vertex that keeps what it is told, and may be congested.
+// fakeUp is a vertex that records its inputs and can be congested.
 type fakeUp struct {
 	mu      sync.Mutex
-	changed chan struct{} // closed and renewed with each input
-	log     []string      // "reply 1 ..." and groups as text, output left out
+	changed chan struct{} // closed and made anew with each input
+	log     []string      // "reply 1 ..." and groups as text, without output
 	out     map[string][]byte
 	pieces  []string
-	ranks   map[protocol.RequestID]int // that have answered
-	kinds   map[protocol.Kind]int      // ranks that an event was about
-	jam     chan struct{}              // while not nil PostOutput waits for its end
-	jammed  int                        // callers of PostOutput that wait
+	ranks   map[protocol.RequestID]int // number of ranks that have answered
+	kinds   map[protocol.Kind]int      // number of ranks in events of the kind
+	jam     chan struct{}              // while it is not nil, PostOutput waits until it is closed
+	jammed  int                        // number of callers of PostOutput that wait
 }
 
 func newFakeUp() *fakeUp {
@@ -94,7 +94,7 @@ func (u *fakeUp) PostOutput(ctx context.Context, in tree.LocalEvents) error {
 	return nil
 }
 
-// until waits until ok holds; it is called with the vertex locked.
+// until waits until ok returns true. ok is called with the vertex locked.
 func (u *fakeUp) until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	late := time.After(patience)
@@ -115,7 +115,7 @@ func (u *fakeUp) until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// untilLine waits for a line of the log that contains text and gives it.
+// untilLine waits for a line of the log that contains text, and returns it.
 func (u *fakeUp) untilLine(t *testing.T, text string) string {
 	t.Helper()
 	var line string
@@ -185,7 +185,7 @@ func (b *fakeBackend) do(q backend.Request, r rank.ID) {
 	switch q.Command.Name {
 	case "continue":
 		b.sink.Event(event(protocol.KindRunning, r, struct{}{}))
-		b.sink.Reply(q.ID, answer) // before the rank can do anything
+		b.sink.Reply(q.ID, answer) // sent before the rank can do anything
 		syscall.Kill(pid, syscall.SIGCONT)
 		return
 	case "interrupt":
@@ -223,7 +223,7 @@ func (b *fakeBackend) Close(context.Context) error {
 	return nil
 }
 
-// bench is a server between the two.
+// bench is a server between a fakeUp and a fakeBackend.
 type bench struct {
 	*Server
 	up      *fakeUp
@@ -263,7 +263,7 @@ func (b *bench) give(n int, name string, args protocol.Args) protocol.RequestID 
 	return b.id
 }
 
-// ask is give, and waits for the answers of all ranks.
+// ask is like give, but waits for the answers of all ranks.
 func (b *bench) ask(t *testing.T, n int, name string, args protocol.Args) []string {
 	t.Helper()
 	id := b.give(n, name, args)
@@ -286,7 +286,7 @@ func (b *bench) answers(t *testing.T, id protocol.RequestID, n int) []string {
 	return got
 }
 
-// shell launches a script on ranks 0..n-1 and lets it run.
+// shell launches a shell script on ranks 0..n-1 and continues them.
 func (b *bench) shell(t *testing.T, n int, script string, stdin rank.Set) {
 	t.Helper()
 	job := &protocol.Job{Program: "sh", Args: []string{"-c", script}, Stdin: stdin, Size: n}
@@ -294,13 +294,13 @@ func (b *bench) shell(t *testing.T, n int, script string, stdin rank.Set) {
 	b.ask(t, n, "continue", protocol.Args{})
 }
 
-// isGone tells whether a process is dead, a zombie included.
+// isGone reports whether a process has ended; a zombie has.
 func isGone(pid int) bool {
 	stat := statOf(pid)
 	return stat == "" || strings.Contains(stat, ") Z")
 }
 
-// statOf is /proc/PID/stat, "" when there is no such process.
+// statOf returns the contents of /proc/PID/stat, "" if there is no such process.
 func statOf(pid int) string {
 	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return string(stat)

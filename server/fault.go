@@ -19,7 +19,7 @@ func faultGroup(ranks rank.Set, f *protocol.Fault) protocol.Group {
 	return protocol.Group{Kind: protocol.KindFault, Ranks: ranks, Body: canonical.JSON(f)}
 }
 
-// errorGroup is the same for an error, which may be a fault already.
+// errorGroup makes a group of an error, which may be a *protocol.Fault already.
 func errorGroup(ranks rank.Set, op string, err error) protocol.Group {
 	var f *protocol.Fault
 	if errors.As(err, &f) {
@@ -30,8 +30,8 @@ func errorGroup(ranks rank.Set, op string, err error) protocol.Group {
 	return fault(ranks, protocol.FaultLaunch, op, err.Error(), "")
 }
 
-// ofProcess adds to the fault of one rank which process on which host it is about, if
-// there is one: as columns, so that the same fault of many ranks is one group.
+// ofProcess adds the process and the host to the fault of one rank, if there is a process. They
+// are columns, so that the same fault of many ranks is one group.
 func (s *Server) ofProcess(g protocol.Group, pid, limit int) protocol.Group {
 	r, _ := g.Ranks.Min()
 	if pid <= 0 {
@@ -41,7 +41,8 @@ func (s *Server) ofProcess(g protocol.Group, pid, limit int) protocol.Group {
 	return g
 }
 
-// inSlot adds to the fault of one rank the host, where the ranks of a job may be on several.
+// inSlot adds the host to the fault of one rank if the server runs in a slot: the ranks of such a
+// job may be on several hosts.
 func (s *Server) inSlot(g protocol.Group, limit int) protocol.Group {
 	if r, _ := g.Ranks.Min(); s.cfg.Slot != nil {
 		g.Columns = []column.Column{column.New("host", r, s.cfg.Host, limit)}
@@ -49,7 +50,7 @@ func (s *Server) inSlot(g protocol.Group, limit int) protocol.Group {
 	return g
 }
 
-// done is the answer that says nothing but that it was done.
+// done is a result without content.
 func done(ranks rank.Set) protocol.Group {
 	return protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Body: []byte("{}")}
 }

@@ -7,19 +7,17 @@ import (
 	"syscall"
 )
 
-// maxUnread bounds what waits for a rank that does not read its standard input,
-// in bytes.
+// maxUnread bounds the data queued for a rank that does not read its standard input, in bytes.
 const maxUnread = 1 << 20
 
-// Reasons why bytes cannot be sent to a rank.
+// Reasons why data cannot be sent to a rank.
 var (
 	errStdinFull   = errors.New("the rank has not read what it was sent before")
 	errStdinClosed = errors.New("the standard input of the rank is closed")
 )
 
-// feeder writes to the standard input of one rank, which may take for ever when
-// the rank is stopped. Its goroutine lives while there is something to write;
-// close ends it.
+// feeder writes to the standard input of one rank. A write may block without limit while the rank
+// is stopped. The goroutine write runs while there is data to write; close ends it.
 type feeder struct {
 	file io.WriteCloser
 
@@ -31,15 +29,15 @@ type feeder struct {
 	writing sync.WaitGroup
 }
 
-// morsel is what one command sends.
+// morsel is the data of one send command.
 type morsel struct {
 	data []byte
 	eof  bool
 	done func(error)
 }
 
-// send queues bytes, and then end of file if eof; done is called once, when the
-// rank's pipe has taken them or never will.
+// send queues data, and end of file after it if eof. done is called once: when the rank's pipe has
+// taken the data, or with the error.
 func (f *feeder) send(data []byte, eof bool, done func(error)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,7 +89,7 @@ func (f *feeder) isClosed() bool {
 	return f.closed
 }
 
-// close drops what waits, and returns when nobody writes any more.
+// close drops the queue, and returns when write has ended.
 func (f *feeder) close() {
 	f.mu.Lock()
 	f.closed = true

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// waitForFile waits until a process has made a file and written to it.
+// waitForFile waits until another process has made a file and written to it.
 func waitForFile(t *testing.T, path string) {
 	t.Helper()
 	eventually(t, path, func() bool {
@@ -15,7 +15,7 @@ func waitForFile(t *testing.T, path string) {
 	})
 }
 
-// writeTo writes to a FIFO that a process makes.
+// writeTo writes to a FIFO that another process makes.
 func writeTo(t *testing.T, path, text string) {
 	t.Helper()
 	var f *os.File
@@ -28,8 +28,7 @@ func writeTo(t *testing.T, path, text string) {
 	f.Close()
 }
 
-// eventually looks again and again at something outside of this process, for
-// which there is nothing to wait on.
+// eventually polls a condition outside of this process, for which there is nothing to wait on.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)

@@ -13,26 +13,26 @@ import (
 
 // Bounds of what is kept for expand.
 const (
-	keptAnswers = 8        // requests
-	keptBytes   = 64 << 10 // of one rank's answer to one of them
+	keptAnswers = 8        // number of requests
+	keptBytes   = 64 << 10 // bytes of one rank's answer to one request
 )
 
-// history keeps the last answers of this server's ranks as they were before
-// anything was folded. It is pure.
+// history keeps the last answers of this server's ranks, with the columns as the back end gave
+// them. It is pure.
 type history struct {
-	most    int      // answers that are kept; 0 is keptAnswers
+	most    int      // number of answers to keep; 0 is keptAnswers
 	answers []answer // oldest first
 }
 
-// answer is what the ranks gave to one request.
+// answer is what the ranks answered to one request.
 type answer struct {
 	id     protocol.RequestID
 	groups []protocol.Group
-	tooBig rank.Set // ranks whose answers are not kept
+	tooBig rank.Set // ranks whose answers are too long to be kept
 }
 
-// add keeps groups of answers to a request; several calls for one request add
-// up. Answers that say nothing ("{}") are not worth a place.
+// add keeps groups of answers to a request; several calls for one request add up. Empty answers
+// ("{}") are not kept.
 func (h *history) add(id protocol.RequestID, groups []protocol.Group) {
 	for _, g := range groups {
 		if g.Kind == protocol.KindResult && len(g.Body) <= len("{}") && len(g.Columns) == 0 && g.Stack == nil {
@@ -66,10 +66,9 @@ func (h *history) open(id protocol.RequestID) *answer {
 	return &h.answers[len(h.answers)-1]
 }
 
-// expand gives the answers of some ranks to an earlier request (args.Of), with
-// columns that keep args.Limit values. Every rank is in exactly one group; the
-// back end is not asked again. With args.Hash, results are divided into those of
-// ranks whose value has that hash and the others.
+// expand returns the answers of some ranks to an earlier request (args.Of), with columns of
+// args.Limit values. Every rank is in exactly one group. The back end is not asked again. With
+// args.Hash, results are divided into those of ranks whose value has that hash and the others.
 func (h *history) expand(ranks rank.Set, args protocol.Args) []protocol.Group {
 	var out []protocol.Group
 	a := h.of(args.Of)
@@ -99,14 +98,14 @@ func (h *history) expand(ranks rank.Set, args protocol.Args) []protocol.Group {
 	return out
 }
 
-// divided is the body of a result of which some ranks have the value that was
-// asked for and others have not.
+// divided is the body of a result that divide has split: whether its ranks have the value that was
+// asked for.
 type divided struct {
 	Same bool `json:"same"`
 }
 
-// divide parts a group into the ranks whose column "value" has a value with the
-// hash that is asked for, and the others.
+// divide splits a group into the ranks whose column "value" has a value with the hash args.Hash,
+// and the others.
 func divide(g protocol.Group, ranks rank.Set, args protocol.Args) []protocol.Group {
 	var same rank.Set
 	for _, c := range g.Columns {
@@ -133,7 +132,7 @@ func divide(g protocol.Group, ranks rank.Set, args protocol.Args) []protocol.Gro
 	return out
 }
 
-// narrow gives the part of a group that is about some of its ranks.
+// narrow returns a group cut to some of its ranks.
 func narrow(g protocol.Group, ranks rank.Set, limit int) protocol.Group {
 	out := protocol.Group{Kind: g.Kind, Ranks: ranks, Body: g.Body, Stack: g.Stack}
 	for _, c := range g.Columns {
@@ -142,8 +141,8 @@ func narrow(g protocol.Group, ranks rank.Set, limit int) protocol.Group {
 	return out
 }
 
-// widen makes a column anew with another limit. One that the back end has
-// summarised itself stays as it is.
+// widen makes a column again with another limit. A column that the back end has summarised itself
+// stays as it is.
 func widen(c column.Column, ranks rank.Set, limit int) column.Column {
 	if !c.Complete() {
 		return c

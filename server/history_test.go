@@ -10,7 +10,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// keptValues is a history with one request, number 7, to which rank r gave r/10.
+// keptValues returns a history with one request, number 7, to which rank r answered r/10.
 func keptValues(ranks rank.Set, limit int) *history {
 	h := &history{}
 	for r := range ranks.All() {
@@ -22,8 +22,7 @@ func keptValues(ranks rank.Set, limit int) *history {
 	return h
 }
 
-// Ranks are told apart by the hash of their value, whatever the limit of the
-// columns, and by nothing else.
+// Ranks are divided by the hash of their value only, whatever the limit of the columns.
 func TestExpandByHash(t *testing.T) {
 	h := keptValues(rank.Range(0, 39), 1)
 	got := map[string]rank.Set{}
@@ -41,8 +40,8 @@ func TestExpandByHash(t *testing.T) {
 	}
 }
 
-// A back end may give more values than the column may keep: they are kept here,
-// and not sent up.
+// A back end may give more values than the column may keep: they are kept in the history and not
+// sent up.
 func TestReplyIsFolded(t *testing.T) {
 	var list []column.ValueCount
 	for r := range 20 {

@@ -13,8 +13,8 @@ import (
 	"sdm/tree"
 )
 
-// hosts says what the engine is, and which processes the ranks are. The master
-// knows the rest of "info hosts". It runs in the lane.
+// hosts answers "info hosts" with the name of the debugger and the processes of the ranks. The
+// master knows the rest. It runs in the lane.
 func (s *Server) hosts(d tree.Deliver, args protocol.Args) {
 	engine := ""
 	if s.cfg.Engine != nil {
@@ -50,7 +50,7 @@ func (s *Server) hostGroup(ranks rank.Set, info protocol.HostInfo, limit int) pr
 	return g
 }
 
-// pidOf is the process of a rank, 0 if there is none.
+// pidOf returns the process id of a rank, 0 if it has no process.
 func (s *Server) pidOf(r rank.ID) int {
 	if s.cfg.SimulatedPID != nil {
 		return s.cfg.SimulatedPID(r)
@@ -58,7 +58,8 @@ func (s *Server) pidOf(r rank.ID) int {
 	return s.pids[r]
 }
 
-// noteTargets notes what the ranks are that the back end gets. It runs in the lane.
+// noteTargets records program and process of the ranks that are handed to the back end. It runs in
+// the lane.
 func (s *Server) noteTargets(targets []backend.Target) {
 	byProgram := map[string][]rank.ID{}
 	for _, t := range targets {
@@ -69,7 +70,7 @@ func (s *Server) noteTargets(targets []backend.Target) {
 	}
 	for program, ids := range byProgram {
 		ranks := rank.Of(ids...)
-		for other, have := range s.programs { // of those that are started again
+		for other, have := range s.programs { // a restarted rank may have another program
 			if other != program && have.Intersects(ranks) {
 				s.programs[other] = have.Minus(ranks)
 			}

@@ -2,12 +2,11 @@ package server
 
 import "sync"
 
-// lane carries out jobs one after the other, in the order in which they were
-// given: the back end may be called by one goroutine at a time, and a command
-// that follows a launch must find its ranks there. A quick job runs at once on
-// the goroutine that gives it when the lane is free, which saves a change of
-// goroutine for each command; a slow one runs on a goroutine of its own, and
-// what comes meanwhile waits. The queue is bounded by what the session asks.
+// lane runs jobs one after the other, in the order in which they were given: only one goroutine at
+// a time may call the back end, and a command that follows a launch must find its ranks there. A
+// quick job runs at once on the goroutine that gives it if the lane is free, which saves a
+// goroutine switch for each command. A slow job runs on a goroutine of its own, and later jobs
+// wait for it. The queue is bounded by the number of requests that the session has outstanding.
 type lane struct {
 	mu    sync.Mutex
 	queue []job
@@ -20,8 +19,8 @@ type job struct {
 	slow bool // may block; must not run on the goroutine of the tree's loop
 }
 
-// do may be called by any goroutine, jobs included; a job that is given by a job
-// runs after it.
+// do may be called by any goroutine, also from within a job; a job that is given by a job runs
+// after it.
 func (l *lane) do(j job) {
 	l.mu.Lock()
 	l.queue = append(l.queue, j)
@@ -34,8 +33,8 @@ func (l *lane) do(j job) {
 	l.work(false)
 }
 
-// work runs jobs until none is left or a slow one comes up while it must not
-// block; then a new goroutine goes on.
+// work runs jobs until the queue is empty. If mayBlock is false it stops at a slow job, and a new
+// goroutine continues.
 func (l *lane) work(mayBlock bool) {
 	for {
 		l.mu.Lock()
@@ -57,6 +56,5 @@ func (l *lane) work(mayBlock bool) {
 	}
 }
 
-// wait returns when no goroutine of the lane runs any more. Nobody may give
-// slow jobs meanwhile.
+// wait returns when all goroutines of the lane have ended. No slow jobs may be given meanwhile.
 func (l *lane) wait() { l.slow.Wait() }

@@ -26,7 +26,7 @@ func TestLaneKeepsOrderAcrossSlowJobs(t *testing.T) {
 	}})
 	l.do(job{slow: true, run: func() { got = append(got, 3) }})
 	l.do(job{run: func() { got = append(got, 4) }})
-	close(release) // do has not blocked
+	close(release) // reached because do did not block
 	<-done
 	l.wait()
 	if !slices.Equal(got, []int{1, 2, 3, 4, 5}) {
@@ -37,7 +37,7 @@ func TestLaneKeepsOrderAcrossSlowJobs(t *testing.T) {
 func TestLaneRunsOneJobAtATime(t *testing.T) {
 	var l lane
 	var all sync.WaitGroup
-	inside, total := 0, 0 // the race detector watches
+	inside, total := 0, 0 // unguarded, for the race detector
 	for g := range 8 {
 		all.Go(func() {
 			for i := range 100 {

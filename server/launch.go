@@ -15,8 +15,8 @@ import (
 	"sdm/tree"
 )
 
-// launch starts the program on ranks and hands them to the back end, held before
-// their first instruction. Those that could not be started answer here.
+// launch starts the program on ranks, held before their first instruction, and hands them to the
+// back end. Ranks that could not be started answer here.
 func (s *Server) launch(d tree.Deliver, args protocol.Args) {
 	if s.refuseWhenClosed(d, "launch") {
 		return
@@ -39,8 +39,7 @@ func (s *Server) launch(d tree.Deliver, args protocol.Args) {
 	s.handOver(b, args.Job.StopAt, d, &args)
 }
 
-// effective is the job as it runs here: in a slot the starter has said what to
-// run.
+// effective returns the job as it runs here: in a slot the starter has named the program.
 func (s *Server) effective(j protocol.Job) protocol.Job {
 	if s.cfg.Slot != nil {
 		j.Program, j.Args = s.cfg.Slot.Program, s.cfg.Slot.Args
@@ -48,7 +47,7 @@ func (s *Server) effective(j protocol.Job) protocol.Job {
 	return j
 }
 
-// programOf is what rank r runs, as it was named.
+// programOf returns the program of rank r as it was named.
 func (s *Server) programOf(r rank.ID, j protocol.Job) string {
 	if guest := s.cfg.Guests[r]; guest != nil && guest.Program != "" {
 		return guest.Program
@@ -56,8 +55,8 @@ func (s *Server) programOf(r rank.ID, j protocol.Job) string {
 	return j.Program
 }
 
-// start forks and holds one rank, here or in its own slot, or notes a simulated
-// one, which has no process.
+// start forks and holds one rank, here or in the rank's own slot. A simulated rank has no process;
+// it is only recorded.
 func (s *Server) start(r rank.ID, j protocol.Job, id protocol.RequestID) (*process, error) {
 	if err := s.isFree(r); err != nil {
 		return nil, err
@@ -95,8 +94,8 @@ func (s *Server) startHere(r rank.ID, j protocol.Job, directives []protocol.EnvD
 	})
 }
 
-// startThere has the process in the rank's own slot start it: it has the
-// environment, the descriptors and the parent that the starter meant.
+// startThere has the process in the rank's own slot start the rank: that process has the
+// environment, the descriptors and the parent that the starter intended for it.
 func (s *Server) startThere(guest *local.Guest, j protocol.Job, directives []protocol.EnvDirective) (*local.Process, error) {
 	if j.TTY {
 		return nil, &protocol.Fault{Kind: protocol.FaultUsage, Message: "a rank that a starter has started cannot get a terminal", Hint: "leave --tty out"}
@@ -105,13 +104,13 @@ func (s *Server) startThere(guest *local.Guest, j protocol.Job, directives []pro
 		Program: j.Program, Args: j.Args, Cwd: j.Cwd, Env: directives,
 		Stdin: j.Stdin.Contains(guest.Rank), Through: s.cfg.Through,
 	}
-	if guest.Program != "" { // it knows better than our own slot
+	if guest.Program != "" { // the slot of the rank has a program of its own
 		spec.Program, spec.Args = "", nil
 	}
 	return guest.Hold(spec)
 }
 
-// adopt takes over the streams of a fresh child and waits for its end.
+// adopt takes over the streams of a new child and starts the goroutine that waits for its end.
 func (s *Server) adopt(p *process) error {
 	if p.child.Stdin != nil {
 		p.in = &feeder{file: p.child.Stdin}
@@ -132,7 +131,7 @@ func (s *Server) adopt(p *process) error {
 	return nil
 }
 
-// ended tells the back end that a rank has been reaped.
+// ended tells the back end that a rank has ended and was waited for.
 func (s *Server) ended(p *process, exit protocol.Exit) {
 	if !s.closed && s.find(p.rank) == p && !p.letGo() {
 		s.backend.Ended(p.rank, exit)
@@ -148,7 +147,7 @@ func (s *Server) isFree(r rank.ID) error {
 	return nil
 }
 
-// target is a rank that was started; p is nil for a simulated one.
+// target describes a started rank for the back end; p is nil for a simulated rank.
 func (s *Server) target(r rank.ID, p *process, j protocol.Job) backend.Target {
 	t := backend.Target{Rank: r, Program: j.Program, Held: true}
 	switch {
@@ -160,7 +159,7 @@ func (s *Server) target(r rank.ID, p *process, j protocol.Job) backend.Target {
 	return t
 }
 
-// attach takes control of running processes.
+// attach attaches to running processes.
 func (s *Server) attach(d tree.Deliver, args protocol.Args) {
 	if s.refuseWhenClosed(d, "attach") {
 		return
@@ -193,7 +192,8 @@ func (s *Server) attach(d tree.Deliver, args protocol.Args) {
 	s.handOver(b, "", d, &args)
 }
 
-// beneath says of ranks that are shells which processes their programs are.
+// beneath returns, by the process id of a rank that is a shell, the process of the program that it
+// runs; see launch.Beneath.
 func (s *Server) beneath(ranks rank.Set, pids map[rank.ID]int) map[int]int {
 	if s.cfg.Forker == nil {
 		return nil
@@ -207,8 +207,8 @@ func (s *Server) beneath(ranks rank.Set, pids map[rank.ID]int) map[int]int {
 	return launch.Beneath(all)
 }
 
-// pidsOf says which processes the ranks are: those that were named, those of a
-// job, or those that we were started for.
+// pidsOf returns the process of each rank: those that args name, those of a job, or those that the
+// server was started for.
 func (s *Server) pidsOf(args protocol.Args) (map[rank.ID]int, error) {
 	pids := map[rank.ID]int{}
 	for r, pid := range s.cfg.Existing {
@@ -229,7 +229,7 @@ func (s *Server) pidsOf(args protocol.Args) (map[rank.ID]int, error) {
 	return pids, nil
 }
 
-// found looks at the process that a rank is said to be.
+// found checks the process of a rank before it is attached to.
 func (s *Server) found(r rank.ID, pid int) (backend.Target, error) {
 	if err := s.isFree(r); err != nil {
 		return backend.Target{}, err
@@ -247,16 +247,18 @@ func (s *Server) found(r rank.ID, pid int) (backend.Target, error) {
 	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
 		return t, &protocol.Fault{Kind: protocol.FaultLaunch, Message: "there is no such process"}
 	}
-	t.Program, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)) // not allowed: gdb will say why
+	// An error (permission denied) is ignored: gdb reports the cause.
+	t.Program, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	return t, nil
 }
 
-// resemble makes us like a rank, once; see Config.Like.
+// resemble calls Config.Like until it succeeds once.
 func (s *Server) resemble(pid int) {
 	if s.cfg.Like == nil {
 		return
 	}
-	if err := s.cfg.Like(pid); err != nil { // it has ended, or is not ours: attaching to it will say so
+	// After an error the process has ended or belongs to another user: attaching reports that.
+	if err := s.cfg.Like(pid); err != nil {
 		s.cfg.Log.Info("the environment is not that of a rank", "err", err)
 		return
 	}

@@ -14,13 +14,14 @@ import (
 	"sdm/protocol/wire"
 	"sdm/tree"
 	"sdm/tree/overlay"
+	"sdm/tree/overlay/overlaytest"
 )
 
-// listening gives links of a server that is dialled, and its address.
+// listening returns the Links of a server that is dialled, and its address.
 func listening(t *testing.T, id protocol.ServerID, key overlay.Secret) (Links, string) {
 	t.Helper()
 	self := NewSelf(overlay.Identity{Node: tree.NodeID(id) + 1})
-	l, err := overlay.Listen("127.0.0.1:0", 1, key, self.Identity)
+	l, err := overlaytest.Listen(key, self.Identity)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func TestNewParentWithinLinger(t *testing.T) {
 	first.ask(t, 1, "launch", sleeper())
 	pid := first.pidOf(t)
 	first.cut()
-	// The server has its place already: the second one only looks in and ends it.
+	// The server has its place in the tree already: the second parent only connects and ends it.
 	link, err := dial(2)(t.Context(), 1, protocol.Route{})
 	if err != nil {
 		t.Fatal(err)
@@ -112,12 +113,12 @@ func TestNobodyComes(t *testing.T) {
 	})
 }
 
-// A parent that hangs up before it has sent the Init may have taken a slow server for a
-// port that does not answer: the server awaits it again, and its registration holds.
+// A parent that closes its link before it has sent Init may have taken a slow server for a port
+// that does not answer. The server continues to wait for a parent, and its registration stays.
 func TestParentHangsUpDuringTheGreeting(t *testing.T) {
 	key := overlay.NewSecret()
 	links, addr := listening(t, 0, key)
-	ours, theirs := overlay.Pipe()
+	ours, theirs := overlaytest.Pipe()
 	links.Registration, links.ConnectWait = theirs, patience
 	s := start(t, t.Context(), Config{}, links)
 	conn, err := net.Dial("tcp", addr)
@@ -129,7 +130,7 @@ func TestParentHangsUpDuringTheGreeting(t *testing.T) {
 		link, _, err := overlay.Dial(ctx, []string{addr}, 1, key, overlay.Identity{}, child)
 		return link, err
 	}
-	for range 3 { // greeted, and then left
+	for range 3 { // a handshake, then the link is closed
 		link, err := dial(t.Context(), 1, protocol.Route{})
 		if err != nil {
 			t.Fatal(err)
@@ -151,10 +152,10 @@ func TestParentHangsUpDuringTheGreeting(t *testing.T) {
 	}
 }
 
-// The master that a server has registered with may go before a parent has come.
+// The master that a server has registered with may end before a parent has come.
 func TestRegistrationEnds(t *testing.T) {
 	links, _ := listening(t, 0, overlay.NewSecret())
-	ours, theirs := overlay.Pipe()
+	ours, theirs := overlaytest.Pipe()
 	links.Registration = theirs
 	s := start(t, t.Context(), Config{}, links)
 	ours.Close()

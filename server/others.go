@@ -2,12 +2,12 @@ package server
 
 import "sdm/protocol/rank"
 
-// others are the ranks of this server that it has not started: they ran before it
-// came, are core files, or are simulated. There is no process of ours and no stream,
-// so they are kept as sets: a server may have thousands.
+// others are the ranks that this server has not started: they ran before it came, are core files,
+// or are simulated. They have no child process and no streams here, so they are kept as sets: a
+// server may have thousands of them.
 type others struct {
 	known rank.Set
-	ended rank.Set // of these
+	ended rank.Set // subset of known
 }
 
 func (o *others) add(ranks rank.Set) {
@@ -16,10 +16,10 @@ func (o *others) add(ranks rank.Set) {
 
 func (o *others) end(ranks rank.Set) { o.ended = o.ended.Union(ranks.Intersect(o.known)) }
 
-// forget tells that we have started these ranks ourselves.
+// forget removes ranks that this server has started itself.
 func (o *others) forget(ranks rank.Set) {
 	o.known, o.ended = o.known.Minus(ranks), o.ended.Minus(ranks)
 }
 
-// live are those that have not ended.
+// live returns the ranks that have not ended.
 func (o *others) live() rank.Set { return o.known.Minus(o.ended) }

@@ -8,24 +8,25 @@ import (
 	"sdm/tree"
 )
 
-// Uplink is this server's vertex of the tree, as the server sees it; the
-// overlay's Loop is one. Inputs are taken in call order.
+// Uplink is the vertex of the tree as its server sees it; overlay.Loop is one. Inputs are taken in
+// call order.
 type Uplink interface {
 	// Post never blocks.
 	Post(in ...tree.Input)
-	// PostOutput is the same, but first waits while the way up is congested, at
-	// most until ctx ends.
+	// PostOutput is like Post, but first waits while the way up is congested, at most until ctx
+	// ends.
 	PostOutput(ctx context.Context, in tree.LocalEvents) error
 }
 
-// outlet is the way up as long as the session lasts. What ranks that were let go
-// write afterwards is given to rest.
+// outlet sends to the vertex until the session ends. The output that detached ranks write
+// afterwards goes to rest.
 type outlet struct {
 	up   Uplink
-	rest func(stream protocol.Kind, text []byte) // nil: it is dropped
-	life context.Context                         // ends when closed; pumps outlive the call that starts them
+	rest func(stream protocol.Kind, text []byte) // nil: the output is dropped
+	// life ends with close. The pumps outlive the call that starts them.
+	life context.Context
 	end  context.CancelFunc
-	over atomic.Bool // output is for rest
+	over atomic.Bool // output goes to rest
 	shut atomic.Bool
 }
 
@@ -34,7 +35,7 @@ func newOutlet(up Uplink, rest func(protocol.Kind, []byte)) *outlet {
 	return &outlet{up: up, rest: rest, life: life, end: end}
 }
 
-// turn gives what is written from now on to rest.
+// turn directs the output that is written from now on to rest.
 func (o *outlet) turn() { o.over.Store(true) }
 
 func (o *outlet) close() {
@@ -54,7 +55,7 @@ func (o *outlet) events(groups ...protocol.Group) {
 	}
 }
 
-// output hands on what a rank has written.
+// output passes on the output of a rank.
 func (o *outlet) output(groups ...protocol.Group) {
 	if !o.over.Load() {
 		o.events(groups...)

@@ -15,24 +15,24 @@ import (
 )
 
 const (
-	// readSize is how much is read and handed on at once, in bytes: a quarter of
-	// a pipe. In the worst case, a newline each second byte, it makes 8,192
-	// groups, which the vertex takes in before it looks at the next command.
+	// readSize is how much is read and passed on at once, in bytes: a quarter of a pipe. In the
+	// worst case, a newline in every second byte, it makes 8,192 groups, which the vertex
+	// processes before the next command.
 	readSize = 16 << 10
-	// silence is how long a line without a newline (a prompt) waits for the rest.
+	// silence is how long a partial line (a prompt) waits for its rest.
 	silence = 30 * time.Millisecond
-	// blockSize is what a program's library writes at once where nobody reads along, or a
-	// multiple: 4 KiB in C, 8 in Fortran. Such a block ends within a line that is not a prompt; the
-	// rest comes with the next block, however long that takes to fill.
+	// blockSize divides the size of the blocks that the runtime library of a program writes when
+	// its output is not a terminal: 4 KiB in C, 8 KiB in Fortran. Such a block ends within a line
+	// that is not a prompt. The rest comes with the next block, however long that takes to fill.
 	blockSize = 4 << 10
-	// blockSilence is how long the end of a block waits for it: whoever waits for a program that
-	// hangs sees its last words then, or as soon as he stops it.
+	// blockSilence is how long a partial line at the end of a block waits for its rest. A user who
+	// watches a program that hangs sees its last output after that time, or as soon as the program
+	// is stopped.
 	blockSilence = 2 * time.Second
 )
 
-// output is what one rank writes to its standard output and error, on its way
-// up. Whoever reads a stream hands the bytes on before it lets go of mu, so that
-// the readers and a drain never reorder them.
+// output carries what one rank writes to its standard output and error up the tree. A reader of a
+// stream passes the bytes on before it unlocks mu, so that pump and drain never reorder them.
 type output struct {
 	rank rank.Set
 	up   *outlet
@@ -41,15 +41,15 @@ type output struct {
 	streams []*stream
 }
 
-// stream is one of the two. Its goroutine is pump.
+// stream is one of the two streams. Its goroutine is pump.
 type stream struct {
 	kind protocol.Kind
-	file *os.File // does not block
+	file *os.File // non-blocking
 	raw  syscall.RawConn
 	cut  cutter
 
-	terminal bool // has both of the rank's outputs
-	block    bool // what was read last was blocks, as far as can be seen
+	terminal bool // a terminal, which carries both streams of the rank
+	block    bool // the last read was a multiple of blockSize
 }
 
 func newOutput(r rank.ID, up *outlet, stdout, stderr *os.File) (*output, error) {
@@ -68,9 +68,8 @@ func newOutput(r rank.ID, up *outlet, stdout, stderr *os.File) (*output, error) 
 	return o, nil
 }
 
-// pump hands a stream on until its end or until its file is closed. It reads no
-// further while the way up is congested: then the pipe fills, and the rank waits
-// in its write.
+// pump passes a stream on until its end or until its file is closed. It does not read while the
+// way up is congested: then the pipe fills, and the rank blocks in its write.
 func (o *output) pump(s *stream) {
 	defer s.file.Close()
 	buf := make([]byte, readSize)
@@ -87,10 +86,10 @@ func (o *output) pump(s *stream) {
 	}
 }
 
-// errEnd is the end of a stream.
+// errEnd means the end of a stream.
 var errEnd = errors.New("end of file")
 
-// read waits for bytes and hands them on.
+// read waits for data and passes it on.
 func (o *output) read(s *stream, buf []byte) error {
 	s.file.SetReadDeadline(o.deadline(s))
 	var failed error
@@ -122,7 +121,7 @@ func (o *output) deadline(s *stream) time.Time {
 	return time.Now().Add(silence)
 }
 
-// take reads once and hands on what it got; mu is held.
+// take reads once and passes on the data; mu is held.
 func (o *output) take(s *stream, fd int, buf []byte) (int, error) {
 	n, err := untilEnd(func() (int, error) { return syscall.Read(fd, buf) })
 	if n <= 0 {
@@ -135,9 +134,10 @@ func (o *output) take(s *stream, fd int, buf []byte) (int, error) {
 	return n, nil
 }
 
-// untilEnd reads once. At the end of a terminal, EIO, it makes sure: Linux looks for bytes
-// first and then whether the other side is closed, so that what is written in between
-// and closed at once comes with the next read (1 of 60,000 programs on a busy machine).
+// untilEnd reads once. At EIO, which is the end of a terminal, it reads a second time: Linux looks
+// for data first and then whether the other side is closed. Data that is written between the two
+// checks, and followed at once by a close, comes with the next read (1 of 60,000 programs on a
+// busy machine).
 func untilEnd(read func() (int, error)) (n int, err error) {
 	for ends := 0; ; {
 		n, err = read()
@@ -165,28 +165,27 @@ func (o *output) flushLocked(s *stream) {
 	s.cut.flush(func(line []byte) { o.up.output(o.group(s, line)) })
 }
 
-// drain hands on everything that the rank has written so far, lines without a
-// newline included. It does not block, and it does not mind congestion: a stop
-// must not wait for room, and a pipe holds little.
+// drain passes on everything that the rank has written so far, partial lines included. It does not
+// block and ignores congestion: a stop must not wait for room, and a pipe holds little.
 func (o *output) drain() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, s := range o.streams {
-		// Control and not Read, for which pump has the file's read lock. After
-		// the end of the stream the file is closed, and this does nothing.
+		// Control is used instead of Read because pump holds the file's read lock. After the end
+		// of the stream the file is closed, and Control does nothing.
 		s.raw.Control(func(fd uintptr) { o.takeWaiting(s, int(fd)) })
 		o.flushLocked(s)
 	}
 }
 
-// takeWaiting hands on what is in the pipe now, at most 64 KiB as a rule, and no
-// more: a process that the rank has left behind may write all the time.
+// takeWaiting passes on the data that is in the pipe now, at most 64 KiB as a rule, and no more: a
+// child process of the rank may write all the time.
 func (o *output) takeWaiting(s *stream, fd int) {
 	left := unread(fd)
 	if s.terminal {
-		left = max(left, readSize) // it does not count what is on its way from the other side
+		left = max(left, readSize) // TIOCINQ omits data that is on its way from the other side
 	}
-	if left == 0 { // as a rule: all ranks of a node stop together
+	if left == 0 { // the usual case: all ranks of a node stop together
 		return
 	}
 	buf := make([]byte, readSize)
@@ -199,8 +198,8 @@ func (o *output) takeWaiting(s *stream, fd int) {
 	}
 }
 
-// unread is how many bytes are in a pipe or a terminal now. The call cannot wait, so
-// that Go's scheduler need not be told of it: its own thread would wake for the
+// unread returns how many bytes are in a pipe or a terminal now. The call cannot block, so it is
+// made without telling Go's scheduler: otherwise the scheduler's monitor thread wakes for the
 // stops of a node (a sixth of the server's time for continue).
 func unread(fd int) int {
 	var n int32
@@ -211,13 +210,13 @@ func unread(fd int) int {
 	return int(n)
 }
 
-// settle returns when what has been read is handed on.
+// settle returns when the data that has been read is passed on.
 func (o *output) settle() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 }
 
-// close ends the pumps of streams that others still hold open.
+// close ends the pumps of streams that other processes still hold open.
 func (o *output) close() {
 	for _, s := range o.streams {
 		s.file.Close()

@@ -44,7 +44,7 @@ func TestPromptComesAfterSilence(t *testing.T) {
 
 func TestStopFollowsOutput(t *testing.T) {
 	b := newBench(t, nil)
-	// The rank says over the FIFO when it has written; the stop comes then.
+	// The rank reports by a FIFO when it has written; then it is stopped.
 	dir := t.TempDir()
 	b.ask(t, 1, "launch", protocol.Args{Job: &protocol.Job{Program: "sh", Args: []string{"-c", "printf partial; echo done >ready; sleep 1000"}, Cwd: dir}})
 	jam := b.jam()
@@ -81,7 +81,7 @@ func TestFloodWaitsAndLosesNothing(t *testing.T) {
 	b.jam()
 	b.ask(t, 1, "continue", protocol.Args{})
 	b.up.until(t, "the reader waits", func() bool { return b.up.jammed > 0 })
-	// A stop in the middle empties the pipe, and what comes later still fits on.
+	// A stop during congestion empties the pipe, and later output follows in order.
 	b.ask(t, 1, "interrupt", protocol.Args{})
 	early := len(b.up.output("out 0"))
 	if early == 0 || early > readSize+64<<10 {
@@ -114,7 +114,7 @@ func TestOutputOfWhatARankLeftBehindStillComes(t *testing.T) {
 func TestStdin(t *testing.T) {
 	b := newBench(t, nil)
 	b.shell(t, 2, "cat", rank.Of(1))
-	b.up.untilLine(t, "exited [0]") // it found end of file
+	b.up.untilLine(t, "exited [0]") // it has read end of file
 	got := b.ask(t, 2, "send", protocol.Args{Data: []byte("for one")})
 	if !strings.Contains(got[0], "error [0]") || !strings.Contains(got[0], "the rank has ended") || got[1] != "reply [1] {}" {
 		t.Errorf("answers %q", got)
@@ -146,7 +146,7 @@ func TestSendToARankThatDoesNotRead(t *testing.T) {
 	if !strings.Contains(got[0], "has not read what it was sent before") || !strings.Contains(got[0], "let it run until it reads") {
 		t.Errorf("answers %q", got)
 	}
-	b.close(t.Context()) // the writer does not hold it up
+	b.close(t.Context()) // the blocked writer does not delay it
 	for _, l := range b.up.lines() {
 		if strings.HasPrefix(l, fmt.Sprintf("%d: reply", waiting)) {
 			t.Errorf("the bytes that were never read were sent: %s", l)
@@ -154,8 +154,8 @@ func TestSendToARankThatDoesNotRead(t *testing.T) {
 	}
 }
 
-// What is written between the kernel's two looks, and is the last, comes with the read
-// after the first EIO.
+// Data that is written last, between the two checks of the kernel, comes with the read after the
+// first EIO.
 func TestEndOfATerminalIsMadeSureOf(t *testing.T) {
 	type result struct {
 		n   int
@@ -170,7 +170,7 @@ func TestEndOfATerminalIsMadeSureOf(t *testing.T) {
 		{[]result{{-1, eintr}, {5, nil}}, result{5, nil}},
 		{[]result{{-1, eio}, {5, nil}}, result{5, nil}},
 		{[]result{{-1, eio}, {-1, eintr}, {-1, eio}}, result{-1, eio}},
-		{[]result{{-1, eio}, {-1, eagain}}, result{-1, eagain}}, // somebody has opened it again
+		{[]result{{-1, eio}, {-1, eagain}}, result{-1, eagain}}, // the terminal was opened again
 		{[]result{{0, nil}}, result{0, nil}},
 	} {
 		i := 0
@@ -184,7 +184,7 @@ func TestEndOfATerminalIsMadeSureOf(t *testing.T) {
 	}
 }
 
-// A line that a full buffer cuts is no prompt: its rest is waited for.
+// A partial line at the end of a full buffer is not a prompt: its rest is waited for.
 func TestBlocksAreNotPrompts(t *testing.T) {
 	in, out, err := os.Pipe()
 	if err != nil {

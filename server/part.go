@@ -9,12 +9,12 @@ import (
 	"sdm/protocol/rank"
 )
 
-// parting is the number of a request that nobody has made: the session's are
-// counted from 1.
+// parting is the request number of the server's own requests to detach or kill ranks. The session
+// counts its requests from 1.
 const parting protocol.RequestID = math.MaxUint64
 
-// letRun lets go of all ranks, those that we started included: the master is lost,
-// and they are to run on. It returns when they have been let go, or could not be.
+// letRun detaches all ranks, also those that this server started, because the master is lost and
+// they shall run on. It returns when each has been detached or has refused.
 func (s *Server) letRun() {
 	s.partFrom("detach", func() rank.Set {
 		ranks := s.others.live()
@@ -27,20 +27,20 @@ func (s *Server) letRun() {
 	})
 }
 
-// endOwn kills the ranks that a starter of the session has started: the master is lost, and the starter with it,
-// which perhaps could not end them.
+// endOwn kills the ranks of a job that the session started by a starter: the master is lost and
+// the starter with it, which perhaps could not end them.
 func (s *Server) endOwn() {
 	s.partFrom("kill", func() rank.Set { return s.own.Intersect(s.others.live()) })
 }
 
-// partFrom carries out a command on ranks, and returns when they have gone.
+// partFrom runs a command (detach or kill) on ranks, and returns when all of them have gone.
 func (s *Server) partFrom(command string, ranks func() rank.Set) {
 	over := make(chan struct{})
 	s.lane.do(job{slow: true, run: func() { s.part(command, ranks); close(over) }})
 	<-over
 }
 
-// part runs in the lane.
+// part is the body of partFrom. It runs in the lane, and waits at most Config.CloseWait.
 func (s *Server) part(command string, which func() rank.Set) {
 	if s.closed {
 		return
@@ -63,7 +63,7 @@ func (s *Server) part(command string, which func() rank.Set) {
 	}
 }
 
-// left notes ranks that have gone, or that cannot be let go.
+// left removes ranks that have gone, or that cannot be detached, from those that part waits for.
 func (s *Server) left(ranks rank.Set) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

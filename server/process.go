@@ -8,29 +8,29 @@ import (
 	"sdm/protocol/rank"
 )
 
-// process is one rank that this server has started; see others for the rest.
+// process is one rank that this server has started; see others for the ranks that it has not.
 type process struct {
 	rank   rank.ID
-	launch protocol.RequestID // that brought it here
-	job    *protocol.Job      // as it is for this rank
+	launch protocol.RequestID // the request that started it
+	job    *protocol.Job      // the job as this rank gets it
 	child  *local.Process
-	out    *output // nil: not ours to read
-	in     *feeder // nil: not fed
+	out    *output // nil: this server does not read its output
+	in     *feeder // nil: it has no standard input from sdm
 
 	pumps sync.WaitGroup
 
-	over     chan struct{} // closed with ended
+	over     chan struct{} // closed when ended is set
 	mu       sync.Mutex
 	ended    bool
 	detached bool
-	again    bool // it is ended because it is started again: nobody is told
+	again    bool // it is killed for a restart, and its end is not reported
 }
 
 func newProcess(r rank.ID, launch protocol.RequestID) *process {
 	return &process{rank: r, launch: launch, over: make(chan struct{})}
 }
 
-// startPumps begins to hand on what the rank writes.
+// startPumps starts the goroutines that pass on the rank's output.
 func (p *process) startPumps() {
 	if p.out == nil {
 		return
@@ -40,7 +40,7 @@ func (p *process) startPumps() {
 	}
 }
 
-// noteEnd takes in an event that ends our part in the rank.
+// noteEnd records an event that ends the control of the rank.
 func (p *process) noteEnd(kind protocol.Kind) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -51,8 +51,8 @@ func (p *process) noteEnd(kind protocol.Kind) {
 	p.detached = p.detached || kind == protocol.KindDetached
 }
 
-// endSilently sees that nobody is told of the end of a rank that lives. It tells whether
-// the rank does.
+// endSilently suppresses the report of the end of a live rank. It returns whether the rank is
+// live.
 func (p *process) endSilently() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,14 +72,14 @@ func (p *process) isEnded() bool {
 	return p.ended
 }
 
-// letGo tells whether the person has let the rank run on without us.
+// letGo reports whether the user has detached the rank.
 func (p *process) letGo() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.detached
 }
 
-// runsFree tells whether that rank is a child of ours that still lives.
+// runsFree reports whether the rank is detached and still lives as a child of this process.
 func (p *process) runsFree() bool {
 	if !p.letGo() {
 		return false
@@ -94,8 +94,8 @@ func (p *process) runsFree() bool {
 
 func (p *process) kill() { p.child.Kill() }
 
-// close returns when the goroutines of the rank's streams have ended. The rank
-// is to be gone: bytes that are still in its pipes are lost.
+// close returns when the goroutines of the rank's streams have ended. The rank must have ended:
+// data that is still in its pipes is lost.
 func (p *process) close() {
 	if p.in != nil {
 		p.in.close()

@@ -15,12 +15,13 @@ import (
 	"sdm/protocol/wire"
 	"sdm/tree"
 	"sdm/tree/overlay"
+	"sdm/tree/overlay/overlaytest"
 )
 
-// root is a master without a head: it sends commands down a real tree and keeps
-// what comes up.
+// root is a root of the tree without a master: it sends commands down a real tree and records what
+// comes up.
 type root struct {
-	up   *fakeUp // as the log
+	up   *fakeUp // records replies and events
 	loop *overlay.Loop
 	id   protocol.RequestID
 	stop context.CancelFunc
@@ -49,7 +50,7 @@ func newRoot(t *testing.T, dial func(ctx context.Context, child tree.NodeID, r p
 	return r
 }
 
-// cut ends the root without a word.
+// cut ends the root without a Quit.
 func (r *root) cut() { r.stop(); <-r.done }
 
 func (r *root) send(kind wire.Kind, ranks rank.Set, body any) protocol.RequestID {
@@ -114,10 +115,10 @@ func (r *running) wait(t *testing.T) {
 	}
 }
 
-// pair makes a root and one server over a memory link; it gives the root's end.
+// pair makes a root and one server over a memory link; it returns the root's end of the link.
 func pair(t *testing.T, cfg Config) (*root, *running, overlay.Link) {
 	t.Helper()
-	ours, theirs := overlay.Pipe()
+	ours, theirs := overlaytest.Pipe()
 	r := newRoot(t, func(context.Context, tree.NodeID, protocol.Route) (overlay.Link, error) { return ours, nil })
 	s := start(t, t.Context(), cfg, Links{Parent: theirs})
 	r.init(t, "")
@@ -128,7 +129,7 @@ func sleeper() protocol.Args {
 	return protocol.Args{Job: &protocol.Job{Program: "sleep", Args: []string{"1000"}}}
 }
 
-// pidOf finds the process of rank 0 in what was told.
+// pidOf returns the process of rank 0, from the started event.
 func (r *root) pidOf(t *testing.T) int {
 	t.Helper()
 	line := r.up.untilLine(t, "started [0]")

@@ -13,76 +13,74 @@ import (
 	"sdm/tree/overlay"
 )
 
-// Links is how a server is bound into the tree.
+// Links is how a server is connected to the tree.
 type Links struct {
 	Self *Self
-	// Parent is the link to the parent, where there is one from the start. Run
-	// closes it.
+	// Parent is the link to the parent if there is one from the start. Run closes it.
 	Parent overlay.Link
-	// Listener is where parents dial; nil: Parent is the only one that there will
-	// ever be. Run closes it.
+	// Listener accepts connections of parents; nil: Parent is the only parent for the whole life
+	// of the server. Run closes it.
 	Listener Listener
-	// Dial makes a link to a child; nil: the server has none.
+	// Dial makes a link to a child; nil: the server has no children.
 	Dial func(ctx context.Context, child tree.NodeID, route protocol.Route) (overlay.Link, error)
-	// Gone is closed when our starter has gone. It counts as a lost parent as
-	// long as there is none. nil: never.
+	// Gone is closed when the starter of the server has gone. It counts as a lost parent as long
+	// as there is no parent. nil: never.
 	Gone <-chan struct{}
-	// Registration is the link to the master that we have registered with; nil:
-	// there is none. Its end before a parent has come means that none will come.
-	// Run closes it as soon as one has come.
+	// Registration is the link to the master with which the server has registered; nil: there is
+	// none. If it ends before a parent has come, none will come. Run closes it as soon as a parent
+	// has come.
 	Registration overlay.Link
-	// ConnectWait is how long we wait for the first parent; 0: for ever.
+	// ConnectWait is how long the server waits for the first parent; 0: without limit.
 	ConnectWait time.Duration
 }
 
-// Listener is where parents come in: overlay.Listener, or its twin in memory.
+// Listener accepts connections of parents: overlay.Listener, or its twin in memory.
 type Listener interface {
-	// Accept gives the next parent that belongs to the session; see
-	// overlay.Listener. One goroutine at a time may call it.
+	// Accept returns the next parent that belongs to the session; see overlay.Listener. One
+	// goroutine at a time may call it.
 	Accept(ctx context.Context) (overlay.Link, overlay.Identity, error)
-	// Close ends Accept; links that it has given live on.
+	// Close ends Accept; links that Accept has returned stay open.
 	Close() error
 }
 
-// Self is what we say about ourselves to those who dial us. It follows the
-// epochs of the tree, and may be used by several goroutines.
+// Self is the identity that the server gives to peers that dial it. It follows the epochs of the
+// tree. Several goroutines may use it.
 type Self struct {
 	mu sync.Mutex
 	id overlay.Identity
 }
 
-// NewSelf starts from what is known before there is a parent.
+// NewSelf makes a Self from what is known before there is a parent.
 func NewSelf(id overlay.Identity) *Self { return &Self{id: id} }
 
-// Identity is for overlay.Listen.
+// Identity returns the current identity, for overlay.NewListener.
 func (s *Self) Identity() overlay.Identity {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.id
 }
 
-// Number changes our number, which the master may give us.
+// Number changes the number of the server: the master may assign another one.
 func (s *Self) Number(id protocol.ServerID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.id.Node = tree.NodeID(id) + 1
 }
 
-// follow takes in the newest epoch: parents of older ones are refused.
+// follow raises the epoch. Parents of older epochs are refused.
 func (s *Self) follow(epoch uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.id.Epoch = max(s.id.Epoch, epoch)
 }
 
-// ErrNoParent tells that nobody has dialled in time, or will.
+// ErrNoParent means that no parent has dialled in time, or that none will.
 var ErrNoParent = errors.New("no master or parent server has come")
 
-// Run is a server's whole life: until the parent says Quit, the parent is lost
-// for longer than Linger, the starter ends the job, or ctx ends. It returns when
-// no engine, no rank and no goroutine is left; ranks that the person let go are
-// waited for. The status is the one to exit with: in a slot that of its rank, as
-// a shell gives it; otherwise 0.
+// Run runs a server until the parent sends Quit, the parent is lost for longer than Linger, the
+// starter ends the job, or ctx ends. It returns when no debugger, no rank and no goroutine is
+// left; it waits for detached ranks. status is the exit status for the process: in a slot that of
+// its rank, as a shell gives it; otherwise 0.
 func Run(ctx context.Context, cfg Config, links Links) (status int, err error) {
 	r, err := Prepare(cfg, links)
 	if err != nil {
@@ -91,9 +89,9 @@ func Run(ctx context.Context, cfg Config, links Links) (status int, err error) {
 	return r.Run(ctx)
 }
 
-// Prepare makes a server that is still to Run: what takes much of a stack, which a
-// process with thousands of servers had better not keep for each of them. After an
-// error there is nothing to run, and the links are closed.
+// Prepare makes a server for a later Run. It needs much stack, which a process with thousands of
+// servers should not keep for each of them. After an error there is nothing to run, and the links
+// are closed.
 func Prepare(cfg Config, links Links) (*Runner, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -132,14 +130,14 @@ func Prepare(cfg Config, links Links) (*Runner, error) {
 	return r, nil
 }
 
-// Run is as the function of that name. It is called once.
+// Run is like the function Run. It is called once.
 func (r *Runner) Run(ctx context.Context) (status int, err error) {
 	err = r.run(ctx)
 	return r.server.status(), err
 }
 
-// Runner is one server's life. Besides the loop's, its goroutines are accept, attend
-// and watch, all ended with the loop.
+// Runner runs one server. Its goroutines, besides that of the loop, are accept, attend and watch;
+// all end with the loop.
 type Runner struct {
 	cfg      Config
 	links    Links
@@ -147,8 +145,8 @@ type Runner struct {
 	server   *Server
 	parent   chan struct{} // above has changed
 	deserted chan struct{} // closed when Registration has ended
-	ending   bool          // the starter ends the job; of watch
-	failure  error         // of watch
+	ending   bool          // the starter ends the job; used by watch only
+	failure  error         // used by watch only
 
 	mu    sync.Mutex
 	above above
@@ -157,9 +155,9 @@ type Runner struct {
 // above is what is known of the parent.
 type above struct {
 	has    bool
-	placed bool   // one has sent us our Init
-	server bool   // it is a server, or was: somebody may adopt us
-	cause  string // of its loss
+	placed bool   // a parent has sent Init
+	server bool   // the parent is or was a server: another server may adopt this one
+	cause  string // of the parent's loss
 }
 
 func (r *Runner) run(ctx context.Context) error {
@@ -183,7 +181,7 @@ func (r *Runner) run(ctx context.Context) error {
 	return errors.Join(r.failure, err)
 }
 
-// giveUp closes what a Run that cannot begin has been given.
+// giveUp closes the links and the Forker when the server cannot be made.
 func (r *Runner) giveUp() {
 	if r.links.Parent != nil {
 		r.links.Parent.Close()
@@ -197,8 +195,8 @@ func (r *Runner) giveUp() {
 	}
 }
 
-// closeServer ends what the loop's Quit has not, and waits for ranks that were
-// let go, at most until the starter wants to end, or ctx does.
+// closeServer closes what the loop's Quit has not closed, and waits for detached ranks until the
+// starter announces the end or ctx ends.
 func (r *Runner) closeServer(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	if r.ending {
@@ -217,22 +215,22 @@ func (r *Runner) closeServer(ctx context.Context) {
 	watching.Wait()
 }
 
-// change notes something about the parent. It does not block: whoever carries
-// packets calls it.
+// change updates what is known of the parent. It does not block: the goroutines that carry packets
+// call it.
 func (r *Runner) change(note func(*above)) {
 	r.mu.Lock()
 	note(&r.above)
 	r.mu.Unlock()
 	select {
 	case r.parent <- struct{}{}:
-	default: // watch has not looked yet, and will see this too
+	default: // watch has not read the last notice yet, and will see this change too
 	}
 }
 
 func (r *Runner) lose(cause string) { r.change(func(a *above) { a.has, a.cause = false, cause }) }
 
-// despair is the loss of a parent that has been silent for so long that whoever
-// might have adopted us is gone too.
+// despair notes the loss of a parent after a silence so long that the servers that could adopt
+// this one must be gone too.
 func (r *Runner) despair(cause string) {
 	r.change(func(a *above) { a.has, a.server, a.cause = false, false, cause })
 }
@@ -249,7 +247,7 @@ func (r *Runner) follow(epoch uint64) {
 	}
 }
 
-// accept takes parents as they come; a new one replaces the old one.
+// accept accepts parents until Accept fails; a new parent replaces the old one.
 func (r *Runner) accept(ctx context.Context) {
 	for r.acceptOne(ctx) {
 	}
@@ -265,7 +263,7 @@ func (r *Runner) acceptOne(ctx context.Context) bool {
 	return err == nil
 }
 
-// come takes one parent.
+// come makes one accepted link the link to the parent.
 func (r *Runner) come(link overlay.Link, parent *overlay.Identity) {
 	r.links.Self.follow(parent.Epoch)
 	r.change(func(a *above) { a.server = parent.Node > 0 })
@@ -275,20 +273,20 @@ func (r *Runner) come(link overlay.Link, parent *overlay.Identity) {
 // attend waits for the end of Registration.
 func (r *Runner) attend() {
 	defer close(r.deserted)
-	r.links.Registration.Receive() // nothing else ever comes
+	// The master sends nothing on this link: Receive returns when it ends.
+	r.links.Registration.Receive()
 }
 
-// leaveMaster lets the master that we have registered with see that we need it no
-// more.
+// leaveMaster closes the registration, which tells the master that the server no longer needs it.
 func (r *Runner) leaveMaster() {
 	if r.links.Registration != nil {
 		r.links.Registration.Close()
 	}
 }
 
-// watch decides when the session is over although nobody has said Quit. A parent that
-// hangs up before it has sent our Init is as if it had not come, where others can come:
-// it may have taken us for a port that does not answer.
+// watch decides when the session ends without a Quit. A parent that closes its link before it has
+// sent Init is ignored if other parents can come: it may have taken this server for a port that
+// does not answer.
 func (r *Runner) watch(ctx context.Context) {
 	var w waiting
 	had := r.links.Parent != nil
@@ -315,11 +313,11 @@ func (r *Runner) watch(ctx context.Context) {
 			r.quit()
 		case <-gone:
 			gone = nil
-			if !had { // whoever might adopt us is gone too
+			if !had { // the servers that could adopt this one are gone too
 				w.linger = time.After(r.cfg.Linger)
 			}
 		case text := <-r.cfg.Ending:
-			if !r.ending { // each slot of the node hears it
+			if !r.ending { // every slot of the node reports the end
 				r.server.cancelled(text)
 				w.grace = time.After(r.cfg.EndingGrace)
 			}
@@ -339,11 +337,11 @@ func (r *Runner) watch(ctx context.Context) {
 	}
 }
 
-// waiting is what watch waits for; nil is never.
+// waiting is the timers that watch waits for; nil never fires.
 type waiting struct {
-	late   <-chan time.Time // the first parent
-	linger <-chan time.Time // another one
-	grace  <-chan time.Time // words about the end to travel
+	late   <-chan time.Time // for the first parent
+	linger <-chan time.Time // for another parent
+	grace  <-chan time.Time // for the event about the end to reach the user
 }
 
 func (r *Runner) look() above {
@@ -352,9 +350,9 @@ func (r *Runner) look() above {
 	return r.above
 }
 
-// patience is how long we wait for another parent: one that was a server is
-// replaced by another server, unless the master is gone as well; a master is
-// waited for as configured. Where nobody can come, nobody is waited for.
+// patience returns how long to wait for another parent. A parent that was a server is replaced by
+// another server, unless the master is gone as well. A lost master is waited for as configured.
+// Without a Listener no other parent can come, and there is no wait beyond Linger.
 func (r *Runner) patience(a above) time.Duration {
 	wait := r.cfg.Linger
 	if a.server && r.links.Listener != nil && !r.starterGone() {
@@ -373,7 +371,7 @@ func (r *Runner) starterGone() bool {
 	}
 }
 
-// quit does what a Quit of the parent would do, children included.
+// quit has the effect of a Quit of the parent, on the children too.
 func (r *Runner) quit() {
 	r.loop.Post(tree.FromParent{Msg: wire.Message{Kind: wire.Quit}})
 }

@@ -16,6 +16,7 @@ import (
 	"sdm/protocol/wire"
 	"sdm/tree"
 	"sdm/tree/overlay"
+	"sdm/tree/overlay/overlaytest"
 )
 
 func TestRunFromInitToQuit(t *testing.T) {
@@ -88,7 +89,7 @@ func TestLostMasterLetsRanksRun(t *testing.T) {
 }
 
 func TestContextEndsTheServer(t *testing.T) {
-	ours, theirs := overlay.Pipe()
+	ours, theirs := overlaytest.Pipe()
 	r := newRoot(t, func(context.Context, tree.NodeID, protocol.Route) (overlay.Link, error) { return ours, nil })
 	ctx, cancel := context.WithCancel(t.Context())
 	s := start(t, ctx, Config{}, Links{Parent: theirs})

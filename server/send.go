@@ -8,8 +8,8 @@ import (
 	"sdm/tree"
 )
 
-// send writes to the standard input of ranks. A rank answers when its pipe has
-// taken all bytes, so that whoever sends much waits for those who read slowly.
+// send writes to the standard input of ranks. A rank answers when its pipe has taken all bytes, so
+// that a sender waits for ranks that read slowly.
 func (s *Server) send(d tree.Deliver, args protocol.Args) {
 	for r := range d.Ranks.All() {
 		p := s.find(r)
@@ -21,8 +21,8 @@ func (s *Server) send(d tree.Deliver, args protocol.Args) {
 	}
 }
 
-// refusal says why a rank cannot be sent anything; nil if it can. p is nil if we
-// have not started it.
+// refusal returns why nothing can be sent to a rank, nil if it can. p is nil if this server did
+// not start the rank.
 func (s *Server) refusal(r rank.ID, p *process) *protocol.Fault {
 	s.mu.Lock()
 	others := s.others
@@ -45,8 +45,7 @@ func (s *Server) refusal(r rank.ID, p *process) *protocol.Fault {
 	return f
 }
 
-// fromStarter is what to do about the standard input of ranks that a starter has
-// started.
+// fromStarter is the hint about the standard input of ranks that a starter has started.
 const fromStarter = "start the job by sdm run --launcher slot -- mpirun ... to send, or with --stdin-file FILE for rank 0"
 
 func sent(r rank.ID, err error) protocol.Group {

@@ -1,5 +1,5 @@
-// Package server provides one server of the tree: a vertex with a debugger and
-// the ranks that it starts, feeds and listens to.
+// Package server provides one server of the tree: a vertex with a back end, and the ranks of its
+// host. It starts the ranks, writes their standard input and reads their output.
 package server
 
 import (
@@ -17,35 +17,35 @@ import (
 	"sdm/tree"
 )
 
-// Server is what hangs at a vertex: the back end and the ranks of this host.
+// Server is the local part of a vertex: the back end and the ranks of this host.
 //
-// Its goroutines, all waited for by close: one for each slow job (launch, quit),
-// two for the output of each rank, one that waits for the rank's end, one while
-// something is written to its standard input. deliver is called by the goroutine
-// of the vertex's loop and does not block; the back end's by the lane.
+// These goroutines run, and close waits for all of them: one for each slow job (launch, quit), two
+// for the output of each rank, one that waits for the end of each rank, and one while data is
+// written to a rank's standard input. The goroutine of the vertex's loop calls deliver, which does
+// not block. Only jobs of the lane call the back end.
 type Server struct {
 	cfg     Config
 	up      *outlet
 	lane    lane
-	backend backend.Backend // called in the lane only
+	backend backend.Backend // used in the lane only
 	closed  bool            // the back end has been closed; in the lane only
 	tasks   sync.WaitGroup
 
-	programs map[string]rank.Set // as the ranks were begun; in the lane only
-	pids     map[rank.ID]int     // of ranks that are no simulation; in the lane only
+	programs map[string]rank.Set // the ranks of each program; used in the lane only
+	pids     map[rank.ID]int     // without simulated ranks; used in the lane only
 
 	mu         sync.Mutex
-	processes  map[rank.ID]*process // of ranks that we have started
-	all        []*process           // former ones of restarted ranks too
-	slotFailed bool                 // the rank of our slot could not be started
+	processes  map[rank.ID]*process // current processes of ranks that this server started
+	all        []*process           // includes the earlier processes of restarted ranks
+	slotFailed bool                 // the rank of this server's own slot could not be started
 	others     others
-	own        rank.Set // of others: of a job that the session has started
+	own        rank.Set // subset of others: ranks of a job that the session started
 	history    history
 	leaving    rank.Set      // ranks that part waits for
-	parted     chan struct{} // closed when none is left
+	parted     chan struct{} // closed when leaving becomes empty
 }
 
-// newServer makes a server that speaks up through the given vertex.
+// newServer makes a server that sends its replies and events to the vertex up.
 func newServer(cfg Config, up Uplink) (*Server, error) {
 	s := &Server{programs: map[string]rank.Set{}, pids: map[rank.ID]int{}, cfg: cfg.withDefaults(), up: newOutlet(up, cfg.Rest), processes: map[rank.ID]*process{}, history: history{most: cfg.Answers}}
 	var err error
@@ -53,8 +53,8 @@ func newServer(cfg Config, up Uplink) (*Server, error) {
 	return s, err
 }
 
-// deliver takes a request for ranks of this server. Each of them answers exactly
-// once. It is called in the order of the requests.
+// deliver takes a request for ranks of this server. Each of the ranks answers exactly once. Calls
+// come in the order of the requests.
 func (s *Server) deliver(d tree.Deliver) {
 	c, err := protocol.ReadCommand(d.Body)
 	if err != nil {
@@ -94,8 +94,8 @@ func (s *Server) deliver(d tree.Deliver) {
 	}
 }
 
-// guarded makes a job of a request. Should it panic, those of the request's ranks that have not answered are
-// answered with that, and the server goes on.
+// guarded makes a job of a request. If the job panics, the ranks that have not answered get a
+// fault as their answer, and the server continues.
 func (s *Server) guarded(d tree.Deliver, op string, do func()) func() {
 	return func() {
 		defer func() {
@@ -123,15 +123,15 @@ func (s *Server) refuseWhenClosed(d tree.Deliver, op string) bool {
 	return s.closed
 }
 
-// quit lets go of all ranks, not only of those that are asked: the session ends.
+// quit ends the session: it detaches or kills all ranks, also those that d does not name.
 func (s *Server) quit(d tree.Deliver) {
 	s.endBackend()
 	s.turnOutput()
 	s.up.reply(d.ID, done(d.Ranks))
 }
 
-// turnOutput gives what ranks that were let go write from now on to Config.Rest: behind the answer to quit nobody
-// above is there to take it.
+// turnOutput redirects the output that detached ranks write from now on to Config.Rest. No node
+// above takes output after the reply to quit.
 func (s *Server) turnOutput() {
 	s.up.turn()
 	for _, p := range s.everybody() {
@@ -141,8 +141,8 @@ func (s *Server) turnOutput() {
 	}
 }
 
-// endBackend kills what we started, detaches from the rest and ends the engines.
-// It runs in the lane.
+// endBackend ends the debuggers: the ranks that this server started are killed, the others are
+// detached. It runs in the lane.
 func (s *Server) endBackend() {
 	if s.closed {
 		return
@@ -167,15 +167,15 @@ func (s *Server) expand(d tree.Deliver, args protocol.Args) {
 	s.up.reply(d.ID, groups...)
 }
 
-// note gives words to the person, from the ranks of this server.
+// note sends a note for the user from all ranks of this server.
 func (s *Server) note(text string) { s.tell(protocol.KindNote, protocol.Note{Text: text}) }
 
-// cancelled tells that the starter ends the job.
+// cancelled reports that the starter ends the job.
 func (s *Server) cancelled(text string) {
 	s.tell(protocol.KindJob, protocol.JobState{State: "cancelled", Text: text})
 }
 
-// tell tells something of all ranks of this server.
+// tell sends an event of all live ranks of this server.
 func (s *Server) tell(kind protocol.Kind, body any) {
 	s.mu.Lock()
 	ranks := s.others.live()
@@ -188,15 +188,14 @@ func (s *Server) tell(kind protocol.Kind, body any) {
 	}
 }
 
-// signal passes a signal on to the ranks that we started.
+// signal passes a signal on to the ranks that this server started.
 func (s *Server) signal(sig syscall.Signal) {
 	for _, p := range s.everybody() {
 		p.child.Signal(sig)
 	}
 }
 
-// find gives the present process of a rank that we have started, nil if there is
-// none.
+// find returns the current process of a rank that this server started, nil if there is none.
 func (s *Server) find(r rank.ID) *process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,7 +210,7 @@ func (s *Server) keep(p *process) {
 	s.others.forget(one(p.rank))
 }
 
-// keepOther notes a rank that is here and that we have not started.
+// keepOther records a rank that this server did not start.
 func (s *Server) keepOther(r rank.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -219,7 +218,7 @@ func (s *Server) keepOther(r rank.ID) {
 	delete(s.processes, r)
 }
 
-// keepOwn notes whether the session has started the job of such a rank.
+// keepOwn records whether the session started the job of a rank that this server did not start.
 func (s *Server) keepOwn(r rank.ID, own bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -235,16 +234,16 @@ func (s *Server) everybody() []*process {
 	return append([]*process(nil), s.all...)
 }
 
-// finish ends the back end and returns when it has; what it still reports goes
-// up. It may be called while the vertex works, and more than once.
+// finish closes the back end and returns when it has ended. What the back end reports until then
+// goes up. It may be called while the vertex works, and more than once.
 func (s *Server) finish() {
 	over := make(chan struct{})
 	s.lane.do(job{slow: true, run: func() { s.endBackend(); close(over) }})
 	<-over
 }
 
-// close ends everything: engines, ranks, goroutines, in this order. Ranks that
-// the person let go run on, and it waits for them until ctx ends.
+// close ends the debuggers, the ranks and the goroutines, in this order. Ranks that the user
+// detached run on; close waits for them until ctx ends.
 func (s *Server) close(ctx context.Context) {
 	s.finish()
 	s.lane.wait()
@@ -260,7 +259,7 @@ func (s *Server) close(ctx context.Context) {
 	}
 }
 
-// waitForFree waits for the ranks that were let go; the others are dead by now.
+// waitForFree waits for the detached ranks. All other ranks have ended by now.
 func (s *Server) waitForFree(ctx context.Context) {
 	var free []*process
 	for _, p := range s.everybody() {
@@ -282,14 +281,15 @@ func (s *Server) waitForFree(ctx context.Context) {
 	}
 }
 
-// noteFailed notes that a rank could not be started.
+// noteFailed records that a rank could not be started.
 func (s *Server) noteFailed(r rank.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.slotFailed = s.slotFailed || r == s.cfg.SlotRank
 }
 
-// status is what a slot exits with: as the last process of its own rank, or as a shell that cannot start its program.
+// status returns the exit status of a slot: that of the last process of its own rank, or that of a
+// shell that cannot start its program.
 func (s *Server) status() int {
 	if s.cfg.Slot == nil {
 		return 0

@@ -25,7 +25,7 @@ func TestLaunchTellsThenHandsOver(t *testing.T) {
 	b.give(2, "continue", protocol.Args{}) // at once: it must find the ranks there
 	b.up.until(t, "both ended", func() bool { return b.up.kinds[protocol.KindExited] == 2 })
 	pids := fmt.Sprintf("pid=%d[0]|%d[1]", b.find(0).child.PID, b.find(1).child.PID)
-	if b.find(1).child.PID < b.find(0).child.PID { // values of columns are in order
+	if b.find(1).child.PID < b.find(0).child.PID { // values of columns are sorted
 		pids = fmt.Sprintf("pid=%d[1]|%d[0]", b.find(1).child.PID, b.find(0).child.PID)
 	}
 	if got, want := b.up.lines()[0], `started [0-1] {"program":"sh"} host=node07[0-1] `+pids; got != want {
@@ -68,8 +68,7 @@ func TestLaunchAgainAfterTheEnd(t *testing.T) {
 	}
 }
 
-// TestHosts tells what the engine is and which processes the ranks are, also of
-// those that have not been started.
+// TestHosts asks for debugger and processes of ranks, also of ranks that have not been started.
 func TestHosts(t *testing.T) {
 	b := newBench(t, nil)
 	b.cfg.Engine = func() string { return "gdb 99.1" }
@@ -85,7 +84,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// A rank that lives is killed and started again, and only the new start is told.
+// A live rank is killed and started again, and only the new start is reported.
 func TestRunAgain(t *testing.T) {
 	b := newBench(t, nil)
 	b.shell(t, 2, "echo $SDM_RANK; sleep 1000", rank.Set{})
@@ -108,7 +107,7 @@ func TestRunAgain(t *testing.T) {
 	if told != 0 {
 		t.Errorf("%d ends were told: %v", told, b.up.lines())
 	}
-	// With other arguments, which stay; and after the end.
+	// Other arguments stay for the next run. A rank that has ended can be run again.
 	b.ask(t, 2, "run", protocol.Args{Arguments: []string{"-c", "exit 5"}})
 	b.give(2, "continue", protocol.Args{})
 	b.up.until(t, "both ended", func() bool { return b.up.kinds[protocol.KindExited] == 2 })
@@ -185,7 +184,7 @@ func TestRefusedRankIsNotLeftBehind(t *testing.T) {
 }
 
 func TestCore(t *testing.T) {
-	file := t.TempDir() + "/core.0" // the beginning of one is enough for a server
+	file := t.TempDir() + "/core.0" // a server reads only the beginning of a core file
 	if err := os.WriteFile(file, []byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x04\x00"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -233,10 +232,11 @@ func TestAttach(t *testing.T) {
 	}
 }
 
-// TestAttachMakesUsLikeARank once, by the first that allows it, before gdb is started.
+// TestAttachMakesUsLikeARank checks that Like is called until it succeeds once, before the back
+// end gets the ranks.
 func TestAttachMakesUsLikeARank(t *testing.T) {
 	var b *bench
-	var tried []int // by the server's loop; answers follow
+	var tried []int // appended to by the server's loop before the answers
 	b = newBench(t, func(c *Config) {
 		c.Like = func(pid int) error {
 			tried = append(tried, pid)
@@ -260,7 +260,7 @@ func TestAttachMakesUsLikeARank(t *testing.T) {
 	}
 }
 
-// sleeping starts a process that does nothing.
+// sleeping starts a process that sleeps.
 func sleeping(t *testing.T) int {
 	t.Helper()
 	cmd := exec.Command("sleep", "100")
@@ -274,7 +274,7 @@ func sleeping(t *testing.T) int {
 	return cmd.Process.Pid
 }
 
-// TestOurselvesAreRefused attaches to none of those without which nobody debugs anything.
+// TestOurselvesAreRefused attaches to init and to this process.
 func TestOurselvesAreRefused(t *testing.T) {
 	b := newBench(t, nil)
 	pids := []protocol.Pid{{Rank: 0, PID: 1}, {Rank: 1, PID: os.Getpid()}}
@@ -317,7 +317,7 @@ func TestQuitEndsEverybody(t *testing.T) {
 	}
 	b.close(t.Context())
 	for _, pid := range pids {
-		// The kernel ends a killed orphan when it likes.
+		// The kernel ends a killed orphaned process some time later.
 		eventually(t, "end of a process", func() bool { return isGone(pid) })
 	}
 }
@@ -384,7 +384,7 @@ func TestExpand(t *testing.T) {
 		b.ask(t, 3, "print", protocol.Args{Count: 2})
 	}
 	big := b.give(3, "print", protocol.Args{Count: keptBytes})
-	b.ask(t, 3, "continue", protocol.Args{}) // says nothing, takes no place
+	b.ask(t, 3, "continue", protocol.Args{}) // an empty answer, which is not kept
 	want := []string{
 		`reply [0] {"expr":"x"} value=v0[0]`, `reply [1] {"expr":"x"} value=v1[1]`, `reply [2] {"expr":"x"} value=v2[2]`,
 	}

@@ -7,13 +7,14 @@ import (
 	"sdm/protocol/rank"
 )
 
-// sink takes what the back end has to say: a backend.Sink. Nothing in it blocks.
+// sink receives the replies and events of the back end: it is a backend.Sink. None of its methods
+// blocks.
 type sink struct{ s *Server }
 
-// Reply keeps answers for expand and hands them on. A rank that could not be
-// taken under control after we had started it is of no use to anybody.
+// Reply keeps answers for expand and passes them on. It kills a rank that this server started for
+// the request but that could not be brought under control.
 func (k sink) Reply(id protocol.RequestID, groups ...protocol.Group) {
-	if id < protocol.FirstInner {
+	if !id.IsInner() {
 		k.s.mu.Lock()
 		k.s.history.add(id, groups)
 		k.s.mu.Unlock()
@@ -29,8 +30,8 @@ func (k sink) Reply(id protocol.RequestID, groups ...protocol.Group) {
 	k.s.up.reply(id, folded(groups)...)
 }
 
-// folded gives groups with columns that keep no more values than they may: the
-// history has them all.
+// folded returns groups with each column cut to the values that it may keep. The history has all
+// of them.
 func folded(groups []protocol.Group) []protocol.Group {
 	out := groups
 	for i, g := range groups {
@@ -57,10 +58,10 @@ func (k sink) killRefused(id protocol.RequestID, ranks rank.Set) {
 	}
 }
 
-// Event hands events on, after all output that the ranks had written before. Nobody is told
-// of the end of a rank that is started again.
+// Event passes events on, after all output that the ranks wrote before. The end of a restarted
+// rank is not reported.
 func (k sink) Event(groups ...protocol.Group) {
-	said := k.withoutSilentEnds(groups) // before they may have a new process
+	said := k.withoutSilentEnds(groups) // before the ranks can have a new process
 	for _, g := range groups {
 		if g.Kind == protocol.KindStopped || g.Kind.IsEnd() {
 			k.before(g)

@@ -5,9 +5,9 @@ import (
 	"sdm/tree"
 )
 
-// stage takes a piece of the gdb that is to be used here. It runs in the lane, so that
-// ranks which are started or attached behind it have it. A fault does not name the
-// host: nodes with the same one are told of together.
+// stage takes a piece of the gdb that the session sends to this host. It runs in the lane, so that
+// ranks that are started or attached later use that gdb. Its fault does not name the host: nodes
+// with the same fault form one group.
 func (s *Server) stage(d tree.Deliver, args protocol.Args) {
 	f := &protocol.Fault{Kind: protocol.FaultState, Op: "stage"}
 	switch {

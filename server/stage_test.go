@@ -9,8 +9,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// TestStage hands the pieces on as they come, and says why one is not taken; a gdb
-// that comes behind the ranks would be of no use.
+// TestStage passes the pieces on in order, and reports why one is refused. A gdb that comes after
+// the ranks is of no use.
 func TestStage(t *testing.T) {
 	b := newBench(t, nil)
 	piece := protocol.Args{Piece: &protocol.Piece{Dir: "/d", Packed: 5, Data: []byte("abc")}}
@@ -40,7 +40,7 @@ func TestStage(t *testing.T) {
 	}
 }
 
-// TestNote is said once, with the first ranks.
+// TestNote checks that the note is sent once, with the first ranks.
 func TestNote(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Note = "no room" })
 	b.shell(t, 2, "sleep 1000", rank.Set{})

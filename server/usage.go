@@ -1,4 +1,4 @@
-// What the processes of ranks use of memory and processors.
+// Memory and processor time of the ranks' processes.
 
 package server
 
@@ -15,8 +15,8 @@ import (
 	"sdm/tree"
 )
 
-// usage gives resident memory (column rss, in KiB) and processor time (column cpu, in
-// seconds) of the ranks; ranks without a process give none. It runs in the lane.
+// usage answers with resident memory (column rss, in KiB) and processor time (column cpu, in
+// seconds) of the ranks; ranks without a process are in no column. It runs in the lane.
 func (s *Server) usage(d tree.Deliver, args protocol.Args) {
 	rss, cpu := map[string]rank.Set{}, map[string]rank.Set{}
 	for r := range d.Ranks.All() {
@@ -53,10 +53,10 @@ type processUsage struct {
 	cpu float64 // seconds
 }
 
-// ticks are USER_HZ of Linux, in a second, on all its processors that matter here.
+// ticks is USER_HZ of Linux, per second: the same on all processors that sdm runs on.
 const ticks = 100
 
-// usageOf reads the usage of a process (proc(5), statm and stat); false if it is gone.
+// usageOf reads the usage of a process (proc(5), statm and stat); ok is false if it is gone.
 func usageOf(proc string, pid int) (processUsage, bool) {
 	if pid <= 0 {
 		return processUsage{}, false
@@ -69,7 +69,8 @@ func usageOf(proc string, pid int) (processUsage, bool) {
 		return processUsage{}, false
 	}
 	resident, err := strconv.ParseInt(pages[1], 10, 64)
-	user, err2 := strconv.ParseInt(fields[11], 10, 64) // the 14th, from the state on that stands third
+	// utime is field 14 of stat. The first of fields is the third of stat, the state.
+	user, err2 := strconv.ParseInt(fields[11], 10, 64)
 	system, err3 := strconv.ParseInt(fields[12], 10, 64)
 	if err != nil || err2 != nil || err3 != nil {
 		return processUsage{}, false

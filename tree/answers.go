@@ -1,5 +1,5 @@
-// Answers of the vertex's own ranks, kept until the root has them: one that was
-// lost on its way is given again, and nothing is done twice.
+// Answers of the vertex's own ranks, kept until the root has them. An answer that
+// was lost on its way up is repeated, and no command is executed twice.
 
 package tree
 
@@ -11,26 +11,26 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Bounds of what is kept when the root still waits for an earlier request. One that
-// has been answered in full may be forgotten; asked for again, its answer is then a
-// fault that says so.
+// Limits of the stored answers. Beyond them the oldest requests that are answered
+// in full are forgotten, even if the root still waits for them. If such a request
+// is received again, its answer is a fault that says so.
 const (
 	maxAnswers     = 64      // requests
 	maxAnswerBytes = 4 << 20 // about, of all together
 )
 
-// answers are the requests that the vertex's own back end has had, the oldest
-// first.
+// answers holds the requests that the vertex's own back end has received, the
+// oldest first.
 type answers struct {
-	newest [2]protocol.RequestID // of each series
+	newest [2]protocol.RequestID // by series
 	list   []answered
 	size   int
 }
 
-// series is 0 for requests that front ends have made, 1 for those of the master
-// itself. In each, numbers rise: what is not newer than the last has been there.
+// series returns 0 for requests of front ends and 1 for internal requests of the
+// master. Numbers rise within a series: a number up to the newest is a repetition.
 func series(id protocol.RequestID) int {
-	if id >= protocol.FirstInner {
+	if id.IsInner() {
 		return 1
 	}
 	return 0
@@ -43,7 +43,7 @@ type answered struct {
 	size   int
 }
 
-// open notes that the back end gets a request.
+// open records that the back end receives a request.
 func (a *answers) open(id protocol.RequestID, ranks rank.Set) {
 	newest := &a.newest[series(id)]
 	*newest = max(*newest, id)
@@ -51,7 +51,7 @@ func (a *answers) open(id protocol.RequestID, ranks rank.Set) {
 	a.trim()
 }
 
-// knows tells whether the back end has had a request.
+// knows reports whether the back end has received a request.
 func (a *answers) knows(id protocol.RequestID) bool { return id <= a.newest[series(id)] }
 
 func (a *answers) find(id protocol.RequestID) *answered {
@@ -62,7 +62,7 @@ func (a *answers) find(id protocol.RequestID) *answered {
 	return &a.list[i]
 }
 
-// add keeps an answer.
+// add stores an answer.
 func (a *answers) add(id protocol.RequestID, g protocol.Group) {
 	e := a.find(id)
 	if e == nil {
@@ -75,7 +75,8 @@ func (a *answers) add(id protocol.RequestID, g protocol.Group) {
 	a.trim()
 }
 
-// trim forgets the oldest requests that are answered in full.
+// trim forgets the oldest requests that are answered in full, until the limits
+// hold.
 func (a *answers) trim() {
 	for i := 0; i < len(a.list) && (len(a.list) > maxAnswers || a.size > maxAnswerBytes); {
 		if !a.list[i].owed.IsEmpty() {
@@ -87,8 +88,8 @@ func (a *answers) trim() {
 	}
 }
 
-// settled lets go of requests with lower numbers of one series: nobody will ask for
-// them again.
+// settled forgets the requests of one series with lower numbers: they will not be
+// received again.
 func (a *answers) settled(before protocol.RequestID) {
 	a.list = slices.DeleteFunc(a.list, func(e answered) bool {
 		over := e.id < before && series(e.id) == series(before)
@@ -99,8 +100,7 @@ func (a *answers) settled(before protocol.RequestID) {
 	})
 }
 
-// again gives what ranks have answered so far. Those that still owe an answer
-// will give it.
+// again returns the answers of ranks so far. Ranks that still owe one will answer.
 func (a *answers) again(id protocol.RequestID, ranks rank.Set) []protocol.Group {
 	e := a.find(id)
 	if e == nil {

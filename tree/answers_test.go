@@ -11,8 +11,8 @@ import (
 	"sdm/tree/treetest"
 )
 
-// asked gives a command to a vertex of one rank, and answers it if its back end is
-// asked. It tells whether it was, and the body of the answer that goes up.
+// asked sends a command to a vertex of one rank and answers it if the back end
+// receives it. It reports whether the back end did, and the body of the reply.
 func asked(t *testing.T, n *tree.Node, m wire.Message) (delivered bool, answer string) {
 	t.Helper()
 	m.Kind, m.Ranks = wire.Command, rank.Of(1)
@@ -34,10 +34,11 @@ func asked(t *testing.T, n *tree.Node, m wire.Message) (delivered bool, answer s
 	return delivered, answer
 }
 
-// deep is a vertex that has somebody between itself and the root.
+// deep returns a vertex that is not right below the root.
 func deep(t *testing.T) *tree.Node { return placed(t, 2, treetest.Table("1", 2, 1, false)) }
 
-// An answer is given again as long as somebody may ask for it, and not kept longer.
+// An answer is repeated as long as it may be requested again, and not stored
+// longer.
 func TestAnswersAreKeptUntilTheRootHasThem(t *testing.T) {
 	n := deep(t)
 	asked(t, n, wire.Message{ID: 2, Settled: 2})
@@ -60,8 +61,8 @@ func TestAnswersAreKeptUntilTheRootHasThem(t *testing.T) {
 	}
 }
 
-// A request that has been lost on its way down is carried out, though the master has
-// made requests of its own, whose numbers are higher, since.
+// A request that was lost on its way down is executed even if internal requests of
+// the master, whose numbers are higher, have arrived since.
 func TestLostRequestIsDoneBehindInnerOnes(t *testing.T) {
 	n := deep(t)
 	asked(t, n, wire.Message{ID: protocol.FirstInner + 1})
@@ -70,7 +71,7 @@ func TestLostRequestIsDoneBehindInnerOnes(t *testing.T) {
 	}
 }
 
-// The root tells with each command what it still waits for.
+// With each command the root sends the lowest number that it still waits for.
 func TestRootTellsWhatIsSettled(t *testing.T) {
 	n := placed(t, 0, treetest.Table("flat", 1, 1, false))
 	settled := func(id protocol.RequestID) protocol.RequestID {

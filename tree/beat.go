@@ -1,4 +1,5 @@
-// Heartbeats: a child that says nothing is lost, and at long last a parent too.
+// Heartbeats: silent children are given up, and after a longer time a silent
+// parent.
 
 package tree
 
@@ -10,20 +11,20 @@ import (
 	"sdm/protocol/wire"
 )
 
-// beat is when children are asked for a sign of life.
+// beat is the heartbeat state of a vertex.
 type beat struct {
 	period, silence time.Duration // 0: never
-	due             time.Duration
-	above           time.Duration // when the parent is to have been heard again
-	deaf            int           // looks in a row at which it had not
+	due             time.Duration // next heartbeat to children
+	above           time.Duration // next check of the parent
+	deaf            int           // consecutive checks at which it was silent
 }
 
-// maxDeaf is how many times the silence of a child a parent may say nothing: so
-// many that whoever stands above it has long found it dead and somebody else has
-// adopted us, unless there is nobody left above.
+// maxDeaf is the number of silence periods after which a parent is regarded as
+// lost. By then the vertex above the parent has given it up and another one has
+// adopted us, unless no vertex is left above.
 const maxDeaf = 10
 
-// startBeat takes the times from the routing table.
+// startBeat sets the periods from the routing table.
 func (n *Node) startBeat(table protocol.RouteTable) {
 	n.beat.period = time.Duration(table.Heartbeat) * time.Millisecond
 	n.beat.silence = time.Duration(table.Silence) * time.Millisecond
@@ -32,17 +33,17 @@ func (n *Node) startBeat(table protocol.RouteTable) {
 	}
 }
 
-// watchAbove begins to listen for the parent, if that is a server. The master is
-// watched by the kernel alone: one that stands still, because its person has pressed
-// Ctrl-Z, is not lost.
+// watchAbove starts to monitor the parent if it is a server. The master is
+// monitored by keep-alive of the transport only: a master that the user has
+// suspended with Ctrl-Z is not lost.
 func (n *Node) watchAbove() {
 	if n.beat.above = never; n.keeps && n.beat.period > 0 && n.beat.silence > 0 {
 		n.beat.above = n.now + n.beat.silence
 	}
 }
 
-// listenAbove leaves a parent that has said nothing for too long. As with children
-// not the time counts but how often we have looked: who was frozen himself has not.
+// listenAbove leaves a parent that has been silent for too long. It counts checks
+// instead of time, as heartbeat does: a vertex that was frozen has not checked.
 func (n *Node) listenAbove() {
 	n.watchAbove()
 	if n.orphan || n.quitting {
@@ -55,15 +56,15 @@ func (n *Node) listenAbove() {
 	}
 }
 
-// heartbeat asks all children for a sign of life and gives up those that have not
-// given one for too long. Silence is counted in heartbeats without an answer, not
-// in time: a vertex that was itself frozen has asked nobody meanwhile.
+// heartbeat sends a Ping to all children and gives up those that have been silent
+// for too long. Silence is counted in unanswered heartbeats, not in time: a vertex
+// that was frozen itself has sent none.
 func (n *Node) heartbeat() {
 	if n.beat.due = never; n.quitting {
-		return // who goes has said so
+		return // children close their links
 	}
 	n.beat.due = n.now + n.beat.period
-	for i := 0; i < len(n.children); i++ { // grows, where one is lost
+	for i := 0; i < len(n.children); i++ { // n.children grows if a child is lost
 		c := n.children[i]
 		if c.state != childUp {
 			continue

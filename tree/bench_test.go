@@ -14,13 +14,13 @@ import (
 	"sdm/tree/treetest"
 )
 
-// forest is a tree of Nodes and a queue: the cheapest network there is.
+// forest is a tree of Nodes and a queue: the cheapest network possible.
 type forest struct {
 	nodes   []*tree.Node
 	parents []tree.NodeID
 	queue   []fed
 	answer  func(server int, d tree.Deliver) protocol.Group
-	final   int // answers that ended a request at the root
+	final   int // final replies at the root
 }
 
 type fed struct {
@@ -68,8 +68,8 @@ func (f *forest) run(now time.Duration) {
 	f.queue = f.queue[:0]
 }
 
-// BenchmarkCommand is one command over a tree and its answer, all vertices in one
-// goroutine and without links.
+// BenchmarkCommand measures one command over a tree and its answer, with all
+// vertices in one goroutine and without links.
 func BenchmarkCommand(b *testing.B) {
 	same := []byte(`{"expr":"n"}`)
 	answers := map[string]func(server int, d tree.Deliver) protocol.Group{
@@ -118,7 +118,7 @@ func BenchmarkCommand(b *testing.B) {
 	}
 }
 
-// BenchmarkEvents is a vertex that passes on what its children say.
+// BenchmarkEvents measures a vertex that forwards events of its children.
 func BenchmarkEvents(b *testing.B) {
 	n := placed(b, 0, treetest.Table("flat", 64, 1, false))
 	line := []byte("iteration 17: residual 1.25e-7\n")

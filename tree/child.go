@@ -1,4 +1,4 @@
-// Neighbours below.
+// Children of the vertex.
 
 package tree
 
@@ -12,56 +12,58 @@ import (
 	"sdm/protocol/wire"
 )
 
-// childState is how far the link to a child has come. It only goes forward.
+// childState is the state of the link to a child. It only advances.
 //
-//	orphan ──leave to adopt──▶ dialling ──Connected──▶ up
-//	   └────────────┴───────────ConnectFailed──┴──ChildLost, Drop──▶ gone
+//	orphan ──allowed to adopt──▶ dialling ──Connected──▶ up
+//	   └───────────┴────────────ConnectFailed──┴──ChildLost, Drop──▶ gone
 type childState uint8
 
 const (
-	childOrphan   childState = iota // its parent is lost; the root is asked for leave to adopt it
-	childDialling                   // where a child of the first hour begins
+	childOrphan   childState = iota // its parent is lost; the root's permission to adopt it is pending
+	childDialling                   // initial state of a child that Init names
 	childUp
 	childGone
 )
 
-// child is a neighbour below, and with it all that is reached through it. One
-// that is gone stands for itself only, as soon as others stand for its children.
+// child is a neighbour below, with its subtree. One that is gone represents its own
+// server only, once its children have entries of their own.
 type child struct {
 	id      NodeID
 	state   childState
 	route   protocol.Route
-	table   []protocol.Route // of its subtree
-	servers rank.Set         // numbers of the servers of its subtree
-	ranks   rank.Set         // of its subtree
-	held    []heldCommand    // until the link stands
+	table   []protocol.Route // routes of its subtree
+	servers rank.Set         // server numbers of its subtree
+	ranks   rank.Set         // ranks of its subtree
+	held    []heldCommand    // commands that wait for the link
 
-	// adopted tells that it was the child of a server that is lost: under.
+	// adopted: it was a child of the lost server under.
 	adopted bool
 	under   NodeID
-	// resync is the epoch of which an Events packet must be before any is heard:
-	// what comes before will be sent again. 0: all are heard.
+	// resync is the lowest epoch of an Events packet that is accepted. Events
+	// before it are ignored, because they will be retransmitted. 0: all are
+	// accepted.
 	resync uint64
 
-	heard  bool // since the last heartbeat
-	missed int  // heartbeats without an answer
+	heard  bool // something arrived since the last heartbeat
+	missed int  // consecutive heartbeats without an answer
 
-	// Of one that is gone: the bodies that say so. To a request, to an Init, to
-	// the world, and for those that were reached through it.
+	// Bodies that report the loss of the child: in answers to requests, in answers
+	// to Init, as an event, and in answers for servers that were reached through
+	// it.
 	lost, absent, died, behind []byte
 }
 
-// heldCommand is a command that waits for the link. There are no more of them
-// than requests.
+// heldCommand is a command that waits for the link to a child. Their number is
+// bounded by that of the requests.
 type heldCommand struct {
 	msg      wire.Message
-	deadline time.Duration // of the vertex; 0 is none
+	deadline time.Duration // at this vertex; 0 is none
 }
 
-// server is the number of the server at a vertex.
+// server returns the number of the server at a vertex.
 func server(v NodeID) protocol.ServerID { return protocol.ServerID(v - 1) }
 
-// name is what people call the server of a child.
+// name describes the server of a child for messages.
 func (c *child) name() string {
 	if c.route.Host == "" {
 		return fmt.Sprintf("server %d", server(c.id))
@@ -69,7 +71,7 @@ func (c *child) name() string {
 	return fmt.Sprintf("server %d on %s", server(c.id), c.route.Host)
 }
 
-// gone notes the end of a child and why.
+// gone marks a child as lost and prepares the bodies that report it.
 func (c *child) gone(cause string) {
 	host := c.route.Host
 	c.state = childGone
@@ -80,9 +82,9 @@ func (c *child) gone(cause string) {
 	c.behind = canonical.JSON(protocol.Missing{Cause: "behind " + c.name() + ": " + cause})
 }
 
-// obituary says of some ranks below a child that is gone what became of them: at
-// most two groups, the child's own ranks and those behind it. For an Init the
-// ranks are server numbers.
+// obituary returns the answers on behalf of ranks below a lost child, as at most
+// two groups: the child's own ranks, and those that were reached through it. For an
+// Init the ranks are server numbers.
 func (c *child) obituary(kind protocol.Kind, ranks rank.Set, ofInit bool) []protocol.Group {
 	own, body := c.route.Ranks, c.lost
 	if ofInit {
@@ -98,8 +100,8 @@ func (c *child) obituary(kind protocol.Kind, ranks rank.Set, ofInit bool) []prot
 	return groups
 }
 
-// send passes a request on, or holds it until the link stands. To an adopted
-// child, all that is owed is sent when the link stands.
+// send forwards a request to a child, or keeps it until the link is up. To an
+// adopted child, askAgain sends all outstanding requests when the link is up.
 func (n *Node) send(c *child, r *request, m wire.Message) {
 	if c.adopted && c.state != childUp {
 		return
@@ -112,8 +114,9 @@ func (n *Node) send(c *child, r *request, m wire.Message) {
 	n.emit(ToChild{c.id, m})
 }
 
-// left is the wait to give to those below for an answer by the deadline. What is
-// late already must still be done, so that it is never 0 with a deadline.
+// left returns the wait for children whose answers are needed by the deadline. An
+// overdue request is still executed, so the result is never 0 if there is a
+// deadline.
 func (n *Node) left(deadline time.Duration) time.Duration {
 	if deadline == 0 {
 		return 0

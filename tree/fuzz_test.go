@@ -9,8 +9,8 @@ import (
 	"sdm/tree/treetest"
 )
 
-// Any bytes for a table: either the Init is refused in words, or the vertex hands
-// itself its route and reaches for children that have one.
+// For any bytes as routing table, the vertex either refuses the Init with a
+// message, or delivers its own route and connects to children that have one.
 func FuzzInit(f *testing.F) {
 	for _, shape := range []string{"binomial", "flat", "2"} {
 		part, err := treetest.Part(treetest.Table(shape, 5, 2, true), 2)

@@ -14,8 +14,8 @@ import (
 	"sdm/tree/treetest"
 )
 
-// Neighbours may say anything at any time: a vertex does not panic, wishes to be
-// woken at most once a Step, and ends no request twice.
+// A vertex that receives arbitrary packets does not panic, requests at most one
+// Wake in a Step, and ends no request twice.
 func TestAnythingMayCome(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := tree.NodeID(rapid.IntRange(0, 5).Draw(t, "vertex"))
@@ -27,7 +27,7 @@ func TestAnythingMayCome(t *testing.T) {
 			now += time.Duration(rapid.IntRange(0, 30).Draw(t, "ms")) * time.Millisecond
 			in := drawInput(t, id, table)
 			if p, ok := in.(tree.FromParent); ok && p.Msg.Kind == wire.Command && !open[p.Msg.ID] {
-				delete(ended, p.Msg.ID) // a number may be used again when it is done
+				delete(ended, p.Msg.ID) // a number may be reused when its request is done
 				open[p.Msg.ID] = true
 			}
 			wakes := 0

@@ -1,15 +1,15 @@
-// Adoption: who takes the children of a lost server, and what those then do.
+// Adoption of the children of a lost server.
 //
 //	lost server c        its parent p                     the root
 //	                     Events: c is lost ─────────────▶
-//	                     ◀──────────── Heal: leave, with a new epoch
-//	child g of c ◀────── Connect, Init (again), commands that are still owed
+//	                     ◀───── Heal: permission, with a new epoch
+//	child g of c ◀────── Connect, Init (again), outstanding commands
 //	   Resend to its own subtree
-//	   Events (again): what the root has not acknowledged ───▶
+//	   Events (again): unacknowledged events ────────────────▶
 //
-// Only the root gives epochs, and only to who is still in the tree: a server that
-// was frozen, given up, and comes back, gets none, so that it cannot take back
-// children that others have adopted; and they refuse it, as its epoch is old.
+// Only the root assigns epochs, and only to vertices that are in the tree. A server
+// that was frozen, given up, and continues later gets none. It cannot take back
+// children that others have adopted: they refuse it because its epoch is old.
 
 package tree
 
@@ -22,12 +22,12 @@ import (
 	"sdm/protocol/wire"
 )
 
-// adoptWait is how long a server whose parent is lost is looked for: it listens
-// already, so that this is a matter of milliseconds on a good day. A second one
-// that is lost as well delays its own children by so much and nobody else.
+// adoptWait is the time limit for connecting to an orphan. An orphan listens
+// already, so this normally takes milliseconds. An orphan that is lost, too, delays
+// its own children by this time and no other vertex.
 const adoptWait = 3 * time.Second
 
-// learn notes the newest shape of the tree.
+// learn records a newer epoch.
 func (n *Node) learn(epoch uint64) {
 	if epoch > n.epoch {
 		n.epoch = epoch
@@ -35,13 +35,13 @@ func (n *Node) learn(epoch uint64) {
 	}
 }
 
-// heal adopts the orphans of lost servers, or passes on that others may.
+// heal adopts the orphans of lost servers and forwards the permission to children.
 func (n *Node) heal(servers rank.Set, epoch uint64) {
 	if n.quitting {
 		return
 	}
 	n.learn(epoch)
-	for i := 0; i < len(n.children); i++ { // grows, where an orphan is lost too
+	for i := 0; i < len(n.children); i++ { // n.children grows if an orphan is lost, too
 		c := n.children[i]
 		switch c.state {
 		case childOrphan:
@@ -56,8 +56,8 @@ func (n *Node) heal(servers rank.Set, epoch uint64) {
 	}
 }
 
-// adopt reaches for an orphan, unless it is known to be lost. In the middle of
-// the start-up it may not listen yet.
+// adopt connects to an orphan, unless it is known to be lost. While the tree is
+// being built the orphan may not listen yet.
 func (n *Node) adopt(c *child) {
 	if n.gone.Contains(rank.ID(server(c.id))) {
 		n.lose(c, "lost before", protocol.KindLost)
@@ -74,8 +74,8 @@ func (n *Node) adopt(c *child) {
 	n.emit(out)
 }
 
-// askAgain asks an adopted child for what its ranks owe. Answers that it has
-// given and that were lost on the way it gives again.
+// askAgain sends an adopted child the outstanding requests of its ranks. The child
+// repeats answers that it has given already and that were lost on the way.
 func (n *Node) askAgain(c *child) {
 	for _, r := range n.inOrder() {
 		part := r.replies.Owed().Intersect(c.ranks)
@@ -91,7 +91,7 @@ func (n *Node) askAgain(c *child) {
 	}
 }
 
-// adopted takes in the Init of a new parent.
+// adopted processes the Init of a new parent.
 func (n *Node) adopted(m *wire.Message) {
 	n.orphan, n.keeps = false, m.Flags&wire.FromRoot == 0
 	n.watchAbove()
@@ -114,8 +114,8 @@ func (n *Node) adopted(m *wire.Message) {
 	n.settle(r)
 }
 
-// leave is the end of a vertex that is no part of the tree any more: it was
-// silent for too long. Its children are others' by now, or will be.
+// leave ends a vertex that has been removed from the tree because it was silent for
+// too long. Its children have other parents, or will have.
 func (n *Node) leave(body []byte) {
 	var why protocol.Missing
 	if json.Unmarshal(body, &why) != nil || why.Cause == "" {

@@ -1,4 +1,5 @@
-// How long what ranks do unasked may be held back, so that equal things fold.
+// Coalescing of events and output: how long a vertex holds them back so that equal
+// ones become one group.
 
 package tree
 
@@ -8,35 +9,39 @@ import (
 	"sdm/protocol/rank"
 )
 
-// How long things are held back, at most. Every vertex on the way may hold, and
-// the last stop of many is to be at the root within 100 ms, so those below the
-// root share a time. The root may hold longest: what it sends, a person reads.
+// Maximum hold-back times. Each vertex on the way may hold events back, and the
+// last of many stops must be at the root within 100 ms, so the vertices below the
+// root share a time. The root may hold them longest, because a user reads what it
+// sends.
 const (
-	holdStop   = 10 * time.Millisecond // the first time; then twice as long, and so on
+	holdStop   = 10 * time.Millisecond // first window; doubled with each further one
 	holdOutput = 20 * time.Millisecond
-	holdState  = 50 * time.Millisecond // started, running: nobody waits for them
+	holdState  = 50 * time.Millisecond // started, running: no user waits for them
 	holdBelow  = 50 * time.Millisecond // all vertices below the root together
-	holdRoot   = 30 * time.Millisecond // the root, when no more stops come
-	// holdLongest is what the root holds stops for while more of them keep coming.
+	holdRoot   = 30 * time.Millisecond // the root, after the last stop
+	// holdLongest is the longest window of stops at the root while more of them
+	// arrive.
 	holdLongest = 320 * time.Millisecond
-	// holdQuick is how many times stops have gone before those that come in fits and
-	// starts are waited for longer than holdRoot: twice as long each time.
+	// holdQuick is the number of windows after which the root waits longer than
+	// holdRoot for further stops, twice as long with each window: stops then come
+	// in bursts.
 	holdQuick = 10
-	// holdStart is what the root holds stops and changes of state for while ranks that were started have not run
-	// yet: the gdbs of a node come up one after the other, and no command waits for a part of them.
+	// holdStart is how long the root holds stops and changes of state while ranks
+	// that were started have not run yet. The gdbs of a node start one after the
+	// other, and no command can go to only some of them.
 	holdStart = 2 * time.Second
 )
 
-// patience is how long one vertex holds.
+// patience holds the hold-back limits of one vertex.
 type patience struct {
-	most    time.Duration // bounds each class
-	longest time.Duration // stops, while more keep coming
-	quiet   time.Duration // and no longer than that after the last
-	starts  time.Duration // stops and changes of state, while ranks start
+	most    time.Duration // of each class
+	longest time.Duration // of stops, while more arrive
+	quiet   time.Duration // of stops, after the last one
+	starts  time.Duration // of stops and changes of state, while ranks start
 }
 
-// patienceOf gives that of a vertex in a tree of so many vertices from the root to
-// the deepest server.
+// patienceOf returns the limits of a vertex in a tree with this number of levels,
+// the root included.
 func patienceOf(id NodeID, levels int) patience {
 	if id == 0 {
 		return patience{most: holdRoot, longest: holdLongest, quiet: holdRoot, starts: holdStart}
@@ -45,29 +50,30 @@ func patienceOf(id NodeID, levels int) patience {
 	return patience{most: share, longest: share, quiet: share}
 }
 
-// bound is a time to hold back, cut to what this vertex may.
+// bound limits a hold-back time to what this vertex may use.
 func (p patience) bound(d time.Duration) time.Duration { return min(d, p.most) }
 
-// hold is what a class of groups has done lately. It is quiet until something
-// passes; what comes within the window that then begins waits for its end.
+// hold is the coalescing state of one class of groups. The first group passes at
+// once and opens a window. Groups within the window wait for its end.
 //
 //	stops:    1   2 3 4     5 6 7 8  9   …      10
-//	windows:  |-10-|---20---|------40------| …  (quiet again)
+//	windows:  |-10-|---20---|------40------| …  (closed again)
 //	sent:     1    2-4      5-8                 10
 type hold struct {
 	until  time.Duration // end of the window
-	window time.Duration // its length
-	waits  bool          // something of the class is in the list
-	came   int           // ranks since it waits
-	sent   int           // times that it has gone since quiet
-	by     time.Duration // when what waits must go
+	window time.Duration // length of the window
+	waits  bool          // a group of the class is in the list
+	came   int           // ranks in the waiting groups
+	sent   int           // times that the class was sent in this series
+	by     time.Duration // when the waiting groups must be sent
 }
 
-// admit takes in a group of so many ranks and gives the time by which it must go: at
-// once behind the window, else at its end, or when none has come for a while. It is
-// quiet again when as much time as the window has passed behind it; who comes before
-// is one of the series, though it need not wait. That while grows with the times that something has gone, so that many stops
-// are few packets also where they come in fits and starts.
+// admit processes a group of some ranks and returns the time by which it must be
+// sent: at once after the window, else at the end of the window or when none has
+// arrived for the time quiet. quiet doubles with each sending after holdQuick, so
+// that many stops need few packets even if they come in bursts. A series of windows
+// ends when no group has arrived for the length of a window after its end. A group
+// that arrives earlier belongs to the series, even if it need not wait.
 func (h *hold) admit(now time.Duration, ranks int, quiet, longest time.Duration) time.Duration {
 	if !h.waits && now >= h.until+h.window {
 		h.until, h.window, h.sent = now, 0, 0
@@ -84,8 +90,8 @@ func (h *hold) admit(now time.Duration, ranks int, quiet, longest time.Duration)
 	return h.by
 }
 
-// passed tells that what waited of the class has gone. The window that begins is
-// twice as long as the one before if that was of use.
+// passed records that the waiting groups were sent and opens the next window. It is
+// twice as long as the last one if that one has coalesced several ranks.
 func (h *hold) passed(now, first, longest time.Duration) {
 	if !h.waits {
 		return
@@ -99,21 +105,22 @@ func (h *hold) passed(now, first, longest time.Duration) {
 	h.sent++
 }
 
-// calm tells that nobody is left of whom something could come: the next of the class
-// are the first of others, and wait no longer than behind one that came alone.
+// calm ends the series because no rank is left that could add to it. The next group
+// of the class starts a new series and waits no longer than after a single group.
 func (h *hold) calm(now, first time.Duration) {
 	if !h.waits {
 		h.until, h.window, h.sent = min(h.until, now+first), min(h.window, first), 0
 	}
 }
 
-// starting is those ranks that were started and have not run yet.
+// starting is the set of ranks that were started and have not run yet.
 type starting struct {
 	ranks rank.Set
-	until time.Duration // how long they are waited for
+	until time.Duration // end of the wait for them
 }
 
-// began takes in ranks that were started. Those for whom the time has passed are waited for no more.
+// began adds ranks that were started. When the wait for earlier ones is over, they
+// are removed.
 func (s *starting) began(now time.Duration, ranks rank.Set, longest time.Duration) {
 	if !s.waits(now) {
 		s.ranks, s.until = rank.Set{}, now+longest
@@ -121,13 +128,13 @@ func (s *starting) began(now time.Duration, ranks rank.Set, longest time.Duratio
 	s.ranks = s.ranks.Union(ranks)
 }
 
-// over takes in ranks that run, or that have come to a stop or an end before they did.
+// over removes ranks that run, or have stopped or ended before they ran.
 func (s *starting) over(ranks rank.Set) { s.ranks = s.ranks.Minus(ranks) }
 
-// waits tells whether more is to come.
+// waits reports whether ranks are still awaited.
 func (s *starting) waits(now time.Duration) bool { return now < s.until && !s.ranks.IsEmpty() }
 
-// due is when what was to go at a time must go.
+// due returns when groups that are due at a time must be sent.
 func (s *starting) due(at time.Duration) time.Duration {
 	if s.ranks.IsEmpty() {
 		return at

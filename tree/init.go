@@ -1,5 +1,5 @@
-// Init: the tree is built from the root down, and its answers come back as
-// groups over server numbers.
+// Init: the tree is built from the root down. Answers are groups over server
+// numbers.
 
 package tree
 
@@ -13,9 +13,9 @@ import (
 	"sdm/tree/topology"
 )
 
-// init takes the routing table, reaches for the children and readies the vertex
-// itself. The answer is a request like any other. A vertex is placed once: the
-// same Init again is not heard, another one is refused.
+// init processes the routing table: it connects to the children and initializes the
+// vertex itself. An Init is answered like any other request. A vertex gets one
+// place: a repetition of the same Init is ignored, a different one is refused.
 func (n *Node) init(m *wire.Message) {
 	if n.placed && m.Flags&wire.Again != 0 {
 		n.adopted(m)
@@ -44,7 +44,7 @@ func (n *Node) init(m *wire.Message) {
 	if m.Flags&wire.Again != 0 {
 		n.resend(m.Epoch)
 	} else {
-		n.flush() // what happened before
+		n.flush() // events from before Init
 	}
 	for _, c := range n.children {
 		n.emit(Connect{Child: c.id, Route: c.route, Wait: n.left(r.deadline), Epoch: n.epoch})
@@ -58,7 +58,7 @@ func (n *Node) init(m *wire.Message) {
 	n.settle(r)
 }
 
-// asked gives the servers that are to answer an Init: those named, or all.
+// asked returns the servers that must answer an Init: those named, or all.
 func (n *Node) asked(m *wire.Message, shape topology.Shape) rank.Set {
 	if !m.Ranks.IsEmpty() {
 		return m.Ranks
@@ -66,13 +66,13 @@ func (n *Node) asked(m *wire.Message, shape topology.Shape) rank.Set {
 	return n.servers()
 }
 
-// servers gives the numbers of all servers of the subtree, the vertex included.
+// servers returns the numbers of all servers of the subtree, the vertex included.
 func (n *Node) servers() rank.Set {
 	first, last := n.shape.Subtree(n.id)
 	return rank.Range(rank.ID(max(0, server(first))), rank.ID(server(last)))
 }
 
-// refuse answers an Init that cannot be carried out, for all whom it asks.
+// refuse answers an Init with a fault, on behalf of all that it addresses.
 func (n *Node) refuse(m *wire.Message, kind protocol.FaultKind, message string) {
 	ranks := m.Ranks
 	if ranks.IsEmpty() && n.id > 0 {
@@ -85,8 +85,8 @@ func (n *Node) refuse(m *wire.Message, kind protocol.FaultKind, message string) 
 	}}}})
 }
 
-// connected hands a child its part of the table, then what has come for it in
-// the meantime. An adopted one is asked again for all that it may owe.
+// connected sends a child its part of the table and the commands that have been
+// waiting. An adopted child is also sent all requests whose answers it may owe.
 func (n *Node) connected(id NodeID) {
 	c := n.byID[id]
 	if c == nil || c.state != childDialling {
@@ -107,7 +107,7 @@ func (n *Node) connected(id NodeID) {
 	}
 }
 
-// place makes the Init of a child.
+// place returns the Init for a child.
 func (n *Node) place(c *child) wire.Message {
 	m := wire.Message{
 		Kind: wire.Init, ID: n.initID, Ranks: c.servers, Epoch: n.epoch, Wait: n.left(n.initDeadline),
@@ -119,7 +119,7 @@ func (n *Node) place(c *child) wire.Message {
 	if n.id == 0 {
 		m.Flags |= wire.FromRoot
 	}
-	if c.adopted { // it may have to build its subtree yet
+	if c.adopted { // it may not have built its subtree yet
 		if m.Wait > 0 {
 			m.Wait = max(m.Wait, adoptWait)
 		}
@@ -129,8 +129,8 @@ func (n *Node) place(c *child) wire.Message {
 	return m
 }
 
-// connectFailed reports the whole subtree of a child as missing; one that could
-// not be adopted is lost, and only it.
+// connectFailed reports the whole subtree of a child as missing. If the child was
+// to be adopted, only that child is lost.
 func (n *Node) connectFailed(id NodeID, cause string) {
 	c := n.byID[id]
 	switch {
@@ -142,7 +142,7 @@ func (n *Node) connectFailed(id NodeID, cause string) {
 	}
 }
 
-// localReady takes in the vertex's own answer to Init.
+// localReady processes the vertex's own answer to Init.
 func (n *Node) localReady(g protocol.Group) {
 	if !n.placed || n.id == 0 {
 		return

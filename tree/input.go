@@ -1,4 +1,4 @@
-// What happens to a vertex.
+// Inputs of a vertex.
 
 package tree
 
@@ -7,8 +7,8 @@ import (
 	"sdm/protocol/wire"
 )
 
-// Input is one thing that happens to a vertex. The vertex keeps what an input
-// refers to; nobody may write to it afterwards.
+// Input is one event that a vertex processes. The vertex keeps what an input refers
+// to; the caller must not modify it afterwards.
 type Input interface{ input() }
 
 type (
@@ -19,36 +19,39 @@ type (
 		Child NodeID
 		Msg   wire.Message
 	}
-	// Connected tells that a link to a child stands and its identity is proved.
+	// Connected reports that the link to a child is up and the child is
+	// authenticated.
 	Connected struct{ Child NodeID }
-	// ConnectFailed tells that a child could not be reached; final.
+	// ConnectFailed reports that a child could not be reached. It is final.
 	ConnectFailed struct {
 		Child NodeID
 		Cause string
 	}
-	// ChildLost tells that the link to a child is gone.
+	// ChildLost reports that the link to a child is gone.
 	ChildLost struct {
 		Child NodeID
 		Cause string
 	}
-	// ChildAlive tells that bytes have come from a child, though no whole packet,
-	// or that the child is not being read.
+	// ChildAlive reports that bytes, though no whole packet, have come from a
+	// child, or that the loop has stopped reading from it. It counts as a sign of
+	// life.
 	ChildAlive struct{ Child NodeID }
-	// ParentLost tells that there is no parent, or a new one that has not sent its
-	// Init yet. What the vertex has to say upwards is kept, or said again later.
+	// ParentLost reports that there is no parent, or a new one that has not sent
+	// its Init yet. Events are kept; answers are requested again by the new parent.
 	ParentLost struct{}
-	// LocalReply are answers of ranks of this vertex's own back end. For the
-	// request each rank answers exactly once.
+	// LocalReply contains answers of the vertex's own back end. Each rank answers a
+	// request exactly once.
 	LocalReply struct {
 		ID     protocol.RequestID
 		Groups []protocol.Group
 	}
-	// LocalEvents are events and output of this vertex's own ranks, in order.
+	// LocalEvents contains events and output of the vertex's own ranks, in order.
 	LocalEvents struct{ Groups []protocol.Group }
-	// LocalReady answers an Init for this vertex itself (body as its group). The
-	// vertex puts its server number in; a zero kind is KindResult, no body {}.
+	// LocalReady is the vertex's own answer to Init. Group needs a Body at most:
+	// the vertex sets Ranks to its server number, and the defaults are KindResult
+	// and {}.
 	LocalReady struct{ Group protocol.Group }
-	// Tick tells that the time of the last Wake has come.
+	// Tick reports that the time of the last Wake has come.
 	Tick struct{}
 )
 

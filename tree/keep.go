@@ -1,11 +1,11 @@
-// Exactly once: what a vertex's own ranks did unasked is kept until the root has
-// it, and what was lost with a server above is sent again.
+// Exactly-once delivery of events: a vertex keeps the events of its own ranks until
+// the root acknowledges them, and retransmits those that were lost with a server.
 //
-// Each group has a number at its server, from 1. Events packets carry marks: of
-// these servers, everything up to this number. Links and lists keep the order, so
-// that what the root has seen of a server is all up to one number, and what it
-// has not is the rest. Servers right below the root have no one above who could
-// be lost without them: they keep nothing.
+// Each group has a sequence number at its server, from 1. An Events packet carries
+// marks: the servers whose events it contains, and the number of the last one.
+// Links and lists preserve order, so the root has received the events of a server
+// up to one number, and the rest is missing. Servers right below the root keep
+// nothing: no server between them and the root can be lost.
 
 package tree
 
@@ -19,32 +19,32 @@ import (
 )
 
 const (
-	// maxKept is how many bytes a vertex keeps before its own ranks are to write
-	// no more; half of it, and they may.
+	// maxKept is the number of bytes of unacknowledged events at which the output
+	// of the vertex's own ranks is paused. It resumes at half of that.
 	maxKept = 1 << 20
-	// ackEvery is how many bytes the root takes in before it acknowledges them: so
-	// little that writers do not wait, so much that it is no traffic.
+	// ackEvery is the number of bytes after which the root acknowledges: small
+	// enough that writers do not wait, large enough that the traffic is negligible.
 	ackEvery = 128 << 10
 )
 
-// keep is what a vertex keeps of its own ranks' events.
+// keep holds the unacknowledged events of a vertex's own ranks.
 type keep struct {
-	keeps    bool // there is somebody between us and the root
+	keeps    bool // there is a vertex between this one and the root
 	last     uint64
 	kept     []protocol.Group // numbers last-len+1 … last
 	keptSize int
-	held     bool // Hold is on
+	held     bool // the last Hold was on
 }
 
-// acks is what the root has seen, by server.
+// acks records what the root has received, by server.
 type acks struct {
 	seen    map[protocol.ServerID]uint64
-	fresh   map[protocol.ServerID]bool // not acknowledged
-	unacked int                        // bytes
+	fresh   map[protocol.ServerID]bool // with events to acknowledge
+	unacked int                        // bytes received since the last acknowledgement
 }
 
-// ownEvents takes in events that begin here: those of the vertex's own ranks, and
-// the loss of its children.
+// ownEvents processes events that originate at this vertex: those of its own ranks,
+// and the loss of its children.
 func (n *Node) ownEvents(groups []protocol.Group) {
 	for i := range groups {
 		if n.keeps && !groups[i].Ranks.IsEmpty() {
@@ -59,7 +59,8 @@ func (n *Node) ownEvents(groups []protocol.Group) {
 	n.hold()
 }
 
-// hold tells when too much is kept, and when it is not any more.
+// hold emits a Hold when the limit of kept events is exceeded, and when the number
+// of bytes has fallen to half of it.
 func (n *Node) hold() {
 	if on := n.keptSize > maxKept || n.held && n.keptSize > maxKept/2; on != n.held {
 		n.held = on
@@ -67,7 +68,8 @@ func (n *Node) hold() {
 	}
 }
 
-// ack lets go of what the root has seen, and passes on what it has seen of others.
+// ack discards the vertex's own acknowledged events and forwards the
+// acknowledgement.
 func (n *Node) ack(marks []wire.Mark) {
 	self := rank.ID(server(n.id))
 	for _, m := range marks {
@@ -108,11 +110,11 @@ func (n *Node) passAck(marks []wire.Mark) {
 	}
 }
 
-// childEvents takes in events from below.
+// childEvents processes events from a child.
 func (n *Node) childEvents(c *child, m *wire.Message) {
 	if c.resync != 0 {
 		if m.Flags&wire.Again == 0 || m.Epoch < c.resync {
-			return // it will be sent again, or has been
+			return // retransmitted, or about to be
 		}
 		c.resync = 0
 		n.up.running = n.up.running.Minus(c.ranks).Union(m.Running.Intersect(c.ranks))
@@ -128,7 +130,8 @@ func (n *Node) childEvents(c *child, m *wire.Message) {
 	}
 }
 
-// marked notes whose events these are: to be passed on, or, at the root, seen.
+// marked records whose events a packet contains: at the root as received, elsewhere
+// for the packet that passes them on.
 func (n *Node) marked(m *wire.Message) {
 	for _, mark := range m.Marks {
 		for s := range mark.Servers.All() {
@@ -150,7 +153,7 @@ func (n *Node) marked(m *wire.Message) {
 	}
 }
 
-// see is the root's book of what it has had from whom.
+// see records that the root has received the events of a server up to a number.
 func (n *Node) see(s protocol.ServerID, last uint64) {
 	if n.seen == nil {
 		n.seen, n.fresh = make(map[protocol.ServerID]uint64), make(map[protocol.ServerID]bool)
@@ -159,7 +162,7 @@ func (n *Node) see(s protocol.ServerID, last uint64) {
 	n.fresh[s] = true
 }
 
-// acknowledge tells the servers what the root has seen since the last time.
+// acknowledge confirms to servers what the root has received since the last call.
 func (n *Node) acknowledge() {
 	if n.unacked = 0; len(n.fresh) == 0 {
 		return
@@ -172,7 +175,8 @@ func (n *Node) acknowledge() {
 	n.passAck(marksOf(last))
 }
 
-// marksOf puts servers with the same number together; no order of a map shows.
+// marksOf combines servers with equal numbers into marks, in ascending order of
+// numbers.
 func marksOf(last map[protocol.ServerID]uint64) []wire.Mark {
 	if len(last) == 0 {
 		return nil
@@ -188,8 +192,8 @@ func marksOf(last map[protocol.ServerID]uint64) []wire.Mark {
 	return marks
 }
 
-// eventsAgain passes on what one server sends again, behind all that came before.
-// The root takes out what it has seen.
+// eventsAgain forwards the retransmitted events of one server, after all pending
+// ones. The root removes those that it has received already.
 func (n *Node) eventsAgain(m *wire.Message) {
 	if n.id > 0 {
 		n.gone = n.gone.Union(m.Ranks)
@@ -217,11 +221,11 @@ func (n *Node) eventsAgain(m *wire.Message) {
 	n.acknowledge()
 }
 
-// resend begins anew towards a parent that is new, here or further up. Events that
-// wait here came from below and are kept there, or are kept here. Requests are
-// forgotten: whoever adopts asks again for all that is owed, and behind the events
-// that are sent again. The first packet goes also when there is nothing to say
-// again: what came before it is out of date.
+// resend starts over for a new parent, here or further up. Pending events can be
+// discarded: their servers keep them and retransmit them. Requests are forgotten:
+// the adopting vertex sends all outstanding ones again, after the retransmitted
+// events. The first packet is sent even if it has no events, because its epoch
+// tells the parent to accept events again.
 func (n *Node) resend(epoch uint64) {
 	n.learn(epoch)
 	n.up.forget()

@@ -15,7 +15,7 @@ import (
 	"sdm/tree/treetest"
 )
 
-// placed makes a vertex with its Init done.
+// placed returns a vertex that has received its Init.
 func placed(t testing.TB, id tree.NodeID, table protocol.RouteTable) *tree.Node {
 	t.Helper()
 	part, err := treetest.Part(table, id)
@@ -38,7 +38,7 @@ func placed(t testing.TB, id tree.NodeID, table protocol.RouteTable) *tree.Node 
 	return n
 }
 
-// sent gives the packets for the parent among outputs.
+// sent returns the packets for the parent among outputs.
 func sent(outs []tree.Output) (list []wire.Message) {
 	for _, out := range outs {
 		if up, ok := out.(tree.ToParent); ok {
@@ -52,7 +52,8 @@ func say(r rank.ID, text []byte) tree.LocalEvents {
 	return tree.LocalEvents{Groups: []protocol.Group{{Kind: protocol.KindStdout, Ranks: rank.Of(r), Body: text}}}
 }
 
-// A flood is not held back for folding: it goes up as soon as there is enough.
+// A flood is not held back to coalesce it: it is sent as soon as a limit is
+// reached.
 func TestFloodGoesUpAtOnce(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -64,7 +65,7 @@ func TestFloodGoesUpAtOnce(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			n := placed(t, 1, treetest.Table("flat", 1, 1, false))
-			n.Step(time.Second, say(0, []byte("first"))) // passes at once: it was quiet
+			n.Step(time.Second, say(0, []byte("first"))) // passes at once: no window is open
 			for i := 1; i <= 1000; i++ {
 				up := sent(n.Step(time.Second, say(0, test.line(i))))
 				if len(up) == 0 {
@@ -80,8 +81,8 @@ func TestFloodGoesUpAtOnce(t *testing.T) {
 	}
 }
 
-// An answer that does not fit into one packet is sent in pieces; only the last
-// ends anything.
+// An answer that does not fit into one packet is sent in several; only the last one
+// has flags that end the request.
 func TestLargeAnswerInPieces(t *testing.T) {
 	n := placed(t, 1, treetest.Table("flat", 1, 5, false))
 	n.Step(0, tree.FromParent{Msg: wire.Message{Kind: wire.Command, ID: 2, Ranks: rank.Range(0, 4)}})
@@ -106,8 +107,8 @@ func ask(id int, ranks rank.Set, wait time.Duration) tree.FromParent {
 
 const maxOverdue = 1024 // as in package tree
 
-// Requests that nobody will ever answer are kept up to a bound; then the oldest is
-// ended. What has been answered meanwhile does not count.
+// Requests that are never answered are kept up to a limit; then the oldest is
+// ended. Requests that have been answered meanwhile do not count.
 func TestOverdueRequestsAreBounded(t *testing.T) {
 	n := placed(t, 1, treetest.Table("flat", 1, 1, false))
 	now, ended := time.Duration(0), 0
@@ -127,14 +128,14 @@ func TestOverdueRequestsAreBounded(t *testing.T) {
 			n.Step(now, tree.LocalReply{ID: protocol.RequestID(2 + i), Groups: []protocol.Group{{Kind: protocol.KindResult, Ranks: rank.Of(0), Body: []byte("{}")}}})
 		}
 	}
-	// The last one was open too when it came.
+	// The last one was open, too, when it arrived.
 	if want := 3*maxOverdue/2 + 1 - maxOverdue; ended != want {
 		t.Errorf("%d requests were ended, want %d", ended, want)
 	}
 }
 
-// A request that is ended for want of room while a child is being lost is not
-// answered again by that loss.
+// A request that is ended because the limit is reached while a child is being lost
+// is not answered again because of that loss.
 func TestEndedWhileLost(t *testing.T) {
 	n := placed(t, 0, treetest.Table("flat", 2, 1, false))
 	all := rank.Range(0, 1)
@@ -160,8 +161,9 @@ func TestEndedWhileLost(t *testing.T) {
 	}
 }
 
-// What is kept for an adoption is bounded by all that it holds, columns as well: the
-// ranks write no more before it is a megabyte, and go on when the root has it.
+// The limit of unacknowledged events counts all that they contain, including
+// columns: output is paused before they reach a megabyte, and resumes when the root
+// has them.
 func TestKeptColumnsCount(t *testing.T) {
 	n := placed(t, 3, treetest.Table("binomial", 4, 1, false))
 	held := func(outs []tree.Output) (on, said bool) {

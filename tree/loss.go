@@ -7,7 +7,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// childLost gives up a child whose link is gone.
+// childLost processes the loss of the link to a child.
 func (n *Node) childLost(id NodeID, cause string) {
 	c := n.byID[id]
 	if c == nil || c.state == childGone {
@@ -16,16 +16,17 @@ func (n *Node) childLost(id NodeID, cause string) {
 	n.lose(c, cause, protocol.KindLost)
 }
 
-// lose gives a child up. One that never was there is missing in the answer to
-// Init with all behind it, and that is all that is said unasked. One that was
-// there is lost, and only it: what it owes is answered as KindLost, the world is
-// told, and its children are orphans.
+// lose marks a child as lost. A child that was never connected is reported as
+// missing in the answer to Init, with its subtree; there is no event. If it was
+// connected, only the child itself is lost: outstanding requests are answered with
+// KindLost, an event reports the loss, and its children become orphans.
 func (n *Node) lose(c *child, cause string, ofInit protocol.Kind) {
 	was := c.state == childUp || c.adopted
 	c.gone(cause)
 	if was && !n.quitting {
 		n.orphanage(c)
-		// Also if a vertex below has said it: it may be gone, and its word with it.
+		// This is repeated even if a vertex below has reported it: that vertex may
+		// be lost, and its report with it.
 		n.ownEvents([]protocol.Group{{Kind: protocol.KindLost, Ranks: c.ranks, Body: c.died}})
 		n.bury(rank.Of(rank.ID(server(c.id))))
 	}
@@ -42,8 +43,8 @@ func (n *Node) lose(c *child, cause string, ofInit protocol.Kind) {
 	}
 }
 
-// orphanage makes the children of a lost child ours. They are reached when the
-// root gives leave; see heal.
+// orphanage enters the children of a lost child as children of this vertex. It
+// connects to them when the root permits it; see heal.
 func (n *Node) orphanage(c *child) {
 	for _, id := range n.shape.Children(c.id) {
 		n.enter(&child{id: id, state: childOrphan, adopted: true, under: c.id})
@@ -51,8 +52,8 @@ func (n *Node) orphanage(c *child) {
 	c.ranks, c.servers = c.route.Ranks, rank.Of(rank.ID(server(c.id)))
 }
 
-// bury notes servers of the subtree that are lost. The root must hear of them at
-// once, because their children wait.
+// bury records lost servers of the subtree. The report to the root is sent at once,
+// because the orphans wait for the root's permission to be adopted.
 func (n *Node) bury(servers rank.Set) {
 	n.gone = n.gone.Union(servers)
 	if n.id == 0 {

@@ -1,22 +1,24 @@
-// Package tree is one vertex of the tree as a pure machine: fan out, fan in,
-// waits, order, lost neighbours. No clock, no goroutine, no I/O.
+// Package tree implements one vertex of the tree as a pure state machine: it
+// distributes commands, merges answers, keeps deadlines and order, and replaces
+// lost neighbours. It has no clock, no goroutine and no I/O.
 //
 //	 FromParent ──▶ ┌──────────────────────────┐ ──▶ ToParent
-//	                │ request   who owes what   │
-//	  FromChild ──▶ │ upstream  what waits      │ ──▶ ToChild
-//	Local…, Tick ─▶ │ child     who is there    │ ──▶ Deliver…, Connect, Wake
-//	 …Lost ───────▶ │ keep      what may be lost│
+//	                │ request   outstanding     │
+//	  FromChild ──▶ │ upstream  to be sent up   │ ──▶ ToChild
+//	Local…, Tick ─▶ │ child     neighbours      │ ──▶ Deliver…, Connect, Wake
+//	 …Lost ───────▶ │ keep      unacknowledged  │
 //	                └──────────────────────────┘
 //
-// Init gives a vertex its place: its own ranks, its children and theirs. A
-// command goes to the children that have some of its ranks and to the vertex's
-// own back end; the answers are folded (package aggregate) and go up when all
-// are there or the wait is over. Before an answer goes up, everything that ranks
-// did unasked goes, so that whoever has seen an answer has seen what came before.
+// Init gives a vertex its place: its own ranks, its children and their subtrees. A
+// command goes to the children that have some of its ranks and to the vertex's own
+// back end. Answers are merged (package aggregate) and go up when all have arrived
+// or the wait is over. Pending events and output go up before any answer, so that
+// whoever receives an answer of a rank has received all earlier events of that
+// rank.
 //
-// A server that is lost takes its own ranks with it and nothing else: its parent
-// adopts its children (heal.go), what it had taken in and not passed on is asked
-// for and sent again (keep.go, answers.go).
+// When a server is lost, only its own ranks are lost. Its parent adopts its
+// children (heal.go). Events and answers that the lost server had received and not
+// passed on are retransmitted (keep.go, answers.go).
 package tree
 
 import (
@@ -31,16 +33,16 @@ import (
 // NodeID is a vertex of the tree: 0 is the master, i+1 is server i.
 type NodeID = topology.NodeID
 
-// Node is one vertex. It is not safe for concurrent use: one loop owns it.
+// Node is one vertex. It is not safe for concurrent use; one loop owns it.
 type Node struct {
 	id    NodeID
-	now   time.Duration // of this Step
-	out   []Output      // of this Step
-	woken time.Duration // the last Wake; when its time has passed there is none
+	now   time.Duration // time of this Step
+	out   []Output      // outputs of this Step
+	woken time.Duration // time of the last Wake; not after now: no Wake is pending
 
-	placed   bool   // an Init has told the place
-	orphan   bool   // there is no parent that would hear us
-	epoch    uint64 // newest shape of the tree that is known
+	placed   bool   // an Init has been received
+	orphan   bool   // there is no parent to send to
+	epoch    uint64 // newest epoch that is known
 	shape    topology.Shape
 	routes   []protocol.Route // of the subtree, by server
 	own      rank.Set         // ranks of the vertex itself
@@ -50,22 +52,22 @@ type Node struct {
 
 	initID       protocol.RequestID
 	initDeadline time.Duration    // 0 is none
-	ready        []protocol.Group // all answers to Init so far
+	ready        []protocol.Group // all answers to Init so far, sent again to a new parent
 
-	gone    rank.Set // numbers of servers of the subtree that are lost
+	gone    rank.Set // numbers of lost servers of the subtree
 	beat    beat
-	keep    // what the root has not acknowledged
-	acks    // of the root: what it has seen
+	keep    // own events that the root has not acknowledged
+	acks    // at the root: what it has received
 	answers answers
 
 	requests map[protocol.RequestID]*request
 	timers   timers     // requests with a deadline, not yet overdue
-	overdue  []*request // oldest first; some may have been closed since
+	overdue  []*request // oldest first; may contain closed requests
 	awaited  int        // requests that are not overdue
 	up       upstream
 }
 
-// New makes vertex id. Its place in the tree comes with Init.
+// New returns vertex id. Init gives it its place in the tree.
 func New(id NodeID) *Node {
 	return &Node{
 		id:       id,
@@ -73,13 +75,13 @@ func New(id NodeID) *Node {
 		requests: make(map[protocol.RequestID]*request),
 		up:       upstream{patience: patienceOf(id, 1), by: never, change: never},
 		beat:     beat{due: never, above: never},
-		keep:     keep{keeps: id > 0}, // until Init tells: an adopted vertex begins anew with it
+		keep:     keep{keeps: id > 0}, // until Init decides; an Init flagged again resends what was kept
 	}
 }
 
-// Step takes in one thing that happened at time now (since any fixed moment)
-// and returns what is to be done, in order. The slice is valid until the next
-// Step, what is in it for good. Times must not go backwards.
+// Step processes one input at time now, measured from any fixed moment, and returns
+// the outputs, in order. The slice is valid until the next Step; what its elements
+// refer to stays valid. Times must not decrease.
 func (n *Node) Step(now time.Duration, in Input) []Output {
 	n.now = now
 	clear(n.out)
@@ -115,8 +117,8 @@ func (n *Node) Step(now time.Duration, in Input) []Output {
 	return n.out
 }
 
-// emit says what is to be done. Without a parent there is no way up: answers are
-// asked for again, events sent again, when there is one.
+// emit adds an output. Packets to a parent are dropped while there is none: a new
+// parent requests the answers again, and resend retransmits the events.
 func (n *Node) emit(o Output) {
 	if _, up := o.(ToParent); up && n.orphan {
 		return
@@ -124,8 +126,8 @@ func (n *Node) emit(o Output) {
 	n.out = append(n.out, o)
 }
 
-// fromParent takes in a packet from above. Kinds that are not known are skipped:
-// they come from a newer build that the hello has found fit.
+// fromParent processes a packet from the parent. It ignores unknown kinds: they
+// come from a newer build that the handshake has accepted.
 func (n *Node) fromParent(m *wire.Message) {
 	n.beat.deaf = 0
 	switch m.Kind {
@@ -148,8 +150,8 @@ func (n *Node) fromParent(m *wire.Message) {
 	}
 }
 
-// fromChild takes in a packet from below. What a child that is gone had still to
-// say is not heard: its ranks have been answered for.
+// fromChild processes a packet from a child. Packets of a lost child are ignored:
+// the vertex has answered for its ranks already.
 func (n *Node) fromChild(id NodeID, m *wire.Message) {
 	c := n.byID[id]
 	if c == nil || c.state != childUp {
@@ -158,7 +160,7 @@ func (n *Node) fromChild(id NodeID, m *wire.Message) {
 	c.heard = true
 	switch m.Kind {
 	case wire.Reply:
-		if c.resync == 0 || m.ID == n.initID { // else it is asked for again
+		if c.resync == 0 || m.ID == n.initID { // else the command is sent again
 			n.childReply(c, m)
 		}
 	case wire.Events:
@@ -171,7 +173,7 @@ func (n *Node) fromChild(id NodeID, m *wire.Message) {
 	}
 }
 
-// expire does what is due by now.
+// expire handles all deadlines that have passed.
 func (n *Node) expire() {
 	for len(n.timers) > 0 && n.timers[0].deadline <= n.now {
 		n.partial(n.timers[0])
@@ -187,9 +189,9 @@ func (n *Node) expire() {
 	}
 }
 
-// wish asks to be woken when something is due, unless a Tick comes by then anyway.
-// A Wake that has become too early stands: the Tick asks for the right one. That
-// spares two settings of a timer for every request that is answered in time.
+// wish requests a Wake for the next deadline, unless an earlier Wake is pending. A
+// Wake that has become too early is not replaced: its Tick requests the right one.
+// This saves setting the timer twice for each request that is answered in time.
 func (n *Node) wish() {
 	at := min(n.up.due(), n.beat.due, n.beat.above)
 	if len(n.timers) > 0 {

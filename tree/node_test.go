@@ -10,8 +10,8 @@ import (
 	"sdm/tree/treetest"
 )
 
-// TestVertex runs the scripts of testdata/vertex: one vertex, line by line.
-// go test -rewrite writes them anew.
+// TestVertex runs the scripts of testdata/vertex: one vertex, line by line. go test
+// -rewrite regenerates them.
 func TestVertex(t *testing.T) {
 	datadriven.Walk(t, "testdata/vertex", func(t *testing.T, path string) {
 		var v *treetest.Vertex

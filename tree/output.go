@@ -1,4 +1,4 @@
-// What a vertex wants done.
+// Outputs of a vertex.
 
 package tree
 
@@ -10,8 +10,8 @@ import (
 	"sdm/protocol/wire"
 )
 
-// Output is one thing that a vertex wants done. What it refers to is not written
-// to any more and may be kept.
+// Output is one action that a vertex requests. What it refers to is not modified
+// any more and may be kept.
 type Output interface{ output() }
 
 type (
@@ -22,10 +22,10 @@ type (
 		Child NodeID
 		Msg   wire.Message
 	}
-	// Connect asks for a link to a child; answered by Connected or
-	// ConnectFailed within Wait, where 0 is no limit. Epoch is to be proved to the
-	// child. Adopt: the child was there already, so that one who listens nowhere
-	// is dead, and not late.
+	// Connect requests a link to a child. Connected or ConnectFailed answers it
+	// within Wait, where 0 is no limit. Epoch is proved to the child. Adopt: the
+	// child has listened before, so a refused connection means that it has ended,
+	// not that it is late.
 	Connect struct {
 		Child NodeID
 		Route protocol.Route
@@ -40,36 +40,37 @@ type (
 		Wait  time.Duration
 		Body  []byte
 	}
-	// DeliverInit hands the vertex its own route; LocalReady answers it. Size is
+	// DeliverInit contains the vertex's own route; LocalReady answers it. Size is
 	// the number of servers in the session.
 	DeliverInit struct {
 		Route protocol.Route
 		Size  int
 	}
-	// DeliverQuit tells that the session ends; with a cause: that it goes on, but
-	// without us. Then the links to the children are to be closed at once.
-	// Deserted: it ends because the master is lost.
+	// DeliverQuit reports that the session ends. With a cause, the session
+	// continues without this vertex, and the links to children must be closed at
+	// once. Deserted: the session ends because the master is lost.
 	DeliverQuit struct {
 		Cause    string
 		Deserted bool
 	}
-	// Epoch tells the newest shape of the tree that is known: a parent of an older
-	// one is a stranger.
+	// Epoch reports the newest epoch that the vertex knows. A parent of an older
+	// epoch must be refused.
 	Epoch struct{ Epoch uint64 }
-	// Hold tells whether the vertex keeps so much that the root has not
-	// acknowledged that its own ranks had better write no more.
+	// Hold pauses or resumes the output of the vertex's own ranks: too many of
+	// their events are unacknowledged.
 	Hold struct{ On bool }
-	// Drop asks to close the link to a child, or to give up making it. For the
-	// vertex the child is gone; nothing need be reported back.
+	// Drop requests that the link to a child is closed, or that dialling it is
+	// given up. The vertex regards the child as gone and needs no report.
 	Drop struct {
 		Child NodeID
 		Cause string
 	}
-	// LeaveParent asks to close the link to the parent: it has been silent for so
-	// long that it counts as lost, and that nobody will come in its place.
+	// LeaveParent requests that the link to the parent is closed: it has been
+	// silent for so long that it is regarded as lost, and no other parent will
+	// come.
 	LeaveParent struct{ Cause string }
-	// Wake asks for a Tick at this time; it replaces earlier wishes; 0 cancels.
-	// The Tick may find nothing due.
+	// Wake requests a Tick at this time. It replaces the earlier Wake; 0 cancels. A
+	// Tick may find nothing due.
 	Wake struct{ At time.Duration }
 )
 

@@ -1,5 +1,5 @@
-// What became of ranks, apart from what others wrote: on a congested link the one
-// passes the other (package lane), but only if they are two packets.
+// Splitting of a flush into two packets: events and unrelated output. On a
+// congested link a packet of events may overtake one of output (package lane).
 
 package tree
 
@@ -8,20 +8,21 @@ import (
 	"sdm/protocol/rank"
 )
 
-// bundle is a part of the list that goes up, with its marks.
+// bundle is one of the two packets: groups and their marks.
 type bundle struct {
 	groups []protocol.Group
 	marks  map[protocol.ServerID]uint64
 }
 
-// maxSpread is how often the ranks that pressing groups are about are looked for
-// among the others, before all of them count: equal lines of many ranks join them.
+// maxSpread bounds the iterations of spread. Output lines that are equal for many
+// ranks connect these ranks, so more iterations would soon include all ranks.
 const maxSpread = 4
 
-// part divides the list: what tells of ranks, with everything else of these ranks,
-// and what only others wrote. The numbered events of one server stay together, so
-// that its mark is true of the packet that it stands on. ok is false where there is
-// nothing to divide, or a server is lost: its ranks are not where its word came from.
+// part splits a list: pressing contains the events and all output of their ranks,
+// rest the output of other ranks. The numbered events of one server stay together,
+// so that the mark of each packet is correct. ok is false if there is nothing to
+// split, or if a server is lost: the loss is numbered at another server than that
+// of its ranks.
 func (n *Node) part(groups []protocol.Group) (pressing, rest bundle, ok bool) {
 	about, outputs := rank.Set{}, 0
 	for i := range groups {
@@ -59,12 +60,13 @@ func (n *Node) part(groups []protocol.Group) (pressing, rest bundle, ok bool) {
 	return pressing, rest, len(rest.groups) > 0
 }
 
-// spread adds to a set all ranks that share a group, or a server whose events are
-// numbered, with one of its own. It gives up on long chains.
+// spread extends a set by all ranks that share a group, or a server with numbered
+// events, with a rank of the set, until nothing is added. It fails after maxSpread
+// iterations.
 func (n *Node) spread(about rank.Set, groups []protocol.Group) (rank.Set, bool) {
 	for range maxSpread {
 		before, more := about.Len(), about
-		for s := range n.up.marks { // in any order: only about is looked at
+		for s := range n.up.marks { // the order does not matter: about is not changed here
 			if ranks := n.routeOf(s).Ranks; ranks.Intersects(about) {
 				more = more.Union(ranks)
 			}
@@ -82,7 +84,7 @@ func (n *Node) spread(about rank.Set, groups []protocol.Group) (rank.Set, bool) 
 	return about, false
 }
 
-// routeOf gives the route of a server of the subtree.
+// routeOf returns the route of a server of the subtree.
 func (n *Node) routeOf(s protocol.ServerID) protocol.Route {
 	i := int(s - n.routes[0].Server)
 	if i < 0 || i >= len(n.routes) {

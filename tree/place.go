@@ -13,10 +13,10 @@ import (
 	"sdm/tree/topology"
 )
 
-// readTable reads the routing table of the subtree of vertex id and checks all
-// that the tree relies on: each server of the subtree once, no rank in two places.
-// The routes come sorted by server. A table is whole: memory is taken for what it
-// holds, not for the size that it claims.
+// readTable decodes the routing table of the subtree of vertex id and checks what
+// the tree relies on: each server of the subtree once, no rank on two servers. The
+// routes are sorted by server. Memory is allocated for the routes that the table
+// contains, not for the size that it claims.
 func readTable(body []byte, id NodeID) (protocol.RouteTable, topology.Shape, error) {
 	var table protocol.RouteTable
 	if err := json.Unmarshal(body, &table); err != nil {
@@ -37,7 +37,8 @@ func readTable(body []byte, id NodeID) (protocol.RouteTable, topology.Shape, err
 	return table, shape, checkDisjoint(table.Routes)
 }
 
-// checkServers wants the servers first to last, each once; the routes are sorted.
+// checkServers requires each server from first to last exactly once; routes are
+// sorted.
 func checkServers(routes []protocol.Route, first, last protocol.ServerID) error {
 	next := first
 	for _, r := range routes {
@@ -57,7 +58,7 @@ func checkServers(routes []protocol.Route, first, last protocol.ServerID) error 
 	return nil
 }
 
-// checkDisjoint wants each rank on one server only.
+// checkDisjoint requires that each rank is on one server only.
 func checkDisjoint(routes []protocol.Route) error {
 	sum := 0
 	for _, r := range routes {
@@ -76,8 +77,8 @@ func checkDisjoint(routes []protocol.Route) error {
 	return nil
 }
 
-// ranksOf joins the ranks of routes, halves first: sets that are scattered grow
-// with every union.
+// ranksOf returns the union of the ranks of routes. It joins halves recursively,
+// because the union of scattered sets is expensive.
 func ranksOf(routes []protocol.Route) rank.Set {
 	switch len(routes) {
 	case 0:
@@ -89,7 +90,7 @@ func ranksOf(routes []protocol.Route) rank.Set {
 	return ranksOf(routes[:half]).Union(ranksOf(routes[half:]))
 }
 
-// settleIn takes a place: own ranks, children and what is below them.
+// settleIn sets the place of the vertex: own ranks, children and their subtrees.
 func (n *Node) settleIn(table protocol.RouteTable, shape topology.Shape) {
 	n.placed, n.shape, n.routes = true, shape, table.Routes
 	n.up.patience = patienceOf(n.id, shape.Height(0)+1)
@@ -102,7 +103,7 @@ func (n *Node) settleIn(table protocol.RouteTable, shape topology.Shape) {
 	n.startBeat(table)
 }
 
-// enter makes a child known; id and state are set.
+// enter adds a child whose id and state are set.
 func (n *Node) enter(c *child) {
 	first, last := n.shape.Subtree(c.id)
 	lowest := max(n.id, 1) // the vertex of the first route

@@ -7,8 +7,8 @@ import (
 	"sdm/protocol/wire"
 )
 
-// quit passes the end of the session on. What comes up afterwards is held back no
-// longer, and a child that goes away is not lost: it has done what it should.
+// quit forwards the end of the session. From then on events are sent without delay,
+// and a child that closes its link is not reported as lost.
 func (n *Node) quit(why wire.Flags) {
 	if n.quitting {
 		return

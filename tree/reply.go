@@ -1,4 +1,4 @@
-// Answers on their way up.
+// Replies to the parent.
 
 package tree
 
@@ -11,12 +11,12 @@ import (
 	"sdm/protocol/wire"
 )
 
-// maxReply is how many bytes of bodies go into one packet, if there is more than
-// one group: a quarter of wire.MaxPacket, because columns come on top.
+// maxReply is the size limit in bytes of the bodies in one packet of several
+// groups: a quarter of wire.MaxPacket, because columns come on top.
 const maxReply = wire.MaxPacket / 4
 
-// reply sends groups up, behind everything that ranks did before, in as many
-// packets as needed; the flags that end something stand on the last.
+// reply sends groups to the parent, after all pending events, in as many packets as
+// needed. Only the last packet has the given flags.
 func (n *Node) reply(r *request, groups []protocol.Group, flags wire.Flags) {
 	if len(groups) == 0 && flags == 0 {
 		return
@@ -38,7 +38,7 @@ func (n *Node) reply(r *request, groups []protocol.Group, flags wire.Flags) {
 	n.emit(ToParent{m})
 }
 
-// fit counts the groups that go into one packet: at least one.
+// fit returns the number of groups that fit into one packet: at least one.
 func fit(groups []protocol.Group) int {
 	bytes := 0
 	for i, g := range groups {
@@ -50,19 +50,17 @@ func fit(groups []protocol.Group) int {
 	return len(groups)
 }
 
-// noSuch answers for ranks, or servers, that are nowhere.
+// noSuch returns the answer for ranks, or servers, that do not exist.
 func noSuch(ranks rank.Set, cause string) protocol.Group {
 	return protocol.Group{Kind: protocol.KindMissing, Ranks: ranks, Body: canonical.JSON(protocol.Missing{Cause: cause})}
 }
 
-// silent says who has not answered within the wait, one group for each host. Only
-// the root says it, because only the root knows the wait that was asked for: below
-// it is shorter from level to level, and the same silence would have many causes.
+// silent returns the answers for ranks that have not answered within the wait, one
+// group for each host. Only the root calls it, because only the root knows the wait
+// that was requested: each level gives its children a shorter one, and the same
+// timeout would be reported with many different causes.
 func (n *Node) silent(r *request) []protocol.Group {
-	owed, cause := r.replies.Owed(), "no answer in "+r.wait.String()
-	if r.wait == 0 {
-		cause = "no answer"
-	}
+	owed, cause := r.replies.Owed(), protocol.NoAnswer(r.wait)
 	var groups []protocol.Group
 	byHost := make(map[string]int) // index in groups
 	for _, route := range n.routes {
@@ -85,7 +83,7 @@ func (n *Node) silent(r *request) []protocol.Group {
 	return groups
 }
 
-// answerFor answers a request for what it asks of a child that is gone.
+// answerFor answers a request on behalf of a lost child.
 func (n *Node) answerFor(r *request, c *child, kind protocol.Kind) {
 	ranks := r.replies.Owed().Intersect(r.below(c))
 	if ranks.IsEmpty() {
@@ -96,7 +94,7 @@ func (n *Node) answerFor(r *request, c *child, kind protocol.Kind) {
 	}
 }
 
-// drop ends the link to a child that does not keep to the rules.
+// drop disconnects a child that violates the protocol or is silent.
 func (n *Node) drop(c *child, cause string) {
 	n.emit(ToChild{c.id, wire.Message{Kind: wire.GivenUp, Body: canonical.JSON(protocol.Missing{Cause: cause})}})
 	n.emit(Drop{c.id, cause})

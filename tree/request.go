@@ -1,4 +1,4 @@
-// Requests: what was asked, who owes an answer, and until when.
+// Requests: whose answers are outstanding, and until when.
 
 package tree
 
@@ -13,30 +13,30 @@ import (
 	"sdm/tree/aggregate"
 )
 
-// request is a command, or an Init, that has not been answered in full.
+// request is a command or an Init that has not been answered in full.
 //
 //	open ──all answered──▶ Final ▶ forgotten
 //	  └──wait over──▶ Partial ▶ overdue ──each answer──▶ Late … Late Final ▶ forgotten
 type request struct {
 	id       protocol.RequestID
 	ofInit   bool // the ranks are server numbers
-	overdue  bool // the partial answer has gone up
-	closed   bool // forgotten
+	overdue  bool // the partial reply has been sent
+	closed   bool // forgotten; may still be in Node.overdue
 	wait     time.Duration
 	deadline time.Duration // 0 is none
-	timer    int           // place in timers
-	body     []byte        // to send it again
+	timer    int           // index in timers, or noTimer
+	body     []byte        // for sending it again to an adopted child
 	replies  aggregate.Replies
 }
 
-// maxOverdue bounds the requests that are kept only for late answers. Beyond it
-// the oldest is given up: its late answers, if ever they come, are not heard.
+// maxOverdue bounds the requests that are kept only for late answers. When it is
+// exceeded, the oldest is finished and its late answers are ignored.
 const maxOverdue = 1024
 
-// open makes a request known.
+// open enters a request.
 func (n *Node) open(m *wire.Message, ranks rank.Set) *request {
 	r := &request{id: m.ID, wait: m.Wait, timer: noTimer, body: m.Body}
-	if end := n.now + m.Wait; end > n.now { // beyond the end of time is no limit
+	if end := n.now + m.Wait; end > n.now { // not set if Wait is 0 or the sum overflows
 		r.deadline = end
 		n.timers.arm(r)
 	}
@@ -46,9 +46,9 @@ func (n *Node) open(m *wire.Message, ranks rank.Set) *request {
 	return r
 }
 
-// command sends a request to whom it asks: the children, largest subtree first,
-// then the vertex's own ranks. Ranks that are nowhere, or behind a child that is
-// gone, are answered for at once. A request that is known already is under way.
+// command distributes a request: to the children, largest subtree first, then to
+// the vertex's own ranks. It answers at once for ranks that do not exist or are
+// below a lost child. A request that is known already is ignored.
 func (n *Node) command(m *wire.Message) {
 	if n.requests[m.ID] != nil {
 		return
@@ -82,7 +82,8 @@ func (n *Node) command(m *wire.Message) {
 	n.settle(r)
 }
 
-// deliver gives a request to the vertex's own back end, unless it has had it.
+// deliver passes a request to the vertex's own back end. If the back end has
+// received it before, deliver repeats the stored answers instead.
 func (n *Node) deliver(r *request, part rank.Set, again bool) {
 	if again && n.answers.knows(r.id) {
 		for _, g := range n.answers.again(r.id, part) {
@@ -96,7 +97,7 @@ func (n *Node) deliver(r *request, part rank.Set, again bool) {
 	n.emit(Deliver{r.id, part, n.left(r.deadline), r.body})
 }
 
-// disown answers for ranks that no vertex of the subtree holds.
+// disown answers for ranks that no vertex of the subtree has.
 func (n *Node) disown(r *request) {
 	ranks := r.replies.Owed().Minus(n.own)
 	for _, c := range n.children {
@@ -105,8 +106,8 @@ func (n *Node) disown(r *request) {
 	r.replies.Add(noSuch(ranks, "no such rank in the tree"))
 }
 
-// childReply takes in answers from below. Partial excuses what is late there;
-// what is still owed after Final will never come.
+// childReply processes answers of a child. A partial reply excuses the ranks that
+// are still owed. Those owed after a final reply will never be answered.
 func (n *Node) childReply(c *child, m *wire.Message) {
 	if m.ID == n.initID {
 		n.ready = append(n.ready, m.Groups...)
@@ -127,21 +128,20 @@ func (n *Node) childReply(c *child, m *wire.Message) {
 	n.settle(r)
 }
 
-// giveUp ends the waiting for ranks that a child has said it will never answer
-// for: it has forgotten the request.
+// giveUp stops waiting for ranks below a child that has forgotten the request.
 func (n *Node) giveUp(r *request, c *child) {
 	owed := r.replies.Owed().Intersect(r.below(c))
 	switch {
 	case owed.IsEmpty():
-	case r.overdue: // said to be missing already
+	case r.overdue: // reported as missing already
 		r.replies.Release(owed)
 	default:
-		body := canonical.JSON(protocol.Missing{Cause: "no answer", Host: c.route.Host})
+		body := canonical.JSON(protocol.Missing{Cause: protocol.NoAnswer(0), Host: c.route.Host})
 		r.replies.Add(protocol.Group{Kind: protocol.KindMissing, Ranks: owed, Body: body})
 	}
 }
 
-// localReply takes in answers of the vertex's own back end.
+// localReply processes answers of the vertex's own back end.
 func (n *Node) localReply(id protocol.RequestID, groups []protocol.Group) {
 	r := n.requests[id]
 	for _, g := range groups {
@@ -155,7 +155,7 @@ func (n *Node) localReply(id protocol.RequestID, groups []protocol.Group) {
 	}
 }
 
-// below gives what a child answers for, in the numbers of the request.
+// below returns what a child answers for: server numbers for an Init, else ranks.
 func (r *request) below(c *child) rank.Set {
 	if r.ofInit {
 		return c.servers
@@ -163,7 +163,7 @@ func (r *request) below(c *child) rank.Set {
 	return c.ranks
 }
 
-// settle sends up what a request has to say by now, if anything.
+// settle sends the reply of a request if one is due.
 func (n *Node) settle(r *request) {
 	switch {
 	case r.replies.Complete():
@@ -175,7 +175,7 @@ func (n *Node) settle(r *request) {
 	}
 }
 
-// finish sends the last answer and forgets the request.
+// finish sends the final reply and forgets the request.
 func (n *Node) finish(r *request) {
 	n.reply(r, r.replies.Take(), wire.Final)
 	n.close(r)
@@ -192,8 +192,8 @@ func (n *Node) close(r *request) {
 	delete(n.requests, r.id)
 }
 
-// partial sends what there is: the wait is over, or only those are awaited of
-// whom somebody below has said that they are late. The root says who they are.
+// partial sends the answers received so far. It is called at the deadline, or when
+// only excused ranks are owed. The root adds a group that names the missing ranks.
 func (n *Node) partial(r *request) {
 	groups := r.replies.Take()
 	if n.id == 0 {
@@ -207,7 +207,7 @@ func (n *Node) partial(r *request) {
 	n.remember(r)
 }
 
-// remember keeps an overdue request, within bounds.
+// remember keeps an overdue request, up to maxOverdue of them.
 func (n *Node) remember(r *request) {
 	if len(n.overdue) >= maxOverdue {
 		n.overdue = slices.DeleteFunc(n.overdue, func(r *request) bool { return r.closed })
@@ -219,7 +219,7 @@ func (n *Node) remember(r *request) {
 	n.overdue = append(n.overdue, r)
 }
 
-// lowestOpen is the lowest number of requests of the series of id that are not over.
+// lowestOpen returns the lowest number of the open requests in the series of id.
 func (n *Node) lowestOpen(id protocol.RequestID) protocol.RequestID {
 	for other, r := range n.requests {
 		if !r.ofInit && series(other) == series(id) {
@@ -229,7 +229,8 @@ func (n *Node) lowestOpen(id protocol.RequestID) protocol.RequestID {
 	return id
 }
 
-// inOrder gives all requests, the oldest number first: no order of a map shows.
+// inOrder returns all requests by ascending number, so that the order of the map
+// does not influence the outputs.
 func (n *Node) inOrder() []*request {
 	list := make([]*request, 0, len(n.requests))
 	for _, r := range n.requests {

@@ -9,13 +9,13 @@ import (
 	"sdm/protocol"
 )
 
-// String gives the packet as "parent <- …".
+// String formats the packet as "parent <- …".
 func (o ToParent) String() string { return "parent <- " + o.Msg.String() }
 
-// String gives the packet as "child 4 <- …".
+// String formats the packet as "child 4 <- …".
 func (o ToChild) String() string { return fmt.Sprintf("child %d <- %v", o.Child, o.Msg) }
 
-// String gives child, server and wait; of an adoption the epoch too.
+// String formats child, server and wait, and the epoch of an adoption.
 func (o Connect) String() string {
 	verb := "connect"
 	if o.Adopt {
@@ -24,10 +24,10 @@ func (o Connect) String() string {
 	return fmt.Sprintf("%s %d, %s%s", verb, o.Child, routeText(o.Route), waitText(o.Wait))
 }
 
-// String gives the number.
+// String formats the epoch.
 func (o Epoch) String() string { return fmt.Sprintf("epoch %d", o.Epoch) }
 
-// String gives "hold output" or "let output pass".
+// String returns "hold output" or "let output pass".
 func (o Hold) String() string {
 	if o.On {
 		return "hold output"
@@ -35,17 +35,17 @@ func (o Hold) String() string {
 	return "let output pass"
 }
 
-// String gives the request as a packet would be shown.
+// String formats the request like a packet.
 func (o Deliver) String() string {
 	return fmt.Sprintf("deliver #%d [%v]%s %s", o.ID, o.Ranks, waitText(o.Wait), protocol.BodyText(o.Body))
 }
 
-// String gives the route and the size.
+// String formats the route and the size.
 func (o DeliverInit) String() string {
 	return fmt.Sprintf("deliver init, %s, of %d", routeText(o.Route), o.Size)
 }
 
-// String gives the words "deliver quit", and the cause.
+// String returns "deliver quit", with the cause.
 func (o DeliverQuit) String() string {
 	if o.Cause != "" {
 		return "deliver quit: " + o.Cause
@@ -56,13 +56,13 @@ func (o DeliverQuit) String() string {
 	return "deliver quit"
 }
 
-// String gives child and cause.
+// String formats child and cause.
 func (o Drop) String() string { return fmt.Sprintf("drop %d: %s", o.Child, o.Cause) }
 
-// String gives the cause.
+// String formats the cause.
 func (o LeaveParent) String() string { return "leave parent: " + o.Cause }
 
-// String gives the time, or "never".
+// String formats the time, or "never" for 0.
 func (o Wake) String() string {
 	if o.At == 0 {
 		return "wake never"

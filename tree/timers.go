@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// timers is a heap of requests, the one whose wait ends first on top; of equals
-// the older request. It implements heap.Interface; use arm and disarm.
+// timers is a heap of requests by deadline, and by number among equal deadlines. It
+// implements heap.Interface; use arm and disarm.
 type timers []*request
 
 func (t timers) Len() int { return len(t) }
@@ -40,7 +40,7 @@ func (t *timers) Pop() any {
 	return r
 }
 
-// noTimer is the place in the heap of a request that is not in it.
+// noTimer is the heap index of a request that is not in the heap.
 const noTimer = -1
 
 func (t *timers) arm(r *request) {
@@ -55,10 +55,10 @@ func (t *timers) disarm(r *request) {
 	}
 }
 
-// share is what a vertex that may wait this long gives those below it: enough
-// less that their partial answers arrive in time. A sixteenth covers the merging
-// of large trees; 5 ms a loaded machine, or a quarter where the wait is shorter
-// than that. 0, no limit, stays 0, and nothing else becomes 0.
+// share returns the wait for children of a vertex that may itself wait this long.
+// It is shorter, so that partial replies of the children arrive in time. A
+// sixteenth is for merging in large trees; 5 ms are for a loaded machine, or a
+// quarter of shorter waits. 0 means no limit and stays 0; no other wait becomes 0.
 func share(wait time.Duration) time.Duration {
 	return wait - max(wait/16, min(5*time.Millisecond, wait/4))
 }

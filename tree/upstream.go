@@ -1,4 +1,4 @@
-// What ranks do unasked, on its way up: one ordered list for events and output.
+// Events and output on their way up, in one ordered list.
 
 package tree
 
@@ -11,32 +11,32 @@ import (
 	"sdm/tree/aggregate"
 )
 
-// More than this waiting goes up at once. It bounds the memory, and the time that
-// looking for equal groups takes.
+// Limits of the list; beyond them it is sent at once. They bound memory and the
+// time of searching for equal groups.
 const (
 	maxPendingBytes  = 64 << 10
 	maxPendingGroups = 512
 )
 
-// never is a time that does not come.
+// never is a time that is not reached.
 const never time.Duration = 1<<63 - 1
 
-// upstream is what waits to go up. A flush takes the whole list.
+// upstream holds the groups to be sent up. A flush sends the whole list.
 type upstream struct {
 	patience
 	list    aggregate.Pending
-	by      time.Duration // when the list must go, but for what follows; never: nothing waits
-	change  time.Duration // when it must for changes of state; never: none waits
+	by      time.Duration // deadline of other groups than those below; never: none
+	change  time.Duration // deadline of changes of state; never: none
 	stops   hold
 	output  hold
 	start   starting
-	running rank.Set // of the subtree
-	lost    rank.Set // ranks that have been said to be lost
-	gone    rank.Set // numbers of servers that are lost, to be told
+	running rank.Set // running ranks of the subtree
+	lost    rank.Set // ranks reported as lost
+	gone    rank.Set // numbers of lost servers, to be reported
 	marks   map[protocol.ServerID]uint64
 }
 
-// mark notes that the list holds what a server had to say up to a number.
+// mark records that the list contains the events of a server up to a number.
 func (u *upstream) mark(s protocol.ServerID, last uint64) {
 	if u.marks == nil {
 		u.marks = make(map[protocol.ServerID]uint64)
@@ -44,7 +44,7 @@ func (u *upstream) mark(s protocol.ServerID, last uint64) {
 	u.marks[s] = last
 }
 
-// forget empties the list: all of it will be said again.
+// forget empties the list, because all of it will be retransmitted.
 func (u *upstream) forget() {
 	u.list.Take()
 	u.by, u.change, u.gone, u.lost = never, never, rank.Set{}, rank.Set{}
@@ -52,8 +52,8 @@ func (u *upstream) forget() {
 	clear(u.marks)
 }
 
-// events takes in what happened to ranks, in order. Between the groups of one
-// packet nothing is sent: its marks are true of all of them together.
+// events adds groups, in order. Nothing is sent between the groups of one packet,
+// because its marks apply to all of them together.
 func (n *Node) events(groups []protocol.Group) {
 	for _, g := range groups {
 		n.event(g)
@@ -61,14 +61,14 @@ func (n *Node) events(groups []protocol.Group) {
 	n.bound()
 }
 
-// bound sends the list up when it has become too long.
+// bound sends the list when it exceeds a limit.
 func (n *Node) bound() {
 	if n.up.list.Bytes() > maxPendingBytes || n.up.list.Len() > maxPendingGroups {
 		n.flush()
 	}
 }
 
-// event puts one group into the list and decides by when it must go.
+// event adds one group to the list and sets the deadline for sending it.
 func (n *Node) event(g protocol.Group) {
 	if g.Ranks.IsEmpty() {
 		return
@@ -77,7 +77,7 @@ func (n *Node) event(g protocol.Group) {
 	switch g.Kind {
 	case protocol.KindStarted:
 		u.lost = u.lost.Minus(g.Ranks)
-	case protocol.KindLost: // a rank is lost once
+	case protocol.KindLost: // a rank is reported as lost once
 		if g.Ranks = g.Ranks.Minus(u.lost); g.Ranks.IsEmpty() {
 			return
 		}
@@ -101,15 +101,16 @@ func (n *Node) event(g protocol.Group) {
 	}
 }
 
-// changes holds a change of state: as long as stops are held, since the list goes as
-// a whole. While a command is on its way to many, changes of state come all the time.
+// changes sets the deadline of a change of state. It is not before the window of
+// stops ends, since the list is sent as a whole: while a command is on its way to
+// many ranks, changes of state arrive all the time.
 func (u *upstream) changes(now time.Duration) {
 	u.change = min(u.change, max(now+u.bound(holdState), u.stops.until))
 }
 
-// stopped decides on a group that says that ranks run no more. When it was the
-// last that ran, nothing is gained by waiting, unless a request is on its way that
-// may have made others run, or others start.
+// stopped sets the deadline of a group of ranks that do not run any more. If they
+// were the last running ranks, waiting gains nothing, unless an outstanding request
+// may have resumed others, or ranks are being started.
 func (n *Node) stopped(g protocol.Group) {
 	u := &n.up
 	if g.Kind == protocol.KindLost {
@@ -125,12 +126,13 @@ func (n *Node) stopped(g protocol.Group) {
 	}
 }
 
-// goBy makes the list go at a time, if not earlier.
+// goBy sets the deadline of the list, unless it is earlier already.
 func (u *upstream) goBy(at time.Duration) {
 	u.by = min(u.by, at)
 }
 
-// due is when the list must go; never: nothing waits. What ranks print waits for no start.
+// due returns the deadline of the list; never: nothing waits. Output is not delayed
+// by ranks that are being started.
 func (u *upstream) due() time.Duration {
 	by := u.change
 	if u.stops.waits {
@@ -139,12 +141,12 @@ func (u *upstream) due() time.Duration {
 	return min(u.by, u.start.due(by))
 }
 
-// flush sends the list up. Before Init there is nobody to send it to.
+// flush sends the list. Before Init there is no parent to send it to.
 func (n *Node) flush() {
 	u := &n.up
 	u.by, u.change = never, never
 	if n.id > 0 && !n.placed {
-		u.stops.waits = false // Init flushes
+		u.stops.waits = false // init flushes
 		return
 	}
 	groups := u.list.Take()
@@ -164,8 +166,8 @@ func (n *Node) flush() {
 	n.calm()
 }
 
-// calm ends a series of stops when nobody runs any more and no request is on its way
-// that may make others run.
+// calm ends the series of stops when no rank runs and no outstanding request may
+// resume one.
 func (n *Node) calm() {
 	if n.awaited == 0 && n.up.running.IsEmpty() {
 		n.up.stops.calm(n.now, n.up.bound(holdStop))

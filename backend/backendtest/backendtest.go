@@ -1,6 +1,5 @@
-// Package backendtest provides what every back end must pass: scripts of
-// commands with what ranks say to them, equal for all back ends, and laws about the order
-// in which they say it.
+// Package backendtest provides the conformance suite of back ends: scripts of commands with the
+// answers and events of ranks, the same for all back ends, and rules for their order.
 package backendtest
 
 import (
@@ -20,33 +19,34 @@ import (
 type Subject struct {
 	// Open makes a back end without ranks.
 	Open func(t *testing.T, s Setup, sink backend.Sink) Opened
-	// Without are scripts that it cannot pass, by name, and why not. One that has become
-	// able to pass them must be taken out.
+	// Without are scripts that it cannot pass, by name, with the reason. A script that it can pass
+	// must be removed from them.
 	Without map[string]string
 }
 
-// Setup is what a script wants.
+// Setup is what a script needs.
 type Setup struct {
-	Script string // its name, for what the subject keeps for each
-	Ranks  int    // of the job
-	// Loop are the ranks that do not come out of my_rank (environment
-	// SDM_LOOP): continued from main, they run until they are interrupted.
+	Script string // name of the script, for data that the subject keeps for each
+	Ranks  int    // number of ranks of the job
+	// Loop are the ranks that do not return from my_rank (environment variable SDM_LOOP):
+	// continued from main, they run until they are interrupted.
 	Loop rank.Set
 }
 
-// Opened is a back end, and where its ranks come from.
+// Opened is a back end, and the source of its ranks.
 type Opened struct {
 	Backend backend.Backend
-	// Hold makes a rank: the program of Program with SDM_RANK in its environment, held
-	// before its first instruction. Whoever makes it sees that Backend.Ended is
-	// called when its process has ended.
+	// Hold makes a rank: the program of Program with SDM_RANK in its environment, held before its
+	// first instruction. The implementation of Hold must call Backend.Ended when the process has
+	// ended.
 	Hold func(r rank.ID) backend.Target
 	// Done is called when Backend has been closed; nil: nothing to do.
 	Done func()
 }
 
-// RanksPerTape is how many ranks share a gdb where a script is recorded: one where there are
-// many breakpoints, since a shared gdb tells all ranks' places at every hit (400 KB for session).
+// RanksPerTape returns how many ranks share a gdb when a script is recorded: one if there are many
+// breakpoints, because a shared gdb reports the locations on all ranks at every hit (400 KB for
+// session).
 func RanksPerTape(s Setup) int {
 	if s.Script == "session" || s.Script == "breakpoints" {
 		return 1
@@ -54,16 +54,16 @@ func RanksPerTape(s Setup) int {
 	return s.Ranks
 }
 
-// Patience bounds every wait of the suite: what it takes beyond a moment is a
-// loaded machine.
+// Patience bounds every wait of the suite. It is generous for loaded machines.
 const Patience = time.Minute
 
-// folder is where scripts and program are, seen from a package beside this one.
+// folder is the directory of scripts and program, relative to a package beside this one.
 const folder = "../backendtest/testdata"
 
-// Program gives the folder of the program that the ranks run, and how it is compiled there.
-// Its text is that of simulated ranks; what it needs beyond is in around.c, which has no debug information, as that
-// of a library. Without columns a step never ends in the middle of a line.
+// Program returns the directory of the program that the ranks run, and the commands that compile
+// it there. Its text is that of simulated ranks; the rest is in around.c, which is compiled
+// without debug information, like a library. Without column information a step never ends in the
+// middle of a line.
 func Program(out string) (dir string, commands [][]string) {
 	return filepath.Join(folder, "program"), [][]string{
 		{"gcc", "-O0", "-c", "-o", out + ".around.o", "around.c"},
@@ -71,8 +71,8 @@ func Program(out string) (dir string, commands [][]string) {
 	}
 }
 
-// Run plays all scripts to a subject. With -rewrite the answers are written into them:
-// what one subject gives is what all must.
+// Run plays all scripts to a subject. With -rewrite the answers are written into the scripts: the
+// answers of one subject are what all must give.
 func Run(t *testing.T, s Subject) {
 	scripts, err := filepath.Glob(filepath.Join(folder, "script", "*.txt"))
 	if err != nil || len(scripts) == 0 {
@@ -98,7 +98,7 @@ func play(t *testing.T, s Subject, name, path string) {
 	})
 }
 
-// close ends the back end; it must say nothing any more.
+// close closes the back end, after which it must not call the Sink.
 func (p *player) close() {
 	if p.opened.Backend == nil {
 		return

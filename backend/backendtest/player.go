@@ -22,9 +22,10 @@ import (
 //	attach SET [STOP-AT]     ranks are held and handed over
 //	do                       lines: SET COMMAND [ARGS AS JSON], one after the other
 //
-// Each line is waited for: until all its ranks have answered, and those that it has let run
-// stand or have ended, but for ranks of loop that are continued. What came is written by
-// rank: answers first, then events, the first of each rank before its second; equal ones of several ranks are one line.
+// After each line it waits until all its ranks have answered, and those that it has resumed have
+// stopped or ended, except ranks of loop that are continued. The output is by rank: answers first,
+// then events, the first event of each rank before its second; equal ones of several ranks are one
+// line.
 type player struct {
 	t       *testing.T
 	subject Subject
@@ -85,12 +86,12 @@ func (p *player) attach(d *datadriven.TestData) string {
 	return p.wait(toRest)
 }
 
-// aim is what ranks that carry out a command are waited for.
+// aim is what a command is waited for.
 type aim uint8
 
 const (
 	toAnswer aim = iota
-	toRest       // until they stand, or have ended
+	toRest       // until the ranks have stopped or ended
 	toEnd
 )
 
@@ -121,7 +122,7 @@ func (p *player) command(line string) string {
 	return p.wait(what)
 }
 
-// wait gives what has come of the last command.
+// wait returns the answers and events of the last command.
 func (p *player) wait(what aim) string {
 	p.t.Helper()
 	end := time.AfterFunc(Patience, p.witness.give)

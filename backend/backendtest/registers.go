@@ -1,4 +1,4 @@
-// What the gdb of a machine can do with its processor.
+// Support of the processor's registers by gdb.
 
 package backendtest
 
@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// NeedRegisters skips a test where gdb cannot write all registers of the processor: gdb 13.1
-// knows no state of AMX ("Couldn't write extended state status"), so that it can neither call
+// NeedRegisters skips a test if gdb cannot write all registers of the processor: gdb 13.1 does not
+// know the state of AMX ("Couldn't write extended state status"), so that it can neither call
 // functions of the program nor run it backwards.
 func NeedRegisters(t testing.TB) {
 	t.Helper()
@@ -21,8 +21,8 @@ func NeedRegisters(t testing.TB) {
 	}
 }
 
-// CannotWriteRegisters says why gdb can call no function of a program; "" is that it can. A
-// program is built in dir, which needs gcc.
+// CannotWriteRegisters returns why gdb cannot call functions of a program; "": it can. It builds a
+// program in dir with gcc.
 func CannotWriteRegisters(dir string) string {
 	source, program := filepath.Join(dir, "call.c"), filepath.Join(dir, "call")
 	if err := os.WriteFile(source, []byte("int f(int x) { return x + 1; }\nint main(void) { return f(1); }\n"), 0o600); err != nil {

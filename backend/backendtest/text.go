@@ -1,4 +1,4 @@
-// What ranks say, as a text that is the same for all back ends.
+// Answers and events as text that is the same for all back ends.
 
 package backendtest
 
@@ -12,7 +12,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// lines gives equal groups of several ranks as one line, in the order of ranks.
+// lines returns equal groups of several ranks as one line, in the order of ranks.
 func lines(groups []protocol.Group) string {
 	var all []string
 	for _, g := range merged(groups) {
@@ -21,7 +21,7 @@ func lines(groups []protocol.Group) string {
 	return strings.Join(all, "")
 }
 
-// events gives the first event of each rank, then the second, …
+// events returns the first event of each rank, then the second, …
 func events(groups []protocol.Group) string {
 	var turns [][]protocol.Group
 	count := map[rank.ID]int{}
@@ -42,7 +42,7 @@ func events(groups []protocol.Group) string {
 	return b.String()
 }
 
-// merged joins what is equal.
+// merged merges equal groups.
 func merged(groups []protocol.Group) []protocol.Group {
 	var out []protocol.Group
 	for _, g := range groups {
@@ -85,8 +85,8 @@ func line(g protocol.Group) string {
 	return strings.TrimSpace(text)
 }
 
-// plain takes out what is this machine's, this process's and this gdb's: addresses,
-// numbers of processes and threads of the system, folders.
+// plain removes what depends on machine, process or gdb: addresses, ids of processes and threads,
+// directories.
 func plain(g protocol.Group) protocol.Group {
 	body := string(g.Body)
 	if found := wherever.FindString(body); g.Kind == protocol.KindStopped && found != "" {
@@ -94,7 +94,7 @@ func plain(g protocol.Group) protocol.Group {
 	}
 	out := protocol.Group{Kind: g.Kind, Ranks: g.Ranks, Body: []byte(plainText(body)), Stack: g.Stack}
 	for _, c := range g.Columns {
-		if c.Name == "others" { // a simulated rank has one thread, and does not speak of others
+		if c.Name == "others" { // a simulated rank has one thread, and no such column
 			continue
 		}
 		d := column.Column{Name: c.Name}
@@ -107,19 +107,20 @@ func plain(g protocol.Group) protocol.Group {
 }
 
 var (
-	// wherever are stops whose place hangs on time, or on how the program is linked.
+	// wherever matches stops whose location depends on time or on how the program is linked.
 	wherever = regexp.MustCompile(`^\{"reason":"(interrupted|entry)"`)
 	folders  = regexp.MustCompile(`"fullname":"[^"]*",`)
 	systems  = regexp.MustCompile(`(Thread 0x[0-9a-f]+ \(LWP [0-9]+\)|process [0-9]+)`)
 	address  = regexp.MustCompile(`0x[0-9a-f]{5,}`)
 )
 
-// isOfOneVersion tells of a note about this gdb, which others have no reason for.
+// isOfOneVersion reports whether a group is a note about this version of gdb, which other versions
+// do not cause.
 func isOfOneVersion(g protocol.Group) bool {
 	return g.Kind == protocol.KindNote && strings.Contains(string(g.Body), `"this gdb is version`)
 }
 
-// newWords are those of gdb 16 for what older ones said otherwise.
+// newWords replaces messages of older gdbs by those of gdb 16.
 var newWords = strings.NewReplacer(
 	"No compiled code for line", "No line",
 	"near the end of `n \u003e'", "near `'", "near the end of `n >'", "near `'",

@@ -1,4 +1,4 @@
-// The Sink of the suite, and the laws that hold for all that a back end says.
+// The Sink of the suite, and the rules for the calls of a back end.
 
 package backendtest
 
@@ -17,19 +17,19 @@ import (
 	"sdm/protocol/rank"
 )
 
-// witness is the Sink. It keeps what is said, and watches over the laws:
+// witness is the Sink. It records the calls, and checks these rules:
 //
-//   - one speaks at a time, and nobody after Close;
-//   - each rank of a request answers once, and nobody else does;
-//   - events of a rank lead from state to state as backend.State has them;
-//   - that a rank runs is said before the answer to the command that let it run;
-//   - bodies are canonical JSON, columns stand in order, each rank once in each.
+//   - calls do not overlap, and none comes after Close;
+//   - each rank of a request answers once, and no other rank does;
+//   - each event of a rank is possible in its backend.State;
+//   - the running event precedes the answer to the command that resumes the rank;
+//   - bodies are canonical JSON, columns are sorted, each rank is once in each.
 type witness struct {
 	mu       sync.Mutex
 	changed  sync.Cond
 	speaking bool
 	over     bool
-	late     bool // the wait for something is over
+	late     bool // the wait has timed out
 	broken   []error
 	log      []string
 
@@ -38,12 +38,12 @@ type witness struct {
 	fresh []protocol.Group // events since the last outcome
 }
 
-// question is a request on its way.
+// question is an outstanding request.
 type question struct {
 	info    protocol.CommandInfo
 	owed    rank.Set
-	carried rank.Set         // have carried it out
-	ran     map[rank.ID]bool // have said that they run since
+	carried rank.Set         // ranks that have carried it out
+	ran     map[rank.ID]bool // ranks that have reported since that they run
 	answers []protocol.Group
 }
 
@@ -53,7 +53,7 @@ func newWitness() *witness {
 	return w
 }
 
-// isNew tells whether a rank may be attached to.
+// isNew reports whether a rank may be attached to.
 func (w *witness) isNew(r rank.ID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,7 +61,7 @@ func (w *witness) isNew(r rank.ID) bool {
 	return !ok || s.IsOver()
 }
 
-// expect notes a request that is about to be made.
+// expect records a request that is about to be made.
 func (w *witness) expect(id protocol.RequestID, ranks rank.Set, info protocol.CommandInfo) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -133,7 +133,7 @@ func (w *witness) Event(groups ...protocol.Group) {
 	}
 }
 
-// enter begins a call of the Sink; what it gives ends it.
+// enter begins a call of the Sink; leave ends it.
 func (w *witness) enter() (leave func()) {
 	w.mu.Lock()
 	if w.speaking {
@@ -150,12 +150,12 @@ func (w *witness) enter() (leave func()) {
 	}
 }
 
-// breaks notes that a law is broken.
+// breaks records a violation of a rule.
 func (w *witness) breaks(format string, args ...any) {
 	w.broken = append(w.broken, fmt.Errorf(format, args...))
 }
 
-// look keeps a group, and looks at its form.
+// look records a group and checks its form.
 func (w *witness) look(prefix string, g protocol.Group) {
 	w.log = append(w.log, prefix+g.String())
 	var compact bytes.Buffer
@@ -185,7 +185,7 @@ func (w *witness) give() {
 	w.changed.Broadcast()
 }
 
-// outcome waits until a request has come to its aim, and gives what was said.
+// outcome waits until a request has reached its aim, and returns its answers and events.
 func (w *witness) outcome(id protocol.RequestID, what aim) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -220,7 +220,7 @@ func (w *witness) there(q *question, what aim) bool {
 	return true
 }
 
-// closed tells that the back end must be silent from now on.
+// closed forbids further calls.
 func (w *witness) closed() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -91,13 +91,6 @@ func abortCode(function string) string {
 	return "*(int *)" + second
 }
 
-// tellIntoAbort tells that a rank goes on from there: what comes then is the end of the job by its starter, which may end us before we hear more.
-func (m *machine) tellIntoAbort() {
-	if t := m.threads.find(m.chosen.thread); t != nil && t.stop != nil && m.atAbort(t.stop) && m.abort.told {
-		m.event(protocol.KindNote, protocol.Note{Text: protocol.IntoAbort})
-	}
-}
-
 // tellAbort reports the call, where the program has made it. That frame is selected.
 func (m *machine) tellAbort(t *thread) {
 	m.abort.told = true

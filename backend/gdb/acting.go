@@ -92,10 +92,13 @@ func withoutReason(stop mi.Tuple) mi.Tuple {
 	return rest
 }
 
-// stepped is a stop without a reason as that of the end of a step.
-func stepped(stop mi.Tuple) mi.Tuple {
-	return append(mi.Tuple{{Name: "reason", Value: mi.Value{Str: "end-stepping-range"}}}, stop...)
+// withReason gives a stop a reason in place of its own, if it has one.
+func withReason(stop mi.Tuple, reason string) mi.Tuple {
+	return append(mi.Tuple{{Name: "reason", Value: mi.Value{Str: reason}}}, withoutReason(stop)...)
 }
+
+// stepped is a stop without a reason as that of the end of a step.
+func stepped(stop mi.Tuple) mi.Tuple { return withReason(stop, "end-stepping-range") }
 
 // logged reports what a breakpoint has said while the rank goes on.
 func (m *machine) logged(p *point, t *thread, s spoken) {

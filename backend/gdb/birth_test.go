@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"sdm/backend"
-	"sdm/backend/mi"
+	"sdm/backend/mi/mitest"
 )
 
 // A program that says nothing in GDB/MI is given up, sooner where it says something else.
@@ -31,7 +31,7 @@ func TestBirth(t *testing.T) {
 			d.born("./g", began)
 			for line := range strings.SplitSeq(c.line, "\n") {
 				if line != "" {
-					d.record(began, mi.ParseLine([]byte(line)))
+					d.record(began, mitest.Record(line))
 				}
 			}
 			if c.after == 0 {

@@ -31,6 +31,7 @@ type call struct {
 	print bool         // what gdb prints belongs to the answer
 	raw   bool         // … as MI, not as text
 	apart bool         // … without what gdb warns of, which stands in warned
+	still string       // a thread whose stop that gdb tells meanwhile is none: it has not run
 	text  strings.Builder
 
 	warned strings.Builder

@@ -248,9 +248,7 @@ func (m *machine) breakFunctions(q *request, body breakpointList, c *columns, i 
 		m.reply(q, body, c.sorted()...)
 		return
 	}
-	args := protocol.Args{Location: q.args.Functions[i], Breakpoint: q.args.Breakpoint + i}
-	sub := &request{command: &command{name: "break", args: args}, id: q.id, began: q.began}
-	sub.into = func(g protocol.Group) {
+	m.breakFunction(q, q.args.Functions[i], i, func(g protocol.Group) {
 		if g.Kind == protocol.KindResult {
 			var one breakpointList
 			if json.Unmarshal(g.Body, &one) == nil {
@@ -258,12 +256,27 @@ func (m *machine) breakFunctions(q *request, body breakpointList, c *columns, i 
 			}
 			c.list = append(c.list, g.Columns...)
 		}
-		if f := faultIn(g); f != nil && slices.Contains(m.fitting, sub.args.Location) {
+		if f := faultIn(g); f != nil && slices.Contains(m.fitting, q.args.Functions[i]) {
 			m.note("%s", f.Message)
 		}
 		if !m.state.IsOver() {
 			m.breakFunctions(q, body, c, i+1)
 		}
+	})
+}
+
+// breakFunction sets the i-th breakpoint of an rbreak. gdb 13 names arguments by their typedefs (std::string), and does not find
+// such a function in its file, but without one.
+func (m *machine) breakFunction(q *request, location string, i int, then func(protocol.Group)) {
+	args := protocol.Args{Location: location, Breakpoint: q.args.Breakpoint + i}
+	sub := &request{command: &command{name: "break", args: args}, id: q.id, began: q.began}
+	sub.into = func(g protocol.Group) {
+		_, name, inFile := strings.Cut(location, ":'")
+		if f := faultIn(g); f == nil || !inFile || !strings.Contains(f.Message, " not defined in ") || m.state.IsOver() {
+			then(g)
+			return
+		}
+		m.breakFunction(q, "'"+name, i, then)
 	}
 	m.insertBreakpoint(sub)
 }

@@ -70,6 +70,7 @@ func (m *machine) opened(q *request, a answer) {
 		m.notOpened(m.target.Core, a)
 		return
 	}
+	m.coreWarnings = warnings(a.text)
 	first := m.thread(m.firstThread())
 	m.ask(q, func(at answer) { m.lookAtEnd(q, first, a.text, at) }, "-stack-info-frame", "--thread", m.gdbThread(first.id), "--frame", "0")
 }
@@ -90,7 +91,7 @@ func (m *machine) lookAtEnd(q *request, first *thread, words string, at answer) 
 	if f, ok := at.Results.Get("frame"); ok {
 		first.stop = append(first.stop, mi.Field{Name: "frame", Value: f})
 	}
-	for _, w := range warnings(words) {
+	for _, w := range m.coreWarnings {
 		m.event(protocol.KindNote, protocol.Note{Text: w})
 	}
 	if m.rescue.under {
@@ -125,6 +126,25 @@ var sections = regexp.MustCompile(`(\.reg[a-z0-9-]*/)\d+`)
 
 // withoutProcess takes the numbers of threads out of what gdb says, so that all ranks say the same.
 func withoutProcess(line string) string { return sections.ReplaceAllString(line, "${1}PID") }
+
+// repeats tells whether a remark is one of the warnings about a core file, which gdb repeats when it reads registers.
+func (m *machine) repeats(line string) bool {
+	return slices.Contains(m.coreWarnings, withoutProcess(strings.TrimSpace(line)))
+}
+
+// withoutRepeats takes such lines out of what gdb has warned of.
+func (m *machine) withoutRepeats(text string) string {
+	if len(m.coreWarnings) == 0 || text == "" {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !m.repeats(line) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
 
 // mostWarnings bounds those of one core file.
 const mostWarnings = 5

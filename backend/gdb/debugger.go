@@ -34,6 +34,7 @@ type debugger struct {
 	killAt    time.Duration // when it is killed unless it has ended; 0 is never
 	eager     bool          // it reads separate debug files by itself
 	elements  bool          // a person has said how many elements it shows
+	objects   bool          // it shows objects as what they are, and not as what they are declared to be (set print object)
 	old       bool          // it does not know mi4: one before 13
 	loud      bool          // it tells what it does; see speakUp
 	ten       bool          // it is gdb 10
@@ -138,7 +139,7 @@ func (k *call) finish(now time.Duration, r mi.Record) {
 	k.by.now = now
 	k.remarked(r)
 	if k.then != nil {
-		k.then(answer{Record: r, text: k.text.String(), warned: k.warned.String(), made: k.made})
+		k.then(answer{Record: r, text: k.text.String(), warned: k.by.withoutRepeats(k.warned.String()), made: k.made})
 	}
 	k.by.settle()
 }
@@ -146,6 +147,9 @@ func (k *call) finish(now time.Duration, r mi.Record) {
 // exec takes *running and *stopped.
 func (d *debugger) exec(now time.Duration, r mi.Record) {
 	id := r.Results.Str("thread-id")
+	if k := d.calls.current(); k != nil && id != "" && k.still == id && r.Name == "stopped" {
+		return
+	}
 	of := d.machines
 	if d.shared() && r.Name == "stopped" {
 		d.calls.interrupted()

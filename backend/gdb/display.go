@@ -141,36 +141,43 @@ func (m *machine) evaluateThese(q *request, all []protocol.Display, then func(sh
 	texts, has := make([]string, len(all)), make([]bool, len(all))
 	left := len(all)
 	for i, d := range all {
-		m.askValue(q, d.Format, d.Expr, func(a answer, value string) {
-			texts[i], has[i] = value, true
-			if a.failed() {
-				texts[i], has[i] = displayedError(a.Results.Str("msg"))
-			}
-			if left--; left > 0 {
-				return
-			}
-			var shown []protocol.Display
-			var values []string
-			for k, d := range all {
-				if has[k] {
-					m.scope(q, d)
-					shown, values = append(shown, d), append(values, texts[k])
+		m.askDisplay(q, d, func(a answer, value string) {
+			came := func(text string, is bool) {
+				texts[i], has[i] = text, is
+				if left--; left == 0 {
+					then(shownOf(all, texts, has))
 				}
 			}
-			if shown == nil {
-				values = texts[len(texts)-1:]
+			if !a.failed() {
+				m.scope(q, d, func() {})
+				came(value, true)
+				return
 			}
-			then(shown, values)
+			m.scope(q, d, func() { came(displayedError(a.Results.Str("msg"), m.displays.scopes[d.Number] != 0)) })
 		})
 	}
+}
+
+// shownOf keeps the displays that gdb can read; where there is none, values is the last text.
+func shownOf(all []protocol.Display, texts []string, has []bool) (shown []protocol.Display, values []string) {
+	for i, d := range all {
+		if has[i] {
+			shown, values = append(shown, d), append(values, texts[i])
+		}
+	}
+	if shown == nil {
+		values = texts[len(texts)-1:]
+	}
+	return shown, values
 }
 
 // notRead are gdb's words for an expression that it cannot even read here.
 var notRead = regexp.MustCompile(`^(?:No symbol |No type |No (?:struct|union|enum) type |A syntax error in expression|Invalid |Unmatched |Unterminated |Empty )`)
 
-// displayedError gives what is shown for a display without a value, as gdb does; false: that it cannot be read.
-func displayedError(msg string) (text string, has bool) {
-	if notRead.MatchString(msg) {
+// displayedError gives what is shown for a display without a value, as gdb does; false: that it cannot be read. read tells that gdb
+// has one of its own for it: in C++ it reads a call of a function that is not there.
+func displayedError(msg string, read bool) (text string, has bool) {
+	if !read && notRead.MatchString(msg) {
 		return msg, false
 	}
 	return "<error: " + msg + ">", true

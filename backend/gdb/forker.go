@@ -47,7 +47,7 @@ func (f *forker) run() {
 	for o := range f.orders {
 		if o.before != nil {
 			if err := o.before(); err != nil {
-				o.done(nil, err)
+				o.done(nil, unready{err})
 				continue
 			}
 		}

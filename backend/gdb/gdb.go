@@ -85,9 +85,6 @@ func (e *Engine) Do(r backend.Request) {
 	if !rowOf(r.Command.Name).reads && e.work.TryLock() {
 		defer e.work.Unlock()
 		e.loop.turn(func(l *loop) { l.do(r) })
-		if e.loop.soon() {
-			e.poll.wake() // it sleeps, and should linger
-		}
 		return
 	}
 	e.post(func(l *loop) { l.do(r) })

@@ -5,7 +5,6 @@ package gdb
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"sdm/backend/mi"
@@ -55,10 +54,33 @@ func (m *machine) complained(text string) {
 	}, "-list-thread-groups", m.group)
 }
 
+// resumeFailed takes an ^error that comes after ^running: the resume did not
+// happen, or only in part (a breakpoint that cannot be inserted, a thread that is
+// gone). gdb says what the threads really do.
+func (m *machine) resumeFailed(a mi.Record) {
+	if h := m.moving; h != nil && h.awaking != nil && a.Token == h.step {
+		m.notFlushed(a)
+		return
+	}
+	r := m.run
+	if r == nil || a.Token != r.token {
+		return
+	}
+	r.grumble.hear(a.Results.Str("msg"))
+	m.grumbled(r.grumble.lines)
+	if r.stopped == 0 {
+		r.stopped = m.chosen.thread
+	}
+	m.ask(ours(r.request.name), func(a answer) { m.adopt(a.Results) }, "-list-thread-groups", m.group)
+}
+
 // grumbled tells what gdb has logged before it gave a resume up.
 func (m *machine) grumbled(said []string) {
 	m.gdb.remarks.forget(said)
 	m.event(protocol.KindNote, protocol.Note{Text: m.ownGrumbles(said)})
+	if m.gdb.shared() && slices.Contains(said, ownNotInserted) {
+		m.forgetWay()
+	}
 }
 
 // halfWay takes the stop that gdb owes.
@@ -71,6 +93,22 @@ func (m *machine) halfWay(r *run, stop mi.Tuple, said []string) {
 	}
 	m.stopped(stop)
 }
+
+// forgetWay has gdb delete the breakpoints of its own that were to end a resume which it has given up because it cannot insert
+// them: until the thread is resumed they are in the way of all ranks that share the gdb. A step of no lines begins as any
+// resume does, and ends at once (step_1 and prepare_one_step, infcmd.c).
+func (m *machine) forgetWay() {
+	id := m.run.thread
+	if id == 0 {
+		id = m.chosen.thread
+	}
+	thread := m.gdbThread(id)
+	k := m.ask(ours("step"), nil, "-interpreter-exec", "--thread", thread, "console", "step 0")
+	k.still, k.print = thread, true
+}
+
+// ownNotInserted is what gdb says of a breakpoint of its own that it cannot set.
+const ownNotInserted = "Cannot insert breakpoint 0."
 
 // standing makes the *stopped that gdb owes of what -list-thread-groups says of a thread that is thought to run;
 // false if all such run.
@@ -88,7 +126,7 @@ func (m *machine) standing(info mi.Tuple) (mi.Tuple, bool) {
 }
 
 // notInserted is what gdb says of a breakpoint that it cannot set; the line behind it says why.
-var notInserted = regexp.MustCompile(`^(Cannot insert (?:hardware )?(?:breakpoint|watchpoint|catchpoint) )([0-9]+)(.*)$`)
+var notInserted = regexp.MustCompile(`^Cannot insert (?:hardware )?(?:breakpoint|watchpoint|catchpoint) ([0-9]+)`)
 
 // ownGrumbles gives what gdb has logged, as one would that has this rank alone: with its own breakpoints, by their numbers
 // here, and each line once.
@@ -97,10 +135,8 @@ func (m *machine) ownGrumbles(lines []string) string {
 	others := false // the line before was about a breakpoint of another rank
 	for _, line := range lines {
 		if found := notInserted.FindStringSubmatch(line); found != nil {
-			others = m.gdb.shared() && found[2] != "0" && !m.points.claimed(found[2])
-			if m.points.claimed(found[2]) {
-				line = found[1] + strconv.Itoa(m.points.ours(found[2])) + found[3]
-			}
+			others = m.gdb.shared() && found[1] != "0" && !m.points.claimed(found[1])
+			line = m.gdb.translated(line)
 		} else if others = others && strings.HasPrefix(line, "Cannot access memory "); others {
 			continue
 		}

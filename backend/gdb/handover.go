@@ -32,6 +32,8 @@ type handover struct {
 	watched map[int]selection // where watchpoints were set, see point
 	vars    []keptVariable
 	awaking *thread  // see flush and wake
+	step    int64    // the token of the step that flush has told gdb
+	inlined *inlined // of awaking, while frames of its place are hidden
 	queued  string   // the signal that it is to get, or ""
 	lost    []string // names of variables that cannot be given to the new gdb
 }
@@ -44,6 +46,16 @@ type keptThread struct {
 	signal  string // it is to get when it goes on
 	stopped int    // our number of the breakpoint where it stands
 	flushed bool   // see flush
+}
+
+// keptOf gives what is kept of a thread.
+func (h *handover) keptOf(t *thread) *keptThread {
+	for i := range h.threads {
+		if h.threads[i].id == t.id {
+			return &h.threads[i]
+		}
+	}
+	return nil
 }
 
 // keptPoint is what a gdb has counted at a breakpoint.
@@ -162,35 +174,6 @@ func (m *machine) detachStopped(numbers []string) {
 	m.flush()
 }
 
-// flush deals with threads to which gdb has sent a SIGSTOP that they have not got: they had come to a stop of their own.
-// Such a one it takes back by SIGCONT when it detaches, and ours with it. So the thread gets it now, and behind it a signal
-// that stops it again before its next instruction: the kernel takes the lower number first.
-func (m *machine) flush() {
-	h := m.moving
-	for i := range h.threads {
-		k := &h.threads[i]
-		if t := m.threads.find(k.id); t != nil && k.lwp != "" && !k.flushed && m.pendsStop(k.lwp) {
-			k.flushed = true
-			h.awaking, t.stop = t, nil
-			m.out.signals = append(m.out.signals, signal{toTarget, syscall.SIGWINCH})
-			m.tell("handle", console, "handle SIGWINCH stop nopass")
-			m.tell("signal", "-exec-step-instruction", "--thread", m.gdbThread(k.id))
-			return
-		}
-	}
-	m.detachNow()
-}
-
-// flushed goes on when that thread stands again.
-func (m *machine) flushed() {
-	usual := protocol.SignalInfo{Signal: "SIGWINCH", Pass: true}
-	if told, ok := m.gdb.handling.told[usual.Signal]; ok {
-		usual = told
-	}
-	m.tell("handle", console, handleLine(usual))
-	m.flush()
-}
-
 func (m *machine) detachNow() {
 	for _, k := range m.moving.threads {
 		if k.flushed || k.stop.Str("reason") == "signal-received" {
@@ -212,9 +195,14 @@ func (m *machine) detachNow() {
 
 // notDetached goes on with the old gdb. The SIGSTOP has still to be undone.
 func (m *machine) notDetached(why string) {
+	m.attach.frozen = true
+	m.stays(why)
+}
+
+// stays gives the move up.
+func (m *machine) stays(why string) {
 	h := m.moving
 	m.moving = nil
-	m.attach.frozen = true
 	m.keepQuiet()
 	for _, q := range h.waiting {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "the rank cannot get a gdb of its own: " + why})
@@ -263,7 +251,7 @@ func (m *machine) wake() {
 		h.awaking = m.threads.find(h.threads[i].id)
 		h.queued, h.threads[i].signal = h.threads[i].signal, ""
 	case m.attach.frozen:
-		h.awaking, h.queued = m.threads[0], ""
+		h.awaking, h.queued = m.seen(), ""
 	default:
 		m.replay(m.rescue.journal, m.moved)
 		return
@@ -272,13 +260,21 @@ func (m *machine) wake() {
 		m.wake()
 		return
 	}
-	h.awaking.stop, m.attach.frozen = nil, false
+	h.awaking.stop, h.inlined, m.attach.frozen = nil, nil, false
 	m.out.signals = append(m.out.signals, signal{toTarget, syscall.SIGCONT})
 	m.tell("handle", console, "handle SIGCONT stop nopass")
 	if m.target.AllStop {
 		m.tell("signal", "-gdb-set", "scheduler-locking", "on") // the others stay where they are
 	}
 	m.tell("signal", "-exec-step-instruction", "--thread", m.gdbThread(h.awaking.id))
+}
+
+// seen gives the thread that people look at.
+func (m *machine) seen() *thread {
+	if t := m.threads.find(m.chosen.thread); t != nil {
+		return t
+	}
+	return m.threads[0]
 }
 
 // settleMove looks whether that thread stands again.
@@ -292,6 +288,15 @@ func (m *machine) settleMove() {
 		m.flushed()
 		return
 	}
+	if h.inlined == nil && m.coversInlined() || h.inlined != nil && m.uncoversInlined() {
+		return
+	}
+	m.awake()
+}
+
+// awake goes on behind a thread that has been woken.
+func (m *machine) awake() {
+	h := m.moving
 	m.tell("handle", console, handleQuietly)
 	if m.target.AllStop {
 		m.tell("signal", "-gdb-set", "scheduler-locking", "replay") // as gdb begins

@@ -271,3 +271,66 @@ func TestHandOverAtSignal(t *testing.T) {
 		}
 	}
 }
+
+// A rank at the first instruction of inlined functions is shown there as its old gdb has shown it, and no instruction is carried out.
+func TestHandOverAtInlined(t *testing.T) {
+	const n = 4
+	r := newRig(t, gdb.Config{RanksPerGDB: n})
+	r.launch(build(t, "inlined.c", "-O1"), n)
+	r.allGo(n, "next", protocol.Args{})
+	pc := column(r.one(0, "print", protocol.Args{Expr: "$pc"}), "value")
+	for steps, shown := range []string{"main", "outer", "inner"} {
+		id := rank.ID(steps)
+		for range steps {
+			r.one(id, "step", protocol.Args{})
+			r.await(id, protocol.KindStopped)
+		}
+		before := string(r.one(id, "backtrace", protocol.Args{}).Body)
+		if !strings.Contains(before, `"frames":[{"level":0,"func":"`+shown+`"`) {
+			t.Errorf("before: %s", before)
+		}
+		r.one(id, "gdb", protocol.Args{Text: "set print pretty on"})
+		if after := string(r.one(id, "backtrace", protocol.Args{}).Body); after != before {
+			t.Errorf("before\n%s\nafter\n%s", before, after)
+		}
+		if now := column(r.one(id, "print", protocol.Args{Expr: "$pc"}), "value"); now != pc {
+			t.Errorf("stood at %s, stands at %s", pc, now)
+		}
+	}
+}
+
+// Ranks of one gdb that are handed over together, each of which has to be flushed, take no step either.
+func TestHandOversTogether(t *testing.T) {
+	const n = 4
+	r := newRig(t, gdb.Config{RanksPerGDB: n})
+	r.launch(build(t, "work.c"), n)
+	r.allGo(n, "next", protocol.Args{})
+	pc := column(r.one(0, "print", protocol.Args{Expr: "$pc"}), "value")
+	for id := range rank.ID(n) {
+		r.engine.PendStops(id)
+	}
+	r.answers(r.send(n, "break", protocol.Args{Location: "main", Breakpoint: 1, Hardware: true}, patience), n)
+	for _, g := range r.answers(r.send(n, "print", protocol.Args{Expr: "$pc"}, patience), n) {
+		if now := column(g, "value"); now != pc {
+			t.Errorf("%v stood at %s, stands at %s", g.Ranks, pc, now)
+		}
+	}
+}
+
+// gdb steps no thread while it cannot insert a breakpoint of a neighbour. A rank that would need a step first stays where it is.
+func TestHandOverThatGDBRefuses(t *testing.T) {
+	r := newRig(t, gdb.Config{RanksPerGDB: 2})
+	r.launch(build(t, "work.c"), 2)
+	r.one(0, "break", protocol.Args{Location: "*0", Breakpoint: 1})
+	pc := column(r.one(1, "print", protocol.Args{Expr: "$pc"}), "value")
+	r.engine.PendStops(1)
+	g := r.one(1, "gdb", protocol.Args{Text: "set print pretty on"})
+	if g.Kind != protocol.KindFault || !strings.Contains(string(g.Body), "cannot get a gdb of its own") {
+		t.Errorf("got %v", g)
+	}
+	if now := column(r.one(1, "print", protocol.Args{Expr: "$pc"}), "value"); now != pc || r.gdbPID(0) != r.gdbPID(1) {
+		t.Errorf("stood at %s, stands at %s", pc, now)
+	}
+	r.one(0, "delete", protocol.Args{})
+	r.allGo(2, "next", protocol.Args{})
+}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"sdm/backend/mi"
+	"sdm/backend/mi/mitest"
 	"sdm/protocol/stack"
 )
 
@@ -25,7 +25,7 @@ func recorded(t *testing.T, name, program string) (objects, map[string][]frame) 
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		what, record, _ := strings.Cut(lines.Text(), " ^")
-		results := mi.ParseLine([]byte("1^" + record)).Results
+		results := mitest.Record("1^" + record).Results
 		if n, ok := strings.CutPrefix(what, "thread "); ok {
 			stacks[n] = framesIn(results)
 		} else {
@@ -90,7 +90,7 @@ func TestHelperThreads(t *testing.T) {
 		`{target-name="/opt/mpi/lib/openmpi/mca_btl_tcp.so",ranges=[{from="0x3000",to="0x4000"}]},` +
 		`{target-name="/opt/solver/lib/libsolver.so",ranges=[{from="0x4000",to="0x5000"}]},` +
 		`{target-name="/opt/ucx/lib/libucs.so.0",ranges=[{from="0x5000",to="0x6000"}]}]`
-	o := objectsOf("/home/u/app/bin/heat", mi.ParseLine([]byte(libraries)).Results)
+	o := objectsOf("/home/u/app/bin/heat", mitest.Record(libraries).Results)
 	start := ", start_thread pthread_create.c@0x9000, clone3 clone3.S@0x9001"
 	for text, want := range map[string]string{
 		"poll /lib/x/libc.so.6, progress_engine opal.c@0x2100" + start:                             "progress_engine /opt/mpi/lib/libopen-pal.so.80",
@@ -173,7 +173,7 @@ func TestStackFrames(t *testing.T) {
 }
 
 func TestFirstNamed(t *testing.T) {
-	r := mi.ParseLine([]byte(`1^done,stack=[frame={level="0",addr="0x1",func="??",from="/lib/libc.so.6"},frame={level="1",addr="0x2",func="??"},frame={level="2",addr="0x3",func="poll",from="/lib/libc.so.6"}]`)).Results
+	r := mitest.Record(`1^done,stack=[frame={level="0",addr="0x1",func="??",from="/lib/libc.so.6"},frame={level="1",addr="0x2",func="??"},frame={level="2",addr="0x3",func="poll",from="/lib/libc.so.6"}]`).Results
 	v, ok := firstNamed(r.Path("stack").Fields)
 	if f := frameOf(v.Fields); !ok || f.Func != "poll" || f.Level != 0 || f.addr != "0x3" {
 		t.Errorf("%+v, %v", f, ok)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"sdm/backend/mi"
+	"sdm/backend/mi/mitest"
 )
 
 // What a made-up gdb says in a history.
@@ -18,7 +18,7 @@ type sent struct {
 // gdb lets gdb write a line.
 func (h *history) gdb(line string) {
 	h.note("< %s", line)
-	h.d.record(h.now, mi.ParseLine([]byte(line)))
+	h.d.record(h.now, mitest.Record(line))
 	h.settle()
 }
 

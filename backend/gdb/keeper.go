@@ -29,7 +29,6 @@ type keeper struct {
 	waiting  bool    // the process is being started
 	again    bool    // … for the second time; see tooOld
 	touched  bool
-	asked    bool // counted in loop.asked
 	crashed  bool // its gdb was ended by a signal
 	plain    bool // it was started with the environment that we had at first
 	heldUp   bool // gdb's stdin is full; the poller watches it
@@ -135,14 +134,6 @@ func (l *loop) started(k *keeper, p *process, err error) {
 // unready is why a rank cannot be handed to a gdb that is about to be started.
 type unready struct{ error }
 
-// readied tells of an error of what comes before the start of a gdb.
-func readied(err error) error {
-	if err != nil {
-		return unready{err}
-	}
-	return nil
-}
-
 // notReady puts such an error into words; nil: it is another.
 func notReady(err error) *protocol.Fault {
 	var u unready
@@ -214,7 +205,7 @@ func (l *loop) rescue(k *keeper, orphans []*machine) {
 		s.target.Signal(syscall.SIGSTOP)
 		var before func() error
 		if pid := m.target.PID; !m.isCore() {
-			before = func() error { return readied(inferior.Mend(pid)) }
+			before = func() error { return inferior.Mend(pid) }
 		}
 		l.giveOwn(k, s, false, before)
 	}
@@ -227,7 +218,7 @@ func (l *loop) handOver(k *keeper, s *slot) {
 	l.touch(k)
 	var before func() error
 	if pid := s.machine.target.PID; !s.machine.isCore() {
-		before = func() error { return readied(inferior.AwaitFrozen(pid)) }
+		before = func() error { return inferior.AwaitFrozen(pid) }
 	}
 	l.giveOwn(k, s, lazy, before)
 }

@@ -19,6 +19,14 @@ type listing struct {
 	File    string       `json:"file"`
 	Lines   []sourceLine `json:"lines"`
 	Current int          `json:"current,omitempty"` // the line where the selected frame is
+	Head    string       `json:"head,omitempty"`    // of a name that means several functions, which one this is
+	Before  []excerpt    `json:"before,omitempty"`  // the others
+}
+
+// excerpt is what is listed of one of several functions.
+type excerpt struct {
+	Head  string       `json:"head"`
+	Lines []sourceLine `json:"lines"`
 }
 
 type sourceLine struct {
@@ -166,10 +174,52 @@ func (m *machine) lineFor(q *request, location string, then func(file string, li
 			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: strings.TrimSpace(a.text)})
 		default:
 			line, _ := strconv.Atoi(found[1])
-			then(found[2], line)
+			one := func() { then(found[2], line) }
+			if q.args.To == "" && len(infoLine.FindAllString(a.text, 2)) > 1 {
+				m.listSeveral(q, one)
+				return
+			}
+			one()
 		}
 	}, "-interpreter-exec", append(m.at(q), "console", "info line "+location)...)
 	k.print = true
+}
+
+var (
+	// functionHead is what gdb writes in front of the lines of one of several functions.
+	functionHead = regexp.MustCompile(`^file: "(.*)", line number: \d+, symbol: ".*"$`)
+	numberedLine = regexp.MustCompile(`^(\d+)\t(.*)$`)
+)
+
+// listSeveral lists the functions that a name means, as gdb does; should it mean one, in several places, that is listed
+// by one.
+func (m *machine) listSeveral(q *request, one func()) {
+	k := m.ask(q, func(a answer) {
+		all, file := excerptsOf(a.text)
+		if a.failed() || len(all) < 2 {
+			one()
+			return
+		}
+		last := all[len(all)-1]
+		m.reply(q, listing{File: file, Lines: last.Lines, Head: last.Head, Before: all[:len(all)-1]})
+	}, "-interpreter-exec", append(m.at(q), "console", fmt.Sprintf("with listsize %d -- list %s", m.linesFor(q), q.args.Location))...)
+	k.print = true
+}
+
+// excerptsOf reads what gdb lists of several functions, and the file of the last.
+func excerptsOf(text string) (all []excerpt, file string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		if found := functionHead.FindStringSubmatch(line); found != nil {
+			all, file = append(all, excerpt{Head: line, Lines: []sourceLine{}}), found[1]
+			continue
+		}
+		if found := numberedLine.FindStringSubmatch(line); found != nil && len(all) > 0 {
+			n, _ := strconv.Atoi(found[1])
+			e := &all[len(all)-1]
+			e.Lines = append(e.Lines, sourceLine{n, found[2]})
+		}
+	}
+	return all, file
 }
 
 // findFile asks for the full path of a file that gdb knows.

@@ -21,6 +21,9 @@ const (
 // variableLine is how gdb begins to show a variable; what goes on in further lines is indented.
 var variableLine = regexp.MustCompile(`(?m)^([A-Za-z_$][^ =\n]*) = (.*)$`)
 
+// gone is the value of a variable that the compiler has left nothing of.
+const gone = "<optimized out>"
+
 // placeOfVariable is what gdb 18 adds to variables of one name in several blocks.
 var placeOfVariable = regexp.MustCompile(`(?m)\t<[^\t\n]*:[0-9]+(?:, shadowed)?>$`)
 
@@ -38,9 +41,11 @@ func withPlaceless(list mi.Tuple, text string) mi.Tuple {
 	next := 0
 	for _, found := range variableLine.FindAllStringSubmatch(placeOfVariable.ReplaceAllString(text, ""), -1) {
 		if next < len(list) && isShown(list[next].Value.Fields, found[1], found[2]) {
-			all = append(all, list[next])
 			next++
-			continue
+			if found[2] != gone {
+				all = append(all, list[next-1])
+				continue
+			}
 		}
 		all = append(all, mi.Field{Value: mi.Value{Fields: mi.Tuple{
 			{Name: "name", Value: mi.Value{Str: strings.Clone(found[1])}}, {Name: "value", Value: mi.Value{Str: strings.Clone(found[2])}},
@@ -54,9 +59,16 @@ func withPlaceless(list mi.Tuple, text string) mi.Tuple {
 
 // isShown tells whether gdb's command line has shown a variable of the list: one of its name may be hidden by it.
 func isShown(variable mi.Tuple, name, value string) bool {
-	const gone = "<optimized out>"
-	return variable.Str("name") == name && (value != gone || variable.Str("value") == gone)
+	return variable.Str("name") == name && (value != gone || variable.Str("value") == gone || isAllGone(variable.Str("value")))
 }
+
+// isAllGone tells whether nothing is left of a structure or an array: GDB/MI shows its members, gdb's command line none.
+func isAllGone(value string) bool {
+	return strings.HasPrefix(value, "{") && strings.Contains(value, gone) && !leftOver.MatchString(strings.ReplaceAll(value, gone, ""))
+}
+
+// leftOver is a value among the members of a structure.
+var leftOver = regexp.MustCompile(`= *[^ {},]|[{,] *[^ {},=]+ *[,}]`)
 
 // askVariables asks for those of a frame: command is that of GDB/MI, under path stands its list, and line is that of gdb's
 // command line.

@@ -34,11 +34,10 @@ type loop struct {
 	said     []said        // to the sink, in order
 	next     time.Duration // when tick is due; 0 is never
 	armed    time.Duration // next, as the poller knows it
-	asked    int           // gdbs that have calls to answer
 	old      bool          // this gdb does not know mi4
 	plain    bool          // gdbs do not start with the environment of the ranks
 	closing  bool
-	hurry    bool // the kindness of Close is over
+	hurry    bool // the time that Close grants is over
 	ctx      context.Context
 	buffer   [64 << 10]byte
 }
@@ -64,10 +63,9 @@ func (l *loop) run() {
 	l.e.work.Lock()
 	var list []ready
 	for !l.over() {
-		soon := l.soon()
 		l.e.work.Unlock()
 		var err error
-		list, err = l.e.poll.wait(list, soon)
+		list, err = l.e.poll.wait(list)
 		l.e.work.Lock()
 		if err != nil {
 			panic("gdb: the poller failed: " + err.Error()) // a descriptor of ours was closed by somebody else
@@ -101,10 +99,6 @@ func (l *loop) turn(now ...func(*loop)) {
 	}
 	l.speak()
 }
-
-// soon tells whether the answer that ends a round should come in an instant: from the last
-// gdb that is at work. While there are more, so are the processors of a small node.
-func (l *loop) soon() bool { return l.asked == 1 }
 
 func (l *loop) over() bool { return l.closing && len(l.keepers) == 0 }
 
@@ -183,7 +177,6 @@ func (l *loop) carryOut() {
 			*out = effects{said: out.said[:0], signals: out.signals[:0]}
 		}
 		l.guard(k, func() { l.write(k, k.debugger.take()) })
-		l.count(k)
 		for _, s := range moves {
 			l.handOver(k, s)
 		}
@@ -208,19 +201,6 @@ func (l *loop) look(k *keeper, s *slot) {
 		held, cpu := s.target.Held(), inferior.CPUTime(k.process.pid)
 		l.guard(k, func() { s.machine.looked(l.now(), held, cpu) })
 	}
-}
-
-// count keeps asked up to date.
-func (l *loop) count(k *keeper) {
-	asked := k.process != nil && k.debugger.calls.current() != nil
-	switch {
-	case asked == k.asked:
-	case asked:
-		l.asked++
-	default:
-		l.asked--
-	}
-	k.asked = asked
 }
 
 func (l *loop) signal(s *slot, g signal) {

@@ -22,47 +22,48 @@ import (
 // leaves what is to be done in out and in the debugger, which the loop carries out before the next
 // input.
 type machine struct {
-	target     backend.Target
-	gdb        *debugger
-	inferior   int    // gdb's number of the inferior
-	group      string // … and its name, "i1"
-	state      backend.State
-	now        time.Duration
-	out        effects
-	open       []*request // not answered yet
-	behind     []*request // of open: resumes that wait for an answer before them (resumeNext)
-	threads    threads
-	counted    int // how many threads there have been
-	chosen     selection
-	within     within
-	abort      abortWatch
-	points     breakpoints
-	last       printedLast
-	journal    []protocol.Command // what a new gdb must be told
-	rescue     rescue
-	moving     *handover // to a gdb of its own, while that is under way
-	recounts   bool      // threads are counted here, not by gdb
-	displays   displays
-	run        *run // the resume that is under way, or nil
-	inCall     bool // a call in an expression has been left half-way (callOver)
-	attach     attachment
-	watch      watch
-	ending     ending
-	unread     unread
-	libraries  func() []inferior.Span         // where there are any in the target's memory
-	pendsStop  func(thread string) bool       // whether a SIGSTOP waits for a thread of the target
-	withLines  []string                       // the patterns of libraries whose separate debug files were asked for
-	signals    map[string]protocol.SignalInfo // what the user wants with them here, in a shared gdb
-	locking    string                         // the user's scheduler-locking
-	record     recording
-	fitting    []string // functions of this program that fit the last rbreak
-	examined   examination
-	refusal    string // of the last breakpoint that could not be set
-	identified bool   // see identify
-	child      bool   // it has become a child of the process that it was
-	source     sourcefile.Reader
-	looks      looks
-	advised    map[string]bool // sources about which the person has been told
+	target       backend.Target
+	gdb          *debugger
+	inferior     int    // gdb's number of the inferior
+	group        string // … and its name, "i1"
+	state        backend.State
+	now          time.Duration
+	out          effects
+	open         []*request // not answered yet
+	behind       []*request // of open: resumes that wait for an answer before them (resumeNext)
+	threads      threads
+	counted      int // how many threads there have been
+	chosen       selection
+	within       within
+	abort        abortWatch
+	points       breakpoints
+	last         printedLast
+	journal      []protocol.Command // what a new gdb must be told
+	rescue       rescue
+	moving       *handover // to a gdb of its own, while that is under way
+	recounts     bool      // threads are counted here, not by gdb
+	displays     displays
+	run          *run // the resume that is under way, or nil
+	inCall       bool // a call in an expression has been left half-way (callOver)
+	attach       attachment
+	watch        watch
+	ending       ending
+	unread       unread
+	libraries    func() []inferior.Span         // where there are any in the target's memory
+	pendsStop    func(thread string) bool       // whether a SIGSTOP waits for a thread of the target
+	withLines    []string                       // the patterns of libraries whose separate debug files were asked for
+	signals      map[string]protocol.SignalInfo // what the user wants with them here, in a shared gdb
+	locking      string                         // the user's scheduler-locking
+	record       recording
+	fitting      []string // functions of this program that fit the last rbreak
+	examined     examination
+	refusal      string // of the last breakpoint that could not be set
+	identified   bool   // see identify
+	child        bool   // it has become a child of the process that it was
+	source       sourcefile.Reader
+	looks        looks
+	advised      map[string]bool // sources about which the person has been told
+	coreWarnings []string        // what gdb has warned of a core file
 }
 
 // effects are what the loop has to do: signals first, then what the debugger has

@@ -13,13 +13,13 @@ import (
 
 	"sdm/backend"
 	"sdm/backend/gdb/inferior"
-	"sdm/backend/mi"
+	"sdm/backend/mi/mitest"
 	"sdm/protocol"
 )
 
 // TestMachine plays gdb to a machine, as scripts of testdata/machine tell:
 //
-//	start [held] [lazy] [stop=WHERE] [wait=D]  take control
+//	start [held] [lazy] [stop=WHERE] [core=FILE] [wait=D]  take control
 //	gdb                                  lines that gdb writes
 //	do ID [wait=D] / NAME [ARG|{ARGS}]   a command of a person
 //	tick D                               the clock stands at D
@@ -50,13 +50,14 @@ func play(t *testing.T, m *machine, now *time.Duration, d *datadriven.TestData) 
 	case "start":
 		stop := ""
 		d.MaybeScanArgs(t, "stop", &stop)
+		d.MaybeScanArgs(t, "core", &m.target.Core)
 		m.target.Held = d.HasArg("held")
 		m.gdb.lazy = d.HasArg("lazy")
 		m.gdb.old, m.gdb.loud = d.HasArg("old"), d.HasArg("loud")
 		m.start(*now, 1, stop, wait, false)
 	case "gdb":
 		for line := range strings.SplitSeq(d.Input, "\n") {
-			m.gdb.record(*now, mi.ParseLine([]byte(line)))
+			m.gdb.record(*now, mitest.Record(line))
 		}
 	case "do":
 		id, _ := strconv.Atoi(d.CmdArgs[0].Key)

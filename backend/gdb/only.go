@@ -109,6 +109,7 @@ var afterOnly = regexp.MustCompile(`^ (?:\?|&&|\.and\.|and then|and|AND) \(`)
 // shows the rest of one that it cannot read.
 func (m *machine) words(a answer) string {
 	text := strings.Replace(a.Results.Str("msg"), elsewhere, ")", 1)
+	text = strings.Replace(text, "`if "+m.onlyHere()+" ? (", "`if ", 1)
 	if rest, ok := strings.CutSuffix(text, "`: 0'."); ok { // of one that opens more than it closes
 		text = rest + "`'."
 	}

@@ -23,34 +23,16 @@ type poller struct {
 	raw    syscall.RawConn
 	fd     int
 	events [256]unix.EpollEvent
-	rested time.Time // when it may linger again
-	vain   int       // times in a row that it has lingered in vain, up to maxDoublings
 
 	mu       sync.Mutex
 	deadline time.Time // of until
 	woken    bool      // the file has a deadline in the past instead
 }
 
-const (
-	// lingerFor is how long a wait that is expected to be short asks again and again
-	// before it sleeps. A processor without work falls asleep, and to wake it takes
-	// 20 to 40 µs on a virtual machine, of the 80 that gdb needs to evaluate an
-	// expression. Linux does the same in its own idle loop where it can
-	// (guest-haltpoll); whoever has work for this processor goes first.
-	lingerFor = 200 * time.Microsecond
-	// restTimes is how many times as long as it has lingered in vain it does not after that, and
-	// twice as many after each further time in a row, up to maxDoublings: gdbs that need
-	// long, or ranks that compute on this processor and are let go first, for milliseconds each
-	// time, are soon known.
-	restTimes    = 8
-	maxDoublings = 7
-)
-
 // ready is one descriptor that can be read or, where asked for, written.
 type ready struct {
-	slot     int32 // as given to add
-	stream   stream
-	writable bool
+	slot   int32 // as given to add
+	stream stream
 }
 
 // stream says which of a gdb's descriptors is ready.
@@ -127,22 +109,16 @@ func (p *poller) awake() {
 }
 
 // wait gives what is ready, or nothing when the time of until has come or wake was
-// called. soon is said when it will not take long, as far as one can know.
-func (p *poller) wait(into []ready, soon bool) ([]ready, error) {
+// called.
+func (p *poller) wait(into []ready) ([]ready, error) {
 	into = into[:0]
-	n := 0
-	if soon {
-		n = p.linger()
-	}
-	if n == 0 {
-		var err error
-		if n, err = p.sleep(); err != nil {
-			return into, err
-		}
+	n, err := p.sleep()
+	if err != nil {
+		return into, err
 	}
 	p.awake()
 	for _, e := range p.events[:n] {
-		into = append(into, ready{slot: e.Fd, stream: stream(e.Pad), writable: e.Events&unix.EPOLLOUT != 0})
+		into = append(into, ready{slot: e.Fd, stream: stream(e.Pad)})
 	}
 	return into, nil
 }
@@ -163,26 +139,6 @@ func (p *poller) sleep() (n int, err error) {
 		return 0, failed
 	}
 	return n, nil
-}
-
-// linger is sleep without sleeping; it gives up after lingerFor. It keeps other
-// goroutines of this processor waiting as long.
-func (p *poller) linger() int {
-	began := time.Now()
-	if began.Before(p.rested) {
-		return 0
-	}
-	now := began
-	for end := began.Add(lingerFor); now.Before(end); now = time.Now() {
-		if n, err := epoll(p.fd, p.events[:]); n > 0 || err != nil {
-			p.vain = 0
-			return n // an error is found again by sleep
-		}
-		yield()
-	}
-	p.rested = now.Add(now.Sub(began) * restTimes << p.vain)
-	p.vain = min(p.vain+1, maxDoublings)
-	return 0
 }
 
 func (p *poller) close() { p.file.Close() }

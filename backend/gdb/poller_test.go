@@ -29,9 +29,9 @@ func watching(t *testing.T) (p *poller, say func()) {
 	return p, func() { write(fds[1], []byte("x")) }
 }
 
-func waitFor(t *testing.T, p *poller, soon bool, want int) {
+func waitFor(t *testing.T, p *poller, want int) {
 	t.Helper()
-	list, err := p.wait(nil, soon)
+	list, err := p.wait(nil)
 	if err != nil || len(list) != want {
 		t.Fatalf("%v, %v; want %d", list, err, want)
 	}
@@ -41,11 +41,9 @@ func waitFor(t *testing.T, p *poller, soon bool, want int) {
 }
 
 func TestPollerTellsWhatIsReady(t *testing.T) {
-	for _, soon := range []bool{false, true} {
-		p, say := watching(t)
-		say()
-		waitFor(t, p, soon, 1)
-	}
+	p, say := watching(t)
+	say()
+	waitFor(t, p, 1)
 }
 
 // A wake ends one wait, be it before it or meanwhile, and leaves the time of until
@@ -54,13 +52,13 @@ func TestPollerWakes(t *testing.T) {
 	p, _ := watching(t)
 	p.wake()
 	p.wake()
-	waitFor(t, p, false, 0)
+	waitFor(t, p, 0)
 	if p.woken {
 		t.Error("the second of two is left for another wait")
 	}
 	ended := make(chan error, 1)
 	go func() {
-		_, err := p.wait(nil, false)
+		_, err := p.wait(nil)
 		ended <- err
 	}()
 	p.wake()
@@ -69,37 +67,9 @@ func TestPollerWakes(t *testing.T) {
 	}
 	p.wake()
 	p.until(time.Now().Add(time.Hour)) // does not undo it
-	waitFor(t, p, false, 0)
+	waitFor(t, p, 0)
 	p.until(time.Now().Add(-time.Hour))
 	p.wake()
-	waitFor(t, p, false, 0)
-	waitFor(t, p, false, 0) // its time is over, as before the wake
-}
-
-// Who has lingered in vain does not do it again for a while, and each time for a longer one.
-func TestPollerLingersInMeasure(t *testing.T) {
-	p, say := watching(t)
-	for i := range 3 * maxDoublings {
-		p.rested = time.Time{}
-		before := time.Now()
-		if n := p.linger(); n != 0 {
-			t.Fatalf("%d events of nothing", n)
-		}
-		if took := time.Since(before); took < lingerFor {
-			t.Errorf("it has given up after %v", took)
-		}
-		if rest := p.rested.Sub(before); rest < lingerFor*restTimes<<min(i, maxDoublings) {
-			t.Errorf("time %d: it rests until %v after it began", i, rest)
-		}
-	}
-	say()
-	p.rested = time.Now().Add(time.Hour)
-	if n := p.linger(); n != 0 {
-		t.Error("it has not rested")
-	}
-	waitFor(t, p, true, 1) // by sleeping
-	p.rested = time.Time{}
-	if n := p.linger(); n != 1 || p.vain != 0 {
-		t.Errorf("%d events, %d times in vain", n, p.vain)
-	}
+	waitFor(t, p, 0)
+	waitFor(t, p, 0) // its time is over, as before the wake
 }

@@ -114,7 +114,7 @@ func (m *machine) askPrint(q *request, w printing, expr string, then func(a answ
 		m.askTyped(q, expr, then)
 	default:
 		m.askBare(q, expr, func(a answer, value string) {
-			if a.failed() || !q.typed(value) {
+			if a.failed() || !q.typed(value) && !m.derived(q, value) {
 				then(a, value)
 				return
 			}
@@ -158,6 +158,11 @@ func (c *command) compares() bool { return c.args.Compare }
 // this is a comparison; of a pointer GDB/MI writes nothing where addresses are not shown.
 func (c *command) typed(value string) bool {
 	return strings.HasPrefix(value, "@0x") || (value == "" || strings.HasPrefix(value, "0x")) && !c.compares() && !isText(value)
+}
+
+// derived tells whether gdb's print may write another object than GDB/MI does: the whole of which this is a base.
+func (m *machine) derived(q *request, value string) bool {
+	return m.gdb.objects && !q.compares() && strings.HasPrefix(value, "{")
 }
 
 var refHead = regexp.MustCompile(`^(?:\([^"'{}]*?\) )?@0x[0-9a-f]+: `)

@@ -84,6 +84,9 @@ func (m *machine) passLine(q *request) {
 	}
 	m.keepHandling(line)
 	m.gdb.elements = m.gdb.elements || setsElements.MatchString(line)
+	if found := setsObject.FindStringSubmatch(line); found != nil {
+		m.gdb.objects = !slices.Contains([]string{"off", "of", "no", "n", "disable", "0"}, found[1])
+	}
 	line = withoutInput(line)
 	word, _, _ := strings.Cut(line, " ")
 	if slices.Contains(resuming, word) {
@@ -117,6 +120,8 @@ var printsText = regexp.MustCompile(`^(?:output|printf)\b`)
 var setsLanguage = regexp.MustCompile(`^set\s+lang`)
 
 var setsElements = regexp.MustCompile(`^set\s+p(?:r|ri|rin|rint)?\s+el`)
+
+var setsObject = regexp.MustCompile(`^set\s+p(?:r|ri|rin|rint)?\s+ob\w*\s*(\w*)$`)
 
 // lastSetting is what gdb has said of the last setting. It says that once, though it holds for all ranks that share it and
 // are told the same ("Warning: the current language does not match this frame.").

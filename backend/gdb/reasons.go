@@ -14,7 +14,7 @@ const triggered = "triggered"
 // reasonFields are the fields of a reason; those behind the last of them are about the stop as a whole.
 var reasonFields = []string{"reason", "disp", "bkptno", "locno", "wpt", "hw-awpt", "hw-rwpt", "wpnum", "value", "signal-name", "signal-meaning"}
 
-// oneReason gives a stop one reason where gdb tells several: the last, or of watchpoints alone the first. The other watchpoints
+// oneReason gives a stop one reason where gdb tells several: the last, or of watchpoints alone, and at the end of an advance, the first. The other watchpoints
 // go into one field. Signals before the last reason were to be printed and not to stop.
 func oneReason(stop mi.Tuple) mi.Tuple {
 	reasons, rest := reasonsIn(stop)
@@ -24,7 +24,12 @@ func oneReason(stop mi.Tuple) mi.Tuple {
 	last := len(reasons) - 1
 	main := reasons[last]
 	others := slices.DeleteFunc(reasons[:last:last], func(r mi.Tuple) bool { return !isTrigger(r) })
-	if isTrigger(main) && len(others) > 0 {
+	reached := main.Str("reason") == "location-reached" // of until and advance: it has no words of its own
+	switch {
+	case len(others) == 0:
+	case reached:
+		main, others = others[0], others[1:]
+	case isTrigger(main):
 		others = append(others, main)
 		main, others = others[0], others[1:]
 	}

@@ -3,7 +3,7 @@ package gdb
 import (
 	"testing"
 
-	"sdm/backend/mi"
+	"sdm/backend/mi/mitest"
 )
 
 // TestOneReason: gdb tells several reasons of a stop one behind the other.
@@ -14,6 +14,7 @@ func TestOneReason(t *testing.T) {
 		read  = `hw-awpt={number="4",exp="k"},reason="access-watchpoint-trigger",value={new="6"}`
 		brk   = `reason="breakpoint-hit",disp="keep",bkptno="5"`
 		sig   = `reason="signal-received",signal-name="SIGUSR1",signal-meaning="User defined signal 1"`
+		end   = `reason="location-reached"`
 		place = `,frame={addr="0x1",func="f"},thread-id="1"`
 	)
 	write := `reason="watchpoint-trigger",` + two
@@ -27,9 +28,12 @@ func TestOneReason(t *testing.T) {
 		sig + "," + read:                read + place,
 		sig + "," + write + "," + brk:   brk + place + `,triggered=[{` + write + `}]`,
 		write + "," + read + "," + sig:  sig + place + `,triggered=[{` + write + `},{` + read + `}]`,
+		`reason="watchpoint-scope",wpnum="2",` + end: `reason="watchpoint-scope",wpnum="2"` + place,
+		write + "," + read + "," + end:               write + place + `,triggered=[{` + read + `}]`,
+		end:                                          end + place,
 		`reason="watchpoint-scope",wpnum="2",` + brk: brk + place + `,triggered=[{reason="watchpoint-scope",wpnum="2"}]`,
 	} {
-		got := string(oneReason(mi.ParseLine([]byte("*stopped," + gdb + place)).Results).Append(nil))
+		got := string(oneReason(mitest.Record("*stopped," + gdb + place).Results).Append(nil))
 		if got != want {
 			t.Errorf("%s\n got %s\nwant %s", gdb, got, want)
 		}

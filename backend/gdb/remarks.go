@@ -131,9 +131,10 @@ func (d *debugger) translated(line string) string {
 }
 
 // ofNoUse is what gdb says of processes that have ended while it looked at them, whose ends are told, and gdb 10 of libraries
-// whose symbols it has not been told to read. Of a source that is not there lineOf tells, once.
+// whose symbols it has not been told to read. Of a source that is not there, and of one that is newer than
+// the program, lineOf tells, once.
 var ofNoUse = regexp.MustCompile(`^warning: (?:Couldn't reap LWP|unable to open /proc file|.*: Shared library architecture unknown is not compatible)|` +
-	`^(?:warning: )?[0-9]+\t.*: No such file or directory\.?$`)
+	`^(?:warning: )?[0-9]+\t.*: No such file or directory\.?$|^warning: Source file is more recent than executable\.$`)
 
 // remark tells the people of a rank what gdb has said.
 func (m *machine) remark() { m.remarkBut(func(string) bool { return false }) }
@@ -141,7 +142,7 @@ func (m *machine) remark() { m.remarkBut(func(string) bool { return false }) }
 // remarkBut is remark without lines that they are told anyway.
 func (m *machine) remarkBut(told func(line string) bool) {
 	text := m.gdb.remarks.take(func(line string) string {
-		if told(line) || ofNoUse.MatchString(line) {
+		if told(line) || m.repeats(line) || ofNoUse.MatchString(line) {
 			return ""
 		}
 		return m.gdb.translated(line)

@@ -38,7 +38,7 @@ type rescue struct {
 // program itself would go on dying.
 const mostRescues = 3
 
-// rescueWait is how long new gdbs may take to take a rank over, where nobody has said how long gdbs may take.
+// rescueWait is how long new gdbs may take to take a rank over, where no limit is given.
 const rescueWait = time.Minute
 
 // isLasting tells of commands whose effect lives in gdb: a new one must be told

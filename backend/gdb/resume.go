@@ -82,7 +82,6 @@ func (m *machine) resume(q *request, others func(), command string, args ...stri
 	m.thaw()
 	m.leaveStart()
 	m.record.limit = ""
-	m.tellIntoAbort()
 	m.within = within{}
 	m.countHits()
 	r := &run{request: q, owed: 1}
@@ -212,7 +211,7 @@ func finished(stop mi.Tuple) mi.Tuple {
 	if _, told := stop.Get("reason"); told {
 		return stop
 	}
-	return append(mi.Tuple{{Name: "reason", Value: mi.Value{Str: "function-finished"}}}, stop...)
+	return withReason(stop, "function-finished")
 }
 
 // stoppedInCall looks whether gdb's refusal says that a function which an
@@ -353,10 +352,13 @@ func (m *machine) tellStop(r *run, t *thread, caller *protocol.Frame, called str
 	m.withDisplays(t, func(shown []protocol.Display, values []string, s spoken) {
 		body := m.stopBody(t, "")
 		body.Caller, body.Within = caller, called
-		for _, p := range m.points.reached(t.stop) {
-			if ownReason(t.stop) {
+		if ownReason(t.stop) {
+			reached := m.points.reached(t.stop)
+			for _, p := range reached {
 				body.Then = append(body.Then, p.then()...)
 			}
+			// Where the rank was to stop first there is a breakpoint beside, which is not silent.
+			body.Silent = m.attach.away == "" && len(reached) > 0 && !slices.ContainsFunc(reached, func(p *point) bool { return !p.silent() })
 		}
 		m.arrived()
 		if body.Temporary || body.Reason == protocol.WatchpointScope {
@@ -397,20 +399,4 @@ func (m *machine) speaker(r *run) *thread {
 		return first
 	}
 	return m.threads[0]
-}
-
-// resumeFailed takes an ^error that comes after ^running: the resume did not
-// happen, or only in part (a breakpoint that cannot be inserted, a thread that is
-// gone). gdb says what the threads really do.
-func (m *machine) resumeFailed(a mi.Record) {
-	r := m.run
-	if r == nil || a.Token != r.token {
-		return
-	}
-	r.grumble.hear(a.Results.Str("msg"))
-	m.grumbled(r.grumble.lines)
-	if r.stopped == 0 {
-		r.stopped = m.chosen.thread
-	}
-	m.ask(ours(r.request.name), func(a answer) { m.adopt(a.Results) }, "-list-thread-groups", m.group)
 }

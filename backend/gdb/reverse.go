@@ -91,7 +91,7 @@ func (m *machine) recorded(stop mi.Tuple) mi.Tuple {
 	if reason == "" {
 		return stop
 	}
-	return append(mi.Tuple{{Name: "reason", Value: mi.Value{Str: reason}}}, withoutReason(stop)...)
+	return withReason(stop, reason)
 }
 
 // backwards is reverse-next and its kin.

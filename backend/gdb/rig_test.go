@@ -84,14 +84,8 @@ func (r *rig) process(id rank.ID) *local.Process {
 func (r *rig) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if counted, there := r.engine.Asked(); counted != there {
-		r.Errorf("%d gdbs are counted as asked, %d are", counted, there)
-	}
 	if err := r.engine.Close(ctx); err != nil {
 		r.Errorf("close: %v", err)
-	}
-	if counted, there := r.engine.Asked(); counted != there {
-		r.Errorf("at the end %d gdbs are counted as asked, %d are", counted, there)
 	}
 	for _, p := range r.procs {
 		p.Kill()

@@ -5,6 +5,7 @@ package gdb
 import (
 	"regexp"
 	"strconv"
+	"strings"
 
 	"sdm/protocol"
 )
@@ -18,14 +19,16 @@ var (
 	outsideDisplay = regexp.MustCompile(`(?m)^([0-9]+): .*\s\(cannot be evaluated in the current context\)$`)
 )
 
-// scope makes gdb's own display for one of ours, in the frame that a request is about.
-func (m *machine) scope(q *request, d protocol.Display) {
+// scope makes gdb's own display for one of ours, in the frame that a request is about, if gdb can read it there.
+func (m *machine) scope(q *request, d protocol.Display, then func()) {
 	if m.displays.scopes[d.Number] != 0 {
+		then()
 		return
 	}
 	about := ours("display")
 	about.args.Thread, about.args.Frame = q.args.Thread, q.args.Frame
 	k := m.ask(about, func(a answer) {
+		defer then()
 		found := madeDisplay.FindStringSubmatch(a.text)
 		if a.failed() || found == nil {
 			return
@@ -37,6 +40,39 @@ func (m *machine) scope(q *request, d protocol.Display) {
 		m.displays.scopes[d.Number], _ = strconv.Atoi(found[1])
 	}, "-interpreter-exec", append(m.at(q), "console", "display sizeof ("+d.Expr+")")...)
 	k.print, k.apart = true, true
+}
+
+// mostInlinedInto bounds how many functions one may be inlined into.
+const mostInlinedInto = 8
+
+// askDisplay evaluates a display that is within its block. In a function that is inlined into that block its variables are
+// found in an outer frame only.
+func (m *machine) askDisplay(q *request, d protocol.Display, then func(a answer, value string)) {
+	m.askValue(q, d.Format, d.Expr, func(a answer, value string) {
+		if !a.failed() || m.displays.scopes[d.Number] == 0 || !notRead.MatchString(a.Results.Str("msg")) {
+			then(a, value)
+			return
+		}
+		m.askOutside(q, d, 1, then, func() { then(a, value) })
+	})
+}
+
+// askOutside evaluates a display so many frames further out, or in one behind that; failed is for when none has it.
+func (m *machine) askOutside(q *request, d protocol.Display, out int, then func(a answer, value string), failed func()) {
+	s := m.selected(q)
+	level := s.frame + out
+	outer := q.about(d.Expr)
+	outer.args.Thread, outer.args.Frame = s.thread, &level
+	m.askValue(outer, d.Format, d.Expr, func(a answer, value string) {
+		switch {
+		case !a.failed():
+			then(a, value)
+		case out == mostInlinedInto || !notRead.MatchString(a.Results.Str("msg")) || strings.HasPrefix(a.Results.Str("msg"), "Invalid frame id"):
+			failed()
+		default:
+			m.askOutside(q, d, out+1, then, failed)
+		}
+	})
 }
 
 // unscope forgets what gdb has for a display.

@@ -51,7 +51,7 @@ func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt st
 				l.refuse(id, t.Rank, &f)
 				continue
 			}
-			t.AllStop = t.AllStop || old.machine.target.AllStop && slices.ContainsFunc(t.Before, catchesVfork)
+			t.AllStop = t.AllStop || old.machine.target.AllStop && slices.ContainsFunc(t.Before, func(c protocol.Command) bool { return catches(c, "vfork") })
 			delete(l.ranks, t.Rank)
 			if old.alone { // else its gdb is still on its way out
 				l.letGo(old)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"sdm/backend"
-	"sdm/backend/mi"
+	"sdm/backend/mi/mitest"
 )
 
 // starting is a gdb with a bound that is told to attach to n processes, and has not spoken yet.
@@ -70,7 +70,7 @@ func TestSecondGDBHasSomeTime(t *testing.T) {
 func TestAttachIsBounded(t *testing.T) {
 	d := starting(2)
 	d.take()
-	d.record(time.Second, mi.ParseLine([]byte("(gdb)")))
+	d.record(time.Second, mitest.Record("(gdb)"))
 	if at := d.deadline(); at != 6*time.Second {
 		t.Fatalf("it is given up at %v", at)
 	}
@@ -91,7 +91,7 @@ func TestAttachIsBounded(t *testing.T) {
 func TestAttachIsUnbounded(t *testing.T) {
 	d := starting(1)
 	d.bound = bound{}
-	d.record(time.Second, mi.ParseLine([]byte("(gdb)")))
+	d.record(time.Second, mitest.Record("(gdb)"))
 	if at := d.deadline(); at != 0 {
 		t.Errorf("it is given up at %v", at)
 	}
@@ -113,7 +113,7 @@ func TestTakingOverIsBounded(t *testing.T) {
 		d.add(m)
 		m.takeOver(at)
 		d.born("./g", at)
-		d.record(at, mi.ParseLine([]byte("(gdb)")))
+		d.record(at, mitest.Record("(gdb)"))
 		if due := d.deadline(); due != 18*time.Second {
 			t.Fatalf("a gdb that began at %v is given up at %v", at, due)
 		}

@@ -36,6 +36,3 @@ func epoll(fd int, events []unix.EpollEvent) (int, error) {
 	}
 	return int(n), nil
 }
-
-// yield lets another thread that is ready use this processor.
-func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

@@ -11,14 +11,14 @@ import (
 )
 
 func TestNotReady(t *testing.T) {
-	const nobody = 1 << 30 // above the highest process number that Linux gives
-	if f := notReady(readied(inferior.Mend(nobody))); f == nil || f.Message != "its process has ended" {
+	const none = 1 << 30 // above the highest process number that Linux gives
+	if f := notReady(unready{inferior.Mend(none)}); f == nil || f.Message != "its process has ended" {
 		t.Errorf("of a process that has ended: %+v", f)
 	}
-	if f := notReady(readied(errors.New("it is frozen"))); f == nil || f.Message != "it is frozen" {
+	if f := notReady(unready{errors.New("it is frozen")}); f == nil || f.Message != "it is frozen" {
 		t.Errorf("of another reason: %+v", f)
 	}
-	if f := notReady(&exec.Error{Name: "gdb", Err: exec.ErrNotFound}); f != nil || readied(nil) != nil {
+	if f := notReady(&exec.Error{Name: "gdb", Err: exec.ErrNotFound}); f != nil {
 		t.Errorf("of a gdb that is not there: %+v", f)
 	}
 }

@@ -13,17 +13,19 @@ import (
 // resumes it, and so do 10.1, 16.3 and 18.1 in both modes; 14 and 15 were not run, and get all-stop, too.
 const vforkHangs, vforkRuns = 13, 16
 
-// caughtBy gives the event that a command catches, or "".
-func caughtBy(c protocol.Command) string {
-	word, _, _ := strings.Cut(strings.TrimSpace(c.Args.Event), " ")
+// eventWord is the first word of what catch is told to catch; the others are gdb's.
+func eventWord(event string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(event), " ")
 	return word
 }
 
-func catchesVfork(c protocol.Command) bool { return c.Name == "catch" && caughtBy(c) == "vfork" }
+func catches(c protocol.Command, event string) bool {
+	return c.Name == "catch" && eventWord(c.Args.Event) == event
+}
 
 // needsOwn tells whether a rank needs a gdb of its own for a command: see insertAt, setCatch.
 func needsOwn(c protocol.Command) bool {
-	return c.Args.Hardware || catchesVfork(c) || c.Name == "catch" && caughtBy(c) == "syscall"
+	return c.Args.Hardware || catches(c, "vfork") || catches(c, "syscall")
 }
 
 // vforkable goes on with catch vfork in a gdb where it works: one of the rank alone, and in all-stop where its version needs it.

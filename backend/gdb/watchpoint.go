@@ -27,10 +27,25 @@ func (m *machine) setWatch(q *request) {
 	case m.numbered(q):
 		m.readable(q, word, func() {
 			m.watchedIn(q, func(watched selection, where []string) {
-				m.setByLine(q, word+" "+q.args.Expr, watchedExpr(q.args.Expr), where, func(p *point) { p.watched = watched })
+				claimed := func(p *point) { p.watched = watched }
+				if q.args.Condition == "" {
+					m.setByLine(q, word+" "+q.args.Expr, watchedExpr(q.args.Expr), where, claimed)
+					return
+				}
+				m.watchIf(q, word, m.only(q.args.Condition), where, claimed)
 			})
 		})
 	}
+}
+
+// watchIf sets a watchpoint with its condition, which is about the variables of the same frame. In Fortran gdb does not read that.
+func (m *machine) watchIf(q *request, word, only string, where []string, claimed func(*point)) {
+	line := word + " " + q.args.Expr + " if " + only
+	m.ask(q, func(a answer) {
+		if !m.withoutChoice(q, a, q.args.Condition, only, func(only string) { m.watchIf(q, word, only, where, claimed) }) {
+			m.made(q, a, func() { m.claimMade(q, a.made, watchedExpr(q.args.Expr), claimed) })
+		}
+	}, "-interpreter-exec", append(where[:len(where):len(where)], "console", line)...).print = true
 }
 
 // watchedExpr is how gdb names what is watched.
@@ -42,7 +57,7 @@ func watchedExpr(expr string) string {
 }
 
 // notInMemory is what gdb says of the address of a value that has none.
-var notInMemory = regexp.MustCompile(`which is in register|not located in memory|not an lvalue`)
+var notInMemory = regexp.MustCompile(`which is in register|not located in memory|not an lvalue|isn't an lvalue`)
 
 // mostWatched is how many bytes processors can watch at most (4 registers of 8 bytes).
 const mostWatched = 32
@@ -111,7 +126,7 @@ var catchable = []string{"throw", "rethrow", "catch", "exec", "fork", "vfork", "
 // setCatch is catch. The words behind the event are gdb's: names of system calls,
 // signals, libraries.
 func (m *machine) setCatch(q *request) {
-	word, _, _ := strings.Cut(strings.TrimSpace(q.args.Event), " ")
+	word := eventWord(q.args.Event)
 	if !slices.Contains(catchable, word) {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(word) + " cannot be caught", Hint: strings.Join(catchable, ", ")})
 		return
@@ -137,36 +152,41 @@ func (m *machine) catch(q *request) {
 	}
 }
 
-// setByLine sets a breakpoint by gdb's command line, of which gdb tells the number beside its
-// words (=breakpoint-created), and answers with what -break-info says of it.
+// setByLine sets a breakpoint by gdb's command line, and gives it its condition.
 func (m *machine) setByLine(q *request, line, location string, where []string, claimed func(*point)) {
 	m.ask(q, func(a answer) {
-		switch {
-		case a.failed():
-			m.refused(q, a)
-		case a.made == "":
-			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: strings.TrimSpace(a.text)})
-		default:
-			m.narrow(q, a.made, location, claimed)
-		}
+		m.made(q, a, func() {
+			m.narrowTo(q, a.made, m.only(q.args.Condition), func() { m.claimMade(q, a.made, location, claimed) })
+		})
 	}, "-interpreter-exec", append(where, "console", line)...).print = true
 }
 
-// narrow gives a breakpoint that gdb has made its condition, and claims it.
-func (m *machine) narrow(q *request, number, location string, claimed func(*point)) {
-	m.narrowTo(q, number, m.only(q.args.Condition), func() {
-		p := m.points.claim(q.args.Breakpoint, location, mi.Tuple{{Name: "number", Value: mi.Value{Str: number}}})
-		p.event = q.args.Event
-		claimed(p)
-		m.ask(q, func(a answer) {
-			var made []mi.Tuple
-			for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
-				own, _ := m.mine(f.Value.Fields)
-				made = append(made, own)
-			}
-			m.replyBreakpoints(q, made)
-		}, "-break-info", number)
-	})
+// made goes on if gdb's command line has made a breakpoint, of which gdb tells the number beside its words
+// (=breakpoint-created).
+func (m *machine) made(q *request, a answer, then func()) {
+	switch {
+	case a.failed():
+		m.refused(q, a)
+	case a.made == "":
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: strings.TrimSpace(a.text)})
+	default:
+		then()
+	}
+}
+
+// claimMade claims a breakpoint that gdb has made, and answers with what -break-info says of it.
+func (m *machine) claimMade(q *request, number, location string, claimed func(*point)) {
+	p := m.points.claim(q.args.Breakpoint, location, mi.Tuple{{Name: "number", Value: mi.Value{Str: number}}})
+	p.event = q.args.Event
+	claimed(p)
+	m.ask(q, func(a answer) {
+		var made []mi.Tuple
+		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
+			own, _ := m.mine(f.Value.Fields)
+			made = append(made, own)
+		}
+		m.replyBreakpoints(q, made)
+	}, "-break-info", number)
 }
 
 // narrowTo gives a new breakpoint a condition. Where that cannot be, it is deleted.

@@ -1,11 +1,11 @@
-// Records back to text.
+// Writing records as text.
 
 package mi
 
 import "strconv"
 
-// Append writes the record as gdb would, without a newline: what ParseLine
-// reads from it is the same record. It serves tapes, tests and fake gdbs.
+// Append appends the record as gdb writes it, without a newline; the parser reads the same record
+// from it. Tapes, tests and fake gdbs use it.
 func (r Record) Append(b []byte) []byte {
 	switch r.Class {
 	case Prompt:
@@ -28,7 +28,7 @@ func (r Record) Append(b []byte) []byte {
 	return r.Results.Append(b)
 }
 
-// Append writes the fields of a tuple without braces around them.
+// Append appends the fields of a tuple without braces around them.
 func (t Tuple) Append(b []byte) []byte {
 	for i := range t {
 		if i > 0 {
@@ -42,7 +42,7 @@ func (t Tuple) Append(b []byte) []byte {
 	return b
 }
 
-// Append writes a value.
+// Append appends a value.
 func (v Value) Append(b []byte) []byte {
 	switch v.Kind {
 	case TupleValue:
@@ -53,5 +53,5 @@ func (v Value) Append(b []byte) []byte {
 	return appendCString(b, v.Str)
 }
 
-// String gives the record as one line of text.
+// String returns the record as one line of text.
 func (r Record) String() string { return string(r.Append(nil)) }

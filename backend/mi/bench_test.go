@@ -1,4 +1,4 @@
-// How fast lines are read, the oracle beside it.
+// Speed of reading lines, with the oracle for comparison.
 
 package mi
 
@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// framesLine is an answer of -stack-list-frames, 100 frames deep.
+// framesLine is an answer to -stack-list-frames with 100 frames.
 func framesLine() []byte {
 	var b strings.Builder
 	b.WriteString("12^done,stack=[")
@@ -51,8 +51,8 @@ func BenchmarkFeed(b *testing.B) {
 	})
 }
 
-// BenchmarkOracle reads the frames of BenchmarkFeed with the oracle; a process
-// that writes them is part of it, so a round is long enough for that not to matter.
+// BenchmarkOracle reads the frames of BenchmarkFeed with the oracle. It includes a process that
+// writes them; a round is so long that this does not matter.
 func BenchmarkOracle(b *testing.B) {
 	const rounds = 50
 	text := bytes.Repeat(bytes.Replace(framesLine(), []byte("^"), []byte("*"), 1), rounds)

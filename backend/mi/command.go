@@ -1,27 +1,24 @@
-// Commands to gdb.
+// Writing commands to gdb.
 
 package mi
 
 import "strconv"
 
-// Quote gives a string as an MI C-string (GDB manual, GDB/MI Input Syntax), in
-// which every byte but NUL arrives as it is. gdb's strings end at a NUL, so it
-// and what follows are left out.
+// Quote returns a string as an MI C-string (GDB manual, GDB/MI Input Syntax), which carries every
+// byte except NUL. gdb's strings end at a NUL, so it and all that follows are left out.
 func Quote(s string) string { return string(appendQuoted(nil, s)) }
 
-// AppendCommand writes TOKEN-COMMAND ARGS and a newline; a negative token is
-// left out. Arguments are quoted where they need it, so blanks, quotes,
-// backslashes, newlines and UTF-8 arrive exactly.
+// AppendCommand appends TOKEN-COMMAND ARGS and a newline; a negative token is left out. Arguments
+// are quoted if necessary, so that blanks, quotes, backslashes, newlines and UTF-8 arrive exactly.
 //
-// The command goes out as it is, but for line breaks and NULs, which become blanks: one
-// call is one command. It may hold more than a word. That is the way for what
-// gdb does not unquote: commands that hand their arguments to its command line
-// (-gdb-set, -gdb-show, -exec-arguments, -file-…, -inferior-tty-set), and
-// command lines without a dash.
+// The command is written as it is, except that line breaks and NULs become blanks: one call is one
+// command. It may have several words. That is necessary for text that gdb does not unquote:
+// commands that pass their arguments to its command line (-gdb-set, -gdb-show, -exec-arguments,
+// -file-…, -inferior-tty-set), and command lines without a dash.
 //
 // An argument that is equal to an option of every command (--all, --thread, --frame,
-// --thread-group, --language) is taken for it where such options may stand; an expression of
-// that look is given with a blank in front.
+// --thread-group, --language) is taken for that option where such options are allowed; an
+// expression of that form needs a blank in front.
 func AppendCommand(b []byte, token int64, command string, args ...string) []byte {
 	if token >= 0 {
 		b = strconv.AppendInt(b, token, 10)
@@ -44,7 +41,7 @@ func AppendCommand(b []byte, token int64, command string, args ...string) []byte
 	return append(b, '\n')
 }
 
-// needsQuotes tells what gdb would not take as one word as it stands.
+// needsQuotes reports whether gdb would not read s as one word without quotes.
 func needsQuotes(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c <= ' ' || c == '"' || c == '\\' || c == '\'' || c == 0x7f {
@@ -54,8 +51,8 @@ func needsQuotes(s string) bool {
 	return s == ""
 }
 
-// appendQuoted escapes what ends a string or a line. Control characters go in
-// octal, three digits always, so that a digit behind them stays what it is.
+// appendQuoted appends s in quotes. Control characters are octal, always with three digits, so
+// that a digit behind them is not read as part of them.
 func appendQuoted(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(s) && s[i] != 0; i++ {

@@ -1,4 +1,4 @@
-// Arguments that must arrive, by our reading of gdb's rules and by a real gdb.
+// Arguments arrive unchanged, by a reimplementation of gdb's rules and in a real gdb.
 
 package mi
 
@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// hardArguments are texts that a command line tends to spoil.
+// hardArguments are texts that need quoting.
 var hardArguments = []string{
 	"plain", "", "a b", " leading and trailing ", "tab\there", "line\nbreak\r\n",
 	`say "hi"`, `it's`, `back\slash`, `C:\new\table`, `\"`, `"`, `\`, "\u00e4\u00f6 \u2713 \U0001F600",
@@ -43,8 +43,8 @@ func TestAppendCommand(t *testing.T) {
 	}
 }
 
-// splitArguments is a dumb twin of gdb's mi_parse_argv: words between blanks, or
-// strings in quotes. ok is false where gdb refuses.
+// splitArguments is a simple reimplementation of gdb's mi_parse_argv: words between blanks, or
+// strings in quotes. ok is false if gdb refuses the line.
 func splitArguments(line string) (args []string, ok bool) {
 	for {
 		line = strings.TrimLeft(line, " \t")
@@ -56,7 +56,7 @@ func splitArguments(line string) (args []string, ok bool) {
 			args, line = append(args, line[:end]), line[end:]
 			continue
 		}
-		r := ParseLine([]byte("~" + line[:closingQuote(line)]))
+		r := parseLine([]byte("~" + line[:closingQuote(line)]))
 		if r.Class != Console {
 			return nil, false
 		}
@@ -67,7 +67,7 @@ func splitArguments(line string) (args []string, ok bool) {
 	}
 }
 
-// closingQuote gives the place behind the string that line starts with.
+// closingQuote returns the index behind the string at the start of line.
 func closingQuote(line string) int {
 	for i := 1; i < len(line); i++ {
 		switch line[i] {
@@ -98,8 +98,8 @@ func FuzzArguments(f *testing.F) {
 	})
 }
 
-// TestArgumentsAtGDB lets gdb say what it got: the error of -interpreter-exec
-// repeats the name of an interpreter that there is not.
+// TestArgumentsAtGDB lets gdb print what it got: the error of -interpreter-exec repeats the name
+// of an unknown interpreter.
 func TestArgumentsAtGDB(t *testing.T) {
 	var in []byte
 	for i, a := range hardArguments {

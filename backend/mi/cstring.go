@@ -1,4 +1,4 @@
-// Strings of GDB/MI: C's escapes, in gdb's dialect.
+// Strings of GDB/MI: C strings with gdb's escapes.
 
 package mi
 
@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// cstring reads a string in quotes. Without escapes it is a piece of the line.
+// cstring reads a string in quotes. Without escapes the result is a substring of the line.
 func (l *lexer) cstring() (string, bool) {
 	rest := l.s[l.i+1:]
 	end := strings.IndexByte(rest, '"')
@@ -22,8 +22,8 @@ func (l *lexer) cstring() (string, bool) {
 	return l.escaped(l.i+1, l.i+1+esc)
 }
 
-// escaped decodes a string that starts at start and has its first backslash at
-// i. It finds the closing quote first, so that memory is taken once.
+// escaped decodes a string that starts at start and has its first backslash at i. It finds the
+// closing quote first, so that it allocates once.
 func (l *lexer) escaped(start, i int) (string, bool) {
 	end := i
 	for end < len(l.s) && l.s[end] != '"' {
@@ -50,9 +50,9 @@ func (l *lexer) escaped(start, i int) (string, bool) {
 	}
 }
 
-// withoutStyle takes out what sets colours and the like, in place: ESC [ numbers m
-// (ECMA-48, SGR). gdb writes it into its texts from version 18 on, where a terminal
-// could show it; what a program has in its strings comes as \\033, and stays.
+// withoutStyle removes escape sequences for colours and styles, in place: ESC [ numbers m
+// (ECMA-48, SGR). Since version 18 gdb writes them into its texts, for terminals that show them.
+// Escape characters in strings of the program come as \\033, and stay.
 func withoutStyle(b []byte) []byte {
 	kept := b[:0]
 	for {
@@ -74,11 +74,10 @@ func withoutStyle(b []byte) []byte {
 	}
 }
 
-// unescape decodes the escape that s starts with: the byte, and how long the
-// escape is. s has at least one character behind its backslash. An octal
-// number has one to three digits, a hexadecimal one one or two, whatever
-// follows; a character that has no meaning stands for itself (C11 6.4.4.4;
-// gdb/utils.c printchar tells what gdb writes: octal in the main).
+// unescape decodes the escape at the start of s: the byte, and the length of the escape. s has at
+// least one character behind its backslash. An octal number has one to three digits, a hexadecimal
+// one one or two, whatever follows. A character without a meaning stands for itself (C11 6.4.4.4).
+// gdb itself writes mostly octal (gdb/utils.c, printchar).
 func unescape(s string) (c byte, n int) {
 	switch s[1] {
 	case '0', '1', '2', '3', '4', '5', '6', '7':
@@ -101,7 +100,7 @@ func unescape(s string) (c byte, n int) {
 	return s[1], 2
 }
 
-// hexDigit gives the value of a hexadecimal digit, 16 for what is none.
+// hexDigit returns the value of a hexadecimal digit, 16 for other bytes.
 func hexDigit(c byte) byte {
 	switch {
 	case isDigit(c):
@@ -114,14 +113,14 @@ func hexDigit(c byte) byte {
 	return 16
 }
 
-// escapeBytes[i] is what backslash escapeLetters[i] stands for.
+// escapeBytes[i] is the byte that a backslash and escapeLetters[i] stand for.
 const (
 	escapeLetters = "abefnrtv"
 	escapeBytes   = "\a\b\x1b\f\n\r\t\v"
 )
 
-// appendCString writes a string in quotes as gdb does in MI, where its strings
-// are of seven bits: octal for control characters and for all from DEL on.
+// appendCString appends a string in quotes as gdb does in MI, where its strings have seven bits:
+// control characters and all bytes from DEL on are octal.
 func appendCString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(s); i++ {

@@ -1,4 +1,4 @@
-// Escapes, read and written.
+// Reading and writing of escapes.
 
 package mi
 
@@ -26,7 +26,7 @@ func TestUnescape(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := ParseLine([]byte(`~"` + tt.text + `"`))
+			r := parseLine([]byte(`~"` + tt.text + `"`))
 			if r.Class != Console || r.Text != tt.want {
 				t.Errorf("%s is %v %q, want %q", tt.text, r.Class, r.Text, tt.want)
 			}

@@ -1,4 +1,4 @@
-// What all tests of this package share.
+// Functions for all tests of this package.
 
 package mi
 
@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// tapes gives the recorded sessions, and the lines written by hand, by name.
+// tapes returns the recorded sessions, and the lines written by hand, by name.
 func tapes(t testing.TB) map[string][]byte {
 	t.Helper()
 	files, err := filepath.Glob("testdata/tapes/*.mi")
@@ -31,12 +31,12 @@ func tapes(t testing.TB) map[string][]byte {
 	return all
 }
 
-// lines cuts a tape, without the empty piece behind its last newline.
+// lines splits a tape into lines, without the empty string after its last newline.
 func lines(tape []byte) [][]byte {
 	return bytes.Split(bytes.TrimSuffix(tape, []byte("\n")), []byte("\n"))
 }
 
-// str, tup and list build values as short as the text they stand for.
+// str, tup and list make values with short names.
 func str(s string) Value            { return Value{Str: s} }
 func tup(fields ...Field) Value     { return Value{Kind: TupleValue, Fields: fields} }
 func list(fields ...Field) Value    { return Value{Kind: ListValue, Fields: fields} }

@@ -1,5 +1,5 @@
-// An independent reader of the same lines: github.com/cyrus-and/gdb. On every
-// line that it survives, both must read the same.
+// Comparison with an independent parser: github.com/cyrus-and/gdb. Both must read the same from
+// every line, except for the oracle's known defects.
 
 package mi
 
@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A defect of the oracle is known, and the lines that it spoils are told by
-// spoils. Each stands here because a line of the tapes needs it.
+// defect is a known defect of the oracle. spoils reports the lines that it affects; each defect
+// affects a line of the tapes.
 type defect struct {
 	name   string
 	spoils func(line []byte, r Record) bool
@@ -57,7 +57,7 @@ var defects = []defect{
 	}},
 }
 
-// anyTuple asks about a tuple or list and all within it.
+// anyTuple reports whether ask is true for a tuple or list, or for one within it.
 func anyTuple(v Value, ask func(Value) bool) bool {
 	if ask(v) {
 		return true
@@ -101,9 +101,9 @@ func TestOracle(t *testing.T) {
 	var want []map[string]any
 	for _, tape := range tapes(t) {
 		for _, line := range lines(tape) {
-			r := ParseLine(line)
+			r := parseLine(line)
 			if r.Class == Prompt {
-				continue // it gives nothing for a prompt
+				continue // the oracle returns nothing for a prompt
 			}
 			if d := spoiledBy(line, r); d != "" {
 				used[d]++
@@ -140,8 +140,8 @@ func spoiledBy(line []byte, r Record) string {
 	return ""
 }
 
-// asAsync makes a result look like an async record: the oracle hands results
-// only to the caller who waits for their token, and reads both by one rule.
+// asAsync makes a result look like an async record: the oracle passes results only to the caller
+// that waits for their token, and parses both in the same way.
 func asAsync(line []byte, r Record) []byte {
 	if r.Class != Result {
 		return line
@@ -149,7 +149,7 @@ func asAsync(line []byte, r Record) []byte {
 	return bytes.Replace(line, []byte("^"), []byte("*"), 1)
 }
 
-// asOracle gives our record in the oracle's shape.
+// asOracle converts a record to the oracle's types.
 func asOracle(r Record) map[string]any {
 	types := map[Class]string{Result: "exec", Exec: "exec", Status: "status", Notify: "notify", Console: "console", Target: "target", Log: "log"}
 	m := map[string]any{"type": types[r.Class]}
@@ -188,13 +188,13 @@ func plain(v Value) any {
 	return v.Str
 }
 
-// fakeGDB is a command line that says what stands in a file, then waits for
-// one command, answers it as gdb answers -gdb-exit, and ends.
+// fakeGDB returns a command line that prints a file, waits for one command, answers it as gdb
+// answers -gdb-exit, and ends.
 func fakeGDB(file string) []string {
 	return []string{"sh", "-c", `cat "$1"; read -r command; echo '1^exit'`, "sh", file}
 }
 
-// askOracle lets the oracle read lines, and gives what it tells of them.
+// askOracle has the oracle read lines, and returns its records.
 func askOracle(t testing.TB, lines [][]byte) (got []map[string]any) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "lines.mi")

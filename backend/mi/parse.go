@@ -1,29 +1,15 @@
-// One line of GDB/MI to one Record.
+// Parsing one line of GDB/MI.
 
 package mi
 
 import "strings"
 
-// maxDepth bounds the nesting of tuples and lists. gdb itself stays below ten;
-// the bound keeps hostile text from eating the stack.
+// maxDepth bounds the nesting of tuples and lists. gdb itself stays below ten; the bound protects
+// the stack from malicious text.
 const maxDepth = 64
 
-// ParseLine reads one line, given without its newline. It never fails: a line
-// that is not MI through to its end is a record of class Other. It copies the
-// line once; the bytes may be used again.
-//
-// Beyond the grammar of the manual it takes what gdbs really print: values
-// without a name among results (mi2's breakpoints of several locations,
-// +download), strings without a name in a tuple (script={"a","b"} of mi2 and
-// mi3), words without quotes (=traceframe-changed,end; old notifications), a
-// carriage return before the newline, a missing token.
-func ParseLine(line []byte) Record {
-	var l lexer
-	return l.record(string(line))
-}
-
-// isResultName knows all classes of a result record. Others are not MI; async
-// classes are open, because gdb adds to them.
+// isResultName reports whether a name is a class of result records, all of which are known. The
+// classes of async records are not checked, because gdb adds new ones.
 func isResultName(name string) bool {
 	switch name {
 	case "done", "running", "connected", "error", "exit":
@@ -32,8 +18,8 @@ func isResultName(name string) bool {
 	return false
 }
 
-// header cuts the start off a line: the token, the mark as a Class, and where
-// the rest begins. Prompt and Other are told here.
+// header parses the start of a line: the token, the class, and the index of the rest. Prompts and
+// lines that are not MI are recognised here.
 func header(line string) (class Class, token int64, rest int) {
 	token, rest, ok := leadingToken(line)
 	if !ok || rest == len(line) {
@@ -48,7 +34,7 @@ func header(line string) (class Class, token int64, rest int) {
 	return Other, -1, 0
 }
 
-// leadingToken reads the digits before a mark; too many of them are no token.
+// leadingToken reads the digits before a mark; ok is false if there are too many.
 func leadingToken(line string) (token int64, n int, ok bool) {
 	const maxDigits = 18 // always fits int64
 	for n < len(line) && '0' <= line[n] && line[n] <= '9' {
@@ -64,8 +50,8 @@ func leadingToken(line string) (token int64, n int, ok bool) {
 	return token, n, true
 }
 
-// className gives the length of the name of a result or async record: letters,
-// digits and dashes, starting with a letter. 0 is no name.
+// className returns the length of the name of a result or async record: letters, digits and
+// dashes, starting with a letter. 0: there is none.
 func className(s string) int {
 	n := 0
 	for n < len(s) && (isLower(s[n]) || n > 0 && (s[n] == '-' || isDigit(s[n]))) {
@@ -77,18 +63,24 @@ func className(s string) int {
 func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// lexer reads values from s at position i. Every method that returns a bool
-// tells whether the text was right; when it was not, the position is of no
-// more use.
+// lexer reads values from s at position i. Every method that returns a bool reports whether the
+// text was valid; if not, the position is undefined.
 type lexer struct {
 	s     string
 	i     int
 	depth int
-	// open holds the fields of the tuples that are being read, innermost last:
-	// one buffer instead of a growing slice for each.
+	// open holds the fields of the tuples that are being read, innermost last: one buffer instead
+	// of one growing slice for each.
 	open []Field
 }
 
+// record reads one line, given without its newline. It never fails: a line that is not MI through
+// to its end is a record of class Other.
+//
+// Beyond the grammar of the manual it accepts what released gdbs print: values without a name
+// among results (mi2's breakpoints of several locations, +download), strings without a name in a
+// tuple (script={"a","b"} of mi2 and mi3), words without quotes (=traceframe-changed,end; old
+// notifications), a carriage return before the newline, a missing token.
 func (l *lexer) record(line string) Record {
 	other := Record{Class: Other, Token: -1, Text: line}
 	class, token, rest := header(line)
@@ -112,7 +104,7 @@ func (l *lexer) record(line string) Record {
 	return r
 }
 
-// text reads the one string of a stream record.
+// text reads the string of a stream record.
 func (l *lexer) text() (string, bool) {
 	if l.i >= len(l.s) || l.s[l.i] != '"' {
 		return "", false
@@ -137,8 +129,8 @@ func (l *lexer) results() (name string, fields Tuple, ok bool) {
 	return name, fields, ok
 }
 
-// fields reads FIELD,FIELD,… up to a closing character and past it; 0 is the
-// end of the line. A list of results has one field at least.
+// fields reads FIELD,FIELD,… up to and including a closing character; 0 is the end of the line. A
+// result record with a comma has at least one field.
 func (l *lexer) fields(closing byte) (Tuple, bool) {
 	if closing != 0 && l.i < len(l.s) && l.s[l.i] == closing {
 		l.i++
@@ -171,7 +163,7 @@ func (l *lexer) fields(closing byte) (Tuple, bool) {
 	return append(make(Tuple, 0, len(l.open)-base), l.open[base:]...), true
 }
 
-// field reads NAME=VALUE, VALUE, or a lone NAME, which gdb uses as a flag.
+// field reads NAME=VALUE, VALUE, or a NAME alone, which gdb uses as a flag.
 func (l *lexer) field() (f Field, ok bool) {
 	start := l.i
 	for l.i < len(l.s) && isWord(l.s[l.i]) {
@@ -221,7 +213,7 @@ func (l *lexer) nested(closing byte) (Tuple, bool) {
 	return t, ok
 }
 
-// isWord tells the characters of names and of values without quotes.
+// isWord reports whether a byte may be part of a name or of a value without quotes.
 func isWord(c byte) bool {
 	switch c {
 	case '=', ',', '{', '}', '[', ']', '"', '\\':

@@ -1,4 +1,4 @@
-// Every form of a line, and what is none.
+// All forms of lines, valid and invalid.
 
 package mi
 
@@ -81,32 +81,32 @@ func TestParseLine(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, ParseLine([]byte(tt.line))); diff != "" {
+			if diff := cmp.Diff(tt.want, parseLine([]byte(tt.line))); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.line, diff)
 			}
 		})
 	}
 }
 
-// TestDepth: hostile nesting is text, sane nesting is read.
+// TestDepth checks that nesting beyond maxDepth is class Other, and that less is parsed.
 func TestDepth(t *testing.T) {
 	nested := func(n int) []byte {
 		return []byte("^done,a=" + strings.Repeat("[", n) + strings.Repeat("]", n))
 	}
-	if got := ParseLine(nested(maxDepth)).Class; got != Result {
+	if got := parseLine(nested(maxDepth)).Class; got != Result {
 		t.Errorf("depth %d is of class %v", maxDepth, got)
 	}
 	for _, n := range []int{maxDepth + 1, 1 << 20} {
-		if got := ParseLine(nested(n)).Class; got != Other {
+		if got := parseLine(nested(n)).Class; got != Other {
 			t.Errorf("depth %d is of class %v", n, got)
 		}
 	}
 }
 
-// TestRecordOwnsItsText: the line may be overwritten as soon as it is read.
+// TestRecordOwnsItsText overwrites a line after it has been parsed.
 func TestRecordOwnsItsText(t *testing.T) {
 	line := []byte(`1^done,value="plain",other="esc\"aped"`)
-	r := ParseLine(line)
+	r := parseLine(line)
 	before := r.String()
 	for i := range line {
 		line[i] = 'X'
@@ -116,15 +116,15 @@ func TestRecordOwnsItsText(t *testing.T) {
 	}
 }
 
-// TestTapes: what gdb wrote comes back byte for byte.
+// TestTapes checks that records of gdb's output are written back byte for byte.
 func TestTapes(t *testing.T) {
 	for name, tape := range tapes(t) {
 		if name == "written.mi" {
-			continue // holds forms that are not written back as they were
+			continue // has forms that are written back differently
 		}
 		count := map[Class]int{}
 		for _, line := range lines(tape) {
-			r := ParseLine(line)
+			r := parseLine(line)
 			count[r.Class]++
 			if got := r.String(); got != string(line) {
 				t.Errorf("%s: reads %.300s\nbut writes %.300s", name, line, got)
@@ -136,21 +136,20 @@ func TestTapes(t *testing.T) {
 	}
 }
 
-// TestTapesOther: the only lines of the tapes that are not MI are those that
-// the programs wrote.
+// TestTapesOther checks that the only lines of class Other are those that the programs wrote.
 func TestTapesOther(t *testing.T) {
 	want := map[string][]string{
 		"session.mi": {"rank 3: sum 12 factorial 6"},
 		"threads.mi": {"5 threads, sum 30"},
 		"mixed.mi": {
-			"b\x01\xff\xfe\xc3(\r", "no newline~\"[Inferior 1 (process ", // glued to gdb's own line
+			"b\x01\xff\xfe\xc3(\r", "no newline~\"[Inferior 1 (process ", // on gdb's own line
 			"a child of gdb speaks", "", "=looks like a record", `{"but": "is not"}`,
 		},
 	}
 	for name, tape := range tapes(t) {
 		var got []string
 		for _, line := range lines(tape) {
-			if r := ParseLine(line); r.Class == Other {
+			if r := parseLine(line); r.Class == Other {
 				text, _, _ := strings.Cut(r.Text, "process ")
 				got = append(got, r.Text[:min(len(r.Text), len(text)+len("process "))])
 			}
@@ -170,13 +169,19 @@ func FuzzParseLine(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		r := ParseLine(line)
+		r := parseLine(line)
 		written := r.Append(nil)
-		if again := ParseLine(written); !reflect.DeepEqual(r, again) {
+		if again := parseLine(written); !reflect.DeepEqual(r, again) {
 			t.Errorf("%q\nis written as %q, which reads otherwise:\n%s", line, written, cmp.Diff(r, again))
 		}
 		if r.Class == Other && r.Text != string(line) {
 			t.Errorf("%q is given as %q", line, r.Text)
 		}
 	})
+}
+
+// parseLine parses one line, given without its newline.
+func parseLine(line []byte) Record {
+	var l lexer
+	return l.record(string(line))
 }

@@ -1,4 +1,4 @@
-// A stream of bytes to lines, and so to records.
+// Splitting a stream of bytes into records.
 
 package mi
 
@@ -10,35 +10,33 @@ import (
 	"strings"
 )
 
-// MaxLine bounds one line, in bytes; of a longer one a record tells that it was skipped.
+// MaxLine bounds one line, in bytes. A record reports that a longer line was skipped.
 const MaxLine = 64 << 20
 
-// keepBuffer bounds what a Parser keeps between lines, in bytes: most lines are
-// shorter, and one long answer shall not be paid for ever.
+// keepBuffer bounds the memory that a Parser keeps between lines, in bytes: most lines are
+// shorter, and memory for one long answer is released.
 const keepBuffer = 256 << 10
 
-// Parser cuts a stream into records. Feed takes any pieces of bytes; records
-// come out in order through the callback. The zero Parser is ready. It is used
-// by one goroutine.
+// Parser splits a stream into records. Feed takes pieces of any size; records are passed in order
+// to the callback. The zero Parser is ready. One goroutine uses it.
 type Parser struct {
-	// Want, when set, is asked about the names of async records (Exec, Status,
-	// Notify), once for each name; what it does not want is dropped unread, 15
-	// times cheaper and without memory. Results, texts and prompts are never asked
-	// about. It must not be changed after the first Feed.
+	// Want, if set, says which async records (Exec, Status, Notify) are wanted, by name; it is
+	// called once for each name. Unwanted records are skipped without parsing, which is 15 times
+	// faster and allocates nothing. Results, texts and prompts are always wanted. It must not be
+	// changed after the first Feed.
 	Want func(class Class, name string) bool
 
-	partial  []byte // the line so far, when a piece ended within it
-	skipping bool   // the line was too long: its rest is thrown away
-	head     []byte // its first bytes
+	partial  []byte // the partial line
+	skipping bool   // the line is too long, and its rest is dropped
+	head     []byte // first bytes of the line that is dropped
 	skipped  int64
-	limit    int // MaxLine unless a test sets it
+	limit    int // MaxLine, unless a test sets it
 	lex      lexer
-	wants    map[string]bool // what Want has said, by mark and name
+	wants    map[string]bool // results of Want, by mark and name
 }
 
-// Feed takes the next bytes of the stream, which it does not keep, and calls
-// emit for every line that they end. emit may keep its record; it must not
-// call the Parser.
+// Feed takes the next bytes of the stream, which it does not keep, and calls emit for every line
+// that they complete. emit may keep its record; it must not call the Parser.
 func (p *Parser) Feed(b []byte, emit func(Record)) {
 	for {
 		i := bytes.IndexByte(b, '\n')
@@ -51,7 +49,7 @@ func (p *Parser) Feed(b []byte, emit func(Record)) {
 	}
 }
 
-// Finish takes what the stream ended with when its last line has no newline.
+// Finish handles a last line without newline at the end of the stream.
 func (p *Parser) Finish(emit func(Record)) {
 	if len(p.partial) > 0 || p.skipping {
 		p.endLine(nil, emit)
@@ -70,7 +68,7 @@ func (p *Parser) endLine(b []byte, emit func(Record)) {
 		b = append(p.partial, b...)
 		p.partial = b[:0]
 	}
-	if isPrompt(b) { // after each answer
+	if isPrompt(b) { // the most frequent line: one after each answer
 		emit(Record{Class: Prompt, Token: -1})
 	} else if p.wanted(b) {
 		emit(p.lex.record(string(b)))
@@ -84,7 +82,8 @@ func (p *Parser) endLine(b []byte, emit func(Record)) {
 	p.lex.s = ""
 }
 
-// tooLong gives what stands for a line of n bytes that was skipped: a result says that it failed, and any other line is text of gdb.
+// tooLong returns the record in place of a skipped line of n bytes: an error for a result record,
+// otherwise a console text.
 func tooLong(head []byte, n int64) Record {
 	text := fmt.Sprintf("gdb has written a line of %d bytes, more than the %d that are read: it was skipped.", n, MaxLine)
 	digits := 0
@@ -101,12 +100,13 @@ func tooLong(head []byte, n int64) Record {
 	return Record{Class: Console, Token: -1, Text: text + "\n"}
 }
 
-// isPrompt tells the usual prompts; header knows all.
+// isPrompt recognises the usual prompts; header recognises all.
 func isPrompt(line []byte) bool {
-	return len(line) <= len("(gdb) \r") && strings.TrimRight(string(line), " \r") == "(gdb)" // does not allocate
+	// The conversion to string does not allocate.
+	return len(line) <= len("(gdb) \r") && strings.TrimRight(string(line), " \r") == "(gdb)"
 }
 
-// keep puts an unfinished line aside.
+// keep stores a partial line.
 func (p *Parser) keep(b []byte) {
 	if p.skipping || len(p.partial)+len(b) > p.max() {
 		p.skip(b)
@@ -115,7 +115,7 @@ func (p *Parser) keep(b []byte) {
 	p.partial = append(p.partial, b...)
 }
 
-// skip throws a piece of a line away that is too long, but for the first bytes of all.
+// skip drops a piece of a line that is too long, except the first bytes of the line.
 func (p *Parser) skip(b []byte) {
 	if !p.skipping {
 		head := slices.Concat(p.partial[:min(len(p.partial), maxHead)], b[:min(len(b), maxHead)])
@@ -126,7 +126,7 @@ func (p *Parser) skip(b []byte) {
 	p.drop()
 }
 
-// maxHead is how many bytes tell what a line is: a token and a mark.
+// maxHead is how many bytes are enough to recognise a line: a token and a mark.
 const maxHead = 24
 
 func (p *Parser) drop() { p.partial = nil }
@@ -138,18 +138,17 @@ func (p *Parser) max() int {
 	return MaxLine
 }
 
-// maxToken and maxName bound what wanted looks at, in bytes: more digits are no
-// token, and no name is as long.
+// maxToken and maxName bound what wanted reads, in bytes: a token has fewer digits, and names are
+// shorter.
 const (
 	maxToken = 20
 	maxName  = 64
 )
 
-// maxWants bounds wants. gdb has about 30 names; text of the program may look
-// like more.
+// maxWants bounds wants. gdb has about 30 names; output of the program may look like further ones.
 const maxWants = 256
 
-// wanted looks at the first bytes of a line only.
+// wanted reads only the first bytes of a line.
 func (p *Parser) wanted(line []byte) bool {
 	if p.Want == nil {
 		return true

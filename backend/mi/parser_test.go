@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// feedAll feeds the pieces, and the end when asked to.
+// feedAll feeds the pieces, and calls Finish if finish is set.
 func feedAll(p *Parser, finish bool, pieces ...[]byte) (got []Record) {
 	emit := func(r Record) { got = append(got, r) }
 	for _, b := range pieces {
@@ -37,7 +37,7 @@ func TestFeedPieces(t *testing.T) {
 				rest = rest[len(piece):]
 				records := feedAll(&p, false, piece)
 				got = append(got, records...)
-				clear(piece) // the parser keeps nothing of it
+				clear(piece) // the parser must not keep it
 			}
 			last := feedAll(&p, true)
 			if diff := cmp.Diff(whole, append(got, last...)); diff != "" {
@@ -94,7 +94,7 @@ func TestLineTooLong(t *testing.T) {
 	}
 }
 
-// TestLongestLine: 64 MiB in one answer is read.
+// TestLongestLine reads 64 MiB in one answer.
 func TestLongestLine(t *testing.T) {
 	const frame = len(`1^done,value=""`)
 	value := bytes.Repeat([]byte("v"), MaxLine-frame)
@@ -157,7 +157,8 @@ func FuzzFeed(f *testing.F) {
 	})
 }
 
-// What nobody wants costs no memory: breakpoints that are hit a million times do.
+// TestUnwantedIsFree checks that unwanted records allocate nothing: a breakpoint that is hit a
+// million times makes a million of them.
 func TestUnwantedIsFree(t *testing.T) {
 	p := Parser{Want: func(_ Class, name string) bool { return name == "stopped" }}
 	line := []byte("=breakpoint-modified,bkpt={number=\"1\"}\n=thread-created,id=\"2\"\n*running,thread-id=\"all\"\n")

@@ -1,10 +1,9 @@
-// Package mi reads and writes GDB/MI, the language between gdb and a program
-// (GDB manual, GDB/MI Output Syntax). It does no I/O of its own.
+// Package mi reads and writes GDB/MI, the protocol between gdb and a program (GDB manual, GDB/MI
+// Output Syntax). It does no I/O.
 //
-// Terms: a record is one line of gdb. A result record (^done) answers the
-// command whose token it carries; an async record (*stopped, =thread-created)
-// is unasked; a stream record (~"text") is words for people. Where real gdbs
-// leave their own grammar they are followed, see parse.go.
+// Terms: a record is one line of gdb. A result record (^done) answers the command with the same
+// token; an async record (*stopped, =thread-created) comes unasked; a stream record (~"text") is
+// text for users. Deviations of released gdbs from the grammar are accepted, see parse.go.
 package mi
 
 import (
@@ -24,14 +23,13 @@ const (
 	Target               // @"text"
 	Log                  // &"text"
 	Prompt               // (gdb)
-	Other                // a line that is not MI: text of the program or of a child of gdb
+	Other                // a line that is not MI: output of the program or of a child of gdb
 )
 
-// marks are the characters that open a record of a class, in order of Class.
+// marks are the characters at the start of records, in order of Class.
 const marks = "^*+=~@&"
 
-// String gives the character that opens such a record, or a word where there is
-// none.
+// String returns the character at the start of such a record, or a word if there is none.
 func (c Class) String() string {
 	switch {
 	case int(c) < len(marks):
@@ -42,10 +40,9 @@ func (c Class) String() string {
 	return "other"
 }
 
-// Record is one line of gdb. It owns all that it holds: it stays valid for
-// good, may be kept, and may be read by several goroutines. Its strings share
-// one copy of the line, so a kept string keeps the whole line in memory;
-// strings.Clone what is kept out of a long one.
+// Record is one line of gdb. It owns its memory: it stays valid, may be kept, and may be read by
+// several goroutines. Its strings share one copy of the line, so a kept string keeps the whole
+// line in memory; use strings.Clone to keep a part of a long one.
 type Record struct {
 	Class   Class
 	Token   int64  // -1: none
@@ -54,8 +51,8 @@ type Record struct {
 	Results Tuple
 }
 
-// Tuple is a sequence of name=value in the order given; names may repeat, or
-// be empty (elements of a list).
+// Tuple is a sequence of name=value in the order of the line. Names may repeat, or be empty
+// (elements of a list).
 type Tuple []Field
 
 // Field is one name=value of a tuple, or one element of a list.
@@ -67,11 +64,11 @@ type Field struct {
 // Value is a string, a tuple or a list.
 type Value struct {
 	Kind   ValueKind
-	Str    string // decoded: the very bytes, which need not be UTF-8
+	Str    string // decoded: any bytes, perhaps not UTF-8
 	Fields Tuple  // of a tuple or a list
 }
 
-// ValueKind tells the three kinds of values apart.
+// ValueKind is the kind of a Value.
 type ValueKind uint8
 
 // The zero Value is an empty string.
@@ -81,7 +78,7 @@ const (
 	ListValue
 )
 
-// Get gives the first value of a name.
+// Get returns the first value of a name.
 func (t Tuple) Get(name string) (Value, bool) {
 	for i := range t {
 		if t[i].Name == name {
@@ -91,21 +88,21 @@ func (t Tuple) Get(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// Str gives the first string of a name, "" when there is none.
+// Str returns the first value of a name as a string, "" if there is none.
 func (t Tuple) Str(name string) string {
 	v, _ := t.Get(name)
 	return v.Str
 }
 
-// Int reads the first value of a name as a decimal number. What gdb prints in
-// another base (exit-code is octal) is not for it.
+// Int reads the first value of a name as a decimal number. It does not suit values that gdb prints
+// in another base (exit-code is octal).
 func (t Tuple) Int(name string) (int, bool) {
 	n, err := strconv.Atoi(t.Str(name))
 	return n, err == nil
 }
 
-// Path descends through tuples and lists by the first value of each name; it
-// gives the zero Value when a step is missing.
+// Path descends through tuples and lists by the first value of each name. It returns the zero
+// Value if a step is missing.
 func (t Tuple) Path(names ...string) Value {
 	v := Value{Fields: t}
 	for _, name := range names {
@@ -114,7 +111,7 @@ func (t Tuple) Path(names ...string) Value {
 	return v
 }
 
-// All gives every value of a name in order: the frames of stack=[frame=…,frame=…].
+// All yields every value of a name in order: the frames of stack=[frame=…,frame=…].
 func (t Tuple) All(name string) iter.Seq[Value] {
 	return func(yield func(Value) bool) {
 		for i := range t {

@@ -1,11 +1,11 @@
-// Ways into a tuple.
+// Access to the fields of tuples.
 
 package mi
 
 import "testing"
 
 func TestTuple(t *testing.T) {
-	r := ParseLine([]byte(`*stopped,bkptno="2",frame={func="f",args=[{name="x",value="1"}],line="12"},bkptno="3",exit-code="08x"`)).Results
+	r := parseLine([]byte(`*stopped,bkptno="2",frame={func="f",args=[{name="x",value="1"}],line="12"},bkptno="3",exit-code="08x"`)).Results
 	if got := r.Str("bkptno"); got != "2" {
 		t.Errorf("first of two values is %q", got)
 	}

@@ -1,4 +1,4 @@
-// What is to happen later, in order.
+// Queue of future outputs and stops, ordered by time.
 
 package sim
 
@@ -12,25 +12,25 @@ import (
 // output is one call of the Sink.
 type output struct {
 	id     protocol.RequestID
-	reply  bool // else events
+	reply  bool // otherwise events
 	groups []protocol.Group
 }
 
-// arrival is the end of a run. It is void when the rank has been stopped since:
-// then its turn is over.
+// arrival is the end of a run. It is ignored if the rank has been stopped since, which changes its
+// turn.
 type arrival struct {
 	state *state
 	turn  int
 }
 
-// agenda holds outputs and arrivals by the time when they are due, in
-// nanoseconds since the start of the clock.
+// agenda holds outputs and arrivals by the time when they are due, in nanoseconds since the start
+// of the clock.
 type agenda struct {
 	dues []time.Duration // ascending
 	at   map[time.Duration]*slot
 }
 
-// slot is what is due at one time; outputs come before arrivals.
+// slot is the outputs and arrivals of one time; outputs come first.
 type slot struct {
 	outputs  []output
 	arrivals []arrival
@@ -49,7 +49,7 @@ func (a *agenda) slot(due time.Duration) *slot {
 	return a.at[due]
 }
 
-// first gives the time of the first thing to come.
+// first returns the earliest time in the agenda.
 func (a *agenda) first() (due time.Duration, ok bool) {
 	if len(a.dues) == 0 {
 		return 0, false
@@ -64,8 +64,8 @@ func (a *agenda) pop() *slot {
 	return s
 }
 
-// batch collects what many ranks say of one matter, and folds what is due at
-// the same time.
+// batch collects the answers or events of many ranks from one input, and merges those that are due
+// at the same time.
 type batch struct {
 	m     *machine
 	now   time.Duration
@@ -73,11 +73,10 @@ type batch struct {
 	reply bool
 	limit int
 	dues  []time.Duration
-	folds []*fold // of each of dues
+	folds []*fold // one for each of dues
 }
 
-// add takes what a rank says after a delay, but not before what it has said
-// already.
+// add adds the answer of a rank after a delay, but not before the rank's earlier answers.
 func (b *batch) add(s *state, delay time.Duration, a answer) {
 	due := max(b.now+delay, s.last)
 	s.last = due
@@ -93,7 +92,7 @@ func (b *batch) add(s *state, delay time.Duration, a answer) {
 	b.folds[i].add(s.rank, a)
 }
 
-// send hands what is due to the machine's outputs and the rest to its agenda.
+// send passes answers that are due to the machine's outputs, and the rest to its agenda.
 func (b *batch) send() {
 	for i, due := range b.dues {
 		o := output{id: b.id, reply: b.reply, groups: b.folds[i].groups()}

@@ -1,4 +1,4 @@
-// What one rank says, and the groups that many say together.
+// The answer of one rank, and the groups of equal answers.
 
 package sim
 
@@ -13,8 +13,8 @@ import (
 	"sdm/protocol/stack"
 )
 
-// answer is what one rank says once: an answer to a request, or an event. The
-// body is shared by all ranks that say the same.
+// answer is an answer of one rank to a request, or an event. The body is shared by all ranks that
+// have the same one.
 type answer struct {
 	kind  protocol.Kind
 	body  []byte
@@ -25,26 +25,27 @@ type answer struct {
 // cell is the rank's part of a column.
 type cell struct{ name, value string }
 
-// sharedStack is a stack that many ranks may have; the pointer is its identity, and the
-// number puts those of one library into an order.
+// sharedStack is a stack that many ranks may have. The pointer is its identity; the numbers give
+// the stacks of one library an order.
 type sharedStack struct {
 	path   stack.Path
 	number int
 }
 
-// fold makes one group of all equal answers, in the order of first coming. The
-// ranks come in any order, each once.
+// fold merges equal answers into groups, in the order of their first ranks. The ranks come in any
+// order, each once.
 type fold struct {
 	limit   int  // of the columns, as Args.Limit
-	whole   bool // keep more values than that
+	whole   bool // keep more values than limit
 	buckets []*bucket
-	byBody  map[string][]*bucket // all of them, once there are more than fewBuckets
+	byBody  map[string][]*bucket // index of buckets, if there are more than fewBuckets
 }
 
-// fewBuckets is how many are looked through one by one: most answers are few.
+// fewBuckets is the number of buckets up to which a linear search is used: most requests have few
+// different answers.
 const fewBuckets = 4
 
-// bucket becomes a group.
+// bucket collects the answers of one group.
 type bucket struct {
 	answer
 	ranks   tally[struct{}]
@@ -63,11 +64,11 @@ func (f *fold) add(r rank.ID, a answer) {
 	}
 }
 
-// tally is what ranks have, in the order in which they came. There are millions of
-// ranks: neighbours with the same take one place, and nothing is looked up.
+// tally is values of ranks, in the order in which they were added. There may be millions of ranks:
+// consecutive ranks with the same value take one element, and adding needs no lookup.
 type tally[T comparable] []stretch[T]
 
-// stretch is what some ranks in a row have.
+// stretch is the value of consecutive ranks.
 type stretch[T comparable] struct {
 	what        T
 	first, last rank.ID
@@ -81,7 +82,7 @@ func (t *tally[T]) add(what T, r rank.ID) {
 	*t = append(*t, stretch[T]{what, r, r})
 }
 
-// each hands out everything that ranks have, in order, and who has it.
+// each calls do for every value in order, with the ranks that have it.
 func (t tally[T]) each(compare func(a, b T) int, do func(what T, ranks rank.Set)) {
 	slices.SortStableFunc(t, func(a, b stretch[T]) int { return compare(a.what, b.what) })
 	var ids []rank.ID
@@ -135,7 +136,7 @@ func (f *fold) index(b *bucket) {
 
 func sameName(a, b cell) bool { return a.name == b.name }
 
-// groups gives what was folded.
+// groups returns one group for each bucket.
 func (f *fold) groups() []protocol.Group {
 	var out []protocol.Group
 	for _, b := range f.buckets {
@@ -152,8 +153,7 @@ func (f *fold) groups() []protocol.Group {
 	return out
 }
 
-// column has all values of answers, even beyond the limit: whoever keeps answers
-// has use for them.
+// column keeps all values of answers, even beyond the limit: the server's history needs them.
 func (f *fold) column(name string, values tally[string]) column.Column {
 	list := make([]column.ValueCount, 0, len(values))
 	values.each(strings.Compare, func(v string, ranks rank.Set) {
@@ -174,7 +174,7 @@ func merged(stacks tally[*sharedStack]) *stack.Tree {
 	return stack.OfParts(parts)
 }
 
-// sorted puts cells into the order of columns.
+// sorted sorts cells by the names of columns.
 func sorted(cells []cell) []cell {
 	slices.SortFunc(cells, func(a, b cell) int { return strings.Compare(a.name, b.name) })
 	return cells

@@ -1,4 +1,4 @@
-// Arrays: variables of a configuration that have elements.
+// Arrays: variables of the configuration with elements.
 
 package sim
 
@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// mostElements bounds an array, so that one look at it ends.
+	// mostElements bounds an array, and so the time of one command.
 	mostElements = 10_000_000
-	// shownElements is how many elements print gives of an array, as gdb does.
+	// shownElements is how many elements of an array print shows, as in gdb.
 	shownElements = 200
-	// elementSize is the size of an element in what would be memory, in bytes.
+	// elementSize is the size of an element in bytes, as if it were in memory.
 	elementSize = 8
 )
 
-// arrayNamed finds an array of the rank by its index among the variables.
+// arrayNamed returns the index of the rank's array of that name among the variables.
 func (s scope) arrayNamed(name string) (index int, ok bool) {
 	name = strings.TrimSpace(name)
 	for i := len(s.globals) - 1; i >= 0; i-- {
@@ -43,7 +43,7 @@ func (s scope) element(a int, at int64) (value, *protocol.Fault) {
 	return evaluate(v.Expr, s)
 }
 
-// text writes elements as gdb does.
+// text formats elements as gdb does.
 func (s scope) text(a int, span protocol.Span) (string, *protocol.Fault) {
 	var b strings.Builder
 	b.WriteByte('{')
@@ -64,7 +64,7 @@ func (s scope) text(a int, span protocol.Span) (string, *protocol.Fault) {
 	return b.String(), nil
 }
 
-// printArray is print of a whole array, or of some of its elements.
+// printArray prints a whole array, or some of its elements.
 func (m *machine) printArray(sc scope, array int, a *protocol.Args) (answer, *protocol.Fault) {
 	n := sc.globals[array].Elements
 	span := protocol.Span{First: a.First, Last: min(a.First+shownElements, n) - 1}
@@ -90,7 +90,7 @@ func (m *machine) printArray(sc scope, array int, a *protocol.Args) (answer, *pr
 	return answer{kind: protocol.KindResult, body: canonical.JSON(body), cells: []cell{{"value", text}}}, nil
 }
 
-// hash gives hashes of the blocks of an array, as the gdb engine does.
+// hash returns hashes of the blocks of an array, as the gdb back end does.
 func (m *machine) hash(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 	level, bad := m.level(s, a)
 	if bad != nil {
@@ -139,8 +139,8 @@ func (m *machine) hash(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 	return answer{kind: protocol.KindResult, body: canonical.JSON(body), cells: sorted(cells)}, nil
 }
 
-// sums gives the hashes of the blocks of a span. Where elements do not depend on
-// the rank, it is computed once for all.
+// sums returns the hashes of the blocks of a span. If elements do not depend on the rank, they are
+// computed once for all ranks.
 func (m *machine) sums(sc scope, array int, span protocol.Span) ([]uint64, *protocol.Fault) {
 	v := &sc.globals[array]
 	k := sumKey{v.Expr, span, sc.size}
@@ -168,8 +168,8 @@ func (m *machine) sums(sc scope, array int, span protocol.Span) ([]uint64, *prot
 	return sums, nil
 }
 
-// isAlike tells whether an expression is the same on all ranks: it has no names
-// but i and size.
+// isAlike reports whether an expression has the same value on all ranks: its only names are i and
+// size.
 func isAlike(expr string) bool {
 	names := strings.FieldsFunc(expr, func(r rune) bool { return r > 0x7f || !isNameByte(byte(r)) })
 	for _, n := range names {

@@ -1,5 +1,5 @@
-// Breakpoints of simulated ranks. Each rank has its own list, so that hits,
-// temporary ones and enabling need no thought for the others.
+// Breakpoints of simulated ranks. Each rank has its own list, so that hits, temporary breakpoints
+// and enabling do not affect other ranks.
 
 package sim
 
@@ -13,25 +13,25 @@ import (
 	"sdm/protocol"
 )
 
-// definition is a breakpoint as it was asked for; ranks share it.
+// definition is a breakpoint as it was requested; ranks share it.
 type definition struct {
-	key     string                  // tells definitions apart
-	info    protocol.BreakpointInfo // Enabled is the rank's own
+	key     string                  // identifies the definition
+	info    protocol.BreakpointInfo // Enabled depends on the rank
 	pos     int
-	variant int // -1: of all
+	variant int // -1: all
 }
 
-// own is a rank's part of a breakpoint.
+// own is the state of a breakpoint on one rank.
 type own struct {
 	*definition
 	hits int
 	off  bool
-	left int  // hits after which it is off; 0: never
-	once bool // as gdb, a plain enable leaves left at 1 again
-	gone bool // when it is hit
+	left int  // number of hits until it is disabled; 0: no limit
+	once bool // as in gdb, enable without a count sets left to 1 again
+	gone bool // deleted when it is hit
 }
 
-// define makes the definition that a break command asks for.
+// define makes the definition of a break command.
 func (m *machine) define(a *protocol.Args) (*definition, *protocol.Fault) {
 	if a.Location == "" {
 		return nil, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "break FUNCTION or break FILE:LINE"}
@@ -55,7 +55,7 @@ func (m *machine) define(a *protocol.Args) (*definition, *protocol.Fault) {
 	return d, nil
 }
 
-// nowhere is what gdb says of a location that the program does not have.
+// nowhere returns gdb's error for a location that the program does not have.
 func nowhere(location string) *protocol.Fault {
 	file, line, found := strings.Cut(location, ":")
 	if !found {
@@ -75,7 +75,7 @@ func nowhere(location string) *protocol.Fault {
 	return f
 }
 
-// setBreak gives a rank a breakpoint; gdb too looks at the condition at once.
+// setBreak sets a breakpoint on a rank. Like gdb it evaluates the condition at once.
 func (m *machine) setBreak(s *state, d *definition) (answer, *protocol.Fault) {
 	if d.info.Condition != "" && d.pos >= 0 {
 		there := m.scope(s, 0)
@@ -93,7 +93,7 @@ func (m *machine) infoBreaks(s *state, a *protocol.Args) (answer, *protocol.Faul
 	return m.listBreaks(s, list), nil
 }
 
-// listBreaks is the answer that shows breakpoints of a rank.
+// listBreaks returns the answer that lists breakpoints of a rank.
 func (m *machine) listBreaks(s *state, list []own) answer {
 	infos := []protocol.BreakpointInfo{}
 	var cells []cell
@@ -116,11 +116,11 @@ func (m *machine) listBreaks(s *state, list []own) answer {
 	return answer{kind: protocol.KindResult, body: body, cells: sorted(cells)}
 }
 
-// change applies a change to the named breakpoints of a rank, all when none is
-// named; keep tells whether one stays.
+// change applies keep to the named breakpoints of a rank, or to all if none is named, and removes
+// those for which it returns false.
 func (s *state) change(a *protocol.Args, keep func(*own) bool) (answer, *protocol.Fault) {
 	numbers := slices.Clone(a.Breakpoints)
-	for _, p := range a.Places { // each has one place
+	for _, p := range a.Places { // a simulated breakpoint has one location
 		if p.Number != 1 {
 			return answer{}, gdbSays("Breakpoint %d has one place only.", p.Breakpoint)
 		}
@@ -141,7 +141,7 @@ func (s *state) change(a *protocol.Args, keep func(*own) bool) (answer, *protoco
 	return answer{kind: protocol.KindResult, body: []byte("{}")}, nil
 }
 
-// clear deletes the breakpoints where a location is, without one where the rank stands.
+// clear deletes the breakpoints at a location; without one, those at the rank's position.
 func (m *machine) clear(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 	pos, variant := s.pos, -1
 	if a.Location != "" {
@@ -171,7 +171,7 @@ func (m *machine) clear(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 	})}, nil
 }
 
-// enable is enable and disable.
+// enable carries out enable and disable.
 func (b *own) enable(on bool, a *protocol.Args) {
 	b.off = !on
 	switch {
@@ -185,8 +185,8 @@ func (b *own) enable(on bool, a *protocol.Args) {
 	}
 }
 
-// hit looks for a breakpoint at the rank's position and counts it. When several
-// stop it, the first is told, as gdb does.
+// hit counts a hit of each breakpoint at the rank's position. If several stop the rank the first
+// is reported, as in gdb.
 func (m *machine) hit(s *state) (stop answer, hit bool) {
 	var by *own
 	for i := range s.breaks {
@@ -214,8 +214,8 @@ func (m *machine) hit(s *state) (stop answer, hit bool) {
 	return stop, true
 }
 
-// holds tells whether the condition lets it stop; one that cannot be evaluated
-// stops, as with gdb.
+// holds reports whether the condition permits a stop. If it cannot be evaluated the rank stops, as
+// in gdb.
 func (m *machine) holds(s *state, b *own) bool {
 	if b.info.Condition == "" {
 		return true

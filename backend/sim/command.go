@@ -1,4 +1,4 @@
-// Commands: who may carry them out, and the ones that change the ranks.
+// Dispatch of commands, and the commands that change ranks.
 
 package sim
 
@@ -23,7 +23,7 @@ func (m *machine) do(now time.Duration, req backend.Request) {
 		case m.cfg.Hang.Contains(r):
 			continue
 		case s == nil:
-			s = &state{rank: r} // only to answer
+			s = &state{rank: r} // a temporary state for the answer
 			replies.add(s, 0, m.fault(info.Name, (*state)(nil).check(info.Need)))
 			continue
 		}
@@ -54,15 +54,15 @@ func (m *machine) do(now time.Duration, req backend.Request) {
 	m.travelOn(now, resumed)
 }
 
-// effect is what a command does to a rank: the answer, and what follows it.
+// effect is the result of a command on a rank: the answer, and what follows it.
 type effect struct {
 	answer  answer
-	event   answer // none when its kind is 0
-	resumed bool   // to its goal
+	event   answer // none if its kind is 0
+	resumed bool   // it runs to its goal
 }
 
-// action gives what a command does to one rank, nil for an unknown one. It
-// thinks once for all ranks what does not depend on them.
+// action returns the function that carries out a command on one rank, nil for an unknown command.
+// What does not depend on the rank is computed once.
 func (m *machine) action(c *protocol.Command) func(*state) (effect, *protocol.Fault) {
 	a := &c.Args
 	if look, ok := looks[c.Name]; ok {
@@ -95,7 +95,7 @@ func (m *machine) action(c *protocol.Command) func(*state) (effect, *protocol.Fa
 	return nil
 }
 
-// only makes an action that has no more effect than an answer.
+// only makes an action whose only effect is an answer.
 func only(f func(*state) (answer, *protocol.Fault)) func(*state) (effect, *protocol.Fault) {
 	return func(s *state) (effect, *protocol.Fault) {
 		a, bad := f(s)
@@ -107,12 +107,12 @@ func changing(a *protocol.Args, keep func(*own) bool) func(*state) (effect, *pro
 	return only(func(s *state) (answer, *protocol.Fault) { return s.change(a, keep) })
 }
 
-// resume gives a rank its goal.
+// resume sets the goal of a rank.
 func (m *machine) resume(s *state, c *protocol.Command) (effect, *protocol.Fault) {
 	g := goal{count: max(c.Args.Count, 1), depth: m.program.depth(s.pos)}
 	switch c.Name {
 	case "continue":
-		g.kind = goContinue // its count has no meaning: the program has no loops
+		g.kind = goContinue // the count has no effect: the program has no loops
 	case "next":
 		g.kind = goNext
 	case "step":
@@ -137,7 +137,7 @@ func (m *machine) resume(s *state, c *protocol.Command) (effect, *protocol.Fault
 	return effect{answer: m.plain(protocol.KindResult), resumed: true}, nil
 }
 
-// interrupt stops a running rank where it was resumed.
+// interrupt stops a running rank at the position where it was resumed.
 func (m *machine) interrupt(s *state) (effect, *protocol.Fault) {
 	done := effect{answer: m.plain(protocol.KindResult)}
 	if s.now == backend.Running {
@@ -148,7 +148,7 @@ func (m *machine) interrupt(s *state) (effect, *protocol.Fault) {
 	return done, nil
 }
 
-// ending makes an action after which a rank is gone.
+// ending makes an action that ends a rank.
 func (m *machine) ending(event answer) func(*state) (effect, *protocol.Fault) {
 	return func(s *state) (effect, *protocol.Fault) {
 		s.end(event.kind)

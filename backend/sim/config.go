@@ -1,5 +1,5 @@
-// Package sim provides simulated ranks: a back end without engine and
-// processes, for tests, for trying a front end, and for trees at scale.
+// Package sim provides simulated ranks: a back end without an engine or processes, for tests, for
+// development of front ends, and for trees at scale.
 package sim
 
 import (
@@ -10,62 +10,59 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Config says how the simulated ranks behave. The zero Config is a program that
-// is the same on all ranks but for its data, answers at once and ends with 0.
+// Config says how the simulated ranks behave. With the zero Config all ranks run the same program
+// with different data, answer at once and exit with 0.
 type Config struct {
 	// Size is the number of ranks of the job, the variable `size` of the
 	// program. 0 is 1.
 	Size int
-	// Variants is how many different stacks there are below compute: rank r goes
-	// through a function phase_K, K = r modulo Variants. 0 and 1: no such
-	// function, one stack for all.
+	// Variants is the number of different stacks below compute: rank r calls a function phase_K, K
+	// = r modulo Variants. 0 and 1: there is no such function, and all ranks have the same stack.
 	Variants int
-	// Crash are the ranks that die of SIGSEGV at line CrashLine of work.c; 0 is
-	// the first line of helper.
+	// Crash are the ranks that get SIGSEGV at line CrashLine of work.c; CrashLine 0 is the first
+	// line of helper.
 	Crash     rank.Set
 	CrashLine int
-	// Fail are the ranks whose exit code is FailCode; 0 is 1.
+	// Fail are the ranks that exit with FailCode; FailCode 0 is 1.
 	Fail     rank.Set
 	FailCode int
-	// Hang are the ranks that answer nothing once they have been started.
+	// Hang are the ranks that do not answer once they have been started.
 	Hang rank.Set
-	// Loop are the ranks that, once in main, run until they are interrupted when
-	// they are continued; steps end as for the others.
+	// Loop are the ranks that, once they are in main, run until they are interrupted when they are
+	// continued; steps end as on other ranks.
 	Loop rank.Set
-	// Output is what every rank writes to standard output at line 22, a newline
-	// included; %r in it is the rank. "": nothing.
+	// Output is the text that every rank writes to standard output at line 22, including a
+	// newline; %r in it is replaced by the rank. "": nothing.
 	Output string
-	// Variables are what the program has besides its own.
+	// Variables are additional variables of the program.
 	Variables []Variable
-	// Library may be shared by back ends of one Config; nil: a new one.
+	// Library may be shared by back ends with the same Config; nil: a new one.
 	Library *Library
-	// Seed is for what looks random.
+	// Seed seeds the pseudorandom values.
 	Seed uint64
-	// RunTime is how long a rank runs from where it is resumed to its next stop;
-	// run counts its runs from 1. It is called by the goroutines of several back
-	// ends, if they share it. nil: no time at all.
+	// RunTime returns how long a rank runs from where it is resumed to its next stop; run counts
+	// the runs of the rank from 1. Goroutines of several back ends may call it. nil: 0.
 	RunTime func(r rank.ID, run int) time.Duration
-	// AnswerTime is how long a rank thinks before each answer in that run. As
-	// RunTime.
+	// AnswerTime returns the delay before each answer of a rank in that run. It is called as
+	// RunTime is. nil: 0.
 	AnswerTime func(r rank.ID, run int) time.Duration
-	// Clock is required where one of the times is given; nothing else here
-	// knows of time.
+	// Clock is required if RunTime or AnswerTime is set. Nothing else depends on time.
 	Clock Clock
 }
 
-// Clock is where delays come from.
+// Clock is the clock for delays.
 type Clock interface {
-	// Now gives the time; only differences matter.
+	// Now returns the time; only differences matter.
 	Now() time.Time
-	// AfterFunc calls f after d, on any goroutine, unless stop is called
-	// before. stop does not wait for an f that runs.
+	// AfterFunc calls f after d, on any goroutine, unless stop is called before. stop does not
+	// wait for a call of f that is under way.
 	AfterFunc(d time.Duration, f func()) (stop func())
 }
 
 // Wall is the real clock.
 type Wall struct{}
 
-// Now gives the time of day.
+// Now returns time.Now.
 func (Wall) Now() time.Time { return time.Now() }
 
 // AfterFunc is time.AfterFunc.
@@ -74,9 +71,9 @@ func (Wall) AfterFunc(d time.Duration, f func()) (stop func()) {
 	return func() { t.Stop() }
 }
 
-// Validate says which field is wrong and why.
+// Validate returns an error that names a wrong field and the reason.
 func (c Config) Validate() error {
-	const mostVariants = 1 << 20 // one for each rank of the largest trees that are tried
+	const mostVariants = 1 << 20 // one for each rank of the largest trees in tests
 	switch {
 	case c.Size < 0:
 		return fmt.Errorf("size %d is negative", c.Size)
@@ -92,7 +89,7 @@ func (c Config) Validate() error {
 	return c.validateVariables()
 }
 
-// withDefaults fills in what zero stands for.
+// withDefaults replaces zero values by their defaults.
 func (c Config) withDefaults() Config {
 	c.Size = max(c.Size, 1)
 	c.Variants = max(c.Variants, 1)
@@ -108,7 +105,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// exit gives how a rank ends when it is not stopped.
+// exit returns how a rank ends at the end of the program.
 func (c *Config) exit(r rank.ID) protocol.Exit {
 	if c.Fail.Contains(r) {
 		return protocol.Exit{Code: c.FailCode}
@@ -116,6 +113,6 @@ func (c *Config) exit(r rank.ID) protocol.Exit {
 	return protocol.Exit{}
 }
 
-// PID gives the number that a simulated rank has instead of a process id: a
-// rank that is launched without processes is known by it.
+// PID returns the number that is shown as the process id of a simulated rank, if the rank was
+// launched without a process.
 func PID(r rank.ID) int { return 1_000_000 + int(r) }

@@ -11,7 +11,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Simulated ranks say what those of gdb say.
+// TestConformance runs the suite that the gdb back end passes too.
 func TestConformance(t *testing.T) {
 	backendtest.Run(t, backendtest.Subject{
 		Open: func(t *testing.T, s backendtest.Setup, sink backend.Sink) backendtest.Opened {
@@ -23,7 +23,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// What they run, as `list` shows it, is the program of the suite to the letter.
+// TestSource checks that Source is the program of the suite, byte for byte.
 func TestSource(t *testing.T) {
 	dir, _ := backendtest.Program("")
 	b, err := os.ReadFile(filepath.Join(dir, "work.c"))

@@ -1,4 +1,4 @@
-// Expressions as gdb has them: integers, names, arithmetic, comparison, structures.
+// Expressions in gdb's syntax: integers, names, arithmetic, comparison, structures.
 
 package sim
 
@@ -10,13 +10,13 @@ import (
 	"sdm/protocol"
 )
 
-// maxExprDepth bounds parentheses and signs within one another.
+// maxExprDepth bounds the nesting of parentheses and signs.
 const maxExprDepth = 100
 
-// divisionByZero is gdb's word for it.
+// divisionByZero is gdb's message.
 const divisionByZero = "Division by zero"
 
-// gdbSays makes a fault in gdb's own words.
+// gdbSays makes a fault with gdb's message.
 func gdbSays(format string, args ...any) *protocol.Fault {
 	return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf(format, args...)}
 }
@@ -42,7 +42,7 @@ type expr struct {
 	scope scope
 }
 
-// operators by rising precedence; longer ones before those that they start with.
+// operators are in order of rising precedence; a longer operator comes before its prefixes.
 var operators = [][]string{{"||"}, {"&&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"+", "-"}, {"*", "/", "%"}}
 
 func (e *expr) blanks() {
@@ -55,7 +55,7 @@ func (e *expr) syntax() *protocol.Fault {
 	return gdbSays("A syntax error in expression, near `%s'.", e.text[e.i:])
 }
 
-// take reads one of the words, "" when none is there.
+// take reads one of the words; it returns "" if none is there.
 func (e *expr) take(words ...string) string {
 	e.blanks()
 	for _, w := range words {
@@ -67,7 +67,7 @@ func (e *expr) take(words ...string) string {
 	return ""
 }
 
-// binary reads operators of a precedence and above.
+// binary reads an expression of operators of the given precedence and above.
 func (e *expr) binary(level int) (value, *protocol.Fault) {
 	if level == len(operators) {
 		return e.unary()
@@ -164,7 +164,7 @@ func (e *expr) unary() (value, *protocol.Fault) {
 	return e.operand()
 }
 
-// operand reads a number, a string or a name.
+// operand reads a number, a string, a name or an element of an array.
 func (e *expr) operand() (value, *protocol.Fault) {
 	start := e.i
 	if e.i < len(e.text) && e.text[e.i] == '"' {

@@ -14,7 +14,7 @@ func TestEvaluate(t *testing.T) {
 	tests := []struct {
 		text string
 		in   scope
-		want string // value, or gdb's refusal
+		want string // value, or gdb's error
 	}{
 		{"42", inHelper, "42"},
 		{"0x10", inHelper, "16"},

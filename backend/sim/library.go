@@ -1,4 +1,4 @@
-// What many ranks say with the same bytes.
+// Bodies and stacks that many ranks share.
 
 package sim
 
@@ -10,28 +10,28 @@ import (
 	"sdm/protocol/stack"
 )
 
-// Library holds the bodies and stacks that simulated ranks have in common, so
-// that each is made and kept once. Any number of back ends may share one, with
-// any goroutines: what is in it depends on its key alone.
+// Library holds the bodies and stacks that simulated ranks have in common, so that each is made
+// and stored once. Any number of back ends and goroutines may share one: each entry depends on its
+// key only.
 type Library struct {
 	mu     sync.RWMutex
 	bodies map[bodyKey][]byte
 	stacks map[stackKey]*sharedStack
 	sums   map[sumKey][]uint64
-	frames map[stack.Frame]*stack.Frame // of stacks
-	made   int                          // stacks
+	frames map[stack.Frame]*stack.Frame // frames of stacks
+	made   int                          // number of stacks made so far
 
-	programs map[int]*program // by the number of variants
+	programs map[int]*program // by number of variants
 }
 
-// sumKey is what the hashes of an array's blocks depend on.
+// sumKey is all that the hashes of an array's blocks depend on.
 type sumKey struct {
 	expr string
 	span protocol.Span
 	size int
 }
 
-// NewLibrary gives an empty one.
+// NewLibrary returns an empty library.
 func NewLibrary() *Library {
 	return &Library{
 		bodies: map[bodyKey][]byte{}, stacks: map[stackKey]*sharedStack{}, sums: map[sumKey][]uint64{},
@@ -39,7 +39,7 @@ func NewLibrary() *Library {
 	}
 }
 
-// program gives the one program with so many variants.
+// program returns the only copy of the program with the given number of variants.
 func (l *Library) program(variants int) *program {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +54,7 @@ func (l *Library) program(variants int) *program {
 	return p
 }
 
-// bodyKey is what a body depends on, other than its kind of answer by name.
+// bodyKey is all that a body depends on; what is the kind of the answer.
 type bodyKey struct {
 	what, text          string
 	pos, level, variant int
@@ -62,14 +62,14 @@ type bodyKey struct {
 	flag                bool
 }
 
-// stackKey is what a stack depends on.
+// stackKey is all that a stack depends on.
 type stackKey struct {
 	by           string
 	pos, variant int
 	crashed      bool
 }
 
-// Bounds of a library: users choose some parts of keys. What is full begins anew.
+// Bounds of a library, because parts of keys come from users. A full table is cleared.
 const (
 	mostBodies = 64 << 10
 	mostStacks = 64 << 10
@@ -93,8 +93,7 @@ func (l *Library) body(k bodyKey, make func() any) []byte {
 	return b
 }
 
-// stack gives the stack of a key; the pointer is the same until the library is
-// full.
+// stack returns the stack of a key; the pointer is the same until the table is full.
 func (l *Library) stack(k stackKey, make func() *sharedStack) *sharedStack {
 	l.mu.RLock()
 	s := l.stacks[k]
@@ -134,7 +133,8 @@ func (l *Library) keepSum(k sumKey, sums []uint64) {
 	l.sums[k] = sums
 }
 
-// frame gives the one copy of a frame. Whoever makes a stack calls it.
+// frame returns the only copy of a frame. l.mu must be locked for writing, as it is while a stack
+// is made.
 func (l *Library) frame(f stack.Frame) *stack.Frame {
 	known := l.frames[f]
 	if known == nil {

@@ -1,4 +1,4 @@
-// The source text of the program.
+// The command list: source text of the program.
 
 package sim
 
@@ -10,7 +10,7 @@ import (
 	"sdm/protocol"
 )
 
-// listed is how many lines `list` shows.
+// listed is how many lines list shows.
 const listed = 10
 
 // line is one line of a listing.
@@ -66,8 +66,8 @@ func (m *machine) list(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 	return answer{kind: protocol.KindResult, body: body}, nil
 }
 
-// between gives the lines from one location to another, which may be an offset ("+9", "-9", of a page without a
-// number); without a second one, those around the first.
+// between returns the lines from one location to another. A location may be an offset ("+9", "-9";
+// without a number, of one page). Without a second location the lines are those around the first.
 func (m *machine) between(from, to string, page int) (first, last int, bad *protocol.Fault) {
 	if first, bad = m.lineOf(from, page); bad != nil {
 		return 0, 0, bad

@@ -1,4 +1,4 @@
-// Commands that look at a stopped rank.
+// Commands that inspect a stopped rank.
 
 package sim
 
@@ -11,10 +11,10 @@ import (
 	"sdm/protocol/stack"
 )
 
-// look answers for one rank.
+// look returns the answer of one rank.
 type look func(m *machine, s *state, a *protocol.Args) (answer, *protocol.Fault)
 
-// looks are the commands that change no more than the selected frame.
+// looks are the commands that change at most the selected frame.
 var looks = map[string]look{
 	"print":            (*machine).print,
 	"hash":             (*machine).hash,
@@ -33,7 +33,7 @@ var looks = map[string]look{
 	"list": (*machine).list,
 }
 
-// level is the frame that a command looks at.
+// level returns the frame that a command refers to.
 func (m *machine) level(s *state, a *protocol.Args) (int, *protocol.Fault) {
 	if a.Thread > 1 {
 		return 0, gdbSays("Unknown thread %d.", a.Thread)
@@ -131,7 +131,7 @@ func (m *machine) stacksOf(s *state, a *protocol.Args) (answer, *protocol.Fault)
 	return answer{kind: protocol.KindResult, body: body, stack: m.library.stack(k, func() *sharedStack { return m.newStack(s, by) })}, nil
 }
 
-// newStack gives the stack of a rank, outermost frame first, as fine as asked.
+// newStack makes the stack of a rank, outermost frame first, with the details that by asks for.
 func (m *machine) newStack(s *state, by string) *sharedStack {
 	var frames []*stack.Frame
 	for level := m.program.depth(s.pos) - 1; level >= 0; level-- {

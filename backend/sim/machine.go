@@ -1,5 +1,5 @@
-// The simulated ranks of one back end as a pure machine: inputs with a time go
-// in, calls of the Sink and the next deadline come out.
+// The simulated ranks of one back end as a pure machine: its inputs have a time; its outputs are
+// calls of the Sink and the next deadline.
 
 package sim
 
@@ -18,7 +18,7 @@ type machine struct {
 	cfg     Config
 	program *program
 	ranks   []*state // ascending
-	goal    *goal    // the last that a rank has got
+	goal    *goal    // the goal that was set last
 	agenda  agenda
 	out     []output
 	library *Library
@@ -31,7 +31,7 @@ func newMachine(cfg Config) *machine {
 	}
 }
 
-// find gives a rank that is here; nil: it is not.
+// find returns a rank, nil if it is not here.
 func (m *machine) find(r rank.ID) *state {
 	if i, found := m.place(r); found {
 		return m.ranks[i]
@@ -43,7 +43,7 @@ func (m *machine) place(r rank.ID) (int, bool) {
 	return slices.BinarySearchFunc(m.ranks, r, func(s *state, r rank.ID) int { return int(s.rank - r) })
 }
 
-// keep takes a rank in, in place of a former one.
+// keep adds a rank, in place of an earlier one with its number.
 func (m *machine) keep(s *state) {
 	i, found := m.place(s.rank)
 	if !found {
@@ -52,7 +52,7 @@ func (m *machine) keep(s *state) {
 	m.ranks[i] = s
 }
 
-// shared gives the one copy of a goal that many ranks get one after the other.
+// shared returns one copy of a goal for consecutive ranks with the same goal.
 func (m *machine) shared(g goal) *goal {
 	if m.goal == nil || *m.goal != g {
 		m.goal = &g
@@ -62,7 +62,7 @@ func (m *machine) shared(g goal) *goal {
 
 func (m *machine) body(k bodyKey, make func() any) []byte { return m.library.body(k, make) }
 
-// plain is the answer that says no more than done.
+// plain returns an answer without content.
 func (m *machine) plain(kind protocol.Kind) answer {
 	return answer{kind: kind, body: []byte("{}")}
 }
@@ -80,15 +80,15 @@ func (m *machine) batch(now time.Duration, id protocol.RequestID, reply bool, li
 	return &batch{m: m, now: now, id: id, reply: reply, limit: limit}
 }
 
-// take gives the outputs so far and forgets them.
+// take returns and clears the outputs.
 func (m *machine) take() []output {
 	out := m.out
 	m.out = nil
 	return out
 }
 
-// wake does what is due. Ranks that have arrived one after the other with nothing
-// between are told of together: who is woken late has many of them.
+// wake carries out what is due. Ranks that arrive at different times, with no output in between,
+// are reported together: a late wake-up has many of them.
 func (m *machine) wake(now time.Duration) {
 	var arrivals []arrival
 	var last time.Duration
@@ -110,8 +110,7 @@ func (m *machine) wake(now time.Duration) {
 	}
 }
 
-// attach takes ranks in. All begin before main, or, when they were running
-// before us, stopped in helper.
+// attach adds ranks. Held ones begin before main, running ones are stopped in helper.
 func (m *machine) attach(now time.Duration, id protocol.RequestID, targets []backend.Target, stopAt string) {
 	running := m.batch(now, 0, false, 0)
 	replies := m.batch(now, id, true, 0)
@@ -119,7 +118,7 @@ func (m *machine) attach(now time.Duration, id protocol.RequestID, targets []bac
 	stops := m.batch(now, 0, false, 0)
 	var resumed []*state
 	goal, bad := m.startGoal(stopAt)
-	states := make([]state, len(targets)) // in one piece
+	states := make([]state, len(targets)) // one allocation
 	m.ranks = slices.Grow(m.ranks, len(targets))
 	for i, t := range targets {
 		if old := m.find(t.Rank); old != nil && !old.now.IsOver() {
@@ -130,7 +129,7 @@ func (m *machine) attach(now time.Duration, id protocol.RequestID, targets []bac
 		m.keep(s)
 		for _, c := range t.Before {
 			if act := m.action(&c); act != nil {
-				_, _ = act(s) // it was refused before, too
+				_, _ = act(s) // its refusal has been reported before
 			}
 		}
 		switch {
@@ -163,7 +162,7 @@ func (m *machine) note(text string) answer {
 	return answer{kind: protocol.KindNote, body: m.body(bodyKey{what: "note", text: text}, func() any { return protocol.Note{Text: text} })}
 }
 
-// startGoal says where ranks that are started stop first.
+// startGoal returns where ranks that are started stop first.
 func (m *machine) startGoal(stopAt string) (goal, *protocol.Fault) {
 	switch stopAt {
 	case "entry", "none":
@@ -178,7 +177,7 @@ func (m *machine) startGoal(stopAt string) (goal, *protocol.Fault) {
 	return goal{kind: goStart, pos: pos, variant: variant}, nil
 }
 
-// ended takes in that the process of a rank is gone.
+// ended handles the end of a rank's process.
 func (m *machine) ended(now time.Duration, r rank.ID, exit protocol.Exit) {
 	s := m.find(r)
 	if s == nil || s.now.IsOver() {

@@ -1,4 +1,4 @@
-// What all tests of this package share.
+// Types for all tests of this package.
 
 package sim
 
@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// log is a Sink that writes down what it is told.
+// log is a Sink that records its calls.
 type log struct {
 	mu    sync.Mutex
 	lines []string
@@ -35,7 +35,7 @@ func (l *log) add(prefix string, groups []protocol.Group) {
 	}
 }
 
-// take gives the lines so far and forgets them.
+// take returns and clears the recorded lines.
 func (l *log) take() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,7 +44,7 @@ func (l *log) take() []string {
 	return lines
 }
 
-// handClock is a clock that moves when it is told to.
+// handClock is a clock that a test moves.
 type handClock struct {
 	now    time.Time
 	alarms []*alarm
@@ -63,7 +63,7 @@ func (c *handClock) AfterFunc(d time.Duration, f func()) (stop func()) {
 	return func() { c.alarms = slices.DeleteFunc(c.alarms, func(b *alarm) bool { return a == b }) }
 }
 
-// advance moves the clock from alarm to alarm.
+// advance moves the clock from timer to timer.
 func (c *handClock) advance(d time.Duration) {
 	end := c.now.Add(d)
 	for {

@@ -11,15 +11,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// witness is a Sink that holds a back end to its contract: states follow one
-// another as they may, and a rank whose resuming command has been answered has
-// said before that it runs.
+// witness is a Sink that checks the contract of a back end: each event is possible in the rank's
+// state, and the running event precedes the answer to the command that resumes the rank.
 type witness struct {
 	t        *rapid.T
 	state    map[rank.ID]backend.State
 	resumers map[protocol.RequestID]bool
-	ran      map[rank.ID]int // how often it said so
-	answered map[rank.ID]int // how often a resuming command was carried out
+	ran      map[rank.ID]int // number of running events
+	answered map[rank.ID]int // number of resuming commands that were carried out
 }
 
 func (w *witness) Reply(id protocol.RequestID, groups ...protocol.Group) {
@@ -50,8 +49,8 @@ func (w *witness) Event(groups ...protocol.Group) {
 	}
 }
 
-// TestRunningComesBeforeTheAnswer: whoever has seen the answer to a command that
-// resumes knows that the rank has run, whatever is slow.
+// TestRunningComesBeforeTheAnswer checks that the running event precedes the answer to the
+// resuming command, whatever is delayed.
 func TestRunningComesBeforeTheAnswer(t *testing.T) {
 	names := []string{"continue", "next", "step", "until", "finish", "interrupt", "print", "kill"}
 	rapid.Check(t, func(t *rapid.T) {

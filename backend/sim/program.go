@@ -1,4 +1,4 @@
-// The program that simulated ranks run: its text, and the way through it.
+// The program that simulated ranks run: its text and its points.
 
 package sim
 
@@ -8,15 +8,14 @@ import (
 	"strings"
 )
 
-// sourceFile is the name of the program's only file; functions phase_K stand in
-// a file of their own that nobody has.
+// sourceFile is the name of the program's only source file. The functions phase_K are in
+// phaseFile, whose source is not available.
 const (
 	sourceFile = "work.c"
 	phaseFile  = "phase.c"
 )
 
-// Source is what `list` shows. It is straight on: every rank goes the same way,
-// once through each line.
+// Source is the text that list shows. It has no branches: every rank goes once through each line.
 const Source = `// work.c, as simulated ranks run it: main -> compute -> helper.
 int rank, size;
 const char *name = "worker";
@@ -42,14 +41,14 @@ int main(void)
     return 0;
 }`
 
-// sourceLines gives the text by line, from index 1.
+// sourceLines returns the text by line, from index 1.
 func sourceLines() []string { return append([]string{""}, strings.Split(Source, "\n")...) }
 
-// Lines of the source that the code needs to know.
+// Lines of the source that the code refers to.
 const (
 	lineOfHelper   = 7
-	lineOfCall     = 14 // of helper, in compute
-	lineOfMainCall = 21 // of compute, in main
+	lineOfCall     = 14 // the call of helper in compute
+	lineOfMainCall = 21 // the call of compute in main
 	lineOfOutput   = 22
 )
 
@@ -60,27 +59,27 @@ const (
 	fnStart function = iota // before main, in no file
 	fnMain
 	fnCompute
-	fnPhase // only where there are variants
+	fnPhase // only if there are variants
 	fnHelper
 )
 
 // point is a place where a rank can stop.
 type point struct {
 	fn   function
-	line int // of sourceFile; 0 in fnPhase, whose line depends on the variant
-	// back tells that a call on this line has just returned.
+	line int // line of sourceFile; 0 in fnPhase, whose line depends on the variant
+	// back reports that a call on this line has just returned.
 	back bool
 }
 
 // program is all points in the order in which they are reached.
 type program struct {
 	points []point
-	// stacks are the functions on the stack at each point, innermost first. A
-	// level of a stack is an index of it.
+	// stacks are the functions on the stack at each point, innermost first; the index is the level
+	// of a frame.
 	stacks [][]function
 }
 
-// newProgram gives the program with functions phase_K, or without.
+// newProgram makes the program, with functions phase_K if there are variants.
 func newProgram(variants int) *program {
 	p := &program{points: []point{
 		{fnStart, 0, false},
@@ -104,10 +103,10 @@ func newProgram(variants int) *program {
 	return p
 }
 
-// end is the position behind the last point: the rank has ended.
+// end is the position after the last point: the rank has ended.
 func (p *program) end() int { return len(p.points) }
 
-// depth is how many frames are on the stack at a position; 0 at the end.
+// depth returns the number of frames at a position; 0 at the end.
 func (p *program) depth(pos int) int {
 	if pos == p.end() {
 		return 0
@@ -115,9 +114,9 @@ func (p *program) depth(pos int) int {
 	return len(p.stacks[pos])
 }
 
-// find gives the point of a location and the variant that it is of, -1 for all:
-// FUNCTION, FILE:LINE or LINE. A line without code stands for the next with
-// code. ok is false for what the program does not have.
+// find returns the point of a location and the variant to which it applies, -1 for all. A location
+// is FUNCTION, FILE:LINE or LINE. A line without code means the next line with code. ok is false
+// if the program does not have the location.
 func (p *program) find(location string, variants int) (pos, variant int, ok bool) {
 	file, text, found := strings.Cut(location, ":")
 	if !found {
@@ -151,17 +150,17 @@ func (p *program) findLine(file string, line, variants int) (pos, variant int, o
 	return 0, 0, false
 }
 
-// at gives the first point of a line, -1 when there is none.
+// at returns the first point of a line, -1 if there is none.
 func (p *program) at(line int) int {
 	return slices.IndexFunc(p.points, func(q point) bool { return q.line == line && line != 0 && !q.back })
 }
 
-// of gives the first point of a function, -1 when there is none.
+// of returns the first point of a function, -1 if there is none.
 func (p *program) of(fn function) int {
 	return slices.IndexFunc(p.points, func(q point) bool { return q.fn == fn })
 }
 
-// lineAt gives the line of a level of the stack at a point, for a variant.
+// lineAt returns the line of a frame at a point, for a variant.
 func (p *program) lineAt(pos, level, variant int) int {
 	fn := p.stacks[pos][level]
 	switch {
@@ -175,7 +174,7 @@ func (p *program) lineAt(pos, level, variant int) int {
 	return lineOfMainCall
 }
 
-// name gives a function's name for a variant.
+// name returns a function's name for a variant.
 func (fn function) name(variant int) string {
 	switch fn {
 	case fnStart:
@@ -190,7 +189,7 @@ func (fn function) name(variant int) string {
 	return "phase_" + strconv.Itoa(variant)
 }
 
-// file gives the file of a function, "" for none.
+// file returns the file of a function, "" if it has none.
 func (fn function) file() string {
 	switch fn {
 	case fnStart:
@@ -201,7 +200,7 @@ func (fn function) file() string {
 	return sourceFile
 }
 
-// args are the names of a function's arguments.
+// args returns the names of a function's arguments.
 func (fn function) args() []string {
 	switch fn {
 	case fnHelper:
@@ -212,7 +211,7 @@ func (fn function) args() []string {
 	return nil
 }
 
-// locals are the names of a function's variables, without arguments.
+// locals returns the names of a function's variables, without arguments.
 func (fn function) locals() []string {
 	switch fn {
 	case fnHelper:

@@ -1,4 +1,4 @@
-// The thin edge around the machine: a lock, the clock, the Sink.
+// The parts around the machine: a lock, the clock, the Sink.
 
 package sim
 
@@ -12,26 +12,24 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Backend debugs simulated ranks. It starts no goroutine; without delays
-// everything is said to the Sink before the method that caused it returns, with
-// them also from wherever the clock calls. The Sink must not call the Backend
-// back from within.
+// Backend debugs simulated ranks. It starts no goroutine. Without delays the Sink is called before
+// the method that causes the call returns; with delays the clock's goroutines call it too. The
+// Sink must not call the Backend.
 type Backend struct {
 	sink  backend.Sink
-	clock Clock // nil: there is no time
+	clock Clock // nil: no delays
 	start time.Time
 
 	mu     sync.Mutex
 	m      *machine
 	closed bool
-	stop   func() // the alarm that is set, or nil
+	stop   func() // stops the timer that is set, or nil
 	alarm  time.Duration
 }
 
 var _ backend.Backend = (*Backend)(nil)
 
-// New makes a back end without ranks; Attach brings them. It panics on a Config
-// that Validate refuses.
+// New makes a back end without ranks; Attach adds them. It panics if Validate refuses the Config.
 func New(cfg Config, sink backend.Sink) *Backend {
 	if err := cfg.Validate(); err != nil {
 		panic("sim: " + err.Error())
@@ -43,22 +41,22 @@ func New(cfg Config, sink backend.Sink) *Backend {
 	return b
 }
 
-// Attach brings ranks in: held ones before main, others stopped in helper.
+// Attach implements backend.Backend: held ranks begin before main, others are stopped in helper.
 func (b *Backend) Attach(id protocol.RequestID, targets []backend.Target, stopAt string, _ time.Duration) {
 	b.step(func(now time.Duration) { b.m.attach(now, id, targets, stopAt) })
 }
 
-// Do carries out a command.
+// Do implements backend.Backend.
 func (b *Backend) Do(req backend.Request) {
 	b.step(func(now time.Duration) { b.m.do(now, req) })
 }
 
-// Ended takes in that a rank is gone.
+// Ended implements backend.Backend.
 func (b *Backend) Ended(r rank.ID, exit protocol.Exit) {
 	b.step(func(now time.Duration) { b.m.ended(now, r, exit) })
 }
 
-// Close forgets all ranks; nothing is said to the Sink after it has returned.
+// Close implements backend.Backend. The Sink is not called after it has returned.
 func (b *Backend) Close(context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -67,7 +65,7 @@ func (b *Backend) Close(context.Context) error {
 	return nil
 }
 
-// step lets the machine do something now, after what was due before.
+// step passes an input to the machine, after all that was due before, and its outputs to the Sink.
 func (b *Backend) step(f func(now time.Duration)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -94,7 +92,7 @@ func (b *Backend) now() time.Duration {
 	return b.clock.Now().Sub(b.start)
 }
 
-// setAlarm has the clock call when the next thing is due.
+// setAlarm sets the timer for the next time in the agenda.
 func (b *Backend) setAlarm(now time.Duration) {
 	due, ok := b.m.agenda.first()
 	if ok && b.stop != nil && b.alarm == due {
@@ -107,8 +105,7 @@ func (b *Backend) setAlarm(now time.Duration) {
 	}
 }
 
-// ring is the alarm. One that was stopped too late does no harm: it wakes the
-// machine, which does what is due and no more.
+// ring is called by the timer. A call after stop is harmless: it only carries out what is due.
 func (b *Backend) ring() {
 	b.step(func(time.Duration) { b.quiet() })
 }

@@ -18,7 +18,7 @@ func TestConfigValidate(t *testing.T) {
 	tests := []struct {
 		name string
 		cfg  Config
-		want string // part of the error, "" for none
+		want string // part of the error; "": none
 	}{
 		{"zero", Config{}, ""},
 		{"all", Config{Size: 8, Variants: 3, CrashLine: 14, FailCode: 255, RunTime: second, Clock: Wall{}}, ""},
@@ -48,7 +48,7 @@ func TestNewPanicsOnBadConfig(t *testing.T) {
 	New(Config{Size: -1}, &log{})
 }
 
-// held makes targets of ranks that stand before main.
+// held makes targets of ranks that are held before main.
 func held(ranks rank.Set) []backend.Target {
 	var targets []backend.Target
 	for r := range ranks.All() {
@@ -61,8 +61,8 @@ func command(id protocol.RequestID, ranks rank.Set, name string, args protocol.A
 	return backend.Request{ID: id, Ranks: ranks, Command: &protocol.Command{Name: name, Args: args}}
 }
 
-// TestThousandsAreOneGroup: a Sink gets one group for each distinct answer,
-// however many ranks there are.
+// TestThousandsAreOneGroup checks that a Sink gets one group for each distinct answer, for any
+// number of ranks.
 func TestThousandsAreOneGroup(t *testing.T) {
 	ranks := rank.Range(0, 4999)
 	var l log
@@ -83,8 +83,8 @@ func TestThousandsAreOneGroup(t *testing.T) {
 	}
 }
 
-// TestWall: delays with the real clock, in the time of a bubble; every rank
-// answers once and in order, and nothing is said after Close.
+// TestWall uses delays of Wall in the time of a synctest bubble: every rank answers once and in
+// order, and the Sink is not called after Close.
 func TestWall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l log
@@ -114,8 +114,7 @@ func TestWall(t *testing.T) {
 	})
 }
 
-// TestConcurrentUse: commands and alarms at the same time, for the race
-// detector.
+// TestConcurrentUse runs commands and timers at the same time, for the race detector.
 func TestConcurrentUse(t *testing.T) {
 	var l log
 	ranks := rank.Range(0, 9)
@@ -136,7 +135,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-// nobody is a Sink that forgets.
+// nobody is a Sink that discards everything.
 type nobody struct{}
 
 func (nobody) Reply(protocol.RequestID, ...protocol.Group) {}

@@ -10,23 +10,23 @@ import (
 	"sdm/protocol/rank"
 )
 
-// state is one rank. It is kept small: there may be millions.
+// state is one rank. It is small, because there may be millions.
 type state struct {
 	rank    rank.ID
 	pid     int
-	pos     int // of the program; while running: where it was resumed
-	level   int // of the stack: the selected frame
+	pos     int // position in the program; while running: where it was resumed
+	level   int // the selected frame
 	variant int
 	now     backend.State
-	crashed bool // stands where it gets its SIGSEGV
+	crashed bool // it has stopped with SIGSEGV
 	breaks  []own
-	goal    *goal // of the run; shared
-	turn    int   // counts runs; see arrival
+	goal    *goal // of the current run; shared
+	turn    int   // number of runs; see arrival
 	last    time.Duration
-	printed *answer // the last value that was printed, nil before
+	printed *answer // the last value that was printed; nil: none yet
 }
 
-// newState makes s the state of a fresh rank.
+// newState makes s the state of a new rank.
 func (m *machine) newState(s *state, t backend.Target) *state {
 	*s = state{rank: t.Rank, now: backend.Stopped, pid: t.PID, variant: int(t.Rank) % m.cfg.Variants}
 	if s.pid == 0 {
@@ -35,14 +35,14 @@ func (m *machine) newState(s *state, t backend.Target) *state {
 	return s
 }
 
-// end is for good; the event tells how.
+// end ends the rank; event says how.
 func (s *state) end(event protocol.Kind) {
 	s.now, _ = s.now.After(event)
 	s.turn++
 }
 
-// check tells what stands against a command in the rank's state; s is nil for a
-// rank that nobody has brought here.
+// check returns the fault that refuses a command in the rank's state, nil if there is none. s is
+// nil for a rank that was not attached.
 func (s *state) check(need protocol.Need) *protocol.Fault {
 	if s == nil {
 		return backend.NotStarted()
@@ -50,12 +50,12 @@ func (s *state) check(need protocol.Need) *protocol.Fault {
 	return s.now.Refuse(need)
 }
 
-// scope is where names are looked up in a frame of the rank.
+// scope returns the scope of a frame of the rank.
 func (m *machine) scope(s *state, level int) scope {
 	return scope{rank: s.rank, size: m.cfg.Size, program: m.program, pos: s.pos, level: level, globals: m.cfg.Variables, seed: m.cfg.Seed}
 }
 
-// frame describes a level of the rank's stack.
+// frame describes a frame of the rank.
 func (m *machine) frame(s *state, level int) protocol.Frame {
 	fn := m.program.stacks[s.pos][level]
 	return protocol.Frame{
@@ -64,7 +64,7 @@ func (m *machine) frame(s *state, level int) protocol.Frame {
 	}
 }
 
-// sourceAt is the text of the line of a frame, "" where there is none.
+// sourceAt returns the text of the line of a frame, "" if there is none.
 func sourceAt(f protocol.Frame) string {
 	lines := sourceLines()
 	if f.File != sourceFile || f.Line >= len(lines) {
@@ -73,7 +73,7 @@ func sourceAt(f protocol.Frame) string {
 	return lines[f.Line]
 }
 
-// values gives variables of a frame as cells, each name after a prefix.
+// values returns variables of a frame as cells, with a prefix before each name.
 func (m *machine) values(s *state, level int, prefix string, names []string) []cell {
 	var cells []cell
 	scope := m.scope(s, level)
@@ -84,7 +84,7 @@ func (m *machine) values(s *state, level int, prefix string, names []string) []c
 	return cells
 }
 
-// args gives the arguments of a frame as cells.
+// args returns the arguments of a frame as cells.
 func (m *machine) args(s *state, level int, prefix string) []cell {
 	return m.values(s, level, prefix+"args.", m.program.stacks[s.pos][level].args())
 }

@@ -8,13 +8,13 @@ import (
 	"sdm/protocol"
 )
 
-// member is a part of a structure; in a list it has no name.
+// member is a member of a structure, or an element of a list, which has no name.
 type member struct {
 	name  string
 	value value
 }
 
-// aggregate reads "{x = EXPR, y = EXPR}" or "{EXPR, EXPR}" from the brace on.
+// aggregate reads "{x = EXPR, y = EXPR}" or "{EXPR, EXPR}" after the opening brace.
 func (e *expr) aggregate() (value, *protocol.Fault) {
 	if e.depth++; e.depth > maxExprDepth {
 		return value{}, gdbSays("expression is nested too deeply")
@@ -38,7 +38,7 @@ func (e *expr) aggregate() (value, *protocol.Fault) {
 	}
 }
 
-// memberName reads "x = " where it is there.
+// memberName reads "x = ", if it is there.
 func (e *expr) memberName() string {
 	e.blanks()
 	start := e.i
@@ -53,7 +53,7 @@ func (e *expr) memberName() string {
 	return name
 }
 
-// textOf writes members as gdb does.
+// textOf formats members as gdb does.
 func textOf(members []member) string {
 	var b strings.Builder
 	for i, m := range members {
@@ -66,7 +66,7 @@ func textOf(members []member) string {
 	return b.String() + "}"
 }
 
-// member finds a part of a structure: "p.in.x".
+// member finds a member of a structure by its path: "p.in.x".
 func (s scope) member(path string) (value, bool) {
 	name, rest, _ := strings.Cut(path, ".")
 	v, ok := s.lookup(name)

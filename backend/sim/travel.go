@@ -1,4 +1,4 @@
-// Ranks that run: where they stop next, and what they say then.
+// Runs of ranks: where they stop, and what they report.
 
 package sim
 
@@ -15,27 +15,27 @@ type goalKind uint8
 
 const (
 	goContinue goalKind = iota
-	goStart             // to where a started rank stops first
+	goStart             // to the first stop of a started rank
 	goStep
 	goNext
-	goFinish // to where the frame has returned
-	goUntil  // a location, or the return of the frame
+	goFinish // until the frame has returned
+	goUntil  // to a location, or to the return of the frame
 )
 
-// goal is where a run ends, if nothing else ends it before.
+// goal is where a run ends, unless something else stops it before.
 type goal struct {
 	kind    goalKind
-	pos     int // of goStart and goUntil
-	variant int // of goStart and goUntil; -1: any
-	depth   int // frames on the stack at the start, of the selected one and those above
-	count   int // times that goStep and goNext are repeated; 0 is 1
+	pos     int // for goStart and goUntil
+	variant int // for goStart and goUntil; -1: any
+	depth   int // number of frames at the start, from the selected one outwards
+	count   int // how often goStep and goNext are repeated; 0 is 1
 }
 
-// reached tells whether the goal is at the rank's position.
+// reached reports whether the rank has reached the goal.
 func (g *goal) reached(m *machine, s *state) bool {
 	depth := m.program.depth(s.pos)
 	here := g.pos == s.pos && (g.variant < 0 || g.variant == s.variant)
-	midLine := m.program.points[s.pos].back // steps end where a line begins
+	midLine := m.program.points[s.pos].back // steps end at the beginning of a line
 	switch g.kind {
 	case goStart:
 		return here
@@ -46,12 +46,12 @@ func (g *goal) reached(m *machine, s *state) bool {
 	case goFinish:
 		return depth < g.depth
 	case goUntil:
-		return here && depth == g.depth || depth < g.depth // in no other frame, as with gdb
+		return here && depth == g.depth || depth < g.depth // in no inner frame, as in gdb
 	}
 	return false
 }
 
-// reason is GDB's word for having reached it.
+// reason returns GDB's reason for a stop at the goal.
 func (g *goal) reason() string {
 	switch g.kind {
 	case goStart:
@@ -64,15 +64,14 @@ func (g *goal) reason() string {
 	return "end-stepping-range"
 }
 
-// depart resumes a rank. That it runs is said before the answer to the command
-// that has resumed it: who has seen an answer has seen what came before it.
+// depart resumes a rank. Its running event precedes the answer to the command that resumes it.
 func (m *machine) depart(s *state, running *batch) {
 	s.now = backend.Running
 	s.turn++
 	running.add(s, 0, m.plain(protocol.KindRunning))
 }
 
-// travelOn takes ranks that have departed to their goals.
+// travelOn runs ranks that have departed to their goals.
 func (m *machine) travelOn(now time.Duration, ranks []*state) {
 	var there []arrival
 	for _, s := range ranks {
@@ -110,15 +109,15 @@ func (m *machine) arrive(now time.Duration, list []arrival) {
 	ends.send()
 }
 
-// travel moves a rank on to where it stops or ends. wrote tells whether it came
-// through the line that writes.
+// travel moves a rank to the point where it stops or ends. wrote reports whether it has passed the
+// line with output.
 func (m *machine) travel(s *state) (end answer, wrote bool) {
 	if s.crashed {
 		s.end(protocol.KindSignalled)
 		return m.exited(protocol.Exit{Signal: "SIGSEGV", Meaning: "Segmentation fault"}), false
 	}
 	s.now, s.level = backend.Stopped, 0
-	g := *s.goal // its own: it changes on the way
+	g := *s.goal // a copy, which changes on the way
 	for {
 		wrote = wrote || m.cfg.Output != "" && m.program.points[s.pos].line == lineOfOutput
 		s.pos++
@@ -152,7 +151,7 @@ func (m *machine) crashes(s *state) bool {
 	return p.line == m.cfg.CrashLine && !p.back && m.cfg.Crash.Contains(s.rank)
 }
 
-// stopped makes the event of a rank that has stopped where it stands.
+// stopped returns the event of a rank that has stopped at its position.
 func (m *machine) stopped(s *state, stop protocol.Stop) answer {
 	k := bodyKey{what: stop.Reason, pos: s.pos, variant: s.variant, n: stop.Breakpoint, flag: stop.Temporary}
 	body := m.body(k, func() any {
@@ -167,7 +166,7 @@ func (m *machine) stopped(s *state, stop protocol.Stop) answer {
 	return answer{kind: protocol.KindStopped, body: body, cells: sorted(cells)}
 }
 
-// returned is the value of the function that has just returned to here.
+// returned returns the value of the function that has just returned.
 func (m *machine) returned(s *state) string {
 	n := int(s.rank)
 	if m.program.points[s.pos].fn == fnMain {

@@ -1,4 +1,4 @@
-// What the variables of a simulated rank hold.
+// Values of the variables of a simulated rank.
 
 package sim
 
@@ -8,13 +8,12 @@ import (
 	"sdm/protocol/rank"
 )
 
-// value is the value of an expression: a number, or what is none, as gdb
-// prints it.
+// value is the value of an expression: a number, or a text as gdb prints it.
 type value struct {
 	text    string
 	number  int64
-	opaque  bool     // text, not number
-	members []member // of a structure or a list, whose text is text
+	opaque  bool     // it has a text and no number
+	members []member // of a structure or a list; text is then the whole text
 }
 
 func number(n int64) value { return value{number: n} }
@@ -33,17 +32,17 @@ type scope struct {
 	program *program
 	pos     int
 	level   int
-	globals []Variable    // that may be looked up
-	known   map[int]value // of globals, by index, in one look
+	globals []Variable    // the variables that are visible
+	known   map[int]value // values of globals by index, within one command
 	seed    uint64
-	index   int64 // of the element that is evaluated
-	indexed bool  // there is one
+	index   int64 // index of the element that is evaluated
+	indexed bool  // index is valid
 }
 
-// fn is the function of the scope.
+// fn returns the function of the scope.
 func (s scope) fn() function { return s.program.stacks[s.pos][s.level] }
 
-// lookup finds a name, in the function first.
+// lookup finds a name, variables of the configuration first.
 func (s scope) lookup(name string) (value, bool) {
 	n := int64(s.rank)
 	fn := s.fn()
@@ -73,8 +72,7 @@ func (s scope) lookup(name string) (value, bool) {
 	return value{}, false
 }
 
-// after is 1 when a line of a function is done, else 0: the frame stands
-// behind it.
+// after returns 1 if the frame is past a line of a function, else 0.
 func (s scope) after(fn function, line int) int64 {
 	p := s.program.points[s.pos]
 	if s.level == 0 && p.fn == fn && p.line > line {

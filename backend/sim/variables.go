@@ -1,4 +1,4 @@
-// Variables that a configuration adds to the program.
+// Variables that the configuration adds to the program.
 
 package sim
 
@@ -12,20 +12,20 @@ import (
 // Variable is a global variable of the program.
 type Variable struct {
 	Name string
-	// Expr is its value, an expression over rank, size, noise (0 to 999, another
-	// one for each rank and Seed) and the variables before it.
+	// Expr is its value, an expression over rank, size, noise (0 to 999, depending on rank and
+	// Seed) and the variables before it.
 	Expr  string
-	Ranks rank.Set // that have it; of several with one name the last counts
-	// Elements makes it an array of so many; Expr is the value of element i. 0: it
-	// is none.
+	Ranks rank.Set // ranks that have it; of several with one name the last counts
+	// Elements makes it an array of that many elements; Expr is the value of element i. 0: no
+	// array.
 	Elements int
 }
 
-// mostVariables bounds what one look at a variable costs.
+// mostVariables bounds the time of one evaluation.
 const mostVariables = 100
 
-// validateVariables tries each expression; what only some ranks cannot compute
-// (a division by zero) they say when they are asked.
+// validateVariables evaluates each expression once. An error that only some ranks have (a division
+// by zero) is reported when the variable is printed.
 func (c *Config) validateVariables() error {
 	if len(c.Variables) > mostVariables {
 		return fmt.Errorf("%d variables, at most %d are possible", len(c.Variables), mostVariables)
@@ -46,7 +46,7 @@ func (c *Config) validateVariables() error {
 	return nil
 }
 
-// everywhere gives all ranks the variables, to see whether names are known.
+// everywhere returns the variables as if all ranks had them, to check names.
 func everywhere(vs []Variable) []Variable {
 	out := append([]Variable(nil), vs...)
 	for i := range out {
@@ -64,7 +64,7 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// global finds a variable of the configuration; those behind it do not count.
+// global finds a variable of the configuration that is visible in the scope.
 func (s scope) global(name string) (value, bool) {
 	for i := len(s.globals) - 1; i >= 0; i-- {
 		v := &s.globals[i]
@@ -87,8 +87,8 @@ func (s scope) global(name string) (value, bool) {
 	return value{}, false
 }
 
-// compute evaluates variable i; each is evaluated once for one look, however
-// often those behind it use it.
+// compute evaluates variable i. Each variable is evaluated once within a command, however often
+// later ones use it.
 func (s scope) compute(i int) value {
 	text := s.globals[i].Expr
 	s.globals = s.globals[:i]
@@ -99,13 +99,13 @@ func (s scope) compute(i int) value {
 	return v
 }
 
-// noise is a number that looks random, the same for a rank at each look.
+// noise returns a pseudorandom number that depends on rank and seed only.
 func noise(r rank.ID, seed uint64) int64 {
 	return int64(mix(uint64(r)^seed<<32) % 1000)
 }
 
-// mix spreads the bits of x: the finalizer of SplitMix64 (Steele, Lea and Flood,
-// "Fast splittable pseudorandom number generators", 2014).
+// mix mixes the bits of x: the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast splittable
+// pseudorandom number generators", 2014).
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -113,8 +113,8 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Spread is a time between least and most, ends included, that looks random: the
-// same for the same rank, number and seed. It serves as RunTime and AnswerTime.
+// Spread returns a pseudorandom time from least to most, both included, that depends on rank,
+// number and seed only. It serves as RunTime and AnswerTime.
 func Spread(least, most time.Duration, r rank.ID, number int, seed uint64) time.Duration {
 	if most <= least {
 		return least

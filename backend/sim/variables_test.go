@@ -64,8 +64,8 @@ func TestVariablesAreRefused(t *testing.T) {
 	}
 }
 
-// TestVariablesDoNotExplode: each of a hundred variables uses the one before
-// twice; naively that is 2 to the 100 evaluations.
+// TestVariablesDoNotExplode evaluates a hundred variables, each of which uses the previous one
+// twice; a naive evaluation takes 2 to the 100 steps.
 func TestVariablesDoNotExplode(t *testing.T) {
 	vs := []Variable{{"v0", "1", rank.Of(0), 0}}
 	for i := 1; i < mostVariables; i++ {

@@ -1,4 +1,4 @@
-// The programs that stand in for gdb: a test calls itself by another name.
+// The programs that replace gdb in a test: the test binary under another name.
 
 package tape
 
@@ -12,17 +12,17 @@ import (
 	"testing"
 )
 
-// The environment of a program that is a recorder or a player.
+// Environment variables of a recorder or a player.
 const (
 	modeVariable  = "TAPE_MODE"  // record or play
-	pathVariable  = "TAPE_PATH"  // of the tapes, without their numbers
+	pathVariable  = "TAPE_PATH"  // path of the tapes, without rank and number
 	namesVariable = "TAPE_NAMES" // NAME=TEXT, one a line
-	gdbVariable   = "TAPE_GDB"   // the gdb that is recorded
-	stateVariable = "TAPE_STATE" // a folder where each program claims its tape
+	gdbVariable   = "TAPE_GDB"   // the gdb to record
+	stateVariable = "TAPE_STATE" // directory where each process claims its tape
 )
 
-// Main must be called at the beginning of TestMain. In a process that stands in for gdb it
-// does that, and does not return.
+// Main must be called at the beginning of TestMain. In a process that replaces gdb it runs the
+// recorder or player, and does not return.
 func Main() {
 	mode := os.Getenv(modeVariable)
 	if mode == "" {
@@ -42,19 +42,20 @@ func Main() {
 	os.Exit(code)
 }
 
-// Recorder gives the path of a gdb whose conversations are written to tapes: PATH.RANK, by the
-// SDM_RANK in the environment of the process that it attaches to first, PATH.RANK-2 for the second one
-// of that rank, …. names are folders of this machine that get a name on the tape.
+// Recorder returns the path of a gdb whose conversations are recorded on tapes. The tape is
+// PATH.RANK for the SDM_RANK in the environment of the process that the gdb attaches to first,
+// PATH.RANK-2 for the second gdb of that rank, and so on. names are directories of this machine
+// that are replaced by a name on the tape.
 func Recorder(t testing.TB, gdb, path string, names map[string]string) string {
 	return standIn(t, "record", gdb, path, names)
 }
 
-// Player gives the path of a gdb that plays the tapes of Recorder.
+// Player returns the path of a gdb that plays the tapes of Recorder.
 func Player(t testing.TB, path string, names map[string]string) string {
 	return standIn(t, "play", "", path, names)
 }
 
-// standIn writes a program that calls this one.
+// standIn writes a script that executes this program as a recorder or player.
 func standIn(t testing.TB, mode, gdb, path string, names map[string]string) string {
 	t.Helper()
 	us, err := os.Executable()
@@ -68,7 +69,7 @@ func standIn(t testing.TB, mode, gdb, path string, names map[string]string) stri
 	for k, v := range names {
 		list = append(list, k+"="+v)
 	}
-	script := "#!/bin/sh\ntrap '' INT\n" // by which a gdb that is slow is woken
+	script := "#!/bin/sh\ntrap '' INT\n" // SIGINT is sent to wake a gdb that is slow
 	for _, v := range [][2]string{
 		{modeVariable, mode}, {pathVariable, path}, {namesVariable, strings.Join(list, "\n")}, {gdbVariable, gdb}, {stateVariable, t.TempDir()},
 	} {
@@ -93,11 +94,11 @@ func parseNames(text string) names {
 	return n
 }
 
-// play is a gdb that plays a tape, from standard input to standard output. It ends where
-// the tape does, or with its input.
+// play runs as a gdb that plays a tape, from standard input to standard output. It ends with the
+// tape or with its input.
 func play(s shelf, n names) (code int, err error) {
 	var p *player
-	var early []string // what it was told before it knew which tape
+	var early []string // commands that came before it was known which tape to play
 	commands := bufio.NewReader(os.Stdin)
 	for p == nil || !p.over {
 		command, err := commands.ReadString('\n')
@@ -138,7 +139,7 @@ func load(path string, n names) (*player, error) {
 	return newPlayer(lines, n), nil
 }
 
-// say writes lines as gdb does, and gives the exit code that is among them.
+// say writes lines as gdb does, and returns the exit code that is among them.
 func say(lines []Line) (code int) {
 	var b strings.Builder
 	for _, l := range lines {

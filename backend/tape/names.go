@@ -1,4 +1,4 @@
-// What is this machine's, by names.
+// Names on tapes for what depends on the machine.
 
 package tape
 
@@ -11,16 +11,17 @@ import (
 	"strings"
 )
 
-// names are the texts that stand on a tape as ${NAME}: folders, and processes.
+// names are the texts that are written as ${NAME} on a tape: directories and process ids, by name.
 type names map[string]string
 
-// attach is a command that names a process: the next of the names 1, 2, ….
+// attach matches a command that attaches to a process. The processes get the names 1, 2, … in
+// order.
 var attach = regexp.MustCompile(`^[0-9]*-target-attach (?:--thread-group \S+ )?([0-9]+)$`)
 
-// process is how gdb writes the number of one.
+// process matches gdb's forms of a process id.
 var process = regexp.MustCompile(`(pid="|LWP |process |-target-attach |-target-attach --thread-group \S+ )([0-9]+)`)
 
-// hide puts the names in.
+// hide replaces texts by their names.
 func (n names) hide(text string) string {
 	text = process.ReplaceAllStringFunc(text, func(m string) string {
 		parts := process.FindStringSubmatch(m)
@@ -31,7 +32,8 @@ func (n names) hide(text string) string {
 		}
 		return m
 	})
-	keys := slices.SortedFunc(maps.Keys(n), func(a, b string) int { // the longest text first: it may hold another
+	// The longest text comes first: it may contain another.
+	keys := slices.SortedFunc(maps.Keys(n), func(a, b string) int {
 		return cmp.Or(len(n[b])-len(n[a]), strings.Compare(a, b))
 	})
 	for _, k := range keys {
@@ -42,7 +44,7 @@ func (n names) hide(text string) string {
 	return text
 }
 
-// meet gives the process of a command that attaches to one its name.
+// meet gives a name to the process of a command that attaches to it.
 func (n names) meet(command string) {
 	found := attach.FindStringSubmatch(command)
 	if found == nil {
@@ -61,7 +63,7 @@ func (n names) meet(command string) {
 
 var name = regexp.MustCompile(`\$\{[A-Za-z0-9_]+\}`)
 
-// show puts the texts back; names that are not known stay.
+// show replaces names by their texts; unknown names stay.
 func (n names) show(text string) string {
 	return name.ReplaceAllStringFunc(text, func(m string) string {
 		if v, ok := n[m[2:len(m)-1]]; ok {

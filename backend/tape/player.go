@@ -1,4 +1,4 @@
-// A tape as a gdb.
+// A player of one tape.
 
 package tape
 
@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// player plays a tape. It is pure: commands in, lines of gdb out.
+// player plays a tape. It is pure: its inputs are commands, its outputs are lines of gdb.
 type player struct {
 	lines  []Line
-	came   []bool            // of each command: it has come
+	came   []bool            // whether the command of each line has come
 	at     int               // the first line that has not been played
-	tokens map[string]string // of the tape → those that the commands came with
+	tokens map[string]string // from tokens of the tape to those of the commands
 	names  names
 	over   bool
 }
@@ -21,11 +21,11 @@ func newPlayer(lines []Line, n names) *player {
 	return &player{lines: lines, came: make([]bool, len(lines)), tokens: map[string]string{}, names: n}
 }
 
-// start gives what gdb says before any command.
+// start returns the lines before the first command.
 func (p *player) start() []Line { return p.play() }
 
-// repeated are what the engine tells a gdb again that is slow to stop threads: more often while it is
-// recorded than while it is played, or less often.
+// repeated are the commands that the engine sends repeatedly to a gdb that is slow to stop
+// threads. Their number depends on time, and differs between recording and playing.
 var repeated = []string{"-exec-interrupt", "-list-thread-groups"}
 
 func isRepeated(command string) bool {
@@ -33,14 +33,14 @@ func isRepeated(command string) bool {
 	return slices.ContainsFunc(repeated, func(r string) bool { return strings.HasPrefix(text, r) })
 }
 
-// skipped tells whether the command that is next will not come: it is one that
-// hangs on time, and a later one has come.
+// skipped reports whether the next command will not come: it is one of repeated, and a later one
+// has come.
 func (p *player) skipped() bool {
 	return isRepeated(p.lines[p.at].Text) && slices.Contains(p.came[p.at:], true)
 }
 
-// take takes a command, and gives what gdb says now. One that is not on the tape is
-// refused, and said to be missing; but those that are repeated are answered.
+// take returns the lines of gdb after a command. A command that is not on the tape is answered
+// with an error, except those of repeated, which succeed.
 func (p *player) take(command string) []Line {
 	token, text := withoutToken(strings.TrimSpace(command))
 	if i := p.find(text); i >= 0 {
@@ -56,7 +56,8 @@ func (p *player) take(command string) []Line {
 	return []Line{{Errors, words}, {Output, token + `^error,msg="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(words) + `"`}}
 }
 
-// find gives the first command on the tape with this text that has not come yet.
+// find returns the index of the first command on the tape with this text that has not come yet, -1
+// if there is none.
 func (p *player) find(text string) int {
 	for i := p.at; i < len(p.lines); i++ {
 		l := p.lines[i]
@@ -71,8 +72,8 @@ func (p *player) find(text string) int {
 	return -1
 }
 
-// binds tells whether the command attaches to a process that has no name yet: it
-// gets the one that stands on the tape.
+// binds reports whether a command attaches to a process that has no text yet for its name on the
+// tape; then it gets the process of the command.
 func (p *player) binds(recorded, text string) bool {
 	unknown := name.FindString(p.names.show(recorded))
 	found := attach.FindStringSubmatch(text)
@@ -83,7 +84,7 @@ func (p *player) binds(recorded, text string) bool {
 	return true
 }
 
-// play gives the lines up to the next command that has not come.
+// play returns the lines up to the next command that has not come.
 func (p *player) play() []Line {
 	var out []Line
 	for ; p.at < len(p.lines) && !p.over; p.at++ {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// joined is what a gdb writes.
+// joined returns the lines as one text.
 func joined(lines []Line) string {
 	var all []string
 	for _, l := range lines {
@@ -43,7 +43,7 @@ func TestPlayer(t *testing.T) {
 	p := newPlayer(read(t, short), names{"source": "/s"})
 	for _, c := range []struct{ command, want string }{
 		{"", `< =thread-group-added,id="i1"`},
-		{"7-print a", ""}, // before its turn
+		{"7-print a", ""}, // too early
 		{"9-target-attach 4711", `< 9^done|< *stopped,pid="4711",file="/s/a.c"|< 7^done,value="1"`},
 		{"10-exec-interrupt --thread-group i1", "< 10^done|< (gdb) "},
 		{"10-list-thread-groups i1", "< 10^done|< (gdb) "},
@@ -88,8 +88,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// What is read and written again is the same, and whatever is on a tape and is asked of
-// its player, it answers.
+// FuzzTape checks that a tape that is read and written again is the same, and that the player of
+// any tape answers every command.
 func FuzzTape(f *testing.F) {
 	f.Add([]byte(short), "1-target-attach 7\n4-gdb-exit")
 	f.Add([]byte("> 1\n< 1^done\n> ${1}-target-attach ${1}${2}\n"), "-target-attach 1")

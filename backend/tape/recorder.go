@@ -1,4 +1,4 @@
-// A gdb whose conversation is written down.
+// A gdb whose conversation is recorded.
 
 package tape
 
@@ -13,13 +13,13 @@ import (
 	"sync"
 )
 
-// recorder writes a tape. Each line is on it before it is handed on, so that the order on the tape
-// is one in which things can have happened.
+// recorder writes a tape. Each line is written before it is passed on, so that the order on the
+// tape is a possible order of events.
 type recorder struct {
 	shelf shelf
 	mu    sync.Mutex
-	tape  *os.File // nil before it is known which
-	early string   // what came before that
+	tape  *os.File // nil until it is known which tape to write
+	early string   // lines before that
 	names names
 	err   error
 }
@@ -40,7 +40,7 @@ func (r *recorder) write(l Line) {
 	r.early, r.err = "", errors.Join(r.err, err)
 }
 
-// open begins the tape when a command tells which it is.
+// open creates the tape at the first command that tells which one to write.
 func (r *recorder) open(command string) {
 	if r.tape != nil {
 		return
@@ -52,7 +52,7 @@ func (r *recorder) open(command string) {
 	r.err = errors.Join(r.err, err)
 }
 
-// pass hands on lines from one stream to another, and writes them down before.
+// pass copies lines from one stream to another, and records each line before.
 func (r *recorder) pass(kind Kind, from io.Reader, to io.Writer) {
 	in := bufio.NewReaderSize(from, 1<<16)
 	for {
@@ -66,10 +66,10 @@ func (r *recorder) pass(kind Kind, from io.Reader, to io.Writer) {
 	}
 }
 
-// record runs gdb between our standard streams, until it ends.
+// record runs gdb between the standard streams of this process, until gdb ends.
 //
-// It starts three goroutines, one for each stream. Those of gdb's output end with gdb; that of our
-// input with it or with us.
+// It starts three goroutines, one for each stream. Those of gdb's output end with gdb; that of the
+// input ends with the input or with this process.
 func record(s shelf, gdb string, args []string, n names) (code int, err error) {
 	version, err := Version(gdb)
 	if err != nil {
@@ -95,7 +95,7 @@ func record(s shelf, gdb string, args []string, n names) (code int, err error) {
 	streams.Go(func() { r.pass(Output, out, os.Stdout) })
 	streams.Go(func() { r.pass(Errors, words, os.Stderr) })
 	streams.Wait()
-	_ = cmd.Wait() // its exit code is what is of interest
+	_ = cmd.Wait() // only the exit code matters
 	code = cmd.ProcessState.ExitCode()
 	r.write(Line{End, strconv.Itoa(code)})
 	return code, r.err

@@ -1,4 +1,4 @@
-// Which tape belongs to a process.
+// The tape of a process.
 
 package tape
 
@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// shelf is where the tapes of one test stand.
+// shelf is the location of the tapes of one test.
 type shelf struct {
-	path  string // of the tapes, without rank
-	state string // a folder for the claims of this run
+	path  string // path of the tapes, without rank
+	state string // directory for the claims of this run
 }
 
-// tapeFor gives the tape of a gdb from its first command that attaches to a process; found is false
-// for other commands.
+// tapeFor returns the tape of a gdb by its first command that attaches to a process; found is
+// false for other commands.
 func (s shelf) tapeFor(command string) (path string, found bool, err error) {
 	about := attach.FindStringSubmatch(strings.TrimSpace(command))
 	if about == nil {

@@ -10,8 +10,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// StandIn gives a process in place of a rank that was debugged when a tape was recorded: it waits
-// until it is killed, or the test is over.
+// StandIn starts a process in place of a rank that was debugged when a tape was recorded. It runs
+// until it is killed or the test is over.
 func StandIn(t testing.TB, r rank.ID) (pid int) {
 	t.Helper()
 	cmd := exec.Command("cat")
@@ -26,7 +26,7 @@ func StandIn(t testing.TB, r rank.ID) (pid int) {
 	}
 	t.Cleanup(func() {
 		in.Close()
-		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Process.Kill() // it may have ended already
 		_ = cmd.Wait()
 	})
 	return cmd.Process.Pid

@@ -1,7 +1,7 @@
-// Package tape provides recorded conversations with gdb: it writes down what a real one is
-// told and says, and plays that back as a gdb, on machines that have none.
+// Package tape provides recorded conversations with gdb: it records what a real gdb reads and
+// writes, and plays that back as a gdb on machines that have none.
 //
-// A tape is text, one line for each line of GDB/MI, in the order in which they passed:
+// A tape is text, one line for each line of GDB/MI, in the order in which they were sent:
 //
 //	# gdb 13.1              what it was recorded with
 //	> 3-target-attach ${1}  a command, with its token
@@ -9,14 +9,15 @@
 //	! warning: …            and to standard error
 //	= 0                     gdb has ended, with this exit code
 //
-// It holds no times. When it is played, a line of gdb comes as soon as all commands before it on
-// the tape have come: no command can depend on a line that gdb had not written, so
-// none is waited for in vain. Commands may come in another order, and with other tokens. What is
-// this machine's has a name: ${1}, ${2}, … are the processes that were attached to, in order;
-// further names are given for folders.
+// It has no times. When it is played, a line of gdb is written as soon as all commands before it
+// on the tape have come. A command cannot depend on a line that gdb had not written when it was
+// recorded, so the player never waits for a command that depends on a later line. Commands may
+// come in another order, and with other tokens. What depends on the machine has a name: ${1},
+// ${2}, … are the processes that were attached to, in order; further names are given for
+// directories.
 //
-// What is brought about by no command, but by a signal from elsewhere, cannot be on a tape: it would
-// be played before the signal.
+// An event that no command causes, but a signal from elsewhere, cannot be on a tape: it would be
+// played before the signal.
 package tape
 
 import (
@@ -26,10 +27,10 @@ import (
 	"strings"
 )
 
-// Kind says what a line of a tape is.
+// Kind is the kind of a line of a tape.
 type Kind byte
 
-// The first characters of lines.
+// The kinds of lines, by their first characters.
 const (
 	Remark  Kind = '#'
 	Command Kind = '>'
@@ -44,7 +45,7 @@ type Line struct {
 	Text string // without a line break
 }
 
-// String gives the line as it stands on a tape.
+// String returns the line in the format of a tape.
 func (l Line) String() string {
 	if l.Text == "" {
 		return string(l.Kind)
@@ -55,7 +56,7 @@ func (l Line) String() string {
 // maxLine bounds a line of a tape, in bytes, as a line of GDB/MI is bounded.
 const maxLine = 64 << 20
 
-// Read reads a tape. It must be nothing but lines of the known kinds.
+// Read reads a tape. All lines must be of known kinds.
 func Read(text []byte) ([]Line, error) {
 	var all []Line
 	lines := bufio.NewScanner(bytes.NewReader(text))
@@ -79,7 +80,7 @@ func Read(text []byte) ([]Line, error) {
 	return all, lines.Err()
 }
 
-// withoutToken parts a command or a result from the number in front of it.
+// withoutToken splits a command or a result into its token and the rest.
 func withoutToken(text string) (token, rest string) {
 	i := 0
 	for i < len(text) && text[i] >= '0' && text[i] <= '9' {

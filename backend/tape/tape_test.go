@@ -20,8 +20,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// Every gdb that has ever been recorded passes the suite, on machines without a gdb. Tapes are
-// recorded by backend/gdb: go test ./backend/gdb -run TestTapes -record.
+// TestConformance plays the tapes of all recorded versions of gdb to the suite, on machines
+// without a gdb. Tapes are recorded by backend/gdb: go test ./backend/gdb -run TestTapes -record.
 func TestConformance(t *testing.T) {
 	folders, err := filepath.Glob("../../testdata/tapes/gdb-*")
 	if err != nil || len(folders) == 0 {
@@ -51,7 +51,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// A folder of tapes that the suite does not play is one that nobody looks at.
+// TestNoTapeIsLeftOver checks that the suite plays all tapes.
 func TestNoTapeIsLeftOver(t *testing.T) {
 	tapes, err := filepath.Glob("../../testdata/tapes/*/*")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Which gdb it is.
+// The version of a gdb.
 
 package tape
 
@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// version stands at the end of the first line of gdb --version (GDB manual, and its
-// print_gdb_version): "GNU gdb (Debian 13.1-3) 13.1".
+// version matches the end of the first line of gdb --version (gdb's print_gdb_version): "GNU gdb
+// (Debian 13.1-3) 13.1".
 var version = regexp.MustCompile(`([0-9]+\.[0-9]+)[0-9.a-z-]*$`)
 
-// Version gives the version of a gdb, "13.1".
+// Version returns the version of a gdb, "13.1".
 func Version(gdb string) (string, error) {
 	out, err := exec.Command(gdb, "--version").Output()
 	if err != nil {

@@ -58,7 +58,7 @@ func (b *builder) listen(addr string) error {
 		return fmt.Errorf("--rendezvous %s: %w", addr, err)
 	}
 	b.calls = &callers{Listener: l}
-	b.door, err = overlay.RendezvousAt(b.calls, b.key, b.identity())
+	b.door, err = overlay.NewRendezvous(b.calls, b.key, b.identity())
 	if err != nil {
 		return fmt.Errorf("--rendezvous %s: %w", addr, err)
 	}

@@ -18,6 +18,7 @@ import (
 	"sdm/server"
 	"sdm/tree"
 	"sdm/tree/overlay"
+	"sdm/tree/overlay/overlaytest"
 )
 
 // patience bounds every wait of these tests.
@@ -93,7 +94,7 @@ func newCrew(t *testing.T, secretFile string) *crew {
 // listen opens the door of server i.
 func (c *crew) listen(i int) (*overlay.Listener, *server.Self) {
 	self := server.NewSelf(overlay.Identity{Node: tree.NodeID(i + 1), Host: "here"})
-	l, err := overlay.Listen("127.0.0.1:0", 1, c.key, self.Identity)
+	l, err := overlaytest.Listen(c.key, self.Identity)
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -182,7 +182,7 @@ func (p *program) slotProgram() string {
 }
 
 func (p *program) listening(listener net.Listener, key overlay.Secret) (server.Links, error) {
-	l, err := overlay.FromListener(listener, key, p.self.Identity)
+	l, err := overlay.NewListener(listener, key, p.self.Identity)
 	if err != nil {
 		return server.Links{}, err
 	}

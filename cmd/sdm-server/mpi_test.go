@@ -11,6 +11,7 @@ import (
 	"sdm/master"
 	"sdm/protocol"
 	"sdm/tree/overlay"
+	"sdm/tree/overlay/overlaytest"
 )
 
 const summing = `#include <mpi.h>
@@ -42,7 +43,7 @@ func TestSlotsOfRealStarters(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			program := compileWith(t, s.compiler, summing)
 			path, key := secretFile(t, "s")
-			door, err := overlay.ListenRendezvous("127.0.0.1:0", 1, key, overlay.Identity{})
+			door, err := overlaytest.Rendezvous(key)
 			if err != nil {
 				t.Fatal(err)
 			}

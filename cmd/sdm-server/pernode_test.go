@@ -14,6 +14,7 @@ import (
 	"sdm/protocol"
 	"sdm/protocol/rank"
 	"sdm/tree/overlay"
+	"sdm/tree/overlay/overlaytest"
 )
 
 // noting remembers which process has registered.
@@ -34,7 +35,7 @@ func startNode(t *testing.T, n int, program func(i int) []string) (slots []*slot
 	t.Helper()
 	session := fmt.Sprintf("test %d", os.Getpid()) // slots meet by its name, ours must not meet those of another run
 	path, key := secretFile(t, session)
-	door, err := overlay.ListenRendezvous("127.0.0.1:0", 1, key, overlay.Identity{})
+	door, err := overlaytest.Rendezvous(key)
 	if err != nil {
 		t.Fatal(err)
 	}

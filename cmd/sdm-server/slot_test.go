@@ -20,6 +20,7 @@ import (
 	"sdm/master"
 	"sdm/protocol"
 	"sdm/tree/overlay"
+	"sdm/tree/overlay/overlaytest"
 )
 
 func startListening(t *testing.T, n int) *local.Servers {
@@ -124,7 +125,7 @@ func outlive(t *testing.T, d *debugging, slots []*slot, lines ...string) {
 func rendezvous(t *testing.T, n int, program func(i int) []string) ([]*slot, *debugging) {
 	t.Helper()
 	path, key := secretFile(t, "s")
-	door, err := overlay.ListenRendezvous("127.0.0.1:0", 1, key, overlay.Identity{})
+	door, err := overlaytest.Rendezvous(key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +173,7 @@ func TestSlotTellsThatTheStarterEndsTheJob(t *testing.T) {
 // hears that the starter ends the job.
 func TestStarterEndsTheJobBeforeThereIsAParent(t *testing.T) {
 	path, key := secretFile(t, "s")
-	door, err := overlay.ListenRendezvous("127.0.0.1:0", 1, key, overlay.Identity{})
+	door, err := overlaytest.Rendezvous(key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +226,7 @@ func TestOutputThatBelongsToTheStarter(t *testing.T) {
 
 func TestRankOfASlotGetsTheDescriptorsOfTheStarter(t *testing.T) {
 	path, key := secretFile(t, "s")
-	door, err := overlay.ListenRendezvous("127.0.0.1:0", 1, key, overlay.Identity{})
+	door, err := overlaytest.Rendezvous(key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +259,7 @@ func TestRankOfASlotGetsTheDescriptorsOfTheStarter(t *testing.T) {
 
 func TestMasterRefusesASlot(t *testing.T) {
 	path, key := secretFile(t, "s")
-	door, err := overlay.ListenRendezvous("127.0.0.1:0", 1, key, overlay.Identity{})
+	door, err := overlaytest.Rendezvous(key)
 	if err != nil {
 		t.Fatal(err)
 	}

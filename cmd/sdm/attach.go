@@ -197,12 +197,13 @@ func readHostfile(path string) (protocol.Proctable, error) {
 // findByPID takes a process for a starter, a script that has called one, or else
 // a single rank.
 func (a *app) findByPID(ctx context.Context, p *plan, pid int) (job, launch.Launcher, error) {
-	if prrte, found := launch.PRRTEBelow(pid); found && prrte.Elsewhere() {
+	family := launch.FamilyOf(pid)
+	if prrte, found := family.PRRTE(); found && prrte.Elsewhere() {
 		j, err := a.findPRRTE(ctx, p, prrte)
 		return j, nil, err
 	}
 	var hydra *launch.Hydra
-	if h, found := launch.HydraBelow(pid); found {
+	if h, found := family.Hydra(); found {
 		hydra = &h
 	}
 	starter, err := mpir.Find(pid, isOnlyRank)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 
 	"sdm/launch"
 	"sdm/launch/mpir"
@@ -187,15 +188,25 @@ func quietly(env []string) []string {
 }
 
 // look sees what the ranks do when the commands are done. A job that is not over
-// is ended by its starter, before gdbs let go of its ranks.
+// is ended by its starter while gdbs hold its ranks: Open MPI's kills them a second after it was told to, and
+// ranks that were let go before would run on as long.
 func (h *held) look(s *session.States, killed rank.Set) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.free, h.killed, h.lost = s.Ended(), killed, s.In(session.Lost)
-	if !s.All().Minus(h.free).IsEmpty() {
-		h.launch.Stop()
+	over := s.All().Minus(h.free).IsEmpty()
+	h.mu.Unlock()
+	if over {
+		return
+	}
+	h.launch.Stop()
+	select {
+	case <-h.launch.Done():
+	case <-time.After(holdWait):
 	}
 }
+
+// holdWait is how long gdbs hold the ranks while their starter ends the job.
+const holdWait = 3 * time.Second
 
 // end ends the job by its starter, unless all ranks have ended, were let go, or have lost their servers: then the job goes to
 // its own end, or is ended by a signal to us, and the status is the starter's.

@@ -144,7 +144,7 @@ func openFor(p *plan, key secret.Key, partial bool) (*slots, error) {
 		return nil, fmt.Errorf("listen for servers: %w", err)
 	}
 	s.addrs = listen.Addrs(l)
-	s.door, err = overlay.RendezvousAt(l, s.key, s.identity())
+	s.door, err = overlay.NewRendezvous(l, s.key, s.identity())
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,5 @@
-// Package launchtest gives tests fake hosts: several machines on one, made by
-// the scripts in testdata/hosts. Only tests import it.
+// Package launchtest provides fake hosts for tests: several hosts on one machine, made by the
+// scripts in testdata/hosts. Only tests import it.
 package launchtest
 
 import (
@@ -14,20 +14,20 @@ import (
 	"testing"
 )
 
-// Hosts is a set of fake hosts that goes with the test that has made it, also
-// when the test is killed (then the next set that is made takes it down). Its
-// methods fail the test. One test owns it; it is safe for several goroutines.
+// Hosts is a set of fake hosts. It is removed at the end of the test, or, if the test is killed,
+// when the next set is made. Its methods fail the test. It belongs to one test; several goroutines
+// may use it.
 type Hosts struct {
 	t    testing.TB
 	name string
-	dir  string // of the scripts
+	dir  string // directory of the scripts
 }
 
 // sets counts the sets of this process, so that their names differ.
 var sets atomic.Int64
 
-// Up makes count hosts with a name that no other test has. Where the machine
-// cannot have them (no root, no ip), the test is skipped and says why.
+// Up makes count hosts with a name that is unique to the test. If the machine does not permit them
+// (no root, no ip), the test is skipped with the reason.
 func Up(t testing.TB, count int) *Hosts {
 	t.Helper()
 	h := &Hosts{t: t, dir: Scripts()}
@@ -44,8 +44,8 @@ func Up(t testing.TB, count int) *Hosts {
 	return h
 }
 
-// Scripts is the folder testdata/hosts of this source tree, for those who start
-// a program that takes a path (remsh in place of ssh).
+// Scripts returns the directory testdata/hosts of this source tree, for tests that pass a path to
+// a program (remsh in place of ssh).
 func Scripts() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "../../testdata/hosts")
@@ -59,35 +59,34 @@ func (h *Hosts) whyNot() string {
 	return strings.TrimSpace(string(out))
 }
 
-// Host is the name of host i, from 0. The hosts know one another by it; outside
-// it means nothing.
+// Host returns the name of host i, from 0. Only the hosts of the set can resolve it.
 func (h *Hosts) Host(i int) string { return h.name + strconv.Itoa(i) }
 
-// Address is the IPv4 address of host i.
+// Address returns the IPv4 address of host i.
 func (h *Hosts) Address(i int) string { return fmt.Sprintf("10.77.0.%d", 10+i) }
 
-// Argv is a command line that runs another one on host i, with our working
-// directory, environment and standard streams, as the same process.
+// Argv returns a command line that runs another one on host i, with the working directory,
+// environment and standard streams of this process, in the same process.
 func (h *Hosts) Argv(i int, command ...string) []string {
 	return append([]string{filepath.Join(h.dir, "on"), h.Host(i)}, command...)
 }
 
-// On is Argv as a command that has not been started.
+// On returns Argv as a command that has not been started.
 func (h *Hosts) On(i int, command ...string) *exec.Cmd {
 	argv := h.Argv(i, command...)
 	return exec.Command(argv[0], argv[1:]...)
 }
 
-// Partition swallows all packets to and from host i silently.
+// Partition drops all packets to and from host i silently.
 func (h *Hosts) Partition(i int) { h.t.Helper(); h.run("partition", h.Host(i)) }
 
-// Cut pulls the cable of host i.
+// Cut sets the network link of host i down.
 func (h *Hosts) Cut(i int) { h.t.Helper(); h.run("cut", h.Host(i)) }
 
-// Slow makes the cable of host i thin; rate as tc says it: "1mbit".
+// Slow limits the rate of host i's network link; rate is in tc's syntax: "1mbit".
 func (h *Hosts) Slow(i int, rate string) { h.t.Helper(); h.run("slow", h.Host(i), rate) }
 
-// Heal undoes all of these for host i.
+// Heal undoes Partition, Cut and Slow for host i.
 func (h *Hosts) Heal(i int) { h.t.Helper(); h.run("heal", h.Host(i)) }
 
 func (h *Hosts) run(script string, args ...string) {

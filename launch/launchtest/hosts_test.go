@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestMain is also the program that the tests run on the hosts: an echo server
-// and somebody who asks it once.
+// TestMain also runs as the programs that the tests start on the hosts: an echo server, and a
+// client that sends it one request.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "echo-server" {
 		serve(os.Args[2])
@@ -64,8 +64,8 @@ func output(t *testing.T, cmd *exec.Cmd) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestHosts walks through what fake hosts are: a name, a network and scratch
-// space of their own, cables that can be cut, and nothing left behind.
+// TestHosts checks that each fake host has a name, a network and scratch space of its own, that
+// links can be cut, and that nothing is left behind.
 func TestHosts(t *testing.T) {
 	h := Up(t, 3)
 	if got := output(t, h.On(1, "hostname")); got != h.Host(1) {
@@ -86,7 +86,7 @@ func TestHosts(t *testing.T) {
 	}
 	reaches := func(want bool, when string) {
 		t.Helper()
-		for range 10 { // a healed cable needs a moment; a broken one never works
+		for range 10 { // a healed link needs a moment; a cut one never works
 			err := h.On(2, os.Args[0], "echo-ask", h.Host(1)+":7000").Run()
 			if (err == nil) == want {
 				return
@@ -116,7 +116,7 @@ func TestHosts(t *testing.T) {
 	output(t, exec.Command(filepath.Join(h.dir, "up"), h.name, "1")) // for the cleanup
 }
 
-// TestRemsh checks that the stand-in for ssh does what launchers rely on.
+// TestRemsh checks that remsh does what launchers need of ssh.
 func TestRemsh(t *testing.T) {
 	h := Up(t, 1)
 	remsh := func(args ...string) *exec.Cmd { return exec.Command(filepath.Join(h.dir, "remsh"), args...) }
@@ -134,8 +134,7 @@ func TestRemsh(t *testing.T) {
 	}
 }
 
-// TestOwnerGone checks that hosts whose owner was killed are gone when the next
-// ones are made.
+// TestOwnerGone checks that hosts whose owner was killed are removed when the next ones are made.
 func TestOwnerGone(t *testing.T) {
 	h := Up(t, 1)
 	owner := exec.Command("sleep", "600")

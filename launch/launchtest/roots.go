@@ -9,13 +9,14 @@ import (
 	"testing"
 )
 
-// Root is a system of another release of Debian, with its own gdb and MPIs, that testdata/roots/fetch has brought.
+// Root is a system of another release of Debian, with its own gdb and MPIs, that
+// testdata/roots/fetch has downloaded.
 type Root struct {
 	name, folder string
 }
 
-// FindRoot gives the root of a name. If it is not there, the test is skipped and says why; it waits for a fetch that
-// is under way.
+// FindRoot returns the root of a name. If it is not there, the test is skipped with the reason. It
+// waits for a running fetch.
 func FindRoot(t testing.TB, name string) *Root {
 	t.Helper()
 	home := os.Getenv("SDM_ROOTS")
@@ -33,7 +34,7 @@ func FindRoot(t testing.TB, name string) *Root {
 	return r
 }
 
-// findRoot looks for a root in a folder, or tells why it is not there.
+// findRoot looks for a root in a directory; why says why it is not there.
 func findRoot(home, name string) (r *Root, why string) {
 	r = &Root{name: name, folder: filepath.Join(home, name)}
 	if lock := filepath.Join(home, "."+name+".lock"); exists(lock) {
@@ -51,15 +52,15 @@ func findRoot(home, name string) (r *Root, why string) {
 	return nil, fmt.Sprintf("root %s is not here: %s", name, strings.TrimSpace(string(text)))
 }
 
-// fetchTime bounds the wait for a fetch, in seconds; its download has 150 s.
+// fetchTime bounds the wait for a fetch, in seconds; the download of a fetch may take 150 s.
 const fetchTime = "200"
 
-// GDB is the path of the root's gdb, to be run on this machine.
+// GDB returns the path of the root's gdb, which runs on this machine.
 func (r *Root) GDB() string { return filepath.Join(r.folder, "gdb") }
 
-// Argv is a command line that runs another one in the root, with our environment and standard streams. The command
-// sees the folders at their own paths and may write into them. Where this machine does not permit it, the test
-// is skipped and says why.
+// Argv returns a command line that runs another one in the root, with the environment and standard
+// streams of this process. The command sees the folders at their own paths and may write into
+// them. If this machine does not permit it, the test is skipped with the reason.
 func (r *Root) Argv(t testing.TB, folders []string, command ...string) []string {
 	t.Helper()
 	enter := filepath.Join(Scripts(), "../roots/enter")

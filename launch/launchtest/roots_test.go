@@ -21,13 +21,15 @@ func TestMissingRootsSayWhy(t *testing.T) {
 	}
 }
 
-// TestRoot: what runs in a root sees its own system and the folders that it is given, and ends with its command.
+// TestRoot checks that a command in a root sees the root's system and the given folders, and that
+// its processes end with it.
 func TestRoot(t *testing.T) {
 	r := FindRoot(t, "trixie")
 	dir := t.TempDir()
 	argv := r.Argv(t, []string{dir}, "bash", "-c", `cd "$1" && hostname >name && tr '\0' ' ' </proc/1/cmdline >first && ! touch /usr/file && sleep 1000 & sleep 0.2; exit 7`, "bash", dir)
 	cmd := exec.Command(argv[0], argv[1:]...)
-	if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 7 { // which would wait for sleep if it lived
+	// CombinedOutput would wait for sleep if it still ran.
+	if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 7 {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for file, want := range map[string]string{"name": "trixie\n", "first": "enter --inside trixie "} {

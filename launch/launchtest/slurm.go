@@ -7,22 +7,22 @@ import (
 	"testing"
 )
 
-// Slurm is a real Slurm cluster on fake hosts: host 0 is the login node with the
-// controller, the others are the nodes, with 4 processors each.
+// Slurm is a real Slurm cluster on fake hosts: host 0 is the login node with the controller, the
+// others are the nodes, with 4 processors each.
 type Slurm struct {
 	*Hosts
-	Conf string // SLURM_CONF=Conf is what its commands need
+	Conf string // its commands need SLURM_CONF=Conf
 }
 
-// UpSlurm makes a cluster. Where the machine cannot have fake hosts the test is
-// skipped and says why; where they can be had Slurm must be installed.
+// UpSlurm makes a cluster. If the machine does not permit fake hosts the test is skipped with the
+// reason; if it does, Slurm must be installed.
 func UpSlurm(t testing.TB, nodes int) *Slurm {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "slurm-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) }) // after the hosts, and so the daemons, are gone
+	t.Cleanup(func() { os.RemoveAll(dir) }) // runs after the hosts, and so the daemons, have ended
 	h := Up(t, nodes+1)
 	s := &Slurm{Hosts: h, Conf: filepath.Join(dir, "slurm.conf")}
 	up := filepath.Join(Scripts(), "../slurm/up")
@@ -36,5 +36,5 @@ func UpSlurm(t testing.TB, nodes int) *Slurm {
 	return s
 }
 
-// Env is what the commands of the cluster need in their environment.
+// Env returns the variable that the commands of the cluster need.
 func (s *Slurm) Env() string { return "SLURM_CONF=" + s.Conf }

@@ -9,8 +9,7 @@ import (
 	"sdm/protocol"
 )
 
-// exitOf translates what wait says. A status that is neither an exit nor a
-// signal cannot happen without WUNTRACED.
+// exitOf translates a wait status. Without WUNTRACED a status is either an exit or a signal.
 func exitOf(status syscall.WaitStatus) protocol.Exit {
 	if !status.Signaled() {
 		return protocol.Exit{Code: status.ExitStatus()}
@@ -23,8 +22,8 @@ func exitOf(status syscall.WaitStatus) protocol.Exit {
 	return protocol.Exit{Signal: name, Meaning: meaning(sig)}
 }
 
-// meaning uses gdb's words, so that the same end reads the same whoever saw it
-// (gdb's include/gdb/signals.def).
+// meaning returns gdb's text for a signal (gdb's include/gdb/signals.def), so that an end reads
+// the same whether gdb or the server has seen it.
 func meaning(sig syscall.Signal) string {
 	if text, ok := meanings[sig]; ok {
 		return text

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// explain says in plain words why a program could not be started: the kernel's
-// errors are true but mean several things.
+// explain returns an error that says why a program could not be started: one errno of the kernel
+// can have several causes.
 func explain(err error, path string, spec Spec) error {
 	file := inCwd(spec.Cwd, path)
 	info, statErr := os.Stat(file)
@@ -39,8 +39,8 @@ func explain(err error, path string, spec Spec) error {
 	return launchFault(path, err, "")
 }
 
-// interpreter gives what has to run the file: the #! line of a script or the
-// loader of an ELF program.
+// interpreter returns the program that runs the file: that of the #! line of a script, or the
+// dynamic loader of an ELF program.
 func interpreter(file string) string {
 	if f, err := elf.Open(file); err == nil {
 		defer f.Close()
@@ -64,7 +64,7 @@ func interpreter(file string) string {
 	return "(unknown)"
 }
 
-// foreign says why a file is not a program here.
+// foreign says why this system cannot run a file.
 func foreign(file string) string {
 	f, err := elf.Open(file)
 	if err != nil {

@@ -16,34 +16,32 @@ import (
 // Spec says how one rank is started.
 type Spec struct {
 	Rank rank.ID // for error texts only
-	// Program is a path, or a name that is looked for in the PATH of Env as a
-	// shell would. A relative path is relative to Cwd. It is also argv[0].
+	// Program is a path, or a name that is looked up in the PATH of Env as a shell does. A
+	// relative path is relative to Cwd. It is also argv[0].
 	Program string
 	Args    []string // argv[1:], byte for byte
-	Cwd     string   // "" is our own
+	Cwd     string   // "" is that of this process
 	Env     []string // the whole environment, NAME=VALUE, byte for byte
-	// Stdin gives the rank a pipe as standard input; otherwise it finds end of
-	// file at once.
+	// Stdin gives the rank a pipe as standard input; otherwise its standard input is /dev/null.
 	Stdin bool
-	// Through lets the rank have our own standard streams instead of pipes: in
-	// a slot whose output belongs to the starter. Stdin then means ours.
+	// Through gives the rank the standard streams of this process instead of pipes, for a slot
+	// whose output belongs to the starter. Stdin then means that of this process.
 	Through bool
-	// TTY gives the rank a pseudo terminal instead of pipes: then Process.Stdout
-	// is what it writes to either output, and there is no Stderr.
+	// TTY gives the rank a pseudo terminal instead of pipes. Process.Stdout is then both of its
+	// outputs, and Process.Stderr is nil.
 	TTY bool
 }
 
-// ErrClosed tells that the Forker has been closed.
+// ErrClosed means that the Forker has been closed.
 var ErrClosed = errors.New("the forker is closed")
 
 // Forker starts ranks and holds them before their first instruction.
 //
-// It owns two goroutines, both ended by Close. The first is locked to one OS
-// thread for the life of the Forker: ptrace knows only the thread that forked,
-// and the parent-death signal of the ranks fires when that thread ends
-// (prctl(2), PR_SET_PDEATHSIG), so that even kill -9 leaves no rank behind. The
-// second reaps. A Forker may be used by several goroutines; holds are done one
-// after the other.
+// It owns two goroutines; Close ends both. The first is locked to one OS thread for the life of
+// the Forker: ptrace works only from the thread that forked, and the parent-death signal of the
+// ranks is sent when that thread ends (prctl(2), PR_SET_PDEATHSIG), so that even kill -9 leaves no
+// rank running. The second waits for the ranks. Several goroutines may use a Forker; ranks are
+// held one after the other.
 type Forker struct {
 	work    chan func()
 	gate    sync.RWMutex // held for reading by every Hold
@@ -54,8 +52,8 @@ type Forker struct {
 	viaShim bool
 }
 
-// NewForker starts the Forker. The ranks get the descriptors inherit under the
-// same numbers (see Inherited), and no other beyond the standard streams.
+// NewForker starts a Forker. The ranks get the descriptors inherit under the same numbers (see
+// Inherited), and no others except the standard streams.
 func NewForker(inherit ...int) *Forker {
 	f := &Forker{
 		work:    make(chan func()),
@@ -68,8 +66,8 @@ func NewForker(inherit ...int) *Forker {
 	return f
 }
 
-// thread never unlocks: the thread ends with the goroutine, and the kernel then
-// kills what Close could not.
+// thread never unlocks: the OS thread ends with the goroutine, and the kernel then kills the ranks
+// that Close could not kill.
 func (f *Forker) thread() {
 	runtime.LockOSThread()
 	sameAddresses()
@@ -78,10 +76,10 @@ func (f *Forker) thread() {
 	}
 }
 
-// sameAddresses has what this thread starts find its code, stack and heap at the
-// same addresses each time, as under gdb (GDB manual, set disable-randomization):
-// pointers that mean the same are then equal on all ranks, and fold. Where the
-// kernel does not permit it (seccomp in containers), they differ and all works.
+// sameAddresses disables address space randomization for the children of this thread, as gdb does
+// (GDB manual, set disable-randomization): code, stack and heap have the same addresses on all
+// ranks, equal pointers print equally, and their groups merge. If the kernel does not permit it
+// (seccomp in containers), addresses differ and all else works.
 func sameAddresses() {
 	const ask, addrNoRandomize = 0xffffffff, 0x0040000 // personality(2)
 	now, _, errno := unix.RawSyscall(unix.SYS_PERSONALITY, ask, 0, 0)
@@ -90,9 +88,9 @@ func sameAddresses() {
 	}
 }
 
-// Hold starts a rank and returns when it stands before its first instruction:
-// state T, no tracer, leader of a process group of its own. The error is a
-// *protocol.Fault of kind launch with a hint, or ErrClosed.
+// Hold starts a rank and returns when it is stopped before its first instruction: state T, no
+// tracer, leader of a process group of its own. The error is a *protocol.Fault of kind launch with
+// a hint, or ErrClosed.
 func (f *Forker) Hold(spec Spec) (*Process, error) {
 	f.gate.RLock()
 	defer f.gate.RUnlock()
@@ -132,10 +130,9 @@ func (f *Forker) holdOnThread(path string, spec Spec, std [3]int) (pid int, err 
 	return pid, err
 }
 
-// Close kills every rank that still lives, with its process group, and returns
-// when all are reaped. A rank that is being traced is reaped only when its
-// tracer lets go of it: end the debuggers first. Close may be called more than
-// once.
+// Close kills every live rank with its process group, and returns when all have been waited for. A
+// traced rank can be waited for only when its tracer has detached or ended, so end the debuggers
+// first. Close may be called more than once.
 func (f *Forker) Close() {
 	f.gate.Lock()
 	defer f.gate.Unlock()
@@ -148,10 +145,9 @@ func (f *Forker) Close() {
 	f.threads.Wait()
 }
 
-// yamaWantsConsent tells whether a process must name its tracer beforehand,
-// because the Yama security module lets only ancestors attach (Linux
-// Documentation/admin-guide/LSM/Yama.rst, ptrace_scope 1). With 2 and 3 consent
-// would not help; without the module nobody asks.
+// yamaWantsConsent reports whether a process must name its tracer beforehand, because the Yama
+// security module lets only ancestors attach (Linux Documentation/admin-guide/LSM/Yama.rst,
+// ptrace_scope 1). With 2 and 3 consent does not help; without the module it is not needed.
 func yamaWantsConsent() bool {
 	b, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
 	return err == nil && strings.TrimSpace(string(b)) == "1"

@@ -32,7 +32,7 @@ func bothWays(t *testing.T, test func(t *testing.T, f *Forker)) {
 	}
 }
 
-// status gives the named line of /proc/PID/status, "" when there is none.
+// status returns the named line of /proc/PID/status, "" if there is none.
 func status(pid int, name string) string {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for line := range strings.Lines(string(b)) {
@@ -62,7 +62,7 @@ func hold(t *testing.T, f *Forker, spec Spec) *Process {
 	return p
 }
 
-// finish lets a rank run to its end and gives its output.
+// finish lets a rank run to its end and returns its output.
 func finish(t *testing.T, p *Process) (stdout, stderr string, exit protocol.Exit) {
 	t.Helper()
 	syscall.Kill(p.PID, syscall.SIGCONT)
@@ -130,7 +130,7 @@ func TestHoldHandsOnEveryByte(t *testing.T) {
 	})
 }
 
-// TestRanksHaveTheSameAddresses holds two and compares where their stacks are.
+// TestRanksHaveTheSameAddresses compares the stack addresses of two ranks.
 func TestRanksHaveTheSameAddresses(t *testing.T) {
 	if err := exec.Command("setarch", "-R", "true").Run(); err != nil {
 		t.Logf("this kernel does not let us choose: %v", err)
@@ -211,8 +211,8 @@ func TestKillTakesTheGroup(t *testing.T) {
 	waitGone(t, child)
 }
 
-// waitGone fails when a process lives on. Its pipe end closes with it, but not
-// every caller has one: look in /proc, with a deadline.
+// waitGone fails if a process does not end. It polls /proc with a deadline: not every caller has a
+// pipe to the process.
 func waitGone(t *testing.T, pid int) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; {
@@ -258,12 +258,13 @@ func TestInheritedDescriptorsReachTheRankAndNoOthers(t *testing.T) {
 	for _, shim := range []bool{false, true} {
 		f := NewForker(int(w.Fd()))
 		f.viaShim = shim
-		// 3 is the directory that ls itself has open; -v: in the order of numbers.
+		// Descriptor 3 is the directory that ls itself has open; -v sorts numerically.
 		out, _, _ := finish(t, hold(t, f, Spec{Program: "ls", Args: []string{"-v", "/proc/self/fd"}}))
 		if got, want := strings.Fields(out), []string{"0", "1", "2", "3", fmt.Sprint(w.Fd())}; !slices.Equal(got, want) {
 			t.Errorf("shim %v: descriptors %v, want %v", shim, got, want)
 		}
-		finish(t, hold(t, f, Spec{Program: "sh", Args: []string{"-c", fmt.Sprintf("echo pmi >/proc/self/fd/%d", w.Fd())}})) // >&10 is beyond dash
+		// Not by the redirection >&10: dash takes one digit only.
+		finish(t, hold(t, f, Spec{Program: "sh", Args: []string{"-c", fmt.Sprintf("echo pmi >/proc/self/fd/%d", w.Fd())}}))
 		line := make([]byte, 4)
 		r.SetReadDeadline(time.Now().Add(time.Minute))
 		if _, err := io.ReadFull(r, line); err != nil || string(line) != "pmi\n" {

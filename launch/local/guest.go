@@ -14,14 +14,14 @@ import (
 	"sdm/protocol/rank"
 )
 
-// NodeHost is where the stand-ins of a node come to their server.
+// NodeHost is the listener at which the stand-ins of a node connect to their server.
 type NodeHost struct {
 	l *net.UnixListener
 }
 
-// Gather waits for n stand-ins, at most until ctx is over: then those that have
-// come are all. ending hears that the starter ends the job in the slot of one; it
-// must not block. Whoever is not ours is shown out.
+// Gather waits for n stand-ins, or until ctx ends, and returns those that have come. ending is
+// called when the starter ends the job in the slot of one of them; it must not block. Connections
+// that are not from stand-ins of this user are closed.
 func (h *NodeHost) Gather(ctx context.Context, n int, ending func(text string)) []*Guest {
 	stop := context.AfterFunc(ctx, func() { h.l.SetDeadline(time.Now()) })
 	defer stop()
@@ -40,14 +40,15 @@ func (h *NodeHost) Gather(ctx context.Context, n int, ending func(text string)) 
 	return guests
 }
 
-// Close ends the meeting; who comes later becomes a host of his own. Guests stay.
+// Close closes the listener; a slot that comes later becomes a server of its own. Guests stay
+// connected.
 func (h *NodeHost) Close() error { return h.l.Close() }
 
-// Guest is a stand-in, seen from the server of its node. It may be used by
-// several goroutines. It owns one, which reads and ends with the connection.
+// Guest is a stand-in, seen from the server of its node. Several goroutines may use it. It has one
+// goroutine, which reads and ends with the connection.
 type Guest struct {
 	Rank    rank.ID
-	Program string // of its slot, "" if the starter gave none
+	Program string // program of its slot, "" if the starter gave none
 	conn    *net.UnixConn
 	ending  func(string)
 	done    chan struct{}
@@ -55,7 +56,7 @@ type Guest struct {
 	mu      sync.Mutex
 	id      int
 	waiting map[int]chan heldRank
-	ranks   map[int]*Process // by process number
+	ranks   map[int]*Process // by process id
 	gone    bool
 }
 
@@ -88,8 +89,8 @@ func welcome(conn *net.UnixConn, ending func(string)) (*Guest, error) {
 	return g, nil
 }
 
-// HoldSpec says how the rank of a stand-in is started. Its environment is that of
-// the slot, changed by Env; its program that of the slot, where there is one.
+// HoldSpec says how the rank of a stand-in is started. Its environment is that of the slot,
+// changed by Env; its program is that of the slot, if the slot has one.
 type HoldSpec struct {
 	Program        string
 	Args           []string
@@ -128,10 +129,10 @@ func (g *Guest) lost() error {
 	return launchFault("", fmt.Errorf("the process in the slot of rank %d has gone", g.Rank), "the starter may have ended the job")
 }
 
-// Dismiss tells the stand-in that the session is over, and waits until it has
-// gone. Ranks that were let go keep it there; they are not waited for.
+// Dismiss tells the stand-in that the session is over, and waits until the connection has ended. A
+// stand-in with a detached rank runs on; it is not waited for.
 func (g *Guest) Dismiss() {
-	send(g.conn, slip{Kind: "quit", Rank: g.Rank}) // one that has gone needs no word
+	send(g.conn, slip{Kind: "quit", Rank: g.Rank}) // an error means that it has ended
 	g.conn.Close()
 	<-g.done
 }
@@ -147,7 +148,7 @@ func (g *Guest) read() {
 		switch s.Kind {
 		case "held":
 			g.held(s, files)
-			continue // they are the rank's
+			continue // the files belong to the rank
 		case "exit":
 			g.ended(s)
 		case "ending":
@@ -161,7 +162,7 @@ func (g *Guest) read() {
 	g.leave()
 }
 
-// held takes over a rank.
+// held takes over a rank that the stand-in has started.
 func (g *Guest) held(s slip, files []*os.File) {
 	g.mu.Lock()
 	answer := g.waiting[s.ID]
@@ -209,8 +210,8 @@ func (g *Guest) ended(s slip) {
 	close(p.done)
 }
 
-// leave ends what waits for a stand-in that has gone. Its ranks have died with it
-// (PR_SET_PDEATHSIG).
+// leave ends all waits for a stand-in that has ended. Its ranks have been killed by their
+// parent-death signal (PR_SET_PDEATHSIG).
 func (g *Guest) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

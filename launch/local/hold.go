@@ -14,15 +14,15 @@ import (
 // hole marks a descriptor number that the child does not get.
 const hole = ^uintptr(0)
 
-// hold forks the rank, lets it come as far as its own first instruction and
-// leaves it there, stopped by SIGSTOP. It runs on the locked thread.
+// hold forks the rank, lets it run up to its first instruction and leaves it there, stopped by
+// SIGSTOP. It runs on the locked thread.
 //
 //	child: setpgid, PDEATHSIG, TRACEME, exec ── SIGTRAP ┐
 //	parent:                         wait ── DETACH with SIGSTOP ── wait for T
 //
-// Go's own fork does all of this between a vfork and the exec, in 0.4 ms. Only
-// consent to be traced (PR_SET_PTRACER) is beyond it: where Yama asks for that,
-// we go through a shim, which costs the start of a Go program more.
+// Go's ForkExec does all of this between a vfork and the exec, in 0.4 ms. It cannot set
+// PR_SET_PTRACER, the consent to be traced. Where Yama asks for it, the fork goes through a shim,
+// which costs the start of one more Go program.
 func (f *Forker) hold(path string, spec Spec, std [3]int) (int, error) {
 	files := childFiles(std, f.inherit)
 	argv := append([]string{spec.Program}, spec.Args...)
@@ -39,9 +39,8 @@ func (f *Forker) hold(path string, spec Spec, std [3]int) (int, error) {
 	return pid, standStillOrDie(pid)
 }
 
-// holdByShim does the same with our own program in between, which consents and
-// only then asks to be traced and becomes the rank. What the exec says when it
-// fails comes through a pipe.
+// holdByShim is like hold, but with this program as a shim in between. The shim gives its consent,
+// asks to be traced and executes the rank's program. It reports a failed exec by a pipe.
 func holdByShim(path string, argv []string, spec Spec, files []uintptr) (int, error) {
 	var pipe [2]int
 	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
@@ -68,7 +67,7 @@ func holdByShim(path string, argv []string, spec Spec, files []uintptr) (int, er
 	return pid, nil
 }
 
-// standStillOrDie leaves nothing behind when it fails.
+// standStillOrDie is standStill, and kills the process if it fails.
 func standStillOrDie(pid int) error {
 	err := standStill(pid)
 	if err != nil && !errors.Is(err, errEndedEarly) {
@@ -78,8 +77,8 @@ func standStillOrDie(pid int) error {
 	return err
 }
 
-// standStill waits for the stop that the exec of a traced process brings
-// (ptrace(2), PTRACE_TRACEME) and swaps our tracing for a SIGSTOP.
+// standStill waits for the stop after the exec of a traced process (ptrace(2), PTRACE_TRACEME) and
+// replaces the tracing by a SIGSTOP.
 func standStill(pid int) error {
 	for {
 		status, err := waitFor(pid, 0)
@@ -90,7 +89,7 @@ func standStill(pid int) error {
 		if sig == syscall.SIGTRAP {
 			break
 		}
-		// The shim's runtime signals itself; that is not our business.
+		// The Go runtime of the shim sends signals to itself; deliver them.
 		if err := ptrace(syscall.PTRACE_CONT, pid, sig); err != nil {
 			return fmt.Errorf("ptrace: %w", err)
 		}
@@ -102,10 +101,10 @@ func standStill(pid int) error {
 	return err
 }
 
-// errEndedEarly is a rank that was gone before it could be held.
+// errEndedEarly means that a rank ended before it could be held.
 var errEndedEarly = errors.New("it ended before it could be held")
 
-// waitFor gives the next stop of pid; an end is an error.
+// waitFor returns the next stop of pid; its end is an error.
 func waitFor(pid, options int) (syscall.WaitStatus, error) {
 	for {
 		var status syscall.WaitStatus
@@ -130,8 +129,8 @@ func ptrace(request, pid int, sig syscall.Signal) error {
 	return nil
 }
 
-// childFiles is the child's table of descriptors: standard streams, then the
-// inherited ones under their own numbers.
+// childFiles returns the child's table of descriptors: the standard streams, then the inherited
+// descriptors under their own numbers.
 func childFiles(std [3]int, inherit []int) []uintptr {
 	files := []uintptr{uintptr(std[0]), uintptr(std[1]), uintptr(std[2])}
 	if len(inherit) == 0 {

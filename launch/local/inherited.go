@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxInherited bounds the descriptor numbers that are passed on: the table that
-// a child is given has one entry for each number up to the highest.
+// maxInherited bounds the descriptor numbers that are passed on: the table of a child has one
+// entry for each number up to the highest.
 const maxInherited = 4096
 
-// Inherited gives the descriptors beyond the standard streams that our starter
-// meant for the program (PMI_FD in a slot of MPICH), ours left out. It marks all of them,
-// ours too, close-on-exec, so that from then on only ranks get them, through a
-// Forker, and gdbs do not. To be called once, before anything else opens files.
+// Inherited returns the descriptors beyond the standard streams that the starter meant for the
+// program (PMI_FD in a slot of MPICH), except those in ours. It marks all of them, and those in
+// ours, close-on-exec, so that from then on only ranks get them, by a Forker, and gdbs do not. It
+// must be called once, before anything else opens files.
 func Inherited(ours ...int) ([]int, error) {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -29,7 +29,7 @@ func Inherited(ours ...int) ([]int, error) {
 		}
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 		if err != nil || flags&unix.FD_CLOEXEC != 0 {
-			continue // the directory itself, or Go's own
+			continue // the directory itself, or a file of the Go runtime
 		}
 		unix.CloseOnExec(fd)
 		if !slices.Contains(ours, fd) {

@@ -10,7 +10,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// roleEnv makes the test binary play another program.
+// roleEnv is the variable that selects the role of the test binary.
 const roleEnv = "LOCAL_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 		role()
 		os.Exit(0)
 	}
-	if _, err := Inherited(); err != nil { // what the test's own starter left open
+	if _, err := Inherited(); err != nil { // descriptors that the test's own starter left open
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
@@ -35,13 +35,13 @@ var roles = map[string]func(){
 	"inherited": playInherited,
 }
 
-// playLinked says its arguments over the link and ends with it.
+// playLinked writes its arguments over the link and ends with it.
 func playLinked() {
 	fmt.Fprintln(os.NewFile(4, "up"), os.Args[1:], os.Getpid())
 	io.Copy(io.Discard, os.NewFile(3, "down"))
 }
 
-// playLeaving lets itself be left alone and ends when it is killed.
+// playLeaving ends its stderr with LetGo and runs until it is killed.
 func playLeaving() {
 	io.Copy(io.Discard, os.NewFile(3, "link"))
 	fmt.Fprint(os.Stderr, LetGo)
@@ -49,7 +49,7 @@ func playLeaving() {
 	select {}
 }
 
-// playListening gives the key to who dials and ends with the pipe.
+// playListening sends the key to the first connection and ends with the pipe.
 func playListening() {
 	pipe := os.NewFile(4, "secret")
 	key := make([]byte, 32)
@@ -66,7 +66,7 @@ func playListening() {
 	io.Copy(io.Discard, pipe)
 }
 
-// playHolder holds a rank in each way, says which, and waits to be killed.
+// playHolder holds a rank by each method, prints their process ids, and waits to be killed.
 func playHolder() {
 	for _, shim := range []bool{false, true} {
 		f := NewForker()
@@ -80,7 +80,7 @@ func playHolder() {
 	select {}
 }
 
-// playInherited says what it found, and what would still be inherited.
+// playInherited prints what Inherited finds, and what it finds the second time.
 func playInherited() {
 	found, err := Inherited(4)
 	again, _ := Inherited(4)

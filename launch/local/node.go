@@ -19,10 +19,10 @@ import (
 	"sdm/protocol/rank"
 )
 
-// A starter starts one of us in the slot of each rank. One server for each node is
-// enough: the first that comes is it. The others stand in: they hold their rank
-// when they are told to, hand its streams and its process number over, tell how it
-// has ended, and keep the slot until the session is over.
+// A starter starts one sdm-server in the slot of each rank. One server for each node is enough:
+// the first that comes becomes it. The others are stand-ins: they hold their rank when they are
+// told to, pass its streams and its process id to the server, report how it ended, and keep the
+// slot until the session is over.
 //
 //	stand-in                       server
 //	  | hello: rank, program         |
@@ -36,14 +36,13 @@ import (
 //	  | quit                         |  the end of the session
 //	  |<-----------------------------|
 //
-// They meet at a socket with an abstract name (unix(7)), which leaves nothing
-// behind. Who is there is asked of the kernel (SO_PEERCRED). The name comes from the
-// secret of the session, so that other users cannot bind it beforehand; where one has,
-// all slots go on to the next name. It has the namespaces in it: a process in another
-// one could not be debugged by its number, or would have other files, and so becomes a
-// server of its own.
+// They meet at a socket with an abstract name (unix(7)), which leaves no file behind. The kernel
+// says which user the peer is (SO_PEERCRED). The name is derived from the secret of the session,
+// so that other users cannot bind it beforehand; if one has, all slots use the next name. The name
+// contains the namespaces: a process in another namespace could not be debugged by its number, or
+// would have other files, and so becomes a server of its own.
 
-// slip is a packet between the two.
+// slip is a packet between a stand-in and its server.
 type slip struct {
 	Kind string `json:"kind"` // hello, hold, held, exit, ending, quit
 	ID   int    `json:"id,omitempty"`
@@ -56,28 +55,28 @@ type slip struct {
 	Env     []protocol.EnvDirective `json:"env,omitempty"`
 	Stdin   bool                    `json:"stdin,omitempty"`
 	Through bool                    `json:"through,omitempty"`
-	Streams string                  `json:"streams,omitempty"` // which descriptors come along: some of "ioe"
+	Streams string                  `json:"streams,omitempty"` // descriptors sent: of "ioe"
 	Fault   *protocol.Fault         `json:"fault,omitempty"`
 	Exit    *protocol.Exit          `json:"exit,omitempty"`
 	Status  int                     `json:"status,omitempty"` // as a shell gives it
 	Text    string                  `json:"text,omitempty"`
 }
 
-// maxSlip bounds a packet: what a socket buffer holds by default (socket(7),
-// wmem_max), so that no greater one can be sent.
+// maxSlip bounds a packet, in bytes: the default size of a socket buffer (socket(7), wmem_max),
+// beyond which none can be sent.
 const maxSlip = 256 << 10
 
-// helloTime is how long one who has come may take to say who he is.
+// helloTime is how long a new connection may take to send its hello.
 const helloTime = 10 * time.Second
 
-// How many names are tried, and how long one may be bound without anybody who listens:
-// the server of the node does so at once.
+// maxPlaces is how many names are tried. deafPatience is how long a name may be bound without a
+// listener: the server of the node listens at once.
 const (
 	maxPlaces    = 16
 	deafPatience = 2 * time.Second
 )
 
-// nodeSocket is the n-th place where the slots of a session may meet on this node.
+// nodeSocket returns the n-th address at which the slots of a session can meet on this node.
 func nodeSocket(key [32]byte, n int) *net.UnixAddr {
 	mac := hmac.New(sha256.New, key[:])
 	fmt.Fprintf(mac, "sdm node %d", n)
@@ -89,9 +88,9 @@ func nodeSocket(key [32]byte, n int) *net.UnixAddr {
 	return &net.UnixAddr{Name: name, Net: "unixpacket"}
 }
 
-// JoinNode makes us the host of the session's slots on this node, if there is none yet,
-// or gives the connection to the one that is. The key is that of the session. A name that
-// another user holds is passed by.
+// JoinNode makes this process the host of the session's slots on this node if there is none yet;
+// otherwise it returns the connection to the host. key is that of the session. A name that another
+// user holds is skipped.
 func JoinNode(ctx context.Context, key [32]byte) (*NodeHost, *net.UnixConn, error) {
 	var failures []error
 	for n := range maxPlaces {
@@ -104,7 +103,7 @@ func JoinNode(ctx context.Context, key [32]byte) (*NodeHost, *net.UnixConn, erro
 	return nil, nil, fmt.Errorf("meet the other slots of this node: %w", errors.Join(failures...))
 }
 
-// meet is JoinNode at one place.
+// meet is JoinNode with one address.
 func meet(ctx context.Context, addr *net.UnixAddr) (*NodeHost, *net.UnixConn, error) {
 	began := time.Now()
 	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
@@ -123,7 +122,8 @@ func meet(ctx context.Context, addr *net.UnixAddr) (*NodeHost, *net.UnixConn, er
 			conn.Close()
 			return nil, nil, err
 		}
-		if !errors.Is(err, syscall.ECONNREFUSED) || time.Since(began) > deafPatience { // else bound, and not listening yet
+		// ECONNREFUSED: it is bound, and does not listen yet
+		if !errors.Is(err, syscall.ECONNREFUSED) || time.Since(began) > deafPatience {
 			return nil, nil, err
 		}
 		alarm := time.NewTimer(pause)
@@ -136,7 +136,7 @@ func meet(ctx context.Context, addr *net.UnixAddr) (*NodeHost, *net.UnixConn, er
 	}
 }
 
-// ownPeer makes sure that the process at the other end is ours.
+// ownPeer returns an error unless the peer is a process of this user.
 func ownPeer(conn *net.UnixConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -153,7 +153,7 @@ func ownPeer(conn *net.UnixConn) error {
 	return nil
 }
 
-// send gives a packet, with the descriptors of files.
+// send sends a packet with descriptors.
 func send(conn *net.UnixConn, s slip, fds ...int) error {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -170,7 +170,7 @@ func send(conn *net.UnixConn, s slip, fds ...int) error {
 	return err
 }
 
-// receive takes a packet. The files are the receiver's.
+// receive receives a packet. The caller owns the files.
 func receive(conn *net.UnixConn, buffer []byte) (slip, []*os.File, error) {
 	var s slip
 	oob := make([]byte, unix.CmsgSpace(3*4))
@@ -200,7 +200,7 @@ func receive(conn *net.UnixConn, buffer []byte) (slip, []*os.File, error) {
 	return s, files, nil
 }
 
-// filesOf takes the descriptors out of a control message. They do not block, as
+// filesOf returns the descriptors of a control message as files. They are non-blocking, because
 // their sender has made them so.
 func filesOf(oob []byte) ([]*os.File, error) {
 	messages, err := unix.ParseSocketControlMessage(oob)

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Slots of one session meet, slots of another secret do not.
+// Slots of one session meet; slots of another session do not.
 func TestSlotsMeet(t *testing.T) {
-	key := [32]byte{1, byte(os.Getpid()), byte(os.Getpid() >> 8)} // not those of another run
+	key := [32]byte{1, byte(os.Getpid()), byte(os.Getpid() >> 8)} // differs in other runs
 	host, conn, err := JoinNode(t.Context(), key)
 	if err != nil || host == nil || conn != nil {
 		t.Fatalf("the first slot: %v", err)
@@ -30,14 +30,14 @@ func TestSlotsMeet(t *testing.T) {
 	other.Close()
 }
 
-// squat binds a place as another user, and listens there or not. The thread that has
-// become that user ends with its goroutine.
+// squat binds an address as another user; it listens there if listens is set. The thread with that
+// user id ends with its goroutine.
 func squat(t *testing.T, name string, listens bool) {
 	t.Helper()
 	bound := make(chan error, 1)
 	fds := make(chan int, 1)
 	go func() {
-		runtime.LockOSThread() // and never unlocked
+		runtime.LockOSThread() // never unlocked
 		const nobody = 65534
 		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, nobody, nobody, nobody); errno != 0 {
 			bound <- errno
@@ -60,7 +60,7 @@ func squat(t *testing.T, name string, listens bool) {
 	t.Cleanup(func() { unix.Close(fd) })
 }
 
-// Another user who holds the first place is passed by, whether anybody listens there or not.
+// An address that another user holds is skipped, whether that user listens there or not.
 func TestSquatterIsPassedBy(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can be another user")

@@ -8,9 +8,8 @@ import (
 	"sdm/protocol"
 )
 
-// Process is one rank that a Forker started. Its streams belong to the caller,
-// who closes them; they are nil where the Spec asked for none. They do not
-// block in the kernel: deadlines and SyscallConn work.
+// Process is one rank that a Forker started. The caller owns and closes its streams; they are nil
+// if the Spec asked for none. They are non-blocking: deadlines and SyscallConn work.
 type Process struct {
 	PID     int
 	Program string // the file that was executed
@@ -19,28 +18,27 @@ type Process struct {
 	Stderr  *os.File
 
 	done chan struct{} // closed by the reaper
-	exit protocol.Exit // set before
-	code int           // as exit, as a shell gives it
+	exit protocol.Exit // set before done is closed
+	code int           // exit status as a shell gives it; set before done is closed
 }
 
-// Wait returns when the process has ended and is reaped. Any number of callers
-// may wait.
+// Wait returns when the process has ended and has been waited for. Several goroutines may call it.
 func (p *Process) Wait() protocol.Exit {
 	<-p.done
 	return p.exit
 }
 
-// Status is Wait in the form that a shell gives: the exit code, or 128 and the
-// number of the signal.
+// Status is like Wait, but returns the exit status as a shell gives it: the exit code, or 128 plus
+// the signal number.
 func (p *Process) Status() int {
 	<-p.done
 	return p.code
 }
 
-// Done is closed when the process has ended and is reaped.
+// Done returns a channel that is closed when the process has ended and has been waited for.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Signal sends a signal to the process alone, as a starter would.
+// Signal sends a signal to the process only, not to its group, as a starter does.
 func (p *Process) Signal(sig syscall.Signal) {
 	select {
 	case <-p.done:
@@ -49,9 +47,8 @@ func (p *Process) Signal(sig syscall.Signal) {
 	}
 }
 
-// Kill ends the process and its group, in whatever state they are; a stopped
-// or traced one too. Once the process is reaped it does nothing: the number may
-// belong to somebody else by then.
+// Kill kills the process and its group in any state, also stopped or traced. It does nothing once
+// the process has been waited for: another process may then have the number.
 func (p *Process) Kill() {
 	select {
 	case <-p.done:

@@ -12,11 +12,11 @@ import (
 	"sdm/protocol"
 )
 
-// defaultPath is where a rank without PATH is looked for, as execvp(3) does.
+// defaultPath is the search path for a rank without PATH, as in execvp(3).
 const defaultPath = "/bin:/usr/bin"
 
-// resolve gives the file to execute, as the rank's own shell would find it:
-// relative names are relative to its working directory, and PATH is its own.
+// resolve returns the file to execute, as a shell of the rank would find it: relative names are
+// relative to the rank's working directory, and PATH is that of its environment.
 func resolve(spec Spec) (string, error) {
 	if err := checkCwd(spec); err != nil {
 		return "", err
@@ -44,8 +44,8 @@ func resolve(spec Spec) (string, error) {
 	return "", launchFault(name, fmt.Errorf("no such program in PATH"), hint)
 }
 
-// Become puts a program in our place, with our standard streams and what Inherited
-// has found. It returns only an error, which says what is wrong with the program.
+// Become replaces this process by a program, with the standard streams and the descriptors that
+// Inherited has found. It returns only an error, which says what is wrong with the program.
 func Become(spec Spec, inherited []int) error {
 	path, err := resolve(spec)
 	if err != nil {
@@ -108,7 +108,7 @@ func launchFault(what string, err error, hint string) *protocol.Fault {
 	return &protocol.Fault{Kind: protocol.FaultLaunch, Message: text, Hint: hint}
 }
 
-// unwrap drops the operation and the path, which our text names already.
+// unwrap removes operation and path, which the caller's text contains already.
 func unwrap(err error) error {
 	if p, ok := err.(*os.PathError); ok {
 		return p.Err

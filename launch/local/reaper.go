@@ -7,18 +7,17 @@ import (
 	"syscall"
 )
 
-// reaper waits for the ranks, and for nobody else: other children of this
-// process (gdb) have parents of their own. One goroutine serves any number of
-// ranks, where a blocked wait for each would cost a thread each. SIGCHLD says
-// that somebody ended; that several may share one signal does no harm, since
-// all are looked at.
+// reaper waits for the ranks, and for no other children: those (gdb) are waited for by the code
+// that starts them. One goroutine serves any number of ranks; a blocking wait for each would need
+// a thread each. SIGCHLD says that a child has ended. Several ends may share one signal, so all
+// ranks are checked.
 type reaper struct {
 	mu      sync.Mutex
 	procs   map[int]*Process
-	orphans map[int]bool // groups that outlived their leader
+	orphans map[int]bool // process groups that still have members after their leader ended
 	closing bool
 	signals chan os.Signal
-	empty   chan struct{} // closed when closing and nobody is left
+	empty   chan struct{} // closed when closing is set and no rank is left
 }
 
 func newReaper() *reaper {
@@ -32,7 +31,7 @@ func newReaper() *reaper {
 	return r
 }
 
-// loop ends when killAll was called and the last rank is reaped.
+// loop ends when killAll was called and the last rank has been waited for.
 func (r *reaper) loop() {
 	defer signal.Stop(r.signals)
 	for {
@@ -45,7 +44,7 @@ func (r *reaper) loop() {
 	}
 }
 
-// add takes a process over. It may have ended already.
+// add takes over a process, which may have ended already.
 func (r *reaper) add(p *Process) {
 	r.mu.Lock()
 	r.procs[p.PID] = p
@@ -67,7 +66,7 @@ func (r *reaper) scan() {
 			p.code = 128 + int(status.Signal())
 		}
 		delete(r.procs, pid)
-		// The number stays taken as long as the group has members.
+		// The process id is not reused as long as the group has members.
 		if syscall.Kill(-pid, 0) == nil {
 			r.orphans[pid] = true
 		}
@@ -87,8 +86,8 @@ func (r *reaper) endIfEmpty() {
 	}
 }
 
-// killAll kills all ranks with their groups, and what dead ranks left behind in
-// theirs.
+// killAll kills all ranks with their process groups, and the groups that are left of ranks that
+// have ended.
 func (r *reaper) killAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

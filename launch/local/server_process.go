@@ -11,28 +11,28 @@ import (
 	"time"
 )
 
-// LetGo is what a server writes to stderr, and then closes it, when the session
-// is over but ranks that the person detached from run on: it stays their parent
-// until they end, and nobody needs to wait for it.
+// LetGo is what a server writes to stderr before it closes it, when the session is over but
+// detached ranks run on. The server stays their parent until they end, and does not need to be
+// waited for.
 const LetGo = "ranks that were let go run on\n"
 
-// lastWords is how long the end of stderr may come after the end of a server:
-// somebody below it may have the descriptor too.
+// lastWords is how long to wait for the end of stderr after the end of a server: a descendant may
+// have the descriptor too.
 const lastWords = 100 * time.Millisecond
 
-// serverProcess is one server. It has two goroutines, one that reads its stderr
-// and one that waits for it; both end with the process.
+// serverProcess is one server. It has two goroutines: one reads its stderr, one waits for it. Both
+// end with the process.
 type serverProcess struct {
 	cmd      *exec.Cmd
 	lifeline *os.File // write end of descriptor 4, nil with a socket pair
 	stderr   *tail
-	woken    bool          // it had been stopped
-	silent   chan struct{} // closed when stderr is
-	done     chan struct{} // closed when the process is reaped
-	err      error         // set before; nil is a good end
+	woken    bool          // it was stopped, and has been continued
+	silent   chan struct{} // closed at the end of stderr
+	done     chan struct{} // closed when the process has been waited for
+	err      error         // set before done is closed; nil: exit status 0
 }
 
-// startServer starts it; it takes the lifeline over, also when it fails.
+// startServer starts cmd. It takes ownership of lifeline, also when it fails.
 func startServer(cmd *exec.Cmd, lifeline *os.File) (*serverProcess, error) {
 	p := &serverProcess{
 		cmd: cmd, lifeline: lifeline, stderr: &tail{},
@@ -69,7 +69,7 @@ func startServer(cmd *exec.Cmd, lifeline *os.File) (*serverProcess, error) {
 	return p, nil
 }
 
-// wait returns when the process has ended or may be left alone; it kills it when
+// wait returns when the process has ended or may be left running (LetGo). It kills the process if
 // ctx ends first.
 func (p *serverProcess) wait(ctx context.Context) error {
 	select {
@@ -85,7 +85,7 @@ func (p *serverProcess) wait(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	select {
-	case <-p.done: // at the same time
+	case <-p.done: // it ended at the same time as ctx
 		return p.err
 	default:
 	}
@@ -94,7 +94,7 @@ func (p *serverProcess) wait(ctx context.Context) error {
 	return fmt.Errorf("%w in time, and was killed with its ranks and gdbs", ErrHung)
 }
 
-// wake lets a server run on that somebody has stopped.
+// wake continues a server that has been stopped by a signal.
 func (p *serverProcess) wake() {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if _, state, ok := bytes.Cut(stat, []byte(") ")); err == nil && ok && bytes.HasPrefix(state, []byte("T")) {
@@ -102,7 +102,7 @@ func (p *serverProcess) wake() {
 	}
 }
 
-// cut lets the server see that we are gone.
+// cut closes the lifeline, which tells the server that this process no longer needs it.
 func (p *serverProcess) cut() {
 	if p.lifeline != nil {
 		p.lifeline.Close()

@@ -19,37 +19,37 @@ import (
 // ServersSpec says which servers to start on this machine.
 type ServersSpec struct {
 	N      int      // how many, from 1
-	Binary string   // path of sdm-server; "" is beside the running program, then in PATH
+	Binary string   // path of sdm-server; "": see FindServer
 	Args   []string // further arguments for each of them
-	Env    []string // nil is ours
-	Key    [32]byte // proves the parent to the servers; used from two servers on
+	Env    []string // nil: that of this process
+	Key    [32]byte // proves the parent to the servers; used for two or more servers
 }
 
-// Servers are running sdm-server processes on this machine, in a session of
-// their own, so that Ctrl-C reaches only us.
+// Servers are running sdm-server processes on this machine. They run in sessions of their own, so
+// that Ctrl-C reaches only this process.
 //
-//	one:      two socket pairs, the server reads from descriptor 3 and writes
-//	          to descriptor 4; no port anywhere
+//	one:      two socket pairs; the server reads from descriptor 3 and writes
+//	          to descriptor 4; no port is used
 //	several:  each has a listener on 127.0.0.1 as descriptor 3, and as
 //	          descriptor 4 a pipe with the key, which stays open: its end tells
-//	          a server that nobody has dialled yet that we are gone
+//	          a server that has no parent yet that this process is gone
 //
-// They have no parent-death signal: a server that loses its link or its pipe
-// still has to detach its gdbs properly, and ends by itself.
+// They have no parent-death signal: a server that loses its link or its pipe must still detach its
+// gdbs in order, and ends by itself.
 type Servers struct {
-	// Link are our ends of the socket pairs to the only server; nil when there are
-	// several. Whoever uses them closes them.
+	// Link is this process's ends of the socket pairs to the only server; nil if there are
+	// several. The user of the link closes them.
 	Link *Ends
-	// Routes are the servers by number, with the address of each when there are
-	// several. Which ranks they hold is the caller's business.
+	// Routes are the servers by number, with the address of each if there are several. The caller
+	// fills in their ranks.
 	Routes []protocol.Route
 
-	cut     []*os.File // copies of Link, to end it with whoever uses it
+	cut     []*os.File // duplicates of Link's descriptors, by which Close ends the link
 	running []*serverProcess
 }
 
-// StartServers starts them and returns at once; it does not wait until they are
-// ready. On an error nothing is left running.
+// StartServers starts the servers and returns at once; it does not wait until they are ready.
+// After an error none is left running.
 func StartServers(spec ServersSpec) (*Servers, error) {
 	binary, err := FindServer(spec.Binary)
 	if err != nil {
@@ -86,8 +86,8 @@ type Ends struct {
 	Out *os.File // to write to
 }
 
-// startLinked makes a socket pair for each direction. Over one for both, the sender of
-// each packet is told when it has been read, or its reader is woken more slowly (see
+// startLinked makes a socket pair for each direction. With one pair for both directions the sender
+// of each packet is woken when it has been read, or its reader is woken more slowly (see
 // docs/performance.md).
 func (s *Servers) startLinked(cmd *exec.Cmd) error {
 	in, theirOut, err := s.pair()
@@ -106,7 +106,7 @@ func (s *Servers) startLinked(cmd *exec.Cmd) error {
 	return s.run(cmd, nil, theirIn, theirOut)
 }
 
-// pair makes a socket pair of which our end is cut with the links.
+// pair makes a socket pair, and keeps a duplicate of this process's end in cut.
 func (s *Servers) pair() (ours, theirs *os.File, err error) {
 	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -161,12 +161,11 @@ func (s *Servers) run(cmd *exec.Cmd, lifeline *os.File, files ...*os.File) error
 // ErrHung is in the error of Close for each server that did not end by itself.
 var ErrHung = errors.New("it did not end by itself")
 
-// Close tells the servers that we are done and returns when all have ended, but
-// for those that stay with ranks that were let go (see LetGo). One that somebody
-// has stopped (SIGSTOP) is let run on, so that it can clean up. Those that live on
-// when ctx is over are killed, their ranks and gdbs with them (these have a
-// parent-death signal). The error names servers that ended badly, with the end
-// of what they wrote to stderr.
+// Close ends the links to the servers and returns when all have ended, except those that stay with
+// detached ranks (see LetGo). A server that has been stopped (SIGSTOP) is continued, so that it
+// can clean up. Servers that are left when ctx ends are killed, and so are their ranks and gdbs,
+// which have a parent-death signal. The error names servers that failed, with the end of their
+// stderr.
 func (s *Servers) Close(ctx context.Context) error {
 	s.cutLinks()
 	var bad []error
@@ -182,7 +181,7 @@ func (s *Servers) Close(ctx context.Context) error {
 	return errors.Join(bad...)
 }
 
-// Kill ends the servers without kindness and waits for them.
+// Kill kills the servers at once and waits for them.
 func (s *Servers) Kill() {
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -204,8 +203,8 @@ func (s *Servers) cutLinks() {
 	}
 }
 
-// Trouble says, for error texts, which servers have ended before their time and
-// what they said last. It is empty when all is well.
+// Trouble describes, for error texts, the servers that have ended too early, with the end of their
+// stderr. It is empty if there are none.
 func (s *Servers) Trouble() string {
 	var text string
 	for i, p := range s.running {
@@ -222,7 +221,7 @@ func (s *Servers) Trouble() string {
 	return text
 }
 
-// PIDs are the processes, by server number; some may have ended.
+// PIDs returns the process ids by server number; some of the processes may have ended.
 func (s *Servers) PIDs() []int {
 	pids := make([]int, len(s.running))
 	for i, p := range s.running {
@@ -231,8 +230,8 @@ func (s *Servers) PIDs() []int {
 	return pids
 }
 
-// FindServer gives the path of sdm-server: the one given, else beside the running
-// program, else in PATH.
+// FindServer returns the path of sdm-server: the given path, else beside the running program, else
+// in PATH.
 func FindServer(path string) (string, error) {
 	if path != "" {
 		return path, nil

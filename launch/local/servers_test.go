@@ -30,7 +30,7 @@ func startRole(t *testing.T, role string, n int) *Servers {
 	return s
 }
 
-// soon bounds what must not take long.
+// soon bounds actions that must be quick.
 func soon(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)

@@ -11,25 +11,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// shimFlag as first argument makes our program the shim that becomes a rank:
-// PROGRAM --sdm-hold REPORTFD PARENT IGNORED PATH ARGV...
+// shimFlag as first argument makes this program the shim that becomes a rank:
+//
+//	PROGRAM --sdm-hold REPORTFD PARENT IGNORED PATH ARGV...
 const shimFlag = "--sdm-hold"
 
-// shimFailed is the exit status of a shim that could not become the rank; the
-// reason is in the report.
+// shimFailed is the exit status of a shim that could not execute the rank's program; the errno is
+// in the report.
 const shimFailed = 127
 
-// ShimMain turns this process into a held rank when the arguments say so, and
-// otherwise returns at once. Programs that own a Forker call it first thing in
-// main, tests in TestMain.
+// ShimMain turns this process into a held rank if the arguments say so; otherwise it returns at
+// once. Programs that own a Forker call it first in main, tests in TestMain.
 func ShimMain(args []string) {
 	if len(args) < 7 || args[1] != shimFlag {
 		return
 	}
 	runtime.LockOSThread()
 	if unix.Gettid() != os.Getpid() {
-		// Death signal and tracing belong to a thread, and only the first one
-		// is waited for by our parent: begin again on it.
+		// The parent-death signal and tracing belong to a thread, and the parent waits for the
+		// first one only: execute the program again, which starts on that.
 		syscall.Exec("/proc/self/exe", args, os.Environ())
 	}
 	report, err := strconv.Atoi(args[2])
@@ -43,15 +43,15 @@ func ShimMain(args []string) {
 	os.Exit(shimFailed)
 }
 
-// becomeRank returns only when it fails.
+// becomeRank returns only if it fails.
 func becomeRank(parent, path string, argv []string) syscall.Errno {
-	// Without Yama there is nobody to tell, and an error that means nothing.
+	// Without Yama this fails, which has no effect.
 	unix.Prctl(unix.PR_SET_PTRACER, unix.PR_SET_PTRACER_ANY, 0, 0, 0)
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return asErrno(err)
 	}
 	if strconv.Itoa(os.Getppid()) != parent {
-		return syscall.ESRCH // it died before the signal was set
+		return syscall.ESRCH // the parent ended before the signal was set
 	}
 	if err := ptrace(syscall.PTRACE_TRACEME, 0, 0); err != nil {
 		return asErrno(err)
@@ -59,7 +59,7 @@ func becomeRank(parent, path string, argv []string) syscall.Errno {
 	return asErrno(syscall.Exec(path, argv, os.Environ()))
 }
 
-// ignoredNow lists the signals that we ignore, and our ranks shall.
+// ignoredNow lists the signals that this process ignores, and its ranks shall ignore too.
 func ignoredNow() string {
 	var list []string
 	for s := syscall.Signal(1); s <= lastSignal; s++ {
@@ -70,10 +70,11 @@ func ignoredNow() string {
 	return strings.Join(list, ",")
 }
 
-// lastSignal is the highest number of a signal.
+// lastSignal is the highest signal number.
 const lastSignal = 64
 
-// ignoreAll ignores the signals of such a list: the runtime has put its own handlers in place of what we have inherited.
+// ignoreAll ignores the signals of a list of ignoredNow: the Go runtime has replaced the inherited
+// dispositions by its own handlers.
 func ignoreAll(list string) {
 	for n := range strings.SplitSeq(list, ",") {
 		if s, err := strconv.Atoi(n); err == nil {
@@ -89,7 +90,7 @@ func asErrno(err error) syscall.Errno {
 	return syscall.EIO
 }
 
-// readReport gives why the shim failed, or 0 when it did not say.
+// readReport returns the errno that the shim reported, 0 if it reported none.
 func readReport(f *os.File) syscall.Errno {
 	b := make([]byte, 16)
 	n, _ := f.Read(b)

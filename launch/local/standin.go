@@ -12,16 +12,16 @@ import (
 	"sdm/protocol/rank"
 )
 
-// StandIn stands in the slot of a rank whose node has its server elsewhere.
+// StandIn runs in the slot of a rank whose node has its server in another slot.
 type StandIn struct {
 	Rank    rank.ID
-	Program string // that the starter wanted; "": the session's launch says
+	Program string // that the starter named; "": the session's launch names it
 	Args    []string
-	Env     []string // of the slot
+	Env     []string // environment of the slot
 	Forker  *Forker  // closed by Run
 	Conn    *net.UnixConn
-	// Ending brings words about the end that the starter has announced, Signals
-	// those that it sends to the rank.
+	// Ending delivers texts about the end that the starter has announced, Signals the signals that
+	// it sends to the rank.
 	Ending  <-chan string
 	Signals <-chan syscall.Signal
 
@@ -31,23 +31,23 @@ type StandIn struct {
 	all    sync.WaitGroup
 }
 
-// NotStarted is the exit status of a slot whose rank could not be started, as that of a shell.
+// NotStarted is the exit status of a slot whose rank could not be started, as in a shell.
 const NotStarted = 127
 
-// endingTime is how long the server of the node may take to end the session when
-// the starter wants that; afterwards the slot ends by itself.
+// endingTime is how long the server of the node may take to end the session when the starter ends
+// the job; then the slot ends by itself.
 const endingTime = 5 * time.Second
 
-// Run does what the server of the node wants, and returns when the session is
-// over and the rank has ended: with the status of the rank, as a shell gives it.
-// When the server is lost its ranks are killed.
+// Run carries out the requests of the server of the node, and returns when the session is over and
+// the rank has ended. status is that of the rank, as a shell gives it. If the server is lost, the
+// ranks are killed.
 //
-// Goroutines, all waited for: one that reads, one for each rank.
+// Goroutines: one that reads, one for each rank. Run waits for all of them.
 func (s *StandIn) Run() (status int) {
 	if err := send(s.Conn, slip{Kind: "hello", Rank: s.Rank, Program: s.Program}); err != nil {
-		s.Conn.Close() // the reader sees it
+		s.Conn.Close() // then read fails
 	}
-	over := make(chan bool, 1) // whether the server has said so
+	over := make(chan bool, 1) // whether the server has sent quit
 	s.all.Go(func() { over <- s.read() })
 	var late <-chan time.Time
 	for {
@@ -67,8 +67,7 @@ func (s *StandIn) Run() (status int) {
 	}
 }
 
-// leave waits for the rank: one that was let go runs on, unless the starter ends
-// the job.
+// leave waits for the rank: a detached rank runs on, unless the starter ends the job.
 func (s *StandIn) leave(good, ending bool) int {
 	p := s.rank()
 	if good && !ending && p != nil {
@@ -101,7 +100,8 @@ func (s *StandIn) rank() *Process {
 	return s.last
 }
 
-// read carries out what the server wants; it tells whether the end was said.
+// read carries out requests of the server until the connection ends; it reports whether the server
+// has sent quit.
 func (s *StandIn) read() bool {
 	buffer := make([]byte, maxSlip)
 	for {
@@ -120,7 +120,7 @@ func (s *StandIn) read() bool {
 	}
 }
 
-// hold starts the rank and hands it over.
+// hold starts the rank and passes it to the server.
 func (s *StandIn) hold(m slip) {
 	p, err := s.start(m)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *StandIn) hold(m slip) {
 		}
 	}
 	if err := sendFiles(s.Conn, reply, files); err != nil {
-		p.Kill() // the server has gone, and says so itself
+		p.Kill() // the server is lost, which read reports
 	}
 	for _, f := range files {
 		f.Close()
@@ -174,8 +174,8 @@ func (s *StandIn) start(m slip) (*Process, error) {
 	return s.Forker.Hold(spec)
 }
 
-// sendFiles sends a packet with files, which keep their mode: Fd would make them
-// block.
+// sendFiles sends a packet with files. It uses SyscallConn because File.Fd would make them
+// blocking.
 func sendFiles(conn *net.UnixConn, m slip, files []*os.File) error {
 	fds := make([]int, 0, len(files))
 	var with func(rest []*os.File) error

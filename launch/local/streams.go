@@ -7,17 +7,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// streams are the standard streams of a rank that is being started: the
-// child's ends as descriptors, ours as files.
+// streams are the standard streams of a rank that is being started: the child's ends as
+// descriptors, this process's ends as files.
 type streams struct {
 	child          [3]int
-	own            bool // child holds our own 0, 1, 2, which stay open
+	own            bool // child has descriptors 0, 1, 2 of this process, which stay open
 	stdin          io.WriteCloser
 	stdout, stderr *os.File
 }
 
-// openStreams makes them. Our ends do not block (they live in Go's poller); the
-// child's ends do, as programs expect.
+// openStreams makes the streams. The ends of this process are non-blocking (for Go's poller); the
+// child's ends block, as programs expect.
 func openStreams(spec Spec) (*streams, error) {
 	if spec.Through {
 		return throughStreams(spec.Stdin)
@@ -40,8 +40,8 @@ func openStreams(spec Spec) (*streams, error) {
 	return s, nil
 }
 
-// throughStreams hands our own on; a rank that is not to be fed still finds
-// end of file.
+// throughStreams passes on the streams of this process. Without stdin the rank reads from
+// /dev/null.
 func throughStreams(stdin bool) (*streams, error) {
 	s := &streams{child: [3]int{0, 1, 2}, own: true}
 	if stdin {

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// tail keeps the end of what a server writes to stderr.
+// tail keeps the end of a server's stderr.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
 }
 
-// tailSize bounds it, in bytes: enough for the last words, not for a stack dump
-// of every goroutine.
+// tailSize bounds it, in bytes: enough for the last error messages, not for a stack dump of every
+// goroutine.
 const tailSize = 4096
 
 func (t *tail) Write(b []byte) (int, error) {

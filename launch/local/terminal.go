@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ttyStreams gives the rank a pseudo terminal (pty(7)) as standard output and
-// error, and as standard input if it is to be fed: for programs that behave
-// otherwise at a terminal. The two outputs are one stream then. Echo and carriage
-// returns are switched off, so that what the rank writes arrives as it is.
+// ttyStreams gives the rank a pseudo terminal (pty(7)) as standard output and error, and as
+// standard input if stdin is set: for programs that behave differently at a terminal. The two
+// outputs are one stream then. Echo and output processing (carriage returns) are off, so that
+// output arrives as the rank writes it.
 func ttyStreams(stdin bool) (*streams, error) {
 	s := &streams{child: [3]int{-1, -1, -1}}
 	err := s.openTTY(stdin)
@@ -52,7 +52,7 @@ func (s *streams) openTTY(stdin bool) error {
 
 func duplicate(fd int) (int, error) { return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3) }
 
-// slaveOf opens the other end, and sets the terminal up.
+// slaveOf opens the slave of the pseudo terminal and sets its modes and size.
 func slaveOf(master int) (int, error) {
 	if err := unix.IoctlSetPointerInt(master, unix.TIOCSPTLCK, 0); err != nil {
 		return -1, err
@@ -79,13 +79,13 @@ func slaveOf(master int) (int, error) {
 	return slave, nil
 }
 
-// ttyInput is what the rank reads. A terminal has an end of file for each Ctrl-D
-// behind a newline; the first of the two ends a line that has none.
+// ttyInput is the standard input of a rank at a terminal. A terminal reports end of file for a
+// Ctrl-D after a newline. Of the two Ctrl-D the first ends a partial line.
 type ttyInput struct{ *os.File }
 
 const ctrlD = 4
 
 func (t ttyInput) Close() error {
-	t.File.Write([]byte{ctrlD, ctrlD}) // does not block; nobody may be there any more
+	t.File.Write([]byte{ctrlD, ctrlD}) // non-blocking; an error is ignored, the rank may have ended
 	return t.File.Close()
 }

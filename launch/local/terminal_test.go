@@ -34,7 +34,8 @@ func TestTTY(t *testing.T) {
 					p.Stdin.Close()
 				}
 				out, err := io.ReadAll(p.Stdout)
-				if string(out) != c.want || !errors.Is(err, syscall.EIO) { // nobody has the other end open
+				// EIO: no process has the slave open
+				if string(out) != c.want || !errors.Is(err, syscall.EIO) {
 					t.Errorf("%q, %v; want %q", out, err, c.want)
 				}
 				p.Stdout.Close()

@@ -14,18 +14,19 @@ import (
 	"sdm/protocol"
 )
 
-// Attach is a running job, found by the process of its starter. It is a
-// launch.Launcher; the starter is never stopped.
+// Attach is a running job, found by the process of its starter. It is a launch.Launcher. It never
+// stops the starter.
 type Attach struct {
 	pid     int
 	starter *process
-	flagged bool // we have set MPIR_being_debugged
-	filled  bool // … and what CoLaunch sets
+	flagged bool // MPIR_being_debugged has been set
+	filled  bool // the variables of CoLaunch have been set
 }
 
-// Find looks for the starter of a running job: the process itself, or one that
-// it has called (a script, a shell). isRank tells which processes say that they are ranks: those of Open MPI have
-// mapped the library that has the variables of the starter, and have no table in it. The error is a *NoStarter if there is none.
+// Find looks for the starter of a running job: the process itself, or one of its descendants (the
+// process may be a script or a shell). isRank reports whether a process has the environment of a
+// rank. Ranks of Open MPI have mapped the library with the MPIR variables of the starter, but have
+// no table in it. The error is a *NoStarter if there is no starter.
 func Find(pid int, isRank func(pid int) bool) (*Attach, error) {
 	if _, err := os.Stat(procFile(pid, "stat")); err != nil {
 		return nil, fmt.Errorf("there is no process %d (ps lists them; is it on another host?)", pid)
@@ -46,7 +47,7 @@ func Find(pid int, isRank func(pid int) bool) (*Attach, error) {
 	return nil, &NoStarter{PID: pid, Program: exe}
 }
 
-// openStarter opens a process that offers the interface, and is not a rank; the error is errNoMPIR otherwise.
+// openStarter opens a process that has MPIR and is not a rank; otherwise the error is errNoMPIR.
 func openStarter(pid int, isRank func(pid int) bool) (*process, error) {
 	p, err := openProcess(pid)
 	if err != nil {
@@ -59,8 +60,7 @@ func openStarter(pid int, isRank func(pid int) bool) (*process, error) {
 	return p, nil
 }
 
-// NoStarter is the error that neither a process nor one that it has called
-// offers MPIR.
+// NoStarter is the error that neither a process nor a descendant of it has MPIR.
 type NoStarter struct {
 	PID     int
 	Program string // path
@@ -70,14 +70,14 @@ func (n *NoStarter) Error() string {
 	return fmt.Sprintf("process %d (%s) offers no MPIR interface", n.PID, n.Program)
 }
 
-// Limits of the wait for a table that the starter makes when it is asked to.
+// Intervals at which a table that the starter makes on request is polled.
 const (
 	firstPoll = 5 * time.Millisecond
 	lastPoll  = 250 * time.Millisecond
 )
 
-// Acquire implements launch.Launcher. A starter may make its table only when
-// MPIR_being_debugged is set; it is then awaited, until ctx is over.
+// Acquire implements launch.Launcher. Some starters make their table only when MPIR_being_debugged
+// is set; then Acquire sets it and waits for the table until ctx ends.
 func (a *Attach) Acquire(ctx context.Context, say func(string)) (protocol.Proctable, error) {
 	began, said := time.Now(), false
 	for pause := firstPoll; ; pause = min(2*pause, lastPoll) {
@@ -108,7 +108,7 @@ func (a *Attach) Acquire(ctx context.Context, say func(string)) (protocol.Procta
 	}
 }
 
-// failed says whether the starter has gone meanwhile.
+// failed replaces err by another error if the starter has ended meanwhile.
 func (a *Attach) failed(err error) error {
 	if _, gone := os.Stat(procFile(a.pid, "stat")); gone != nil {
 		return fmt.Errorf("the starter (process %d) has ended", a.pid)
@@ -127,15 +127,16 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// JobID names the job for tools: MPIR_job_id, srun's, or the starter's process.
+// JobID returns the job's name for tools: MPIR_job_id, srun's totalview_jobid, or the starter's
+// process id.
 func (a *Attach) JobID() string { return identify(a.starter) }
 
-// StarterPID is the process of the starter.
+// StarterPID returns the process id of the starter.
 func (a *Attach) StarterPID() int { return a.pid }
 
-// CoLaunch has the starter of the running job start a daemon on each node, as the
-// function CoLaunch has one that launches: it is told by its attach FIFO, and
-// when it is not heard nothing has been changed. The job runs on meanwhile.
+// CoLaunch has the starter of the running job start a daemon on each node, as the function
+// CoLaunch does for a job that is launched. The starter is notified by its attach FIFO. If it does
+// not read the FIFO, nothing has been changed. The job runs on meanwhile.
 func (a *Attach) CoLaunch(path string, args []string) error {
 	bell, err := a.openFIFO()
 	if err != nil {
@@ -156,10 +157,10 @@ func (a *Attach) CoLaunch(path string, args []string) error {
 	return nil
 }
 
-// fifoAttach is what a starter reads when a tool attaches (MPIR, 7.2).
+// fifoAttach is the byte that a starter reads when a tool attaches (MPIR, 7.2).
 const fifoAttach = 1
 
-// openFIFO opens the starter's attach FIFO, which it must be reading.
+// openFIFO opens the starter's attach FIFO. It fails if the starter does not read it.
 func (a *Attach) openFIFO() (*os.File, error) {
 	addr, room, found := a.starter.Symbol(symFIFO)
 	if !found {
@@ -172,7 +173,7 @@ func (a *Attach) openFIFO() (*os.File, error) {
 	case path == "":
 		return nil, ErrNoFIFO
 	}
-	// O_NONBLOCK: without a reader it is an error.
+	// With O_NONBLOCK a FIFO without a reader is an error.
 	f, err := os.OpenFile(filepath.Join(procFile(a.pid, "root"), path), os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("the starter does not listen at its attach FIFO: %w", err)
@@ -187,14 +188,15 @@ func (a *Attach) openFIFO() (*os.File, error) {
 // Release implements launch.Launcher: nothing is held.
 func (a *Attach) Release() error { return nil }
 
-// End implements launch.Launcher: the starter is left as it was found.
+// End implements launch.Launcher. It restores the starter's variables.
 func (a *Attach) End(context.Context) error {
 	a.restore()
 	a.starter.close()
 	return nil
 }
 
-// restore takes back what we have written into the starter, which may have ended.
+// restore undoes the writes to the starter's memory. Errors are ignored: the starter may have
+// ended.
 func (a *Attach) restore() {
 	if a.filled {
 		clearText(a.starter, symPath)
@@ -212,7 +214,7 @@ func identify(p *process) string {
 	return strconv.Itoa(p.pid)
 }
 
-// descendants are the processes below one, nearest first.
+// descendants returns the descendants of a process, nearest first.
 func descendants(pid int) []int {
 	below := map[int][]int{}
 	dirs, err := os.ReadDir("/proc")
@@ -236,14 +238,15 @@ func descendants(pid int) []int {
 	return all
 }
 
-// parentOf reads /proc/PID/stat (proc(5)); 0 if the process is gone.
+// parentOf returns the parent from /proc/PID/stat (proc(5)); 0 if the process is gone.
 func parentOf(pid int) int {
 	b, err := os.ReadFile(procFile(pid, "stat"))
 	if err != nil {
 		return 0
 	}
 	text := string(b)
-	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:]) // the name may hold anything
+	// The name before the fields may contain any character.
+	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
 	if len(fields) < 2 {
 		return 0
 	}

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// ErrNoRoom tells that a starter cannot take the daemons' command line: it is too
-// long, or has an argument that cannot be written. One without arguments may fit.
+// ErrNoRoom means that the starter cannot take the daemons' command line: it is too long, or has
+// an argument that cannot be written. A command line without arguments may fit.
 var ErrNoRoom = errors.New("the starter has no room for the command line of its daemons")
 
-// ErrNoCoLaunch tells that a starter does not start daemons for tools.
+// ErrNoCoLaunch means that the starter does not start daemons for tools.
 var ErrNoCoLaunch = errors.New("the starter starts no daemons for tools (it has no MPIR_executable_path)")
 
-// ErrNoFIFO tells that one starts none when its job runs already.
+// ErrNoFIFO means that the starter starts no daemons for a job that runs already.
 var ErrNoFIFO = errors.New("the starter starts no daemons for tools that attach (it has no MPIR_attach_fifo)")
 
-// CoLaunch has a starter start a daemon on each node of its job, beside the ranks:
-// the Tool Daemon Launch Extension of MPIR. It is for Spec.Prepare: the starter
-// reads it when it launches. Arguments are kept apart by zero bytes, as Open MPI
-// reads them; there is no way to give an empty one.
+// CoLaunch has a starter start a daemon on each node of its job, beside the ranks: the Tool Daemon
+// Launch Extension of MPIR. It is for Spec.Prepare: the starter reads the variables when it
+// launches. Arguments are separated by zero bytes, as Open MPI reads them; an empty argument
+// cannot be expressed.
 func CoLaunch(m Memory, path string, args []string) error {
 	at, room, found := m.Symbol(symPath)
 	argsAt, argsRoom, argsFound := m.Symbol(symArguments)
@@ -41,7 +41,7 @@ func CoLaunch(m Memory, path string, args []string) error {
 	return m.Write(at, append([]byte(path), 0))
 }
 
-// clearText empties a variable that holds a text; one that is missing stays so.
+// clearText empties a text variable, if the starter has it.
 func clearText(m Memory, name string) {
 	if at, room, found := m.Symbol(name); found && room > 0 {
 		m.Write(at, []byte{0})

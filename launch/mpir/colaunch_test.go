@@ -30,8 +30,8 @@ func TestCoLaunch(t *testing.T) {
 	}
 }
 
-// TestCoLaunchIntoARunningJob rings the starter's FIFO, and leaves its variables as
-// they were.
+// TestCoLaunchIntoARunningJob notifies a starter by its FIFO, and checks that the starter's
+// variables are restored.
 func TestCoLaunchIntoARunningJob(t *testing.T) {
 	starter, fifo := compile(t, "starter", starterSource), filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
@@ -55,7 +55,7 @@ func TestCoLaunchIntoARunningJob(t *testing.T) {
 	if _, err := a.Acquire(ctx, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	for { // the starter listens some time after it has its table
+	for { // the starter opens its FIFO some time after it has its table
 		err := a.CoLaunch("/bin/daemon", []string{"--a", "b"})
 		if err == nil {
 			break
@@ -73,7 +73,8 @@ func TestCoLaunchIntoARunningJob(t *testing.T) {
 		}
 		said = append(said, line)
 	}
-	// The first line tells whether it was younger than our question for its table.
+	// The first line depends on whether the starter made its table before or after it was asked
+	// to.
 	if want := "attached 1 1\npath /bin/daemon args [--a] [b]\n"; strings.Join(said[1:], "") != want {
 		t.Errorf("%q, want %q", said, want)
 	}
@@ -91,10 +92,10 @@ func TestCoLaunchIntoARunningJob(t *testing.T) {
 		t.Error(err)
 	}
 	in.Close()
-	cmd.Wait() // with 7
+	cmd.Wait() // exit status 7
 }
 
-// TestCoLaunchWithoutAFIFO: nothing is touched, and the reason is said.
+// TestCoLaunchWithoutAFIFO checks the error, and that nothing is changed.
 func TestCoLaunchWithoutAFIFO(t *testing.T) {
 	cmd := exec.Command(compile(t, "starter", starterSource))
 	in, err := cmd.StdinPipe()
@@ -133,7 +134,7 @@ func TestCoLaunchWithoutAFIFO(t *testing.T) {
 	}
 	a.End(ctx)
 	in.Close()
-	cmd.Wait() // with 7
+	cmd.Wait() // exit status 7
 }
 
 func TestCoLaunchRefuses(t *testing.T) {

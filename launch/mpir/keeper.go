@@ -1,4 +1,4 @@
-// The process that ends a starter when we were killed.
+// The process that ends a starter if this process is killed.
 
 package mpir
 
@@ -17,26 +17,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// KeeperName is the name of the process for ps and its kin. It does not begin as our programs' do: who kills these by name
-// must not kill it with them.
+// KeeperName is the name of the process in ps. It has another prefix than the names of sdm's
+// programs, so that a kill of those by name does not kill it with them.
 const KeeperName = "starter-keeper"
 
-// keeperFlag as first argument makes our program a keeper.
+// keeperFlag as first argument makes this program a keeper.
 const keeperFlag = "--starter-keeper"
 
-// keeperTime is what a starter gets to end its job and to clean up, before it is killed.
+// keeperTime is how long a starter may take to end its job and to clean up before it is killed.
 const keeperTime = 10 * time.Second
 
-// keeper is a small process of its own session that learns of the starter and waits at a pipe. When the pipe ends without a
-// word, we were killed: then it tells the starter to end its job, once. A parent-death signal would not do: it is sent again
-// for each thread of ours that is the parent for a moment while we end, and a second SIGTERM has Open MPI's starter leave
-// without cleaning up.
+// keeper is a small process in a session of its own. It reads the starter's process id from a pipe
+// and then waits. If the pipe ends without another message, this process was killed, and the
+// keeper sends the starter one SIGTERM. A parent-death signal is not suitable: when this process
+// ends it is sent again for each thread that becomes the parent for a moment, and on a second
+// SIGTERM Open MPI's starter exits without cleaning up.
 type keeper struct {
 	cmd  *exec.Cmd
 	pipe *os.File
 }
 
-// startKeeper starts one that knows of no starter yet.
+// startKeeper starts a keeper that has no starter yet.
 func startKeeper() (*keeper, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -56,29 +57,30 @@ func startKeeper() (*keeper, error) {
 	return k, nil
 }
 
-// know tells it of the starter.
+// know tells the keeper the process id of the starter.
 func (k *keeper) know(pid int) { fmt.Fprintln(k.pipe, pid) }
 
-// dismiss ends it: the starter has ended.
+// dismiss ends the keeper: the starter has ended.
 func (k *keeper) dismiss() {
 	fmt.Fprintln(k.pipe, 0)
 	k.pipe.Close()
 	k.cmd.Wait()
 }
 
-// KeeperMain turns this process into a keeper when the arguments say so, and otherwise returns at once. Programs that own a
-// Launch call it first thing in main, tests in TestMain.
+// KeeperMain turns this process into a keeper if the arguments say so; otherwise it returns at
+// once. Programs that own a Launch call it first in main, tests in TestMain.
 func KeeperMain(args []string) {
 	if len(args) != 2 || args[0] != KeeperName || args[1] != keeperFlag {
 		return
 	}
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGPIPE)
-	os.WriteFile("/proc/self/comm", []byte(KeeperName), 0) // proc(5): of the whole process
+	os.WriteFile("/proc/self/comm", []byte(KeeperName), 0) // name of the whole process (proc(5))
 	keep(bufio.NewScanner(os.Stdin))
 	os.Exit(0)
 }
 
-// keep reads which process the starter is, 0 for none, until our end, and then ends it.
+// keep reads the process id of the starter, 0 for none, until the pipe ends, and then ends the
+// starter.
 func keep(lines *bufio.Scanner) {
 	pid, fd := 0, -1
 	for lines.Scan() {
@@ -87,20 +89,20 @@ func keep(lines *bufio.Scanner) {
 			return
 		}
 		if fd, err = unix.PidfdOpen(pid, 0); err != nil {
-			return // it has ended
+			return // the starter has ended
 		}
 	}
 	if fd < 0 || ended(fd, 0) {
 		return
 	}
-	syscall.Kill(-pid, syscall.SIGTERM) // it leads a group
+	syscall.Kill(-pid, syscall.SIGTERM) // the starter leads a process group
 	if !ended(fd, keeperTime) {
 		syscall.Kill(-pid, syscall.SIGKILL)
 		unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
 	}
 }
 
-// ended waits for the end of a process.
+// ended waits for the end of a process for at most wait, and reports whether it has ended.
 func ended(pidfd int, wait time.Duration) bool {
 	late := time.Now().Add(wait)
 	for {

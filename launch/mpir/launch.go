@@ -16,57 +16,56 @@ import (
 	"sdm/protocol"
 )
 
-// Spec says how a starter is started.
+// Spec says how to start a starter.
 type Spec struct {
-	// Argv is the command: the starter, or a script that calls one.
+	// Argv is the command: the starter, or a script that calls it.
 	Argv []string
-	Env  []string // nil is ours
-	// Stdin, Stdout and Stderr are its standard streams; nil is nothing.
+	Env  []string // nil: that of this process
+	// Stdin, Stdout and Stderr are its standard streams; nil is /dev/null.
 	Stdin, Stdout, Stderr *os.File
-	// Names are starters that people know (mpirun, without what follows a dot):
-	// when one of them offers no MPIR, Acquire gives up at once, with a *Mute.
-	// Others may still call a starter.
+	// Names are programs known as starters (mpirun; suffixes after a dot are ignored). If one of
+	// them has no MPIR, Acquire gives up at once with a *Mute. Other programs may still call a
+	// starter.
 	Names []string
-	// Prepare may write into the starter's memory before it does anything; see
-	// CoLaunch. It is called by another goroutine, before Acquire returns.
+	// Prepare may write into the starter's memory before its first instruction; see CoLaunch.
+	// Another goroutine calls it before Acquire returns.
 	Prepare func(Memory)
 }
 
-// Mute is the error that a starter that people know offers no MPIR. Nothing of
-// its job was started.
+// Mute is the error that a known starter has no MPIR. Nothing of its job was started.
 type Mute struct {
 	Starter string
-	Called  bool // by the command; false: it is the command
+	Called  bool // the command calls it; false: it is the command
 }
 
 func (m *Mute) Error() string {
 	return fmt.Sprintf("%s offers debuggers no MPIR interface (Open MPI's mpirun does up to release 4, if it was not stripped of its symbols)", m.Starter)
 }
 
-// Launch is a job whose starter we start. It is a launch.Launcher.
+// Launch is a job whose starter this process starts. It is a launch.Launcher.
 //
-// Its goroutine starts, traces and awaits the starter, which is a child of its
-// locked thread; it ends when the starter has. A keeper ends the starter should we be killed.
+// Its goroutine starts and traces the starter, which is a child of its locked thread, and waits
+// for it; it ends when the starter has. A keeper ends the starter if this process is killed.
 type Launch struct {
 	spec    Spec
-	arrived chan arrival  // one, from the goroutine
-	let     chan struct{} // closed by Release or End: the starter may go on
-	done    chan struct{} // closed when the starter has been reaped
-	root    chan int      // its process, one
+	arrived chan arrival  // one value, from the goroutine
+	let     chan struct{} // closed by Release or End: the starter may continue
+	done    chan struct{} // closed when the starter has been waited for
+	root    chan int      // one value: the process id of the command
 	pid     int
 	held    bool
 	starter *process
-	told    sync.Once // Stop
+	told    sync.Once // for Stop
 	status  syscall.WaitStatus
 }
 
-// arrival is that the starter stands at MPIR_Breakpoint, or will not.
+// arrival reports that the starter has stopped at MPIR_Breakpoint, or the error if it will not.
 type arrival struct {
 	starter *process
 	err     error
 }
 
-// New prepares a launch; Acquire begins it.
+// New makes a Launch; Acquire starts it.
 func New(spec Spec) *Launch {
 	return &Launch{
 		spec: spec, arrived: make(chan arrival, 1), let: make(chan struct{}),
@@ -74,11 +73,11 @@ func New(spec Spec) *Launch {
 	}
 }
 
-// patience is how long a launch may take without a word.
+// patience is how long a launch may take before say is called.
 const patience = 3 * time.Second
 
-// Acquire implements launch.Launcher. It returns a *Mute if the starter offers
-// nothing, and an *Ended if it has ended before there was a job.
+// Acquire implements launch.Launcher. The error is a *Mute if the starter has no MPIR, and an
+// *Ended if it has ended before there was a job.
 func (l *Launch) Acquire(ctx context.Context, say func(string)) (protocol.Proctable, error) {
 	keeper, err := startKeeper()
 	if err != nil {
@@ -120,10 +119,10 @@ func (l *Launch) take(a arrival) (protocol.Proctable, error) {
 	return table, err
 }
 
-// onOwnThread runs f locked to a thread that has no children: wait4(2) for those of
-// a thread would take the end of a server that it has started before from whoever
-// waits for that. The thread is never unlocked: ptrace, and the death signal, belong
-// to it. locked, unless nil, is closed when the goroutine is on a thread of its own.
+// onOwnThread runs f locked to a thread that has no children. f calls wait4(2) for all children of
+// its thread; on a thread that has started a server it would take the end of the server from the
+// code that waits for it. The thread is never unlocked: ptrace and parent-death signals are bound
+// to it. locked, unless nil, is closed when the goroutine is locked to a thread.
 func onOwnThread(f func(), locked chan<- struct{}) {
 	runtime.LockOSThread()
 	if locked != nil {
@@ -135,11 +134,11 @@ func onOwnThread(f func(), locked chan<- struct{}) {
 	}
 	next := make(chan struct{})
 	go onOwnThread(f, next)
-	<-next // on another thread, as this one is taken
+	<-next // the new goroutine runs on another thread, because this one is locked
 	runtime.UnlockOSThread()
 }
 
-// trace is the goroutine.
+// trace is the goroutine of the Launch.
 func (l *Launch) trace(k *keeper) {
 	t := &tracer{spec: l.spec}
 	err := t.start()
@@ -176,11 +175,12 @@ func (l *Launch) trace(k *keeper) {
 	l.status = t.status
 }
 
-// JobID names the job for tools: MPIR_job_id, srun's, or the starter's process.
+// JobID returns the job's name for tools: MPIR_job_id, srun's totalview_jobid, or the starter's
+// process id.
 func (l *Launch) JobID() string { return identify(l.starter) }
 
-// StarterPID is the process of the starter itself, which a script may have
-// called.
+// StarterPID returns the process id of the starter itself, which may be a descendant of the
+// command.
 func (l *Launch) StarterPID() int { return l.starter.pid }
 
 // Release implements launch.Launcher.
@@ -192,11 +192,11 @@ func (l *Launch) Release() error {
 	return nil
 }
 
-// Done is closed when the starter has ended.
+// Done returns a channel that is closed when the starter has ended.
 func (l *Launch) Done() <-chan struct{} { return l.done }
 
-// Status waits for the end of the starter and gives its exit status as a shell
-// does: 128 and the signal, if one has ended it.
+// Status waits for the end of the starter and returns its exit status as a shell gives it: 128
+// plus the signal number if a signal has ended it.
 func (l *Launch) Status() int {
 	<-l.done
 	if l.status.Signaled() {
@@ -205,16 +205,15 @@ func (l *Launch) Status() int {
 	return l.status.ExitStatus()
 }
 
-// Stop tells the starter to end its job (SIGTERM); it does not wait. A second call does nothing: Open MPI's
-// starter takes a second SIGTERM as leave not to clean up.
+// Stop tells the starter to end its job (SIGTERM); it does not wait. A second call does nothing:
+// on a second SIGTERM Open MPI's starter exits without cleaning up.
 func (l *Launch) Stop() {
 	if l.pid != 0 {
 		l.told.Do(func() { syscall.Kill(-l.pid, syscall.SIGTERM) })
 	}
 }
 
-// End implements launch.Launcher: the starter gets SIGTERM, and SIGKILL when ctx
-// is over.
+// End implements launch.Launcher: the starter gets SIGTERM, and SIGKILL when ctx ends.
 func (l *Launch) End(ctx context.Context) error {
 	if l.pid == 0 {
 		return nil

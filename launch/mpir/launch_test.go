@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// limit is for machines that are busy with other things.
+// limit is generous for busy machines.
 const limit = time.Minute
 
-// starterNames are those that the tests give away as known.
+// starterNames are the known starters of the tests.
 var starterNames = []string{"mpirun", "mpiexec", "orterun", "starter"}
 
-// starterSource is a starter of our own: its ranks are itself and init.
+// starterSource is a starter for tests: its ranks are itself and init.
 const starterSource = `#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
 }
 `
 
-// compile builds a C program, with the symbols of the program in .dynsym or not.
+// compile builds a C program. flags decide whether its symbols are in .dynsym.
 func compile(t *testing.T, name, source string, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -128,7 +128,7 @@ func (r *run) text() string {
 	return string(b)
 }
 
-// held has the job taken hold of, and checks its table.
+// held acquires the job and checks its table.
 func (r *run) held() {
 	r.t.Helper()
 	table, err := r.l.Acquire(r.ctx, func(text string) { r.t.Log(text) })
@@ -173,7 +173,7 @@ func TestLaunchHoldsAndReleases(t *testing.T) {
 	}
 }
 
-// TestLaunchFollows has scripts and programs that call the starter, or become it.
+// TestLaunchFollows runs scripts and programs that call the starter or execute it.
 func TestLaunchFollows(t *testing.T) {
 	starter := compile(t, "starter", starterSource)
 	for _, script := range []string{
@@ -214,12 +214,16 @@ func TestLaunchEndsEarly(t *testing.T) {
 	}
 }
 
-// TestLaunchOfAMuteStarter: nothing may have happened, so that another way can
+// TestLaunchOfAMuteStarter checks that nothing of the job has happened, so that another method can
 // be tried.
 func TestLaunchOfAMuteStarter(t *testing.T) {
 	mute := compile(t, "starter", `#include <stdio.h>
 int main(void) { puts("I ran"); return 0; }`)
-	for _, argv := range [][]string{{mute}, {"/bin/sh", "-c", mute + "; " + mute}} {
+	link := filepath.Join(t.TempDir(), "mpirun") // as MPICH's, a link to mpiexec.hydra
+	if err := os.Symlink(mute, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, argv := range [][]string{{mute}, {link}, {"/bin/sh", "-c", mute + "; " + mute}, {"/bin/sh", "-c", "exec " + link}} {
 		r := begin(t, Spec{Argv: argv})
 		_, err := r.l.Acquire(r.ctx, func(string) {})
 		var m *Mute
@@ -252,7 +256,7 @@ func TestLaunchIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestLaunchEndsWhileHeld ends a starter that stands.
+// TestLaunchEndsWhileHeld ends a starter that is stopped at MPIR_Breakpoint.
 func TestLaunchEndsWhileHeld(t *testing.T) {
 	r := begin(t, Spec{Argv: []string{compile(t, "starter", starterSource)}})
 	r.held()
@@ -296,7 +300,7 @@ func TestAttachToARunningStarter(t *testing.T) {
 	}
 }
 
-// found looks for the starter until it is there.
+// found calls Find until the starter is there.
 func found(ctx context.Context, t *testing.T, pid int) *Attach {
 	t.Helper()
 	for {
@@ -327,10 +331,10 @@ func TestAttachFindsNoStarter(t *testing.T) {
 	}
 }
 
-// nobody is a rank.
+// nobody reports that no process is a rank.
 func nobody(int) bool { return false }
 
-// TestFindRank takes a process that offers the interface and has no table for a rank, where it says that it is one.
+// TestFindRank opens a process that has MPIR but no table and has the environment of a rank.
 func TestFindRank(t *testing.T) {
 	p, err := openStarter(os.Getpid(), func(int) bool { return true })
 	if !errors.Is(err, errNoMPIR) || p != nil {

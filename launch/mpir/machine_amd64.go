@@ -2,8 +2,7 @@ package mpir
 
 import "syscall"
 
-// trap is the instruction of a breakpoint, int3. The counter stands behind it
-// when it has been hit.
+// trap is the breakpoint instruction, int3. After a hit the program counter is behind it.
 var trap = []byte{0xcc}
 
 const trapAdvance = 1

@@ -2,8 +2,7 @@ package mpir
 
 import "golang.org/x/sys/unix"
 
-// trap is the instruction of a breakpoint, brk #0. The counter stands on it when
-// it has been hit.
+// trap is the breakpoint instruction, brk #0. After a hit the program counter is at it.
 var trap = []byte{0x00, 0x00, 0x20, 0xd4}
 
 const trapAdvance = 0

@@ -1,6 +1,6 @@
-// Package mpir takes hold of the jobs of starters (mpirun, srun) that offer the
-// MPIR process acquisition interface: variables in the starter's memory tell a
-// debugger where the ranks are, and a function stands where all are held.
+// Package mpir controls the jobs of starters (mpirun, srun) that have the MPIR process acquisition
+// interface: variables in the starter's memory tell a debugger where the ranks are, and the
+// starter calls a function when all ranks are held.
 //
 //	MPIR_being_debugged   the debugger writes 1, then ranks are held
 //	MPIR_Breakpoint       is called when all are; the debugger stops the starter there
@@ -23,18 +23,18 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Memory is a starter as it is seen from outside.
+// Memory is the memory of a starter.
 type Memory interface {
-	// Symbol gives where a variable or function stands and how many bytes it
-	// has (0: unknown); found is false if the starter has none of the name.
+	// Symbol returns the address and the size in bytes (0: unknown) of a variable or function;
+	// found is false if the starter has none of that name.
 	Symbol(name string) (addr uint64, size uint64, found bool)
-	// Read fills p from an address, or fails.
+	// Read fills p from an address, or returns an error.
 	Read(addr uint64, p []byte) error
-	// Write puts p at an address, or fails.
+	// Write writes p to an address, or returns an error.
 	Write(addr uint64, p []byte) error
 }
 
-// The names that the interface gives, as far as we use them.
+// The names of the interface that this package uses.
 const (
 	symBreakpoint    = "MPIR_Breakpoint"
 	symBeingDebugged = "MPIR_being_debugged"
@@ -46,32 +46,32 @@ const (
 	symArguments     = "MPIR_server_arguments"
 	symFIFO          = "MPIR_attach_fifo"
 	symJobID         = "MPIR_job_id"
-	symSlurmJobID    = "totalview_jobid" // srun's
+	symSlurmJobID    = "totalview_jobid" // of srun
 	symPartial       = "MPIR_partial_attach_ok"
 )
 
-// stateAborting is MPIR_debug_state when the starter gives the job up.
+// stateAborting is the value of MPIR_debug_state when the starter aborts the job.
 const stateAborting = 2
 
-// Bounds on what a starter's memory may say, in bytes.
+// Bounds of texts in a starter's memory, in bytes.
 const (
-	maxHost    = 1 << 10 // names have up to 255
+	maxHost    = 1 << 10 // host names have up to 255 bytes
 	maxProgram = 4 << 10 // PATH_MAX
 	maxJobID   = 1 << 10
 	maxAbort   = 4 << 10
 )
 
-// entrySize is that of MPIR_PROCDESC: two pointers and an int, padded.
+// entrySize is the size of MPIR_PROCDESC in bytes: two pointers and an int, padded.
 const entrySize = 24
 
-// entriesAtOnce bounds one read, so that a size that is nonsense fails before
-// much memory is taken.
+// entriesAtOnce bounds one read, so that an invalid table size fails before much memory is
+// allocated.
 const entriesAtOnce = 4096
 
-// errNoMPIR tells that a process offers no MPIR.
+// errNoMPIR means that a process has no MPIR.
 var errNoMPIR = errors.New("it offers debuggers no MPIR interface")
 
-// pointerSize is that of an address.
+// pointerSize is the size of an address in bytes.
 const pointerSize = 8
 
 func readWord(m Memory, addr uint64) (uint64, error) {
@@ -80,7 +80,7 @@ func readWord(m Memory, addr uint64) (uint64, error) {
 	return binary.LittleEndian.Uint64(b[:]), err
 }
 
-// readInt gives a variable of type int; missing ones are 0.
+// readInt reads a variable of type int; 0 if the starter does not have it.
 func readInt(m Memory, name string) (int, error) {
 	addr, _, found := m.Symbol(name)
 	if !found {
@@ -91,7 +91,7 @@ func readInt(m Memory, name string) (int, error) {
 	return int(int32(binary.LittleEndian.Uint32(b[:]))), err
 }
 
-// writeInt sets a variable of type int; one that is missing stays so.
+// writeInt sets a variable of type int, if the starter has it.
 func writeInt(m Memory, name string, value int32) error {
 	addr, _, found := m.Symbol(name)
 	if !found {
@@ -100,11 +100,11 @@ func writeInt(m Memory, name string, value int32) error {
 	return m.Write(addr, binary.LittleEndian.AppendUint32(nil, uint32(value)))
 }
 
-// pageSize is the smallest that machines have: what stands in one page with a
-// byte that can be read can be read.
+// pageSize is the smallest page size of the supported machines, in bytes: if one byte of a page
+// can be read, all can.
 const pageSize = 4096
 
-// readText gives a C string of at most limit bytes; longer ones are an error.
+// readText reads a C string of at most limit bytes; a longer one is an error.
 func readText(m Memory, addr uint64, limit int) (string, error) {
 	if addr == 0 {
 		return "", nil
@@ -129,7 +129,7 @@ func readText(m Memory, addr uint64, limit int) (string, error) {
 	return "", fmt.Errorf("a text is longer than %d bytes", limit)
 }
 
-// tableSize gives how many ranks the starter knows of; 0: none yet.
+// tableSize returns how many ranks the table has; 0: none yet.
 func tableSize(m Memory) (int, error) {
 	n, err := readInt(m, symTableSize)
 	switch {
@@ -175,7 +175,7 @@ func readTable(m Memory) (protocol.Proctable, error) {
 	return r.table, nil
 }
 
-// tableReader reads entries; equal pointers are equal texts.
+// tableReader reads entries. It reads the text at a pointer once.
 type tableReader struct {
 	m     Memory
 	table protocol.Proctable
@@ -214,9 +214,9 @@ func (r *tableReader) text(addr uint64, limit int) (string, error) {
 	return t, err
 }
 
-// jobID is the starter's name of its job: MPIR_job_id, or srun's
-// totalview_jobid; "" if it has none. Nobody has laid down the type of the
-// former: the size of the variable tells an int, a pointer and an array apart.
+// jobID returns the starter's name of its job: MPIR_job_id, or srun's totalview_jobid; "" if it
+// has none. The type of the former is not specified: the size of the variable tells an int, a
+// pointer and an array apart.
 func jobID(m Memory) string {
 	for _, name := range []string{symJobID, symSlurmJobID} {
 		addr, size, found := m.Symbol(name)
@@ -241,7 +241,7 @@ func jobID(m Memory) string {
 	return ""
 }
 
-// aborted gives the starter's reason if it gives the job up.
+// aborted returns the starter's reason if it aborts the job.
 func aborted(m Memory) error {
 	state, err := readInt(m, symState)
 	if err != nil || state != stateAborting {

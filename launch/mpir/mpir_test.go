@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// fake is a starter's memory: one piece from address base on.
+// fake is a starter's memory: the bytes from address base on.
 type fake struct {
 	bytes   []byte
 	symbols map[string]symbol
@@ -36,7 +36,7 @@ func (f *fake) Write(addr uint64, p []byte) error {
 	return nil
 }
 
-// newFake lays out a table behind its two variables and the text "host\0app\0".
+// newFake makes a table, its two variables before it, and the text "host\0app\0".
 func newFake(size int32, pids ...int32) *fake {
 	f := &fake{symbols: map[string]symbol{
 		symTableSize: {base, 4}, symTable: {base + 8, 8}, symBeingDebugged: {base + 4, 4},
@@ -94,15 +94,15 @@ func TestTextsAreBounded(t *testing.T) {
 func TestJobID(t *testing.T) {
 	f := newFake(1, 5)
 	copy(f.bytes[40:], "\x00\x00")
-	f.symbols[symJobID] = symbol{base + 16, 64} // an array
+	f.symbols[symJobID] = symbol{base + 16, 64} // array
 	if got := jobID(f); got != "host" {
 		t.Errorf("array: %q", got)
 	}
-	f.symbols[symJobID] = symbol{base + 32, 8} // a pointer: the first entry's host
+	f.symbols[symJobID] = symbol{base + 32, 8} // pointer to the first entry's host
 	if got := jobID(f); got != "host" {
 		t.Errorf("pointer: %q", got)
 	}
-	f.symbols[symJobID] = symbol{base + 48, 4} // an int: the first entry's pid
+	f.symbols[symJobID] = symbol{base + 48, 4} // int, the first entry's pid
 	if got := jobID(f); got != "5" {
 		t.Errorf("int: %q", got)
 	}
@@ -127,7 +127,7 @@ nonsense
 	}
 }
 
-// FuzzReadTable: a starter's memory may hold anything.
+// FuzzReadTable reads arbitrary memory.
 func FuzzReadTable(f *testing.F) {
 	f.Add(newFake(2, 1, 2).bytes)
 	f.Add(newFake(1).bytes)

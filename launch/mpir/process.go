@@ -14,8 +14,7 @@ import (
 	"strings"
 )
 
-// process is the memory of a running one, and the symbols of the interface that
-// its program and libraries have.
+// process is the memory of a running process, and the MPIR symbols of its program and libraries.
 type process struct {
 	pid     int
 	mem     *os.File
@@ -24,8 +23,8 @@ type process struct {
 
 type symbol struct{ addr, size uint64 }
 
-// openProcess looks into a process; the error is errNoMPIR if it has no
-// MPIR_Breakpoint or no table. What it maps later is not seen.
+// openProcess opens a process. The error is errNoMPIR if it has no table of ranks. Libraries that
+// it maps later are not seen.
 func openProcess(pid int) (*process, error) {
 	p := &process{pid: pid, symbols: map[string]symbol{}}
 	files, err := mapped(pid)
@@ -48,7 +47,7 @@ func openProcess(pid int) (*process, error) {
 	return p, nil
 }
 
-// unreadable says why the memory of a process is closed to us.
+// unreadable adds to an error why the memory of a process cannot be opened.
 func unreadable(pid int, err error) error {
 	if errors.Is(err, os.ErrPermission) {
 		return fmt.Errorf("process %d may not be debugged: %w (it must be yours; where /proc/sys/kernel/yama/ptrace_scope is 1 or more, start it by sdm run, or ask the administrator to set it to 0)", pid, err)
@@ -83,15 +82,14 @@ func (p *process) Write(addr uint64, b []byte) error {
 	return err
 }
 
-// image is a file that a process has mapped, and where its beginning stands.
+// image is a file that a process has mapped, and the address of its beginning.
 type image struct {
-	path string // as we see it
+	path string // as this process sees it
 	base uint64
 }
 
-// mapped gives the program and the libraries of a process, the program first:
-// where it has a variable of a library of its own (a copy relocation), that one
-// counts.
+// mapped returns the program and the libraries of a process, the program first: if the program has
+// its own copy of a library's variable (a copy relocation), the copy is the one in use.
 func mapped(pid int) ([]image, error) {
 	b, err := os.ReadFile(procFile(pid, "maps"))
 	if err != nil {
@@ -129,8 +127,8 @@ func readMaps(maps []byte, root, exe string) []image {
 	return append(first, others...)
 }
 
-// addSymbols takes in the symbols of the interface that a file defines, unless
-// they are known already. Files that cannot be read have none.
+// addSymbols adds the MPIR symbols that a file defines, unless they are known already. A file that
+// cannot be read adds none.
 func (p *process) addSymbols(i image) {
 	f, err := elf.Open(i.path)
 	if err != nil {
@@ -152,7 +150,7 @@ func (p *process) addSymbols(i image) {
 		read  func() ([]elf.Symbol, error)
 	}{{".dynstr", f.DynamicSymbols}, {".strtab", f.Symbols}} {
 		if !names(f, table.names) {
-			continue // reading all symbols of all libraries would take long
+			continue // reading all symbols of all libraries would take too long
 		}
 		all, err := table.read()
 		if err != nil {
@@ -168,10 +166,10 @@ func (p *process) addSymbols(i image) {
 	}
 }
 
-// maxNames bounds a table of names, in bytes; that of a huge program has 100 MB.
+// maxNames bounds a string table, in bytes; that of a huge program has 100 MB.
 const maxNames = 1 << 28
 
-// names tells whether a table of names has one of the interface.
+// names reports whether a string table has a name of the interface.
 func names(f *elf.File, section string) bool {
 	s := f.Section(section)
 	if s == nil || s.Size > maxNames {

@@ -2,8 +2,8 @@ package mpir
 
 import "syscall"
 
-// halt stops all threads that run, so that nothing happens until the release,
-// and no thread is left that could hit a breakpoint of ours.
+// halt stops all running threads, so that nothing happens until the release, and no thread can hit
+// a breakpoint of the tracer.
 func (t *tracer) halt() {
 	for tid, e := range t.known {
 		if !e.stopped {
@@ -12,8 +12,8 @@ func (t *tracer) halt() {
 	}
 }
 
-// unplant takes the breakpoints out, after halt: from then on the starter can run should we end. held is the thread that stands
-// at MPIR_Breakpoint.
+// unplant removes the breakpoints, after halt: from then on the starter can run if this process
+// ends. held is the thread that is stopped at MPIR_Breakpoint.
 func (t *tracer) unplant(held int) {
 	t.at.lift(t.starter.pid)
 	setCounter(held, t.at.addr)
@@ -26,8 +26,8 @@ func (t *tracer) unplant(held int) {
 	}
 }
 
-// halt1 stops one thread by a SIGSTOP that it never gets to see. Signals that
-// come before are delivered.
+// halt1 stops one thread by a SIGSTOP that is not delivered to it. Signals that come before are
+// delivered.
 func (t *tracer) halt1(tid int) {
 	e := t.known[tid]
 	if !e.fresh && tgkill(tid) != nil {
@@ -36,7 +36,7 @@ func (t *tracer) halt1(tid int) {
 	for {
 		got, err := t.wait(tid)
 		if err != nil || t.known[got] == nil {
-			return // it has ended
+			return // the thread has ended
 		}
 		sig := t.status.StopSignal()
 		switch {
@@ -52,7 +52,7 @@ func (t *tracer) halt1(tid int) {
 				t.halt1(child)
 			}
 		case sig == syscall.SIGTRAP && t.hit(tid, t.at.addr):
-			setCounter(tid, t.at.addr) // it comes here again after the release
+			setCounter(tid, t.at.addr) // it executes the instruction again after the release
 			sig = 0
 		case sig == syscall.SIGTRAP && t.hit(tid, e.entry.addr):
 			e.entry.lift(tid)
@@ -73,14 +73,14 @@ func tgkill(tid int) error {
 	return nil
 }
 
-// release lets all threads go, for good. It is called after unplant.
+// release detaches from all threads. It is called after unplant.
 func (t *tracer) release() {
 	for tid := range t.known {
 		syscall.PtraceDetach(tid)
 	}
 }
 
-// abandon ends all that is traced.
+// abandon kills the command and all traced threads.
 func (t *tracer) abandon() {
 	syscall.Kill(-t.root, syscall.SIGKILL)
 	for tid := range t.known {
@@ -88,16 +88,16 @@ func (t *tracer) abandon() {
 	}
 }
 
-// reap waits for the end of the command. It takes all that ends: a thread that
-// was killed before it could be let go is ours to the end, and the command's own
-// end is not told before that (ptrace(2)).
+// reap waits for the end of the command. It waits for all traced threads: a thread that was killed
+// before it could be detached stays traced, and the end of the command is not reported before that
+// of its threads (ptrace(2)).
 func (t *tracer) reap() {
 	for {
 		tid, err := t.wait(-1)
 		if err != nil {
 			return
 		}
-		if t.status.Stopped() { // it was killed while it stood
+		if t.status.Stopped() { // it was killed while it was stopped
 			t.resume(tid, t.status.StopSignal())
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A tracer waits for all children of its thread: none of them may be another's.
+// TestOwnThread: a tracer waits for all children of its thread, so the thread must have no others.
 func TestOwnThread(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

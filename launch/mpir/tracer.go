@@ -14,10 +14,11 @@ import (
 	"unsafe"
 )
 
-// Options of ptrace(2). Before the starter is found all that comes from the
-// command is followed: it may be a script that calls it. From then on only its
-// threads are. All of them die with us, but for a starter that is the command itself: it gets SIGTERM then, from its
-// keeper, ends its job, and cleans up behind it, unless it comes to our breakpoint first.
+// Options of ptrace(2). Before the starter is found all descendants of the command are traced: it
+// may be a script that calls the starter. From then on only the threads of the starter are. All
+// traced processes are killed if this process ends, except a starter that is the command itself:
+// its keeper sends it SIGTERM then, and it ends its job and cleans up, unless it hits the
+// breakpoint first.
 const (
 	exitKill  = 0x100000
 	followAll = syscall.PTRACE_O_TRACECLONE | syscall.PTRACE_O_TRACEFORK | syscall.PTRACE_O_TRACEVFORK |
@@ -25,42 +26,44 @@ const (
 	followThreads = syscall.PTRACE_O_TRACECLONE
 )
 
-// Flags of wait4(2): all kinds of children, but only those of this thread.
+// waitMine is flags of wait4(2): all kinds of children (__WALL), but only those of this thread
+// (__WNOTHREAD).
 const waitMine = 0x40000000 | 0x20000000
 
-// tracer runs a command up to the MPIR_Breakpoint of the starter that it is, or
-// calls. It is used by one locked thread, which ptrace(2) asks for.
+// tracer runs a command up to the MPIR_Breakpoint of the starter, which is the command or a
+// descendant. One locked thread uses it, as ptrace(2) requires.
 //
 //	exec ─→ first instruction: libraries are mapped ─┬─ MPIR: being_debugged = 1, breakpoint
 //	  ↑                                              └─ none: goes on, is followed
 //	  └── fork, exec of what it calls
 //
-// ptrace rather than a gdb: the starter's symbols need not be read, several
-// processes are followed, and the starter runs on without a word afterwards.
+// It uses ptrace and not a gdb: not all symbols of the starter need to be read, several processes
+// are followed, and the starter runs on without changes afterwards.
 type tracer struct {
 	spec    Spec
-	root    int // the command
+	path    string // file of the command
+	root    int    // process id of the command
 	known   map[int]*tracee
 	starter *process // nil: not found yet
-	at      spot     // its MPIR_Breakpoint
+	at      spot     // the starter's MPIR_Breakpoint
 	status  syscall.WaitStatus
 	giveUp  error // why there will be no starter; nil: it may still come
 }
 
-// tracee is a thread that we trace.
+// tracee is a thread that is traced.
 type tracee struct {
-	stopped bool // it stands, and waits for us
-	entry   spot // where its program begins, while a breakpoint stands there
-	fresh   bool // its first stop has not come
+	stopped bool // it is stopped, and has not been resumed
+	entry   spot // the entry point of its program, while a breakpoint is there
+	fresh   bool // its first stop has not been reported
 }
 
-// spot is a place with a breakpoint in it; addr 0: there is none.
+// spot is an address with a breakpoint; addr 0: there is none.
 type spot struct {
 	addr uint64
 	old  []byte
 }
 
-// errEnded tells that the command has ended.
+// errEnded means that the command has ended.
 var errEnded = errors.New("ended")
 
 // start starts the command, stopped before its first instruction.
@@ -69,6 +72,7 @@ func (t *tracer) start() error {
 	if err != nil && !errors.Is(err, exec.ErrDot) {
 		return err
 	}
+	t.path = path
 	env := t.spec.Env
 	if env == nil {
 		env = os.Environ()
@@ -103,8 +107,8 @@ func (t *tracer) start() error {
 	return t.resume(t.root, 0)
 }
 
-// wait waits for a thread, or -1 for any, to stop or end; the error is errEnded
-// when the command has ended.
+// wait waits until a thread, or any for -1, stops or ends; the error is errEnded if the command
+// has ended.
 func (t *tracer) wait(tid int) (int, error) {
 	for {
 		got, err := syscall.Wait4(tid, &t.status, waitMine, nil)
@@ -124,8 +128,8 @@ func (t *tracer) wait(tid int) (int, error) {
 	}
 }
 
-// run goes on until the starter stands at its MPIR_Breakpoint, in the thread
-// that it gives.
+// run continues until the starter stops at its MPIR_Breakpoint. It returns the thread that is
+// stopped there.
 func (t *tracer) run() (held int, err error) {
 	for {
 		tid, err := t.wait(-1)
@@ -144,8 +148,8 @@ func (t *tracer) run() (held int, err error) {
 	}
 }
 
-// stopped looks why a thread stands, and lets it go on, unless it is where we
-// want it.
+// stopped handles a stop of a thread. It resumes the thread unless it is at MPIR_Breakpoint, which
+// it reports.
 func (t *tracer) stopped(tid int) (arrived bool) {
 	e, known := t.known[tid]
 	if !known {
@@ -154,7 +158,7 @@ func (t *tracer) stopped(tid int) (arrived bool) {
 	}
 	sig := t.status.StopSignal()
 	switch {
-	case e.fresh && sig == syscall.SIGSTOP: // a new thread or child begins so
+	case e.fresh && sig == syscall.SIGSTOP: // the first stop of a new thread or child
 		e.fresh, sig = false, 0
 	case sig == syscall.SIGTRAP && t.status.TrapCause() == syscall.PTRACE_EVENT_EXEC:
 		e.fresh, sig = false, 0
@@ -180,8 +184,8 @@ func (t *tracer) stopped(tid int) (arrived bool) {
 	return false
 }
 
-// born notes the new thread or process that an event tells of: it may not have
-// reported itself yet.
+// born records the new thread or process of a ptrace event: its first stop may not have been
+// reported yet.
 func (t *tracer) born(tid int) (child int, isNew bool) {
 	n, err := syscall.PtraceGetEventMsg(tid)
 	if child = int(n); err != nil || t.known[child] != nil {
@@ -195,9 +199,8 @@ func isStop(s syscall.Signal) bool {
 	return s == syscall.SIGSTOP || s == syscall.SIGTSTP || s == syscall.SIGTTIN || s == syscall.SIGTTOU
 }
 
-// groupStop tells whether a thread has just been stopped with its process, not
-// by a signal that is still to be delivered: it has no siginfo then (ptrace(2),
-// group-stop).
+// groupStop reports whether a stop is a group-stop of the process, and not a signal that is still
+// to be delivered: a group-stop has no siginfo (ptrace(2), group-stop).
 func (t *tracer) groupStop(tid int) bool {
 	var info [128]byte
 	_, _, err := syscall.RawSyscall6(syscall.SYS_PTRACE, syscall.PTRACE_GETSIGINFO, uintptr(tid), 0, uintptr(unsafe.Pointer(&info)), 0, 0)
@@ -208,9 +211,9 @@ func (t *tracer) resume(tid int, sig syscall.Signal) error {
 	return syscall.PtraceCont(tid, int(sig))
 }
 
-// executed puts a breakpoint at the first instruction of a program that has just
-// been started, where its libraries are mapped. What cannot be a starter for us
-// (32 bits) goes its way.
+// executed sets a breakpoint at the entry point of a program that has just been executed; when it
+// is hit the libraries are mapped. A program that cannot be a starter here (32 bits) runs on
+// without one.
 func (t *tracer) executed(tid int) {
 	e := t.known[tid]
 	e.entry = spot{}
@@ -221,7 +224,7 @@ func (t *tracer) executed(tid int) {
 	e.entry, _ = plant(tid, addr)
 }
 
-// begins looks at a program that stands at its first instruction.
+// begins handles a program that is stopped at its entry point.
 func (t *tracer) begins(tid int, e *tracee) {
 	e.entry.lift(tid)
 	setCounter(tid, e.entry.addr)
@@ -250,7 +253,7 @@ func (t *tracer) begins(tid int, e *tracee) {
 	syscall.PtraceSetOptions(tid, t.options())
 }
 
-// options are those for the starter.
+// options returns the ptrace options for the starter.
 func (t *tracer) options() int {
 	if t.starter.pid != t.root {
 		return followThreads | exitKill
@@ -258,29 +261,39 @@ func (t *tracer) options() int {
 	return followThreads
 }
 
-// mute gives up when a known starter offers nothing, before it has done
-// anything. Other programs may still call one.
+// mute gives up if a known starter has no MPIR, before it has done anything. Other programs may
+// still call a starter.
 func (t *tracer) mute(tid int) {
 	exe, _ := os.Readlink(procFile(tid, "exe"))
 	if slices.Contains(t.spec.Names, baseName(exe)) {
-		t.giveUp = &Mute{Starter: filepath.Base(exe), Called: tid != t.root || baseName(exe) != baseName(t.spec.Argv[0])}
+		t.giveUp = &Mute{Starter: filepath.Base(exe), Called: tid != t.root || !t.isCommand(tid, exe)}
 	}
 }
 
-// baseName is the name of a program without what distributions append
-// (mpirun.openmpi).
+// isCommand reports whether the program of the command's process is the one that was named: by its
+// name, or by a link to it (MPICH's mpirun is a link to mpiexec.hydra).
+func (t *tracer) isCommand(tid int, exe string) bool {
+	if baseName(exe) == baseName(t.path) {
+		return true
+	}
+	named, errNamed := os.Stat(t.path)
+	runs, errRuns := os.Stat(procFile(tid, "exe"))
+	return errNamed == nil && errRuns == nil && os.SameFile(named, runs)
+}
+
+// baseName returns the name of a program without the suffix of a distribution (mpirun.openmpi).
 func baseName(path string) string {
 	name, _, _ := strings.Cut(filepath.Base(path), ".")
 	return name
 }
 
-// hit tells whether a thread stands at a breakpoint.
+// hit reports whether a thread has stopped at a breakpoint.
 func (t *tracer) hit(tid int, addr uint64) bool {
 	pc, err := counter(tid)
 	return addr != 0 && err == nil && pc-trapAdvance == addr
 }
 
-// plant puts a breakpoint into a process that stands.
+// plant sets a breakpoint in a process that is stopped.
 func plant(tid int, addr uint64) (spot, error) {
 	mem, err := os.OpenFile(procFile(tid, "mem"), os.O_RDWR, 0)
 	if err != nil {
@@ -297,7 +310,7 @@ func plant(tid int, addr uint64) (spot, error) {
 	return s, nil
 }
 
-// lift takes it out again.
+// lift removes the breakpoint.
 func (s spot) lift(tid int) error {
 	mem, err := os.OpenFile(procFile(tid, "mem"), os.O_RDWR, 0)
 	if err != nil {
@@ -308,7 +321,7 @@ func (s spot) lift(tid int) error {
 	return err
 }
 
-// auxEntry is AT_ENTRY of getauxval(3): where the program begins, not its loader.
+// auxEntry is AT_ENTRY of getauxval(3): the entry point of the program, not of its loader.
 const auxEntry = 9
 
 func entryOf(pid int) (uint64, error) {
@@ -327,7 +340,7 @@ func entryOf(pid int) (uint64, error) {
 	return 0, errNoMPIR
 }
 
-// isBinary tells whether a process runs a program of 64 bits.
+// isBinary reports whether a process runs a 64-bit program.
 func isBinary(pid int) bool {
 	f, err := os.Open(procFile(pid, "exe"))
 	if err != nil {

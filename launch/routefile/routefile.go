@@ -1,9 +1,9 @@
 // Package routefile reads and writes SDM's routing file: which server is where.
 //
-// The format is the original's. The first line is the number of servers N, then
-// one line for each, in any order: its number from 0, its host, the port that it
-// was told to listen on (it takes a higher one if that is in use). Empty lines
-// and lines that begin with # are ignored.
+// The format is that of the original SDM. The first line is the number of servers N. N lines
+// follow in any order: the number of a server from 0, its host, and the port that it was told to
+// listen on (it takes a higher one if that is in use). Empty lines and lines that begin with # are
+// ignored.
 //
 //	2
 //	0 node01 24000
@@ -24,18 +24,17 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Ports is how many ports from the given one upwards a server may be on: both
-// sides count on it.
+// Ports is how many ports from the given one upwards a server may use; both sides rely on it.
 const Ports = 1000
 
 // maxLine bounds a line, in bytes; a host name has at most 255.
 const maxLine = 4096
 
-// hostLetters are those of names and of addresses, IPv6 with a zone included.
+// hostLetters are the characters of names and addresses, IPv6 with a zone included.
 const hostLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:%"
 
-// Parse reads a routing file. Server i holds rank i; the shape of the tree is
-// left open. The routes are sorted by server. Errors name the line.
+// Parse reads a routing file. Server i holds rank i; the shape of the tree is not set. The routes
+// are sorted by server. Errors name the line.
 func Parse(r io.Reader) (protocol.RouteTable, error) {
 	table := protocol.RouteTable{Size: -1}
 	lines := bufio.NewScanner(r)
@@ -112,7 +111,7 @@ func number(text string, low, high int) (int, error) {
 	return n, nil
 }
 
-// missing names the first few servers that have no line.
+// missing lists the first few servers that have no line.
 func missing(size int, seen map[protocol.ServerID]bool) string {
 	if len(seen) == size {
 		return ""
@@ -130,8 +129,8 @@ func missing(size int, seen map[protocol.ServerID]bool) string {
 	return strings.Join(names, ", ")
 }
 
-// Print writes a table so that Parse gives it back. Only the first address of
-// each route can be said in this format.
+// Print writes a table so that Parse returns it. The format holds only the first address of each
+// route.
 func Print(w io.Writer, table protocol.RouteTable) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintln(b, table.Size)

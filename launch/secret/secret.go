@@ -1,5 +1,5 @@
-// Package secret provides the key that the parts of one user's sdm know each
-// other by.
+// Package secret provides the key by which the processes of one user's sdm authenticate each
+// other.
 package secret
 
 import (
@@ -14,7 +14,7 @@ import (
 	"syscall"
 )
 
-// Key is a shared secret. It is never printed: its text forms are blind.
+// Key is a shared secret. It is never printed: String and GoString hide it.
 type Key [32]byte
 
 // String keeps the key out of logs.
@@ -23,15 +23,14 @@ func (Key) String() string { return "(secret)" }
 // GoString keeps the key out of %#v as well.
 func (Key) GoString() string { return "secret.Key{}" }
 
-// Fresh makes the key of one session.
+// Fresh returns a new key for one session.
 func Fresh() Key {
 	var k Key
 	rand.Read(k[:]) // never fails
 	return k
 }
 
-// Read takes a key as Write gave it: 32 raw bytes, from a pipe that was
-// inherited. It reads no further.
+// Read reads a key as Write writes it: 32 raw bytes, from an inherited pipe. It reads no further.
 func Read(r io.Reader) (Key, error) {
 	var k Key
 	if _, err := io.ReadFull(r, k[:]); err != nil {
@@ -40,13 +39,13 @@ func Read(r io.Reader) (Key, error) {
 	return k, nil
 }
 
-// Write hands a key on.
+// Write writes the raw key.
 func (k Key) Write(w io.Writer) error {
 	_, err := w.Write(k[:])
 	return err
 }
 
-// UserPath is where the user's own key lives: $XDG_CONFIG_HOME/sdm/secret.
+// UserPath returns the path of the user's own key: $XDG_CONFIG_HOME/sdm/secret.
 func UserPath() (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -55,8 +54,8 @@ func UserPath() (string, error) {
 	return filepath.Join(dir, "sdm", "secret"), nil
 }
 
-// User reads the user's own key and makes it on first use. Two programs that
-// make it at the same time get the same one.
+// User reads the user's own key, which it makes on first use. Two programs that make it at the
+// same time get the same key.
 func User() (Key, error) {
 	path, err := UserPath()
 	if err != nil {
@@ -72,8 +71,8 @@ func User() (Key, error) {
 	return File(path)
 }
 
-// create writes a fresh key beside the place and links it there, so that nobody
-// ever reads half of one, and an existing one is never replaced.
+// create writes a new key to a temporary file and links it to path, so that a partial key is never
+// read and an existing one is never replaced.
 func create(path string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -92,16 +91,16 @@ func create(path string) error {
 	return os.Link(f.Name(), path)
 }
 
-// File reads a key from a file of 64 hexadecimal digits. A file that is not
-// ours alone is refused: whoever can read it can run code as us.
+// File reads a key from a file of 64 hexadecimal digits. A file that other users can access is
+// refused: with the key they could run code as this user.
 func File(path string) (Key, error) {
-	// O_NONBLOCK: a FIFO of that name must not hold us up.
+	// O_NONBLOCK: opening a FIFO of that name must not block.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return Key{}, fmt.Errorf("secret: %w", err)
 	}
 	defer f.Close()
-	info, err := f.Stat() // of what was opened, not of what may have replaced it
+	info, err := f.Stat() // of the open file, which cannot be replaced
 	if err != nil {
 		return Key{}, fmt.Errorf("secret: %w", err)
 	}

@@ -68,7 +68,7 @@ func TestFileRefuses(t *testing.T) {
 			if err := os.WriteFile(path, []byte(c.text), c.mode); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Chmod(path, c.mode); err != nil { // umask
+			if err := os.Chmod(path, c.mode); err != nil { // the umask may have changed it
 				t.Fatal(err)
 			}
 			_, err := File(path)

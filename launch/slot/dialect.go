@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// dialect is how a family of starters writes its options.
+// dialect is the syntax of the options of a family of starters.
 type dialect struct {
-	valued  map[string]int // options with values, without their dashes, and how many
+	valued  map[string]int // options with values, without dashes, and how many they have
 	bare    map[string]bool
-	np      []string // that tell the number of ranks
-	instead []string // that name a file in place of programs
-	short   string   // letters of one-letter options with a value that may be glued on (-n4); "" if that is not done
+	np      []string // options that give the number of ranks
+	instead []string // options that name a file in place of programs
+	short   string   // one-letter options with a value that may be glued on (-n4); "" for none
 }
 
-// dialectOf knows a starter by its name, or by what its name leads to (mpirun is
-// a link with many systems). An unknown one is read as one of the mpirun kind.
+// dialectOf selects the dialect by the starter's name, or by the file that it is a link to (mpirun
+// is a link on many systems). An unknown starter is treated as an mpirun.
 func dialectOf(name, resolved string) dialect {
 	switch {
 	case base(name) == "srun" || base(resolved) == "srun":
@@ -39,14 +39,14 @@ func isOpenMPI(name, resolved string) bool {
 	return base(resolved) == "orterun" || strings.Contains(filepath.Base(name), "openmpi")
 }
 
-// base is the name of a starter without what distributions append.
+// base returns the name of a starter without the suffix of a distribution.
 func base(path string) string {
 	b, _, _ := strings.Cut(filepath.Base(path), ".")
 	return b
 }
 
-// values tells how many words belong to an option. name is the option without
-// dashes and without "=VALUE".
+// values returns how many of the following words are values of an option. name is the option
+// without dashes and without "=VALUE".
 func (d dialect) values(text, name string) (n int, known bool) {
 	if d.short != "" && !strings.HasPrefix(text, "--") {
 		return d.letters(text[1:]), true
@@ -63,8 +63,8 @@ func (d dialect) values(text, name string) (n int, known bool) {
 	return d.abbreviated(name)
 }
 
-// letters reads a cluster of one-letter options as getopt(3) does: the first
-// with a value takes the rest as its value, or the next word.
+// letters reads a cluster of one-letter options as getopt(3) does: the first one with a value
+// takes the rest of the word as its value, or the next word.
 func (d dialect) letters(cluster string) int {
 	at := strings.IndexAny(cluster, d.short)
 	if at >= 0 && at == len(cluster)-1 {
@@ -73,8 +73,8 @@ func (d dialect) letters(cluster string) int {
 	return 0
 }
 
-// abbreviated reads a long option that is not written out, as getopt_long(3)
-// permits when only one begins so.
+// abbreviated reads an abbreviated long option, as getopt_long(3) permits if the abbreviation is
+// unambiguous.
 func (d dialect) abbreviated(name string) (n int, known bool) {
 	found := map[int]bool{}
 	for long, values := range d.valued {
@@ -96,7 +96,7 @@ func (d dialect) abbreviated(name string) (n int, known bool) {
 	return n, true
 }
 
-// glued reads -n4, where the dialect permits it.
+// glued reads an option with its value in one word (-n4), if the dialect permits it.
 func (d dialect) glued(text string) (name, value string) {
 	if d.short == "" || len(text) < 3 || strings.HasPrefix(text, "--") {
 		return "", ""
@@ -123,10 +123,10 @@ func ones(words string, more map[string]int) map[string]int {
 	return all
 }
 
-// The options of the starters: "mpirun --help full" of Open MPI 4.1, "mpiexec
-// -help" of MPICH 4.0 and 3.4 and what its parser takes beyond that, "srun --help"
-// and the manual of Slurm 22.05, with options of earlier and later versions where
-// they do not contradict one another. The tables are never written.
+// The options of the starters: "mpirun --help full" of Open MPI 4.1, "mpiexec -help" of MPICH 4.0
+// and 3.4 and other options that its parser accepts, "srun --help" and the manual of Slurm 22.05,
+// with options of earlier and later versions unless they contradict one another. The tables are
+// never written.
 var (
 	openMPIValued = ones(`am app bind-to c n np N cf cartofile cpu-list cpu-set cpus-per-proc cpus-per-rank debugger
 		default-hostfile H host hnp hostfile launch-agent machinefile map-by max-restarts max-vm-size npernode npersocket

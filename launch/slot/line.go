@@ -1,6 +1,5 @@
-// Package slot starts our servers in the places ("slots") in which a starter
-// (mpirun, mpiexec, srun) would have started the ranks: for starters that offer
-// debuggers nothing (MPIR) and wherever that is simpler.
+// Package slot starts servers in the places ("slots") in which a starter (mpirun, mpiexec, srun)
+// would have started the ranks: for starters without MPIR, and wherever this is simpler.
 package slot
 
 import (
@@ -12,29 +11,27 @@ import (
 	"strings"
 )
 
-// Line is the command line of a starter, taken apart.
+// Line is a parsed command line of a starter.
 type Line struct {
 	Argv     []string // the starter first; never written
 	Programs []Program
-	// IsOpenMPI tells that the starter is Open MPI's mpirun, by whatever name.
+	// IsOpenMPI reports that the starter is Open MPI's mpirun under any name.
 	IsOpenMPI bool
 }
 
-// Program is one of the programs that a line starts: several stand between
-// colons.
+// Program is one of the programs that a line starts. Several are separated by colons.
 type Program struct {
-	At  int // of its name in Argv
-	End int // behind its last argument
-	NP  int // ranks, as the line says; 0: it does not
+	At  int // index of its name in Argv
+	End int // index behind its last argument
+	NP  int // number of ranks on the line; 0: not given
 
-	dashed bool // a "--" stands before it
+	dashed bool // a "--" precedes it
 }
 
-// Parse finds where the programs stand in a starter's line: behind its options,
-// of which some have values. resolved is the file that the starter's name leads
-// to, for the few options that mean different things to different starters; ""
-// if it is not known. isProgram tells whether a word could be started, which
-// decides about options that nobody here knows; it may look at files.
+// Parse finds the programs in a starter's command line: they follow the options, some of which
+// have values. resolved is the file that the starter's name is a link to, for the few options that
+// mean different things to different starters; "" if it is not known. isProgram reports whether a
+// word could be started, which decides about unknown options; it may look at files.
 func Parse(argv []string, resolved string, isProgram func(word string) bool) (Line, error) {
 	if len(argv) == 0 {
 		return Line{}, errors.New("no starter is given")
@@ -51,15 +48,15 @@ func Parse(argv []string, resolved string, isProgram func(word string) bool) (Li
 	}
 }
 
-// parser goes along a line.
+// parser reads a line from left to right.
 type parser struct {
 	line      Line
 	dialect   dialect
 	isProgram func(string) bool
 }
 
-// part reads one program with its options, from at to the next colon, and gives
-// the place of that.
+// part reads one program with its options, from at to the next colon, and returns the index of the
+// colon.
 func (p *parser) part(at int) (end int, err error) {
 	argv := p.line.Argv
 	program := Program{}
@@ -91,15 +88,15 @@ func (p *parser) part(at int) (end int, err error) {
 
 func isOption(word string) bool { return len(word) > 1 && word[0] == '-' }
 
-// word is what an option means to us.
+// word is the meaning of an option for Parse.
 type word struct {
-	values  int  // words that follow and belong to it
-	isNP    bool // it tells the number of ranks
+	values  int  // number of following words that are its values
+	isNP    bool // it gives the number of ranks
 	number  int
-	instead bool // what it names stands in place of the programs
+	instead bool // it names a file in place of the programs
 }
 
-// word reads the option at a place.
+// word reads the option at an index.
 func (p *parser) word(at int) word {
 	argv := p.line.Argv
 	text := argv[at]
@@ -125,8 +122,8 @@ func (p *parser) word(at int) word {
 	return w
 }
 
-// guess decides whether an unknown option has a value: not if what follows is an
-// option or could be the program.
+// guess decides whether an unknown option has a value: it has none if the next word is an option
+// or could be the program.
 func (p *parser) guess(at int) int {
 	argv := p.line.Argv
 	if at+2 >= len(argv) || isOption(argv[at+1]) || strings.Contains(argv[at], "=") || p.isProgram(argv[at+1]) {
@@ -135,14 +132,14 @@ func (p *parser) guess(at int) int {
 	return 1
 }
 
-// Wrap gives the line with a server before each program, which gets the program
-// behind "--". server gives the server's own command line for program i.
+// Wrap returns the line with a server before each program; the program follows "--" as arguments
+// of the server. server returns the command line of the server for program i.
 func (l Line) Wrap(server func(i int) []string) []string {
 	var out []string
 	last := 0
 	for i, p := range l.Programs {
 		before := l.Argv[last:p.At]
-		if p.dashed { // ours follows
+		if p.dashed { // Wrap adds its own
 			before = before[:len(before)-1]
 		}
 		out = append(out, before...)
@@ -153,10 +150,10 @@ func (l Line) Wrap(server func(i int) []string) []string {
 	return append(out, l.Argv[last:]...)
 }
 
-// Words are the name and the arguments of program i.
+// Words returns the name and the arguments of program i.
 func (l Line) Words(i int) []string { return l.Argv[l.Programs[i].At:l.Programs[i].End] }
 
-// Ranks is how many ranks the line asks for, 0 if it leaves that to the starter.
+// Ranks returns how many ranks the line asks for, 0 if it leaves that to the starter.
 func (l Line) Ranks() int {
 	sum := 0
 	for _, p := range l.Programs {

@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// aProgram knows the words of these tests that could be started.
+// aProgram reports whether a word of these tests could be started.
 func aProgram(word string) bool { return word == "./app" || word == "./other" || word == "/bin/app" }
 
 func TestParse(t *testing.T) {
 	const orterun, hydra = "/usr/bin/orterun", "/usr/bin/mpiexec.hydra"
 	cases := []struct {
 		name, line, resolved string
-		want                 string // the line with S i -- before each program
+		want                 string // the line, with "S i --" before each program
 		ranks                int
 	}{
 		{"plain", "mpirun -n 4 ./app a", orterun, "mpirun -n 4 S 0 -- ./app a", 4},
@@ -78,8 +78,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever is typed, each word comes out again, in order, with ours in
-// between.
+// FuzzParse checks that Wrap keeps all words in order, with the servers in between.
 func FuzzParse(f *testing.F) {
 	f.Add("mpirun\x00-n\x004\x00./app", "/usr/bin/orterun")
 	f.Add("srun\x00-ln4\x00--mpi=pmi2\x00--\x00a\x00:\x00b", "")
@@ -102,7 +101,7 @@ func FuzzParse(f *testing.F) {
 		var rest []string
 		for i := 0; i < len(wrapped); i++ {
 			if wrapped[i] == ours {
-				i++ // and the "--" behind it
+				i++ // skip the "--" too
 				continue
 			}
 			rest = append(rest, wrapped[i])

@@ -12,22 +12,22 @@ import (
 
 // Starter is a running starter: mpirun, srun and the like.
 //
-// Goroutine: one that waits for it, ended by its end.
+// Goroutine: one that waits for the process and ends with it.
 type Starter struct {
 	name string
 	cmd  *exec.Cmd
 	done chan struct{}
 }
 
-// Spec says how a starter is started.
+// Spec says how to start a starter.
 type Spec struct {
 	Argv []string
-	Env  []string // nil is ours
-	// Stdin, Stdout and Stderr are its standard streams; nil is nothing.
+	Env  []string // nil: that of this process
+	// Stdin, Stdout and Stderr are its standard streams; nil is /dev/null.
 	Stdin, Stdout, Stderr *os.File
 }
 
-// Start starts it in a session of its own, so that Ctrl-C reaches only us.
+// Start starts a starter in a session of its own, so that Ctrl-C reaches only this process.
 func Start(spec Spec) (*Starter, error) {
 	s := &Starter{name: filepath.Base(spec.Argv[0]), cmd: exec.Command(spec.Argv[0], spec.Argv[1:]...), done: make(chan struct{})}
 	s.cmd.Env = spec.Env
@@ -49,19 +49,19 @@ func Start(spec Spec) (*Starter, error) {
 	}
 	go func() {
 		defer close(s.done)
-		s.cmd.Wait() // ProcessState tells
+		s.cmd.Wait() // the result is in ProcessState
 	}()
 	return s, nil
 }
 
-// Done is closed when the starter has ended.
+// Done returns a channel that is closed when the starter has ended.
 func (s *Starter) Done() <-chan struct{} { return s.done }
 
-// PID is its process.
+// PID returns the process id of the starter.
 func (s *Starter) PID() int { return s.cmd.Process.Pid }
 
-// Status waits for the end of the starter and gives its exit status as a shell
-// does: 128 and the signal, if one has ended it.
+// Status waits for the end of the starter and returns its exit status as a shell gives it: 128
+// plus the signal number if a signal has ended it.
 func (s *Starter) Status() int {
 	<-s.done
 	w, ok := s.cmd.ProcessState.Sys().(syscall.WaitStatus)
@@ -71,7 +71,7 @@ func (s *Starter) Status() int {
 	return s.cmd.ProcessState.ExitCode()
 }
 
-// Ended is the error that a starter has ended although nobody wanted it to.
+// Ended is the error that a starter has ended unexpectedly.
 type Ended struct {
 	Starter string
 	State   *os.ProcessState
@@ -88,18 +88,17 @@ func (e *Ended) Error() string {
 	return e.Starter + " has ended"
 }
 
-// Ended waits for the end of the starter and says how it was.
+// Ended waits for the end of the starter and returns an *Ended.
 func (s *Starter) Ended() error {
 	<-s.done
 	return &Ended{s.name, s.cmd.ProcessState}
 }
 
-// termTime is what a starter gets to end its job after SIGTERM.
+// termTime is how long a starter may take to end its job after SIGTERM.
 const termTime = 10 * time.Second
 
-// End waits until the starter has ended by itself, as it does when all slots
-// have. When ctx is over it is told to (SIGTERM), and at last killed with its
-// group.
+// End waits for the end of the starter, which ends when all slots have. When ctx ends the starter
+// gets SIGTERM, and after termTime its process group is killed.
 func (s *Starter) End(ctx context.Context) {
 	select {
 	case <-s.done:

@@ -1,5 +1,4 @@
-// Package slurm names jobs of Slurm and their steps, and the commands that reach
-// them.
+// Package slurm provides names of Slurm's jobs and steps, and the commands that reach them.
 package slurm
 
 import (
@@ -11,8 +10,8 @@ import (
 	"sdm/launch"
 )
 
-// Step is a step of a job: "12.0", or "12_3.0" of an array. Step "" leaves open
-// which.
+// Step is a step of a job: "12.0", or "12_3.0" of an array. If Step is "", the step is not chosen
+// yet.
 type Step struct {
 	Job, Step string
 }
@@ -35,16 +34,15 @@ func (s Step) String() string {
 	return s.Job + "." + s.Step
 }
 
-// ListSteps is the command that lists the steps of a job with their names, for
-// ChooseStep.
+// ListSteps returns the command that lists the steps of a job with their names, for ChooseStep.
 func (s Step) ListSteps() []string {
 	return []string{"squeue", "-h", "-s", "-j", s.Job, "-o", "%i %j"}
 }
 
-// ChooseStep completes a job by its only step that started ranks: those of the batch
-// script and of salloc's shell have names, not numbers. inner tells that mpirun has
-// started the ranks: the tasks of the step are its helpers, or there is no step, as
-// where mpirun needs no other node.
+// ChooseStep completes a job by its only step that started ranks: the steps of the batch script
+// and of salloc's shell have names in place of numbers. inner reports that mpirun has started the
+// ranks: the tasks of the step are its helpers, or there is no step, as when mpirun needs no other
+// node.
 func (s Step) ChooseStep(listed string) (chosen Step, inner bool, err error) {
 	var found []string
 	for line := range strings.Lines(listed) {
@@ -54,7 +52,7 @@ func (s Step) ChooseStep(listed string) (chosen Step, inner bool, err error) {
 			continue
 		}
 		found = append(found, one.Step)
-		inner = launch.IsHelper(name) // a step has the name of its program
+		inner = launch.IsHelper(name) // the name of a step is that of its program
 	}
 	switch {
 	case len(found) == 0 && s.Step == "":
@@ -68,11 +66,11 @@ func (s Step) ChooseStep(listed string) (chosen Step, inner bool, err error) {
 	return s, false, fmt.Errorf("job %s has several steps: %s (give one: slurm:%s.%s)", s.Job, strings.Join(found, ", "), s.Job, found[0])
 }
 
-// Nodes is the command that tells of a running job what ReadNodes reads.
+// Nodes returns the command whose output ReadNodes reads.
 func (s Step) Nodes() []string { return []string{"squeue", "-h", "-j", s.Job, "-o", "%A %T %N"} }
 
-// ReadNodes reads the number by which the processes of a job know it (of an array it is
-// another one than people say), and its list of nodes as Slurm writes it.
+// ReadNodes returns the number of a running job as its processes know it (for an array it differs
+// from the one that users name), and its list of nodes in Slurm's syntax.
 func (s Step) ReadNodes(text string) (id, nodes string, err error) {
 	fields := strings.Fields(text)
 	switch {
@@ -86,32 +84,32 @@ func (s Step) ReadNodes(text string) (id, nodes string, err error) {
 	return "", "", fmt.Errorf("job %s is several (squeue -j %s lists them: give one)", s.Job, s.Job)
 }
 
-// HostNames is the command that writes out a list of nodes, one a line.
+// HostNames returns the command that expands a list of nodes, one a line.
 func HostNames(nodes string) []string { return []string{"scontrol", "show", "hostnames", nodes} }
 
-// Attach is the command that finds the ranks of a running step: it offers MPIR
-// (sattach(1)) on whatever login node.
+// Attach returns the command that finds the ranks of a running step: sattach(1), which has MPIR on
+// any login node.
 func (s Step) Attach() []string { return []string{"sattach", s.String()} }
 
-// Broadcast is the command that copies a file to all nodes of the allocation that we
-// are in (sbcast(1)).
+// Broadcast returns the command that copies a file to all nodes of the current allocation
+// (sbcast(1)).
 func Broadcast(file, to string) []string { return []string{"sbcast", file, to} }
 
-// OnAll is a command that runs another one on so many nodes of our allocation.
+// OnAll returns a command that runs another one on the given number of nodes of the current
+// allocation.
 func OnAll(nodes int, command ...string) []string {
 	n := strconv.Itoa(nodes)
 	return append([]string{"srun", "--overlap", "--mpi=none", "--input=none", "--ntasks-per-node=1", "--nodes=" + n, "--ntasks=" + n}, command...)
 }
 
-// BroadcastTo is the command that copies a program of ours to some nodes of a job, and
-// has it say its version there.
+// BroadcastTo returns the command that copies an sdm program to some nodes of a job, and runs it
+// there with --version.
 func BroadcastTo(job string, hosts []string, program, to string) []string {
 	n := strconv.Itoa(len(hosts))
 	return []string{"srun", "--overlap", "--jobid=" + job, "--mpi=none", "--input=none", "--ntasks-per-node=1", "--nodes=" + n, "--ntasks=" + n,
 		"--nodelist=" + strings.Join(hosts, ","), "--bcast=" + to, program, "--version"}
 }
 
-// Tool starts a program once on each node of the job, beside its ranks: a
-// template as --start-tool takes it. Without --overlap it would wait for the
-// step that is debugged to end.
+// Tool is a template for --start-tool that starts a program once on each node of the job, beside
+// its ranks. Without --overlap it would wait for the end of the step that is debugged.
 const Tool = "srun --overlap --jobid={jobid} --mpi=none --input=none --ntasks-per-node=1 --nodes={nodes} --ntasks={nodes} --nodelist={hosts} {daemon}"

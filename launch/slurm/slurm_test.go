@@ -56,7 +56,7 @@ func TestChooseStep(t *testing.T) {
 func TestReadNodes(t *testing.T) {
 	for text, want := range map[string]string{
 		"12 RUNNING n[1-3]\n":                "12: n[1-3]",
-		"19 RUNNING n2\n":                    "19: n2", // of an array
+		"19 RUNNING n2\n":                    "19: n2", // of a job array
 		"12 PENDING \n":                      "job 12 has no nodes, it is pending",
 		"":                                   "job 12 does not run",
 		"12 RUNNING n1\n13 RUNNING n[2-3]\n": "job 12 is several",

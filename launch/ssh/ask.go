@@ -1,4 +1,4 @@
-// Commands on other hosts that answer and end.
+// Commands on other hosts whose output is wanted.
 
 package ssh
 
@@ -10,8 +10,7 @@ import (
 	"sdm/protocol"
 )
 
-// Answer is what a command has written to its standard output, MaxAnswer bytes at
-// most. Err is nil or a *Failure.
+// Answer is the standard output of a command, at most MaxAnswer bytes. Err is nil or a *Failure.
 type Answer struct {
 	Host string
 	Out  []byte
@@ -21,9 +20,9 @@ type Answer struct {
 // MaxAnswer bounds an answer, in bytes.
 const MaxAnswer = 4 << 20
 
-// Ask runs commands to their ends and gives their answers in the order of
-// Spec.Commands. Those that run when ctx is over are ended, and are failures. Its
-// goroutines, one for each of AtOnce shells, end before it returns.
+// Ask runs commands to their ends and returns their answers in the order of Spec.Commands.
+// Commands that run when ctx ends are ended, and are failures. The goroutines, one for each of
+// AtOnce shells, end before Ask returns.
 func Ask(ctx context.Context, spec Spec) []Answer {
 	n := spec.complete()
 	answers := make([]Answer, len(spec.Commands))
@@ -64,8 +63,7 @@ func (s *Spec) ask(ctx context.Context, c Command) Answer {
 	return Answer{Host: c.Host, Out: out.b, Err: err}
 }
 
-// bounded keeps the first MaxAnswer bytes of what is written to it. One goroutine
-// writes.
+// bounded keeps the first MaxAnswer bytes that are written to it. One goroutine writes.
 type bounded struct {
 	b    []byte
 	over bool

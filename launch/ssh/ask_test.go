@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestAsk: answers come in the order of the questions, with the reason of each that
-// has none.
+// TestAsk checks that answers come in the order of the commands, and that each failure has its
+// reason.
 func TestAsk(t *testing.T) {
 	path, _ := shell(t, `[ $host = bad ] && { echo "no route to $host" >&2; exit 255; }; exec sh -c "$*"`)
 	var commands []Command
@@ -36,7 +36,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestAskEndsWithItsContext: a shell that hangs is ended.
+// TestAskEndsWithItsContext ends a shell that hangs.
 func TestAskEndsWithItsContext(t *testing.T) {
 	path, _ := shell(t, `exec sleep 1000`)
 	ctx, cancel := context.WithTimeoutCause(context.Background(), 200*time.Millisecond, errors.New("patience is over"))

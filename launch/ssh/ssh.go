@@ -1,5 +1,5 @@
-// Package ssh starts our servers on other hosts by the user's own ssh, or by
-// whatever is called like it (rsh, a site's remote shell).
+// Package ssh starts servers on other hosts by the user's ssh, or by a remote shell with the same
+// arguments (rsh, a site's own).
 package ssh
 
 import (
@@ -17,50 +17,49 @@ import (
 	"sdm/protocol"
 )
 
-// defaultShell asks nothing: nobody could answer for a hundred hosts.
+// defaultShell does not prompt: a user cannot answer prompts of a hundred hosts.
 var defaultShell = []string{"ssh", "-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", "--"}
 
-// atOnce is how many remote shells run at the same time, where Spec does not
-// say: more than an sshd takes unauthenticated (MaxStartups 10 by default) go to
-// different hosts, and each costs some MB here for less than a second.
+// atOnce is the default of how many remote shells run at the same time. It exceeds the number of
+// unauthenticated connections that one sshd takes (MaxStartups 10 by default), but the shells go
+// to different hosts. Each needs some MB on this host for less than a second.
 const atOnce = 32
 
-// Command is what is to run on a host. It is expected to give up its standard
-// streams when it needs nobody here any more: until then the remote shell is
-// kept, and what is said is kept for the error.
+// Command is a command for a host. It must close its standard streams when it no longer needs this
+// process: until then the remote shell is kept, and the output is kept for an error text.
 type Command struct {
 	Host  string
 	Argv  []string
-	Local bool // on this host, by our own shell
+	Local bool // on this host, by /bin/sh without a remote shell
 }
 
 // Spec says what to start.
 type Spec struct {
-	// Shell is the remote shell with its options; the host and a line for its
-	// shell are appended. Empty is ssh, which must not ask for anything.
+	// Shell is the remote shell with its options; the host and a line for its shell are appended.
+	// Empty is ssh, which must not prompt.
 	Shell    []string
 	Commands []Command
 	AtOnce   int // remote shells at the same time; 0 is 32
-	// Input is what each command finds at descriptor InputFD: it comes through the
-	// standard input of the remote shell. A pipe holds it (some KB at most). nil: the
-	// descriptor is not there.
+	// Input is what each command can read from descriptor InputFD. It is sent through the standard
+	// input of the remote shell and must fit into a pipe (some KB at most). nil: the descriptor is
+	// closed.
 	Input []byte
 }
 
-// InputFD is where commands read Spec.Input; their standard input is /dev/null.
+// InputFD is the descriptor of Spec.Input; the standard input of commands is /dev/null.
 const InputFD = 3
 
-// Failure is that a command has not come to the point where it needs us no
-// longer, or has ended with an error.
+// Failure is the error of a command that has failed, or that has not closed its standard streams
+// in order.
 type Failure struct {
 	Host string
 	Err  error
-	Said string // the last words, some lines at most
+	Said string // the end of its output, some lines at most
 }
 
 func (f *Failure) Error() string { return f.Host + ": " + f.Because() }
 
-// Because is the failure without the host.
+// Because returns the text of the failure without the host.
 func (f *Failure) Because() string {
 	text := f.Err.Error()
 	if f.Said != "" {
@@ -69,9 +68,8 @@ func (f *Failure) Because() string {
 	return text
 }
 
-// Fleet is what has been started. Goroutines: one for each of AtOnce shells, which
-// ends when nothing is left to be started, and one that waits for those. They end
-// with Close at the latest.
+// Fleet is a set of started commands. Goroutines: one for each of AtOnce shells, which ends when
+// nothing is left to start, and one that waits for those. All end with Close at the latest.
 type Fleet struct {
 	spec   Spec
 	ctx    context.Context
@@ -81,11 +79,11 @@ type Fleet struct {
 
 	mu      sync.Mutex
 	ended   map[string]error // by host
-	over    chan struct{}    // closed when all have been started and have given up their streams
+	over    chan struct{}    // closed when all have been started and have closed their streams
 	changed chan struct{}    // capacity 1
 }
 
-// Start begins to start them and returns at once.
+// Start starts the commands in the background and returns at once.
 func Start(spec Spec) *Fleet {
 	n := spec.complete()
 	f := &Fleet{
@@ -107,8 +105,7 @@ func Start(spec Spec) *Fleet {
 	return f
 }
 
-// complete fills in what was left out. n is how many remote shells run at the same
-// time.
+// complete fills in defaults. n is how many remote shells run at the same time.
 func (s *Spec) complete() (n int) {
 	if len(s.Shell) == 0 {
 		s.Shell = defaultShell
@@ -135,10 +132,11 @@ func (f *Fleet) work() {
 	}
 }
 
-// Changed tells that another command has given up its streams, or failed.
+// Changed returns a channel that gets a value when another command has closed its streams or
+// failed.
 func (f *Fleet) Changed() <-chan struct{} { return f.changed }
 
-// Ended tells whether the remote shell of a host has ended, and how.
+// Ended reports whether the remote shell of a host has ended, and its error.
 func (f *Fleet) Ended(host string) (err error, ended bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -146,21 +144,21 @@ func (f *Fleet) Ended(host string) (err error, ended bool) {
 	return err, ended
 }
 
-// Close ends the remote shells that still run; the servers, which have lost
-// their master then, end by themselves.
+// Close ends the remote shells that still run. Servers that lose their master by that end by
+// themselves.
 func (f *Fleet) Close() {
 	f.cancel()
 	<-f.over
 }
 
-// afterTerm is what a remote shell and those it has started here get to end after
-// SIGTERM, which they get when ctx is over.
+// afterTerm is how long a remote shell and its children on this host may take to end after the
+// SIGTERM that they get when ctx ends.
 const afterTerm = 5 * time.Second
 
-// command is what runs a line of a POSIX shell where a command is to run.
+// command returns the command that runs a line of a POSIX shell on the host of c.
 func (s *Spec) command(ctx context.Context, c Command, line string) *exec.Cmd {
 	argv := []string{"/bin/sh", "-c", line}
-	if !c.Local { // the user's own shell need not be a POSIX one
+	if !c.Local { // the user's shell there need not be a POSIX shell
 		argv = append(append([]string{}, s.Shell...), c.Host, "exec /bin/sh -c "+Quote(line))
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -169,18 +167,18 @@ func (s *Spec) command(ctx context.Context, c Command, line string) *exec.Cmd {
 	if s.Input != nil {
 		cmd.Stdin = bytes.NewReader(s.Input)
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C reaches only us
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C reaches only this process
 	return cmd
 }
 
-// run runs one command until it has given up its streams.
+// run runs one command until it has closed its streams.
 func (f *Fleet) run(c Command) error {
 	if err := protocol.CheckHost(c.Host); err != nil && !c.Local {
 		return &Failure{Host: c.Host, Err: err}
 	}
 	cmd := f.spec.command(f.ctx, c, backgroundLine(c.Argv, f.spec.Input != nil))
 	said := &tail{}
-	out, err := cmd.StdoutPipe() // stderr is the same: what it says may be on either
+	out, err := cmd.StdoutPipe() // stderr goes to the same pipe: text may come on either
 	if err != nil {
 		return &Failure{Host: c.Host, Err: err}
 	}
@@ -201,10 +199,10 @@ func (f *Fleet) run(c Command) error {
 	return nil
 }
 
-// backgroundLine is a line for a POSIX shell that starts a command in the
-// background, so that the remote shell lasts only as long as the command keeps
-// its standard output. What stands in the background has no standard input of the
-// shell (POSIX, Asynchronous Lists), so input goes by another descriptor.
+// backgroundLine returns a line for a POSIX shell that starts a command in the background, so that
+// the remote shell lasts only as long as the command keeps its standard output open. A background
+// command does not get the shell's standard input (POSIX, Asynchronous Lists), so the input goes
+// by another descriptor.
 func backgroundLine(argv []string, input bool) string {
 	line := QuoteAll(argv) + " </dev/null &"
 	if input {
@@ -213,7 +211,7 @@ func backgroundLine(argv []string, input bool) string {
 	return line
 }
 
-// QuoteAll makes a command line of words for a POSIX shell.
+// QuoteAll returns a command line of words for a POSIX shell.
 func QuoteAll(argv []string) string {
 	words := make([]string, len(argv))
 	for i, w := range argv {
@@ -222,7 +220,7 @@ func QuoteAll(argv []string) string {
 	return strings.Join(words, " ")
 }
 
-// Quote makes a text one word of a POSIX shell.
+// Quote quotes a text as one word for a POSIX shell.
 func Quote(text string) string {
 	plain := text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,=+@%") == ""
 	if plain {
@@ -231,7 +229,7 @@ func Quote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// maxTail is how many bytes of last words are kept.
+// maxTail is how many bytes of output are kept for an error.
 const maxTail = 2 << 10
 
 // tail keeps the end of what is written to it. One goroutine writes.

@@ -15,10 +15,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// limit is for machines that are busy with other things.
+// limit is generous for busy machines.
 const limit = time.Minute
 
-// shell writes a remote shell that runs its line here and notes the host.
+// shell makes a remote shell that runs its line on this host and logs the host name.
 func shell(t *testing.T, body string) (path, log string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -30,7 +30,7 @@ func shell(t *testing.T, body string) (path, log string) {
 	return path, log
 }
 
-// await waits until all hosts have ended.
+// await waits until the commands of all hosts have ended.
 func await(t *testing.T, f *Fleet, hosts ...string) {
 	t.Helper()
 	late := time.After(limit)
@@ -51,8 +51,8 @@ func await(t *testing.T, f *Fleet, hosts ...string) {
 	}
 }
 
-// TestCommandsReachTheirHosts: each runs once, byte for byte, and the shell is not
-// kept when the command has given up its streams.
+// TestCommandsReachTheirHosts checks that each command runs once, with its arguments byte for
+// byte, and that the shell ends when the command has closed its streams.
 func TestCommandsReachTheirHosts(t *testing.T) {
 	path, log := shell(t, `exec sh -c "$*"`)
 	out := filepath.Join(t.TempDir(), "out")
@@ -80,7 +80,8 @@ func TestCommandsReachTheirHosts(t *testing.T) {
 	}
 }
 
-// TestInputReachesCommands by a descriptor of their own; their standard input is empty.
+// TestInputReachesCommands checks that commands read the input from its descriptor, and that their
+// standard input is empty.
 func TestInputReachesCommands(t *testing.T) {
 	path, _ := shell(t, `exec sh -c "$*"`)
 	out := filepath.Join(t.TempDir(), "out")
@@ -95,7 +96,7 @@ func TestInputReachesCommands(t *testing.T) {
 	}
 }
 
-// TestFailuresSayWhy: the remote shell's own, and those of the command.
+// TestFailuresSayWhy covers failures of the remote shell and of the command.
 func TestFailuresSayWhy(t *testing.T) {
 	path, _ := shell(t, `[ $host = bad ] && { echo "no route to $host" >&2; exit 255; }; exec sh -c "$*"`)
 	f := Start(Spec{Shell: []string{path}, Commands: []Command{
@@ -120,7 +121,7 @@ func TestFailuresSayWhy(t *testing.T) {
 	}
 }
 
-// TestCloseEndsShellsThatHang, and starts no others.
+// TestCloseEndsShellsThatHang checks that Close starts no other shells.
 func TestCloseEndsShellsThatHang(t *testing.T) {
 	path, log := shell(t, `exec sleep 1000`)
 	f := Start(Spec{Shell: []string{path}, Commands: []Command{{Host: "a"}, {Host: "b"}}, AtOnce: 1})

@@ -18,14 +18,13 @@ import (
 	"time"
 )
 
-// GDB is a gdb of this host that is to run on others.
+// GDB is a gdb of this host that can be copied to other hosts.
 type GDB struct {
 	path   string
-	loader string // which maps its libraries (PT_INTERP); "": it is static
+	loader string // its dynamic loader (PT_INTERP); "": it is statically linked
 }
 
-// FindGDB finds a gdb by path or name. The error says why that one cannot be
-// copied to another host.
+// FindGDB finds a gdb by path or name. The error says why it cannot be copied to another host.
 func FindGDB(name string) (*GDB, error) {
 	if name == "" {
 		name = "gdb"
@@ -59,8 +58,8 @@ func FindGDB(name string) (*GDB, error) {
 	return g, nil
 }
 
-// Pack makes the archive: gdb, its libraries with their loader, its data directory
-// and its Python, and a script that runs them together (see runner).
+// Pack makes the archive: gdb, its libraries with their loader, its data directory and its Python,
+// and a script that runs them together (see runner).
 func (g *GDB) Pack(ctx context.Context) (_ *Archive, err error) {
 	p, err := newPacker()
 	if err != nil {
@@ -92,16 +91,16 @@ func (g *GDB) Pack(ctx context.Context) (_ *Archive, err error) {
 	if g.loader != "" {
 		p.file("lib/"+path.Base(g.loader), g.loader)
 	}
-	// Character sets are modules of the C library, which are of no use to another one.
+	// Character set conversions are modules of this C library, which another one cannot load.
 	p.tree("gconv", filepath.Join(filepath.Dir(libs["libc.so.6"]), "gconv"), nil)
 	p.text(runnerName, g.runner(p))
 	return p.finish()
 }
 
-// packPython packs the standard library, as far as a debugger may want it, and adds
-// to libs what its modules in C need.
+// packPython packs the Python standard library without the parts that a debugger does not need,
+// and adds the libraries of its C modules to libs.
 func (g *GDB) packPython(ctx context.Context, p *packer, asked answers, libs map[string]string) {
-	missing := map[string]bool{} // modules whose own libraries are not here
+	missing := map[string]bool{} // C modules whose libraries are not on this host
 	modules, _ := filepath.Glob(filepath.Join(asked.platlib, "lib-dynload", "*.so"))
 	for _, m := range modules {
 		more, err := g.libraries(ctx, m)
@@ -122,7 +121,7 @@ func (g *GDB) packPython(ctx context.Context, p *packer, asked answers, libs map
 		p.tree(inPrefix(asked.execPrefix, asked.platlib), asked.platlib, skip)
 	}
 	packSite(p, asked, mostSite)
-	// The scripts that show C++ containers import a package which stands elsewhere.
+	// The pretty-printers of C++ containers import a package from another directory.
 	scripts, _ := fs.Glob(os.DirFS(asked.data), "auto-load/*/*/*/*-gdb.py")
 	for _, s := range scripts {
 		text, _ := os.ReadFile(filepath.Join(asked.data, s))
@@ -132,18 +131,18 @@ func (g *GDB) packPython(ctx context.Context, p *packer, asked answers, libs map
 	}
 }
 
-// mostSite bounds what is packed of the packages of the site, in bytes of disk: people's
-// printers import small ones, and a node need not get a machine-learning library.
+// mostSite bounds the size of the site's Python packages that are packed, in bytes of disk: users'
+// pretty-printers import small ones, and a node does not need a machine-learning library.
 const mostSite = 64 << 20
 
-// packSite packs the packages of the site, unless they are too large together. What their
-// modules in C need beyond a gdb's own libraries is not packed: a node may have it.
+// packSite packs the site's Python packages, unless they are too large together. Libraries of
+// their C modules, other than those of gdb itself, are not packed: the node may have them.
 func packSite(p *packer, asked answers, most int64) {
 	skip := func(name string, dir bool) bool { return !isSite(name) && notPacked(name, dir) }
 	for _, dir := range asked.site {
 		filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 			if err != nil {
-				return nil // neither will it be packed
+				return nil // p.tree skips it too
 			}
 			if skip(e.Name(), e.IsDir()) && e.IsDir() {
 				return fs.SkipDir
@@ -162,11 +161,11 @@ func packSite(p *packer, asked answers, most int64) {
 	}
 }
 
-// pythonDir is how libstdc++'s script names the directory of its package
+// pythonDir matches the line in libstdc++'s script that names the directory of its package
 // (hook.in of GCC's libstdc++-v3/python).
 var pythonDir = regexp.MustCompile(`(?m)^pythondir = '(/[^']+)'`)
 
-// inPrefix is where a directory of Python stands below PYTHONHOME.
+// inPrefix returns the place in the archive of a directory below Python's prefix.
 func inPrefix(prefix, dir string) string {
 	rel, err := filepath.Rel(prefix, dir)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -175,8 +174,9 @@ func inPrefix(prefix, dir string) string {
 	return "python/" + filepath.ToSlash(rel)
 }
 
-// notPacked are parts of a standard library that no debugger imports: tests, windows,
-// installers; and packages of the site, see packSite.
+// notPacked reports whether a file or directory of the standard library is left out: tests,
+// graphical interfaces and installers, which no debugger imports, and the site's packages, for
+// which see packSite.
 func notPacked(name string, dir bool) bool {
 	if !dir {
 		return strings.HasSuffix(name, ".opt-1.pyc") || strings.HasSuffix(name, ".opt-2.pyc") || strings.HasSuffix(name, ".a")
@@ -188,15 +188,16 @@ func notPacked(name string, dir bool) bool {
 	return isSite(name) || strings.HasPrefix(name, "config-")
 }
 
-// isSite tells whether a directory has packages of the site; there is one in the standard
-// library of most installations.
+// isSite reports whether a directory has the site's packages. The standard library of most
+// installations contains one.
 func isSite(name string) bool { return name == "site-packages" || name == "dist-packages" }
 
-// runnerName is the script in the archive that is run in place of gdb.
+// runnerName is the name of the script in the archive that is run in place of gdb.
 const runnerName = "gdb"
 
-// runner runs the gdb beside it. The libraries are named to the loader, since those
-// whom gdb starts would inherit LD_LIBRARY_PATH; PYTHONHOME and GCONV_PATH are all that they get.
+// runner returns the script that runs the gdb beside it. It passes the library path to the loader
+// as an option, because the children of gdb would inherit LD_LIBRARY_PATH. They inherit PYTHONHOME
+// and GCONV_PATH only.
 func (g *GDB) runner(p *packer) string {
 	line := `"$d/bin/gdb"`
 	if g.loader != "" {
@@ -215,16 +216,16 @@ func (g *GDB) runner(p *packer) string {
 	return text + "exec " + line + ` "$@"` + "\n"
 }
 
-// answers is what a gdb says of itself.
+// answers is what a gdb reports about its installation.
 type answers struct {
 	data               string   // its data directory; "": there is none
 	prefix, execPrefix string   // of its Python
-	stdlib, platlib    string   // "": it has none
-	site               []string // directories with packages of the site
+	stdlib, platlib    string   // directories of its Python library; "": it has no Python
+	site               []string // directories with the site's packages
 }
 
-// gdbAnswers is how long gdb may take to say what it is made of: it may have to be
-// loaded from a file system that is cold.
+// gdbAnswers is how long gdb may take to report about its installation: it may be loaded from a
+// slow file system with a cold cache.
 const gdbAnswers = 30 * time.Second
 
 func (g *GDB) ask(ctx context.Context) (answers, error) {
@@ -234,7 +235,7 @@ func (g *GDB) ask(ctx context.Context) (answers, error) {
 		`python import sys, sysconfig, site, json; print("python " + json.dumps([sys.base_prefix, sys.base_exec_prefix, sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["platstdlib"]] + [d for d in site.getsitepackages() if d in sys.path]))`)
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	cmd.WaitDelay = time.Second
-	out, err := cmd.Output() // a gdb without Python says so and fails
+	out, err := cmd.Output() // a gdb without Python reports that and fails
 	a, ok := readAnswers(string(out))
 	if !ok {
 		if err == nil {
@@ -250,10 +251,10 @@ func (g *GDB) ask(ctx context.Context) (answers, error) {
 	return a, nil
 }
 
-// dataDirectory is what gdb says in the C locale (GDB manual, Data Files).
+// dataDirectory matches gdb's text in the C locale (GDB manual, Data Files).
 var dataDirectory = regexp.MustCompile(`(?m)^GDB's data directory is "([^"\n]*)"\.`)
 
-// readAnswers reads what ask has gdb say; ok if gdb has answered at all.
+// readAnswers reads the output that ask requests; ok if gdb has reported its data directory.
 func readAnswers(text string) (a answers, ok bool) {
 	if m := dataDirectory.FindStringSubmatch(text); m != nil {
 		a.data, ok = m[1], true
@@ -270,8 +271,8 @@ func readAnswers(text string) (a answers, ok bool) {
 	return a, ok
 }
 
-// libraries gives the files of the libraries that a program or a library needs, by
-// the names that the loader looks for: it is asked itself, as ldd does.
+// libraries returns the files of the libraries that a program or a library needs, by the names
+// that the loader looks for. It runs the loader for that, as ldd does.
 func (g *GDB) libraries(ctx context.Context, file string) (map[string]string, error) {
 	if g.loader == "" {
 		return map[string]string{}, nil
@@ -289,8 +290,8 @@ func (g *GDB) libraries(ctx context.Context, file string) (map[string]string, er
 	return libs, nil
 }
 
-// readLibraries reads the list of a loader: "NAME => FILE (ADDRESS)", or "not found"
-// in place of the file. What the kernel brings, and the loader itself, has no arrow.
+// readLibraries reads the list of a loader: "NAME => FILE (ADDRESS)", or "not found" in place of
+// the file. The vDSO and the loader itself have no arrow.
 func readLibraries(text string) (libs map[string]string, missing []string) {
 	libs = map[string]string{}
 	for line := range strings.Lines(text) {

@@ -82,7 +82,7 @@ func TestFindGDB(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	g, err := FindGDB("/proc/self/exe") // a program, and no gdb
+	g, err := FindGDB("/proc/self/exe") // a program that is not a gdb
 	if err == nil {
 		_, err = (&GDB{path: "/bin/true", loader: g.loader}).Pack(context.Background())
 	}
@@ -91,7 +91,7 @@ func TestFindGDB(t *testing.T) {
 	}
 }
 
-// files makes files that hold their names.
+// files makes files whose contents are their names.
 func files(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -105,8 +105,8 @@ func files(t *testing.T, dir string, names ...string) {
 	}
 }
 
-// TestPackSite packs the packages of the site where Python looks for them, and none where
-// they are too large.
+// TestPackSite packs the site's packages where Python looks for them, and none if they are too
+// large.
 func TestPackSite(t *testing.T) {
 	dir := t.TempDir()
 	files(t, dir, "lib/python3/dist-packages/own/__init__.py", "lib/python3/dist-packages/own/tests/a.py", "lib/python3/dist-packages/c.so", "local/lib/python3/site-packages/more.py")
@@ -127,12 +127,12 @@ func TestPackSite(t *testing.T) {
 	}
 }
 
-// TestPacked keeps what a gdb needs and leaves out the rest.
+// TestPacked packs what a gdb needs and leaves out the rest.
 func TestPacked(t *testing.T) {
 	dir := t.TempDir()
 	files(t, dir, "os.py", "json/__init__.py", "__pycache__/os.cpython-311.pyc", "__pycache__/os.cpython-311.opt-1.pyc",
 		"test/big.py", "site-packages/numpy/a.py", "config-3.11-x/lib.a", "lib-dynload/bad.so", "lib-dynload/good.so")
-	if err := os.Symlink(dir, filepath.Join(dir, "json", "again")); err != nil { // leads back
+	if err := os.Symlink(dir, filepath.Join(dir, "json", "again")); err != nil { // a cycle
 		t.Fatal(err)
 	}
 	p, err := newPacker()
@@ -152,7 +152,7 @@ func TestPacked(t *testing.T) {
 	if got := g.runner(p); !strings.Contains(got, "GCONV_PATH=$d/gconv; export GCONV_PATH\n") {
 		t.Errorf("with modules for character sets: runner %q", got)
 	}
-	p.tree("python/loop", dir, nil) // ends all the same
+	p.tree("python/loop", dir, nil) // ends in spite of the cycle
 	p.file("gone", filepath.Join(dir, "gone"))
 	if _, err := p.finish(); err == nil || !strings.Contains(err.Error(), "gone: no such file") {
 		t.Errorf("a file that is not there: %v", err)

@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 )
 
-// Copy is a program of ours as it is to stand on each node, brought there by others.
+// Copy is the copy of an sdm program on each node. Another tool makes it, or the line of LineFrom.
 type Copy struct {
-	Path string // on the nodes
-	Hash string // SHA-256 that it must have, in hexadecimal
+	Path string // path on the nodes
+	Hash string // SHA-256 that the copy must have, in hexadecimal
 }
 
-// CopyOf says where in a directory the copy of a program stands for a session; text is
-// what is in its file.
+// CopyOf returns the path of a session's copy of a program below a directory; text is the contents
+// of the program's file.
 func CopyOf(text []byte, program, dir, session string) Copy {
 	sum := sha256.Sum256(text)
 	return Copy{filepath.Join(dir, filepath.Base(program)+"-"+clean(session)), hex.EncodeToString(sum[:])}
@@ -23,20 +23,20 @@ func CopyOf(text []byte, program, dir, session string) Copy {
 // The lines for a POSIX shell: $f is the copy, $h its hash, $s the shared program.
 const (
 	words = `f=$1 h=$2 s=$3; shift 3; `
-	// take reads so many bytes from a descriptor into the copy, which must not be there
-	// before; also when that fails it reads them all. Hosts may have the directory in
-	// common, so the copy gets a name of this process.
+	// take reads %d bytes from a descriptor into the copy, which must not exist yet. If the copy
+	// cannot be made it reads and drops them. Hosts may share the directory, so the name of the
+	// copy gets the process id.
 	take = `f=$f-$$; head -c %d <&%d | { (umask 077; set -C; exec cat >"$f") 2>/dev/null || cat >/dev/null; }; chmod 700 "$f" 2>/dev/null; `
-	// prefer runs a copy that is what it should be and can be run; otherwise the shared
-	// program, which says what is wrong with the directory.
+	// prefer runs a copy that has the right hash and can be run; otherwise the shared program,
+	// which reports what is wrong with the directory.
 	prefer = `if [ "$({ sha256sum <"$f"; } 2>/dev/null)" = "$h  -" ] && "$f" --version >/dev/null 2>&1; then exec "$f" --staged "$f" "$@"; fi; rm -f "$f"; exec "$s" "$@"`
 )
 
-// Line is a command line that runs server from the copy, if that has been made.
+// Line returns a command line that runs server from the copy, if the copy is there.
 func (c Copy) Line(server []string) []string { return c.line(words+prefer, server) }
 
-// LineFrom is Line on a node where the program is the first size bytes that can be
-// read from a descriptor: it makes the copy first. What follows them stays there.
+// LineFrom is like Line for a node where the program is the first size bytes that can be read from
+// descriptor fd: it makes the copy first. Bytes that follow are left in the descriptor.
 func (c Copy) LineFrom(fd, size int, server []string) []string {
 	return c.line(words+fmt.Sprintf(take, size, fd)+prefer, server)
 }

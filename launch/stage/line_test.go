@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// TestLines runs a server from a copy that others have made, or that comes through a
-// pipe; one that is not what it should be is removed, and the shared one runs. Who
-// runs has what follows in the pipe.
+// TestLines runs a server from a copy that is there or comes through a pipe. A wrong copy is
+// removed, and the shared program runs. The program that runs can read the rest of the pipe.
 func TestLines(t *testing.T) {
 	const text = "#!/bin/sh\n[ \"$*\" = --version ] && exit\n[ \"$1 $2\" = \"--staged $0\" ] && shift 2; echo copy \"$@\"; cat <&3\n"
 	const broken = "#!/nowhere\n"
@@ -19,7 +18,7 @@ func TestLines(t *testing.T) {
 		name         string
 		there, comes string
 		dir, want    string
-		of           string // the program that is wanted
+		of           string // contents of the program
 	}{
 		{"a copy is there", text, "", "", "copy", text},
 		{"none is", "", "", "", "shared", text},
@@ -46,7 +45,7 @@ func TestLines(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer in.Close()
-			io.WriteString(out, c.comes+"secret") // a pipe has room for it
+			io.WriteString(out, c.comes+"secret") // fits into the pipe's buffer
 			out.Close()
 			cmd := exec.Command(line[0], line[1:]...)
 			cmd.ExtraFiles = []*os.File{in}

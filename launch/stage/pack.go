@@ -15,22 +15,22 @@ import (
 	"strings"
 )
 
-// Archive is a packed gdb, in a file that has no name any more. Close is owed.
+// Archive is a packed gdb, in a file that has been unlinked. The caller must close it.
 type Archive struct {
 	*os.File
 	Hash     string // SHA-256, in hexadecimal
-	Packed   int64  // bytes of the file
-	Unpacked int64  // bytes of disk that its files take
+	Packed   int64  // size of the file in bytes
+	Unpacked int64  // bytes of disk that its files need
 }
 
-// mostUnpacked bounds what an archive may become, in bytes: a gdb with all that it
-// needs is a tenth of it.
+// mostUnpacked bounds the unpacked size of an archive, in bytes: a gdb with all that it needs is a
+// tenth of it.
 const mostUnpacked = 2 << 30
 
-// mostDeep bounds how deep directories are followed: a link may lead back.
+// mostDeep bounds the depth of directories: links can form a cycle.
 const mostDeep = 24
 
-// packer makes an archive. After an error it does nothing more; finish tells it.
+// packer makes an archive. After an error its methods do nothing; finish returns the error.
 type packer struct {
 	out      *os.File
 	sum      hash.Hash
@@ -46,10 +46,10 @@ func newPacker() (*packer, error) {
 	if err != nil {
 		return nil, err
 	}
-	os.Remove(out.Name()) // whatever becomes of us
+	os.Remove(out.Name()) // nothing is left if this process is killed
 	p := &packer{out: out, sum: sha256.New(), names: map[string]bool{}}
-	// The fastest level: on a tree of nodes the time to pack would be more than what is
-	// saved on the way.
+	// The fastest level: on a tree of nodes a better compression takes more time than its smaller
+	// size saves in transfer.
 	p.zip, _ = gzip.NewWriterLevel(io.MultiWriter(out, p.sum), gzip.BestSpeed)
 	p.tar = tar.NewWriter(p.zip)
 	return p, nil
@@ -57,7 +57,7 @@ func newPacker() (*packer, error) {
 
 func (p *packer) drop() { p.out.Close() }
 
-// has tells whether something below a directory was packed; dir ends with a slash.
+// has reports whether a file below a directory was packed; dir ends with a slash.
 func (p *packer) has(dir string) bool {
 	for name := range p.names {
 		if strings.HasPrefix(name, dir) {
@@ -67,7 +67,7 @@ func (p *packer) has(dir string) bool {
 	return false
 }
 
-// begin writes the head of a file; the bytes are next.
+// begin writes the header of a file; the contents follow.
 func (p *packer) begin(h *tar.Header) bool {
 	if p.err != nil || p.names[h.Name] {
 		return false
@@ -82,7 +82,7 @@ func (p *packer) begin(h *tar.Header) bool {
 	return p.err == nil
 }
 
-// blockSize is what a file is rounded up to on disk, in bytes.
+// blockSize is the multiple to which a file is rounded up on disk, in bytes.
 const blockSize = 4096
 
 func onDisk(size int64) int64 { return (size + blockSize) &^ (blockSize - 1) }
@@ -94,7 +94,7 @@ func (p *packer) text(name, text string) {
 	}
 }
 
-// file packs what stands in a file, or is linked there.
+// file packs the contents of a file; links are followed.
 func (p *packer) file(name, file string) {
 	if p.err != nil || p.names[name] {
 		return
@@ -114,7 +114,7 @@ func (p *packer) file(name, file string) {
 	if info.Mode()&0o111 != 0 {
 		mode = 0o700
 	}
-	// The time is kept: compiled modules of Python name that of their source.
+	// The modification time is kept: compiled Python modules contain that of their source.
 	if p.begin(&tar.Header{Name: name, Mode: mode, Size: info.Size(), ModTime: info.ModTime()}) {
 		if _, err := io.CopyN(p.tar, in, info.Size()); err != nil {
 			p.err = fmt.Errorf("%s: %w", file, err)
@@ -122,8 +122,8 @@ func (p *packer) file(name, file string) {
 	}
 }
 
-// tree packs the files below a directory, but for what skip names. What cannot be
-// read is left out: it is of no use to this user's gdb here, either.
+// tree packs the files below a directory, except those that skip names. Files that cannot be read
+// are left out: this user's gdb cannot use them here either.
 func (p *packer) tree(name, dir string, skip func(name string, dir bool) bool) {
 	p.below(name, dir, skip, 0)
 }
@@ -158,7 +158,7 @@ func readable(file string) bool {
 
 func (p *packer) finish() (*Archive, error) {
 	err := errors.Join(p.err, p.tar.Close(), p.zip.Close())
-	if p.err != nil { // the others follow from it
+	if p.err != nil { // the others are caused by it
 		err = p.err
 	}
 	if err != nil {
@@ -171,8 +171,8 @@ func (p *packer) finish() (*Archive, error) {
 	return a, err
 }
 
-// unpack makes the files of an archive below dir, at most so many bytes of disk.
-// Nothing but files, and none beside dir, is made.
+// unpack extracts the files of an archive below dir, at most most bytes of disk. It makes regular
+// files and their directories only, and none outside dir.
 func unpack(in io.Reader, dir string, most int64) error {
 	zip, err := gzip.NewReader(in)
 	if err != nil {

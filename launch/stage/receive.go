@@ -19,30 +19,30 @@ import (
 	"sdm/protocol"
 )
 
-// Receiver makes a gdb of the pieces that come to a node. Its zero value is ready.
-// Take and Close are called by one goroutine at a time, Path by any.
+// Receiver makes a gdb of the pieces that come to a node. Its zero value is ready. Take and Close
+// are called by one goroutine at a time, Path by any.
 //
-// What it has unpacked it removes in Close; if this process is killed, a shell that
-// waits for our end does so, and if that is killed too, the next Receiver that uses
-// the directory: each holds a lock beside what it has made.
+// Close removes what has been unpacked. If this process is killed, a shell that waits for its end
+// removes it. If that is killed too, the next Receiver in the same directory removes it: each
+// holds a lock on a file beside its directory.
 type Receiver struct {
 	mu   sync.Mutex
-	path string // of the script that runs the gdb; "": there is none
+	path string // the script that runs the gdb; "": there is none
 
 	failed  error
-	archive *os.File // what has come, without a name
+	archive *os.File // the data that has come; the file is unlinked
 	sum     hash.Hash
 	got     int64
-	dir     string   // ours alone
-	lock    *os.File // dir.lock
-	leash   *os.File // its end tells the shell ours
+	dir     string   // the directory of this Receiver
+	lock    *os.File // on the file dir.lock
+	leash   *os.File // write end of the shell's standard input
 	shell   *exec.Cmd
 }
 
-// prefix begins the names of what stands in the directory of the person.
+// prefix is the prefix of names in the user's directory.
 const prefix = "sdm-gdb-"
 
-// Path is the gdb to run, "" if none has come; also without a Receiver.
+// Path returns the gdb to run, "" if none has come. r may be nil.
 func (r *Receiver) Path() string {
 	if r == nil {
 		return ""
@@ -52,8 +52,8 @@ func (r *Receiver) Path() string {
 	return r.path
 }
 
-// Take takes the next piece; the last one makes the gdb. The first error is final:
-// nothing is left behind then, and all further pieces get it.
+// Take takes the next piece; the last one makes the gdb. The first error is final: nothing is left
+// behind, and all further calls return it.
 func (r *Receiver) Take(p protocol.Piece) error {
 	if r.failed != nil {
 		return r.failed
@@ -88,7 +88,7 @@ func (r *Receiver) take(p protocol.Piece) error {
 	return r.complete(p)
 }
 
-// begin makes room.
+// begin makes the lock, the directory and the file for the archive.
 func (r *Receiver) begin(p protocol.Piece) error {
 	if p.Packed <= 0 || p.Unpacked <= 0 || p.Unpacked > mostUnpacked || p.Packed > mostUnpacked {
 		return fmt.Errorf("an archive of %d bytes, and %d unpacked, cannot be", p.Packed, p.Unpacked)
@@ -119,12 +119,13 @@ func (r *Receiver) begin(p protocol.Piece) error {
 	return nil
 }
 
-// remover waits for the end of its standard input, which is ours, and removes what
-// gdbs that die at the same time may still be writing to.
+// remover waits for the end of its standard input, which comes with the end of this process, and
+// removes the directory. It tries several times: gdbs that end at the same time may still write
+// there.
 const remover = `read x; for i in 1 2 3 4 5; do rm -rf "$1" "$1.lock" && exit; sleep 1; done`
 
-// watch starts the shell that removes what we leave behind when we are killed. It
-// gets a session of its own, as who kills us may kill our group.
+// watch starts the shell that removes the directory if this process is killed. The shell gets a
+// session of its own, because the process group may be killed.
 func (r *Receiver) watch() error {
 	in, leash, err := os.Pipe()
 	if err != nil {
@@ -138,10 +139,10 @@ func (r *Receiver) watch() error {
 	return r.shell.Start()
 }
 
-// triedFor is how long a fresh gdb may take to say its version.
+// triedFor is how long a new gdb may take to print its version.
 const triedFor = 30 * time.Second
 
-// complete looks whether the archive is the right one, unpacks it and tries it.
+// complete checks the hash of the archive, unpacks it and tries the gdb.
 func (r *Receiver) complete(p protocol.Piece) error {
 	if found := hex.EncodeToString(r.sum.Sum(nil)); found != p.Hash {
 		return fmt.Errorf("what has come is not what was sent (SHA-256 %.12s…, not %.12s…)", found, p.Hash)
@@ -168,7 +169,7 @@ func (r *Receiver) complete(p protocol.Piece) error {
 	return nil
 }
 
-// Close removes what was made. No gdb may run any more.
+// Close removes the gdb, which must not run any more.
 func (r *Receiver) Close() {
 	r.mu.Lock()
 	r.path = ""
@@ -199,8 +200,8 @@ func (r *Receiver) clear() {
 
 const lockSuffix = ".lock"
 
-// ownLock makes a new lock in a directory and holds it. Its name is that of what it
-// guards, which must not be there before it.
+// ownLock makes a new lock file in a directory and locks it. The name without the suffix is that
+// of the directory to make, which must not exist yet.
 func ownLock(dir string) (*os.File, error) {
 	for {
 		f, err := os.CreateTemp(dir, prefix+"*"+lockSuffix)
@@ -216,14 +217,15 @@ func ownLock(dir string) (*os.File, error) {
 		if err1 == nil && err2 == nil && os.SameFile(mine, there) {
 			return f, nil
 		}
-		f.Close() // somebody has swept it away before we held it
+		f.Close() // another process's sweep has removed it before it was locked
 	}
 }
 
-// sweep removes what others of this user have left in a directory: their locks can
-// be had. Whatever goes wrong with that is not our business.
+// sweep removes what ended processes of this user have left in a directory: their lock files are
+// not locked. Errors are ignored.
 func sweep(dir string) {
-	locks, _ := filepath.Glob(filepath.Join(dir, prefix+"*"+lockSuffix)) // dir's own stars would only find less
+	// If dir itself has wildcards, fewer files are found.
+	locks, _ := filepath.Glob(filepath.Join(dir, prefix+"*"+lockSuffix))
 	for _, name := range locks {
 		f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 	"sdm/protocol"
 )
 
-// TestMain is also a server that is killed: it takes a gdb, says where, and waits.
+// TestMain also runs as a server that is killed: it takes a gdb, prints its path, and waits.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("TEST_STAGE_DIR"); dir != "" {
 		file, err := os.Open(os.Getenv("TEST_STAGE_ARCHIVE"))
@@ -79,7 +79,7 @@ func TestReceiver(t *testing.T) {
 	if err != nil || string(out) != strings.Repeat("data", 5000) {
 		t.Errorf("%d bytes, %v", len(out), err)
 	}
-	other := &Receiver{} // of a neighbour: what it sweeps is not ours
+	other := &Receiver{} // another process's: its sweep must not remove the first one's files
 	whole := p
 	whole.At, whole.Data = 0, data
 	if err := other.Take(whole); err != nil || other.Path() == r.Path() {
@@ -101,8 +101,8 @@ func TestReceiver(t *testing.T) {
 	}
 }
 
-// TestReceiverRefuses leaves nothing behind, and refuses what follows for the same
-// reason.
+// TestReceiverRefuses checks that a refused piece leaves nothing behind, and that later pieces are
+// refused for the same reason.
 func TestReceiverRefuses(t *testing.T) {
 	a, data := packed(t, goodScript)
 	b, bad := packed(t, "#!/bin/sh\necho cannot >&2\nexit 3\n")
@@ -143,7 +143,7 @@ func TestReceiverRefuses(t *testing.T) {
 	}
 }
 
-// TestReceiverKilled: somebody else removes what it has made.
+// TestReceiverKilled checks that the files of a killed process are removed.
 func TestReceiverKilled(t *testing.T) {
 	a, data := packed(t, goodScript)
 	dir := t.TempDir()
@@ -173,7 +173,7 @@ func TestReceiverKilled(t *testing.T) {
 	}
 }
 
-// TestSweep removes what is nobody's any more, and that alone.
+// TestSweep checks that exactly the files of ended processes are removed.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	lock, err := ownLock(dir)
@@ -191,7 +191,8 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := syscall.Mkfifo(filepath.Join(dir, "sdm-gdb-3.lock"), 0o600); err != nil { // must not hold us up
+	// Opening it must not block.
+	if err := syscall.Mkfifo(filepath.Join(dir, "sdm-gdb-3.lock"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	sweep(dir)
@@ -202,7 +203,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// archiveOf packs files by hand, as nobody of us does.
+// archiveOf makes archives that Pack does not make.
 func archiveOf(t testing.TB, headers ...tar.Header) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -234,7 +235,7 @@ func TestUnpackRefuses(t *testing.T) {
 	}
 }
 
-// FuzzUnpack never makes anything but files below its directory.
+// FuzzUnpack checks that only files below the directory are made.
 func FuzzUnpack(f *testing.F) {
 	f.Add(archiveOf(f, tar.Header{Name: "a/b", Typeflag: tar.TypeReg, Size: 3}))
 	f.Add(archiveOf(f, tar.Header{Name: "../b", Typeflag: tar.TypeReg}))

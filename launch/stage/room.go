@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// noExec is ST_NOEXEC of statfs(2): nothing may be executed from that file system.
+// noExec is ST_NOEXEC of statfs(2): programs on that file system cannot be executed.
 const noExec = 8
 
-// checkRoom tells why a directory cannot hold programs of so many bytes that are to
-// be run from there; nil: it can, as far as one sees without trying.
+// checkRoom returns an error if a directory cannot hold need bytes of programs that can be
+// executed there. nil: it can, as far as can be seen without trying.
 func checkRoom(dir string, need int64) error {
 	switch info, err := os.Stat(dir); {
 	case err != nil:
@@ -32,7 +32,7 @@ func checkRoom(dir string, need int64) error {
 	return nil
 }
 
-// plain drops operation and path, which our text has already.
+// plain removes operation and path, which the caller's text contains already.
 func plain(err error) error {
 	var p *os.PathError
 	if errors.As(err, &p) {

@@ -10,11 +10,10 @@ import (
 	"syscall"
 )
 
-// Script makes a program of a command line, for starters that take the name of a
-// program but no arguments for it, or not as many: a shell script in dir, which the
-// hosts that run it must have in common. line is the command line, quoted for a
-// shell. Its name says whose it is, and those that were left by processes of this
-// host which were killed are removed.
+// Script makes a program of a command line, for starters that take the name of a program but no
+// arguments for it, or too few: a shell script in dir, which must be shared by the hosts that run
+// it. line is the command line, quoted for a shell. The name of the script contains host and
+// process id. Scripts that killed processes of this host have left are removed.
 func Script(dir, session, line string) (string, error) {
 	if strings.ContainsAny(line, "\x00") {
 		return "", errors.New("a command line cannot hold a zero byte")
@@ -39,12 +38,12 @@ func Script(dir, session, line string) (string, error) {
 
 const scriptPrefix = "server-"
 
-// removeOrphans removes scripts whose process is gone. Those of other hosts are left
-// to these: nobody can tell from here.
+// removeOrphans removes scripts whose process has ended. Those of other hosts stay: whether their
+// processes run is not known here.
 func removeOrphans(dir, host string) {
 	paths, err := filepath.Glob(filepath.Join(dir, scriptPrefix+"*@*"))
 	if err != nil {
-		return // a directory that is no pattern: they stay
+		return // dir is not a valid pattern: they stay
 	}
 	for _, path := range paths {
 		if pid, ok := ownerOf(filepath.Base(path), host); ok && syscall.Kill(pid, 0) == syscall.ESRCH {
@@ -53,7 +52,7 @@ func removeOrphans(dir, host string) {
 	}
 }
 
-// ownerOf reads the process of this host that has made a script off its name.
+// ownerOf reads the process id from the name of a script of this host.
 func ownerOf(name, host string) (pid int, ok bool) {
 	name, at, _ := strings.Cut(name, "@")
 	_, number, found := strings.Cut(strings.TrimPrefix(name, scriptPrefix), ".")

@@ -1,6 +1,6 @@
-// Package stage has what runs on a node run from its own storage: our servers, copied
-// (Put, Script), and a gdb with all that it needs, packed where it is installed
-// (FindGDB) and unpacked where it is not (Receiver).
+// Package stage lets programs run on a node from storage of the node: the sdm programs, copied
+// (Put, Script), and a gdb with all that it needs, packed where it is installed (FindGDB) and
+// unpacked where it is not (Receiver).
 package stage
 
 import (
@@ -14,7 +14,7 @@ import (
 	"syscall"
 )
 
-// Hash is the SHA-256 of a file, in hexadecimal.
+// Hash returns the SHA-256 of a file, in hexadecimal.
 func Hash(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -28,10 +28,10 @@ func Hash(path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// Put copies the program source into dir, which must exist, for one session, and
-// gives the path of the copy. Several processes may call it at the same time: one
-// copies, the others wait for it. A copy counts when its hash is the wanted one
-// ("": that of source), whoever made it. The error says why dir is no good.
+// Put copies the program source into dir, which must exist, for one session, and returns the path
+// of the copy. Several processes may call it at the same time: one copies, the others wait for it.
+// An existing copy is used if its hash is the wanted one ("": that of source). The error says why
+// dir cannot be used.
 func Put(source, dir, session, want string) (string, error) {
 	info, err := os.Stat(source)
 	if err != nil {
@@ -50,11 +50,11 @@ func Put(source, dir, session, want string) (string, error) {
 	if err != nil {
 		return "", plain(err)
 	}
-	defer lock.Close() // gives the lock back
+	defer lock.Close() // releases the lock
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", err
 	}
-	defer os.Remove(path + ".lock") // who waits for it still has it
+	defer os.Remove(path + ".lock") // processes that wait for it have it open
 	if found, err := Hash(path); err == nil && found == want {
 		return path, nil
 	}
@@ -67,14 +67,13 @@ func Put(source, dir, session, want string) (string, error) {
 	return path, nil
 }
 
-// Remove takes a copy away; running processes keep it until they end. Whether it
-// was there does not matter.
+// Remove removes a copy, if it is there; running processes keep it until they end.
 func Remove(path string) {
 	os.Remove(path)
 	os.Remove(path + ".lock")
 }
 
-// clean leaves of a name what a file name may have.
+// clean makes a part of a file name from any name.
 func clean(name string) string {
 	if name == "" {
 		return "session"
@@ -83,8 +82,7 @@ func clean(name string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// copyFile makes the copy under another name, reads it back, and only then gives
-// it its own.
+// copyFile makes the copy under a temporary name, reads it back to check it, and then renames it.
 func copyFile(source, path, want string) error {
 	in, err := os.Open(source)
 	if err != nil {
@@ -95,7 +93,7 @@ func copyFile(source, path, want string) error {
 	if err != nil {
 		return plain(err)
 	}
-	defer os.Remove(out.Name()) // gone already when all is well
+	defer os.Remove(out.Name()) // has no effect after the rename
 	_, err = io.Copy(out, in)
 	if err = errors.Join(err, out.Chmod(0o700), out.Close()); err != nil {
 		return plain(err)

@@ -29,7 +29,7 @@ func left(t *testing.T, dir string) int {
 	return len(entries)
 }
 
-// TestPut has many processes of a node come at the same time.
+// TestPut calls Put from many processes of a node at the same time.
 func TestPut(t *testing.T) {
 	from, dir := source(t, strings.Repeat("program", 10000)), t.TempDir()
 	want, err := Hash(from)
@@ -103,7 +103,7 @@ func TestPutRefuses(t *testing.T) {
 	}
 }
 
-// TestScript makes a program of a line: what is added to the call comes last.
+// TestScript makes a program of a line; arguments of the call follow those of the line.
 func TestScript(t *testing.T) {
 	dir := t.TempDir()
 	path, err := Script(dir, "a/../b", `printf '[%s]' 'two words' "it's"`)
@@ -131,7 +131,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// TestScriptsOfTheDeadAreRemoved, and no others.
+// TestScriptsOfTheDeadAreRemoved checks that exactly the scripts of ended processes are removed.
 func TestScriptsOfTheDeadAreRemoved(t *testing.T) {
 	dead := exec.Command("true")
 	if err := dead.Run(); err != nil {

@@ -160,7 +160,7 @@ func (fs *fields) missing() ([]byte, error) {
 		return nil, err
 	}
 	if wait != nil {
-		cause = waited + *wait
+		cause = protocol.NoAnswerIn + *wait
 	}
 	return canonical.JSON(MissingOn(cause, hosts)), nil
 }

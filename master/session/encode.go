@@ -109,7 +109,7 @@ func appendMissing(b, body []byte) []byte {
 	if json.Unmarshal(body, &m) != nil {
 		return appendInline(b, body)
 	}
-	if wait, ok := strings.CutPrefix(m.Cause, waited); ok {
+	if wait, ok := strings.CutPrefix(m.Cause, protocol.NoAnswerIn); ok {
 		b = append(b, `,"waited":`...)
 		b = appendText(b, wait)
 	} else {

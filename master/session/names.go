@@ -42,9 +42,6 @@ func kindOf(name, stream string) protocol.Kind {
 	return eventKinds[name]
 }
 
-// waited is how the tree words a missing answer whose only cause is time.
-const waited = "no answer in "
-
 // hostSeparator joins the hosts of missing ranks in protocol.Missing.Host, when
 // they are on several.
 const hostSeparator = ","

@@ -1,12 +1,12 @@
-// Package canonical is the one JSON form of what crosses the tree: equal values are
-// equal bytes.
+// Package canonical provides the canonical JSON encoding of values that cross the
+// tree: equal values have equal bytes.
 package canonical
 
 import "encoding/json"
 
-// JSON gives the form of a value: fields in the order of the
+// JSON returns the canonical encoding of a value: fields in the order of the
 // struct, no blanks, no HTML escapes. It panics on values that JSON cannot
-// hold, which is a mistake in our own code.
+// represent, which is a programming error.
 func JSON(v any) []byte {
 	var b buffer
 	enc := json.NewEncoder(&b)
@@ -17,8 +17,8 @@ func JSON(v any) []byte {
 	return b[:len(b)-1] // Encode ends with a newline
 }
 
-// buffer is the smallest io.Writer: bytes.Buffer would keep spare state
-// alive for every body that is kept.
+// buffer is a minimal io.Writer: a bytes.Buffer would keep extra memory alive for
+// every body that is kept.
 type buffer []byte
 
 func (b *buffer) Write(p []byte) (int, error) {

@@ -1,4 +1,4 @@
-// How numbers are spread, without keeping them: quantiles and histograms.
+// Distribution of numbers without storing them: quantiles and histograms.
 
 package column
 
@@ -12,37 +12,37 @@ import (
 )
 
 const (
-	// maxBins bounds a distribution: 1.5 KiB on the wire.
+	// maxBins bounds a distribution: 1.5 KiB in a packet.
 	maxBins = 512
-	// firstShift leaves sign, exponent and the 7 highest bits of the fraction of
-	// a float64: bins are at most 1/128 of their numbers wide, and whole numbers
-	// up to 128 have one each.
+	// firstShift keeps sign, exponent and the 7 highest bits of the fraction of a
+	// float64: the width of a bin is at most 1/128 of its numbers, and whole
+	// numbers up to 128 have one bin each.
 	firstShift = 45
-	// lastShift leaves one bit, with which there are two bins at most.
+	// lastShift keeps one bit, which makes two bins at most.
 	lastShift = 63
 )
 
-// bins counts numbers by the upper bits of their floats. When there are too many
-// bins, all of them are halved in number by dropping one bit more. The bits that
-// are left are as many as the numbers allow, whatever the order in which they
-// came: the bins of a part are never more than those of the whole, so no part
-// drops a bit that the whole would keep. Hence merging is associative and
-// commutative to the byte, which it would not be with buckets that move.
+// bins counts numbers by the upper bits of their floats. If there are too many
+// bins, one bit less is used, which halves their number. The final number of bits
+// depends on the numbers only and not on the order of merging: a part never has
+// more bins than the whole, so no part drops a bit that the whole keeps. Therefore
+// merging is associative and commutative to the byte, which is not possible with
+// buckets that adapt their borders.
 //
-// It is a DDSketch (Masson, Rim, Lee, 2019) with the uniform collapse of
-// UDDSketch (Epicoco and others, 2020), but with bits instead of logarithms: no
-// rounding of a processor shows. It is immutable.
+// It is a DDSketch (Masson, Rim, Lee, 2019) with the uniform collapse of UDDSketch
+// (Epicoco and others, 2020), but with bits instead of logarithms, so that it does
+// not depend on the rounding of a processor. It is immutable.
 type bins struct {
-	shift uint8 // of ordered floats; firstShift at least unless list is empty
+	shift uint8 // of ordered floats; at least firstShift unless list is empty
 	list  []bin // ascending
 }
 
 type bin struct {
-	at    uint32 // the ordered bits above the shift
+	at    uint32 // the bits of the ordered float above the shift
 	count int
 }
 
-// ordered gives the bits of a float such that they compare as the floats do.
+// ordered returns bits that compare like the floats.
 func ordered(f float64) uint64 {
 	b := math.Float64bits(f)
 	if b>>63 == 1 {
@@ -58,8 +58,7 @@ func fromOrdered(b uint64) float64 {
 	return math.Float64frombits(^b)
 }
 
-// newBins takes the list over, whose floats are of the first shift and in any
-// order.
+// newBins returns bins of floats with firstShift, in any order. It owns the list.
 func newBins(list []bin) bins {
 	slices.SortFunc(list, func(a, b bin) int { return int(a.at) - int(b.at) })
 	return bins{firstShift, joinBins(list, 0)}.bounded()
@@ -67,7 +66,7 @@ func newBins(list []bin) bins {
 
 func binOf(f float64, count int) bin { return bin{uint32(ordered(f) >> firstShift), count} }
 
-// joinBins drops bits and joins what is then equal, in place.
+// joinBins drops bits and merges bins that are then equal, in place.
 func joinBins(list []bin, drop uint8) []bin {
 	n := 0
 	for _, b := range list {
@@ -82,7 +81,7 @@ func joinBins(list []bin, drop uint8) []bin {
 	return list[:n]
 }
 
-// bounded drops bits, in place, until there are few enough bins.
+// bounded drops bits, in place, until the number of bins is within its limit.
 func (s bins) bounded() bins {
 	for len(s.list) > maxBins {
 		s = bins{s.shift + 1, joinBins(s.list, 1)}
@@ -90,8 +89,8 @@ func (s bins) bounded() bins {
 	return s
 }
 
-// coarser gives the same bins with a shift that is not lower. It shares the list
-// when nothing changes.
+// coarser returns the bins with a shift that is not lower. It shares the list if
+// the shift is the same.
 func (s bins) coarser(shift uint8) bins {
 	if shift == s.shift {
 		return s
@@ -131,11 +130,11 @@ func (s bins) total() int {
 	return n
 }
 
-// edges gives where a bin begins and ends; the end belongs to the next one.
+// edges returns the start and the end of a bin; the end belongs to the next one.
 func (s bins) edges(b bin) (from, to float64) {
 	from = fromOrdered(uint64(b.at) << s.shift)
 	to = fromOrdered(uint64(b.at)<<s.shift + (1<<s.shift - 1))
-	limit := func(f float64) float64 { // beyond the last float are infinities and no numbers
+	limit := func(f float64) float64 { // beyond the last float there are infinities and NaN
 		if math.IsNaN(f) || math.IsInf(f, 0) {
 			return math.Copysign(math.MaxFloat64, f)
 		}
@@ -144,8 +143,9 @@ func (s bins) edges(b bin) (from, to float64) {
 	return limit(from), limit(to)
 }
 
-// inner is the end of a bin that is nearer to 0: the one of its numbers with the
-// shortest fraction, and the only one there is when numbers are small and whole.
+// inner returns the end of a bin that is nearer to 0: the number of the bin with
+// the shortest fraction, and the only one of the bin if numbers are small and
+// whole.
 func (s bins) inner(b bin) float64 {
 	from, to := s.edges(b)
 	if to <= 0 {
@@ -154,8 +154,8 @@ func (s bins) inner(b bin) float64 {
 	return max(from, 0)
 }
 
-// appendWire writes shift, number of bins, and for each how far it is from the
-// one before and its count.
+// appendWire encodes the shift, the number of bins, and for each bin the distance
+// from the previous one and its count.
 func (s bins) appendWire(b []byte) []byte {
 	if len(s.list) == 0 {
 		return append(b, 0)
@@ -177,7 +177,7 @@ func (r *reader) bins() bins {
 		return bins{}
 	}
 	n := r.Number("count of bins", maxBins)
-	if shift < firstShift || n == 0 || n > len(r.Rest)/2 { // a bin takes two bytes
+	if shift < firstShift || n == 0 || n > len(r.Rest)/2 { // a bin takes at least two bytes
 		r.Fail(errors.New("bins are not in their one form"))
 		return bins{}
 	}

@@ -14,7 +14,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// shapes of numbers that spread differently over the bins.
+// shapes are distributions of numbers.
 var shapes = map[string]func(r *rand.Rand) float64{
 	"few whole ones":  func(r *rand.Rand) float64 { return float64(r.IntN(60)) },
 	"whole ones":      func(r *rand.Rand) float64 { return float64(r.IntN(1_000_000)) },
@@ -32,7 +32,7 @@ func someFloat(r *rand.Rand) float64 {
 	}
 }
 
-// drawNumbers gives n numbers of one shape.
+// drawNumbers returns n numbers of one distribution.
 func drawNumbers(shape string, n int, seed uint64) []float64 {
 	r := rand.New(rand.NewPCG(seed, 1))
 	out := make([]float64, n)
@@ -50,8 +50,8 @@ func columnOfFloats(first int, limit int, values []float64) Column {
 	return Column{Name: "x", limit: limit, summary: summarize(list)}
 }
 
-// Thousands of numbers, cut into parts at random, merged in a random tree: every
-// byte must be the same.
+// Thousands of numbers, split at random and merged in a random tree, have identical
+// encodings.
 func TestBinsMergeTheSameInAnyTree(t *testing.T) {
 	names := []string{"few whole ones", "whole ones", "around 0", "all sizes", "all bit pattern", "constant"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -79,13 +79,13 @@ func TestQuantilesAreNear(t *testing.T) {
 			values := drawNumbers(shape, 20_000, 7)
 			c := columnOfFloats(0, 4, values)
 			slices.Sort(values)
-			// A bin is 2^(shift-52) of its numbers wide.
+			// The width of a bin is 2^(shift-52) of its numbers.
 			off := math.Ldexp(1, int(c.summary.bins.shift)-52)
 			for _, q := range []float64{0, 0.01, 0.25, 0.5, 0.75, 0.99, 1} {
 				got, ok := c.Quantile(q)
 				want := values[max(int(math.Ceil(q*20_000)), 1)-1]
 				if !ok || math.Abs(got-want) > off*max(math.Abs(want), math.Abs(got)) {
-					if c.summary.bins.shift < 52 { // else a bin holds more than a power of two
+					if c.summary.bins.shift < 52 { // else a bin covers more than a factor of two
 						t.Errorf("quantile %v is %v, want %v within %v of it", q, got, want, off)
 					} else if math.Signbit(got) != math.Signbit(want) && got != 0 {
 						t.Errorf("quantile %v is %v, want the sign of %v", q, got, want)
@@ -130,7 +130,8 @@ func TestHistogram(t *testing.T) {
 	}
 }
 
-// Numbers that differ in their last bits: no step has fewer than no numbers, and none begins before the one before.
+// For numbers that differ in their last bits only, no count is negative, and the
+// starts of the steps do not decrease.
 func TestHistogramOfNumbersThatAreClose(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := rapid.Float64().Draw(t, "at")
@@ -194,8 +195,8 @@ func TestMajority(t *testing.T) {
 	}
 }
 
-// Many ranks with a value of their own each: the answer must stay small. (A million
-// of them take 3.7 KB, and too long to make here.)
+// The summary of many ranks with different values must be small. (That of a million
+// values takes 3.7 KB, but too long to compute here.)
 func TestManyValuesStaySmall(t *testing.T) {
 	for shape := range shapes {
 		n := 1 << 14

@@ -1,5 +1,5 @@
-// Package column is what may differ between ranks that otherwise gave the same answer: a
-// mergeable summary of a value over ranks.
+// Package column summarizes a value that differs between ranks whose answers are
+// otherwise equal. Summaries can be merged.
 package column
 
 import (
@@ -14,31 +14,31 @@ import (
 	"sdm/protocol/rank"
 )
 
-// DefaultLimit is how many distinct values a column keeps when a command does
-// not say: enough for a screen line, small enough that a million ranks stay a
-// few kilobytes.
+// DefaultLimit is the number of distinct values that a column keeps if a command
+// does not set a limit: enough for a line on the screen, small enough that the
+// values of a million ranks take a few kilobytes.
 const DefaultLimit = 16
 
-// Column is the mergeable summary of one value over ranks: the value of a
-// variable, the address of a frame, a process id.
+// Column is the mergeable summary of one value over ranks: the value of a variable,
+// the address of a frame, a process ID.
 //
-// Up to a limit it keeps every distinct value with the ranks that gave it. With
-// one value more the values are dropped for good, and what remains is of bounded
-// size: counts, the lowest and highest numbers with ranks, exact sums. Both are
-// functions of the pairs (rank, value) alone, so merging is associative and
-// commutative to the byte of AppendWire, as long as no rank is in two of the
-// columns that are merged.
+// Up to a limit it keeps every distinct value with its ranks. When there are more,
+// all values are dropped for good, and a summary of bounded size remains: counts,
+// the lowest and highest numbers with ranks, exact sums. Both representations are
+// functions of the pairs (rank, value) only. Therefore merging is associative and
+// commutative to the byte of AppendWire, provided that no rank is in two of the
+// merged columns.
 //
-// A Column is immutable and may be used by several goroutines. The zero Column
-// holds nothing.
+// A Column is immutable and may be used by several goroutines. The zero Column has
+// no value.
 type Column struct {
 	Name string
-	// limit is how many values are kept, -1 for all of them; 0 only in the zero
-	// Column.
+	// limit is the number of distinct values that are kept, -1 for all; 0 in the
+	// zero Column only.
 	limit int
-	// values are sorted by the bytes of the value; nil once they are dropped.
+	// values are sorted by the bytes of the value; nil after they were dropped.
 	values  []ValueCount
-	summary *summary // nil until they are dropped
+	summary *summary // nil until the values are dropped
 }
 
 // ValueCount is one distinct value and the ranks that gave it.
@@ -47,10 +47,10 @@ type ValueCount struct {
 	Ranks rank.Set
 }
 
-// mostLimit is what a limit can be on the wire; nobody has so many values.
+// mostLimit is the highest limit that can be encoded; no column has as many values.
 const mostLimit = math.MaxInt32 - 1
 
-// New makes the column of one rank. The limit is that of Args.Limit: 0 is
+// New returns the column of one rank. The limit is that of Args.Limit: 0 is
 // DefaultLimit, -1 keeps every value.
 func New(name string, r rank.ID, value string, limit int) Column {
 	switch {
@@ -63,8 +63,8 @@ func New(name string, r rank.ID, value string, limit int) Column {
 	return Column{Name: name, limit: limit, values: []ValueCount{{value, rank.Range(r, r)}}}
 }
 
-// Merge joins two columns of one name; it panics when the names differ. When the
-// limits differ, the lower one holds for the result.
+// Merge merges two columns of the same name; it panics if the names differ. The
+// result has the lower one of the limits.
 func (c Column) Merge(d Column) Column {
 	if c.Name != d.Name {
 		panic(fmt.Sprintf("column: %q cannot be merged with column %q", c.Name, d.Name))
@@ -94,11 +94,11 @@ func lowerLimit(a, b int) int {
 	return min(a, b)
 }
 
-// mergeValues joins two lists that are sorted by value.
+// mergeValues merges two lists that are sorted by value.
 func mergeValues(a, b []ValueCount) []ValueCount {
 	n := len(a) + len(b)
 	if len(a) == len(b) && len(a) > 0 && a[0].Value == b[0].Value {
-		n = len(a) // most likely the same values on both sides
+		n = len(a) // probably the same values on both sides
 	}
 	out := make([]ValueCount, 0, n)
 	for len(a) > 0 && len(b) > 0 {
@@ -115,7 +115,8 @@ func mergeValues(a, b []ValueCount) []ValueCount {
 	return append(append(out, a...), b...)
 }
 
-// summarized gives the summary of the column, complete or not.
+// summarized returns the summary of the column, whether or not the values were
+// dropped.
 func (c Column) summarized() *summary {
 	if c.summary != nil {
 		return c.summary
@@ -123,10 +124,10 @@ func (c Column) summarized() *summary {
 	return summarize(c.values)
 }
 
-// Complete tells whether every value is still there.
+// Complete reports whether the column still has all values.
 func (c Column) Complete() bool { return c.summary == nil }
 
-// Size is about what the column costs, in bytes.
+// Size returns the approximate memory of the column, in bytes.
 func (c *Column) Size() int {
 	const each = 16
 	n := each + len(c.Name)
@@ -139,10 +140,10 @@ func (c *Column) Size() int {
 	return n
 }
 
-// Limit is how many values are kept: -1 for all of them.
+// Limit returns the number of distinct values that are kept: -1 for all.
 func (c Column) Limit() int { return c.limit }
 
-// Count is how many ranks gave a value.
+// Count returns the number of ranks with a value.
 func (c Column) Count() int {
 	if c.summary != nil {
 		return c.summary.count
@@ -154,8 +155,8 @@ func (c Column) Count() int {
 	return n
 }
 
-// Distinct is how many different values there are. It is exact while the column
-// is complete, and up to 64 values after that; then it is an estimate with a
+// Distinct returns the number of distinct values. It is exact while the column is
+// complete, and up to 64 values afterwards; above that it is an estimate with a
 // standard error of 7 %.
 func (c Column) Distinct() (n int, exact bool) {
 	if c.summary == nil {
@@ -165,9 +166,9 @@ func (c Column) Distinct() (n int, exact bool) {
 	return min(n, c.summary.count), exact
 }
 
-// Values gives the distinct values of a complete column for people to read: in
-// numeric order when all of them are numbers, else by lowest rank. It gives nil
-// when the column is not complete.
+// Values returns the distinct values of a complete column in the order in which
+// users see them: numeric if all of them are numbers, else by lowest rank. It
+// returns nil if the column is not complete.
 func (c Column) Values() []ValueCount {
 	type keyed struct {
 		ValueCount
@@ -194,7 +195,7 @@ func (c Column) Values() []ValueCount {
 	return out
 }
 
-// String gives the column for transcripts: "n=1[0-2]|5[3]".
+// String formats the column for transcripts: "n=1[0-2]|5[3]".
 func (c Column) String() string {
 	if c.summary != nil {
 		return c.Name + "=" + c.summary.String()
@@ -210,17 +211,17 @@ func (c Column) String() string {
 	return c.Name + "=" + strings.Join(parts, "|")
 }
 
-// mostText is how many bytes of a value String shows.
+// mostText is the number of bytes of a value that String shows.
 const mostText = 256
 
-// isPlain tells whether String shows a value as it is.
+// isPlain reports whether String shows a value unchanged.
 func isPlain(value string) bool {
 	odd := func(r rune) bool { return !unicode.IsPrint(r) || strings.ContainsRune("[]|", r) }
 	return len(value) <= mostText && utf8.ValidString(value) && !strings.ContainsFunc(value, odd)
 }
 
-// Only gives the part of a column that is about some ranks. One whose values were dropped
-// cannot be parted and stays whole.
+// Only returns the part of a column that concerns some ranks. A column whose values
+// were dropped cannot be split and is returned unchanged.
 func (c Column) Only(ranks rank.Set) Column {
 	if !c.Complete() {
 		return c

@@ -16,7 +16,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// columnOf merges the columns of one value each, rank i having values[i].
+// columnOf merges columns of one value each; rank i has values[i].
 func columnOf(name string, limit int, values ...string) Column {
 	var c Column
 	c.Name = name
@@ -26,7 +26,7 @@ func columnOf(name string, limit int, values ...string) Column {
 	return c
 }
 
-// numbered gives the texts of the numbers 0 to n-1.
+// numbered returns the texts of the numbers 0 to n-1.
 func numbered(n int) []string {
 	out := make([]string, n)
 	for i := range out {
@@ -43,7 +43,7 @@ var someValues = rapid.OneOf(
 	rapid.Map(rapid.Float64(), func(f float64) string { return strconv.FormatFloat(f, 'g', 17, 64) }),
 )
 
-// drawColumns draws the columns of some ranks, one each.
+// drawColumns draws columns of one rank each.
 func drawColumns(t *rapid.T) []Column {
 	limit := rapid.SampledFrom([]int{-1, 0, 1, 4, 100}).Draw(t, "limit")
 	values := rapid.SliceOfN(someValues, 1, 120).Draw(t, "values")
@@ -51,14 +51,14 @@ func drawColumns(t *rapid.T) []Column {
 	for i, v := range values {
 		l := limit
 		if limit > 0 {
-			l = limit + i%3 // limits that differ: the lowest holds
+			l = limit + i%3 // different limits: the lowest one applies
 		}
 		out[i] = New("x", rank.ID(i), v, l)
 	}
 	return out
 }
 
-// mergedAtRandom merges columns in some order and some tree.
+// mergedAtRandom merges columns in a random order and tree.
 func mergedAtRandom(t *rapid.T, columns []Column) Column {
 	all := slices.Clone(columns)
 	for len(all) > 1 {
@@ -99,7 +99,7 @@ func TestColumnMergesTheSameInAnyOrder(t *testing.T) {
 	})
 }
 
-// slowStats computes by hand what a column has to say about its values.
+// slowStats computes the statistics of values directly.
 func slowStats(values []string) (distinct, numbers int, low, high, mean, deviation float64) {
 	seen := map[string]bool{}
 	sum, squares := new(big.Rat), new(big.Rat)
@@ -131,7 +131,7 @@ func slowStats(values []string) (distinct, numbers int, low, high, mean, deviati
 	return len(seen), numbers, low, high, mean, deviation
 }
 
-// neighbours tells whether two numbers are the same, or next to one another: a square
+// neighbours reports whether two numbers are equal or adjacent floats: a square
 // root of 128 bits that lies between the two is rounded twice.
 func neighbours(a, b float64) bool { return a == b || math.Nextafter(a, b) == b }
 
@@ -175,7 +175,7 @@ func TestColumnAgreesWithTwin(t *testing.T) {
 	})
 }
 
-// The twin's root lies just above the middle of two numbers here.
+// The reference result is just above the middle of two floats here.
 func TestDeviationIsRoundedTwiceAtMost(t *testing.T) {
 	values := []string{"9007199254740993", "-2.6469779601696886e-23"}
 	_, _, _, _, _, deviation := slowStats(values)
@@ -396,7 +396,7 @@ func BenchmarkColumnMerge(b *testing.B) {
 	}
 }
 
-// A limit beyond all bounds is one that can be sent.
+// A very large limit can be encoded.
 func TestLimitBeyondBounds(t *testing.T) {
 	for _, limit := range []int{math.MaxInt32 - 1, math.MaxInt32, math.MaxInt} {
 		c := New("value", 3, "x", limit)

@@ -9,7 +9,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// joined makes bytes of parts: strings, bytes, and small numbers.
+// joined concatenates parts: strings, bytes, and small numbers.
 func joined(parts ...any) []byte {
 	var b []byte
 	for _, p := range parts {
@@ -30,7 +30,7 @@ func TestDecodeErrors(t *testing.T) {
 	nine := rank.Range(0, 8).AppendWire(nil)
 	huge := bytes.Repeat([]byte{0xff}, 4)
 	head := joined(1, "n", 5) // name n, limit 4
-	// The parts of a summary of one rank that gave "7".
+	// The parts of a summary of one rank with the value "7".
 	sketch := joined(1, make([]byte, 8))
 	seven := joined(1, 1, "7", 1, rank5)
 	spread, noVotes := newBins([]bin{binOf(7, 1)}).appendWire(nil), make([]byte, 32)

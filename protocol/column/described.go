@@ -1,26 +1,26 @@
-// A column with all that can be said about its numbers, for stat.
+// Columns with quantiles and a histogram, for stat.
 
 package column
 
 import "sdm/protocol/canonical"
 
-// Described is a column whose JSON form has quantiles and a histogram as well.
+// Described is a Column whose JSON form also has quantiles and a histogram.
 type Described struct{ Column }
 
-// Described gives the column for whoever asked for statistics.
+// Described returns the column with statistics.
 func (c Column) Described() Described { return Described{c} }
 
-// histogramBars is how many steps a histogram has: so many lines of a screen.
+// histogramBars is the number of steps of a histogram: lines on the screen.
 const histogramBars = 10
 
-// describedJSON is the JSON form: that of the column, and what follows.
+// describedJSON is the JSON form: that of the column, and the statistics.
 type describedJSON struct {
 	columnJSON
 	Quantiles *quantilesJSON `json:"quantiles,omitempty"`
 	Histogram []barJSON      `json:"histogram,omitempty"`
 }
 
-// quantilesJSON are numbers that so many per cent of all are at most as great as.
+// quantilesJSON are percentiles.
 type quantilesJSON struct {
 	P1  any `json:"p1"`
 	P5  any `json:"p5"`
@@ -31,15 +31,15 @@ type quantilesJSON struct {
 	P99 any `json:"p99"`
 }
 
-// barJSON is one step: the numbers from "from" and less than "to"; the last one
-// has its end too.
+// barJSON is one step: the numbers from "from" to less than "to"; the last step
+// includes its end.
 type barJSON struct {
 	From  any `json:"from"`
 	To    any `json:"to"`
 	Count int `json:"count"` // ranks
 }
 
-// MarshalJSON gives the object that front ends see.
+// MarshalJSON returns the JSON object for front ends.
 func (d Described) MarshalJSON() ([]byte, error) {
 	out := describedJSON{columnJSON: d.json()}
 	all := d.spread()
@@ -56,5 +56,5 @@ func (d Described) MarshalJSON() ([]byte, error) {
 	return canonical.JSON(out), nil
 }
 
-// Bars is the histogram as it is shown.
+// Bars returns the histogram that is shown to users.
 func (d Described) Bars() []Bar { return d.Histogram(histogramBars) }

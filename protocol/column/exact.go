@@ -1,4 +1,4 @@
-// Sums that do not depend on the order of adding.
+// Exact sums, which do not depend on the order of addition.
 
 package column
 
@@ -9,21 +9,21 @@ import (
 	"math/big"
 )
 
-// exact is a sum without rounding: mant * 2^exp. Every float and integer has
-// this form. It is immutable; the zero value is 0.
+// exact is a sum without rounding: mant * 2^exp. Every float and integer has this
+// form. It is immutable; the zero value is 0.
 type exact struct {
 	mant *big.Int // nil is 0
 	exp  int
 }
 
-// Bounds of a sum that comes from outside. Squares of floats reach from 2^-2148
-// to 2^2048, plus 64 bits for the count of them.
+// Limits of a received sum. Squares of floats range from 2^-2148 to 2^2048, plus 64
+// bits for their count.
 const (
 	maxExactExp   = 2200
 	maxExactBytes = 640
 )
 
-// newExact gives the value of a finite number.
+// newExact returns a finite number as an exact sum.
 func newExact(n number) exact {
 	if n.big != nil {
 		return exact{mant: n.big}
@@ -35,11 +35,12 @@ func newExact(n number) exact {
 	return exact{mant: big.NewInt(int64(fraction * (1 << 53))), exp: exp - 53}
 }
 
-// wholeSums are sums of whole numbers that fit into a word, which most are: a big
-// number for each would take most of the time of a summary.
+// wholeSums are sums of whole numbers that fit into a word, which most do: a
+// big.Int for each number would take most of the time of a summary.
 type wholeSums struct{ sum, squares int64 }
 
-// add takes in a number that n ranks gave; false: it does not fit, or not any more.
+// add adds a number of n ranks; it returns false if the number or the sum does not
+// fit.
 func (w *wholeSums) add(v number, n int) bool {
 	const most, ranks, full = 1 << 26, 1 << 9, 1 << 61 // most*most*ranks is full
 	if v.big != nil || v.f != math.Trunc(v.f) || math.Abs(v.f) > most || n > ranks || w.squares > full {
@@ -99,15 +100,15 @@ func (x exact) rat() *big.Rat {
 	return new(big.Rat).SetFrac(x.mant, one.Lsh(one, uint(-x.exp)))
 }
 
-// mean gives the mean of n numbers from their sum.
+// mean returns the mean of n numbers from their sum.
 func mean(sum exact, n int) float64 {
 	r := sum.rat()
 	f, _ := r.Quo(r, new(big.Rat).SetInt64(int64(n))).Float64()
 	return f
 }
 
-// deviation gives the standard deviation of n numbers, taken as the whole
-// population, from their sum and the sum of their squares.
+// deviation returns the population standard deviation of n numbers from their sum
+// and the sum of their squares.
 func deviation(sum, squares exact, n int) float64 {
 	count := new(big.Rat).SetInt64(int64(n))
 	m := sum.rat()
@@ -115,14 +116,14 @@ func deviation(sum, squares exact, n int) float64 {
 	v := squares.rat()
 	v.Quo(v, count)
 	if v.Sub(v, m.Mul(m, m)); v.Sign() < 0 {
-		return 0 // the sums were made up outside
+		return 0 // only if received sums are invalid
 	}
-	variance := new(big.Float).SetPrec(128).SetRat(v) // a float64 may be too small for it
+	variance := new(big.Float).SetPrec(128).SetRat(v) // the range of a float64 may be too small for it
 	f, _ := variance.Sqrt(variance).Float64()
 	return f
 }
 
-// appendWire writes length and sign, the odd mantissa, the exponent.
+// appendWire encodes length and sign, the odd mantissa, the exponent.
 func (x exact) appendWire(b []byte) []byte {
 	if x.mant == nil || x.mant.Sign() == 0 {
 		return append(b, 0)

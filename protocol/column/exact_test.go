@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Sums of words are those of big numbers, to the byte, wherever they stop fitting.
+// wholeSums give the same results as exact sums, also beyond the point where they
+// do not fit any more.
 func TestWholeSumsAgreeWithExactOnes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var whole wholeSums

@@ -10,36 +10,39 @@ import (
 	"sdm/protocol/shape"
 )
 
-// maxKept is how many distinct texts of a field are kept with their ranks.
+// maxKept is the number of distinct texts of a field that are kept with their
+// ranks.
 const maxKept = 8
 
-// Field is what ranks have for one leaf of their values: one text that all gave, or what the texts
-// are like. Where they differ, addresses do not count: 0x5581a0 <buf+16> and 0x7f31a0 <buf+16> are
-// both <buf+16>, and addresses that nothing is known of are all shape.Address.
+// Field summarizes one leaf of the values: one text if all ranks have the same,
+// else a summary of the texts. In that summary addresses are ignored: 0x5581a0
+// <buf+16> and 0x7f31a0 <buf+16> are both <buf+16>, and all addresses without a
+// known symbol are shape.Address.
 type Field struct {
-	same   string // that all gave, where varied is nil
+	same   string // the text of all ranks, if varied is nil
 	varied *varied
 }
 
-// varied is what differs.
+// varied summarizes texts that differ.
 type varied struct {
-	raw    sketch       // of the texts as they were given
-	values []ValueCount // without addresses, sorted, at most maxKept; nil once they are dropped
-	span   *span        // nil until then
+	raw    sketch       // distinct texts, addresses included
+	values []ValueCount // without addresses, sorted, at most maxKept; nil after they were dropped
+	span   *span        // nil until they are dropped
 }
 
-// span is what remains of them.
+// span is the summary that remains after the texts were dropped.
 type span struct {
 	numbers   int // ranks with a finite number
 	nan, inf  int
-	low, high point // where there are numbers
+	low, high point // if numbers is not 0
 }
 
-// fieldOf makes the field of several texts, each of other ranks; bare takes addresses out.
+// fieldOf returns the field of several texts with disjoint ranks; bare removes
+// addresses.
 func fieldOf(texts []string, ranks []rank.Set, bare func(string) string) Field {
 	differ := func(t string) bool { return t != texts[0] }
 	if !slices.ContainsFunc(texts, differ) {
-		return Field{same: strings.Clone(texts[0])} // not the value that it is a part of
+		return Field{same: strings.Clone(texts[0])} // a copy, so that the whole value can be freed
 	}
 	hashes := make([]uint64, len(texts))
 	values := make([]ValueCount, len(texts))
@@ -57,7 +60,7 @@ func fieldOf(texts []string, ranks []rank.Set, bare func(string) string) Field {
 	return Field{varied: v}
 }
 
-// distinctValues counts values that are sorted.
+// distinctValues counts distinct values in a sorted list.
 func distinctValues(values []ValueCount) int {
 	n := min(len(values), 1)
 	for i := 1; i < len(values); i++ {
@@ -68,7 +71,7 @@ func distinctValues(values []ValueCount) int {
 	return n
 }
 
-// joinValues joins equal ones of values that are sorted, in place.
+// joinValues merges equal values in a sorted list, in place.
 func joinValues(values []ValueCount) []ValueCount {
 	n := 0
 	var sets []rank.Set
@@ -84,7 +87,7 @@ func joinValues(values []ValueCount) []ValueCount {
 	return slices.Clip(values[:n])
 }
 
-// bounded drops the values when there are too many.
+// bounded drops the values if there are too many.
 func (v varied) bounded() *varied {
 	if len(v.values) > maxKept {
 		v.span, v.values = spanOf(v.values), nil
@@ -110,7 +113,7 @@ func spanOf(values []ValueCount) *span {
 	return s
 }
 
-// widen takes in one value that is a number.
+// widen adds one value that is a number.
 func (s *span) widen(v ValueCount, number number) {
 	low, high := -1, -1
 	if s.low.Count > 0 {
@@ -140,7 +143,7 @@ func (s *span) merge(t *span) *span {
 	return out
 }
 
-// outerOf gives the point that comes first.
+// outerOf returns the point that is first in the order of compare.
 func outerOf(p, q point, compare func(p, q point) int) point {
 	switch order := compare(p, q); {
 	case order < 0:
@@ -151,7 +154,7 @@ func outerOf(p, q point, compare func(p, q point) int) point {
 	return p.join(q)
 }
 
-// merge joins two fields of one leaf.
+// merge merges two fields of the same leaf.
 func (f Field) merge(ranks rank.Set, g Field, others rank.Set) Field {
 	if f.varied == nil && g.varied == nil && f.same == g.same {
 		return f
@@ -166,7 +169,7 @@ func (f Field) merge(ranks rank.Set, g Field, others rank.Set) Field {
 	return Field{varied: &out}
 }
 
-// spread gives a field as one that varies.
+// spread returns a field as one whose texts differ.
 func (f Field) spread(ranks rank.Set) *varied {
 	if f.varied != nil {
 		return f.varied
@@ -196,11 +199,11 @@ func (f Field) size() int {
 	return n
 }
 
-// Same gives the text that all ranks gave, address and all.
+// Same returns the text that all ranks have, including the address.
 func (f Field) Same() (string, bool) { return f.same, f.varied == nil }
 
-// Values gives the distinct texts without addresses, as Column.Values does; nil where all are the
-// same or there are too many.
+// Values returns the distinct texts without addresses, as Column.Values does; nil
+// if all texts are the same or there are too many.
 func (f Field) Values() []ValueCount {
 	if f.varied == nil {
 		return nil
@@ -208,7 +211,8 @@ func (f Field) Values() []ValueCount {
 	return Column{values: f.varied.values}.Values()
 }
 
-// Distinct is how many different texts ranks gave, addresses counted, as Column.Distinct tells.
+// Distinct returns the number of distinct texts, addresses included, as
+// Column.Distinct does.
 func (f Field) Distinct() (n int, exact bool) {
 	if f.varied == nil {
 		return 1, true
@@ -216,8 +220,8 @@ func (f Field) Distinct() (n int, exact bool) {
 	return f.varied.raw.count()
 }
 
-// Range gives the lowest and the highest number; false where there is none, or something else stands
-// among them.
+// Range returns the lowest and the highest number; false if there is none, or if
+// some texts are not numbers.
 func (f Field) Range(of rank.Set) (low, high Extreme, ok bool) {
 	if f.varied == nil {
 		return Extreme{}, Extreme{}, false

@@ -1,4 +1,5 @@
-// What texts of one shape have in common: structures, arrays and pointers, member by member.
+// Folds: structures, arrays and pointers of the same shape, merged member by
+// member.
 
 package column
 
@@ -12,31 +13,34 @@ import (
 )
 
 const (
-	// maxFolds is how many shapes a summary keeps. With one more they are dropped.
+	// maxFolds is the number of shapes that a summary keeps. If there are more, all
+	// are dropped.
 	maxFolds = 8
-	// maxFields bounds the fields of all of them: 0.5 KiB each at most on the wire, where
-	// ranks differ in it.
+	// maxFields bounds the fields of all folds.
 	maxFields = shape.MaxLeaves
+	// maxVaried bounds the fields that differ between ranks: each takes at most 0.5
+	// KiB in a packet.
+	maxVaried = 4096
 )
 
-// Fold is what values of one shape are like. It is a function of the pairs (rank, value), and
-// immutable.
+// Fold summarizes the values of one shape. It is a function of the pairs (rank,
+// value), and immutable.
 type Fold struct {
 	template string
-	ranks    rank.Set // that have a value of this shape
-	distinct sketch   // of the values
+	ranks    rank.Set // ranks with a value of this shape
+	distinct sketch   // distinct values
 	fields   []Field  // one for each leaf
 }
 
-// folds are those of a column, in order of template. The zero value has none: no value has a
-// shape worth it.
+// folds are the folds of a column, sorted by template. The zero value has none: no
+// value has a shape that is worth folding.
 type folds struct {
 	list    []Fold
-	dropped bool // there were too many
+	dropped bool // there were too many shapes
 }
 
-// shaped gives the shape of a value; false where it has none, or is a single leaf which is no
-// address: a number, a name, a text.
+// shaped returns the shape of a value; false if it has none, or is a single leaf
+// that is not an address: a number, a name, a text.
 func shaped(value string) (template string, leaves []string, ok bool) {
 	if parseNumber(value).class != text {
 		return "", nil, false
@@ -48,7 +52,7 @@ func shaped(value string) (template string, leaves []string, ok bool) {
 	return template, leaves, true
 }
 
-// sheaf is the values of one shape.
+// sheaf are the values of one shape.
 type sheaf struct {
 	template string
 	hashes   []uint64
@@ -56,7 +60,7 @@ type sheaf struct {
 	ranks    []rank.Set
 }
 
-// foldsOf folds values, which are distinct; bare takes the addresses out of leaves.
+// foldsOf folds distinct values; bare removes addresses from leaves.
 func foldsOf(values []ValueCount, bare func(string) string) folds {
 	var sheaves []*sheaf
 	for _, v := range values {
@@ -95,7 +99,8 @@ func (s *sheaf) fold(bare func(string) string) Fold {
 	return f
 }
 
-// unionOf joins sets, neighbours first: few are in pieces on the way.
+// unionOf joins sets, adjacent ones first, so that few intermediate sets are
+// fragmented.
 func unionOf(sets []rank.Set) rank.Set {
 	if len(sets) == 1 {
 		return sets[0]
@@ -117,16 +122,28 @@ func unionOf(sets []rank.Set) rank.Set {
 	return sets[0]
 }
 
-// bounded drops the folds when there are too many.
+// bounded drops the folds if there are too many.
 func (f folds) bounded() folds {
-	n := 0
-	for _, x := range f.list {
-		n += len(x.fields)
-	}
-	if len(f.list) > maxFolds || n > maxFields {
+	if len(f.list) > maxFolds || !f.fits() {
 		return folds{dropped: true}
 	}
 	return f
+}
+
+// fits reports whether the fields are within their limits. Merging never decreases
+// their number, nor that of the differing ones, so the order of merging does not
+// matter.
+func (f folds) fits() bool {
+	fields, varied := 0, 0
+	for _, x := range f.list {
+		fields += len(x.fields)
+		for i := range x.fields {
+			if x.fields[i].varied != nil {
+				varied++
+			}
+		}
+	}
+	return fields <= maxFields && varied <= maxVaried
 }
 
 func (f folds) merge(g folds) folds {
@@ -150,7 +167,7 @@ func (f folds) merge(g folds) folds {
 	return out.bounded()
 }
 
-// merge joins two folds of one template.
+// merge merges two folds with the same template.
 func (f Fold) merge(g Fold) Fold {
 	out := Fold{template: f.template, ranks: f.ranks.Union(g.ranks), distinct: f.distinct.merge(g.distinct), fields: make([]Field, len(f.fields))}
 	for i := range out.fields {
@@ -170,12 +187,12 @@ func (f folds) size() int {
 	return n
 }
 
-// Folds gives the shapes of the values, those of the most ranks first; nil where a value has no
-// shape worth folding, or there are more shapes than are kept.
+// Folds returns the folds of the values, those with the most ranks first; nil if a
+// value has no shape that is worth folding, or there are too many shapes.
 func (c Column) Folds() []Fold { return c.foldsBy(shape.Bare) }
 
-// FoldsInHex is Folds for values that were asked for in hexadecimal: what looks like an address is a
-// number. Of values that were dropped it is not known.
+// FoldsInHex is Folds for values in hexadecimal format, where a number looks like
+// an address. It cannot distinguish them if the values were dropped.
 func (c Column) FoldsInHex() []Fold { return c.foldsBy(func(leaf string) string { return leaf }) }
 
 func (c Column) foldsBy(bare func(string) string) []Fold {
@@ -201,30 +218,33 @@ func (c Column) foldsBy(bare func(string) string) []Fold {
 	return out
 }
 
-// numbersOnly tells whether no value can have a shape.
+// numbersOnly reports whether no value can have a shape.
 func (c Column) numbersOnly() bool {
 	return !slices.ContainsFunc(c.values, func(v ValueCount) bool { return parseNumber(v.Value).class == text })
 }
 
-// Ranks are those that have a value of this shape.
+// Ranks returns the ranks with a value of this shape.
 func (f Fold) Ranks() rank.Set { return f.ranks }
 
-// Distinct is how many different values have this shape, as Column.Distinct tells.
+// Distinct returns the number of distinct values of this shape, as Column.Distinct
+// does.
 func (f Fold) Distinct() (n int, exact bool) {
 	n, exact = f.distinct.count()
 	return min(n, f.ranks.Len()), exact
 }
 
-// Fields are the leaves of the values, in order.
+// Fields returns the leaves of the values, in order.
 func (f Fold) Fields() []Field { return f.fields }
 
-// Flat tells that the values have no members: pointers, with or without a type.
+// Flat reports whether the values have no members: they are pointers, with or
+// without a type.
 func (f Fold) Flat() bool { return shape.Flat(f.template) }
 
-// Paths names the fields as the program would reach them: "x", "w[2]", "in.y".
+// Paths returns the paths of the fields as a program would write them: "x", "w[2]",
+// "in.y".
 func (f Fold) Paths() []string { return shape.Paths(f.template) }
 
-// Text gives the value with a text for each of its fields.
+// Text returns the text of a value, given a text for each of its fields.
 func (f Fold) Text(field func(Field) string) string {
 	leaves := make([]string, len(f.fields))
 	for i, x := range f.fields {

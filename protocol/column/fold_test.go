@@ -14,7 +14,8 @@ import (
 	"sdm/protocol/shape"
 )
 
-// someStructures are values of few shapes, with numbers, names, texts and addresses.
+// someStructures draws values of few shapes, with numbers, names, texts and
+// addresses.
 var someStructures = rapid.Custom(func(t *rapid.T) string {
 	from := func(values ...string) string { return rapid.SampledFrom(values).Draw(t, "value") }
 	number := fmt.Sprint(rapid.IntRange(0, 20).Draw(t, "number"))
@@ -30,7 +31,7 @@ var someStructures = rapid.Custom(func(t *rapid.T) string {
 	return from(address, "RED", "<optimized out>")
 })
 
-// structures gives n values of one shape.
+// structures returns n values of one shape.
 func structures(n int) []string {
 	out := make([]string, n)
 	for i := range out {
@@ -39,8 +40,8 @@ func structures(n int) []string {
 	return out
 }
 
-// slowFolds folds the values of ranks by hand: text for text, field for field. ok is false where
-// there are too many shapes.
+// slowFolds folds values in a simple way: text for text, field for field. ok is
+// false if there are too many shapes.
 func slowFolds(values []string) (folds map[string]string, ok bool) {
 	byShape := map[string][]rank.ID{}
 	for i, v := range values {
@@ -86,7 +87,7 @@ func describeByHand(raw map[string]bool, bare map[string][]rank.ID, numbers int)
 	return text
 }
 
-// describe gives a fold in the words of slowFolds.
+// describe formats a fold as slowFolds does.
 func describe(f Fold) string {
 	var fields []string
 	for _, x := range f.fields {
@@ -131,7 +132,7 @@ func TestFoldsAgreeWithTwin(t *testing.T) {
 	})
 }
 
-// foldsNow gives the folds whether or not all values have some.
+// foldsNow returns the folds even if some values have none.
 func (c Column) foldsNow() folds {
 	if c.summary != nil {
 		return c.summary.folds
@@ -140,7 +141,7 @@ func (c Column) foldsNow() folds {
 }
 
 func TestFoldsOfStructures(t *testing.T) {
-	for _, n := range []int{4, 100} { // with and without values
+	for _, n := range []int{4, 100} { // complete and summarized
 		c := columnOf("p", 0, structures(n)...)
 		all := c.Folds()
 		if len(all) != 1 || all[0].Ranks().Len() != n {
@@ -164,13 +165,34 @@ func TestFoldsOfStructures(t *testing.T) {
 	}
 }
 
+// An object with vectors has many fields, of which few differ.
+func TestFoldsOfBigObjects(t *testing.T) {
+	big := "{e = {" + strings.Repeat("0.125, ", 20000) + "1}, n = %d}"
+	for _, limit := range []int{1, -1} {
+		c := columnOf("p", limit, fmt.Sprintf(big, 1), fmt.Sprintf(big, 2), fmt.Sprintf(big, 7))
+		all := c.Folds()
+		if len(all) != 1 || len(all[0].Fields()) != 20002 {
+			t.Fatalf("limit %d: %d folds", limit, len(all))
+		}
+		differ := slices.DeleteFunc(slices.Clone(all[0].Fields()), func(f Field) bool { _, same := f.Same(); return same })
+		if len(differ) != 1 || len(differ[0].Values()) != 3 {
+			t.Errorf("limit %d: %v differ", limit, differ)
+		}
+		read, rest, err := Decode(c.AppendWire(nil))
+		if err != nil || len(rest) > 0 || len(read.Folds()) != 1 {
+			t.Errorf("limit %d: read as %v, %v", limit, read.Folds(), err)
+		}
+	}
+}
+
 func TestWhatHasNoFold(t *testing.T) {
 	for name, values := range map[string][]string{
 		"numbers":           numbered(3),
 		"names":             {"RED", "BLUE"},
 		"a name in between": {"{x = 1}", "{x = 2}", "RED"},
 		"many shapes":       {"{a = 1}", "{b = 1}", "{c = 1}", "{d = 1}", "{e = 1}", "{f = 1}", "{g = 1}", "{h = 1}", "{i = 1}"},
-		"many leaves":       {"{" + strings.Repeat("1, ", 2500) + "1}", "{" + strings.Repeat("1, ", 2501) + "1}"},
+		"many leaves":       {"{" + strings.Repeat("1, ", 20000) + "1}", "{" + strings.Repeat("1, ", 20001) + "1}"},
+		"many that differ":  {"{" + strings.Repeat("1, ", 4096) + "1}", "{" + strings.Repeat("2, ", 4096) + "2}"},
 	} {
 		for _, limit := range []int{1, -1} {
 			if got := columnOf("x", limit, values...).Folds(); got != nil {
@@ -180,7 +202,7 @@ func TestWhatHasNoFold(t *testing.T) {
 	}
 }
 
-// The majority does not depend on where each rank has mapped things.
+// The majority does not depend on the address spaces of ranks.
 func TestMajorityOfPlaces(t *testing.T) {
 	var values []string
 	for i := range 40 {
@@ -202,7 +224,8 @@ func TestMajorityOfPlaces(t *testing.T) {
 	}
 }
 
-// All that differs in all ranks stays small: one member costs at most as much as one number.
+// The encoding is small even if all fields differ in all ranks: a field takes at
+// most as much as a number.
 func TestFoldsAreSmall(t *testing.T) {
 	c := columnOf("p", 0, structures(4096)...)
 	if n := len(c.AppendWire(nil)); n > 6000 {

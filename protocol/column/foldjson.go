@@ -9,8 +9,8 @@ import (
 	"sdm/protocol/shape"
 )
 
-// foldJSON is the values of one shape: the text between the fields in which ranks differ, which is one
-// part more than there are of these.
+// foldJSON are the values of one shape: the fields that differ, and the common text
+// around them, which is one part more than there are fields.
 type foldJSON struct {
 	Ranks     rank.Set    `json:"ranks"`
 	Distinct  int         `json:"distinct"`
@@ -19,17 +19,18 @@ type foldJSON struct {
 	Fields    []fieldJSON `json:"fields,omitempty"`
 }
 
-// fieldJSON is a field in which ranks differ. An address that nothing is known of has the value "0x".
+// fieldJSON is a field that differs. An address without a known symbol has the
+// value "0x".
 type fieldJSON struct {
 	Path      string       `json:"path"`
-	Distinct  int          `json:"distinct"` // addresses count
+	Distinct  int          `json:"distinct"` // differing addresses included
 	Estimated bool         `json:"estimated,omitempty"`
 	Min       *extremeJSON `json:"min,omitempty"`
 	Max       *extremeJSON `json:"max,omitempty"`
 	Values    []valueJSON  `json:"values,omitempty"`
 }
 
-// foldsJSON gives the folds of a column whose values differ.
+// foldsJSON returns the folds of a column, if its values differ.
 func (c Column) foldsJSON() []foldJSON {
 	if n, _ := c.Distinct(); n < 2 {
 		return nil
@@ -60,7 +61,7 @@ func (f Fold) json() foldJSON {
 	return out
 }
 
-// fieldMark stands for a field: no text of a shape has it.
+// fieldMark replaces a field in a text; no text of a shape contains it.
 const fieldMark = "\x00"
 
 func (f Field) json(path string) fieldJSON {

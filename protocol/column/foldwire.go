@@ -1,4 +1,4 @@
-// Folds as bytes, behind a summary.
+// Encoding of folds, which follow a summary.
 //
 //	folds  = 0 (there were too many) | uvarint(n+1), n times: fold
 //	fold   = string(template) set sketch, for each leaf of the template: field
@@ -23,7 +23,7 @@ const (
 	formSpan
 )
 
-// none tells that there is nothing to be written.
+// none reports whether nothing has to be encoded.
 func (f folds) none() bool { return len(f.list) == 0 && !f.dropped }
 
 func (f folds) appendWire(b []byte) []byte {
@@ -69,7 +69,7 @@ func (r *reader) folds() folds {
 	switch {
 	case n < 0:
 		return folds{dropped: true}
-	case n == 0: // which is no form of folds
+	case n == 0: // not a valid encoding
 		r.Fail(errFolds)
 	}
 	out, last, fields := folds{}, "", 0
@@ -84,14 +84,18 @@ func (r *reader) folds() folds {
 		last, fields = f.template, fields+len(f.fields)
 		out.list = append(out.list, f)
 	}
+	if !out.fits() {
+		r.Fail(errFolds)
+		return folds{}
+	}
 	return out
 }
 
-// fold reads one with at most so many fields.
+// fold decodes one fold with at most this number of fields.
 func (r *reader) fold(most int) Fold {
 	f := Fold{template: r.String(), ranks: r.Ranks(), distinct: r.sketch()}
 	n, err := shape.Leaves(f.template)
-	if err != nil || n == 0 || n > most || n > len(r.Rest)/2 { // a field takes two bytes
+	if err != nil || n == 0 || n > most || n > len(r.Rest)/2 { // a field takes at least two bytes
 		r.Fail(errFolds)
 		return Fold{}
 	}
@@ -121,7 +125,7 @@ func (r *reader) field() Field {
 	return Field{varied: v}
 }
 
-// point reads a number with its ranks.
+// point decodes a number with its ranks.
 func (r *reader) point() point {
 	value := r.String()
 	p := point{Extreme{value, r.tally()}, parseNumber(value)}

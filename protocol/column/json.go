@@ -1,4 +1,4 @@
-// A column as JSON, for front ends.
+// JSON form of a column, for front ends.
 
 package column
 
@@ -16,10 +16,10 @@ import (
 	"sdm/protocol/rank"
 )
 
-// columnJSON is the JSON form. The name stands outside, as the key.
+// columnJSON is the JSON form. The name is the key of the object that contains it.
 type columnJSON struct {
 	Distinct  int          `json:"distinct"`
-	Estimated bool         `json:"estimated,omitempty"` // of distinct
+	Estimated bool         `json:"estimated,omitempty"` // Distinct is an estimate
 	Count     int          `json:"count"`
 	Min       *extremeJSON `json:"min,omitempty"`
 	Max       *extremeJSON `json:"max,omitempty"`
@@ -27,26 +27,26 @@ type columnJSON struct {
 	StdDev    any          `json:"stddev,omitempty"`
 	NaN       *tallyJSON   `json:"nan,omitempty"`
 	Inf       *tallyJSON   `json:"inf,omitempty"`
-	// Lowest, Highest and Exact are there when Values is not. Exact is the
-	// mergeable form of the rest, in the bytes of the wire.
+	// Lowest, Highest and Exact are set if Values is not. Exact is the encoding of
+	// the other fields that can be merged.
 	Lowest  []extremeJSON `json:"lowest,omitempty"`
 	Highest []extremeJSON `json:"highest,omitempty"`
 	Limit   int           `json:"limit,omitempty"` // unless it is DefaultLimit
 	Values  []valueJSON   `json:"values,omitempty"`
-	// Folds are the values by shape, where they differ and all have one.
+	// Folds are the values by shape, if they differ and all have one.
 	Folds []foldJSON `json:"folds,omitempty"`
 	Exact []byte     `json:"exact,omitempty"`
 }
 
-// valueJSON is one distinct value. Text that is not UTF-8 is in Data.
+// valueJSON is one distinct value. Bytes that are not UTF-8 are in Data.
 type valueJSON struct {
 	Value *string  `json:"value,omitempty"`
 	Data  []byte   `json:"data,omitempty"`
 	Ranks rank.Set `json:"ranks"`
 }
 
-// extremeJSON is one of the lowest or highest numbers; Rank is its lowest rank.
-// The rest, as in tallyJSON, is in Lowest and Highest alone.
+// extremeJSON is one of the lowest or highest numbers; Rank is its lowest rank. The
+// other fields, as in tallyJSON, are set in Lowest and Highest only.
 type extremeJSON struct {
 	Value any       `json:"value"`
 	Rank  rank.ID   `json:"rank"`
@@ -54,14 +54,15 @@ type extremeJSON struct {
 	Ranks *rank.Set `json:"ranks,omitempty"`
 }
 
-// tallyJSON counts ranks; Ranks are the lowest 8 of them.
+// tallyJSON is a count of ranks; Ranks are the lowest 8 of them.
 type tallyJSON struct {
 	Count int      `json:"count"`
 	Ranks rank.Set `json:"ranks"`
 }
 
-// MarshalJSON gives the object that front ends see, with every value while the
-// column is complete and a summary afterwards. Integers beyond 2^53 are strings.
+// MarshalJSON returns the JSON object for front ends: with every value while the
+// column is complete, and with a summary afterwards. Integers beyond 2^53 are
+// strings.
 func (c Column) MarshalJSON() ([]byte, error) { return canonical.JSON(c.json()), nil }
 
 func (c Column) json() columnJSON {
@@ -118,8 +119,8 @@ func newValueJSON(v ValueCount) valueJSON {
 	return valueJSON{Value: &v.Value, Ranks: v.Ranks}
 }
 
-// UnmarshalJSON reads what MarshalJSON gave. It leaves Name as it is: the key of
-// the object goes there.
+// UnmarshalJSON parses the result of MarshalJSON. It does not set Name, which is
+// the key of the object.
 func (c *Column) UnmarshalJSON(b []byte) error {
 	var in columnJSON
 	if err := json.Unmarshal(b, &in); err != nil {
@@ -152,7 +153,7 @@ func (c *Column) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// readValues checks and sorts the values of a complete column.
+// readValues validates and sorts the values of a complete column.
 func readValues(in []valueJSON, limit int) ([]ValueCount, error) {
 	var out []ValueCount
 	for _, v := range in {

@@ -1,4 +1,4 @@
-// Columns of many ranks at once, for those who know sets.
+// Columns of many ranks at once.
 
 package column
 
@@ -9,9 +9,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Of makes the column of ranks that all gave one value: what merging the
-// columns that New makes for each of them gives, at the cost of one. The
-// column of no ranks is empty.
+// Of returns the column of ranks with the same value. It equals the merged columns
+// of New for each rank, at the cost of one. The column of no ranks is empty.
 func Of(name string, ranks rank.Set, value string, limit int) Column {
 	lowest, ok := ranks.Min()
 	if !ok {
@@ -22,11 +21,10 @@ func Of(name string, ranks rank.Set, value string, limit int) Column {
 	return c
 }
 
-// OfValues makes the column of the ranks of several values, each of which
-// is there once and has ranks of its own: what merging the columns of each of
-// them gives, at the cost of one, but with all of the values, even beyond the
-// limit. A server keeps such a column for expand and hands on what Folded gives;
-// merging folds it as well. It takes the list over.
+// OfValues returns the column of several distinct values with disjoint ranks. It
+// equals the merged columns of Of for each value, at the cost of one, but keeps all
+// values, even beyond the limit. A server keeps such a column for expand and sends
+// the result of Folded; merging has the same effect. OfValues owns the list.
 func OfValues(name string, values []ValueCount, limit int) Column {
 	c := New(name, 0, "", limit)
 	slices.SortFunc(values, func(a, b ValueCount) int { return strings.Compare(a.Value, b.Value) })
@@ -34,8 +32,7 @@ func OfValues(name string, values []ValueCount, limit int) Column {
 	return c
 }
 
-// Folded gives the column without its values when there are more than it may
-// keep.
+// Folded returns the column, without its values if there are more than its limit.
 func (c Column) Folded() Column {
 	if c.summary != nil || c.limit < 0 || len(c.values) <= c.limit {
 		return c

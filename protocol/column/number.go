@@ -1,4 +1,4 @@
-// Values as numbers: which texts of gdb are numbers, and which comes first.
+// Values as numbers: which texts of gdb are numbers, and their order.
 
 package column
 
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// class is what kind of value a text is.
+// class is the kind of a value.
 type class uint8
 
 const (
@@ -21,8 +21,8 @@ const (
 	nan
 )
 
-// number is a value as a number. It is exact: big holds an integer that f
-// cannot, and f is then the nearest float.
+// number is the exact value of a number: big is an integer that f cannot represent,
+// and f is then the nearest float.
 type number struct {
 	class class
 	f     float64
@@ -30,14 +30,14 @@ type number struct {
 }
 
 const (
-	// longestNumber bounds the texts that are looked at, in bytes. A 128-bit
-	// integer takes 40.
+	// longestNumber is the maximum length of a number, in bytes. A 128-bit integer
+	// takes 40.
 	longestNumber = 64
-	// maxFloatInt is the highest integer up to which floats hold every one.
+	// maxFloatInt is the highest integer up to which floats represent all integers.
 	maxFloatInt = 1 << 53
 )
 
-// parseNumber reads what gdb prints for numbers: integers, floats, inf, nan with
+// parseNumber parses numbers as gdb prints them: integers, floats, inf, nan with
 // its bits, and characters, as in "97 'a'". Addresses and enumerations are text.
 func parseNumber(s string) number {
 	if len(s) > longestNumber || s == "" {
@@ -88,7 +88,7 @@ func (n number) compare(m number) int {
 	return n.integer().Cmp(m.integer())
 }
 
-// integer gives the value of a number of at least 2^53, which has no fraction.
+// integer returns the value of a number of at least 2^53, which has no fraction.
 func (n number) integer() *big.Int {
 	if n.big != nil {
 		return n.big
@@ -97,7 +97,7 @@ func (n number) integer() *big.Int {
 	return i
 }
 
-// json gives the value as JSON can hold it: integers beyond 2^53 are strings.
+// json returns the value for JSON: integers beyond 2^53 as strings.
 func (n number) json() any {
 	if n.big != nil {
 		return n.big.String()
@@ -105,7 +105,7 @@ func (n number) json() any {
 	return jsonFloat(n.f)
 }
 
-// jsonFloat gives a float as JSON can hold it.
+// jsonFloat returns a float for JSON: infinities and NaN as strings.
 func jsonFloat(f float64) any {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return strconv.FormatFloat(f, 'g', -1, 64)

@@ -1,4 +1,4 @@
-// How many distinct values there are, without keeping them.
+// Counting of distinct values without storing them.
 
 package column
 
@@ -11,25 +11,25 @@ import (
 )
 
 const (
-	// maxHashes is up to how many distinct values the count is exact.
+	// maxHashes is the number of distinct values up to which the count is exact.
 	maxHashes = 64
-	// sketchSize is the number of registers beyond that: standard error 6.5 %.
+	// sketchSize is the number of registers above that: standard error 6.5 %.
 	sketchSize = 256
 	// maxRegister is the highest value of a register: 56 zeros and a one.
 	maxRegister = 57
 )
 
-// sketch counts distinct values: by their hashes while these are few, then by a
-// HyperLogLog (Flajolet, Fusy, Gandouet, Meunier, 2007), where each register
-// keeps the longest row of zeros of the hashes that begin with its number. It is
+// sketch counts distinct values: by their hashes while there are few, then by a
+// HyperLogLog (Flajolet, Fusy, Gandouet, Meunier, 2007), in which each register
+// keeps the longest run of zeros of the hashes that begin with its number. It is
 // immutable.
 type sketch struct {
-	hashes    []uint64 // ascending; nil when there are registers
+	hashes    []uint64 // ascending; nil if there are registers
 	registers []byte
 }
 
-// hash is FNV-1a with the mixing of bits that FNV lacks at the upper end, where
-// a sketch looks.
+// hash is FNV-1a followed by a mixing step, because a sketch uses the upper bits,
+// which FNV mixes poorly.
 func hash(value string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(value) {
@@ -40,13 +40,13 @@ func hash(value string) uint64 {
 	return h ^ h>>33
 }
 
-// newSketch takes the hashes over, which may be in any order.
+// newSketch returns a sketch of hashes in any order, which it owns.
 func newSketch(hashes []uint64) sketch {
 	slices.Sort(hashes)
 	return sketch{hashes: slices.Compact(hashes)}.bounded()
 }
 
-// bounded turns hashes into registers when there are too many.
+// bounded converts hashes to registers if there are too many.
 func (s sketch) bounded() sketch {
 	if len(s.hashes) <= maxHashes {
 		return s
@@ -78,7 +78,7 @@ func (s sketch) merge(t sketch) sketch {
 	return sketch{registers: registers}
 }
 
-// mergeHashes joins two lists that are ascending.
+// mergeHashes merges two ascending lists.
 func mergeHashes(a, b []uint64) []uint64 {
 	out := make([]uint64, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
@@ -95,7 +95,7 @@ func mergeHashes(a, b []uint64) []uint64 {
 	return append(append(out, a...), b...)
 }
 
-// count gives the number of distinct values, exact or estimated.
+// count returns the number of distinct values, exact or estimated.
 func (s sketch) count() (n int, exact bool) {
 	if s.registers == nil {
 		return len(s.hashes), true
@@ -117,8 +117,8 @@ func (s sketch) count() (n int, exact bool) {
 
 func (s sketch) size() int { return 8*len(s.hashes) + len(s.registers) }
 
-// appendWire writes the number of hashes and these, or one more than there can
-// be and the registers.
+// appendWire encodes the number of hashes and the hashes, or a number above
+// maxHashes and the registers.
 func (s sketch) appendWire(b []byte) []byte {
 	if s.registers != nil {
 		return append(binary.AppendUvarint(b, maxHashes+1), s.registers...)

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// spread is a sorted list of numbers and how often each was given.
+// spread is a sorted list of numbers with the number of ranks of each.
 type spread struct {
 	points []counted
 	total  int
-	// wide tells that a point stands for all numbers up to its end.
+	// wide: a point represents all numbers up to its end.
 	wide bool
 }
 
@@ -20,8 +20,8 @@ type counted struct {
 	count    int
 }
 
-// spread gives the finite numbers of the column: as they are while it is
-// complete, from bins afterwards.
+// spread returns the finite numbers of the column: the values while it is complete,
+// else the bins.
 func (c Column) spread() spread {
 	var out spread
 	if c.summary == nil {
@@ -44,7 +44,7 @@ func (c Column) spread() spread {
 	}
 	if n := len(out.points); n > 0 && len(c.summary.low) > 0 {
 		low, high := c.summary.low[0].number.f, c.summary.high[0].number.f
-		for i := range out.points { // the outermost bins end where the numbers do
+		for i := range out.points { // limit the outermost bins to the range of the numbers
 			out.points[i].from = min(max(out.points[i].from, low), high)
 			out.points[i].to = min(max(out.points[i].to, low), high)
 		}
@@ -67,12 +67,12 @@ func (s *spread) add(from, to float64, n int) {
 	s.total += n
 }
 
-// Quantile gives the least number that a share of the finite numbers is at most
-// as great as: 0.5 is the median. Ranks with the same number count each. While
-// the column is complete it is one of the numbers; afterwards it may be off by
-// 0.8 % of itself for a few hundred different numbers, by 3 % when they are
-// spread over six decades, and whole numbers up to 128 stay exact where they are
-// few. False when there are no numbers.
+// Quantile returns the least number such that a fraction q of the finite numbers is
+// not greater: 0.5 is the median. A number counts once for each of its ranks. While
+// the column is complete the result is one of the numbers. Afterwards its error may
+// be 0.8 % for a few hundred different numbers and 3 % if they range over six
+// decades; if there are few, whole numbers up to 128 are exact. It returns false if
+// there are no numbers.
 func (c Column) Quantile(q float64) (float64, bool) {
 	all := c.spread()
 	return all.quantile(q)
@@ -95,27 +95,29 @@ func (s spread) quantile(q float64) (float64, bool) {
 	return s.points[len(s.points)-1].to, true
 }
 
-// between goes a share of the way. It never leaves the two ends and never goes back when the share grows, however close
-// the ends are: each operation rounds monotonically.
+// between interpolates from one number to another. Its result is always between the
+// two and never decreases when share grows, however close they are, because each
+// operation rounds monotonically.
 func between(from, to, share float64) float64 {
 	way := to - from
-	if math.IsInf(way, 0) { // halves: the whole is no float
+	if math.IsInf(way, 0) { // halves, because the difference overflows
 		return min(max(2*(from/2+(to/2-from/2)*share), from), to)
 	}
 	return min(max(from+way*share, from), to)
 }
 
-// Bar is one of the equal steps of a histogram.
+// Bar is one of the steps of equal width of a histogram.
 type Bar struct {
-	From, To float64 // To belongs to the next one, but for the last
+	From, To float64 // To is excluded, except in the last step
 	Count    int     // ranks
 }
 
-// Histogram counts the finite numbers in up to n steps of equal width, and no
-// more than there are whole numbers between the least and the greatest when all
-// of these are whole, nor floats where these are close. The counts add up to the numbers; after the column has
-// dropped its values each may be off as quantiles are. None when there are no
-// numbers; one when all are equal.
+// Histogram counts the finite numbers in up to n steps of equal width. If all
+// numbers are whole, there are at most as many steps as whole numbers between the
+// least and the greatest; if they are very close, at most as many as floats. The
+// counts add up to the number of numbers; after the values were dropped each count
+// may have the error of a quantile. There are no steps if there are no numbers, and
+// one if all are equal.
 func (c Column) Histogram(n int) []Bar {
 	all := c.spread()
 	if all.total == 0 || n < 1 {
@@ -136,7 +138,7 @@ func (c Column) Histogram(n int) []Bar {
 	return all.bars(n, step)
 }
 
-// bars counts the numbers between the steps, which ascend. A step that has no width has no bar.
+// bars counts the numbers between ascending steps. It omits steps of zero width.
 func (s spread) bars(n int, step func(i int) float64) []Bar {
 	bars := make([]Bar, 0, n)
 	before := 0
@@ -160,7 +162,7 @@ func (s spread) whole() bool {
 	return !slices.ContainsFunc(s.points, func(p counted) bool { return p.from != math.Trunc(p.from) })
 }
 
-// below is how many numbers are less than f, as far as is known.
+// below returns the approximate number of numbers less than f.
 func (s spread) below(f float64) int {
 	n := 0.0
 	for _, p := range s.points {
@@ -170,7 +172,7 @@ func (s spread) below(f float64) int {
 		case p.to <= f:
 			n += float64(p.count)
 		default:
-			n += float64(p.count) * ((f/2 - p.from/2) / (p.to/2 - p.from/2)) // halves: the whole may be no float
+			n += float64(p.count) * ((f/2 - p.from/2) / (p.to/2 - p.from/2)) // halves: avoids overflow
 		}
 	}
 	return int(math.Round(n))

@@ -2,19 +2,19 @@
 
 package column
 
-// Stats says what the numbers of a column are like, over ranks: a value that a
-// hundred ranks gave counts a hundred times.
+// Stats are statistics of the numbers of a column over ranks: a value of a hundred
+// ranks counts a hundred times.
 type Stats struct {
 	Count   int // ranks in all
-	Numbers int // ranks with a finite number; 0 leaves nothing below to say
+	Numbers int // ranks with a finite number; if 0, only NaN and Inf are set
 	// Lowest and Highest are the four lowest and highest distinct numbers,
-	// outermost first; of fewer numbers both have all.
+	// outermost first. If there are fewer than four, both contain all.
 	Lowest, Highest []Extreme
-	Mean, StdDev    float64 // of the population; of exact sums, rounded once
-	NaN, Inf        Tally   // of either sign; in none of the figures above
+	Mean, StdDev    float64 // StdDev is of the population; from exact sums, rounded once
+	NaN, Inf        Tally   // Inf of either sign; not included in the figures above
 }
 
-// Stats computes the statistics, which are exact whether or not the column is
+// Stats returns the statistics, which are exact whether or not the column is
 // complete.
 func (c Column) Stats() Stats {
 	s := c.summarized()
@@ -38,10 +38,10 @@ func extremes(points []point) []Extreme {
 	return out
 }
 
-// Min gives the lowest finite number; false when there is none.
+// Min returns the lowest finite number; false if there is none.
 func (c Column) Min() (Extreme, bool) { return outer(c.summarized().low) }
 
-// Max gives the highest finite number; false when there is none.
+// Max returns the highest finite number; false if there is none.
 func (c Column) Max() (Extreme, bool) { return outer(c.summarized().high) }
 
 func outer(points []point) (Extreme, bool) {
@@ -51,14 +51,14 @@ func outer(points []point) (Extreme, bool) {
 	return points[0].Extreme, true
 }
 
-// Mean gives the mean of the finite numbers; false when there is none.
+// Mean returns the mean of the finite numbers; false if there is none.
 func (c Column) Mean() (float64, bool) {
 	s := c.Stats()
 	return s.Mean, s.Numbers > 0
 }
 
-// StdDev gives the standard deviation of the finite numbers, taken as the whole
-// population; false when there is none.
+// StdDev returns the population standard deviation of the finite numbers; false if
+// there is none.
 func (c Column) StdDev() (float64, bool) {
 	s := c.Stats()
 	return s.StdDev, s.Numbers > 0

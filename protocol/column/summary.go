@@ -1,4 +1,4 @@
-// What remains of a column whose values were dropped.
+// The summary of a column whose values were dropped.
 
 package column
 
@@ -13,27 +13,28 @@ import (
 )
 
 const (
-	// maxExtremes is how many distinct lowest and highest numbers are kept.
+	// maxExtremes is the number of distinct lowest and highest numbers that are
+	// kept.
 	maxExtremes = 4
-	// maxTallyRanks is how many ranks are kept for each.
+	// maxTallyRanks is the number of ranks that are kept for each.
 	maxTallyRanks = 8
 )
 
-// Tally counts ranks, and names the first of them.
+// Tally is a count of ranks with the lowest of them.
 type Tally struct {
 	Count int
-	Ranks rank.Set // the lowest 8 of them
+	Ranks rank.Set // the lowest 8
 }
 
 // Extreme is one of the lowest or highest numbers of a column.
 type Extreme struct {
-	Value string // as the lowest of its ranks gave it
+	Value string // as printed for the lowest of its ranks
 	Tally
 }
 
-// summary is of bounded size. All of it is a function of the pairs (rank,
-// value), and the function of two disjoint sets of pairs can be had from the
-// functions of each: that is merge. It is immutable.
+// summary is a summary of bounded size. It is a function of the pairs (rank,
+// value), and merge computes the summary of two disjoint sets of pairs from their
+// summaries. It is immutable.
 type summary struct {
 	count     int // ranks
 	distinct  sketch
@@ -47,9 +48,9 @@ type summary struct {
 	folds     folds // of texts that have a shape
 }
 
-// size is about what the summary costs, in bytes.
+// size returns the approximate memory of the summary, in bytes.
 func (s *summary) size() int {
-	const fixed, each = 1 << 10, 16 // votes, sums, extremes with at most 8 ranks; a bin
+	const fixed, each = 1 << 10, 16 // fixed: votes, sums, extremes with at most 8 ranks; each: a bin
 	return fixed + each*len(s.bins.list) + s.distinct.size() + s.folds.size()
 }
 
@@ -59,7 +60,7 @@ type point struct {
 	number number
 }
 
-// summarize makes the summary of values with their ranks.
+// summarize returns the summary of values with their ranks.
 func summarize(values []ValueCount) *summary {
 	s := &summary{}
 	hashes := make([]uint64, 0, len(values))
@@ -129,13 +130,13 @@ func (t Tally) merge(u Tally) Tally {
 	if covers(u.Ranks, t.Ranks) {
 		t, u = u, t
 	}
-	if covers(t.Ranks, u.Ranks) { // as of two subtrees: nothing is to be joined
+	if covers(t.Ranks, u.Ranks) { // usual for two subtrees; avoids the union
 		return Tally{t.Count + u.Count, t.Ranks}
 	}
 	return Tally{t.Count + u.Count, t.Ranks.Union(u.Ranks).First(maxTallyRanks)}
 }
 
-// covers tells whether all ranks that can be kept are in s, and none lower in t.
+// covers reports whether s has the maximum number of ranks and t has no lower one.
 func covers(s, t rank.Set) bool {
 	last, _ := s.Max()
 	first, _ := t.Min()
@@ -145,8 +146,8 @@ func covers(s, t rank.Set) bool {
 func (p point) compare(q point) int     { return p.number.compare(q.number) }
 func (p point) compareDown(q point) int { return q.number.compare(p.number) }
 
-// outermost sorts points, joins equal ones and keeps the first. It keeps no
-// reference to the list, and leaves it as it is.
+// outermost returns the first maxExtremes points in the order of compare, equal
+// ones merged. It does not modify the list and keeps no reference to it.
 func outermost(points []point, compare func(p, q point) int) []point {
 	var out []point
 	for _, p := range points {
@@ -168,8 +169,8 @@ func outermost(points []point, compare func(p, q point) int) []point {
 	return out
 }
 
-// mergePoints joins the outermost points of two parts: a point that is outermost
-// in the whole is so in each part that has it, so nothing is missed.
+// mergePoints merges the outermost points of two parts. A point that is outermost
+// in the whole is outermost in each part that has it, so none is missed.
 func mergePoints(a, b []point, compare func(p, q point) int) []point {
 	if len(b) == 0 || len(a) == maxExtremes && compare(a[len(a)-1], b[0]) < 0 {
 		return a
@@ -181,7 +182,7 @@ func mergePoints(a, b []point, compare func(p, q point) int) []point {
 	return outermost(append(append(all[:0], a...), b...), compare)
 }
 
-// join joins two points of the same value.
+// join merges two points of the same value.
 func (p point) join(q point) point {
 	low, _ := p.Ranks.Min()
 	other, _ := q.Ranks.Min()
@@ -192,7 +193,7 @@ func (p point) join(q point) point {
 	return point{Extreme{value, p.Tally.merge(q.Tally)}, p.number}
 }
 
-// String gives the summary for transcripts.
+// String formats the summary for transcripts.
 func (s *summary) String() string {
 	n, exact := s.distinct.count()
 	about := ""

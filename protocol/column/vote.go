@@ -1,4 +1,4 @@
-// What most ranks gave, without keeping it.
+// The majority value, without storing the values.
 
 package column
 
@@ -10,19 +10,19 @@ import (
 	"sdm/protocol/shape"
 )
 
-// votes counts, for each of 32 bits of the hash of a value, the ranks with a
-// value whose hash has that bit. When more than half of all ranks gave one value,
-// its bits are those that more than half have, whatever the others gave: that
-// is how the majority is known after the values were dropped. Counts add up, so
+// votes counts, for each of 32 bits of the hash of a value, the ranks with a value
+// whose hash has that bit set. If more than half of all ranks have the same value,
+// each bit of its hash is the one that more than half have, whatever the others
+// have. So the majority is known after the values were dropped. Counts add up, so
 // merging is exact.
 type votes [32]int
 
-// ballot is the part of a hash that is counted.
+// ballot returns the part of a hash that is counted.
 func ballot(value string) uint32 { return uint32(hash(Placeless(value))) }
 
-// Placeless is a value without the addresses of what gdb has found there: where ranks have address spaces
-// of their own, 0x5581a0 <buf+16> and 0x7f31a0 <buf+16> are one value. Addresses that nothing is known of
-// stay.
+// Placeless returns a value without the addresses of known symbols: for ranks with
+// separate address spaces, 0x5581a0 <buf+16> and 0x7f31a0 <buf+16> are the same
+// value. Addresses without a symbol are kept.
 func Placeless(value string) string {
 	if !strings.Contains(value, "0x") {
 		return value
@@ -38,7 +38,8 @@ func Placeless(value string) string {
 	return shape.Text(template, leaves)
 }
 
-// Alike tells whether all values are one, but for the addresses of what is known.
+// Alike reports whether all values are equal, apart from addresses of known
+// symbols.
 func (c Column) Alike() bool {
 	if c.Complete() {
 		return !slices.ContainsFunc(c.values, func(v ValueCount) bool { return Placeless(v.Value) != Placeless(c.values[0].Value) })
@@ -81,9 +82,9 @@ func (r *reader) votes(most int) votes {
 	return v
 }
 
-// Majority gives the hash, as Hash gives it, of the value that more than half of
-// the ranks gave, if there is one. Without one it may give any hash or say that
-// there is none: only counting the ranks with that hash tells. It is never 0.
+// Majority returns the hash, as computed by Hash, of the value that more than half
+// of the ranks have. If there is no such value, it may return any hash, or false:
+// the caller must count the ranks with that hash. The hash is never 0.
 func (c Column) Majority() (hash uint32, ok bool) {
 	s := c.summarized()
 	for i, n := range s.votes {
@@ -97,6 +98,6 @@ func (c Column) Majority() (hash uint32, ok bool) {
 	return max(hash, 1), s.count > 0
 }
 
-// Hash is what Majority compares values by: a hash of Placeless. Different values may have one hash;
-// it is never 0.
+// Hash returns the hash of a value without addresses (Placeless) by which Majority
+// compares. Different values may have the same hash; it is never 0.
 func Hash(value string) uint32 { return max(ballot(value), 1) }

@@ -1,4 +1,4 @@
-// A column as bytes.
+// Encoding of a column.
 //
 //	column  = string(name) uvarint(limit+1) 0 uvarint(n) n values
 //	        | string(name) uvarint(limit+1) 1 summary
@@ -21,8 +21,8 @@ import (
 	"sdm/protocol/decode"
 )
 
-// AppendWire adds the bytes of the column to b. They depend on the name, the
-// limit and the pairs (rank, value) alone.
+// AppendWire appends the encoding of the column to b. It depends on the name, the
+// limit and the pairs (rank, value) only.
 func (c Column) AppendWire(b []byte) []byte {
 	c = c.Folded()
 	b = appendString(b, c.Name)
@@ -82,11 +82,11 @@ func (t Tally) appendWire(b []byte) []byte {
 	return t.Ranks.AppendWire(b)
 }
 
-// reader takes the parts of a column from the front of bytes.
+// reader decodes the parts of a column.
 type reader struct{ decode.Reader }
 
-// Decode reads one column from the front of b and gives what follows it.
-// It keeps no reference to b.
+// Decode decodes one column from the front of b and returns the remaining bytes. It
+// keeps no reference to b.
 func Decode(b []byte) (c Column, rest []byte, err error) {
 	r := &reader{decode.Reader{Rest: b}}
 	c.Name = r.String()
@@ -109,10 +109,10 @@ func Decode(b []byte) (c Column, rest []byte, err error) {
 	return c, r.Rest, nil
 }
 
-// values reads the values of a complete column.
+// values decodes the values of a complete column.
 func (r *reader) values(limit int) []ValueCount {
 	n := r.Uvarint()
-	if n > uint64(len(r.Rest))/3 || limit >= 0 && n > uint64(limit) { // a value takes three bytes
+	if n > uint64(len(r.Rest))/3 || limit >= 0 && n > uint64(limit) { // at least 3 bytes each
 		r.Fail(errors.New("more values than there can be"))
 	}
 	if r.Err != nil || n == 0 {

@@ -1,4 +1,4 @@
-// Package decode takes values from the front of bytes that may be hostile.
+// Package decode decodes values from bytes that are not trusted.
 package decode
 
 import (
@@ -10,17 +10,17 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Reader takes values from the front of Rest. After an error, which stays, it gives
-// zero values. It is for one goroutine.
+// Reader decodes values from the front of Rest. After the first error, which is
+// kept, it returns zero values. It is for one goroutine.
 type Reader struct {
 	Rest []byte
 	Err  error // the first one
 }
 
-// ErrShort says that a value is longer than what there is.
+// ErrShort is the error for a value that is longer than the remaining bytes.
 var ErrShort = errors.New("bytes end too early")
 
-// Fail ends the reading with an error, if there is none yet.
+// Fail ends decoding with an error, unless there is one already.
 func (r *Reader) Fail(err error) {
 	if r.Err == nil {
 		r.Err = err
@@ -28,7 +28,7 @@ func (r *Reader) Fail(err error) {
 	r.Rest = nil
 }
 
-// Uvarint reads a number as binary.AppendUvarint writes it.
+// Uvarint decodes a number encoded by binary.AppendUvarint.
 func (r *Reader) Uvarint() uint64 {
 	if len(r.Rest) > 0 && r.Rest[0] < 0x80 {
 		v := r.Rest[0]
@@ -44,7 +44,7 @@ func (r *Reader) Uvarint() uint64 {
 	return v
 }
 
-// Varint reads a number as binary.AppendVarint writes it.
+// Varint decodes a number encoded by binary.AppendVarint.
 func (r *Reader) Varint() int64 {
 	v, n := binary.Varint(r.Rest)
 	if n <= 0 {
@@ -55,7 +55,7 @@ func (r *Reader) Varint() int64 {
 	return v
 }
 
-// Number reads an unsigned number of at most most.
+// Number decodes an unsigned number of at most most.
 func (r *Reader) Number(what string, most int) int {
 	v := r.Uvarint()
 	if v > uint64(most) {
@@ -65,7 +65,7 @@ func (r *Reader) Number(what string, most int) int {
 	return int(v)
 }
 
-// Take gives the next n bytes, as a part of what is read; nil after an error.
+// Take returns the next n bytes, as a slice of Rest; nil after an error.
 func (r *Reader) Take(n uint64) []byte {
 	if n > uint64(len(r.Rest)) {
 		r.Fail(ErrShort)
@@ -76,10 +76,10 @@ func (r *Reader) Take(n uint64) []byte {
 	return b
 }
 
-// String reads a length and as many bytes.
+// String decodes a length and as many bytes.
 func (r *Reader) String() string { return string(r.Take(r.Uvarint())) }
 
-// Ranks reads a set that is not empty.
+// Ranks decodes a set that is not empty.
 func (r *Reader) Ranks() rank.Set {
 	s, rest, err := rank.DecodeWire(r.Rest)
 	switch {
@@ -93,6 +93,6 @@ func (r *Reader) Ranks() rank.Set {
 	return s
 }
 
-// MaxCount bounds a count of ranks or threads that comes from outside, so that
-// sums of them stay far from the end of an int.
+// MaxCount bounds a received count of ranks or threads, so that sums of counts do
+// not overflow an int.
 const MaxCount = math.MaxInt32

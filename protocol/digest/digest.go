@@ -1,6 +1,6 @@
-// Package digest provides numbers for bytes: equal bytes have equal numbers, on
-// every host and in every build. Different bytes have different ones with a
-// chance of 1 in 2^64 to the contrary, so where it matters bytes decide.
+// Package digest computes 64-bit hashes that are equal for equal bytes on every
+// host and in every build. Different bytes have equal hashes with a probability of
+// 1 in 2^64, so where it matters bytes must be compared.
 package digest
 
 import (
@@ -9,24 +9,25 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Of gives the number of bytes: xxhash64.
+// Of returns the xxhash64 of bytes.
 func Of(b []byte) uint64 { return xxhash.Sum64(b) }
 
-// OfText gives the number of the bytes of a text.
+// OfText returns the hash of the bytes of a string.
 func OfText(s string) uint64 { return xxhash.Sum64String(s) }
 
-// Running is the number of bytes that come in pieces. The zero value is not
-// ready; see New.
+// Running computes the hash of bytes that arrive in pieces. New makes one; the zero
+// value is not usable.
 type Running struct{ d *xxhash.Digest }
 
-// New begins with no bytes.
+// New returns a Running of no bytes.
 func New() Running { return Running{xxhash.New()} }
 
-// Add takes a further piece.
-func (r Running) Add(b []byte) { _, _ = r.d.Write(b) } // which never fails
+// Add adds a piece.
+func (r Running) Add(b []byte) { _, _ = r.d.Write(b) } // never fails
 
-// Sum gives the number of all pieces so far.
+// Sum returns the hash of all pieces so far.
 func (r Running) Sum() uint64 { return r.d.Sum64() }
 
-// Text writes a number as columns have it: no column takes it for a quantity.
+// Text formats a hash as the value of a column. The "#" prevents it from being
+// parsed as a number.
 func Text(n uint64) string { return "#" + strconv.FormatUint(n, 16) }

@@ -7,7 +7,8 @@ import (
 	"sdm/protocol/digest"
 )
 
-// The values of the specification of xxhash: another build must give the same.
+// Test vectors of the specification of xxhash: another implementation must give the
+// same.
 func TestKnown(t *testing.T) {
 	for text, want := range map[string]uint64{"": 0xef46db3751d8e999, "a": 0xd24ec4f1a98c6e5b, "abc": 0x44bc2cf5ad770999} {
 		if got := digest.OfText(text); got != want || digest.Of([]byte(text)) != want {
@@ -19,7 +20,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// Pieces make no difference.
+// The division into pieces does not matter.
 func TestRunning(t *testing.T) {
 	b := make([]byte, 10_000)
 	for i := range b {

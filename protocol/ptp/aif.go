@@ -1,4 +1,4 @@
-// AIF, the form of values: a format, which is a type, and data.
+// AIF, the encoding of values: a format, which describes a type, and data.
 
 package ptp
 
@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Kind is what a Type is.
+// Kind is the kind of a Type.
 type Kind uint8
 
 // The kinds of types.
@@ -22,18 +22,18 @@ const (
 	Bool
 	Float
 	Enum
-	Pointer // of Elem; nil: what it points to is not told
-	Array   // of Count times Elem, from 0 on
+	Pointer // to Elem; nil: the target is not included
+	Array   // of Count elements of type Elem, indexed from 0
 	Struct
 	Union
-	CharPointer // a text that ends with a zero; its data hold the text
-	TextKind    // what a debugger has printed, where there is no better form
+	CharPointer // a null-terminated string; its data contain the text
+	TextKind    // text printed by the debugger, for all other types
 )
 
-// Type is a type of the program as AIF writes it.
+// Type is a type of the program in AIF.
 type Type struct {
 	Kind   Kind
-	Size   int    // in bytes, of all elements of an array
+	Size   int    // in bytes; of an array, of all elements
 	Name   string // of a Struct, a Union, an Enum
 	Elem   *Type
 	Count  int
@@ -46,7 +46,7 @@ type Field struct {
 	Name   string
 	Type   *Type
 	Offset int // in the Struct, in bytes
-	Bit    int // of a bit field: its first bit behind Offset
+	Bit    int // of a bit field: its first bit after Offset
 	Width  int // of a bit field, in bits; 0 is none
 }
 
@@ -56,7 +56,7 @@ type Constant struct {
 	Value int64
 }
 
-// Format writes the type.
+// Format returns the format of the type.
 func (t *Type) Format() string { return string(t.append(nil)) }
 
 func (t *Type) append(b []byte) []byte {
@@ -109,8 +109,8 @@ func (t *Type) appendFields(b []byte) []byte {
 	return b
 }
 
-// Memory gives the data of a value whose bytes were read from the memory of the
-// program, lowest byte first. Pointers stay pointers: nothing is known of what they point to.
+// Memory returns the data of a value from its bytes in the memory of the program,
+// lowest byte first. Pointers have no target.
 func (t *Type) Memory(mem []byte) ([]byte, error) { return t.appendMemory(nil, mem, 0) }
 
 func (t *Type) appendMemory(b, mem []byte, at int) ([]byte, error) {
@@ -145,7 +145,7 @@ func (t *Type) appendMemory(b, mem []byte, at int) ([]byte, error) {
 	return append(b, reversed(mem[at:at+t.Size])...), nil
 }
 
-// appendLargest writes the data of a union: of its largest member.
+// appendLargest encodes the largest member of a union.
 func (t *Type) appendLargest(b, mem []byte, at int) ([]byte, error) {
 	var largest *Field
 	for i, f := range t.Fields {
@@ -179,7 +179,7 @@ func (f *Field) append(b, mem []byte, at int) ([]byte, error) {
 	return f.Type.appendInteger(b, int64(v)>>(64-f.Width)), nil
 }
 
-// Integer gives the data of a number, a character, a truth value or an enumeration.
+// Integer returns the data of a number, a character, a truth value or an enumeration.
 func (t *Type) Integer(v int64) []byte { return t.appendInteger(nil, v) }
 
 func (t *Type) appendInteger(b []byte, v int64) []byte {
@@ -189,8 +189,8 @@ func (t *Type) appendInteger(b []byte, v int64) []byte {
 	return b
 }
 
-// Number gives the data of a floating-point number; those of more than eight bytes are
-// cut to eight, as more are not read.
+// Number returns the data of a floating-point number. Larger ones than eight bytes
+// are converted to eight, because Eclipse reads no more.
 func (t *Type) Number(v float64) []byte {
 	if t.Size == 4 {
 		return binary.BigEndian.AppendUint32(nil, math.Float32bits(float32(v)))
@@ -198,7 +198,7 @@ func (t *Type) Number(v float64) []byte {
 	return binary.BigEndian.AppendUint64(nil, math.Float64bits(v))
 }
 
-// PointerTo gives the data of a pointer, with those of what it points to.
+// PointerTo returns the data of a pointer, with those of its target.
 func (t *Type) PointerTo(addr uint64, target []byte) []byte {
 	if addr == 0 {
 		return []byte{pointerNull}
@@ -206,15 +206,15 @@ func (t *Type) PointerTo(addr uint64, target []byte) []byte {
 	return append(appendPointer(nil, t.appendInteger(nil, int64(addr))), target...)
 }
 
-// CharsAt gives the data of a pointer to characters, with their text.
+// CharsAt returns the data of a pointer to characters, with the text.
 func (t *Type) CharsAt(addr uint64, text string) []byte {
 	return append(t.appendInteger(nil, int64(addr)), TextData(text)...)
 }
 
-// MaxText bounds a text in AIF, in bytes: its length has two.
+// MaxText bounds a text in AIF, in bytes: its length has two bytes.
 const MaxText = math.MaxUint16
 
-// TextData gives the data of a text, cut to MaxText.
+// TextData returns the data of a text, truncated to MaxText.
 func TextData(text string) []byte {
 	text = text[:min(len(text), MaxText)]
 	return append(binary.BigEndian.AppendUint16(nil, uint16(len(text))), text...)
@@ -222,7 +222,7 @@ func TextData(text string) []byte {
 
 // The first byte of a pointer's data.
 const (
-	pointerNull   = 0 // and nothing follows
+	pointerNull   = 0 // nothing follows
 	pointerNormal = 1
 )
 
@@ -235,8 +235,8 @@ func appendPointer(b, addr []byte) []byte {
 	return append(b, pointerNull)
 }
 
-// appendFloat knows the formats of IEEE with four and eight bytes, and the one with
-// ten of which long double is on x86.
+// appendFloat supports the IEEE formats with four and eight bytes, and the x86
+// format of long double, which has ten.
 func appendFloat(b, mem []byte) ([]byte, error) {
 	switch len(mem) {
 	case 4, 8:
@@ -248,8 +248,8 @@ func appendFloat(b, mem []byte) ([]byte, error) {
 	return nil, fmt.Errorf("a floating-point number of %d bytes", len(mem))
 }
 
-// extended reads the 80-bit format of x86: 64 bits of a fraction with its leading one,
-// and an exponent with the sign.
+// extended converts the 80-bit format of x86: a 64-bit fraction with its leading
+// one, and an exponent with the sign.
 func extended(fraction uint64, exponent uint16) float64 {
 	const bias, infinite = 16383, 0x7fff
 	v := math.Ldexp(float64(fraction), int(exponent&infinite)-bias-63)
@@ -272,7 +272,7 @@ func reversed(b []byte) []byte {
 	return out
 }
 
-// DataText writes data as an argument. Of none at all there is one byte.
+// DataText encodes data as an argument. Empty data are one byte.
 func DataText(data []byte) string {
 	if len(data) == 0 {
 		return "00"

@@ -1,12 +1,12 @@
-// What the numbers mean.
+// Codes of the protocol.
 
 package ptp
 
-// Code says what a packet is: of a command below 100, of an event from 100 on.
+// Code is the type of a packet: below 100 of a command, from 100 on of an event.
 type Code uint32
 
-// The commands. Their arguments are, behind the set of tasks (which QUIT and START
-// have not), as Commands says.
+// The commands. Their arguments are the set of tasks (except for QUIT and START)
+// and those listed in Commands.
 const (
 	Quit             Code = 0
 	Start            Code = 1
@@ -43,7 +43,7 @@ const (
 	startOfDebugging      = 100
 )
 
-// The events. All have the set of tasks as their first argument.
+// The events. Their first argument is the set of tasks.
 const (
 	EventExit         Code = startOfDebugging + 2
 	EventBreak        Code = startOfDebugging + 4
@@ -74,19 +74,18 @@ const (
 	SuspendInterrupt = "3"
 )
 
-// ErrorCode is the second argument of EventError. What Eclipse makes of it: 4, 5, 26
-// and 33 end the debugging of the tasks, 39 is passed over in silence, all others are
-// shown.
+// ErrorCode is the second argument of EventError. Eclipse ends the debugging of the
+// tasks for 4, 5, 26 and 33, ignores 39, and shows all others.
 type ErrorCode int
 
-// The codes that a master sends.
+// The codes that the master sends.
 const (
 	NotImplemented  ErrorCode = 1
 	BadCommand      ErrorCode = 3
 	NoBackend       ErrorCode = 5
 	InProgress      ErrorCode = 6
 	NoSession       ErrorCode = 8
-	NoFile          ErrorCode = 12 // every breakpoint that cannot be set
+	NoFile          ErrorCode = 12 // a breakpoint cannot be set, for any reason
 	NoBreakpoint    ErrorCode = 13
 	IsRunning       ErrorCode = 18
 	NotRunning      ErrorCode = 19
@@ -99,13 +98,13 @@ const (
 // CommandInfo is a row of the table of commands.
 type CommandInfo struct {
 	Name string
-	Args []string // behind the set of tasks
-	Rest string   // what may follow them, any number of times
-	// NoSet tells that the command is for all tasks and names none.
+	Args []string // after the set of tasks
+	Rest string   // may follow them, any number of times
+	// NoSet: the command is for all tasks and has no set argument.
 	NoSet bool
 }
 
-// Commands is the table of commands, by code. It is never written.
+// Commands is the table of commands, by code. It is never modified.
 var Commands = []CommandInfo{
 	Quit:            {Name: "QUIT", NoSet: true},
 	Start:           {Name: "START SESSION", Args: []string{"program", "path", "directory"}, Rest: "argument", NoSet: true},
@@ -141,7 +140,7 @@ var Commands = []CommandInfo{
 	DeletePartial:   {Name: "DELETE PARTIAL EXPR", Args: []string{"name"}},
 }
 
-// LookupCommand finds a command by its code.
+// LookupCommand returns the command with a code.
 func LookupCommand(c Code) (CommandInfo, bool) {
 	if uint64(c) >= uint64(len(Commands)) {
 		return CommandInfo{}, false

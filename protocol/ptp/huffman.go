@@ -1,4 +1,4 @@
-// The compression of bodies: Eclipse compresses commands of more than 100 bytes.
+// Compression of bodies: Eclipse compresses commands of more than 100 bytes.
 
 package ptp
 
@@ -10,30 +10,30 @@ import (
 
 const (
 	symbols = 256
-	// tableSize is the size of a table of frequencies in bytes: one 32-bit number
-	// for each symbol.
+	// tableSize is the size of a frequency table in bytes: a 32-bit number for each
+	// symbol.
 	tableSize = symbols * 4
 )
 
-// huffman is a code as a tree: nodes[i] are the two ways on from node i. A way
-// below symbols is a leaf.
+// huffman is a code as a tree: nodes[i] are the two successors of node i. A
+// successor below symbols is a leaf.
 type huffman struct {
 	nodes [symbols - 1][2]int16
 	root  int16
 }
 
-// counted is a leaf or a node while the tree is built.
+// counted is a leaf or a node during construction of the tree.
 type counted struct {
 	freq int64
 	way  int16 // a symbol, or symbols + the number of a node
 }
 
-// newHuffman builds the tree as both sides of the original do. It is not quite
-// Huffman's own: of equal and almost equal weights it takes those that the
-// originals take, or nothing could be read.
+// newHuffman builds the tree as both ends of the original do. It differs from
+// Huffman's algorithm: among equal and almost equal weights it selects the same
+// ones as the original. Otherwise nothing could be decoded.
 func newHuffman(freq *[symbols]int32) *huffman {
 	h := &huffman{}
-	var sorted, made []counted // both are taken from at the front
+	var sorted, made []counted // queues
 	for s, f := range freq {
 		sorted = append(sorted, counted{int64(f), int16(s)})
 	}
@@ -53,7 +53,7 @@ func newHuffman(freq *[symbols]int32) *huffman {
 	return h
 }
 
-// lightest takes the next two from the heads of two queues that hold two or more.
+// lightest removes the next two from two queues, which contain at least two.
 func lightest(a, b []counted) (first, second counted, restA, restB []counted) {
 	switch {
 	case len(b) == 0:
@@ -72,7 +72,7 @@ func lightest(a, b []counted) (first, second counted, restA, restB []counted) {
 	return b[0], a[0], a[1:], b[1:]
 }
 
-// inflate gives the payload of a compressed body.
+// inflate decodes the payload of a compressed body.
 func (d *Decoder) inflate(b []byte, table bool) ([]byte, error) {
 	if len(b) < 4 {
 		return nil, errShort
@@ -95,13 +95,13 @@ func (d *Decoder) inflate(b []byte, table bool) ([]byte, error) {
 		}
 		d.tree = newHuffman(&freq)
 	}
-	if length > MaxBody || uint64(length) > 8*uint64(len(b)) { // a symbol takes a bit at least
+	if length > MaxBody || uint64(length) > 8*uint64(len(b)) { // a symbol takes at least a bit
 		return nil, fmt.Errorf("%d bytes are said to be in %d compressed ones", length, len(b))
 	}
 	return d.tree.decode(b, int(length))
 }
 
-// decode reads n symbols. Bits come lowest first in each byte.
+// decode decodes n symbols. The lowest bit of each byte is the first.
 func (h *huffman) decode(b []byte, n int) ([]byte, error) {
 	out := make([]byte, 0, n)
 	way := h.root

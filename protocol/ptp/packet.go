@@ -1,4 +1,4 @@
-// Packets as bytes.
+// Encoding of packets.
 
 package ptp
 
@@ -13,21 +13,21 @@ import (
 // and Latin1.
 type Packet struct {
 	ID Code
-	// Transaction is chosen by the sender of a command and should come back with its
-	// answer; Eclipse sends 0 always and does not look at it.
+	// Transaction is chosen by the sender of a command and should be returned in
+	// the answer; Eclipse always sends 0 and ignores it.
 	Transaction uint32
 	Args        []string
 }
 
-// String shows the numbers and the arguments.
+// String formats the numbers and the arguments.
 func (p Packet) String() string { return fmt.Sprintf("%d %d %q", p.ID, p.Transaction, p.Args) }
 
-// LengthSize is the size of the number that stands before each body.
+// LengthSize is the size of the length prefix of a body.
 const LengthSize = 4
 
-// MaxBody bounds the body of a packet, compressed or not, in bytes: the longest
-// that a front end sends is a START SESSION with the arguments of a program, and
-// the system bounds those to 2 MiB.
+// MaxBody bounds the body of a packet, compressed or not, in bytes. The longest
+// packet of a front end is a START SESSION with the arguments of a program, which
+// the system limits to 2 MiB.
 const MaxBody = 4 << 20
 
 // Flags of a body, in its first byte.
@@ -36,15 +36,15 @@ const (
 	flagTable      = 0x10 // with flagCompressed: a table of frequencies comes first
 )
 
-// stringAttribute is the type of every argument. Java's decoder takes others for
-// the same.
+// stringAttribute is the type of every argument. Java's decoder treats other types
+// in the same way.
 const (
 	stringAttribute = 0
 	lastAttribute   = 5
 )
 
-// BodyLength reads the length of the body that follows. The error tells one
-// that cannot be: what comes is no packet.
+// BodyLength decodes the length of the body that follows. An error means that the
+// bytes are not a packet.
 func BodyLength(b [LengthSize]byte) (int, error) {
 	n := binary.BigEndian.Uint32(b[:])
 	if n == 0 || n > MaxBody {
@@ -53,9 +53,9 @@ func BodyLength(b [LengthSize]byte) (int, error) {
 	return int(n), nil
 }
 
-// Append adds the packet with its length to b, uncompressed. An argument is
-// never parted into key and value: the receiver puts both together again, and
-// loses the "=" of an empty value.
+// Append appends the packet with its length to b, uncompressed. An argument is
+// never split into key and value: the receiver joins both again, and loses the "="
+// of an empty value.
 func (p Packet) Append(b []byte) []byte {
 	start := len(b)
 	b = append(b, 0, 0, 0, 0, 0) // the length, and no flags
@@ -71,15 +71,15 @@ func (p Packet) Append(b []byte) []byte {
 	return b
 }
 
-// Decoder reads the bodies of one sender, in order: a table of frequencies holds
-// for those that follow. The zero value is ready. It is for one goroutine.
+// Decoder decodes the bodies of one sender, in order: a frequency table applies to
+// the bodies that follow. The zero value is ready to use. It is for one goroutine.
 type Decoder struct {
-	tree *huffman // nil: no table has come
+	tree *huffman // nil: no table has been received
 }
 
 var errShort = errors.New("the packet ends too early")
 
-// Decode reads a body. The packet keeps nothing of it.
+// Decode decodes a body. The packet keeps no reference to it.
 func (d *Decoder) Decode(body []byte) (Packet, error) {
 	if len(body) == 0 {
 		return Packet{}, errShort
@@ -98,8 +98,8 @@ func (d *Decoder) Decode(body []byte) (Packet, error) {
 	return decodePayload(payload)
 }
 
-// decodePayload ignores what comes behind the last argument: Java leaves five
-// zero bytes there when it compresses.
+// decodePayload ignores bytes after the last argument: Java appends five zero bytes
+// when it compresses.
 func decodePayload(b []byte) (Packet, error) {
 	r := reader{rest: b}
 	p := Packet{ID: Code(r.number()), Transaction: r.number()}
@@ -124,7 +124,7 @@ func decodePayload(b []byte) (Packet, error) {
 	return p, r.err
 }
 
-// reader takes values from the front of rest. After an error it gives zeros.
+// reader decodes values from the front of rest. After an error it returns zeros.
 type reader struct {
 	rest []byte
 	err  error
@@ -137,7 +137,7 @@ func (r *reader) fail(err error) {
 	r.rest = nil
 }
 
-// number reads an unsigned number of 32 bits.
+// number decodes an unsigned 32-bit number.
 func (r *reader) number() uint32 {
 	v, n := binary.Uvarint(r.rest)
 	switch {

@@ -15,7 +15,7 @@ import (
 	"sdm/protocol/ptp/ptptest"
 )
 
-// split takes the length off.
+// split removes the length prefix.
 func split(t testing.TB, packet []byte) []byte {
 	t.Helper()
 	n, err := ptp.BodyLength([ptp.LengthSize]byte(packet))
@@ -25,8 +25,8 @@ func split(t testing.TB, packet []byte) []byte {
 	return packet[ptp.LengthSize:]
 }
 
-// TestGolden reads the packets of testdata/ptp: a text, the bytes as they are on the
-// wire. Those that begin with "<" are read, with ">" written as well.
+// TestGolden uses the packets of testdata/ptp: a text and the encoded bytes.
+// Packets that begin with "<" are decoded only, those with ">" also encoded.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/ptp/*.txt")
 	if err != nil || len(files) == 0 {
@@ -87,8 +87,8 @@ func randomPacket(rng *rand.Rand) ptp.Packet {
 	return p
 }
 
-// What we write we read, and Java's way of writing gives the same but for the "="
-// before an empty value.
+// Decoding reverses encoding. Java's encoding decodes to the same, except for the
+// "=" before an empty value.
 func TestRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewSource(7))
 	var java ptptest.Sender
@@ -120,8 +120,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// A receiver that has seen no table takes all symbols for equally frequent, so that
-// each has eight bits: nothing is saved, but it can be read.
+// A receiver without a table treats all symbols as equally frequent, so that each
+// has eight bits: nothing is saved, but the packet can be decoded.
 func TestNoTable(t *testing.T) {
 	java := ptptest.NoTable()
 	p := ptp.Packet{ID: ptp.Evaluate, Args: []string{"4:0f", strings.Repeat("x", 300)}}

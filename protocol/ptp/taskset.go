@@ -1,4 +1,4 @@
-// Sets of tasks, as the protocol writes sets of ranks.
+// Encoding of rank sets as sets of tasks.
 
 package ptp
 
@@ -14,9 +14,9 @@ import (
 // maxTasks bounds the number of tasks of a job.
 const maxTasks = 1 << 22
 
-// SetText writes a set of a job of so many tasks: their number in hexadecimal,
-// a colon, and their bits, the highest task first, filled up to whole bytes. Of
-// no task at all there is one byte of zeros, as Java writes it.
+// SetText encodes a set of a job with this number of tasks: the number in
+// hexadecimal, a colon, and the bits, the highest task first, padded to whole
+// bytes. The empty set has one byte of zeros, as in Java.
 func SetText(ranks rank.Set, tasks int) string {
 	last, some := ranks.Max()
 	if !some {
@@ -35,8 +35,8 @@ func SetText(ranks rank.Set, tasks int) string {
 
 var errNoSet = errors.New("no set of tasks")
 
-// ParseSet reads a set and the number of tasks of its job. Too few or too many
-// digits are read from the right, as Java does.
+// ParseSet decodes a set and the number of tasks of its job. Too few or too many
+// digits are aligned to the right, as in Java.
 func ParseSet(text string) (ranks rank.Set, tasks int, err error) {
 	head, digits, ok := strings.Cut(text, ":")
 	n, err := strconv.ParseUint(head, 16, 32)

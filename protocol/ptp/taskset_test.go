@@ -52,7 +52,7 @@ func TestParseSet(t *testing.T) {
 	}
 }
 
-// slowText asks for each task.
+// slowText encodes a set task by task.
 func slowText(ranks rank.Set, tasks int) string {
 	bits := ""
 	for i := range (tasks + 7) / 8 * 8 {

@@ -1,11 +1,11 @@
-// Text in the charset of the protocol.
+// Character set of the protocol.
 
 package ptp
 
 import "unicode/utf8"
 
-// Text reads an argument. What is UTF-8 stays as it is, for so come names of
-// files back that are beyond ISO 8859-1; anything else is ISO 8859-1.
+// Text decodes an argument. Valid UTF-8 is kept, because names of files beyond ISO
+// 8859-1 come back as UTF-8; anything else is ISO 8859-1.
 func Text(arg string) string {
 	if utf8.ValidString(arg) {
 		return arg
@@ -17,8 +17,8 @@ func Text(arg string) string {
 	return string(runes)
 }
 
-// Latin1 writes text as an argument. What is no UTF-8, or beyond ISO 8859-1,
-// stays as it is.
+// Latin1 encodes text as an argument. Text that is not UTF-8, or beyond ISO 8859-1,
+// is kept unchanged.
 func Latin1(text string) string {
 	bytes := make([]byte, 0, len(text))
 	for _, r := range text {

@@ -1,4 +1,4 @@
-// Joining two sets.
+// Operations on two sets.
 
 package rank
 
@@ -6,8 +6,8 @@ import (
 	"github.com/bits-and-blooms/bitset"
 )
 
-// op is a truth table: bit 0 is unused, bit 1 tells what becomes of a rank that
-// is only in the left set, bit 2 only in the right one, bit 3 in both.
+// op is a truth table: bit 0 is unused; bit 1 is the result for a rank in the left
+// set only, bit 2 for one in the right set only, bit 3 for one in both.
 type op uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	opXor       op = 0b0110
 )
 
-// Union gives the ranks that are in s or in t.
+// Union returns the ranks that are in s or in t.
 func (s Set) Union(t Set) Set {
 	switch {
 	case s.covers(t):
@@ -36,7 +36,7 @@ func (s Set) Union(t Set) Set {
 	return s.join(t, opUnion, min(s.first, t.first), max(s.end, t.end))
 }
 
-// Intersect gives the ranks that are in both s and t.
+// Intersect returns the ranks that are in both s and t.
 func (s Set) Intersect(t Set) Set {
 	first, end := max(s.first, t.first), min(s.end, t.end)
 	switch {
@@ -57,13 +57,14 @@ func (s Set) Intersect(t Set) Set {
 	return s.join(t, opIntersect, first, end)
 }
 
-// whole tells that a set with a pace can be cut before a rank without cutting a run.
+// whole reports whether a set with a pace can be split before a rank without
+// splitting a run.
 func (s *Set) whole(id uint32) bool {
 	i := s.find(id)
 	return i == s.runs() || s.run(i).first >= id
 }
 
-// Minus gives the ranks that are in s and not in t.
+// Minus returns the ranks that are in s and not in t.
 func (s Set) Minus(t Set) Set {
 	switch {
 	case s.first >= t.end || t.first >= s.end:
@@ -78,7 +79,7 @@ func (s Set) Minus(t Set) Set {
 	return s.join(t, opMinus, s.first, s.end)
 }
 
-// Xor gives the ranks that are in exactly one of s and t.
+// Xor returns the ranks that are in exactly one of s and t.
 func (s Set) Xor(t Set) Set {
 	switch {
 	case s.end == 0:
@@ -89,8 +90,8 @@ func (s Set) Xor(t Set) Set {
 	return s.join(t, opXor, min(s.first, t.first), max(s.end, t.end))
 }
 
-// followedBy gives the union of s with t when all runs of t are behind those of s and
-// carry on at the same pace: what contiguous subtrees have of such a set.
+// followedBy returns the union of s and t if all runs of t follow those of s at the
+// same pace, which is common for such sets of adjacent subtrees.
 func (s Set) followedBy(t Set) (Set, bool) {
 	if t.first < s.end || s.more != nil || t.more != nil {
 		return Set{}, false
@@ -101,13 +102,13 @@ func (s Set) followedBy(t Set) (Set, bool) {
 	return u, ok
 }
 
-// covers tells, at no cost, that t is a subset of s: false is "perhaps".
+// covers reports, in constant time, whether t is a subset of s; false means
+// "unknown".
 func (s Set) covers(t Set) bool {
 	return t.end == 0 || s.contiguous() && s.first <= t.first && t.end <= s.end
 }
 
-// join applies a truth table to two sets; first and end are a hull of the
-// result.
+// join applies a truth table to two sets; first and end are a hull of the result.
 func (s Set) join(t Set, o op, first, end uint32) Set {
 	if s.sparse() && t.sparse() {
 		return joinRuns(&s, &t, o)
@@ -125,7 +126,7 @@ func (s Set) join(t Set, o op, first, end uint32) Set {
 	return fromWords(base, words)
 }
 
-// joinRuns walks along the borders of the runs of both sets.
+// joinRuns does the same by iterating over the borders of the runs of both sets.
 func joinRuns(s, t *Set, o op) Set {
 	a, b := walk(s), walk(t)
 	var few [32]run
@@ -154,11 +155,12 @@ func joinRuns(s, t *Set, o op) Set {
 	return fromRuns(out)
 }
 
-// walker walks along the borders of the runs of a set: the first and the end of each.
+// walker iterates over the borders of the runs of a set: the first and the end of
+// each.
 type walker struct {
 	set        *Set
-	at         uint32 // the border that comes next; beyond all when there is none
-	i, borders int    // how many are behind, and in all; even is outside, odd inside
+	at         uint32 // the next border; above all ranks at the end
+	i, borders int    // number of passed borders, and of all; odd i: within a run
 }
 
 func walk(s *Set) walker {
@@ -179,8 +181,7 @@ func (w *walker) next() {
 	}
 }
 
-// paint sets the bits of the members that lie within the words; bit 0 is rank
-// base.
+// paint sets the bits of the members that are within the words; bit 0 is rank base.
 func (s Set) paint(words []uint64, base uint32) {
 	if s.bits() != nil {
 		dst, src := overlap(words, base, s)
@@ -190,7 +191,8 @@ func (s Set) paint(words []uint64, base uint32) {
 	s.eachWithin(words, base, func(first, end uint32) { fill(words, first, end) })
 }
 
-// apply joins the set into words that hold the left set, within the words.
+// apply applies a truth table to words of the left set and this set as the right
+// one, within the words.
 func (s Set) apply(words []uint64, base uint32, o op) {
 	if s.bits() != nil {
 		dst, src := overlap(words, base, s)
@@ -226,8 +228,8 @@ func (s Set) apply(words []uint64, base uint32, o op) {
 	}
 }
 
-// eachWithin hands out the runs of a set that is not held as bits, cut to the
-// words and counted from their base.
+// eachWithin calls do with the runs of a set that is not represented by bits, cut
+// to the words and relative to their base.
 func (s Set) eachWithin(words []uint64, base uint32, do func(first, end uint32)) {
 	limit := base + uint32(len(words))*wordBits
 	for i, n := s.find(base), s.runs(); i < n; i++ {
@@ -239,7 +241,7 @@ func (s Set) eachWithin(words []uint64, base uint32, do func(first, end uint32))
 	}
 }
 
-// overlap gives the parts of the words and of the words of s that stand for the
+// overlap returns the parts of the words and of the words of s that represent the
 // same ranks.
 func overlap(words []uint64, base uint32, s Set) (dst, src []uint64) {
 	src = s.bits().Words()

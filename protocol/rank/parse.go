@@ -1,4 +1,4 @@
-// The text language of rank sets, as people type it.
+// The language of rank sets, as users type it.
 //
 //	set    = item { "," item | ",!" item }    union; ",!" takes away
 //	item   = term { "!" term | "^" term }     difference, symmetric difference
@@ -11,14 +11,15 @@
 //	spans  = span { "," span }, span = range, or end ".." end [ ":" step ]
 //	end    = number | "$"                     "$" is the last rank
 //
-// So "&" binds more than "!" and "^", these more than ","; equal ones are done
-// from left to right. A "!" after an operand is a difference, a "!" before one
-// the complement; the one exception is ",!", which takes away from what stands
-// before the comma, so that "all,!5" and "0-7,!3&2-4" mean what they say. A
-// complement in the middle of a list is written in parentheses: "0,(!5)".
+// So "&" has the highest precedence, then "!" and "^", then ","; operators of equal
+// precedence are evaluated from left to right. "!" after an operand is a
+// difference, "!" before one is the complement, with one exception: ",!" removes
+// ranks from everything before the comma, so that "all,!5" and "0-7,!3&2-4" have
+// the expected meaning. A complement within a list must be written in parentheses:
+// "0,(!5)".
 //
-// A name in front of braces is that of a group, or "a" or "all" for the job; the
-// numbers in the braces are ranks, not places in the group.
+// A name before braces is that of a group, or "a" or "all" for the job; the numbers
+// in braces are ranks, not positions in the group.
 
 package rank
 
@@ -27,36 +28,36 @@ import (
 	"strings"
 )
 
-// Env is what the text of a set may refer to.
+// Env is the environment in which a set is evaluated.
 type Env struct {
-	// All are the ranks that there are: all, *, !x, $. Without any, every
-	// number is refused.
+	// All are the ranks that exist: all, *, !x, $. If it is empty, every number is
+	// refused.
 	All Set
-	// Group gives the set of @name; nil is no groups. Sets that depend on the
-	// moment are asked for in the same way, with their argument in the name:
-	// "stopped", "bp:3", "host:node[01-16]", "expr{x > 3}". They come before
-	// any group.
+	// Group returns the set @name; nil means that there are no groups. Dynamic sets
+	// are requested in the same way, with their argument in the name: "stopped",
+	// "bp:3", "host:node[01-16]", "expr{x > 3}". Their names take precedence over
+	// groups.
 	Group func(name string) (Set, bool)
-	// Live gives the sets that depend on the moment and that Group does not have;
-	// its error says in a few words what is wrong with the argument. nil: there
-	// are none.
+	// Live returns the dynamic sets that Group does not have; its error describes
+	// in a few words what is wrong with the argument. nil means that there are
+	// none.
 	Live func(name string) (Set, error)
 }
 
 const (
-	// maxText bounds the text of a set, in bytes: a million ranks typed one by
-	// one are longer than any person means.
+	// maxText bounds the text of a set, in bytes. A million ranks typed one by one
+	// are a mistake.
 	maxText = 1 << 20
-	// maxDepth bounds how deep parentheses nest.
+	// maxDepth bounds the nesting of parentheses.
 	maxDepth = 64
-	// maxOperators bounds the operators in one text: each may cost a pass over
-	// all ranks. Ranges in a list are free.
+	// maxOperators bounds the operators in one text: each may cost a pass over all
+	// ranks. Ranges in a list do not count.
 	maxOperators = 1000
 )
 
-// Parse reads the text language of rank sets. A set may well come out empty;
-// what does not exist is an error: a rank beyond the last, an unknown group.
-// Errors are one line that says where and what is wrong and what to type instead.
+// Parse evaluates the text of a rank set. The result may be empty. A rank beyond
+// the last or an unknown group is an error. Errors are one line with the position,
+// the mistake and what to type instead.
 func Parse(text string, env Env) (Set, error) {
 	p := &parser{text: text, env: env}
 	if len(text) > maxText {
@@ -72,8 +73,8 @@ func Parse(text string, env Env) (Set, error) {
 	return s, nil
 }
 
-// parser reads one text. After an error, which stays, it gives empty sets and
-// finds nothing more.
+// parser parses one text. After the first error, which is kept, it returns empty
+// sets.
 type parser struct {
 	text      string
 	at        int // next byte
@@ -82,7 +83,7 @@ type parser struct {
 	err       error
 }
 
-// fail keeps the first error; at is the place in the text.
+// fail records the first error; at is the position in the text.
 func (p *parser) fail(at int, format string, args ...any) {
 	if p.err != nil {
 		return
@@ -107,7 +108,7 @@ func (p *parser) skipSpace() {
 	}
 }
 
-// peek gives the next character that is not a blank; 0 at the end and after an
+// peek returns the next character that is not a blank; 0 at the end and after an
 // error.
 func (p *parser) peek() byte {
 	if p.skipSpace(); p.err != nil || p.at == len(p.text) {
@@ -116,7 +117,7 @@ func (p *parser) peek() byte {
 	return p.text[p.at]
 }
 
-// accept takes the next character when it is c.
+// accept consumes the next character if it is c.
 func (p *parser) accept(c byte) bool {
 	if p.peek() != c {
 		return false
@@ -125,7 +126,7 @@ func (p *parser) accept(c byte) bool {
 	return true
 }
 
-// operator takes the next character when it is the operator c.
+// operator consumes the next character if it is the operator c.
 func (p *parser) operator(c byte) bool {
 	if !p.accept(c) {
 		return false
@@ -136,7 +137,7 @@ func (p *parser) operator(c byte) bool {
 	return p.err == nil
 }
 
-// set reads a list. Plain ranges are gathered and joined at once, so that a long
+// set parses a list. Plain ranges are collected and joined at once, so that a long
 // list takes one pass.
 func (p *parser) set(depth int) Set {
 	if depth > maxDepth {
@@ -167,7 +168,7 @@ func (p *parser) set(depth int) Set {
 	return gathered()
 }
 
-// item reads what binds more than a comma, after its first factor.
+// item parses differences after a first operand.
 func (p *parser) item(first Set, depth int) Set {
 	s := p.term(first, depth)
 	for {
@@ -182,7 +183,7 @@ func (p *parser) item(first Set, depth int) Set {
 	}
 }
 
-// term reads intersections, after the first factor.
+// term parses intersections after a first operand.
 func (p *parser) term(first Set, depth int) Set {
 	for p.operator('&') {
 		first = first.Intersect(p.factor(depth))
@@ -190,7 +191,7 @@ func (p *parser) term(first Set, depth int) Set {
 	return first
 }
 
-// factor reads an operand.
+// factor parses an operand with its complements.
 func (p *parser) factor(depth int) Set {
 	complement := false
 	for p.operator('!') {
@@ -225,7 +226,7 @@ func (p *parser) operand(depth int) Set {
 	return Set{}
 }
 
-// enclosed reads a set up to the closing character.
+// enclosed parses a set up to the closing character.
 func (p *parser) enclosed(closing byte, depth int) Set {
 	s := p.set(depth + 1)
 	if !p.accept(closing) {

@@ -1,4 +1,4 @@
-// Names in the text language: groups, live sets, the job.
+// Names in the language of rank sets: groups, dynamic sets, the job.
 
 package rank
 
@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// liveSets are the names of sets that depend on the moment. Those with an
-// argument have it after a colon, or in braces.
+// liveSets are the names of the dynamic sets. An argument follows a colon or is in
+// braces.
 var liveSets = []string{"stopped", "running", "exited", "lost", "signalled", "bp", "at", "fn", "host", "expr"}
 
-// liveWithColon are those that have an argument after a colon.
+// liveWithColon are those whose argument follows a colon.
 var liveWithColon = []string{"bp", "at", "fn", "host"}
 
-// CheckName tells whether a group may have this name. The error says why not.
+// CheckName validates the name of a group.
 func CheckName(name string) error {
 	switch {
 	case name == "" || !isNameStart(name[0]) || nameLength(name) != len(name):
@@ -31,7 +31,7 @@ func isNameStart(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_'
 }
 
-// nameLength counts the bytes of a name at the front of the text.
+// nameLength returns the length in bytes of the name at the front of the text.
 func nameLength(text string) int {
 	n := strings.IndexFunc(text, func(r rune) bool {
 		return r > 'z' || !isNameStart(byte(r)) && !('0' <= r && r <= '9') && r != '-'
@@ -42,14 +42,14 @@ func nameLength(text string) int {
 	return n
 }
 
-// name takes a name, which may be empty.
+// name consumes a name, which may be empty.
 func (p *parser) name() string {
 	n := nameLength(p.text[p.at:])
 	p.at += n
 	return p.text[p.at-n : p.at]
 }
 
-// word reads what begins with a letter: all, or a name with braces.
+// word parses an operand that begins with a letter: all, or a name with braces.
 func (p *parser) word() Set {
 	at := p.at
 	name := p.name()
@@ -63,7 +63,7 @@ func (p *parser) word() Set {
 	return Set{}
 }
 
-// named reads what follows "@".
+// named parses what follows "@".
 func (p *parser) named() Set {
 	at := p.at
 	if p.at == len(p.text) || !isNameStart(p.text[p.at]) {
@@ -87,9 +87,9 @@ func (p *parser) named() Set {
 	return p.lookUp(at, name, false)
 }
 
-// argument takes what follows the colon of a live set: up to a blank, a comma,
-// an operator or a closing bracket, except within brackets, so that
-// "host:node[01-16,20]" and "fn:f(int, int)" are whole.
+// argument consumes the argument after the colon of a dynamic set: up to a blank, a
+// comma, an operator or a closing bracket, but not within brackets, so that
+// "host:node[01-16,20]" and "fn:f(int, int)" are one argument.
 func (p *parser) argument() string {
 	start, depth := p.at, 0
 	for ; p.at < len(p.text); p.at++ {
@@ -106,7 +106,7 @@ func (p *parser) argument() string {
 	return p.text[start:p.at]
 }
 
-// braces takes "{...}", with braces inside in pairs.
+// braces consumes "{...}", with nested pairs of braces.
 func (p *parser) braces() string {
 	start, depth := p.at, 0
 	for ; p.at < len(p.text); p.at++ {
@@ -124,8 +124,8 @@ func (p *parser) braces() string {
 	return ""
 }
 
-// lookUp gives the set of a name. With job, "a" and "all" are the whole job,
-// unless there is a group of that name.
+// lookUp returns the set with a name. If job is true, "a" and "all" are the whole
+// job, unless there is a group of that name.
 func (p *parser) lookUp(at int, name string, job bool) Set {
 	if p.err != nil {
 		return Set{}
@@ -154,7 +154,7 @@ func (p *parser) lookUp(at int, name string, job bool) Set {
 	return Set{}
 }
 
-// spans reads "{0..3,7}" and gives those ranks of the set.
+// spans parses "{0..3,7}" and returns those ranks of the set.
 func (p *parser) spans(of Set) Set {
 	if !p.accept('{') {
 		return Set{}
@@ -176,5 +176,5 @@ func (p *parser) spans(of Set) Set {
 	return of.Intersect(others.Union(fromRuns(normalize(list))))
 }
 
-// firstRune gives the first character of a text that is not empty.
+// firstRune returns the first character of a text that is not empty.
 func firstRune(text string) (rune, int) { return utf8.DecodeRuneInString(text) }

@@ -1,4 +1,4 @@
-// Numbers and ranges in the text language.
+// Numbers and ranges in the language of rank sets.
 
 package rank
 
@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// atEnd tells whether an end of a range begins with this character.
+// atEnd reports whether this character starts an end of a range.
 func (p *parser) atEnd(c byte) bool { return c == '$' || '0' <= c && c <= '9' }
 
-// span reads a range, the ends of which may stand on both sides of "-" or of the
-// other separator, and keeps the ranks that there are.
+// span parses a range, whose ends may be separated by "-" or the other separator,
+// and returns those of its ranks that exist.
 func (p *parser) span(separator string) Set {
 	at := p.at
 	first := p.end()
@@ -52,7 +52,7 @@ func (p *parser) refuseDots(first ID) {
 	}
 }
 
-// end reads an end of a range: a rank that is not beyond the last.
+// end parses an end of a range: a rank that is not beyond the last.
 func (p *parser) end() ID {
 	c, at := p.peek(), p.at
 	last, some := p.env.All.Max()
@@ -75,7 +75,8 @@ func (p *parser) end() ID {
 	return ID(n)
 }
 
-// step reads ":2", the distance of the ranks of a range. Without it, it is 1.
+// step parses ":2", the distance of the ranks of a range. Without it, the distance
+// is 1.
 func (p *parser) step() ID {
 	if p.peek() != ':' {
 		return 1
@@ -93,7 +94,7 @@ func (p *parser) step() ID {
 
 var errNumber = errors.New("not a number up to the highest rank")
 
-// digits reads a number of at most MaxID; it takes all of the digits.
+// digits parses a number of at most MaxID; it consumes all of the digits.
 func (p *parser) digits() (int, error) {
 	start := p.at
 	for p.at < len(p.text) && '0' <= p.text[p.at] && p.text[p.at] <= '9' {
@@ -114,7 +115,7 @@ func (p *parser) acceptText(text string) bool {
 	return true
 }
 
-// stepped makes the set of every step-th rank from first to last.
+// stepped returns every step-th rank from first to last.
 func stepped(first, last, step ID) Set {
 	if step == 1 {
 		return Range(first, last)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// job is what the texts of these tests refer to: eight ranks.
+// job is the environment of the tests: eight ranks.
 var job = Env{
 	All: Range(0, 7),
 	Group: func(name string) (Set, bool) {
@@ -209,7 +209,8 @@ func TestCheckName(t *testing.T) {
 	}
 }
 
-// What Parse gives, printed, is read back as the same set, by both readers.
+// The canonical text of a parsed set is parsed as the same set by Parse and
+// UnmarshalText.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"0-3,7", "0-7:2", "all", "*", "!5", "all,!5", "$", "[0-3,7]", "a{0..3}", "@odd", "@expr{x > 3}",

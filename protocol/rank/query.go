@@ -1,4 +1,4 @@
-// Asking a set.
+// Queries of sets.
 
 package rank
 
@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Len counts the members.
+// Len returns the number of members.
 func (s Set) Len() int {
 	switch {
 	case s.pace != 0:
@@ -24,7 +24,7 @@ func (s Set) Len() int {
 	return n
 }
 
-// Size is about what the set costs, in bytes.
+// Size returns the approximate memory of the set, in bytes.
 func (s Set) Size() int {
 	const simple, each = 24, 8
 	switch {
@@ -36,10 +36,10 @@ func (s Set) Size() int {
 	return simple + each*len(s.more.runs)
 }
 
-// IsEmpty tells whether the set has no members.
+// IsEmpty reports whether the set has no members.
 func (s Set) IsEmpty() bool { return s.end == 0 }
 
-// Contains tells whether id is a member; any number may be asked for.
+// Contains reports whether id is a member; any number may be asked for.
 func (s Set) Contains(id ID) bool {
 	if id < ID(s.first) || id >= ID(s.end) {
 		return false
@@ -50,10 +50,10 @@ func (s Set) Contains(id ID) bool {
 	return s.run(s.find(uint32(id))).first <= uint32(id)
 }
 
-// Min gives the lowest member; false when there is none.
+// Min returns the lowest member; false when there is none.
 func (s Set) Min() (ID, bool) { return ID(s.first), s.end != 0 }
 
-// Max gives the highest member; false when there is none.
+// Max returns the highest member; false when there is none.
 func (s Set) Max() (ID, bool) {
 	if s.end == 0 {
 		return 0, false
@@ -61,7 +61,7 @@ func (s Set) Max() (ID, bool) {
 	return ID(s.end - 1), true
 }
 
-// Intersects tells whether s and t have a member in common, without making a
+// Intersects reports whether s and t have a member in common, without allocating a
 // set.
 func (s Set) Intersects(t Set) bool {
 	if s.first >= t.end || t.first >= s.end {
@@ -91,7 +91,7 @@ func (s Set) Intersects(t Set) bool {
 	return false
 }
 
-// meets tells whether a rank of the run is a member.
+// meets reports whether a rank of the run is a member.
 func (s Set) meets(r run) bool {
 	if r.first >= s.end || r.end <= s.first {
 		return false
@@ -101,10 +101,10 @@ func (s Set) meets(r run) bool {
 		next, ok := bits.NextSet(uint(from))
 		return ok && uint32(next) < r.end-s.base()
 	}
-	return s.run(s.find(r.first)).first < r.end // there is one, as r begins below the end
+	return s.run(s.find(r.first)).first < r.end // there is such a run, because r begins below the end
 }
 
-// Equal tells whether s and t have the same members.
+// Equal reports whether s and t have the same members.
 func (s Set) Equal(t Set) bool {
 	switch {
 	case s == t:
@@ -117,11 +117,11 @@ func (s Set) Equal(t Set) bool {
 	return slices.Equal(s.more.runs, t.more.runs)
 }
 
-// Is tells, at no cost, that s and t are one set, as copies of a set are: false is
-// "perhaps".
+// Is reports, in constant time, whether s and t are copies of one set; false means
+// "unknown".
 func (s Set) Is(t Set) bool { return s == t }
 
-// All hands out the members in ascending order.
+// All yields the members in ascending order.
 func (s Set) All() iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for first, last := range s.Ranges() {
@@ -134,8 +134,8 @@ func (s Set) All() iter.Seq[ID] {
 	}
 }
 
-// Ranges hands out the unbroken sequences of members as first and last, both
-// included, ascending and as long as possible.
+// Ranges yields the contiguous sequences of members as first and last, both
+// included, ascending and of maximum length.
 func (s Set) Ranges() iter.Seq2[ID, ID] {
 	return func(yield func(first, last ID) bool) {
 		if bits := s.bits(); bits != nil {
@@ -151,7 +151,7 @@ func (s Set) Ranges() iter.Seq2[ID, ID] {
 	}
 }
 
-// First gives the n lowest members, or all when there are no more than n.
+// First returns the n lowest members, or all if there are at most n.
 func (s Set) First(n int) Set {
 	if n <= 0 || s.end == 0 {
 		return Set{}

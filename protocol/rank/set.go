@@ -1,4 +1,4 @@
-// Package rank provides sets of ranks.
+// Package rank provides sets of ranks: algebra, text and wire format.
 package rank
 
 import (
@@ -12,36 +12,38 @@ import (
 // ID is the number of one process of the parallel program, from 0.
 type ID int
 
-// MaxID is the highest rank that is accepted from outside. It bounds the memory
-// that a hostile or mistyped set can ask for.
+// MaxID is the highest rank that is accepted as input. It bounds the memory that a
+// malicious or mistyped set can require.
 const MaxID ID = 1<<24 - 1
 
-// Set is an immutable set of ranks. The zero value is the empty set. A Set may
-// be copied and used by several goroutines.
+// Set is an immutable set of ranks. The zero value is the empty set. A Set may be
+// copied and used by several goroutines.
 //
-// It costs what it holds: 24 bytes for one contiguous range, which is what most
-// sets are, and for one that comes again at equal distances (even ranks, the first
-// four of each 64), and beyond that 8 bytes for each run, or 8 bytes for each 64 ranks
-// between the first and the last, whichever is less. The form depends on the
-// members alone, so equal sets are equal in every way that can be seen.
+// A contiguous range, which most sets are, takes 24 bytes, and so does a set of
+// equal runs at equal distances (even ranks, the first four of each 64). Other sets
+// take in addition 8 bytes for each run, or 8 bytes for each 64 ranks between the
+// first and the last, whichever is less. The representation depends on the members
+// only, so equal sets have equal representations.
 type Set struct {
-	// The hull: first to end-1. end is 0 in the empty set.
+	// The hull: ranks first to end-1. end is 0 in the empty set.
 	first, end uint32
-	// With a pace, the members are two or more runs of the same length at the same
-	// distance; 0: the set is no such one.
+	// If pace is not 0, the members are two or more runs of the same length at the
+	// same distance.
 	pace pace
-	// What has neither form; nil: it has, or every rank of the hull is a member.
+	// The members of a set without a simpler form; nil: pace is set, or every rank
+	// of the hull is a member.
 	more *members
 }
 
-// members are those of a set without a simple form: one of the two.
+// members are the members of a set without a simpler form, in one of two
+// representations.
 type members struct {
 	runs []run          // two or more, ascending, with gaps between them
 	bits *bitset.BitSet // bit i is rank base()+i
 }
 
-// pace is a step from one run to the next, and the length of each, in one word: a set
-// of four words is handed on in registers.
+// pace is the distance between the starts of runs, and their length, in one word: a
+// set of four words is passed in registers.
 type pace uint64
 
 func paced(step, length uint32) pace { return pace(step)<<32 | pace(length) }
@@ -49,18 +51,18 @@ func paced(step, length uint32) pace { return pace(step)<<32 | pace(length) }
 func (p pace) step() uint32   { return uint32(p >> 32) }
 func (p pace) length() uint32 { return uint32(p) }
 
-// run is an unbroken sequence of ranks, first to end-1.
+// run is a contiguous sequence of ranks, first to end-1.
 type run struct{ first, end uint32 }
 
 // wordBits is the number of ranks in one word of a bit set.
 const wordBits = 64
 
-// base gives the rank of bit 0 of the words of the set: bit sets begin at a
-// multiple of 64, so that those of two sets can be joined word by word.
+// base returns the rank of bit 0 of the words of the set. It is a multiple of 64,
+// so that two sets can be combined word by word.
 func (s Set) base() uint32 { return s.first &^ (wordBits - 1) }
 
-// Of makes a set of single ranks, in any order, each named once or more. It
-// panics when one of them is below 0 or above MaxID.
+// Of returns a set of single ranks, in any order, duplicates permitted. It panics
+// if one of them is below 0 or above MaxID.
 func Of(ids ...ID) Set {
 	if len(ids) == 1 {
 		return Range(ids[0], ids[0])
@@ -73,8 +75,8 @@ func Of(ids ...ID) Set {
 	return fromRuns(normalize(list))
 }
 
-// Range makes the set from first to last, both included; it is empty when last
-// is below first. It panics when one of them is below 0 or above MaxID.
+// Range returns the set from first to last, both included; it is empty if last is
+// below first. It panics if one of them is below 0 or above MaxID.
 func Range(first, last ID) Set {
 	if last < first {
 		return Set{}
@@ -84,15 +86,15 @@ func Range(first, last ID) Set {
 	return Set{first: uint32(first), end: uint32(last) + 1}
 }
 
-// check panics on a rank that no set can hold: whoever takes ranks from outside
-// has to refuse them before.
+// check panics on a rank that no set can contain. Callers must validate ranks that
+// are input.
 func check(id ID) {
 	if id < 0 || id > MaxID {
 		panic(fmt.Sprintf("rank: %d is not within 0 to %d", id, MaxID))
 	}
 }
 
-// normalize sorts runs, joins those that touch, in place.
+// normalize sorts runs and joins adjacent ones, in place.
 func normalize(list []run) []run {
 	ascending := func(a, b run) int { return int(a.first) - int(b.first) }
 	if !slices.IsSortedFunc(list, ascending) {
@@ -109,8 +111,8 @@ func normalize(list []run) []run {
 	return out
 }
 
-// fromRuns chooses the form of a set given as ascending runs with gaps between
-// them. It keeps no reference to the list.
+// fromRuns returns the set of ascending runs with gaps between them, in its
+// canonical representation. It keeps no reference to the list.
 func fromRuns(list []run) Set {
 	if len(list) == 0 {
 		return Set{}
@@ -134,20 +136,21 @@ func fromRuns(list []run) Set {
 	return s
 }
 
-// regular gives the set of n runs in the hull of s of which these are the first two,
-// if they may be at equal distances: then those are that are not odd.
+// regular returns the set of n equidistant runs in the hull of s that starts with
+// the two given runs. It reports whether there can be such a set; the caller checks
+// the other runs with odd.
 func (s Set) regular(n int, first, second run) (Set, bool) {
 	step := second.first - first.first
 	s.pace = paced(step, first.end-first.first)
 	return s, s.run(n-1).end == s.end && uint64(n-1)*uint64(step) < uint64(s.end)
 }
 
-// odd tells that a run is not one of those of a set with a pace.
+// odd reports whether a run is not one of the runs of a set with a pace.
 func (s Set) odd(r run) bool {
 	return r.end-r.first != s.pace.length() || (r.first-s.first)%s.pace.step() != 0
 }
 
-// ownRuns copies a list of runs, with one allocation when they are few: most sets of
+// ownRuns copies a list of runs, with one allocation if they are few: most sets of
 // several runs have two or three, and there are many of them.
 func ownRuns(list []run) *members {
 	switch n := len(list); {
@@ -176,7 +179,7 @@ func ownRuns(list []run) *members {
 	return &members{runs: slices.Clone(list)}
 }
 
-// ownBits takes words over.
+// ownBits returns members of the given words, which it owns.
 func ownBits(words []uint64) *members {
 	room := &struct {
 		members
@@ -186,8 +189,8 @@ func ownBits(words []uint64) *members {
 	return &room.members
 }
 
-// fromWords chooses the form of a set given as words, bit 0 of which is rank
-// base, a multiple of 64. It takes the words over.
+// fromWords returns the set of the given words, in its canonical representation.
+// Bit 0 is rank base, a multiple of 64. It owns the words.
 func fromWords(base uint32, words []uint64) Set {
 	all := len(words)
 	for len(words) > 0 && words[0] == 0 {
@@ -209,14 +212,13 @@ func fromWords(base uint32, words []uint64) Set {
 		return r
 	}
 	if len(words) < all/2 {
-		words = slices.Clone(words) // let the rest go
+		words = slices.Clone(words) // release the rest
 	}
 	s.more = ownBits(words)
 	return s
 }
 
-// regularWords is regular for more runs than there are words that hold them, and
-// looks at all of them.
+// regularWords is regular for sets with more runs than words. It checks all runs.
 func (s Set) regularWords(n int, words []uint64) (Set, bool) {
 	two := appendRuns(make([]run, 0, 2), s.base(), words, 2)
 	r, ok := s.regular(n, two[0], two[1])
@@ -232,7 +234,7 @@ func (s Set) regularWords(n int, words []uint64) (Set, bool) {
 	return r, true
 }
 
-// wordCount is how many words cover the hull.
+// wordCount returns the number of words that cover the hull.
 func (s Set) wordCount() int {
 	if s.end == 0 {
 		return 0
@@ -240,10 +242,10 @@ func (s Set) wordCount() int {
 	return int((s.end-1)/wordBits-s.first/wordBits) + 1
 }
 
-// contiguous tells whether every rank of the hull is a member.
+// contiguous reports whether every rank of the hull is a member.
 func (s Set) contiguous() bool { return s.pace == 0 && s.more == nil }
 
-// bits gives the words of a set that is held as such, or nil.
+// bits returns the words of a set that is represented by bits, or nil.
 func (s Set) bits() *bitset.BitSet {
 	if s.more == nil {
 		return nil
@@ -251,11 +253,11 @@ func (s Set) bits() *bitset.BitSet {
 	return s.more.bits
 }
 
-// sparse tells that a set has no more runs than words: those of two such sets are
-// joined run by run.
+// sparse reports whether a set has at most as many runs as words. Two such sets are
+// combined run by run.
 func (s Set) sparse() bool { return s.bits() == nil && (s.pace == 0 || s.runs() <= s.wordCount()) }
 
-// runs counts the runs of a set that is not held as bits.
+// runs returns the number of runs of a set that is not represented by bits.
 func (s Set) runs() int {
 	switch {
 	case s.end == 0:
@@ -268,7 +270,7 @@ func (s Set) runs() int {
 	return 1
 }
 
-// run is the i-th of those.
+// run returns run i of such a set.
 func (s *Set) run(i int) run {
 	switch {
 	case s.pace != 0:
@@ -280,7 +282,7 @@ func (s *Set) run(i int) run {
 	return run{s.first, s.end}
 }
 
-// find gives the index of the first of those that ends above the rank.
+// find returns the index of the first run of such a set that ends above the rank.
 func (s *Set) find(id uint32) int {
 	switch {
 	case id < s.first:
@@ -296,7 +298,7 @@ func (s *Set) find(id uint32) int {
 	return 0
 }
 
-// part gives n of those runs of a set with a pace, from number i on.
+// part returns n runs of a set with a pace, from run i on.
 func (s Set) part(i, n int) Set {
 	if n <= 0 {
 		return Set{}

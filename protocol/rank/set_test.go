@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// size is what a set takes in memory, in bytes.
+// size returns the memory of a set, in bytes.
 func size(s Set) int {
 	n := int(unsafe.Sizeof(s))
 	if s.more == nil {
@@ -30,7 +30,7 @@ func every(first, n, step ID) Set {
 	return Of(ids...)
 }
 
-// uneven is every, without the last but one, so that no step says it.
+// uneven is every without its second last member, so that it has no constant step.
 func uneven(first, n, step ID) Set {
 	left := first + (n-2)*step
 	return every(first, n, step).Minus(Range(left, left))

@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// String gives the canonical text: "0-3,7", "" when the set is empty.
+// String returns the canonical text: "0-3,7", "" when the set is empty.
 func (s Set) String() string { return string(s.appendText(nil)) }
 
 func (s Set) appendText(b []byte) []byte {
@@ -28,11 +28,11 @@ func (s Set) appendText(b []byte) []byte {
 	return b
 }
 
-// MarshalText gives the canonical text; the JSON form is that text as a string.
+// MarshalText returns the canonical text; the JSON form is that text as a string.
 func (s Set) MarshalText() ([]byte, error) { return s.appendText([]byte{}), nil }
 
-// UnmarshalText reads ranks and ranges, "0-3,7", in any order. For what people
-// type see Parse.
+// UnmarshalText parses ranks and ranges, "0-3,7", in any order. Parse parses what
+// users type.
 func (s *Set) UnmarshalText(b []byte) error {
 	if len(b) == 0 {
 		*s = Set{}
@@ -50,7 +50,7 @@ func (s *Set) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// parseRun reads "7" or "0-3".
+// parseRun parses "7" or "0-3".
 func parseRun(text string) (run, error) {
 	low, high, both := strings.Cut(text, "-")
 	first, err := parseID(low)
@@ -67,7 +67,7 @@ func parseRun(text string) (run, error) {
 	return run{first, last + 1}, nil
 }
 
-// parseID reads a rank of at most MaxID: digits alone.
+// parseID parses a rank of at most MaxID: only digits.
 func parseID(text string) (uint32, error) {
 	if text == "" {
 		return 0, errors.New("expected a rank; write ranks and ranges, as in 0-3,7")
@@ -84,7 +84,7 @@ func parseID(text string) (uint32, error) {
 	return uint32(n), nil
 }
 
-// clip shortens a text for an error, which is one line.
+// clip truncates a text for an error, which is one line.
 func clip(text string) string {
 	const most = 60
 	if len(text) > most {

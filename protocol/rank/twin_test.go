@@ -7,11 +7,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// twin is the obviously right set.
+// twin is a simple, obviously correct set.
 type twin map[ID]bool
 
-// drawTwin draws a set that may be dense, sparse, clustered, one range, or blocks at
-// equal distances: few kinds of these, so that those of two sets fit together.
+// drawTwin draws a set that may be dense, sparse, clustered, one range, or blocks
+// at equal distances. There are few variants of these, so that two sets often fit
+// together.
 func drawTwin(t *rapid.T, label string) twin {
 	w := twin{}
 	if rapid.Bool().Draw(t, label+" has a step") {
@@ -64,8 +65,8 @@ func joined(a, b twin, keep func(inA, inB bool) bool) twin {
 	return out
 }
 
-// same fails the test unless the set has the members of the twin, in the one
-// form that a set of these members has.
+// same fails the test unless the set has the members of the twin, in its canonical
+// representation.
 func same(t *rapid.T, what string, s Set, w twin) {
 	t.Helper()
 	ids := w.ids()

@@ -1,13 +1,13 @@
-// A set as bytes.
+// Encoding of a set.
 //
 //	1             then uvarint(first), uvarint(length-1), uvarint(gap), uvarint(n-2):
 //	              n runs of this length, with the same gap between any two
 //	uvarint(2n)   then n times: uvarint(gap), uvarint(length-1)
 //	uvarint(2n+1) then uvarint(base/64), n words of 8 bytes, lowest byte first
 //
-// A gap is counted from rank 0, then from one rank beyond the end of the run
-// before, as two runs never touch. The first form is taken where it can be, else the
-// shorter one, so the bytes depend on the members alone.
+// A gap is counted from rank 0, then from one rank beyond the end of the previous
+// run, because two runs are never adjacent. The first form is used if possible,
+// else the shorter one of the others, so the bytes depend on the members only.
 
 package rank
 
@@ -17,8 +17,8 @@ import (
 	"fmt"
 )
 
-// AppendWire adds the bytes of the set to b: 5 for a range of a million ranks,
-// never more than 8 for each 64 ranks from the first to the last, plus 8.
+// AppendWire appends the encoding of the set to b: 5 bytes for a range of a million
+// ranks, never more than 8 for each 64 ranks from the first to the last, plus 8.
 func (s Set) AppendWire(b []byte) []byte {
 	if s.pace != 0 {
 		step, length := s.pace.step(), s.pace.length()
@@ -36,8 +36,9 @@ func (s Set) AppendWire(b []byte) []byte {
 	return s.appendWireBits(b, most)
 }
 
-// appendWireRuns is for sets that are held as runs: those have no more runs
-// than words, but up to 10 bytes each, so words may still be shorter.
+// appendWireRuns encodes sets that are represented by runs. They have at most as
+// many runs as words, but a run may take up to 10 bytes, so words may still be
+// shorter.
 func (s Set) appendWireRuns(b []byte) []byte {
 	start, runs := len(b), s.runs()
 	b = binary.AppendUvarint(b, uint64(runs)<<1)
@@ -56,7 +57,8 @@ func (s Set) appendWireRuns(b []byte) []byte {
 	return b
 }
 
-// appendWireBits breaks the runs off once they are longer than the words.
+// appendWireBits encodes runs, unless they take more than most bytes; then it
+// encodes words.
 func (s Set) appendWireBits(b []byte, most int) []byte {
 	start := len(b)
 	words := s.bits().Words()
@@ -79,7 +81,7 @@ func (s Set) appendWireBits(b []byte, most int) []byte {
 	return appendWords(b[:start], s.base(), words)
 }
 
-// pacedHead stands before a set with a pace: words that are none have this head.
+// pacedHead precedes a set with a pace. It would otherwise mean 0 words.
 const pacedHead = 1
 
 func appendWords(b []byte, base uint32, words []uint64) []byte {
@@ -91,7 +93,7 @@ func appendWords(b []byte, base uint32, words []uint64) []byte {
 	return b
 }
 
-// wireBitsLen is the length of the form with words.
+// wireBitsLen returns the length of the encoding by words.
 func wireBitsLen(words int, first uint32) int {
 	return uvarintLen(uint64(words)<<1|1) + uvarintLen(uint64(first/wordBits)) + 8*words
 }
@@ -109,9 +111,9 @@ var (
 	errHigh  = fmt.Errorf("rank set: a rank is beyond %d", MaxID)
 )
 
-// DecodeWire reads the bytes of one set from the front of b and gives what
-// follows them. It takes no more memory than four times the bytes it has seen,
-// and keeps no reference to them.
+// DecodeWire decodes one set from the front of b and returns the remaining bytes.
+// It allocates at most four times the bytes that it has decoded, and keeps no
+// reference to them.
 func DecodeWire(b []byte) (s Set, rest []byte, err error) {
 	head, b, err := uvarint(b)
 	if err != nil {
@@ -148,7 +150,7 @@ func decodePaced(b []byte) (Set, []byte, error) {
 }
 
 func decodeRuns(b []byte, n uint64) (Set, []byte, error) {
-	if n > uint64(len(b))/2 { // a run takes two bytes at least
+	if n > uint64(len(b))/2 { // a run takes at least two bytes
 		return Set{}, nil, errShort
 	}
 	var few [32]run

@@ -1,4 +1,4 @@
-// Runs of ranks as bits in words, and back.
+// Conversion between runs and words of bits.
 
 package rank
 
@@ -11,8 +11,8 @@ import (
 func lowest(word uint64) uint32  { return uint32(bits.TrailingZeros64(word)) }
 func highest(word uint64) uint32 { return uint32(wordBits - 1 - bits.LeadingZeros64(word)) }
 
-// eachMask calls do for every word that the bits from first to end-1 touch,
-// with a mask of those bits.
+// eachMask calls do for every word that contains some of the bits from first to
+// end-1, with a mask of those bits.
 func eachMask(words []uint64, first, end uint32, do func(word *uint64, mask uint64)) {
 	if first >= end {
 		return
@@ -41,15 +41,15 @@ func clearBits(words []uint64, first, end uint32) {
 	eachMask(words, first, end, func(w *uint64, mask uint64) { *w &^= mask })
 }
 
-// flip turns over the bits from first to end-1.
+// flip inverts the bits from first to end-1.
 func flip(words []uint64, first, end uint32) {
 	eachMask(words, first, end, func(w *uint64, mask uint64) { *w ^= mask })
 }
 
-// countRuns counts the unbroken sequences of ones.
+// countRuns returns the number of contiguous sequences of ones.
 func countRuns(words []uint64) int {
 	n := 0
-	before := uint64(0) // the highest bit of the word before
+	before := uint64(0) // the highest bit of the previous word
 	for _, w := range words {
 		n += bits.OnesCount64(w &^ (w<<1 | before))
 		before = w >> (wordBits - 1)
@@ -57,7 +57,8 @@ func countRuns(words []uint64) int {
 	return n
 }
 
-// appendRuns adds the first n unbroken sequences of ones to list; bit 0 is rank base.
+// appendRuns appends the first n contiguous sequences of ones to list; bit 0 is
+// rank base.
 func appendRuns(list []run, base uint32, words []uint64, n int) []run {
 	eachRun(base, bitset.From(words), 0, func(r run) bool {
 		list = append(list, r)
@@ -67,12 +68,12 @@ func appendRuns(list []run, base uint32, words []uint64, n int) []run {
 	return list
 }
 
-// comb gives the words of a set with a pace that is not sparse, so that the step is
-// below 64: parts of one pattern of bits.
+// comb computes the words of a set with a pace that is not sparse, so that the step
+// is below 64. They are parts of one repeated pattern of bits.
 type comb struct {
-	low, high          uint64 // the pattern, from the first rank of a run on
-	step, phase        uint32 // where in the pattern the next word begins
-	first, last, words int    // bits of the first and the last word; how many words
+	low, high          uint64 // the pattern, starting with the first rank of a run
+	step, phase        uint32 // phase: where in the pattern the next word starts
+	first, last, words int    // bits of the first and the last rank in their words; word count
 }
 
 func (s Set) comb() comb {
@@ -91,7 +92,7 @@ func (s Set) comb() comb {
 	return c
 }
 
-// word gives word i; they are asked for one after the other.
+// word returns word i. It must be called for ascending i.
 func (c *comb) word(i int) uint64 {
 	w := c.low>>c.phase | c.high<<(wordBits-c.phase)
 	c.phase = (c.phase + wordBits) % c.step
@@ -104,8 +105,8 @@ func (c *comb) word(i int) uint64 {
 	return w
 }
 
-// spelled gives a set with a pace that is not sparse as one that is held as words.
-// That is no form for a set to keep.
+// spelled returns a set with a pace that is not sparse in its representation by
+// words, which is not its canonical one.
 func (s Set) spelled() Set {
 	c := s.comb()
 	words := make([]uint64, c.words)
@@ -115,8 +116,8 @@ func (s Set) spelled() Set {
 	return Set{first: s.first, end: s.end, more: ownBits(words)}
 }
 
-// eachRun hands out the unbroken sequences of ones from bit from on, until
-// yield says stop; bit 0 is rank base.
+// eachRun calls yield with the contiguous sequences of ones from bit from on, until
+// it returns false; bit 0 is rank base.
 func eachRun(base uint32, b *bitset.BitSet, from uint, yield func(run) bool) {
 	for {
 		first, ok := b.NextSet(from)

@@ -1,14 +1,14 @@
-// Addresses among the leaves.
+// Addresses in leaves.
 
 package shape
 
 import "strings"
 
-// Address is what Bare gives for an address that nothing is known of.
+// Address is the result of Bare for an address without a known symbol.
 const Address = "0x"
 
-// Known takes the address out of a leaf where gdb has found something there: "<buf+16>". Other leaves stay as
-// they are.
+// Known removes the address from a leaf if gdb shows what is there: "<buf+16>".
+// Other leaves are returned unchanged.
 func Known(leaf string) string {
 	if bare := Bare(leaf); bare != Address {
 		return bare
@@ -16,9 +16,9 @@ func Known(leaf string) string {
 	return leaf
 }
 
-// Bare takes an address out of a leaf, where it stands in the mappings of one process: what gdb has
-// found there remains ("<buf+16>", "\"hello\""), or Address. Null pointers and small numbers in
-// hexadecimal, which are none, stay as they are.
+// Bare removes an address in the mappings of one process from a leaf: it returns
+// what gdb shows for it ("<buf+16>", "\"hello\""), or Address. Null pointers and
+// small hexadecimal numbers, which are not addresses, are returned unchanged.
 func Bare(leaf string) string {
 	if !strings.HasPrefix(leaf, "0x") {
 		return leaf

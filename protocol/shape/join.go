@@ -1,4 +1,4 @@
-// A template with its leaves as a text for people.
+// Text of a template with its leaves, for users.
 
 package shape
 
@@ -7,24 +7,26 @@ import (
 	"strings"
 )
 
-// fewest is how many equal elements gdb counts: its setting print repeats.
+// fewest is the number of equal elements from which gdb prints a count: its setting
+// print repeats.
 const fewest = 10
 
-// Join gives the text of a template with other leaves, one for each mark: equal elements are counted,
-// as gdb counts them.
+// Join returns the text of a template with other leaves, one for each mark. Equal
+// elements are counted as gdb counts them.
 func Join(template string, leaves []string) string {
 	j := joiner{template: template, leaves: leaves}
 	return j.element()
 }
 
-// joiner takes a template from left to right.
+// joiner processes a template from left to right.
 type joiner struct {
 	template string
 	at       int
 	leaves   []string
 }
 
-// element takes an element up to the next of its list, or the end of that.
+// element returns the text of an element, up to the next one of its list or the end
+// of the list.
 func (j *joiner) element() string {
 	var b strings.Builder
 	for j.at < len(j.template) {
@@ -48,7 +50,7 @@ func (j *joiner) element() string {
 	return b.String()
 }
 
-// list takes the elements of a list.
+// list writes the elements of a list.
 func (j *joiner) list(b *strings.Builder, fortran bool) {
 	last, times, comma := j.element(), 1, ""
 	for {
@@ -75,7 +77,7 @@ func (j *joiner) list(b *strings.Builder, fortran bool) {
 	}
 }
 
-// comma takes the comma in front of an element and the blanks behind it.
+// comma consumes the comma before an element and the blanks after it.
 func (j *joiner) comma() string {
 	rest := j.template[j.at:]
 	n := len(rest) - len(strings.TrimLeft(strings.TrimPrefix(rest, ","), " \n"))
@@ -83,7 +85,7 @@ func (j *joiner) comma() string {
 	return rest[:n]
 }
 
-// writeTimes writes an element as often as it comes.
+// writeTimes writes an element times times.
 func writeTimes(b *strings.Builder, element string, times int, comma string, fortran bool) {
 	b.WriteString(element)
 	switch count := "<repeats " + strconv.Itoa(times) + " times>"; {

@@ -1,4 +1,4 @@
-// The text of a value from left to right.
+// The lexer of values.
 
 package shape
 
@@ -8,27 +8,27 @@ import (
 	"strings"
 )
 
-// lexer writes the template of a text.
+// lexer converts a text to a template and leaves, from left to right.
 type lexer struct {
 	text   string
 	at     int
 	out    []byte
 	leaves []string
-	lists  []list // that are open, innermost last
-	value  bool   // a value may begin here
-	expand bool   // repeated elements become leaves each
-	full   bool   // more than there may be
+	lists  []list // open lists, innermost last
+	value  bool   // a value may start here
+	expand bool   // repeated elements become separate leaves
+	full   bool   // a limit is exceeded
 	bad    bool   // brackets do not match
 }
 
-// list is a list that is open.
+// list is an open list.
 type list struct {
 	closer byte
-	out    int // where its current element begins, in the template
-	leaves int // and among the leaves
+	out    int // start of its current element in the template
+	leaves int // and in the leaves
 }
 
-// run takes the whole text; it tells whether there was room for it.
+// run processes the whole text; it reports whether the limits hold.
 func (l *lexer) run() bool {
 	l.out = make([]byte, 0, len(l.text))
 	l.leaves = make([]string, 0, strings.Count(l.text, ",")+1)
@@ -41,7 +41,7 @@ func (l *lexer) run() bool {
 	return !l.full
 }
 
-// step takes the next piece of text.
+// step processes the next token.
 func (l *lexer) step() {
 	rest := l.text[l.at:]
 	switch c := rest[0]; {
@@ -52,7 +52,7 @@ func (l *lexer) step() {
 	case c == ',':
 		l.comma(rest)
 	case c == '"' || c == '\'':
-		l.leaf(textLength(rest)) // 0 for one that does not end
+		l.leaf(textLength(rest)) // 0 if it is not terminated
 	case isDigit(c) || (c == '-' || c == '+' || c == '.') && len(rest) > 1 && isDigit(rest[1]):
 		l.number(rest)
 	case isNameStart(c) || (c == '.' || c == '-') && l.value:
@@ -77,19 +77,19 @@ func (l *lexer) step() {
 	}
 }
 
-// keep takes n bytes as text.
+// keep copies n bytes to the template.
 func (l *lexer) keep(n int) {
 	l.out = append(l.out, l.text[l.at:l.at+n]...)
 	l.at += n
 }
 
-// plain takes n bytes as text behind which no value begins.
+// plain copies n bytes to the template; no value starts after them.
 func (l *lexer) plain(n int) {
 	l.keep(n)
 	l.value = false
 }
 
-// leaf takes n bytes as a leaf; none at all are a text that does not end.
+// leaf makes the next n bytes a leaf; 0 is a text that is not terminated.
 func (l *lexer) leaf(n int) {
 	if n <= 0 {
 		l.plain(1)
@@ -102,10 +102,10 @@ func (l *lexer) leaf(n int) {
 	l.full = l.full || len(l.leaves) > MaxLeaves
 }
 
-// flags is how gdb writes a set of flags: "(A | B)", "(A | unknown: 0x8)".
+// flags matches a set of flags as gdb prints it: "(A | B)", "(A | unknown: 0x8)".
 var flags = regexp.MustCompile(`^\((?:[A-Za-z_][\w:]*|unknown: 0x[0-9a-f]+)(?: \| (?:[A-Za-z_][\w:]*|unknown: 0x[0-9a-f]+))*\)`)
 
-// open takes the beginning of a list, or a type in brackets in front of an address.
+// open processes the start of a list, or a type in parentheses before an address.
 func (l *lexer) open(rest string) {
 	c := rest[0]
 	if l.value {
@@ -125,7 +125,8 @@ func (l *lexer) open(rest string) {
 	l.bad = l.bad || len(l.lists) > maxDepth
 }
 
-// isAddress tells what stands behind the type of a pointer or of a function.
+// isAddress reports whether an address follows the type of a pointer or of a
+// function.
 func isAddress(rest string) bool {
 	return strings.HasPrefix(rest, " 0x") || strings.HasPrefix(rest, " @0x")
 }
@@ -141,7 +142,8 @@ func (l *lexer) close(c byte) {
 	l.plain(1)
 }
 
-// comma takes what stands between two elements. Behind a vector's length comes its capacity.
+// comma processes the separator of two elements. After the length of a vector
+// follows its capacity.
 func (l *lexer) comma(rest string) {
 	n := len(l.lists) - 1
 	if fortran := strings.HasPrefix(rest, ", <repeats "); fortran && n >= 0 {
@@ -160,10 +162,11 @@ func (l *lexer) comma(rest string) {
 	l.value = true
 }
 
-// repeated is how gdb counts equal elements, and behind a comma those of Fortran, all in all.
+// repeated matches gdb's count of equal elements, which includes the element
+// itself. In Fortran a comma precedes it.
 var repeated = regexp.MustCompile(`^(,?) <repeats ([0-9]+) times>`)
 
-// repeats takes the count of the current element, and puts as many in its place.
+// repeats processes the count of the current element, and adds as many copies.
 func (l *lexer) repeats(rest string) {
 	found := repeated.FindStringSubmatch(rest)
 	if found == nil || len(l.lists) == 0 {
@@ -182,7 +185,7 @@ func (l *lexer) repeats(rest string) {
 	if element == "" || element[0] != elementMark { // the first of the list
 		element = string(elementMark) + ", " + element
 	}
-	if times-1 > MaxText/len(element) || (times-1)*len(leaves) > MaxLeaves {
+	if times-1 > MaxText/len(element) || (times-1)*len(leaves) > maxRepeated {
 		l.full = true
 		return
 	}
@@ -193,7 +196,7 @@ func (l *lexer) repeats(rest string) {
 	}
 }
 
-// key takes the key of a container, or an index: "["a"] = ".
+// key processes the key of a container, or an index: "["a"] = ".
 func (l *lexer) key(rest string) {
 	if n := bracketLength(rest); n > 0 && strings.HasPrefix(rest[n:], " = ") {
 		l.keep(n)
@@ -202,7 +205,8 @@ func (l *lexer) key(rest string) {
 	l.plain(1)
 }
 
-// angle takes the name of a base class, what gdb says in place of a value, or the rest of a type.
+// angle processes the name of a base class, a message of gdb in place of a value,
+// or the rest of a type.
 func (l *lexer) angle(rest string) {
 	n := bracketLength(rest)
 	switch {
@@ -215,7 +219,8 @@ func (l *lexer) angle(rest string) {
 	}
 }
 
-// number takes a number with its character, or an address with what it points to.
+// number processes a number with its character, or an address with its symbol or
+// text.
 func (l *lexer) number(rest string) {
 	n := numberLength(rest)
 	switch {
@@ -227,7 +232,7 @@ func (l *lexer) number(rest string) {
 	l.leaf(n)
 }
 
-// word takes a name: a leaf where it is all of the value.
+// word processes a name: a leaf if it is the whole value.
 func (l *lexer) word(rest string) {
 	n := wordLength(rest)
 	switch {

@@ -1,4 +1,4 @@
-// Where the leaves of a template stand.
+// Paths of the leaves of a template.
 
 package shape
 
@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Paths names the leaves of a template as the program would reach them, as far as the text tells:
-// "x", "in.y", "w[2]", "z(3)" (counted from 1) in Fortran. The leaf of a value without members has
-// the name "".
+// Paths returns the paths of the leaves of a template as a program would write
+// them, as far as the text allows: "x", "in.y", "w[2]"; in Fortran "z(3)", counted
+// from 1. The leaf of a value without members has the path "".
 func Paths(template string) []string {
 	p := paths{template: template}
 	p.element("")
@@ -22,7 +22,7 @@ type paths struct {
 	all      []string
 }
 
-// element takes an element of what path names.
+// element processes an element of the value at path.
 func (p *paths) element(path string) {
 	from, done := p.at, false
 	for p.at < len(p.template) {
@@ -48,7 +48,7 @@ func (p *paths) element(path string) {
 	}
 }
 
-// list takes the elements of a list.
+// list processes the elements of a list.
 func (p *paths) list(path string, fortran bool) {
 	indexed := !p.named()
 	p.at++
@@ -71,7 +71,7 @@ func (p *paths) list(path string, fortran bool) {
 	}
 }
 
-// named tells whether the first element of a list is a member with a name.
+// named reports whether the first element of a list is a named member.
 func (p *paths) named() bool {
 	rest := p.template[p.at+1:]
 	if end := strings.IndexAny(rest, marks); end >= 0 {
@@ -85,7 +85,7 @@ func (p *paths) named() bool {
 	return ok
 }
 
-// memberName reads what stands in front of " = ": a name, a base class, a key.
+// memberName parses the text before " = ": a name, a base class, a key.
 func memberName(text string) (string, bool) {
 	name := strings.TrimLeft(text, ", \n")
 	name = strings.TrimPrefix(name, "static ")
@@ -95,7 +95,7 @@ func memberName(text string) (string, bool) {
 	return name, true
 }
 
-// under gives the path of a member; a base class adds nothing.
+// under returns the path of a member; a base class adds nothing.
 func under(path, name string) string {
 	switch {
 	case name[0] == '<':

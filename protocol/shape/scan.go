@@ -1,4 +1,4 @@
-// How far the pieces of a text go.
+// Lengths of tokens.
 
 package shape
 
@@ -10,20 +10,21 @@ func isNameStart(c byte) bool {
 }
 func isName(c byte) bool { return isNameStart(c) || isDigit(c) }
 
-// ends tells whether a value may end in front of this.
+// ends reports whether a value may end before rest.
 func ends(rest string) bool {
 	return rest == "" || strings.IndexByte(",})\n", rest[0]) >= 0 || strings.HasPrefix(rest, "...") ||
 		strings.HasPrefix(rest, " )") || strings.HasPrefix(rest, " <repeats ")
 }
 
-// quoteLength is the length of a text in quotes, with these; 0 when it does not end.
+// quoteLength returns the length of a quoted text, with its quotes; 0 if it is not
+// terminated.
 func quoteLength(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
 		case '\\':
 			i++
 		case s[0]:
-			if s[0] == '\'' && i+1 < len(s) && s[i+1] == '\'' && i > 1 { // Fortran doubles it
+			if s[0] == '\'' && i+1 < len(s) && s[i+1] == '\'' && i > 1 { // Fortran doubles quotes
 				i++
 				continue
 			}
@@ -33,7 +34,7 @@ func quoteLength(s string) int {
 	return 0
 }
 
-// textLength is the length of a text, which gdb may write in pieces:
+// textLength returns the length of a text, which gdb may print in pieces:
 //
 //	"abc", '\000' <repeats 12 times>, "d"...
 //
@@ -53,8 +54,8 @@ func textLength(s string) int {
 	return n
 }
 
-// pieceLength is the length of a piece of a text, and tells whether it is a character that gdb has
-// counted.
+// pieceLength returns the length of a piece of a text, and whether it is a counted
+// character.
 func pieceLength(s string) (n int, counted bool) {
 	prefix := len(s) - len(strings.TrimLeft(s, "LuU8"))
 	if prefix == len(s) || s[prefix] != '"' && s[prefix] != '\'' {
@@ -75,7 +76,8 @@ func pieceLength(s string) (n int, counted bool) {
 	return n + len(times), true
 }
 
-// bracketLength is the length of what stands in brackets, with these; 0 when they do not match.
+// bracketLength returns the length of a text in brackets, with the brackets; 0 if
+// they do not match.
 func bracketLength(s string) int {
 	var open []byte
 	for i := 0; i < len(s); i++ {
@@ -106,7 +108,7 @@ func bracketLength(s string) int {
 	return 0
 }
 
-// numberLength is the length of a number: 12, -1.5e-07, 0x1f.
+// numberLength returns the length of a number: 12, -1.5e-07, 0x1f.
 func numberLength(s string) int {
 	n := 0
 	if s[0] == '-' || s[0] == '+' {
@@ -127,7 +129,8 @@ func numberLength(s string) int {
 	return n
 }
 
-// characterLength is the length of the character behind its code: " 'a'", " L'a'".
+// characterLength returns the length of the character after its code: " 'a'", "
+// L'a'".
 func characterLength(s string) int {
 	n := 1
 	if n < len(s) && (s[n] == 'L' || s[n] == 'u' || s[n] == 'U') {
@@ -141,7 +144,8 @@ func characterLength(s string) int {
 	return 0
 }
 
-// pointedLength is the length of what gdb writes behind an address: " <buf+16>", ` "text"`, or both.
+// pointedLength returns the length of what gdb prints after an address: "
+// <buf+16>", ` "text"`, or both.
 func pointedLength(s string) int {
 	n := 0
 	if strings.HasPrefix(s, " <") && !strings.HasPrefix(s, " <repeats ") {
@@ -158,7 +162,8 @@ func pointedLength(s string) int {
 	return n
 }
 
-// wordLength is the length of a name with its scopes: RED, ns::Color::RED, .TRUE., nan(0x1).
+// wordLength returns the length of a name with its scopes: RED, ns::Color::RED,
+// .TRUE., nan(0x1).
 func wordLength(s string) int {
 	n := 0
 	for n < len(s) {

@@ -1,11 +1,12 @@
-// Package shape parts the text of a value, as gdb writes it, into what values of one shape have
-// in common and what they may differ in.
+// Package shape splits the text of a value, as gdb prints it, into a template,
+// which values of the same shape have in common, and leaves, in which they may
+// differ.
 //
 //	{x = 5, p = 0x404040 <buf+16>, w = {0.5, 1.5}}
 //
-// has the leaves 5, 0x404040 <buf+16>, 0.5 and 1.5, and the template that is the text with a
-// mark for each of them. Any text has a shape; a text that the grammar does not foresee has fewer
-// leaves, never other bytes.
+// has the leaves 5, 0x404040 <buf+16>, 0.5 and 1.5; the template is the text with a
+// mark for each of them. Any text has a shape: a text that the grammar does not
+// cover has fewer leaves, but template and leaves always give the same text.
 package shape
 
 import (
@@ -13,28 +14,32 @@ import (
 	"strings"
 )
 
-// Bounds of what is parted. Longer texts have no shape.
+// Limits. Longer texts have no shape.
 const (
 	// MaxText bounds a text, and a template, in bytes.
-	MaxText = 64 << 10
-	// MaxLeaves bounds the leaves of a text.
-	MaxLeaves = 4096
-	// maxDepth bounds how deep lists stand in one another.
+	MaxText = 256 << 10
+	// MaxLeaves bounds the leaves of a text: an object of a simulation may have a
+	// hundred vectors, of which gdb shows 200 elements each.
+	MaxLeaves = 32 << 10
+	// maxRepeated bounds the leaves of one count of equal elements.
+	maxRepeated = 4096
+	// maxDepth bounds the nesting of lists.
 	maxDepth = 100
 )
 
-// The marks in a template. gdb writes none of these bytes: it escapes them.
+// The marks in a template. gdb prints none of these bytes unescaped.
 const (
 	leafMark    = '\x00'
-	openMark    = '\x01' // behind the bracket that opens a list
-	closeMark   = '\x02' // in front of the one that closes it
-	elementMark = '\x03' // in front of the comma between two elements
+	openMark    = '\x01' // after the opening bracket of a list
+	closeMark   = '\x02' // before the closing bracket
+	elementMark = '\x03' // before the comma between two elements
 	marks       = "\x00\x01\x02\x03"
 )
 
-// Of parts a text. Equal elements that gdb has counted ("0 <repeats 20 times>") are leaves each
-// as long as there is room, so that arrays have one shape whatever their elements are. It tells
-// whether the text has a shape; the leaves are parts of the text.
+// Of splits a text. Equal elements that gdb has counted ("0 <repeats 20 times>")
+// are separate leaves within the limits, so that the shape of an array does not
+// depend on its elements. ok reports whether the text has a shape; the leaves are
+// substrings of the text.
 func Of(text string) (template string, leaves []string, ok bool) {
 	if len(text) > MaxText || strings.ContainsAny(text, marks) {
 		return "", nil, false
@@ -50,7 +55,8 @@ func Of(text string) (template string, leaves []string, ok bool) {
 	return string(l.out), l.leaves, true
 }
 
-// Leaves counts the leaves of a template; an error tells that it is none.
+// Leaves returns the number of leaves of a template, or an error if the template is
+// invalid.
 func Leaves(template string) (int, error) {
 	if len(template) > MaxText {
 		return 0, errors.New("a template is too long")
@@ -75,14 +81,14 @@ func Leaves(template string) (int, error) {
 	return n, nil
 }
 
-// Single tells a template that is one leaf and no text.
+// Single reports whether a template consists of one leaf and no text.
 func Single(template string) bool { return template == string(leafMark) }
 
-// Flat tells whether a template has no lists.
+// Flat reports whether a template has no lists.
 func Flat(template string) bool { return strings.IndexByte(template, openMark) < 0 }
 
-// Text gives the text of a template with its leaves, one for each mark, where each element stands
-// for itself, however many are equal.
+// Text returns the text of a template with its leaves, one for each mark. All
+// elements are written separately, even equal ones.
 func Text(template string, leaves []string) string {
 	var b strings.Builder
 	for i := range len(template) {

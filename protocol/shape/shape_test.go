@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// shown writes the leaves of a text between ‹›, and the elements apart.
+// shown writes the leaves of a text between ‹›, and all elements separately.
 func shown(t *testing.T, text string) string {
 	t.Helper()
 	template, leaves, ok := Of(text)
@@ -107,7 +107,7 @@ func TestShapesAreTheSame(t *testing.T) {
 	}
 }
 
-// sample holds what gdb 13.1 writes for values of C, C++ and Fortran.
+// sample returns values of C, C++ and Fortran as printed by gdb 13.1.
 func sample(t testing.TB) []string {
 	text, err := os.ReadFile("testdata/values.txt")
 	if err != nil {
@@ -171,11 +171,11 @@ func TestBare(t *testing.T) {
 	}
 }
 
-// pieces are what values are made of, and what they are not.
+// pieces are tokens of values, and other texts.
 var pieces = []string{"{", "}", "(", ")", "<", ">", "[", "]", ",", ", ", " = ", "x", "1", "-2.5", "0x55555", " <buf+4>", `"a"`, "'b'", `\`, "'", `"`,
 	" <repeats 3 times>", ", <repeats 12 times>", "...", " ", "\n", "::", "@", ": ", "std::vector of length 2, capacity 3 = ", "\x00", "\xff"}
 
-// uncounted writes each of the equal elements that gdb has counted, if it can.
+// uncounted reports whether a text has no counted elements.
 func uncounted(text string) (string, bool) { return text, !strings.Contains(text, "<repeats ") }
 
 func TestNoByteIsLost(t *testing.T) {

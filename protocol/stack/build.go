@@ -1,4 +1,4 @@
-// Tree trees from the stacks of threads.
+// Construction of trees from the stacks of threads.
 
 package stack
 
@@ -8,14 +8,13 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Path is the stack of a thread, outermost frame first. It is immutable;
-// several trees and goroutines may share it.
+// Path is the stack of a thread, outermost frame first. It is immutable; several
+// trees and goroutines may share it.
 type Path struct{ frames []*Frame }
 
-// NewPath makes a path, outermost frame first. Of more than MaxDepth
-// frames the middle is replaced by one with Func "...". Bytes that are not UTF-8
-// are replaced. It takes the frames over; paths that share frames are the faster
-// merged for it.
+// NewPath returns a path, outermost frame first. If there are more than MaxDepth
+// frames, the middle is replaced by one with Func "...". Bytes that are not UTF-8
+// are replaced. NewPath owns the frames. Paths that share frames are merged faster.
 func NewPath(frames ...*Frame) Path {
 	if len(frames) > MaxDepth {
 		const half = MaxDepth / 2
@@ -39,21 +38,21 @@ func pathOf(frames []Frame) Path {
 	return NewPath(list...)
 }
 
-// Part is a stack and the ranks that have one thread each there.
+// Part is a stack and the ranks that have one thread each with this stack.
 type Part struct {
 	Path  Path
 	Ranks rank.Set
 }
 
-// New makes the tree of one thread of one rank, as NewPath takes its
-// frames. It takes them over.
+// New returns the tree of one thread of one rank. Frames are treated as by NewPath,
+// and New owns them.
 func New(r rank.ID, frames []Frame) *Tree {
 	return Of(rank.Range(r, r), frames)
 }
 
-// Of makes the tree of ranks that have one thread each, with the same
-// frames, outermost first: what merging the trees that New makes for each
-// of them gives, at the cost of one.
+// Of returns the tree of ranks that have one thread each, with the same frames,
+// outermost first. It equals the merged trees of New for each rank, at the cost of
+// one.
 func Of(ranks rank.Set, frames []Frame) *Tree {
 	if ranks.IsEmpty() || len(frames) == 0 {
 		return &Tree{}
@@ -68,20 +67,20 @@ func Of(ranks rank.Set, frames []Frame) *Tree {
 	return b.tree()
 }
 
-// sort brings the frames into their order, each once.
+// sort sorts the frames and removes duplicates.
 func (b *treeBuilder) sort() {
 	slices.SortFunc(b.frames, compareFrames)
 	b.frames = slices.CompactFunc(b.frames, func(f, g *Frame) bool { return f == g || *f == *g })
 }
 
-// numberOf is the number of a frame that is there.
+// numberOf returns the number of a frame that is in the list.
 func (b *treeBuilder) numberOf(f *Frame) uint32 {
 	i, _ := slices.BinarySearchFunc(b.frames, f, compareFrames)
 	return uint32(i)
 }
 
-// OfParts makes the tree of many stacks: what merging the trees of Of
-// gives, at the cost of one.
+// OfParts returns the tree of many stacks. It equals the merged trees of Of for
+// each part, at the cost of one.
 func OfParts(parts []Part) *Tree {
 	var b partsBuilder
 	b.number(parts)
@@ -91,7 +90,7 @@ func OfParts(parts []Part) *Tree {
 	return b.tree()
 }
 
-// partsBuilder makes the tree of many stacks.
+// partsBuilder builds the tree of many stacks.
 type partsBuilder struct {
 	treeBuilder
 	parts []numberedPart
@@ -103,8 +102,8 @@ type numberedPart struct {
 	ranks rank.Set
 }
 
-// number finds the frames of all parts and their numbers. Most parts share frames
-// with the one before, and these are not looked at again.
+// number sets the frames of all parts and their numbers. Most parts share frames
+// with the previous one; these are not looked up again.
 func (b *partsBuilder) number(parts []Part) {
 	length := 0
 	var before []*Frame
@@ -135,7 +134,7 @@ func (b *partsBuilder) number(parts []Part) {
 	}
 }
 
-// count is how many nodes the parts make, which are sorted.
+// count returns the number of nodes of the parts, which are sorted.
 func (b *partsBuilder) count() int {
 	n := 0
 	var before []uint32
@@ -150,11 +149,12 @@ func (b *partsBuilder) count() int {
 	return n
 }
 
-// siblings makes the nodes at a depth of parts that are the same up to there. Their
-// parent has these ranks, of so many parts; -1: there is none.
+// siblings adds the nodes at a depth for parts that have equal frames above it.
+// Their parent has the ranks above, from the number of parts of; -1: there is no
+// parent.
 func (b *partsBuilder) siblings(parts []numberedPart, depth int, above rank.Set, of int) {
 	for len(parts) > 0 && len(parts[0].path) == depth {
-		parts = parts[1:] // shorter ones come first, and have been counted above
+		parts = parts[1:] // shorter paths come first, and are included in the parent
 	}
 	for len(parts) > 0 {
 		frame := parts[0].path[depth]
@@ -177,7 +177,7 @@ func (b *partsBuilder) siblings(parts []numberedPart, depth int, above rank.Set,
 	}
 }
 
-// together gives the ranks of parts, of which there are n.
+// together returns the ranks of parts, n in total.
 func together(parts []numberedPart, n int) rank.Set {
 	if len(parts) == 1 {
 		return parts[0].ranks

@@ -8,7 +8,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// joined makes bytes of parts: strings, bytes, and small numbers.
+// joined concatenates parts: strings, bytes, and small numbers.
 func joined(parts ...any) []byte {
 	var b []byte
 	for _, p := range parts {

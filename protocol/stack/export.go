@@ -1,4 +1,4 @@
-// Tree trees for other programs: folded stacks, DOT.
+// Trees for other programs: folded stacks, DOT.
 
 package stack
 
@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Folded gives a line for each stack that some thread has: its frames, outermost
-// first, with semicolons between, then a blank and the number of threads. This
-// is what flame graph programs read. Lines are in the order of Children.
+// Folded returns a line for each distinct stack of a thread: its frames, outermost
+// first, separated by semicolons, then a blank and the number of threads. Flame
+// graph programs read this format. Lines are in the order of Children.
 func (s *Tree) Folded() string {
 	var b strings.Builder
 	for _, n := range s.Roots() {
@@ -18,7 +18,7 @@ func (s *Tree) Folded() string {
 	return b.String()
 }
 
-// foldable keeps the text of a frame from being read as several.
+// foldable replaces separators in the text of a frame.
 var foldable = strings.NewReplacer(";", ",", "\n", " ", "\r", " ")
 
 func (n *Node) fold(b *strings.Builder, before string) {
@@ -31,7 +31,7 @@ func (n *Node) fold(b *strings.Builder, before string) {
 	}
 }
 
-// shown is String with a name for frames that have none.
+// shown is String with a placeholder for frames without a name.
 func (f Frame) shown() string {
 	if f.Func == "" {
 		f.Func = "??"
@@ -39,8 +39,8 @@ func (f Frame) shown() string {
 	return f.String()
 }
 
-// DOT gives the tree as a graph in the language of Graphviz: frames are boxes,
-// and the ranks that go from one to another stand on the edge between them.
+// DOT returns the tree as a graph in the language of Graphviz: frames are boxes,
+// and each edge is labelled with the ranks of the called frame.
 func (s *Tree) DOT() string {
 	w := &dotWriter{}
 	w.b.WriteString("digraph stacks {\n\tnode [shape=box];\n\tstart [shape=point];\n")
@@ -77,7 +77,7 @@ func colour(f Frame) string {
 	return ", color=red"
 }
 
-// dotText gives a quoted text. In DOT a backslash begins an escape.
+// dotText quotes a text. In DOT a backslash starts an escape.
 func dotText(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", "").Replace(s) + `"`
 }

@@ -1,4 +1,4 @@
-// A stack tree as JSON: an array of the outermost frames.
+// JSON form of a tree: an array of the outermost frames.
 
 package stack
 
@@ -14,7 +14,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// nodeJSON is one node: the fields of its frame, then the rest.
+// nodeJSON is one node: the fields of its frame, then the others.
 type nodeJSON struct {
 	Frame
 	Ranks    rank.Set   `json:"ranks"`
@@ -23,7 +23,7 @@ type nodeJSON struct {
 	Children []nodeJSON `json:"children,omitempty"`
 }
 
-// MarshalJSON gives the array that front ends see, siblings in the order of
+// MarshalJSON returns the JSON array for front ends, siblings in the order of
 // Children.
 func (s *Tree) MarshalJSON() ([]byte, error) { return canonical.JSON(toJSON(s.Roots())), nil }
 
@@ -35,7 +35,7 @@ func toJSON(nodes []*Node) []nodeJSON {
 	return out
 }
 
-// UnmarshalJSON reads what MarshalJSON gave; siblings may be in any order.
+// UnmarshalJSON parses the result of MarshalJSON; siblings may be in any order.
 func (s *Tree) UnmarshalJSON(b []byte) error {
 	var in []nodeJSON
 	err := json.Unmarshal(b, &in)
@@ -52,7 +52,7 @@ func (s *Tree) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// gather takes the frames of all nodes, in any order.
+// gather collects the frames of all nodes, in any order.
 func (b *treeBuilder) gather(in []nodeJSON) {
 	for i := range in {
 		f := in[i].Frame

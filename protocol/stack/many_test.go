@@ -23,8 +23,8 @@ func TestOfAgreesWithMerging(t *testing.T) {
 	}
 }
 
-// TestOfParts: many stacks at once are what merging them one by one gives,
-// to the byte.
+// TestOfParts verifies that OfParts equals merging the stacks one by one, to the
+// byte.
 func TestOfParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		frame := rapid.Custom(func(t *rapid.T) Frame {

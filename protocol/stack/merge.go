@@ -1,4 +1,4 @@
-// Joining two stack trees.
+// Merging of two trees.
 
 package stack
 
@@ -9,9 +9,9 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Merge joins two trees; neither argument is changed; nil is the empty tree. It
-// is associative and commutative to the byte of AppendWire. Threads add up, so
-// no thread may be in both; there are no more than decode.MaxCount.
+// Merge merges two trees; it modifies neither; nil is the empty tree. It is
+// associative and commutative to the byte of AppendWire. Numbers of threads are
+// added, up to decode.MaxCount, so no thread may be in both.
 func (s *Tree) Merge(t *Tree) *Tree {
 	return s.join(t)
 }
@@ -38,14 +38,15 @@ func (s *Tree) join(t *Tree) *Tree {
 	return out
 }
 
-// joiner joins the nodes of two trees. Their cursors give the numbers of its frames.
+// joiner merges the nodes of two trees. Its cursors translate the numbers of their
+// frames to those of the result.
 type joiner struct {
 	s, t nodeCursor
 	out  []byte
 }
 
-// joinFrames joins the lists of frames, and tells the cursors which number each has
-// got; where all numbers have stayed as they are, it does not.
+// joinFrames merges the lists of frames, and sets the translations of the cursors,
+// unless no number changes.
 func (j *joiner) joinFrames(s, t *Tree) (count int, frames string) {
 	if s.frames == t.frames {
 		return s.count, s.frames
@@ -83,10 +84,10 @@ func (j *joiner) joinFrames(s, t *Tree) (count int, frames string) {
 	return count, string(out)
 }
 
-// siblings joins siblings of both trees, as far as these have any. x and y are their
-// parents, which have become above.
+// siblings merges siblings of the trees that have any. x and y are their parents,
+// which were merged to above.
 func (j *joiner) siblings(hasS, hasT bool, x, y, above *entry) {
-	var n, m, e entry // those that come next, and what is made of them
+	var n, m, e entry // the next node of each tree, and the merged one
 	if hasS {
 		n = j.s.next(x)
 	}
@@ -126,8 +127,8 @@ func (j *joiner) siblings(hasS, hasT bool, x, y, above *entry) {
 	}
 }
 
-// Moved gives the ranks that are not at the same nodes in both trees. How many
-// threads of a rank are at a node is not looked at.
+// Moved returns the ranks that are not at the same nodes in both trees. It ignores
+// the numbers of threads.
 func (s *Tree) Moved(t *Tree) rank.Set {
 	var d differ
 	d.framesS, d.s = s.apart()
@@ -136,14 +137,14 @@ func (s *Tree) Moved(t *Tree) rank.Set {
 	return d.moved
 }
 
-// differ looks for the ranks that are at a node of one tree only.
+// differ finds the ranks that are at a node of one tree only.
 type differ struct {
 	framesS, framesT []*Frame
 	s, t             []node
 	moved            rank.Set
 }
 
-// extent is some siblings with all that is below them.
+// extent is a list of siblings with their subtrees.
 type extent struct{ at, end int }
 
 func (d *differ) siblings(a, b extent) {

@@ -11,7 +11,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// where gives, for each rank, the paths at which the tree has it.
+// where returns the paths of each rank in the tree.
 func where(s *Tree) map[rank.ID]map[string]bool {
 	out := map[rank.ID]map[string]bool{}
 	var walk func(nodes []*Node, path string)
@@ -75,8 +75,8 @@ func TestStackSamplesAgreeWithTwin(t *testing.T) {
 	})
 }
 
-// exported is a tree with all that needs care: threads, a mark, names with signs
-// that mean something elsewhere.
+// exported returns a tree with the special cases of exports: threads, a mark, names
+// with characters that are special elsewhere.
 func exported() *Tree {
 	main := Frame{Func: "main", File: "work.c", Line: 55}
 	crash := Frame{Func: `operator"";<a>`, File: `c:\x.cpp`, Line: 3, Mark: "SIGSEGV"}
@@ -118,8 +118,8 @@ func TestDOT(t *testing.T) {
 	}
 }
 
-// However wide a rank set is, what is below a frame that is wanted is not looked
-// at, and what is not below is.
+// Having does not search below a wanted frame, however large its rank set is, but
+// everywhere else.
 func TestHaving(t *testing.T) {
 	s := exported()
 	for fn, want := range map[string]string{"main": "0-7", "compute": "0-6", "": "7", "nobody": ""} {
@@ -129,8 +129,7 @@ func TestHaving(t *testing.T) {
 	}
 }
 
-// However many threads neighbours say there are, their trees can be joined again and
-// again.
+// Trees with any received number of threads can be merged repeatedly.
 func TestThreadsOfAStackAreBounded(t *testing.T) {
 	b := joined(1, 7, 2, "f", 0, 0, 0, 0, 0, 0, rank.Of(5).AppendWire(nil), bytes.Repeat([]byte{0xff}, 4), 7)
 	s, _, err := Decode(b)

@@ -1,4 +1,4 @@
-// Package stack is merged stack trees: the stacks of many threads of many ranks as one.
+// Package stack provides merged stack trees of many threads of many ranks.
 package stack
 
 import (
@@ -19,29 +19,29 @@ import (
 //	└─ compute work.c:29 [3]
 //	   └─ helper work.c:18 [3]
 //
-// It is held as it crosses the wire: each frame once, however many nodes have it, and
-// a few bytes for a node. Every vertex of a tree joins the stacks of all ranks below
-// it, reading two and writing one from front to back, and nodes with memory of their
-// own would cost more than what is done with them. Whoever looks at a tree in any
-// other way takes it apart first.
+// It is stored in wire format: each frame once, however many nodes have it, and a
+// few bytes for each node. Every vertex of the tree of servers merges the stacks of
+// all ranks below it by reading two trees and writing one sequentially; allocating
+// nodes would cost more than the merging. All other operations decode the tree
+// first.
 type Tree struct {
-	count  int    // of frames
-	frames string // those of the nodes, ascending, each once
-	nodes  []byte // each before those below it, siblings ascending by frame
+	count  int    // number of frames
+	frames string // frames of the nodes, ascending, without duplicates
+	nodes  []byte // in preorder, siblings ascending by frame
 }
 
-// node is one frame that at least one thread has reached by the same way, in a
-// tree that was taken apart: each before those below it.
+// node is one frame that at least one thread has reached by the same path, in a
+// decoded tree in preorder.
 type node struct {
 	ranks   rank.Set
-	threads int    // that pass through here; a rank may have several
-	frame   uint32 // in the list of frames
-	end     uint32 // in the list of nodes: where what is below ends
+	threads int    // threads through this node; a rank may have several
+	frame   uint32 // index in the list of frames
+	end     uint32 // index in the list of nodes after the subtree
 }
 
-// Frame is what identifies a node among its siblings: two frames are the
-// same node when all fields are equal. Fields that the chosen granularity
-// ignores are left empty by whoever builds the tree.
+// Frame identifies a node among its siblings: two frames are the same node if all
+// fields are equal. The builder of the tree leaves fields empty that the chosen
+// granularity ignores.
 type Frame struct {
 	Func string `json:"func"`
 	File string `json:"file,omitempty"`
@@ -51,13 +51,13 @@ type Frame struct {
 	Mark string `json:"mark,omitempty"` // "SIGSEGV" on the innermost frame where a rank crashed
 }
 
-// MaxDepth is how many frames of a stack are kept. Deeper ones, mostly
-// recursion without end, lose their middle. It bounds the recursion over trees
-// that come from outside.
+// MaxDepth is the maximum number of frames of a stack. Deeper stacks, mostly
+// infinite recursion, lose their middle. It bounds the recursion over received
+// trees.
 const MaxDepth = 512
 
-// Helpers is the Func of the root under which the helper threads of runtimes are, each with one frame: the function with which
-// it was started.
+// Helpers is the Func of the root of the helper threads of runtimes. Below it each
+// thread has one frame: its start function.
 const Helpers = "helper threads"
 
 func (f Frame) valid() Frame {
@@ -68,7 +68,7 @@ func (f Frame) valid() Frame {
 	return f
 }
 
-// compare is an order of frames: by text, as people look for them.
+// compare orders frames by text.
 func (f *Frame) compare(g *Frame) int {
 	if f == g {
 		return 0
@@ -87,7 +87,7 @@ func (f *Frame) compare(g *Frame) int {
 
 func compareFrames(f, g *Frame) int { return f.compare(g) }
 
-// String gives the frame as people write it: "compute w.c:31".
+// String formats the frame: "compute w.c:31".
 func (f Frame) String() string {
 	parts := []string{f.Func}
 	switch {
@@ -106,10 +106,10 @@ func (f Frame) String() string {
 	return strings.Join(parts, " ")
 }
 
-// isEmpty tells whether there is no node; nil has none.
+// isEmpty reports whether there is no node; nil is empty.
 func (s *Tree) isEmpty() bool { return s == nil || s.count == 0 }
 
-// Size is about what the tree costs, in bytes.
+// Size returns the approximate memory of the tree, in bytes.
 func (s *Tree) Size() int {
 	if s.isEmpty() {
 		return 0
@@ -117,7 +117,8 @@ func (s *Tree) Size() int {
 	return len(s.frames) + len(s.nodes)
 }
 
-// Having gives the ranks with a frame that is wanted, in any thread. Nil has none.
+// Having returns the ranks with a wanted frame in any thread. For nil it returns
+// none.
 func (s *Tree) Having(wanted func(Frame) bool) rank.Set {
 	frames, nodes := s.apart()
 	is := make([]bool, len(frames))
@@ -127,7 +128,7 @@ func (s *Tree) Having(wanted func(Frame) bool) rank.Set {
 	var in rank.Set
 	for i := 0; i < len(nodes); {
 		if n := &nodes[i]; is[n.frame] {
-			in, i = in.Union(n.ranks), int(n.end) // whoever is below is here
+			in, i = in.Union(n.ranks), int(n.end) // ranks below are included
 		} else {
 			i++
 		}
@@ -135,8 +136,8 @@ func (s *Tree) Having(wanted func(Frame) bool) rank.Set {
 	return in
 }
 
-// Only gives the tree of some of the ranks. Which threads at a node are theirs is
-// not known where others are there too: they have one each then.
+// Only returns the tree of some of the ranks. At a node that other ranks share, the
+// number of threads of these ranks is not known and assumed to be one each.
 func (s *Tree) Only(ranks rank.Set) *Tree {
 	frames, nodes := s.apart()
 	b := treeBuilder{frames: frames}
@@ -160,13 +161,13 @@ func (b *treeBuilder) only(nodes []node, i, end int, ranks rank.Set) {
 	}
 }
 
-// treeBuilder makes nodes, each before those below it.
+// treeBuilder builds nodes in preorder.
 type treeBuilder struct {
-	frames []*Frame // ascending, each once
+	frames []*Frame // ascending, without duplicates
 	nodes  []node
 }
 
-// open adds a node; what is added until it is closed is below it.
+// open adds a node; nodes that are added until it is closed are below it.
 func (b *treeBuilder) open(frame uint32, ranks rank.Set, threads int) (at int) {
 	b.nodes = append(b.nodes, node{ranks: ranks, threads: threads, frame: frame})
 	return len(b.nodes) - 1
@@ -174,8 +175,8 @@ func (b *treeBuilder) open(frame uint32, ranks rank.Set, threads int) (at int) {
 
 func (b *treeBuilder) close(at int) { b.nodes[at].end = uint32(len(b.nodes)) }
 
-// copy adds nodes of a tree with the same frames, the first of which is number from
-// there, and of which no parent is missing.
+// copy adds whole subtrees from a tree with the same frames; from is the index of
+// their first node there.
 func (b *treeBuilder) copy(nodes []node, from int) {
 	first := len(b.nodes)
 	b.nodes = append(b.nodes, nodes...)
@@ -185,7 +186,7 @@ func (b *treeBuilder) copy(nodes []node, from int) {
 	}
 }
 
-// used tells which frames have nodes.
+// used reports for each frame whether a node has it.
 func (b *treeBuilder) used() []bool {
 	used := make([]bool, len(b.frames))
 	for i := range b.nodes {
@@ -194,7 +195,7 @@ func (b *treeBuilder) used() []bool {
 	return used
 }
 
-// tree gives what was built, without the frames that no node has.
+// tree returns the built tree, without unused frames.
 func (b *treeBuilder) tree() *Tree {
 	s := &Tree{}
 	size := 0
@@ -217,8 +218,8 @@ func (b *treeBuilder) tree() *Tree {
 	return s
 }
 
-// appendNodes writes siblings, which are the nodes from at to end with all that is
-// below them; number i of the frames becomes to[i].
+// appendNodes encodes siblings, which are the nodes from at to end with their
+// subtrees; frame i becomes to[i].
 func (b *treeBuilder) appendNodes(out []byte, at, end int, above *entry, to []uint32) []byte {
 	var e entry
 	for i := at; i < end; i = int(b.nodes[i].end) {
@@ -231,7 +232,7 @@ func (b *treeBuilder) appendNodes(out []byte, at, end int, above *entry, to []ui
 	return out
 }
 
-// apart gives the frames and nodes of the tree; nil is the empty one.
+// apart decodes the tree into frames and nodes; nil is the empty tree.
 func (s *Tree) apart() ([]*Frame, []node) {
 	if s.isEmpty() {
 		return nil, nil
@@ -250,7 +251,7 @@ func (s *Tree) apart() ([]*Frame, []node) {
 	return b.frames, b.nodes
 }
 
-// take adds siblings with all that is below them.
+// take adds siblings with their subtrees.
 func (b *treeBuilder) take(c *nodeCursor, above *entry) {
 	e := entry{more: true}
 	for e.more {

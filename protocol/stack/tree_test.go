@@ -13,7 +13,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// path makes frames from words: "main:55 compute:31".
+// path converts words to frames: "main:55 compute:31".
 func path(words string) []Frame {
 	var frames []Frame
 	for _, w := range strings.Fields(words) {
@@ -130,7 +130,7 @@ func TestStackKeepsTheEndsOfADeepOne(t *testing.T) {
 	}
 }
 
-// drawStacks draws the stacks of threads of some ranks.
+// drawStacks draws stacks of threads of some ranks.
 func drawStacks(t *rapid.T) []*Tree {
 	var out []*Tree
 	words := rapid.SampledFrom([]string{"a:1", "a:2", "b:1", "c:3", "c:3!SIGABRT"})
@@ -173,7 +173,7 @@ func TestStackMergesTheSameInAnyOrder(t *testing.T) {
 	})
 }
 
-// Every path of the tree has exactly the ranks and threads that went that way.
+// Every path of the tree has exactly the ranks and threads with that stack.
 func TestStackAgreesWithTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SampledFrom([]string{"a:1", "a:2", "b:1"})
@@ -240,7 +240,7 @@ func BenchmarkStack(b *testing.B) {
 	deep := path("main:1 a:2 b:3 c:4 d:5 e:6 f:7 g:8")
 	s, t := New(0, deep), New(1, deep)
 	wire := crash().AppendWire(nil)
-	var many [2]*Tree // of 1,024 ranks each, 200 different ones
+	var many [2]*Tree // 1,024 ranks each, 200 different stacks
 	for i := range rank.ID(2048) {
 		many[i/1024] = many[i/1024].Merge(New(i, path(fmt.Sprintf("main:1 phase:%d helper:8", i%200))))
 	}

@@ -1,4 +1,4 @@
-// Tree trees for people to read.
+// Trees in the order in which they are shown to users.
 
 package stack
 
@@ -11,23 +11,23 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Node is one frame that at least one thread has reached by the same way.
+// Node is one frame that at least one thread has reached by the same path.
 type Node struct {
 	Frame    Frame
 	Ranks    rank.Set
-	Threads  int     // that pass through here; a rank may have several
-	children []*Node // sorted by frame, each frame once
+	Threads  int     // threads through this node; a rank may have several
+	children []*Node // sorted by frame, without duplicates
 }
 
-// Roots gives the outermost frames for people to read, in the order of
-// Children. It gives none for nil. Each call makes the nodes anew.
+// Roots returns the outermost frames, in the order of Children; none for nil. Each
+// call allocates new nodes.
 func (s *Tree) Roots() []*Node {
 	frames, nodes := s.apart()
 	v := viewer{frames: frames, nodes: nodes, all: make([]Node, len(nodes)), links: make([]*Node, 0, len(nodes))}
 	return forPeople(v.siblings(0, len(nodes)))
 }
 
-// viewer makes nodes for people from those of the tree, number for number.
+// viewer converts nodes of the tree to Nodes with the same index.
 type viewer struct {
 	frames []*Frame
 	nodes  []node
@@ -49,11 +49,11 @@ func (v *viewer) siblings(at, end int) []*Node {
 	return links
 }
 
-// Children gives the frames that were called from here for people to read: most
-// ranks first, then the lowest rank, then by text.
+// Children returns the frames that were called from this node: those with the most
+// ranks first, then by lowest rank, then by text.
 func (n *Node) Children() []*Node { return forPeople(n.children) }
 
-// Here is how many threads have their innermost frame at this node.
+// Here returns the number of threads whose innermost frame is at this node.
 func (n *Node) Here() int {
 	here := n.Threads
 	for _, c := range n.children {
@@ -87,7 +87,7 @@ func forPeople(nodes []*Node) []*Node {
 	return out
 }
 
-// String gives the tree as one line for transcripts:
+// String formats the tree as one line for transcripts:
 //
 //	{main w.c:55 [0-7] {compute w.c:31 [0-2,4-7]} {compute w.c:29 [3]}}
 func (s *Tree) String() string {

@@ -1,4 +1,4 @@
-// A stack tree as bytes.
+// Encoding of a tree.
 //
 //	stack = uvarint(n) uvarint(bytes) n frames [nodes]
 //	frame = text text uvarint(line) text text text
@@ -8,11 +8,11 @@
 //	nodes = node [nodes]             siblings ascend by frame
 //	node  = uvarint(frame<<4 | bits) [set] [uvarint(threads)] [nodes]
 //
-// Bytes is what the frames take; without frames there are no nodes. Bit 0 of a node: the
-// set is that of the node above and is left out. Bit 1: so are the threads. Down a
-// branch that does not fork, both are. Bit 2: there are nodes below. Bit 3: a sibling
-// follows. Nothing is left to choose, and what is written in any other way is refused:
-// equal trees are equal bytes.
+// Bytes is the size of the frames; without frames there are no nodes. Bits of a
+// node: 0: the set equals that of the parent and is omitted. 1: so is the number of
+// threads. Both are set along a branch that does not fork. 2: there are nodes
+// below. 3: a sibling follows. The encoding of a tree is unique, and other
+// encodings are refused: equal trees are equal bytes.
 
 package stack
 
@@ -37,7 +37,7 @@ const (
 	nodeBits    = 4
 )
 
-// AppendWire adds the bytes of the tree to b; nil is the empty tree.
+// AppendWire appends the encoding of the tree to b; nil is the empty tree.
 func (s *Tree) AppendWire(b []byte) []byte {
 	if s.isEmpty() {
 		return append(b, 0, 0)
@@ -64,15 +64,15 @@ func appendText(b []byte, text, before string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))+1), text...)
 }
 
-// entry is a node as it stands among the others.
+// entry is an encoded node.
 type entry struct {
 	ranks       rank.Set
 	threads     int
 	frame       int
-	below, more bool // whether there are nodes below, and behind as siblings
+	below, more bool // whether children, and siblings, follow
 }
 
-// appendWire writes the node without those below it; above is its parent.
+// appendWire encodes the node without its subtree; above is its parent.
 func (e *entry) appendWire(b []byte, above *entry) []byte {
 	head := uint64(e.frame) << nodeBits
 	same := e.ranks.Equal(above.ranks)
@@ -98,13 +98,13 @@ func (e *entry) appendWire(b []byte, above *entry) []byte {
 	return b
 }
 
-// nodeCursor reads nodes from front to back.
+// nodeCursor decodes nodes sequentially.
 type nodeCursor struct {
 	decode.Reader
-	to []uint32 // frame i is said to be to[i]; nil: it stays what it is
+	to []uint32 // frame i is returned as to[i]; nil: unchanged
 }
 
-// next reads one node; above is its parent.
+// next decodes one node; above is its parent.
 func (c *nodeCursor) next(above *entry) entry {
 	head := c.Uvarint()
 	e := entry{frame: int(head >> nodeBits), below: head&nodesBelow != 0, more: head&moreNodes != 0}
@@ -121,16 +121,16 @@ func (c *nodeCursor) next(above *entry) entry {
 }
 
 const (
-	// minFrameSize is the least that one takes. It bounds how many are believed by
-	// the bytes that came.
+	// minFrameSize is the minimum size of a frame. It bounds the number of frames
+	// in received bytes.
 	minFrameSize = 6
-	// maxNodes bounds the memory of a tree from outside that is taken apart: 40
-	// bytes each.
+	// maxNodes bounds the memory of a received tree that is decoded: 40 bytes for
+	// each node.
 	maxNodes = 1 << 22
 )
 
-// Decode reads one tree from the front of b and gives what follows it. The tree
-// is part of b, which must not be written to.
+// Decode decodes one tree from the front of b and returns the remaining bytes. The
+// tree refers to b, which must not be modified.
 func Decode(b []byte) (s *Tree, rest []byte, err error) {
 	r := &checker{}
 	r.Rest = b
@@ -166,7 +166,7 @@ func Decode(b []byte) (s *Tree, rest []byte, err error) {
 	return s, r.Rest, nil
 }
 
-// frameCursor reads frames from front to back.
+// frameCursor decodes frames sequentially.
 type frameCursor struct {
 	textReader
 	left int
@@ -177,7 +177,7 @@ func (s *Tree) frameCursor() *frameCursor {
 	return &frameCursor{textReader: textReader{rest: s.frames}, left: s.count}
 }
 
-// next reads one frame; false when there is none.
+// next decodes one frame; false if there is none.
 func (c *frameCursor) next() bool {
 	if c.left == 0 {
 		return false
@@ -190,7 +190,7 @@ func (c *frameCursor) next() bool {
 	return true
 }
 
-// checkFrames looks at all frames, once.
+// checkFrames validates all frames, once.
 func (s *Tree) checkFrames() error {
 	c := s.frameCursor()
 	var before Frame
@@ -206,10 +206,10 @@ func (s *Tree) checkFrames() error {
 	return c.err
 }
 
-// errLong tells that something could be said in fewer bytes.
+// errLong is the error for an encoding that is not the unique one.
 var errLong = errors.New("not in the one form that it has")
 
-// textReader takes values from the front of a text, as decode.Reader does.
+// textReader decodes values from a string, as decode.Reader does from bytes.
 type textReader struct {
 	rest string
 	err  error
@@ -270,15 +270,15 @@ func (t *textReader) text(before string) string {
 	return text
 }
 
-// checker looks at the nodes of a tree from outside.
+// checker validates the nodes of a received tree.
 type checker struct {
 	nodeCursor
-	used  []bool // frames that a node was seen of
-	nodes int    // how many there were
-	again []byte // what is read, written once more
+	used  []bool // frames that a node has
+	nodes int    // number of nodes so far
+	again []byte // encoding of the current node, to compare
 }
 
-// siblings reads the nodes at one place; depth is theirs, from 1.
+// siblings validates siblings; depth is theirs, from 1.
 func (r *checker) siblings(depth int, above *entry) {
 	if depth > MaxDepth {
 		r.Fail(fmt.Errorf("deeper than %d frames", MaxDepth))
@@ -298,7 +298,7 @@ func (r *checker) siblings(depth int, above *entry) {
 	}
 }
 
-// node reads one node.
+// node validates one node.
 func (r *checker) node(above *entry) entry {
 	before := r.Rest
 	e := r.next(above)

@@ -1,4 +1,4 @@
-// A message as bytes.
+// Encoding of a message.
 //
 //	packet  = length (4 bytes, highest first) version (1 byte) fields
 //	field   = uvarint(number<<2 | form) value
@@ -6,8 +6,8 @@
 //	        | uvarint(length) bytes         form 1
 //	        | length (4 bytes) fields       form 2
 //
-// Fields that are zero are left out, unknown ones are skipped: a later version
-// may add fields without changing protocol.Version. Numbers are never reused.
+// Fields that are zero are omitted, unknown ones are skipped: a later version may
+// add fields without changing protocol.Version. Numbers are never reused.
 
 package wire
 
@@ -20,7 +20,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// form is how the value of a field is written.
+// form is the encoding of a field's value.
 type form uint8
 
 const (
@@ -60,13 +60,14 @@ const (
 	groupStack  = 5<<2 | uint64(formNested) // see Stack.AppendWire
 )
 
-// lengthSize is the size of the length in front of a packet and of a nested
-// value, in bytes.
+// lengthSize is the size of the length prefix of a packet and of a nested value, in
+// bytes.
 const lengthSize = 4
 
-// Append adds the packet, with its length in front, to b. A Wait below 0, a
-// deadline that has passed, is sent as the shortest one. Whoever makes a message
-// keeps it below MaxPacket; Append panics on one that its length cannot tell.
+// Append appends the packet, with its length prefix, to b. A Wait below 0, a
+// deadline that has passed, is sent as the shortest one. The caller must keep
+// messages below MaxPacket; Append panics on a length that does not fit into the
+// prefix.
 func Append(b []byte, m *Message) []byte {
 	b, start := openNested(b)
 	b = append(b, protocol.Version)
@@ -139,8 +140,8 @@ func appendBytes(b []byte, field uint64, v []byte) []byte {
 	return append(b, v...)
 }
 
-// appendRanks writes the set behind one byte for its length, and moves it when
-// that is not enough: most sets are a few bytes.
+// appendRanks encodes the set after one byte for its length, and moves it if the
+// length needs more: most sets are a few bytes.
 func appendRanks(b []byte, field uint64, s rank.Set) []byte {
 	if s.IsEmpty() {
 		return b
@@ -161,7 +162,7 @@ func appendRanks(b []byte, field uint64, s rank.Set) []byte {
 	return b
 }
 
-// openNested leaves room for a length, which closeNested fills in.
+// openNested reserves the length, which closeNested fills in.
 func openNested(b []byte) (out []byte, start int) {
 	b = append(b, 0, 0, 0, 0)
 	return b, len(b)

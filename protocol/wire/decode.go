@@ -1,4 +1,4 @@
-// A message from bytes that may be hostile.
+// Decoding of a message from bytes that are not trusted.
 
 package wire
 
@@ -15,14 +15,15 @@ import (
 	"sdm/protocol/stack"
 )
 
-// ErrVersion tells that the other side speaks another version of the protocol.
+// ErrVersion is the error for a packet of another version of the protocol.
 var ErrVersion = errors.New("another version of the protocol")
 
 var errShort = errors.New("wire: packet ends too early")
 
-// Decode reads one packet, without the length in front. Body, and the Body and
-// Stack of each Group, are parts of b, with no copy made: b belongs to the message
-// from then on and must not be written to. Ranks and Columns keep no reference to b. An error matches ErrVersion when the versions differ.
+// Decode decodes one packet, without its length prefix. Body, and the Body and
+// Stack of each Group, refer to b: it belongs to the message from then on and must
+// not be modified. Ranks and Columns keep no reference to b. An error matches
+// ErrVersion if the versions differ.
 func Decode(b []byte) (Message, error) {
 	if len(b) == 0 {
 		return Message{}, errShort
@@ -165,7 +166,7 @@ func nothingAfter(what string, rest []byte) error {
 	return nil
 }
 
-// fields walks over the fields of a message or group.
+// fields iterates over the fields of a message or group.
 type fields struct {
 	rest   []byte
 	tag    uint64
@@ -173,7 +174,7 @@ type fields struct {
 	bytes  []byte // of the other forms; a part of the packet
 }
 
-// next reads one field; false is the end.
+// next decodes one field; false is the end.
 func (f *fields) next() (bool, error) {
 	if len(f.rest) == 0 {
 		return false, nil

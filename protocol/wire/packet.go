@@ -1,4 +1,4 @@
-// Packets on a stream.
+// Reading packets from a stream.
 
 package wire
 
@@ -10,14 +10,14 @@ import (
 	"slices"
 )
 
-// trusted is how many bytes are taken at once because a length says so, before
-// any of them has arrived.
+// trusted is the number of bytes that are allocated because of a length prefix
+// before any of them has arrived.
 const trusted = 64 << 10
 
-// ReadPacket reads one packet and gives it without its length, for Decode. Each
-// packet has memory of its own, which grows as bytes arrive, so that a length
-// alone costs at most 64 KiB. Packets longer than max bytes are refused. The
-// error is io.EOF at the end between two packets, io.ErrUnexpectedEOF within one.
+// ReadPacket reads one packet and returns it without its length, for Decode. Each
+// packet has memory of its own, which grows as bytes arrive, so that a length alone
+// costs at most 64 KiB. Packets longer than max bytes are refused. The error is
+// io.EOF at the end between two packets, io.ErrUnexpectedEOF within one.
 func ReadPacket(r *bufio.Reader, max int) ([]byte, error) {
 	head, err := r.Peek(lengthSize)
 	if err != nil {

@@ -1,4 +1,4 @@
-// A message as one line of text, for transcripts.
+// Messages as text, for transcripts.
 
 package wire
 
@@ -9,7 +9,7 @@ import (
 	"sdm/protocol"
 )
 
-// kindNames are the words for kinds of packets in transcripts.
+// kindNames are the names of packet kinds in transcripts.
 var kindNames = map[Kind]string{
 	Hello: "hello", Welcome: "welcome", Init: "init", Command: "command", Reply: "reply",
 	Events: "events", Quit: "quit", Ping: "ping", Pong: "pong",
@@ -17,7 +17,7 @@ var kindNames = map[Kind]string{
 	RoomEvents: "room for events", RoomOutput: "room for output",
 }
 
-// String gives the word for the kind in transcripts.
+// String returns the name of the kind in transcripts.
 func (k Kind) String() string {
 	if s, ok := kindNames[k]; ok {
 		return s
@@ -25,7 +25,7 @@ func (k Kind) String() string {
 	return "kind(" + strconv.Itoa(int(k)) + ")"
 }
 
-// String gives the flags that are set: "late final".
+// String returns the flags that are set: "late final".
 func (f Flags) String() string {
 	var words []string
 	if f&Late != 0 {
@@ -52,7 +52,7 @@ func (f Flags) String() string {
 	return strings.Join(words, " ")
 }
 
-// String gives the whole message as one line that depends on its content alone:
+// String formats the message as one line that depends on its content only:
 //
 //	command #3 [0-3] wait 10s {"command":"print","args":{"expr":"n"}}
 //	reply #3 final; reply [0-3] {"expr":"n"} value=1[0-2]|5[3]

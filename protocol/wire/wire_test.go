@@ -22,7 +22,7 @@ import (
 	"sdm/protocol/stack"
 )
 
-// asBytes compares what has no exported fields by its bytes.
+// asBytes compares types without exported fields by their encoding.
 var asBytes = cmp.Options{
 	cmp.Comparer(func(a, b rank.Set) bool { return a.Equal(b) }),
 	cmp.Comparer(func(a, b column.Column) bool { return bytes.Equal(a.AppendWire(nil), b.AppendWire(nil)) }),
@@ -31,7 +31,7 @@ var asBytes = cmp.Options{
 	}),
 }
 
-// everything is a message that uses every field.
+// everything returns a message that uses every field.
 func everything() *Message {
 	n := column.New("n", 0, "1", 0).Merge(column.New("n", 1, "2", 0))
 	pid := column.New("pid", 0, "100", 1).Merge(column.New("pid", 1, "101", 1))
@@ -48,7 +48,7 @@ func everything() *Message {
 	}
 }
 
-// messages are all shapes of messages, by name.
+// messages returns messages of all kinds, by name.
 func messages() map[string]*Message {
 	var scattered []rank.ID
 	for i := range rank.ID(200) {

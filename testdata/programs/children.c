@@ -1,6 +1,8 @@
 // children.c - a rank that starts other processes, by each way that there is: fork, fork and
 // exec, vfork, posix_spawn, system and popen. The arguments choose some: `children fork system`.
 // With TICKING in the environment a second thread calls tick meanwhile, and each way is gone ten times.
+// With UNTIL=FILE it says nothing and starts others again and again until the file is there; it ends with status 9 when one of
+// them has not told what it should.
 //
 // build: gcc -g -O0 -pthread -o $OUT/children children.c
 // mpi: $MPICC -g -O0 -pthread -DWITH_MPI -o $OUT/mpichildren children.c
@@ -124,6 +126,25 @@ static void *ticking(void *unused)
     return unused;
 }
 
+// all_ways goes all ways until a file is there.
+static long all_ways(int rank, const char *until, int argc, char **argv)
+{
+    long total = 0;
+    do {
+        for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+            if (!chosen(ways[i].name, argc, argv))
+                continue;
+            int told = ways[i].start(rank), right = 20 + 10 * (int)i + rank;
+            if (told != right) {
+                printf("rank %d: %s %d, not %d\n", rank, ways[i].name, told, right);
+                exit(9);
+            }
+            total++;
+        }
+    } while (access(until, F_OK) != 0);
+    return total;
+}
+
 int main(int argc, char **argv)
 {
     int rank = job_rank(&argc, &argv);
@@ -132,6 +153,12 @@ int main(int argc, char **argv)
     long total = 0;
     if (beside)
         pthread_create(&thread, NULL, ticking, NULL);
+    if (getenv("UNTIL")) {
+        total = job_sum(all_ways(rank, getenv("UNTIL"), argc, argv));
+        printf("rank %d: started %ld\n", rank, total);
+        job_end();
+        return 0;
+    }
     for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         const struct way *way = &ways[i];
         if (!chosen(way->name, argc, argv))

@@ -1,24 +1,24 @@
-// Joining many groups that are equal, as a counter counts.
+// Merging of many equal groups.
 
 package aggregate
 
 import "sdm/protocol"
 
-// carry holds groups that are equal to one which stands for all, and are joined to it
-// later. Neighbours by rank are joined first, as they come from neighbouring subtrees:
-// their rank sets touch or carry on where the other ends, and what a set in pieces
-// costs is not paid for. Sixteen that as many were joined to become one, so that each
-// part is copied a few times and not once for each that comes after it. The zero value
-// has none.
+// carry holds groups that are equal to a representative group and are merged into
+// it later. Groups with adjacent ranks are merged first: they come from
+// neighbouring subtrees, so their rank sets are contiguous or continue each other's
+// pattern, and unions of fragmented sets are avoided. Sixteen parts of the same
+// size are merged into one, so that each part is copied a few times only and not
+// once for each later group. The zero value is empty.
 type carry struct {
 	parts []protocol.Group
-	sizes []int // of parts: how many were joined to each; descending
+	sizes []int // number of groups in each part; descending
 }
 
-// most is how many parts of a size are held.
+// most is the number of parts of one size that are merged into one.
 const most = 16
 
-// add takes in one more.
+// add adds a group.
 func (c *carry) add(g *protocol.Group) {
 	c.parts, c.sizes = append(c.parts, *g), append(c.sizes, 1)
 	for n := len(c.sizes) - most; n >= 0 && c.sizes[n] == c.sizes[len(c.sizes)-1]; n = len(c.sizes) - most {
@@ -29,7 +29,7 @@ func (c *carry) add(g *protocol.Group) {
 	}
 }
 
-// settle joins all to the one that stands for them.
+// settle merges all parts into the representative.
 func (c *carry) settle(first *protocol.Group) {
 	if len(c.parts) > 0 {
 		*first = together(append(c.parts, *first))
@@ -37,7 +37,8 @@ func (c *carry) settle(first *protocol.Group) {
 	}
 }
 
-// together joins parts, at least one, neighbours first. It uses up the list.
+// together merges parts, at least one, adjacent ranks first. It overwrites the
+// list.
 func together(parts []protocol.Group) protocol.Group {
 	Sort(parts)
 	for len(parts) > 1 {

@@ -1,4 +1,4 @@
-// What the property tests draw.
+// Generators of the property tests.
 
 package aggregate_test
 
@@ -13,7 +13,7 @@ import (
 	"sdm/protocol/stack"
 )
 
-// drawRanks draws one or a few ranks below most.
+// drawRanks draws up to six ranks below most.
 func drawRanks(t *rapid.T, most int) rank.Set {
 	ids := rapid.SliceOfN(rapid.IntRange(0, most-1), 1, 6).Draw(t, "ranks")
 	var set rank.Set

@@ -1,8 +1,8 @@
 package aggregate
 
-// Collide makes all groups have the same hash, so that only bytes tell them
-// apart.
+// Collide makes all groups have the same hash, so that only a comparison of bytes
+// distinguishes them.
 func (r *Replies) Collide() { r.hash.blind = true }
 
-// Collide is as for Replies.
+// Collide does the same as that of Replies.
 func (p *Pending) Collide() { p.hash.blind = true }

@@ -1,9 +1,9 @@
-// Package aggregate provides the folding of equal groups into one: answers to a
-// request in Replies, and what ranks do unasked, in order, in Pending.
+// Package aggregate merges equal groups: answers to a request in Replies; events
+// and output, in order, in Pending.
 //
-// Two groups are equal when kind, body and names of the columns are. The hash
-// (xxhash64) only finds the candidate; bytes decide. Neither machine knows time,
-// and no order of a map can be seen in what they give.
+// Two groups are equal if kind, body and names of the columns are equal. The hash
+// (xxhash64) only finds candidates; a comparison of bytes decides. Neither type
+// depends on time or on the order of a map.
 package aggregate
 
 import (
@@ -14,12 +14,12 @@ import (
 	"sdm/protocol/digest"
 )
 
-// hasher gives equal groups equal numbers. The zero value is the one to use; in
-// tests another may give the same number to all.
+// hasher computes hashes: equal groups have equal hashes. The zero value is used;
+// tests can make all hashes equal.
 type hasher struct{ blind bool }
 
-// sum covers all that equal looks at. The columns are mixed in one by one, so
-// that nothing has to be put together in memory.
+// sum covers the same fields as equal. The columns are hashed one by one, so that
+// nothing has to be concatenated in memory.
 func (f hasher) sum(g *protocol.Group) uint64 {
 	if f.blind {
 		return 7
@@ -32,7 +32,7 @@ func (f hasher) sum(g *protocol.Group) uint64 {
 	return h
 }
 
-// equal tells whether two groups are one but for their ranks.
+// equal reports whether two groups can be merged.
 func equal(a, b *protocol.Group) bool {
 	if a.Kind != b.Kind || len(a.Columns) != len(b.Columns) || !bytes.Equal(a.Body, b.Body) {
 		return false
@@ -45,8 +45,8 @@ func equal(a, b *protocol.Group) bool {
 	return true
 }
 
-// merge adds b, which is equal, to a. What both refer to stays as it is: groups
-// that were handed on are not written to.
+// merge merges b, which is equal, into a. It modifies nothing that a or b refers
+// to, because groups are shared.
 func merge(a *protocol.Group, b *protocol.Group) {
 	a.Ranks = a.Ranks.Union(b.Ranks)
 	if len(a.Columns) > 0 {

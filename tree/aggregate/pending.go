@@ -1,4 +1,4 @@
-// What ranks do unasked, waiting to go up.
+// Events and output that wait to be sent up.
 
 package aggregate
 
@@ -9,23 +9,24 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Pending is a list of events and output that wait to go up, in order. The zero
+// Pending is an ordered list of events and output that wait to be sent up. The zero
 // value is empty. It is not safe for concurrent use.
 //
-// A group joins the earliest equal one behind the last that has a rank of its
-// own, so that for one rank nothing is overtaken and nothing is lost:
+// A group is merged with the earliest equal group that comes after all groups with
+// a rank of its own. So the groups of one rank keep their order, and none is lost:
 //
-//	0: "tick" 0-3   rank 4 says "tick": joins 0
-//	1: "tock" 0-3   rank 3 says "tick": joins 2, not 0
-//	2: "tick" 0-2   rank 2 says "tick": comes behind, as 3
+//	0: "tick" 0-3   rank 4 says "tick": merged with 0
+//	1: "tock" 0-3   rank 3 says "tick": merged with 2, not with 0
+//	2: "tick" 0-2   rank 2 says "tick": appended as 3
 //
-// That ranks run goes as far to the front as it may, so that it stands not between
-// others that have stopped before and what it lets stop:
+// A group of KindRunning is inserted as far to the front as this order allows.
+// Otherwise it would separate stops that occurred before it from equal stops that
+// follow it:
 //
-//	0: "stopped" 0-3   ranks 4-7 run: comes before 0; rank 4 has stopped: joins 1
+//	0: "stopped" 0-3   ranks 4-7 run: inserted before 0; rank 4 stops: merged with 1
 //
-// Looking for that place costs some nanoseconds for each group in the list: the
-// owner bounds the list (Len, Bytes) by taking it away.
+// The search costs some nanoseconds for each group in the list. The owner bounds
+// the list (Len, Bytes) with Take.
 type Pending struct {
 	groups []protocol.Group
 	marks  []mark // one for each group
@@ -33,23 +34,23 @@ type Pending struct {
 	hash   hasher
 }
 
-// mark is what is looked at before the group itself.
+// mark is compared before the group itself.
 type mark struct {
-	hash        uint64 // not set while the group is alone
+	hash        uint64 // 0 while the list has one group only
 	first, last rank.ID
 }
 
-// groupCost is what a group counts in Bytes besides its body: about what its
-// envelope costs on the wire.
+// groupCost is the size of a group in Bytes without its body: approximately that of
+// its envelope in a packet.
 const groupCost = 32
 
-// Len counts the groups in the list.
+// Len returns the number of groups.
 func (p *Pending) Len() int { return len(p.groups) }
 
-// Bytes is about what the list will cost on the wire, without its columns.
+// Bytes returns the approximate size of the list in a packet, without columns.
 func (p *Pending) Bytes() int { return p.bytes }
 
-// Add takes in one group. It is kept, not copied.
+// Add adds a group. It is kept, not copied.
 func (p *Pending) Add(g protocol.Group) {
 	if g.Ranks.IsEmpty() {
 		return
@@ -70,8 +71,8 @@ func (p *Pending) Add(g protocol.Group) {
 	p.bytes += len(g.Body) + groupCost
 }
 
-// mark makes the mark of a group that is to be added. The first in the list is
-// hashed only when there is a second.
+// mark returns the mark of a new group. The first group of the list is hashed only
+// when there is a second.
 func (p *Pending) mark(g *protocol.Group) (m mark) {
 	m.first, _ = g.Ranks.Min()
 	m.last, _ = g.Ranks.Max()
@@ -85,8 +86,8 @@ func (p *Pending) mark(g *protocol.Group) (m mark) {
 	return m
 }
 
-// place gives the group that g joins, or -1, and where the list is free of g's ranks:
-// from there to the end.
+// place returns the index of the group that g is merged with, or -1, and the index
+// from which the list has no rank of g.
 func (p *Pending) place(m mark, g *protocol.Group) (found, behind int) {
 	found = -1
 	for i := len(p.marks) - 1; i >= 0; i-- {
@@ -101,8 +102,8 @@ func (p *Pending) place(m mark, g *protocol.Group) (found, behind int) {
 	return found, 0
 }
 
-// Take hands over the list, in order, and leaves it empty. It gives nil when
-// there is nothing.
+// Take returns the list, in order, and empties it. It returns nil if the list is
+// empty.
 func (p *Pending) Take() []protocol.Group {
 	groups := p.groups
 	p.groups, p.marks, p.bytes = nil, p.marks[:0], 0

@@ -90,7 +90,7 @@ func TestPendingAgainstTwin(t *testing.T) {
 	}
 }
 
-// What a rank said, it said in this order and so often.
+// The groups of each rank are kept in order and number.
 func TestPendingKeepsEachRanksOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var p aggregate.Pending

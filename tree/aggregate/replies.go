@@ -9,46 +9,46 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Replies folds the answers to one request and knows who still owes one. The
-// zero value expects nobody. It is not safe for concurrent use.
+// Replies merges the answers to one request and records which ranks still owe one.
+// The zero value expects none. It is not safe for concurrent use.
 //
-// A rank that was asked is owed until its first answer; a second one is not
-// taken in. An excused rank is owed too, but nobody waits for it any more.
+// A rank owes an answer until its first one; a second one is ignored. An excused
+// rank still owes its answer but is not waited for.
 type Replies struct {
-	owed    rank.Set // asked and not answered
-	excused rank.Set // of these, or answered since: not waited for
+	owed    rank.Set // requested and not answered
+	excused rank.Set // late ranks: not waited for; may have answered since
 	groups  []protocol.Group
-	carries []carry        // of groups: what is to be joined to each; may be shorter
-	hashes  []uint64       // of groups; empty as long as there is only one
-	index   map[uint64]int // of groups by hash, or the next free number; nil while few
+	carries []carry        // by group: equal groups to be merged with it; may be shorter than groups
+	hashes  []uint64       // by group; empty while there is only one
+	index   map[uint64]int // groups by hash, with linear probing; nil while there are few
 	hash    hasher
 }
 
-// few is how many groups are found faster by looking at each hash than in a map.
+// few is the number of groups up to which a linear search is faster than a map.
 const few = 8
 
-// Expect adds ranks to those that owe an answer.
+// Expect adds ranks that owe an answer.
 func (r *Replies) Expect(ranks rank.Set) { r.owed = r.owed.Union(ranks) }
 
-// Excuse tells that nobody waits for these ranks any longer: somebody below said
-// that they are late. They may still answer.
+// Excuse records that ranks are late, as a vertex below has reported. They are not
+// waited for any more, but may still answer.
 func (r *Replies) Excuse(ranks rank.Set) {
 	r.excused = r.excused.Union(ranks.Intersect(r.owed))
 }
 
-// Await takes back an excuse: these ranks are waited for again.
+// Await reverts Excuse.
 func (r *Replies) Await(ranks rank.Set) { r.excused = r.excused.Minus(ranks) }
 
-// Release takes ranks out of those that owe an answer, without one.
+// Release removes ranks that owe an answer.
 func (r *Replies) Release(ranks rank.Set) { r.owed = r.owed.Minus(ranks) }
 
-// Owed gives the ranks that were asked and have not answered.
+// Owed returns the ranks that owe an answer.
 func (r *Replies) Owed() rank.Set { return r.owed }
 
-// Complete tells whether all that were asked have answered.
+// Complete reports whether no rank owes an answer.
 func (r *Replies) Complete() bool { return r.owed.IsEmpty() }
 
-// Waiting tells whether somebody owes an answer who is not excused.
+// Waiting reports whether a rank that is not excused owes an answer.
 func (r *Replies) Waiting() bool {
 	if r.excused.IsEmpty() {
 		return !r.owed.IsEmpty()
@@ -56,11 +56,12 @@ func (r *Replies) Waiting() bool {
 	return !r.owed.Minus(r.excused).IsEmpty()
 }
 
-// Add takes in the answer of the ranks of g that owe one, and tells whether there
-// are any. The group is kept, not copied.
+// Add adds the answer of the ranks of g that owe one, and reports whether there are
+// any. The group is kept, not copied.
 //
-// When only some of its ranks are new, the columns still hold the values of all:
-// a summary cannot be cut by rank. It takes a broken neighbour to come to that.
+// If only some of its ranks owe an answer, the columns still contain the values of
+// all: a summary cannot be restricted to ranks. Only a faulty neighbour causes
+// this.
 func (r *Replies) Add(g protocol.Group) bool {
 	if g.Ranks.IsEmpty() {
 		return false
@@ -78,7 +79,7 @@ func (r *Replies) Add(g protocol.Group) bool {
 	return true
 }
 
-// fold joins a group to its equal, or puts it behind the others.
+// fold merges a group with an equal one, or appends it.
 func (r *Replies) fold(g protocol.Group) {
 	if len(r.groups) == 0 {
 		r.groups = append(r.groups, g)
@@ -97,7 +98,7 @@ func (r *Replies) fold(g protocol.Group) {
 	r.enter(h, len(r.groups)-1)
 }
 
-// join joins g to group i, at once when it carries nothing but its ranks.
+// join merges g with group i: at once if it has only ranks, else later.
 func (r *Replies) join(i int, g *protocol.Group) {
 	if len(g.Columns) == 0 && g.Stack == nil {
 		merge(&r.groups[i], g)
@@ -109,7 +110,7 @@ func (r *Replies) join(i int, g *protocol.Group) {
 	r.carries[i].add(g)
 }
 
-// find gives the group that is equal, or -1.
+// find returns the index of the equal group, or -1.
 func (r *Replies) find(h uint64, g *protocol.Group) int {
 	if r.index == nil {
 		for i, other := range r.hashes {
@@ -127,11 +128,11 @@ func (r *Replies) find(h uint64, g *protocol.Group) int {
 		if equal(&r.groups[i], g) {
 			return i
 		}
-		h++ // taken by another group with this hash
+		h++ // the entry belongs to another group
 	}
 }
 
-// enter makes group i known under its hash, once there is more than a few.
+// enter adds group i to the index, once there are more than few.
 func (r *Replies) enter(h uint64, i int) {
 	if r.index == nil {
 		if len(r.groups) <= few {
@@ -151,9 +152,9 @@ func (r *Replies) enter(h uint64, i int) {
 	}
 }
 
-// Take hands over the groups folded so far, those with the lowest rank first; no
-// two have a rank in common, so that no other order is possible. Who owes an
-// answer stays as it is. It gives nil when there is nothing.
+// Take returns the groups merged so far, ordered by lowest rank; no two have a rank
+// in common, so the order is unique. The owed ranks do not change. It returns nil
+// if there is no group.
 func (r *Replies) Take() []protocol.Group {
 	for i := range r.carries {
 		r.carries[i].settle(&r.groups[i])
@@ -164,7 +165,7 @@ func (r *Replies) Take() []protocol.Group {
 	return groups
 }
 
-// Sort puts groups in the order of their lowest ranks.
+// Sort orders groups by lowest rank.
 func Sort(groups []protocol.Group) {
 	if len(groups) < 2 {
 		return

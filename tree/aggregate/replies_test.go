@@ -91,7 +91,7 @@ func TestExcused(t *testing.T) {
 	}
 }
 
-// Whatever comes in, in whatever order, both machines say the same to the byte.
+// For any input in any order, both implementations return identical bytes.
 func TestRepliesAgainstTwin(t *testing.T) {
 	for _, collide := range []bool{false, true} {
 		t.Run(fmt.Sprintf("collide=%v", collide), func(t *testing.T) {
@@ -133,7 +133,7 @@ func compare(t *rapid.T, got, want []protocol.Group) {
 	}
 }
 
-// Many bodies, all with the same hash: each finds its own.
+// Groups with many different bodies are found even if all hashes are equal.
 func TestManyCollisions(t *testing.T) {
 	const bodies, each = 100, 3
 	var r aggregate.Replies
@@ -154,7 +154,7 @@ func TestManyCollisions(t *testing.T) {
 	}
 }
 
-// The order in which answers come does not show.
+// The order in which answers arrive does not matter.
 func TestRepliesInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var groups []protocol.Group
@@ -176,7 +176,7 @@ func TestRepliesInAnyOrder(t *testing.T) {
 	})
 }
 
-// What was handed in belongs to others as well: it is not written to.
+// Groups that were added are shared with the caller and not modified.
 func TestMergeLeavesGroupsAlone(t *testing.T) {
 	a, b := result(rank.Of(0), "{}"), result(rank.Of(1), "{}")
 	a.Columns, b.Columns = []column.Column{valuesOf("x", a.Ranks)}, []column.Column{valuesOf("x", b.Ranks)}
@@ -191,7 +191,7 @@ func TestMergeLeavesGroupsAlone(t *testing.T) {
 	}
 }
 
-// One group in, one group out: the same bytes, one small piece of memory.
+// A single group costs one small allocation.
 func TestLoneGroupIsNotCopied(t *testing.T) {
 	g := result(rank.Range(0, 99), `{"expr":"n"}`)
 	var out []protocol.Group
@@ -231,7 +231,7 @@ func BenchmarkReplies(b *testing.B) {
 	}
 }
 
-// BenchmarkRepliesOfValues is what a server does with a print: each rank has a
+// BenchmarkRepliesOfValues measures what a server does for a print: each rank has a
 // value of its own, or all have the same.
 func BenchmarkRepliesOfValues(b *testing.B) {
 	for _, distinct := range []int{1, 64} {

@@ -1,13 +1,14 @@
-// Package lane orders what waits to go up a link: what ranks wrote stands back for
-// answers and events, as far as the order of each rank allows.
+// Package lane orders the packets that wait to be sent up a link: answers and
+// events overtake output, as far as the order of each rank permits.
 //
-//	waits, first to go on the left            comes
-//	output 0-2 │ output 0,1                   reply of rank 3:  goes before all
-//	output 0-2 │ output 0,1                   stop of rank 2:   goes behind the first
-//	output 0-2 │ output 0,1 │ reply of 1      reply of rank 0:  goes behind the second
+//	queue, next packet on the left            new packet
+//	output 0-2 │ output 0,1                   reply of rank 3:  first
+//	output 0-2 │ output 0,1                   stop of rank 2:   after the first
+//	output 0-2 │ output 0,1 │ reply of 1      reply of rank 0:  after the second
 //
-// For one rank nothing ever overtakes anything. Between ranks there is no promise,
-// and so a flood of some does not delay what others have to say.
+// Packets of one rank never overtake each other. Between ranks no order is
+// guaranteed, so a flood of output of some ranks does not delay answers and events
+// of others.
 package lane
 
 import (
@@ -16,12 +17,12 @@ import (
 	"sdm/protocol/wire"
 )
 
-// Lane is what waits to go up. The zero value is empty. It is not safe for
-// concurrent use, and not bounded by itself: whoever adds looks at Size.
+// Lane is a queue of packets to be sent up. The zero value is empty. It is not safe
+// for concurrent use. It has no limit of its own: the caller checks Size.
 type Lane struct {
 	waiting []item
 	size    int
-	outputs int // of size, what is only output
+	outputs int // part of size that is only output
 }
 
 type item struct {
@@ -30,8 +31,8 @@ type item struct {
 	size  int
 }
 
-// Add puts a packet in, behind the last one that it may not pass. It is kept, not
-// copied; size is what it counts.
+// Add inserts a packet after the last one that it must not overtake. The packet is
+// kept, not copied; size is its size for Size and Pressing.
 func (l *Lane) Add(m wire.Message, size int) {
 	it := item{m, ScopeOf(&m), size}
 	i := len(l.waiting)
@@ -45,7 +46,7 @@ func (l *Lane) Add(m wire.Message, size int) {
 	}
 }
 
-// First gives the class of the packet that is to go next; false if there is none.
+// First returns the class of the next packet; false if there is none.
 func (l *Lane) First() (Class, bool) {
 	if len(l.waiting) == 0 {
 		return 0, false
@@ -53,7 +54,7 @@ func (l *Lane) First() (Class, bool) {
 	return l.waiting[0].scope.Class, true
 }
 
-// Take takes out the packet that is to go next, of which there is one.
+// Take removes and returns the next packet. The lane must not be empty.
 func (l *Lane) Take() (m wire.Message, size int) {
 	first := &l.waiting[0]
 	if first.scope.Class == Output {
@@ -68,8 +69,8 @@ func (l *Lane) Take() (m wire.Message, size int) {
 	return m, size
 }
 
-// Size sums up what waits.
+// Size returns the sum of the sizes.
 func (l *Lane) Size() int { return l.size }
 
-// Pressing sums up what waits without what is only output.
+// Pressing returns the sum of the sizes of packets that are not only output.
 func (l *Lane) Pressing() int { return l.size - l.outputs }

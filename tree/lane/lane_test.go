@@ -91,9 +91,9 @@ func TestLane(t *testing.T) {
 	}
 }
 
-// Whatever is added and taken in whatever order: nothing is lost, for each rank,
-// each server and each request the order stays, and a reply waits behind nothing
-// but what it may not pass, or what such a one may not pass.
+// For any sequence of Add and Take: no packet is lost; the order for each rank,
+// server and request is kept; and a reply waits only behind packets that it must
+// not overtake, and behind those that these must not overtake.
 func TestLaneKeepsOrder(t *testing.T) {
 	kinds := []protocol.Kind{protocol.KindStdout, protocol.KindStdout, protocol.KindStopped, protocol.KindRunning}
 	rapid.Check(t, func(t *rapid.T) {
@@ -131,7 +131,7 @@ func TestLaneKeepsOrder(t *testing.T) {
 			t.Fatalf("%d packets, %d came out", len(said), len(heard))
 		}
 		for i := range heard {
-			for j := range i { // j came out before i
+			for j := range i { // j was taken before i
 				if a, b := &heard[j], &heard[i]; a.Epoch > b.Epoch && related(a, b) {
 					t.Fatalf("%v came out before %v", a, b)
 				}
@@ -140,7 +140,7 @@ func TestLaneKeepsOrder(t *testing.T) {
 	})
 }
 
-// related tells whether the order of two packets matters.
+// related reports whether the order of two packets matters.
 func related(a, b *wire.Message) bool {
 	if (a.Flags|b.Flags)&wire.Again != 0 {
 		return true

@@ -6,30 +6,30 @@ import (
 	"sdm/protocol/wire"
 )
 
-// Class is what kind of room a packet takes on its way.
+// Class is the flow-control class of a packet.
 type Class uint8
 
 const (
-	// Answer is a reply, or a sign of life: bounded by what was asked.
+	// Answer is a reply or a heartbeat: bounded by what was requested.
 	Answer Class = iota
-	// Event tells what became of ranks. What its ranks wrote before may be in it.
+	// Event contains events of ranks, and possibly earlier output of the same
+	// ranks.
 	Event
-	// Output is what ranks wrote, and nothing else.
+	// Output contains output of ranks only.
 	Output
 )
 
-// Scope is what a packet on its way up is about: as much as tells whether it may
-// pass another.
+// Scope is what a packet is about. It decides which packets it may overtake.
 type Scope struct {
 	Class   Class
-	fixed   bool // passes nothing, and nothing passes it
-	loose   bool // about no rank
+	fixed   bool // overtakes nothing and is overtaken by nothing
+	loose   bool // concerns no rank
 	request protocol.RequestID
 	ranks   rank.Set
-	servers rank.Set // whose numbered events it holds, or that are lost
+	servers rank.Set // servers whose numbered events it contains, or that are lost
 }
 
-// ClassOf gives the class of a packet.
+// ClassOf returns the class of a packet.
 func ClassOf(m *wire.Message) Class {
 	switch {
 	case m.Kind != wire.Events:
@@ -40,7 +40,7 @@ func ClassOf(m *wire.Message) Class {
 	return Event
 }
 
-// ScopeOf gives the scope of a packet.
+// ScopeOf returns the scope of a packet.
 func ScopeOf(m *wire.Message) Scope {
 	s := Scope{Class: ClassOf(m)}
 	switch m.Kind {
@@ -51,7 +51,7 @@ func ScopeOf(m *wire.Message) Scope {
 		for _, mark := range m.Marks {
 			s.servers = s.servers.Union(mark.Servers)
 		}
-		s.fixed = m.Flags&wire.Again != 0 // it ends what came before, and begins what follows
+		s.fixed = m.Flags&wire.Again != 0 // it separates earlier packets from later ones
 	default:
 		s.loose = true
 	}
@@ -74,9 +74,9 @@ func onlyOutput(groups []protocol.Group) bool {
 	return true
 }
 
-// Passes tells whether a packet may overtake another that was said before it: no
-// rank has a part in both, the numbers of no server's events get out of order, and
-// neither do the answers to one request. Output overtakes nothing.
+// Passes reports whether a packet may overtake an earlier one: they have no rank in
+// common, no server's numbered events, and are not answers to the same request.
+// Output overtakes nothing.
 func (s *Scope) Passes(earlier *Scope) bool {
 	switch {
 	case s.Class == Output:

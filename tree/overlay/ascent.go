@@ -1,4 +1,4 @@
-// The way up a link: what waits, and what the parent has room for.
+// The sending side of the link to the parent, with flow control.
 
 package overlay
 
@@ -10,25 +10,27 @@ import (
 	"sdm/tree/lane"
 )
 
-// window is how many bytes of events, and again of output, may be on their way to
-// a parent that has not said that it has taken them in: what is with the transport
-// can be overtaken no more. With a round trip of 1 ms it lets 32 MB pass in a
-// second; with 1,000 children that all write at once the parent has 64 MB to hold.
+// window is the number of bytes of events, and again of output, that may be in
+// flight to a parent without a grant: packets that the transport has accepted can
+// not be overtaken any more. With a round trip of 1 ms it allows 32 MB per second;
+// with 1,000 children that write at once the parent must hold 64 MB.
 const window = 32 << 10
 
-// maxUnpaid is how many bytes a child may send beyond its windows before it is
-// lost: at the end of a session it sends all that it has, room or not.
+// maxUnpaid is the number of bytes that a child may send beyond its windows before
+// it is lost: at the end of a session it sends all it has, regardless of the
+// windows.
 const maxUnpaid = 32 << 20
 
-// ascent is the way up a link. Answers leave at once and pass the output of ranks
-// that have nothing to do with them; events and output leave as far as the parent
-// has made room. It belongs to the holder of the baton, except queued and pressing.
+// ascent is the sending side of the link to the parent. Answers are sent at once
+// and overtake the output of unrelated ranks; events and output are sent as far as
+// the parent has granted room. It belongs to the holder of the vertex lock, except
+// queued and pressing.
 type ascent struct {
 	link   way
 	lane   lane.Lane
-	unpaid [lane.Output + 1]int // bytes sent that the parent has not taken in, by class
+	unpaid [lane.Output + 1]int // bytes sent and not granted again by the parent, by class
 
-	waits, presses atomic.Int64 // of lane, for whoever looks
+	waits, presses atomic.Int64 // sizes of lane, read by any goroutine
 }
 
 func (a *ascent) put(m *wire.Message) error {
@@ -40,7 +42,7 @@ func (a *ascent) put(m *wire.Message) error {
 	return a.advance()
 }
 
-// free tells whether a packet of the class may leave.
+// free reports whether a packet of the class may be sent.
 func (a *ascent) free(c lane.Class) bool { return c == lane.Answer || a.unpaid[c] < window }
 
 func (a *ascent) send(m *wire.Message, c lane.Class) error {
@@ -48,7 +50,7 @@ func (a *ascent) send(m *wire.Message, c lane.Class) error {
 	return putParts(a.link, m)
 }
 
-// advance sends what may leave by now.
+// advance sends the packets that may be sent now.
 func (a *ascent) advance() (err error) {
 	for err == nil {
 		class, ok := a.lane.First()
@@ -67,7 +69,7 @@ func (a *ascent) note() {
 	a.presses.Store(int64(a.lane.Pressing()))
 }
 
-// room takes in what the parent says of its room.
+// room processes a grant of the parent.
 func (a *ascent) room(m *wire.Message) error {
 	c := lane.Output
 	if m.Kind == wire.RoomEvents {
@@ -85,7 +87,7 @@ func (a *ascent) pressing() int { return int(a.presses.Load()) }
 
 func (a *ascent) watch(room func(), stall time.Duration) { a.link.watch(room, stall) }
 
-// settle sends all that waits, room or not: nobody will make more.
+// settle sends all packets regardless of the windows: no more grants will come.
 func (a *ascent) settle(d time.Duration) {
 	for a.lane.Size() > 0 {
 		if m, _ := a.lane.Take(); putParts(a.link, &m) != nil {

@@ -1,5 +1,5 @@
-// What one hop costs: a request from parent to child and its answer, against a
-// bare forwarder in the same run that reads a packet and sends it back.
+// The cost of one hop: a request from parent to child and its answer, compared with
+// a bare forwarder in the same run that reads a packet and sends it back.
 
 package overlay
 
@@ -18,10 +18,10 @@ import (
 	"sdm/tree"
 )
 
-// benchTransports are those that a session uses.
+// benchTransports are the transports that a session uses.
 var benchTransports = []transport{transports[0], transports[1], transports[5]}
 
-// BenchmarkHop is one request and its answer at a time: latency.
+// BenchmarkHop measures the latency of one request and its answer at a time.
 func BenchmarkHop(b *testing.B) {
 	for _, tr := range benchTransports {
 		b.Run(tr.name+"/bare", func(b *testing.B) { benchBare(b, tr) })
@@ -30,14 +30,14 @@ func BenchmarkHop(b *testing.B) {
 	}
 }
 
-// BenchmarkBurst is 64 requests under way at a time: cost of one.
+// BenchmarkBurst measures the cost of a request when 64 are outstanding.
 func BenchmarkBurst(b *testing.B) {
 	for _, tr := range benchTransports {
 		b.Run(tr.name+"/loops", func(b *testing.B) { benchLoops(b, tr, 64) })
 	}
 }
 
-// bareEnds gives both ends as bytes.
+// bareEnds returns both ends as byte streams.
 func bareEnds(b *testing.B, tr transport) (x, y io.ReadWriteCloser) {
 	raw, link := tr.bytes(b)
 	s := link.(*stream)
@@ -80,7 +80,7 @@ func benchBare(b *testing.B, tr transport) {
 	}
 }
 
-// benchLinks is the same with packets encoded and decoded.
+// benchLinks is the same with encoded and decoded packets.
 func benchLinks(b *testing.B, tr transport) {
 	x, y := tr.pair(b)
 	go func() {
@@ -113,7 +113,7 @@ func benchReply(id protocol.RequestID) wire.Message {
 		{Kind: protocol.KindResult, Ranks: rank.Range(0, 63), Body: []byte(`{"expr":"x"}`)}}}
 }
 
-// relay is the least machine: at the root it passes requests to child 1 and
+// relay is a minimal Machine: at the root it forwards requests to child 1 and
 // answers to the master, elsewhere it answers.
 type relay struct {
 	root bool
@@ -133,7 +133,7 @@ func (r *relay) Step(now time.Duration, in tree.Input) []tree.Output {
 		}
 	case tree.FromChild:
 		r.out[0] = tree.ToParent{Msg: in.Msg}
-	case tree.LocalReady: // the benchmark's word to connect
+	case tree.LocalReady: // sent by the benchmark to make it connect
 		r.out[0] = tree.Connect{Child: 1}
 	default:
 		return nil
@@ -141,7 +141,7 @@ func (r *relay) Step(now time.Duration, in tree.Input) []tree.Output {
 	return r.out[:]
 }
 
-// benchLoops is the whole way: Post at the root, both loops, Up.
+// benchLoops measures the whole path: Post at the root, both loops, Up.
 func benchLoops(b *testing.B, tr transport, burst int) {
 	x, y := tr.pair(b)
 	answers := make(chan protocol.RequestID, burst)

@@ -1,4 +1,4 @@
-// Few readers for many links.
+// A pool of readers for many links.
 
 package overlay
 
@@ -7,27 +7,27 @@ import (
 	"sync"
 )
 
-// Carriers read the links in memory of a process that has thousands of vertices: a
-// few goroutines in place of one for each link. What is on the way through a vertex
-// takes some KB of a stack, and a stack that has grown once is not given back while
-// others are beside it: with a reader for each end, 16,384 vertices had 400 MB of
-// them, and two changes of goroutines for each hop.
+// Carriers is a pool of goroutines that read in-memory links, for a process with
+// thousands of vertices. Processing a packet takes some KB of stack, and a stack
+// that has grown is not returned while other goroutines use memory next to it. With
+// a reader for each link end, 16,384 vertices had 400 MB of stacks, and two
+// goroutine switches for each hop.
 //
-// Goroutines: the carriers, started by NewCarriers, ended by Close, and one for each
-// vertex that takes nothing for a while, until it does or its loop ends. A carrier that
-// waits for the rest of a packet waits for the writer of that link, never for another
-// carrier.
+// Goroutines: those of the pool, started by NewCarriers and ended by Close, and one
+// for each vertex whose inbox is full, until it has room or its loop ends. A pool
+// goroutine that waits for the rest of a packet waits for the writer of that link,
+// never for another pool goroutine.
 type Carriers struct {
 	mu      sync.Mutex
-	changed sync.Cond // something is ready, or all is over
+	changed sync.Cond // a link is ready, or the pool is closed
 	ready   []*carried
-	taken   uint // of ready, so far
+	taken   uint // number of links taken from ready
 	ended   bool
 	group   sync.WaitGroup
 }
 
-// NewCarriers starts so many of them. Close is owed, behind the end of all loops
-// whose links they carry.
+// NewCarriers starts a pool of this size. Close must be called after the end of all
+// loops whose links it reads.
 func NewCarriers(number int) *Carriers {
 	c := &Carriers{}
 	c.changed.L = &c.mu
@@ -37,7 +37,8 @@ func NewCarriers(number int) *Carriers {
 	return c
 }
 
-// Close returns when the carriers have ended. What still comes is not carried.
+// Close ends the pool and waits for its goroutines. Packets that arrive later are
+// not read.
 func (c *Carriers) Close() {
 	c.mu.Lock()
 	c.ended = true
@@ -46,7 +47,8 @@ func (c *Carriers) Close() {
 	c.group.Wait()
 }
 
-// Pipe is as the function of that name, for links that loops get.
+// Pipe returns the two ends of an in-memory link that the pool reads, for use by
+// loops.
 func (c *Carriers) Pipe() (a, b Link) {
 	there, back := newFlow(), newFlow()
 	return c.end(back, there), c.end(there, back)
@@ -70,13 +72,13 @@ func (c *Carriers) run() {
 		c.mu.Unlock()
 		next.work()
 		c.done(next)
-		runtime.Gosched() // whom a packet has woken, a reader of the session for one, need not wait until nothing is ready
+		runtime.Gosched() // for goroutines that the packet has woken, such as a session's reader
 	}
 }
 
-// next takes the link that has become ready last: so one subtree is done before the next
-// is begun, and less is on its way at a time. Every eighth time it takes the one that
-// has waited longest. mu is held.
+// next takes the link that has become ready last: one subtree is finished before
+// the next is begun, and fewer packets are in flight. Every eighth time it takes
+// the link that has waited longest. The caller holds mu.
 func (c *Carriers) next() *carried {
 	at := len(c.ready) - 1
 	if c.taken++; c.taken%8 == 0 {
@@ -93,7 +95,7 @@ func (c *Carriers) next() *carried {
 	return next
 }
 
-// done puts a link behind the others when more has come for it meanwhile.
+// done queues a link again if more has arrived meanwhile.
 func (c *Carriers) done(d *carried) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,18 +106,18 @@ func (c *Carriers) done(d *carried) {
 	}
 }
 
-// add makes a link ready; mu is held.
+// add queues a link. The caller holds mu.
 func (c *Carriers) add(d *carried) {
 	d.state = carriedReady
 	c.ready = append(c.ready, d)
 	c.changed.Signal()
 }
 
-// carriedState is where a link stands with its carriers.
+// carriedState is the state of a link in its pool.
 //
-//	idle ──something comes──▶ ready ▶ now ──nothing more──▶ idle
-//	                            ▲      └──something comes──▶ again ─┐
-//	                            └───────────────────────────────────┘
+//	idle ──data arrives──▶ ready ▶ now ──no more data──▶ idle
+//	                         ▲      └──data arrives──▶ again ─┐
+//	                         └────────────────────────────────┘
 type carriedState uint8
 
 const (
@@ -125,7 +127,7 @@ const (
 	carriedAgain
 )
 
-// carried is the incoming side of a link.
+// carried is the receiving side of a link.
 type carried struct {
 	of    *Carriers
 	in    *flow
@@ -133,7 +135,7 @@ type carried struct {
 	state carriedState // guarded by of.mu
 }
 
-// wake tells that something has come.
+// wake reports that data has arrived.
 func (d *carried) wake() {
 	d.of.mu.Lock()
 	defer d.of.mu.Unlock()
@@ -145,21 +147,23 @@ func (d *carried) wake() {
 	}
 }
 
-// carriedLink is one end of a link in memory that carriers read.
+// carriedLink is one end of an in-memory link that a pool reads.
 type carriedLink struct {
 	*stream
 	*carried
 }
 
-// drive has work called whenever something may be read, by one goroutine at a time.
+// drive registers work, which is called whenever something may be read, by one
+// goroutine at a time.
 func (l *carriedLink) drive(work func()) {
 	l.work = work
 	l.carried.in.notify(l.wake)
 	l.wake()
 }
 
-// aside is called by work, so that the group is not empty.
+// aside runs a function on a goroutine of the group. Only work calls it, so the
+// group is not empty.
 func (l *carriedLink) aside(do func()) { l.of.group.Go(do) }
 
-// pending tells whether Receive has something to begin with.
+// pending reports whether Receive has something to start with.
 func (l *carriedLink) pending() bool { return l.stream.in.Buffered() > 0 || l.carried.in.pending() }

@@ -12,16 +12,16 @@ import (
 	"sdm/tree"
 )
 
-// carriersFor gives carriers that are ended when the loops of the test are: it is to
-// be called before these are made.
+// carriersFor returns carriers that are closed after the loops of the test. It must
+// be called before the loops are made.
 func carriersFor(t *testing.T, number int) *Carriers {
 	c := NewCarriers(number)
 	t.Cleanup(c.Close)
 	return c
 }
 
-// chain is a root above so many vertices, one below the other, of which the last
-// answers a command with its body. What comes up is given.
+// chain returns a root above this number of vertices in a row, of which the last
+// answers a command with its body, and the packets that the root sends up.
 func chain(t *testing.T, c *Carriers, vertices int) (root *running, up <-chan wire.Message) {
 	answers := make(chan wire.Message, 1000)
 	cfg := LoopConfig{Up: func(m wire.Message) { answers <- m }}
@@ -49,8 +49,8 @@ func chain(t *testing.T, c *Carriers, vertices int) (root *running, up <-chan wi
 	return root, answers
 }
 
-// One carrier is enough for any number of links, also for packets that do not fit
-// into what a link holds; order is kept.
+// One carrier is enough for any number of links, also for packets larger than the
+// buffer of a link. Order is kept.
 func TestOneCarrierForAll(t *testing.T) {
 	root, up := chain(t, carriersFor(t, 1), 3)
 	sizes := []int{0, 100, pipeBuffer - 100, pipeBuffer + 1, 10, 3 * pipeBuffer, 1}
@@ -65,8 +65,8 @@ func TestOneCarrierForAll(t *testing.T) {
 	}
 }
 
-// While one vertex takes nothing, since what it sends is not taken, the carrier goes
-// on with others. Nothing is lost.
+// While the inbox of one vertex is full, because its own packets are not accepted,
+// the carrier serves others. Nothing is lost.
 func TestCarrierDoesNotWaitForAFullVertex(t *testing.T) {
 	c := carriersFor(t, 1)
 	gate, up := make(chan struct{}), make(chan wire.Message, 1000)
@@ -75,7 +75,7 @@ func TestCarrierDoesNotWaitForAFullVertex(t *testing.T) {
 	above, below := c.Pipe()
 	busy := withChild(t, LoopConfig{Up: func(m wire.Message) { up <- m }}, above)
 	at := make(chan struct{})
-	busy.leave(func() { close(at); <-gate }) // from here on nobody looks at the inbox
+	busy.leave(func() { close(at); <-gate }) // from here on the inbox is not processed
 	<-at
 	const packets, size = 30, 64 << 10
 	sent := async(func() error {
@@ -108,7 +108,7 @@ func TestCarrierDoesNotWaitForAFullVertex(t *testing.T) {
 	below.Close()
 }
 
-// The end of a link is told once, behind all that was sent.
+// The end of a link is reported once, after all that was sent.
 func TestCarriedLinkEnds(t *testing.T) {
 	up := make(chan wire.Message, 10)
 	above, below := carriersFor(t, 1).Pipe()
@@ -121,7 +121,7 @@ func TestCarriedLinkEnds(t *testing.T) {
 	}
 }
 
-// Links whose vertex has not been found yet are read as any other; see Greet.
+// Before a loop has such a link, it can be read like any other; see Greet.
 func TestCarriedLinkBeforeTheLoop(t *testing.T) {
 	a, b := carriersFor(t, 1).Pipe()
 	defer a.Close()

@@ -1,11 +1,11 @@
-// The vertex's time.
+// The timer of the vertex.
 
 package overlay
 
 import "sdm/tree"
 
-// arm sets the timer, unless it fires early enough: most wishes are cancelled
-// before their time, and setting a timer costs more than one that fires in vain.
+// arm sets the timer, unless it fires early enough. Most Wakes are replaced before
+// their time, and setting a timer costs more than a timer that fires too early.
 func (l *Loop) arm() {
 	if l.wake == 0 || l.alarm != 0 && l.alarm <= l.wake {
 		return

@@ -1,4 +1,4 @@
-// What every link must do, over every transport.
+// Conformance of every link, over every transport.
 
 package overlay
 
@@ -52,7 +52,7 @@ func command(id int, body []byte) wire.Message {
 	return wire.Message{Kind: wire.Command, ID: protocol.RequestID(id), Ranks: rank.Of(1), Body: body}
 }
 
-// receiveIDs receives n packets and says which id was out of order.
+// receiveIDs receives n packets and returns an error if an ID is out of order.
 func receiveIDs(l Link, n int) error {
 	for i := 1; i <= n; i++ {
 		m, err := l.Receive()
@@ -148,15 +148,16 @@ func linkWorksBothWaysAtOnce(t *testing.T, tr transport) {
 	}
 }
 
-// receiving starts a Receive that finds nothing.
+// receiving starts a Receive that blocks.
 func receiving(l Link) <-chan error {
 	return async(func() error { _, err := l.Receive(); return err })
 }
 
-// huge is more than any transport keeps for a neighbour that does not read.
+// huge is larger than what any transport buffers for a neighbour that does not
+// read.
 var huge = command(1, make([]byte, 14<<20))
 
-// sending starts a Send that cannot finish, and waits until it is stuck.
+// sending starts a Send that cannot finish, and waits until it blocks.
 func sending(l Link) <-chan error {
 	sent := async(func() error { return l.Send(huge) })
 	for l.(way).queued() == 0 {
@@ -279,10 +280,10 @@ func lengthCostsNothing(t *testing.T, tr transport) {
 	check(t, await(t, "Write", written))
 }
 
-// A packet that is too long is not sent, and the link lives on: the same code for
-// all transports, and 65 MiB to encode.
+// A packet that is too long is not sent, and the link stays usable. One transport
+// is enough: the code is the same for all, and encoding 65 MiB takes long.
 func TestTooLongIsNotSent(t *testing.T) {
-	a, b := Pipe()
+	a, b := pipe()
 	defer a.Close()
 	defer b.Close()
 	received := async(func() error { return receiveIDs(b, 1) })
@@ -317,7 +318,7 @@ func putsNeverWait(t *testing.T, tr transport) {
 		}
 	}, 0)
 	const n = 200
-	for i := 1; i <= n; i++ { // 12.8 MB that nobody reads yet
+	for i := 1; i <= n; i++ { // 12.8 MB that are not read yet
 		m := command(i, make([]byte, 64<<10))
 		check(t, w.put(&m))
 		w.flush()

@@ -1,4 +1,4 @@
-// Looking for a server.
+// Dialling a server.
 
 package overlay
 
@@ -23,11 +23,11 @@ const (
 	lastPause  = 500 * time.Millisecond
 )
 
-// Patience with one port in the first round and at most: a port may belong to a
-// program that accepts and says nothing, and the next port may be the right one.
-// One that has proved the secret belongs to a server of ours, which may be slow to
-// answer on a busy machine. Giving it up costs it a parent, so it gets longer, and
-// both are doubled from round to round.
+// Time limits for one port, in the first round and at most; both are doubled from
+// round to round. A port may belong to a program that accepts connections and sends
+// nothing, and the next port may be the right one. A port that has proved the
+// secret (hearing) belongs to one of our servers, which may answer slowly on a busy
+// machine. Giving it up costs it a parent, so its limit is longer.
 const (
 	firstPatience = time.Second
 	lastPatience  = handshakeTime
@@ -35,23 +35,23 @@ const (
 	lastHearing   = time.Minute
 )
 
-// firstWindow is how many ports that refuse the first round tries; each round
+// firstWindow is the number of closed ports that the first round tries; each round
 // tries twice as many. A server takes the first free port, so ports far up are
-// unlikely, and a server that does not listen yet must not make us look like a
+// unlikely. Besides, while a server does not listen yet we must not look like a
 // port scanner.
 const firstWindow = 8
 
-// thereRounds is how many rounds are made for a server that has listened before, when
-// its ports are closed: a program that has ended does not come back. They take 70 ms
+// thereRounds is the number of rounds for a server that has listened before, if its
+// ports are closed: a program that has ended does not come back. They take 70 ms
 // and try 64 ports.
 const thereRounds = 4
 
-// Dial finds vertex want, a server, at one of the addresses, "host:port", best
-// first, or up to ports-1 ports further (0 is 1, at most MaxPorts). It proves
-// the secret, makes sure of the other side's number and session, and goes on
-// trying until ctx ends, since a server may come late or at another port; the
-// error then tells what was wrong, per address. A refusal that waiting cannot
-// heal ends it at once: errors.Is with ErrVersion, ErrEpoch, ErrRefused.
+// Dial connects to vertex want, a server, at one of the addresses, "host:port",
+// best first, or up to ports-1 ports further (0 is 1, at most MaxPorts). It proves
+// the secret, verifies the other side's number and session, and retries until ctx
+// ends, since a server may start late or use another port. The error then has the
+// reason for each address. A refusal that is final ends it at once: errors.Is with
+// ErrVersion, ErrEpoch, ErrRefused.
 func Dial(ctx context.Context, addrs []string, ports int, secret Secret, self Identity, want tree.NodeID) (Link, Identity, error) {
 	own, err := newCredentials(secret, forLinks)
 	if err != nil {
@@ -70,7 +70,7 @@ func Dial(ctx context.Context, addrs []string, ports int, secret Secret, self Id
 	return link, found, nil
 }
 
-// connect proves the secret to whoever listens at addr, and has it proved.
+// connect connects to addr; both sides prove the secret.
 func connect(ctx context.Context, addr string, own *credentials) (*stream, error) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", addr)
@@ -85,11 +85,11 @@ func connect(ctx context.Context, addr string, own *credentials) (*stream, error
 	return s, nil
 }
 
-// ErrSecret tells that somebody listens who does not know the secret: a server
-// of another session, or another program.
+// ErrSecret is the error for a listener that does not know the secret: a server of
+// another session, or another program.
 var ErrSecret = errors.New("wrong secret")
 
-// handshakeError says what the other side's behaviour means.
+// handshakeError describes a failed handshake.
 func handshakeError(ctx context.Context, err error) error {
 	var record tls.RecordHeaderError
 	var alert tls.AlertError
@@ -106,9 +106,9 @@ func handshakeError(ctx context.Context, err error) error {
 	return err
 }
 
-// search tries addresses and ports in rounds until one is good, a refusal is
-// final, or ctx ends. connect makes a link to a port that proves the secret, greet
-// makes sure that it leads to the right server, and closes it otherwise.
+// search tries addresses and ports in rounds until one succeeds, a refusal is
+// final, or ctx ends. connect makes a link to a port that proves the secret. greet
+// verifies that it leads to the right server, and closes it otherwise.
 func search(ctx context.Context, addrs []string, ports int, connect connector, greet func(context.Context, *stream) error) (*stream, error) {
 	if len(addrs) == 0 {
 		return nil, errors.New("no address is known")
@@ -127,7 +127,7 @@ func search(ctx context.Context, addrs []string, ports int, connect connector, g
 			if err == nil || isFinal(err) {
 				return s, err
 			}
-			if ctx.Err() == nil || failures[i] == nil { // the end of ctx says less than an earlier round
+			if ctx.Err() == nil || failures[i] == nil { // an earlier error says more than that of ctx
 				failures[i] = err
 			}
 		}
@@ -140,7 +140,7 @@ func search(ctx context.Context, addrs []string, ports int, connect connector, g
 	}
 }
 
-// failures is what went wrong in the last full round, for each address.
+// failures holds the errors of the last full round, by address.
 type failures []error
 
 func (f failures) Error() string {
@@ -153,7 +153,7 @@ func (f failures) Error() string {
 
 func (f failures) Unwrap() []error { return f }
 
-// areAbsence tells whether all ports are closed, or belong to other servers.
+// areAbsence reports whether all ports are closed or belong to other servers.
 func (f failures) areAbsence() bool {
 	for _, err := range f {
 		if !errors.Is(err, errClosed) && !errors.Is(err, ErrNumber) {
@@ -163,11 +163,10 @@ func (f failures) areAbsence() bool {
 	return true
 }
 
-// errClosed tells that nobody listens at a port.
+// errClosed is the error for a closed port.
 var errClosed = errors.New("connection refused")
 
-// isFinal tells the refusals of a peer that we looked for and that waiting
-// cannot change.
+// isFinal reports whether an error is a refusal that retrying cannot change.
 func isFinal(err error) bool {
 	return errors.Is(err, ErrVersion) || errors.Is(err, ErrEpoch) || errors.Is(err, ErrRefused)
 }
@@ -176,21 +175,20 @@ func isFinal(err error) bool {
 type round struct {
 	addr     string
 	ports    int
-	patience time.Duration // for one port to prove the secret
-	hearing  time.Duration // for one that has proved it to answer the greeting
-	window   int           // ports that refuse before the round is over
+	patience time.Duration // limit for one port to prove the secret
+	hearing  time.Duration // limit for one that has proved it to answer the Hello
+	window   int           // number of closed ports after which the round ends
 	connect  connector
 	greet    func(context.Context, *stream) error
 }
 
-// connector makes a link to an address that proves the secret.
+// connector connects to an address; both sides prove the secret.
 type connector func(ctx context.Context, addr string) (*stream, error)
 
-// run gives the first good link, a final refusal, or what tells most about the
-// ports: the last thing that somebody who listens has said, else what the base
-// port did.
+// run returns the first good link, a final refusal, or the most informative error:
+// that of the last listening port, else that of the base port.
 func (r round) run(ctx context.Context) (*stream, error) {
-	host, first, _ := splitAddr(r.addr) // search has looked at it
+	host, first, _ := splitAddr(r.addr) // search has checked it
 	var telling, closed error
 	for port := first; port <= lastPort(first, r.ports) && r.window > 0; port++ {
 		addr := net.JoinHostPort(host, strconv.Itoa(port))
@@ -206,7 +204,7 @@ func (r round) run(ctx context.Context) (*stream, error) {
 				closed = fmt.Errorf("%s: %w", addr, errClosed)
 			}
 		case isNoConnection(err) || ctx.Err() != nil:
-			// The host does not answer: its other ports will not either.
+			// The host does not answer, so its other ports will not either.
 			return nil, r.sum(err, telling, addr)
 		default:
 			telling = fmt.Errorf("%s: %w", addr, err)
@@ -218,13 +216,13 @@ func (r round) run(ctx context.Context) (*stream, error) {
 	return nil, closed
 }
 
-// sum is the error of a round that was broken off at addr.
+// sum returns the error of a round that ended at addr.
 func (r round) sum(err, telling error, addr string) error {
 	if telling != nil {
 		return telling
 	}
 	if isNoConnection(err) {
-		return err // has the address in it
+		return err // contains the address
 	}
 	return fmt.Errorf("%s: %w", addr, err)
 }
@@ -239,7 +237,7 @@ func (r round) one(ctx context.Context, addr string) (*stream, error) {
 	long, cancel := context.WithTimeout(ctx, r.hearing)
 	defer cancel()
 	err = r.greet(long, s)
-	if err == context.DeadlineExceeded && ctx.Err() == nil { // connect tells more itself
+	if err == context.DeadlineExceeded && ctx.Err() == nil { // errors of connect say more
 		err = fmt.Errorf("proves the secret and then says nothing for %v", r.hearing)
 	}
 	if err != nil {
@@ -248,13 +246,13 @@ func (r round) one(ctx context.Context, addr string) (*stream, error) {
 	return s, nil
 }
 
-// isNoConnection tells errors of connecting from those of a conversation.
+// isNoConnection reports whether an error is one of connecting.
 func isNoConnection(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// rest waits for d and tells whether ctx goes on.
+// rest waits for d. It returns false if ctx ends first.
 func rest(ctx context.Context, d time.Duration) bool {
 	alarm := time.NewTimer(d)
 	defer alarm.Stop()

@@ -1,4 +1,4 @@
-// Looking for servers, and what is said when there is none.
+// Dialling servers, and the errors if there is none.
 
 package overlay
 
@@ -15,14 +15,14 @@ import (
 	"sdm/tree"
 )
 
-// shortly is a context for dials that cannot succeed.
+// shortly returns a context for dials that cannot succeed.
 func shortly(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Millisecond)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// closedPort is an address where nobody listens.
+// closedPort returns the address of a closed port.
 func closedPort(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
@@ -82,8 +82,8 @@ func TestDialSaysWhy(t *testing.T) {
 	}
 }
 
-// told wants an error from a call that goes on until its time is over. A busy
-// machine may need more time than another to find out what is wrong.
+// told expects an error from a call that retries until its time is over. It extends
+// the time, because a busy machine may need more of it to find the right error.
 func told(t *testing.T, call func(context.Context) error, right func(error) bool) {
 	t.Helper()
 	var err error
@@ -98,7 +98,7 @@ func told(t *testing.T, call func(context.Context) error, right func(error) bool
 	t.Fatalf("error %v", err)
 }
 
-// names tells whether an error has all addresses in it.
+// names reports whether an error contains all addresses.
 func names(err error, addrs []string) bool {
 	for _, addr := range addrs {
 		if !strings.Contains(err.Error(), addr) {
@@ -108,7 +108,7 @@ func names(err error, addrs []string) bool {
 	return true
 }
 
-// The port of the server that we want may be further up.
+// The server may listen on a port above the base port.
 func TestDialFindsThePort(t *testing.T) {
 	secret := NewSecret()
 	base := listenAs(t, secret, aChild.inSession("s2"))
@@ -117,7 +117,7 @@ func TestDialFindsThePort(t *testing.T) {
 	check(t, err)
 	var server *Listener
 	silent := 0
-	for ; server == nil; port++ { // the next ports belong to a silent program and to us
+	for ; server == nil; port++ { // the next ports belong to a silent program and to the server
 		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port+1))
 		if silent == 0 {
 			if l, err := net.Listen("tcp", addr); err == nil {
@@ -126,7 +126,10 @@ func TestDialFindsThePort(t *testing.T) {
 			}
 			continue
 		}
-		server, _ = Listen(addr, 1, secret, func() Identity { return aChild })
+		if l, err := net.Listen("tcp", addr); err == nil {
+			server, err = NewListener(l, secret, func() Identity { return aChild })
+			check(t, err)
+		}
 	}
 	defer server.Close()
 	came := accepting(t, server)
@@ -139,7 +142,7 @@ func TestDialFindsThePort(t *testing.T) {
 	await(t, "the parent", came)
 }
 
-// A server that comes late is found within one pause.
+// A server that starts late is found within one pause.
 func TestDialWaitsForTheServer(t *testing.T) {
 	secret, addr := NewSecret(), closedPort(t)
 	dialled := async(func() error {
@@ -152,14 +155,14 @@ func TestDialWaitsForTheServer(t *testing.T) {
 	if _, _, err := Dial(shortly(t), []string{addr}, 1, secret, aParent, 5); err == nil {
 		t.Fatal("somebody listens already")
 	}
-	l, err := Listen(addr, 1, secret, func() Identity { return aChild })
+	l, err := NewListener(listen(t, addr), secret, func() Identity { return aChild })
 	check(t, err)
 	came := accepting(t, l)
 	check(t, await(t, "Dial", dialled))
 	await(t, "the parent", came)
 }
 
-// What waiting cannot heal is told at once.
+// A final error is returned at once.
 func TestDialGivesUpOnVersion(t *testing.T) {
 	tests := map[string]struct {
 		err  error

@@ -1,4 +1,4 @@
-// Who may come in at a listening port.
+// Authentication at a listening port.
 
 package overlay
 
@@ -11,33 +11,35 @@ import (
 	"time"
 )
 
-// Bounds on strangers at a door.
+// Limits for connections that are not authenticated.
 const (
 	maxHandshakes = 16
 	handshakeTime = 5 * time.Second
-	// silence is how long a connection that has not said the word may hold a
-	// place that others wait for: many round trips within a cluster, as a true peer
-	// speaks at once, and 320 strangers shown out in a second.
+	// silence is how long a connection that has not sent its token may keep a place
+	// that others wait for. It is many round trips within a cluster, because a real
+	// peer sends its token at once, and it allows 320 strangers per second to be
+	// closed.
 	silence = 50 * time.Millisecond
-	// dawdle is that of a connection that has said a word and does not get on with its
-	// handshake: a peer on a busy machine needs some time, and comes again.
+	// dawdle is the same limit for a connection that has sent a valid token and
+	// does not finish its handshake. A peer on a busy machine needs some time, and
+	// connects again if it is closed.
 	dawdle = 2 * time.Second
 )
 
-// guest is somebody who has proved the secret and said Hello.
+// guest is a peer that has proved the secret and sent its Hello.
 type guest struct {
 	link  *stream
 	hello hello
 }
 
-// door is a listening port that lets in who proves the secret. A stranger learns
-// nothing: no byte is sent to him. He costs one of maxHandshakes places for at
-// most handshakeTime, and when places are wanted the one who has been silent
-// longest goes, after silence, or after dawdle if it has said a word.
+// door is a listening port that authenticates peers. Other connections are sent no
+// byte. They occupy one of maxHandshakes places for at most handshakeTime. When all
+// places are taken, the connection that has been silent longest is closed, after
+// silence, or after dawdle if it has sent a valid token.
 //
-// Goroutines: accept, until close; one for each place (handshake, Hello, then
-// until somebody takes the guest, for handshakeTime at most). close ends them all
-// and waits for them.
+// Goroutines: accept, until close; one for each place (handshake, Hello, then until
+// next takes the guest, for handshakeTime at most). close ends them all and waits
+// for them.
 type door struct {
 	l   net.Listener
 	own *credentials
@@ -46,7 +48,7 @@ type door struct {
 	cancel context.CancelFunc
 	group  sync.WaitGroup
 	guests chan guest
-	dead   chan struct{} // closed by accept when it cannot go on; err tells why
+	dead   chan struct{} // closed by accept when it fails; err says why
 	err    error
 
 	mu     sync.Mutex
@@ -58,7 +60,7 @@ type door struct {
 type place struct {
 	conn  net.Conn
 	since time.Time
-	known bool // has said a word
+	known bool // has sent a valid token
 }
 
 func newDoor(l net.Listener, s Secret, p purpose) (*door, error) {
@@ -73,7 +75,7 @@ func newDoor(l net.Listener, s Secret, p purpose) (*door, error) {
 	return d, nil
 }
 
-// next waits for a guest.
+// next waits for an authenticated peer.
 func (d *door) next(ctx context.Context) (guest, error) {
 	select {
 	case g := <-d.guests:
@@ -87,7 +89,7 @@ func (d *door) next(ctx context.Context) (guest, error) {
 	}
 }
 
-// close ends the door and everybody who still stands in it.
+// close closes the listener and all connections that next has not returned.
 func (d *door) close() error {
 	d.cancel()
 	err := d.l.Close()
@@ -118,7 +120,7 @@ func (d *door) accept() {
 	}
 }
 
-// admit gives a connection a place, when there is one.
+// admit starts serving a connection as soon as there is a place.
 func (d *door) admit(conn net.Conn) {
 	p := &place{conn: conn, since: time.Now()}
 	for {
@@ -139,8 +141,8 @@ func (d *door) admit(conn net.Conn) {
 	d.group.Go(func() { d.serve(p) })
 }
 
-// take enters p, or tells how long it takes until a silent one is to go; the one
-// for which it is time goes.
+// take enters p, or returns how long to wait until a silent connection may be
+// closed. It closes a connection whose time is over.
 func (d *door) take(p *place) (wait time.Duration, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -164,7 +166,7 @@ func (d *door) take(p *place) (wait time.Duration, ok bool) {
 	return wait, false
 }
 
-// leave gives the place back.
+// leave frees a place.
 func (d *door) leave(p *place) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -173,14 +175,14 @@ func (d *door) leave(p *place) {
 			d.places = append(d.places[:i:i], d.places[i+1:]...)
 			select {
 			case d.free <- struct{}{}:
-			default: // somebody has been told already
+			default: // the notification is pending already
 			}
 			return
 		}
 	}
 }
 
-// serve takes one connection from its first byte to the hands of next.
+// serve handles one connection from its first byte until next takes it.
 func (d *door) serve(p *place) {
 	s := accepted(p.conn, d.own, func() {
 		d.mu.Lock()
@@ -193,7 +195,7 @@ func (d *door) serve(p *place) {
 		s.Close()
 		return
 	}
-	alarm := time.NewTimer(handshakeTime) // nobody waits longer for a Welcome
+	alarm := time.NewTimer(handshakeTime) // the peer does not wait longer for a Welcome
 	defer alarm.Stop()
 	select {
 	case d.guests <- guest{s, h}:
@@ -204,7 +206,7 @@ func (d *door) serve(p *place) {
 	}
 }
 
-// check does the handshake and hears the Hello, both within handshakeTime.
+// check does the handshake and receives the Hello, both within handshakeTime.
 func (d *door) check(s *stream) (hello, error) {
 	ctx, cancel := context.WithTimeout(d.ctx, handshakeTime)
 	defer cancel()

@@ -1,14 +1,15 @@
-// What a dialling side is sent for.
+// Options of a dial.
 
 package overlay
 
 import "context"
 
-// errand goes with the context from the loop to Dial and Greet, past the owner,
-// who chooses addresses and secrets and has no say in it.
+// errand holds the options of a dial. It travels in the context from the loop to
+// Dial and Greet, because the owner's Dial function in between chooses addresses
+// and secrets only.
 type errand struct {
-	epoch uint64 // to be proved to the child; 0: that of the identity given
-	there bool   // the child has listened before: if its port is closed, it has ended
+	epoch uint64 // to be proved to the child; 0: that of the given Identity
+	there bool   // the child has listened before: a closed port means that it has ended
 }
 
 type errandKey struct{}

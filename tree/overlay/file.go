@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// FromFiles makes a link of two descriptors: what is read from in and written to
-// out, such as two pipes, standard input and output behind ssh, or the ends of two
-// socket pairs. It takes both over, also when it fails, and makes them non-blocking
-// for everybody who shares them.
+// FromFiles returns a link that reads from in and writes to out, such as two pipes,
+// standard input and output behind ssh, or the ends of two socket pairs. It owns
+// both, also when it fails, and makes them non-blocking for all processes that
+// share them.
 func FromFiles(in, out *os.File, peer string) (Link, error) {
 	p, err := newFilePair(in, out)
 	if err != nil {
@@ -59,7 +59,7 @@ func (p *filePair) Close() error {
 	return err
 }
 
-// writable gives a copy of f to be written to, as pollable does.
+// writable returns a copy of f for writing, as pollable does.
 func writable(f *os.File) (io.WriteCloser, error) {
 	fd, err := duplicate(f)
 	if err != nil || !isUnixSocket(fd) {
@@ -78,7 +78,7 @@ func isUnixSocket(fd int) bool {
 	return err == nil && unix
 }
 
-// pollable gives a copy of f whose Close ends a Read and a Write that wait.
+// pollable returns a copy of f whose Close ends a blocked Read and Write.
 func pollable(f *os.File) (*os.File, error) {
 	defer f.Close()
 	fd, err := duplicate(f)
@@ -88,7 +88,7 @@ func pollable(f *os.File) (*os.File, error) {
 	err = syscall.SetNonblock(fd, true)
 	again := os.NewFile(uintptr(fd), f.Name())
 	if err == nil {
-		err = again.SetDeadline(time.Time{}) // refused where there is no poller
+		err = again.SetDeadline(time.Time{}) // fails if the file cannot be polled
 	}
 	if err != nil {
 		again.Close()
@@ -97,7 +97,7 @@ func pollable(f *os.File) (*os.File, error) {
 	return again, nil
 }
 
-// duplicate gives a descriptor of our own.
+// duplicate returns a new descriptor for f.
 func duplicate(f *os.File) (int, error) {
 	fd, _, err := syscall.Syscall(syscall.SYS_FCNTL, f.Fd(), syscall.F_DUPFD_CLOEXEC, 0)
 	if err != 0 {

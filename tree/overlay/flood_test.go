@@ -1,4 +1,4 @@
-// A flood of output: who waits, who does not, and how much is held.
+// A flood of output: which packets wait, which do not, and how much is queued.
 
 package overlay
 
@@ -17,8 +17,8 @@ import (
 	"sdm/tree/lane"
 )
 
-// dammed is a root whose owner takes nothing before release, over servers in a
-// row: the last one is the farthest from the root.
+// dammed is a root whose owner accepts nothing before release, above servers in a
+// row; the last one is farthest from the root.
 type dammed struct {
 	root    *running
 	servers []*running
@@ -57,10 +57,11 @@ func dam(t *testing.T, tr transport, servers int) *dammed {
 	return d
 }
 
-// last is the server where ranks are: rank 0 answers (see answer), rank 1 writes.
+// last returns the server that has ranks: rank 0 answers (see answer), rank 1
+// writes.
 func (d *dammed) last() *running { return d.servers[len(d.servers)-1] }
 
-// flood writes until limit bytes have been taken, or ctx ends.
+// flood writes until limit bytes have been accepted, or ctx ends.
 func (d *dammed) flood(ctx context.Context, limit int, taken *atomic.Int64) error {
 	const size = 8 << 10
 	for i := 1; i <= limit/size; i++ {
@@ -72,8 +73,8 @@ func (d *dammed) flood(ctx context.Context, limit int, taken *atomic.Int64) erro
 	return nil
 }
 
-// waitForDam waits until nothing moves any more: from the root down, each way up
-// is full, and nothing is on any link.
+// waitForDam waits until nothing moves any more: from the root down, each link to a
+// parent is full, and no packet is in flight.
 func (d *dammed) waitForDam() {
 	above := d.root
 	for _, low := range d.servers {
@@ -97,15 +98,15 @@ func (d *dammed) waitForDam() {
 	above.waitForGate()
 }
 
-// inside does something with the baton.
+// inside runs a function with the vertex lock.
 func (r *running) inside(do func()) {
 	done := make(chan bool)
 	r.leave(func() { do(); close(done) })
 	<-done
 }
 
-// A command to another rank is answered past all output that waits, on every kind
-// of link: only what the owner of the root has in his hands is before it.
+// The answer of another rank overtakes all queued output, on every kind of link.
+// Only the packet that the owner of the root is processing comes before it.
 func TestAnswersPassOutput(t *testing.T) {
 	for _, tr := range transports {
 		t.Run(tr.name, func(t *testing.T) {
@@ -124,7 +125,7 @@ func TestAnswersPassOutput(t *testing.T) {
 					}
 				}
 			}
-			d.root.inside(d.root.flush) // the last one has gone up
+			d.root.inside(d.root.flush) // flushes the last packet up
 			cancel()
 			if err := await(t, "the flood", flooded); !errors.Is(err, context.Canceled) {
 				t.Errorf("the flood: %v", err)
@@ -148,14 +149,14 @@ func TestAnswersPassOutput(t *testing.T) {
 	}
 }
 
-// An answer of the rank that writes comes behind what it wrote.
+// An answer of the writing rank comes after its output.
 func TestAnswerOfAWriterWaits(t *testing.T) {
 	d := dam(t, transports[0], 2)
 	var taken atomic.Int64
 	flooded := async(func() error { return d.flood(testContext(t), 1<<20, &taken) })
 	d.waitForDam()
 	d.last().Post(tree.LocalReply{ID: 7, Groups: []protocol.Group{{Kind: protocol.KindResult, Ranks: rank.Of(1)}}})
-	written := int(taken.Load()) // what was taken before; the flood may be one ahead
+	written := int(taken.Load()) // what was accepted before; the flood may be one ahead
 	d.release()
 	heard := 0
 	for {
@@ -171,7 +172,7 @@ func TestAnswerOfAWriterWaits(t *testing.T) {
 	check(t, await(t, "the flood", flooded))
 }
 
-// What is held is bounded however much is written, and not a byte is lost.
+// The queues are bounded however much is written, and no byte is lost.
 func TestFloodIsBounded(t *testing.T) {
 	for _, tr := range transports {
 		t.Run(tr.name, func(t *testing.T) {
@@ -180,7 +181,7 @@ func TestFloodIsBounded(t *testing.T) {
 			var taken atomic.Int64
 			flooded := async(func() error { return d.flood(testContext(t), all, &taken) })
 			d.waitForDam()
-			// Each vertex holds maxUp, each link a window, and each a packet more.
+			// Each vertex queues maxUp, each link a window, and each one packet more.
 			if held, most := int(taken.Load()), (servers+1)*(maxUp+window+3*(8<<10)); held > most {
 				t.Errorf("%d bytes are held, want at most %d", held, most)
 			}
@@ -197,8 +198,8 @@ func TestFloodIsBounded(t *testing.T) {
 	}
 }
 
-// Events have a window of their own: stops come past a flood too, but no more of
-// them than there is room for.
+// Events have a window of their own: stops overtake a flood, but no more of them
+// than there is room for.
 func TestEventsPassOutput(t *testing.T) {
 	d := dam(t, transports[0], 2)
 	var taken atomic.Int64
@@ -231,9 +232,9 @@ func TestEventsPassOutput(t *testing.T) {
 	}
 }
 
-// A child that minds no windows is lost before it fills the memory.
+// A child that ignores its windows is lost before it fills the memory.
 func TestChildWithoutLeave(t *testing.T) {
-	x, y := Pipe()
+	x, y := pipe()
 	open := make(chan bool)
 	defer close(open)
 	r := withChild(t, LoopConfig{Up: func(wire.Message) { <-open }}, x)
@@ -253,17 +254,17 @@ func TestChildWithoutLeave(t *testing.T) {
 	y.Close()
 }
 
-// At the end of a session all that waits leaves, though nobody makes room.
+// At the end of a session all queued packets are sent, even without a grant.
 func TestLaneIsEmptiedAtTheEnd(t *testing.T) {
 	const n = 40
-	x, y := Pipe()
+	x, y := pipe()
 	defer y.Close()
 	r := run(t, LoopConfig{Parent: x}, vertex(false))
 	for i := 1; i <= n; i++ {
 		r.Post(tree.LocalEvents{Groups: events(i, 16<<10).Groups})
 	}
 	_, err := y.Receive()
-	check(t, err) // so the parent is known
+	check(t, err) // so the parent is set
 	r.inside(func() {
 		if r.parent.way.queued() == 0 {
 			t.Error("nothing waits for room")

@@ -1,4 +1,5 @@
-// Holding back who brings more than goes up.
+// Backpressure: the sources of output wait while the link to the parent is
+// congested.
 
 package overlay
 
@@ -9,31 +10,32 @@ import (
 	"sdm/tree/lane"
 )
 
-// gate holds back those who bring more for the way up while that is congested.
+// gate blocks the sources of output and events while the link to the parent is
+// congested.
 type gate struct {
-	most    int        // bytes
-	waiting func() int // bytes that are on their way to the vertex
-	opened  func()     // there is room again, for output or for events
+	most    int        // number of bytes at which the gate shuts
+	waiting func() int // returns the bytes of output in the inbox
+	opened  func()     // called when there is room again, for output or for events
 
 	mu   sync.Mutex
-	way  upward        // to the parent; nil: none
+	way  upward        // link to the parent; nil: none
 	kept int           // bytes that wait for a parent
-	shut chan struct{} // closed when output may come again; nil: it may
-	held chan struct{} // closed when the vertex lets output pass; nil: it does
-	jam  bool          // no events may come either
+	shut chan struct{} // closed when output may be sent again; nil: it may
+	held chan struct{} // closed when the vertex resumes output; nil: it is not paused
+	jam  bool          // events may not be sent either
 }
 
-// upward is a way as far as the gate looks at it, from any goroutine.
+// upward is the part of a way that the gate reads, from any goroutine.
 type upward interface {
 	queued() int
-	pressing() int // of queued, what is not only output
+	pressing() int // bytes of queued that are not only output
 }
 
 func newGate(most int, waiting func() int, opened func()) *gate {
 	return &gate{most: most, waiting: waiting, opened: opened}
 }
 
-// lead tells where the way up goes now and how much waits for a parent.
+// lead sets the link to the parent and the number of bytes that wait for a parent.
 func (g *gate) lead(w upward, kept int) {
 	g.mu.Lock()
 	g.way, g.kept = w, kept
@@ -41,15 +43,15 @@ func (g *gate) lead(w upward, kept int) {
 	g.look()
 }
 
-// look opens or shuts the gate. It is called after each change of what waits, by
-// whoever made the change: the last call sees the last state.
+// look opens or shuts the gate. It is called after each change of the queues, by
+// the goroutine that made the change, so that the last call sees the last state.
 func (g *gate) look() {
 	if g.change() {
 		g.opened()
 	}
 }
 
-// change tells whether the gate has opened.
+// change updates the state and reports whether the gate has opened.
 func (g *gate) change() (opened bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -70,7 +72,7 @@ func (g *gate) change() (opened bool) {
 	return opened
 }
 
-// takes tells whether there is room for packets of a class.
+// takes reports whether there is room for packets of a class.
 func (g *gate) takes(c lane.Class) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -80,8 +82,8 @@ func (g *gate) takes(c lane.Class) bool {
 	return !g.jam
 }
 
-// hold keeps output back, or lets it pass: the vertex keeps too much that the root
-// has not acknowledged. Children are read all the same.
+// hold pauses or resumes output of own ranks: too many of their events are
+// unacknowledged. Children are not affected.
 func (g *gate) hold(on bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -94,8 +96,8 @@ func (g *gate) hold(on bool) {
 	}
 }
 
-// pass waits until output may pass; it ends with ErrEnded when life does, and
-// with the cause of ctx.
+// pass waits until output may be sent. Its error is ErrEnded when life ends, else
+// the cause of ctx.
 func (g *gate) pass(ctx, life context.Context) error {
 	for {
 		g.mu.Lock()

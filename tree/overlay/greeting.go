@@ -1,4 +1,4 @@
-// Hello and Welcome: who is at the other end of a link.
+// Hello and Welcome: identification of the two ends of a link.
 //
 //	parent                          child
 //	  | Hello: introduction, want     |
@@ -7,9 +7,9 @@
 //	  | a refusal with its reason     |
 //	  |<------------------------------|
 //
-// Over TCP both come after the TLS handshake. A TLS 1.3 client's handshake ends
-// before the server has judged the client, so only the Welcome tells a dialling
-// side that it is trusted.
+// Over TCP, the TLS handshake comes first. A TLS 1.3 client's handshake ends before
+// the server has verified the client, so only the Welcome tells the dialling side
+// that it is accepted.
 
 package overlay
 
@@ -25,7 +25,7 @@ import (
 	"sdm/tree"
 )
 
-// Reasons for a refusal that callers may tell apart, with errors.Is.
+// Reasons for a refusal that callers distinguish with errors.Is.
 var (
 	ErrVersion = errors.New("another version of the protocol")
 	ErrSession = errors.New("another session")
@@ -34,16 +34,15 @@ var (
 	ErrRefused = errors.New("refused") // any other reason, in the other side's words
 )
 
-// refusals are the reasons as they cross the wire.
+// refusals maps the names of the reasons in packets to errors.
 var refusals = map[string]error{
 	"version": ErrVersion, "session": ErrSession, "number": ErrNumber, "epoch": ErrEpoch, "refused": ErrRefused,
 }
 
-// hello is the body of a Hello packet: of a parent, or of a server that
-// registers.
+// hello is the body of a Hello packet: of a parent, or of a server that registers.
 type hello struct {
 	introduction
-	Want     tree.NodeID   `json:"want"` // the number that the sender looks for
+	Want     tree.NodeID   `json:"want"` // the vertex that the sender looks for
 	Register *Registration `json:"register,omitempty"`
 }
 
@@ -51,8 +50,8 @@ type hello struct {
 type welcome struct {
 	introduction
 	Refusal string `json:"refusal,omitempty"` // a key of refusals; "" is accepted
-	Reason  string `json:"reason,omitempty"`  // for people
-	// Server is the number of a server that has registered without one.
+	Reason  string `json:"reason,omitempty"`  // for messages
+	// Server is the number given to a server that has registered without one.
 	Server *protocol.ServerID `json:"server,omitempty"`
 }
 
@@ -65,9 +64,9 @@ type refusal struct {
 func (r *refusal) Error() string { return r.reason }
 func (r *refusal) Unwrap() error { return refusals[r.kind] }
 
-// Greet opens the conversation on a fresh link as the parent: it says who we are
-// and makes sure that the other end is vertex want of the same session. It closes
-// the link when that fails or ctx ends first.
+// Greet identifies us on a new link as the parent and verifies that the other end
+// is vertex want of the same session. It closes the link if that fails or ctx ends
+// first.
 func Greet(ctx context.Context, l Link, self Identity, want tree.NodeID) (Identity, error) {
 	if e := errandOf(ctx); e.epoch > 0 {
 		self.Epoch = e.epoch
@@ -83,7 +82,7 @@ func Greet(ctx context.Context, l Link, self Identity, want tree.NodeID) (Identi
 	return w.identity(), nil
 }
 
-// judgeWelcome does not rely on the other side's judgement alone.
+// judgeWelcome verifies the Welcome, even if the other side has accepted us.
 func judgeWelcome(w welcome, self Identity, want tree.NodeID) error {
 	ours := self.introduce()
 	switch {
@@ -99,9 +98,9 @@ func judgeWelcome(w welcome, self Identity, want tree.NodeID) error {
 	return nil
 }
 
-// Answer answers a Greet as the child: it takes any parent of the same session
-// that looks for us and is not of an older epoch. It closes the link when it
-// refuses, when that fails, or when ctx ends first.
+// Answer answers Greet as the child. It accepts any parent of the same session that
+// looks for this vertex and is not of an older epoch. It closes the link if it
+// refuses, if that fails, or if ctx ends first.
 func Answer(ctx context.Context, l Link, self Identity) (Identity, error) {
 	stop := closeAtEnd(ctx, l)
 	h, err := hear(l)
@@ -166,7 +165,7 @@ func exchange(ctx context.Context, l Link, h hello) (welcome, error) {
 	return w, stop(err)
 }
 
-// hear waits for a Hello.
+// hear receives a Hello.
 func hear(l Link) (hello, error) {
 	var h hello
 	err := receiveGreeting(l, wire.Hello, &h)
@@ -207,8 +206,8 @@ func receiveGreeting(l Link, kind wire.Kind, into any) error {
 	return nil
 }
 
-// closeAtEnd closes the link when ctx ends before stop is called. stop prefers
-// the end of ctx to the error that it has caused.
+// closeAtEnd closes the link if ctx ends before stop is called. stop returns the
+// cause of ctx instead of the error that the end of ctx has caused.
 func closeAtEnd(ctx context.Context, l Link) (stop func(error) error) {
 	undo := context.AfterFunc(ctx, func() { l.Close() })
 	return func(err error) error {

@@ -1,4 +1,4 @@
-// What parents and children say to each other, and to liars.
+// Greetings of parents and children, some of them false.
 
 package overlay
 
@@ -28,7 +28,7 @@ func TestGreeting(t *testing.T) {
 		parent Identity
 		want   tree.NodeID
 		err    error
-		text   string // part of what both sides say
+		text   string // part of the errors on both sides
 	}{
 		{"accepted", aParent, 5, nil, ""},
 		{"accepted in the same epoch", aParent.inEpoch(2), 5, nil, ""},
@@ -38,7 +38,7 @@ func TestGreeting(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			a, b := Pipe()
+			a, b := pipe()
 			defer a.Close()
 			defer b.Close()
 			met, err, theirs, theirErr := greetBoth(t, a, b, test.parent, test.want)
@@ -70,7 +70,7 @@ func greetBoth(t *testing.T, a, b Link, parent Identity, want tree.NodeID) (met 
 	return met, err, theirs, theirErr
 }
 
-// helloOfVersion is a Hello as another version of the protocol writes it.
+// helloOfVersion returns a Hello as another version of the protocol encodes it.
 func helloOfVersion(version int, more string) []byte {
 	m := wire.Message{Kind: wire.Hello, Body: []byte(
 		`{"version":` + string(rune('0'+version)) + `,"build":"b9","host":"login1","program":"/old/sdm","node":0,"session":"s1","want":5` + more + `}`)}
@@ -111,7 +111,7 @@ func TestWelcomeOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// A child that would take anybody does not fool a parent.
+// A parent refuses a wrong child even if the child accepts it.
 func TestGreetJudgesItself(t *testing.T) {
 	for name, body := range map[string]string{
 		"another number":          `{"version":1,"node":6,"session":"s1"}`,
@@ -153,7 +153,7 @@ func TestGreetingEndsWithContext(t *testing.T) {
 		{"Answer", func(ctx context.Context, l Link) error { _, err := Answer(ctx, l, aChild); return err }},
 	} {
 		t.Run(side.name, func(t *testing.T) {
-			a, b := Pipe()
+			a, b := pipe()
 			defer b.Close()
 			ctx, cancel := context.WithCancelCause(context.Background())
 			ended := async(func() error { return side.call(ctx, a) })
@@ -161,7 +161,7 @@ func TestGreetingEndsWithContext(t *testing.T) {
 			if err := await(t, side.name, ended); err != cause {
 				t.Errorf("ended with %v", err)
 			}
-			b.Send() // does not matter; the next must fail
+			b.Send() // may succeed; the next must fail
 			for {
 				if _, err := b.Receive(); err != nil {
 					return // the link is closed

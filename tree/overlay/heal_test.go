@@ -13,7 +13,7 @@ import (
 	"sdm/tree/lane"
 )
 
-// Output that the vertex holds back waits; that of children comes all the same.
+// Output of own ranks waits while it is paused; output of children does not.
 func TestHeldOutput(t *testing.T) {
 	g := newGate(10, func() int { return 0 }, func() {})
 	g.hold(true)
@@ -33,8 +33,8 @@ func TestHeldOutput(t *testing.T) {
 	}
 }
 
-// A server that was there and is not any more is known to be gone long before the
-// time is over; one that may come late is waited for.
+// A server that has listened before and does not any more is known to have ended
+// long before the time limit; a server that may start late is awaited.
 func TestDialOfADeadServer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -55,11 +55,11 @@ func TestDialOfADeadServer(t *testing.T) {
 	}
 }
 
-// What the loop is sent for goes into the Hello, whoever dials.
+// The Hello has the epoch of the errand, whoever dials.
 func TestEpochOfAnErrand(t *testing.T) {
 	key := NewSecret()
 	epoch := uint64(5)
-	l, err := Listen("127.0.0.1:0", 1, key, func() Identity { return Identity{Node: 3, Epoch: epoch} })
+	l, err := NewListener(listen(t, "127.0.0.1:0"), key, func() Identity { return Identity{Node: 3, Epoch: epoch} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestEpochOfAnErrand(t *testing.T) {
 	}
 }
 
-// The kernel tells how often it has sent in vain; on a good link never.
+// The kernel reports the number of retransmissions; on a good link it is 0.
 func TestRetries(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -115,10 +115,10 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// Silence of a child means nothing while bytes come from it, or while we do not
+// A silent child is regarded as alive while bytes come from it, or while we do not
 // read.
 func TestBusyNeighbour(t *testing.T) {
-	a, b := Pipe()
+	a, b := pipe()
 	defer a.Close()
 	defer b.Close()
 	n := &neighbour{link: a, child: 1}

@@ -1,4 +1,4 @@
-// Who a vertex is, as it says itself.
+// The identity of a vertex.
 
 package overlay
 
@@ -9,20 +9,20 @@ import (
 	"sdm/tree"
 )
 
-// Identity is what a vertex says about itself when it meets a neighbour.
+// Identity is how a vertex identifies itself to a neighbour.
 type Identity struct {
 	Node    tree.NodeID
 	Session string // neighbours of different sessions refuse each other
-	// Epoch counts the shapes that the tree has had; a server refuses a parent
-	// whose epoch is older than its own.
+	// Epoch is the version of the tree's topology. A server refuses a parent whose
+	// epoch is older than its own.
 	Epoch   uint64
 	Host    string
-	Program string // path of the executable, for people
-	Build   string // of the executable, for people
+	Program string // path of the executable, for messages
+	Build   string // of the executable, for messages
 	Size    int    // servers in the session; 0 is unknown
 }
 
-// Bounds of the fields that come from outside, in bytes.
+// Limits of fields that are received, in bytes.
 const (
 	maxGreeting = 64 << 10 // a whole Hello or Welcome packet
 	maxName     = 255      // host, session, build
@@ -30,12 +30,12 @@ const (
 	maxAddrs    = 64       // addresses of a registration
 )
 
-// maxServers bounds server numbers and sizes; ranks are bounded by rank.MaxID
-// and no server is of use without one.
+// maxServers bounds server numbers and sizes. Ranks are bounded by rank.MaxID, and
+// a server without a rank is of no use.
 const maxServers = 1 << 24
 
-// introduction is what Hello and Welcome tell about the sender. It is canonical
-// JSON, and its fields keep their names through all versions of the protocol.
+// introduction is the part of Hello and Welcome that identifies the sender. It is
+// canonical JSON. Its field names never change, in no version of the protocol.
 type introduction struct {
 	Version int         `json:"version"`
 	Build   string      `json:"build,omitempty"`
@@ -59,10 +59,10 @@ func (in introduction) identity() Identity {
 		Host: in.Host, Program: in.Program, Build: in.Build, Size: in.Size}
 }
 
-// clip shortens a text that only people read.
+// clip shortens a text that is used in messages only.
 func clip(text string, most int) string { return text[:min(len(text), most)] }
 
-// check looks at what came from outside.
+// check validates received fields.
 func (in introduction) check() error {
 	switch {
 	case len(in.Build) > maxName, len(in.Host) > maxName, len(in.Session) > maxName, len(in.Program) > maxPath:
@@ -75,7 +75,7 @@ func (in introduction) check() error {
 	return nil
 }
 
-// String names the build of a neighbour for people.
+// String describes the build of a neighbour for messages.
 func (in introduction) String() string {
 	where := in.Host
 	if in.Program != "" {

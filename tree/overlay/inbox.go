@@ -1,4 +1,4 @@
-// What waits for the vertex, and who may touch it.
+// The queue of a vertex, and the lock of the vertex.
 
 package overlay
 
@@ -9,46 +9,47 @@ import (
 	"sdm/tree"
 )
 
-// maxInbox is how many bytes readers may have brought that nobody has looked at.
+// maxInbox is the number of bytes from readers at which they wait.
 const maxInbox = 1 << 20
 
-// maxSpare is the largest list of entries that is kept for the next ones.
+// maxSpare is the largest entry list that is reused.
 const maxSpare = 1024
 
-// entry is one thing that waits for the holder of the baton: a packet (from), an
-// input, or something to do.
+// entry is one item for the holder of the vertex lock: a packet (from), an input,
+// or a function.
 type entry struct {
 	from *neighbour
 	msg  wire.Message
 	in   tree.Input
 	do   func()
-	link Link // of do; closed when do is never called
+	link Link // of do; closed if do is never called
 
-	size   int // bytes that readers have brought
-	output int // bytes that ranks have written
+	size   int // bytes of a packet
+	output int // bytes of output of ranks
 }
 
-// inbox is what waits for the vertex, and the baton that says who may touch it.
+// inbox is the queue of a vertex and the vertex lock: the right to access the
+// vertex.
 type inbox struct {
 	mu      sync.Mutex
-	changed sync.Cond // entries were taken, the baton is free, or all is over
+	changed sync.Cond // entries were taken, the lock is free, or the loop has ended
 	entries []entry
 	spare   []entry
 	size    int // sums over entries
 	output  int
-	held    bool
+	held    bool // the vertex lock is taken
 	ended   bool
 }
 
-// newInbox gives an inbox whose baton the caller holds.
+// newInbox returns an inbox whose vertex lock the caller holds.
 func newInbox() *inbox {
 	in := &inbox{held: true}
 	in.changed.L = &in.mu
 	return in
 }
 
-// add appends entries and gives the baton to the caller if it is free; otherwise
-// its holder will see them. ok is false after the end.
+// add appends entries. If the vertex lock is free the caller gets it; otherwise the
+// holder will process the entries. ok is false after the end.
 func (in *inbox) add(entries ...entry) (got, ok bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -65,8 +66,8 @@ func (in *inbox) add(entries ...entry) (got, ok bool) {
 	return got, true
 }
 
-// leave appends an entry without taking the baton, and tells whether nobody has it
-// who would see it.
+// leave appends an entry without taking the vertex lock. It reports whether the
+// lock is free, so that no goroutine will look at the entry.
 func (in *inbox) leave(e entry) (unseen bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -77,7 +78,7 @@ func (in *inbox) leave(e entry) (unseen bool) {
 	return !in.held
 }
 
-// grab takes the baton if it is free.
+// grab takes the vertex lock if it is free.
 func (in *inbox) grab() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -88,7 +89,7 @@ func (in *inbox) grab() bool {
 	return true
 }
 
-// take gives the holder all that waits, until the next take; nothing after the
+// take returns all entries to the holder, valid until the next take; none after the
 // end.
 func (in *inbox) take() []entry {
 	in.mu.Lock()
@@ -106,7 +107,8 @@ func (in *inbox) take() []entry {
 	return taken
 }
 
-// yieldIfEmpty frees the baton unless something waits.
+// yieldIfEmpty releases the vertex lock if the inbox is empty, and reports whether
+// it did.
 func (in *inbox) yieldIfEmpty() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -117,7 +119,7 @@ func (in *inbox) yieldIfEmpty() bool {
 	return true
 }
 
-// yield frees the baton and tells whether something waits.
+// yield releases the vertex lock and reports whether entries remain.
 func (in *inbox) yield() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -130,7 +132,7 @@ func (in *inbox) release() {
 	in.changed.Broadcast()
 }
 
-// room waits until readers may bring more; it is false after the end.
+// room blocks a reader while the inbox is full; it returns false after the end.
 func (in *inbox) room() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -140,21 +142,22 @@ func (in *inbox) room() bool {
 	return !in.ended
 }
 
-// hasRoom tells whether room would wait.
+// hasRoom reports whether room would return at once.
 func (in *inbox) hasRoom() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.size <= maxInbox || in.ended
 }
 
-// outputs is how many bytes of ranks' output wait.
+// outputs returns the number of bytes of output in the inbox.
 func (in *inbox) outputs() int {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.output
 }
 
-// end waits for the baton, keeps it, and gives what nobody will look at.
+// end waits for the vertex lock, keeps it, and returns the entries that will not be
+// processed.
 func (in *inbox) end() []entry {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -1,4 +1,4 @@
-// Hosts that go away without a word.
+// Detection of hosts that are gone without closing their connections.
 
 package overlay
 
@@ -9,23 +9,26 @@ import (
 	"unsafe"
 )
 
-// A child asks no sign of life of its parent, because a parent that merely stands
-// still is not lost (a master whose person has pressed Ctrl-Z). But when its host
-// is gone, or the cable to it, the child must notice: then not even the kernel at
-// the other end answers. Two things are looked at, as keepalive probes are not
-// sent while something else waits for its acknowledgement. TCP_USER_TIMEOUT would
-// do for both, but it also ends a link whose other side does not read for a while.
+// A child sends no heartbeats to its parent, because a parent that merely does not
+// run is not lost (a master that the user has suspended with Ctrl-Z). But if the
+// parent's host or the network is gone, the child must notice: then not even the
+// kernel at the other end answers. Both keep-alive and retransmissions are checked,
+// because keep-alive probes are not sent while data waits for its acknowledgement.
+// TCP_USER_TIMEOUT would cover both, but it also ends a link whose other side does
+// not read for a while.
 const (
 	hostSilence = 15 * time.Second
-	// hostProbes is how many probes are lost before an idle link is given up.
+	// hostProbes is the number of lost probes after which an idle link is given up.
 	hostProbes = 3
-	// hostRetries is how often in a row something was sent and not acknowledged:
-	// with pauses of 0.2 s, doubled each time, that takes 13 s or longer.
+	// hostRetries is the number of consecutive retransmissions without an
+	// acknowledgement after which a link is given up: with pauses from 0.2 s,
+	// doubled each time, this takes 13 s or longer.
 	hostRetries = 6
 )
 
-// watchHost ends a TCP connection whose other host is silent. stop ends the
-// watching; it is not waited for, and does nothing after the connection's end.
+// watchHost monitors a TCP connection and calls silent when the other host does not
+// answer. stop ends the monitoring; it does not wait, and does nothing after the
+// end of the connection.
 func watchHost(conn net.Conn, silent func()) (stop func()) {
 	tcp, ok := conn.(*net.TCPConn)
 	if !ok {
@@ -48,7 +51,7 @@ func watchHost(conn net.Conn, silent func()) (stop func()) {
 			silent()
 		case n > 0:
 			look.Reset(pause)
-		default: // it is silent for hostSilence at least when that matters, so an idle process sleeps on
+		default: // checking every hostSilence is enough, and rarely wakes an idle process
 			look.Reset(hostSilence)
 		}
 	})
@@ -56,7 +59,8 @@ func watchHost(conn net.Conn, silent func()) (stop func()) {
 	return func() { look.Stop() }
 }
 
-// retries tells how often in a row the kernel has sent in vain.
+// retries returns the number of consecutive retransmissions without
+// acknowledgement.
 func retries(raw syscall.RawConn) (int, error) {
 	var info [8]byte // the beginning of struct tcp_info; its third byte is tcpi_retransmits
 	size := uint32(len(info))

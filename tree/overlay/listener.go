@@ -1,4 +1,4 @@
-// Where servers wait for parents.
+// Listening for parents.
 
 package overlay
 
@@ -7,28 +7,16 @@ import (
 	"net"
 )
 
-// Listener is where a server waits for parents. Its port is bounded and silent
-// towards strangers; see door, which also lists the goroutines.
+// Listener accepts parents of a server. Its number of unauthenticated connections
+// is bounded, and it sends them nothing; see door, which also lists the goroutines.
 type Listener struct {
 	door *door
 	self func() Identity
 }
 
-// Listen opens addr, "host:port" or, when that port is in use, one of the ports-1
-// next ones (0 is 1, at most MaxPorts). Port 0 leaves the choice to the system,
-// an empty host is refused: all interfaces must be asked for. self is called for
-// each parent that comes, by Accept.
-func Listen(addr string, ports int, secret Secret, self func() Identity) (*Listener, error) {
-	l, err := listen(addr, ports)
-	if err != nil {
-		return nil, err
-	}
-	return FromListener(l, secret, self)
-}
-
-// FromListener is Listen on a port that is open already, such as an inherited
-// one. It takes l over, also when it fails.
-func FromListener(l net.Listener, secret Secret, self func() Identity) (*Listener, error) {
+// NewListener returns a listener on an open port. It owns l, also when it fails.
+// Accept calls self for each parent that connects.
+func NewListener(l net.Listener, secret Secret, self func() Identity) (*Listener, error) {
 	d, err := newDoor(l, secret, forLinks)
 	if err != nil {
 		return nil, err
@@ -36,13 +24,13 @@ func FromListener(l net.Listener, secret Secret, self func() Identity) (*Listene
 	return &Listener{door: d, self: self}, nil
 }
 
-// Addr is the address that is listened on, "127.0.0.1:4711".
+// Addr returns the address of the port, "127.0.0.1:4711".
 func (l *Listener) Addr() string { return l.door.l.Addr().String() }
 
-// Accept waits for a parent that proves the secret, the session and, by looking
-// for our number, that it means us. Who is refused learns why, and Accept goes on
-// waiting. It ends with the cause of ctx, with net.ErrClosed after Close, or when
-// the port can no longer be listened on. One goroutine at a time may call it.
+// Accept waits for a parent that proves the secret and looks for this server of
+// this session. A parent that is refused is sent the reason, and Accept continues
+// to wait. It returns the cause of ctx, net.ErrClosed after Close, or an error when
+// the listener fails. One goroutine at a time may call it.
 func (l *Listener) Accept(ctx context.Context) (Link, Identity, error) {
 	for {
 		g, err := l.door.next(ctx)
@@ -58,6 +46,5 @@ func (l *Listener) Accept(ctx context.Context) (Link, Identity, error) {
 	}
 }
 
-// Close ends Accept and everybody who was about to come in; links that Accept
-// has given live on.
+// Close ends Accept and closes all connections that Accept has not returned.
 func (l *Listener) Close() error { return l.door.close() }

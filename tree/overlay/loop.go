@@ -1,4 +1,4 @@
-// The one loop that feeds a vertex.
+// The event loop that drives a vertex.
 
 package overlay
 
@@ -13,133 +13,137 @@ import (
 	"sdm/tree"
 )
 
-// Machine is a vertex as the loop sees it; *tree.Node is one.
+// Machine is a vertex as the loop uses it; *tree.Node is one.
 type Machine interface {
 	Step(now time.Duration, in tree.Input) []tree.Output
 }
 
-// LoopConfig wires one vertex to its neighbours and to its owner. The functions
+// LoopConfig connects one vertex to its neighbours and to its owner. The functions
 // are called one at a time, except Dial, Up and Quit, which have goroutines of
-// their own. A function that is nil is not called.
+// their own. A nil function is not called.
 type LoopConfig struct {
 	Node Machine
-	// Parent is the link to the parent; nil at the root, and where a parent is
-	// still to come (SetParent).
+	// Parent is the link to the parent; nil at the root, and if the parent is set
+	// later (SetParent).
 	Parent Link
-	// Dial makes a link to a child; it ends when ctx does, which is within
+	// Dial makes a link to a child. It returns when ctx ends, which is within
 	// tree.Connect.Wait. ctx carries the epoch that Dial and Greet of this package
-	// prove to the child, and whether it is to be adopted.
+	// prove to the child, and whether the child is to be adopted.
 	Dial func(ctx context.Context, child tree.NodeID, route protocol.Route) (Link, error)
-	// Deliver hands over a request for ranks of this vertex. It must not wait for
-	// anything: whoever calls it carries packets to other vertices.
+	// Deliver receives a request for ranks of this vertex. It must not block: the
+	// calling goroutine also carries packets to other vertices.
 	Deliver func(tree.Deliver)
-	// Init hands over the vertex's own route; as Deliver.
+	// Init receives the vertex's own route. It must not block.
 	Init func(tree.DeliverInit)
-	// Quit is called once when the parent says that the session ends. It may take
-	// its time to clean up: events go on going up meanwhile. When it has returned
-	// and all children have closed their links (at most farewell later), Run ends.
-	// Run waits for it also when its ctx ends meanwhile.
+	// Quit is called once when the parent ends the session. It may take time to
+	// clean up; events are still sent meanwhile. When it has returned and all
+	// children have closed their links (at most farewell later), Run ends. Run
+	// waits for Quit even if its ctx ends meanwhile.
 	Quit func()
-	// Deserted is called before Quit, and may take as long, when the session ends
+	// Deserted is called before Quit, and may take as long, if the session ends
 	// because the master is lost.
 	Deserted func()
-	// Lost is called once for each parent that is lost, not for one that has said
-	// Quit or was replaced; as Deliver. The vertex goes on without a parent: the
-	// owner calls SetParent, posts a Quit or ends Run's ctx, as it likes. With nil
-	// a lost parent means Quit.
+	// Lost is called once for each parent that is lost, but not for one that has
+	// sent Quit or was replaced. It must not block. The vertex continues without a
+	// parent: the owner calls SetParent, posts a Quit or ends Run's ctx. If Lost is
+	// nil, the loss of the parent is treated as Quit.
 	Lost func(cause string)
-	// Silent is called in place of Lost for a parent that has said nothing for so
-	// long that nobody will come in its place. nil: Lost is.
+	// Silent is called instead of Lost for a parent that has been silent for so
+	// long that no other will come. nil: Lost is called.
 	Silent func(cause string)
-	// Found is called once for each link that SetParent was given, when it has
-	// become the parent's; as Deliver, in order with Lost.
+	// Found is called once for each link given to SetParent, when it has become the
+	// link to the parent. It must not block; its calls are in order with those of
+	// Lost.
 	Found func()
-	// GivenUp is called when the parent says that we are no part of the tree any
-	// more, before Quit; as Deliver.
+	// GivenUp is called before Quit if the parent reports that this vertex is not
+	// part of the tree any more. It must not block.
 	GivenUp func(cause string)
-	// Epoch is called with the newest shape of the tree that the vertex knows; as
-	// Deliver. Who dials from an older one is to be refused.
+	// Epoch is called with the newest epoch that the vertex knows. It must not
+	// block. A dialling side of an older epoch must be refused.
 	Epoch func(uint64)
-	// Up takes what goes up, at the root only. It may wait: children may not send
-	// more output meanwhile, commands still go down. It must end soon after Run's ctx.
+	// Up receives the packets that the root sends up. It may block: children then
+	// get no room for more output, but commands still go down. It must return soon
+	// after Run's ctx ends.
 	Up func(wire.Message)
-	// TryUp is Up where it need not wait: it tells whether it has taken the packet.
-	// One that it refuses, and those behind it, go to Up. As Deliver.
+	// TryUp is Up without blocking: it reports whether it has accepted the packet.
+	// Packets that it refuses, and those after them, go to Up.
 	TryUp func(wire.Message) bool
 }
 
 // Bounds of the loop's queues.
 const (
-	// maxUp is how many bytes may wait on the way up before children are given no
-	// room for more and PostOutput blocks: enough to keep a link busy for a round
-	// trip, little enough that what a rank says behind its own output is not late.
+	// maxUp is the number of queued bytes to the parent at which children get no
+	// room for more and PostOutput blocks. It keeps a link busy for a round trip,
+	// and is small enough not to delay events that a rank sends after its own
+	// output.
 	maxUp = 64 << 10
-	// maxDown is how many bytes may wait for a child; more, and it is lost.
+	// maxDown is the number of queued bytes at which a child is lost.
 	maxDown = 16 << 20
-	// stallTime is how long a child may take nothing of what waits for it.
+	// stallTime is how long a child may accept none of the bytes queued for it.
 	stallTime = 10 * time.Second
-	// farewell is how long children may take to close after Quit, and the way up
-	// to take what is left.
+	// farewell is how long children may take to close after Quit, and the link to
+	// the parent to accept what is queued.
 	farewell = 5 * time.Second
 )
 
-// ErrEnded tells that the loop is over.
+// ErrEnded is returned after the end of the loop.
 var ErrEnded = errors.New("the session is over")
 
-// Loop feeds one vertex: it carries packets between the vertex and its
-// neighbours, keeps its time, and makes its links.
+// Loop drives one vertex: it carries packets between the vertex and its neighbours,
+// keeps its time, and makes its links.
 //
-// The vertex belongs to whoever holds the baton. Who brings a packet or an input
-// and finds the baton free takes it and does the work himself, up to the write to
-// the next link: one goroutine wakes up for a packet on its way through a vertex,
-// not three (reader, loop, writer), which halves the processor time of a packet.
-// Who finds it taken leaves what he brings in the inbox for the holder and goes
-// on. A caller of Post works as well, once over the inbox, but leaves calls of
-// Deliver, Init and Lost to Run: he may hold locks that they want.
+// A lock protects the vertex. A goroutine that brings a packet or an input and
+// finds the vertex lock free takes it and does the work itself, up to the write to
+// the next link. So one goroutine wakes up for each packet that passes a vertex
+// instead of three (reader, loop, writer), which halves the processor time of a
+// packet. If the vertex lock is taken, the goroutine does not wait: it leaves its
+// entry in the inbox for the holder and returns. A caller of Post works as well,
+// for one pass over the inbox, but leaves calls of Deliver, Init and Lost to Run,
+// because it may hold locks that they need.
 //
 // Goroutines; Run waits for all of them:
-//   - Run's own: time, what others have left, the end.
+//   - Run's own: timer, entries that others have left, the end.
 //   - one reader for each link, from attach until the link ends.
 //   - one for each Connect, until Dial returns.
 //   - one that calls Up, and one that calls Quit.
 //   - those of the links (a writer while a neighbour does not keep up).
 //
 // Queues, and what happens when they are full:
-//   - inbox: Post adds without bound, as its callers are bounded by what was
-//     asked; readers wait at maxInbox bytes.
-//   - the way up: at maxUp bytes PostOutput waits, and children are given no room
-//     for more output (at maxUp bytes of events: for more events). A child has a
-//     window of each to begin with. Answers are bounded by what was asked.
-//   - the way down to a child: at maxDown bytes, or when nothing has moved for
-//     stallTime, the child is lost.
+//   - inbox: Post adds without a limit, because its callers are bounded by what was
+//     requested; readers wait at maxInbox bytes.
+//   - to the parent: at maxUp bytes PostOutput waits, and children get no room for
+//     more output (at maxUp bytes of events: for more events). A child starts with one
+//     window of each. Answers are bounded by what was requested.
+//   - to a child: at maxDown bytes, or when no byte has moved for stallTime, the child
+//     is lost.
 //
-// Order: what one goroutine posts stays in order; packets of one link stay in
-// order, but while they wait to go up they are in that of a lane.Lane: answers and
-// events pass the output of other ranks. Commands go down whatever the state of the
-// way up.
+// Order: inputs posted by one goroutine stay in order, and so do packets of one
+// link, except while they wait to go up: there the order is that of a lane.Lane, in
+// which answers and events overtake the output of other ranks. Commands go down
+// even if the link to the parent is congested.
 type Loop struct {
 	cfg   LoopConfig
 	start time.Time
 	inbox *inbox
-	kick  chan struct{} // to Run: the inbox wants somebody
+	kick  chan struct{} // tells Run to look at the inbox
 	timer *time.Timer
 	upper *gate
 
-	ctx    context.Context // of dials and readers; set by NewLoop, ended by Run
+	ctx    context.Context // of dials and readers; made by NewLoop, ended by Run
 	cancel context.CancelFunc
 	group  sync.WaitGroup
 
-	// What follows belongs to the holder of the baton.
+	// The following fields belong to the holder of the vertex lock.
 	children map[tree.NodeID]*neighbour
 	parent   *neighbour
-	kept     []wire.Message // for a parent that is still to come
-	keptSize int            // bytes of kept
-	steps    []tree.Input   // the one at work, and what follows from it
-	who      worker         // holds the baton
-	owed     []func()       // calls of the owner's functions that must wait
-	dirty    []*neighbour   // put to since the last flush
-	out      wire.Message   // is being put; one place for all saves taking memory for each
-	wake     time.Duration  // when the vertex wants a Tick; 0 is never
+	kept     []wire.Message // packets for the next parent
+	keptSize int            // size of kept in bytes
+	steps    []tree.Input   // the current input, and those that follow from its outputs
+	who      worker         // kind of the lock holder
+	owed     []func()       // deferred calls of functions of LoopConfig
+	dirty    []*neighbour   // with packets since the last flush
+	out      wire.Message   // packet being sent; reused to avoid allocations
+	wake     time.Duration  // time of the next Tick; 0 is never
 	alarm    time.Duration  // when timer fires; 0 is never
 	quitting bool           // DeliverQuit has been seen
 	quitDone bool           // cfg.Quit has returned
@@ -147,7 +151,7 @@ type Loop struct {
 	overOnce sync.Once
 }
 
-// NewLoop makes a loop; Run starts it. What is posted before Run is kept.
+// NewLoop returns a loop; Run starts it. Inputs posted before Run are kept.
 func NewLoop(cfg LoopConfig) *Loop {
 	l := &Loop{
 		cfg: cfg, start: time.Now(), inbox: newInbox(), kick: make(chan struct{}, 1),
@@ -159,14 +163,14 @@ func NewLoop(cfg LoopConfig) *Loop {
 	return l
 }
 
-// Post hands inputs to the vertex, in order. It never waits and may be called by
+// Post adds inputs for the vertex, in order. It never blocks and may be called by
 // any goroutine, also from within Deliver. After the end of Run it does nothing.
 func (l *Loop) Post(in ...tree.Input) {
 	entries := make([]entry, len(in))
 	output := 0
 	for i := range in {
 		entries[i].in = in[i]
-		if e, ok := in[i].(tree.LocalEvents); ok { // output that could not wait counts all the same
+		if e, ok := in[i].(tree.LocalEvents); ok { // counts as output, although it did not wait
 			entries[i].output = weightOf(e.Groups)
 			output += entries[i].output
 		}
@@ -177,8 +181,8 @@ func (l *Loop) Post(in ...tree.Input) {
 	}
 }
 
-// PostOutput is Post for what a rank writes: it waits while the way up is
-// congested. It ends with the cause of ctx or with ErrEnded.
+// PostOutput is Post for output of a rank: it blocks while the link to the parent
+// is congested. Its error is the cause of ctx or ErrEnded.
 func (l *Loop) PostOutput(ctx context.Context, in tree.LocalEvents) error {
 	if err := l.upper.pass(ctx, l.ctx); err != nil {
 		return err
@@ -188,27 +192,27 @@ func (l *Loop) PostOutput(ctx context.Context, in tree.LocalEvents) error {
 	return nil
 }
 
-// SetParent makes p the link to the parent, in place of the one before, which is
-// closed. What has waited for a parent goes up first.
+// SetParent makes p the link to the parent and closes the previous one. Packets
+// that have waited for a parent are sent first.
 func (l *Loop) SetParent(p Link) {
 	l.bring(outsider, entry{link: p, do: func() { l.adopt(p) }})
 }
 
-// Run works until ctx ends (it gives the cause) or the session does (nil), and
-// closes all links before it returns. It is called once.
+// Run processes events until ctx ends (it returns the cause) or the session ends
+// (nil). It closes all links before it returns. It is called once.
 func (l *Loop) Run(ctx context.Context) error {
 	if l.cfg.Up != nil {
 		l.startUp()
 	} else if l.cfg.Parent != nil {
 		l.SetParent(l.cfg.Parent)
 	}
-	l.turn() // on what was posted before; NewLoop has taken the baton
+	l.turn() // inputs posted before; NewLoop has taken the vertex lock
 	err := l.serve(ctx)
 	l.end(err == nil)
 	return err
 }
 
-// serve is the part of the loop that is done when no reader is at it.
+// serve does the work that no reader does.
 func (l *Loop) serve(ctx context.Context) error {
 	for {
 		select {
@@ -224,10 +228,11 @@ func (l *Loop) serve(ctx context.Context) error {
 	}
 }
 
-// ring brings the tick of the timer.
+// ring handles the timer.
 func (l *Loop) ring() { l.bring(insider, entry{do: l.tick}) }
 
-// end takes the baton for good, closes all links and waits for all goroutines.
+// end takes the vertex lock without releasing it, closes all links and waits for
+// all goroutines.
 func (l *Loop) end(orderly bool) {
 	left := l.inbox.end()
 	l.cancel()
@@ -246,5 +251,5 @@ func (l *Loop) end(orderly bool) {
 	l.group.Wait()
 }
 
-// now is the time since the loop was made.
+// now returns the time since the loop was made.
 func (l *Loop) now() time.Duration { return time.Since(l.start) }

@@ -18,7 +18,7 @@ import (
 var quit = wire.Message{Kind: wire.Quit}
 
 func TestRunEndsWithContext(t *testing.T) {
-	x, y := Pipe()
+	x, y := pipe()
 	cause := errors.New("told to")
 	l := NewLoop(LoopConfig{Node: newScript(vertex(false)), Parent: x})
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -33,10 +33,10 @@ func TestRunEndsWithContext(t *testing.T) {
 	y.Close()
 }
 
-// Quit goes down, the owner cleans up, events of the cleaning still go up, and
-// Run ends when all below have gone.
+// Quit goes down, the owner cleans up, events of the clean-up still go up, and Run
+// ends when all children have closed their links.
 func TestQuit(t *testing.T) {
-	x, y := Pipe()
+	x, y := pipe()
 	up := make(chan wire.Message, 10)
 	top := withChild(t, LoopConfig{Up: func(m wire.Message) { up <- m }}, x)
 	cleaning, cleaned := make(chan bool), make(chan bool)
@@ -69,10 +69,10 @@ func TestQuit(t *testing.T) {
 	}
 }
 
-// A child that does not close is not waited for.
+// The wait for a child that does not close its link is bounded.
 func TestFarewellIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x, y := Pipe()
+		x, y := pipe()
 		r := withChild(t, LoopConfig{}, x)
 		start := time.Now()
 		r.Post(tree.FromParent{Msg: quit})
@@ -88,16 +88,16 @@ func TestFarewellIsBounded(t *testing.T) {
 }
 
 func TestParentLost(t *testing.T) {
-	x, y := Pipe()
+	x, y := pipe()
 	lost := make(chan string, 10)
 	r := run(t, LoopConfig{Parent: x, Lost: func(why string) { lost <- why }}, vertex(false))
 	y.Close()
 	if why := await(t, "Lost", lost); why != "closed by the other side" {
 		t.Errorf("lost because %q", why)
 	}
-	// The vertex goes on, and what it says waits for the next parent.
+	// The vertex continues, and its packets wait for the next parent.
 	r.Post(answer(1), answer(2))
-	x2, y2 := Pipe()
+	x2, y2 := pipe()
 	defer y2.Close()
 	r.SetParent(x2)
 	r.Post(answer(3))
@@ -107,7 +107,7 @@ func TestParentLost(t *testing.T) {
 		t.Errorf("%+v", in)
 	}
 	// A parent that is replaced is not lost.
-	x3, y3 := Pipe()
+	x3, y3 := pipe()
 	defer y3.Close()
 	r.SetParent(x3)
 	r.Post(answer(1))
@@ -123,9 +123,9 @@ func TestParentLost(t *testing.T) {
 	}
 }
 
-// Without a Lost, the loss of the parent is a Quit.
+// If Lost is nil, the loss of the parent is a Quit.
 func TestParentLostIsQuit(t *testing.T) {
-	x, y := Pipe()
+	x, y := pipe()
 	called := make(chan bool, 1)
 	r := run(t, LoopConfig{Parent: x, Quit: func() { called <- true }}, vertex(false))
 	y.Close()
@@ -134,7 +134,7 @@ func TestParentLostIsQuit(t *testing.T) {
 }
 
 func TestDropIsNoLoss(t *testing.T) {
-	x, y := Pipe()
+	x, y := pipe()
 	defer y.Close()
 	r := run(t, LoopConfig{Dial: func(context.Context, tree.NodeID, protocol.Route) (Link, error) { return x, nil }},
 		func(_ time.Duration, in tree.Input) []tree.Output {
@@ -159,11 +159,11 @@ func TestDropIsNoLoss(t *testing.T) {
 	}
 }
 
-// A child that does not read is lost when too much waits for it, or for too
-// long, and the others are served meanwhile.
+// A child that does not read is lost when too much is queued for it, or for too
+// long. Others are served meanwhile.
 func TestChildThatDoesNotRead(t *testing.T) {
 	t.Run("too much", func(t *testing.T) {
-		x, y := Pipe()
+		x, y := pipe()
 		r := withChild(t, LoopConfig{}, x)
 		body := make([]byte, 1<<20)
 		for i := range maxDown>>20 + 8 {
@@ -176,7 +176,7 @@ func TestChildThatDoesNotRead(t *testing.T) {
 	})
 	t.Run("too long", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			x, y := Pipe()
+			x, y := pipe()
 			r := withChild(t, LoopConfig{}, x)
 			start := time.Now()
 			r.Post(tree.FromParent{Msg: command(1, make([]byte, 1<<20))})
@@ -189,7 +189,7 @@ func TestChildThatDoesNotRead(t *testing.T) {
 		})
 	})
 	t.Run("one large command is not too much", func(t *testing.T) {
-		x, y := Pipe()
+		x, y := pipe()
 		defer y.Close()
 		r := withChild(t, LoopConfig{}, x)
 		r.Post(tree.FromParent{Msg: command(1, make([]byte, 2*maxDown))}, down(2))
@@ -197,7 +197,7 @@ func TestChildThatDoesNotRead(t *testing.T) {
 	})
 }
 
-// waitForGate waits until the way up is congested.
+// waitForGate waits until the link to the parent is congested.
 func (r *running) waitForGate() {
 	shut := func() bool {
 		r.upper.mu.Lock()
@@ -211,7 +211,7 @@ func (r *running) waitForGate() {
 
 // PostOutput ends with the loop.
 func TestPostOutputEndsWithTheLoop(t *testing.T) {
-	x, y := Pipe()
+	x, y := pipe()
 	defer y.Close()
 	r := run(t, LoopConfig{Parent: x}, vertex(false))
 	flood := async(func() error {
@@ -228,11 +228,11 @@ func TestPostOutputEndsWithTheLoop(t *testing.T) {
 	}
 }
 
-// A parent that says nothing is left when the vertex wants it; who has a word for
-// that is told so, and nobody is told twice.
+// A silent parent is left at the vertex's request. Silent is called if it is set,
+// else Lost, and only once.
 func TestSilentParentIsLeft(t *testing.T) {
 	for _, told := range []bool{true, false} {
-		x, y := Pipe()
+		x, y := pipe()
 		said := make(chan string, 4)
 		cfg := LoopConfig{Parent: x, Lost: func(why string) { said <- "lost: " + why }}
 		want := "lost: silent for 1h"

@@ -1,4 +1,4 @@
-// The loop at work.
+// The loop.
 
 package overlay
 
@@ -18,8 +18,7 @@ import (
 	"sdm/tree"
 )
 
-// Commands go through two loops and answers come back, in order, over every
-// kind of link.
+// Commands pass two loops and answers come back, in order, over every kind of link.
 func TestLoopCarries(t *testing.T) {
 	for _, tr := range append(transports, transport{"foreign", openForeign}) {
 		t.Run(tr.name, func(t *testing.T) {
@@ -52,7 +51,7 @@ func TestLoopCarries(t *testing.T) {
 	}
 }
 
-// foreign is a link that the loop knows nothing about.
+// foreign is a link that implements none of the optional interfaces.
 type foreign struct{ Link }
 
 func openForeign(t testing.TB) (raw io.ReadWriteCloser, link Link) {
@@ -60,7 +59,7 @@ func openForeign(t testing.TB) (raw io.ReadWriteCloser, link Link) {
 	return raw, foreign{link}
 }
 
-// The owner may hold a lock at Post that Deliver wants too.
+// A caller of Post may hold a lock that Deliver takes.
 func TestPostUnderLock(t *testing.T) {
 	var mu sync.Mutex
 	delivered := make(chan protocol.RequestID, 100)
@@ -81,7 +80,8 @@ func TestPostUnderLock(t *testing.T) {
 	}
 }
 
-// What many bring at once is seen once each, in each one's order.
+// Inputs that many goroutines post at once are each processed once, in the order of
+// each goroutine.
 func TestPostFromMany(t *testing.T) {
 	up := make(chan wire.Message, 10000)
 	r := run(t, LoopConfig{Up: func(m wire.Message) { up <- m }}, vertex(false))
@@ -103,7 +103,7 @@ func TestPostFromMany(t *testing.T) {
 	}
 }
 
-// What the owner of the root takes at once and what he takes later stays in order.
+// Packets accepted by TryUp and those sent later by Up stay in order.
 func TestTryUp(t *testing.T) {
 	const packets = 1000
 	up := make(chan wire.Message, packets)
@@ -136,7 +136,7 @@ type writes struct {
 
 func (w writes) tryWrite(p []byte) (int, error) { *w.n++; return w.duplex.tryWrite(p) }
 
-// What comes together leaves in one write.
+// Packets that arrive together are forwarded in one write.
 func TestLoopWritesBatches(t *testing.T) {
 	there, back := newFlow(), newFlow()
 	n := 0
@@ -156,11 +156,11 @@ func TestLoopWritesBatches(t *testing.T) {
 	}
 }
 
-// What a caller of Post brings about has left when Post returns, if nobody else
-// was at work: no other goroutine has to wake up for it.
+// The packets that result from a Post have been written when Post returns, if no
+// other goroutine was at work: no other goroutine has to wake up.
 func TestPostSends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x, y := Pipe()
+		x, y := pipe()
 		r := run(t, LoopConfig{Parent: x}, vertex(false))
 		synctest.Wait()
 		for id := 1; id <= 3; id++ {
@@ -188,7 +188,7 @@ func TestLoopTime(t *testing.T) {
 			switch in := in.(type) {
 			case tree.Tick:
 				ticks = append(ticks, now)
-			case tree.FromParent: // its wait is the wish
+			case tree.FromParent: // its Wait is the Wake to request
 				at := in.Msg.Wait
 				if at > 0 {
 					at += now
@@ -257,9 +257,9 @@ func TestConnectFails(t *testing.T) {
 	}
 }
 
-// A dial that ends after the loop leaves nothing behind.
+// A dial that returns after the end of the loop leaks nothing.
 func TestDialAfterTheEnd(t *testing.T) {
-	x, y := Pipe()
+	x, y := pipe()
 	defer y.Close()
 	r := run(t, LoopConfig{Dial: func(ctx context.Context, _ tree.NodeID, _ protocol.Route) (Link, error) {
 		<-ctx.Done()
@@ -273,11 +273,11 @@ func TestDialAfterTheEnd(t *testing.T) {
 	}
 }
 
-// Neighbours that break the rules are lost, not obeyed.
+// Neighbours that violate the protocol are lost.
 func TestLoopRefusesPackets(t *testing.T) {
 	for _, kind := range []wire.Kind{wire.Init, wire.Command, wire.Quit, wire.Hello, 77} {
 		t.Run(fmt.Sprintf("kind %d from a child", kind), func(t *testing.T) {
-			x, y := Pipe()
+			x, y := pipe()
 			r := withChild(t, LoopConfig{}, x)
 			check(t, y.Send(wire.Message{Kind: kind}))
 			if lost := seen[tree.ChildLost](t, r); !strings.Contains(lost.Cause, fmt.Sprintf("packet of kind %v", kind)) {
@@ -288,7 +288,7 @@ func TestLoopRefusesPackets(t *testing.T) {
 	}
 	for _, kind := range []wire.Kind{wire.Reply, wire.Events, wire.Welcome, 77} {
 		t.Run(fmt.Sprintf("kind %d from the parent", kind), func(t *testing.T) {
-			x, y := Pipe()
+			x, y := pipe()
 			lost := make(chan string, 2)
 			run(t, LoopConfig{Parent: x, Lost: func(why string) { lost <- why }}, vertex(false))
 			check(t, y.Send(wire.Message{Kind: kind}))
@@ -301,7 +301,7 @@ func TestLoopRefusesPackets(t *testing.T) {
 }
 
 func TestLoopAnswersPing(t *testing.T) {
-	x, y := Pipe()
+	x, y := pipe()
 	defer y.Close()
 	withChild(t, LoopConfig{}, x)
 	check(t, y.Send(wire.Message{Kind: wire.Pong}, wire.Message{Kind: wire.Ping, ID: 9}))
@@ -313,7 +313,7 @@ func TestLoopAnswersPing(t *testing.T) {
 }
 
 func TestPostAfterTheEnd(t *testing.T) {
-	x, y := Pipe()
+	x, y := pipe()
 	defer y.Close()
 	r := run(t, LoopConfig{}, vertex(false))
 	r.stop()
@@ -330,7 +330,7 @@ func TestPostAfterTheEnd(t *testing.T) {
 	}
 }
 
-// What is posted before Run is done by Run.
+// Inputs posted before Run are processed by Run.
 func TestPostBeforeRun(t *testing.T) {
 	up := make(chan wire.Message, 1)
 	node := newScript(vertex(false))

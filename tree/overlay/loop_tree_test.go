@@ -15,8 +15,8 @@ import (
 	"sdm/tree"
 )
 
-// A whole tree of real vertices and real links: INIT builds it, a command reaches
-// all ranks, one answer comes back, and Quit ends every loop.
+// A tree of real vertices and links: Init builds it, a command reaches all ranks,
+// one answer comes back, and Quit ends every loop.
 func TestTree(t *testing.T) {
 	const servers, ranksEach = 6, 4
 	secret := NewSecret()
@@ -70,7 +70,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// serveTree is a server whose ranks answer at once.
+// serveTree runs a server whose ranks answer at once.
 func serveTree(ctx context.Context, l *Listener, i int, dial func(context.Context, tree.NodeID, protocol.Route) (Link, error)) error {
 	link, _, err := l.Accept(ctx)
 	if err != nil {

@@ -1,4 +1,4 @@
-// What all tests use.
+// Helpers of all tests.
 
 package overlay
 
@@ -19,8 +19,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// patience is how long a test waits for what must come; it is never waited for
-// when the code is right.
+// patience is the time limit of all waits in tests; correct code does not reach it.
 const patience = 60 * time.Second
 
 func testContext(t testing.TB) context.Context {
@@ -30,7 +29,7 @@ func testContext(t testing.TB) context.Context {
 	return ctx
 }
 
-// await gives what comes from c.
+// await receives a value from c.
 func await[T any](t testing.TB, what string, c <-chan T) T {
 	t.Helper()
 	alarm := time.NewTimer(patience)
@@ -44,7 +43,7 @@ func await[T any](t testing.TB, what string, c <-chan T) T {
 	}
 }
 
-// async calls f on a goroutine and gives what it returns.
+// async calls f on a goroutine and returns its result.
 func async[T any](f func() T) <-chan T {
 	c := make(chan T, 1)
 	go func() { c <- f() }()

@@ -12,31 +12,32 @@ import (
 	"sdm/tree/lane"
 )
 
-// readBatch bounds what a reader brings at once, in packets.
+// readBatch is the number of packets that a reader brings at once.
 const readBatch = 64
 
-// neighbour is one link of the vertex, with what the loop knows about it. It
-// belongs to the holder of the baton; its reader only touches link.
+// neighbour is one link of the vertex, with the state that the loop keeps about it.
+// It belongs to the holder of the vertex lock; its reader uses link and the last
+// three fields.
 type neighbour struct {
-	link   Link // nil: the root's way up
+	link   Link // nil if this is the owner of the root
 	way    way
-	child  tree.NodeID // 0 is the parent: no child has that number
+	child  tree.NodeID // 0 is the parent
 	dirty  bool        // in Loop.dirty
-	large  int         // bytes of the longest packet since nothing waited
-	gone   bool        // what still comes from it is of the past
-	silent bool        // a parent that we leave because it says nothing
-	heard  uint64      // bytes that had come when we last looked
-	// owing is what a child has sent, by class, that it has not been told that there
-	// is room for again.
+	large  int         // size of the longest packet since the queue was empty
+	gone   bool        // closed; packets that still arrive are ignored
+	silent bool        // a parent that is left because of its silence
+	heard  uint64      // bytes received at the last call of isBusy
+	// owing is the number of bytes, by class, that a child has sent and for which
+	// it has not got a new grant.
 	owing [lane.Output + 1]int
 
-	unread atomic.Bool // its reader waits for room here
-	batch  []entry     // of its reader: what it brings
-	done   bool        // of its reader: nothing more comes
+	unread atomic.Bool // its reader waits for room in the inbox
+	batch  []entry     // of its reader: entries to bring
+	done   bool        // of its reader: the link has ended
 }
 
-// isBusy tells whether bytes have come since the last call, though perhaps no
-// whole packet, or whether we do not read: then silence means nothing.
+// isBusy reports whether bytes, perhaps no whole packet, have arrived since the
+// last call, or whether we do not read. Then silence means nothing.
 func (n *neighbour) isBusy() bool {
 	r, ok := n.link.(interface{ received() uint64 })
 	if !ok {
@@ -61,7 +62,7 @@ func (n *neighbour) close() {
 	}
 }
 
-// attach makes a neighbour of a link and starts its reader.
+// attach returns a neighbour for a link and starts its reader.
 func (l *Loop) attach(link Link, child tree.NodeID) *neighbour {
 	n := &neighbour{link: link, child: child}
 	w, ok := link.(way)
@@ -85,9 +86,9 @@ func (l *Loop) attach(link Link, child tree.NodeID) *neighbour {
 	return n
 }
 
-// carry brings what has come over a link that others read, a batch at a time. While
-// the vertex takes nothing, a goroutine waits for it, and not the carrier, whom others
-// wait for.
+// carry brings the packets of a link that a pool reads, one batch at a time. While
+// the inbox is full, a separate goroutine waits, because other links wait for the
+// pool.
 func (l *Loop) carry(n *neighbour, link driven) {
 	switch {
 	case n.done || !link.pending():
@@ -117,7 +118,8 @@ func (l *Loop) read(n *neighbour) {
 	}
 }
 
-// mayRead waits until packets of n may come; it is false after the end.
+// mayRead waits until the inbox has room for packets of n; it returns false after
+// the end.
 func (l *Loop) mayRead(n *neighbour) bool {
 	n.unread.Store(true)
 	if !l.inbox.room() {
@@ -127,7 +129,8 @@ func (l *Loop) mayRead(n *neighbour) bool {
 	return true
 }
 
-// readOn brings what has come; it is false when the link has ended.
+// readOn brings the packets that have arrived; it returns false when the link has
+// ended.
 func (l *Loop) readOn(n *neighbour) bool {
 	var err error
 	n.batch, err = receiveBatch(n, n.batch[:0])
@@ -140,7 +143,7 @@ func (l *Loop) readOn(n *neighbour) bool {
 	return true
 }
 
-// receiveBatch waits for one packet and takes what has come with it.
+// receiveBatch waits for one packet and adds those that have arrived with it.
 func receiveBatch(n *neighbour, batch []entry) ([]entry, error) {
 	more, _ := n.link.(batchReader)
 	for {
@@ -155,14 +158,15 @@ func receiveBatch(n *neighbour, batch []entry) ([]entry, error) {
 	}
 }
 
-// receive is one packet of a neighbour; the vertex sees those of the right kind.
+// receive processes one packet of a neighbour. The vertex gets packets of permitted
+// kinds only.
 func (l *Loop) receive(n *neighbour, m *wire.Message) {
 	if n.gone {
 		return
 	}
 	switch m.Kind {
 	case wire.Ping:
-		if n.child == 0 { // the vertex listens for its parent
+		if n.child == 0 { // the vertex monitors its parent
 			l.step(tree.FromParent{Msg: *m})
 			return
 		}
@@ -196,7 +200,7 @@ func (l *Loop) receive(n *neighbour, m *wire.Message) {
 	}
 }
 
-// put sends a packet, at the next flush.
+// put adds a packet for the next flush.
 func (l *Loop) put(n *neighbour, m *wire.Message) {
 	if n.child != 0 && n.overfull(weight(m)) {
 		l.lose(n, fmt.Sprintf("does not read: over %d MiB wait for it", maxDown>>20))
@@ -209,7 +213,7 @@ func (l *Loop) put(n *neighbour, m *wire.Message) {
 	}
 }
 
-// sent has a neighbour flushed that was put to, or loses it.
+// sent marks a neighbour for the next flush, or handles the error of a put.
 func (l *Loop) sent(n *neighbour, err error) {
 	if err != nil {
 		l.lose(n, cause(err))
@@ -221,7 +225,7 @@ func (l *Loop) sent(n *neighbour, err error) {
 	}
 }
 
-// charge notes what a child has sent and makes room for more, now or when there is.
+// charge counts what a child has sent and grants room for more, now or later.
 func (l *Loop) charge(n *neighbour, m *wire.Message) {
 	c := lane.ClassOf(m)
 	if c == lane.Answer || n.gone {
@@ -235,8 +239,8 @@ func (l *Loop) charge(n *neighbour, m *wire.Message) {
 	l.makeRoom(n, c)
 }
 
-// makeRoom lets a child send more of a class, if it has used half of its window and
-// the way up takes more.
+// makeRoom grants a child room for more packets of a class, if it has used half of
+// its window and the link to the parent has room.
 func (l *Loop) makeRoom(n *neighbour, c lane.Class) {
 	if n.owing[c] < window/2 || !l.upper.takes(c) {
 		return
@@ -249,7 +253,7 @@ func (l *Loop) makeRoom(n *neighbour, c lane.Class) {
 	l.put(n, &m)
 }
 
-// relieve makes room for all children: the way up takes more.
+// relieve grants room to all children when the link to the parent has room again.
 func (l *Loop) relieve() {
 	for _, n := range l.children {
 		l.makeRoom(n, lane.Event)
@@ -257,8 +261,9 @@ func (l *Loop) relieve() {
 	}
 }
 
-// overfull tells whether too much waits to put one more packet of this size. One
-// packet may be longer than all that may wait, and is not held against the child.
+// overfull reports whether too many bytes are queued for one more packet of this
+// size. The longest packet is not counted, because one packet may exceed the limit
+// alone.
 func (n *neighbour) overfull(size int) bool {
 	queued := n.way.queued()
 	if queued == 0 {
@@ -271,7 +276,7 @@ func (n *neighbour) overfull(size int) bool {
 	return false
 }
 
-// lose is the end of a neighbour that has not been asked to go.
+// lose processes the loss of a neighbour.
 func (l *Loop) lose(n *neighbour, why string) {
 	if n.gone {
 		return
@@ -291,7 +296,7 @@ func (l *Loop) lose(n *neighbour, why string) {
 	l.step(tree.ChildLost{Child: n.child, Cause: why})
 }
 
-// drop ends a link because the vertex wants it; no loss is reported.
+// drop closes the link to a child at the vertex's request; no loss is reported.
 func (l *Loop) drop(child tree.NodeID) {
 	if n := l.children[child]; n != nil {
 		n.close()
@@ -300,7 +305,7 @@ func (l *Loop) drop(child tree.NodeID) {
 	}
 }
 
-// connect looks for a child.
+// connect dials a child.
 func (l *Loop) connect(c tree.Connect) {
 	if l.cfg.Dial == nil {
 		l.step(tree.ConnectFailed{Child: c.Child, Cause: "this vertex does not dial"})

@@ -1,4 +1,4 @@
-// Writing what a socket takes without waiting.
+// Writing as much as a socket accepts without blocking.
 
 package overlay
 
@@ -6,8 +6,9 @@ import (
 	"syscall"
 )
 
-// attempt is one write to a descriptor that never waits. The function is made
-// once, because a closure for each write would be an allocation for each write.
+// attempt is one write to a descriptor that never blocks. The function once is made
+// only once, because a closure for each write would be an allocation for each
+// write.
 type attempt struct {
 	raw  syscall.RawConn
 	call func(fd uintptr, p []byte) (int, syscall.Errno)
@@ -17,13 +18,13 @@ type attempt struct {
 	err  error
 }
 
-// nonblocking gives a write that takes what the transport accepts now, possibly
-// nothing, and never waits; it is for one caller at a time. It is nil for a
-// transport that cannot promise that: one without a descriptor (net.Pipe), or
-// with a descriptor whose writes wait in the kernel.
+// nonblocking returns a function that writes what the transport accepts now,
+// possibly nothing, and never blocks. The function is for one caller at a time. It
+// is nil for a transport that cannot guarantee that: one without a descriptor
+// (net.Pipe), or one whose writes block in the kernel.
 //
-// A write deadline in the past is no way to get this: package net then gives up
-// before it tries.
+// A write deadline in the past does not help: package net then returns before it
+// tries to write.
 func nonblocking(dst any) func([]byte) (int, error) {
 	if own, ok := dst.(interface{ tryWrite([]byte) (int, error) }); ok {
 		return own.tryWrite
@@ -54,7 +55,7 @@ func (a *attempt) write(p []byte) (int, error) {
 	return a.n, a.err
 }
 
-// writeOnce is always content, so that RawConn.Write does not wait.
+// writeOnce always returns true, so that RawConn.Write does not wait.
 func (a *attempt) writeOnce(fd uintptr) bool {
 	n, err := a.call(fd, a.p)
 	if a.n = n; err != 0 && err != syscall.EAGAIN {

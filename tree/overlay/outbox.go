@@ -1,4 +1,4 @@
-// Writing without waiting.
+// Writing without blocking.
 
 package overlay
 
@@ -9,41 +9,40 @@ import (
 	"time"
 )
 
-// piece is how much the writer goroutine offers at once, in bytes: the step in
-// which progress is seen. A neighbour that takes less than this within the stall
-// time counts as one that does not read.
+// piece is the number of bytes that the writer goroutine writes at once: the
+// granularity of progress. A neighbour that accepts less than this within the stall
+// time is regarded as one that does not read.
 const piece = 64 << 10
 
-// keepBuffer is the largest buffer, in bytes, that an idle link keeps for the
-// next packets.
+// keepBuffer is the largest buffer, in bytes, that an idle link keeps for reuse.
 const keepBuffer = 64 << 10
 
-// outbox is the way out of a stream: a Write that never waits. What the
-// transport does not take at once is kept and written by a goroutine.
+// outbox is the sending side of a stream: its Write never blocks. Bytes that the
+// transport does not accept at once are queued and written by a goroutine.
 //
-// Goroutine: run, started by Write or uncork when something is left over, ends
-// when nothing is left over or the outbox has ended. Whoever ends dst's Write
-// (the stream's Close) waits for it in finished. A link whose neighbour keeps up
-// never has one: a hand-off costs more than the write.
+// Goroutine: run, started by Write or uncork when bytes are left over; it ends when
+// none are left over or the outbox has ended. finished waits for it, after dst's
+// Write has been ended (by the stream's Close). A link whose neighbour keeps up
+// never starts it: a hand-off costs more than the write.
 //
-// Not bounded by itself: the callers look at queued (the loop declares a child
-// lost at maxQueued and stops reading others at maxUp; Send waits for 0).
+// The queue has no limit of its own: the callers check queued (the loop declares a
+// child lost at maxDown and applies backpressure at maxUp; Send waits for 0).
 type outbox struct {
 	dst io.Writer
-	// try writes what dst takes without waiting; nil where dst cannot.
+	// try writes what dst accepts without blocking; nil if dst cannot do that.
 	try func([]byte) (int, error)
 
 	mu       sync.Mutex
-	moved    sync.Cond // something was taken, or the outbox ended
-	waiting  []byte    // given and in nobody's hands
-	spare    []byte    // the other one of two buffers
-	writing  int       // bytes in the hands of run
+	moved    sync.Cond // bytes were written, or the outbox has ended
+	waiting  []byte    // queued, not yet taken by run
+	spare    []byte    // the other of two buffers
+	writing  int       // bytes taken by run
 	running  bool
 	corked   bool
-	err      error // why nothing can be written any more
+	err      error // why the outbox has ended
 	room     func()
 	stall    time.Duration
-	failed   func(error) // called once, with mu held; must not wait
+	failed   func(error) // called once, with mu held; must not block
 	finished sync.WaitGroup
 }
 
@@ -53,7 +52,7 @@ func newOutbox(dst io.Writer, failed func(error)) *outbox {
 	return o
 }
 
-// Write takes all of p, or reports why the outbox has ended.
+// Write accepts all of p, or returns why the outbox has ended.
 func (o *outbox) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	err := o.write(p)
@@ -84,8 +83,8 @@ func (o *outbox) write(p []byte) error {
 	return nil
 }
 
-// cork makes Write gather until uncork, so that the records of one TLS write
-// leave in one system call.
+// cork makes Write collect bytes until uncork, so that the records of one TLS write
+// are sent in one system call.
 func (o *outbox) cork() {
 	o.mu.Lock()
 	o.corked = true
@@ -114,7 +113,7 @@ func (o *outbox) uncork() {
 	o.start()
 }
 
-// recycle empties a buffer, or lets it go when it has become too big to keep.
+// recycle empties a buffer for reuse, or drops it if it is too large to keep.
 func recycle(b []byte, most int) []byte {
 	if cap(b) > most {
 		return nil
@@ -122,7 +121,7 @@ func recycle(b []byte, most int) []byte {
 	return b[:0]
 }
 
-// start makes sure that somebody writes what waits; mu is held.
+// start starts the writer goroutine unless it runs. The caller holds mu.
 func (o *outbox) start() {
 	if !o.running && !o.corked {
 		o.running = true
@@ -141,7 +140,7 @@ func (o *outbox) run() {
 	o.mu.Unlock()
 }
 
-// writeOut writes what waited when it was called; mu is held before and after.
+// writeOut writes what was queued when it was called. mu is held before and after.
 func (o *outbox) writeOut() {
 	buf := o.waiting
 	o.waiting = o.spare[:0]
@@ -169,7 +168,8 @@ func (o *outbox) writeOut() {
 	o.spare = recycle(buf, keepBuffer)
 }
 
-// writePiece writes p, with a watch on a neighbour that takes nothing.
+// writePiece writes p, and ends the outbox if the neighbour accepts nothing for the
+// time stall.
 func (o *outbox) writePiece(p []byte, stall time.Duration) (int, error) {
 	if stall == 0 {
 		return o.dst.Write(p)
@@ -179,7 +179,7 @@ func (o *outbox) writePiece(p []byte, stall time.Duration) (int, error) {
 	return o.dst.Write(p)
 }
 
-// fail notes why the outbox has ended; mu is held.
+// fail records why the outbox has ended. The caller holds mu.
 func (o *outbox) fail(err error) {
 	if o.err != nil {
 		return
@@ -199,7 +199,7 @@ func (o *outbox) end(err error) {
 	o.mu.Unlock()
 }
 
-// failure tells why the outbox has ended, or nil.
+// failure returns why the outbox has ended, or nil.
 func (o *outbox) failure() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -218,8 +218,8 @@ func (o *outbox) watch(room func(), stall time.Duration) {
 	o.mu.Unlock()
 }
 
-// settle waits until nothing waits, the outbox has ended, or (unless it is 0) d
-// is over, and tells why the outbox has ended.
+// settle waits until nothing is queued, the outbox has ended, or (unless it is 0) d
+// is over. It returns why the outbox has ended.
 func (o *outbox) settle(d time.Duration) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -227,8 +227,8 @@ func (o *outbox) settle(d time.Duration) error {
 	return o.err
 }
 
-// waitWhile waits on a condition, whose lock is held, while something is so, and
-// (unless it is 0) for d at most.
+// waitWhile waits on a condition, whose lock the caller holds, while so returns
+// true, and (unless it is 0) for d at most.
 func waitWhile(c *sync.Cond, d time.Duration, so func() bool) {
 	over := false
 	if d > 0 {

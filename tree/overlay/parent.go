@@ -1,4 +1,4 @@
-// The way up: a parent, one that is still to come, or the owner of the root.
+// The link to the parent: a parent, none yet, or the owner of the root.
 
 package overlay
 
@@ -7,7 +7,7 @@ import (
 	"sdm/tree"
 )
 
-// toParent sends upwards, or keeps for a parent that is still to come.
+// toParent sends a packet to the parent, or keeps it for the next parent.
 func (l *Loop) toParent(m *wire.Message) {
 	if l.parent != nil {
 		l.put(l.parent, m)
@@ -34,7 +34,7 @@ func (l *Loop) startUp() {
 	}})
 }
 
-// adopt takes a new parent in place of the old one.
+// adopt replaces the parent.
 func (l *Loop) adopt(p Link) {
 	if l.parent != nil {
 		l.parent.close()
@@ -46,7 +46,7 @@ func (l *Loop) adopt(p Link) {
 	}
 }
 
-// follow sends what has waited for a parent.
+// follow sends the packets that have waited for a parent.
 func (l *Loop) follow(n *neighbour) {
 	l.parent = n
 	l.upper.lead(n.way.(upward), 0)
@@ -57,7 +57,7 @@ func (l *Loop) follow(n *neighbour) {
 	}
 }
 
-// orphaned is the loss of the parent.
+// orphaned processes the loss of the parent.
 func (l *Loop) orphaned(n *neighbour, why string) {
 	l.step(tree.ParentLost{})
 	switch {

@@ -1,4 +1,4 @@
-// What is too long for one packet.
+// Packets that exceed the maximum length.
 
 package overlay
 
@@ -10,11 +10,11 @@ import (
 	"sdm/protocol/wire"
 )
 
-// putParts puts a packet; one that is too long goes as several, each with a part
-// of the groups, of which only the last is Final or Partial. A single group that
-// is too long becomes a fault of its ranks; an event loses its values and, if need
-// be, its body, so that the state of its ranks is known all the same, and a note
-// behind it says so.
+// putParts puts a packet. A packet that is too long is sent as several, each with
+// some of the groups; only the last is Final or Partial. If a single group is too
+// long: an answer becomes a fault of its ranks; an event loses its values and, if
+// necessary, its body, so that the state of its ranks is still known, and a note
+// after it reports that.
 func putParts(w way, m *wire.Message) error {
 	err := w.put(m)
 	if err == nil || len(m.Groups) == 0 {
@@ -23,8 +23,8 @@ func putParts(w way, m *wire.Message) error {
 	part := *m
 	if len(m.Groups) > 1 {
 		half := len(m.Groups) / 2
-		part.Flags &^= wire.Final | wire.Partial       // the next one continues it
-		part.Groups, part.Marks = m.Groups[:half], nil // they are about all groups, seen with the last
+		part.Flags &^= wire.Final | wire.Partial       // the next packet continues it
+		part.Groups, part.Marks = m.Groups[:half], nil // marks apply to all groups: sent with the last
 		if err := putParts(w, &part); err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func tooLong(g protocol.Group, err error) protocol.Group {
 	})}
 }
 
-// shorter gives what may stand for an event that is too long, best first.
+// shorter returns replacements for an event that is too long, best first.
 func shorter(g protocol.Group, err error) [][]protocol.Group {
 	what := g.Kind.String()
 	loss := g

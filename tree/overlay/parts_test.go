@@ -10,7 +10,7 @@ import (
 	"sdm/protocol/wire"
 )
 
-// narrow is a way that takes packets of at most 3 groups of one byte.
+// narrow is a way that accepts packets of at most 3 groups of one byte.
 type narrow struct {
 	way
 	got []wire.Message

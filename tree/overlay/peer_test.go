@@ -1,5 +1,5 @@
-// A peer in a process of its own, for benchmarks: in one process two loops share
-// a scheduler and wake each other up more cheaply than neighbours ever do.
+// A peer in a process of its own, for benchmarks: two loops in one process share a
+// scheduler and wake each other up at less cost than real neighbours do.
 
 package overlay
 
@@ -17,14 +17,14 @@ import (
 	"sdm/protocol/wire"
 )
 
-// peerVariable, in the environment of the test program, makes it a peer: its
-// value says of which kind. The link is on descriptor 3.
+// peerVariable is the environment variable that makes the test program a peer of
+// the given kind. The link is on descriptor 3.
 const peerVariable = "SDM_OVERLAY_TEST_PEER"
 
-// peerSecret is known to both processes; benchmarks have nothing to hide.
+// peerSecret is known to both processes.
 var peerSecret = Secret{1}
 
-// runPeer is the whole life of a peer.
+// runPeer is the main function of a peer.
 func runPeer(kind string) {
 	conn, err := net.FileConn(os.NewFile(3, "link"))
 	if err != nil {
@@ -48,7 +48,7 @@ func runPeer(kind string) {
 	}
 }
 
-// forward sends packets back as they are.
+// forward sends packets back unchanged.
 func forward(rw io.ReadWriter) {
 	in, buf := bufio.NewReader(rw), make([]byte, 4096)
 	for {
@@ -62,8 +62,8 @@ func forward(rw io.ReadWriter) {
 	}
 }
 
-// startPeer starts a peer and gives the other end of its link. stop ends it and
-// gives the processor time that it took.
+// startPeer starts a peer and returns the other end of its link. stop ends it and
+// returns the processor time that it has used.
 func startPeer(b *testing.B, kind string, overTCP bool) (conn io.ReadWriter, stop func() time.Duration) {
 	b.Helper()
 	ours, theirs := socketPairConns(b)
@@ -120,9 +120,9 @@ func tcpConns(b *testing.B) (x, y net.Conn) {
 	return x, y
 }
 
-// BenchmarkProcess is a request and its answer over a link to another process,
-// with a bare forwarder and with a loop there. cpu-ns is the other process's own
-// time for one packet, its start included.
+// BenchmarkProcess measures a request and its answer over a link to another process
+// that runs a bare forwarder or a loop. cpu-ns is the other process's own time for
+// one packet, its start included.
 func BenchmarkProcess(b *testing.B) {
 	for _, tr := range []struct {
 		name string
@@ -145,7 +145,7 @@ func benchProcess(b *testing.B, kind string, overTCP bool) {
 			b.Fatal(err)
 		}
 	}
-	ask() // the other process is there
+	ask() // wait for the other process
 	b.ResetTimer()
 	for range b.N {
 		ask()

@@ -1,4 +1,4 @@
-// Links in memory.
+// In-memory links.
 
 package overlay
 
@@ -9,21 +9,14 @@ import (
 	"syscall"
 )
 
-// pipeBuffer bounds one direction of a memory link, in bytes, as a socket's
-// buffer does.
+// pipeBuffer is the capacity of one direction of an in-memory link, in bytes, like
+// the buffer of a socket.
 const pipeBuffer = 256 << 10
 
-// pipeRead is what one read of a memory link may bring, and the largest buffer that
-// an idle one keeps, in bytes: a read costs no system call there, and a process may
-// hold tens of thousands of links.
+// pipeRead is the size of one read of an in-memory link, and the largest buffer
+// that an idle one keeps, in bytes. It is small because a read needs no system call
+// there, and a process may have tens of thousands of links.
 const pipeRead = 1 << 10
-
-// Pipe gives the two ends of a link in memory. It carries bytes, as every other
-// link does: neighbours share no memory, and tests over it test the packets too.
-func Pipe() (a, b Link) {
-	there, back := newFlow(), newFlow()
-	return pipeEnd(back, there), pipeEnd(there, back)
-}
 
 func pipeEnd(in, out *flow) *stream {
 	s := newStream(&duplex{in: in, out: out}, "memory", pipeRead)
@@ -31,30 +24,31 @@ func pipeEnd(in, out *flow) *stream {
 	return s
 }
 
-// duplex is one end of a memory link.
+// duplex is one end of an in-memory link.
 type duplex struct{ in, out *flow }
 
 func (d *duplex) Read(p []byte) (int, error)     { return d.in.read(p) }
 func (d *duplex) Write(p []byte) (int, error)    { return d.out.write(p, true) }
 func (d *duplex) tryWrite(p []byte) (int, error) { return d.out.write(p, false) }
 
-// Close lets the other end read what was written, as a socket does.
+// Close ends both directions. The other end can still read what was written, as
+// with a socket.
 func (d *duplex) Close() error {
 	d.out.end(io.EOF, syscall.EPIPE)
 	d.in.end(net.ErrClosed, syscall.EPIPE)
 	return nil
 }
 
-// flow is one direction of a memory link: a bounded queue of bytes. A full one
-// makes writers wait.
+// flow is one direction of an in-memory link: a bounded queue of bytes. Writers
+// block while it is full.
 type flow struct {
 	mu       sync.Mutex
 	changed  sync.Cond
 	buf      []byte // buf[off:] is unread
 	off      int
-	readEnd  error  // what a reader gets; io.EOF only after all bytes
-	writeEnd error  // what a writer gets
-	come     func() // called when there is something to read; nil: nothing is
+	readEnd  error  // error of read; io.EOF only after all bytes
+	writeEnd error  // error of write
+	come     func() // called when there is something to read, unless nil
 }
 
 func newFlow() *flow {
@@ -63,7 +57,8 @@ func newFlow() *flow {
 	return f
 }
 
-// end keeps an earlier end.
+// end closes the flow. An earlier reader error is kept, unless the new one is
+// net.ErrClosed.
 func (f *flow) end(reader, writer error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,15 +72,15 @@ func (f *flow) end(reader, writer error) {
 	}
 }
 
-// notify has a function called whenever there is something to read, with the flow
-// locked: it must not wait.
+// notify registers a function that is called whenever there is something to read.
+// The flow is locked then: the function must not block.
 func (f *flow) notify(come func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.come = come
 }
 
-// pending tells whether read has something to give, if only the end.
+// pending reports whether read would return at once, possibly with the end.
 func (f *flow) pending() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -110,7 +105,7 @@ func (f *flow) read(p []byte) (int, error) {
 	return n, nil
 }
 
-// write takes all of p, or, when it may not wait, what there is room for.
+// write writes all of p; if it may not wait, as much as fits.
 func (f *flow) write(p []byte, wait bool) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -132,8 +127,8 @@ func (f *flow) write(p []byte, wait bool) (int, error) {
 	return done, nil
 }
 
-// append stores p behind the unread bytes, moving them to the front when that
-// saves the buffer from growing beyond its bound.
+// append stores p after the unread bytes. It moves them to the front if that keeps
+// the buffer within its limit.
 func (f *flow) append(p []byte) int {
 	if f.off > 0 && len(f.buf)+len(p) > pipeBuffer {
 		f.buf = f.buf[:copy(f.buf, f.buf[f.off:])]

@@ -1,4 +1,4 @@
-// Sending by a function that may wait.
+// Sending with a function that may block.
 
 package overlay
 
@@ -11,22 +11,22 @@ import (
 	"sdm/tree/lane"
 )
 
-// pump is a way over a function that may wait: the root's Up, and Send of links
-// that are not of this package. What waits goes in the order of a lane.
+// pump is a way over a function that may block: the root's Up, and Send of links
+// that are not of this package. Queued packets are in the order of a lane.Lane.
 //
 // Goroutine: run, started by the loop, ends at close or when the function fails.
-// Its queue is bounded by who looks at queued.
+// The callers check queued to bound the queue.
 type pump struct {
 	send func(wire.Message) error
-	// try is send where that is possible now and without waiting; it tells whether
-	// it was. It is called by flush while nothing waits. nil: never.
+	// try is send without blocking; it reports whether it has sent. flush calls it
+	// while the queue is empty. nil: never.
 	try func(wire.Message) bool
 
 	mu      sync.Mutex
 	changed sync.Cond
-	batch   []wire.Message // put, not flushed
+	batch   []wire.Message // put and not flushed
 	lane    lane.Lane
-	hand    int // bytes of the packet in run's hands
+	hand    int // bytes of the packet that run is sending
 	room    func()
 	ended   bool
 }
@@ -37,8 +37,8 @@ func newPump(send func(wire.Message) error) *pump {
 	return p
 }
 
-// clone keeps what may be overwritten by the vertex's next step; bodies and
-// columns never are.
+// clone copies what the vertex may overwrite in its next step. Bodies and columns
+// are never overwritten.
 func clone(m *wire.Message) wire.Message {
 	c := *m
 	c.Groups = slices.Clone(m.Groups)
@@ -68,7 +68,7 @@ func (p *pump) flush() {
 	p.batch = p.batch[:0]
 }
 
-// sendNow saves the change to run's goroutine where it can.
+// sendNow sends without switching to run's goroutine where that is possible.
 func (p *pump) sendNow() {
 	n := 0
 	for n < len(p.batch) && p.try(p.batch[n]) {
@@ -89,8 +89,8 @@ func (p *pump) pressing() int {
 	return p.lane.Pressing()
 }
 
-// watch ignores stall: the owner of the root is never lost, and a foreign link
-// is to look after itself.
+// watch ignores stall: the owner of the root is never lost, and a foreign link must
+// monitor itself.
 func (p *pump) watch(room func(), stall time.Duration) { p.room = room }
 
 func (p *pump) run() {
@@ -99,7 +99,7 @@ func (p *pump) run() {
 		if !ok {
 			return
 		}
-		if p.send(m) != nil { // the link's reader tells why
+		if p.send(m) != nil { // the link's reader reports why
 			p.close()
 			return
 		}
@@ -113,7 +113,7 @@ func (p *pump) run() {
 	}
 }
 
-// next waits for the packet that is to go next; false at the end.
+// next waits for the next packet; false at the end.
 func (p *pump) next() (m wire.Message, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,7 +133,7 @@ func (p *pump) settle(d time.Duration) {
 	waitWhile(&p.changed, d, func() bool { return p.lane.Size()+p.hand > 0 && !p.ended })
 }
 
-// close drops what waits; it does not wait for run.
+// close discards the queue; it does not wait for run.
 func (p *pump) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

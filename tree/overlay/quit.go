@@ -4,8 +4,8 @@ package overlay
 
 import "time"
 
-// quit calls the owner, and ends the session when he is done and the children
-// have gone, or have had their time.
+// quit calls the owner's Quit. It ends the session when that has returned and the
+// children have closed their links, or farewell is over.
 func (l *Loop) quit(deserted bool) {
 	if l.quitting {
 		return

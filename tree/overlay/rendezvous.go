@@ -1,4 +1,4 @@
-// Servers that register with the master.
+// Registration of servers with the master.
 
 package overlay
 
@@ -13,28 +13,28 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Registration is what a server tells the master where no routing table is
-// known beforehand.
+// Registration is what a server sends to the master if there is no routing table
+// yet.
 type Registration struct {
 	Server  protocol.ServerID `json:"server"`
-	Size    int               `json:"size"` // servers that it knows of; 0 is unknown
+	Size    int               `json:"size"` // number of servers, as the server knows it; 0 is unknown
 	Host    string            `json:"host"`
 	PID     int               `json:"pid"`
 	Addrs   []string          `json:"addrs"`             // "ip:port" that it listens on, best first
 	Program string            `json:"program,omitempty"` // path of its executable
 	Build   string            `json:"build,omitempty"`   // of its executable
-	Slot    string            `json:"slot,omitempty"`    // program of the slot that it stands in, if any
-	// Ranks are those that the server has, of a job of Size ranks: it stands for
-	// all slots of its node. It has no number then, and Server counts for nothing:
-	// the master's answer gives it one. Empty: the rank of its own number.
+	Slot    string            `json:"slot,omitempty"`    // program of the server's slot, if any
+	// Ranks are the ranks of a server that represents all slots of its node, in a
+	// job of Size ranks. The server has no number then, and Server is ignored: the
+	// master assigns one. Empty: the server has the rank of its own number.
 	Ranks rank.Set `json:"ranks,omitzero"`
 }
 
-// Verdict is what a master says to a server that registers.
+// Verdict is the master's answer to a registration.
 type Verdict struct {
-	Refusal string            // why not; "" accepts it
-	Server  protocol.ServerID // the number of one that came with Ranks, or that Renumber means
-	// Renumber gives Server to one that came with a number of its own.
+	Refusal string            // reason of a refusal; "" accepts the server
+	Server  protocol.ServerID // number of a server that registered with Ranks, or if Renumber is set
+	// Renumber assigns Server to a server that has a number of its own.
 	Renumber bool
 }
 
@@ -56,15 +56,15 @@ func (r *Registration) check() error {
 	return nil
 }
 
-// Register tells the master at one of addrs, "host:port", best first, that a
-// server is there, and waits for its answer. It goes on trying until ctx ends while nobody is there or
-// somebody without our secret; a refusal (number taken, beyond the size, version)
-// is final and is the error, matching ErrRefused or ErrVersion. missed hears why
-// a try has met no master; it may be nil.
+// Register registers a server with the master at one of addrs, "host:port", best
+// first, and waits for the answer. It retries until ctx ends if no program listens,
+// or one without our secret. A refusal (number taken, beyond the size, version) is
+// final and is returned as the error, matching ErrRefused or ErrVersion. missed is
+// called with the error of each failed attempt, unless it is nil.
 //
-// The number is what the master gives, if it gives one, else that of r. The link
-// brings nothing more but its end: Receive fails when the
-// master has gone, or wants no more of us. The caller closes it.
+// The number is the one that the master assigns, else that of r. No packets arrive
+// on the link: Receive fails when the master is gone or closes the link. The caller
+// closes it.
 func Register(ctx context.Context, addrs []string, secret Secret, r Registration, missed func(error)) (Link, protocol.ServerID, error) {
 	own, err := newCredentials(secret, forRendezvous)
 	if err != nil {
@@ -82,7 +82,8 @@ func Register(ctx context.Context, addrs []string, secret Secret, r Registration
 		}
 		return s, err
 	}, func(_ context.Context, s *stream) error {
-		// The answer may take as long as the master likes: it may wait for others.
+		// There is no time limit for the answer, because the master may wait for
+		// other servers.
 		w, err := exchange(ctx, s, hello{introduction: self.introduce(), Register: &r})
 		if err == nil {
 			err = judgeAnswer(w, self)
@@ -116,35 +117,25 @@ func judgeAnswer(w welcome, self Identity) error {
 	return nil
 }
 
-// RendezvousListener is where a master waits for servers to register. Its port
-// is bounded and silent towards strangers; see door. The links of servers that it
-// has accepted stay open until they close them, or until Close, by which they see
-// that the master has gone.
+// RendezvousListener accepts registrations of servers. It limits unauthenticated
+// connections and sends them nothing; see door. The links of accepted servers stay
+// open until the servers close them, or until Close, which tells the servers that
+// the master is gone.
 //
-// Goroutines, besides those of the door: one for each of these links, ended by
-// its end and awaited by Close.
+// Goroutines, besides those of the door: one for each of these links, ended with
+// the link and awaited by Close.
 type RendezvousListener struct {
 	door *door
 	self Identity
 
 	mu    sync.Mutex
-	links map[*stream]bool // whether it has been answered; nil once closed
+	links map[*stream]bool // true: answered; nil after Close
 	group sync.WaitGroup
 }
 
-// ListenRendezvous opens addr or one of the next ports, as Listen does. Of self,
-// what people read is used: host, program and build.
-func ListenRendezvous(addr string, ports int, secret Secret, self Identity) (*RendezvousListener, error) {
-	l, err := listen(addr, ports)
-	if err != nil {
-		return nil, err
-	}
-	return RendezvousAt(l, secret, self)
-}
-
-// RendezvousAt is ListenRendezvous with a listener that is open, which it takes
-// over, also when it fails.
-func RendezvousAt(l net.Listener, secret Secret, self Identity) (*RendezvousListener, error) {
+// NewRendezvous returns a RendezvousListener on an open port. It owns l, also when
+// it fails. Only host, program and build of self are used, in messages.
+func NewRendezvous(l net.Listener, secret Secret, self Identity) (*RendezvousListener, error) {
 	d, err := newDoor(l, secret, forRendezvous)
 	if err != nil {
 		return nil, err
@@ -152,12 +143,12 @@ func RendezvousAt(l net.Listener, secret Secret, self Identity) (*RendezvousList
 	return &RendezvousListener{door: d, self: self, links: map[*stream]bool{}}, nil
 }
 
-// Addr is the address that is listened on.
+// Addr returns the address of the port.
 func (r *RendezvousListener) Addr() string { return r.door.l.Addr().String() }
 
 // Accept waits for a server of our version that proves the secret. The caller
-// answers each one once, now or later, from any goroutine. It ends as
-// Listener.Accept does.
+// answers each one once, now or later, from any goroutine. Errors are as those of
+// Listener.Accept.
 func (r *RendezvousListener) Accept(ctx context.Context) (Registration, func(Verdict), error) {
 	for {
 		g, err := r.door.next(ctx)
@@ -188,7 +179,7 @@ func judgeRegistration(h hello, self Identity) error {
 	return nil
 }
 
-// enter notes a link that is to be closed at the end.
+// enter records a link for Close.
 func (r *RendezvousListener) enter(s *stream) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -199,7 +190,7 @@ func (r *RendezvousListener) enter(s *stream) bool {
 	return true
 }
 
-// answer says it, with the number for one that has none.
+// answer sends the verdict, with the number if the server has none of its own.
 func (r *RendezvousListener) answer(s *stream, v Verdict, numbered bool) {
 	r.mu.Lock()
 	answered, known := r.links[s]
@@ -230,7 +221,7 @@ func (r *RendezvousListener) answer(s *stream, v Verdict, numbered bool) {
 
 // hold keeps the link of an accepted server until the server closes it.
 func (r *RendezvousListener) hold(s *stream) {
-	s.receiveGreeting() // of which there is none: it ends with the link, or with a peer that breaks the rules
+	s.receiveGreeting() // returns at the end of the link: no packet is expected
 	r.drop(s)
 }
 
@@ -242,7 +233,7 @@ func (r *RendezvousListener) drop(s *stream) {
 	delete(r.links, s)
 }
 
-// Close ends Accept and drops all servers, answered or not.
+// Close ends Accept and closes the links of all servers.
 func (r *RendezvousListener) Close() error {
 	err := r.door.close()
 	r.mu.Lock()

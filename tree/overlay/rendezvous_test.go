@@ -1,4 +1,4 @@
-// Registering, from both sides.
+// Registration, on both sides.
 
 package overlay
 
@@ -20,7 +20,7 @@ import (
 
 func rendezvous(t *testing.T, secret Secret) *RendezvousListener {
 	t.Helper()
-	r, err := ListenRendezvous("127.0.0.1:0", 1, secret, Identity{Host: "login1", Program: "/usr/bin/sdm", Build: "b1"})
+	r, err := NewRendezvous(listen(t, "127.0.0.1:0"), secret, Identity{Host: "login1", Program: "/usr/bin/sdm", Build: "b1"})
 	check(t, err)
 	t.Cleanup(func() { r.Close() })
 	return r
@@ -31,7 +31,7 @@ func registration(server int) Registration {
 		Program: "/opt/sdm-server", Build: "b2"}
 }
 
-// A master for two servers, and what servers hear from it.
+// A master for two servers, and its answers to registrations.
 func TestRendezvous(t *testing.T) {
 	secret := NewSecret()
 	r := rendezvous(t, secret)
@@ -104,7 +104,8 @@ func TestRegisterRefusesItself(t *testing.T) {
 		if _, _, err := Register(testContext(t), []string{closedPort(t)}, NewSecret(), r, nil); err == nil || !strings.HasPrefix(err.Error(), "register with") {
 			t.Errorf("%s: %v", name, err)
 		}
-		// A server that does not check is refused by the master.
+		// A server that does not validate its registration is refused by the
+		// master.
 		if err := judgeRegistration(hello{introduction: introduction{Version: protocol.Version}, Register: &r}, Identity{}); !errors.Is(err, ErrRefused) {
 			t.Errorf("%s: the master says %v", name, err)
 		}
@@ -128,8 +129,7 @@ func TestRegisterWithWrongSecret(t *testing.T) {
 	}, func(err error) bool { return errors.Is(err, ErrSecret) && errors.Is(missed, ErrSecret) })
 }
 
-// Servers that wait for an answer learn that the master has gone, and go on
-// looking for one.
+// Servers that wait for an answer detect that the master is gone, and retry.
 func TestRendezvousCloses(t *testing.T) {
 	secret := NewSecret()
 	r := rendezvous(t, secret)
@@ -141,7 +141,7 @@ func TestRendezvousCloses(t *testing.T) {
 	_, answer, err := r.Accept(testContext(t))
 	check(t, err)
 	check(t, r.Close())
-	answer(Verdict{}) // too late, and harmless
+	answer(Verdict{}) // too late; has no effect
 	if _, _, err := r.Accept(testContext(t)); err != net.ErrClosed {
 		t.Errorf("Accept after Close: %v", err)
 	}
@@ -151,8 +151,8 @@ func TestRendezvousCloses(t *testing.T) {
 	}
 }
 
-// Servers that have been accepted learn that the master has gone, and the master
-// forgets those that have.
+// Accepted servers detect that the master is gone, and the master removes those
+// that are gone.
 func TestRegisteredUntilTheMasterGoes(t *testing.T) {
 	secret := NewSecret()
 	r := rendezvous(t, secret)
@@ -191,7 +191,7 @@ func (r *RendezvousListener) open() map[*stream]bool {
 	return maps.Clone(r.links)
 }
 
-// A server that stands for the slots of its node is told its number.
+// A server that represents the slots of its node is assigned a number.
 func TestRendezvousNumbersServersWithRanks(t *testing.T) {
 	secret := NewSecret()
 	l := rendezvous(t, secret)

@@ -14,7 +14,7 @@ import (
 	"sdm/tree"
 )
 
-// script is a vertex that tells what it sees and does what a test says.
+// script is a vertex that records its inputs and does what a test says.
 type script struct {
 	seen chan tree.Input
 	do   func(now time.Duration, in tree.Input) []tree.Output
@@ -29,7 +29,7 @@ func (s *script) Step(now time.Duration, in tree.Input) []tree.Output {
 	return s.do(now, in)
 }
 
-// vertex is the plainest behaviour of a vertex: commands go to child 1 if connect
+// vertex returns a minimal behaviour of a vertex: commands go to child 1 if connect
 // is set and to its own ranks otherwise, everything else goes up.
 func vertex(connect bool) func(time.Duration, tree.Input) []tree.Output {
 	return func(_ time.Duration, in tree.Input) []tree.Output {
@@ -55,7 +55,7 @@ func vertex(connect bool) func(time.Duration, tree.Input) []tree.Output {
 	}
 }
 
-// running is a loop that runs until stop, which gives what Run has returned.
+// running is a loop that runs until stop, which returns the result of Run.
 type running struct {
 	*Loop
 	node  *script
@@ -77,13 +77,13 @@ func run(t *testing.T, cfg LoopConfig, do func(time.Duration, tree.Input) []tree
 	}()
 	r.stop = func() error {
 		cancel()
-		return <-done // nil when somebody has had it
+		return <-done // nil at the second call
 	}
 	t.Cleanup(func() { r.stop() })
 	return r
 }
 
-// seen waits for an input of a type and gives it; others are passed over.
+// seen waits for an input of a type and skips others.
 func seen[T tree.Input](t *testing.T, r *running) T {
 	t.Helper()
 	for {

@@ -20,8 +20,8 @@ func after(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// A server that proves the secret and then answers slowly is waited for; one that is slow
-// to prove it gets more time in each round.
+// A server that proves the secret and then answers slowly is awaited; one that is
+// slow to prove it gets more time in each round.
 func TestSearchIsPatient(t *testing.T) {
 	for _, c := range []struct {
 		name            string
@@ -49,7 +49,7 @@ func TestSearchIsPatient(t *testing.T) {
 	}
 }
 
-// A server that hangs up, at whatever step, is looked for again.
+// A server that closes the connection, at whatever step, is dialled again.
 func TestSearchAfterHangUps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		want, tries := &stream{}, 0
@@ -72,8 +72,8 @@ func TestSearchAfterHangUps(t *testing.T) {
 	})
 }
 
-// The closed port of a server that was listening when the table was made tells that it
-// has ended: nobody waits for it.
+// The closed port of a server that has listened before means that it has ended:
+// Dial gives up early.
 func TestSearchForTheDead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

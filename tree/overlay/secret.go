@@ -1,4 +1,4 @@
-// The secret of a session, and what is derived from it.
+// The secret of a session, and the keys derived from it.
 
 package overlay
 
@@ -16,11 +16,10 @@ import (
 	"time"
 )
 
-// Secret is what the neighbours of a session share. Whoever knows it may run
-// code as the user.
+// Secret is the shared key of a session. Whoever knows it may run code as the user.
 type Secret [32]byte
 
-// NewSecret makes a fresh one.
+// NewSecret returns a random secret.
 func NewSecret() Secret {
 	var s Secret
 	rand.Read(s[:]) // never fails, see crypto/rand
@@ -28,7 +27,7 @@ func NewSecret() Secret {
 }
 
 // ForSession derives the secret of one session from a long-lived one, so that
-// servers of different sessions of one user do not mistake each other.
+// servers of different sessions of one user do not accept each other.
 func (s Secret) ForSession(session string) Secret {
 	return Secret(s.derive("sdm session "+session, len(s)))
 }
@@ -47,11 +46,11 @@ func (s Secret) derive(what string, n int) []byte {
 	return key
 }
 
-// errKey: the other side speaks TLS and has another key.
+// errKey is the error for another side that uses TLS with another key.
 var errKey = errors.New("the other side has another secret")
 
-// purpose keeps kinds of listeners apart: the keys differ, and a side that dials
-// the wrong kind is a stranger.
+// purpose distinguishes kinds of listeners. Their keys differ, so a side that dials
+// the wrong kind is not authenticated.
 type purpose string
 
 const (
@@ -59,9 +58,9 @@ const (
 	forRendezvous purpose = "rendezvous"
 )
 
-// credentials are what a side needs for TLS 1.3 with both sides proving the
-// secret: an ed25519 key derived from it, in a certificate that is only there
-// because TLS wants one. Peers compare the key and nothing else of it.
+// credentials is what a side needs for TLS 1.3 with mutual proof of the secret: an
+// ed25519 key derived from the secret, in a certificate that exists only because
+// TLS requires one. Peers compare the key and nothing else of it.
 type credentials struct {
 	certificate tls.Certificate
 	public      ed25519.PublicKey
@@ -71,8 +70,8 @@ type credentials struct {
 func newCredentials(s Secret, p purpose) (*credentials, error) {
 	key := ed25519.NewKeyFromSeed(s.derive("sdm key "+string(p), ed25519.SeedSize))
 	public := key.Public().(ed25519.PublicKey)
-	// The dates are far off, as clocks of nodes may be: a session ends with its
-	// secret, not with a date.
+	// The validity is unlimited, because clocks of nodes may be wrong: a session
+	// ends with its secret, not at a date.
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1),
 		NotBefore:    time.Unix(0, 0),
@@ -89,19 +88,21 @@ func newCredentials(s Secret, p purpose) (*credentials, error) {
 	}, nil
 }
 
-// config is for both sides, which agree on a word; neither keeps sessions: a link lives
-// as long as its neighbours, and a full handshake takes under a millisecond.
+// config returns the TLS configuration of either side for a token. Sessions are not
+// resumed: a link lives as long as its neighbours, and a full handshake takes under
+// a millisecond.
 func (c *credentials) config(word string) *tls.Config {
 	return &tls.Config{
 		MinVersion:             tls.VersionTLS13,
 		Certificates:           []tls.Certificate{c.certificate},
 		NextProtos:             []string{word},
 		SessionTicketsDisabled: true,
-		// There is no authority and no name to verify; verify pins the key.
+		// There is no authority and no name to verify; verify compares the key.
 		InsecureSkipVerify: true,
 		ClientAuth:         tls.RequireAnyClientCert,
 		VerifyConnection:   c.verify,
-		// One record of up to 16 KiB at once: a packet has no use before its end.
+		// Records of up to 16 KiB at once, because a packet is not used before its
+		// end.
 		DynamicRecordSizingDisabled: true,
 	}
 }
@@ -117,8 +118,8 @@ func (c *credentials) verify(state tls.ConnectionState) error {
 	return nil
 }
 
-// listening is config for a listener; known is called once the other side has
-// said a word, before anything is answered.
+// listening returns the configuration of a listener. known is called when the other
+// side has sent a valid token, before anything is sent to it.
 func (c *credentials) listening(known func()) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13,

@@ -1,4 +1,4 @@
-// How much packets count for.
+// Sizes of packets.
 
 package overlay
 
@@ -7,12 +7,12 @@ import (
 	"sdm/protocol/wire"
 )
 
-// bare is what a packet, or a group, counts for besides what is in it: envelope,
-// kind, a short rank set.
+// bare is the size in bytes of a packet, or a group, without its contents:
+// envelope, kind, a short rank set.
 const bare = 64
 
-// weight is about how much memory a packet takes, in bytes, with all that its
-// groups hold.
+// weight is the approximate memory of a packet in bytes, with all that its groups
+// hold.
 func weight(m *wire.Message) int { return bare + len(m.Body) + weightOf(m.Groups) }
 
 func weightOf(groups []protocol.Group) int {
@@ -23,9 +23,9 @@ func weightOf(groups []protocol.Group) int {
 	return n
 }
 
-// share is how much of a window a packet uses, in bytes. Both ends of a link must
-// come to the same number, so only bodies count: what a column or a rank set takes
-// in memory depends on how it was made.
+// share is the part of a window that a packet uses, in bytes. Both ends of a link
+// must compute the same number, so only bodies count: the memory of a column or a
+// rank set depends on how it was built.
 func share(m *wire.Message) int {
 	n := bare + len(m.Body)
 	for i := range m.Groups {

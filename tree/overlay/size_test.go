@@ -13,7 +13,7 @@ import (
 	"sdm/tree/lane"
 )
 
-// What columns and stacks hold counts for what may wait, as bodies do.
+// The contents of columns and stacks count for the limits of queues, as bodies do.
 func TestWholeGroupsCount(t *testing.T) {
 	const long = maxUp + 1
 	of := rank.Of(1)
@@ -31,7 +31,7 @@ func TestWholeGroupsCount(t *testing.T) {
 			if got := brought[0].size; got < long {
 				t.Errorf("a packet of over %d bytes counts %d in the inbox", long, got)
 			}
-			r := run(t, LoopConfig{Lost: func(string) {}}, vertex(false)) // no parent: all waits
+			r := run(t, LoopConfig{Lost: func(string) {}}, vertex(false)) // no parent: all packets wait
 			r.Post(tree.LocalEvents{Groups: []protocol.Group{g}})
 			r.inside(func() {
 				if r.upper.takes(lane.Event) {
@@ -42,9 +42,9 @@ func TestWholeGroupsCount(t *testing.T) {
 	}
 }
 
-// neighbourThatSends has one packet on its way to us.
+// neighbourThatSends returns a neighbour that has sent one packet.
 func neighbourThatSends(t *testing.T, m wire.Message) *neighbour {
-	x, y := Pipe()
+	x, y := pipe()
 	t.Cleanup(func() { x.Close(); y.Close() })
 	check(t, x.Send(m))
 	return &neighbour{link: y}

@@ -1,4 +1,4 @@
-// Sockets without a detour through Go's scheduler.
+// Sockets without calls to Go's scheduler.
 
 package overlay
 
@@ -11,19 +11,19 @@ import (
 	"unsafe"
 )
 
-// Package syscall announces every call to the scheduler, because it might wait.
-// Where the program was idle before, that wakes the scheduler's own thread, which
-// then looks around every 20 µs for a while: in a server that lives for packets,
-// a quarter of its processor time (measured with 64 servers on 2 cores: 68 µs
-// before, 48 µs now for a command and its answer; 37 µs is a program that only
-// forwards). A call with MSG_DONTWAIT never waits, so nothing is to be announced.
+// Package syscall announces every call to the scheduler, because it might block. In
+// a program that was idle, this wakes the scheduler's own thread, which then polls
+// every 20 µs for a while. In a server that mainly handles packets this is a
+// quarter of its processor time (measured with 64 servers on 2 cores: 68 µs before,
+// 48 µs now for a command and its answer; a program that only forwards takes 37
+// µs). A call with MSG_DONTWAIT never blocks, so it need not be announced.
 
-// receive reads what is there; EAGAIN: nothing.
+// receive reads the bytes that have arrived; EAGAIN: none.
 func receive(fd uintptr, p []byte) (int, syscall.Errno) {
 	return transfer(syscall.SYS_RECVFROM, fd, p, syscall.MSG_DONTWAIT)
 }
 
-// send writes what there is room for; EAGAIN: none.
+// send writes as much as fits; EAGAIN: nothing.
 func send(fd uintptr, p []byte) (int, syscall.Errno) {
 	return transfer(syscall.SYS_SENDTO, fd, p, syscall.MSG_DONTWAIT|syscall.MSG_NOSIGNAL)
 }
@@ -41,18 +41,18 @@ func transfer(call, fd uintptr, p []byte, flags uintptr) (int, syscall.Errno) {
 	}
 }
 
-// socketReader reads from a socket, waiting as a net.Conn's Read does, with the
-// same deadlines and the same end. It is for one caller at a time.
+// socketReader reads from a socket. It blocks as Read of a net.Conn does, with the
+// same deadlines and errors. It is for one caller at a time.
 type socketReader struct {
 	raw  syscall.RawConn
-	once func(fd uintptr) bool // made once, as in attempt
+	once func(fd uintptr) bool // r.readOnce; made once, as in attempt
 	p    []byte
 	n    int
 	err  syscall.Errno
 }
 
-// reading gives the quickest way to read from src: src itself, unless it is a
-// socket.
+// reading returns the fastest reader of src: a socketReader for a socket, else src
+// itself.
 func reading(src io.Reader) io.Reader {
 	conn, ok := src.(syscall.Conn)
 	if !ok {
@@ -76,7 +76,7 @@ func (r *socketReader) Read(p []byte) (int, error) {
 	r.p = nil
 	switch {
 	case err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, os.ErrDeadlineExceeded):
-		return 0, net.ErrClosed // package os calls it by a name of its own
+		return 0, net.ErrClosed // package os has another error for it
 	case err != nil:
 		return 0, err
 	case r.err != 0:
@@ -87,13 +87,13 @@ func (r *socketReader) Read(p []byte) (int, error) {
 	return r.n, nil
 }
 
-// readOnce makes RawConn.Read wait as long as there is nothing.
+// readOnce makes RawConn.Read wait while there is nothing to read.
 func (r *socketReader) readOnce(fd uintptr) bool {
 	r.n, r.err = receive(fd, r.p)
 	return r.err != syscall.EAGAIN
 }
 
-// isSocket tells a connected socket from files and pipes.
+// isSocket distinguishes a connected socket from files and pipes.
 func isSocket(raw syscall.RawConn) bool {
 	kind := 0
 	var failed error

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// sockets gives both ends of a connection, of each kind that links are made of.
+// sockets opens both ends of a connection, for each kind that links use.
 var sockets = map[string]func(t *testing.T) (a, b net.Conn){
 	"tcp": func(t *testing.T) (a, b net.Conn) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -46,7 +46,8 @@ var sockets = map[string]func(t *testing.T) (a, b net.Conn){
 	},
 }
 
-// TestSocketReaderIsARead: what happens to a Read of package net happens here.
+// TestSocketReaderIsARead verifies that a socketReader behaves as Read of package
+// net.
 func TestSocketReaderIsARead(t *testing.T) {
 	cases := []struct {
 		name string
@@ -122,9 +123,9 @@ func TestReadingLeavesOthersAlone(t *testing.T) {
 	}
 }
 
-// TestSocketsNeverWait: a descriptor shares its mode with every copy of it; one
-// that somebody has made to wait must not stop us, because the scheduler does not
-// know that we are in the kernel.
+// TestSocketsNeverWait verifies that a read or write does not block even if another
+// process has made the shared socket blocking: the scheduler does not know about
+// these system calls.
 func TestSocketsNeverWait(t *testing.T) {
 	for kind, pair := range sockets {
 		t.Run(kind, func(t *testing.T) {

@@ -1,4 +1,4 @@
-// Writing to a unix socket, and waking nobody in vain.
+// Writing to a Unix socket without needless wake-ups.
 
 package overlay
 
@@ -11,25 +11,25 @@ import (
 	"syscall"
 )
 
-// socketOut is a connected unix socket that is only written to. It is watched while
-// a Write waits for room, and otherwise not at all: Linux tells whoever watches a
-// unix socket that it has room each time that the other side has read a packet, and
-// Go's poller watches its sockets for everything, so that each packet would wake its
-// sender once more, which often takes the processor from the very process that is at
-// work on the packet.
+// socketOut is a connected Unix socket that is only written to. It is polled only
+// while a Write waits for room. Linux notifies a poller of a Unix socket each time
+// the other side has read a packet, and Go's poller watches all events of its
+// sockets, so each packet would wake its sender again, and often take the processor
+// from the process that handles the packet.
 //
-// One goroutine at a time may write; Close may be called by anyone.
+// One goroutine at a time may write; Close may be called by any goroutine.
 type socketOut struct {
 	fd    int
 	epoll int
 	file  *os.File // of epoll, which Go's poller watches in place of fd
 	raw   syscall.RawConn
 	once  func(epoll uintptr) bool // calls try; made once, as in attempt
-	try   func(fd uintptr) bool    // of the write that is under way
+	try   func(fd uintptr) bool    // the current write
 	close func() error
 }
 
-// newSocketOut takes over a connected unix socket, also when it fails.
+// newSocketOut returns a socketOut for a connected Unix socket. It owns the
+// descriptor, also when it fails.
 func newSocketOut(fd int) (*socketOut, error) {
 	o := &socketOut{fd: fd}
 	o.once = func(uintptr) bool { return o.try(uintptr(o.fd)) }
@@ -50,7 +50,7 @@ func (o *socketOut) newEpoll() error {
 	if err != nil {
 		return fmt.Errorf("epoll: %w", err)
 	}
-	// Only a descriptor that does not block is waited for by the runtime.
+	// The runtime polls non-blocking descriptors only.
 	if err := syscall.SetNonblock(epoll, true); err != nil {
 		syscall.Close(epoll)
 		return fmt.Errorf("epoll: %w", err)
@@ -60,7 +60,7 @@ func (o *socketOut) newEpoll() error {
 	return err
 }
 
-// Write returns when all is written.
+// Write returns when everything is written.
 func (o *socketOut) Write(p []byte) (int, error) {
 	done := 0
 	var failed error
@@ -82,7 +82,7 @@ func (o *socketOut) Write(p []byte) (int, error) {
 	return done, errors.Join(err, failed)
 }
 
-// arm has the next room told, once.
+// arm requests one notification when there is room.
 func (o *socketOut) arm() error {
 	e := syscall.EpollEvent{Events: syscall.EPOLLOUT | syscall.EPOLLONESHOT}
 	err := syscall.EpollCtl(o.epoll, syscall.EPOLL_CTL_MOD, o.fd, &e)
@@ -95,19 +95,19 @@ func (o *socketOut) arm() error {
 	return nil
 }
 
-// wait tries until it is well, each time that there is room.
+// wait calls try until it returns true, each time there is room.
 func (o *socketOut) wait(try func(fd uintptr) bool) error {
 	o.try = try
 	if o.raw.Read(o.once) != nil {
-		return net.ErrClosed // nothing else can go wrong
+		return net.ErrClosed // the only possible error
 	}
 	return nil
 }
 
 func (o *socketOut) Close() error { return o.close() }
 
-// closeAll ends who waits before it closes the socket, as its number may be
-// somebody else's then.
+// closeAll ends a blocked Write before it closes the socket, because the descriptor
+// number may be reused afterwards.
 func (o *socketOut) closeAll() error {
 	if o.file != nil {
 		o.file.Close()

@@ -1,4 +1,4 @@
-// Socket pairs that wake nobody for nothing.
+// Socket pairs without needless wake-ups.
 
 package overlay
 
@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// openSocketOut gives a socketOut and the end that reads.
+// openSocketOut returns a socketOut and the end that reads.
 func openSocketOut(t *testing.T) (*socketOut, *os.File) {
 	t.Helper()
 	in, out := socketPair(t)
@@ -25,8 +25,8 @@ func openSocketOut(t *testing.T) (*socketOut, *os.File) {
 	return o, in
 }
 
-// watching tells how many of some descriptors have woken who watches them for
-// everything, as Go's poller does, since the last call.
+// watching returns a function that counts the descriptors that have become ready
+// since the last call, for a poller that watches all events, as Go's does.
 func watching(t *testing.T, fds ...int) func() int {
 	t.Helper()
 	over, err := syscall.EpollCreate1(syscall.EPOLL_CLOEXEC)
@@ -41,7 +41,7 @@ func watching(t *testing.T, fds ...int) func() int {
 		check(t, err)
 		return n
 	}
-	woken() // by the room that there is
+	woken() // for the initial room
 	return woken
 }
 

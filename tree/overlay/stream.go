@@ -19,18 +19,18 @@ import (
 	"sdm/protocol/wire"
 )
 
-// readBuffer is what one read may bring, in bytes: many packets of usual size
-// (50 to 500 bytes), small against the memory of a root with 1,000 children.
+// readBuffer is the size of one read, in bytes: many packets of usual size (50 to
+// 500 bytes), and small compared with the memory of a root with 1,000 children.
 const readBuffer = 16 << 10
 
-// maxBatch is how many bytes are gathered for one write.
+// maxBatch is the number of bytes that are collected for one write.
 const maxBatch = 256 << 10
 
-// lengthSize is the size of the length in front of a packet; see package wire.
+// lengthSize is the size of the length prefix of a packet; see package wire.
 const lengthSize = 4
 
-// writeGrace is how long a link that cannot be written to is still read: what
-// the neighbour said before it went is worth having.
+// writeGrace is how long a link that cannot be written to is still read, to receive
+// what the neighbour has sent before it closed.
 const writeGrace = time.Second
 
 // stream is a Link over any stream of bytes. Its goroutines are those of its
@@ -39,28 +39,28 @@ type stream struct {
 	peer  string
 	rw    io.Closer
 	in    *bufio.Reader
-	limit int // of a received packet, in bytes
+	limit int // maximum size of a received packet, in bytes
 	out   *outbox
 	tls   *tls.Conn     // encrypts into out; nil: packets go to out as they are
-	bytes atomic.Uint64 // that have come
+	bytes atomic.Uint64 // bytes received
 
 	mu    sync.Mutex // batch and the order of writes
 	batch []byte
 	keep  int // the largest batch to keep, in bytes
 
-	unwatch func() // ends the watch on the other host; nil: there is none
+	unwatch func() // ends the monitoring of the other host; nil: there is none
 
 	once   sync.Once
 	closed error
-	doom   *time.Timer // ends a link that cannot be written to; guarded by out.mu
+	doom   *time.Timer // closes a link that cannot be written to; guarded by out.mu
 }
 
-// NewStream makes a link over rw: a unix socket, a TLS connection. Closing rw must
-// end a Read and a Write that wait, from another goroutine: an *os.File made with
-// os.NewFile may not do so, FromFiles makes one that does.
+// NewStream returns a link over rw: a Unix socket, a TLS connection. Closing rw
+// must end a blocked Read and Write of another goroutine. An *os.File made with
+// os.NewFile may not do so; FromFiles makes one that does.
 func NewStream(rw io.ReadWriteCloser, peer string) Link { return newStream(rw, peer, readBuffer) }
 
-// newStream is NewStream with a buffer of so many bytes for one read.
+// newStream is NewStream with a read buffer of this size.
 func newStream(rw io.ReadWriteCloser, peer string, buffer int) *stream {
 	s := &stream{peer: peer, rw: rw, limit: wire.MaxPacket, keep: keepBuffer}
 	s.in = bufio.NewReaderSize(&counter{reading(rw), &s.bytes}, buffer)
@@ -68,7 +68,7 @@ func newStream(rw io.ReadWriteCloser, peer string, buffer int) *stream {
 	return s
 }
 
-// counter counts the bytes that come.
+// counter counts the bytes received.
 type counter struct {
 	in    io.Reader
 	bytes *atomic.Uint64
@@ -80,7 +80,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// received tells how many bytes have come so far.
+// received returns the number of bytes received so far.
 func (s *stream) received() uint64 { return s.bytes.Load() }
 
 // failed is called when nothing can be written any more.
@@ -94,7 +94,7 @@ func (s *stream) failed(err error) {
 
 func (s *stream) Peer() string { return s.peer }
 
-// Send returns when the transport has taken the packets.
+// Send returns when the transport has accepted the packets.
 func (s *stream) Send(msgs ...wire.Message) error {
 	s.mu.Lock()
 	before := len(s.batch)
@@ -116,7 +116,7 @@ func (s *stream) Send(msgs ...wire.Message) error {
 	return nil
 }
 
-// add appends a packet to the batch; mu is held.
+// add appends a packet to the batch. The caller holds mu.
 func (s *stream) add(m *wire.Message) error {
 	before := len(s.batch)
 	s.batch = wire.Append(s.batch, m)
@@ -127,7 +127,7 @@ func (s *stream) add(m *wire.Message) error {
 	return nil
 }
 
-// write hands the batch to the transport or its queue; mu is held.
+// write hands the batch to the transport or its queue. The caller holds mu.
 func (s *stream) write() error {
 	if len(s.batch) == 0 {
 		return nil
@@ -170,10 +170,10 @@ func (s *stream) watch(room func(), stall time.Duration) { s.out.watch(room, sta
 
 func (s *stream) settle(d time.Duration) { s.out.settle(d) }
 
-// await returns when Receive has something to read, if only an error.
+// await returns when Receive has something to read, possibly only an error.
 func (s *stream) await() { s.in.Peek(1) }
 
-// Receive reads one packet. After an error the link is of no more use.
+// Receive reads one packet. After an error the link is not usable any more.
 func (s *stream) Receive() (wire.Message, error) {
 	b, err := wire.ReadPacket(s.in, s.limit)
 	if err != nil {
@@ -186,8 +186,8 @@ func (s *stream) Receive() (wire.Message, error) {
 	return m, nil
 }
 
-// receiveGreeting reads a Hello or Welcome of any version of the protocol: the
-// form of these two is never changed, so that versions can be compared at all.
+// receiveGreeting reads a Hello or Welcome of any version of the protocol. The
+// format of these two never changes, so that versions can be compared.
 func (s *stream) receiveGreeting() (wire.Message, error) {
 	s.limit = maxGreeting
 	b, err := wire.ReadPacket(s.in, s.limit)
@@ -201,7 +201,7 @@ func (s *stream) receiveGreeting() (wire.Message, error) {
 	return wire.Decode(b)
 }
 
-// receiveError prefers our own reason for closing to "closed".
+// receiveError replaces "closed" with our own reason for closing, if there is one.
 func (s *stream) receiveError(err error) error {
 	if errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrClosed) || errors.Is(err, io.ErrClosedPipe) {
 		if own := s.out.failure(); own != nil {
@@ -211,7 +211,7 @@ func (s *stream) receiveError(err error) error {
 	return &linkError{"receive from", s.peer, err}
 }
 
-// ready tells whether Receive would give a packet without waiting.
+// ready reports whether Receive would return a packet without waiting.
 func (s *stream) ready() bool {
 	have := s.in.Buffered()
 	if have < lengthSize {
@@ -221,14 +221,14 @@ func (s *stream) ready() bool {
 	return uint64(have-lengthSize) >= uint64(binary.BigEndian.Uint32(head))
 }
 
-// Close drops what waits to be written.
+// Close discards bytes that have not been written.
 func (s *stream) Close() error {
 	s.once.Do(func() {
 		if s.unwatch != nil {
 			s.unwatch()
 		}
 		if s.tls != nil {
-			s.tls.CloseWrite() // so that the other side sees an end, not a cut
+			s.tls.CloseWrite() // so that the other side sees an orderly end
 		}
 		s.out.end(net.ErrClosed)
 		s.closed = s.rw.Close()
@@ -237,7 +237,7 @@ func (s *stream) Close() error {
 		defer s.out.mu.Unlock()
 		if s.doom != nil {
 			s.doom.Stop()
-			s.closed = nil // what went wrong was told by Receive
+			s.closed = nil // Receive has returned the error
 		}
 	})
 	return s.closed

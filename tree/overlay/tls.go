@@ -13,14 +13,14 @@ import (
 	"sdm/protocol/wire"
 )
 
-// elastic is a connection whose Write never waits, because package tls gives up
-// a connection for good when a write under it was cut short.
+// elastic is a connection whose Write never blocks, because package tls makes a
+// connection unusable when a write under it was interrupted.
 type elastic struct {
 	net.Conn
 	in  io.Reader
 	out *outbox
-	// mute makes Write say nothing: a listener answers no stranger, not even
-	// with the alerts of package tls.
+	// mute makes Write discard its bytes: a listener sends an unauthenticated peer
+	// nothing, not even the alerts of package tls.
 	mute *atomic.Bool
 }
 
@@ -33,18 +33,18 @@ func (e *elastic) Write(p []byte) (int, error) {
 	return e.out.Write(p)
 }
 
-// SetWriteDeadline does nothing, since no Write waits: package tls sets one that is
-// over when it has said goodbye, and it would end what the outbox still writes.
+// SetWriteDeadline does nothing, since no Write blocks. Package tls sets an expired
+// deadline after its close alert, which would end what the outbox still writes.
 func (e *elastic) SetWriteDeadline(time.Time) error { return nil }
 
-// dialled makes the dialling side of a link over TLS; the handshake is to be done.
+// dialled returns the dialling side of a link over TLS, before the handshake.
 func dialled(conn net.Conn, c *credentials) *stream {
 	s, under := newTLSStream(conn)
 	s.setTLS(tls.Client(under, c.config(c.words.fresh())))
 	return s
 }
 
-// accepted makes the accepting side; nothing is said to the other side before
+// accepted returns the accepting side. Nothing is sent to the other side before
 // known is called.
 func accepted(conn net.Conn, c *credentials, known func()) *stream {
 	s, under := newTLSStream(conn)

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// transport makes both ends of a link: one as bytes, for what no link of ours
+// transport opens both ends of a link: one as a byte stream, to send what no link
 // would send, and the other as the link under test.
 type transport struct {
 	name string
@@ -28,7 +28,7 @@ var transports = []transport{
 	{"TCP with TLS", openTLS},
 }
 
-// pair gives two links that are each other's neighbours.
+// pair returns the two ends as links.
 func (tr transport) pair(t testing.TB) (a, b Link) {
 	t.Helper()
 	raw, b := tr.open(t)
@@ -40,7 +40,7 @@ func (tr transport) pair(t testing.TB) (a, b Link) {
 	return a, b
 }
 
-// bytes gives one end as bytes.
+// bytes returns one end as a byte stream.
 func (tr transport) bytes(t testing.TB) (io.ReadWriteCloser, Link) {
 	t.Helper()
 	raw, link := tr.open(t)
@@ -51,7 +51,7 @@ func (tr transport) bytes(t testing.TB) (io.ReadWriteCloser, Link) {
 	return raw, link
 }
 
-// tlsEnd is an end that is a link and can be had as bytes.
+// tlsEnd is an end that is a link and can be used as a byte stream.
 type tlsEnd struct{ *stream }
 
 func (tlsEnd) Read([]byte) (int, error)  { panic("not used") }
@@ -75,7 +75,7 @@ func openMemory(testing.TB) (io.ReadWriteCloser, Link) {
 	return &duplex{in: back, out: there}, NewStream(&duplex{in: there, out: back}, "memory")
 }
 
-// socketPair gives the end that is read from and the one that is written to.
+// socketPair returns the end that is read from and the one that is written to.
 func socketPair(t testing.TB) (in, out *os.File) {
 	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	check(t, err)
@@ -92,7 +92,7 @@ func openSocketPair(t testing.TB) (io.ReadWriteCloser, Link) {
 	return raw, link
 }
 
-// openSocket is one socket for both directions, as some remote shells give it to
+// openSocket uses one socket for both directions, as some remote shells use for
 // standard input and output.
 func openSocket(t testing.TB) (io.ReadWriteCloser, Link) {
 	ours, theirs := socketPair(t)
@@ -156,8 +156,22 @@ func openTLS(t testing.TB) (io.ReadWriteCloser, Link) {
 // listenAs listens on a free port of the loopback interface.
 func listenAs(t testing.TB, secret Secret, self Identity) *Listener {
 	t.Helper()
-	l, err := Listen("127.0.0.1:0", 1, secret, func() Identity { return self })
+	l, err := NewListener(listen(t, "127.0.0.1:0"), secret, func() Identity { return self })
 	check(t, err)
 	t.Cleanup(func() { l.Close() })
 	return l
+}
+
+// listen opens a port.
+func listen(t testing.TB, addr string) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", addr)
+	check(t, err)
+	return l
+}
+
+// pipe returns the two ends of an in-memory link.
+func pipe() (a, b Link) {
+	there, back := newFlow(), newFlow()
+	return pipeEnd(back, there), pipeEnd(there, back)
 }

@@ -1,4 +1,4 @@
-// What the holder of the baton does.
+// The work of the holder of the vertex lock.
 
 package overlay
 
@@ -7,24 +7,23 @@ import (
 	"sdm/tree"
 )
 
-// flushAfter bounds how long packets wait for others before links are flushed,
-// in entries.
+// flushAfter is the number of entries after which links are flushed.
 const flushAfter = 256
 
-// maxRounds bounds how long a reader works for others before it goes back to
-// its link, in looks at the inbox.
+// maxRounds is the number of looks at the inbox after which a reader returns to its
+// link.
 const maxRounds = 16
 
-// worker says who holds the baton.
+// worker is the kind of goroutine that holds the vertex lock.
 type worker int
 
 const (
 	insider  worker = iota // a goroutine of the loop
-	outsider               // a caller of Post, who may hold locks of his own
+	outsider               // a caller of Post, which may hold locks
 )
 
-// bring adds entries and works on them unless somebody is at work, who will then
-// see them. After the end it closes what they would have attached.
+// bring adds entries and processes them, unless another goroutine holds the vertex
+// lock and will do so. After the end it closes the links of the entries.
 func (l *Loop) bring(who worker, entries ...entry) {
 	if len(entries) == 0 {
 		return
@@ -48,8 +47,8 @@ func discard(entries []entry) {
 	}
 }
 
-// leave adds something to do for whoever works, or for Run. The caller may be in
-// the middle of anything.
+// leave adds a function for the holder of the vertex lock or for Run. It may be
+// called in any context.
 func (l *Loop) leave(do func()) {
 	if l.inbox.leave(entry{do: do}) {
 		l.poke()
@@ -60,20 +59,20 @@ func (l *Loop) leave(do func()) {
 func (l *Loop) poke() {
 	select {
 	case l.kick <- struct{}{}:
-	default: // it will
+	default: // Run will look already
 	}
 }
 
-// work is Run's turn.
+// work is Run's look at the inbox.
 func (l *Loop) work() {
 	if l.inbox.grab() {
 		l.turn()
 	}
 }
 
-// turn works with the baton until the inbox is empty, or for a bounded time:
-// then Run goes on. Links are flushed when the inbox is empty, one write for
-// each, or after flushAfter entries.
+// turn processes entries until the inbox is empty, or for maxRounds looks; then Run
+// continues. Links are flushed when the inbox is empty, with one write for each, or
+// after flushAfter entries.
 func (l *Loop) turn() {
 	l.who = insider
 	unflushed := 0
@@ -100,10 +99,10 @@ func (l *Loop) turn() {
 	}
 }
 
-// help is what a caller of Post does: one look at the inbox, and the writing. No
-// write waits and none calls the owner, so the locks that the caller may hold do
-// not matter; waking Run for it would cost a change of threads for each answer
-// (20 µs of 100 for a print on one rank). Calls of the owner are left to Run.
+// help is the work of a caller of Post: one look at the inbox, and the writing. No
+// write blocks, and none calls a function of LoopConfig, so locks that the caller
+// holds do no harm. Waking Run instead would cost a thread switch for each answer
+// (20 µs of 100 for a print on one rank). Calls of LoopConfig are left to Run.
 func (l *Loop) help() {
 	l.who = outsider
 	l.process(l.inbox.take())
@@ -114,12 +113,12 @@ func (l *Loop) help() {
 	}
 }
 
-// mayCall tells whether a function of the owner may be called now. A caller of
-// Post may hold the very lock that the function wants: then, and behind such a
-// call, it is owed to the owner until an insider works.
+// mayCall reports whether a function of LoopConfig may be called now. A caller of
+// Post may hold the very lock that the function takes. Then the call is deferred
+// until a goroutine of the loop works, and so are all calls after it.
 func (l *Loop) mayCall() bool { return l.who == insider && len(l.owed) == 0 }
 
-// call calls a function of the owner, or owes it to him.
+// call calls a function of LoopConfig, or defers it.
 func (l *Loop) call(function func()) {
 	if l.mayCall() {
 		function()
@@ -153,19 +152,20 @@ func (l *Loop) process(entries []entry) int {
 	return len(entries)
 }
 
-// step is one input of the vertex, and what follows from it. Inputs that arise
-// from its outputs come after them, as a step ends the life of the outputs before.
+// step processes one input of the vertex and its outputs. Inputs that arise from
+// its outputs are processed afterwards, because a step invalidates the previous
+// outputs.
 func (l *Loop) step(in tree.Input) {
 	l.steps = append(l.steps, in)
 	if len(l.steps) > 1 {
-		return // the call that is at work does it
+		return // the outer call of step processes it
 	}
 	for i := 0; i < len(l.steps); i++ {
 		outs := l.cfg.Node.Step(l.now(), l.steps[i])
 		for _, out := range outs {
 			l.apply(out)
 		}
-		clear(outs) // they may hold a large answer, and the next step may be far
+		clear(outs) // they may hold a large answer, and the next step may come much later
 	}
 	clear(l.steps)
 	l.steps = l.steps[:0]
@@ -231,7 +231,7 @@ func (l *Loop) deliver(out tree.Deliver) {
 	}
 }
 
-// flush offers what was put to the links, in the order of the first put.
+// flush flushes the links that packets were put to, in the order of the first put.
 func (l *Loop) flush() {
 	for _, n := range l.dirty {
 		n.dirty = false

@@ -1,4 +1,4 @@
-// The word by which a listener tells a peer from a stranger.
+// The token by which a listener recognizes peers.
 
 package overlay
 
@@ -10,23 +10,23 @@ import (
 	"sync"
 )
 
-// Sizes of a word, in bytes: a nonce, and how much of its HMAC-SHA256 follows.
+// Sizes of a token, in bytes: a nonce, and the part of its HMAC-SHA256 that
+// follows.
 const (
 	nonceSize = 12
 	proofSize = 16
 )
 
-// maxNonces is how many nonces a listener remembers; a word that was recorded before as
-// many others came may be used once more.
+// maxNonces is the number of nonces that a listener remembers. A token that was
+// recorded before as many others arrived may be used once more.
 const maxNonces = 8192
 
-// words makes the words of those who dial, and knows those that were made with the same
-// key. A word stands in the clear, as the name of the application protocol, in the first
-// packet of TLS, so a listener answers strangers nothing and spends no signature on them.
-// Each is good for one connection at a listener: it proves no more than that its maker
-// knows the secret, and whoever records one must not get in twice with it.
-//
-// Methods may be called by several goroutines.
+// words makes the tokens ("words") of the dialling side and verifies those made
+// with the same key. A token is sent in the clear, as the name of the application
+// protocol (ALPN), in the first packet of TLS, so a listener sends unauthenticated
+// peers nothing and computes no signature for them. Each token is valid for one
+// connection to a listener: it proves only that its maker knows the secret, and
+// whoever records one must not be able to use it again.
 type words struct {
 	key []byte
 
@@ -36,7 +36,7 @@ type words struct {
 	next int
 }
 
-// fresh makes a word.
+// fresh returns a new token.
 func (w *words) fresh() string {
 	nonce := make([]byte, nonceSize)
 	rand.Read(nonce) // never fails
@@ -49,7 +49,8 @@ func (w *words) of(nonce []byte) string {
 	return hex.EncodeToString(nonce) + hex.EncodeToString(mac.Sum(nil)[:proofSize])
 }
 
-// accept tells whether a word was made with the key, and comes for the first time.
+// accept reports whether a token was made with the key and is used for the first
+// time.
 func (w *words) accept(word string) bool {
 	if len(word) != 2*(nonceSize+proofSize) {
 		return false

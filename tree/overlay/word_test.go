@@ -34,7 +34,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// recorder keeps what is written.
+// recorder records the bytes written.
 type recorder struct {
 	net.Conn
 	sent []byte
@@ -45,8 +45,8 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return r.Conn.Write(p)
 }
 
-// The first packet of a peer, recorded and sent again on many connections, is that of a
-// stranger: it gets no byte, and holds no peer up.
+// A listener treats a replayed first packet of a peer as a stranger's: it sends no
+// byte, and the replay delays no peer.
 func TestReplayedHello(t *testing.T) {
 	secret := NewSecret()
 	l := listenAs(t, secret, aChild)

@@ -2,7 +2,7 @@ package topology
 
 import "testing"
 
-// What is read is printed so that it is read as the same.
+// Printing a parsed shape and parsing the result gives the same shape.
 func FuzzParseShape(f *testing.F) {
 	for _, text := range []string{"binomial", "flat", "1", "8", "0", "-1", "16777216", "+3", "0x8", "ring"} {
 		f.Add(text, 10)

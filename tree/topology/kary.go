@@ -1,14 +1,15 @@
-// The K-ary tree, numbered in preorder: what is below a vertex is split into K
-// parts as equal as can be, the larger ones first. No tree of so many vertices
-// with at most K children each is lower. The flat tree is one with enough K.
+// The K-ary tree, numbered in preorder: the vertices below v are split into K parts
+// of equal size, or, if that is not possible, the first ones are larger by one. No
+// tree of the same size with at most K children for each vertex has a smaller
+// height. The flat tree is a K-ary tree with K large enough.
 
 package topology
 
-// place is where a vertex of a K-ary tree was found.
+// place is the position of a vertex in a K-ary tree.
 type place struct {
 	parent NodeID
 	depth  int
-	count  int // vertices of its subtree
+	count  int // size of its subtree
 }
 
 // descend walks from the root to v.
@@ -21,20 +22,20 @@ func (s Shape) descend(v NodeID) place {
 	return p
 }
 
-// part finds, among the parts of count vertices from first on, the one that
-// holds v, and gives its first vertex and its size.
+// part divides count vertices from first on into the subtrees of siblings, and
+// returns the first vertex and the size of the one that contains v.
 func (s Shape) part(first NodeID, count int, v NodeID) (NodeID, int) {
 	small, larger := count/s.arity, NodeID(count%s.arity)
 	large := NodeID(small + 1)
 	if i := (v - first) / large; i < larger {
 		return first + i*large, small + 1
 	}
-	first += larger * large // small is not 0: there would be no v
+	first += larger * large // small is not 0, because v is in one of the smaller parts
 	i := (v - first) / NodeID(small)
 	return first + i*NodeID(small), small
 }
 
-// parts gives the first vertex of each part below v.
+// parts returns the first vertex of each part below v: its children.
 func (s Shape) parts(v NodeID) []NodeID {
 	count := s.descend(v).count - 1
 	list := make([]NodeID, 0, min(count, s.arity))

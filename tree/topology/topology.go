@@ -1,9 +1,9 @@
-// Package topology provides the shape of the tree: parent, children, subtree.
+// Package topology computes the shape of the tree: parent, children, subtree.
 //
-// Whatever the shape, vertices are numbered in preorder: the subtree of v is v
-// and the numbers right behind it. Routing is then an interval test, and a set
-// of servers below one vertex is a single range. Everything is computed from the
-// number, in steps no more than the tree is high; nothing is stored.
+// In every shape, vertices are numbered in preorder: the subtree of v consists of v
+// and the numbers that follow it. Routing is then an interval test, and the servers
+// below a vertex are a single range. Everything is computed from the number, in at
+// most as many steps as the tree is high; nothing is stored.
 package topology
 
 import (
@@ -15,15 +15,15 @@ import (
 // NodeID is a vertex of the tree: 0 is the root.
 type NodeID int
 
-// MaxSize is the highest number of servers that a shape is made for. It is the
-// number of ranks that a set may hold: more servers would have nothing to do.
+// MaxSize is the maximum number of servers of a shape. It equals the maximum number
+// of ranks in a set, because a server without ranks is of no use.
 const MaxSize = 1 << 24
 
-// Shape is the shape of a tree over vertices 0..Size. The zero value is not
-// usable: ParseShape makes one. A Shape is a value and may be compared.
+// Shape is the shape of a tree with vertices 0..Size. The zero value is not usable;
+// ParseShape makes one. A Shape is a value and may be compared.
 type Shape struct {
 	size  int // servers
-	arity int // 0 is binomial, flat is an arity of its own
+	arity int // K, or one of the constants below
 }
 
 const (
@@ -31,8 +31,8 @@ const (
 	flat     = MaxSize
 )
 
-// ParseShape reads "binomial", "flat" or a number K (K-ary), for size servers.
-// The errors say what may be written instead.
+// ParseShape parses "binomial", "flat" or a number K (K-ary), for size servers. Its
+// errors list the valid texts.
 func ParseShape(text string, size int) (Shape, error) {
 	if size < 0 || size > MaxSize {
 		return Shape{}, fmt.Errorf("a tree of %d servers is out of bounds (0 to %d)", size, MaxSize)
@@ -50,7 +50,7 @@ func ParseShape(text string, size int) (Shape, error) {
 	return Shape{size, k}, nil
 }
 
-// String gives the text that ParseShape reads.
+// String returns the text that ParseShape parses.
 func (s Shape) String() string {
 	switch s.arity {
 	case binomial:
@@ -61,11 +61,11 @@ func (s Shape) String() string {
 	return strconv.Itoa(s.arity)
 }
 
-// Size is the number of servers: vertices without the root.
+// Size returns the number of servers: vertices without the root.
 func (s Shape) Size() int { return s.size }
 
-// Contains tells whether v is a vertex of the tree; any number may be asked for.
-// The other methods want a vertex and panic on anything else.
+// Contains reports whether v is a vertex of the tree. All other methods panic if
+// their argument is not a vertex.
 func (s Shape) Contains(v NodeID) bool { return v >= 0 && int(v) <= s.size }
 
 func (s Shape) check(v NodeID) {
@@ -74,7 +74,7 @@ func (s Shape) check(v NodeID) {
 	}
 }
 
-// Parent gives the vertex above v; false at the root.
+// Parent returns the parent of v; false at the root.
 func (s Shape) Parent(v NodeID) (NodeID, bool) {
 	s.check(v)
 	if v == 0 {
@@ -86,8 +86,8 @@ func (s Shape) Parent(v NodeID) (NodeID, bool) {
 	return s.descend(v).parent, true
 }
 
-// Subtree gives the first and last vertex of the subtree of v, which is all the
-// vertices between them. The first is v itself.
+// Subtree returns the first and last vertex of the subtree of v. All numbers
+// between them belong to it, and the first is v.
 func (s Shape) Subtree(v NodeID) (first, last NodeID) {
 	s.check(v)
 	if s.arity == binomial {
@@ -97,11 +97,11 @@ func (s Shape) Subtree(v NodeID) (first, last NodeID) {
 	return v, v + NodeID(p.count) - 1
 }
 
-// Children gives the vertices right below v, those with the largest subtree
-// first, and of equals the lower number first.
+// Children returns the children of v, those with the largest subtree first, and
+// among equals the lower number first.
 //
-// That is the order to send in: while the sender is still busy with the small
-// subtrees, the large one works already.
+// Packets are sent in this order: the largest subtree already works while the
+// sender is still busy with the small ones.
 func (s Shape) Children(v NodeID) []NodeID {
 	s.check(v)
 	if s.arity != binomial {
@@ -112,7 +112,7 @@ func (s Shape) Children(v NodeID) []NodeID {
 		list = append(list, v+bit)
 	}
 	slices.Reverse(list)
-	// Only the subtree of the highest number can be cut short by the size.
+	// Only the subtree of the highest number can be incomplete.
 	slices.SortStableFunc(list, func(a, b NodeID) int {
 		if d := s.count(b) - s.count(a); d != 0 {
 			return d
@@ -122,7 +122,7 @@ func (s Shape) Children(v NodeID) []NodeID {
 	return list
 }
 
-// Depth counts the edges from the root to v.
+// Depth returns the number of edges from the root to v.
 func (s Shape) Depth(v NodeID) int {
 	s.check(v)
 	if s.arity == binomial {
@@ -131,7 +131,7 @@ func (s Shape) Depth(v NodeID) int {
 	return s.descend(v).depth
 }
 
-// Height counts the edges from v down to the deepest vertex below it.
+// Height returns the number of edges from v to the deepest vertex below it.
 func (s Shape) Height(v NodeID) int {
 	s.check(v)
 	if s.arity == binomial {
@@ -144,7 +144,7 @@ func (s Shape) Height(v NodeID) int {
 	return height
 }
 
-// count is the number of vertices in the subtree of v.
+// count returns the number of vertices in the subtree of v.
 func (s Shape) count(v NodeID) int {
 	first, last := s.Subtree(v)
 	return int(last-first) + 1

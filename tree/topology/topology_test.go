@@ -22,7 +22,7 @@ func TestParseShape(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
 		size       int
-		want       string // the text, or a part of the error
+		want       string // the text, or part of the error
 		wantErr    bool
 	}{
 		{name: "binomial", text: "binomial", size: 5, want: "binomial"},
@@ -60,7 +60,7 @@ func TestChildrenAsDrawn(t *testing.T) {
 		of    NodeID
 		want  []NodeID
 	}{
-		{"binomial", 8, 0, []NodeID{4, 2, 1, 8}}, // 8 has been cut short: alone, it comes last
+		{"binomial", 8, 0, []NodeID{4, 2, 1, 8}}, // the subtree of 8 is incomplete, so it comes last
 		{"binomial", 7, 4, []NodeID{6, 5}},
 		{"binomial", 6, 6, nil},
 		{"flat", 3, 0, []NodeID{1, 2, 3}},
@@ -79,8 +79,8 @@ func TestChildrenAsDrawn(t *testing.T) {
 	}
 }
 
-// walked is what following Children from the root tells about a vertex: the slow
-// and obvious twin of the arithmetic.
+// walked is what following Children from the root yields for a vertex: a slow and
+// obvious alternative to the arithmetic.
 type walked struct {
 	parent        NodeID
 	depth, height int
@@ -109,8 +109,9 @@ func walk(s Shape) []walked {
 	return seen
 }
 
-// compareWalk checks every vertex, and by that the partition: a subtree has as
-// many vertices as its interval has numbers, each met once.
+// compareWalk checks every vertex, and thereby that subtrees partition the tree: a
+// subtree has as many vertices as its interval has numbers, and each is visited
+// once.
 func compareWalk(t *testing.T, s Shape) {
 	t.Helper()
 	for i, w := range walk(s) {
@@ -142,8 +143,8 @@ func TestAllSmallTrees(t *testing.T) {
 	}
 }
 
-// anyShape draws a shape; the chain only when it is short, because walking it is
-// as deep as it is long.
+// anyShape draws a shape, but not a chain, because a walk is as deep as a chain is
+// long.
 func anyShape(t *rapid.T, maxSize int) Shape {
 	size := rapid.IntRange(0, maxSize).Draw(t, "size")
 	text := rapid.OneOf(rapid.SampledFrom([]string{"binomial", "flat"}),
@@ -163,7 +164,7 @@ func TestLargeTrees(t *testing.T) {
 	})
 }
 
-// checkNeighbours checks one vertex against those right above and below it.
+// checkNeighbours checks one vertex against its parent and children.
 func checkNeighbours(t *rapid.T, s Shape, v NodeID) {
 	first, last := s.Subtree(v)
 	next, height, before := v+1, 0, s.Size()+1
@@ -193,7 +194,7 @@ func checkNeighbours(t *rapid.T, s Shape, v NodeID) {
 	}
 }
 
-// A K-ary tree is as low as a tree of so many vertices can be.
+// A K-ary tree has the smallest possible height.
 func TestKaryIsLow(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		k := rapid.IntRange(2, 64).Draw(r, "k")

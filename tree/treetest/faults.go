@@ -1,4 +1,4 @@
-// What may happen to servers.
+// Faults of servers.
 
 package treetest
 
@@ -11,8 +11,8 @@ import (
 	"sdm/tree"
 )
 
-// Cut breaks the link of a server to its parent. Both hear of it, and what was on
-// its way is lost; the server's subtree is alone.
+// Cut breaks the link of a server to its parent. Packets in flight are lost, and
+// both ends are notified.
 func (n *Net) Cut(id protocol.ServerID, cause string) {
 	v := n.vertices[id+1]
 	l := v.link
@@ -30,16 +30,16 @@ func (n *Net) Cut(id protocol.ServerID, cause string) {
 	n.later(l, down, func() { n.orphan(l) })
 }
 
-// Kill ends a server. Its parent loses it, its children are alone.
+// Kill ends a server. Its parent and its children lose their links to it.
 func (n *Net) Kill(id protocol.ServerID) { n.end(n.vertices[id+1], "connection reset by peer") }
 
 // KillMaster ends the root.
 func (n *Net) KillMaster() { n.end(n.vertices[0], "connection reset by peer") }
 
-// Freeze makes a server stand still for a while. What comes meanwhile waits.
+// Freeze suspends a server for a time. Its inputs are queued.
 func (n *Net) Freeze(id protocol.ServerID, d time.Duration) { n.freeze(n.vertices[id+1], d) }
 
-// FreezeMaster does the same with the root.
+// FreezeMaster suspends the root.
 func (n *Net) FreezeMaster(d time.Duration) { n.freeze(n.vertices[0], d) }
 
 func (n *Net) freeze(v *vertex, d time.Duration) {
@@ -57,11 +57,11 @@ func (n *Net) freeze(v *vertex, d time.Duration) {
 	})
 }
 
-// Alive tells whether a server's process is there.
+// Alive reports whether a server's process runs.
 func (n *Net) Alive(id protocol.ServerID) bool { return !n.vertices[id+1].dead }
 
-// Ready tells whether a server has got its Init.
+// Ready reports whether a server has received its Init.
 func (n *Net) Ready(id protocol.ServerID) bool { return n.vertices[id+1].epoch > 0 }
 
-// order gives the children of a vertex by number.
+// order returns the children of a vertex by number.
 func (n *Net) order(v *vertex) []tree.NodeID { return slices.Sorted(maps.Keys(v.below)) }

@@ -1,5 +1,5 @@
-// Faults at random: servers die, freeze and are cut off while a job runs, and all
-// promises are kept.
+// Random faults: servers are killed, frozen and cut off while a job runs, and all
+// guarantees hold.
 
 package treetest_test
 
@@ -23,7 +23,7 @@ var (
 	schedules = flag.Int("schedules", 60, "fault schedules to try")
 )
 
-// fault is what happens to one server.
+// fault is a fault of one server.
 type fault struct {
 	at     time.Duration
 	server protocol.ServerID
@@ -35,7 +35,7 @@ func (f fault) String() string {
 	return fmt.Sprintf("%v %s %d %v", f.at, f.kind, f.server, f.frozen)
 }
 
-// trial is a job, a tree over it, and what happens to both.
+// trial is a job, the tree above it, and their events and faults.
 type trial struct {
 	seed     uint64
 	table    protocol.RouteTable
@@ -48,17 +48,17 @@ type trial struct {
 	net       *treetest.Net
 	master    *treetest.Master
 	said      map[rank.ID][]treetest.Said
-	before    map[protocol.RequestID]map[rank.ID]int // what a rank had said when it answered
+	before    map[protocol.RequestID]map[rank.ID]int // number of events of a rank before its answer
 	delivered map[protocol.RequestID]rank.Set
 	broken    []string
 }
 
 const (
-	trialTime = time.Minute // faults, commands and deeds are within
+	trialTime = time.Minute // all faults, commands and deeds happen within it
 	probe     = protocol.RequestID(1000)
 )
 
-// newTrial draws everything from the seed.
+// newTrial derives everything from the seed.
 func newTrial(seed uint64, servers int) *trial {
 	t := &trial{
 		seed: seed, asks: make(map[protocol.RequestID]ask), faulty: make(map[protocol.ServerID]bool), killed: make(map[protocol.ServerID]bool),
@@ -85,7 +85,7 @@ func (t *trial) dice(what, below int, more ...int) int {
 	return int(mix(t.seed, append([]int{what, below}, more...)...) % uint64(below))
 }
 
-// draw adds a fault; of some servers the parent or the child has one as well, at
+// draw adds a fault. For some servers the parent or the child gets one as well, at
 // nearly the same time.
 func (t *trial) draw(i int) {
 	f := fault{
@@ -94,7 +94,7 @@ func (t *trial) draw(i int) {
 		kind:   []string{"kill", "kill", "cut", "freeze"}[t.dice(12, 4, i)],
 		frozen: time.Duration(t.dice(13, int(40*time.Second), i)),
 	}
-	if t.dice(14, 10, i) == 0 { // in the middle of the start
+	if t.dice(14, 10, i) == 0 { // while the tree is being built
 		f.at = time.Duration(t.dice(15, int(40*time.Millisecond), i))
 	}
 	t.faults = append(t.faults, f)
@@ -106,7 +106,7 @@ func (t *trial) draw(i int) {
 	}
 }
 
-// run lets it happen.
+// run executes the trial.
 func (t *trial) run() {
 	packets := 0
 	t.net = treetest.NewNet(treetest.Config{
@@ -121,7 +121,7 @@ func (t *trial) run() {
 	for i := range 24 {
 		times = append(times, t.moment(21, i))
 	}
-	slices.Sort(times) // the numbers of requests rise
+	slices.Sort(times) // request numbers must rise
 	for i, at := range times {
 		t.ask(i, at)
 	}
@@ -138,9 +138,9 @@ func (t *trial) run() {
 	t.net.Run(time.Minute)
 }
 
-// moment is some time; in three cases of four it is about when a fault happens,
-// or when silence is noticed, 15 to 20 s later at a heartbeat: the trouble is in
-// the milliseconds around that.
+// moment draws a time. In three of four cases it is close to a fault, or to the
+// detection of a frozen server, 15 to 20 s later at a heartbeat: errors are most
+// likely in the milliseconds around these.
 func (t *trial) moment(what, i int) time.Duration {
 	at := time.Duration(t.dice(what, int(trialTime), i, 1))
 	if t.dice(what, 4, i, 2) > 0 {
@@ -161,7 +161,7 @@ func (t *trial) ranks() (all rank.Set) {
 	return all
 }
 
-// ask enters a command; some have no limit to their wait.
+// ask schedules a command; some have no limit to their wait.
 func (t *trial) ask(i int, at time.Duration) {
 	id := protocol.RequestID(i + 2)
 	t.net.After(at, func() {
@@ -179,7 +179,7 @@ func (t *trial) ask(i int, at time.Duration) {
 	})
 }
 
-// body is what a rank answers.
+// body returns the answer of a rank.
 func (t *trial) body(id protocol.RequestID, r rank.ID) string {
 	return fmt.Sprintf(`{"n":%d}`, t.dice(25, 3, int(id), int(r)))
 }
@@ -198,7 +198,7 @@ func (t *trial) backend(s *treetest.Server, d tree.Deliver) {
 	}
 }
 
-// deed makes ranks of a server say something.
+// deed sends events of ranks of a server.
 func (t *trial) deed(i int) {
 	id := protocol.ServerID(t.dice(31, t.table.Size, i))
 	if !t.net.Alive(id) || !t.net.Ready(id) {
@@ -207,7 +207,7 @@ func (t *trial) deed(i int) {
 	kinds := []protocol.Kind{protocol.KindStdout, protocol.KindStdout, protocol.KindRunning, protocol.KindStopped}
 	var groups []protocol.Group
 	many := 1 + t.dice(32, 4, i)
-	if t.dice(35, 12, i) == 0 { // more than waits for company
+	if t.dice(35, 12, i) == 0 { // more than the limit of the list, which is then sent at once
 		many = 700
 	}
 	for k := range many {
@@ -237,14 +237,14 @@ func (t *trial) fail(format string, args ...any) {
 	t.broken = append(t.broken, fmt.Sprintf(format, args...))
 }
 
-// check looks for broken promises.
+// check verifies the guarantees.
 func (t *trial) check() {
 	t.broken = append(t.broken, t.master.Errors...)
 	for id, a := range t.asks {
 		t.checkAnswers(id, a)
 	}
 	if !t.built() {
-		return // the session ends where somebody never came; see TestPromisesAreKept
+		return // the session ends if a server was never connected; see TestPromisesAreKept
 	}
 	for _, route := range t.table.Routes {
 		for r := range route.Ranks.All() {
@@ -260,7 +260,7 @@ func (t *trial) check() {
 	}
 }
 
-// built tells whether all servers were there, if only for a moment.
+// built reports whether all servers were connected, if only for a moment.
 func (t *trial) built() bool {
 	for _, g := range t.master.Outcome(1).Groups() {
 		if g.Kind == protocol.KindMissing {
@@ -298,8 +298,8 @@ func (t *trial) checkAnswers(id protocol.RequestID, a ask) {
 	}
 }
 
-// checkSaid compares what a rank said with what was heard: all, once and in order;
-// of one that is lost, the beginning.
+// checkSaid compares the events of a rank with those received: all, once and in
+// order; for a lost rank, a prefix of them.
 func (t *trial) checkSaid(r rank.ID, lost bool) {
 	said, heard := t.said[r], t.master.Said(r)
 	if len(heard) > len(said) || len(heard) < len(said) && !lost {

@@ -1,4 +1,4 @@
-// Histories: what happens to a job, drawn at random and played over a tree.
+// Histories: random events of a job, played over a tree.
 
 package treetest_test
 
@@ -16,14 +16,14 @@ import (
 	"sdm/tree/treetest"
 )
 
-// history is what happens to a job, whatever the tree above it looks like. What
-// each rank does is computed from the seed.
+// history is the behaviour of a job, independent of the tree above it. The
+// behaviour of each rank is computed from the seed.
 type history struct {
 	servers, per int
 	dealt        bool
 	seed         uint64
 	maxDelay     time.Duration
-	maxSlow      time.Duration // how long a rank may think about an answer
+	maxSlow      time.Duration // longest time of a rank to answer
 	commands     []ask
 	deeds        []deed
 	kills        []kill
@@ -34,11 +34,11 @@ type ask struct {
 	at    time.Duration
 	ranks rank.Set
 	wait  time.Duration
-	// silent is how many of 16 ranks never answer.
+	// silent is the number of 16 ranks that never answer.
 	silent uint64
 }
 
-// deed is something that ranks of one server do unasked.
+// deed is a list of events of ranks of one server.
 type deed struct {
 	at     time.Duration
 	server protocol.ServerID
@@ -50,7 +50,7 @@ type kill struct {
 	server protocol.ServerID
 }
 
-// mix is a hash of numbers (splitmix64): the dice of the histories.
+// mix is a hash of numbers (splitmix64), used as a deterministic random number.
 func mix(seed uint64, more ...int) uint64 {
 	for _, m := range more {
 		seed += uint64(m)*0x9e3779b97f4a7c15 + 1
@@ -61,7 +61,7 @@ func mix(seed uint64, more ...int) uint64 {
 	return seed
 }
 
-// drawJob draws servers and ranks, and what they are asked.
+// drawJob draws servers, ranks and commands.
 func drawJob(t *rapid.T, slow time.Duration) *history {
 	h := &history{
 		servers:  rapid.IntRange(1, 40).Draw(t, "servers"),
@@ -73,7 +73,7 @@ func drawJob(t *rapid.T, slow time.Duration) *history {
 	}
 	for i := range rapid.IntRange(1, 8).Draw(t, "commands") {
 		a := ask{at: time.Second + h.time(2*time.Second, 1, i), silent: mix(h.seed, 2, i) % 3, wait: 10 * time.Second}
-		for r := range h.servers*h.per + 2 { // two that are nowhere
+		for r := range h.servers*h.per + 2 { // two of them do not exist
 			if mix(h.seed, 3, i, r)%4 > 0 {
 				a.ranks = a.ranks.Union(rank.Of(rank.ID(r)))
 			}
@@ -87,12 +87,12 @@ func drawJob(t *rapid.T, slow time.Duration) *history {
 	return h
 }
 
-// time gives some time below most.
+// time returns a time below most.
 func (h *history) time(most time.Duration, what ...int) time.Duration {
 	return time.Duration(mix(h.seed, what...) % uint64(most))
 }
 
-// deed makes the i-th deed: a server's ranks run, speak or stop, some of them.
+// deed returns the i-th deed: some ranks of a server run, write or stop.
 func (h *history) deed(i int) deed {
 	d := deed{at: time.Second + h.time(time.Second, 4, i), server: protocol.ServerID(mix(h.seed, 5, i) % uint64(h.servers))}
 	kinds := []protocol.Kind{protocol.KindStdout, protocol.KindStdout, protocol.KindStderr, protocol.KindRunning, protocol.KindStopped, protocol.KindStarted}
@@ -109,8 +109,8 @@ func (h *history) deed(i int) deed {
 	return d
 }
 
-// backend answers rank by rank: the body has few values, the column many; some
-// fail, some never answer.
+// backend answers for each rank separately: the body has few values, the column
+// many; some ranks fail, some never answer.
 func (h *history) backend(commands map[protocol.RequestID]ask, said func(r rank.ID) int, before func(id protocol.RequestID, r rank.ID, n int)) treetest.Backend {
 	return func(s *treetest.Server, d tree.Deliver) {
 		for r := range d.Ranks.All() {
@@ -133,13 +133,13 @@ func (h *history) backend(commands map[protocol.RequestID]ask, said func(r rank.
 	}
 }
 
-// play lets the history happen over a shape.
+// play executes a history over a shape.
 type play struct {
 	*history
 	table  protocol.RouteTable
 	master *treetest.Master
 	net    *treetest.Net
-	said   map[rank.ID][]treetest.Said // by the ranks themselves
+	said   map[rank.ID][]treetest.Said // events as sent by the ranks
 	before map[protocol.RequestID]map[rank.ID]int
 	asked  map[protocol.RequestID]ask
 	killed map[protocol.ServerID]bool

@@ -1,4 +1,4 @@
-// Links of the simulated network: delays, order, and their end.
+// Links of the simulated network: delays, order, and closing.
 
 package treetest
 
@@ -14,18 +14,19 @@ import (
 	"sdm/tree/lane"
 )
 
-// link joins a parent and a child, as a TCP connection does: what one end has
-// sent before it closed still arrives at the other, and behind it the end.
+// link connects a parent and a child like a TCP connection: what one end has sent
+// before it closed still arrives at the other, followed by the end.
 type link struct {
 	parent, child *vertex
 	parentOpen    bool
 	childOpen     bool
-	busy          [2]time.Duration // when the last packet down, and up, arrives
+	busy          [2]time.Duration // arrival of the last packet in each direction
 	climbing      []climber        // packets on their way up
-	broken        bool             // nothing arrives any more
+	broken        bool             // cut: no packet arrives any more
 }
 
-// climber is a packet on its way up. Others may pass it, as in a congested lane.
+// climber is a packet on its way up. Others may overtake it, as in a congested
+// lane.Lane.
 type climber struct {
 	scope lane.Scope
 	at    time.Duration
@@ -36,8 +37,8 @@ const (
 	up   = 1
 )
 
-// later does something when a packet that is sent now would arrive: after its
-// delay, and not before the one ahead of it.
+// later calls do when a packet sent now would arrive: after its delay, and not
+// before the previous packet.
 func (n *Net) later(l *link, way int, do func()) {
 	from, to := l.parent, l.child
 	if way == up {
@@ -47,8 +48,8 @@ func (n *Net) later(l *link, way int, do func()) {
 	n.After(l.busy[way]-n.now, do)
 }
 
-// ascend is later for a packet on its way up: it waits for those ahead that it may
-// not pass, and for no others.
+// ascend is later for a packet on its way up: it waits only for packets that it
+// must not overtake.
 func (n *Net) ascend(l *link, m *wire.Message, do func()) {
 	c := climber{lane.ScopeOf(m), n.now + n.cfg.Delay(l.child.id, l.parent.id)}
 	l.climbing = slices.DeleteFunc(l.climbing, func(other climber) bool { return other.at < n.now })
@@ -62,7 +63,7 @@ func (n *Net) ascend(l *link, m *wire.Message, do func()) {
 	n.After(c.at-n.now, do)
 }
 
-// up carries a packet to the parent, or to the master.
+// up sends a packet to the parent, or to the master.
 func (n *Net) up(v *vertex, m wire.Message) {
 	if v.id == 0 {
 		if n.cfg.Master != nil {
@@ -83,7 +84,7 @@ func (n *Net) up(v *vertex, m wire.Message) {
 	})
 }
 
-// down carries a packet to a child.
+// down sends a packet to a child.
 func (n *Net) down(v *vertex, to tree.NodeID, m wire.Message) {
 	l := v.below[to]
 	if l == nil {
@@ -98,7 +99,7 @@ func (n *Net) down(v *vertex, to tree.NodeID, m wire.Message) {
 	})
 }
 
-// carry turns a packet into bytes and back, where that is wanted.
+// carry encodes and decodes a packet if Config.Encode is set.
 func (n *Net) carry(m wire.Message) wire.Message {
 	if !n.cfg.Encode {
 		return m
@@ -114,8 +115,8 @@ func (n *Net) carry(m wire.Message) wire.Message {
 	return out
 }
 
-// dial makes a link stand, or fail. One that is frozen is reached, and says
-// nothing.
+// dial connects to a child, or fails. A frozen child accepts the connection and
+// then sends nothing.
 func (n *Net) dial(v *vertex, out tree.Connect) {
 	took, cause := 2*n.cfg.Delay(v.id, out.Child), ""
 	if n.cfg.Dial != nil {
@@ -149,7 +150,7 @@ func (n *Net) dial(v *vertex, out tree.Connect) {
 	})
 }
 
-// join makes v the parent of c, in place of the one before.
+// join makes v the parent of c and closes the link to the previous one.
 func (n *Net) join(v, c *vertex) {
 	if c.link != nil {
 		n.closeUp(c.link, "closed by the other side")
@@ -160,7 +161,7 @@ func (n *Net) join(v, c *vertex) {
 	v.below[c.id] = l
 }
 
-// closeUp is the child's end: the parent hears of it behind all that was sent.
+// closeUp closes the child's end; the parent is notified after all that was sent.
 func (n *Net) closeUp(l *link, cause string) {
 	if !l.childOpen {
 		return
@@ -175,7 +176,7 @@ func (n *Net) closeUp(l *link, cause string) {
 	})
 }
 
-// closeDown is the parent's end.
+// closeDown closes the parent's end.
 func (n *Net) closeDown(l *link) {
 	if !l.parentOpen {
 		return
@@ -185,7 +186,8 @@ func (n *Net) closeDown(l *link) {
 	n.later(l, down, func() { n.orphan(l) })
 }
 
-// orphan tells a child that its parent is gone. One that nobody adopts leaves.
+// orphan notifies a child of the loss of its parent. If it is not adopted, it ends
+// after lingering.
 func (n *Net) orphan(l *link) {
 	if !l.childOpen {
 		return
@@ -215,7 +217,7 @@ func (n *Net) orphan(l *link) {
 // lingering is how long a server waits for a new parent.
 const lingering = time.Minute
 
-// end is the end of a process.
+// end ends the process of a vertex.
 func (n *Net) end(v *vertex, cause string) {
 	if v.dead {
 		return

@@ -1,4 +1,4 @@
-// The master of a simulated network: it keeps what it hears, and finds fault.
+// The master of a simulated network: it records and checks what it receives.
 
 package treetest
 
@@ -14,14 +14,14 @@ import (
 	"sdm/tree/aggregate"
 )
 
-// Master hears what the root of a Net sends up. Put its Hear into Config.Master.
-// It checks what holds whatever happens below: each rank asked is in one of
-// answered, missing or lost, and once; nothing comes after Final; what is lost is
-// lost once and says nothing more.
+// Master records what the root of a Net sends up. Its Hear must be set as
+// Config.Master. It checks invariants: each requested rank is exactly once in one
+// of answered, missing or lost; nothing follows a final reply; a rank is lost once
+// and sends nothing afterwards.
 type Master struct {
 	// Log has a line for each packet, with its time.
 	Log []string
-	// Errors are broken promises.
+	// Errors are violated invariants.
 	Errors []string
 
 	outcomes map[protocol.RequestID]*Outcome
@@ -33,28 +33,30 @@ type Master struct {
 type Said struct {
 	Kind protocol.Kind
 	Body string
-	At   time.Duration // when it was heard
+	At   time.Duration // when it was received
 }
 
-// Outcome is what became of one request.
+// Outcome is the result of one request.
 type Outcome struct {
 	Asked rank.Set
-	// Missing are those of whom the master has been told that they are late, and
-	// who have not answered since.
+	// Missing are ranks that were reported as late and have not answered since.
 	Missing rank.Set
-	// Answered are all that have answered; those lost, or nowhere, too.
+	// Answered are all ranks that have answered, including those answered for
+	// because they are lost or do not exist.
 	Answered rank.Set
-	// First is when the first Partial or Final came, Wait and Since what was asked.
+	// First is the time of the first partial or final reply. Since and Wait are
+	// those of the request.
 	First, Since, Wait time.Duration
 	Ended, Final       bool
-	// Heard is how much each rank had said when its answer came.
+	// Heard is the number of events of each rank that were received before its
+	// answer.
 	Heard map[rank.ID]int
 
 	answers SlowReplies
 	missing []protocol.Group
 }
 
-// NewMaster makes a master that has heard nothing.
+// NewMaster returns a master that has received nothing.
 func NewMaster() *Master {
 	return &Master{
 		outcomes: make(map[protocol.RequestID]*Outcome),
@@ -63,7 +65,7 @@ func NewMaster() *Master {
 	}
 }
 
-// Ask sends a command and keeps what becomes of it.
+// Ask sends a command and records its outcome.
 func (m *Master) Ask(n *Net, id protocol.RequestID, ranks rank.Set, wait time.Duration, body string) {
 	m.expect(id, ranks, n.Now(), wait)
 	n.Command(wire.Message{Kind: wire.Command, ID: id, Ranks: ranks, Wait: wait, Body: []byte(body)})
@@ -81,16 +83,16 @@ func (m *Master) expect(id protocol.RequestID, ranks rank.Set, since, wait time.
 	m.outcomes[id] = o
 }
 
-// Outcome gives what became of a request so far.
+// Outcome returns the outcome of a request so far.
 func (m *Master) Outcome(id protocol.RequestID) *Outcome { return m.outcomes[id] }
 
-// Said gives all that a rank has said so far, in order.
+// Said returns all events received from a rank, in order.
 func (m *Master) Said(r rank.ID) []Said { return m.said[r] }
 
-// Lost tells whether a rank was said to be lost, unasked.
+// Lost reports whether an event has reported a rank as lost.
 func (m *Master) Lost(r rank.ID) bool { return m.lost[r] }
 
-// Hear takes in one packet of the root.
+// Hear processes one packet of the root.
 func (m *Master) Hear(at time.Duration, msg wire.Message) {
 	m.Log = append(m.Log, at.String()+" "+msg.String())
 	switch msg.Kind {
@@ -169,7 +171,8 @@ func (m *Master) answer(o *Outcome, g protocol.Group) {
 	}
 }
 
-// Groups gives all answers, folded: those missing with what was said of them.
+// Groups returns all merged answers, and the reports of ranks that are still
+// missing.
 func (o *Outcome) Groups() []protocol.Group {
 	groups := slices.Clone(o.answers.groups)
 	for _, g := range o.missing {
@@ -181,10 +184,10 @@ func (o *Outcome) Groups() []protocol.Group {
 	return groups
 }
 
-// Bound is how long something that a rank does may take to the master, where no
-// packet takes longer than delay: all holding back together, and the way. Stops
-// may be gathered for longer, while more keep coming, and changes of state with them,
-// both for longest while ranks start.
+// Bound returns how long an event of a rank may take to the master if no packet
+// takes longer than delay: the hold-back times of all vertices and the delays.
+// Stops may be held longer while more arrive, and changes of state with them; both
+// are held longest while ranks start.
 func Bound(t protocol.RouteTable, delay time.Duration, k protocol.Kind, starting bool) time.Duration {
 	held := 370 * time.Millisecond
 	switch {

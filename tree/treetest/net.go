@@ -1,8 +1,8 @@
 // Package treetest provides a simulated network of vertices for tests: a virtual
-// clock, links with delays, deaths, and back ends that do as told.
+// clock, links with delays, faults of servers, and scripted back ends.
 //
-// Everything happens in one goroutine and in an order that depends on nothing but
-// what was put in. A network of a thousand vertices runs in milliseconds.
+// Everything happens in one goroutine, in an order that depends on the input only.
+// A network of a thousand vertices runs in milliseconds.
 package treetest
 
 import (
@@ -16,39 +16,41 @@ import (
 	"sdm/tree"
 )
 
-// Config is what a network is made of.
+// Config configures a network.
 type Config struct {
 	Table protocol.RouteTable
-	// Delay is how long one packet takes on a link; nil is always 100 µs. Down a
-	// link packets do not overtake one another, whatever it says; up they do where
-	// a lane allows it.
+	// Delay returns how long a packet takes on a link; nil is always 100 µs.
+	// Packets down a link never overtake each other, whatever it returns; packets
+	// up do where lane.Scope permits it.
 	Delay func(from, to tree.NodeID) time.Duration
-	// Dial is how long a link takes to stand, or to fail if there is a cause; nil
+	// Dial returns how long connecting takes, or failing if there is a cause; nil
 	// is two delays, and no failure.
 	Dial func(child tree.NodeID) (took time.Duration, cause string)
-	// Encode makes packets cross links as bytes; otherwise they are handed over.
+	// Encode makes packets cross links in wire format; otherwise they are passed as
+	// values.
 	Encode bool
-	// Backend gets what a server is to do; nil answers nothing.
+	// Backend receives the requests for servers; nil does not answer.
 	Backend Backend
-	// Hold hears when a server keeps too much, and when no more; nil nobody.
+	// Hold is called when a server pauses or resumes the output of its ranks,
+	// unless nil.
 	Hold func(id protocol.ServerID, on bool)
-	// Master sees each packet that the root sends up, when it does; nil nobody.
+	// Master is called with each packet that the root sends up, unless nil.
 	Master func(at time.Duration, m wire.Message)
 }
 
-// Backend plays the back end of all servers. It answers by the methods of Server,
-// at once or After a while.
+// Backend simulates the back ends of all servers. It answers with the methods of
+// Server, at once or by After.
 type Backend func(s *Server, d tree.Deliver)
 
-// Net is a simulated network. The root is in it from the start; it waits for an
-// Init like the others.
+// Net is a simulated network. It includes the root, which waits for an Init like
+// the servers.
 type Net struct {
 	cfg      Config
 	now      time.Duration
 	agenda   agenda
-	count    int // of entries ever made, for their order
+	count    int // number of entries made, for their order
 	vertices []*vertex
-	// Packets counts what crossed links, by the vertex that sent it.
+	// Packets counts the packets on links, by the vertex that sent them.
 	Packets []int
 }
 
@@ -58,15 +60,15 @@ type vertex struct {
 	node   *tree.Node
 	dead   bool
 	frozen bool
-	queue  []tree.Input // what came while frozen
+	queue  []tree.Input // inputs while frozen
 	link   *link        // to the parent; nil: there is none
 	below  map[tree.NodeID]*link
-	alone  int    // counts the times without a parent, and with one again
+	alone  int    // counts losses and replacements of the parent
 	epoch  uint64 // newest that the vertex knows
-	wake   int    // number of the Wake that counts
+	wake   int    // number of the last Wake
 }
 
-// NewNet makes a network of the servers of a table, and a root.
+// NewNet returns a network of the servers of a table and a root.
 func NewNet(cfg Config) *Net {
 	if cfg.Delay == nil {
 		cfg.Delay = func(from, to tree.NodeID) time.Duration { return 100 * time.Microsecond }
@@ -78,25 +80,25 @@ func NewNet(cfg Config) *Net {
 	return n
 }
 
-// Now is the virtual time.
+// Now returns the virtual time.
 func (n *Net) Now() time.Duration { return n.now }
 
-// Command gives the root a packet, as the master does.
+// Command sends the root a packet, as the master does.
 func (n *Net) Command(m wire.Message) { n.step(n.vertices[0], tree.FromParent{Msg: m}) }
 
-// Init gives the root the whole table.
+// Init sends the root the whole table.
 func (n *Net) Init(id protocol.RequestID, wait time.Duration) {
 	n.Command(wire.Message{Kind: wire.Init, ID: id, Wait: wait, Body: canonical.JSON(n.cfg.Table)})
 }
 
-// After does something when a time has passed.
+// After calls do after a time.
 func (n *Net) After(d time.Duration, do func()) {
 	n.count++
 	heap.Push(&n.agenda, entry{n.now + d, n.count, do})
 }
 
-// Run lets time pass, for d at most, or until nothing is left to happen. It tells
-// whether nothing is left.
+// Run advances the time by d at most, or until no entry is left. It reports whether
+// none is left.
 func (n *Net) Run(d time.Duration) bool {
 	end := n.now + d
 	for len(n.agenda) > 0 && n.agenda[0].at <= end {
@@ -108,7 +110,7 @@ func (n *Net) Run(d time.Duration) bool {
 	return len(n.agenda) == 0
 }
 
-// step feeds a vertex and carries out what it wants.
+// step processes one input of a vertex and executes its outputs.
 func (n *Net) step(v *vertex, in tree.Input) {
 	switch {
 	case v.dead:
@@ -132,7 +134,8 @@ func (n *Net) do(v *vertex, out tree.Output) {
 		n.dial(v, out)
 	case tree.Deliver:
 		if n.cfg.Backend != nil {
-			// Not within the Step: a Node must not be fed by its own outputs.
+			// Not within the Step: a Node must not be called while its outputs are
+			// processed.
 			n.After(0, func() { n.backend(v, out) })
 		}
 	case tree.DeliverInit:
@@ -151,7 +154,7 @@ func (n *Net) do(v *vertex, out tree.Output) {
 		if l := v.below[out.Child]; l != nil {
 			n.closeDown(l)
 		}
-	case tree.LeaveParent: // and nobody lingers
+	case tree.LeaveParent: // without lingering
 		n.After(0, func() { n.end(v, "closed by the other side") })
 	case tree.Wake:
 		n.wake(v, out.At)
@@ -166,7 +169,7 @@ func (n *Net) backend(v *vertex, d tree.Deliver) {
 	}
 }
 
-// wake keeps one alarm for each vertex: the last wish counts.
+// wake keeps one timer for each vertex: the last Wake counts.
 func (n *Net) wake(v *vertex, at time.Duration) {
 	v.wake++
 	if number := v.wake; at != 0 {
@@ -178,14 +181,14 @@ func (n *Net) wake(v *vertex, at time.Duration) {
 	}
 }
 
-// Server is one server's end of a Backend.
+// Server is the interface of a Backend to one server.
 type Server struct {
 	ID     protocol.ServerID
 	net    *Net
 	vertex *vertex
 }
 
-// After does something at the server when a time has passed, if it still lives.
+// After calls do after a time, unless the server has ended.
 func (s *Server) After(d time.Duration, do func()) {
 	s.net.After(d, func() {
 		if !s.vertex.dead {
@@ -199,18 +202,17 @@ func (s *Server) Reply(id protocol.RequestID, g protocol.Group) {
 	s.net.step(s.vertex, tree.LocalReply{ID: id, Groups: []protocol.Group{g}})
 }
 
-// Events tells what ranks of the server did.
+// Events sends events of ranks of the server.
 func (s *Server) Events(groups ...protocol.Group) {
 	s.net.step(s.vertex, tree.LocalEvents{Groups: groups})
 }
 
-// Server gives the end of a server, to make its ranks do something unasked.
+// Server returns the interface to a server, to send events of its ranks.
 func (n *Net) Server(id protocol.ServerID) *Server {
 	return &Server{ID: id, net: n, vertex: n.vertices[id+1]}
 }
 
-// agenda is a heap of what is to happen, the earliest first, and of equals what
-// was entered first.
+// agenda is a heap of entries by time, and in order of entry among equal times.
 type agenda []entry
 
 type entry struct {

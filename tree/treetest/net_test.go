@@ -12,8 +12,8 @@ import (
 	"sdm/tree/treetest"
 )
 
-// In the good case a command is one packet down and one up on each link, and
-// without any wait: the way there and back through the deepest branch.
+// Without faults, a command costs one packet down and one up on each link. It takes
+// the delays of the deepest branch and no other wait.
 func TestOnePacketEachWay(t *testing.T) {
 	for _, shape := range []string{"flat", "2", "8", "binomial"} {
 		t.Run(shape, func(t *testing.T) {
@@ -47,8 +47,8 @@ func TestOnePacketEachWay(t *testing.T) {
 	}
 }
 
-// Many ranks stop one after the other at random: the first is at the root at once,
-// the last within 100 ms, and there are few packets.
+// Many ranks stop one after the other at random times: the first stop reaches the
+// root at once, the last within 100 ms, and there are few packets.
 func TestStaggeredStops(t *testing.T) {
 	for _, shape := range []string{"flat", "2", "8", "binomial"} {
 		t.Run(shape, func(t *testing.T) {

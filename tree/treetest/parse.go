@@ -1,11 +1,11 @@
-// The small language in which scripts write packets and groups.
+// The language in which scripts write packets and groups.
 //
 //	group:   KIND RANKS [BODY] [NAME=VALUE…]     stopped 0-3 {"at":"main"} x=1
-//	packet:  words like  #3 [0-3] wait=10s late  in front of groups, which stand
-//	         behind a colon and are separated by semicolons
+//	packet:  words like  #3 [0-3] wait=10s late  then a colon and the groups,
+//	         separated by semicolons
 //
 // A body is one word, or quoted as in Go. A column has the given value for each
-// rank; VALUE may be *, which is the rank itself.
+// rank; a VALUE * is the number of the rank.
 
 package treetest
 
@@ -30,7 +30,7 @@ var kinds = map[string]protocol.Kind{
 
 var flags = map[string]wire.Flags{"late": wire.Late, "final": wire.Final, "partial": wire.Partial, "again": wire.Again, "from-root": wire.FromRoot, "deserted": wire.Deserted}
 
-// ParseGroups reads groups separated by semicolons.
+// ParseGroups parses groups separated by semicolons.
 func ParseGroups(text string) ([]protocol.Group, error) {
 	var groups []protocol.Group
 	for part := range strings.SplitSeq(text, ";") {
@@ -46,7 +46,7 @@ func ParseGroups(text string) ([]protocol.Group, error) {
 	return groups, nil
 }
 
-// ParseGroup reads one group.
+// ParseGroup parses one group.
 func ParseGroup(text string) (protocol.Group, error) {
 	words, err := split(text)
 	if err != nil || len(words) < 2 {
@@ -71,7 +71,8 @@ func ParseGroup(text string) (protocol.Group, error) {
 	return g, nil
 }
 
-// ParseRanks reads a set as it prints itself; "-" is the empty one.
+// ParseRanks parses a set in the form that its String returns; "-" is the empty
+// set.
 func ParseRanks(text string) (rank.Set, error) {
 	var s rank.Set
 	if text == "-" {
@@ -80,7 +81,8 @@ func ParseRanks(text string) (rank.Set, error) {
 	return s, s.UnmarshalText([]byte(text))
 }
 
-// constant is a column with the same value for each rank, or the rank itself.
+// constant returns a column with the same value for each rank, or, for "*", with
+// the number of each rank.
 func constant(name, value string, ranks rank.Set) column.Column {
 	var sum column.Column
 	for r := range ranks.All() {
@@ -97,11 +99,11 @@ func constant(name, value string, ranks rank.Set) column.Column {
 	return sum
 }
 
-// parseMessage reads the words of a packet and, behind a colon, its groups.
+// parseMessage parses the words of a packet and, after a colon, its groups.
 func parseMessage(kind wire.Kind, text string) (m wire.Message, err error) {
 	m.Kind = kind
 	head, groups, _ := strings.Cut(text, ": ")
-	if kind == wire.Command || kind == wire.Init || kind == wire.GivenUp { // bodies may hold colons
+	if kind == wire.Command || kind == wire.Init || kind == wire.GivenUp { // bodies may contain colons
 		head, groups = text, ""
 	}
 	if m.Groups, err = ParseGroups(groups); err != nil {
@@ -119,7 +121,7 @@ func parseMessage(kind wire.Kind, text string) (m wire.Message, err error) {
 	return m, nil
 }
 
-// parseMark reads SERVERS:LAST.
+// parseMark parses SERVERS:LAST.
 func parseMark(m *wire.Message, w string) error {
 	servers, number, _ := strings.Cut(w, ":")
 	set, err := ParseRanks(servers)
@@ -163,7 +165,8 @@ func parseWord(m *wire.Message, w string) error {
 	return nil
 }
 
-// split cuts a line into words; a word that begins with a quote is quoted as in Go.
+// split splits a line into words; a word that begins with a quote is quoted as in
+// Go.
 func split(line string) ([]string, error) {
 	var words []string
 	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {

@@ -1,4 +1,4 @@
-// What a tree promises, whatever happens.
+// Guarantees of a tree that hold in all circumstances.
 
 package treetest_test
 
@@ -15,7 +15,7 @@ import (
 	"sdm/tree/treetest"
 )
 
-// check looks for broken promises that hold whatever happens.
+// check verifies the guarantees that hold in all circumstances.
 func (p *play) check(t *rapid.T) {
 	t.Helper()
 	if len(p.master.Errors) > 0 {
@@ -40,8 +40,8 @@ func (p *play) check(t *rapid.T) {
 	}
 }
 
-// checkSaid compares what a rank said with what was heard of it: all, in order, in
-// time; of one that was lost the beginning.
+// checkSaid compares the events of a rank with those received: all, in order, in
+// time; for a lost rank, a prefix of them.
 func (p *play) checkSaid(t *rapid.T, r rank.ID, said, heard []treetest.Said) {
 	t.Helper()
 	if len(heard) > len(said) || len(heard) < len(said) && !p.unheard(r) {
@@ -52,8 +52,8 @@ func (p *play) checkSaid(t *rapid.T, r rank.ID, said, heard []treetest.Said) {
 			t.Fatalf("%s: rank %d said %v, %v was heard", p.table.Shape, r, said[:i+1], heard[:i+1])
 		}
 		bound := treetest.Bound(p.table, p.maxDelay, said[i].Kind, p.starting(said[i].At))
-		// For each server that dies: the loss to the root, its leave back, the children
-		// reached and asked, and all of it up again.
+		// For each server that is killed: the report to the root, its permission,
+		// connecting to and asking the orphans, and the way up.
 		bound += time.Duration(len(p.kills)) * 6 * time.Duration(treetest.Depth(p.table)) * p.maxDelay
 		if late := heard[i].At - said[i].At; late > bound && !p.unplaced(r) {
 			t.Fatalf("%s: what rank %d said at %v was heard %v later; %v is the most", p.table.Shape, r, said[i].At, late, bound)
@@ -61,7 +61,8 @@ func (p *play) checkSaid(t *rapid.T, r rank.ID, said, heard []treetest.Said) {
 	}
 }
 
-// starting tells whether a rank was started so lately that others may be waited for.
+// starting reports whether ranks were started so recently that others may be
+// awaited.
 func (p *play) starting(at time.Duration) bool {
 	for _, said := range p.said {
 		for _, one := range said {
@@ -73,8 +74,8 @@ func (p *play) starting(at time.Duration) bool {
 	return false
 }
 
-// unplaced tells whether the server of a rank was not reached when the tree was
-// built: it has nobody to tell before a later loss has it adopted.
+// unplaced reports whether the server of a rank was not reached when the tree was
+// built: it can send events only when a later loss has it adopted.
 func (p *play) unplaced(r rank.ID) bool {
 	var ready rank.Set
 	for _, g := range p.master.Outcome(building).Groups() {
@@ -90,15 +91,15 @@ func (p *play) unplaced(r rank.ID) bool {
 	return false
 }
 
-// unheard tells whether a rank may say things that nobody hears: a vertex on its
-// way to the root is dead, or was never reached.
+// unheard reports whether events of a rank may be lost: a vertex between it and the
+// root was killed or never reached.
 func (p *play) unheard(r rank.ID) bool {
 	return p.master.Lost(r) || len(p.refuse) > 0 || len(p.kills) > 0
 }
 
 var shapes = []string{"flat", "2", "8", "binomial"}
 
-// One history, four trees, the same answers to the byte.
+// One history over four trees gives identical answers.
 func TestEveryShapeGivesTheSameAnswers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawJob(t, 3*time.Millisecond)
@@ -120,7 +121,8 @@ func TestEveryShapeGivesTheSameAnswers(t *testing.T) {
 	})
 }
 
-// Slow ranks, short waits, servers that die or refuse: promises are kept.
+// The guarantees hold with slow ranks, short waits, and servers that are killed or
+// refuse.
 func TestPromisesAreKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawJob(t, time.Duration(rapid.IntRange(1, 3000).Draw(t, "slow in ms"))*time.Millisecond)

@@ -14,25 +14,26 @@ import (
 	"sdm/tree"
 )
 
-// Script is a network that does what the lines of a script say, each at its time:
+// Script is a network that executes the lines of a script, each at its time:
 //
 //	@0s init 10s                         the wait
 //	@10ms command #2 0-5 1s mod 2; silent 3
-//	@20ms says 4: stdout 4 "hello\n"; stopped 4 main     server 4's back end
+//	@20ms says 4: stdout 4 "hello\n"; stopped 4 main     back end of server 4
 //	@30ms kill 4 | cut 4 CAUSE | freeze 4 20s | refuse 4 CAUSE | delay 5ms | quit
 //
-// The words of a command are what the simulated back ends do: "mod N" answers with
-// the rank modulo N, "value" with a column, "fault SET" with a fault, "slow D SET"
-// after a time, "silent SET" never; without any of them all answer the same.
+// The words of a command define the answers of the simulated back ends: "mod N"
+// answers with the rank modulo N, "value" with a column, "fault SET" with a fault,
+// "slow D SET" after a time, "silent SET" never. Without any of them all ranks
+// answer the same.
 type Script struct {
 	net     *Net
 	master  *Master
-	shown   int // lines of the log
+	shown   int // number of lines of the log that Exec has returned
 	refused map[tree.NodeID]string
 	delay   time.Duration
 }
 
-// NewScript makes a network of a table.
+// NewScript returns a network for a table.
 func NewScript(t protocol.RouteTable) *Script {
 	s := &Script{master: NewMaster(), refused: make(map[tree.NodeID]string), delay: time.Millisecond}
 	s.net = NewNet(Config{
@@ -43,8 +44,8 @@ func NewScript(t protocol.RouteTable) *Script {
 	return s
 }
 
-// Exec enters the lines, lets time pass until the given moment, and gives what
-// the master has heard since the last call.
+// Exec schedules the lines, runs the network until the given time, and returns what
+// the master has received since the last call.
 func (s *Script) Exec(until time.Duration, script string) string {
 	for line := range strings.Lines(script) {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
@@ -138,8 +139,8 @@ func (s *Script) parseEnd(verb, rest string) (func(), error) {
 	return func() { s.refused[tree.NodeID(id+1)] = cause }, err
 }
 
-// Play is a Backend that does what the words of a command say (see Script). Each
-// rank answers for itself.
+// Play is a Backend that answers as the words of a command define (see Script).
+// Each rank answers separately.
 func Play(s *Server, d tree.Deliver) {
 	for r := range d.Ranks.All() {
 		g := protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(r), Body: []byte("{}")}

@@ -9,8 +9,8 @@ import (
 	"sdm/tree/treetest"
 )
 
-// TestNet runs the scripts of testdata/net: a whole network, as the master sees
-// it. go test -rewrite writes them anew.
+// TestNet runs the scripts of testdata/net: a whole network, as the master sees it.
+// go test -rewrite regenerates them.
 func TestNet(t *testing.T) {
 	datadriven.Walk(t, "testdata/net", func(t *testing.T, path string) {
 		var s *treetest.Script

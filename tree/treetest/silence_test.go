@@ -1,4 +1,4 @@
-// Silence from above.
+// Silent parents.
 
 package treetest_test
 
@@ -10,8 +10,8 @@ import (
 	"sdm/tree/treetest"
 )
 
-// silent is a tree of 15 servers that stands, without a back end. Server 7 (vertex
-// 8) has servers 8 to 14 below it.
+// silent returns a tree of 15 servers that has been built. Server 7 (vertex 8) has
+// servers 8 to 14 below it.
 func silent(t *testing.T) (*treetest.Net, *treetest.Master) {
 	t.Helper()
 	table := treetest.Table("binomial", 15, 1, false)
@@ -32,8 +32,8 @@ func alive(n *treetest.Net) (list []protocol.ServerID) {
 	return list
 }
 
-// A frozen server whose master is gone keeps what is below it no longer than ten
-// times the silence that is borne (and a minute, for who waits to be adopted).
+// If a server is frozen and the master is gone, the servers below it leave after
+// ten times the silence (and a minute, for those that wait to be adopted).
 func TestNobodyAboveAFrozenServer(t *testing.T) {
 	net, _ := silent(t)
 	net.Freeze(7, time.Hour)
@@ -54,9 +54,8 @@ func TestNobodyAboveAFrozenServer(t *testing.T) {
 	}
 }
 
-// Those below a frozen server are adopted while there is a master, and stay. One
-// that stands still for an hour, or a subtree that was frozen as a whole, loses
-// nobody who is not frozen alone.
+// The servers below a frozen server are adopted while there is a master, and stay.
+// If the master is frozen for an hour, or all vertices are, no server is lost.
 func TestNobodyLeavesWithoutNeed(t *testing.T) {
 	for name, c := range map[string]struct {
 		freeze func(*treetest.Net)

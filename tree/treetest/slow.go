@@ -1,4 +1,4 @@
-// The obvious twins of the machines in package aggregate.
+// Simple reference implementations of the types in package aggregate.
 
 package treetest
 
@@ -13,7 +13,7 @@ import (
 	"sdm/protocol/wire"
 )
 
-// SlowReplies does what aggregate.Replies does, rank by rank and without a hash.
+// SlowReplies does the same as aggregate.Replies, rank by rank and without a hash.
 type SlowReplies struct {
 	owed   map[rank.ID]bool
 	groups []protocol.Group
@@ -73,7 +73,7 @@ func (s *SlowReplies) Take() []protocol.Group {
 	return groups
 }
 
-// SlowPending does what aggregate.Pending does, by the words of its promise.
+// SlowPending does the same as aggregate.Pending, as its documentation defines it.
 type SlowPending struct{ groups []protocol.Group }
 
 // Add is as in aggregate.Pending.
@@ -108,7 +108,7 @@ func (s *SlowPending) Take() []protocol.Group {
 	return groups
 }
 
-// Alike tells whether two groups may be one.
+// Alike reports whether two groups can be merged.
 func Alike(a, b protocol.Group) bool {
 	names := func(g protocol.Group) (list []string) {
 		for _, c := range g.Columns {
@@ -131,12 +131,12 @@ func join(a, b protocol.Group) protocol.Group {
 	return a
 }
 
-// Bytes gives groups as they cross the wire: equal groups have equal bytes.
+// Bytes returns groups in wire format: equal groups have equal bytes.
 func Bytes(groups []protocol.Group) []byte {
 	return wire.Append(nil, &wire.Message{Kind: wire.Events, Groups: groups})
 }
 
-// Text gives groups one to a line.
+// Text returns groups as text, one in each line.
 func Text(groups []protocol.Group) string {
 	var b bytes.Buffer
 	for _, g := range groups {
@@ -147,7 +147,7 @@ func Text(groups []protocol.Group) string {
 
 func itoa(i int) string { return strconv.Itoa(i) }
 
-// ranksOf gives the ranks of server i.
+// ranksOf returns the ranks of server i.
 func ranksOf(i, size, per int, dealt bool) rank.Set {
 	if !dealt {
 		return rank.Range(rank.ID(i*per), rank.ID((i+1)*per-1))

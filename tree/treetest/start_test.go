@@ -56,19 +56,20 @@ func TestStartAtScale(t *testing.T) {
 	}
 }
 
-// startedOn is what a server says of ranks that it has started.
+// startedOn returns a server's event about ranks that it has started.
 func startedOn(host string, ranks rank.Set) protocol.Group {
 	at := column.OfValues("host", []column.ValueCount{{Value: host, Ranks: ranks}}, 0)
 	return protocol.Group{Kind: protocol.KindStarted, Ranks: ranks, Body: []byte(`{"program":"work"}`), Columns: []column.Column{at}}
 }
 
-// The gdbs of a node come up one after the other. What their ranks do is one event of each kind, and a gdb that
-// does not come up keeps nobody else's stops back for long.
+// The gdbs of a node start one after the other. Their ranks cause one event of each
+// kind, and a gdb that does not start does not delay the stops of other ranks for
+// long.
 func TestStartOfANode(t *testing.T) {
 	const gdbs, per, apart = 4, 16, 400 * time.Millisecond
 	for _, c := range []struct {
-		come   int           // gdbs that come up
-		within time.Duration // from the start to the last stop that is shown
+		come   int           // gdbs that start
+		within time.Duration // from the start of ranks to the last stop received
 	}{{gdbs, (gdbs-1)*apart + 300*time.Millisecond}, {gdbs - 1, 2300 * time.Millisecond}} {
 		table := treetest.Table("binomial", 1, gdbs*per, false)
 		count := map[protocol.Kind]int{}

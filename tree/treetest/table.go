@@ -8,8 +8,8 @@ import (
 	"sdm/tree/topology"
 )
 
-// Table makes a routing table: size servers with per ranks each, in blocks of
-// consecutive ranks or dealt out in turn, and hosts named node0, node1, ….
+// Table returns a routing table of size servers with per ranks each, in blocks of
+// consecutive ranks or dealt round-robin, on hosts named node0, node1, ….
 func Table(shape string, size, per int, dealt bool) protocol.RouteTable {
 	t := protocol.RouteTable{Shape: shape, Size: size}
 	for i := range size {
@@ -20,7 +20,7 @@ func Table(shape string, size, per int, dealt bool) protocol.RouteTable {
 	return t
 }
 
-// Part gives the part of a table that vertex id gets from its parent.
+// Part returns the part of a table that vertex id receives from its parent.
 func Part(t protocol.RouteTable, id tree.NodeID) (protocol.RouteTable, error) {
 	shape, err := topology.ParseShape(t.Shape, t.Size)
 	if err != nil || !shape.Contains(id) || id == 0 {
@@ -31,7 +31,7 @@ func Part(t protocol.RouteTable, id tree.NodeID) (protocol.RouteTable, error) {
 	return t, nil
 }
 
-// Depth is how many links lie between the root and the deepest server.
+// Depth returns the number of links between the root and the deepest server.
 func Depth(t protocol.RouteTable) int {
 	shape, err := topology.ParseShape(t.Shape, t.Size)
 	if err != nil {

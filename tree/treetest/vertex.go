@@ -13,10 +13,10 @@ import (
 	"sdm/tree"
 )
 
-// Vertex is one Node, fed line by line:
+// Vertex is one Node whose inputs are lines of a script:
 //
-//	@10ms            the time from here on; may stand in front of any of these:
-//	parent init #1 wait=10s TABLE | SHAPE SIZE PER    part of the table, as Table makes it
+//	@10ms            the time from here on; may precede any of these:
+//	parent init #1 wait=10s TABLE | SHAPE SIZE PER    part of the table, as Table returns it
 //	parent command #2 [0-3] wait=1s BODY
 //	parent quit | ping | heal [3] epoch=2 | resend epoch=2 | ack mark=3:7 | given-up BODY
 //	orphaned | alive 2
@@ -30,10 +30,10 @@ type Vertex struct {
 	now  time.Duration
 }
 
-// NewVertex makes a vertex that waits for its Init.
+// NewVertex returns a vertex that waits for its Init.
 func NewVertex(id tree.NodeID) *Vertex { return &Vertex{id: id, node: tree.New(id)} }
 
-// Exec carries out the lines of a script and gives, for each, what came out.
+// Exec executes the lines of a script and returns each with its outputs.
 func (v *Vertex) Exec(script string) string {
 	var b strings.Builder
 	for line := range strings.Lines(script) {
@@ -57,7 +57,7 @@ func (v *Vertex) Exec(script string) string {
 	return b.String()
 }
 
-// parse reads one line; the input is nil when only the time was set.
+// parse parses one line; the input is nil if it only sets the time.
 func (v *Vertex) parse(line string) (tree.Input, error) {
 	if line[0] == '@' {
 		at, rest, _ := strings.Cut(line[1:], " ")
@@ -129,8 +129,8 @@ func (v *Vertex) parseParent(rest string) (tree.Input, error) {
 	return nil, fmt.Errorf("packet %q is not known", verb)
 }
 
-// parseInit reads the words of a packet, then a table in JSON or the three words
-// that Table wants.
+// parseInit parses the words of a packet, then a table in JSON or the three
+// arguments of Table.
 func (v *Vertex) parseInit(rest string) (wire.Message, error) {
 	if i := strings.Index(rest, "{"); i >= 0 {
 		m, err := parseMessage(wire.Init, rest[:i])

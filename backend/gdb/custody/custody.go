@@ -1,16 +1,17 @@
 // Package custody releases processes whose debuggers have lost their server.
 //
-// A server that is killed cannot detach its gdbs, and cannot undo an attach that is under way. So it
-// starts a custodian: a small process of its own session and name, which knows the server's gdbs and the
-// processes that they attach to. It reads what the server tells from a pipe. When the pipe ends, and processes
-// are left, the server was killed; then the custodian waits for the gdbs, which end with their input, kills those
-// that do not, takes breakpoints out, and lets the processes run on.
+// A server that is killed cannot detach its gdbs, and cannot undo an attach that is under way. So
+// it starts a custodian: a small process with a session and a name of its own, which knows the
+// server's gdbs and the processes that they attach to. It reads these from a pipe. If the pipe
+// ends while processes are left, the server was killed. Then the custodian waits for the gdbs,
+// which end with their input, kills those that do not end, removes breakpoints, and continues the
+// processes.
 //
 //	server ── pipe ──→ custodian        killed server: end of the pipe
 //	   └── pipes ──→ gdbs ── ptrace ──→ processes
 //
-// A custodian does nothing as long as its server lives. Processes are known by number and start time, so that no
-// signal reaches one that has got a number of another.
+// A custodian does nothing as long as its server lives. Processes are identified by id and start
+// time, so that no signal reaches another process that has got the id.
 package custody
 
 import (
@@ -27,15 +28,15 @@ import (
 	"sdm/backend/gdb/inferior"
 )
 
-// Custodian is a server's side. Its methods may be called by several goroutines, and block for
-// writeWait at most. It starts one goroutine for each process, which waits for its end and starts
-// another one if it was killed.
+// Custodian is the server's side. Several goroutines may call its methods, which block for
+// writeWait at most. It starts one goroutine for each custodian process, which waits for the end
+// of the process and starts another one if it was killed.
 type Custodian struct {
 	warn func(error)
 
 	mu      sync.Mutex
-	known   map[int]order // by process
-	pipe    *os.File      // nil: there is none
+	known   map[int]order // by process id
+	pipe    *os.File      // nil: no process runs
 	cmd     *exec.Cmd
 	started int
 	closed  bool
@@ -43,20 +44,21 @@ type Custodian struct {
 }
 
 const (
-	// mostStarts bounds how many custodians are started: one that always ends at once is of no use.
+	// mostStarts bounds how many custodian processes are started, in case each ends at once.
 	mostStarts = 10
-	// writeWait is how long one may take to read an order: it is stopped, or the machine is.
+	// writeWait is how long the custodian process may take to read an order; it takes longer if it
+	// or the machine is stopped.
 	writeWait = time.Second
 )
 
-// New makes one, whose process is started when there is something to be known. warn, unless nil, is told
-// that there can be none: the session goes on without.
+// New makes a Custodian. Its process is started when there is something to tell it. warn, unless
+// nil, is called if the process cannot be started; the session continues without it.
 func New(warn func(error)) *Custodian {
 	return &Custodian{warn: warn, known: map[int]order{}}
 }
 
-// Process tells of a process before it is attached to. stopped tells that it is stopped by a signal
-// already, and shall stay so.
+// Process tells the custodian of a process before it is attached to. stopped reports that the
+// process is stopped by a signal already, and shall stay stopped.
 func (c *Custodian) Process(pid int, stopped bool) {
 	o := order{verb: processVerb, pid: pid}
 	if stopped {
@@ -65,10 +67,10 @@ func (c *Custodian) Process(pid int, stopped bool) {
 	c.tell(o)
 }
 
-// Debugger tells of a gdb before it is told to attach.
+// Debugger tells the custodian of a gdb before the gdb attaches.
 func (c *Custodian) Debugger(pid int) { c.tell(order{verb: debuggerVerb, pid: pid}) }
 
-// Forget tells that a process or a gdb needs no custodian any more.
+// Forget tells the custodian that a process or a gdb no longer needs it.
 func (c *Custodian) Forget(pid int) {
 	c.mu.Lock()
 	_, known := c.known[pid]
@@ -101,7 +103,7 @@ func (c *Custodian) tell(o order) {
 	c.write(o)
 }
 
-// start starts the process and tells it all that is known.
+// start starts the process and sends it all known processes.
 func (c *Custodian) start() {
 	if c.started == mostStarts {
 		return
@@ -143,12 +145,12 @@ func (c *Custodian) run() error {
 	return nil
 }
 
-// environment is ours without what may name secrets.
+// environment returns this process's environment without variables that may contain secrets.
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "SDM_") })
 }
 
-// write must not be called without a process. One that does not read is killed; then another
+// write sends an order; the process must be running. If it does not read it is killed, and another
 // one is started.
 func (c *Custodian) write(o order) {
 	c.pipe.SetWriteDeadline(time.Now().Add(writeWait))
@@ -171,7 +173,7 @@ func (c *Custodian) ended(cmd *exec.Cmd) {
 	}
 }
 
-// Close ends the process and waits for it. What it still knows, it releases.
+// Close ends the process and waits for it. The process releases what it still knows.
 func (c *Custodian) Close() {
 	c.mu.Lock()
 	c.closed = true

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// start starts a process that does nothing, in a group of its own.
+// start starts a process that sleeps, in a process group of its own.
 func start(t *testing.T) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("sleep", "100")
@@ -34,7 +34,7 @@ func start(t *testing.T) *exec.Cmd {
 	return cmd
 }
 
-// becomes waits until a process is stopped by a signal, or is not.
+// becomes waits until a process is stopped by a signal, or until it is not.
 func becomes(t *testing.T, pid int, stopped bool) {
 	t.Helper()
 	p := inferior.Open(pid)
@@ -46,7 +46,7 @@ func becomes(t *testing.T, pid int, stopped bool) {
 	}
 }
 
-// stop leaves a process as a debugger does that is killed while it attaches.
+// stop leaves a process stopped, as a debugger does that is killed while it attaches.
 func stop(t *testing.T, pid int) {
 	t.Helper()
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
@@ -55,8 +55,9 @@ func stop(t *testing.T, pid int) {
 	becomes(t, pid, true)
 }
 
-// TestServerIsKilled ends the pipe while the custodian still knows processes: those that were stopped
-// before stay so, those that were forgotten too, the others run on, and the gdb is ended that does not end by itself.
+// TestServerIsKilled ends the pipe while the custodian knows processes. Those that were stopped
+// before stay stopped, those that were forgotten too, the others continue, and a gdb that does not
+// end by itself is killed.
 func TestServerIsKilled(t *testing.T) {
 	attached, before, forgotten, debugger := start(t), start(t), start(t), start(t)
 	c := New(func(err error) { t.Error(err) })
@@ -77,7 +78,7 @@ func TestServerIsKilled(t *testing.T) {
 	}
 }
 
-// TestCustodianIsKilled has another one know all that the first one knew.
+// TestCustodianIsKilled checks that a new custodian process knows all that the first one knew.
 func TestCustodianIsKilled(t *testing.T) {
 	attached := start(t)
 	c := New(func(err error) { t.Error(err) })
@@ -96,11 +97,11 @@ func TestCustodianIsKilled(t *testing.T) {
 	becomes(t, attached.Process.Pid, false)
 }
 
-// TestNothingIsKnown starts no process.
+// TestNothingIsKnown checks that no process is started.
 func TestNothingIsKnown(t *testing.T) {
 	c := New(nil)
 	c.Forget(os.Getpid())
-	c.Process(1<<30, false) // has ended
+	c.Process(1<<30, false) // there is no such process
 	c.Close()
 	if c.started != 0 {
 		t.Errorf("%d custodians were started", c.started)

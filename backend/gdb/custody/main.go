@@ -16,28 +16,28 @@ import (
 	"sdm/backend/gdb/inferior"
 )
 
-// Name is the name of the process for ps and its kin. It does not begin as our programs' do: who kills
-// these by name must not kill it with them.
+// Name is the name of the process in ps. It has another prefix than the names of sdm's programs,
+// so that a kill of those by name does not kill it with them.
 const Name = "ranks-custodian"
 
-// flag as first argument makes our program a custodian.
+// flag as first argument makes this program a custodian.
 const flag = "--custodian"
 
-// Main turns this process into a custodian when the arguments say so, and otherwise returns at once.
-// Programs that own a Custodian call it first thing in main, tests in TestMain.
+// Main turns this process into a custodian if the arguments say so; otherwise it returns at once.
+// Programs that own a Custodian call it first in main, tests in TestMain.
 func Main(args []string) {
 	if len(args) != 2 || args[0] != Name || args[1] != flag {
 		return
 	}
-	// Its server ends it, by the end of the pipe; all others are to do that by SIGKILL.
+	// It ends with the pipe of its server; otherwise only SIGKILL ends it.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2,
 		syscall.SIGPIPE, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
-	os.WriteFile("/proc/self/comm", []byte(Name), 0) // proc(5): of the whole process
+	os.WriteFile("/proc/self/comm", []byte(Name), 0) // the name of the whole process (proc(5))
 	read(os.Stdin).release()
 	os.Exit(0)
 }
 
-// held are the processes that are known.
+// held are the processes that the custodian knows.
 type held struct {
 	targets   map[int]*target
 	debuggers map[int]*inferior.Process
@@ -46,10 +46,10 @@ type held struct {
 type target struct {
 	process *inferior.Process
 	stopped bool // before it was attached to
-	halted  bool // by us
+	halted  bool // by the custodian
 }
 
-// read takes orders until their server ends.
+// read reads orders until the server ends.
 func read(from io.Reader) held {
 	h := held{map[int]*target{}, map[int]*inferior.Process{}}
 	in := bufio.NewReader(from)
@@ -78,7 +78,7 @@ func (h held) take(o order) {
 		return
 	}
 	p := inferior.Open(o.pid)
-	if inferior.Born(o.pid) != o.born { // it has ended, and its number may be another's
+	if inferior.Born(o.pid) != o.born { // it has ended, and another process may have its id
 		p.Close()
 		return
 	}
@@ -89,21 +89,21 @@ func (h held) take(o order) {
 	}
 }
 
-// patience is how long gdbs may take to let go when their input has ended. One that reads the symbols
-// of a big program takes longer, and is killed.
+// patience is how long gdbs may take to detach after the end of their input. A gdb that reads the
+// symbols of a big program takes longer, and is killed.
 const patience = 3 * time.Second
 
-// release lets all processes go, when the gdbs have ended.
+// release releases all processes when the gdbs have ended.
 func (h held) release() {
 	if len(h.targets) == 0 {
-		return // the gdbs have been left to their server
+		return // no process needs to be released
 	}
 	killed := false
 	for _, d := range h.debuggers {
 		killed = killed || d.Gone()
 	}
 	if killed {
-		h.halt() // somebody has killed gdbs with the server: their breakpoints are in the code
+		h.halt() // gdbs were killed with the server: their breakpoints are in the code
 	}
 	late := time.Now().Add(patience)
 	var stubborn []int
@@ -117,7 +117,8 @@ func (h held) release() {
 		h.kill(stubborn)
 	}
 	for _, d := range h.debuggers {
-		d.EndGroup() // gdb 13.1 begins with a child that stops itself, and stays so if gdb is killed
+		// gdb 13.1 starts a child that stops itself, and that stays stopped if gdb is killed.
+		d.EndGroup()
 	}
 	var all sync.WaitGroup
 	for _, t := range h.targets {
@@ -126,8 +127,8 @@ func (h held) release() {
 	all.Wait()
 }
 
-// halt stops the processes, as soon as nothing else does, so that none runs into a breakpoint that no
-// debugger is there for. Undo lets them go on.
+// halt stops the processes as soon as they run, so that none hits a breakpoint without a debugger.
+// Undo continues them.
 func (h held) halt() {
 	for _, t := range h.targets {
 		t.process.Signal(syscall.SIGSTOP)
@@ -135,10 +136,10 @@ func (h held) halt() {
 	}
 }
 
-// kill ends gdbs, with what they have started, and waits for that.
+// kill kills gdbs with their children, and waits for that.
 func (h held) kill(debuggers []int) {
 	for _, pid := range debuggers {
-		unix.Kill(-pid, unix.SIGKILL) // it leads a group, and has not ended
+		unix.Kill(-pid, unix.SIGKILL) // it leads a process group, and has not ended
 		h.debuggers[pid].Signal(syscall.SIGKILL)
 	}
 	for _, pid := range debuggers {

@@ -1,4 +1,4 @@
-// What a server tells its custodian, as text.
+// The messages of a server to its custodian, as text.
 
 package custody
 
@@ -11,9 +11,9 @@ import (
 // order is a line:
 //
 //	process PID BORN     is going to be attached to
-//	stopped PID BORN     the same, and is stopped by a signal already
+//	stopped PID BORN     is going to be attached to, and is stopped by a signal already
 //	debugger PID BORN    a gdb
-//	forget PID 0         one of them needs nothing any more
+//	forget PID 0         a process or a gdb that needs no custodian any more
 type order struct {
 	verb string
 	pid  int
@@ -29,7 +29,7 @@ const (
 
 func (o order) line() string { return fmt.Sprintf("%s %d %d\n", o.verb, o.pid, o.born) }
 
-// parseOrder reads a line. One that was cut off by the end of its server is none.
+// parseOrder reads a line. A line that is cut off by the end of the server is invalid.
 func parseOrder(line string) (o order, ok bool) {
 	f := strings.Fields(line)
 	if len(f) != 3 || !strings.HasSuffix(line, "\n") {

@@ -1,5 +1,5 @@
-// Package indexcache is the directory where gdbs keep indexes of programs, so that the
-// next one does not read all symbols again (GDB manual, Index Files Speed Up GDB).
+// Package indexcache manages the directory where gdbs keep indexes of programs, so that the next
+// gdb need not read all symbols again (GDB manual, Index Files Speed Up GDB).
 package indexcache
 
 import (
@@ -18,20 +18,20 @@ import (
 )
 
 const (
-	// mostBytes bounds what is in the directory when a server starts, in bytes; the
-	// indexes that were used last stay. An index has about a twentieth of the
-	// size of its program's debug information.
+	// mostBytes bounds the size of the directory when a server starts, in bytes; the indexes that
+	// were used last are kept. An index has about a twentieth of the size of its program's debug
+	// information.
 	mostBytes = 256 << 20
-	// spare is how much of the file system must be free, in bytes: on a node without
-	// disks it is memory.
+	// spare is how much of the file system must be free, in bytes: on a diskless node it is
+	// memory.
 	spare = 4 * mostBytes
-	// mostFiles bounds how many files are looked at.
+	// mostFiles bounds how many files are read from the directory.
 	mostFiles = 10_000
 )
 
-// Parse reads what a person gives for --index-cache: "off", which
-// is "", an absolute path, or "auto" (or nothing): a directory of the user below that for
-// temporary files, on each node its own.
+// Parse reads the value of --index-cache: "off", for which dir is "", an absolute path, or "auto"
+// (or nothing): a directory of the user below the one for temporary files, which is local to the
+// node.
 func Parse(text string) (dir string, err error) {
 	switch {
 	case text == "off":
@@ -44,8 +44,8 @@ func Parse(text string) (dir string, err error) {
 	return filepath.Clean(text), nil
 }
 
-// Open makes the directory if it is not there, and room in it. An error
-// tells why it cannot be used: gdb would believe what somebody else has put there.
+// Open makes the directory if it is not there, and removes old indexes. The error says why it
+// cannot be used: gdb would trust files that other users have put there.
 func Open(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -65,8 +65,8 @@ func Open(dir string) error {
 	return trim(dir, mostBytes)
 }
 
-// isOurs refuses a directory that others may write to; one above it that belongs
-// to the system may stand, if nobody else can put another in its place.
+// isOurs refuses a directory that others may write to. A parent directory may belong to root, if
+// other users cannot replace the directory in it.
 func isOurs(dir string, itself bool) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -84,12 +84,12 @@ func isOurs(dir string, itself bool) error {
 	return nil
 }
 
-// indexName is in the names of gdb's indexes, finished or not. Nothing else is
-// touched, whatever directory a person names.
+// indexName is in the names of gdb's indexes, complete or not. Other files are not touched,
+// whatever directory a user names.
 const indexName = ".gdb-index"
 
-// trim removes the indexes that have not been used for longest, until the rest
-// has at most so many bytes. What others remove meanwhile is gone, too.
+// trim removes the least recently used indexes until the rest has at most most bytes. A file that
+// another process has removed is no error.
 func trim(dir string, most int64) error {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -53,7 +53,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What has not been used for longest goes first, and only as much as must.
+// TestCacheIsTrimmed checks that the least recently used indexes are removed, and no more than
+// necessary.
 func TestCacheIsTrimmed(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Now()

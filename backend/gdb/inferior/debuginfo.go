@@ -1,4 +1,4 @@
-// What a process was compiled from, as far as its files tell.
+// Debug information of a process's files.
 
 package inferior
 
@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// ObjectAt is the program or library that an address of a process lies in, or "".
+// ObjectAt returns the program or library in which an address of a process lies, or "".
 func ObjectAt(pid int, addr uint64) string {
 	maps, err := mapsOf(pid)
 	if err != nil {
@@ -28,9 +28,10 @@ func ObjectAt(pid int, addr uint64) string {
 // globalDebug is where distributions put separate debug files.
 const globalDebug = "/usr/lib/debug"
 
-// WithoutDebugInfo names the program of a process, if it has neither lines nor types: not in
-// itself, nor in a separate file that gdb finds (GDB manual, Separate Debug Files), which global
-// looks for where distributions have them, too. It is "" where that cannot be told.
+// WithoutDebugInfo returns the program of a process if it has neither line numbers nor types,
+// neither in itself nor in a separate file that gdb finds (GDB manual, Separate Debug Files). With
+// global it also looks where distributions have such files. It returns "" if that cannot be
+// decided.
 func WithoutDebugInfo(pid int, global bool) string {
 	exe := fmt.Sprintf("/proc/%d/exe", pid)
 	program, err := os.Readlink(exe)
@@ -58,8 +59,8 @@ func hasDebugInfo(f *elf.File) bool {
 	return false
 }
 
-// hasSeparate looks for the file that the program names by a link, beside it and below
-// it, or by the identity of its build.
+// hasSeparate looks for the separate debug file: the file in .gnu_debuglink in the program's
+// directory and in .debug below that, or, with global, in globalDebug by that name or by build ID.
 func hasSeparate(f *elf.File, root, program string, global bool) bool {
 	dir := filepath.Dir(program)
 	var files []string
@@ -80,15 +81,15 @@ func hasSeparate(f *elf.File, root, program string, global bool) bool {
 	return false
 }
 
-// link is the name in .gnu_debuglink.
+// link returns the name in .gnu_debuglink.
 func link(f *elf.File) string {
 	b := sectionOf(f, ".gnu_debuglink")
 	name, _, _ := strings.Cut(string(b), "\x00")
 	return name
 }
 
-// buildID is the identity in .note.gnu.build-id, in hexadecimal digits: behind the head of
-// the note and its name, "GNU".
+// buildID returns the build ID in .note.gnu.build-id, in hexadecimal digits. It follows the header
+// of the note and its name, "GNU".
 func buildID(f *elf.File) string {
 	if b := sectionOf(f, ".note.gnu.build-id"); len(b) > 16 {
 		return hex.EncodeToString(b[16:])

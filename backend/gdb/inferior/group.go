@@ -1,4 +1,4 @@
-// What a process that has ended has left of its group.
+// The rest of the process group of a process that has ended.
 
 package inferior
 
@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// EndGroup kills what is left of the group that a process has led which has ended: those of its number that are not
-// older than it was.
+// EndGroup kills the rest of the process group that the process led, if the process has ended: the
+// members of the group with its id that are not older than the process.
 func (p *Process) EndGroup() {
 	if !p.Gone() {
 		return
@@ -32,14 +32,14 @@ func (p *Process) EndGroup() {
 	}
 }
 
-// groupOf reads the group of a process off its stat file (proc(5)); 0: there is none.
+// groupOf returns the process group of a process (proc(5), stat); 0 if there is no such process.
 func groupOf(pid int) int {
 	group, _ := strconv.Atoi(statField(pid, 5)) // "" is 0
 	return group
 }
 
-// statField is a field of /proc/PID/stat by its number in proc(5), from 3 on; "" where there is
-// no such process. The name before these fields may hold anything.
+// statField returns a field of /proc/PID/stat by its number in proc(5), from 3 on; "" if there is
+// no such process. The name before these fields may contain any character.
 func statField(pid, number int) string {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))

@@ -1,4 +1,4 @@
-// Threads that a tracer holds, and the children that it holds with them.
+// Threads that are stopped by their tracer, and their children.
 
 package inferior
 
@@ -12,20 +12,24 @@ import (
 	"syscall"
 )
 
-// forking are the numbers of the system calls that make a process (amd64: clone, fork, vfork, clone3; arm64: clone,
-// clone3).
+// forking are the numbers of the system calls that create a process (amd64: clone, fork, vfork,
+// clone3; arm64: clone, clone3).
 var forking = []string{"56", "57", "58", "435", "220"}
 
-// Held is what a look at the threads has shown that stand in a stop of their tracer (proc(5), /proc/PID/stat: state t).
+// Held describes the threads that are stopped by their tracer (proc(5), /proc/PID/task/TID/stat:
+// state t).
 type Held struct {
-	// Threads are these, and how often each has run: twice the same is that they have stood there in between. Where
-	// some stand in the making of a process, it is about these alone. "" is none.
+	// Threads identifies these threads and how often each has run: two equal values mean that they
+	// have not run in between. If some threads are in a system call that creates a process, it
+	// describes only those. "": there are none.
 	Threads string
-	Forks   bool // they make a process
-	All     bool // no thread runs, and none is to get a SIGSTOP of its tracer's, which would take it back by SIGCONT, and ours with it
+	Forks   bool // some threads are in a system call that creates a process
+	// All reports that no thread runs, and that no SIGSTOP of the tracer is pending: the tracer
+	// would undo it by a SIGCONT, and a SIGSTOP of sdm with it.
+	All bool
 }
 
-// Held looks at the threads.
+// Held reads the states of the threads.
 func (p *Process) Held() Held {
 	var all, forked []string
 	pends := false
@@ -51,7 +55,7 @@ func (p *Process) Held() Held {
 	return h
 }
 
-// Children are those of its children that a tracer has.
+// Children returns the children of the process that the tracer traces.
 func (p *Process) Children(tracer int) []*Process {
 	var all []*Process
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.pid))
@@ -68,7 +72,8 @@ func (p *Process) Children(tracer int) []*Process {
 	return all
 }
 
-// GoOn lets processes run whose tracer has ended: what it held at their first instruction, the kernel stops for good.
+// GoOn continues processes whose tracer has ended: if the tracer held them at their first
+// instruction, the kernel leaves them stopped. It closes them.
 func GoOn(all []*Process) {
 	for _, p := range all {
 		p.Signal(syscall.SIGCONT)
@@ -76,5 +81,5 @@ func GoOn(all []*Process) {
 	}
 }
 
-// CPUTime is the processor time that a process has used, in ticks, as text.
+// CPUTime returns the processor time that a process has used, in ticks, user and system, as text.
 func CPUTime(pid int) string { return statField(pid, 14) + "+" + statField(pid, 15) }

@@ -1,4 +1,4 @@
-// What is mapped into the memory of a process.
+// The mappings of a process's memory.
 
 package inferior
 
@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// Span is a range of addresses, First to before End.
+// Span is a range of addresses, from First to before End.
 type Span struct{ First, End uint64 }
 
-// Holds tells whether an address lies in it.
+// Holds reports whether an address lies in the range.
 func (s Span) Holds(addr uint64) bool { return s.First <= addr && addr < s.End }
 
 // mapping is a line of /proc/PID/maps (proc(5)):
@@ -22,13 +22,13 @@ func (s Span) Holds(addr uint64) bool { return s.First <= addr && addr < s.End }
 //	555555555000-555555556000 r-xp 00001000 fe:00 133 /tmp/work
 type mapping struct {
 	Span
-	code   bool  // it can be executed
+	code   bool  // executable
 	offset int64 // in the file
 	inode  uint64
-	path   string // "": of no file, else a path, or a name such as [heap]
+	path   string // "": no file; otherwise a path, or a name such as [heap]
 }
 
-// file tells whether it was mapped from a file.
+// file reports whether the mapping is of a file.
 func (m mapping) file() bool { return strings.HasPrefix(m.path, "/") }
 
 func parseMapping(line string) (m mapping, ok bool) {
@@ -55,7 +55,7 @@ func parseMapping(line string) (m mapping, ok bool) {
 	return m, bad == nil && m.First < m.End
 }
 
-// mappings gives what the lines of maps say.
+// mappings returns the mappings of the lines of maps.
 func mappings(maps string) iter.Seq[mapping] {
 	return func(yield func(mapping) bool) {
 		for line := range strings.Lines(maps) {
@@ -66,21 +66,21 @@ func mappings(maps string) iter.Seq[mapping] {
 	}
 }
 
-// mapsOf reads /proc/PID/maps. The kernel bounds the number of lines
-// (vm.max_map_count), and a line by a path.
+// mapsOf reads /proc/PID/maps. The kernel bounds the number of lines (vm.max_map_count), and the
+// length of a line by that of a path.
 func mapsOf(pid int) (string, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
 	return string(b), err
 }
 
-// Maps tells whether a process has mapped a file whose path fits.
+// Maps reports whether a process has mapped a file whose path matches.
 func Maps(pid int, path *regexp.Regexp) bool {
 	maps, err := mapsOf(pid)
 	return err == nil && path.MatchString(maps)
 }
 
-// Libraries gives the ranges of all libraries of a process. Where it cannot be looked at,
-// all addresses are.
+// Libraries returns the address ranges of all libraries of a process. If the process cannot be
+// inspected, the result contains all addresses.
 func Libraries(pid int) []Span {
 	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	maps, failed := mapsOf(pid)
@@ -90,8 +90,8 @@ func Libraries(pid int) []Span {
 	return libraries(maps, program)
 }
 
-// libraries finds them: files with code that are not the program, and what lies directly
-// behind one, as the variables of a library do that begin as zero.
+// libraries returns the ranges of files with code that are not the program, and of anonymous
+// mappings directly behind them: those are variables of a library that are initialised with zero.
 //
 //	7f7d64700000-7f7d64726000 r--p 00000000 fe:00 133 /lib/x86_64-linux-gnu/libc.so.6
 //	7f7d64726000-7f7d6487b000 r-xp 00026000 fe:00 133 /lib/x86_64-linux-gnu/libc.so.6

@@ -27,7 +27,8 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
-// Whatever the kernel writes, a range has a first address before its end, and what has no code is no library.
+// FuzzLibraries checks for any input that each range starts before its end, and that files without
+// code are not libraries.
 func FuzzLibraries(f *testing.F) {
 	f.Add(someMaps, "/tmp/work")
 	f.Add("0-ffffffffffffffff r-xp 0 0 0 /x\n1-0 r-xp 0 0 0 /x\n", "")

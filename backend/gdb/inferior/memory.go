@@ -1,4 +1,4 @@
-// The memory of processes, read beside gdb.
+// Reading the memory of processes without gdb.
 
 package inferior
 
@@ -12,26 +12,26 @@ import (
 	"sdm/protocol/digest"
 )
 
-// Block is a piece of memory: its address, and its size in bytes.
+// Block is a block of memory: its address, and its size in bytes.
 type Block struct{ Addr, Size uint64 }
 
-// Hashers read memory and hash it, each order in a goroutine of its own, as many at a
-// time as there are processors. One goroutine may start and close them.
+// Hashers read memory and hash it. Each order has a goroutine of its own; as many run at a time as
+// there are processors. One goroutine may start orders and close.
 type Hashers struct {
 	wg   sync.WaitGroup
 	turn chan struct{}
 	stop chan struct{}
 }
 
-// NewHashers has none at work.
+// NewHashers returns Hashers without orders.
 func NewHashers() *Hashers {
 	return &Hashers{turn: make(chan struct{}, runtime.NumCPU()), stop: make(chan struct{})}
 }
 
-// Start reads blocks of a stopped process and gives a hash (protocol/digest) of each, in
-// their order. done is called once, by another goroutine, unless all is ending. An error is
-// that the memory cannot be read: the process has ended, is not ours, or has no such
-// addresses.
+// Start reads blocks of a stopped process and computes a hash (protocol/digest) of each, in their
+// order. done is called once, by another goroutine, unless Close is called before. The error says
+// that the memory cannot be read: the process has ended, belongs to another user, or does not have
+// these addresses.
 func (h *Hashers) Start(pid int, blocks []Block, done func(sums []uint64, err error)) {
 	h.wg.Go(func() {
 		select {
@@ -45,7 +45,7 @@ func (h *Hashers) Start(pid int, blocks []Block, done func(sums []uint64, err er
 	})
 }
 
-// Read reads a block of a stopped process into a writer, as Start does with hashes.
+// Read copies a block of a stopped process to into. done is called as by Start.
 func (h *Hashers) Read(pid int, b Block, into io.Writer, done func(err error)) {
 	h.wg.Go(func() {
 		select {
@@ -82,8 +82,8 @@ func (h *Hashers) copyBlock(f *os.File, b Block, into io.Writer, buffer []byte) 
 	return err
 }
 
-// chunk is how much is read at a time, in bytes: it stays in the cache until it
-// is hashed.
+// chunk is how much is read at a time, in bytes: it fits into the processor's cache until it is
+// hashed.
 const chunk = 256 << 10
 
 func (h *Hashers) read(pid int, blocks []Block) ([]uint64, error) {
@@ -112,7 +112,7 @@ func (w writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Close ends all that is under way, and waits.
+// Close ends all orders, and waits for them.
 func (h *Hashers) Close() {
 	close(h.stop)
 	h.wg.Wait()

@@ -1,4 +1,4 @@
-// What a dead gdb has left in a process.
+// Breakpoints that a gdb has left in a process.
 
 package inferior
 
@@ -11,8 +11,7 @@ import (
 	"syscall"
 )
 
-// trap is the instruction that gdb writes over others as a breakpoint, where we
-// know it.
+// trap returns the breakpoint instruction of gdb, nil for unknown processors.
 func trap() []byte {
 	switch runtime.GOARCH {
 	case "amd64", "386":
@@ -23,10 +22,9 @@ func trap() []byte {
 	return nil
 }
 
-// Mend puts the instructions of a process back where a dead gdb has left
-// breakpoints: wherever its code differs from that of the file by just that
-// instruction. It reads all code of the program and its libraries (a second per
-// gigabyte), and writes nothing else.
+// Mend removes the breakpoints that a gdb that has ended has left in a process: it restores
+// instructions wherever the code differs from the file by just that instruction. It reads all code
+// of the program and its libraries (a second per gigabyte), and writes nothing else.
 func Mend(pid int) error {
 	maps, err := mapsOf(pid)
 	if err != nil {
@@ -48,12 +46,12 @@ func Mend(pid int) error {
 	return nil
 }
 
-// mend compares the code of a mapping with its file. A file that is no longer the one that
-// was mapped is left alone.
+// mend compares the code of a mapping with its file. It does nothing if the file has been replaced
+// since it was mapped.
 func (m mapping) mend(pid int, mem *os.File) error {
 	file, err := os.Open(fmt.Sprintf("/proc/%d/root%s", pid, m.path))
 	if err != nil {
-		return nil // deleted, or it cannot be read
+		return nil // deleted, or unreadable
 	}
 	defer file.Close()
 	info, err := file.Stat()
@@ -81,7 +79,7 @@ func (m mapping) mend(pid int, mem *os.File) error {
 	return nil
 }
 
-// patch writes what was where a trap is now.
+// patch restores what was where there is a breakpoint instruction now.
 func patch(mem io.WriterAt, at int64, is, was []byte) error {
 	t := trap()
 	if bytes.Equal(is, was) || t == nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Traps are written into a process that waits, as a dead gdb leaves them, and are
-// taken out; what is different for another reason stays.
+// TestMend writes breakpoints into a process that waits, as a killed gdb leaves them, and removes
+// them; other differences stay.
 func TestMend(t *testing.T) {
 	if trap() == nil {
 		t.Skip("no breakpoint instruction is known for this processor")
@@ -32,7 +32,7 @@ func TestMend(t *testing.T) {
 	}
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
-	// What it gives back tells that it has been loaded, and waits.
+	// Its answer shows that it has been loaded, and waits.
 	if _, err := in.Write([]byte("x")); err != nil {
 		t.Fatal(err)
 	}

@@ -11,25 +11,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostNames bounds how many bytes of a program's names are looked at.
+// mostNames bounds how much of a program's string table is read, in bytes.
 const mostNames = 64 << 20
 
 // mostPrograms bounds how many answers are kept.
 const mostPrograms = 1 << 10
 
-// Programs are programs of processes. What was found in one is kept: all ranks of a node run the same file. The zero value is
-// ready, and is for one goroutine.
+// Programs looks for functions in the programs of processes. It keeps the answers, because all
+// ranks of a node run the same file. The zero value is ready; one goroutine may use it.
 type Programs struct{ names map[named]bool }
 
-// named is a question about a file as it is now.
+// named is a query about a file in its present version.
 type named struct {
 	device, inode  uint64
 	size, modified int64
 	function       string
 }
 
-// Names tells whether the program of a process names a function in its table of symbols, which a stripped one has not. A function whose
-// name ends so counts, too: linkers put PMPI_Abort there for both.
+// Names reports whether the symbol table of a process's program has a function; that of a stripped
+// program has none. A function whose name ends in function counts, too: linkers store one string
+// PMPI_Abort for MPI_Abort and PMPI_Abort.
 func (p *Programs) Names(pid int, function string) bool {
 	exe := fmt.Sprintf("/proc/%d/exe", pid)
 	var file unix.Stat_t
@@ -62,7 +63,7 @@ func namedIn(program, function string) bool {
 	return names != nil && holds(io.LimitReader(names.Open(), mostNames), []byte(function+"\x00"))
 }
 
-// holds tells whether what is read has some bytes in it, which are shorter than a block.
+// holds reports whether the data contains what, which must be shorter than a block.
 func holds(r io.Reader, what []byte) bool {
 	const block = 256 << 10
 	b := make([]byte, 0, block)

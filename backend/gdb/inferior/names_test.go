@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestNames: what a program names is looked up once, and few answers are kept.
+// TestNames checks that an answer is kept, and that few are.
 func TestNames(t *testing.T) {
 	var programs Programs
 	if programs.Names(os.Getpid(), "MPI_Abort") || programs.Names(-1, "MPI_Abort") {
@@ -29,7 +29,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestHolds: what is looked for may lie where two blocks meet, and at the end.
+// TestHolds looks for bytes across two blocks, and at the end.
 func TestHolds(t *testing.T) {
 	const block = 256 << 10
 	what := []byte("\x00MPI_Abort\x00")

@@ -1,4 +1,4 @@
-// Signals that wait for a thread.
+// Pending signals of a thread.
 
 package inferior
 
@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// Pending tells whether a signal waits for one thread of a process: one that was sent to that thread, not to the process
-// (proc(5), /proc/PID/task/TID/status: SigPnd).
+// Pending reports whether a signal is pending for one thread of a process: one that was sent to
+// that thread, not to the process (proc(5), /proc/PID/task/TID/status: SigPnd).
 func Pending(pid int, thread string, sig syscall.Signal) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/status", pid, thread))
 	return err == nil && pendingIn(string(b), sig)

@@ -1,6 +1,6 @@
-// Package inferior is a process that is debugged, as the kernel shows it: whether it
-// lives, its root directory, what is mapped into it, its memory. It works beside gdb,
-// for what gdb does not do, does late, or leaves behind.
+// Package inferior provides what the kernel shows of a process that is debugged: whether it lives,
+// its root directory, its mappings, its memory. It complements gdb, for what gdb does not do, does
+// late, or leaves behind.
 package inferior
 
 import (
@@ -14,21 +14,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Process is a process that is not ours to wait for. A pidfd (pidfd_open(2)) makes sure
-// that no signal reaches a stranger who has got its number, and tells of its end even
-// where gdb does not. Its methods may be called by one goroutine at a time.
+// Process is a process that is not a child of this one. A pidfd (pidfd_open(2)) makes sure that no
+// signal reaches another process that has got its id, and reports its end even if gdb does not.
+// One goroutine at a time may call its methods.
 type Process struct {
-	// FD can be polled for reading once the process has ended; -1: it is gone, or the
-	// kernel has no pidfds.
+	// FD can be polled for reading once the process has ended; -1: it has ended, or the kernel has
+	// no pidfds.
 	FD   int
 	pid  int
 	born uint64 // see Born
-	// Reaped says that somebody has waited for the process, so that its group may be
-	// another's.
+	// Reaped reports that the parent has waited for the process, so that another process group may
+	// have its id.
 	Reaped bool
 }
 
-// Open takes hold of the process that has the number now. Close lets go of it.
+// Open opens the process that has the id now. Close releases it.
 func Open(pid int) *Process {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -37,25 +37,25 @@ func Open(pid int) *Process {
 	return &Process{pid: pid, FD: fd, born: Born(pid)}
 }
 
-// PID is its number.
+// PID returns the process id.
 func (p *Process) PID() int { return p.pid }
 
-// Gone tells whether it has ended.
+// Gone reports whether the process has ended.
 func (p *Process) Gone() bool {
 	fds := []unix.PollFd{{Fd: int32(p.FD), Events: unix.POLLIN}}
 	n, err := unix.Poll(fds, 0)
 	return p.FD < 0 || err == nil && n > 0
 }
 
-// Signal sends a signal if the process still lives.
+// Signal sends a signal to the process unless it has ended.
 func (p *Process) Signal(sig syscall.Signal) {
 	if p.FD >= 0 {
 		unix.PidfdSendSignal(p.FD, sig, nil, 0)
 	}
 }
 
-// SignalGroup reaches the group that a held target leads. It is there at least
-// as long as the target has not been reaped.
+// SignalGroup sends a signal to the process group that a held target leads. The group exists at
+// least until the parent has waited for the target.
 func (p *Process) SignalGroup(sig syscall.Signal) {
 	if p.Reaped || p.FD < 0 || unix.PidfdSendSignal(p.FD, 0, nil, 0) != nil {
 		return
@@ -66,9 +66,9 @@ func (p *Process) SignalGroup(sig syscall.Signal) {
 	p.Signal(sig)
 }
 
-// Dead tells whether all its threads have ended, though perhaps nobody has reaped them: until
-// its tracer has, Gone does not know (proc(5), /proc/PID/task/TID/stat: state Z or X). A process
-// that cannot be seen is not called dead.
+// Dead reports whether all threads have ended, even if the process has not been waited for: Gone
+// reports the end only after the tracer has waited for it (proc(5), /proc/PID/task/TID/stat: state
+// Z or X). It is false for a process that cannot be inspected.
 func (p *Process) Dead() bool {
 	tasks := fmt.Sprintf("/proc/%d/task", p.pid)
 	all, err := os.ReadDir(tasks)
@@ -83,11 +83,11 @@ func (p *Process) Dead() bool {
 	return len(all) > 0
 }
 
-// Frozen tells whether it is stopped by a signal such as SIGSTOP (proc(5), /proc/PID/stat:
-// state T).
+// Frozen reports whether the process is stopped by a signal such as SIGSTOP (proc(5),
+// /proc/PID/stat: state T).
 func (p *Process) Frozen() bool { return state(fmt.Sprintf("/proc/%d/stat", p.pid)) == 'T' }
 
-// AwaitFrozen waits until a process is stopped by a signal that is on its way, or has ended.
+// AwaitFrozen waits until a process is stopped by a signal that has been sent, or has ended.
 func AwaitFrozen(pid int) error {
 	for wait := time.Millisecond; wait < time.Second; wait *= 2 {
 		if s := state(fmt.Sprintf("/proc/%d/stat", pid)); s == 'T' || s == 'Z' || s == 0 {
@@ -98,17 +98,17 @@ func AwaitFrozen(pid int) error {
 	return fmt.Errorf("process %d does not stop", pid)
 }
 
-// state reads the state off a stat file of proc(5); 0: there is none.
+// state returns the state in a stat file of proc(5); 0 if there is none.
 func state(file string) byte {
 	b, _ := os.ReadFile(file)
-	i := bytes.LastIndexByte(b, ')') // the name before it may hold anything
+	i := bytes.LastIndexByte(b, ')') // the name before it may contain any character
 	if i < 0 || len(b) < i+3 {
 		return 0
 	}
 	return b[i+2]
 }
 
-// Close lets go of the process; it may be called again.
+// Close releases the process; it may be called again.
 func (p *Process) Close() {
 	if p.FD >= 0 {
 		unix.Close(p.FD)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A process is dead before anybody has reaped it, but not while it runs, nor when it cannot
-// be seen.
+// TestDead checks a process that has ended but has not been waited for, one that runs, and one
+// that cannot be inspected.
 func TestDead(t *testing.T) {
 	cmd := exec.Command("cat")
 	in, err := cmd.StdinPipe()

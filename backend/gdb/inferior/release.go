@@ -1,4 +1,4 @@
-// What a debugger that did not come to its end has left of an attach.
+// Releasing a process from a debugger that has not detached in order.
 
 package inferior
 
@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Undo releases a process whose debugger is gone, however that has ended: it takes the
-// debugger's breakpoints out, and the process runs on. stopped tells that it was stopped by a
-// signal before it was attached to: then it stays as it is. halted tells that we have stopped it since. A process
-// that another debugger has by now is left to that, but for our own stop.
+// Undo releases a process whose debugger has ended in any way: it removes the debugger's
+// breakpoints and continues the process. stopped reports that the process was stopped by a signal
+// before it was attached to: then it stays stopped. halted reports that sdm has stopped it since.
+// If another debugger traces the process by now, Undo only undoes sdm's own stop.
 func (p *Process) Undo(stopped, halted bool) error {
 	traced := p.keepsTracer()
 	if p.Gone() || traced && !halted {
@@ -27,19 +27,20 @@ func (p *Process) Undo(stopped, halted bool) error {
 		err = Mend(p.pid)
 	}
 	if !stopped {
-		// SIGCONT removes a SIGSTOP that is still pending, too (signal(7)).
+		// SIGCONT also removes a pending SIGSTOP (signal(7)).
 		p.Signal(syscall.SIGCONT)
 	}
 	return err
 }
 
-// Settle releases a process from which its debugger has detached: gdb 13.1 leaves a SIGSTOP behind
-// where it is told to detach while it attaches, or attaches to several at a time.
+// Settle continues a process from which its debugger has detached: gdb 13.1 leaves a SIGSTOP if it
+// is told to detach while it attaches, or if it attaches to several processes at a time.
 func (p *Process) Settle(stopped bool) {
 	if stopped || p.Gone() || p.traced() {
 		return
 	}
-	// Twice: between the two, a signal that was taken from the queue has stopped the process.
+	// It checks twice: between the checks a signal that was no longer pending may have stopped the
+	// process.
 	for range 2 {
 		if p.stopping() {
 			p.Signal(syscall.SIGCONT)
@@ -48,11 +49,11 @@ func (p *Process) Settle(stopped bool) {
 	}
 }
 
-// tracerTime is how long a debugger that was killed may take to let go, in milliseconds: a gdb in a wrapper ends after the
-// wrapper.
+// tracerTime is how long a debugger that was killed may take to detach, in milliseconds: a gdb in
+// a wrapper ends after the wrapper.
 const tracerTime = 500
 
-// keepsTracer tells whether some thread has a tracer that does not go.
+// keepsTracer reports whether a thread still has a tracer after tracerTime.
 func (p *Process) keepsTracer() bool {
 	for range tracerTime / 10 {
 		if !p.traced() {
@@ -65,7 +66,7 @@ func (p *Process) keepsTracer() bool {
 	return p.traced()
 }
 
-// traced tells whether some thread has a tracer.
+// traced reports whether a thread has a tracer.
 func (p *Process) traced() bool {
 	for _, s := range p.statuses() {
 		if tracer := field(s, "TracerPid"); tracer != "" && tracer != "0" {
@@ -75,8 +76,8 @@ func (p *Process) traced() bool {
 	return false
 }
 
-// stopping tells whether the process is stopped by a signal, or will be as soon as a thread
-// takes a pending one.
+// stopping reports whether the process is stopped by a signal, or will be when a thread takes a
+// pending one.
 func (p *Process) stopping() bool {
 	const stop = 1 << (syscall.SIGSTOP - 1)
 	for _, s := range p.statuses() {
@@ -92,7 +93,7 @@ func (p *Process) stopping() bool {
 	return false
 }
 
-// statuses are the status files of all threads (proc(5)).
+// statuses returns the status files of all threads (proc(5)).
 func (p *Process) statuses() []string {
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", p.pid))
 	var all []string
@@ -104,7 +105,7 @@ func (p *Process) statuses() []string {
 	return all
 }
 
-// field gives a field of a status file.
+// field returns a field of a status file.
 func field(status, name string) string {
 	for line := range strings.Lines(status) {
 		if text, ok := strings.CutPrefix(line, name+":"); ok {
@@ -114,14 +115,15 @@ func field(status, name string) string {
 	return ""
 }
 
-// Born tells when a process was started, in ticks since the machine was: with its number that names
-// it for as long as the machine runs (proc(5), /proc/PID/stat, starttime). 0: there is none.
+// Born returns the start time of a process, in ticks since boot. With the process id it identifies
+// the process for as long as the machine runs (proc(5), /proc/PID/stat, starttime). 0: there is no
+// such process.
 func Born(pid int) uint64 {
 	ticks, _ := strconv.ParseUint(statField(pid, 22), 10, 64) // "" is 0
 	return ticks
 }
 
-// End waits until the process has ended, at most for ms milliseconds; it tells whether it has.
+// End waits until the process has ended, for ms milliseconds at most, and reports whether it has.
 func (p *Process) End(ms int) bool {
 	if p.FD < 0 {
 		return true

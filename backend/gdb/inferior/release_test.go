@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// sleeper starts a process that does nothing.
+// sleeper starts a process that sleeps.
 func sleeper(t *testing.T) *Process {
 	t.Helper()
 	cmd := exec.Command("sleep", "100")
@@ -24,7 +24,7 @@ func sleeper(t *testing.T) *Process {
 	return p
 }
 
-// becomes waits until a process is stopped, or is not.
+// becomes waits until a process is stopped, or until it is not.
 func becomes(t *testing.T, p *Process, frozen bool) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); p.Frozen() != frozen; {
@@ -49,7 +49,7 @@ func TestUndo(t *testing.T) {
 
 func TestSettle(t *testing.T) {
 	p := sleeper(t)
-	p.Signal(syscall.SIGSTOP) // may be pending still
+	p.Signal(syscall.SIGSTOP) // it may still be pending
 	p.Settle(false)
 	becomes(t, p, false)
 	p.Signal(syscall.SIGSTOP)
@@ -70,7 +70,7 @@ func TestBorn(t *testing.T) {
 	}
 }
 
-// TestEndGroup leaves a child behind, stopped, as a gdb does that is killed at its start.
+// TestEndGroup leaves a stopped child, like a gdb that is killed at its start.
 func TestEndGroup(t *testing.T) {
 	cmd := exec.Command("sh", "-c", "sleep 100 & echo $!; kill -STOP $!; wait")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Root is the root directory of a process whose file systems are not ours: it is
-// in another mount namespace (a container), or was given another root. "" is ours,
-// and what we may not look at: attaching will tell why.
+// Root returns the root directory of a process that sees other file systems than this one: it is
+// in another mount namespace (a container), or has another root. "": it sees the same, or that
+// cannot be read; then attaching reports the cause.
 func Root(pid int) string {
 	root := fmt.Sprintf("/proc/%d/root", pid)
 	space, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/mnt", pid))
@@ -27,8 +27,8 @@ func Root(pid int) string {
 	return root
 }
 
-// AsSeen is the name of a file as the rank itself sees it: gdb puts Root in front,
-// which differs between ranks whose files are the same.
+// AsSeen returns the name of a file as the rank itself sees it. gdb puts Root in front, which
+// differs between ranks with the same files.
 func AsSeen(path string) string {
 	rest, ok := strings.CutPrefix(path, "/proc/")
 	if !ok {

@@ -1,5 +1,5 @@
-// Package sourcefile gives lines of source files to one that must not wait for a file
-// server that hangs.
+// Package sourcefile reads lines of source files for a caller that must not block on a file server
+// that hangs.
 package sourcefile
 
 import (
@@ -13,17 +13,17 @@ import (
 	"time"
 )
 
-// Files reads source files and keeps them. Each is read by a goroutine of its own, for
-// which the caller waits a moment, once; what comes later serves the next question. Close
-// waits for those that are still reading. It is for one goroutine.
+// Files reads source files and keeps them. Each file is read by a goroutine of its own. The caller
+// waits for it once, for a short time; a file that is read later serves the next call. Close waits
+// for files that are still being read. One goroutine may use a Files.
 type Files struct {
 	files   map[string]*file
-	objects map[string]*file // what sources were compiled into: only their times
+	objects map[string]*file // files that sources were compiled into: only their times
 }
 
 // file is a file that has been read or is being read.
 type file struct {
-	arrived chan text // of one element; nil once it has been taken
+	arrived chan text // capacity 1; nil once the text has been received
 	text    text
 	asked   time.Time
 }
@@ -35,28 +35,28 @@ type text struct {
 }
 
 const (
-	// moment is how long a caller waits for a file: on a node that is busy with its
-	// job even one that is at hand may take a while.
+	// moment is how long a caller waits for a file: on a node that is busy with its job even a
+	// local file may take a while.
 	moment = 500 * time.Millisecond
-	// fresh is how long a file is believed not to have changed.
+	// fresh is how long a file is used without reading it again.
 	fresh = 5 * time.Second
-	// mostSource bounds what is read of one file, in bytes; mostFiles how many are
-	// kept: then all are forgotten.
+	// mostSource bounds what is read of one file, in bytes. mostFiles bounds how many files are
+	// kept; at that number all that have been read are dropped.
 	mostSource = 8 << 20
 	mostFiles  = 64
 )
 
-// ErrSlow says that a file had not been read when the moment was over.
+// ErrSlow means that a file could not be read within moment.
 var ErrSlow = errors.New("the file could not be read in time")
 
-// New has no file yet.
+// New returns a Files without files.
 func New() *Files { return &Files{files: map[string]*file{}, objects: map[string]*file{}} }
 
-// Reader gives lines first to last of a file, those that exist.
+// Reader returns lines first to last of a file, those that exist.
 type Reader func(file string, first, last int) ([]string, error)
 
-// Of reads for a process with a root directory of its own: what it sees goes before our
-// own files. "" has none.
+// Of returns a Reader for a process with root directory root: its files have precedence over those
+// of this process. "": the process has no root directory of its own.
 func (s *Files) Of(root string) Reader {
 	if root == "" {
 		return s.Lines
@@ -69,8 +69,8 @@ func (s *Files) Of(root string) Reader {
 	}
 }
 
-// Lines gives lines first to last, counted from 1, as far as there are any; none behind
-// the last. Errors are ErrSlow, and those of opening and reading.
+// Lines returns lines first to last, counted from 1, as far as they exist; none if first is behind
+// the last line. Errors are ErrSlow, and those of opening and reading.
 func (s *Files) Lines(name string, first, last int) ([]string, error) {
 	f := ask(s.files, name, read)
 	if err := f.await(); err != nil {
@@ -83,8 +83,8 @@ func (s *Files) Lines(name string, first, last int) ([]string, error) {
 	return f.text.lines[first-1 : last], nil
 }
 
-// Newer tells whether a source was changed after the program or library that it was
-// compiled into. It is false where that is not known in time.
+// Newer reports whether a source file was changed after the program or library that it was
+// compiled into. It is false if that is not known in time.
 func (s *Files) Newer(source, object string) bool {
 	from, into := ask(s.files, source, read), ask(s.objects, object, stat)
 	if from.await() != nil || into.await() != nil {
@@ -93,7 +93,7 @@ func (s *Files) Newer(source, object string) bool {
 	return from.text.modified.After(into.text.modified)
 }
 
-// NewerOf is Newer for a process with a root directory of its own.
+// NewerOf returns Newer for a process with root directory root.
 func (s *Files) NewerOf(root string) func(source, object string) bool {
 	return func(source, object string) bool {
 		if root != "" {
@@ -106,7 +106,7 @@ func (s *Files) NewerOf(root string) func(source, object string) bool {
 	}
 }
 
-// ask gives a file that is known well enough, or starts to look at it.
+// ask returns a file that is being read or was read recently; otherwise it starts to read it.
 func ask(files map[string]*file, name string, look func(string) text) *file {
 	if f := files[name]; f != nil && (f.arrived != nil || time.Since(f.asked) <= fresh) {
 		return f
@@ -124,7 +124,7 @@ func ask(files map[string]*file, name string, look func(string) text) *file {
 	return f
 }
 
-// await waits until the file is known, for a moment.
+// await waits until the file has been read, until moment after the start at most.
 func (f *file) await() error {
 	if f.arrived == nil {
 		return f.text.err
@@ -147,7 +147,8 @@ func stat(name string) text {
 }
 
 func read(name string) text {
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would block for ever
+	// O_NONBLOCK: opening a FIFO must not block
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		var path *os.PathError
 		if errors.As(err, &path) {
@@ -168,7 +169,7 @@ func read(name string) text {
 	return text{lines: strings.Split(string(b), "\n"), modified: info.ModTime()}
 }
 
-// Close waits until nobody reads any more, or ctx is over.
+// Close waits until no file is being read any more, or ctx ends.
 func (s *Files) Close(ctx context.Context) {
 	for _, files := range []map[string]*file{s.files, s.objects} {
 		for _, f := range files {

@@ -39,7 +39,7 @@ func TestFiles(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := s.Lines(c.file, c.first, c.last)
-			for errors.Is(err, ErrSlow) { // a loaded machine
+			for errors.Is(err, ErrSlow) { // on a loaded machine
 				got, err = s.Lines(c.file, c.first, c.last)
 			}
 			if !slices.Equal(got, c.want) || (err != nil) != c.err {

@@ -45,7 +45,7 @@ func serveScripted(args []string) {
 		fatal("scripted server", err)
 	}
 	self := server.NewSelf(overlay.Identity{Node: tree.NodeID(number) + 1, Size: manyServers})
-	listener, err := overlay.FromListener(l, overlay.Secret(key), self.Identity)
+	listener, err := overlay.NewListener(l, overlay.Secret(key), self.Identity)
 	if err != nil {
 		fatal("scripted server", err)
 	}

@@ -23,7 +23,6 @@ type row struct {
 type limit struct {
 	ratio float64 // ours / floor
 	slack float64 // with ratio: or ours - floor, in the unit
-	plus  float64 // ours - floor, in the unit
 	most  float64 // ours, in the unit
 }
 
@@ -33,8 +32,6 @@ func (l limit) String() string {
 		return fmt.Sprintf("<= %.2f x or +%g", l.ratio, l.slack)
 	case l.ratio > 0:
 		return fmt.Sprintf("<= %.2f x", l.ratio)
-	case l.plus > 0:
-		return fmt.Sprintf("<= +%g", l.plus)
 	case l.most > 0:
 		return fmt.Sprintf("<= %g", l.most)
 	}
@@ -51,7 +48,6 @@ func (r row) times() float64 {
 // verdict says whether the target is met.
 func (r row) verdict() string {
 	over := r.limit.ratio > 0 && r.times() > r.limit.ratio && r.ours-r.floor > r.limit.slack ||
-		r.limit.plus > 0 && r.ours-r.floor > r.limit.plus ||
 		r.limit.most > 0 && r.ours > r.limit.most
 	switch {
 	case r.limit == limit{}:

@@ -28,7 +28,7 @@ func (m Machine) server(ctx context.Context) []Finding {
 	return []Finding{{Check: "sdm-server", Grade: Good, Found: m.Server + " (" + firstLine(version) + ")"}}
 }
 
-// The gdbs that backend/gdb knows how to talk to, and those that it was tried with (docs/architecture.md).
+// The gdbs that backend/gdb knows how to talk to, and those that it was tried with (docs/gdb-notes.md).
 const (
 	oldestGDB = 9
 	triedGDB  = 10

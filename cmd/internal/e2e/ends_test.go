@@ -207,7 +207,7 @@ func (v *victims) play(random *rand.Rand) {
 	sdm := v.at(append(line, target)...)
 	<-time.After(after)
 	// A gdb that is killed while its breakpoints are in a rank may cost that rank: between its
-	// death and ours a thread can come to a trap (docs/architecture.md, "A dead gdb is replaced").
+	// death and ours a thread can come to a trap (docs/fault-tolerance.md, "A lost gdb").
 	traps := slices.ContainsFunc(line, func(word string) bool { return strings.Contains(word, "break ") })
 	what := v.strike(sdm, random, !traps)
 	told := fmt.Sprintf("sdm %s: %s after %v", strings.Join(line, " "), what, after)

@@ -4,13 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // openMPI is the starter that offers MPIR, mpich the one that does not.
@@ -193,102 +190,6 @@ func TestCtrlCBeforeTheRanksAreThere(t *testing.T) {
 	c.press(ctrlC)
 	c.exits(130)
 	s.nothingIsLeft()
-}
-
-// TestQuitEndsAHeldJob: the job is ours, so the end of the session is its end.
-func TestQuitEndsAHeldJob(t *testing.T) {
-	t.Parallel()
-	s := newScene(t)
-	front := s.heldRun(2, "-b", "-e", "continue &", "-e", "quit", "--", openMPI.command, "-n", "2", openMPI.program("mpiwait"), "never")
-	front.exits(0)
-	s.nothingIsLeft()
-}
-
-// TestKilledWithAHeldJob: neither the starter nor its ranks survive us.
-func TestKilledWithAHeldJob(t *testing.T) {
-	t.Parallel()
-	s := newScene(t)
-	front := s.heldRun(2, "--", openMPI.command, "-n", "2", openMPI.program("mpiwait"), "never")
-	s.eventually(patience, func() string {
-		// They stand at different places, or not.
-		text := front.out.text()
-		if !strings.Contains(text, "[0-1] ") && (!strings.Contains(text, "[0] attached") || !strings.Contains(text, "[1] attached")) {
-			return "not attached" + front.said()
-		}
-		return ""
-	})
-	front.signal(syscall.SIGKILL)
-	front.exits(128 + int(syscall.SIGKILL))
-	s.nothingIsLeft()
-}
-
-// TestHeldJobOfTheKilled: whenever sdm is killed, its starter ends the job and cleans up behind it, though the ranks ignore what
-// they can; and so it is when a server is killed while they are being attached to.
-func TestHeldJobOfTheKilled(t *testing.T) {
-	for _, at := range []struct {
-		name, process string // that is there: a regular expression
-		victim        string
-	}{
-		{"as the starter begins", aStarter, "sdm"},
-		{"as ranks begin", "^mpiwait", "sdm"},
-		{"as gdbs begin", "^gdb", "sdm"},
-		{"a server as gdbs begin", "^gdb", "sdm-server"},
-	} {
-		t.Run(at.name, func(t *testing.T) {
-			t.Parallel()
-			s := newScene(t)
-			front := s.heldRun(2, "-b", "-e", "continue", "--connect-wait", "10s", "--", openMPI.command, "-n", "2", // so long do slots wait for us
-				"sh", "-c", `trap "" TERM INT HUP; exec "$@"`, "sh", openMPI.program("mpiwait"), "never")
-			process := regexp.MustCompile(at.process)
-			s.eventually(patience, func() string {
-				if !slices.ContainsFunc(s.found(), func(p proc) bool { return process.MatchString(p.name) }) {
-					return "there is no " + at.process + front.said()
-				}
-				return ""
-			})
-			for _, p := range s.named(at.victim) {
-				s.kill(p.pid, syscall.SIGKILL)
-			}
-			if at.victim != "sdm" && front.running() {
-				s.eventually(patience, func() string { return waitsForStarter(front) })
-				if front.running() {
-					front.signal(syscall.SIGTERM)
-				}
-			}
-			killed := time.Now()
-			if status := front.status(patience); status == 0 {
-				t.Errorf("all is well%s", front.said())
-			}
-			s.eventually(keeperTime, func() string {
-				if left := s.found(); len(left) > 0 {
-					return fmt.Sprintf("processes are left: %v", left)
-				}
-				return ""
-			})
-			left, _ := filepath.Glob(filepath.Join(s.dir, "ompi.*"))
-			switch {
-			case left == nil || at.process == aStarter:
-			case time.Since(killed) > 9*time.Second:
-				t.Logf("the starter did not end in 10 s, was killed, and has left %v", left) // rare: Open MPI that is told to end while it starts ranks
-			default:
-				t.Errorf("the starter has left %v", left)
-			}
-		})
-	}
-}
-
-// aStarter is mpirun, which Open MPI from release 5 on replaces by prterun.
-const aStarter = "^(mpirun|prterun)"
-
-// keeperTime is more than a starter gets to end its job.
-const keeperTime = 15 * time.Second
-
-// waitsForStarter tells what is missing until sdm waits for nothing but the starter.
-func waitsForStarter(front *console) string {
-	if front.running() && !strings.Contains(front.err.text(), "run on without a debugger") {
-		return "neither ended nor waiting for the starter" + front.said()
-	}
-	return ""
 }
 
 // TestQueueWait bounds the start of a job that never comes to MPI_Init.

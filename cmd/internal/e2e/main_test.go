@@ -75,12 +75,12 @@ func races() []string {
 // buildAll builds everything at the same time.
 func buildAll() error {
 	work := [][]string{{"go", "build", "-race", "-o", bench, "sdm/cmd/sdm", "sdm/cmd/sdm-server", "sdm/cmd/sdm-master"}}
-	for _, name := range []string{"work", "spin", "flood", "exitcode", "beforemain", "hello", "lateabort"} {
-		work = append(work, []string{"gcc", "-g", "-O0", "-o", program(name), name + ".c"})
+	for _, name := range []string{"work", "spin", "flood", "exitcode", "beforemain", "hello", "lateabort", "children"} {
+		work = append(work, []string{"gcc", "-g", "-O0", "-pthread", "-o", program(name), name + ".c"})
 	}
 	work = append(work, []string{"g++", "-g", "-O0", "-o", program("containers"), "containers.cc"})
 	for _, s := range starters {
-		for _, name := range []string{"ring", "mpiwait", "mpiecho", "abort", "spinners"} {
+		for _, name := range []string{"ring", "mpiwait", "mpiecho", "abort", "spinners", "marks"} {
 			work = append(work, []string{s.compiler, "-g", "-O0", "-o", s.program(name), name + ".c"})
 		}
 	}

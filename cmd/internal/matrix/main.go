@@ -39,11 +39,16 @@ func readSystems(folder string, names []string) ([]system, error) {
 		}
 		all = append(all, s)
 	}
+	for _, s := range all {
+		for _, other := range all {
+			s.tests.miss(other.tests)
+		}
+	}
 	return all, nil
 }
 
 func readSystem(path string) (system, error) {
-	var s system
+	s := system{tests: tally{}}
 	if why, err := os.ReadFile(path + ".why"); err == nil {
 		s.why = strings.TrimSpace(string(why))
 		return s, nil

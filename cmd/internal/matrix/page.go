@@ -10,7 +10,7 @@ import (
 type system struct {
 	name     string
 	versions []version
-	tests    []test
+	tests    tally
 	why      string // why there is none
 }
 
@@ -57,7 +57,7 @@ func cell(r row, s system, n *notes) string {
 	}
 	var count [failed + 1]int
 	var marks []string
-	for _, t := range s.tests {
+	for _, t := range s.tests.leaves() {
 		if !r.tests.MatchString(t.name) {
 			continue
 		}
@@ -68,12 +68,17 @@ func cell(r row, s system, n *notes) string {
 			continue
 		case failed:
 			text = "fails: " + t.complaint()
+		case waiting:
+			continue // a list below names them
 		case unfinished:
 			text = "had not ended when the time was over: " + t.name
 		}
 		if mark := n.number(text); !slices.Contains(marks, mark) {
 			marks = append(marks, mark)
 		}
+	}
+	if count[waiting] > 0 && len(marks)+count[passed] > 0 {
+		marks = append(marks, n.number("not all of them were reached"))
 	}
 	return strings.TrimSpace(summary(count) + " " + strings.Join(marks, " "))
 }
@@ -83,9 +88,9 @@ func (t test) complaint() string { return strings.TrimSuffix(t.name+": "+t.reaso
 
 // summary says how many tests went how.
 func summary(count [failed + 1]int) string {
-	all := count[passed] + count[skipped] + count[failed] + count[unfinished]
+	all := count[waiting] + count[passed] + count[skipped] + count[failed] + count[unfinished]
 	switch {
-	case all == 0:
+	case count[waiting] == all:
 		return "not reached"
 	case count[passed] == all:
 		return "yes"
@@ -104,7 +109,7 @@ func page(systems []system) string {
 	b.WriteString("# What was tested where\n\n" +
 		"`make matrix` writes this page: the tests run in roots of several releases of Debian, each with its own gdb, MPIs, Slurm, Python and compilers.\n" +
 		"\"yes\": all tests of the row ran and passed; \"3 of 4\": so many did, and the notes say why the others did not; \"no\": none can run there, for the reason in the note;\n" +
-		"\"not reached\": the time was over. Other systems were not tried.\n\n|")
+		"\"not reached\": the time was over; what was not reached is named below. Other systems were not tried.\n\n|")
 	line := func(first string, each func(s system) string) {
 		b.WriteString(" " + first + " |")
 		for _, s := range systems {
@@ -124,7 +129,12 @@ func page(systems []system) string {
 		line(r.what, func(s system) string { return cell(r, s, &n) })
 	}
 	b.WriteString("|")
-	line("all tests", func(s system) string { return total(s.tests) })
+	line("all tests", func(s system) string {
+		if s.why != "" {
+			return "not tried"
+		}
+		return total(s.tests.leaves())
+	})
 	b.WriteString("\n")
 	for _, s := range systems {
 		if s.why != "" {
@@ -135,6 +145,7 @@ func page(systems []system) string {
 		fmt.Fprintf(&b, "%d. %s\n", i+1, escaped(text))
 	}
 	others(&b, systems)
+	unreached(&b, systems)
 	return b.String()
 }
 
@@ -144,14 +155,18 @@ func total(tests []test) string {
 	for _, t := range tests {
 		count[t.outcome]++
 	}
-	return fmt.Sprintf("%d passed, %d skipped, %d failed, %d not ended", count[passed], count[skipped], count[failed], count[unfinished])
+	text := fmt.Sprintf("%d passed, %d skipped, %d failed, %d not ended", count[passed], count[skipped], count[failed], count[unfinished])
+	if count[waiting] > 0 {
+		text += fmt.Sprintf(", %d not reached", count[waiting])
+	}
+	return text
 }
 
 // others lists the tests that failed and belong to no row.
 func others(b *strings.Builder, systems []system) {
 	heading := "\nBeyond the table:\n\n"
 	for _, s := range systems {
-		for _, t := range s.tests {
+		for _, t := range s.tests.leaves() {
 			if (t.outcome == failed || t.outcome == unfinished) && !slices.ContainsFunc(rows, func(r row) bool { return r.tests.MatchString(t.name) }) {
 				fmt.Fprintf(b, "%s* %s %s: %s\n", heading, s.name, map[outcome]string{failed: "fails", unfinished: "had not ended when the time was over"}[t.outcome], escaped(t.complaint()))
 				heading = ""
@@ -160,11 +175,25 @@ func others(b *strings.Builder, systems []system) {
 	}
 }
 
+// unreached names the tests of each system that were not reached.
+func unreached(b *strings.Builder, systems []system) {
+	heading := "\nNot reached when the time was over:\n\n"
+	for _, s := range systems {
+		if names := s.tests.unreached(); s.why == "" && len(names) > 0 {
+			fmt.Fprintf(b, "%s* %s: %s\n", heading, s.name, markdown.Replace(strings.Join(names, ", ")))
+			heading = ""
+		}
+	}
+}
+
+// markdown takes the meaning of signs away.
+var markdown = strings.NewReplacer("|", `\|`, "_", `\_`, "*", `\*`, "<", "&lt;", "\n", " ")
+
 // escaped is a text of one line that means nothing to Markdown; a long one is cut with a mark.
 func escaped(text string) string {
 	const most = 300 // bytes
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
-	return strings.NewReplacer("|", `\|`, "_", `\_`, "*", `\*`, "<", "&lt;", "\n", " ").Replace(text)
+	return markdown.Replace(text)
 }

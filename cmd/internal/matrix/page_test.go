@@ -8,7 +8,9 @@ import (
 )
 
 // said is a run of go test -json that was cut off.
-const said = `{"Action":"run","Package":"sdm/cmd/internal/e2e","Test":"TestMPI"}
+const said = `{"Action":"pause","Package":"sdm/cmd/internal/e2e","Test":"TestMPI"}
+{"Action":"pause","Package":"sdm/cmd/internal/e2e","Test":"TestAbortOfAnother"}
+{"Action":"run","Package":"sdm/cmd/internal/e2e","Test":"TestMPI"}
 {"Action":"run","Package":"sdm/cmd/internal/e2e","Test":"TestMPI/MPICH_rendezvous"}
 {"Action":"pass","Package":"sdm/cmd/internal/e2e","Test":"TestMPI/MPICH_rendezvous","Elapsed":1}
 {"Action":"run","Package":"sdm/cmd/internal/e2e","Test":"TestMPI/Open_MPI_rendezvous"}
@@ -30,12 +32,14 @@ not of go test
 func TestTestsOfARunThatWasCutOff(t *testing.T) {
 	want := []test{
 		{"cmd/internal/e2e TestAbortIsIgnored", unfinished, ""},
+		{"cmd/internal/e2e TestAbortOfAnother", waiting, ""},
+		{"cmd/internal/e2e TestAbortOfLateMPI", waiting, ""},
 		{"cmd/internal/e2e TestMPI/MPICH_rendezvous", passed, ""},
 		{"cmd/internal/e2e TestMPI/Open_MPI_rendezvous", failed, "want <4>"},
 		{"cmd/internal/e2e TestRunHoldsAndReleases", skipped, "no MPIR here"},
 		{"launch/ssh TestAsk", failed, ""},
 	}
-	if d := cmp.Diff(want, readTests(strings.NewReader(said)), cmp.AllowUnexported(test{})); d != "" {
+	if d := cmp.Diff(want, readTests(strings.NewReader(said)).leaves(), cmp.AllowUnexported(test{})); d != "" {
 		t.Error(d)
 	}
 }
@@ -48,11 +52,12 @@ func TestPage(t *testing.T) {
 		"| Python | 3.0, mpi4py 4 |  |\n",
 		"| `run -- mpirun`: Open MPI | 0 of 2 (1) (2) | not tried |\n",
 		"| `run -- mpiexec`: MPICH | yes | not tried |\n",
-		"| MPI_Abort | 0 of 1 (3) | not tried |\n",
+		"| MPI_Abort | 0 of 3 (3) (4) | not tried |\n",
 		"| `core` | not reached | not tried |\n",
-		"| all tests | 1 passed, 1 skipped, 2 failed, 1 not ended |",
+		"| all tests | 1 passed, 1 skipped, 2 failed, 1 not ended, 2 not reached | not tried |\n",
 		"other was not tried: no mirror\n",
-		"1. fails: cmd/internal/e2e TestMPI/Open\\_MPI\\_rendezvous: want &lt;4>\n2. no MPIR here\n3. had not ended when the time was over: cmd/internal/e2e TestAbortIsIgnored\n",
+		"1. fails: cmd/internal/e2e TestMPI/Open\\_MPI\\_rendezvous: want &lt;4>\n2. no MPIR here\n3. had not ended when the time was over: cmd/internal/e2e TestAbortIsIgnored\n4. not all of them were reached\n",
+		"Not reached when the time was over:\n\n* Some 1: cmd/internal/e2e TestAbortOfAnother, cmd/internal/e2e TestAbortOfLateMPI\n",
 		"Beyond the table:\n\n* Some 1 fails: launch/ssh TestAsk\n",
 	} {
 		if !strings.Contains(got, want) {
@@ -62,9 +67,24 @@ func TestPage(t *testing.T) {
 }
 
 func TestRowsAreTold(t *testing.T) {
-	for count, want := range map[[failed + 1]int]string{{}: "not reached", {passed: 2}: "yes", {skipped: 1}: "no", {passed: 2, skipped: 1}: "2 of 3", {failed: 1}: "0 of 1"} {
+	for count, want := range map[[failed + 1]int]string{{}: "not reached", {waiting: 2}: "not reached", {passed: 2, waiting: 1}: "2 of 3", {passed: 2}: "yes", {skipped: 1}: "no", {passed: 2, skipped: 1}: "2 of 3", {failed: 1}: "0 of 1"} {
 		if got := summary(count); got != want {
 			t.Errorf("%v: %q, want %q", count, got, want)
 		}
+	}
+}
+
+func TestWhatOthersReachedIsMissed(t *testing.T) {
+	event := func(action, test string) string {
+		return `{"Action":"` + action + `","Package":"sdm/p","Test":"` + test + `"}` + "\n"
+	}
+	here := readTests(strings.NewReader(event("pass", "TestOver/a") + event("pass", "TestOver") + event("run", "TestLast") + event("pass", "TestLast/a") + event("pause", "TestLate")))
+	here.miss(readTests(strings.NewReader(event("pass", "TestOver/b") + event("pass", "TestLast/a") + event("pass", "TestLast/b") + event("pass", "TestLate/a") + event("pass", "TestLate/b") + event("pass", "TestAbsent/a") + event("pass", "TestAbsent"))))
+	if d := cmp.Diff([]string{"p TestAbsent", "p TestLast/b", "p TestLate"}, here.unreached()); d != "" {
+		t.Error(d)
+	}
+	want := []test{{"p TestAbsent/a", waiting, ""}, {"p TestLast/a", passed, ""}, {"p TestLast/b", waiting, ""}, {"p TestLate/a", waiting, ""}, {"p TestLate/b", waiting, ""}, {"p TestOver/a", passed, ""}}
+	if d := cmp.Diff(want, here.leaves(), cmp.AllowUnexported(test{})); d != "" {
+		t.Error(d)
 	}
 }

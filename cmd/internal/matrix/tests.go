@@ -15,7 +15,7 @@ type outcome int
 
 const (
 	unfinished outcome = iota // it has begun; the run ended before it did
-	waiting                   // for others, beside which it may run
+	waiting                   // it is announced, or waits for others beside which it may run: it was not reached
 	passed
 	skipped
 	failed
@@ -33,14 +33,17 @@ type event struct {
 	Action, Package, Test, Output string
 }
 
+// tally is all that was told of tests, by their names.
+type tally map[string]*test
+
 // readTests reads what go test -json has written, which may end anywhere.
-func readTests(r io.Reader) []test {
-	all := map[string]*test{}
+func readTests(r io.Reader) tally {
+	all := tally{}
 	lines := bufio.NewReader(r)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
-			return leaves(all) // what stands behind the last end of a line is no event
+			return all // what stands behind the last end of a line is no event
 		}
 		var e event
 		if json.Unmarshal(line, &e) != nil || e.Test == "" {
@@ -83,17 +86,66 @@ func (t *test) take(e event) {
 	}
 }
 
-// leaves gives the tests in order of the names, without those that only hold others and those that were not reached.
-func leaves(all map[string]*test) []test {
+// above is the test that a test is part of, and "" of one that is part of none.
+func above(name string) string {
+	if i := strings.LastIndexByte(name, '/'); i > strings.IndexByte(name, ' ') {
+		return name[:i]
+	}
+	return ""
+}
+
+// over tells whether a test has ended, or one that it is part of.
+func (all tally) over(name string) bool {
+	for ; name != ""; name = above(name) {
+		if t := all[name]; t != nil && t.outcome != unfinished && t.outcome != waiting {
+			return true
+		}
+	}
+	return false
+}
+
+// miss adds the tests that others tell of and that were not reached here.
+func (all tally) miss(others tally) {
+	for name := range others {
+		if all[name] == nil && !all.over(name) {
+			all[name] = &test{name: name, outcome: waiting}
+		}
+	}
+}
+
+// begun tells whether a test, or one that is part of it, was reached.
+func (all tally) begun(name string) bool {
+	for other, t := range all {
+		if t.outcome != waiting && (other == name || strings.HasPrefix(other, name+"/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// unreached names what was not reached, once where no part of it was.
+func (all tally) unreached() []string {
+	var names []string
+	for name, t := range all {
+		if up := above(name); t.outcome == waiting && (up == "" || all.begun(up)) && !all.begun(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// leaves gives the tests in order of the names, without those that only hold others.
+func (all tally) leaves() []test {
 	holds := map[string]bool{}
 	for name := range all {
-		for i := strings.LastIndexByte(name, '/'); i > strings.IndexByte(name, ' '); i = strings.LastIndexByte(name[:i], '/') {
-			holds[name[:i]] = true
+		for up := above(name); up != ""; up = above(up) {
+			holds[up] = true
 		}
 	}
 	var some []test
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if t := all[name]; !holds[name] && t.outcome != waiting {
+		if t := all[name]; !holds[name] {
 			if t.outcome != skipped && t.outcome != failed {
 				t.reason = ""
 			}

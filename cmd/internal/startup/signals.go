@@ -6,7 +6,6 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
 )
 
@@ -14,29 +13,25 @@ import (
 // shells without job control SIGINT of what they start in the background. The others must not be caught: they
 // stay ignored in us, and in what we start (KeepIgnored).
 func Notify(c chan<- os.Signal, signals ...syscall.Signal) {
-	for _, s := range signals {
-		if !signal.Ignored(s) {
-			signal.Notify(c, s)
-		}
+	if caught := notIgnored(signals); len(caught) > 0 { // of none signal.Notify makes all
+		signal.Notify(c, caught...)
 	}
 }
 
 // Context ends with the first of some signals, as those of Notify, or with stop.
 func Context(signals ...syscall.Signal) (ctx context.Context, stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	c := make(chan os.Signal, 1)
-	Notify(c, signals...)
-	var group sync.WaitGroup
-	group.Go(func() {
-		select {
-		case <-c:
-			cancel()
-		case <-ctx.Done():
-		}
-	})
-	return ctx, func() {
-		signal.Stop(c)
-		cancel()
-		group.Wait()
+	if caught := notIgnored(signals); len(caught) > 0 {
+		return signal.NotifyContext(context.Background(), caught...)
 	}
+	return context.WithCancel(context.Background())
+}
+
+func notIgnored(signals []syscall.Signal) []os.Signal {
+	var caught []os.Signal
+	for _, s := range signals {
+		if !signal.Ignored(s) {
+			caught = append(caught, s)
+		}
+	}
+	return caught
 }

@@ -5,7 +5,6 @@ package console
 import (
 	"time"
 
-	"sdm/master/session"
 	"sdm/protocol"
 )
 
@@ -15,16 +14,9 @@ const abortEnds = 10 * time.Second
 // aborting tells whether ranks have gone on into MPI_Abort.
 type aborting struct{ entered, awaited bool }
 
-// happened takes in an event, before the table of states does.
-func (a *aborting) happened(g protocol.Group, states *session.States) {
-	if g.Kind != protocol.KindRunning {
-		return
-	}
-	for _, s := range states.Groups(g.Ranks) {
-		if s.Status.State == session.Stopped && s.Status.Reason == "mpi-abort" {
-			a.entered = true
-		}
-	}
+// happened takes in an event.
+func (a *aborting) happened(g protocol.Group) {
+	a.entered = a.entered || g.HasNote(protocol.IntoAbort)
 }
 
 // awaitAbort begins to wait for the starter to end the job, once; false: there is nothing to wait for.

@@ -1,8 +1,6 @@
 package console
 
 import (
-	"encoding/json"
-
 	"sdm/master/frontend/console/command"
 	"sdm/master/frontend/console/text"
 	"sdm/master/session"
@@ -41,7 +39,7 @@ type call struct {
 func (x *call) news() []protocol.Group {
 	var news []protocol.Group
 	for _, g := range x.groups {
-		if g.Kind == protocol.KindLost || x.starts && isStateFault(g) {
+		if g.Kind == protocol.KindLost || x.starts && g.HasFault(protocol.FaultState) {
 			if g.Ranks = g.Ranks.Minus(x.told); g.Ranks.IsEmpty() {
 				continue
 			}
@@ -103,17 +101,12 @@ func (x *call) ends() bool { return x.asked.Command == "kill" || x.asked.Command
 // long as there are others.
 func (x *call) failed() bool {
 	for _, g := range x.groups {
-		ended := x.cmd.Set == "" && isStateFault(g) && !x.results.IsEmpty()
+		ended := x.cmd.Set == "" && g.HasFault(protocol.FaultState) && !x.results.IsEmpty()
 		if g.Kind != protocol.KindResult && !ended {
 			return true
 		}
 	}
 	return false
-}
-
-func isStateFault(g protocol.Group) bool {
-	var f protocol.Fault
-	return g.Kind == protocol.KindFault && json.Unmarshal(g.Body, &f) == nil && f.Kind == protocol.FaultState
 }
 
 // others gives the ranks that answered otherwise than by a result.
@@ -123,7 +116,7 @@ func (x *call) others() rank.Set {
 
 // refused gives the ranks that could not do it; their state was not the reason.
 func (x *call) refused() rank.Set {
-	return x.those(func(g protocol.Group) bool { return g.Kind != protocol.KindResult && !isStateFault(g) })
+	return x.those(func(g protocol.Group) bool { return g.Kind != protocol.KindResult && !g.HasFault(protocol.FaultState) })
 }
 
 // those gives the ranks of some of the groups.

@@ -16,13 +16,14 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"sdm/master/session"
+	"sdm/master/session/sessiontest"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 )
 
 // TestScripts plays testdata. "run" has two parts, parted by "==": what is typed
-// or stands in a script, and the tape of the session (session.ReadTape). What
+// or stands in a script, and the tape of the session (sessiontest.ReadTape). What
 // comes out are the calls that were made (>), what was written to standard output
 // and to standard error (2>), and the exit status. Arguments:
 //
@@ -81,7 +82,7 @@ func (u under) Write(p []byte) (int, error) {
 
 // watched is a tape that writes the calls to the transcript.
 type watched struct {
-	*session.Tape
+	*sessiontest.Tape
 	t *transcript
 }
 
@@ -97,7 +98,7 @@ func (w watched) Do(ctx context.Context, c session.Call) (protocol.RequestID, er
 
 func play(t *testing.T, d *datadriven.TestData) string {
 	lines, tapeText, _ := strings.Cut(d.Input, "==\n")
-	tape, err := session.ReadTape(tapeText)
+	tape, err := sessiontest.ReadTape(tapeText)
 	if err != nil {
 		d.Fatalf(t, "%v", err)
 	}
@@ -134,7 +135,7 @@ func play(t *testing.T, d *datadriven.TestData) string {
 	return log.b.String()
 }
 
-func setUp(t *testing.T, d *datadriven.TestData, cfg *Config, tape *session.Tape, log *transcript, lines string) {
+func setUp(t *testing.T, d *datadriven.TestData, cfg *Config, tape *sessiontest.Tape, log *transcript, lines string) {
 	split := strings.Split(strings.TrimSuffix(lines, "\n"), "\n")
 	if split[0] == "" && len(split) == 1 {
 		split = nil
@@ -201,7 +202,7 @@ func (p progressLog) Write(b []byte) (int, error) {
 type typist struct {
 	t      *testing.T
 	lines  []string
-	tape   *session.Tape
+	tape   *sessiontest.Tape
 	log    *transcript
 	closed chan struct{}
 	tab    func(string) ([]string, int)

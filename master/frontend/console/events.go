@@ -39,7 +39,7 @@ func (c *console) take(e session.Event) {
 // happened takes in what nobody asked for, and writes it at once; stops and ends
 // may be held for a moment.
 func (c *console) happened(e session.Event) {
-	c.aborting.happened(e.Group, c.states)
+	c.aborting.happened(e.Group)
 	c.states.Feed(e)
 	c.progress.happened(e.Group)
 	for _, x := range c.calls {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sdm/master/session"
+	"sdm/master/session/sessiontest"
 	"sdm/protocol"
 	"sdm/protocol/ptp"
 	"sdm/protocol/ptp/ptptest"
@@ -42,7 +43,7 @@ func dialog(t *testing.T, file string) {
 	if !ok {
 		t.Fatal("no line ====")
 	}
-	tape, err := session.ReadTape(scenes)
+	tape, err := sessiontest.ReadTape(scenes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +218,7 @@ func TestGone(t *testing.T) {
 func TestEveryCommandIsAnswered(t *testing.T) {
 	launched := session.Event{Name: "reply", Group: protocol.Group{Kind: protocol.KindResult, Ranks: rank.Range(0, 3), Body: []byte("{}")}}
 	held := session.Event{Name: "stopped", Group: protocol.Group{Kind: protocol.KindStopped, Ranks: rank.Range(0, 3), Body: []byte(`{"reason":"entry"}`)}}
-	tape := session.NewTape(session.Scene{Events: []session.Event{launched, held}})
+	tape := sessiontest.NewTape(sessiontest.Scene{Events: []session.Event{launched, held}})
 	defer tape.Close(t.Context())
 	s := serve(t, 4, func(context.Context) (session.Session, session.Report, error) {
 		return tape, session.Report{Servers: 4, Ranks: rank.Range(0, 3)}, nil

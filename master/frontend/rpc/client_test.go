@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sdm/master/session"
+	"sdm/master/session/sessiontest"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
@@ -26,7 +27,7 @@ func pair(t *testing.T, open Open) (*Client, <-chan error) {
 }
 
 // quitting is a tape that ends with the command quit, as a master does.
-type quitting struct{ *session.Tape }
+type quitting struct{ *sessiontest.Tape }
 
 func (q quitting) Do(ctx context.Context, c session.Call) (protocol.RequestID, error) {
 	id, err := q.Tape.Do(ctx, c)

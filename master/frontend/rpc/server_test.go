@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"sdm/master/session"
+	"sdm/master/session/sessiontest"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
@@ -75,9 +76,9 @@ func (f *frontEnd) hangUp() error {
 	return <-f.served
 }
 
-func tape(t *testing.T, text string) *session.Tape {
+func tape(t *testing.T, text string) *sessiontest.Tape {
 	t.Helper()
-	tp, err := session.ReadTape(text)
+	tp, err := sessiontest.ReadTape(text)
 	if err != nil {
 		t.Fatal(err)
 	}

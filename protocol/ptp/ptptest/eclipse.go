@@ -12,28 +12,28 @@ import (
 	"sdm/protocol/rank"
 )
 
-// patience bounds every wait for the master.
+// patience is the limit of every wait for the master.
 const patience = time.Minute
 
-// Eclipse is the front end: it listens, takes one master, and writes as Java does. It is
-// for one goroutine.
+// Eclipse is a front end: it listens, accepts one master, and encodes as Java does.
+// It is for one goroutine.
 type Eclipse struct {
 	Sender
 	listener net.Listener
 	conn     net.Conn
 	in       *bufio.Reader
 	decoder  ptp.Decoder
-	Tasks    int          // of the job
-	Heard    []ptp.Packet // all events so far
+	Tasks    int          // number of tasks of the job
+	Heard    []ptp.Packet // all events received so far
 }
 
-// Listen opens the port of an Eclipse that debugs so many tasks.
+// Listen opens the port of an Eclipse that debugs this number of tasks.
 func Listen(tasks int) (*Eclipse, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	return &Eclipse{listener: l, Tasks: tasks}, err
 }
 
-// Dialled gives an Eclipse, and the master's end of the connection to it.
+// Dialled returns an Eclipse and the master's end of the connection to it.
 func Dialled(tasks int) (*Eclipse, net.Conn, error) {
 	e, err := Listen(tasks)
 	if err != nil {
@@ -47,10 +47,10 @@ func Dialled(tasks int) (*Eclipse, net.Conn, error) {
 	return e, conn, e.Accept()
 }
 
-// Addr is where the master must dial.
+// Addr returns the address that the master must dial.
 func (e *Eclipse) Addr() string { return e.listener.Addr().String() }
 
-// Accept takes the master, and nobody after it.
+// Accept accepts the master, and no further connection.
 func (e *Eclipse) Accept() error {
 	defer e.listener.Close()
 	if err := e.listener.(*net.TCPListener).SetDeadline(time.Now().Add(patience)); err != nil {
@@ -64,10 +64,10 @@ func (e *Eclipse) Accept() error {
 	return nil
 }
 
-// Use takes a connection that exists.
+// Use uses an existing connection.
 func (e *Eclipse) Use(conn net.Conn) { e.conn, e.in = conn, bufio.NewReader(conn) }
 
-// Close hangs up.
+// Close closes the connection.
 func (e *Eclipse) Close() error {
 	e.listener.Close()
 	if e.conn == nil {
@@ -76,10 +76,10 @@ func (e *Eclipse) Close() error {
 	return e.conn.Close()
 }
 
-// Set writes a set of tasks.
+// Set encodes a set of tasks.
 func (e *Eclipse) Set(ranks rank.Set) string { return ptp.SetText(ranks, e.Tasks) }
 
-// Send sends a command; its arguments are as they are on the wire.
+// Send sends a command with encoded arguments.
 func (e *Eclipse) Send(code ptp.Code, args ...string) error {
 	return e.Raw(e.Packet(ptp.Packet{ID: code, Args: args}))
 }
@@ -93,7 +93,7 @@ func (e *Eclipse) Raw(b []byte) error {
 	return err
 }
 
-// Next hears the next event; io.EOF is the end.
+// Next receives the next event; io.EOF is the end.
 func (e *Eclipse) Next() (ptp.Packet, error) {
 	if err := e.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		return ptp.Packet{}, err
@@ -118,8 +118,9 @@ func (e *Eclipse) Next() (ptp.Packet, error) {
 	return p, err
 }
 
-// Await hears events until all ranks of a set have been told the same code, and gives
-// those of that code; those of others pass by. An ERROR is an error unless it is awaited.
+// Await receives events until all ranks of a set have got one with this code, and
+// returns those with the code; others are skipped. An ERROR event is an error
+// unless it is the code.
 func (e *Eclipse) Await(code ptp.Code, ranks rank.Set) ([]ptp.Packet, error) {
 	var found []ptp.Packet
 	for !ranks.IsEmpty() {

@@ -1,4 +1,4 @@
-// Package ptptest plays the other end of Eclipse PTP's protocol, as Eclipse does.
+// Package ptptest implements Eclipse's end of the debug protocol of Eclipse PTP.
 package ptptest
 
 import (
@@ -10,13 +10,14 @@ import (
 	"sdm/protocol/ptp"
 )
 
-// Sender writes packets as Eclipse's Java does: arguments parted at their first
-// "=", and compressed where that pays. The zero value is ready.
+// Sender encodes packets as Eclipse's Java code does: arguments are split at their
+// first "=", and packets are compressed if that saves space. The zero value is
+// ready to use.
 type Sender struct {
-	codes map[byte]string // of the table that was sent, in zeros and ones
+	codes map[byte]string // codes of the table that was sent, as strings of 0 and 1
 }
 
-// NoTable makes a sender whose table the receiver has never seen.
+// NoTable returns a Sender whose table the receiver has not received.
 func NoTable() Sender {
 	var freq [256]int
 	for i := range freq {
@@ -25,13 +26,13 @@ func NoTable() Sender {
 	return Sender{codes: codes(freq)}
 }
 
-// What Java compresses, in bytes.
+// Limits of Java's compression, in bytes.
 const (
 	leastToCompress = 100
 	leastToSave     = 100
 )
 
-// Packet gives the bytes of a packet.
+// Packet returns the bytes of a packet.
 func (s *Sender) Packet(p ptp.Packet) []byte {
 	body := s.compressed(plainPayload(p))
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
@@ -55,9 +56,9 @@ func plainPayload(p ptp.Packet) []byte {
 	return b
 }
 
-// compressed gives flags and payload. The first packet that is long enough carries
-// the table, though it grows by that; of the others those that it pays for are
-// compressed.
+// compressed returns flags and payload. The first packet that is long enough
+// includes the table, even though this makes it larger. Later packets are
+// compressed if that saves space.
 func (s *Sender) compressed(payload []byte) []byte {
 	plain := append([]byte{0}, payload...)
 	if len(payload)+header <= leastToCompress {
@@ -70,11 +71,12 @@ func (s *Sender) compressed(payload []byte) []byte {
 	return plain
 }
 
-// Compressed gives the body of a packet in compressed form, whether it pays or not.
+// Compressed returns the body of a packet in compressed form, whether or not that
+// saves space.
 func (s *Sender) Compressed(p ptp.Packet) []byte { return s.compress(plainPayload(p)) }
 
-// header is what Java counts into its buffer before the payload; it leaves as many
-// zeros behind.
+// header is the number of bytes that Java counts before the payload; it appends as
+// many zeros.
 const header = 5
 
 func (s *Sender) compress(payload []byte) []byte {
@@ -95,7 +97,7 @@ func (s *Sender) compress(payload []byte) []byte {
 	return append(out, packed(text, s.codes)...)
 }
 
-// packed writes bits, the first of each byte lowest.
+// packed packs bits into bytes, lowest bit first.
 func packed(text []byte, codes map[byte]string) []byte {
 	var bits strings.Builder
 	for _, c := range text {
@@ -114,14 +116,14 @@ func packed(text []byte, codes map[byte]string) []byte {
 	return out.Bytes()
 }
 
-// vertex is a tree of symbols.
+// vertex is a node of the code tree.
 type vertex struct {
 	freq      int
 	symbol    byte
 	zero, one *vertex
 }
 
-// codes builds the code of a table in the slow and obvious way.
+// codes builds the code of a table in a slow and obvious way.
 func codes(freq [256]int) map[byte]string {
 	var a, b []*vertex
 	for s, f := range freq {

@@ -110,14 +110,17 @@ func parseLog(c *Command) *Mistake {
 const maxExprs = 50
 
 // cutCommas parts a text at the commas outside of brackets and quotes.
-func cutCommas(s string) []string {
+func cutCommas(s string) []string { return cutOutside(s, s, "([{", ")]}") }
+
+// cutOutside parts a text at the commas outside of quotes and of what opens and closes in like, a text of the same length.
+func cutOutside(s, like, opening, closing string) []string {
 	var parts []string
 	depth, begin := 0, 0
-	for i, b := range protocol.Unquoted(s) {
+	for i, b := range protocol.Unquoted(like) {
 		switch {
-		case strings.IndexByte("([{", b) >= 0:
+		case strings.IndexByte(opening, b) >= 0:
 			depth++
-		case strings.IndexByte(")]}", b) >= 0:
+		case strings.IndexByte(closing, b) >= 0:
 			depth--
 		case b == ',' && depth <= 0 && len(parts) < maxExprs:
 			parts = append(parts, strings.Trim(s[begin:i], blanks))

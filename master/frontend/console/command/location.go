@@ -1,6 +1,7 @@
 package command
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -84,7 +85,7 @@ func parseList(c *Command) *Mistake {
 		c.Page = -1
 		return nil
 	}
-	ends := cutCommas(c.Rest)
+	ends := cutEnds(c.Rest)
 	if len(ends) == 1 {
 		return parseLocation(c)
 	}
@@ -105,6 +106,15 @@ func parseList(c *Command) *Mistake {
 	c.Args.Location, c.Args.To = first, last
 	return checkLocation(c, first)
 }
+
+// cutEnds parts the ends of a range of lines, where the arguments of templates have commas, too: "A<int, long>::f,30".
+func cutEnds(s string) []string {
+	like := angled.ReplaceAllStringFunc(s, func(name string) string { return strings.Repeat("_", len(name)) })
+	return cutOutside(s, like, "([{<", ")]}>")
+}
+
+// angled are operators of C++ whose names are no brackets.
+var angled = regexp.MustCompile(`operator\s*(?:<=>|<<=|>>=|->\*|<<|>>|<=|>=|->|<|>)`)
 
 // mostListed bounds what list shows at a time.
 const mostListed = 10_000

@@ -79,15 +79,27 @@ func sourceLines(_ *Writer, _ Asked, g protocol.Group) []answer {
 		return []answer{raw(g)}
 	}
 	x := answer{ranks: g.Ranks}
-	for _, l := range body.Lines {
-		x.lines = append(x.lines, strconv.Itoa(l.N)+"\t"+l.Text)
+	for _, e := range append(body.Before, body.Excerpt) {
+		if e.Head != "" {
+			x.lines = append(x.lines, e.Head)
+		}
+		for _, l := range e.Lines {
+			x.lines = append(x.lines, strconv.Itoa(l.N)+"\t"+l.Text)
+		}
 	}
 	return []answer{x}
 }
 
 // Listed is the result of list.
 type Listed struct {
-	File  string `json:"file"`
+	File string `json:"file"`
+	Excerpt
+	Before []Excerpt `json:"before"` // of a name that means several functions the others
+}
+
+// Excerpt is what was listed of one place.
+type Excerpt struct {
+	Head  string `json:"head"` // which of several functions that a name means
 	Lines []struct {
 		N    int    `json:"n"`
 		Text string `json:"text"`

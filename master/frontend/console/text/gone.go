@@ -3,7 +3,6 @@
 package text
 
 import (
-	"encoding/json"
 	"strings"
 
 	"sdm/master/session"
@@ -36,11 +35,7 @@ func partGone(a Asked, groups []protocol.Group) (rest []protocol.Group, gone ran
 
 // refusal tells whether ranks gave no answer because of the state they are in.
 func refusal(g protocol.Group) bool {
-	if g.Kind != protocol.KindFault {
-		return g.Kind == protocol.KindLost
-	}
-	var f protocol.Fault
-	return json.Unmarshal(g.Body, &f) == nil && f.Kind == protocol.FaultState
+	return g.Kind == protocol.KindLost || g.HasFault(protocol.FaultState)
 }
 
 // goneLine gives "has exited", or of several ends "gone: [2-3] exited, [1] ended by SIGKILL".

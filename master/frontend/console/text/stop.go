@@ -16,7 +16,8 @@ func (w *Writer) eventAnswer(g protocol.Group) (answer, bool) {
 		if !decode(g.Body, &s) {
 			return raw(g), true
 		}
-		return stop(g, s), true
+		x := stop(g, s)
+		return x, len(x.lines) > 0
 	case protocol.KindExited, protocol.KindSignalled:
 		var e protocol.Exit
 		if !decode(g.Body, &e) {
@@ -70,6 +71,10 @@ func signal(name, meaning string) string {
 func stop(g protocol.Group, s protocol.Stop) answer {
 	cols := columns(g)
 	x := answer{ranks: g.Ranks, bad: s.Reason == "signal-received" || s.Reason == "mpi-abort" || s.Reason == "core" && s.Signal != ""}
+	if s.Silent {
+		x.lines = outputs(s.Commands, cols)
+		return x
+	}
 	x.lines = []string{stopLine(s, cols)}
 	if !s.Returned {
 		x.below = append(x.below, watched("", cols)...)

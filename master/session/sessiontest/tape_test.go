@@ -1,9 +1,11 @@
-package session
+package sessiontest
 
 import (
 	"context"
 	"strings"
 	"testing"
+
+	"sdm/master/session"
 )
 
 const tapeText = `
@@ -27,7 +29,7 @@ func TestTape(t *testing.T) {
 	}
 	var errors []string
 	for _, command := range []string{"print", "prnit", "continue", "more"} {
-		if _, err := tape.Do(context.Background(), Call{Command: command}); err != nil {
+		if _, err := tape.Do(context.Background(), session.Call{Command: command}); err != nil {
 			errors = append(errors, err.Error())
 		}
 	}

@@ -1,4 +1,5 @@
-package session
+// Package sessiontest provides a session that plays scenes, for the tests of front ends.
+package sessiontest
 
 import (
 	"context"
@@ -7,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"sdm/master/session"
 	"sdm/protocol"
 )
 
@@ -14,11 +16,11 @@ import (
 // ends. Each call takes the next scene, whatever it asks; Calls tells what was
 // asked. All methods may be called from any goroutine.
 type Tape struct {
-	stream *Stream
+	stream *session.Stream
 
 	mu     sync.Mutex
 	scenes []Scene
-	calls  []Call
+	calls  []session.Call
 }
 
 // Scene is what one call brings about.
@@ -27,14 +29,14 @@ type Scene struct {
 	Refuse *protocol.Fault
 	// Events are given in order. Answers and done without a number get the
 	// call's number and command; a done is added if there is none.
-	Events []Event
+	Events []session.Event
 	// Open is a call whose done a later scene gives.
 	Open bool
 }
 
 // NewTape makes a session of these scenes. A call beyond the last is refused.
 func NewTape(scenes ...Scene) *Tape {
-	return &Tape{stream: NewStream(), scenes: scenes}
+	return &Tape{stream: session.NewStream(), scenes: scenes}
 }
 
 // ReadTape makes a session from text: a line "> WORDS" begins the scene of the
@@ -70,7 +72,7 @@ func (s *Scene) add(line string) error {
 		s.Refuse = &protocol.Fault{Kind: protocol.FaultUsage, Message: strings.TrimSpace(message)}
 		return nil
 	}
-	var e Event
+	var e session.Event
 	if err := json.Unmarshal([]byte(line), &e); err != nil {
 		return err
 	}
@@ -79,7 +81,7 @@ func (s *Scene) add(line string) error {
 }
 
 // Do plays the next scene.
-func (t *Tape) Do(_ context.Context, c Call) (protocol.RequestID, error) {
+func (t *Tape) Do(_ context.Context, c session.Call) (protocol.RequestID, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.calls = append(t.calls, c)
@@ -97,8 +99,8 @@ func (t *Tape) Do(_ context.Context, c Call) (protocol.RequestID, error) {
 }
 
 // play gives the events with the call's number where they answer it.
-func (s Scene) play(id protocol.RequestID, command string) []Event {
-	var events []Event
+func (s Scene) play(id protocol.RequestID, command string) []session.Event {
+	var events []session.Event
 	done := s.Open
 	asked := 0
 	for _, e := range s.Events {
@@ -111,17 +113,17 @@ func (s Scene) play(id protocol.RequestID, command string) []Event {
 		events = append(events, e)
 	}
 	if !done {
-		end := Event{Name: DoneName, ID: id, Command: command, Done: &Done{Asked: asked, Answered: asked}}
+		end := session.Event{Name: session.DoneName, ID: id, Command: command, Done: &session.Done{Asked: asked, Answered: asked}}
 		events = append(events, end)
 	}
 	return events
 }
 
 // Emit gives events that nobody asked for.
-func (t *Tape) Emit(events ...Event) { t.stream.Push(events...) }
+func (t *Tape) Emit(events ...session.Event) { t.stream.Push(events...) }
 
 // Events is the stream of the scenes' events.
-func (t *Tape) Events() <-chan Event { return t.stream.Events() }
+func (t *Tape) Events() <-chan session.Event { return t.stream.Events() }
 
 // Close ends the stream.
 func (t *Tape) Close(ctx context.Context) error {
@@ -130,8 +132,8 @@ func (t *Tape) Close(ctx context.Context) error {
 }
 
 // Calls gives what was asked so far.
-func (t *Tape) Calls() []Call {
+func (t *Tape) Calls() []session.Call {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return append([]Call(nil), t.calls...)
+	return append([]session.Call(nil), t.calls...)
 }
