@@ -1,4 +1,4 @@
-// Ranks that have called MPI_Abort: what comes then is the end of the job.
+// Ranks that call MPI_Abort, which ends the job.
 
 package master
 
@@ -13,15 +13,15 @@ import (
 	"sdm/protocol/rank"
 )
 
-// aborts are the ranks that have stopped where they call MPI_Abort, and the codes that they give.
+// aborts are the ranks that have stopped at their call of MPI_Abort, and the codes that they pass.
 type aborts struct {
 	ranks rank.Set
-	stand rank.Set // of ranks: still stand there
-	into  rank.Set // of ranks: have been let go on
+	stand rank.Set // of ranks: have not been resumed
+	into  rank.Set // of ranks: have been resumed
 	codes map[string]bool
 }
 
-// heed notes a stop; ranks that are started again have not called it.
+// heed processes an event of ranks. Ranks that are started again have not called MPI_Abort.
 func (a *aborts) heed(g protocol.Group) {
 	if g.Kind == protocol.KindStarted {
 		a.ranks, a.into = a.ranks.Minus(g.Ranks), a.into.Minus(g.Ranks)
@@ -47,28 +47,29 @@ func (a *aborts) heed(g protocol.Group) {
 	}
 }
 
-// goOn notes that ranks are resumed, and returns those of them that go on into MPI_Abort.
+// goOn records that ranks are resumed, and returns those that continue into MPI_Abort.
 func (a *aborts) goOn(ranks rank.Set) rank.Set {
 	gone := a.stand.Intersect(ranks)
 	a.stand, a.into = a.stand.Minus(gone), a.into.Union(gone)
 	return gone
 }
 
-// goesForward reports whether a command that resumes ranks lets them carry out what comes next.
+// goesForward reports whether a command that resumes ranks executes their next instruction.
 func goesForward(command string) bool {
 	return command != "run" && command != "jump" && !strings.HasPrefix(command, "reverse-")
 }
 
-// goOn tells which of some ranks are about to go on into MPI_Abort. It is told before they are resumed: the
-// starter may then end the servers before one of them has said a word.
+// goOn reports the ranks that are about to continue into MPI_Abort. It must be called before they
+// are resumed: the starter may then end the servers before any of them has sent an event.
 func (m *Master) goOn(ranks rank.Set) {
 	if gone := m.aborts.goOn(ranks); !gone.IsEmpty() {
 		m.tell(protocol.Group{Kind: protocol.KindNote, Ranks: gone, Body: canonical.JSON(protocol.Note{Text: protocol.IntoAbort})})
 	}
 }
 
-// ended gives the loss of ranks its cause where some have gone on into MPI_Abort: the starter ends the job, and where our servers are in the
-// places of the ranks, these with it. What becomes of a connection is then no news.
+// ended gives the loss of ranks its cause if ranks have continued into MPI_Abort: the starter ends
+// the job, and with it our servers, if these run in the slots of the ranks. This replaces the error
+// of a connection as the cause.
 func (a *aborts) ended(lost protocol.Group, states *session.States) protocol.Group {
 	gone := a.ranks.Minus(states.In(session.Stopped).Minus(a.into))
 	if gone.IsEmpty() {

@@ -11,8 +11,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// TestEndByAbort: servers that go after a rank has gone on into MPI_Abort were ended with the job. Before, and of ranks that were started again,
-// a loss is a loss.
+// Servers that are lost after a rank has continued into MPI_Abort have ended with the job. Before
+// that, and for ranks that were started again, the loss keeps its own cause.
 func TestEndByAbort(t *testing.T) {
 	states := session.NewStates(rank.Range(0, 3))
 	var a aborts

@@ -14,13 +14,12 @@ import (
 	"sdm/protocol/rank"
 )
 
-// longText is from how many bytes on a value that may be an array is worth a
-// look at its elements.
+// longText is the length in bytes from which a value that may be an array is compared by its
+// elements.
 const longText = 60
 
-// mayBeArray tells whether the ranks printed what could be an array that is
-// easier to compare by its elements: a part of one, or a long text between
-// brackets that is not the same on all.
+// mayBeArray tells whether the ranks printed what may be an array that is better compared by its
+// elements: a page of one, or long texts with brackets or quotes that differ between ranks.
 func mayBeArray(answers []session.Event) bool {
 	differ, brackets := false, false
 	var first string
@@ -38,7 +37,7 @@ func mayBeArray(answers []session.Event) bool {
 			if c.Name != "value" {
 				continue
 			}
-			if !c.Complete() { // too many differ to be kept
+			if !c.Complete() { // there were too many different values to keep
 				differ, brackets = true, brackets || c.Stats().Numbers == 0
 			}
 			for _, v := range c.Values() {
@@ -51,22 +50,22 @@ func mayBeArray(answers []session.Event) bool {
 	return differ && brackets
 }
 
-// arrayDiff is the result of diff for an array: the elements that differ, and
-// where. What ranks have in the first element of range K is in column "value.K".
+// arrayDiff is the result of diff for an array: the ranges of elements that differ. The values of
+// the first element of range K are in column "value.K".
 type arrayDiff struct {
 	Expr     string         `json:"expr"`
 	Elements int            `json:"elements"`
 	Shape    protocol.Shape `json:"shape"`
 	Ranges   []differing    `json:"ranges"`
-	More     int            `json:"more,omitempty"` // ranges behind these
-	// Tolerance is within what elements are the same; 0: they are equal.
+	More     int            `json:"more,omitempty"` // number of further ranges
+	// Tolerance is the tolerance within which elements agree; 0: they are equal.
 	Tolerance float64 `json:"tolerance,omitempty"`
-	// Examined is how many elements were compared with the tolerance, where there are more that differ at all.
+	// Examined is how many elements were compared with the tolerance, if not all that differ.
 	Examined int `json:"examined,omitempty"`
 }
 
-// otherShape is the result of diff for ranks whose array has another shape than
-// that of most ranks: it cannot be compared by elements.
+// otherShape is the result of diff for ranks whose array has another shape than that of most ranks,
+// so that it cannot be compared by elements.
 type otherShape struct {
 	Expr     string         `json:"expr"`
 	Side     side           `json:"side"`
@@ -74,7 +73,7 @@ type otherShape struct {
 	Shape    protocol.Shape `json:"shape"`
 }
 
-// hashes is what the ranks with one shape have answered to a hash.
+// hashes is the answer of the ranks with one shape to a hash.
 type hashes struct {
 	ranks rank.Set
 	body  struct {
@@ -86,8 +85,8 @@ type hashes struct {
 	columns map[string]column.Column
 }
 
-// readHashes gives the answers by shape, the most ranks first; of as many, those
-// with the lowest.
+// readHashes returns the answers by shape, sorted by descending number of ranks, then by lowest
+// rank.
 func readHashes(answers []session.Event) []hashes {
 	var all []hashes
 	for _, e := range answers {
@@ -107,7 +106,7 @@ func readHashes(answers []session.Event) []hashes {
 	return all
 }
 
-// values gives the columns that are values of elements, in order of name.
+// values returns the columns with values of elements, in order of name.
 func (g hashes) values() []column.Column {
 	var list []column.Column
 	for _, name := range slices.Sorted(maps.Keys(g.columns)) {
@@ -118,22 +117,20 @@ func (g hashes) values() []column.Column {
 	return list
 }
 
-// before tells whether h stands before g in the list, and not the other way
-// round.
+// before tells whether h must be before g in the list.
 func (g hashes) before(h hashes) bool {
 	a, _ := g.ranks.Min()
 	b, _ := h.ranks.Min()
 	return h.ranks.Len() > g.ranks.Len() || h.ranks.Len() == g.ranks.Len() && b < a
 }
 
-// compareArrays finds the elements of an array that differ between ranks. These
-// tell hashes of blocks, and of blocks that differ those of smaller ones, until
-// single elements are left: the elements stay where they are. then gets nil when
-// the expression is not an array after all. Ranks that fall silent on the way are answered
-// for by what the tree says of them, once.
+// compareArrays finds the elements of an array that differ between ranks. These send hashes of
+// blocks, then hashes of smaller blocks within those that differ, down to single elements; the
+// elements themselves are not sent. It calls then with nil if the expression is not an array. Ranks
+// that do not answer a round are in the result once, as missing or lost.
 func (m *Master) compareArrays(id protocol.RequestID, args protocol.Args, ranks rank.Set, wait func() time.Duration, then func([]protocol.Group)) {
 	var without []protocol.Group
-	var gone rank.Set // of them
+	var gone rank.Set // ranks of without
 	hash := func(spans []protocol.Span, of rank.Set, then func([]hashes)) {
 		a := protocol.Args{Expr: args.Expr, Thread: args.Thread, Frame: args.Frame, Limit: args.Limit, Spans: spans}
 		m.ask("hash", of, wait(), a, func(answers []session.Event, _ session.Done) {
@@ -184,7 +181,7 @@ func (m *Master) compareArrays(id protocol.RequestID, args protocol.Args, ranks 
 			if spans := s.take(answered); len(spans) > 0 {
 				hash(spans, h.ranks, func(all []hashes) {
 					if len(all) == 0 {
-						all = []hashes{{}} // nobody stands there any more: what is known must do
+						all = []hashes{{}} // no rank has answered: use what is known
 					}
 					round(all[0])
 				})
@@ -196,8 +193,7 @@ func (m *Master) compareArrays(id protocol.RequestID, args protocol.Args, ranks 
 	})
 }
 
-// finishArrays asks for the first elements that differ, and puts the answer
-// together.
+// finishArrays asks for the values of the first elements that differ, and makes the answer.
 func (m *Master) finishArrays(h hashes, s *search, hash func([]protocol.Span, rank.Set, func([]hashes)), then func(protocol.Group)) {
 	ranges, more := s.ranges()
 	body := arrayDiff{Expr: h.body.Expr, Elements: h.body.Shape.Elements(), Shape: h.body.Shape, Ranges: ranges, More: more}
@@ -230,8 +226,8 @@ func othersThan(rest []hashes) []protocol.Group {
 	return groups
 }
 
-// withoutHash gives what came in place of hashes: what ranks have refused, as answers to a
-// diff, and who has not answered.
+// withoutHash returns the groups without hashes: faults, as answers to diff, and missing or lost
+// ranks.
 func withoutHash(answers []session.Event) []protocol.Group {
 	var groups []protocol.Group
 	for _, e := range answers {

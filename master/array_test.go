@@ -9,7 +9,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Ranks that give no hashes are not forgotten.
+// Ranks that answer without hashes are in the result.
 func TestWithoutHash(t *testing.T) {
 	group := func(kind protocol.Kind, ranks rank.Set, body any) session.Event {
 		return session.Event{Group: protocol.Group{Kind: kind, Ranks: ranks, Body: canonical.JSON(body)}}

@@ -13,12 +13,12 @@ import (
 	"sdm/protocol/rank"
 )
 
-// usage makes the error of a call that makes no sense.
+// usage returns the fault of a call with invalid arguments.
 func usage(op, hint, format string, args ...any) *protocol.Fault {
 	return &protocol.Fault{Kind: protocol.FaultUsage, Op: op, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// lookup finds the command of a call, or says which one was perhaps meant.
+// lookup returns the command of a call, or a fault that suggests a similar one.
 func lookup(name string) (protocol.CommandInfo, *protocol.Fault) {
 	if info, ok := protocol.LookupCommand(name); ok {
 		return info, nil
@@ -30,7 +30,7 @@ func lookup(name string) (protocol.CommandInfo, *protocol.Fault) {
 	return protocol.CommandInfo{}, usage("", hint, "unknown command %q", clip(name))
 }
 
-// required are the arguments that a command cannot do without.
+// required are the arguments that a command must have.
 var required = []struct {
 	command string
 	missing func(protocol.Args) bool
@@ -69,7 +69,7 @@ var required = []struct {
 	{"send", func(a protocol.Args) bool { return len(a.Data) == 0 && !a.EOF }, "text, or the end of file"},
 }
 
-// checkArgs refuses arguments that no rank could do anything with.
+// checkArgs refuses arguments that are invalid on every rank.
 func checkArgs(command string, a protocol.Args) *protocol.Fault {
 	for _, r := range required {
 		if r.command == command && r.missing(a) {
@@ -90,14 +90,13 @@ func checkArgs(command string, a protocol.Args) *protocol.Fault {
 	return nil
 }
 
-// textsOf are the texts of a command; those of a job are not among them.
+// textsOf returns the texts of a command, except those of a job.
 func textsOf(a protocol.Args) []string {
 	texts := []string{a.Expr, a.Location, a.Condition, a.By, a.Text, a.Name, a.Set, a.Format, a.Signal, a.Access, a.Event, a.Threads, a.Apply, a.File, a.From, a.To}
 	return slices.Concat(texts, a.Actions, a.Exprs, a.Lines)
 }
 
-// notUTF8 finds a text that JSON cannot carry as it is: it would arrive at the
-// rank as something else.
+// notUTF8 finds a text that JSON cannot carry unchanged.
 func notUTF8(a protocol.Args) (string, bool) {
 	texts := textsOf(a)
 	for _, c := range a.Cores {
@@ -117,21 +116,21 @@ func notUTF8(a protocol.Args) (string, bool) {
 	return "", false
 }
 
-// sets gives a rank set its meaning: the state of things when a call is made.
-// What has been looked up once stays so, since ranks may have to be asked before
-// the whole is known.
+// sets evaluates rank sets against the state at the time of the call. A named set that has been
+// looked up once does not change, since ranks may have to be asked before the whole is known; @bp
+// is looked up again.
 type sets struct {
 	all         rank.Set
 	states      *session.States
-	groups      map[string]rank.Set // named by the person
+	groups      map[string]rank.Set // named by the user
 	routes      routes
-	breakpoints int // given out so far
+	breakpoints int // numbers given so far
 
 	found  map[string]rank.Set // by name
 	wanted []string            // sets that ranks must be asked for
 }
 
-// eval gives the ranks of a text, at least one; "" is all.
+// eval returns the ranks of a text; "" is all. The result may be empty if the text has named sets.
 func (s *sets) eval(op, text string) (rank.Set, *protocol.Fault) {
 	if text == "" {
 		text = "all"
@@ -149,13 +148,13 @@ func (s *sets) eval(op, text string) (rank.Set, *protocol.Fault) {
 	return set, nil
 }
 
-// empty is the answer to a call for ranks of which there are none at the moment.
-// Nothing is wrong with the call, and the next moment may have some.
+// empty returns the fault of a call whose set has no ranks at the moment. The call is valid: the
+// set may have ranks later.
 func (s *sets) empty(op, text string) *protocol.Fault {
 	return &protocol.Fault{Kind: protocol.FaultState, Op: op, Message: "there are no ranks in " + clip(text) + " now", Hint: s.summary()}
 }
 
-// asking tells whether ranks must be asked before the sets mean anything.
+// asking tells whether ranks must be asked before the sets can be evaluated.
 func (s *sets) asking() bool {
 	return slices.ContainsFunc(s.wanted, func(name string) bool { _, ok := s.found[name]; return !ok })
 }
@@ -174,7 +173,7 @@ func (s *sets) group(name string) (rank.Set, bool) {
 	return set, ok
 }
 
-// summary says in a few words what the ranks are doing: "5 stopped, 3 running".
+// summary counts the ranks by state: "5 stopped, 3 running".
 func (s *sets) summary() string {
 	counts := map[session.State]int{}
 	var order []session.State
@@ -191,7 +190,7 @@ func (s *sets) summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// clip shortens a text for an error, which is one line.
+// clip shortens a text for an error message of one line.
 func clip(text string) string {
 	const most = 60
 	if len(text) <= most {

@@ -12,50 +12,46 @@ import (
 	"sdm/tree/overlay"
 )
 
-// DefaultWait is how long answers are held back when neither the call nor the
-// session says: long enough for gdb to read big symbol tables, short enough
-// that a person does not think that all is dead.
+// DefaultWait is the wait for answers when neither the call nor Config sets one: long enough for
+// gdb to read large symbol tables, short enough that the user does not take the session for dead.
 const DefaultWait = 10 * time.Second
 
-// A server that gives no sign of life for DefaultSilence is given up: longer than
-// a busy machine or a network that is being mended takes, shorter than a person
-// waits for an answer before he thinks that all is dead.
+// A server that does not answer heartbeats for DefaultSilence is lost: longer than a busy machine
+// or a network failure takes, shorter than a user waits before he takes the session for dead.
 const (
 	DefaultHeartbeat = 5 * time.Second
 	DefaultSilence   = 15 * time.Second
 )
 
-// Config is what a Master needs to know beforehand.
+// Config configures a Master.
 type Config struct {
-	// Dial reaches a child of the root and proves both identities; it is called
-	// with the child's line of the routing table and ends with its context.
+	// Dial connects to a child of the root and authenticates both sides. It is called with the
+	// child's line of the routing table and ends when its context does.
 	Dial func(ctx context.Context, child tree.NodeID, r protocol.Route) (overlay.Link, error)
-	// Wait is the wait of calls that do not say; 0 is DefaultWait.
+	// Wait is the wait of calls that set none; 0 is DefaultWait.
 	Wait time.Duration
-	// Heartbeat is how often servers are asked for a sign of life by the vertex
-	// above them, and Silence how long one may give none before it is given up.
-	// 0 are DefaultHeartbeat and DefaultSilence; a negative Heartbeat is never.
-	// A routing table that says otherwise counts.
+	// Heartbeat is the interval at which a vertex sends heartbeats to its children, and Silence the
+	// time without an answer after which a server is lost. A Heartbeat of 0 is DefaultHeartbeat, a
+	// negative one is none; a Silence of 0 is DefaultSilence, and at least three Heartbeats. A
+	// Heartbeat in the routing table takes precedence.
 	Heartbeat, Silence time.Duration
-	// CheckProgram may say why a program cannot run in this session. A launch of
-	// it is refused; of one that a starter chose, a note warns when it has been
-	// started. It is asked once for each program and may read its file. nil lets
-	// everything pass.
+	// CheckProgram returns an error if a program cannot be debugged in this session. A launch of it
+	// is refused; if a starter has started it, a note warns. It is called once for each program and
+	// may read its file. nil accepts all programs.
 	CheckProgram func(program string) error
-	// Partial goes on without servers that are not ready when the tree is built, as
-	// long as one is: their ranks are lost from the start. Otherwise there is no
-	// session without all.
+	// Partial continues without servers that are not ready when the tree is built, as long as at
+	// least one is: their ranks are lost from the start. Otherwise all servers must be ready.
 	Partial bool
-	// Job is the resource manager's name for the job, for its events; "" is unknown.
+	// Job is the resource manager's name of the job, for events; "" is unknown.
 	Job string
-	// Log takes what is worth knowing when something goes wrong; nil drops it.
+	// Log receives diagnostic messages; nil discards them.
 	Log *slog.Logger
 
-	// newRoot makes the root of the tree; nil is the real one. Tests set it.
+	// newRoot makes the root of the tree; nil makes the real one. Set in tests only.
 	newRoot func(up func(wire.Message), tryUp func(wire.Message) bool) root
 }
 
-// Validate says which field is wrong and why.
+// Validate returns an error that names the first invalid field and the reason.
 func (c Config) Validate() error {
 	switch {
 	case c.Dial == nil && c.newRoot == nil:
@@ -68,11 +64,11 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// root is the root of the tree, as the master sees it: overlay.Loop.
+// root is the root of the tree as the master uses it: overlay.Loop.
 type root interface {
-	// Post hands inputs over; it never blocks.
+	// Post queues inputs; it does not block.
 	Post(in ...tree.Input)
-	// Run lives until the session has ended or ctx is over.
+	// Run returns when the session has ended or ctx is done.
 	Run(ctx context.Context) error
 }
 

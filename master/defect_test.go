@@ -12,7 +12,7 @@ import (
 	"sdm/protocol/wire"
 )
 
-// A call that meets a defect of ours is answered with that, and the next is carried out.
+// A panic in a call becomes its answer, and the next call is executed.
 func TestPanicCostsOneCall(t *testing.T) {
 	m, _ := newFakeOf(t, Config{CheckProgram: func(string) error { panic("sabotage") }}, obedient)
 	if _, err := m.Init(context.Background(), twoHosts(), time.Minute); err != nil {
@@ -28,7 +28,7 @@ func TestPanicCostsOneCall(t *testing.T) {
 	}
 }
 
-// What comes up and meets one costs that packet; who waits for it is answered.
+// A panic while processing a packet loses only that packet; its request is answered.
 func TestPanicCostsOnePacket(t *testing.T) {
 	m, f := standing(t, mute)
 	defer closeNow(t, m)

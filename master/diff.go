@@ -12,12 +12,12 @@ import (
 	"sdm/protocol/rank"
 )
 
-// smallJob is up to how many ranks stat keeps every value, so that all that it
-// says is exact. Beyond that values are dropped as soon as two differ: the sets
-// of ranks that have them could be longer than all else.
+// smallJob is the number of ranks up to which stat keeps every value, so that all its results are
+// exact. For more ranks, values are dropped as soon as two differ: their rank sets could be longer
+// than all else.
 const smallJob = 64
 
-// statLimit is how many values a column of stat keeps.
+// statLimit returns how many values a column of stat keeps.
 func statLimit(asked int) int {
 	if asked <= smallJob {
 		return smallJob
@@ -29,23 +29,23 @@ func statLimit(asked int) int {
 type difference struct {
 	Expr string `json:"expr"`
 	Side side   `json:"side"`
-	// Tolerance is within what the values of the majority are the same; 0: they are equal.
+	// Tolerance is the tolerance within which the values of the majority agree; 0: they are equal.
 	Tolerance float64 `json:"tolerance,omitempty"`
 }
 
-// side is where ranks stand in a diff.
+// side is the part of the ranks in a diff.
 type side string
 
 const (
-	majority   side = "majority" // have the value that more than half of all have
-	others     side = "others"   // have not
-	noMajority side = "none"     // nobody has
+	majority   side = "majority" // ranks with the value that more than half of all have
+	others     side = "others"   // the other ranks
+	noMajority side = "none"     // all ranks, if no value has a majority
 )
 
-// compare takes in the answers to a diff and gives them to the front ends parted
-// into the majority and the others. When there were too many values to keep, the
-// servers, which have kept their answers, are asked who has the majority's: they
-// know its hash. The ranks are not asked again.
+// compare collects the answers to a diff and sends them to the front ends, divided into the
+// majority and the others. If there were too many values to keep, it asks the servers, which keep
+// their answers and know the hash of the majority's value, which ranks have it. The ranks are not
+// asked again.
 func (m *Master) compare(id protocol.RequestID, args protocol.Args, wait, began time.Duration) {
 	m.hold(id, func(answers []session.Event, done session.Done) {
 		values := column.Column{Name: "value"}
@@ -62,7 +62,7 @@ func (m *Master) compare(id protocol.RequestID, args protocol.Args, wait, began 
 		}
 		finish := func(groups []protocol.Group) {
 			for _, g := range groups {
-				switch g.Kind { // after an answer to the first question
+				switch g.Kind { // for ranks that had answered the first request
 				case protocol.KindMissing:
 					done.Missing, done.Answered = done.Missing.Union(g.Ranks), done.Answered-g.Ranks.Len()
 				case protocol.KindLost:
@@ -90,7 +90,7 @@ func (m *Master) compare(id protocol.RequestID, args protocol.Args, wait, began 
 	})
 }
 
-// compareValues parts ranks by the text of what they have printed.
+// compareValues divides ranks by the text of the values that they have printed.
 func (m *Master) compareValues(id protocol.RequestID, args protocol.Args, results rank.Set, values column.Column, wait time.Duration, finish func([]protocol.Group)) {
 	hash, some := values.Majority()
 	switch {
@@ -110,7 +110,7 @@ func (m *Master) compareValues(id protocol.RequestID, args protocol.Args, result
 	}
 }
 
-// parted makes the answers of a diff; a set that is empty makes none.
+// parted makes the groups of a diff; an empty set makes none.
 func parted(body difference, same, differ rank.Set, ofSame, ofOthers column.Column) []protocol.Group {
 	var groups []protocol.Group
 	add := func(ranks rank.Set, at side, c column.Column) {
@@ -130,7 +130,7 @@ func parted(body difference, same, differ rank.Set, ofSame, ofOthers column.Colu
 	return groups
 }
 
-// partedByValue compares values that are all there.
+// partedByValue compares values in a complete column.
 func partedByValue(expr string, values column.Column) []protocol.Group {
 	counts := map[string]int{}
 	for _, v := range values.Values() {
@@ -149,10 +149,9 @@ func partedByValue(expr string, values column.Column) []protocol.Group {
 	return parted(difference{Expr: expr}, same, differ, ofSame, ofOthers)
 }
 
-// partedByServers reads what the servers say of ranks with the majority's hash.
-// When these are no majority after all, there is none: the hash was then that of
-// nobody's value, or several values have it. Ranks whose server cannot say, for
-// it has more to keep, stand among the others.
+// partedByServers merges the servers' answers about the majority's hash. If the ranks with that
+// hash are not a majority, there is none: the hash was of no rank's value, or of several values.
+// Ranks whose server does not keep its answer any more are among the others.
 func partedByServers(expr string, results rank.Set, values column.Column, answers []session.Event) []protocol.Group {
 	var same rank.Set
 	ofSame, ofOthers := column.Column{Name: "value"}, column.Column{Name: "value"}

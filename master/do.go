@@ -15,9 +15,9 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Do checks a call, gives it a number and sends it down the tree, or answers it
-// from the master's own tables; see session.Session. It does not block. Should it panic, that is the answer, and the
-// session goes on.
+// Do checks a call, numbers it and sends it down the tree, or answers it from the master's own
+// tables; see session.Session. It does not block. A panic becomes the error of the call, and the
+// session continues.
 func (m *Master) Do(_ context.Context, c session.Call) (id protocol.RequestID, err error) {
 	defer func() {
 		if why := recover(); why != nil {
@@ -42,7 +42,7 @@ func (m *Master) Do(_ context.Context, c session.Call) (id protocol.RequestID, e
 	return id, nil
 }
 
-// defect logs a panic, and gives the fault of those whom it concerns. It is called by who has recovered from it.
+// defect logs a recovered panic and returns the fault to answer with.
 func (m *Master) defect(op string, why any) *protocol.Fault {
 	f := protocol.Defect(op, why)
 	m.cfg.Log.Error(f.Message+": "+protocol.Report, "command", op, "stack", string(debug.Stack()))
@@ -102,7 +102,7 @@ func (m *Master) carryOut(info protocol.CommandInfo, c session.Call) (protocol.R
 	return id, nil
 }
 
-// meant gives arguments about breakpoints in which 0 is the number of the last one.
+// meant resolves breakpoint number 0 to the number of the last one.
 func (m *Master) meant(a protocol.Args) protocol.Args {
 	if slices.Contains(a.Breakpoints, 0) {
 		a.Breakpoints = slices.Clone(a.Breakpoints)
@@ -117,7 +117,7 @@ func (m *Master) meant(a protocol.Args) protocol.Args {
 	return a
 }
 
-// number gives a new breakpoint or display its number, the same on all ranks.
+// number assigns the number of a new breakpoint or display, the same on all ranks.
 func (m *Master) number(command string, id protocol.RequestID, a *protocol.Args) {
 	switch command {
 	case "break", "watch", "catch", "log", "barrier":
@@ -135,7 +135,7 @@ func (m *Master) number(command string, id protocol.RequestID, a *protocol.Args)
 	}
 }
 
-// proceed carries out a command whose ranks are known.
+// proceed executes a command whose ranks are known.
 func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks rank.Set, args protocol.Args, wait time.Duration) {
 	switch info.Name {
 	case "ranks":
@@ -153,7 +153,7 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 		if args.Limit == 0 {
 			args.Limit = statLimit(ranks.Len())
 		}
-	case "stacks": // one look at ranks that run is a sample
+	case "stacks": // stacks of running ranks are a sample
 		if args.Samples > 0 || ranks.Intersects(m.states.In(session.Running)) {
 			m.sample(id, ranks, args, wait)
 			return
@@ -168,7 +168,7 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 		m.tellHosts(id, ranks, m.now())
 	case "diff":
 		args.Compare = true
-		if args.Tolerance > 0 { // else what is near could not be told from what is not
+		if args.Tolerance > 0 { // otherwise near and distant values could not be told apart
 			args.Limit = -1
 		}
 		m.compare(id, args, wait, m.now())
@@ -178,7 +178,7 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 	case "rbreak":
 		args.Functions = nil
 		absent := m.waiting(ranks)
-		if present := ranks.Minus(absent); !present.IsEmpty() { // else there is nobody who could say what fits
+		if present := ranks.Minus(absent); !present.IsEmpty() { // only these can list functions
 			ranks = present
 			m.breakMatching(id, args, absent, wait, m.now())
 		}
@@ -195,7 +195,7 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 	m.pass(id, info.Name, ranks, wait, args)
 }
 
-// checkHere refuses what the master's own tables show to be wrong.
+// checkHere refuses arguments that contradict the master's own tables.
 func (m *Master) checkHere(command string, a protocol.Args) *protocol.Fault {
 	switch command {
 	case "stacks":
@@ -237,7 +237,7 @@ func (m *Master) checkHere(command string, a protocol.Args) *protocol.Fault {
 	return nil
 }
 
-// waitOf turns the wait of a call into that of a packet, where 0 is no limit.
+// waitOf converts the wait of a call to that of a packet, where 0 is no limit.
 func (m *Master) waitOf(wait time.Duration) time.Duration {
 	switch {
 	case wait == 0:
@@ -260,7 +260,7 @@ func (m *Master) sets() sets {
 	}
 }
 
-// answer gives the answers to a command of the master's own, at once.
+// answer answers a command from the master's own tables, at once.
 func (m *Master) answer(id protocol.RequestID, command string, groups ...protocol.Group) {
 	began := m.now()
 	var asked rank.Set
@@ -272,7 +272,7 @@ func (m *Master) answer(id protocol.RequestID, command string, groups ...protoco
 		Done: &session.Done{Asked: asked.Len(), Answered: asked.Len(), Took: m.now() - began}})
 }
 
-// statusGroups answers "ranks".
+// statusGroups returns the answers to "ranks".
 func (m *Master) statusGroups(ranks rank.Set) []protocol.Group {
 	var groups []protocol.Group
 	for _, g := range m.states.Groups(ranks) {
@@ -291,7 +291,7 @@ func namedGroup(name string, set rank.Set) protocol.Group {
 	return protocol.Group{Kind: protocol.KindResult, Ranks: set, Body: canonical.JSON(named{name, set.String()})}
 }
 
-// maxGroups bounds the names that a front end may give.
+// maxGroups bounds the number of named groups.
 const maxGroups = 4096
 
 func (m *Master) checkName(name string) *protocol.Fault {
@@ -317,8 +317,8 @@ func (m *Master) namedGroups() []protocol.Group {
 	return groups
 }
 
-// quitCall ends the session on behalf of a call; its done is the last event.
-// Servers that have not gone within the wait are cut off.
+// quitCall ends the session for a call; its done is the last event. Links to servers that have not
+// ended within the wait are closed.
 func (m *Master) quitCall(wait time.Duration) protocol.RequestID {
 	id := m.nextID()
 	m.quits = append(m.quits, quitting{id, m.now()})

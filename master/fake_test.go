@@ -14,10 +14,10 @@ import (
 	"sdm/tree"
 )
 
-// fakeRoot is a root of the tree whose answers a test scripts.
+// fakeRoot is a root of the tree with answers from a test.
 type fakeRoot struct {
 	up func(wire.Message)
-	// answer, where given, is called for each packet that goes down.
+	// answer, if not nil, is called for each packet that goes down.
 	answer func(f *fakeRoot, m wire.Message)
 	err    error // of Run
 
@@ -57,7 +57,7 @@ func (f *fakeRoot) reply(id protocol.RequestID, flags wire.Flags, groups ...prot
 	f.up(wire.Message{Kind: wire.Reply, ID: id, Flags: flags, Groups: groups})
 }
 
-// obedient answers everything with an empty result, and goes at once on quit.
+// obedient answers each command with an empty result, and ends at once on quit.
 func obedient(f *fakeRoot, m wire.Message) {
 	switch m.Kind {
 	case wire.Init, wire.Command:
@@ -67,7 +67,7 @@ func obedient(f *fakeRoot, m wire.Message) {
 	}
 }
 
-// mute answers Init and quit, and no command.
+// mute answers Init and quit, but no command.
 func mute(f *fakeRoot, m wire.Message) {
 	if m.Kind != wire.Command {
 		obedient(f, m)
@@ -102,7 +102,7 @@ func newFakeOf(t *testing.T, cfg Config, answer func(*fakeRoot, wire.Message)) (
 	return m, f
 }
 
-// standing gives a master whose tree of ranks 0-7 stands.
+// standing returns a master with a complete tree of ranks 0-7.
 func standing(t *testing.T, answer func(*fakeRoot, wire.Message)) (*Master, *fakeRoot) {
 	t.Helper()
 	m, f := newFake(t, answer)
@@ -112,7 +112,7 @@ func standing(t *testing.T, answer func(*fakeRoot, wire.Message)) (*Master, *fak
 	return m, f
 }
 
-// closeNow closes a master whose root obeys.
+// closeNow closes a master whose root answers quit.
 func closeNow(t *testing.T, m *Master) {
 	t.Helper()
 	if err := m.Close(context.Background()); err != nil {
@@ -120,7 +120,7 @@ func closeNow(t *testing.T, m *Master) {
 	}
 }
 
-// call makes a call and gives the lines of its answers, up to done.
+// call makes a call and returns its answers as lines, up to done.
 func call(t *testing.T, m *Master, c session.Call) string {
 	t.Helper()
 	id, err := m.Do(context.Background(), c)

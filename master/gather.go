@@ -17,59 +17,55 @@ import (
 
 // Registrar is where servers register: overlay.RendezvousListener.
 type Registrar interface {
-	// Accept gives the next server that has proved the secret. answer must be
-	// called once.
+	// Accept returns the next server that has proved the secret. answer must be called once.
 	Accept(ctx context.Context) (r overlay.Registration, answer func(overlay.Verdict), err error)
 }
 
-// Gathering is the collecting of servers at a rendezvous.
+// Gathering collects the registrations of servers at a rendezvous.
 type Gathering struct {
-	// Servers is how many are awaited (or ranks, where servers stand for all slots
-	// of their nodes); 0 takes the size of the job that the
-	// first one was started in.
+	// Servers is the number of expected servers, or of ranks where one server is for all slots of
+	// its node; 0 is the size of the job that the first server reports.
 	Servers int
-	// OwnJob tells that the master was started in one line with the servers, as
-	// their last process: their job then has one process more than servers.
+	// OwnJob tells that the master was started in one line with the servers, as their last process:
+	// their job then has one process more than there are servers.
 	OwnJob bool
-	// Shape of the tree; "" is binomial.
+	// Shape is the shape of the tree; "" is binomial.
 	Shape string
-	// Progress hears how many have come, after each; nil hears nothing.
+	// Progress is called after each registration with their number so far; nil: not called.
 	Progress func(have, want int)
-	// CheckProgram may refuse the program of the slot that a server stands in;
-	// nil lets everything pass.
+	// CheckProgram may refuse the program of the slot in which a server runs; nil accepts all.
 	CheckProgram func(program string) error
-	// Come are the servers of earlier gatherings that have failed. Those that come are
-	// added. nil: there was none, and there will be none.
+	// Come are the registrations of earlier gatherings that have failed; new ones are added. nil:
+	// there was no earlier gathering, and none will follow.
 	Come *Come
-	// Wait is how long they are awaited; 0 is no limit but that of the context.
+	// Wait is how long registrations are awaited; 0 is no limit but that of the context.
 	Wait time.Duration
-	// Only are the ranks whose servers are awaited, where those of the others do not
-	// come; nil is all. It counts where servers stand for ranks.
+	// Only are the ranks whose servers are awaited; nil is all ranks. It applies where one server
+	// is for all slots of its node.
 	Only *rank.Set
-	// Partial goes on when the wait is over with those that have come, if anybody
-	// has. The others stand in the table without an address: a server that knows its
-	// number keeps it. In a flat tree nobody is behind one of them.
+	// Partial continues with the servers that have come when the wait is over, if there is one. The
+	// others are in the table without an address: a server that knows its number keeps it. In a
+	// flat tree no vertex is below one of them.
 	Partial bool
 }
 
-// Come are servers that have come to gatherings which have failed: they will not come
-// again. The zero value is nobody.
+// Come are servers that registered in gatherings that have failed: they will not register again.
+// The zero value is empty.
 type Come struct {
 	byServer map[protocol.ServerID]overlay.Registration
-	nodes    []node // that wait for their numbers
+	nodes    []node // these wait for their numbers
 }
 
-// refusingTime is how long servers are told that their program is refused, after
-// the first of them: they come at about the same time, and one that finds nobody
-// any more would wait for a master that does not come.
+// refusingTime is how long servers are told that their program is refused, after the first of them.
+// They come at about the same time, and a server that finds no rendezvous any more would wait for
+// it.
 const refusingTime = 5 * time.Second
 
-// Gather waits until all servers have registered and makes the routing table:
-// server i holds rank i, or, where servers stand for all slots of their nodes, they
-// get their numbers from us. A number beyond the last, or one that another process
-// has taken, is refused with the hosts named. The error names the servers that
-// never came when the wait or ctx is over, and those that were refused; it is
-// *Refused if CheckProgram has refused one.
+// Gather waits until all servers have registered and makes the routing table. Server i is for rank
+// i, or, where one server is for all slots of its node, Gather numbers the servers. It refuses a
+// number beyond the last, or one that another process has taken, and names the hosts. When the wait
+// or ctx is over, the error names the servers that never came and the refusals; it is a *Refused if
+// CheckProgram has refused a program.
 func (g Gathering) Gather(ctx context.Context, l Registrar) (protocol.RouteTable, error) {
 	if g.Wait > 0 {
 		var cancel context.CancelFunc
@@ -93,7 +89,8 @@ func (g Gathering) Gather(ctx context.Context, l Registrar) (protocol.RouteTable
 		case err != nil:
 			return protocol.RouteTable{}, c.incomplete(err)
 		}
-		if !r.Ranks.IsEmpty() && len(c.byServer) == 0 && (!g.OwnJob || r.Slot == "") { // of ranks that run: the master is none of them
+		// Servers of existing ranks have no slot; the master is not one of these ranks.
+		if !r.Ranks.IsEmpty() && len(c.byServer) == 0 && (!g.OwnJob || r.Slot == "") {
 			return g.gatherNodes(ctx, l, node{r, answer})
 		}
 		if refusal := c.add(r); refusal != "" {
@@ -114,33 +111,33 @@ func (g Gathering) Gather(ctx context.Context, l Registrar) (protocol.RouteTable
 	return c.table(g.Shape), nil
 }
 
-// errOverdue is why a gathering ends, when that is its wait.
+// errOverdue is the cause of a gathering's end when its wait is over.
 type errOverdue time.Duration
 
 func (e errOverdue) Error() string { return fmt.Sprintf("none came in %v", time.Duration(e)) }
 
-// isEnough tells whether an Accept has ended because the wait is over, and those
-// that have come are to do.
+// isEnough tells whether an Accept has failed because the wait is over, and the tree is built
+// without the missing servers.
 func (g Gathering) isEnough(ctx context.Context, err error, come int) bool {
 	var overdue errOverdue
 	return err != nil && g.Partial && come > 0 && errors.As(context.Cause(ctx), &overdue)
 }
 
-// Refused is the error of a gathering in which a server stands in the slot of a
-// program that cannot be debugged so. The servers wait for their answer: one that
-// is refused ends, and a starter may then end its whole job, the master included,
-// before the front end has heard why.
+// Refused is the error of a gathering in which a server runs in the slot of a program that cannot
+// be debugged so. The servers still wait for their answer, because a server that is refused ends,
+// and a starter may then end its whole job, the master included, before the front end knows the
+// reason.
 type Refused struct {
 	because error
-	first   func(overlay.Verdict) // the answer to the server that showed it
+	first   func(overlay.Verdict) // answers the server whose program was refused
 	c       collection
 }
 
 func (r *Refused) Error() string { return r.because.Error() }
 func (r *Refused) Unwrap() error { return r.because }
 
-// Tell gives the servers that have not been answered the reason as their refusal,
-// those included that come soon.
+// Tell refuses the servers that have not been answered, for the reason of r, also those that come
+// soon.
 func (r *Refused) Tell(ctx context.Context, l Registrar) {
 	r.first(overlay.Verdict{Refusal: r.Error()})
 	ctx, cancel := context.WithTimeout(ctx, refusingTime)
@@ -158,8 +155,8 @@ func (r *Refused) Tell(ctx context.Context, l Registrar) {
 	}
 }
 
-// TurnAway refuses whoever still comes to a rendezvous that is over, until ctx
-// is: otherwise such a server would wait without a word.
+// TurnAway refuses servers that come to the rendezvous after the gathering, until ctx is done:
+// otherwise they would wait without any message.
 func TurnAway(ctx context.Context, l Registrar, servers int) {
 	c := collection{want: servers, byServer: map[protocol.ServerID]overlay.Registration{}}
 	for {
@@ -175,7 +172,7 @@ func TurnAway(ctx context.Context, l Registrar, servers int) {
 	}
 }
 
-// collection is what has come so far. It is pure.
+// collection is the registrations so far. It is pure.
 type collection struct {
 	want     int
 	own      bool
@@ -183,10 +180,10 @@ type collection struct {
 	refusals refusals
 }
 
-// refusals are why servers have been refused, for whoever waits for them.
+// refusals are the reasons why servers were refused, to be reported to the user.
 type refusals []string
 
-// mostRefusals bounds what is told of them.
+// mostRefusals bounds how many are kept.
 const mostRefusals = 8
 
 func (r *refusals) add(refusal string) {
@@ -195,7 +192,7 @@ func (r *refusals) add(refusal string) {
 	}
 }
 
-// with tells them behind the reason of a gathering that has failed.
+// with appends the refusals to the error of a gathering.
 func (r refusals) with(err error) error {
 	if len(r) == 0 {
 		return err
@@ -203,7 +200,7 @@ func (r refusals) with(err error) error {
 	return fmt.Errorf("%w; %s", err, strings.Join(r, "; "))
 }
 
-// resume counts those that have come before.
+// resume takes over the registrations of earlier gatherings.
 func (c *collection) resume() {
 	if c.byServer == nil {
 		c.byServer = map[protocol.ServerID]overlay.Registration{}
@@ -215,8 +212,8 @@ func (c *collection) resume() {
 	}
 }
 
-// jobSize is how many servers the starter of one says that there are; below 1 it
-// says nothing.
+// jobSize returns the number of servers that the starter of a server reports; below 1 it is
+// unknown.
 func (c *collection) jobSize(r overlay.Registration) int {
 	if c.own {
 		return r.Size - 1
@@ -224,8 +221,8 @@ func (c *collection) jobSize(r overlay.Registration) int {
 	return r.Size
 }
 
-// add takes a server in, or gives the reason why not. The same process may come
-// again, because its first try may have been cut off.
+// add enters a server, or returns the reason why not. The same process may register again, because
+// its first attempt may have been interrupted.
 func (c *collection) add(r overlay.Registration) (refusal string) {
 	if !r.Ranks.IsEmpty() {
 		return fmt.Sprintf("the server of ranks %s on %s stands for the slots of its node, and others do not, or all are there already", r.Ranks, r.Host)
@@ -250,7 +247,7 @@ func (c *collection) add(r overlay.Registration) (refusal string) {
 	return ""
 }
 
-// incomplete says who has not come, and who was refused.
+// incomplete returns an error that names the servers that have not come and the refusals.
 func (c *collection) incomplete(err error) error {
 	err = c.refusals.with(err)
 	if c.want == 0 {
@@ -285,9 +282,8 @@ func (c *collection) table(shape string) protocol.RouteTable {
 // maxGenerated bounds a generated table, as MaxID bounds ranks.
 const maxGenerated = int(rank.MaxID)
 
-// GenerateRoutes makes the table of n servers that are spread evenly over hosts
-// in blocks, each from the same base port upwards: for starters that place
-// processes that way and tell nobody.
+// GenerateRoutes makes the table of n servers that are spread evenly over hosts in blocks, each
+// with the same base port: for starters that place processes so and do not report where.
 func GenerateRoutes(hosts []string, n, base, ports int, shape string) (protocol.RouteTable, error) {
 	hosts = slices.DeleteFunc(slices.Clone(hosts), func(h string) bool { return strings.TrimSpace(h) == "" })
 	switch {

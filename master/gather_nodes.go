@@ -11,12 +11,11 @@ import (
 	"sdm/tree/overlay"
 )
 
-// Servers that stand for all slots of their node do not know their number: how
-// many nodes there are before theirs shows only when all have come. They wait for
-// it, and get them in the order of their lowest ranks, so that subtrees hold
-// neighbouring ranks where the starter has placed them so.
+// A server that is for all slots of its node does not know its number: the number of nodes before
+// it is known only when all have come. The servers wait for their numbers, which follow their
+// lowest ranks, so that subtrees have neighbouring ranks where the starter has placed them so.
 
-// gatherNodes goes on when the first server has come with ranks, now or to an earlier
+// gatherNodes continues after the first server that has registered with ranks, now or in an earlier
 // gathering.
 func (g Gathering) gatherNodes(ctx context.Context, l Registrar, first ...node) (protocol.RouteTable, error) {
 	n := nodes{ranks: g.Servers, only: g.Only}
@@ -47,11 +46,11 @@ func (g Gathering) gatherNodes(ctx context.Context, l Registrar, first ...node) 
 	return n.table(g.Shape), nil
 }
 
-// nodes is what has come so far. But for the answers it is pure.
+// nodes is the registrations so far. It is pure, except for the answers.
 type nodes struct {
-	ranks int // of the job; 0: nobody has said
+	ranks int // of the job; 0: unknown
 	come  []node
-	only  *rank.Set // of them; nil is all
+	only  *rank.Set // the awaited ranks; nil is all
 
 	refusals refusals
 }
@@ -69,8 +68,8 @@ func (n *nodes) have() rank.Set {
 	return all
 }
 
-// add takes a server in, or gives the reason why not. The same process may come
-// again, because its first try may have been cut off.
+// add enters a server, or returns the reason why not. The same process may register again, because
+// its first attempt may have been interrupted.
 func (n *nodes) add(r overlay.Registration, answer func(overlay.Verdict)) (refusal string) {
 	want := n.ranks
 	if want == 0 {
@@ -102,7 +101,7 @@ func (n *nodes) add(r overlay.Registration, answer func(overlay.Verdict)) (refus
 	return ""
 }
 
-// number tells each server which it is.
+// number tells each server its number.
 func (n *nodes) number() {
 	slices.SortFunc(n.come, func(a, b node) int {
 		first, _ := a.Ranks.Min()
@@ -114,7 +113,7 @@ func (n *nodes) number() {
 	}
 }
 
-// table has those that have come, and in the last place, which has nobody behind it,
+// table contains the servers that have come and, in the last place, which has no vertex below it,
 // one for the ranks whose servers have not.
 func (n *nodes) table(shape string) protocol.RouteTable {
 	if shape == "" {
@@ -133,7 +132,7 @@ func (n *nodes) table(shape string) protocol.RouteTable {
 
 func (n *nodes) missing() rank.Set { return n.awaited().Minus(n.have()) }
 
-// awaited are the ranks whose servers are to come, when the size of the job is known.
+// awaited returns the ranks whose servers are to come; the size of the job must be known.
 func (n *nodes) awaited() rank.Set {
 	all := rank.Range(0, rank.ID(n.ranks-1))
 	if n.only != nil {
@@ -142,7 +141,7 @@ func (n *nodes) awaited() rank.Set {
 	return all
 }
 
-// incomplete says who has not come, and who was refused.
+// incomplete returns an error that names the ranks whose servers have not come, and the refusals.
 func (n *nodes) incomplete(err error) error {
 	err = n.refusals.with(err)
 	if n.ranks == 0 {

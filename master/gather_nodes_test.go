@@ -19,14 +19,14 @@ func someRanks(text string) *rank.Set {
 	return &set
 }
 
-// ofNode is a server that stands for the slots of its node.
+// ofNode returns the registration of a server that is for all slots of its node.
 func ofNode(list string, size, pid int) overlay.Registration {
 	return overlay.Registration{
 		Ranks: *someRanks(list), Size: size, PID: pid, Host: fmt.Sprintf("node%02d", pid), Addrs: []string{"x:1"},
 	}
 }
 
-// verdicts answers registrations and notes whom it has told what.
+// verdicts is a rendezvous that records the answers to registrations.
 type verdicts struct {
 	coming []overlay.Registration
 	said   map[string]string // "0" or the refusal, by ranks
@@ -52,7 +52,7 @@ func TestGatherNodes(t *testing.T) {
 		name   string
 		g      Gathering
 		coming []overlay.Registration
-		said   string // parts of what each was told, "ranks: words; …"
+		said   string // parts of the answers, "ranks: text; …"
 		table  string // or part of the error
 	}{
 		{"in any order", Gathering{}, []overlay.Registration{ofNode("4-7", 8, 1), ofNode("0-3", 8, 2)}, "0-3: 0; 4-7: 1", "0-3 node02, 4-7 node01"},
@@ -105,12 +105,12 @@ func TestGatherNodes(t *testing.T) {
 	}
 }
 
-// TestGatherNodesAgain: servers that wait for their numbers do not come a second time
-// when a gathering has failed; the next one counts them.
+// Servers that wait for their numbers do not register again when a gathering has failed; the next
+// one takes them over.
 func TestGatherNodesAgain(t *testing.T) {
 	v := &verdicts{coming: []overlay.Registration{ofNode("4-7", 8, 1)}, said: map[string]string{}}
 	g := Gathering{Come: &Come{}}
-	for range 2 { // nobody else comes the second time, either
+	for range 2 { // none registers the second time either
 		if _, err := g.Gather(context.Background(), v); err == nil || !strings.HasPrefix(err.Error(), "the servers of ranks 0-3 of 8 never registered: ") {
 			t.Fatalf("error: %v", err)
 		}
@@ -128,8 +128,7 @@ func TestGatherNodesAgain(t *testing.T) {
 	}
 }
 
-// TestGatherNodesCorrected: the next gathering is one of fewer ranks; who is beyond
-// them is told so.
+// The next gathering is for fewer ranks; it refuses a server of ranks beyond them.
 func TestGatherNodesCorrected(t *testing.T) {
 	v := &verdicts{coming: []overlay.Registration{ofNode("4-7", 0, 1), ofNode("0-3", 0, 2)}, said: map[string]string{}}
 	come := &Come{}

@@ -13,8 +13,7 @@ import (
 	"sdm/tree/overlay"
 )
 
-// arrivals is a rendezvous at which servers come in the order of a test; then
-// time is over.
+// arrivals is a rendezvous at which servers register in the order of a test; then the wait is over.
 type arrivals struct {
 	coming  []overlay.Registration
 	answers []string
@@ -29,7 +28,7 @@ func (a *arrivals) Accept(ctx context.Context) (overlay.Registration, func(overl
 	return r, func(said overlay.Verdict) { a.answers = append(a.answers, said.Refusal) }, nil
 }
 
-// tooLate is what Accept says when nobody comes any more.
+// tooLate returns the error of Accept when no more servers register.
 func tooLate(ctx context.Context) error {
 	if _, ok := ctx.Deadline(); ok { // Gathering.Wait
 		<-ctx.Done()
@@ -55,7 +54,7 @@ func TestGather(t *testing.T) {
 		name    string
 		g       Gathering
 		coming  []overlay.Registration
-		answers []string // "" where accepted, else a part of the refusal
+		answers []string // "" if accepted, otherwise a part of the refusal
 		err     string   // part of the error, or
 		hosts   string   // of the table
 	}{

@@ -10,8 +10,9 @@ import (
 	"sdm/protocol/rank"
 )
 
-// given are the commands about breakpoints, signals, displays and settings of gdb that hold for ranks, in order: whoever
-// starts later, or again, is told them first. Numbers are the same on all ranks. It is pure.
+// given are the persistent commands, about breakpoints, signals, displays and settings of gdb, in
+// order, with their ranks. Ranks that start later, or again, receive them first. Numbers are the
+// same on all ranks. It is pure.
 type given struct {
 	list []givenOne
 }
@@ -27,12 +28,12 @@ func makesPoint(command string) bool {
 	return slices.Contains([]string{"break", "watch", "catch", "log"}, command)
 }
 
-// changesPoints tells whether a command is about breakpoints that are there.
+// changesPoints tells whether a command changes existing breakpoints.
 func changesPoints(command string) bool {
 	return slices.Contains([]string{"condition", "ignore", "commands", "enable", "disable", "delete"}, command)
 }
 
-// canWait tells of commands that ranks which are not there can be given.
+// canWait tells whether a command can be given to ranks that have not started.
 func canWait(command string, a protocol.Args) bool {
 	switch command {
 	case "break", "log", "clear":
@@ -45,7 +46,7 @@ func canWait(command string, a protocol.Args) bool {
 	return makesPoint(command) || changesPoints(command)
 }
 
-// note keeps what ranks were given; waiting are those of them that are not there.
+// note records a command to ranks; waiting are those of them that have not started.
 func (g *given) note(id protocol.RequestID, name string, a protocol.Args, ranks, waiting rank.Set) {
 	switch {
 	case name == "delete" && len(a.Breakpoints) == 0:
@@ -58,7 +59,7 @@ func (g *given) note(id protocol.RequestID, name string, a protocol.Args, ranks,
 		g.drop(ranks, func(c protocol.Command) bool {
 			return c.Name == "display" && (len(a.Displays) == 0 || slices.Contains(a.Displays, c.Args.Display))
 		})
-	case name == "ignore": // gdb counts it down: it is of the ranks that have not begun
+	case name == "ignore": // gdb counts it down, so only for ranks that have not started
 		g.change(id, name, a, waiting)
 	case changesPoints(name):
 		g.change(id, name, a, ranks)
@@ -73,7 +74,7 @@ func (g *given) note(id protocol.RequestID, name string, a protocol.Args, ranks,
 	}
 }
 
-// change keeps a change of breakpoints, each by itself, in place of earlier ones of its kind.
+// change records a change of breakpoints, each by itself, and replaces earlier ones of its kind.
 func (g *given) change(id protocol.RequestID, name string, a protocol.Args, ranks rank.Set) {
 	able := func(name string) bool { return name == "enable" || name == "disable" }
 	for _, one := range a.Apart() {
@@ -86,8 +87,7 @@ func (g *given) change(id protocol.RequestID, name string, a protocol.Args, rank
 	}
 }
 
-// countsDown tells whether there are breakpoints that are disabled when they have been
-// reached so often.
+// countsDown tells whether there are breakpoints that are to be disabled after a number of stops.
 func (g *given) countsDown() bool {
 	return slices.ContainsFunc(g.list, func(e givenOne) bool { return e.command.Args.Then == "disable" })
 }
@@ -117,7 +117,7 @@ func (g *given) add(id protocol.RequestID, name string, a protocol.Args, ranks r
 	}
 }
 
-// forget drops all that is about one breakpoint: it was deleted, or reached where it was
+// forget drops all commands about one breakpoint, after it was deleted, or reached if it is
 // temporary.
 func (g *given) forget(number int, ranks rank.Set) {
 	g.drop(ranks, func(c protocol.Command) bool {
@@ -125,7 +125,7 @@ func (g *given) forget(number int, ranks rank.Set) {
 	})
 }
 
-// drop takes ranks out of the commands that match.
+// drop removes ranks from the commands that match.
 func (g *given) drop(ranks rank.Set, match func(protocol.Command) bool) {
 	for i, e := range g.list {
 		if match(e.command) {
@@ -135,7 +135,7 @@ func (g *given) drop(ranks rank.Set, match func(protocol.Command) bool) {
 	g.list = slices.DeleteFunc(g.list, func(e givenOne) bool { return e.ranks.IsEmpty() })
 }
 
-// refused takes out the ranks that could not do what a request asked for.
+// refused removes the ranks that returned a fault to a request.
 func (g *given) refused(id protocol.RequestID, ranks rank.Set) {
 	for i, e := range g.list {
 		if e.id == id {
@@ -145,8 +145,8 @@ func (g *given) refused(id protocol.RequestID, ranks rank.Set) {
 	g.list = slices.DeleteFunc(g.list, func(e givenOne) bool { return e.ranks.IsEmpty() })
 }
 
-// located takes the answer to a break whose location hung on where ranks stood: they are given the place that they have
-// found when they start again.
+// located records the answer to a break whose location was relative to where ranks stood: when they
+// start again, they receive the location that was found.
 func (g *given) located(id protocol.RequestID, answer protocol.Group) {
 	var body struct{ Breakpoints []protocol.BreakpointInfo }
 	if json.Unmarshal(answer.Body, &body) != nil || len(body.Breakpoints) != 1 || body.Breakpoints[0].Again == "" {
@@ -166,7 +166,7 @@ func (g *given) located(id protocol.RequestID, answer protocol.Group) {
 	}
 }
 
-// to gives what ranks that start now are to be told.
+// to returns the commands for ranks that start now.
 func (g *given) to(ranks rank.Set) []protocol.Given {
 	var all []protocol.Given
 	for _, e := range g.list {
@@ -178,7 +178,7 @@ func (g *given) to(ranks rank.Set) []protocol.Given {
 	return all
 }
 
-// answers are those of ranks that are not there: they will be told when they start.
+// answers returns the answers for ranks that have not started, as if they had the commands.
 func (g *given) answers(name string, a protocol.Args, waiting rank.Set) []protocol.Group {
 	switch {
 	case makesPoint(name):
@@ -224,13 +224,13 @@ func displayed(ranks rank.Set, all ...protocol.Display) protocol.Group {
 	}{append([]protocol.Display{}, all...)})}
 }
 
-// part is some ranks that were given the same.
+// part is a set of ranks with the same persistent commands.
 type part struct {
 	ranks    rank.Set
 	commands []protocol.Command
 }
 
-// parts divides ranks by what they were given.
+// parts divides ranks by their persistent commands.
 func (g *given) parts(ranks rank.Set) []part {
 	all := []part{{ranks: ranks}}
 	for _, e := range g.list {
@@ -249,7 +249,7 @@ func (g *given) parts(ranks rank.Set) []part {
 	return all
 }
 
-// breakpoints are those that the commands lead to.
+// breakpoints returns the breakpoints that result from the commands.
 func (p part) breakpoints() []protocol.BreakpointInfo {
 	var all []protocol.BreakpointInfo
 	for _, c := range p.commands {
@@ -296,7 +296,7 @@ func placeChanged(b *protocol.BreakpointInfo, place int, enabled bool) {
 	}
 }
 
-// infoOf is a breakpoint before it has a place.
+// infoOf describes a breakpoint that has no address yet.
 func infoOf(name string, a protocol.Args) protocol.BreakpointInfo {
 	b := protocol.BreakpointInfo{
 		Number: a.Breakpoint, Type: "breakpoint", Temporary: a.Temporary, Enabled: true, Pending: true,
@@ -315,7 +315,7 @@ func infoOf(name string, a protocol.Args) protocol.BreakpointInfo {
 	return b
 }
 
-// cleared answers a clear: it is for those that were asked for in the same words.
+// cleared answers clear, which deletes breakpoints that were set with the same text.
 func (p part) cleared(location string) protocol.Group {
 	var numbers []int
 	for _, b := range p.breakpoints() {

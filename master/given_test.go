@@ -14,7 +14,7 @@ import (
 	"sdm/protocol/wire"
 )
 
-// text prints what ranks would be told.
+// text prints the commands that ranks would receive.
 func (g *given) text(ranks rank.Set) string {
 	var b strings.Builder
 	for _, o := range g.list {
@@ -82,7 +82,7 @@ func TestGiven(t *testing.T) {
 	}
 }
 
-// What is disabled when it has been reached so often is counted for each rank.
+// Stops at a breakpoint that is disabled after a number of them are counted for each rank.
 func TestGivenCountsDown(t *testing.T) {
 	var g given
 	of := protocol.Args{Breakpoints: []int{1, 2}, Then: "disable", Count: 2}
@@ -106,7 +106,7 @@ func TestGivenCountsDown(t *testing.T) {
 	}
 }
 
-// A rank is told the same, whatever others were given, and in however many commands.
+// A rank's commands do not depend on those of other ranks, nor on how they were grouped.
 func TestGivenIsOfEachRank(t *testing.T) {
 	names := []string{"break", "disable", "enable", "condition", "delete", "undisplay", "display"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -145,7 +145,7 @@ func TestGivenIsOfEachRank(t *testing.T) {
 	})
 }
 
-// Breakpoints are taken before anything is launched, and go with the launch.
+// Breakpoints can be set before the launch, and are sent with it.
 func TestBreakpointsBeforeTheLaunch(t *testing.T) {
 	m, f := standing(t, obedient)
 	defer closeNow(t, m)
@@ -157,7 +157,7 @@ func TestBreakpointsBeforeTheLaunch(t *testing.T) {
 		{session.Call{Command: "disable", Ranks: "7", Args: protocol.Args{Breakpoints: []int{1}}}, `"ranks":"7","n":1,"result":{}}`},
 		{session.Call{Command: "watch", Ranks: "0-1", Args: protocol.Args{Expr: "total"}}, `"type":"watchpoint"`},
 		{session.Call{Command: "info breakpoints", Ranks: "6-7"}, `"ranks":"7","n":1,"result":{"breakpoints":[{"number":1,"type":"breakpoint","enabled":false,`},
-		{session.Call{Command: "break"}, `"done"`}, // without a place they are asked
+		{session.Call{Command: "break"}, `"done"`}, // without a location, ranks are asked
 	}
 	for _, s := range steps {
 		if got := call(t, m, s.call); !strings.Contains(got, s.want) {
@@ -181,7 +181,7 @@ func TestBreakpointsBeforeTheLaunch(t *testing.T) {
 	}
 }
 
-// What a rank refused, and what was for once, is not told again.
+// Commands that a rank refused, and temporary breakpoints that were reached, are not sent again.
 func TestWhatIsOverIsNotGivenAgain(t *testing.T) {
 	refuse := false
 	m, f := standing(t, func(f *fakeRoot, m wire.Message) {

@@ -9,9 +9,9 @@ import (
 	"sdm/protocol/rank"
 )
 
-// ranksOn gives the ranks on the hosts of a list as resource managers write it:
-// "node07", "node[01-16,20]", "rack[1-2]n[01-04]". A host may be named without
-// its domain. That no host is meant is an error.
+// ranksOn returns the ranks on the hosts of a list as resource managers write it: "node07",
+// "node[01-16,20]", "rack[1-2]n[01-04]". A host may be named without its domain. It is an error if
+// no host matches.
 func (r routes) ranksOn(list string) (rank.Set, error) {
 	var on rank.Set
 	for route := range r.rows() {
@@ -32,9 +32,8 @@ func (r routes) ranksOn(list string) (rank.Set, error) {
 	return rank.Set{}, fmt.Errorf("there is no such host; there are %s", text)
 }
 
-// hostMatches tells whether a host is one of a pattern. Numbers in brackets have
-// as many digits as they are written with. A pattern that cannot be read matches
-// nothing.
+// hostMatches tells whether a host matches a pattern. Numbers in brackets have as many digits as
+// they are written with. An invalid pattern matches no host.
 func hostMatches(pattern, host string) bool {
 	prefix, rest, bracket := strings.Cut(pattern, "[")
 	if !bracket {
@@ -49,7 +48,7 @@ func hostMatches(pattern, host string) bool {
 	for digits < len(host) && '0' <= host[digits] && host[digits] <= '9' {
 		digits++
 	}
-	for n := digits; n > 0; n-- { // a number may follow the bracket
+	for n := digits; n > 0; n-- { // a digit may follow the bracket
 		if numberIn(list, host[:n]) && tailMatches(after, host[n:]) {
 			return true
 		}

@@ -13,13 +13,12 @@ import (
 	"sdm/protocol/rank"
 )
 
-// manyHosts is up to how many hosts "info hosts" has a row for each. Of more,
-// those that are alike are one.
+// manyHosts is the number of hosts up to which "info hosts" has a row for each. For more hosts,
+// equal rows are joined.
 const manyHosts = 16
 
-// tellHosts makes the answers to "info hosts" of what the servers say of
-// themselves, and of the tables here: the rows for all servers that hold some of
-// the ranks, those that are lost or silent included.
+// tellHosts answers "info hosts" from the answers of the servers and from the master's tables: it
+// has rows for all servers that hold some of the ranks, including lost and silent ones.
 func (m *Master) tellHosts(id protocol.RequestID, ranks rank.Set, began time.Duration) {
 	m.hold(id, func(answers []session.Event, done session.Done) {
 		var rows []hostRow
@@ -42,16 +41,17 @@ func (m *Master) tellHosts(id protocol.RequestID, ranks rank.Set, began time.Dur
 	})
 }
 
-// hostRow is a row that is being made.
+// hostRow is a row under construction.
 type hostRow struct {
 	protocol.HostInfo
 	servers rank.Set
 	ranks   rank.Set
-	each    int // ranks of a host
+	each    int // ranks of each host
 	pids    []column.ValueCount
 }
 
-// hostRows are the rows of one server: one for each program, which is one.
+// hostRows returns the rows of one server: one for each answer, usually one, and one for the ranks
+// without an answer.
 func (m *Master) hostRows(route protocol.Route, on rank.Set, forgone bool, answers []session.Event) []hostRow {
 	row := func(part rank.Set, said protocol.HostInfo) hostRow {
 		r := hostRow{HostInfo: said, ranks: part, each: part.Len()}
@@ -85,7 +85,7 @@ func (m *Master) hostRows(route protocol.Route, on rank.Set, forgone bool, answe
 	return rows
 }
 
-// stateCounts counts what ranks are doing, in the order of a rank's life.
+// stateCounts counts ranks by state, in the order of a rank's life.
 func (m *Master) stateCounts(ranks rank.Set) []protocol.StateCount {
 	counts := map[session.State]int{}
 	for _, g := range m.states.Groups(ranks) {
@@ -100,8 +100,7 @@ func (m *Master) stateCounts(ranks rank.Set) []protocol.StateCount {
 	return all
 }
 
-// alike joins the rows of hosts that are alike, where there are many hosts. The
-// order is that of the lowest ranks.
+// alike joins equal rows if there are many hosts, and sorts them by their lowest ranks.
 func alike(rows []hostRow) []hostRow {
 	slices.SortStableFunc(rows, func(a, b hostRow) int {
 		x, _ := a.ranks.Min()

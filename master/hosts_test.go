@@ -14,8 +14,7 @@ import (
 	"sdm/protocol/wire"
 )
 
-// engines answers info hosts as servers do: ranks 0-1 run another program, and 7
-// says nothing.
+// engines answers info hosts as servers do: ranks 0-1 run another program, and 7 is silent.
 func engines(f *fakeRoot, m wire.Message) {
 	if m.Kind != wire.Command {
 		obedient(f, m)
@@ -55,7 +54,7 @@ func TestInfoHosts(t *testing.T) {
 	}
 }
 
-// TestAlikeHosts: of many hosts those that are alike are one row.
+// If there are many hosts, equal ones are one row.
 func TestAlikeHosts(t *testing.T) {
 	var rows []hostRow
 	for i := range 20 {

@@ -15,12 +15,11 @@ import (
 	"sdm/tree"
 )
 
-// Init builds the tree of a routing table: the root reaches its children, they
-// theirs, and one aggregated answer comes back within the wait (0 is no limit).
-// It is called once. The error is a *session.NotReady if servers are not there,
-// and then the session can only be closed; otherwise it says that Init could not
-// be tried, or is the context's. With Config.Partial servers may be missing: the
-// table's own, and forgone, those that stand in no table because they never came.
+// Init builds the tree of a routing table: the root connects to its children, they to theirs, and
+// one aggregated answer returns within the wait (0 is no limit). It is called once. The error is a
+// *session.NotReady if servers are not ready, and then the session can only be closed; otherwise
+// Init could not be tried, or it is the context's error. With Config.Partial, servers of the table
+// may be missing, and so may the forgone ones, which are in no table because they never registered.
 func (m *Master) Init(ctx context.Context, table protocol.RouteTable, wait time.Duration, forgone ...session.Absent) (session.Report, error) {
 	g, err := m.startInit(table, wait, forgone)
 	if err != nil {
@@ -63,8 +62,7 @@ func (m *Master) startInit(table protocol.RouteTable, wait time.Duration, forgon
 	return m.init, nil
 }
 
-// built is the end of the building. Ranks without a server are lost before
-// anything else happens.
+// built is called when Init is complete. Ranks without a server become lost before any other event.
 func (m *Master) built(r *session.Report) {
 	ready := r.Servers
 	for _, a := range r.Absent {
@@ -83,12 +81,12 @@ func (m *Master) built(r *session.Report) {
 	}
 }
 
-// never are servers that were not there when the tree was built.
+// never are servers that were not ready when the tree was built.
 type never []session.Absent
 
 func (n never) ranks() rank.Set { return session.Report{Absent: n}.Lost() }
 
-// of says of some ranks that they are lost; nothing of those that have a server.
+// of returns the loss of those ranks that never had a server.
 func (n never) of(ranks rank.Set) []protocol.Group {
 	var groups []protocol.Group
 	for _, a := range n {
@@ -99,11 +97,11 @@ func (n never) of(ranks rank.Set) []protocol.Group {
 	return groups
 }
 
-// gathering collects the answers to Init, which are groups over server numbers.
-// The master's lock guards it until done is closed.
+// gathering collects the answers to Init, whose groups are over server numbers. The master's lock
+// guards it until done is closed.
 type gathering struct {
 	id     protocol.RequestID
-	owed   rank.Set // servers
+	owed   rank.Set // servers that have not answered
 	routes routes
 	report session.Report
 	result func(*session.Report)
@@ -127,7 +125,7 @@ func (g *gathering) reply(m wire.Message) {
 	}
 }
 
-// absent enters servers that are not ready; one entry for each cause.
+// absent records servers that are not ready, in one entry for each cause.
 func (g *gathering) absent(servers rank.Set, cause string) {
 	if servers.IsEmpty() {
 		return
@@ -156,7 +154,7 @@ func (g *gathering) end() {
 	}
 }
 
-// causeOf gives the words of a group that is no result.
+// causeOf returns the message of a group that is not a result.
 func causeOf(g protocol.Group) string {
 	if g.Kind == protocol.KindFault {
 		var f protocol.Fault

@@ -71,8 +71,8 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// TestInitWithoutSome goes on without servers that never came, or are not ready:
-// their ranks are lost from the start, and nobody asks them.
+// The session continues without servers that never registered, or are not ready: their ranks are
+// lost from the start and are not asked.
 func TestInitWithoutSome(t *testing.T) {
 	forgone := session.Absent{Ranks: rank.Range(8, 9), Hosts: []string{"node03"}, Cause: "no route to host"}
 	second := protocol.Group{Kind: protocol.KindMissing, Ranks: rank.Of(1), Body: []byte(`{"cause":"refused"}`)}

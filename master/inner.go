@@ -12,16 +12,15 @@ import (
 	"sdm/tree"
 )
 
-// inner is what the master itself waits for: answers that nobody sees as they
-// are.
+// inner collects answers that the master itself waits for. Front ends do not see them unchanged.
 type inner struct {
 	events []session.Event // answers so far
 	then   func(answers []session.Event, done session.Done)
 }
 
-// ask sends a request of the master's own down the tree. then is called once,
-// with the lock held, when all have answered or the wait is over; at the end of
-// the session at the latest. Without ranks it is called at once.
+// ask sends a request of the master itself down the tree. It calls then once, with the lock held,
+// when all ranks have answered or the wait is over; at the latest when the session ends. Without
+// ranks, or without a tree, it calls then at once.
 func (m *Master) ask(command string, ranks rank.Set, wait time.Duration, args protocol.Args, then func([]session.Event, session.Done)) {
 	if ranks.IsEmpty() || m.phase != up {
 		then(nil, session.Done{Asked: ranks.Len(), Lost: ranks})
@@ -33,8 +32,9 @@ func (m *Master) ask(command string, ranks rank.Set, wait time.Duration, args pr
 	m.pass(id, command, ranks, wait, args)
 }
 
-// pass enters a request into the table and gives it to the root of the tree. For
-// ranks that never had a server the answer is known here.
+// pass enters a request into the table and sends it to the root of the tree. It answers itself for
+// ranks that never had a server, and for ranks that have not started, if the command can wait for
+// them.
 func (m *Master) pass(id protocol.RequestID, command string, ranks rank.Set, wait time.Duration, args protocol.Args) {
 	m.requests.open(m.now(), id, command, ranks)
 	if never := m.never.of(ranks); len(never) > 0 {
@@ -55,13 +55,13 @@ func (m *Master) pass(id protocol.RequestID, command string, ranks rank.Set, wai
 	}})
 }
 
-// waiting gives those of some ranks that are not there, and may be later.
+// waiting returns those ranks that do not run now and may be started later.
 func (m *Master) waiting(ranks rank.Set) rank.Set {
 	return ranks.Intersect(m.states.In(session.Unstarted, session.Exited, session.Signalled, session.Detached))
 }
 
-// onTheWire is what the ranks are asked for the sake of a command: statistics and
-// differences are made of plain values.
+// onTheWire returns the command that is sent to the ranks: stat and diff are computed from printed
+// values.
 func onTheWire(command string) string {
 	switch command {
 	case "stat", "diff":
@@ -70,7 +70,7 @@ func onTheWire(command string) string {
 	return command
 }
 
-// deliver hands answers on: to the front ends, or to what waits for them here.
+// deliver sends answers to front ends, or to the collectors in inner.
 func (m *Master) deliver(events []session.Event) {
 	if len(m.inner) == 0 && !slices.ContainsFunc(events, isInner) {
 		m.stream.Push(events...)
@@ -81,7 +81,7 @@ func (m *Master) deliver(events []session.Event) {
 		switch {
 		case !ok && !isInner(e):
 			m.stream.Push(e)
-		case !ok: // late, and nobody waits any more
+		case !ok: // late: its collector is gone
 		case e.Done != nil:
 			delete(m.inner, e.ID)
 			x.then(x.events, *e.Done)
@@ -93,13 +93,13 @@ func (m *Master) deliver(events []session.Event) {
 
 func isInner(e session.Event) bool { return e.ID.IsInner() }
 
-// hold keeps the answers to a call back until all are there.
+// hold collects all answers to a call before they are forwarded.
 func (m *Master) hold(id protocol.RequestID, then func([]session.Event, session.Done)) {
 	m.inner[id] = &inner{then: then}
 }
 
-// left is what remains of a wait after some time; a wait without limit stays so.
-// What is over still leaves a moment, so that the answer is "late" and no error.
+// left returns what remains of a wait after some time; 0 remains 0, without limit. At least a tenth
+// of the wait is left, so that a late answer is reported as late.
 func left(wait, spent time.Duration) time.Duration {
 	if wait == 0 {
 		return 0
@@ -107,13 +107,13 @@ func left(wait, spent time.Duration) time.Duration {
 	return max(wait-spent, wait/10, time.Millisecond)
 }
 
-// explain gives words to the person as an answer to a call.
+// explain sends a note to the user as an answer to a call.
 func (m *Master) explain(id protocol.RequestID, command string, ranks rank.Set, text string) {
 	g := protocol.Group{Kind: protocol.KindNote, Ranks: ranks, Body: canonical.JSON(protocol.Note{Text: text})}
 	m.stream.Push(session.Event{Name: g.Kind.String(), ID: id, Command: command, Group: g})
 }
 
-// refuse ends a call that turns out to make no sense when it has its number.
+// refuse ends a call with a fault after it has been given its number.
 func (m *Master) refuse(id protocol.RequestID, command string, began time.Duration, f *protocol.Fault) {
 	g := protocol.Group{Kind: protocol.KindFault, Body: canonical.JSON(f)}
 	m.stream.Push(session.Event{Name: g.Kind.String(), ID: id, Command: command, Group: g},

@@ -9,23 +9,22 @@ import (
 	"sdm/protocol"
 )
 
-// jobWatch tells how the job as a whole is getting on, from the states of its
-// ranks: it is held when all of them stand for the first time, runs from the first
-// that goes on, and has ended when all have. It is pure.
+// jobWatch derives the state of the job from the states of its ranks: it is held when all have
+// stopped for the first time, running when the first resumes, and ended when all have. It is pure.
 type jobWatch struct {
-	name  string // of the job, "" if nobody says
-	state string // that was told last
+	name  string // of the job, "" if unknown
+	state string // reported last
 }
 
-// The states of protocol.JobState that follow from those of ranks.
+// These states of protocol.JobState follow from those of ranks.
 const (
 	jobHeld    = "held"
 	jobRunning = "running"
 	jobEnded   = "ended"
 )
 
-// after gives what is to be told after an event of a kind has been entered into the
-// table; false: nothing.
+// after returns the state to report after an event of a kind has been entered into the table;
+// false: none.
 func (w *jobWatch) after(kind protocol.Kind, s *session.States) (protocol.JobState, bool) {
 	state := w.next(kind, s)
 	if state == w.state {
@@ -41,7 +40,7 @@ func (w *jobWatch) after(kind protocol.Kind, s *session.States) (protocol.JobSta
 
 func (w *jobWatch) next(kind protocol.Kind, s *session.States) string {
 	switch {
-	case kind == protocol.KindStarted && w.state == jobEnded: // it was started again
+	case kind == protocol.KindStarted && w.state == jobEnded: // a restart
 		return ""
 	case kind == protocol.KindRunning && w.state == jobHeld:
 		return jobRunning
@@ -54,14 +53,13 @@ func (w *jobWatch) next(kind protocol.Kind, s *session.States) string {
 	return w.state
 }
 
-// isHeld tells whether ranks of a status stand: those of core files have ended long
-// ago.
+// isHeld tells whether ranks of a status are stopped processes; those of core files are not.
 func isHeld(g session.StatusGroup) bool {
 	return g.Status.State == session.Stopped && g.Status.Reason != "core"
 }
 
-// outcome is the exit status of a job of which all ranks have ended, the highest of
-// theirs; of those that have none, a word.
+// outcome returns the exit status of a job of which all ranks have ended, the highest of theirs; 1
+// for ranks that have none, which text describes.
 func outcome(s *session.States) (status *int, text string) {
 	highest, words := 0, []string(nil)
 	for _, g := range s.Groups(s.All()) {

@@ -10,8 +10,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// TestJobWatch feeds events of ranks 0-1, and notes what is told of the job after
-// each.
+// TestJobWatch feeds events of ranks 0-1 and records the reported states of the job.
 func TestJobWatch(t *testing.T) {
 	for _, c := range []struct{ name, events, want string }{
 		{"from the beginning to the end", "started 0-1 {} | running 0-1 {} | stopped 0 {} | stopped 1 {} | running 1 {} | stopped 1 {} | running 0-1 {} | exited 0 {} | exited 1 {}",

@@ -6,23 +6,22 @@ import (
 	"sdm/protocol/rank"
 )
 
-// late is what samples leave behind: ranks that were interrupted for one and did not
-// stop while it was taken, because their server or their gdb was silent. When they
-// stop after all, they are let run on, and front ends see neither. All is under the
-// master's lock.
+// late are the ranks that were interrupted for a sample and did not stop while it was taken,
+// because their server or their gdb was silent. When they stop later, they are continued, and front
+// ends see neither. The master's lock guards it.
 type late struct {
 	owed  rank.Set // have not stopped yet
-	going rank.Set // are being let run on
+	going rank.Set // are being continued
 }
 
-// owe notes ranks whose stop is not waited for any more.
+// owe adds ranks whose stop is not awaited any more.
 func (l *late) owe(ranks rank.Set) { l.owed = l.owed.Union(ranks) }
 
-// forget leaves ranks to somebody who wants them to stop.
+// forget removes ranks that the user wants to stop.
 func (l *late) forget(ranks rank.Set) { l.owed = l.owed.Minus(ranks) }
 
-// swallowLate takes what happens to ranks because of samples that are over out of a
-// group; what is left is for others. A rank that stops or ends by itself is ours no more.
+// swallowLate removes from a group the events that samples of the past have caused. A rank that
+// stops for another reason or ends is removed from late.
 func (m *Master) swallowLate(g protocol.Group) (rest protocol.Group, some bool) {
 	l := &m.late
 	switch {
@@ -39,8 +38,8 @@ func (m *Master) swallowLate(g protocol.Group) (rest protocol.Group, some bool) 
 	return g, true
 }
 
-// letRunOn continues ranks that have stopped late. Of those that cannot, front ends hear
-// that they stand.
+// letRunOn continues ranks that have stopped late. If that fails, it reports their stop to front
+// ends.
 func (m *Master) letRunOn(stop protocol.Group) {
 	m.late.going = m.late.going.Union(stop.Ranks)
 	m.ask("continue", stop.Ranks, DefaultWait, protocol.Args{}, func(answers []session.Event, _ session.Done) {

@@ -12,17 +12,17 @@ import (
 	"sdm/protocol/wire"
 )
 
-// Rank 3 stops when the look at the stacks is over. It is let run on, and nobody is told;
-// unless it cannot run on, or somebody has asked for the stop.
+// Rank 3 stops after its sample is over. It is continued and its stop is not reported, unless it
+// cannot be continued or the user has requested the stop.
 func TestStopsAfterSamples(t *testing.T) {
 	const stop = `{"event":"stopped","ranks":"3","n":1,"reason":"interrupted"}`
 	for _, c := range []struct {
 		name        string
-		silent      bool // rank 3 does not answer the interrupt, either
+		silent      bool // rank 3 does not answer the interrupt either
 		refuses     bool // it cannot be continued
-		interrupted bool // somebody interrupts it before it stops
-		continued   bool // it is let run on
-		told        bool // front ends hear of its stop
+		interrupted bool // the user interrupts it before it stops
+		continued   bool // it is continued
+		told        bool // its stop is reported
 	}{
 		{name: "runs on", continued: true},
 		{name: "silent", silent: true, continued: true},

@@ -17,9 +17,8 @@ import (
 	"sdm/protocol/stack"
 )
 
-// live gives sets that depend on the moment: those of the tables at once, those
-// that the ranks must be asked for from found. What is not there yet is noted
-// as wanted, and empty for the time being.
+// live returns sets that depend on the moment: from the tables, or from found if ranks must be
+// asked. A set that is not found yet is added to wanted, and empty until then.
 func (s *sets) live(name string) (rank.Set, error) {
 	kind, arg := splitLive(name)
 	switch kind {
@@ -44,7 +43,7 @@ func (s *sets) live(name string) (rank.Set, error) {
 	return rank.Set{}, errors.New("there is no such set")
 }
 
-// splitLive parts "bp:3" and "expr{x > 3}".
+// splitLive splits "bp:3" and "expr{x > 3}".
 func splitLive(name string) (kind, arg string) {
 	if kind, rest, ok := strings.Cut(name, "{"); ok && kind == "expr" {
 		return kind, strings.TrimSpace(strings.TrimSuffix(rest, "}"))
@@ -77,8 +76,7 @@ func readPlace(text string) (place, error) {
 	return place{}, fmt.Errorf("%q is no FILE:LINE", clip(text))
 }
 
-// is tells whether a frame is at the place. A file is named by its end, as many
-// directories as one likes to type.
+// is tells whether a frame is at the place. The file may be given without leading directories.
 func (p place) is(f protocol.Frame) bool {
 	return f.Line == p.line && (endsIn(f.File, p.file) || endsIn(f.Full, p.file))
 }
@@ -87,22 +85,22 @@ func endsIn(path, end string) bool {
 	return path == end || strings.HasSuffix(path, "/"+strings.TrimPrefix(end, "/"))
 }
 
-// finding is the working out of a set for which ranks must be asked.
+// finding is the evaluation of a set for which ranks must be asked.
 type finding struct {
-	id     protocol.RequestID // of the call that has the set
+	id     protocol.RequestID // of the call that contains the set
 	op     string
 	text   string
 	sets   sets
 	began  time.Duration
 	wait   time.Duration // of the call; 0: no limit
-	owed   int           // queries that are under way
+	owed   int           // outstanding queries
 	failed map[string]rank.Set
 	then   func(ranks rank.Set)
 }
 
-// find asks the ranks that are stopped what the sets of a text need, all at once,
-// and goes on with what the text then means. The state sets in it are those of
-// the moment of the call. A set that turns out empty ends the call.
+// find sends the queries for the sets of a text to the stopped ranks, all at once, and then
+// evaluates the text. State sets in it are those at the time of the call. If the result is empty,
+// the call ends with a fault.
 func (m *Master) find(f *finding) {
 	f.failed = map[string]rank.Set{}
 	f.owed = len(f.sets.wanted)
@@ -129,7 +127,7 @@ func at(names []string) []string {
 	return out
 }
 
-// query is what the ranks are asked for a set.
+// query returns the command that finds the members of a set.
 func query(name string) (command string, args protocol.Args) {
 	switch kind, arg := splitLive(name); kind {
 	case "fn":
@@ -141,8 +139,8 @@ func query(name string) (command string, args protocol.Args) {
 	}
 }
 
-// members gives the ranks whose answers say that they are in the set, and notes
-// those that could not answer.
+// members returns the ranks whose answers say that they are in the set, and records those that
+// could not answer.
 func (f *finding) members(name string, answers []session.Event) rank.Set {
 	kind, arg := splitLive(name)
 	var in rank.Set
@@ -164,7 +162,7 @@ func (f *finding) members(name string, answers []session.Event) rank.Set {
 	return in
 }
 
-// reason says in a few words why ranks gave no result.
+// reason returns in a few words why ranks have no result.
 func reason(g protocol.Group) string {
 	var text struct {
 		Message string `json:"message"`
@@ -193,8 +191,8 @@ func standsAt(body []byte, at string) bool {
 	return false
 }
 
-// holds gives the ranks for which an expression is true: neither 0 nor false nor
-// a null pointer, in the words of gdb for C, C++ and Fortran.
+// holds returns the ranks for which an expression is true: neither 0 nor false nor a null pointer,
+// as gdb prints them for C, C++ and Fortran.
 func holds(columns []column.Column) rank.Set {
 	var in rank.Set
 	for _, c := range columns {
@@ -223,9 +221,8 @@ func isTrue(value string) bool {
 	return err != nil || f != 0
 }
 
-// undecided gives the ranks that would belong to the set, or not to it, if those
-// that could not be asked were members of what they were to be asked for: whoever
-// is left out by the rest of the text need not be named.
+// undecided returns the ranks whose membership in the whole set depends on those that could not be
+// asked. Ranks that the rest of the text excludes need not be reported.
 func (f *finding) undecided(ranks rank.Set) rank.Set {
 	var silent rank.Set
 	for _, s := range f.failed {
@@ -236,12 +233,12 @@ func (f *finding) undecided(ranks rank.Set) rank.Set {
 	for _, name := range f.sets.wanted {
 		other.found[name] = other.found[name].Union(silent)
 	}
-	would, _ := other.eval(f.op, f.text) // it was read before
+	would, _ := other.eval(f.op, f.text) // the text is known to be valid
 	return would.Xor(ranks)
 }
 
-// found goes on with a call whose set is known. What could not be asked is no
-// member, and is named.
+// found continues a call whose set is known. Ranks that could not be asked are not members, and a
+// note names them.
 func (m *Master) found(f *finding) {
 	if m.phase != up {
 		m.refuse(f.id, f.op, f.began, usage(f.op, "", "the session has ended"))

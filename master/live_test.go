@@ -14,8 +14,8 @@ import (
 	"sdm/protocol/wire"
 )
 
-// looker answers what live sets ask for: ranks 0-3 are in helper, which was
-// called at work.c:31, ranks 4-5 in main. x is the rank; rank 5 does not know it.
+// looker answers the queries of live sets: ranks 0-3 are in helper, which was called at work.c:31,
+// ranks 4-5 in main. x is the rank; rank 5 has no x.
 func looker(f *fakeRoot, m wire.Message) {
 	if m.Kind != wire.Command {
 		obedient(f, m)
@@ -59,8 +59,8 @@ func looker(f *fakeRoot, m wire.Message) {
 	f.reply(m.ID, wire.Final, groups...)
 }
 
-// lookedAt gives a master of ranks 0-5, which are stopped, and 6-7, which run;
-// 0-1 stand at breakpoint 1.
+// lookedAt returns a master of ranks 0-5, which are stopped, and 6-7, which run; 0-1 have stopped
+// at breakpoint 1.
 func lookedAt(t *testing.T, answer func(*fakeRoot, wire.Message)) (*Master, *fakeRoot) {
 	m, f := standing(t, answer)
 	f.up(wire.Message{Kind: wire.Events, Groups: []protocol.Group{
@@ -116,7 +116,7 @@ func TestLiveSets(t *testing.T) {
 	}
 }
 
-// withoutID writes N for the number of a call.
+// withoutID replaces the number of a call by N.
 func withoutID(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -129,8 +129,7 @@ func withoutID(text string) string {
 	return b.String()
 }
 
-// What a live set means is settled before the command goes down, and the command
-// goes to nobody else.
+// A live set is evaluated before the command is sent, and the command goes to its members only.
 func TestLiveSetInFront(t *testing.T) {
 	m, f := lookedAt(t, looker)
 	defer closeNow(t, m)
@@ -144,7 +143,7 @@ func TestLiveSetInFront(t *testing.T) {
 	}
 }
 
-// A session that ends while a set is being worked out ends the call, too.
+// A session that ends while a set is being evaluated also ends the call.
 func TestEndWhileASetIsWorkedOut(t *testing.T) {
 	m, _ := lookedAt(t, func(f *fakeRoot, m wire.Message) {
 		if m.ID < protocol.FirstInner {

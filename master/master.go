@@ -1,5 +1,5 @@
-// Package master provides the root of the tree as a session: which request
-// awaits whom, what the ranks are doing, and what front ends see of it.
+// Package master provides the root of the tree as a session: it keeps the requests, the states of
+// the ranks and the persistent commands, and serves front ends.
 package master
 
 import (
@@ -17,29 +17,28 @@ import (
 	"sdm/tree"
 )
 
-// phase is how far the session has come.
+// phase is the progress of the session.
 type phase uint8
 
 const (
-	fresh    phase = iota // no tree was asked for yet
-	building              // Init is under way
-	up                    // all servers are ready
-	failed                // Init was answered, and not all are ready that must be
-	closing               // quit was said
-	over                  // the tree is gone
+	fresh    phase = iota // Init has not been called
+	building              // Init is in progress
+	up                    // the tree is built: all servers are ready, or some with Config.Partial
+	failed                // Init is complete, and required servers are not ready
+	closing               // quit has been sent
+	over                  // the root of the tree has ended
 )
 
-// Master is a session at the root of the tree. All methods may be called from
-// any goroutine.
+// Master is a session at the root of the tree. All methods may be called from any goroutine.
 //
-// New starts one goroutine beside the stream's: run, which lives as long as the
-// root of the tree and then ends what is open. Close ends both and waits.
+// New starts one goroutine besides that of the stream: run, which lives as long as the root of the
+// tree and then completes what is outstanding. Close ends both and waits for them.
 type Master struct {
 	cfg     Config
 	started time.Time
 	stream  *session.Stream
 	root    root
-	// stop ends the root without kindness; run closes finished when all is over.
+	// stop ends the root at once; run closes finished when it returns.
 	stop     context.CancelFunc
 	finished chan struct{}
 
@@ -55,16 +54,16 @@ type Master struct {
 	lastDisplay int
 	given       given
 	aborts      aborts
-	breakpoint  map[protocol.RequestID]int // number that an open "break" is to give
+	breakpoint  map[protocol.RequestID]int // number that an outstanding "break" sets
 	programs    programs
 	init        *gathering
-	never       never                         // ranks whose server was not there when the tree was built
-	inner       map[protocol.RequestID]*inner // what waits for answers here
+	never       never                         // servers that were not ready when the tree was built
+	inner       map[protocol.RequestID]*inner // answers that the master itself awaits
 	lastInner   protocol.RequestID
-	sampling    *sampling   // nil: none is under way
-	late        late        // after samples
-	quits       []quitting  // calls of quit that are to be answered
-	quitLimit   *time.Timer // bounds them
+	sampling    *sampling   // nil: none is in progress
+	late        late        // left over from samples
+	quits       []quitting  // unanswered calls of quit
+	quitLimit   *time.Timer // ends the wait of quits
 }
 
 type quitting struct {
@@ -74,7 +73,7 @@ type quitting struct {
 
 var _ session.Session = (*Master)(nil)
 
-// New makes a master that has no tree yet: Init is next, and Close is owed.
+// New makes a master without a tree. The caller must call Init next, and Close at the end.
 func New(cfg Config) (*Master, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -93,13 +92,13 @@ func New(cfg Config) (*Master, error) {
 	return m, nil
 }
 
-// now is the time since the session began, the clock of the request table.
+// now returns the time since the session began, the clock of the request table.
 func (m *Master) now() time.Duration { return time.Since(m.started) }
 
-// Events is the one stream of the session; see session.Session.
+// Events returns the stream of the session; see session.Session.
 func (m *Master) Events() <-chan session.Event { return m.stream.Events() }
 
-// run lives with the root of the tree and afterwards ends what is open.
+// run runs the root of the tree and then completes what is outstanding.
 func (m *Master) run(ctx context.Context) {
 	defer close(m.finished)
 	defer m.stop()
@@ -129,7 +128,7 @@ func (m *Master) run(ctx context.Context) {
 	m.stream.End(ctx)
 }
 
-// lose tells that ranks are gone because the root of the tree is.
+// lose reports ranks as lost because the root of the tree has ended.
 func (m *Master) lose(ranks rank.Set, cause string) {
 	ranks = ranks.Minus(m.states.Ended())
 	if ranks.IsEmpty() {
@@ -140,7 +139,7 @@ func (m *Master) lose(ranks rank.Set, cause string) {
 	m.stream.Push(e)
 }
 
-// answerQuits gives the calls of quit their answer: all is over.
+// answerQuits answers the calls of quit.
 func (m *Master) answerQuits() {
 	n := m.states.All().Len()
 	for _, q := range m.quits {
@@ -150,16 +149,15 @@ func (m *Master) answerQuits() {
 	m.quits = nil
 }
 
-// up takes in what comes up from the root of the tree. It blocks while the
-// consumer of Events is far behind.
+// up receives packets from the root of the tree. It blocks while the stream is full.
 func (m *Master) up(ctx context.Context, msg wire.Message) {
 	if m.stream.Room(ctx) != nil {
-		return // the session has been torn down
+		return // the session has been ended
 	}
 	m.take(msg)
 }
 
-// tryUp is up on the loop of the tree, while the consumer keeps up.
+// tryUp is up without blocking, for the loop of the tree; false if the stream is full.
 func (m *Master) tryUp(msg wire.Message) bool {
 	if !m.stream.HasRoom() {
 		return false
@@ -168,8 +166,8 @@ func (m *Master) tryUp(msg wire.Message) bool {
 	return true
 }
 
-// take takes what has come up. Should that panic, it costs this packet: who waits for an answer that was in it is
-// answered with the fault, and everybody is told.
+// take processes a packet. If that panics, only this packet is lost, and a note tells all front
+// ends. If it is a reply to a call of a front end, the ranks that have not answered get the fault.
 func (m *Master) take(msg wire.Message) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -195,15 +193,14 @@ func (m *Master) take(msg wire.Message) {
 	}
 }
 
-// events hands on what happened to ranks. That servers go is no loss once the
-// session ends.
+// events forwards events of ranks. Lost servers are not reported once the session ends.
 func (m *Master) events(groups []protocol.Group) {
 	for _, g := range groups {
 		if g.Kind == protocol.KindLost && m.phase >= closing {
 			continue
 		}
 		var torn []session.Event
-		if g.Kind == protocol.KindLost { // the hosts are known here, not where it was seen
+		if g.Kind == protocol.KindLost { // it names the host of the lost child only
 			torn = m.torn(g)
 			g = m.aborts.ended(m.requests.silent([]protocol.Group{g})[0], m.states)
 		}
@@ -221,17 +218,17 @@ func (m *Master) events(groups []protocol.Group) {
 	}
 }
 
-// tell enters what happened to ranks into the table and gives it to front ends.
+// tell enters an event into the table and sends it to front ends.
 func (m *Master) tell(g protocol.Group) {
 	e := session.NewEvent(g)
 	m.states.Feed(e)
 	m.aborts.heed(g)
-	if j, news := m.job.after(g.Kind, m.states); news { // before it: who waits for the last end may then go
+	if j, news := m.job.after(g.Kind, m.states); news { // first: a last end may make users quit
 		m.stream.Push(session.NewEvent(protocol.Group{Kind: protocol.KindJob, Ranks: m.states.All(), Body: canonical.JSON(j)}))
 	}
 	m.stream.Push(e)
 	if g.Kind == protocol.KindStopped && len(m.given.list) > 0 || g.Kind == protocol.KindLogged && m.given.countsDown() {
-		var stop protocol.Stop // or protocol.Logged, whose field this is, too
+		var stop protocol.Stop // or protocol.Logged, which has the same field
 		switch err := json.Unmarshal(g.Body, &stop); {
 		case err == nil && (stop.Temporary || stop.Reason == protocol.WatchpointScope):
 			m.given.forget(stop.Breakpoint, g.Ranks)
@@ -266,8 +263,8 @@ func (m *Master) reply(msg wire.Message) {
 	m.deliver(events)
 }
 
-// settleBreakpoint gives the number of a breakpoint back when no rank could set
-// it and no later one was given out: a slip of the keyboard costs no number.
+// settleBreakpoint takes the number of a breakpoint back if no rank could set it and no later
+// number has been given: a typing error costs no number.
 func (m *Master) settleBreakpoint(e session.Event) {
 	n, ok := m.breakpoint[e.ID]
 	if !ok {
@@ -279,9 +276,9 @@ func (m *Master) settleBreakpoint(e session.Event) {
 	}
 }
 
-// Close says quit down the tree and waits until all servers have gone; see
-// session.Session. When ctx is over first, links are cut, which the servers take
-// as a lost master, and the error says so.
+// Close sends quit down the tree and waits until all servers have ended; see session.Session. If
+// ctx is done first, it closes the links, which the servers take as a lost master, and returns an
+// error that wraps that of ctx.
 func (m *Master) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.quit()
@@ -296,9 +293,8 @@ func (m *Master) Close(ctx context.Context) error {
 	return fmt.Errorf("the servers have not all gone in time: %w", ctx.Err())
 }
 
-// quit sends the end of the session down the tree, once. The bound of the
-// stream is lifted: nobody may be reading any more, and the farewells of the
-// servers must still be seen.
+// quit sends the end of the session down the tree, once. The limit of the stream is lifted: there
+// may be no reader any more, and the last packets of the servers must still be processed.
 func (m *Master) quit() {
 	if m.phase >= closing {
 		return

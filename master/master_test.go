@@ -28,7 +28,7 @@ func TestBeforeAndAfterTheTree(t *testing.T) {
 	if _, open := <-m.Events(); open {
 		t.Error("the events have not ended")
 	}
-	closeNow(t, m) // a second time does no harm
+	closeNow(t, m) // closing twice is harmless
 }
 
 func TestQuit(t *testing.T) {
@@ -61,7 +61,7 @@ func TestQuit(t *testing.T) {
 	closeNow(t, m)
 }
 
-// Who sees ranks get lost knows their hosts only when they are its own children.
+// Lost groups get the hosts of all their ranks; the vertex that sends one may name none.
 func TestLostRanksAreGivenTheirHosts(t *testing.T) {
 	m, f := standing(t, mute)
 	f.up(wire.Message{Kind: wire.Events, Groups: []protocol.Group{
@@ -143,8 +143,7 @@ func TestQuitIsBoundByItsWait(t *testing.T) {
 	})
 }
 
-// A consumer that does not read must slow down what comes up, but not what goes
-// down, nor the end.
+// A slow consumer slows packets from the tree, but not commands or the end of the session.
 func TestSlowConsumer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, f := standing(t, mute)

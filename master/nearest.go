@@ -6,8 +6,8 @@ import (
 	"sdm/protocol"
 )
 
-// nearest gives the command that was perhaps meant, or "": the one with the
-// fewest changed letters, at most a third of them, or the first that begins so.
+// nearest returns the command that was perhaps meant, or "": the first that begins with name, or
+// else the one with the fewest edits, at most a third of the length of name.
 func nearest(name string) string {
 	best, least := "", len(name)/3+1
 	for _, c := range protocol.Commands {
@@ -21,8 +21,8 @@ func nearest(name string) string {
 	return best
 }
 
-// distance counts the letters to change, insert, drop or swap with the next
-// (optimal string alignment); limit when there are that many or more.
+// distance returns the number of bytes to change, insert, delete or swap with the next (optimal
+// string alignment), at most limit.
 func distance(a, b string, limit int) int {
 	if max(len(a), len(b))-min(len(a), len(b)) >= limit {
 		return limit

@@ -8,16 +8,16 @@ import (
 	"sdm/protocol/canonical"
 )
 
-// programs asks once about each program whether it can run in the session.
+// programs records for each program whether it can be debugged in the session.
 type programs struct {
 	ask   func(program string) error // nil: every program can
 	known map[string]error
-	// warned are those that the person has been warned of.
+	// warned are the programs of which the user has been warned.
 	warned map[string]bool
 }
 
-// check says why a program cannot run; "" is one that the starter chose, which
-// is seen when it has been started.
+// check returns why a program cannot be debugged. "" is one that the starter has chosen, which is
+// checked when it has been started.
 func (p *programs) check(program string) error {
 	if p.ask == nil || program == "" {
 		return nil
@@ -30,10 +30,10 @@ func (p *programs) check(program string) error {
 	return err
 }
 
-// warn gives a note about a program that was started, the first time.
+// warn returns a note about a started program, the first time.
 func (p *programs) warn(started protocol.Group) []session.Event {
 	var s protocol.Started
-	if p.ask == nil || json.Unmarshal(started.Body, &s) != nil || s.Attached { // it has run without us
+	if p.ask == nil || json.Unmarshal(started.Body, &s) != nil || s.Attached { // it runs already
 		return nil
 	}
 	err := p.check(s.Program)

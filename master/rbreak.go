@@ -11,8 +11,9 @@ import (
 	"sdm/protocol/rank"
 )
 
-// breakMatching takes in the functions that the ranks have found for an rbreak, gives each a number, the same on all
-// ranks, and has them set. Ranks that are not there get the same when they start.
+// breakMatching collects the functions that the ranks have found for an rbreak, numbers them, the
+// same on all ranks, and sets breakpoints there. Ranks that have not started get the same
+// breakpoints when they start.
 func (m *Master) breakMatching(id protocol.RequestID, args protocol.Args, absent rank.Set, wait, began time.Duration) {
 	m.hold(id, func(answers []session.Event, done session.Done) {
 		having := map[string]rank.Set{}
@@ -41,7 +42,7 @@ func (m *Master) breakMatching(id protocol.RequestID, args protocol.Args, absent
 		case len(having) == 0:
 			finish(nil)
 			return
-		case len(having) > protocol.MostFunctions: // of several programs
+		case len(having) > protocol.MostFunctions: // the total of several programs
 			f := protocol.TooManyFunctions(args.Expr)
 			f.Op = "rbreak"
 			done.Faults += found.Len()

@@ -12,18 +12,17 @@ import (
 	"sdm/protocol/wire"
 )
 
-// keptRequests is how many requests that are done, but still have silent ranks,
-// are remembered for late answers. The oldest is forgotten first, and answers
-// that come for it after all are dropped.
+// keptRequests is how many completed requests with missing ranks are kept for late replies. The
+// oldest is dropped first, with late replies to it.
 const keptRequests = 1024
 
-// requests is the table that says which request awaits whom. It is pure: time
-// is an argument, and what front ends are to see is the result. Every rank asked
-// is in exactly one of owed, answered, missing and lost.
+// requests is the table of requests and the ranks that owe answers. It is pure: time is an
+// argument, and events for front ends are results. Every addressed rank is in exactly one of owed,
+// answered, missing and lost.
 type requests struct {
 	byID map[protocol.RequestID]*request
 	kept []protocol.RequestID // done with missing ranks, oldest first
-	// hosts names the hosts of ranks, for those that do not answer.
+	// hosts returns the hosts of ranks that do not answer.
 	hosts func(rank.Set) []string
 }
 
@@ -34,7 +33,7 @@ type request struct {
 
 	asked, owed, answered, missing, lost rank.Set
 
-	faults rank.Set // those of answered that failed
+	faults rank.Set // those of answered with a fault
 	done   bool
 }
 
@@ -42,14 +41,13 @@ func newRequests(hosts func(rank.Set) []string) *requests {
 	return &requests{byID: map[protocol.RequestID]*request{}, hosts: hosts}
 }
 
-// open enters a request that goes down the tree.
+// open enters a request that is sent down the tree.
 func (t *requests) open(now time.Duration, id protocol.RequestID, command string, asked rank.Set) {
 	t.byID[id] = &request{id: id, command: command, started: now, asked: asked, owed: asked}
 }
 
-// reply takes in a Reply of the root of the tree. Answers of requests that are
-// not in the table, and second answers of a rank, are dropped: a server may send
-// again after it has got a new parent.
+// reply processes a Reply of the root of the tree. It drops answers to unknown requests, and second
+// answers of a rank: a server may retransmit after it has got a new parent.
 func (t *requests) reply(now time.Duration, m wire.Message) []session.Event {
 	r, ok := t.byID[m.ID]
 	if !ok {
@@ -76,7 +74,7 @@ func (t *requests) reply(now time.Duration, m wire.Message) []session.Event {
 	return events
 }
 
-// take enters one group; false if it tells nothing new.
+// take enters one group; false if it contains nothing new.
 func (r *request) take(g protocol.Group) (session.Event, bool) {
 	fresh := g.Ranks.Intersect(r.owed)
 	late := g.Ranks.Intersect(r.missing)
@@ -111,8 +109,8 @@ func (r *request) finish(now time.Duration) session.Event {
 	}}
 }
 
-// forget drops a request that nothing more can come for, and bounds how many
-// others are kept for late answers.
+// forget drops a request that needs no further answers, and bounds how many others are kept for
+// late replies.
 func (t *requests) forget(r *request, final bool) {
 	if final || r.missing.IsEmpty() {
 		delete(t.byID, r.id)
@@ -129,7 +127,7 @@ func (t *requests) forget(r *request, final bool) {
 	}
 }
 
-// fail ends every request that is still open: the tree is gone.
+// fail ends every outstanding request, because the tree is gone.
 func (t *requests) fail(now time.Duration, cause string) []session.Event {
 	var open []*request
 	for _, r := range t.byID {
@@ -146,9 +144,8 @@ func (t *requests) fail(now time.Duration, cause string) []session.Event {
 	return events
 }
 
-// silent joins the missing groups of one cause into one and names their hosts;
-// the vertices of the tree know each its own only. Other groups stay as they
-// are, and in order.
+// silent joins the missing groups of one cause, and adds the hosts of all their ranks: a vertex
+// names one host in a group, that of its child. Other groups come first, unchanged and in order.
 func (t *requests) silent(groups []protocol.Group) []protocol.Group {
 	type key struct {
 		kind  protocol.Kind

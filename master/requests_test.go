@@ -14,15 +14,15 @@ import (
 	"sdm/protocol/wire"
 )
 
-// script is the interpreter of testdata/requests: the request table under a
-// clock that the script sets.
+// script is the interpreter of testdata/requests: the request table with a clock that the script
+// sets.
 //
 //	open id=N command=NAME ranks=SET [at=DURATION]
 //	reply id=N [at=DURATION] [final]     one group a line: KIND RANKS BODY
 //	fail cause=TEXT [at=DURATION]
 //	table                                what is kept
 //
-// The transcript is the events, as front ends see them.
+// It prints the events for front ends.
 type script struct{ *requests }
 
 func TestRequests(t *testing.T) {

@@ -14,37 +14,35 @@ import (
 	"sdm/tree/overlay"
 )
 
-// Roll is the calling of the nodes of a job whose ranks exist already: one server
-// comes for each node. A node whose server cannot come, or does not in time, is
-// given up; the others get their numbers when it is known who is there.
+// Roll registers the servers of a job whose ranks exist already, one for each node. A node whose
+// server cannot come, or does not come in time, is absent; the others get their numbers when it is
+// known which have come.
 type Roll struct {
 	Nodes []protocol.Node
-	// ByHost tells that servers are known by their hosts, as their starter has
-	// numbered them; otherwise server i is that of node i.
+	// ByHost tells that servers are identified by their hosts, because their starter has numbered
+	// them; otherwise server i is that of node i.
 	ByHost bool
-	// Wait is how long they are awaited; 0 is no limit.
+	// Wait is how long servers are awaited; 0 is no limit.
 	Wait time.Duration
-	// Shape of the tree; "" is binomial.
+	// Shape is the shape of the tree; "" is binomial.
 	Shape string
-	// Failed says why the server of a node cannot come, nil that it may; Changed
-	// brings a word when that should be asked again, or is closed when it should be
-	// for the last time. nil: nobody knows.
+	// Failed returns why the server of a node cannot come, nil if it may. It is called again after
+	// each receive from Changed, for the last time when that is closed. nil: unknown.
 	Failed  func(node int) error
 	Changed <-chan struct{}
-	// Progress hears how many have come, after each; nil hears nothing.
+	// Progress is called after each registration with their number so far; nil: not called.
 	Progress func(have, want int)
-	// Overdue hears, every OverdueAfter, which nodes have no server yet; nil hears
-	// nothing.
+	// Overdue is called every OverdueAfter with the nodes that have no server yet; nil: not called.
 	Overdue      func(nodes []protocol.Node, after time.Duration)
 	OverdueAfter time.Duration
 }
 
-// ErrNobody is that not one server has come.
+// ErrNobody is the error if no server has come.
 var ErrNobody = errors.New("no server has come")
 
-// Call waits for the servers and makes the routing table of those that are there.
-// The others are absent, one by one, with the reason. The error matches ErrNobody if that is
-// everyone; otherwise it is that of ctx, or of the rendezvous.
+// Call waits for the servers and makes the routing table of those that have come. The others are
+// returned as absent, one by one, with the reason. The error matches ErrNobody if all are absent;
+// otherwise it is that of ctx, or of the rendezvous.
 func (r Roll) Call(ctx context.Context, l Registrar) (protocol.RouteTable, []session.Absent, error) {
 	c := &rollCall{Roll: r, come: make([]node, len(r.Nodes)), failed: make([]error, len(r.Nodes))}
 	began := time.Now()
@@ -83,14 +81,14 @@ func (r Roll) Call(ctx context.Context, l Registrar) (protocol.RouteTable, []ses
 	return c.result()
 }
 
-// comer is somebody who registers, or why nobody can any more.
+// comer is a registration, or the error after which there will be none.
 type comer struct {
 	node
 	err error
 }
 
-// accepting takes registrations in the background until stop, which waits for it.
-// Who has come in between and was not taken is refused.
+// accepting receives registrations in the background until stop, which waits for it. A registration
+// that is not taken before that is refused.
 func accepting(ctx context.Context, l Registrar) (<-chan comer, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	out, over := make(chan comer), make(chan struct{})
@@ -118,19 +116,19 @@ func accepting(ctx context.Context, l Registrar) (<-chan comer, func()) {
 	}
 }
 
-// rollCall is who has come so far, and who will not. But for the answers it is
-// pure.
+// rollCall is the state of a Roll: the servers that have come, and those that will not. It is pure,
+// except for the answers.
 type rollCall struct {
 	Roll
 	come      []node   // by node; without an answer: not yet
 	failed    []error  // by node
-	strangers []string // hosts of servers that are for no node
+	strangers []string // hosts of servers that belong to no node
 }
 
-// awaited is how many may still come.
+// awaited returns how many may still come.
 func (c *rollCall) awaited() int { return len(c.missing()) }
 
-// missing are the nodes whose servers may still come.
+// missing returns the nodes whose servers may still come.
 func (c *rollCall) missing() []protocol.Node {
 	var nodes []protocol.Node
 	for i, n := range c.Nodes {
@@ -141,7 +139,7 @@ func (c *rollCall) missing() []protocol.Node {
 	return nodes
 }
 
-// ask asks which servers cannot come. One that has come is there.
+// ask calls Failed for the nodes whose servers have not come.
 func (c *rollCall) ask() {
 	for i := range c.Nodes {
 		if c.Failed != nil && c.come[i].answer == nil && c.failed[i] == nil {
@@ -158,8 +156,8 @@ func (c *rollCall) giveUp(cause error) {
 	}
 }
 
-// arrived takes a server in, or tells it why not. The same process may come again,
-// because its first try may have been cut off.
+// arrived enters a server, or refuses it with the reason. The same process may register again,
+// because its first attempt may have been interrupted.
 func (c *rollCall) arrived(a node) {
 	defer c.judgeStrangers()
 	at, refusal := c.placeOf(a)
@@ -182,17 +180,16 @@ func (c *rollCall) arrived(a node) {
 	}
 }
 
-// judgeStrangers looks whether a starter has put servers where there are no ranks, as
-// far as we know its names: when they are as many as those who are missing, nobody
-// else comes.
+// judgeStrangers checks whether the starter has placed servers on hosts without ranks, by the names
+// that are known here: if these are as many as the missing servers, no other will come.
 func (c *rollCall) judgeStrangers() {
 	if len(c.strangers) > 0 && len(c.strangers) >= c.awaited() {
 		c.giveUp(fmt.Errorf("the starter has put its server on %s, where its table has no ranks (--remote-shell CMD or --start-tool CMD starts them otherwise)", strings.Join(c.strangers, ", ")))
 	}
 }
 
-// isOf tells whether a server is that of a host: by its name, or by an address
-// that it listens at, where the table has addresses.
+// isOf tells whether a server runs on a host: by its name, or, where the table has addresses, by an
+// address that it listens at.
 func isOf(host string, r overlay.Registration) bool {
 	return protocol.SameHost(host, r.Host) || slices.ContainsFunc(r.Addrs, func(addr string) bool {
 		at, _, err := net.SplitHostPort(addr)
@@ -219,7 +216,7 @@ func (c *rollCall) placeOf(a node) (at int, refusal string) {
 	return at, ""
 }
 
-// result numbers those that have come and tells them.
+// result numbers the servers that have come and tells them their numbers.
 func (c *rollCall) result() (protocol.RouteTable, []session.Absent, error) {
 	t := protocol.RouteTable{Shape: c.Shape}
 	if t.Shape == "" {

@@ -22,7 +22,7 @@ func rollNodes() []protocol.Node {
 	}.Nodes()
 }
 
-// rendezvous gives the registrations of a test one by one, then waits.
+// rendezvous returns the registrations of a test one by one, then waits.
 type rendezvous struct {
 	coming chan overlay.Registration
 	said   chan string
@@ -131,7 +131,7 @@ func texts(absent []session.Absent) string {
 	return strings.Join(all, "; ")
 }
 
-// TestRollIsTold hears of failures, of late servers, and of the end.
+// TestRollIsTold reports failures, overdue servers, and their end to a Roll.
 func TestRollIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &rendezvous{coming: make(chan overlay.Registration, 9), said: make(chan string, 9)}

@@ -10,11 +10,11 @@ import (
 	"sdm/protocol/rank"
 )
 
-// routes answers questions about the routing table. It is never changed.
+// routes answers queries of the routing table. It is immutable.
 type routes struct {
 	table protocol.RouteTable
-	// forgone are servers that stand in no table because they never came: their
-	// hosts and ranks.
+	// forgone are the hosts and ranks of servers that are in no table because they never
+	// registered.
 	forgone []protocol.Route
 }
 
@@ -28,8 +28,8 @@ func newRoutes(table protocol.RouteTable, forgone []session.Absent) routes {
 	return r
 }
 
-// CheckNumbers refuses a table in which a server has a number that another one has, or
-// one beyond the last.
+// CheckNumbers returns an error if a server's number is used twice or beyond the last, or if a host
+// name is invalid.
 func CheckNumbers(table protocol.RouteTable) error {
 	hosts := make(map[protocol.ServerID]string, len(table.Routes))
 	for _, route := range table.Routes {
@@ -39,7 +39,7 @@ func CheckNumbers(table protocol.RouteTable) error {
 		if first, double := hosts[route.Server]; double {
 			return fmt.Errorf("routing table: server %d is there twice: on %s and on %s", route.Server, first, route.Host)
 		}
-		if route.Host != "" { // one that nobody has come from
+		if route.Host != "" { // empty: the server has not come
 			if err := protocol.CheckHost(route.Host); err != nil {
 				return fmt.Errorf("routing table: server %d: %w", route.Server, err)
 			}
@@ -49,7 +49,7 @@ func CheckNumbers(table protocol.RouteTable) error {
 	return nil
 }
 
-// rows gives the table, and behind it those that are in none.
+// rows yields the routes of the table, then the forgone ones.
 func (r routes) rows() iter.Seq[protocol.Route] {
 	return func(yield func(protocol.Route) bool) {
 		for _, part := range [][]protocol.Route{r.table.Routes, r.forgone} {
@@ -62,12 +62,12 @@ func (r routes) rows() iter.Seq[protocol.Route] {
 	}
 }
 
-// isForgone tells of a row whether its server stands in no table.
+// isForgone tells whether a row is not in the table.
 func (r routes) isForgone(route protocol.Route) bool {
 	return !slices.ContainsFunc(r.table.Routes, func(t protocol.Route) bool { return t.Ranks.Equal(route.Ranks) && t.Host == route.Host })
 }
 
-// ranks gives the ranks of all servers of the table.
+// ranks returns the ranks of all servers in the table.
 func (r routes) ranks() rank.Set {
 	var all rank.Set
 	for _, route := range r.table.Routes {
@@ -76,7 +76,7 @@ func (r routes) ranks() rank.Set {
 	return all
 }
 
-// servers gives the numbers of all servers.
+// servers returns the numbers of all servers.
 func (r routes) servers() rank.Set {
 	ids := make([]rank.ID, 0, len(r.table.Routes))
 	for _, route := range r.table.Routes {
@@ -85,7 +85,7 @@ func (r routes) servers() rank.Set {
 	return rank.Of(ids...)
 }
 
-// absent are servers that are not there.
+// absent describes servers that are not ready.
 func (r routes) absent(servers rank.Set, cause string) session.Absent {
 	a := session.Absent{Servers: servers, Hosts: r.hostsOfServers(servers), Cause: cause}
 	for _, route := range r.table.Routes {
@@ -96,13 +96,13 @@ func (r routes) absent(servers rank.Set, cause string) session.Absent {
 	return a
 }
 
-// hostsOf names the hosts of ranks, in order of the table, each once. Ranks that
-// no server holds have none.
+// hostsOf returns the hosts of ranks, in order of the table, each once. Ranks without a server have
+// none.
 func (r routes) hostsOf(ranks rank.Set) []string {
 	return r.hosts(func(route protocol.Route) bool { return route.Ranks.Intersects(ranks) })
 }
 
-// hostsOfServers names the hosts of servers by their numbers.
+// hostsOfServers returns the hosts of servers.
 func (r routes) hostsOfServers(servers rank.Set) []string {
 	return routes{table: r.table}.hosts(func(route protocol.Route) bool { return servers.Contains(rank.ID(route.Server)) })
 }

@@ -12,49 +12,47 @@ import (
 	"sdm/protocol/stack"
 )
 
-// Bounds of samples: a thousand trees an hour apart are more than anybody waits
-// for.
+// Limits of samples; a thousand samples one hour apart are more than a user needs.
 const (
 	mostSamples  = 1000
 	longestEvery = time.Hour
 	defaultEvery = time.Second
 )
 
-// sampling takes the stacks of ranks several times, to see who moves. Ranks that
-// run are interrupted for each sample and continued afterwards; front ends see
-// neither. Ranks that are stopped stay stopped, and so does a rank that stops by
-// itself meanwhile.
+// sampling takes the stacks of ranks several times, to find out which of them move. It interrupts
+// running ranks for each sample and continues them afterwards; front ends see neither. Ranks that
+// are stopped remain so, also those that stop for another reason meanwhile.
 //
 //	interrupt → all stopped → stacks → continue → pause → interrupt …
 //
-// It is driven by answers, events and one timer, all under the master's lock.
+// Answers, events and one timer drive it, all under the master's lock.
 type sampling struct {
 	m     *Master
 	id    protocol.RequestID
 	args  protocol.Args
-	plain bool // one sample, of which the answer does not speak
+	plain bool // stacks without samples, as one sample
 	asked rank.Set
 	wait  time.Duration // of each sample; see until
 	every time.Duration
 	began time.Duration
-	since time.Duration // when the present sample began
+	since time.Duration // start of the current sample
 
 	taken   int
 	timer   *time.Timer // of the pause, or of the wait for stops; nil: none
 	busy    rank.Set    // were running, and are interrupted or about to be
 	owed    rank.Set    // of busy: have not stopped yet
-	resume  bool        // busy ranks stand still because of us
-	then    func()      // when nobody is owed any more
+	resume  bool        // stops of busy ranks are caused by the interrupt
+	then    func()      // called when owed is empty
 	stopped []protocol.Group
-	cancel  bool // somebody wants the ranks to stay as they are
+	cancel  bool // the user has interrupted ranks, which must remain stopped
 
-	last, all *stack.Tree // all of all samples: its threads are hits
+	last, all *stack.Tree // all merges all samples, and counts threads once for each
 	moved     rank.Set
 	first     session.Done
-	silent    []session.Event // of the first sample: who gave no stack, and why
+	silent    []session.Event // of the first sample: groups without stacks
 }
 
-// checkSamples refuses samples that make no sense.
+// checkSamples returns a fault if the arguments of samples are invalid.
 func checkSamples(a protocol.Args) *protocol.Fault {
 	every, err := readEvery(a.Every)
 	switch {
@@ -75,21 +73,21 @@ func readEvery(text string) (time.Duration, error) {
 	return time.ParseDuration(text)
 }
 
-// sample begins to sample.
+// sample starts a sampling.
 func (m *Master) sample(id protocol.RequestID, ranks rank.Set, args protocol.Args, wait time.Duration) {
 	if m.sampling != nil {
 		m.refuse(id, "stacks", m.now(), &protocol.Fault{Kind: protocol.FaultState, Op: "stacks", Message: "samples are being taken already", Hint: "interrupt ends them"})
 		return
 	}
-	every, _ := readEvery(args.Every) // checked
+	every, _ := readEvery(args.Every) // checked by checkSamples
 	plain := args.Samples == 0
 	args.Samples = max(args.Samples, 1)
 	m.sampling = &sampling{m: m, id: id, args: args, plain: plain, asked: ranks, wait: wait, every: every, began: m.now(), first: session.Done{Asked: ranks.Len()}}
 	m.sampling.begin()
 }
 
-// The steps of a sample share its wait, so that it ends in time where ranks are silent: how many
-// tenths of it are over when a step ends at the latest.
+// The steps of a sample share its wait, so that it ends in time if ranks are silent. These are the
+// latest ends of the steps, in tenths of the wait.
 const (
 	interruptEnds = 3
 	stopsEnd      = 4
@@ -98,7 +96,7 @@ const (
 	resumeEnds    = 10
 )
 
-// until gives the wait of a step; 0 has no end.
+// until returns the wait of a step; 0 has no limit.
 func (s *sampling) until(tenths time.Duration) time.Duration {
 	if s.wait <= 0 {
 		return 0
@@ -106,7 +104,7 @@ func (s *sampling) until(tenths time.Duration) time.Duration {
 	return max(s.since+s.wait*tenths/10-s.m.now(), time.Millisecond)
 }
 
-// begin interrupts those that run.
+// begin interrupts the running ranks.
 func (s *sampling) begin() {
 	s.timer, s.since = nil, s.m.now()
 	if s.cancel || s.m.phase != up {
@@ -124,9 +122,9 @@ func (s *sampling) begin() {
 		for _, e := range answers {
 			switch e.Group.Kind {
 			case protocol.KindResult:
-			case protocol.KindMissing: // it may stop when the sample is over
+			case protocol.KindMissing: // it may stop after the sample
 				s.leave(e.Group.Ranks)
-			default: // cannot be interrupted: it is not waited for
+			default: // a rank that cannot be interrupted is not awaited
 				s.owed = s.owed.Minus(e.Group.Ranks)
 			}
 		}
@@ -134,14 +132,14 @@ func (s *sampling) begin() {
 	})
 }
 
-// leave gives ranks up that were interrupted and have not stopped.
+// leave hands interrupted ranks that have not stopped over to late.
 func (s *sampling) leave(ranks rank.Set) {
 	ranks = ranks.Intersect(s.owed)
 	s.busy, s.owed = s.busy.Minus(ranks), s.owed.Minus(ranks)
 	s.m.late.owe(ranks)
 }
 
-// await goes on when everybody has stopped, or after the wait.
+// await calls then when all ranks have stopped, or after the wait of the step.
 func (s *sampling) await(then func()) {
 	if s.owed.IsEmpty() {
 		then()
@@ -159,9 +157,8 @@ func (s *sampling) goOn() {
 	}
 }
 
-// after calls f, with the lock held, some time later; a wait of 0 has no end. The
-// end of the session, which ends the sampling, comes before or after it, and
-// never at the same time.
+// after calls f with the lock held after d; not at all if d is 0, which is no limit. f is not
+// called once the sampling has ended, as it does at the end of the session.
 func (s *sampling) after(d time.Duration, f func()) {
 	if d <= 0 {
 		return
@@ -192,9 +189,9 @@ func (s *sampling) look() {
 			case e.Group.Kind == protocol.KindResult:
 				tree = tree.Merge(e.Group.Stack)
 			case s.taken == 0:
-				s.asked = s.asked.Minus(e.Group.Ranks) // not again: that was its answer
+				s.asked = s.asked.Minus(e.Group.Ranks) // it is not asked again
 				e.ID, e.Command = s.id, "stacks"
-				if e.Group.Kind == protocol.KindMissing { // in the whole wait, for who asked
+				if e.Group.Kind == protocol.KindMissing { // the user knows the whole wait
 					e.Group.Body = inWait(e.Group.Body, wait, s.wait)
 				}
 				s.silent = append(s.silent, e)
@@ -216,7 +213,7 @@ func (s *sampling) look() {
 	})
 }
 
-// inWait gives the body of a missing group, where a step had a wait, as of the whole sample.
+// inWait replaces the wait of a step by that of the whole sample in the body of a missing group.
 func inWait(body []byte, step, whole time.Duration) []byte {
 	var m protocol.Missing
 	if json.Unmarshal(body, &m) != nil || m.Cause != protocol.NoAnswer(step) {
@@ -226,8 +223,8 @@ func inWait(body []byte, step, whole time.Duration) []byte {
 	return canonical.JSON(m)
 }
 
-// lookAgain asks those that have never moved once more: only then are their
-// threads counted apart from those of others.
+// lookAgain takes the stacks of those ranks that never moved once more: only then are their threads
+// counted without those of other ranks.
 func (s *sampling) lookAgain() {
 	still := s.still()
 	if still.IsEmpty() || s.moved.IsEmpty() {
@@ -246,13 +243,13 @@ func (s *sampling) lookAgain() {
 	})
 }
 
-// still gives the ranks that have been at the same place in all samples.
+// still returns the ranks that were at the same place in all samples.
 func (s *sampling) still() rank.Set {
 	return s.last.Having(func(stack.Frame) bool { return true }).Minus(s.moved)
 }
 
-// release lets those run on that we have interrupted, unless somebody wants them
-// to stand.
+// release continues the ranks that were interrupted for the sample, unless the user has interrupted
+// them.
 func (s *sampling) release(then func()) {
 	if s.cancel {
 		s.confess(s.busy.Minus(s.owed))
@@ -279,7 +276,7 @@ func (s *sampling) pause() {
 	s.after(max(s.every, time.Nanosecond), s.begin)
 }
 
-// confess tells front ends of stops that they have not seen.
+// confess reports the stops of ranks that were withheld from front ends.
 func (s *sampling) confess(ranks rank.Set) {
 	s.resume = false
 	for _, g := range s.stopped {
@@ -291,8 +288,8 @@ func (s *sampling) confess(ranks rank.Set) {
 	s.stopped = nil
 }
 
-// swallow takes what happened to ranks because of us out of a group; what is left
-// is for front ends. A rank that stops or ends by itself is ours no more.
+// swallow removes from a group the events that the sampling has caused. A rank that stops for
+// another reason or ends is not continued.
 func (s *sampling) swallow(g protocol.Group) (rest protocol.Group, some bool) {
 	ours := g.Ranks.Intersect(s.busy)
 	if ours.IsEmpty() {
@@ -328,14 +325,13 @@ func interrupted(body []byte) bool {
 	return json.Unmarshal(body, &stop) == nil && stop.Reason == "interrupted"
 }
 
-// interruptedBy hears of a call that wants ranks to stop: they stay as they are,
-// and the samples end.
+// interruptedBy ends the sampling because of a call that stops ranks: they remain as they are.
 func (s *sampling) interruptedBy(ranks rank.Set) {
 	if !ranks.Intersects(s.asked) {
 		return
 	}
 	s.cancel = true
-	if s.timer != nil && s.then == nil { // between two samples all run
+	if s.timer != nil && s.then == nil { // in the pause all ranks run
 		s.hush()
 		s.finish()
 	}
@@ -349,13 +345,13 @@ type looked struct {
 // sampled is the result of stacks with samples.
 type sampled struct {
 	By      string `json:"by"`
-	Samples int    `json:"samples"` // that were taken
+	Samples int    `json:"samples"` // number taken
 	Every   string `json:"every"`
 	Moved   bool   `json:"moved"`
 }
 
-// finish gives the answers: who never moved and where they stand, and where the
-// others have been.
+// finish answers the call: one result for the ranks that never moved, with their stacks, and one
+// for the others, with all their stacks.
 func (s *sampling) finish() {
 	m := s.m
 	s.hush()

@@ -14,16 +14,15 @@ import (
 	"sdm/protocol/wire"
 )
 
-// walkers are ranks 0-5, of which 0-1 are stopped and 2-5 run. Ranks 3-5 are at
-// another line each time they are looked at; rank 4 stops by itself at a breakpoint
-// in the second sample.
+// walkers are ranks 0-5, of which 0-1 are stopped and 2-5 run. Ranks 3-5 are at another line in
+// each sample; rank 4 stops at a breakpoint in the second sample.
 type walkers struct {
 	root    *fakeRoot
 	looks   int
-	onStack func() // called when stacks are asked for
+	onStack func() // called when stacks are requested
 }
 
-// asked tells what went down: commands and ranks.
+// asked returns the commands that went down, with their ranks.
 func (w *walkers) asked() string {
 	var asked []string
 	for _, m := range w.root.sent(wire.Command) {
@@ -88,7 +87,7 @@ func walking(t *testing.T) (*Master, *walkers) {
 		{Kind: protocol.KindRunning, Ranks: rank.Range(2, 5), Body: []byte("{}")},
 		{Kind: protocol.KindExited, Ranks: rank.Range(6, 7), Body: []byte(`{"code":0}`)},
 	}})
-	for range 3 { // of which front ends hear
+	for range 3 { // the events above
 		<-m.Events()
 	}
 	return m, w
@@ -122,7 +121,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// Stacks of ranks of which some run: these are stopped for a moment, and nobody is told.
+// Running ranks are stopped briefly for stacks, without events for front ends.
 func TestStacksOfRunningRanks(t *testing.T) {
 	m, w := walking(t)
 	defer closeNow(t, m)
@@ -149,7 +148,7 @@ func TestStacksOfRunningRanks(t *testing.T) {
 	}
 }
 
-// Whoever interrupts while samples are taken finds the ranks stopped, and is told.
+// After an interrupt during samples the ranks are stopped, and their stops are reported.
 func TestInterruptEndsSamples(t *testing.T) {
 	m, w := walking(t)
 	defer closeNow(t, m)
@@ -174,8 +173,8 @@ func TestInterruptEndsSamples(t *testing.T) {
 	}
 }
 
-// Between two samples all run; an interrupt then ends the waiting, too, and so
-// does the end of the session.
+// All ranks run between two samples. An interrupt ends the pause, and so does the end of the
+// session.
 func TestEndOfSamplesInAPause(t *testing.T) {
 	for _, end := range []string{"interrupt", "quit"} {
 		t.Run(end, func(t *testing.T) {
@@ -185,7 +184,7 @@ func TestEndOfSamplesInAPause(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			call(t, m, session.Call{Command: "groups"}) // the first sample may be under way, or over
+			call(t, m, session.Call{Command: "groups"}) // a sample may be in progress
 			if _, err := m.Do(t.Context(), session.Call{Command: end}); err != nil {
 				t.Fatal(err)
 			}
@@ -209,7 +208,7 @@ func TestSamplesThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// A rank that answers nothing costs stacks of running ranks their wait, once.
+// A silent rank delays stacks of running ranks by no more than their wait.
 func TestStacksEndWithinTheirWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, w := walking(t)

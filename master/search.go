@@ -9,40 +9,39 @@ import (
 	"sdm/protocol/rank"
 )
 
-// differing is a range of elements of an array that differ between ranks: each
-// of them, when it is exact; else the first and the last do, and some between.
+// differing is a range of elements of an array that differ between ranks. If it is exact, all of
+// them differ; otherwise the first and the last block of it do, and blocks between may.
 type differing struct {
 	First int    `json:"first"`
 	Last  int    `json:"last"`
 	Exact bool   `json:"exact"`
-	Ranks string `json:"ranks,omitempty"` // that have not what more than half have; "" where that cannot be said
+	Ranks string `json:"ranks,omitempty"` // without the majority's value; "" if unknown
 	who   rank.Set
 	known bool
 }
 
-// search finds the elements of an array in which ranks differ, from the hashes of
-// ever smaller blocks. It is pure.
+// search finds the elements of an array that differ between ranks, from the hashes of ever smaller
+// blocks. It is pure.
 //
 //	round 1   0 ................................ 99999    64 blocks; 2 differ
 //	round 2       |------|           |------|             64 blocks of each
 //	round 3          |                  |                 single elements
 //
-// When too many blocks differ, only the first and the last of a run of them are
-// looked into: where it begins and ends is still found to the element.
+// If too many blocks differ, only the first and the last of each run of them are searched: the
+// begin and the end of the run are still exact.
 type search struct {
 	asked []protocol.Span
-	found []differing // single elements, and blocks that nobody looks into, in no order
+	found []differing // single elements, and blocks that are not searched, in no order
 }
 
-// mostRanges is how many ranges one answer tells of.
+// mostRanges is the maximal number of ranges in an answer.
 const mostRanges = protocol.MostSpans
 
 func newSearch(elements int) *search {
 	return &search{asked: []protocol.Span{{Last: elements - 1}}}
 }
 
-// take takes the hashes of the spans that were asked for and gives those to be
-// asked for next, or none.
+// take processes the hashes of the spans that were asked for and returns the next ones, or none.
 func (s *search) take(h hashes) []protocol.Span {
 	var blocks []differing
 	for i, span := range s.asked {
@@ -60,7 +59,7 @@ func (s *search) take(h hashes) []protocol.Span {
 			}
 		}
 	}
-	if len(h.columns) == 0 && len(s.asked) > 0 { // nobody has answered
+	if len(h.columns) == 0 && len(s.asked) > 0 { // no rank has answered
 		for _, span := range s.asked {
 			s.found = append(s.found, differing{First: span.First, Last: span.Last})
 		}
@@ -76,8 +75,8 @@ func (s *search) take(h hashes) []protocol.Span {
 	return s.asked
 }
 
-// worthALook chooses the blocks that are looked into: all of a few; of many the
-// first and the last of the first runs of neighbours.
+// worthALook chooses the blocks to search: all if they are few, else the first and the last of the
+// first runs of neighbours.
 func worthALook(blocks []differing) []bool {
 	look := make([]bool, len(blocks))
 	n := 0
@@ -91,7 +90,7 @@ func worthALook(blocks []differing) []bool {
 	return look
 }
 
-// minority gives the ranks that have not the value of more than half of them.
+// minority returns the ranks without the value that more than half have.
 func minority(c column.Column) (who rank.Set, known bool) {
 	if !c.Complete() {
 		return rank.Set{}, false
@@ -106,9 +105,8 @@ func minority(c column.Column) (who rank.Set, known bool) {
 	return who, known
 }
 
-// ranges gives what was found, in order, neighbours joined; and how many more
-// there are than an answer may hold. Exact ranges are joined while the same ranks
-// differ in them.
+// ranges returns what was found, in order, with neighbours joined, and how many more there are than
+// an answer may hold. Exact ranges are joined if the same ranks differ in them.
 func (s *search) ranges() (list []differing, more int) {
 	slices.SortFunc(s.found, func(a, b differing) int { return a.First - b.First })
 	for _, d := range s.found {
@@ -130,7 +128,7 @@ func (s *search) ranges() (list []differing, more int) {
 	return list, more
 }
 
-// joins tells whether two neighbours are told of as one.
+// joins tells whether two neighbours are joined into one range.
 func (d differing) joins(e differing) bool {
 	if !d.Exact || !e.Exact {
 		return true

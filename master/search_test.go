@@ -17,7 +17,7 @@ import (
 // field is an array on several ranks, element by element.
 type field [][]byte
 
-// answer gives the hashes of spans as the ranks would.
+// answer returns the hashes of spans as the ranks would.
 func (f field) answer(spans []protocol.Span) hashes {
 	h := hashes{columns: map[string]column.Column{}}
 	for i, s := range spans {
@@ -48,13 +48,12 @@ func (f field) search() (list []differing, more, rounds int) {
 	return list, more, rounds
 }
 
-// differs tells element by element.
+// differs compares one element on all ranks.
 func (f field) differs(i int) bool {
 	return slices.ContainsFunc(f, func(one []byte) bool { return one[i] != f[0][i] })
 }
 
-// What the search says holds, element by element; and where little differs it
-// says all.
+// The ranges are correct for each element, and complete if few elements differ.
 func TestSearchFindsWhatDiffers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.OneOf(rapid.IntRange(1, 70), rapid.IntRange(1000, 20000)).Draw(t, "elements")

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// pieceWait bounds how long a node may take for a piece.
+	// pieceWait bounds the time of a node for a piece.
 	pieceWait = 30 * time.Second
-	// unpackWait is the same for the last one, behind which it unpacks all, tries it and
-	// so reads most of it again.
+	// unpackWait is the same for the last piece, after which the node unpacks the archive and tries
+	// the gdb, which reads most of it again.
 	unpackWait = 2 * time.Minute
 )
 
-// Stage brings an archive with a gdb to the servers of all ranks, down the tree, before
-// their first launch or attach. head says what it is, without At and Data; sent is told
-// how far it has come, and may be nil. Those who could not take it do without; the
-// error is that of reading the archive, or the context's.
+// Stage sends an archive with a gdb down the tree to the servers of all ranks, before their first
+// launch or attach. head describes it, without At and Data; sent is called with the number of bytes
+// sent so far, and may be nil. without are the servers that could not take it; the error is that of
+// reading the archive, or the context's.
 func (m *Master) Stage(ctx context.Context, archive io.Reader, head protocol.Piece, sent func(int64)) (without []session.Absent, err error) {
 	m.mu.Lock()
 	ranks := m.states.All().Minus(m.never.ranks())
@@ -49,7 +49,7 @@ func (m *Master) Stage(ctx context.Context, archive io.Reader, head protocol.Pie
 	return without, nil
 }
 
-// stagePiece gives the ranks whose servers have not taken a piece.
+// stagePiece returns the ranks whose servers have not taken a piece.
 func (m *Master) stagePiece(ctx context.Context, ranks rank.Set, p protocol.Piece) ([]session.Absent, error) {
 	wait := pieceWait
 	if p.At+int64(len(p.Data)) == p.Packed {
@@ -69,7 +69,7 @@ func (m *Master) stagePiece(ctx context.Context, ranks rank.Set, p protocol.Piec
 	}
 }
 
-// lacking reads who could not, and why. It is called with the lock held.
+// lacking returns the ranks without the piece, with the reasons. The lock must be held.
 func (m *Master) lacking(events []session.Event, done session.Done, wait time.Duration) (list []session.Absent) {
 	add := func(ranks rank.Set, cause string) {
 		if !ranks.IsEmpty() {

@@ -16,10 +16,10 @@ import (
 	"sdm/protocol/wire"
 )
 
-// stagers take pieces as servers do: the second of them is full after the first.
+// stagers answers pieces as servers do: the second server is full after the first piece.
 type stagers struct {
 	mu   sync.Mutex
-	sent map[string][]byte // by the ranks that it was for
+	sent map[string][]byte // by the ranks of the request
 }
 
 func (n *stagers) answer(f *fakeRoot, m wire.Message) {
@@ -41,7 +41,6 @@ func (n *stagers) answer(f *fakeRoot, m wire.Message) {
 	f.reply(m.ID, wire.Final, groups...)
 }
 
-// TestStageArchive sends an archive piece by piece to those who take it.
 func TestStageArchive(t *testing.T) {
 	n := &stagers{sent: map[string][]byte{}}
 	m, _ := standing(t, n.answer)
@@ -70,7 +69,6 @@ func TestStageArchive(t *testing.T) {
 	}
 }
 
-// TestStageEnds with its context, and with the session.
 func TestStageEnds(t *testing.T) {
 	m, _ := standing(t, mute)
 	ctx, cancel := context.WithCancelCause(context.Background())

@@ -1,4 +1,4 @@
-// Differences that are too small to count.
+// Comparison of values with a tolerance.
 
 package master
 
@@ -15,13 +15,13 @@ import (
 	"sdm/protocol/rank"
 )
 
-// near tells whether two numbers differ by no more than a tolerance: relative to the greater of their magnitudes, and
-// absolute where both are below 1.
+// near tells whether two numbers differ by no more than a tolerance: relative to the greater of
+// their magnitudes, and absolute if both are below 1.
 func near(a, b, tolerance float64) bool {
 	return a == b || math.Abs(a-b) <= tolerance*max(1, math.Abs(a), math.Abs(b))
 }
 
-// isNear tells whether all values of a column are numbers that are near to one another, or one value.
+// isNear tells whether a column has one value only, or only numbers that are near to one another.
 func isNear(c column.Column, tolerance float64) bool {
 	if n, exact := c.Distinct(); n < 2 && exact {
 		return true
@@ -35,14 +35,15 @@ func isNear(c column.Column, tolerance float64) bool {
 	return err1 == nil && err2 == nil && near(low, high, tolerance)
 }
 
-// farRanks gives the ranks of a complete column whose values are not near to the one of most, or else to the median.
+// farRanks returns the ranks of a complete column whose values are not near to that of the
+// majority, or, without one, to the median.
 func farRanks(c column.Column, tolerance float64) (far rank.Set) {
 	middle, _ := c.Quantile(0.5)
 	text := ""
 	for _, v := range c.Values() {
 		if 2*v.Ranks.Len() > c.Count() {
 			text = v.Value
-			middle, _ = strconv.ParseFloat(v.Value, 64) // 0 for a text, to which a number must not be near
+			middle, _ = strconv.ParseFloat(v.Value, 64) // 0 for a text; see notNumber
 		}
 	}
 	_, notNumber := strconv.ParseFloat(text, 64)
@@ -55,7 +56,7 @@ func farRanks(c column.Column, tolerance float64) (far rank.Set) {
 	return far
 }
 
-// partedByTolerance parts ranks as partedByValue does, but for what is near to the value of most.
+// partedByTolerance is partedByValue with a tolerance.
 func partedByTolerance(args protocol.Args, values column.Column) []protocol.Group {
 	var all rank.Set
 	for _, v := range values.Values() {
@@ -69,17 +70,19 @@ func partedByTolerance(args protocol.Args, values column.Column) []protocol.Grou
 	return parted(difference{Expr: args.Expr, Tolerance: args.Tolerance}, same, far, values.Only(same), values.Only(far))
 }
 
-// mostExamined bounds how many elements of an array are compared with a tolerance: those in blocks that differ at all.
+// mostExamined bounds how many elements of an array are compared with a tolerance; only blocks that
+// differ at all are.
 const mostExamined = 20_000
 
-// tolerant compares the elements of an array with a tolerance: it asks for those in blocks whose hashes differ.
+// tolerant compares the elements of an array with a tolerance: it asks for the elements of blocks
+// whose hashes differ.
 type tolerant struct {
 	tolerance float64
 	left      []protocol.Span // one element each
 	asked     []protocol.Span
 	found     []differing
-	values    map[int]column.Column // by element, of those that differ
-	beyond    bool                  // there are more than may be examined
+	values    map[int]column.Column // of those that differ, by element
+	beyond    bool                  // more elements differ than may be examined
 }
 
 func newTolerant(h hashes, tolerance float64) *tolerant {
@@ -96,14 +99,14 @@ func newTolerant(h hashes, tolerance float64) *tolerant {
 	return t
 }
 
-// next gives the elements to be asked for, or none.
+// next returns the elements to ask for, or none.
 func (t *tolerant) next() []protocol.Span {
 	n := min(len(t.left), protocol.MostValues)
 	t.asked, t.left = t.left[:n], t.left[n:]
 	return t.asked
 }
 
-// take takes the values of those that were asked for.
+// take processes the values of the elements that were asked for.
 func (t *tolerant) take(h hashes) {
 	for i, s := range t.asked {
 		c, ok := h.columns[fmt.Sprintf("value.%d", i)]
@@ -119,7 +122,7 @@ func (t *tolerant) take(h hashes) {
 	}
 }
 
-// group is the answer.
+// group makes the answer.
 func (t *tolerant) group(h hashes) protocol.Group {
 	s := search{found: t.found}
 	ranges, more := s.ranges()

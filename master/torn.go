@@ -1,4 +1,4 @@
-// What a lost server has taken with it.
+// Output that may be lost with a server.
 
 package master
 
@@ -11,8 +11,8 @@ import (
 	"sdm/protocol/canonical"
 )
 
-// torn says of ranks that are lost with their server that something they wrote
-// may have gone with it. Of those that had ended, or had not begun, all is known.
+// torn notes that the output of ranks that are lost with their server may be incomplete. Ranks that
+// had ended or had not started are not concerned.
 func (m *Master) torn(lost protocol.Group) []session.Event {
 	var why protocol.Missing
 	if json.Unmarshal(lost.Body, &why) != nil || !why.Incomplete {

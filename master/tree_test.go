@@ -20,14 +20,14 @@ import (
 	"sdm/tree/overlay/overlaytest"
 )
 
-// forest is a whole tree in one process: real loops over memory links, and
-// servers whose ranks answer by the command's name.
+// forest is a whole tree in one process: real loops over memory links, and servers whose ranks
+// answer by the name of the command.
 type forest struct {
 	t      *testing.T
 	group  sync.WaitGroup
 	stop   context.CancelFunc
 	ctx    context.Context
-	refuse map[tree.NodeID]string // vertices that cannot be reached, and why
+	refuse map[tree.NodeID]string // vertices that cannot be reached, with the error
 
 	mu    sync.Mutex
 	loops map[tree.NodeID]*overlay.Loop
@@ -46,7 +46,7 @@ func newForest(t *testing.T) *forest {
 	return f
 }
 
-// dial starts a vertex and gives the link to it.
+// dial starts a vertex and returns the link to it.
 func (f *forest) dial(_ context.Context, child tree.NodeID, r protocol.Route) (overlay.Link, error) {
 	if cause, bad := f.refuse[child]; bad {
 		return nil, errors.New(cause)
@@ -62,7 +62,7 @@ func (f *forest) dial(_ context.Context, child tree.NodeID, r protocol.Route) (o
 	f.mu.Lock()
 	f.loops[child], f.links[child] = loop, down
 	f.mu.Unlock()
-	f.group.Go(func() { _ = loop.Run(f.ctx) }) // its links end it
+	f.group.Go(func() { _ = loop.Run(f.ctx) }) // ends when its links do
 	return up, nil
 }
 
@@ -91,7 +91,7 @@ func result(r rank.ID, body any) protocol.Group {
 	return protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(r), Body: canonical.JSON(body)}
 }
 
-// release answers what vertex v held back.
+// release answers the held request of vertex v.
 func (f *forest) release(v tree.NodeID) {
 	f.mu.Lock()
 	d, loop := f.held[v], f.loops[v]
@@ -99,7 +99,7 @@ func (f *forest) release(v tree.NodeID) {
 	loop.Post(tree.LocalReply{ID: d.ID, Groups: []protocol.Group{{Kind: protocol.KindResult, Ranks: d.Ranks, Body: []byte("{}")}}})
 }
 
-// sevenServers holds two ranks each.
+// sevenServers have two ranks each.
 func sevenServers() protocol.RouteTable {
 	t := protocol.RouteTable{Shape: "binomial", Size: 7}
 	for i := range 7 {
@@ -162,7 +162,7 @@ func TestTreeThatCannotBeBuilt(t *testing.T) {
 	}
 }
 
-// await takes events until one is as wanted.
+// await receives events until one matches.
 func await(t *testing.T, m *Master, want func(session.Event) bool) session.Event {
 	t.Helper()
 	for e := range m.Events() {
@@ -182,7 +182,7 @@ func TestTreeLosesAServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	call(t, m, session.Call{Command: "print", Args: protocol.Args{Expr: "n"}}) // by now all hold the first one
+	call(t, m, session.Call{Command: "print", Args: protocol.Args{Expr: "n"}}) // all have continue
 	f.mu.Lock()
 	link := f.links[3] // a leaf: ranks 4-5
 	f.mu.Unlock()

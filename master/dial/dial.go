@@ -1,4 +1,4 @@
-// Package dial provides a master's way to a front end that listens.
+// Package dial connects a master to a front end that listens.
 package dial
 
 import (
@@ -12,24 +12,24 @@ import (
 	"time"
 )
 
-// Tries is how often a master tries to reach its front end.
+// Tries is the maximal number of attempts to connect to the front end.
 const Tries = 10
 
-// DefaultWait is how long a master tries to reach its front end: an IDE may still be
-// opening its port while the starter starts the master.
+// DefaultWait is the time limit of all attempts together: an IDE may still be opening its port
+// while the starter starts the master.
 const DefaultWait = 30 * time.Second
 
-// Unreached is the error of a try that met nobody: nothing listens, or what listens
-// hangs up at once, as the near end of a tunnel does.
+// Unreached is the error of an attempt without a peer: no process listens, or the listener closes
+// the connection at once, as the near end of a tunnel does.
 type Unreached struct{ Err error }
 
 func (e *Unreached) Error() string { return e.Err.Error() }
 func (e *Unreached) Unwrap() error { return e.Err }
 
-// FrontEnd dials "HOST:PORT" or "unix:PATH": ten tries with growing pauses within wait.
-// What a try has met is given to welcome, whose error ends the tries, unless it is
-// Unreached; then welcome has not kept the connection. The error names the address and
-// the reason.
+// FrontEnd dials "HOST:PORT" or "unix:PATH": at most Tries attempts with growing pauses within
+// wait. It calls welcome with each connection. An error of welcome ends the attempts, unless it is
+// an Unreached; with any error the connection is closed. The error names the address and the
+// reason.
 func FrontEnd[T any](ctx context.Context, addr string, wait time.Duration, log *slog.Logger, welcome func(context.Context, net.Conn) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -47,7 +47,7 @@ func FrontEnd[T any](ctx context.Context, addr string, wait time.Duration, log *
 		if !errors.As(err, &unreached) {
 			return none, name(addr, err)
 		}
-		if last == nil || ctx.Err() == nil { // that time is over says less than what was met before
+		if last == nil || ctx.Err() == nil { // a timeout tells less than the error before
 			last = unreached.Err
 		}
 		log.Debug("front end not reached", "addr", addr, "try", tries, "err", last)
@@ -82,9 +82,8 @@ func counted(tries int) string {
 
 func name(addr string, err error) error { return fmt.Errorf("front end at %s: %w", addr, err) }
 
-// pause waits between two tries: wait/700 first, then twice as long each time,
-// which is 73 % of the wait for all nine and leaves some for the tries. It tells whether there is time for
-// another try.
+// pause waits between two attempts: wait/700 first, then twice as long each time, which is 73 % of
+// the wait for all nine pauses. It tells whether there is time for another attempt.
 func pause(ctx context.Context, wait time.Duration, try int) bool {
 	t := time.NewTimer(wait / 700 << try)
 	defer t.Stop()
@@ -96,7 +95,7 @@ func pause(ctx context.Context, wait time.Duration, try int) bool {
 	}
 }
 
-// Split gives network and address of "HOST:PORT" or "unix:PATH".
+// Split returns network and address of "HOST:PORT" or "unix:PATH".
 func Split(addr string) (network, address string) {
 	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
 		return "unix", path
@@ -104,11 +103,11 @@ func Split(addr string) (network, address string) {
 	return "tcp", addr
 }
 
-// KeepAlive finds a front end or master that vanished without a word, as a
-// laptop that was closed does, within 30 s.
+// KeepAlive makes a TCP connection fail within 30 s after its peer has vanished without closing it,
+// as a closed laptop does.
 func KeepAlive(c net.Conn) {
 	if tcp, ok := c.(*net.TCPConn); ok {
-		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{ // without it the system's own two hours count
+		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{ // the system's default is two hours
 			Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 4,
 		})
 	}

@@ -1,4 +1,4 @@
-// Rank sets that are cut where an event would be long.
+// Truncation of rank sets in long events.
 
 package session
 
@@ -10,30 +10,28 @@ import (
 )
 
 const (
-	// briefEvent is how long an event may be, in bytes, before its sets are cut: a
-	// job of a thousand ranks never comes there.
+	// briefEvent is the length in bytes beyond which the sets of an event are truncated. Events of
+	// a thousand ranks do not reach it.
 	briefEvent = 16 << 10
-	// briefSet is what is left of a set then: some lines of a screen.
+	// briefSet is the length in bytes to which a set is truncated.
 	briefSet = 256
 )
 
-// setKeys are the fields of events and reports whose values are rank sets, or sets of
-// servers.
+// setKeys are the ends of the names of fields that are sets of ranks or servers.
 var setKeys = [][]byte{[]byte(`"ranks`), []byte(`"missing`), []byte(`"lost`), []byte(`"set`), []byte(`"servers`)}
 
-// AppendBrief adds the event's JSON object to b as AppendJSON does, but for long
-// sets in a long event: of those it writes as many ranges as fit, and how many
-// ranks there are more, "0,2,4,...+524285". That is no set: who takes it for one,
-// here or elsewhere, fails and does not act on a part of the ranks.
+// AppendBrief adds the event's JSON object to b as AppendJSON does, but truncates long sets in a
+// long event: it writes as many ranges as fit, and the number of further ranks, "0,2,4,...+524285".
+// That does not parse as a set, so that no program acts on a part of the ranks by mistake.
 func (e Event) AppendBrief(b []byte) []byte {
 	start := len(b)
 	b = e.AppendJSON(b)
 	return append(b[:start], Brief(b[start:])...)
 }
 
-// Brief cuts the sets in the JSON text of an event or a Report, if it is long, as
-// AppendBrief says. A quote within a string has a
-// backslash before it, and only a key has a colon behind its own.
+// Brief truncates the sets in the JSON text of an event or a Report as AppendBrief does, if the
+// text is long. It finds the values by `":"`: a quote within a string follows a backslash, and only
+// a key is followed by a colon.
 func Brief(line []byte) []byte {
 	if len(line) <= briefEvent {
 		return line
@@ -69,7 +67,7 @@ func isSetKey(before []byte) bool {
 	return false
 }
 
-// cut shortens the text of a set; ok is false if it is none.
+// cut truncates the text of a set; ok is false if it is not a set.
 func cut(text []byte) (short []byte, ok bool) {
 	comma := bytes.LastIndexByte(text[:briefSet], ',')
 	var all, head rank.Set

@@ -15,7 +15,7 @@ import (
 	"sdm/protocol/stack"
 )
 
-// scattered gives n ranks, none beside another.
+// scattered returns n ranks, no two of them adjacent.
 func scattered(first, n int) rank.Set {
 	ids := make([]rank.ID, n)
 	for i := range ids {
@@ -79,8 +79,7 @@ func TestBriefLeavesAlone(t *testing.T) {
 	}
 }
 
-// All events that have sets have them cut: also those of a done, of stacks, and
-// sets within the answer of a command.
+// Sets in all kinds of events are truncated: in done, stacks, and within results.
 func TestBriefOfAllSets(t *testing.T) {
 	many := scattered(0, 20_000)
 	stack := stack.Of(many, []stack.Frame{{Func: "f"}, {Func: "main"}})
@@ -99,7 +98,7 @@ func TestBriefOfAllSets(t *testing.T) {
 	}
 }
 
-// TestBriefReport: the report on a tree is cut as events are, sets of servers too.
+// Sets in a report are truncated as in events, also sets of servers.
 func TestBriefReport(t *testing.T) {
 	hosts := make([]string, 20)
 	for i := range hosts {

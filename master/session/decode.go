@@ -15,10 +15,9 @@ import (
 	"sdm/protocol/column"
 )
 
-// UnmarshalJSON reads what AppendJSON wrote: the same event comes out, byte for
-// byte in its body. Fields that it does not know stay in the body, so that an
-// event of a newer master survives the journey. The size of b is the caller's
-// to bound.
+// UnmarshalJSON reads the output of AppendJSON: the event is the same, with an equal body byte for
+// byte. Unknown fields remain in the body, so that events of a newer master are preserved. The
+// caller bounds the size of b.
 func (e *Event) UnmarshalJSON(b []byte) error {
 	f, err := readFields(b)
 	if err != nil {
@@ -32,8 +31,7 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// fields are the members of one JSON object in the order of the text, because
-// the order of a body's fields is part of it.
+// fields are the members of a JSON object in the order of the text, which is significant in bodies.
 type fields []field
 
 type field struct {
@@ -56,19 +54,19 @@ func readFields(b []byte) (fields, error) {
 		if err := dec.Decode(&value); err != nil {
 			return nil, err
 		}
-		fs = append(fs, field{key.(string), value}) // nothing else can be a key
+		fs = append(fs, field{key.(string), value}) // keys are always strings
 	}
 	_, err := dec.Token()
 	return fs, err
 }
 
-// want is a field that is read and thereby removed.
+// want is a field to be read and removed.
 type want struct {
 	name string
 	into any
 }
 
-// take reads the wanted fields, where they are there, and removes them.
+// take reads the wanted fields that are present, and removes them.
 func (fs *fields) take(wants ...want) error {
 	for _, w := range wants {
 		i := slices.IndexFunc(*fs, func(f field) bool { return f.name == w.name })
@@ -136,7 +134,7 @@ func (fs *fields) body(k protocol.Kind) ([]byte, error) {
 	case protocol.KindResult:
 		var result json.RawMessage
 		err := fs.take(want{"result", &result})
-		body, _ := compacted(result) // the decoder has read it as JSON
+		body, _ := compacted(result) // valid JSON: the decoder has read it
 		return body, err
 	case protocol.KindStdout, protocol.KindStderr:
 		var text string
@@ -165,7 +163,7 @@ func (fs *fields) missing() ([]byte, error) {
 	return canonical.JSON(MissingOn(cause, hosts)), nil
 }
 
-// object writes the fields that are left as an object again: the body.
+// object encodes the remaining fields as an object, the body.
 func (fs *fields) object() []byte {
 	b := []byte{'{'}
 	for i, f := range *fs {
@@ -174,7 +172,7 @@ func (fs *fields) object() []byte {
 		}
 		b = appendText(b, f.name)
 		b = append(b, ':')
-		compact, _ := compacted(f.value) // the decoder has read it as JSON
+		compact, _ := compacted(f.value) // valid JSON: the decoder has read it
 		b = append(b, compact...)
 	}
 	return append(b, '}')

@@ -16,16 +16,14 @@ import (
 	"sdm/protocol/rank"
 )
 
-// MarshalJSON gives the event as one JSON object; see AppendJSON. Use an
-// encoder with SetEscapeHTML(false), or AppendJSON, where bytes must stay as
-// they are.
+// MarshalJSON returns the event as one JSON object; see AppendJSON. Use AppendJSON, or an encoder
+// with SetEscapeHTML(false), if the bytes must be unchanged.
 func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil), nil }
 
-// AppendJSON adds the event's JSON object to b, without a newline: the ndjson
-// line and the JSON-RPC notification of docs/protocol.md. The order of fields is
-// fixed: event, id, command, ranks, n, late, from, then what the event carries, then
-// columns and stack. A body that is not JSON, which is a mistake of a server,
-// is passed on as base64 in "data" and does no further harm.
+// AppendJSON adds the event's JSON object to b, without a newline: the ndjson line and the JSON-RPC
+// notification of docs/protocol.md. The order of fields is fixed: event, id, command, ranks, n,
+// late, from, then the fields of the kind, then columns and stack. A body that is not JSON, which
+// is a defect of a server, is encoded as base64 in "data".
 func (e Event) AppendJSON(b []byte) []byte {
 	b = append(b, `{"event":`...)
 	b = appendText(b, e.Name)
@@ -102,8 +100,7 @@ func appendOutput(b []byte, g protocol.Group) []byte {
 	return appendText(b, string(g.Body))
 }
 
-// appendMissing splits the cause: mere silence is "waited", anything else says
-// itself.
+// appendMissing encodes the cause: a missing answer as "waited", anything else as "cause".
 func appendMissing(b, body []byte) []byte {
 	var m protocol.Missing
 	if json.Unmarshal(body, &m) != nil {
@@ -123,7 +120,7 @@ func appendMissing(b, body []byte) []byte {
 	return b
 }
 
-// withoutCode drops the exit code of a rank that a signal ended: it has none.
+// withoutCode removes the exit code from the status of a rank that was ended by a signal.
 func withoutCode(body []byte) []byte {
 	var x struct {
 		Signal  string `json:"signal"`
@@ -135,7 +132,7 @@ func withoutCode(body []byte) []byte {
 	return canonical.JSON(x)
 }
 
-// appendInline puts the fields of an object among the event's own.
+// appendInline adds the fields of an object to those of the event.
 func appendInline(b, body []byte) []byte {
 	if len(body) == 0 {
 		return b
@@ -151,8 +148,7 @@ func appendInline(b, body []byte) []byte {
 	return append(b, compact[1:len(compact)-1]...)
 }
 
-// appendColumns writes the columns; described with all that can be said of their
-// numbers.
+// appendColumns encodes the columns; if described, with all statistics of their numbers.
 func appendColumns(b []byte, columns []column.Column, described bool) []byte {
 	for i, c := range columns {
 		if i == 0 {
@@ -193,7 +189,7 @@ func (d Done) appendFields(b []byte) []byte {
 	return strconv.AppendFloat(b, milliseconds(d.Took), 'f', -1, 64)
 }
 
-// milliseconds rounds to whole microseconds: finer is noise on a screen.
+// milliseconds rounds to microseconds.
 func milliseconds(d time.Duration) float64 {
 	return math.Round(float64(d)/float64(time.Microsecond)) / 1000
 }
@@ -212,7 +208,7 @@ func appendData(b, data []byte) []byte {
 
 func appendText(b []byte, s string) []byte { return append(b, canonical.JSON(s)...) }
 
-// compacted gives the JSON text without blanks, or false if it is no JSON.
+// compacted returns the JSON text without white space, or false if it is not JSON.
 func compacted(body []byte) ([]byte, bool) {
 	var buf bytes.Buffer
 	buf.Grow(len(body))

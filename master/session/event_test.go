@@ -12,8 +12,7 @@ import (
 	"sdm/protocol/stack"
 )
 
-// events are one of each, with the line that front ends see. Each line is also
-// read back.
+// events are one of each kind, with the line for front ends. Each line is also decoded.
 var events = []struct {
 	name  string
 	event Event

@@ -9,17 +9,17 @@ import (
 // DoneName is the name of the event that ends a call.
 const DoneName = "done"
 
-// NewEvent makes the event of a group that nobody asked for.
+// NewEvent makes the event of an unsolicited group.
 func NewEvent(g protocol.Group) Event {
 	return Event{Name: g.Kind.String(), Group: g}
 }
 
-// IsAnswer tells whether the event answers a call: a reply, an error, missing
-// or lost ranks, or the done that ends it.
+// IsAnswer tells whether the event answers a call: a reply, an error, a note to it, missing or lost
+// ranks, or the done that ends it.
 func (e Event) IsAnswer() bool { return e.ID != 0 }
 
-// eventKinds finds the kind of a group by the event's name; "output" needs the
-// stream as well and stands in kindOf.
+// eventKinds maps the names of events to kinds of groups, except "output", whose kind depends on
+// the stream; see kindOf.
 var eventKinds = map[string]protocol.Kind{
 	"reply": protocol.KindResult, "error": protocol.KindFault,
 	"missing": protocol.KindMissing, "lost": protocol.KindLost,
@@ -30,8 +30,8 @@ var eventKinds = map[string]protocol.Kind{
 	"job": protocol.KindJob, "loading": protocol.KindLoading,
 }
 
-// kindOf gives the kind for a name and, for output, a stream. A name that this
-// version does not know gives 0: a newer master may have more events.
+// kindOf returns the kind for a name and, for output, a stream. It returns 0 for unknown names: a
+// newer master may have more events.
 func kindOf(name, stream string) protocol.Kind {
 	if name == "output" {
 		if stream == "stderr" {
@@ -42,11 +42,10 @@ func kindOf(name, stream string) protocol.Kind {
 	return eventKinds[name]
 }
 
-// hostSeparator joins the hosts of missing ranks in protocol.Missing.Host, when
-// they are on several.
+// hostSeparator separates the hosts of missing ranks in protocol.Missing.Host.
 const hostSeparator = ","
 
-// Hosts gives the hosts that a Missing names, in its order.
+// Hosts returns the hosts that a Missing names, in its order.
 func Hosts(m protocol.Missing) []string {
 	if m.Host == "" {
 		return nil

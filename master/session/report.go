@@ -8,26 +8,26 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Report is the aggregated answer to the building of a tree. Its JSON form is
-// the result of the JSON-RPC method "initialize".
+// Report is the aggregated answer to the building of a tree. Its JSON form is the result of the
+// JSON-RPC method "initialize".
 type Report struct {
 	Servers int      `json:"servers"`          // in the whole session
-	Ranks   rank.Set `json:"ranks"`            // of the job, those of absent servers included
+	Ranks   rank.Set `json:"ranks"`            // of the job, including those of absent servers
 	Absent  []Absent `json:"absent,omitempty"` // empty: all are ready
-	// Partial tells that the session goes on with the servers that are ready; the
-	// ranks of the others are lost.
+	// Partial tells that the session continues with the servers that are ready; the ranks of the
+	// others are lost.
 	Partial bool `json:"partial,omitempty"`
 }
 
-// Absent are servers that are not there, for one reason.
+// Absent are servers that are not ready, for one reason.
 type Absent struct {
-	Servers rank.Set `json:"servers"`        // their numbers; empty where they never got one
+	Servers rank.Set `json:"servers"`        // their numbers; empty if they never got one
 	Ranks   rank.Set `json:"ranks,omitzero"` // that are lost with them
 	Hosts   []string `json:"hosts,omitempty"`
 	Cause   string   `json:"cause"`
 }
 
-// Lost are the ranks of all servers that are not there.
+// Lost returns the ranks of all absent servers.
 func (r Report) Lost() rank.Set {
 	var lost rank.Set
 	for _, a := range r.Absent {
@@ -36,7 +36,7 @@ func (r Report) Lost() rank.Set {
 	return lost
 }
 
-// ByCause joins what is absent for the same reason.
+// ByCause joins the entries with the same cause.
 func ByCause(absent []Absent) []Absent {
 	var joined []Absent
 	for _, a := range absent {
@@ -52,8 +52,8 @@ func ByCause(absent []Absent) []Absent {
 	return joined
 }
 
-// Err is nil if all servers are ready, or the session goes on with those that are;
-// otherwise its text names those that are not, and why.
+// Err returns nil if all servers are ready, or the session continues with those that are; otherwise
+// a *NotReady, whose text names the others and the causes.
 func (r Report) Err() error {
 	if len(r.Absent) == 0 || r.Partial {
 		return nil
@@ -61,7 +61,7 @@ func (r Report) Err() error {
 	return &NotReady{r}
 }
 
-// NotReady is the error of a tree that could not be built.
+// NotReady is the error if the tree could not be built.
 type NotReady struct{ Report Report }
 
 func (e *NotReady) Error() string {
@@ -74,11 +74,10 @@ func (e *NotReady) Error() string {
 	return fmt.Sprintf("%d of %d servers are not ready: %s", missing, e.Report.Servers, strings.Join(parts, "; "))
 }
 
-// mostHosts is how many hosts a text names.
+// mostHosts is the maximal number of hosts that a text names.
 const mostHosts = 16
 
-// String gives "servers 3,7 on node03,node07: connection refused"; of very many it
-// names the first.
+// String returns "servers 3,7 on node03,node07: connection refused"; it truncates long lists.
 func (a Absent) String() string {
 	word := "server "
 	if a.Servers.Len() > 1 {

@@ -1,5 +1,5 @@
-// Package session is the narrow waist between front ends and the master: one
-// user's debugging of one job.
+// Package session defines the interface between front ends and the master: one user's debugging of
+// one job.
 package session
 
 import (
@@ -19,41 +19,40 @@ type Call struct {
 	Args  protocol.Args
 }
 
-// Event is one thing on the session's single ordered stream: groups of answers,
-// what happens to ranks, their output, and exactly one "done" for each call. Its
-// JSON form is the ndjson line and the JSON-RPC notification (docs/protocol.md).
+// Event is an element of the session's single ordered stream: a group of answers, an event of
+// ranks, their output, or the "done" of a call, of which each call has exactly one. Its JSON form
+// is the ndjson line and the JSON-RPC notification (docs/protocol.md).
 type Event struct {
-	Name    string             // as Kind.String gives, or "done"
-	ID      protocol.RequestID // 0 for what nobody asked for
+	Name    string             // from Kind.String, or "done"
+	ID      protocol.RequestID // 0 if unsolicited
 	Command string             // of the call, for answers and done
 	Group   protocol.Group     // empty for done
 	Late    bool               // an answer after the call's done
-	From    string             // who has written output that is of no rank: "starter"
+	From    string             // writer of output that is of no rank: "starter"
 	Done    *Done
 }
 
-// Done ends a call: every rank asked is in exactly one of the other three.
+// Done ends a call: every addressed rank is in exactly one of Answered, Missing and Lost.
 type Done struct {
-	Asked    int      // ranks
-	Answered int      // ranks; results and faults
-	Faults   int      // ranks of Answered that gave a fault
+	Asked    int      // number of ranks
+	Answered int      // number of ranks with results or faults
+	Faults   int      // number of ranks of Answered with faults
 	Missing  rank.Set // no answer within the wait
 	Lost     rank.Set
 	Took     time.Duration
 }
 
-// Session is what a front end sees. It may live in the same process (Master),
-// far away (rpc client) or on a tape.
+// Session is the interface of the master for front ends. Master implements it, and so do the
+// JSON-RPC client and, for tests, sessiontest.Tape.
 type Session interface {
-	// Do hands a call over and returns its number at once; everything else
-	// comes as events. The error is a *protocol.Fault of kind usage: the call
-	// makes no sense, nothing was changed.
+	// Do starts a call and returns its number; its answers are events. If the error is a
+	// *protocol.Fault, the call is refused, and other calls are possible; with other errors the
+	// session cannot be reached.
 	Do(ctx context.Context, c Call) (protocol.RequestID, error)
-	// Events is the one stream, in order. One consumer. A slow consumer slows
-	// the program's output down, never commands. It is closed when the session
-	// is over.
+	// Events returns the stream, in order, for one consumer. A slow consumer slows the program's
+	// output, but not commands. The channel is closed when the session is over.
 	Events() <-chan Event
-	// Close ends the session: ranks that we started are killed, attached ones
-	// detached from. It returns when all servers have gone or ctx is over.
+	// Close ends the session: ranks that the session started are killed, attached ones are
+	// detached. It returns when all servers have ended or ctx is done.
 	Close(ctx context.Context) error
 }

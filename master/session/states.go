@@ -8,10 +8,9 @@ import (
 	"sdm/protocol/rank"
 )
 
-// States is the table of rank states, fed with the session's events: the master
-// and every front end keep the same one. It holds one set per distinct status,
-// so a million ranks in a few places cost little. It is pure and not safe for
-// concurrent use. The zero value knows no ranks.
+// States is the table of rank states, derived from the session's events. The master and every front
+// end keep one. It holds one set for each distinct status, so that it is small even for a million
+// ranks in a few states. It is pure and not safe for concurrent use. The zero value has no ranks.
 type States struct {
 	all    rank.Set
 	groups map[string]StatusGroup // by the status in canonical form
@@ -24,9 +23,9 @@ func NewStates(all rank.Set) *States {
 	return s
 }
 
-// Feed takes in an event; what does not change a state is ignored, and so are
-// answers: what they say of ranks comes as an event too. An ended rank stays
-// ended when its server is lost later. Ranks that were not known are added.
+// Feed processes an event. It ignores events that change no state, and answers, because state
+// changes in them are also reported as events. An ended rank remains ended when its server is lost
+// later. Unknown ranks are added.
 func (s *States) Feed(e Event) {
 	if e.IsAnswer() {
 		return
@@ -64,10 +63,10 @@ func (s *States) set(status Status, ranks rank.Set) {
 	s.groups[key] = StatusGroup{status, s.groups[key].Ranks.Union(ranks)}
 }
 
-// All gives every rank of the table.
+// All returns every rank of the table.
 func (s *States) All() rank.Set { return s.all }
 
-// In gives the ranks that are in one of the states.
+// In returns the ranks that are in one of the states.
 func (s *States) In(states ...State) rank.Set {
 	var in rank.Set
 	for _, g := range s.groups {
@@ -88,7 +87,7 @@ func (s *States) Only(states ...State) bool {
 	return true
 }
 
-// AtBreakpoint gives the ranks that have stopped at a breakpoint.
+// AtBreakpoint returns the ranks that have stopped at a breakpoint.
 func (s *States) AtBreakpoint(number int) rank.Set {
 	var in rank.Set
 	for _, g := range s.groups {
@@ -99,17 +98,16 @@ func (s *States) AtBreakpoint(number int) rank.Set {
 	return in
 }
 
-// Ended gives the ranks of which nothing more is to come.
+// Ended returns the ranks that have ended, are detached or lost.
 func (s *States) Ended() rank.Set { return s.In(Exited, Signalled, Detached, Lost) }
 
-// Settled tells whether every rank of the set has stopped or ended. A rank that
-// was resumed counts as stopped until its running event has come, which may be
-// after the answer to the command.
+// Settled tells whether every rank of the set has stopped or ended. A resumed rank counts as
+// stopped until its running event, which may follow the answer to the command.
 func (s *States) Settled(ranks rank.Set) bool {
 	return ranks.Minus(s.In(Stopped)).Minus(s.Ended()).IsEmpty()
 }
 
-// Of gives the status of one rank; false if the table does not know it.
+// Of returns the status of one rank; false if the table does not contain it.
 func (s *States) Of(r rank.ID) (Status, bool) {
 	for _, g := range s.groups {
 		if g.Ranks.Contains(r) {
@@ -119,8 +117,7 @@ func (s *States) Of(r rank.ID) (Status, bool) {
 	return Status{}, false
 }
 
-// Groups gives the statuses of the ranks of a set, the one with the lowest rank
-// first.
+// Groups returns the statuses of the ranks of a set, sorted by lowest rank.
 func (s *States) Groups(ranks rank.Set) []StatusGroup {
 	var found []StatusGroup
 	for _, g := range s.groups {
@@ -136,8 +133,8 @@ func (s *States) Groups(ranks rank.Set) []StatusGroup {
 	return found
 }
 
-// Lookup finds the ranks of a live set by its name in the language of rank
-// sets: @stopped, @running and so on. It serves as rank.Env.Group.
+// Lookup returns the ranks in the state of a name, as in @stopped and @running. It serves as
+// rank.Env.Group.
 func (s *States) Lookup(name string) (rank.Set, bool) {
 	if !slices.Contains(stateNames, State(name)) {
 		return rank.Set{}, false

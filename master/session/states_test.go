@@ -9,7 +9,7 @@ import (
 	"sdm/protocol/canonical"
 )
 
-// life is a job's life as lines: an event, then the table after it.
+// life is the life of a job: an event, then the table after it.
 var life = []struct {
 	name  string
 	event Event

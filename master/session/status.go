@@ -9,42 +9,40 @@ import (
 	"sdm/protocol/rank"
 )
 
-// State is what a rank is doing, as far as its events have told.
+// State is the state of a rank according to its events.
 type State string
 
-// The states. A rank goes unstarted, starting, then stopped and running in
-// turns, and ends in one of the last four.
+// The states. A rank is unstarted, starting, then alternately stopped and running, and ends in one
+// of the last four.
 const (
-	Unstarted State = "unstarted" // nothing was heard of it
+	Unstarted State = "unstarted" // no event has come
 	Starting  State = "starting"  // it exists and is under control
 	Stopped   State = "stopped"
 	Running   State = "running"
 	Exited    State = "exited"
 	Signalled State = "signalled" // ended by a signal
-	Detached  State = "detached"  // runs on without us
+	Detached  State = "detached"  // runs without control
 	Lost      State = "lost"      // its server is gone
 )
 
-// stateNames are all states, in the order of a rank's life; @NAME names the
-// ranks in one.
+// stateNames are all states, in the order of a rank's life; @NAME is the set of ranks in one.
 var stateNames = []State{Unstarted, Starting, Stopped, Running, Exited, Signalled, Detached, Lost}
 
-// AllStates gives all states, in the order of a rank's life.
+// AllStates returns all states, in the order of a rank's life.
 func AllStates() []State { return slices.Clone(stateNames) }
 
-// Ended tells whether nothing more is to come from a rank in this state.
+// Ended tells whether the state is final, until the rank is started again.
 func (s State) Ended() bool {
 	return s == Exited || s == Signalled || s == Detached || s == Lost
 }
 
-// Status is a state and what is worth knowing with it: the result of the
-// command "ranks".
+// Status is a state and its details: the result of the command "ranks".
 type Status struct {
 	State  State  `json:"state"`
 	Where  string `json:"where,omitempty"`  // of stopped: "work.c:31", a library, or nothing
 	Func   string `json:"func,omitempty"`   // of stopped
 	Reason string `json:"reason,omitempty"` // of stopped: as protocol.Stop.Reason
-	// Breakpoint is where it has stopped, by our number.
+	// Breakpoint is sdm's number of the breakpoint at which it has stopped.
 	Breakpoint int    `json:"breakpoint,omitempty"`
 	Signal     string `json:"signal,omitempty"` // of stopped and signalled
 	Code       *int   `json:"code,omitempty"`   // of exited
@@ -58,8 +56,8 @@ type StatusGroup struct {
 	Ranks  rank.Set
 }
 
-// statusAfter gives the status of a rank after an event; false for events that
-// do not change it. A body that cannot be read gives the bare state.
+// statusAfter returns the status of a rank after an event; false if the event does not change it.
+// If the body cannot be read, the status has no details.
 func statusAfter(g protocol.Group) (Status, bool) {
 	switch g.Kind {
 	case protocol.KindStarted:
@@ -68,7 +66,7 @@ func statusAfter(g protocol.Group) (Status, bool) {
 		return Status{State: Running}, true
 	case protocol.KindStopped:
 		var stop protocol.Stop
-		_ = json.Unmarshal(g.Body, &stop) // a bare "stopped" is still true
+		_ = json.Unmarshal(g.Body, &stop) // without details if it cannot be read
 		return stopped(stop), true
 	case protocol.KindExited, protocol.KindSignalled:
 		var x protocol.Exit
@@ -90,7 +88,7 @@ func statusAfter(g protocol.Group) (Status, bool) {
 func stopped(stop protocol.Stop) Status {
 	s := Status{State: Stopped, Reason: stop.Reason, Signal: stop.Signal, Breakpoint: stop.Breakpoint}
 	f := stop.Frame
-	if stop.Caller != nil { // what has crashed is a library
+	if stop.Caller != nil { // the stop is in a library
 		f = stop.Caller
 	}
 	if f != nil {
@@ -99,7 +97,7 @@ func stopped(stop protocol.Stop) Status {
 	return s
 }
 
-// Where says in a few letters where a frame is: "work.c:31", or the library.
+// Where returns the location of a frame: "work.c:31", or its library.
 func Where(f protocol.Frame) string {
 	if f.File == "" {
 		return f.From

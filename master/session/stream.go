@@ -6,39 +6,36 @@ import (
 	"time"
 )
 
-// streamEvents and streamBytes bound what a Stream holds before Room blocks: some
-// screens full. An answer waits behind it, so that it is not to be more.
+// streamEvents and streamBytes bound the queue of a Stream before Room blocks: a few screens.
+// Answers wait behind it, so it is no longer than that.
 const (
 	streamEvents = 256
 	streamBytes  = 256 << 10
 )
 
-// streamPatience is how long an ended stream waits for its consumer to take one
-// more event. A consumer that only waits for the end, and reads no more, costs
-// this once.
+// streamPatience is how long an ended stream waits for its consumer to take one more event. It
+// delays the end once if the consumer has stopped reading.
 const streamPatience = 250 * time.Millisecond
 
-// Stream is the ordered queue between those who make events and their one
-// consumer: what a Session gives as Events. Push never blocks, because it holds
-// answers, and those are bounded by what was asked; whoever reads from afar
-// calls Room before it reads more, and so a slow consumer slows the program's
-// output down. All methods may be called from any goroutine.
+// Stream is the ordered queue between the producers of events and their one consumer: the channel
+// of Session.Events. Push never blocks, because the number of answers is bounded by that of
+// requests. A producer that reads from the network calls Room before it reads more, so that a slow
+// consumer slows the program's output. All methods may be called from any goroutine.
 //
-// It starts one goroutine, which hands over what the consumer does not take at
-// once and ends in End.
+// It starts one goroutine, which sends what the consumer does not take at once and ends in End.
 type Stream struct {
 	out      chan Event
 	ended    chan struct{} // closed by End: nothing more will be pushed
-	abandon  chan struct{} // closed by End when its context is over
+	abandon  chan struct{} // closed by End when its context is done
 	finished chan struct{} // closed by the goroutine
 	wake     chan struct{} // capacity 1: something was pushed
 
 	mu     sync.Mutex
 	queue  []Event
 	bytes  int           // of bodies in queue
-	behind bool          // the goroutine has taken events that are not handed over yet
-	lifted int           // Lifts that stand
-	room   chan struct{} // closed when there is room again; nil while nobody waits
+	behind bool          // the goroutine has taken events that it has not sent yet
+	lifted int           // number of Lifts in effect
+	room   chan struct{} // closed when there is room again; nil if nothing waits
 	over   bool
 }
 
@@ -52,7 +49,7 @@ func NewStream() *Stream {
 	return s
 }
 
-// Events is the consumer's end; it is closed by End.
+// Events returns the consumer's end, which End closes.
 func (s *Stream) Events() <-chan Event { return s.out }
 
 // Push adds events; after End it drops them.
@@ -72,9 +69,9 @@ func (s *Stream) Push(events ...Event) {
 	}
 }
 
-// add gives events to the consumer as far as he has room, which saves a change
-// of goroutine on the way of each answer, and queues the others. It tells whether
-// there are others. mu is held, and End has not been called: out is open.
+// add sends events directly while the channel has room, which saves a switch of goroutines for each
+// answer, and queues the others. It tells whether there are others. The lock must be held, and End
+// not have been called: out is open.
 func (s *Stream) add(events []Event) (left bool) {
 	for len(events) > 0 && len(s.queue) == 0 && !s.behind {
 		select {
@@ -92,8 +89,8 @@ func (s *Stream) add(events []Event) (left bool) {
 	return len(events) > 0
 }
 
-// Room blocks while the consumer is far behind, unless the bound is lifted. The
-// error is the context's.
+// Room blocks while the queue exceeds its bounds, unless they are lifted. The error is the
+// context's.
 func (s *Stream) Room(ctx context.Context) error {
 	for {
 		wait := s.full()
@@ -117,7 +114,7 @@ func (s *Stream) HasRoom() bool {
 	return s.over || s.hasRoom()
 }
 
-// full gives a channel that tells of room, or nil if there is some.
+// full returns a channel that is closed when there is room, or nil if there is some now.
 func (s *Stream) full() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,9 +131,8 @@ func (s *Stream) hasRoom() bool {
 	return s.lifted > 0 || len(s.queue) <= streamEvents && s.bytes <= streamBytes
 }
 
-// Lift makes Room let everything pass until the result is called: while
-// somebody waits for an answer that stands behind the events, or when the
-// session ends and nobody may be reading any more.
+// Lift makes Room not block until restore is called: while an answer behind the events is awaited,
+// or when the session ends and there may be no consumer any more.
 func (s *Stream) Lift() (restore func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,9 +152,8 @@ func (s *Stream) tellRoom() {
 	}
 }
 
-// End closes the stream after the consumer has taken what is queued, as long as
-// it goes on taking and the context lasts. It returns when the stream is closed
-// and may be called more than once.
+// End closes the stream after the consumer has taken what is queued, as long as it continues to
+// take and ctx is not done. It returns when the stream is closed and may be called more than once.
 func (s *Stream) End(ctx context.Context) {
 	s.mu.Lock()
 	first := !s.over
@@ -224,8 +219,8 @@ func (s *Stream) isEmpty() bool {
 	return len(s.queue) == 0
 }
 
-// hand gives one event to the consumer; false if the stream has ended and the
-// consumer has gone.
+// hand sends one event to the consumer; false if the stream has ended and the consumer does not
+// take it.
 func (s *Stream) hand(e Event) bool {
 	select {
 	case s.out <- e:

@@ -41,7 +41,7 @@ func TestStreamRoomWaitsForTheConsumer(t *testing.T) {
 			s.Push(numbered(i))
 		}
 		passed := make(chan error, 1)
-		synctest.Wait() // the goroutine holds one batch; the next stays queued
+		synctest.Wait() // the goroutine has one batch; the next remains queued
 		for i := range 2 * streamEvents {
 			s.Push(numbered(i))
 		}
@@ -111,7 +111,7 @@ func TestStreamEndGivesUpOnAConsumerThatIsGone(t *testing.T) {
 		if took := time.Since(began); took != streamPatience {
 			t.Errorf("it took %v", took)
 		}
-		s.Push(numbered(1)) // nobody hears it; nothing panics
+		s.Push(numbered(1)) // after the end, without a panic
 	})
 }
 

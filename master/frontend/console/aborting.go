@@ -1,4 +1,4 @@
-// MPI_Abort: a batch whose commands are done waits for the end of the job.
+// A batch in which MPI_Abort was called waits for the end of the job.
 
 package console
 
@@ -8,18 +8,20 @@ import (
 	"sdm/protocol"
 )
 
-// abortEnds is how long starters have to end a job in which MPI_Abort was called: they send its ranks SIGTERM, and SIGKILL after some seconds.
+// abortEnds bounds the time that starters take to end a job after MPI_Abort: they send its ranks
+// SIGTERM, and SIGKILL some seconds later.
 const abortEnds = 10 * time.Second
 
-// aborting tells whether ranks have gone on into MPI_Abort.
+// aborting tells whether ranks have continued into MPI_Abort.
 type aborting struct{ entered, awaited bool }
 
-// happened takes in an event.
+// happened processes an event.
 func (a *aborting) happened(g protocol.Group) {
 	a.entered = a.entered || g.HasNote(protocol.IntoAbort)
 }
 
-// awaitAbort begins to wait for the starter to end the job, once; false: there is nothing to wait for.
+// awaitAbort begins to wait for the starter to end the job, once; false: there is nothing to wait
+// for.
 func (c *console) awaitAbort() bool {
 	a := &c.aborting
 	if !a.entered || a.awaited || c.cfg.Interactive || c.busy().IsEmpty() {

@@ -9,23 +9,22 @@ import (
 	"sdm/protocol/rank"
 )
 
-// await is what has to happen before the next command starts. The zero value is
-// nothing.
+// await is what must happen before the next command starts. The zero value is nothing.
 type await struct {
 	call *call // its done
-	// settled waits further, until every rank that the call set in motion has
-	// stopped or ended, and every one that it was to end has ended.
+	// settled waits in addition until every rank that the call has resumed has stopped or ended,
+	// and every rank that it is to end has ended.
 	settled bool
 	// first is settled for a launch: until the first stop of each rank.
 	first bool
-	// quiet waits until these ranks neither run nor are about to.
+	// quiet waits until none of these ranks runs or is about to.
 	quiet  bool
 	any    bool // … until one of them does not
 	ranks  rank.Set
-	expiry <-chan time.Time // ends it; nil: nothing does
+	expiry <-chan time.Time // ends the wait; nil: no limit
 	timer  *time.Timer
-	notice *time.Timer  // who stands and who still runs is told; nil: that is not
-	shell  <-chan error // a command of the shell
+	notice *time.Timer  // when to tell which ranks are stopped and which run; nil: never
+	shell  <-chan error // a shell command
 }
 
 // over tells whether c has nothing more to wait for.
@@ -50,20 +49,20 @@ func (c *console) over() bool {
 	return true
 }
 
-// busy gives the ranks that run, or are about to by a call under way.
+// busy returns the ranks that run, or are about to by a call in progress.
 func (c *console) busy() rank.Set {
 	busy := c.states.In(session.Running, session.Starting)
 	for _, x := range c.calls {
 		if x.done {
 			busy = busy.Union(x.moving())
 		} else if x.resumes() {
-			busy = busy.Union(c.cfg.All) // it may be any of them until it has answered
+			busy = busy.Union(c.cfg.All) // until it has answered, any rank may be about to run
 		}
 	}
 	return busy
 }
 
-// ending gives the ranks that a kill or detach has yet to bring to an end.
+// ending returns the ranks that a kill or detach has not ended yet.
 func (c *console) ending(x *call) rank.Set {
 	if !x.ends() {
 		return rank.Set{}
@@ -71,8 +70,7 @@ func (c *console) ending(x *call) rank.Set {
 	return x.results.Minus(c.states.Ended())
 }
 
-// expecting tells whether further stops or ends are to come soon, as far as we
-// know, or answers that tell.
+// expecting tells whether further stops or ends are expected soon, or answers that tell so.
 func (c *console) expecting() bool {
 	a := c.await
 	switch {
@@ -86,7 +84,7 @@ func (c *console) expecting() bool {
 	return !c.busy().IsEmpty()
 }
 
-// release ends the waiting, whether it is over or not.
+// release ends the wait, whether it is over or not.
 func (c *console) release() {
 	if c.await.timer != nil {
 		c.await.timer.Stop()
@@ -99,7 +97,7 @@ func (c *console) release() {
 	c.progress.stop()
 }
 
-// noticeAfter is when people are told what a batch waits for, where no other wait is given.
+// noticeAfter is the time after which a batch tells what it waits for, if no other wait is given.
 const noticeAfter = 10 * time.Second
 
 // awaitStops begins to wait for the stops of a call of a batch.
@@ -107,7 +105,7 @@ func (c *console) awaitStops(x *call) {
 	c.await = await{call: x, settled: true, notice: time.NewTimer(cmp.Or(c.wait, noticeAfter))}
 }
 
-// noticed gives the channel of the notice, nil where there is none.
+// noticed returns the channel of the notice, nil if there is none.
 func (a *await) noticed() <-chan time.Time {
 	if a.notice == nil {
 		return nil
@@ -115,8 +113,8 @@ func (a *await) noticed() <-chan time.Time {
 	return a.notice.C
 }
 
-// notice tells whom a batch waits for while others stand already or were never there, as in a job of which one rank has crashed
-// and the others spin.
+// notice tells which ranks a batch waits for while others do not run, as in a job in which one rank
+// has crashed and the others spin.
 func (c *console) notice() {
 	x := c.await.call
 	if x == nil || !x.done {

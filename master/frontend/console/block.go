@@ -8,17 +8,17 @@ import (
 	"sdm/protocol"
 )
 
-// block is a command whose further lines are being read: commands, to "end".
+// block is a command with a list of lines that are being read: commands, to "end".
 type block struct {
 	cmd   command.Command
 	from  source
 	lines []string
 }
 
-// maxBlock bounds its lines.
+// maxBlock bounds the number of lines.
 const maxBlock = 1000
 
-// gather takes a line for the block that is open. It tells whether there is one.
+// gather adds a line to the open block. It tells whether there is one.
 func (c *console) gather(line string) bool {
 	b := c.block
 	if b == nil {
@@ -45,7 +45,7 @@ func (c *console) gather(line string) bool {
 	return true
 }
 
-// unfinished complains of a block that the end of all lines has cut off.
+// unfinished reports a block without its end.
 func (c *console) unfinished() {
 	if b := c.block; b != nil {
 		c.block = nil
@@ -53,15 +53,13 @@ func (c *console) unfinished() {
 	}
 }
 
-// gathering is a barrier that not all ranks have reached: their stops are told
-// together.
+// gathering collects the stops at a barrier until all ranks have arrived, to show them together.
 type gathering struct {
 	call *call
 	held held
 }
 
-// arrived takes in the stop of ranks at a barrier of ours; false for any other
-// event.
+// arrived collects a stop at a barrier; false for any other event.
 func (c *console) arrived(g protocol.Group) bool {
 	var s protocol.Stop
 	if len(c.barriers) == 0 || g.Kind != protocol.KindStopped || json.Unmarshal(g.Body, &s) != nil || s.Reason != "barrier" {
@@ -76,8 +74,7 @@ func (c *console) arrived(g protocol.Group) bool {
 	return false
 }
 
-// openBarriers tells the stops at barriers that no rank is on its way to any
-// more.
+// openBarriers writes the stops at barriers that no further rank will reach.
 func (c *console) openBarriers() {
 	kept := c.barriers[:0]
 	for _, b := range c.barriers {

@@ -8,34 +8,34 @@ import (
 	"sdm/protocol/rank"
 )
 
-// call is one request of the session and what has come of it.
+// call is one call of the session and its answers.
 type call struct {
 	id    protocol.RequestID
 	asked text.Asked
 	cmd   command.Command
-	from  source // of cmd; without at, it is a call of ours
+	from  source // of cmd; without at, the call is the console's own
 	typed bool   // at the prompt: its answers are paged
-	quiet bool   // ours, not the person's: nothing is written
-	page  bool   // of an answer that was cut off: expand goes on from it, or tells that it was the last
+	quiet bool   // the console's own: answers are not written
+	page  bool   // a further page of a truncated answer; expand continues from it
 	// perhaps tells that then decides whether the command has failed.
 	perhaps bool
 	// refusals of a quiet call are written.
 	refusals bool
 	starts   bool             // the launch or attach that the session begins with
-	ranks    rank.Set         // whom it is for, as far as that can be told here
-	then     func(call *call) // at its end, before anything is awaited; may be nil
+	ranks    rank.Set         // the ranks that it addresses, as far as known here
+	then     func(call *call) // called at its end, before anything is awaited; may be nil
 	groups   []protocol.Group
 	done     bool
 
-	// Sets of ranks by what came since the call was made. The stream keeps the
-	// order for one rank, so a rank that was resumed for this call has been
-	// seen running before it is seen to stop, but not always before it answers.
+	// Sets of ranks by events since the call was made. Events of one rank are in order, so that a
+	// rank that the call has resumed runs before it stops. Its answer may come before or after the
+	// running event.
 	results, silent, running, ran, stopped rank.Set
-	told                                   rank.Set // were lost meanwhile, or ended at the start, and that was written as an event
+	told                                   rank.Set // lost or ended, as an event reported
 }
 
-// news gives the groups without what was written as an event already: ranks that were lost while it was asked, and, of a
-// start, those that ended by themselves.
+// news returns the groups without ranks that were reported by events already: ranks lost during the
+// call, and, for a start, ranks that ended by themselves.
 func (x *call) news() []protocol.Group {
 	var news []protocol.Group
 	for _, g := range x.groups {
@@ -49,7 +49,7 @@ func (x *call) news() []protocol.Group {
 	return news
 }
 
-// answer takes in an answer to the call.
+// answer processes an answer to the call.
 func (x *call) answer(g protocol.Group) {
 	x.groups = append(x.groups, g)
 	switch g.Kind {
@@ -60,7 +60,7 @@ func (x *call) answer(g protocol.Group) {
 	}
 }
 
-// happened takes in an event of ranks.
+// happened processes an event of ranks.
 func (x *call) happened(g protocol.Group) {
 	switch {
 	case g.Kind == protocol.KindRunning:
@@ -73,12 +73,12 @@ func (x *call) happened(g protocol.Group) {
 	}
 }
 
-// moving gives the ranks that the call has set in motion, or is about to, and
-// that have not stopped or ended since.
+// moving returns the ranks that the call has resumed, or is about to, and that have not stopped or
+// ended since.
 func (x *call) moving() rank.Set {
 	switch {
 	case x.raw():
-		return x.running.Intersect(x.results) // gdb knew what it means, we see it
+		return x.running.Intersect(x.results) // the effect of a gdb command is seen by its events
 	case !x.resumes():
 		return rank.Set{}
 	}
@@ -90,15 +90,14 @@ func (x *call) resumes() bool {
 	return info.Resumes
 }
 
-// raw tells of a line for gdb, which may resume ranks ("gdb continue").
+// raw tells whether the call is a line for gdb, which may resume ranks ("gdb continue").
 func (x *call) raw() bool { return x.asked.Command == "gdb" || x.asked.Command == "mi" }
 
-// ends tells of what brings ranks to their end.
+// ends tells whether the call ends ranks.
 func (x *call) ends() bool { return x.asked.Command == "kill" || x.asked.Command == "detach" }
 
-// failed tells whether some rank has not done what the command asked for. Without a
-// set in front, ranks that have ended are none of those that a command is for, as
-// long as there are others.
+// failed tells whether some rank has not executed the command. Without an explicit set, a command
+// is not for ranks that have ended, unless no others are left.
 func (x *call) failed() bool {
 	for _, g := range x.groups {
 		ended := x.cmd.Set == "" && g.HasFault(protocol.FaultState) && !x.results.IsEmpty()
@@ -109,17 +108,17 @@ func (x *call) failed() bool {
 	return false
 }
 
-// others gives the ranks that answered otherwise than by a result.
+// others returns the ranks without a result.
 func (x *call) others() rank.Set {
 	return x.those(func(g protocol.Group) bool { return g.Kind != protocol.KindResult })
 }
 
-// refused gives the ranks that could not do it; their state was not the reason.
+// refused returns the ranks without a result for reasons other than their state.
 func (x *call) refused() rank.Set {
 	return x.those(func(g protocol.Group) bool { return g.Kind != protocol.KindResult && !g.HasFault(protocol.FaultState) })
 }
 
-// those gives the ranks of some of the groups.
+// those returns the ranks of some of the groups.
 func (x *call) those(some func(protocol.Group) bool) rank.Set {
 	var ranks rank.Set
 	for _, g := range x.groups {
@@ -130,15 +129,14 @@ func (x *call) those(some func(protocol.Group) bool) rank.Set {
 	return ranks
 }
 
-// starting gives the ranks that a launch or attach has under control and that
-// have not come to their first stop, nor ended.
+// starting returns the ranks that a launch or attach has under control, and that have neither had
+// their first stop nor ended.
 func (x *call) starting() rank.Set { return x.results.Minus(x.stopped) }
 
-// keptCalls is how many calls that are done are remembered for late answers.
+// keptCalls is how many completed calls are kept for late answers.
 const keptCalls = 256
 
-// begin hands a call over. The error makes no sense of the command: a usage
-// fault, or the session is gone.
+// begin makes a call of the session. The error refuses the call, or the session has ended.
 func (c *console) begin(x *call, s session.Call) error {
 	id, err := c.do(s)
 	if err != nil {
@@ -151,7 +149,7 @@ func (c *console) begin(x *call, s session.Call) error {
 	return nil
 }
 
-// meant gives the ranks of a text. Those that only the master knows are any.
+// meant returns the ranks of a text; all ranks if only the master can evaluate it.
 func (c *console) meant(text string) rank.Set {
 	var set rank.Set
 	if text == "" || set.UnmarshalText([]byte(text)) != nil {
@@ -160,8 +158,7 @@ func (c *console) meant(text string) rank.Set {
 	return set
 }
 
-// asDone is the command whose answers a call brings: expand brings those of an
-// earlier one.
+// asDone returns the command whose answers a call returns: for expand that of an earlier call.
 func asDone(as, command string) string {
 	if as != "" {
 		return as
@@ -169,7 +166,7 @@ func asDone(as, command string) string {
 	return command
 }
 
-// retire forgets the oldest of the calls that are done.
+// retire drops the oldest of the completed calls.
 func (c *console) retire(x *call) {
 	x.groups = nil
 	c.old = append(c.old, x.id)

@@ -1,4 +1,4 @@
-// Completion of what only gdb knows: functions, files, variables, members.
+// Completion of names that only gdb knows: functions, files, variables, members.
 
 package console
 
@@ -16,24 +16,24 @@ import (
 	"sdm/protocol/rank"
 )
 
-// completeWait is how long Tab waits for gdb: no longer than a person does who types.
-// What comes later is there at the next Tab.
+// completeWait is how long Tab waits for gdb: not longer than is acceptable while typing. A later
+// answer is used by the next Tab.
 const completeWait = 400 * time.Millisecond
 
 // gdbWait bounds gdb's own search.
 const gdbWait = 10 * time.Second
 
-// completions are questions of the goroutine that reads lines to the console's loop,
-// which asks the gdb of one rank and keeps the answers until a command is given.
+// completions are requests of the goroutine that reads lines to the console's loop, which asks the
+// gdb of one rank and keeps the answers until the next command.
 type completions struct {
 	asked chan completion
-	// Of the loop:
-	known map[string][]string // by the line, in gdb's words
-	open  bool                // gdb is asked
+	// These are used by the loop only.
+	known map[string][]string // by the line, in gdb's syntax
+	open  bool                // gdb has been asked
 }
 
 type completion struct {
-	line   string // in gdb's words
+	line   string // in gdb's syntax
 	answer chan []string
 }
 
@@ -41,7 +41,7 @@ func newCompletions() completions {
 	return completions{asked: make(chan completion), known: map[string][]string{}}
 }
 
-// complete gives what the end of a line may be; see Lines.
+// complete returns the candidates for the end of a line; see Lines.
 func (c *console) complete(line string) (candidates []string, replaces int) {
 	own, replaces := command.Complete(line, c.groups.all())
 	start := command.WordStart(line)
@@ -61,7 +61,7 @@ func (c *console) complete(line string) (candidates []string, replaces int) {
 	return slices.Compact(own), len(line) - start
 }
 
-// ask waits for the loop's answer, and not long.
+// ask waits for the loop's answer, for a short time.
 func (q completions) ask(line string) []string {
 	expiry := time.NewTimer(completeWait)
 	defer expiry.Stop()
@@ -79,7 +79,7 @@ func (q completions) ask(line string) []string {
 	}
 }
 
-// lookUp answers from what is known, or has the gdb of one rank that stands asked.
+// lookUp answers from the known completions, or asks the gdb of one stopped rank.
 func (c *console) lookUp(q completion) {
 	found, known := c.completions.find(q.line)
 	stand := c.states.In(session.Stopped)
@@ -105,8 +105,8 @@ func (c *console) lookUp(q completion) {
 	c.completions.open = true
 }
 
-// find gives what is known of a line: its own answer, or that of a beginning of its
-// last name, unless gdb has cut that.
+// find returns the known completions of a line: its own, or those of a prefix of its last name,
+// unless gdb has truncated them.
 func (q *completions) find(line string) ([]string, bool) {
 	for end := len(line); end > 0; end-- {
 		if found, ok := q.known[line[:end]]; ok && (end == len(line) || len(found) < mostCompleted) {
@@ -119,14 +119,14 @@ func (q *completions) find(line string) ([]string, bool) {
 	return nil, false
 }
 
-// mostCompleted is where gdb stops (max-completions).
+// mostCompleted is the limit of gdb (max-completions).
 const mostCompleted = 200
 
 func isNameByte(b byte) bool {
 	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '_'
 }
 
-// completed are the lines that gdb has answered.
+// completed returns the lines of gdb's answer.
 func completed(groups []protocol.Group) []string {
 	var found []string
 	for _, g := range groups {
@@ -143,7 +143,7 @@ func completed(groups []protocol.Group) []string {
 	return found
 }
 
-// sourced gives the beginning of a file's name behind source and save breakpoints.
+// sourced returns the prefix of a file name after source or save breakpoints.
 func sourced(line string) (string, bool) {
 	word, file, found := strings.Cut(strings.TrimLeft(line, " \t"), " ")
 	w, err := command.Lookup(word)
@@ -153,7 +153,7 @@ func sourced(line string) (string, bool) {
 	return strings.TrimLeft(file, " \t"), found && err == nil && (w.Name == command.Source || w.Name == command.Save)
 }
 
-// files are the files whose names begin so, directories with a slash.
+// files returns the files with a prefix, directories with a slash.
 func files(begin string) []string {
 	dir, base := filepath.Split(begin)
 	entries, err := os.ReadDir(filepath.Join(".", dir))

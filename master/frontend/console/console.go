@@ -1,6 +1,5 @@
-// Package console provides the front end that a person types at: it reads
-// commands from scripts and a prompt, hands them to a session, and writes what
-// comes back.
+// Package console is the text front end: it reads commands from scripts and a prompt, executes them
+// in a session, and writes answers and events.
 package console
 
 import (
@@ -22,99 +21,97 @@ import (
 type Format string
 
 const (
-	Text   Format = "text"   // for people
-	NDJSON Format = "ndjson" // the events as they are, one JSON object a line
+	Text   Format = "text"   // for users
+	NDJSON Format = "ndjson" // unchanged events, one JSON object a line
 )
 
-// Config is what a console needs. Session, Out and Err must be there.
+// Config configures a console. Session, Out and Err must be set.
 type Config struct {
 	Session session.Session
 	// All are the ranks of the job.
 	All rank.Set
-	// Out takes answers, events and what the ranks write to their standard
-	// output; Err takes their standard error and our own complaints. At a
-	// prompt both lead to its Above. Writes to them are made by one goroutine.
+	// Out receives answers, events and the standard output of the ranks; Err receives their
+	// standard error and the console's own errors. At a prompt both must be its Above. One
+	// goroutine writes to them.
 	Out, Err io.Writer
 	Format   Format // "" is Text
-	// Writer says how text for Out is written, ErrWriter that for Err; the
-	// console fills in All.
+	// Writer formats text for Out, ErrWriter that for Err; the console sets All.
 	Writer, ErrWriter text.Writer
 
-	// Start is what the session begins with: launch or attach. Its answers may
-	// take as long as they like. Nil begins with the scripts.
+	// Start is the launch or attach that the session begins with. There is no limit for its
+	// answers. nil begins with the scripts.
 	Start *session.Call
-	// AnswersOnly leaves unsaid what happens to ranks while all goes well, and what
-	// they write.
+	// AnswersOnly suppresses events, except lost and signalled ranks, and output.
 	AnswersOnly bool
-	// Started is called when every rank has answered Start, well or not, or will
-	// not; before any other command, and by Run's goroutine. Nil: nobody asks.
-	// It is not called when that is the end of it all.
+	// Started is called when Start is complete and some rank has been started, before any other
+	// command, by Run's goroutine. It is not called if no rank could be started. nil: not called.
 	Started func()
-	// Over is told what the ranks do when Run returns, and which of them were killed
-	// by a command. It may be nil.
+	// Over is called when Run returns, with the states of the ranks and those that were killed by a
+	// command. It may be nil.
 	Over func(states *session.States, killed rank.Set)
-	// AtEnd is what becomes of the ranks that live when all commands are done:
-	// "killed" or "detached". It is said if some run then; "" says nothing.
+	// AtEnd tells what will happen to the remaining ranks when all commands are complete: "killed"
+	// or "detached". It is written if some run then; "" writes nothing.
 	AtEnd string
-	// StopOnError ends scripts, and without a person everything, at the first
-	// command that fails.
+	// StopOnError ends scripts at the first command that fails; if not Interactive, it ends the
+	// console.
 	StopOnError bool
-	// Scripts are carried out one after the other, then Lines are read.
+	// Scripts are executed one after the other, then Lines are read.
 	Scripts []Script
-	// Lines gives further commands; nil ends the console with the scripts.
+	// Lines supplies further commands; nil ends the console after the scripts.
 	Lines Lines
-	// Interactive tells that a person sits behind Lines: resuming commands do
-	// not wait for the ranks to stop, mistakes end nothing, an empty line
-	// repeats.
+	// Interactive tells that a user types Lines: resuming commands do not wait for the ranks to
+	// stop, errors do not end the console, and an empty line repeats the last command.
 	Interactive bool
 
-	// Input feeds the standard input of the ranks InputRanks; nil feeds nothing.
-	// It is closed at the end, which must end a Read that waits.
+	// Input is the standard input of the ranks InputRanks; nil sends none. It is closed at the end,
+	// which must end a pending Read.
 	Input      io.ReadCloser
 	InputRanks string
-	// Fold is how long a stop is held until equal ones of other ranks have come,
-	// while some still run: they are then one line. 0 is FoldWait, negative is not
-	// at all. The first stops of a job are held five times as long. While more come
-	// in that time it begins anew, ten times at most.
+	// Fold is the window in which equal stops of other ranks are awaited while some still run, to
+	// show them in one line. 0 is FoldWait; a negative value does not wait. The window for the
+	// first stops of a job is five times as long. If further stops come within a window, another
+	// one follows, up to ten in all.
 	Fold time.Duration
-	// Echo writes the prompt and each command of a script before it is carried
-	// out, as they stand in a session that was typed. Only text has echoes.
+	// Echo writes the prompt and each command of a script before it is executed, as in a session at
+	// a prompt. It applies to Text only.
 	Echo bool
-	// IsTimeout tells whether the context has ended because the time of the invocation is over; then the stacks of all ranks are shown at
-	// the end. May be nil.
+	// IsTimeout tells whether ctx has ended because of --timeout; then the stacks of all remaining
+	// ranks are shown at the end. It may be nil.
 	IsTimeout func(error) bool
 	// Wait bounds the answers of each command; 0 is the session's default.
 	Wait time.Duration
-	// WholeSets has NDJSON write the rank sets of long events in full.
+	// WholeSets makes NDJSON write complete rank sets in long events.
 	WholeSets bool
-	// Interrupts tells of Ctrl-C while the prompt does not read. Nil: none.
+	// Interrupts receives Ctrl-C while the prompt does not read. nil: none.
 	Interrupts <-chan struct{}
-	// Shell runs lines of the shell; nil: there is none.
+	// Shell runs shell commands; nil: not available.
 	Shell Shell
-	// Log is told of defects, with their stacks; nil: nobody is.
+	// Log receives defects, with their stacks; nil discards them.
 	Log *slog.Logger
-	// Screen gives the lines and columns of the terminal that answers go to; nil: they go to none, and nothing is paged.
+	// Screen returns the lines and columns of the terminal that shows the answers; nil: not a
+	// terminal, and no paging.
 	Screen func() (rows, columns int)
-	// Progress takes a line about a start that takes long, and about symbols that do; nil shows none.
-	// It must be a terminal.
+	// Progress receives a status line while a start or the reading of symbols takes long; it must
+	// be a terminal. nil: none.
 	Progress io.Writer
 }
 
-// Lines gives commands one by one.
+// Lines supplies commands one by one.
 type Lines interface {
-	// ReadLine shows the prompt and gives the next line, without its end. It
-	// ends with io.EOF, or ErrInterrupted for Ctrl-C.
+	// ReadLine shows the prompt and returns the next line, without its newline. The error is io.EOF
+	// at the end, or ErrInterrupted for Ctrl-C.
 	ReadLine(prompt string) (string, error)
-	// Complete is told what the end of a line may be, before the first ReadLine.
+	// Complete sets the function that completes the end of a line, before the first ReadLine.
+	// replaces is the number of bytes at the end that a candidate replaces.
 	Complete(func(line string) (candidates []string, replaces int))
-	// Close ends a ReadLine that waits.
+	// Close ends a pending ReadLine.
 	Close() error
 }
 
-// ErrInterrupted is what ReadLine gives for Ctrl-C.
+// ErrInterrupted is the error of ReadLine for Ctrl-C.
 var ErrInterrupted = errors.New("interrupted")
 
-// Validate says which field is wrong and why.
+// Validate returns an error that names the first invalid field and the reason.
 func (c Config) Validate() error {
 	switch {
 	case c.Session == nil || c.Out == nil || c.Err == nil:
@@ -127,12 +124,11 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Run carries out all commands and returns the exit status (see Status). The
-// session is left for the caller to close. When ctx is over, the error is its
-// cause.
+// Run executes all commands and returns the exit status (see Status). The caller closes the
+// session. When ctx is done, the error is its cause.
 //
-// It starts up to three goroutines: one reads Lines when it is asked to, one
-// reads Input, one runs a line of the shell. They end before Run returns.
+// It starts up to three goroutines: one reads Lines on request, one reads Input, one runs a shell
+// command. They end before Run returns.
 func Run(ctx context.Context, cfg Config) (Status, error) {
 	if err := cfg.Validate(); err != nil {
 		return StatusUsage, err
@@ -154,21 +150,21 @@ func Run(ctx context.Context, cfg Config) (Status, error) {
 	return c.run(ctx)
 }
 
-// console is the state of the one loop that owns it all.
+// console is the state of the loop, which owns it.
 type console struct {
 	cfg    Config
 	do     func(session.Call) (protocol.RequestID, error)
 	sh     func(line string) error
 	states *session.States
 	calls  map[protocol.RequestID]*call
-	// following are the calls of lines of breakpoints that are not over.
+	// following are the outstanding calls of commands of breakpoints.
 	following []*call
-	old       []protocol.RequestID // calls that are done, oldest first
+	old       []protocol.RequestID // completed calls, oldest first
 	await     await                // what the next command waits for
 
 	scripts scripts
 	reader  *reader // of Lines; nil: there are none
-	lines   int     // read by it
+	lines   int     // number that it has read
 	feed    *feeder // of Input; nil: there is none
 
 	focus       rank.Set
@@ -176,12 +172,12 @@ type console struct {
 	last        command.Command // for an empty line
 	groups      names           // of rank sets, for completion
 	completions completions
-	parted      bool        // that some of the focus run was said
-	listed      text.Listed // what list gave last
-	listSize    int         // how many lines it shows
-	located     bool        // it was asked for by a location, not by where the ranks stand
+	parted      bool        // the user was told that some of the focus run
+	listed      text.Listed // last answer of list
+	listSize    int         // lines that list shows
+	located     bool        // list was given a location; otherwise it shows where the ranks are
 	folded      []folded    // for expand, the last one last
-	pressed     presses     // of Ctrl-C, no line since
+	pressed     presses     // of Ctrl-C since the last line
 	progress    progress
 	held        held
 	pager       pager
@@ -189,14 +185,14 @@ type console struct {
 	block    *block          // a command whose lines are being read
 	barriers []*gathering    // that not all ranks have reached
 	pending  command.Pending // whether breakpoints may wait for libraries
-	question *question       // what the next line answers; nil: nothing was asked
+	question *question       // answered by the next line; nil: none
 
-	killed   rank.Set // ranks that we were told to kill
+	killed   rank.Set // ranks that a command has killed
 	aborting aborting
 	refused  rank.Set // ranks that could not be started or attached to
 	ended    bool     // no further command will come
-	status   Status   // if ended by a command or a mistake
-	judge    bool     // the status is to be told from the ranks
+	status   Status   // if ended by a command or an error
+	judge    bool     // the ranks determine the status
 	chosen   bool     // the status was given with quit
 	failed   bool     // a command of a script has failed
 }

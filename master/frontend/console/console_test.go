@@ -22,10 +22,9 @@ import (
 	"sdm/protocol/rank"
 )
 
-// TestScripts plays testdata. "run" has two parts, parted by "==": what is typed
-// or stands in a script, and the tape of the session (sessiontest.ReadTape). What
-// comes out are the calls that were made (>), what was written to standard output
-// and to standard error (2>), and the exit status. Arguments:
+// TestScripts plays testdata. "run" has two parts, separated by "==": what is typed or is in a
+// script, and the tape of the session (sessiontest.ReadTape). The result is the calls that were
+// made (>), the text on standard output and standard error (2>), and the exit status. Arguments:
 //
 //	all=SET      the ranks of the job; default 0-7
 //	typed        the lines are typed at a prompt; otherwise they are a script
@@ -34,15 +33,15 @@ import (
 //	of=SET       only these ranks are launched: the others have no server
 //	ndjson       the format
 //	stop-on-error  ends scripts at the first command that fails
-//	at-end=WORD  what becomes of the ranks that live at the end
-//	stdin=TEXT   is fed to rank 0
+//	at-end=WORD  what happens to the remaining ranks at the end
+//	stdin=TEXT   is sent to rank 0
 //	timeout=D    ends the context
 //	interrupted  Ctrl-C has been pressed
 //	press=D      Ctrl-C is pressed every D, twice
-//	progress     there is a terminal for the line about what takes long
+//	progress     there is a terminal for the status line
 //
-// Among typed lines, "~wait D" lets time pass, "~emit EVENT" has the session
-// give an event, "~^C" is Ctrl-C, "~tab LINE" is Tab behind LINE. Time is that of synctest.
+// Among typed lines, "~wait D" waits, "~emit EVENT" makes the session emit an event, "~^C" is
+// Ctrl-C, "~tab LINE" is Tab after LINE. Time is that of synctest.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) (out string) {
@@ -52,8 +51,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// transcript is where everything is written in order; both ends of a test write
-// to it, hence the lock.
+// transcript records all output in order; both ends of a test write to it, hence the lock.
 type transcript struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -65,7 +63,7 @@ func (t *transcript) line(format string, args ...any) {
 	fmt.Fprintf(&t.b, format+"\n", args...)
 }
 
-// under gives a writer that puts prefix before each line.
+// under returns a writer that adds prefix to each line.
 func (t *transcript) under(prefix string) io.Writer { return under{t, prefix} }
 
 type under struct {
@@ -197,8 +195,8 @@ func (p progressLog) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// typist types lines at a prompt. Before each it lets everything else come to
-// rest, so that transcripts are the same each time.
+// typist types lines at a prompt. Before each it waits until everything else is idle, so that
+// transcripts are reproducible.
 type typist struct {
 	t      *testing.T
 	lines  []string

@@ -10,7 +10,7 @@ import (
 	"sdm/protocol/canonical"
 )
 
-// take is where everything from the session arrives.
+// take processes an event of the session.
 func (c *console) take(e session.Event) {
 	x := c.calls[e.ID]
 	if c.cfg.Format == NDJSON && !c.unsaid(e) && (x == nil || !x.quiet || x.refusals && e.Done == nil && e.Group.Kind != protocol.KindResult) {
@@ -23,7 +23,7 @@ func (c *console) take(e session.Event) {
 	switch {
 	case !e.IsAnswer():
 		c.happened(e)
-	case x == nil: // a call of another front end, or long ago
+	case x == nil: // a call of another front end, or a dropped one
 		c.late(text.Asked{Command: e.Command}, e)
 	case e.Done != nil:
 		c.finish(x)
@@ -36,8 +36,8 @@ func (c *console) take(e session.Event) {
 	}
 }
 
-// happened takes in what nobody asked for, and writes it at once; stops and ends
-// may be held for a moment.
+// happened processes an unsolicited event and writes it; stops and ends may be held for a short
+// time.
 func (c *console) happened(e session.Event) {
 	c.aborting.happened(e.Group)
 	c.states.Feed(e)
@@ -48,7 +48,7 @@ func (c *console) happened(e session.Event) {
 		}
 	}
 	if e.Group.Kind == protocol.KindStopped {
-		c.listed, c.located = text.Listed{}, false // list begins where they stand now
+		c.listed, c.located = text.Listed{}, false // list begins at the new location
 	}
 	if c.cfg.Format != Text {
 		c.follow([]protocol.Group{e.Group})
@@ -62,7 +62,7 @@ func (c *console) happened(e session.Event) {
 	}
 	defer c.openBarriers()
 	if !folds(e.Group.Kind) {
-		if c.held.ranks.Intersects(e.Group.Ranks) { // must not overtake
+		if c.held.ranks.Intersects(e.Group.Ranks) { // keep the order of a rank
 			c.letGo()
 		}
 		c.write(e)
@@ -79,7 +79,7 @@ func (c *console) happened(e session.Event) {
 	}
 }
 
-// unsaid tells whether an event is one that AnswersOnly leaves out.
+// unsaid tells whether AnswersOnly suppresses an event.
 func (c *console) unsaid(e session.Event) bool {
 	return c.cfg.AnswersOnly && !e.IsAnswer() && e.Group.Kind != protocol.KindLost && e.Group.Kind != protocol.KindSignalled
 }
@@ -116,8 +116,8 @@ func (c *console) late(a text.Asked, e session.Event) {
 	}
 }
 
-// finish takes in the done of a call: its answers are written, biggest group
-// first, and kept for expand if they were folded.
+// finish completes a call: it writes the answers, biggest group first, and keeps them for expand if
+// they were folded.
 func (c *console) finish(x *call) {
 	x.done = true
 	if !x.quiet {
@@ -135,10 +135,10 @@ func (c *console) finish(x *call) {
 	c.retire(x)
 }
 
-// answers writes the answers to a call. Stops that are held go before them, so
-// that all is read in the order in which it happened. But what is said to a
-// command that resumes is about ranks that it did not resume, and parts nothing;
-// and what a breakpoint or a line for gdb has brought about stands behind it.
+// answers writes the answers to a call. Held stops are written before, to keep the order of events.
+// Exceptions are commands that resume ranks, unless ranks without a result are held: their answers
+// concern ranks that have not resumed. Stops caused by break or by a line for gdb follow the
+// answer.
 func (c *console) answers(x *call) {
 	groups := x.groups
 	s, short := c.answersText(x.asked, groups)
@@ -164,7 +164,7 @@ func (c *console) answers(x *call) {
 	c.paged(x, s)
 }
 
-// answersText gives the text of answers, and whether expand would show more.
+// answersText returns the text of answers, and whether expand would show more.
 func (c *console) answersText(a text.Asked, groups []protocol.Group) (s string, short bool) {
 	if slices.ContainsFunc(groups, func(g protocol.Group) bool { return g.Kind == protocol.KindFault || g.Kind == protocol.KindLost }) {
 		a.Gone = c.states.Groups(c.states.Ended())
@@ -176,11 +176,11 @@ func (c *console) answersText(a text.Asked, groups []protocol.Group) (s string, 
 	return s, short
 }
 
-// remember keeps what later commands build on.
+// remember keeps what later commands need of an answer.
 func (c *console) remember(x *call) {
 	switch x.asked.Command {
 	case "list":
-		if l := listedBy(x.groups); len(l.Lines) > 0 { // else there was nothing more
+		if l := listedBy(x.groups); len(l.Lines) > 0 { // otherwise there were no further lines
 			c.listed = l
 			if x.cmd.Page == 0 {
 				c.located = x.cmd.Args.Location != "" || x.cmd.Args.To != ""
@@ -190,15 +190,14 @@ func (c *console) remember(x *call) {
 		c.listed, c.located = text.Listed{}, false
 	case "kill":
 		c.killed = c.killed.Union(x.results)
-	case "run": // what they do now counts
+	case "run": // a restarted rank is not killed
 		c.killed = c.killed.Minus(x.results)
 	case "group":
 		c.groups.add(x.cmd.Args.Name)
 	}
 }
 
-// names are the names of rank sets. The goroutine that reads lines asks for
-// them, too.
+// names are the names of rank sets, also used by the goroutine that reads lines.
 type names struct {
 	mu   sync.Mutex
 	list []string
@@ -216,7 +215,7 @@ func (n *names) all() []string {
 	return slices.Clone(n.list)
 }
 
-// print writes text for the person, above the prompt if there is one.
+// print writes text for the user, above the prompt if there is one.
 func (c *console) print(s string) {
 	if s != "" {
 		c.letGo()
@@ -225,7 +224,7 @@ func (c *console) print(s string) {
 	}
 }
 
-// say writes a line of ours that belongs to no answer.
+// say writes a message of the console itself.
 func (c *console) say(s string) {
 	if c.cfg.Format == NDJSON {
 		c.emit(protocol.KindNote, protocol.Note{Text: s})
@@ -234,7 +233,7 @@ func (c *console) say(s string) {
 	c.print(s + "\n")
 }
 
-// complain writes a mistake, or what else went wrong here.
+// complain writes an error of the user or of the console.
 func (c *console) complain(s string) {
 	c.letGo()
 	c.progress.clear()
@@ -247,7 +246,7 @@ func (c *console) complain(s string) {
 	c.cfg.Err.Write([]byte(s + "\n"))
 }
 
-// emit writes an event of ours among those of the session.
+// emit writes an event of the console itself, as those of the session.
 func (c *console) emit(k protocol.Kind, body any) {
 	e := session.NewEvent(protocol.Group{Kind: k, Body: canonical.JSON(body)})
 	c.cfg.Out.Write(append(e.AppendJSON(nil), '\n'))

@@ -13,18 +13,18 @@ import (
 	"sdm/protocol/rank"
 )
 
-// source is where a line came from.
+// source is the origin of a line.
 type source struct {
-	at     func(error) error // says where a mistake is
-	prompt bool              // a person typed it
+	at     func(error) error // adds the position to an error
+	prompt bool              // typed at the prompt
 }
 
-// obey carries out one line; a panic costs that line.
+// obey executes one line and recovers from a panic in it.
 func (c *console) obey(line string, from source) {
 	c.guard(line, func() { c.carryOut(line, from) })
 }
 
-// carryOut carries out one line.
+// carryOut executes one line.
 func (c *console) carryOut(line string, from source) {
 	if c.question != nil {
 		c.answered(line)
@@ -35,7 +35,7 @@ func (c *console) carryOut(line string, from source) {
 		c.gather(line)
 		return
 	}
-	clear(c.completions.known) // what a command does may change what there is
+	clear(c.completions.known) // a command may change the names
 	cmd, ok, err := command.Parse(line)
 	if !ok && err == nil {
 		if cmd, ok = c.repeated(line, from); !ok {
@@ -43,8 +43,8 @@ func (c *console) carryOut(line string, from source) {
 		}
 	}
 	if err == nil {
-		if cmd.Name != command.Wait { // which waits for more of the same
-			c.letGo() // what earlier commands have brought about
+		if cmd.Name != command.Wait { // wait expects further events
+			c.letGo() // effects of earlier commands
 		}
 		c.echoed(line, from)
 		err = c.execute(cmd, from)
@@ -58,27 +58,27 @@ func (c *console) carryOut(line string, from source) {
 	}
 }
 
-// echoed writes a line as if somebody had typed it.
+// echoed writes a line as it would be seen when typed.
 func (c *console) echoed(line string, from source) {
 	if c.cfg.Echo && !from.prompt && c.cfg.Format == Text {
 		c.print(c.prompt() + strings.TrimSpace(line) + "\n")
 	}
 }
 
-// repeated gives the last command for an empty line at the prompt.
+// repeated returns the last command for an empty line at the prompt.
 func (c *console) repeated(line string, from source) (command.Command, bool) {
 	if !from.prompt || strings.TrimSpace(line) != "" || !c.last.Repeat {
 		return command.Command{}, false
 	}
 	cmd := c.last
-	if cmd.Name == "list" && cmd.Page == 0 { // as GDB: go on behind it
+	if cmd.Name == "list" && cmd.Page == 0 { // as GDB: continue after it
 		cmd.Page = 1
 	}
 	return cmd, true
 }
 
-// mistake says what makes no sense. Where a person can type something better it
-// ends scripts; without one it is a command that failed.
+// mistake reports an invalid command. At a prompt it ends scripts; otherwise it counts as a command
+// that has failed.
 func (c *console) mistake(err error) {
 	if c.cfg.Interactive {
 		c.scripts = nil
@@ -89,10 +89,10 @@ func (c *console) mistake(err error) {
 	c.fail(errMistake)
 }
 
-// errMistake ends a script of StopOnError behind the mistake.
+// errMistake ends a script with StopOnError after an invalid command.
 var errMistake = errors.New("no further command is carried out (--stop-on-error)")
 
-// execute carries out one command, or begins to.
+// execute executes one command, or begins to.
 func (c *console) execute(cmd command.Command, from source) error {
 	switch cmd.Name {
 	case command.Quit:
@@ -136,8 +136,7 @@ func (c *console) execute(cmd command.Command, from source) error {
 	return nil
 }
 
-// ask hands a command to the ranks and says what is to be awaited before the
-// next one.
+// ask sends a command to the ranks and sets what is awaited before the next one.
 func (c *console) ask(cmd command.Command, from source) error {
 	s := session.Call{Command: cmd.Do, Ranks: c.ranks(cmd), Wait: c.waitOf(cmd), Args: cmd.Args}
 	if cmd.Name == "list" {
@@ -146,7 +145,7 @@ func (c *console) ask(cmd command.Command, from source) error {
 	if slices.Contains([]string{"list", "break", "clear"}, cmd.Do) {
 		c.inListed(&s.Args)
 	}
-	if cmd.Do == "run" && cmd.Wait == 0 { // as long as it takes, as at the beginning
+	if cmd.Do == "run" && cmd.Wait == 0 { // without limit, as for Start
 		s.Wait = command.NoLimit
 	}
 	pending := c.pending
@@ -178,8 +177,8 @@ func (c *console) ask(cmd command.Command, from source) error {
 	if cmd.Background && from.prompt {
 		return nil
 	}
-	// With & a script goes on when the ranks run, and not before: what it does
-	// next is meant for running ranks.
+	// With &, a script continues when the ranks run, and not before, because its next commands are
+	// for running ranks.
 	if c.await = (await{call: x}); !from.prompt && !cmd.Background {
 		c.awaitStops(x)
 	}
@@ -189,7 +188,7 @@ func (c *console) ask(cmd command.Command, from source) error {
 	return nil
 }
 
-// showUsage adds to the states of ranks what they use.
+// showUsage shows the resource usage after the states of ranks.
 func (c *console) showUsage(ranks string) {
 	x := &call{}
 	if c.begin(x, session.Call{Command: "usage", Ranks: ranks, Wait: c.wait}) == nil {
@@ -197,9 +196,9 @@ func (c *console) showUsage(ranks string) {
 	}
 }
 
-// ranks gives the text of the set that a command goes to. Without one in front it is
-// the focus; of that those that stand, where some run and the command is for ranks that
-// stand, which is said once.
+// ranks returns the text of the set that a command addresses. Without an explicit set it is the
+// focus; if only some of that are stopped, commands for stopped ranks address these, and the user
+// is told so once.
 func (c *console) ranks(cmd command.Command) string {
 	if cmd.Set != "" || cmd.Name == command.Save {
 		return cmd.Set
@@ -241,7 +240,7 @@ func (c *console) waitOf(cmd command.Command) time.Duration {
 	return c.wait
 }
 
-// callOn makes a call of ours on some ranks.
+// callOn returns a call of the console itself on some ranks.
 func (c *console) callOn(ranks rank.Set, name string) session.Call {
 	return session.Call{Command: name, Ranks: c.setText(ranks), Wait: c.wait}
 }

@@ -7,14 +7,14 @@ import (
 	"sdm/protocol/rank"
 )
 
-// folded is an answer that was written short.
+// folded is an answer that was truncated.
 type folded struct {
 	id     protocol.RequestID
 	asked  text.Asked
 	groups []protocol.Group
 }
 
-// keptFolded is how many of them expand can reach; the servers keep as many.
+// keptFolded is how many of them expand can show; the servers keep as many.
 const keptFolded = 8
 
 func (c *console) keep(f folded) {
@@ -24,11 +24,11 @@ func (c *console) keep(f folded) {
 	}
 }
 
-// expand writes the n-th last folded answer in full. What was only written
-// short is at hand; what was dropped on the way up has to be fetched.
+// expand writes the n-th last folded answer in full. If values were dropped on the way up the tree,
+// it requests them again.
 func (c *console) expand(n int, typed bool) error {
 	if n > len(c.folded) {
-		c.say(notFolded(len(c.folded))) // nothing that a script should end for
+		c.say(notFolded(len(c.folded))) // not an error, which would end a script
 		return nil
 	}
 	f := c.folded[len(c.folded)-n]
@@ -60,12 +60,11 @@ func (c *console) expand(n int, typed bool) error {
 	return nil
 }
 
-// pageSize is how many elements of an array are asked for at a time: what gdb shows
-// of one at most.
+// pageSize is how many elements of an array are requested at a time, as gdb prints at most.
 const pageSize = 200
 
-// nextPage shows further elements of the arrays that a print has cut off. It tells
-// whether there are any; what most ranks have seen decides where it goes on.
+// nextPage shows further elements of arrays that print has truncated. It tells whether there are
+// any. The group with the most ranks determines where it continues.
 func (c *console) nextPage(f folded, typed bool) (bool, error) {
 	var page text.Page
 	var ranks rank.Set

@@ -10,8 +10,7 @@ import (
 	"sdm/protocol/stack"
 )
 
-// export writes the stacks that were asked for into a file. What some ranks
-// answered instead is said.
+// export writes the stacks of a call to a file, and other answers as usual.
 func (c *console) export(x *call) {
 	var tree *stack.Tree
 	for _, g := range x.groups {
@@ -31,7 +30,7 @@ func (c *console) export(x *call) {
 	}
 }
 
-// save writes the breakpoints that ranks have told into a file, in GDB's words. What some ranks answered instead is said.
+// save writes the breakpoints of ranks to a file, as GDB commands, and other answers as usual.
 func (c *console) save(x *call) {
 	told := x.groups
 	x.groups = slices.DeleteFunc(slices.Clone(told), func(g protocol.Group) bool { return g.Kind == protocol.KindResult })
@@ -44,7 +43,7 @@ func (c *console) save(x *call) {
 	}
 }
 
-// written writes a text into the file of a command; false where that fails, which is said.
+// written writes a text to the file of a command; false if that fails, after reporting the error.
 func (c *console) written(x *call, out string) bool {
 	err := os.WriteFile(atHome(x.cmd.File), []byte(out), 0o666)
 	if err != nil {

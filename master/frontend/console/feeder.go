@@ -2,9 +2,8 @@ package console
 
 import "io"
 
-// feeder reads Input in a goroutine of its own, a piece each time it is asked:
-// what the ranks have not taken is not read. The goroutine is started by
-// newFeeder and ends with the input, or in close.
+// feeder reads Input in its own goroutine, one piece on each request, so that it reads no more than
+// the ranks take. newFeeder starts the goroutine, which ends with the input, or in close.
 type feeder struct {
 	input  io.ReadCloser
 	more   chan struct{}
@@ -18,7 +17,7 @@ type piece struct {
 	end  bool
 }
 
-// feedBytes is how much is read and sent at once: what a pipe holds.
+// feedBytes is how much is read and sent at once: the capacity of a pipe.
 const feedBytes = 64 << 10
 
 func newFeeder(input io.ReadCloser) *feeder {
@@ -35,14 +34,14 @@ func (f *feeder) loop() {
 		n, err := f.input.Read(buf)
 		p := piece{end: err != nil}
 		p.data = append(p.data, buf[:n]...)
-		f.pieces <- p // room for the one that was asked for
+		f.pieces <- p // does not block: there is room for the requested one
 		if p.end {
 			return
 		}
 	}
 }
 
-// want asks for the next piece; it is called once for each piece that came.
+// want requests the next piece; it is called once for each piece that came.
 func (f *feeder) want() {
 	select {
 	case f.more <- struct{}{}:

@@ -10,32 +10,31 @@ import (
 	"sdm/protocol/rank"
 )
 
-// held are stops, ends and notes that wait for equal ones of other ranks, so that
-// a person reads one line where the tree, which lets the first one through at
-// once, brings two or three. They wait until no rank runs any more, something
-// else is to be written that must not overtake them, or none has come for
-// Config.Fold, and at most foldMost times that. Only text is folded; ndjson has the
-// events as they come.
+// held are stops, ends and notes that wait for equal ones of other ranks, to show one line: the
+// tree forwards the first one at once, and the others in one or two more packets. They are written
+// when no rank runs any more, before another text that must not overtake them, or when none has
+// come within Config.Fold, after foldMost windows at the latest. Only text is folded; NDJSON has
+// all events as they come.
 type held struct {
-	groups []protocol.Group // in the order in which they came
+	groups []protocol.Group // in order of arrival
 	ranks  rank.Set
 	timer  *time.Timer
 	due    <-chan time.Time
 	window time.Duration
-	more   bool // something has come in this window
-	passed int  // windows
+	more   bool // an event has come in this window
+	passed int  // number of windows
 }
 
-// FoldWait is the default of Config.Fold: longer than the last merge of a tree
-// takes (80 ms) and too short for a person to wait for.
+// FoldWait is the default of Config.Fold: longer than the last merge in the tree takes (80 ms) and
+// too short to be noticed.
 const FoldWait = 100 * time.Millisecond
 
-// foldStart is how many times longer the first stops of a job are held: gdbs need
-// their time, and there is nothing to be done before.
+// foldStart is the factor for the first stops of a job: gdbs start slowly, and the user can do
+// nothing before.
 const foldStart = 5
 
-// foldMost bounds how long one that comes after the other can hold them all, in
-// windows: nobody waits longer than a second for the first stop, 5 s at a start.
+// foldMost bounds the number of windows: the first stop is shown after at most one second, or 5 s
+// at a start.
 const foldMost = 10
 
 // folds tells whether events of this kind are held.
@@ -47,8 +46,7 @@ func folds(k protocol.Kind) bool {
 	return k.IsEnd()
 }
 
-// add takes a group in. It joins an equal one unless that would carry it past
-// something else of the same ranks.
+// add adds a group. It joins an equal one unless that would change the order of events of a rank.
 func (h *held) add(g protocol.Group) {
 	h.ranks = h.ranks.Union(g.Ranks)
 	for i := len(h.groups) - 1; i >= 0; i-- {
@@ -63,15 +61,14 @@ func (h *held) add(g protocol.Group) {
 	h.groups = append(h.groups, g)
 }
 
-// forget drops the ends of ranks that could not be started: why they could not is
-// said, and that they are gone is no news.
+// forget drops the ends of ranks that could not be started, because their errors are reported.
 func (h *held) forget(ranks rank.Set) {
 	h.groups = slices.DeleteFunc(h.groups, func(g protocol.Group) bool {
 		return g.Kind.IsEnd() && g.Ranks.Minus(ranks).IsEmpty()
 	})
 }
 
-// arm begins a window, or notes that something has come in this one.
+// arm begins a window, or records that an event has come in this one.
 func (h *held) arm(window time.Duration) {
 	if h.timer == nil {
 		h.timer, h.window = time.NewTimer(window), window
@@ -81,8 +78,8 @@ func (h *held) arm(window time.Duration) {
 	h.more = true
 }
 
-// expired tells at the end of a window whether they have been held long enough;
-// otherwise another window begins.
+// expired is called at the end of a window. It tells whether to write the events; otherwise another
+// window begins.
 func (h *held) expired() bool {
 	if h.passed++; !h.more || h.passed == foldMost {
 		return true
@@ -92,8 +89,8 @@ func (h *held) expired() bool {
 	return false
 }
 
-// take gives what was held: where no rank is in two groups the biggest first,
-// among equals the lowest rank, as with answers.
+// take returns the held groups. If no rank is in two of them, they are sorted by descending size,
+// then by lowest rank, as answers are.
 func (h *held) take() []protocol.Group {
 	groups := h.groups
 	if h.timer != nil {

@@ -21,8 +21,7 @@ func stopAt(line string, value string, first, last rank.ID) protocol.Group {
 	return g
 }
 
-// TestHeldKeepsTheOrderOfARank: equal events join, but never past another event
-// of one of their ranks.
+// Equal events are joined, but not past another event of one of their ranks.
 func TestHeldKeepsTheOrderOfARank(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -59,12 +58,11 @@ func TestHeldKeepsTheOrderOfARank(t *testing.T) {
 	}
 }
 
-// TestHeldWindows: what comes one after the other is held together, but not for
-// ever.
+// Successive events are held together, but only for a limited time.
 func TestHeldWindows(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		busy    int // windows in which something comes, after the first
+		busy    int // windows with an event, after the first
 		windows int
 	}{
 		{"quiet at once", 0, 1},

@@ -1,4 +1,4 @@
-// Lines of breakpoints that are carried out here, for the ranks that stopped there.
+// Commands of breakpoints that the console executes, for the ranks that stopped there.
 
 package console
 
@@ -12,16 +12,15 @@ import (
 	"sdm/protocol/rank"
 )
 
-// follower is what ranks that have stopped at a breakpoint are to be asked.
+// follower is the rest of the commands for ranks that have stopped at a breakpoint.
 type follower struct {
 	breakpoint int
 	lines      []string
 	ranks      rank.Set
 }
 
-// follow carries out the lines of breakpoints at which ranks have stopped, once
-// for all ranks of equal lines. What is waited for goes on being waited for; ranks
-// that run meanwhile are not held up.
+// follow executes the commands of breakpoints at which ranks have stopped, once for all ranks with
+// equal commands. A current wait continues; running ranks are not affected.
 func (c *console) follow(groups []protocol.Group) {
 	var all []follower
 	for _, g := range groups {
@@ -41,7 +40,7 @@ func (c *console) follow(groups []protocol.Group) {
 	}
 }
 
-// goOn carries out the lines of a follower, each when that before it is answered.
+// goOn executes the commands of a follower, each after the answer to the one before.
 func (c *console) goOn(f follower) {
 	for len(f.lines) > 0 {
 		line := f.lines[0]
@@ -69,7 +68,7 @@ func (f follower) at(err error) error {
 	return fmt.Errorf("commands of breakpoint %d: %w", f.breakpoint, err)
 }
 
-// carryOutAt carries out one line. It gives the call of what is asked of ranks.
+// carryOutAt executes one command. It returns the call if it addresses ranks.
 func (c *console) carryOutAt(line string, f follower) (*call, error) {
 	cmd, ok, err := command.Parse(line)
 	if !ok || err != nil {
@@ -90,7 +89,7 @@ func (c *console) carryOutAt(line string, f follower) (*call, error) {
 	return x, err
 }
 
-// checkAt refuses what is not asked of ranks.
+// checkAt refuses commands that do not address ranks.
 func checkAt(cmd command.Command) *command.Mistake {
 	if cmd.Do == "" && cmd.Name != command.Echo {
 		return &command.Mistake{Text: cmd.Name + " cannot be carried out at a breakpoint", Hint: "what is asked of ranks can, and echo"}
@@ -98,7 +97,7 @@ func checkAt(cmd command.Command) *command.Mistake {
 	return nil
 }
 
-// checkBlock finds what is wrong with lines of a breakpoint that are carried out here.
+// checkBlock finds errors in those commands of a breakpoint that the console executes.
 func checkBlock(lines []string) error {
 	for _, line := range lines[protocol.FrontEndLine(lines):] {
 		cmd, ok, err := command.Parse(line)
@@ -112,8 +111,8 @@ func checkBlock(lines []string) error {
 	return nil
 }
 
-// followed tells whether what ranks are asked at breakpoints is answered, and, if
-// stopped, whether those that it has let run stand again.
+// followed tells whether the commands of breakpoints are complete, and, if stopped, whether the
+// ranks that they have resumed have stopped again.
 func (c *console) followed(stopped bool) bool {
 	c.following = slices.DeleteFunc(c.following, func(x *call) bool { return x.done && x.moving().IsEmpty() })
 	return !slices.ContainsFunc(c.following, func(x *call) bool { return !x.done || stopped })

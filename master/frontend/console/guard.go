@@ -1,4 +1,4 @@
-// A panic costs what was to be written, and not the session.
+// Recovery from panics, which cost only what was being written.
 
 package console
 
@@ -7,7 +7,7 @@ import (
 	"sdm/protocol"
 )
 
-// defect logs a panic, and gives the line that a person sees of it.
+// defect logs a panic and returns the message for the user.
 func (c *console) defect(bad *protocol.Fault, stack []byte) string {
 	if c.cfg.Log != nil {
 		c.cfg.Log.Error(bad.Message+": "+protocol.Report, "command", bad.Op, "stack", string(stack))
@@ -15,7 +15,7 @@ func (c *console) defect(bad *protocol.Fault, stack []byte) string {
 	return "sdm: " + bad.Error()
 }
 
-// text gives what do makes of an answer or an event. Should that panic, a line that says so stands in its place.
+// text returns the result of do, or the message of a panic in it.
 func (c *console) text(op string, do func() string) (s string) {
 	if bad, stack := protocol.Guard(op, func() { s = do() }); bad != nil {
 		return c.defect(bad, stack) + "\n"
@@ -23,7 +23,7 @@ func (c *console) text(op string, do func() string) (s string) {
 	return s
 }
 
-// guard does one thing of the loop. Should that panic, the person is told, and the loop goes on.
+// guard executes one step of the loop. If it panics, the user is told, and the loop continues.
 func (c *console) guard(op string, do func()) (well bool) {
 	bad, stack := protocol.Guard(op, do)
 	if bad == nil {
@@ -34,7 +34,8 @@ func (c *console) guard(op string, do func()) (well bool) {
 	return false
 }
 
-// taken takes in what the session says. A call whose end could not be dealt with is over all the same.
+// taken processes an event of the session. A call whose done causes a panic is complete
+// nevertheless.
 func (c *console) taken(e session.Event) {
 	x := c.calls[e.ID]
 	if !c.guard(e.Command, func() { c.take(e) }) && x != nil && e.Done != nil {

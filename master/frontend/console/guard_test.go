@@ -11,8 +11,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// A panic where an answer is written, or taken in, costs that answer: a line says so, the log has the stack, and the call
-// is over.
+// A panic while an answer is processed or written costs only that answer: a line tells so, the log
+// has the stack, and the call is complete.
 func TestPanicCostsOneAnswer(t *testing.T) {
 	var out, complaints, log bytes.Buffer
 	c := &console{

@@ -1,4 +1,4 @@
-// What Ctrl-C does.
+// Handling of Ctrl-C.
 
 package console
 
@@ -10,19 +10,18 @@ import (
 	"sdm/protocol/rank"
 )
 
-// presses counts Ctrl-C, of which each does more than the one before, as long as they
-// follow one another soon.
+// presses counts repeated Ctrl-C: each has more effect than the one before.
 type presses struct {
 	n  int
 	at time.Time // of the last one
 }
 
-// pressedSoon is how soon a further one counts.
+// pressedSoon is the time within which a further Ctrl-C is a repetition.
 const pressedSoon = time.Second
 
-// interrupt is Ctrl-C: the first one stops the focus, and what the gdbs of stopped ranks
-// are asked; the second one goes back to the prompt, and says what is missing; the third
-// one, if something still is, is the end. Without a prompt the first one is.
+// interrupt handles Ctrl-C. The first one interrupts the focus, and gdbs of stopped ranks that are
+// busy with a command; the second one ends the wait and tells which answers are missing; the third
+// one ends the console if any still are. Without a prompt, the first one does.
 func (c *console) interrupt(now time.Time) {
 	c.scripts = nil
 	if !c.cfg.Interactive {
@@ -46,7 +45,7 @@ func (c *console) interrupt(now time.Time) {
 	}
 }
 
-// interruptFirst stops ranks. Where there is nothing to stop, it goes back to the prompt.
+// interruptFirst interrupts ranks. If there are none, it ends the wait.
 func (c *console) interruptFirst(ranks rank.Set) {
 	if c.await.quiet {
 		c.release()
@@ -64,10 +63,10 @@ func (c *console) interruptFirst(ranks rank.Set) {
 	}
 }
 
-// isStarting tells whether the launch or attach has not come to its end.
+// isStarting tells whether the launch or attach is incomplete.
 func (c *console) isStarting() bool { return c.starting() != nil }
 
-// starting gives the launch or attach that has not come to its end, or nil.
+// starting returns the launch or attach if it is incomplete, or nil.
 func (c *console) starting() *call {
 	for _, x := range c.calls {
 		if x.starts && !x.done {
@@ -95,7 +94,7 @@ func (c *console) sayMissing(runs rank.Set) {
 	}
 }
 
-// waitedFor gives the stopped ranks whose answers are awaited.
+// waitedFor returns the stopped ranks whose answers are awaited.
 func (c *console) waitedFor() rank.Set {
 	x := c.await.call
 	if x == nil || x.done || x.starts {

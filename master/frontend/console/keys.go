@@ -5,14 +5,12 @@ import (
 	"sync"
 )
 
-// keys is what is typed, and knows what the library does with it: text may be
-// written above the prompt only while no line is read, or while the library
-// waits for a key.
+// keys is the typed input. It tracks the state of the readline library: text may be written above
+// the prompt only while no line is read, or while the library waits for a key.
 //
-// The library itself draws the prompt before it notes that it reads, and notes
-// that it does not read some time after it has given the line away. What is
-// written in between it would put behind the prompt and not draw it again, or
-// leave a prompt behind where none belongs.
+// The library draws the prompt before it records that it reads, and records that it does not read
+// some time after it has returned the line. Text written in between would appear after the prompt,
+// which is not drawn again, or leave a prompt where none belongs.
 type keys struct {
 	in io.ReadCloser
 
@@ -20,7 +18,7 @@ type keys struct {
 	reading chan struct{} // closed when the first Read begins
 
 	buf  [256]byte
-	rest []byte // of buf, not given away; touched by Read only
+	rest []byte // of buf, not returned yet; used by Read only
 
 	mu      sync.Mutex
 	changed sync.Cond // on mu
@@ -35,8 +33,8 @@ func newKeys(in io.ReadCloser) *keys {
 	return k
 }
 
-// Read gives one byte each time: so the library calls it whenever it is done
-// with what it had.
+// Read returns one byte each time, so that the library calls it whenever it has processed its
+// input.
 func (k *keys) Read(b []byte) (int, error) {
 	k.once.Do(func() { close(k.reading) })
 	if len(b) == 0 {
@@ -49,13 +47,13 @@ func (k *keys) Read(b []byte) (int, error) {
 		if n <= 0 {
 			return 0, err
 		}
-		k.rest = k.buf[:n] // an error comes again with the next Read
+		k.rest = k.buf[:n] // an error is returned again by the next Read
 	}
 	b[0], k.rest = k.rest[0], k.rest[1:]
 	return 1, nil
 }
 
-// Close ends a Read that waits; nobody waits for the library any more.
+// Close ends a pending Read, and waits in above.
 func (k *keys) Close() error {
 	k.set(func() { k.closed = true })
 	return k.in.Close()
@@ -68,8 +66,8 @@ func (k *keys) set(f func()) {
 	k.changed.Broadcast()
 }
 
-// above calls write when the screen is in order, and tells it whether a prompt
-// stands there. Nothing changes that while it writes.
+// above calls write when the screen is consistent, and tells it whether the prompt is shown. That
+// does not change while write runs.
 func (k *keys) above(write func(prompted bool)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -88,7 +86,7 @@ type above struct {
 func (a above) Write(b []byte) (n int, err error) {
 	a.t.in.above(func(prompted bool) {
 		if prompted {
-			n, err = a.t.rl.Stdout().Write(b) // takes the prompt away and draws it again below
+			n, err = a.t.rl.Stdout().Write(b) // removes the prompt and draws it again below
 		} else {
 			n, err = a.out.Write(b)
 		}

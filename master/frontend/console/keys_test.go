@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// tripwire calls a function when a text passes for the first time.
+// tripwire calls a function when a text is written for the first time.
 type tripwire struct {
 	io.Writer
 	text string
@@ -35,8 +35,7 @@ func openTerminalOn(t *testing.T, wrap func(io.Writer) io.Writer) (*Terminal, *o
 	return term, master, watch(t, master)
 }
 
-// TestTerminalTextWhileThePromptIsDrawn: what is written in the moment in which
-// the prompt appears does not stay behind it, without another prompt.
+// Text that is written while the prompt appears is not left after it, without another prompt.
 func TestTerminalTextWhileThePromptIsDrawn(t *testing.T) {
 	wire := &tripwire{}
 	term, master, screen := openTerminalOn(t, func(w io.Writer) io.Writer { wire.Writer = w; return wire })
@@ -61,8 +60,7 @@ func TestTerminalTextWhileThePromptIsDrawn(t *testing.T) {
 	}
 }
 
-// TestTerminalTextAfterALine: once a line is read, no prompt is drawn until the
-// next one is asked for.
+// After a line is read, no prompt is drawn until the next one is requested.
 func TestTerminalTextAfterALine(t *testing.T) {
 	term, master, screen := openTerminal(t, "")
 	for i := range 50 {
@@ -79,8 +77,7 @@ func TestTerminalTextAfterALine(t *testing.T) {
 	}
 }
 
-// TestTerminalTextWhileTyping: the line typed so far survives what comes above
-// it, letter by letter.
+// The partly typed line is preserved when text is written above it, after each character.
 func TestTerminalTextWhileTyping(t *testing.T) {
 	term, master, _ := openTerminal(t, "")
 	got := read(term, "> ")

@@ -7,12 +7,11 @@ import (
 	"sdm/protocol"
 )
 
-// listLines is how many lines list shows at a time before set listsize, as GDB.
+// listLines is how many lines list shows before set listsize, as in GDB.
 const listLines = 10
 
-// page fills in the arguments of a list that goes on where the last one ended
-// (+1), or before it began (-1). Without a last one, the ranks list around
-// where they stand.
+// page sets the arguments of a list that continues after the last one (+1), or before it (-1).
+// Without a last one, list shows where the ranks are.
 func (c *console) page(a *protocol.Args, page int) {
 	if c.listSize != listLines {
 		a.Count = c.listSize
@@ -28,21 +27,21 @@ func (c *console) page(a *protocol.Args, page int) {
 		first, last = max(1, first-c.listSize), max(1, first-1)
 	}
 	a.First, a.Last, a.Location, a.To = first, last, "", ""
-	if c.located { // perhaps not in the file where the ranks stand
+	if c.located { // the ranks may be in another file
 		a.First, a.Last = 0, 0
 		a.Location, a.To = c.listed.File+":"+strconv.Itoa(first), strconv.Itoa(last)
 	}
 }
 
-// inListed gives a bare line the file that was listed, as GDB does, until the ranks stop elsewhere or another frame is
-// selected.
+// inListed adds the listed file to a bare line number, as GDB does, until ranks stop elsewhere or
+// another frame is selected.
 func (c *console) inListed(a *protocol.Args) {
 	if _, err := strconv.Atoi(a.Location); err == nil && c.located {
 		a.Location = c.listed.File + ":" + a.Location
 	}
 }
 
-// listedBy gives what most ranks have listed: that is where the next list goes on.
+// listedBy returns the lines that most ranks have listed: the next list continues there.
 func listedBy(groups []protocol.Group) text.Listed {
 	var listed text.Listed
 	most := 0

@@ -13,7 +13,7 @@ import (
 	"sdm/protocol"
 )
 
-// run is the loop: carry out what can be, then take in what happens next.
+// run is the loop: it executes commands as far as possible, then waits for the next event.
 func (c *console) run(ctx context.Context) (Status, error) {
 	if err := c.start(); err != nil {
 		return StatusNotStarted, err
@@ -31,8 +31,7 @@ func (c *console) run(ctx context.Context) (Status, error) {
 	}
 }
 
-// advance carries out commands until one has to be waited for, or none is at
-// hand.
+// advance executes commands until one must be awaited, or there are none.
 func (c *console) advance() {
 	for !c.ended && c.over() {
 		c.release()
@@ -52,7 +51,7 @@ func (c *console) advance() {
 	}
 }
 
-// prompt gives "(sdm 0-63) ".
+// prompt returns "(sdm 0-63) ".
 func (c *console) prompt() string {
 	switch {
 	case c.pager.rest != "":
@@ -65,10 +64,10 @@ func (c *console) prompt() string {
 	return "(sdm " + text.Ranks(c.focus) + ") "
 }
 
-// ErrOver tells that the session has ended though nobody said quit.
+// ErrOver is the error if the session has ended without quit.
 var ErrOver = errors.New("the session has ended: the connection to the ranks is gone")
 
-// next waits for one thing to happen and takes it in. A nil channel never does.
+// next waits for one event of any source and processes it.
 func (c *console) next(ctx context.Context) error {
 	var lines <-chan lineRead
 	if c.reader != nil {
@@ -114,7 +113,7 @@ func (c *console) next(ctx context.Context) error {
 	return nil
 }
 
-// typed takes in a line of the reader, or the end of them.
+// typed processes a line of the reader, or its end.
 func (c *console) typed(l lineRead) {
 	c.lines++
 	at := func(err error) error {
@@ -129,10 +128,10 @@ func (c *console) typed(l lineRead) {
 	case c.pager.rest != "" && errors.Is(l.err, ErrInterrupted):
 		c.pager.rest = ""
 	case l.err == nil:
-		c.pressed = presses{} // what the line sets going is interrupted by the first Ctrl-C
+		c.pressed = presses{} // the first Ctrl-C after it interrupts its effects
 		c.obey(l.line, source{at: at, prompt: c.cfg.Interactive})
 	case errors.Is(l.err, ErrInterrupted) && c.question != nil:
-		c.question = nil // no
+		c.question = nil // as the answer no
 	case errors.Is(l.err, ErrInterrupted):
 		c.interrupt(time.Now())
 	case errors.Is(l.err, io.EOF):
@@ -152,8 +151,8 @@ func (c *console) expired() {
 	c.release()
 }
 
-// pass hands a piece of our standard input to the ranks. The next one is read
-// when they have taken it; when none takes it any more, that was the last.
+// pass sends a piece of standard input to the ranks. The next one is read when they have taken it;
+// if no rank takes it any more, this was the last.
 func (c *console) pass(p piece) {
 	s := c.callOn(c.cfg.All, "send")
 	s.Ranks, s.Wait = c.cfg.InputRanks, -1
@@ -169,10 +168,10 @@ func (c *console) pass(p piece) {
 	}
 }
 
-// lastLookTakes bounds the look at all ranks when the time of the invocation is over.
+// lastLookTakes bounds lastLook.
 const lastLookTakes = 5 * time.Second
 
-// lastLook shows where all ranks are when the session ends because its time is over: what they were doing is what one wants to know then.
+// lastLook shows the stacks of all remaining ranks if the session ends because of --timeout.
 func (c *console) lastLook(why error) {
 	alive := c.states.In(session.Running, session.Stopped)
 	if c.cfg.IsTimeout == nil || !c.cfg.IsTimeout(why) || alive.IsEmpty() {

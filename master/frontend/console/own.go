@@ -16,7 +16,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// The commands that the console carries out itself.
+// These are commands that the console executes itself.
 
 func (c *console) help(about string) error {
 	s, err := command.HelpText(about)
@@ -26,14 +26,14 @@ func (c *console) help(about string) error {
 	return err
 }
 
-// echo writes a text as it is; a newline stands in it or not, as in GDB.
+// echo writes a text as it is, without adding a newline, as GDB does.
 func (c *console) echo(s string) {
 	if c.cfg.Format == NDJSON {
 		c.say(strings.TrimSuffix(s, "\n"))
 		return
 	}
 	if c.cfg.Interactive && !strings.HasSuffix(s, "\n") {
-		s += "\n" // the prompt would write over it
+		s += "\n" // the prompt would overwrite it
 	}
 	c.print(s)
 }
@@ -46,7 +46,7 @@ func (c *console) source(path string) error {
 	return c.scripts.push(script)
 }
 
-// atHome gives the path of a file that may be below "~/".
+// atHome returns the path of a file that may be below "~/".
 func atHome(path string) string {
 	rest, ok := strings.CutPrefix(path, "~/")
 	home, err := os.UserHomeDir()
@@ -56,7 +56,7 @@ func atHome(path string) string {
 	return filepath.Join(home, rest)
 }
 
-// shell runs a line of the shell; the console goes on taking in events.
+// shell runs a shell command; the console continues to process events.
 func (c *console) shell(line string) error {
 	if c.sh == nil {
 		return &command.Mistake{Text: "shell: there is none here"}
@@ -67,7 +67,7 @@ func (c *console) shell(line string) error {
 	return nil
 }
 
-// focusOn has the master work out the set, which is then the focus.
+// focusOn evaluates a set in the master and makes it the focus.
 func (c *console) focusOn(cmd command.Command, from source) error {
 	if cmd.Args.Set == "" {
 		c.say("focus is [" + text.Ranks(c.focus) + "], " + plural(c.focus.Len(), "rank"))
@@ -89,15 +89,15 @@ func (c *console) waitFor(cmd command.Command) error {
 		settle(c.focus)
 		return nil
 	}
-	return c.workOut(cmd, source{}, settle) // to wait for no rank is no failure
+	return c.workOut(cmd, source{}, settle) // to wait for no rank is not an error
 }
 
-// workOut has the master say which ranks a set means now. When there are none,
-// or some could not be asked, that is said.
+// workOut evaluates a set in the master. It reports if the set is empty, or if some ranks could not
+// be asked.
 func (c *console) workOut(cmd command.Command, from source, then func(rank.Set)) error {
 	x := &call{cmd: cmd, from: from, quiet: true, refusals: cmd.Name != command.Wait, then: func(x *call) {
 		if cmd.Name == command.Wait && x.results.IsEmpty() {
-			return // for nobody, then: that is over already
+			return // an empty set: the wait is over
 		}
 		x.groups = slices.DeleteFunc(x.groups, func(g protocol.Group) bool { return g.Kind == protocol.KindResult })
 		c.answers(x)
@@ -120,6 +120,5 @@ func plural(n int, word string) string {
 	return strconv.Itoa(n) + " " + word + "s"
 }
 
-// Shell is how a line of the shell is run; it returns when that has ended, or
-// ctx is over.
+// Shell runs a shell command; it returns when that has ended, or ctx is done.
 type Shell func(ctx context.Context, line string) error

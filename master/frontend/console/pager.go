@@ -1,4 +1,4 @@
-// Long answers at a prompt: a screenful at a time.
+// Paging of long answers at a prompt.
 
 package console
 
@@ -10,17 +10,17 @@ import (
 	"sdm/master/frontend/console/command"
 )
 
-// pager keeps what of an answer has not been shown yet. The zero value asks before it scrolls, by the size of the screen.
+// pager keeps the rest of an answer. The zero value pages by the size of the screen.
 type pager struct {
 	off    bool   // set pagination off
-	height int    // set height: lines of a page; 0 is the screen, below 0 no limit
-	rest   string // what is not shown yet; then the prompt asks whether to go on
+	height int    // set height: lines of a page; 0 is that of the screen, below 0 no limit
+	rest   string // the rest of the answer; if not empty, the prompt asks whether to continue
 }
 
-// morePrompt is what gdb asks.
+// morePrompt is that of gdb.
 const morePrompt = "--Type <RET> for more, q to quit, c to continue without paging--"
 
-// paged writes an answer to what was typed: as much as the screen holds, or all where nothing pages.
+// paged writes an answer to a typed command: as much as the screen holds, or all without paging.
 func (c *console) paged(x *call, s string) {
 	if rows, columns := c.pageSize(x); rows > 0 {
 		s, c.pager.rest = cutPage(s, rows, columns)
@@ -28,8 +28,8 @@ func (c *console) paged(x *call, s string) {
 	c.cfg.Out.Write([]byte(s))
 }
 
-// pageSize gives how many lines may be written before the prompt asks, 0 for any number: the last line of the screen is for
-// the question.
+// pageSize returns how many lines may be written before the prompt asks, 0 for any number: the last
+// line of the screen is for the prompt.
 func (c *console) pageSize(x *call) (rows, columns int) {
 	if c.cfg.Screen == nil || !c.cfg.Interactive || !x.typed || c.pager.off || c.pager.height < 0 || c.await.call != x {
 		return 0, 0
@@ -41,7 +41,7 @@ func (c *console) pageSize(x *call) (rows, columns int) {
 	return max(rows-1, 1), columns
 }
 
-// turnPage takes what was answered to morePrompt.
+// turnPage processes the answer to morePrompt.
 func (c *console) turnPage(line string) {
 	s := c.pager.rest
 	c.pager.rest = ""
@@ -59,7 +59,7 @@ func (c *console) turnPage(line string) {
 	c.cfg.Out.Write([]byte(s))
 }
 
-// cutPage parts a text behind so many lines of a screen; a long line takes several.
+// cutPage splits a text after a number of lines of the screen; a long line takes several.
 func cutPage(s string, rows, columns int) (page, rest string) {
 	at := 0
 	for row := 0; row < rows && at < len(s); row++ {
@@ -75,14 +75,15 @@ func cutPage(s string, rows, columns int) (page, rest string) {
 	return page, s[at:]
 }
 
-// screenLine gives the length of what stands in one line of the screen, its end included.
+// screenLine returns the length in bytes of the text in one line of the screen, including its
+// newline.
 func screenLine(s string, columns int) int {
 	n, width := 0, 0
 	for n < len(s) {
 		switch {
 		case s[n] == '\n':
 			return n + 1
-		case s[n] == '\x1b': // a colour takes no room
+		case s[n] == '\x1b': // a colour has no width
 			if end := strings.IndexByte(s[n:], 'm'); end > 0 && end < 8 {
 				n += end + 1
 				continue
@@ -97,7 +98,7 @@ func screenLine(s string, columns int) int {
 	return n
 }
 
-// setPaging carries out set height and set pagination, and their show.
+// setPaging executes set height and set pagination, and their show.
 func (c *console) setPaging(cmd command.Command) {
 	switch cmd.Name {
 	case command.SetPagination:

@@ -29,7 +29,8 @@ func TestCutPage(t *testing.T) {
 	}
 }
 
-// The whole answer is shown in pages, or as much of it as is wanted; nothing pages what was not typed.
+// Answers are shown in pages, to the end or until quit; answers to commands that were not typed are
+// not paged.
 func TestPager(t *testing.T) {
 	text := strings.Repeat("line\n", 10)
 	for _, c := range []struct {

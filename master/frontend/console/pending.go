@@ -1,4 +1,4 @@
-// Breakpoints at places that no library has yet.
+// Pending breakpoints, whose location no library contains yet.
 
 package console
 
@@ -10,18 +10,17 @@ import (
 	"sdm/protocol"
 )
 
-// question is one that the next line answers: y, or n, which an empty line is.
+// question is answered by the next line: y, or n, which is also an empty line.
 type question struct {
 	text string
 	yes  func()
 }
 
-// pendingQuestion is GDB's.
+// pendingQuestion is that of GDB.
 const pendingQuestion = "Make breakpoint pending on future shared library load? (y or [n]) "
 
-// makePending offers a breakpoint at a place that no rank has: at the prompt a person
-// is asked, in a script it is set to wait for a library. Where some rank has the
-// place, it is set there.
+// makePending makes a breakpoint pending if no rank has its location: at the prompt it asks the
+// user, in a script it does so at once. If some rank has the location, nothing more is done.
 func (c *console) makePending(x *call, s session.Call) {
 	x.perhaps = false
 	if !x.results.IsEmpty() || !isLater(x.groups) {
@@ -44,7 +43,7 @@ func (c *console) makePending(x *call, s session.Call) {
 	c.question = &question{pendingQuestion, again}
 }
 
-// isLater tells whether all ranks that refused may have the place later.
+// isLater tells whether all ranks that refused may have the location later.
 func isLater(groups []protocol.Group) bool {
 	for _, g := range groups {
 		var f protocol.Fault
@@ -55,7 +54,7 @@ func isLater(groups []protocol.Group) bool {
 	return len(groups) > 0
 }
 
-// answered takes the answer to the question.
+// answered processes the answer to the question.
 func (c *console) answered(line string) {
 	switch text := strings.ToLower(strings.TrimSpace(line)); {
 	case text == "" || strings.HasPrefix("no", text):

@@ -11,15 +11,14 @@ import (
 	"sdm/protocol/rank"
 )
 
-// progress is the line on a terminal that tells how a start gets on, when that takes longer
-// than a second, and how many ranks have what a command waits for, when
-// they say that they read symbols.
+// progress is a status line on a terminal. It shows the progress of a start that takes longer than
+// a second, and of a command while ranks read symbols.
 type progress struct {
-	out     io.Writer // nil: there is none
+	out     io.Writer // nil: no line
 	due     <-chan time.Time
 	timer   *time.Timer
 	shown   bool
-	loading rank.Set // read symbols that a command needs
+	loading rank.Set // ranks that read symbols for a command
 }
 
 const (
@@ -27,7 +26,7 @@ const (
 	progressEvery = 250 * time.Millisecond
 )
 
-// after sets the time for the line.
+// after sets the time of the next update.
 func (p *progress) after(d time.Duration) {
 	if p.out == nil {
 		return
@@ -40,7 +39,7 @@ func (p *progress) after(d time.Duration) {
 	p.due = p.timer.C
 }
 
-// happened takes the word of ranks about symbols that take long to read, and their end.
+// happened processes events about the reading of symbols, and ends of ranks.
 func (p *progress) happened(g protocol.Group) {
 	var l protocol.Loading
 	switch {
@@ -55,15 +54,14 @@ func (p *progress) happened(g protocol.Group) {
 	}
 }
 
-// goOn shows the line in a while, if there is something to tell.
+// goOn starts the updates if ranks read symbols.
 func (p *progress) goOn() {
 	if p.due == nil && !p.loading.IsEmpty() {
 		p.after(progressEvery)
 	}
 }
 
-// show tells how many ranks have got where they are going. What takes long before
-// a rank runs for the first time is that its gdb reads symbols.
+// show updates the line. Before a rank runs for the first time, its gdb reads symbols.
 func (p *progress) show(x *call, all rank.Set, states *session.States) {
 	if x == nil {
 		p.stop()
@@ -87,7 +85,7 @@ func (p *progress) show(x *call, all rank.Set, states *session.States) {
 	p.after(progressEvery)
 }
 
-// clear takes the line away, so that something else can be written.
+// clear removes the line before other text is written.
 func (p *progress) clear() {
 	if p.shown {
 		io.WriteString(p.out, "\r\x1b[K")

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// reader reads Lines in a goroutine of its own, one line each time it is asked.
-// The goroutine is started by newReader and ends in close.
+// reader reads Lines in its own goroutine, one line on each request. newReader starts the
+// goroutine, which ends in close.
 type reader struct {
 	lines  Lines
 	ask    chan string // the prompt; closed by close
@@ -32,11 +32,11 @@ func (r *reader) loop() {
 	defer close(r.closed)
 	for prompt := range r.ask {
 		line, err := r.lines.ReadLine(prompt)
-		r.got <- lineRead{line, err} // room for the one that was asked for
+		r.got <- lineRead{line, err} // does not block: there is room for the requested one
 	}
 }
 
-// want asks for a line, once until it has come.
+// want requests a line, unless one has been requested already.
 func (r *reader) want(prompt string) {
 	if !r.asked {
 		r.asked = true
@@ -50,8 +50,7 @@ func (r *reader) close() {
 	<-r.closed
 }
 
-// Pipe gives the lines of something that is no terminal. Closing r must end a
-// Read that waits.
+// Pipe returns the lines of an input that is not a terminal. Closing r must end a pending Read.
 func Pipe(r io.ReadCloser) Lines { return &pipe{r, bufio.NewReader(r)} }
 
 type pipe struct {

@@ -8,15 +8,14 @@ import (
 	"sdm/master/frontend/console/command"
 )
 
-// Script is a list of command lines and where they come from.
+// Script is a list of command lines with their origin.
 type Script struct {
-	Name  string // for complaints: a file, "-e"
+	Name  string // for error messages: a file, "-e"
 	Lines []string
 }
 
-// ReadScript reads a file of commands and checks that each of them makes sense,
-// so that a misspelled one is found before anything is started. The error is
-// one line.
+// ReadScript reads a file of commands and checks each of them, so that errors are found before
+// anything is started. The error is one line.
 func ReadScript(path string) (Script, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -26,12 +25,12 @@ func ReadScript(path string) (Script, error) {
 	return s, s.Check()
 }
 
-// Check finds the first line that makes no sense.
+// Check returns an error for the first invalid line.
 func (s Script) Check() error {
 	block := false
 	for i, line := range s.Lines {
 		text := strings.TrimSpace(line)
-		if block || text == "end" || text == "silent" { // of commands, which gdb will judge
+		if block || text == "end" || text == "silent" { // lines of commands, which gdb checks
 			block = block && text != "end"
 			continue
 		}
@@ -45,7 +44,7 @@ func (s Script) Check() error {
 	return nil
 }
 
-// at says where a mistake is: "FILE:LINE: ...", or for -e without a line.
+// at adds the position to an error: "FILE:LINE: ...", or for -e without a line.
 func (s Script) at(i int, err error) error {
 	if strings.HasPrefix(s.Name, "-") {
 		return fmt.Errorf("%s: %w", s.Name, err)
@@ -53,7 +52,7 @@ func (s Script) at(i int, err error) error {
 	return fmt.Errorf("%s:%d: %w", s.Name, i+1, err)
 }
 
-// scripts is a stack of scripts under way: source puts one on top.
+// scripts is the stack of the active scripts: source pushes one.
 type scripts []position
 
 type position struct {
@@ -61,7 +60,7 @@ type position struct {
 	next int // index in Lines
 }
 
-// maxNested bounds scripts that source one another.
+// maxNested bounds the depth of scripts that source one another.
 const maxNested = 32
 
 func newScripts(all []Script) scripts {
@@ -72,7 +71,7 @@ func newScripts(all []Script) scripts {
 	return s
 }
 
-// take gives the next line and where it stands; false when there is none.
+// take returns the next line and its position; false if there is none.
 func (s *scripts) take() (line string, at func(error) error, ok bool) {
 	for len(*s) > 0 {
 		top := &(*s)[len(*s)-1]
@@ -87,7 +86,7 @@ func (s *scripts) take() (line string, at func(error) error, ok bool) {
 	return "", nil, false
 }
 
-// push puts a script on top.
+// push makes a script the current one.
 func (s *scripts) push(script Script) error {
 	if len(*s) >= maxNested {
 		return fmt.Errorf("more than %d scripts source one another", maxNested)

@@ -5,8 +5,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// start begins with the launch or attach of the session; its answers take as
-// long as they take.
+// start begins with the launch or attach of the session, without a limit for its answers.
 func (c *console) start() error {
 	if c.cfg.Start == nil {
 		c.feedInput()
@@ -33,9 +32,8 @@ func (c *console) start() error {
 	return nil
 }
 
-// started looks at what has become of the start on the ranks that it was for. What is
-// bad about one rank or one node is the affair of its own ranks: the others go on. A
-// program that starts nowhere ends a batch.
+// started is called when the start is complete. A failure of some ranks or nodes does not concern
+// the others, which continue. If no rank could be started, the console ends.
 func (c *console) started(x *call, asked rank.Set) {
 	c.refused = c.cfg.All.Minus(asked).Union(asked.Minus(x.results))
 	if x.results.IsEmpty() {

@@ -9,25 +9,24 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Status is how the whole invocation ends, as the exit status of a process.
+// Status is the result of the invocation, as the exit status of the process.
 type Status int
 
 const (
 	StatusGood        Status = 0   // all ranks ended well, or the script said quit
 	StatusRankFailed  Status = 1   // a rank failed, crashed, was lost, or could not be started or attached to; a command of a batch failed
-	StatusUsage       Status = 2   // flags, sets, files or commands that make no sense, before anything has begun
+	StatusUsage       Status = 2   // invalid flags, sets, files or commands, before the start
 	StatusNotStarted  Status = 3   // the job could not be started or attached
 	StatusNoTree      Status = 4   // the tree could not be built
 	StatusTimeout     Status = 124 // --timeout is over
 	StatusInterrupted Status = 130 // Ctrl-C
 )
 
-// crashes are the signals that a program does not get for its good.
+// crashes are the signals that tell of a crash.
 var crashes = []string{"SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS", "SIGTRAP"}
 
-// failedRanks tells the ranks that ended badly, or stand at a crash that would
-// have ended them. Ranks that we killed ourselves have not failed, nor has who looks
-// at core files: their programs ended long before.
+// failedRanks returns the ranks that ended with a failure, or are stopped by a crash. Killed ranks
+// have not failed, nor have ranks of core files: their programs ended earlier.
 func failedRanks(states *session.States, killed rank.Set) rank.Set {
 	var failed rank.Set
 	for _, g := range states.Groups(states.All()) {
@@ -43,9 +42,8 @@ func failedRanks(states *session.States, killed rank.Set) rank.Set {
 	return failed.Minus(killed)
 }
 
-// done ends the console when all commands are. Without a person who can see it,
-// the ranks tell the status, and what becomes of those that run is said: they were
-// perhaps meant to go on.
+// done ends the console after all commands. If not Interactive, the ranks determine the status, and
+// a message tells what will happen to those that still run.
 func (c *console) done() {
 	if c.ended {
 		return
@@ -56,20 +54,20 @@ func (c *console) done() {
 	}
 }
 
-// judgeCall notes whether a command of a script has failed.
+// judgeCall records whether a command of a script has failed.
 func (c *console) judgeCall(x *call) {
 	if x.from.at == nil || x.from.prompt || x.perhaps || !x.failed() {
-		return // ours, or seen by a person
+		return // the console's own, or seen by the user
 	}
 	c.fail(x.from.at(errFailed))
 }
 
-// errFailed ends a script of StopOnError.
+// errFailed ends a script with StopOnError.
 var errFailed = errors.New("the command has failed: no further one is carried out (--stop-on-error)")
 
-// fail notes that a command has failed that nobody has typed.
+// fail records that a command of a script has failed.
 func (c *console) fail(err error) {
-	c.failed = !c.cfg.Interactive // else it is seen
+	c.failed = !c.cfg.Interactive // otherwise the user sees it
 	if !c.cfg.StopOnError || c.ended {
 		return
 	}
@@ -80,7 +78,7 @@ func (c *console) fail(err error) {
 	}
 }
 
-// outcome is the status when the commands are done.
+// outcome returns the status when the commands are complete.
 func (c *console) outcome() Status {
 	if c.failed && !c.chosen && c.status == StatusGood {
 		return StatusRankFailed

@@ -15,12 +15,11 @@ import (
 	"golang.org/x/term"
 )
 
-// Terminal is a prompt with history, search (Ctrl-R) and completion, above which
-// text may appear while a line is being typed. It is the only door to the
-// readline library.
+// Terminal is a prompt with history, search (Ctrl-R) and completion. Text may be written above it
+// while a line is being typed. Only this type uses the readline library.
 //
-// NewTerminal starts one goroutine, which follows the window's width, and the
-// library some, which read the terminal. They end in Close.
+// NewTerminal starts one goroutine, which tracks the window's width; the library starts some to
+// read the terminal. All end in Close.
 type Terminal struct {
 	rl       *readline.Instance
 	in       *keys
@@ -38,9 +37,8 @@ var _ Lines = (*Terminal)(nil)
 // historyLimit is how many lines of history are kept.
 const historyLimit = 5000
 
-// NewTerminal opens the prompt on in and out. Closing in must end a Read that
-// waits. The history is kept in a file, "" in none; a file that cannot be
-// written is done without.
+// NewTerminal opens the prompt on in and out. Closing in must end a pending Read. The history is
+// kept in a file; without one if the name is "" or the file cannot be written.
 func NewTerminal(in *os.File, out io.Writer, history string) (*Terminal, error) {
 	t := &Terminal{in: newKeys(in), out: out, resized: make(chan os.Signal, 1), done: make(chan struct{})}
 	fd := int(in.Fd()) // 0, or the same terminal under another number
@@ -73,8 +71,8 @@ func NewTerminal(in *os.File, out io.Writer, history string) (*Terminal, error) 
 	return t, nil
 }
 
-// prepared makes the directory of the history and the file, readable by its
-// owner only; "" if that cannot be.
+// prepared creates the directory and the file of the history, readable by the owner only; "" if
+// that fails.
 func prepared(path string) string {
 	if path == "" || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return ""
@@ -87,7 +85,7 @@ func prepared(path string) string {
 	return path
 }
 
-// Size gives the lines and columns of the screen.
+// Size returns the lines and columns of the screen, 24 and 80 if unknown.
 func (t *Terminal) Size() (rows, columns int) {
 	w, h, err := term.GetSize(t.fd)
 	if err != nil || w < 1 || h < 1 {
@@ -110,7 +108,7 @@ func (t *Terminal) ReadLine(prompt string) (string, error) {
 	defer t.in.set(func() { t.in.line = false })
 	t.rl.SetPrompt(prompt)
 	line, err := t.rl.Readline()
-	if t.closed.Load() { // the library gives what was typed half
+	if t.closed.Load() { // the library returns an incomplete line
 		return "", io.EOF
 	}
 	if errors.Is(err, readline.ErrInterrupt) {
@@ -119,25 +117,23 @@ func (t *Terminal) ReadLine(prompt string) (string, error) {
 	return line, err
 }
 
-// Above gives the writer of what is to appear above the prompt.
-// It may be used while a line is read, and while none is; a Write waits while the
-// library is busy with a key.
+// Above returns the writer of text above the prompt. It may be used at any time; a Write waits
+// while the library processes a key.
 func (t *Terminal) Above() io.Writer { return above{t, t.out} }
 
-// Complete sets what Tab asks; see Lines.
+// Complete sets the completion by Tab; see Lines.
 func (t *Terminal) Complete(f func(line string) ([]string, int)) { t.complete.ask = f }
 
-// Close ends a ReadLine that waits and gives the terminal back as it was.
-// It may be called more than once.
+// Close ends a pending ReadLine and restores the terminal. It may be called more than once.
 func (t *Terminal) Close() error {
 	var err error
 	t.once.Do(func() {
 		t.closed.Store(true)
-		t.rl.Terminal.KickRead() // so that the library's reader is there to be ended
+		t.rl.Terminal.KickRead() // so that the library's reader runs and can be ended
 		<-t.in.reading
 		t.in.Close()
-		// Not rl.Close: it leaves a goroutine behind that sends into the void.
-		// The history file is written through and needs no closing.
+		// rl.Close would leave a goroutine that blocks forever in a send. The history file is
+		// written through and needs no closing.
 		err = t.rl.Terminal.Close()
 		signal.Stop(t.resized)
 		close(t.resized)
@@ -146,8 +142,7 @@ func (t *Terminal) Close() error {
 	return err
 }
 
-// completer turns our candidates into what the library wants: the letters that
-// are missing.
+// completer converts candidates to the form of the library: the missing characters.
 type completer struct {
 	ask func(line string) ([]string, int)
 }
@@ -158,7 +153,7 @@ func (c *completer) Do(line []rune, pos int) (missing [][]rune, have int) {
 	}
 	candidates, replaces := c.ask(string(line[:pos]))
 	for _, s := range candidates {
-		if !strings.HasSuffix(s, "/") { // of a directory there is more to come
+		if !strings.HasSuffix(s, "/") { // a directory may be continued
 			s += " "
 		}
 		missing = append(missing, []rune(s[replaces:]))
@@ -166,9 +161,8 @@ func (c *completer) Do(line []rune, pos int) (missing [][]rune, have int) {
 	return missing, replaces
 }
 
-// rawMode switches the terminal between raw, while a line is typed, and what it
-// was, while a command runs: then Ctrl-C is a signal. It may be used by several
-// goroutines.
+// rawMode switches the terminal between raw mode, while a line is typed, and its original mode,
+// while a command runs: then Ctrl-C is a signal. It is safe for concurrent use.
 type rawMode struct {
 	fd int
 
@@ -200,7 +194,7 @@ func (m *rawMode) exit() error {
 	return readline.Restore(m.fd, saved)
 }
 
-// filter handles Ctrl-Z itself: the library would stop our parent too.
+// filter handles Ctrl-Z: the library would stop the parent process too.
 func (m *rawMode) filter(r rune) (rune, bool) {
 	if r != readline.CharCtrlZ {
 		return r, true
@@ -209,7 +203,7 @@ func (m *rawMode) filter(r rune) (rune, bool) {
 	signal.Notify(resumed, syscall.SIGCONT)
 	defer signal.Stop(resumed)
 	m.exit()
-	if syscall.Kill(0, syscall.SIGTSTP) == nil { // our process group: servers are in others
+	if syscall.Kill(0, syscall.SIGTSTP) == nil { // only this process group: servers are in others
 		<-resumed
 	}
 	m.enter()

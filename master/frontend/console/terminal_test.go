@@ -13,7 +13,7 @@ import (
 	"unsafe"
 )
 
-// openPTY gives both ends of a pseudo-terminal; see pty(7).
+// openPTY returns both ends of a pseudo-terminal; see pty(7).
 func openPTY(t *testing.T) (master, slave *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NONBLOCK, 0)
@@ -79,7 +79,7 @@ func watch(t *testing.T, master *os.File) *screen {
 	return s
 }
 
-// text is all that was shown.
+// text returns all that was shown.
 func (s *screen) text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +140,7 @@ func TestTerminalReadsAndKeepsHistory(t *testing.T) {
 	}
 	got = read(term, "(sdm 0) ")
 	screen.await(t, "(sdm 0) ", 1)
-	master.WriteString("\x10\r") // Ctrl-P: the line before
+	master.WriteString("\x10\r") // Ctrl-P: the previous line
 	if l := <-got; l.line != "print grün" || l.err != nil {
 		t.Fatalf("history gave %q, %v", l.line, l.err)
 	}
@@ -183,7 +183,7 @@ func TestTerminalTextAboveThePrompt(t *testing.T) {
 	screen.await(t, "pri", 1)
 	fmt.Fprintf(term.Above(), "[0-7] hello\n")
 	screen.await(t, "[0-7] hello", 1)
-	screen.await(t, "> pri", 1) // it stands again below
+	screen.await(t, "> pri", 1) // the prompt is drawn again below
 	master.WriteString("nt x\r")
 	if l := <-got; l.line != "print x" {
 		t.Errorf("read %q", l.line)

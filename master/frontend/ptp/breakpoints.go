@@ -1,4 +1,4 @@
-// Breakpoints: the front end chooses their ids, the session numbers of its own.
+// Breakpoints. The front end assigns IDs of its own, the session numbers.
 
 package ptp
 
@@ -17,8 +17,8 @@ type breaks struct {
 	known []breakpoint
 }
 
-// breakpoint is one of ours on some ranks. An id of the front end may have several: it is
-// set again where more ranks are to have it.
+// breakpoint is one breakpoint of the session on some ranks. An ID of the front end may have
+// several: one for each command that sets it on more ranks.
 type breakpoint struct {
 	id, number int
 	ranks      rank.Set
@@ -37,7 +37,7 @@ func (j *job) remember(b breakpoint) {
 	j.breaks.known = append(j.breaks.known, b)
 }
 
-// forget takes a breakpoint from some ranks.
+// forget removes a breakpoint from some ranks.
 func (j *job) forget(b breakpoint) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -53,7 +53,7 @@ func (j *job) forget(b breakpoint) {
 	j.breaks.known = left
 }
 
-// named gives the breakpoints of an id that ranks of the job have.
+// named returns the breakpoints of an ID on ranks of the job.
 func (j *job) named(id int) []breakpoint {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -66,7 +66,7 @@ func (j *job) named(id int) []breakpoint {
 	return found
 }
 
-// idOf gives the front end's id of our number.
+// idOf returns the front end's ID of a session's number.
 func (j *job) idOf(number int) (int, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -100,7 +100,7 @@ func setBreak(ctx context.Context, j *job, args arguments) {
 	j.set(ctx, "break", asked, id, ignore)
 }
 
-// threadCondition holds in one thread only, if one is given.
+// threadCondition limits a condition to a thread, if one is given.
 func threadCondition(condition string, thread int) string {
 	switch {
 	case thread <= 0:
@@ -127,7 +127,7 @@ func setWatch(ctx context.Context, j *job, args arguments) {
 	j.set(ctx, "watch", asked, id, ignore)
 }
 
-// set sets a breakpoint and tells of it; of a temporary one there is but an OK.
+// set sets a breakpoint and reports it; for a temporary one the answer is OK only.
 func (j *job) set(ctx context.Context, command string, asked protocol.Args, id, ignore int) {
 	for _, g := range j.look(ctx, command, j.ranks, asked, ptp.NoFile) {
 		var body breakBody
@@ -150,7 +150,7 @@ func (j *job) set(ctx context.Context, command string, asked protocol.Args, id, 
 	}
 }
 
-// changeBreak makes the handler of a command about a breakpoint that is set.
+// changeBreak makes the handler of a command about an existing breakpoint.
 func changeBreak(command string) func(context.Context, *job, arguments) {
 	return func(ctx context.Context, j *job, args arguments) {
 		id, ok := j.number(args, 0)

@@ -1,4 +1,4 @@
-// Columns of answers, parted by ranks.
+// Columns of answers, divided by ranks.
 
 package ptp
 
@@ -15,7 +15,7 @@ type cell struct {
 
 type cells []cell
 
-// cellsOf gives the values of a column; ranks of which it tells none have otherwise.
+// cellsOf returns the values of a column; ranks without a value have otherwise.
 func cellsOf(g protocol.Group, name, otherwise string) cells {
 	rest := g.Ranks
 	var out cells
@@ -36,7 +36,7 @@ func cellsOf(g protocol.Group, name, otherwise string) cells {
 	return out
 }
 
-// in gives what is about some ranks.
+// in returns the cells of some ranks.
 func (c cells) in(ranks rank.Set) cells {
 	var out cells
 	for _, x := range c {
@@ -47,10 +47,10 @@ func (c cells) in(ranks rank.Set) cells {
 	return out
 }
 
-// everyValue is the limit of columns whose values must all be told.
+// everyValue is the limit of columns that must be complete.
 const everyValue = -1
 
-// by parts the cells by those of another column; their values are joined with a blank.
+// by divides the cells by those of another column and joins the values with a space.
 func (c cells) by(other cells) cells {
 	var out cells
 	for _, x := range c {

@@ -18,14 +18,14 @@ import (
 // command is a packet of the front end.
 type command struct {
 	ptp.Packet
-	bad error // it could not be read
+	bad error // error of decoding it
 }
 
-// nobody is the set of a command that named none that could be read.
+// nobody is the set in answers to commands without a valid set.
 const nobody = "1:00"
 
-// handlers carry out the commands that name a set of tasks. What needs all of its
-// answers before it can say something is in one function.
+// handlers execute the commands for a set of tasks. Each collects all answers that it needs before
+// it reports.
 var handlers = map[ptp.Code]func(context.Context, *job, arguments){
 	ptp.LineBreak:       setBreak,
 	ptp.FuncBreak:       setBreak,
@@ -59,7 +59,7 @@ var handlers = map[ptp.Code]func(context.Context, *job, arguments){
 	ptp.DeletePartial:   deletePartial,
 }
 
-// orderOf tells what a command waits for.
+// orderOf returns what a command waits for.
 func orderOf(c ptp.Code) order {
 	switch c {
 	case ptp.Go, ptp.Step:
@@ -70,7 +70,7 @@ func orderOf(c ptp.Code) order {
 	return inTurn
 }
 
-// command takes a command; quit tells that it was the last.
+// command processes a command; quit tells that it is the last one.
 func (f *front) command(ctx context.Context, c command) (quit bool) {
 	f.log.Debug("command", "packet", c.Packet, "err", c.bad)
 	info, known := ptp.LookupCommand(c.ID)
@@ -90,8 +90,8 @@ func (f *front) command(ctx context.Context, c command) (quit bool) {
 	return false
 }
 
-// isFlowControl tells whether Eclipse's runtime client means its own events, of which
-// it has too many: its numbers are those of other commands here, and it names no set.
+// isFlowControl recognizes commands of Eclipse's runtime client about the flow of its own events.
+// They have the numbers of other commands here, and no set.
 func (c command) isFlowControl() bool {
 	return c.ID >= ptp.BreakAfter && c.ID <= ptp.Step && !c.hasSet()
 }
@@ -104,7 +104,7 @@ func (c command) hasSet() bool {
 	return err == nil
 }
 
-// set is the set as it was written, or nobody.
+// set returns the set as it was written, or nobody.
 func (c command) set() string {
 	if c.hasSet() {
 		return c.Args[0]
@@ -131,7 +131,7 @@ func (f *front) commandTo(ctx context.Context, info ptp.CommandInfo, c command) 
 	case !f.hasBegun():
 		f.reject(c.Args[0], ptp.NoSession, info.Name+" before START SESSION")
 	case ranks.IsEmpty():
-		f.out.sendTo(c.Args[0], ptp.EventOK) // nobody was asked, so all is done
+		f.out.sendTo(c.Args[0], ptp.EventOK) // an empty set: nothing to do
 	default:
 		f.begin(ctx, info.Name, ranks, orderOf(c.ID), func(ctx context.Context, j *job) {
 			if strangers := ranks.Minus(f.all); !strangers.IsEmpty() {
@@ -143,10 +143,10 @@ func (f *front) commandTo(ctx context.Context, info ptp.CommandInfo, c command) 
 	}
 }
 
-// arguments are those behind the set of tasks, as text.
+// arguments are those after the set of tasks, as text.
 type arguments []string
 
-// number reads one that is an integer; the job is told if it is none.
+// number reads an integer argument; it reports an error if it is not one.
 func (j *job) number(args arguments, i int) (int, bool) {
 	n, err := strconv.Atoi(strings.TrimSpace(args[i]))
 	if err != nil || n < -1<<31 || n > 1<<31-1 {
@@ -158,7 +158,7 @@ func (j *job) number(args arguments, i int) (int, bool) {
 
 func isTrue(arg string) bool { return arg != "" && arg != "0" }
 
-// everyone is the set of a job before which no other may begin.
+// everyone is the set of a job that all later jobs wait for.
 var everyone = rank.Range(0, rank.MaxID)
 
 func (f *front) hasBegun() bool {
@@ -167,8 +167,8 @@ func (f *front) hasBegun() bool {
 	return f.begun
 }
 
-// start is START SESSION: the ranks are held at their first instruction, so that
-// breakpoints can be set before the first GO.
+// start is START SESSION: the ranks are held at their first instruction, so that breakpoints can be
+// set before the first GO.
 func (f *front) start(ctx context.Context, c command) {
 	f.mu.Lock()
 	again := f.begun
@@ -217,9 +217,8 @@ func jobOf(args []string) protocol.Job {
 	return protocol.Job{Program: program, Cwd: args[2], Args: args[3:], StopAt: "entry"}
 }
 
-// launchWait bounds the start of the ranks: gdbs that come from a busy file server take
-// their time, and Eclipse would not hear of those that are late. settleWait bounds the
-// wait for the first stop behind it.
+// launchWait bounds the start of the ranks: loading gdb from a busy file server takes time, and
+// Eclipse would not be told of late ranks. settleWait bounds the wait for their first stop.
 const (
 	launchWait = 2 * time.Minute
 	settleWait = 10 * time.Second
@@ -240,7 +239,7 @@ func notImplemented(_ context.Context, j *job, _ arguments) {
 	j.error(j.ranks, ptp.NotImplemented, j.what+" is not implemented")
 }
 
-// plainly gives a command whose answer is OK.
+// plainly executes a command whose answer is OK.
 func (j *job) plainly(ctx context.Context, name string, args protocol.Args) {
 	for _, g := range j.look(ctx, name, j.ranks, args, ptp.Unknown) {
 		j.say(ptp.EventOK, g.Ranks)
@@ -269,7 +268,7 @@ func step(ctx context.Context, j *job, args arguments) {
 	}
 }
 
-// terminate ends ranks; those that have ended are not to be complained of.
+// terminate kills ranks; for those that have ended the answer is OK too.
 func terminate(ctx context.Context, j *job, _ arguments) {
 	gone := j.ranks.Intersect(j.ended())
 	if !gone.IsEmpty() {
@@ -280,7 +279,7 @@ func terminate(ctx context.Context, j *job, _ arguments) {
 	}
 }
 
-// interrupt is answered by the stop that it brings about.
+// interrupt has no answer but the stop that it causes.
 func interrupt(ctx context.Context, j *job, _ arguments) {
 	j.look(ctx, "interrupt", j.ranks, protocol.Args{}, ptp.Unknown)
 }
@@ -291,7 +290,7 @@ func setFrame(ctx context.Context, j *job, args arguments) {
 	}
 }
 
-// handleSignal takes the words of gdb's "handle": signals, then what becomes of them.
+// handleSignal passes the arguments of gdb's "handle": signals, then actions.
 func handleSignal(ctx context.Context, j *job, args arguments) {
 	signal, actions, _ := strings.Cut(strings.TrimSpace(args[0]), " ")
 	j.plainly(ctx, "handle", protocol.Args{Signal: signal, Actions: strings.Fields(actions)})

@@ -1,4 +1,4 @@
-// Types as gdb writes them, with the places of members in memory.
+// Types as gdb prints them, with the offsets of members.
 
 package ptp
 
@@ -12,14 +12,14 @@ import (
 	"sdm/protocol/ptp"
 )
 
-// errType says that a type is beyond what is read here: C++ classes with all that they
-// have, Fortran, vectors. Values of such types are told as text.
+// errType is the error for types that are not supported: C++ classes with methods, Fortran,
+// vectors. Values of such types are sent as text.
 var errType = errors.New("a type that is not read")
 
-// resolver gives the type of a name that stands in another type; size is in bytes.
+// resolver returns the type of a name within another type; size is in bytes.
 type resolver func(name string, size int) (*ptp.Type, error)
 
-// parseType reads what "ptype/o" says of C's types: of a type of so many bytes.
+// parseType reads the output of ptype/o for a type of C; size is that of the type, in bytes.
 //
 //	type = struct point {
 //	/*      0      |       4 */    int x;
@@ -39,10 +39,10 @@ func parseType(text string, size int, resolve resolver) (*ptp.Type, error) {
 	return t, err
 }
 
-// place is where a member lies, as the comment before it tells.
+// place is the location of a member, from the comment before it.
 type place struct{ offset, bit, size int }
 
-// token is a word, a sign, or the place of what follows.
+// token is a word, a sign, or the place of the following member.
 type token struct {
 	text  string
 	place *place
@@ -120,8 +120,7 @@ func (p *typeParser) qualifiers() {
 	}
 }
 
-// base reads what stands before the name of a variable. The type has no size where only
-// the place of the variable tells.
+// base reads the part of a type before the name of a variable. The result may lack a size.
 func (p *typeParser) base(at place) (*ptp.Type, error) {
 	p.qualifiers()
 	switch word, _ := p.word(); word {
@@ -138,10 +137,10 @@ func (p *typeParser) base(at place) (*ptp.Type, error) {
 	}
 }
 
-// named is a type of which only the name stands here.
+// named returns a type that has only its name so far.
 func named(name string) *ptp.Type { return &ptp.Type{Name: name} }
 
-// scalarWords are those that make a type of C together.
+// scalarWords are the words of C's arithmetic types.
 var scalarWords = map[string]bool{
 	"char": true, "short": true, "int": true, "long": true, "signed": true, "unsigned": true,
 	"float": true, "double": true, "_Bool": true, "bool": true, "void": true, "__int128": true,
@@ -162,7 +161,7 @@ func (p *typeParser) scalar(first string) (*ptp.Type, error) {
 	}
 	switch {
 	case has["void"]:
-		return &ptp.Type{Kind: ptp.Pointer}, nil // of use behind a star only, where it is gone
+		return &ptp.Type{Kind: ptp.Pointer}, nil // valid only behind a star, which discards it
 	case has["float"] || has["double"]:
 		return &ptp.Type{Kind: ptp.Float}, nil
 	case has["char"]:
@@ -202,7 +201,7 @@ func (p *typeParser) structure(kind ptp.Kind, word string, at place) (*ptp.Type,
 // field reads a member of a structure that begins at start.
 func (p *typeParser) field(start int) (ptp.Field, error) {
 	if len(p.tokens) == 0 || p.tokens[0].place == nil {
-		return ptp.Field{}, errType // a static member, a function, a label of C++
+		return ptp.Field{}, errType // a static member, a function, or a label of C++
 	}
 	at := *p.tokens[0].place
 	p.tokens = p.tokens[1:]
@@ -239,7 +238,7 @@ func (p *typeParser) enumeration() (*ptp.Type, error) {
 	for !p.take("}") {
 		constant, ok := p.word()
 		if !ok {
-			return nil, errType // gdb leaves out what is too long, or shows sets of flags in its own way
+			return nil, errType // gdb leaves out long lists, and prints sets of flags otherwise
 		}
 		if p.take("=") {
 			v, err := strconv.ParseInt(p.peek(), 10, 64)
@@ -256,8 +255,8 @@ func (p *typeParser) enumeration() (*ptp.Type, error) {
 	return t, nil
 }
 
-// declarator reads the name of a variable of so many bytes, if it has one, with what
-// makes another type of base. Where it is a pointer, base is not told.
+// declarator reads the name of a variable, if any, with pointers and dimensions, and returns the
+// resulting type; size is that of the variable in bytes. A pointer has no element type.
 func (p *typeParser) declarator(base *ptp.Type, size int) (name string, t *ptp.Type, err error) {
 	stars := 0
 	for ; p.take("*"); p.qualifiers() {
@@ -286,7 +285,7 @@ func (p *typeParser) declarator(base *ptp.Type, size int) (name string, t *ptp.T
 	return name, t, err
 }
 
-// inParentheses reads "*name[2])(int, char *)", from behind the first parenthesis on.
+// inParentheses reads "*name[2])(int, char *)", after the first parenthesis.
 func (p *typeParser) inParentheses() (stars int, counts []int, name string, err error) {
 	for ; p.take("*"); p.qualifiers() {
 		stars++
@@ -313,7 +312,7 @@ func (p *typeParser) dimensions() ([]int, error) {
 	var counts []int
 	for p.take("[") {
 		n, err := strconv.Atoi(p.peek())
-		if err != nil || n < 1 || n > 1<<30 { // an array without an end, or with an end to be calculated
+		if err != nil || n < 1 || n > 1<<30 { // an array without a bound, or with a computed one
 			return nil, errType
 		}
 		p.take(p.peek())
@@ -325,7 +324,7 @@ func (p *typeParser) dimensions() ([]int, error) {
 	return counts, nil
 }
 
-// element is the type without its dimensions.
+// element returns the type without its dimensions.
 func (p *typeParser) element(base *ptp.Type, stars, size int) (*ptp.Type, error) {
 	if size < 1 {
 		return nil, errType

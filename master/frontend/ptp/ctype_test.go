@@ -11,7 +11,7 @@ import (
 	"sdm/protocol/ptp"
 )
 
-// names are what the types of testdata/types.txt name.
+// names resolves the names in testdata/types.txt.
 func names(name string, size int) (*ptp.Type, error) {
 	text, ok := map[string]string{
 		"anon_t":    "type = struct {\n/*      0      |       4 */    int q;\n/*      4      |       8 */    struct in {\n/*      4      |       2 */        short s;\n/*      8      |       4 */        int t;\n} z;\n}",
@@ -25,7 +25,8 @@ func names(name string, size int) (*ptp.Type, error) {
 	return parseType(text, size, names)
 }
 
-// testdata/types.txt are what gdb 13.1 says of types: a line "= SIZE FORMAT" behind each.
+// testdata/types.txt contains types as gdb 13.1 prints them, each followed by a line "= SIZE
+// FORMAT".
 func TestTypes(t *testing.T) {
 	text, err := os.ReadFile("testdata/types.txt")
 	if err != nil {
@@ -64,7 +65,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// Members lie where gdb says, also in structures within unions and in arrays of
+// Members have the offsets that gdb prints, also in structures within unions and in arrays of
 // structures.
 func TestPlaces(t *testing.T) {
 	const text = `/* offset      |    size */  type = struct out {

@@ -21,9 +21,10 @@ import (
 	"sdm/protocol/rank"
 )
 
-// A file of testdata/dialog is a taped session, a line "====", and what the front end
-// says ("> CODE ARGS") and hears ("< CODE ARGS") over it, on four ranks. Lines "<? CODE ARGS" one below
-// the other are heard in any order: they are about different ranks. Arguments are parted by blanks, or quoted as in Go.
+// A file of testdata/dialog is a taped session, a line "====", and the packets that the front end
+// sends ("> CODE ARGS") and receives ("< CODE ARGS") with it, on four ranks. Adjacent lines "<?
+// CODE ARGS" are received in any order: they are about different ranks. Arguments are separated by
+// spaces, or quoted as in Go.
 func TestDialogs(t *testing.T) {
 	files, err := filepath.Glob("testdata/dialog/*.txt")
 	if err != nil || len(files) == 0 {
@@ -50,7 +51,7 @@ func dialog(t *testing.T, file string) {
 	s := serve(t, 4, func(context.Context) (session.Session, session.Report, error) {
 		return tape, session.Report{Servers: 4, Ranks: rank.Range(0, 3)}, nil
 	})
-	var any []string // order
+	var any []string // in any order
 	for i, line := range strings.Split(words, "\n") {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			continue
@@ -154,7 +155,7 @@ func (s *served) next() ptp.Packet {
 	return p
 }
 
-// hears hears events in any order.
+// hears receives events in any order.
 func (s *served) hears(want []string) {
 	s.t.Helper()
 	var got []string
@@ -193,8 +194,7 @@ func TestNoSession(t *testing.T) {
 	s.ends(missing)
 }
 
-// A front end that vanishes, or that speaks something else, ends it, also while the
-// session is being built.
+// The end of the connection, or invalid data, ends Serve, also while the session is being built.
 func TestGone(t *testing.T) {
 	for name, say := range map[string]func(*served){
 		"hangs up":      func(s *served) { s.eclipse.Close() },
@@ -213,8 +213,8 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// Whatever is asked, and whatever arguments there are, each rank is answered; here by
-// a session that refuses everything.
+// Each rank is answered, whatever the command and its arguments; here by a session that refuses all
+// calls.
 func TestEveryCommandIsAnswered(t *testing.T) {
 	launched := session.Event{Name: "reply", Group: protocol.Group{Kind: protocol.KindResult, Ranks: rank.Range(0, 3), Body: []byte("{}")}}
 	held := session.Event{Name: "stopped", Group: protocol.Group{Kind: protocol.KindStopped, Ranks: rank.Range(0, 3), Body: []byte(`{"reason":"entry"}`)}}
@@ -253,7 +253,7 @@ func TestEveryCommandIsAnswered(t *testing.T) {
 	s.ends(nil)
 }
 
-// A rank that never comes to its first stop does not hold START SESSION up for ever.
+// A rank that never has its first stop does not block START SESSION forever.
 func TestRankThatDoesNotSettle(t *testing.T) {
 	f := newFront(slog.New(slog.DiscardHandler))
 	f.states = session.NewStates(rank.Range(0, 3))
@@ -274,7 +274,7 @@ func TestRankThatDoesNotSettle(t *testing.T) {
 	f.settle(t.Context(), rank.Range(0, 2))
 }
 
-// SUSPEND and TERMINATE wait for the start and for what lets ranks run, for nothing else.
+// SUSPEND and TERMINATE wait only for the start and for commands that resume ranks.
 func TestOrder(t *testing.T) {
 	f := newFront(slog.New(slog.DiscardHandler))
 	blocked := make(chan struct{})

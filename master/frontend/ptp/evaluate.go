@@ -14,13 +14,13 @@ import (
 	"sdm/protocol/rank"
 )
 
-// evaluate is EVALUATE EXPRESSION: the whole value, of a pointer with what it points to.
+// evaluate is EVALUATE EXPRESSION: the whole value, of a pointer with its target.
 func evaluate(ctx context.Context, j *job, args arguments) {
 	j.evaluate(ctx, args[0], "", true)
 }
 
-// evaluatePartial is EVALUATE PARTIAL EXPR: without the children a structure is an empty
-// one, and a pointer points to nothing that is told.
+// evaluatePartial is EVALUATE PARTIAL EXPR: without children, a structure is sent empty, and a
+// pointer without its target.
 func evaluatePartial(ctx context.Context, j *job, args arguments) {
 	j.evaluate(ctx, args[0], j.name(args[1]), isTrue(args[2]))
 }
@@ -32,31 +32,31 @@ func (j *job) evaluate(ctx context.Context, expr, name string, whole bool) {
 	}
 }
 
-// value is what an expression is on some ranks.
+// value is the value of an expression on some ranks.
 type value struct {
 	ranks rank.Set
 	of    *ptp.Type
-	name  string // of the type, as the program has it
+	name  string // of the type, as in the program
 	data  []byte
 }
 
-// valuer finds the values of one expression. An expression that changes something when
-// it is evaluated does so once, unless it is a structure or an array, or a pointer whose
-// target is told: gdb is asked for their address then.
+// valuer finds the values of one expression. An expression with side effects is evaluated once,
+// except structures, arrays, and pointers with targets: for these gdb is also asked for an address.
 type valuer struct {
 	*job
 	whole bool
-	asked int // names that were resolved
+	asked int // number of names that were resolved
 }
 
 const (
 	// mostResolved bounds the names of types that are looked up for one value.
 	mostResolved = 64
-	// mostData bounds what is read of a value, in bytes; arrays are cut to it.
+	// mostData bounds the bytes that are read of a value; arrays are truncated to it.
 	mostData = 32 << 10
 )
 
-// values asks for the type first. follow tells whether what a pointer points to is told.
+// values returns the values of an expression; follow adds the targets of pointers. It asks for the
+// type first.
 func (v *valuer) values(ctx context.Context, expr string, ranks rank.Set, follow bool) []value {
 	var out []value
 	for _, g := range v.look(ctx, "whatis", ranks, protocol.Args{Expr: expr}, ptp.UnknownVariable) {
@@ -75,7 +75,7 @@ func (v *valuer) values(ctx context.Context, expr string, ranks rank.Set, follow
 	return out
 }
 
-// typed is the type of an expression on some ranks; nil: it is not read.
+// typed is the type of an expression on some ranks; nil: unsupported.
 type typed struct {
 	ranks rank.Set
 	of    *ptp.Type
@@ -96,7 +96,7 @@ func (v *valuer) types(ctx context.Context, expr string, ranks rank.Set) []typed
 	return out
 }
 
-// read reads a type. Of a pointer to what is not read, this much is known.
+// read parses a type. A pointer to an unsupported type is a pointer without element type.
 func (v *valuer) read(ctx context.Context, text string, size int, ranks rank.Set) *ptp.Type {
 	t, err := parseType(text, size, v.resolver(ctx, ranks))
 	if err == nil {
@@ -108,7 +108,7 @@ func (v *valuer) read(ctx context.Context, text string, size int, ranks rank.Set
 	return nil
 }
 
-// sizes asks how large the expression is; 0 where gdb cannot tell.
+// sizes returns the size of the expression in bytes with its ranks; 0 if gdb does not know it.
 func (v *valuer) sizes(ctx context.Context, expr string, ranks rank.Set) map[int]rank.Set {
 	found := map[int]rank.Set{}
 	for _, g := range v.ask(ctx, "print", ranks, protocol.Args{Expr: "sizeof(" + expr + ")", Limit: everyValue}) {
@@ -123,7 +123,7 @@ func (v *valuer) sizes(ctx context.Context, expr string, ranks rank.Set) map[int
 	return found
 }
 
-// resolver looks up names of types within another type.
+// resolver looks up the names of types within another type.
 func (v *valuer) resolver(ctx context.Context, ranks rank.Set) resolver {
 	var resolve resolver
 	resolve = func(name string, size int) (*ptp.Type, error) {
@@ -140,7 +140,7 @@ func (v *valuer) resolver(ctx context.Context, ranks rank.Set) resolver {
 	return resolve
 }
 
-// of gives the values of an expression of one type.
+// of returns the values of an expression of one type.
 func (v *valuer) of(ctx context.Context, expr string, t typed, follow bool) []value {
 	switch {
 	case t.of == nil:
@@ -160,7 +160,7 @@ func (v *valuer) of(ctx context.Context, expr string, t typed, follow bool) []va
 	return v.printed(ctx, expr, t, "d")
 }
 
-// printed reads the value from what gdb prints.
+// printed reads the value from the output of print.
 func (v *valuer) printed(ctx context.Context, expr string, t typed, format string) []value {
 	var out []value
 	for _, g := range v.look(ctx, "print", t.ranks, protocol.Args{Expr: expr, Format: format, Limit: everyValue}, ptp.UnknownVariable) {
@@ -178,12 +178,12 @@ func (v *valuer) printed(ctx context.Context, expr string, t typed, format strin
 
 var textType = &ptp.Type{Kind: ptp.TextKind}
 
-// text gives what gdb prints.
+// text returns the output of print.
 func (v *valuer) text(ctx context.Context, expr string, ranks rank.Set) []value {
 	return v.printed(ctx, expr, typed{ranks, textType}, "")
 }
 
-// scalar gives the data of what gdb has printed of a value without parts.
+// scalar converts the printed text of a scalar value.
 func scalar(t *ptp.Type, text string) ([]byte, error) {
 	switch t.Kind {
 	case ptp.Float:
@@ -200,11 +200,11 @@ func scalar(t *ptp.Type, text string) ([]byte, error) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return t.Integer(n), nil
 	}
-	n, err := strconv.ParseUint(text, 10, 64) // more than that is told as text
+	n, err := strconv.ParseUint(text, 10, 64) // a greater number is sent as text
 	return t.Integer(int64(n)), err
 }
 
-// pointer gives the address and, where that is wanted and can be read, what is there.
+// pointer returns the address and, if requested and readable, the target.
 func (v *valuer) pointer(ctx context.Context, expr string, t typed, follow bool) []value {
 	var out []value
 	addresses := v.printed(ctx, expr, typed{t.ranks, &ptp.Type{Kind: ptp.Unsigned, Size: t.of.Size}}, "d")
@@ -228,8 +228,7 @@ func (v *valuer) pointer(ctx context.Context, expr string, t typed, follow bool)
 	return out
 }
 
-// targets gives what a pointer points to, where it can be read. That it cannot is no
-// failure of the expression.
+// targets returns the readable targets of a pointer. Others are not an error of the expression.
 func (v *valuer) targets(ctx context.Context, expr string, ranks rank.Set) []value {
 	quiet := &valuer{job: &job{front: v.front, ranks: ranks, what: v.what}, whole: true, asked: v.asked}
 	found := quiet.values(ctx, "*("+expr+")", ranks, false)
@@ -242,7 +241,7 @@ func (v *valuer) targets(ctx context.Context, expr string, ranks rank.Set) []val
 	return out
 }
 
-// memory reads structures and arrays where they are.
+// memory reads structures and arrays from the memory of the ranks.
 func (v *valuer) memory(ctx context.Context, expr string, t typed) []value {
 	cut := *t.of
 	if cut.Kind == ptp.Array && cut.Size > mostData {
@@ -256,7 +255,7 @@ func (v *valuer) memory(ctx context.Context, expr string, t typed) []value {
 	rest := t.ranks
 	for _, g := range v.ask(ctx, "memory read", t.ranks, protocol.Args{Expr: "&(" + expr + ")", Count: cut.Size, Limit: everyValue}) {
 		if g.Kind != protocol.KindResult {
-			continue // it is in registers, or has been calculated: gdb prints it
+			continue // it is in registers, or computed: use print
 		}
 		for _, c := range cellsOf(g, "data", "") {
 			mem, err := hex.DecodeString(c.value)
@@ -275,7 +274,7 @@ func (v *valuer) memory(ctx context.Context, expr string, t typed) []value {
 	return out
 }
 
-// big reads data of up to eight bytes, highest first.
+// big is a number of up to eight bytes in big-endian order.
 type big [8]byte
 
 func (b *big) read(data []byte) uint64 {

@@ -1,4 +1,4 @@
-// What the front end is told of failures.
+// Reports of failures to the front end.
 
 package ptp
 
@@ -15,12 +15,12 @@ import (
 
 func bodyOf(v any) []byte { return canonical.JSON(v) }
 
-// fail says an error about ranks that gave no result. Faults of gdb get the code that
-// the command has for them.
+// fail reports the error of ranks without a result. failure is the command's code for faults of
+// gdb.
 func (j *job) fail(g protocol.Group, failure ptp.ErrorCode) {
 	if g.Kind != protocol.KindFault {
 		var m protocol.Missing
-		_ = json.Unmarshal(g.Body, &m) // no cause is still no answer
+		_ = json.Unmarshal(g.Body, &m) // without a cause if it cannot be read
 		j.error(g.Ranks, ptp.Unknown, j.what+": no answer: "+m.Cause)
 		return
 	}
@@ -46,7 +46,7 @@ func (j *job) error(ranks rank.Set, code ptp.ErrorCode, text string) {
 	}
 }
 
-// reject says at once that a command makes no sense; nothing was done.
+// reject reports an invalid command, before anything was done.
 func (f *front) reject(set string, code ptp.ErrorCode, text string) {
 	f.out.sendTo(set, ptp.EventError, strconv.Itoa(int(code)), ptp.Latin1(text))
 }

@@ -1,4 +1,4 @@
-// What the door knows of its session.
+// State of one front end.
 
 package ptp
 
@@ -16,7 +16,7 @@ import (
 type front struct {
 	log     *slog.Logger
 	out     *queue
-	refused chan struct{} // closed when a front end has been told of failed
+	refused chan struct{} // closed when the front end has been told of failed
 	refuse  func()
 	settled chan struct{} // capacity 1: a job has ended
 
@@ -26,12 +26,12 @@ type front struct {
 	all    rank.Set
 
 	jobs    sync.WaitGroup
-	waiting []*job // those that may not have ended; the loop's
+	waiting []*job // jobs that may not have ended; used by the loop
 
 	mu       sync.Mutex
 	begun    bool // START SESSION has come
 	states   *session.States
-	changed  chan struct{} // closed and renewed when states changes
+	changed  chan struct{} // closed and replaced when states changes
 	calls    map[protocol.RequestID]*call
 	breaks   breaks
 	partials partials
@@ -46,7 +46,7 @@ func newFront(log *slog.Logger) *front {
 	return f
 }
 
-// feed keeps the states of the ranks.
+// feed updates the states of the ranks.
 func (f *front) feed(e session.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -78,21 +78,21 @@ func (f *front) settle(ctx context.Context, ranks rank.Set) {
 	}
 }
 
-// state gives those of some ranks that are in a state.
+// in returns those of some ranks that are in one of the states.
 func (f *front) in(ranks rank.Set, states ...session.State) rank.Set {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return ranks.Intersect(f.states.In(states...))
 }
 
-// call is a command of ours whose answers come with the session's events.
+// call is a call of the session whose answers are awaited.
 type call struct {
 	groups []protocol.Group
 	done   chan struct{} // closed when all have come
 }
 
-// answer takes an answer for the job that waits for it. One that is late is dropped:
-// the front end has been told that there is none.
+// answer adds an answer to its call. It drops late answers: the front end has been told that there
+// is none.
 func (f *front) answer(e session.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -107,8 +107,8 @@ func (f *front) answer(e session.Event) {
 	}
 }
 
-// do gives the session a command. The lock is held so that the loop, which may see
-// the answers at once, finds the call.
+// do makes a call of the session. It holds the lock until the call is registered, because the loop
+// may receive the answers at once.
 func (f *front) do(ctx context.Context, c session.Call) (*call, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,4 +1,4 @@
-// Commands that look at stacks, threads, signals and types.
+// Commands that query stacks, threads, signals and types.
 
 package ptp
 
@@ -13,7 +13,7 @@ import (
 	"sdm/protocol/ptp"
 )
 
-// bodyIs reads the result of a group; the job is told if that cannot be.
+// bodyIs reads the result of a group; it reports an error if that is not possible.
 func (j *job) bodyIs(g protocol.Group, body any) bool {
 	if err := json.Unmarshal(g.Body, body); err != nil {
 		j.error(g.Ranks, ptp.Unknown, fmt.Sprintf("%s: an answer that cannot be read: %v", j.what, err))
@@ -29,9 +29,9 @@ type framesBody struct {
 	Frame  *protocol.Frame  `json:"frame"`
 }
 
-// frameArgs writes a frame: level, file, function, address, line. Java takes an address
-// that is empty for none. It is always five arguments: of a "*" for an absent frame
-// Java reads what follows in the wrong places.
+// frameArgs formats a frame: level, file, function, address, line. Eclipse takes an empty address
+// for none. There are always five arguments: after a "*" for an absent frame Eclipse would misread
+// the following ones.
 func frameArgs(f *protocol.Frame, addr string) []string {
 	if f == nil {
 		f = &protocol.Frame{}
@@ -72,7 +72,7 @@ func listFrames(ctx context.Context, j *job, args arguments) {
 			continue
 		}
 		frames := body.Frames[min(low, len(body.Frames)):]
-		parts := cells{{g.Ranks, ""}} // by the addresses of the frames, each behind a blank
+		parts := cells{{g.Ranks, ""}} // by the addresses of the frames, each after a space
 		for _, f := range frames {
 			parts = parts.by(cellsOf(g, strconv.Itoa(f.Level)+".addr", ""))
 		}
@@ -110,8 +110,7 @@ func listLocals(ctx context.Context, j *job, _ arguments) {
 	}
 }
 
-// listArguments tells the arguments of the lowest level of the range: Eclipse asks for
-// one.
+// listArguments returns the arguments of the lowest level of the range: Eclipse asks for one level.
 func listArguments(ctx context.Context, j *job, args arguments) {
 	low, _, ok := j.bounds(args)
 	if !ok {
@@ -125,7 +124,7 @@ func listArguments(ctx context.Context, j *job, args arguments) {
 	}
 }
 
-// counted writes texts behind their number.
+// counted formats texts after their number.
 func counted(texts []string) []string {
 	out := []string{strconv.Itoa(len(texts))}
 	for _, t := range texts {
@@ -174,7 +173,7 @@ func selectThread(ctx context.Context, j *job, args arguments) {
 	}
 }
 
-// signalArgs writes what a signal does: name, stop, print, pass, description.
+// signalArgs formats the handling of a signal: name, stop, print, pass, description.
 func signalArgs(s protocol.SignalInfo) []string {
 	flag := func(set bool) string {
 		if set {
@@ -206,7 +205,7 @@ type textBody struct {
 	Text string `json:"text"`
 }
 
-// typeText takes gdb's words off.
+// typeText removes gdb's prefix.
 func typeText(text string) string { return strings.TrimPrefix(strings.TrimSpace(text), "type = ") }
 
 func getType(ctx context.Context, j *job, args arguments) {

@@ -1,4 +1,4 @@
-// Jobs: what is under way for the front end.
+// Jobs: commands and events in progress.
 
 package ptp
 
@@ -14,17 +14,16 @@ import (
 	"sdm/protocol/rank"
 )
 
-// job is a command of the front end, or an event of ranks, until all has been said of
-// it. Jobs that are about the same rank are done one after the other, in the order of
-// coming: so answers keep the order of the commands, and the front end hears of a stop
-// before the answer to what it has commanded afterwards. A rank that does not answer
-// costs the wait of the session.
+// job is the execution of a command, or of an event of ranks, until all of it has been reported.
+// Jobs for the same rank run one after the other, in order of arrival: answers keep the order of
+// the commands, and the front end is told of a stop before the answers to later commands. A rank
+// that does not answer delays its jobs by the wait of the session.
 type job struct {
 	*front
 	ranks rank.Set
 	what  string        // for messages
-	wait  time.Duration // for the answers of ranks; 0 is what the session has been told
-	moves bool          // it lets ranks run, or starts them
+	wait  time.Duration // for answers; 0 is the session's default
+	moves bool          // it resumes or starts ranks
 	done  chan struct{}
 	said  []saying
 }
@@ -36,21 +35,21 @@ type saying struct {
 	args  []string
 }
 
-// order is what a job waits for, and what waits for it.
+// order determines which jobs a job waits for.
 type order uint8
 
 const (
 	inTurn order = iota
-	moving       // lets ranks run, or starts them
-	urgent       // waits for those that are moving only: it ends what they have begun
+	moving       // resumes or starts ranks
+	urgent       // waits for moving jobs only, whose effect it ends
 )
 
-// begin starts a job, which waits for those before it. What it has said is sent when it
-// ends. Only the loop calls it.
+// begin starts a job, which waits for those before it and sends its events when it ends. It is
+// called by the loop only.
 func (f *front) begin(ctx context.Context, what string, ranks rank.Set, o order, run func(context.Context, *job)) {
 	j := &job{front: f, ranks: ranks, what: what, moves: o == moving, done: make(chan struct{})}
 	var before []*job
-	f.unfinished() // lets go of those that have ended
+	f.unfinished() // removes those that have ended
 	for _, other := range f.waiting {
 		if (o != urgent || other.moves) && other.ranks.Intersects(ranks) {
 			before = append(before, other)
@@ -82,7 +81,7 @@ func (j *job) end() {
 	}
 }
 
-// unfinished counts the jobs that have not ended.
+// unfinished returns the number of jobs that have not ended.
 func (f *front) unfinished() int {
 	f.waiting = slices.DeleteFunc(f.waiting, func(j *job) bool {
 		select {
@@ -95,7 +94,7 @@ func (f *front) unfinished() int {
 	return len(f.waiting)
 }
 
-// say adds an event; ranks of which the same is said share one.
+// say adds an event; ranks with the same event share one.
 func (j *job) say(code ptp.Code, ranks rank.Set, args ...string) {
 	for i := range j.said {
 		s := &j.said[i]
@@ -114,8 +113,8 @@ func (j *job) flush() {
 	j.said = nil
 }
 
-// ask gives the ranks a command and waits for what they answer: each rank is in one
-// group. A refusal by the session is the answer of all.
+// ask makes a call of the session for ranks and waits for the answers: each rank is in one group. A
+// refusal by the session is the answer of all.
 func (j *job) ask(ctx context.Context, name string, ranks rank.Set, args protocol.Args) []protocol.Group {
 	if ranks.IsEmpty() {
 		return nil
@@ -132,7 +131,7 @@ func (j *job) ask(ctx context.Context, name string, ranks rank.Set, args protoco
 	}
 }
 
-// look asks, says what has failed, and gives the results.
+// look makes a call, reports failures, and returns the results.
 func (j *job) look(ctx context.Context, name string, ranks rank.Set, args protocol.Args, failure ptp.ErrorCode) []protocol.Group {
 	var results []protocol.Group
 	for _, g := range j.ask(ctx, name, ranks, args) {

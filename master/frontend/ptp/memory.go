@@ -17,17 +17,17 @@ import (
 	"sdm/protocol/rank"
 )
 
-// words is how memory is written: a letter of gdb's and the bytes of a word.
+// words is a format of memory: a format letter of gdb and the bytes of a word.
 type words struct {
 	format string
 	size   int
 	order  binary.ByteOrder
 }
 
-// mostMemory bounds what is read at once, in bytes.
+// mostMemory bounds the bytes that are read at once.
 const mostMemory = 64 << 10
 
-// words reads format and size; the job is told if there are no such words.
+// words reads format and size; it reports an error if they are invalid.
 func (j *job) words(ctx context.Context, format, size string) (words, bool) {
 	w := words{format: format, order: binary.LittleEndian}
 	var err error
@@ -45,7 +45,7 @@ func (j *job) words(ctx context.Context, format, size string) (words, bool) {
 	return w, true
 }
 
-// bytesAt adds an offset in bytes to an address of whatever type.
+// bytesAt adds an offset in bytes to an address of any type.
 func bytesAt(address string, offset int) string {
 	if offset == 0 {
 		return address
@@ -53,7 +53,7 @@ func bytesAt(address string, offset int) string {
 	return fmt.Sprintf("(char *)(%s) + %d", address, offset)
 }
 
-// readMemory tells all rows as one: Eclipse looks for the second in the wrong place.
+// readMemory returns all rows as one, because Eclipse misreads a second one.
 func readMemory(ctx context.Context, j *job, args arguments) {
 	offset, ok1 := j.number(args, 0)
 	rows, ok2 := j.number(args, 4)
@@ -88,8 +88,8 @@ func readMemory(ctx context.Context, j *job, args arguments) {
 	}
 }
 
-// ascii shows bytes as characters, with another in place of those that cannot be shown;
-// nothing, if none is given.
+// ascii returns bytes as characters, with other for those that are not printable; "" if other is
+// "".
 func ascii(mem []byte, other string) string {
 	if other == "" {
 		return ""
@@ -105,7 +105,7 @@ func ascii(mem []byte, other string) string {
 	return b.String()
 }
 
-// texts writes whole words behind their number.
+// texts formats whole words, after their number.
 func (w words) texts(mem []byte) []string {
 	out := []string{""}
 	for ; len(mem) >= w.size; mem = mem[w.size:] {
@@ -148,7 +148,7 @@ func (w words) text(mem []byte) string {
 	return fmt.Sprintf("0x%0*x", 2*w.size, v)
 }
 
-// character writes a character as gdb does.
+// character formats a character as gdb does.
 func character(c byte) string {
 	switch {
 	case c == '\'' || c == '\\':
@@ -159,8 +159,7 @@ func character(c byte) string {
 	return fmt.Sprintf(`'\%03o'`, c)
 }
 
-// writeMemory writes one word. Its value is a number, or an expression that each rank
-// evaluates.
+// writeMemory writes one word. Its value is a number, or an expression that each rank evaluates.
 func writeMemory(ctx context.Context, j *job, args arguments) {
 	offset, ok := j.number(args, 0)
 	if !ok {
@@ -183,7 +182,7 @@ func writeMemory(ctx context.Context, j *job, args arguments) {
 	}
 }
 
-// numbers gives what is to be written on which ranks.
+// numbers returns the values to be written and their ranks.
 func (j *job) numbers(ctx context.Context, value string, w words) cells {
 	if _, err := w.bytes(value); err == nil {
 		return cells{{j.ranks, value}}
@@ -199,7 +198,7 @@ func (j *job) numbers(ctx context.Context, value string, w words) cells {
 	return out
 }
 
-// bytes gives a number as it is in memory.
+// bytes returns a number as it is in memory.
 func (w words) bytes(text string) ([]byte, error) {
 	v, err := w.value(strings.TrimSpace(text))
 	if err != nil {
@@ -228,7 +227,7 @@ func (w words) value(text string) (uint64, error) {
 	return strconv.ParseUint(text, 0, bits)
 }
 
-// littleEndian tells whether all of the ranks have the lowest byte first; gdb is asked.
+// littleEndian asks gdb whether all of the ranks are little-endian.
 func (j *job) littleEndian(ctx context.Context, ranks rank.Set) bool {
 	for _, g := range j.ask(ctx, "gdb", ranks, protocol.Args{Text: "show endian"}) {
 		if g.Kind == protocol.KindResult && strings.Contains(string(g.Body), "big endian") {

@@ -1,4 +1,4 @@
-// Expressions that the front end unfolds step by step, by names that we give them.
+// Names of expressions that the front end expands step by step.
 
 package ptp
 
@@ -10,7 +10,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// partials are the expressions that have names. The zero value has none.
+// partials are the expressions with names. The zero value has none.
 type partials struct {
 	last  int
 	known []partial
@@ -21,8 +21,8 @@ type partial struct {
 	ranks rank.Set
 }
 
-// name gives an expression of the job's ranks a name: the one that the front end knows
-// it by, or a new one.
+// name returns the name of an expression of the job's ranks: the given one if it is known,
+// otherwise a new one.
 func (j *job) name(given string) string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -38,8 +38,8 @@ func (j *job) name(given string) string {
 	return p.name
 }
 
-// changedNames are the names of expressions whose value may be another after a stop of
-// ranks, behind their number: all that these have.
+// changedNames returns the number and the names of the expressions whose value may have changed
+// with a stop of ranks: all expressions of these ranks.
 func (j *job) changedNames(ranks rank.Set) []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()

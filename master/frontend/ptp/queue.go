@@ -1,4 +1,4 @@
-// What waits to be sent to the front end.
+// Packets to be sent to the front end.
 
 package ptp
 
@@ -12,15 +12,14 @@ import (
 )
 
 const (
-	// queueBytes is how much may wait before no events are taken from the session:
-	// then the output of the program waits where it is written.
+	// queueBytes is how much may be queued before events are no longer taken from the session,
+	// which blocks the output of the program.
 	queueBytes = 256 << 10
-	// outputBytes bounds the text of one OUTPUT event that is made of several lines.
+	// outputBytes bounds the text of one OUTPUT event that joins several lines.
 	outputBytes = 32 << 10
 )
 
-// queue holds packets for the one that writes them. All methods may be called from
-// any goroutine.
+// queue holds packets for their writer. All methods may be called from any goroutine.
 type queue struct {
 	room chan struct{} // capacity 1: something was sent
 
@@ -28,7 +27,7 @@ type queue struct {
 	more    *sync.Cond
 	tasks   int // of the job
 	packets []ptp.Packet
-	bytes   int // of packets, about
+	bytes   int // of packets, approximately
 	busy    bool
 	over    bool
 	idle    *sync.Cond
@@ -40,7 +39,7 @@ func newQueue() *queue {
 	return q
 }
 
-// size says how many tasks the job has.
+// size sets the number of tasks of the job.
 func (q *queue) size(tasks int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -68,8 +67,8 @@ func (q *queue) sendTo(set string, code ptp.Code, args ...string) {
 	q.more.Signal()
 }
 
-// joined adds output to what the same ranks have written right before, if that has not
-// been sent yet: many lines are one event then.
+// joined appends output to the last packet, if that is output of the same ranks: many lines become
+// one event.
 func (q *queue) joined(p ptp.Packet) bool {
 	if p.ID != ptp.EventOutput || len(q.packets) == 0 {
 		return false
@@ -97,7 +96,7 @@ func (q *queue) isFull() bool {
 	return q.bytes > queueBytes
 }
 
-// end drops what is left and ends write.
+// end discards the rest and ends write.
 func (q *queue) end() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -106,10 +105,10 @@ func (q *queue) end() {
 	q.idle.Broadcast()
 }
 
-// flushWait bounds the sending of what is left when a session ends.
+// flushWait bounds the sending of the rest when a session ends.
 const flushWait = 5 * time.Second
 
-// flush waits until all has been sent, or the connection is broken.
+// flush waits until all has been sent, the connection is broken, or flushWait is over.
 func (q *queue) flush(broken <-chan error) {
 	sent := make(chan struct{})
 	go func() {
@@ -132,7 +131,7 @@ func (q *queue) flush(broken <-chan error) {
 	<-sent
 }
 
-// write sends packets until end, or an error. What is there is one write.
+// write sends packets until end, or an error. It sends all queued packets with one write.
 func (q *queue) write(w io.Writer) error {
 	for {
 		batch := q.take()

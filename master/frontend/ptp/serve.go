@@ -1,5 +1,5 @@
-// Package ptp provides the door of a session for Eclipse PTP: a master that dials it and
-// speaks its protocol (package protocol/ptp), as the original SDM did.
+// Package ptp connects a session to Eclipse PTP, by the protocol of the original SDM (package
+// protocol/ptp).
 package ptp
 
 import (
@@ -16,21 +16,18 @@ import (
 	"sdm/protocol/ptp"
 )
 
-// ErrGone is the error of Serve when the front end has vanished: it closed the
-// connection, or the network did, without QUIT.
+// ErrGone is the error of Serve when the connection has ended without QUIT.
 var ErrGone = errors.New("the front end is gone")
 
 // Open builds the session. The error may be a *session.NotReady.
 type Open func(ctx context.Context) (session.Session, session.Report, error)
 
-// Serve drives a session for the front end at the other end of conn, until it says
-// QUIT (nil), has gone (ErrGone), the session could not be built, or ctx is over. The
-// session is built from the beginning: nobody asks for it. Serve closes the connection;
-// the session is the caller's to close.
+// Serve serves a session to the front end of a connection, until QUIT (nil), the front end has gone
+// (ErrGone), the session cannot be built, or ctx is done. It builds the session at once, without a
+// request. It closes the connection; the caller closes the session.
 //
-// Goroutines: Serve itself takes commands and events, in order; one reads, one writes,
-// one opens the session, and each job (job.go) has one. All have ended when Serve
-// returns.
+// Goroutines: Serve itself processes commands and events, in order; one reads, one writes, one
+// opens the session, and each job (job.go) has one. All have ended when Serve returns.
 func Serve(ctx context.Context, conn io.ReadWriteCloser, open Open, log *slog.Logger) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -51,8 +48,7 @@ func Serve(ctx context.Context, conn io.ReadWriteCloser, open Open, log *slog.Lo
 	return err
 }
 
-// maxJobs bounds how many commands are carried out or wait at once; then no more are
-// read.
+// maxJobs bounds how many commands may be in progress; beyond it, no more are read.
 const maxJobs = 1000
 
 // drive is the loop of a front end.
@@ -70,7 +66,7 @@ func (f *front) drive(ctx context.Context, in <-chan command, broken <-chan erro
 		select {
 		case c := <-commands:
 			if f.obey(ctx, c) {
-				f.out.flush(broken) // what was said before it is still sent
+				f.out.flush(broken) // sends earlier events
 				return nil
 			}
 		case <-opened:
@@ -82,7 +78,7 @@ func (f *front) drive(ctx context.Context, in <-chan command, broken <-chan erro
 				return errors.New("the session has ended")
 			}
 			f.guard("", func() { f.event(ctx, e) })
-		case <-f.refused: // START SESSION has been told that there is no session
+		case <-f.refused: // the failure of START SESSION has been reported
 			f.out.flush(broken)
 			return f.failed
 		case <-f.out.room:
@@ -95,7 +91,7 @@ func (f *front) drive(ctx context.Context, in <-chan command, broken <-chan erro
 	}
 }
 
-// obey takes a command; quit tells that it was the last.
+// obey processes a command; quit tells that it is the last one.
 func (f *front) obey(ctx context.Context, c command) (quit bool) {
 	if bad := f.guard("", func() { quit = f.command(ctx, c) }); bad != nil {
 		f.reject(c.set(), ptp.Unknown, bad.Error())
@@ -103,7 +99,7 @@ func (f *front) obey(ctx context.Context, c command) (quit bool) {
 	return quit
 }
 
-// guard does one thing of the loop. A panic costs that thing, and not the session.
+// guard executes one step of the loop, and recovers from a panic in it.
 func (f *front) guard(op string, do func()) *protocol.Fault {
 	bad, stack := protocol.Guard(op, do)
 	if bad != nil {
@@ -117,7 +113,7 @@ func (f *front) defect(bad *protocol.Fault, stack []byte) {
 	f.log.Error(bad.Message+": "+protocol.Report, "command", bad.Op, "stack", string(stack))
 }
 
-// read takes packets until the connection ends, or what comes is none.
+// read reads packets until the connection ends, or the framing is invalid.
 func read(ctx context.Context, r io.Reader, out chan<- command) error {
 	buffered := bufio.NewReader(r)
 	var d ptp.Decoder
@@ -143,7 +139,7 @@ func read(ctx context.Context, r io.Reader, out chan<- command) error {
 	}
 }
 
-// readBody takes memory as bytes come, not as they are announced.
+// readBody allocates memory as bytes arrive, not as announced.
 func readBody(r io.Reader, n int) ([]byte, error) {
 	const first = 64 << 10
 	body := make([]byte, min(n, first))
@@ -156,8 +152,7 @@ func readBody(r io.Reader, n int) ([]byte, error) {
 	return body, err
 }
 
-// open builds the session beside the reading: a front end that vanishes meanwhile must
-// be seen.
+// open builds the session in a goroutine: the end of the connection must be noticed meanwhile.
 func (f *front) open(ctx context.Context, open Open) {
 	defer close(f.opened)
 	sess, report, err := open(ctx)
@@ -172,7 +167,7 @@ func (f *front) open(ctx context.Context, open Open) {
 	}
 }
 
-// event takes what the session says.
+// event processes an event of the session.
 func (f *front) event(ctx context.Context, e session.Event) {
 	if e.IsAnswer() {
 		f.answer(e)
@@ -180,7 +175,7 @@ func (f *front) event(ctx context.Context, e session.Event) {
 	}
 	g := e.Group
 	if g.Kind.IsEnd() {
-		g.Ranks = g.Ranks.Minus(f.ended()) // whose end has been told
+		g.Ranks = g.Ranks.Minus(f.ended()) // their end has been reported
 	}
 	f.feed(e)
 	switch {

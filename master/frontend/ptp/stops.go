@@ -1,4 +1,4 @@
-// What happens to ranks unasked.
+// Events of ranks.
 
 package ptp
 
@@ -13,8 +13,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// stopped tells of a stop, once it is known how deep the stack is. The first stop of
-// ranks that were just started is told by the OK to START SESSION.
+// stopped reports a stop, once the depth of the stack is known. The first stop of started ranks is
+// not reported: the OK to START SESSION is.
 func (f *front) stopped(ctx context.Context, g protocol.Group) {
 	var stop protocol.Stop
 	if err := json.Unmarshal(g.Body, &stop); err != nil {
@@ -57,38 +57,37 @@ func (j *job) suspend(ctx context.Context, g protocol.Group, stop protocol.Stop)
 	}
 }
 
-// depthOf is how deep the stacks of some ranks are.
+// depthOf is the depth of the stacks of some ranks.
 type depthOf struct {
 	ranks rank.Set
 	depth int
 }
 
-// mostDepth bounds the depth that is told: of an endless recursion it would cost more
-// than anybody can look at.
+// mostDepth bounds the reported depth, for endless recursions.
 const mostDepth = 1000
 
-// depths asks for the depth of the stacks. Ranks that cannot tell have 0: their stop is
-// told all the same.
+// depths returns the depth of the stacks, 0 for ranks that cannot tell it: their stop is reported
+// all the same.
 func (j *job) depths(ctx context.Context, ranks rank.Set) []depthOf {
 	var found []depthOf
 	for _, g := range j.ask(ctx, "backtrace", ranks, protocol.Args{Count: mostDepth}) {
 		var body framesBody
 		if g.Kind == protocol.KindResult {
-			_ = json.Unmarshal(g.Body, &body) // as if it could not tell
+			_ = json.Unmarshal(g.Body, &body) // 0 if it cannot be read
 		}
 		found = append(found, depthOf{g.Ranks, len(body.Frames)})
 	}
 	return found
 }
 
-// gone tells that ranks have ended.
+// gone reports that ranks have ended.
 func (f *front) gone(ctx context.Context, g protocol.Group) {
 	var x protocol.Exit
 	var m protocol.Missing
-	args := []string{ptp.ExitNormal, "0"} // detached from
+	args := []string{ptp.ExitNormal, "0"} // detached
 	switch g.Kind {
 	case protocol.KindExited:
-		_ = json.Unmarshal(g.Body, &x) // as below: that it is gone is true
+		_ = json.Unmarshal(g.Body, &x) // as below: reported even if it cannot be read
 		args = []string{ptp.ExitNormal, strconv.Itoa(x.Code)}
 	case protocol.KindSignalled:
 		_ = json.Unmarshal(g.Body, &x)

@@ -14,17 +14,16 @@ import (
 	"sdm/protocol/canonical"
 )
 
-// Both sides prove that they know the secret, without sending it, before
-// anything else is said:
+// Both sides prove that they know the secret, without sending it, before any other message:
 //
 //	front end -> master  hello         {version, challenge F}
 //	master -> front end                {version, build, challenge M, proof of the master}
 //	front end -> master  authenticate  {proof of the front end}
 //	master -> front end                {}
 //
-// A proof is HMAC-SHA256 over who proves, both challenges and the binding: the
-// hash of the certificate that the TLS connection was made with, which a
-// stranger in the middle cannot have on both sides, or "plain".
+// A proof is HMAC-SHA256 over the side that proves, both challenges and the binding. The binding is
+// the hash of the certificate of the TLS connection, which a relay cannot have on both sides, or
+// "plain".
 const (
 	proofPrefix   = "sdm-rpc-1 "
 	proofMaster   = "master"
@@ -32,7 +31,7 @@ const (
 	bindingPlain  = "plain"
 )
 
-// proof is what one side sends, in hexadecimal.
+// proof returns the proof of one side in hexadecimal.
 func proof(secret []byte, who, master, frontEnd, binding string) string {
 	mac := hmac.New(sha256.New, secret)
 	fmt.Fprintf(mac, "%s%s\n%s\n%s\n%s\n", proofPrefix, who, master, frontEnd, binding)
@@ -42,7 +41,7 @@ func proof(secret []byte, who, master, frontEnd, binding string) string {
 // fits compares in constant time.
 func fits(got, want string) bool { return hmac.Equal([]byte(got), []byte(want)) }
 
-// newChallenge makes 32 random bytes in hexadecimal.
+// newChallenge returns 32 random bytes in hexadecimal.
 func newChallenge() string {
 	var b [32]byte
 	rand.Read(b[:]) // never fails
@@ -70,10 +69,10 @@ type authParams struct {
 	Proof string `json:"proof"`
 }
 
-// errSecret is the error of a side that does not know the secret.
+// errSecret is the error if the other side does not know the secret.
 var errSecret = errors.New("it does not know the secret; both sides must read the same secret file")
 
-// admit is the master's part.
+// admit is the master's part of the authentication.
 func admit(c *Conn, secret []byte, build, binding string) error {
 	var hello helloParams
 	id, err := awaitCall(c, "hello", &hello)
@@ -99,13 +98,13 @@ func admit(c *Conn, secret []byte, build, binding string) error {
 		return err
 	}
 	if !fits(auth.Proof, proof(secret, proofFrontEnd, mine, hello.Challenge, binding)) {
-		_ = reject(c, id, "the proof does not fit the secret of this master") // the reason counts more than whether it was heard
+		_ = reject(c, id, "the proof does not fit the secret of this master") // best effort
 		return errSecret
 	}
 	return c.write(respond(id, []byte("{}")))
 }
 
-// awaitCall reads one request, which must be the one that is due.
+// awaitCall reads a request, which must be one for method.
 func awaitCall(c *Conn, method string, params any) (json.RawMessage, error) {
 	body, err := c.read()
 	if err != nil {
@@ -128,7 +127,7 @@ func reject(c *Conn, id json.RawMessage, text string) error {
 	return errors.Join(errors.New(text), c.write(refuse(id, failure(codeRefused, text))))
 }
 
-// introduce is the front end's part. It gives the master's build.
+// introduce is the front end's part of the authentication. It returns the master's build.
 func introduce(c *Conn, secret []byte, binding string) (build string, err error) {
 	mine := newChallenge()
 	var hello helloResult
@@ -145,7 +144,7 @@ func introduce(c *Conn, secret []byte, binding string) (build string, err error)
 	return hello.Build, askOnce(c, "authenticate", theirs, &struct{}{})
 }
 
-// askOnce makes a call before there is anybody else on the connection.
+// askOnce makes a call while nothing else uses the connection.
 func askOnce(c *Conn, method string, params, result any) error {
 	call := message{ID: json.RawMessage(`"` + method + `"`), Method: method, Params: canonical.JSON(params)}
 	if err := c.write(encode(call)); err != nil {

@@ -19,7 +19,7 @@ import (
 	"sdm/master/dial"
 )
 
-// The worked example of docs/protocol.md, calculated with Python's hmac.
+// These are the example of docs/protocol.md, computed with Python's hmac.
 const (
 	exampleSecret   = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 	exampleMaster   = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -45,7 +45,7 @@ func TestProofIsThatOfTheManual(t *testing.T) {
 
 func secretOf(letter string) []byte { return []byte(strings.Repeat(letter, 32)) }
 
-// meet has a master dial a front end's listener on loopback.
+// meet lets a master dial a front end's listener on loopback.
 func meet(t *testing.T, master, frontEnd Options) (*Conn, *Client, error, error) {
 	t.Helper()
 	l, err := Listen("127.0.0.1:0", frontEnd)
@@ -70,7 +70,7 @@ func meetAt(t *testing.T, l *Listener, addr string, master Options) (*Conn, *Cli
 	}()
 	conn, err := Dial(ctx, addr, master)
 	if err != nil {
-		cancel() // the front end would wait for a better one
+		cancel() // otherwise the front end would wait for another master
 	}
 	a := <-front
 	return conn, a.c, err, a.err
@@ -81,7 +81,7 @@ func TestProofs(t *testing.T) {
 	for _, tt := range []struct {
 		name             string
 		master, frontEnd Options
-		err              string // part of the master's error; "" is that both agree
+		err              string // part of the master's error; "": both succeed
 		secured          bool
 	}{
 		{"TLS", Options{Secret: a}, Options{Secret: a}, "", true},
@@ -116,8 +116,8 @@ func TestProofs(t *testing.T) {
 	}
 }
 
-// A process that holds the front end's port passes all on between the master and the real
-// front end, with TLS of its own to each: neither proof fits.
+// A process that has taken the front end's port relays all messages between the master and the real
+// front end, over a TLS connection to each: neither proof is valid.
 func TestRelayIsRefused(t *testing.T) {
 	o := Options{Secret: secretOf("a")}
 	real, err := Listen("127.0.0.1:0", o)
@@ -143,8 +143,8 @@ func TestRelayIsRefused(t *testing.T) {
 	}
 }
 
-// relay joins a master that dials and a front end that listens until both have hung up.
-// It knows no secret.
+// relay joins a master that dials and a front end that listens until both have closed. It does not
+// know the secret.
 func relay(master net.Listener, frontEnd string) error {
 	m, err := master.Accept()
 	if err != nil {
@@ -164,7 +164,7 @@ func relay(master net.Listener, frontEnd string) error {
 	toFrontEnd := tls.Server(f, &tls.Config{Certificates: []tls.Certificate{ours}})
 	var both sync.WaitGroup
 	copying := func(to, from net.Conn) {
-		_, _ = io.Copy(to, from) // ends with a refusal, however that is told
+		_, _ = io.Copy(to, from) // ends with a refusal by either side
 		m.Close()
 		f.Close()
 	}
@@ -174,7 +174,7 @@ func relay(master net.Listener, frontEnd string) error {
 	return nil
 }
 
-// raw plays a front end that does not keep to the rules.
+// raw plays a front end that violates the protocol.
 func raw(t *testing.T, master Options, frontEnd func(c net.Conn)) error {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -230,7 +230,7 @@ func TestMasterRefuses(t *testing.T) {
 						return
 					}
 				}
-				_, _ = heard.ReadFrom(c) // until the master hangs up
+				_, _ = heard.ReadFrom(c) // until the master closes the connection
 			})
 			if err == nil || !strings.Contains(err.Error(), tt.err) {
 				t.Errorf("error: %v", err)
@@ -287,13 +287,13 @@ func TestMasterTriesTenTimes(t *testing.T) {
 		}
 	})
 	t.Run("and counts only those that it made", func(t *testing.T) {
-		l, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and says nothing
+		l, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections and sends nothing
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer l.Close()
 		_, err = Dial(context.Background(), l.Addr().String(), Options{Secret: secretOf("a"), Wait: time.Second})
-		if err == nil || !strings.Contains(err.Error(), "it says nothing (1 try in 1") { // second, and a bit on a busy machine
+		if err == nil || !strings.Contains(err.Error(), "it says nothing (1 try in 1") { // 1s, or a bit more
 			t.Errorf("error: %v", err)
 		}
 	})
@@ -307,8 +307,7 @@ func TestMasterTriesTenTimes(t *testing.T) {
 	})
 }
 
-// A front end may come late: the master is there first where a starter was
-// quicker than the IDE.
+// A front end may come late: a starter may start the master before the IDE listens.
 func TestMasterAwaitsALateFrontEnd(t *testing.T) {
 	l, err := Listen("127.0.0.1:0", Options{Secret: secretOf("a")})
 	if err != nil {
@@ -371,9 +370,9 @@ func TestDoorWithoutASecret(t *testing.T) {
 	}
 }
 
-// Strangers must not keep the master out.
+// Unauthenticated connections must not block the master.
 func TestListenerSurvivesStrangers(t *testing.T) {
-	var log bytes.Buffer // read when all that was begun has ended
+	var log bytes.Buffer // read when all goroutines have ended
 	l, err := Listen("127.0.0.1:0", Options{Secret: secretOf("a"), Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
@@ -398,7 +397,7 @@ func TestListenerSurvivesStrangers(t *testing.T) {
 	}
 }
 
-// A stranger who comes a thousand times does not fill the person's screen.
+// A stranger that comes a thousand times is shown only a few times.
 func TestRefusalsAreBounded(t *testing.T) {
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, nil))

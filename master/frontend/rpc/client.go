@@ -14,21 +14,21 @@ import (
 	"sdm/protocol/canonical"
 )
 
-// Client is a session whose master is at the other end of a connection. All
-// methods may be called from any goroutine.
+// Client is a session whose master is at the other end of a connection. All methods may be called
+// from any goroutine.
 //
-// It starts one goroutine beside the stream's: read, which ends with the
-// connection. Close ends both and waits.
+// It starts one goroutine besides that of the stream: run, which ends with the connection. Close
+// ends both and waits for them.
 type Client struct {
 	conn     *Conn
 	stream   *session.Stream
-	finished chan struct{} // closed by read
+	finished chan struct{} // closed by run
 
 	mu      sync.Mutex
 	last    uint64
-	waiting map[string]chan<- message // by the number of the JSON-RPC call
+	waiting map[string]chan<- message // by the ID of the JSON-RPC call
 	err     error                     // why the connection ended; set before finished is closed
-	bye     bool                      // quit was said: that the connection ends is no failure
+	bye     bool                      // quit was sent: the end of the connection is not a failure
 }
 
 var _ session.Session = (*Client)(nil)
@@ -39,18 +39,18 @@ func newClient(c *Conn, _ Options) *Client {
 	return cl
 }
 
-// Peer describes the master's address for people.
+// Peer returns the master's address for messages.
 func (c *Client) Peer() string { return c.conn.Peer() }
 
-// Events is the one stream of the session; see session.Session. What the master
-// says while it builds the tree comes on it as well.
+// Events returns the stream of the session; see session.Session. It contains the events from the
+// building of the tree as well.
 func (c *Client) Events() <-chan session.Event { return c.stream.Events() }
 
-// Initialize has the master build the tree. The error is a *session.NotReady if
-// servers are not there.
+// Initialize makes the master build the tree. The error is a *session.NotReady if servers are not
+// ready.
 func (c *Client) Initialize(ctx context.Context, s Setup) (session.Report, error) {
 	var result InitResult
-	s.WholeSets = true // who drives a Session reads sets, and no more than what is there
+	s.WholeSets = true // a program that drives a Session needs complete sets
 	err := c.ask(ctx, "initialize", s, &result)
 	var refused *callError
 	if errors.As(err, &refused) && refused.Code == codeNotReady && refused.Data != nil {
@@ -62,8 +62,8 @@ func (c *Client) Initialize(ctx context.Context, s Setup) (session.Report, error
 	return result.Report, err
 }
 
-// Do hands a call to the far master; see session.Session. It waits for the
-// call's number, one journey there and back.
+// Do sends a call to the master; see session.Session. It waits for the call's number, one round
+// trip.
 func (c *Client) Do(ctx context.Context, call session.Call) (protocol.RequestID, error) {
 	var begun struct{ ID protocol.RequestID }
 	params := callParams{Ranks: call.Ranks, Wait: Wait(call.Wait), Stream: true, Args: call.Args}
@@ -78,9 +78,8 @@ func (c *Client) Do(ctx context.Context, call session.Call) (protocol.RequestID,
 	return begun.ID, err
 }
 
-// ask makes a JSON-RPC call and waits for its result. Meanwhile the events that
-// stand before the result are taken however slow their consumer is: it may be
-// the one who asks.
+// ask makes a JSON-RPC call and waits for its result. Events before the result are received even if
+// their consumer is slow: the caller may be the consumer.
 func (c *Client) ask(ctx context.Context, method string, params, result any) error {
 	defer c.stream.Lift()()
 	answer := make(chan message, 1)
@@ -118,7 +117,7 @@ func (c *Client) unregister(id string) {
 	delete(c.waiting, id)
 }
 
-// gone says why there is no answer.
+// gone returns why there is no answer.
 func (c *Client) gone(err error) error {
 	if cause := c.Err(); cause != nil {
 		err = cause
@@ -129,8 +128,8 @@ func (c *Client) gone(err error) error {
 	return fmt.Errorf("master at %s: %w", c.Peer(), err)
 }
 
-// Err tells why the stream of events has ended: nil if the session was ended as
-// it should be, or lives.
+// Err returns why the stream of events has ended: nil if the session was ended by quit, Cut or
+// Close, or has not ended.
 func (c *Client) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,7 +155,7 @@ func (c *Client) run() {
 	c.stream.End(context.Background())
 }
 
-// read takes what comes until the connection ends.
+// read processes messages until the connection ends.
 func (c *Client) read() error {
 	for {
 		body, err := c.conn.read()
@@ -190,12 +189,12 @@ func (c *Client) deliver(m message) {
 	defer c.mu.Unlock()
 	if answer, ok := c.waiting[string(m.ID)]; ok {
 		delete(c.waiting, string(m.ID))
-		answer <- m // has room for the one answer there is
+		answer <- m // does not block: the channel has room for the one answer
 	}
 }
 
-// Cut hangs up without quit: the master takes it as a front end that is gone, and
-// ends the session its own way.
+// Cut closes the connection without quit. The master treats the front end as gone, and ends the
+// session as configured.
 func (c *Client) Cut() {
 	defer c.stream.Lift()()
 	c.expectEnd()
@@ -203,14 +202,14 @@ func (c *Client) Cut() {
 	<-c.finished
 }
 
-// Close has the master end the session and waits until it hangs up; when ctx is
-// over first, the connection is cut, which the master takes as a front end that
-// is gone, and the error says so.
+// Close makes the master end the session and waits until it closes the connection. If ctx is done
+// first, Close cuts the connection, which the master takes as a front end that is gone, and returns
+// an error that wraps that of ctx.
 func (c *Client) Close(ctx context.Context) error {
 	defer c.stream.Lift()()
 	c.expectEnd()
 	quit := encode(message{ID: json.RawMessage(`"close"`), Method: "quit", Params: canonical.JSON(callParams{Wait: waitUntil(ctx)})})
-	_ = c.conn.write(quit) // a connection that is gone is closed all the same
+	_ = c.conn.write(quit) // an error here means that the connection is gone already
 	var err error
 	select {
 	case <-c.finished:
@@ -222,7 +221,7 @@ func (c *Client) Close(ctx context.Context) error {
 	return err
 }
 
-// waitUntil is the wait that a context leaves: none without a deadline.
+// waitUntil returns the wait until the deadline of a context, without limit if it has none.
 func waitUntil(ctx context.Context) Wait {
 	at, ok := ctx.Deadline()
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// pair is a client and a master that serves a session, over loopback.
+// pair returns a client and the result of a master that serves a session to it, over loopback.
 func pair(t *testing.T, open Open) (*Client, <-chan error) {
 	t.Helper()
 	o := Options{Secret: secretOf("a")}
@@ -149,8 +149,8 @@ func TestClientCloseIsBoundByItsContext(t *testing.T) {
 	}
 }
 
-// One goroutine that asks and reads its events, as simple front ends do, must not
-// stand in its own way, however many events come first.
+// A front end that makes calls and reads events in one goroutine, as simple ones do, must not block
+// itself, however many events come first.
 func TestClientOfOneGoroutine(t *testing.T) {
 	var text strings.Builder
 	for i := range 5000 {
@@ -172,7 +172,7 @@ func TestClientOfOneGoroutine(t *testing.T) {
 		}
 		n++
 	}
-	if n != 5001 { // with that of the beginning
+	if n != 5001 { // with the one at the start
 		t.Errorf("%d events came before done", n)
 	}
 	if err := client.Close(ctx); err != nil {

@@ -1,6 +1,5 @@
-// Package rpc provides the JSON-RPC door of a session: a master serves a front
-// end that may be far away, and a front end that is written in Go sees it as a
-// session. docs/protocol.md is its manual.
+// Package rpc connects a session to a front end by JSON-RPC. Serve is the master's side; Client is
+// a session.Session for front ends in Go. docs/protocol.md describes the protocol.
 package rpc
 
 import (
@@ -9,14 +8,13 @@ import (
 	"sync"
 )
 
-// Conn is a connection to the other side that has proved who it is. One
-// goroutine reads; any may write; Close may be called by anyone, more than once,
-// and ends both.
+// Conn is an authenticated connection to the other side. One goroutine may read; any may write;
+// Close may be called from any goroutine, more than once, and ends both.
 type Conn struct {
 	rw   io.ReadWriteCloser
 	r    *bufio.Reader
 	peer string
-	max  int // bytes of a body that is read
+	max  int // of a body that is read, in bytes
 
 	mu  sync.Mutex
 	w   *bufio.Writer
@@ -24,8 +22,7 @@ type Conn struct {
 	err error // of Close
 }
 
-// newConn makes a connection over a stream; max bounds the bodies that are read,
-// in bytes.
+// newConn makes a connection over a stream; max bounds the bodies that are read, in bytes.
 func newConn(rw io.ReadWriteCloser, peer string, max int) *Conn {
 	return &Conn{
 		rw: rw, peer: peer, max: max,
@@ -33,9 +30,9 @@ func newConn(rw io.ReadWriteCloser, peer string, max int) *Conn {
 	}
 }
 
-// Stdio is the master's door to a front end that started it: the streams are
-// private to the two, so nobody proves anything. A Read of in that Close cannot
-// interrupt, as of a terminal, keeps one goroutine until the process ends.
+// Stdio is the master's connection to a front end that started it. The streams are private to the
+// two, so there is no authentication. If a Read of in cannot be interrupted, as that of a terminal,
+// one goroutine remains after Close until the process ends.
 func Stdio(in io.Reader, out io.Writer) *Conn {
 	r, w := io.Pipe()
 	go func() {
@@ -53,7 +50,7 @@ type stdio struct {
 
 func (s *stdio) Close() error { return s.pipe.Close() }
 
-// Peer describes the other end for people.
+// Peer describes the other end for messages.
 func (c *Conn) Peer() string { return c.peer }
 
 // Close ends the connection.
@@ -62,10 +59,10 @@ func (c *Conn) Close() error {
 	return c.err
 }
 
-// read gives the next body.
+// read returns the next body.
 func (c *Conn) read() ([]byte, error) { return readFrame(c.r, c.max) }
 
-// write sends bodies in one go.
+// write sends bodies with one flush.
 func (c *Conn) write(bodies ...[]byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,10 +10,9 @@ import (
 	"sdm/master/dial"
 )
 
-// Dial is the master's way to a front end that listens at "HOST:PORT" or
-// "unix:PATH": ten tries with growing pauses within the options' wait, then the
-// mutual proof. A front end that is there but refuses, or is refused, is not
-// tried again. The error names the address and the reason.
+// Dial connects a master to a front end that listens at "HOST:PORT" or "unix:PATH": at most
+// dial.Tries attempts with growing pauses within the options' wait, then the mutual authentication.
+// If that fails, there are no further attempts. The error names the address and the reason.
 func Dial(ctx context.Context, addr string, o Options) (*Conn, error) {
 	o = o.withDefaults()
 	if network, _ := dial.Split(addr); network == "tcp" {
@@ -24,10 +23,10 @@ func Dial(ctx context.Context, addr string, o Options) (*Conn, error) {
 	return dial.FrontEnd(ctx, addr, o.Wait, o.Log, o.welcome)
 }
 
-// welcome is the master's part on a fresh connection. The front end speaks
-// first, and by its first byte the master sees whether it wants TLS. Plain TCP is
-// refused on loopback, too: a process that holds the front end's port could pass the proofs
-// on between two plain connections, and then speak for the front end.
+// welcome is the master's part on a new connection. The front end sends first, and its first byte
+// tells whether it uses TLS. Plain TCP is refused on loopback too: a process that has taken the
+// front end's port could relay the proofs between two plain connections, and then act as the front
+// end.
 func (o Options) welcome(ctx context.Context, c net.Conn) (*Conn, error) {
 	if u, ok := c.(*net.UnixConn); ok {
 		if err := checkPeer(u); err != nil {
@@ -71,7 +70,7 @@ func (o Options) admit(ctx context.Context, c net.Conn, bound string) (*Conn, er
 	return conn, nil
 }
 
-// overtime says that time was the reason, where it was.
+// overtime replaces an error after the end of ctx by one that tells so.
 func overtime(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("no proof in %v", handshakeWait)
@@ -79,14 +78,14 @@ func overtime(ctx context.Context, err error) error {
 	return err
 }
 
-// closeAfter closes a connection when ctx is over, which ends reads and writes,
-// until stop is called.
+// closeAfter closes a connection when ctx is done, which ends reads and writes, unless stop is
+// called before.
 func closeAfter(ctx context.Context, c net.Conn) (stop func()) {
 	off := context.AfterFunc(ctx, func() { c.Close() })
 	return func() { off() }
 }
 
-// peekedConn gives the bytes again that were looked at.
+// peekedConn is a connection whose first bytes have been peeked at.
 type peekedConn struct {
 	net.Conn
 	r *bufio.Reader

@@ -12,24 +12,23 @@ import (
 	"sdm/protocol"
 )
 
-// Bounds of what comes from the other side, in bytes.
+// Limits of received messages, in bytes.
 const (
-	// maxHeader bounds one header line; there is only one that matters.
+	// maxHeader bounds one header line; only Content-Length is used.
 	maxHeader = 4096
 	// maxHeaders bounds the number of header lines.
 	maxHeaders = 16
-	// maxStranger bounds a body as long as the peer has not proved anything.
+	// maxStranger bounds a body from an unauthenticated peer.
 	maxStranger = 4096
-	// maxRequest bounds a body from a front end: a million process ids fit.
+	// maxRequest bounds a body from a front end: a million process IDs fit.
 	maxRequest = protocol.MaxBody
 	// maxAnswer bounds a body from a master: all values of a million ranks fit.
 	maxAnswer = 16 * protocol.MaxBody
 )
 
-// readFrame reads one body behind its headers (Language Server Protocol, "Base
-// Protocol"; the Debug Adapter Protocol has the same). Memory is taken as the
-// bytes arrive, never for what a header claims. io.EOF means that the peer ended
-// between two frames.
+// readFrame reads one body with its headers (Language Server Protocol, "Base Protocol"; that of the
+// Debug Adapter Protocol is the same). It allocates memory as the bytes arrive, not for what a
+// header announces. io.EOF means that the peer closed the connection between two frames.
 func readFrame(r *bufio.Reader, max int) ([]byte, error) {
 	n, err := readHeaders(r)
 	if err != nil {
@@ -48,7 +47,7 @@ func readFrame(r *bufio.Reader, max int) ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// readHeaders reads up to the empty line and gives the Content-Length.
+// readHeaders reads up to the empty line and returns the Content-Length.
 func readHeaders(r *bufio.Reader) (int, error) {
 	length := -1
 	for i := range maxHeaders + 1 {
@@ -91,7 +90,7 @@ func readHeader(r *bufio.Reader) (string, error) {
 	return strings.TrimRight(string(line), "\r\n"), nil
 }
 
-// appendFrame adds a body with its header.
+// appendFrame appends a body with its header.
 func appendFrame(b, body []byte) []byte {
 	b = append(b, "Content-Length: "...)
 	b = strconv.AppendInt(b, int64(len(body)), 10)

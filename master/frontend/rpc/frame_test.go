@@ -45,7 +45,7 @@ func TestReadFrame(t *testing.T) {
 	}
 }
 
-// What claims to be huge and is not there must cost nothing.
+// A header that announces a huge body must not allocate memory.
 func TestReadFrameTakesNoMemoryForAClaim(t *testing.T) {
 	const in = "Content-Length: 1000000000\r\n\r\n{}"
 	r := bufio.NewReaderSize(nil, maxHeader)

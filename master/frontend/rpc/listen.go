@@ -11,16 +11,16 @@ import (
 	"sdm/master/dial"
 )
 
-// Listener is a door at which one side awaits the other: a front end its master
-// (Accept), or a master its front end (AcceptFrontEnd). Who listens does not change
-// who proves what, and that the master is the server of TLS.
+// Listener listens for the other side: a front end for its master (Accept), or a master for its
+// front end (AcceptFrontEnd). The authentication is the same in both cases, and the master is
+// always the TLS server.
 type Listener struct {
 	l net.Listener
 	o Options
 }
 
-// Listen opens a door at "HOST:PORT" (port 0 picks one, see Addr; no host is this
-// host alone) or "unix:PATH".
+// Listen listens at "HOST:PORT" (port 0 chooses one, see Addr; without a host at 127.0.0.1) or
+// "unix:PATH", with mode 0600.
 func Listen(addr string, o Options) (*Listener, error) {
 	network, address := dial.Split(addr)
 	if network == "tcp" {
@@ -48,16 +48,15 @@ func Listen(addr string, o Options) (*Listener, error) {
 	return &Listener{l, o.withDefaults()}, nil
 }
 
-// Addr is where the master must dial.
+// Addr returns the address that it listens at.
 func (l *Listener) Addr() net.Addr { return l.l.Addr() }
 
-// Close stops listening; a client that was accepted lives on.
+// Close stops listening; an accepted connection remains.
 func (l *Listener) Close() error { return l.l.Close() }
 
-// Accept awaits one master that proves the secret and then closes the door.
-// Strangers are logged and cost at most 16 connections for 10 s each; when more
-// come, those that came first have to go after 1 s. All that was begun has ended
-// when it returns.
+// Accept waits for one authenticated master and then stops listening. Unauthenticated connections
+// are logged and closed after 10 s; there are at most 16 at a time, of which the oldest is closed
+// after 1 s if more come. All goroutines have ended when it returns.
 func (l *Listener) Accept(ctx context.Context) (*Client, error) {
 	c, err := l.accept(ctx, l.o.greet)
 	if err != nil {
@@ -66,8 +65,7 @@ func (l *Listener) Accept(ctx context.Context) (*Client, error) {
 	return newClient(c, l.o), nil
 }
 
-// AcceptFrontEnd is Accept for a master: it awaits one front end, within the
-// options' wait.
+// AcceptFrontEnd is Accept for a master: it waits for one front end, within the options' wait.
 func (l *Listener) AcceptFrontEnd(ctx context.Context) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.o.Wait)
 	defer cancel()
@@ -84,7 +82,7 @@ func (l *Listener) AcceptFrontEnd(ctx context.Context) (*Conn, error) {
 	return c, nil
 }
 
-// accept awaits one connection that greet is content with.
+// accept waits for one connection that greet accepts.
 func (l *Listener) accept(ctx context.Context, greet greeter) (*Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -110,11 +108,10 @@ func (l *Listener) accept(ctx context.Context, greet greeter) (*Conn, error) {
 	}
 }
 
-// greeter is one side's part on a fresh connection.
+// greeter is one side's part on a new connection.
 type greeter func(context.Context, net.Conn) (*Conn, error)
 
-// acceptAll greets whoever comes, a bounded number at a time, until the door is
-// closed.
+// acceptAll greets connections, a bounded number at a time, until the listener is closed.
 func (l *Listener) acceptAll(ctx context.Context, wg *sync.WaitGroup, greet greeter, proved func(*Conn)) error {
 	places := newStrangers()
 	var told refusals
@@ -137,7 +134,7 @@ func (l *Listener) acceptAll(ctx context.Context, wg *sync.WaitGroup, greet gree
 			}
 			if err != nil {
 				c.Close()
-				if ctx.Err() == nil { // else the door was closed on it
+				if ctx.Err() == nil { // otherwise the listener was closed meanwhile
 					told.tell(l.o.Log, c, err)
 				}
 				return
@@ -147,7 +144,7 @@ func (l *Listener) acceptAll(ctx context.Context, wg *sync.WaitGroup, greet gree
 	}
 }
 
-// greet is the front end's part on a fresh connection: TLS over TCP, then the proofs.
+// greet is the front end's part on a new connection: TLS over TCP, then the authentication.
 func (o Options) greet(ctx context.Context, c net.Conn) (*Conn, error) {
 	if u, ok := c.(*net.UnixConn); ok {
 		if err := checkPeer(u); err != nil {

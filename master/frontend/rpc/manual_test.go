@@ -10,7 +10,7 @@ import (
 	"sdm/protocol"
 )
 
-// commandRow is the row of a command in docs/protocol.md.
+// commandRow returns the row of a command in docs/protocol.md.
 func commandRow(c protocol.CommandInfo) string {
 	var args []string
 	for _, a := range c.Args {
@@ -19,8 +19,8 @@ func commandRow(c protocol.CommandInfo) string {
 	return fmt.Sprintf("| `%s` | %s | %s |", c.Name, strings.Join(args, ", "), c.Help)
 }
 
-// What the manual says must be true: every command is there, and every line that
-// it shows of an event is one that we write.
+// The manual must be complete and correct: it lists every command, and its example lines of events
+// are as encoded.
 func TestManual(t *testing.T) {
 	b, err := os.ReadFile("../../../docs/protocol.md")
 	if err != nil {

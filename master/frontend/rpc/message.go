@@ -8,8 +8,8 @@ import (
 	"sdm/protocol/canonical"
 )
 
-// message is a JSON-RPC 2.0 request, notification or response
-// (JSON-RPC 2.0 Specification, sections 4 and 5).
+// message is a JSON-RPC 2.0 request, notification or response (JSON-RPC 2.0 Specification, sections
+// 4 and 5).
 type message struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id,omitempty"`
@@ -19,22 +19,22 @@ type message struct {
 	Error   *callError      `json:"error,omitempty"`
 }
 
-// callError is the error of a response. Data is a protocol.Fault, or for codeNotReady
-// the report of the tree.
+// callError is the error of a response. Data is a protocol.Fault, or for codeNotReady a
+// session.Report.
 type callError struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-// Codes of errors: those of the specification, and ours from -32000 downwards.
+// Codes of errors: those of the specification, and our own from -32000 downwards.
 const (
 	codeParse         = -32700
 	codeInvalid       = -32600
 	codeUnknownMethod = -32601
 	codeParams        = -32602
-	codeInternal      = -32603 // a defect of ours
-	codeRefused       = -32000 // the other side did not prove the secret, or speaks another version
+	codeInternal      = -32603 // a defect of sdm
+	codeRefused       = -32000 // the other side is not authenticated, or has another version
 	codeNotReady      = -32001 // the tree could not be built
 	codeEnded         = -32002 // the session has ended
 )
@@ -43,7 +43,7 @@ func (e *callError) Error() string { return e.Message }
 
 func failure(code int, text string) *callError { return &callError{Code: code, Message: text} }
 
-// failureOf makes the error of a response from one of the session's.
+// failureOf makes the error of a response from an error of the session.
 func failureOf(code int, err error) *callError {
 	e := failure(code, err.Error())
 	var fault *protocol.Fault
@@ -53,7 +53,7 @@ func failureOf(code int, err error) *callError {
 	return e
 }
 
-// fault gives what the far side's session said, or the error as it is.
+// fault returns the fault in the error's data, or else the error itself.
 func (e *callError) fault() error {
 	var f protocol.Fault
 	if e.Data != nil && json.Unmarshal(e.Data, &f) == nil && f.Message != "" {
@@ -73,7 +73,7 @@ func respond(id json.RawMessage, result []byte) []byte {
 
 func refuse(id json.RawMessage, e *callError) []byte {
 	if id == nil {
-		id = json.RawMessage("null") // section 5: when the request's own could not be read
+		id = json.RawMessage("null") // section 5: if the ID of the request could not be read
 	}
 	return encode(message{ID: id, Error: e})
 }
@@ -81,7 +81,7 @@ func refuse(id json.RawMessage, e *callError) []byte {
 // notify makes the notification of an event.
 func notify(event []byte) []byte { return encode(message{Method: "event", Params: event}) }
 
-// decode reads a message; the error is meant for the other side.
+// decode reads a message; the error is to be sent to the other side.
 func decode(body []byte) (message, *callError) {
 	var m message
 	if err := json.Unmarshal(body, &m); err != nil {

@@ -8,26 +8,25 @@ import (
 	"sdm/master/dial"
 )
 
-// Options are what both sides of the door need.
+// Options are the options of both sides of a connection.
 type Options struct {
-	// Secret is what both sides prove to know. It must not be empty where the
-	// door is TCP.
+	// Secret is the shared secret. It must not be empty for TCP.
 	Secret []byte
-	// Plaintext permits TCP without TLS. The secret is asked for all the same, but whoever
-	// is on the way can read and change what is said.
+	// Plaintext permits TCP without TLS. Both sides are still authenticated, but others on the
+	// network can read and change the messages.
 	Plaintext bool
-	// Wait bounds dialling, all tries together; 0 is dial.DefaultWait.
+	// Wait bounds dialling, with all attempts; 0 is dial.DefaultWait.
 	Wait time.Duration
-	// Build is what the master calls itself.
+	// Build is the version that the master reports.
 	Build string
 	// Job is the resource manager's name for the master's job, "" if there is none.
 	Job string
-	// Log takes refused strangers, failed tries and the warning of plain text;
-	// nil drops them.
+	// Log receives refused connections, failed attempts and the warning about plain text; nil
+	// discards them.
 	Log *slog.Logger
 }
 
-// handshakeWait bounds the time until a peer has proved what it must.
+// handshakeWait bounds the time for the authentication of a connection.
 const handshakeWait = 10 * time.Second
 
 func (o Options) withDefaults() Options {
@@ -40,7 +39,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// needSecret refuses a door without a key.
+// needSecret returns an error if there is no secret.
 func (o Options) needSecret() error {
 	if len(o.Secret) == 0 {
 		return errors.New("rpc: Secret: a door over TCP needs one")

@@ -13,34 +13,33 @@ import (
 	"sdm/protocol/rank"
 )
 
-// MaxServers is how many servers a session may have: each has a rank at least.
+// MaxServers is the maximal number of servers of a session: each has at least one rank.
 const MaxServers = int(rank.MaxID) + 1
 
-// Setup is what the method "initialize" may say about the tree. At most one of
-// Table, RoutingFile and Rendezvous is given; none leaves the choice to the
-// master's own flags.
+// Setup is the parameters of the method "initialize" that describe the tree. At most one of Table,
+// RoutingFile and Rendezvous is set; with none, the master's own flags apply.
 type Setup struct {
 	// Table is the whole routing table.
 	Table *protocol.RouteTable `json:"table,omitempty"`
 	// RoutingFile is a path on the master's host.
 	RoutingFile string `json:"routing_file,omitempty"`
-	// Rendezvous is the address at which the master awaits its servers.
+	// Rendezvous is the address at which the master waits for its servers.
 	Rendezvous string `json:"rendezvous,omitempty"`
-	// Servers is how many come to the rendezvous; 0 takes what their starter
-	// says.
+	// Servers is the number of servers that register at the rendezvous; 0 is the number that their
+	// starter reports.
 	Servers int `json:"servers,omitempty"`
 	// Tree is the shape: "binomial", "flat" or a number K; "" is the master's.
 	Tree string `json:"tree,omitempty"`
-	// Wait bounds the building; 0 is the master's own bound.
+	// Wait bounds the building of the tree; 0 is the master's own limit.
 	Wait Wait `json:"wait,omitempty"`
-	// Partial goes on with the servers that are ready in time, as long as one is: the
-	// ranks of the others are lost from the start.
+	// Partial continues with the servers that are ready in time, if there is one: the ranks of the
+	// others are lost from the start.
 	Partial bool `json:"partial,omitempty"`
-	// WholeSets asks for the rank sets of all events in full, however long.
+	// WholeSets asks for the complete rank sets of all events, however long.
 	WholeSets bool `json:"whole_sets,omitempty"`
 }
 
-// Validate says what does not go together.
+// Validate returns an error if fields contradict each other.
 func (s Setup) Validate() error {
 	n := 0
 	for _, given := range []bool{s.Table != nil, s.RoutingFile != "", s.Rendezvous != ""} {
@@ -57,8 +56,8 @@ func (s Setup) Validate() error {
 	return nil
 }
 
-// Wait is a duration in JSON: a text as Go writes it ("2s", "500ms"), "none" for
-// no limit, or a number of seconds. In Go negative is no limit.
+// Wait is a duration in JSON: a text as Go writes it ("2s", "500ms"), "none" for no limit, or a
+// number of seconds. A negative value is no limit.
 type Wait time.Duration
 
 // MarshalJSON writes the text.
@@ -91,14 +90,14 @@ func (w *Wait) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// callParams are the params of every command.
+// callParams are the parameters of every command.
 type callParams struct {
 	Ranks string `json:"ranks,omitempty"`
 	Wait  Wait   `json:"wait,omitempty"`
-	// Stream asks for the number of the call at once and for its answers as
-	// notifications; otherwise they come with the result, when all is done.
+	// Stream asks for the number of the call at once and for its answers as notifications;
+	// otherwise they come with the result, when all are complete.
 	Stream bool `json:"stream,omitempty"`
-	// WholeSets asks for the rank sets of the answers in full, however long.
+	// WholeSets asks for the complete rank sets of the answers, however long.
 	WholeSets bool `json:"whole_sets,omitempty"`
 	protocol.Args
 }
@@ -107,8 +106,7 @@ func (p callParams) call(command string) session.Call {
 	return session.Call{Command: command, Ranks: p.Ranks, Wait: time.Duration(p.Wait), Args: p.Args}
 }
 
-// readParams reads an object strictly: a slip in the name of a parameter is
-// better refused than taken as not given.
+// readParams reads an object strictly: an unknown name of a parameter is an error.
 func readParams(raw json.RawMessage, into any) *callError {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// checkPeer refuses a process of another user at the other end of a unix socket.
-// The superuser could read our memory anyway.
+// checkPeer refuses a peer of another user on a Unix socket, except the superuser, who can read the
+// memory of this process anyway.
 func checkPeer(c *net.UnixConn) error {
 	raw, err := c.SyscallConn()
 	if err != nil {

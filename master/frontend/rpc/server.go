@@ -13,21 +13,19 @@ import (
 	"sdm/protocol/canonical"
 )
 
-// ErrGone is the error of Serve when the front end has vanished: it closed the
-// connection, or the network did, without quit.
+// ErrGone is the error of Serve when the connection has ended without quit.
 var ErrGone = errors.New("the front end is gone")
 
-// Open builds the session that a front end asks for with "initialize". note
-// tells the front end something while it waits. The error may be a
-// *session.NotReady; then the front end may try again.
+// Open builds the session for a front end's "initialize". note sends the front end a message while
+// it waits. If there is an error, which may be a *session.NotReady, the front end may try again.
 type Open func(ctx context.Context, s Setup, note func(text string)) (session.Session, session.Report, error)
 
-// Serve drives a session for the front end at the other end, until the session
-// has ended (nil), the front end has gone (ErrGone) or ctx is over. It closes the
-// connection; the session is the caller's to close.
+// Serve serves a session to the front end of a connection, until the session has ended (nil), the
+// front end has gone (ErrGone) or ctx is done. It closes the connection; the caller closes the
+// session.
 //
-// Goroutines: Serve itself reads; one writes; one, at most, initializes. All
-// have ended when Serve returns.
+// Goroutines: Serve itself reads; one writes; at most one initializes. All have ended when Serve
+// returns.
 func Serve(ctx context.Context, c *Conn, open Open, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -51,35 +49,34 @@ func Serve(ctx context.Context, c *Conn, open Open, o Options) error {
 	return fmt.Errorf("%s: %w: %w", c.Peer(), ErrGone, err)
 }
 
-// queuedResponses bounds the responses that wait for a front end that does not
-// read; then its requests are not read either.
+// queuedResponses bounds the responses that wait for a front end that does not read; then its
+// requests are not read either.
 const queuedResponses = 64
 
-// server is one front end.
+// server serves one front end.
 type server struct {
 	conn  *Conn
 	open  Open
 	build string
 	job   string
 	log   *slog.Logger
-	out   chan outgoing // to the writer; it is never closed
-	ended bool          // the session is over, not the front end; the writer's
-	whole bool          // the rank sets of all events are wanted in full; the writer's
+	out   chan outgoing // to the writer; never closed
+	ended bool          // the session has ended, and not only the connection; used by the writer
+	whole bool          // send the complete rank sets of all events; used by the writer
 
 	mu       sync.Mutex
 	sess     session.Session // nil until initialized
 	building bool
-	calls    map[protocol.RequestID]*call // whose done is owed
+	calls    map[protocol.RequestID]*call // calls without done
 }
 
-// outgoing is one thing for the writer.
+// outgoing is one item for the writer.
 type outgoing struct {
 	body []byte
-	// sess, where given, is the session whose events are to follow, with whole sets
-	// or not.
+	// sess, if set, is the session whose events follow, with complete sets if whole.
 	sess  session.Session
 	whole bool
-	// begun, where given, is a call whose number is to be told.
+	// begun, if set, is a call whose number is to be sent.
 	begun *call
 	last  bool // nothing follows
 }
@@ -89,9 +86,9 @@ type call struct {
 	rpc     json.RawMessage // nil for a notification
 	id      protocol.RequestID
 	stream  bool
-	whole   bool     // the rank sets of its answers are wanted in full
-	told    bool     // of a stream: its number has been sent; the writer's
-	answers [][]byte // of others: what came so far; the writer's
+	whole   bool     // send the complete rank sets of its answers
+	told    bool     // of a stream: its number has been sent; used by the writer
+	answers [][]byte // without stream: answers so far; used by the writer
 }
 
 func (s *server) read(ctx context.Context, wg *sync.WaitGroup) error {
@@ -106,7 +103,7 @@ func (s *server) read(ctx context.Context, wg *sync.WaitGroup) error {
 			continue
 		}
 		if m.Method == "" {
-			continue // a response: we asked for nothing
+			continue // a response: the server makes no requests
 		}
 		if m.Method == "initialize" {
 			s.initialize(ctx, wg, m)
@@ -125,8 +122,8 @@ func (s *server) send(ctx context.Context, o outgoing) {
 	}
 }
 
-// initialize builds the tree beside the reading: it may take long, and a front
-// end that vanishes meanwhile must be seen.
+// initialize builds the tree in a goroutine: it may take long, and the end of the connection must
+// be noticed meanwhile.
 func (s *server) initialize(ctx context.Context, wg *sync.WaitGroup, m message) {
 	var setup Setup
 	bad := readParams(m.Params, &setup)
@@ -187,7 +184,7 @@ func (s *server) initialized(id json.RawMessage, sess session.Session, r session
 	return outgoing{body: respond(id, text(InitResult{protocol.Version, s.build, r})), sess: sess, whole: whole}
 }
 
-// handled is handle, where a panic costs the request and not the session.
+// handled is handle, with a panic as the error of the request.
 func (s *server) handled(ctx context.Context, m message) (refusal *callError) {
 	if bad, stack := protocol.Guard(m.Method, func() { refusal = s.handle(ctx, m) }); bad != nil {
 		s.defect(bad, stack)
@@ -201,11 +198,11 @@ func (s *server) defect(bad *protocol.Fault, stack []byte) {
 	s.log.Error(bad.Message+": "+protocol.Report, "command", bad.Op, "stack", string(stack))
 }
 
-// handle carries out a request; the error is its response.
+// handle executes a request; the error is its response.
 func (s *server) handle(ctx context.Context, m message) *callError {
 	command := m.Method
 	switch command {
-	case "hello": // of a front end that need not prove anything
+	case "hello": // on a connection without authentication
 		s.send(ctx, outgoing{body: respond(m.ID, canonical.JSON(helloResult{Version: protocol.Version, Build: s.build}))})
 		return nil
 	case "shutdown":
@@ -231,8 +228,8 @@ func (s *server) isEarly() bool {
 	return s.sess == nil
 }
 
-// do hands a command to the session. The lock is held so that the writer, which
-// may see the answers at once, finds the call.
+// do gives a command to the session. It holds the lock until the call is registered, because the
+// writer may receive the answers at once.
 func (s *server) do(ctx context.Context, command string, m message) (*call, *callError) {
 	var p callParams
 	if bad := readParams(m.Params, &p); bad != nil {
@@ -252,7 +249,7 @@ func (s *server) do(ctx context.Context, command string, m message) (*call, *cal
 	return c, nil
 }
 
-// event is one that no session has told: there is none yet.
+// event makes an event before there is a session.
 func event(kind protocol.Kind, body any) []byte {
 	return session.NewEvent(protocol.Group{Kind: kind, Body: canonical.JSON(body)}).AppendJSON(nil)
 }

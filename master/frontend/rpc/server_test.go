@@ -16,14 +16,14 @@ import (
 	"sdm/protocol/rank"
 )
 
-// frontEnd is a front end in a test: it says lines and hears lines.
+// frontEnd is a front end in a test: it sends and receives lines.
 type frontEnd struct {
 	t      *testing.T
 	conn   *Conn
 	served chan error
 }
 
-// serve gives a front end of a session that open makes.
+// serve returns a front end of a session that open makes.
 func serve(t *testing.T, open Open) *frontEnd {
 	t.Helper()
 	master, front := net.Pipe()
@@ -34,7 +34,7 @@ func serve(t *testing.T, open Open) *frontEnd {
 	return f
 }
 
-// opened is a session that stands at once.
+// opened opens an existing session.
 func opened(s session.Session) Open {
 	return func(context.Context, Setup, func(string)) (session.Session, session.Report, error) {
 		return s, session.Report{Servers: 2, Ranks: rank.Range(0, 7)}, nil
@@ -61,7 +61,7 @@ func (f *frontEnd) hear(want ...string) {
 	}
 }
 
-// starting is what a front end hears first of a tree.
+// starting is the first event while a tree is built.
 const starting = `{"jsonrpc":"2.0","method":"event","params":{"event":"job","ranks":"","n":0,"state":"starting","job":"4711"}}`
 
 func (f *frontEnd) initialize() {
@@ -70,7 +70,7 @@ func (f *frontEnd) initialize() {
 	f.hear(starting, `{"jsonrpc":"2.0","id":0,"result":{"version":1,"build":"test","servers":2,"ranks":"0-7"}}`)
 }
 
-// hangUp ends the connection and gives what Serve says.
+// hangUp closes the connection and returns the result of Serve.
 func (f *frontEnd) hangUp() error {
 	f.conn.Close()
 	return <-f.served
@@ -118,7 +118,7 @@ func TestServe(t *testing.T) {
 		}
 		heard = append(heard, string(body))
 	}
-	want := []string{ // the number comes before what belongs to it
+	want := []string{ // the number comes before the events of the call
 		`{"jsonrpc":"2.0","method":"event","params":{"event":"running","ranks":"0-7","n":8}}`,
 		`{"jsonrpc":"2.0","id":"two","result":{"id":2}}`,
 		`{"jsonrpc":"2.0","method":"event","params":{"event":"reply","id":2,"command":"continue","ranks":"0-7","n":8,"result":{}}}`,
@@ -126,7 +126,7 @@ func TestServe(t *testing.T) {
 		`{"jsonrpc":"2.0","method":"event","params":{"event":"exited","ranks":"0-7","n":8,"code":0}}`,
 	}
 	if strings.HasPrefix(heard[0], `{"jsonrpc":"2.0","id"`) {
-		want[0], want[1] = want[1], want[0] // told before anything happened
+		want[0], want[1] = want[1], want[0] // the number was sent before any event
 	}
 	if strings.Join(heard, "\n") != strings.Join(want, "\n") {
 		t.Errorf("heard:\n%s", strings.Join(heard, "\n"))
@@ -198,8 +198,8 @@ func TestServeNotReady(t *testing.T) {
 	}
 }
 
-// Long sets of a report are cut like those of events, unless the front end wants them
-// whole, in a result and in an error.
+// Long sets of a report are truncated as those of events, unless the front end asks for complete
+// ones, in a result and in an error.
 func TestServeBriefReport(t *testing.T) {
 	var ids []rank.ID
 	for i := range rank.ID(8192) {
@@ -223,7 +223,7 @@ func TestServeBriefReport(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The text of the error, for people, is short in any case.
+			// The text of the error is short in any case.
 			if data := body[max(bytes.Index(body, []byte(`"data"`)), 0):]; bytes.Contains(data, []byte(`,...+`)) == whole || len(body) > 30<<10 != whole {
 				t.Errorf("call %d, whole %v: %d bytes: %.1000s", id, whole, len(body), body)
 			}
@@ -235,7 +235,7 @@ func TestServeBriefReport(t *testing.T) {
 	}
 }
 
-// A front end that vanishes while the tree is built must be noticed.
+// The end of the connection must be noticed while the tree is built.
 func TestServeGoneWhileBuilding(t *testing.T) {
 	begun := make(chan struct{})
 	f := serve(t, func(ctx context.Context, _ Setup, _ func(string)) (session.Session, session.Report, error) {
@@ -250,7 +250,7 @@ func TestServeGoneWhileBuilding(t *testing.T) {
 	}
 }
 
-// When the session ends by itself, what is open is answered.
+// When the session ends, outstanding calls are answered.
 func TestServeEndOfSession(t *testing.T) {
 	held := &holding{stream: session.NewStream(), calls: make(chan struct{})}
 	f := serve(t, opened(held))
@@ -310,7 +310,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// Long sets are cut unless the front end wants them whole, in one call or in all.
+// Long sets are truncated unless the front end asks for complete ones, in one call or in all.
 func TestServeWholeSets(t *testing.T) {
 	var ids []rank.ID
 	for i := range 20_000 {
@@ -324,7 +324,7 @@ func TestServeWholeSets(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		setup string
-		calls map[string]bool // params: whether the set is whole
+		calls map[string]bool // params: whether the set is complete
 	}{
 		"in one call": {`{}`, map[string]bool{`{}`: false, `{"whole_sets":true,"stream":true}`: true}},
 		"in all":      {`{"whole_sets":true}`, map[string]bool{`{}`: true}},
@@ -346,7 +346,7 @@ func TestServeWholeSets(t *testing.T) {
 	}
 }
 
-// hearSet hears the event of a call, somewhere before or behind its result.
+// hearSet receives the event of a call, before or after its result.
 func (f *frontEnd) hearSet(whole bool, set string) {
 	f.t.Helper()
 	for heard := ""; !strings.Contains(heard, `"reply"`) || !strings.Contains(heard, `"done"`); {

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// maxStrangers bounds the connections that have not proved anything yet.
+// maxStrangers bounds the number of unauthenticated connections.
 const maxStrangers = 16
 
-// silence is how long one of them may hold a place that others wait for. A true
-// master proves itself in two round trips.
+// silence is how long one of them may keep a place that others wait for. The authentication of a
+// master takes two round trips.
 const silence = time.Second
 
-// strangers are those connections. When all places are taken the one that came
-// first goes, after silence, so that nobody who says nothing keeps a master out.
+// strangers are the unauthenticated connections. If all places are taken, the oldest connection is
+// closed after silence, so that silent peers cannot block a master.
 type strangers struct {
 	mu   sync.Mutex
 	all  []stranger    // in the order in which they came
@@ -32,7 +32,7 @@ type stranger struct {
 
 func newStrangers() *strangers { return &strangers{free: make(chan struct{}, 1)} }
 
-// enter waits for a place; false if ctx ends first.
+// enter waits for a place; false if ctx is done first.
 func (s *strangers) enter(ctx context.Context, c net.Conn) bool {
 	came := stranger{c, time.Now()}
 	for {
@@ -53,7 +53,7 @@ func (s *strangers) enter(ctx context.Context, c net.Conn) bool {
 	}
 }
 
-// take gives a place, or how long it takes until the first is to go.
+// take takes a place, or returns how long the oldest connection may keep its own.
 func (s *strangers) take(came stranger) (wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,17 +61,17 @@ func (s *strangers) take(came stranger) (wait time.Duration) {
 		if wait := silence - time.Since(s.all[0].since); wait > 0 {
 			return wait
 		}
-		s.all[0].conn.Close() // its own handshake sees that
+		s.all[0].conn.Close() // this ends its handshake
 		s.all = s.all[1:]
 	}
 	s.all = append(s.all, came)
 	return 0
 }
 
-// errShownOut tells of a connection whose place was given to another one.
+// errShownOut is the error of a connection whose place was given to another one.
 var errShownOut = errors.New("it took so long that others had to be heard")
 
-// leave gives the place of c back; false if it has been taken away, and c closed.
+// leave returns the place of c; false if it was given to another connection, and c closed.
 func (s *strangers) leave(c net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +80,7 @@ func (s *strangers) leave(c net.Conn) bool {
 			s.all = append(s.all[:i:i], s.all[i+1:]...)
 			select {
 			case s.free <- struct{}{}:
-			default: // somebody has been told already
+			default: // it is known already that there is a free place
 			}
 			return true
 		}
@@ -88,15 +88,15 @@ func (s *strangers) leave(c net.Conn) bool {
 	return false
 }
 
-// maxRefusals is how many refused connections are told to the person, who also reads
-// other things: a stranger may come a thousand times.
+// maxRefusals is how many refused connections are shown to the user: a stranger may come a thousand
+// times.
 const maxRefusals = 8
 
-// refusals counts those that were told.
+// refusals counts those that were shown.
 type refusals struct{ told atomic.Int32 }
 
-// tell tells of those that have said something wrong. The others, who only held a
-// place, may be very many.
+// tell shows connections that have sent something invalid. Those that only held a place, which may
+// be many, are logged for debugging only.
 func (r *refusals) tell(log *slog.Logger, c net.Conn, err error) {
 	level, n := slog.LevelDebug, int32(0)
 	if !errors.Is(err, errShownOut) {

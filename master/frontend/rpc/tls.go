@@ -15,15 +15,15 @@ import (
 	"time"
 )
 
-// binding is what the proofs say about a certificate.
+// binding is the part of the proofs that identifies a certificate.
 func binding(der []byte) string {
 	sum := sha256.Sum256(der)
 	return hex.EncodeToString(sum[:])
 }
 
-// serveTLS makes the master's end of a TLS connection. The master plays the
-// server also where it has dialled, so that a script needs no certificate; the
-// certificate is made for this connection and proves nothing by itself.
+// serveTLS makes the master's end of a TLS connection. The master is the TLS server also if it has
+// dialled, so that a front end needs no certificate. The certificate is made for this connection
+// and proves nothing by itself.
 func serveTLS(ctx context.Context, c net.Conn) (net.Conn, string, error) {
 	cert, err := ephemeral()
 	if err != nil {
@@ -38,8 +38,8 @@ func serveTLS(ctx context.Context, c net.Conn) (net.Conn, string, error) {
 	return conn, binding(cert.Certificate[0]), nil
 }
 
-// joinTLS makes the front end's end. No authority knows the certificate: the
-// proofs do.
+// joinTLS makes the front end's end. No authority has signed the certificate; the proofs
+// authenticate it.
 func joinTLS(ctx context.Context, c net.Conn) (net.Conn, string, error) {
 	conn := tls.Client(c, &tls.Config{MinVersion: tls.VersionTLS13, InsecureSkipVerify: true}) //nolint:gosec // see above
 	if err := conn.HandshakeContext(ctx); err != nil {
@@ -60,7 +60,7 @@ func ephemeral() (tls.Certificate, error) {
 	now := time.Now()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(now.UnixNano()),
-		NotBefore:    now.Add(-24 * time.Hour), NotAfter: now.Add(365 * 24 * time.Hour), // clocks differ, sessions last
+		NotBefore:    now.Add(-24 * time.Hour), NotAfter: now.Add(365 * 24 * time.Hour), // clocks differ
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err

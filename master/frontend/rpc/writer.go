@@ -11,12 +11,12 @@ import (
 	"sdm/protocol/canonical"
 )
 
-// writeBatch bounds how many messages go out with one flush.
+// writeBatch bounds how many messages are sent with one flush.
 const writeBatch = 256
 
-// write sends responses and events until the session or the connection ends.
-// While the front end does not read, the session's events are not taken either,
-// which in the end slows the program's output down; requests are still read.
+// write sends responses and events until the session or the connection ends. While the front end
+// does not read, events are not taken from the session, so that the program's output slows down;
+// requests are still read.
 func (s *server) write(ctx context.Context) {
 	var events <-chan session.Event
 	for {
@@ -50,7 +50,7 @@ func (s *server) write(ctx context.Context) {
 	}
 }
 
-// next gives an event if there is one right now.
+// next returns an event if there is one now.
 func next(events <-chan session.Event) (e session.Event, ok, ready bool) {
 	select {
 	case e, ok = <-events:
@@ -79,8 +79,8 @@ func tell(batch [][]byte, c *call) [][]byte {
 	return append(batch, respond(c.rpc, []byte(`{"id":`+strconv.FormatUint(uint64(c.id), 10)+`}`)))
 }
 
-// event puts an event where it belongs: into the result of its call, or into a
-// notification. Without one the session is over.
+// event adds an event to the result of its call, or sends it as a notification. If ok is false, the
+// session is over.
 func (s *server) event(batch [][]byte, e session.Event, ok bool) (_ [][]byte, over bool) {
 	if !ok {
 		return s.abandon(batch), true
@@ -99,7 +99,7 @@ func (s *server) event(batch [][]byte, e session.Event, ok bool) (_ [][]byte, ov
 	return append(batch, respond(c.rpc, c.result(line))), false
 }
 
-// line is the JSON of an event. Should making it panic, it is that of a fault in its place.
+// line returns the JSON of an event, or, if encoding it panics, of a fault in its place.
 func (s *server) line(e session.Event, whole bool) (line []byte) {
 	make := e.AppendBrief
 	if whole {
@@ -113,7 +113,7 @@ func (s *server) line(e session.Event, whole bool) (line []byte) {
 	return line
 }
 
-// callOf finds the call that an event answers, and forgets it with its done.
+// callOf returns the call that an event answers, and removes it with its done.
 func (s *server) callOf(e session.Event) *call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +124,7 @@ func (s *server) callOf(e session.Event) *call {
 	return c
 }
 
-// result is that of a call whose answers come with it.
+// result returns the result of a call with its answers.
 func (c *call) result(done []byte) []byte {
 	b := []byte(`{"id":` + strconv.FormatUint(uint64(c.id), 10) + `,"answers":[`)
 	b = append(b, bytes.Join(c.answers, []byte(","))...)
@@ -132,7 +132,7 @@ func (c *call) result(done []byte) []byte {
 	return append(append(b, done...), '}')
 }
 
-// abandon answers the calls that were open when the session ended.
+// abandon answers the outstanding calls when the session has ended.
 func (s *server) abandon(batch [][]byte) [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()

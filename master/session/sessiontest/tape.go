@@ -1,4 +1,4 @@
-// Package sessiontest provides a session that plays scenes, for the tests of front ends.
+// Package sessiontest provides a session with scripted answers, for tests of front ends.
 package sessiontest
 
 import (
@@ -12,9 +12,9 @@ import (
 	"sdm/protocol"
 )
 
-// Tape is a Session that plays scenes instead of debugging: for tests of front
-// ends. Each call takes the next scene, whatever it asks; Calls tells what was
-// asked. All methods may be called from any goroutine.
+// Tape is a Session that plays scenes instead of debugging. Each call plays the next scene,
+// whatever its command; Calls returns the calls so far. All methods may be called from any
+// goroutine.
 type Tape struct {
 	stream *session.Stream
 
@@ -23,26 +23,26 @@ type Tape struct {
 	calls  []session.Call
 }
 
-// Scene is what one call brings about.
+// Scene is the effect of one call.
 type Scene struct {
-	// Refuse is the error of the call; then it gets no number and no events.
+	// Refuse is the error of the call, which then has no number and no events.
 	Refuse *protocol.Fault
-	// Events are given in order. Answers and done without a number get the
-	// call's number and command; a done is added if there is none.
+	// Events are sent in order. Replies, errors, missing and done without a number get the number
+	// and command of the call; a done is added if there is none.
 	Events []session.Event
-	// Open is a call whose done a later scene gives.
+	// Open tells that the done of the call is in a later scene.
 	Open bool
 }
 
-// NewTape makes a session of these scenes. A call beyond the last is refused.
+// NewTape makes a session of these scenes. Calls after the last are refused.
 func NewTape(scenes ...Scene) *Tape {
 	return &Tape{stream: session.NewStream(), scenes: scenes}
 }
 
-// ReadTape makes a session from text: a line "> WORDS" begins the scene of the
-// next call (the words are for people), a line "! MESSAGE" refuses the call, any
-// line "..." leaves it open, any other line is an event in JSON. Events before the first scene are given at
-// once. Empty lines and lines that begin with # are left out.
+// ReadTape makes a session from text. A line "> TEXT" begins the scene of the next call (the text
+// is a comment), a line "! MESSAGE" refuses the call, a line "..." leaves it open, any other line
+// is an event in JSON. Events before the first scene are sent at once. Empty lines and lines that
+// begin with # are ignored.
 func ReadTape(text string) (*Tape, error) {
 	scenes := []Scene{{}} // the first one belongs to no call
 	for i, line := range strings.Split(text, "\n") {
@@ -98,7 +98,7 @@ func (t *Tape) Do(_ context.Context, c session.Call) (protocol.RequestID, error)
 	return id, nil
 }
 
-// play gives the events with the call's number where they answer it.
+// play returns the events, those that answer the call with its number.
 func (s Scene) play(id protocol.RequestID, command string) []session.Event {
 	var events []session.Event
 	done := s.Open
@@ -119,10 +119,10 @@ func (s Scene) play(id protocol.RequestID, command string) []session.Event {
 	return events
 }
 
-// Emit gives events that nobody asked for.
+// Emit sends unsolicited events.
 func (t *Tape) Emit(events ...session.Event) { t.stream.Push(events...) }
 
-// Events is the stream of the scenes' events.
+// Events returns the stream of the scenes' events.
 func (t *Tape) Events() <-chan session.Event { return t.stream.Events() }
 
 // Close ends the stream.
@@ -131,7 +131,7 @@ func (t *Tape) Close(ctx context.Context) error {
 	return nil
 }
 
-// Calls gives what was asked so far.
+// Calls returns the calls so far.
 func (t *Tape) Calls() []session.Call {
 	t.mu.Lock()
 	defer t.mu.Unlock()

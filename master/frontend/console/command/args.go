@@ -8,8 +8,8 @@ import (
 	"sdm/protocol"
 )
 
-// The argument parsers of words.go. Each reads c.Rest; a Mistake without a hint
-// gets the usage of the word.
+// These are the argument parsers of words.go. Each reads c.Rest; a Mistake without a hint gets the
+// usage of the word.
 
 func parseNothing(c *Command) *Mistake {
 	if c.Rest != "" {
@@ -35,8 +35,7 @@ func parseCount(c *Command) *Mistake {
 	return m
 }
 
-// number reads a whole number of at least least, bounded so that it fits any
-// counter of gdb's.
+// number reads an integer of at least least that fits any counter of gdb.
 func number(c *Command, text string, least int) (int, *Mistake) {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || int(n) < least {
@@ -72,11 +71,11 @@ func parseFrame(c *Command) *Mistake {
 	return m
 }
 
-// maxNumbers bounds how many breakpoints one line may name, so that "1-99999999"
-// does not cost memory.
+// maxNumbers bounds how many breakpoints one line may name, so that "1-99999999" does not take much
+// memory.
 const maxNumbers = 1000
 
-// parseNumbers reads "1 3-5, 8", behind an optional "breakpoints" as GDB has it.
+// parseNumbers reads "1 3-5, 8", after an optional "breakpoints" as in GDB.
 func parseNumbers(c *Command) *Mistake {
 	rest := c.Rest
 	if word, after := cutWord(rest); word != "" && strings.HasPrefix("breakpoints", word) {
@@ -107,7 +106,7 @@ func parseNumbers(c *Command) *Mistake {
 	return nil
 }
 
-// cutThen takes "once", "delete" or "count N" off the front of what is enabled.
+// cutThen cuts "once", "delete" or "count N" off the arguments of enable.
 func cutThen(c *Command, rest string) (string, *Mistake) {
 	word, after := cutWord(rest)
 	switch {
@@ -134,7 +133,7 @@ func cutThen(c *Command, rest string) (string, *Mistake) {
 	return after, nil
 }
 
-// parsePlaces reads what stands on both sides of the point in "1.2" or "1.2-4".
+// parsePlaces reads the two parts of "1.2" or "1.2-4".
 func parsePlaces(c *Command, whole, place string) *Mistake {
 	if c.Name == "delete" || c.Args.Then != "" {
 		return &Mistake{Text: c.Name + ": " + quote(whole+"."+place) + " is a place of a breakpoint", Hint: "places can be enabled and disabled: disable " + whole + "." + place}
@@ -156,15 +155,16 @@ func parsePlaces(c *Command, whole, place string) *Mistake {
 	return nil
 }
 
-// listed parts a list at blanks and commas.
+// listed splits a list at blanks and commas.
 func listed(rest string) []string {
 	return strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' || r == ',' })
 }
 
-// lastMade is GDB's variable for the number of the breakpoint that was made last, which is 0 for the session.
+// lastMade is GDB's variable for the number of the last breakpoint, which is 0 in calls of the
+// session.
 const lastMade = "$bpnum"
 
-// breakpointNumber reads one number of a breakpoint.
+// breakpointNumber reads the number of a breakpoint.
 func breakpointNumber(c *Command, text string) (int, *Mistake) {
 	if text == lastMade {
 		return 0, nil
@@ -243,8 +243,8 @@ func evaluated(c *Command, rest string) *Mistake {
 	return nil
 }
 
-// cutAll takes --all off the front of what is left of a command. Whatever else
-// begins so is an expression of C's: --all_of_them.
+// cutAll cuts --all off the arguments. Other words that begin so are expressions of C:
+// --all_of_them.
 func cutAll(c *Command) string {
 	if rest, ok := strings.CutPrefix(c.Rest, "--all"); ok && startsBlank(rest) {
 		c.Args.Limit = -1
@@ -278,7 +278,7 @@ func parseValues(c *Command) *Mistake {
 	return nil
 }
 
-// cutFormat takes "/FORMAT" off the front.
+// cutFormat cuts "/FORMAT" off the arguments.
 func cutFormat(c *Command, rest string) (format, after string, m *Mistake) {
 	if !strings.HasPrefix(rest, "/") {
 		return "", rest, nil
@@ -295,7 +295,7 @@ func cutFormat(c *Command, rest string) (format, after string, m *Mistake) {
 	return format, after, nil
 }
 
-// passNeed hands the line to gdb under the full name of the word.
+// passNeed passes the line to gdb, with the full name of the word.
 func passNeed(c *Command) *Mistake {
 	if c.Rest == "" {
 		return &Mistake{Text: c.Name + " needs an argument"}
@@ -306,7 +306,7 @@ func passNeed(c *Command) *Mistake {
 
 // passWord is passNeed for info, whose help is gdb's own.
 func passWord(c *Command) *Mistake {
-	for word, least := range sharedViews { // gdb's about all ranks that share it, under its own numbers
+	for word, least := range sharedViews { // the answer is about all ranks of a gdb
 		if first, _ := cutWord(c.Rest); len(first) >= least && strings.HasPrefix(word, first) {
 			return &Mistake{Text: "info " + word + ": ranks may share a gdb, and this would be about the gdb", Hint: "ranks lists processes and states, backtrace 1 and info breakpoints tell where and why a rank has stopped"}
 		}
@@ -317,10 +317,11 @@ func passWord(c *Command) *Mistake {
 	return passNeed(c)
 }
 
-// sharedViews are words behind info that are about a gdb and not about a rank, with how much of each gdb needs.
+// sharedViews are arguments of info that are about a gdb and not about a rank, with the number of
+// letters that gdb requires of each.
 var sharedViews = map[string]int{"inferiors": 3}
 
-// passFormat is passNeed for words that may have a format right behind them.
+// passFormat is passNeed for words that a format may follow.
 func passFormat(c *Command) *Mistake {
 	c.Args.Text = strings.TrimSpace(c.Name + " " + c.Rest)
 	if strings.HasPrefix(c.Rest, "/") {

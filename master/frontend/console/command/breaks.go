@@ -7,7 +7,7 @@ import (
 	"sdm/protocol"
 )
 
-// The arguments of words about breakpoints of all kinds.
+// These parsers read the arguments of words about breakpoints of all kinds.
 
 func parseHbreak(c *Command) *Mistake {
 	c.Args.Hardware = true
@@ -19,7 +19,7 @@ func parseThbreak(c *Command) *Mistake {
 	return parseTbreak(c)
 }
 
-// accesses are the arguments of the session for the words of watching.
+// accesses are the values of protocol.Args.Access by word.
 var accesses = map[string]string{"watch": "", "rwatch": "read", "awatch": "access"}
 
 func parseWatch(c *Command) *Mistake {
@@ -47,7 +47,7 @@ func parseCatch(c *Command) *Mistake {
 	return nil
 }
 
-// cutNumber reads the number of a breakpoint off the front.
+// cutNumber cuts the number of a breakpoint off the arguments.
 func cutNumber(c *Command) (rest string, m *Mistake) {
 	text, rest := cutBlank(c.Rest)
 	if text == "" {
@@ -106,13 +106,14 @@ func parseLog(c *Command) *Mistake {
 	return checkLocation(c, location)
 }
 
-// maxExprs bounds what one log may tell.
+// maxExprs bounds the number of expressions of one log.
 const maxExprs = 50
 
-// cutCommas parts a text at the commas outside of brackets and quotes.
+// cutCommas splits a text at the commas outside brackets and quotes.
 func cutCommas(s string) []string { return cutOutside(s, s, "([{", ")]}") }
 
-// cutOutside parts a text at the commas outside of quotes and of what opens and closes in like, a text of the same length.
+// cutOutside splits s at the commas of like, a text of the same length, that are outside quotes and
+// brackets.
 func cutOutside(s, like, opening, closing string) []string {
 	var parts []string
 	depth, begin := 0, 0
@@ -137,20 +138,19 @@ func parseBarrier(c *Command) *Mistake {
 	return parseBreak(c)
 }
 
-// Pending says what is done with a breakpoint at a place that no program or library
-// has yet; as GDB.
+// Pending is GDB's setting for breakpoints whose location no program or library contains yet.
 type Pending int
 
 const (
-	PendingAuto Pending = iota // a person is asked; in scripts it waits for a library
-	PendingOn                  // it waits
+	PendingAuto Pending = iota // the user is asked; in scripts it is made pending
+	PendingOn                  // it is made pending
 	PendingOff                 // it is an error
 )
 
-// String gives GDB's word.
+// String returns GDB's word.
 func (p Pending) String() string { return [...]string{"auto", "on", "off"}[p] }
 
-// parseShowBreakpoint takes "pending" for the console.
+// parseShowBreakpoint reads "pending" for the console; other settings are passed to gdb.
 func parseShowBreakpoint(c *Command) *Mistake {
 	if c.Rest != "pending" {
 		c.Do, c.Name = "gdb", "show breakpoint"
@@ -159,8 +159,7 @@ func parseShowBreakpoint(c *Command) *Mistake {
 	return nil
 }
 
-// parseSetBreakpoint takes "pending on|off|auto" for the console; what else gdb sets of
-// breakpoints goes to gdb.
+// parseSetBreakpoint reads "pending on|off|auto" for the console; other settings are passed to gdb.
 func parseSetBreakpoint(c *Command) *Mistake {
 	rest, ok := strings.CutPrefix(c.Rest, "pending")
 	if !ok || !(rest == "" || startsBlank(rest)) {
@@ -184,8 +183,8 @@ func parsePending(word string) (Pending, *Mistake) {
 	return PendingAuto, &Mistake{Text: "breakpoint pending: on, off or auto, not " + strconv.Quote(word)}
 }
 
-// parseWith reads "breakpoint pending on|off|auto -- COMMAND", as GDB 18 saves
-// breakpoints; the command is left in Text.
+// parseWith reads "breakpoint pending on|off|auto -- COMMAND", as GDB 18 saves breakpoints; the
+// command is left in Text.
 func parseWith(c *Command) *Mistake {
 	setting, line, ok := strings.Cut(c.Rest, " -- ")
 	words := strings.Fields(setting)
@@ -214,7 +213,7 @@ func parseExprOf(c *Command) *Mistake {
 	return nil
 }
 
-// parseSave reads "breakpoints FILE"; GDB saves other things, too.
+// parseSave reads "breakpoints FILE"; GDB can save other things too.
 func parseSave(c *Command) *Mistake {
 	what, file := cutBlank(c.Rest)
 	switch {

@@ -1,8 +1,8 @@
-// Package command provides the language of the console: GDB's words, a rank
-// set in front, one line a command.
+// Package command defines the command language of the console: GDB's words, optionally after a rank
+// set, one command on each line.
 //
-// It is pure: a line goes in, a Command or a Mistake comes out. Words, their
-// abbreviations, help and completion come from one table (words.go).
+// It is pure: Parse converts a line to a Command or a Mistake. One table (words.go) defines the
+// words, their abbreviations, help and completion.
 package command
 
 import (
@@ -13,59 +13,58 @@ import (
 	"sdm/protocol"
 )
 
-// Command is one line that made sense.
+// Command is one valid line.
 type Command struct {
 	// Name is the full word: "break", "info breakpoints".
 	Name string
-	// Rest is what stood behind the word, byte for byte but for blanks at its
-	// ends (send keeps those too).
+	// Rest is the text after the word, unchanged except for blanks at its ends (send keeps those
+	// too).
 	Rest string
-	// Set is the text of the rank set in front, without the outer brackets; ""
-	// is the focus.
+	// Set is the text of the rank set at the begin, without the outer brackets; "" is the focus.
 	Set string
-	// Wait bounds the answers of this command; 0 is the console's default,
-	// NoLimit is until all have answered.
+	// Wait bounds the answers of this command; 0 is the console's default, NoLimit waits until all
+	// have answered.
 	Wait time.Duration
-	// Thread is that of "[3.2]" in front; 0 is none.
+	// Thread is the thread of "[3.2]"; 0 is none.
 	Thread int
-	// Background tells that a script goes on at once: "continue &".
+	// Background tells that a script continues at once: "continue &".
 	Background bool
 
-	// Do is the command of the session (protocol.Commands) and Args its
-	// arguments; "" where the console itself acts.
+	// Do is the command of the session (protocol.Commands) and Args its arguments; "" if the
+	// console itself executes the command.
 	Do   string
 	Args protocol.Args
-	// Repeat tells that an empty line at the prompt gives the command again.
+	// Repeat tells that an empty line at the prompt repeats the command.
 	Repeat bool
 
-	// Label stands in front of the text of an answer: the expression of
-	// print/x, which goes to gdb as a line of its own.
+	// Label precedes the text of an answer: the expression of print/x, which is sent to gdb as a
+	// line of its own.
 	Label string
-	// Export is the form in which stacks are wanted, "" for people; File is where
-	// they or breakpoints are written to, "" for the screen.
+	// Export is the format of stacks, "" for text; File is the file for stacks or breakpoints, ""
+	// for the screen.
 	Export, File string
-	// Page is for list: +1 goes on where the last list ended, -1 before it.
+	// Page is for list: +1 continues after the last list, -1 before it.
 	Page int
-	// For bounds wait; 0 is no bound.
+	// For is the limit of wait, 0 for none, and the argument of set wait.
 	For time.Duration
-	// Any has wait be over when one of its ranks stands.
+	// Any makes wait end when one of its ranks has stopped.
 	Any bool
-	// Number is the status of quit, which folded answer expand means (1 is the
-	// last), and 1 for "set echo on".
+	// Number is the argument of quit, expand (1 is the last answer), set listsize and set height,
+	// and 1 for "on" of set echo and set pagination.
 	Number int
 	// Pending is the argument of "set breakpoint pending".
 	Pending Pending
-	// With takes the place of that setting for this command; nil: nothing does.
+	// With replaces that setting for this command; nil: no replacement.
 	With *Pending
-	// Text is the argument of what the console does itself: the file of source,
-	// the line of shell, the word of help, the text of echo.
+	// Text is the argument of a command of the console: the file of source, the line of shell, the
+	// word of help, the text of echo.
 	Text string
 }
 
-// NoLimit as a Wait is until all ranks have answered or are lost.
+// NoLimit as a Wait waits until all ranks have answered or are lost.
 const NoLimit time.Duration = -1
 
-// Words that the console carries out itself, for the driver's switch.
+// These words are executed by the console itself.
 const (
 	Expand         = "expand"
 	Focus          = "focus"
@@ -89,13 +88,13 @@ const (
 	Wait           = "wait"
 )
 
-// Mistake is a line that makes no sense: one line that says what is wrong, and
-// a hint what to type instead.
+// Mistake is the error for an invalid line: one line that describes it, and a hint what to type
+// instead.
 type Mistake struct {
 	Text, Hint string
 }
 
-// Error gives both.
+// Error returns both.
 func (m *Mistake) Error() string {
 	if m.Hint == "" {
 		return m.Text
@@ -103,8 +102,7 @@ func (m *Mistake) Error() string {
 	return m.Text + " (" + m.Hint + ")"
 }
 
-// quote gives a piece of the line for a Mistake, clipped to what a screen line
-// bears.
+// quote quotes a part of the line for a Mistake, truncated to a line of the screen.
 func quote(s string) string {
 	const most = 60 // bytes
 	if len(s) <= most {
@@ -117,7 +115,7 @@ func quote(s string) string {
 	return "\"" + s[:cut] + "...\""
 }
 
-// String prints the command so that Parse reads the same again.
+// String formats the command so that Parse returns the same again.
 func (c Command) String() string {
 	var s string
 	if c.Set != "" {

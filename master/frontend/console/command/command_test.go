@@ -11,8 +11,8 @@ import (
 	"sdm/protocol/canonical"
 )
 
-// TestScripts carries out testdata/script: "parse" shows what each input line means,
-// "help" and "complete" what they give. Rewrite with -rewrite.
+// TestScripts plays testdata/script: "parse" shows the meaning of each input line, "help" and
+// "complete" their results. Use -rewrite to rewrite.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/script", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -39,7 +39,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// show prints a command as its fields that are not zero.
+// show formats the fields of a command that are not zero.
 func show(line string) string {
 	c, ok, err := Parse(line)
 	switch {
@@ -72,8 +72,7 @@ func show(line string) string {
 	return strings.TrimSpace(c.Name + ": " + strings.Join(s, " "))
 }
 
-// TestEveryAbbreviation keeps the table honest: each name and abbreviation
-// finds its own row, and none is given twice.
+// Each name and abbreviation is unique and finds its own row.
 func TestEveryAbbreviation(t *testing.T) {
 	seen := map[string]string{}
 	for _, w := range words {
@@ -92,8 +91,7 @@ func TestEveryAbbreviation(t *testing.T) {
 	}
 }
 
-// TestNearWords: every word with one letter missing is still understood, or the
-// word itself is suggested.
+// Every word with one letter missing is still understood, or the word is suggested.
 func TestNearWords(t *testing.T) {
 	for _, w := range words {
 		if len(w.Name) < 6 || w.later != "" || strings.Contains(w.Name, " ") {
@@ -102,7 +100,7 @@ func TestNearWords(t *testing.T) {
 		typo := w.Name[:2] + w.Name[3:]
 		_, err := Lookup(typo)
 		if near := nearest(typo); near != "" && near != w.Name && distance(typo, near) <= distance(typo, w.Name) {
-			continue // as near: tbreak for threak, thbreak without its b
+			continue // equally similar: tbreak for threak, thbreak without its b
 		}
 		if err == nil || !strings.Contains(err.Error(), w.Name) {
 			t.Errorf("Lookup(%q) = %v, which does not name %s", typo, err, w.Name)
@@ -139,7 +137,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A word that is there is not elsewhere.
+// Words in elsewhere are not in the table.
 func TestElsewhere(t *testing.T) {
 	for text, hint := range elsewhere {
 		if w, m := lookup(text); m == nil {

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Complete gives the words that may stand at the end of line, whole, sorted,
-// and how many bytes of line each of them replaces. groups are the names of
-// rank sets, for @NAME.
+// Complete returns the words that are possible at the end of line, complete and sorted, and the
+// number of bytes of line that each of them replaces. groups are the names of rank sets, for @NAME.
 func Complete(line string, groups []string) (candidates []string, replaces int) {
 	start := WordStart(line)
 	last := line[start:]
@@ -35,7 +34,7 @@ func Complete(line string, groups []string) (candidates []string, replaces int) 
 	return nil, 0
 }
 
-// afterPrefixes drops "[SET]" and "wait=..." from the front of an unfinished line.
+// afterPrefixes cuts "[SET]" and "wait=..." off an incomplete line.
 func afterPrefixes(line string) string {
 	var c Command
 	rest, m := parsePrefixes(&c, line)
@@ -45,8 +44,8 @@ func afterPrefixes(line string) string {
 	return rest
 }
 
-// names gives the words that are there: those of two words for a first one,
-// else those of one.
+// names returns the available words: those of two words that begin with first, or for "" those of
+// one word.
 func names(first string) []string {
 	var found []string
 	for _, w := range words {
@@ -58,8 +57,7 @@ func names(first string) []string {
 	return found
 }
 
-// sets are the live rank sets that the language knows by name, and how those with
-// an argument begin.
+// sets are the live rank sets, and the begins of those with an argument.
 var sets = []string{"stopped", "running", "exited", "lost", "signalled", "bp:", "at:", "fn:", "host:", "expr{"}
 
 func atNames(groups []string) []string {

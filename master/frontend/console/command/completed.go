@@ -6,21 +6,20 @@ import (
 	"sdm/protocol"
 )
 
-// completedAs are the words whose arguments GDB completes under another word; "" is
-// under none.
+// completedAs are the words whose arguments GDB completes as those of another word; "" is none.
 var completedAs = map[string]string{
 	"stat": "print", "diff": "print", "set variable": "print",
 	"log": "break", "barrier": "break", "send": "", "stacks": "", "memory": "", "dump": "", "mi": "", "group": "", Save: "",
 	"info hosts": "", "usage": "", "info ranks": "", "ranks": "", "expand": "", "commands": "", "thread name": "", "thread find": "",
 }
 
-// GDBLine gives the line whose end gdb knows how to complete, for one that is being
-// typed: without what is sdm's own in it. False if gdb has no part in it.
+// GDBLine converts an incomplete line to one that gdb can complete, without the syntax of sdm. It
+// returns false if gdb cannot complete it.
 func GDBLine(line string) (string, bool) {
 	rest := strings.TrimLeft(afterPrefixes(line), blanks)
 	text, args := cutWord(rest)
 	if text == "" || len(text) == len(rest) {
-		return "", false // the word itself is ours
+		return "", false // the word itself is completed by Complete
 	}
 	w, m := lookup(text)
 	if m != nil {
@@ -45,8 +44,8 @@ func GDBLine(line string) (string, bool) {
 	return name + strings.TrimPrefix(behind, " --all"), true
 }
 
-// WordStart is where the word begins that stands at the end of a line.
+// WordStart returns the index of the last, incomplete word of a line.
 func WordStart(line string) int { return strings.LastIndexAny(line, wordBreaks) + 1 }
 
-// wordBreaks part the words of Complete.
+// wordBreaks separate the words of Complete.
 const wordBreaks = " \t[,&!^("

@@ -2,7 +2,7 @@ package command
 
 import "slices"
 
-// elsewhere tells of GDB's words that are none of ours what to type instead.
+// elsewhere maps GDB's words that are not available to a hint what to type instead.
 var elsewhere = func() map[string]string {
 	const (
 		chosen  = "what is debugged is chosen at the start: sdm run PROGRAM, sdm attach PID, sdm core PROGRAM CORE..."
@@ -25,14 +25,14 @@ var elsewhere = func() map[string]string {
 	}
 }()
 
-// passed are GDB's words that go to gdb as they are typed, in order.
+// passed are GDB's words that are passed to gdb unchanged, in alphabetical order.
 var passed = []string{
 	"add-symbol-file", "apropos", "cd", "complete", "faas", "find", "forward-search", "gcore",
 	"generate-core-file", "macro", "nosharedlibrary", "pwd", "py", "python", "return", "reverse-search",
 	"search", "select-frame", "skip", "symbol-file", "taas", "tfaas",
 }
 
-// passedWord is the row of such a word; nil if text is none.
+// passedWord returns the row of such a word; nil if text is none.
 func passedWord(text string) *Word {
 	if _, found := slices.BinarySearch(passed, text); !found {
 		return nil
@@ -51,7 +51,7 @@ func passPlain(c *Command) *Mistake {
 	return nil
 }
 
-// atStart are settings of gdb's that have no effect here: ranks are started by sdm.
+// atStart are settings of gdb that have no effect, because sdm starts the ranks.
 var atStart = map[string]string{
 	"args":         "run ARG... starts the ranks again with other arguments",
 	"environment":  "it is given at the start: sdm run --env NAME=VALUE",

@@ -17,8 +17,8 @@ var topics = []struct {
 	{Other, "Other"},
 }
 
-// HelpText gives the text of help: of all commands for "", else of one. The
-// error is a *Mistake.
+// HelpText returns the text of help: on all commands for "", otherwise on one. The error is a
+// *Mistake.
 func HelpText(about string) (string, error) {
 	if strings.Trim(about, blanks) == "" {
 		return overview(), nil
@@ -60,7 +60,7 @@ const aboutSets = `A rank set names ranks: [SET] COMMAND, focus SET, group NAME 
 goes out; what cannot be asked is no member, and is named where it matters.
 `
 
-// overview lists the words that are there, one a line.
+// overview lists the available words, one on each line.
 func overview() string {
 	width := 0
 	for _, w := range words {
@@ -82,7 +82,7 @@ func overview() string {
 	return b.String()
 }
 
-// short is a word with its shortest abbreviation: "break (b)".
+// short returns a word with its shortest abbreviation: "break (b)".
 func short(w Word) string {
 	if len(w.Short) > 0 {
 		return w.Name + " (" + w.Short[0] + ")"
@@ -108,7 +108,8 @@ func helpOf(w *Word) string {
 	return b.String()
 }
 
-// mayHaveSet tells whether a rank set in front of w is the natural place for it.
+// mayHaveSet tells whether a rank set can precede w. Words that take a set as their argument are
+// excluded.
 func mayHaveSet(w *Word) bool {
 	if w.Name == Focus || w.Name == Wait || w.Name == "send" {
 		return false

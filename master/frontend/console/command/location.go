@@ -28,8 +28,7 @@ func parseLocation(c *Command) *Mistake {
 	return checkLocation(c, c.Rest)
 }
 
-// checkLocation refuses what GDB has behind a location and what we would
-// misread as part of it.
+// checkLocation refuses options and additions of GDB's locations that are not supported.
 func checkLocation(c *Command, location string) *Mistake {
 	fields := strings.Fields(location)
 	for i, word := range fields {
@@ -43,8 +42,8 @@ func checkLocation(c *Command, location string) *Mistake {
 	return nil
 }
 
-// cutIf parts "LOCATION if CONDITION": at the first "if" that stands alone,
-// outside of quotes and parentheses (as GDB, "if(" counts too).
+// cutIf splits "LOCATION if CONDITION" at the first separate "if" outside quotes, parentheses and
+// angle brackets (as in GDB, "if(" counts too).
 func cutIf(s string) (location, condition string, found bool) {
 	depth, within := 0, byte(0)
 	for i := 0; i < len(s); i++ {
@@ -75,7 +74,8 @@ func isIf(s string, i int) bool {
 	return rest == "" || rest[0] == '(' || startsBlank(rest)
 }
 
-// parseList reads what GDB's list reads: "", "-", "FIRST,LAST", "FIRST,", ",LAST", a location, "FILE:FIRST,LAST".
+// parseList reads the arguments of GDB's list: "", "-", "FIRST,LAST", "FIRST,", ",LAST", a
+// location, "FILE:FIRST,LAST".
 func parseList(c *Command) *Mistake {
 	switch c.Rest {
 	case "":
@@ -94,7 +94,7 @@ func parseList(c *Command) *Mistake {
 	case len(ends) > 2 || first == "" && last == "":
 		return &Mistake{Text: "list: " + quote(c.Rest) + " is no range of lines"}
 	case first == "":
-		first = "-" // ten lines to the last
+		first = "-" // ten lines up to the last
 	case last == "":
 		last = "+"
 	}
@@ -107,16 +107,17 @@ func parseList(c *Command) *Mistake {
 	return checkLocation(c, first)
 }
 
-// cutEnds parts the ends of a range of lines, where the arguments of templates have commas, too: "A<int, long>::f,30".
+// cutEnds splits a range of lines. Commas within template arguments do not count: "A<int,
+// long>::f,30".
 func cutEnds(s string) []string {
 	like := angled.ReplaceAllStringFunc(s, func(name string) string { return strings.Repeat("_", len(name)) })
 	return cutOutside(s, like, "([{<", ")]}>")
 }
 
-// angled are operators of C++ whose names are no brackets.
+// angled are operators of C++ whose names contain angle brackets.
 var angled = regexp.MustCompile(`operator\s*(?:<=>|<<=|>>=|->\*|<<|>>|<=|>=|->|<|>)`)
 
-// mostListed bounds what list shows at a time.
+// mostListed bounds the number of lines that list shows.
 const mostListed = 10_000
 
 func parseListsize(c *Command) *Mistake {

@@ -2,8 +2,7 @@ package command
 
 import "strings"
 
-// The arguments of words that look at types, memory and registers, and of
-// those about signals.
+// These parsers read the arguments of words about types, memory, registers and signals.
 
 func parseExpr(c *Command) *Mistake {
 	if c.Rest == "" {
@@ -15,8 +14,8 @@ func parseExpr(c *Command) *Mistake {
 
 func parseType(c *Command) *Mistake { return evaluated(c, c.Rest) }
 
-// parseDisplay and parseExamine may have no expression: gdb then shows all, or
-// goes on.
+// parseDisplay and parseExamine accept a missing expression: gdb then shows all displays, or
+// continues.
 func parseDisplay(c *Command) *Mistake {
 	format, expr, m := cutFormat(c, c.Rest)
 	if m == nil && expr == "" && format != "" {
@@ -46,7 +45,7 @@ func parseRegisters(c *Command) *Mistake {
 	return nil
 }
 
-// parsePlace is parseLocation for words that go nowhere without one.
+// parsePlace is parseLocation for words that need a location.
 func parsePlace(c *Command) *Mistake {
 	if c.Rest == "" {
 		return &Mistake{Text: c.Name + ": to which location?"}
@@ -70,10 +69,10 @@ func parseInfoSignals(c *Command) *Mistake {
 	return nil
 }
 
-// actions are what handle may say, as GDB's.
+// actions are the actions of handle, as in GDB.
 var actions = []string{"stop", "nostop", "print", "noprint", "pass", "nopass", "ignore", "noignore"}
 
-// parseHandle parts signals from actions.
+// parseHandle separates signals from actions.
 func parseHandle(c *Command) *Mistake {
 	var signals []string
 	for _, word := range strings.Fields(c.Rest) {
@@ -90,8 +89,8 @@ func parseHandle(c *Command) *Mistake {
 	return nil
 }
 
-// beginning gives the word of a list that a text is, or begins with three
-// letters at least, "" for none.
+// beginning returns the word of a list that equals text, or begins with text if that has at least
+// three letters; "" if there is none.
 func beginning(list []string, text string) string {
 	for _, w := range list {
 		if w == text || len(text) >= 3 && strings.HasPrefix(w, text) {

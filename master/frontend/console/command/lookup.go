@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// pairs are the first words whose second word is looked up too, and how many
-// letters of it are needed at least, so that what GDB means by a shorter one
-// goes to gdb ("info l" is not "info locals").
+// pairs are the first words with a second word, and the least number of letters of that. Shorter
+// ones are passed to gdb, which may know them ("info l" is not "info locals").
 var pairs = map[string]map[string]int{
 	"info": {"breakpoints": 1, "watchpoints": 3, "locals": 2, "args": 2, "threads": 2, "stack": 3, "hosts": 3, "ranks": 2,
 		"registers": 1, "signals": 3, "sharedlibrary": 2, "display": 2},
@@ -16,8 +15,8 @@ var pairs = map[string]map[string]int{
 	"show":   {"listsize": 5, "breakpoint": 2, "height": 2, "pagination": 2},
 }
 
-// Lookup finds a word by its name, one of its abbreviations, or a beginning
-// that no other word has.
+// Lookup returns a word by its name, an abbreviation, or an unambiguous prefix. The error is a
+// *Mistake.
 func Lookup(text string) (Word, error) {
 	w, m := lookup(text)
 	if m != nil {
@@ -54,15 +53,14 @@ func lookup(text string) (*Word, *Mistake) {
 	return nil, &Mistake{Text: quote(text) + " may be " + orList(names), Hint: "type more of it"}
 }
 
-// second tries to join the first word of rest to w: "info" and "b 1" give
-// "info breakpoints" and "1".
+// second joins the first word of rest to w: "info" and "b 1" become "info breakpoints" and "1".
 func second(w *Word, rest string) (*Word, string) {
 	subs, ok := pairs[w.Name]
 	if !ok {
 		return w, rest
 	}
 	text, after := cutWord(rest)
-	if w.Name == "info" && text == "s" { // GDB: info s is info stack
+	if w.Name == "info" && text == "s" { // in GDB, info s is info stack
 		text = "stack"
 	}
 	for name, least := range subs {
@@ -74,7 +72,7 @@ func second(w *Word, rest string) (*Word, string) {
 	return w, rest
 }
 
-// helpLists is the hint about a word that is like none.
+// helpLists is the hint for an unknown word without a similar one.
 const helpLists = "help lists the commands"
 
 func unknown(text string) *Mistake {
@@ -89,7 +87,7 @@ func unknown(text string) *Mistake {
 	return m
 }
 
-// nearest gives the word that differs least, in letters; "" if none is near.
+// nearest returns the most similar word, by letters; "" if none is similar.
 func nearest(text string) string {
 	best, at := "", 3
 	if len(text) < 4 {
@@ -106,8 +104,8 @@ func nearest(text string) string {
 	return best
 }
 
-// distance counts the letters to add, drop, change or swap with a neighbour
-// between a and b (optimal string alignment).
+// distance returns the number of bytes to insert, delete, change or swap with a neighbour between a
+// and b (optimal string alignment).
 func distance(a, b string) int {
 	if len(a) > 32 { // no word is so long; bounds the work for a pasted line
 		return len(a)
@@ -140,9 +138,8 @@ func orList(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// Words gives the table of words.
+// Words returns the table of words.
 func Words() []Word { return slices.Clone(words) }
 
-// Command is the command of the session that the word gives; "" if the console
-// carries it out itself.
+// Command returns the command of the session for the word; "" if the console executes it itself.
 func (w Word) Command() string { return w.do }

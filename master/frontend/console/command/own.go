@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// The arguments of the words that the console or the master carries out.
+// These parsers read the arguments of words that the console or the master executes.
 
 func parseFocus(c *Command) *Mistake {
 	if c.Set != "" && c.Rest != "" {
@@ -43,7 +43,7 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// parseWait reads "[SET] [for DURATION]".
+// parseWait reads "[any] [SET] [for DURATION]".
 func parseWait(c *Command) *Mistake {
 	set := c.Rest
 	if rest, ok := strings.CutPrefix(set+" ", "any "); ok {
@@ -68,7 +68,7 @@ func parseWait(c *Command) *Mistake {
 		return &Mistake{Text: "wait: two sets, [" + c.Set + "] and " + set}
 	}
 	if c.Args.Set = set; set != "" {
-		c.Do = "focus" // has the master work out the set
+		c.Do = "focus" // the master evaluates the set
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func parsePagination(c *Command) *Mistake {
 	return nil
 }
 
-// parseHeight reads a number of lines; "unlimited", 0 and nothing are none.
+// parseHeight reads a number of lines; "unlimited", 0 and nothing are no limit.
 func parseHeight(c *Command) *Mistake {
 	var m *Mistake
 	if c.Rest != "" && c.Rest != "unlimited" {
@@ -141,15 +141,15 @@ func parseHelp(c *Command) *Mistake {
 	return nil
 }
 
-// parseEcho understands \n, \t and \\; a lone \ at the end keeps the blanks
-// before it, as in GDB.
+// parseEcho replaces \n, \t and \\; a single \ at the end preserves the blanks before it, as in
+// GDB.
 func parseEcho(c *Command) *Mistake {
 	c.Text = unescape(c.Rest)
 	return nil
 }
 
-// parseSend reads "SET TEXT", or TEXT alone behind a set in front; either way
-// the command is then "[SET] send TEXT".
+// parseSend reads "SET TEXT", or TEXT alone after a set at the begin of the line; the command is
+// "[SET] send TEXT" in both cases.
 func parseSend(c *Command) *Mistake {
 	set, text := c.Set, c.Rest
 	if set == "" {
@@ -172,7 +172,7 @@ func parseSend(c *Command) *Mistake {
 	return nil
 }
 
-// cutSendSet takes the set off the front: to the next blank, or in brackets.
+// cutSendSet cuts off the set: up to the next blank, or in brackets.
 func cutSendSet(s string) (set, text string, m *Mistake) {
 	if strings.HasPrefix(s, "[") {
 		return cutSet(s)

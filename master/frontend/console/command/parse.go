@@ -8,8 +8,8 @@ import (
 	"sdm/protocol"
 )
 
-// Parse reads one line. ok is false for a line without a command: empty, or a
-// comment. The error is a *Mistake.
+// Parse parses one line. ok is false for a line without a command: empty, or a comment. The error
+// is a *Mistake.
 func Parse(line string) (c Command, ok bool, err error) {
 	line = strings.TrimLeft(strings.TrimRight(line, "\r\n"), blanks)
 	if strings.Trim(line, blanks) == "" || line[0] == '#' {
@@ -24,10 +24,10 @@ func Parse(line string) (c Command, ok bool, err error) {
 	return c, true, nil
 }
 
-// blanks part words.
+// blanks separate words.
 const blanks = " \t"
 
-// checkBytes refuses what could not cross the session unchanged.
+// checkBytes refuses characters that would not be transmitted unchanged.
 func checkBytes(line string) *Mistake {
 	if !utf8.ValidString(line) {
 		return &Mistake{"the line is not UTF-8", "what is not text goes to the ranks by --stdin-file"}
@@ -64,14 +64,14 @@ func parse(c *Command, line string) *Mistake {
 	return parse(c, strings.TrimLeft(line, blanks))
 }
 
-// fill makes the command that w and its arguments are.
+// fill sets the fields of c for the word w with its arguments.
 func fill(c *Command, w *Word, rest string) *Mistake {
 	c.Name, c.Do, c.Repeat = w.Name, w.do, w.repeat
 	if w.later != "" {
 		return &Mistake{w.Name + " is not available yet", w.later}
 	}
 	c.Rest = rest
-	if w.Name != "send" { // blanks at the end may be meant for the program
+	if w.Name != "send" { // trailing blanks may be meant for the program
 		c.Rest = strings.TrimRight(rest, blanks)
 	}
 	takeBackground(c)
@@ -96,7 +96,7 @@ func fill(c *Command, w *Word, rest string) *Mistake {
 	return refuseSet(c)
 }
 
-// refuseSet says no to a rank set in front of what goes to no rank.
+// refuseSet refuses a rank set before a command that addresses no ranks.
 func refuseSet(c *Command) *Mistake {
 	if c.Set == "" {
 		return nil
@@ -108,7 +108,7 @@ func refuseSet(c *Command) *Mistake {
 	return &Mistake{c.Name + " goes to no ranks: no set may stand in front of it", ""}
 }
 
-// noWord says what is wrong with a line that has no word where one belongs.
+// noWord returns the error for a line without a word.
 func noWord(c *Command, rest string) *Mistake {
 	if c.Set != "" && strings.Trim(rest, blanks) == "" {
 		return &Mistake{"no command behind [" + c.Set + "]", "to send the next commands there: focus " + c.Set}
@@ -135,8 +135,8 @@ func firstRune(s string) string {
 	return s[:n]
 }
 
-// takeBackground cuts the & off a command that lets ranks run. Elsewhere an &
-// at the end belongs to the argument.
+// takeBackground cuts the & off a command that resumes ranks. For other commands a final & belongs
+// to the argument.
 func takeBackground(c *Command) {
 	if info, ok := protocol.LookupCommand(c.Do); !ok || !info.Resumes {
 		return
@@ -147,7 +147,7 @@ func takeBackground(c *Command) {
 	}
 }
 
-// cutWord takes a word as GDB does: "p*x" is "p" and "*x".
+// cutWord cuts off a word as GDB does: "p*x" is "p" and "*x".
 func cutWord(s string) (word, rest string) {
 	i := 0
 	for i < len(s) && isWordByte(s[i]) {
@@ -160,7 +160,7 @@ func isWordByte(b byte) bool {
 	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '_' || b == '-'
 }
 
-// cutBlank takes what stands before the first blank.
+// cutBlank cuts off the text before the first blank.
 func cutBlank(s string) (text, rest string) {
 	i := strings.IndexAny(s, blanks)
 	if i < 0 {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// What may stand in front of a word: the ranks and the wait of one command.
+// The prefixes of a command: its ranks and its wait.
 
-// parsePrefixes takes "[SET]" and "wait=DURATION", each once, in any order.
+// parsePrefixes cuts off "[SET]" and "wait=DURATION", each once, in any order.
 func parsePrefixes(c *Command, line string) (string, *Mistake) {
 	for {
 		line = strings.TrimLeft(line, blanks)
@@ -35,8 +35,8 @@ func parsePrefixes(c *Command, line string) (string, *Mistake) {
 	}
 }
 
-// cutSet takes "[SET]" off the front; brackets, braces and parentheses inside
-// must match, and what stands in braces may hold quoted text.
+// cutSet cuts off "[SET]". Brackets, braces and parentheses within it must match; within those,
+// quoted text may contain any characters.
 func cutSet(line string) (set, rest string, m *Mistake) {
 	var open []byte
 	var within byte
@@ -66,7 +66,7 @@ func cutSet(line string) (set, rest string, m *Mistake) {
 	return "", "", &Mistake{"the rank set " + quote(line) + " is not closed", "a set is [0-3,7], for example"}
 }
 
-// closing is the distance in ASCII from an opening sign to its closing one.
+// closing returns the distance in ASCII from an opening bracket to its closing one.
 func closing(b byte) byte {
 	if b == '(' {
 		return 1
@@ -81,8 +81,7 @@ func checkSet(set, rest string) (string, string, *Mistake) {
 	return set, strings.TrimLeft(rest, blanks), nil
 }
 
-// parseWaitTime reads a duration as Go writes it, or a bare number of seconds;
-// 0 and none are NoLimit.
+// parseWaitTime reads a duration as Go writes it, or a number of seconds; 0 and none are NoLimit.
 func parseWaitTime(text string) (time.Duration, *Mistake) {
 	if text == "none" {
 		return NoLimit, nil

@@ -4,7 +4,7 @@ import "strings"
 
 // The arguments of words that start programs again.
 
-// startsAt says where ranks stop first.
+// startsAt are the places of the first stop, by word.
 var startsAt = map[string]string{"start": "main", "starti": "entry"}
 
 func parseRun(c *Command) *Mistake {
@@ -23,8 +23,8 @@ func parseRun(c *Command) *Mistake {
 	return nil
 }
 
-// shellWords parts a line as a shell does: at blanks, but for those in quotes or behind a backslash. It
-// is false for a quote that is not closed.
+// shellWords splits a line as a shell does, with quotes and backslashes. ok is false if a quote is
+// not closed.
 func shellWords(line string) (words []string, ok bool) {
 	var word strings.Builder
 	begun, within := false, byte(0)

@@ -5,15 +5,14 @@ import (
 	"time"
 )
 
-// Exports are the forms in which stacks can be given to other programs.
+// These are the formats in which stacks can be exported.
 const (
-	Folded = "folded" // a line a stack, for flame graphs
+	Folded = "folded" // one line for each stack, for flame graphs
 	DOT    = "dot"    // for Graphviz
 	JSON   = "json"
 )
 
-// parseStacks reads "[function|line|address] [--all-threads]
-// [--samples N [--every DURATION]]
+// parseStacks reads "[function|line|address] [--all-threads] [--samples N [--every DURATION]]
 // [--folded|--dot|--json] [> FILE]".
 func parseStacks(c *Command) *Mistake {
 	rest := c.Rest
@@ -67,7 +66,7 @@ func granularity(c *Command, word string) *Mistake {
 	return &Mistake{Text: "stacks: " + quote(word) + " is not a granularity"}
 }
 
-// mostSamples is what the master takes.
+// mostSamples is the limit of the master.
 const mostSamples = 1000
 
 func sampleOption(c *Command, name, value string) *Mistake {

@@ -24,7 +24,7 @@ func cutThread(set string) (ranks string, thread int, ok bool) {
 	return ranks, int(n), true
 }
 
-// takeThread gives a command the thread that stands with the rank in front.
+// takeThread sets the thread that is given with the rank.
 func takeThread(c *Command) *Mistake {
 	if c.Thread == 0 {
 		return nil
@@ -59,7 +59,7 @@ func parseThreads(c *Command) *Mistake {
 	return numbers(c, c.Rest, &checked)
 }
 
-// parseThreadName gives gdb the name.
+// parseThreadName passes the line to gdb.
 func parseThreadName(c *Command) *Mistake {
 	c.Args.Text = strings.TrimSpace(c.Name + " " + c.Rest)
 	return nil
@@ -78,7 +78,7 @@ func parseApply(c *Command) *Mistake {
 	return nil
 }
 
-// applyInner reads the command that is to be applied.
+// applyInner parses the command that is to be applied.
 func applyInner(c *Command) *Mistake {
 	line := c.Text
 	c.Text = ""
@@ -96,7 +96,7 @@ func applyInner(c *Command) *Mistake {
 	return nil
 }
 
-// cutThreads takes "all", or numbers and ranges, off the front.
+// cutThreads cuts off "all", or numbers and ranges.
 func cutThreads(s string) (threads, rest string) {
 	if word, rest := cutBlank(s); word == "all" {
 		return word, rest
@@ -126,7 +126,7 @@ func parseDump(c *Command) *Mistake {
 	return nil
 }
 
-// parseMemory reads what is to be done, then the rest.
+// parseMemory reads "read" or "write", then its arguments.
 func parseMemory(c *Command) *Mistake {
 	word, rest := cutBlank(c.Rest)
 	switch word {
@@ -150,7 +150,7 @@ func parseMemoryRead(c *Command, rest string) *Mistake {
 	return m
 }
 
-// parseMemoryWrite reads "ADDRESS = BYTES": two hexadecimal digits each.
+// parseMemoryWrite reads "ADDRESS = BYTES", each byte as two hexadecimal digits.
 func parseMemoryWrite(c *Command, rest string) *Mistake {
 	address, bytes, ok := cutLast(rest, '=')
 	data, err := hex.DecodeString(strings.Join(strings.Fields(bytes), ""))

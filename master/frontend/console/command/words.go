@@ -3,7 +3,7 @@ package command
 // Topic groups words for help.
 type Topic string
 
-// The topics, in the order of help.
+// These are the topics, in the order of help.
 const (
 	Where  Topic = "where"
 	Break  Topic = "break"
@@ -16,23 +16,23 @@ const (
 // Word is one row of the table of console commands.
 type Word struct {
 	Name  string
-	Short []string // abbreviations that mean it though other words begin so, and other names; as GDB
+	Short []string // other names, and abbreviations that would be ambiguous otherwise, as in GDB
 	Topic Topic
 	Usage string // its arguments
 	Help  string // one line
 	More  string // further lines for "help WORD"
 
-	do     string // command of the session; "" if the console acts itself
-	repeat bool   // an empty line gives it again
-	later  string // not there yet; what to do meanwhile
-	parse  parser // reads the arguments; nil: there are none
+	do     string // command of the session; "" if the console executes it
+	repeat bool   // an empty line repeats it
+	later  string // not available yet: what to do meanwhile
+	parse  parser // parser of the arguments; nil: there are none
 }
 
-// parser fills in a command from its Rest; it returns a *Mistake or nil.
+// parser sets the fields of a command from its Rest.
 type parser func(c *Command) *Mistake
 
-// words is the table; it is never written. Names of two words ("info locals")
-// stand for themselves; the first of such a pair needs no row of its own.
+// words is the table; it is not modified. A name of two words ("info locals") needs no row for its
+// first word.
 var words = []Word{
 	{Name: "focus", Topic: Where, Usage: "[SET]", Help: "send the next commands to these ranks; without SET, show them", parse: parseFocus,
 		More: "The set is worked out once: \"focus @stopped\" means the ranks that are stopped now."},

@@ -11,16 +11,16 @@ import (
 // answer is one distinct text and the ranks that gave it.
 type answer struct {
 	ranks rank.Set
-	note  string // in front of the text: "late: "
+	note  string // before the text: "late: "
 	lines []string
 	bad   bool // a failure: red
-	bare  bool // the lines name their ranks themselves and are clean
-	// below are lines that stand under the first one without indentation even
-	// if it is the only one: the source line of a stop.
+	bare  bool // the lines contain their ranks and are clean
+	// below are lines after the first one that are not indented, even if that is the only one: the
+	// source line of a stop.
 	below []string
 }
 
-// sortAnswers puts the biggest group first; among equals the lowest rank.
+// sortAnswers sorts by descending number of ranks, then by lowest rank.
 func sortAnswers(all []answer) {
 	slices.SortStableFunc(all, func(a, b answer) int {
 		if d := b.ranks.Len() - a.ranks.Len(); d != 0 {
@@ -32,8 +32,7 @@ func sortAnswers(all []answer) {
 	})
 }
 
-// write puts one line behind its ranks; several stand below them, as gdb gives
-// them.
+// write writes a single line after its ranks; several lines below them, as gdb prints them.
 func (w *Writer) write(b *strings.Builder, x answer, whole rank.Set) {
 	if len(x.lines) == 0 {
 		return
@@ -59,8 +58,8 @@ func (w *Writer) write(b *strings.Builder, x answer, whole rank.Set) {
 	}
 }
 
-// header gives "[0-2,4-7] (7)". The count stands there from 2 on, except where
-// it adds nothing: a contiguous set that is the whole.
+// header returns "[0-2,4-7] (7)". The count is added from 2 on, except for a contiguous set that is
+// the whole.
 func (w *Writer) header(s, whole rank.Set) string {
 	text := "[" + clipped(s) + "]"
 	n := s.Len()
@@ -79,15 +78,14 @@ func contiguous(s rank.Set) bool {
 	return int(last-first)+1 == s.Len()
 }
 
-// maxRanges is how many ranges of a set a line shows. More would push the
-// answer off the screen; the count and ndjson have the rest.
+// maxRanges is the maximal number of ranges of a set in a line, to leave room for the answer. The
+// count and NDJSON are complete.
 const maxRanges = 24
 
-// Ranks gives the text of a set as a line shows it.
+// Ranks returns the text of a set for a line, which may be truncated.
 func Ranks(s rank.Set) string { return clipped(s) }
 
-// clipped is the canonical text of a set; of a very scattered one its beginning
-// and its end.
+// clipped returns the canonical text of a set; if it has many ranges, the first ones and the last.
 func clipped(s rank.Set) string {
 	n := 0
 	for range s.Ranges() {
@@ -113,7 +111,7 @@ func rangeText(first, last rank.ID) string {
 	return rank.Range(first, last).String()
 }
 
-// The colours, as SGR sequences (ECMA-48).
+// The colours are SGR sequences (ECMA-48).
 const (
 	cyan  = "\x1b[36m"
 	red   = "\x1b[31m"

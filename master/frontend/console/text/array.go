@@ -24,14 +24,15 @@ type arrayDifference struct {
 	Shape    protocol.Shape `json:"shape"`
 	Ranges   []arrayRange   `json:"ranges"`
 	More     int            `json:"more"`
-	// Tolerance is within what elements are the same; 0: they are equal.
+	// Tolerance is the tolerance within which elements agree; 0: they are equal.
 	Tolerance float64 `json:"tolerance"`
-	// Examined is how many were compared so, where there are more; 0: all.
+	// Examined is how many elements were compared with the tolerance, if not all that differ; 0:
+	// all.
 	Examined int `json:"examined"`
 }
 
-// arrayDifferences writes which elements of an array differ, on which ranks, and
-// what they are; false where the result is none of an array.
+// arrayDifferences writes which elements of an array differ, on which ranks, and their values;
+// false if the result is not of an array.
 //
 //	[0-63] (64) field: 3 of 100000 elements differ
 //	  field[500] on 17: 500 [0-16,18-63], -1 [17]
@@ -66,7 +67,7 @@ func arrayDifferences(g protocol.Group) ([]answer, bool) {
 	return []answer{x}, true
 }
 
-// within gives the tolerance.
+// within returns the text of the tolerance.
 func (d arrayDifference) within() string {
 	if d.Tolerance == 0 {
 		return ""
@@ -74,8 +75,7 @@ func (d arrayDifference) within() string {
 	return " within " + short(d.Tolerance)
 }
 
-// heading tells how many elements differ, or, where not every one has been looked
-// at, in how many ranges.
+// heading returns how many elements differ, or that many do, if not all have been examined.
 func (d arrayDifference) heading() string {
 	n, exact := 0, d.More == 0
 	for _, r := range d.Ranges {
@@ -110,7 +110,7 @@ func (d arrayDifference) line(r arrayRange, value view) string {
 	return text
 }
 
-// shapeText gives "[10][20]" or "(0:9,20)".
+// shapeText returns "[10][20]" or "(0:9,20)".
 func shapeText(s protocol.Shape) string {
 	text := ""
 	for i, d := range s.Dims {

@@ -9,10 +9,9 @@ import (
 	"sdm/protocol"
 )
 
-// output writes what ranks wrote, a line with its ranks in front. There is no
-// count: the line is the program's, and it is read as such. A piece that does
-// not end its line gets a newline, so that two pieces of different ranks do not
-// run together.
+// output writes output of ranks, each line after its ranks. There is no count, because the line is
+// the program's own. A piece without a final newline gets one, to separate pieces of different
+// ranks.
 func (w *Writer) output(b *strings.Builder, g protocol.Group) {
 	header := "[" + clipped(g.Ranks) + "] "
 	if w.Color {
@@ -27,7 +26,7 @@ func (w *Writer) output(b *strings.Builder, g protocol.Group) {
 	}
 }
 
-// clean is Clean where the text goes to a terminal.
+// clean is Clean if the text is for a terminal.
 func (w *Writer) clean(s string) string {
 	if !w.Terminal {
 		return s
@@ -35,8 +34,8 @@ func (w *Writer) clean(s string) string {
 	return Clean(s)
 }
 
-// Clean makes text from outside harmless on a terminal: control characters, the end of
-// a line included, become visible (^[), what is no text becomes \xHH, tabs stay.
+// Clean makes text from programs harmless on a terminal: control characters, including newline,
+// become visible (^[), invalid UTF-8 becomes \xHH, tabs are preserved.
 func Clean(s string) string {
 	if harmless(s) {
 		return s
@@ -71,8 +70,8 @@ func harmless(s string) bool {
 	return true
 }
 
-// isDirection tells the characters that reorder what follows them, which could
-// make a line read as another one.
+// isDirection tells whether a character changes the direction of the following text, which could
+// make a line look like another one.
 func isDirection(r rune) bool {
 	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }

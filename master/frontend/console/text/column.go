@@ -9,23 +9,23 @@ import (
 	"sdm/protocol/column"
 )
 
-// view is one column of a group, with what is asked of it more than once.
+// view is one column of a group, with values that are used repeatedly.
 type view struct {
 	column.Column
-	values   []column.ValueCount // nil where they were dropped
+	values   []column.ValueCount // nil if they were dropped
 	distinct int
-	about    string // "about " before a number that is an estimate
+	about    string // "about " before an estimated number
 	stats    column.Stats
-	hex      bool // asked for in hexadecimal: nothing is an address
+	hex      bool // printed in hexadecimal: no value is an address
 }
 
-// written gives the column of values that were asked for in a format, gdb's letters.
+// written returns the column for values that were printed in a format, gdb's letters.
 func (c view) written(format string) view {
 	c.hex = strings.ContainsAny(format, "xz")
 	return c
 }
 
-// columns gives the columns of a group by name.
+// columns returns the columns of a group by name.
 func columns(g protocol.Group) map[string]view {
 	all := make(map[string]view, len(g.Columns))
 	for _, c := range g.Columns {
@@ -39,7 +39,7 @@ func columns(g protocol.Group) map[string]view {
 	return all
 }
 
-// single gives the value that all ranks share.
+// single returns the value that all ranks share.
 func (c view) single() (string, bool) {
 	if len(c.values) == 1 {
 		return c.values[0].Value, true
@@ -47,12 +47,12 @@ func (c view) single() (string, bool) {
 	return "", false
 }
 
-// numeric tells whether all values are numbers, NaN and infinities included.
+// numeric tells whether all values are numbers, including NaN and infinities.
 func (c view) numeric() bool {
 	return c.stats.Numbers > 0 && c.stats.Numbers+c.stats.NaN.Count+c.stats.Inf.Count == c.stats.Count
 }
 
-// span gives "0..7", or the only number there is.
+// span returns "0..7", or the only number.
 func (c view) span() string {
 	low, high := c.stats.Lowest[0].Value, c.stats.Highest[0].Value
 	if low == high {
@@ -61,15 +61,15 @@ func (c view) span() string {
 	return low + ".." + high
 }
 
-// dense tells whether the span says it all: whole numbers without a gap.
+// dense tells whether the values are all integers of the span.
 func (c view) dense() bool {
 	lo, err := strconv.ParseInt(c.stats.Lowest[0].Value, 10, 64)
 	hi, err2 := strconv.ParseInt(c.stats.Highest[0].Value, 10, 64)
 	return err == nil && err2 == nil && c.about == "" && hi-lo == int64(c.distinct)-1
 }
 
-// argument gives the value as it stands among arguments: "5", "<0..7>",
-// "<0..7, 7 values>", "<3 values>".
+// argument returns the value for a list of arguments: "5", "<0..7>", "<0..7, 7 values>", "<3
+// values>".
 func (c view) argument() string {
 	s, ok := c.single()
 	switch {
@@ -95,15 +95,14 @@ func (c view) count() string {
 	return c.about + strconv.Itoa(c.distinct) + " values"
 }
 
-// summary gives the value as it stands behind "n = ": the value, or
-// "0..7  mean 3.5  (8 values; expand for all)".
+// summary returns the text after "n = ": the value, or "0..7  mean 3.5  (8 values; expand for
+// all)".
 func (c view) summary() string { return c.summarized(expandForAll) }
 
 const expandForAll = "; expand for all"
 
-// spread gives the value as it stands among others in one answer: as summary,
-// or all values where they are few and short: "0 [0-2], 10 [3]". folded tells
-// that expand would show more.
+// spread returns the value for an answer with several values: as summary, or all values if they are
+// few and short: "0 [0-2], 10 [3]". folded tells that expand would show more.
 func (c view) spread() (text string, folded bool) {
 	if text, ok := c.foldedAmong(expandForAll); ok {
 		return text, true
@@ -122,11 +121,10 @@ func (c view) spread() (text string, folded bool) {
 	return text, false
 }
 
-// widest is how long a spread may be, in bytes, to be read in one line.
+// widest is the maximal length of a spread in one line, in bytes.
 const widest = 72
 
-// inEvent is spread for what expand does not reach: nobody asked for it, or it is
-// a part of what was asked for.
+// inEvent is spread for values that expand cannot show: those of events, or parts of an answer.
 func (c view) inEvent() string {
 	if text, ok := c.foldedAmong(""); ok {
 		return text
@@ -145,7 +143,7 @@ func (c view) summarized(hint string) string {
 	if c.stats.Numbers == 0 {
 		return hint
 	}
-	// A mean has six significant digits: more would be noise on a screen.
+	// A mean has six significant digits; more would be noise.
 	parts := []string{c.span(), "mean " + strconv.FormatFloat(c.stats.Mean, 'g', 6, 64)}
 	for _, more := range []struct {
 		n    int

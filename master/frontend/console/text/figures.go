@@ -10,8 +10,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// arrayFigures writes what the numbers of an array are like, over all elements of all ranks and by rank; false where the
-// answer is none of an array.
+// arrayFigures writes statistics of the numbers of an array, over all elements of all ranks and by
+// rank; false if the answer is not of an array.
 //
 //	[0-3]
 //	field: 1000 elements on each rank, mean 500.25
@@ -57,7 +57,7 @@ func arrayFigures(a Asked, g protocol.Group) (answer, bool) {
 	return x, true
 }
 
-// placeOf gives " at field[7] on [1]": where the lowest of some ranks has an element.
+// placeOf returns " at field[7] on [1]": the element on the lowest of some ranks.
 func placeOf(name string, at view, ranks rank.Set) string {
 	lowest, some := ranks.Min()
 	if !some {
@@ -72,7 +72,8 @@ func placeOf(name string, at view, ranks rank.Set) string {
 	return where + " on [" + rank.Of(lowest).String() + "]"
 }
 
-// strangeElements gives a line about elements that are in none of the figures, where there are any.
+// strangeElements returns a line about elements that are not included in the statistics, if there
+// are any.
 func strangeElements(name string, count, at view, what string) []string {
 	if count.stats.Numbers == 0 || count.stats.Highest[0].Value == "0" {
 		return nil

@@ -1,4 +1,4 @@
-// Values of one shape as one text: structures, arrays and pointers, member by member.
+// Folding of values of one shape into one text: structures, arrays and pointers, member by member.
 
 package text
 
@@ -12,11 +12,11 @@ import (
 	"sdm/protocol/shape"
 )
 
-// folded gives the text of values of one shape, which names what ranks differ in:
+// folded returns one text for values of one shape, with the values in which ranks differ:
 //
 //	{x = 0..5, y = <1 [0-3], 7 [4,5]>, w = {0.5, <0.5..9.25, 6 values>}, p = <buf+16>}
 //
-// In brief, and where ranks differ in many, it does not say which ranks have what: y = <1, 7>.
+// If brief, or if ranks differ in many fields, it does not name ranks: y = <1, 7>.
 func folded(f column.Fold, brief bool) string {
 	brief = brief || differing(f) > mostNamed
 	return f.Text(func(x column.Field) string {
@@ -27,10 +27,10 @@ func folded(f column.Fold, brief bool) string {
 	})
 }
 
-// mostNamed is in how many fields ranks may differ for each to name them.
+// mostNamed is the maximal number of differing fields for which ranks are named.
 const mostNamed = 8
 
-// differing counts the fields in which ranks differ.
+// differing returns the number of fields in which ranks differ.
 func differing(f column.Fold) int {
 	n := 0
 	for _, x := range f.Fields() {
@@ -41,13 +41,13 @@ func differing(f column.Fold) int {
 	return n
 }
 
-// fieldText gives what ranks have in a field in which they differ.
+// fieldText returns the values of a field in which ranks differ.
 func fieldText(x column.Field, of rank.Set, brief bool) string {
 	values := x.Values()
 	low, high, numeric := x.Range(of)
 	n, exact := x.Distinct()
 	switch {
-	case len(values) == 1 && values[0].Value != shape.Address: // addresses of one thing
+	case len(values) == 1 && values[0].Value != shape.Address: // the same on all ranks
 		return values[0].Value
 	case numeric && (n > 2 || brief) && exact && dense(low.Value, high.Value, n):
 		return low.Value + ".." + high.Value
@@ -66,14 +66,14 @@ func fieldText(x column.Field, of rank.Set, brief bool) string {
 	return "<" + count + " values>"
 }
 
-// dense tells whether whole numbers leave no gap between the lowest and the highest.
+// dense tells whether n integers leave no gap between the lowest and the highest.
 func dense(low, high string, n int) bool {
 	lo, err := strconv.ParseInt(low, 10, 64)
 	hi, err2 := strconv.ParseInt(high, 10, 64)
 	return err == nil && err2 == nil && hi-lo == int64(n)-1
 }
 
-// numberOf gives "6", or "about 4100".
+// numberOf returns "6", or "about 4100".
 func numberOf(n int, exact bool) string {
 	if exact {
 		return strconv.Itoa(n)
@@ -81,10 +81,10 @@ func numberOf(n int, exact bool) string {
 	return "about " + strconv.Itoa(n)
 }
 
-// widestField is how long the values of a field may be where each is shown, in bytes.
+// widestField is the maximal length of the values of a field if each is shown, in bytes.
 const widestField = 48
 
-// fewTexts gives "<1 [0-3], 7 [4,5]>" where the values are few and short; n counts addresses apart.
+// fewTexts returns "<1 [0-3], 7 [4,5]>" if the values are few and short; n counts each address.
 func fewTexts(values []column.ValueCount, n int, brief bool) (string, bool) {
 	if len(values) > mostLines {
 		return "", false
@@ -99,13 +99,13 @@ func fewTexts(values []column.ValueCount, n int, brief bool) (string, bool) {
 	return text, len(text) <= widestField && !strings.Contains(text, "\n")
 }
 
-// valueText gives value i of a field: as it is, or "5 addresses". n counts the values of ranks,
-// addresses apart.
+// valueText returns value i of a field: unchanged, or "5 addresses". n is the number of distinct
+// values, counting each address.
 func valueText(values []column.ValueCount, i, n int) string {
 	if values[i].Value != shape.Address {
 		return values[i].Value
 	}
-	for j, v := range values { // of which one may have several addresses
+	for j, v := range values { // a named thing may have several addresses too
 		if j != i && strings.ContainsAny(v.Value, "<\"") {
 			return "addresses"
 		}
@@ -116,8 +116,8 @@ func valueText(values []column.ValueCount, i, n int) string {
 	return strconv.Itoa(n-len(values)+1) + " addresses"
 }
 
-// folds gives the shapes of the values where that is worth it: some have members, or are addresses
-// that say nothing.
+// folds returns the values by shape if that is useful: if some have members, or are addresses
+// without information.
 func (c view) folds() []column.Fold {
 	if c.distinct < 2 {
 		return nil
@@ -134,8 +134,8 @@ func (c view) folds() []column.Fold {
 	return nil
 }
 
-// ownAddresses tells of n values without members that addresses in them say nothing: each rank has one
-// of its own, there are many, or it is known what they point to.
+// ownAddresses tells whether addresses in n values without members carry no information: each rank
+// has its own, there are many, or their target is known.
 func ownAddresses(f column.Fold, n int) bool {
 	return n > mostLines && len(f.Fields()) > 1 || slices.ContainsFunc(f.Fields(), func(x column.Field) bool {
 		n, _ := x.Distinct()
@@ -151,8 +151,8 @@ func ownAddresses(f column.Fold, n int) bool {
 	})
 }
 
-// foldedLines gives the values of one shape, one line for those of structures, and of pointers one for
-// null and for each thing that is known. The hint stands behind what says less than the values.
+// foldedLines returns the values of one shape: one line for structures, and for pointers one for
+// null and for each known target. hint is added if the line says less than the values.
 func foldedLines(f column.Fold, hint string) []answer {
 	n, exact := f.Distinct()
 	switch {
@@ -164,7 +164,7 @@ func foldedLines(f column.Fold, hint string) []answer {
 		hint = "  (" + numberOf(n, exact) + " values; " + hint + ")"
 	}
 	values := f.Fields()[0].Values()
-	if !f.Flat() || len(values) < 2 || len(f.Fields()) > 1 { // of pointers one for null and for each thing that is known
+	if !f.Flat() || len(values) < 2 || len(f.Fields()) > 1 { // a single line; otherwise pointers
 		return []answer{{ranks: f.Ranks(), lines: strings.Split(folded(f, false)+hint, "\n")}}
 	}
 	var parts []answer
@@ -180,7 +180,7 @@ func foldedLines(f column.Fold, hint string) []answer {
 	return parts
 }
 
-// foldedBriefly gives the values as they stand among arguments; false where they are of several shapes.
+// foldedBriefly returns the values for a list of arguments; false if they have several shapes.
 func (c view) foldedBriefly() (string, bool) {
 	all := c.folds()
 	if len(all) != 1 {
@@ -189,10 +189,12 @@ func (c view) foldedBriefly() (string, bool) {
 	return folded(all[0], true), true
 }
 
-// widestAmong is how long values may be that stand among others and differ in many fields, in bytes.
+// widestAmong is the maximal length, in bytes, of a value that is one of several in an answer and
+// differs in many fields.
 const widestAmong = 4 << 10
 
-// foldedAmong gives the values as they stand among others in one answer, where they are of few shapes, with a hint where members have been folded.
+// foldedAmong returns the values for an answer with several values, if they have few shapes. hint
+// is added if members have been folded.
 func (c view) foldedAmong(hint string) (string, bool) {
 	all := c.folds()
 	long := func(f column.Fold) bool { return differing(f) > mostNamed && len(folded(f, true)) > widestAmong }

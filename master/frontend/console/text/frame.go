@@ -6,11 +6,11 @@ import (
 	"sdm/protocol"
 )
 
-// backtrace writes "#0  compute (n=<0..7>) at work.c:31", a frame a line.
+// backtrace writes "#0  compute (n=<0..7>) at work.c:31", one frame on each line.
 func backtrace(_ *Writer, _ Asked, g protocol.Group) []answer {
 	var body struct {
 		Frames []protocol.Frame `json:"frames"`
-		Locals [][]string       `json:"locals"` // of each frame, where they were asked for
+		Locals [][]string       `json:"locals"` // of each frame, if requested
 		More   bool             `json:"more"`
 	}
 	if !decode(g.Body, &body) {
@@ -30,7 +30,7 @@ func backtrace(_ *Writer, _ Asked, g protocol.Group) []answer {
 	return []answer{x}
 }
 
-// locals gives the variables of a frame as GDB does, below it.
+// locals returns the variables of a frame as GDB prints them, below it.
 func locals(names []string, cols map[string]view, prefix string) []string {
 	if len(names) == 0 {
 		return []string{"No locals."}
@@ -46,8 +46,7 @@ func locals(names []string, cols map[string]view, prefix string) []string {
 	return lines
 }
 
-// numbered gives "#0  compute (...) at work.c:31"; GDB puts the frame at column
-// four.
+// numbered returns "#0  compute (...) at work.c:31"; GDB begins the frame in column four.
 func numbered(f protocol.Frame, cols map[string]view, prefix string) string {
 	number := "#" + strconv.Itoa(f.Level)
 	for len(number) < 4 {
@@ -94,20 +93,19 @@ func sourceLines(_ *Writer, _ Asked, g protocol.Group) []answer {
 type Listed struct {
 	File string `json:"file"`
 	Excerpt
-	Before []Excerpt `json:"before"` // of a name that means several functions the others
+	Before []Excerpt `json:"before"` // other functions of an ambiguous name
 }
 
-// Excerpt is what was listed of one place.
+// Excerpt is the listed lines of one place.
 type Excerpt struct {
-	Head  string `json:"head"` // which of several functions that a name means
+	Head  string `json:"head"` // which function of an ambiguous name this is
 	Lines []struct {
 		N    int    `json:"n"`
 		Text string `json:"text"`
 	} `json:"lines"`
 }
 
-// ListedLines reads the result of list, so that the next list can go on behind
-// its end.
+// ListedLines reads the result of list, so that the next list can continue after its end.
 func ListedLines(g protocol.Group) (Listed, bool) {
 	var body Listed
 	ok := decode(g.Body, &body)

@@ -13,7 +13,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// someTexts are values, names and words as gdb gives them, and as it does not.
+// someTexts are values, names and words, both valid and invalid in output of gdb.
 var someTexts = rapid.OneOf(
 	rapid.SampledFrom([]string{"", "0", "-1", "1.5", "0.10000000000000001", "0.10000000000000002", "1e308", "-1e308", "5e-324", "nan(0x1)", "inf", "{1, 2, 3...}",
 		"{x = {y = 1}}", "...", "}", "\n", "a\nb", "\xff", "(int &) @0x7fff: 5", "RED", "0x55 <f+4>", "\"abc\"...", "n", "1.n", "i", "x"}),
@@ -22,7 +22,7 @@ var someTexts = rapid.OneOf(
 	rapid.String(),
 )
 
-// someJSON gives any value that JSON can hold, with keys that bodies have.
+// someJSON draws any JSON value, with keys that bodies have.
 func someJSON(depth int) *rapid.Generator[any] {
 	keys := rapid.SampledFrom([]string{"expr", "elements", "first", "last", "format", "part", "shape", "side", "text", "names", "frame", "frames", "args", "rows", "lines",
 		"label", "here", "ranges", "more", "exact", "dims", "low", "count", "fortran", "displays", "number", "libraries", "signals", "threads", "places", "exprs",
@@ -60,7 +60,7 @@ func drawGroup(t *rapid.T, kinds []protocol.Kind) protocol.Group {
 	return g
 }
 
-// Whatever comes from the ranks is written, and nothing panics: neither an answer to any command, nor an event.
+// Any answer to any command, and any event, is written without a panic.
 func TestAnyAnswerIsWritten(t *testing.T) {
 	var commands []string
 	for _, c := range protocol.Commands {

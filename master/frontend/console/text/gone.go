@@ -1,4 +1,4 @@
-// Ranks that give no answer because they have ended, in one line.
+// Ranks that have no answer because they have ended, in one line.
 
 package text
 
@@ -10,8 +10,9 @@ import (
 	"sdm/protocol/rank"
 )
 
-// partGone takes the refusals of ranks that have ended out of the answers to one request. These were told of when they ended, so that it is
-// enough to name them. Where no rank is left to answer, what they say stays as it is, but for lost ones.
+// partGone separates the refusals of ranks that have ended from the answers to one request. Their
+// ends were reported before, so that naming the ranks is sufficient. If all answers are faults of
+// such ranks, they are unchanged.
 func partGone(a Asked, groups []protocol.Group) (rest []protocol.Group, gone rank.Set) {
 	var ended rank.Set
 	for _, g := range a.Gone {
@@ -33,12 +34,12 @@ func partGone(a Asked, groups []protocol.Group) (rest []protocol.Group, gone ran
 	return rest, gone
 }
 
-// refusal tells whether ranks gave no answer because of the state they are in.
+// refusal tells whether ranks have no answer because of their state.
 func refusal(g protocol.Group) bool {
 	return g.Kind == protocol.KindLost || g.HasFault(protocol.FaultState)
 }
 
-// goneLine gives "has exited", or of several ends "gone: [2-3] exited, [1] ended by SIGKILL".
+// goneLine returns "has exited", or for different ends "gone: [2-3] exited, [1] ended by SIGKILL".
 func (w *Writer) goneLine(all []session.StatusGroup, gone rank.Set) string {
 	var words []string
 	ranks := map[string]rank.Set{}
@@ -62,7 +63,7 @@ func (w *Writer) goneLine(all []session.StatusGroup, gone rank.Set) string {
 	return "gone: " + strings.Join(words, ", ")
 }
 
-// ending says in a word or two how a rank has ended.
+// ending returns in a few words how a rank has ended.
 func ending(s session.Status) string {
 	if s.State == session.Signalled && s.Signal != "" {
 		return "ended by " + s.Signal

@@ -9,8 +9,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// hostRow writes a row of "info hosts": "node01: server 0, gdb 13.1, 2 stopped,
-// /home/me/app, pid 4711-4712".
+// hostRow writes a row of "info hosts": "node01: server 0, gdb 13.1, 2 stopped, /home/me/app, pid
+// 4711-4712".
 func hostRow(_ *Writer, _ Asked, g protocol.Group) []answer {
 	var h protocol.HostInfo
 	if !decode(g.Body, &h) {
@@ -44,7 +44,7 @@ func hostRow(_ *Writer, _ Asked, g protocol.Group) []answer {
 	return []answer{{ranks: g.Ranks, lines: []string{hostText(h.Hosts) + ": " + strings.Join(words, ", ")}}}
 }
 
-// hostText names hosts, of which there may be many.
+// hostText names hosts; if there are many, the first and the last.
 func hostText(hosts []string) string {
 	const most = 3
 	if len(hosts) <= most {
@@ -53,7 +53,7 @@ func hostText(hosts []string) string {
 	return fmt.Sprintf("%s to %s (%d hosts)", hosts[0], hosts[len(hosts)-1], len(hosts))
 }
 
-// pidText names processes by rank; "" where they are too many to name.
+// pidText returns process IDs in the order of ranks; "" if they are too many.
 func pidText(c view) string {
 	const most = 8
 	if len(c.values) > most || !c.Complete() {

@@ -8,8 +8,8 @@ import (
 	"sdm/protocol"
 )
 
-// logged words what a log tells, or a breakpoint whose commands let the rank go
-// on: "Log 3, compute at work.c:31: n = 0..3, sum = 6".
+// logged describes the event of a log, or of a breakpoint whose commands resume the rank: "Log 3,
+// compute at work.c:31: n = 0..3, sum = 6".
 func logged(g protocol.Group) answer {
 	var l protocol.Logged
 	if !decode(g.Body, &l) {
@@ -38,11 +38,10 @@ func logged(g protocol.Group) answer {
 	return answer{ranks: g.Ranks, lines: []string{join("Log "+ours(l.Breakpoint), at) + ": " + strings.Join(parts, ", ")}}
 }
 
-// printCommand is a print among commands: its answer is written as that of
-// print is.
+// printCommand is a print among commands: its output is written as that of print.
 var printCommand = regexp.MustCompile(`^(?:print|p|inspect)(?:/\S*)?(\s.*|[(*&].*)$`)
 
-// outputs writes what commands of a breakpoint have said.
+// outputs writes the output of the commands of a breakpoint.
 func outputs(commands []string, cols map[string]view) []string {
 	var lines []string
 	for i, command := range commands {

@@ -7,7 +7,7 @@ import (
 	"sdm/protocol"
 )
 
-// called is printed for what may have no value.
+// called is printed for calls, which may have no value.
 func called(w *Writer, a Asked, g protocol.Group) []answer {
 	if len(g.Columns) == 0 {
 		return nil
@@ -44,8 +44,8 @@ func displayTable(list []protocol.Display) []string {
 	return lines
 }
 
-// displayLines writes displayed expressions with their values; memory begins on
-// a line of its own, as in GDB.
+// displayLines writes displayed expressions with their values; memory begins on a new line, as in
+// GDB.
 func displayLines(list []protocol.Display, cols map[string]view, value func(view) string) []string {
 	var lines []string
 	for _, d := range list {
@@ -68,7 +68,7 @@ func displayLines(list []protocol.Display, cols map[string]view, value func(view
 	return lines
 }
 
-// displayName is what GDB shows before a value: the format without "raw".
+// displayName returns the text that GDB shows before a value: the format without "raw".
 func displayName(d protocol.Display) string {
 	format := strings.ReplaceAll(d.Format, "r", "")
 	switch {
@@ -80,17 +80,18 @@ func displayName(d protocol.Display) string {
 	return "/" + format + " " + d.Expr
 }
 
-// examines tells whether a format shows memory (a count, a size, strings,
-// instructions), not a value.
+// examines tells whether a format shows memory (a count, a size, strings, instructions) and not a
+// value.
 func examines(format string) bool { return strings.ContainsAny(format, "is0123456789bhwg") }
 
-// oneUnit tells whether a format shows one thing, in the line of its expression; an instruction has a line of its own.
+// oneUnit tells whether a format shows one unit on the line of its expression; an instruction has
+// its own line.
 func oneUnit(format string) bool {
 	count := strings.TrimRight(format, "abcdefghijklmnopqrstuvwxyz")
 	return !strings.Contains(format, "i") && (count == "" || count == "1")
 }
 
-// memoryRows writes what GDB's x does.
+// memoryRows writes memory as GDB's x does.
 func memoryRows(_ *Writer, _ Asked, g protocol.Group) []answer {
 	var body struct {
 		Rows []struct {
@@ -121,18 +122,18 @@ func memoryRows(_ *Writer, _ Asked, g protocol.Group) []answer {
 	return []answer{x}
 }
 
-// shortly gives the only value, or how many there are.
+// shortly returns the spread of the values.
 func shortly(c view) string {
 	text, _ := c.spread()
 	return text
 }
 
-// registers writes a register a line.
+// registers writes one register on each line.
 func registers(_ *Writer, _ Asked, g protocol.Group) []answer {
 	return nameLines(g, func(name, value string) string { return padded(name, 15) + value })
 }
 
-// assembly writes what GDB's disassemble does, without addresses.
+// assembly writes instructions as GDB's disassemble does, without addresses.
 func assembly(_ *Writer, _ Asked, g protocol.Group) []answer {
 	var body struct {
 		Of    string `json:"of"`
@@ -155,7 +156,7 @@ func assembly(_ *Writer, _ Asked, g protocol.Group) []answer {
 			continue
 		}
 		at := l.At
-		if !strings.HasPrefix(at, "0x") { // no function is there
+		if !strings.HasPrefix(at, "0x") { // it is in a function
 			at = "<" + at + ">"
 		}
 		x.lines = append(x.lines, choose(current[l.At], "=> ", "   ")+at+":\t"+l.Text)
@@ -164,7 +165,7 @@ func assembly(_ *Writer, _ Asked, g protocol.Group) []answer {
 	return []answer{x}
 }
 
-// libraries writes what GDB's info sharedlibrary does, without the end of each.
+// libraries writes the output of GDB's info sharedlibrary, without the end of each library.
 func libraries(_ *Writer, a Asked, g protocol.Group) []answer {
 	var body struct {
 		Libraries []struct {
@@ -194,7 +195,7 @@ func libraries(_ *Writer, a Asked, g protocol.Group) []answer {
 	return []answer{x}
 }
 
-// signals writes what GDB's info signals does.
+// signals writes the output of GDB's info signals.
 func signals(_ *Writer, _ Asked, g protocol.Group) []answer {
 	var body struct {
 		Signals []protocol.SignalInfo `json:"signals"`

@@ -1,4 +1,5 @@
-// Texts of gdb that differ since ranks have address spaces of their own: "info frame", "Cannot access memory at address 0x5581a0".
+// Texts of gdb that differ only because ranks have different address spaces: "info frame", "Cannot
+// access memory at address 0x5581a0".
 
 package text
 
@@ -10,14 +11,14 @@ import (
 	"sdm/protocol/shape"
 )
 
-// wordy are the commands that are answered with gdb's own words.
+// wordy are the commands whose answers are texts of gdb.
 var wordy = map[string]bool{"gdb": true, "mi": true, "ptype": true, "whatis": true}
 
-// joinPlaces joins answers with addresses in the mappings of each rank that have one shape, and tells whether there
-// were any.
+// joinPlaces joins answers of one shape that contain addresses, and tells whether it has joined
+// any.
 func joinPlaces(all []answer) (out []answer, joined bool) {
 	type sheaf struct {
-		first  int // among out
+		first  int // index in out
 		column column.Column
 	}
 	sheaves := map[string]*sheaf{}
@@ -50,8 +51,8 @@ func joinPlaces(all []answer) (out []answer, joined bool) {
 	return out, joined
 }
 
-// placeKey gives the shape of a text with addresses; false for another text, and for what may be numbers in
-// hexadecimal ("output/x n").
+// placeKey returns the shape of a text with addresses; false for other texts, and for texts that
+// may be numbers in hexadecimal ("output/x n").
 func placeKey(text string) (string, bool) {
 	template, leaves, ok := shape.Of(text)
 	if !ok || shape.Single(template) || strings.HasPrefix(text, "{") {

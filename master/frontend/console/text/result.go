@@ -9,8 +9,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// results says how the result of each command is written; a command that is not
-// here has nothing to say but that it was done.
+// results are the writers of results by command; other commands write nothing if they succeed.
 var results = map[string]func(w *Writer, a Asked, g protocol.Group) []answer{
 	"break":              breakpointSet,
 	"watch":              breakpointSet,
@@ -58,12 +57,11 @@ var results = map[string]func(w *Writer, a Asked, g protocol.Group) []answer{
 	"groups":             named,
 }
 
-// result writes one group of results. Everything but print, whose values are
-// its answers, is one answer, with its differing values below when they are
-// wanted in full.
+// result writes one group of results. Most commands have one answer, followed by its differing
+// values if it is written in full. print has one answer for each value.
 func (w *Writer) result(a Asked, g protocol.Group) (parts []answer, folded bool) {
 	write, ok := results[a.Command]
-	if a.Command == "thread apply" { // which writes others
+	if a.Command == "thread apply" { // its threads have results of other commands
 		write, ok = threadsApplied, true
 	}
 	if !ok {
@@ -92,13 +90,13 @@ func (w *Writer) result(a Asked, g protocol.Group) (parts []answer, folded bool)
 	return parts, folded
 }
 
-// differs tells whether ranks gave different values.
+// differs tells whether ranks have different values.
 func differs(c view) bool {
 	_, single := c.single()
 	return !single && c.distinct > 0
 }
 
-// isSpread tells the variables whose values all stand in the answer.
+// isSpread tells whether all values of a variable are in the answer.
 func isSpread(name string, c view) bool {
 	if !strings.HasPrefix(name, "value.") && !strings.HasPrefix(name, "display.") && !strings.Contains(name, ".locals.") {
 		return false
@@ -107,10 +105,10 @@ func isSpread(name string, c view) bool {
 	return !folded
 }
 
-// ignored tells the columns that nobody reads for their single values.
+// ignored tells whether the single values of a column are of no interest.
 func ignored(name string) bool { return strings.HasSuffix(name, "addr") || name == "current" }
 
-// everyValue gives lines such as "  [0-2] #1 n = 5".
+// everyValue returns lines such as "  [0-2] #1 n = 5".
 func everyValue(name string, c view) []string {
 	name = forPeople(name)
 	var lines []string
@@ -123,8 +121,8 @@ func everyValue(name string, c view) []string {
 	return lines
 }
 
-// forPeople gives the name of a column as it stands in an answer: "1.args.n" is
-// "#1 n", as "1.locals.n" is, "value.n" is "n", "hits.2" is "hits of 2".
+// forPeople returns the name of a column as in an answer: "1.args.n" and "1.locals.n" are "#1 n",
+// "value.n" is "n", "hits.2" is "hits of 2".
 func forPeople(name string) string {
 	parts := strings.SplitN(name, ".", 3)
 	switch {
@@ -138,12 +136,12 @@ func forPeople(name string) string {
 	return name
 }
 
-// mostLines is how many distinct numbers print writes as lines of their own;
-// more are summarised in one.
+// mostLines is the maximal number of distinct numbers that print writes on separate lines; more are
+// summarised in one line.
 const mostLines = 4
 
-// printed writes the values of an expression: one line each while there are
-// few, or they are no numbers, or all are wanted.
+// printed writes the values of an expression: one line each if they are few, or not numbers, or to
+// be written in full.
 func printed(_ *Writer, a Asked, g protocol.Group) []answer {
 	body := PageOf(g)
 	name := body.Expr
@@ -174,7 +172,7 @@ func printed(_ *Writer, a Asked, g protocol.Group) []answer {
 	return parts
 }
 
-// foldedAnswers writes the values of each shape, and of which part of an array these are.
+// foldedAnswers writes the values of each shape, and which part of an array they are.
 func foldedAnswers(name string, all []column.Fold, body Page, cols map[string]view) []answer {
 	hint := "expand for all"
 	if body.isPart() {
@@ -183,7 +181,7 @@ func foldedAnswers(name string, all []column.Fold, body Page, cols map[string]vi
 	var parts []answer
 	for _, f := range all {
 		same := cols
-		if n, _ := f.Distinct(); n > 1 { // what differs is seen
+		if n, _ := f.Distinct(); n > 1 { // the difference is visible
 			same = map[string]view{"hash": {}}
 		}
 		for _, x := range foldedLines(f, hint) {
@@ -195,7 +193,7 @@ func foldedAnswers(name string, all []column.Fold, body Page, cols map[string]vi
 	return parts
 }
 
-// partNote says of an array or a structure that is shown in part how much that is; "" for others.
+// partNote returns which part of an array or a structure is shown; "" if it is complete.
 func (p Page) partNote(ranks rank.Set, cols map[string]view) string {
 	if !p.isPart() {
 		return ""
@@ -205,8 +203,8 @@ func (p Page) partNote(ranks rank.Set, cols map[string]view) string {
 		p.compared(ranks, hash, hashed) + "; expand for more)"
 }
 
-// compared says of ranks that share a value of which a part is shown whether the rest is the same, too; nothing where it
-// is, or where this is no first page.
+// compared tells, for ranks that share a value of which a part is shown, if the rest differs or was
+// not compared; "" if it is equal, or if this is not the first page.
 func (p Page) compared(ranks rank.Set, hash view, hashed bool) string {
 	switch {
 	case ranks.Len() < 2 || p.First > 0:
@@ -228,20 +226,20 @@ func sameHash(ranks rank.Set, hash view) bool {
 	return n <= 1
 }
 
-// Page is the result of print: of a long array, these elements.
+// Page is the result of print, which may be a part of the elements of an array.
 type Page struct {
 	Expr     string `json:"expr"`
-	Format   string `json:"format"`   // the letters that they are written by
-	Elements int    `json:"elements"` // of the whole array; 0 where all are shown
+	Format   string `json:"format"`   // gdb's letters of the format
+	Elements int    `json:"elements"` // of the whole array; 0 if all are shown
 	First    int    `json:"first"`
 	Last     int    `json:"last"`
-	Part     string `json:"part"`    // the array that this is about, where it is a part of the value
+	Part     string `json:"part"`    // expression of the array if it is a part of the value
 	Members  bool   `json:"members"` // elements are members of a structure
-	// Shape is how its language names them; without dimensions as C does.
+	// Shape determines how elements are named; without dimensions as in C.
 	Shape protocol.Shape `json:"shape"`
 }
 
-// place gives "[200..399]", or "[3][17]..[4][216]", or "(201..400)".
+// place returns "[200..399]", or "[3][17]..[4][216]", or "(201..400)".
 func (p Page) place() string {
 	switch low := p.Shape.Dims; {
 	case p.Members:
@@ -254,7 +252,7 @@ func (p Page) place() string {
 	return "[" + strconv.Itoa(p.First) + ".." + strconv.Itoa(p.Last) + "]"
 }
 
-// part names the array where it is not the whole value.
+// part names the array if it is not the whole value.
 func (p Page) part() string {
 	if p.Part == "" {
 		return ""
@@ -262,7 +260,7 @@ func (p Page) part() string {
 	return p.Part + ": "
 }
 
-// Array is the expression of the array.
+// Array returns the expression of the array.
 func (p Page) Array() string {
 	if p.Part != "" {
 		return p.Part
@@ -272,7 +270,7 @@ func (p Page) Array() string {
 
 func (p Page) isPart() bool { return p.Elements > p.Last+1 }
 
-// PageOf reads the result of print, so that expand can go on behind its end.
+// PageOf reads the result of print, so that expand can continue after its end.
 func PageOf(g protocol.Group) Page {
 	var body Page
 	decode(g.Body, &body)
@@ -293,8 +291,8 @@ func variables(_ *Writer, a Asked, g protocol.Group) []answer {
 	return all
 }
 
-// nameLines writes a line for each of the group's names and its value, or ? where the
-// ranks did not give one.
+// nameLines writes one line for each of the group's names with its value, or ? if the ranks have
+// none.
 func nameLines(g protocol.Group, line func(name, value string) string) []answer {
 	var body struct {
 		Names []string `json:"names"`
@@ -314,7 +312,7 @@ func nameLines(g protocol.Group, line func(name, value string) string) []answer 
 	return []answer{x}
 }
 
-// plain writes what gdb said. Nothing said is nothing written.
+// plain writes a text of gdb, if it is not empty.
 func plain(_ *Writer, a Asked, g protocol.Group) []answer {
 	var body struct {
 		Text string `json:"text"`
@@ -333,7 +331,7 @@ func plain(_ *Writer, a Asked, g protocol.Group) []answer {
 	return []answer{{ranks: g.Ranks, lines: lines}}
 }
 
-// named writes a rank set that has a name.
+// named writes a named rank set.
 func named(_ *Writer, _ Asked, g protocol.Group) []answer {
 	var body struct {
 		Name string `json:"name"`

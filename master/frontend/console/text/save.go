@@ -1,4 +1,4 @@
-// Breakpoints as lines that set them again.
+// Breakpoints as commands that set them again.
 
 package text
 
@@ -11,8 +11,9 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Saved gives lines which set the breakpoints that ranks have told (results of info breakpoints) again, in GDB's words;
-// "" where there are none. What GDB cannot read, a set of ranks in front, a log and lines of commands for us, stands at the end.
+// Saved returns GDB commands that set the breakpoints in results of info breakpoints again; "" if
+// there are none. Commands that GDB cannot read are at the end: those for a part of the ranks,
+// logs, and commands of breakpoints that the console executes.
 func Saved(groups []protocol.Group) string {
 	var all rank.Set
 	points := map[int][]*saved{}
@@ -42,21 +43,21 @@ func Saved(groups []protocol.Group) string {
 	return both + own
 }
 
-// saved is a breakpoint, and what each rank says about it.
+// saved is a breakpoint with its changes on the ranks.
 type saved struct {
-	line  string // which sets it
+	line  string // command that sets it
 	ranks rank.Set
-	more  []savedLine // what is to be changed then, in order
-	own   bool        // gdb cannot read it, whatever the ranks
+	more  []savedLine // changes after that, in order
+	own   bool        // gdb cannot read it, even for all ranks
 }
 
-// savedLine is one change of it, "" and further lines of commands.
+// savedLine is one change of it, which may have several lines.
 type savedLine struct {
 	text  string
 	ranks rank.Set
 }
 
-// inOrder gives the numbers of breakpoints in order; those that gdb has given (negative ones) are behind ours.
+// inOrder returns the numbers of breakpoints in order; those of gdb (negative ones) are last.
 func inOrder(points map[int][]*saved) []int {
 	var numbers []int
 	for n := range points {
@@ -71,7 +72,7 @@ func inOrder(points map[int][]*saved) []int {
 	return numbers
 }
 
-// addSaved adds what some ranks say about a breakpoint to the others of its number.
+// addSaved adds the information of some ranks about a breakpoint to that of the others.
 func addSaved(points []*saved, ranks rank.Set, b protocol.BreakpointInfo) []*saved {
 	line := setAgain(b)
 	i := slices.IndexFunc(points, func(p *saved) bool { return p.line == line })
@@ -97,7 +98,8 @@ func (p *saved) change(text string, ranks rank.Set) {
 	p.more = append(p.more, savedLine{text, ranks})
 }
 
-// lines gives them, and whether gdb reads them, too. What it does not read begins with a line that it refuses.
+// lines returns the commands, and whether gdb can read them. If not, the first line is one that gdb
+// refuses.
 func (p *saved) lines(all rank.Set) (text string, gdbs bool) {
 	front, gdbs := "", !p.own
 	if !p.ranks.Equal(all) {
@@ -116,7 +118,8 @@ func (p *saved) lines(all rank.Set) (text string, gdbs bool) {
 	return front + p.line + "\n" + text, gdbs
 }
 
-// setWords are the commands that set breakpoints of a type, else break: for good, and until they are reached.
+// setWords are the commands that set breakpoints of a type, permanent and temporary ones; break for
+// other types.
 var setWords = map[string][2]string{
 	"hw breakpoint":   {"hbreak", "thbreak"},
 	"hw watchpoint":   {"watch", "watch"},
@@ -128,7 +131,7 @@ var setWords = map[string][2]string{
 	"barrier":         {"tbreak", "tbreak"},
 }
 
-// setAgain is the command that sets a breakpoint.
+// setAgain returns the command that sets a breakpoint.
 func setAgain(b protocol.BreakpointInfo) string {
 	words, ok := setWords[b.Type]
 	if !ok {
@@ -141,8 +144,8 @@ func setAgain(b protocol.BreakpointInfo) string {
 	return line
 }
 
-// locationAgain is where a breakpoint is. One that was given by where the rank stood, or by a line alone, is named by
-// its file.
+// locationAgain returns the location of a breakpoint. A location that was relative to a rank or is
+// a line number becomes one with the file.
 func locationAgain(b protocol.BreakpointInfo) string {
 	relative := b.Location == "" || b.Location == "*$pc" || strings.Trim(b.Location, "+-0123456789") == ""
 	if at := breakpointPlace(b); relative && at != "" {
@@ -154,7 +157,7 @@ func locationAgain(b protocol.BreakpointInfo) string {
 // disabled is the change that GDB does not indent.
 const disabled = "disable $bpnum"
 
-// changes are the commands that bring a new breakpoint to where this one is.
+// changes returns the commands that give a new breakpoint the attributes of this one.
 func changes(b protocol.BreakpointInfo) []string {
 	var all []string
 	if b.Condition != "" {

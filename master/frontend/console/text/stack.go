@@ -12,16 +12,16 @@ import (
 	"sdm/protocol/stack"
 )
 
-// stackTree writes the merged stacks as a tree, outermost frame first, most
-// ranks first, but main before what other threads begin with, and last a line for all helper threads. Files and libraries
-// go without their directories: the shape is what is looked for.
+// stackTree writes the merged stacks as a tree: outermost frames first, then by descending number
+// of ranks. The stack of main precedes those of other threads; one line for all helper threads is
+// last. Files and libraries are without directories.
 //
 //	[0-7] (8) main work.c:55
 //	├─ [0-2,4-7] (7) compute work.c:31
 //	└─ [3] (1) compute work.c:29
 //	   └─ helper work.c:18 ◀ SIGSEGV
 //
-// Of several samples in time the first line says whether the ranks moved.
+// If there were several samples, the first line tells whether the ranks moved.
 func stackTree(w *Writer, a Asked, g protocol.Group) []answer {
 	if a.Export != "" {
 		lines := strings.Split(strings.TrimSuffix(Export(g.Stack, a.Export), "\n"), "\n")
@@ -49,8 +49,8 @@ func stackTree(w *Writer, a Asked, g protocol.Group) []answer {
 	return []answer{{ranks: g.Ranks, lines: t.lines, bare: true}}
 }
 
-// sampled says what was seen of ranks in several samples; "" where there was only
-// one look. samples is how many there were of ranks that moved.
+// sampled describes the samples; "" if there was only one without --samples. samples is their
+// number if the ranks moved.
 func sampled(body []byte) (text string, samples int) {
 	var s struct {
 		Samples int    `json:"samples"`
@@ -80,7 +80,7 @@ func plural(n int, word string) string {
 	return strconv.Itoa(n) + " " + word + "s"
 }
 
-// Export gives a tree for other programs: "folded", "dot", or "json".
+// Export returns a tree in a format for other programs: "folded", "dot", or "json".
 func Export(s *stack.Tree, form string) string {
 	switch form {
 	case "folded":
@@ -91,7 +91,7 @@ func Export(s *stack.Tree, form string) string {
 	return string(canonical.JSON(s)) + "\n"
 }
 
-// startsElsewhere is 0 for the stack of the main thread, 2 for helper threads, else 1.
+// startsElsewhere returns 0 for the stack of the main thread, 2 for helper threads, otherwise 1.
 func startsElsewhere(n *stack.Node) int {
 	switch n.Frame.Func {
 	case "main", "MAIN__", "_start":
@@ -102,7 +102,8 @@ func startsElsewhere(n *stack.Node) int {
 	return 1
 }
 
-// helpers gives "helper threads: libgomp.so.1 (4), progress_engine from libopen-pal.so.40 (2); stacks --all-threads shows them".
+// helpers returns "helper threads: libgomp.so.1 (4), progress_engine from libopen-pal.so.40 (2);
+// stacks --all-threads shows them".
 func (t *tree) helpers(n *stack.Node) string {
 	var kinds []string
 	for _, c := range n.Children() {
@@ -122,7 +123,7 @@ func (t *tree) helpers(n *stack.Node) string {
 type tree struct {
 	w       *Writer
 	lines   []string
-	samples int // of ranks that moved: what the tree counts as threads are hits in so many samples; else 0
+	samples int // of ranks that moved: threads of the tree are hits in so many samples; otherwise 0
 }
 
 func (t *tree) below(n *stack.Node, indent string) {
@@ -141,13 +142,14 @@ func (t *tree) below(n *stack.Node, indent string) {
 	}
 }
 
-// label gives "[0-2,4-7] (7) ", with the threads where ranks have several; of several samples "[1-3] (3, 12 of 30 samples) ".
+// label returns "[0-2,4-7] (7) ", with the number of threads if ranks have several; for several
+// samples "[1-3] (3, 12 of 30 samples) ".
 func (t *tree) label(n *stack.Node) string {
 	text := "[" + clipped(n.Ranks) + "] (" + strconv.Itoa(n.Ranks.Len())
 	switch looks := n.Ranks.Len() * t.samples; {
 	case looks > 0 && n.Threads <= looks:
 		text += ", " + strconv.Itoa(n.Threads) + " of " + plural(looks, "sample")
-	case looks > 0: // several threads of a rank in one of them
+	case looks > 0: // several threads of a rank in one sample
 		text += ", " + strconv.Itoa(n.Threads) + " hits in " + plural(looks, "sample")
 	case n.Threads != n.Ranks.Len():
 		text += ", " + strconv.Itoa(n.Threads) + " threads"
@@ -159,7 +161,7 @@ func (t *tree) label(n *stack.Node) string {
 	return text + " "
 }
 
-// frameOf gives "helper work.c:18 ◀ SIGSEGV".
+// frameOf returns "helper work.c:18 ◀ SIGSEGV".
 func (w *Writer) frameOf(n *stack.Node) string {
 	f := n.Frame
 	fn := f.Func

@@ -12,9 +12,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// statistics writes what the numbers of an expression are like: a line of
-// figures, one of quantiles, then the values where they are few, or else who is
-// outermost and a histogram.
+// statistics writes statistics of the numbers of an expression: a line of figures, one of
+// quantiles, then the values if they are few, otherwise the extremes and a histogram.
 //
 //	[0-7]
 //	x = 0..7  mean 3.5  deviation 2.29129  (8 values)
@@ -31,7 +30,7 @@ func statistics(w *Writer, a Asked, g protocol.Group) []answer {
 	return []answer{{ranks: g.Ranks, lines: append([]string{expression(a, g) + " = " + c.figures()}, c.statLines()...)}}
 }
 
-// statLines are those below the figures.
+// statLines returns the lines after the figures.
 func (c view) statLines() []string {
 	switch {
 	case c.stats.Numbers == 0:
@@ -44,10 +43,11 @@ func (c view) statLines() []string {
 	return slices.Concat([]string{c.quantiles()}, c.outliers(), bars(c.Described().Bars()))
 }
 
-// mostCounted is how many distinct numbers stand there themselves: no more than a histogram has lines.
+// mostCounted is the maximal number of distinct numbers that are listed: the number of lines of a
+// histogram.
 const mostCounted = 10
 
-// listed gives the values and their ranks in a line.
+// listed returns the values and their ranks in one line.
 func (c view) listed() string {
 	var parts []string
 	for _, v := range c.values {
@@ -56,8 +56,8 @@ func (c view) listed() string {
 	return strings.Join(parts, ", ")
 }
 
-// counts gives a line for each value that is no number, such as a constant of an enumeration, with the number of its
-// ranks: the most frequent one first.
+// counts returns a line for each value that is not a number, such as a constant of an enumeration,
+// with the number of its ranks, sorted by that.
 func (c view) counts() []string {
 	if len(c.values) < 2 {
 		return nil
@@ -73,7 +73,7 @@ func (c view) counts() []string {
 	return lines
 }
 
-// oneLine gives the beginning of a value where it is long, and a mark.
+// oneLine truncates a value to one line.
 func oneLine(value string) string {
 	short, _, cut := strings.Cut(value, "\n")
 	if runes := []rune(short); len(runes) > widest {
@@ -85,7 +85,7 @@ func oneLine(value string) string {
 	return short
 }
 
-// expression is what was asked for.
+// expression returns the expression of the request.
 func expression(a Asked, g protocol.Group) string {
 	var body struct {
 		Expr string `json:"expr"`
@@ -97,8 +97,8 @@ func expression(a Asked, g protocol.Group) string {
 	return body.Expr
 }
 
-// figures gives "0..7  mean 3.5  deviation 2.29129  (8 values)", or what else
-// there is.
+// figures returns "0..7  mean 3.5  deviation 2.29129  (8 values)", or a text if there are no
+// numbers.
 func (c view) figures() string {
 	if c.stats.Numbers == 0 {
 		if s, ok := c.single(); ok {
@@ -111,7 +111,7 @@ func (c view) figures() string {
 	return strings.Join(append(parts, "("+c.count()+")"), "  ")
 }
 
-// strangers are the counts of what no figure has in it: "2 NaN [3,5]".
+// strangers returns the counts of values that are not included in the figures: "2 NaN [3,5]".
 func (c view) strangers() []string {
 	var parts []string
 	for _, t := range []struct {
@@ -129,7 +129,7 @@ func (c view) strangers() []string {
 	return parts
 }
 
-// holders gives "[3,5]", or "[0-7,...]" when there are more than are known.
+// holders returns "[3,5]", or "[0-7,…]" if not all ranks are known.
 func holders(t column.Tally) string {
 	if t.Ranks.IsEmpty() {
 		return ""
@@ -141,7 +141,7 @@ func holders(t column.Tally) string {
 	return "[" + clipped(t.Ranks) + more + "]"
 }
 
-// quantiles gives "min 0 [0]  5% 0  25% 1  median 3  75% 5  95% 7  max 7 [7]".
+// quantiles returns "min 0 [0]  5% 0  25% 1  median 3  75% 5  95% 7  max 7 [7]".
 func (c view) quantiles() string {
 	parts := []string{"min " + outermost(c.stats.Lowest[0])}
 	for _, q := range []struct {
@@ -154,14 +154,13 @@ func (c view) quantiles() string {
 	return strings.Join(append(parts, "max "+outermost(c.stats.Highest[0])), "  ")
 }
 
-// outermost gives a number and the lowest rank that has it.
+// outermost returns a number and the lowest rank that has it.
 func outermost(e column.Extreme) string {
 	lowest, _ := e.Ranks.Min()
 	return e.Value + " [" + rank.Of(lowest).String() + "]"
 }
 
-// outliers gives the lowest and highest numbers with their ranks, where there
-// are more than these can show.
+// outliers returns the lowest and highest numbers with their ranks, if there are others.
 func (c view) outliers() []string {
 	if n := len(c.stats.Lowest); n < 4 || c.distinct <= n {
 		return nil
@@ -176,10 +175,10 @@ func (c view) outliers() []string {
 	return []string{line("lowest", c.stats.Lowest), line("highest", c.stats.Highest)}
 }
 
-// widestBar is how many signs the longest bar has.
+// widestBar is the number of characters of the longest bar.
 const widestBar = 40
 
-// bars draws a histogram: where a step begins, its bar, its count.
+// bars draws a histogram: the lower bound of a step, its bar, its count.
 func bars(all []column.Bar) []string {
 	if len(all) < 2 {
 		return nil
@@ -196,7 +195,7 @@ func bars(all []column.Bar) []string {
 	}
 	var lines []string
 	for i, b := range all {
-		n := (b.Count*widestBar + most - 1) / most // one rank is seen, too
+		n := (b.Count*widestBar + most - 1) / most // at least one for a count of one
 		bar := strings.Repeat("█", max(n, 0))
 		if n > 0 {
 			bar += " "
@@ -206,15 +205,14 @@ func bars(all []column.Bar) []string {
 	return lines
 }
 
-// short gives a number with six significant digits: more would be noise on a
-// screen.
+// short formats a number with six significant digits; more would be noise.
 func short(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
 
-// partly is a value of which something was cut off.
+// partly matches a truncated value.
 var partly = regexp.MustCompile(`\.\.\.(?:[})\s,]|$)`)
 
-// differences writes who has the value of the majority and who has not. Answers
-// that say nothing of a majority are those of expand.
+// differences writes which ranks have the value of the majority and which have not. Answers of
+// expand do not name a majority.
 //
 //	[0-6] (7) n = 0, as the majority
 //	[7] n = 5

@@ -7,7 +7,7 @@ import (
 	"sdm/protocol"
 )
 
-// eventAnswer words what happened to ranks; false for what needs no words.
+// eventAnswer describes an event of ranks; false if it is not shown.
 func (w *Writer) eventAnswer(g protocol.Group) (answer, bool) {
 	x := answer{ranks: g.Ranks}
 	switch g.Kind {
@@ -67,7 +67,7 @@ func signal(name, meaning string) string {
 	return name + ", " + meaning + "."
 }
 
-// stop words a stop as GDB does, with the source line under it.
+// stop describes a stop as GDB does, with the source line below it.
 func stop(g protocol.Group, s protocol.Stop) answer {
 	cols := columns(g)
 	x := answer{ranks: g.Ranks, bad: s.Reason == "signal-received" || s.Reason == "mpi-abort" || s.Reason == "core" && s.Signal != ""}
@@ -104,7 +104,7 @@ func stop(g protocol.Group, s protocol.Stop) answer {
 	return x
 }
 
-// watched gives the values of a watchpoint.
+// watched returns the values of a watchpoint.
 func watched(prefix string, cols map[string]view) (lines []string) {
 	if c, ok := cols[prefix+"value"]; ok {
 		lines = append(lines, "Value = "+c.inEvent())
@@ -113,7 +113,7 @@ func watched(prefix string, cols map[string]view) (lines []string) {
 	if changed {
 		lines = append(lines, "Old value = "+old.inEvent())
 	}
-	if c, ok := cols[prefix+"new"]; ok { // without an old one it was only read
+	if c, ok := cols[prefix+"new"]; ok { // without an old value it was only read
 		lines = append(lines, choose(changed, "New value = ", "Value = ")+c.inEvent())
 	}
 	return lines
@@ -134,7 +134,7 @@ func stopLine(s protocol.Stop, cols map[string]view) string {
 		if s.Within != "" && s.Reason != "mpi-abort" {
 			at = "in " + s.Within + ", called from " + at
 		}
-		if c, ok := cols["addr"]; ok && s.Frame.Line != 0 { // of a step by instructions
+		if c, ok := cols["addr"]; ok && s.Frame.Line != 0 { // after stepi or nexti
 			at = c.argument() + " in " + at
 		}
 	}
@@ -169,13 +169,13 @@ func stopLine(s protocol.Stop, cols map[string]view) string {
 		return join(s.Reason, at)
 	case s.Reason == "entry":
 		return join("at the entry", at)
-	case at != "": // end of a step, of finish, of until, main after launch: the place says it
+	case at != "": // end of step, finish or until, main after launch: the place is sufficient
 		return at
 	}
 	return join("stopped", s.Reason)
 }
 
-// notRecorded says that gdb's record ends, and how to go on.
+// notRecorded tells that gdb's record ends, and how to continue.
 func notRecorded(what string) string {
 	if what != "" {
 		what = " (" + what + ")"
@@ -183,8 +183,8 @@ func notRecorded(what string) string {
 	return "gdb cannot record what comes next" + what + "; gdb record stop goes on without"
 }
 
-// placeNumber gives ".2" at the second place of a breakpoint that has several, as GDB does; "" where ranks stand at different
-// ones that look the same.
+// placeNumber returns ".2" for the second location of a breakpoint that has several, as GDB does;
+// "" if ranks are at different ones that look the same.
 func placeNumber(cols map[string]view) string {
 	if c, ok := cols["place"]; ok {
 		if n, single := c.single(); single {
@@ -194,8 +194,8 @@ func placeNumber(cols map[string]view) string {
 	return ""
 }
 
-// ours gives the number of a breakpoint. Below zero it is gdb's, of one that a line
-// for gdb has set.
+// ours returns the number of a breakpoint. A negative one is gdb's, of a breakpoint that was set by
+// a line for gdb.
 func ours(number int) string {
 	if number < 0 {
 		return strconv.Itoa(-number) + " of gdb's own"
@@ -203,7 +203,8 @@ func ours(number int) string {
 	return strconv.Itoa(number)
 }
 
-// signalPlace gives " at work.c:18 in helper"; within is the function of a library that the program has called, where the frame has no name.
+// signalPlace returns " at work.c:18 in helper"; within is the function of a library that the
+// program has called, if the frame has no name.
 func signalPlace(f *protocol.Frame, within string) string {
 	if f == nil {
 		return ""
@@ -224,7 +225,7 @@ func signalPlace(f *protocol.Frame, within string) string {
 	return text
 }
 
-// calledFrom gives ", called from compute at work.c:18".
+// calledFrom returns ", called from compute at work.c:18".
 func calledFrom(f *protocol.Frame) string {
 	if f == nil {
 		return ""
@@ -239,8 +240,8 @@ func join(a, b string) string {
 	return a + ", " + b
 }
 
-// frame gives "compute (n=<0..7>) at work.c:31"; the values of the arguments
-// are the columns prefix+NAME.
+// frame returns "compute (n=<0..7>) at work.c:31"; the values of the arguments are the columns
+// prefix+NAME.
 func frame(f protocol.Frame, cols map[string]view, prefix string) string {
 	args := arguments(f.Args, cols, prefix)
 	fn := f.Func
@@ -248,7 +249,7 @@ func frame(f protocol.Frame, cols map[string]view, prefix string) string {
 		fn = "??"
 	}
 	text := fn
-	if !strings.HasPrefix(fn, "<") { // as "<signal handler called>"
+	if !strings.HasPrefix(fn, "<") { // not "<signal handler called>"
 		text += " (" + strings.Join(args, ", ") + ")"
 	}
 	switch place := place(f); {
@@ -260,8 +261,8 @@ func frame(f protocol.Frame, cols map[string]view, prefix string) string {
 	return text
 }
 
-// arguments are those of a frame. One that has the value which it had at the entry is "n=n@entry=5", as
-// GDB writes it.
+// arguments returns the arguments of a frame. If one has its value at the entry, it is
+// "n=n@entry=5", as in GDB.
 func arguments(names []string, cols map[string]view, prefix string) (args []string) {
 	for i := 0; i < len(names); i++ {
 		name, value := names[i], argument(cols, prefix+names[i])
@@ -286,7 +287,7 @@ func argument(cols map[string]view, name string) string {
 	return c.argument()
 }
 
-// place gives "work.c:31"; "" where there is no line information.
+// place returns "work.c:31"; "" without line information.
 func place(f protocol.Frame) string {
 	file := f.File
 	if file == "" {
@@ -301,7 +302,7 @@ func place(f protocol.Frame) string {
 	return file + ":" + strconv.Itoa(f.Line)
 }
 
-// failure words a fault, or ranks that did not answer.
+// failure describes a fault, or ranks that did not answer.
 func failure(g protocol.Group) answer {
 	x := answer{ranks: g.Ranks, bad: true}
 	if g.Kind == protocol.KindFault {
@@ -310,7 +311,7 @@ func failure(g protocol.Group) answer {
 			return raw(g)
 		}
 		if f.Kind == protocol.FaultGDB || f.Kind == protocol.FaultState {
-			f.Op = "" // gdb's own words as GDB prints them; "[3] is running"
+			f.Op = "" // these messages are written as GDB does; "[3] is running"
 		}
 		x.lines = strings.Split(f.Error()+whichProcess(g), "\n")
 		return x
@@ -330,7 +331,7 @@ func failure(g protocol.Group) answer {
 	return x
 }
 
-// whichProcess says which process a fault is about, or how many, and on which host, or on how many.
+// whichProcess returns the process and the host of a fault, or their numbers.
 func whichProcess(g protocol.Group) string {
 	cols := columns(g)
 	var words []string
@@ -346,7 +347,7 @@ func whichProcess(g protocol.Group) string {
 	return " (" + strings.Join(words, " ") + ")"
 }
 
-// oneOrMany words a column by its only value, or by the number of its values.
+// oneOrMany returns the single value of a column, or the number of its values.
 func oneOrMany(c view, one, many, what string) string {
 	if value, ok := c.single(); ok {
 		return one + value
@@ -354,14 +355,13 @@ func oneOrMany(c view, one, many, what string) string {
 	return many + c.about + strconv.Itoa(c.distinct) + what
 }
 
-// watchWords are GDB's words by the reason of a stop.
+// watchWords are GDB's names of watchpoints by the reason of a stop.
 var watchWords = map[string]string{
 	"watchpoint-trigger": "Hardware watchpoint", "read-watchpoint-trigger": "Hardware read watchpoint",
 	"access-watchpoint-trigger": "Hardware access (read/write) watchpoint",
 }
 
-// jobState says how the job is getting on; nil where its ranks, or its starter, say it
-// themselves.
+// jobState describes the state of the job; nil if events of its ranks or its starter do so.
 func jobState(j protocol.JobState) []string {
 	words := map[string]string{"queued": " waits in the queue", "cancelled": " is cancelled"}[j.State]
 	if words == "" {

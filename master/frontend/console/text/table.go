@@ -10,7 +10,8 @@ import (
 	"sdm/protocol"
 )
 
-// breakpointSet writes "Breakpoint 1 at work.c:31", breakpointsSet "Breakpoint 1 in helper at work.c:20" for each.
+// breakpointSet writes "Breakpoint 1 at work.c:31", breakpointsSet "Breakpoint 1 in helper at
+// work.c:20" for each.
 var (
 	breakpointSet  = eachBreakpoint(breakpointLine)
 	breakpointsSet = eachBreakpoint(func(b protocol.BreakpointInfo) string {
@@ -63,7 +64,7 @@ func breakpointLine(b protocol.BreakpointInfo) string {
 	return text + ": " + b.Location
 }
 
-// kindOf is GDB's word for a new breakpoint of a kind.
+// kindOf returns GDB's name for a new breakpoint.
 func kindOf(b protocol.BreakpointInfo) string {
 	switch b.Type {
 	case "hw breakpoint":
@@ -88,8 +89,8 @@ func breakpointPlace(b protocol.BreakpointInfo) string {
 	return place(protocol.Frame{File: b.File, Line: b.Line})
 }
 
-// breakpointTable writes what GDB's info breakpoints does, without addresses,
-// which differ between ranks.
+// breakpointTable writes the output of GDB's info breakpoints without addresses, which differ
+// between ranks.
 func breakpointTable(_ *Writer, a Asked, g protocol.Group) []answer {
 	var body struct {
 		Breakpoints []protocol.BreakpointInfo `json:"breakpoints"`
@@ -118,7 +119,7 @@ func breakpointTable(_ *Writer, a Asked, g protocol.Group) []answer {
 	return []answer{{ranks: g.Ranks, lines: lines}}
 }
 
-// dispositionOf is GDB's word for what becomes of a breakpoint when it is reached.
+// dispositionOf returns GDB's word for what happens to a breakpoint when it is reached.
 func dispositionOf(b protocol.BreakpointInfo) string {
 	if b.Left > 0 {
 		return "dis"
@@ -126,8 +127,8 @@ func dispositionOf(b protocol.BreakpointInfo) string {
 	return choose(b.Temporary, "del", "keep")
 }
 
-// breakpointPlaces writes those of a breakpoint that has several, and those that were disabled before
-// anybody knows where they are.
+// breakpointPlaces writes the locations of a breakpoint that has several, and those that were
+// disabled before they are known.
 func breakpointPlaces(b protocol.BreakpointInfo) []string {
 	var lines []string
 	row := func(n int, what string) {
@@ -145,7 +146,7 @@ func breakpointPlaces(b protocol.BreakpointInfo) []string {
 	return lines
 }
 
-// breakpointActions writes what happens when it is reached.
+// breakpointActions writes what happens when a breakpoint is reached.
 func breakpointActions(b protocol.BreakpointInfo) []string {
 	var lines []string
 	if b.Ignore > 0 {
@@ -163,7 +164,8 @@ func breakpointActions(b protocol.BreakpointInfo) []string {
 	return lines
 }
 
-// pendingPlace is where a breakpoint is to be set when its library comes, with its condition: GDB reads both then.
+// pendingPlace returns the location of a pending breakpoint with its condition: GDB reads both when
+// the library is loaded.
 func pendingPlace(b protocol.BreakpointInfo) string {
 	if b.Condition == "" {
 		return b.Location
@@ -185,7 +187,7 @@ func breakpointWhat(b protocol.BreakpointInfo) string {
 	return b.Location
 }
 
-// caught gives what a catchpoint waits for as GDB words it, of what was typed behind catch.
+// caught describes as GDB does what a catchpoint waits for, from the arguments of catch.
 func caught(event string) string {
 	word, rest, _ := strings.Cut(event, " ")
 	those := strings.Fields(rest)
@@ -217,12 +219,12 @@ func choose(is bool, yes, no string) string {
 	return no
 }
 
-// padded fills up with blanks; one stands there at least.
+// padded adds spaces up to width, at least one.
 func padded(s string, width int) string {
 	return s + strings.Repeat(" ", max(1, width-len(s)))
 }
 
-// threads writes what GDB's info threads does.
+// threads writes the output of GDB's info threads.
 func threads(_ *Writer, _ Asked, g protocol.Group) []answer {
 	var body struct {
 		Threads []struct {
@@ -255,11 +257,11 @@ func threads(_ *Writer, _ Asked, g protocol.Group) []answer {
 		}
 		t.Write([]byte(choose(th.Current, "* ", "  ") + id + "\t" + target + "\t" + at + "\n"))
 	}
-	t.Flush() // into memory: no error to be had
+	t.Flush() // writes to memory: no error
 	return []answer{{ranks: g.Ranks, lines: strings.Split(strings.TrimRight(b.String(), "\n"), "\n")}}
 }
 
-// status writes a line of ranks: the state, then where and why.
+// status writes a line about ranks: the state, then location and reason.
 func status(_ *Writer, _ Asked, g protocol.Group) []answer {
 	var s session.Status
 	if !decode(g.Body, &s) {

@@ -14,14 +14,14 @@ import (
 	"sdm/protocol/rank"
 )
 
-// TestScripts writes the events of testdata, given as their JSON lines.
+// TestScripts writes the events of testdata, which are JSON lines.
 //
 //	answers command=NAME [label=TEXT] [format=LETTERS] [full] [ranks=SET]   all lines answer one request
 //	         [exited=SET] [signalled=SET] [lost=SET]       of ranks that had ended
 //	late command=NAME                                      each line is a late answer
 //	events [all=SET]                                       each line is an event
 //
-// "color" and "terminal" set those of the Writer. Rewrite with -rewrite.
+// "color" and "terminal" set those fields of the Writer. Use -rewrite to rewrite.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -30,8 +30,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// visible shows control characters and bytes that are no text as <1b>, so that
-// transcripts are text.
+// visible shows control characters and invalid UTF-8 as <1b>, so that transcripts are text.
 func visible(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -112,8 +111,7 @@ func readEvents(t *testing.T, d *datadriven.TestData) []session.Event {
 	return events
 }
 
-// TestAnyBody: a body that is not what the command gives is shown, not lost, and
-// breaks nothing.
+// An invalid body is shown unchanged, without a panic.
 func TestAnyBody(t *testing.T) {
 	for _, body := range []string{"", "null", "[]", "7", `"x"`, "{", "\xff\x00", `{"frames":7}`, `{"frame":null}`} {
 		for command := range results {

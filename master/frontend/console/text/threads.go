@@ -8,7 +8,7 @@ import (
 	"sdm/protocol"
 )
 
-// threadChosen writes the selected thread and where it is.
+// threadChosen writes the selected thread and its frame.
 func threadChosen(_ *Writer, _ Asked, g protocol.Group) []answer {
 	var body struct {
 		Thread int            `json:"thread"`
@@ -25,8 +25,8 @@ func threadChosen(_ *Writer, _ Asked, g protocol.Group) []answer {
 	return []answer{x}
 }
 
-// threadsApplied writes the answers of several threads, each under its number as
-// the command itself would be written.
+// threadsApplied writes the answers of several threads, each after its number, as those of the
+// command itself.
 func threadsApplied(w *Writer, a Asked, g protocol.Group) []answer {
 	var body struct {
 		Apply   string `json:"apply"`
@@ -72,7 +72,7 @@ func dumped(_ *Writer, _ Asked, g protocol.Group) []answer {
 	return []answer{{ranks: g.Ranks, lines: []string{"written to " + text}}}
 }
 
-// memoryBytes writes bytes, sixteen a line.
+// memoryBytes writes bytes, sixteen on each line.
 func memoryBytes(_ *Writer, _ Asked, g protocol.Group) []answer {
 	var parts []answer
 	for _, v := range columns(g)["data"].values {

@@ -11,11 +11,11 @@ import (
 	"sdm/protocol/rank"
 )
 
-// manyUsed is up to how many ranks each has its own numbers; of more a line sums up.
+// manyUsed is the number of ranks up to which each has its own line; more are summarised.
 const manyUsed = 16
 
-// used writes "memory 3.1 MB, CPU time 0.05 s" for each rank, or of many ranks the
-// least, the most, and the mean.
+// used writes "memory 3.1 MB, CPU time 0.05 s" for each rank, or minimum, maximum and mean of many
+// ranks.
 func used(_ *Writer, _ Asked, g protocol.Group) []answer {
 	all := columns(g)
 	rss, cpu := all["rss"], all["cpu"]
@@ -27,7 +27,7 @@ func used(_ *Writer, _ Asked, g protocol.Group) []answer {
 		return []answer{{ranks: g.Ranks, lines: []string{line}}}
 	}
 	memory, time := byRank(rss.Column), byRank(cpu.Column)
-	same := map[string]int{} // places in each
+	same := map[string]int{} // index in each
 	var each []answer
 	for r := range g.Ranks.All() {
 		if memory[r] == "" {
@@ -44,7 +44,7 @@ func used(_ *Writer, _ Asked, g protocol.Group) []answer {
 	return each
 }
 
-// spanOf writes "3.1 MB..1200.0 MB (rank 3), mean 20.0 MB".
+// spanOf returns "3.1 MB..1200.0 MB (rank 3), mean 20.0 MB".
 func spanOf(c column.Column, unit func(float64) string) string {
 	low, _ := c.Min()
 	high, ok := c.Max()
@@ -67,11 +67,11 @@ func byRank(c column.Column) map[rank.ID]string {
 }
 
 func number(text string) float64 {
-	x, _ := strconv.ParseFloat(text, 64) // a server's own number
+	x, _ := strconv.ParseFloat(text, 64) // a number from a server
 	return x
 }
 
-// megabytes writes KiB.
+// megabytes formats a number of KiB; 1 MB is 1024 KiB.
 func megabytes(kib float64) string { return strconv.FormatFloat(kib/1024, 'f', 1, 64) + " MB" }
 
 func seconds(s float64) string { return strconv.FormatFloat(s, 'f', 2, 64) + " s" }

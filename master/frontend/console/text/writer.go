@@ -1,8 +1,7 @@
-// Package text writes answers and events as a person reads them: one line per
-// distinct answer, the biggest group first, its ranks in front, then the words
-// that GDB's users know.
+// Package text formats answers and events for users: one line for each distinct answer, biggest
+// group first, with its ranks and then the words of GDB.
 //
-// It is pure: events go in, text comes out.
+// It is pure.
 package text
 
 import (
@@ -15,40 +14,37 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Writer knows how this person wants things written. The zero value writes
-// plain text for a file.
+// Writer formats answers and events. The zero value is for plain text in a file.
 type Writer struct {
-	// Color puts the colours of a terminal around ranks and failures.
+	// Color adds terminal colours to ranks and failures.
 	Color bool
-	// Terminal makes control characters from programs harmless: what a rank
-	// writes must not move the cursor or set the title of our terminal. To a
-	// file or a pipe they go byte for byte.
+	// Terminal makes control characters from programs harmless, so that output of a rank cannot
+	// move the cursor or set the title of the terminal. Without it they are unchanged.
 	Terminal bool
-	// All are the ranks of the session. A contiguous set that is the whole of
-	// an answer, or of these, has no count behind it.
+	// All are the ranks of the session. A contiguous set that is the whole of an answer, or equal
+	// to All, is written without a count.
 	All rank.Set
 }
 
-// Asked says what answers belong to.
+// Asked describes the request that answers belong to.
 type Asked struct {
 	Command string // of the session: "print"
-	Label   string // what stands before each text instead of nothing: "n" gives "n = 0x5"
-	Format  string // of gdb's letters, in which values were asked for
+	Label   string // text before each answer: "n" gives "n = 0x5"
+	Format  string // gdb's letters of the format of values
 	Ranks   rank.Set
-	// Full writes every distinct value on a line of its own (expand).
+	// Full writes every distinct value on its own line (expand).
 	Full bool
-	// Export is the form in which stacks are wanted: "folded", "dot", "json"; ""
-	// is for people.
+	// Export is the format of stacks: "folded", "dot", "json"; "" is text.
 	Export string
 	// Gone are the ranks that had ended when the answers came.
 	Gone []session.StatusGroup
 }
 
-// Answers gives the text of all answers to one request. folded tells that
-// values were summarised, so that writing them Full would show more.
+// Answers returns the text of all answers to one request. folded tells that values were summarised,
+// so that Full would show more.
 func (w *Writer) Answers(a Asked, groups []protocol.Group) (out string, folded bool) {
 	var all []answer
-	var words []answer // of gdb, or what it refuses
+	var words []answer // texts and faults of gdb
 	groups, gone := partGone(a, groups)
 	for _, g := range groups {
 		parts, f := w.parts(a, g)
@@ -69,7 +65,7 @@ func (w *Writer) Answers(a Asked, groups []protocol.Group) (out string, folded b
 	for _, g := range groups {
 		whole = whole.Union(g.Ranks)
 	}
-	if a.Command != "info hosts" { // a table, whose rows have their order
+	if a.Command != "info hosts" { // a table, whose rows are in order
 		sortAnswers(all)
 	}
 	whole = whole.Union(gone)
@@ -83,7 +79,7 @@ func (w *Writer) Answers(a Asked, groups []protocol.Group) (out string, folded b
 	return b.String(), folded
 }
 
-// Late gives the text of an answer that came after its request was done.
+// Late returns the text of an answer that came after its request was done.
 func (w *Writer) Late(a Asked, g protocol.Group) string {
 	parts, _ := w.parts(a, g)
 	sortAnswers(parts)
@@ -95,8 +91,8 @@ func (w *Writer) Late(a Asked, g protocol.Group) string {
 	return b.String()
 }
 
-// Event gives the text of something that nobody asked for; "" for what a
-// person does not need to see, such as that a rank runs.
+// Event returns the text of an unsolicited event; "" for events that are not shown, such as that a
+// rank runs.
 func (w *Writer) Event(e session.Event) string {
 	var b strings.Builder
 	if e.Group.Kind.IsOutput() {
@@ -109,7 +105,7 @@ func (w *Writer) Event(e session.Event) string {
 	return b.String()
 }
 
-// parts makes the lines of one group of answers.
+// parts formats one group of answers.
 func (w *Writer) parts(a Asked, g protocol.Group) (parts []answer, folded bool) {
 	switch g.Kind {
 	case protocol.KindResult:
@@ -124,13 +120,13 @@ func (w *Writer) parts(a Asked, g protocol.Group) (parts []answer, folded bool) 
 	return []answer{x}, false
 }
 
-// decode reads a body. A body that is not what it should be is shown as it is:
-// the person must not lose an answer because of our mistake.
+// decode reads a body; false if it is invalid. The caller then shows the body unchanged, so that no
+// answer is lost by a defect of sdm.
 func decode(body []byte, into any) bool {
 	return json.Unmarshal(body, into) == nil
 }
 
-// raw is the answer for a body that could not be read.
+// raw returns the answer for a body that could not be read.
 func raw(g protocol.Group) answer {
 	return answer{ranks: g.Ranks, lines: strings.Split(string(bytes.TrimRight(g.Body, "\n")), "\n")}
 }
