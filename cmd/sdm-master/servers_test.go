@@ -66,7 +66,7 @@ func group(k protocol.Kind, r rank.ID, body any) protocol.Group {
 	return protocol.Group{Kind: k, Ranks: rank.Of(r), Body: canonical.JSON(body)}
 }
 
-// crew is servers in this process.
+// crew represents servers in this process.
 type crew struct {
 	t      *testing.T
 	key    overlay.Secret
@@ -104,12 +104,13 @@ func (c *crew) listen(i int) (*overlay.Listener, *server.Self) {
 // serve runs server i.
 func (c *crew) serve(i int, l *overlay.Listener, self *server.Self, registration overlay.Link) {
 	c.group.Go(func() {
+		// A failing test cancels it.
 		_, _ = server.Run(c.ctx, server.Config{
 			ID: protocol.ServerID(i), Host: "here",
 			NewBackend: func(s backend.Sink) (backend.Backend, error) {
 				return &puppets{sink: s, closed: func() { c.mu.Lock(); c.ended++; c.mu.Unlock() }}, nil
 			},
-		}, server.Links{Self: self, Listener: l, Dial: c.dial(self), Registration: registration}) // a failing test cancels it
+		}, server.Links{Self: self, Listener: l, Dial: c.dial(self), Registration: registration})
 	})
 }
 

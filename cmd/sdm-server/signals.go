@@ -16,8 +16,9 @@ import (
 
 // listenToSignals translates signals for the server until stop is called. Its goroutine ends then.
 //
-//	SIGTERM, SIGINT, SIGHUP  announce the end, in a slot by the starter: the session is told and the
-//	                         server ends soon; a second one ends it at once
+//	SIGTERM, SIGINT, SIGHUP  announce the end, in a slot by the starter: the server
+//	                         tells the session and ends soon; a second one ends it
+//	                         at once
 //	SIGUSR1, SIGUSR2         are passed on to the rank of the slot
 //	SIGPIPE                  is ignored: the starter has closed standard error
 func (p *program) listenToSignals(cancel context.CancelFunc) (stop func()) {

@@ -20,7 +20,7 @@ import (
 	"sdm/tree/overlay"
 )
 
-// cluster is the servers on this machine and the master, which runs in this process.
+// cluster consists of the servers on this machine and the master, which runs in this process.
 type cluster struct {
 	servers *local.Servers
 	key     secret.Key

@@ -21,7 +21,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// crew is the servers for ranks that exist already, on one or several hosts, and the master.
+// crew consists of the servers for ranks that exist already, on one or several hosts, and the
+// master.
 type crew struct {
 	session session.Session
 	ranks   rank.Set         // all ranks of the job

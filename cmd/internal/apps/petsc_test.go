@@ -86,7 +86,8 @@ func TestIce(t *testing.T) {
 
 // TestFortran has modules, derived types and arrays whose bounds are arguments.
 func TestFortran(t *testing.T) {
-	each := fortran.lineOf(t, "if (i .eq. 1 .or. j .eq. 1", "subroutine FormFunctionLocal(") // on all ranks
+	// Every rank executes this line.
+	each := fortran.lineOf(t, "if (i .eq. 1 .or. j .eq. 1", "subroutine FormFunctionLocal(")
 	text := debug(t, "ex5f90", session{
 		"break formfunctionlocal",
 		"continue",

@@ -13,7 +13,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// bareSet is the ranks of a program, stopped in main, under bare gdbs that have several ranks each.
+// bareSet contains the ranks of a program, stopped in main, under bare gdbs that have several ranks
+// each.
 type bareSet struct {
 	forker *local.Forker
 	ranks  []*local.Process

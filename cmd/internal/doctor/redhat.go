@@ -108,7 +108,8 @@ func (m Machine) selinux(context.Context) []Finding {
 		return nil
 	}
 	f := Finding{Check: "SELinux", Grade: Good, Found: "enforcing; debugging is permitted (deny_ptrace is off)"}
-	now, _, _ := strings.Cut(m.read("/sys/fs/selinux/booleans/deny_ptrace"), " ") // then the pending value
+	// The file contains the current and the pending value.
+	now, _, _ := strings.Cut(m.read("/sys/fs/selinux/booleans/deny_ptrace"), " ")
 	denied, _ := strconv.ParseBool(now)
 	switch {
 	case enforcing == "0":

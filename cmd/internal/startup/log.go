@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Log is the values of the log flags.
+// Log contains the values of the log flags.
 type Log struct {
 	File  string // to append to; empty: standard error
 	Level string // debug, info, warn or error
