@@ -19,33 +19,32 @@ import (
 	"sdm/tree/overlay"
 )
 
-// builder makes the session that the front end asks for, and ends it. Its
-// methods are called one after the other.
+// builder makes the session that the front end asks for, and ends it. Its methods are not called
+// concurrently.
 //
-// Goroutine: the one that turns late servers away, from the end of a gathering
-// until close.
+// Goroutine: one that refuses late servers, from the end of a registration until close.
 type builder struct {
 	o     *options
 	log   *slog.Logger
 	own   launch.Identity // our place in a starter's job
 	key   overlay.Secret  // of the session
 	build string
-	job   string            // the resource manager's name for it, "" outside of one
-	say   func(text string) // to whoever looks at our standard error
+	job   string            // the resource manager's ID of it; "" outside of one
+	say   func(text string) // writes to standard error
 
-	door   *overlay.RendezvousListener // nil: servers do not come to us
-	calls  *callers                    // at the door
+	door   *overlay.RendezvousListener // nil: servers do not register
+	calls  *callers                    // connections to door
 	master *master.Master              // nil: no tree was asked for
-	failed error                       // why the last building failed; nil if it did not
+	failed error                       // why the last attempt to build a tree failed; nil: it did not
 
-	come     master.Come          // to the rendezvous, so far
-	gathered *protocol.RouteTable // all that came to the rendezvous; nil: not yet
-	refused  *master.Refused      // why those that came cannot be used; nil: they can
+	come     master.Come          // registrations so far
+	gathered *protocol.RouteTable // the complete registration; nil: not complete
+	refused  *master.Refused      // why the registered servers cannot be used; nil: they can
 	turn     context.CancelFunc
 	turned   sync.WaitGroup
 }
 
-// reachWait is what the tree over servers that have registered may take at least.
+// reachWait is the minimum time limit for building a tree over registered servers.
 const reachWait = 10 * time.Second
 
 // listen opens the rendezvous.
@@ -72,7 +71,7 @@ func (b *builder) identity() overlay.Identity {
 	return overlay.Identity{Session: b.o.session, Host: host, Program: path, Build: b.build}
 }
 
-// open builds the tree; it is an rpc.Open. A failed one may be tried again.
+// open builds the tree; it is an rpc.Open. After a failure it may be called again.
 func (b *builder) open(ctx context.Context, s rpc.Setup, note func(string)) (session.Session, session.Report, error) {
 	if b.master != nil {
 		if err := b.end(ctx); err != nil {
@@ -109,7 +108,7 @@ func (b *builder) raise(ctx context.Context, s rpc.Setup, wait time.Duration, no
 	if b.master, err = master.New(cfg); err != nil {
 		return session.Report{}, err
 	}
-	if wait > 0 && b.gathered != nil { // they are there: little patience with others shall not cost them
+	if wait > 0 && b.gathered != nil { // registered servers must not be lost to a short wait
 		wait = max(wait, reachWait)
 	}
 	return b.master.Init(ctx, table, max(wait, 0))
@@ -123,8 +122,8 @@ func (b *builder) dial(ctx context.Context, child tree.NodeID, r protocol.Route)
 	return link, err
 }
 
-// inOneLine tells whether we seem to be the last process of the servers' own
-// job: N servers and one master, N+1 processes, as the original SDM was started.
+// inOneLine reports whether we seem to be the last process of the servers' own job: N servers and
+// one master are N+1 processes, as the original SDM was started.
 func (b *builder) inOneLine() bool {
 	return b.own.Size > 1 && b.own.Number == b.own.Size-1
 }

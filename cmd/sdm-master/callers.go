@@ -12,9 +12,8 @@ import (
 	"sdm/tree/overlay"
 )
 
-// callers are those who have dialled the rendezvous: a server that has another
-// secret is a stranger there, of whom nothing is known but where he calls from. Its
-// methods may be called at the same time.
+// callers counts connections to the rendezvous. Of a server with another secret nothing is known
+// but the address. Its methods are safe for concurrent use.
 type callers struct {
 	net.Listener
 
@@ -24,10 +23,10 @@ type callers struct {
 	hosts []string // of the first ones, up to mostCallers
 }
 
-// mostCallers bounds the addresses that are told.
+// mostCallers limits the number of addresses that are reported.
 const mostCallers = 4
 
-// Accept counts whom the listener gives.
+// Accept counts the connections.
 func (c *callers) Accept() (net.Conn, error) {
 	conn, err := c.Listener.Accept()
 	if err == nil {
@@ -42,16 +41,15 @@ func (c *callers) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-// forget begins to count anew: who calls while nobody gathers servers is sent away,
-// whatever he proves.
+// forget resets the counts. While no registration is in progress, connections are refused whatever
+// they prove.
 func (c *callers) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.calls, c.letIn, c.hosts = 0, 0, nil
 }
 
-// with tells behind the reason of a failure of callers who proved nothing: more
-// have called than were let in.
+// with adds to an error the number of unauthenticated connections: those that were not let in.
 func (c *callers) with(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,7 +60,7 @@ func (c *callers) with(err error) error {
 		err, c.calls-c.letIn, c.calls, strings.Join(c.hosts, ", "))
 }
 
-// registrar counts whom the door lets in.
+// registrar counts the connections that the rendezvous lets in.
 type registrar struct {
 	door  master.Registrar
 	calls *callers

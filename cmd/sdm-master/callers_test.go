@@ -50,8 +50,7 @@ func TestCallers(t *testing.T) {
 	}
 }
 
-// A server with another secret never registers; the front end hears that somebody
-// has called.
+// A server with another secret cannot register. The front end is told that somebody has called.
 func TestServerWithAnotherSecretIsTold(t *testing.T) {
 	file := secretFile(t)
 	addr, accept := frontEnd(t, file)
@@ -64,7 +63,7 @@ func TestServerWithAnotherSecretIsTold(t *testing.T) {
 	strangers.Go(func() { callAgain(calling, m.rendezvous()) })
 	defer strangers.Wait()
 	defer hangUp()
-	for { // until one has called while servers are awaited: who calls before is forgotten
+	for { // until one has called during the registration: earlier calls are not counted
 		_, err := client.Initialize(ctx, rpc.Setup{Wait: rpc.Wait(100 * time.Millisecond)})
 		if err == nil || ctx.Err() != nil {
 			t.Fatalf("error: %v", err)
@@ -80,7 +79,7 @@ func TestServerWithAnotherSecretIsTold(t *testing.T) {
 	m.exit(exitNoTree)
 }
 
-// callAgain calls an address again and again, says nothing, and hangs up.
+// callAgain repeatedly connects to an address, sends nothing, and disconnects.
 func callAgain(ctx context.Context, addr string) {
 	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()

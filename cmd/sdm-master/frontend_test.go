@@ -37,14 +37,14 @@ func TestNoFrontEndComes(t *testing.T) {
 	}
 }
 
-// An IDE's author begins with the script: it must come all the way.
+// The example script, from which authors of IDEs start, must run to its end.
 func TestPythonFrontEnd(t *testing.T) {
 	for _, way := range []string{"listens", "dials"} {
 		t.Run(way, func(t *testing.T) { drive(t, way == "dials") })
 	}
 }
 
-// drive runs the script over three simulated servers.
+// drive runs the script with three servers.
 func drive(t *testing.T, dials bool) {
 	file := secretFile(t)
 	out := newWatched()

@@ -1,6 +1,5 @@
-// Command sdm-master is the master of a session alone: an IDE or a batch job
-// starts it, it dials its front end and builds the tree of servers as the front
-// end says.
+// Command sdm-master is the master of a session as a program of its own. An IDE or a batch job
+// starts it. It connects to its front end and builds the tree of servers as the front end asks.
 package main
 
 import (

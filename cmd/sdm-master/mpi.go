@@ -8,10 +8,9 @@ import (
 	"sdm/launch"
 )
 
-// checkProgram says why a program cannot run where the master is a process of
-// the servers' own job: MPI_Init waits for every process of the job, the master
-// among them, which never calls it. nil for programs without MPI, and where the
-// file cannot be read from here.
+// checkProgram returns why a program cannot run if the master is a process of the servers' own job:
+// MPI_Init waits for every process of the job, and the master never calls it. It returns nil for
+// programs without MPI, and if the file cannot be read from here.
 func checkProgram(program string, size int) error {
 	path, err := exec.LookPath(program)
 	if err != nil || !launch.LinksMPI(path) {
@@ -22,8 +21,8 @@ func checkProgram(program string, size int) error {
 		"mpirun -n %d sdm-server --rendezvous HOST:PORT -- %s)", program, size, size-1, size-1, program)
 }
 
-// jobName is the resource manager's name for the job that the master is in: of the
-// step it was started with, or else of the batch job.
+// jobName returns the resource manager's ID of the job that the master is in: of its step, or else
+// of the batch job.
 func jobName(own launch.Identity, env []string) string {
 	if own.Job != "" {
 		return own.Job

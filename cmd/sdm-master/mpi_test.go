@@ -13,8 +13,8 @@ import (
 	"sdm/protocol"
 )
 
-// The master stands in one line with the servers of an MPI program: MPI_Init
-// would wait for it for ever, so it must be refused before anything hangs.
+// If the master is in one job with the servers of an MPI program, MPI_Init would wait for it
+// without end. So it must be refused.
 func TestMPIInOneLine(t *testing.T) {
 	program := mpiProgram(t)
 	file := secretFile(t)
@@ -43,7 +43,7 @@ func TestMPIInOneLine(t *testing.T) {
 	}
 }
 
-// Without MPI the same line is fine, as the original SDM was started.
+// Without MPI the same line is valid, as the original SDM was started.
 func TestOneLineWithoutMPI(t *testing.T) {
 	file := secretFile(t)
 	addr, accept := frontEnd(t, file)
@@ -71,7 +71,7 @@ func TestOneLineWithoutMPI(t *testing.T) {
 	m.exit(0)
 }
 
-// mpiProgram builds a program that is linked with an MPI library in name.
+// mpiProgram builds a program that is linked with a library that has the name of an MPI library.
 func mpiProgram(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

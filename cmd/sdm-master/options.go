@@ -17,7 +17,7 @@ import (
 	"sdm/tree/topology"
 )
 
-// options are the flags as given; see declare for what they mean.
+// options are the flags as given; see declare for their meaning.
 type options struct {
 	original
 	frontend                string
@@ -58,8 +58,8 @@ before its twin. Exit status: 0 the session ended as it should; 1 the front end 
 2 usage; 4 there is no front end, or the tree could not be built; 130 interrupted.
 `
 
-// ports is how many ports from the base one upwards a server may be on: both
-// sides count on it (as the original SDM does).
+// ports is the size of the port range, from the base port upwards, in which a server may listen.
+// Master and servers must agree on it (as in the original SDM).
 const ports = 1000
 
 func (o *options) declare(f *pflag.FlagSet) {
@@ -84,8 +84,8 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.BoolVar(&o.version, "version", false, "say the version and exit")
 }
 
-// parse reads the command line, then the environment for what it does not say. The
-// error is pflag.ErrHelp where help was asked for and given.
+// parse reads the command line, and then the environment for flags that were not given. The error
+// is pflag.ErrHelp if help was asked for and shown.
 func parse(args, env []string, stdout io.Writer) (*options, error) {
 	o := &options{}
 	f := startup.NewFlags("sdm-master")
@@ -104,14 +104,14 @@ func parse(args, env []string, stdout io.Writer) (*options, error) {
 	return o, nil
 }
 
-// sources are the flags that say where the servers are; one is given at most.
+// sources are the flags that tell where the servers are. At most one is given.
 var sources = []string{"routing-file", "rendezvous", "generate-routes"}
 
 func (o *options) hasRoutes() bool {
 	return o.routingFile != "" || o.rendezvous != "" || len(o.hosts) > 0
 }
 
-// check says what is wrong and what to type instead.
+// check returns what is wrong with the options and what to give instead.
 func (o *options) check(rest []string) error {
 	given := 0
 	for _, source := range []bool{o.routingFile != "", o.rendezvous != "", len(o.hosts) > 0} {
@@ -152,7 +152,7 @@ func (o *options) check(rest []string) error {
 	return checkRendezvous(o.rendezvous)
 }
 
-// door is where we listen, in full.
+// door returns the full address of --listen.
 func (o *options) door() string {
 	if strings.Contains(o.listen, ":") {
 		return o.listen
@@ -170,8 +170,7 @@ func checkAddr(addr string) error {
 	return nil
 }
 
-// checkRendezvous refuses an address that would, unasked, be open to all
-// networks.
+// checkRendezvous refuses addresses without a host, which would be open to all networks.
 func checkRendezvous(addr string) error {
 	if addr == "" {
 		return nil

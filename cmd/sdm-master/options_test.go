@@ -51,8 +51,8 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 }
 
-// TestFlagsBeforeTwins: what the environment says of another way to the front end
-// does not count where one is given by hand.
+// TestFlagsBeforeTwins checks that environment variables for another way to the front end are
+// ignored if a flag chooses one.
 func TestFlagsBeforeTwins(t *testing.T) {
 	for _, c := range []struct{ args, env, connect, listen string }{
 		{"--connect stdio", "SDM_HOST=login SDM_LISTEN=0", "stdio", ""},

@@ -18,17 +18,17 @@ import (
 	"sdm/master/session"
 )
 
-// The front ends that --frontend names.
+// Values of --frontend.
 const (
 	frontendRPC = "rpc"
 	frontendPTP = "ptp"
 )
 
-// originalPort is where the original SDM looks for its front end when it is not told.
+// originalPort is the default port of the original SDM's front end.
 const originalPort = 12345
 
-// original are the flags that Eclipse and its scripts give the original SDM beside
-// --port and --routing_file.
+// original are the flags that Eclipse and its scripts give the original SDM besides --port and
+// --routing_file.
 type original struct {
 	host, debugger, debuggerPath, proxy, debug string
 	master                                     bool
@@ -47,7 +47,7 @@ func (g *original) declare(f *pflag.FlagSet) {
 	})
 }
 
-// settle turns the flags of the original into ours.
+// settle translates the flags of the original SDM.
 func (o *options) settle(f *pflag.FlagSet) error {
 	if o.debug != "" && !f.Changed("log-level") {
 		if err := f.Set("log-level", "debug"); err != nil {
@@ -76,7 +76,7 @@ func (o *options) settle(f *pflag.FlagSet) error {
 	return nil
 }
 
-// checkFrontEnd says what a front end cannot do.
+// checkFrontEnd refuses options that the front end does not support.
 func (o *options) checkFrontEnd() error {
 	switch {
 	case o.frontend == frontendRPC:
@@ -97,7 +97,7 @@ func (o *options) checkFrontEnd() error {
 	return nil
 }
 
-// talkPTP dials Eclipse and drives the session for it.
+// talkPTP connects to Eclipse and runs the session for it.
 func (p *program) talkPTP(ctx context.Context) (served, unmet error) {
 	if p.o.debuggerPath != "" {
 		p.say("--debugger-path says nothing to the master: the servers take --gdb " + p.o.debuggerPath)

@@ -102,7 +102,7 @@ func TestEclipseThatVanishes(t *testing.T) {
 	}
 }
 
-// Eclipse is told that there is no tree, as a fatal error.
+// A failure to build the tree is reported to Eclipse as a fatal error.
 func TestEclipseWithoutServers(t *testing.T) {
 	e := eclipse(t, 2)
 	m := start(t, nil, "--frontend", "ptp", "--connect", e.Addr(), "--secret-file", secretFile(t), "--routing-file", filepath.Join(t.TempDir(), "none"), "--connect-wait", "300ms")

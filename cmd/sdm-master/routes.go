@@ -14,10 +14,10 @@ import (
 	"sdm/protocol/rank"
 )
 
-// routes finds the routing table: what the front end says goes before the flags.
+// routes returns the routing table. What the front end asks for takes precedence over the flags.
 func (b *builder) routes(ctx context.Context, s rpc.Setup, wait time.Duration, note func(string)) (protocol.RouteTable, error) {
 	shape := b.o.tree
-	if s.Partial { // nobody is to be behind one that is missing
+	if s.Partial { // no server may be below a missing one
 		shape = "flat"
 	}
 	if s.Tree != "" {
@@ -34,7 +34,7 @@ func (b *builder) routes(ctx context.Context, s rpc.Setup, wait time.Duration, n
 	if table.Shape == "" || s.Tree != "" {
 		table.Shape = shape
 	}
-	if servers != 0 && table.Size != servers && b.gathered == nil { // who was gathered may be many ranks
+	if servers != 0 && table.Size != servers && b.gathered == nil { // these may have several ranks
 		return table, fmt.Errorf("%d servers are wanted, and the routing table has %d", servers, table.Size)
 	}
 	return table, nil
@@ -63,8 +63,8 @@ func (b *builder) table(ctx context.Context, s rpc.Setup, g master.Gathering, no
 	return protocol.RouteTable{}, errNoRoutes
 }
 
-// completed fills in what a front end may leave out: the size, and the ranks
-// where each server has the one of its own number.
+// completed fills in what a front end may leave out: the size, and the ranks if each server has the
+// one of its own number.
 func completed(t protocol.RouteTable) (protocol.RouteTable, error) {
 	if t.Size == 0 {
 		t.Size = len(t.Routes)
@@ -98,8 +98,8 @@ func readRoutes(path string) (protocol.RouteTable, error) {
 	return table, nil
 }
 
-// awaitRoutes reads a file that is still being written, as the scripts of Eclipse do
-// while the master starts already.
+// awaitRoutes reads a file that may not be complete yet, because Eclipse starts the master before
+// its script has written the file.
 func awaitRoutes(ctx context.Context, path string, wait time.Duration) (protocol.RouteTable, error) {
 	late := time.NewTimer(wait)
 	defer late.Stop()
@@ -129,7 +129,7 @@ func (b *builder) listenAgain(addr string) error {
 	return b.listen(addr)
 }
 
-// gather waits for the servers to register, and then turns late ones away.
+// gather waits until the servers have registered, and then refuses late ones.
 func (b *builder) gather(ctx context.Context, g master.Gathering, note func(string)) (protocol.RouteTable, error) {
 	switch {
 	case b.gathered != nil:

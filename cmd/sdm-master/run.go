@@ -27,11 +27,11 @@ const (
 	exitInterrupted = 130
 )
 
-// stdio is the address of a front end that has started us.
+// stdio is the address of a front end that has started this process.
 const stdio = "stdio"
 
-// closeWait bounds the end of a session whose front end has gone: what has not
-// ended by then is cut off, which servers take as a lost master.
+// closeWait is the grace period for the end of a session whose front end has gone. Then the links
+// are closed, and the servers end as after the loss of their master.
 const closeWait = 15 * time.Second
 
 // program is a master that is about to run.
@@ -41,10 +41,10 @@ type program struct {
 	key     secret.Key
 	version string
 	builder *builder
-	say     func(string) // to the person
+	say     func(string) // writes to the user
 }
 
-// run is the whole program; it gives the exit status.
+// run executes the program and returns the exit status.
 func run(args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	complain := func(err error, status int) int {
 		fmt.Fprintf(stderr, "sdm-master: %v\n", err)
@@ -89,8 +89,8 @@ func (p *program) prepare(env []string) error {
 	if err != nil {
 		return err
 	}
-	// A starter that says nonsense about us is no reason not to run: it matters
-	// only where the servers stand in one line with us.
+	// An invalid environment of the starter is no reason not to run: it matters only if the
+	// servers are in one job with the master.
 	own, err := launch.Identify(env)
 	if err != nil {
 		p.log.Warn("the starter's environment makes no sense", "err", err)
@@ -102,8 +102,8 @@ func (p *program) prepare(env []string) error {
 	return nil
 }
 
-// serve meets the front end and drives the session for it. The order of the end:
-// the front end, then the session with its servers and ranks, then we.
+// serve connects to the front end and runs the session for it. At the end the front end is closed
+// first, then the session with its servers and ranks.
 func (p *program) serve(ctx context.Context, stdin io.Reader, stdout io.Writer) (status int, err error) {
 	if p.o.rendezvous != "" {
 		if err := p.builder.listen(p.o.rendezvous); err != nil {
@@ -129,15 +129,15 @@ func (p *program) serve(ctx context.Context, stdin io.Reader, stdout io.Writer) 
 	case ctx.Err() != nil:
 		return exitInterrupted, errors.Join(errors.New("interrupted"), ended)
 	case served != nil && (p.builder.failed == nil || errors.Is(p.builder.failed, context.Canceled)):
-		return exitLost, errors.Join(served, ended) // the building was broken off because of that
+		return exitLost, errors.Join(served, ended) // this is why the tree was not built
 	case p.builder.failed != nil:
 		return exitNoTree, p.builder.failed
 	}
 	return 0, ended
 }
 
-// talkRPC meets a front end and drives the session for it. The first error is how that
-// ended, the second that there was none.
+// talkRPC connects to a front end and runs the session for it. served tells how that ended, unmet
+// that there was no front end.
 func (p *program) talkRPC(ctx context.Context, stdin io.Reader, stdout io.Writer) (served, unmet error) {
 	options := rpc.Options{Secret: p.key[:], Plaintext: p.o.plaintext, Wait: p.o.connectWait, Build: p.version, Job: p.builder.job, Log: p.log}
 	conn, err := p.meet(ctx, options, stdin, stdout)

@@ -78,8 +78,8 @@ func TestTreeThatCannotBeBuilt(t *testing.T) {
 	}
 }
 
-// Servers that stand for their nodes wait at the rendezvous until all ranks have one; a
-// front end that has lost its patience meanwhile finds them there when it tries again.
+// Servers with all ranks of their node wait at the rendezvous until all ranks have one. A front end
+// that has given up meanwhile finds them there when it tries again.
 func TestNodesWaitForASecondInitialize(t *testing.T) {
 	file := secretFile(t)
 	addr, accept := frontEnd(t, file)
@@ -89,7 +89,7 @@ func TestNodesWaitForASecondInitialize(t *testing.T) {
 	client := accept()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	for { // until it has come
+	for { // until the server has registered
 		_, err := client.Initialize(ctx, rpc.Setup{Wait: rpc.Wait(10 * time.Millisecond)})
 		if err == nil || ctx.Err() != nil {
 			t.Fatalf("initialized without half of the ranks: %v", err)
@@ -113,8 +113,8 @@ func TestNodesWaitForASecondInitialize(t *testing.T) {
 	}
 }
 
-// With partial a session begins with the servers that have come: the ranks of the
-// others are lost before anything else happens, and the rest can be used.
+// With partial a session starts with the servers that have registered. The ranks of the others are
+// lost before anything else happens, and the rest can be used.
 func TestPartialTree(t *testing.T) {
 	file := secretFile(t)
 	addr, accept := frontEnd(t, file)
@@ -124,7 +124,7 @@ func TestPartialTree(t *testing.T) {
 	client := accept()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	for { // until both have come
+	for { // until both have registered
 		_, err := client.Initialize(ctx, rpc.Setup{Wait: rpc.Wait(10 * time.Millisecond)})
 		if err == nil || ctx.Err() != nil {
 			t.Fatalf("initialized without two of four: %v", err)
@@ -177,7 +177,7 @@ func TestInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.exit(exitInterrupted)
-	for range client.Events() { // until the master has hung up
+	for range client.Events() { // until the master has closed the connection
 	}
 	client.Cut()
 	c.group.Wait()
@@ -186,7 +186,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// Who interrupts a master that still looks for its front end hears just that.
+// A master that is interrupted while it waits for its front end reports just that.
 func TestInterruptedBeforeThereIsAFrontEnd(t *testing.T) {
 	file := secretFile(t)
 	for _, flags := range [][]string{{"--listen", "0"}, {"--connect", "unix:" + file + "x", "--log-level", "debug"}} {
@@ -202,8 +202,8 @@ func TestInterruptedBeforeThereIsAFrontEnd(t *testing.T) {
 	}
 }
 
-// A table whose numbers cannot be is an error of the call, whatever they are, and the
-// front end may correct it.
+// A table with invalid numbers is an error of the call, which the front end may repeat with a
+// correct one.
 func TestTableWithWrongNumbers(t *testing.T) {
 	file := secretFile(t)
 	addr, accept := frontEnd(t, file)

@@ -21,10 +21,10 @@ import (
 	"sdm/tree/overlay/overlaytest"
 )
 
-// patience bounds every wait of these tests.
+// patience limits every wait of these tests.
 const patience = 60 * time.Second
 
-// puppets is a back end whose ranks stop whenever they are told to run.
+// puppets is a back end whose ranks stop whenever they are resumed.
 type puppets struct {
 	sink   backend.Sink
 	closed func()
@@ -66,15 +66,15 @@ func group(k protocol.Kind, r rank.ID, body any) protocol.Group {
 	return protocol.Group{Kind: k, Ranks: rank.Of(r), Body: canonical.JSON(body)}
 }
 
-// crew is servers in this process.
+// crew represents servers in this process.
 type crew struct {
 	t      *testing.T
 	key    overlay.Secret
-	slot   string // that they say they stand in
+	slot   string // their slot's program
 	ctx    context.Context
 	group  sync.WaitGroup
 	mu     sync.Mutex
-	ended  int // servers whose back end was closed
+	ended  int // number of servers whose back end was closed
 	errors []string
 }
 
@@ -91,7 +91,7 @@ func newCrew(t *testing.T, secretFile string) *crew {
 	return c
 }
 
-// listen opens the door of server i.
+// listen opens the listener of server i.
 func (c *crew) listen(i int) (*overlay.Listener, *server.Self) {
 	self := server.NewSelf(overlay.Identity{Node: tree.NodeID(i + 1), Host: "here"})
 	l, err := overlaytest.Listen(c.key, self.Identity)
@@ -101,15 +101,16 @@ func (c *crew) listen(i int) (*overlay.Listener, *server.Self) {
 	return l, self
 }
 
-// serve is the life of server i.
+// serve runs server i.
 func (c *crew) serve(i int, l *overlay.Listener, self *server.Self, registration overlay.Link) {
 	c.group.Go(func() {
+		// A failing test cancels it.
 		_, _ = server.Run(c.ctx, server.Config{
 			ID: protocol.ServerID(i), Host: "here",
 			NewBackend: func(s backend.Sink) (backend.Backend, error) {
 				return &puppets{sink: s, closed: func() { c.mu.Lock(); c.ended++; c.mu.Unlock() }}, nil
 			},
-		}, server.Links{Self: self, Listener: l, Dial: c.dial(self), Registration: registration}) // a test that fails cuts it off
+		}, server.Links{Self: self, Listener: l, Dial: c.dial(self), Registration: registration})
 	})
 }
 
@@ -120,15 +121,15 @@ func (c *crew) dial(self *server.Self) func(context.Context, tree.NodeID, protoc
 	}
 }
 
-// register has servers go to a rendezvous, in a job of size processes.
+// register lets servers register at a rendezvous, in a job of size processes.
 func (c *crew) register(addr string, size int, ids ...int) {
 	for _, i := range ids {
 		c.come(addr, i, overlay.Registration{Server: protocol.ServerID(i), Size: size, PID: 1000 + i})
 	}
 }
 
-// registerNode has a server go there that stands for all slots of its node, with these
-// ranks: it gets its number from the master.
+// registerNode lets a server register that has these ranks, those of all slots of its node. The
+// master assigns its number.
 func (c *crew) registerNode(addr string, size int, first, last rank.ID) {
 	c.come(addr, int(first), overlay.Registration{Ranks: rank.Range(first, last), Size: size, PID: 1000 + int(first)})
 }
@@ -150,7 +151,7 @@ func (c *crew) come(addr string, i int, r overlay.Registration) {
 	})
 }
 
-// secretFile makes one.
+// secretFile makes a secret and returns its path.
 func secretFile(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "secret")
@@ -176,7 +177,7 @@ func start(t *testing.T, env []string, args ...string) *running {
 	return m
 }
 
-// rendezvous gives the address at which servers register.
+// rendezvous returns the address at which servers register.
 func (m *running) rendezvous() string { return m.stderr.after(m.t, "servers register at ") }
 
 func (m *running) exit(want int) {
@@ -194,7 +195,7 @@ func (m *running) exit(want int) {
 // watched is an output that a test can wait on.
 type watched struct {
 	mu   sync.Mutex
-	more chan struct{} // closed and renewed with each write
+	more chan struct{} // closed and replaced with each write
 	b    strings.Builder
 }
 
@@ -214,7 +215,7 @@ func (w *watched) text() string {
 	return w.b.String()
 }
 
-// after waits for a text and gives the rest of its line.
+// after waits for a text and returns the rest of its line.
 func (w *watched) after(t *testing.T, text string) string {
 	t.Helper()
 	late := time.After(patience)

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// giveUpStreams lets whoever started us go: a remote shell lasts as long as we
-// have its streams. It is called when the master knows us.
+// giveUpStreams redirects the standard streams to /dev/null, because a remote shell waits until its
+// command has closed them. It is called when the server has registered.
 func giveUpStreams() error {
 	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -27,10 +27,9 @@ func giveUpStreams() error {
 	return nil
 }
 
-// become takes over the environment and the working directory of a rank: a remote
-// shell, or a starter, gives its daemons little, and gdb is to find what the
-// person has set up for the job. What makes the rank a rank, and what is loaded
-// into it, stays its own; what is ours (SDM_*) stays ours.
+// become takes over the environment and the working directory of a rank. A remote shell or starter
+// gives its daemons little of the user's environment, which gdb needs. Variables that make a
+// process a rank or load something into it are left out; those of sdm (SDM_*) stay as they were.
 func become(pid int) error {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	b, err := os.ReadFile(filepath.Join(dir, "environ"))
@@ -51,7 +50,7 @@ func become(pid int) error {
 	return nil
 }
 
-// ownEnvironment is what we had before; nil as long as it is what we have.
+// ownEnvironment returns the environment before become; nil if become was not called.
 func (o *options) ownEnvironment() []string {
 	if o.own == nil {
 		return nil
@@ -62,11 +61,11 @@ func (o *options) ownEnvironment() []string {
 	return nil
 }
 
-// notAdopted are the variables, or their beginnings, that make a process a rank,
-// or load something into it.
+// notAdopted are the variables, or prefixes of them, that make a process a rank or load something
+// into it.
 var notAdopted = []string{"LD_PRELOAD", "LD_AUDIT", "LD_DEBUG", "PMI_", "PMIX_", "PMI2_", "OMPI_", "ORTE_", "PRTE_", "MPIR_", "MPI_LOCAL", "SLURM_PROCID", "SDM_"}
 
-// adopted is a rank's environment for us.
+// adopted returns the server's environment after it has taken over a rank's.
 func adopted(ranks, own []string) []string {
 	var env []string
 	for _, e := range ranks {

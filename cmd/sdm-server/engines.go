@@ -15,18 +15,18 @@ import (
 	"sdm/protocol/rank"
 )
 
-// engine is one row of the table of back ends.
+// engine is an entry of the table of back ends.
 type engine struct {
-	// open makes the back end, configured by the flags.
+	// open makes the back end as the flags say.
 	open func(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, error)
-	// name names it and its version, for people; nil: nobody can tell.
+	// name returns the name and version of the engine, for users; nil: unknown.
 	name func(o *options) string
-	// simulatedPID is what stands for a rank's process id where there are no
-	// processes to fork; nil where there are.
+	// simulatedPID returns the process ID of a simulated rank; nil if the ranks are real
+	// processes.
 	simulatedPID func(rank.ID) int
 }
 
-// backends is the table of back ends, by the name that --backend takes.
+// backends is the table of back ends, by the values of --backend.
 var backends = map[string]engine{
 	"gdb": {open: openGDB, name: gdbName},
 	"sim": {open: openSim, simulatedPID: sim.PID},
@@ -58,8 +58,8 @@ func openSim(_ *options, _ *slog.Logger, k backend.Sink) (backend.Backend, error
 	return sim.New(sim.Config{}, k), nil
 }
 
-// gdbAnswers is how long gdb may take to say its version: it may have to be loaded
-// from a file system that is cold.
+// gdbAnswers limits the time that gdb takes to show its version. It may have to be loaded from a
+// slow file system.
 const gdbAnswers = 10 * time.Second
 
 // gdbName asks gdb for its version.

@@ -10,8 +10,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// findExisting finds the ranks of --attach, --jobid and --hydra. Their job's size is
-// what the master waits for, so it must be known.
+// findExisting finds the ranks of --attach, --jobid and --hydra. It also determines the size of
+// their job, which the master needs to know when all have registered.
 func (p *program) findExisting() error {
 	if !p.o.existing() {
 		return nil
@@ -32,11 +32,11 @@ func (p *program) findExisting() error {
 	return nil
 }
 
-// existing tells whether our ranks run already.
+// existing reports whether the ranks run already.
 func (o *options) existing() bool { return o.attach != "" || o.jobid != "" || o.hydra != "" }
 
-// ranksHere are they. self is the number of a single process that does not know
-// its own.
+// ranksHere returns the ranks on this host. self is the number of a single process that does not
+// know its own.
 func (o *options) ranksHere(host string, self int) (table protocol.Proctable, size int, err error) {
 	switch {
 	case o.attach != "":
@@ -50,8 +50,8 @@ func (o *options) ranksHere(host string, self int) (table protocol.Proctable, si
 	return launch.RanksOfHydra(o.hydra, host)
 }
 
-// listRanks is --list: whoever has started us on this host wants to know which ranks
-// are here. That there are none is an answer, too.
+// listRanks executes --list: it writes the ranks of the job on this host for the process that has
+// started it, also if there are none.
 func (o *options) listRanks(stdout io.Writer) error {
 	host := o.host
 	if host == "" {

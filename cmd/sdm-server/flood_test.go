@@ -12,8 +12,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// TestFloodLosesNothingAndLetsRepliesThrough lets two ranks write as fast as they can
-// while others are asked things.
+// TestFloodLosesNothingAndLetsRepliesThrough lets two ranks write as fast as they can while the
+// third answers requests.
 func TestFloodLosesNothingAndLetsRepliesThrough(t *testing.T) {
 	const lines = 300_000
 	_, d := startLocal(t, 1, 3)
@@ -62,7 +62,7 @@ func TestFloodLosesNothingAndLetsRepliesThrough(t *testing.T) {
 			t.Errorf("of rank %d came %d bytes of %d, or others", r, got[r].Len(), want.Len())
 		}
 	}
-	if len(waits) < 3 { // how soon is for the benchmark to say
+	if len(waits) < 3 { // benchmarks measure how soon
 		t.Fatalf("%d replies came during the flood", len(waits))
 	}
 	slices.Sort(waits)

@@ -7,9 +7,9 @@ import (
 	"sdm/protocol/rank"
 )
 
-// runFree puts the program of a slot in our place, if --ranks leaves its rank out.
-// It returns when it does not (status 0), or with the status to exit with. That
-// the set is none of the job is told by rank 0 alone.
+// runFree replaces this process by the program of its slot if --ranks leaves its rank out.
+// Otherwise it returns 0, or the status to exit with. Only rank 0 reports that the set does not fit
+// the job.
 func (p *program) runFree() (status int) {
 	o, number := p.o, p.number
 	if o.ranks == "" {

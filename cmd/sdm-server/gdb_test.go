@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
 }
 `
 
-// below gives the living children of a process.
+// below returns the live children of a process.
 func below(t *testing.T, pid int) []int {
 	t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -52,7 +52,7 @@ func below(t *testing.T, pid int) []int {
 	for _, path := range stats {
 		b, err := os.ReadFile(path)
 		if err != nil {
-			continue // gone meanwhile
+			continue // it has ended
 		}
 		text := string(b)
 		after := strings.Fields(text[strings.LastIndex(text, ")")+1:])

@@ -21,14 +21,14 @@ import (
 	"sdm/tree/overlay"
 )
 
-// greetWait bounds the greeting of a parent that is already at the other end.
+// greetWait limits the handshake with a parent that is already connected.
 const greetWait = 30 * time.Second
 
-// unseenWait is how long a master may be missed without a word to the person:
-// more than it takes to start one beside the servers.
+// unseenWait is how long a server tries to reach the master before it reports that. It is longer
+// than the start of a master beside the servers.
 const unseenWait = 5 * time.Second
 
-// links meets the parent in the chosen way.
+// links connects to the parent in the way that the flags choose.
 func (p *program) links(ctx context.Context) (server.Links, error) {
 	o := p.o
 	switch {
@@ -63,8 +63,8 @@ func (p *program) inheritedLink(ctx context.Context) (server.Links, error) {
 	return p.linked(ctx, link)
 }
 
-// linked answers the greeting of the parent at the other end. Without a secret
-// there can be no children.
+// linked answers the handshake of the parent on an inherited connection. Without a secret the
+// server can have no children.
 func (p *program) linked(ctx context.Context, link overlay.Link) (server.Links, error) {
 	links := server.Links{Self: p.self, Parent: link}
 	if p.o.secretFile != "" {
@@ -101,7 +101,7 @@ func (p *program) inheritedListener() (server.Links, error) {
 	links.ConnectWait = p.o.attended()
 	gone := make(chan struct{})
 	links.Gone = gone
-	// Ends with the pipe, which our starter holds, or with us.
+	// Ends with the pipe, which the process that has started us holds, or with this process.
 	go func() {
 		defer close(gone)
 		io.Copy(io.Discard, pipe)
@@ -109,7 +109,7 @@ func (p *program) inheritedListener() (server.Links, error) {
 	return links, nil
 }
 
-// rendezvous listens where the master can reach us and tells it so.
+// rendezvous listens where the master can reach it and registers with the master.
 func (p *program) rendezvous(ctx context.Context) (server.Links, error) {
 	key, err := p.key()
 	if err != nil {
@@ -148,12 +148,12 @@ func (p *program) rendezvous(ctx context.Context) (server.Links, error) {
 		links.Listener.Close()
 		return server.Links{}, err
 	}
-	links.ConnectWait = p.o.attended() // the others may be in a queue; the master is there
+	links.ConnectWait = p.o.attended() // the others may be in a queue
 	return links, nil
 }
 
-// register tells the master that we are there. A master that is not there may
-// come later, but the person must see what the server waits for.
+// register registers with the master. The master may be started later, so register tries again, and
+// reports after unseenWait what it waits for.
 func (p *program) register(ctx context.Context, key overlay.Secret, r overlay.Registration) (overlay.Link, protocol.ServerID, error) {
 	if p.o.connectWait > 0 {
 		var cancel context.CancelFunc
@@ -173,7 +173,7 @@ func (p *program) register(ctx context.Context, key overlay.Secret, r overlay.Re
 	return link, number, err
 }
 
-// slotProgram is what a starter gave us to run.
+// slotProgram returns the program that a starter gave us to run; "": none.
 func (p *program) slotProgram() string {
 	if len(p.o.program) == 0 {
 		return ""
@@ -197,7 +197,7 @@ func (p *program) dial(key overlay.Secret) func(context.Context, tree.NodeID, pr
 	}
 }
 
-// key is the secret of this session, derived from the user's own. It is read once.
+// key returns the secret of this session, derived from the user's own. It is read once.
 func (p *program) key() (overlay.Secret, error) {
 	if p.secret == nil {
 		p.secret = sync.OnceValues(p.readKey)

@@ -66,7 +66,7 @@ func TestMasterThatVanishesEndsServersAndRanks(t *testing.T) {
 		d.do("launch", sleeper())
 		over, cancel := context.WithCancel(context.Background())
 		cancel()
-		go d.Master.Close(over) // cuts the links without waiting
+		go d.Master.Close(over) // closes the links without waiting
 		for e := range d.Events() {
 			d.seen = append(d.seen, e)
 		}

@@ -1,5 +1,5 @@
-// Command sdm-server is one server of the tree: it debugs the ranks of its host.
-// People do not start it; sdm, a starter or a batch system does.
+// Command sdm-server is one server of the tree: it debugs the ranks of its host. It is started by
+// sdm, a starter or a batch system, not by users.
 package main
 
 import (

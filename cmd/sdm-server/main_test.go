@@ -18,7 +18,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// roleEnv makes the test binary be sdm-server, with an engine that needs no gdb.
+// roleEnv makes the test binary act as sdm-server, with a back end that needs no gdb.
 const roleEnv = "SDM_SERVER_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -29,8 +29,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// testEngines has the real ones and, instead of gdb by default, one that only
-// lets ranks run.
+// testEngines has the real back ends and one that only lets ranks run.
 var testEngines = map[string]engine{
 	"signals": {open: func(_ *options, _ *slog.Logger, k backend.Sink) (backend.Backend, error) {
 		return &signaller{sink: k, pids: map[rank.ID]int{}}, nil

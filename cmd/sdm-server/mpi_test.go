@@ -28,8 +28,8 @@ int main(int argc, char **argv) {
 }
 `
 
-// TestSlotsOfRealStarters lets mpirun and mpiexec start servers in the places of
-// ranks, and gdb debug the ranks: they find their job all the same.
+// TestSlotsOfRealStarters lets mpirun and mpiexec start servers in the slots of ranks. The ranks
+// run under gdb and must still find their job.
 func TestSlotsOfRealStarters(t *testing.T) {
 	starters := []struct{ name, compiler, starter string }{
 		{"Open MPI", "mpicc.openmpi", "mpirun.openmpi"},

@@ -17,7 +17,7 @@ import (
 	"sdm/protocol"
 )
 
-// options are the flags as given; see declare for what they mean.
+// options are the flags as given; see declare for their meaning.
 type options struct {
 	server, size                   int
 	byHost                         bool
@@ -30,7 +30,7 @@ type options struct {
 	rendezvous, listen, secretFile string
 	port                           int
 	perNode                        bool
-	ranks                          string // that are debugged; "": all
+	ranks                          string // ranks to debug; "": all
 	backend                        string
 	gdb                            string
 	gdbArgs                        []string
@@ -39,19 +39,19 @@ type options struct {
 	eagerSymbols, reverse          bool
 	indexCache                     string
 	output                         string
-	own                            *atomic.Pointer[[]string] // our environment before it became that of a rank; nil: it never does
+	own                            *atomic.Pointer[[]string] // before become; nil: not called
 	linger, connectWait, startWait time.Duration
 	lost                           string
 	log                            startup.Log
 	version                        bool
 	stage, stageHash, staged       string
 	unstaged                       string          // why there is no copy
-	received                       *stage.Receiver // of a gdb
+	received                       *stage.Receiver // receives a gdb
 
 	program []string // what follows the flags
 }
 
-// modes are the ways to meet the parent; exactly one is chosen.
+// modes are the flags that choose how to connect to the parent. Exactly one is given.
 var modes = []string{"link-fd", "listen-fd", "rendezvous", "port"}
 
 const usage = `sdm-server is one server of sdm: it starts ranks, debugs them and passes on what
@@ -113,14 +113,13 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.BoolVar(&o.version, "version", false, "say the version and exit")
 }
 
-// defaultConnectWait is how long a server waits for somebody to come. Nodes of a job
-// start within minutes of one another; and a job whose master never comes, or has
-// been given another port, must not hold its nodes until its time is over. Who
-// starts the master later says so.
+// defaultConnectWait is how long a server waits for its master or parent. The nodes of a job start
+// within minutes of one another. A job whose master never comes, or has another port, must not hold
+// its nodes until its time limit. Users who start the master later give a longer wait.
 const defaultConnectWait = 10 * time.Minute
 
-// attended is ConnectWait where we shall see whether those who want us are gone: no
-// limit, unless one was asked for.
+// attended returns ConnectWait for servers that notice when their master or starter is gone:
+// without limit, unless the flag is given.
 func (o *options) attended() time.Duration {
 	if o.connectWait == defaultConnectWait {
 		return 0
@@ -128,8 +127,8 @@ func (o *options) attended() time.Duration {
 	return o.connectWait
 }
 
-// parse reads the command line, then the environment for what it does not say. The
-// error is pflag.ErrHelp where help was asked for and given.
+// parse reads the command line, and then the environment for flags that were not given. The error
+// is pflag.ErrHelp if help was asked for and shown.
 func parse(args, env []string, stdout io.Writer) (*options, error) {
 	o := &options{received: &stage.Receiver{}}
 	f := startup.NewFlags("sdm-server")
@@ -195,7 +194,7 @@ func (o *options) check(f *pflag.FlagSet) error {
 	return nil
 }
 
-// checkRendezvous refuses places at which no master can be.
+// checkRendezvous refuses addresses at which no master can be.
 func (o *options) checkRendezvous() error {
 	if o.rendezvous == "" {
 		return nil
@@ -208,10 +207,10 @@ func (o *options) checkRendezvous() error {
 	return nil
 }
 
-// meetingPlaces are the addresses of the master, best first.
+// meetingPlaces returns the addresses of the master, the best first.
 func (o *options) meetingPlaces() []string { return strings.Split(o.rendezvous, ",") }
 
-// moreThanOne tells whether several of these were given.
+// moreThanOne reports whether several of the texts are not empty.
 func moreThanOne(texts ...string) bool {
 	given := 0
 	for _, t := range texts {
@@ -222,7 +221,7 @@ func moreThanOne(texts ...string) bool {
 	return given > 1
 }
 
-// slot is the program that the starter wanted, nil if none was given.
+// slot returns the program of the slot; nil if none was given.
 func (o *options) slot() *protocol.Job {
 	if len(o.program) == 0 {
 		return nil
@@ -230,7 +229,7 @@ func (o *options) slot() *protocol.Job {
 	return &protocol.Job{Program: o.program[0], Args: o.program[1:]}
 }
 
-// ownDescriptors are those that ranks must not get.
+// ownDescriptors returns the descriptors that ranks must not inherit.
 func (o *options) ownDescriptors() []int {
 	own := []int{o.linkFD, o.listenFD, o.secretFD}
 	if o.linkFD >= 0 {

@@ -29,8 +29,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestConnectWaitDefault: nobody is waited for for ever, unless somebody is there
-// whose end we shall see.
+// TestConnectWaitDefault checks that no server waits without limit, unless it notices the end of
+// what it waits for.
 func TestConnectWaitDefault(t *testing.T) {
 	for _, c := range []struct {
 		args                 string

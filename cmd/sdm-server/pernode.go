@@ -10,24 +10,25 @@ import (
 	"sdm/protocol/rank"
 )
 
-// neighbourWait is how long the server of a node waits for the other slots of it:
-// starters start them at about the same time. The master tells who is missing.
+// neighbourWait is how long the server of a node waits for its other slots, which starters start at
+// about the same time. The master reports missing ranks.
 const neighbourWait = 20 * time.Second
 
-// node is our place among the slots of our node.
+// node is what a slot knows of the other slots of its node.
 type node struct {
-	guests []*local.Guest // if we are its server
-	ranks  rank.Set       // ours and theirs
+	guests []*local.Guest // the stand-ins, if we are the server
+	ranks  rank.Set       // own and theirs
 }
 
-// joinNode finds out whether we are the server of our node (--per-node). If not,
-// it stands in for it, and gives the status to exit with.
+// joinNode decides whether this process is the server of its node (--per-node). If not, it runs as
+// a stand-in, and returns the status to exit with. With --ranks the number of controlled slots is
+// unknown, and each of them has a server.
 func (p *program) joinNode(ctx context.Context) (standIn bool, status int, err error) {
 	own := rank.ID(p.number.Number)
 	p.cfg.SlotRank = own
 	p.node = &node{ranks: rank.Of(own)}
-	if p.number.LocalSize == launch.Unknown || p.number.LocalSize < 2 || p.o.ranks != "" { // how many of them are here is not known
-		p.o.unstage() // nobody else is to come
+	if p.number.LocalSize == launch.Unknown || p.number.LocalSize < 2 || p.o.ranks != "" {
+		p.o.unstage() // no other slot will start it
 		return false, 0, nil
 	}
 	key, err := p.key()
@@ -46,11 +47,11 @@ func (p *program) joinNode(ctx context.Context) (standIn bool, status int, err e
 		return true, s.Run(), nil
 	}
 	p.gatherNode(ctx, host)
-	p.o.unstage() // all are there
+	p.o.unstage() // all slots have started
 	return false, 0, nil
 }
 
-// gatherNode waits for the others.
+// gatherNode waits for the stand-ins.
 func (p *program) gatherNode(ctx context.Context, host *local.NodeHost) {
 	defer host.Close()
 	ctx, cancel := context.WithTimeout(ctx, neighbourWait)
@@ -59,7 +60,7 @@ func (p *program) gatherNode(ctx context.Context, host *local.NodeHost) {
 	p.node.guests = host.Gather(ctx, want, func(text string) {
 		select {
 		case p.ending <- text:
-		default: // it has been said
+		default: // reported already
 		}
 	})
 	p.cfg.Guests = map[rank.ID]*local.Guest{}
@@ -72,7 +73,7 @@ func (p *program) gatherNode(ctx context.Context, host *local.NodeHost) {
 	}
 }
 
-// dismiss lets the others go; they end as their ranks did.
+// dismiss ends the stand-ins. Each exits as its rank did.
 func (n *node) dismiss() {
 	if n == nil {
 		return

@@ -17,7 +17,7 @@ import (
 	"sdm/tree/overlay/overlaytest"
 )
 
-// noting remembers which process has registered.
+// noting records which process has registered.
 type noting struct {
 	*overlay.RendezvousListener
 	pid int
@@ -29,11 +29,11 @@ func (n *noting) Accept(ctx context.Context) (overlay.Registration, func(overlay
 	return r, answer, err
 }
 
-// startNode starts n slots of one node, each with a program, and builds the tree
-// of the one server that they have. host is its process.
+// startNode starts n slots of one node, each with a program, and builds a tree with the single
+// server that they have. host is the process of that server.
 func startNode(t *testing.T, n int, program func(i int) []string) (slots []*slot, d *debugging, host int) {
 	t.Helper()
-	session := fmt.Sprintf("test %d", os.Getpid()) // slots meet by its name, ours must not meet those of another run
+	session := fmt.Sprintf("test %d", os.Getpid()) // unique, as slots meet by it
 	path, key := secretFile(t, session)
 	door, err := overlaytest.Rendezvous(key)
 	if err != nil {
@@ -83,7 +83,7 @@ func TestProgramOfTheSessionInTheSlotsOfANode(t *testing.T) {
 	end(t, slots, 0, 0)
 }
 
-// A program that cannot be started says so from its own slot.
+// An error about a program that cannot be started comes from its own slot.
 func TestProgramThatIsNotInTheSlot(t *testing.T) {
 	_, d, _ := startNode(t, 2, func(int) []string { return []string{"--", "/no/such/program"} })
 	d.refused("launch", protocol.Args{Job: &protocol.Job{}, Limit: -1}, "no such program")
@@ -107,8 +107,8 @@ func TestSignalsReachTheRankOfTheirSlot(t *testing.T) {
 	end(t, slots, 5, 5, 5)
 }
 
-// TestStarterEndsTheJobByAnySlot sends the signal to one slot, the server of the
-// node or not, or to all: the session is told once.
+// TestStarterEndsTheJobByAnySlot sends the signal to one slot, the server or a stand-in, or to all.
+// The session reports it once.
 func TestStarterEndsTheJobByAnySlot(t *testing.T) {
 	for _, some := range [][]int{{0}, {1}, {0, 1}} {
 		slots, d, _ := startNode(t, 2, func(int) []string { return []string{"--", "sleep", "1000"} })
@@ -125,8 +125,7 @@ func TestStarterEndsTheJobByAnySlot(t *testing.T) {
 	}
 }
 
-// TestSlotsAreKilled kills one slot: when it is the server all end, and when it
-// stands in, its rank does.
+// TestSlotsAreKilled kills a stand-in, which ends its rank, and then the server, which ends all.
 func TestSlotsAreKilled(t *testing.T) {
 	slots, d, pid := startNode(t, 3, func(int) []string { return []string{"--", "sleep", "1000"} })
 	d.do("launch", protocol.Args{Job: &protocol.Job{}, Limit: -1})

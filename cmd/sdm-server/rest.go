@@ -8,10 +8,10 @@ import (
 	"sdm/protocol"
 )
 
-// rest gives the writer of what ranks in slots write when the session is over: to
-// our own standard streams, which the starter has given to the rank. They are
-// duplicated, because a broken pipe at descriptor 1 or 2 ends a program in Go, and
-// the ranks would end with us.
+// rest returns the writer for output of ranks in slots after the end of the session. It writes to
+// our own standard streams, which are those that the starter meant for the rank. They are
+// duplicated, because a broken pipe at descriptor 1 or 2 would end this Go program, and the ranks
+// with it.
 func rest() func(protocol.Kind, []byte) {
 	stdout, stderr := duplicate(unix.Stdout), duplicate(unix.Stderr)
 	return func(stream protocol.Kind, text []byte) {
@@ -20,12 +20,12 @@ func rest() func(protocol.Kind, []byte) {
 			to = stderr
 		}
 		if to != nil {
-			to.Write(text) // what cannot be written has no reader
+			to.Write(text) // on an error there is no reader any more
 		}
 	}
 }
 
-// duplicate is another descriptor for the same file, or nil.
+// duplicate returns another descriptor for the same file, or nil.
 func duplicate(fd int) *os.File {
 	d, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {

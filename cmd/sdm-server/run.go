@@ -29,12 +29,12 @@ import (
 const (
 	exitFailed = 1
 	exitUsage  = 2
-	exitNoTree = 4 // nobody came, or the master refused us
-	// exitNotStarted is that of a shell which cannot start a program.
+	exitNoTree = 4 // no parent, or the master refused us
+	// exitNotStarted is the status of a shell that cannot start a program.
 	exitNotStarted = 127
 )
 
-// run is the whole program; it gives the exit status.
+// run executes the program and returns the exit status.
 func run(args, env []string, engines map[string]engine) int {
 	o, err := parse(args, env, os.Stdout)
 	switch {
@@ -77,23 +77,23 @@ func complain(err error, status int) int {
 
 // program is a server that is about to run.
 type program struct {
-	jobSize int // of the job of Existing
+	jobSize int // size of the job of cfg.Existing
 	o       *options
 	log     *slog.Logger
 	logFile io.Closer
 	cfg     server.Config
 	self    *server.Self
 	number  launch.Identity
-	ending  chan string // words about the end that the starter has announced
+	ending  chan string // texts about the end that the starter has announced
 	env     []string
 	// inherited are the descriptors that the starter meant for the program of our slot.
 	inherited []int
-	node      *node                          // nil: we stand for ourselves
+	node      *node                          // nil: without --per-node
 	secret    func() (overlay.Secret, error) // see key; nil until it is read
 }
 
 func prepare(o *options, env []string, engines map[string]engine) (*program, error) {
-	inherited, err := local.Inherited(o.ownDescriptors()...) // before we open anything
+	inherited, err := local.Inherited(o.ownDescriptors()...) // before others are opened
 	if err != nil {
 		return nil, err
 	}
@@ -150,14 +150,14 @@ func prepare(o *options, env []string, engines map[string]engine) (*program, err
 	return p, nil
 }
 
-// identify says which server we are: a flag, else the starter's environment.
+// identify returns the number of this server, from a flag or else from the starter's environment.
 func (o *options) identify(env []string) (launch.Identity, error) {
 	id, err := launch.Identify(env)
 	switch {
 	case o.server >= 0:
 		id.Number, err = o.server, nil
 	case o.byHost:
-		id.Number, err = 0, nil // the master gives it
+		id.Number, err = 0, nil // the master assigns it
 	}
 	if err == nil && id.Number == launch.Unknown {
 		err = errors.New("which server is this? give --server I, or start it by a starter that numbers its processes")
@@ -169,7 +169,7 @@ func (o *options) identify(env []string) (launch.Identity, error) {
 	return id, err
 }
 
-// letGo tells our starter that it need not wait for us any longer; see
+// letGo tells the process that has started us that it need not wait for us any longer; see
 // local.LetGo.
 func (o *options) letGo() {
 	if o.linkFD < 0 && o.listenFD < 0 {
@@ -183,7 +183,7 @@ func (o *options) letGo() {
 	}
 }
 
-// serve meets the parent and lives as a server.
+// serve connects to the parent and runs as a server.
 func (p *program) serve(ctx context.Context) int {
 	links, standIn, status, err := p.place(ctx)
 	switch {
@@ -212,8 +212,8 @@ func (p *program) serve(ctx context.Context) int {
 	return status
 }
 
-// place finds our place in the tree, or in the slot of a rank whose server is
-// another one.
+// place finds the parent in the tree, or runs as a stand-in in the slot of a rank whose server is
+// another process.
 func (p *program) place(ctx context.Context) (links server.Links, standIn bool, status int, err error) {
 	if p.o.perNode {
 		if standIn, status, err = p.joinNode(ctx); standIn || err != nil {

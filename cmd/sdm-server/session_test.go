@@ -18,7 +18,7 @@ import (
 	"sdm/tree/overlay"
 )
 
-// patience bounds every wait of these tests.
+// patience limits every wait of these tests.
 const patience = 60 * time.Second
 
 func soon(t *testing.T) context.Context {
@@ -27,19 +27,19 @@ func soon(t *testing.T) context.Context {
 	return ctx
 }
 
-// serverEnv makes what is started be sdm-server.
+// serverEnv makes this test binary act as sdm-server.
 func serverEnv(more ...string) []string {
 	return append(append(os.Environ(), roleEnv+"=1", "SDM_BACKEND=signals", "GORACE=atexit_sleep_ms=0"), more...)
 }
 
-// debugging is a master with its events, for tests that speak to real servers.
+// debugging is a master with its events, for tests with real servers.
 type debugging struct {
 	t *testing.T
 	*master.Master
 	seen []session.Event
 }
 
-// dialer dials servers over TCP.
+// dialer connects to servers over TCP.
 func dialer(key overlay.Secret, self overlay.Identity) func(context.Context, tree.NodeID, protocol.Route) (overlay.Link, error) {
 	return func(ctx context.Context, child tree.NodeID, r protocol.Route) (overlay.Link, error) {
 		link, _, err := overlay.Dial(ctx, r.Addrs, r.Ports, key, self, child)
@@ -88,7 +88,7 @@ func (d *debugging) close() error {
 	return <-failed
 }
 
-// until reads events until ok has seen the last one it wants.
+// until reads events until ok returns true.
 func (d *debugging) until(what string, ok func(session.Event) bool) session.Event {
 	d.t.Helper()
 	late := time.After(patience)
@@ -108,7 +108,7 @@ func (d *debugging) until(what string, ok func(session.Event) bool) session.Even
 	}
 }
 
-// do gives a command to all ranks and waits for its end.
+// do sends a command to all ranks and waits until it is done.
 func (d *debugging) do(command string, args protocol.Args) {
 	d.t.Helper()
 	id, err := d.Do(soon(d.t), session.Call{Command: command, Args: args})
@@ -121,7 +121,7 @@ func (d *debugging) do(command string, args protocol.Args) {
 	}
 }
 
-// refused gives a command that all ranks are to refuse with a text.
+// refused sends a command that all ranks must refuse with a text.
 func (d *debugging) refused(command string, args protocol.Args, want string) {
 	d.t.Helper()
 	id, err := d.Do(soon(d.t), session.Call{Command: command, Args: args})
@@ -151,7 +151,7 @@ func (d *debugging) stopped(n int) {
 	}
 }
 
-// ended waits until n ranks have ended, some perhaps already.
+// ended waits until n ranks have ended since the start of the session.
 func (d *debugging) ended(n int) {
 	d.t.Helper()
 	for _, e := range d.seen {
@@ -162,7 +162,7 @@ func (d *debugging) ended(n int) {
 	}
 }
 
-// ends is how many ranks an event says are gone.
+// ends returns how many ranks have ended according to an event.
 func ends(e session.Event) int {
 	if !e.Group.Kind.IsEnd() {
 		return 0
@@ -178,7 +178,7 @@ func (d *debugging) String() string {
 	return b.String()
 }
 
-// output is what ranks wrote to standard output.
+// output returns what ranks have written to standard output.
 func (d *debugging) output() string {
 	var b strings.Builder
 	for _, e := range d.seen {
@@ -191,14 +191,14 @@ func (d *debugging) output() string {
 	return b.String()
 }
 
-// sorted puts lines in order.
+// sorted sorts lines.
 func sorted(text string) string {
 	lines := strings.SplitAfter(text, "\n")
 	slices.Sort(lines)
 	return strings.Join(lines, "")
 }
 
-// pids are the processes of the ranks, as column pid of "started" says.
+// pids returns the process IDs of the ranks, from column pid of "started".
 func (d *debugging) pids() []int {
 	var pids []int
 	for _, e := range d.seen {
@@ -219,8 +219,8 @@ func (d *debugging) pids() []int {
 	return pids
 }
 
-// gone fails when one of the processes lives on; the kernel takes a moment for
-// those that it kills itself.
+// gone fails if one of the processes stays alive. The kernel may take a moment for those that it
+// kills.
 func gone(t *testing.T, pids ...int) {
 	t.Helper()
 	if len(pids) == 0 {
@@ -249,7 +249,7 @@ func sleeper() protocol.Args {
 	return protocol.Args{Job: &protocol.Job{Program: "sleep", Args: []string{"1000"}}, Limit: -1}
 }
 
-// startLocal starts n servers as sdm does and debugs with perServer ranks each.
+// startLocal starts n servers as sdm does, with perServer ranks each, and their master.
 func startLocal(t *testing.T, n, perServer int, args ...string) (*local.Servers, *debugging) {
 	t.Helper()
 	key := overlay.NewSecret()

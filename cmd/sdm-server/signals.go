@@ -14,18 +14,18 @@ import (
 	"sdm/server"
 )
 
-// listenToSignals begins to translate signals for the server, until the function
-// that it gives is called. Its goroutine ends then.
+// listenToSignals translates signals for the server until stop is called. Its goroutine ends then.
 //
-//	SIGTERM, SIGINT, SIGHUP  the end, in a slot of the job by its starter: it is told, and the server
-//	                         ends soon; a second one ends it at once
-//	SIGUSR1, SIGUSR2         meant for the rank whose place we hold
-//	SIGPIPE                  nothing: our starter has closed standard error
+//	SIGTERM, SIGINT, SIGHUP  announce the end, in a slot by the starter: the server
+//	                         tells the session and ends soon; a second one ends it
+//	                         at once
+//	SIGUSR1, SIGUSR2         are passed on to the rank of the slot
+//	SIGPIPE                  is ignored: the starter has closed standard error
 func (p *program) listenToSignals(cancel context.CancelFunc) (stop func()) {
 	signals := make(chan os.Signal, 8)
 	ending, forward := make(chan string, 1), make(chan syscall.Signal, 8)
 	p.ending, p.cfg.Ending, p.cfg.Signals = ending, ending, forward
-	// Caught and not ignored: what is ignored stays so in the ranks.
+	// They are caught and not ignored, because ranks inherit ignored signals.
 	startup.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGPIPE)
 	var group sync.WaitGroup
 	group.Go(func() {
@@ -37,7 +37,7 @@ func (p *program) listenToSignals(cancel context.CancelFunc) (stop func()) {
 			case sig == syscall.SIGUSR1 || sig == syscall.SIGUSR2:
 				select {
 				case forward <- sig:
-				default: // signals are merged when nobody looks
+				default: // as for signals, equal ones are merged
 				}
 			case told:
 				cancel()
@@ -54,7 +54,7 @@ func (p *program) listenToSignals(cancel context.CancelFunc) (stop func()) {
 	}
 }
 
-// whoEnds says what a signal that ends us means: in the slot of a rank it is the starter's.
+// whoEnds tells what a terminating signal means: in the slot of a rank it is the starter's.
 func (p *program) whoEnds() string {
 	if p.cfg.Slot != nil {
 		return "the starter is ending the job"
@@ -62,8 +62,8 @@ func (p *program) whoEnds() string {
 	return "the server on " + p.o.host + " was told to end"
 }
 
-// meet meets the parent, unless the starter ends the job before: as long as the
-// server does not run, nobody else hears of that. Its goroutine ends with it.
+// meet connects to the parent, unless the starter ends the job before. As long as the server does
+// not run, nothing else handles that. Its goroutine ends with the call.
 func (p *program) meet(ctx context.Context) (server.Links, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -84,7 +84,7 @@ func (p *program) meet(ctx context.Context) (server.Links, error) {
 	case err != nil:
 		err = errors.New(end)
 	default:
-		p.ending <- end // the parent came just before: the server says it and ends
+		p.ending <- end // the parent came just before: the server reports it and ends
 	}
 	return links, err
 }

@@ -33,7 +33,7 @@ func startListening(t *testing.T, n int) *local.Servers {
 	return servers
 }
 
-// secretFile makes a secret and gives its path and the key of a session.
+// secretFile makes a secret and returns its path and the key of a session.
 func secretFile(t *testing.T, session string) (string, overlay.Secret) {
 	t.Helper()
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
@@ -90,7 +90,7 @@ func (s *slot) status(t *testing.T) int {
 	return s.ProcessState.ExitCode()
 }
 
-// end waits for slots, each of which must end with its own status.
+// end waits for slots and checks their exit statuses.
 func end(t *testing.T, slots []*slot, want ...int) {
 	t.Helper()
 	for i, s := range slots {
@@ -100,8 +100,8 @@ func end(t *testing.T, slots []*slot, want ...int) {
 	}
 }
 
-// outlive has all ranks ended, of which rank i has said line i and exits with i: their
-// slots end with the session, as they did.
+// outlive checks that each rank i has written line i. The slots must live until the session ends,
+// and exit as their ranks did, with status i.
 func outlive(t *testing.T, d *debugging, slots []*slot, lines ...string) {
 	t.Helper()
 	statuses := make([]int, len(slots))
@@ -120,8 +120,7 @@ func outlive(t *testing.T, d *debugging, slots []*slot, lines ...string) {
 	end(t, slots, statuses...)
 }
 
-// rendezvous starts n slots with a program each and builds the tree of those
-// that register.
+// rendezvous starts n slots with a program each and builds the tree of those that register.
 func rendezvous(t *testing.T, n int, program func(i int) []string) ([]*slot, *debugging) {
 	t.Helper()
 	path, key := secretFile(t, "s")
@@ -169,8 +168,8 @@ func TestSlotTellsThatTheStarterEndsTheJob(t *testing.T) {
 	gone(t, d.pids()...)
 }
 
-// A server that registers, and waits for the master's answer or for the master,
-// hears that the starter ends the job.
+// A server that waits for the master, or for its answer to the registration, handles a signal by
+// which the starter ends the job.
 func TestStarterEndsTheJobBeforeThereIsAParent(t *testing.T) {
 	path, key := secretFile(t, "s")
 	door, err := overlaytest.Rendezvous(key)
@@ -284,7 +283,7 @@ func TestRoutingFile(t *testing.T) {
 	base := freePort(t)
 	var file strings.Builder
 	fmt.Fprintln(&file, 2)
-	for i := range 2 { // both on one host: the second takes the next port
+	for i := range 2 { // on one host: the second server takes the next port
 		startSlot(t, i, 2, "--port", fmt.Sprint(base), "--session", "s", "--secret-file", path)
 		fmt.Fprintf(&file, "%d localhost %d\n", i, base)
 	}

@@ -7,12 +7,12 @@ import (
 	"sdm/launch/stage"
 )
 
-// runStaged becomes the copy of this program in node-local storage (--stage). It
-// comes back when it is that, and when it cannot be had: the shared one does as well,
-// and why is said with the first ranks.
+// runStaged replaces this process by its copy in node-local storage (--stage). It returns if this
+// is the copy already, or if there can be none; then the shared program is used, and the reason is
+// reported with the first ranks.
 func (o *options) runStaged(args, env []string) {
 	if o.staged != "" && !o.perNode {
-		o.unstage() // there is nobody else on this node
+		o.unstage() // no other process of this node starts it
 	}
 	if o.stage == "" || o.staged != "" {
 		return
@@ -21,7 +21,7 @@ func (o *options) runStaged(args, env []string) {
 	if err == nil {
 		var path string
 		if path, err = stage.Put(self, o.stage, o.session, o.stageHash); err == nil {
-			// Descriptors that our starter meant for the rank stay open.
+			// Descriptors that the starter meant for the rank stay open.
 			err = syscall.Exec(path, append([]string{args[0], "--staged", path}, args[1:]...), env)
 			stage.Remove(path)
 		}
@@ -29,8 +29,8 @@ func (o *options) runStaged(args, env []string) {
 	o.unstaged = "--stage " + o.stage + ": " + err.Error() + "; the shared program is used"
 }
 
-// unstage takes the copy away as soon as nobody of this node will start it any
-// more: what runs keeps it, and a process that is killed leaves nothing.
+// unstage removes the copy as soon as no process of this node will start it any more. Running
+// processes keep the file, and a killed one leaves nothing behind.
 func (o *options) unstage() {
 	if o.staged != "" {
 		stage.Remove(o.staged)

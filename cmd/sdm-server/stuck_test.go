@@ -14,7 +14,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// written is how many bytes a process has written (proc(5), io).
+// written returns how many bytes a process has written (proc(5), io).
 func written(pid int) (n int) {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
 	for _, line := range strings.Split(string(text), "\n") {
@@ -25,8 +25,8 @@ func written(pid int) (n int) {
 	return 0
 }
 
-// standstill waits until processes have written something and then nothing more for
-// a second, and gives the sum.
+// standstill waits until processes have written something and then nothing more for a second, and
+// returns the sum.
 func standstill(t *testing.T, pids []int) int {
 	t.Helper()
 	again := time.NewTicker(100 * time.Millisecond)
@@ -51,14 +51,14 @@ func standstill(t *testing.T, pids []int) int {
 	}
 }
 
-// TestStuckReaderBoundsMemory: a front end that does not read makes the ranks wait
-// in the end. What is on its way is bounded, in this process, which has the master,
-// and in all; and when it reads again every byte is there, in order.
+// TestStuckReaderBoundsMemory checks that ranks block when a front end does not read. What is on
+// its way is bounded, in this process, which contains the master, and in all. When the front end
+// reads again, every byte arrives in order.
 func TestStuckReaderBoundsMemory(t *testing.T) {
 	const (
 		last     = 90_000
-		line     = "%0100.0f" // long, as bytes are bounded, and each line has to be looked at
-		mostAll  = 16 << 20   // of 3 × 9 MB; sockets hold some
+		line     = "%0100.0f" // long lines: bytes are bounded, and each line takes time to check
+		mostAll  = 16 << 20   // of 3 × 9 MB; sockets buffer some
 		mostHere = 32 << 20
 	)
 	_, d := startLocal(t, 3, 1)

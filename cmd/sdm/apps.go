@@ -25,8 +25,8 @@ type application struct {
 	args       []string
 }
 
-// readApps takes the programs between colons apart. A colon that no flag follows
-// is an argument.
+// readApps splits the arguments at the colons into programs. A colon that no flag follows is an
+// argument.
 func (o *options) readApps() error {
 	parts := splitApps(o.args)
 	switch {
@@ -66,7 +66,7 @@ func splitApps(args []string) [][]string {
 	return append(parts, args[from:])
 }
 
-// readApp reads what stands behind a colon.
+// readApp reads the arguments after one colon.
 func readApp(words []string) (application, error) {
 	inner := &options{np: 1}
 	f := startup.NewFlags("sdm run")
@@ -89,8 +89,8 @@ func readApp(words []string) (application, error) {
 	return application{np: inner.np, directives: inner.directives, cwd: inner.cwd, args: f.Args()}, nil
 }
 
-// applications are the programs as the servers are told: ranks are counted on
-// from one to the next, as starters do.
+// applications returns the programs as the servers need them. Ranks are numbered through all
+// programs in order, as starters do.
 func (o *options) applications() []protocol.App {
 	var all []protocol.App
 	next := 0

@@ -22,8 +22,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// declareNodes adds the flags about servers on the hosts of a job that a starter
-// has started.
+// declareNodes adds the flags about servers on the hosts of a job that is started by a starter.
 func (o *options) declareNodes(f *pflag.FlagSet) {
 	f.StringVarP(&o.only, "ranks", "r", "", "`set` of ranks of a starter's job to control; the others run free (default: all)")
 	f.StringVar(&o.remoteShell, "remote-shell", "", "`command` in place of ssh that starts our servers on other hosts")
@@ -32,7 +31,7 @@ func (o *options) declareNodes(f *pflag.FlagSet) {
 	f.StringVar(&o.startTool, "start-tool", "", "`command` that starts them all: 'CMD {jobid} {hosts} -- {daemon}'")
 }
 
-// attachFlags are the flags of sdm attach.
+// attachFlags returns the flags of sdm attach.
 func (o *options) attachFlags() *pflag.FlagSet {
 	f := startup.NewFlags("sdm attach")
 	f.SetInterspersed(true)
@@ -50,8 +49,7 @@ func (o *options) attachFlags() *pflag.FlagSet {
 	return f
 }
 
-// attach is sdm attach: it takes control of a job that runs, and lets it run on
-// at the end.
+// attach executes sdm attach: it takes control of a running job, which runs on at the end.
 func (a *app) attach(args []string) console.Status {
 	o := newOptions(a.env)
 	if status, done := a.read(o, o.attachFlags(), args, attachHelp); done {
@@ -75,7 +73,7 @@ func (o *options) validateAttach() error {
 	return nil
 }
 
-// attachTo finds the ranks and drives them.
+// attachTo finds the ranks of target, attaches to them and runs the console.
 func (a *app) attachTo(l *lifetime, p *plan, target string) console.Status {
 	j, holder, err := a.find(l.ctx, p, target)
 	if holder != nil {
@@ -108,7 +106,8 @@ func (a *app) attachTo(l *lifetime, p *plan, target string) console.Status {
 	return a.driveCrew(l, p, c)
 }
 
-// refuseOurselves refuses a job that names us, what we have started, or init; servers refuse the same on their hosts.
+// refuseOurselves refuses a job that contains this process, a process started by it, or init.
+// Servers make the same check on their hosts.
 func refuseOurselves(table protocol.Proctable) error {
 	for _, n := range table.Nodes() {
 		if !isHere(n.Host) {
@@ -123,8 +122,8 @@ func refuseOurselves(table protocol.Proctable) error {
 	return nil
 }
 
-// driveCrew drives the ranks that have servers, and says at the end which had
-// none.
+// driveCrew runs the console over the ranks that have servers. At the end it reports the ranks that
+// had none.
 func (a *app) driveCrew(l *lifetime, p *plan, c *crew) console.Status {
 	for _, one := range c.absent {
 		p.lost = p.lost.Union(one.Ranks)
@@ -136,7 +135,7 @@ func (a *app) driveCrew(l *lifetime, p *plan, c *crew) console.Status {
 	return status
 }
 
-// attaching is the call that takes control of ranks which run.
+// attaching returns the call that attaches to the ranks of a table.
 func attaching(table protocol.Proctable) *session.Call {
 	return &session.Call{Command: "attach", Args: protocol.Args{Pids: table.Pids()}}
 }
@@ -149,8 +148,8 @@ func endLauncher(h launch.Launcher, p *plan) {
 	}
 }
 
-// find finds the ranks of what attach is given. holder is to be ended; nil:
-// there is none.
+// find finds the ranks of the argument of attach. The caller must end the launcher that it returns,
+// unless it is nil.
 func (a *app) find(ctx context.Context, p *plan, target string) (job, launch.Launcher, error) {
 	kind, rest, named := strings.Cut(target, ":")
 	switch {
@@ -194,8 +193,8 @@ func readHostfile(path string) (protocol.Proctable, error) {
 	return table, nil
 }
 
-// findByPID takes a process for a starter, a script that has called one, or else
-// a single rank.
+// findByPID finds the ranks of a process: a starter, a script that has called a starter, or a
+// single rank.
 func (a *app) findByPID(ctx context.Context, p *plan, pid int) (job, launch.Launcher, error) {
 	family := launch.FamilyOf(pid)
 	if prrte, found := family.PRRTE(); found && prrte.Elsewhere() {
@@ -229,14 +228,14 @@ func (a *app) findByPID(ctx context.Context, p *plan, pid int) (job, launch.Laun
 	return job{table: table, id: starter.JobID()}, starter, err
 }
 
-// isOnlyRank tells whether a process is a rank, and no starter that was called in one.
+// isOnlyRank reports whether a process is a rank and not a starter that was called in a rank.
 func isOnlyRank(pid int) bool {
 	exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	return launch.IsRank(pid) && !slices.Contains(starters, starterName(exe))
 }
 
-// withoutMPIR looks for ranks below a starter that offers nothing. Another
-// process is a job of one rank.
+// withoutMPIR looks for ranks below a starter that does not offer MPIR. Any other process is a job
+// of one rank.
 func (a *app) withoutMPIR(pid int, none *mpir.NoStarter) (job, launch.Launcher, error) {
 	found, err := launch.RanksBelow(pid)
 	switch {
@@ -254,8 +253,8 @@ func (a *app) withoutMPIR(pid int, none *mpir.NoStarter) (job, launch.Launcher, 
 	return job{table: protocol.Proctable{{Host: hostName(), PID: pid}}, id: strconv.Itoa(pid)}, nil, nil
 }
 
-// findByTool asks the start tool, which offers MPIR itself, for a job on whatever
-// login node it was started.
+// findByTool asks the start tool, which must offer MPIR itself, for the job with this ID. So the
+// job may have been started on another login node.
 func (a *app) findByTool(ctx context.Context, p *plan, id string) (job, launch.Launcher, error) {
 	if p.o.startTool == "" {
 		return job{}, nil, misused("job:ID needs --start-tool CMD, a command that knows the job by its ID and offers MPIR")
@@ -272,7 +271,7 @@ func (a *app) findByTool(ctx context.Context, p *plan, id string) (job, launch.L
 	return job{table: table, id: id}, t, err
 }
 
-// chosen gives the rows of the ranks that -r names.
+// chosen returns the rows of the ranks that -r names; all rows without -r.
 func (o *options) chosen(table protocol.Proctable) (protocol.Proctable, error) {
 	if o.only == "" {
 		return table, nil
@@ -290,11 +289,11 @@ func (o *options) chosen(table protocol.Proctable) (protocol.Proctable, error) {
 	return table.Only(set), nil
 }
 
-// remark says something about a wait, which may be long.
+// remark writes a message of sdm to standard error.
 func (a *app) remark(said string) { fmt.Fprintf(a.stderr, "sdm: %s\n", cleanLines(said)) }
 
-// cleanLines makes a message harmless on a terminal: it may hold what a starter, a host or
-// a file has said. Its own lines stay.
+// cleanLines removes control characters from each line of a message, since it may contain text of a
+// starter, a host or a file.
 func cleanLines(said string) string {
 	lines := strings.Split(said, "\n")
 	for i := range lines {
@@ -303,7 +302,7 @@ func cleanLines(said string) string {
 	return strings.Join(lines, "\n")
 }
 
-// starterName is the name of a starter without what distributions append
+// starterName returns the base name of a starter, without the suffix that distributions append
 // (mpirun.openmpi).
 func starterName(path string) string {
 	name, _, _ := strings.Cut(filepath.Base(path), ".")

@@ -1,4 +1,4 @@
-// How long the start of a job may take.
+// The time limit for the start of a job.
 
 package main
 
@@ -11,10 +11,11 @@ import (
 	"sdm/master/session"
 )
 
-// startClock is --connect-wait: one deadline for servers, gdbs and attaches, counted from the start of the job. Its
-// methods may be called from any goroutine. nil knows no limit.
+// startClock is the deadline that --connect-wait sets for servers, gdbs and attaches together,
+// counted from the start of the job. Its methods are safe for concurrent use. left, servers and
+// tell accept a nil clock, which is without limit.
 type startClock struct {
-	wait time.Duration // 0 is no limit
+	wait time.Duration // 0: no limit
 
 	mu    sync.Mutex
 	began time.Time
@@ -24,10 +25,10 @@ func (o *options) startClock() *startClock {
 	return &startClock{wait: o.connectWait, began: time.Now()}
 }
 
-// restart counts from now: the job has left the queue, or has said where its ranks are held.
+// restart counts from now: the job has left the queue, or its table of held ranks has arrived.
 func (c *startClock) restart() { c.shift(c.since()) }
 
-// except leaves out what has no part in the start, from its beginning until the function is called.
+// except leaves the time until over is called out of account.
 func (c *startClock) except() (over func()) {
 	from := time.Now()
 	return func() { c.shift(time.Since(from)) }
@@ -39,14 +40,14 @@ func (c *startClock) shift(by time.Duration) {
 	c.began = c.began.Add(by)
 }
 
-// since is how long the start has taken.
+// since returns how long the start has taken so far.
 func (c *startClock) since() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return time.Since(c.began)
 }
 
-// left is how long gdbs and attaches may take from now on; 0 is no limit.
+// left returns the time that remains for gdbs and attaches; 0: no limit.
 func (c *startClock) left() time.Duration {
 	if c == nil || c.wait == 0 {
 		return 0
@@ -54,11 +55,11 @@ func (c *startClock) left() time.Duration {
 	return max(c.wait-c.since(), time.Millisecond)
 }
 
-// servers is how long servers may take from now on: two thirds of what is left, so that those which have come have
-// time for their gdbs when others do not come. 0 is no limit.
+// servers returns the time that servers may take from now on; 0: no limit. It is two thirds of what
+// remains, so that there is time left to start the gdbs of the servers that have registered.
 func (c *startClock) servers() time.Duration { return c.left() * 2 / 3 }
 
-// tell gives the ranks of a call that takes control of them what is left.
+// tell adds the remaining time to a call that starts or attaches to ranks.
 func (c *startClock) tell(call *session.Call) *session.Call {
 	if left := c.left(); left > 0 && (call.Command == "launch" || call.Command == "attach") {
 		timed := *call
@@ -68,12 +69,12 @@ func (c *startClock) tell(call *session.Call) *session.Call {
 	return call
 }
 
-// over says that servers have not come in the time that they had.
+// over returns the error that servers have not registered in time.
 func (c *startClock) over(what string) error {
 	return fmt.Errorf("%s in %v (of --connect-wait %v, which gdbs have a part of)", what, c.since().Round(time.Second/10), c.wait)
 }
 
-// bounded is a context that ends by what a flag says; 0 is no limit.
+// bounded returns a context that ends after the time given by a flag; 0: no limit.
 func bounded(ctx context.Context, wait time.Duration, flag string) (context.Context, context.CancelFunc) {
 	if wait == 0 {
 		return context.WithCancel(ctx)

@@ -20,8 +20,7 @@ import (
 	"sdm/tree/overlay"
 )
 
-// cluster is the servers on this machine and the master over them, in our own
-// process.
+// cluster consists of the servers on this machine and the master, which runs in this process.
 type cluster struct {
 	servers *local.Servers
 	key     secret.Key
@@ -29,10 +28,10 @@ type cluster struct {
 	master  *master.Master
 
 	mu   sync.Mutex
-	link *local.Ends // to the only server, until it is used
+	link *local.Ends // to the only server; nil after its use
 }
 
-// startCluster starts the servers, and a master that has no tree yet.
+// startCluster starts the servers, and a master without a tree.
 func startCluster(o *options, log *slog.Logger) (*cluster, error) {
 	c := &cluster{key: secret.Fresh()}
 	var err error
@@ -54,12 +53,12 @@ func startCluster(o *options, log *slog.Logger) (*cluster, error) {
 	return c, nil
 }
 
-// dialer reaches a child of the root; see master.Config.
+// dialer connects to a child of the root; see master.Config.
 type dialer func(context.Context, tree.NodeID, protocol.Route) (overlay.Link, error)
 
-// masterConfig is the master's part of the options. A single server over a socket
-// pair (alone) is asked for no sign of life: nobody could take its place, and the
-// kernel tells when it ends.
+// masterConfig returns the configuration of the master according to the options. A single server on
+// a socket pair (alone) gets no heartbeats: no other server could adopt its ranks, and the kernel
+// reports its end.
 func (o *options) masterConfig(dial dialer, alone bool, log *slog.Logger) master.Config {
 	cfg := master.Config{Dial: dial, Wait: o.wait, Heartbeat: o.heartbeat, Silence: o.silence, Log: log}
 	if o.heartbeat == 0 || alone {
@@ -68,7 +67,7 @@ func (o *options) masterConfig(dial dialer, alone bool, log *slog.Logger) master
 	return cfg
 }
 
-// serverArgs hands on what the servers need to know.
+// serverArgs returns the arguments of the servers.
 func (o *options) serverArgs() []string {
 	args := append(o.log.Args(), "--linger", o.linger.String(), "--when-lost", o.whenLost)
 	if o.connectWait > 0 {
@@ -98,8 +97,7 @@ func (o *options) serverArgs() []string {
 	return args
 }
 
-// dial reaches a child of the root: over the socket pairs, or by the address that
-// was inherited.
+// dial connects to a child of the root: over the socket pair, or by its address.
 func (c *cluster) dial(ctx context.Context, child tree.NodeID, r protocol.Route) (overlay.Link, error) {
 	if len(r.Addrs) > 0 {
 		link, _, err := overlay.Dial(ctx, r.Addrs, r.Ports, overlay.Secret(c.key), c.self, child)
@@ -119,7 +117,7 @@ func (c *cluster) dial(ctx context.Context, child tree.NodeID, r protocol.Route)
 	return link, err
 }
 
-// build builds the tree: each server holds a block of ranks.
+// build builds the tree. Each server gets a block of consecutive ranks.
 func (c *cluster) build(ctx context.Context, o *options) (session.Report, error) {
 	ranks := make([]rank.ID, o.np)
 	for i := range ranks {
@@ -128,7 +126,7 @@ func (c *cluster) build(ctx context.Context, o *options) (session.Report, error)
 	return c.buildOver(ctx, o, ranks)
 }
 
-// buildOver builds it over these ranks, which are o.np.
+// buildOver builds the tree over the given ranks, of which there are o.np.
 func (c *cluster) buildOver(ctx context.Context, o *options, ranks []rank.ID) (session.Report, error) {
 	table := protocol.RouteTable{Shape: o.shape(), Size: o.servers()}
 	per := o.ranksPerServer
@@ -142,12 +140,12 @@ func (c *cluster) buildOver(ctx context.Context, o *options, ranks []rank.ID) (s
 	return c.master.Init(ctx, table, o.clock.servers())
 }
 
-// lastWait is how long servers may take to end when the tree has: they have had
-// its farewell to clean up.
+// lastWait is how long servers may take to end after the tree has ended. They have had the time of
+// its orderly end for their own.
 const lastWait = 2 * time.Second
 
-// close ends the master, which may have been done already, and waits for the
-// servers. The error tells which of them ended badly, with their last words.
+// close ends the master, unless it has ended already, and waits for the servers. The error names
+// the servers that ended badly, with the last lines of their standard error.
 func (c *cluster) close() error {
 	ctx, cancel := closing()
 	defer cancel()

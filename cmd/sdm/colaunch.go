@@ -14,17 +14,17 @@ import (
 	"sdm/launch/stage"
 )
 
-// hostWords are the options and the variables that name further hosts for a
-// starter's job. It is a guess about which way to start our servers is the best:
-// where it is wrong, another one is taken.
+// hostWords and hostVars are the options and environment variables that name further hosts for a
+// starter's job. From them sdm guesses the best way to start the servers. If the guess is wrong,
+// another way is tried.
 var (
 	hostWords = []string{"-H", "-host", "--host", "-hostfile", "--hostfile", "-machinefile", "--machinefile", "-default-hostfile", "--default-hostfile"}
 	hostVars  = []string{"PBS_NODEFILE", "LSB_HOSTS", "LSB_DJOB_HOSTFILE", "PE_HOSTFILE", "OMPI_MCA_orte_default_hostfile", "SLURM_JOB_NODELIST"}
 )
 
-// spansHosts tells whether a starter shall start our servers itself, one a node,
-// by the Tool Daemon Launch Extension: on other hosts that needs nothing which the
-// job does not need. What the person has said goes before.
+// spansHosts reports whether the starter should start the servers itself, one on each node, by the
+// Tool Daemon Launch Extension of MPIR. On other hosts this needs nothing that the job does not
+// need. Explicit options of the user take precedence.
 func (o *options) spansHosts() bool {
 	if o.startTool != "" || o.remoteShell != "" || o.only != "" {
 		return false
@@ -38,15 +38,14 @@ func (o *options) spansHosts() bool {
 	return slices.ContainsFunc(hostVars, func(name string) bool { return o.lookup(name) != "" })
 }
 
-// daemonLine is the server that a starter starts on each of its nodes.
+// daemonLine returns the command line of the server that a starter starts on each node.
 func (o *options) daemonLine(s *slots) ([]string, error) {
 	server, err := o.nodeServer(s)
 	return append(server, "--by-host", "--like-ranks"), err
 }
 
-// scriptFor makes a program of a server's line, for starters that take no arguments
-// for it, or not as many. It stands beside the secret, which has to be read on the
-// same hosts.
+// scriptFor writes the command line of a server to a script, for starters that accept no arguments
+// for it, or fewer. The script is in the directory of the secret, which the same hosts must read.
 func (o *options) scriptFor(s *slots, line []string) (string, error) {
 	path, err := o.secretPath()
 	if err == nil {
@@ -65,8 +64,8 @@ func (s *slots) dropScript() {
 	}
 }
 
-// offer has a starter start our servers, by fill: mpir.CoLaunch or what is like it. A
-// line that its variables have no room for goes by a file.
+// offer passes the server's command line to the starter by fill (mpir.CoLaunch or the like). If the
+// line is too long for the starter's variables, it passes a script instead.
 func (o *options) offer(s *slots, fill func(path string, args []string) error) error {
 	line, err := o.daemonLine(s)
 	if err != nil {
@@ -83,7 +82,7 @@ func (o *options) offer(s *slots, fill func(path string, args []string) error) e
 	return fill(script, nil)
 }
 
-// coLaunch writes into the starter's memory what it shall start on each node.
+// coLaunch returns a function that writes into the starter's memory what to start on each node.
 func (h *held) coLaunch(p *plan) func(mpir.Memory) {
 	s, err := openSlots(p, true)
 	if err != nil {
@@ -99,8 +98,8 @@ func (h *held) coLaunch(p *plan) func(mpir.Memory) {
 	}
 }
 
-// comes gives the place where the servers register that the starter has started;
-// nil if it starts none, with the reason, and then the next way is taken.
+// comes returns the rendezvous of the servers that the starter has started. If it starts none,
+// comes returns nil and the reason, and the caller tries another way.
 func (h *held) comes(p *plan) (*slots, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -115,15 +114,15 @@ func (h *held) comes(p *plan) (*slots, error) {
 	return nil, h.refuse
 }
 
-// coAttach has the starter of a running job start our servers on its nodes, where it
-// can and nothing else was asked for.
+// coAttach lets the starter of a running job start the servers on its nodes, if the starter can and
+// the user has not chosen another way.
 func (o *options) coAttach(p *plan, j job, holder launch.Launcher) job {
 	starter, ok := holder.(*mpir.Attach)
 	nodes := j.whole.Nodes()
 	if !ok || o.startTool != "" || o.remoteShell != "" || len(nodes) == 1 && isHere(nodes[0].Host) {
 		return j
 	}
-	if len(nodes) > len(j.table.Nodes()) { // it would start them on all
+	if len(nodes) > len(j.table.Nodes()) { // the starter would start servers on all
 		return o.besideInSlurm(j, starter.StarterPID())
 	}
 	s, err := openSlots(p, true)
@@ -139,8 +138,8 @@ func (o *options) coAttach(p *plan, j job, holder launch.Launcher) job {
 	return o.besideInSlurm(j, starter.StarterPID())
 }
 
-// besideInSlurm has srun start the servers where a starter runs in a job of Slurm: its nodes
-// may refuse ssh.
+// besideInSlurm lets srun start the servers if the starter runs in a job of Slurm, whose nodes may
+// refuse ssh.
 func (o *options) besideInSlurm(j job, starter int) job {
 	if id := launch.SlurmJobOf(starter); id != "" {
 		o.useSlurm()

@@ -20,14 +20,14 @@ import (
 	"sdm/tree/topology"
 )
 
-// coreFlags are the flags of sdm core: those of a session without processes.
+// coreFlags returns the flags of sdm core: those of other sessions except flags about processes.
 func (o *options) coreFlags() *pflag.FlagSet {
 	all := startup.NewFlags("sdm core")
 	o.declare(all)
 	f := startup.NewFlags("sdm core")
 	f.SetInterspersed(true)
 	all.VisitAll(func(flag *pflag.Flag) {
-		switch flag.Name { // of processes
+		switch flag.Name { // about processes
 		case "stop-at", "env", "env-add", "env-unset", "env-prepend", "env-append", "stdin", "stdin-file", "cwd", "tty", "when-lost", "secret-file", "linger":
 		default:
 			f.AddFlag(flag)
@@ -38,7 +38,7 @@ func (o *options) coreFlags() *pflag.FlagSet {
 	return f
 }
 
-// core is sdm core: it opens core files, one rank each, in the order of the line.
+// core executes sdm core: it opens core files as ranks, in the order of the command line.
 func (a *app) core(args []string) console.Status {
 	o := newOptions(a.env)
 	if status, done := a.read(o, o.coreFlags(), args, coreHelp); done {
@@ -57,7 +57,7 @@ func (a *app) core(args []string) console.Status {
 	})
 }
 
-// validateCore says what makes no sense, and counts the ranks.
+// validateCore checks the options and sets the number of ranks.
 func (o *options) validateCore() error {
 	_, badShare := gdb.ParseShare(o.ranksPerGDB)
 	switch {
@@ -81,8 +81,8 @@ func (o *options) validateCore() error {
 	return o.validate()
 }
 
-// cores looks at the files before anything is begun. Their paths are made whole, so that
-// it does not matter where servers run.
+// cores checks the files and returns their absolute paths, since servers may have other working
+// directories.
 func (o *options) cores() ([]protocol.Core, error) {
 	program := o.args[0]
 	switch info, err := os.Stat(program); {

@@ -21,28 +21,28 @@ import (
 	"sdm/protocol/rank"
 )
 
-// crew is the servers for ranks that exist already, on this host or on several,
-// and the master over them.
+// crew consists of the servers for ranks that exist already, on one or several hosts, and the
+// master.
 type crew struct {
 	session session.Session
-	ranks   rank.Set         // of the job
-	absent  []session.Absent // some of which are lost from the start
+	ranks   rank.Set         // all ranks of the job
+	absent  []session.Absent // servers that are missing; their ranks are lost from the start
 	close   func()
 }
 
-// job is where the ranks are, and what is known of their starter.
+// job tells where the ranks are and what is known of their starter.
 type job struct {
 	table protocol.Proctable // of the ranks to control
 	whole protocol.Proctable // of all its ranks
-	id    string             // for {jobid}
-	// coming is where the servers register that the starter has started on its
-	// nodes; nil: it has not.
+	id    string             // replaces {jobid}
+	// coming is the rendezvous of the servers that the starter has started on its nodes; nil:
+	// it has started none.
 	coming *slots
-	passed error // why it has not; nil: it was not asked
+	passed error // why the starter has started no servers; nil: it was not asked
 }
 
-// nodes are those that get a server: the starter puts one on each of its own,
-// whatever ranks there are to be controlled.
+// nodes returns the nodes that get a server. A starter starts one on each of its nodes, even where
+// no rank is to be controlled.
 func (j job) nodes() []protocol.Node {
 	if j.coming == nil {
 		return j.table.Nodes()
@@ -54,9 +54,8 @@ func (j job) nodes() []protocol.Node {
 	return nodes
 }
 
-// assemble starts the servers and builds the tree. local are servers that have
-// been started already for the case that all ranks are on this host; it takes
-// them over.
+// assemble starts the servers and builds the tree. local is servers that are started already for
+// the case that all ranks are on this host; nil: none. assemble uses or closes them.
 func (a *app) assemble(ctx context.Context, p *plan, j job, local *cluster) (*crew, error) {
 	nodes := j.nodes()
 	if j.coming == nil && len(nodes) == 1 && isHere(nodes[0].Host) {
@@ -70,7 +69,7 @@ func (a *app) assemble(ctx context.Context, p *plan, j job, local *cluster) (*cr
 
 func (a *app) assembleHere(ctx context.Context, p *plan, j job, c *cluster) (*crew, error) {
 	p.o.np = len(j.table)
-	if c == nil || p.o.servers() != 1 { // those that were started were for one server
+	if c == nil || p.o.servers() != 1 { // those that were started are a single server
 		if c != nil {
 			c.close()
 		}
@@ -93,7 +92,7 @@ func (a *app) assembleHere(ctx context.Context, p *plan, j job, c *cluster) (*cr
 	}}, nil
 }
 
-// assembleNodes has one server on each node, which registers with us.
+// assembleNodes starts one server on each node. They register at a rendezvous of this process.
 func (a *app) assembleNodes(ctx context.Context, p *plan, j job, nodes []protocol.Node) (*crew, error) {
 	open := func() (*slots, error) { return j.coming, nil }
 	switch {
@@ -124,8 +123,8 @@ func (a *app) assembleNodes(ctx context.Context, p *plan, j job, nodes []protoco
 	}}, nil
 }
 
-// muster starts the servers on the nodes and builds the tree over those that have
-// come; the ranks of the others are lost. stop ends what has started them.
+// muster starts the servers on the nodes and builds the tree over those that register in time. The
+// ranks of the others are lost. stop ends what has started the servers.
 func (a *app) muster(ctx context.Context, p *plan, s *slots, j job, nodes []protocol.Node) (report session.Report, stop func(), err error) {
 	stop = func() {}
 	server, err := p.o.nodeServer(s)
@@ -156,7 +155,7 @@ func (a *app) muster(ctx context.Context, p *plan, s *slots, j job, nodes []prot
 		roll.Changed, roll.Failed = fleet.Changed(), func(i int) error { return notStarted(fleet, nodes[i].Host) }
 	}
 	table, absent, err := roll.Call(ctx, s.door)
-	s.dropScript() // whoever needed it runs
+	s.dropScript() // all who read the script have done so
 	switch {
 	case errors.Is(err, master.ErrNobody) && roll.Changed != nil && p.o.startTool == "":
 		return report, stop, fmt.Errorf("%w (%s)", err, shellHint)
@@ -170,16 +169,16 @@ func (a *app) muster(ctx context.Context, p *plan, s *slots, j job, nodes []prot
 	return report, stop, err
 }
 
-// overdueAfter is how long servers may take without a word: a remote shell takes
-// a second, and a file system that is cold some.
+// overdueAfter is how long servers may take until those missing are reported. A remote shell takes
+// a second, a file system with cold caches several.
 const overdueAfter = 5 * time.Second
 
-// overdue says whose servers are late.
+// overdue reports the nodes whose servers are late.
 func (a *app) overdue(late []protocol.Node, after time.Duration) {
 	a.remark(fmt.Sprintf("no server yet from %s (%v)", whereOf(late), after.Round(time.Second)))
 }
 
-// whereOf names some nodes and their ranks.
+// whereOf names nodes and their ranks, at most eight or nine of them.
 func whereOf(nodes []protocol.Node) string {
 	const most = 8
 	var names []string
@@ -193,7 +192,7 @@ func whereOf(nodes []protocol.Node) string {
 	return strings.Join(names, ", ")
 }
 
-// rankWord gives "rank 3" or "ranks 4-7".
+// rankWord returns "rank 3" or "ranks 4-7".
 func rankWord(s rank.Set) string {
 	if s.Len() == 1 {
 		return "rank " + s.String()
@@ -201,7 +200,8 @@ func rankWord(s rank.Set) string {
 	return "ranks " + s.String()
 }
 
-// heard says on a terminal how many servers have come; nil: nowhere.
+// heard returns a function that shows on a terminal how many servers have registered; nil: there is
+// no terminal.
 func (a *app) heard(p *plan) func(have, want int) {
 	if p.o.format != string(console.Text) || !isTerminal(a.stderr) {
 		return nil
@@ -214,7 +214,7 @@ func (a *app) heard(p *plan) func(have, want int) {
 	}
 }
 
-// commandsFor is the server of each node.
+// commandsFor returns the command line of the server of each node.
 func commandsFor(nodes []protocol.Node, server []string) []ssh.Command {
 	commands := make([]ssh.Command, len(nodes))
 	for i, n := range nodes {
@@ -225,8 +225,7 @@ func commandsFor(nodes []protocol.Node, server []string) []ssh.Command {
 	return commands
 }
 
-// notStarted is why a remote shell has started no server on a host; nil: it has,
-// or may yet.
+// notStarted returns why a remote shell has started no server on a host; nil: it has, or may still.
 func notStarted(f *ssh.Fleet, host string) error {
 	err, ended := f.Ended(host)
 	var failure *ssh.Failure
@@ -239,11 +238,11 @@ func notStarted(f *ssh.Fleet, host string) error {
 	return err
 }
 
-// shellHint is what to do when a remote shell starts nothing.
+// shellHint is the advice for remote shells that start no server.
 const shellHint = "is ssh set up, without a password? --remote-shell CMD names another; --start-tool CMD starts all"
 
-// startTool starts the servers by one command of the site; each gets its number by
-// the name of its host.
+// startTool starts all servers by one command of the site. Each server finds its number by the name
+// of its host.
 func (a *app) startTool(ctx context.Context, p *plan, s *slots, j job, nodes []protocol.Node, server []string) (*slot.Starter, error) {
 	hosts := make([]string, len(nodes))
 	for i, n := range nodes {
@@ -259,7 +258,7 @@ func (a *app) startTool(ctx context.Context, p *plan, s *slots, j job, nodes []p
 	return slot.Start(slot.Spec{Argv: []string{"/bin/sh", "-c", line}, Env: p.o.starterEnv(), Stdout: a.stderr, Stderr: a.stderr})
 }
 
-// toolLine fills in the template of --start-tool, a line for the shell.
+// toolLine fills in the template of --start-tool and returns a line for the shell.
 func toolLine(template, id string, hosts, daemon []string) string {
 	if !strings.Contains(template, "{daemon}") {
 		template += " {daemon}"
@@ -268,14 +267,14 @@ func toolLine(template, id string, hosts, daemon []string) string {
 		"{nodes}", strconv.Itoa(len(hosts)), "{daemon}", ssh.QuoteAll(daemon)).Replace(template)
 }
 
-// toolFailed is why servers that have not come will not; nil: they may.
+// toolFailed returns why missing servers will not register; nil: they still may.
 func toolFailed(tool *slot.Starter) error {
 	select {
 	case <-tool.Done():
 	default:
 		return nil
 	}
-	if tool.Status() == 0 { // one that only starts them may end
+	if tool.Status() == 0 { // a tool that only starts them may end
 		return nil
 	}
 	return fmt.Errorf("--start-tool: %w", tool.Ended())
@@ -287,7 +286,7 @@ func endTool(tool *slot.Starter) {
 	tool.End(ctx)
 }
 
-// isHere tells whether a host is this one: by name, or by an address of ours.
+// isHere reports whether host is this host, by name or by address.
 func isHere(host string) bool {
 	own, _ := os.Hostname()
 	if host == "localhost" || host == own || net.ParseIP(host) == nil && protocol.SameHost(host, own) {
@@ -309,7 +308,7 @@ func isHere(host string) bool {
 	return false
 }
 
-// hostName is this host's name, for tables that we make.
+// hostName returns the name of this host, for tables made by sdm.
 func hostName() string {
 	if name, err := os.Hostname(); err == nil {
 		return name

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestToolLine fills in a template of a site, as its shell understands it.
+// TestToolLine fills in templates and lets the shell split the lines.
 func TestToolLine(t *testing.T) {
 	for _, c := range []struct{ template, want string }{
 		{"printf '[%s]' {jobid} {hosts} {nodes} -- {daemon}", "[7 x][a,b][2][--][/bin/s d][it's]"},

@@ -34,7 +34,7 @@ func (o *doctorOptions) flags() *pflag.FlagSet {
 	return f
 }
 
-// doctor is sdm doctor.
+// doctor executes sdm doctor.
 func (a *app) doctor(args []string) console.Status {
 	var o doctorOptions
 	f := o.flags()
@@ -54,7 +54,7 @@ func (a *app) doctor(args []string) console.Status {
 	}
 	l := newLifetime(0)
 	defer l.stop()
-	server, _ := local.FindServer("") // its absence is a finding
+	server, _ := local.FindServer("") // if it is missing, the doctor reports it
 	m := doctor.Machine{Env: a.env, GDB: o.gdb, RemoteShell: o.remoteShell, Hosts: f.Args(), Server: server, Hold: holdSomething}
 	all := m.Examine(l.ctx)
 	if err := a.findings(o.format, all); err != nil {
@@ -82,7 +82,7 @@ func (a *app) findings(format string, all []doctor.Finding) error {
 	return nil
 }
 
-// holdSomething tries what sdm run does with each rank.
+// holdSomething starts a held process, as sdm run does for each rank.
 func holdSomething() error {
 	f := local.NewForker()
 	defer f.Close()

@@ -19,25 +19,25 @@ import (
 	"sdm/protocol/rank"
 )
 
-// closeWait bounds the end of a session: killing what we started, detaching
-// from the rest. Afterwards it is done without kindness.
+// closeWait is the grace period for the end of a session: killing the ranks that sdm has started
+// and detaching from the others. Then all is ended by force.
 const closeWait = 10 * time.Second
 
-// plan is an invocation that was checked, before anything is begun.
+// plan is an invocation whose arguments have been checked, before anything is started.
 type plan struct {
 	o       *options
 	scripts []console.Script
 	log     *slog.Logger
 	logFile io.Closer
 
-	// Of ranks that are there already, started by a starter or left as core files:
-	seat        *seat                                    // where the person sits, if it was taken before
-	take        *session.Call                            // takes control of them; nil: a program is launched
-	baggage     *baggage                                 // for the nodes; nil: there is none
-	lost        rank.Set                                 // of these, ranks that have no server
-	answersOnly bool                                     // what happens to ranks goes unsaid
-	started     func()                                   // all ranks are attached, or given up
-	over        func(s *session.States, killed rank.Set) // the commands are done; the ranks are as they are
+	// For ranks that exist already, started by a starter or left as core files:
+	seat        *seat                                    // the terminal; nil: not opened yet
+	take        *session.Call                            // first call; nil: launch
+	baggage     *baggage                                 // gdb for the nodes; nil: none
+	lost        rank.Set                                 // ranks that have no server
+	answersOnly bool                                     // events are not shown
+	started     func()                                   // all ranks are attached or given up
+	over        func(s *session.States, killed rank.Set) // after the last command
 }
 
 func newPlan(o *options) (*plan, error) {
@@ -55,8 +55,8 @@ func newPlan(o *options) (*plan, error) {
 	return p, err
 }
 
-// within does a checked invocation's work: with its plan, and until its lifetime
-// ends.
+// within makes the plan of checked options and the lifetime of the invocation, calls do and ends
+// the lifetime.
 func (a *app) within(o *options, do func(l *lifetime, p *plan) console.Status) console.Status {
 	p, err := newPlan(o)
 	if err != nil {
@@ -69,8 +69,7 @@ func (a *app) within(o *options, do func(l *lifetime, p *plan) console.Status) c
 	return do(l, p)
 }
 
-// drive runs the console over a session whose tree stands, and ends the
-// session.
+// drive runs the console over a session whose tree is built, and closes the session.
 func (a *app) drive(l *lifetime, p *plan, s session.Session, all rank.Set, program []string) console.Status {
 	status, err := a.converse(l, p, s, all, program)
 	err = overBecause(s, err)
@@ -81,12 +80,12 @@ func (a *app) drive(l *lifetime, p *plan, s session.Session, all rank.Set, progr
 	case err != nil:
 		return a.fail(statusOf(err, status), err)
 	case closeErr != nil:
-		a.fail(status, closeErr) // said, but what the ranks did counts
+		a.fail(status, closeErr) // reported, but the status is that of the ranks
 	}
 	return status
 }
 
-// overBecause says why a session has ended by itself, where it knows.
+// overBecause adds the reason, if known, to the error that a session has ended by itself.
 func overBecause(s session.Session, err error) error {
 	far, ok := s.(interface{ Err() error })
 	if ok && errors.Is(err, console.ErrOver) && far.Err() != nil {
@@ -95,13 +94,13 @@ func overBecause(s session.Session, err error) error {
 	return err
 }
 
-// converse is the conversation of a person, or of scripts, with the ranks.
+// converse runs the console, for a user or for scripts.
 func (a *app) converse(l *lifetime, p *plan, s session.Session, all rank.Set, program []string) (console.Status, error) {
 	o := p.o
 	var fed rank.Set
 	var err error
 	start := p.take
-	if start == nil { // others have their standard input from elsewhere
+	if start == nil { // other ranks have their standard input from elsewhere
 		if fed, err = o.inputOf(all); err != nil {
 			return console.StatusUsage, err
 		}
@@ -135,10 +134,10 @@ func (a *app) converse(l *lifetime, p *plan, s session.Session, all rank.Set, pr
 	})
 }
 
-// atEnd is what becomes of ranks that live when the commands are done.
+// atEnd tells what happens to live ranks after the last command: "killed", "detached" or nothing.
 func (p *plan) atEnd(start *session.Call) string {
 	switch {
-	case start.Command == "launch", p.over != nil: // by a starter of ours
+	case start.Command == "launch", p.over != nil: // by a starter under our control
 		return "killed"
 	case start.Command == "attach":
 		return "detached"
@@ -146,7 +145,7 @@ func (p *plan) atEnd(start *session.Call) string {
 	return ""
 }
 
-// present is the first call for the ranks which have a server.
+// present restricts the first call to the ranks that have a server.
 func (p *plan) present(call *session.Call, all rank.Set) *session.Call {
 	if p.lost.IsEmpty() {
 		return call
@@ -156,7 +155,7 @@ func (p *plan) present(call *session.Call, all rank.Set) *session.Call {
 	return &some
 }
 
-// launch is the call that starts the job.
+// launch returns the call that starts the job.
 func (o *options) launch(all, fed rank.Set, program []string) *session.Call {
 	job := &protocol.Job{
 		Program: program[0], Args: program[1:], Cwd: o.cwd, Env: o.directives,
@@ -171,7 +170,7 @@ func (o *options) launch(all, fed rank.Set, program []string) *session.Call {
 	return &session.Call{Command: "launch", Args: protocol.Args{Job: job}}
 }
 
-// notBuilt says why the tree does not stand, and what the servers said last.
+// notBuilt reports why the tree could not be built, with the last messages of the servers.
 func (a *app) notBuilt(ctx context.Context, err, trouble error) console.Status {
 	if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) {
 		err = cause
@@ -182,7 +181,7 @@ func (a *app) notBuilt(ctx context.Context, err, trouble error) console.Status {
 	return a.fail(statusOf(err, console.StatusNoTree), err)
 }
 
-// closing is a context for what must end even when all else is over.
+// closing returns the context for work that must be done even after all others are cancelled.
 func closing() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), closeWait)
 }

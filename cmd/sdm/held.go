@@ -17,26 +17,25 @@ import (
 	"sdm/protocol/rank"
 )
 
-// held is a job whose starter runs under control until all its ranks are
-// attached.
+// held is a job whose starter runs under control until all its ranks are attached.
 //
 // Goroutines: those of relay.
 type held struct {
 	launch *mpir.Launch
-	come   *slots   // where servers register that the starter starts; nil: nowhere
-	refuse error    // why it does not
-	relay  relay    // of what it writes
-	input  *os.File // what it reads, until it has it; nil: nothing of ours
+	come   *slots   // rendezvous of the servers that the starter starts; nil: it starts none
+	refuse error    // why it starts none
+	relay  relay    // passes on what the starter writes
+	input  *os.File // what the starter reads, until it is started; nil: not a file that we opened
 
 	mu     sync.Mutex
-	free   rank.Set // ranks that were let go, or have ended
+	free   rank.Set // ranks that have ended, were detached, or are lost
 	killed rank.Set // by a command
-	lost   rank.Set // that have lost their servers
+	lost   rank.Set // whose servers are lost
 	all    rank.Set
 }
 
-// runHeld takes hold of a starter's job by MPIR. A *mpir.Mute error means that
-// nothing was started and another way may be tried.
+// runHeld takes control of a starter's job by MPIR. An error of type *mpir.Mute means that nothing
+// was started and another way may be tried.
 func (a *app) runHeld(l *lifetime, p *plan) (console.Status, error) {
 	seat, err := a.newSeat(p.o)
 	if err != nil {
@@ -89,7 +88,8 @@ func (a *app) runHeld(l *lifetime, p *plan) (console.Status, error) {
 	return status, nil
 }
 
-// acquire waits for the job: the queue of a resource manager, and what the ranks do before MPI_Init.
+// acquire waits until the starter holds all ranks. This includes the time in the queue of a
+// resource manager, and what the ranks do before MPI_Init.
 func (h *held) acquire(l *lifetime, a *app, o *options) (protocol.Proctable, error) {
 	ctx, cancel := bounded(l.ctx, o.queueWait, "--queue-wait")
 	defer cancel()
@@ -97,7 +97,8 @@ func (h *held) acquire(l *lifetime, a *app, o *options) (protocol.Proctable, err
 	return h.launch.Acquire(ctx, a.remark)
 }
 
-// early says what may have ended a starter before its ranks were held: one that ends before MPI_Init has it end the job.
+// early adds a hint to the error that a starter has ended before its ranks were held: a rank that
+// ends before MPI_Init makes the starter end the job.
 func early(err error) error {
 	var e *mpir.Ended
 	if !errors.As(err, &e) || e.Status.ExitStatus() == 0 {
@@ -106,9 +107,9 @@ func early(err error) error {
 	return fmt.Errorf("%w (should a rank have ended before MPI_Init: --launcher slot holds the ranks from their first instruction)", err)
 }
 
-// killHere kills the ranks on this host that are held still, before their starter is
-// let go so that it can end the job: nobody is attached to them, and they would run
-// until it has. The others wait for these in MPI_Init.
+// killHere kills the held ranks on this host before the starter is released and ends the job. No
+// debugger is attached to them, so they would run until then. Ranks on other hosts wait for these
+// in MPI_Init.
 func killHere(table protocol.Proctable) {
 	for _, n := range table.Nodes() {
 		if !isHere(n.Host) {
@@ -130,7 +131,7 @@ func (h *held) abandon(p *plan, s *seat) {
 	s.leave()
 }
 
-// driveHeld attaches to all ranks, lets the starter go, and drives them.
+// driveHeld attaches to all ranks, releases the starter and runs the console.
 func (a *app) driveHeld(l *lifetime, p *plan, h *held, j job, local *cluster) (console.Status, error) {
 	p.take, p.started, p.over = attaching(j.table), func() { h.launch.Release() }, h.look
 	p.take.Args.Own = true
@@ -146,16 +147,15 @@ func (a *app) driveHeld(l *lifetime, p *plan, h *held, j job, local *cluster) (c
 	return status, nil
 }
 
-// forOneServer are the options for the servers on this host.
+// forOneServer returns the options for a single server on this host.
 func (p *plan) forOneServer() *options {
 	o := *p.o
 	o.np, o.ranksPerServer = 1, 0
 	return &o
 }
 
-// spec gives the starter our own standard streams. At a prompt it gets pipes,
-// whose text appears above the prompt, and nothing to read; with ndjson pipes
-// whose text becomes events.
+// spec gives the starter our own standard streams. With a prompt its output goes to pipes and is
+// shown above the prompt, and its input is empty. With ndjson its output becomes events.
 func (h *held) spec(a *app, p *plan, s *seat) mpir.Spec {
 	spec := mpir.Spec{Argv: p.o.args, Env: quietly(p.o.starterEnv()), Names: starters, Stdout: a.stdout, Stderr: a.stderr}
 	if s.input != nil {
@@ -177,8 +177,8 @@ func (h *held) spec(a *app, p *plan, s *seat) mpir.Spec {
 	return spec
 }
 
-// quietly has Open MPI keep quiet about the age of MPIR: its text would stand
-// among the output of the program.
+// quietly switches off Open MPI's warning that MPIR is deprecated, which would stand in the output
+// of the program.
 func quietly(env []string) []string {
 	quiet, err := launch.Environ(env, []protocol.EnvDirective{{Op: "add", Name: "OMPI_MPIR_DO_NOT_WARN", Value: "1"}})
 	if err != nil {
@@ -187,9 +187,9 @@ func quietly(env []string) []string {
 	return quiet
 }
 
-// look sees what the ranks do when the commands are done. A job that is not over
-// is ended by its starter while gdbs hold its ranks: Open MPI's kills them a second after it was told to, and
-// ranks that were let go before would run on as long.
+// look records the states of the ranks after the last command. If the job is not over, the starter
+// ends it while gdbs still hold its ranks: Open MPI kills ranks one second after it was told to,
+// and ranks that were detached before would run on during that time.
 func (h *held) look(s *session.States, killed rank.Set) {
 	h.mu.Lock()
 	h.free, h.killed, h.lost = s.Ended(), killed, s.In(session.Lost)
@@ -205,11 +205,11 @@ func (h *held) look(s *session.States, killed rank.Set) {
 	}
 }
 
-// holdWait is how long gdbs hold the ranks while their starter ends the job.
+// holdWait is how long gdbs hold the ranks while the starter ends the job.
 const holdWait = 3 * time.Second
 
-// end ends the job by its starter, unless all ranks have ended, were let go, or have lost their servers: then the job goes to
-// its own end, or is ended by a signal to us, and the status is the starter's.
+// end lets the starter end the job. If all ranks have ended, were detached, or are lost, it waits
+// instead until the job ends by itself or by a signal to us, and the status is the starter's.
 func (h *held) end(a *app, l *lifetime, status console.Status) console.Status {
 	h.mu.Lock()
 	over, killed, lost := status != console.StatusNotStarted && h.all.Minus(h.free).IsEmpty(), !h.killed.IsEmpty(), h.lost
@@ -234,7 +234,7 @@ func (h *held) end(a *app, l *lifetime, status console.Status) console.Status {
 	return status
 }
 
-// undo ends the starter now, and with it its job.
+// undo ends the starter now, and thereby its job.
 func (h *held) undo() {
 	ctx, cancel := closing()
 	defer cancel()
@@ -242,7 +242,7 @@ func (h *held) undo() {
 	h.close()
 }
 
-// handed closes our copies of what the starter has.
+// handed closes our copies of the files that the starter has inherited.
 func (h *held) handed() {
 	h.relay.given()
 	if h.input != nil {
@@ -253,7 +253,7 @@ func (h *held) handed() {
 
 func (h *held) close() { h.relay.close() }
 
-// leave gives the terminal back, where the console has not been run.
+// leave releases the terminal if the console was not run.
 func (s *seat) leave() {
 	if s.lines != nil {
 		s.lines.Close()
@@ -263,7 +263,7 @@ func (s *seat) leave() {
 	}
 }
 
-// isMute tells whether a starter offers no MPIR, so that nothing was started.
+// isMute returns the *mpir.Mute in err, if there is one. Then nothing was started.
 func isMute(err error) (*mpir.Mute, bool) {
 	var m *mpir.Mute
 	return m, errors.As(err, &m)

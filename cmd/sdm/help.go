@@ -132,7 +132,7 @@ rank or makes no sense (quit N gives N), or standard output cannot be written; 2
 3 no rank could be started; 4 the tree could not be built; 124 --timeout is over; 130 interrupted.
 `
 
-// help gives help about sdm, a subcommand, or a command of the prompt.
+// help shows help about sdm, a subcommand, or a command of the prompt.
 func (a *app) help(args []string) console.Status {
 	topic := strings.Join(args, " ")
 	switch topic {
@@ -165,8 +165,7 @@ func (a *app) help(args []string) console.Status {
 	return console.StatusGood
 }
 
-// described is the help of a subcommand: what it is for, its flags, more, and what
-// holds for all.
+// described returns the help of a subcommand: its usage, its flags, more, and the common footer.
 func described(usage string, flags func(*options) *pflag.FlagSet, more ...string) string {
 	return usage + "Flags:\n" + flags(newOptions(os.Environ())).FlagUsagesWrapped(100) + strings.Join(more, "") + footer
 }
@@ -187,7 +186,7 @@ func simHelp() string {
 	return described(usageSim, (*options).simFlags, "\nScripts (--script):\n", inprocess.Grammar)
 }
 
-// version says what this is, for bug reports.
+// version shows the version, for bug reports.
 func (a *app) version(args []string) console.Status {
 	switch {
 	case len(args) == 0:

@@ -1,5 +1,5 @@
-// Jobs whose starter cannot be asked for its ranks, on other hosts: MPICH's mpiexec, and
-// mpirun in a job of Slurm of which we know the number alone. The hosts are asked.
+// Jobs with ranks on other hosts whose starter cannot be asked for them: those of MPICH's mpiexec,
+// and of an mpirun of which only the Slurm job is known. The hosts are asked instead.
 
 package main
 
@@ -19,8 +19,8 @@ import (
 	"sdm/protocol"
 )
 
-// findHydra finds the ranks of a job whose proxies are on other hosts. id names the
-// job for --start-tool, hosts are those of the proxies where one srun has started them.
+// findHydra finds the ranks of a job whose proxies are on other hosts. id is the job's ID for
+// --start-tool; hosts are those of the proxies if one srun has started them.
 func (a *app) findHydra(ctx context.Context, p *plan, h launch.Hydra, id string, hosts []string) (job, error) {
 	p.o.likeStarter(h)
 	for _, one := range h.Proxies {
@@ -29,8 +29,7 @@ func (a *app) findHydra(ctx context.Context, p *plan, h launch.Hydra, id string,
 	return a.askHosts(ctx, p, id, hosts, "--hydra", h.Control)
 }
 
-// askHosts has our server on each host say which ranks of a job it finds there, by
-// sdm-server --list.
+// askHosts runs sdm-server --list on each host to find the ranks of a job.
 func (a *app) askHosts(ctx context.Context, p *plan, id string, hosts []string, which ...string) (job, error) {
 	server, err := local.FindServer("")
 	if err != nil {
@@ -52,8 +51,8 @@ func (a *app) askHosts(ctx context.Context, p *plan, id string, hosts []string, 
 	return job{table: table, id: id}, err
 }
 
-// heardFrom makes a table of what the hosts have answered. Ranks that nobody has
-// named are left out, with a remark why; that there are none at all is an error.
+// heardFrom makes a table of the hosts' answers. Missing ranks are left out with a message; without
+// any rank it returns an error.
 func (a *app) heardFrom(answers []ssh.Answer) (protocol.Proctable, error) {
 	var all []launch.Found
 	var troubles []string
@@ -86,8 +85,8 @@ func (a *app) heardFrom(answers []ssh.Answer) (protocol.Proctable, error) {
 	return table, nil
 }
 
-// behindHelpers finds the ranks of a job whose table, of srun, names helpers of another
-// starter in their places.
+// behindHelpers finds the ranks of a job whose table, made by srun, contains helper processes of
+// another starter in place of the ranks.
 func (a *app) behindHelpers(ctx context.Context, p *plan, table protocol.Proctable, hydra *launch.Hydra, id string) (job, error) {
 	if hydra == nil {
 		return a.findInSlurm(ctx, p, slurm.Step{Job: id})
@@ -99,8 +98,8 @@ func (a *app) behindHelpers(ctx context.Context, p *plan, table protocol.Proctab
 	return a.findHydra(ctx, p, *hydra, id, hosts)
 }
 
-// likeStarter reaches the hosts as mpiexec has: by its own remote shell, or by srun,
-// unless the person has said how.
+// likeStarter reaches the hosts as mpiexec has, by its remote shell or by srun, unless the user has
+// chosen a way.
 func (o *options) likeStarter(h launch.Hydra) {
 	if h.Srun > 0 {
 		o.useSlurm()
@@ -110,8 +109,8 @@ func (o *options) likeStarter(h launch.Hydra) {
 	}
 }
 
-// reachBy takes the remote shell of a starter, unless it is known how hosts are reached: ssh
-// is called as we do it, which asks for nothing.
+// reachBy uses the remote shell of a starter, unless a way to the hosts is chosen already. For ssh
+// sdm's own options are used, which suppress all prompts.
 func (o *options) reachBy(shell []string) {
 	split := slices.ContainsFunc(shell, func(w string) bool { return strings.ContainsAny(w, " \t\n") })
 	if o.startTool == "" && o.remoteShell == "" && len(shell) > 0 && !split && filepath.Base(shell[0]) != "ssh" {

@@ -10,13 +10,13 @@ import (
 	"sdm/launch/mpir"
 )
 
-// starterTemplates are the arguments by which known starters start a tool's
-// daemons, one a node: names that --starter-args takes in place of a template.
+// starterTemplates maps names that --starter-args accepts in place of a template to the arguments
+// by which known starters start a tool's daemons, one on each node.
 var starterTemplates = map[string]string{
-	"openmpi": "--mca orte_debugger_test_daemon {daemon}", // it gives the daemon no arguments
+	"openmpi": "--mca orte_debugger_test_daemon {daemon}", // it passes no arguments to the daemon
 }
 
-// template is --starter-args, as its words; none: it was not given.
+// template returns the words of --starter-args; none without the flag.
 func (o *options) template() ([]templateWord, error) {
 	text := o.starterArgs
 	if known, ok := starterTemplates[text]; ok {
@@ -32,7 +32,7 @@ func (o *options) template() ([]templateWord, error) {
 	return words, nil
 }
 
-// validateInjection says what does not go with --starter-args.
+// validateInjection checks --starter-args and the flags that exclude it.
 func (o *options) validateInjection() error {
 	if o.starterArgs == "" {
 		return nil
@@ -54,11 +54,11 @@ func (o *options) validateInjection() error {
 // templateWord is one word of a template.
 type templateWord struct {
 	text   string
-	quoted bool // some of it
+	quoted bool // in whole or in part
 }
 
-// splitTemplate splits a template as a POSIX shell splits a line of words without
-// special characters: at blanks, unless they are quoted (2.2, Quoting).
+// splitTemplate splits a template at blanks that are not quoted, as a POSIX shell splits a line
+// without special characters (POSIX Shell Command Language, 2.2 Quoting).
 func splitTemplate(text string) ([]templateWord, error) {
 	var words []templateWord
 	var word *templateWord
@@ -97,8 +97,8 @@ func splitTemplate(text string) ([]templateWord, error) {
 	return words, nil
 }
 
-// inject fills a template in. {args} as a word of its own becomes as many as there
-// are; else they are joined by blanks.
+// inject fills in a template. {args} as an unquoted word of its own becomes one word for each
+// argument; elsewhere the arguments are joined by blanks.
 func inject(template []templateWord, daemon string, args []string) []string {
 	var words []string
 	fill := strings.NewReplacer("{daemon}", daemon, "{args}", strings.Join(args, " "))
@@ -112,8 +112,8 @@ func inject(template []templateWord, daemon string, args []string) []string {
 	return words
 }
 
-// takes tells whether the arguments of a daemon can stand in a template: it has a
-// place for them, and none falls apart there.
+// takes reports whether the arguments of a daemon fit into a template: it has a place for them, and
+// none of them would be split there.
 func takes(template []templateWord, args []string) bool {
 	place := false
 	for _, w := range template {
@@ -128,10 +128,10 @@ func takes(template []templateWord, args []string) bool {
 	return place
 }
 
-// falls tells whether whoever splits a line at blanks would not see one word.
+// falls reports whether splitting at blanks would change an argument.
 func falls(arg string) bool { return arg == "" || strings.ContainsAny(arg, " \t\n'\"\\$`") }
 
-// inject puts what starts our servers into the starter's line.
+// inject inserts the arguments that start our servers into the starter's command line.
 func (h *held) inject(p *plan, spec *mpir.Spec) error {
 	template, err := p.o.template()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestInject fills templates in, as their starters will read them.
+// TestInject fills in templates and compares them as their starters will split them.
 func TestInject(t *testing.T) {
 	plain, odd := []string{"--a", "b=1"}, []string{"--a", "two words", ""}
 	for _, c := range []struct {
@@ -52,7 +52,7 @@ func TestStarterArgsAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzSplitTemplate splits as a shell does.
+// FuzzSplitTemplate compares with the shell.
 func FuzzSplitTemplate(f *testing.F) {
 	for _, seed := range []string{"--tool {daemon} --tool-arguments \"{args}\"", `a\ b 'c  d' "e\"\f" x''y`, "  ", `""`, "'", `a\`} {
 		f.Add(seed)
@@ -69,7 +69,7 @@ func FuzzSplitTemplate(f *testing.F) {
 		out, failed := exec.Command("/bin/sh", "-c", `set -f -- `+text+"\n"+`for w in "$@"; do printf '%s\0' "$w"; done`).Output()
 		if (err == nil) != (failed == nil) {
 			if err != nil && strings.HasSuffix(text, `\`) {
-				return // there the shell joins lines
+				return // the shell joins lines here
 			}
 			t.Fatalf("%q: %v, the shell says %v", text, err, failed)
 		}

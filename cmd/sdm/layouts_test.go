@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// layouts are the ways in which the ranks of a script share gdbs: each script is run in both, so a command
-// that comes with a script is tried in both.
+// layouts are the ways in which the ranks of a script share gdbs. Each script runs in both, so
+// commands with a script are tested in both.
 var layouts = []struct{ name, ranksPerGDB string }{
 	{"alone", "1"},
 	{"shared", "4"},
 }
 
-// once are the scripts that are run in one layout, sdm's own, and why.
+// once maps scripts that run in one layout only, sdm's default, to the reason.
 var once = map[string]string{
 	"arguments":  "what programs are started with, before gdb has a part in it",
 	"asgdb":      "its lines name the layouts",
@@ -37,8 +37,8 @@ var once = map[string]string{
 	"stdin":      "what ranks read",
 }
 
-// TestSessions runs the scripts that debug real programs. It is the end to end
-// test, which -short leaves out.
+// TestSessions runs the scripts that debug real programs. It is the end-to-end test, which -short
+// skips.
 func TestSessions(t *testing.T) {
 	if testing.Short() {
 		return
@@ -61,5 +61,5 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// scriptName is what a script is called in tests and in once.
+// scriptName returns the name of a script in tests and in once.
 func scriptName(file string) string { return strings.TrimSuffix(filepath.Base(file), ".txtar") }

@@ -12,12 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// patience is how long processes that have been told to end may take, before
-// they count as left behind.
+// patience is how long processes that were told to end may take before they count as left behind.
 const patience = 20 * time.Second
 
-// leftBehind names the processes of a script that are still there after it:
-// those whose environment or working directory is the script's. It kills them.
+// leftBehind kills the processes that a script has left and returns a list of them. It finds them
+// by the script's directory in their environment or working directory.
 func leftBehind(dir string) string {
 	var b strings.Builder
 	for _, pid := range processesOf(dir) {
@@ -38,7 +37,7 @@ func processesOf(dir string) []int {
 	}
 	var found []int
 	for _, at := range all {
-		env, _ := os.ReadFile(at + "/environ") // empty once it is a zombie
+		env, _ := os.ReadFile(at + "/environ") // empty for a zombie
 		cwd, _ := os.Readlink(at + "/cwd")
 		pid, _ := strconv.Atoi(filepath.Base(at))
 		if pid != os.Getpid() && (bytes.Contains(env, []byte(dir)) || strings.HasPrefix(cwd, dir)) {
@@ -48,7 +47,7 @@ func processesOf(dir string) []int {
 	return found
 }
 
-// ended waits for a process that is no child of ours.
+// ended waits for a process that is not our child, and reports whether it has ended.
 func ended(pid int) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"sdm/master/session"
 )
 
-// listen is sdm listen: the console of a master that dials in.
+// listen executes sdm listen: the console for a master that connects to it.
 func (a *app) listen(args []string) console.Status {
 	o := newOptions(a.env)
 	if status, done := a.read(o, o.listenFlags(), args, listenHelp); done {
@@ -40,7 +40,7 @@ func (a *app) listen(args []string) console.Status {
 	})
 }
 
-// slotProgram stands for the program that the servers were given behind "--".
+// slotProgram stands for the program that the servers were given after "--".
 const slotProgram = "-"
 
 // listenArgs reads "[HOST:]PORT [-- PROGRAM [ARG...]]".
@@ -75,8 +75,8 @@ func (o *options) key() (secret.Key, error) {
 	return secret.User()
 }
 
-// await waits for the master and has it build the tree. Without a client the
-// status is how it ended.
+// await waits for the master and lets it build the tree. If the client is nil, the status is that
+// of the failed invocation.
 func (a *app) await(ctx context.Context, p *plan, addr string, key secret.Key) (*rpc.Client, session.Report, console.Status) {
 	door, err := rpc.Listen(addr, rpc.Options{Secret: key[:], Plaintext: p.o.plaintext, Build: startup.Build(), Log: p.log})
 	if err != nil {
@@ -95,13 +95,12 @@ func (a *app) await(ctx context.Context, p *plan, addr string, key secret.Key) (
 	status := a.notBuilt(ctx, err, nil)
 	end, cancel := closing()
 	defer cancel()
-	client.Close(end) // the tree does not stand: there is nothing to lose
+	client.Close(end) // without a tree there is nothing to lose
 	return nil, report, status
 }
 
-// initialize has the master build the tree, and passes on what it says meanwhile:
-// who waits for servers wants to see how many have come. Its goroutine ends with
-// the call.
+// initialize lets the master build the tree, and shows its events meanwhile, so that a waiting user
+// sees how many servers have registered. Its goroutine ends with the call.
 func (a *app) initialize(ctx context.Context, o *options, client *rpc.Client) (report session.Report, err error) {
 	built := make(chan struct{})
 	go func() {
@@ -123,7 +122,7 @@ func (a *app) initialize(ctx context.Context, o *options, client *rpc.Client) (r
 	}
 }
 
-// pass writes an event of the time before the console.
+// pass writes an event that arrives before the console runs.
 func (a *app) pass(o *options, e session.Event) {
 	if o.ndjson() {
 		a.out.Write(append(e.AppendJSON(nil), '\n'))
@@ -139,8 +138,8 @@ func setupWait(o *options) rpc.Wait {
 	return rpc.Wait(o.connectWait)
 }
 
-// masterLine is the command line of the master: the host as it was given, the
-// port as it was picked.
+// masterLine returns the command line of the master, with the host as it was given and the port
+// that is in use.
 func masterLine(o *options, asked string, got net.Addr) string {
 	at := got.String()
 	if host, _, err := net.SplitHostPort(asked); err == nil && host != "" {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// started is a process of the test; its end is awaited by the test's end.
+// started starts a process, which is killed at the end of the test.
 func started(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if err := cmd.Start(); err != nil {
@@ -22,8 +22,8 @@ func started(t *testing.T, cmd *exec.Cmd) {
 	})
 }
 
-// TestListen drives a session whose master dials in, as a batch job starts it,
-// with three servers that register with it.
+// TestListen runs a session whose master connects to the console, as in a batch job, with three
+// servers that register with the master.
 func TestListen(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("SDM_BACKEND", "sim")
@@ -49,7 +49,7 @@ func TestListen(t *testing.T) {
 	rendezvous := after(t, bufio.NewReader(told), "servers register at ")
 	for i, number := range []string{"0", "1", "2"} {
 		started(t, exec.Command("sdm-server", "--rendezvous", rendezvous, "--server", number, "--size", "3"))
-		if i < 2 { // the person is told at once
+		if i < 2 { // the user is told at once
 			after(t, lines, fmt.Sprintf("%d of 3 ranks have a server", i+1))
 		}
 	}
@@ -71,7 +71,7 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// after gives what stands behind words on the line that has them.
+// after returns what follows words on the first line that contains them.
 func after(t *testing.T, r *bufio.Reader, words string) string {
 	t.Helper()
 	for {

@@ -1,5 +1,5 @@
-// Command sdm debugs a parallel program as if it were one: it starts the
-// program's ranks under control and lets a person, or a script, drive them all.
+// Command sdm debugs a parallel program as if it were one process: it starts the program's ranks
+// under control, and a user or a script controls them all.
 package main
 
 import (
@@ -30,18 +30,18 @@ type app struct {
 	stdin          *os.File
 	stdout, stderr *os.File
 
-	out *outlet // stdout for what we write; made by run
+	out *outlet // stdout for our own output; made by run
 }
 
-// subcommand is one row of the table of what sdm can do.
+// subcommand is an entry of the table of subcommands.
 type subcommand struct {
 	name string
 	run  func(a *app, args []string) console.Status
-	// whole is for those that compute: they may use all processors.
+	// whole permits the use of all processors, for subcommands that compute.
 	whole bool
 }
 
-// subcommands is the table; it is never written.
+// subcommands is the table. It is read only.
 var subcommands = []subcommand{
 	{name: "run", run: (*app).runJob},
 	{name: "attach", run: (*app).attach},
@@ -54,13 +54,13 @@ var subcommands = []subcommand{
 	{name: "doctor", run: (*app).doctor},
 }
 
-// run carries out the invocation.
+// run executes the invocation.
 func (a *app) run() console.Status {
 	a.out = newOutlet(a.stdout, a.cannotWrite)
 	return a.out.judged(a.choose())
 }
 
-// choose chooses the subcommand.
+// choose selects and executes the subcommand.
 func (a *app) choose() console.Status {
 	if len(a.args) == 0 {
 		io.WriteString(a.stderr, usage)
@@ -86,8 +86,8 @@ func (a *app) choose() console.Status {
 	return a.fail(console.StatusUsage, unknownSubcommand(name))
 }
 
-// read reads the flags of a subcommand. done tells that this is the end of it,
-// with that status: help was asked for, or the line is wrong.
+// read parses the flags of a subcommand. If done is true, the invocation is over with that status:
+// help was asked for, or the command line is wrong.
 func (a *app) read(o *options, flags *pflag.FlagSet, args []string, help func() string) (status console.Status, done bool) {
 	switch err := o.parse(flags, args); {
 	case errors.Is(err, pflag.ErrHelp):
@@ -99,7 +99,7 @@ func (a *app) read(o *options, flags *pflag.FlagSet, args []string, help func() 
 	return console.StatusGood, false
 }
 
-// fail says in one line what is wrong.
+// fail reports an error in one line and returns the status.
 func (a *app) fail(status console.Status, err error) console.Status {
 	if errors.Is(err, errPipe) {
 		return status

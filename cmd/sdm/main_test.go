@@ -14,16 +14,14 @@ import (
 	"sdm/cmd/internal/programs"
 )
 
-// TestMain makes this test binary play sdm, and builds once what scripts find in
-// their environment.
+// TestMain lets this test binary act as sdm, and builds what the scripts need.
 func TestMain(m *testing.M) {
 	testscript.Main(built{m}, map[string]func(){"sdm": main})
 }
 
-// built runs tests with sdm-server and sdm-master in PATH. PROGRAMS is a
-// directory with those of testdata/programs that need no MPI, compiled, and SDM
-// the command as people get it: this test binary, which plays it otherwise, may
-// carry the race detector.
+// built runs tests with sdm-server and sdm-master in PATH. PROGRAMS is a directory with the
+// compiled programs of testdata/programs that need no MPI. SDM is an ordinary build of the command,
+// since this test binary, which otherwise acts as sdm, may contain the race detector.
 type built struct{ m *testing.M }
 
 func (b built) Run() int {
@@ -49,10 +47,10 @@ func (b built) Run() int {
 	return b.m.Run()
 }
 
-// sources are the programs to debug.
+// sources is the directory of the programs to debug.
 const sources = "../../testdata/programs"
 
-// compilers are the commands that compile them into a directory that they make.
+// compilers makes a directory and returns the commands that compile the programs into it.
 func compilers(dir string) ([]*exec.Cmd, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
@@ -63,10 +61,10 @@ func compilers(dir string) ([]*exec.Cmd, error) {
 // TestScripts runs the scripts that need neither gdb nor a compiler.
 func TestScripts(t *testing.T) { runScripts(t, "", scriptsIn(t, "testdata/script")) }
 
-// registers says why gdb cannot write all registers here; "" is that it can.
+// registers returns why gdb cannot write all registers here; "": it can.
 var registers = sync.OnceValue(func() string { return backendtest.CannotWriteRegisters(filepath.Dir(os.Getenv("PROGRAMS"))) })
 
-// condition is for [registers]: gdb can call functions of programs and run them backwards.
+// condition implements [registers]: gdb can call functions of programs and run them backwards.
 func condition(name string) (bool, error) {
 	if name != "registers" {
 		return false, fmt.Errorf("condition %q is not known", name)
@@ -74,7 +72,7 @@ func condition(name string) (bool, error) {
 	return registers() == "", nil
 }
 
-// scriptsIn are the files of scripts in a directory.
+// scriptsIn returns the script files in a directory.
 func scriptsIn(t *testing.T, dir string) []string {
 	t.Helper()
 	files, err := filepath.Glob(dir + "/*.txtar")
@@ -84,7 +82,7 @@ func scriptsIn(t *testing.T, dir string) []string {
 	return files
 }
 
-// runScripts runs scripts whose ranks share gdbs so ("" is sdm's own choice), but for lines that say it themselves.
+// runScripts runs scripts. ranksPerGDB is the default number of ranks of a gdb ("": sdm's own).
 func runScripts(t *testing.T, ranksPerGDB string, files []string) {
 	testscript.Run(t, testscript.Params{
 		Files:               files,
@@ -105,14 +103,14 @@ func runScripts(t *testing.T, ranksPerGDB string, files []string) {
 	})
 }
 
-// setUp puts the programs into the script's directory and looks, when the script
-// has ended, whether anything is left behind.
+// setUp puts the programs into the script's directory, and checks after the script that no process
+// is left behind.
 func setUp(e *testscript.Env) error {
 	e.Setenv("HOME", e.WorkDir)
 	e.Setenv("SDM_NO_RC", "true")
 	e.Setenv("SDM", os.Getenv("SDM"))
-	e.Setenv("SDM_TIMEOUT", "1m") // a wait in vain is one line, not a hung test
-	e.Setenv("SDM_FOLD", "20s")   // what happens on several ranks is one line, however slow the machine
+	e.Setenv("SDM_TIMEOUT", "1m") // a wait without end is one line, not a hung test
+	e.Setenv("SDM_FOLD", "20s")   // events of several ranks are one line, however slow the machine
 	programs, err := os.ReadDir(os.Getenv("PROGRAMS"))
 	if err != nil {
 		return err

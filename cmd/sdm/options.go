@@ -20,9 +20,9 @@ import (
 	"sdm/tree/topology"
 )
 
-// options are the flags of run and listen; see declare for what they mean.
+// options are the flags of all subcommands; see declare for their meaning.
 type options struct {
-	env []string // for the twins
+	env []string // for the variables of flags
 
 	scripts     []scriptFlag // -x and -e, in the order given
 	batch       bool
@@ -54,7 +54,7 @@ type options struct {
 	linger      time.Duration
 	whenLost    string
 
-	// Of run only.
+	// Of subcommands that start processes, attach to them or open core files:
 	np             int
 	force          bool
 	gdb            string
@@ -67,21 +67,21 @@ type options struct {
 	reverse        bool
 	npGiven        bool // in the environment, too
 	npTyped        bool
-	jobLevel       int           // of directives: those before -n, which hold for all programs
-	apps           []application // of a job of several programs; nil: there is one
+	jobLevel       int           // number of directives before -n, which hold for all programs
+	apps           []application // programs of the job; nil: a single one
 	starter        string
 	starterDirs    []protocol.EnvDirective // --starter-env…
 	launcher       string
 	launcherArgs   []string
-	composed       bool // we have put the starter before the program
+	composed       bool // the starter was put before the program by sdm
 	queueWait      time.Duration
 	stage          string
 	stageGDB       bool
 	listenHost     string
 	startTool      string
-	starterArgs    string // --starter-args; "": nothing is put into the starter's line
+	starterArgs    string // "": nothing is inserted into the starter's line
 	remoteShell    string
-	only           string // of the ranks, those to control; "": all
+	only           string // ranks to control; "": all
 	output         string
 
 	// Of listen only.
@@ -90,13 +90,13 @@ type options struct {
 	// Of sim only.
 	simServers int
 	script     string
-	connect    string // where the front end is; "": the console
+	connect    string // address of the front end; "": the console
 
 	args   []string // what follows the flags
-	dashed int      // how many of them stand before "--"; -1: there is none
+	dashed int      // how many of them precede "--"; -1: there is none
 }
 
-// Who gets what the ranks write.
+// Values of --output: where the output of the ranks goes.
 const (
 	outputConsole = "console"
 	outputStarter = "starter"
@@ -104,7 +104,7 @@ const (
 
 func newOptions(env []string) *options { return &options{env: env, output: outputConsole} }
 
-// runFlags are the flags of sdm run.
+// runFlags returns the flags of sdm run.
 func (o *options) runFlags() *pflag.FlagSet {
 	f := startup.NewFlags("sdm run")
 	o.np = 1
@@ -130,17 +130,17 @@ func (o *options) runFlags() *pflag.FlagSet {
 	return f
 }
 
-// listenFlags are the flags of sdm listen.
+// listenFlags returns the flags of sdm listen.
 func (o *options) listenFlags() *pflag.FlagSet {
 	f := startup.NewFlags("sdm listen")
-	f.SetInterspersed(true) // PROGRAM stands behind --
+	f.SetInterspersed(true) // PROGRAM follows --
 	o.declare(f)
 	f.BoolVar(&o.plaintext, "plaintext", false, "permit a master without TLS")
 	f.BoolVar(&o.partial, "partial", false, "when --connect-wait is over, go on with the servers that have come; the ranks of the others are lost")
 	return f
 }
 
-// declare adds the flags that both subcommands have.
+// declare adds the flags that the subcommands with a console share.
 func (o *options) declare(f *pflag.FlagSet) {
 	f.VarP(scriptValue{o, "-x"}, "execute", "x", "carry out the commands of a `file`; may repeat, in order with -e")
 	f.VarP(scriptValue{o, "-e"}, "eval", "e", "carry out a `command`; may repeat, in order with -x")
@@ -171,7 +171,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	o.log.Declare(f)
 }
 
-// declareEngine adds the flags that say which gdb it is, and what gdbs cost.
+// declareEngine adds the flags about gdb.
 func (o *options) declareEngine(f *pflag.FlagSet) {
 	f.StringVar(&o.gdb, "gdb", "", "`path` of gdb (default: gdb in PATH)")
 	f.StringArrayVar(&o.gdbArgs, "gdb-arg", nil, "further `argument` for each gdb; may repeat")
@@ -190,7 +190,7 @@ func (o *options) declareEnv(f *pflag.FlagSet) {
 	f.Var(envValue{o, "append", rankTarget}, "env-append", "the same behind: `NAME[;]=VALUE`")
 }
 
-// parse reads the command line, then the environment for what it does not say.
+// parse reads the command line, and then the environment for flags that were not given.
 func (o *options) parse(f *pflag.FlagSet, args []string) error {
 	err := f.Parse(respell(f, args))
 	o.npTyped = f.Changed("np")
@@ -211,7 +211,7 @@ func (o *options) parse(f *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-// fromEnvironment sets the flags that were not given from their twins.
+// fromEnvironment sets the flags that were not given from their environment variables.
 func (o *options) fromEnvironment(f *pflag.FlagSet) error {
 	err := startup.FromEnvironment(f, o.env, []string{"connect", "batch"}, []string{"connect", "execute"}, []string{"connect", "eval"})
 	var bad *pflag.InvalidValueError
@@ -221,7 +221,7 @@ func (o *options) fromEnvironment(f *pflag.FlagSet) error {
 	return err
 }
 
-// validate says which option makes no sense and why, before anything is begun.
+// validate checks the shared options before anything is started.
 func (o *options) validate() error {
 	if err := errors.Join(o.validateChoices(), o.validateReverse()); err != nil {
 		return firstOf(err)
@@ -274,11 +274,11 @@ func (o *options) validateChoices() error {
 	return nil
 }
 
-// manyRanks is how many ranks on one machine are taken for a slip of the keyboard:
-// their gdbs would need 20 GB.
+// manyRanks is the number of ranks on one machine above which --force is required, because the
+// number is probably a typing error. Their gdbs would need 20 GB.
 const manyRanks = 1000
 
-// validateRun adds what only run can get wrong.
+// validateRun checks the options of sdm run.
 func (o *options) validateRun() error {
 	_, badShare := gdb.ParseShare(o.ranksPerGDB)
 	switch {
@@ -309,7 +309,7 @@ func (o *options) shape() string {
 	return o.tree
 }
 
-// servers is how many servers the ranks of run need.
+// servers returns the number of servers for the ranks of run.
 func (o *options) servers() int {
 	if o.ranksPerServer == 0 {
 		return 1
@@ -317,19 +317,19 @@ func (o *options) servers() int {
 	return (o.np + o.ranksPerServer - 1) / o.ranksPerServer
 }
 
-// inputRanks works out --stdin for the ranks of run.
+// inputRanks returns the ranks that --stdin selects for run.
 func (o *options) inputRanks() (rank.Set, error) { return o.inputOf(rank.Range(0, rank.ID(o.np-1))) }
 
 // stdinReader is the rank that reads standard input by default.
 const stdinReader = "0"
 
-// inputOf works out --stdin for a job.
+// inputOf returns the ranks of a job that --stdin selects.
 func (o *options) inputOf(all rank.Set) (rank.Set, error) {
 	if o.stdin == "none" {
 		return rank.Set{}, nil
 	}
 	if o.stdin == stdinReader && o.only != "" && !all.Contains(0) {
-		return rank.Set{}, nil // it runs free, and reads by itself
+		return rank.Set{}, nil // rank 0 is not controlled, and reads by itself
 	}
 	set, err := rank.Parse(o.stdin, rank.Env{All: all})
 	if err != nil {
@@ -338,10 +338,10 @@ func (o *options) inputOf(all rank.Set) (rank.Set, error) {
 	return set, nil
 }
 
-// ndjson tells whether answers and events are written as JSON.
+// ndjson reports whether answers and events are written as JSON.
 func (o *options) ndjson() bool { return o.format == string(console.NDJSON) }
 
-// foldWait is --fold as the console has it.
+// foldWait returns --fold in the form of the console's configuration.
 func (o *options) foldWait() time.Duration {
 	if o.fold == 0 {
 		return -1
@@ -349,7 +349,7 @@ func (o *options) foldWait() time.Duration {
 	return o.fold
 }
 
-// answerWait is the wait of commands as a call of the session has it.
+// answerWait returns --wait in the form of a session's call.
 func (o *options) answerWait() time.Duration {
 	if o.wait == 0 {
 		return -1

@@ -11,8 +11,8 @@ import (
 	"sdm/master/frontend/console"
 )
 
-// outlet is our standard output. Each Write is one piece: several goroutines may
-// write. The first error stays: nothing is written after it.
+// outlet is our standard output. Write is safe for concurrent use and writes each piece as a whole.
+// After the first error nothing more is written.
 type outlet struct {
 	w io.Writer
 
@@ -23,7 +23,7 @@ type outlet struct {
 
 func newOutlet(w io.Writer, broken func(error)) *outlet { return &outlet{w: w, broken: broken} }
 
-// Write writes all of b, or gives the first error of all Writes.
+// Write writes all of b, or returns the first error of all Writes.
 func (o *outlet) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -37,15 +37,15 @@ func (o *outlet) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// onBroken replaces what is called with the first error.
+// onBroken replaces the function that is called with the first error.
 func (o *outlet) onBroken(f func(error)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.broken = f
 }
 
-// judged is the status of an invocation that has written to o: what could not be
-// written is a failure.
+// judged returns the exit status of an invocation that has written to o. A failed Write turns
+// success into a failure.
 func (o *outlet) judged(status console.Status) console.Status {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -61,18 +61,18 @@ func (o *outlet) judged(status console.Status) console.Status {
 // errPipe ends an invocation whose reader has closed standard output.
 var errPipe = errors.New("nothing reads standard output any more")
 
-// statusPipe is how a shell shows the end by SIGPIPE.
+// statusPipe is the exit status that a shell shows for an end by SIGPIPE.
 const statusPipe = console.Status(128 + int(syscall.SIGPIPE))
 
-// cannotWrite says that standard output cannot be written. Of a reader that has
-// enough (sdm ... | head) there is nothing to say.
+// cannotWrite reports that standard output cannot be written. A closed pipe is not reported, since
+// its reader has read enough (sdm ... | head).
 func (a *app) cannotWrite(err error) {
 	if !errors.Is(err, syscall.EPIPE) {
 		a.remark("cannot write to standard output: " + plainError(err))
 	}
 }
 
-// plainError leaves out which call failed on which file.
+// plainError leaves out the names of the call and the file.
 func plainError(err error) string {
 	var number syscall.Errno
 	if errors.As(err, &number) {

@@ -1,5 +1,5 @@
-// Jobs of prterun, which is mpirun of Open MPI from release 5 on, with ranks on several
-// hosts: it offers no MPIR, and the hosts are asked for the ranks of its name.
+// Jobs of prterun, which is mpirun of Open MPI from release 5 on, with ranks on several hosts. It
+// does not offer MPIR, so the hosts are asked for the ranks of its namespace.
 
 package main
 
@@ -17,11 +17,11 @@ import (
 	"sdm/launch/slurm"
 )
 
-// findPRRTE finds the ranks of such a job: on all nodes of its allocation where srun has
-// started its daemons, else on the hosts to which it is connected, by its own remote shell.
+// findPRRTE finds the ranks of such a job: on all nodes of its allocation if srun has started the
+// daemons, else by the starter's remote shell on the hosts to which it is connected.
 func (a *app) findPRRTE(ctx context.Context, p *plan, j launch.PRRTE) (job, error) {
 	if table, size, err := launch.RanksOfJob(j.Namespace, hostName()); err == nil && len(table) == size {
-		return job{table: table, id: strconv.Itoa(j.PID)}, nil // the connections are others': of a name service, say
+		return job{table: table, id: strconv.Itoa(j.PID)}, nil // the peers are not daemons
 	}
 	if j.Slurm != "" {
 		id, nodes, err := a.nodesOf(ctx, slurm.Step{Job: j.Slurm})
@@ -35,12 +35,13 @@ func (a *app) findPRRTE(ctx context.Context, p *plan, j launch.PRRTE) (job, erro
 	return a.askHosts(ctx, p, strconv.Itoa(j.PID), append(hostsOf(ctx, j), hostName()), "--jobid", j.Namespace)
 }
 
-// lookupWait bounds what name servers may take for all hosts of a job.
+// lookupWait limits the time of name servers for all hosts of a job.
 const lookupWait = 5 * time.Second
 
-// hostsOf names the hosts to which a job is connected as its line does, because a remote
-// shell may know them by no other name; else as name servers do, else by their addresses. A
-// job with so many that others may be behind them has all that its line names.
+// hostsOf returns the hosts to which a job is connected. Names of the job's command line are
+// preferred, because a remote shell may know no others; then names of the name service; then
+// addresses. If the job has so many connections that further daemons may be connected to its
+// daemons, all hosts of its command line are added.
 func hostsOf(ctx context.Context, j launch.PRRTE) (hosts []string) {
 	ctx, cancel := context.WithTimeout(ctx, lookupWait)
 	defer cancel()

@@ -17,39 +17,39 @@ import (
 	"sdm/protocol/canonical"
 )
 
-// The words of srun about the queue (Slurm's src/common/slurm_resource_info and
-// srun's allocate.c; seen with 22.05).
+// Messages of srun about the queue (Slurm's src/common/slurm_resource_info and srun's allocate.c;
+// seen with 22.05).
 var (
 	queuedLine    = regexp.MustCompile(`^(?:srun|salloc): (?:Pending )?job (?:allocation )?(\d+) queued and waiting for resources|^(?:srun|salloc): job (\d+) queued`)
 	allocatedLine = regexp.MustCompile(`^(?:srun|salloc): job (\d+) has been allocated resources`)
 )
 
-// askQueue is how often a job that waits is asked why.
+// askQueue is the interval at which Slurm is asked why a job is pending.
 const askQueue = 10 * time.Second
 
-// queue watches what a starter says while its job waits, and bounds the wait:
-// --connect-wait does not count in a queue, --queue-wait does.
+// queue reads the messages of a starter while its job is pending, and limits the wait: --queue-wait
+// counts in the queue, --connect-wait only outside it.
 //
-// Goroutines: one that copies the starter's standard error, ended by its end or
-// by close; one while the job waits, ended with that or by close.
+// Goroutines: one that copies the starter's standard error until its end or close; one while the
+// job is pending, until it is not or close.
 type queue struct {
 	a      *app
 	o      *options
 	expire context.CancelCauseFunc
 	read   *os.File
-	write  *os.File  // the starter's end, until it has it
-	to     io.Writer // for what it says
+	write  *os.File  // the starter's end of the pipe, until it is started
+	to     io.Writer // receives what the starter writes
 	group  sync.WaitGroup
 	over   chan struct{} // closed by close
 
 	mu      sync.Mutex
 	clock   *time.Timer
 	job     string
-	waiting chan struct{} // closed when the job waits no more; nil: it does not
-	met     bool          // the first server is there: there is no more to wait for
+	waiting chan struct{} // closed when the job is not pending any more; nil: it is not pending
+	met     bool          // a server has registered: the job does not wait any more
 }
 
-// watchQueue begins; expire is called with the reason when the patience is over.
+// watchQueue starts a queue. It calls expire with the reason when the wait is too long.
 func (a *app) watchQueue(o *options, expire context.CancelCauseFunc) (*queue, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -64,15 +64,15 @@ func (a *app) watchQueue(o *options, expire context.CancelCauseFunc) (*queue, er
 	return q, nil
 }
 
-// await bounds what must come next by --connect-wait.
+// await limits the wait for what must come next by --connect-wait.
 func (q *queue) await(what string) {
 	q.limit(q.o.clock.servers(), func() error { return q.o.clock.over(what) })
 }
 
-// started lets go of what the starter has now.
+// started closes our copy of the pipe that the starter has inherited.
 func (q *queue) started() { q.write.Close() }
 
-// limit sets the patience anew; 0 is no limit.
+// limit replaces the time limit; 0: no limit.
 func (q *queue) limit(d time.Duration, why func() error) {
 	if q.clock != nil {
 		q.clock.Stop()
@@ -82,7 +82,7 @@ func (q *queue) limit(d time.Duration, why func() error) {
 	}
 }
 
-// copy hands on what the starter says.
+// copy passes on what the starter writes.
 func (q *queue) copy() {
 	lines := bufio.NewReader(q.read)
 	for {
@@ -117,7 +117,7 @@ func (q *queue) hear(line string) {
 	}
 }
 
-// ask says why the job waits, when that changes.
+// ask reports why the job is pending, whenever the reason changes.
 func (q *queue) ask(job string, waiting <-chan struct{}) {
 	tick := time.NewTicker(askQueue)
 	defer tick.Stop()
@@ -137,7 +137,7 @@ func (q *queue) ask(job string, waiting <-chan struct{}) {
 	}
 }
 
-// pendingBecause asks Slurm why a job waits; "" if it does not say.
+// pendingBecause asks Slurm why a job is pending; "": unknown.
 func pendingBecause(job string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), askQueue)
 	defer cancel()
@@ -148,7 +148,8 @@ func pendingBecause(job string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// arrived tells that the first server is there.
+// arrived records that a server has registered. After the first one the others have a limit of
+// their own.
 func (q *queue) arrived() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -158,14 +159,14 @@ func (q *queue) arrived() {
 	}
 }
 
-// isQueued tells whether the job waits, and its name.
+// isQueued reports whether the job is pending, and its ID.
 func (q *queue) isQueued() (job string, queued bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.job, q.waiting != nil
 }
 
-// done ends the limits: the tree stands.
+// done removes the limits, because the tree is built.
 func (q *queue) done() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -173,11 +174,11 @@ func (q *queue) done() {
 	q.limit(0, nil)
 }
 
-// lastWords is how long what the starter has said may take to come after its end:
-// somebody below it may have its standard error, too.
+// lastWords is how long the rest of the starter's standard error is awaited after its end. A
+// process below it may keep it open.
 const lastWords = 200 * time.Millisecond
 
-// close ends the goroutines. The starter has ended.
+// close ends the goroutines. The starter must have ended.
 func (q *queue) close() {
 	q.done()
 	close(q.over)
@@ -186,15 +187,15 @@ func (q *queue) close() {
 	q.read.Close()
 }
 
-// starterEnded tells how a starter has ended, after its ranks.
+// starterEnded reports the exit status of a starter, after the end of its ranks.
 func (a *app) starterEnded(o *options, status int) {
 	a.jobIs(o, protocol.JobState{State: "ended", Status: &status, Text: "the starter has ended"})
 }
 
-// jobIs tells how the job is getting on: each front end in its own way.
+// jobIs reports the state of the job, as text or as an event.
 func (a *app) jobIs(o *options, j protocol.JobState) {
 	if !o.ndjson() && j.State != "queued" && j.State != "cancelled" {
-		return // a person sees it, or has heard it from the starter
+		return // visible to the user, or reported by the starter
 	}
 	e := session.NewEvent(protocol.Group{Kind: protocol.KindJob, Body: canonical.JSON(j)})
 	if o.ndjson() {

@@ -1,4 +1,4 @@
-// What a starter, or the shell, writes to pipes of ours.
+// Output of a starter, or of the shell, to our pipes.
 
 package main
 
@@ -15,18 +15,17 @@ import (
 
 // relay passes on, line by line, what other processes write to pipes.
 //
-// Goroutines: one for each pipe, which ends with all who can write to it, or in
-// close.
+// Goroutines: one for each pipe, until all writers have closed it or close.
 type relay struct {
-	theirs []*os.File // ends for the others, until they have them
+	theirs []*os.File // the writers' ends, until they are inherited
 	ours   []*os.File
 	pumps  sync.WaitGroup
 }
 
-// longestLine bounds what is passed on at once, in bytes.
+// longestLine is the limit of what is passed on at once, in bytes.
 const longestLine = 64 << 10
 
-// pipe makes a pipe whose lines go to w; nil if there can be none.
+// pipe makes a pipe whose lines go to w; nil if it cannot be made.
 func (r *relay) pipe(w io.Writer) *os.File {
 	ours, theirs, err := os.Pipe()
 	if err != nil {
@@ -48,7 +47,7 @@ func (r *relay) pipe(w io.Writer) *os.File {
 	return theirs
 }
 
-// given closes our copies of what the others have now.
+// given closes our copies of the writers' ends.
 func (r *relay) given() {
 	for _, f := range r.theirs {
 		f.Close()
@@ -56,11 +55,11 @@ func (r *relay) given() {
 	r.theirs = nil
 }
 
-// relayWait is how long what was written before the end may take to come. Only a
-// process that has left its job holds a pipe open longer.
+// relayWait is how long close waits for the rest of the output. Only a process that has left its
+// job keeps a pipe open for longer.
 const relayWait = 2 * time.Second
 
-// close passes on what has been written, and waits for the pumps.
+// close passes on what has been written, and waits for the goroutines.
 func (r *relay) close() {
 	r.given()
 	for _, f := range r.ours {
@@ -73,15 +72,15 @@ func (r *relay) close() {
 	r.ours = nil
 }
 
-// fromStarter names who has written, in events.
+// fromStarter is the name of the writer in events.
 const fromStarter = "starter"
 
-// events makes pipes for a standard output and error whose lines become events.
+// events makes pipes for standard output and standard error whose lines become events.
 func (r *relay) events(out io.Writer, from string) (stdout, stderr *os.File) {
 	return r.pipe(named{out, from, protocol.KindStdout}), r.pipe(named{out, from, protocol.KindStderr})
 }
 
-// named makes "output" events of what is written: from whom, as which stream.
+// named writes "output" events with the name of the writer and the stream.
 type named struct {
 	out  io.Writer
 	from string

@@ -13,7 +13,7 @@ func (o *options) declareReverse(f *pflag.FlagSet) {
 	f.BoolVar(&o.reverse, "reverse", false, "record what the ranks do from their first stop on, so that they can run backwards: a gdb each, and a thousand times slower (help reverse-continue)")
 }
 
-// validateReverse says what does not go with it.
+// validateReverse checks --reverse and the flags that exclude it.
 func (o *options) validateReverse() error {
 	switch {
 	case !o.reverse:

@@ -15,7 +15,8 @@ import (
 	"sdm/master/frontend/console"
 )
 
-// runJob is sdm run: it starts a program's ranks on this machine and drives them.
+// runJob executes sdm run: it starts the ranks of a program on this machine, or a starter, and runs
+// the console.
 func (a *app) runJob(args []string) console.Status {
 	o := newOptions(a.env)
 	if status, done := a.read(o, o.runFlags(), args, runHelp); done {
@@ -45,9 +46,9 @@ func (a *app) runJob(args []string) console.Status {
 	return a.within(o, a.runOn)
 }
 
-// runOn starts the servers, builds the tree over them and drives the ranks.
+// runOn starts the servers, builds the tree over them and runs the console.
 func (a *app) runOn(l *lifetime, p *plan) console.Status {
-	if p.take == nil { // the ranks are processes, and not core files
+	if p.take == nil { // the ranks are processes, not core files
 		a.hintMPI(p.o)
 	}
 	c, err := startCluster(p.o, p.log)
@@ -56,18 +57,18 @@ func (a *app) runOn(l *lifetime, p *plan) console.Status {
 	}
 	report, err := c.build(l.ctx, p.o)
 	if err != nil {
-		return a.notBuilt(l.ctx, err, c.close()) // their last words say more than ours
+		return a.notBuilt(l.ctx, err, c.close()) // the messages of the servers tell more than err
 	}
 	status := a.drive(l, p, c.master, report.Ranks, p.o.args)
 	if err := c.close(); errors.Is(err, local.ErrHung) {
-		a.fail(status, err) // said, but what the ranks did counts
+		a.fail(status, err) // reported, but the status is that of the ranks
 	} else if err != nil {
 		p.log.Warn("a server has ended badly", "err", err)
 	}
 	return status
 }
 
-// firstOf gives the first of joined errors: one line is enough.
+// firstOf returns the first of joined errors, since one line is enough.
 func firstOf(err error) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()[0]
@@ -75,7 +76,7 @@ func firstOf(err error) error {
 	return err
 }
 
-// refuseOthers says what of a line is not for us.
+// refuseOthers refuses the lines of starters that sdm does not support.
 func (o *options) refuseOthers() error {
 	if len(o.args) == 0 {
 		return nil
@@ -87,7 +88,7 @@ func (o *options) refuseOthers() error {
 	return nil
 }
 
-// underStarter tells how a starter's job is debugged for now.
+// underStarter tells how to debug a job of such a starter.
 func underStarter(starter string, np int, program string) string {
 	n := "N"
 	if np > 0 {
@@ -96,7 +97,7 @@ func underStarter(starter string, np int, program string) string {
 	return fmt.Sprintf("sdm listen 0, then %s -n %s sdm-server --rendezvous HOST:PORT -- %s", starter, n, program)
 }
 
-// checkPrograms looks at each program of the job.
+// checkPrograms checks each program of the job.
 func (o *options) checkPrograms() error {
 	if err := o.checkProgram(); err != nil || len(o.apps) == 0 {
 		return err
@@ -113,8 +114,8 @@ func (o *options) checkPrograms() error {
 	return nil
 }
 
-// checkProgram finds a program that cannot be started before anything is. It
-// passes what only the rank's own environment can tell.
+// checkProgram finds a program that cannot be started before anything is started. It passes what
+// only the environment of the rank can decide.
 func (o *options) checkProgram() error {
 	if o.cwd != "" {
 		if info, err := os.Stat(o.cwd); err != nil || !info.IsDir() {
@@ -160,7 +161,7 @@ func (o *options) changesPath() bool {
 	return false
 }
 
-// programFile is the file of the program, as far as we can tell.
+// programFile returns the file of the program, as far as it can be determined.
 func (o *options) programFile() string {
 	name := o.args[0]
 	if !strings.Contains(name, "/") {
@@ -174,8 +175,8 @@ func (o *options) programFile() string {
 	return filepath.Join(o.cwd, name)
 }
 
-// hintMPI tells who starts an MPI program without its starter that the ranks
-// will not know of one another.
+// hintMPI tells the user who starts several ranks of an MPI program without its starter that each
+// is a job of its own.
 func (a *app) hintMPI(o *options) {
 	inJob, err := launch.Identify(a.env)
 	if o.np == 1 || err == nil && inJob.Number != launch.Unknown || !launch.LinksMPI(o.programFile()) {

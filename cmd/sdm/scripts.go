@@ -8,8 +8,7 @@ import (
 	"sdm/master/frontend/console"
 )
 
-// readScripts reads all commands that are known beforehand: of the rc file, then
-// of -x and -e.
+// readScripts reads all commands that are known at the start: those of the rc file, then -x and -e.
 func (o *options) readScripts() ([]console.Script, error) {
 	var all []console.Script
 	path, given := o.rcFile()
@@ -32,8 +31,8 @@ func (o *options) readScripts() ([]console.Script, error) {
 	return all, nil
 }
 
-// rcFile is the file of --rc, which goes before --no-rc, or the user's own, which
-// need not be there.
+// rcFile returns the file of --rc, which takes precedence over --no-rc, or the user's default file,
+// which need not exist.
 func (o *options) rcFile() (path string, given bool) {
 	switch {
 	case o.rc != "":

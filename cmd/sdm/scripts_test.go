@@ -16,12 +16,12 @@ import (
 	"sdm/protocol/rank"
 )
 
-// The commands of scripts that testscript does not have.
+// Commands of scripts that testscript does not have.
 
-// update has failing cmp commands rewrite what they expected.
+// update lets failing cmp commands rewrite their expected output.
 var update = flag.Bool("update", false, "rewrite the expected output in scripts")
 
-// exits runs a command that must end with a status: exits 3 sdm run ./nothing.
+// exits runs a command that must end with a given status: exits 3 sdm run ./nothing.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits STATUS COMMAND [ARG...]")
@@ -40,12 +40,12 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// address is where a compiler, the kernel or the length of the environment has put
-// something, and how far it is into a function.
+// address matches an address, which depends on the compiler, the kernel or the length of the
+// environment.
 var address = regexp.MustCompile(`0x[0-9a-f]{8,16}\b`)
 
-// plain puts a text into a file without its addresses, which depend on the machine,
-// and with the words of gdb 13 where newer ones have others: plain stdout FILE.
+// plain copies a text to a file without what depends on the machine, and with the wording of gdb 13
+// where newer ones differ: plain stdout FILE.
 func plain(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: plain FROM FILE")
@@ -62,13 +62,13 @@ func plain(ts *testscript.TestScript, neg bool, args []string) {
 var (
 	offset = regexp.MustCompile(`<([a-z_]+)\+[0-9]+>`)
 	noCode = regexp.MustCompile(`No compiled code for line ([0-9]+) in file (".*")\.`)
-	// From version 2.41 of glibc on, system calls that can be cancelled are in a function without a name.
+	// From glibc 2.41 on, cancellable system calls are in a function without a name.
 	inSyscall = regexp.MustCompile(`\(call to syscall ([a-z]+)\), \?\? \(\) from (?:/usr)?/lib/`)
 	nearEnd   = regexp.MustCompile("near the end of `.*'\\.")
 )
 
-// written takes what ranks wrote out of ndjson: written FROM stdout FILE puts the
-// bytes of rank 3 into FILE.3. FROM is a file, or stdout for the last command's.
+// written extracts the output of ranks from ndjson: written FROM stdout FILE puts the bytes of rank
+// 3 into FILE.3. FROM is a file, or stdout for that of the last command.
 func written(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: written FROM stdout|stderr FILE")
@@ -93,8 +93,8 @@ func written(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// readOutput reads an event of output. Those of a flood are hundreds of thousands,
-// so the plain ones are read without a reader of JSON.
+// readOutput reads an event of output. A flood has hundreds of thousands of them, so simple ones
+// are read without the JSON decoder.
 func readOutput(line string) (rank.Set, []byte, error) {
 	head, text, ok := strings.Cut(line, `,"text":"`)
 	if plain, whole := strings.CutSuffix(text, "\\n\"}\n"); ok && whole && !strings.Contains(plain, `\`) {

@@ -18,27 +18,25 @@ import (
 // errTimeout ends an invocation when --timeout is over.
 var errTimeout = errors.New("the time is over")
 
-// killed ends an invocation on a signal.
+// killed ends an invocation because of a signal.
 type killed struct{ sig syscall.Signal }
 
 func (k killed) Error() string { return "ended by " + unix.SignalName(k.sig) }
 
-// lifetime is the context of an invocation and what of Ctrl-C is left to the
-// console.
+// lifetime is the context of an invocation, and what Ctrl-C means to the console.
 //
-//	SIGINT           to the console, while there is one; else the end
-//	SIGTERM, SIGHUP  the end
-//	SIGPIPE          nothing: the Write that fails says so
+//	SIGINT           interrupts the console while it runs; else ends the invocation
+//	SIGTERM, SIGHUP  end the invocation
+//	SIGPIPE          is ignored: the failed Write reports it
 type lifetime struct {
 	ctx        context.Context
 	end        context.CancelCauseFunc
 	interrupts chan struct{} // capacity 1: several are one
-	console    chan bool     // whether there is a console
+	console    chan bool     // tells whether the console runs
 	stop       func()
 }
 
-// newLifetime begins to listen to signals, until stop is called. Its goroutine
-// ends then.
+// newLifetime handles signals until stop is called. Its goroutine ends then.
 func newLifetime(timeout time.Duration) *lifetime {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	release := func() {}
@@ -86,13 +84,13 @@ func (l *lifetime) listen(signals <-chan os.Signal, quit <-chan struct{}, cancel
 	}
 }
 
-// misuse is an error in what the person has typed, or in a file that was named.
+// misuse is an error in the arguments or files of the user.
 type misuse struct{ error }
 
 func (m misuse) Unwrap() error { return m.error }
 
-// statusOf is the exit status for an error that ended all, or other where it is
-// none of the known causes.
+// statusOf returns the exit status for an error that has ended the invocation; other if the cause
+// is not one of the known ones.
 func statusOf(err error, other console.Status) console.Status {
 	var k killed
 	var m misuse

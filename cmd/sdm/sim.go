@@ -18,7 +18,7 @@ import (
 	"sdm/tree/topology"
 )
 
-// simulate is sdm sim: the console, or another front end, over simulated ranks.
+// simulate executes sdm sim: the console, or another front end, with simulated ranks.
 func (a *app) simulate(args []string) console.Status {
 	o := newOptions(a.env)
 	if status, done := a.read(o, o.simFlags(), args, simHelp); done {
@@ -38,7 +38,7 @@ func (a *app) simulate(args []string) console.Status {
 	})
 }
 
-// simFlags are the flags of sdm sim.
+// simFlags returns the flags of sdm sim.
 func (o *options) simFlags() *pflag.FlagSet {
 	f := startup.NewFlags("sdm sim")
 	f.SetInterspersed(true) // there is no PROGRAM
@@ -58,11 +58,10 @@ func (o *options) simFlags() *pflag.FlagSet {
 	return f
 }
 
-// processFlags are those of the shared flags that are about processes: simulated
-// ranks have none.
+// processFlags are the shared flags about processes, which simulated ranks do not have.
 var processFlags = []string{"env", "env-add", "env-unset", "env-prepend", "env-append", "stdin", "stdin-file", "cwd"}
 
-// simProgram is what the ranks of sdm sim run.
+// simProgram is the program of simulated ranks.
 const simProgram = "work"
 
 // simConfig checks the flags of sim and reads its script.
@@ -91,8 +90,7 @@ func (o *options) simConfig() (inprocess.Config, error) {
 	return cfg, nil
 }
 
-// simScript reads --script; without one the ranks are well behaved and take a
-// moment for everything.
+// simScript reads --script. Without it each run takes up to 50 ms.
 func (o *options) simScript(servers int) (inprocess.Script, error) {
 	if o.script == "" {
 		return inprocess.ParseScript(strings.NewReader("run 0ms..50ms\n"), o.np, servers)
@@ -131,8 +129,8 @@ func endOf(c *inprocess.Cluster) error {
 	return c.Close(ctx)
 }
 
-// serveSimulated dials a front end as sdm-master does and gives it a session
-// over simulated ranks for each "initialize".
+// serveSimulated connects to a front end as sdm-master does. Each "initialize" gets a session with
+// simulated ranks.
 func (a *app) serveSimulated(ctx context.Context, p *plan, cfg inprocess.Config) console.Status {
 	o := rpc.Options{Plaintext: p.o.plaintext, Wait: p.o.connectWait, Build: startup.Build(), Log: p.log}
 	conn, err := a.dialFrontEnd(ctx, p.o, o)
@@ -161,7 +159,7 @@ func (a *app) serveSimulated(ctx context.Context, p *plan, cfg inprocess.Config)
 	return console.StatusGood
 }
 
-// stdio is the address of a front end that has started us.
+// stdio is the address of a front end that has started this process.
 const stdio = "stdio"
 
 func (a *app) dialFrontEnd(ctx context.Context, o *options, r rpc.Options) (*rpc.Conn, error) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestSimulatedMaster has sdm sim dial a front end, as authors of front ends do.
+// TestSimulatedMaster connects sdm sim to a front end, as authors of front ends do.
 func TestSimulatedMaster(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("SDM_NO_RC", "true")

@@ -30,29 +30,29 @@ import (
 	"sdm/tree/overlay"
 )
 
-// slots is a job of a starter that has our servers in the places of its ranks,
-// and the master over them, in our own process.
+// slots is a job of a starter that runs our servers in its slots in place of the ranks, and the
+// master, which runs in this process.
 //
-// Goroutines: the one that turns late servers away, from the end of the gathering
-// until close; and one that waits for the end of sweep.
+// Goroutines: one that refuses late servers, from the end of the registration until close; one that
+// waits for the command of sweep.
 type slots struct {
 	session string
 	key     overlay.Secret
-	given   []byte // the secret, where our servers read it from a pipe; nil: from a file
-	script  string // their command line as a program; "": there is none
+	given   []byte // the secret if the servers read it from a pipe; nil: they read a file
+	script  string // script with their command line; "": none
 	door    *overlay.RendezvousListener
-	addrs   []string // of the door
+	addrs   []string // addresses of door
 	starter *slot.Starter
-	relay   relay // of what it writes to standard output
+	relay   relay // passes on what the starter writes to standard output
 	queue   *queue
-	copied  string // what Slurm has copied to all nodes of our allocation; "": nothing
+	copied  string // the copy that Slurm has made on all nodes of the allocation; "": none
 	master  *master.Master
 
 	turn   context.CancelFunc
 	turned sync.WaitGroup
 }
 
-// runSlots starts the starter with our servers in its slots and drives the ranks.
+// runSlots starts the starter with our servers in its slots and runs the console.
 func (a *app) runSlots(l *lifetime, p *plan, line slot.Line) console.Status {
 	s, err := openSlots(p, false) // a starter ends its job when a slot fails
 	if err != nil {
@@ -77,12 +77,12 @@ func (a *app) runSlots(l *lifetime, p *plan, line slot.Line) console.Status {
 		}
 		var ended *slot.Ended
 		if errors.As(err, &ended) {
-			return a.fail(console.StatusNotStarted, err) // it has said why
+			return a.fail(console.StatusNotStarted, err) // the starter has reported the reason
 		}
 		return a.notBuilt(l.ctx, err, nil)
 	}
-	alone := false // all ranks have come to their ends without us
-	free := false  // … or will: some run on that were let go, or were never ours
+	alone := false // all ranks have ended without us
+	free := false  // … or will end so: some were detached, or never controlled
 	p.over = func(states *session.States, killed rank.Set) {
 		alone = killed.IsEmpty() && states.All().Minus(states.Ended()).IsEmpty()
 		free = alone && states.In(session.Lost).IsEmpty() && (p.o.only != "" || !states.In(session.Detached).IsEmpty())
@@ -94,12 +94,12 @@ func (a *app) runSlots(l *lifetime, p *plan, line slot.Line) console.Status {
 	}
 	s.close(a, p.o, true)
 	if own := s.starter.Status(); alone && (free && status == console.StatusGood || status == console.StatusRankFailed) && own > 0 && own < 128 {
-		return console.Status(own) // of MPI_Abort, or what it makes of the ranks' own
+		return console.Status(own) // of MPI_Abort, or derived from those of the ranks
 	}
 	return status
 }
 
-// ended waits for the end of the starter, however long its ranks run; false: ctx was over before.
+// ended waits for the end of the starter, without limit. It returns false if ctx ends first.
 func (s *slots) ended(ctx context.Context) bool {
 	select {
 	case <-s.starter.Done():
@@ -109,9 +109,8 @@ func (s *slots) ended(ctx context.Context) bool {
 	}
 }
 
-// openSlots opens the rendezvous at which servers register that somebody else
-// starts: they find the secret in the user's file. partial goes on without those
-// that do not come.
+// openSlots opens the rendezvous for servers that others start. They read the secret from the
+// user's file. With partial the session goes on without the servers that do not register.
 func openSlots(p *plan, partial bool) (*slots, error) {
 	key, err := p.o.key()
 	if err != nil {
@@ -120,8 +119,8 @@ func openSlots(p *plan, partial bool) (*slots, error) {
 	return openFor(p, key, partial)
 }
 
-// openOwn is openSlots for servers that we start ourselves: they get a secret of
-// this session alone by a pipe, unless a file is named.
+// openOwn is openSlots for servers that sdm starts itself. They get a secret for this session by a
+// pipe, unless the user names a file.
 func openOwn(p *plan) (*slots, error) {
 	if p.o.secretFile != "" {
 		return openSlots(p, true)
@@ -157,7 +156,7 @@ func openFor(p *plan, key secret.Key, partial bool) (*slots, error) {
 	return s, err
 }
 
-// listenHosts are the addresses at which servers may register.
+// listenHosts returns the addresses at which servers may register.
 func (o *options) listenHosts() []string {
 	if o.listenHost != "" {
 		return []string{o.listenHost}
@@ -206,8 +205,8 @@ func (s *slots) start(ctx context.Context, a *app, p *plan, line slot.Line, expi
 	return err
 }
 
-// nodeServer is the command line of the server of a node, which registers with us.
-// At most the path of the secret stands there, as everybody on a host can read it.
+// nodeServer returns the command line of the server of a node, which registers at the rendezvous.
+// Since all users of a host can read it, it contains at most the path of the secret.
 func (o *options) nodeServer(s *slots) ([]string, error) {
 	binary, err := local.FindServer("")
 	if err != nil {
@@ -239,7 +238,7 @@ func (o *options) nodeServer(s *slots) ([]string, error) {
 	return append(args, o.serverArgs()...), nil
 }
 
-// secretPath is the file of the secret that servers on other hosts read as well.
+// secretPath returns the file of the secret, which servers on other hosts read, too.
 func (o *options) secretPath() (path string, err error) {
 	if path = o.secretFile; path == "" {
 		if path, err = secret.UserPath(); err != nil {
@@ -249,9 +248,9 @@ func (o *options) secretPath() (path string, err error) {
 	return filepath.Abs(path)
 }
 
-// starterEnv is the environment of the starter: ours, but for what our own twins
-// of flags would say to the servers, which have been told, and changed by
-// --starter-env and its kin. What the --env flags want is for the ranks alone.
+// starterEnv returns the environment of the starter: ours, changed by --starter-env and its
+// variants, but without the variables of our flags (SDM_*), because the servers get these as
+// arguments. The --env flags are for the ranks only.
 func (o *options) starterEnv() []string {
 	var env []string
 	for _, e := range o.env {
@@ -259,12 +258,12 @@ func (o *options) starterEnv() []string {
 			env = append(env, e)
 		}
 	}
-	env, _ = launch.Environ(env, o.starterDirs) // validate has looked at them
+	env, _ = launch.Environ(env, o.starterDirs) // checked by validate
 	return env
 }
 
-// build waits for the servers and builds the tree over them. A starter that ends
-// before they have come has said why.
+// build waits for the servers and builds the tree over them. It gives up if the starter ends
+// before.
 func (s *slots) build(ctx context.Context, a *app, p *plan) (session.Report, error) {
 	defer s.queue.done()
 	early, give := context.WithCancelCause(ctx)
@@ -290,7 +289,7 @@ func (s *slots) build(ctx context.Context, a *app, p *plan) (session.Report, err
 	return s.master.Init(early, table, p.o.clock.servers())
 }
 
-// awaited are the ranks that -r names, of whatever job, or nil.
+// awaited returns the ranks that -r names, whatever the job; nil without -r.
 func (o *options) awaited() (*rank.Set, error) {
 	if o.only == "" {
 		return nil, nil
@@ -302,14 +301,15 @@ func (o *options) awaited() (*rank.Set, error) {
 	return &set, nil
 }
 
-// turnAway refuses who comes when all servers are there.
+// turnAway refuses servers that register after all have done so.
 func (s *slots) turnAway(servers int) {
 	turning, cancel := context.WithCancel(context.Background())
 	s.turn = cancel
 	s.turned.Go(func() { master.TurnAway(turning, s.door, servers) })
 }
 
-// gathering notes how many ranks have their servers, and says it on a terminal.
+// gathering returns a function that notes how many ranks have their servers, and shows it on a
+// terminal.
 func (s *slots) gathering(a *app, p *plan) func(have, want int) {
 	show := p.o.format == string(console.Text) && isTerminal(a.stderr)
 	return func(have, want int) {
@@ -324,8 +324,8 @@ func (s *slots) gathering(a *app, p *plan) func(have, want int) {
 	}
 }
 
-// close ends the master, which may have been done already, then waits for the
-// starter: it ends with its slots. Where no tree stands it is told to end.
+// close ends the master, unless it has ended already, and then waits for the starter, which ends
+// with its slots. Without a tree the starter is told to end.
 func (s *slots) close(a *app, o *options, built bool) {
 	ctx, cancel := closing()
 	defer cancel()

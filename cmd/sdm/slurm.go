@@ -15,8 +15,8 @@ import (
 	"sdm/protocol"
 )
 
-// findBySlurm finds the ranks of a job of Slurm, from any login node: those of a step
-// sattach knows, and it offers MPIR. Servers are started beside them by srun.
+// findBySlurm finds the ranks of a job of Slurm from any login node: sattach knows those of a step
+// and offers MPIR. srun starts the servers.
 func (a *app) findBySlurm(ctx context.Context, p *plan, text string) (job, launch.Launcher, error) {
 	step, err := slurm.ParseStep(text)
 	if err != nil {
@@ -43,11 +43,11 @@ func (a *app) findBySlurm(ctx context.Context, p *plan, text string) (job, launc
 	return job{table: table, id: step.Job}, t, nil
 }
 
-// sattachAgain is how long a step that is starting is left in peace.
+// sattachAgain is the interval at which a step that is still starting is asked again.
 const sattachAgain = 300 * time.Millisecond
 
-// sattach gets the table of a step from sattach, and asks again while some of its ranks
-// have not been started. It returns who is to be ended, also with an error.
+// sattach gets the table of a step from sattach, and asks again while some of its ranks are not
+// started yet. The caller must end the launcher that it returns, also after an error.
 func (a *app) sattach(ctx context.Context, p *plan, step slurm.Step) (launch.Launcher, protocol.Proctable, error) {
 	for {
 		t := mpir.New(mpir.Spec{Argv: step.Attach(), Env: p.o.starterEnv(), Stderr: a.stderr})
@@ -64,21 +64,21 @@ func (a *app) sattach(ctx context.Context, p *plan, step slurm.Step) (launch.Lau
 	}
 }
 
-// useSlurm has srun start the servers, unless the person has said who shall.
+// useSlurm lets srun start the servers, unless the user has chosen another way.
 func (o *options) useSlurm() {
 	if o.startTool == "" && o.remoteShell == "" {
 		o.startTool = slurm.Tool
 	}
 }
 
-// ownTool takes the start tool that comes with a starter: srun.
+// ownTool uses the start tool that comes with a starter, if there is one: srun.
 func (o *options) ownTool(starter int) {
 	if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", starter)); err == nil && starterName(exe) == "srun" {
 		o.useSlurm()
 	}
 }
 
-// chooseStep asks Slurm which steps a job has.
+// chooseStep asks Slurm for the steps of a job and selects one.
 func (a *app) chooseStep(ctx context.Context, step slurm.Step) (slurm.Step, bool, error) {
 	listed, err := a.askSlurm(ctx, step.ListSteps())
 	if err != nil {
@@ -87,8 +87,8 @@ func (a *app) chooseStep(ctx context.Context, step slurm.Step) (slurm.Step, bool
 	return step.ChooseStep(listed)
 }
 
-// findInSlurm finds ranks that mpirun has started in a job: Slurm does not know them,
-// but they know the job.
+// findInSlurm finds ranks that mpirun has started in a job. Slurm does not know them, but their
+// environment names the job.
 func (a *app) findInSlurm(ctx context.Context, p *plan, step slurm.Step) (job, error) {
 	id, nodes, err := a.nodesOf(ctx, step)
 	if err != nil {
@@ -102,7 +102,7 @@ func (a *app) findInSlurm(ctx context.Context, p *plan, step slurm.Step) (job, e
 	return j, nil
 }
 
-// nodesOf gives the number by which the processes of a job know it, and its nodes.
+// nodesOf returns the ID of a job in the environment of its processes, and its nodes.
 func (a *app) nodesOf(ctx context.Context, step slurm.Step) (id string, nodes []string, err error) {
 	text, err := a.askSlurm(ctx, step.Nodes())
 	if err != nil {
@@ -118,7 +118,7 @@ func (a *app) nodesOf(ctx context.Context, step slurm.Step) (id string, nodes []
 	return id, strings.Fields(text), nil
 }
 
-// askSlurm gives what a command of Slurm answers.
+// askSlurm returns the output of a command of Slurm.
 func (a *app) askSlurm(ctx context.Context, line []string) (string, error) {
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	cmd.Env = a.env

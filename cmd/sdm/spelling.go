@@ -1,4 +1,4 @@
-// Spellings of other launchers that fingers know.
+// Spellings of flags that users know from other launchers.
 
 package main
 
@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// respell turns mpirun's -np, which GNU conventions would read as -n p, into
-// --np. It looks at our own flags only, not behind the first word that is none.
+// respell turns mpirun's -np, which GNU conventions would read as -n p, into --np. It stops at the
+// first word that is not one of our flags or its value.
 func respell(f *pflag.FlagSet, args []string) []string {
 	out := slices.Clone(args)
 	for i := 0; i < len(out); i++ {
@@ -28,7 +28,7 @@ func respell(f *pflag.FlagSet, args []string) []string {
 	return out
 }
 
-// takesNext tells whether the value of a flag is the next word.
+// takesNext reports whether the next word is the value of a flag.
 func takesNext(f *pflag.FlagSet, arg string) bool {
 	var flag *pflag.Flag
 	if name, long := strings.CutPrefix(arg, "--"); long {

@@ -12,7 +12,7 @@ import (
 	"sdm/master/frontend/console/command"
 )
 
-// stackOptions are the flags of sdm stacks that attach has not.
+// stackOptions are the flags of sdm stacks that attach does not have.
 type stackOptions struct {
 	by                string
 	samples           int
@@ -22,7 +22,7 @@ type stackOptions struct {
 	file              string
 }
 
-// stacksFlags are the flags of sdm stacks.
+// stacksFlags returns the flags of sdm stacks.
 func (o *options) stacksFlags(s *stackOptions) *pflag.FlagSet {
 	f := startup.NewFlags("sdm stacks")
 	f.SetInterspersed(true)
@@ -36,7 +36,7 @@ func (o *options) stacksFlags(s *stackOptions) *pflag.FlagSet {
 	f.StringVarP(&s.file, "file", "o", "", "`file` for --folded, --dot or --json (default: standard output)")
 	shared := o.attachFlags()
 	shared.VisitAll(func(flag *pflag.Flag) {
-		switch flag.Name { // of a conversation, which this is not
+		switch flag.Name { // about the console
 		case "execute", "eval", "batch", "stop-on-error", "echo", "fold", "no-rc", "rc", "reverse":
 		default:
 			f.AddFlag(flag)
@@ -45,7 +45,7 @@ func (o *options) stacksFlags(s *stackOptions) *pflag.FlagSet {
 	return f
 }
 
-// stacks is sdm stacks: one look at a running job, which runs on.
+// stacks executes sdm stacks: it shows the stacks of a running job, which runs on.
 func (a *app) stacks(args []string) console.Status {
 	o, s := newOptions(a.env), &stackOptions{}
 	if status, done := a.read(o, o.stacksFlags(s), args, stacksHelp); done {
@@ -65,8 +65,8 @@ func (a *app) stacks(args []string) console.Status {
 	})
 }
 
-// lines are the commands that do it. Attaching has stopped the ranks: samples
-// are taken of ranks that run.
+// lines returns the commands to execute. Attaching has stopped the ranks, but samples are taken of
+// running ranks.
 func (s *stackOptions) lines() ([]string, error) {
 	words := []string{"stacks"}
 	if s.by != "" {

@@ -18,17 +18,17 @@ import (
 	"sdm/protocol"
 )
 
-// baggage is the gdb that is packed for the nodes while they are being reached.
+// baggage is an archive of gdb that is made for the nodes while they are being reached.
 //
-// Goroutine: the one that packs, from pack until it has done so or drop.
+// Goroutine: one that makes the archive, from pack until it is complete or drop.
 type baggage struct {
 	cancel  context.CancelFunc
-	packed  chan struct{} // closed when these are there
+	packed  chan struct{} // closed when archive and err are set
 	archive *stage.Archive
 	err     error
 }
 
-// validateStaging says what of --stage and --stage-gdb makes no sense.
+// validateStaging checks --stage and --stage-gdb.
 func (o *options) validateStaging() error {
 	switch {
 	case o.stage == "" && o.stageGDB:
@@ -43,16 +43,16 @@ func (o *options) validateStaging() error {
 	return nil
 }
 
-// broadcast has Slurm copy the server of a line to nodes, and gives the line that
-// prefers the copy. Where there is none each node copies the shared program itself, or
-// says why it cannot.
+// broadcast lets Slurm copy the server of a command line to the nodes, and returns the command line
+// that prefers the copy. Where there is none, each node copies the shared program itself or reports
+// why it cannot.
 func (s *slots) broadcast(ctx context.Context, p *plan, command func(file, to string) []string, server []string) []string {
 	if p.o.stage == "" {
 		return server
 	}
 	program, err := os.ReadFile(server[0])
 	if err != nil {
-		return server // whoever starts it will say so
+		return server // the failure to start it will be reported
 	}
 	c := stage.CopyOf(program, server[0], p.o.stage, s.session)
 	s.copied = c.Path
@@ -65,7 +65,7 @@ func (s *slots) broadcast(ctx context.Context, p *plan, command func(file, to st
 	return c.Line(server)
 }
 
-// sweep removes copies from nodes of our allocation where no server was to run it.
+// sweep removes the copies on nodes of our allocation that have no server.
 func (s *slots) sweep(p *plan, servers int) {
 	nodes, err := strconv.Atoi(p.o.lookup("SLURM_JOB_NUM_NODES"))
 	if s.copied == "" || err != nil || nodes <= servers {
@@ -79,8 +79,8 @@ func (s *slots) sweep(p *plan, servers int) {
 	}
 }
 
-// carried has remote shells bring the server to their hosts, in front of the secret;
-// without --stage it gives what it gets.
+// carried lets remote shells transfer the server to their hosts, before the secret. Without --stage
+// it returns commands and the secret unchanged.
 func (o *options) carried(s *slots, commands []ssh.Command) ([]ssh.Command, []byte, error) {
 	if o.stage == "" {
 		return commands, s.given, nil
@@ -97,7 +97,7 @@ func (o *options) carried(s *slots, commands []ssh.Command) ([]ssh.Command, []by
 	return commands, append(program, s.given...), nil
 }
 
-// pack begins to pack gdb, if that was asked for. drop is owed.
+// pack starts to make the archive of gdb if --stage-gdb is given. drop must be called afterwards.
 func (p *plan) pack() {
 	if !p.o.stageGDB {
 		return
@@ -115,7 +115,7 @@ func (p *plan) pack() {
 	}()
 }
 
-// drop ends the packing and forgets what was packed.
+// drop stops pack and removes the archive.
 func (p *plan) drop() {
 	b := p.baggage
 	if b == nil {
@@ -129,8 +129,8 @@ func (p *plan) drop() {
 	}
 }
 
-// stageGDB brings the packed gdb to the nodes. Where that fails they use their own,
-// which is said.
+// stageGDB transfers the archive of gdb to the nodes. If that fails, they use their own gdb, which
+// is reported.
 func (a *app) stageGDB(ctx context.Context, p *plan, m *master.Master) error {
 	b := p.baggage
 	if b == nil {
@@ -160,7 +160,8 @@ func (a *app) stageGDB(ctx context.Context, p *plan, m *master.Master) error {
 	return err
 }
 
-// sent says on a terminal how far the archive has come; nil: nowhere.
+// sent returns a function that shows on a terminal how much of the archive has been transferred;
+// nil: there is no terminal.
 func (a *app) sent(p *plan, all int64) func(int64) {
 	if a.heard(p) == nil {
 		return nil

@@ -16,14 +16,13 @@ import (
 	"sdm/protocol/rank"
 )
 
-// starters are the programs that are known to start others: to debug those, sdm
-// takes control of the starter's job. --starter names one more.
+// starters are the starters that sdm can take control of. --starter adds one.
 var starters = []string{"mpirun", "mpiexec", "orterun", "prterun", "srun"}
 
-// foreignStarters are those whose jobs sdm cannot take control of.
+// foreignStarters are known starters whose jobs sdm cannot control.
 var foreignStarters = []string{"aprun", "jsrun", "flux"}
 
-// isStarter tells whether the line begins with a starter.
+// isStarter reports whether the line begins with a starter.
 func (o *options) isStarter() bool { return len(o.args) > 0 && o.knowsStarter(o.args[0]) }
 
 func (o *options) knowsStarter(word string) bool {
@@ -32,17 +31,17 @@ func (o *options) knowsStarter(word string) bool {
 	return slices.Contains(starters, name) || o.starter != "" && (base == o.starter || word == o.starter)
 }
 
-// launchers are the values of --launcher besides the names of starters.
+// Values of --launcher besides the names of starters.
 const (
-	launcherAuto  = ""      // as the line and the surroundings say
+	launcherAuto  = ""      // depends on the line and the environment
 	launcherLocal = "local" // ranks on this machine
 	launcherSlurm = "slurm" // srun
 	launcherSlot  = "slot"  // for the line of a starter: our servers in its slots
 	launcherMPIR  = "mpir"  // for the line of a starter: it runs under control until its ranks are held
 )
 
-// chooseStarter puts a starter before the program where one is to start it: the
-// one of --launcher, or srun inside an allocation of Slurm.
+// chooseStarter puts a starter before the program if one is needed: that of --launcher, or srun
+// inside an allocation of Slurm.
 func (o *options) chooseStarter() error {
 	name := o.launcher
 	switch {
@@ -82,9 +81,9 @@ func (o *options) chooseStarter() error {
 	return nil
 }
 
-// inAllocation tells whether we run in an allocation of Slurm and are not one of
-// its tasks: in the shell of salloc, or in a batch script. Steps of those have
-// numbers beyond maxStep (slurm.h, SLURM_BATCH_SCRIPT and the like).
+// inAllocation reports whether sdm runs in an allocation of Slurm and is not one of its tasks: in
+// the shell of salloc, or in a batch script. The steps of these have numbers above maxStep
+// (slurm.h, SLURM_BATCH_SCRIPT and the like).
 func inAllocation(env []string) bool {
 	o := options{env: env}
 	if o.lookup("SLURM_JOB_ID") == "" {
@@ -95,7 +94,7 @@ func inAllocation(env []string) bool {
 	return err != nil || step > maxStep
 }
 
-// validateStarter says what of a starter's line makes no sense.
+// validateStarter checks the options that do not fit a starter's line.
 func (o *options) validateStarter() error {
 	_, badRanks := o.awaited()
 	switch {
@@ -120,7 +119,7 @@ func (o *options) validateStarter() error {
 	return nil
 }
 
-// starterLine takes the starter's line apart.
+// starterLine parses the starter's line.
 func (o *options) starterLine() (slot.Line, error) {
 	resolved := ""
 	if path, err := exec.LookPath(o.args[0]); err == nil {
@@ -134,11 +133,11 @@ func (o *options) starterLine() (slot.Line, error) {
 	})
 }
 
-// debugOptions have Open MPI's mpirun make itself a debugger.
+// debugOptions make Open MPI's mpirun start itself under a debugger.
 var debugOptions = []string{"--debug", "-debug", "--tv", "-tv"}
 
-// isDebugger takes the options out by which mpirun has made itself sdm: some of them
-// are left in @mpirun_args@, and it would look for another debugger.
+// isDebugger removes the options by which mpirun was told to start a debugger, which is sdm. Some
+// of them remain in @mpirun_args@, and mpirun would look for another debugger.
 func (o *options) isDebugger() {
 	line, err := o.starterLine()
 	if err != nil || len(line.Programs) == 0 || !line.IsOpenMPI {
@@ -149,7 +148,7 @@ func (o *options) isDebugger() {
 	o.args = append(before, o.args[at:]...)
 }
 
-// runStarter is sdm run of a starter's line.
+// runStarter executes sdm run for a starter's line.
 func (a *app) runStarter(o *options) console.Status {
 	if err := errors.Join(o.validateStarter(), o.validateInjection(), o.validate()); err != nil {
 		return a.fail(console.StatusUsage, firstOf(err))
@@ -157,8 +156,8 @@ func (a *app) runStarter(o *options) console.Status {
 	return a.within(o, a.startStarter)
 }
 
-// startStarter takes control of the starter's job, or puts our servers into the
-// places of its ranks.
+// startStarter takes control of the starter's job by MPIR, or puts our servers into its slots in
+// place of the ranks.
 func (a *app) startStarter(l *lifetime, p *plan) console.Status {
 	o := p.o
 	o.isDebugger()
@@ -193,15 +192,15 @@ func (a *app) startStarter(l *lifetime, p *plan) console.Status {
 	return a.runSlots(l, p, line)
 }
 
-// hasEnded tells whether a starter has done all that it had to do, and held nobody.
+// hasEnded reports whether a starter has ended successfully without holding any rank.
 func hasEnded(err error) bool {
 	var ended *mpir.Ended
 	return errors.As(err, &ended) && ended.Status.Exited() && ended.Status.ExitStatus() == 0
 }
 
-// triesMPIR tells whether a starter is asked for MPIR first. What MPIR cannot do
-// goes by slots: the environment of the ranks, a place to stop before main, and
-// their output by rank. srun's daemons need its own help.
+// triesMPIR reports whether MPIR is tried first. Servers in slots do what MPIR cannot: change the
+// environment of the ranks, stop them before main, and separate their output by rank. For srun,
+// MPIR would have to start the servers by a second srun.
 func (o *options) triesMPIR() bool {
 	switch {
 	case o.mustMPIR():
@@ -214,10 +213,10 @@ func (o *options) triesMPIR() bool {
 	return starterName(o.args[0]) != "srun"
 }
 
-// mustMPIR tells whether nothing else will do.
+// mustMPIR reports whether only MPIR will do.
 func (o *options) mustMPIR() bool { return o.needsMPIR() != "" }
 
-// needsMPIR is the flag for which nothing else will do; "" if there is none.
+// needsMPIR returns the flag that requires MPIR; "": none.
 func (o *options) needsMPIR() string {
 	switch {
 	case o.launcher == launcherMPIR:
@@ -228,7 +227,7 @@ func (o *options) needsMPIR() string {
 	return ""
 }
 
-// forgetHeld makes a plan new for another way.
+// forgetHeld resets a plan before another way is tried.
 func (p *plan) forgetHeld() {
 	p.seat, p.take, p.lost, p.started, p.over = nil, nil, rank.Set{}, nil, nil
 }

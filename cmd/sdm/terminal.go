@@ -16,21 +16,20 @@ import (
 	"sdm/master/frontend/console/text"
 )
 
-// seat is where the person sits, if there is one: how commands come in, and how
-// text goes out.
+// seat is the user's terminal, if there is one: where commands come from and where text goes.
 type seat struct {
-	lines       console.Lines // nil: none beyond the scripts
+	lines       console.Lines // nil: no commands besides the scripts
 	interactive bool
-	input       io.ReadCloser // for the ranks; nil: nothing
+	input       io.ReadCloser // for the ranks; nil: empty
 	out, err    io.Writer
 	writer      text.Writer // for out
 	errWriter   text.Writer
 	progress    io.Writer
-	screen      func() (rows, columns int) // that out is; nil: it is none
+	screen      func() (rows, columns int) // size of the screen of out; nil: out is not a screen
 }
 
-// newSeat decides who owns standard input: a prompt on a terminal; without a
-// terminal the commands, if no script gives them; else the ranks.
+// newSeat decides who reads standard input: on a terminal the prompt; else, without scripts, the
+// console reads commands from it; else the ranks.
 func (a *app) newSeat(o *options) (*seat, error) {
 	s := &seat{out: a.out, err: a.stderr}
 	onTerminal, errOnTerminal := isTerminal(a.stdout), isTerminal(a.stderr)
@@ -51,8 +50,8 @@ func (a *app) newSeat(o *options) (*seat, error) {
 	return s, s.openInput(a, o)
 }
 
-// openPrompt opens the prompt; where standard output is no terminal it goes to
-// standard error, and answers go where they were meant to.
+// openPrompt opens the prompt. If standard output is not a terminal, the prompt goes to standard
+// error, and answers to standard output.
 func (s *seat) openPrompt(a *app, onTerminal bool, history string) error {
 	screen := a.stdout
 	if !onTerminal {
@@ -105,24 +104,23 @@ func (o *options) lookup(name string) string {
 	return ""
 }
 
-// reopened gives the same file under a description of our own that does not
-// block, so that closing it ends a Read that waits, and nobody else's is
-// changed. What cannot be opened again (a socket, another user's pipe) is used
-// as it is: then a Read that waits ends with the process.
+// reopened opens the same file again without blocking, so that closing it ends a pending Read and
+// other users of f are not affected. A file that cannot be opened again (a socket, another user's
+// pipe) is used as it is; a pending Read then lasts until the process ends.
 func reopened(f *os.File) *os.File {
 	again, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return f
 	}
 	if info, err := again.Stat(); err != nil || info.Mode().IsRegular() {
-		again.Close() // a description of our own would begin at the beginning
+		again.Close() // a new description would start at the beginning
 		return f
 	}
 	return again
 }
 
-// historyFile is where the lines of the prompt are kept, as the XDG Base
-// Directory Specification says; "" if there is no home.
+// historyFile returns the file for the history of the prompt (XDG Base Directory Specification); ""
+// without a home directory.
 func historyFile(env []string) string {
 	o := options{env: env}
 	dir := o.lookup("XDG_STATE_HOME")
@@ -136,8 +134,8 @@ func historyFile(env []string) string {
 	return filepath.Join(dir, "sdm", "history")
 }
 
-// shellFor gives what runs a line of the shell: with our own standard streams;
-// with ndjson, what it writes becomes events.
+// shellFor returns the function that runs a line in the shell. It uses our standard streams, or,
+// with ndjson, pipes whose lines become events.
 func (a *app) shellFor(o *options) console.Shell {
 	return func(ctx context.Context, line string) error {
 		if !o.ndjson() {
@@ -163,7 +161,7 @@ func (a *app) shell(ctx context.Context, line string, stdout, stderr *os.File) e
 	}
 	err := cmd.Run()
 	if _, failed := err.(*exec.ExitError); failed {
-		return nil // it has said so itself
+		return nil // the command has reported it
 	}
 	return err
 }

@@ -19,7 +19,7 @@ type scriptFlag struct {
 	flag, value string
 }
 
-// scriptValue collects -x and -e in one list, as their order counts.
+// scriptValue collects -x and -e in one list, because their order counts.
 type scriptValue struct {
 	o    *options
 	flag string
@@ -43,14 +43,14 @@ func (f scriptFlag) script() (console.Script, error) {
 	return s, s.Check()
 }
 
-// envValue collects the --env flags in one list, as their order counts.
+// envValue collects the --env flags in one list, because their order counts.
 type envValue struct {
 	o      *options
 	op     string
 	target envTarget
 }
 
-// envTarget is whose environment is changed.
+// envTarget tells whose environment is changed.
 type envTarget int
 
 const (
@@ -74,7 +74,7 @@ func (v envValue) String() string { return "" }
 
 func (v envValue) Type() string { return "string" }
 
-// npValue is -n: what of the environment stands behind it belongs to its program.
+// npValue is -n. Environment flags after it apply to its program only.
 type npValue struct{ o *options }
 
 func (v npValue) Set(s string) error {
@@ -94,8 +94,7 @@ func (v npValue) String() string {
 
 func (v npValue) Type() string { return "int" }
 
-// readDirective reads NAME=VALUE, NAME (unset), or NAME[SEP]=VALUE (prepend and
-// append).
+// readDirective reads NAME=VALUE, NAME (unset), or NAME[SEP]=VALUE (prepend and append).
 func readDirective(op, s string) (protocol.EnvDirective, error) {
 	d := protocol.EnvDirective{Op: op}
 	if op == "unset" {
@@ -121,7 +120,7 @@ func readDirective(op, s string) (protocol.EnvDirective, error) {
 	return d, nil
 }
 
-// duration is a flag that tells how long: as Go writes it, or a number of seconds.
+// duration is a flag for a duration: in Go's notation, or a number of seconds.
 type duration time.Duration
 
 func newDuration(d *time.Duration, value time.Duration) *duration {
@@ -133,7 +132,7 @@ func (d *duration) Set(s string) error {
 	v, err := time.ParseDuration(s)
 	if err != nil {
 		var seconds float64
-		if seconds, err = strconv.ParseFloat(s, 64); err == nil && !(math.Abs(seconds) < 1e9) { // NaN, too
+		if seconds, err = strconv.ParseFloat(s, 64); err == nil && !(math.Abs(seconds) < 1e9) { // or NaN
 			err = strconv.ErrRange
 		}
 		v = time.Duration(seconds * float64(time.Second))
@@ -146,14 +145,14 @@ func (d *duration) Set(s string) error {
 
 func (d *duration) String() string {
 	if *d == 0 {
-		return "0" // no default to tell
+		return "0" // no default to show
 	}
 	return time.Duration(*d).String()
 }
 
 func (d *duration) Type() string { return "duration" }
 
-// meant says what the value of a flag should have been.
+// meant tells which values a flag accepts.
 func meant(e *pflag.InvalidValueError) error {
 	switch e.GetFlag().Value.Type() {
 	case "int":

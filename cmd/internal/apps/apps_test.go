@@ -1,6 +1,6 @@
-// Package apps holds the tests that debug applications from outside: tutorials of PETSc in C, C++
-// and Fortran, on 8 ranks under mpirun. `make apps` runs them; they take minutes and need packages
-// that nothing else here needs. Their transcripts are kept, to be looked at.
+// Package apps tests sdm with applications that are not part of sdm: tutorials of PETSc in C, C++
+// and Fortran, on 8 ranks under mpirun. `make apps` runs the tests. They take minutes and need
+// packages that no other test needs. Their transcripts are kept for inspection.
 package apps
 
 import (
@@ -16,11 +16,11 @@ import (
 	"sdm/cmd/internal/programs"
 )
 
-// directory is the variable that says where programs are built and transcripts are kept; without it
-// no test runs.
+// directory is the environment variable that names the directory for the programs and transcripts.
+// Without it no test runs.
 const directory = "SDM_APPS"
 
-// bench is that directory.
+// bench is the value of directory.
 var bench string
 
 func TestMain(m *testing.M) {
@@ -35,13 +35,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// examples is where Debian has PETSc's.
+// examples is the directory of PETSc's examples in Debian.
 const examples = "/usr/share/doc/libpetsc3.18-dev-examples/examples/src"
 
-// application is one of them.
+// application is one of the examples.
 type application struct {
 	name     string
-	source   string // below examples
+	source   string // path relative to examples
 	compiler []string
 	args     []string
 }
@@ -49,14 +49,14 @@ type application struct {
 var (
 	bratu = application{"ex5", "snes/tutorials/ex5.c", []string{"mpicc.openmpi"}, []string{"-snes_monitor_short", "-da_refine", "1"}}
 	ice   = application{"ex48", "snes/tutorials/ex48.c", []string{"mpicxx.openmpi", "-x", "c++"}, []string{"-M", "5", "-P", "3", "-snes_monitor_short"}}
-	// The same as bratu, with modules and derived types.
+	// The same problem as bratu, with modules and derived types.
 	fortran = application{"ex5f90", "snes/tutorials/ex5f90.F90", []string{"mpif90.openmpi", "-ffree-line-length-none"}, []string{"-snes_monitor_short"}}
 
 	applications = []application{bratu, ice, fortran}
 )
 
-// prepare builds the applications, with their sources beside them, and sets what mpirun needs on a
-// small machine.
+// prepare builds the applications, copies their sources beside them, and sets the environment that
+// mpirun needs on a small machine.
 func prepare() error {
 	env, err := programs.Environment()
 	if err != nil {
@@ -108,7 +108,7 @@ func (a application) build() error {
 	return nil
 }
 
-// petsc asks pkg-config.
+// petsc returns what pkg-config knows of PETSc.
 func petsc(what string) ([]string, error) {
 	cmd := exec.Command("pkg-config", what, "petsc")
 	var said bytes.Buffer
@@ -120,8 +120,8 @@ func petsc(what string) ([]string, error) {
 	return strings.Fields(string(out)), nil
 }
 
-// lineOf is the place FILE:LINE of the first line of the source that has a text, from the first one on that
-// has another, if that is not "".
+// lineOf returns FILE:LINE of the first line of the source that contains text. If after is not "",
+// it is the first one from the line on that contains after.
 func (a application) lineOf(t *testing.T, text, after string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(examples, a.source))

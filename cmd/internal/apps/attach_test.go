@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestAttach attaches to a job in the middle of its work, looks, sets a breakpoint, and lets it go: its
-// results are those of a job without a debugger.
+// TestAttach attaches to a running job, shows stacks, sets a breakpoint, and detaches. The results
+// of the job must be those without a debugger.
 func TestAttach(t *testing.T) {
 	program := []string{"./ex5", "-snes_monitor_short", "-da_refine", "5"}
 	want := results(t, "attach", program...)
@@ -41,7 +41,7 @@ func TestAttach(t *testing.T) {
 	has(t, text, `^\[0-7\] \(8\) main ex5\.c:\d+`, `^\[0-7\] \(8, 16 threads\) helper threads: libopen-pal\.so\.40 \(8\), libpmix\.so\.2 \(8\)`, `^\[0-7\] Breakpoint 1 at ex5\.c:\d+$`, `Breakpoint 1, FormJacobianLocal \(`)
 }
 
-// ranksOf waits until a job has its ranks, which write nothing before the end.
+// ranksOf waits until all ranks of a job exist. They write nothing before their end.
 func ranksOf(ctx context.Context, t *testing.T, starter int) {
 	t.Helper()
 	children := fmt.Sprintf("/proc/%d/task/%d/children", starter, starter)

@@ -8,7 +8,7 @@ import (
 	"sdm/cmd/internal/programs"
 )
 
-// own are the programs of ours that are like applications and need MPI.
+// own is the directory of sdm's own test programs that are like applications and need MPI.
 const own = "../../../testdata/programs"
 
 // compile builds some of them beside the applications.
@@ -47,7 +47,7 @@ func TestTeams(t *testing.T) {
 	has(t, text, `^\[0-7\] Temporary breakpoint 1(\.\d)?, sweep \(`, `^\[0-7\] found = 32, as the majority$`)
 }
 
-// TestPython is mpi4py with an extension in C, in which breakpoints are pending at first.
+// TestPython is mpi4py with an extension in C, whose breakpoints are pending at first.
 func TestPython(t *testing.T) {
 	jobs, err := programs.Python(own, bench)
 	compile(t, jobs, err)

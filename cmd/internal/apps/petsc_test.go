@@ -4,10 +4,10 @@ import (
 	"testing"
 )
 
-// TestBratu is C: a nonlinear equation on a grid that the ranks share.
+// TestBratu is C: a nonlinear equation on a grid that is distributed over the ranks.
 func TestBratu(t *testing.T) {
 	created, guess := bratu.lineOf(t, "PetscCall(DMSetFromOptions(da))", ""), bratu.lineOf(t, "PetscCall(FormInitialGuess(da, &user, x))", "")
-	each := bratu.lineOf(t, "if (i == 0 || j == 0 || i == info->mx - 1", "") // which every rank reaches
+	each := bratu.lineOf(t, "if (i == 0 || j == 0 || i == info->mx - 1", "") // every rank executes it
 	text := debug(t, "ex5", session{
 		// Over calls of MPI that all ranks must make.
 		"tbreak " + created,
@@ -27,7 +27,8 @@ func TestBratu(t *testing.T) {
 		"sdm: info locals",
 		"up", "down",
 		"delete",
-		// Once: ranks with fewer rows would wait for the others in a collective.
+		// Once only: ranks with fewer rows would wait for the others in a collective
+		// operation.
 		"break " + each + " if i == info->xs + 2",
 		"continue",
 		"print i", "print j",
@@ -60,7 +61,7 @@ func TestUntil(t *testing.T) {
 	}, append([]string{"./ex5"}, bratu.args...)...)
 }
 
-// TestIce is C that a compiler of C++ has compiled: elements in three dimensions, references, inlined code.
+// TestIce is C that was compiled as C++: elements in three dimensions, references, inlined code.
 func TestIce(t *testing.T) {
 	text := debug(t, "ex48", session{
 		"break THIFunctionLocal",
@@ -83,9 +84,10 @@ func TestIce(t *testing.T) {
 	has(t, text, `^\[0-7\] Breakpoint 1, THIFunctionLocal \(`, `^\[0-7\] Temporary breakpoint 2, HexComputeGeometry \(`)
 }
 
-// TestFortran has modules, derived types and arrays whose bounds come with the call.
+// TestFortran has modules, derived types and arrays whose bounds are arguments.
 func TestFortran(t *testing.T) {
-	each := fortran.lineOf(t, "if (i .eq. 1 .or. j .eq. 1", "subroutine FormFunctionLocal(") // which every rank reaches
+	// Every rank executes this line.
+	each := fortran.lineOf(t, "if (i .eq. 1 .or. j .eq. 1", "subroutine FormFunctionLocal(")
 	text := debug(t, "ex5f90", session{
 		"break formfunctionlocal",
 		"continue",

@@ -15,20 +15,22 @@ import (
 )
 
 const (
-	// patience bounds a session, and is what sdm is told as --timeout.
+	// patience is the time limit of a session (--timeout).
 	patience = 2 * time.Minute
-	// ranks is how many there are in each job.
+	// ranks is the number of ranks of each job.
 	ranks = "8"
 )
 
-// A session is a list of commands. Each is also given to a plain gdb that has rank 0 of another job,
-// unless it begins with "sdm:", and what both say of that rank must be the same.
+// A session is a list of commands. Those that do not begin with "sdm:" are also given to a plain
+// gdb that debugs rank 0 of another job, and the answers for that rank must be equal.
 type session []string
 
-// moves are the words after which it is asked where rank 0 is; the last one ends the program.
+// moves are the commands after which the session asks for the position of rank 0. The last one ends
+// the program.
 var moves = regexp.MustCompile(`^(continue|next|step|finish|until|advance|up|down)\b`)
 
-// ours is the session for sdm. Rank 0 is asked apart, since the others' answers may differ from its.
+// ours returns the session for sdm. Values of rank 0 are asked separately, since those of others
+// may differ.
 func (s session) ours() string {
 	var b strings.Builder
 	for i, line := range s {
@@ -45,7 +47,7 @@ func (s session) ours() string {
 	return b.String()
 }
 
-// theirs is the session for gdb: its program does not run yet.
+// theirs returns the session for gdb, in which the first "continue" starts the program.
 func (s session) theirs() string {
 	b := strings.Builder{}
 	b.WriteString("set pagination off\nset confirm off\nset breakpoint pending off\nset width 0\n")
@@ -58,7 +60,7 @@ func (s session) theirs() string {
 			line, runs = "run", true
 		}
 		b.WriteString(line + "\n")
-		selects := line == "up" || line == "down" // which show the frame by themselves
+		selects := line == "up" || line == "down" // they show the frame themselves
 		if (line == "run" || moves.MatchString(line)) && !selects && i < len(s)-1 {
 			b.WriteString("frame\n")
 		}
@@ -73,7 +75,7 @@ var (
 	theirValue = regexp.MustCompile(`^\$\d+ = (.*)$`)
 )
 
-// said is what a transcript says of rank 0: places and values, in order.
+// said returns the frames and values in a transcript that belong to rank 0, in order.
 func said(transcript string, place, value *regexp.Regexp) []string {
 	var all []string
 	for line := range strings.Lines(transcript) {
@@ -87,7 +89,7 @@ func said(transcript string, place, value *regexp.Regexp) []string {
 	return all
 }
 
-// run runs a command beside the programs; its output is kept in a file.
+// run runs a command in the directory of the programs and keeps its output in a file.
 func run(t *testing.T, transcript string, line ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience+time.Minute)
@@ -109,7 +111,7 @@ func run(t *testing.T, transcript string, line ...string) string {
 	return string(out)
 }
 
-// results are the lines that a program writes; they do not depend on a debugger.
+// results returns the output of a program that is run without a debugger.
 func results(t *testing.T, name string, program ...string) []string {
 	t.Helper()
 	out := run(t, name+".alone", append([]string{"mpirun.openmpi", "-n", ranks}, program...)...)
@@ -120,7 +122,7 @@ func results(t *testing.T, name string, program ...string) []string {
 	return all
 }
 
-// unchanged checks that a transcript has all results.
+// unchanged checks that a transcript contains all results.
 func unchanged(t *testing.T, transcript string, results []string) {
 	t.Helper()
 	lines := strings.Split(transcript, "\n")
@@ -131,8 +133,8 @@ func unchanged(t *testing.T, transcript string, results []string) {
 	}
 }
 
-// alike tells whether two lines have the same words, and numbers that differ by a hundredth at most: the order in
-// which the ranks' parts are summed is not always the same.
+// alike reports whether two lines have equal words, and numbers that differ by at most a hundredth,
+// since the order in which MPI sums up the parts of the ranks may differ.
 func alike(a, b string) bool {
 	return slices.EqualFunc(strings.Fields(a), strings.Fields(b), func(x, y string) bool {
 		n, bad := strconv.ParseFloat(x, 64)
@@ -142,7 +144,7 @@ func alike(a, b string) bool {
 }
 
 // debug runs a session on a program, by sdm on all ranks and by gdb on rank 0, and returns sdm's
-// transcript. name is that of the transcripts.
+// transcript. name is part of the names of the transcripts.
 func debug(t *testing.T, name string, s session, program ...string) string {
 	t.Helper()
 	want := results(t, name, program...)
@@ -182,7 +184,7 @@ func compare(t *testing.T, ours, theirs []string) {
 	}
 }
 
-// has checks that lines of a transcript match patterns, in this order.
+// has checks that lines of a transcript match the patterns, in this order.
 func has(t *testing.T, transcript string, patterns ...string) {
 	t.Helper()
 	rest := transcript

@@ -1,4 +1,4 @@
-// Attaching to ranks that run.
+// Attaching to running ranks.
 
 package main
 
@@ -18,8 +18,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// attachRanks is how many ranks the MPI job has, attachTimes how often they are
-// attached to, each way.
+// attachRanks is the number of ranks of the MPI job, attachTimes how often each way attaches to
+// them.
 const (
 	attachRanks = 16
 	attachTimes = 7
@@ -38,11 +38,12 @@ func benchAttach(b *bench) {
 	}
 }
 
-// attach measures it against bare gdbs that have as many ranks each as ours have.
+// attach measures how long it takes to attach, against bare gdbs that have as many ranks each as
+// sdm's.
 func (b *bench) attach(what string, pids []int, l limit) {
 	_, _, gdbs := b.attachBySDM(pids)
 	per := (len(pids) + gdbs - 1) / gdbs
-	var worked [2][]time.Duration // processor time of the gdbs and of who has started them
+	var worked [2][]time.Duration // processor time of the gdbs and the process that has started them
 	c := compare(attachTimes, 1, func(int) time.Duration {
 		took, work, _ := b.attachBySDM(pids)
 		worked[0] = append(worked[0], work)
@@ -57,7 +58,8 @@ func (b *bench) attach(what string, pids []int, l limit) {
 	b.table.add(row{what: what + ", processor time", unit: "ms", ours: ms(median(worked[0])), floor: ms(median(worked[1]))})
 }
 
-// attachBySDM is from the command to the last stop. What it leaves runs on.
+// attachBySDM attaches with sdm and measures the time until the last stop. The ranks run on
+// afterwards.
 func (b *bench) attachBySDM(pids []int) (took, work time.Duration, gdbs int) {
 	j := startJob(b.server, 1, len(pids), "--backend", "gdb")
 	var args protocol.Args
@@ -86,7 +88,7 @@ func attachByGDBs(pids []int, per int) (took, work time.Duration) {
 	return took, work
 }
 
-// startAlone starts ranks of a small program, nobody's job.
+// startAlone starts processes of a small program that belong to no job.
 func (b *bench) startAlone() (pids []int, end func()) {
 	program := b.compile("spin")
 	cmds := make([]*exec.Cmd, manyRanks)
@@ -105,8 +107,7 @@ func (b *bench) startAlone() (pids []int, end func()) {
 	}
 }
 
-// startMPI starts an MPI job, and returns when all of its ranks have been through
-// MPI_Init.
+// startMPI starts an MPI job and waits until all of its ranks have returned from MPI_Init.
 func (b *bench) startMPI() (pids []int, end func()) {
 	program, finish := filepath.Join(b.dir, "mpiwait"), filepath.Join(b.dir, "go")
 	b.run(compiler, "-g", "-O0", "-o", program, "testdata/programs/mpiwait.c")

@@ -1,4 +1,4 @@
-// Backtraces of optimised C++, against those that bare gdbs write.
+// Backtraces of optimised C++, against those of bare gdbs.
 
 package main
 
@@ -11,10 +11,11 @@ import (
 	"sdm/master/session"
 )
 
-// fewRanks is how many are asked for a backtrace: what one sees on a screen.
+// fewRanks is how many ranks are asked for a backtrace: as many as fit on a screen.
 const fewRanks = 8
 
-// benchBacktrace asks where frames are inlined, and where twelve of them have arguments.
+// benchBacktrace asks for backtraces with inlined frames, and with twelve frames that have
+// arguments.
 func benchBacktrace(b *bench) {
 	const source = sources + "lattice.cc"
 	program := filepath.Join(b.dir, "lattice")
@@ -43,7 +44,7 @@ func (b *bench) benchBacktraces(p *pair, where string) {
 		ours: ms(c.times[0]), floor: ms(c.times[1]), ratio: c.ratio[1], limit: limit{ratio: 1.5, slack: 20}})
 }
 
-// placeOf gives the line of a source that has a mark, as a location.
+// placeOf returns the line of a source that contains a mark, as a location.
 func placeOf(source, mark string) string {
 	text, err := os.ReadFile(source)
 	before, _, found := bytes.Cut(text, []byte(mark))

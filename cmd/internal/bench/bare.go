@@ -1,6 +1,6 @@
-// Bare gdbs: the same programs under the same gdbs with the same flags
-// and environment as sdm has them, driven by a loop that neither parses nor merges. It is the floor
-// that sdm's own figures are divided by.
+// Bare gdbs: the same programs under the same gdbs with the flags and environment that sdm uses,
+// controlled by a loop that neither parses nor merges. They are the floor by which sdm's figures
+// are divided.
 
 package main
 
@@ -20,21 +20,20 @@ import (
 	"sdm/launch/local"
 )
 
-// bareGDB is one gdb, with pipes to it. Each process that it has is an inferior of
-// its own, i1, i2, …
+// bareGDB is a gdb with pipes to it. Each of its processes is an inferior of its own: i1, i2, …
 type bareGDB struct {
 	cmd       *exec.Cmd
 	in        io.WriteCloser
-	pipe      *os.File // that out reads
+	pipe      *os.File // out reads from it
 	out       *bufio.Reader
 	inferiors int
-	threads   []string // of all inferiors, as gdb numbers them: the first ones are the main threads
-	standing  int      // threads that have been told to stand since the last resume
+	threads   []string // of all inferiors, by gdb's numbers; the main threads come first
+	standing  int      // threads reported as stopped since the last resume
 	token     int      // of the last command
 	commands  strings.Builder
 }
 
-// startBareGDB starts one, with nothing to debug yet. more are further arguments.
+// startBareGDB starts a gdb without a program. more are further arguments.
 func startBareGDB(more ...string) *bareGDB {
 	args := gdb.Config{Args: more}.CommandLine()
 	cmd := exec.Command(args[0], args[1:]...)
@@ -54,8 +53,8 @@ func startBareGDB(more ...string) *bareGDB {
 	return &bareGDB{cmd: cmd, in: in, pipe: out.(*os.File), out: bufio.NewReaderSize(out, 64<<10)}
 }
 
-// add writes down one MI command, with a token as sdm's have (gdb reads it byte by byte, and
-// writes it back by a system call of its own); say sends all that is written down.
+// add queues one MI command, with a token as sdm's have (gdb reads it byte by byte, and writes it
+// back by a system call of its own). say sends all queued commands.
 func (g *bareGDB) add(format string, args ...any) {
 	g.token = g.token%99 + 1
 	fmt.Fprintf(&g.commands, "%d"+format+"\n", append([]any{g.token}, args...)...)
@@ -77,8 +76,8 @@ var (
 	isThread  = []byte(`=thread-created,id="`)
 )
 
-// until reads lines up to the n-th that begins with want. take, unless it is nil,
-// gets these. Threads are counted on the way.
+// until reads up to the n-th line that begins with want, and passes these lines to take, unless it
+// is nil. It also counts threads.
 func (g *bareGDB) until(n int, want []byte, take func([]byte)) {
 	for n > 0 {
 		line := g.line()
@@ -91,7 +90,7 @@ func (g *bareGDB) until(n int, want []byte, take func([]byte)) {
 	}
 }
 
-// line reads one line, or the beginning of one that is longer than our buffer.
+// line reads one line, truncated to the size of the buffer.
 func (g *bareGDB) line() []byte {
 	line, err := g.out.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
@@ -115,8 +114,8 @@ func (g *bareGDB) line() []byte {
 	return line
 }
 
-// attach takes processes, and returns when all of their threads stand. Held ones
-// it takes all at once; gdb gets confused by that where they have several threads.
+// attach attaches to processes and waits until all of their threads have stopped. Held processes
+// are attached in one batch, which confuses gdb if processes have several threads.
 func (g *bareGDB) attach(held bool, pids ...int) {
 	for range pids[1:] {
 		g.add("-add-inferior")
@@ -140,9 +139,9 @@ func (g *bareGDB) untilAllStand() {
 	}
 }
 
-// interrupted waits until the first inferiors, whose interrupts have been said, and all
-// of their threads stand. After a second they are said again: gdb 13.1 forgets one for
-// a thread that is just stepping over a breakpoint.
+// interrupted waits until the first inferiors, to which interrupts were sent, and all of their
+// threads have stopped. After a second the interrupts are repeated: gdb 13.1 forgets one for a
+// thread that is just stepping over a breakpoint.
 func (g *bareGDB) interrupted(inferiors int) {
 	g.until(inferiors, isDone, nil)
 	for g.standing < len(g.threads) {
@@ -162,7 +161,7 @@ func (g *bareGDB) addInterrupts(inferiors int) {
 	}
 }
 
-// speaks waits until gdb says something, for d at most.
+// speaks waits for output of gdb, for d at most.
 func (g *bareGDB) speaks(d time.Duration) bool {
 	g.pipe.SetReadDeadline(time.Now().Add(d))
 	_, err := g.out.Peek(1)
@@ -170,7 +169,7 @@ func (g *bareGDB) speaks(d time.Duration) bool {
 	return !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// resume tells the first inferiors to go on.
+// resume queues commands that resume the first inferiors.
 func (g *bareGDB) resume(inferiors int) {
 	g.standing = 0
 	for i := range inferiors {
@@ -178,7 +177,7 @@ func (g *bareGDB) resume(inferiors int) {
 	}
 }
 
-// toMain brings processes that were held before their first instruction to main.
+// toMain runs held processes to main.
 func (g *bareGDB) toMain(ranks []*local.Process) {
 	for _, p := range ranks {
 		p.Signal(syscall.SIGCONT) // ends the stop in which it was held
@@ -199,13 +198,13 @@ func (g *bareGDB) toMain(ranks []*local.Process) {
 	}
 }
 
-// kill ends it at once, and leaves its breakpoints in the processes.
+// kill kills gdb, which leaves its breakpoints in the processes.
 func (g *bareGDB) kill() {
 	syscall.Kill(-g.cmd.Process.Pid, syscall.SIGKILL)
 	g.cmd.Wait()
 }
 
-// leave lets it detach and end.
+// leave lets gdb detach and end.
 func (g *bareGDB) leave() {
 	g.in.Close()
 	io.Copy(io.Discard, g.out)

@@ -1,4 +1,4 @@
-// The ranks of a program under bare gdbs, and what a loop asks of them.
+// The ranks of a program under bare gdbs, and the requests of the loop.
 
 package main
 
@@ -13,16 +13,16 @@ import (
 	"sdm/protocol/rank"
 )
 
-// bareSet is some ranks of a program under bare gdbs, so many to each, stopped in
-// main.
+// bareSet contains the ranks of a program, stopped in main, under bare gdbs that have several ranks
+// each.
 type bareSet struct {
 	forker *local.Forker
 	ranks  []*local.Process
 	gdbs   []*bareGDB
 }
 
-// startBare does what the start of a session does, and no more: hold, attach,
-// breakpoint in main, continue, wait for the stops; all gdbs at once.
+// startBare does only what the start of a session needs, in all gdbs concurrently: hold, attach,
+// breakpoint in main, continue, wait for the stops.
 func startBare(line []string, ranks, per int) *bareSet {
 	s := &bareSet{forker: local.NewForker(), ranks: make([]*local.Process, ranks)}
 	var all sync.WaitGroup
@@ -35,7 +35,7 @@ func startBare(line []string, ranks, per int) *bareSet {
 	return s
 }
 
-// pieces cuts n ranks into pieces of at most per, as the engine does.
+// pieces divides n ranks into pieces of at most per ranks, as the back end does.
 func pieces(n, per int) iter.Seq2[int, int] {
 	return func(yield func(first, last int) bool) {
 		count := (n + per - 1) / per
@@ -47,7 +47,7 @@ func pieces(n, per int) iter.Seq2[int, int] {
 	}
 }
 
-// startPiece starts ranks first to last-1 and brings them to main.
+// startPiece starts ranks first to last-1 and runs them to main.
 func (s *bareSet) startPiece(g *bareGDB, line []string, first, last int) {
 	var pids []int
 	for i := first; i < last; i++ {
@@ -67,7 +67,8 @@ func (s *bareSet) startPiece(g *bareGDB, line []string, first, last int) {
 	g.toMain(s.ranks[first:last])
 }
 
-// attachBare takes running processes, so many to a gdb and all gdbs at once.
+// attachBare attaches to running processes, in all gdbs concurrently. Each gdb gets at most per of
+// them.
 func attachBare(pids []int, per int) []*bareGDB {
 	gdbs := make([]*bareGDB, 0, len(pids))
 	var all sync.WaitGroup
@@ -91,11 +92,11 @@ func (s *bareSet) close() {
 	s.forker.Close()
 }
 
-// round is one round over the first n ranks: one thing is asked of each, all at
-// once, and take gets the answer of each. argument is what it needs to know.
+// round is one round over the first n ranks: all are sent the same request, and take gets the
+// answer of each. The meaning of argument depends on the round.
 type round func(s *bareSet, n int, argument string, take func([]byte))
 
-// rounds are those that a relay can be asked for.
+// rounds are the rounds that a relay offers.
 var rounds = map[string]round{
 	"print":    (*bareSet).evaluate,
 	"break":    (*bareSet).breakAt,
@@ -107,9 +108,8 @@ var rounds = map[string]round{
 	"delete":   (*bareSet).delete,
 }
 
-// each writes to the gdbs of the first n ranks, all before the first has answered,
-// and then reads from each. ask and read are told how many ranks of the gdb are
-// meant.
+// each writes to the gdbs of the first n ranks, to all before it reads from any. ask and read get
+// the number of ranks of the gdb that are meant.
 func (s *bareSet) each(n int, ask, read func(g *bareGDB, ranks int)) {
 	meant := func(f func(g *bareGDB, ranks int)) {
 		left := n
@@ -125,7 +125,7 @@ func (s *bareSet) each(n int, ask, read func(g *bareGDB, ranks int)) {
 	meant(read)
 }
 
-// evaluate is an expression.
+// evaluate evaluates an expression.
 func (s *bareSet) evaluate(n int, expr string, take func([]byte)) {
 	s.each(n, func(g *bareGDB, ranks int) {
 		for _, thread := range g.threads[:ranks] {
@@ -146,22 +146,22 @@ func (s *bareSet) delete(n int, _ string, take func([]byte)) {
 		func(g *bareGDB, _ int) { g.until(1, isDone, take) })
 }
 
-// goOn is continue to the next breakpoint.
+// goOn continues to the next breakpoint.
 func (s *bareSet) goOn(n int, _ string, take func([]byte)) {
 	s.each(n, (*bareGDB).resume, func(g *bareGDB, ranks int) { g.until(ranks, isHit, take) })
 }
 
-// run lets the ranks run.
+// run resumes the ranks.
 func (s *bareSet) run(n int, _ string, take func([]byte)) {
 	s.each(n, (*bareGDB).resume, func(g *bareGDB, ranks int) { g.until(ranks, isRunning, take) })
 }
 
-// stacks is the stack of every thread.
+// stacks lists the stack of every thread.
 func (s *bareSet) stacks(n int, _ string, take func([]byte)) {
 	s.each(n, (*bareGDB).listStacks, func(g *bareGDB, _ int) { g.until(len(g.threads), isDone, take) })
 }
 
-// backtrace is what a person at gdb's prompt would see.
+// backtrace executes backtrace as gdb's prompt does.
 func (s *bareSet) backtrace(n int, _ string, take func([]byte)) {
 	s.each(n, func(g *bareGDB, ranks int) {
 		for _, thread := range g.threads[:ranks] {
@@ -170,7 +170,7 @@ func (s *bareSet) backtrace(n int, _ string, take func([]byte)) {
 	}, func(g *bareGDB, ranks int) { g.until(ranks, isDone, take) })
 }
 
-// sample is the stack of every thread of ranks that run.
+// sample lists the stack of every thread of running ranks.
 func (s *bareSet) sample(n int, _ string, take func([]byte)) {
 	s.each(n, (*bareGDB).addInterrupts, func(g *bareGDB, ranks int) {
 		g.interrupted(ranks)
@@ -185,7 +185,7 @@ func (s *bareSet) sample(n int, _ string, take func([]byte)) {
 	})
 }
 
-// listStacks asks for the stack of every thread, whosoever it is.
+// listStacks queues a request for the stack of every thread of all inferiors.
 func (g *bareGDB) listStacks(int) {
 	for _, thread := range g.threads {
 		g.add("-stack-list-frames --thread %s 0 999", thread)

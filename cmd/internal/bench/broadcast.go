@@ -12,16 +12,14 @@ import (
 	"sdm/protocol/wire"
 )
 
-// manyServers is the size of the tree in most sections: real processes, on one
-// machine.
+// manyServers is the size of the tree in most sections: real processes on one machine.
 const manyServers = 64
 
-// mrnet is what MRNet 5.0 took for the same with as many back ends, on a machine
-// of this kind with 2 processors: median round trip of a broadcast and a sum, and
-// start-up; the lower end of what was seen, in ms.
+// mrnet is what MRNet 5.0 took with as many back ends, on a similar machine with 2 processors: the
+// median round trip of a broadcast and a sum, and the start-up; the lowest values seen, in ms.
 var mrnet = map[int]struct{ trip, start float64 }{64: {3.5, 140}, 256: {16, 750}, 1024: {104, 9000}}
 
-// mostStart is the target for our start-up, in ms.
+// mostStart is the target for the start-up, in ms.
 var mostStart = map[int]float64{64: 500, 256: 2000, 1024: 8000}
 
 func benchBroadcast(b *bench) {
@@ -29,14 +27,14 @@ func benchBroadcast(b *bench) {
 	b.broadcast(manyServers, 40, 25)
 }
 
-// benchLarge is the same with more servers, up to where this machine is far too
-// small for them; so is MRNet's.
+// benchLarge is benchBroadcast with more servers, up to a number for which this machine, like
+// MRNet's, is far too small.
 func benchLarge(b *bench) {
 	b.broadcast(256, 12, 8)
 	b.broadcast(1024, 6, 5)
 }
 
-// broadcast measures a tree of so many processes, in blocks of rounds.
+// broadcast measures a tree of processes, in blocks of rounds.
 func (b *bench) broadcast(servers, blocks, rounds int) {
 	b.progress("%d servers with simulated ranks, %d bare forwarders", servers, servers)
 	began := time.Now()
@@ -47,10 +45,10 @@ func (b *bench) broadcast(servers, blocks, rounds int) {
 	f := startForwarders("binomial", servers)
 	forwarding := time.Since(began)
 	packet := likeOurs(servers)
-	// Equal answers merge into one group; distinct ones into a column.
+	// Equal answers merge into one group, different ones into a column.
 	same, distinct := func() { j.print("", "size") }, func() { j.print("", "rank") }
 	bare := func() { f.ask(packet) }
-	for range 20 { // until the heaps have their size
+	for range 20 { // until the heaps have their final size
 		same()
 		distinct()
 		bare()
@@ -80,7 +78,7 @@ func (b *bench) broadcast(servers, blocks, rounds int) {
 	j.close()
 }
 
-// likeOurs is a packet as sdm sends one for the same command.
+// likeOurs returns a packet as sdm sends it for the same command.
 func likeOurs(servers int) []byte {
 	return wire.Append(nil, &wire.Message{
 		Kind: wire.Command, ID: 100, Ranks: rank.Range(0, rank.ID(servers-1)), Wait: 9 * time.Second,
@@ -88,7 +86,7 @@ func likeOurs(servers int) []byte {
 	})
 }
 
-// processorTime is what one call costs each of the processes.
+// processorTime returns the processor time of one call in each process, on average.
 func processorTime(calls int, pids []int, f func()) time.Duration {
 	before := cpuTime(pids)
 	for range calls {

@@ -13,15 +13,15 @@ import (
 	"sdm/protocol/rank"
 )
 
-// floodLines is how many lines each of the writing ranks has, about 10 bytes
-// each; floodAsks how many commands are given before, for comparison.
+// floodLines is how many lines each of the writing ranks writes, about 12 bytes each; floodAsks is
+// how many commands are sent before, for comparison.
 const (
 	floodLines = 2_000_000
 	floodAsks  = 2000
 )
 
-// benchFlood has three ranks write as fast as they can, all of it read by the
-// console's side, while the fourth is asked for a value again and again.
+// benchFlood lets three ranks write as fast as they can, reads all of it as a console does, and
+// repeatedly asks the fourth rank for a value.
 func benchFlood(b *bench) {
 	path := filepath.Join(b.dir, "flood")
 	b.run("gcc", "-g", "-O0", "-o", path, "testdata/programs/flood.c")
@@ -77,7 +77,7 @@ func benchFlood(b *bench) {
 	j.close()
 }
 
-// late gives the time that all but one of so many, which are sorted, stay below.
+// late returns the value that only one in so many values exceeds. sorted must be sorted.
 func late(sorted []time.Duration, of int) time.Duration {
 	return sorted[len(sorted)-1-(len(sorted)-1)/of]
 }

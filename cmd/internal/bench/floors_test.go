@@ -12,7 +12,7 @@ import (
 	"sdm/master/session"
 )
 
-// TestForwarders: a packet goes through a tree of processes and comes back.
+// TestForwarders sends a packet through a tree of processes and back.
 func TestForwarders(t *testing.T) {
 	f := startForwarders("binomial", 5)
 	packet := likeOurs(manyServers)
@@ -36,7 +36,7 @@ func TestForwarders(t *testing.T) {
 	}
 }
 
-// TestRelay: answers come from real gdbs.
+// TestRelay gets answers from real gdbs.
 func TestRelay(t *testing.T) {
 	r := startRelay(2, 1, compiled(t, "work"))
 	if got := string(r.ask("print", 2, "1+1")); got != "^done,value=\"2\"\n^done,value=\"2\"\n" {
@@ -54,7 +54,7 @@ func TestRelay(t *testing.T) {
 	endRelay(t, r)
 }
 
-// TestSharingRelay: all rounds, over gdbs that several ranks share.
+// TestSharingRelay executes all rounds, with gdbs that several ranks share.
 func TestSharingRelay(t *testing.T) {
 	const ranks, threads = 3, 1 + 2
 	var r *relay
@@ -80,7 +80,7 @@ func TestSharingRelay(t *testing.T) {
 	endRelay(t, r)
 
 	r = startRelay(ranks, 2, program, strconv.Itoa(threads-1), "1000")
-	count("break", "track", "^done,bkpt=", 2) // by then all threads are there
+	count("break", "track", "^done,bkpt=", 2) // by then all threads exist
 	count("continue", "", `*stopped,reason="breakpoint-hit"`, ranks)
 	count("run", "", "^running", ranks)
 	for range 3 {
@@ -104,8 +104,7 @@ func endRelay(t *testing.T, r *relay) {
 	}
 }
 
-// TestScripted: the servers of this program are servers, and say when a rank has
-// stopped.
+// TestScripted checks that this program can act as a server, and that its stops tell the time.
 func TestScripted(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -13,7 +13,7 @@ func benchFold(b *bench) { b.runInside("fold") }
 
 const fields = 100
 
-// fieldOf is the expression of field i; it differs in all ranks, or in none.
+// fieldOf returns the expression of field i. Its value differs in all ranks, or in none.
 func fieldOf(i int, differs bool) string {
 	if differs {
 		return fmt.Sprintf("rank + %d", i)

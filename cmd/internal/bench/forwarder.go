@@ -1,6 +1,6 @@
-// The bare forwarder: the processes of a tree that pass a packet on to their
-// children, wait for all answers, and answer with a packet of their own. Same
-// tree, same TLS as sdm's servers; no parsing, no merging.
+// The bare forwarder: processes of a tree that pass a packet on to their children, wait for all
+// answers, and answer with a packet of their own. Tree and TLS are those of sdm's servers, without
+// parsing and merging.
 
 package main
 
@@ -25,8 +25,8 @@ import (
 	"sdm/tree/topology"
 )
 
-// forwarderTLS makes the configuration of one end: TLS 1.3 with a certificate
-// on both sides, as sdm's links have.
+// forwarderTLS returns the configuration of one end: TLS 1.3 with certificates on both sides, as
+// sdm's links have.
 func forwarderTLS() *tls.Config {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -41,11 +41,11 @@ func forwarderTLS() *tls.Config {
 		MinVersion:         tls.VersionTLS13,
 		Certificates:       []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
 		ClientAuth:         tls.RequireAnyClientCert,
-		InsecureSkipVerify: true, // the floor has the cost of TLS, and no secret to protect
+		InsecureSkipVerify: true, // only the cost of TLS matters here
 	}
 }
 
-// forwarders is the near end: the root of a tree of bare forwarders.
+// forwarders is the root of a tree of bare forwarders, in this process.
 type forwarders struct {
 	cmds     []*exec.Cmd
 	children []*hop
@@ -87,8 +87,8 @@ func readPacket(in *bufio.Reader, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-// startForwarders starts size processes with a listening socket each and
-// connects a tree of that shape.
+// startForwarders starts size processes with a listening socket each and connects them to a tree of
+// the given shape.
 func startForwarders(shape string, size int) *forwarders {
 	self, err := os.Executable()
 	if err != nil {
@@ -142,7 +142,7 @@ func connectChildren(form string, v topology.NodeID, addrs []string) []*hop {
 	return children
 }
 
-// ask is one broadcast and its merged answer.
+// ask makes one broadcast and waits for its merged answer.
 func (f *forwarders) ask(packet []byte) {
 	for _, c := range f.children {
 		c.send(packet)
@@ -169,7 +169,7 @@ func (f *forwarders) close() {
 	}
 }
 
-// serveForward is one vertex: the whole program when started as `forward`.
+// serveForward runs one vertex, in a process that was started as `forward`.
 func serveForward(args []string) {
 	number, err := strconv.Atoi(args[1])
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"sdm/protocol/rank"
 )
 
-// manyRanks is how many are started on this machine.
+// manyRanks is the number of ranks that are started on this machine.
 const manyRanks = 64
 
-// sharing is how many ranks have a gdb together.
+// sharing is how many ranks share a gdb.
 type sharing struct {
 	name string   // for the table
 	args []string // of sdm-server
@@ -36,14 +36,14 @@ func benchGDB(b *bench) {
 	p.close()
 }
 
-// startRanks is what sdm run does until all ranks stand in main.
+// startRanks does what sdm run does until all ranks have stopped in main.
 func (b *bench) startRanks(s sharing, n int, line ...string) *job {
 	j := startJob(b.server, 1, n, append([]string{"--backend", "gdb"}, s.args...)...)
 	j.launch(line[0], line[1:]...)
 	return j
 }
 
-// pair is a session and a relay over ranks of one program, so many to a gdb.
+// pair is a session and a relay with ranks of the same program and the same sharing of gdbs.
 type pair struct {
 	*job
 	relay *relay
@@ -61,10 +61,10 @@ func (p *pair) close() {
 	p.job.close()
 }
 
-// benchStart compares the start with that of as many bare gdbs, started by one
-// process at the same concurrency.
+// benchStart compares the start with that of as many bare gdbs that one process starts with the
+// same concurrency.
 func (b *bench) benchStart(s sharing, l limit) {
-	var worked [2][]time.Duration // processor time of ranks, gdbs and whoever started them
+	var worked [2][]time.Duration // processor time of ranks, gdbs and the processes that started them
 	ours := func(int) time.Duration {
 		began := time.Now()
 		j := b.startRanks(s, manyRanks, b.program)
@@ -87,16 +87,16 @@ func (b *bench) benchStart(s sharing, l limit) {
 	b.table.add(row{what: what + ", processor time", unit: "ms", ours: ms(median(worked[0])), floor: ms(median(worked[1]))})
 }
 
-// benchPrint compares a print on the first n ranks with the relay, and, where
-// looped is set, with a loop in one process.
+// benchPrint compares a print on the first n ranks with the relay and, if looped is set, with a
+// loop in one process.
 func (b *bench) benchPrint(p *pair, n int, looped bool) {
-	const expr = "rank" // another value on each rank
+	const expr = "rank" // differs on each rank
 	ranks := rank.Range(0, rank.ID(n-1)).String()
 	ask := func() { p.print(ranks, expr) }
 	relay := func() { p.relay.ask("print", n, expr) }
 	loop := func(times int) time.Duration { return p.relay.loop("print", n, times, expr) }
 	ways := []way{timed(ask), timed(relay), loop}
-	compare(1, 5, ways...) // until all has its size
+	compare(1, 5, ways...) // until all has its final size
 	c := compare(printBlocks(n), 25, ways...)
 	what := fmt.Sprintf("print on %d ranks, %s, against ", n, p.as.name)
 	b.table.add(row{what: what + "a relay", unit: "µs",
@@ -110,13 +110,12 @@ func (b *bench) benchPrint(p *pair, n int, looped bool) {
 	b.table.add(row{what: fmt.Sprintf("print on %d ranks, %s, processor time of the server", n, p.as.name), unit: "µs", ours: us(mine), floor: us(its)})
 }
 
-// printBlocks is in how many blocks prints on n ranks are measured: for one to three seconds
-// each way. Linux leaves a gdb on its processor for a tenth of a second or so, whether
-// the others are well spread or not, and that must not be what is measured.
+// printBlocks returns the number of blocks in which prints on n ranks are measured: for one to
+// three seconds each way. Linux leaves a gdb on its processor for about a tenth of a second,
+// whether the others are well distributed or not, and that must not be measured.
 func printBlocks(n int) int { return max(32, 1600/(n+7)) }
 
-// benchMemory is what the server and its gdbs take together, bounded in MB for
-// each rank.
+// benchMemory measures the memory of the server and its gdbs, with a limit in MB for each rank.
 func (b *bench) benchMemory(p *pair, most float64) {
 	sum := pss(p.server())
 	for _, pid := range gdbsOf(p.server()) {

@@ -14,9 +14,9 @@ import (
 
 func benchGrow(b *bench) { b.runInside("grow") }
 
-// insideGrow measures a command and its answer over trees of simulated servers
-// with one rank each, and fits  mean time = S·CPU/cores + depth·constant, where CPU is
-// that of the size: larger trees fit the caches less.
+// insideGrow measures a command and its answer over trees of simulated servers with one rank each,
+// and fits mean time = S·CPU/cores + depth·constant. CPU is measured for each size, because larger
+// trees fit the caches less well.
 func insideGrow(in *insider) {
 	for _, shape := range []string{"binomial", "8", "32"} {
 		var at []point
@@ -25,7 +25,7 @@ func insideGrow(in *insider) {
 			c := startCrowd(servers, servers, shape, "", nil)
 			c.launch("work")
 			ask := func() { c.print("", "size") }
-			medianOf(5, ask) // until the heap has its size
+			medianOf(5, ask) // until the heap has its final size
 			const rounds = 15
 			before, began := ownTime(), time.Now()
 			took := medianOf(rounds, ask)
@@ -35,8 +35,8 @@ func insideGrow(in *insider) {
 			in.add(name, "ms", ms(took), 0)
 			in.add("processor time of each server", "µs", us(each), 60)
 			in.say("%.0f %% of %d processors", 100*float64(each)*rounds*float64(servers)/float64(wall)/float64(runtime.GOMAXPROCS(0)), runtime.GOMAXPROCS(0))
-			// Means, both: the processor time has the garbage collections of all rounds in
-			// it, which the median round has not.
+			// Both are means: the processor time contains the garbage collections of
+			// all rounds, which the median round does not.
 			at = append(at, point{x: float64(servers) * us(each) / float64(runtime.GOMAXPROCS(0)), depth: depth(shape, servers), y: us(wall) / rounds})
 			c.close()
 		}
@@ -49,7 +49,7 @@ func insideGrow(in *insider) {
 // point is one measurement of the fit y = a·x + d·depth.
 type point struct{ x, depth, y float64 }
 
-// fit gives the a and d with the least sum of squares of relative errors.
+// fit returns the a and d with the least sum of squares of relative errors.
 func fit(points []point) (a, d float64) {
 	var xx, xd, dd, xy, dy float64
 	for _, p := range points {
@@ -64,7 +64,7 @@ func fit(points []point) (a, d float64) {
 	return (xy*dd - dy*xd) / det, (dy*xx - xy*xd) / det
 }
 
-// depth is that of the deepest server.
+// depth returns the depth of the deepest server.
 func depth(shape string, servers int) float64 {
 	s, err := topology.ParseShape(shape, servers)
 	if err != nil {

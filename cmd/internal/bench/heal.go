@@ -1,4 +1,4 @@
-// How soon the others answer when one of 64 servers is killed.
+// The time until the others answer after one of 64 servers is killed.
 
 package main
 
@@ -13,8 +13,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// victims are the servers that are killed, one in each session: of each height in
-// the binomial tree one, from 32 servers behind it to none.
+// victims are the servers that are killed, one in each session. Each has another height in the
+// binomial tree, from 32 servers in its subtree to a leaf.
 var victims = []int{31, 47, 23, 11, 61, 62}
 
 func benchHeal(b *bench) {
@@ -40,7 +40,7 @@ func benchHeal(b *bench) {
 	b.table.add(row{what: "the slowest of 6 such servers", unit: "ms", ours: ms(healed[len(healed)-1]), limit: limit{most: 1000}})
 }
 
-// lostAt waits until a loss is told.
+// lostAt waits until lost ranks are reported.
 func (j *job) lostAt() time.Time {
 	for {
 		if e := j.next(); e.ID == 0 && e.Group.Kind == protocol.KindLost {
@@ -49,7 +49,7 @@ func (j *job) lostAt() time.Time {
 	}
 }
 
-// abandon ends a session of which a server has not ended as it should.
+// abandon ends a session in which a server was killed.
 func (j *job) abandon() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -62,7 +62,7 @@ func (j *job) abandon() {
 		fatal("end of session", fmt.Errorf("%w\n%s", err, j.servers.Trouble()))
 	}
 	<-ended
-	j.servers.Close(ctx) // names the one that was killed
+	j.servers.Close(ctx) // the error names the killed server
 }
 
 func drain(events <-chan session.Event) {

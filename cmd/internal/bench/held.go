@@ -1,4 +1,4 @@
-// Taking hold of a starter's job.
+// Taking control of a starter's job.
 
 package main
 
@@ -19,8 +19,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// heldRanks is how many ranks the job has, heldStarts how often it is started,
-// each way.
+// heldRanks is the number of ranks of the job, heldStarts how often each way starts it.
 const (
 	heldRanks  = 8
 	heldStarts = 5
@@ -32,9 +31,8 @@ const (
 	compiler = "mpicc.openmpi"
 )
 
-// benchHeld is sdm run of mpirun until all ranks are held and attached, against
-// mpirun itself to MPIR_Breakpoint and as many bare gdbs that attach at the same
-// time.
+// benchHeld measures sdm run of mpirun until all ranks are held and attached, against mpirun itself
+// until MPIR_Breakpoint and as many bare gdbs that attach concurrently.
 func benchHeld(b *bench) {
 	if !b.hasStarter() {
 		return
@@ -52,7 +50,7 @@ func benchHeld(b *bench) {
 		ours: ms(c.times[0]), floor: ms(c.times[1]), ratio: c.ratio[1], limit: limit{ratio: 1.3}})
 }
 
-// hasStarter tells whether Open MPI is there, and says if it is not.
+// hasStarter reports whether Open MPI is installed, and says so if it is not.
 func (b *bench) hasStarter() bool {
 	for _, name := range []string{starter, compiler} {
 		if _, err := exec.LookPath(name); err != nil {
@@ -63,7 +61,8 @@ func (b *bench) hasStarter() bool {
 	return true
 }
 
-// starterEnv lets any user start more ranks than there are processors.
+// starterEnv returns an environment in which any user may start more ranks than there are
+// processors.
 func (b *bench) starterEnv() []string {
 	mpi, err := programs.Environment()
 	if err != nil {
@@ -72,7 +71,7 @@ func (b *bench) starterEnv() []string {
 	return append(os.Environ(), mpi...)
 }
 
-// heldBySDM runs sdm until it has told that all ranks are attached.
+// heldBySDM runs sdm until it has reported that all ranks are attached.
 func heldBySDM(sdm string, line, env []string) time.Duration {
 	began := time.Now()
 	cmd := exec.Command(sdm, append([]string{"run", "--format", "ndjson", "--"}, line...)...)
@@ -108,11 +107,11 @@ func heldBySDM(sdm string, line, env []string) time.Duration {
 	io.WriteString(in, "quit\n")
 	in.Close()
 	io.Copy(io.Discard, lines)
-	cmd.Wait() // how it ends is no matter here
+	cmd.Wait() // the exit status does not matter here
 	return took
 }
 
-// heldByGDBs brings mpirun to its breakpoint and then attaches to its ranks.
+// heldByGDBs runs mpirun to its breakpoint and then attaches to its ranks.
 func heldByGDBs(line, env []string) time.Duration {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -1,4 +1,4 @@
-// What servers cost while nobody asks anything.
+// The cost of servers without requests.
 
 package main
 
@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// idleFor is how long nothing is done, in which the servers are watched: two heartbeats.
+	// idleFor is how long the idle servers are measured: two heartbeats.
 	idleFor = 10 * time.Second
-	// settle is what goes before: for a tenth of a second after the last command Go's own thread
-	// (sysmon) of each server looks for something to do, more and more seldom.
+	// settle is the wait before. For a tenth of a second after the last command the monitor
+	// thread of the Go runtime (sysmon) looks for work, at growing intervals.
 	settle = time.Second
 )
 

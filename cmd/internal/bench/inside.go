@@ -1,5 +1,5 @@
-// Whole debuggers in one process of its own, with simulated ranks and links in
-// memory: what is measured of them leaves no memory behind in the next ones.
+// Complete debuggers in a separate process, with simulated ranks and in-memory links, so that the
+// memory of one measurement does not affect the next ones.
 
 package main
 
@@ -19,8 +19,8 @@ import (
 	"sdm/cmd/internal/cluster"
 )
 
-// inside are the measurements that run in such a process: `bench inside NAME`.
-// Their figures go to the parent, one JSON object a line.
+// inside are the measurements that run in such a process: `bench inside NAME`. They send their
+// figures to the parent, one JSON object on each line.
 var inside = map[string]func(in *insider){
 	"million": insideMillion,
 	"stagger": insideStagger,
@@ -28,20 +28,20 @@ var inside = map[string]func(in *insider){
 	"fold":    insideFold,
 }
 
-// insider is one such process.
+// insider is such a process.
 type insider struct {
 	args []string
 	out  *json.Encoder
 }
 
-// figure is a row on its way to the parent.
+// figure is a row for the parent's table.
 type figure struct {
 	What, Unit string
 	Ours       float64
 	Most       float64 // limit; 0: none
-	Floor      float64 // what it is compared with; 0: nothing
+	Floor      float64 // floor; 0: none
 	Times      float64 // limit of Ours / Floor; 0: none
-	Progress   string  // not a row but something to say
+	Progress   string  // a message instead of a row
 }
 
 func (in *insider) say(format string, args ...any) {
@@ -52,7 +52,7 @@ func (in *insider) add(what, unit string, ours, most float64) {
 	in.out.Encode(figure{What: what, Unit: unit, Ours: ours, Most: most})
 }
 
-// runInside starts one and puts its figures into the table.
+// runInside starts such a process and puts its figures into the table.
 func (b *bench) runInside(name string, args ...string) {
 	self, err := os.Executable()
 	if err != nil {
@@ -85,7 +85,7 @@ func (b *bench) runInside(name string, args ...string) {
 	}
 }
 
-// serveInside is the other side.
+// serveInside is the main function of such a process.
 func serveInside(args []string) {
 	flags := flag.NewFlagSet("inside", flag.ExitOnError)
 	profile := flags.String("cpuprofile", "", "file for a profile of the processor time")
@@ -104,13 +104,13 @@ func serveInside(args []string) {
 	inside[flags.Arg(0)](&insider{args: flags.Args()[1:], out: json.NewEncoder(os.Stdout)})
 }
 
-// crowd is a session over simulated ranks in this process.
+// crowd is a session with simulated ranks in this process.
 type crowd struct {
 	talk
 	cluster *cluster.Cluster
 }
 
-// startCrowd builds the tree over ranks that a script drives.
+// startCrowd builds the tree over ranks that a script controls.
 func startCrowd(ranks, servers int, shape, script string, sink func(backend.Sink) backend.Sink) *crowd {
 	s, err := cluster.ParseScript(strings.NewReader(script), ranks, servers)
 	if err != nil {
@@ -144,7 +144,7 @@ func (c *crowd) close() {
 	}
 }
 
-// peak is the most memory that this process has had, in bytes (proc(5), VmHWM).
+// peak returns the maximum memory of this process so far, in bytes (proc(5), VmHWM).
 func peak() int {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -160,5 +160,5 @@ func peak() int {
 	return 0
 }
 
-// medianOf times a call some times.
+// medianOf calls f several times and returns the median time.
 func medianOf(times int, f func()) time.Duration { return timed(f)(times) }

@@ -1,4 +1,4 @@
-// A session as sdm run has it: the master in this process, the servers beside.
+// A session as in sdm run: the master in this process, the servers in others.
 
 package main
 
@@ -18,17 +18,17 @@ import (
 	"sdm/tree/overlay"
 )
 
-// patience bounds everything that a session is waited for.
+// patience limits every wait for a session.
 const patience = 5 * time.Minute
 
-// job is a session over servers on this machine.
+// job is a session with servers on this machine.
 type job struct {
 	talk
 	servers *local.Servers
 	key     secret.Key
 }
 
-// startJob starts servers with a block of ranks each and builds the usual tree.
+// startJob starts servers with a block of ranks each and builds a binomial tree.
 func startJob(binary string, servers, each int, args ...string) *job {
 	return startTree("binomial", binary, servers, each, args...)
 }
@@ -85,7 +85,7 @@ func (j *job) close() {
 	}
 }
 
-// run runs a command that prepares something.
+// run runs a command that prepares a measurement.
 func (b *bench) run(name string, args ...string) {
 	out, err := exec.Command(name, args...).CombinedOutput()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Nothing but load, for profilers.
+// Load for profilers, without a measurement.
 
 package main
 
@@ -8,7 +8,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// loadFor is how long a profiler has.
+// loadFor is how long the load lasts.
 const loadFor = 8 * time.Second
 
 func loadServers(b *bench) {

@@ -1,5 +1,5 @@
-// Command bench measures what sdm costs, each figure against a floor that is
-// measured in the same run: programs that do the same work without what makes
+// Command bench measures what sdm costs. Each figure is compared with a floor that is measured in
+// the same run: programs that do the same work without sdm's parsing and merging.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 func main() {
 	local.ShimMain(os.Args)
 	mpir.KeeperMain(os.Args)
-	if len(os.Args) < 2 || os.Args[1] != "inside" { // that stands for sdm sim, which computes
+	if len(os.Args) < 2 || os.Args[1] != "inside" { // it stands for sdm sim, which computes
 		startup.LimitProcessors() // as the programs that it stands for; floors too
 	}
 	if len(os.Args) > 1 {
@@ -39,7 +39,7 @@ func main() {
 	b.table.print(os.Stdout)
 }
 
-// children are what this program is when it starts itself.
+// children are the functions of this program when it starts itself.
 var children = map[string]func(args []string){
 	"forward":  serveForward,
 	"relay":    serveRelay,
@@ -47,8 +47,8 @@ var children = map[string]func(args []string){
 	"--server": serveScripted, // as package local starts an sdm-server
 }
 
-// sections are the measurements, cheap ones first. One that is asked for by name
-// only is there to be looked at with a profiler.
+// sections are the measurements, the cheap ones first. Those that run by name only are for
+// profilers.
 var sections = []struct {
 	name   string
 	run    func(*bench)
@@ -78,7 +78,7 @@ var sections = []struct {
 	{"load-relay", loadRelay, true},
 }
 
-// sectionNames are those that run when none is asked for.
+// sectionNames returns the sections that run by default.
 func sectionNames() string {
 	var names []string
 	for _, s := range sections {
@@ -93,11 +93,11 @@ func sectionNames() string {
 type bench struct {
 	only    string
 	profile string // file for a processor profile of what runs inside; "": none
-	server  string // path of sdm-server; "": built from the sources here
+	server  string // path of sdm-server; "": it is built
 	starts  int
 	ranks   int // of the sections load-ranks and load-relay
 	section string
-	dir     string // for what is built; removed at the end
+	dir     string // for build results; removed at the end
 	program string // built there: testdata/programs/work.c
 	table   table
 	began   time.Time
@@ -139,17 +139,16 @@ func (b *bench) compile(name string) string {
 	return program
 }
 
-// sources is where those to debug are.
+// sources is the directory of the programs to debug.
 const sources = "testdata/programs/"
 
-// progress says on standard error what is being done; standard output is the
-// table alone.
+// progress reports progress on standard error, since standard output is for the table.
 func (b *bench) progress(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%5.1fs %s: %s\n", time.Since(b.began).Seconds(), b.section, fmt.Sprintf(format, args...))
 }
 
-// fatal ends the run. What was started ends with us: each process has a pipe
-// or a socket whose other end we hold.
+// fatal ends the run. The processes that it has started end, too, because each has a pipe or a
+// socket whose other end is here.
 func fatal(what string, err error) {
 	fmt.Fprintf(os.Stderr, "bench: %s: %v\n", what, err)
 	os.Exit(1)

@@ -7,7 +7,7 @@ import (
 	"sdm/launch/local"
 )
 
-// TestMain is main's beginning: the floors start this program again.
+// TestMain begins as main does, since the floors start this program again.
 func TestMain(m *testing.M) {
 	local.ShimMain(os.Args)
 	if len(os.Args) > 1 && children[os.Args[1]] != nil {

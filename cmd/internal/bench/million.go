@@ -46,8 +46,8 @@ func insideMillion(in *insider) {
 	in.add("memory, at most, of all in one process", "MB", mb(peak()), 2000)
 }
 
-// measure does something five times: the median time, which it returns in milliseconds,
-// and the processor time that each took.
+// measure calls f five times and reports the median time, which it returns in milliseconds, and the
+// mean processor time.
 func (in *insider) measure(what string, f func()) float64 {
 	const times = 5
 	before := ownTime()
@@ -57,7 +57,7 @@ func (in *insider) measure(what string, f func()) float64 {
 	return median
 }
 
-// countedLaunch is launch; it returns how many events came until all ranks stood in main.
+// countedLaunch is launch. It returns the number of events until all ranks have stopped in main.
 func (c *crowd) countedLaunch(program string) int {
 	before := c.events
 	c.launch(program)
@@ -73,7 +73,7 @@ func leaves(nodes []*stack.Node) int {
 	return n
 }
 
-// length is that of the answers as a front end gets them, in bytes.
+// length returns the length of the answers in the form for front ends, in bytes.
 func length(groups []protocol.Group) int {
 	n := 0
 	for _, g := range groups {

@@ -1,5 +1,5 @@
-// Measuring on a machine that does other things besides: the two things that
-// are compared are run in turns, and only neighbours are compared.
+// Measurements on a machine that also does other work: the ways that are compared run alternately,
+// and only neighbouring runs are compared.
 
 package main
 
@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// way is one of the things that are compared: it does some rounds and gives the
-// median time of one.
+// way is one of the ways that are compared: it executes some rounds and returns the median time of
+// one.
 type way func(rounds int) time.Duration
 
-// timed makes a way of one round.
+// timed makes a way of a function that executes one round.
 func timed(f func()) way {
 	return func(rounds int) time.Duration {
 		took := make([]time.Duration, rounds)
@@ -25,14 +25,14 @@ func timed(f func()) way {
 	}
 }
 
-// comparison is the outcome, for each way.
+// comparison is the result, for each way.
 type comparison struct {
-	times []time.Duration // the median over the blocks
-	ratio []float64       // of way 0 to it, the median over the blocks
+	times []time.Duration // medians over the blocks
+	ratio []float64       // of way 0 to each way; medians over the blocks
 }
 
-// compare runs the ways in turns, in blocks of rounds each. The order is turned
-// around from block to block.
+// compare runs the ways alternately, in blocks of rounds each. The order is reversed from block to
+// block.
 func compare(blocks, rounds int, ways ...way) comparison {
 	times, ratios := make([][]time.Duration, len(ways)), make([][]float64, len(ways))
 	block := make([]time.Duration, len(ways))
@@ -57,7 +57,7 @@ func compare(blocks, rounds int, ways ...way) comparison {
 	return c
 }
 
-// median sorts its argument.
+// median returns the median of all, which it sorts.
 func median[T time.Duration | float64](all []T) T {
 	slices.Sort(all)
 	return all[len(all)/2]

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestCompareIsFair: turns change from block to block, and one bad block does not
-// show.
+// TestCompareIsFair checks that the order changes from block to block, and that one bad block has
+// no effect.
 func TestCompareIsFair(t *testing.T) {
 	var order []int
 	times := [][]time.Duration{{30, 30, 900}, {20, 20, 20}}

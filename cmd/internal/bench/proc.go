@@ -1,4 +1,4 @@
-// What the kernel counts for processes.
+// What the kernel measures of processes.
 
 package main
 
@@ -13,9 +13,8 @@ import (
 	"time"
 )
 
-// cpuTime is the processor time that processes have used. It is read from
-// schedstat of each thread, which counts nanoseconds; stat counts ticks of 10 ms
-// (proc(5)).
+// cpuTime returns the processor time that processes have used. It reads schedstat of each thread,
+// which counts nanoseconds; stat counts ticks of 10 ms (proc(5)).
 func cpuTime(pids []int) time.Duration {
 	var sum time.Duration
 	for _, pid := range pids {
@@ -38,7 +37,7 @@ func cpuTime(pids []int) time.Duration {
 	return sum
 }
 
-// family is a process and its children.
+// family returns a process and its children.
 func family(pid int) []int {
 	pids := []int{pid}
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
@@ -61,7 +60,7 @@ func family(pid int) []int {
 	return pids
 }
 
-// named are those of some processes that run a program of this name.
+// named returns the processes that run a program of this name.
 func named(pids []int, program string) []int {
 	return slices.DeleteFunc(slices.Clone(pids), func(pid int) bool {
 		name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
@@ -69,11 +68,11 @@ func named(pids []int, program string) []int {
 	})
 }
 
-// gdbsOf are the gdbs that a process has started.
+// gdbsOf returns the gdbs that a process has started.
 func gdbsOf(pid int) []int { return named(family(pid), "gdb") }
 
-// pss is the memory of a process in bytes; pages that n processes share count
-// 1/n (proc(5), smaps_rollup).
+// pss returns the memory of a process in bytes. Pages that n processes share count 1/n (proc(5),
+// smaps_rollup).
 func pss(pid int) int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {
@@ -89,5 +88,5 @@ func pss(pid int) int {
 	return 0
 }
 
-// ownTime is the processor time of this process.
+// ownTime returns the processor time of this process.
 func ownTime() time.Duration { return cpuTime([]int{os.Getpid()}) }

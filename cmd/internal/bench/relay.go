@@ -1,9 +1,9 @@
-// The bare relay: a process that holds bare gdbs at the other end of a socket
-// pair. It passes a request on to all of them and sends all answers back
-// together, unread. sdm-server does the same and parses and merges besides.
+// The bare relay: a process with bare gdbs at the other end of a socket pair. It passes a request
+// on to all of them and returns all answers together, unread. sdm-server does the same, and also
+// parses and merges.
 //
-// What it is asked is a line: the name of a round, how many ranks, how often (0: once,
-// and the answers are wanted; otherwise the median time is), an argument.
+// A request is a line: the name of a round, the number of ranks, the number of repetitions (0:
+// once, and the answers are returned; otherwise the median time), and an argument.
 
 package main
 
@@ -28,8 +28,8 @@ type relay struct {
 	buf  []byte
 }
 
-// startRelay starts the far end, this program itself, and waits until all its
-// ranks stand in main, so many to a gdb.
+// startRelay starts the far end, which is this program, and waits until its ranks have stopped in
+// main. Each gdb has at most per ranks.
 func startRelay(ranks, per int, line ...string) *relay {
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -42,7 +42,7 @@ func startRelay(ranks, per int, line ...string) *relay {
 	}
 	cmd := exec.Command(self, append([]string{"relay", strconv.Itoa(ranks), strconv.Itoa(per)}, line...)...)
 	cmd.ExtraFiles, cmd.Stderr = []*os.File{far}, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // as servers are: Linux shares processors out by session
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // as servers: scheduled by session
 	if err := cmd.Start(); err != nil {
 		fatal("relay", err)
 	}
@@ -58,13 +58,13 @@ func startRelay(ranks, per int, line ...string) *relay {
 	return r
 }
 
-// ask is one round trip: a round on the first ranks.
+// ask makes one round trip: a round on the first ranks.
 func (r *relay) ask(round string, ranks int, argument string) []byte {
 	return r.say(round, ranks, 0, argument)
 }
 
-// loop has the far end do it by itself and tells its median round, which is
-// what a program without any hop would take.
+// loop lets the far end repeat the round by itself and returns its median time: what a program
+// without any hop would take.
 func (r *relay) loop(round string, ranks, times int, argument string) time.Duration {
 	took, err := strconv.ParseInt(string(r.say(round, ranks, times, argument)), 10, 64)
 	if err != nil {
@@ -93,7 +93,7 @@ func (r *relay) close() {
 	r.cmd.Wait()
 }
 
-// serveRelay is the far end: the whole program when started as `relay`.
+// serveRelay is the far end, in a process that was started as `relay`.
 func serveRelay(args []string) {
 	set := startBare(args[2:], atoi(args[0]), atoi(args[1]))
 	defer set.close()

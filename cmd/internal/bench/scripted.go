@@ -1,4 +1,4 @@
-// A server whose simulated ranks stop by a clock and say when they did.
+// A server with simulated ranks whose stops contain the time.
 
 package main
 
@@ -22,15 +22,14 @@ import (
 	"sdm/tree/overlay"
 )
 
-// stepTime is how long a scripted rank takes for a step: longer than any vertex
-// holds things back, so that the tree is quiet when it stops.
+// stepTime is how long a scripted rank takes for a step: longer than any vertex holds events back,
+// so that the tree is quiet when the rank stops.
 const stepTime = 150 * time.Millisecond
 
-// columnAt says when a rank has stopped, in ns since 1970: all is on one machine.
+// columnAt is the time of a stop, in ns since 1970. All processes are on one machine.
 const columnAt = "at"
 
-// serveScripted is sdm-server with another back end: --server I --listen-fd 3
-// --secret-fd 4.
+// serveScripted is sdm-server with another back end: --server I --listen-fd 3 --secret-fd 4.
 func serveScripted(args []string) {
 	number, err := strconv.Atoi(args[0])
 	if err != nil {
@@ -60,8 +59,8 @@ func serveScripted(args []string) {
 	}
 }
 
-// newScripted makes ranks that reach main at once, run for ever when they are
-// continued, and take stepTime for a step.
+// newScripted makes ranks that reach main at once, run without end when they are continued, and
+// take stepTime for a step.
 func newScripted(sink backend.Sink) (backend.Backend, error) {
 	return sim.New(sim.Config{
 		Size: manyServers, Loop: rank.Range(0, manyServers-1), Clock: sim.Wall{},
@@ -74,7 +73,7 @@ func newScripted(sink backend.Sink) (backend.Backend, error) {
 	}, stamped{sink}), nil
 }
 
-// stamped writes the time into stops.
+// stamped adds the time to stops.
 type stamped struct{ backend.Sink }
 
 func (s stamped) Event(groups ...protocol.Group) {

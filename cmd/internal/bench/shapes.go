@@ -1,11 +1,11 @@
-// The same broadcast over trees of several shapes, side by side.
+// The same broadcast over trees of several shapes.
 
 package main
 
 import "fmt"
 
-// benchShapes measures one command and its answer over real processes, for each
-// shape against forwarders in a tree of the same shape.
+// benchShapes measures one command and its answer with real processes, for each shape against
+// forwarders in a tree of the same shape.
 func benchShapes(b *bench) {
 	for _, size := range []struct{ servers, blocks, rounds int }{{manyServers, 12, 25}, {256, 8, 8}, {1024, 5, 4}} {
 		for _, shape := range []string{"binomial", "8", "32", "flat"} {
@@ -22,7 +22,7 @@ func (b *bench) shape(shape string, servers, blocks, rounds int) {
 	f := startForwarders(shape, servers)
 	packet := likeOurs(servers)
 	same, bare := func() { j.print("", "size") }, func() { f.ask(packet) }
-	for range 20 { // until the heaps have their size
+	for range 20 { // until the heaps have their final size
 		same()
 		bare()
 	}

@@ -1,4 +1,4 @@
-// Real ranks that share gdbs, as they do in a session unless it is told otherwise.
+// Real ranks that share gdbs, as is the default.
 
 package main
 
@@ -11,7 +11,7 @@ import (
 	"sdm/protocol"
 )
 
-// further is how many threads each rank of the busy program has besides main's.
+// further is how many threads each rank of the busy program has besides its main thread.
 const further = 7
 
 func benchShared(b *bench) {
@@ -28,7 +28,7 @@ func benchShared(b *bench) {
 	p.close()
 }
 
-// benchRounds is what is done with all ranks at once.
+// benchRounds measures requests to all ranks.
 func benchRounds(b *bench) {
 	laps, shared := b.compile("laps"), b.usual()
 	b.progress("continue, stacks")
@@ -40,7 +40,7 @@ func benchRounds(b *bench) {
 
 	b.progress("stacks of ranks that run")
 	p = b.startPair(shared, laps, strconv.Itoa(further), "10000")
-	p.breakAt("track") // by then all threads are there
+	p.breakAt("track") // by then all threads exist
 	p.goOn()
 	p.relay.ask("continue", manyRanks, "")
 	p.ask(session.Call{Command: "continue"})
@@ -49,7 +49,7 @@ func benchRounds(b *bench) {
 	p.close()
 }
 
-// usual is how ranks share gdbs when nothing is said about that.
+// usual returns the default sharing of gdbs.
 func (b *bench) usual() sharing {
 	j := b.startRanks(sharing{}, manyRanks, b.program)
 	defer j.close()
@@ -58,8 +58,8 @@ func (b *bench) usual() sharing {
 	return sharing{fmt.Sprintf("%d to a gdb", per), nil, per}
 }
 
-// benchRound compares something that is done with all ranks with the relay doing
-// it, and with a loop of the relay by itself, which is the bare driver.
+// benchRound compares a request to all ranks with the same request to the relay, and with a loop in
+// the relay, which is the bare driver.
 func (b *bench) benchRound(what, round string, p *pair, do func(), l limit) {
 	loop := func(times int) time.Duration { return p.relay.loop(round, manyRanks, times, "") }
 	relay := func() { p.relay.ask(round, manyRanks, "") }
@@ -75,7 +75,7 @@ func (b *bench) benchRound(what, round string, p *pair, do func(), l limit) {
 	b.table.add(row{what: what + ", processor time of the gdbs", unit: "ms", ours: ms(mine), floor: ms(its)})
 }
 
-// breakAt sets a breakpoint on all ranks, ours and the floor's.
+// breakAt sets a breakpoint on all ranks of the session and of the relay.
 func (p *pair) breakAt(location string) {
 	p.ask(session.Call{Command: "break", Args: protocol.Args{Location: location}})
 	p.relay.ask("break", manyRanks, location)
@@ -98,7 +98,7 @@ func (p *pair) goOn() {
 	}
 }
 
-// stacks are those of all ranks, as they stand or in samples.
+// stacks requests the stacks of all ranks: the current ones, or samples.
 func (p *pair) stacks(samples int) {
 	p.ask(session.Call{Command: "stacks", Args: protocol.Args{Samples: samples}})
 }

@@ -1,4 +1,4 @@
-// What it takes to hold a job of Slurm, on three fake hosts.
+// The time to take control of a job of Slurm, on three simulated hosts.
 
 package main
 
@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// slurmTries is how often the job is started, each way.
+// slurmTries is how often each way starts the job.
 const slurmTries = 5
 
-// benchSlurm measures from the start of sdm until all 6 ranks on three nodes
-// stand at main, against srun alone with the same program to its end. Where fake
-// hosts or Slurm cannot be had it says so.
+// benchSlurm measures the time from the start of sdm until all 6 ranks on three nodes have stopped
+// in main, against srun alone with the same program to its end. It is left out where simulated
+// hosts or Slurm are not available.
 func benchSlurm(b *bench) {
 	name, dir := fmt.Sprintf("b%dh", os.Getpid()), filepath.Join(b.dir, "slurm")
 	up := exec.Command("testdata/hosts/up", name, "4")
@@ -49,8 +49,8 @@ func benchSlurm(b *bench) {
 	b.table.add(row{what: "the same job by srun alone, to its end (median)", unit: "ms", ours: ms(median(bare))})
 }
 
-// slurmRun runs a command on a host to its end, and gives the time until it has
-// written the words.
+// slurmRun runs a command on a host to its end, and returns the time until it has written the
+// words.
 func slurmRun(host, dir, words string, line ...string) time.Duration {
 	cmd := exec.Command("testdata/hosts/on", append([]string{host}, line...)...)
 	cmd.Env = append(os.Environ(), "SLURM_CONF="+filepath.Join(dir, "slurm.conf"), "HOME="+dir)
@@ -67,7 +67,7 @@ func slurmRun(host, dir, words string, line ...string) time.Duration {
 			seen = time.Since(began)
 		}
 	}
-	cmd.Wait() // killed ranks make a bad status
+	cmd.Wait() // killed ranks make the status fail
 	if words != "" && seen == 0 {
 		fatal(strings.Join(line, " "), fmt.Errorf("it never said %s", words))
 	}

@@ -15,13 +15,12 @@ import (
 
 func benchStagger(b *bench) { b.runInside("stagger") }
 
-// moments notes when the first and the last rank have stopped, as their engines
-// say it. It stands in front of all vertices.
+// moments records when the first and the last rank have stopped, according to their engines.
 type moments struct{ first, last atomic.Int64 }
 
 func (m *moments) reset() { m.first.Store(0); m.last.Store(0) }
 
-// watched is one server's way through moments.
+// watched is the event sink of one server that updates moments.
 type watched struct {
 	backend.Sink
 	at *moments
@@ -57,7 +56,7 @@ func insideStagger(in *insider) {
 	in.add("events in all, at most", "", float64(most), 20)
 }
 
-// staggered lets all ranks make one step.
+// staggered steps all ranks once.
 func (c *crowd) staggered(at *moments) (first, last time.Duration, events int) {
 	c.call(session.Call{Command: "step"})
 	for rest := c.all(); !rest.IsEmpty(); {

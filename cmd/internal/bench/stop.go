@@ -1,4 +1,4 @@
-// How long one rank's stop takes to the stream that a console reads.
+// The time from one rank's stop to its event in the stream that a console reads.
 
 package main
 
@@ -12,11 +12,10 @@ import (
 	"sdm/protocol/rank"
 )
 
-// deepRank is on the server whose vertex is 15, 1111 in binary: four links below
-// the root.
+// deepRank is on the server whose vertex is 15, 1111 in binary: four links below the root.
 const deepRank rank.ID = 14
 
-// stops is how many are measured: as many steps as the simulated program has.
+// stops is how many stops are measured: as many steps as the simulated program has.
 const stops = 10
 
 func benchStop(b *bench) {
@@ -39,7 +38,7 @@ func benchStop(b *bench) {
 	j.close()
 }
 
-// stopTime waits for a stop and tells how long it took here.
+// stopTime waits for a stop and returns how long its event took.
 func (j *job) stopTime() time.Duration {
 	for {
 		e := j.next()

@@ -13,15 +13,14 @@ type row struct {
 	what  string
 	unit  string
 	ours  float64
-	floor float64 // 0: there is none
+	floor float64 // 0: none
 	ratio float64 // median of the ratios of neighbouring runs; 0: ours / floor
 	limit limit
 }
 
-// limit is a target. At most one of its fields is set, but for slack; none: the figure is only
-// told.
+// limit is a target. At most one of ratio and most is set; if neither is, the figure has no target.
 type limit struct {
-	ratio float64 // ours / floor
+	ratio float64 // with ratio: alternatively ours - floor, in the unit
 	slack float64 // with ratio: or ours - floor, in the unit
 	most  float64 // ours, in the unit
 }
@@ -45,7 +44,7 @@ func (r row) times() float64 {
 	return r.ratio
 }
 
-// verdict says whether the target is met.
+// verdict tells whether the target is met.
 func (r row) verdict() string {
 	over := r.limit.ratio > 0 && r.times() > r.limit.ratio && r.ours-r.floor > r.limit.slack ||
 		r.limit.most > 0 && r.ours > r.limit.most
@@ -75,7 +74,7 @@ func (t *table) print(w io.Writer) {
 	out.Flush()
 }
 
-// number has three digits that count.
+// number formats x with three significant digits.
 func number(x float64) string {
 	switch {
 	case x >= 100:

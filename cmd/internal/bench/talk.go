@@ -1,4 +1,4 @@
-// A session as a front end has it.
+// A session as seen by a front end.
 
 package main
 
@@ -17,14 +17,14 @@ import (
 type talk struct {
 	master  *master.Master
 	ranks   int
-	events  int           // that have come, whatever they are
-	trouble func() string // what else is known when it fails
-	// watch ends the run when nothing comes for patience; one for all, as making a
-	// timer for each event is a twentieth of a print. nil until somebody waits.
+	events  int           // number of events so far
+	trouble func() string // returns what else is known after a failure
+	// watch ends the run if no event comes for patience. It is one timer for all, because a
+	// timer for each event would take a twentieth of a print. nil before the first wait.
 	watch *time.Timer
 }
 
-// next is the next event of the session.
+// next returns the next event of the session.
 func (t *talk) next() session.Event {
 	if t.watch == nil {
 		t.watch = time.AfterFunc(patience, func() {
@@ -41,7 +41,7 @@ func (t *talk) next() session.Event {
 	return e
 }
 
-// call hands a command over.
+// call sends a command.
 func (t *talk) call(c session.Call) protocol.RequestID {
 	id, err := t.master.Do(context.Background(), c)
 	if err != nil {
@@ -50,7 +50,7 @@ func (t *talk) call(c session.Call) protocol.RequestID {
 	return id
 }
 
-// ask waits for the whole answer, and makes sure that it is one.
+// ask sends a command, waits until it is done and checks the answers.
 func (t *talk) ask(c session.Call) []protocol.Group {
 	id := t.call(c)
 	var groups []protocol.Group
@@ -68,7 +68,7 @@ func (t *talk) ask(c session.Call) []protocol.Group {
 	}
 }
 
-// launch starts the program and returns when all ranks stand in main.
+// launch starts the program and waits until all ranks have stopped in main.
 func (t *talk) launch(program string, args ...string) {
 	t.call(session.Call{Command: "launch", Args: protocol.Args{Job: &protocol.Job{Program: program, Args: args, Size: t.ranks, StopAt: "main"}}})
 	t.stopped(rank.Range(0, rank.ID(t.ranks-1)))
@@ -87,10 +87,10 @@ func (t *talk) stopped(ranks rank.Set) {
 	}
 }
 
-// print is the command that most figures are about.
+// print executes the command that most figures are about.
 func (t *talk) print(ranks, expr string) []protocol.Group {
 	return t.ask(session.Call{Command: "print", Ranks: ranks, Args: protocol.Args{Expr: expr}})
 }
 
-// all are the ranks of the session.
+// all returns the ranks of the session.
 func (t *talk) all() rank.Set { return rank.Range(0, rank.ID(t.ranks-1)) }

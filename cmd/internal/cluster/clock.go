@@ -1,4 +1,4 @@
-// The time of all ranks of a cluster.
+// The clock of all ranks of a cluster.
 
 package cluster
 
@@ -9,17 +9,16 @@ import (
 	"time"
 )
 
-// clock rings the alarms of all servers of a cluster. With a timer for each, as
-// package time has them, thousands that are due at once become thousands of
-// goroutines, and those that carry packets have to wait until all have had their turn:
-// as if the network stood still whenever ranks do something. Here a few goroutines
-// ring, one alarm after the other. A machine that is too slow for its ranks has them
-// stop later then, and what they said is on its way meanwhile.
+// clock calls the timer functions of all servers of a cluster. With one timer of package time for
+// each, thousands that are due at once would become thousands of goroutines, and those that carry
+// packets would have to wait for them all, as if the network stood still. Here a few goroutines
+// make the calls one after the other. If the machine is too slow for its ranks, they stop later,
+// but packets are still carried.
 //
-// Goroutines: the ringers, started by newClock, ended by close.
+// Goroutines: the ringers, from newClock until close.
 type clock struct {
 	mu      sync.Mutex
-	changed sync.Cond // an alarm is due, or all is over
+	changed sync.Cond // an alarm is due, or the clock is closed
 	alarms  alarms
 	timer   *time.Timer
 	at      time.Time // when timer fires; zero: it is not set
@@ -27,7 +26,7 @@ type clock struct {
 	ringers sync.WaitGroup
 }
 
-// newClock starts so many ringers. close is owed.
+// newClock starts the given number of ringers. close must be called.
 func newClock(ringers int) *clock {
 	c := &clock{}
 	c.changed.L = &c.mu
@@ -39,7 +38,7 @@ func newClock(ringers int) *clock {
 	return c
 }
 
-// close returns when nobody rings any more.
+// close ends the ringers and waits for them.
 func (c *clock) close() {
 	c.mu.Lock()
 	c.ended = true
@@ -49,10 +48,10 @@ func (c *clock) close() {
 	c.ringers.Wait()
 }
 
-// Now gives the time of day.
+// Now returns the current time.
 func (c *clock) Now() time.Time { return time.Now() }
 
-// AfterFunc has f called after d, or soon after; see sim.Clock.
+// AfterFunc calls f after d or a little later; see sim.Clock.
 func (c *clock) AfterFunc(d time.Duration, f func()) (stop func()) {
 	a := &alarm{at: time.Now().Add(d), ring: f}
 	c.mu.Lock()
@@ -70,7 +69,7 @@ func (c *clock) AfterFunc(d time.Duration, f func()) (stop func()) {
 	}
 }
 
-// set sets the timer for the first alarm, unless it fires early enough; mu is held.
+// set sets the timer for the first alarm, unless it fires early enough. mu must be held.
 func (c *clock) set() {
 	if len(c.alarms) == 0 || !c.at.IsZero() && !c.alarms[0].at.Before(c.at) {
 		return
@@ -79,7 +78,7 @@ func (c *clock) set() {
 	c.timer.Reset(time.Until(c.at))
 }
 
-// due is called when the timer has fired.
+// due is called when the timer fires.
 func (c *clock) due() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,11 +94,11 @@ func (c *clock) run() {
 			return
 		}
 		a.ring()
-		runtime.Gosched() // so that who carries what was said comes first
+		runtime.Gosched() // lets goroutines that carry packets run first
 	}
 }
 
-// next waits for an alarm that is due; nil: there will be none.
+// next waits for an alarm that is due; nil: the clock is closed.
 func (c *clock) next() *alarm {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,14 +118,14 @@ func (c *clock) next() *alarm {
 	}
 }
 
-// alarm is one call that is to be made.
+// alarm is a pending call.
 type alarm struct {
 	at    time.Time
 	ring  func()
-	place int // in the heap; -1: it is in no heap
+	place int // in the heap; -1: not in it
 }
 
-// alarms is a heap, the earliest on top; see heap.Interface.
+// alarms is a heap with the earliest on top; see heap.Interface.
 type alarms []*alarm
 
 func (a alarms) Len() int           { return len(a) }

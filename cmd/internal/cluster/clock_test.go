@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// rung notes which alarms have rung, and when.
+// rung records which alarms have rung, and when.
 type rung struct {
 	mu    sync.Mutex
 	began time.Time
@@ -20,13 +20,13 @@ func (r *rung) ring(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, twice := r.at[n]; twice {
-		n = -n // a test finds it
+		n = -n // makes the test fail
 	}
 	r.at[n] = time.Since(r.began)
 }
 
-// TestClock: each alarm rings once and at its time, in whatever order they were set,
-// and one that was stopped never.
+// TestClock checks that each alarm rings once and in time, in whatever order they were set, and
+// that stopped ones do not ring.
 func TestClock(t *testing.T) {
 	for _, ringers := range []int{1, 4} {
 		synctest.Test(t, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestClock(t *testing.T) {
 				stop := c.AfterFunc(d, func() { r.ring(n + 1) })
 				if n%3 == 0 {
 					stop()
-					stop() // nothing more
+					stop() // no effect
 				} else {
 					want[n+1] = d
 				}
@@ -60,13 +60,13 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestClockOneByOne: what an alarm sets off is an alarm like any other, and with one
-// ringer they ring in the order of their times.
+// TestClockOneByOne checks that an alarm may set another one, and that a single ringer calls them
+// in the order of their times.
 func TestClockOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClock(1)
 		defer c.close()
-		var order []int // of the only ringer
+		var order []int // written by the only ringer
 		over := make(chan struct{})
 		c.AfterFunc(2*time.Millisecond, func() {
 			order = append(order, 2)
@@ -82,7 +82,7 @@ func TestClockOneByOne(t *testing.T) {
 	})
 }
 
-// TestClockCloses: nothing rings when close has returned.
+// TestClockCloses checks that no alarm rings after close has returned.
 func TestClockCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClock(2)

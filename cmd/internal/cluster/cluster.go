@@ -1,6 +1,6 @@
-// Package cluster is a whole debugger in one process: a master, servers with
-// simulated ranks, and links in memory between them. The vertices are the ones
-// of real sessions, and packets cross the links as bytes.
+// Package cluster is a complete debugger in one process: a master, servers with simulated ranks,
+// and in-memory links between them. The vertices are those of real sessions, and packets are
+// encoded as on real links.
 package cluster
 
 import (
@@ -24,32 +24,30 @@ import (
 	"sdm/tree/overlay"
 )
 
-// RanksPerServer is how many ranks a server has when nothing else is said: those
-// of a large node.
+// RanksPerServer is the default number of ranks of a server, as on a large node.
 const RanksPerServer = 64
 
-// Config says how large the cluster is and what its ranks do.
+// Config tells how large the cluster is and what its ranks do.
 type Config struct {
 	Ranks int
-	// Servers is how many there are; the ranks are spread over them in blocks.
-	// 0: one for each RanksPerServer ranks, and at least 4 if there are ranks for
-	// them, so that there is a tree to see.
+	// Servers is the number of servers. Each has a block of consecutive ranks. 0: one for each
+	// RanksPerServer ranks, and at least 4 (or one for each rank), so that the tree has some
+	// depth.
 	Servers int
-	// Shape of the tree, as topology.ParseShape takes it. "" is binomial.
+	// Shape is the shape of the tree, see topology.ParseShape. "": binomial.
 	Shape string
-	// Script is what the ranks do.
+	// Script tells what the ranks do.
 	Script Script
-	// Wait of calls that do not say; see master.Config.
+	// Wait is the default wait of calls; see master.Config.
 	Wait time.Duration
 	// Linger is how long servers wait for a new parent; see server.Config.
 	Linger time.Duration
-	Log    *slog.Logger // nil: nothing is logged
-	// Sink may stand between the back end of a server and its vertex, to look at
-	// what is said. nil: nothing does.
+	Log    *slog.Logger // nil: no log
+	// Sink returns an observer between the back end of a server and its vertex. nil: none.
 	Sink func(backend.Sink) backend.Sink
 }
 
-// WithDefaults fills in what zero stands for.
+// WithDefaults replaces zero values by the defaults.
 func (c Config) WithDefaults() Config {
 	if c.Servers == 0 {
 		c.Servers = max((c.Ranks+RanksPerServer-1)/RanksPerServer, min(c.Ranks, 4))
@@ -60,7 +58,7 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
-// Validate says which field is wrong and why.
+// Validate returns an error that names the invalid field.
 func (c Config) Validate() error {
 	switch c = c.WithDefaults(); {
 	case c.Ranks < 1 || c.Ranks > int(rank.MaxID):
@@ -71,16 +69,16 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Cluster is one master over its servers. New starts it, Build makes the tree,
-// and Close is owed.
+// Cluster is a master and its servers. New starts them, Build builds the tree, and Close must be
+// called.
 //
-// Goroutines: one for each server (its server.Run, which lists its own), the carriers
-// of the links, the ringers of the clock, and from Build on one that carries out the
-// script's actions. Close waits for all.
+// Goroutines: one for each server (its server.Run, which lists its own), the carriers of the links,
+// the ringers of the clock, and from Build on one that executes the script's actions. Close waits
+// for all.
 type Cluster struct {
 	Master    *master.Master
 	carriers  *overlay.Carriers
-	clock     *clock // nil: there is no time
+	clock     *clock // nil: ranks take no time
 	behaviour sim.Config
 	cfg       Config
 	servers   []*node
@@ -94,11 +92,11 @@ type node struct {
 	ranks rank.Set
 	door  *door
 	self  *server.Self
-	kill  context.CancelFunc // as kill -9 would
-	err   error              // of Run; read when the group has ended
+	kill  context.CancelFunc // ends it as kill -9 would
+	err   error              // of Run; read after the group has ended
 }
 
-// New starts the servers, and a master that has no tree yet.
+// New starts the servers, and a master without a tree.
 func New(cfg Config) (*Cluster, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -109,14 +107,14 @@ func New(cfg Config) (*Cluster, error) {
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	var err error
 	c.Master, err = master.New(master.Config{Dial: c.dialer(overlay.Identity{Size: c.cfg.Servers, Host: "here"}), Wait: c.cfg.Wait, Log: c.cfg.Log,
-		Heartbeat: -1}) // links in memory end when their servers do
+		Heartbeat: -1}) // an in-memory link ends with its server
 	if err != nil {
 		c.cancel()
 		return nil, err
 	}
 	c.carriers = overlay.NewCarriers(runtime.GOMAXPROCS(0))
 	if c.behaviour.Clock != nil {
-		c.clock = newClock(runtime.GOMAXPROCS(0) / 2) // the other half carries
+		c.clock = newClock(runtime.GOMAXPROCS(0) / 2) // the other half carries packets
 		c.behaviour.Clock = c.clock
 	}
 	for i := range c.cfg.Servers {
@@ -139,17 +137,17 @@ func (c *Cluster) newNode(i int) *node {
 	}
 }
 
-// host is the name of the machine that a server pretends to be on.
+// host returns the name of the simulated host of a server.
 func host(i int) string { return "node" + strconv.Itoa(i) }
 
-// serve is the life of one server.
+// serve runs one server.
 func (c *Cluster) serve(ctx context.Context, i int, n *node) error {
 	r, err := c.prepare(i, n)
 	if err != nil {
 		return err
 	}
 	if _, err = r.Run(ctx); err != nil && ctx.Err() != nil {
-		return nil // it was killed, or the cluster was
+		return nil // the server or the cluster was killed
 	}
 	return err
 }
@@ -168,14 +166,14 @@ func (c *Cluster) prepare(i int, n *node) (*server.Runner, error) {
 	}, server.Links{Self: n.self, Listener: n.door, Dial: c.dialer(n.self.Identity())})
 }
 
-// answers is how many answers a server keeps for expand. Real servers have
-// memory of their own; those of a large cluster share one.
+// answers returns how many answers a server keeps for expand. Real servers have memory of their
+// own; those of a large cluster share it.
 func (c *Cluster) answers() int {
 	const most, ranks = 8, 128 << 10
 	return min(max(most*ranks/c.cfg.Ranks, 1), most)
 }
 
-// dialer makes links to children for a vertex.
+// dialer returns the function by which a vertex connects to its children.
 func (c *Cluster) dialer(self overlay.Identity) func(context.Context, tree.NodeID, protocol.Route) (overlay.Link, error) {
 	return func(ctx context.Context, child tree.NodeID, _ protocol.Route) (overlay.Link, error) {
 		if int(child) < 1 || int(child) > len(c.servers) {
@@ -187,15 +185,15 @@ func (c *Cluster) dialer(self overlay.Identity) func(context.Context, tree.NodeI
 		}
 		me := self
 		if me.Node > 0 {
-			me = c.servers[me.Node-1].self.Identity() // of the present epoch
+			me = c.servers[me.Node-1].self.Identity() // of the current epoch
 		}
 		_, err = overlay.Greet(ctx, link, me, child)
 		return link, err
 	}
 }
 
-// Build makes the tree, within wait (0 is no limit), and lets the time of the
-// script's actions begin.
+// Build builds the tree within wait (0: no limit). The times of the script's actions count from its
+// end.
 func (c *Cluster) Build(ctx context.Context, wait time.Duration) (session.Report, error) {
 	table := protocol.RouteTable{Shape: c.cfg.Shape, Size: c.cfg.Servers}
 	for i, n := range c.servers {
@@ -208,7 +206,7 @@ func (c *Cluster) Build(ctx context.Context, wait time.Duration) (session.Report
 	return report, err
 }
 
-// act carries out what the script has planned.
+// act executes the script's actions.
 func (c *Cluster) act() {
 	began := time.Now()
 	for _, a := range c.cfg.Script.Actions {
@@ -223,8 +221,7 @@ func (c *Cluster) act() {
 	}
 }
 
-// Kill ends servers without a word, as kill -9 would. Numbers that are none are
-// passed over.
+// Kill ends servers as kill -9 would. Invalid numbers are ignored.
 func (c *Cluster) Kill(servers rank.Set) {
 	for s := range servers.All() {
 		if int(s) < len(c.servers) {
@@ -234,7 +231,7 @@ func (c *Cluster) Kill(servers rank.Set) {
 	}
 }
 
-// Ranks are those of the servers.
+// Ranks returns the ranks of servers.
 func (c *Cluster) Ranks(servers rank.Set) rank.Set {
 	var all rank.Set
 	for s := range servers.All() {
@@ -245,9 +242,8 @@ func (c *Cluster) Ranks(servers rank.Set) rank.Set {
 	return all
 }
 
-// Close ends the session, which may have been done already, and waits for the
-// servers; when ctx is over they are killed. The error tells which of them ended
-// badly.
+// Close ends the session, unless it has ended already, and waits for the servers. When ctx ends,
+// they are killed. The error names servers that ended badly.
 func (c *Cluster) Close(ctx context.Context) error {
 	err := c.Master.Close(ctx)
 	stop := context.AfterFunc(ctx, c.cancel)
@@ -257,7 +253,7 @@ func (c *Cluster) Close(ctx context.Context) error {
 		for _, n := range c.servers {
 			<-n.door.shut
 		}
-		c.cancel() // nobody is left but the one who acts
+		c.cancel() // only act is left
 	}()
 	c.group.Wait()
 	<-over

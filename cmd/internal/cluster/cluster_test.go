@@ -12,16 +12,16 @@ import (
 	"sdm/protocol/rank"
 )
 
-// patience bounds every wait; it is for busy machines.
+// patience limits every wait; it is long enough for busy machines.
 const patience = time.Minute
 
-// drive is a cluster in the hands of a test.
+// drive is a cluster that a test controls.
 type drive struct {
 	*Cluster
 	t testing.TB
 }
 
-// up makes a cluster and its tree; it is closed at the end of the test.
+// up makes a cluster with its tree, which is closed at the end of the test.
 func up(t testing.TB, cfg Config) *drive {
 	t.Helper()
 	cfg.Wait = patience
@@ -65,7 +65,7 @@ func (d *drive) next() session.Event {
 	panic("not reached")
 }
 
-// ask gives a command and all that comes until its done.
+// ask sends a command and returns its answers.
 func (d *drive) ask(command, ranks string, args protocol.Args) (groups []protocol.Group, done session.Done) {
 	d.t.Helper()
 	id, err := d.Master.Do(d.t.Context(), session.Call{Command: command, Ranks: ranks, Args: args})
@@ -82,7 +82,7 @@ func (d *drive) ask(command, ranks string, args protocol.Args) (groups []protoco
 	}
 }
 
-// until collects the ranks of events of a kind, until there are n.
+// until collects the ranks of events of a kind until there are n.
 func (d *drive) until(n int, kind protocol.Kind) (ranks rank.Set, events int) {
 	d.t.Helper()
 	for ranks.Len() < n {
@@ -94,7 +94,7 @@ func (d *drive) until(n int, kind protocol.Kind) (ranks rank.Set, events int) {
 	return ranks, events
 }
 
-// launch brings all ranks to main.
+// launch runs all ranks to main.
 func (d *drive) launch() {
 	d.t.Helper()
 	if _, err := d.Master.Do(d.t.Context(), session.Call{Command: "launch", Args: protocol.Args{Job: &protocol.Job{Program: "work", Size: d.cfg.Ranks, StopAt: "main"}}}); err != nil {
@@ -103,8 +103,7 @@ func (d *drive) launch() {
 	d.until(d.cfg.Ranks, protocol.KindStopped)
 }
 
-// TestShapes gives the same commands to different trees: the answers are the
-// same to the byte.
+// TestShapes sends the same commands to different trees. The answers must be equal to the byte.
 func TestShapes(t *testing.T) {
 	var first string
 	for _, c := range []struct {
@@ -126,7 +125,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestKilledServer: a server that dies loses its ranks; the others answer.
+// TestKilledServer checks that the ranks of a killed server are lost and the others answer.
 func TestKilledServer(t *testing.T) {
 	d := up(t, Config{Ranks: 64, Servers: 8, Shape: "flat", Script: script(t, "after 1ms kill server 3\n")})
 	lost, _ := d.until(8, protocol.KindLost)
@@ -158,9 +157,9 @@ func TestConfigValidate(t *testing.T) {
 	}
 }
 
-// TestStartFolds: what 1,024 servers say while a job starts differs neither by host nor
-// by process, so it is few events. Their number hangs on how long it takes: windows of
-// 80 ms and more (tree/hold.go).
+// TestStartFolds checks that the events of 1,024 servers at the start of a job, which are equal but
+// for host and process, become few events. Their number depends on the time that the start takes:
+// windows are 80 ms or longer (tree/hold.go).
 func TestStartFolds(t *testing.T) {
 	const servers = 1024
 	d := up(t, Config{Ranks: servers, Servers: servers})

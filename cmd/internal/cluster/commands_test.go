@@ -18,8 +18,8 @@ var (
 	sessionSeed = flag.Uint64("session-seed", 0, "seed of the first of them; a failure tells its own")
 )
 
-// TestRandomCommands gives a session any commands with any arguments, as a front end may, many at a time: each
-// is refused at once, or has one end, and no rank answers one twice.
+// TestRandomCommands sends random commands with random arguments, many at a time, as a front end
+// may. Each must be refused at once or be done once, and no rank may answer one twice.
 func TestRandomCommands(t *testing.T) {
 	for seed := *sessionSeed; seed < *sessionSeed+*sessions; seed++ {
 		t.Run(fmt.Sprintf("-session-seed=%d", seed), func(t *testing.T) { randomCommands(t, rand.New(rand.NewPCG(seed, 2))) })
@@ -67,10 +67,10 @@ func randomCommands(t *testing.T, random *rand.Rand) {
 	}
 }
 
-// manyAnswers are commands whose answers are about sets, not from ranks.
+// manyAnswers are commands whose answers are about rank sets, not from ranks.
 var manyAnswers = map[string]bool{"groups": true}
 
-// anyCall makes no sense more often than not.
+// anyCall returns a random call, which is invalid more often than not.
 func anyCall(random *rand.Rand) session.Call {
 	pick := func(list ...string) string { return list[random.IntN(len(list))] }
 	number := func() int {
@@ -78,7 +78,7 @@ func anyCall(random *rand.Rand) session.Call {
 	}
 	var names []string
 	for _, c := range protocol.Commands {
-		if c.Name != "quit" && c.Name != "stage" { // that one writes files
+		if c.Name != "quit" && c.Name != "stage" { // stage writes files
 			names = append(names, c.Name)
 		}
 	}

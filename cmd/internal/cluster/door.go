@@ -10,11 +10,11 @@ import (
 	"sdm/tree/overlay"
 )
 
-// door is where parents of one server come in: the twin in memory of an
-// overlay.Listener. All its methods may be called by any goroutine.
+// door accepts the parents of one server: the in-memory counterpart of overlay.Listener. Its
+// methods are safe for concurrent use.
 type door struct {
 	self *server.Self
-	by   *overlay.Carriers // of the links
+	by   *overlay.Carriers // makes the links
 	come chan overlay.Link
 	shut chan struct{}
 	once sync.Once
@@ -24,8 +24,7 @@ func newDoor(by *overlay.Carriers) *door {
 	return &door{by: by, come: make(chan overlay.Link), shut: make(chan struct{})}
 }
 
-// knock gives the parent's end of a new link. It is refused when the server is
-// gone.
+// knock returns the parent's end of a new link. It returns ECONNREFUSED if the server has ended.
 func (d *door) knock(ctx context.Context) (overlay.Link, error) {
 	ours, theirs := d.by.Pipe()
 	select {
@@ -38,7 +37,7 @@ func (d *door) knock(ctx context.Context) (overlay.Link, error) {
 	}
 }
 
-// Accept gives the next parent that looks for this server.
+// Accept returns the link and the identity of the next parent that connects to this server.
 func (d *door) Accept(ctx context.Context) (overlay.Link, overlay.Identity, error) {
 	for {
 		link, err := d.wait(ctx)
@@ -49,11 +48,11 @@ func (d *door) Accept(ctx context.Context) (overlay.Link, overlay.Identity, erro
 		if err == nil {
 			return link, parent, nil
 		}
-		// It has been told why; the next one may be the right one.
+		// The parent has been told why; the next one may be the right one.
 	}
 }
 
-// wait gives the next link.
+// wait returns the next link.
 func (d *door) wait(ctx context.Context) (overlay.Link, error) {
 	select {
 	case link := <-d.come:
@@ -65,7 +64,7 @@ func (d *door) wait(ctx context.Context) (overlay.Link, error) {
 	}
 }
 
-// Close ends Accept, and refuses everybody from now on.
+// Close ends Accept. Later connections are refused.
 func (d *door) Close() error {
 	d.once.Do(func() { close(d.shut) })
 	return nil

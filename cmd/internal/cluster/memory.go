@@ -5,11 +5,10 @@ import (
 	"runtime/debug"
 )
 
-// LimitMemory has the garbage collector of this process work harder from the memory
-// on that a cluster of this size should do with: 1.9 GB for a million ranks on 16,384
-// servers, of which 0.7 to 1 GB live. Without it, garbage is given as much room as
-// what lives, which is twice as much as a laptop may have. It is for the mains of
-// programs that do nothing else. GOMEMLIMIT, as Go's runtime knows it, goes before.
+// LimitMemory sets the memory limit of Go's runtime, above which the garbage collector works
+// harder, to what a cluster of this size needs: 1.9 GB for a million ranks on 16,384 servers, of
+// which 0.7 to 1 GB are live. Without it the process would take twice that. Only the main function
+// of a program may call it. GOMEMLIMIT takes precedence.
 func LimitMemory(cfg Config) {
 	const base, server, rank = 128 << 20, 56 << 10, 800
 	if os.Getenv("GOMEMLIMIT") == "" {

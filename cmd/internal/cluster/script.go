@@ -14,20 +14,19 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Script is what simulated ranks do: Behaviour is for all of them, Actions happen
-// to servers.
+// Script tells what simulated ranks do (Behaviour) and what happens to servers (Actions).
 type Script struct {
-	Behaviour sim.Config // Size is left to the cluster
-	Actions   []Action   // by time
+	Behaviour sim.Config // Size is set by the cluster
+	Actions   []Action   // in order of time
 }
 
-// Action is one thing that happens after the tree stands.
+// Action is an action at a time after the tree was built.
 type Action struct {
 	After time.Duration
-	Kill  rank.Set // servers that die, without a word
+	Kill  rank.Set // servers that are killed
 }
 
-// Grammar is the help text of scripts.
+// Grammar is the help text about scripts.
 const Grammar = `One statement a line; # begins a comment. SET is a rank set (0-3,8, all, 0-99:2), TIME is
 100us, 5ms, 2s or a range of them (0ms..200ms: at random, another one for each rank and run).
 
@@ -50,14 +49,13 @@ const Grammar = `One statement a line; # begins a comment. SET is a rank set (0-
   seed N                    another N, another course of all that is random (default 1)
 `
 
-// Bounds of a script.
+// Limits of a script.
 const (
 	maxLines = 10_000
 	maxLine  = 4 << 10 // bytes
 )
 
-// ParseScript reads a script for a number of ranks and servers. Its error names
-// the line.
+// ParseScript reads a script for the given numbers of ranks and servers. Its error names the line.
 func ParseScript(r io.Reader, ranks, servers int) (Script, error) {
 	p := scriptParser{ranks: ranks, servers: servers, seed: 1}
 	lines := bufio.NewScanner(r)
@@ -77,7 +75,7 @@ func ParseScript(r io.Reader, ranks, servers int) (Script, error) {
 	return p.finish()
 }
 
-// scriptParser is a script so far.
+// scriptParser is the state of ParseScript.
 type scriptParser struct {
 	ranks, servers int
 	seed           uint64
@@ -85,7 +83,7 @@ type scriptParser struct {
 	out            Script
 }
 
-// spread is a time, or a range of them, for some ranks.
+// spread is a time, or a range of times, for some ranks.
 type spread struct {
 	ranks       rank.Set
 	least, most time.Duration
@@ -120,7 +118,7 @@ func (p *scriptParser) line(line string) error {
 	return read(rest)
 }
 
-// cut takes the first word off.
+// cut splits off the first word.
 func cut(s string) (word, rest string) {
 	s = strings.TrimSpace(s)
 	i := strings.IndexAny(s, " \t")
@@ -196,7 +194,7 @@ func (p *scriptParser) setSeed(s string) (err error) {
 	return err
 }
 
-// tail cuts "A WORD B" at the last WORD; b is "" when there is none.
+// tail splits "A WORD B" at the last WORD; b is "" if there is none.
 func tail(s, word string) (a, b string) {
 	if i := strings.LastIndex(s, " "+word+" "); i >= 0 {
 		return strings.TrimSpace(s[:i]), strings.TrimSpace(s[i+len(word)+2:])
@@ -283,8 +281,8 @@ func (p *scriptParser) finish() (Script, error) {
 	return p.out, b.Validate()
 }
 
-// drawn gives the time of the last spread that has the rank; nil when there are
-// none.
+// drawn returns the function that draws a time from the last spread that contains the rank; nil
+// without spreads.
 func drawn(spreads []spread, seed uint64) func(rank.ID, int) time.Duration {
 	if len(spreads) == 0 {
 		return nil

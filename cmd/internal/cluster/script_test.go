@@ -93,7 +93,7 @@ func TestParseScriptRefuses(t *testing.T) {
 	}
 }
 
-// FuzzParseScript: no text is the end of us, and what is accepted can be used.
+// FuzzParseScript checks that no text makes the parser panic, and that accepted scripts are usable.
 func FuzzParseScript(f *testing.F) {
 	f.Add(everything)
 	f.Add("value x = 1/0\nrun 0..0\n")

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// slurm is whether there is a cluster, and whether its controller answers.
+// slurm checks whether there is a cluster of Slurm, and whether its controller answers.
 func (m Machine) slurm(ctx context.Context) []Finding {
 	path, err := m.find("scontrol")
 	if err != nil {
@@ -30,11 +30,11 @@ func (m Machine) slurm(ctx context.Context) []Finding {
 	return []Finding{f}
 }
 
-// pmix is which library there is.
+// pmix finds the PMIx libraries.
 func (m Machine) pmix(context.Context) []Finding {
 	var found []string
 	for _, pattern := range []string{"/usr/lib/*/libpmix.so.2*", "/usr/lib/*/pmix*/lib/libpmix.so.2*", "/usr/lib64/libpmix.so.2*", "/usr/local/lib/libpmix.so.2*", "/opt/pmix/lib/libpmix.so.2*"} {
-		files, _ := filepath.Glob(filepath.Join("/", m.Root, pattern)) // the patterns are good ones
+		files, _ := filepath.Glob(filepath.Join("/", m.Root, pattern)) // the patterns are valid
 		for _, file := range files {
 			if info, err := os.Lstat(file); err == nil && info.Mode().IsRegular() {
 				found = append(found, file)
@@ -47,10 +47,10 @@ func (m Machine) pmix(context.Context) []Finding {
 	return []Finding{{Check: "PMIx", Grade: Good, Found: strings.Join(found, ", ")}}
 }
 
-// atOnce is how many hosts are asked at the same time.
+// atOnce is how many hosts are asked concurrently.
 const atOnce = 16
 
-// question is asked on each host: what is there, in lines of NAME=VALUE.
+// question is the script that each host executes. It prints lines of NAME=VALUE.
 const question = `echo "system=$(uname -sm)"; echo "gdb=$(command -v gdb)"; echo "version=$(gdb -nx --version 2>/dev/null | head -n 1)"; echo "yama=$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null)"; echo denied=$(cat /sys/fs/selinux/enforce 2>/dev/null) $(cat /sys/fs/selinux/booleans/deny_ptrace 2>/dev/null); echo "toolset=$(ls -d ` + toolsetGDBs + ` 2>/dev/null | sort -V | tail -n 1)"; echo "server=$(%s --version 2>&1 | head -n 1)"`
 
 // hosts asks the hosts by ssh.
@@ -120,5 +120,5 @@ func rowOf(host, check string, good bool, found, missing, hint string) Finding {
 	return Finding{Host: host, Check: check, Grade: Bad, Found: missing, Hint: hint}
 }
 
-// quoted is a word for a shell.
+// quoted quotes a word for a shell.
 func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

@@ -1,5 +1,5 @@
-// Package doctor looks at a machine and says what of sdm works there, what does
-// not, and what to do.
+// Package doctor examines a machine and reports what of sdm works there, what does not, and what to
+// do.
 package doctor
 
 import (
@@ -14,46 +14,45 @@ import (
 	"time"
 )
 
-// Grade says how good a finding is.
+// Grade tells how good a finding is.
 type Grade string
 
-// Grades, best first.
+// The grades, best first.
 const (
 	Good    Grade = "ok"
-	Absent  Grade = "-"    // not there, and not needed
-	Warning Grade = "warn" // works, but not as well as it might
+	Absent  Grade = "-"    // not installed, and not needed
+	Warning Grade = "warn" // works with restrictions
 	Bad     Grade = "bad"  // something that sdm needs does not work
 )
 
-// Finding is one row of the table.
+// Finding is one row of the report.
 type Finding struct {
-	Host  string `json:"host,omitempty"` // "" is this one
+	Host  string `json:"host,omitempty"` // "": this host
 	Check string `json:"check"`
 	Grade Grade  `json:"grade"`
 	Found string `json:"found"`
 	Hint  string `json:"hint,omitempty"` // what to do
 }
 
-// Machine is what is looked at. The zero value with an Env is this machine.
+// Machine describes what to examine. With Env alone it is this machine.
 type Machine struct {
 	Env         []string
-	GDB         string   // "" is gdb in PATH
-	Server      string   // path of sdm-server, "" if it was not found
-	Hosts       []string // to reach by RemoteShell
-	RemoteShell string   // a command and its arguments; "" is ssh
-	// Hold tries to start a program and to hold it; nil is not tried.
+	GDB         string   // "": gdb in PATH
+	Server      string   // path of sdm-server; "": not found
+	Hosts       []string // reached by RemoteShell
+	RemoteShell string   // a command and its arguments; "": ssh
+	// Hold tries to start a held program; nil: not checked.
 	Hold func() error
-	// Root is where /proc, /sys and the like are looked for; "" is /.
+	// Root is the directory that contains /proc, /sys and so on; "": /.
 	Root string
-	// Path finds a program; nil is exec.LookPath.
+	// Path finds a program; nil: exec.LookPath.
 	Path func(name string) (string, error)
 }
 
-// patience bounds each program that is asked something.
+// patience is the time limit of each program that is run.
 const patience = 10 * time.Second
 
-// Examine does all checks, in a fixed order. It takes as long as the slowest host,
-// at most until ctx is over.
+// Examine makes all checks, in a fixed order, until ctx ends. It takes as long as the slowest host.
 func (m Machine) Examine(ctx context.Context) []Finding {
 	var all []Finding
 	for _, check := range []func(context.Context) []Finding{
@@ -64,7 +63,7 @@ func (m Machine) Examine(ctx context.Context) []Finding {
 	return all
 }
 
-// Worst is the worst of the grades.
+// Worst returns the worst of the grades.
 func Worst(all []Finding) Grade {
 	worst := Good
 	for _, f := range all {
@@ -75,7 +74,7 @@ func Worst(all []Finding) Grade {
 	return worst
 }
 
-// Print writes the table, with what to do below each row that wants it.
+// Print writes the report. A hint follows below its row.
 func Print(w io.Writer, all []Finding) error {
 	width, names := 0, make([]string, len(all))
 	for i, f := range all {
@@ -103,7 +102,7 @@ func (m Machine) find(name string) (string, error) {
 	return exec.LookPath(name)
 }
 
-// read gives a small file, "" if it cannot be read.
+// read returns the contents of a small file; "" if it cannot be read.
 func (m Machine) read(path string) string {
 	f, err := os.Open(filepath.Join("/", m.Root, path))
 	if err != nil {
@@ -114,7 +113,7 @@ func (m Machine) read(path string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// ask runs a program and gives what it writes, both streams.
+// ask runs a program and returns its output and error output.
 func (m Machine) ask(ctx context.Context, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -136,7 +135,7 @@ func (m Machine) lookup(name string) string {
 	return ""
 }
 
-// firstLine is the first line of a text.
+// firstLine returns the first line of a text.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return strings.TrimSpace(line)

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// fake is a machine of scripts and files.
+// fake is a machine made of scripts and files.
 type fake struct {
 	t    *testing.T
 	root string
@@ -152,8 +152,7 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// has looks for a row by its check, its grade, and words in what was found and in
-// the hint.
+// has looks for a row by its check, its grade, and words in the finding and in the hint.
 func has(all []Finding, want string) bool {
 	words, hint, _ := strings.Cut(want, " → ")
 	for _, f := range all {
@@ -188,7 +187,7 @@ func TestWorst(t *testing.T) {
 	}
 }
 
-// TestMPIR finds the symbols in the program itself and in a library of it.
+// TestMPIR finds the symbols in a program and in a library that it links.
 func TestMPIR(t *testing.T) {
 	dir := t.TempDir()
 	compile := func(out, source string, args ...string) string {

@@ -14,7 +14,7 @@ import (
 	"sdm/launch/secret"
 )
 
-// server is our own other program.
+// server checks sdm-server.
 func (m Machine) server(ctx context.Context) []Finding {
 	f := Finding{Check: "sdm-server", Grade: Bad, Found: "not found", Hint: "install it beside sdm, or in PATH"}
 	if m.Server == "" {
@@ -28,13 +28,14 @@ func (m Machine) server(ctx context.Context) []Finding {
 	return []Finding{{Check: "sdm-server", Grade: Good, Found: m.Server + " (" + firstLine(version) + ")"}}
 }
 
-// The gdbs that backend/gdb knows how to talk to, and those that it was tried with (docs/gdb-notes.md).
+// The oldest major version of gdb that backend/gdb supports, and the oldest that it was tested with
+// (docs/gdb-notes.md).
 const (
 	oldestGDB = 9
 	triedGDB  = 10
 )
 
-// gdb is the engine.
+// gdb checks gdb.
 func (m Machine) gdb(ctx context.Context) []Finding {
 	name := m.GDB
 	if name == "" {
@@ -70,7 +71,7 @@ func (m Machine) gdb(ctx context.Context) []Finding {
 	return []Finding{m.orToolset(ctx, f, major), m.python(ctx, path)}
 }
 
-// python is what gdb's pretty printers need.
+// python checks gdb's Python, which pretty printers need.
 func (m Machine) python(ctx context.Context, gdb string) Finding {
 	text, err := m.ask(ctx, gdb, "-nx", "-batch", "-ex", `python import sys; print("python %d.%d" % sys.version_info[:2])`)
 	if err == nil && strings.HasPrefix(text, "python ") {
@@ -79,7 +80,7 @@ func (m Machine) python(ctx context.Context, gdb string) Finding {
 	return Finding{Check: "gdb's Python", Grade: Warning, Found: "none", Hint: "pretty printers (of std::vector and the like) need a gdb with Python"}
 }
 
-// tracing is whether programs may be debugged here at all.
+// tracing checks whether processes may be traced here.
 func (m Machine) tracing(context.Context) []Finding {
 	scope := m.read("/proc/sys/kernel/yama/ptrace_scope")
 	f := Finding{Check: "ptrace", Grade: Good, Found: "permitted for processes of the same user"}
@@ -111,7 +112,7 @@ func (m Machine) tracing(context.Context) []Finding {
 	return all
 }
 
-// limits are those of ulimit that we run into.
+// limits checks the limits of ulimit that sdm depends on.
 func (m Machine) limits(context.Context) []Finding {
 	var all []Finding
 	for _, l := range []struct {
@@ -137,7 +138,7 @@ func (m Machine) limits(context.Context) []Finding {
 	return all
 }
 
-// secret is what servers on other hosts prove to know.
+// secret checks the secret with which servers on other hosts authenticate.
 func (m Machine) secret(context.Context) []Finding {
 	path, err := secret.UserPath()
 	if err != nil {
@@ -152,7 +153,7 @@ func (m Machine) secret(context.Context) []Finding {
 	return []Finding{{Check: "secret", Grade: Good, Found: path}}
 }
 
-// network is where servers on other hosts would register.
+// network checks the addresses at which servers on other hosts would register.
 func (m Machine) network(context.Context) []Finding {
 	hosts := listen.Reachable()
 	f := Finding{Check: "addresses", Grade: Good, Found: strings.Join(hosts, ", ")}

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machines are the names of the kernel for the architectures that sdm is made for.
+// machines maps the architectures that sdm supports to the kernel's names for them.
 var machines = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
 
-// platform is whether the processor is the one that this program was made for: where
-// it only plays it, nothing can be traced.
+// platform checks that the processor is of the architecture of this program. If it is emulated,
+// processes cannot be traced.
 func (m Machine) platform(context.Context) []Finding {
 	var name unix.Utsname
 	unix.Uname(&name) // fails for bad addresses only

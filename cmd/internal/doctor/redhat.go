@@ -12,13 +12,13 @@ import (
 	"sdm/backend/gdb"
 )
 
-// What differs on Red Hat Enterprise Linux, its rebuilds (Rocky, Alma) and Fedora: newer gdbs
-// stand in toolsets, MPI stands in modules, and SELinux may forbid to debug.
+// Differences of Red Hat Enterprise Linux, its rebuilds (Rocky, Alma) and Fedora: newer gdbs are in
+// toolsets, MPI is in environment modules, and SELinux may forbid debugging.
 
-// glob finds files below Root, and gives them without it.
+// glob finds files below Root, and returns their paths relative to Root.
 func (m Machine) glob(patterns ...string) (found []string) {
 	for _, pattern := range patterns {
-		files, _ := filepath.Glob(filepath.Join("/", m.Root, pattern)) // the patterns are good ones
+		files, _ := filepath.Glob(filepath.Join("/", m.Root, pattern)) // the patterns are valid
 		for _, file := range files {
 			found = append(found, filepath.Join("/", strings.TrimPrefix(file, m.Root)))
 		}
@@ -32,7 +32,7 @@ type toolset struct {
 	major, minor int
 }
 
-// toolsetGDBs are where toolsets have theirs: gcc-toolset-14-gdb and its kin.
+// toolsetGDBs matches the gdbs of toolsets: gcc-toolset-14-gdb and the like.
 const toolsetGDBs = "/opt/rh/*toolset-*/root/usr/bin/gdb"
 
 // newestToolset finds the newest gdb of a toolset that sdm can use.
@@ -53,8 +53,8 @@ func (m Machine) newestToolset(ctx context.Context) (toolset, bool) {
 	}), true
 }
 
-// orToolset completes a finding about a gdb that is missing, or too old for something, by the
-// one of a toolset, where there is a better one.
+// orToolset adds a hint to a finding about a gdb that is missing or too old: the gdb of a toolset,
+// if there is a better one.
 func (m Machine) orToolset(ctx context.Context, f Finding, major int) Finding {
 	if f.Grade == Good || m.GDB != "" {
 		return f
@@ -70,7 +70,7 @@ func (m Machine) orToolset(ctx context.Context, f Finding, major int) Finding {
 	return f
 }
 
-// isRedHat tells whether this is one of these systems (os-release(5)).
+// isRedHat reports whether this is one of these systems (os-release(5)).
 func (m Machine) isRedHat() bool {
 	for line := range strings.Lines(m.read("/etc/os-release")) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
@@ -82,7 +82,7 @@ func (m Machine) isRedHat() bool {
 	return false
 }
 
-// modules says which MPIs are installed that are not on the PATH: their packages leave that to
+// modules finds MPIs that are installed but not in PATH, because their packages rely on environment
 // modules.
 func (m Machine) modules() []Finding {
 	var all []Finding
@@ -101,14 +101,15 @@ func (m Machine) modules() []Finding {
 	return all
 }
 
-// selinux is whether its policy forbids to debug.
+// selinux checks whether the policy of SELinux forbids debugging.
 func (m Machine) selinux(context.Context) []Finding {
 	enforcing := m.read("/sys/fs/selinux/enforce")
 	if enforcing == "" {
 		return nil
 	}
 	f := Finding{Check: "SELinux", Grade: Good, Found: "enforcing; debugging is permitted (deny_ptrace is off)"}
-	now, _, _ := strings.Cut(m.read("/sys/fs/selinux/booleans/deny_ptrace"), " ") // and what is pending
+	// The file contains the current and the pending value.
+	now, _, _ := strings.Cut(m.read("/sys/fs/selinux/booleans/deny_ptrace"), " ")
 	denied, _ := strconv.ParseBool(now)
 	switch {
 	case enforcing == "0":

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// names are the starters that are looked for.
+// names are the starters to look for.
 var names = []string{"mpirun", "mpiexec", "mpirun.openmpi", "mpiexec.mpich", "mpiexec.hydra", "prterun", "srun"}
 
-// starters says which there are, and how sdm takes their jobs.
+// starters finds the starters and tells how sdm takes control of their jobs.
 func (m Machine) starters(context.Context) []Finding {
 	var all []Finding
 	seen := map[string]string{} // name by file
@@ -39,7 +39,7 @@ func (m Machine) starters(context.Context) []Finding {
 	return all
 }
 
-// starter looks for MPIR in one.
+// starter checks whether a starter offers MPIR.
 func (m Machine) starter(name, path, real string) Finding {
 	f := Finding{Check: name, Grade: Good, Found: path}
 	if real != path {
@@ -61,8 +61,8 @@ func (m Machine) starter(name, path, real string) Finding {
 	return f
 }
 
-// MPIR gives the names that a program and the libraries that it links offer
-// debuggers, sorted; nil for what is no ELF program.
+// MPIR returns the symbols of MPIR in a program and the libraries that it links, sorted; nil if it
+// is not an ELF program.
 func MPIR(path string) []string {
 	found := map[string]bool{}
 	if !symbolsOf(path, found, 0) {
@@ -76,8 +76,8 @@ func MPIR(path string) []string {
 	return all
 }
 
-// maxDepth bounds the way through libraries: those of real starters have MPIR in
-// the first or second.
+// maxDepth limits the search through libraries. Those of real starters have MPIR at depth one or
+// two.
 const maxDepth = 2
 
 func symbolsOf(path string, found map[string]bool, depth int) bool {
@@ -87,7 +87,7 @@ func symbolsOf(path string, found map[string]bool, depth int) bool {
 	}
 	defer f.Close()
 	for _, list := range []func() ([]elf.Symbol, error){f.Symbols, f.DynamicSymbols} {
-		symbols, _ := list() // none is no error to us
+		symbols, _ := list() // a file without symbols is no error
 		for _, s := range symbols {
 			if strings.HasPrefix(s.Name, "MPIR_") && s.Section != elf.SHN_UNDEF {
 				found[s.Name] = true
@@ -99,7 +99,7 @@ func symbolsOf(path string, found map[string]bool, depth int) bool {
 		return true
 	}
 	for _, lib := range libraries {
-		// Only what may hold it: MPI implementations name their libraries so.
+		// Only libraries that may contain MPIR, by the names that MPI implementations use.
 		if strings.Contains(lib, "rte") || strings.Contains(lib, "mpi") || strings.Contains(lib, "slurm") || strings.Contains(lib, "mpl") {
 			if file := library(f, path, lib); file != "" {
 				symbolsOf(file, found, depth+1)
@@ -109,7 +109,7 @@ func symbolsOf(path string, found map[string]bool, depth int) bool {
 	return true
 }
 
-// library finds a file as the loader would, roughly (ld.so(8)).
+// library finds a library approximately as the loader does (ld.so(8)).
 func library(f *elf.File, path, name string) string {
 	if strings.Contains(name, "/") {
 		return name

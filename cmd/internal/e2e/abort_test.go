@@ -20,7 +20,8 @@ func TestAbortStopsTheRankThatCallsIt(t *testing.T) {
 	}
 }
 
-// MPI may be loaded when the ranks run already. A batch whose commands are done waits for the starter to end the job.
+// MPI may be loaded when the ranks run already. A batch session waits after its last command until
+// the starter has ended the job.
 func TestAbortOfLateMPI(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestGDBsAreLikeTheirRanks: whoever has started the servers, gdbs find the
-// environment and the directory of the job, without what makes a rank a rank or is
-// loaded into it.
+// TestGDBsAreLikeTheirRanks checks that gdbs have the environment and the working directory of the
+// job, whoever has started the servers, without the variables that make a process a rank or load
+// something into it.
 func TestGDBsAreLikeTheirRanks(t *testing.T) {
 	needMPIR(t)
 	o := newOnHosts(t)
@@ -25,7 +25,7 @@ func TestGDBsAreLikeTheirRanks(t *testing.T) {
 	for _, way := range []struct {
 		name  string
 		flags []string
-		file  bool // the secret is one
+		file  bool // the secret is read from a file
 	}{
 		{"remote shell", []string{"--remote-shell", o.remsh()}, false},
 		{"start tool", []string{"--start-tool", "for h in $(echo {hosts} | tr , ' '); do " + o.remsh() + " $h {daemon} & done; wait"}, true},

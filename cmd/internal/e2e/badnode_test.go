@@ -9,8 +9,8 @@ import (
 	"sdm/launch/launchtest"
 )
 
-// spinners starts one spinning process on each of some hosts, and gives the list
-// of them for sdm attach, rank i on the i-th.
+// spinners starts one spinning process on each of some hosts, and returns them with their list for
+// sdm attach. Rank i is on the i-th host.
 func (s *scene) spinners(h *launchtest.Hosts, hosts ...int) (list string, ranks []*process) {
 	s.t.Helper()
 	var b strings.Builder
@@ -22,8 +22,8 @@ func (s *scene) spinners(h *launchtest.Hosts, hosts ...int) (list string, ranks 
 	return b.String(), ranks
 }
 
-// TestBadNodes: what is wrong with one node costs its own ranks, with host and cause; the
-// session goes on with the others, and its end says so.
+// TestBadNodes checks that a fault of one node costs only its own ranks, and is reported with host
+// and cause. The session continues with the others, and reports the fault again at its end.
 func TestBadNodes(t *testing.T) {
 	h := launchtest.Up(t, 4)
 	shell := []string{"--remote-shell", filepath.Join(launchtest.Scripts(), "remsh")}
@@ -81,7 +81,7 @@ func TestBadNodes(t *testing.T) {
 	})
 }
 
-// endAll ends processes of ours that run for ever; they must not have been harmed.
+// endAll kills processes of the test that run without end, and checks that they still ran.
 func (s *scene) endAll(ranks []*process) {
 	s.t.Helper()
 	for _, p := range ranks {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestRanksThatEndBeforeMain: what happens to a rank before its main is the affair of that rank; the others go on.
+// TestRanksThatEndBeforeMain checks that the end of a rank before its main does not affect the
+// others.
 func TestRanksThatEndBeforeMain(t *testing.T) {
 	for _, way := range []starter{{name: "local"}, openMPI, mpich} {
 		for _, share := range []string{"1", "8"} {

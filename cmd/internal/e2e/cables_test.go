@@ -9,8 +9,8 @@ import (
 	"sdm/launch/launchtest"
 )
 
-// spread is a session over four fake hosts with a server and a rank on each, and
-// the master on the first of them. Server 1 (host 1) has server 2 below it.
+// spread is a session on four simulated hosts with a server and a rank each. The master is on the
+// first host. Server 1 (host 1) has server 2 below it.
 type spread struct {
 	*console
 	hosts   *launchtest.Hosts
@@ -18,11 +18,11 @@ type spread struct {
 	master  *process
 }
 
-// spreadOut starts the session; its servers may be silent for a few seconds only.
+// spreadOut starts the session, with a silence of a few seconds.
 func (s *scene) spreadOut() *spread {
 	s.t.Helper()
 	h := launchtest.Up(s.t, 4)
-	// The secret is the user's own, at home, which the hosts share.
+	// The secret is the user's own, in the home directory, which the hosts share.
 	front := &console{process: s.on(h, 0, "sdm", "listen", "127.0.0.1:0", "--format", "ndjson"), size: 4}
 	line := front.after(front.err, "start it with: sdm-master --connect ")
 	addr, _, _ := strings.Cut(line, " ")
@@ -37,12 +37,12 @@ func (s *scene) spreadOut() *spread {
 	return o
 }
 
-// TestHostsThatAreCutOff: whatever happens to the way to a host costs that host's
-// ranks and nothing else, and the session goes on.
+// TestHostsThatAreCutOff checks that a fault of the network to a host costs only the ranks of that
+// host, and that the session continues.
 func TestHostsThatAreCutOff(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		host int // whose server is lost
+		host int // its server is lost
 		rest string
 		harm func(o *spread)
 		heal func(o *spread)
@@ -69,7 +69,7 @@ func TestHostsThatAreCutOff(t *testing.T) {
 			}
 			o.answers(c.rest)
 			c.heal(o)
-			// It has been given up: it leaves, with its rank.
+			// It has been given up, so it ends, with its rank.
 			o.servers[c.host].status(patience)
 			o.answers(c.rest)
 			o.quit()
@@ -78,13 +78,14 @@ func TestHostsThatAreCutOff(t *testing.T) {
 	}
 }
 
-// signalServer sends a signal to the server on a host: `on` has become it.
+// signalServer sends a signal to the server on a host. The script `on` has replaced itself by the
+// server.
 func (o *spread) signalServer(host int, sig syscall.Signal) {
 	o.t.Helper()
 	o.servers[host].signal(sig)
 }
 
-// TestSlowHost: a thin cable makes answers late at worst; nobody is lost.
+// TestSlowHost checks that a slow network delays answers, but that no rank is lost.
 func TestSlowHost(t *testing.T) {
 	s := newScene(t)
 	o := s.spreadOut()

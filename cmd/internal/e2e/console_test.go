@@ -11,7 +11,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// event is what of an event these tests look at; see docs/protocol.md.
+// event is the part of an event that these tests need; see docs/protocol.md.
 type event struct {
 	Event, Command, Ranks  string
 	ID, N                  int
@@ -31,14 +31,14 @@ type event struct {
 		Line int
 	}
 
-	text string // as it came
+	text string // the line as received
 }
 
 type column struct {
 	Values []struct{ Value, Ranks string }
 }
 
-// by gives the values of a column by rank.
+// by returns the values of a column by rank.
 func (c column) by() map[int]string {
 	all := map[int]string{}
 	for _, v := range c.Values {
@@ -49,7 +49,7 @@ func (c column) by() map[int]string {
 	return all
 }
 
-// set reads ranks as events have them.
+// set parses a rank set of an event.
 func set(text string) rank.Set {
 	s, err := rank.Parse(text, rank.Env{All: rank.Range(0, 63)})
 	if err != nil && text != "" {
@@ -58,19 +58,17 @@ func set(text string) rank.Set {
 	return s
 }
 
-// console is sdm run or sdm listen that a test types into and that answers in
-// NDJSON.
+// console is an sdm run or sdm listen that reads commands from a test and answers in NDJSON.
 type console struct {
 	*process
-	size int     // ranks
-	read int     // lines that have been read
-	seen []event // of those
-	mark int     // of seen: where the last command was typed
+	size int     // number of ranks
+	read int     // number of lines that have been read
+	seen []event // the events of these lines
+	mark int     // index in seen at which the last command was typed
 	last int     // number of the last call that is done
 }
 
-// run starts sdm run with a prompt that is a pipe, and waits until the ranks
-// stand.
+// run starts sdm run with commands from a pipe, and waits until the ranks have stopped.
 func (s *scene) run(n int, args ...string) *console {
 	s.t.Helper()
 	c := &console{process: s.start("sdm", append([]string{"run", "--format", "ndjson", "-n", fmt.Sprint(n)}, args...)...), size: n}
@@ -84,7 +82,7 @@ func (c *console) standing() {
 	c.comes("stopped", rank.Range(0, rank.ID(c.size-1)).String())
 }
 
-// turn begins to count events anew.
+// turn forgets the earlier events.
 func (c *console) turn() { c.mark = len(c.seen) }
 
 // typed writes a line.
@@ -96,14 +94,14 @@ func (c *console) typed(line string) {
 	}
 }
 
-// answer is what came between a command and its done.
+// answer is the events from a command to its done.
 type answer struct {
 	events []event
 	done   event
 	took   time.Duration
 }
 
-// do types a command that makes one call, and waits for the end of the call.
+// do types a command that makes one call, and waits until the call is done.
 func (c *console) do(line string) answer {
 	c.t.Helper()
 	began := time.Now()
@@ -119,7 +117,7 @@ func (c *console) do(line string) answer {
 	return a
 }
 
-// await gives the first event since the last command that is good.
+// await returns the first event since the last command for which good returns true.
 func (c *console) await(what string, good func(event) bool) event {
 	c.t.Helper()
 	late := time.After(patience)
@@ -148,8 +146,8 @@ func (c *console) readOne(what string, late <-chan time.Time) {
 	c.seen = append(c.seen, e)
 }
 
-// comes waits until an event of a name has come for exactly these ranks since the
-// last command, in one piece or in several, and gives the last piece.
+// comes waits until events of a name have come for all of the ranks since the last command, and
+// returns the last one.
 func (c *console) comes(name, ranks string) event {
 	c.t.Helper()
 	var got rank.Set
@@ -162,7 +160,7 @@ func (c *console) comes(name, ranks string) event {
 	})
 }
 
-// ranksOf joins the ranks of the unasked events of a name since the last command.
+// ranksOf joins the ranks of the unsolicited events of a name since the last command.
 func (c *console) ranksOf(name string) string {
 	var all rank.Set
 	for _, e := range c.seen[c.mark:] {
@@ -173,7 +171,7 @@ func (c *console) ranksOf(name string) string {
 	return all.String()
 }
 
-// of gives the events of a name in the answer.
+// of returns the events of a name in the answer.
 func (a answer) of(name string) []event {
 	var some []event
 	for _, e := range a.events {
@@ -193,7 +191,8 @@ func (a answer) ranksOf(name string) string {
 	return all.String()
 }
 
-// has says what is missing in an answer: "reply 0-2", "error 3 gdb died".
+// has checks that the events of a name in an answer are of exactly these ranks and contain the
+// words.
 func (c *console) has(a answer, name, ranks string, words ...string) {
 	c.t.Helper()
 	if got := a.ranksOf(name); got != ranks {
@@ -216,7 +215,7 @@ func (a answer) String() string {
 	return text.String()
 }
 
-// pids gives the processes of the ranks, by rank.
+// pids returns the process IDs of the ranks, by rank.
 func (c *console) pids() map[int]int {
 	c.t.Helper()
 	pids := map[int]int{}
@@ -231,7 +230,7 @@ func (c *console) pids() map[int]int {
 	return pids
 }
 
-// gdbOf is the gdb of a rank, serverOf its server.
+// gdbOf returns the gdb of a rank, serverOf its server.
 func (c *console) gdbOf(r int) int    { return c.alive(look(c.pids()[r]).tracer, "gdb") }
 func (c *console) serverOf(r int) int { return c.alive(look(c.pids()[r]).parent, "sdm-server") }
 
@@ -250,8 +249,8 @@ func (c *console) quit() {
 	c.exits(0)
 }
 
-// folded checks that each rank stands in front of exactly one of the lines of
-// text that begin and end with these words: "[0-2] (3) exited normally".
+// folded checks that each rank is in front of exactly one of the lines of text that begin and end
+// with these words, as in "[0-2] (3) exited normally".
 func (c *console) folded(begin, end string) {
 	c.t.Helper()
 	pattern := regexp.MustCompile(`(?m)^\[([0-9,-]+)\](?: \(\d+\))? ` + regexp.QuoteMeta(begin) + ".*" + regexp.QuoteMeta(end) + "$")

@@ -2,8 +2,8 @@ package e2e
 
 import "testing"
 
-// TestPythonFrontEnd drives MPI ranks from the front end of the documentation, a
-// script of the standard library, over TLS.
+// TestPythonFrontEnd controls MPI ranks with the example front end of the documentation, a Python
+// script that needs only the standard library, over TLS.
 func TestPythonFrontEnd(t *testing.T) {
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
@@ -16,8 +16,8 @@ func TestPythonFrontEnd(t *testing.T) {
 			starter := s.mpirun(m, 3, "sdm-server", "--secret-file", secret, "--rendezvous", meet, "--", m.program("ring"))
 			script.exits(0)
 			master.exits(0)
-			// It quits while the ranks stand: they are killed. MPICH gives the status
-			// of a rank, or its own when it sees the end of PMI first.
+			// It quits while the ranks are stopped, so they are killed. MPICH returns
+			// the status of a rank, or its own if it notices the end of PMI first.
 			starter.fails()
 			script.says(`initialize {"version": 1, "build": `, `"servers": 3, "ranks": "0-2"`,
 				`event {"event": "job", "ranks": "", "n": 0, "state": "starting"`, `"n": 3, "state": "held"`, `"n": 3, "state": "running"`,

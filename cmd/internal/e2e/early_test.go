@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestKilledWhileItStarts kills sdm at points of the start.
+// TestKilledWhileItStarts kills sdm at various points of the start.
 func TestKilledWhileItStarts(t *testing.T) {
 	for _, l := range layouts {
 		for _, at := range []struct{ name, process string }{
@@ -33,8 +33,8 @@ func TestKilledWhileItStarts(t *testing.T) {
 	}
 }
 
-// TestStarterEndsTheJobWhileServersRegister: they wait for a master that is not
-// there, or that waits for others.
+// TestStarterEndsTheJobWhileServersRegister ends the job while servers wait for a master that does
+// not exist, or that waits for further servers.
 func TestStarterEndsTheJobWhileServersRegister(t *testing.T) {
 	for _, m := range starters {
 		for _, there := range []bool{false, true} {
@@ -70,7 +70,7 @@ func TestStarterEndsTheJobWhileServersRegister(t *testing.T) {
 	}
 }
 
-// TestMasterGoesWhileServersRegister: those that have registered do not stay.
+// TestMasterGoesWhileServersRegister checks that registered servers end with the master.
 func TestMasterGoesWhileServersRegister(t *testing.T) {
 	for _, m := range starters {
 		for _, who := range []string{"the master", "the front end"} {

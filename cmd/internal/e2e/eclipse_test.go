@@ -16,8 +16,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// platform is Eclipse with the session that it drives: four ranks, a server and a gdb
-// each.
+// platform is Eclipse with a session of four ranks, with a server and a gdb each.
 type platform struct {
 	*ptptest.Eclipse
 	s       *scene
@@ -27,7 +26,7 @@ type platform struct {
 
 var four = rank.Range(0, 3)
 
-// eclipse starts a program and has it held.
+// eclipse starts a program whose ranks are held.
 func (s *scene) eclipse(program string, args ...string) *platform {
 	s.t.Helper()
 	e, err := ptptest.Listen(4)
@@ -62,14 +61,14 @@ func (p *platform) await(code ptp.Code, ranks rank.Set) []ptp.Packet {
 	return found
 }
 
-// ask sends a command for ranks, and gives all that is heard of one code in answer.
+// ask sends a command for ranks, and returns all packets of one code that answer it.
 func (p *platform) ask(answer ptp.Code, command ptp.Code, ranks rank.Set, args ...string) []ptp.Packet {
 	p.s.t.Helper()
 	p.must(p.Send(command, append([]string{p.Set(ranks)}, args...)...))
 	return p.await(answer, ranks)
 }
 
-// all asks for what all ranks answer alike.
+// all sends a command that all ranks must answer alike.
 func (p *platform) all(answer ptp.Code, want string, command ptp.Code, ranks rank.Set, args ...string) {
 	p.s.t.Helper()
 	found := p.ask(answer, command, ranks, args...)
@@ -78,7 +77,7 @@ func (p *platform) all(answer ptp.Code, want string, command ptp.Code, ranks ran
 	}
 }
 
-// quit ends the session; nothing is heard after it but what was on its way.
+// quit ends the session and reads the packets that are still on their way.
 func (p *platform) quit() {
 	p.s.t.Helper()
 	p.must(p.Send(ptp.Quit))
@@ -127,7 +126,7 @@ func TestEclipse(t *testing.T) {
 		}
 	}
 
-	// A rank is killed: its end is told, and the others answer.
+	// A rank is killed: its end is reported, and the others answer.
 	s.kill(s.rankOf("work", 2), syscall.SIGKILL)
 	if gone := p.await(ptp.EventExit, rank.Of(2)); gone[0].Args[2] != "SIGKILL" {
 		t.Errorf("killed: %v", gone)
@@ -157,7 +156,8 @@ func TestEclipse(t *testing.T) {
 	p.quit()
 }
 
-// addressFree gives what is expected of the same memory once more.
+// addressFree checks an answer except for its addresses, and returns it as the expected answer to
+// the same request.
 func addressFree(found []ptp.Packet) string {
 	if len(found) != 1 || strings.Join(found[0].Args[8:9], "") != "1" || strings.Join(found[0].Args[11:], " ") != "2 3 42" {
 		return fmt.Sprintf("2 words, 3 and 42, not %v", found)
@@ -178,7 +178,7 @@ func (s *scene) rankOf(name string, r int) int {
 	return 0
 }
 
-// Commands that come while ranks run are answered; so are those after a server is lost.
+// Commands are answered while ranks run, and also after a server is lost.
 func TestEclipseWhileRanksRun(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -207,7 +207,7 @@ func TestEclipseWhileRanksRun(t *testing.T) {
 	p.quit()
 }
 
-// told gives the ranks of which a code was heard.
+// told returns the ranks for which a code was received.
 func (p *platform) told(code ptp.Code) rank.Set {
 	var ranks rank.Set
 	for _, heard := range p.Heard {
@@ -219,8 +219,8 @@ func (p *platform) told(code ptp.Code) rank.Set {
 	return ranks
 }
 
-// Of an Eclipse that has gone, or speaks something else, nothing is left, whatever the
-// ranks are doing.
+// Nothing is left of the session after an Eclipse that disconnects or speaks another protocol,
+// whatever the ranks do.
 func TestEclipseThatVanishes(t *testing.T) {
 	for name, say := range map[string]func(p *platform) error{
 		"hangs up":         func(p *platform) error { return p.Close() },

@@ -14,18 +14,19 @@ import (
 	"time"
 )
 
-// How many random ends of an attach are played in all, and from which seed on.
+// The number of random ends of attaches in total, and their seed.
 var (
 	ends    = flag.Int("ends", 60, "random ends of attaches to try on all kinds of jobs, together")
 	endSeed = flag.Uint64("end-seed", 0, "seed of them; 0 is another one each time")
 )
 
-// settleTime is how soon a job must run as before when the attach was interrupted: a gdb that does not let
-// go is killed after 3 s.
+// settleTime is how soon a job must run as before after an attach was interrupted. A gdb that does
+// not end is killed after 3 s.
 const settleTime = 60 * time.Second
 
-// TestRandomEnds interrupts attaches of all kinds at random moments: signals to sdm, and kill -9 of sdm, of servers, of gdbs, of
-// custodians, singly and together. After each of them all ranks run, no debugger has them, and nothing of ours is left.
+// TestRandomEnds interrupts attaches of all kinds at random moments: by signals to sdm, and by kill
+// -9 of sdm, of servers, of gdbs and of custodians, singly and together. After each of them all
+// ranks must run untraced, and no process of sdm may be left.
 func TestRandomEnds(t *testing.T) {
 	seed := *endSeed
 	if seed == 0 {
@@ -49,19 +50,19 @@ func TestRandomEnds(t *testing.T) {
 	})
 }
 
-// Kinds of jobs beside those of starters on this host.
+// Kinds of jobs besides those of starters on this host.
 const (
-	onFourHosts = "Open MPI on four hosts" // which starts our servers itself
+	onFourHosts = "Open MPI on four hosts" // its starter starts our servers itself
 	ofSlurm     = "step of Slurm"
 )
 
-// victims are a job of 4 ranks that runs, and must go on to do so.
+// victims are a running job of 4 ranks, which must continue to run.
 type victims struct {
 	*scene
-	target string // for sdm
+	target string // the argument of sdm attach
 	ranks  []int
-	line   string                        // of the source that all ranks come to again and again
-	job    *process                      // the starter, nil: there is none that may be ended
+	line   string                        // a source line that all ranks reach repeatedly
+	job    *process                      // the starter; nil: none that may be ended
 	at     func(args ...string) *process // starts sdm
 }
 
@@ -105,7 +106,7 @@ func newVictims(t *testing.T, kind string) *victims {
 	if job := v.job; job != nil {
 		v.line = "mpiwait.c:" + strconv.Itoa(lineOf(t, "mpiwait.c", "usleep("))
 		v.target = strconv.Itoa(job.cmd.Process.Pid)
-		t.Cleanup(func() { // before the scene looks for what is left
+		t.Cleanup(func() { // before the scene checks what is left
 			if job.running() {
 				job.signal(syscall.SIGTERM)
 			}
@@ -138,7 +139,7 @@ func newVictims(t *testing.T, kind string) *victims {
 	return v
 }
 
-// ways of attaching; LINE is one that all ranks come to.
+// attaches are ways of attaching. LINE is a source line that all ranks reach.
 var attaches = [][]string{
 	{"stacks"},
 	{"stacks", "--samples", "3", "--every", "50ms"},
@@ -153,7 +154,7 @@ var attaches = [][]string{
 	{"attach", "-b", "-e", "interrupt", "-e", "continue &", "-e", "shell sleep 0.1", "RANK"},
 }
 
-// slurmJob is the number of the job of a rank.
+// slurmJob returns the number of the job of a rank.
 func slurmJob(rank int) string {
 	env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", rank))
 	for word := range strings.SplitSeq(string(env), "\x00") {
@@ -164,7 +165,8 @@ func slurmJob(rank int) string {
 	return ""
 }
 
-// endJob ends the starter while an attach is under way: the job ends, and none of its ranks is left stopped.
+// endJob ends the starter during an attach: the job must end, and none of its ranks may be left
+// stopped.
 func (v *victims) endJob(random *rand.Rand) {
 	v.t.Helper()
 	if v.t.Failed() {
@@ -184,12 +186,12 @@ func (v *victims) endJob(random *rand.Rand) {
 		}
 		return ""
 	})
-	for _, pid := range v.ranks { // that Slurm, or an orphaned daemon, has not ended yet
+	for _, pid := range v.ranks { // not ended yet by Slurm, or by a daemon without its starter
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
 
-// play attaches, and ends that at some moment.
+// play attaches, and ends that at a random moment.
 func (v *victims) play(random *rand.Rand) {
 	v.t.Helper()
 	if v.t.Failed() {
@@ -206,8 +208,8 @@ func (v *victims) play(random *rand.Rand) {
 	after := 20*time.Millisecond + time.Duration(random.Int64N(int64(600*time.Millisecond)))
 	sdm := v.at(append(line, target)...)
 	<-time.After(after)
-	// A gdb that is killed while its breakpoints are in a rank may cost that rank: between its
-	// death and ours a thread can come to a trap (docs/fault-tolerance.md, "A lost gdb").
+	// A gdb that is killed while its breakpoints are in a rank may cost that rank: before the
+	// server notices, a thread can reach a trap (docs/fault-tolerance.md, "A lost gdb").
 	traps := slices.ContainsFunc(line, func(word string) bool { return strings.Contains(word, "break ") })
 	what := v.strike(sdm, random, !traps)
 	told := fmt.Sprintf("sdm %s: %s after %v", strings.Join(line, " "), what, after)
@@ -218,7 +220,7 @@ func (v *victims) play(random *rand.Rand) {
 		for _, p := range v.found() {
 			v.t.Logf("%v, child of %d, traced by %d", p, p.parent, p.tracer)
 		}
-		sdm.signal(syscall.SIGABRT) // tells where it hangs
+		sdm.signal(syscall.SIGABRT) // shows where it hangs
 	}
 	sdm.status(patience)
 	v.eventually(settleTime, func() string {
@@ -229,7 +231,7 @@ func (v *victims) play(random *rand.Rand) {
 	})
 }
 
-// strike ends something, and says what. Only with gdbs it kills those.
+// strike ends something, and returns what. It kills gdbs only if gdbs is set.
 func (v *victims) strike(sdm *process, random *rand.Rand, gdbs bool) string {
 	kill := func(sig syscall.Signal, names ...string) {
 		for _, name := range names {
@@ -269,7 +271,7 @@ func (v *victims) strike(sdm *process, random *rand.Rand, gdbs bool) string {
 	}
 }
 
-// trouble tells what is not as it was before the attach.
+// trouble returns what is not as it was before the attach.
 func (v *victims) trouble() string {
 	for _, pid := range v.ranks {
 		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/[0-9]*", pid))

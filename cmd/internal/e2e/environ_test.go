@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// spy is a library that notes the name of each program that loads it.
+// spy is a library that records the name of each program that loads it.
 const spy = `
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,9 +29,8 @@ __attribute__((constructor)) static void note(void)
 }
 `
 
-// TestEnvironmentReachesTheRanksAlone preloads a library into the ranks, by both of
-// the dangerous variables: neither starter nor its helpers nor servers nor gdbs
-// may have it.
+// TestEnvironmentReachesTheRanksAlone preloads a library into the ranks, by both of the dangerous
+// variables. Neither the starter nor its helpers, servers or gdbs may load it.
 func TestEnvironmentReachesTheRanksAlone(t *testing.T) {
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
@@ -51,7 +50,7 @@ func TestEnvironmentReachesTheRanksAlone(t *testing.T) {
 			}
 			loaded := strings.Fields(string(text))
 			slices.Sort(loaded)
-			name := filepath.Base(m.program("ring"))[:15] // as the kernel cuts it
+			name := filepath.Base(m.program("ring"))[:15] // truncated as by the kernel
 			if !slices.Equal(loaded, []string{name, name}) {
 				t.Errorf("loaded by %q, want only the 2 ranks", loaded)
 			}
@@ -59,8 +58,8 @@ func TestEnvironmentReachesTheRanksAlone(t *testing.T) {
 	}
 }
 
-// TestEnvironmentIsChangedInOrder has all five directives, in an order that
-// matters; under a starter as without one.
+// TestEnvironmentIsChangedInOrder uses all five directives, in an order that matters, with and
+// without a starter.
 func TestEnvironmentIsChangedInOrder(t *testing.T) {
 	flags := []string{
 		"--env-add", "A=first", "--env-add", "A=not me", "--env-append", "A=last", "--env-prepend", "A[;]=front",
@@ -93,8 +92,8 @@ func TestEnvironmentIsChangedInOrder(t *testing.T) {
 	}
 }
 
-// TestProgramsWithFlagsOfTheirOwn has several programs in one job: what stands
-// before -n holds for all, and comes first.
+// TestProgramsWithFlagsOfTheirOwn has several programs in one job. Flags before -n apply to all of
+// them, and first.
 func TestProgramsWithFlagsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestNextOverFinalize steps over a call in which the threads of MPI end and are
-// joined.
+// TestNextOverFinalize steps over a call in which the threads of MPI end and are joined.
 func TestNextOverFinalize(t *testing.T) {
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
@@ -30,8 +29,8 @@ func TestNextOverFinalize(t *testing.T) {
 	}
 }
 
-// TestSlotOutlivesItsRank has a rank that ends, and badly, before the others: the
-// starter would end the whole job if it saw that.
+// TestSlotOutlivesItsRank has a rank that ends before the others, with an error. The starter would
+// end the whole job if it saw that.
 func TestSlotOutlivesItsRank(t *testing.T) {
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {

@@ -9,12 +9,11 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Eight ranks, a server for each: server 3 has servers 4, 5 and 6 below it, and 6
-// is below 5.
+// eight are the flags for a server for each of eight ranks. Server 3 has servers 4, 5 and 6 below
+// it, and 6 is below 5.
 var eight = []string{"--ranks-per-server", "1"}
 
-// An inner server dies: its children's ranks go on, and nothing of what they
-// write is lost or said twice.
+// An inner server is killed: the ranks below it go on, and their output arrives exactly once.
 func TestOutputSurvivesAServer(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -32,7 +31,7 @@ func TestOutputSurvivesAServer(t *testing.T) {
 		}
 	}
 	c.comes("exited", "0-2,4-7")
-	// A line may come in pieces: a rank that others hold up in the middle of one.
+	// A line may come in pieces if a rank is delayed in the middle of it.
 	var all strings.Builder
 	for i := range lines {
 		fmt.Fprintf(&all, "out %d\n", i+1)
@@ -62,7 +61,7 @@ func TestOutputSurvivesAServer(t *testing.T) {
 	c.quit()
 }
 
-// Parent and child die together, and their children's ranks answer.
+// Parent and child are killed together. The ranks of the servers below them answer.
 func TestParentAndChildKilled(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -83,8 +82,7 @@ func TestParentAndChildKilled(t *testing.T) {
 	c.quit()
 }
 
-// A request that is on its way through a server that dies is answered by those
-// behind it.
+// A request that waits in a server when that is killed is answered by the servers below it.
 func TestRequestSurvivesAServer(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -103,8 +101,8 @@ func TestRequestSurvivesAServer(t *testing.T) {
 	c.quit()
 }
 
-// A server that stands still is given up; when it comes back it leaves, with its
-// rank. The session goes on without it.
+// A frozen server is given up. When it is continued, it ends with its rank. The session continues
+// without it.
 func TestFrozenServerLeaves(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -129,8 +127,8 @@ func TestFrozenServerLeaves(t *testing.T) {
 	c.quit()
 }
 
-// A server that stands still while the master is killed keeps what is below it for
-// ten times the silence, and no longer; when it comes back it leaves too.
+// A server that is frozen when the master is killed keeps the servers below it for ten times the
+// silence, and no longer. When it is continued, it ends, too.
 func TestFrozenServerWithoutAMaster(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -140,7 +138,7 @@ func TestFrozenServerWithoutAMaster(t *testing.T) {
 	s.kill(frozen, syscall.SIGSTOP)
 	c.signal(syscall.SIGKILL)
 	c.exits(128 + int(syscall.SIGKILL))
-	s.eventually(2*patience, func() string { // 20 s is what they wait
+	s.eventually(2*patience, func() string { // they wait for 20 s
 		for _, p := range s.found() {
 			if p.name == "sdm-server" && p.pid != frozen || p.name == "spin" && p.pid != pids[3] {
 				return fmt.Sprintf("%v is still there", p)
@@ -152,7 +150,7 @@ func TestFrozenServerWithoutAMaster(t *testing.T) {
 	s.nothingIsLeft()
 }
 
-// Where servers are started one by one they listen as well, and are adopted.
+// Servers that are started one by one also listen, and are adopted.
 func TestServersOfAnN1AreAdopted(t *testing.T) {
 	for _, way := range []struct {
 		name  string
@@ -190,7 +188,7 @@ func TestServersOfAnN1AreAdopted(t *testing.T) {
 	}
 }
 
-// The person may want his ranks to outlive sdm.
+// With --when-lost detach the ranks outlive sdm.
 func TestRanksOutliveTheMaster(t *testing.T) {
 	for _, l := range layouts {
 		t.Run(l.name, func(t *testing.T) {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestHeldRanksStandWhereTheyCalledMPIInit: the frame with source is shown and selected, and next goes on behind MPI_Init.
+// TestHeldRanksStandWhereTheyCalledMPIInit checks that the frame with source is shown and selected,
+// and that next runs to the line after MPI_Init.
 func TestHeldRanksStandWhereTheyCalledMPIInit(t *testing.T) {
 	needMPIR(t)
 	t.Parallel()

@@ -16,7 +16,7 @@ var (
 	mpich   = starters[1]
 )
 
-// heldRun is sdm run of a starter's line as a person types it.
+// heldRun runs sdm run with a starter's line, as a user does.
 func (s *scene) heldRun(n int, args ...string) *console {
 	s.t.Helper()
 	return &console{process: s.start("sdm", append([]string{"run"}, args...)...), size: n}
@@ -39,7 +39,7 @@ func (s *scene) waits(m starter, n int, more ...string) *waiters {
 	return w
 }
 
-// allWait returns when so many ranks wait.
+// allWait returns when n ranks wait.
 func (w *waiters) allWait(n int) {
 	w.s.t.Helper()
 	w.s.eventually(patience, func() string {
@@ -50,7 +50,7 @@ func (w *waiters) allWait(n int) {
 	})
 }
 
-// ends lets the job go on: it must end as if nobody had looked at it.
+// ends lets the job continue. It must end as it does without a debugger.
 func (w *waiters) ends(n int) {
 	w.t.Helper()
 	for _, p := range w.s.named("mpiwait.mpicc.o") {
@@ -65,8 +65,8 @@ func (w *waiters) ends(n int) {
 	}
 }
 
-// TestRunHoldsAndReleases is sdm run of mpirun: all ranks are held in MPI_Init,
-// and what the program says is what it says without us.
+// TestRunHoldsAndReleases runs sdm run of mpirun: all ranks are held in MPI_Init, and the output is
+// that of the program without a debugger.
 func TestRunHoldsAndReleases(t *testing.T) {
 	needMPIR(t)
 	t.Parallel()
@@ -86,8 +86,8 @@ func TestRunHoldsAndReleases(t *testing.T) {
 	}
 }
 
-// TestStarterUnderControlBehaves: standard input, exit status, and what the
-// starter says are its own.
+// TestStarterUnderControlBehaves checks that standard input, exit status and output of the starter
+// are its own.
 func TestStarterUnderControlBehaves(t *testing.T) {
 	needMPIR(t)
 	t.Parallel()
@@ -99,7 +99,7 @@ func TestStarterUnderControlBehaves(t *testing.T) {
 	front.says("one\ntwo\nend of file after 2 lines\n")
 }
 
-// TestRunFollowsScripts has scripts that call the starter, and one that becomes it.
+// TestRunFollowsScripts runs scripts that call the starter, and one that replaces itself by it.
 func TestRunFollowsScripts(t *testing.T) {
 	needMPIR(t)
 	t.Parallel()
@@ -117,8 +117,8 @@ func TestRunFollowsScripts(t *testing.T) {
 	}
 }
 
-// TestRunOfAStarterWithoutMPIR goes by the slots, without a word; where a script
-// has called it, it says what to do.
+// TestRunOfAStarterWithoutMPIR checks that slots are used without a message. If a script has called
+// the starter, sdm tells what to do.
 func TestRunOfAStarterWithoutMPIR(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -134,8 +134,8 @@ func TestRunOfAStarterWithoutMPIR(t *testing.T) {
 	front.says("offers debuggers no MPIR interface")
 }
 
-// TestHeldJobThatCannotBeDebuggedDoesNotRun: when no server comes, the job ends where
-// it is held.
+// TestHeldJobThatCannotBeDebuggedDoesNotRun checks that the job ends where it is held if no server
+// registers.
 func TestHeldJobThatCannotBeDebuggedDoesNotRun(t *testing.T) {
 	needMPIR(t)
 	t.Parallel()
@@ -154,17 +154,17 @@ func TestHeldJobThatCannotBeDebuggedDoesNotRun(t *testing.T) {
 	}
 }
 
-// TestCtrlCStopsTheRanksNotTheStarter: the starter has its ranks in a session of its
-// own, and goes on; at the end they end by it.
+// TestCtrlCStopsTheRanksNotTheStarter checks that the starter, which is in a session of its own,
+// goes on, and that it ends its ranks at the end.
 func TestCtrlCStopsTheRanksNotTheStarter(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	c := s.sit("sdm", "run", "--fold", "20s", "--", openMPI.command, "-n", "4", openMPI.program("mpiwait"), filepath.Join(s.dir, "go"))
 	c.until(prompt)
-	c.press(ctrlC) // they stand
+	c.press(ctrlC) // the ranks are stopped
 	c.enter("continue")
 	for range 4 {
-		c.until(" waits\r\n") // what the starter says
+		c.until(" waits\r\n") // output of the starter
 	}
 	c.press(ctrlC)
 	c.until("[0-3] interrupted")
@@ -180,7 +180,7 @@ func TestCtrlCStopsTheRanksNotTheStarter(t *testing.T) {
 	c.exits(0)
 }
 
-// TestCtrlCBeforeTheRanksAreThere gives the starter up.
+// TestCtrlCBeforeTheRanksAreThere ends the starter.
 func TestCtrlCBeforeTheRanksAreThere(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -192,7 +192,7 @@ func TestCtrlCBeforeTheRanksAreThere(t *testing.T) {
 	s.nothingIsLeft()
 }
 
-// TestQueueWait bounds the start of a job that never comes to MPI_Init.
+// TestQueueWait limits the start of a job that never reaches MPI_Init.
 func TestQueueWait(t *testing.T) {
 	needMPIR(t)
 	t.Parallel()
@@ -203,7 +203,7 @@ func TestQueueWait(t *testing.T) {
 	s.nothingIsLeft()
 }
 
-// TestDetachedJobRunsOn: with all its ranks let go, sdm waits for the starter.
+// TestDetachedJobRunsOn checks that sdm waits for the starter when all ranks are detached.
 func TestDetachedJobRunsOn(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -221,8 +221,7 @@ func TestPartialRunLeavesTheOthersFree(t *testing.T) {
 	front.says("[1,3] (2) 6 * 7 = 42", "total 4950")
 }
 
-// TestAttachToAStarter finds the ranks by the starter's process, and leaves all as
-// it was.
+// TestAttachToAStarter finds the ranks by the starter's process, and leaves all as it was.
 func TestAttachToAStarter(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -270,8 +269,8 @@ func TestAttachWithoutMPIR(t *testing.T) {
 	w.ends(3)
 }
 
-// TestAttachToProcesses: they keep their output, and run on after a good end and
-// after a bad one.
+// TestAttachToProcesses checks that processes keep their output, and run on after an orderly end
+// and after a forced one.
 func TestAttachToProcesses(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -317,8 +316,8 @@ func TestAttachToProcesses(t *testing.T) {
 	}
 }
 
-// TestRanksInShells: the program of a rank stands beside the shell that the starter has
-// started. It is found when the job is attached to, and when it is held.
+// TestRanksInShells has ranks that are started by a shell in the slot. They are found when sdm
+// attaches to the job, and when the job is held.
 func TestRanksInShells(t *testing.T) {
 	t.Parallel()
 	for _, m := range starters {
@@ -343,7 +342,7 @@ func TestRanksInShells(t *testing.T) {
 	}
 }
 
-// TestAttachRefusals: each says in a line what is wrong.
+// TestAttachRefusals checks the one-line messages of invalid attaches.
 func TestAttachRefusals(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -11,8 +11,8 @@ import (
 	"sdm/launch/launchtest"
 )
 
-// remotely is a starter's line for 2 ranks on each of two fake hosts. Open MPI 6.0.0rc2 takes the loopback alone
-// unless it is told the interface.
+// remotely returns a starter's line for 2 ranks on each of two simulated hosts. Without the name of
+// the interface, Open MPI 6.0.0rc2 uses only the loopback.
 func (s *scene) remotely(h *launchtest.Hosts, m starter, path string) []string {
 	rsh := filepath.Join(launchtest.Scripts(), "remsh")
 	if m.name == "MPICH" {
@@ -37,8 +37,8 @@ func TestStartersOnSeveralHosts(t *testing.T) {
 	}
 }
 
-// TestHostThatIsCutOffDuringLaunch: nothing comes from one of two hosts; the ranks
-// that are missing are named, and nothing is left.
+// TestHostThatIsCutOffDuringLaunch cuts off one of two hosts. The missing ranks must be named, and
+// no process may be left.
 func TestHostThatIsCutOffDuringLaunch(t *testing.T) {
 	h := launchtest.Up(t, 3)
 	m := starters[1]
@@ -52,8 +52,8 @@ func TestHostThatIsCutOffDuringLaunch(t *testing.T) {
 	h.Heal(2)
 }
 
-// TestStaging runs the servers from node-local storage, from which nothing is left
-// while they run; a directory that is no good is passed over, and said.
+// TestStaging runs the servers from node-local storage, where no file is left while they run. A
+// directory that is not usable is skipped with a message.
 func TestStaging(t *testing.T) {
 	h := launchtest.Up(t, 3)
 	m := starters[1]
@@ -94,9 +94,9 @@ func TestStaging(t *testing.T) {
 	bad.says("--stage /nonexistent: no such file or directory; the shared program is used")
 }
 
-// TestAttachToMPICHOnHosts finds the ranks of a starter without MPIR on its hosts, by
-// the remote shell that the starter has used: some, all, and where one host says
-// nothing, those that are left. The job runs on to its end.
+// TestAttachToMPICHOnHosts finds the ranks of a starter without MPIR on its hosts, by the remote
+// shell that the starter has used: some, all, and, if one host does not answer, the remaining ones.
+// The job runs on to its end.
 func TestAttachToMPICHOnHosts(t *testing.T) {
 	h := launchtest.Up(t, 3)
 	s := newScene(t)
@@ -123,8 +123,8 @@ func TestAttachToMPICHOnHosts(t *testing.T) {
 	w.ends(4)
 }
 
-// hydraServers has servers that somebody starts on each host attach to the ranks below
-// the proxy of the one job of MPICH in the scene, under a master of their own.
+// hydraServers starts a server on each host, which attaches to the ranks below the proxy of the
+// scene's only job of MPICH, under a master of their own.
 func (s *scene) hydraServers(h *launchtest.Hosts) {
 	s.t.Helper()
 	control := ""
@@ -153,8 +153,8 @@ func (s *scene) hydraServers(h *launchtest.Hosts) {
 	bad.says("no hydra_pmi_proxy --control-port nowhere:1 runs on " + h.Host(1))
 }
 
-// stagedByShell has remote shells bring the servers, which stand nowhere else than in
-// node-local storage; a node where that cannot be runs the shared one.
+// stagedByShell lets remote shells transfer the servers, which are then only in node-local storage.
+// A node where that is impossible uses the shared program.
 func (s *scene) stagedByShell(h *launchtest.Hosts) {
 	s.t.Helper()
 	s.on(h, 2, "sh", "-c", "mkdir /tmp/node/ro && mount -t tmpfs -o ro none /tmp/node/ro && mkdir -p /tmp/node/d").exits(0)

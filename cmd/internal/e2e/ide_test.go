@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// ide is a front end that speaks JSON-RPC as docs/protocol.md
-// says, and with nothing of ours.
+// ide is a front end that implements JSON-RPC according to docs/protocol.md, without using packages
+// of sdm.
 type ide struct {
 	t        *testing.T
 	listener net.Listener
@@ -36,8 +36,8 @@ type message struct {
 	Params json.RawMessage
 }
 
-// ide begins to wait for a master at a unix socket, where nothing has to be
-// proved; a master is to dial the address.
+// ide listens for a master at a Unix socket, which needs no authentication. addr is the address for
+// the master.
 func (s *scene) ide() (i *ide, addr string) {
 	s.t.Helper()
 	path := filepath.Join(s.dir, "ide")
@@ -67,7 +67,7 @@ func (i *ide) accept() {
 	i.conn, i.in = conn, bufio.NewReader(conn)
 }
 
-// call makes a call and gives its answer; events that come before it are kept.
+// call makes a call and returns its answer. Events that precede the answer are kept.
 func (i *ide) call(method string, params any) message {
 	i.t.Helper()
 	i.last++
@@ -85,7 +85,7 @@ func (i *ide) call(method string, params any) message {
 	}
 }
 
-// good makes a call that must not fail, and gives its result.
+// good makes a call that must not fail, and returns its result.
 func (i *ide) good(method string, params any) string {
 	i.t.Helper()
 	m := i.call(method, params)
@@ -135,7 +135,7 @@ func (i *ide) keep(params json.RawMessage) {
 	i.events = append(i.events, e)
 }
 
-// until reads on until n ranks have had an event of the name since the given one.
+// until reads until n ranks have had an event of the name, counted from event number since.
 func (i *ide) until(name string, n, since int) {
 	i.t.Helper()
 	for {
@@ -152,8 +152,8 @@ func (i *ide) until(name string, n, since int) {
 	}
 }
 
-// TestMPIByTable has the front end bring the table of servers, after a first try
-// with servers that are not there.
+// TestMPIByTable has a front end that passes the table of servers, first one with servers that do
+// not exist.
 func TestMPIByTable(t *testing.T) {
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestMPIByTable(t *testing.T) {
 	}
 }
 
-// drive takes the ranks from main to their end.
+// drive runs the ranks from main to their end.
 func (i *ide) drive() {
 	i.t.Helper()
 	i.good("launch", map[string]any{"job": map[string]any{"program": "-"}})

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// ignores runs a line by a shell that ignores some signals, and gives what a rank of it says that it ignores.
+// ignores runs a line in a shell that ignores some signals, and returns the mask of ignored signals
+// that a rank reports.
 func (s *scene) ignores(signals string, line ...string) string {
 	s.t.Helper()
 	p := s.start("sh", append([]string{"-c", `trap '' ` + signals + `; exec "$@"`, "sh"}, line...)...)
@@ -19,14 +20,15 @@ func (s *scene) ignores(signals string, line ...string) string {
 	return found[1]
 }
 
-// TestIgnoredSignalsStayIgnored: signals that whoever starts sdm ignores are ignored in the ranks as without sdm, whatever starts them.
+// TestIgnoredSignalsStayIgnored checks that signals that are ignored when sdm is started are
+// ignored in the ranks, as without sdm, whatever starts them.
 func TestIgnoredSignalsStayIgnored(t *testing.T) {
 	const all = "HUP INT QUIT USR1 USR2 TERM PIPE"
 	look := []string{"sh", "-c", `grep SigIgn /proc/self/status; exec "$0"`}
 	for _, c := range []struct {
 		name    string
 		signals string
-		before  []string // of sdm
+		before  []string // flags of sdm
 		line    []string
 	}{
 		{"local", all, []string{"-n", "1", "--stop-at", "none"}, append(look, "true")},
@@ -41,7 +43,7 @@ func TestIgnoredSignalsStayIgnored(t *testing.T) {
 			s := newScene(t)
 			want := s.ignores(c.signals, c.line...)
 			do := "wait"
-			if c.before[0] == "--" { // the ranks stand in MPI_Init
+			if c.before[0] == "--" { // the ranks are stopped in MPI_Init
 				do = "continue"
 			}
 			sdm := append(append([]string{program("sdm"), "run", "-b", "-e", do}, c.before...), c.line...)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestJobEvents: every front end hears how the job as a whole is getting on, whoever
-// has started it; and every line of it is JSON. What the script kills has not failed.
+// TestJobEvents checks that every front end is told the states of the job, whoever has started it,
+// and that every line is JSON. A job that the script kills has not failed.
 func TestJobEvents(t *testing.T) {
 	commands := []string{"--format", "ndjson", "-b", "-e", "continue"}
 	run := append([]string{"run"}, commands...)
@@ -48,7 +48,7 @@ func TestJobEvents(t *testing.T) {
 	}
 }
 
-// jobStates are the states of the job in NDJSON.
+// jobStates returns the states of the job in NDJSON.
 func jobStates(t *testing.T, text string) string {
 	t.Helper()
 	var all []string

@@ -34,7 +34,7 @@ func TestKilledUnderAStarter(t *testing.T) {
 	}
 }
 
-// stillAnswers stops the ranks and asks them.
+// stillAnswers stops the ranks and sends them a request.
 func (j *job) stillAnswers(ranks string) {
 	j.front.t.Helper()
 	c := j.front
@@ -65,7 +65,7 @@ func killedSlotGDB(s *scene, j *job) {
 	j.ends(0, 0, 128+int(syscall.SIGKILL))
 }
 
-// killedSlot: the starter ends the whole job when a process of it is killed.
+// killedSlot kills a slot: the starter ends the whole job when one of its processes is killed.
 func killedSlot(s *scene, j *job) {
 	s.kill(j.front.serverOf(0), syscall.SIGKILL)
 	e := j.front.await("lost of 0", func(e event) bool { return e.Event == "lost" && set(e.Ranks).Contains(0) })
@@ -99,12 +99,12 @@ func endedStarter(s *scene, j *job) {
 			e.Event == "lost" && killsAtOnce(j.starter.name)
 	})
 	switch got := j.starter.status(patience); {
-	case got == 128+int(syscall.SIGKILL): // of the slots, which end as their ranks do
+	case got == 128+int(syscall.SIGKILL): // of the slots, which exit as their ranks do
 	case got != 0 && j.starter.name == openMPI.command: // mpirun's own
 	case got == 0 && j.starter.name == mpich.command:
-		// Hydra joins by "or" what its proxies tell of their slots, and passes over a
-		// proxy that it has not heard of (mpiexec.c): on one host that leaves 0. What a
-		// slot that had not ended in order would bring is another number.
+		// Hydra combines the statuses of the slots that its proxies report by "or", and
+		// ignores a proxy that has not reported (mpiexec.c): with one host that leaves 0. A
+		// slot that had not ended in order would yield another number.
 	default:
 		s.t.Errorf("the starter has ended with status %d%s", got, j.starter.said())
 	}

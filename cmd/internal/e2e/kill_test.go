@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// layouts are the ways in which sdm run puts ranks under servers. With one for
-// each of 4 ranks, servers 0 and 3 are leaves below the root, and server 1 has
-// server 2 below it.
+// layouts are the ways in which sdm run distributes ranks over servers. With one server for each of
+// 4 ranks, servers 0 and 3 are leaves below the root, and server 1 has server 2 below it.
 var layouts = []struct {
 	name string
 	args []string
@@ -22,7 +21,7 @@ var layouts = []struct {
 	{"a server for each rank", []string{"--ranks-per-server", "1"}},
 }
 
-// spinning starts a session whose ranks run for ever.
+// spinning starts a session whose ranks run without end.
 func spinning(s *scene, args ...string) *console {
 	s.t.Helper()
 	c := s.run(4, append(args, program("spin"))...)
@@ -42,8 +41,8 @@ func (s *scene) kill(pid int, sig syscall.Signal) {
 	}
 }
 
-// standsStill waits until every thread of a process is stopped: on a busy
-// machine the others run on for a while after the signal.
+// standsStill waits until every thread of a process is stopped. On a busy machine some run on for a
+// while after the signal.
 func (s *scene) standsStill(pid int) {
 	s.t.Helper()
 	deadline := time.Now().Add(patience)
@@ -63,15 +62,15 @@ func (s *scene) standsStill(pid int) {
 	s.t.Fatalf("process %d does not stop", pid)
 }
 
-// answers checks that these ranks, and nobody else, still do what they are told.
+// answers checks that exactly these ranks still answer.
 func (c *console) answers(ranks string) {
 	c.t.Helper()
 	a := c.do("[" + ranks + "] print turns >= 0")
 	c.has(a, "reply", ranks, `"1"`)
 }
 
-// within checks that an answer has come within the wait of the call; the rest is
-// for a machine that is busy with other things.
+// within checks that an answer has come within the wait of the call, with a tolerance for busy
+// machines.
 func (c *console) within(a answer, wait time.Duration) {
 	c.t.Helper()
 	if a.took > wait+3*time.Second {
@@ -128,7 +127,7 @@ func TestKilledGDBOfARunningRank(t *testing.T) {
 	c.quit()
 }
 
-// takenOver waits until another gdb has the ranks of one that was killed.
+// takenOver waits until another gdb has taken over the ranks of one that was killed.
 func (c *console) takenOver(ranks string) {
 	c.t.Helper()
 	if e := c.comes("note", ranks); !strings.Contains(e.Text, "gdb died (killed by SIGKILL); another one has taken the rank over") {
@@ -142,14 +141,14 @@ func TestHungGDB(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
 			c := s.run(4, append(l.args, program("spin"))...)
-			c.answers("0-3") // so that gdb has nothing left to do of the start
+			c.answers("0-3") // so that gdb has finished the work of the start
 			s.kill(c.gdbOf(2), syscall.SIGSTOP)
 			const wait = time.Second
 			a := c.do("wait=1s print 6*7")
 			c.has(a, "reply", "0-1,3")
 			c.within(a, wait)
 			c.has(a, "error", "2", "gdb has not answered", "print 6*7")
-			// The next one does not queue up behind the first.
+			// The next one does not queue behind the first.
 			a = c.do("wait=1s print 6*8")
 			c.has(a, "reply", "0-1,3")
 			c.within(a, wait)
@@ -168,7 +167,7 @@ func TestKilledServer(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
 		args       []string
-		of         int // whose server is killed
+		of         int // its server is killed
 		lost, rest string
 	}{
 		{"the only one", nil, 1, "0-3", ""},

@@ -1,5 +1,5 @@
-// Package e2e holds the tests of the three programs as real processes: real
-// gdbs, real MPI starters, real faults.
+// Package e2e tests the three programs as real processes, with real gdbs, real MPI starters and
+// real faults.
 package e2e
 
 import (
@@ -20,19 +20,19 @@ import (
 	"sdm/protocol"
 )
 
-// patience bounds every wait of these tests that has no bound of its own. It is
-// for machines that are busy with other things.
+// patience limits every wait of these tests that has no limit of its own. It is long enough for
+// busy machines.
 const patience = 90 * time.Second
 
-// raceStatus is what a program of ours that has raced exits with.
+// raceStatus is the exit status of a program in which a race was detected.
 const raceStatus = "66"
 
-// bench is where the programs are built, once for all tests. It is written
-// before the tests begin.
+// bench is the directory where the programs are built, once for all tests. It is set before the
+// tests run.
 var bench string
 
-// TestMain builds our programs and those to debug. A race in any process, even
-// one that no test waits for, fails the whole.
+// TestMain builds the programs of sdm and those to debug. A race in any process fails the run, also
+// in processes that no test waits for.
 func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
@@ -64,15 +64,15 @@ func run(m *testing.M) int {
 	return status
 }
 
-// raceLogs is the beginning of the files that racing programs write.
+// raceLogs returns the prefix of the files that programs with races write.
 func raceLogs() string { return filepath.Join(bench, "race") }
 
 func races() []string {
-	found, _ := filepath.Glob(raceLogs() + ".*") // the pattern is a good one
+	found, _ := filepath.Glob(raceLogs() + ".*") // the pattern is valid
 	return found
 }
 
-// buildAll builds everything at the same time.
+// buildAll builds everything concurrently.
 func buildAll() error {
 	work := [][]string{{"go", "build", "-race", "-o", bench, "sdm/cmd/sdm", "sdm/cmd/sdm-server", "sdm/cmd/sdm-master"}}
 	for _, name := range []string{"work", "spin", "flood", "exitcode", "beforemain", "hello", "lateabort", "children"} {
@@ -100,21 +100,21 @@ func buildAll() error {
 	return errors.Join(errs...)
 }
 
-// unraced is a program that was built without the race detector, under which packing
-// a gdb takes a minute and a half.
+// unraced returns the path of a program without the race detector, with which packing a gdb takes a
+// minute and a half.
 func unraced(name string) string { return program("unraced/" + name) }
 
-// laterServer is a server of the next version of the protocol.
+// laterServer returns the path of a server with the next version of the protocol.
 func laterServer() string { return program("sdm-server-later") }
 
-// laterVersion makes the file that has go build read a source with the next
-// version in place of ours, and gives its path.
+// laterVersion makes the overlay file by which go build reads a source with the next version in
+// place of ours, and returns its path.
 func laterVersion() string {
 	source := "../../../protocol/doc.go"
 	text, err := os.ReadFile(source)
 	now := fmt.Sprintf("const Version = %d", protocol.Version)
 	if err != nil || !strings.Contains(string(text), now) {
-		return "no " + now // which go build will say
+		return "no " + now // go build will report it
 	}
 	later := strings.Replace(string(text), now, fmt.Sprintf("const Version = %d", protocol.Version+1), 1)
 	os.WriteFile(program("later.go"), []byte(later), 0o600)
@@ -124,7 +124,7 @@ func laterVersion() string {
 	return program("overlay.json")
 }
 
-// build runs a compiler where the programs to debug are.
+// build runs a compiler in the directory of the programs to debug.
 func build(line []string) error {
 	cmd := exec.Command(line[0], line[1:]...)
 	cmd.Dir = sources
@@ -134,13 +134,13 @@ func build(line []string) error {
 	return nil
 }
 
-// sources is where the programs to debug are, seen from this package.
+// sources is the directory of the programs to debug, relative to this package.
 const sources = "../../../testdata/programs"
 
-// program is the path of a program that was built.
+// program returns the path of a program that was built.
 func program(name string) string { return filepath.Join(bench, name) }
 
-// starter is an implementation of MPI.
+// starter is the starter of an implementation of MPI.
 type starter struct {
 	name     string
 	command  string
@@ -152,11 +152,10 @@ var starters = []starter{
 	{"MPICH", "mpiexec.mpich", "mpicc.mpich"},
 }
 
-// program is the path of a program that was built with its compiler.
+// program returns the path of a program that was built with the starter's compiler.
 func (s starter) program(name string) string { return program(name + "." + s.compiler) }
 
-// lineOf finds the line of a source that has a text, so that tests need not
-// count.
+// lineOf returns the number of the first line of a source that contains a text.
 func lineOf(t *testing.T, file, text string) int {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(sources, file))
@@ -172,7 +171,7 @@ func lineOf(t *testing.T, file, text string) int {
 	return 0
 }
 
-// absolute is a path that processes with another working directory understand.
+// absolute returns the absolute path, for processes with another working directory.
 func absolute(t *testing.T, path string) string {
 	t.Helper()
 	path, err := filepath.Abs(path)

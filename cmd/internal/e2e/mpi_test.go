@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// hunt is the session in which a person finds the bug of ring.c.
+// hunt is the session in which a user finds the bug of ring.c.
 var hunt = []string{
 	"-b", "-e", "break sum", "-e", "continue", "-e", "print mine->last - mine->first", "-e", "print *mine",
 	"-e", "stacks", "-e", "finish", "-e", "delete", "-e", "continue",
 }
 
-// hunted checks what the person has seen: ranks that say the same are one line.
-// Stops and ends may come in several, when the machine is busy.
+// hunted checks what the user has seen: equal output of ranks is one line. Stops and ends may be
+// several lines on a busy machine.
 func hunted(t *testing.T, front *console) {
 	t.Helper()
 	front.folded("main (argc=1, argv=", " at ring.c:"+strconv.Itoa(lineOf(t, "ring.c", "MPI_Init(")))
@@ -37,8 +37,8 @@ func hunted(t *testing.T, front *console) {
 	}
 }
 
-// ways are how master and servers find one another. Each starts both, the latter
-// in the places of the 4 ranks of a job.
+// ways are the ways in which master and servers find one another. Each starts both, the servers in
+// the slots of the 4 ranks of a job.
 var ways = []struct {
 	name  string
 	start func(s *scene, m starter, front string) (master, job *process)
@@ -47,8 +47,8 @@ var ways = []struct {
 		master, meet := s.rendezvous(front)
 		return master, s.mpirun(m, 4, "sdm-server", "--rendezvous", meet, "--", m.program("ring"))
 	}},
-	// The original's way: all have the same base port, and those on one host take
-	// the next ones.
+	// The way of the original SDM: all have the same base port, and those on one host take the
+	// next ports.
 	{"routing file", func(s *scene, m starter, front string) (master, job *process) {
 		base := s.freePort()
 		routes := fmt.Sprintf("4\n0 localhost %[1]d\n1 localhost %[1]d\n2 localhost %[1]d\n3 localhost %[1]d\n", base)
@@ -62,9 +62,8 @@ var ways = []struct {
 	}},
 }
 
-// TestMPI is N+1 as a person types it: the starter starts a server in the place of
-// each rank, and the ranks find their job all the same, by environment and by
-// inherited descriptors.
+// TestMPI is N+1 as a user types it: the starter starts a server in the slot of each rank, and the
+// ranks still find their job, by environment and by inherited descriptors.
 func TestMPI(t *testing.T) {
 	for _, m := range starters {
 		for _, w := range ways {
@@ -80,8 +79,7 @@ func TestMPI(t *testing.T) {
 	}
 }
 
-// TestLaunchBringsTheProgram starts servers that know no program; the front end
-// names it.
+// TestLaunchBringsTheProgram starts servers without a program. The front end names it.
 func TestLaunchBringsTheProgram(t *testing.T) {
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
@@ -95,8 +93,7 @@ func TestLaunchBringsTheProgram(t *testing.T) {
 	}
 }
 
-// TestStatusOfTheRanksReachesTheStarter has ranks that fail: the slot ends as its
-// rank did.
+// TestStatusOfTheRanksReachesTheStarter has ranks that fail: a slot exits as its rank did.
 func TestStatusOfTheRanksReachesTheStarter(t *testing.T) {
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {

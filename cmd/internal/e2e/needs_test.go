@@ -11,9 +11,10 @@ import (
 	"sdm/cmd/internal/programs"
 )
 
-// What the tests need that not every release of an MPI has.
+// Requirements of tests that not every release of an MPI meets.
 
-// openMPIVersion is what mpirun says of itself: "mpirun.openmpi (OpenRTE) 4.1.4", "mpirun (Open MPI) 5.0.7".
+// openMPIVersion returns the first line of mpirun --version: "mpirun.openmpi (OpenRTE) 4.1.4",
+// "mpirun (Open MPI) 5.0.7".
 var openMPIVersion = sync.OnceValue(func() string {
 	text, err := exec.Command(openMPI.command, "--version").Output()
 	if err != nil {
@@ -23,12 +24,12 @@ var openMPIVersion = sync.OnceValue(func() string {
 	return line
 })
 
-// offersMPIR tells whether mpirun offers debuggers MPIR: Open MPI up to 4 does.
+// offersMPIR reports whether mpirun offers MPIR: Open MPI up to release 4 does.
 func offersMPIR() bool { return isBefore5(openMPIVersion()) }
 
 func isBefore5(line string) bool { release := releaseOf(line); return release > 0 && release < 5 }
 
-// releaseOf is the first number of what mpirun says of itself; 0 if it is not understood.
+// releaseOf returns the major release in such a line; 0 if it is not understood.
 func releaseOf(line string) int {
 	_, version, _ := strings.Cut(line, ") ")
 	major, _, _ := strings.Cut(version, ".")
@@ -36,12 +37,12 @@ func releaseOf(line string) int {
 	return release
 }
 
-// killsAtOnce tells whether a starter that is told to end (SIGTERM) kills its processes
-// without a word: Open MPI 6.0.0rc2 does; 5 lets them have SIGTERM a quarter of a second before.
+// killsAtOnce reports whether a starter kills its processes at once when it is told to end
+// (SIGTERM). Open MPI 6.0.0rc2 does; release 5 sends them SIGTERM a quarter of a second before.
 func killsAtOnce(m string) bool { return m == openMPI.command && releaseOf(openMPIVersion()) >= 6 }
 
-// TestIsBefore5 has what mpirun says on three systems: what is not understood here is
-// tested nowhere.
+// TestIsBefore5 has the lines of mpirun on several systems. A version that is not understood would
+// make tests skip silently.
 func TestIsBefore5(t *testing.T) {
 	for line, want := range map[string]bool{
 		"mpirun.openmpi (OpenRTE) 4.1.4":      true,
@@ -57,7 +58,7 @@ func TestIsBefore5(t *testing.T) {
 	}
 }
 
-// needMPIR skips a test of what only MPIR gives.
+// needMPIR skips a test that requires MPIR.
 func needMPIR(t *testing.T) {
 	t.Helper()
 	if !offersMPIR() {
@@ -65,7 +66,7 @@ func needMPIR(t *testing.T) {
 	}
 }
 
-// colonCrash says how mpirun ends that is given two programs; "" is well.
+// colonCrash returns how mpirun fails with two programs in a line; "": it does not.
 var colonCrash = sync.OnceValue(func() string {
 	cmd := exec.Command(openMPI.command, "-n", "1", "true", ":", "-n", "1", "true")
 	mpi, err := programs.Environment()
@@ -79,8 +80,8 @@ var colonCrash = sync.OnceValue(func() string {
 	return ""
 })
 
-// needSeveralPrograms skips a test of lines with a colon where mpirun itself
-// crashes on them (Debian 13's Open MPI 5.0.7).
+// needSeveralPrograms skips a test of lines with a colon if mpirun itself crashes on them (Debian
+// 13's Open MPI 5.0.7).
 func needSeveralPrograms(t *testing.T, m starter) {
 	t.Helper()
 	if m == openMPI && strings.HasPrefix(colonCrash(), "signal: ") {

@@ -11,7 +11,7 @@ import (
 	"sdm/launch/launchtest"
 )
 
-// onHosts is a scene on 4 fake hosts, for Open MPI.
+// onHosts is a scene on 4 simulated hosts, for Open MPI.
 type onHosts struct {
 	*scene
 	*launchtest.Hosts
@@ -42,14 +42,14 @@ func (o *onHosts) here(name string, args ...string) *process {
 	return o.start(argv[0], argv[1:]...)
 }
 
-// line is a job of 4 ranks on 4 hosts.
+// line returns the starter's line of a job of 4 ranks on 4 hosts.
 func (o *onHosts) line(program ...string) []string {
 	hosts := []string{o.Host(0), o.Host(1), o.Host(2), o.Host(3)}
 	return append([]string{openMPI.command, "--host", strings.Join(hosts, ","), "-n", "4"}, program...)
 }
 
-// TestRunOnFourHosts holds a job on four hosts, with servers started by the
-// starter itself, by a remote shell, and by a start tool.
+// TestRunOnFourHosts holds a job on four hosts, with servers started by the starter itself, by a
+// remote shell, and by a start tool.
 func TestRunOnFourHosts(t *testing.T) {
 	needMPIR(t)
 	o := newOnHosts(t)
@@ -72,8 +72,8 @@ func TestRunOnFourHosts(t *testing.T) {
 	}
 }
 
-// TestStarterArgs has a starter of its own kind, which takes a daemon and its
-// arguments in one word; on one host, and with ranks that nobody wants on others.
+// TestStarterArgs has a special starter, which takes a daemon and its arguments in one word, on one
+// host, and with ranks on other hosts that are not controlled.
 func TestStarterArgs(t *testing.T) {
 	needMPIR(t)
 	o := newOnHosts(t)
@@ -101,8 +101,8 @@ exec mpirun.openmpi --mca orte_debugger_test_daemon `+o.dir+`/daemon "$@"
 	}
 }
 
-// TestServersThatCannotBeStarted names the host, and what was said there: its rank is
-// lost, and where all are, the job is ended.
+// TestServersThatCannotBeStarted checks that the host and its message are reported, and that its
+// rank is lost. If all are lost, the job ends.
 func TestServersThatCannotBeStarted(t *testing.T) {
 	needMPIR(t)
 	o := newOnHosts(t)
@@ -121,8 +121,8 @@ func TestServersThatCannotBeStarted(t *testing.T) {
 	front.says("--start-tool: sh has ended with status 3")
 }
 
-// TestAttachOnFourHosts attaches to a running job on four hosts, by its starter
-// and by a list of its processes, and leaves it running.
+// TestAttachOnFourHosts attaches to a running job on four hosts, by its starter and by a list of
+// its processes, and leaves it running.
 func TestAttachOnFourHosts(t *testing.T) {
 	o := newOnHosts(t)
 	file := filepath.Join(o.dir, "go")
@@ -138,12 +138,14 @@ func TestAttachOnFourHosts(t *testing.T) {
 	front := &console{process: o.here("sdm", "attach", "-b", "-e", "stacks", "--remote-shell", o.remsh(), pid), size: 4}
 	front.exits(0)
 	front.says("[0-3] (4) main mpiwait.c:")
-	for _, more := range []string{"", strings.Repeat("x", 1200)} { // the starter has servers for us more than once, and has no room for the second line
+	// The starter starts servers twice. The second command line does not fit into its
+	// variables.
+	for _, more := range []string{"", strings.Repeat("x", 1200)} {
 		front = &console{process: o.here("sdm", "attach", "-b", "-e", "stacks", "--secret-file", o.secret("key", "7"), "--gdb-arg", "-iex", "--gdb-arg", "set prompt x"+more, pid), size: 4}
 		front.exits(0)
 		front.says("[0-3] (4) main mpiwait.c:")
 	}
-	if !offersMPIR() { // its hosts, and how they are reached, are found
+	if !offersMPIR() { // the hosts and the way to reach them are found
 		front = &console{process: o.here("sdm", "attach", "-b", "-e", "info hosts", "-e", "stacks", pid), size: 4}
 		front.exits(0)
 		front.says("[0-3] (4) main mpiwait.c:", "[3] "+o.Host(3)+": server 3,")
@@ -160,7 +162,7 @@ func TestAttachOnFourHosts(t *testing.T) {
 	w.ends(4)
 }
 
-// environ is the environment of a process.
+// environ returns the environment of a process.
 func environ(t *testing.T, pid int) map[string]string {
 	t.Helper()
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
@@ -175,9 +177,8 @@ func environ(t *testing.T, pid int) map[string]string {
 	return env
 }
 
-// TestServersBesideARunningJob is N+1 that attaches: a second job of the starter
-// brings the servers, which find the ranks of the first by its name, or by their
-// processes.
+// TestServersBesideARunningJob is N+1 that attaches: a second job of the starter starts the
+// servers, which find the ranks of the first job by its name, or by their processes.
 func TestServersBesideARunningJob(t *testing.T) {
 	for _, byJob := range []bool{true, false} {
 		t.Run("by job: "+strconv.FormatBool(byJob), func(t *testing.T) {
@@ -202,13 +203,14 @@ func TestServersBesideARunningJob(t *testing.T) {
 	}
 }
 
-// TestStarterExecsUs is mpirun's own way to start a debugger.
+// TestStarterExecsUs uses mpirun's own way to start a debugger.
 func TestStarterExecsUs(t *testing.T) {
 	needMPIR(t)
 	t.Parallel()
 	s := newScene(t)
 	ours := []string{"--debugger", program("sdm") + " run -b -e stacks -e continue -- @mpirun@ @mpirun_args@"}
-	for _, line := range [][]string{append([]string{"--debug"}, ours...), append(ours, "--debug")} { // the second leaves --debug in the line
+	// The second order leaves --debug in the line.
+	for _, line := range [][]string{append([]string{"--debug"}, ours...), append(ours, "--debug")} {
 		front := &console{process: s.start(openMPI.command, append(line, "-n", "2", openMPI.program("ring"))...), size: 2}
 		front.exits(0)
 		front.says("[0-1] (2) main ring.c:", "total 4950")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// oneLine starts 3 servers and the master in one line of the starter, as the
-// original SDM was started.
+// oneLine starts 3 servers and the master in one line of the starter, as the original SDM was
+// started.
 func (s *scene) oneLine(m starter, front, path string) *process {
 	s.t.Helper()
 	meet := fmt.Sprintf("127.0.0.1:%d", s.freePort())
@@ -32,7 +32,8 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
-// TestOneLineRefusesMPI: MPI_Init would wait for the master for ever.
+// TestOneLineRefusesMPI checks the refusal of MPI programs, because MPI_Init would wait for the
+// master without end.
 func TestOneLineRefusesMPI(t *testing.T) {
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {

@@ -9,24 +9,24 @@ import (
 	"strings"
 )
 
-// proc is a living process, as the kernel shows it (proc(5)).
+// proc is a live process, as the kernel shows it (proc(5)).
 type proc struct {
 	pid, parent, tracer int
-	name                string // 15 bytes at most
+	name                string // at most 15 bytes
 	state               string // "R", "S", "T", ...
 }
 
 func (p proc) String() string { return fmt.Sprintf("%s (%d, state %s)", p.name, p.pid, p.state) }
 
-// found gives the living processes of the scene.
+// found returns the live processes of the scene.
 func (s *scene) found() []proc {
-	paths, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is a good one
+	paths, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is valid
 	wanted := []byte(s.env[0] + "\x00")
 	var all []proc
 	for _, path := range paths {
 		env, err := os.ReadFile(path)
 		if err != nil || !bytes.Contains(env, wanted) {
-			continue // somebody else's, or gone meanwhile; a zombie has none
+			continue // of others, or ended meanwhile; a zombie has none
 		}
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		if p := look(pid); p.state != "" && p.state != "Z" && p.state != "X" {
@@ -36,7 +36,7 @@ func (s *scene) found() []proc {
 	return all
 }
 
-// named gives the processes of the scene with a name.
+// named returns the processes of the scene with a name.
 func (s *scene) named(name string) []proc {
 	var some []proc
 	for _, p := range s.found() {
@@ -47,7 +47,7 @@ func (s *scene) named(name string) []proc {
 	return some
 }
 
-// look asks the kernel about a process; without one the state is "".
+// look returns what the kernel knows of a process; if there is none, state is "".
 func look(pid int) proc {
 	p := proc{pid: pid}
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

@@ -12,11 +12,10 @@ import (
 	"time"
 )
 
-// process is a program that a test has started, and what it says.
+// process is a program that a test has started, with its output.
 //
-// Goroutines: one reader for each of its streams and one that waits for it; all
-// end with the process and those that have inherited its streams. The scene
-// waits for them.
+// Goroutines: one reader for each of its streams and one that waits for it. All end with the
+// process and those that have inherited its streams. The scene waits for them.
 type process struct {
 	t        *testing.T
 	name     string
@@ -26,7 +25,7 @@ type process struct {
 	ended    chan struct{} // closed when it has been reaped
 }
 
-// start starts a program of ours, or another one, in the scene.
+// start starts a program of sdm, or another one, in the scene.
 func (s *scene) start(name string, args ...string) *process {
 	s.t.Helper()
 	path, err := s.find(name)
@@ -35,15 +34,15 @@ func (s *scene) start(name string, args ...string) *process {
 	}
 	p := &process{t: s.t, name: name, cmd: exec.Command(path, args...), ended: make(chan struct{})}
 	p.cmd.Env, p.cmd.Dir = s.env, s.dir
-	// In a group of its own, so that the test can be interrupted alone.
+	// In a process group of its own, so that Ctrl-C ends only the test.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	s.begin(p)
 	s.processes = append(s.processes, p)
 	return p
 }
 
-// begin starts it with pipes for its streams. Their readers are our own: those of
-// package exec would have Wait wait for everybody who has inherited them.
+// begin starts the process with pipes for its streams. Package exec would wait for all processes
+// that have inherited the pipes.
 func (s *scene) begin(p *process) {
 	s.t.Helper()
 	theirIn, in := s.pipe()
@@ -63,7 +62,7 @@ func (s *scene) begin(p *process) {
 	}
 	s.readers.Go(func() {
 		defer close(p.ended)
-		p.cmd.Wait() // the status is asked for later
+		p.cmd.Wait() // status reads the exit status later
 	})
 }
 
@@ -76,7 +75,7 @@ func (s *scene) pipe() (r, w *os.File) {
 	return r, w
 }
 
-// signal sends one to the process alone.
+// signal sends a signal to this process only.
 func (p *process) signal(sig syscall.Signal) {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(sig); err != nil {
@@ -84,7 +83,7 @@ func (p *process) signal(sig syscall.Signal) {
 	}
 }
 
-// exits waits for its end, and says which status it should have.
+// exits waits for the end of the process and checks its exit status.
 func (p *process) exits(want int) {
 	p.t.Helper()
 	if got := p.status(patience); got != want {
@@ -92,8 +91,7 @@ func (p *process) exits(want int) {
 	}
 }
 
-// fails waits for the end of a starter, which must not think that all is well: its
-// status is its own affair.
+// fails waits for the end of a starter and checks that its exit status is not 0.
 func (p *process) fails() {
 	p.t.Helper()
 	if p.status(patience) == 0 {
@@ -101,8 +99,8 @@ func (p *process) fails() {
 	}
 }
 
-// status waits for its end: the exit code, or 128 and the signal as a shell has
-// it.
+// status waits for the end of the process and returns its exit code, or 128 and the signal as a
+// shell does.
 func (p *process) status(bound time.Duration) int {
 	p.t.Helper()
 	select {
@@ -119,11 +117,11 @@ func (p *process) status(bound time.Duration) int {
 	return w.ExitStatus()
 }
 
-// lastWords is how long the end of its streams may come after its own: somebody
-// that it has started may have them too.
+// lastWords is how long the streams may stay open after the end of the process, since its children
+// may have them, too.
 const lastWords = time.Second
 
-// running tells whether it has not ended.
+// running reports whether the process has not ended.
 func (p *process) running() bool {
 	select {
 	case <-p.ended:
@@ -133,7 +131,7 @@ func (p *process) running() bool {
 	}
 }
 
-// said is all that it has written, for the text of a failure.
+// said returns all output of the process, for the message of a failure.
 func (p *process) said() string {
 	return "\n-- its standard output:\n" + clipped(p.out.text()) + "-- its standard error:\n" + clipped(p.err.text())
 }
@@ -147,8 +145,7 @@ func clipped(text string) string {
 	return text
 }
 
-// after waits until a line of the stream has the words, and gives what stands
-// behind them.
+// after waits for a line of the stream that contains the words, and returns what follows them.
 func (p *process) after(l *lines, words string) string {
 	p.t.Helper()
 	line, ok := l.await(0, patience, func(line string) bool { return strings.Contains(line, words) })
@@ -159,7 +156,7 @@ func (p *process) after(l *lines, words string) string {
 	return strings.TrimSpace(rest)
 }
 
-// hides checks that a program that has ended has written none of the words.
+// hides checks that a process that has ended has written none of the words.
 func (p *process) hides(words ...string) {
 	p.t.Helper()
 	all := p.out.text() + p.err.text()
@@ -170,7 +167,7 @@ func (p *process) hides(words ...string) {
 	}
 }
 
-// says checks that a program that has ended has written the words.
+// says checks that a process that has ended has written the words.
 func (p *process) says(words ...string) {
 	p.t.Helper()
 	all := p.out.text() + p.err.text()
@@ -181,12 +178,12 @@ func (p *process) says(words ...string) {
 	}
 }
 
-// lines are what comes through a pipe, kept from the beginning.
+// lines are all lines that have come through a pipe.
 type lines struct {
 	mu   sync.Mutex
 	all  []string
-	over bool          // no more comes
-	more chan struct{} // closed and renewed with each line
+	over bool          // end of the stream
+	more chan struct{} // closed and replaced with each line
 }
 
 func newLines() *lines { return &lines{more: make(chan struct{})} }
@@ -214,8 +211,8 @@ func (l *lines) add(line string, over bool) {
 	l.more = make(chan struct{})
 }
 
-// next gives line i, counted from 0; it waits for it until the end of the
-// stream, or until late brings something.
+// next returns line i, counted from 0. It waits until the line comes, the stream ends, or late
+// receives.
 func (l *lines) next(i int, late <-chan time.Time) (line string, ok bool) {
 	for {
 		l.mu.Lock()
@@ -245,7 +242,7 @@ func (l *lines) end(bound time.Duration) {
 	}
 }
 
-// await gives the first line from number i on that is good.
+// await returns the first line from number i on for which good returns true.
 func (l *lines) await(i int, bound time.Duration, good func(string) bool) (line string, ok bool) {
 	late := time.After(bound)
 	for ; ; i++ {

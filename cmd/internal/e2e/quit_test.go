@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// TestQuitEndsAHeldJob: the job is ours, so the end of the session is its end.
+// TestQuitEndsAHeldJob checks that the end of the session is the end of the job, because sdm has
+// started it.
 func TestQuitEndsAHeldJob(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -21,7 +22,8 @@ func TestQuitEndsAHeldJob(t *testing.T) {
 	s.nothingIsLeft()
 }
 
-// TestQuitHoldsTheRanks: ranks that stand when we quit do nothing more, though their starter takes its time to end them.
+// TestQuitHoldsTheRanks checks that stopped ranks are not resumed by quit, even while their starter
+// ends them slowly.
 func TestQuitHoldsTheRanks(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -35,13 +37,13 @@ func TestQuitHoldsTheRanks(t *testing.T) {
 	}
 }
 
-// TestKilledWithAHeldJob: neither the starter nor its ranks survive us.
+// TestKilledWithAHeldJob checks that neither the starter nor its ranks survive sdm.
 func TestKilledWithAHeldJob(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	front := s.heldRun(2, "--", openMPI.command, "-n", "2", openMPI.program("mpiwait"), "never")
 	s.eventually(patience, func() string {
-		// They stand at different places, or not.
+		// They may have stopped at different places.
 		text := front.out.text()
 		if !strings.Contains(text, "[0-1] ") && (!strings.Contains(text, "[0] attached") || !strings.Contains(text, "[1] attached")) {
 			return "not attached" + front.said()
@@ -53,11 +55,11 @@ func TestKilledWithAHeldJob(t *testing.T) {
 	s.nothingIsLeft()
 }
 
-// TestHeldJobOfTheKilled: whenever sdm is killed, its starter ends the job and cleans up behind it, though the ranks ignore what
-// they can; and so it is when a server is killed while they are being attached to.
+// TestHeldJobOfTheKilled checks that the starter ends the job and cleans up whenever sdm is killed,
+// although the ranks ignore signals, and also when a server is killed during the attach.
 func TestHeldJobOfTheKilled(t *testing.T) {
 	for _, at := range []struct {
-		name, process string // that is there: a regular expression
+		name, process string // a regular expression; it must run
 		victim        string
 	}{
 		{"as the starter begins", aStarter, "sdm"},
@@ -68,7 +70,8 @@ func TestHeldJobOfTheKilled(t *testing.T) {
 		t.Run(at.name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
-			front := s.heldRun(2, "-b", "-e", "continue", "--connect-wait", "10s", "--", openMPI.command, "-n", "2", // so long do slots wait for us
+			// Slots wait as long as --connect-wait.
+			front := s.heldRun(2, "-b", "-e", "continue", "--connect-wait", "10s", "--", openMPI.command, "-n", "2",
 				"sh", "-c", `trap "" TERM INT HUP; exec "$@"`, "sh", openMPI.program("mpiwait"), "never")
 			process := regexp.MustCompile(at.process)
 			s.eventually(patience, func() string {
@@ -100,7 +103,8 @@ func TestHeldJobOfTheKilled(t *testing.T) {
 			switch {
 			case left == nil || at.process == aStarter:
 			case time.Since(killed) > 9*time.Second:
-				t.Logf("the starter did not end in 10 s, was killed, and has left %v", left) // rare: Open MPI that is told to end while it starts ranks
+				// Rare: Open MPI is told to end while it starts ranks.
+				t.Logf("the starter did not end in 10 s, was killed, and has left %v", left)
 			default:
 				t.Errorf("the starter has left %v", left)
 			}
@@ -108,13 +112,13 @@ func TestHeldJobOfTheKilled(t *testing.T) {
 	}
 }
 
-// aStarter is mpirun, which Open MPI from release 5 on replaces by prterun.
+// aStarter matches mpirun, which Open MPI from release 5 on replaces by prterun.
 const aStarter = "^(mpirun|prterun)"
 
-// keeperTime is more than a starter gets to end its job.
+// keeperTime is longer than the time that a starter has to end its job.
 const keeperTime = 15 * time.Second
 
-// waitsForStarter tells what is missing until sdm waits for nothing but the starter.
+// waitsForStarter returns what is missing until sdm waits only for the starter.
 func waitsForStarter(front *console) string {
 	if front.running() && !strings.Contains(front.err.text(), "run on without a debugger") {
 		return "neither ended nor waiting for the starter" + front.said()

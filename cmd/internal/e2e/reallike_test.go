@@ -1,4 +1,4 @@
-// Programs that are like real ones, under mpirun, with one gdb for all ranks.
+// Programs like real ones, under mpirun, with one gdb for all ranks.
 
 package e2e
 
@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// One rank crashes while the others spin in a collective: the first stop is told, and where the others are.
+// One rank crashes while the others spin in a collective operation. The stop is reported, and where
+// the others are.
 func TestCrashWhileOthersSpin(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -16,7 +17,8 @@ func TestCrashWhileOthersSpin(t *testing.T) {
 	front.says("[2] Program received signal SIGSEGV, Segmentation fault. at spinners.c:", " in mass_of", "[2]\n#0  ", "└─ [2] (1) mass_of")
 }
 
-// Ranks of one gdb that start other programs, each with the threads of MPI: none is forgotten.
+// Ranks of one gdb start other programs, while each has the threads of MPI. No process is left
+// behind.
 func TestChildrenOfRanksThatShareAGDB(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

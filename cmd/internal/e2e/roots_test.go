@@ -1,4 +1,4 @@
-// Sessions on other releases of gdb and MPI, in roots of other systems.
+// Sessions with other releases of gdb and MPI, in roots of other systems.
 
 package e2e
 
@@ -9,14 +9,15 @@ import (
 	"sdm/launch/launchtest"
 )
 
-// inRoot starts a program in a root, which sees what was built and the directory of the scene.
+// inRoot starts a program in a root in which the build directory and the directory of the scene are
+// visible.
 func (s *scene) inRoot(r *launchtest.Root, name string, args ...string) *process {
 	s.t.Helper()
 	argv := r.Argv(s.t, []string{bench, s.dir}, append([]string{name}, args...)...)
 	return s.start(argv[0], argv[1:]...)
 }
 
-// attachScript is what a user types who attaches to a job and lets it go on. Its arguments are the line of the job.
+// attachScript attaches to a job and lets it continue. Its arguments are the line of the job.
 const attachScript = `
 "$@" -n 4 $PROGRAM $PWD/go >job.out 2>&1 &
 job=$!
@@ -31,8 +32,8 @@ wait $job || echo "job: status $?"
 cat job.out
 `
 
-// TestRoots has short sessions with each MPI of other releases: a job that is held, one that is attached to, and
-// the status of one that fails.
+// TestRoots has short sessions with each MPI of other releases: a job that is held, one that sdm
+// attaches to, and the exit status of one that fails.
 func TestRoots(t *testing.T) {
 	for _, name := range []string{"trixie", "forky"} {
 		for _, m := range starters {

@@ -15,17 +15,16 @@ import (
 	"sdm/cmd/internal/programs"
 )
 
-// mark is the environment variable by which the processes of a test are found,
-// their children included. It is none of ours (SDM_*), because gdbs do not get
-// those.
+// mark is the environment variable by which the processes of a test and their children are found.
+// It does not begin with SDM_, because gdbs do not get such variables.
 const mark = "TEST_OF_SDM"
 
-// leftoverTime is how soon all processes of a test must have gone when those
-// have ended that the test has started itself.
+// leftoverTime is how soon all processes of a test must have ended after those that the test has
+// started itself.
 const leftoverTime = 5 * time.Second
 
-// scene is one test: its directory, its environment, the processes in it. When
-// the test ends, nothing may be left of them.
+// scene is one test: its directory, its environment and its processes. None of these may be left
+// when the test ends.
 type scene struct {
 	t         *testing.T
 	dir       string
@@ -56,7 +55,7 @@ func newScene(t *testing.T) *scene {
 	return s
 }
 
-// end looks for what is left, ends that, and waits for our own goroutines.
+// end checks that no process is left, kills those that are, and waits for the goroutines.
 func (s *scene) end() {
 	defer os.RemoveAll(s.dir)
 	if s.t.Failed() {
@@ -92,8 +91,7 @@ func (s *scene) nothingIsLeft() {
 	})
 }
 
-// eventually waits for something that nobody tells us about: until the check
-// gives "" and no complaint.
+// eventually repeats a check until it returns "" and no complaint.
 func (s *scene) eventually(bound time.Duration, check func() string) {
 	s.t.Helper()
 	late := time.After(bound)
@@ -113,7 +111,7 @@ func (s *scene) eventually(bound time.Duration, check func() string) {
 	}
 }
 
-// find is where a program is: ours, or one in PATH.
+// find returns the path of a program: of sdm, or in PATH.
 func (s *scene) find(name string) (string, error) {
 	if strings.HasPrefix(name, "sdm") {
 		return program(name), nil
@@ -131,15 +129,15 @@ func (s *scene) file(name, text string, mode os.FileMode) string {
 	return path
 }
 
-// secret makes a file with a secret in which the digits are of one kind.
+// secret makes a file with a secret that repeats one digit.
 func (s *scene) secret(name, digit string) string {
 	s.t.Helper()
 	return s.file(name, strings.Repeat(digit, 64)+"\n", 0o600)
 }
 
-// freePort is one at which nobody listens now, for addresses that must be known
-// beforehand. It is none of those that the kernel picks (32768 upwards, see
-// ip(7)), so that only a test which draws the same can take it.
+// freePort returns a port at which nobody listens, for addresses that must be known beforehand. It
+// is below the ports that the kernel chooses (32768 upwards, see ip(7)), so that only a test that
+// draws the same one can take it.
 func (s *scene) freePort() int {
 	s.t.Helper()
 	for range 100 {

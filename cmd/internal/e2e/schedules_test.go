@@ -12,17 +12,17 @@ import (
 	"sdm/protocol/rank"
 )
 
-// How many random fault schedules are tried, and from which seed on: a failure
-// tells the one that it had.
+// The number of random fault schedules, and the seed of the first. A failed test is named after its
+// seed.
 var (
 	schedules    = flag.Int("schedules", 3, "random fault schedules to try on real sessions")
 	scheduleSeed = flag.Uint64("schedule-seed", 0, "seed of the first of them; 0 is another one each time")
 )
 
-// TestFaultSchedules kills and freezes servers, gdbs and ranks of real sessions with 8 ranks
-// on 4 servers in random order, lets some of the frozen go on, gives commands meanwhile, and at the end, every third
-// time, kills the front end. After each all ranks are accounted for by an answer that comes in time; at the
-// end nothing is left.
+// TestFaultSchedules kills and freezes servers, gdbs and ranks of real sessions with 8 ranks on 4
+// servers in random order, continues some of the frozen ones, sends commands meanwhile, and at the
+// end of about every third session kills the front end. Before the end an answer that comes in time
+// must account for all ranks. At the end no process may be left.
 func TestFaultSchedules(t *testing.T) {
 	seed := *scheduleSeed
 	if seed == 0 {
@@ -37,17 +37,17 @@ func TestFaultSchedules(t *testing.T) {
 	}
 }
 
-// faults is one schedule.
+// faults executes one schedule.
 func faults(s *scene, random *rand.Rand) {
 	s.t.Helper()
 	c := s.run(8, "--ranks-per-server", "2", program("spin"))
 	c.do("continue &")
 	c.comes("running", "0-7")
-	var frozen []int // processes
+	var frozen []int // process IDs
 	thaw := func() {
 		for _, pid := range frozen {
 			s.t.Logf("let %v go on", look(pid))
-			syscall.Kill(pid, syscall.SIGCONT) // it may have gone
+			syscall.Kill(pid, syscall.SIGCONT) // it may have ended
 		}
 		frozen = nil
 	}
@@ -57,9 +57,9 @@ func faults(s *scene, random *rand.Rand) {
 		if random.IntN(3) == 0 {
 			sig, verb = syscall.SIGSTOP, "freeze"
 		}
-		if what, pid := victim(s, c, r, random.IntN(3)); pid != 0 { // else it is gone already
+		if what, pid := victim(s, c, r, random.IntN(3)); pid != 0 { // else it has ended already
 			s.t.Logf("%s the %s of rank %d", verb, what, r)
-			syscall.Kill(pid, sig) // it may have gone just now
+			syscall.Kill(pid, sig) // it may have ended just now
 			if sig == syscall.SIGSTOP {
 				frozen = append(frozen, pid)
 			}
@@ -81,7 +81,7 @@ func faults(s *scene, random *rand.Rand) {
 		s.t.Log("kill the front end")
 		c.signal(syscall.SIGKILL)
 		c.exits(128 + int(syscall.SIGKILL))
-		return // the end of the scene looks for orphans
+		return // the end of the scene finds processes that are left
 	}
 	if random.IntN(2) == 0 {
 		thaw()
@@ -91,8 +91,8 @@ func faults(s *scene, random *rand.Rand) {
 	c.status(patience)
 }
 
-// victim is a process of a rank's: its server, its gdb, or itself; 0 when it has
-// none any more. The number of one that has ended may be that of another test's by now.
+// victim returns a process that belongs to a rank: its server, its gdb, or itself; 0 if it has
+// ended. The ID of an ended process may be in use by another test.
 func victim(s *scene, c *console, r, kind int) (what string, pid int) {
 	itself := look(c.pids()[r])
 	if !slices.ContainsFunc(s.named("spin"), func(p proc) bool { return p.pid == itself.pid }) {
@@ -113,8 +113,8 @@ func victim(s *scene, c *console, r, kind int) (what string, pid int) {
 	return "", 0
 }
 
-// accounted asks all ranks for something that needs no stop, and checks that the
-// answer comes and tells of each of them.
+// accounted sends all ranks a request that needs no stop, and checks that the answer comes in time
+// and mentions each of them.
 func accounted(c *console) {
 	c.t.Helper()
 	a := c.do("wait=3s [all] info threads")

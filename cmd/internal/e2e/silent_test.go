@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// mutedGDB is a gdb of which nothing is heard after three prompts: it has come up and attaches, and answers no more. Where a file
-// FIRST is given, the first one is not muted, and crashes when it is to multiply; the next ones say a prompt.
+// mutedGDB is a gdb whose output stops after three prompts: it starts and attaches, and then does
+// not answer. If FIRST names a file, the first gdb is not muted and crashes at the multiplication,
+// and the output of the others stops after one prompt.
 const mutedGDB = `#!/usr/bin/env python3
 import os, subprocess, sys, threading
 if '--version' in sys.argv:
@@ -35,7 +36,7 @@ for line in sys.stdin.buffer:
 gdb.kill()
 `
 
-// TestGDBThatFallsSilent: it costs its ranks, within --connect-wait, and they run on.
+// TestGDBThatFallsSilent checks that its ranks are lost within --connect-wait, and run on.
 func TestGDBThatFallsSilent(t *testing.T) {
 	for _, line := range [][]string{
 		{"stacks"}, {"attach", "-b", "-e", "print 1"}, {"attach", "-b", "-e", "print 1", "--ranks-per-gdb", "1"},
@@ -69,7 +70,8 @@ func TestGDBThatFallsSilent(t *testing.T) {
 	}
 }
 
-// TestSecondGDBFallsSilent: one that is to take a rank over costs it within --connect-wait, and the rank runs on.
+// TestSecondGDBFallsSilent has a replacement gdb that does not answer. The rank is lost within
+// --connect-wait, and runs on.
 func TestSecondGDBFallsSilent(t *testing.T) {
 	s := newScene(t)
 	rank := s.start(program("spin"))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// slotRun is sdm run of a starter's line, with our servers in the slots.
+// slotRun runs sdm run with a starter's line and our servers in the slots.
 func (s *scene) slotRun(n int, args ...string) *console {
 	s.t.Helper()
 	return &console{process: s.start("sdm", append([]string{"run", "--launcher", "slot"}, args...)...), size: n}
@@ -23,7 +23,7 @@ func TestRunOfAStarter(t *testing.T) {
 	}
 }
 
-// TestRunOfAStarterWithSeveralPrograms has two of them in one job.
+// TestRunOfAStarterWithSeveralPrograms has two programs in one job.
 func TestRunOfAStarterWithSeveralPrograms(t *testing.T) {
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
@@ -38,8 +38,8 @@ func TestRunOfAStarterWithSeveralPrograms(t *testing.T) {
 	}
 }
 
-// TestOutputOfTheStarter has the starter write what its ranks say, without us:
-// what comes is what came without being debugged.
+// TestOutputOfTheStarter lets the starter write the output of its ranks. It must be the same as
+// without a debugger.
 func TestOutputOfTheStarter(t *testing.T) {
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
@@ -59,7 +59,8 @@ func TestOutputOfTheStarter(t *testing.T) {
 	}
 }
 
-// TestStarterThatFails: what it says is seen, and why nothing was started.
+// TestStarterThatFails checks that the message of the starter is shown, and why nothing was
+// started.
 func TestStarterThatFails(t *testing.T) {
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
@@ -72,7 +73,8 @@ func TestStarterThatFails(t *testing.T) {
 	}
 }
 
-// TestDetachedRanksInSlotsWriteOn: what ranks write when sdm has let them go comes from their starter.
+// TestDetachedRanksInSlotsWriteOn checks that the starter writes the output of ranks after they are
+// detached.
 func TestDetachedRanksInSlotsWriteOn(t *testing.T) {
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
@@ -86,8 +88,8 @@ func TestDetachedRanksInSlotsWriteOn(t *testing.T) {
 	}
 }
 
-// TestDetachedRanksInSlotsRunOn: for as long as they want, which may be longer than the end of a session takes. The
-// status is theirs.
+// TestDetachedRanksInSlotsRunOn checks that detached ranks run on without limit, also longer than
+// closing a session may take. The exit status is theirs.
 func TestDetachedRanksInSlotsRunOn(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -95,7 +97,7 @@ func TestDetachedRanksInSlotsRunOn(t *testing.T) {
 	front.exits(124)
 }
 
-// TestPartialRunOfSlots: the ranks that -r leaves out run as if there were no debugger.
+// TestPartialRunOfSlots checks that the ranks that -r leaves out run as without a debugger.
 func TestPartialRunOfSlots(t *testing.T) {
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {

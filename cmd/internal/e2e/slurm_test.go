@@ -12,7 +12,7 @@ import (
 	"sdm/launch/launchtest"
 )
 
-// newCluster is a scene on the login node of a Slurm cluster with three nodes.
+// newCluster returns a scene on the login node of a Slurm cluster with three nodes.
 func newCluster(t *testing.T) (*scene, *launchtest.Slurm) {
 	t.Helper()
 	cluster := launchtest.UpSlurm(t, 3)
@@ -21,7 +21,7 @@ func newCluster(t *testing.T) (*scene, *launchtest.Slurm) {
 	return s, cluster
 }
 
-// on starts a program on a fake host.
+// on starts a program on a simulated host.
 func (s *scene) on(h *launchtest.Hosts, host int, name string, args ...string) *process {
 	s.t.Helper()
 	path, err := s.find(name)
@@ -34,8 +34,9 @@ func (s *scene) on(h *launchtest.Hosts, host int, name string, args ...string) *
 	return p
 }
 
-// onOneMachine is what Open MPI 4, 5 and 6 cannot know of fake hosts: they share their memory,
-// and their processors, where each would bind its first rank to the first core.
+// onOneMachine tells Open MPI 4, 5 and 6 what they cannot know of simulated hosts: they share
+// memory and processors, and each release would bind its first rank on every host to the first
+// core.
 var onOneMachine = []string{
 	"OMPI_MCA_btl=tcp,self", "OMPI_MCA_oob_tcp_if_include=eth0", "OMPI_MCA_btl_tcp_if_include=eth0",
 	"OMPI_MCA_hwloc_base_binding_policy=none", "PRTE_MCA_hwloc_default_binding_policy=none", "PRTE_MCA_bindto=none",
@@ -44,7 +45,7 @@ var onOneMachine = []string{
 // slurmMPI is how srun starts programs of each MPI.
 var slurmMPI = map[string]string{"Open MPI": "--mpi=pmix", "MPICH": "--mpi=pmi2"}
 
-// TestSlurm has a real cluster for all that needs one.
+// TestSlurm has one real cluster for all tests that need one.
 func TestSlurm(t *testing.T) {
 	s, cluster := newCluster(t)
 	plugins := s.slurmPlugins(cluster)
@@ -131,7 +132,7 @@ func TestSlurm(t *testing.T) {
 	})
 }
 
-// slurmPlugins are the ways in which srun can start MPI programs here, as it says.
+// slurmPlugins returns the ways in which srun can start MPI programs here.
 func (s *scene) slurmPlugins(cluster *launchtest.Slurm) string {
 	s.t.Helper()
 	list := s.on(cluster.Hosts, 0, "srun", "--mpi=list")
@@ -139,7 +140,7 @@ func (s *scene) slurmPlugins(cluster *launchtest.Slurm) string {
 	return strings.Join(strings.Fields(list.out.text()+list.err.text()), " ")
 }
 
-// sub is a scene for a part of a test that shares what s has.
+// sub returns a scene for a part of a test that shares the environment of s.
 func (s *scene) sub(t *testing.T) *scene {
 	t.Helper()
 	inner := newScene(t)
@@ -147,8 +148,8 @@ func (s *scene) sub(t *testing.T) *scene {
 	return inner
 }
 
-// batch is N+1 from a batch script: the console listens on the login node, the
-// script starts the master, and srun the servers.
+// batch is N+1 from a batch script: the console listens on the login node, the script starts the
+// master, and srun the servers.
 func batch(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter, way string) {
 	front := &console{process: s.on(cluster.Hosts, 0, "sdm", append([]string{"listen", cluster.Address(0) + ":0"}, hunt...)...), size: 4}
 	line := front.after(front.err, "start it with: sdm-master --connect ")
@@ -170,8 +171,8 @@ wait
 	hunted(t, front)
 }
 
-// attachByNumber takes a step of which we know the number alone, from the login
-// node, twice: in part, and the whole. It runs on to its end.
+// attachByNumber attaches from the login node to a step of which only the number is known, in part
+// and as a whole. The step runs on to its end.
 func attachByNumber(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 	end := filepath.Join(s.dir, "end")
 	job := s.on(cluster.Hosts, 0, "srun", "-n4", "-N2", "--mpi=none", "sh", "-c",
@@ -179,7 +180,7 @@ func attachByNumber(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 	id := job.after(job.out, "job ")
 	part := &console{process: s.on(cluster.Hosts, 0, "sdm", "attach", "-b", "-r", "1-2", "-e", "ranks", "-e", "detach", "slurm:"+id), size: 2}
 	part.exits(0)
-	part.says("[1-2] detached\n") // and no others; each may stand somewhere else
+	part.says("[1-2] detached\n") // and no others, perhaps at different places
 	whole := &console{process: s.on(cluster.Hosts, 0, "sdm", "attach", "-b", "-e", "info threads", "slurm:"+id+".0"), size: 4}
 	whole.exits(0)
 	whole.folded("attached, ", "")
@@ -190,8 +191,8 @@ func attachByNumber(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 	job.says("done 0\n", "done 1\n", "done 2\n", "done 3\n")
 }
 
-// attachInside takes jobs of which we know the number alone, where mpirun has started the
-// ranks: Slurm knows the helpers of mpirun, or nothing at all. They run on to their ends.
+// attachInside attaches to jobs of which only the number is known and whose ranks mpirun has
+// started. Slurm knows the helpers of mpirun, or nothing at all. The jobs run on to their ends.
 func attachInside(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) {
 	s.env = append(s.env, onOneMachine...)
 	attach := func(status int, args ...string) *console {
@@ -212,7 +213,7 @@ func attachInside(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) 
 		})
 		attach(0, "-r", "1-2", "slurm:"+id).says("[1-2] (2) main mpiwait.c:")
 		attach(0, "slurm:"+id).says("[0-3] (4) main mpiwait.c:")
-		if nodes == "2" { // that of the helpers
+		if nodes == "2" { // the step of the helpers
 			attach(0, "slurm:"+id+".0").says("[0-3] (4) main mpiwait.c:")
 		}
 		attach(3, "slurm:"+id+".7").says("job " + id + " has no step 7 now")
@@ -231,9 +232,8 @@ func attachInside(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) 
 	attach(3, "slurm:"+id).says("sdm: ")
 }
 
-// besideAStep is N+1 that attaches, by a second step of the job: the servers with
-// the master of their own, all N+1 in one line, and servers that an IDE tells
-// which job it wants.
+// besideAStep is N+1 that attaches, by a second step of the job: the servers with a master
+// elsewhere, all N+1 in one line, and servers to which an IDE names the job.
 func besideAStep(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) {
 	ranks, id := s.stepOf(cluster, m)
 	step := func(tasks string, argv ...string) *process {
@@ -294,8 +294,8 @@ func besideAStep(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) {
 	ranks.ends(4)
 }
 
-// stepOf starts a step of four ranks, two on each of two nodes, that wait; which is
-// its name for people, JOB.STEP.
+// stepOf starts a step of four ranks, two on each of two nodes, that wait. which is its name for
+// users, JOB.STEP.
 func (s *scene) stepOf(cluster *launchtest.Slurm, m starter) (w *waiters, which string) {
 	s.t.Helper()
 	w = &waiters{s: s, file: filepath.Join(s.dir, "go")}
@@ -306,8 +306,8 @@ func (s *scene) stepOf(cluster *launchtest.Slurm, m starter) (w *waiters, which 
 	return w, which
 }
 
-// heldSrun has srun under control, itself or called by a script, which holds ranks at their
-// first instruction; the servers are a step beside them.
+// heldSrun has srun under control, called directly or by a script, which holds ranks at their first
+// instruction. The servers are another step.
 func heldSrun(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) {
 	line := []string{"srun", "-n4", "-N3", slurmMPI[m.name], m.program("ring")}
 	if m == mpich {
@@ -322,9 +322,8 @@ func heldSrun(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) {
 	front.folded("exited normally", "")
 }
 
-// ownStarter has the starter of an MPI start its helpers by srun, whose table names
-// them and not the ranks: a launch, and an attach in part and to all, by the starter
-// and by its srun.
+// ownStarter has a starter that starts its helpers by srun, whose table contains the helpers and
+// not the ranks: a launch, and attaches to some and to all ranks, by the starter and by its srun.
 func ownStarter(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) {
 	s.env = append(s.env, onOneMachine...)
 	args := append([]string{"-n", "4", "-N", "2", program("sdm"), "run"}, hunt...)
@@ -344,8 +343,8 @@ func ownStarter(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) {
 	w.ends(4)
 }
 
-// attachByTool takes a job of which a tool of the site knows the ranks, on whatever
-// login node; then the same by the process of its srun.
+// attachByTool attaches to a job whose ranks a tool of the site knows, from any login node, and
+// then by the process of its srun.
 func attachByTool(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 	end := filepath.Join(s.dir, "end")
 	job := s.on(cluster.Hosts, 0, "srun", "-n4", "-N2", "--mpi=none", "sh", "-c",

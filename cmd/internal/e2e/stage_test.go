@@ -11,7 +11,7 @@ import (
 	"sdm/launch/launchtest"
 )
 
-// withoutGDB hides gdb, its data, its Python and modules for character sets on some hosts.
+// withoutGDB hides gdb, its data, its Python and its character set modules on some hosts.
 func (s *scene) withoutGDB(h *launchtest.Hosts, hosts ...int) {
 	s.t.Helper()
 	empty := filepath.Join(s.dir, "empty")
@@ -25,11 +25,11 @@ func (s *scene) withoutGDB(h *launchtest.Hosts, hosts ...int) {
 	hide := `mount --bind /dev/null "$2" && for d in /usr/share/gdb /usr/share/gcc /usr/lib/python3* /usr/local/lib/python3* /usr/lib/*/gconv; do [ ! -d $d ] || mount --bind "$1" $d || exit; done`
 	for _, i := range hosts {
 		s.on(h, i, "sh", "-c", hide, "sh", empty, gdb).exits(0)
-		s.on(h, i, "gdb", "--version").exits(126) // hidden indeed
+		s.on(h, i, "gdb", "--version").exits(126) // it is hidden
 	}
 }
 
-// nothingStaged waits until node-local storage of some hosts is empty.
+// nothingStaged waits until the node-local storage of some hosts is empty.
 func (s *scene) nothingStaged(h *launchtest.Hosts, hosts ...int) {
 	s.t.Helper()
 	for _, i := range hosts {
@@ -43,14 +43,14 @@ func (s *scene) nothingStaged(h *launchtest.Hosts, hosts ...int) {
 	}
 }
 
-// stagedLine starts containers.cc on two hosts, by their slots.
+// stagedLine returns the line that starts containers.cc on two hosts, by their slots.
 func (s *scene) stagedLine(h *launchtest.Hosts, flags ...string) []string {
 	flags = append([]string{"run", "--launcher", "slot", "--stage-gdb"}, flags...)
 	return append(append(flags, "--"), s.remotely(h, starters[1], program("containers"))...)
 }
 
-// stagedBySlurm has sbcast and srun --bcast copy the servers to the nodes of a job; those
-// that get no server are swept.
+// stagedBySlurm lets sbcast and srun --bcast copy the servers to the nodes of a job. The copies on
+// nodes without a server are removed.
 func stagedBySlurm(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 	calls := filepath.Join(s.dir, "calls")
 	real, err := exec.LookPath("sbcast")
@@ -90,8 +90,8 @@ func stagedBySlurm(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 	w.ends(4)
 }
 
-// TestStagedGDB debugs on hosts that have no gdb, with ours and its Python, of which
-// nothing is left.
+// TestStagedGDB debugs on hosts without gdb, with a copy of ours and its Python, of which nothing
+// is left.
 func TestStagedGDB(t *testing.T) {
 	h := launchtest.Up(t, 3)
 	s := newScene(t)
@@ -106,7 +106,8 @@ func TestStagedGDB(t *testing.T) {
 	s.nothingStaged(h, 1, 2)
 }
 
-// TestStagedGDBOfTheKilled: who kills sdm, or a server, leaves nothing on the nodes.
+// TestStagedGDBOfTheKilled checks that nothing is left on the nodes after sdm or a server is
+// killed.
 func TestStagedGDBOfTheKilled(t *testing.T) {
 	h := launchtest.Up(t, 3)
 	for name, whom := range map[string]string{"the console": "sdm", "the servers": "sdm-server"} {
@@ -133,7 +134,8 @@ func TestStagedGDBOfTheKilled(t *testing.T) {
 	}
 }
 
-// TestStagedGDBThatDoesNotFit: the gdb of the node is used, and why is said, by node.
+// TestStagedGDBThatDoesNotFit checks that the gdb of the node is used, and that the reason is
+// reported for each node.
 func TestStagedGDBThatDoesNotFit(t *testing.T) {
 	h := launchtest.Up(t, 3)
 	s := newScene(t)

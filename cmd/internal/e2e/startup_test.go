@@ -14,13 +14,15 @@ func (s *scene) server(number, size int, args ...string) *process {
 	return s.start("sdm-server", append([]string{"--server", fmt.Sprint(number), "--size", fmt.Sprint(size)}, args...)...)
 }
 
-// TestServerThatNeverComes names it, with the time, and the others do not stay.
+// TestServerThatNeverComes checks that the missing server and the time are reported, and that the
+// others end.
 func TestServerThatNeverComes(t *testing.T) {
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
-			front, addr := s.listen(4, "-b", "-e", "continue", "--connect-wait", "10s") // time for the other three, on a loaded machine, too
+			// This is enough time for the other three, on a busy machine, too.
+			front, addr := s.listen(4, "-b", "-e", "continue", "--connect-wait", "10s")
 			master, meet := s.rendezvous(addr, "--servers", "4")
 			starter := s.mpirun(m, 3, "sdm-server", "--rendezvous", meet, "--", program("spin"))
 			front.exits(4)
@@ -71,7 +73,7 @@ func TestRefusedServers(t *testing.T) {
 	master.exits(0)
 }
 
-// TestWrongSecret: whoever does not know it hears nothing of the others, and is
+// TestWrongSecret checks that a process with another secret learns nothing of the others, and is
 // told what may be wrong.
 func TestWrongSecret(t *testing.T) {
 	ours := func(s *scene) string { return s.secret("ours", "a") }
@@ -102,7 +104,7 @@ func TestWrongSecret(t *testing.T) {
 	})
 }
 
-// TestNoFrontEnd has the master try 10 times and say where and why.
+// TestNoFrontEnd checks that the master tries 10 times and reports where and why.
 func TestNoFrontEnd(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -116,7 +118,7 @@ func TestNoFrontEnd(t *testing.T) {
 	}
 }
 
-// TestOpenSecret has a file that others can read refused by all that use one.
+// TestOpenSecret checks that a file that others can read is refused by all programs that use one.
 func TestOpenSecret(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -135,8 +137,8 @@ func TestOpenSecret(t *testing.T) {
 	}
 }
 
-// TestOtherVersion puts a server of another version beside ours: whoever refuses
-// names both, and where they are.
+// TestOtherVersion has a server of another version. The one that refuses reports both versions, and
+// where they are.
 func TestOtherVersion(t *testing.T) {
 	versions := []string{"sdm-master speaks version 1", "sdm-server-later speaks version 2", "install the same build on all hosts"}
 	t.Run("at the rendezvous", func(t *testing.T) {

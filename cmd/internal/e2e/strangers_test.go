@@ -17,15 +17,15 @@ import (
 	"time"
 )
 
-// silentStrangers is how many connections that say nothing stand at a port during
-// an attack: more than a port has places for.
+// silentStrangers is how many connections stay silent at a port during an attack: more than a port
+// accepts unauthenticated.
 const silentStrangers = 40
 
-// hush is how long a stranger waits for an answer that must not come, and listens
-// no longer: long enough for one that would come at once.
+// hush is how long an unauthenticated client waits for an answer that must not come: long enough
+// for one that would come at once.
 const hush = 100 * time.Millisecond
 
-// attacks are what strangers say. Each gives what it has heard.
+// attacks are what unauthenticated clients send. Each returns what it has received.
 var attacks = []struct {
 	name string
 	do   func(net.Conn) []byte
@@ -43,14 +43,15 @@ var attacks = []struct {
 	}},
 	{"TLS with another certificate", func(c net.Conn) []byte {
 		heard := &recorder{Conn: c}
-		tls.Client(heard, &tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{foreign()}}).Handshake() // fails
+		// This fails.
+		tls.Client(heard, &tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{foreign()}}).Handshake()
 		return heard.bytes
 	}},
 }
 
-// ask says something and gives the answer.
+// ask sends b and returns the answer.
 func ask(c net.Conn, b []byte) []byte {
-	c.Write(b) // may fail: the other side may have hung up
+	c.Write(b) // may fail, since the other side may have closed
 	answer, _ := io.ReadAll(c)
 	return answer
 }
@@ -67,7 +68,7 @@ func (r *recorder) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// foreign is a certificate that nobody knows.
+// foreign returns a certificate that nobody knows.
 func foreign() tls.Certificate {
 	public, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -81,8 +82,8 @@ func foreign() tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// attack has strangers at an address, of whom many stay silent until the end of
-// the test. permitted is what the door may say to everybody, nil for nothing.
+// attack makes unauthenticated connections to an address, of which many stay silent until the end
+// of the test. permitted is what the other side may send to everybody; nil: nothing.
 func (s *scene) attack(addr string, permitted *regexp.Regexp) {
 	s.t.Helper()
 	dial := func() net.Conn {
@@ -108,10 +109,10 @@ func (s *scene) attack(addr string, permitted *regexp.Regexp) {
 	}
 }
 
-// ports gives the addresses at which processes of ours in the scene listen.
+// ports returns the addresses at which processes of sdm in the scene listen.
 func (s *scene) ports() []string {
 	s.t.Helper()
-	listening := map[string]string{} // inode: address
+	listening := map[string]string{} // address by inode
 	text, err := os.ReadFile("/proc/net/tcp")
 	more, err6 := os.ReadFile("/proc/net/tcp6")
 	if err := errors.Join(err, err6); err != nil {
@@ -128,7 +129,7 @@ func (s *scene) ports() []string {
 		if !strings.HasPrefix(p.name, "sdm") {
 			continue
 		}
-		fds, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.pid)) // gone meanwhile: it has no ports
+		fds, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.pid)) // a process that has ended has no ports
 		for _, fd := range fds {
 			link, _ := os.Readlink(fmt.Sprintf("/proc/%d/fd/%s", p.pid, fd.Name()))
 			if addr := listening[link]; addr != "" {
@@ -139,8 +140,8 @@ func (s *scene) ports() []string {
 	return all
 }
 
-// tcpAddr reads an address as the kernel writes it: 32-bit words of the machine's
-// byte order, in hexadecimal. The wildcard address is dialled on the loopback.
+// tcpAddr parses an address in the kernel's notation: 32-bit words in the machine's byte order, in
+// hexadecimal. For the wildcard address it returns 0.0.0.0, for any other IPv6 address ::1.
 func tcpAddr(text string) string {
 	host, port, _ := strings.Cut(text, ":")
 	var n int
@@ -158,7 +159,7 @@ func tcpAddr(text string) string {
 	return fmt.Sprintf("[::1]:%d", n)
 }
 
-// attackAll attacks every port of ours. None of them is open to other hosts.
+// attackAll attacks every port of sdm and checks that none of them is open to other hosts.
 func (s *scene) attackAll(want int) {
 	s.t.Helper()
 	ports := s.ports()
@@ -193,13 +194,13 @@ func TestOneServerHasNoPort(t *testing.T) {
 	c.quit()
 }
 
-// hello is all that a front end that listens says to those who come: the ClientHello of
-// TLS, of which it is the client (docs/protocol.md, Authentication), and an alert to those
-// who answer something else.
+// hello is all that a listening front end sends to an unauthenticated peer: the ClientHello of TLS,
+// of which it is the client (docs/protocol.md, Authentication), and an alert after an answer that
+// is not TLS.
 var hello = regexp.MustCompile(`(?s)^\x16\x03\x01.{2}\x01.*$`)
 
-// TestStrangersAtEveryDoor attacks each door before the true peer comes, and again
-// when all stand.
+// TestStrangersAtEveryDoor attacks each port before the real peer connects, and again when the
+// session is complete.
 func TestStrangersAtEveryDoor(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

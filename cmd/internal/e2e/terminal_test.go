@@ -21,7 +21,7 @@ const (
 	up    = "\x1b[A"
 )
 
-// terminal is sdm at a terminal of its own.
+// terminal is an sdm at a terminal of its own.
 //
 // Goroutine: read, which ends with the last process at the terminal.
 type terminal struct {
@@ -30,8 +30,8 @@ type terminal struct {
 
 	mu   sync.Mutex
 	text string
-	seen int           // of text, by until
-	more chan struct{} // closed and renewed with each piece of text
+	seen int           // length of the text that until has passed
+	more chan struct{} // closed and replaced with each piece of text
 }
 
 // sit starts a program at a terminal.
@@ -57,7 +57,7 @@ func (s *scene) sit(name string, args ...string) *terminal {
 	s.readers.Go(t.read)
 	s.readers.Go(func() {
 		defer close(p.ended)
-		p.cmd.Wait() // the status is asked for later
+		p.cmd.Wait() // status reads the exit status later
 	})
 	s.processes = append(s.processes, p)
 	return t
@@ -71,7 +71,7 @@ func (s *scene) openTerminal() (master, slave *os.File) {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() { master.Close() })
-	conn, err := master.SyscallConn() // not Fd: that would make reads block for ever
+	conn, err := master.SyscallConn() // not Fd, after which reads would block without end
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func (t *terminal) enter(line string) {
 	t.until(line + "\r\n")
 }
 
-// until waits for words on the screen, behind those of the last until.
+// until waits for words on the screen, after those of the last until.
 func (t *terminal) until(words string) {
 	t.t.Helper()
 	late := time.After(patience)
@@ -148,8 +148,7 @@ func (t *terminal) until(words string) {
 
 const prompt = "(sdm 0-3) "
 
-// TestTerminal is a person at the prompt who stops the ranks by Ctrl-C and ends by
-// Ctrl-D.
+// TestTerminal is a user at the prompt who stops the ranks by Ctrl-C and ends by Ctrl-D.
 func TestTerminal(t *testing.T) {
 	for _, l := range layouts {
 		t.Run(l.name, func(t *testing.T) {
@@ -159,7 +158,7 @@ func TestTerminal(t *testing.T) {
 			c.until("main () at spin.c:")
 			c.until(prompt)
 			c.enter("continue")
-			c.until(prompt) // it is not locked while the ranks run
+			c.until(prompt) // there is a prompt while the ranks run
 			c.enter("print turns")
 			c.until("the rank is running")
 			c.until(prompt)
@@ -170,7 +169,7 @@ func TestTerminal(t *testing.T) {
 			c.enter("print turns > 0")
 			c.until("[0-3] turns > 0 = 1")
 			c.until(prompt)
-			c.press(up + up + enter) // print turns, of before
+			c.press(up + up + enter) // the earlier print turns
 			c.until("turns = ")
 			c.until(prompt)
 
@@ -180,8 +179,8 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// TestCtrlCTwice: the ranks, their servers and gdbs are in no foreground
-// group, and Ctrl-C twice does not end a session with a prompt.
+// TestCtrlCTwice checks that the ranks, their servers and gdbs are in no foreground process group,
+// and that a second Ctrl-C does not end a session with a prompt.
 func TestCtrlCTwice(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -199,8 +198,9 @@ func TestCtrlCTwice(t *testing.T) {
 	c.exits(0)
 }
 
-// TestCtrlCThrice: where gdbs are silent the first one is told that nothing can be interrupted, the second one who is missing, at the
-// prompt, and the third one ends the session.
+// TestCtrlCThrice has gdbs that do not answer. The first Ctrl-C reports that nothing can be
+// interrupted, the second reports at the prompt which ranks are missing, and the third ends the
+// session.
 func TestCtrlCThrice(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -215,7 +215,7 @@ func TestCtrlCThrice(t *testing.T) {
 	c.exits(130)
 }
 
-// TestCtrlCInABatch ends it, as a shell user expects.
+// TestCtrlCInABatch checks that Ctrl-C ends a batch, as in a shell.
 func TestCtrlCInABatch(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

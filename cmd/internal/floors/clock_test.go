@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// timeless is all that a pure package may use of package time.
+// timeless are the names of package time that pure packages may use.
 var timeless = []string{"Duration", "Nanosecond", "Microsecond", "Millisecond", "Second", "Minute", "Hour"}
 
 func TestPureUsesNoClock(t *testing.T) {

@@ -1,4 +1,5 @@
-// Package floors holds the test that arrows between packages point down only.
+// Package floors checks the rules for imports: packages import only packages of their own or lower
+// floors.
 package floors
 
 import (
@@ -10,8 +11,8 @@ import (
 	"testing"
 )
 
-// floor is the height of each top folder; a package imports only packages of
-// lower floors, or of its own folder (layout in docs/architecture.md).
+// floor is the height of each top folder. A package imports only packages of lower floors or of its
+// own folder (see docs/architecture.md).
 var floor = map[string]int{
 	"protocol": 1,
 	"tree":     2, "backend": 2, "launch": 2,
@@ -19,8 +20,8 @@ var floor = map[string]int{
 	"cmd": 4,
 }
 
-// doors says which of our packages may import a third-party module, tests not
-// counted. A module that is missing here may not be imported at all.
+// doors maps third-party modules to the packages that may import them, except in tests. Other
+// modules must not be imported.
 var doors = map[string][]string{
 	"github.com/bits-and-blooms/bitset": {"sdm/protocol/rank"},
 	"github.com/cespare/xxhash/v2":      {"sdm/protocol/digest"},
@@ -29,12 +30,12 @@ var doors = map[string][]string{
 	"golang.org/x/term":                 {"sdm/master/frontend/console", "sdm/cmd"},
 	"golang.org/x/sys":                  {"sdm/launch/local", "sdm/launch/mpir", "sdm/backend/gdb", "sdm/master/frontend/rpc", "sdm/server", "sdm/cmd"},
 	"github.com/prometheus/procfs":      {"sdm/launch"},
-	"github.com/cockroachdb/datadriven": {"sdm/backend/backendtest"}, // which tests alone import
+	"github.com/cockroachdb/datadriven": {"sdm/backend/backendtest"}, // imported by tests only
 }
 
-// testDoors are the modules that only tests import.
+// testDoors maps modules to the packages whose tests may import them.
 var testDoors = map[string][]string{
-	"github.com/cyrus-and/gdb":          {"sdm/backend/mi"}, // the oracle
+	"github.com/cyrus-and/gdb":          {"sdm/backend/mi"}, // compares results
 	"github.com/google/go-cmp":          {"sdm"},
 	"go.uber.org/goleak":                {"sdm"},
 	"pgregory.net/rapid":                {"sdm"},
@@ -42,11 +43,11 @@ var testDoors = map[string][]string{
 	"github.com/rogpeppe/go-internal":   {"sdm/cmd"},
 }
 
-// pure are the packages that think and never wait: no I/O, no clock, no lock.
+// pure are the packages without I/O, clock, goroutines and locks.
 var pure = []string{"sdm/tree", "sdm/tree/topology", "sdm/tree/aggregate", "sdm/tree/lane", "sdm/protocol", "sdm/protocol/rank", "sdm/protocol/digest", "sdm/protocol/column", "sdm/protocol/stack", "sdm/protocol/decode", "sdm/protocol/canonical", "sdm/protocol/ptp", "sdm/backend/mi"}
 
-// impure is what the pure packages may not import. Of time they may use
-// Duration, which the import alone does not show; see TestPureUsesNoClock.
+// impure are the packages that pure packages must not import. For package time see
+// TestPureUsesNoClock.
 var impure = []string{"net", "os", "sync", "context", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "syscall"}
 
 type pkg struct {
@@ -104,8 +105,8 @@ func TestArrowsPointDown(t *testing.T) {
 	}
 }
 
-// forbiddenInside says why an import within one top folder, or from a front
-// end, is wrong; "" if it is not.
+// forbiddenInside returns why an import within one top folder, or by a front end, is wrong; "": it
+// is allowed.
 func forbiddenInside(from, to string) string {
 	sibling := func(parent string) bool {
 		f, okF := strings.CutPrefix(from, parent+"/")

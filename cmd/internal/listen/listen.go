@@ -1,4 +1,4 @@
-// Package listen opens one port on several addresses of this host.
+// Package listen listens with one port on several addresses of this host.
 package listen
 
 import (
@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// several is a listener on several addresses with one port. Its goroutines, one
-// for each address, end with Close.
+// several is a listener with one port on several addresses. Its goroutines, one for each address,
+// end with Close.
 type several struct {
 	all   []net.Listener
 	conns chan net.Conn
@@ -23,9 +23,9 @@ type several struct {
 	group sync.WaitGroup
 }
 
-// All opens the same port on all hosts: base, or the next of ports that is
-// free on all of them; base 0 is any. A host that does not belong to this
-// machine is passed over, as long as one does.
+// All listens on all hosts with one port: the first of the ports from base on that is free on all
+// of them, or any if base is 0. Hosts that do not belong to this machine are left out, unless none
+// does.
 func All(hosts []string, base, ports int) (net.Listener, error) {
 	for port := base; port < base+ports && port <= 65535; port++ {
 		s, err := on(hosts, port)
@@ -81,7 +81,7 @@ func (s *several) accept(l net.Listener) {
 	}
 }
 
-// Accept gives the next connection, whichever address it came to.
+// Accept returns the next connection on any of the addresses.
 func (s *several) Accept() (net.Conn, error) {
 	select {
 	case <-s.done:
@@ -109,11 +109,11 @@ func (s *several) Close() error {
 	return errors.Join(errs...)
 }
 
-// Addr is the first address.
+// Addr returns the first address.
 func (s *several) Addr() net.Addr { return s.all[0].Addr() }
 
-// Addrs are all addresses of a listener, "host:port", best first: those of
-// the hosts that it was opened on.
+// Addrs returns all addresses of a listener, "host:port", in the order of the hosts that were given
+// to All.
 func Addrs(l net.Listener) []string {
 	s, ok := l.(*several)
 	if !ok {
@@ -126,8 +126,8 @@ func Addrs(l net.Listener) []string {
 	return all
 }
 
-// OwnHosts are the addresses that others know this host by, and the loopback:
-// the routing file of a job on one machine often says localhost.
+// OwnHosts returns the addresses of this host's name and then the loopback address, because the
+// routing file of a job on one machine often contains localhost.
 func OwnHosts() []string {
 	hosts := []string{loopback}
 	name, err := os.Hostname()
@@ -148,12 +148,11 @@ func OwnHosts() []string {
 
 const loopback = "127.0.0.1"
 
-// maxHosts bounds Reachable: a machine with more has bridges of containers.
+// maxHosts limits Reachable. A machine with more addresses has bridges of containers.
 const maxHosts = 8
 
-// Reachable are the addresses by which other hosts may reach this one, IPv4
-// first; the loopback alone where there are none. It asks no name service, which
-// on a laptop may take its time to say nothing.
+// Reachable returns the addresses by which other hosts may reach this one, IPv4 first; if there are
+// none, the loopback address. It asks no name service, which may be slow.
 func Reachable() []string {
 	addrs, err := net.InterfaceAddrs()
 	if err != nil {
@@ -177,8 +176,8 @@ func Reachable() []string {
 	return all[:min(len(all), maxHosts)]
 }
 
-// Towards gives the addresses of this host by which it reaches others, each
-// once. No packet is sent. The error is that of the first, if none is reached.
+// Towards returns the addresses of this host from which it reaches others, without duplicates. It
+// sends no packet. If none is reached, it returns all errors, joined.
 func Towards(addrs ...string) ([]string, error) {
 	var hosts []string
 	var first error

@@ -10,7 +10,7 @@ var here = []string{"127.0.0.1", "127.0.0.2"}
 
 func portOf(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 
-// The port is free on all hosts, and each of them is listened on.
+// The port must be free on all hosts, and all of them are listened on.
 func TestNextPort(t *testing.T) {
 	busy, err := net.Listen("tcp", "127.0.0.2:0")
 	if err != nil {

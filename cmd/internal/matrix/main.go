@@ -1,8 +1,10 @@
-// Matrix makes docs/tested.md of what the tests said in roots of several releases (`make matrix`).
+// Command matrix makes docs/tested.md from the results of the tests in roots of several releases
+// (`make matrix`).
 //
 //	matrix FOLDER NAME... >docs/tested.md
 //
-// testdata/roots/matrix writes the files of FOLDER: NAME.versions and NAME.json, or NAME.why. Each NAME is a column.
+// testdata/roots/matrix writes the files of FOLDER: NAME.versions and NAME.json, or NAME.why. Each
+// NAME is a column.
 package main
 
 import (
@@ -26,7 +28,7 @@ func main() {
 	os.Stdout.WriteString(page(systems))
 }
 
-// readSystems reads what a run has left in a folder.
+// readSystems reads the results of a run from a folder.
 func readSystems(folder string, names []string) ([]system, error) {
 	var all []system
 	for _, name := range names {

@@ -6,17 +6,18 @@ import (
 	"strings"
 )
 
-// system is what was found in a root, and how its tests went.
+// system is a root: its programs and the results of its tests.
 type system struct {
 	name     string
 	versions []version
 	tests    tally
-	why      string // why there is none
+	why      string // why there are no results
 }
 
 type version struct{ of, is string }
 
-// readVersions reads lines of a name, a tab and a version; the first one names the system.
+// readVersions reads lines of a name, a tab and a version. The version of "system" is the name of
+// the system.
 func readVersions(text string) (name string, all []version) {
 	for line := range strings.Lines(text) {
 		of, is, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
@@ -29,7 +30,7 @@ func readVersions(text string) (name string, all []version) {
 	return name, all
 }
 
-// version is that of a program, or "".
+// version returns the version of a program, or "".
 func (s system) version(of string) string {
 	if i := slices.IndexFunc(s.versions, func(v version) bool { return v.of == of }); i >= 0 {
 		return s.versions[i].is
@@ -37,10 +38,10 @@ func (s system) version(of string) string {
 	return ""
 }
 
-// notes are the texts below the table; a cell names one by its number.
+// notes are the texts below the table; cells refer to them by number.
 type notes []string
 
-// number is that of a text, which is added unless it is there.
+// number returns the number of a text, which is added if it is new.
 func (n *notes) number(text string) string {
 	i := slices.Index(*n, text)
 	if i < 0 {
@@ -50,7 +51,7 @@ func (n *notes) number(text string) string {
 	return fmt.Sprintf("(%d)", i+1)
 }
 
-// cell says how the tests of a row went in a system.
+// cell returns the result of the tests of a row in a system.
 func cell(r row, s system, n *notes) string {
 	if s.why != "" {
 		return "not tried"
@@ -69,7 +70,7 @@ func cell(r row, s system, n *notes) string {
 		case failed:
 			text = "fails: " + t.complaint()
 		case waiting:
-			continue // a list below names them
+			continue // unreached names them
 		case unfinished:
 			text = "had not ended when the time was over: " + t.name
 		}
@@ -83,10 +84,10 @@ func cell(r row, s system, n *notes) string {
 	return strings.TrimSpace(summary(count) + " " + strings.Join(marks, " "))
 }
 
-// complaint is a failed test, and what it has said first.
+// complaint returns the name of a failed test and its first message.
 func (t test) complaint() string { return strings.TrimSuffix(t.name+": "+t.reason, ": ") }
 
-// summary says how many tests went how.
+// summary returns the counts of test results as text.
 func summary(count [failed + 1]int) string {
 	all := count[waiting] + count[passed] + count[skipped] + count[failed] + count[unfinished]
 	switch {
@@ -100,10 +101,10 @@ func summary(count [failed + 1]int) string {
 	return fmt.Sprintf("%d of %d", count[passed], all)
 }
 
-// names of the programs whose versions are told, in this order.
+// programs are the programs whose versions are shown, in this order.
 var programs = []string{"gdb", "Open MPI", "MPICH", "Slurm", "Python", "gcc"}
 
-// page is the whole of docs/tested.md.
+// page returns the text of docs/tested.md.
 func page(systems []system) string {
 	var b strings.Builder
 	b.WriteString("# What was tested where\n\n" +
@@ -149,7 +150,7 @@ func page(systems []system) string {
 	return b.String()
 }
 
-// total counts the tests of a system.
+// total counts the results of the tests of a system.
 func total(tests []test) string {
 	var count [failed + 1]int
 	for _, t := range tests {
@@ -162,7 +163,7 @@ func total(tests []test) string {
 	return text
 }
 
-// others lists the tests that failed and belong to no row.
+// others lists the failed tests that belong to no row.
 func others(b *strings.Builder, systems []system) {
 	heading := "\nBeyond the table:\n\n"
 	for _, s := range systems {
@@ -175,7 +176,7 @@ func others(b *strings.Builder, systems []system) {
 	}
 }
 
-// unreached names the tests of each system that were not reached.
+// unreached lists the tests of each system that were not reached.
 func unreached(b *strings.Builder, systems []system) {
 	heading := "\nNot reached when the time was over:\n\n"
 	for _, s := range systems {
@@ -186,10 +187,10 @@ func unreached(b *strings.Builder, systems []system) {
 	}
 }
 
-// markdown takes the meaning of signs away.
+// markdown escapes the special characters of Markdown.
 var markdown = strings.NewReplacer("|", `\|`, "_", `\_`, "*", `\*`, "<", "&lt;", "\n", " ")
 
-// escaped is a text of one line that means nothing to Markdown; a long one is cut with a mark.
+// escaped returns a text as one line, escaped for Markdown, and truncated if it is long.
 func escaped(text string) string {
 	const most = 300 // bytes
 	if len(text) > most {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// said is a run of go test -json that was cut off.
+// said is the output of a run of go test -json that was cut off.
 const said = `{"Action":"pause","Package":"sdm/cmd/internal/e2e","Test":"TestMPI"}
 {"Action":"pause","Package":"sdm/cmd/internal/e2e","Test":"TestAbortOfAnother"}
 {"Action":"run","Package":"sdm/cmd/internal/e2e","Test":"TestMPI"}

@@ -2,13 +2,13 @@ package main
 
 import "regexp"
 
-// row is something that a user does, and the tests that do it.
+// row is something that users do, and the tests of it.
 type row struct {
 	what  string
-	tests *regexp.Regexp // of names as in test.name
+	tests *regexp.Regexp // matches values of test.name
 }
 
-// rows are those of the table, in the order of the README.
+// rows are the rows of the table, in the order of the README.
 var rows = []row{
 	{"`run` a program, breakpoints, stepping, values", tests(`cmd/sdm TestSessions/.*/(breakpoints|values|places|running|points|end)$`)},
 	{"`run -- mpirun`: Open MPI", tests(`cmd/internal/e2e Test(MPI|LaunchBringsTheProgram|RunOfAStarter|OutputOfTheStarter|PartialRunOfSlots)/Open_MPI`, `cmd/internal/e2e TestRunHoldsAndReleases$`)},
@@ -31,7 +31,7 @@ var rows = []row{
 	{"random sessions, compared with plain gdb", tests(`cmd/internal/oracle TestSessions$`)},
 }
 
-// tests matches the beginning of names.
+// tests returns an expression that matches the beginnings of names.
 func tests(patterns ...string) *regexp.Regexp {
 	all := ""
 	for i, p := range patterns {

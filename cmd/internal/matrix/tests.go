@@ -10,22 +10,22 @@ import (
 	"strings"
 )
 
-// outcome is how a test went.
+// outcome is the result of a test.
 type outcome int
 
 const (
-	unfinished outcome = iota // it has begun; the run ended before it did
-	waiting                   // it is announced, or waits for others beside which it may run: it was not reached
+	unfinished outcome = iota // it was running when the run ended
+	waiting                   // it was announced or paused, and not reached
 	passed
 	skipped
 	failed
 )
 
-// test is one that has no tests below it.
+// test is a test or subtest.
 type test struct {
 	name    string // package without "sdm/", a blank, and the test: "cmd/sdm TestScripts/core"
 	outcome outcome
-	reason  string // why it was skipped, or the first complaint
+	reason  string // why it was skipped, or the first message
 }
 
 // event is a line of go test -json.
@@ -33,17 +33,17 @@ type event struct {
 	Action, Package, Test, Output string
 }
 
-// tally is all that was told of tests, by their names.
+// tally maps the names of tests to their results.
 type tally map[string]*test
 
-// readTests reads what go test -json has written, which may end anywhere.
+// readTests reads the output of go test -json, which may end anywhere.
 func readTests(r io.Reader) tally {
 	all := tally{}
 	lines := bufio.NewReader(r)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
-			return all // what stands behind the last end of a line is no event
+			return all // the last line is incomplete
 		}
 		var e event
 		if json.Unmarshal(line, &e) != nil || e.Test == "" {
@@ -57,14 +57,14 @@ func readTests(r io.Reader) tally {
 	}
 }
 
-// place is what stands before the text of a test: "    mpi_test.go:12: ".
+// place matches the prefix of a test's message: "    mpi_test.go:12: ".
 var place = regexp.MustCompile(`^\s+[\w.]+\.go:\d+: `)
 
-// take carries on with what is told of a test. The first line that it has logged is why it has failed or was skipped; of
-// a script it is the one that begins with FAIL.
+// take records an event of a test. The reason is the first line that the test has logged; for a
+// script it is the line that begins with FAIL.
 func (t *test) take(e event) {
 	switch e.Action {
-	case "run": // perhaps again
+	case "run": // may be a repetition
 		t.outcome, t.reason = unfinished, ""
 	case "pause":
 		t.outcome = waiting
@@ -86,7 +86,7 @@ func (t *test) take(e event) {
 	}
 }
 
-// above is the test that a test is part of, and "" of one that is part of none.
+// above returns the test that a subtest belongs to; "" for a test that is not a subtest.
 func above(name string) string {
 	if i := strings.LastIndexByte(name, '/'); i > strings.IndexByte(name, ' ') {
 		return name[:i]
@@ -94,7 +94,7 @@ func above(name string) string {
 	return ""
 }
 
-// over tells whether a test has ended, or one that it is part of.
+// over reports whether a test, or one that it belongs to, has ended.
 func (all tally) over(name string) bool {
 	for ; name != ""; name = above(name) {
 		if t := all[name]; t != nil && t.outcome != unfinished && t.outcome != waiting {
@@ -104,7 +104,7 @@ func (all tally) over(name string) bool {
 	return false
 }
 
-// miss adds the tests that others tell of and that were not reached here.
+// miss adds the tests of others that were not reached here.
 func (all tally) miss(others tally) {
 	for name := range others {
 		if all[name] == nil && !all.over(name) {
@@ -113,7 +113,7 @@ func (all tally) miss(others tally) {
 	}
 }
 
-// begun tells whether a test, or one that is part of it, was reached.
+// begun reports whether a test, or one of its subtests, was reached.
 func (all tally) begun(name string) bool {
 	for other, t := range all {
 		if t.outcome != waiting && (other == name || strings.HasPrefix(other, name+"/")) {
@@ -123,7 +123,8 @@ func (all tally) begun(name string) bool {
 	return false
 }
 
-// unreached names what was not reached, once where no part of it was.
+// unreached returns the names of tests that were not reached. If no subtest of a test was reached,
+// it names the test only.
 func (all tally) unreached() []string {
 	var names []string
 	for name, t := range all {
@@ -135,7 +136,7 @@ func (all tally) unreached() []string {
 	return names
 }
 
-// leaves gives the tests in order of the names, without those that only hold others.
+// leaves returns the tests without subtests, by name.
 func (all tally) leaves() []test {
 	holds := map[string]bool{}
 	for name := range all {

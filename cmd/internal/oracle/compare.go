@@ -5,26 +5,26 @@ import (
 	"strings"
 )
 
-// Difference is what sdm and gdb tell a rank's user differently, at one line of
+// Difference is a difference between what sdm and gdb show to the user of one rank, at one line of
 // a session.
 type Difference struct {
 	Session Session
 	Layout  Layout
 	Rank    int
 	Line    int
-	GDB     string // after the rules
-	SDM     string // after the rules
-	Known   *Known // the defect that it is; nil if it is a new one
+	GDB     string // after the rules are applied
+	SDM     string // after the rules are applied
+	Known   *Known // the defect that explains it; nil: a new one
 }
 
-// String gives it for a person, with what plays it again.
+// String describes the difference for users, with the flags that reproduce it.
 func (d Difference) String() string {
 	l := d.Session.Lines[d.Line]
 	return fmt.Sprintf("-program %s -seed %d -layout %s: rank %d, line %d: %s\n--- gdb\n%s\n+++ sdm\n%s\n",
 		d.Session.Program.Name, d.Session.Seed, d.Layout, d.Rank, d.Line+1, strings.Join(l.Typed(), "; "), clipped(d.GDB, d.SDM), clipped(d.SDM, d.GDB))
 }
 
-// clipped leaves out of a long text what the other has as well.
+// clipped shortens a long text to the part that differs from other.
 func clipped(text, other string) string {
 	const long, around = 2000, 200 // bytes
 	if len(text) < long {
@@ -37,13 +37,13 @@ func clipped(text, other string) string {
 	return "..." + text[max(at-around, 0):min(at+around, len(text))] + "..."
 }
 
-// Result is what the comparison of one rank of one session came to.
+// Result is the result of the comparison of one rank of one session.
 type Result struct {
-	Words []string     // of the lines that were compared
-	Found []Difference // what stands behind the first may follow from it
+	Words []string     // of the compared lines
+	Found []Difference // those after the first may be its consequences
 }
 
-// Compare compares what a rank's user was told.
+// Compare compares the output for one rank.
 func Compare(rules Rules, s Session, l Layout, rank int, gdb []Block, told *Told) Result {
 	var result Result
 	for i, line := range s.Lines {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// expr gives an expression of any type, mostly one that makes sense where the
-// session is thought to stand.
+// expr draws an expression of any type, mostly one that is valid where the session is assumed to
+// be.
 func (g *gen) expr() string {
 	switch g.r.IntN(12) {
 	case 0:
@@ -25,7 +25,7 @@ func (g *gen) expr() string {
 	return g.value()
 }
 
-// value gives a variable or a part of one.
+// value draws a variable or a part of one.
 func (g *gen) value() string {
 	v, ok := g.variable()
 	if !ok {
@@ -34,8 +34,7 @@ func (g *gen) value() string {
 	return g.part(v.Name, v.Type, 3)
 }
 
-// part goes into an expression by members, elements and pointers, depth times
-// at most.
+// part extends an expression by members, elements and pointers, at most depth times.
 func (g *gen) part(text string, t *Type, depth int) string {
 	if t == nil || depth == 0 || g.r.IntN(4) == 0 {
 		return text
@@ -76,7 +75,7 @@ func (g *gen) member() string {
 	return "."
 }
 
-// behind goes on behind a pointer.
+// behind extends a pointer expression.
 func (g *gen) behind(text string, t *Type, depth int) string {
 	if t.Elem == nil || g.fortran() {
 		return text
@@ -107,7 +106,7 @@ func (g *gen) decorated(text string) string {
 	return text
 }
 
-// number gives an expression that is a number.
+// number draws an expression that is a number.
 func (g *gen) number() string {
 	for range 8 {
 		v, ok := g.variable()
@@ -122,7 +121,7 @@ func (g *gen) arithmetic() string {
 	return g.number() + " " + g.one("+", "-", "*", "/") + " " + g.one(g.number(), fmt.Sprint(g.r.IntN(4)))
 }
 
-// condition gives what a breakpoint may depend on.
+// condition draws a condition of a breakpoint.
 func (g *gen) condition() string {
 	if g.fortran() {
 		return g.number() + " " + g.one("==", ">", "<", ".ge.", "/=") + " " + fmt.Sprint(g.r.IntN(5))
@@ -137,19 +136,18 @@ func (g *gen) condition() string {
 	return c
 }
 
-// wrong gives an expression that gdb refuses.
+// wrong draws an expression that gdb refuses.
 func (g *gen) wrong() string {
 	return g.one("nosuch", "nosuch.member", g.value()+".nosuch", "*1", "(struct nosuch)1", "1 +", "nosuch(1)", g.value()+")", "1/0", "$nosuch", "\"abc")
 }
 
-// odd gives what is seldom asked for.
+// odd draws a rare expression.
 func (g *gen) odd() string {
 	return g.one("$pc", "$sp", "$rip", "$eflags", "$_exitcode", "$_siginfo", "'a'", "1.5", "1 == 1", "\"text\"", "{1, 2}", "sizeof(int)", "(long)&"+g.value(), "$rax & 0", "-5 % 3", "0x7fffffff + 1", "10/3.0", "main", "&main",
 		"$v", "$w", "$_thread", "$_streq(\"a\", \"a\")", "$_strlen(\"abc\")", "$nosuch + 1", "$v = 3", "$_isvoid($nosuch)", "@entry")
 }
 
-// call gives a call of one of the program's functions; "" if there is none that
-// takes numbers alone.
+// call draws a call of one of the program's functions; "" if none takes only numbers.
 func (g *gen) call() string {
 	for range 6 {
 		f := g.function()

@@ -1,6 +1,6 @@
 package oracle
 
-// What plain gdb says to a session.
+// Sessions with plain gdb.
 
 import (
 	"bytes"
@@ -14,30 +14,31 @@ import (
 	"time"
 )
 
-// Block is what a person is told for one line of a session.
+// Block is the output for one line of a session.
 type Block struct {
 	Text string // without the newline at the end
-	// At is the frame that is selected afterwards, of a line that resumes; told
-	// by gdb only.
+	// At is the selected frame after a line that resumes; set for gdb only.
 	At string
 }
 
 const (
-	// limit bounds one session with sdm, beside the time that gdbs have taken.
+	// limit is the time limit of a session with sdm, in addition to the time that the gdbs have
+	// taken.
 	limit = 60 * time.Second
-	// limitOfGDB bounds one with gdb: the programs are small, but a loop over a value that was never written is long.
+	// limitOfGDB is the time limit of a session with gdb. The programs are short, but a loop
+	// over an uninitialized value is long.
 	limitOfGDB = 20 * time.Second
 )
 
-// environment is that of the ranks: the same for both debuggers, so that their
-// stacks begin at the same address.
+// environment is that of the ranks. It is the same for both debuggers, so that stacks start at the
+// same address.
 var environment = []string{"HOME=/root", "LANG=C.UTF-8", "PATH=/usr/local/bin:/usr/bin:/bin", "TERM=dumb"}
 
-// gdbFlags make gdb as silent as one for a script.
+// gdbFlags suppress all output that is not an answer.
 var gdbFlags = []string{"-nx", "-q", "-iex", "set prompt", "-iex", "set confirm off", "-iex", "set pagination off", "-iex", "set width 0", "-iex", "set height 0", "-iex", "set debuginfod enabled off"}
 
-// AskGDB gives what a gdb of its own says to a session for a rank. ok is false
-// if the session did not end in time.
+// AskGDB returns the output of a gdb that plays a session for one rank. ok is false if the session
+// did not end in time.
 func AskGDB(ctx context.Context, rules Rules, s Session, rank int) (blocks []Block, ok bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limitOfGDB)
 	defer cancel()
@@ -65,10 +66,11 @@ func AskGDB(ctx context.Context, rules Rules, s Session, rank int) (blocks []Blo
 	return blocks, true, nil
 }
 
-// mark is what stands before the answer to line n, and before where it has led.
+// mark returns the mark before the answer to line n (what is ""), or before the frame that it has
+// led to ("at").
 func mark(n int, what string) string { return "@@" + strconv.Itoa(n) + what + "@@" }
 
-// gdbScript is what gdb reads: it starts the program, and then come the lines.
+// gdbScript returns gdb's input: it starts the program, and then follow the lines of the session.
 func gdbScript(rules Rules, s Session, rank int) string {
 	wrapper := "env -i " + strings.Join(environment, " ") + fmt.Sprintf(" SDM_RANK=%d SDM_SIZE=8", rank)
 	lines := append(rules.setup(), "set exec-wrapper "+wrapper, "start < /dev/null > /dev/null 2>&1")
@@ -84,7 +86,7 @@ func gdbScript(rules Rules, s Session, rank int) string {
 
 var marks = regexp.MustCompile(`(?m)^@@(\d+)(at)?@@\n`)
 
-// cutGDB takes a transcript apart at the marks.
+// cutGDB splits a transcript at the marks.
 func cutGDB(text string, lines int) ([]Block, error) {
 	blocks := make([]Block, lines)
 	found := marks.FindAllStringSubmatchIndex(text, -1)

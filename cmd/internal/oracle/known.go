@@ -6,21 +6,20 @@ import (
 	"strings"
 )
 
-// Known is a defect that somebody is mending: where it shows, a session is not
-// compared any further. The test counts each one that it meets, so that none is
-// passed over silently, and a mended defect is removed here.
+// Known is a known defect that is being fixed. A session is not compared beyond it. The test counts
+// the occurrences of each, so that none is ignored silently. A fixed defect is removed here.
 type Known struct {
 	Defect string
-	Words  []string       // empty is all
-	Ends   string         // how the names of programs end; "" is all
-	GDB    *regexp.Regexp // fits what gdb says; nil fits all
-	SDM    *regexp.Regexp // fits what sdm says; nil fits all
+	Words  []string       // empty: all
+	Ends   string         // suffix of program names; "": all
+	GDB    *regexp.Regexp // matches gdb's text; nil: any
+	SDM    *regexp.Regexp // matches sdm's text; nil: any
 }
 
-// known are the defects of today.
+// known are the current defects.
 var known []Known
 
-// KnownAs gives the defect that a difference shows; nil if it is a new one.
+// KnownAs returns the defect that explains a difference; nil if it is a new one.
 func KnownAs(program, word, gdb, sdm string) *Known {
 	for i, k := range known {
 		if strings.HasSuffix(program, k.Ends) && (len(k.Words) == 0 || slices.Contains(k.Words, word)) && (k.GDB == nil || k.GDB.MatchString(gdb)) && (k.SDM == nil || k.SDM.MatchString(sdm)) {

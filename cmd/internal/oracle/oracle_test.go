@@ -22,7 +22,7 @@ var (
 	whole    = flag.Bool("whole", false, "show all differences of a session, not only the first")
 )
 
-// bench is where everything is built; it is written before the tests begin.
+// bench is the directory of the programs; it is set before the tests run.
 var bench string
 
 // TestMain builds sdm and the programs that sessions debug.
@@ -44,7 +44,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// sources is where the programs to debug are.
+// sources is the directory of the programs to debug.
 const sources = "../../../testdata/programs"
 
 func build() error {
@@ -66,13 +66,13 @@ func build() error {
 	return errors.Join(errs...)
 }
 
-// always are the layouts of each session, turns those of which it has one more.
+// always are the layouts of every session; turns are those of which each session has one in turn.
 var (
 	always = []Layout{{1, 1}, {4, 4}}
 	turns  = []Layout{{8, 4}, {4, 2}, {8, 8}, {8, 1}}
 )
 
-// layoutsOf gives the layouts of the session with a number.
+// layoutsOf returns the layouts of the session with a number.
 func layoutsOf(t *testing.T, i int) []Layout {
 	if *layout != "" {
 		var l Layout
@@ -135,7 +135,7 @@ type play struct {
 
 	mu      sync.Mutex
 	played  int // sessions
-	lines   int // of ranks that were compared
+	lines   int // compared lines of ranks
 	endless int // sessions that did not end with gdb
 	varied  int // differences in which gdb differs from itself
 	known   map[string]int
@@ -148,10 +148,10 @@ func (p *play) wanted(i int) bool {
 	return p.played+p.endless < *sessions && i < *sessions
 }
 
-// session plays one on plain gdbs, and then on sdm in each layout.
+// session plays a session on plain gdbs, and then on sdm in each layout.
 func (p *play) session(s Session, layouts []Layout) {
 	var gdb [][]Block
-	var took time.Duration // by gdbs, one after the other
+	var took time.Duration // of all gdbs, one after the other
 	for _, l := range layouts {
 		for len(gdb) < l.Ranks {
 			began := time.Now()
@@ -177,7 +177,7 @@ func (p *play) count(n *int) {
 	*n++
 }
 
-// layout plays one on sdm and compares.
+// layout plays a session on sdm and compares.
 func (p *play) layout(s Session, l Layout, gdb [][]Block, took time.Duration) {
 	told, ok, err := AskSDM(context.Background(), filepath.Join(bench, "sdm"), s, l, bench, took)
 	if err != nil || !ok {
@@ -196,8 +196,7 @@ func (p *play) layout(s Session, l Layout, gdb [][]Block, took time.Duration) {
 	}
 }
 
-// judge tells of the first new difference of a rank, if none of the session was
-// told of.
+// judge reports the first new difference of a rank, unless one of the session was reported already.
 func (p *play) judge(found []Difference, gdb []Block, shown bool) bool {
 	for _, d := range found {
 		switch {
@@ -209,7 +208,7 @@ func (p *play) judge(found []Difference, gdb []Block, shown bool) bool {
 		case shown && !*whole:
 			return true
 		case p.varies(d):
-			p.count(&p.varied) // the rank may stand elsewhere from now on
+			p.count(&p.varied) // the rank may be elsewhere from now on
 			return shown
 		}
 		if p.t.Errorf("%s", d); !*whole {
@@ -220,9 +219,9 @@ func (p *play) judge(found []Difference, gdb []Block, shown bool) bool {
 	return shown
 }
 
-// varies tells whether gdb itself gives another answer when it is asked again:
-// what was never written has another value in each process, and a condition on
-// that stops in some processes only.
+// varies reports whether gdb itself gives another answer when it is asked again: an uninitialized
+// value may differ in each process, and a breakpoint with a condition on it stops in some processes
+// only.
 func (p *play) varies(d Difference) bool {
 	for range 12 { // half of the processes may give one answer
 		again, ok, err := AskGDB(context.Background(), p.rules, d.Session, d.Rank)

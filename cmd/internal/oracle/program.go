@@ -21,7 +21,7 @@ type Program struct {
 
 func (p *Program) uncalled(name string) bool { return slices.Contains(p.Never, name) }
 
-// Programs are what sessions debug: Line is the compiler with its arguments.
+// programs are what sessions debug. Line is the compiler with its arguments.
 var programs = []Program{
 	{Name: "work", Language: "c", Line: []string{"gcc", "-g", "-O0", "work.c"}},
 	{Name: "shapes", Language: "c", Line: []string{"gcc", "-g", "-O0", "shapes.c"}},

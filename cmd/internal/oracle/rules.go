@@ -1,7 +1,7 @@
 package oracle
 
-// The rules by which sdm differs from gdb on purpose. They stand in the table of
-// docs/differences.md, one row a difference, in the last column.
+// The rules by which sdm differs from gdb on purpose. They are in the last column of the table in
+// docs/differences.md, which has one row for each difference.
 
 import (
 	"bufio"
@@ -13,14 +13,14 @@ import (
 	"strings"
 )
 
-// Rule is one machine-readable form of a difference: what the texts of one side
-// are changed to before they are compared.
+// Rule is one machine-readable form of a difference: how the text of one side is changed before the
+// comparison.
 type Rule struct {
-	Row    string         // the difference it belongs to, as the table names it
-	Words  []string       // for which words; empty is all
+	Row    string         // name of its difference in the table
+	Words  []string       // words that it applies to; empty: all
 	Side   string         // "gdb", "sdm" or "both"
 	Do     string         // "s", "place", "octal", "setup", "cut", "skip", "end", "free", "off", "split", "any" or "over"
-	Match  *regexp.Regexp // of "s" and those behind "setup"
+	Match  *regexp.Regexp // of "s" and those after "setup"
 	With   string         // of "s" and "setup"
 	source string
 }
@@ -28,32 +28,31 @@ type Rule struct {
 // Rules are all rules, in the order of the table.
 type Rules []Rule
 
-// ReadRules reads the rules off the text of docs/differences.md. A row of the
-// table is
+// ReadRules reads the rules from the text of docs/differences.md. A row of the table is
 //
 //	| name | words | here | reason | `rule` `rule` ... |
 //
-// Words are separated by commas, "all" is all of them. A rule is one of
+// Words are separated by commas; "all" means all of them. A rule is one of
 //
-//	gdb s#REGEX#TEXT#   in what gdb says, TEXT replaces what REGEX fits
-//	sdm s#REGEX#TEXT#   the same in what sdm says
+//	gdb s#REGEX#TEXT#   in gdb's text, TEXT replaces what REGEX matches
+//	sdm s#REGEX#TEXT#   the same in sdm's text
 //	both s#REGEX#TEXT#  the same in both
-//	gdb place           the place where the rank stands is what "frame" says
-//	gdb octal           exit codes are turned into decimal numbers
-//	setup #COMMAND#     gdb is given COMMAND at first
-//	cut #REGEX#         where REGEX fits the end of a line of sdm's, gdb's line need
-//	                    only begin as what stands before that
-//	skip #REGEX#        lines of a session that REGEX fits are not compared
-//	end #REGEX#         nor is what comes behind them
-//	free #REGEX#        where REGEX fits what gdb says, sdm may say anything
-//	off #REGEX#         where REGEX fits what gdb says, nothing behind it is compared
-//	split #REGEX#       where REGEX fits what sdm says to some ranks and not to others,
-//	                    nothing behind it is compared
-//	any #REGEX#         where REGEX fits what sdm says, gdb may say anything
-//	over #REGEX#        where REGEX fits what sdm says, the rank is not compared behind it
+//	gdb place           the frame where the rank has stopped is inserted, as "frame" shows it
+//	gdb octal           exit codes are converted to decimal numbers
+//	setup #COMMAND#     gdb is given COMMAND at the start
+//	cut #REGEX#         where REGEX matches the end of a line of sdm, gdb's line must only begin
+//	                    with what precedes it
+//	skip #REGEX#        lines of a session that REGEX matches are not compared
+//	end #REGEX#         the same, and neither are the lines after them
+//	free #REGEX#        where REGEX matches gdb's text, sdm's may be anything
+//	off #REGEX#         where REGEX matches gdb's text, no line after it is compared
+//	split #REGEX#       where REGEX matches sdm's text for some ranks and not for others, no line
+//	                    after it is compared
+//	any #REGEX#         where REGEX matches sdm's text, gdb's may be anything
+//	over #REGEX#        where REGEX matches sdm's text, the rank is not compared after it
 //
-// Any sign may stand in place of #. <expr> in a REGEX is the text behind the
-// word, without its format.
+// Any character may replace #, except in setup. <expr> in a REGEX is the text after the word,
+// without its format.
 func ReadRules(in io.Reader) (Rules, error) {
 	var all Rules
 	lines := bufio.NewScanner(in)
@@ -71,8 +70,7 @@ func ReadRules(in io.Reader) (Rules, error) {
 	return all, lines.Err()
 }
 
-// cellsOf takes a row of a table apart at the bars that have no backslash in
-// front; nil for another line.
+// cellsOf splits a row of a table at the bars without a backslash; nil for other lines.
 func cellsOf(line string) []string {
 	if !strings.HasPrefix(line, "|") || !strings.HasSuffix(line, "|") {
 		return nil
@@ -152,7 +150,7 @@ func (r *Rule) pattern(text string, parts int) error {
 
 func (r Rule) covers(word string) bool { return len(r.Words) == 0 || slices.Contains(r.Words, word) }
 
-// match gives the pattern for one line of a session.
+// match returns the expression for one line of a session.
 func (r Rule) match(l Line) *regexp.Regexp {
 	if r.Match != nil {
 		return r.Match
@@ -160,7 +158,7 @@ func (r Rule) match(l Line) *regexp.Regexp {
 	return regexp.MustCompile("(?m)" + strings.ReplaceAll(r.source, "<expr>", regexp.QuoteMeta(l.expr())))
 }
 
-// expr gives the text behind the word, without its format.
+// expr returns the text after the word, without its format.
 func (l Line) expr() string {
 	rest := strings.TrimSpace(strings.TrimPrefix(l.Text, l.Word))
 	if strings.HasPrefix(rest, "/") {
@@ -169,7 +167,7 @@ func (l Line) expr() string {
 	return strings.TrimSpace(rest)
 }
 
-// apply gives the text of one side in the words that both are compared in.
+// apply returns the text of one side in the form in which both are compared.
 func (rs Rules) apply(l Line, side string, b Block) string {
 	text := b.Text
 	for _, r := range rs {
@@ -188,7 +186,7 @@ func (rs Rules) apply(l Line, side string, b Block) string {
 	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c == '\n' }), "\n")
 }
 
-// setup gives the commands that gdb is given at first.
+// setup returns the commands that gdb is given at the start.
 func (rs Rules) setup() []string {
 	var lines []string
 	for _, r := range rs {
@@ -199,7 +197,7 @@ func (rs Rules) setup() []string {
 	return lines
 }
 
-// uncut completes the lines of sdm that say that they are cut off by gdb's.
+// uncut replaces truncated lines of sdm by gdb's.
 func (rs Rules) uncut(l Line, gdb, sdm string) string {
 	theirs, ours := strings.Split(gdb, "\n"), strings.Split(sdm, "\n")
 	for _, r := range rs {
@@ -215,17 +213,17 @@ func (rs Rules) uncut(l Line, gdb, sdm string) string {
 	return strings.Join(ours, "\n")
 }
 
-// leaves tells whether a line is not compared, or even nothing behind it.
+// leaves reports whether a line is not compared ("skip"), or ends the comparison ("end").
 func (rs Rules) leaves(l Line, do string) bool {
 	return slices.ContainsFunc(rs, func(r Rule) bool { return r.Do == do && r.covers(l.Word) && r.match(l).MatchString(l.Text) })
 }
 
-// fits tells whether a rule fits what was said.
+// fits reports whether a rule matches a text.
 func (rs Rules) fits(do string, l Line, said string) bool {
 	return slices.ContainsFunc(rs, func(r Rule) bool { return r.Do == do && r.covers(l.Word) && r.match(l).MatchString(said) })
 }
 
-// splits tells whether a rule fits what was said to some ranks only.
+// splits reports whether a "split" rule matches the text of some ranks only.
 func (rs Rules) splits(l Line, told *Told, i int) bool {
 	fit := 0
 	for _, blocks := range told.Ranks {
@@ -251,8 +249,8 @@ var (
 	frameLine  = regexp.MustCompile(`^#\d+ +`)
 )
 
-// placed puts what "frame" says of a stop where gdb shows the place of it, in
-// full or in part.
+// placed inserts the answer to "frame" before the source line, if gdb has not shown the frame
+// already.
 func placed(text, at string) string {
 	if !strings.HasPrefix(at, "#") {
 		return text

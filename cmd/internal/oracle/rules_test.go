@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRulesOfDocs reads the table that the comparison goes by, also with -short.
+// TestRulesOfDocs reads the table of rules, also with -short.
 func TestRulesOfDocs(t *testing.T) {
 	if rules := rulesOfDocs(t); len(rules) < 50 {
 		t.Errorf("docs/differences.md has %d rules: are they still in its last column?", len(rules))

@@ -1,6 +1,6 @@
 package oracle
 
-// What sdm says to a session, rank by rank.
+// Sessions with sdm, rank by rank.
 
 import (
 	"bufio"
@@ -23,28 +23,27 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Layout is how many ranks a session has, and how many of them share a gdb.
+// Layout is the number of ranks of a session and the number of ranks that share a gdb.
 type Layout struct {
 	Ranks  int
 	PerGDB int
 }
 
-// String gives "4/2", as -layout takes it.
+// String returns "4/2", the form of -layout.
 func (l Layout) String() string { return fmt.Sprintf("%d/%d", l.Ranks, l.PerGDB) }
 
-// Told is what sdm told: the blocks of each rank.
+// Told is the output of sdm: the blocks of each rank.
 type Told struct {
 	Ranks [][]Block
-	// Ended is the first line that was not carried out; all were if it is the
-	// number of lines.
+	// Ended is the first line that was not executed; the number of lines if all were.
 	Ended  int
 	Stderr string
 	Status int
 	Raw    string
 }
 
-// AskSDM gives what sdm says to a session. ok is false if it did not end in time, which is limit and the time that gdbs
-// have taken for as many ranks.
+// AskSDM returns the output of sdm for a session. ok is false if it did not end in time: within
+// limit and the time that as many gdbs have taken.
 func AskSDM(ctx context.Context, sdm string, s Session, l Layout, dir string, gdbs time.Duration) (told *Told, ok bool, err error) {
 	script := filepath.Join(dir, fmt.Sprintf("%s-%d-%d-%d", s.Program.Name, s.Seed, l.Ranks, l.PerGDB))
 	if err := os.WriteFile(script, []byte(sdmScript(s)), 0o600); err != nil {
@@ -70,7 +69,7 @@ func AskSDM(ctx context.Context, sdm string, s Session, l Layout, dir string, gd
 	return told, ctx.Err() == nil, nil
 }
 
-// sdmScript is what sdm reads. The first number of a breakpoint is spent, as with gdb's start.
+// sdmScript returns sdm's input. Breakpoint number 1 is used up, as by gdb's start.
 func sdmScript(s Session) string {
 	lines := []string{"set breakpoint pending on", "break main", "delete 1"}
 	for i, l := range s.Lines {
@@ -80,7 +79,7 @@ func sdmScript(s Session) string {
 	return strings.Join(append(lines, "echo "+mark(len(s.Lines), "")+`\n`), "\n") + "\n"
 }
 
-// cutSDM takes the events apart at the marks.
+// cutSDM splits the events at the marks.
 func cutSDM(out []byte, s Session, ranks int) (*Told, error) {
 	t := &teller{session: s, told: &Told{Ranks: make([][]Block, ranks), Ended: -1}, calls: map[protocol.RequestID][]session.Event{}, line: -1}
 	for r := range t.told.Ranks {
@@ -99,8 +98,7 @@ func cutSDM(out []byte, s Session, ranks int) (*Told, error) {
 	return t.told, in.Err()
 }
 
-// teller words events for each rank by itself, as sdm's own text would be if
-// there were only this rank.
+// teller writes events as text for each rank separately, as sdm would if there were only this rank.
 type teller struct {
 	session Session
 	told    *Told
@@ -158,7 +156,7 @@ func (t *teller) event(r int, e session.Event) {
 	}
 }
 
-// say adds text to the block of a rank, without the rank in front.
+// say adds text to the block of a rank, without the prefix that names the rank.
 func (t *teller) say(r int, said string) {
 	if said == "" {
 		return

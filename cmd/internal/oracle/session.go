@@ -1,6 +1,6 @@
 package oracle
 
-// A session is a list of commands that a seed gives, for one program.
+// A session is a list of commands for one program that a seed determines.
 
 import (
 	"fmt"
@@ -15,10 +15,10 @@ import (
 type Line struct {
 	Word string   // its row in the table of words
 	Text string   // as it is typed
-	Body []string // of commands: the lines that follow, without the last, end
+	Body []string // of a block command: the lines that follow, without the last one, end
 }
 
-// Typed gives all lines that are typed for it.
+// Typed returns all lines that are typed for the command.
 func (l Line) Typed() []string {
 	if l.Body == nil {
 		return []string{l.Text}
@@ -26,21 +26,21 @@ func (l Line) Typed() []string {
 	return append(append([]string{l.Text}, l.Body...), "end")
 }
 
-// ToGDB gives what is typed to plain gdb.
+// ToGDB returns the lines that are typed to plain gdb.
 func (l Line) ToGDB() []string {
 	lines := l.Typed()
 	lines[0] = strings.TrimPrefix(lines[0], "gdb ")
 	return lines
 }
 
-// Session is what one seed gives for a program.
+// Session is the session of one seed for a program.
 type Session struct {
 	Program *Program
 	Seed    uint64
 	Lines   []Line
 }
 
-// String gives the commands as a script.
+// String returns the commands as a script.
 func (s Session) String() string {
 	var all []string
 	for _, l := range s.Lines {
@@ -53,16 +53,16 @@ func (s Session) String() string {
 type gen struct {
 	r       *rand.Rand
 	program *Program
-	in      *Function // where the session is thought to stand
+	in      *Function // where the session is assumed to be
 	points  int       // breakpoints so far
 	shown   int       // displays so far
 }
 
-// share is how many words of the table a session has that follow from its seed
-// alone: sessions of consecutive seeds have all words.
+// share is how many words of the table a session has that depend on its seed alone. Sessions of
+// consecutive seeds have all words.
 const share = 6
 
-// rounds is how many sessions of consecutive seeds have all words of the table.
+// rounds returns how many sessions of consecutive seeds have all words of the table.
 func rounds() int { return (len(compared) + share - 1) / share }
 
 // NewSession draws the session of a seed.
@@ -83,8 +83,8 @@ func NewSession(p *Program, seed uint64) Session {
 	return s
 }
 
-// isRead tells whether sdm reads a line. A script with one that it does not read is refused as a whole, and nothing of it
-// could be compared.
+// isRead reports whether sdm accepts a line. A script with another line is refused as a whole and
+// could not be compared.
 func isRead(l Line) bool {
 	_, _, err := command.Parse(l.Text)
 	return err == nil
@@ -102,7 +102,7 @@ func (g *gen) plan(seed uint64) []string {
 	return append(words, rest...)
 }
 
-// sure gives the words that follow from the seed alone.
+// sure returns the words that depend on the seed alone.
 func sure(seed uint64) []string {
 	var words []string
 	for i := range share {
@@ -111,10 +111,10 @@ func sure(seed uint64) []string {
 	return words
 }
 
-// ending puts words that end ranks behind the others.
+// ending moves words that end ranks after the others.
 var ending = map[string]int{"kill": 1, "detach": 1}
 
-// weighted draws a word, those that people use most more often.
+// weighted draws a word; frequent ones more often.
 func (g *gen) weighted() string {
 	total := 0
 	for _, w := range compared {
@@ -143,7 +143,7 @@ func (g *gen) line(word string) Line {
 	return l
 }
 
-// lines makes lines of what is typed.
+// lines makes lines of typed text.
 func (g *gen) lines(typed []string) []Line {
 	var all []Line
 	for _, text := range typed {
@@ -181,8 +181,7 @@ func (g *gen) function() *Function {
 	return &all[g.r.IntN(len(all))]
 }
 
-// variable draws one that is seen where the session is thought to stand, or
-// elsewhere.
+// variable draws a variable, mostly one that is visible where the session is assumed to be.
 func (g *gen) variable() (Variable, bool) {
 	f := g.in
 	if g.r.IntN(4) == 0 {
@@ -201,7 +200,7 @@ func (g *gen) variable() (Variable, bool) {
 	return all[g.r.IntN(len(all))], true
 }
 
-// location draws a place of the program.
+// location draws a location in the program.
 func (g *gen) location() string {
 	f := g.function()
 	if f == nil {
@@ -209,7 +208,7 @@ func (g *gen) location() string {
 	}
 	switch g.r.IntN(10) {
 	case 0:
-		return fmt.Sprintf("%s:%d", f.File, 1+g.r.IntN(f.Lines[len(f.Lines)-1]+3)) // with code or without
+		return fmt.Sprintf("%s:%d", f.File, 1+g.r.IntN(f.Lines[len(f.Lines)-1]+3)) // with or without code
 	case 1:
 		return g.one("nosuch", "nosuch.c:5", fmt.Sprintf("%s:9999", f.File), "*0", f.File+":nosuch")
 	case 2, 3, 4:
@@ -225,7 +224,7 @@ func (g *gen) location() string {
 	return f.Name
 }
 
-// breakpoint draws a number, mostly one that there is.
+// breakpoint draws a breakpoint number, mostly an existing one.
 func (g *gen) breakpoint() string {
 	if g.r.IntN(8) == 0 {
 		return g.one("99", "0", "1.1", "$bpnum", "-1", "x")

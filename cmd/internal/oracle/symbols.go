@@ -1,7 +1,7 @@
 package oracle
 
-// The symbols of a program, from its debug information: what sessions make
-// expressions and locations of.
+// The symbols of a program, from its debug information. Sessions make expressions and locations of
+// them.
 
 import (
 	"debug/dwarf"
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Shape says what an expression of some type can be used for.
+// Shape tells what an expression of a type can be used for.
 type Shape int
 
 // The shapes of types.
@@ -28,12 +28,12 @@ const (
 	Structure
 )
 
-// Type is a type as far as expressions need it.
+// Type is a type, as far as expressions need it.
 type Type struct {
 	Shape  Shape
-	Name   string // as gdb takes it; "" if it has none
+	Name   string // as gdb accepts it; "" if it has none
 	Elem   *Type  // of a pointer or array; nil for void
-	Count  int    // of an array; 0 where it is not known
+	Count  int    // of an array; 0 if unknown
 	Fields []Variable
 }
 
@@ -43,25 +43,25 @@ type Variable struct {
 	Type *Type
 }
 
-// Function is a function of the program's own sources that has code.
+// Function is a function with code in the program's own sources.
 type Function struct {
-	Name   string // as gdb takes it
+	Name   string // as gdb accepts it
 	File   string // without directories
-	Lines  []int  // that have code, in order
+	Lines  []int  // with code, in order
 	Params []Variable
 	Locals []Variable
 	Result *Type // nil for void
 }
 
-// Symbols are what the sources of a program declare.
+// Symbols are the declarations in the sources of a program.
 type Symbols struct {
 	Functions []Function
 	Globals   []Variable
 	Types     []string // names of structures
 }
 
-// ReadSymbols reads the debug information of an executable. Only what was
-// compiled from files in the directory sources counts.
+// ReadSymbols reads the debug information of an executable, as far as it comes from files in the
+// directory sources.
 func ReadSymbols(path, sources string) (*Symbols, error) {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -135,8 +135,8 @@ func (r *symbolReader) readLines(unit *dwarf.Entry) error {
 	}
 }
 
-// scope reads the children of an entry. prefix is the namespace or class that
-// they are in; in is the function, or nil.
+// scope reads the children of an entry. prefix is the namespace or class that contains them; in is
+// the function, or nil.
 func (r *symbolReader) scope(d *dwarf.Reader, parent *dwarf.Entry, prefix string, in *Function) error {
 	if !parent.Children {
 		return nil
@@ -207,7 +207,7 @@ func (r *symbolReader) function(d *dwarf.Reader, e *dwarf.Entry, prefix string) 
 	f := Function{Name: prefix + name}
 	f.File, f.Lines = r.linesIn(ranges)
 	if name == "" || len(f.Lines) == 0 || strings.ContainsAny(name, "~<") || strings.HasPrefix(name, "operator") || declared != e && prefix == "" {
-		f.Lines = nil // members and instances have names that are harder to tell
+		f.Lines = nil // names of members and instances are harder to give
 	}
 	if declared.Val(dwarf.AttrType) != nil {
 		f.Result = r.typeOf(declared)
@@ -231,8 +231,8 @@ func (r *symbolReader) at(offset dwarf.Offset) *dwarf.Entry {
 	return e
 }
 
-// linesIn gives the lines of code in ranges of addresses, and the file that
-// they are in; none if that is not one of ours.
+// linesIn returns the lines with code in ranges of addresses, and their file; none if the file is
+// not one of ours.
 func (r *symbolReader) linesIn(ranges [][2]uint64) (string, []int) {
 	file, lines := "", map[int]bool{}
 	for _, l := range r.lines {
@@ -260,7 +260,7 @@ func (r *symbolReader) ours(path string) bool {
 	return filepath.Dir(path) == r.sources || !filepath.IsAbs(path)
 }
 
-// isOwn tells whether an entry was declared in one of our files.
+// isOwn reports whether an entry was declared in one of our files.
 func (r *symbolReader) isOwn(e *dwarf.Entry) bool {
 	n, ok := e.Val(dwarf.AttrDeclFile).(int64)
 	return ok && int(n) < len(r.files) && r.files[n] != nil && r.ours(r.files[n].Name)

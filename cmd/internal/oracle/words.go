@@ -1,7 +1,7 @@
 package oracle
 
-// The table of words: which arguments sessions give to each of the console's
-// words, and why some are not compared with gdb's.
+// The table of words: which arguments sessions give to each word of the console, and why some words
+// are not compared with gdb's.
 
 import (
 	"fmt"
@@ -10,22 +10,22 @@ import (
 
 // Word is a row of the table.
 type Word struct {
-	// Args draws arguments; nil where the word is not compared. Lines behind
-	// the first are the body of a block.
+	// Args draws arguments; nil: the word is not compared. Lines after the first are the body
+	// of a block.
 	Args func(g *gen) string
-	// Weight is how often it is drawn; 0 is 1.
+	// Weight tells how often the word is drawn; 0 is 1.
 	Weight int
-	// Then draws lines that follow at once; nil: none do.
+	// Then draws lines that follow at once; nil: none.
 	Then func(g *gen) []string
 	// Resumes tells that ranks may run after it.
 	Resumes bool
-	// Own says why a word is not compared: gdb has none that does the same.
+	// Own tells why a word is not compared: gdb has no equivalent.
 	Own string
 }
 
 func (w Word) weight() int { return max(w.Weight, 1) }
 
-// Words is the table, by the name of the console's word. It is never written.
+// Words is the table, by the name of the console's word. It is read only.
 var Words = map[string]Word{
 	"break":            {Args: breaks, Weight: 6},
 	"tbreak":           {Args: breaks, Weight: 3},
@@ -159,7 +159,7 @@ var Words = map[string]Word{
 	"sharedlibrary":      {Own: "reads symbols that plain gdb has read"},
 }
 
-// compared are the words that have arguments, in order.
+// compared are the words with arguments, in order.
 var compared = func() []string {
 	var all []string
 	for name, w := range Words {
@@ -223,7 +223,7 @@ func lines(g *gen) string {
 	return g.one("", "", f.Name, fmt.Sprint(f.Lines[0]), fmt.Sprintf("%d,%d", f.Lines[0], f.Lines[0]+3), f.File+":"+fmt.Sprint(f.Lines[0]), "-", "9999", "nosuch", f.Name+",")
 }
 
-// switches are settings of print that are on or off.
+// switches are settings of print; most of them are on or off.
 var switches = []string{"pretty", "object", "static-members", "null-stop", "union", "address", "symbol", "array", "array-indexes", "vtbl", "demangle", "asm-demangle", "symbol-filename", "sevenbit-strings",
 	"max-symbolic-offset", "finish", "entry-values", "raw-frame-arguments", "type methods", "type typedefs", "type nested-type-limit", "frame-info"}
 
@@ -242,7 +242,7 @@ func (g *gen) printing() string {
 	}
 }
 
-// lookAtValues draws what shows that a setting is obeyed.
+// lookAtValues draws lines whose output depends on a setting.
 func lookAtValues(g *gen) []string {
 	lines := []string{"print " + g.value(), "info locals"}
 	return append(lines, g.one("backtrace", "info args", "print *"+g.value(), "frame", "ptype "+g.value(), "print &"+g.value()))

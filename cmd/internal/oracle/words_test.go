@@ -9,8 +9,7 @@ import (
 	"sdm/protocol"
 )
 
-// TestEveryWordHasARow tells which words of the console have neither arguments
-// nor a reason.
+// TestEveryWordHasARow finds words of the console that have neither arguments nor a reason.
 func TestEveryWordHasARow(t *testing.T) {
 	there := map[string]bool{}
 	for _, w := range command.Words() {
@@ -34,8 +33,7 @@ var apart = map[string]string{
 	"hash": "sent by the master for diff", "quit": "ends each session",
 }
 
-// TestEveryCommandIsCompared tells which commands of the protocol no word of
-// the table leads to.
+// TestEveryCommandIsCompared finds commands of the protocol that no word of the table leads to.
 func TestEveryCommandIsCompared(t *testing.T) {
 	led := map[string]bool{}
 	for _, w := range command.Words() {
@@ -58,8 +56,7 @@ func TestEveryCommandIsCompared(t *testing.T) {
 	}
 }
 
-// TestPlansHaveAllWords tells which words sessions of consecutive seeds do not
-// have.
+// TestPlansHaveAllWords finds words that sessions of consecutive seeds do not have.
 func TestPlansHaveAllWords(t *testing.T) {
 	left := slices.Clone(compared)
 	for i := range rounds() {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Environment lists what the MPIs of tests and benchmarks find in their
-// environment beside what is there (NAME=VALUE, of testdata/mpi.env): any user
-// may start more ranks than the machine has processors.
+// Environment returns the variables (NAME=VALUE, from testdata/mpi.env) that MPI needs in tests and
+// benchmarks in addition to the environment: any user may start more ranks than there are
+// processors.
 func Environment() ([]string, error) {
 	_, file, _, _ := runtime.Caller(0)
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(file), "../../../testdata/mpi.env"))

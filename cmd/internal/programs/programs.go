@@ -1,12 +1,10 @@
-// Package programs compiles the programs of testdata/programs, for the tests that
-// debug them.
+// Package programs compiles the programs of testdata/programs, which tests debug.
 //
-// A source says how it is compiled in a line of its first comment that begins
-// with the kind of build: "build:" (nothing but a compiler), "mpi:" (an MPI's
-// compilers, $MPICC and $MPICXX) or "python:" (Python's headers). The rest of
-// the line is for sh, which runs it beside the source with $OUT in its
-// environment. A source without such a line, and without mpi.h, is compiled
-// with -g -O0.
+// A source may contain its build command in a line of its first comment. The line begins with the
+// kind of build: "build:" (needs a compiler only), "mpi:" (needs the compilers of an MPI, $MPICC
+// and $MPICXX) or "python:" (needs Python's headers). sh executes the rest of the line in the
+// directory of the source, with the output directory in $OUT. A source without such a line that
+// does not include mpi.h is compiled with -g -O0.
 package programs
 
 import (
@@ -18,25 +16,25 @@ import (
 	"sync"
 )
 
-// Plain lists the commands that compile into out what needs no MPI. A file is
-// named without its directory, so that debuggers show it like this.
+// Plain returns the commands that compile the programs without MPI into out. They name source files
+// without a directory, so that debuggers show them so.
 func Plain(sources, out string) ([]*exec.Cmd, error) {
 	return commands(sources, out, "build", byDefault)
 }
 
-// MPI lists the commands that compile into out what needs the MPI whose
-// compilers end in suffix: "openmpi" or "mpich".
+// MPI returns the commands that compile the MPI programs into out, with the compilers that end in
+// suffix: "openmpi" or "mpich".
 func MPI(sources, out, suffix string) ([]*exec.Cmd, error) {
 	return commands(sources, out, "mpi", nil, "MPICC=mpicc."+suffix, "MPICXX=mpicxx."+suffix)
 }
 
-// Python lists the commands that compile into out the extensions of Python.
+// Python returns the commands that compile the Python extensions into out.
 func Python(sources, out string) ([]*exec.Cmd, error) {
 	return commands(sources, out, "python", nil)
 }
 
-// commands are those of one kind of build. otherwise, if not nil, gives the one
-// for a source that says of no kind how it is built, or "".
+// commands returns the commands of one kind of build. otherwise, if not nil, returns the command
+// for a source without a build command, or "".
 func commands(sources, out, kind string, otherwise func(file, text string) string, env ...string) ([]*exec.Cmd, error) {
 	files, err := os.ReadDir(sources)
 	if err != nil {
@@ -67,16 +65,16 @@ func commands(sources, out, kind string, otherwise func(file, text string) strin
 	return all, nil
 }
 
-// kinds are the words that a line of instructions begins with.
+// kinds are the words with which build commands begin.
 var kinds = []string{"build", "mpi", "python"}
 
-// linesOf are the instructions of one kind in a source, or of all, if kind is "".
+// linesOf returns the build commands of one kind in a source; of all kinds if kind is "".
 func linesOf(text, kind string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
 		said := strings.TrimLeft(line, "/! ")
 		if said == line {
-			break // the end of the first comment
+			break // end of the first comment
 		}
 		for _, k := range kinds {
 			if command, ok := strings.CutPrefix(said, k+": "); ok && (kind == "" || kind == k) {
@@ -87,7 +85,7 @@ func linesOf(text, kind string) []string {
 	return all
 }
 
-// byDefault is the command for a source that says nothing, by its name.
+// byDefault returns the command for a source without a build command.
 func byDefault(file, text string) string {
 	if strings.Contains(text, "<mpi.h>") {
 		return ""
@@ -98,13 +96,13 @@ func byDefault(file, text string) string {
 		return "gcc -g -O0 -pthread -o $OUT/" + name + " " + file
 	case "cc":
 		return "g++ -g -O0 -o $OUT/" + name + " " + file
-	case "f90": // -J: where modules are written
+	case "f90": // -J: directory of modules
 		return "gfortran -g -O0 -J $OUT -o $OUT/" + name + " " + file
 	}
 	return ""
 }
 
-// Run runs commands at the same time and tells of the first one that failed.
+// Run runs commands concurrently and returns the error of the first one that failed.
 func Run(jobs []*exec.Cmd) error {
 	errs := make([]error, len(jobs))
 	var all sync.WaitGroup

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// CheckAddress refuses what is not HOST:PORT, with a port from lowest on: 0 where one
-// may be picked.
+// CheckAddress returns an error unless addr is HOST:PORT with a port not below lowest. lowest is 0
+// if any free port will do.
 func CheckAddress(addr string, lowest int) error {
 	host, port, err := net.SplitHostPort(addr)
 	switch {

@@ -1,14 +1,13 @@
-// Package startup is what every program of sdm does first: it reads its flags'
-// twins in the environment, opens its log, knows its version, and takes no more
-// processors than it needs.
+// Package startup contains what every program of sdm does first: it reads flags from the
+// environment, opens the log, tells its version, and limits the use of processors.
 package startup
 
 import "runtime/debug"
 
-// version is set by the Makefile (-ldflags -X); a plain go build leaves it empty.
+// version is set by the Makefile (-ldflags -X). A plain go build leaves it empty.
 var version string
 
-// Build names this build, for people who compare hosts.
+// Build returns the name of this build, which users compare between hosts.
 func Build() string {
 	if version != "" {
 		return version

@@ -2,5 +2,5 @@
 
 package startup
 
-// There is no such name: what a compiler says elsewhere is why it cannot be built.
+// The undefined name is the compiler's error message on other platforms.
 var _ = sdm_runs_on_Linux_on_amd64_and_arm64_only

@@ -8,15 +8,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Twin is the name of the environment variable that stands in for a flag:
-// SDM_CONNECT_WAIT for --connect-wait.
+// Twin returns the name of the environment variable of a flag: SDM_CONNECT_WAIT for --connect-wait.
 func Twin(flag *pflag.Flag) string {
 	return "SDM_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
 }
 
-// FromEnvironment sets the flags that were not given from their twins. Of each
-// group of exclusive flags, one that was given is the only one that counts: none of
-// the others is then taken from the environment. The error wraps that of pflag.
+// FromEnvironment sets the flags that were not given from their environment variables. If a flag of
+// an exclusive group was given, the variables of the whole group are ignored. The error wraps that
+// of pflag.
 func FromEnvironment(f *pflag.FlagSet, env []string, exclusive ...[]string) error {
 	excluded := map[string]bool{}
 	for _, group := range exclusive {

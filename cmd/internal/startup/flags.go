@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// NewFlags makes the set of flags of a program or subcommand. It writes nothing by
-// itself, keeps the order in which flags are declared, and ends at the first word
-// that is none: what follows PROGRAM belongs to it.
+// NewFlags makes the flag set of a program or subcommand. It writes nothing by itself, keeps the
+// order of declaration, and ends at the first word that is not a flag, because what follows PROGRAM
+// belongs to PROGRAM.
 func NewFlags(name string) *pflag.FlagSet {
 	f := pflag.NewFlagSet(name, pflag.ContinueOnError)
 	f.SetOutput(io.Discard) // the caller prints one line
@@ -19,9 +19,9 @@ func NewFlags(name string) *pflag.FlagSet {
 	return f
 }
 
-// Read reads the command line (its first word is the program's name), then the
-// environment for what it does not say; see FromEnvironment. Asked for help, it
-// writes usage, the flags and footer to stdout; the error is pflag.ErrHelp then.
+// Read reads the command line (args[0] is the program's name), and then the environment for flags
+// that were not given; see FromEnvironment. If help is asked for, it writes usage, the flags and
+// footer to stdout and returns pflag.ErrHelp.
 func Read(f *pflag.FlagSet, args, env []string, stdout io.Writer, usage, footer string, exclusive ...[]string) error {
 	err := f.Parse(args[1:])
 	if errors.Is(err, pflag.ErrHelp) {

@@ -1,4 +1,4 @@
-// Signals that whoever started us has ignored, and that the Go runtime does not tell of.
+// Signals that were ignored when the program was started, as far as the Go runtime does not tell.
 
 package startup
 
@@ -12,23 +12,25 @@ import (
 	"syscall"
 )
 
-// inheritable are the signals that stay ignored in us and in what we start, where they were ignored from the start. The
-// runtime needs the others, sees to them itself (SIGHUP, SIGINT), or leaves them as they are (SIGTSTP, SIGTTIN, SIGTTOU).
+// inheritable returns the signals that must stay ignored, in this process and its children, if they
+// were ignored at the start. The runtime needs the others, handles them itself (SIGHUP, SIGINT), or
+// does not change them (SIGTSTP, SIGTTIN, SIGTTOU).
 func inheritable() []syscall.Signal {
 	list := []syscall.Signal{
 		syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGPIPE, syscall.SIGALRM, syscall.SIGTERM,
 		syscall.SIGXCPU, syscall.SIGXFSZ, syscall.SIGVTALRM, syscall.SIGIO, syscall.SIGPWR, syscall.SIGWINCH,
 	}
-	const firstRealTime, last = 35, 64 // glibc has 32 and 33, and the runtime of Go 34
+	const firstRealTime, last = 35, 64 // glibc uses 32 and 33, Go's runtime 34
 	for s := syscall.Signal(firstRealTime); s <= last; s++ {
 		list = append(list, s)
 	}
 	return list
 }
 
-// KeepIgnored ignores again what whoever started us has ignored. Programs call it first thing in main. The runtime puts its
-// own handlers in place before that, and keeps the earlier ones in a variable of its own, which is read out of our
-// memory. A program without a symbol table, or a runtime without that variable, keeps SIGHUP and SIGINT ignored only.
+// KeepIgnored ignores the signals again that were ignored when the program was started. Programs
+// call it first in main. The runtime has replaced the handlers by then, and keeps the earlier ones
+// in a variable, which KeepIgnored reads from the process's memory. In a program without a symbol
+// table, or with a runtime without that variable, only SIGHUP and SIGINT stay ignored.
 func KeepIgnored() {
 	const ignored = 1 // SIG_IGN
 	earlier := earlierHandlers()
@@ -39,7 +41,7 @@ func KeepIgnored() {
 	}
 }
 
-// earlierHandlers gives the handlers by signal, 8 bytes each; nil if they are not found.
+// earlierHandlers returns the earlier handlers by signal, 8 bytes each; nil if they are not found.
 func earlierHandlers() []byte {
 	program, err := os.Open("/proc/self/exe")
 	if err != nil {
@@ -59,8 +61,9 @@ func earlierHandlers() []byte {
 	return b
 }
 
-// symbolIn finds the address and the size of a variable of a program that is loaded where it was linked to; 0 if there is none.
-// debug/elf would make a value of each of 50,000 symbols.
+// symbolIn returns the address and size of a variable of a program that is loaded at its link
+// address; 0 if there is none. It does not use debug/elf's symbols, which would allocate a value
+// for each of 50,000 symbols.
 func symbolIn(program *os.File, name string) (addr, size uint64) {
 	f, err := elf.NewFile(program)
 	if err != nil || f.Type != elf.ET_EXEC {
@@ -81,6 +84,6 @@ func sectionOf(f *elf.File, name string) []byte {
 	if s == nil {
 		return nil
 	}
-	b, _ := s.Data() // what cannot be read has no symbols
+	b, _ := s.Data() // an unreadable section has no symbols
 	return b
 }

@@ -1,4 +1,4 @@
-// Limits under which our programs cannot run.
+// Limits under which the programs cannot run.
 
 package startup
 
@@ -9,11 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// leastSpace is how much address space our programs need, in bytes: the runtime of Go reserves 1 GiB or more, of which it uses
-// little. Below 0.8 GiB it ends before main, with a trace of its own; in between it is a matter of luck.
+// leastSpace is the address space that a program needs, in bytes. The Go runtime reserves 1 GiB or
+// more, of which it uses little. Below 0.8 GiB it fails before main with a trace; in between it may
+// fail.
 const leastSpace = 3 << 29
 
-// TooLittleSpace says in one line that the limit of the address space (ulimit -v) is too low. Programs call it first thing in main.
+// TooLittleSpace reports whether the limit of the address space (ulimit -v) is too low, and writes
+// a message if so. Programs call it first in main.
 func TooLittleSpace(program string, stderr io.Writer) bool {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &limit); err != nil || limit.Cur >= leastSpace {

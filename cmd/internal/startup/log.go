@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Log is what the log flags say.
+// Log contains the values of the log flags.
 type Log struct {
 	File  string // to append to; empty: standard error
 	Level string // debug, info, warn or error
@@ -21,7 +21,7 @@ func (l *Log) Declare(f *pflag.FlagSet) {
 	f.StringVar(&l.Level, "log-level", "warn", "debug, info, warn or error")
 }
 
-// Args are the flags again, for a program that is to log to the same place.
+// Args returns the flags for a program that should log to the same place.
 func (l *Log) Args() []string {
 	args := []string{"--log-level", l.Level}
 	if l.File != "" {
@@ -30,8 +30,8 @@ func (l *Log) Args() []string {
 	return args
 }
 
-// Open opens the log, which goes to stderr where no file is named. The caller
-// closes what comes with it.
+// Open opens the log, which goes to stderr if no file is named. The caller must close the
+// io.Closer.
 func (l *Log) Open(stderr io.Writer) (*slog.Logger, io.Closer, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(l.Level)); err != nil {

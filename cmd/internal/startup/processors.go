@@ -6,17 +6,16 @@ import (
 	"strings"
 )
 
-// most is enough for a vertex, its engine and the output of its ranks, each of
-// which is one goroutine at a time. The node belongs to the job: Go would spread
-// over all of its processors, with a thread to look for work on each and memory
-// for each (measured with 64 to be used: 27 % more processor time for a command,
-// 1.3 MB more memory). On a small node it takes half: with both of two, threads
-// that look for work take the processor from the very gdbs that are waited for
-// (print on 4 ranks: 1.4 to 1.7 times a bare relay against 1.1 to 1.2).
+// most is enough for a vertex, its engine and the output of its ranks, each of which is one
+// goroutine at a time. The node belongs to the job, but Go would use all of its processors, with a
+// thread on each that looks for work, and memory for each (measured with 64 processors: 27 % more
+// processor time for a command, 1.3 MB more memory). On a small node half of the processors are
+// used: with both of two, threads that look for work would take processor time from the gdbs (print
+// on 4 ranks: 1.4 to 1.7 times a bare relay against 1.1 to 1.2).
 const most = 4
 
-// LimitProcessors makes Go use no more than most processors and half of those that there
-// are, unless the user has set GOMAXPROCS. Programs call it first of all.
+// LimitProcessors limits Go to most processors and to half of those that there are, unless
+// GOMAXPROCS is set. Programs call it first.
 func LimitProcessors() {
 	have := runtime.GOMAXPROCS(0)
 	if n := use(os.Environ(), have); n < have {
@@ -24,7 +23,7 @@ func LimitProcessors() {
 	}
 }
 
-// use gives the number to be used of those that there are.
+// use returns the number of processors to use.
 func use(env []string, have int) int {
 	for _, e := range env {
 		if value, ok := strings.CutPrefix(e, "GOMAXPROCS="); ok && value != "" {

@@ -1,4 +1,4 @@
-// Signals that whoever started us has had ignored.
+// Signals that were ignored when the program was started.
 
 package startup
 
@@ -9,16 +9,17 @@ import (
 	"syscall"
 )
 
-// Notify is signal.Notify for those of some signals that are not ignored from the start, as nohup(1) has SIGHUP ignored and
-// shells without job control SIGINT of what they start in the background. The others must not be caught: they
-// stay ignored in us, and in what we start (KeepIgnored).
+// Notify is signal.Notify without the signals that were ignored at the start. nohup(1) ignores
+// SIGHUP, and shells without job control ignore SIGINT for background processes. Such signals must
+// not be caught, so that they stay ignored in this process and its children (KeepIgnored).
 func Notify(c chan<- os.Signal, signals ...syscall.Signal) {
-	if caught := notIgnored(signals); len(caught) > 0 { // of none signal.Notify makes all
+	if caught := notIgnored(signals); len(caught) > 0 { // without signals, signal.Notify catches all
 		signal.Notify(c, caught...)
 	}
 }
 
-// Context ends with the first of some signals, as those of Notify, or with stop.
+// Context returns a context that ends with the first of some signals, chosen as by Notify, or with
+// stop.
 func Context(signals ...syscall.Signal) (ctx context.Context, stop func()) {
 	if caught := notIgnored(signals); len(caught) > 0 {
 		return signal.NotifyContext(context.Background(), caught...)

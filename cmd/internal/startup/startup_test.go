@@ -59,7 +59,7 @@ func errorText(err error) string {
 
 func TestLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
-	for _, level := range []string{"info", "error"} { // the second appends
+	for _, level := range []string{"info", "error"} { // the second one appends
 		l := Log{File: path, Level: level}
 		log, file, err := l.Open(os.Stderr)
 		if err != nil {
