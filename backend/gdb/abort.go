@@ -1,4 +1,4 @@
-// MPI_Abort: ranks stop where they call it.
+// MPI_Abort: ranks that call it stop there.
 
 package gdb
 
@@ -16,28 +16,30 @@ import (
 // stopAtAbort is the reason of such a stop.
 const stopAtAbort = "mpi-abort"
 
-// abortPoint is the breakpoint at MPI_Abort: one for all ranks of a gdb, as that of the start. It is set at the first stop of a rank that
-// has a library of MPI or MPI in itself, or when a rank that runs loads such a library. Fortran's mpi_abort and PMPI_Abort come by there, or are other names of it.
+// abortPoint is the breakpoint at MPI_Abort, one for all ranks of a gdb. It is set at
+// the first stop of a rank that has an MPI library or was linked with a static one, or
+// when a running rank loads such a library. Fortran's mpi_abort and PMPI_Abort call it,
+// or are aliases.
 type abortPoint struct {
-	off    bool   // nobody wants it
-	asked  bool   // gdb has been told
-	number string // gdb's; "" before it is there
+	off    bool   // not wanted
+	asked  bool   // gdb has been told to set it
+	number string // gdb's number; "": not set yet
 }
 
-// abortWatch is what that means for one rank.
+// abortWatch is its state for one rank.
 type abortWatch struct {
-	read bool // the symbols of its library are read
-	told bool // it has called MPI_Abort: the call is not told again
+	read bool // the symbols of its MPI library have been read
+	told bool // the call has been reported and is not reported again
 }
 
-// mpiLibrary are the libraries that may have MPI_Abort.
-// gdb takes the same expression: it knows no "?".
+// mpiLibrary matches libraries that may contain MPI_Abort. gdb gets the same
+// expression; it does not support "?".
 var mpiLibrary = regexp.MustCompile(`/libp*mpi[A-Za-z0-9_]*\.so`)
 
-// mpi tells whether the rank has such a library, or was linked with a static one.
+// mpi reports whether the rank has such a library, or was linked with a static one.
 func (m *machine) mpi() bool { return m.looks.mpi != nil && m.looks.mpi(m.target.PID) }
 
-// watchAbort sets the breakpoint where that has not been done and the rank is one of MPI.
+// watchAbort sets the breakpoint for an MPI rank, unless it is set.
 func (m *machine) watchAbort() {
 	if m.gdb.abort.off || m.abort.read || m.isCore() || m.gdb.ten || !m.mpi() {
 		return
@@ -53,7 +55,8 @@ func (m *machine) watchAbort() {
 	m.ask(ours("break"), func(a answer) { m.gdb.abortSet(a) }, "-break-insert", append(m.here(), "MPI_Abort")...)
 }
 
-// libraryCame sets the breakpoint where a rank loads MPI while it runs, as Python does. A gdb in all-stop needs a rank that stands.
+// libraryCame sets the breakpoint if a running rank loads MPI, as Python does. A gdb in
+// all-stop mode needs a stopped rank.
 func (m *machine) libraryCame(name string) {
 	if mpiLibrary.MatchString(name) && m.state == backend.Running && !m.target.AllStop {
 		m.abort.read = false
@@ -64,22 +67,23 @@ func (m *machine) libraryCame(name string) {
 func (d *debugger) abortSet(a answer) {
 	bkpt := a.Results.Path("bkpt").Fields
 	if d.abort.number = bkpt.Str("number"); a.failed() || d.abort.number == "" {
-		d.abort.asked = false // a library that comes later may have it
+		d.abort.asked = false // a library that is loaded later may have it
 		return
 	}
 	for _, m := range d.machines {
-		m.points.claim(0, "MPI_Abort", bkpt) // people do not see it
+		m.points.claim(0, "MPI_Abort", bkpt) // number 0: not shown to the user
 	}
 }
 
-// atAbort tells whether a stop is the call.
+// atAbort reports whether a stop is at that breakpoint.
 func (m *machine) atAbort(stop mi.Tuple) bool {
 	number, _, _ := strings.Cut(stop.Str("bkptno"), ".")
 	return number != "" && number == m.gdb.abort.number
 }
 
-// abortCode is what gdb is asked for the code: the second argument, by the calling convention, since libraries of MPI rarely have debug
-// information. Fortran passes its address.
+// abortCode returns the expression for the error code. It is the second argument by the
+// calling convention, since MPI libraries rarely have debug information. Fortran passes
+// its address.
 func abortCode(function string) string {
 	second := "$rsi"
 	if runtime.GOARCH == "arm64" {
@@ -91,7 +95,8 @@ func abortCode(function string) string {
 	return "*(int *)" + second
 }
 
-// tellAbort reports the call, where the program has made it. That frame is selected.
+// tellAbort reports the call at the frame of the program that made it, and selects that
+// frame.
 func (m *machine) tellAbort(t *thread) {
 	m.abort.told = true
 	f, _ := frameIn(t.stop)
@@ -112,7 +117,8 @@ func (m *machine) tellAbort(t *thread) {
 	}, "-data-evaluate-expression", "--thread", strconv.Itoa(t.gdb), "--frame", "0", "--language", "c", abortCode(f.Func))
 }
 
-// tellCaller reports the call where nothing on the stack has source, as in Python: the frame is the one that has made it.
+// tellCaller reports the call if no frame has source, as in Python: it shows the
+// calling frame.
 func (m *machine) tellCaller(t *thread, body protocol.Stop, c *columns) {
 	m.ask(ours("backtrace"), func(a answer) {
 		if frames := framesIn(a.Results); len(frames) == 1 {

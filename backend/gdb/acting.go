@@ -1,4 +1,4 @@
-// Breakpoints that do something by themselves: logs, and those with commands.
+// Breakpoints with actions: logs, and those with commands.
 
 package gdb
 
@@ -11,23 +11,24 @@ import (
 	"sdm/protocol"
 )
 
-// goesOn tells whether a thread that stopped at a breakpoint is to go on when that
-// has said what it has to say.
+// goesOn reports whether a thread that stopped at the breakpoint resumes after its
+// actions.
 func (p *point) goesOn() bool {
 	return p != nil && (p.exprs != nil || len(p.lines) > 0 && len(p.then()) == 0 && isContinue(p.lines[len(p.lines)-1]))
 }
 
-// then are the lines that the front end carries out.
+// then returns the lines that the front end executes.
 func (p *point) then() []string { return p.lines[protocol.FrontEndLine(p.lines):] }
 
-// spoken is what a breakpoint has said: which lines, and their texts.
+// spoken is the output of a breakpoint: lines, and their texts.
 type spoken struct{ lines, texts []string }
 
-// passBy deals with a thread that has come to a log, or to commands that end in
-// continue, or to a breakpoint at the place of one: the others run on meanwhile. A rank that is being stopped stays, and
-// so does a thread that steps: gdb has forgotten where the step was to end.
+// passBy handles a thread that has come to a log, to commands that end in continue, or
+// to a breakpoint at the same place as one of these. Other threads run on meanwhile.
+// The thread stays stopped if the rank is being stopped, or if the thread steps: gdb
+// has forgotten where the step was to end.
 func (m *machine) passBy(r *run, t *thread, p *point) {
-	r.owed++ // nothing is decided before the thread goes on
+	r.owed++ // nothing is decided before the thread resumes
 	var passed []*point
 	for _, w := range m.points.reached(t.stop) {
 		if w != p && w.goesOn() {
@@ -47,8 +48,8 @@ func (m *machine) passBy(r *run, t *thread, p *point) {
 	})
 }
 
-// passAll lets breakpoints have their say, one after the other, and then the thread go on, unless there is a
-// stop at which it stays.
+// passAll executes the actions of breakpoints one after another and then resumes the
+// thread, unless stays is a stop at which it remains.
 func (m *machine) passAll(r *run, t *thread, passed []*point, stays mi.Tuple) {
 	if len(passed) > 0 {
 		m.speakAt(passed[0], t, func(s spoken) {
@@ -74,14 +75,15 @@ func (m *machine) passAll(r *run, t *thread, passed []*point, stays mi.Tuple) {
 	}
 }
 
-// stoppedBy notes that a thread has stopped.
+// stoppedBy records that a thread has stopped.
 func (r *run) stoppedBy(t *thread) {
 	if r.stopped == 0 {
 		r.stopped = t.id
 	}
 }
 
-// withoutReason is a stop that was told to be: the breakpoint has had its say.
+// withoutReason returns a stop that counts as commanded: its breakpoint has been
+// reported.
 func withoutReason(stop mi.Tuple) mi.Tuple {
 	var rest mi.Tuple
 	for _, f := range stop {
@@ -92,15 +94,15 @@ func withoutReason(stop mi.Tuple) mi.Tuple {
 	return rest
 }
 
-// withReason gives a stop a reason in place of its own, if it has one.
+// withReason returns a stop with another reason.
 func withReason(stop mi.Tuple, reason string) mi.Tuple {
 	return append(mi.Tuple{{Name: "reason", Value: mi.Value{Str: reason}}}, withoutReason(stop)...)
 }
 
-// stepped is a stop without a reason as that of the end of a step.
+// stepped returns a stop as the end of a step.
 func stepped(stop mi.Tuple) mi.Tuple { return withReason(stop, "end-stepping-range") }
 
-// logged reports what a breakpoint has said while the rank goes on.
+// logged reports the output of a breakpoint while the rank runs on.
 func (m *machine) logged(p *point, t *thread, s spoken) {
 	body := protocol.Logged{Breakpoint: p.number}
 	if f, ok := frameIn(t.stop); ok {
@@ -131,8 +133,8 @@ func (c *columns) outputs(s spoken) {
 
 func (p *point) silent() bool { return len(p.lines) > 0 && p.lines[0] == "silent" }
 
-// speakAt evaluates the expressions of a log, or carries out commands, in the
-// innermost frame of a thread that stands.
+// speakAt evaluates the expressions of a log, or executes commands, in the innermost
+// frame of a stopped thread.
 func (m *machine) speakAt(p *point, t *thread, then func(spoken)) {
 	var s spoken
 	lines := p.exprs
@@ -178,8 +180,8 @@ func (m *machine) speakAt(p *point, t *thread, then func(spoken)) {
 	}
 }
 
-// printLine is a print, whose "$1 =" counts differently on each rank: a format
-// and an expression.
+// printLine matches a print: format and expression. It is evaluated by GDB/MI, because
+// the "$1 =" of gdb's command line differs between ranks.
 var printLine = regexp.MustCompile(`^(?:print|p|inspect)(?:/(\S+))?(\s.*|[(*&].*)$`)
 
 func printedBy(line string) (format, expr string, ok bool) {
@@ -190,7 +192,7 @@ func printedBy(line string) (format, expr string, ok bool) {
 	return found[1], strings.TrimSpace(found[2]), true
 }
 
-// setLog is log: a breakpoint that tells values and lets the thread go on.
+// setLog executes log: a breakpoint that reports values and resumes the thread.
 func (m *machine) setLog(q *request) {
 	if len(q.args.Exprs) == 0 {
 		m.fail(q, noExpression())
@@ -199,8 +201,8 @@ func (m *machine) setLog(q *request) {
 	m.insertBreakpoint(q)
 }
 
-// runToBarrier is barrier: a breakpoint that each rank reaches once, and the
-// way there.
+// runToBarrier executes barrier: a breakpoint that each rank reaches once, and a
+// resume.
 func (m *machine) runToBarrier(q *request) {
 	if q.args.Location == "" {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})

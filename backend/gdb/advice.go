@@ -1,5 +1,5 @@
-// What a person is told once about a program and its sources: that there are no debugging symbols,
-// that a source is not there, that one is newer than what was compiled from it.
+// Notes to the user, given once: a program has no debugging symbols, a source file is
+// missing or newer than the program.
 
 package gdb
 
@@ -13,20 +13,22 @@ import (
 	"sdm/protocol"
 )
 
-// looks are questions about files, which the loop answers; nil ones have no answer.
+// looks are queries of files, which the loop provides; nil: no answer.
 type looks struct {
-	// newer tells whether a source was changed after what the code at an address was compiled into.
+	// newer reports whether a source was changed after the file with the code at an
+	// address was compiled.
 	newer func(source string, addr uint64) bool
-	// bare names the program, if it has no debugging symbols.
+	// bare names the program if it has no debugging symbols.
 	bare func() string
-	// mpi tells whether a process has a library of MPI, or was linked with a static one.
+	// mpi reports whether a process has an MPI library, or was linked with a static
+	// one.
 	mpi func(pid int) bool
 }
 
-// elsewhereHint says how gdb finds sources that were moved.
+// elsewhereHint tells how gdb finds sources that were moved.
 const elsewhereHint = "if it is elsewhere: directory DIR, or set substitute-path FROM TO"
 
-// adviseOnce tells something about a file for the first time.
+// adviseOnce sends a note about a file, unless it was sent before.
 func (m *machine) adviseOnce(file, text string) {
 	if m.advised[file] {
 		return
@@ -38,7 +40,7 @@ func (m *machine) adviseOnce(file, text string) {
 	m.event(protocol.KindNote, protocol.Note{Text: text})
 }
 
-// textOf gives the source text of a frame; "" where it has none.
+// textOf returns the source line of a frame; "" if it has none.
 func (m *machine) textOf(f frame) (string, error) {
 	if f.Full == "" || f.Line <= 0 {
 		return "", nil
@@ -50,7 +52,8 @@ func (m *machine) textOf(f frame) (string, error) {
 	return strings.TrimRight(lines[0], "\r\n"), nil
 }
 
-// lineOf gives the source text of a frame that is shown, or "", and says what is wrong with the file.
+// lineOf returns the source line of a frame that is shown, or "", and notes what is
+// wrong with the file.
 func (m *machine) lineOf(f frame) string {
 	text, err := m.textOf(f)
 	switch {
@@ -62,7 +65,7 @@ func (m *machine) lineOf(f frame) string {
 	return text
 }
 
-// compareAge warns, as gdb does, of a source that is not what the program was compiled from.
+// compareAge warns, as gdb does, of a source that is newer than the program.
 func (m *machine) compareAge(f frame) {
 	if m.looks.newer == nil || m.advised[f.Full] {
 		return
@@ -73,7 +76,8 @@ func (m *machine) compareAge(f frame) {
 	}
 }
 
-// adviseSymbols warns, at the first stop without a line, of a program that was compiled without -g.
+// adviseSymbols warns at the first stop without a line number of a program that was
+// compiled without -g.
 func (m *machine) adviseSymbols() {
 	if m.looks.bare == nil {
 		return

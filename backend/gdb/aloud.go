@@ -1,18 +1,20 @@
-// What makes gdb 10 attach.
+// A workaround that lets gdb 10 attach.
 
 package gdb
 
-// gdb 10 loses attaches in non-stop: it takes the stop of the target for that of nobody, never finishes (the
-// architecture stays i386, no symbols are read) and tells a *stopped of no thread. The cause is in its
-// handle_signal_stop, which turns to the thread that has stopped only in order to print something about it, so
-// that it works while gdb prints what it does. A gdb that does not know mi4 is told to, if it is that
-// one, and to be silent again once all its ranks are there. (Seen: every attach of gdb 10.1; none of 13.1 and 16.3.)
+// gdb 10 loses attaches in non-stop mode: it does not assign the stop of the target to
+// a thread, never finishes (the architecture stays i386, no symbols are read) and
+// reports a *stopped without a thread. The cause is in its handle_signal_stop, which
+// switches to the stopped thread only in order to print something about it. So it works
+// while gdb prints debug messages. A gdb that does not know mi4 is told to do so if it
+// is version 10, and to stop when all its ranks are attached. (Seen: every attach of
+// gdb 10.1; none of 13.1 and 16.3.)
 const (
 	speakUp = `eval "set debug infrun %d", $_gdb_major == 10`
 	hush    = "set debug infrun 0"
 )
 
-// beginAttach comes in front of an attach.
+// beginAttach precedes an attach.
 func (d *debugger) beginAttach(m *machine) {
 	if d.old && !d.loud {
 		d.loud = true
@@ -20,12 +22,12 @@ func (d *debugger) beginAttach(m *machine) {
 	}
 }
 
-// tenWarning is what nobody can mend from outside: gdb 10 stops a running rank neither in order to write its
-// breakpoints into it nor to take them out.
+// tenWarning is about what has no workaround: gdb 10 does not stop a running rank to
+// insert or remove breakpoints.
 const tenWarning = "this gdb is version 10: it cannot change breakpoints in a rank that runs, and may hurt one that it lets go while it runs: " +
 	"interrupt ranks before break, delete, detach and quit (or give a newer gdb with --gdb PATH)"
 
-// endAttach comes when an attach is over; others may be under way.
+// endAttach follows an attach; others may be under way.
 func (d *debugger) endAttach(m *machine) {
 	if !d.loud || d.gone {
 		return

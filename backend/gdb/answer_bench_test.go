@@ -1,4 +1,4 @@
-// What a print costs without gdb.
+// The cost of a print without gdb.
 
 package gdb
 
@@ -12,7 +12,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// BenchmarkAnswer is one rank's part of a print: command, call, result, answer.
+// BenchmarkAnswer measures one rank's part of a print: command, call, result, answer.
 func BenchmarkAnswer(b *testing.B) {
 	m := newMachine(backend.Target{Rank: 3, PID: 42}, nil)
 	newDebugger(1).add(m)

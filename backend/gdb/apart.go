@@ -1,4 +1,4 @@
-// What gdb has once for all of its ranks, kept apart.
+// State that gdb has once for all of its ranks, kept separate for each rank.
 
 package gdb
 
@@ -12,8 +12,8 @@ import (
 	"sdm/protocol"
 )
 
-// sharedLines are commands of gdb that would change or stop the other ranks of a shared gdb: the rank gets one of its
-// own for them.
+// sharedLines are gdb commands that would change or stop the other ranks of a shared
+// gdb: the rank gets a gdb of its own for them.
 var sharedLines = []string{
 	"break", "b", "br", "tbreak", "tb", "hbreak", "hb", "thbreak", "thb", "watch", "rwatch", "awatch", "catch", "tcatch",
 	"condition", "ignore", "delete", "d", "clear", "cl", "disable", "dis", "enable", "en", "dprintf", "save",
@@ -22,10 +22,11 @@ var sharedLines = []string{
 	"handle", "add-inferior", "remove-inferiors", "clone-inferior", "-add-inferior", "-remove-inferior", "record", "rec",
 }
 
-// frameFunction lets the ranks of a shared gdb 13.1 run.
+// frameFunction matches "frame function", at which a shared gdb 13.1 resumes the ranks.
 var frameFunction = regexp.MustCompile(`^f(rame|ram|ra|r)?\s+fun`)
 
-// disturbs answers a line that would change the other ranks of a shared gdb, by a gdb of its own for the rank.
+// disturbs hands the rank over to a gdb of its own if a line would change the other
+// ranks of a shared gdb.
 func (m *machine) disturbs(q *request, line string) bool {
 	if !m.gdb.shared() {
 		return false
@@ -38,8 +39,9 @@ func (m *machine) disturbs(q *request, line string) bool {
 	return true
 }
 
-// isForSome tells whether a request is for some of the ranks that share a gdb, and not for all that are left. One that is
-// played again is for those that were given the same.
+// isForSome reports whether a request is for some but not all of the remaining ranks of
+// this gdb. A replayed request counts as given to the ranks that have the same in their
+// journals.
 func (m *machine) isForSome(q *request) bool {
 	return slices.ContainsFunc(m.gdb.machines, func(o *machine) bool {
 		switch {
@@ -52,14 +54,15 @@ func (m *machine) isForSome(q *request) bool {
 	})
 }
 
-// wasGiven tells whether the rank has been told a line for gdb, or is about to be told it again.
+// wasGiven reports whether the rank has executed a line for gdb, or is about to execute
+// it again.
 func (m *machine) wasGiven(c *command) bool {
 	is := func(o protocol.Command) bool { return o.Name == c.name && o.Args.Text == c.args.Text }
 	return slices.ContainsFunc(slices.Concat(m.target.Before, m.journal, m.rescue.journal), is)
 }
 
-// own gives words for gdb in which convenience variables are this rank's: $i is
-// $i_of_rank_3. Names of registers, of gdb's own ($_exitcode) and of functions stay.
+// own replaces convenience variables by those of this rank: $i becomes $i_of_rank_3.
+// Names of registers, functions and gdb's own ($_exitcode) stay.
 func (m *machine) own(words []string) []string {
 	for i, w := range words {
 		if strings.Contains(w, "$") {
@@ -100,7 +103,7 @@ func isNameByte(c byte, first bool) bool {
 
 func (m *machine) variableSuffix() string { return fmt.Sprintf("_of_rank_%d", m.target.Rank) }
 
-// askRegisters learns the names of registers, once for a gdb that is shared.
+// askRegisters asks for the names of registers, once for each shared gdb.
 func (m *machine) askRegisters() {
 	if !m.gdb.shared() || m.gdb.registers != nil {
 		return

@@ -1,4 +1,4 @@
-// Threads: to choose one, and to ask several.
+// Commands thread and thread apply.
 
 package gdb
 
@@ -47,8 +47,8 @@ func unknownThread(n int) *protocol.Fault {
 	return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("Unknown thread %d.", n)}
 }
 
-// applied is the body of thread apply. The columns of the answer of thread N
-// are those of the command with "N:" in front.
+// applied is the body of thread apply. Columns of thread N are those of the command,
+// prefixed with "N:".
 type applied struct {
 	Apply   string          `json:"apply"`
 	Threads []threadApplied `json:"threads"`
@@ -60,7 +60,7 @@ type threadApplied struct {
 	Error  json.RawMessage `json:"error,omitempty"`
 }
 
-// applyToThreads asks threads one after the other and answers once.
+// applyToThreads executes the command for each thread and answers once.
 func (m *machine) applyToThreads(q *request) {
 	numbers, f := m.threadsNamed(q.args.Threads)
 	row, ok := lookup(q.args.Apply)
@@ -95,15 +95,14 @@ func (m *machine) applyToThreads(q *request) {
 	}
 }
 
-// mayApply tells whether a command looks at one thread and leaves the rank as it
-// is.
+// mayApply reports whether a command is about one thread and does not change the rank.
 func mayApply(command string) bool {
 	info, ok := protocol.LookupCommand(command)
 	return ok && !info.Resumes && slices.Contains(info.Args, "thread") &&
 		!slices.Contains([]string{"thread", "frame", "up", "down"}, command)
 }
 
-// threadsNamed reads "all", or numbers and ranges.
+// threadsNamed parses "all", or numbers and ranges.
 func (m *machine) threadsNamed(text string) ([]int, *protocol.Fault) {
 	var numbers []int
 	if text == "all" {

@@ -1,4 +1,4 @@
-// Taking control of a target.
+// Attaching to a target.
 
 package gdb
 
@@ -14,30 +14,30 @@ import (
 	"sdm/protocol"
 )
 
-// attachment is how far that is.
+// attachment is the progress of an attach.
 //
-//	-target-attach ─→ all threads stand ─→ answer ─┬─ held: SIGCONT, go to stopAt
-//	                                              └─ else: reported as stopped
+//	-target-attach ─→ all threads stopped ─→ answer ─┬─ held: SIGCONT, go to stopAt
+//	                                                 └─ else: reported as stopped
 type attachment struct {
-	request *request // nil when the target is under control
+	request *request // nil: the target is under control
 	stopAt  string
-	frozen  bool   // the target is in a group stop (SIGSTOP), as held ones are
-	put     bool   // the user's own handling of SIGCONT must be given back
-	seeks   bool   // the target is to start the program in its place
+	frozen  bool   // the target is in a group stop (SIGSTOP), as held ranks are
+	put     bool   // the user's handling of SIGCONT must be restored
+	seeks   bool   // the target is a wrapper that will start the program
 	exec    string // gdb's number of the catchpoint for that
-	away    string // where it is to stop first, before it has been there
-	opening bool   // the target is under control, and where it stands has not been told
+	away    string // where it is to stop first, until it has
+	opening bool   // under control, but its stop has not been reported
 }
 
-// The words of Attach for stopAt that are no location.
+// Values of stopAt that are no location.
 const (
 	stopAtMain  = "main"
 	stopAtEntry = "entry"
 	stopAtNone  = "none"
 )
 
-// start takes control for a request of Attach. frozen tells that the target is
-// stopped by SIGSTOP. gdb need not have come up: it reads when it has.
+// start attaches for a request of Attach. frozen says that the target is stopped by
+// SIGSTOP. gdb need not have started yet.
 func (m *machine) start(now time.Duration, id protocol.RequestID, stopAt string, wait time.Duration, frozen bool) {
 	m.now = now
 	q := &request{command: &command{name: "attach"}, id: id, began: now}
@@ -74,22 +74,21 @@ func (m *machine) beginAttach(q *request, stopAt string, frozen bool) {
 	m.gdb.waitTurn(m)
 }
 
-// A target in a group stop must get SIGCONT before it runs. Without it the
-// kernel still counts it as stopped when gdb resumes it: the pending SIGSTOP
-// stops it again, and every thread that it ever creates comes to life in that
-// stop (signal(7), group stops and ptrace(2)); hiding SIGSTOP from the user
-// would hide it for the program's whole life. The SIGCONT itself arrives with
-// the first resume, before any instruction, and must neither stop nor disturb.
+// A target in a group stop must get SIGCONT before it runs. Otherwise the kernel counts
+// it as stopped when gdb resumes it: the pending SIGSTOP stops it again, and each
+// thread that it creates starts in that stop (signal(7), ptrace(2)). To ignore SIGSTOP
+// instead would hide it from the user for good. The SIGCONT arrives with the first
+// resume, before any instruction, and must neither stop the rank nor reach the program.
 const (
 	handleQuietly = "handle SIGCONT nostop noprint nopass"
-	handleBack    = "handle SIGCONT stop print pass" // gdb's own setting
+	handleBack    = "handle SIGCONT stop print pass" // gdb's default
 )
 
-// handlePassing is for ranks of MPI that somebody else has started: a starter sends them SIGCONT and SIGTERM when it ends its job, and they
-// should end then, not stop.
+// handlePassing is for MPI ranks that were not started by sdm: a starter sends them
+// SIGCONT and SIGTERM to end the job, and they should end then, not stop.
 const handlePassing = "handle SIGCONT nostop noprint pass"
 
-// letStarterEnd sees that the rank hears its starter.
+// letStarterEnd has the rank receive the signals of its starter.
 func (m *machine) letStarterEnd() {
 	if m.target.Held || m.gdb.handle == handlePassing || m.isCore() || !m.mpi() {
 		return
@@ -101,14 +100,14 @@ func (m *machine) letStarterEnd() {
 	m.tell("handle", console, "handle SIGTERM nostop noprint pass")
 }
 
-// keepHandling remembers what the user wants with SIGCONT while that is ours.
+// keepHandling keeps the user's handling of SIGCONT while keepQuiet is in effect.
 func (m *machine) keepHandling(text string) {
 	if m.gdb.quiet > 0 && strings.HasPrefix(text, "handle") && strings.Contains(text, "SIGCONT") {
 		m.gdb.handle = text
 	}
 }
 
-// keepQuiet makes gdb keep quiet about SIGCONT, while any of its ranks needs it.
+// keepQuiet makes gdb ignore SIGCONT while any of its ranks needs that.
 func (m *machine) keepQuiet() {
 	m.attach.put = true
 	m.gdb.quiet++
@@ -117,7 +116,7 @@ func (m *machine) keepQuiet() {
 	}
 }
 
-// giveBack restores what the user had, at the first stop of a resumed target.
+// giveBack restores the user's handling, at the first stop of a resumed target.
 func (m *machine) giveBack() {
 	if !m.attach.put {
 		return
@@ -136,7 +135,7 @@ func (m *machine) attached(a answer) {
 	m.attachRefused(attachFault(a.Results.Str("msg")))
 }
 
-// attachRefused gives the target up.
+// attachRefused gives up the target.
 func (m *machine) attachRefused(f *protocol.Fault) {
 	if m.rescue.under {
 		m.attach.request = nil
@@ -144,15 +143,16 @@ func (m *machine) attachRefused(f *protocol.Fault) {
 		return
 	}
 	m.finishAttach(f)
-	m.ending.killing = true // gdb's end is no loss now
+	m.ending.killing = true // the end of gdb is expected now
 	m.ending.failed = true
 	m.letGo()
 	m.gdb.leave(m.now)
 }
 
-// attachFault puts gdb's words into plain ones.
+// attachFault translates gdb's error and adds a hint.
 func attachFault(words string) *protocol.Fault {
-	f := &protocol.Fault{Kind: protocol.FaultLaunch, Message: "cannot attach: " + words} // the event started has told the process
+	// the process is in the event started
+	f := &protocol.Fault{Kind: protocol.FaultLaunch, Message: "cannot attach: " + words}
 	switch {
 	case strings.Contains(words, "already traced"):
 		f.Hint = "another debugger has it: end that one first"
@@ -164,7 +164,7 @@ func attachFault(words string) *protocol.Fault {
 	return f
 }
 
-// attachDue is when gdb is given up that does not attach, 0 for never.
+// attachDue returns when a gdb that does not attach is given up; 0: never.
 func (m *machine) attachDue() time.Duration {
 	d := m.gdb
 	if m.attach.opening {
@@ -177,7 +177,8 @@ func (m *machine) attachDue() time.Duration {
 	return d.bound.attach(others)
 }
 
-// waitsBehind tells whether gdb is at another rank, so that this is not the one that hangs.
+// waitsBehind reports whether gdb is busy with another rank, so that this one is not
+// the one that hangs.
 func (m *machine) waitsBehind() bool {
 	if turns := m.gdb.turns; len(turns) > 0 {
 		return turns[0].of != m
@@ -186,7 +187,7 @@ func (m *machine) waitsBehind() bool {
 	return k != nil && k.by != nil && k.by != m
 }
 
-// openingDue is when a gdb is given up that has attached, and does not answer what is asked then.
+// openingDue returns when a gdb is given up that has attached and does not answer.
 func (m *machine) openingDue() time.Duration {
 	k := m.gdb.calls.current()
 	if k == nil || m.state != backend.Attaching || m.rescue.under || m.waitsBehind() {
@@ -195,7 +196,8 @@ func (m *machine) openingDue() time.Duration {
 	return m.gdb.bound.answer(k.sent)
 }
 
-// attachOverdue gives up a gdb that has come up and does not attach. Those that share it are taken over by others.
+// attachOverdue gives up a gdb that has started and does not attach. The other ranks
+// that share it get new gdbs.
 func (m *machine) attachOverdue() {
 	if t := m.attachDue(); t == 0 || m.now < t {
 		return
@@ -212,7 +214,7 @@ func (m *machine) attachOverdue() {
 	m.letGo()
 }
 
-// notTaken tells of a gdb that does not get a rank under control.
+// notTaken describes a gdb that does not get a rank under control.
 func (m *machine) notTaken() string {
 	text := fmt.Sprintf("has not taken control of process %d in %s", m.target.PID, rounded(m.gdb.bound.since(m.now)))
 	if k := m.gdb.calls.current(); k != nil {
@@ -221,7 +223,7 @@ func (m *machine) notTaken() string {
 	return text
 }
 
-// settleAttach goes on when every thread stands.
+// settleAttach continues when all threads have stopped.
 func (m *machine) settleAttach() {
 	q := m.attach.request
 	first := m.threads.find(1)
@@ -230,7 +232,7 @@ func (m *machine) settleAttach() {
 	}
 	m.attach.request, m.attach.opening = nil, true
 	m.gdb.endAttach(m)
-	m.gdb.bound.from = m.now // it gets on
+	m.gdb.bound.from = m.now // gdb makes progress
 	if m.gdb.ten {
 		m.event(protocol.KindNote, protocol.Note{Text: tenWarning})
 	}
@@ -263,11 +265,13 @@ func (m *machine) settleAttach() {
 	})
 }
 
-// tellLanguage has gdb take that of the program where nothing else tells one, as in the loader: it is C after an attach.
+// tellLanguage has gdb take the language from the program if nothing else tells it, as
+// in the loader: after an attach it is C.
 func (m *machine) tellLanguage() { m.tell("set language", "-gdb-set", "language", "auto") }
 
-// leave goes to where the target shall stop first. Of one that runs there the answer comes behind that it runs, so that all
-// that a start brings has been told when the last rank answers.
+// leave goes to the first stop. If the target runs there, the request is answered after
+// the rank is reported as running: when the last rank answers, all events of the start
+// have been reported.
 func (m *machine) leave(q *request, first *thread) {
 	if !m.target.Held {
 		m.done(q)
@@ -281,7 +285,7 @@ func (m *machine) leave(q *request, first *thread) {
 		return
 	}
 	if m.attach.stopAt == stopAtNone {
-		m.watchAbort() // of a program that was linked with a static MPI
+		m.watchAbort() // for a program that was linked with a static MPI
 		m.leaveEntry(q)
 		return
 	}
@@ -297,7 +301,7 @@ func (m *machine) thaw() {
 	}
 }
 
-// entryPoint goes on with the breakpoint where the target shall stop first.
+// entryPoint continues with the breakpoint of the first stop.
 func (m *machine) entryPoint(q *request, a answer) {
 	if m.state.IsOver() {
 		return

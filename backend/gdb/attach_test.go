@@ -77,8 +77,8 @@ func TestStopAtNone(t *testing.T) {
 	}
 }
 
-// A held rank must not keep the group stop that it was held by: every thread
-// that it creates would begin in it.
+// TestThreadsOfHeldRankDoNotStop checks that the group stop of a held rank is ended:
+// otherwise every thread that it creates would start in it.
 func TestThreadsOfHeldRankDoNotStop(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	r.launch(build(t, "joins.c"), 1)
@@ -139,7 +139,7 @@ func TestAttachToRunning(t *testing.T) {
 	r.fault("print", protocol.Args{Expr: "1"}, protocol.FaultState, "detached")
 }
 
-// processState is the letter of /proc/PID/stat.
+// processState returns the state letter in /proc/PID/stat.
 func processState(t testing.TB, pid int) string {
 	t.Helper()
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
@@ -149,8 +149,8 @@ func processState(t testing.TB, pid int) string {
 	return string(b[strings.LastIndexByte(string(b), ')')+2:][:1])
 }
 
-// Ranks that share a gdb are attached to one after the other: gdb keeps nothing of
-// that for later, neither when they go on nor when they are let go.
+// TestAttachToManyWithThreads checks that a SIGSTOP by which gdb has attached is not
+// delivered later, neither at a resume nor at a detach.
 func TestAttachToManyWithThreads(t *testing.T) {
 	const n = 5
 	r := newRig(t, gdb.Config{RanksPerGDB: n})
@@ -198,7 +198,7 @@ func TestAttachToManyWithThreads(t *testing.T) {
 	})
 	all("detach", protocol.KindDetached)
 	for _, cmd := range cmds {
-		cmd.Process.Signal(syscall.SIGTERM) // a process that stands does not heed it
+		cmd.Process.Signal(syscall.SIGTERM) // a stopped process does not react
 		late := time.AfterFunc(patience, func() { cmd.Process.Kill() })
 		cmd.Wait()
 		late.Stop()

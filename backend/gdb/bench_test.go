@@ -18,7 +18,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// bare is a gdb that is driven by nothing but pipes: the floor.
+// bare is a gdb that is driven through pipes alone, for comparison.
 type bare struct {
 	cmd *exec.Cmd
 	in  *os.File
@@ -42,7 +42,7 @@ func (g *bare) until(prefixes ...string) []byte {
 	}
 }
 
-// startBare brings n ranks to main, all at once, with our flags.
+// startBare brings n ranks to main concurrently, with sdm's options for gdb.
 func startBare(b *testing.B, f *local.Forker, program string, n int) []*bare {
 	all := make([]*bare, n)
 	var wg sync.WaitGroup

@@ -1,4 +1,4 @@
-// Whether what was started is a gdb.
+// The start of a gdb, until its first line of GDB/MI.
 
 package gdb
 
@@ -12,30 +12,31 @@ import (
 	"sdm/protocol"
 )
 
-// birth is what is known of a program that was started as gdb, until it has said something in
+// birth is what is known of a program that was started as gdb, until it has written
 // GDB/MI.
 type birth struct {
-	name    string        // of the program; "" is gdb
-	at      time.Duration // when it was started; 0: it has not been
-	last    bool          // no other will be started in its place
-	bound   bound
-	speaks  bool
-	strange string        // the first line that is not GDB/MI: the word of a wrapper, or of something else
-	gaveUp  time.Duration // how long it was waited for; 0: it has not been given up
+	name   string        // of the program; "" means gdb
+	at     time.Duration // when it was started; 0: not yet
+	last   bool          // no other will be started in its place
+	bound  bound
+	speaks bool
+	// the first line that is not GDB/MI: output of a wrapper or another program
+	strange string
+	gaveUp  time.Duration // how long it was waited for; 0: not given up
 }
 
-// How long a program may take to say something in GDB/MI: one that says something else, and one
-// that says nothing. A gdb takes 60 ms, on a node with 64 of them 3 s, from a
+// How long a program may take until it writes GDB/MI: one that writes something else,
+// and one that writes nothing. A gdb takes 60 ms, on a node with 64 of them 3 s, from a
 // slow file server more.
 const (
 	strangeWait = 20 * time.Second
 	silentWait  = 2 * time.Minute
 )
 
-// mostStrange bounds what is kept of a strange line, in bytes.
+// mostStrange bounds the strange line, in bytes.
 const mostStrange = 80
 
-// born begins to wait for the first word of the program that was started now.
+// born starts the wait for the first line of a program that was started now.
 func (d *debugger) born(name string, now time.Duration) {
 	replaces := slices.ContainsFunc(d.machines, func(m *machine) bool { return m.rescue.count > 0 })
 	d.bound = d.bound.begin(now, replaces)
@@ -51,7 +52,7 @@ func (b *birth) hear(r mi.Record) {
 	}
 }
 
-// deadline is when it is given up, 0 for never.
+// deadline returns when the program is given up; 0: never.
 func (b *birth) deadline() time.Duration {
 	switch {
 	case b.at == 0 || b.speaks || b.gaveUp != 0:
@@ -62,10 +63,11 @@ func (b *birth) deadline() time.Duration {
 	return b.bound.silence(b.last)
 }
 
-// wasSilent tells whether it was given up because it has said nothing at all: another one may be heard.
+// wasSilent reports whether it was given up because it has written nothing: another one
+// may be tried.
 func (b *birth) wasSilent() bool { return b.bound.isSet() && b.gaveUp != 0 && b.strange == "" }
 
-// tick tells whether it is to be given up now.
+// tick reports whether it is to be given up now.
 func (b *birth) tick(now time.Duration) bool {
 	if t := b.deadline(); t == 0 || now < t {
 		return false
@@ -74,12 +76,12 @@ func (b *birth) tick(now time.Duration) bool {
 	return true
 }
 
-// hopeful tells whether another gdb may do better than one that has ended: not where it was none, or has
-// refused to start; but gdb 13.1 crashes at about 2 of 1,000 starts on a busy machine.
+// hopeful reports whether another gdb should be tried after this one has ended: not if
+// it was no gdb or refused to start. gdb 13.1 crashes at about 2 of 1,000 starts on a
+// busy machine.
 func (b *birth) hopeful(how demise) bool { return b.gaveUp == 0 && (b.speaks || how.crashed) }
 
-// refusal says what is wrong with a program that has ended, or was given up, without a
-// word of GDB/MI.
+// refusal describes a program that has ended, or was given up, without writing GDB/MI.
 func (b *birth) refusal(cause string) *protocol.Fault {
 	name := b.name
 	if name == "" {

@@ -9,7 +9,8 @@ import (
 	"sdm/backend/mi/mitest"
 )
 
-// A program that says nothing in GDB/MI is given up, sooner where it says something else.
+// TestBirth checks when a program that writes no GDB/MI is given up: earlier if it
+// writes something else.
 func TestBirth(t *testing.T) {
 	for _, c := range []struct {
 		name, line string

@@ -1,21 +1,22 @@
-// Until when a gdb must have its ranks under control.
+// The deadline until which a gdb must have its ranks under control.
 
 package gdb
 
 import "time"
 
-// bound is one deadline for all that a gdb does until its ranks are under control: coming up, and attaching to one after
-// the other. What follows a failure needs time as well, so whatever somebody else can do better ends before.
+// bound is one deadline for all that a gdb does until its ranks are under control: its
+// start, and the attaches one after another. What can be retried ends earlier, to leave
+// time for the retry.
 //
-//	started ───────── half: a silent gdb is replaced ─────────────────────────── until: given up
-//	the last attach ── two thirds: the ranks behind this one get other gdbs ──── until: given up
+//	started ────────── half: a silent gdb is replaced ──────────────────────── until: given up
+//	the last attach ── two thirds: the ranks behind this one get other gdbs ── until: given up
 type bound struct {
-	wait  time.Duration // in all; 0: no limit
-	from  time.Duration // gdb was started, or has got a rank under control
+	wait  time.Duration // in total; 0: no limit
+	from  time.Duration // when gdb was started, or got the last rank under control
 	until time.Duration // 0: no limit
 }
 
-// boundOf begins one; wait 0 is no limit.
+// boundOf starts a deadline; wait 0 means no limit.
 func boundOf(now, wait time.Duration) bound {
 	if wait == 0 {
 		return bound{from: now}
@@ -23,11 +24,12 @@ func boundOf(now, wait time.Duration) bound {
 	return bound{wait: wait, from: now, until: now + wait}
 }
 
-// leastBirth is how long a gdb that takes the place of another has at least, or half of all time if that is less: on a
-// machine that is too busy for the first one nothing is left, and the second would be given up unheard.
+// leastBirth is the minimum time for a gdb that replaces another, unless half of the
+// total is less. On a machine too busy for the first gdb, the second would otherwise be
+// given up at once.
 const leastBirth = 3 * time.Second
 
-// begin is that of a gdb which is started now.
+// begin returns the deadline for a gdb that is started now.
 func (b bound) begin(now time.Duration, replaces bool) bound {
 	b.from = now
 	if more := now + min(leastBirth, b.wait/2) - b.until; replaces && b.isSet() && more > 0 {
@@ -37,7 +39,7 @@ func (b bound) begin(now time.Duration, replaces bool) bound {
 	return b
 }
 
-// since is how long it has lasted.
+// since returns the time since the start of the deadline.
 func (b bound) since(now time.Duration) time.Duration {
 	if b.isSet() {
 		return now - b.until + b.wait
@@ -45,10 +47,11 @@ func (b bound) since(now time.Duration) time.Duration {
 	return now - b.from
 }
 
-// isSet tells whether there is a limit.
+// isSet reports whether there is a limit.
 func (b bound) isSet() bool { return b.until != 0 }
 
-// silence is until when a gdb may say nothing. last tells that no other will be started in its place.
+// silence returns until when a gdb may write nothing. last says that no other will be
+// started in its place.
 func (b bound) silence(last bool) time.Duration {
 	switch {
 	case !b.isSet():
@@ -59,7 +62,8 @@ func (b bound) silence(last bool) time.Duration {
 	return b.from + max(b.until-b.from, 0)/2
 }
 
-// attach is until when gdb may be at the attach to a rank; 0 is for ever. others tells that ranks wait behind it.
+// attach returns until when gdb may attach to a rank; 0: no limit. others says that
+// further ranks wait for it.
 func (b bound) attach(others bool) time.Duration {
 	if b.isSet() && others {
 		return b.from + max(b.until-b.from, 0)*2/3
@@ -67,10 +71,11 @@ func (b bound) attach(others bool) time.Duration {
 	return b.until
 }
 
-// leastAnswer is how long an attached gdb may take for an answer at least.
+// leastAnswer is the minimum time for an answer of an attached gdb.
 const leastAnswer = time.Second
 
-// answer is until when gdb may take for a question that was asked then; 0 is for ever.
+// answer returns until when gdb may take for a command that was sent at asked; 0: no
+// limit.
 func (b bound) answer(asked time.Duration) time.Duration {
 	if !b.isSet() {
 		return 0

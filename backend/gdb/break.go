@@ -39,16 +39,17 @@ func (m *machine) insertBreakpoint(q *request) {
 	})
 }
 
-// isLine tells of a location that is a number alone.
+// isLine reports whether a location is a bare number.
 func isLine(location string) bool {
 	_, err := strconv.Atoi(location)
 	return err == nil
 }
 
-// inSelectedFile gives a bare line number the file that people are looking at;
-// gdb's own notion of it depends on what it has printed last, of whatever rank.
+// inSelectedFile adds the file of the selected frame to a bare line number; gdb's own
+// default depends on what it has printed last, for whatever rank.
 func (m *machine) inSelectedFile(q *request, location string, then func(location string)) {
-	if isLine(location) && strings.HasSuffix(q.located, ":"+location) { // another gdb of the rank has found it
+	// an earlier gdb of the rank has found it
+	if isLine(location) && strings.HasSuffix(q.located, ":"+location) {
 		then(q.located)
 		return
 	}
@@ -64,8 +65,8 @@ func (m *machine) inSelectedFile(q *request, location string, then func(location
 	}, "-stack-info-frame", m.at(q)...)
 }
 
-// insertHere sets a breakpoint where the selected frame stands, as gdb does
-// without a location.
+// insertHere sets a breakpoint at the place of the selected frame, as gdb does without
+// a location.
 func (m *machine) insertHere(q *request, condition string) {
 	if m.stateNow() != backend.Stopped {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
@@ -77,18 +78,19 @@ func (m *machine) insertHere(q *request, condition string) {
 			return
 		}
 		q.apart()
-		q.args.Location = "*$pc" // the same for all, where the addresses differ
+		q.args.Location = "*$pc" // equal for all ranks, unlike the address
 		q.located = "*" + a.Results.Path("frame", "addr").Str
 		q.restart = q.located
-		if f, ok := frameIn(a.Results); ok && f.Full != "" { // addresses need not be the same then
+		if f, ok := frameIn(a.Results); ok && f.Full != "" { // addresses may change with a restart
 			q.restart = f.Full + ":" + strconv.Itoa(f.Line)
 		}
 		m.insertAt(q, condition, q.located)
 	}, "-stack-info-frame", m.at(q)...)
 }
 
-// insertAt sets a breakpoint at a location. gdb 13 crashes over steps of ranks that share it where a hardware and another
-// breakpoint are at one place, and leaves its breakpoints in them: they end by SIGTRAP.
+// insertAt sets a breakpoint at a location. gdb 13 crashes when ranks that share it
+// step where a hardware and another breakpoint are at one place. It leaves its
+// breakpoints in them, so they end by SIGTRAP.
 func (m *machine) insertAt(q *request, condition, location string) {
 	alone := func() { m.aloneFor(q, "a hardware breakpoint") }
 	switch {
@@ -98,7 +100,8 @@ func (m *machine) insertAt(q *request, condition, location string) {
 		alone()
 	default:
 		m.probe(q, location, func(own mi.Tuple, a answer) {
-			if full := spotOf(own).full; isLine(location) && full != "" { // of the file that gdb has printed last
+			// the file that gdb has printed last
+			if full := spotOf(own).full; isLine(location) && full != "" {
 				q.located = full + ":" + location
 			}
 			if a.failed() && !(q.args.Pending && isUnknownPlace(m.words(a))) {
@@ -157,23 +160,24 @@ func (m *machine) inserted(q *request, a answer) {
 	})
 }
 
-// notInserted answers with gdb's words, and tells where the place is unknown: it may
-// come with a library.
+// notInserted answers with gdb's error and marks an unknown location: a library may
+// provide it later.
 func (m *machine) notInserted(q *request, a answer) {
 	f := &protocol.Fault{Kind: protocol.FaultGDB, Message: m.words(a)}
 	f.Later = isUnknownPlace(f.Message)
-	m.refusal = f.Message // which need not be told again when it is made pending
+	m.refusal = f.Message // it is not repeated when the breakpoint is made pending
 	m.fail(q, f)
 }
 
-// isUnknownPlace tells whether gdb's words are those after which it offers to make a
+// isUnknownPlace reports whether gdb's error is one after which it offers to make a
 // breakpoint pending (NOT_FOUND_ERROR, linespec.c and minsyms.c).
 func isUnknownPlace(words string) bool {
 	return strings.Contains(words, " not defined") || strings.HasPrefix(words, "No source file named ") ||
 		isLineWithoutCode(words) || strings.HasPrefix(words, "No symbol table is loaded.")
 }
 
-// isLineWithoutCode tells whether gdb's words are those about a line that no instruction belongs to, nor to a later one.
+// isLineWithoutCode reports whether gdb's error is that neither a line nor a later one
+// has code.
 func isLineWithoutCode(words string) bool {
 	return strings.HasPrefix(words, "No line ") || strings.HasPrefix(words, "No compiled code for line ")
 }
@@ -199,7 +203,7 @@ func (m *machine) infoBreakpoints(q *request) {
 	}, "-break-list")
 }
 
-// noneMatching says what gdb says where none of some numbers is in its list.
+// noneMatching is gdb's error if none of the numbers is in its list.
 func noneMatching(command string, numbers []int) *protocol.Fault {
 	what := "breakpoint or watchpoint"
 	if command == "info watchpoints" {
@@ -214,7 +218,7 @@ func (m *machine) replyBreakpoints(q *request, all []mi.Tuple) {
 	for _, t := range all {
 		i := m.points.info(t)
 		if i.Number == 0 {
-			continue // that of the start
+			continue // internal
 		}
 		body.Breakpoints = append(body.Breakpoints, i)
 		c.add(hitsColumn(i.Number), m.points.hits(t))
@@ -222,15 +226,15 @@ func (m *machine) replyBreakpoints(q *request, all []mi.Tuple) {
 	m.reply(q, body, c.sorted()...)
 }
 
-// placed goes on when it is known which place of its breakpoint a thread has stopped at. Where there are several, gdb
-// is asked anew: libraries may have brought others.
+// placed calls then when it is known at which location of its breakpoint a thread has
+// stopped. With several locations it asks gdb again: libraries may have added some.
 func (m *machine) placed(t *thread, then func()) {
 	p := m.points.at(t.stop)
 	if p == nil || p.number == 0 || p.location == "" || p.event != "" || t.stop.Str("bkptno") == "" {
 		then()
 		return
 	}
-	_, several := t.stop.Get("locno") // gdb 13 and later; of all ranks where it is shared
+	_, several := t.stop.Get("locno") // gdb 13 and later; it counts all ranks that share it
 	if len(p.places) == 1 && p.places[0] == t.stop.Path("frame", "addr").Str && (m.gdb.shared() || !several) {
 		then()
 		return
@@ -246,7 +250,7 @@ func (m *machine) placed(t *thread, then func()) {
 	}, "-break-info", p.gdb)
 }
 
-// thenDone answers with nothing but that it is done.
+// thenDone returns a callback that answers with an empty object, or with gdb's error.
 func (m *machine) thenDone(q *request) func(answer) {
 	return func(a answer) {
 		if a.failed() {

@@ -1,4 +1,4 @@
-// Our numbers of breakpoints, and gdb's.
+// The numbers of breakpoints, sdm's and gdb's.
 
 package gdb
 
@@ -13,43 +13,44 @@ import (
 	"sdm/protocol"
 )
 
-// breakpoints maps our numbers, equal on all ranks, to those of one gdb, which
-// also counts breakpoints that we never hear of. gdb never uses a number again,
-// so the map forgets nothing: a stop at a deleted breakpoint still finds it.
+// breakpoints maps sdm's numbers, equal on all ranks, to those of one gdb, which also
+// numbers breakpoints that sdm does not know. gdb never reuses a number, so entries are
+// kept: a stop at a deleted breakpoint still finds its own.
 type breakpoints struct {
 	list []*point
 }
 
 type point struct {
-	number   int // ours; 0 is the one of the start
+	number   int // sdm's; 0: internal (first stop, MPI_Abort)
 	gdb      string
-	location string   // as the person gave it
+	location string   // as the user gave it
 	again    string   // see protocol.BreakpointInfo
-	exprs    []string // of a log: evaluated at each hit, and the thread goes on
-	lines    []string // commands, carried out at each hit
+	exprs    []string // of a log: evaluated at each hit, then the thread resumes
+	lines    []string // commands, executed at each hit
 	barrier  bool
-	once     bool   // gdb disables it when it is reached, also after a plain enable
+	once     bool   // gdb disables it at a hit, also after a plain enable
 	left     int    // hits after which gdb disables it; 0: it does not
 	event    string // of a catchpoint
-	gone     bool   // deleted in gdb; a stop that it has brought about may still come
-	before   int    // hits that another gdb has counted
+	gone     bool   // deleted in gdb; a stop at it may still come
+	before   int    // hits that an earlier gdb has counted
 	counted  tally
-	missed   bool // gdb lists it no more, see newHits
-	// watched is where a watchpoint was set in a shared gdb: the thread, and the frame counted from the outermost, which
-	// is 1; 0 is not known.
+	missed   bool // gdb does not list it any more, see newHits
+	// watched is the frame of a watchpoint in a shared gdb: the thread, and the level
+	// counted from the outermost, which is 1; 0: unknown.
 	watched selection
-	// places are the addresses where it is, in the order of its places, as gdb told last; of what has a location.
+	// places are the addresses of its locations, in order, as gdb reported last.
 	places []string
 }
 
-// claim keeps the number of a new breakpoint of ours.
+// claim records the number of a new breakpoint.
 func (b *breakpoints) claim(number int, location string, bkpt mi.Tuple) *point {
 	p := &point{number: number, gdb: bkpt.Str("number"), location: location, places: placesOf(bkpt)}
 	b.list = append(b.list, p)
 	return p
 }
 
-// placesOf gives the addresses of a breakpoint, as mine gives it: one, or those of its places.
+// placesOf returns the addresses of a breakpoint as returned by mine: its own, or those
+// of its locations.
 func placesOf(bkpt mi.Tuple) []string {
 	var places []string
 	for _, l := range bkpt.Path("locations").Fields {
@@ -61,8 +62,8 @@ func placesOf(bkpt mi.Tuple) []string {
 	return places
 }
 
-// placeOf counts the place of the breakpoint where a thread has stopped, from 1; 0 where there is only one, and where
-// that is not known.
+// placeOf returns the location of the breakpoint at which a thread has stopped, from 1;
+// 0 if there is only one, or if it is unknown.
 func (b *breakpoints) placeOf(stop mi.Tuple) int {
 	p := b.at(stop)
 	if p == nil || p.number == 0 || len(p.places) < 2 {
@@ -71,8 +72,8 @@ func (b *breakpoints) placeOf(stop mi.Tuple) int {
 	return 1 + slices.Index(p.places, stop.Path("frame", "addr").Str)
 }
 
-// ours gives our number, or for a breakpoint that a person set through gdb
-// itself gdb's number, negative. gdb says "2.1" for a location of 2.
+// ours returns sdm's number, or the negative of gdb's number for a breakpoint that the
+// user set through gdb itself. gdb names location 1 of breakpoint 2 "2.1".
 func (b *breakpoints) ours(gdb string) int {
 	whole, _, _ := strings.Cut(gdb, ".")
 	for _, p := range b.list {
@@ -84,19 +85,19 @@ func (b *breakpoints) ours(gdb string) int {
 	return -n
 }
 
-// claimed tells whether a breakpoint of gdb is one of this rank.
+// claimed reports whether a breakpoint of gdb belongs to this rank.
 func (b *breakpoints) claimed(gdb string) bool {
 	return slices.ContainsFunc(b.list, func(p *point) bool { return p.gdb == gdb })
 }
 
-// deleted notes that gdb has a breakpoint no more.
+// deleted records that gdb has deleted a breakpoint.
 func (b *breakpoints) deleted(gdb string) {
 	for _, p := range b.list {
 		p.gone = p.gone || p.gdb == gdb
 	}
 }
 
-// hitsBefore is how often another gdb has seen a breakpoint of this one hit.
+// hitsBefore returns how many hits an earlier gdb has counted.
 func (b *breakpoints) hitsBefore(gdb string) int {
 	for _, p := range b.list {
 		if p.gdb == gdb {
@@ -106,7 +107,7 @@ func (b *breakpoints) hitsBefore(gdb string) int {
 	return 0
 }
 
-// hits is how often all gdbs of the rank have seen a breakpoint hit.
+// hits returns how many hits all gdbs of the rank have counted.
 func (b *breakpoints) hits(bkpt mi.Tuple) string {
 	before := b.hitsBefore(bkpt.Str("number"))
 	if before == 0 {
@@ -116,8 +117,8 @@ func (b *breakpoints) hits(bkpt mi.Tuple) string {
 	return strconv.Itoa(before + n)
 }
 
-// renumbered gives a stop of another gdb with this one's number of the breakpoint, or without a reason where that is
-// no more.
+// renumbered translates a stop of an earlier gdb: with this gdb's number of the
+// breakpoint, or without a reason if it does not exist any more.
 func (b *breakpoints) renumbered(stop mi.Tuple, number int) mi.Tuple {
 	old := stoppedBy(stop)
 	if old == "" {
@@ -136,7 +137,7 @@ func (b *breakpoints) renumbered(stop mi.Tuple, number int) mi.Tuple {
 	return now
 }
 
-// gdbs gives gdb's numbers of ours, or the fault of one that is none.
+// gdbs returns gdb's numbers for sdm's, or a fault for one that does not exist.
 func (b *breakpoints) gdbs(numbers []int) (gdb []string, unknown *protocol.Fault) {
 	for _, n := range numbers {
 		name := ""
@@ -156,7 +157,7 @@ func (b *breakpoints) gdbs(numbers []int) (gdb []string, unknown *protocol.Fault
 	return gdb, nil
 }
 
-// find gives the point of our number when one is named, nil when there is none any more.
+// find returns the point if exactly one number is given and it exists, otherwise nil.
 func (b *breakpoints) find(numbers []int) *point {
 	for _, p := range b.list {
 		if len(numbers) == 1 && p.number == numbers[0] && p.number != 0 && !p.gone {
@@ -166,7 +167,7 @@ func (b *breakpoints) find(numbers []int) *point {
 	return nil
 }
 
-// at gives the point that a stop is about, or nil.
+// at returns the point of a stop, or nil.
 func (b *breakpoints) at(stop mi.Tuple) *point {
 	whole, _, _ := strings.Cut(stoppedBy(stop), ".")
 	for _, p := range b.list {
@@ -177,8 +178,8 @@ func (b *breakpoints) at(stop mi.Tuple) *point {
 	return nil
 }
 
-// stoppedBy is gdb's number of the breakpoint, watchpoint or catchpoint that
-// stopped a thread, "" for none.
+// stoppedBy returns gdb's number of the breakpoint, watchpoint or catchpoint that
+// stopped a thread; "": none.
 func stoppedBy(stop mi.Tuple) string {
 	if n := stop.Str("bkptno"); n != "" {
 		return n
@@ -194,7 +195,7 @@ func stoppedBy(stop mi.Tuple) string {
 	return ""
 }
 
-// free is a number that is not ours yet.
+// free returns a number that is not used yet.
 func (b *breakpoints) free() int {
 	n := 1
 	for _, p := range b.list {
@@ -203,7 +204,7 @@ func (b *breakpoints) free() int {
 	return n
 }
 
-// locationOf gives what the person said.
+// locationOf returns the location as the user gave it.
 func (b *breakpoints) locationOf(gdb string) string {
 	for _, p := range b.list {
 		if p.gdb == gdb {
@@ -228,7 +229,7 @@ func (b *breakpoints) info(t mi.Tuple) protocol.BreakpointInfo {
 	}
 	i.Ignore, _ = t.Int("ignore")
 	if t.Str("disp") == "dis" && i.Enabled {
-		i.Left, _ = t.Int("enable") // which gdb tells from two on
+		i.Left, _ = t.Int("enable") // gdb reports it from 2 on
 		i.Left = max(i.Left, 1)
 	}
 	if p := b.at(mi.Tuple{{Name: "bkptno", Value: mi.Value{Str: t.Str("number")}}}); p != nil {
@@ -247,7 +248,7 @@ func (b *breakpoints) info(t mi.Tuple) protocol.BreakpointInfo {
 		}
 	}
 	for n, l := range t.Path("locations").Fields {
-		// Without lines, as in most libraries, gdb knows a symbol: at="<qsort+4>".
+		// Without lines, as in most libraries, gdb gives a symbol: at="<qsort+4>".
 		i.Places = append(i.Places, cmp.Or(place(frameOf(l.Value.Fields).Frame), l.Value.Fields.Str("at")))
 		if l.Value.Fields.Str("enabled") != "y" {
 			i.Disabled = append(i.Disabled, n+1)
@@ -256,5 +257,5 @@ func (b *breakpoints) info(t mi.Tuple) protocol.BreakpointInfo {
 	return i
 }
 
-// hitsColumn is the name of the column that counts hits.
+// hitsColumn returns the name of the column that counts hits.
 func hitsColumn(number int) string { return fmt.Sprintf("hits.%d", number) }

@@ -1,4 +1,4 @@
-// How gdb tells of breakpoints, translated.
+// Translation of gdb's breakpoint records.
 
 package gdb
 
@@ -9,7 +9,8 @@ import (
 	"sdm/backend/mi/mitest"
 )
 
-// A place in a library that has no lines is told by its symbol, as gdb does.
+// TestPlaceOfSymbol checks that a location without lines is shown by its symbol, as gdb
+// does.
 func TestPlaceOfSymbol(t *testing.T) {
 	var b breakpoints
 	r := mitest.Record(`1^done,bkpt={number="2",type="breakpoint",disp="keep",enabled="y",addr="<MULTIPLE>",times="0",original-location="step",locations=[` +

@@ -1,4 +1,4 @@
-// When gdb does not answer.
+// Handling of a gdb that does not answer.
 
 package gdb
 
@@ -12,26 +12,25 @@ import (
 	"sdm/protocol"
 )
 
-// watch is what is known about a gdb that keeps silent.
+// watch is the state of an interrupt that gdb has not processed.
 type watch struct {
-	nudgeAt time.Duration // when gdb is shaken for an interrupt that it has not heard; 0 is never
-	unheard *call         // that interrupt, nil: none
-	since   time.Duration // when the first of these was asked for
-	woken   bool          // SIGCONT has been tried
+	nudgeAt time.Duration // when gdb is sent the next signal; 0: never
+	unheard *call         // that interrupt; nil: none
+	since   time.Duration // when the first of these was requested
+	woken   bool          // SIGCONT has been sent
 }
 
-// patience is how long gdb may take to hear an interrupt before it is shaken:
-// with SIGCONT, in case it was stopped itself, and then with SIGINT, which ends
-// a long reading of symbols and a call in an expression; -exec-interrupt waits
-// behind those. SIGINT is the last resort: it may also end what gdb does about
-// an event of the target.
+// patience is how long gdb may take to process an interrupt before it is sent a signal:
+// SIGCONT first, in case it was stopped itself, then SIGINT. SIGINT ends a long reading
+// of symbols and a call in an expression, for which -exec-interrupt waits. It comes
+// last because it may also abort gdb's handling of an event of the target.
 const patience = 250 * time.Millisecond
 
-// unhearing is how long gdb may take in all: then it is ended, and another one takes its ranks over.
+// unhearing is how long gdb may take in total; then it is killed, and another gdb takes
+// over its ranks.
 const unhearing = 5 * time.Second
 
-// busy gives the fault of a command that would only queue up behind one which
-// is overdue.
+// busy returns the fault for a command that would only queue behind an overdue one.
 func (m *machine) busy() *protocol.Fault {
 	if !m.gdb.late {
 		return nil
@@ -54,7 +53,7 @@ func rounded(d time.Duration) time.Duration {
 	return d.Round(100 * time.Millisecond)
 }
 
-// tick looks at the clock. It may be called early.
+// tick processes all deadlines that have passed. It may be called early.
 func (m *machine) tick(now time.Duration) {
 	m.now = now
 	m.overdue()
@@ -72,7 +71,7 @@ func (m *machine) tick(now time.Duration) {
 	m.settle()
 }
 
-// overdue answers the requests whose share of the wait is over.
+// overdue answers the requests whose share of the wait has passed.
 func (m *machine) overdue() {
 	for _, q := range slices.Clone(m.open) {
 		if q.deadline == 0 || m.now < q.deadline {
@@ -96,7 +95,7 @@ func (m *machine) overdue() {
 	}
 }
 
-// deadline is when tick has something to do, 0 for never.
+// deadline returns when tick is due; 0: never.
 func (m *machine) deadline() time.Duration {
 	var first time.Duration
 	at := func(t time.Duration) {
@@ -123,8 +122,8 @@ func (m *machine) deadline() time.Duration {
 	return first
 }
 
-// interrupt stops a running rank. A stopped one stays as it is, unless gdb is
-// busy with something that was asked of it: then that is what is interrupted.
+// interrupt stops a running rank. For a stopped one it aborts what gdb is busy with for
+// the rank, if anything.
 func (m *machine) interrupt(q *request) {
 	for _, o := range m.behind { // they have not begun
 		m.fail(o, &protocol.Fault{Kind: protocol.FaultState, Message: "interrupted before it ran"})
@@ -144,7 +143,7 @@ func (m *machine) interrupt(q *request) {
 	m.interruptGDB(q)
 }
 
-// interruptGDB tells gdb to stop the rank, and sees that it hears that.
+// interruptGDB tells gdb to stop the rank, and checks that gdb processes it.
 func (m *machine) interruptGDB(q *request) {
 	w := &m.watch
 	if w.unheard == nil {
@@ -161,8 +160,8 @@ func (m *machine) interruptGDB(q *request) {
 	}
 }
 
-// shake wakes a gdb that was stopped itself, and makes a busy one give up,
-// until it hears the interrupt.
+// shake sends signals to a gdb that is stopped or busy, until it processes the
+// interrupt.
 func (m *machine) shake() {
 	m.watch.nudgeAt = 0
 	k := m.gdb.calls.current()
@@ -181,8 +180,8 @@ func (m *machine) shake() {
 	m.out.signals = append(m.out.signals, signal{toGDB, sig})
 }
 
-// replace ends a gdb of which nothing more is to be expected. Another one takes its ranks over; they are
-// told to stop before, so that those which stand do not run on between the two.
+// replace kills a gdb that is of no use any more; another gdb takes over its ranks.
+// They get SIGSTOP first, so that stopped ranks do not run on between the two.
 func (d *debugger) replace(why string) {
 	d.kill, d.replaced = true, why
 	for _, m := range d.machines {

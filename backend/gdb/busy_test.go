@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// shortWait is answered at nine tenths.
+	// shortWait is a wait; faults come after nine tenths of it.
 	shortWait = 500 * time.Millisecond
-	// soon is when an answer that does not wait for patience must have come: what it
-	// takes beyond a moment is a loaded machine.
+	// soon bounds the time of an answer that must not wait for patience. The margin is
+	// for a loaded machine.
 	soon = patience / 4
 )
 
-// halt stops a process, and waits until all its threads stand still: on a busy
-// machine they run on for a while after the signal.
+// halt stops a process, and waits until all its threads have stopped: on a busy machine
+// they run on for a while after the signal.
 func halt(t testing.TB, pid int) {
 	t.Helper()
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
@@ -77,7 +77,7 @@ func TestHungGDB(t *testing.T) {
 		t.Errorf("after %v: %v", took, g)
 	}
 	thaw()
-	// The late answer is absorbed, and tells that gdb is back.
+	// The late answer is dropped, and shows that gdb works again.
 	for end := time.Now().Add(patience); ; {
 		if g, _ := r.timed("print", protocol.Args{Expr: "x+3"}, patience); g.Kind == protocol.KindResult {
 			break
@@ -141,7 +141,7 @@ func TestManyUnreadCommands(t *testing.T) {
 	thaw := r.freeze()
 	long := protocol.Args{Expr: "x+0*sizeof(\"" + strings.Repeat("y", 50_000) + "\")"}
 	var ids []protocol.RequestID
-	for range 20 { // far beyond what a pipe holds
+	for range 20 { // far more than a pipe holds
 		ids = append(ids, r.send(1, "print", long, patience))
 	}
 	g, took := r.timed("info breakpoints", protocol.Args{}, shortWait)
@@ -156,7 +156,7 @@ func TestManyUnreadCommands(t *testing.T) {
 	}
 }
 
-// until waits for something that tells nobody when it comes.
+// until polls for a condition.
 func (r *rig) until(ok func() bool, what string) {
 	r.Helper()
 	for end := time.Now().Add(patience); !ok(); runtime.Gosched() {
@@ -166,7 +166,8 @@ func (r *rig) until(ok func() bool, what string) {
 	}
 }
 
-// A gdb that hears no interrupt is ended, and others take its ranks over: none of them is lost.
+// TestDeafGDBIsReplaced checks that a gdb that does not process an interrupt is killed,
+// and that others take over all its ranks.
 func TestDeafGDBIsReplaced(t *testing.T) {
 	r := newRig(t, gdb.Config{RanksPerGDB: 2})
 	r.launch(build(t, "work.c"), 2)

@@ -11,17 +11,16 @@ import (
 	"sdm/protocol"
 )
 
-// mostBytes bounds one memory read or write.
+// mostBytes bounds one memory read or write, in bytes.
 const mostBytes = 64 << 10
 
-// dumped is the body of dump memory; the name of each rank's file is in column
-// "file".
+// dumped is the body of dump memory; column "file" has the name of each rank's file.
 type dumped struct {
 	File string `json:"file"`
 }
 
-// dumpMemory has gdb write the file, on the host of the rank. gdb takes no name
-// with a blank in it.
+// dumpMemory has gdb write the file on the host of the rank. gdb accepts no file name
+// with a blank.
 func (m *machine) dumpMemory(q *request) {
 	a := q.args
 	file := strings.ReplaceAll(a.File, "%r", strconv.Itoa(int(m.target.Rank)))
@@ -32,7 +31,7 @@ func (m *machine) dumpMemory(q *request) {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(a.File) + " cannot be the name of a dump", Hint: "a path without blanks and quotes; %r stands for the rank"})
 		return
 	}
-	// Blanks would part the expressions.
+	// Blanks would separate the expressions.
 	from, to := "("+a.From+")", "("+a.To+")"
 	m.inConsole(q, fmt.Sprintf("dump binary memory %s %s %s", file, from, to), func(string) {
 		c := columnsOf(m.target.Rank, a.Limit)
@@ -41,8 +40,8 @@ func (m *machine) dumpMemory(q *request) {
 	})
 }
 
-// memoryBytes is the body of memory read; columns "addr" and "data", in
-// hexadecimal. What cannot be read behind the first bytes is left out.
+// memoryBytes is the body of memory read; columns "addr" and "data", in hexadecimal.
+// Unreadable bytes after the first readable ones are left out.
 type memoryBytes struct {
 	Expr  string `json:"expr"`
 	Count int    `json:"count"`

@@ -43,8 +43,8 @@ func buildLarge(t testing.TB) string {
 	return out
 }
 
-// The first gdb leaves the index of a program behind, the next ones use it, and
-// see the same.
+// TestIndexCache checks that the first gdb writes an index of a program, and that the
+// next ones use it with the same results.
 func TestIndexCache(t *testing.T) {
 	program := buildLarge(t)
 	cache := filepath.Join(t.TempDir(), "cache")

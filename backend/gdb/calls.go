@@ -9,29 +9,29 @@ import (
 	"sdm/backend/mi"
 )
 
-// answer is what gdb gave to one call.
+// answer is gdb's answer to one call.
 type answer struct {
 	mi.Record        // ^done, ^running, ^error
-	text      string // what it printed meanwhile, where the call asked for it
-	warned    string // what it warned of meanwhile, where the call wants that apart
-	made      string // gdb's number of the breakpoint that its command line has made
+	text      string // what it printed meanwhile, if the call asked for it
+	warned    string // its warnings, if the call wants them separately
+	made      string // gdb's number of the breakpoint that the call has made
 }
 
-// failed tells whether gdb refused.
+// failed reports whether gdb refused the command.
 func (a answer) failed() bool { return a.Name == "error" }
 
-// call is one command of ours.
+// call is one command to gdb.
 type call struct {
 	token int64
-	task  string // what it is for, where it is for no request
+	task  string // what it is for, if it belongs to no request
 	of    *request
 	sent  time.Duration
 	then  func(answer) // may be nil
-	by    *machine     // who has asked
+	by    *machine     // the machine that asked; nil: no rank
 	print bool         // what gdb prints belongs to the answer
-	raw   bool         // … as MI, not as text
-	apart bool         // … without what gdb warns of, which stands in warned
-	still string       // a thread whose stop that gdb tells meanwhile is none: it has not run
+	raw   bool         // as MI records, not as text
+	apart bool         // without warnings, which go to warned
+	still string       // a thread whose stop is ignored during the call: it has not run
 	text  strings.Builder
 
 	warned strings.Builder
@@ -39,7 +39,7 @@ type call struct {
 	made string // see answer
 }
 
-// what says for people what gdb is busy with.
+// what describes for messages what gdb is busy with.
 func (k *call) what() string {
 	if k.of != nil {
 		return k.of.what()
@@ -47,20 +47,20 @@ func (k *call) what() string {
 	return k.task
 }
 
-// calls are a gdb's outstanding commands. gdb carries them out one after the
-// other, so the first is the one that it is busy with, and a result for a later
-// one tells that nothing comes any more for those before.
+// calls are the outstanding commands of a gdb. gdb executes them in order: the first is
+// the one that it is busy with, and a result for a later one means that the earlier
+// ones get none.
 type calls struct {
 	last  int64
 	queue []*call
 }
 
-// maxToken is where tokens begin again as soon as nothing is outstanding: gdb reads
-// its commands byte by byte, each with a system call. A second result for a
-// token comes with the first one, long before that token does again.
+// maxToken is where tokens restart, when nothing is outstanding. They are short because
+// gdb reads its commands byte by byte, each with a system call. A second result for a
+// token follows the first one, long before the token is reused.
 const maxToken = 99
 
-// add takes a command and gives its token.
+// add appends a command and returns its token.
 func (c *calls) add(k *call) int64 {
 	if len(c.queue) == 0 && c.last >= maxToken {
 		c.last = 0
@@ -71,12 +71,12 @@ func (c *calls) add(k *call) int64 {
 	return k.token
 }
 
-// take gives the call that a result answers, and those before it that gdb has
-// passed over. A second result for a token finds none.
+// take returns the call of a result, and earlier calls that got none. For a second
+// result of a token it returns nil.
 func (c *calls) take(token int64) (k *call, skipped []*call) {
 	for i, q := range c.queue {
 		if q.token == token {
-			if i == 0 && len(c.queue) == 1 { // as a rule
+			if i == 0 && len(c.queue) == 1 { // the usual case
 				c.queue[0] = nil
 				c.queue = c.queue[:0]
 				return q, nil
@@ -89,8 +89,8 @@ func (c *calls) take(token int64) (k *call, skipped []*call) {
 	return nil, nil
 }
 
-// interrupted forgets what has been printed: it was about a stop of another rank, which gdb told
-// before it began with the call.
+// interrupted discards the text printed so far: it was about a stop of another rank,
+// which gdb reported before it executed the call.
 func (c *calls) interrupted() {
 	if k := c.current(); k != nil && !k.raw {
 		k.text.Reset()
@@ -98,14 +98,14 @@ func (c *calls) interrupted() {
 	}
 }
 
-// drop gives all that is outstanding and forgets it.
+// drop removes and returns all outstanding calls.
 func (c *calls) drop() []*call {
 	all := c.queue
 	c.queue = nil
 	return all
 }
 
-// current is what gdb is busy with, or nil.
+// current returns the call that gdb is busy with, or nil.
 func (c *calls) current() *call {
 	if len(c.queue) == 0 {
 		return nil
@@ -113,11 +113,10 @@ func (c *calls) current() *call {
 	return c.queue[0]
 }
 
-// maxText bounds what a call keeps of gdb's printing, in bytes, as a line of
-// MI is bounded.
+// maxText bounds the text kept for a call, in bytes, like a line of MI.
 const maxText = mi.MaxLine
 
-// hear gives printed text to the call that asked for it; false if none did.
+// hear adds printed text to the call that asked for it; false if none did.
 func (c *calls) hear(r mi.Record) bool {
 	k := c.current()
 	if k == nil || !k.print || k.text.Len() > maxText {

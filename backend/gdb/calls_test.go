@@ -1,4 +1,4 @@
-// Tokens, which say whose result one is.
+// Tokens of GDB/MI commands.
 
 package gdb
 

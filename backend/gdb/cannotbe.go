@@ -1,4 +1,4 @@
-// Lines for gdb that cannot be here.
+// Settings of gdb that are refused.
 
 package gdb
 
@@ -10,7 +10,7 @@ import (
 	"sdm/protocol"
 )
 
-// refusedSettings are settings that cannot be, and what to do.
+// refusedSettings are settings that are refused, with the reason and an alternative.
 var refusedSettings = []struct {
 	setting   *regexp.Regexp
 	why, hint string
@@ -20,7 +20,7 @@ var refusedSettings = []struct {
 	{regexp.MustCompile(`^p(?:r|ri|rin|rint)? frame-info [^a]`), "where ranks stand is told in one form, in which equal places are one line", "set print frame-arguments, entry-values and the like are obeyed"},
 }
 
-// cannotBe answers a line that cannot be here, or not in a gdb that is shared.
+// cannotBe answers a line that is refused, or that a shared gdb cannot execute.
 func (m *machine) cannotBe(q *request, line string) bool {
 	words := strings.Fields(line)
 	if len(words) > 1 && (words[0] == "catch" || words[0] == "tcatch") && words[1] == "vfork" && !m.target.AllStop {

@@ -1,4 +1,4 @@
-// Breakpoints by where they are: clear, and rbreak.
+// Breakpoints by location: clear and rbreak.
 
 package gdb
 
@@ -15,12 +15,12 @@ import (
 	"sdm/protocol"
 )
 
-// cleared is the body of clear: the numbers of the breakpoints that it has deleted.
+// cleared is the body of clear: the numbers of the deleted breakpoints.
 type cleared struct {
 	Deleted []int `json:"deleted"`
 }
 
-// spot is a place in the program: a line, or an address where there is none.
+// spot is a place in the program: a line, or an address if there is no line.
 type spot struct{ full, line, addr string }
 
 func spotOf(t mi.Tuple) spot {
@@ -35,7 +35,7 @@ func (s spot) is(o spot) bool {
 	return s.addr == o.addr && s.addr != "" || s.full != "" && s.full == o.full && s.line == o.line
 }
 
-// clear deletes the breakpoints at a location, or in the line where the selected frame stands.
+// clear deletes the breakpoints at a location, or in the line of the selected frame.
 func (m *machine) clear(q *request) {
 	if q.args.Location == "" && m.stateNow() != backend.Stopped {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
@@ -51,10 +51,11 @@ func (m *machine) clear(q *request) {
 		case q.args.Location == "" && a.failed():
 			m.refused(q, a)
 		case q.args.Location == "" && here.full == "":
-			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "No source file specified."}) // gdb's own words
+			// gdb's error message
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "No source file specified."})
 		case q.args.Location == "":
 			m.clearSpots(q, []spot{here})
-		case isLine(q.args.Location) && here.full != "": // as break takes it
+		case isLine(q.args.Location) && here.full != "": // as break does
 			m.clearAt(q, here.full+":"+q.args.Location)
 		default:
 			m.clearAt(q, q.args.Location)
@@ -62,8 +63,8 @@ func (m *machine) clear(q *request) {
 	}, "-stack-info-frame", m.at(q)...)
 }
 
-// clearAt learns where break would set a breakpoint. Of a line without code that is a later line, and nothing is to be
-// cleared there.
+// clearAt finds where break would set a breakpoint. For a line without code that is a
+// later line, where nothing is deleted.
 func (m *machine) clearAt(q *request, location string) {
 	line := location[strings.LastIndexByte(location, ':')+1:]
 	m.probe(q, location, func(own mi.Tuple, a answer) {
@@ -80,7 +81,7 @@ func (m *machine) clearAt(q *request, location string) {
 	})
 }
 
-// places gives what break would set at a location, or refuses the request in gdb's words.
+// places returns what break would set at a location, or answers with gdb's error.
 func (m *machine) places(q *request, location string, then func(own mi.Tuple)) {
 	m.probe(q, location, func(own mi.Tuple, a answer) {
 		if a.failed() {
@@ -91,7 +92,7 @@ func (m *machine) places(q *request, location string, then func(own mi.Tuple)) {
 	})
 }
 
-// probe learns that from a breakpoint that is disabled and goes at once.
+// probe finds that by a disabled breakpoint, which is deleted at once.
 func (m *machine) probe(q *request, location string, then func(own mi.Tuple, a answer)) {
 	m.ask(q, func(a answer) {
 		set := a.Results.Path("bkpt").Fields
@@ -103,7 +104,7 @@ func (m *machine) probe(q *request, location string, then func(own mi.Tuple, a a
 	}, "-break-insert", append(m.here(), "-d", location)...)
 }
 
-// spotsOf gives the places of a breakpoint, as mine gives it.
+// spotsOf returns the places of a breakpoint as returned by mine.
 func spotsOf(bkpt mi.Tuple) []spot {
 	spots := []spot{spotOf(bkpt)}
 	for _, l := range bkpt.Path("locations").Fields {
@@ -112,7 +113,8 @@ func spotsOf(bkpt mi.Tuple) []spot {
 	return spots
 }
 
-// clearNamed deletes those that wait for a library under the very name that gdb does not know.
+// clearNamed deletes the pending breakpoints with exactly this location, which gdb does
+// not know.
 func (m *machine) clearNamed(q *request, a answer) {
 	var numbers []int
 	for _, p := range m.points.list {
@@ -147,7 +149,7 @@ func (m *machine) clearSpots(q *request, spots []spot) {
 	}, "-break-list")
 }
 
-// deleteFor deletes breakpoints and answers which.
+// deleteFor deletes breakpoints and answers with their numbers.
 func (m *machine) deleteFor(q *request, numbers []int) {
 	slices.Sort(numbers)
 	sub := &request{command: &command{name: "delete", args: protocol.Args{Breakpoints: numbers}}, id: q.id, began: q.began}
@@ -161,13 +163,14 @@ func (m *machine) deleteFor(q *request, numbers []int) {
 	m.changeBreakpoints(sub)
 }
 
-// functionList is the first answer to rbreak: the locations of the functions that fit.
+// functionList is the first answer to rbreak: locations of the matching functions.
 type functionList struct {
 	Functions []string `json:"functions"`
 }
 
-// breakMatching is rbreak. The master asks all ranks for the functions first, so that each has one number, the same
-// on all, and then has them set.
+// breakMatching executes rbreak. The master first asks all ranks for their functions,
+// so that each function gets the same number on all ranks, and then has the breakpoints
+// set.
 func (m *machine) breakMatching(q *request) {
 	if len(q.args.Functions) > 0 {
 		m.breakFunctions(q, breakpointList{Breakpoints: []protocol.BreakpointInfo{}}, columnsOf(m.target.Rank, q.args.Limit), 0)
@@ -181,7 +184,8 @@ func (m *machine) breakMatching(q *request) {
 	if file == "" {
 		args = append(args, "--include-nondebug")
 	}
-	// Of one file gdb cannot be asked: all are looked through, and the bound is on what is found.
+	// gdb cannot search one file: all functions are searched, and the matches are
+	// bounded.
 	most := protocol.MostFunctions + 1
 	if file != "" {
 		most = mostSearched
@@ -204,11 +208,11 @@ func (m *machine) breakMatching(q *request) {
 	}, "-symbol-info-functions", append(args, "--name", regex, "--max-results", fmt.Sprint(most))...)
 }
 
-// mostSearched bounds the functions among which those of one file are looked for.
+// mostSearched bounds the functions among which those of one file are searched.
 const mostSearched = 20_000
 
-// functionsIn gives the functions of an answer to -symbol-info-functions as locations, in order: those with debug
-// information, or where there are none, the others.
+// functionsIn returns the functions of an answer to -symbol-info-functions as sorted
+// locations: those with debug information, or the others if there are none.
 func functionsIn(results mi.Tuple, file string) []string {
 	var list []string
 	for _, f := range results.Path("symbols", "debug").Fields {
@@ -229,7 +233,8 @@ func functionsIn(results mi.Tuple, file string) []string {
 	return slices.Compact(list)
 }
 
-// quoted is a function in a location: one of C++ has blanks, commas and colons.
+// quoted quotes a function name in a location: C++ names have blanks, commas and
+// colons.
 func quoted(name string) string {
 	if strings.ContainsAny(name, " (,:<") {
 		return "'" + name + "'"
@@ -237,8 +242,8 @@ func quoted(name string) string {
 	return name
 }
 
-// breakFunctions sets the i-th breakpoint of an rbreak and those behind it, each as if by a break of its own. Functions
-// that the program of this rank does not have are left out.
+// breakFunctions sets the breakpoints of an rbreak from the i-th on, each as break
+// would. Functions that the program of this rank does not have are left out.
 func (m *machine) breakFunctions(q *request, body breakpointList, c *columns, i int) {
 	if i == len(q.args.Functions) {
 		if len(body.Breakpoints) == 0 {
@@ -265,8 +270,8 @@ func (m *machine) breakFunctions(q *request, body breakpointList, c *columns, i 
 	})
 }
 
-// breakFunction sets the i-th breakpoint of an rbreak. gdb 13 names arguments by their typedefs (std::string), and does not find
-// such a function in its file, but without one.
+// breakFunction sets the i-th breakpoint of an rbreak. gdb 13 lists the typedefs of
+// arguments (std::string), and finds such a function only without its file.
 func (m *machine) breakFunction(q *request, location string, i int, then func(protocol.Group)) {
 	args := protocol.Args{Location: location, Breakpoint: q.args.Breakpoint + i}
 	sub := &request{command: &command{name: "break", args: args}, id: q.id, began: q.began}

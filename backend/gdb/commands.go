@@ -1,4 +1,4 @@
-// The table of commands that gdb carries out.
+// The table of commands that a machine executes.
 
 package gdb
 
@@ -8,16 +8,16 @@ import (
 	"sdm/protocol"
 )
 
-// row is how one command is carried out.
+// row tells how one command is executed.
 type row struct {
 	do     func(*machine, *request)
-	always bool // also when gdb hangs
-	early  bool // also while the target is being taken under control
-	reads  bool // may wait for a file, which whoever carries packets must not
+	always bool // also if gdb does not answer
+	early  bool // also during the attach
+	reads  bool // may wait for a file, which the caller of Do must not
 	need   protocol.Need
 }
 
-// lookup finds a command with Place AtTarget. The need is that of the table
+// lookup finds a command with Place AtTarget. Need is taken from the table
 // protocol.Commands.
 func lookup(name string) (row, bool) {
 	r := rowOf(name)
@@ -141,8 +141,7 @@ func rowOf(name string) row {
 	return row{}
 }
 
-// stepLine is next and step; the steps between the first and the last are not
-// reported.
+// stepLine executes next and step; intermediate steps are not reported.
 func (m *machine) stepLine(q *request) {
 	if m.stepOut(q) {
 		return
@@ -150,9 +149,9 @@ func (m *machine) stepLine(q *request) {
 	m.resumeOne(q, "-exec-"+q.name, strconv.Itoa(max(q.args.Count, 1)))
 }
 
-// goOn is continue. With a count N it ignores the next N-1 hits of the
-// breakpoint where the rank stands, as gdb's own does; elsewhere the count
-// means nothing. Both is said in gdb's words.
+// goOn executes continue. With a count N it ignores the next N-1 hits of the breakpoint
+// at which the rank has stopped, as gdb does; elsewhere the count has no effect. Both
+// are reported in gdb's words.
 func (m *machine) goOn(q *request) {
 	if t := m.threads.find(m.chosen.thread); q.args.Count > 0 && t != nil {
 		m.ignoreNext(q, t)
@@ -162,7 +161,8 @@ func (m *machine) goOn(q *request) {
 
 func (m *machine) ignoreNext(q *request, t *thread) {
 	p, hits := m.points.at(t.stop), q.args.Count-1
-	if p == nil || p.gone || p.number <= 0 || t.stop.Str("disp") == "del" { // =breakpoint-deleted may still come
+	// =breakpoint-deleted may be outstanding
+	if p == nil || p.gone || p.number <= 0 || t.stop.Str("disp") == "del" {
 		m.event(protocol.KindNote, protocol.Note{Text: "Not stopped at any breakpoint; argument ignored."})
 		return
 	}

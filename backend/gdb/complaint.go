@@ -1,4 +1,4 @@
-// What gdb writes to its log about conditions of breakpoints.
+// Errors in breakpoint conditions, from gdb's log.
 
 package gdb
 
@@ -8,20 +8,21 @@ import (
 	"strings"
 )
 
-// complaints joins the parts of what gdb has to say: first what it was about, then why.
+// complaints joins the two lines of such an error: the first says what it is about, the
+// second why.
 //
 //	&"Error in testing breakpoint condition:\n"
 //	&"Cannot access memory at address 0x1\n"
 type complaints struct {
 	begun   string
-	invalid []complaint // conditions that mean nothing at a place, while they are being set
+	invalid []complaint // not valid at a location; while they are being set
 }
 
-// complaint is about a place, as gdb counts those of all ranks that share it: "2.3", or "3" where the breakpoint is
-// just being made; "" is all.
+// complaint is about a location, numbered over all ranks that share gdb: "2.3", or "3"
+// while the breakpoint is being set; "": all locations.
 type complaint struct{ place, why string }
 
-// mostComplaints bounds how many are kept before somebody takes them.
+// mostComplaints bounds how many are kept until takeInvalid is called.
 const mostComplaints = 1000
 
 var (
@@ -29,8 +30,9 @@ var (
 	invalid  = regexp.MustCompile(`^warning: failed to validate condition at location ([0-9.]+), disabling:\s*$`)
 )
 
-// hear takes a piece of gdb's log, if it is about a condition. whole is what it says of one that could not be evaluated,
-// before the stop that comes of it, in one line.
+// hear processes a piece of gdb's log; taken reports that it is about a condition.
+// whole is the complete message about a condition that could not be evaluated, in one
+// line; it precedes the stop that results.
 func (c *complaints) hear(text string) (whole string, taken bool) {
 	begun := c.begun
 	c.begun = ""
@@ -49,8 +51,8 @@ func (c *complaints) hear(text string) (whole string, taken bool) {
 	return begun + " " + why, true
 }
 
-// takeInvalid gives, by place, why a condition means nothing there, and forgets it: at those of a breakpoint of gdb's
-// number, and of one that has just been made.
+// takeInvalid returns and removes, by location, why a condition is not valid there: for
+// the breakpoint with gdb's number, and for one that has just been set.
 func (c *complaints) takeInvalid(number string) map[string]string {
 	var why map[string]string
 	c.invalid = slices.DeleteFunc(c.invalid, func(one complaint) bool {

@@ -10,53 +10,57 @@ import (
 	"time"
 )
 
-// Config says which gdb debugs and how. The zero value is useful.
+// Config says which gdb is used and how. The zero value is valid.
 type Config struct {
-	// Path is the gdb to run: a path, or a name that is looked up in PATH. ""
-	// is "gdb".
+	// Path is the gdb to run: a path, or a name that is looked up in PATH. "" means
+	// "gdb".
 	Path string
-	// Staged gives the path of a gdb that has been brought here meanwhile, "" as long
-	// as there is none; it goes before Path. nil: none ever comes.
+	// Staged returns the path of a gdb that has been copied to this node, "" until
+	// then; it takes precedence over Path. nil: none is copied.
 	Staged func() string
-	// Args are handed to gdb behind our own arguments, unchanged.
+	// Args are passed to gdb unchanged, after sdm's own arguments.
 	Args []string
-	// DebugFiles is where gdb looks for separate debug files of system
-	// libraries, as its debug-file-directory. "" is nowhere: with them a small
-	// program takes 10 times as long to reach main, and three times the memory
-	// (measured with gdb 13.1 and libc6-dbg).
+	// DebugFiles is gdb's debug-file-directory: where it looks for separate debug files
+	// of system libraries. "" means nowhere: with them a small program takes 10 times
+	// as long to reach main and three times the memory (measured with gdb 13.1 and
+	// libc6-dbg).
 	DebugFiles string
-	// EagerSymbols lets gdb look for them where it was compiled to, and DebugFiles
-	// is ignored; it also reads the symbols of all libraries when it attaches (see unread).
+	// EagerSymbols leaves debug-file-directory as gdb was compiled, and DebugFiles is
+	// ignored; gdb also reads the symbols of all libraries when it attaches (see
+	// unread).
 	EagerSymbols bool
-	// IndexCache is a directory where gdbs keep indexes of the symbols of programs
-	// for one another; "" is none. See indexcache.Open.
+	// IndexCache is the directory in which gdbs share indexes of the symbols of
+	// programs; "" means none. See indexcache.Open.
 	IndexCache string
-	// RanksPerGDB is how many ranks share a gdb at most; 0 leaves it to the
-	// engine, see share.
+	// RanksPerGDB is the maximum number of ranks that share a gdb; 0: the engine
+	// decides, see share.
 	RanksPerGDB int
-	// Reverse records what ranks do from their first stop on, so that they can run backwards. gdb refuses
-	// that in non-stop, and in a gdb that is shared: each rank has one of its own, in all-stop. The price:
-	// a rank that blocks SIGINT cannot be interrupted.
+	// Reverse records the execution of ranks from their first stop on, so that they can
+	// run backwards. gdb refuses that in non-stop mode and in a shared gdb, so each
+	// rank has a gdb of its own, in all-stop mode. In that mode a rank that blocks
+	// SIGINT cannot be interrupted.
 	Reverse bool
-	// StartWait bounds how long gdbs may take to have their ranks under control, where targets do not say (Within). 0:
-	// silentWait for each gdb, and no limit for an attach.
+	// StartWait is how long gdbs may take to get their ranks under control, for targets
+	// without Within. 0: silentWait for each gdb, and no limit for an attach.
 	StartWait time.Duration
-	// OwnEnvironment gives the environment that we had before it was made like that of a rank; nil as long as it was not, or where
-	// the function is nil. A gdb gets it that does not start with the other one: a library of the job may not be the one that gdb needs.
+	// OwnEnvironment returns the environment that this process had before it was
+	// replaced by that of a rank, or nil if it was not replaced. A gdb that does not
+	// start with the environment of a rank, which may name a library that the gdb
+	// cannot use, is started with this one. It may be nil.
 	OwnEnvironment func() []string
-	// Custody knows what to release if we are killed; see custody.Custodian. The engine closes it.
-	// nil: nobody does.
+	// Custody is told which processes to release if this process is killed; see
+	// custody.Custodian. The engine closes it. nil: none is.
 	Custody Custody
-	// IgnoreAborts lets ranks run on that call MPI_Abort; else they stop there.
+	// IgnoreAborts lets ranks that call MPI_Abort run on; otherwise they stop there.
 	IgnoreAborts bool
-	// StandIns says that the targets are other processes than gdb tells of, as with a tape: nothing
-	// is read off their files.
+	// StandIns says that the targets are not the processes that gdb reports, as with a
+	// tape: none of their files are read.
 	StandIns bool
-	// Log is told of defects, with their stacks; nil: nobody is.
+	// Log receives reports of panics with their stacks; nil: they are not logged.
 	Log *slog.Logger
 }
 
-// path is the gdb to start now.
+// path returns the gdb to start now.
 func (c Config) path() string {
 	if c.Staged != nil {
 		if path := c.Staged(); path != "" {
@@ -66,11 +70,11 @@ func (c Config) path() string {
 	return c.Path
 }
 
-// noDebugFiles is a directory that does not exist. An empty setting would mean
-// the one that was compiled in.
+// noDebugFiles is a directory that does not exist. With an empty setting gdb would use
+// the directory that was compiled in.
 const noDebugFiles = "/nonexistent/no-debug-files"
 
-// Validate says which field cannot be, and why.
+// Validate returns an error that names an invalid field and the reason.
 func (c Config) Validate() error {
 	if strings.ContainsAny(c.DebugFiles, "\n\x00") {
 		return fmt.Errorf("the directory of debug files holds a line break: %q", c.DebugFiles)
@@ -84,16 +88,16 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// CommandLine is the program and its arguments. Settings go in by -iex, before
-// anything is loaded.
+// CommandLine returns the program and its arguments. Settings are passed by -iex,
+// before anything is loaded.
 //
-// mi4 rather than mi3: equal but for breakpoints with scripts, which mi3 prints
-// against its own grammar (GDB manual, GDB/MI, Development and Front Ends).
-// gdbs older than 13 do not know it; they say so and end, and are asked for mi3,
-// which gdb 9 and later know.
+// The interpreter is mi4. It equals mi3 except for breakpoints with commands, which mi3
+// prints against its own grammar (GDB manual, GDB/MI, Development and Front Ends). A
+// gdb older than 13 does not know mi4; it says so and ends, and is started again with
+// mi3, which gdb 9 and later know.
 func (c Config) CommandLine() []string { return c.commandLine("mi4", false, false) }
 
-// commandLine is that for an interpreter. A lazy gdb reads symbols of libraries when it is told to.
+// commandLine is CommandLine for an interpreter. lazy defers symbols of libraries.
 func (c Config) commandLine(interpreter string, lazy, allStop bool) []string {
 	path, files := c.path(), c.DebugFiles
 	if path == "" {
@@ -107,23 +111,24 @@ func (c Config) commandLine(interpreter string, lazy, allStop bool) []string {
 		line = append(line, "-iex", "set "+debugFilesVariable+` = $_gdb_setting_str("debug-file-directory")`)
 	}
 	for _, setting := range []string{
-		"debuginfod enabled off", // never the network
-		"style enabled off",      // escapes, and signs in front of warnings
-		"auto-load off",          // a program's files may hold scripts
-		// … but those that came with gdb show C++ containers; they cost nothing where no
-		// program needs them (measured: the same time and memory for one in C).
+		"debuginfod enabled off", // no network access
+		"style enabled off",      // no escape sequences
+		"auto-load off",          // files of a program may contain scripts
+		// Scripts that came with gdb are loaded: they show C++ containers. They cost
+		// nothing where no program needs them (measured: the same time and memory for a
+		// program in C).
 		"auto-load safe-path $datadir/auto-load",
 		"auto-load python-scripts on",
-		"mi-async on", // or no command is heard while a rank runs
+		"mi-async on", // otherwise gdb reads no command while a rank runs
 		c.threadMode(allStop),
 		"confirm off",
 		"pagination off",
-		"charset UTF-8", // as JSON and terminals are; in the C locale gdb would write octal
+		"charset UTF-8", // as terminals and JSON; in the C locale gdb would write octal
 		"width 0",
 		"height 0",
-		"breakpoint pending off", // an unknown place is an error, in gdb's words
+		"breakpoint pending off", // an unknown location is an error
 		"print elements 200",
-		"max-value-size " + strconv.Itoa(mostFetched), // of a larger value gdb would write 200 elements in each dimension
+		"max-value-size " + strconv.Itoa(mostFetched), // else 200 elements per dimension
 		"debug-file-directory " + files,
 	} {
 		if !c.EagerSymbols || !strings.HasPrefix(setting, "debug-file-directory") {
@@ -132,7 +137,7 @@ func (c Config) commandLine(interpreter string, lazy, allStop bool) []string {
 	}
 	if c.IndexCache != "" {
 		on := "index-cache enabled on"
-		if interpreter == "mi3" { // of a gdb before 13: all of them know this form
+		if interpreter == "mi3" { // the form for gdb before 13; all of them know it
 			on = "index-cache on"
 		}
 		line = append(line, "-iex", "set index-cache directory "+c.IndexCache, "-iex", "set "+on)
@@ -146,8 +151,8 @@ func (c Config) commandLine(interpreter string, lazy, allStop bool) []string {
 	return append(line, c.Args...)
 }
 
-// threadMode is non-stop, or a target that blocks SIGINT is never stopped; but not where it is
-// recorded. A full record forgets what is oldest.
+// threadMode is non-stop, in which a target that blocks SIGINT can be stopped.
+// Recording needs all-stop; a full record discards its oldest part.
 func (c Config) threadMode(allStop bool) string {
 	switch {
 	case c.Reverse:

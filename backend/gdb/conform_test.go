@@ -18,7 +18,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// The suite gives the same whether ranks have a gdb each or share one.
+// TestConformance runs the suite with a gdb for each rank and with a shared one.
 func TestConformance(t *testing.T) {
 	for _, per := range []int{1, 8} {
 		t.Run(fmt.Sprintf("%d ranks per gdb", per), func(t *testing.T) {
@@ -29,7 +29,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// The gdbs of the roots that testdata/roots/fetch has brought pass it, too.
+// TestConformanceOfOtherGDBs runs it with the gdbs that testdata/roots/fetch has
+// downloaded.
 func TestConformanceOfOtherGDBs(t *testing.T) {
 	for _, name := range []string{"bullseye", "multiarch", "trixie", "forky"} {
 		t.Run(name, func(t *testing.T) {
@@ -45,8 +46,8 @@ func TestConformanceOfOtherGDBs(t *testing.T) {
 	}
 }
 
-// openForSuite gives an engine with ranks as a server has them. It is not told of their ends where a tape is
-// to show what it does by gdb's word alone.
+// openForSuite makes an engine with ranks as in a server. Without told it is not told
+// of their ends: a tape is to show what the engine learns from gdb alone.
 func openForSuite(t *testing.T, cfg gdb.Config, s backendtest.Setup, sink backend.Sink, told bool) backendtest.Opened {
 	engine, err := gdb.New(cfg, sink)
 	if err != nil {
@@ -56,7 +57,8 @@ func openForSuite(t *testing.T, cfg gdb.Config, s backendtest.Setup, sink backen
 	forker := local.NewForker()
 	var procs []*local.Process
 	var tasks sync.WaitGroup
-	ends := map[rank.ID]chan bool{} // closed when the end of the last process of a rank has been told
+	// closed when the last process of a rank has been reported as ended
+	ends := map[rank.ID]chan bool{}
 	return backendtest.Opened{
 		Backend: engine,
 		Hold: func(r rank.ID) backend.Target {
@@ -65,7 +67,7 @@ func openForSuite(t *testing.T, cfg gdb.Config, s backendtest.Setup, sink backen
 				env = append(env, "SDM_LOOP=1")
 			}
 			if before := ends[r]; before != nil {
-				<-before // as a server waits: the end would count as that of the new one
+				<-before // as a server does: its end would count for the new process
 			}
 			over := make(chan bool)
 			ends[r] = over

@@ -1,4 +1,5 @@
-// The whole content of an array of which an answer shows a part: a hash of it, or its statistics.
+// The whole content of an array whose elements are shown in part: its hash or its
+// statistics.
 
 package gdb
 
@@ -14,14 +15,15 @@ import (
 	"sdm/protocol/digest"
 )
 
-// mostCompared bounds the arrays that a print compares as a whole, in bytes: a tenth of a second.
+// mostCompared bounds the arrays that print compares as a whole, in bytes; it takes a
+// tenth of a second.
 const mostCompared = 256 << 20
 
-// bytes is how much memory the elements take.
+// bytes returns the size of the elements in memory.
 func (a array) bytes() int { return a.shape.Elements() * a.size }
 
-// replyPage answers with elements of an array, and, where these are the first, with a hash of all of them: ranks that
-// differ behind what is shown are not the same.
+// replyPage answers with elements of an array. If these are the first, it adds a hash
+// of all, so that ranks that differ in elements that are not shown are not merged.
 func (m *machine) replyPage(q *request, a array, body printed, value string) {
 	if body.First > 0 || body.Elements <= body.Last+1 || !a.kind.comparable(a.size) || a.apart || a.bytes() > mostCompared {
 		m.replyValue(q, body, value)
@@ -46,7 +48,7 @@ func (h hasher) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// readArray writes the memory of an array to into: read beside gdb, or through it where that cannot be.
+// readArray writes the memory of an array to into, read without gdb if possible.
 func (m *machine) readArray(q *request, a array, into io.Writer, then func(bad *protocol.Fault)) {
 	m.whenOurs(q, func(ours bool) {
 		if !ours {
@@ -57,7 +59,7 @@ func (m *machine) readArray(q *request, a array, into io.Writer, then func(bad *
 			pid: m.target.PID, blocks: []inferior.Block{{Addr: a.addr, Size: uint64(a.bytes())}}, into: into,
 			then: func(_ []uint64, err error) {
 				switch {
-				case q.answered: // that the rank has ended, perhaps
+				case q.answered: // the rank may have ended
 				case err != nil:
 					then(&protocol.Fault{Kind: protocol.FaultGDB, Message: "the memory of " + q.args.Expr + " cannot be read: " + err.Error()})
 				default:
@@ -68,7 +70,7 @@ func (m *machine) readArray(q *request, a array, into io.Writer, then func(bad *
 	})
 }
 
-// readByGDB asks gdb for the memory, piece by piece.
+// readByGDB reads the memory through gdb, in pieces.
 func (m *machine) readByGDB(q *request, a array, into io.Writer, then func(bad *protocol.Fault)) {
 	if a.bytes() > mostOfGDB {
 		then(&protocol.Fault{Kind: protocol.FaultGDB, Message: "gdb alone can read this memory, and more than 64 MiB are too much for it"})
@@ -88,7 +90,7 @@ func (m *machine) readByGDB(q *request, a array, into io.Writer, then func(bad *
 	}
 }
 
-// copyMemory takes one answer of gdb, which must hold n bytes.
+// copyMemory writes one answer of gdb, which must hold n bytes.
 func copyMemory(into io.Writer, got answer, n int) *protocol.Fault {
 	if got.failed() {
 		return &protocol.Fault{Kind: protocol.FaultGDB, Message: got.Results.Str("msg")}
@@ -108,21 +110,23 @@ func copyMemory(into io.Writer, got answer, n int) *protocol.Fault {
 	return nil
 }
 
-// counted is the body of print for statistics of an array. In columns are, of the elements of each rank, "min", "max" and
-// "mean", of those that are finite, "minat" and "maxat", their indices, "nan" and "inf", the numbers of those, and "nanat",
-// the index of the first; a text that is empty where there is no such element.
+// counted is the body of print for statistics of an array. Columns are "min", "max" and
+// "mean" of the finite elements of each rank, "minat" and "maxat", their indices, "nan"
+// and "inf", the number of such elements, and "nanat", the index of the first NaN;
+// empty if there is no such element.
 type counted struct {
 	Expr     string         `json:"expr"`
 	Elements int            `json:"elements"`
 	Shape    protocol.Shape `json:"shape"`
 }
 
-// mayHoldElements tells a value that may be an array of numbers.
+// mayHoldElements reports whether a value may be an array of numbers.
 func mayHoldElements(value string) bool {
 	return value != "" && (value[0] == '{' || value[0] == '(' || strings.HasPrefix(value, "std::") && strings.Contains(value, "{"))
 }
 
-// countArray answers with the statistics of an array of numbers; what is none goes on by or.
+// countArray answers with the statistics of an array of numbers; for other values it
+// calls or.
 func (m *machine) countArray(q *request, or func()) {
 	m.arrayOf(q, func(a array, refusal *protocol.Fault) {
 		if refusal != nil || a.apart || !a.kind.countable(a.size) || a.bytes() > mostHashed {
@@ -144,7 +148,7 @@ func (m *machine) replyCounted(q *request, a array, s *numbers) {
 	c := columnsOf(m.target.Rank, q.args.Limit)
 	c.add("nan", strconv.Itoa(s.nan))
 	c.add("inf", strconv.Itoa(s.inf))
-	index := func(n, at int) string { // the columns are the same on all ranks, or their answers would be several
+	index := func(n, at int) string { // an empty text: all ranks must have the same columns
 		if n == 0 {
 			return ""
 		}

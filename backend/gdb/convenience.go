@@ -1,4 +1,4 @@
-// Convenience variables, as gdb shows them.
+// Convenience variables.
 
 package gdb
 
@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// lastShown are gdb's variables for the last address that x or info line has shown, and what is there, with what makes them
-// those of one rank. Commands of ours set them as well.
+// lastShown are gdb's variables for the last address that x or info line has shown and
+// for its contents. To keep them for one rank, since sdm's own commands change them,
+// this and the suffix of the rank are appended to their names.
 var lastShown = map[string]string{"_": "at", "__": "in"}
 
-// keepExamined keeps them for this rank.
+// keepExamined saves them for this rank.
 func (m *machine) keepExamined(q *request) {
 	for _, name := range []string{"_", "__"} {
 		line := "set $" + name + lastShown[name] + m.variableSuffix() + " = $" + name
@@ -19,18 +20,18 @@ func (m *machine) keepExamined(q *request) {
 	}
 }
 
-// keptVariable is a convenience variable that another gdb can be given.
+// keptVariable is a convenience variable that can be given to another gdb.
 type keptVariable struct{ name, value string }
 
-// shownVariable is a line of "show convenience": "$i_of_rank_3 = 5". Values that go on in further lines are not
-// numbers.
+// shownVariable matches a line of "show convenience": "$i_of_rank_3 = 5". A value of
+// several lines is not a number.
 var shownVariable = regexp.MustCompile(`^\$([A-Za-z]\w*) = (.*)$`)
 
-// plainNumber is a value that gdb reads as it writes it.
+// plainNumber matches a value that gdb reads as it prints it.
 var plainNumber = regexp.MustCompile(`^-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?$`)
 
-// variablesIn gives those of a rank, whose names end in a suffix, in what "show convenience" has printed: numbers
-// by name and value, of others the names.
+// variablesIn returns those of a rank, whose names end in suffix, from the output of
+// "show convenience": numbers with their values, and the names of the others.
 func variablesIn(text, suffix string) (vars []keptVariable, others []string) {
 	for line := range strings.Lines(text) {
 		found := shownVariable.FindStringSubmatch(strings.TrimSpace(line))

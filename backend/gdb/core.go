@@ -13,24 +13,25 @@ import (
 	"sdm/protocol"
 )
 
-// stopAtCore is the reason of the one stop of a core file.
+// stopAtCore is the reason of the stop of a core file.
 const stopAtCore = "core"
 
-// isCore tells whether the rank is a core file.
+// isCore reports whether the rank is a core file.
 func (m *machine) isCore() bool { return m.target.Core != "" }
 
 // openCore loads the program and the core file of a rank.
 //
-// Several may share a gdb when its inferiors have been added before the first one has a core file:
-// one that is added later takes over the connection, and gdb 13.1 crashes when that gets another file.
+// Several may share a gdb if its inferiors are added before the first one loads a core
+// file: an inferior that is added later takes over the connection, and gdb 13.1 crashes
+// when it gets another file.
 func (m *machine) openCore(q *request) {
 	m.ask(q, func(a answer) {
 		if a.failed() {
 			m.notOpened(m.target.Program, a)
 		}
 	}, "-file-exec-and-symbols", append(m.here(), m.target.Program)...)
-	// -target-select would take quotes for a part of the name, and so does target core of gdb 13; that of gdb 16
-	// wants them where there are spaces.
+	// -target-select and the target core of gdb 13 take quotes as part of the name;
+	// that of gdb 16 requires quotes if the name contains spaces.
 	m.targetCore(q, m.target.Core, func(a answer) {
 		if a.failed() && strings.ContainsAny(m.target.Core, " \t\"'\\") {
 			m.targetCore(q, quotedName(m.target.Core), func(b answer) {
@@ -49,22 +50,23 @@ func (m *machine) targetCore(q *request, name string, then func(answer)) {
 	m.ask(q, then, "-interpreter-exec", append(m.here(), "console", "target core "+name)...).print = true
 }
 
-// quotedName is a file's name for commands of gdb that take quotes (GDB manual, Filenames As Command Arguments).
+// quotedName quotes a file name for gdb commands that take quotes (GDB manual,
+// Filenames As Command Arguments).
 func quotedName(name string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
 }
 
 func (m *machine) notOpened(file string, a answer) {
 	if m.attach.request == nil {
-		return // said already
+		return // reported already
 	}
 	words := strings.TrimLeft(strings.TrimPrefix(a.Results.Str("msg"), `"`+file+`"`), ": ")
 	words = strings.TrimPrefix(words, "is ")
 	m.attachRefused(&protocol.Fault{Kind: protocol.FaultLaunch, Message: fmt.Sprintf("cannot open %s: %s", file, words)})
 }
 
-// opened reports the end that the program has come to. gdb tells no stop, and the signal only in words
-// for people. The thread that brought the end about is the first in the file.
+// opened reports how the program ended. gdb reports no stop, and the signal only in its
+// text output. The thread that ended the program is the first in the file.
 func (m *machine) opened(q *request, a answer) {
 	if a.failed() {
 		m.notOpened(m.target.Core, a)
@@ -75,7 +77,7 @@ func (m *machine) opened(q *request, a answer) {
 	m.ask(q, func(at answer) { m.lookAtEnd(q, first, a.text, at) }, "-stack-info-frame", "--thread", m.gdbThread(first.id), "--frame", "0")
 }
 
-// lookAtEnd has the first thread's frame.
+// lookAtEnd processes the frame of the first thread.
 func (m *machine) lookAtEnd(q *request, first *thread, words string, at answer) {
 	if m.attach.request == nil || m.state.IsOver() {
 		return
@@ -101,8 +103,7 @@ func (m *machine) lookAtEnd(q *request, first *thread, words string, at answer) 
 	m.stopNamed(first, "")
 }
 
-// firstThread is gdb's number of the first thread, or of the only one in a file
-// that names none.
+// firstThread returns gdb's number of the first thread; 1 if the file names no threads.
 func (m *machine) firstThread() int {
 	if len(m.threads) > 0 {
 		return m.threads[0].gdb
@@ -112,7 +113,7 @@ func (m *machine) firstThread() int {
 
 var terminated = regexp.MustCompile(`(?m)^Program terminated with signal (\w+)(?:, (.*?))?\.$`)
 
-// terminatedBy reads the signal off what gdb says when it opens a core file.
+// terminatedBy finds the signal in gdb's output for a core file.
 func terminatedBy(text string) (name, meaning string) {
 	if found := terminated.FindStringSubmatch(text); found != nil {
 		return found[1], found[2]
@@ -120,19 +121,20 @@ func terminatedBy(text string) (name, meaning string) {
 	return "", ""
 }
 
-// sections are the names of a core file's sections of registers, one for each thread:
+// sections matches sections of registers in a core file, one for each thread:
 // "`.reg-xstate/12942'".
 var sections = regexp.MustCompile(`(\.reg[a-z0-9-]*/)\d+`)
 
-// withoutProcess takes the numbers of threads out of what gdb says, so that all ranks say the same.
+// withoutProcess removes the thread numbers, so that all ranks give the same text.
 func withoutProcess(line string) string { return sections.ReplaceAllString(line, "${1}PID") }
 
-// repeats tells whether a remark is one of the warnings about a core file, which gdb repeats when it reads registers.
+// repeats reports whether a line is a warning about the core file, which gdb repeats
+// when it reads registers.
 func (m *machine) repeats(line string) bool {
 	return slices.Contains(m.coreWarnings, withoutProcess(strings.TrimSpace(line)))
 }
 
-// withoutRepeats takes such lines out of what gdb has warned of.
+// withoutRepeats removes such lines.
 func (m *machine) withoutRepeats(text string) string {
 	if len(m.coreWarnings) == 0 || text == "" {
 		return text
@@ -146,11 +148,11 @@ func (m *machine) withoutRepeats(text string) string {
 	return b.String()
 }
 
-// mostWarnings bounds those of one core file.
+// mostWarnings bounds the warnings about one core file.
 const mostWarnings = 5
 
-// warnings are the first lines of what gdb warns of, each once: that the program
-// is not the one that left the file, libraries that are not here, a file that was cut.
+// warnings returns the first warnings in a text, each once: about another program than
+// that of the core file, missing libraries, a truncated file.
 func warnings(text string) []string {
 	var all []string
 	text, directories := unmapped(text)
@@ -168,10 +170,11 @@ func warnings(text string) []string {
 	return all
 }
 
-// lostMapping is what gdb says of a file that was mapped and is no more. Those of shared memory have other names in each rank.
+// lostMapping matches the warning about a mapped file that does not exist any more.
+// Files of shared memory have different names in each rank.
 var lostMapping = regexp.MustCompile(`(?m)^warning: Can't open file (.*) during file-backed mapping note processing\n*`)
 
-// unmapped takes such warnings out of a text, and gives the directories of the files.
+// unmapped removes such warnings, and returns the directories of the files.
 func unmapped(text string) (rest string, directories []string) {
 	for _, m := range lostMapping.FindAllStringSubmatch(text, -1) {
 		directories = append(directories, path.Dir(m[1]))
@@ -180,13 +183,14 @@ func unmapped(text string) (rest string, directories []string) {
 	return lostMapping.ReplaceAllString(text, ""), slices.Compact(directories)
 }
 
-// needProcess are the commands, besides those that resume, of which a core file has
-// nothing.
+// needProcess are the commands, besides those that resume, that do not work on a core
+// file.
 var needProcess = []string{
 	"break", "watch", "catch", "log", "condition", "ignore", "commands", "delete", "enable", "disable", "handle", "kill", "memory write",
 }
 
-// lifeless refuses what a core file cannot do; nil when it can.
+// lifeless returns the fault for a command that does not work on a core file; nil if it
+// does.
 func (m *machine) lifeless(name string, args *protocol.Args) *protocol.Fault {
 	if !m.isCore() {
 		return nil
@@ -194,7 +198,7 @@ func (m *machine) lifeless(name string, args *protocol.Args) *protocol.Fault {
 	info, _ := protocol.LookupCommand(name)
 	needs := info.Resumes || slices.Contains(needProcess, name)
 	switch name {
-	case "set variable": // of gdb's own, it can
+	case "set variable": // it works on gdb's own variables
 		needs = !strings.HasPrefix(args.Expr, "$")
 	case "gdb", "mi":
 		name, _, _ = strings.Cut(strings.TrimSpace(args.Text), " ")

@@ -17,8 +17,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// cores has crash.c leave a core file for each of some ranks, as gdb writes them:
-// whether the kernel does depends on the machine.
+// cores makes gdb write a core file of crash.c for each of some ranks: whether the
+// kernel writes them depends on the machine.
 func cores(t testing.TB, ranks ...int) (program string, files []string) {
 	t.Helper()
 	program = build(t, "crash.c")
@@ -38,7 +38,7 @@ func cores(t testing.TB, ranks ...int) (program string, files []string) {
 	return program, files
 }
 
-// open hands core files over.
+// open attaches to core files.
 func (r *rig) open(program string, files ...string) protocol.RequestID {
 	id := r.id()
 	var targets []backend.Target
@@ -49,7 +49,7 @@ func (r *rig) open(program string, files ...string) protocol.RequestID {
 	return id
 }
 
-// gdbs are those that an engine of this process has started.
+// gdbs returns the gdbs that an engine of this process has started.
 func gdbs(t testing.TB) []int {
 	t.Helper()
 	var found []int
@@ -106,7 +106,8 @@ func TestCores(t *testing.T) {
 	}
 }
 
-// What needs a process is refused in our words: of some of it gdb says that it runs.
+// TestCoreRefuses checks that sdm itself refuses commands that need a process: gdb
+// accepts some of them.
 func TestCoreRefuses(t *testing.T) {
 	program, files := cores(t, 3)
 	r := newRig(t, gdb.Config{})
@@ -155,7 +156,7 @@ func TestCoreThatCannotBeOpened(t *testing.T) {
 			r.await(0, protocol.KindDetached)
 		})
 	}
-	r.answers(r.open(program, files[0]), 1) // the rank is free again
+	r.answers(r.open(program, files[0]), 1) // the rank number is free again
 	r.await(0, protocol.KindStopped)
 }
 
@@ -169,7 +170,7 @@ func TestCoreOfAnotherProgram(t *testing.T) {
 	r.await(0, protocol.KindStopped)
 }
 
-// A gdb that dies is replaced, and the file opened again.
+// TestCoreOfADeadGDB checks that a gdb that dies is replaced and the file opened again.
 func TestCoreOfADeadGDB(t *testing.T) {
 	program, files := cores(t, 3)
 	r := newRig(t, gdb.Config{})
@@ -181,7 +182,8 @@ func TestCoreOfADeadGDB(t *testing.T) {
 		}
 	}
 	note := r.await(0, protocol.KindNote)
-	for strings.Contains(string(note.Body), "ection `.reg-xstate/") { // of a size that the gdb does not know of this processor
+	// the gdb does not know its size on this processor
+	for strings.Contains(string(note.Body), "ection `.reg-xstate/") {
 		note = r.await(0, protocol.KindNote)
 	}
 	if !strings.Contains(string(note.Body), "has opened the core file") {

@@ -1,4 +1,4 @@
-// What one gdb does for the ranks that share it.
+// One gdb and the ranks that share it.
 
 package gdb
 
@@ -14,59 +14,58 @@ import (
 	"sdm/protocol/rank"
 )
 
-// debugger is one gdb as the machines of its ranks share it: the commands on
-// their way, and who is meant by what it tells. It is pure, as machines are.
+// debugger is one gdb, shared by the machines of its ranks: the outstanding commands,
+// and which machine a record is for. Like a machine it is pure.
 //
-//	machine of rank 0, i1 ─┐                       ┌─ *stopped,thread-id="4" → the machine that has thread 4
-//	machine of rank 1, i2 ─┼─ calls ─→ gdb ─ lines ─┼─ ^done of a token       → the machine that asked
-//	machine of rank 2, i3 ─┘                       └─ =thread-…,group-id="i2" → the machine of that group
+//	machine of rank 0, i1 ─┐                       ┌─ *stopped,thread-id="4" → machine of thread 4
+//	machine of rank 1, i2 ─┼─ calls ─→ gdb ─ lines ─┼─ ^done of a token        → machine that asked
+//	machine of rank 2, i3 ─┘                       └─ =thread-…,group-id="i2" → machine of the group
 type debugger struct {
 	machines  []*machine
 	several   bool             // it has had more than one
-	threads   map[int]*machine // by gdb's number, which counts over all of its inferiors
+	threads   map[int]*machine // by gdb's number, which is unique over its inferiors
 	calls     calls
-	bytes     []byte        // to be sent, as far as take gives it
-	turns     []turn        // what must be over before more of bytes is sent; in order
-	kill      bool          // it is to be killed
-	replaced  string        // … because of this, and another one takes its ranks over
+	bytes     []byte        // commands to be sent, as far as take returns them
+	turns     []turn        // what must have ended before more of bytes is sent; in order
+	kill      bool          // the process is to be killed
+	replaced  string        // the reason, if another gdb takes over the ranks
 	late      bool          // an answer is overdue: new commands are refused at once
-	gone      bool          // there is no gdb any more
-	killAt    time.Duration // when it is killed unless it has ended; 0 is never
+	gone      bool          // the process has ended
+	killAt    time.Duration // when it is killed unless it has ended; 0: never
 	eager     bool          // it reads separate debug files by itself
-	elements  bool          // a person has said how many elements it shows
-	objects   bool          // it shows objects as what they are, and not as what they are declared to be (set print object)
-	old       bool          // it does not know mi4: one before 13
-	loud      bool          // it tells what it does; see speakUp
+	elements  bool          // a user has set how many elements it shows
+	objects   bool          // it shows objects by their dynamic type (set print object)
+	old       bool          // it is older than 13 and does not know mi4
+	loud      bool          // it prints what it does; see speakUp
 	ten       bool          // it is gdb 10
 	lazy      bool          // it does not read symbols of libraries by itself
-	libraries []string      // whose symbols some rank has needed, where it is lazy
+	libraries []string      // those whose symbols a rank has needed, if lazy
 	handling  handling
-	quiet     int             // how many machines want gdb to keep quiet about SIGCONT
-	handle    string          // the user's own handling of SIGCONT
-	ends      []*machine      // have exited by a signal that gdb has not told yet
-	asked     rank.Set        // whom the present request is for
-	registers map[string]bool // names of registers, where several ranks share; nil before they are asked for
+	quiet     int             // how many machines have SIGCONT handled quietly
+	handle    string          // the user's handling of SIGCONT
+	ends      []*machine      // ended by a signal that gdb has not reported yet
+	asked     rank.Set        // ranks of the present request
+	registers map[string]bool // names of registers, if it is shared; nil: not known yet
 	birth     birth
 	abort     abortPoint
 	bound     bound
 	complains complaints
 	remarks   remarks
 	setting   lastSetting
-	start     []*startPoint // where ranks have not been yet
+	start     []*startPoint // breakpoints of ranks that have not reached them yet
 }
 
-// newDebugger makes the machines that share a gdb; how many they are is settled
-// for its life.
+// newDebugger makes a debugger for n machines.
 func newDebugger(n int) *debugger {
 	return &debugger{threads: map[int]*machine{}, handle: handleBack, machines: make([]*machine, 0, n)}
 }
 
-// shared tells whether several ranks are in it, or have been: how they are kept apart is settled for its life.
+// shared reports whether it has ever had several ranks: how they are kept apart does
+// not change afterwards.
 func (d *debugger) shared() bool { return d.several }
 
-// add gives a machine an inferior of its own. gdb has one to begin with, i1,
-// and names those that it is told to add i2, i3, … in this order: nobody
-// waits for its answers.
+// add gives a machine an inferior of its own. gdb starts with one, i1, and names those
+// that -add-inferior adds i2, i3, … in order, so the answers are not needed.
 func (d *debugger) add(m *machine) {
 	d.machines = append(d.machines, m)
 	m.gdb = d
@@ -78,7 +77,7 @@ func (d *debugger) add(m *machine) {
 	}
 }
 
-// record takes a line of gdb.
+// record processes a record of gdb.
 func (d *debugger) record(now time.Duration, r mi.Record) {
 	d.birth.hear(r)
 	d.ten = d.ten || d.loud && r.Class == mi.Log && strings.HasPrefix(r.Text, "[infrun]")
@@ -110,8 +109,8 @@ func (d *debugger) record(now time.Duration, r mi.Record) {
 	}
 }
 
-// result answers a call. gdb may give none (then one for a later call comes)
-// and two: ^running and then ^error when the resume failed half-way.
+// result processes the result of a call. gdb may omit a result, then one for a later
+// call comes, and may give two: ^running and then ^error if the resume failed half-way.
 func (d *debugger) result(now time.Duration, r mi.Record) {
 	d.late = false
 	k, skipped := d.calls.take(r.Token)
@@ -144,7 +143,7 @@ func (k *call) finish(now time.Duration, r mi.Record) {
 	k.by.settle()
 }
 
-// exec takes *running and *stopped.
+// exec processes *running and *stopped.
 func (d *debugger) exec(now time.Duration, r mi.Record) {
 	id := r.Results.Str("thread-id")
 	if k := d.calls.current(); k != nil && id != "" && k.still == id && r.Name == "stopped" {
@@ -176,8 +175,8 @@ func (d *debugger) exec(now time.Duration, r mi.Record) {
 	}
 }
 
-// owner gives the machine of a thread, as a list of one. An only machine has
-// them all.
+// owner returns the machine of a thread, as a list of one. A machine that is alone owns
+// all threads.
 func (d *debugger) owner(thread int) []*machine {
 	if !d.shared() {
 		return d.machines
@@ -188,30 +187,30 @@ func (d *debugger) owner(thread int) []*machine {
 	return nil
 }
 
-// ended gives the machines that a *stopped without a thread may concern: that whose end it tells. gdb does
-// not say which: it has told just before, by =thread-group-exited.
+// ended returns the machines that a *stopped without a thread may concern: the one
+// whose end it reports. gdb does not name it; a =thread-group-exited precedes.
 func (d *debugger) ended(stop mi.Tuple) []*machine {
 	if !d.shared() {
 		return d.machines
 	}
 	if stop.Str("reason") == "" {
-		return d.machines // of no end (callOver)
+		return d.machines // not an end (see callOver)
 	}
 	if stop.Str("reason") != "exited-signalled" || len(d.ends) == 0 {
-		return nil // the exit code has been told
+		return nil // already reported with the exit code
 	}
 	m := d.ends[0]
 	d.ends = d.ends[1:]
 	return []*machine{m}
 }
 
-// notified takes a =record.
+// notified processes a =record.
 func (d *debugger) notified(now time.Duration, r mi.Record) {
 	if k := d.calls.current(); k != nil && r.Name == "breakpoint-created" {
 		k.made = r.Results.Path("bkpt", "number").Str
 	}
 	if r.Name == "library-loaded" && !mpiLibrary.MatchString(r.Results.Str("target-name")) {
-		return // of these there are many
+		return // there are many of these
 	}
 	if r.Name == "breakpoint-deleted" {
 		for _, m := range d.machines {
@@ -236,7 +235,7 @@ func (d *debugger) notified(now time.Duration, r mi.Record) {
 		m.followed(r.Results.Str("id"), r.Results.Str("pid"))
 	case "thread-group-exited":
 		if r.Results.Str("id") != m.group {
-			break // of the parent
+			break // that of the parent
 		}
 		if r.Results.Str("exit-code") == "" && !m.ending.poked && !m.ending.leaving && m.moving == nil {
 			d.ends = append(d.ends, m)
@@ -261,8 +260,8 @@ func (d *debugger) notified(now time.Duration, r mi.Record) {
 	m.settle()
 }
 
-// concerned finds the machine that a =record is about: that of the group it
-// names, that of the thread, or that whose command gdb is carrying out.
+// concerned returns the machine that a =record is about: that of the group or thread
+// that it names, or that whose command gdb executes.
 func (d *debugger) concerned(r mi.Record) *machine {
 	if !d.shared() {
 		return d.machines[0]
@@ -290,7 +289,7 @@ func (d *debugger) concerned(r mi.Record) *machine {
 	return nil
 }
 
-// leave tells gdb to end when the last of its ranks is over.
+// leave tells gdb to exit after the last of its ranks has ended.
 func (d *debugger) leave(now time.Duration) {
 	if d.gone || d.killAt != 0 {
 		return
@@ -304,7 +303,7 @@ func (d *debugger) leave(now time.Duration) {
 	d.killAt = now + enough
 }
 
-// release forgets a rank that has a gdb of its own from now on.
+// release removes a rank that gets a gdb of its own.
 func (d *debugger) release(now time.Duration, m *machine) {
 	is := func(o *machine) bool { return o == m }
 	d.machines = slices.DeleteFunc(d.machines, is)
@@ -318,7 +317,7 @@ func (d *debugger) release(now time.Duration, m *machine) {
 	d.leave(now)
 }
 
-// tick looks at the clock.
+// tick processes all deadlines that have passed.
 func (d *debugger) tick(now time.Duration) {
 	for _, m := range d.machines {
 		m.tick(now)
@@ -332,7 +331,7 @@ func (d *debugger) tick(now time.Duration) {
 	}
 }
 
-// deadline is when tick has something to do, 0 for never.
+// deadline returns when tick is due; 0: never.
 func (d *debugger) deadline() time.Duration {
 	first := d.killAt
 	if t := d.birth.deadline(); t != 0 && (first == 0 || t < first) {
@@ -346,8 +345,8 @@ func (d *debugger) deadline() time.Duration {
 	return first
 }
 
-// died takes the end of gdb. It gives the machines that another one shall take
-// over, where there may be another.
+// died processes the end of gdb. It returns the machines that another gdb is to take
+// over; another says whether there may be one.
 func (d *debugger) died(now time.Duration, how demise, another bool) (orphans []*machine) {
 	how.cause = cmp.Or(d.replaced, how.cause)
 	hopeful, silent := d.birth.hopeful(how), d.birth.wasSilent()

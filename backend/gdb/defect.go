@@ -1,4 +1,4 @@
-// A panic costs the ranks of one gdb.
+// A panic costs only the ranks of one gdb.
 
 package gdb
 
@@ -11,8 +11,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// guard calls a debugger or a machine of a gdb. Should that panic, then what is known of the ranks
-// of this gdb is worth nothing any more, and they are given up; all others go on.
+// guard calls a function of a debugger or machine. After a panic the ranks of this gdb
+// are given up, since their state is not reliable; all others go on.
 func (l *loop) guard(k *keeper, do func()) {
 	defer func() {
 		if why := recover(); why != nil {
@@ -22,8 +22,8 @@ func (l *loop) guard(k *keeper, do func()) {
 	do()
 }
 
-// giveUp puts machines that know nothing but that their ranks are lost in the places of those of a gdb, and
-// has that end: it lets go of processes that were there before.
+// giveUp replaces the machines of a gdb by machines whose ranks are lost, and ends the
+// gdb. It detaches from processes that were attached to.
 func (l *loop) giveUp(k *keeper, why *protocol.Fault, stack []byte) {
 	k.broken, k.unborn = true, nil
 	broken := k.debugger
@@ -32,7 +32,7 @@ func (l *loop) giveUp(k *keeper, why *protocol.Fault, stack []byte) {
 	var ranks []rank.ID
 	for _, s := range k.slots {
 		ranks = append(ranks, s.machine.target.Rank)
-		out := s.machine.out // before it happened
+		out := s.machine.out // from before the panic
 		l.said = append(l.said, out.said...)
 		for _, g := range out.signals {
 			l.signal(s, g)
@@ -45,7 +45,7 @@ func (l *loop) giveUp(k *keeper, why *protocol.Fault, stack []byte) {
 	for _, s := range k.slots {
 		s.machine.givenUp(l.now(), why)
 	}
-	k.debugger.leave(l.now()) // also where all ranks had ended already
+	k.debugger.leave(l.now()) // also if all ranks had ended already
 	l.touch(k)
 	l.log().Error(why.Message+"; its ranks are given up: "+protocol.Report, "ranks", rank.Of(ranks...), "stack", string(stack))
 }
@@ -57,8 +57,8 @@ func (l *loop) log() *slog.Logger {
 	return slog.New(slog.DiscardHandler)
 }
 
-// heir is a machine that has of another one what a panic cannot have spoilt: whose it is, what state was told,
-// and who waits for an answer.
+// heir returns a machine with what a panic cannot have damaged: the target, the
+// reported state, and the open requests.
 func (m *machine) heir() *machine {
 	h := newMachine(m.target, m.source)
 	h.looks, h.advised = m.looks, m.advised
@@ -71,7 +71,7 @@ func (m *machine) heir() *machine {
 	return h
 }
 
-// givenUp ends a machine that is to be nothing but over.
+// givenUp answers all requests and reports the rank as lost.
 func (m *machine) givenUp(now time.Duration, why *protocol.Fault) {
 	m.now = now
 	for len(m.open) > 0 {

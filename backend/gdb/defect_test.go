@@ -1,4 +1,4 @@
-// A panic costs the ranks of one gdb, wherever it comes.
+// A panic costs only the ranks of one gdb.
 
 package gdb
 
@@ -30,10 +30,11 @@ func (h *heard) Reply(id protocol.RequestID, groups ...protocol.Group) {
 
 func (h *heard) Event(groups ...protocol.Group) { h.Reply(0, groups...) }
 
-// Whatever of a machine panics, and through which of the loop's calls: the ranks of its gdb are
-// lost, who has asked them is answered once, and the rank in the other gdb does not notice.
+// TestPanicAnywhere checks, for panics in all inputs of a machine, that the ranks of
+// its gdb are lost, that each request is answered once, and that the rank of the other
+// gdb is not affected.
 func TestPanicAnywhere(t *testing.T) {
-	// A machine without a debugger cannot do anything.
+	// A machine without a debugger panics at every input.
 	inputs := map[string]func(l *loop, k *keeper){
 		"do": func(l *loop, k *keeper) {
 			l.do(backend.Request{ID: 8, Ranks: rank.Of(0), Command: &protocol.Command{Name: "print"}})
@@ -68,7 +69,7 @@ func TestPanicAnywhere(t *testing.T) {
 			for _, r := range []string{"[0]", "[1]"} {
 				end := "0 lost "
 				if name == "ended" && r == "[0]" {
-					end = "0 exited " // this it had told before
+					end = "0 exited " // it was reported before
 				}
 				for _, want := range []string{"7 error ", end, "9 error "} {
 					if n := strings.Count("\n"+text, "\n"+want+r); n != 1 {
@@ -93,7 +94,7 @@ func recordTo(k *keeper) func(mi.Record) {
 	return func(r mi.Record) { k.debugger.record(1, r) }
 }
 
-// bareKeeper is a gdb that is being started, and will not be; its ranks stand.
+// bareKeeper makes a gdb that is never started; its ranks are stopped.
 func bareKeeper(l *loop, ranks ...rank.ID) *keeper {
 	k := l.newKeeper(len(ranks))
 	k.waiting = true

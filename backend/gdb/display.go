@@ -13,22 +13,22 @@ import (
 	"sdm/protocol"
 )
 
-// displays are those of one rank, by rising number.
+// displays are the displays of one rank, by ascending number.
 type displays struct {
 	list []protocol.Display
 	held *heldStop // a stop that waits for their values, or nil
-	// scopes are gdb's numbers of those that it has for ours; see scope.
+	// scopes maps their numbers to those of gdb's own displays; see scope.
 	scopes map[int]int
 }
 
-// heldStop is a stop that is reported when its displays have their values, or
-// when their time is over: a hanging expression must not hide a stop.
+// heldStop is a stop that is reported when its displays have values, or after
+// displayWait: an expression that takes long must not delay a stop.
 type heldStop struct {
 	until  time.Duration
 	tell   func(shown []protocol.Display, values []string, s spoken)
 	shown  []protocol.Display
 	texts  []string
-	spoken spoken // by the commands of its breakpoint
+	spoken spoken // output of the commands of its breakpoint
 }
 
 // displayWait is how long a stop waits for the values of displays.
@@ -40,11 +40,11 @@ type displayList struct {
 	Displays []protocol.Display `json:"displays"`
 }
 
-// mostDisplays bounds what every stop costs.
+// mostDisplays bounds the work at every stop.
 const mostDisplays = 100
 
-// display adds an expression and shows it at once, as gdb does; without one it
-// shows all.
+// display adds an expression and shows it at once, as gdb does; without an expression
+// it shows all.
 func (m *machine) display(q *request) {
 	all := m.displays.list
 	if q.args.Expr != "" {
@@ -66,7 +66,7 @@ func (m *machine) display(q *request) {
 		m.displays.list = append(all[:len(all):len(all)], d)
 		all = m.displays.list[len(all):]
 	}
-	if m.stateNow().Refuse(protocol.NeedStopped) != nil { // it shows at the next stop
+	if m.stateNow().Refuse(protocol.NeedStopped) != nil { // it is shown at the next stop
 		m.reply(q, displayList{append([]protocol.Display{}, all...)})
 		return
 	}
@@ -124,8 +124,8 @@ func (m *machine) undisplay(q *request) {
 	m.done(q)
 }
 
-// evaluateAll gives those displays that can be read here, as gdb shows them,
-// and their values. Where none has one, values is the refusal of the last.
+// evaluateAll returns those displays that can be read here, as gdb shows them, and
+// their values. If there are none, values is the error of the last.
 func (m *machine) evaluateAll(q *request, all []protocol.Display, then func(shown []protocol.Display, values []string)) {
 	m.outside(q, func(is func(protocol.Display) bool) {
 		m.evaluateThese(q, slices.DeleteFunc(slices.Clone(all), is), then)
@@ -158,7 +158,8 @@ func (m *machine) evaluateThese(q *request, all []protocol.Display, then func(sh
 	}
 }
 
-// shownOf keeps the displays that gdb can read; where there is none, values is the last text.
+// shownOf returns the displays that gdb can read; if there are none, values is the last
+// text.
 func shownOf(all []protocol.Display, texts []string, has []bool) (shown []protocol.Display, values []string) {
 	for i, d := range all {
 		if has[i] {
@@ -171,11 +172,12 @@ func shownOf(all []protocol.Display, texts []string, has []bool) (shown []protoc
 	return shown, values
 }
 
-// notRead are gdb's words for an expression that it cannot even read here.
+// notRead matches gdb's errors for an expression that cannot be parsed here.
 var notRead = regexp.MustCompile(`^(?:No symbol |No type |No (?:struct|union|enum) type |A syntax error in expression|Invalid |Unmatched |Unterminated |Empty )`)
 
-// displayedError gives what is shown for a display without a value, as gdb does; false: that it cannot be read. read tells that gdb
-// has one of its own for it: in C++ it reads a call of a function that is not there.
+// displayedError returns what is shown for a display without a value, as gdb does;
+// false: it cannot be parsed. read says that gdb has a display of its own for it: in
+// C++ gdb parses a call of a function that does not exist.
 func displayedError(msg string, read bool) (text string, has bool) {
 	if !read && notRead.MatchString(msg) {
 		return msg, false
@@ -183,9 +185,9 @@ func displayedError(msg string, read bool) (text string, has bool) {
 	return "<error: " + msg + ">", true
 }
 
-// askValue evaluates an expression, as it stands among others. Without a format the value stands in
-// the result: what gdb prints on its console may be parted by what it says of
-// other threads meanwhile.
+// askValue evaluates an expression that is shown with others. Without a format the
+// value is taken from the result record: console output may be interrupted by messages
+// about other threads.
 func (m *machine) askValue(q *request, format, expr string, then func(a answer, value string)) {
 	bounded := func(a answer, value string) {
 		switch {
@@ -214,8 +216,8 @@ func (m *machine) askValue(q *request, format, expr string, then func(a answer, 
 	k.print = true
 }
 
-// displayLine is what gdb is asked: memory and instructions are examined, the
-// rest is printed.
+// displayLine returns gdb's command: memory and instructions are examined, other
+// formats are printed.
 func displayLine(d protocol.Display) string {
 	if examines(d.Format) {
 		return examineLine(&protocol.Args{Expr: d.Expr, Format: d.Format})
@@ -223,7 +225,7 @@ func displayLine(d protocol.Display) string {
 	return "output/" + d.Format + " " + d.Expr
 }
 
-// examines tells the formats of x from those of print.
+// examines distinguishes the formats of x from those of print.
 func examines(format string) bool { return strings.ContainsAny(format, "is0123456789bhwg") }
 
 func displayed(a answer) string { return strings.TrimRight(a.text, "\n") }
@@ -234,8 +236,8 @@ func (c *columns) displays(shown []protocol.Display, values []string) {
 	}
 }
 
-// withDisplays reports a stop of a thread with what the commands of its
-// breakpoint say, and the displays that have a value there.
+// withDisplays calls tell for a stop, with the output of the breakpoint's commands and
+// the displays that have a value there.
 func (m *machine) withDisplays(t *thread, tell func(shown []protocol.Display, values []string, s spoken)) {
 	var acting []*point
 	for _, p := range m.points.reached(t.stop) {
@@ -261,7 +263,7 @@ func (m *machine) withDisplays(t *thread, tell func(shown []protocol.Display, va
 	})
 }
 
-// speakAtAll is speakAt for several, one after the other.
+// speakAtAll calls speakAt for several breakpoints, one after another.
 func (m *machine) speakAtAll(points []*point, t *thread, then func(spoken)) {
 	if len(points) == 0 {
 		then(spoken{})
@@ -284,7 +286,7 @@ func (m *machine) releaseStop(h *heldStop) {
 }
 
 // displaysOverdue reports a stop whose displays take too long, without them, and
-// asks for them no more.
+// removes all displays.
 func (m *machine) displaysOverdue() {
 	h := m.displays.held
 	if h == nil || m.now < h.until {

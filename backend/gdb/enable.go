@@ -1,4 +1,4 @@
-// Breakpoints that are deleted, enabled and disabled, as a whole or by place.
+// Deleting, enabling and disabling breakpoints or single locations.
 
 package gdb
 
@@ -11,8 +11,8 @@ import (
 	"sdm/protocol"
 )
 
-// changeBreakpoints is delete, enable and disable: of those that are named, or
-// of all.
+// changeBreakpoints executes delete, enable and disable, for those that are named or
+// for all.
 func (m *machine) changeBreakpoints(q *request) {
 	numbers, unknown := m.points.gdbs(q.args.Breakpoints)
 	for _, p := range q.args.Places {
@@ -34,7 +34,7 @@ func (m *machine) changeBreakpoints(q *request) {
 	}
 }
 
-// changeAll is for all breakpoints of this rank.
+// changeAll changes all breakpoints of this rank.
 func (m *machine) changeAll(q *request) {
 	m.ask(q, func(a answer) {
 		var numbers []string
@@ -52,8 +52,8 @@ func (m *machine) changeAll(q *request) {
 	}, "-break-list")
 }
 
-// findPlaces asks how gdb calls places: where it is shared it counts those of all ranks.
-// The only place of a breakpoint is the breakpoint.
+// findPlaces finds gdb's names of locations; in a shared gdb these count the locations
+// of all ranks. The only location of a breakpoint is the breakpoint itself.
 func (m *machine) findPlaces(q *request, numbers []string) {
 	m.ask(q, func(a answer) {
 		if a.failed() {
@@ -98,7 +98,7 @@ func noPlace(p protocol.Site, have int) *protocol.Fault {
 	}
 }
 
-// changeThese is for breakpoints and places by gdb's names.
+// changeThese changes breakpoints and locations by gdb's names.
 func (m *machine) changeThese(q *request, numbers []string) {
 	switch q.args.Then {
 	case "":
@@ -119,8 +119,8 @@ func (m *machine) changeThese(q *request, numbers []string) {
 	m.ask(q, m.thenChanged(q, numbers), "-interpreter-exec", append(m.here(), "console", line)...)
 }
 
-// thenChanged answers that it is done, and keeps which breakpoints there are, and what
-// gdb will do with them when they are reached.
+// thenChanged answers the request, and records which breakpoints exist and what gdb
+// does with them at a hit.
 func (m *machine) thenChanged(q *request, numbers []string) func(answer) {
 	then := m.thenDone(q)
 	return func(a answer) {
@@ -143,8 +143,8 @@ func (m *machine) thenChanged(q *request, numbers []string) func(answer) {
 	}
 }
 
-// countDown sees that a gdb which comes after this one goes on where it was with a
-// breakpoint that is disabled when it has been reached so often.
+// countDown updates the journal for a breakpoint that gdb disables after a number of
+// hits, so that a replacement gdb continues the count.
 func (m *machine) countDown(stop mi.Tuple) {
 	p := m.points.at(stop)
 	if p == nil || p.left == 0 || stop.Str("disp") != "dis" {

@@ -9,13 +9,14 @@ import (
 	"strings"
 )
 
-// Environment is what gdb gets: ours without what is ours alone, or would do harm there. SDM_* may
-// name secrets; DEBUGINFOD_URLS would let gdb ask the network; and with PYTHONUNBUFFERED, which images
-// of containers like to set, the Python in gdb takes the buffer of gdb's own standard output away: each
-// record is then written letter by letter, 22,000 system calls to tell of the libraries of one MPI rank.
+// Environment returns the environment for gdb: that of this process without variables
+// that are private or would do harm. SDM_* may name secrets; DEBUGINFOD_URLS would let
+// gdb use the network. With PYTHONUNBUFFERED, which container images often set, the
+// Python in gdb makes gdb's standard output unbuffered: each record is written byte by
+// byte, 22,000 system calls for the libraries of one MPI rank.
 func Environment() []string { return environment(os.Environ()) }
 
-// environment is that made of another one than ours.
+// environment makes that from another environment.
 func environment(whole []string) []string {
 	var env []string
 	for _, e := range whole {
@@ -26,8 +27,8 @@ func environment(whole []string) []string {
 	return readable(env)
 }
 
-// readable has gdb show text as it is: from version 18 on it writes all that is not
-// ASCII in octal where the locale is not of UTF-8, whatever "set charset" says.
+// readable makes gdb print text unchanged: from version 18 on it prints non-ASCII
+// characters in octal if the locale is not UTF-8, whatever "set charset" says.
 func readable(env []string) []string {
 	value := func(name string) string {
 		for _, e := range env {

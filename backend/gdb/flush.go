@@ -1,4 +1,4 @@
-// A SIGSTOP of gdb's own that has not been delivered when a rank is to be handed over.
+// A pending SIGSTOP of gdb's at a handover.
 
 package gdb
 
@@ -10,9 +10,11 @@ import (
 	"sdm/protocol"
 )
 
-// flush deals with threads to which gdb has sent a SIGSTOP that they have not got: they had come to a stop of their own.
-// Such a one it takes back by SIGCONT when it detaches, and ours with it. So the thread gets it now, and behind it a signal
-// that stops it again before its next instruction: the kernel takes the lower number first.
+// flush handles threads with a pending SIGSTOP that gdb has sent: they had stopped for
+// another reason before it was delivered. When gdb detaches it removes such a SIGSTOP
+// by SIGCONT, and the SIGSTOP of sdm with it. So the thread gets it now, followed by a
+// signal that stops it again before its next instruction: the kernel delivers the lower
+// number first.
 func (m *machine) flush() {
 	h := m.moving
 	for i := range h.threads {
@@ -29,14 +31,14 @@ func (m *machine) flush() {
 	m.detachNow()
 }
 
-// flushed goes on when that thread stands again.
+// flushed continues when that thread has stopped again.
 func (m *machine) flushed() {
 	m.handleWinch()
 	m.flush()
 }
 
-// handleWinch has gdb handle SIGWINCH as before flush, unless that of a neighbour is still to come: gdb would pass it
-// over, and the neighbour would take its step.
+// handleWinch restores the handling of SIGWINCH, unless another rank of this gdb still
+// waits for one: gdb would not stop at it, and that rank would execute its step.
 func (m *machine) handleWinch() {
 	if slices.ContainsFunc(m.gdb.machines, func(o *machine) bool { return o != m && o.flushing() }) {
 		return
@@ -53,8 +55,9 @@ func (m *machine) flushing() bool {
 	return m.moving != nil && m.moving.awaking != nil && !m.rescue.under && !m.state.IsOver()
 }
 
-// notFlushed takes the error of a step of flush, which comes after ^running: gdb resumes no thread while it cannot insert a
-// breakpoint, be it that of a neighbour. The rank stays in the old gdb.
+// notFlushed processes the error of flush's step, which comes after ^running: gdb
+// resumes no thread while it cannot insert a breakpoint, even one of another rank. The
+// rank stays in the old gdb.
 func (m *machine) notFlushed(a mi.Record) {
 	h := m.moving
 	h.awaking.stop = h.keptOf(h.awaking).stop

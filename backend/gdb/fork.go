@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// followed takes a thread group that gdb has made by itself: the program has forked, and gdb goes with
-// the child and lets the parent run on. From then on the rank is the child, and ends as that does.
-// gdb counts on (inferior 2, thread 2); for people it is thread 1.
+// followed processes a thread group that gdb has created: the program has forked, and
+// gdb follows the child and detaches from the parent. From then on the rank is the
+// child, and ends with it. gdb numbers them inferior 2 and thread 2; to the user it is
+// thread 1.
 func (m *machine) followed(group, pid string) {
 	n, err := strconv.Atoi(pid)
 	inferior, failed := strconv.Atoi(strings.TrimPrefix(group, "i"))

@@ -25,7 +25,8 @@ func script(t *testing.T, text string) string {
 	return path
 }
 
-// A rank that is told to follow its child is the child from then on, and ends as it does.
+// TestFollowChild checks that a rank that follows its child is the child from then on,
+// and ends with it.
 func TestFollowChild(t *testing.T) {
 	r := newRig(t, gdb.Config{RanksPerGDB: 1})
 	work := build(t, "work.c")
@@ -43,7 +44,7 @@ func TestFollowChild(t *testing.T) {
 	if s := r.goes("finish"); s.Frame.Func != "main" {
 		t.Fatalf("got %+v", s)
 	}
-	// The program that the child starts in its place gets the breakpoints.
+	// The program that the child starts by exec gets the breakpoints.
 	if s := r.goes("continue"); s.Breakpoint != 3 || s.Frame.Func != "helper" {
 		t.Fatalf("got %+v", s)
 	}
@@ -51,7 +52,7 @@ func TestFollowChild(t *testing.T) {
 	r.await(0, protocol.KindSignalled)
 }
 
-// The end of the parent is not that of the rank.
+// TestParentEndsFirst checks that the end of the parent does not end the rank.
 func TestParentEndsFirst(t *testing.T) {
 	r := newRig(t, gdb.Config{RanksPerGDB: 1})
 	r.launch(build(t, "forks.c"), 1)
@@ -59,7 +60,7 @@ func TestParentEndsFirst(t *testing.T) {
 	r.ok("gdb", protocol.Args{Text: "set follow-fork-mode child"})
 	r.ok("break", protocol.Args{Breakpoint: 1, Location: "inchild"})
 	r.goes("continue")
-	syscall.Kill(parent.PID, syscall.SIGKILL) // and not its group
+	syscall.Kill(parent.PID, syscall.SIGKILL) // without its group
 	parent.Wait()
 	if got := r.value("n"); got != "1" {
 		t.Errorf("n is %s", got)
@@ -70,7 +71,8 @@ func TestParentEndsFirst(t *testing.T) {
 	}
 }
 
-// A rank that shares its gdb gets one of its own to become its child.
+// TestFollowChildInSharedGDB checks that a rank that shares a gdb gets one of its own
+// to follow its child.
 func TestFollowChildInSharedGDB(t *testing.T) {
 	r := newRig(t, gdb.Config{RanksPerGDB: 2})
 	r.launch(build(t, "forks.c"), 2)
@@ -84,7 +86,8 @@ func TestFollowChildInSharedGDB(t *testing.T) {
 	}
 }
 
-// What gdb cannot do for a rank that is one process is refused.
+// TestForkSettings checks that settings by which gdb would debug two processes are
+// refused.
 func TestForkSettings(t *testing.T) {
 	for _, per := range []int{1, 2} {
 		t.Run(fmt.Sprintf("%d in a gdb", per), func(t *testing.T) {
@@ -104,7 +107,8 @@ func TestForkSettings(t *testing.T) {
 	}
 }
 
-// A rank that is stopped at a vfork goes on, in whatever gdb that takes, and stops at it again when it is started anew.
+// TestCatchVfork checks that a rank that has stopped at a vfork can be resumed, and
+// stops there again after a restart.
 func TestCatchVfork(t *testing.T) {
 	for _, per := range []int{1, 2} {
 		t.Run(fmt.Sprintf("%d in a gdb", per), func(t *testing.T) {
@@ -132,8 +136,8 @@ func TestCatchVfork(t *testing.T) {
 	}
 }
 
-// A program that starts another in its place: breakpoints are looked up again, those of all kinds
-// stay, and neighbours do not notice.
+// TestExec checks that after an exec breakpoints are looked up again, that those of all
+// kinds remain, and that other ranks are not affected.
 func TestExec(t *testing.T) {
 	for _, per := range []int{1, 2} {
 		t.Run(fmt.Sprintf("%d in a gdb", per), func(t *testing.T) {
@@ -160,8 +164,8 @@ func TestExec(t *testing.T) {
 	}
 }
 
-// The shell of a script, and what it calls on the way, only prepare the program: its main is where ranks
-// stop, with the breakpoints that were set before.
+// TestWrappers checks that a script's shell and the wrappers that it executes run to
+// the main of the program, with the breakpoints that were set before.
 func TestWrappers(t *testing.T) {
 	work := build(t, "work.c")
 	for _, per := range []int{1, 3} {
@@ -205,7 +209,7 @@ func TestWrappers(t *testing.T) {
 	}
 }
 
-// A script that does not put its program into its own place has no place where it could stop; that is told.
+// TestWrapperWithout checks the note about a script that does not exec its program.
 func TestWrapperWithout(t *testing.T) {
 	r := newRig(t, gdb.Config{RanksPerGDB: 1})
 	r.neighbours = 0
@@ -220,7 +224,7 @@ func TestWrapperWithout(t *testing.T) {
 	}
 }
 
-// Who wants to debug the shell stops at its entry.
+// TestWrapperAtEntry checks that the shell itself can be debugged from its entry.
 func TestWrapperAtEntry(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	job := script(t, "#!/bin/sh\nexec \"$@\"\n")
@@ -239,8 +243,9 @@ func TestWrapperAtEntry(t *testing.T) {
 	}
 }
 
-// Ranks that share a gdb, have several threads and start other programs are not forgotten by it. Where their vforks come
-// together gdb does forget some: these get one of their own, run on, and meet their breakpoints.
+// TestForksOfManyThreads checks ranks that share a gdb, have several threads and start
+// other programs. gdb forgets some of them if their vforks coincide: these get a gdb of
+// their own, run on, and reach their breakpoints.
 func TestForksOfManyThreads(t *testing.T) {
 	t.Setenv("TICKING", "1")
 	const n = 4

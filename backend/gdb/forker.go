@@ -1,4 +1,4 @@
-// The thread that gdbs are forked from.
+// The thread that starts gdbs.
 
 package gdb
 
@@ -12,12 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forker starts gdbs one after the other. A parent-death signal comes when the
-// forking *thread* ends, so all are forked on one locked thread that lives as
-// long as the engine (prctl(2), PR_SET_PDEATHSIG).
+// forker starts gdbs one after another. A parent-death signal is sent when the forking
+// *thread* ends, so one locked thread, which lives as long as the engine, forks all of
+// them (prctl(2), PR_SET_PDEATHSIG).
 //
-// Its goroutine is started by newForker, takes orders from a channel, hands
-// each result to done, and ends when close is called, which waits for it.
+// newForker starts its goroutine. It receives orders from a channel, calls done with
+// each result, and ends when close is called, which waits for it.
 type forker struct {
 	orders chan order
 	ended  chan struct{}
@@ -25,14 +25,14 @@ type forker struct {
 
 type order struct {
 	argv   []string
-	env    []string              // nil: ours
-	dies   bool                  // with us, at once
-	before func() error          // must come to pass first, or nil
+	env    []string              // nil: that of this process
+	dies   bool                  // it is killed when this process ends
+	before func() error          // must succeed first; may be nil
 	done   func(*process, error) // called on the forker's thread
 }
 
-// maxOrders bounds the queue; more wait in start, which only a start of more
-// ranks than one machine can hold would ever fill.
+// maxOrders bounds the queue; start blocks if it is full. One machine does not start
+// that many ranks.
 const maxOrders = 1 << 12
 
 func newForker() *forker {
@@ -59,11 +59,11 @@ func (f *forker) run() {
 	}
 }
 
-// start orders a gdb. One that dies with us must not debug a target that lives
-// on: killed, gdb leaves its breakpoints in it, to which the target succumbs,
-// and SIGTERM makes gdb 13.1 abort half of the times when one is just being
-// hit. So there only the end of its input ends gdb when we die, and it leaves an
-// unharmed target (25 of 25).
+// start queues an order. dies must be false for a gdb that debugs a target which
+// outlives this process. A gdb that is killed leaves its breakpoints in the target,
+// which dies of them. SIGTERM makes gdb 13.1 abort in half of the cases when a
+// breakpoint is just being hit. So only the end of its input ends such a gdb when this
+// process dies, and it leaves an unharmed target (25 of 25).
 func (f *forker) start(o order) { f.orders <- o }
 
 // close must not be called while gdbs live: they would die with the thread.
@@ -99,7 +99,8 @@ func startProcess(argv, env []string, dies bool) (*process, error) {
 	return p, nil
 }
 
-// pipes makes the standard streams; ours do not block, the child's do.
+// pipes creates the standard streams; our ends are non-blocking, the child's are
+// blocking.
 func (p *process) pipes() (child [3]uintptr, err error) {
 	ours := [3]*int{&p.stdin, &p.stdout, &p.stderr}
 	for i, end := range ours {

@@ -1,25 +1,26 @@
-// Package gdb provides GDB as a back end: gdb processes, each with one rank or
-// several.
+// Package gdb is the back end that debugs ranks with GDB: it drives gdb processes, each
+// with one rank or several.
 //
-// A machine (pure) knows what one rank does, a debugger (pure) what the gdb does that it
-// may share with others; the loop carries out what they want. A keeper holds the process of
-// a debugger, a slot that of a rank. Terms: a target is what is debugged, an inferior is gdb's word for
-// it; a call is one command to gdb, a request one of a person.
+// A machine (pure) knows the state of one rank. A debugger (pure) knows the state of
+// one gdb, which its machines may share. The loop executes what they put out. A keeper
+// holds the process of a debugger, a slot that of a rank. A target is what is debugged;
+// an inferior is gdb's word for it. A call is one command to gdb, a request is one
+// command of a user.
 //
-// A file with commands speaks of one rank only, and never needs to know whether its gdb is
-// shared, if it keeps to this:
+// A file with commands handles one rank and need not know whether its gdb is shared, if
+// it follows these rules:
 //
-//   - m.at(q) names the thread and the frame of a request in every command that looks at a stopped
-//     rank; m.here() the rank in one that is about a program or a process, m.where(q) is
-//     the one or the other. m.group is the inferior's name where it is an
-//     argument (-target-detach, -list-thread-groups).
-//   - thread numbers are ours, equal on all ranks: m.gdbThread(id) is what gdb calls one,
-//     m.thread(n) finds ours for a number in what gdb tells.
-//   - a breakpoint gets the condition m.only(condition), and m.mine gives what gdb tells
-//     of one as if the rank were alone; -break-list shows those of the others,
-//     too (m.points.claimed), and a list of no numbers would be all of them.
-//   - what gdb has once for all of its inferiors (signals, convenience variables, follow-fork-mode, …) goes
-//     through the keeper of that thing, or is refused where m.gdb.shared().
+//   - Commands that look at a stopped rank begin with m.at(q), the thread and frame of the
+//     request. Commands about a program or a process begin with m.here(), the rank. m.where(q) is
+//     the first for a stopped rank and the second otherwise. m.group is the name of the inferior
+//     where that is an argument (-target-detach, -list-thread-groups).
+//   - Thread numbers are sdm's, equal on all ranks: m.gdbThread(id) is gdb's number of a thread,
+//     m.thread(n) finds the thread of a number that gdb reports.
+//   - A breakpoint gets the condition m.only(condition), and m.mine translates gdb's report of one
+//     to what it would be for the rank alone. -break-list also lists the breakpoints of other
+//     ranks (m.points.claimed), and a command with an empty list of numbers applies to all.
+//   - What gdb has once for all inferiors (signals, convenience variables, follow-fork-mode, …) is
+//     changed only by the file that manages it, or is refused if m.gdb.shared().
 package gdb
 
 import (
@@ -32,28 +33,27 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Engine is a backend.Backend. Its methods may be called from any goroutine
-// and do not block, but for Close.
+// Engine is a backend.Backend. Any goroutine may call its methods; only Close blocks.
 //
 // It starts two goroutines, which end with Close: the loop, which owns all machines and
-// processes, and the forker. Source files that a file server does not deliver keep
-// a goroutine each until it does. The Sink is called by the loop, or by Do while
-// the loop waits: never by two at once.
+// processes, and the forker. Reads of memory and of source files have goroutines of
+// their own; one that a file server does not answer stays until it does. The loop calls
+// the Sink, or Do while the loop waits: never two at once.
 type Engine struct {
 	cfg   Config
 	poll  *poller
 	loop  *loop
-	work  sync.Mutex    // who holds it may touch loop; free while the loop waits
+	work  sync.Mutex    // its holder may use loop; free while the loop waits
 	done  chan struct{} // closed when the loop has ended
 	mu    sync.Mutex
-	inbox []func(*loop) // in order; bounded by what was asked
+	inbox []func(*loop) // in order; bounded by the number of requests
 	shut  bool
 }
 
 var _ backend.Backend = (*Engine)(nil)
 
-// New starts the engine; gdbs are started by Attach. An error means that the
-// configuration or this machine cannot do it at all.
+// New starts the engine; Attach starts gdbs. It fails if the configuration is invalid
+// or this machine lacks something.
 func New(cfg Config, sink backend.Sink) (*Engine, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func New(cfg Config, sink backend.Sink) (*Engine, error) {
 	return e, nil
 }
 
-// post gives the loop something to do; after Close it is dropped.
+// post queues a function for the loop; after Close it is dropped.
 func (e *Engine) post(f func(*loop)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -78,9 +78,8 @@ func (e *Engine) post(f func(*loop)) {
 	}
 }
 
-// Do implements backend.Backend. While the loop only waits, the caller does the
-// work himself: waking the loop would cost more than that (10 µs of 70 for a
-// print on one rank).
+// Do implements backend.Backend. While the loop waits, the caller executes the request
+// itself: waking the loop would cost more (10 of the 70 µs of a print on one rank).
 func (e *Engine) Do(r backend.Request) {
 	if !rowOf(r.Command.Name).reads && e.work.TryLock() {
 		defer e.work.Unlock()

@@ -11,15 +11,16 @@ import (
 	"sdm/protocol"
 )
 
-// mostGrumble bounds what a run keeps of gdb's log, in bytes.
+// mostGrumble bounds how much of gdb's log a run keeps, in bytes.
 const mostGrumble = 1 << 14
 
-// grumble is what gdb has logged while a rank runs. An error that gdb comes upon while it handles an event of the
-// program stands there and nowhere else: there is neither a *stopped nor a result, and the thread stands. ("next 2",
-// and the first has ended in a function without symbols; registers that cannot be written.) So gdb is asked then what
-// the threads do.
+// grumble is what gdb has logged while a rank runs. An error in gdb's handling of an
+// event of the program is only logged: there is neither a *stopped nor a result, and
+// the thread stays stopped. (Examples: "next 2" whose first step ended in a function
+// without symbols; registers that cannot be written.) So gdb is asked for the states of
+// the threads then.
 type grumble struct {
-	lines []string // of all ranks that share the gdb
+	lines []string // about all ranks that share the gdb
 	size  int
 	asked bool
 }
@@ -31,7 +32,7 @@ func (g *grumble) hear(text string) {
 	}
 }
 
-// complained takes a line of gdb's log while the rank runs.
+// complained processes a line of gdb's log while the rank runs.
 func (m *machine) complained(text string) {
 	r := m.run
 	if r == nil || r.stopped != 0 {
@@ -54,9 +55,9 @@ func (m *machine) complained(text string) {
 	}, "-list-thread-groups", m.group)
 }
 
-// resumeFailed takes an ^error that comes after ^running: the resume did not
-// happen, or only in part (a breakpoint that cannot be inserted, a thread that is
-// gone). gdb says what the threads really do.
+// resumeFailed processes an ^error that comes after ^running: the resume failed, or did
+// so in part (a breakpoint cannot be inserted, a thread does not exist any more). gdb
+// is asked for the states of the threads.
 func (m *machine) resumeFailed(a mi.Record) {
 	if h := m.moving; h != nil && h.awaking != nil && a.Token == h.step {
 		m.notFlushed(a)
@@ -74,7 +75,7 @@ func (m *machine) resumeFailed(a mi.Record) {
 	m.ask(ours(r.request.name), func(a answer) { m.adopt(a.Results) }, "-list-thread-groups", m.group)
 }
 
-// grumbled tells what gdb has logged before it gave a resume up.
+// grumbled reports what gdb has logged before it gave up a resume.
 func (m *machine) grumbled(said []string) {
 	m.gdb.remarks.forget(said)
 	m.event(protocol.KindNote, protocol.Note{Text: m.ownGrumbles(said)})
@@ -83,7 +84,7 @@ func (m *machine) grumbled(said []string) {
 	}
 }
 
-// halfWay takes the stop that gdb owes.
+// halfWay processes the stop that gdb has not reported.
 func (m *machine) halfWay(r *run, stop mi.Tuple, said []string) {
 	m.grumbled(said)
 	if isStep(r.request.name) {
@@ -94,9 +95,10 @@ func (m *machine) halfWay(r *run, stop mi.Tuple, said []string) {
 	m.stopped(stop)
 }
 
-// forgetWay has gdb delete the breakpoints of its own that were to end a resume which it has given up because it cannot insert
-// them: until the thread is resumed they are in the way of all ranks that share the gdb. A step of no lines begins as any
-// resume does, and ends at once (step_1 and prepare_one_step, infcmd.c).
+// forgetWay makes gdb delete its internal breakpoints for the end of a resume that it
+// has given up because it cannot insert them: until the thread is resumed they disturb
+// all ranks that share the gdb. A step of 0 lines begins as any resume does, and ends
+// at once (step_1 and prepare_one_step, infcmd.c).
 func (m *machine) forgetWay() {
 	id := m.run.thread
 	if id == 0 {
@@ -107,11 +109,11 @@ func (m *machine) forgetWay() {
 	k.still, k.print = thread, true
 }
 
-// ownNotInserted is what gdb says of a breakpoint of its own that it cannot set.
+// ownNotInserted is gdb's error for an internal breakpoint that it cannot insert.
 const ownNotInserted = "Cannot insert breakpoint 0."
 
-// standing makes the *stopped that gdb owes of what -list-thread-groups says of a thread that is thought to run;
-// false if all such run.
+// standing makes the missing *stopped from the answer to -list-thread-groups, for a
+// thread that is marked as running and has stopped; false if there is none.
 func (m *machine) standing(info mi.Tuple) (mi.Tuple, bool) {
 	list, _ := info.Get("threads")
 	for _, f := range list.Fields {
@@ -125,14 +127,15 @@ func (m *machine) standing(info mi.Tuple) (mi.Tuple, bool) {
 	return nil, false
 }
 
-// notInserted is what gdb says of a breakpoint that it cannot set; the line behind it says why.
+// notInserted matches gdb's error for a breakpoint that it cannot insert; the next line
+// is the cause.
 var notInserted = regexp.MustCompile(`^Cannot insert (?:hardware )?(?:breakpoint|watchpoint|catchpoint) ([0-9]+)`)
 
-// ownGrumbles gives what gdb has logged, as one would that has this rank alone: with its own breakpoints, by their numbers
-// here, and each line once.
+// ownGrumbles returns gdb's log as if it had this rank alone: with breakpoints of this
+// rank only, by sdm's numbers, and each line once.
 func (m *machine) ownGrumbles(lines []string) string {
 	var own []string
-	others := false // the line before was about a breakpoint of another rank
+	others := false // the previous line was about a breakpoint of another rank
 	for _, line := range lines {
 		if found := notInserted.FindStringSubmatch(line); found != nil {
 			others = m.gdb.shared() && found[1] != "0" && !m.points.claimed(found[1])

@@ -1,4 +1,4 @@
-// What signals do to the ranks of a shared gdb, rank by rank.
+// Signal handling for each rank of a shared gdb.
 
 package gdb
 
@@ -11,19 +11,18 @@ import (
 	"sdm/protocol"
 )
 
-// handling is what gdb does with signals when several ranks share it. gdb has one
-// table; each rank has its own here. gdb stops where any rank wants that, or
-// where they differ in whether the program gets the signal; a rank that does not
-// want to stop goes on, and from one that shall not see the signal it is taken away.
+// handling is the signal handling of a shared gdb. gdb has one table for all ranks; sdm
+// keeps one for each rank. gdb stops at a signal if any rank wants that, or if ranks
+// differ in whether the program gets it. A rank that does not want to stop is resumed,
+// and for a rank that is not to get the signal it is removed.
 type handling struct {
-	base  []protocol.SignalInfo // of ranks that have said nothing; nil before anyone has
-	asked bool                  // for base
+	base  []protocol.SignalInfo // of ranks without settings; nil: not known yet
+	asked bool                  // base was requested
 	told  map[string]protocol.SignalInfo
-	then  []func() // who waits for base
+	then  []func() // callbacks that wait for base
 }
 
-// handlesOwn tells what a signal does to this rank, as far as gdb's table does not
-// say.
+// handlesOwn returns the handling of a signal for this rank, if it is known here.
 func (m *machine) handlesOwn(signal string) (protocol.SignalInfo, bool) {
 	if h, ok := m.signals[signal]; ok {
 		return h, true
@@ -51,7 +50,7 @@ func (m *machine) withBase(q *request, then func()) {
 	m.inConsoleOr(q, "info signals", func(a answer) {
 		h.asked = false
 		h.base = signalsIn(a.text)
-		for i := range h.base { // ours for a while, see keepQuiet
+		for i := range h.base { // temporary, see keepQuiet
 			if m.gdb.quiet > 0 && h.base[i].Signal == "SIGCONT" {
 				h.base[i].Stop, h.base[i].Print, h.base[i].Pass = true, true, true
 			}
@@ -71,12 +70,12 @@ func (m *machine) withBase(q *request, then func()) {
 	})
 }
 
-// inConsoleOr is inConsole, and what gdb refuses is an answer, too.
+// inConsoleOr is inConsole, but passes on gdb's errors as well.
 func (m *machine) inConsoleOr(q *request, line string, then func(answer)) {
 	m.ask(q, then, "-interpreter-exec", append(m.where(q), "console", line)...).print = true
 }
 
-// handleOwn is handle in a shared gdb.
+// handleOwn executes handle in a shared gdb.
 func (m *machine) handleOwn(q *request, names []string) {
 	m.withBase(q, func() {
 		signals, unknown := m.gdb.handling.named(names)
@@ -106,13 +105,13 @@ func (m *machine) handleOwn(q *request, names []string) {
 	})
 }
 
-// noFlag is gdb's own refusal of a word of handle.
+// noFlag is gdb's error for an unknown word of handle.
 func noFlag(word string) *protocol.Fault {
 	return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("Unrecognized or ambiguous flag word: \"%s\".", word)}
 }
 
-// act changes what a signal does by one word of handle (GDB manual, Signals). It
-// tells whether there is such a word, which may be shortened.
+// act applies one word of handle, which may be abbreviated, to the handling of a signal
+// (GDB manual, Signals). It returns false for an unknown word.
 func act(h *protocol.SignalInfo, word string) bool {
 	if len(word) < 1 {
 		return false
@@ -141,8 +140,8 @@ func act(h *protocol.SignalInfo, word string) bool {
 	return true
 }
 
-// named gives the signals that words name, in gdb's order: "SIGUSR1", "14", "1-15", "all", which
-// is all that no debugger uses.
+// named returns the signals that words name, in gdb's order: "SIGUSR1", "14", "1-15",
+// or "all", which leaves out the signals that debuggers use.
 func (h *handling) named(words []string) (signals []string, unknown string) {
 	meant := func(word, signal string) bool {
 		low, high, ranged := strings.Cut(word, "-")
@@ -174,7 +173,7 @@ var numberedSignals = []string{
 	"SIGKILL", "SIGBUS", "SIGSEGV", "SIGSYS", "SIGPIPE", "SIGALRM", "SIGTERM",
 }
 
-// tellHandling brings gdb's table up to date about a signal.
+// tellHandling updates gdb's table for a signal.
 func (m *machine) tellHandling(signal string) {
 	var all protocol.SignalInfo
 	first, differ := true, false
@@ -204,7 +203,7 @@ func (m *machine) tellHandling(signal string) {
 	m.tell("handle", console, line)
 }
 
-// handleLine tells gdb what a signal does.
+// handleLine returns the command that sets the handling of a signal.
 func handleLine(h protocol.SignalInfo) string {
 	no := func(want bool, word string) string {
 		if want {
@@ -215,8 +214,9 @@ func handleLine(h protocol.SignalInfo) string {
 	return fmt.Sprintf("handle %s %s %s %s", h.Signal, no(h.Stop, "stop"), no(h.Print, "print"), no(h.Pass, "pass"))
 }
 
-// ownSignal looks whether a thread has stopped for a signal for which this rank
-// does not, or which it shall not see, while others that share its gdb do.
+// ownSignal reports whether a thread is to be resumed, because it has stopped at a
+// signal at which this rank does not stop. If the program is not to get the signal, it
+// is removed.
 func (m *machine) ownSignal(t *thread) (goesOn bool) {
 	name := t.stop.Str("signal-name")
 	if m.gdb.handling.base == nil || t.stop.Str("reason") != "signal-received" {

@@ -1,4 +1,4 @@
-// A rank that stands is handed over from a gdb that it shares to one of its own.
+// Handover of a stopped rank from a shared gdb to a gdb of its own.
 
 package gdb
 
@@ -14,41 +14,44 @@ import (
 	"sdm/protocol"
 )
 
-// handover is how far that has come. It begins where a command is for some ranks of a shared gdb and gdb cannot keep
-// them apart. The rank stays stopped at the same instruction all the time, and people go on to see it stopped.
+// handover is its progress. It begins when a command for some ranks of a shared gdb
+// cannot be confined to them. The rank stays stopped at the same instruction, and to
+// the user it stays stopped.
 //
-//	what gdb alone knows ─→ SIGSTOP, -target-detach ─→ loop: a new gdb attaches ─→ journal ─→ threads, frame ─→ waiting requests
+//	what only gdb knows ─→ SIGSTOP, -target-detach ─→ loop: a new gdb attaches ─→
+//	   journal ─→ threads, frame ─→ waiting requests
 //
-// The SIGSTOP is sent while all threads are in a ptrace stop, so the kernel takes it when gdb lets them go, before they
-// carry out an instruction of the program (ptrace(2), PTRACE_DETACH).
+// The SIGSTOP is sent while all threads are in ptrace-stop. So the kernel delivers it
+// when gdb detaches, before they execute an instruction of the program (ptrace(2),
+// PTRACE_DETACH).
 type handover struct {
-	why     string     // for people
-	allStop bool       // the new gdb is to stop and resume all threads together
-	waiting []*request // carried out by the new gdb
+	why     string     // reason, for messages
+	allStop bool       // the new gdb uses all-stop mode
+	waiting []*request // the new gdb executes them
 	chosen  selection
 	threads []keptThread
 	counted int
 	points  []keptPoint
-	watched map[int]selection // where watchpoints were set, see point
+	watched map[int]selection // frames of watchpoints, see point
 	vars    []keptVariable
 	awaking *thread  // see flush and wake
 	step    int64    // the token of the step that flush has told gdb
-	inlined *inlined // of awaking, while frames of its place are hidden
+	inlined *inlined // frames of awaking, while gdb hides some of them
 	queued  string   // the signal that it is to get, or ""
-	lost    []string // names of variables that cannot be given to the new gdb
+	lost    []string // names of variables that the new gdb does not get
 }
 
-// keptThread is a thread by what stays the same.
+// keptThread is a thread, by what does not change.
 type keptThread struct {
 	id      int
 	lwp     string
 	stop    mi.Tuple
-	signal  string // it is to get when it goes on
-	stopped int    // our number of the breakpoint where it stands
+	signal  string // to be delivered when it resumes
+	stopped int    // our number of the breakpoint where it has stopped
 	flushed bool   // see flush
 }
 
-// keptOf gives what is kept of a thread.
+// keptOf returns what is kept of a thread.
 func (h *handover) keptOf(t *thread) *keptThread {
 	for i := range h.threads {
 		if h.threads[i].id == t.id {
@@ -61,7 +64,7 @@ func (h *handover) keptOf(t *thread) *keptThread {
 // keptPoint is what a gdb has counted at a breakpoint.
 type keptPoint struct{ number, hits, ignore int }
 
-// aloneFor carries out a request in a gdb of the rank alone.
+// aloneFor executes a request in a gdb of the rank's own.
 func (m *machine) aloneFor(q *request, why string) {
 	if f := m.stateNow().Refuse(protocol.NeedStopped); f != nil {
 		f := *f
@@ -81,7 +84,7 @@ func (m *machine) aloneFor(q *request, why string) {
 	m.askKept()
 }
 
-// hold lets a request wait for the hand-over that is under way.
+// hold queues a request until the handover is complete.
 func (m *machine) hold(q *request) bool {
 	if m.moving == nil || m.state.IsOver() {
 		return false
@@ -103,7 +106,7 @@ func (h *handover) keepThreads(m *machine) {
 	}
 }
 
-// askKept asks gdb for what it alone knows, and then lets the rank go.
+// askKept asks gdb for what only gdb knows, and then detaches.
 func (m *machine) askKept() {
 	h := m.moving
 	q := ours("hand over")
@@ -115,13 +118,13 @@ func (m *machine) askKept() {
 	}
 	m.inConsoleOr(q, "show convenience", func(a answer) { h.vars, h.lost = variablesIn(a.text, m.variableSuffix()) })
 	m.ask(q, func(a answer) {
-		if m.moving == h { // else gdb has died
+		if m.moving == h { // otherwise gdb has died
 			m.detachStopped(h.keepPoints(m, a.Results))
 		}
 	}, "-break-list")
 }
 
-// nameThreads keeps how the kernel calls the threads.
+// nameThreads keeps the kernel's thread IDs.
 func (h *handover) nameThreads(threads threads, groups mi.Tuple) {
 	for n, lwp := range lwpsIn(groups) {
 		i := slices.IndexFunc(h.threads, func(k keptThread) bool { return k.id == threads.ours(n) })
@@ -131,7 +134,8 @@ func (h *handover) nameThreads(threads threads, groups mi.Tuple) {
 	}
 }
 
-// passing gives the signal if the program is to get it, as gdb's table and that of this rank say, else "".
+// passing returns the signal if the program is to get it, by gdb's table and that of
+// this rank, otherwise "".
 func (m *machine) passing(signal, table string) string {
 	h, own := m.handlesOwn(signal)
 	if list := signalsIn(table); !own && len(list) == 1 {
@@ -143,7 +147,8 @@ func (m *machine) passing(signal, table string) string {
 	return ""
 }
 
-// keepPoints keeps what gdb has counted, and gives gdb's numbers of the breakpoints of this rank.
+// keepPoints keeps what gdb has counted, and returns gdb's numbers of the breakpoints
+// of this rank.
 func (h *handover) keepPoints(m *machine, table mi.Tuple) (numbers []string) {
 	for _, f := range table.Path("BreakpointTable", "body").Fields {
 		t := f.Value.Fields
@@ -161,7 +166,7 @@ func (h *handover) keepPoints(m *machine, table mi.Tuple) (numbers []string) {
 	return numbers
 }
 
-// detachStopped lets the rank go, stopped.
+// detachStopped deletes the breakpoints and detaches, leaving the rank stopped.
 func (m *machine) detachStopped(numbers []string) {
 	m.giveBack()
 	if len(numbers) > 0 {
@@ -193,13 +198,13 @@ func (m *machine) detachNow() {
 	}, "-target-detach", m.group)
 }
 
-// notDetached goes on with the old gdb. The SIGSTOP has still to be undone.
+// notDetached continues with the old gdb. The SIGSTOP has still to be undone.
 func (m *machine) notDetached(why string) {
 	m.attach.frozen = true
 	m.stays(why)
 }
 
-// stays gives the move up.
+// stays ends the handover; the rank stays in the old gdb.
 func (m *machine) stays(why string) {
 	h := m.moving
 	m.moving = nil
@@ -210,7 +215,8 @@ func (m *machine) stays(why string) {
 	m.event(protocol.KindNote, protocol.Note{Text: "the breakpoints of the rank are gone: gdb did not let it go when it was to get a gdb of its own (" + why + ")"})
 }
 
-// detached has the loop start a gdb, whose machine goes on with takeOver. The rank counts as one whose gdb has died.
+// detached has the loop start a gdb; the machine continues in takeOver, as after the
+// death of a gdb.
 func (m *machine) detached() {
 	if m.state.IsOver() {
 		return
@@ -223,7 +229,7 @@ func (m *machine) detached() {
 	m.out.move = true
 }
 
-// recognize gives the threads the numbers that they had.
+// recognize gives the threads their previous numbers.
 func (m *machine) recognize(groups mi.Tuple) {
 	h := m.moving
 	for n, lwp := range lwpsIn(groups) {
@@ -241,9 +247,10 @@ func (m *machine) recognize(groups mi.Tuple) {
 	}
 }
 
-// wake ends the group stop of the rank, before gdb has any breakpoints in it, and prepares the signals that threads are
-// to get when they go on. The kernel takes one from gdb only where the thread stands at a signal (ptrace(2),
-// signal-delivery-stop), so a thread is given SIGCONT, which comes before its next instruction.
+// wake ends the group stop of the rank before gdb inserts breakpoints, and prepares the
+// signals that threads get when they resume. The kernel accepts a signal from gdb only
+// for a thread in signal-delivery-stop (ptrace(2)). So a thread is sent SIGCONT, which
+// is delivered before its next instruction.
 func (m *machine) wake() {
 	h := m.moving
 	switch i := slices.IndexFunc(h.threads, func(k keptThread) bool { return k.signal != "" }); {
@@ -264,12 +271,12 @@ func (m *machine) wake() {
 	m.out.signals = append(m.out.signals, signal{toTarget, syscall.SIGCONT})
 	m.tell("handle", console, "handle SIGCONT stop nopass")
 	if m.target.AllStop {
-		m.tell("signal", "-gdb-set", "scheduler-locking", "on") // the others stay where they are
+		m.tell("signal", "-gdb-set", "scheduler-locking", "on") // the others must not move
 	}
 	m.tell("signal", "-exec-step-instruction", "--thread", m.gdbThread(h.awaking.id))
 }
 
-// seen gives the thread that people look at.
+// seen returns the selected thread.
 func (m *machine) seen() *thread {
 	if t := m.threads.find(m.chosen.thread); t != nil {
 		return t
@@ -277,13 +284,13 @@ func (m *machine) seen() *thread {
 	return m.threads[0]
 }
 
-// settleMove looks whether that thread stands again.
+// settleMove checks whether the thread that flush or wake resumed has stopped.
 func (m *machine) settleMove() {
 	if m.moving == nil || m.moving.awaking == nil || m.moving.awaking.stop == nil {
 		return
 	}
 	h := m.moving
-	if !m.rescue.under { // still in the old gdb
+	if !m.rescue.under { // in the old gdb
 		h.awaking = nil
 		m.flushed()
 		return
@@ -294,12 +301,12 @@ func (m *machine) settleMove() {
 	m.awake()
 }
 
-// awake goes on behind a thread that has been woken.
+// awake continues after a thread has been woken.
 func (m *machine) awake() {
 	h := m.moving
 	m.tell("handle", console, handleQuietly)
 	if m.target.AllStop {
-		m.tell("signal", "-gdb-set", "scheduler-locking", "replay") // as gdb begins
+		m.tell("signal", "-gdb-set", "scheduler-locking", "replay") // gdb's default
 	}
 	if h.queued != "" {
 		m.tell("signal", "-interpreter-exec", "--thread", m.gdbThread(h.awaking.id), "console", "queue-signal "+h.queued)
@@ -308,7 +315,7 @@ func (m *machine) awake() {
 	m.wake()
 }
 
-// moved goes on with the requests for which the rank has got its gdb, when that has been told the journal.
+// moved executes the waiting requests after the new gdb has executed the journal.
 func (m *machine) moved() {
 	h := m.moving
 	if h == nil || m.state.IsOver() {
@@ -325,7 +332,8 @@ func (m *machine) moved() {
 	}
 }
 
-// tellKept tells the new gdb what the old one knew, and keeps where the threads have stopped.
+// tellKept gives the new gdb what the old one knew, and restores the stops of the
+// threads.
 func (m *machine) tellKept(h *handover) {
 	for _, k := range h.threads {
 		if t := m.threads.find(k.id); t != nil {
@@ -350,7 +358,8 @@ func (h *handover) missing() string {
 	return fmt.Sprintf("; it does not know %v", h.lost)
 }
 
-// lwpsIn gives the kernel's numbers of threads by gdb's, of an answer to -list-thread-groups.
+// lwpsIn returns the kernel's IDs of threads by gdb's numbers, from an answer to
+// -list-thread-groups.
 func lwpsIn(groups mi.Tuple) map[int]string {
 	lwps := map[int]string{}
 	list, _ := groups.Get("threads")
@@ -363,5 +372,6 @@ func lwpsIn(groups mi.Tuple) map[int]string {
 	return lwps
 }
 
-// lwpNumber is at the end of what gdb calls a thread: "Thread 0x7ffff7d8a740 (LWP 4711)", "process 4711".
+// lwpNumber matches the end of gdb's name of a thread: "Thread 0x7ffff7d8a740 (LWP
+// 4711)", "process 4711".
 var lwpNumber = regexp.MustCompile(`(?:LWP|process) ([0-9]+)\)?$`)

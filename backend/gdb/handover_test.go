@@ -1,4 +1,4 @@
-// Words that gdb cannot keep apart for the ranks that share it.
+// Commands that a shared gdb cannot confine to one rank, and handovers.
 
 package gdb_test
 
@@ -14,7 +14,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// each runs a test with a gdb for each rank and with one for all of four.
+// each runs a test with a gdb for each rank and with one for all four.
 func each(t *testing.T, test func(t *testing.T, r *rig, n int)) {
 	const n = 4
 	for _, per := range []int{1, n} {
@@ -24,7 +24,7 @@ func each(t *testing.T, test func(t *testing.T, r *rig, n int)) {
 	}
 }
 
-// allGo gives a command to all ranks and waits until they have stopped.
+// allGo executes a command on all ranks and waits until they have stopped.
 func (r *rig) allGo(n int, name string, args protocol.Args) []protocol.Group {
 	r.Helper()
 	for _, g := range r.answers(r.send(n, name, args, patience), n) {
@@ -43,7 +43,8 @@ func (r *rig) meets(t *testing.T, n int) {
 	r.launch(build(t, "meet.c"), n, t.TempDir(), strconv.Itoa(n))
 }
 
-// A condition about a local variable holds in every rank that shares the gdb.
+// TestConditionOfLocal checks that a condition about a local variable works for every
+// rank of a gdb.
 func TestConditionOfLocal(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, n int) {
 		r.meets(t, n)
@@ -58,7 +59,8 @@ func TestConditionOfLocal(t *testing.T) {
 	})
 }
 
-// until, and advance, over calls in which ranks wait for one another.
+// TestUntilOverMeeting executes until and advance over calls in which ranks wait for
+// each other.
 func TestUntilOverMeeting(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, n int) {
 		r.meets(t, n)
@@ -78,7 +80,8 @@ func TestUntilOverMeeting(t *testing.T) {
 	})
 }
 
-// advance, and until, go on while neighbours end: gdb 13 cannot set breakpoints in those.
+// TestAdvanceWhileNeighboursEnd checks advance and until while other ranks end: gdb 13
+// cannot insert breakpoints in those.
 func TestAdvanceWhileNeighboursEnd(t *testing.T) {
 	const n = 8
 	for _, name := range []string{"advance", "until"} {
@@ -100,7 +103,8 @@ func TestAdvanceWhileNeighboursEnd(t *testing.T) {
 	}
 }
 
-// Lines about the place and the breakpoints where gdb has stopped last are about those of each rank.
+// TestLinesAboutWhereRanksStand checks that lines about gdb's last place and breakpoint
+// are about those of each rank.
 func TestLinesAboutWhereRanksStand(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, n int) {
 		r.launch(build(t, "work.c"), n)
@@ -119,7 +123,8 @@ func TestLinesAboutWhereRanksStand(t *testing.T) {
 	})
 }
 
-// A gdb 13 that ranks share crashes over a step where a hardware and another breakpoint are at one place.
+// TestHardwareBreakpointBesideAnother checks that gdb is not shared when a hardware and
+// another breakpoint are at one place: gdb 13 would crash over a step.
 func TestHardwareBreakpointBesideAnother(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, n int) {
 		r.launch(build(t, "work.c"), n)
@@ -146,7 +151,8 @@ func TestJump(t *testing.T) {
 	})
 }
 
-// A breakpoint at the place of a log stops where it should, and the log has its say.
+// TestBreakAtLog checks that a breakpoint at the place of a log stops, and that the log
+// is reported.
 func TestBreakAtLog(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, n int) {
 		r.meets(t, n)
@@ -166,10 +172,12 @@ func TestBreakAtLog(t *testing.T) {
 	})
 }
 
-// errorInCondition is how gdb says it, up to version 14 and from then on; the number is ours.
+// errorInCondition matches gdb's error up to version 14 and from then on, with sdm's
+// number.
 var errorInCondition = regexp.MustCompile(`Error in testing (breakpoint condition|condition for breakpoint 1): Cannot access memory at address 0x`)
 
-// What gdb says of conditions is told, of those of this rank only.
+// TestConditionsThatMeanNothing checks that gdb's errors in conditions of this rank,
+// and only these, are reported.
 func TestConditionsThatMeanNothing(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, n int) {
 		r.meets(t, n)
@@ -189,7 +197,7 @@ func TestConditionsThatMeanNothing(t *testing.T) {
 	})
 }
 
-// $rank and $size are what they say in every rank, in conditions, too.
+// TestIdentity checks $rank and $size in every rank, also in conditions.
 func TestIdentity(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, n int) {
 		r.meets(t, n)
@@ -207,7 +215,8 @@ func TestIdentity(t *testing.T) {
 	})
 }
 
-// A rank gets a gdb of its own where it stands: no thread takes a step, and what was said about it holds.
+// TestHandOver checks that a handover moves no thread and keeps breakpoints and
+// settings.
 func TestHandOver(t *testing.T) {
 	const n = 4
 	r := newRig(t, gdb.Config{RanksPerGDB: n})
@@ -253,7 +262,8 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
-// A signal that a rank has stopped for reaches it from its new gdb.
+// TestHandOverAtSignal checks that the signal at which a rank has stopped is delivered
+// by its new gdb.
 func TestHandOverAtSignal(t *testing.T) {
 	const n = 2
 	r := newRig(t, gdb.Config{RanksPerGDB: n})
@@ -272,7 +282,8 @@ func TestHandOverAtSignal(t *testing.T) {
 	}
 }
 
-// A rank at the first instruction of inlined functions is shown there as its old gdb has shown it, and no instruction is carried out.
+// TestHandOverAtInlined checks that a rank at the first instruction of inlined
+// functions is shown as by its old gdb, and that no instruction is executed.
 func TestHandOverAtInlined(t *testing.T) {
 	const n = 4
 	r := newRig(t, gdb.Config{RanksPerGDB: n})
@@ -299,7 +310,8 @@ func TestHandOverAtInlined(t *testing.T) {
 	}
 }
 
-// Ranks of one gdb that are handed over together, each of which has to be flushed, take no step either.
+// TestHandOversTogether checks that ranks of one gdb that are handed over together, all
+// with flush, execute no instruction.
 func TestHandOversTogether(t *testing.T) {
 	const n = 4
 	r := newRig(t, gdb.Config{RanksPerGDB: n})
@@ -317,7 +329,8 @@ func TestHandOversTogether(t *testing.T) {
 	}
 }
 
-// gdb steps no thread while it cannot insert a breakpoint of a neighbour. A rank that would need a step first stays where it is.
+// TestHandOverThatGDBRefuses checks that a rank that needs a step by flush stays in its
+// gdb while gdb cannot insert a breakpoint of another rank.
 func TestHandOverThatGDBRefuses(t *testing.T) {
 	r := newRig(t, gdb.Config{RanksPerGDB: 2})
 	r.launch(build(t, "work.c"), 2)

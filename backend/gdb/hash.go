@@ -1,5 +1,4 @@
-// Arrays by the hashes of their blocks: how ranks are compared without their
-// elements going anywhere.
+// Hashes of array blocks, by which ranks are compared without a transfer of elements.
 
 package gdb
 
@@ -15,36 +14,36 @@ import (
 	"sdm/protocol/digest"
 )
 
-// hashed is the body of hash. The hash of block K of span S is in column "S.K",
-// of a span of one element its value in column "value.S".
+// hashed is the body of hash. The hash of block K of span S is in column "S.K"; the
+// value of a span of one element is in column "value.S".
 type hashed struct {
 	Expr  string          `json:"expr"`
 	Size  int             `json:"size"` // of an element, in bytes
 	Shape protocol.Shape  `json:"shape"`
-	Spans []protocol.Span `json:"spans"` // as asked for, or the whole array
+	Spans []protocol.Span `json:"spans"` // as requested, or the whole array
 }
 
-// hashing is one answer in the making.
+// hashing is an answer under construction.
 type hashing struct {
 	q       *request
 	array   array
 	body    hashed
 	columns *columns
-	left    int // parts that have not come
+	left    int // outstanding parts
 	bad     *protocol.Fault
 }
 
-// block is a piece of memory of which the hash is wanted.
+// block is a piece of memory to be hashed.
 type block struct {
 	column string
 	inferior.Block
 }
 
-// memoryRead is an order to the loop: the hashes of memory of a stopped process.
+// memoryRead has the loop hash memory of a stopped process.
 type memoryRead struct {
 	pid    int
 	blocks []inferior.Block
-	into   io.Writer // where given, the first block is read into it, and there are no hashes
+	into   io.Writer // if not nil, the first block is copied to it instead
 	then   func(sums []uint64, err error)
 }
 
@@ -93,8 +92,8 @@ func (m *machine) hashMemory(q *request, a array, refusal *protocol.Fault) {
 	m.hashSpans(h, whole)
 }
 
-// pointsOn tells whether the elements of an array are objects of the library, or have such members: their bytes do not
-// say whether they are equal.
+// pointsOn reports whether elements of an array are objects of the C++ library or have
+// such members: their bytes do not tell whether they are equal.
 func (m *machine) pointsOn(q *request, a array, then func(bool)) {
 	found := false
 	k := m.ask(q, func(got answer) { found = strings.Contains(got.text, "std::") }, "-interpreter-exec", append(m.at(q), "console", "ptype/mt "+a.item(0))...)
@@ -104,8 +103,8 @@ func (m *machine) pointsOn(q *request, a array, then func(bool)) {
 	}, "-data-evaluate-expression", append(m.at(q), operand(a.item(0)))...)
 }
 
-// hashItems compares the elements of a container, or of an array of objects, by what gdb shows of them; the answer is
-// the refusal where it is none. A look at the first ones tells how much that may be.
+// hashItems compares the elements of a container, or of an array of objects, by what
+// gdb prints; other values are refused. The first elements tell how many levels it has.
 func (m *machine) hashItems(q *request, array bool, refusal *protocol.Fault) {
 	w := printingOf(q.args)
 	if acts(w.expr, false) {
@@ -125,11 +124,11 @@ func (m *machine) hashItems(q *request, array bool, refusal *protocol.Fault) {
 	}, "-elements 4")
 }
 
-// mostItems is how many elements gdb is to show at each level of a value that has one level, two, or more: keys and values
-// count.
+// mostItems is how many elements gdb prints at each level of a value with one, two, or
+// more levels; keys and values count separately.
 var mostItems = []int{2 * mostContained, 1000, 100}
 
-// deepest is how many levels of elements a value has, at least 1.
+// deepest returns the number of levels of a value, at least 1.
 func deepest(value string) int {
 	depth, most := 0, 1
 	for _, b := range protocol.Unquoted(value) {
@@ -144,10 +143,10 @@ func deepest(value string) int {
 	return most
 }
 
-// leftOut is where gdb has left elements out.
+// leftOut matches where gdb has left out elements.
 var leftOut = regexp.MustCompile(`\.\.\.(?:[},)]|$)`)
 
-// hashShown is hashItems with so many elements at each level.
+// hashShown is hashItems with a maximum number of elements at each level.
 func (m *machine) hashShown(q *request, w printing, array bool, most int) {
 	m.askPrint(q, w, w.expr, func(got answer, value string) {
 		items, n := itemsIn(value, array)
@@ -187,7 +186,8 @@ func (m *machine) hashShown(q *request, w printing, array bool, most int) {
 	}, fmt.Sprintf("-elements %d", most), "-repeats unlimited")
 }
 
-// itemsIn gives the elements of a container, of a vector, or of an array where it is one, that stand in a value.
+// itemsIn returns the elements of a container, a vector, or, with array, an array, from
+// a printed value.
 func itemsIn(value string, array bool) (items []string, n int) {
 	if array && strings.HasPrefix(value, "{") {
 		items = members(value[1:])
@@ -203,7 +203,7 @@ func itemsIn(value string, array bool) (items []string, n int) {
 // mostHashed bounds what one hash reads, in bytes.
 const mostHashed = 4 << 30
 
-// outside refuses spans that are not in the array, or beyond all bounds.
+// outside refuses spans that exceed the array or the limits.
 func (h *hashing) outside() *protocol.Fault {
 	n, total := h.array.shape.Elements(), 0
 	for _, s := range h.body.Spans {
@@ -255,7 +255,7 @@ func (m *machine) hashSpans(h *hashing, whole bool) {
 		}
 		o.then = func(sums []uint64, err error) {
 			switch {
-			case h.q.answered: // that the rank has ended, perhaps
+			case h.q.answered: // the rank may have ended
 				return
 			case err != nil:
 				m.hashByGDB(h, blocks)
@@ -270,7 +270,7 @@ func (m *machine) hashSpans(h *hashing, whole bool) {
 	})
 }
 
-// hashedPart takes another part of an answer, the last of which completes it.
+// hashedPart counts a part of an answer; the last one completes it.
 func (m *machine) hashedPart(h *hashing) {
 	if h.left--; h.left > 0 {
 		return
@@ -282,9 +282,9 @@ func (m *machine) hashedPart(h *hashing) {
 	m.reply(h.q, h.body, h.columns.sorted()...)
 }
 
-// whenOurs tells whether gdb's inferior is the process that we know: then its
-// memory can be read without gdb, a hundred times faster. That of a core file
-// is not, nor is a child that gdb has followed.
+// whenOurs reports whether gdb's inferior is the known process. Then its memory can be
+// read without gdb, a hundred times faster. It is not for a core file, nor for a child
+// that gdb has followed.
 func (m *machine) whenOurs(q *request, then func(bool)) {
 	m.ask(q, func(got answer) {
 		for _, f := range got.Results.Path("groups").Fields {
@@ -298,14 +298,14 @@ func (m *machine) whenOurs(q *request, then func(bool)) {
 }
 
 const (
-	// pieceOfGDB is how much gdb is asked for at a time, in bytes: 512 KiB of
-	// hexadecimal digits.
+	// pieceOfGDB is how much gdb reads at a time, in bytes: 512 KiB of hexadecimal
+	// digits.
 	pieceOfGDB = 256 << 10
-	// mostOfGDB bounds what is read in this way, in bytes: about a second.
+	// mostOfGDB bounds what is read in this way, in bytes; it takes about a second.
 	mostOfGDB = 64 << 20
 )
 
-// hashByGDB reads the memory through gdb, where we must not read it ourselves.
+// hashByGDB reads the memory through gdb, if sdm must not read it itself.
 func (m *machine) hashByGDB(h *hashing, blocks []block) {
 	var total uint64
 	for _, b := range blocks {

@@ -1,4 +1,4 @@
-// Helper threads: those of MPI and of other runtimes, by their stacks.
+// Helper threads: those of MPI and other runtimes, recognized by their stacks.
 
 package gdb
 
@@ -9,11 +9,13 @@ import (
 	"sdm/protocol/stack"
 )
 
-// startFunction are the functions with which threads begin, by the names they have where there are symbols for them.
+// startFunction are the functions in which threads start, if there are symbols for
+// them.
 var startFunction = map[string]bool{"clone": true, "__clone": true, "clone3": true, "__clone3": true, "start_thread": true, "thread_start": true}
 
-// threadFunction finds the function that a thread was started with: its level in a stack, innermost frame first. A stack that does
-// not begin where threads begin, as that of the main thread or one that gdb cannot follow to its end, has none.
+// threadFunction finds the function that a thread was started with: its level in a
+// stack, innermost frame first. There is none for a stack that does not begin where
+// threads start, as that of the main thread, or that gdb cannot unwind to its end.
 //
 //	#3 ?? () from libpmix.so.2     the function
 //	#4 ?? () from libc.so.6        start_thread
@@ -21,7 +23,7 @@ var startFunction = map[string]bool{"clone": true, "__clone": true, "clone3": tr
 func threadFunction(frames []frame) (level int, ok bool) {
 	end := len(frames)
 	for end > 0 && frames[end-1].library == "" && frames[end-1].File == "" && address(frames[end-1].addr) == 0 {
-		end-- // behind clone, where gdb goes on for want of unwind information
+		end-- // beyond clone, where gdb has no unwind information
 	}
 	level = end - 1
 	for level >= 0 && (startFunction[frames[level].Func] || startLibrary.MatchString(frames[level].library)) {
@@ -30,8 +32,9 @@ func threadFunction(frames []frame) (level int, ok bool) {
 	return level, level >= 0 && level < end-1
 }
 
-// helper tells whether a thread is one of a runtime: none of its frames is code of the user. It gives what stands for its stack: the
-// function that the thread was started with, and the library.
+// helper reports whether a thread belongs to a runtime: no frame is code of the user.
+// It returns what its stack is folded to: the function that the thread was started
+// with, and its library.
 func (o objects) helper(frames []frame) (stack.Frame, bool) {
 	level, ok := threadFunction(frames)
 	if !ok || slices.ContainsFunc(frames[:level+1], o.ofUser) {
@@ -40,7 +43,7 @@ func (o objects) helper(frames []frame) (stack.Frame, bool) {
 	return stack.Frame{Func: strings.Clone(frames[level].Func), From: strings.Clone(o.of(frames[level]))}, true
 }
 
-// needsObjects tells whether the list of libraries must be known to tell whether a thread is a helper.
+// needsObjects reports whether helper needs the list of libraries.
 func needsObjects(frames []frame) bool {
 	level, ok := threadFunction(frames)
 	return ok && slices.ContainsFunc(frames[:level+1], func(f frame) bool { return !systemLibrary.MatchString(objects{}.of(f)) })

@@ -11,7 +11,8 @@ import (
 	"sdm/protocol/stack"
 )
 
-// recorded reads what gdb said of a process: its libraries, and the stack of each thread by its number.
+// recorded reads gdb's recorded output about a process: its libraries, and the stacks
+// of threads by number.
 func recorded(t *testing.T, name, program string) (objects, map[string][]frame) {
 	t.Helper()
 	f, err := os.Open("testdata/threads/" + name + ".txt")
@@ -38,16 +39,18 @@ func recorded(t *testing.T, name, program string) (objects, map[string][]frame) 
 	return o, stacks
 }
 
-// TestHelpersOfRuntimes: stacks of processes as they are under Open MPI 4 and MPICH with OpenMP, whose pool is idle, and of Python.
+// TestHelpersOfRuntimes uses stacks of processes under Open MPI 4 and MPICH with
+// OpenMP, whose pool is idle, and of Python.
 func TestHelpersOfRuntimes(t *testing.T) {
 	for name, c := range map[string]struct {
 		program string
-		want    map[string]string // the threads that are helpers, and what they were started with
+		want    map[string]string // helper threads, and their start functions
 	}{
 		"openmpi":          {"/home/u/app/idle.ompi", map[string]string{"2": "?? libopen-pal.so.40", "3": "?? libpmix.so.2", "5": "?? libgomp.so.1", "6": "?? libgomp.so.1"}},
 		"openmpi-libc-dbg": {"/home/u/app/idle.ompi", map[string]string{"2": "?? libopen-pal.so.40", "3": "?? libpmix.so.2", "5": "?? libgomp.so.1", "6": "?? libgomp.so.1"}},
-		"mpich":            {"/home/u/app/idle.mpich", map[string]string{"2": "?? libucs.so.0"}}, // the team is in a parallel region
-		"python":           {"/usr/bin/python3.11", map[string]string{"2": "?? libopen-pal.so.40", "3": "?? libpmix.so.2"}},
+		// the OpenMP team is in a parallel region
+		"mpich":  {"/home/u/app/idle.mpich", map[string]string{"2": "?? libucs.so.0"}},
+		"python": {"/usr/bin/python3.11", map[string]string{"2": "?? libopen-pal.so.40", "3": "?? libpmix.so.2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, stacks := recorded(t, name, c.program)
@@ -64,7 +67,8 @@ func TestHelpersOfRuntimes(t *testing.T) {
 	}
 }
 
-// stackText makes frames of "FUNCTION LIBRARY", "FUNCTION FILE:ADDRESS" or "FUNCTION", innermost first.
+// stackText makes frames of "FUNCTION LIBRARY", "FUNCTION FILE@ADDRESS" or "FUNCTION",
+// innermost first.
 func stackText(text string) (frames []frame) {
 	for _, line := range strings.Split(text, ", ") {
 		name, place, _ := strings.Cut(line, " ")
@@ -99,12 +103,13 @@ func TestHelperThreads(t *testing.T) {
 		"?? /lib/libc.so.6, ?? /opt/cuda/lib64/libcuda.so.1, ?? /lib/libc.so.6, 0":                 "?? /opt/cuda/lib64/libcuda.so.1",
 		"?? /lib/libc.so.6, worker /opt/x/libpool.so, ?? /lib/libpthread.so.0, clone /lib/libc.so": "worker /opt/x/libpool.so",
 		"clock_gettime , spin /lib/libfoo.so" + start:                                              "spin /lib/libfoo.so",
-		"worker solver.c@0x4100" + start:                                                           "", // a library of the user's
-		"poll /lib/libc.so.6, callback heat.c@0x10, progress_engine opal.c@0x2100" + start:         "", // called back
-		"worker /home/u/app/lib/libown.so" + start:                                                 "", // beside the program
+		// a library of the user
+		"worker solver.c@0x4100" + start: "",
+		"poll /lib/libc.so.6, callback heat.c@0x10, progress_engine opal.c@0x2100" + start: "", // called back
+		"worker /home/u/app/lib/libown.so" + start:                                         "", // beside the program
 		"worker " + start:             "", // the program, without lines
-		"poll /lib/libc.so.6" + start: "", // nothing but libc: on its way into its function
-		"kernel /opt/x/libblas.so, 0": "", // gdb cannot follow it to its begin
+		"poll /lib/libc.so.6" + start: "", // only libc: the thread has not reached its function yet
+		"kernel /opt/x/libblas.so, 0": "", // gdb cannot unwind to its start
 		"poll /lib/libc.so.6, PMPI_Init /opt/mpi/lib/libmpi.so.40, main heat.c@0x10":                                                        "",
 		"_PyEval_EvalFrameDefault /usr/lib/libpython3.11.so.1.0, ?? /usr/lib/libpython3.11.so.1.0, ?? /lib/libc.so.6, clone /lib/libc.so.6": "",
 		"start_thread pthread_create.c@0x9000, clone3 clone3.S@0x9001":                                                                      "",
@@ -123,14 +128,15 @@ func TestHelperThreads(t *testing.T) {
 	}
 }
 
-// TestNamelessLeaves: how deep the frames without names are, and where they lie, makes no difference.
+// TestNamelessLeaves checks that the number and place of frames without names make no
+// difference.
 func TestNamelessLeaves(t *testing.T) {
 	for text, want := range map[string]string{
 		"?? libc, ?? libc, ?? libc, poll libc, main":      "poll libc, main",
 		"?? libc, poll libc, main":                        "poll libc, main",
 		"poll libc, ?? libc, main":                        "poll libc, ?? libc, main",
 		"?? libc, ?? libc, ?? libgomp, ?? libgomp, sweep": "?? libc, ?? libgomp, sweep",
-		"??, ??, main":                                    "??, main", // code that is in no file
+		"??, ??, main":                                    "??, main", // code in no file
 		"?? libc, ?? libc":                                "?? libc, ?? libc",
 		"main":                                            "main",
 	} {
@@ -144,7 +150,8 @@ func TestNamelessLeaves(t *testing.T) {
 	}
 }
 
-// TestStackFrames: what stands for a stack in the tree, outermost frame first. Addresses and crashes are shown as they are.
+// TestStackFrames checks the frames in the tree, outermost first. Addresses and crashes
+// are shown unchanged.
 func TestStackFrames(t *testing.T) {
 	frames := stackText("?? /lib/libc.so.6, ?? /lib/libc.so.6, poll /lib/libc.so.6, main a.c@0x10")
 	for i := range frames {

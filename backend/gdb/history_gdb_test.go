@@ -7,15 +7,15 @@ import (
 	"sdm/backend/mi/mitest"
 )
 
-// What a made-up gdb says in a history.
+// The output of a simulated gdb in a history.
 
-// sent is a command that it has not answered.
+// sent is a command that has not been answered.
 type sent struct {
 	token string
 	line  string
 }
 
-// gdb lets gdb write a line.
+// gdb processes a line of gdb.
 func (h *history) gdb(line string) {
 	h.note("< %s", line)
 	h.d.record(h.now, mitest.Record(line))
@@ -28,7 +28,7 @@ func (h *history) answer(which int, with string) {
 		return
 	}
 	s := h.tokens[min(which, len(h.tokens)-1)]
-	if h.below(16) > 0 { // else twice
+	if h.below(16) > 0 { // otherwise twice
 		h.tokens = slices.DeleteFunc(h.tokens, func(o sent) bool { return o == s })
 	}
 	h.gdb(s.token + "^" + with)
@@ -67,7 +67,7 @@ var payloads = []string{
 	`done,lines=[{pc="0x1",line="7"}]`, `done,features=["a"]`, "connected,frame=" + frame0, "exit",
 }
 
-// fitting are those for commands.
+// fitting lists the payloads that fit each command.
 var fitting = []struct {
 	command string
 	answers []int // in payloads; empty: "done"
@@ -80,7 +80,7 @@ var fitting = []struct {
 	{"-exec-interrupt", nil}, {"-exec", []int{1}}, {"-target-select", []int{39}}, {"-target", nil}, {"-gdb-exit", []int{40}},
 }
 
-// honest answers the first command as gdb might, with what goes before and behind that.
+// honest answers the first command as gdb might, with the records that come with it.
 func (h *history) honest() {
 	if len(h.tokens) == 0 {
 		return
@@ -104,7 +104,7 @@ func (h *history) honest() {
 	}
 }
 
-// tells is something that gdb says unasked.
+// tells returns an async record.
 func (h *history) tells() string {
 	thread, group := h.oneOf("1", "2", "3", "4", "5"), h.oneOf("i1", "i1", "i2", "i3")
 	switch h.below(16) {

@@ -17,21 +17,22 @@ import (
 	"sdm/protocol/rank"
 )
 
-// A history is what may happen to one gdb with its ranks, in any order: commands of people, what gdb tells,
-// the clock, ends. Each line of gdb is well-formed, and fits the command that it answers more often than not. Its laws:
+// A history is a random sequence of inputs for one gdb and its ranks: commands, gdb's
+// output, time, ends. Each line of gdb is well-formed, and mostly fits the command that
+// it answers. The invariants are:
 //
 //   - nothing panics;
-//   - a request is answered once by each rank that was asked, at the latest when all is over;
-//   - an event is one that may come in the state that was told before.
+//   - each rank answers a request once, at the latest at the end;
+//   - an event is possible in the state that was reported before.
 type history struct {
 	t        *testing.T
-	bytes    []byte // that choose; when they are used up it is over
+	bytes    []byte // random choices; the history ends when they are used up
 	d        *debugger
 	machines []*machine
 	now      time.Duration
-	tokens   []sent // what gdb has not answered
+	tokens   []sent // commands that gdb has not answered
 	last     protocol.RequestID
-	asked    map[answerTo]int // how many answers have come
+	asked    map[answerTo]int // number of answers so far
 	states   map[rank.ID]backend.State
 	reads    []*memoryRead
 	log      []string
@@ -54,7 +55,7 @@ var (
 	historySeed = flag.Uint64("history-seed", 0, "seed of the first of them; a failure tells its own")
 )
 
-// TestHistories plays random ones.
+// TestHistories plays random histories.
 func TestHistories(t *testing.T) {
 	for seed := *historySeed; seed < *historySeed+*histories; seed++ {
 		if !t.Run(fmt.Sprintf("-history-seed=%d", seed), func(t *testing.T) { playHistory(t, randomHistory(seed)) }) {
@@ -109,7 +110,7 @@ func (h *history) below(n int) int {
 
 func (h *history) oneOf(list ...string) string { return list[h.below(len(list))] }
 
-// begin attaches: to one rank, or to three that share.
+// begin attaches to one rank, or to three that share a gdb.
 func (h *history) begin() {
 	n := 1 + 2*h.below(2)
 	kind := h.below(4)
@@ -139,7 +140,7 @@ func (h *history) begin() {
 		m.start(h.now, id, stop, time.Duration(h.below(2))*time.Minute, h.below(2) == 0)
 	}
 	h.settle()
-	if h.below(8) > 0 { // as it should be
+	if h.below(8) > 0 { // the regular case
 		for i, m := range h.machines {
 			h.honest()
 			h.gdb(fmt.Sprintf(`=thread-group-started,id="%s",pid="%d"`, m.group, m.target.PID))
@@ -164,7 +165,7 @@ func (h *history) request() protocol.RequestID {
 	return h.last
 }
 
-// step lets one thing happen.
+// step performs one random input.
 func (h *history) step() {
 	m := h.machines[h.below(len(h.machines))]
 	switch n := h.below(64); {
@@ -206,7 +207,7 @@ func (h *history) settleAll() {
 	}
 }
 
-// dies ends gdb; another one may take its ranks over, each of them one of its own.
+// dies ends gdb; other gdbs may take over its ranks, one each.
 func (h *history) dies(another bool) {
 	h.note("gdb dies, another: %v", another)
 	orphans := h.d.died(h.now, demise{cause: "killed", crashed: true}, another)
@@ -214,7 +215,8 @@ func (h *history) dies(another bool) {
 	if len(orphans) == 0 {
 		return
 	}
-	// The rest of this history is about the first of them. The others go on with gdbs that say nothing.
+	// The history continues with the first of them. The others get gdbs that write
+	// nothing.
 	for i := len(orphans) - 1; i >= 0; i-- {
 		d := newDebugger(1)
 		d.add(orphans[i])
@@ -228,7 +230,7 @@ func (h *history) dies(another bool) {
 	}
 }
 
-// settle takes what is to be done, and looks at the laws.
+// settle takes the effects and checks the invariants.
 func (h *history) settle() {
 	for _, m := range h.machines {
 		h.take(m)
@@ -278,7 +280,7 @@ func (h *history) event(m *machine, g protocol.Group) {
 	h.states[m.target.Rank] = next
 }
 
-// command gives one to a rank, or the same to all.
+// command gives a random command to one rank or to all.
 func (h *history) command(m *machine) {
 	all := []*machine{m}
 	if h.below(3) == 0 {
@@ -340,7 +342,7 @@ func (h *history) anyCommand() protocol.Command {
 	return protocol.Command{Name: name, Args: a}
 }
 
-// end is that of the session: every rank ends, and its gdb.
+// end ends the session: every rank, and its gdb.
 func (h *history) end() {
 	h.bytes = nil
 	h.note("close")

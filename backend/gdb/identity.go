@@ -1,4 +1,4 @@
-// $rank and $size: which rank it is, and how many there are.
+// The convenience variables $rank and $size.
 
 package gdb
 
@@ -9,8 +9,8 @@ import (
 	"sdm/backend/mi"
 )
 
-// identify tells gdb who the rank is before the first command that mentions it. What a person has given these names
-// before stays.
+// identify sets $rank and $size before the first command that uses them. Values that
+// the user has set before stay.
 func (m *machine) identify(args []string) {
 	if m.identified || !mentionsIdentity(args) {
 		return
@@ -28,7 +28,7 @@ func (m *machine) tellIdentity(name string, value int) {
 	m.gdb.bytes = mi.AppendCommand(m.gdb.bytes, m.gdb.calls.add(k), console, m.own([]string{line})...)
 }
 
-// mentionsIdentity tells whether one of these names stands in words for gdb.
+// mentionsIdentity reports whether words for gdb contain one of these names.
 func mentionsIdentity(words []string) bool {
 	for _, w := range words {
 		for {

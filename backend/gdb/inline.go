@@ -1,4 +1,4 @@
-// Inlined functions that begin where a rank stands.
+// Inlined functions at the place of a rank that is handed over.
 
 package gdb
 
@@ -10,33 +10,36 @@ import (
 	"sdm/backend/mi"
 )
 
-// inlined are the frames at the place of a rank that is handed over. At the first instruction of an
-// inlined function gdb shows the function around it until a step enters the inlined one. Where it
-// has attached, and after a step by an instruction, it shows the inlined function at once
-// (skip_inline_frames in inline-frame.c and its callers in infrun.c). The rank is shown as its old
-// gdb has shown it: the new gdb hides such frames when a signal stops the thread before its next
-// instruction, and a step shows one of them without executing an instruction.
+// inlined are the frames at the place of a rank that is handed over. At the first
+// instruction of an inlined function gdb shows the enclosing function until a step
+// enters the inlined one. After an attach, and after a step by an instruction, it shows
+// the inlined function at once (skip_inline_frames in inline-frame.c and its callers in
+// infrun.c). The rank is shown as its old gdb showed it: the new gdb hides such frames
+// when a signal stops the thread before its next instruction, and each step then shows
+// one of them without executing an instruction.
 type inlined struct {
-	frames []shownPlace // innermost first, as a gdb shows them that hides none
-	want   int          // which of them the old gdb has shown as the innermost
+	frames []shownPlace // innermost first, none hidden
+	want   int          // index of the frame that the old gdb showed as the innermost
 }
 
-// mostInlined bounds how many frames are looked at.
+// mostInlined bounds how many frames are compared.
 const mostInlined = 16
 
-// shownPlace is what tells frames at one instruction apart.
+// shownPlace distinguishes frames at one instruction.
 type shownPlace struct{ function, line string }
 
 func shownPlaceOf(frame mi.Tuple) shownPlace {
 	return shownPlace{frame.Str("func"), frame.Str("line")}
 }
 
-// coversInlined has the new gdb show the thread that it has just woken as the old one did; false if it does.
+// coversInlined makes the new gdb show the woken thread as the old one did; false if it
+// already does.
 func (m *machine) coversInlined() bool {
 	h := m.moving
 	t := h.awaking
 	k := h.keptOf(t)
-	if k == nil || t.stop.Str("signal-name") != "SIGCONT" { // the thread blocks SIGCONT, and would run away
+	// the thread blocks SIGCONT, and would run
+	if k == nil || t.stop.Str("signal-name") != "SIGCONT" {
 		return false
 	}
 	now, then := t.stop.Path("frame").Fields, k.stop.Path("frame").Fields
@@ -64,7 +67,8 @@ func (m *machine) coversInlined() bool {
 	return true
 }
 
-// uncoversInlined has the new gdb show one frame more of those that it hides, if the old one has shown it; false if it does.
+// uncoversInlined makes the new gdb show one more hidden frame, if the old one showed
+// it; false if it already does.
 func (m *machine) uncoversInlined() bool {
 	h := m.moving
 	t := h.awaking

@@ -1,4 +1,4 @@
-// Commands that look at a frame.
+// Commands about a frame: print, info locals, frame.
 
 package gdb
 
@@ -15,22 +15,23 @@ import (
 // printed is the body of print; the value is in column "value".
 type printed struct {
 	Expr string `json:"expr"`
-	// Elements is how many an array has of which only those from First to Last
-	// (from 0) are shown; 0 where all are.
+	// Elements is the number of elements of an array of which only First to Last (from
+	// 0) are shown; 0: all are shown.
 	Elements int    `json:"elements,omitempty"`
 	First    int    `json:"first,omitempty"`
 	Last     int    `json:"last,omitempty"`
-	Format   string `json:"format,omitempty"` // in which they are written
-	// Part is the expression of the array that this is about, where it is a part of the value.
+	Format   string `json:"format,omitempty"` // format of the values
+	// Part is the expression of the array that this is about, if it is part of the
+	// value.
 	Part string `json:"part,omitempty"`
-	// Members tells that Elements, First and Last count the members of a structure.
+	// Members says that Elements, First and Last count the members of a structure.
 	Members bool `json:"members,omitempty"`
-	// Shape names them, where it is not that of a plain array of C.
+	// Shape describes the array, unless it is a plain array of C.
 	Shape *protocol.Shape `json:"shape,omitempty"`
 }
 
-// evaluate is print. Formats and options (/x, -pretty --) are known to gdb's
-// command line only; the rest goes the short way.
+// evaluate executes print. Only gdb's command line knows formats and options (/x,
+// -pretty --); other expressions are evaluated by GDB/MI.
 func (m *machine) evaluate(q *request) {
 	switch w := q.printing(); {
 	case w.expr != "":
@@ -65,7 +66,7 @@ func (m *machine) evaluate(q *request) {
 
 var historyPrefix = regexp.MustCompile(`^\$[0-9]+ = `)
 
-// withoutHistory cuts "$1 = ", which counts differently on each rank.
+// withoutHistory removes "$1 = ": the number differs between ranks.
 func withoutHistory(text string) string {
 	return strings.TrimSuffix(historyPrefix.ReplaceAllString(text, ""), "\n")
 }
@@ -78,7 +79,7 @@ func (m *machine) evaluated(q *request, a answer, value string) {
 	m.evaluatedOne(q, a, value)
 }
 
-// evaluatedOne is evaluated for what is shown by its value.
+// evaluatedOne is evaluated without statistics.
 func (m *machine) evaluatedOne(q *request, a answer, value string) {
 	switch {
 	case a.failed() && tooLarge.MatchString(a.Results.Str("msg")):
@@ -107,13 +108,13 @@ func (m *machine) infoArgs(q *request) {
 		[]string{"stack-args", "frame", "args"}, "-stack-list-arguments", "--all-values", level, level)
 }
 
-// frameOf is the level that a request is about.
+// frameOf returns the level that a request is about.
 func (m *machine) frameOf(q *request) int {
 	level, _ := strconv.Atoi(m.at(q)[3])
 	return level
 }
 
-// replyNoVariables tells a function that has none from one of which gdb knows none.
+// replyNoVariables distinguishes a function without variables from one without symbols.
 func (m *machine) replyNoVariables(q *request) {
 	m.ask(q, func(a answer) {
 		if !a.failed() && a.Results.Path("frame", "file").Str == "" {
@@ -148,7 +149,8 @@ func (m *machine) replyVariables(q *request, a answer, list mi.Tuple) {
 		m.reply(q, body, c.sorted()...)
 	}
 	for i, name := range names {
-		if !tooLarge.MatchString(values[i]) || strings.Contains(name, "#") { // one that another of its name hides
+		// hidden by another of its name
+		if !tooLarge.MatchString(values[i]) || strings.Contains(name, "#") {
 			continue
 		}
 		left++
@@ -192,7 +194,8 @@ func (m *machine) chooseFrame(q *request) {
 	thread := m.chosen.thread
 	choose := func(frames []frame, refusal string) { m.frameChosen(q, thread, frames, refusal) }
 	m.listFrames(q, thread, first, last, func(frames []frame, refusal string) {
-		if len(frames) == 0 && q.name == "up" && q.args.Count > 0 { // with a count it is no error to stay
+		// with a count it is no error to stay
+		if len(frames) == 0 && q.name == "up" && q.args.Count > 0 {
 			m.listFrames(q, thread, from, from, choose)
 			return
 		}
@@ -200,7 +203,7 @@ func (m *machine) chooseFrame(q *request) {
 	})
 }
 
-// findFrame selects the innermost frame of a function, or that at an address.
+// findFrame selects the innermost frame of a function, or the frame at an address.
 func (m *machine) findFrame(q *request) {
 	thread := m.chosen.thread
 	choose := func(level int) {
@@ -215,7 +218,8 @@ func (m *machine) findFrame(q *request) {
 	})
 }
 
-// frameOfFunction looks for it among the frames: "frame function" of gdb 13.1 lets the ranks of a shared gdb run.
+// frameOfFunction searches the listed frames: "frame function" of a shared gdb 13.1
+// resumes the ranks.
 func (m *machine) frameOfFunction(q *request, thread int, then func(level int)) {
 	m.ask(q, func(a answer) {
 		for v := range a.Results.Path("stack").Fields.All("frame") {
@@ -233,7 +237,7 @@ func (m *machine) frameOfFunction(q *request, thread int, then func(level int)) 
 	}, "-stack-list-frames", "--thread", m.gdbThread(thread), "0", strconv.Itoa(mostFrames))
 }
 
-// shownLevel is how gdb begins to show a frame: "#1  0x5555 in main () at work.c:45".
+// shownLevel matches the beginning of a frame: "#1  0x5555 in main () at work.c:45".
 var shownLevel = regexp.MustCompile(`^#([0-9]+)\s`)
 
 func (m *machine) frameAtAddress(q *request, then func(level int)) {

@@ -59,9 +59,9 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// gdb 13 cannot call functions on processors with AMX: the kernel takes the
-// extended state only as a whole, and gdb does not know all of it. Then its
-// words must come through, and the rank must stay usable.
+// TestCall allows that gdb 13 cannot call functions on processors with AMX: the kernel
+// accepts the extended state only as a whole, and gdb does not know all of it. Then
+// gdb's error must be reported, and the rank must stay usable.
 func TestCall(t *testing.T) {
 	r := inHelper(t)
 	g := r.ask("print", protocol.Args{Expr: "factorial(5)"})
@@ -79,7 +79,7 @@ func TestFrames(t *testing.T) {
 	for _, c := range []struct {
 		name, command string
 		args          protocol.Args
-		want          string // function, or gdb's refusal
+		want          string // function, or gdb's error
 	}{
 		{"current", "frame", protocol.Args{}, "helper"},
 		{"up", "up", protocol.Args{}, "compute"},

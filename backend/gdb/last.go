@@ -10,11 +10,11 @@ import (
 	"sdm/protocol"
 )
 
-// printedLast is the last value that was printed. gdb keeps a history of values by its command line only, while ours
-// come by GDB/MI; and numbers of values would differ between ranks.
+// printedLast is the last value that was printed. gdb keeps a history only of values
+// printed by its command line, and numbers of values would differ between ranks.
 type printedLast struct {
 	group protocol.Group // the answer
-	expr  string         // "" before there is one
+	expr  string         // "": nothing was printed yet
 	at    selection      // where it was evaluated
 	moved bool           // the rank has run since
 }
@@ -26,7 +26,7 @@ func (m *machine) keepPrinted(q *request, g protocol.Group) {
 	}
 }
 
-// printAgain is print without an expression.
+// printAgain executes print without an expression.
 func (m *machine) printAgain(q *request) {
 	if m.last.expr == "" {
 		m.fail(q, noLast())
@@ -40,14 +40,15 @@ func noLast() *protocol.Fault {
 	return &protocol.Fault{Kind: protocol.FaultGDB, Message: "No value has been printed yet."}
 }
 
-// named are expressions that need no parentheses in others.
+// named matches expressions that need no parentheses in others.
 var named = regexp.MustCompile(`^[A-Za-z_]\w*((\.|->)[A-Za-z_]\w*|\[\w+\])*$`)
 
-// mostExpr bounds an expression that has grown by $, in bytes.
+// mostExpr bounds an expression after the replacement of $, in bytes.
 const mostExpr = 4096
 
-// withLast puts the last printed expression in the place of $. It answers and is false where that is not what was
-// printed then: the rank has run, another frame is selected, or evaluating it has effects.
+// withLast replaces $ by the last printed expression. It answers with a fault and
+// returns false if that might give another value: the rank has run, another frame is
+// selected, or the evaluation has side effects.
 func (m *machine) withLast(q *request) bool {
 	if !strings.Contains(q.args.Expr, "$") {
 		return true
@@ -74,8 +75,8 @@ func (m *machine) withLast(q *request) bool {
 	return true
 }
 
-// lastIn puts an expression in the place of each $ of another that is neither in a text nor the beginning
-// of a name. used tells that there is one, numbered that there is a value of gdb's history ($1, $$).
+// lastIn replaces each $ in expr that is not in a string or a name by last. used
+// reports that there is one, numbered that there is a value of gdb's history ($1, $$).
 func lastIn(expr, last string) (out string, used, numbered bool) {
 	if !named.MatchString(last) {
 		last = "(" + last + ")"
@@ -98,7 +99,7 @@ func lastIn(expr, last string) (out string, used, numbered bool) {
 	return b.String(), used, numbered
 }
 
-// lastUsable says why $ cannot be used.
+// lastUsable returns the reason why $ cannot be used, or nil.
 func (m *machine) lastUsable() *protocol.Fault {
 	why := ""
 	switch {

@@ -1,4 +1,4 @@
-// How long a text is that a pointer points to.
+// The length of a string that a pointer points to.
 
 package gdb
 
@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// firstRead is how much of a text is read at first, in bytes; each further look takes eight times as much, up
-	// to pieceOfGDB.
+	// firstRead is the size of the first read of a string, in bytes; each further one
+	// is eight times larger, up to pieceOfGDB.
 	firstRead = 4 << 10
-	// mostText bounds how far a text is read, in bytes.
+	// mostText bounds how far a string is read, in bytes.
 	mostText = 16 << 20
 )
 
-// lengthOfText finds the zero behind a text, and then where the text is.
+// lengthOfText finds the terminating zero of a string, and then its place.
 func (m *machine) lengthOfText(q *request, a array, then func(array, *protocol.Fault)) {
 	var addr uint64
 	m.ask(q, func(got answer) { addr = addressIn(got.Results.Str("value")) }, "-data-evaluate-expression", append(m.at(q), " &("+a.item(0)+")")...)
@@ -35,13 +35,14 @@ func (m *machine) lengthOfText(q *request, a array, then func(array, *protocol.F
 	}, "-data-evaluate-expression", append(m.at(q), " sizeof ("+a.item(0)+")")...)
 }
 
-// lookForZero gives the number of characters of size bytes before a zero, or before what cannot be read; done
-// bytes hold none.
+// lookForZero finds the number of characters of size bytes before a zero or before
+// unreadable memory; done bytes hold no zero.
 func (m *machine) lookForZero(q *request, addr uint64, size, done, look int, then func(n int)) {
 	m.ask(q, func(got answer) {
 		var have []byte
 		if pieces := got.Results.Path("memory").Fields; len(pieces) > 0 && pieces[0].Value.Fields.Str("offset") == "0x0000000000000000" {
-			have, _ = hex.DecodeString(pieces[0].Value.Fields.Str("contents")) // nothing, where gdb says none
+			// empty if gdb returns none
+			have, _ = hex.DecodeString(pieces[0].Value.Fields.Str("contents"))
 		}
 		i := zeroIn(have, size)
 		switch done += i; {
@@ -53,7 +54,8 @@ func (m *machine) lookForZero(q *request, addr uint64, size, done, look int, the
 	}, "-data-read-memory-bytes", append(m.at(q), "0x"+strconv.FormatUint(addr+uint64(done), 16), strconv.Itoa(look))...)
 }
 
-// zeroIn gives where the first character is of which all bytes are zero, or the length.
+// zeroIn returns the offset of the first character whose bytes are all zero, or the
+// length.
 func zeroIn(b []byte, size int) int {
 	zero := make([]byte, size)
 	for i := 0; i+size <= len(b); i += size {

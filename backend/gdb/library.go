@@ -11,8 +11,8 @@ import (
 	"sdm/protocol"
 )
 
-// libraryList is the body of info sharedlibrary and sharedlibrary. Where library
-// K was loaded is in column "K.addr".
+// libraryList is the body of info sharedlibrary and sharedlibrary. Column "K.addr" has
+// the address at which library K is loaded.
 type libraryList struct {
 	Libraries []library `json:"libraries"`
 }
@@ -20,8 +20,8 @@ type libraryList struct {
 type library struct {
 	Name    string `json:"name"`
 	Symbols bool   `json:"symbols"`
-	// Lines tells of sharedlibrary whether there are lines and types, too; without,
-	// there are the names of functions alone.
+	// Lines reports, for sharedlibrary, that there are lines and types, not only names
+	// of functions.
 	Lines bool `json:"lines,omitempty"`
 }
 
@@ -40,7 +40,8 @@ func (m *machine) infoLibraries(q *request) {
 	})
 }
 
-// libraryNames is the pattern of a command, none for all libraries. One with blanks would be two for gdb.
+// libraryNames returns the pattern of a command; empty: all libraries. gdb would take a
+// pattern with blanks for two.
 func libraryNames(q *request) ([]string, *protocol.Fault) {
 	pattern := strings.TrimSpace(q.args.Expr)
 	if strings.ContainsAny(pattern, "\n\"\\ ") {
@@ -53,8 +54,8 @@ func noLibraries(pattern string) *protocol.Fault {
 	return &protocol.Fault{Kind: protocol.FaultGDB, Message: "No loaded shared libraries match the pattern `" + pattern + "'."}
 }
 
-// listLibraries gives the libraries that a pattern fits, or all of them. A refusal
-// of gdb is the answer.
+// listLibraries returns the libraries that match a pattern, or all. It answers with
+// gdb's error, if any.
 func (m *machine) listLibraries(q *request, pattern []string, then func(libraryList, *columns)) {
 	m.ask(q, func(a answer) {
 		if a.failed() {
@@ -74,8 +75,8 @@ func (m *machine) listLibraries(q *request, pattern []string, then func(libraryL
 	}, "-file-list-shared-libraries", append(m.where(q), pattern...)...)
 }
 
-// withoutLines finds, in what gdb says while it reads symbols, the libraries
-// for which there is no more than names:
+// withoutLines finds, in gdb's output while it reads symbols, the libraries that have
+// only names of functions:
 //
 //	Reading symbols from /lib64/ld-linux-x86-64.so.2...
 //	(No debugging symbols found in /lib64/ld-linux-x86-64.so.2)
@@ -89,14 +90,14 @@ func withoutLines(text string) []string {
 	return names
 }
 
-// debugFilesVariable is where gdb keeps its own debug-file-directory, which is set to
-// nothing when it starts.
+// debugFilesVariable keeps gdb's original debug-file-directory, which is cleared when
+// gdb starts.
 const debugFilesVariable = "$_sdm_debug_files"
 
-// loadLibraries is sharedlibrary: the separate debug files of the libraries that
-// a pattern fits are read. gdb reads those of a library with its symbols, or not at
-// all, so that all libraries are forgotten and read again; those that have been
-// asked for before get theirs, too.
+// loadLibraries executes sharedlibrary: it reads the separate debug files of the
+// libraries that match a pattern. gdb reads those of a library together with its
+// symbols or not at all. So all libraries are discarded and read again, with the debug
+// files that were requested before.
 func (m *machine) loadLibraries(q *request) {
 	words, f := libraryNames(q)
 	if f != nil {
@@ -117,7 +118,7 @@ func (m *machine) readAgain(q *request, pattern string, words []string) {
 	m.ask(q, func(a answer) {
 		dir, err := strconv.Unquote(a.Results.Str("value"))
 		if err != nil || a.failed() {
-			dir = "/usr/lib/debug" // gdb 9 cannot say; it is that of most systems
+			dir = "/usr/lib/debug" // gdb 9 cannot tell; most systems have this one
 		}
 		if !slices.Contains(m.withLines, pattern) {
 			m.withLines = append(m.withLines, pattern)

@@ -13,8 +13,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// splitLibrary makes a program with a library whose debug information is in a
-// file of its own, in a directory for those.
+// splitLibrary makes a program with a library whose debug information is in a separate
+// file, in a directory of debug files.
 func splitLibrary(t *testing.T) (program, debugFiles string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -45,9 +45,9 @@ func splitLibrary(t *testing.T) (program, debugFiles string) {
 	return program, debugFiles
 }
 
-// Names of functions in libraries are there from the beginning; lines and types when
-// they are asked for, for the ranks that ask. Until then and afterwards no separate debug
-// file is looked for.
+// TestLibrariesOnDemand checks that names of functions in libraries are always known,
+// and lines and types after sharedlibrary on the ranks that execute it. Before and
+// afterwards no separate debug file is searched for.
 func TestLibrariesOnDemand(t *testing.T) {
 	program, debugFiles := splitLibrary(t)
 	r := newRig(t, gdb.Config{RanksPerGDB: 2, Args: []string{"-iex", `set $_sdm_debug_files = "` + debugFiles + `"`}})
@@ -96,7 +96,8 @@ func TestLibrariesOnDemand(t *testing.T) {
 	if f := trace(r.one(1, "backtrace", protocol.Args{}))[0]; f.Line != 0 {
 		t.Errorf("rank 1 has not asked: %+v", f)
 	}
-	r.ok("delete", protocol.Args{Breakpoints: []int{1}}) // which has moved to the first line behind the prologue
+	// it has moved to the first line after the prologue
+	r.ok("delete", protocol.Args{Breakpoints: []int{1}})
 	r.ok("break", protocol.Args{Location: "split.c:4", Breakpoint: 2})
 	r.ok("continue", protocol.Args{})
 	if s := r.stop(); s.Frame.Line != 4 || s.Breakpoint != 2 {
@@ -105,7 +106,7 @@ func TestLibrariesOnDemand(t *testing.T) {
 	if v := r.value("twice"); v != "6" {
 		t.Errorf("twice = %s", v)
 	}
-	// Asking for others keeps them.
+	// A request for other libraries keeps them.
 	json.Unmarshal(r.ok("sharedlibrary", protocol.Args{Expr: "libc"}).Body, &body)
 	if v := r.value("twice"); v != "6" {
 		t.Errorf("twice = %s", v)

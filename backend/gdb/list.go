@@ -18,12 +18,13 @@ import (
 type listing struct {
 	File    string       `json:"file"`
 	Lines   []sourceLine `json:"lines"`
-	Current int          `json:"current,omitempty"` // the line where the selected frame is
-	Head    string       `json:"head,omitempty"`    // of a name that means several functions, which one this is
-	Before  []excerpt    `json:"before,omitempty"`  // the others
+	Current int          `json:"current,omitempty"` // line of the selected frame
+	// which of several functions of that name this is
+	Head   string    `json:"head,omitempty"`
+	Before []excerpt `json:"before,omitempty"` // the others
 }
 
-// excerpt is what is listed of one of several functions.
+// excerpt is the listing of one of several functions.
 type excerpt struct {
 	Head  string       `json:"head"`
 	Lines []sourceLine `json:"lines"`
@@ -36,12 +37,12 @@ type sourceLine struct {
 
 const (
 	linesShown = 10 // as gdb's listsize
-	// mostLines bounds what First and Last may ask for.
+	// mostLines bounds the lines of one listing.
 	mostLines = 10_000
 )
 
-// listSource shows ten lines around the selected frame, those from First to Last of its file, ten around a location, or
-// those from one location to another.
+// listSource shows ten lines around the selected frame, lines First to Last of its
+// file, ten lines around a location, or the lines from one location to another.
 func (m *machine) listSource(q *request) {
 	if q.args.Location != "" || q.args.To != "" {
 		m.locate(q)
@@ -64,7 +65,7 @@ func (m *machine) listSource(q *request) {
 	}, "-stack-info-frame", m.at(q)...)
 }
 
-// linesFor is how many lines are shown at a time.
+// linesFor returns how many lines are shown at a time.
 func (m *machine) linesFor(q *request) int {
 	if q.args.Count > 0 {
 		return min(q.args.Count, mostLines)
@@ -72,7 +73,7 @@ func (m *machine) linesFor(q *request) int {
 	return linesShown
 }
 
-// around are the lines that gdb shows for a line.
+// around returns the lines that gdb shows for a line.
 func (m *machine) around(q *request, line int) (first, last int) {
 	n := m.linesFor(q)
 	first = max(line-n/2, 1)
@@ -94,7 +95,7 @@ func (m *machine) replyLines(q *request, file, full string, first, last, current
 		return
 	}
 	if len(text) == 0 {
-		all, _ := m.source(full, 1, first) // it has been read a moment ago
+		all, _ := m.source(full, 1, first) // it is cached
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("Line number %d out of range; %s has %d lines.", first, file, len(all))})
 		return
 	}
@@ -108,13 +109,14 @@ func (m *machine) replyLines(q *request, file, full string, first, last, current
 	m.reply(q, body)
 }
 
-// infoLine is what gdb says about a location:
+// infoLine matches gdb's answer for a location:
 //
 //	Line 21 of "work.c" starts at address 0x1149 <helper> and ends at 0x1150 <helper+7>.
 //	Line number 99 is out of range for "work.c".
 var infoLine = regexp.MustCompile(`Line (?:number )?(\d+) (?:of|is out of range for) "([^"]*)"`)
 
-// locate lets gdb find a location and shows the lines around it, or those from there to another.
+// locate finds a location and shows the lines around it, or those from there to
+// another.
 func (m *machine) locate(q *request) {
 	m.lineFor(q, q.args.Location, func(file string, first int) {
 		m.lineFor(q, q.args.To, func(other string, last int) {
@@ -148,7 +150,7 @@ func (m *machine) locate(q *request) {
 	})
 }
 
-// offset reads the number of "+9" and "-9"; without one it is that of a page.
+// offset parses the number of "+9" and "-9"; without one it is that of a page.
 func offset(text string, page int) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {
@@ -157,9 +159,10 @@ func offset(text string, page int) int {
 	return min(max(n, 0), mostLines)
 }
 
-// lineFor finds one end of what is listed. A bare line is one of the other end's file, or of that where the ranks are;
-// of an offset there is nothing to find. gdb's path may be relative to where the program was compiled:
-// -symbol-info… does not tell for a line, its own source command does.
+// lineFor finds one end of the listing. A bare line number is in the file of the other
+// end, or of the selected frame; an offset needs no search. gdb's path may be relative
+// to the compilation directory. -symbol-info… does not give it for a line; info line
+// does.
 func (m *machine) lineFor(q *request, location string, then func(file string, line int)) {
 	if n, err := strconv.Atoi(location); location == "" || location[0] == '+' || location[0] == '-' || err == nil {
 		then("", n)
@@ -186,13 +189,13 @@ func (m *machine) lineFor(q *request, location string, then func(file string, li
 }
 
 var (
-	// functionHead is what gdb writes in front of the lines of one of several functions.
+	// functionHead matches the line before the lines of one of several functions.
 	functionHead = regexp.MustCompile(`^file: "(.*)", line number: \d+, symbol: ".*"$`)
 	numberedLine = regexp.MustCompile(`^(\d+)\t(.*)$`)
 )
 
-// listSeveral lists the functions that a name means, as gdb does; should it mean one, in several places, that is listed
-// by one.
+// listSeveral lists the functions of a name, as gdb does. It calls one if there is only
+// one, in several places.
 func (m *machine) listSeveral(q *request, one func()) {
 	k := m.ask(q, func(a answer) {
 		all, file := excerptsOf(a.text)
@@ -206,7 +209,7 @@ func (m *machine) listSeveral(q *request, one func()) {
 	k.print = true
 }
 
-// excerptsOf reads what gdb lists of several functions, and the file of the last.
+// excerptsOf parses gdb's listing of several functions; file is that of the last.
 func excerptsOf(text string) (all []excerpt, file string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		if found := functionHead.FindStringSubmatch(line); found != nil {
@@ -222,14 +225,14 @@ func excerptsOf(text string) (all []excerpt, file string) {
 	return all, file
 }
 
-// findFile asks for the full path of a file that gdb knows.
+// findFile asks gdb for the full path of a file.
 func (m *machine) findFile(q *request, file string, first, last int) {
 	if filepath.IsAbs(file) {
 		m.replyLines(q, file, file, first, last, 0)
 		return
 	}
 	k := m.ask(q, func(answer) {}, "-interpreter-exec", append(m.at(q), "console", fmt.Sprintf("list %s:%d", file, first))...)
-	k.print = true // and thrown away: it makes the file gdb's current one
+	k.print = true // discarded: it makes the file gdb's current one
 	m.ask(q, func(a answer) {
 		full := a.Results.Str("fullname")
 		if full == "" {

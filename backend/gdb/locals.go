@@ -1,4 +1,4 @@
-// The variables of a frame: those that GDB/MI lists, and those that it leaves out.
+// The variables of a frame: those that GDB/MI lists, and those that it omits.
 
 package gdb
 
@@ -10,32 +10,33 @@ import (
 	"sdm/backend/mi"
 )
 
-// GDB/MI lists no variable that has no place: one that is optimised out, or that has become a constant
-// (list_args_or_locals, mi-cmd-stack.c). The command line does. It is asked for the names in their order, where structures and
-// arrays are cut to one line each; the values come by GDB/MI.
+// GDB/MI lists no variable without a location: one that is optimized out or has become
+// a constant (list_args_or_locals, mi-cmd-stack.c). The command line does. So the
+// command line gives the names in their order, with structures and arrays cut to one
+// line each, and GDB/MI the values.
 const (
 	localsLine = "with print max-depth 0 -- info locals"
 	argsLine   = "with print max-depth 0 -- info args"
 )
 
-// variableLine is how gdb begins to show a variable; what goes on in further lines is indented.
+// variableLine matches the first line of a variable; further lines are indented.
 var variableLine = regexp.MustCompile(`(?m)^([A-Za-z_$][^ =\n]*) = (.*)$`)
 
-// gone is the value of a variable that the compiler has left nothing of.
+// gone is the value of a variable that is optimized out.
 const gone = "<optimized out>"
 
-// placeOfVariable is what gdb 18 adds to variables of one name in several blocks.
+// placeOfVariable matches what gdb 18 adds to variables of one name in several blocks.
 var placeOfVariable = regexp.MustCompile(`(?m)\t<[^\t\n]*:[0-9]+(?:, shadowed)?>$`)
 
-// withoutEntryValues leaves out what arguments were when the function was called ("n@entry"): gdb's command line shows those
-// in frames only.
+// withoutEntryValues removes the values of arguments at the function call ("n@entry"):
+// gdb's command line shows those in frames only.
 func withoutEntryValues(list mi.Tuple) mi.Tuple {
 	isEntry := func(f mi.Field) bool { return strings.HasSuffix(f.Value.Fields.Str("name"), "@entry") }
 	return slices.DeleteFunc(slices.Clone(list), isEntry)
 }
 
-// withPlaceless gives the list that GDB/MI has made of variables, with those that only gdb's command line has told. A text in
-// which the list is not found again is none of that list.
+// withPlaceless adds to GDB/MI's list the variables that only the command line has
+// shown. If the list is not found in text, it is returned unchanged.
 func withPlaceless(list mi.Tuple, text string) mi.Tuple {
 	var all mi.Tuple
 	next := 0
@@ -57,21 +58,23 @@ func withPlaceless(list mi.Tuple, text string) mi.Tuple {
 	return all
 }
 
-// isShown tells whether gdb's command line has shown a variable of the list: one of its name may be hidden by it.
+// isShown reports whether the command line has shown this variable of the list, and not
+// another of its name that hides it.
 func isShown(variable mi.Tuple, name, value string) bool {
 	return variable.Str("name") == name && (value != gone || variable.Str("value") == gone || isAllGone(variable.Str("value")))
 }
 
-// isAllGone tells whether nothing is left of a structure or an array: GDB/MI shows its members, gdb's command line none.
+// isAllGone reports whether all of a structure or array is optimized out: GDB/MI shows
+// its members, the command line does not.
 func isAllGone(value string) bool {
 	return strings.HasPrefix(value, "{") && strings.Contains(value, gone) && !leftOver.MatchString(strings.ReplaceAll(value, gone, ""))
 }
 
-// leftOver is a value among the members of a structure.
+// leftOver matches a value among the members of a structure.
 var leftOver = regexp.MustCompile(`= *[^ {},]|[{,] *[^ {},=]+ *[,}]`)
 
-// askVariables asks for those of a frame: command is that of GDB/MI, under path stands its list, and line is that of gdb's
-// command line.
+// askVariables asks for the variables of a frame: command is that of GDB/MI, path leads
+// to its list, and line is the command for gdb's command line.
 func (m *machine) askVariables(q *request, at []string, line string, then func(a answer, list mi.Tuple), path []string, command string, args ...string) {
 	text := ""
 	k := m.ask(q, func(a answer) { text = a.text }, "-interpreter-exec", append(slices.Clip(at), "console", line)...)

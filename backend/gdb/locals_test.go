@@ -6,7 +6,8 @@ import (
 	"sdm/backend/mi/mitest"
 )
 
-// TestWithPlaceless: GDB/MI shows the members of a structure that nothing is left of, and leaves out variables without a place.
+// TestWithPlaceless: GDB/MI shows the members of an optimized-out structure, and omits
+// variables without a location.
 func TestWithPlaceless(t *testing.T) {
 	const text = "total = 0\nnote = <optimized out>\nhere = <optimized out>\nhalf = {...}\n"
 	list := mitest.Record(`^done,locals=[{name="total",value="0"},{name="here",value="{id = <optimized out>, u = {<optimized out> <repeats 10 times>}}"},` +

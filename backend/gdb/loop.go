@@ -1,4 +1,4 @@
-// The loop: all machines, all processes, one goroutine.
+// The event loop that owns all machines and processes.
 
 package gdb
 
@@ -13,10 +13,10 @@ import (
 	"sdm/protocol/rank"
 )
 
-// loop owns everything that an engine has. One turn of it takes all gdbs that
-// have written and all that was asked meanwhile, and then speaks to the Sink
-// once: `print` over 64 ranks costs a few turns, not 64 times several hand-offs
-// between goroutines.
+// loop owns everything that an engine has. One turn processes the output of all gdbs
+// and all requests that have arrived, and then calls the Sink once per request: `print`
+// on 64 ranks takes a few turns instead of several hand-offs between goroutines for
+// each rank.
 type loop struct {
 	e        *Engine
 	sink     backend.Sink
@@ -28,16 +28,16 @@ type loop struct {
 	began    time.Time
 	keepers  map[int32]*keeper // by number
 	slots    map[int32]*slot   // by number
-	ranks    map[rank.ID]*slot // the latest of each rank
+	ranks    map[rank.ID]*slot // the latest slot of each rank
 	last     int32
 	touched  []*keeper     // their effects are to be carried out
-	said     []said        // to the sink, in order
-	next     time.Duration // when tick is due; 0 is never
-	armed    time.Duration // next, as the poller knows it
+	said     []said        // for the sink, in order
+	next     time.Duration // when tick is due; 0: never
+	armed    time.Duration // the deadline that the poller has
 	old      bool          // this gdb does not know mi4
 	plain    bool          // gdbs do not start with the environment of the ranks
 	closing  bool
-	hurry    bool // the time that Close grants is over
+	hurry    bool // the deadline of Close has passed
 	ctx      context.Context
 	buffer   [64 << 10]byte
 }
@@ -55,8 +55,8 @@ func newLoop(e *Engine, sink backend.Sink) *loop {
 
 func (l *loop) now() time.Duration { return time.Since(l.began) }
 
-// run is the loop's goroutine. It lets go of the work only while it waits, and
-// keeps it when it ends.
+// run is the loop's goroutine. It unlocks Engine.work only while it waits, and keeps it
+// locked when it ends.
 func (l *loop) run() {
 	defer close(l.e.done)
 	defer l.e.poll.close()
@@ -68,7 +68,8 @@ func (l *loop) run() {
 		list, err = l.e.poll.wait(list)
 		l.e.work.Lock()
 		if err != nil {
-			panic("gdb: the poller failed: " + err.Error()) // a descriptor of ours was closed by somebody else
+			// a descriptor of the poller was closed elsewhere
+			panic("gdb: the poller failed: " + err.Error())
 		}
 		for _, r := range list {
 			l.handle(r)
@@ -84,8 +85,7 @@ func (l *loop) run() {
 	l.e.mu.Unlock()
 }
 
-// turn does what was asked before, then what is asked now, and says what came of
-// all that.
+// turn executes queued functions, then those given, and sends all answers and events.
 func (l *loop) turn(now ...func(*loop)) {
 	for _, f := range append(l.e.take(), now...) {
 		f(l)
@@ -109,7 +109,7 @@ func (l *loop) deadline() time.Time {
 	return l.began.Add(l.next)
 }
 
-// handle takes one descriptor that is ready.
+// handle processes one descriptor that is ready.
 func (l *loop) handle(r ready) {
 	if r.stream == streamTarget {
 		if s := l.slots[r.slot]; s != nil && s.target.Gone() {
@@ -123,7 +123,7 @@ func (l *loop) handle(r ready) {
 	l.carryOut()
 }
 
-// listen takes what a gdb has to say, or its end.
+// listen processes the output or the end of a gdb.
 func (l *loop) listen(k *keeper, s stream) {
 	switch s {
 	case streamOutput:
@@ -140,7 +140,7 @@ func (l *loop) listen(k *keeper, s stream) {
 	}
 }
 
-// touch notes that a gdb or one of its machines may want something.
+// touch marks a gdb whose effects, or those of its machines, are to be carried out.
 func (l *loop) touch(k *keeper) {
 	if !k.touched {
 		k.touched = true
@@ -148,7 +148,7 @@ func (l *loop) touch(k *keeper) {
 	}
 }
 
-// carryOut does what the touched ones want.
+// carryOut carries out the effects of all touched gdbs.
 func (l *loop) carryOut() {
 	for i := 0; i < len(l.touched); i++ {
 		k := l.touched[i]
@@ -158,7 +158,7 @@ func (l *loop) carryOut() {
 			out := &s.machine.out
 			if out.look {
 				l.look(k, s)
-				out = &s.machine.out // of another machine, if that panicked
+				out = &s.machine.out // of its replacement, if the machine panicked
 			}
 			if out.follow != 0 {
 				l.follow(s, out.follow)
@@ -193,7 +193,7 @@ func (l *loop) carryOut() {
 	l.touched = l.touched[:0]
 }
 
-// look looks at the process of a rank that is thought to run.
+// look checks the process of a rank that should be running.
 func (l *loop) look(k *keeper, s *slot) {
 	if s.target.Dead() {
 		l.guard(k, func() { s.machine.missed(l.now()) })
@@ -215,7 +215,7 @@ func (l *loop) signal(s *slot, g signal) {
 	}
 }
 
-// read carries out an order of a rank.
+// read executes a memory read of a rank.
 func (l *loop) read(s *slot, o *memoryRead) {
 	done := func(sums []uint64, err error) {
 		l.e.post(func(l *loop) {
@@ -234,7 +234,7 @@ func (l *loop) read(s *slot, o *memoryRead) {
 	l.hashers.Start(o.pid, o.blocks, done)
 }
 
-// tick lets machines whose time has come look at the clock.
+// tick calls the gdbs whose deadlines have passed.
 func (l *loop) tick() {
 	now := l.now()
 	if l.next == 0 || now < l.next {
@@ -249,8 +249,8 @@ func (l *loop) tick() {
 	}
 }
 
-// speak hands on what was said: answers to one request, or events, that follow
-// one another in one call.
+// speak passes on answers and events. Consecutive ones for the same request, or events,
+// go in one call.
 func (l *loop) speak() {
 	for i := 0; i < len(l.said); {
 		id := l.said[i].request

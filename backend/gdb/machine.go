@@ -1,4 +1,5 @@
-// What one rank does under its gdb: records in, commands and words out.
+// One rank under its gdb: input are records and requests, output are commands, answers
+// and events.
 
 package gdb
 
@@ -16,68 +17,67 @@ import (
 	"sdm/protocol"
 )
 
-// machine is one rank under its gdb. It is pure: it does no I/O, and the time
-// is an argument. Each of its inputs (start, do, what its debugger hands on, ended,
-// died, vanished, tick, close)
-// leaves what is to be done in out and in the debugger, which the loop carries out before the next
-// input.
+// machine is one rank under its gdb. It is pure: it does no I/O, and the time is an
+// argument. Each input (start, do, records from its debugger, ended, died, vanished,
+// tick, close) leaves its effects in out and in the debugger. The loop executes them
+// before the next input.
 type machine struct {
 	target       backend.Target
 	gdb          *debugger
 	inferior     int    // gdb's number of the inferior
-	group        string // … and its name, "i1"
+	group        string // its name, "i1"
 	state        backend.State
 	now          time.Duration
 	out          effects
 	open         []*request // not answered yet
-	behind       []*request // of open: resumes that wait for an answer before them (resumeNext)
+	behind       []*request // resumes of open that wait for another request
 	threads      threads
-	counted      int // how many threads there have been
+	counted      int // number of threads so far
 	chosen       selection
 	within       within
 	abort        abortWatch
 	points       breakpoints
 	last         printedLast
-	journal      []protocol.Command // what a new gdb must be told
+	journal      []protocol.Command // commands that a replacement gdb must execute
 	rescue       rescue
-	moving       *handover // to a gdb of its own, while that is under way
+	moving       *handover // handover to a gdb of its own that is under way, or nil
 	recounts     bool      // threads are counted here, not by gdb
 	displays     displays
 	run          *run // the resume that is under way, or nil
-	inCall       bool // a call in an expression has been left half-way (callOver)
+	inCall       bool // a function called in an expression has stopped (callOver)
 	attach       attachment
 	watch        watch
 	ending       ending
 	unread       unread
-	libraries    func() []inferior.Span         // where there are any in the target's memory
-	pendsStop    func(thread string) bool       // whether a SIGSTOP waits for a thread of the target
-	withLines    []string                       // the patterns of libraries whose separate debug files were asked for
-	signals      map[string]protocol.SignalInfo // what the user wants with them here, in a shared gdb
+	libraries    func() []inferior.Span         // address ranges of the libraries of the target
+	pendsStop    func(thread string) bool       // whether a SIGSTOP is pending
+	withLines    []string                       // libraries whose debug files were requested
+	signals      map[string]protocol.SignalInfo // the user's handling, in a shared gdb
 	locking      string                         // the user's scheduler-locking
 	record       recording
-	fitting      []string // functions of this program that fit the last rbreak
+	fitting      []string // functions of this program that matched the last rbreak
 	examined     examination
-	refusal      string // of the last breakpoint that could not be set
+	refusal      string // reason why the last breakpoint could not be set
 	identified   bool   // see identify
-	child        bool   // it has become a child of the process that it was
+	child        bool   // the rank is a child of its original process
 	source       sourcefile.Reader
 	looks        looks
-	advised      map[string]bool // sources about which the person has been told
-	coreWarnings []string        // what gdb has warned of a core file
+	advised      map[string]bool // source files about which the user has been told
+	coreWarnings []string        // gdb's warnings about a core file
 }
 
-// effects are what the loop has to do: signals first, then what the debugger has
-// for gdb, then words, in order.
+// effects are what the loop has to do: signals first, then the debugger's commands for
+// gdb, then answers and events, in order.
 type effects struct {
 	signals []signal
 	said    []said
 	reads   []*memoryRead
-	follow  int  // the process that the rank is now; 0: the same
+	follow  int  // process ID of the rank from now on; 0: unchanged
 	move    bool // the rank is to get a gdb of its own, see handover
-	look    bool // whether the process still lives; if not, missed is called
+	look    bool // check whether the process lives; if not, missed is called
 }
 
-// signal is one to send.
+// signal is a signal to be sent.
 type signal struct {
 	to  addressee
 	sig syscall.Signal
@@ -87,15 +87,15 @@ type addressee uint8
 
 const (
 	toTarget addressee = iota
-	toGroup            // the target's process group, where the target is its leader
+	toGroup            // the target's process group, if the target leads it
 	toGDB
 )
 
-// selection is the thread and the frame that commands are about. gdb has one
-// of its own, which is left alone: every command names both.
+// selection is the thread and frame that commands apply to. gdb's own selection is not
+// used: every command names both.
 type selection struct{ thread, frame int }
 
-// newMachine makes the machine of a target; debugger.add gives it its gdb.
+// newMachine makes the machine of a target; debugger.add connects it with its gdb.
 func newMachine(t backend.Target, source sourcefile.Reader) *machine {
 	m := &machine{target: t, chosen: selection{thread: 1}, source: source}
 	m.libraries = func() []inferior.Span { return inferior.Libraries(m.target.PID) }
@@ -103,7 +103,7 @@ func newMachine(t backend.Target, source sourcefile.Reader) *machine {
 	return m
 }
 
-// ask sends gdb a command for a request; then gets the result.
+// ask sends gdb a command for a request; then receives the result.
 func (m *machine) ask(q *request, then func(answer), command string, args ...string) *call {
 	m.identify(args)
 	k := &call{of: q, sent: m.now, then: then, by: m}
@@ -111,16 +111,16 @@ func (m *machine) ask(q *request, then func(answer), command string, args ...str
 	return k
 }
 
-// tell sends a command whose result nobody waits for.
+// tell sends a command whose result is ignored.
 func (m *machine) tell(task, command string, args ...string) {
 	k := &call{task: task, sent: m.now, by: m}
 	m.gdb.bytes = mi.AppendCommand(m.gdb.bytes, m.gdb.calls.add(k), command, args...)
 }
 
-// console is how a line for gdb's command line is sent.
+// console executes a line of gdb's command line.
 const console = "-interpreter-exec console"
 
-// selected is the selected thread and frame, or the thread that a request asks for.
+// selected returns the selected thread and frame, or those that the request names.
 func (m *machine) selected(q *request) selection {
 	s := m.chosen
 	if q.args.Thread != 0 && q.args.Thread != s.thread {
@@ -132,14 +132,14 @@ func (m *machine) selected(q *request) selection {
 	return s
 }
 
-// at names that to gdb.
+// at returns arguments that name that thread and frame to gdb.
 func (m *machine) at(q *request) []string {
 	s := m.selected(q)
 	return []string{"--thread", m.gdbThread(s.thread), "--frame", strconv.Itoa(s.frame)}
 }
 
-// here names the rank to commands that are about a whole program (-break-insert, -target-attach, a line for
-// gdb itself).
+// here returns arguments that name the rank, for commands about a whole program
+// (-break-insert, -target-attach, a line of gdb's command line).
 func (m *machine) here() []string {
 	if !m.gdb.shared() {
 		return nil
@@ -147,7 +147,8 @@ func (m *machine) here() []string {
 	return m.somewhere()
 }
 
-// selecting is here with the selected frame, whose language gdb reads a condition in.
+// selecting is here, but with the selected frame, in whose language gdb reads a
+// condition.
 func (m *machine) selecting(q *request) []string {
 	if !m.gdb.shared() {
 		return nil
@@ -155,7 +156,7 @@ func (m *machine) selecting(q *request) []string {
 	return m.where(q)
 }
 
-// where is at for a rank that stands; of one that runs, there is no frame.
+// where returns at for a stopped rank; a running rank has no frame.
 func (m *machine) where(q *request) []string {
 	if m.stateNow() == backend.Stopped {
 		return m.at(q)
@@ -163,9 +164,10 @@ func (m *machine) where(q *request) []string {
 	return m.somewhere()
 }
 
-// somewhere names the rank by a thread, if it has one. By --thread-group alone gdb 13.1 turns to a program and
-// stays there, while its selected thread is still another rank's: whatever names that thread next is looked up in
-// the wrong program, at addresses of another process, and libraries of that one are forgotten.
+// somewhere names the rank by a thread, if it has one. With --thread-group alone gdb
+// 13.1 switches to the program and stays there, while its selected thread is still
+// another rank's. What names that thread next is then looked up in the wrong program,
+// at addresses of another process, and gdb drops libraries of that process.
 func (m *machine) somewhere() []string {
 	if len(m.threads) == 0 {
 		return []string{"--thread-group", m.group}
@@ -173,14 +175,15 @@ func (m *machine) somewhere() []string {
 	return []string{"--thread", strconv.Itoa(m.threads[0].gdb)}
 }
 
-// turnBack mends that where a command can name a whole rank by --thread-group only.
+// turnBack undoes that effect after a command that can name a rank only by
+// --thread-group.
 func (m *machine) turnBack() {
 	if m.gdb.shared() && len(m.threads) > 0 {
 		m.tell("interrupt", "-info-gdb-mi-command", append(m.somewhere(), "exec-interrupt")...)
 	}
 }
 
-// do takes a command of a person.
+// do executes a command of a user.
 func (m *machine) do(now time.Duration, id protocol.RequestID, wait time.Duration, c *command) {
 	m.now = now
 	q := &request{command: c, id: id, began: now}
@@ -219,11 +222,11 @@ func (m *machine) do(now time.Duration, id protocol.RequestID, wait time.Duratio
 	m.settle()
 }
 
-// carryOut does what a request asks for.
+// carryOut executes one request.
 func (m *machine) carryOut(row row, q *request) {
 	if thread := q.args.Thread; thread != 0 {
 		if m.threads.find(thread) == nil {
-			m.fail(q, unknownThread(thread)) // where gdb is shared, it would name a number of its own
+			m.fail(q, unknownThread(thread)) // a shared gdb would take it for a number of its own
 			return
 		}
 		if info, _ := protocol.LookupCommand(q.name); info.Resumes || slices.Contains([]string{"frame", "up", "down"}, q.name) {
@@ -237,13 +240,13 @@ func (m *machine) carryOut(row row, q *request) {
 		m.readLibraries()
 	}
 	if strings.Contains(q.args.Expr+q.args.Text, "(") {
-		m.thaw() // else a function that is called there would stop with SIGSTOP
+		m.thaw() // otherwise a function that is called there would stop with SIGSTOP
 	}
 	row.do(m, q)
 }
 
-// preparing tells whether breakpoints are being changed for an earlier request than q. That may take gdb
-// several commands, and the rank must not run on between them.
+// preparing reports whether breakpoints are being changed for an earlier request than
+// q. That may take several commands of gdb, and the rank must not run between them.
 func (m *machine) preparing(q *request) bool {
 	for _, o := range m.open {
 		if o == q {
@@ -256,12 +259,13 @@ func (m *machine) preparing(q *request) bool {
 	return false
 }
 
-// resumeNext lets go a resume that has waited for such a change. The rank may have ended meanwhile, or been resumed.
+// resumeNext executes resumes that have waited for such a change. The rank may have
+// ended or been resumed meanwhile.
 func (m *machine) resumeNext() {
 	for len(m.behind) > 0 && !m.preparing(m.behind[0]) {
 		q := m.behind[0]
 		m.behind = m.behind[1:]
-		if q.answered { // its wait was over
+		if q.answered { // its deadline has passed
 			continue
 		}
 		row, _ := lookup(q.name)
@@ -273,15 +277,15 @@ func (m *machine) resumeNext() {
 	}
 }
 
-// turnTo selects the thread that a command asks for.
+// turnTo selects the thread that a command names.
 func (m *machine) turnTo(thread int) {
 	if thread != m.chosen.thread {
 		m.chosen = selection{thread: thread}
 	}
 }
 
-// stateNow is the state that a new command finds: running, too, while gdb has
-// been told to resume and has not yet said that it did.
+// stateNow returns the state that a new command finds: also running while gdb has been
+// told to resume and has not confirmed it.
 func (m *machine) stateNow() backend.State {
 	if m.state == backend.Stopped && m.run != nil {
 		return backend.Running
@@ -289,8 +293,8 @@ func (m *machine) stateNow() backend.State {
 	return m.state
 }
 
-// wanted are the async records that mean something here; the parser drops the
-// rest unread.
+// wanted reports whether async records of this name are used here; the parser skips all
+// others.
 func wanted(class mi.Class, name string) bool {
 	switch name {
 	case "stopped", "running", "thread-created", "thread-exited", "thread-group-exited", "thread-group-started", "breakpoint-created", "breakpoint-deleted",

@@ -17,15 +17,15 @@ import (
 	"sdm/protocol"
 )
 
-// TestMachine plays gdb to a machine, as scripts of testdata/machine tell:
+// TestMachine plays gdb for a machine, as scripts in testdata/machine describe:
 //
-//	start [held] [lazy] [stop=WHERE] [core=FILE] [wait=D]  take control
+//	start [held] [lazy] [stop=WHERE] [core=FILE] [wait=D]  attach
 //	gdb                                  lines that gdb writes
-//	do ID [wait=D] / NAME [ARG|{ARGS}]   a command of a person
-//	tick D                               the clock stands at D
+//	do ID [wait=D] / NAME [ARG|{ARGS}]   a request
+//	tick D                               the time is D
 //	ended CODE|SIGNAL, vanished, missed, died CAUSE, close
 //
-// The answer is what the machine wants done, and its state.
+// The output is the effects of the machine, and its state.
 func TestMachine(t *testing.T) {
 	datadriven.Walk(t, "testdata/machine", func(t *testing.T, path string) {
 		m := newMachine(backend.Target{Rank: 3, PID: 42}, func(string, int, int) ([]string, error) { return nil, errors.New("no files here") })
@@ -96,7 +96,7 @@ func play(t *testing.T, m *machine, now *time.Duration, d *datadriven.TestData) 
 	}
 }
 
-// drain prints the effects and forgets them.
+// drain prints the effects and removes them.
 func drain(m *machine) string {
 	var b strings.Builder
 	for _, s := range m.out.signals {

@@ -20,7 +20,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-var scratch string // where programs are compiled to
+var scratch string // directory for compiled programs
 
 func TestMain(m *testing.M) {
 	tape.Main()
@@ -43,8 +43,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// attachVariable makes this program one that attaches to a process, lets it
-// run with a breakpoint in it, and waits to be killed.
+// attachVariable makes this program attach to a process, resume it with a breakpoint in
+// it, and wait to be killed.
 const attachVariable = "GDB_TEST_ATTACH"
 
 func attachAndWait(pid int) {
@@ -72,7 +72,7 @@ var built struct {
 	done map[string]string
 }
 
-// build compiles a program of testdata once; flags beginning with - are the
+// build compiles a program of testdata once; flags that begin with - are the
 // compiler's, "mpicc.openmpi" and "strip" are special.
 func build(t testing.TB, source string, flags ...string) string {
 	t.Helper()
@@ -112,7 +112,7 @@ func build(t testing.TB, source string, flags ...string) string {
 	return out
 }
 
-// lineOf finds the line of a source that holds a text.
+// lineOf returns the line of a source that contains a text.
 func lineOf(t testing.TB, source, text string) int {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", source))

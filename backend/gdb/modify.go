@@ -11,7 +11,7 @@ import (
 	"sdm/protocol"
 )
 
-// numbered sees that a new breakpoint has a number of its own.
+// numbered ensures that a new breakpoint has a number that is not in use.
 func (m *machine) numbered(q *request) bool {
 	if q.args.Breakpoint == 0 {
 		q.apart()
@@ -24,7 +24,7 @@ func (m *machine) numbered(q *request) bool {
 	return true
 }
 
-// single gives gdb's number of the one breakpoint that a command is about.
+// single returns gdb's number of the one breakpoint that a command is about.
 func (m *machine) single(q *request) (gdb string, ok bool) {
 	if len(q.args.Breakpoints) != 1 {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: q.name + " is about one breakpoint", Hint: "info breakpoints lists them"})
@@ -42,7 +42,7 @@ func noBreakpoint(number int) *protocol.Fault {
 	return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No breakpoint number %d.", number)}
 }
 
-// setCondition is condition.
+// setCondition executes condition.
 func (m *machine) setCondition(q *request) {
 	number, ok := m.single(q)
 	if !ok {
@@ -69,10 +69,11 @@ func (m *machine) setOnly(q *request, number, only string) {
 	}, command, args...)
 }
 
-// condition is the command that gives a breakpoint of gdb a condition, or with "" takes it away. It names the rank: gdb
-// 13 looks variables up in the block of each place, but in the program of the selected rank only, and disables the
-// places where it finds none. -break-condition of gdb 10 takes the quotes around one with spaces for a part of it: a
-// string, which is always true.
+// condition returns the command that sets the condition of a breakpoint of gdb; ""
+// removes it. It names the rank: gdb 13 looks up variables in the block of each
+// location, but only in the program of the selected rank, and disables locations where
+// it finds none. -break-condition of gdb 10 takes the quotes around a condition with
+// spaces as part of it: a string, which is always true.
 func (m *machine) condition(q *request, number, condition string) (command string, args []string) {
 	switch {
 	case m.gdb.old:
@@ -83,7 +84,8 @@ func (m *machine) condition(q *request, number, condition string) (command strin
 	return "-break-condition", append(m.selecting(q), number, condition)
 }
 
-// ignore is kept by gdb, for this rank alone: each has breakpoints of its own.
+// ignore sets the ignore count in gdb. It applies to this rank alone, whose breakpoints
+// are its own.
 func (m *machine) ignore(q *request) {
 	number, ok := m.single(q)
 	if !ok {
@@ -111,8 +113,8 @@ func ignoring(number, count int) string {
 // mostCommands bounds the commands of a breakpoint.
 const mostCommands = 100
 
-// setCommands is commands. They are kept here, not in gdb, whose own would speak
-// without saying for which rank.
+// setCommands executes commands. They are kept here, not in gdb, whose output would not
+// tell the rank.
 func (m *machine) setCommands(q *request) {
 	var points []*point
 	for _, n := range q.args.Breakpoints {
@@ -154,7 +156,8 @@ func (m *machine) setCommands(q *request) {
 	m.done(q)
 }
 
-// refusedCommand says why a line cannot be carried out at a breakpoint.
+// refusedCommand returns the fault for a line that cannot be executed at a breakpoint,
+// or nil.
 func refusedCommand(line string) *protocol.Fault {
 	word, rest, _ := strings.Cut(line, " ")
 	why, refused := refusedLines[word]

@@ -1,4 +1,5 @@
-// Frames without names at the ends of stacks: system calls have them from glibc 2.41 on, and threads where they start.
+// Frames without names at the ends of stacks: in libc from glibc 2.41 on, where a
+// thread waits and where it was started.
 
 package gdb
 
@@ -10,15 +11,16 @@ import (
 	"sdm/protocol"
 )
 
-// mostNameless bounds how far from the innermost frame one with a name is looked for.
+// mostNameless bounds the search for a frame with a name, from the innermost frame.
 const mostNameless = 20
 
-// nameless tells whether gdb has no name for the function of a frame.
+// nameless reports whether gdb has no name for the function of a frame.
 func nameless(f frame) bool { return f.Func == "" || f.Func == "??" }
 
-// namedLeaf takes frames without a name off the inner end of a stack, which has the innermost frame first: from glibc 2.41 on, one that waits
-// ends in two or three of them. Those in the library of the first frame with a name go; for those in another library one
-// remains, and one for code that is in none.
+// namedLeaf removes frames without a name from the inner end of a stack, innermost
+// frame first: from glibc 2.41 on a waiting thread has two or three of them. Those in
+// the library of the first frame with a name are removed; one remains for each other
+// library, and one for code in no library.
 func namedLeaf(frames []frame) []frame {
 	n := 0
 	for n < len(frames) && nameless(frames[n]) {
@@ -36,7 +38,8 @@ func namedLeaf(frames []frame) []frame {
 	return append(leaf, frames[n:]...)
 }
 
-// namedRoot takes what is before the function of a thread off the outer end of its stack, where that has no names: the start of threads in libc.
+// namedRoot removes the frames before the function of a thread from the outer end of
+// its stack, if they have no names: the start of threads in libc.
 func namedRoot(frames []frame) []frame {
 	level, ok := threadFunction(frames)
 	if !ok || slices.ContainsFunc(frames[level+1:], func(f frame) bool { return !nameless(f) }) {
@@ -45,7 +48,8 @@ func namedRoot(frames []frame) []frame {
 	return frames[:level+1]
 }
 
-// standsNamed goes on when the frame of a thread that has not stopped by itself, and so is shown where it waits, is one that has a name.
+// standsNamed replaces the frame of a stop without a reason of its own by the innermost
+// frame with a name, and calls then.
 func (m *machine) standsNamed(t *thread, then func()) {
 	f, ok := frameIn(t.stop)
 	if !ok || !nameless(f) || ownReason(t.stop) && (!m.isCore() || crashed(t.stop) != "") {
@@ -60,7 +64,7 @@ func (m *machine) standsNamed(t *thread, then func()) {
 	}, "-stack-list-frames", "--thread", m.gdbThread(t.id), "0", strconv.Itoa(mostNameless))
 }
 
-// stopNamed reports where a rank stands that has not stopped by itself.
+// stopNamed reports the place of a rank that has not stopped for a reason of its own.
 func (m *machine) stopNamed(t *thread, reason string) {
 	report := func(f *protocol.Frame, called string) {
 		body := m.stopBody(t, reason)
@@ -76,7 +80,8 @@ func (m *machine) stopNamed(t *thread, reason string) {
 	})
 }
 
-// firstNamed gives the innermost frame with a name, as if it were the innermost of all: the level differs between ranks that wait for the same.
+// firstNamed returns the innermost frame with a name, with level 0: the level differs
+// between ranks that wait in the same place.
 func firstNamed(frames mi.Tuple) (mi.Value, bool) {
 	for v := range frames.All("frame") {
 		if !nameless(frameOf(v.Fields)) {
@@ -86,7 +91,7 @@ func firstNamed(frames mi.Tuple) (mi.Value, bool) {
 	return mi.Value{}, false
 }
 
-// withField is a tuple with another value of a field.
+// withField returns a tuple with another value of a field.
 func withField(v mi.Value, name, value string) mi.Value {
 	fields := append(mi.Tuple{}, v.Fields...)
 	for i := range fields {

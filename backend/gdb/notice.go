@@ -1,4 +1,4 @@
-// What gdb tells beside the answer about a breakpoint: notices and warnings.
+// gdb's notices and warnings about breakpoints.
 
 package gdb
 
@@ -11,12 +11,12 @@ import (
 	"sdm/protocol"
 )
 
-// note tells people something.
+// note sends a note to the user.
 func (m *machine) note(format string, args ...any) {
 	m.event(protocol.KindNote, protocol.Note{Text: fmt.Sprintf(format, args...)})
 }
 
-// invalidIn tells where the new condition of a breakpoint means nothing, and answers.
+// invalidIn reports where the new condition of a breakpoint is not valid, and answers.
 func (m *machine) invalidIn(q *request, number string, why map[string]string) {
 	m.ask(q, func(a answer) {
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
@@ -26,8 +26,9 @@ func (m *machine) invalidIn(q *request, number string, why map[string]string) {
 	}, "-break-info", number)
 }
 
-// tellInvalid tells at which places of this rank gdb has disabled a breakpoint, because its condition means nothing there.
-// Those of neighbours are disabled as well, which is as it should be.
+// tellInvalid reports the locations of this rank at which gdb has disabled a breakpoint
+// because its condition is not valid there. gdb disables those of other ranks as well,
+// as intended.
 func (m *machine) tellInvalid(number int, bkpt mi.Tuple, why map[string]string) {
 	if why == nil {
 		return
@@ -39,7 +40,7 @@ func (m *machine) tellInvalid(number int, bkpt mi.Tuple, why map[string]string) 
 		k := slices.IndexFunc(list, func(f mi.Field) bool { return f.Value.Fields.Str("number") == t.Str("number") })
 		place := fmt.Sprintf("%d.%d", number, k+1)
 		reason, told := why[t.Str("number")]
-		if !told { // of one that is just being made
+		if !told { // of a breakpoint that is just being made
 			place = fmt.Sprint(k + 1)
 			reason, told = why[fmt.Sprint(i+1)]
 		}
@@ -49,8 +50,8 @@ func (m *machine) tellInvalid(number int, bkpt mi.Tuple, why map[string]string) 
 	}
 }
 
-// tellBeside tells that a new breakpoint is at the place of others, as gdb tells a person, and then goes on. gdb names
-// the address, which differs between ranks.
+// tellBeside reports that a new breakpoint is at the place of others, as gdb does, and
+// calls then. gdb would name the address, which differs between ranks.
 func (m *machine) tellBeside(q *request, p *point, then func()) {
 	beside := m.points.beside(p)
 	if q.again || !slices.ContainsFunc(beside, func(o *point) bool { return o.number > 0 }) {
@@ -78,7 +79,7 @@ func (m *machine) tellBeside(q *request, p *point, then func()) {
 	}, "-break-list")
 }
 
-// listOf is "breakpoint 1", "breakpoints 1 and 2", "breakpoints 1, 2 and 3".
+// listOf returns "breakpoint 1", "breakpoints 1 and 2", "breakpoints 1, 2 and 3".
 func listOf(noun string, names []string) string {
 	last := len(names) - 1
 	if last == 0 {

@@ -1,4 +1,4 @@
-// Statistics of the numbers of one array, made while its memory is read.
+// Statistics of the numbers of an array.
 
 package gdb
 
@@ -9,7 +9,8 @@ import (
 	"strconv"
 )
 
-// numbers takes the memory of an array, piece by piece, and keeps what is said of it. It is of constant size.
+// numbers receives the memory of an array in pieces and keeps the statistics. Its size
+// is constant.
 type numbers struct {
 	kind kind
 	size int // of an element, in bytes
@@ -18,19 +19,19 @@ type numbers struct {
 	n          int // elements
 	finite     int
 	min, max   element
-	sum, carry float64 // of the finite ones; carry is what rounding has lost (Neumaier)
+	sum, carry float64 // of the finite elements; carry is the rounding error (Neumaier)
 	nan, inf   int
-	nanAt      int // of the first
+	nanAt      int // index of the first
 }
 
-// element is a number, and where it is.
+// element is a number and its index.
 type element struct {
 	at   int
 	f    float64
 	text string
 }
 
-// Write takes bytes; it never fails.
+// Write adds bytes; it never fails.
 func (s *numbers) Write(b []byte) (int, error) {
 	all := len(b)
 	if len(s.rest) > 0 {
@@ -74,7 +75,7 @@ func (s *numbers) add(b []byte) {
 	s.sum = t
 }
 
-// value reads an element: as a float, and an integer as its bits, too.
+// value decodes an element: as a float and, if it is an integer, its bits.
 func (s *numbers) value(b []byte) (f float64, bits uint64) {
 	switch {
 	case s.kind == floating && s.size == 4:
@@ -102,7 +103,8 @@ func (s *numbers) value(b []byte) (f float64, bits uint64) {
 	return float64(wide), uint64(wide)
 }
 
-// extended reads a number of 80 bits (Intel 64 manual, Double Extended-Precision Floating-Point Format).
+// extended decodes a number of 80 bits (Intel 64 manual, Double Extended-Precision
+// Floating-Point Format).
 func extended(b []byte) float64 {
 	fraction, head := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint16(b[8:])
 	f := math.Ldexp(float64(fraction), int(head&0x7fff)-16383-63)
@@ -118,7 +120,7 @@ func extended(b []byte) float64 {
 	return f
 }
 
-// less compares integers beyond 2^53, too, which floats may hold alike.
+// less also distinguishes integers beyond 2^53 that are equal as floats.
 func (s *numbers) less(f float64, bits uint64, e element) bool {
 	return f < e.f || f == e.f && s.kind != floating && s.order(bits, e) < 0
 }
@@ -129,14 +131,14 @@ func (s *numbers) greater(f float64, bits uint64, e element) bool {
 
 func (s *numbers) order(bits uint64, e element) int {
 	if s.kind == unsigned {
-		other, _ := strconv.ParseUint(e.text, 10, 64) // by text
+		other, _ := strconv.ParseUint(e.text, 10, 64) // the exact value is only in the text
 		return cmp.Compare(bits, other)
 	}
 	other, _ := strconv.ParseInt(e.text, 10, 64)
 	return cmp.Compare(int64(bits), other)
 }
 
-// text writes a number as gdb does.
+// text formats a number as gdb does.
 func (s *numbers) text(f float64, bits uint64) string {
 	switch {
 	case s.kind == unsigned:
@@ -149,5 +151,5 @@ func (s *numbers) text(f float64, bits uint64) string {
 	return strconv.FormatFloat(f, 'g', 17, 64)
 }
 
-// mean is that of the finite numbers.
+// mean returns the mean of the finite numbers.
 func (s *numbers) mean() float64 { return (s.sum + s.carry) / float64(max(s.finite, 1)) }

@@ -48,7 +48,7 @@ func TestNumbers(t *testing.T) {
 	if s := write(signed, 2, []int16{-7, 3}); s.min.text != "-7" || s.mean() != -2 {
 		t.Errorf("%+v", s)
 	}
-	long := []byte{0, 0, 0, 0, 0, 0, 0, 0xa0, 0x00, 0xc0, 1, 2, 3, 4, 5, 6} // -2.5L and its padding
+	long := []byte{0, 0, 0, 0, 0, 0, 0, 0xa0, 0x00, 0xc0, 1, 2, 3, 4, 5, 6} // -2.5L with padding
 	if x := write(floating, 16, long); x.min.f != -2.5 {
 		t.Errorf("%+v", x)
 	}

@@ -1,4 +1,4 @@
-// The object files of a process, and which of them are the user's own.
+// The object files of a process, and which of them belong to the user.
 
 package gdb
 
@@ -18,13 +18,13 @@ type objects struct {
 	libraries []loadedLibrary
 }
 
-// loadedLibrary is a library and where it lies in memory.
+// loadedLibrary is a library and its address range.
 type loadedLibrary struct {
 	name string // as the rank sees it
 	inferior.Span
 }
 
-// objectsOf reads what -file-list-shared-libraries answers.
+// objectsOf parses the answer to -file-list-shared-libraries.
 func objectsOf(program string, result mi.Tuple) objects {
 	o := objects{program: program}
 	for _, f := range result.Path("shared-libraries").Fields {
@@ -39,14 +39,14 @@ func objectsOf(program string, result mi.Tuple) objects {
 	return o
 }
 
-// address reads what gdb prints for one; 0 for what is none.
+// address parses an address as gdb prints it; 0 if it is none.
 func address(text string) uint64 {
 	n, _ := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 64)
 	return n
 }
 
-// of names the library in which a frame lies, "" for the program and for code that is in no file. gdb names the library of a frame
-// only where it has no lines for it.
+// of returns the library of a frame, "" for the program and for code in no file. gdb
+// names the library of a frame only if it has no lines for it.
 func (o objects) of(f frame) string {
 	if f.library != "" {
 		return inferior.AsSeen(f.library)
@@ -60,23 +60,25 @@ func (o objects) of(f frame) string {
 }
 
 var (
-	// systemLibrary is where distributions put libraries.
+	// systemLibrary matches where distributions install libraries.
 	systemLibrary = regexp.MustCompile(`^/(usr/)?lib(32|64|x32|exec)?/`)
-	// runtimeLibrary are libraries that have threads of their own, or are used by those: of MPI and what is below it, OpenMP, pools of numerical
-	// libraries, and accelerators.
+	// runtimeLibrary matches libraries that start threads, or that such libraries use:
+	// MPI and its transports, OpenMP, thread pools of numerical libraries, and
+	// accelerators.
 	runtimeLibrary = regexp.MustCompile(`/lib(p?mpi\w*|open-(rte|pal)|pmix|prrte|event(_\w+)?|hwloc|uc[mpst]|fabric|psm\d?|rdmacm|ibverbs|` +
 		`gomp|i?omp5?|tbb(malloc)?|openblas\w*|blis\w*|mkl_\w+|cuda|cudart|nccl|amdhip64|hsa-runtime64)[-.\w]*\.so`)
-	// startLibrary are those in which threads begin.
+	// startLibrary matches those in which threads start.
 	startLibrary = regexp.MustCompile(`/(libc|libpthread|ld-musl-\w+|libc\.musl-\w+)[-.\d]*\.so`)
 )
 
-// ofUser tells whether the code of a frame is the user's: that of the program, of a library with debug information which neither the
-// system nor MPI has brought, and of one without that lies beside the program.
+// ofUser reports whether the code of a frame is the user's: in the program, in a
+// library with debug information that does not belong to the system or MPI, or in a
+// library without that is installed beside the program.
 func (o objects) ofUser(f frame) bool {
 	lib := o.of(f)
 	switch {
 	case strings.HasPrefix(f.Func, "_PyEval_") || strings.HasPrefix(f.Func, "PyEval_"):
-		return true // what is evaluated is the user's
+		return true // it executes code of the user
 	case lib == "":
 		return !systemCall[f.Func]
 	case systemLibrary.MatchString(lib) || runtimeLibrary.MatchString(lib) || o.besideMPI(lib):
@@ -85,13 +87,15 @@ func (o objects) ofUser(f frame) bool {
 	return f.File != "" || o.besideProgram(lib)
 }
 
-// systemCall are the functions of the page that the kernel puts into each process, which is no library for gdb.
+// systemCall are functions of the vDSO, which the kernel maps into each process and
+// which is no library to gdb.
 var systemCall = map[string]bool{
 	"__vdso_clock_gettime": true, "clock_gettime": true, "__vdso_gettimeofday": true, "gettimeofday": true,
 	"__vdso_time": true, "time": true, "__vdso_getcpu": true, "getcpu": true, "__kernel_clock_gettime": true, "__kernel_gettimeofday": true,
 }
 
-// besideMPI tells whether a library lies in the directory of MPI's, or in one below that.
+// besideMPI reports whether a library is in the directory of the MPI library, or below
+// it.
 func (o objects) besideMPI(lib string) bool {
 	for _, l := range o.libraries {
 		if mpiLibrary.MatchString(l.name) && under(lib, path.Dir(l.name)) {
@@ -101,7 +105,8 @@ func (o objects) besideMPI(lib string) bool {
 	return false
 }
 
-// besideProgram tells whether a library lies in the program's directory, or in lib where the program is in bin. An interpreter is not the user's.
+// besideProgram reports whether a library is in or below the program's directory, or
+// below its parent if the program is in bin. An interpreter is not the user's program.
 func (o objects) besideProgram(lib string) bool {
 	dir := path.Dir(o.program)
 	if o.program == "" || strings.HasPrefix(path.Base(o.program), "python") {
@@ -113,5 +118,5 @@ func (o objects) besideProgram(lib string) bool {
 	return under(lib, dir)
 }
 
-// under tells whether a file is in a directory or in one below it.
+// under reports whether a file is in or below a directory.
 func under(file, dir string) bool { return strings.HasPrefix(file, strings.TrimSuffix(dir, "/")+"/") }

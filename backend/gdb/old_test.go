@@ -12,8 +12,8 @@ import (
 	"sdm/protocol"
 )
 
-// A gdb that does not know mi4 is asked for mi3. The old one here is the one of
-// this machine, which refuses mi4 in the words of gdb 12.
+// TestOldGDB checks that a gdb that does not know mi4 is started with mi3. The gdb is
+// that of this machine behind a script that refuses mi4 with the message of gdb 12.
 func TestOldGDB(t *testing.T) {
 	r := newRig(t, gdb.Config{Path: fakeGDB(t, `case "$*" in *mi4*) `+unknown("mi4")+`; esac; exec gdb "$@"`)})
 	r.launch(build(t, "work.c"), 6)
@@ -24,7 +24,7 @@ func TestOldGDB(t *testing.T) {
 	}
 }
 
-// fakeGDB gives a program in place of gdb: a line of the shell.
+// fakeGDB makes a program in place of gdb from a line of shell.
 func fakeGDB(t *testing.T, line string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "gdb")
@@ -34,13 +34,13 @@ func fakeGDB(t *testing.T, line string) string {
 	return path
 }
 
-// unknown is how a gdb refuses an interpreter.
+// unknown returns a shell line by which a gdb refuses an interpreter.
 func unknown(interpreter string) string {
 	return "echo \"Interpreter \\`" + interpreter + "' unrecognized\" >&2; exit 1;"
 }
 
-// Programs that are no gdb, or none that can be used, give one clear line; with several ranks to one, and
-// with one each.
+// TestProgramsThatAreNoGDB checks that a program that is no gdb, or an unusable one,
+// gives one clear message, for shared gdbs and for one for each rank.
 func TestProgramsThatAreNoGDB(t *testing.T) {
 	for _, c := range []struct{ name, line, want string }{
 		{"ends at once", "exit 0", "PATH does not start: exit status 0 (try it by hand: PATH --version; --gdb PATH names another)"},

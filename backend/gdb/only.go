@@ -1,4 +1,4 @@
-// Breakpoints of one rank among those of the ranks that share its gdb.
+// Breakpoints of one rank in a shared gdb.
 
 package gdb
 
@@ -13,13 +13,12 @@ import (
 	"sdm/protocol"
 )
 
-// gdb 13 sets a breakpoint in the programs of all its inferiors; what it keeps of
-// one (hits, ignore count, commands, whether it is temporary) is shared.
-// So each rank has breakpoints of its own, with a condition that holds for it
-// only.
+// gdb 13 sets a breakpoint in the programs of all its inferiors, and they share its
+// state (hits, ignore count, commands, whether it is temporary). So each rank has
+// breakpoints of its own, with a condition that is true for this rank only.
 
-// only gives the condition of a breakpoint of this rank, "" for none. One that gdb can only refuse is given as it is: gdb
-// says why.
+// only returns the condition of a breakpoint of this rank, "" for none. A condition
+// that gdb must refuse is returned unchanged, to get gdb's error.
 func (m *machine) only(condition string) string {
 	switch {
 	case !m.gdb.shared() || isUnclosed(condition):
@@ -30,19 +29,24 @@ func (m *machine) only(condition string) string {
 	return m.onlyHere() + " ? (" + condition + elsewhere
 }
 
-// elsewhere is what stands behind the condition of a person. gdb looks at the types of both sides of &&, whatever the first one
-// is: what is wrong with the second one would stop the neighbours, too.
+// elsewhere follows the user's condition. && would not do: gdb checks the types of both
+// sides, whatever the value of the first, so an error in the user's condition would
+// stop the other ranks, too.
 const elsewhere = ") : 0"
 
-// noChoice is what gdb says of that in a language without ?:, which is that of the code where the breakpoint is.
+// noChoice is gdb's error for ?: in a language without it. The language is that of the
+// code at the breakpoint.
 const noChoice = "A syntax error in expression, near `? ("
 
-// conjunctions are the words of such languages for what must hold, too. In Fortran gdb reads && as & &, an address.
+// conjunctions are the logical "and" of such languages. In Fortran gdb takes && as & &,
+// an address.
 var conjunctions = []string{".and.", "&&", "and then", "and", "AND"}
 
-// withoutChoice deals with a condition that gdb has refused because its language has no ?:. The rank gets a gdb of its own. One that does not
-// stand, or is given what it was given before, gets the condition with the next conjunction; the neighbours
-// stop where they cannot evaluate it. false: gdb has refused it, or not, for another reason.
+// withoutChoice handles a condition that gdb has refused because the language has no
+// ?:. The rank gets a gdb of its own. If it is not stopped, or replays its journal, the
+// condition is tried with the next conjunction; then the other ranks stop if they
+// cannot evaluate it. It returns false if gdb has accepted the condition, or refused it
+// for another reason.
 func (m *machine) withoutChoice(q *request, a answer, condition, only string, again func(only string)) bool {
 	if condition == "" || isUnclosed(condition) || !m.gdb.shared() || !a.failed() || !strings.Contains(a.Results.Str("msg"), "A syntax error in expression, near `") {
 		return false
@@ -68,8 +72,9 @@ func (m *machine) joined(and, condition string) string {
 	return m.onlyHere() + " " + and + " (" + condition + ")"
 }
 
-// isUnclosed tells whether a condition closes a parenthesis which it has not opened, as "n > 1) || (1". Within the parentheses
-// of only it would have a meaning, and hold for the neighbours.
+// isUnclosed reports whether a condition closes a parenthesis that it has not opened,
+// as "n > 1) || (1". Within the parentheses of only it would be valid, and true for
+// other ranks.
 func isUnclosed(condition string) bool {
 	depth := 0
 	for _, b := range protocol.Unquoted(condition) {
@@ -87,7 +92,7 @@ func isUnclosed(condition string) bool {
 
 func (m *machine) onlyHere() string { return fmt.Sprintf("$_inferior == %d", m.inferior) }
 
-// withoutOnly takes only off again.
+// withoutOnly removes what only has added.
 func (m *machine) withoutOnly(text string) string {
 	text = strings.ReplaceAll(text, m.variableSuffix(), "")
 	rest, ok := strings.CutPrefix(text, m.onlyHere())
@@ -101,16 +106,16 @@ func (m *machine) withoutOnly(text string) string {
 	return strings.TrimSuffix(rest, ")")
 }
 
-// afterOnly is what stands between $_inferior == N and the condition of a person.
+// afterOnly matches what is between $_inferior == N and the user's condition.
 var afterOnly = regexp.MustCompile(`^ (?:\?|&&|\.and\.|and then|and|AND) \(`)
 
-// words are gdb's own for a refusal, as a gdb would have them that has this rank
-// alone: the parenthesis that only puts behind a condition is left out where gdb
-// shows the rest of one that it cannot read.
+// words returns gdb's error as if gdb had this rank alone: without what only has added,
+// where gdb quotes the rest of a condition that it cannot parse.
 func (m *machine) words(a answer) string {
 	text := strings.Replace(a.Results.Str("msg"), elsewhere, ")", 1)
 	text = strings.Replace(text, "`if "+m.onlyHere()+" ? (", "`if ", 1)
-	if rest, ok := strings.CutSuffix(text, "`: 0'."); ok { // of one that opens more than it closes
+	// the condition opens more than it closes
+	if rest, ok := strings.CutSuffix(text, "`: 0'."); ok {
 		text = rest + "`'."
 	}
 	if rest, ok := strings.CutSuffix(text, ")'."); ok && m.gdb.shared() && strings.HasPrefix(text, "A syntax error in expression, near `") {
@@ -119,10 +124,10 @@ func (m *machine) words(a answer) string {
 	return text
 }
 
-// mine gives a tuple bkpt as a gdb would that has this rank alone: with its own
-// locations, or false where there is none among several of others.
+// mine returns a tuple bkpt as if gdb had this rank alone: with the locations of this
+// rank. It returns false if all locations belong to other ranks.
 func (m *machine) mine(bkpt mi.Tuple) (mi.Tuple, bool) {
-	if !m.gdb.shared() && !m.child { // the program of the parent stays in gdb
+	if !m.gdb.shared() && !m.child { // gdb keeps the program of the parent
 		return bkpt, true
 	}
 	var places mi.Tuple
@@ -163,8 +168,8 @@ func (m *machine) mine(bkpt mi.Tuple) (mi.Tuple, bool) {
 	return own, !several && m.among(bkpt)
 }
 
-// among tells whether a location is one in this rank. One that is nobody's
-// is that of a pending breakpoint, or of a watchpoint.
+// among reports whether a location is in this rank. One without thread groups is that
+// of a pending breakpoint or a watchpoint.
 func (m *machine) among(location mi.Tuple) bool {
 	groups, ok := location.Get("thread-groups")
 	if !ok {

@@ -1,4 +1,4 @@
-// A gdb that does not start with the environment of the ranks.
+// gdbs that do not start with the environment of the ranks.
 
 package gdb
 
@@ -7,7 +7,8 @@ import (
 	"sdm/protocol"
 )
 
-// environment is that for a gdb; nil is ours as it is now, which may be like that of a rank.
+// environment returns the environment for a gdb; nil: that of this process, which may
+// equal that of a rank.
 func (l *loop) environment(k *keeper) []string {
 	if k.plain = l.plain && l.e.cfg.OwnEnvironment != nil; k.plain {
 		return l.e.cfg.OwnEnvironment()
@@ -15,8 +16,9 @@ func (l *loop) environment(k *keeper) []string {
 	return nil
 }
 
-// startsPlain starts a gdb again that has ended before it said a word, with the environment that we had before it was
-// made like that of a rank; so do all that follow. It has not done anything yet.
+// startsPlain restarts a gdb that has ended without output, with the environment that
+// this process had before it got that of a rank; later gdbs get it, too. No command has
+// been executed yet.
 func (l *loop) startsPlain(k *keeper, how demise) bool {
 	cfg := l.e.cfg
 	if l.closing || k.first == nil || k.plain || k.debugger.birth.speaks || how.crashed || cfg.OwnEnvironment == nil || cfg.OwnEnvironment() == nil {

@@ -9,7 +9,8 @@ import (
 	"sdm/backend/gdb"
 )
 
-// TestOwnEnvironment has a gdb that starts with the environment only that its server had at first.
+// TestOwnEnvironment uses a gdb that starts only with the original environment of its
+// server.
 func TestOwnEnvironment(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gdb")
 	script := "#!/bin/sh\n[ \"$OWN\" = yes ] || { echo broken library >&2; exit 127; }\nexec gdb \"$@\"\n"

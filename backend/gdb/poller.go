@@ -13,11 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// poller waits for descriptors to become ready. It is an epoll of our own that
-// Go's runtime waits for like for any file: one goroutine is woken once for all
-// of the gdbs that have written meanwhile, where a reader each would be woken
-// one by one. wait belongs to one goroutine; add and remove to whoever may
-// touch what is watched, and until and wake to all.
+// poller waits for descriptors to become ready. It is an epoll instance that Go's
+// runtime polls like any file: one goroutine is woken once for all gdbs that have
+// written, instead of one reader for each. One goroutine calls wait. add and remove are
+// for the holder of Engine.work, until and wake for any goroutine.
 type poller struct {
 	file   *os.File
 	raw    syscall.RawConn
@@ -25,17 +24,17 @@ type poller struct {
 	events [256]unix.EpollEvent
 
 	mu       sync.Mutex
-	deadline time.Time // of until
-	woken    bool      // the file has a deadline in the past instead
+	deadline time.Time // set by until
+	woken    bool      // the deadline of file is in the past instead
 }
 
-// ready is one descriptor that can be read or, where asked for, written.
+// ready is a descriptor that can be read or, for gdb's input, written.
 type ready struct {
 	slot   int32 // as given to add
 	stream stream
 }
 
-// stream says which of a gdb's descriptors is ready.
+// stream tells which of a gdb's descriptors is ready.
 type stream int32
 
 const (
@@ -51,7 +50,7 @@ func newPoller() (*poller, error) {
 	if err != nil {
 		return nil, fmt.Errorf("epoll: %w", err)
 	}
-	// Only a descriptor that does not block is waited for by the runtime.
+	// The runtime polls only a non-blocking descriptor.
 	if err := unix.SetNonblock(fd, true); err != nil {
 		unix.Close(fd)
 		return nil, fmt.Errorf("epoll: %w", err)
@@ -64,8 +63,7 @@ func newPoller() (*poller, error) {
 	return p, nil
 }
 
-// add begins to watch a descriptor: for room where it is gdb's input, for
-// something to read otherwise.
+// add starts watching a descriptor: for room if it is gdb's input, otherwise for input.
 func (p *poller) add(fd int, slot int32, s stream) error {
 	mask := uint32(unix.EPOLLIN)
 	if s == streamInput {
@@ -74,11 +72,11 @@ func (p *poller) add(fd int, slot int32, s stream) error {
 	return unix.EpollCtl(p.fd, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: mask, Fd: slot, Pad: int32(s)})
 }
 
-// remove ends it; a closed descriptor is gone by itself.
+// remove stops watching it; closing a descriptor does so, too.
 func (p *poller) remove(fd int) { unix.EpollCtl(p.fd, unix.EPOLL_CTL_DEL, fd, nil) }
 
-// until ends waits, the present one too, at a time; zero is never. It fails
-// only on a closed poller, as wait does.
+// until sets the time at which waits end, also the present one; zero: never. Like wait
+// it fails only on a closed poller.
 func (p *poller) until(deadline time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +86,7 @@ func (p *poller) until(deadline time.Time) {
 	}
 }
 
-// wake ends a wait of now or later. Any goroutine may call it.
+// wake ends the present or next wait. Any goroutine may call it.
 func (p *poller) wake() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,7 +96,7 @@ func (p *poller) wake() {
 	}
 }
 
-// awake takes note of wake.
+// awake resets wake.
 func (p *poller) awake() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,8 +106,7 @@ func (p *poller) awake() {
 	}
 }
 
-// wait gives what is ready, or nothing when the time of until has come or wake was
-// called.
+// wait returns the ready descriptors; none after the time of until or after wake.
 func (p *poller) wait(into []ready) ([]ready, error) {
 	into = into[:0]
 	n, err := p.sleep()
@@ -123,7 +120,7 @@ func (p *poller) wait(into []ready) ([]ready, error) {
 	return into, nil
 }
 
-// sleep waits for the first event, and gives how many there are.
+// sleep waits for the first event, and returns the number of events.
 func (p *poller) sleep() (n int, err error) {
 	var failed error
 	err = p.raw.Read(func(uintptr) bool {

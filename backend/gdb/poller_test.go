@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watching is a poller that watches the end of a pipe; say makes that readable.
+// watching returns a poller that watches the end of a pipe; say makes that readable.
 func watching(t *testing.T) (p *poller, say func()) {
 	t.Helper()
 	p, err := newPoller()
@@ -46,8 +46,8 @@ func TestPollerTellsWhatIsReady(t *testing.T) {
 	waitFor(t, p, 1)
 }
 
-// A wake ends one wait, be it before it or meanwhile, and leaves the time of until
-// as it was.
+// TestPollerWakes checks that wake ends one wait, whether before it or during it, and
+// does not change the time of until.
 func TestPollerWakes(t *testing.T) {
 	p, _ := watching(t)
 	p.wake()
@@ -66,7 +66,7 @@ func TestPollerWakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.wake()
-	p.until(time.Now().Add(time.Hour)) // does not undo it
+	p.until(time.Now().Add(time.Hour)) // it does not undo the wake
 	waitFor(t, p, 0)
 	p.until(time.Now().Add(-time.Hour))
 	p.wake()

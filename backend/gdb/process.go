@@ -1,4 +1,4 @@
-// One gdb process and its streams, without a goroutine of its own.
+// One gdb process and its streams.
 
 package gdb
 
@@ -10,28 +10,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// process is a running gdb. It is used by the loop alone. Nothing in it blocks.
+// process is a running gdb. Only the loop uses it. Nothing in it blocks.
 type process struct {
 	pid    int
-	pidfd  int // readable when the process has ended
+	pidfd  int // readable after the process has ended
 	stdin  int
 	stdout int
 	stderr int
 
-	unsent []byte // what the pipe would not take yet
+	unsent []byte // what the pipe has not accepted yet
 	words  lastWords
 }
 
 const (
-	// maxUnsent bounds what waits for a gdb that does not read, in bytes. A
-	// hung gdb is asked nothing more long before; see machine.busy.
+	// maxUnsent bounds the bytes that wait for a gdb that does not read. A gdb that
+	// hangs gets no commands long before; see machine.busy.
 	maxUnsent = 4 << 20
 )
 
 var errDoesNotRead = errors.New("gdb does not read its commands")
 
-// write sends b now or, where the pipe is full, when poll says that there is
-// room again (flush). It tells whether some is left.
+// write sends b now or, if the pipe is full, when poll reports room (flush). left
+// reports whether bytes wait.
 func (p *process) write(b []byte) (left bool, err error) {
 	if len(p.unsent)+len(b) > maxUnsent {
 		return true, errDoesNotRead
@@ -56,8 +56,8 @@ func (p *process) flush() (left bool) {
 	return p.unsent != nil
 }
 
-// send gives how many bytes are dealt with. Those for a dead gdb are: its end
-// is told by its pidfd.
+// send returns how many bytes are done. Bytes for a gdb that has ended count as sent:
+// its pidfd reports the end.
 func (p *process) send(b []byte) int {
 	sent := 0
 	for sent < len(b) {
@@ -75,8 +75,8 @@ func (p *process) send(b []byte) int {
 	return sent
 }
 
-// read gives what there is, up to the size of buf; nothing when there is
-// nothing now; over is the end of the stream.
+// read returns up to len(buf) bytes, or none if there are none now; over reports the
+// end of the stream.
 func (p *process) read(fd int, buf []byte) (b []byte, over bool) {
 	for {
 		n, err := read(fd, buf)
@@ -95,10 +95,10 @@ func (p *process) read(fd int, buf []byte) (b []byte, over bool) {
 // demise is how a gdb has ended.
 type demise struct {
 	cause   string
-	crashed bool // by a signal: it, or what a wrapper has started
+	crashed bool // gdb, or what a wrapper started, was killed by a signal
 }
 
-// reap takes the status of the ended process and says how it ended.
+// reap waits for the ended process and returns how it ended.
 func (p *process) reap() demise {
 	var status unix.WaitStatus
 	for {
@@ -117,15 +117,15 @@ func (p *process) reap() demise {
 	return demise{text, status.Signaled() || status.ExitStatus() > 128}
 }
 
-// signal reaches gdb and what it started itself, as a terminal does: a shell command
-// that does not end must hear SIGINT. It never reaches somebody else: the process is
-// not reaped before its pidfd is closed.
+// signal reaches gdb and the processes that it started, like a terminal: SIGINT must
+// reach a shell command that does not end. It never reaches another process: the
+// process is not reaped before its pidfd is closed.
 func (p *process) signal(sig syscall.Signal) { unix.Kill(-p.pid, sig) }
 
-// kill reaches gdb and what it started itself.
+// kill kills gdb and the processes that it started.
 func (p *process) kill() { unix.Kill(-p.pid, unix.SIGKILL) }
 
-// close gives the descriptors back.
+// close closes the descriptors.
 func (p *process) close() {
 	for _, fd := range []*int{&p.stdin, &p.stdout, &p.stderr, &p.pidfd} {
 		if *fd >= 0 {

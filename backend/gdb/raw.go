@@ -1,4 +1,4 @@
-// Lines for gdb itself.
+// Commands gdb and mi: lines for gdb itself.
 
 package gdb
 
@@ -16,17 +16,16 @@ type textBody struct {
 	Text string `json:"text"`
 }
 
-// resuming are gdb's commands that let a target run, with the abbreviations
-// that gdb knows. Without an & gdb would hear nothing more until the target
-// stops (GDB manual, Background Execution).
+// resuming are gdb's commands that resume a target, with gdb's abbreviations. Without &
+// gdb reads no command until the target stops (GDB manual, Background Execution).
 var resuming = []string{
 	"continue", "c", "fg", "next", "n", "nexti", "ni", "step", "s", "stepi", "si", "finish", "fin",
 	"until", "u", "advance", "adv", "jump", "j", "signal", "reverse-continue", "rc", "reverse-next", "rn", "reverse-step", "rs",
 	"reverse-finish", "reverse-nexti", "rni", "reverse-stepi", "rsi",
 }
 
-// refusedLines are those that would take gdb or the target away from us, or
-// that would swallow our next commands as their own further lines.
+// refusedLines would end gdb or detach the target, or would read sdm's next commands as
+// their own further lines.
 var refusedLines = map[string]string{
 	"run": launchHint, "r": launchHint, "start": launchHint, "starti": launchHint, "-exec-run": launchHint,
 	"attach": attachHint, "-target-attach": attachHint, "target": attachHint, "inferior": attachHint,
@@ -43,11 +42,11 @@ const (
 	linesHint  = "it reads further lines: put them into a file, and `source FILE`"
 )
 
-// needWords are commands that are handed on with words behind them only:
-// alone they would read what we send next.
+// needWords are commands that are passed on only with arguments: alone they would read
+// sdm's next commands.
 var needWords = []string{"python", "py", "guile", "gu", "shell", "!", "compile", "expression"}
 
-// ownLines are those that we have a command for which does more.
+// ownLines are gdb commands for which sdm has its own.
 var ownLines = map[string]func(*machine, *request){
 	"kill": (*machine).kill, "k": (*machine).kill,
 	"detach": (*machine).detach, "det": (*machine).detach,
@@ -55,7 +54,7 @@ var ownLines = map[string]func(*machine, *request){
 	"-target-detach": (*machine).detach,
 }
 
-// intercept deals with lines that must not reach gdb as they are.
+// intercept answers lines that must not reach gdb unchanged.
 func (m *machine) intercept(q *request, line string) bool {
 	word, rest, _ := strings.Cut(line, " ")
 	if m.cannotBe(q, line) || m.disturbs(q, line) {
@@ -76,7 +75,7 @@ func (m *machine) intercept(q *request, line string) bool {
 	return false
 }
 
-// passLine hands a line to gdb's command line.
+// passLine executes a line of gdb's command line.
 func (m *machine) passLine(q *request) {
 	line := strings.TrimSpace(q.args.Text)
 	if m.intercept(q, line) {
@@ -102,7 +101,7 @@ func (m *machine) passLine(q *request) {
 	}
 	where := m.where(q)
 	if setsLanguage.MatchString(line) {
-		where = nil // behind --thread and --frame gdb gives itself the language of before again
+		where = nil // with --thread and --frame gdb would restore the previous language
 	}
 	m.pass(q, false, "-interpreter-exec", append(where, "console", line)...)
 	if strings.HasPrefix(line, "info line") || word == "x" || strings.HasPrefix(word, "x/") {
@@ -111,10 +110,11 @@ func (m *machine) passLine(q *request) {
 	}
 }
 
-// aboutPlace are lines about the place that gdb has shown last, which may be one of a neighbour: "info line", "info source".
+// aboutPlace matches lines about the place that gdb has shown last, perhaps for another
+// rank: "info line", "info source".
 var aboutPlace = regexp.MustCompile(`^i(?:nfo?|n)?\s+(?:line|so(?:u|ur|urc|urce)?)\s*$`)
 
-// printsText are lines of which a person wants to see a value, which may be long.
+// printsText matches lines that print a value, which may be long.
 var printsText = regexp.MustCompile(`^(?:output|printf)\b`)
 
 var setsLanguage = regexp.MustCompile(`^set\s+lang`)
@@ -123,14 +123,15 @@ var setsElements = regexp.MustCompile(`^set\s+p(?:r|ri|rin|rint)?\s+el`)
 
 var setsObject = regexp.MustCompile(`^set\s+p(?:r|ri|rin|rint)?\s+ob\w*\s*(\w*)$`)
 
-// lastSetting is what gdb has said of the last setting. It says that once, though it holds for all ranks that share it and
-// are told the same ("Warning: the current language does not match this frame.").
+// lastSetting is gdb's output for the last setting. gdb prints it once, for the first
+// of the ranks that share it ("Warning: the current language does not match this
+// frame.").
 type lastSetting struct {
 	command *command
 	text    string
 }
 
-// saidOf gives what gdb has said of a setting to any of its ranks.
+// saidOf returns gdb's output for a setting, also for the other ranks of this gdb.
 func (s *lastSetting) saidOf(c *command, text string) string {
 	if s.command != c {
 		*s = lastSetting{c, text}
@@ -141,7 +142,7 @@ func (s *lastSetting) saidOf(c *command, text string) string {
 	return text
 }
 
-// withoutInput keeps a shell command from reading what we send to gdb.
+// withoutInput keeps a shell command from reading the commands for gdb.
 func withoutInput(line string) string {
 	for _, shell := range []string{"shell ", "!"} {
 		if rest, ok := strings.CutPrefix(line, shell); ok {
@@ -151,8 +152,8 @@ func withoutInput(line string) string {
 	return line
 }
 
-// passMI hands over a GDB/MI command. It finds the thread and the frame that
-// people have selected, as gdb's own selection.
+// passMI executes a GDB/MI command, after making the thread and frame that the user has
+// selected gdb's selection.
 func (m *machine) passMI(q *request) {
 	line := strings.TrimSpace(q.args.Text)
 	if !strings.HasPrefix(line, "-") {
@@ -179,7 +180,8 @@ func (m *machine) pass(q *request, raw bool, command string, args ...string) {
 	k.print, k.raw = true, raw
 }
 
-// endedEarly tells of a line that gdb has refused, after what it had written before: frame apply and thread apply, for instance, get as far as they can.
+// endedEarly answers for a line that has failed after some output: frame apply and
+// thread apply, for instance.
 func (m *machine) endedEarly(q *request, a answer) {
 	message := a.Results.Str("msg")
 	text := strings.TrimRight(withoutNumbers(a.text), "\n")
@@ -188,7 +190,7 @@ func (m *machine) endedEarly(q *request, a answer) {
 		return
 	}
 	m.stoppedInCall(a)
-	if !strings.HasSuffix(text, message) { // else the line has written it as well
+	if !strings.HasSuffix(text, message) { // otherwise it is in the output as well
 		text += "\n" + message
 	}
 	m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: text})
@@ -196,11 +198,12 @@ func (m *machine) endedEarly(q *request, a answer) {
 
 var historyNumbers = regexp.MustCompile(`(?m)^\$[0-9]+ = `)
 
-// withoutNumbers takes those of values out of what gdb has written: they count differently on each rank.
+// withoutNumbers removes the numbers of values from gdb's output: they differ between
+// ranks.
 func withoutNumbers(text string) string { return historyNumbers.ReplaceAllString(text, "") }
 
-// passed takes the result. When the line has resumed the target, that is a
-// resume of the rank like any other.
+// passed processes the result. If the line has resumed the target, that counts as a
+// resume of the rank.
 func (m *machine) passed(q *request, k *call, a answer) {
 	if a.failed() {
 		m.endedEarly(q, a)

@@ -1,4 +1,4 @@
-// Stops for several reasons at once: watchpoints that have triggered, and a breakpoint that was reached.
+// Stops for several reasons at once: triggered watchpoints, and a breakpoint.
 
 package gdb
 
@@ -8,14 +8,18 @@ import (
 	"sdm/backend/mi"
 )
 
-// triggered is the field, of ours, of a stop that holds the watchpoints which have triggered beside what the stop is told for.
+// triggered is a field that is added to a stop: the watchpoints that have triggered
+// besides the reported reason.
 const triggered = "triggered"
 
-// reasonFields are the fields of a reason; those behind the last of them are about the stop as a whole.
+// reasonFields are the fields of a reason; the fields after them are about the stop as
+// a whole.
 var reasonFields = []string{"reason", "disp", "bkptno", "locno", "wpt", "hw-awpt", "hw-rwpt", "wpnum", "value", "signal-name", "signal-meaning"}
 
-// oneReason gives a stop one reason where gdb tells several: the last, or of watchpoints alone, and at the end of an advance, the first. The other watchpoints
-// go into one field. Signals before the last reason were to be printed and not to stop.
+// oneReason reduces a stop with several reasons to one: the last, or the first
+// watchpoint if the last is a watchpoint or the end of an advance. The other
+// watchpoints go into the field triggered. A signal before the last reason was only to
+// be printed.
 func oneReason(stop mi.Tuple) mi.Tuple {
 	reasons, rest := reasonsIn(stop)
 	if len(reasons) < 2 {
@@ -24,7 +28,8 @@ func oneReason(stop mi.Tuple) mi.Tuple {
 	last := len(reasons) - 1
 	main := reasons[last]
 	others := slices.DeleteFunc(reasons[:last:last], func(r mi.Tuple) bool { return !isTrigger(r) })
-	reached := main.Str("reason") == "location-reached" // of until and advance: it has no words of its own
+	// of until and advance: it has nothing of its own to show
+	reached := main.Str("reason") == "location-reached"
 	switch {
 	case len(others) == 0:
 	case reached:
@@ -36,12 +41,13 @@ func oneReason(stop mi.Tuple) mi.Tuple {
 	return withTriggered(append(slices.Clone(main), rest...), others)
 }
 
-// isTrigger tells whether a reason is a watchpoint's; gdb goes on with the next one behind these only.
+// isTrigger reports whether a reason is that of a watchpoint; only after these gdb
+// reports another one.
 func isTrigger(reason mi.Tuple) bool {
 	return reason.Str("bkptno") == "" && stoppedBy(reason) != ""
 }
 
-// reasonsIn takes a stop apart. The number of a watchpoint stands before its reason or behind it.
+// reasonsIn splits a stop. The number of a watchpoint precedes or follows its reason.
 func reasonsIn(stop mi.Tuple) (reasons []mi.Tuple, rest mi.Tuple) {
 	var now mi.Tuple
 	end := func() {
@@ -65,7 +71,7 @@ func reasonsIn(stop mi.Tuple) (reasons []mi.Tuple, rest mi.Tuple) {
 	return reasons, rest
 }
 
-// withTriggered is a stop with other watchpoints that have triggered beside.
+// withTriggered returns a stop with other watchpoints that have triggered.
 func withTriggered(stop mi.Tuple, others []mi.Tuple) mi.Tuple {
 	stop = slices.DeleteFunc(slices.Clone(stop), func(f mi.Field) bool { return f.Name == triggered })
 	if len(others) == 0 {
@@ -78,7 +84,8 @@ func withTriggered(stop mi.Tuple, others []mi.Tuple) mi.Tuple {
 	return append(stop, mi.Field{Name: triggered, Value: list})
 }
 
-// triggeredBeside gives the watchpoints that have triggered beside what a stop is told for.
+// triggeredBeside returns the watchpoints that have triggered besides the reported
+// reason.
 func triggeredBeside(stop mi.Tuple) (all []mi.Tuple) {
 	for _, f := range stop.Path(triggered).Fields {
 		all = append(all, f.Value.Fields)
@@ -86,7 +93,7 @@ func triggeredBeside(stop mi.Tuple) (all []mi.Tuple) {
 	return all
 }
 
-// reached gives the breakpoints and watchpoints of ours that a stop is about.
+// reached returns the breakpoints and watchpoints of this rank that a stop is about.
 func (b *breakpoints) reached(stop mi.Tuple) (all []*point) {
 	for _, one := range append([]mi.Tuple{stop}, triggeredBeside(stop)...) {
 		if p := b.at(one); p != nil && !slices.Contains(all, p) {
@@ -96,7 +103,8 @@ func (b *breakpoints) reached(stop mi.Tuple) (all []*point) {
 	return all
 }
 
-// staysFor gives the stop of the first watchpoint beside that does not let the thread go on; nil if there is none.
+// staysFor returns the stop of the first watchpoint in triggered that keeps the thread
+// stopped; nil if there is none.
 func (b *breakpoints) staysFor(stop mi.Tuple) mi.Tuple {
 	others := triggeredBeside(stop)
 	for i, o := range others {

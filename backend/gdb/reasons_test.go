@@ -6,7 +6,7 @@ import (
 	"sdm/backend/mi/mitest"
 )
 
-// TestOneReason: gdb tells several reasons of a stop one behind the other.
+// TestOneReason: gdb reports several reasons of a stop one after another.
 func TestOneReason(t *testing.T) {
 	const (
 		two   = `wpt={number="2",exp="n"},value={old="0",new="1"}`

@@ -1,4 +1,4 @@
-// A sink that keeps everything.
+// A sink that records everything.
 
 package gdb_test
 
@@ -12,13 +12,13 @@ import (
 	"sdm/protocol/rank"
 )
 
-// told is one group that an engine handed over; id 0 is an event.
+// told is one group that an engine has passed on; id 0 is an event.
 type told struct {
 	id    protocol.RequestID
 	group protocol.Group
 }
 
-// recorder is a backend.Sink that keeps everything.
+// recorder is a backend.Sink that records everything.
 type recorder struct {
 	mu   sync.Mutex
 	cond *sync.Cond
@@ -48,8 +48,7 @@ func (r *recorder) keep(id protocol.RequestID, groups []protocol.Group) {
 	r.cond.Broadcast()
 }
 
-// until waits for a state of what was told; it is false when that does not
-// come in time.
+// until waits until the recorded groups satisfy ok; false after wait.
 func (r *recorder) until(wait time.Duration, ok func([]told) bool) bool {
 	timer := time.AfterFunc(wait, r.cond.Broadcast)
 	defer timer.Stop()

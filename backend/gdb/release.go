@@ -1,4 +1,4 @@
-// What becomes of processes that a gdb was attached to, when it has ended.
+// Processes that were attached to, after their gdb has ended.
 
 package gdb
 
@@ -9,21 +9,21 @@ import (
 	"sdm/backend/gdb/inferior"
 )
 
-// Custody is told of the processes that gdbs attach to, and of the gdbs, so that somebody can
-// release them if we are killed: custody.Custodian.
+// Custody is told of attached processes and of gdbs, to release them if this process is
+// killed. custody.Custodian implements it.
 type Custody interface {
-	// Process tells of one before it is attached to. stopped tells that it is stopped by a
-	// signal already.
+	// Process registers a process before it is attached to. stopped says that it is
+	// stopped by a signal already.
 	Process(pid int, stopped bool)
-	// Debugger tells of a gdb before it is told to attach.
+	// Debugger registers a gdb before it is told to attach.
 	Debugger(pid int)
-	// Forget tells that one of them needs nothing any more.
+	// Forget removes a process or a gdb.
 	Forget(pid int)
 	// Close waits until nothing is left.
 	Close()
 }
 
-// noCustody is nobody.
+// noCustody does nothing.
 type noCustody struct{}
 
 func (noCustody) Process(int, bool) {}
@@ -31,20 +31,21 @@ func (noCustody) Debugger(int)      {}
 func (noCustody) Forget(int)        {}
 func (noCustody) Close()            {}
 
-// isAttached tells whether the process of a slot is not ours: it must be left as it was found.
+// isAttached reports whether the process of a slot was not started by sdm: it must be
+// left as it was found.
 func (s *slot) isAttached() bool { return !s.machine.target.Held && !s.machine.isCore() }
 
-// isAttached tells whether those of a keeper are.
+// isAttached reports whether those of a keeper were not.
 func (k *keeper) isAttached() bool { return len(k.slots) > 0 && k.slots[0].isAttached() }
 
-// hold notes a process that is about to be attached to.
+// hold registers a process that is about to be attached to with the custodian.
 func (l *loop) hold(s *slot) {
 	if s.isAttached() {
 		l.custody.Process(s.machine.target.PID, s.stopped)
 	}
 }
 
-// thawed notes that a process runs at the person's will that was stopped before.
+// thawed records that a process that was stopped before was continued by the user.
 func (l *loop) thawed(s *slot, sig syscall.Signal) {
 	if sig == syscall.SIGCONT && s.stopped {
 		s.stopped = false
@@ -55,9 +56,9 @@ func (l *loop) thawed(s *slot, sig syscall.Signal) {
 // errReleased ends an order that starts no gdb.
 var errReleased = errors.New("released")
 
-// release sees that a process whose gdb is gone runs as it did before. Where gdb was killed, or the process
-// was stopped for another gdb that has not come, breakpoints are looked for, which takes a while: the
-// forker does it.
+// release makes a process whose gdb has ended run as before. If gdb was killed, or the
+// process was stopped for another gdb that has not come, the forker removes
+// breakpoints, which takes a while.
 func (l *loop) release(s *slot, crashed bool) {
 	if !s.isAttached() || s.released {
 		return
@@ -70,7 +71,7 @@ func (l *loop) release(s *slot, crashed bool) {
 		return
 	}
 	target := inferior.Open(pid)
-	if s.target.Gone() { // the number may be that of another by now
+	if s.target.Gone() { // its ID may have been reused
 		target.Close()
 		l.custody.Forget(pid)
 		return

@@ -1,4 +1,5 @@
-// What gdb says beside the answers, on its log: warnings, and breakpoints that it cannot set.
+// Messages of gdb that belong to no answer: warnings, and breakpoints that cannot be
+// inserted.
 
 package gdb
 
@@ -11,17 +12,17 @@ import (
 	"sdm/backend/mi"
 )
 
-// remarks are lines of gdb's log that are still to be told. They come before the result or the stop that they are
-// about.
+// remarks are lines of gdb's log that have not been reported yet. They are reported
+// before the result or stop that they are about.
 type remarks struct {
 	lines []string
-	part  string // of a line that goes on
+	part  string // a partial line
 }
 
-// mostRemarks bounds how many lines are kept.
+// mostRemarks bounds the number of lines.
 const mostRemarks = 1000
 
-// hear takes a piece of gdb's log.
+// hear processes a piece of gdb's log.
 func (r *remarks) hear(text string) {
 	r.part += text
 	for {
@@ -36,7 +37,8 @@ func (r *remarks) hear(text string) {
 	}
 }
 
-// take gives and forgets what has been heard, each line once: ranks that share a gdb have the same breakpoints.
+// take returns and removes all lines, each once: ranks that share a gdb have the same
+// breakpoints.
 func (r *remarks) take(translate func(line string) string) string {
 	all := r.lines
 	if r.part != "" {
@@ -52,12 +54,13 @@ func (r *remarks) take(translate func(line string) string) string {
 	return strings.Join(lines, "\n")
 }
 
-// forget drops lines that are told already.
+// forget removes lines that have been reported.
 func (r *remarks) forget(told []string) {
 	r.lines = slices.DeleteFunc(r.lines, func(line string) bool { return slices.Contains(told, strings.TrimSpace(line)) })
 }
 
-// hearLog takes a piece of gdb's log. heard tells that it stands in the answer to a call.
+// hearLog processes a piece of gdb's log. heard says that it is part of the answer to a
+// call.
 func (d *debugger) hearLog(text string, heard bool) {
 	whole, taken := d.complains.hear(text)
 	switch {
@@ -68,32 +71,33 @@ func (d *debugger) hearLog(text string, heard bool) {
 	}
 }
 
-// spokenOf is what gdb says on its console about a resume that goes otherwise than it was meant.
+// spokenOf matches gdb's console output about a resume that does not go as requested.
 var spokenOf = regexp.MustCompile(`^\n?(?:Watchpoint [0-9]+ deleted\.|Single stepping until exit from function )`)
 
-// hearConsole takes what gdb says on its console that belongs to no call.
+// hearConsole processes console output that belongs to no call.
 func (d *debugger) hearConsole(text string) {
 	if spokenOf.MatchString(text) {
 		d.remarks.hear(text)
 	}
 }
 
-// isAboutThreadLibrary tells of what gdb says when a program that it shares with others begins to have threads, in the middle
-// of what it says about another one.
+// isAboutThreadLibrary matches what gdb prints when a program of a shared gdb starts
+// its first thread, perhaps within output about another rank.
 func isAboutThreadLibrary(text string) bool {
 	return strings.HasPrefix(text, "[Thread debugging using libthread_db ") || strings.HasPrefix(text, "Using host libthread_db library ")
 }
 
-// dropsWatchpoint tells whether gdb has said that it has deleted a watchpoint whose expression it cannot evaluate any more: it
-// stops there without a reason.
+// dropsWatchpoint reports whether gdb has deleted a watchpoint whose expression cannot
+// be evaluated any more: it stops there without a reason.
 func (r *remarks) dropsWatchpoint() bool {
 	return slices.ContainsFunc(r.lines, func(line string) bool { return strings.HasPrefix(line, "Watchpoint ") })
 }
 
-// begunBy are the lines with which remarks begin that are for people, whatever gdb was doing.
+// begunBy matches the first lines of messages for the user, whatever gdb was doing.
 var begunBy = regexp.MustCompile(`^(?:[Ww]arning:|Error in re-setting |Error in testing |Error evaluating expression |Watchpoint [0-9]+ deleted|Single stepping until )`)
 
-// ofPeople keeps those remarks, each up to an empty line, of what gdb has said while it was doing something of ours.
+// ofPeople keeps those messages, each up to an empty line, of what gdb has printed
+// during an internal command.
 func (r *remarks) ofPeople() {
 	var kept []string
 	block := false
@@ -110,11 +114,12 @@ func (r *remarks) ofPeople() {
 	r.lines, r.part = kept, ""
 }
 
-// numberedIn is where gdb names a breakpoint in a remark, or a place of it.
+// numberedIn matches a breakpoint, or a location of one, in a message.
 var numberedIn = regexp.MustCompile(`\b((?:[Bb]reak|[Ww]atch|[Cc]atch)point) ([0-9]+)(\.[0-9]+)?\b`)
 
-// translated gives a remark our numbers of breakpoints: those of whichever rank has it. The places of one breakpoint are
-// counted over all ranks that share a gdb, so that they are left out there.
+// translated replaces gdb's numbers of breakpoints by sdm's, for whichever rank has
+// them. Numbers of locations are removed if gdb is shared, because they count the
+// locations of all ranks.
 func (d *debugger) translated(line string) string {
 	return numberedIn.ReplaceAllStringFunc(line, func(text string) string {
 		found := numberedIn.FindStringSubmatch(text)
@@ -130,16 +135,17 @@ func (d *debugger) translated(line string) string {
 	})
 }
 
-// ofNoUse is what gdb says of processes that have ended while it looked at them, whose ends are told, and gdb 10 of libraries
-// whose symbols it has not been told to read. Of a source that is not there, and of one that is newer than
-// the program, lineOf tells, once.
+// ofNoUse matches messages without value: of processes that have ended while gdb read
+// them, which is reported anyway; of gdb 10 about libraries whose symbols it was not to
+// read; and about source files that are missing or newer than the program, which lineOf
+// reports once.
 var ofNoUse = regexp.MustCompile(`^warning: (?:Couldn't reap LWP|unable to open /proc file|.*: Shared library architecture unknown is not compatible)|` +
 	`^(?:warning: )?[0-9]+\t.*: No such file or directory\.?$|^warning: Source file is more recent than executable\.$`)
 
-// remark tells the people of a rank what gdb has said.
+// remark reports gdb's messages to the user of a rank.
 func (m *machine) remark() { m.remarkBut(func(string) bool { return false }) }
 
-// remarkBut is remark without lines that they are told anyway.
+// remarkBut is remark without lines that are reported anyway.
 func (m *machine) remarkBut(told func(line string) bool) {
 	text := m.gdb.remarks.take(func(line string) string {
 		if told(line) || m.repeats(line) || ofNoUse.MatchString(line) {
@@ -152,8 +158,8 @@ func (m *machine) remarkBut(told func(line string) bool) {
 	}
 }
 
-// remarked tells what gdb has said while it carried out a command, before its result. What it has said to a command of ours
-// is told where it is for people, with what comes next.
+// remarked reports gdb's messages during a command, before its result. Of those during
+// an internal command only messages for the user are reported, with the next report.
 func (k *call) remarked(r mi.Record) {
 	d := k.by.gdb
 	if k.of == nil || k.of.own {

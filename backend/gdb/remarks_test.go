@@ -11,7 +11,7 @@ func TestRemarks(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		heard  []string
-		people bool // only what is for people, whatever gdb was doing
+		people bool // only messages for the user
 		want   string
 	}{
 		{"nothing", nil, false, ""},
@@ -47,10 +47,11 @@ func TestNumbersInRemarks(t *testing.T) {
 		d.machines = append(d.machines, m)
 	}
 	for line, want := range map[string]string{
-		"Cannot insert breakpoint 4.":                   "Cannot insert breakpoint 2.",
-		"Cannot insert breakpoint 7.":                   "Cannot insert breakpoint 3.",
-		"Watchpoint 7 deleted.":                         "Watchpoint 3 deleted.",
-		"Error in re-setting breakpoint 9: No symbol x": "Error in re-setting breakpoint 9: No symbol x", // of no rank
+		"Cannot insert breakpoint 4.": "Cannot insert breakpoint 2.",
+		"Cannot insert breakpoint 7.": "Cannot insert breakpoint 3.",
+		"Watchpoint 7 deleted.":       "Watchpoint 3 deleted.",
+		// of no rank
+		"Error in re-setting breakpoint 9: No symbol x": "Error in re-setting breakpoint 9: No symbol x",
 	} {
 		if got := d.translated(line); got != want {
 			t.Errorf("%q: %q, want %q", line, got, want)
@@ -90,7 +91,7 @@ func TestPlaceless(t *testing.T) {
 	}
 }
 
-// TestOfNoUse has what gdb 13 and gdb 16 say of a source that is not there.
+// TestOfNoUse checks the messages of gdb 13 and gdb 16 about a missing source file.
 func TestOfNoUse(t *testing.T) {
 	for line, want := range map[string]bool{
 		"28\tq.cc: No such file or directory.":         true,

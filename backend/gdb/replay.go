@@ -1,5 +1,5 @@
-// Commands that were given before: to a rank that was not there yet, or to a gdb that
-// has died.
+// Replay of commands that were given before: to a rank that did not exist yet, or to a
+// gdb that has died.
 
 package gdb
 
@@ -11,8 +11,8 @@ import (
 	"sdm/protocol"
 )
 
-// replay carries out commands one after the other, since one may be about the breakpoint that
-// another has set, and then goes on. What cannot be done is told.
+// replay executes commands one after another, since one may refer to the breakpoint of
+// an earlier one, and then calls then. Failures are reported.
 func (m *machine) replay(list []protocol.Command, then func()) {
 	for len(list) > 0 {
 		c := list[0]
@@ -36,7 +36,7 @@ func (m *machine) replay(list []protocol.Command, then func()) {
 	then()
 }
 
-// faultIn gives the fault that an answer is, or nil.
+// faultIn returns the fault that an answer is, or nil.
 func faultIn(g protocol.Group) *protocol.Fault {
 	var f protocol.Fault
 	if g.Kind != protocol.KindFault || json.Unmarshal(g.Body, &f) != nil {
@@ -60,8 +60,8 @@ func (m *machine) notAgain(q *request, g protocol.Group) {
 	m.event(protocol.KindNote, protocol.Note{Text: text + " could not be set again: " + f.Message})
 }
 
-// before are the commands for a rank that begins. Libraries are not loaded yet where it
-// stands at its first instruction.
+// before returns the commands for a rank that starts. At its first instruction no
+// libraries are loaded, so breakpoints become pending.
 func (m *machine) before() []protocol.Command {
 	all := slices.Clone(m.target.Before)
 	for i := range all {

@@ -11,7 +11,7 @@ import (
 	"sdm/protocol"
 )
 
-// begin holds rank 0 and hands it over with commands that were given before.
+// begin holds rank 0 and attaches to it with commands that were given before.
 func (r *rig) begin(program, stopAt string, before ...protocol.Command) {
 	r.Helper()
 	p, err := r.forker.Hold(local.Spec{Program: program, Env: []string{"SDM_RANK=2"}})
@@ -34,8 +34,8 @@ func given(name string, args protocol.Args) protocol.Command {
 	return protocol.Command{Name: name, Args: args}
 }
 
-// A rank that starts is told first what was given before, in order: what changes a breakpoint
-// finds it.
+// TestGivenBefore checks that a rank that starts executes the commands that were given
+// before, in order: a command that changes a breakpoint finds it.
 func TestGivenBefore(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	r.begin(build(t, "work.c"), "none",
@@ -66,7 +66,8 @@ func TestGivenBefore(t *testing.T) {
 	}
 }
 
-// They are there when the rank comes to its first stop, and that is told as ever.
+// TestGivenBeforeMain checks that they are executed before the first stop, which is
+// reported as usual.
 func TestGivenBeforeMain(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	r.begin(build(t, "work.c"), "main", given("break", protocol.Args{Breakpoint: 1, Location: "helper"}))
@@ -79,7 +80,8 @@ func TestGivenBeforeMain(t *testing.T) {
 	}
 }
 
-// A gdb that takes a rank over is told what changed breakpoints, too.
+// TestTakenOverWithWhatChangedBreakpoints checks that a gdb that takes over a rank also
+// executes the commands that changed breakpoints.
 func TestTakenOverWithWhatChangedBreakpoints(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	r.launch(build(t, "calls.c"), 1)

@@ -1,4 +1,4 @@
-// A command of a person on its way to an answer.
+// Requests and their answers.
 
 package gdb
 
@@ -14,54 +14,54 @@ import (
 	"sdm/protocol/rank"
 )
 
-// command is what a person asks: the requests of all ranks share it, and none
-// changes it.
+// command is a command of a user, shared by the requests of all ranks; it must not be
+// changed.
 type command struct {
 	name string
 	args protocol.Args
-	// body is that of the last answer to a print, and printed what it says: most
-	// ranks answer with the same.
+	// body is the JSON of printed, the last answer to a print: most ranks give the same
+	// answer.
 	printed printed
 	body    []byte
-	// way is what printing gives, once parted is set.
+	// way is the result of printing, if parted.
 	way    printing
 	parted bool
 }
 
-// request is one command for one rank. It is answered exactly once; what comes
-// later is absorbed.
+// request is one command for one rank. It is answered exactly once; later answers are
+// dropped.
 type request struct {
 	*command
 	id       protocol.RequestID
-	deadline time.Duration // when to say that gdb has not answered; 0 is never
+	deadline time.Duration // when to report that gdb has not answered; 0: never
 	began    time.Duration
 	answered bool
-	into     func(protocol.Group) // where the answer goes that is a part of another; nil: to who asked
-	again    bool                 // it is played from the journal
-	own      bool                 // nobody has asked for it
-	head     string               // what stands in front of the value: the type and the address of a reference
-	located  string               // its location, where that hangs on the selected frame
-	restart  string               // … and where it is when the program starts again
+	into     func(protocol.Group) // receives the answer; nil: it is sent
+	again    bool                 // it comes from the journal
+	own      bool                 // it is internal
+	head     string               // what precedes the value: type and address of a reference
+	located  string               // its location, if that depends on the selected frame
+	restart  string               // the location after a restart of the program
 }
 
-// ours is a request that nobody has made.
+// ours returns an internal request.
 func ours(name string) *request {
 	return &request{command: &command{name: name}, answered: true, own: true}
 }
 
-// oursIn is one about the innermost frame of a thread.
+// oursIn returns an internal request about the innermost frame of a thread.
 func oursIn(name string, t *thread) *request {
 	q := ours(name)
 	q.args.Thread, q.args.Frame = t.id, new(int)
 	return q
 }
 
-// apart gives the request a command of its own, which may be changed.
+// apart gives the request its own copy of the command, which may be changed.
 func (q *request) apart() {
 	q.command = &command{name: q.name, args: q.args}
 }
 
-// bodyOf is the JSON of what is printed.
+// bodyOf returns the JSON of an answer to print.
 func (c *command) bodyOf(p printed) []byte {
 	if c.body == nil || c.printed != p {
 		c.printed, c.body = p, canonical.JSON(p)
@@ -69,7 +69,8 @@ func (c *command) bodyOf(p printed) []byte {
 	return c.body
 }
 
-// printing is what a print asks for. The expression must not be changed afterwards.
+// printing returns the parsed arguments of a print. The expression must not be changed
+// afterwards.
 func (c *command) printing() printing {
 	if !c.parted {
 		c.way, c.parted = printingOf(c.args), true
@@ -77,7 +78,7 @@ func (c *command) printing() printing {
 	return c.way
 }
 
-// what names the request for people.
+// what names the request in messages.
 func (q *request) what() string {
 	for _, more := range []string{q.args.Expr, q.args.Text, q.args.Location} {
 		if more != "" {
@@ -93,11 +94,11 @@ func (q *request) what() string {
 	return q.name
 }
 
-// share is the part of a wait after which we speak up ourselves, so that our
-// words arrive in time instead of "no answer".
+// share is the part of a wait after which the engine answers, so that its message
+// arrives in time instead of "no answer".
 func share(wait time.Duration) time.Duration { return wait / 10 * 9 }
 
-// said is one answer or event, in the order in which it is to be handed on.
+// said is one answer or event; they are passed on in order.
 type said struct {
 	request protocol.RequestID // 0: an event
 	group   protocol.Group
@@ -108,7 +109,7 @@ func (m *machine) reply(q *request, body any, columns ...column.Column) {
 	m.replyWith(q, canonical.JSON(body), columns)
 }
 
-// replyWith is reply with a body that is JSON already.
+// replyWith is reply with a body that is already JSON.
 func (m *machine) replyWith(q *request, body []byte, columns []column.Column) {
 	m.say(q, protocol.Group{Kind: protocol.KindResult, Body: body, Columns: columns})
 }
@@ -125,27 +126,28 @@ func (m *machine) fail(q *request, f *protocol.Fault) {
 	m.say(q, protocol.Group{Kind: protocol.KindFault, Body: canonical.JSON(&g)})
 }
 
-// refused answers with gdb's own words.
+// refused answers with gdb's error message.
 func (m *machine) refused(q *request, a answer) {
 	m.stoppedInCall(a)
 	message := a.Results.Str("msg")
 	if q.args.Condition != "" {
 		message = m.words(a)
 	}
-	if found := unknownNumber.FindStringSubmatch(message); found != nil && len(q.args.Breakpoints) > 0 { // one that has been deleted
+	if found := unknownNumber.FindStringSubmatch(message); found != nil && len(q.args.Breakpoints) > 0 {
 		m.fail(q, noBreakpoint(m.points.ours(found[1])))
 		return
 	}
-	if q.args.Frame != nil && strings.HasPrefix(message, "Invalid frame id: ") { // gdb 13 names another frame, too
+	if q.args.Frame != nil && strings.HasPrefix(message, "Invalid frame id: ") { // gdb 13 names two
 		message = noFrame(*q.args.Frame)
 	}
 	m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: message})
 }
 
-// unknownNumber is what gdb says of a breakpoint that is no more, by its own number.
+// unknownNumber matches gdb's error for a breakpoint that does not exist, by its own
+// number.
 var unknownNumber = regexp.MustCompile(`^No breakpoint number ([0-9]+)\.$`)
 
-// noFrame is what gdb says of a level that the stack does not have.
+// noFrame is gdb's error for a level that the stack does not have.
 func noFrame(level int) string { return fmt.Sprintf("No frame at level %d.", level) }
 
 func (m *machine) say(q *request, g protocol.Group) {
@@ -171,7 +173,8 @@ func (m *machine) say(q *request, g protocol.Group) {
 	m.out.said = append(m.out.said, said{q.id, g})
 }
 
-// event tells what happened, unless it cannot have happened.
+// event reports an event, unless it is impossible in the present state; then it returns
+// false.
 func (m *machine) event(kind protocol.Kind, body any, columns ...column.Column) bool {
 	if !kind.IsRemark() {
 		next, ok := m.state.After(kind)

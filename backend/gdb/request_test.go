@@ -6,7 +6,7 @@ import (
 	"sdm/protocol"
 )
 
-// TestRequestsShareACommand until one of them changes it.
+// TestRequestsShareACommand checks that they do until one of them changes it.
 func TestRequestsShareACommand(t *testing.T) {
 	c := &command{name: "break", args: protocol.Args{Condition: "x > 1"}}
 	first, second := &request{command: c}, &request{command: c}
@@ -20,7 +20,8 @@ func TestRequestsShareACommand(t *testing.T) {
 	}
 }
 
-// TestBodyOfIsThatOfWhatIsPrinted whichever was the last.
+// TestBodyOfIsThatOfWhatIsPrinted checks that bodyOf does not return the body of
+// another value.
 func TestBodyOfIsThatOfWhatIsPrinted(t *testing.T) {
 	var c command
 	for _, test := range []struct {

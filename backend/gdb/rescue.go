@@ -1,4 +1,4 @@
-// A rank whose gdb has died is taken over by another.
+// Recovery of a rank whose gdb has died.
 
 package gdb
 
@@ -11,38 +11,39 @@ import (
 	"sdm/protocol"
 )
 
-// rescue is what is known of a rank whose gdb has died. The kernel lets its process go, and it
-// runs on from where it stood; the loop stops it at once, takes out the
-// breakpoints that gdb has left in it (mend), and starts another gdb, of its own: who shared one
-// with a rank that makes gdb crash is rid of it.
+// rescue is the state of a rank whose gdb has died. The kernel releases its process,
+// which runs on. The loop stops it at once, removes the breakpoints that gdb has left
+// in it (inferior.Mend), and starts another gdb for this rank alone, so that a rank
+// that crashes gdb no longer affects others.
 //
-//	gdb dies ─→ open requests fail ─→ SIGSTOP, mend, new gdb attaches ─→ journal played ─┬─ it stood: reported as stopped
-//	                                                                                 ├─ it ran: runs on
-//	                                                                                 └─ … to its first stop: see toFirstStop
+//	gdb dies ─→ open requests fail ─→ SIGSTOP, Mend, new gdb attaches ─→ journal
+//	   ├─ was stopped: reported as stopped
+//	   ├─ ran: runs on
+//	   └─ ran to its first stop: see toFirstStop
 //
-// Where gdb has died before it had the rank, another one just begins anew, and who waits for that
-// goes on waiting.
+// If gdb died before it had the rank under control, another one starts over, and the
+// request stays open.
 type rescue struct {
-	under   bool               // way
+	under   bool               // recovery is under way
 	running bool               // it was running
-	away    string             // … to this first stop
-	seeks   bool               // … to the program that it starts in its place
-	journal []protocol.Command // to be played
-	cause   string             // of gdb's end
-	alive   bool               // gdb has not died, but let the rank go; see letForgottenGo
-	count   int                // how many gdbs this rank has lost
-	bound   bound              // of all gdbs that try to take it over
+	away    string             // to this first stop
+	seeks   bool               // as a wrapper, to its program
+	journal []protocol.Command // commands that the new gdb must execute
+	cause   string             // how gdb ended
+	alive   bool               // gdb has not died but detached; see letForgottenGo
+	count   int                // number of gdbs that this rank has lost
+	bound   bound              // deadline for all gdbs that try to take over
 }
 
-// mostRescues bounds how many gdbs a rank may use up: one that dies of the
-// program itself would go on dying.
+// mostRescues bounds the gdbs that a rank may use up: the program may make each gdb
+// crash.
 const mostRescues = 3
 
-// rescueWait is how long new gdbs may take to take a rank over, where no limit is given.
+// rescueWait is how long new gdbs may take to take over a rank, if no limit is given.
 const rescueWait = time.Minute
 
-// isLasting tells of commands whose effect lives in gdb: a new one must be told
-// again.
+// isLasting reports whether a new gdb must execute the command again, because its
+// effect is state of gdb.
 func isLasting(name string) bool {
 	switch name {
 	case "break", "tbreak", "hbreak", "thbreak", "watch", "rwatch", "awatch", "catch", "log", "barrier",
@@ -52,8 +53,7 @@ func isLasting(name string) bool {
 	return false
 }
 
-// remember keeps a command that gdb has carried out in the journal, or strikes out what it
-// has ended.
+// remember adds an executed command to the journal, or removes what it has ended.
 func (m *machine) remember(q *request) {
 	switch {
 	case q.name == "gdb" && protocol.IsSetting(q.args.Text):
@@ -74,32 +74,32 @@ func (m *machine) remember(q *request) {
 	}
 }
 
-// rememberLine keeps a line for gdb. The last one of some text counts.
+// rememberLine adds a line for gdb, in place of an equal one.
 func (m *machine) rememberLine(q *request) {
 	m.journal = slices.DeleteFunc(m.journal, func(c protocol.Command) bool { return c.Name == "gdb" && c.Args.Text == q.args.Text })
 	m.journal = append(m.journal, protocol.Command{Name: "gdb", Args: q.args})
 }
 
-// forget strikes out all that was said about a breakpoint which is no more.
+// forget removes all commands about a breakpoint that does not exist any more.
 func (m *machine) forget(number int) {
 	m.journal = slices.DeleteFunc(m.journal, func(c protocol.Command) bool {
 		return number != 0 && (c.Args.Breakpoint == number || c.Args.ChangesOnly(number))
 	})
 }
 
-// canBeRescued tells whether another gdb may take the rank over.
+// canBeRescued reports whether another gdb may take over the rank.
 func (m *machine) canBeRescued() bool {
 	late := m.rescue.under && m.now >= m.rescue.bound.until
 	return !m.state.IsOver() && !m.ending.killing && !m.ending.leaving && m.rescue.count < mostRescues && !late
 }
 
-// orphaned takes the end of gdb where another will take over.
+// orphaned processes the end of gdb if another one will take over.
 func (m *machine) orphaned(now time.Duration, cause string) {
 	m.now = now
 	m.rescue.count++
 	m.rescue.cause = cause
 	switch {
-	case m.rescue.under: // this one was about to take it over
+	case m.rescue.under: // this gdb was about to take over
 		m.event(protocol.KindNote, protocol.Note{Text: "gdb died (" + cause + ") while it took the rank over; another one is started"})
 		return
 	case m.state == backend.Attaching && m.run == nil:
@@ -113,10 +113,12 @@ func (m *machine) orphaned(now time.Duration, cause string) {
 	m.rescue.away, m.rescue.seeks = m.attach.away, m.attach.seeks
 	m.rescue.journal, m.journal = m.journal, nil
 	if m.state == backend.Attaching || !m.rescue.running {
-		m.event(protocol.KindRunning, struct{}{}) // which one that stood does now; before who asks again can wait for it
+		// a stopped rank runs now; reported before the failures, so that a user can
+		// wait for it
+		m.event(protocol.KindRunning, struct{}{})
 	}
 	for len(m.open) > 0 {
-		if m.open[0].name == "interrupt" { // the rank is stopped
+		if m.open[0].name == "interrupt" { // the rank is stopped by the recovery
 			m.done(m.open[0])
 			continue
 		}
@@ -125,13 +127,13 @@ func (m *machine) orphaned(now time.Duration, cause string) {
 	m.state = backend.Attaching
 }
 
-// beginRescue notes that other gdbs try to take the rank over from now on.
+// beginRescue starts the deadline for the gdbs that try to take over.
 func (m *machine) beginRescue() {
 	m.rescue.under = true
 	m.rescue.bound = boundOf(m.now, cmp.Or(m.gdb.bound.wait, rescueWait))
 }
 
-// takeOver attaches with a new gdb, which the machine has been given already.
+// takeOver attaches with a new gdb, which the machine already has.
 func (m *machine) takeOver(now time.Duration) {
 	m.now = now
 	m.threads, m.counted, m.points, m.signals, m.abort.read = nil, 0, breakpoints{}, nil, false
@@ -155,7 +157,7 @@ func (m *machine) takeOver(now time.Duration) {
 	m.beginAttach(q, m.attach.stopAt, true)
 }
 
-// rescued goes on where the rank was when its gdb died.
+// rescued restores the state that the rank had when its gdb died.
 func (m *machine) rescued(first *thread) {
 	if m.moving != nil {
 		m.ask(ours("hand over"), func(a answer) {
@@ -178,8 +180,8 @@ func (m *machine) rescued(first *thread) {
 	})
 }
 
-// toFirstStop lets the rank run on to where it was to stop first. Where it is in main already, and was
-// to stop there, it has passed that place, and stays where it is.
+// toFirstStop lets the rank run to its first stop. If it is in main already and was to
+// stop there, it has passed that place and stays where it is.
 func (m *machine) toFirstStop(first *thread) {
 	m.ask(ours("launch"), func(a answer) {
 		for v := range a.Results.Path("stack").Fields.All("frame") {
@@ -200,7 +202,7 @@ func (m *machine) toFirstStop(first *thread) {
 	}, "-stack-list-frames", "--thread", m.gdbThread(first.id), "0", "999")
 }
 
-// standsAgain tells where a rank stands that its new gdb has taken over.
+// standsAgain reports the rank as stopped after a new gdb has taken over.
 func (m *machine) standsAgain(first *thread) {
 	reason := "attached"
 	if m.isCore() {
@@ -211,7 +213,7 @@ func (m *machine) standsAgain(first *thread) {
 	}
 }
 
-// runsAgain resumes it, where people know it to run.
+// runsAgain resumes the rank; to the user it is running.
 func (m *machine) runsAgain() {
 	if m.takenOver() {
 		m.state = backend.Stopped
@@ -220,7 +222,7 @@ func (m *machine) runsAgain() {
 	}
 }
 
-// takenOver ends the rescue, unless the rank has ended meanwhile.
+// takenOver ends the recovery, unless the rank has ended meanwhile.
 func (m *machine) takenOver() bool {
 	if m.state.IsOver() {
 		return false
@@ -240,7 +242,7 @@ func (m *machine) takenOver() bool {
 	return true
 }
 
-// abandoned gives the rank up when no gdb can take it over.
+// abandoned reports the rank as lost if no gdb can take over.
 func (m *machine) abandoned(why string) {
 	m.rescue.under = false
 	cause := "gdb died (" + m.rescue.cause + "), and no other could take the rank over: " + why

@@ -1,4 +1,4 @@
-// Gdbs that die before their ranks have come to their first stop.
+// gdbs that die before their ranks have come to their first stop.
 
 package gdb_test
 
@@ -15,19 +15,20 @@ import (
 	"sdm/protocol/rank"
 )
 
-// once is a line of the shell that does something in the first gdb only.
+// once returns a shell line that does something in the first gdb only.
 func once(t *testing.T, first string) string {
 	return fakeGDB(t, "if mkdir '"+filepath.Join(t.TempDir(), "been")+"' 2>/dev/null; then "+first+"; fi; exec gdb \"$@\"")
 }
 
-// deaths are ways of a gdb to die before it has its ranks.
+// deaths are ways in which a gdb dies before it has its ranks.
 var deaths = []struct{ name, first string }{
 	{"at its start", "kill -SEGV $$"},
 	{"behind a shell", "exit 139"},
 	{"when it is to attach", `echo "(gdb) "; while read -r l; do case "$l" in *attach*) kill -SEGV $$; esac; done`},
 }
 
-// Each of the ranks gets another gdb, and comes to main with what was said before about it.
+// TestGDBDiesBeforeItHasItsRanks checks that each rank gets another gdb and comes to
+// main with the commands that were given before.
 func TestGDBDiesBeforeItHasItsRanks(t *testing.T) {
 	for _, c := range deaths {
 		t.Run(c.name, func(t *testing.T) {
@@ -52,7 +53,8 @@ func TestGDBDiesBeforeItHasItsRanks(t *testing.T) {
 	}
 }
 
-// What was said about a rank before it was there is said to the second gdb, once.
+// TestGDBDiesBeforeItHasHeardAll checks that commands that were given before a rank
+// existed are executed once by the second gdb.
 func TestGDBDiesBeforeItHasHeardAll(t *testing.T) {
 	r := newRig(t, gdb.Config{Path: once(t, deaths[2].first), RanksPerGDB: 1})
 	if r.neighbours > 0 {
@@ -78,7 +80,8 @@ func TestGDBDiesBeforeItHasHeardAll(t *testing.T) {
 	}
 }
 
-// A gdb that dies at each start costs its ranks in the end.
+// TestGDBDiesAtEachStart checks that a gdb that dies at each start finally loses its
+// ranks.
 func TestGDBDiesAtEachStart(t *testing.T) {
 	r := newRig(t, gdb.Config{Path: fakeGDB(t, "kill -SEGV $$")})
 	if r.neighbours > 0 {
@@ -94,7 +97,8 @@ func TestGDBDiesAtEachStart(t *testing.T) {
 	}
 }
 
-// A gdb dies while its rank is on the way to its first stop. The rank stops there all the same.
+// TestGDBDiesOnTheWayToMain checks that a rank whose gdb dies on the way to its first
+// stop still stops there.
 func TestGDBDiesOnTheWayToMain(t *testing.T) {
 	for _, c := range []struct {
 		name, stop string

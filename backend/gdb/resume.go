@@ -1,4 +1,4 @@
-// Resuming a rank as a whole, whatever gdb makes of its threads.
+// Resuming a rank as a whole.
 
 package gdb
 
@@ -12,54 +12,54 @@ import (
 	"sdm/protocol"
 )
 
-// run is one resume of the rank, from the command to the stop of its last
-// thread. In non-stop gdb resumes and stops threads one by one, while people
-// think of a process:
+// run is one resume of the rank, from the command to the stop of its last thread. In
+// non-stop mode gdb resumes and stops threads one by one; to the user it is one resume
+// and one stop of the process:
 //
-//	command ─→ ^running ─→ others continued ─→ first *stopped ─→ interrupt ─→ all stand ─→ one stop
+//	command ─→ ^running ─→ others continued ─→ first *stopped ─→ interrupt ─→ all stopped ─→ stop
 //
-// Stepping one thread alone would never come back over pthread_join or
-// MPI_Finalize. A *stopped may come before the ^running of a sibling, so
-// nothing is decided while results are owed.
+// A step of one thread alone would never end at pthread_join or MPI_Finalize. A
+// *stopped may come before the ^running of another thread, so nothing is decided while
+// results are outstanding.
 type run struct {
 	request *request // answered at ^running
-	started bool     // gdb has resumed something: the rank is running
-	owed    int      // results of resuming commands that have not come
-	thread  int      // the one that steps; 0 when all just run
-	stopped int      // the thread that stopped first, 0 before
+	started bool     // gdb has resumed a thread: the rank is running
+	owed    int      // results of resuming commands that are outstanding
+	thread  int      // the thread that steps; 0: all just run
+	stopped int      // the thread that stopped first; 0: none yet
 	token   int64    // of the first command; it may fail after ^running
-	address bool     // where it stops, the address is of interest
-	back    bool     // it goes backwards
+	address bool     // the address of the stop is to be shown
+	back    bool     // it runs backwards
 
-	onward      int // how many steps follow when it has come out of a function; see stepOut
-	line        int // … that was called in this line
+	onward      int // number of steps that follow the return of a function; see stepOut
+	line        int // line of the call of that function
 	grumble     grumble
-	silent      bool // nobody is told that it runs: they never knew otherwise
-	interrupted bool // the rest has been told to stop
-	stale       bool // … but a thread has been created since
+	silent      bool // it is not reported: to the user the rank runs already
+	interrupted bool // the other threads have been told to stop
+	stale       bool // since then a thread has been created
 	next        time.Duration
 
-	lookAt, pause time.Duration // when the process is looked at next, and how long after the last look
-	dead          bool          // the last look found it so
-	held          heldStill     // … or found this
+	lookAt, pause time.Duration // next check of the process, and delay since the last
+	dead          bool          // the last check found the process dead
+	held          heldStill     // stopped threads that it found
 	forgotten     forgotten     // see letForgottenGo
 }
 
-// again is how long all threads may take to stop before gdb is asked what they
-// do, in case one was created while it was stopping the others.
+// again is how long all threads may take to stop before gdb is asked for their states,
+// in case one was created meanwhile.
 const again = 500 * time.Millisecond
 
-// resumeAll lets every thread run. q may have been answered already.
+// resumeAll resumes all threads. q may have been answered already.
 func (m *machine) resumeAll(q *request) {
 	m.resume(q, nil, "-exec-continue", "--thread-group", m.group)
 }
 
-// resumeOne lets the selected thread do something, and the others just run.
+// resumeOne executes a command for the selected thread and resumes the others.
 func (m *machine) resumeOne(q *request, command string, args ...string) {
 	at := m.at(q)
 	step := isStep(q.name)
 	if step {
-		at = at[:2] // a step is one of the innermost frame
+		at = at[:2] // a step applies to the innermost frame
 	}
 	others := m.othersUnlocked()
 	if m.locking == "step" && step {
@@ -69,8 +69,8 @@ func (m *machine) resumeOne(q *request, command string, args ...string) {
 	m.run.thread = m.chosen.thread
 }
 
-// othersUnlocked is what lets the other threads run, unless the user has
-// locked them.
+// othersUnlocked returns a function that resumes the other threads, or nil if the user
+// has locked them.
 func (m *machine) othersUnlocked() func() {
 	if m.locking == "on" || m.target.AllStop {
 		return nil
@@ -90,20 +90,20 @@ func (m *machine) resume(q *request, others func(), command string, args ...stri
 	r.token = k.token
 }
 
-// resumed takes the result of the first resuming command.
+// resumed processes the result of the first resuming command.
 func (m *machine) resumed(r *run, others func(), a answer) {
 	r.owed--
 	if m.state.IsOver() {
-		return // it has run to its end meanwhile
+		return // it has ended meanwhile
 	}
 	if a.Name != "running" {
 		if m.run == r {
 			m.run = nil
 		}
-		if r.silent { // which people know to run
+		if r.silent { // to the user it runs
 			m.state = backend.Running
 		}
-		if r.silent && len(m.threads) > 0 { // it was to run on, and does not
+		if r.silent && len(m.threads) > 0 { // it should have run on, and does not
 			t := m.speaker(r)
 			m.event(protocol.KindNote, protocol.Note{Text: "the rank cannot run on: " + a.Results.Str("msg")})
 			m.event(protocol.KindStopped, m.stopBody(t, ""), m.stopColumns(t)...)
@@ -121,7 +121,7 @@ func (m *machine) resumed(r *run, others func(), a answer) {
 	}
 }
 
-// nowRunning reports a resume and answers the command that brought it about.
+// nowRunning reports a resume and answers its command.
 func (m *machine) nowRunning(r *run, body any) {
 	r.started, m.last.moved = true, true
 	r.pause = firstLook
@@ -137,9 +137,9 @@ func (m *machine) nowRunning(r *run, body any) {
 	m.reply(r.request, body)
 }
 
-// others continues the threads that the command has left standing. They are
-// named one by one: a command for the whole group could come after the end of
-// the step and carry its thread on.
+// others resumes the threads that the command has left stopped. It names them one by
+// one: a command for the whole group could arrive after the end of the step and resume
+// its thread.
 func (m *machine) others() {
 	r := m.run
 	for _, id := range m.threads.stoppedBut(m.chosen.thread) {
@@ -147,8 +147,8 @@ func (m *machine) others() {
 	}
 }
 
-// continueThread lets one thread run. Its *running comes a line behind the
-// ^running; nobody must think in between that it stands.
+// continueThread resumes one thread. Its *running comes one line after ^running; until
+// then it must not be taken for stopped.
 func (m *machine) continueThread(r *run, id int) {
 	r.owed++
 	m.ask(r.request, func(a answer) {
@@ -159,7 +159,7 @@ func (m *machine) continueThread(r *run, id int) {
 	}, "-exec-continue", r.direction("--thread", m.gdbThread(id))...)
 }
 
-// stopped takes a *stopped.
+// stopped processes a *stopped.
 func (m *machine) stopped(stop mi.Tuple) {
 	if m.exited(stop) {
 		return
@@ -182,8 +182,8 @@ func (m *machine) stopped(stop mi.Tuple) {
 	}
 	stop = t.stop
 	if !ownReason(stop) && !r.interrupted && t.id != r.thread {
-		// It was told to stop twice, and the second time has reached it in this
-		// run. Nobody has asked for that.
+		// It was told to stop twice, and the second time took effect in this run. The
+		// user has not asked for that.
 		m.continueThread(r, t.id)
 		return
 	}
@@ -196,7 +196,7 @@ func (m *machine) stopped(stop mi.Tuple) {
 		return
 	}
 	m.countDown(stop)
-	if m.ownSignal(t) && t.id != r.thread { // of a step gdb has forgotten where it was to end
+	if m.ownSignal(t) && t.id != r.thread { // gdb has forgotten where a step was to end
 		if !r.interrupted {
 			m.continueThread(r, t.id)
 			return
@@ -206,7 +206,8 @@ func (m *machine) stopped(stop mi.Tuple) {
 	r.stoppedBy(t)
 }
 
-// finished gives the end of a function its reason where gdb gives none: of one without debug information, or of a call (callOver).
+// finished sets the reason of the end of a function if gdb gives none: for functions
+// without debug information, and for calls (callOver).
 func finished(stop mi.Tuple) mi.Tuple {
 	if _, told := stop.Get("reason"); told {
 		return stop
@@ -214,9 +215,8 @@ func finished(stop mi.Tuple) mi.Tuple {
 	return withReason(stop, "function-finished")
 }
 
-// stoppedInCall looks whether gdb's refusal says that a function which an
-// expression called has come to a stop of its own. Then people must see where
-// the rank stands now.
+// stoppedInCall checks whether gdb's error means that a function that an expression
+// called has stopped. Then it reports where the rank is now.
 func (m *machine) stoppedInCall(a answer) {
 	t := m.threads.find(m.chosen.thread)
 	if m.state != backend.Stopped || t == nil || !strings.Contains(a.Results.Str("msg"), "while in a function called from GDB") {
@@ -228,8 +228,9 @@ func (m *machine) stoppedInCall(a answer) {
 	m.event(protocol.KindStopped, m.stopBody(t, ""), m.stopColumns(t)...)
 }
 
-// callOver takes a *stopped of nobody and for nothing: so gdb tells the end of a call that
-// stoppedInCall has seen left half-way, once it is resumed. It is asked whose it was.
+// callOver processes a *stopped without thread and reason: with it gdb reports the end
+// of a call that stoppedInCall has seen, after that was resumed. It asks gdb for the
+// thread.
 func (m *machine) callOver(stop mi.Tuple) {
 	if !m.inCall || m.run == nil || stop.Str("reason") != "" {
 		return
@@ -241,7 +242,7 @@ func (m *machine) callOver(stop mi.Tuple) {
 	}, "-list-thread-groups", m.group)
 }
 
-// settle looks whether the rank as a whole has got somewhere.
+// settle checks whether the rank as a whole has changed its state.
 func (m *machine) settle() {
 	if m.state.IsOver() {
 		return
@@ -251,7 +252,7 @@ func (m *machine) settle() {
 	m.settleMove()
 	r := m.run
 	if r == nil || !r.started || r.owed > 0 || r.stopped == 0 || len(m.threads) == 0 {
-		return // without threads it has ended, and gdb is about to say so
+		return // without threads it has ended, and gdb will report that next
 	}
 	if !m.threads.anyRunning() {
 		m.standsStill(r)
@@ -262,7 +263,7 @@ func (m *machine) settle() {
 	}
 }
 
-// stopRest tells all threads that still run to stop.
+// stopRest tells all running threads to stop.
 func (m *machine) stopRest(r *run) {
 	r.interrupted, r.stale = true, false
 	r.next = m.now + again
@@ -270,15 +271,14 @@ func (m *machine) stopRest(r *run) {
 	m.turnBack()
 }
 
-// threadCame sees that a thread which was created while the others are being
-// stopped is stopped, too.
+// threadCame has a thread that is created during stopRest stopped, too.
 func (m *machine) threadCame() {
 	if m.run != nil && m.run.interrupted {
 		m.run.stale = true
 	}
 }
 
-// recheck asks gdb what the threads do when they take long to stop.
+// recheck asks gdb for the states of threads that take long to stop.
 func (m *machine) recheck() {
 	r := m.run
 	if r == nil || !r.interrupted || m.now < r.next {
@@ -288,7 +288,7 @@ func (m *machine) recheck() {
 	m.ask(ours("interrupt"), func(a answer) { m.adopt(a.Results) }, "-list-thread-groups", m.group)
 }
 
-// adopt takes over what -list-thread-groups says of our group.
+// adopt takes the threads and their states from -list-thread-groups.
 func (m *machine) adopt(info mi.Tuple) {
 	list, ok := info.Get("threads")
 	if !ok {
@@ -307,19 +307,18 @@ func (m *machine) adopt(info mi.Tuple) {
 	if r == nil || len(alive) == 0 {
 		return
 	}
-	// The stop that was counted on may be that of a thread which has ended, or
-	// may never have been told.
+	// The thread of the first stop may have ended, or its stop was never reported.
 	if r.stopped != 0 && alive.find(r.stopped) == nil || r.stopped == 0 && !alive.anyRunning() {
 		r.stopped = alive[0].id
 	}
 }
 
-// standsStill reports the one stop of a run.
+// standsStill handles the complete stop of a run.
 func (m *machine) standsStill(r *run) {
 	m.run = nil
 	t := m.speaker(r)
 	m.chosen = selection{thread: t.id}
-	if t.stop != nil { // else it has not run, and our SIGCONT is still to come
+	if t.stop != nil { // otherwise it has not run, and our SIGCONT is still pending
 		m.giveBack()
 	}
 	if m.foundProgram(t) || m.steppedOut(r, t) || m.entersProgramUnit(r, t) {
@@ -328,7 +327,7 @@ func (m *machine) standsStill(r *run) {
 	m.reportStop(r, t)
 }
 
-// reportStop reports the stop of a thread, with what is to be known about its place.
+// reportStop collects what is to be shown with a stop.
 func (m *machine) reportStop(r *run, t *thread) {
 	m.beginRecord()
 	if first := m.attach.away != ""; first {
@@ -347,7 +346,7 @@ func (m *machine) reportStop(r *run, t *thread) {
 	})
 }
 
-// tellStop reports it with what is to be shown there.
+// tellStop reports the stop with the values of displays.
 func (m *machine) tellStop(r *run, t *thread, caller *protocol.Frame, called string) {
 	m.withDisplays(t, func(shown []protocol.Display, values []string, s spoken) {
 		body := m.stopBody(t, "")
@@ -357,7 +356,7 @@ func (m *machine) tellStop(r *run, t *thread, caller *protocol.Frame, called str
 			for _, p := range reached {
 				body.Then = append(body.Then, p.then()...)
 			}
-			// Where the rank was to stop first there is a breakpoint beside, which is not silent.
+			// The breakpoint of the first stop is at the same place and is not silent.
 			body.Silent = m.attach.away == "" && len(reached) > 0 && !slices.ContainsFunc(reached, func(p *point) bool { return !p.silent() })
 		}
 		m.arrived()
@@ -380,8 +379,8 @@ func (m *machine) tellStop(r *run, t *thread, caller *protocol.Frame, called str
 	})
 }
 
-// speaker is the thread whose stop the rank's stop is: the first that has a
-// reason of its own, else the one that people were looking at.
+// speaker returns the thread whose stop is reported: the first with a reason of its
+// own, otherwise the selected one.
 func (m *machine) speaker(r *run) *thread {
 	first := m.threads.find(r.stopped)
 	if first != nil && ownReason(first.stop) {

@@ -30,7 +30,7 @@ func TestNextOverJoin(t *testing.T) {
 	}
 }
 
-// at is FILE:LINE of a text in a source.
+// at returns FILE:LINE of a text in a source.
 func at(t testing.TB, source, text string) string {
 	return source + ":" + strconv.Itoa(lineOf(t, source, text))
 }
@@ -53,8 +53,8 @@ func TestNextOverMPIFinalize(t *testing.T) {
 	}
 }
 
-// Two threads meet at a barrier and hit one breakpoint. However their hits fall
-// together, each stop of the rank is one event and no hit is lost.
+// TestThreadsHitTogether has two threads meet at a barrier and hit one breakpoint.
+// However their hits coincide, each stop of the rank is one event and no hit is lost.
 func TestThreadsHitTogether(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	r.launch(build(t, "joins.c"), 1)
@@ -127,7 +127,8 @@ func TestStepInAndOut(t *testing.T) {
 	r.await(0, protocol.KindExited)
 }
 
-// A call in an expression that was left half-way ends when the rank is resumed, and the rank stops there.
+// TestCallEndsLater checks that a call in an expression that was left half-way ends
+// when the rank is resumed, and that the rank stops there.
 func TestCallEndsLater(t *testing.T) {
 	backendtest.NeedRegisters(t)
 	program := build(t, "calls.c")
@@ -182,7 +183,7 @@ func TestContinueCount(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	r.launch(build(t, "bigstring.c"), 1)
 	r.ok("break", protocol.Args{Location: at(t, "bigstring.c", "big[i] = "), Breakpoint: 1})
-	r.ok("continue", protocol.Args{Count: 9}) // stands at no breakpoint of this number
+	r.ok("continue", protocol.Args{Count: 9}) // not at a breakpoint of this number
 	r.stop()
 	from := r.value("i")
 	r.ok("continue", protocol.Args{Count: 5})
@@ -202,7 +203,7 @@ func TestInterruptBlockedThreads(t *testing.T) {
 		if s := r.stop(); s.Reason != "interrupted" || len(s.Others) > 0 {
 			t.Fatalf("got %+v", s)
 		}
-		r.ok("interrupt", protocol.Args{}) // nothing happens
+		r.ok("interrupt", protocol.Args{}) // no effect
 	}
 	if n := r.count(protocol.KindStopped); n != 21 {
 		t.Errorf("%d stops", n)
@@ -252,7 +253,7 @@ func TestResumeThatFailsHalfWay(t *testing.T) {
 	r.launch(build(t, "work.c"), 1)
 	r.ok("break", protocol.Args{Location: "*0", Breakpoint: 1})
 	if g := r.ask("continue", protocol.Args{}); g.Kind == protocol.KindResult {
-		r.stop() // it cannot run, and must not look as if it did
+		r.stop() // it cannot run, and must not be reported as running
 	}
 	r.ok("delete", protocol.Args{Breakpoints: []int{1}})
 	r.ok("next", protocol.Args{})

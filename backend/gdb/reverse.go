@@ -1,4 +1,4 @@
-// Running backwards.
+// Reverse execution.
 
 package gdb
 
@@ -11,23 +11,23 @@ import (
 	"sdm/protocol"
 )
 
-// recording is what is known of a rank that can run backwards.
+// recording is the state of a rank that can run backwards.
 type recording struct {
 	wanted bool   // the rank is to be recorded
-	over   bool   // gdb has been told to record once; again only when a person says so
-	begun  bool   // gdb records
-	limit  string // what gdb could not record, as it said during the present run
+	over   bool   // gdb has been told to record; it is told once
+	begun  bool   // gdb is recording
+	limit  string // what gdb could not record in the present run
 }
 
-// Reasons of stops that gdb tells without one.
+// Reasons of stops for which gdb gives none.
 const (
-	noHistory   = "no-history"  // the record ends here, or begins
-	notRecorded = "record-ends" // what comes next cannot be recorded
+	noHistory   = "no-history"  // the record ends or begins here
+	notRecorded = "record-ends" // the next instruction cannot be recorded
 )
 
-// Recordable is an environment in which the C library does without instructions that gdb cannot record,
-// those for vectors, and looks up its functions before the program begins. Nothing that the
-// person has given is touched.
+// Recordable returns environment settings with which the C library avoids vector
+// instructions that gdb cannot record, and resolves its functions before the program
+// starts. They do not replace what the user has set.
 func Recordable() []protocol.EnvDirective {
 	return []protocol.EnvDirective{
 		{Op: "add", Name: "LD_BIND_NOW", Value: "1"},
@@ -35,7 +35,7 @@ func Recordable() []protocol.EnvDirective {
 	}
 }
 
-// beginRecord records from the first stop on: before, the loader is at work, which takes
+// beginRecord starts recording at the first stop: before, the loader runs, which takes
 // long and may use instructions that gdb cannot record.
 func (m *machine) beginRecord() {
 	if !m.record.wanted || m.record.over {
@@ -49,7 +49,7 @@ func (m *machine) beginRecord() {
 	}, console, "record full")
 }
 
-// limits are gdb's words for what it cannot record, each with ours.
+// limits are gdb's messages for what it cannot record, with those of sdm.
 var limits = []struct {
 	gdb  *regexp.Regexp
 	ours string
@@ -60,7 +60,7 @@ var limits = []struct {
 	{regexp.MustCompile(`^Process record: inferior program stopped`), "the end of the program"},
 }
 
-// hearRecord takes what gdb prints while the rank runs.
+// hearRecord processes what gdb prints while the rank runs.
 func (m *machine) hearRecord(text string) {
 	if !m.record.begun || m.run == nil {
 		return
@@ -73,8 +73,8 @@ func (m *machine) hearRecord(text string) {
 	}
 }
 
-// recorded gives a stop in all-stop its reason. gdb tells the ends of the record in words for
-// people only, and an interrupt as the SIGINT that it is there.
+// recorded sets the reason of a stop in all-stop mode. gdb reports the ends of the
+// record only in its text output, and an interrupt as SIGINT.
 func (m *machine) recorded(stop mi.Tuple) mi.Tuple {
 	if !m.target.AllStop || m.run == nil {
 		return stop
@@ -94,7 +94,7 @@ func (m *machine) recorded(stop mi.Tuple) mi.Tuple {
 	return withReason(stop, reason)
 }
 
-// backwards is reverse-next and its kin.
+// backwards executes reverse-next and the like.
 func (m *machine) backwards(q *request) {
 	switch {
 	case !m.record.wanted:
@@ -123,7 +123,7 @@ var backwardsBy = map[string]string{
 	"reverse-nexti": "next-instruction", "reverse-stepi": "step-instruction",
 }
 
-// direction gives a command that carries the run on its direction.
+// direction adds the direction of the run to a command that continues it.
 func (r *run) direction(args ...string) []string {
 	if r.back {
 		return append([]string{"--reverse"}, args...)
@@ -131,14 +131,14 @@ func (r *run) direction(args ...string) []string {
 	return args
 }
 
-// goesBack tells whether a line for gdb that lets the rank run lets it run backwards: of those that may,
-// only the names of these begin with r.
+// goesBack reports whether a line for gdb that resumes the rank makes it run backwards:
+// of those only the reverse commands begin with r.
 func goesBack(line string) bool {
 	line = strings.TrimSpace(line)
 	return strings.HasPrefix(line, "r") || strings.Contains(line, "--reverse")
 }
 
-// isStep tells of commands that are about the innermost frame.
+// isStep reports whether a command steps in the innermost frame.
 func isStep(name string) bool {
 	switch strings.TrimPrefix(name, "reverse-") {
 	case "next", "step", "nexti", "stepi":

@@ -21,7 +21,7 @@ func recorded(t *testing.T, program string) *rig {
 	return r
 }
 
-// goes resumes rank 0 and gives where it stops.
+// goes resumes rank 0 and returns its stop.
 func (r *rig) goes(command string) protocol.Stop {
 	r.Helper()
 	r.ok(command, protocol.Args{})
@@ -54,14 +54,15 @@ func TestBackwards(t *testing.T) {
 			t.Fatalf("%s: %s in %s:%d, want %s in %s:%d", c.command, s.Reason, s.Frame.Func, s.Frame.Line, c.reason, c.function, c.line)
 		}
 	}
-	// What it has done is undone.
+	// Its effects are undone.
 	r.goes("reverse-continue")
 	if got := r.value("total"); got != "0" {
 		t.Errorf("total is %s", got)
 	}
 }
 
-// A log is told on the way back, too, and the rank goes on backwards.
+// TestLogBackwards checks that a log is reported in reverse, too, and that the rank
+// goes on backwards.
 func TestLogBackwards(t *testing.T) {
 	backendtest.NeedRegisters(t)
 	r := recorded(t, build(t, "work.c"))
@@ -75,7 +76,8 @@ func TestLogBackwards(t *testing.T) {
 	}
 }
 
-// Where the program is about to end gdb stops, since that cannot be undone.
+// TestRecordEnds checks that gdb stops before the end of the program, which cannot be
+// undone.
 func TestRecordEnds(t *testing.T) {
 	r := recorded(t, build(t, "work.c"))
 	if s := r.goes("continue"); s.Reason != "record-ends" || s.Detail != "the end of the program" {
@@ -87,7 +89,8 @@ func TestRecordEnds(t *testing.T) {
 	r.await(0, protocol.KindExited)
 }
 
-// What gdb cannot record is named, and can be passed without a record.
+// TestCannotBeRecorded checks that what gdb cannot record is named, and can be passed
+// without a record.
 func TestCannotBeRecorded(t *testing.T) {
 	if info, _ := os.ReadFile("/proc/cpuinfo"); !strings.Contains(string(info), " avx ") {
 		t.Skip("this processor has no AVX, which gdb cannot record")
@@ -116,7 +119,8 @@ func TestCannotBeRecorded(t *testing.T) {
 	}
 }
 
-// A recorded rank is interrupted on its way, and goes back from there.
+// TestInterruptRecorded checks that a recorded rank can be interrupted, and runs
+// backwards from there.
 func TestInterruptRecorded(t *testing.T) {
 	r := recorded(t, build(t, "spin.c"))
 	r.ok("continue", protocol.Args{})

@@ -1,4 +1,4 @@
-// An engine with ranks, as a server has it.
+// An engine with ranks, as in a server.
 
 package gdb_test
 
@@ -26,7 +26,7 @@ import (
 // patience bounds every wait of these tests.
 const patience = 60 * time.Second
 
-// rig is an engine with ranks, as a server has it.
+// rig is an engine with ranks, as in a server.
 type rig struct {
 	testing.TB
 	engine *gdb.Engine
@@ -35,24 +35,23 @@ type rig struct {
 	mu     sync.Mutex
 	procs  map[rank.ID]*local.Process
 	last   protocol.RequestID
-	seen   map[rank.ID]int // how far events of a rank have been awaited
+	seen   map[rank.ID]int // how many events of a rank have been awaited
 	tasks  sync.WaitGroup
-	// neighbours is how many more ranks share the gdb of those that a test
-	// launches, and stand at main meanwhile: they must not be noticed.
+	// neighbours is how many more ranks share the gdb of those that a test launches.
+	// They are stopped at main and must have no effect.
 	neighbours int
 	own        rank.ID // the first of them
-	defects    bool    // a panic is what is tested
+	defects    bool    // the test causes a panic
 }
 
-// neighboursVariable sets the neighbours of all ranks: the tests of a rank must pass
-// with 7 as with none.
+// neighboursVariable sets neighbours for all tests: they must pass with 7 as with none.
 const neighboursVariable = "GDB_TEST_NEIGHBOURS"
 
 func newRig(t testing.TB, cfg gdb.Config) *rig {
 	t.Helper()
 	r := &rig{TB: t, sink: newRecorder(), forker: local.NewForker(), procs: map[rank.ID]*local.Process{}, seen: map[rank.ID]int{}}
 	if r.neighbours, _ = strconv.Atoi(os.Getenv(neighboursVariable)); r.neighbours > 0 && (cfg.Reverse || cfg.RanksPerGDB == 1) {
-		r.neighbours = 0 // nobody shares its gdb
+		r.neighbours = 0 // the gdb is not shared
 	} else if r.neighbours > 0 {
 		cfg.RanksPerGDB = 1000
 	}
@@ -104,7 +103,7 @@ func (r *rig) close() {
 	}
 }
 
-// children lists gdbs and targets that are still there, zombies included.
+// children lists gdbs and targets that still exist, including zombies.
 func children(t testing.TB) string {
 	t.Helper()
 	b, err := os.ReadFile("/proc/self/task/" + strconv.Itoa(os.Getpid()) + "/children")
@@ -129,14 +128,14 @@ func (r *rig) id() protocol.RequestID {
 	return r.last
 }
 
-// hold forks n ranks of a program and hands them over.
+// hold forks n ranks of a program and attaches to them.
 func (r *rig) hold(program string, n int, stopAt string, wait time.Duration, args ...string) protocol.RequestID {
 	r.Helper()
 	id := r.id()
 	var targets []backend.Target
 	r.own = rank.ID(n)
 	all := n + r.neighbours
-	r.neighbours = 0 // they are there now
+	r.neighbours = 0 // they exist now
 	for i := range rank.ID(all) {
 		p, err := r.forker.Hold(local.Spec{Rank: i, Program: program, Args: args, Env: append(os.Environ(), "SDM_RANK="+strconv.Itoa(int(i)))})
 		if err != nil {
@@ -149,7 +148,7 @@ func (r *rig) hold(program string, n int, stopAt string, wait time.Duration, arg
 	return id
 }
 
-// adopt takes over a process as the rank's, as a server does.
+// adopt registers a process as that of a rank, as a server does.
 func (r *rig) adopt(id rank.ID, p *local.Process) {
 	r.mu.Lock()
 	r.procs[id] = p
@@ -181,7 +180,7 @@ func (r *rig) send(n int, name string, args protocol.Args, wait time.Duration) p
 	return id
 }
 
-// answers waits until n ranks have answered; they must not be more.
+// answers waits for the answers of n ranks; more is an error.
 func (r *rig) answers(id protocol.RequestID, n int) []protocol.Group {
 	r.Helper()
 	var groups []protocol.Group
@@ -232,13 +231,13 @@ func (r *rig) fault(name string, args protocol.Args, kind protocol.FaultKind, wo
 	return f
 }
 
-// value is what print gives for an expression on rank 0.
+// value returns the value of an expression on rank 0.
 func (r *rig) value(expr string) string {
 	r.Helper()
 	return column(r.ok("print", protocol.Args{Expr: expr}), "value")
 }
 
-// column gives the only value of a column.
+// column returns the only value of a column.
 func column(g protocol.Group, name string) string {
 	for _, c := range g.Columns {
 		if c.Name == name && len(c.Values()) == 1 {
@@ -248,8 +247,8 @@ func column(g protocol.Group, name string) string {
 	return "no column " + name
 }
 
-// await gives the next event of a rank that is of this kind; others before it
-// are skipped, but an end is not.
+// await returns the next event of a rank of this kind. It skips others, but not the end
+// of the rank.
 func (r *rig) await(id rank.ID, kind protocol.Kind) protocol.Group {
 	r.Helper()
 	var found *protocol.Group
@@ -290,8 +289,8 @@ func (r *rig) stop() protocol.Stop {
 	return s
 }
 
-// hits awaits the next stop of rank 0, and gives how many of its threads came to
-// it together.
+// hits awaits the next stop of rank 0, and returns how many of its threads hit the
+// breakpoint together.
 func (r *rig) hits() (protocol.Stop, int) {
 	r.Helper()
 	var s protocol.Stop
@@ -306,7 +305,7 @@ func (r *rig) hits() (protocol.Stop, int) {
 	return s, 1 + more
 }
 
-// count gives how many events of a kind rank 0 has had.
+// count returns how many events of a kind rank 0 has had.
 func (r *rig) count(kind protocol.Kind) int {
 	n := 0
 	r.sink.until(0, func(all []told) bool {
@@ -320,7 +319,7 @@ func (r *rig) count(kind protocol.Kind) int {
 	return n
 }
 
-// gdbPID finds the gdb of a rank: the tracer of its process.
+// gdbPID returns the gdb of a rank: the tracer of its process.
 func (r *rig) gdbPID(id rank.ID) int {
 	r.Helper()
 	pid := processTracer(r, r.process(id).PID)
@@ -330,7 +329,7 @@ func (r *rig) gdbPID(id rank.ID) int {
 	return pid
 }
 
-// run starts a program that nobody holds.
+// run starts a program that is not held.
 func (r *rig) run(program string, args ...string) *exec.Cmd {
 	r.Helper()
 	cmd := exec.Command(program, args...)
@@ -352,7 +351,7 @@ func text(t testing.TB, g protocol.Group) string {
 	return b.Text
 }
 
-// processTracer gives the process that debugs another, or 0.
+// processTracer returns the tracer of a process, or 0.
 func processTracer(t testing.TB, pid int) int {
 	t.Helper()
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")

@@ -1,4 +1,4 @@
-// Ranks that see other file systems than we do.
+// Ranks that see other file systems than the server.
 
 package gdb_test
 
@@ -16,8 +16,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// TestRankInAnotherMountNamespace has a program, its source and a library that only
-// the rank sees.
+// TestRankInAnotherMountNamespace has a program, its source and a library that only the
+// rank sees.
 func TestRankInAnotherMountNamespace(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root may make a mount namespace with a file system of its own")
@@ -49,7 +49,8 @@ func TestRankInAnotherMountNamespace(t *testing.T) {
 	if got := text(t, r.ok("gdb", protocol.Args{Text: "info sharedlibrary"})); !strings.Contains(got, fmt.Sprintf("/proc/%d/root/", targets[0].PID)) {
 		t.Errorf("libraries: %s", got)
 	}
-	for _, g := range r.answers(r.send(2, "backtrace", protocol.Args{}, patience), 2) { // inside usleep
+	// inside usleep
+	for _, g := range r.answers(r.send(2, "backtrace", protocol.Args{}, patience), 2) {
 		if got := string(g.Body); strings.Contains(got, "/proc/") || !strings.Contains(got, `"from":"/`) {
 			t.Errorf("stack: %s", got)
 		}

@@ -1,4 +1,4 @@
-// Real ranks under gdbs of which one meets a defect of ours.
+// Real ranks under several gdbs, in one of which sdm panics.
 
 package gdb_test
 
@@ -18,10 +18,10 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Two of four ranks share the gdb in which it happens. They are lost, the others go on, and the
-// places of those that are lost can be taken again.
+// TestPanicCostsOneGDB checks that the two of four ranks that share the gdb are lost,
+// that the others go on, and that the lost ranks can be started again.
 func TestPanicCostsOneGDB(t *testing.T) {
-	var log bytes.Buffer // written by the loop, and read when that has ended
+	var log bytes.Buffer // written by the loop, and read after its end
 	r := newRig(t, gdb.Config{RanksPerGDB: 2, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if r.neighbours > 0 {
 		t.Skip("counts the ranks of each gdb")
@@ -76,8 +76,8 @@ func TestPanicCostsOneGDB(t *testing.T) {
 	}
 }
 
-// A process that was there before is let go as it should be: it passes the place where a
-// breakpoint was.
+// TestPanicLetsAttachedGo checks that an attached process is detached from properly: it
+// passes the place where a breakpoint was.
 func TestPanicLetsAttachedGo(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	r.defects = true
@@ -103,7 +103,7 @@ func TestPanicLetsAttachedGo(t *testing.T) {
 	}
 }
 
-// eventually waits for something that nobody tells us about.
+// eventually polls for a condition.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	late := time.After(patience)

@@ -1,4 +1,4 @@
-// In which blocks of the program displays are shown.
+// The blocks in which displays are shown.
 
 package gdb
 
@@ -10,16 +10,18 @@ import (
 	"sdm/protocol"
 )
 
-// gdb shows a display only within the block of the variables that were meant when it was made. Only its own displays know
-// that block: for each of ours gdb has one that is disabled, of which "info display" tells whether it is outside. It is that
-// of a size, which gdb finds without evaluating the expression.
+// gdb shows a display only within the block of the variables that it was made for. Only
+// gdb's own displays have that block. So for each display of sdm gdb has a disabled
+// one, for which "info display" reports whether it is outside. It displays the sizeof
+// of the expression, which gdb computes without evaluating the expression.
 
 var (
 	madeDisplay    = regexp.MustCompile(`^([0-9]+): `)
 	outsideDisplay = regexp.MustCompile(`(?m)^([0-9]+): .*\s\(cannot be evaluated in the current context\)$`)
 )
 
-// scope makes gdb's own display for one of ours, in the frame that a request is about, if gdb can read it there.
+// scope creates gdb's own display for one of sdm's, in the frame of a request, if gdb
+// can parse it there.
 func (m *machine) scope(q *request, d protocol.Display, then func()) {
 	if m.displays.scopes[d.Number] != 0 {
 		then()
@@ -42,11 +44,11 @@ func (m *machine) scope(q *request, d protocol.Display, then func()) {
 	k.print, k.apart = true, true
 }
 
-// mostInlinedInto bounds how many functions one may be inlined into.
+// mostInlinedInto bounds the number of enclosing functions that are tried.
 const mostInlinedInto = 8
 
-// askDisplay evaluates a display that is within its block. In a function that is inlined into that block its variables are
-// found in an outer frame only.
+// askDisplay evaluates a display that is within its block. In a function that is
+// inlined into that block, its variables are found only in an outer frame.
 func (m *machine) askDisplay(q *request, d protocol.Display, then func(a answer, value string)) {
 	m.askValue(q, d.Format, d.Expr, func(a answer, value string) {
 		if !a.failed() || m.displays.scopes[d.Number] == 0 || !notRead.MatchString(a.Results.Str("msg")) {
@@ -57,7 +59,8 @@ func (m *machine) askDisplay(q *request, d protocol.Display, then func(a answer,
 	})
 }
 
-// askOutside evaluates a display so many frames further out, or in one behind that; failed is for when none has it.
+// askOutside evaluates a display out frames further out, or beyond; it calls failed if
+// no frame has it.
 func (m *machine) askOutside(q *request, d protocol.Display, out int, then func(a answer, value string), failed func()) {
 	s := m.selected(q)
 	level := s.frame + out
@@ -75,7 +78,7 @@ func (m *machine) askOutside(q *request, d protocol.Display, out int, then func(
 	})
 }
 
-// unscope forgets what gdb has for a display.
+// unscope deletes gdb's own display.
 func (m *machine) unscope(number int) {
 	if n := m.displays.scopes[number]; n != 0 {
 		m.tell("undisplay", "-interpreter-exec", "console", "undisplay "+strconv.Itoa(n))
@@ -83,7 +86,7 @@ func (m *machine) unscope(number int) {
 	}
 }
 
-// outside asks which displays are outside of their blocks in the frame that a request is about.
+// outside reports which displays are outside of their blocks in the frame of a request.
 func (m *machine) outside(q *request, then func(is func(d protocol.Display) bool)) {
 	if len(m.displays.scopes) == 0 {
 		then(func(protocol.Display) bool { return false })

@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	// usualShare is how many started ranks share a gdb where there are many: they
-	// reach main five times faster than with a gdb each, and take a sixth of the memory.
-	// With more of them each library that one of them loads costs more, because gdb looks at all
-	// (docs/performance.md).
+	// usualShare is how many started ranks share a gdb if there are many: they reach
+	// main five times faster than with a gdb each, and take a sixth of the memory. With
+	// more of them each library that one of them loads costs more, because gdb checks
+	// all ranks (docs/performance.md).
 	usualShare = 8
-	// gdbsPerCore is how many gdbs there are at least before ranks share one:
-	// so many work at once. For more attached ranks there is one, since most of what it takes to attach
-	// is the start of a gdb and the first look at the libraries (docs/performance.md).
+	// gdbsPerCore is the minimum number of gdbs per core before ranks share one: they
+	// work in parallel. For more attached ranks it is one: most of an attach is the
+	// start of a gdb and its first check of the libraries (docs/performance.md).
 	gdbsPerCore         = 2
 	gdbsPerCoreAttached = 1
-	// mostAlone is how many gdbs a rank's own gdb may stand beside: beyond, memory
-	// counts (11 MB each) more than a rank's independence.
+	// mostAlone bounds that minimum: beyond it memory (11 MB for each gdb) matters more
+	// than the independence of ranks.
 	mostAlone = 16
 )
 
-// ParseShare reads a number of ranks for RanksPerGDB, from 1 on, or "auto" (or nothing), which is 0.
+// ParseShare parses a number for RanksPerGDB, from 1 on, or "auto" or "", which is 0.
 func ParseShare(text string) (int, error) {
 	if text == "auto" || text == "" {
 		return 0, nil
@@ -40,14 +40,16 @@ func ParseShare(text string) (int, error) {
 	return n, nil
 }
 
-// share puts targets that are to share a gdb together, in order. Only ranks of
-// one program do: a breakpoint is looked up in all programs of a gdb.
+// share groups targets that are to share a gdb, in order. Only ranks of one program do:
+// a breakpoint is looked up in all programs of a gdb.
 func (c Config) share(targets []backend.Target) [][]backend.Target {
 	var all [][]backend.Target
 	for _, alike := range partition(targets) {
 		per := c.RanksPerGDB
 		if c.Reverse || alike[0].Wraps || slices.ContainsFunc(alike[0].Before, needsOwn) {
-			per = 1 // where one of several starts another program, gdb 13.1 leaves breakpoints in the neighbours now and then
+			// when a wrapper starts another program, gdb 13.1 may leave breakpoints in
+			// other ranks
+			per = 1
 		}
 		if per == 0 {
 			per = autoShare(len(alike), runtime.NumCPU(), !alike[0].Held && alike[0].Core == "")
@@ -57,8 +59,8 @@ func (c Config) share(targets []backend.Target) [][]backend.Target {
 	return all
 }
 
-// autoShare is how many of n ranks of one program share a gdb on a machine with
-// so many cores.
+// autoShare returns how many of n ranks of one program share a gdb on a machine with so
+// many cores.
 func autoShare(n, cores int, attached bool) int {
 	perCore := gdbsPerCore
 	if attached && n > gdbsPerCore*cores {
@@ -68,8 +70,8 @@ func autoShare(n, cores int, attached bool) int {
 	return (n + gdbs - 1) / gdbs
 }
 
-// partition keeps targets of different programs, with different settings of gdb, and held and others, apart. One with
-// a root of its own is alone: a gdb has one.
+// partition separates targets of different programs or gdb settings, and held ones from
+// others. A target with a Root, which names its process, is alone: a gdb has one root.
 func partition(targets []backend.Target) [][]backend.Target {
 	type kind struct {
 		program, root, settings string
@@ -90,7 +92,7 @@ func partition(targets []backend.Target) [][]backend.Target {
 	return all
 }
 
-// settingsOf gives the lines by which gdb works otherwise for a target that starts again.
+// settingsOf returns the gdb settings of a target that starts again.
 func settingsOf(t backend.Target) string {
 	var b strings.Builder
 	for _, c := range t.Before {
@@ -101,7 +103,7 @@ func settingsOf(t backend.Target) string {
 	return b.String()
 }
 
-// evenly cuts targets into pieces of at most per, which differ by one at most.
+// evenly splits targets into groups of at most per, whose sizes differ by one at most.
 func evenly(targets []backend.Target, per int) [][]backend.Target {
 	var all [][]backend.Target
 	pieces := (len(targets) + per - 1) / per

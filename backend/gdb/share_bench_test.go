@@ -14,7 +14,7 @@ import (
 )
 
 // BenchmarkShare brings 64 ranks to main, prints on all and runs all to the next
-// breakpoint, with so many ranks to a gdb. PSS is that of all gdbs, per rank.
+// breakpoint, for several numbers of ranks per gdb. PSS is that of all gdbs, per rank.
 func BenchmarkShare(b *testing.B) {
 	const n = 64
 	for _, per := range []int{1, 4, 8, 16} {
@@ -52,7 +52,7 @@ func BenchmarkShare(b *testing.B) {
 	}
 }
 
-// gdbMemory is what all gdbs of some ranks take, in kB.
+// gdbMemory returns the memory of all gdbs of some ranks, in kB.
 func gdbMemory(r *rig, n int) int {
 	sum := 0
 	seen := map[int]bool{}

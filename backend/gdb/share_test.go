@@ -38,7 +38,8 @@ func TestShareOfItself(t *testing.T) {
 	}
 }
 
-// Only targets of one program, with the same settings, and all held or none, share a gdb.
+// TestShare checks that only targets of one program, with the same settings, and all
+// held or none, share a gdb.
 func TestShare(t *testing.T) {
 	var targets []backend.Target
 	for id, program := range []string{"a", "a", "b", "a", "a", "b", "a"} {

@@ -24,8 +24,8 @@ func (r *rig) one(id rank.ID, name string, args protocol.Args) protocol.Group {
 	return r.answers(req, 1)[0]
 }
 
-// The same commands to eight ranks give the same answers and stops, whether each
-// has a gdb of its own or all share one.
+// TestSharedGDBGivesTheSame checks that the same commands to eight ranks give the same
+// answers and stops, whether each has a gdb of its own or all share one.
 func TestSharedGDBGivesTheSame(t *testing.T) {
 	want := ""
 	for _, per := range []int{1, 3, 8} {
@@ -41,7 +41,7 @@ func TestSharedGDBGivesTheSame(t *testing.T) {
 	}
 }
 
-// conversation drives eight ranks in different ways, and tells what each said in
+// conversation gives many commands to eight ranks, and returns the output of each in
 // its own order.
 func conversation(t *testing.T, per int) string {
 	const n = 8
@@ -85,7 +85,7 @@ func conversation(t *testing.T, per int) string {
 	return strings.NewReplacer("Thread 0x", "Thread ").Replace(withoutPIDs(r, b.String()))
 }
 
-// withoutPIDs takes out the numbers of processes.
+// withoutPIDs replaces process IDs.
 func withoutPIDs(r *rig, text string) string {
 	for id, p := range r.procs {
 		number := regexp.MustCompile(fmt.Sprintf(`\b%d\b`, p.PID)) // not a part of an address
@@ -94,8 +94,8 @@ func withoutPIDs(r *rig, text string) string {
 	return text
 }
 
-// A rank that is killed while it stands, by us or by others, takes none of its gdb along,
-// and leaves nothing in their way.
+// TestKilledInSharedGDB checks that a stopped rank that is killed, by sdm or otherwise,
+// does not affect the other ranks of its gdb.
 func TestKilledInSharedGDB(t *testing.T) {
 	const n = 4
 	r := newRig(t, gdb.Config{RanksPerGDB: n})
@@ -114,7 +114,8 @@ func TestKilledInSharedGDB(t *testing.T) {
 	}
 }
 
-// When a shared gdb dies, each of its ranks goes on under another.
+// TestSharedGDBDies checks that each rank of a shared gdb that dies goes on under
+// another gdb.
 func TestSharedGDBDies(t *testing.T) {
 	const n = 4
 	r := newRig(t, gdb.Config{RanksPerGDB: n})
@@ -132,7 +133,8 @@ func TestSharedGDBDies(t *testing.T) {
 	}
 }
 
-// A line that would change the neighbours gives the rank a gdb of its own, and they keep theirs.
+// TestSharedGDBIsNotDisturbed checks that a line that would change other ranks gives
+// the rank a gdb of its own; the others keep theirs.
 func TestSharedGDBIsNotDisturbed(t *testing.T) {
 	const n = 5
 	r := newRig(t, gdb.Config{RanksPerGDB: n})
@@ -157,8 +159,8 @@ func TestSharedGDBIsNotDisturbed(t *testing.T) {
 	}
 }
 
-// What a signal does is the affair of each rank: whether it stops, and whether
-// the program gets it.
+// TestSharedGDBKeepsSignalsApart checks that each rank has its own signal handling:
+// whether it stops, and whether the program gets the signal.
 func TestSharedGDBKeepsSignalsApart(t *testing.T) {
 	want := ""
 	for _, per := range []int{1, 2, 5} {

@@ -1,4 +1,4 @@
-// What signals do to a rank.
+// Commands handle and info signals.
 
 package gdb
 
@@ -55,7 +55,7 @@ func (m *machine) infoSignals(q *request) {
 	})
 }
 
-// signalsIn reads gdb's table:
+// signalsIn parses gdb's table:
 //
 //	Signal        Stop\tPrint\tPass to program\tDescription
 //	SIGUSR1       No\tNo\tYes\t\tUser defined signal 1

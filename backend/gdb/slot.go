@@ -1,4 +1,4 @@
-// What the loop holds for each rank, and what it is asked about them.
+// The loop's entry for each rank, and its requests.
 
 package gdb
 
@@ -15,21 +15,21 @@ import (
 	"sdm/protocol/rank"
 )
 
-// slot is one rank: its process, and what it does under its gdb.
+// slot is one rank: its process and its machine.
 type slot struct {
 	number  int32
 	machine *machine
 	target  *inferior.Process
 	keeper  *keeper
-	alone   bool // its gdb is gone
+	alone   bool // its gdb has ended
 	// Of a process that was attached to:
 	stopped  bool // it was stopped by a signal before
-	halted   bool // we have stopped it, for another gdb
-	parted   bool // the person has let it go before the end of the session
+	halted   bool // sdm has stopped it, for another gdb
+	parted   bool // the user has released it before the end of the session
 	released bool // see release
 }
 
-// letGo forgets a slot whose gdb is gone.
+// letGo removes a slot whose gdb has ended.
 func (l *loop) letGo(s *slot) {
 	s.target.Close()
 	delete(l.slots, s.number)
@@ -53,7 +53,7 @@ func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt st
 			}
 			t.AllStop = t.AllStop || old.machine.target.AllStop && slices.ContainsFunc(t.Before, func(c protocol.Command) bool { return catches(c, "vfork") })
 			delete(l.ranks, t.Rank)
-			if old.alone { // else its gdb is still on its way out
+			if old.alone { // otherwise its gdb is still ending
 				l.letGo(old)
 			}
 		}
@@ -64,7 +64,7 @@ func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt st
 	}
 }
 
-// looksAt answers questions about the files of a target.
+// looksAt returns queries about the files of a target.
 func (l *loop) looksAt(t backend.Target) looks {
 	if t.Core != "" || l.e.cfg.StandIns {
 		return looks{}
@@ -97,7 +97,7 @@ func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, s
 		k.debugger.add(s.machine)
 		l.slots[s.number], l.ranks[t.Rank] = s, s
 		if s.target.FD >= 0 {
-			_ = l.e.poll.add(s.target.FD, s.number, streamTarget) // without, gdb's word must do
+			_ = l.e.poll.add(s.target.FD, s.number, streamTarget) // otherwise gdb reports the end
 		}
 	}
 	for _, s := range k.slots {
@@ -107,20 +107,20 @@ func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, s
 	l.touch(k)
 }
 
-// follow goes on with another process of a rank.
+// follow replaces the process of a rank.
 func (l *loop) follow(s *slot, pid int) {
 	if s.isAttached() {
 		l.custody.Forget(s.target.PID())
 		l.custody.Process(pid, false)
 	}
-	s.target.Close() // the poller forgets it
+	s.target.Close() // the poller drops it with its descriptor
 	s.target, s.stopped = inferior.Open(pid), false
 	if s.target.FD >= 0 {
 		_ = l.e.poll.add(s.target.FD, s.number, streamTarget)
 	}
 }
 
-// do hands a command to the machines of its ranks.
+// do passes a request to the machines of its ranks.
 func (l *loop) do(r backend.Request) {
 	now := l.now()
 	c := &command{name: r.Command.Name, args: r.Command.Args}
@@ -155,7 +155,7 @@ func (l *loop) ended(r rank.ID, exit protocol.Exit) {
 	}
 }
 
-// close ends all ranks, or all gdbs when the time for that is over.
+// close ends all ranks; with hurry it kills all gdbs.
 func (l *loop) close(ctx context.Context, hurry bool) {
 	for _, s := range l.slots {
 		s.parted = s.parted || !l.closing && s.machine.state.IsOver()

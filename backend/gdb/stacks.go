@@ -1,4 +1,4 @@
-// Commands that look at whole stacks.
+// Commands about whole stacks.
 
 package gdb
 
@@ -16,17 +16,18 @@ import (
 )
 
 const (
-	// mostFrames bounds a backtrace that asks for no limit: a runaway recursion
-	// has millions.
+	// mostFrames bounds a backtrace without a limit: an endless recursion has millions
+	// of frames.
 	mostFrames = 10_000
-	// mostCounted bounds how far the outermost frames may be from the innermost one: gdb keeps each in memory.
+	// mostCounted bounds the depth of a stack whose outermost frames are shown: gdb
+	// keeps each frame in memory.
 	mostCounted = 100_000
 	// mostMerged bounds the depth of each stack in the merged tree.
 	mostMerged = 1000
 )
 
-// listFrames gives levels first to last of a thread with their arguments, as
-// far as there are any, or gdb's refusal.
+// listFrames returns levels first to last of a thread with their arguments, as far as
+// they exist, or gdb's error.
 func (m *machine) listFrames(q *request, thread, first, last int, then func(frames []frame, refusal string)) {
 	m.reach(q, thread, last, func() { m.listReached(q, thread, first, last, then) })
 }
@@ -60,10 +61,10 @@ func (m *machine) listReached(q *request, thread, first, last int, then func(fra
 // trace is the body of backtrace.
 type trace struct {
 	Frames []protocol.Frame `json:"frames"`
-	Thread int              `json:"thread"` // as asked for; 0 is the current one
-	More   bool             `json:"more"`   // there are more than were asked for
-	// Locals are the names of the local variables of each frame, with Args.Full;
-	// their values are in columns "LEVEL.locals.NAME".
+	Thread int              `json:"thread"` // as requested; 0: the current one
+	More   bool             `json:"more"`   // there are more frames
+	// Locals are the names of the local variables of each frame, with Args.Full; their
+	// values are in columns "LEVEL.locals.NAME".
 	Locals [][]string `json:"locals,omitempty"`
 }
 
@@ -82,7 +83,7 @@ func (m *machine) backtrace(q *request) {
 	}
 }
 
-// outermost is backtrace with a number below zero.
+// outermost executes backtrace with a negative number.
 func (m *machine) outermost(q *request, thread, limit int) {
 	m.reach(q, thread, mostFrames, func() {
 		m.ask(q, func(a answer) {
@@ -99,7 +100,7 @@ func (m *machine) outermost(q *request, thread, limit int) {
 	})
 }
 
-// backtraceFrom answers with frames from a level on outwards.
+// backtraceFrom answers with frames from a level on.
 func (m *machine) backtraceFrom(q *request, thread, first, limit int) {
 	m.listFrames(q, thread, first, first+limit, func(frames []frame, refusal string) {
 		if len(frames) == 0 {
@@ -132,8 +133,7 @@ func (m *machine) replyTrace(q *request, t trace, frames []frame, locals [][]str
 	m.reply(q, t, c.sorted()...)
 }
 
-// addLocals asks for the variables of every frame at once and replies with the
-// last answer.
+// addLocals asks for the variables of all frames and answers after the last result.
 func (m *machine) addLocals(q *request, thread int, t trace, frames []frame) {
 	t.Locals = make([][]string, len(frames))
 	values := make([][]string, len(frames))
@@ -201,7 +201,7 @@ func (m *machine) stacksAgain(q *request, by string, round int) {
 	}
 }
 
-// framesIn gives the frames that -stack-list-frames answers with.
+// framesIn returns the frames of an answer to -stack-list-frames.
 func framesIn(result mi.Tuple) (frames []frame) {
 	for v := range result.Path("stack").Fields.All("frame") {
 		frames = append(frames, frameOf(v.Fields))
@@ -209,7 +209,8 @@ func framesIn(result mi.Tuple) (frames []frame) {
 	return frames
 }
 
-// mergeStacks answers with the stacks of all threads. Those of helper threads are folded, for which gdb may have to be asked what libraries there are.
+// mergeStacks answers with the merged stacks. Those of helper threads are folded, for
+// which the list of libraries may be needed.
 func (m *machine) mergeStacks(q *request, by string, all []threadStack) {
 	foldable := func(s threadStack) bool { return !q.args.AllThreads && !s.event && s.mark == "" }
 	reply := func(o objects) {
@@ -230,7 +231,7 @@ func (m *machine) mergeStacks(q *request, by string, all []threadStack) {
 	m.ask(q, func(a answer) { reply(objectsOf(m.target.Program, a.Results)) }, "-file-list-shared-libraries", m.where(q)...)
 }
 
-// stackFrames is a stack as fine as it is wanted, outermost frame first.
+// stackFrames converts a stack to the requested detail, outermost frame first.
 func stackFrames(t threadStack, by string) []stack.Frame {
 	var frames []stack.Frame
 	list := t.frames
@@ -257,8 +258,8 @@ func stackFrames(t threadStack, by string) []stack.Frame {
 	return frames
 }
 
-// threadList is the body of info threads. What gdb calls each of them is in
-// column "target.ID", arguments of frames in "ID.args.NAME".
+// threadList is the body of info threads. gdb's name of each thread is in column
+// "target.ID", arguments of frames in "ID.args.NAME".
 type threadList struct {
 	Threads []threadInfo `json:"threads"`
 }

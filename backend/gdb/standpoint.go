@@ -1,4 +1,4 @@
-// The breakpoints at which gdb says that a rank stands ("info program").
+// The answer to "info program".
 
 package gdb
 
@@ -14,10 +14,12 @@ var (
 	stoppedAt   = regexp.MustCompile(`^It (?:also )?stopped at breakpoint ([0-9]+)\.$`)
 )
 
-// sinceDeleted is said of a breakpoint that is no more. It has no number, so whose it was is not known.
+// sinceDeleted is printed for a deleted breakpoint. It has no number, so its rank is
+// unknown.
 const sinceDeleted = "It stopped at a breakpoint that has since been deleted."
 
-// ownStandpoints gives that text as a gdb would say it that has this rank alone: with its breakpoints by their numbers here.
+// ownStandpoints translates that text as if gdb had this rank alone: with breakpoints
+// of this rank, by sdm's numbers.
 func (m *machine) ownStandpoints(text string) string {
 	var lines []string
 	own, deleted := false, -1

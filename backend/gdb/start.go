@@ -1,4 +1,4 @@
-// Where started ranks stop first, when they share a gdb.
+// The first stop of started ranks that share a gdb.
 
 package gdb
 
@@ -10,20 +10,20 @@ import (
 	"sdm/backend/mi"
 )
 
-// startPoint is the breakpoint at which ranks that share a gdb stop first: one
-// for all of them. gdb looks every breakpoint up again in every program
-// whenever one of them loads a library, so that one for each rank would cost the
-// cube of their number (measured with gdb 13.1: K² for one).
+// startPoint is the breakpoint at which ranks that share a gdb stop first, one for all
+// of them. Whenever one of them loads a library, gdb looks up every breakpoint in every
+// program. One for each rank would cost the cube of their number (measured with gdb
+// 13.1: K² for one).
 type startPoint struct {
 	location string
-	result   *answer           // nil before gdb has given it
-	then     []func(answer)    // who waits for that
-	away     []*machine        // have not been there yet
-	resumed  map[*machine]bool // have been, and must not stop there any more
+	result   *answer           // nil: gdb has not answered yet
+	then     []func(answer)    // callbacks that wait for result
+	away     []*machine        // have not reached it yet
+	resumed  map[*machine]bool // have passed it, and must not stop there again
 }
 
-// breakAtStart sets the breakpoint where a rank shall stop first. In a gdb of its
-// own that is a temporary one.
+// breakAtStart sets the breakpoint of the first stop. In a gdb with one rank it is a
+// temporary one.
 func (m *machine) breakAtStart(q *request, location string, then func(answer)) {
 	if !m.gdb.shared() {
 		m.ask(q, then, "-break-insert", "-t", location)
@@ -54,7 +54,7 @@ func (d *debugger) startAt(location string) *startPoint {
 	return p
 }
 
-// set hands gdb's result to all who wait for it.
+// set passes gdb's result to all callbacks.
 func (p *startPoint) set(by *machine, a answer) {
 	p.result = &a
 	waiting := p.then
@@ -79,8 +79,8 @@ func (d *debugger) startPointOf(stop mi.Tuple) *startPoint {
 	return nil
 }
 
-// arrived sees that the rank has been at its first stop, or will never be there.
-// The last one takes the breakpoint away.
+// arrived records that the rank has reached its first stop or never will. The last rank
+// deletes the breakpoint.
 func (m *machine) arrived() {
 	m.attach.away = ""
 	for i, p := range m.gdb.start {
@@ -100,8 +100,8 @@ func (m *machine) arrived() {
 	}
 }
 
-// leaveStart keeps a rank that goes on from stopping again where others have not
-// been yet.
+// leaveStart keeps a rank that resumes from stopping again at a breakpoint that other
+// ranks have not reached yet.
 func (m *machine) leaveStart() {
 	for _, p := range m.gdb.start {
 		if p.result == nil || p.result.failed() || p.resumed[m] || slices.Contains(p.away, m) {

@@ -9,7 +9,8 @@ import (
 	"sdm/backend/mi/mitest"
 )
 
-// starting is a gdb with a bound that is told to attach to n processes, and has not spoken yet.
+// starting returns a gdb with a bound that is told to attach to n processes, and has
+// not written anything yet.
 func starting(n int) *debugger {
 	d := newDebugger(n)
 	d.bound = boundOf(0, 8*time.Second)
@@ -23,7 +24,8 @@ func starting(n int) *debugger {
 	return d
 }
 
-// A gdb that says nothing gets half of the time that is left; another one gets the rest.
+// TestSilentGDBIsReplaced checks that a silent gdb gets half of the remaining time, and
+// another one the rest.
 func TestSilentGDBIsReplaced(t *testing.T) {
 	d := starting(1)
 	if at := d.deadline(); at != 5*time.Second {
@@ -55,7 +57,8 @@ func TestSilentGDBIsReplaced(t *testing.T) {
 	}
 }
 
-// A gdb that takes the place of another has some time even if the first has used it up.
+// TestSecondGDBHasSomeTime checks that a replacement gdb has some time even if the
+// first has used it up.
 func TestSecondGDBHasSomeTime(t *testing.T) {
 	b := boundOf(0, 8*time.Second).begin(7*time.Second, true)
 	if at, lasted := b.silence(true), b.since(9*time.Second); at != 10*time.Second || lasted != 9*time.Second {
@@ -66,7 +69,8 @@ func TestSecondGDBHasSomeTime(t *testing.T) {
 	}
 }
 
-// A gdb that speaks and does not attach is killed; only the rank that it was at is given up, while there is time left for the other.
+// TestAttachIsBounded checks that a gdb that does not attach is killed, and that only
+// its current rank is given up while time remains for the other.
 func TestAttachIsBounded(t *testing.T) {
 	d := starting(2)
 	d.take()
@@ -87,7 +91,7 @@ func TestAttachIsBounded(t *testing.T) {
 	}
 }
 
-// Without a bound gdb may take its time to attach.
+// TestAttachIsUnbounded checks that without a bound an attach may take any time.
 func TestAttachIsUnbounded(t *testing.T) {
 	d := starting(1)
 	d.bound = bound{}
@@ -97,7 +101,8 @@ func TestAttachIsUnbounded(t *testing.T) {
 	}
 }
 
-// A gdb that is to take a rank over and falls silent is the last one: what is left of the time is for all of them together.
+// TestTakingOverIsBounded checks that a silent gdb that is to take over a rank is the
+// last one: the remaining time is for all of them together.
 func TestTakingOverIsBounded(t *testing.T) {
 	d := starting(1)
 	m := d.machines[0]

@@ -1,4 +1,4 @@
-// Why and where a rank has stopped, in our words.
+// Why and where a rank has stopped.
 
 package gdb
 
@@ -12,14 +12,14 @@ import (
 	"sdm/protocol/column"
 )
 
-// ownReason tells whether a thread stopped on its own, not because it was told
-// to: gdb reports those that -exec-interrupt stopped as having got signal 0.
+// ownReason reports whether a thread has stopped for a reason of its own, not because
+// it was told to: gdb reports threads that -exec-interrupt has stopped with signal 0.
 func ownReason(stop mi.Tuple) bool {
 	return stop != nil && stop.Str("reason") != "" && !(stop.Str("reason") == "signal-received" && stop.Str("signal-name") == "0")
 }
 
-// stopBody is the body of the rank's stop, spoken by thread t. reason, when
-// given, goes before gdb's.
+// stopBody is the body of a stop of the rank, reported for thread t. A reason that is
+// given replaces gdb's.
 func (m *machine) stopBody(t *thread, reason string) protocol.Stop {
 	s := m.reasonOf(t.stop)
 	if reason != "" {
@@ -28,7 +28,7 @@ func (m *machine) stopBody(t *thread, reason string) protocol.Stop {
 	if f, ok := frameIn(t.stop); ok {
 		s.Frame = &f.Frame
 		s.Source = m.lineOf(f)
-		if f.Full == "" && reason != "entry" { // where nothing has lines
+		if f.Full == "" && reason != "entry" { // without line numbers
 			m.adviseSymbols()
 		}
 	}
@@ -36,10 +36,10 @@ func (m *machine) stopBody(t *thread, reason string) protocol.Stop {
 	return s
 }
 
-// furtherStops tells what other threads stopped for on their own while t did: how
-// many for the same in the same place, and the reasons of the rest, each once.
-// The first is a matter of chance and differs between ranks that do the same, so
-// that it belongs in a column.
+// furtherStops describes the other threads that have stopped for reasons of their own:
+// how many stopped for the same reason in the same place, and the reasons of the
+// others, each once. The number depends on timing and differs between ranks that do the
+// same, so it is in a column.
 func (m *machine) furtherStops(t *thread) (alike int, reasons []string) {
 	own := m.otherText(t.stop)
 	for _, o := range m.threads {
@@ -66,7 +66,7 @@ func (m *machine) reasonOf(stop mi.Tuple) protocol.Stop {
 	switch {
 	case !ownReason(stop):
 		return protocol.Stop{Reason: "interrupted"}
-	case stop.Str("bkptno") != "": // of a catchpoint, too
+	case stop.Str("bkptno") != "": // or a catchpoint
 		s.Temporary = stop.Str("disp") == "del" || m.gdb.startPointOf(stop) != nil
 		if p := m.points.at(stop); p != nil && p.barrier {
 			s.Reason = "barrier"
@@ -86,11 +86,11 @@ func (m *machine) reasonOf(stop mi.Tuple) protocol.Stop {
 	return s
 }
 
-// stopColumns are what may differ between ranks that stopped alike.
+// stopColumns returns what may differ between ranks that stopped alike.
 func (m *machine) stopColumns(t *thread) []column.Column {
 	c := columnsOf(m.target.Rank, 0)
 	alike, _ := m.furtherStops(t)
-	c.add("others", strconv.Itoa(alike)) // always: groups merge where their columns are the same
+	c.add("others", strconv.Itoa(alike)) // always: groups merge only if they have the same columns
 	c.add("thread", strconv.Itoa(t.id))
 	if f, ok := frameIn(t.stop); ok {
 		c.frame("", f)
@@ -113,15 +113,15 @@ func (m *machine) stopColumns(t *thread) []column.Column {
 	return c.sorted()
 }
 
-// watched adds the values of a watchpoint: old and new, or that which was read.
+// watched adds the values of a watchpoint: old and new, or the one that was read.
 func (c *columns) watched(prefix string, reason mi.Tuple) {
 	for _, f := range reason.Path("value").Fields {
 		c.add(prefix+f.Name, f.Value.Str)
 	}
 }
 
-// otherText tells of a further thread in one text, equal on all ranks where the same
-// happened.
+// otherText describes the stop of a further thread, equally on all ranks with the same
+// stop.
 func (m *machine) otherText(stop mi.Tuple) string {
 	s := m.reasonOf(stop)
 	text := s.Reason
@@ -137,7 +137,7 @@ func (m *machine) otherText(stop mi.Tuple) string {
 	return text
 }
 
-// place is "helper at work.c:21".
+// place returns text like "helper at work.c:21".
 func place(f protocol.Frame) string {
 	switch {
 	case f.File != "":
@@ -148,8 +148,8 @@ func place(f protocol.Frame) string {
 	return f.Func
 }
 
-// crashed names the signal with which a thread stopped, where it is one that
-// tells of a mistake in the program.
+// crashed returns the signal with which a thread stopped, if that indicates an error in
+// the program.
 func crashed(stop mi.Tuple) string {
 	name := stop.Str("signal-name")
 	if reason := stop.Str("reason"); reason != "signal-received" && reason != stopAtCore || slices.Contains([]string{"0", "SIGINT", "SIGSTOP", "SIGTRAP", "SIGCONT"}, name) {

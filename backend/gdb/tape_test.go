@@ -18,8 +18,9 @@ var (
 	recordedGDB = flag.String("gdb", "gdb", "the gdb that TestTapes records")
 )
 
-// What is recorded of a gdb while it passes the suite can be played in its place. With -record the tapes are
-// kept, and backend/tape plays them on every machine; -gdb PATH records another gdb.
+// TestTapes records a gdb while it passes the suite, and plays the tapes in its place.
+// With -record the tapes are kept, and backend/tape plays them on every machine; -gdb
+// PATH records another gdb.
 func TestTapes(t *testing.T) {
 	folder := t.TempDir()
 	if *recordTapes {

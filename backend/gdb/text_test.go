@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What gdb writes for people may be anything: a line of x keeps its value, and never an address before a
-// name.
+// FuzzMemoryLine checks for any text from gdb that a line of x keeps its value, and
+// never has an address before a name.
 func FuzzMemoryLine(f *testing.F) {
 	for _, line := range []string{
 		"0x555555558020 <table>:\t0\t1\t4\t9", "=> 0x555555555151 <helper+4>:\tmov    %edi,-0x14(%rbp)", "   0x1:\tcall   0x555555555030 <puts@plt>",
@@ -28,7 +28,8 @@ func FuzzMemoryLine(f *testing.F) {
 	})
 }
 
-// Every line of disassemble but the first and the last is in the answer, up to its bound.
+// FuzzAssembly checks that every line of disassemble but the first and the last is in
+// the answer, up to its bound.
 func FuzzAssembly(f *testing.F) {
 	f.Add("Dump of assembler code for function main:\n   0x0000555555555139 <+0>:\tpush   %rbp\n=> 0x000055555555513a <+1>:\tmov    %rsp,%rbp\nEnd of assembler dump.\n")
 	f.Add("Dump of assembler code from 0x1 to 0x2:\n   0x1:\tnop\n")
@@ -50,7 +51,8 @@ func FuzzAssembly(f *testing.F) {
 	})
 }
 
-// Addresses that have no symbol count from the start of the function, so that equal code is equal on all ranks.
+// TestAssemblyOfPartedFunction checks that addresses without a symbol are relative to
+// the start of the function, so that equal code is equal on all ranks.
 func TestAssemblyOfPartedFunction(t *testing.T) {
 	text := "Dump of assembler code for function main:\nAddress range 0x5560 to 0x5590:\n7\tx = 1; // # 0x5570\n   0x5560 <+0>:\tmovsd  0x10(%rip),%xmm1        # 0x6570\n" +
 		"=> 0x5564 <+4>:\tcall   0x5510 <exit@plt>\n   0x5568 <+8>:\tadrp\tx0, 0x7000\nAddress range 0x5540 to 0x5550:\n   0x5540 <-32>:\tret\nEnd of assembler dump.\n"

@@ -1,4 +1,4 @@
-// The threads of a rank, as gdb tells of them.
+// The threads of a rank.
 
 package gdb
 
@@ -11,17 +11,17 @@ import (
 
 // thread is one thread of the target.
 type thread struct {
-	id      int // as gdb counts the threads of this inferior: equal on all ranks
-	gdb     int // as gdb counts all of its threads, which commands name
+	id      int // number within its inferior: equal on all ranks
+	gdb     int // gdb's global number, which commands use
 	running bool
-	// stop is the record with which it stopped last, nil before.
+	// stop is the record of its last stop; nil: none yet.
 	stop mi.Tuple
 }
 
-// threads are sorted by number: gdb counts up.
+// threads are sorted by ascending id.
 type threads []*thread
 
-// byGDB finds a thread by gdb's count of all.
+// byGDB finds a thread by gdb's global number.
 func (t threads) byGDB(n int) *thread {
 	for _, th := range t {
 		if th.gdb == n {
@@ -31,7 +31,7 @@ func (t threads) byGDB(n int) *thread {
 	return nil
 }
 
-// ours gives our number of a thread for gdb's, or 0.
+// ours returns sdm's number of a thread for gdb's; 0: none.
 func (t threads) ours(n int) int {
 	if th := t.byGDB(n); th != nil {
 		return th.id
@@ -48,9 +48,9 @@ func (t threads) find(id int) *thread {
 	return nil
 }
 
-// thread gives a thread by gdb's count of all. One that was not known is new;
-// gdb may have told before. In a gdb of its own a rank's threads have one number;
-// else they are counted here, as gdb counts those of each inferior.
+// thread returns a thread by gdb's global number, and adds it if it is unknown. In a
+// gdb with one rank both numbers are equal; otherwise threads are counted here, as gdb
+// counts those of each inferior.
 func (m *machine) thread(n int) *thread {
 	if th := m.threads.byGDB(n); th != nil {
 		return th
@@ -69,8 +69,8 @@ func (t *threads) remove(n int) {
 	*t = slices.DeleteFunc(*t, func(th *thread) bool { return th.gdb == n })
 }
 
-// gdbThread is what commands call a thread of ours. One that does not exist is
-// named so that gdb refuses it, and not that of another rank.
+// gdbThread returns the number of a thread for commands. For an unknown thread it
+// returns one that gdb refuses, not that of another rank's thread.
 func (m *machine) gdbThread(id int) string {
 	if th := m.threads.find(id); th != nil {
 		return strconv.Itoa(th.gdb)
@@ -81,14 +81,14 @@ func (m *machine) gdbThread(id int) string {
 	return strconv.Itoa(noThread + id)
 }
 
-// noThread is beyond all numbers that gdb has ever given.
+// noThread is larger than all numbers of threads that gdb assigns.
 const noThread = 1 << 20
 
 func (t threads) anyRunning() bool {
 	return slices.ContainsFunc(t, func(th *thread) bool { return th.running })
 }
 
-// setRunning follows *running,thread-id="all" or a number.
+// setRunning processes *running,thread-id="all" or a number.
 func (m *machine) setRunning(id string) {
 	if id == "all" {
 		for _, th := range m.threads {
@@ -101,8 +101,8 @@ func (m *machine) setRunning(id string) {
 	}
 }
 
-// setStopped follows *stopped: the thread that stopped, and those that stopped
-// with it, which in non-stop is itself only.
+// setStopped processes *stopped: the thread that stopped, and those that stopped with
+// it; in non-stop mode there are none.
 func (m *machine) setStopped(stop mi.Tuple) (first *thread) {
 	id, ok := stop.Int("thread-id")
 	if !ok {
@@ -119,7 +119,7 @@ func (m *machine) setStopped(stop mi.Tuple) (first *thread) {
 	return first
 }
 
-// ids are the numbers of those that are stopped, but for one.
+// stoppedBut returns the numbers of the stopped threads except one.
 func (t threads) stoppedBut(id int) []int {
 	var ids []int
 	for _, th := range t {

@@ -1,4 +1,4 @@
-// Breakpoints at the same place: gdb tells a stop by the first of them only.
+// Breakpoints at the same place: gdb reports only the first of them for a stop.
 
 package gdb
 
@@ -8,21 +8,23 @@ import (
 	"sdm/backend/mi"
 )
 
-// tally is what gdb has counted at a breakpoint: hits that count, and how many of the next ones do not stop.
+// tally is what gdb has counted at a breakpoint: hits, and how many of the next ones do
+// not stop.
 type tally struct{ hits, ignore int }
 
-// together tells whether a breakpoint that lets threads go on (a log, commands that end in continue) lies at the same
-// place as another. Then which of them have been hit is known from what gdb counts, before the rank runs and after.
+// together reports whether a breakpoint that resumes threads (a log, commands that end
+// in continue) is at the same place as another. Then gdb's hit counts before and after
+// a run tell which of them were hit.
 func (b *breakpoints) together() bool {
 	return slices.ContainsFunc(b.list, func(p *point) bool { return p.goesOn() && !p.missed && len(b.beside(p)) > 0 })
 }
 
-// isPassed tells whether there is a breakpoint at the place of p that lets threads go on.
+// isPassed reports whether a breakpoint at the place of p resumes threads.
 func (b *breakpoints) isPassed(p *point) bool {
 	return p != nil && slices.ContainsFunc(b.list, (*point).goesOn) && slices.ContainsFunc(b.beside(p), (*point).goesOn)
 }
 
-// beside gives the other breakpoints at a place of p.
+// beside returns the other breakpoints at a place of p.
 func (b *breakpoints) beside(p *point) []*point {
 	var all []*point
 	for _, o := range b.list {
@@ -34,15 +36,15 @@ func (b *breakpoints) beside(p *point) []*point {
 	return all
 }
 
-// countHits keeps what gdb has counted before the rank runs.
+// countHits records gdb's counts before the rank runs.
 func (m *machine) countHits() {
 	if m.points.together() {
 		m.ask(ours("info breakpoints"), func(a answer) { m.points.newHits(a.Results, "") }, "-break-list")
 	}
 }
 
-// hitTogether gives all breakpoints that a thread has come to with the one that gdb tells: those that let it go on, and
-// the first that does not, or nil.
+// hitTogether returns all breakpoints that a thread has hit with the one that gdb
+// reports: those that resume it, and the first that does not, or nil.
 func (m *machine) hitTogether(t *thread, told *point, then func(passed []*point, stays *point)) {
 	m.ask(ours("info breakpoints"), func(a answer) {
 		var passed []*point
@@ -64,8 +66,8 @@ func (m *machine) hitTogether(t *thread, told *point, then func(passed []*point,
 	}, "-break-list")
 }
 
-// newHits gives the breakpoints at an address that have been hit since it was called last, by an answer to -break-list.
-// A temporary one is gone when it has been hit.
+// newHits returns the breakpoints at an address that have been hit since the last call,
+// by an answer to -break-list. A temporary one that was hit is not listed any more.
 func (b *breakpoints) newHits(table mi.Tuple, addr string) (hit []*point) {
 	now := map[string]tally{}
 	for _, f := range table.Path("BreakpointTable", "body").Fields {
@@ -84,7 +86,7 @@ func (b *breakpoints) newHits(table mi.Tuple, addr string) (hit []*point) {
 	return hit
 }
 
-// stopOf gives the stop of another breakpoint at the same place as that of this one.
+// stopOf translates a stop at another breakpoint in the same place to one at p.
 func (p *point) stopOf(stop mi.Tuple) mi.Tuple {
 	disposition := "keep"
 	switch {

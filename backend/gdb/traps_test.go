@@ -14,7 +14,8 @@ import (
 	"sdm/protocol"
 )
 
-// A target that blocks SIGINT, or waits for it, is stopped all the same, and does not get it.
+// TestInterruptOfSigwait checks that a target that blocks or awaits SIGINT is stopped,
+// and does not get it.
 func TestInterruptOfSigwait(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	r.launch(build(t, "sigwait.c"), 1)
@@ -31,7 +32,7 @@ func TestInterruptOfSigwait(t *testing.T) {
 	}
 }
 
-// The same where it is attached to.
+// TestAttachToSigwait checks the same for an attached target.
 func TestAttachToSigwait(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	cmd := r.run(build(t, "sigwait.c"))
@@ -48,8 +49,8 @@ func TestAttachToSigwait(t *testing.T) {
 	}
 }
 
-// A threaded rank that is killed while it stands, and is told to run before that is known: gdb says
-// ^running and then ^error for the same command. The rank ends once.
+// TestResumeOfAKilledRank resumes a stopped threaded rank that was just killed: gdb
+// answers ^running and then ^error to the same command. The rank must end once.
 func TestResumeOfAKilledRank(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	r.launch(build(t, "calls.c"), 1)
@@ -57,7 +58,7 @@ func TestResumeOfAKilledRank(t *testing.T) {
 	r.ok("continue", protocol.Args{})
 	r.stop()
 	syscall.Kill(r.process(0).PID, syscall.SIGKILL)
-	r.ask("continue", protocol.Args{}) // may come before or behind the end
+	r.ask("continue", protocol.Args{}) // may come before or after the end
 	if g := r.await(0, protocol.KindSignalled); !strings.Contains(string(g.Body), `"SIGKILL"`) {
 		t.Errorf("got %v", g)
 	}
@@ -67,7 +68,8 @@ func TestResumeOfAKilledRank(t *testing.T) {
 	r.process(0).Wait()
 }
 
-// One that was found stopped and is let go again runs.
+// TestDetachFromStopped checks that a process that was stopped before runs after a
+// detach.
 func TestDetachFromStopped(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	cmd := r.run(build(t, "calls.c"))
@@ -85,7 +87,8 @@ func (r *rig) awaitState(pid int, states string) {
 	r.until(func() bool { return strings.Contains(states, processState(r, pid)) }, fmt.Sprintf("process %d in state %s", pid, states))
 }
 
-// A pretty-printer that never ends is given up at the wait, and an interrupt brings gdb back.
+// TestPrinterThatHangs checks that a pretty-printer that never ends is answered after
+// the wait, and that an interrupt aborts it.
 func TestPrinterThatHangs(t *testing.T) {
 	needPython(t)
 	r := inHelper(t)
@@ -111,7 +114,7 @@ gdb.pretty_printers.append(lambda v: Forever(v) if v.type.tag == "point" else No
 	r.await(0, protocol.KindExited)
 }
 
-// backToWork waits until gdb has given up what it was busy with.
+// backToWork waits until gdb has aborted what it was busy with.
 func (r *rig) backToWork(expr, want string) {
 	r.Helper()
 	r.until(func() bool {
@@ -120,7 +123,8 @@ func (r *rig) backToWork(expr, want string) {
 	}, "a gdb that is back")
 }
 
-// A function that an expression calls and that never returns is given up when the rank is interrupted.
+// TestCallThatHangs checks that an interrupt aborts a called function that never
+// returns.
 func TestCallThatHangs(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	r.launch(build(t, "calls.c"), 1)
@@ -140,7 +144,7 @@ func TestCallThatHangs(t *testing.T) {
 	r.await(0, protocol.KindSignalled)
 }
 
-// A program that gdb has started for a line of the user, and that never ends.
+// TestShellThatHangs checks a shell command of the user that never ends.
 func TestShellThatHangs(t *testing.T) {
 	r := inHelper(t)
 	g, took := r.timed("gdb", protocol.Args{Text: "shell sleep 1000"}, shortWait)
@@ -151,7 +155,8 @@ func TestShellThatHangs(t *testing.T) {
 	r.backToWork("x", "0")
 }
 
-// Where the shell does not care for SIGINT, killing the rank takes it along.
+// TestShellThatHangsForGood checks that killing the rank also kills a shell that
+// ignores SIGINT.
 func TestShellThatHangsForGood(t *testing.T) {
 	r := inHelper(t)
 	r.timed("gdb", protocol.Args{Text: "shell trap '' INT; sleep 1000"}, shortWait)
@@ -160,12 +165,13 @@ func TestShellThatHangsForGood(t *testing.T) {
 	r.process(0).Wait()
 }
 
-// Symbols that take long to read: gdb reads those of a program again and again here.
+// TestSymbolsThatTakeLong has gdb read the symbols of a program again and again.
 func TestSymbolsThatTakeLong(t *testing.T) {
 	r := inHelper(t)
 	script := filepath.Join(t.TempDir(), "load")
-	// The file is added once: gdb takes an interrupt for an error of a breakpoint, and goes on, while it
-	// looks where its breakpoints are in a new file, which takes longer with each.
+	// The file is added once: gdb takes an interrupt for an error of a breakpoint, and
+	// goes on, while it looks up breakpoints in a new file, which takes longer with
+	// each file.
 	text := "add-symbol-file " + build(t, "threads.c") + " -o 0x10000000\nwhile 1\nmaint expand-symtabs\nend\n"
 	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -178,8 +184,9 @@ func TestSymbolsThatTakeLong(t *testing.T) {
 	r.backToWork("x", "0")
 }
 
-// A gdb that crashes when its rank comes to its end, as gdb 13.1 does by itself after a watchpoint that
-// it has refused. The rank has run to its end, and that is what is told.
+// TestGDBThatCrashesAtTheEnd has a gdb that crashes when its rank ends, as gdb 13.1
+// does after a watchpoint that it has refused. The rank has ended regularly, and that
+// must be reported.
 func TestGDBThatCrashesAtTheEnd(t *testing.T) {
 	needPython(t)
 	r := newRig(t, gdb.Config{})
@@ -192,7 +199,7 @@ func TestGDBThatCrashesAtTheEnd(t *testing.T) {
 	r.fault("print", protocol.Args{Expr: "1"}, protocol.FaultState, "exited")
 }
 
-// needPython skips a test where gdb has no Python.
+// needPython skips a test if gdb has no Python.
 func needPython(t *testing.T) {
 	t.Helper()
 	if err := exec.Command("gdb", "-nx", "-batch", "-ex", "python 1").Run(); err != nil {

@@ -1,5 +1,5 @@
-// Commands that let ranks run in further ways: to a place, from a place, by
-// instructions, with a signal.
+// Further commands that resume ranks: to a location, from a location, by instructions,
+// with a signal.
 
 package gdb
 
@@ -11,7 +11,7 @@ import (
 	"sdm/protocol"
 )
 
-// stepInstruction is stepi and nexti.
+// stepInstruction executes stepi and nexti.
 func (m *machine) stepInstruction(q *request) {
 	command := "-exec-step-instruction"
 	if q.name == "nexti" {
@@ -21,17 +21,19 @@ func (m *machine) stepInstruction(q *request) {
 	m.run.address = true
 }
 
-// runUntil is until. -exec-until is no way to ask for it: gdb 13 hears nothing more until the target has stopped, and
-// where that waits for other ranks of the same gdb (a collective) it never does.
+// runUntil executes until. It does not use -exec-until: gdb 13 then reads no command
+// until the target has stopped. If the target waits for other ranks of the same gdb (a
+// collective), it never does.
 func (m *machine) runUntil(q *request) { m.resumeTo(q, "until") }
 
-// advance has no GDB/MI command: -exec-until with a location stays in the
-// selected frame.
+// advance has no GDB/MI command: -exec-until with a location stays in the selected
+// frame.
 func (m *machine) advance(q *request) { m.resumeTo(q, "advance") }
 
-// resumeTo lets the selected thread run to the location of a request. gdb would set breakpoints for it in the programs of
-// all ranks that share it. A neighbour that has just ended has no memory for one, and gdb gives up ("Command aborted.");
-// and when it has looked there, it stands in the innermost frame.
+// resumeTo runs the selected thread to the location of a request. gdb would set
+// breakpoints for it in the programs of all ranks that share it. For a rank that has
+// just ended that fails ("Command aborted."), and after such a search gdb
+// has the innermost frame selected.
 func (m *machine) resumeTo(q *request, word string) {
 	m.inSelectedFile(q, q.args.Location, func(location string) {
 		if location == "" {
@@ -44,7 +46,7 @@ func (m *machine) resumeTo(q *request, word string) {
 	})
 }
 
-// jump goes on somewhere else, with the selected thread.
+// jump resumes the selected thread at another location.
 func (m *machine) jump(q *request) {
 	m.inSelectedFile(q, q.args.Location, func(location string) {
 		m.onlyPlace(q, location, func(location string) { m.resumeOne(q, "-exec-jump", location) }, func() {
@@ -53,8 +55,9 @@ func (m *machine) jump(q *request) {
 	})
 }
 
-// onlyPlace gives a location as a command finds it that looks into the programs of all ranks that share a gdb, where it is to
-// look into this one only: as an address, unless there are several.
+// onlyPlace restricts a location to this rank, for commands that look into the programs
+// of all ranks that share a gdb: it returns an address, or calls several if there is
+// more than one.
 func (m *machine) onlyPlace(q *request, location string, then func(location string), several func()) {
 	if !m.gdb.shared() || strings.HasPrefix(location, "*") {
 		then(location)
@@ -69,8 +72,8 @@ func (m *machine) onlyPlace(q *request, location string, then func(location stri
 	})
 }
 
-// goOnWithSignal is signal. The signal is for the selected thread; "0" is none,
-// which drops the one that the rank stopped with.
+// goOnWithSignal executes signal, for the selected thread. "0" drops the signal with
+// which the rank has stopped.
 func (m *machine) goOnWithSignal(q *request) {
 	if !isSignal(q.args.Signal) {
 		m.fail(q, notASignal(q.args.Signal))
@@ -79,8 +82,8 @@ func (m *machine) goOnWithSignal(q *request) {
 	m.resumeByLine(q, "signal "+q.args.Signal)
 }
 
-// resumeByLine lets a line of gdb's command line resume the selected thread.
-// Behind the & gdb goes on hearing us (GDB manual, Background Execution).
+// resumeByLine resumes the selected thread by a line of gdb's command line. With & gdb
+// goes on reading commands (GDB manual, Background Execution).
 func (m *machine) resumeByLine(q *request, line string) {
 	at := m.at(q)
 	m.resume(q, m.othersUnlocked(), "-interpreter-exec", append(at, "console", line+"&")...)
@@ -94,8 +97,8 @@ func notASignal(text string) *protocol.Fault {
 	}
 }
 
-// isSignal tells whether a text may stand for one signal in a line for gdb:
-// one word, which gdb itself then knows or not.
+// isSignal reports whether a text is one word that may name a signal in a line for gdb.
+// gdb decides whether it does.
 func isSignal(text string) bool {
 	for i := range len(text) {
 		if c := text[i] | 0x20; !(c >= 'a' && c <= 'z' || text[i] >= '0' && text[i] <= '9') {

@@ -1,33 +1,34 @@
-// Attaching to one rank after the other, where they share a gdb.
+// Sequential attaches to ranks that share a gdb.
 
 package gdb
 
-// turn keeps what comes behind a -target-attach from gdb until that attach is over.
+// turn keeps commands that follow a -target-attach from gdb until that attach has
+// ended.
 //
-// gdb 13.1 gets confused by two attaches at a time, when the targets have several
-// threads: the SIGSTOP by which it has stopped the later ones counts as a
-// signal of the program, and they get it when they go on or are let go. Of 8 ranks
-// of 3 threads 5 stood for ever after gdb had left. Held ranks have one thread yet, and
-// are sent SIGCONT.
+// gdb 13.1 mishandles two concurrent attaches to targets with several threads. It takes
+// its own SIGSTOP for the later targets as a signal of the program, which they get when
+// they resume or are detached from: 5 of 8 ranks with 3 threads stayed stopped after
+// gdb had exited. Held ranks have one thread and are sent SIGCONT.
 type turn struct {
 	of  *machine
-	end int // of its command, in debugger.bytes
+	end int // end of its command in debugger.bytes
 }
 
-// waitTurn makes gdb finish with a rank before it is told anything else.
+// waitTurn makes gdb complete the attach of a rank before it gets further commands.
 func (d *debugger) waitTurn(m *machine) {
 	if d.shared() && !m.target.Held {
 		d.turns = append(d.turns, turn{m, len(d.bytes)})
 	}
 }
 
-// isComing tells whether its attach is under way and somebody waits for it.
+// isComing reports whether the attach of the rank is under way and its request is open.
 func (m *machine) isComing() bool {
 	q := m.attach.request
 	return q != nil && !q.answered && !m.state.IsOver()
 }
 
-// take gives what gdb is to be told now. It is good until the next command.
+// take returns the commands that may be sent now. The slice is valid until the next
+// command.
 func (d *debugger) take() []byte {
 	for len(d.turns) > 0 && !d.turns[0].of.isComing() {
 		d.turns = d.turns[1:]

@@ -8,8 +8,7 @@ import (
 	"sdm/protocol"
 )
 
-// describe is ptype and whatis. A type may be asked for while the rank runs;
-// then there is no frame.
+// describe executes ptype and whatis. They work while the rank runs, without a frame.
 func (m *machine) describe(q *request) {
 	if q.args.Expr == "" {
 		m.fail(q, noExpression())
@@ -28,12 +27,12 @@ func noExpression() *protocol.Fault {
 	return &protocol.Fault{Kind: protocol.FaultUsage, Message: "no expression is given"}
 }
 
-// assign carries out an expression and answers nothing.
+// assign evaluates an expression and answers with an empty object.
 func (m *machine) assign(q *request) {
 	m.ask(q, m.thenDone(q), "-data-evaluate-expression", append(m.at(q), operand(q.args.Expr))...)
 }
 
-// callFunction is call: print, but for what has no value.
+// callFunction executes call: print, except for functions without a value.
 func (m *machine) callFunction(q *request) {
 	m.askLine(q, "call "+q.args.Expr, func(a answer, value string) {
 		if !a.failed() && value == "" {
@@ -44,8 +43,8 @@ func (m *machine) callFunction(q *request) {
 	})
 }
 
-// inConsole has gdb's command line carry out a line, for the selected frame
-// where the rank stands, and hands on what it printed.
+// inConsole executes a line of gdb's command line, for the selected frame if the rank
+// is stopped, and passes on the output.
 func (m *machine) inConsole(q *request, line string, then func(text string)) {
 	k := m.ask(q, func(a answer) {
 		if a.failed() {

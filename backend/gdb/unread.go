@@ -1,4 +1,4 @@
-// Symbols of libraries that are read when something needs them.
+// Deferred symbols: those of libraries, read when a command needs them.
 
 package gdb
 
@@ -14,33 +14,33 @@ import (
 	"sdm/protocol"
 )
 
-// unread is what is known of the libraries of a rank that has been attached to. Their
-// symbols are not read then (auto-solib-add off): an Open MPI rank has 70 of them, which are
-// two thirds of what it costs to attach. What a command needs of them is read before it is
-// answered, so that no answer differs from that of a gdb which has read them all:
+// unread is the state of the libraries of a rank that was attached to. Their symbols
+// are not read at the attach (auto-solib-add off): an Open MPI rank has 70 libraries,
+// which take two thirds of the time of an attach. What a command needs is read before
+// it is answered, so that no answer differs from that of a gdb that has read all:
 //
-//   - a stack needs those in which its frames lie. gdb says of such a frame where it lies,
-//     and no name; what it says of the frames behind is a guess, so they are looked at again;
-//   - a value needs them where it may point into one of them (gdb shows the name of what is there);
-//   - nearly all else needs them all: a breakpoint on a function, a step, an expression. See
-//     needsLibraries.
+//   - A stack needs the libraries of its frames. For such a frame gdb reports the library and no
+//     name; the frames further out are guesses, so the stack is listed again.
+//   - A value needs a library that it may point into, because gdb shows the symbol there.
+//   - Nearly all else needs all libraries: a breakpoint on a function, a step, an expression.
+//     See needsLibraries.
 type unread struct {
 	some    bool          // there may be libraries whose symbols have not been read
-	read    []string      // by name, as gdb has it: have been
-	pending int           // how many readings gdb has not finished
-	began   time.Duration // when the first of these was asked for
-	told    bool          // people have been told that it takes long
-	enough  bool          // it was interrupted: the present commands make do with what there is
+	read    []string      // names of libraries that have been read, as gdb has them
+	pending int           // number of readings that gdb has not finished
+	began   time.Duration // when the first of these was requested
+	told    bool          // the user has been told that it takes long
+	enough  bool          // interrupted: the present commands use what there is
 }
 
-// untold is how long reading symbols may take before people are told.
+// untold is how long reading symbols may take before the user is told.
 const untold = 500 * time.Millisecond
 
-// libraryRounds is how often a stack is looked at again before all libraries are read.
+// libraryRounds is how often a stack is listed again before all libraries are read.
 const libraryRounds = 6
 
-// readLibraries makes gdb read the symbols of all libraries, of those that come later, too, before
-// what it is told next.
+// readLibraries makes gdb read the symbols of all libraries, present and future, before
+// its next command.
 func (m *machine) readLibraries() {
 	if !m.missSymbols() {
 		return
@@ -50,10 +50,11 @@ func (m *machine) readLibraries() {
 	m.readSymbols("sharedlibrary", func() { m.unread.some = true })
 }
 
-// missSymbols tells whether there may be symbols that a command needs and gdb could still read.
+// missSymbols reports whether there may be symbols that gdb has not read and may still
+// read.
 func (m *machine) missSymbols() bool { return m.unread.some && !m.unread.enough }
 
-// readSymbols gives gdb a line that reads symbols. An interrupt ends that.
+// readSymbols executes a line that reads symbols. An interrupt aborts it.
 func (m *machine) readSymbols(line string, interrupted func()) {
 	u := &m.unread
 	if u.pending == 0 {
@@ -75,7 +76,7 @@ func (m *machine) readSymbols(line string, interrupted func()) {
 	}, "-interpreter-exec", append(m.somewhere(), "console", line)...)
 }
 
-// tellReading tells that reading symbols takes long, or that it is over.
+// tellReading reports that reading symbols takes long, or that it has ended.
 func (m *machine) tellReading(on bool) {
 	if m.unread.told != on && !m.state.IsOver() {
 		m.event(protocol.KindLoading, protocol.Loading{Done: !on})
@@ -83,7 +84,7 @@ func (m *machine) tellReading(on bool) {
 	m.unread.told = on
 }
 
-// readingDue is when people are to be told that it takes long, 0 for never.
+// readingDue returns when the user is to be told that it takes long; 0: never.
 func (m *machine) readingDue() time.Duration {
 	if m.unread.pending == 0 || m.unread.told {
 		return 0
@@ -91,11 +92,11 @@ func (m *machine) readingDue() time.Duration {
 	return m.unread.began + untold
 }
 
-// readingLibraries is what gdb is busy with.
+// readingLibraries describes what gdb is busy with.
 const readingLibraries = "the symbols of libraries"
 
-// readThese reads those of some libraries, and of all that a neighbour needed. It tells whether there are
-// any that have not been read.
+// readThese reads the symbols of some libraries, and of all that another rank of this
+// gdb needed. It reports whether any had not been read.
 func (m *machine) readThese(libraries []string) bool {
 	fresh := slices.DeleteFunc(slices.Clone(libraries), func(l string) bool { return slices.Contains(m.unread.read, l) })
 	if !m.missSymbols() || len(fresh) == 0 {
@@ -114,14 +115,13 @@ func (m *machine) readThese(libraries []string) bool {
 	return true
 }
 
-// libraryGone sees that the symbols of a library must be read when it is needed
-// again.
+// libraryGone has the symbols of a library read again when they are needed.
 func (m *machine) libraryGone(name string) {
 	m.unread.read = slices.DeleteFunc(m.unread.read, func(l string) bool { return l == name })
 }
 
-// libraryPattern is a regular expression of gdb's that fits a name: what may mean something in one stands as
-// any letter, since gdbs differ in what they take.
+// libraryPattern returns a regular expression for a name. Special characters become
+// ".", since gdbs differ in their syntax.
 func libraryPattern(name string) string {
 	return "^" + strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`*+?[]{}()|^$\`, r) {
@@ -131,7 +131,7 @@ func libraryPattern(name string) string {
 	}, name) + "$"
 }
 
-// unnamedIn gives the library in which a frame without a name lies, or "".
+// unnamedIn returns the library of a frame without a name, or "".
 func unnamedIn(frame mi.Tuple) string {
 	if frame.Str("func") == "??" {
 		return strings.Clone(frame.Str("from"))
@@ -139,8 +139,8 @@ func unnamedIn(frame mi.Tuple) string {
 	return ""
 }
 
-// needsLibraries tells whether a command may need symbols of any library. Those that do
-// not look after themselves.
+// needsLibraries reports whether a command may need symbols of any library. The others
+// read what they need themselves.
 func needsLibraries(q *request) bool {
 	switch q.name {
 	case "continue", "signal", "interrupt", "kill", "detach",
@@ -150,17 +150,18 @@ func needsLibraries(q *request) bool {
 		return false
 	case "backtrace":
 		return q.args.Full
-	case "print": // in the innermost frame, where named has been, or in one that was chosen
+	case "print": // in the innermost frame, which named has completed, or in a selected one
 		return q.args.Frame != nil || q.args.Thread != 0 || !plain.MatchString(strings.TrimSpace(q.args.Expr)) || q.args.Format != "" || q.args.Last > 0
 	}
 	return true
 }
 
-// plain are expressions that can be evaluated twice.
+// plain matches expressions that can be evaluated twice.
 var plain = regexp.MustCompile(`^\**[A-Za-z_]\w*((\.|->)[A-Za-z_]\w*|\[\w+\])*$`)
 
-// incomplete tells whether an answer to a plain expression might be another one
-// with all libraries. A structure has members of all kinds, and perhaps a pretty-printer that comes with a library.
+// incomplete reports whether the answer for a plain expression might differ with all
+// libraries. A structure may have pointers as members, or a pretty-printer that comes
+// with a library.
 func (m *machine) incomplete(a answer) bool {
 	value := a.Results.Str("value")
 	return m.missSymbols() && (a.failed() || strings.Contains(value, "{") || m.pointsIntoLibraries(value))
@@ -168,8 +169,8 @@ func (m *machine) incomplete(a answer) bool {
 
 var hexadecimal = regexp.MustCompile(`0x[0-9a-f]+`)
 
-// pointsIntoLibraries tells whether something in values may be an address in a
-// library, for which gdb would know a name.
+// pointsIntoLibraries reports whether values may contain an address in a library, for
+// which gdb would show a symbol.
 func (m *machine) pointsIntoLibraries(values ...string) bool {
 	if !m.missSymbols() {
 		return false
@@ -189,8 +190,8 @@ func (m *machine) pointsIntoLibraries(values ...string) bool {
 	return false
 }
 
-// reach goes on when the frames of a thread down to level last are what they are with all
-// libraries.
+// reach calls then when the frames of a thread down to level last are those that gdb
+// would list with all libraries.
 func (m *machine) reach(q *request, thread, last int, then func()) {
 	m.reachAgain(q, thread, last, 0, then)
 }
@@ -209,8 +210,8 @@ func (m *machine) reachAgain(q *request, thread, last, round int, then func()) {
 	}, "-stack-list-frames", "--thread", m.gdbThread(thread), "0", strconv.Itoa(last))
 }
 
-// unnamedFrames gives the libraries in which frames without a name lie, where that may be
-// for want of symbols.
+// unnamedFrames returns the libraries of frames without a name, if symbols may be
+// missing.
 func (m *machine) unnamedFrames(stack mi.Tuple) (libraries []string) {
 	if !m.missSymbols() {
 		return nil
@@ -223,8 +224,8 @@ func (m *machine) unnamedFrames(stack mi.Tuple) (libraries []string) {
 	return libraries
 }
 
-// readForThreads reads what the innermost frames of threads need. It tells whether there was
-// something to read.
+// readForThreads reads what the innermost frames of threads need. It reports whether
+// something had to be read.
 func (m *machine) readForThreads(list mi.Tuple) bool {
 	var libraries, values []string
 	for _, e := range list {
@@ -240,8 +241,8 @@ func (m *machine) readForThreads(list mi.Tuple) bool {
 	return m.readThese(slices.DeleteFunc(libraries, func(l string) bool { return l == "" }))
 }
 
-// readMore reads those libraries that frames lie in, or all when that has been done often.
-// It tells whether there was something to read.
+// readMore reads those libraries, or all after libraryRounds. It reports whether
+// something had to be read.
 func (m *machine) readMore(libraries []string, round int) bool {
 	if round < libraryRounds {
 		return m.readThese(libraries)
@@ -251,8 +252,8 @@ func (m *machine) readMore(libraries []string, round int) bool {
 	return missing
 }
 
-// named goes on when gdb has names for where those threads stand of which the stop of
-// thread t will tell.
+// named calls then when gdb has names for the frames of all threads that the stop of t
+// reports.
 func (m *machine) named(t *thread, then func()) {
 	if !m.missSymbols() {
 		then()
@@ -287,7 +288,8 @@ func (m *machine) named(t *thread, then func()) {
 			}
 			switch {
 			case i < len(all)-1 || m.state.IsOver():
-			case m.pointsIntoLibraries(frameValues(all)...): // of a library of one's own, which has just been read
+			// a value points into a library that has just been read
+			case m.pointsIntoLibraries(frameValues(all)...):
 				m.named(t, then)
 			default:
 				then()
@@ -305,7 +307,7 @@ func frameValues(list []*thread) (values []string) {
 	return values
 }
 
-// withFrame is a stop with another frame.
+// withFrame returns a stop with another frame.
 func withFrame(stop mi.Tuple, f mi.Value) mi.Tuple {
 	stop = slices.Clone(stop)
 	for i := range stop {

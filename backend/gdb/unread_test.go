@@ -21,8 +21,9 @@ import (
 	"sdm/protocol/rank"
 )
 
-// A program that waits deep in two libraries, in each of two threads. One library has no debug information, and
-// frames that nobody can follow who has not read where they are described. A third is loaded later.
+// inLibraries is a program that waits deep in two libraries, in each of two threads.
+// One library has no debug information, and its frames can be unwound only after its
+// unwind information has been read. A third is loaded later.
 var inLibraries = map[string]string{
 	"program.c": `#include <dlfcn.h>
 #include <pthread.h>
@@ -125,13 +126,14 @@ func buildInLibraries(t *testing.T) string {
 	return at("program")
 }
 
-// waiting starts it n times, and attaches when all threads wait. All have the same addresses.
+// waiting starts n processes, and attaches when all threads wait. All have the same
+// addresses.
 func (r *rig) waiting(program string, n int) (pids []int) {
 	r.Helper()
 	return r.waitingAs(n, "setarch", "-R", program)
 }
 
-// waitingAs starts a line.
+// waitingAs starts n processes by a command line.
 func (r *rig) waitingAs(n int, line ...string) (pids []int) {
 	r.Helper()
 	var targets []backend.Target
@@ -158,7 +160,7 @@ func (r *rig) waitingAs(n int, line ...string) (pids []int) {
 	return pids
 }
 
-// sleeping tells whether a process has so many threads, and all sleep.
+// sleeping reports whether a process has so many threads, and all sleep.
 func sleeping(pid, threads int) bool {
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	return len(files) == threads && !slices.ContainsFunc(files, func(f string) bool {
@@ -168,16 +170,17 @@ func sleeping(pid, threads int) bool {
 	})
 }
 
-// libraryRanks is how many ranks there are of it.
+// libraryRanks is the number of ranks of that program.
 const libraryRanks = 2
 
-// step is a command; "kick" is a signal from elsewhere, and continue is followed by one.
+// step is a command; "kick" is a signal from elsewhere, and continue is followed by
+// one.
 type step struct {
 	name string
 	args protocol.Args
 }
 
-// tellStops writes down the next stop of n ranks.
+// tellStops writes the next stop of n ranks.
 func (r *rig) tellStops(b *strings.Builder, n int) {
 	r.Helper()
 	var stops []protocol.Group
@@ -205,8 +208,8 @@ func tellGroups(b *strings.Builder, groups []protocol.Group) (failed bool) {
 	return failed
 }
 
-// Symbols of libraries that are read when something needs them make no difference to any
-// answer, whatever is asked first.
+// TestUnreadLibrariesMakeNoDifference checks that deferred symbols make no difference
+// to any answer, whatever command comes first.
 func TestUnreadLibrariesMakeNoDifference(t *testing.T) {
 	program := buildInLibraries(t)
 	line := func(text string) int {
@@ -258,7 +261,7 @@ func TestUnreadLibrariesMakeNoDifference(t *testing.T) {
 	}
 }
 
-// talkAboutLibraries gives commands to ranks that wait, and tells what they said.
+// talkAboutLibraries gives commands to ranks that wait, and returns their answers.
 func talkAboutLibraries(t *testing.T, cfg gdb.Config, program string, steps []step) string {
 	r := newRig(t, cfg)
 	pids := r.waiting(program, libraryRanks)
@@ -289,7 +292,7 @@ func talkAboutLibraries(t *testing.T, cfg gdb.Config, program string, steps []st
 	return regexp.MustCompile(`Thread 0x[0-9a-f]+ \(LWP \w+\)`).ReplaceAllString(text, "Thread")
 }
 
-// What is asked of a rank that has been attached to decides what is read.
+// TestLibrariesAreReadWhenNeeded checks which libraries each command reads.
 func TestLibrariesAreReadWhenNeeded(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	r.waiting(buildInLibraries(t), 1)
@@ -304,7 +307,8 @@ func TestLibrariesAreReadWhenNeeded(t *testing.T) {
 		json.Unmarshal(r.ok("info sharedlibrary", protocol.Args{}).Body, &body)
 		var names []string
 		for _, l := range body.Libraries {
-			if name := filepath.Base(l.Name); l.Symbols && strings.HasPrefix(name, "lib") && !strings.HasPrefix(name, "libc.") { // gdb reads that one for its threads
+			// gdb reads that one for its threads
+			if name := filepath.Base(l.Name); l.Symbols && strings.HasPrefix(name, "lib") && !strings.HasPrefix(name, "libc.") {
 				names = append(names, name)
 			}
 		}
@@ -316,7 +320,7 @@ func TestLibrariesAreReadWhenNeeded(t *testing.T) {
 		args protocol.Args
 		want string
 	}{
-		{"info threads", protocol.Args{}, "libinner.so"}, // where they stand
+		{"info threads", protocol.Args{}, "libinner.so"}, // where they wait
 		{"print", protocol.Args{Expr: "size"}, "libinner.so"},
 		{"print", protocol.Args{Expr: "text"}, "libinner.so"},
 		{"frame", protocol.Args{}, "libinner.so"},
@@ -331,8 +335,8 @@ func TestLibrariesAreReadWhenNeeded(t *testing.T) {
 	}
 }
 
-// To ask a rank that runs about its libraries makes its gdb, which has just looked at another rank, not forget
-// them.
+// TestLibrariesOfARankThatRuns checks that a query of the libraries of a running rank
+// does not make its gdb, which has just handled another rank, forget them.
 func TestLibrariesOfARankThatRuns(t *testing.T) {
 	r := newRig(t, gdb.Config{RanksPerGDB: libraryRanks})
 	r.waiting(buildInLibraries(t), libraryRanks)
@@ -344,7 +348,8 @@ func TestLibrariesOfARankThatRuns(t *testing.T) {
 		t.Errorf("got %v", g)
 	}
 	r.one(1, "backtrace", protocol.Args{})
-	r.ok("break", protocol.Args{Location: "twice", Breakpoint: 1}) // reads them while it runs
+	// gdb reads them while the rank runs
+	r.ok("break", protocol.Args{Location: "twice", Breakpoint: 1})
 	r.ok("interrupt", protocol.Args{})
 	r.stop()
 	if g := r.ok("backtrace", protocol.Args{}); !strings.Contains(string(g.Body), `"func":"through"`) || !strings.Contains(string(g.Body), `"func":"main"`) {
@@ -352,7 +357,8 @@ func TestLibrariesOfARankThatRuns(t *testing.T) {
 	}
 }
 
-// Ranks that share a gdb have addresses of their own, whatever was asked of a neighbour before.
+// TestNeighboursHaveOtherAddresses checks that the ranks of a gdb have their own
+// addresses, whatever another rank was asked before.
 func TestNeighboursHaveOtherAddresses(t *testing.T) {
 	r := newRig(t, gdb.Config{RanksPerGDB: libraryRanks})
 	r.waitingAs(libraryRanks, buildInLibraries(t))

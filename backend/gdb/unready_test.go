@@ -1,4 +1,4 @@
-// Why a rank could not be handed to another gdb, in words.
+// Reasons why a rank could not be handed to another gdb.
 
 package gdb
 
@@ -11,7 +11,7 @@ import (
 )
 
 func TestNotReady(t *testing.T) {
-	const none = 1 << 30 // above the highest process number that Linux gives
+	const none = 1 << 30 // above the highest process ID of Linux
 	if f := notReady(unready{inferior.Mend(none)}); f == nil || f.Message != "its process has ended" {
 		t.Errorf("of a process that has ended: %+v", f)
 	}

@@ -1,11 +1,11 @@
-// Values that gdb could not show: what it warned of stands in their places.
+// Values that gdb could not print: its warning replaces them.
 
 package gdb
 
 import "strings"
 
-// shownOr gives a value, or what gdb said in its place: GDB/MI gives an empty value where a pretty-printer has failed,
-// and the reason on the log stream.
+// shownOr returns a value, or gdb's warning instead: if a pretty-printer fails, GDB/MI
+// returns an empty value, and the reason is in the log.
 func shownOr(value, warned string) string {
 	warned = strings.TrimSpace(warned)
 	switch {
@@ -17,7 +17,8 @@ func shownOr(value, warned string) string {
 	return value + "<error: " + strings.Join(strings.Fields(warned), " ") + ">"
 }
 
-// heard gives a value as it is shown. What gdb warned of beside a value that it could show is told.
+// heard returns a value as it is shown. A warning about a value that was printed is
+// reported.
 func (m *machine) heard(a answer, value string) string {
 	if a.failed() || a.warned == "" {
 		return value
@@ -29,7 +30,8 @@ func (m *machine) heard(a answer, value string) string {
 	return shown
 }
 
-// heardAll is heard for variables that one answer gives, each of which may have failed: the reasons come in their order.
+// heardAll is heard for the variables of one answer, each of which may have failed: the
+// reasons are in their order.
 func (m *machine) heardAll(a answer, values []string) {
 	lines := strings.FieldsFunc(a.warned, func(r rune) bool { return r == '\n' })
 	for i, value := range values {

@@ -1,4 +1,4 @@
-// Which gdb it is.
+// The version of gdb.
 
 package gdb
 
@@ -7,12 +7,13 @@ import (
 	"strconv"
 )
 
-// version ends a line of gdb --version (print_gdb_version of gdb's top.c), as distributors fill it in: behind a
-// package version in brackets, or with that version itself. cuda-gdb has it on a later line ("Based on GNU gdb
-// 13.2"); rocgdb has ROCm's in the brackets.
+// version matches the end of a line of gdb --version (print_gdb_version in gdb's top.c)
+// as distributors change it: after a package version in parentheses, or with that
+// version itself. cuda-gdb has it on a later line ("Based on GNU gdb 13.2"); rocgdb has
+// ROCm's version in the parentheses.
 var version = regexp.MustCompile(`(?m)GNU gdb .*?\b([0-9]{1,4})\.([0-9]{1,9})[^\s)]*\s*$`)
 
-// Version reads what gdb --version says; ok if it is that of a gdb.
+// Version parses the output of gdb --version; ok reports whether it is that of a gdb.
 func Version(text string) (major, minor int, ok bool) {
 	v := version.FindStringSubmatch(text)
 	if v == nil {

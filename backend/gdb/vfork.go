@@ -1,4 +1,4 @@
-// catch vfork, and what else needs a gdb that no other rank shares.
+// catch vfork, and other commands for which a rank needs a gdb of its own.
 
 package gdb
 
@@ -8,12 +8,14 @@ import (
 	"sdm/protocol"
 )
 
-// From version 13 on a gdb in non-stop does not resume a thread that it has stopped at a vfork (infrun.c, proceed: it takes
-// it for another thread of a process whose child still uses its memory), and an interrupt does nothing. In all-stop it
-// resumes it, and so do 10.1, 16.3 and 18.1 in both modes; 14 and 15 were not run, and get all-stop, too.
+// From version 13 on gdb in non-stop mode does not resume a thread that it has stopped
+// at a vfork (infrun.c, proceed: it takes it for another thread of a process whose
+// child still uses its memory), and an interrupt has no effect. In all-stop mode it
+// does; 10.1, 16.3 and 18.1 do in both modes. 14 and 15 were not tested and get
+// all-stop mode, too.
 const vforkHangs, vforkRuns = 13, 16
 
-// eventWord is the first word of what catch is told to catch; the others are gdb's.
+// eventWord returns the event that catch is to catch; further words are gdb's.
 func eventWord(event string) string {
 	word, _, _ := strings.Cut(strings.TrimSpace(event), " ")
 	return word
@@ -23,12 +25,13 @@ func catches(c protocol.Command, event string) bool {
 	return c.Name == "catch" && eventWord(c.Args.Event) == event
 }
 
-// needsOwn tells whether a rank needs a gdb of its own for a command: see insertAt, setCatch.
+// needsOwn reports whether a command needs a gdb with one rank: see insertAt, setCatch.
 func needsOwn(c protocol.Command) bool {
 	return c.Args.Hardware || catches(c, "vfork") || catches(c, "syscall")
 }
 
-// vforkable goes on with catch vfork in a gdb where it works: one of the rank alone, and in all-stop where its version needs it.
+// vforkable calls then if catch vfork works in this gdb: it has one rank, and is in
+// all-stop mode if its version needs that. Otherwise it hands the rank over.
 func (m *machine) vforkable(q *request, then func()) {
 	if m.target.AllStop {
 		then()

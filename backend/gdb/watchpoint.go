@@ -13,10 +13,10 @@ import (
 	"sdm/protocol"
 )
 
-// watchWords are gdb's commands for what Args.Access says.
+// watchWords are gdb's commands for Args.Access.
 var watchWords = map[string]string{"": "watch", "write": "watch", "read": "rwatch", "access": "awatch"}
 
-// setWatch is watch. gdb's command line knows -location, its GDB/MI does not.
+// setWatch executes watch, by gdb's command line: GDB/MI has no -location.
 func (m *machine) setWatch(q *request) {
 	word, ok := watchWords[q.args.Access]
 	switch {
@@ -38,7 +38,8 @@ func (m *machine) setWatch(q *request) {
 	}
 }
 
-// watchIf sets a watchpoint with its condition, which is about the variables of the same frame. In Fortran gdb does not read that.
+// watchIf sets a watchpoint with its condition, so that both use the variables of the
+// same frame. For Fortran see withoutChoice.
 func (m *machine) watchIf(q *request, word, only string, where []string, claimed func(*point)) {
 	line := word + " " + q.args.Expr + " if " + only
 	m.ask(q, func(a answer) {
@@ -48,7 +49,7 @@ func (m *machine) watchIf(q *request, word, only string, where []string, claimed
 	}, "-interpreter-exec", append(where[:len(where):len(where)], "console", line)...).print = true
 }
 
-// watchedExpr is how gdb names what is watched.
+// watchedExpr returns gdb's name for what is watched.
 func watchedExpr(expr string) string {
 	if place, ok := strings.CutPrefix(expr, "-l "); ok {
 		return "-location " + place
@@ -56,15 +57,16 @@ func watchedExpr(expr string) string {
 	return expr
 }
 
-// notInMemory is what gdb says of the address of a value that has none.
+// notInMemory matches gdb's errors for the address of a value that has none.
 var notInMemory = regexp.MustCompile(`which is in register|not located in memory|not an lvalue|isn't an lvalue`)
 
-// mostWatched is how many bytes processors can watch at most (4 registers of 8 bytes).
+// mostWatched is how many bytes a processor can watch at most (4 registers of 8 bytes).
 const mostWatched = 32
 
-// readable goes on with a watchpoint. Reads of what is in a register, or is too big, cannot be watched, and gdb 13.1, which
-// refuses it, leaves an internal breakpoint at the caller behind: over that the ranks of a shared gdb end by SIGTRAP, or gdb
-// computes for ever. A gdb of one rank is not harmed, so each is to have one there.
+// readable calls then if a watchpoint is safe here. Reads of a value in a register, or
+// of a large one, cannot be watched. gdb 13.1 refuses them but leaves an internal
+// breakpoint at the caller; with it the ranks of a shared gdb end by SIGTRAP, or gdb
+// loops for ever. In a gdb with one rank it does no harm, so the rank gets one.
 func (m *machine) readable(q *request, word string, then func()) {
 	if word == "watch" || !m.gdb.shared() || q.again || m.stateNow() != backend.Stopped || strings.HasPrefix(q.args.Expr, "-") {
 		then()
@@ -77,7 +79,7 @@ func (m *machine) readable(q *request, word string, then func()) {
 			alone()
 			return
 		case a.failed():
-			then() // gdb will refuse it for that
+			then() // gdb will refuse it with that error
 			return
 		}
 		m.ask(q, func(a answer) {
@@ -90,8 +92,9 @@ func (m *machine) readable(q *request, word string, then func()) {
 	}, "-data-evaluate-expression", append(m.where(q), "&("+q.args.Expr+")")...)
 }
 
-// watchedIn gives the frame whose variables a watchpoint is about: where gdb is shared, from the outermost, so that it is
-// found again when the rank gets a gdb of its own.
+// watchedIn finds the frame whose variables a watchpoint uses. In a shared gdb its
+// level is counted from the outermost frame, so that it is found again after a
+// handover.
 func (m *machine) watchedIn(q *request, then func(watched selection, where []string)) {
 	again := selection{}
 	if m.moving != nil && q.again {
@@ -119,11 +122,10 @@ func (m *machine) watchedIn(q *request, then func(watched selection, where []str
 	}, "-stack-info-depth", "--thread", m.gdbThread(at.thread))
 }
 
-// catchable are the events that catch knows, with what gdb prints of a
-// temporary one left to gdb.
+// catchable are the events that catch accepts.
 var catchable = []string{"throw", "rethrow", "catch", "exec", "fork", "vfork", "load", "unload", "syscall", "signal"}
 
-// setCatch is catch. The words behind the event are gdb's: names of system calls,
+// setCatch executes catch. The words after the event are gdb's: names of system calls,
 // signals, libraries.
 func (m *machine) setCatch(q *request) {
 	word := eventWord(q.args.Event)
@@ -135,7 +137,8 @@ func (m *machine) setCatch(q *request) {
 	case word == "vfork":
 		m.vforkable(q, func() { m.catch(q) })
 	case word == "syscall" && m.gdb.shared() && !q.again:
-		// gdb 13.1 asks the program that is selected just then whether another one is to stop at system calls.
+		// gdb 13.1 decides by the selected program whether another one stops at system
+		// calls.
 		m.aloneFor(q, "catch syscall")
 	default:
 		m.catch(q)
@@ -152,7 +155,7 @@ func (m *machine) catch(q *request) {
 	}
 }
 
-// setByLine sets a breakpoint by gdb's command line, and gives it its condition.
+// setByLine sets a breakpoint by gdb's command line, and adds the condition.
 func (m *machine) setByLine(q *request, line, location string, where []string, claimed func(*point)) {
 	m.ask(q, func(a answer) {
 		m.made(q, a, func() {
@@ -161,8 +164,8 @@ func (m *machine) setByLine(q *request, line, location string, where []string, c
 	}, "-interpreter-exec", append(where, "console", line)...).print = true
 }
 
-// made goes on if gdb's command line has made a breakpoint, of which gdb tells the number beside its words
-// (=breakpoint-created).
+// made calls then if gdb's command line has made a breakpoint, which gdb reports by
+// =breakpoint-created.
 func (m *machine) made(q *request, a answer, then func()) {
 	switch {
 	case a.failed():
@@ -174,7 +177,8 @@ func (m *machine) made(q *request, a answer, then func()) {
 	}
 }
 
-// claimMade claims a breakpoint that gdb has made, and answers with what -break-info says of it.
+// claimMade claims a breakpoint that gdb has made, and answers with the result of
+// -break-info.
 func (m *machine) claimMade(q *request, number, location string, claimed func(*point)) {
 	p := m.points.claim(q.args.Breakpoint, location, mi.Tuple{{Name: "number", Value: mi.Value{Str: number}}})
 	p.event = q.args.Event
@@ -189,7 +193,8 @@ func (m *machine) claimMade(q *request, number, location string, claimed func(*p
 	}, "-break-info", number)
 }
 
-// narrowTo gives a new breakpoint a condition. Where that cannot be, it is deleted.
+// narrowTo adds the condition to a new breakpoint. If that fails, it deletes the
+// breakpoint.
 func (m *machine) narrowTo(q *request, number, only string, then func()) {
 	if only == "" {
 		then()
@@ -215,8 +220,8 @@ func (m *machine) narrowTo(q *request, number, only string, then func()) {
 	}, command, args...)
 }
 
-// eventOf says what happened at a catchpoint, as gdb does, "" elsewhere. What
-// differs between ranks (the pid of a child) is in columns.
+// eventOf describes the event at a catchpoint, as gdb does; "" elsewhere. What differs
+// between ranks (the process ID of a child) is in columns.
 func eventOf(stop mi.Tuple) string {
 	switch stop.Str("reason") {
 	case "fork", "vfork":
@@ -233,10 +238,10 @@ func eventOf(stop mi.Tuple) string {
 	return ""
 }
 
-// caught are gdb's words for exceptions, which it reports as plain breakpoints.
+// caught are gdb's descriptions of exceptions, which it reports as breakpoints.
 var caught = map[string]string{"throw": "exception thrown", "rethrow": "exception rethrown", "catch": "exception caught"}
 
-// eventAt says what a catchpoint has caught where gdb does not.
+// eventAt describes the event of a catchpoint if gdb does not.
 func (p *point) eventAt() string {
 	word, rest, _ := strings.Cut(p.event, " ")
 	if text, ok := caught[word]; ok {

@@ -1,4 +1,5 @@
-// Ranks that stand in a library which has no source: where the program has called it.
+// Ranks that have stopped in a library without source: the calling frame of the
+// program.
 
 package gdb
 
@@ -11,21 +12,22 @@ import (
 	"sdm/protocol"
 )
 
-// mostSought bounds how far from the innermost frame one with source is looked for.
+// mostSought bounds the search for a frame with source, from the innermost frame.
 const mostSought = 100
 
-// within is where a rank stands that was attached to in a library: in a function that a frame with source has called. The frame
-// is the selected one, and next runs until the function has returned.
+// within is the frame with source that has called the library function in which a rank
+// was attached to. It is the selected frame, and next runs until the function has
+// returned.
 type within struct {
-	at   selection // of that frame; 0 frames up: the rank stands in source itself
-	line int       // of it
+	at   selection // that frame; level 0: the rank is in source itself
+	line int       // line of that frame
 }
 
-// inner is the function's own frame.
+// inner returns the level of the called function.
 func (w within) inner() int { return w.at.frame - 1 }
 
-// withSource looks for the innermost frame of a thread whose source can be read, unless that is where it stands, and hands on that
-// frame and the name of the function that it has called; nil: there is none, or it stands there.
+// withSource finds the innermost frame of a thread whose source can be read, unless it
+// is the innermost of all, and the function that it has called; nil: none.
 func (m *machine) withSource(t *thread, then func(f *frame, called string)) {
 	if f, ok := frameIn(t.stop); !ok || f.Line != 0 || m.isCore() && crashed(t.stop) == "" {
 		then(nil, "")
@@ -60,7 +62,8 @@ func (m *machine) firstWithSource(stack mi.Tuple) (f *frame, called string) {
 	return nil, ""
 }
 
-// plainName is the name that people know of a function: that of the MPI standard for PMPI_Init, mpi_init_ and pmpi_init__.
+// plainName returns the usual name of a function: that of the MPI standard for
+// PMPI_Init, mpi_init_ and pmpi_init__.
 func plainName(function string) string {
 	name, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimRight(strings.ToLower(function), "_"), "p"), "mpi_")
 	if !ok || name == "" || strings.ContainsAny(name, "<(: ") {
@@ -69,8 +72,8 @@ func plainName(function string) string {
 	return "MPI_" + strings.ToUpper(name[:1]) + name[1:]
 }
 
-// stopAttached reports where a rank stands that was attached to. One that stands in a library is shown where the program has called it,
-// and that frame is selected.
+// stopAttached reports the place of a rank that was attached to. If it is in a library,
+// the calling frame of the program is shown and selected.
 func (m *machine) stopAttached(t *thread) {
 	m.watchAbort()
 	m.withSource(t, func(f *frame, called string) {
@@ -85,7 +88,7 @@ func (m *machine) stopAttached(t *thread) {
 	})
 }
 
-// standWithin selects the frame that has called what a thread stands in, and shows it as the place of the stop.
+// standWithin selects the calling frame and shows it as the place of the stop.
 func (m *machine) standWithin(t *thread, f *frame, body *protocol.Stop, c *columns) {
 	m.chosen = selection{thread: t.id, frame: f.Level}
 	m.within = within{m.chosen, f.Line}
@@ -94,12 +97,12 @@ func (m *machine) standWithin(t *thread, f *frame, body *protocol.Stop, c *colum
 	c.add("level", strconv.Itoa(f.Level))
 	c.frame("", *f)
 	shown := f.Frame
-	shown.Level = 0 // differs between ranks
+	shown.Level = 0 // it differs between ranks
 	body.Frame, body.Source = &shown, m.lineOf(*f)
 }
 
-// libraryCaller hands on the frame of the program that has called into the library in which a thread has got a signal or was
-// interrupted, and what it has called; nil: there is none.
+// libraryCaller finds the frame of the program that has called the library in which a
+// thread got a signal or was interrupted, and the called function; nil: none.
 func (m *machine) libraryCaller(t *thread, then func(f *protocol.Frame, called string)) {
 	if crashed(t.stop) == "" && ownReason(t.stop) {
 		then(nil, "")
@@ -110,11 +113,13 @@ func (m *machine) libraryCaller(t *thread, then func(f *protocol.Frame, called s
 			then(nil, "")
 			return
 		}
-		then(&protocol.Frame{Func: f.Func, File: f.File, Full: f.Full, Line: f.Line}, called) // its level differs between ranks
+		// the level differs between ranks
+		then(&protocol.Frame{Func: f.Func, File: f.File, Full: f.Full, Line: f.Line}, called)
 	})
 }
 
-// tellEntered tells that a breakpoint at main comes too late for a rank that was attached to: where MPIR holds ranks, they stand in MPI_Init.
+// tellEntered notes that a breakpoint at main comes too late for a rank that was
+// attached to: MPIR stops ranks in MPI_Init.
 func (m *machine) tellEntered(q *request) {
 	first := m.threads.find(1)
 	if q.args.Location != "main" || q.again || m.target.Held || first == nil || m.stateNow() != backend.Stopped {
@@ -130,8 +135,8 @@ func (m *machine) tellEntered(q *request) {
 	}, "-stack-list-frames", "--thread", m.gdbThread(first.id), "0", strconv.Itoa(mostSought))
 }
 
-// stepOut is next and step where the rank stands within a function that the selected frame has called: until it has returned, and then on
-// to another line.
+// stepOut executes next and step if the rank is in a function that the selected frame
+// has called: it runs until that has returned, and on to another line.
 func (m *machine) stepOut(q *request) bool {
 	w := m.within
 	if w.at.frame == 0 || m.chosen != w.at || m.record.wanted {
@@ -143,12 +148,13 @@ func (m *machine) stepOut(q *request) bool {
 	return true
 }
 
-// steppedOut goes on with a step once that function has returned. What else has stopped the rank on the way is told.
+// steppedOut continues a step when that function has returned. Other stops on the way
+// are reported.
 func (m *machine) steppedOut(r *run, t *thread) bool {
 	if r.onward == 0 || t.id != r.thread || t.stop.Str("reason") != "function-finished" {
 		return false
 	}
-	if f, _ := frameIn(t.stop); f.Line != r.line { // the call was the last of its line
+	if f, _ := frameIn(t.stop); f.Line != r.line { // the call was the last in its line
 		r.onward--
 	}
 	if r.onward == 0 {

@@ -1,4 +1,5 @@
-// Programs that only prepare what they start in their place: the shells of scripts, and such as numactl.
+// Wrappers: programs that prepare and then start another one in their place, such as
+// shell scripts and numactl.
 
 package gdb
 
@@ -11,8 +12,8 @@ import (
 	"sdm/protocol"
 )
 
-// wrappers are the names of such programs besides shells. Nobody debugs them by chance; and
-// who wants to stops at their entry.
+// wrappers are the wrappers besides shells. To debug one of them, a user stops it at
+// its entry.
 var wrappers = []string{
 	"env", "nice", "ionice", "chrt", "nohup", "setsid", "setarch", "stdbuf", "taskset", "numactl", "hwloc-bind", "prlimit",
 }
@@ -21,15 +22,14 @@ func isWrapper(program string) bool {
 	return protocol.IsShell(program) || slices.Contains(wrappers, path.Base(program))
 }
 
-// wraps tells whether a process runs a program of those that start another in their
-// place.
+// wraps reports whether a process runs a wrapper.
 func wraps(pid int) bool {
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	return err == nil && isWrapper(exe)
 }
 
-// seeksProgram tells whether a wrapper is to come to its program first: where that shall stop, or
-// something was said about it.
+// seeksProgram reports whether a wrapper is to run to its program first: because the
+// program is to stop, or commands were given for it.
 func (m *machine) seeksProgram() bool {
 	switch m.attach.stopAt {
 	case stopAtEntry:
@@ -40,17 +40,18 @@ func (m *machine) seeksProgram() bool {
 	return m.target.Wraps
 }
 
-// seekProgram lets a wrapper run until it has started the program that it prepares. What was
-// said about the rank before it was there is about that one.
+// seekProgram runs a wrapper until it has started its program. Commands that were given
+// for the rank before it started apply to the program.
 //
 //	wrapper at its entry ─→ catch exec ─→ runs ─→ exec of another wrapper: goes on
-//	                                           └→ exec of the program ─→ replay ─→ leave
+//	                                            └→ exec of the program ─→ replay ─→ leave
 func (m *machine) seekProgram(q *request) {
 	m.done(q)
 	m.runToProgram(q, func() { m.resumeAll(q) }, m.stayAtEntry)
 }
 
-// runToProgram has gdb stop at the exec, and resumes the wrapper; where gdb cannot, the rank stays.
+// runToProgram has gdb stop at the exec, and resumes the wrapper; if gdb cannot, the
+// rank stays where it is.
 func (m *machine) runToProgram(q *request, resume func(), stay func(why string)) {
 	m.inConsoleOr(q, "catch exec", func(a answer) {
 		switch {
@@ -64,8 +65,8 @@ func (m *machine) runToProgram(q *request, resume func(), stay func(why string))
 	})
 }
 
-// foundProgram looks whether a wrapper has come to its program, and goes on to where that shall
-// stop. Another stop on the way is one as any; the search goes on when the rank does.
+// foundProgram checks whether a wrapper has started its program, and then goes to its
+// first stop. Any other stop is reported, and the search goes on with the next resume.
 func (m *machine) foundProgram(t *thread) bool {
 	if !m.attach.seeks || t.stop.Str("reason") != "exec" {
 		return false
@@ -82,7 +83,7 @@ func (m *machine) foundProgram(t *thread) bool {
 	return true
 }
 
-// soughtInVain says why a rank has ended without a stop.
+// soughtInVain reports why a rank has ended without a stop.
 func (m *machine) soughtInVain(exit protocol.Exit) {
 	if m.attach.seeks && exit.Signal == "" && m.attach.stopAt != stopAtNone {
 		m.attach.seeks = false
