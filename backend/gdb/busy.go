@@ -68,6 +68,7 @@ func (m *machine) tick(now time.Duration) {
 		m.shake()
 	}
 	m.escalate()
+	m.detachOverdue()
 	m.settle()
 }
 
@@ -118,6 +119,9 @@ func (m *machine) deadline() time.Duration {
 	at(m.attachDue())
 	at(m.watch.nudgeAt)
 	at(m.ending.killAt)
+	if m.ending.detach != nil {
+		at(m.ending.giveUp)
+	}
 	at(m.readingDue())
 	return first
 }

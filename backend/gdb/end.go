@@ -20,6 +20,8 @@ type ending struct {
 	closing bool          // the session ends; the attach that is under way must end before
 	poked   bool          // gdb has been made to look at a dead target
 	killAt  time.Duration // when gdb is killed unless it has ended; 0 is never
+	detach  *request      // detaches when the rank has stopped
+	giveUp  time.Duration // … or at this time
 }
 
 // attachEnd is how long gdb may take to complete an attach when the session ends. One that reads
@@ -112,7 +114,7 @@ func (m *machine) finish(state backend.State) {
 		}
 		m.fail(q, state.Refuse(protocol.NeedAlive))
 	}
-	m.ending.killAt = 0
+	m.ending.killAt, m.ending.detach = 0, nil
 	m.gdb.leave(m.now)
 }
 
@@ -168,6 +170,7 @@ func (m *machine) poke() {
 	}
 	m.ending.poked = true
 	if m.gdb.shared() {
+		m.selectNeighbour()
 		m.tell("kill", "-target-detach", m.group)
 		return
 	}
@@ -238,20 +241,6 @@ func (m *machine) escalate() {
 			m.gdb.replaced = "it " + m.notTaken()
 		}
 	}
-}
-
-// detach lets the target go. What stopped it must not keep it.
-func (m *machine) detach(q *request) {
-	m.ending.leaving = true
-	m.ask(q, func(a answer) {
-		if a.failed() {
-			m.ending.leaving = false
-			m.refused(q, a)
-			return
-		}
-		m.thaw()
-		m.left()
-	}, "-target-detach", m.group)
 }
 
 // left reports that the target runs on without us.
@@ -338,11 +327,4 @@ func (m *machine) close(now time.Duration) {
 	default:
 		m.leaveAsFound()
 	}
-}
-
-// leaveAsFound detaches at the end of a session. A target that was stopped by a signal before, and has not
-// been resumed, stays so.
-func (m *machine) leaveAsFound() {
-	m.attach.frozen = false
-	m.detach(ours("detach"))
 }

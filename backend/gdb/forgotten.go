@@ -118,7 +118,7 @@ func (m *machine) letForgottenGo(still bool) {
 	if still {
 		stop()
 	}
-	m.ask(ours("detach"), func(a answer) {
+	m.letGoOf(ours("detach"), func(a answer) {
 		switch {
 		case m.state.IsOver():
 		case a.failed():
@@ -134,7 +134,7 @@ func (m *machine) letForgottenGo(still bool) {
 			}
 			m.out.move = true
 		}
-	}, "-target-detach", m.group)
+	})
 }
 
 // saysAllRun tells whether gdb says that all threads run.

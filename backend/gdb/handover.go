@@ -186,7 +186,7 @@ func (m *machine) detachNow() {
 		}
 	}
 	m.out.signals = append(m.out.signals, signal{toTarget, syscall.SIGSTOP})
-	m.ask(ours("detach"), func(a answer) {
+	m.letGoOf(ours("detach"), func(a answer) {
 		if m.moving == nil {
 			return
 		}
@@ -195,7 +195,7 @@ func (m *machine) detachNow() {
 			return
 		}
 		m.detached()
-	}, "-target-detach", m.group)
+	})
 }
 
 // notDetached continues with the old gdb. The SIGSTOP has still to be undone.

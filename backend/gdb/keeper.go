@@ -194,7 +194,31 @@ func (k *keeper) holdStrays() {
 		return
 	}
 	for _, s := range k.slots {
-		k.strays = append(k.strays, s.target.Children(k.process.pid)...)
+		k.strays = append(k.strays, k.children(s)...)
+	}
+}
+
+// children returns the children of a rank that its gdb holds, but for those that are ranks themselves.
+func (k *keeper) children(s *slot) []*inferior.Process {
+	return slices.DeleteFunc(s.target.Children(k.process.pid), func(c *inferior.Process) bool {
+		isRank := slices.ContainsFunc(k.slots, func(o *slot) bool { return o.target.PID() == c.PID() })
+		if isRank {
+			c.Close()
+		}
+		return isRank
+	})
+}
+
+// mendChildren removes the breakpoints from children of a rank that its gdb holds.
+func (l *loop) mendChildren(k *keeper, s *slot) {
+	if k.process == nil {
+		return
+	}
+	for _, c := range k.children(s) {
+		if err := inferior.Mend(c.PID()); err != nil {
+			l.log().Warn("breakpoints may be left in a child of a rank", "process", c.PID(), "err", err)
+		}
+		c.Close()
 	}
 }
 

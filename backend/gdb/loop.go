@@ -166,6 +166,9 @@ func (l *loop) carryOut() {
 			if out.move {
 				moves = append(moves, s)
 			}
+			if out.mend {
+				l.mendChildren(k, s)
+			}
 			for _, g := range out.signals {
 				l.signal(s, g)
 			}

@@ -75,6 +75,7 @@ type effects struct {
 	follow  int  // process ID of the rank from now on; 0: unchanged
 	move    bool // the rank is to get a gdb of its own, see handover
 	look    bool // check whether the process lives; if not, missed is called
+	mend    bool // breakpoints are to be removed from stopped children before gdb detaches
 }
 
 // signal is a signal to be sent.

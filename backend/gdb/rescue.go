@@ -109,7 +109,8 @@ func (m *machine) orphaned(now time.Duration, cause string) {
 	m.beginRescue()
 	m.moving = nil
 	stopping := m.watch.unheard != nil || m.run != nil && m.run.interrupted
-	m.rescue.running = !stopping && (m.state == backend.Running || m.run != nil && (m.run.silent || m.state == backend.Attaching))
+	// Without a run the stop of the rank is about to be reported.
+	m.rescue.running = m.run != nil && !stopping && (m.state == backend.Running || m.run.silent || m.state == backend.Attaching)
 	m.rescue.away, m.rescue.seeks = m.attach.away, m.attach.seeks
 	m.rescue.journal, m.journal = m.journal, nil
 	if m.state == backend.Attaching || !m.rescue.running {

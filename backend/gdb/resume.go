@@ -251,8 +251,8 @@ func (m *machine) settle() {
 	m.settleAttach()
 	m.settleMove()
 	r := m.run
-	if r == nil || !r.started || r.owed > 0 || r.stopped == 0 || len(m.threads) == 0 {
-		return // without threads it has ended, and gdb will report that next
+	if r == nil || !r.started || r.owed > 0 || r.stopped == 0 || len(m.threads) == 0 || r.forgotten >= detached {
+		return // without threads it has ended, and gdb will report that next; while gdb detaches they go one by one
 	}
 	if !m.threads.anyRunning() {
 		m.standsStill(r)
@@ -320,6 +320,10 @@ func (m *machine) standsStill(r *run) {
 	m.chosen = selection{thread: t.id}
 	if t.stop != nil { // otherwise it has not run, and our SIGCONT is still pending
 		m.giveBack()
+	}
+	if m.ending.detach != nil {
+		m.detachHalted(func() { m.reportStop(r, t) })
+		return
 	}
 	if m.foundProgram(t) || m.steppedOut(r, t) || m.entersProgramUnit(r, t) {
 		return

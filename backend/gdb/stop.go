@@ -105,10 +105,8 @@ func (m *machine) stopColumns(t *thread) []column.Column {
 	for i, w := range triggeredBeside(t.stop) {
 		c.watched("triggered."+strconv.Itoa(i)+".", w)
 	}
-	for _, name := range []string{"newpid", "gdb-result-var"} {
-		if name == "newpid" && t.stop.Str(name) != "" {
-			c.add(name, t.stop.Str(name))
-		}
+	if pid := t.stop.Str("newpid"); pid != "" {
+		c.add("newpid", pid)
 	}
 	return c.sorted()
 }
