@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -154,7 +155,7 @@ func (m *machine) speakAt(p *point, t *thread, then func(spoken)) {
 	left := len(lines)
 	for i, line := range lines {
 		told := func(a answer, text string) {
-			texts[i] = strings.TrimRight(cutText(text, mostShown), "\n")
+			texts[i] = strings.TrimRight(gdbtext.TruncateText(text, mostShown), "\n")
 			if a.failed() {
 				texts[i] = "<error: " + a.Results.Str("msg") + ">"
 			}
@@ -186,7 +187,7 @@ var printLine = regexp.MustCompile(`^(?:print|p|inspect)(?:/(\S+))?(\s.*|[(*&].*
 
 func printedBy(line string) (format, expr string, ok bool) {
 	found := printLine.FindStringSubmatch(line)
-	if found == nil || strings.Contains(line, " -- ") || !isFormat(found[1]) {
+	if found == nil || strings.Contains(line, " -- ") || !gdbtext.IsFormat(found[1]) {
 		return "", "", false
 	}
 	return found[1], strings.TrimSpace(found[2]), true

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/protocol"
 )
 
@@ -82,7 +83,7 @@ func (m *machine) ownVariables(text string) string {
 			return b.String()
 		}
 		n := i + 1
-		for n < len(text) && isNameByte(text[n], n == i+1) {
+		for n < len(text) && gdbtext.IsNameByte(text[n], n == i+1) {
 			n++
 		}
 		name := text[i+1 : n]
@@ -95,10 +96,6 @@ func (m *machine) ownVariables(text string) string {
 		}
 		text = text[n:]
 	}
-}
-
-func isNameByte(c byte, first bool) bool {
-	return c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' || !first && '0' <= c && c <= '9'
 }
 
 func (m *machine) variableSuffix() string { return fmt.Sprintf("_of_rank_%d", m.target.Rank) }

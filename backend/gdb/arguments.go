@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/protocol"
 )
 
@@ -38,7 +39,7 @@ func addArguments(frames []frame, text string) {
 			continue
 		}
 		if list, ok := argumentList(strings.TrimSuffix(line[len(found[0]):], "\n"), frames[i]); ok {
-			frames[i].Args, frames[i].values = splitArguments(list)
+			frames[i].Args, frames[i].values = gdbtext.SplitArguments(list)
 		}
 	}
 }
@@ -60,80 +61,4 @@ func argumentList(line string, f frame) (list string, ok bool) {
 		}
 	}
 	return "", false
-}
-
-// splitArguments splits "n=n@entry=5, text=0x1 \"a, b=\", m=..." into names and values. The list of
-// "set print frame-arguments presence" is "...", a name without a value.
-func splitArguments(list string) (names, values []string) {
-	for list != "" {
-		n := nameLength(list)
-		if n == 0 {
-			return append(names, list), append(values, "")
-		}
-		name := list[:n]
-		list = list[n+1:]
-		end := valueLength(list)
-		value := list[:end]
-		list = strings.TrimPrefix(list[end:], ", ")
-		names = append(names, name)
-		if same, ok := strings.CutPrefix(value, name+"@entry="); ok {
-			value = same
-			names, values = append(names, name+"@entry"), append(values, listed(value))
-		}
-		values = append(values, listed(value))
-	}
-	return names, values
-}
-
-// nameLength is the length of the name of an argument that begins a text and has "=" behind it; 0 where none does.
-func nameLength(text string) int {
-	for i := range len(text) {
-		switch {
-		case text[i] == '=':
-			return i
-		case isNameByte(text[i], false) || text[i] >= 0x80 || text[i] == '.' || text[i] == '@' || text[i] == '$':
-		default:
-			return 0
-		}
-	}
-	return 0
-}
-
-// valueLength is the length of a value: as far as ", NAME=" outside of texts and brackets, or the end.
-func valueLength(text string) int {
-	if strings.HasPrefix(text, "<error ") { // gdb's words, with apostrophes
-		if i := strings.Index(text, ">, "); i >= 0 {
-			return i + 1
-		}
-		return len(text)
-	}
-	depth := 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '(', '{', '[':
-			depth++
-		case ')', '}', ']':
-			depth--
-		case '"', '\'':
-			i += quotedLength(text[i:]) - 1
-		case ',':
-			if depth <= 0 && strings.HasPrefix(text[i:], ", ") && nameLength(text[i+2:]) > 0 {
-				return i
-			}
-		}
-	}
-	return len(text)
-}
-
-// quotedLength is the length of a text in quotation marks; 1 where it has no end.
-func quotedLength(text string) int {
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case text[0]:
-			return i + 1
-		}
-	}
-	return 1
 }

@@ -3,6 +3,8 @@ package gdb
 import (
 	"slices"
 	"testing"
+
+	"sdm/backend/gdb/gdbtext"
 )
 
 func TestArgumentsOfShownFrames(t *testing.T) {
@@ -35,7 +37,7 @@ func TestArgumentsOfShownFrames(t *testing.T) {
 func FuzzArgumentsOfShownFrames(f *testing.F) {
 	f.Add(`n=5, text=0x1 "a, b=", c='`)
 	f.Fuzz(func(t *testing.T, list string) {
-		names, values := splitArguments(list)
+		names, values := gdbtext.SplitArguments(list)
 		if len(names) != len(values) {
 			t.Fatalf("%q: %d names, %d values", list, len(names), len(values))
 		}

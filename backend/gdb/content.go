@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/inferior"
 	"sdm/protocol"
 	"sdm/protocol/digest"
@@ -19,13 +20,10 @@ import (
 // tenth of a second.
 const mostCompared = 256 << 20
 
-// bytes returns the size of the elements in memory.
-func (a array) bytes() int { return a.shape.Elements() * a.size }
-
 // replyPage answers with elements of an array. If these are the first, it adds a hash
 // of all, so that ranks that differ in elements that are not shown are not merged.
-func (m *machine) replyPage(q *request, a array, body printed, value string) {
-	if body.First > 0 || body.Elements <= body.Last+1 || !a.kind.comparable(a.size) || a.apart || a.bytes() > mostCompared {
+func (m *machine) replyPage(q *request, a gdbtext.Array, body printed, value string) {
+	if body.First > 0 || body.Elements <= body.Last+1 || !a.Kind.Comparable(a.Size) || a.Scattered || a.Bytes() > mostCompared {
 		m.replyValue(q, body, value)
 		return
 	}
@@ -49,14 +47,14 @@ func (h hasher) Write(b []byte) (int, error) {
 }
 
 // readArray writes the memory of an array to into, read without gdb if possible.
-func (m *machine) readArray(q *request, a array, into io.Writer, then func(bad *protocol.Fault)) {
+func (m *machine) readArray(q *request, a gdbtext.Array, into io.Writer, then func(bad *protocol.Fault)) {
 	m.whenOurs(q, func(ours bool) {
 		if !ours {
 			m.readByGDB(q, a, into, then)
 			return
 		}
 		m.out.reads = append(m.out.reads, &memoryRead{
-			pid: m.target.PID, blocks: []inferior.Block{{Addr: a.addr, Size: uint64(a.bytes())}}, into: into,
+			pid: m.target.PID, blocks: []inferior.Block{{Addr: a.Addr, Size: uint64(a.Bytes())}}, into: into,
 			then: func(_ []uint64, err error) {
 				switch {
 				case q.answered: // the rank may have ended
@@ -71,22 +69,22 @@ func (m *machine) readArray(q *request, a array, into io.Writer, then func(bad *
 }
 
 // readByGDB reads the memory through gdb, in pieces.
-func (m *machine) readByGDB(q *request, a array, into io.Writer, then func(bad *protocol.Fault)) {
-	if a.bytes() > mostOfGDB {
+func (m *machine) readByGDB(q *request, a gdbtext.Array, into io.Writer, then func(bad *protocol.Fault)) {
+	if a.Bytes() > mostOfGDB {
 		then(&protocol.Fault{Kind: protocol.FaultGDB, Message: "gdb alone can read this memory, and more than 64 MiB are too much for it"})
 		return
 	}
 	var bad *protocol.Fault
-	for done := 0; done < a.bytes(); done += pieceOfGDB {
-		n := min(pieceOfGDB, a.bytes()-done)
+	for done := 0; done < a.Bytes(); done += pieceOfGDB {
+		n := min(pieceOfGDB, a.Bytes()-done)
 		m.ask(q, func(got answer) {
 			if bad == nil {
 				bad = copyMemory(into, got, n)
 			}
-			if done+n == a.bytes() {
+			if done+n == a.Bytes() {
 				then(bad)
 			}
-		}, "-data-read-memory-bytes", append(m.at(q), fmt.Sprintf("0x%x", a.addr+uint64(done)), strconv.Itoa(n))...)
+		}, "-data-read-memory-bytes", append(m.at(q), fmt.Sprintf("0x%x", a.Addr+uint64(done)), strconv.Itoa(n))...)
 	}
 }
 
@@ -128,12 +126,12 @@ func mayHoldElements(value string) bool {
 // countArray answers with the statistics of an array of numbers; for other values it
 // calls or.
 func (m *machine) countArray(q *request, or func()) {
-	m.arrayOf(q, func(a array, refusal *protocol.Fault) {
-		if refusal != nil || a.apart || !a.kind.countable(a.size) || a.bytes() > mostHashed {
+	m.arrayOf(q, func(a gdbtext.Array, refusal *protocol.Fault) {
+		if refusal != nil || a.Scattered || !a.Kind.Countable(a.Size) || a.Bytes() > mostHashed {
 			or()
 			return
 		}
-		s := &numbers{kind: a.kind, size: a.size}
+		s := &numbers{kind: a.Kind, size: a.Size}
 		m.readArray(q, a, s, func(bad *protocol.Fault) {
 			if bad != nil {
 				m.fail(q, bad)
@@ -144,7 +142,7 @@ func (m *machine) countArray(q *request, or func()) {
 	})
 }
 
-func (m *machine) replyCounted(q *request, a array, s *numbers) {
+func (m *machine) replyCounted(q *request, a gdbtext.Array, s *numbers) {
 	c := columnsOf(m.target.Rank, q.args.Limit)
 	c.add("nan", strconv.Itoa(s.nan))
 	c.add("inf", strconv.Itoa(s.inf))
@@ -152,7 +150,7 @@ func (m *machine) replyCounted(q *request, a array, s *numbers) {
 		if n == 0 {
 			return ""
 		}
-		return a.shape.Index(at)
+		return a.Shape.Index(at)
 	}
 	c.add("nanat", index(s.nan, s.nanAt))
 	c.add("minat", index(s.finite, s.min.at))
@@ -164,5 +162,5 @@ func (m *machine) replyCounted(q *request, a array, s *numbers) {
 	c.add("min", s.min.text)
 	c.add("max", s.max.text)
 	c.add("mean", mean)
-	m.reply(q, counted{q.args.Expr, a.shape.Elements(), a.shape}, c.sorted()...)
+	m.reply(q, counted{q.args.Expr, a.Shape.Elements(), a.Shape}, c.sorted()...)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/mi"
 	"sdm/protocol/rank"
 )
@@ -89,7 +90,7 @@ func (d *debugger) record(now time.Duration, r mi.Record) {
 	case mi.Notify:
 		d.notified(now, r)
 	case mi.Console, mi.Log, mi.Target, mi.Other:
-		if r.Class == mi.Console && isAboutThreadLibrary(r.Text) {
+		if r.Class == mi.Console && gdbtext.IsAboutThreadLibrary(r.Text) {
 			return
 		}
 		d.hearFork(now, r.Text)

@@ -4,12 +4,12 @@ package gdb
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/protocol"
 )
 
@@ -48,8 +48,8 @@ const mostDisplays = 100
 func (m *machine) display(q *request) {
 	all := m.displays.list
 	if q.args.Expr != "" {
-		if !isFormat(q.args.Format) {
-			m.fail(q, notAFormat(q.args.Format))
+		if !gdbtext.IsFormat(q.args.Format) {
+			m.fail(q, gdbtext.InvalidFormat(q.args.Format))
 			return
 		}
 		if len(all) >= mostDisplays {
@@ -153,7 +153,7 @@ func (m *machine) evaluateThese(q *request, all []protocol.Display, then func(sh
 				came(value, true)
 				return
 			}
-			m.scope(q, d, func() { came(displayedError(a.Results.Str("msg"), m.displays.scopes[d.Number] != 0)) })
+			m.scope(q, d, func() { came(gdbtext.DisplayedError(a.Results.Str("msg"), m.displays.scopes[d.Number] != 0)) })
 		})
 	}
 }
@@ -172,30 +172,17 @@ func shownOf(all []protocol.Display, texts []string, has []bool) (shown []protoc
 	return shown, values
 }
 
-// notRead matches gdb's errors for an expression that cannot be parsed here.
-var notRead = regexp.MustCompile(`^(?:No symbol |No type |No (?:struct|union|enum) type |A syntax error in expression|Invalid |Unmatched |Unterminated |Empty )`)
-
-// displayedError returns what is shown for a display without a value, as gdb does;
-// false: it cannot be parsed. read says that gdb has a display of its own for it: in
-// C++ gdb parses a call of a function that does not exist.
-func displayedError(msg string, read bool) (text string, has bool) {
-	if !read && notRead.MatchString(msg) {
-		return msg, false
-	}
-	return "<error: " + msg + ">", true
-}
-
 // askValue evaluates an expression that is shown with others. Without a format the
 // value is taken from the result record: console output may be interrupted by messages
 // about other threads.
 func (m *machine) askValue(q *request, format, expr string, then func(a answer, value string)) {
 	bounded := func(a answer, value string) {
 		switch {
-		case examines(format):
-			then(a, cutText(value, mostShown))
+		case gdbtext.Examines(format):
+			then(a, gdbtext.TruncateText(value, mostShown))
 			return
 		case !a.failed() || !tooLarge.MatchString(a.Results.Str("msg")):
-			then(a, listed(value))
+			then(a, gdbtext.Listed(value))
 			return
 		}
 		about := q.about("")
@@ -208,25 +195,13 @@ func (m *machine) askValue(q *request, format, expr string, then func(a answer, 
 		})
 	}
 	if format == "" {
-		m.askPrint(q, printing{}, expr, bounded)
+		m.askPrint(q, gdbtext.Printing{}, expr, bounded)
 		return
 	}
-	line := displayLine(protocol.Display{Expr: expr, Format: format})
+	line := gdbtext.DisplayLine(protocol.Display{Expr: expr, Format: format})
 	k := m.ask(q, func(a answer) { bounded(a, displayed(a)) }, "-interpreter-exec", append(m.at(q), "console", line)...)
 	k.print = true
 }
-
-// displayLine returns gdb's command: memory and instructions are examined, other
-// formats are printed.
-func displayLine(d protocol.Display) string {
-	if examines(d.Format) {
-		return examineLine(&protocol.Args{Expr: d.Expr, Format: d.Format})
-	}
-	return "output/" + d.Format + " " + d.Expr
-}
-
-// examines distinguishes the formats of x from those of print.
-func examines(format string) bool { return strings.ContainsAny(format, "is0123456789bhwg") }
 
 func displayed(a answer) string { return strings.TrimRight(a.text, "\n") }
 

@@ -4,9 +4,9 @@ package gdb
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/inferior"
 	"sdm/backend/mi"
 	"sdm/protocol"
@@ -41,32 +41,8 @@ func frameOf(t mi.Tuple) frame {
 	if f.File == "" {
 		f.From = inferior.AsSeen(t.Str("from"))
 	}
-	f.Args, f.values = namesAndValues(t.Path("args").Fields)
+	f.Args, f.values = gdbtext.NamesAndValues(t.Path("args").Fields)
 	return f
-}
-
-// namesAndValues reads a list of {name=…,value=…}. A name that comes again, as
-// that of a variable in an inner block does, gets a number.
-func namesAndValues(list mi.Tuple) (names, values []string) {
-	for _, e := range list {
-		name := e.Value.Fields.Str("name")
-		unique := name
-		for n := 2; slices.Contains(names, unique); n++ {
-			unique = name + "#" + strconv.Itoa(n)
-		}
-		names = append(names, unique)
-		values = append(values, listed(e.Value.Fields.Str("value")))
-	}
-	return names, values
-}
-
-// mostListed bounds each value of a list of them, in bytes.
-const mostListed = 4 << 10
-
-// listed is a value as it stands among others.
-func listed(value string) string {
-	value, _ = shortened(value, mostListed)
-	return value
 }
 
 // columns gathers the columns of one group.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/inferior"
 	"sdm/protocol"
 	"sdm/protocol/digest"
@@ -26,7 +27,7 @@ type hashed struct {
 // hashing is an answer under construction.
 type hashing struct {
 	q       *request
-	array   array
+	array   gdbtext.Array
 	body    hashed
 	columns *columns
 	left    int // outstanding parts
@@ -52,11 +53,11 @@ func (m *machine) hashArray(q *request) {
 		m.fail(q, noExpression())
 		return
 	}
-	m.arrayOf(q, func(a array, refusal *protocol.Fault) {
+	m.arrayOf(q, func(a gdbtext.Array, refusal *protocol.Fault) {
 		switch {
-		case refusal != nil && a.parts:
+		case refusal != nil && a.Parts:
 			m.hashItems(q, false, refusal)
-		case refusal == nil && a.parts:
+		case refusal == nil && a.Parts:
 			m.pointsOn(q, a, func(deep bool) {
 				if deep {
 					m.hashItems(q, true, nil)
@@ -71,16 +72,16 @@ func (m *machine) hashArray(q *request) {
 }
 
 // hashMemory answers with hashes of the bytes of an array, or with the refusal.
-func (m *machine) hashMemory(q *request, a array, refusal *protocol.Fault) {
+func (m *machine) hashMemory(q *request, a gdbtext.Array, refusal *protocol.Fault) {
 	h := &hashing{q: q, array: a, columns: columnsOf(m.target.Rank, q.args.Limit)}
-	h.body = hashed{Expr: q.args.Expr, Size: a.size, Shape: a.shape, Spans: q.args.Spans}
+	h.body = hashed{Expr: q.args.Expr, Size: a.Size, Shape: a.Shape, Spans: q.args.Spans}
 	whole := len(q.args.Spans) == 0
 	if whole {
-		h.body.Spans = []protocol.Span{{Last: a.shape.Elements() - 1}}
+		h.body.Spans = []protocol.Span{{Last: a.Shape.Elements() - 1}}
 	}
 	switch {
 	case refusal != nil:
-	case a.apart:
+	case a.Scattered:
 		refusal = notSideBySide(q)
 	default:
 		refusal = h.outside()
@@ -94,32 +95,32 @@ func (m *machine) hashMemory(q *request, a array, refusal *protocol.Fault) {
 
 // pointsOn reports whether elements of an array are objects of the C++ library or have
 // such members: their bytes do not tell whether they are equal.
-func (m *machine) pointsOn(q *request, a array, then func(bool)) {
+func (m *machine) pointsOn(q *request, a gdbtext.Array, then func(bool)) {
 	found := false
-	k := m.ask(q, func(got answer) { found = strings.Contains(got.text, "std::") }, "-interpreter-exec", append(m.at(q), "console", "ptype/mt "+a.item(0))...)
+	k := m.ask(q, func(got answer) { found = strings.Contains(got.text, "std::") }, "-interpreter-exec", append(m.at(q), "console", "ptype/mt "+a.Item(0))...)
 	k.print = true
 	m.ask(q, func(got answer) {
 		then(found || strings.Contains(got.Results.Str("value"), "std::"))
-	}, "-data-evaluate-expression", append(m.at(q), operand(a.item(0)))...)
+	}, "-data-evaluate-expression", append(m.at(q), gdbtext.Operand(a.Item(0)))...)
 }
 
 // hashItems compares the elements of a container, or of an array of objects, by what
 // gdb prints; other values are refused. The first elements tell how many levels it has.
 func (m *machine) hashItems(q *request, array bool, refusal *protocol.Fault) {
-	w := printingOf(q.args)
-	if acts(w.expr, false) {
+	w := gdbtext.ParsePrinting(q.args)
+	if gdbtext.HasSideEffects(w.Expr, false) {
 		m.fail(q, refusal)
 		return
 	}
-	m.askPrint(q, w, w.expr, func(got answer, value string) {
-		items, _ := itemsIn(value, array)
+	m.askPrint(q, w, w.Expr, func(got answer, value string) {
+		items, _ := gdbtext.Items(value, array)
 		switch {
 		case !got.failed() && len(items) > 0:
-			m.hashShown(q, w, array, mostItems[min(deepest(value), len(mostItems))-1])
+			m.hashShown(q, w, array, mostItems[min(gdbtext.Depth(value), len(mostItems))-1])
 		case refusal != nil:
 			m.fail(q, refusal)
 		default:
-			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "gdb does not show the elements of " + w.expr})
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "gdb does not show the elements of " + w.Expr})
 		}
 	}, "-elements 4")
 }
@@ -128,39 +129,24 @@ func (m *machine) hashItems(q *request, array bool, refusal *protocol.Fault) {
 // more levels; keys and values count separately.
 var mostItems = []int{2 * mostContained, 1000, 100}
 
-// deepest returns the number of levels of a value, at least 1.
-func deepest(value string) int {
-	depth, most := 0, 1
-	for _, b := range protocol.Unquoted(value) {
-		switch b {
-		case '{':
-			depth++
-			most = max(most, depth)
-		case '}':
-			depth--
-		}
-	}
-	return most
-}
-
 // leftOut matches where gdb has left out elements.
 var leftOut = regexp.MustCompile(`\.\.\.(?:[},)]|$)`)
 
 // hashShown is hashItems with a maximum number of elements at each level.
-func (m *machine) hashShown(q *request, w printing, array bool, most int) {
-	m.askPrint(q, w, w.expr, func(got answer, value string) {
-		items, n := itemsIn(value, array)
+func (m *machine) hashShown(q *request, w gdbtext.Printing, array bool, most int) {
+	m.askPrint(q, w, w.Expr, func(got answer, value string) {
+		items, n := gdbtext.Items(value, array)
 		switch {
 		case got.failed():
 			m.refused(q, got)
 			return
 		case n == 0 || leftOut.MatchString(value):
-			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: w.expr + " is too large to be compared by element"})
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: w.Expr + " is too large to be compared by element"})
 			return
 		}
 		h := &hashing{q: q, columns: columnsOf(m.target.Rank, q.args.Limit)}
-		h.array.size, h.array.shape.Dims = 1, []protocol.Dim{{Count: len(items)}}
-		h.body = hashed{Expr: q.args.Expr, Shape: h.array.shape, Spans: q.args.Spans}
+		h.array.Size, h.array.Shape.Dims = 1, []protocol.Dim{{Count: len(items)}}
+		h.body = hashed{Expr: q.args.Expr, Shape: h.array.Shape, Spans: q.args.Spans}
 		whole := len(q.args.Spans) == 0
 		if whole {
 			h.body.Spans = []protocol.Span{{Last: len(items) - 1}}
@@ -171,7 +157,7 @@ func (m *machine) hashShown(q *request, w printing, array bool, most int) {
 		}
 		for i, s := range h.body.Spans {
 			if s.Len() == 1 && !whole {
-				h.columns.add("value."+strconv.Itoa(i), listed(items[s.First]))
+				h.columns.add("value."+strconv.Itoa(i), gdbtext.Listed(items[s.First]))
 				continue
 			}
 			for k, b := range s.Blocks() {
@@ -186,26 +172,12 @@ func (m *machine) hashShown(q *request, w printing, array bool, most int) {
 	}, fmt.Sprintf("-elements %d", most), "-repeats unlimited")
 }
 
-// itemsIn returns the elements of a container, a vector, or, with array, an array, from
-// a printed value.
-func itemsIn(value string, array bool) (items []string, n int) {
-	if array && strings.HasPrefix(value, "{") {
-		items = members(value[1:])
-		return items, len(items)
-	}
-	if head := vectorOf.FindString(value); head != "" && strings.HasPrefix(value[len(head):], "{") {
-		items = members(value[len(head)+1:])
-		return items, len(items)
-	}
-	return containerItems(value)
-}
-
 // mostHashed bounds what one hash reads, in bytes.
 const mostHashed = 4 << 30
 
 // outside refuses spans that exceed the array or the limits.
 func (h *hashing) outside() *protocol.Fault {
-	n, total := h.array.shape.Elements(), 0
+	n, total := h.array.Shape.Elements(), 0
 	for _, s := range h.body.Spans {
 		if s.First < 0 || s.Last < s.First || s.Last >= n {
 			return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("%s has no elements %d to %d: there are %d", h.body.Expr, s.First, s.Last, n)}
@@ -215,7 +187,7 @@ func (h *hashing) outside() *protocol.Fault {
 	if n := len(h.body.Spans); n > protocol.MostSpans && (n > protocol.MostValues || total > n) {
 		return &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("%d spans, at most %d can be asked for", len(h.body.Spans), protocol.MostSpans)}
 	}
-	if total > mostHashed/h.array.size {
+	if total > mostHashed/h.array.Size {
 		return &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("%s has more than 4 GiB", h.body.Expr), Hint: "a part of it, such as " + h.body.Expr + "[0]@1000000"}
 	}
 	return nil
@@ -233,11 +205,11 @@ func (m *machine) hashSpans(h *hashing, whole bool) {
 				}
 				h.columns.add("value."+strconv.Itoa(i), got.Results.Str("value"))
 				m.hashedPart(h)
-			}, "-data-evaluate-expression", append(m.at(h.q), operand(h.array.item(s.First)))...)
+			}, "-data-evaluate-expression", append(m.at(h.q), gdbtext.Operand(h.array.Item(s.First)))...)
 			continue
 		}
 		for k, b := range s.Blocks() {
-			blocks = append(blocks, block{fmt.Sprintf("%d.%d", i, k), inferior.Block{Addr: h.array.addr + uint64(b.First)*uint64(h.array.size), Size: uint64(b.Len() * h.array.size)}})
+			blocks = append(blocks, block{fmt.Sprintf("%d.%d", i, k), inferior.Block{Addr: h.array.Addr + uint64(b.First)*uint64(h.array.Size), Size: uint64(b.Len() * h.array.Size)}})
 		}
 	}
 	if len(blocks) == 0 {

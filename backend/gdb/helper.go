@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/protocol/stack"
 )
 
@@ -22,7 +23,7 @@ var startFunction = map[string]bool{"clone": true, "__clone": true, "clone3": tr
 //	#5 ?? () from libc.so.6        clone3
 func threadFunction(frames []frame) (level int, ok bool) {
 	end := len(frames)
-	for end > 0 && frames[end-1].library == "" && frames[end-1].File == "" && address(frames[end-1].addr) == 0 {
+	for end > 0 && frames[end-1].library == "" && frames[end-1].File == "" && gdbtext.Address(frames[end-1].addr) == 0 {
 		end-- // beyond clone, where gdb has no unwind information
 	}
 	level = end - 1

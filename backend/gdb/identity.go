@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/mi"
 )
 
@@ -38,7 +39,7 @@ func mentionsIdentity(words []string) bool {
 			}
 			w = w[i+1:]
 			n := 0
-			for n < len(w) && isNameByte(w[n], n == 0) {
+			for n < len(w) && gdbtext.IsNameByte(w[n], n == 0) {
 				n++
 			}
 			if w[:n] == "rank" || w[:n] == "size" {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -34,8 +35,8 @@ type printed struct {
 // -pretty --); other expressions are evaluated by GDB/MI.
 func (m *machine) evaluate(q *request) {
 	switch w := q.printing(); {
-	case w.expr != "":
-	case w.format == "":
+	case w.Expr != "":
+	case w.Format == "":
 		m.printAgain(q)
 		return
 	default:
@@ -47,28 +48,21 @@ func (m *machine) evaluate(q *request) {
 	}
 	w := q.printing()
 	switch {
-	case !isFormat(w.format):
-		m.fail(q, notAFormat(w.format))
+	case !gdbtext.IsFormat(w.Format):
+		m.fail(q, gdbtext.InvalidFormat(w.Format))
 		return
 	case q.args.Last > 0:
 		m.page(q)
 		return
 	}
-	m.askPrint(q, w, w.expr, func(a answer, value string) {
-		if q.printing().plain() && m.incomplete(a) {
+	m.askPrint(q, w, w.Expr, func(a answer, value string) {
+		if q.printing().Plain() && m.incomplete(a) {
 			m.readLibraries()
 			m.evaluate(q)
 			return
 		}
-		m.scoped(q, w, w.expr, a, func() { m.evaluated(q, a, value) })
+		m.scoped(q, w, w.Expr, a, func() { m.evaluated(q, a, value) })
 	})
-}
-
-var historyPrefix = regexp.MustCompile(`^\$[0-9]+ = `)
-
-// withoutHistory removes "$1 = ": the number differs between ranks.
-func withoutHistory(text string) string {
-	return strings.TrimSuffix(historyPrefix.ReplaceAllString(text, ""), "\n")
 }
 
 func (m *machine) evaluated(q *request, a answer, value string) {
@@ -87,7 +81,7 @@ func (m *machine) evaluatedOne(q *request, a answer, value string) {
 	case a.failed():
 		m.refused(q, a)
 	default:
-		q.head = referenceHead(value)
+		q.head = gdbtext.ReferenceHead(value)
 		m.evaluatedWhole(q, value[len(q.head):])
 	}
 }
@@ -130,7 +124,7 @@ func (m *machine) replyVariables(q *request, a answer, list mi.Tuple) {
 		m.refused(q, a)
 		return
 	}
-	names, values := namesAndValues(list)
+	names, values := gdbtext.NamesAndValues(list)
 	if len(names) == 0 {
 		m.replyNoVariables(q)
 		return

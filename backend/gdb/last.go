@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/protocol"
 )
 
@@ -22,7 +23,7 @@ type printedLast struct {
 // keepPrinted keeps the answer to a print.
 func (m *machine) keepPrinted(q *request, g protocol.Group) {
 	if q.name == "print" && q.args.Expr != "" && g.Kind == protocol.KindResult && q.args.Last == 0 && q.args.Thread == 0 && q.args.Frame == nil && q.into == nil {
-		m.last = printedLast{group: g, expr: q.printing().expr, at: m.chosen}
+		m.last = printedLast{group: g, expr: q.printing().Expr, at: m.chosen}
 	}
 }
 
@@ -87,11 +88,11 @@ func lastIn(expr, last string) (out string, used, numbered bool) {
 		rest := expr[i+1:]
 		switch {
 		case c != '$':
-		case rest == "" || !isNameByte(rest[0], false) && rest[0] != '$':
+		case rest == "" || !gdbtext.IsNameByte(rest[0], false) && rest[0] != '$':
 			used = true
 			b.WriteString(expr[copied:i] + last)
 			copied = i + 1
-		case !isNameByte(rest[0], true):
+		case !gdbtext.IsNameByte(rest[0], true):
 			numbered = true
 		}
 	}
@@ -109,7 +110,7 @@ func (m *machine) lastUsable() *protocol.Fault {
 		why = "the rank has run since it was printed"
 	case m.last.at != m.chosen:
 		why = fmt.Sprintf("it was printed in frame %d of thread %d", m.last.at.frame, m.last.at.thread)
-	case acts(m.last.expr, false):
+	case gdbtext.HasSideEffects(m.last.expr, false):
 		why = "it calls or changes something"
 	default:
 		return nil

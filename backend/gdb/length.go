@@ -3,10 +3,10 @@
 package gdb
 
 import (
-	"bytes"
 	"encoding/hex"
 	"strconv"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/protocol"
 )
 
@@ -19,20 +19,20 @@ const (
 )
 
 // lengthOfText finds the terminating zero of a string, and then its place.
-func (m *machine) lengthOfText(q *request, a array, then func(array, *protocol.Fault)) {
+func (m *machine) lengthOfText(q *request, a gdbtext.Array, then func(gdbtext.Array, *protocol.Fault)) {
 	var addr uint64
-	m.ask(q, func(got answer) { addr = addressIn(got.Results.Str("value")) }, "-data-evaluate-expression", append(m.at(q), " &("+a.item(0)+")")...)
+	m.ask(q, func(got answer) { addr = gdbtext.AddressIn(got.Results.Str("value")) }, "-data-evaluate-expression", append(m.at(q), " &("+a.Item(0)+")")...)
 	m.ask(q, func(got answer) {
 		size, _ := strconv.Atoi(got.Results.Str("value"))
 		if addr == 0 || size < 1 || size > 4 {
-			then(array{}, &protocol.Fault{Kind: protocol.FaultGDB, Message: "gdb does not say where the text is"})
+			then(gdbtext.Array{}, &protocol.Fault{Kind: protocol.FaultGDB, Message: "gdb does not say where the text is"})
 			return
 		}
 		m.lookForZero(q, addr, size, 0, firstRead, func(n int) {
-			a.shape.Dims[0].Count = n
+			a.Shape.Dims[0].Count = n
 			m.placeArray(q, a, then)
 		})
-	}, "-data-evaluate-expression", append(m.at(q), " sizeof ("+a.item(0)+")")...)
+	}, "-data-evaluate-expression", append(m.at(q), " sizeof ("+a.Item(0)+")")...)
 }
 
 // lookForZero finds the number of characters of size bytes before a zero or before
@@ -44,7 +44,7 @@ func (m *machine) lookForZero(q *request, addr uint64, size, done, look int, the
 			// empty if gdb returns none
 			have, _ = hex.DecodeString(pieces[0].Value.Fields.Str("contents"))
 		}
-		i := zeroIn(have, size)
+		i := gdbtext.IndexZero(have, size)
 		switch done += i; {
 		case i < len(have) || len(have) < look || done >= mostText:
 			then(done / size)
@@ -52,16 +52,4 @@ func (m *machine) lookForZero(q *request, addr uint64, size, done, look int, the
 			m.lookForZero(q, addr, size, done, min(look*8, pieceOfGDB), then)
 		}
 	}, "-data-read-memory-bytes", append(m.at(q), "0x"+strconv.FormatUint(addr+uint64(done), 16), strconv.Itoa(look))...)
-}
-
-// zeroIn returns the offset of the first character whose bytes are all zero, or the
-// length.
-func zeroIn(b []byte, size int) int {
-	zero := make([]byte, size)
-	for i := 0; i+size <= len(b); i += size {
-		if bytes.Equal(b[i:i+size], zero) {
-			return i
-		}
-	}
-	return len(b)
 }

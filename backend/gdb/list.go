@@ -7,32 +7,21 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/protocol"
 )
 
 // listing is the body of list.
 type listing struct {
-	File    string       `json:"file"`
-	Lines   []sourceLine `json:"lines"`
-	Current int          `json:"current,omitempty"` // line of the selected frame
+	File    string               `json:"file"`
+	Lines   []gdbtext.SourceLine `json:"lines"`
+	Current int                  `json:"current,omitempty"` // line of the selected frame
 	// which of several functions of that name this is
-	Head   string    `json:"head,omitempty"`
-	Before []excerpt `json:"before,omitempty"` // the others
-}
-
-// excerpt is the listing of one of several functions.
-type excerpt struct {
-	Head  string       `json:"head"`
-	Lines []sourceLine `json:"lines"`
-}
-
-type sourceLine struct {
-	N    int    `json:"n"`
-	Text string `json:"text"`
+	Head   string            `json:"head,omitempty"`
+	Before []gdbtext.Excerpt `json:"before,omitempty"` // the others
 }
 
 const (
@@ -101,19 +90,13 @@ func (m *machine) replyLines(q *request, file, full string, first, last, current
 	}
 	body := listing{File: file}
 	for i, t := range text {
-		body.Lines = append(body.Lines, sourceLine{first + i, t})
+		body.Lines = append(body.Lines, gdbtext.SourceLine{N: first + i, Text: t})
 		if first+i == current {
 			body.Current = current
 		}
 	}
 	m.reply(q, body)
 }
-
-// infoLine matches gdb's answer for a location:
-//
-//	Line 21 of "work.c" starts at address 0x1149 <helper> and ends at 0x1150 <helper+7>.
-//	Line number 99 is out of range for "work.c".
-var infoLine = regexp.MustCompile(`Line (?:number )?(\d+) (?:of|is out of range for) "([^"]*)"`)
 
 // locate finds a location and shows the lines around it, or those from there to
 // another.
@@ -169,7 +152,7 @@ func (m *machine) lineFor(q *request, location string, then func(file string, li
 		return
 	}
 	k := m.ask(q, func(a answer) {
-		found := infoLine.FindStringSubmatch(a.text)
+		found := gdbtext.InfoLine.FindStringSubmatch(a.text)
 		switch {
 		case a.failed():
 			m.refused(q, a)
@@ -178,7 +161,7 @@ func (m *machine) lineFor(q *request, location string, then func(file string, li
 		default:
 			line, _ := strconv.Atoi(found[1])
 			one := func() { then(found[2], line) }
-			if q.args.To == "" && len(infoLine.FindAllString(a.text, 2)) > 1 {
+			if q.args.To == "" && len(gdbtext.InfoLine.FindAllString(a.text, 2)) > 1 {
 				m.listSeveral(q, one)
 				return
 			}
@@ -188,17 +171,11 @@ func (m *machine) lineFor(q *request, location string, then func(file string, li
 	k.print = true
 }
 
-var (
-	// functionHead matches the line before the lines of one of several functions.
-	functionHead = regexp.MustCompile(`^file: "(.*)", line number: \d+, symbol: ".*"$`)
-	numberedLine = regexp.MustCompile(`^(\d+)\t(.*)$`)
-)
-
 // listSeveral lists the functions of a name, as gdb does. It calls one if there is only
 // one, in several places.
 func (m *machine) listSeveral(q *request, one func()) {
 	k := m.ask(q, func(a answer) {
-		all, file := excerptsOf(a.text)
+		all, file := gdbtext.ParseExcerpts(a.text)
 		if a.failed() || len(all) < 2 {
 			one()
 			return
@@ -207,22 +184,6 @@ func (m *machine) listSeveral(q *request, one func()) {
 		m.reply(q, listing{File: file, Lines: last.Lines, Head: last.Head, Before: all[:len(all)-1]})
 	}, "-interpreter-exec", append(m.at(q), "console", fmt.Sprintf("with listsize %d -- list %s", m.linesFor(q), q.args.Location))...)
 	k.print = true
-}
-
-// excerptsOf parses gdb's listing of several functions; file is that of the last.
-func excerptsOf(text string) (all []excerpt, file string) {
-	for line := range strings.SplitSeq(text, "\n") {
-		if found := functionHead.FindStringSubmatch(line); found != nil {
-			all, file = append(all, excerpt{Head: line, Lines: []sourceLine{}}), found[1]
-			continue
-		}
-		if found := numberedLine.FindStringSubmatch(line); found != nil && len(all) > 0 {
-			n, _ := strconv.Atoi(found[1])
-			e := &all[len(all)-1]
-			e.Lines = append(e.Lines, sourceLine{n, found[2]})
-		}
-	}
-	return all, file
 }
 
 // findFile asks gdb for the full path of a file.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -85,20 +86,8 @@ func (m *machine) stopNamed(t *thread, reason string) {
 func firstNamed(frames mi.Tuple) (mi.Value, bool) {
 	for v := range frames.All("frame") {
 		if !nameless(frameOf(v.Fields)) {
-			return withField(v, "level", "0"), true
+			return gdbtext.WithField(v, "level", "0"), true
 		}
 	}
 	return mi.Value{}, false
-}
-
-// withField returns a tuple with another value of a field.
-func withField(v mi.Value, name, value string) mi.Value {
-	fields := append(mi.Tuple{}, v.Fields...)
-	for i := range fields {
-		if fields[i].Name == name {
-			fields[i].Value = mi.Value{Str: value}
-		}
-	}
-	v.Fields = fields
-	return v
 }

@@ -7,12 +7,14 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
+
+	"sdm/backend/gdb/gdbtext"
 )
 
 // numbers receives the memory of an array in pieces and keeps the statistics. Its size
 // is constant.
 type numbers struct {
-	kind kind
+	kind gdbtext.Kind
 	size int // of an element, in bytes
 	rest []byte
 
@@ -78,12 +80,12 @@ func (s *numbers) add(b []byte) {
 // value decodes an element: as a float and, if it is an integer, its bits.
 func (s *numbers) value(b []byte) (f float64, bits uint64) {
 	switch {
-	case s.kind == floating && s.size == 4:
+	case s.kind == gdbtext.Floating && s.size == 4:
 		return float64(math.Float32frombits(binary.NativeEndian.Uint32(b))), 0
-	case s.kind == floating && s.size == 8:
+	case s.kind == gdbtext.Floating && s.size == 8:
 		return math.Float64frombits(binary.NativeEndian.Uint64(b)), 0
-	case s.kind == floating:
-		return extended(b), 0
+	case s.kind == gdbtext.Floating:
+		return gdbtext.LongDouble(b), 0
 	}
 	switch s.size {
 	case 1:
@@ -95,7 +97,7 @@ func (s *numbers) value(b []byte) (f float64, bits uint64) {
 	default:
 		bits = binary.NativeEndian.Uint64(b)
 	}
-	if s.kind == unsigned {
+	if s.kind == gdbtext.Unsigned {
 		return float64(bits), bits
 	}
 	shift := 64 - 8*s.size
@@ -103,34 +105,17 @@ func (s *numbers) value(b []byte) (f float64, bits uint64) {
 	return float64(wide), uint64(wide)
 }
 
-// extended decodes a number of 80 bits (Intel 64 manual, Double Extended-Precision
-// Floating-Point Format).
-func extended(b []byte) float64 {
-	fraction, head := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint16(b[8:])
-	f := math.Ldexp(float64(fraction), int(head&0x7fff)-16383-63)
-	switch {
-	case head&0x7fff == 0x7fff && fraction<<1 != 0:
-		return math.NaN()
-	case head&0x7fff == 0x7fff:
-		f = math.Inf(1)
-	}
-	if head>>15 == 1 {
-		return -f
-	}
-	return f
-}
-
 // less also distinguishes integers beyond 2^53 that are equal as floats.
 func (s *numbers) less(f float64, bits uint64, e element) bool {
-	return f < e.f || f == e.f && s.kind != floating && s.order(bits, e) < 0
+	return f < e.f || f == e.f && s.kind != gdbtext.Floating && s.order(bits, e) < 0
 }
 
 func (s *numbers) greater(f float64, bits uint64, e element) bool {
-	return f > e.f || f == e.f && s.kind != floating && s.order(bits, e) > 0
+	return f > e.f || f == e.f && s.kind != gdbtext.Floating && s.order(bits, e) > 0
 }
 
 func (s *numbers) order(bits uint64, e element) int {
-	if s.kind == unsigned {
+	if s.kind == gdbtext.Unsigned {
 		other, _ := strconv.ParseUint(e.text, 10, 64) // the exact value is only in the text
 		return cmp.Compare(bits, other)
 	}
@@ -141,9 +126,9 @@ func (s *numbers) order(bits uint64, e element) int {
 // text formats a number as gdb does.
 func (s *numbers) text(f float64, bits uint64) string {
 	switch {
-	case s.kind == unsigned:
+	case s.kind == gdbtext.Unsigned:
 		return strconv.FormatUint(bits, 10)
-	case s.kind == signed:
+	case s.kind == gdbtext.Signed:
 		return strconv.FormatInt(int64(bits), 10)
 	case s.size == 4:
 		return strconv.FormatFloat(f, 'g', 9, 64)

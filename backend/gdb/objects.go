@@ -5,9 +5,9 @@ package gdb
 import (
 	"path"
 	"regexp"
-	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/inferior"
 	"sdm/backend/mi"
 )
@@ -32,17 +32,11 @@ func objectsOf(program string, result mi.Tuple) objects {
 		for _, r := range l.Path("ranges").Fields {
 			o.libraries = append(o.libraries, loadedLibrary{
 				name: strings.Clone(inferior.AsSeen(l.Str("target-name"))),
-				Span: inferior.Span{First: address(r.Value.Fields.Str("from")), End: address(r.Value.Fields.Str("to"))},
+				Span: inferior.Span{First: gdbtext.Address(r.Value.Fields.Str("from")), End: gdbtext.Address(r.Value.Fields.Str("to"))},
 			})
 		}
 	}
 	return o
-}
-
-// address parses an address as gdb prints it; 0 if it is none.
-func address(text string) uint64 {
-	n, _ := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 64)
-	return n
 }
 
 // of returns the library of a frame, "" for the program and for code in no file. gdb
@@ -52,7 +46,7 @@ func (o objects) of(f frame) string {
 		return inferior.AsSeen(f.library)
 	}
 	for _, l := range o.libraries {
-		if l.Holds(address(f.addr)) {
+		if l.Holds(gdbtext.Address(f.addr)) {
 			return l.name
 		}
 	}

@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/protocol"
 )
-
-// pageSize is how many elements gdb shows of an array: its setting print
-// elements, see Config.CommandLine.
-const pageSize = 200
 
 // evaluatedWhole answers with a value. Of one that gdb has cut off, and of one that is too long, it says how many
 // elements there are.
@@ -21,19 +18,19 @@ func (m *machine) evaluatedWhole(q *request, value string) {
 		return
 	}
 	w := q.printing()
-	if !isCut(value) && len(value) <= m.most(w) {
+	if !gdbtext.IsTruncated(value) && len(value) <= m.most(w) {
 		m.evaluatedPart(q, value)
 		return
 	}
-	m.arrayOf(q, func(a array, bad *protocol.Fault) {
-		n := a.shape.Elements()
-		if bad == nil && a.flat(value) {
-			m.pageOfArray(q, w, a, 0, pageSize-1)
+	m.arrayOf(q, func(a gdbtext.Array, bad *protocol.Fault) {
+		n := a.Shape.Elements()
+		if bad == nil && a.Flat(value) {
+			m.pageOfArray(q, w, a, 0, gdbtext.PageSize-1)
 			return
 		}
-		text, shown := shortened(value, m.most(w))
+		text, shown := gdbtext.Truncate(value, m.most(w))
 		if n > shown && shown > 0 {
-			m.replyPage(q, a, a.page(q.args, 0, shown-1), text)
+			m.replyPage(q, a, pageOf(a, q.args, 0, shown-1), text)
 			return
 		}
 		m.evaluatedPart(q, value)
@@ -44,12 +41,12 @@ func (m *machine) evaluatedWhole(q *request, value string) {
 // with a little of each of its parts.
 func (m *machine) evaluatedLarge(q *request, refusal answer) {
 	w := q.printing()
-	m.arrayOf(q, func(a array, bad *protocol.Fault) {
+	m.arrayOf(q, func(a gdbtext.Array, bad *protocol.Fault) {
 		switch {
-		case acts(w.expr, a.shape.Fortran):
+		case gdbtext.HasSideEffects(w.Expr, a.Shape.Fortran):
 			m.refused(q, refusal)
-		case bad == nil && a.size <= mostFetched:
-			m.pageOfArray(q, w, a, 0, pageSize-1)
+		case bad == nil && a.Size <= mostFetched:
+			m.pageOfArray(q, w, a, 0, gdbtext.PageSize-1)
 		default:
 			m.askLarge(q, w, func(got answer, value string) {
 				if got.failed() {
@@ -66,38 +63,27 @@ func (m *machine) evaluatedLarge(q *request, refusal answer) {
 // array, or a little of each part.
 func (m *machine) beginning(q *request, expr string, then func(text string, bad *protocol.Fault)) {
 	about := q.about(expr)
-	w := printingOf(about.args)
+	w := gdbtext.ParsePrinting(about.args)
 	told := func(end func(string) string) func(answer, string) {
 		return func(got answer, value string) {
 			if got.failed() {
 				then("", &protocol.Fault{Kind: protocol.FaultGDB, Message: got.Results.Str("msg")})
 				return
 			}
-			then(listed(end(value)), nil)
+			then(gdbtext.Listed(end(value)), nil)
 		}
 	}
-	m.arrayOf(about, func(a array, bad *protocol.Fault) {
+	m.arrayOf(about, func(a gdbtext.Array, bad *protocol.Fault) {
 		switch {
-		case acts(w.expr, a.shape.Fortran):
+		case gdbtext.HasSideEffects(w.Expr, a.Shape.Fortran):
 			then("", bad)
-		case bad == nil && a.size <= mostFetched && !a.apart:
-			last := min(a.shape.Elements(), pageSize, max(mostFetched/a.size, 1)) - 1
-			m.askPrint(about, w, a.slice(0, last), told(goingOn))
+		case bad == nil && a.Size <= mostFetched && !a.Scattered:
+			last := min(a.Shape.Elements(), gdbtext.PageSize, max(mostFetched/a.Size, 1)) - 1
+			m.askPrint(about, w, a.Slice(0, last), told(gdbtext.WithMore))
 		default:
 			m.askLarge(about, w, told(func(value string) string { return value }))
 		}
 	})
-}
-
-// goingOn says of the elements of an array that there are more.
-func goingOn(value string) string {
-	if rest, ok := strings.CutSuffix(value, ")"); ok {
-		return rest + ", ...)"
-	}
-	if rest, ok := strings.CutSuffix(value, "}"); ok {
-		return rest + "...}"
-	}
-	return value + "..."
 }
 
 // mostFetched is the size of the values that gdb fetches, in bytes: its setting max-value-size, see
@@ -110,53 +96,28 @@ func (m *machine) replyValue(q *request, body printed, value string) {
 	m.replyWith(q, q.bodyOf(body), c.sorted())
 }
 
-// flat tells that the elements of an array of several dimensions, as gdb shows them, are not those from the first
-// on: of each row of C a part, or rows of Fortran that are the same, which gdb counts as it likes.
-func (a array) flat(value string) bool {
-	if len(a.shape.Dims) < 2 {
-		return false
-	}
-	if a.shape.Fortran {
-		return strings.Contains(value, ") <repeats ")
-	}
-	for _, d := range a.shape.Dims[1:] {
-		if d.Count > pageSize {
-			return true
-		}
-	}
-	return false
-}
-
-// page says which elements an answer holds.
-func (a array) page(args protocol.Args, first, last int) printed {
-	p := printed{Expr: args.Expr, Format: args.Format, Elements: a.shape.Elements(), First: first, Last: last}
-	if a.shape.Fortran || len(a.shape.Dims) > 1 {
-		p.Shape = &a.shape
+// pageOf is the body of an answer that holds some elements of an array.
+func pageOf(a gdbtext.Array, args protocol.Args, first, last int) printed {
+	p := printed{Expr: args.Expr, Format: args.Format, Elements: a.Shape.Elements(), First: first, Last: last}
+	if a.Shape.Fortran || len(a.Shape.Dims) > 1 {
+		p.Shape = &a.Shape
 	}
 	return p
-}
-
-// slice is an expression for some elements, side by side in memory.
-func (a array) slice(first, last int) string {
-	if low := a.shape.Dims[0].Low; a.shape.Fortran && len(a.shape.Dims) == 1 {
-		return fmt.Sprintf("%s(%d:%d)", a.base, low+first, low+last) // which need not be
-	}
-	return fmt.Sprintf("%s@%d", a.item(first), last-first+1)
 }
 
 // page answers with some elements of an array. gdb builds nothing for them, as
 // it would for the children of a variable object.
 func (m *machine) page(q *request) {
-	first, last := q.args.First, min(q.args.Last, q.args.First+pageSize-1)
+	first, last := q.args.First, min(q.args.Last, q.args.First+gdbtext.PageSize-1)
 	if first < 0 || last < first {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("there are no elements %d to %d", first, q.args.Last)})
 		return
 	}
 	w := q.printing()
-	m.arrayOf(q, func(a array, refusal *protocol.Fault) {
-		n := a.shape.Elements()
+	m.arrayOf(q, func(a gdbtext.Array, refusal *protocol.Fault) {
+		n := a.Shape.Elements()
 		switch {
-		case n == 0 && a.base == "" && refusal != nil:
+		case n == 0 && a.Base == "" && refusal != nil:
 			m.pageOfContainer(q, w, first, last, refusal)
 		case n > 0 && min(last, n-1) < first:
 			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("There are only %d elements.", n)})
@@ -169,30 +130,30 @@ func (m *machine) page(q *request) {
 }
 
 // pageOfArray answers with elements of an array, or with the first of them, as many as an answer may hold.
-func (m *machine) pageOfArray(q *request, w printing, a array, first, last int) {
-	last = min(last, a.shape.Elements()-1)
+func (m *machine) pageOfArray(q *request, w gdbtext.Printing, a gdbtext.Array, first, last int) {
+	last = min(last, a.Shape.Elements()-1)
 	answer := func(got answer, value string) {
 		if got.failed() {
 			m.refused(q, got)
 			return
 		}
-		value, cut := wholeCharacters(value)
-		if last == a.shape.Elements()-1 {
+		value, cut := gdbtext.WholeCharacters(value)
+		if last == a.Shape.Elements()-1 {
 			cut = 0
 		}
 		text, shown := value, last-first+1-cut
 		if len(value) > m.most(w) {
-			text, shown = shortened(value, m.most(w))
+			text, shown = gdbtext.Truncate(value, m.most(w))
 		}
-		m.replyPage(q, a, a.page(q.args, first, first+max(shown, 1)-1), text)
+		m.replyPage(q, a, pageOf(a, q.args, first, first+max(shown, 1)-1), text)
 	}
 	switch {
-	case !a.apart:
-		last = min(last, first+max(mostFetched/a.size, 1)-1)
-		m.askPrint(q, w, a.slice(first, last), answer, w.inFull()...)
-	case len(a.shape.Dims) == 1:
-		m.askLine(q, unbounded+w.line(a.slice(first, last), w.inFull()...), answer)
-	case a.shape.Fortran:
+	case !a.Scattered:
+		last = min(last, first+max(mostFetched/a.Size, 1)-1)
+		m.askPrint(q, w, a.Slice(first, last), answer, w.InFull()...)
+	case len(a.Shape.Dims) == 1:
+		m.askLine(q, unbounded+w.Line(a.Slice(first, last), w.InFull()...), answer)
+	case a.Shape.Fortran:
 		m.askColumns(q, w, a, first, last, answer)
 	default:
 		m.fail(q, notSideBySide(q))
@@ -204,13 +165,13 @@ func (m *machine) pageOfArray(q *request, w printing, a array, first, last int) 
 const unbounded = "with max-value-size 1073741824 -- "
 
 // askColumns asks for elements of an array of Fortran, by the columns in which they lie.
-func (m *machine) askColumns(q *request, w printing, a array, first, last int, then func(answer, string)) {
+func (m *machine) askColumns(q *request, w gdbtext.Printing, a gdbtext.Array, first, last int, then func(answer, string)) {
 	var parts []string
 	var bad *answer
 	for i := first; i <= last; {
-		n := min(a.shape.Dims[0].Count-i%a.shape.Dims[0].Count, last-i+1)
+		n := min(a.Shape.Dims[0].Count-i%a.Shape.Dims[0].Count, last-i+1)
 		i += n
-		m.askLine(q, unbounded+w.line(a.base+a.shape.Column(i-n, n), w.inFull()...), func(got answer, value string) {
+		m.askLine(q, unbounded+w.Line(a.Base+a.Shape.Column(i-n, n), w.InFull()...), func(got answer, value string) {
 			if got.failed() && bad == nil {
 				bad = &got
 			}

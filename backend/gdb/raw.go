@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sdm/backend"
+	"sdm/backend/gdb/gdbtext"
 	"sdm/protocol"
 )
 
@@ -214,7 +215,7 @@ func (m *machine) passed(q *request, k *call, a answer) {
 		text = withoutNumbers(text)
 	}
 	if printsText.MatchString(q.args.Text) {
-		text = cutText(text, mostShown)
+		text = gdbtext.TruncateText(text, mostShown)
 	}
 	if protocol.IsSetting(q.args.Text) {
 		text = m.gdb.setting.saidOf(q.command, text)

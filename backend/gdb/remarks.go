@@ -81,12 +81,6 @@ func (d *debugger) hearConsole(text string) {
 	}
 }
 
-// isAboutThreadLibrary matches what gdb prints when a program of a shared gdb starts
-// its first thread, perhaps within output about another rank.
-func isAboutThreadLibrary(text string) bool {
-	return strings.HasPrefix(text, "[Thread debugging using libthread_db ") || strings.HasPrefix(text, "Using host libthread_db library ")
-}
-
 // dropsWatchpoint reports whether gdb has deleted a watchpoint whose expression cannot
 // be evaluated any more: it stops there without a reason.
 func (r *remarks) dropsWatchpoint() bool {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
 	"sdm/protocol/column"
@@ -24,7 +25,7 @@ type command struct {
 	printed printed
 	body    []byte
 	// way is the result of printing, if parted.
-	way    printing
+	way    gdbtext.Printing
 	parted bool
 }
 
@@ -71,9 +72,9 @@ func (c *command) bodyOf(p printed) []byte {
 
 // printing returns the parsed arguments of a print. The expression must not be changed
 // afterwards.
-func (c *command) printing() printing {
+func (c *command) printing() gdbtext.Printing {
 	if !c.parted {
-		c.way, c.parted = printingOf(c.args), true
+		c.way, c.parted = gdbtext.ParsePrinting(c.args), true
 	}
 	return c.way
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/protocol"
 )
 
@@ -51,7 +52,7 @@ const mostInlinedInto = 8
 // inlined into that block, its variables are found only in an outer frame.
 func (m *machine) askDisplay(q *request, d protocol.Display, then func(a answer, value string)) {
 	m.askValue(q, d.Format, d.Expr, func(a answer, value string) {
-		if !a.failed() || m.displays.scopes[d.Number] == 0 || !notRead.MatchString(a.Results.Str("msg")) {
+		if !a.failed() || m.displays.scopes[d.Number] == 0 || !gdbtext.NotRead.MatchString(a.Results.Str("msg")) {
 			then(a, value)
 			return
 		}
@@ -70,7 +71,7 @@ func (m *machine) askOutside(q *request, d protocol.Display, out int, then func(
 		switch {
 		case !a.failed():
 			then(a, value)
-		case out == mostInlinedInto || !notRead.MatchString(a.Results.Str("msg")) || strings.HasPrefix(a.Results.Str("msg"), "Invalid frame id"):
+		case out == mostInlinedInto || !gdbtext.NotRead.MatchString(a.Results.Str("msg")) || strings.HasPrefix(a.Results.Str("msg"), "Invalid frame id"):
 			failed()
 		default:
 			m.askOutside(q, d, out+1, then, failed)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/mi"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
@@ -140,7 +141,7 @@ func (m *machine) addLocals(q *request, thread int, t trace, frames []frame) {
 	for i, f := range frames {
 		at := []string{"--thread", m.gdbThread(thread), "--frame", strconv.Itoa(f.Level)}
 		m.askVariables(q, at, localsLine, func(_ answer, list mi.Tuple) {
-			names, v := namesAndValues(list)
+			names, v := gdbtext.NamesAndValues(list)
 			t.Locals[i], values[i] = append([]string{}, names...), v
 			if i == len(frames)-1 {
 				m.replyTrace(q, t, frames, values)

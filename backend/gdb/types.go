@@ -5,6 +5,7 @@ package gdb
 import (
 	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/protocol"
 )
 
@@ -29,7 +30,7 @@ func noExpression() *protocol.Fault {
 
 // assign evaluates an expression and answers with an empty object.
 func (m *machine) assign(q *request) {
-	m.ask(q, m.thenDone(q), "-data-evaluate-expression", append(m.at(q), operand(q.args.Expr))...)
+	m.ask(q, m.thenDone(q), "-data-evaluate-expression", append(m.at(q), gdbtext.Operand(q.args.Expr))...)
 }
 
 // callFunction executes call: print, except for functions without a value.

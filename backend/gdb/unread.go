@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/inferior"
 	"sdm/backend/mi"
 	"sdm/protocol"
@@ -110,7 +111,7 @@ func (m *machine) readThese(libraries []string) bool {
 		if !slices.Contains(m.gdb.libraries, l) {
 			m.gdb.libraries = append(m.gdb.libraries, l)
 		}
-		m.readSymbols("sharedlibrary "+libraryPattern(l), func() { m.libraryGone(l) })
+		m.readSymbols("sharedlibrary "+gdbtext.LibraryPattern(l), func() { m.libraryGone(l) })
 	}
 	return true
 }
@@ -118,17 +119,6 @@ func (m *machine) readThese(libraries []string) bool {
 // libraryGone has the symbols of a library read again when they are needed.
 func (m *machine) libraryGone(name string) {
 	m.unread.read = slices.DeleteFunc(m.unread.read, func(l string) bool { return l == name })
-}
-
-// libraryPattern returns a regular expression for a name. Special characters become
-// ".", since gdbs differ in their syntax.
-func libraryPattern(name string) string {
-	return "^" + strings.Map(func(r rune) rune {
-		if strings.ContainsRune(`*+?[]{}()|^$\`, r) {
-			return '.'
-		}
-		return r
-	}, name) + "$"
 }
 
 // unnamedIn returns the library of a frame without a name, or "".
@@ -151,13 +141,10 @@ func needsLibraries(q *request) bool {
 	case "backtrace":
 		return q.args.Full
 	case "print": // in the innermost frame, which named has completed, or in a selected one
-		return q.args.Frame != nil || q.args.Thread != 0 || !plain.MatchString(strings.TrimSpace(q.args.Expr)) || q.args.Format != "" || q.args.Last > 0
+		return q.args.Frame != nil || q.args.Thread != 0 || !gdbtext.Plain.MatchString(strings.TrimSpace(q.args.Expr)) || q.args.Format != "" || q.args.Last > 0
 	}
 	return true
 }
-
-// plain matches expressions that can be evaluated twice.
-var plain = regexp.MustCompile(`^\**[A-Za-z_]\w*((\.|->)[A-Za-z_]\w*|\[\w+\])*$`)
 
 // incomplete reports whether the answer for a plain expression might differ with all
 // libraries. A structure may have pointers as members, or a pretty-printer that comes

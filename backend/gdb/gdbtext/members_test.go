@@ -1,4 +1,4 @@
-package gdb
+package gdbtext
 
 import (
 	"slices"
@@ -16,11 +16,11 @@ func TestSegments(t *testing.T) {
 		{48, []string{"<Base> = {id = 1, u = {1, 2, 3}}", "n = 5", "rows[0] = {x = 1, y = 2}", `rows[3] = {x = 7, y = "a, b"}`, "v = std::vector of length 2, capacity 2 = {1, 2}"}},
 		{24, []string{"<Base>.id = 1", "<Base>.u = {1, 2, 3}", "n = 5", "rows[0] = {x = 1, y = 2}", "rows[3].x = 7", `rows[3].y = "a, b"`, "v = std::vector of length 2,..."}},
 	} {
-		if got := segments(value, c.most); !slices.Equal(got, c.want) {
+		if got := Segments(value, c.most); !slices.Equal(got, c.want) {
 			t.Errorf("%d: %q", c.most, got)
 		}
 	}
-	if got := segments("5", 10); got != nil {
+	if got := Segments("5", 10); got != nil {
 		t.Errorf("a number has members %q", got)
 	}
 }
@@ -28,14 +28,14 @@ func TestSegments(t *testing.T) {
 // The pages of a structure hold every member once, in order.
 func TestPagesOfMembersHoldAll(t *testing.T) {
 	value := "{a = 1, b = {x = 1, y = 2}, c = \"" + strings.Repeat("x", 30) + "\", d = {1, 2, 3}, e = 9}"
-	all := segments(value, 60)
+	all := Segments(value, 60)
 	var got []string
 	for first := 0; first < len(all); {
-		text, last := pageOfMembers(all, first, 60)
+		text, last := PageOfMembers(all, first, 60)
 		if len(text) > 70 || strings.HasSuffix(text, "...}") != (last < len(all)-1) {
 			t.Errorf("%q", text)
 		}
-		got = append(got, members(strings.TrimSuffix(strings.TrimSuffix(text[1:], "}"), "..."))...)
+		got = append(got, Members(strings.TrimSuffix(strings.TrimSuffix(text[1:], "}"), "..."))...)
 		first = last + 1
 	}
 	if !slices.Equal(got, all) {

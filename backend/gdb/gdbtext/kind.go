@@ -1,6 +1,6 @@
-// Elements of arrays as numbers in memory.
+// What the elements of an array are in memory.
 
-package gdb
+package gdbtext
 
 import (
 	"regexp"
@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// kind is what the bytes of an element are.
-type kind uint8
+// Kind tells how the bytes of an element are to be read.
+type Kind uint8
 
 const (
-	opaque     kind = iota // structures, pointers, what is not known: bytes need not tell whether two are equal
-	characters             // of texts; also constants and complex numbers, of which there are no statistics
-	signed
-	unsigned
-	floating
+	Opaque     Kind = iota // structures, pointers, unknown: equality of bytes does not decide equality
+	Characters             // also enumeration constants and complex numbers: no statistics
+	Signed
+	Unsigned
+	Floating
 )
 
 var (
@@ -29,49 +29,50 @@ var (
 	elementFortran = regexp.MustCompile(`^(integer|real|logical|character)(?:\(kind=[0-9]+\)|\*[0-9]+)?(?:,| |$)`)
 )
 
-// kindOf tells what the elements of an array are, by its type as ptype gives it.
-func kindOf(text string) kind {
+// KindOf returns the kind of the elements of an array, given its type as ptype prints it.
+func KindOf(text string) Kind {
 	if found := elementC.FindStringSubmatch(text); found != nil {
 		text = found[1]
 	}
 	if found := elementFortran.FindStringSubmatch(text); found != nil {
-		return map[string]kind{"integer": signed, "real": floating, "logical": unsigned, "character": characters}[found[1]]
+		return map[string]Kind{"integer": Signed, "real": Floating, "logical": Unsigned, "character": Characters}[found[1]]
 	}
 	if constants.MatchString(text) {
-		return characters
+		return Characters
 	}
 	head, _, _ := strings.Cut(text, "[")
 	words := strings.Fields(strings.TrimRight(strings.TrimSpace(head), "(&) "))
 	is := func(word string) bool { return slices.Contains(words, word) }
 	switch {
 	case len(words) == 0 || slices.ContainsFunc(words, func(word string) bool { return !slices.Contains(numberWords, word) }):
-		return opaque
+		return Opaque
 	case is("wchar_t") || is("char8_t") || is("char16_t") || is("char32_t"):
-		return characters
+		return Characters
 	case is("double") || is("float"):
-		return floating
+		return Floating
 	case is("unsigned") || is("bool") || is("_Bool"):
-		return unsigned
+		return Unsigned
 	}
-	return signed
+	return Signed
 }
 
-// numberWords are those of which the names of C's numbers and characters consist.
+// numberWords are the words in the names of numeric and character types of C.
 var numberWords = []string{
 	"const", "volatile", "unsigned", "signed", "char", "short", "int", "long", "__int128", "float", "double", "bool", "_Bool",
 	"wchar_t", "char8_t", "char16_t", "char32_t",
 }
 
-// countable tells whether statistics of elements of a size can be made.
-func (k kind) countable(size int) bool {
+// Countable reports whether there are statistics of elements of a size, in bytes.
+func (k Kind) Countable(size int) bool {
 	switch k {
-	case signed, unsigned:
+	case Signed, Unsigned:
 		return size == 1 || size == 2 || size == 4 || size == 8
-	case floating:
+	case Floating:
 		return size == 4 || size == 8 || size == 16 && runtime.GOARCH == "amd64"
 	}
 	return false
 }
 
-// comparable tells whether elements of a size are equal if and only if their bytes are: a long double has padding.
-func (k kind) comparable(size int) bool { return k != opaque && (k != floating || size < 16) }
+// Comparable reports whether elements of a size are equal if and only if their bytes are: a long double
+// has padding.
+func (k Kind) Comparable(size int) bool { return k != Opaque && (k != Floating || size < 16) }

@@ -1,6 +1,6 @@
-// Values of arrays as gdb writes them: how many elements stand there, and the first of them.
+// Values of arrays: counting and truncating their elements.
 
-package gdb
+package gdbtext
 
 import (
 	"regexp"
@@ -11,20 +11,21 @@ import (
 	"sdm/protocol"
 )
 
-// isCut tells whether gdb has left elements out at the end.
-func isCut(value string) bool {
+// IsTruncated reports whether gdb has left out elements at the end of a value.
+func IsTruncated(value string) bool {
 	return strings.HasSuffix(strings.TrimRight(value, "})"), "...")
 }
 
-// shortened gives a value in at most so many bytes, but for the first of its elements: it ends behind one, or,
-// where it has none that are short enough, anywhere. shown is how many elements of an array that are.
-func shortened(value string, most int) (text string, shown int) {
+// Truncate shortens a value to at most so many bytes, marked by "...". It ends after an element, if the
+// first one is short enough, else after a character. shown is the number of elements of an array that
+// are left.
+func Truncate(value string, most int) (text string, shown int) {
 	if len(value) <= most {
 		return value, elementsIn(value)
 	}
 	open := strings.IndexAny(value, "{(")
 	if open < 0 || open > mostHead {
-		return cutText(value, most), 0
+		return TruncateText(value, most), 0
 	}
 	head, tail := value[:open+1], "...}"
 	if value[open] == '(' {
@@ -42,27 +43,28 @@ func shortened(value string, most int) (text string, shown int) {
 		kept = append(kept, piece)
 	}
 	if len(kept) == 0 {
-		return cutText(value, most), 0
+		return TruncateText(value, most), 0
 	}
 	text = head + strings.Join(kept, ",") + tail
 	return text, elementsIn(text)
 }
 
-// memberPart shortens a member of a structure that is an array or a structure; "" where it is none, or there is no room for it.
+// memberPart truncates a member of a structure that is an array or a structure; "": it is neither, or
+// there is no room for it.
 func memberPart(piece string, room int) string {
 	open := strings.IndexAny(piece, "{(")
 	if open < 0 || room < mostHead || !strings.Contains(piece[:open], " = ") {
 		return ""
 	}
-	text, _ := shortened(piece, room)
+	text, _ := Truncate(piece, room)
 	return text
 }
 
-// mostHead bounds what stands before the elements of a container, in bytes.
+// mostHead bounds the text before the elements of a container, in bytes.
 const mostHead = 200
 
-// cutText ends a text with "...", not within a character.
-func cutText(value string, most int) string {
+// TruncateText shortens a text to at most so many bytes, between two characters, and appends "...".
+func TruncateText(value string, most int) string {
 	if len(value) <= most {
 		return value
 	}
@@ -74,9 +76,9 @@ func cutText(value string, most int) string {
 
 var incompleteEnd = regexp.MustCompile(`(?:, )?<incomplete sequence ((?:\\[0-7]{3})+)>$`)
 
-// wholeCharacters takes off the bytes at the end of a text that begin a character of which the rest is on the next page, unless
-// there are no others. cut is how many these are.
-func wholeCharacters(value string) (text string, cut int) {
+// WholeCharacters removes the bytes at the end of a text that are the beginning of a character, unless
+// nothing else is there. cut is the number of bytes removed.
+func WholeCharacters(value string) (text string, cut int) {
 	found := incompleteEnd.FindStringSubmatchIndex(value)
 	if found == nil || found[0] == 0 {
 		return value, 0
@@ -84,8 +86,7 @@ func wholeCharacters(value string) (text string, cut int) {
 	return value[:found[0]], (found[3] - found[2]) / len(`\000`)
 }
 
-// elementsIn counts the elements of an array as gdb prints it, those of its rows
-// and those that repeat included.
+// elementsIn counts the elements in a value of an array, those of its rows and repeated ones included.
 //
 //	{{1, 2}, {3, 4 <repeats 9 times>...}...}
 //	"abc", 'x' <repeats 30 times>, "\001"...
@@ -93,7 +94,7 @@ func wholeCharacters(value string) (text string, cut int) {
 //	std::vector of length 9, capacity 9 = {{x = 1, y = 2}, {x = 3, y = 4}...}
 func elementsIn(value string) int { return elementsWithin(value, mostDims) }
 
-// mostDims bounds how deep rows may lie in rows.
+// mostDims bounds the nesting of rows.
 const mostDims = 8
 
 func elementsWithin(value string, depth int) int {
@@ -108,12 +109,12 @@ func elementsWithin(value string, depth int) int {
 		return textElements(value)
 	}
 	n := 0
-	var last int // how many elements the piece before was
+	var last int // number of elements of the previous piece
 	for _, piece := range pieces(value[1:]) {
 		piece = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(piece), "..."))
-		row, times := repeats(piece)
+		row, times := Repeats(piece)
 		switch {
-		case row == "" && times > 1: // Fortran: the one before is one of them
+		case row == "" && times > 1: // Fortran: the previous one is one of them
 			n += last * (times - 1)
 		case row == "":
 		case depth > 1 && isRow(row):
@@ -127,7 +128,7 @@ func elementsWithin(value string, depth int) int {
 	return n
 }
 
-// isRow tells an array within an array from a structure or a complex number.
+// isRow reports whether an element is an array, not a structure or a complex number.
 func isRow(element string) bool {
 	if element[0] != '{' {
 		return element[0] == '(' && !isComplex(element) && !strings.HasPrefix(element, "( ") // a derived type
@@ -136,20 +137,19 @@ func isRow(element string) bool {
 	return !named || strings.ContainsAny(name, `{,"'`)
 }
 
-// isComplex tells "(1.5,-2)", which gdb writes without a blank, from a row.
+// isComplex reports whether an element is a complex number: gdb prints "(1.5,-2)" without a blank.
 func isComplex(element string) bool {
 	return strings.Count(element, ",") == 1 && !strings.Contains(element, ", ")
 }
 
-// textHead is how a text begins, or a pointer to one.
+// textHead matches the beginning of a string, or of a pointer to one.
 var textHead = regexp.MustCompile(`^(?:0x[0-9a-f]+ (?:<[^<>"']*> )?)?(?:L|u8?|U)?["']`)
 
-// isText tells a text, or a pointer to one, from other values.
-func isText(value string) bool { return textHead.MatchString(value) }
+// IsText reports whether a value is a string, or a pointer to one.
+func IsText(value string) bool { return textHead.MatchString(value) }
 
-// pieces parts the elements between brackets, at the commas that stand in none
-// and in no text. What follows the closing bracket is dropped. The rows of a
-// Fortran array are parted by blanks alone.
+// pieces splits the elements between brackets at the commas that are in no brackets and no string. It
+// drops what follows the closing bracket. The rows of a Fortran array are separated by blanks only.
 func pieces(text string) []string {
 	var all []string
 	begin, depth := 0, 0
@@ -172,8 +172,8 @@ func pieces(text string) []string {
 	return append(all, text[begin:])
 }
 
-// repeats parts "0 <repeats 50 times>".
-func repeats(element string) (of string, times int) {
+// Repeats splits "0 <repeats 50 times>" into the element and its count, 1 if there is none.
+func Repeats(element string) (of string, times int) {
 	of, text, ok := strings.Cut(element, "<repeats ")
 	if n, err := strconv.Atoi(strings.TrimSuffix(text, " times>")); ok && err == nil {
 		return strings.TrimSpace(of), n
@@ -181,12 +181,12 @@ func repeats(element string) (of string, times int) {
 	return element, 1
 }
 
-// textElements counts the elements of a text as gdb prints it. They are bytes,
-// but for a wide text (L"", u"", U""), whose elements are characters.
+// textElements counts the elements of a string as gdb prints it: bytes, or characters of a wide string
+// (L"", u"", U"").
 func textElements(value string) int {
 	n := 0
 	for _, piece := range pieces(value) {
-		one, times := repeats(strings.TrimSpace(piece))
+		one, times := Repeats(strings.TrimSpace(piece))
 		i := strings.IndexAny(one, `"'`)
 		if i < 0 {
 			continue
@@ -197,7 +197,7 @@ func textElements(value string) int {
 	return n
 }
 
-// charactersIn counts what stands before the closing quote.
+// charactersIn counts the elements before the closing quote.
 func charactersIn(text string, quote byte, wide bool) int {
 	n := 0
 	for i := 0; i < len(text) && text[i] != quote; n++ {
@@ -222,4 +222,19 @@ func octalDigits(text string) int {
 		n++
 	}
 	return n
+}
+
+// PageSize is the number of elements that gdb prints of an array: its setting "print elements", which
+// every gdb is started with.
+const PageSize = 200
+
+// WithMore marks a value of an array as truncated.
+func WithMore(value string) string {
+	if rest, ok := strings.CutSuffix(value, ")"); ok {
+		return rest + ", ...)"
+	}
+	if rest, ok := strings.CutSuffix(value, "}"); ok {
+		return rest + "...}"
+	}
+	return value + "..."
 }

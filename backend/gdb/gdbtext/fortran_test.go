@@ -1,4 +1,4 @@
-package gdb
+package gdbtext
 
 import "testing"
 
@@ -19,8 +19,8 @@ func TestUnscoped(t *testing.T) {
 		{"", near + "'.", ""},
 	} {
 		got := ""
-		if before, name, after, ok := unscoped(c.expr, c.message); ok {
-			got = before + procedure("m::work") + "::" + name + after
+		if before, name, after, ok := Unscoped(c.expr, c.message); ok {
+			got = before + ProcedureName("m::work") + "::" + name + after
 		}
 		if got != c.want {
 			t.Errorf("%q, %q: %q, want %q", c.expr, c.message, got, c.want)
@@ -30,7 +30,7 @@ func TestUnscoped(t *testing.T) {
 
 func TestProcedure(t *testing.T) {
 	for function, want := range map[string]string{"m::work": "work", "outer": "outer", "a::b::c": "c", "": ""} {
-		if got := procedure(function); got != want {
+		if got := ProcedureName(function); got != want {
 			t.Errorf("%q: %q, want %q", function, got, want)
 		}
 	}
@@ -38,7 +38,7 @@ func TestProcedure(t *testing.T) {
 
 func TestIsFortran(t *testing.T) {
 	for file, want := range map[string]bool{"g.f90": true, "/a/B.F90": true, "x.f": true, "x.c": false, "": false, "f90": false} {
-		if isFortran(file) != want {
+		if IsFortran(file) != want {
 			t.Errorf("%q", file)
 		}
 	}

@@ -1,4 +1,4 @@
-package gdb
+package gdbtext
 
 import (
 	"strings"
@@ -24,7 +24,7 @@ func TestShortened(t *testing.T) {
 		{"text", "\"grüße und so weiter\"", 4, "\"gr...", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if text, shown := shortened(c.value, c.most); text != c.text || shown != c.shown {
+			if text, shown := Truncate(c.value, c.most); text != c.text || shown != c.shown {
 				t.Errorf("got %q, %d", text, shown)
 			}
 		})
@@ -33,9 +33,9 @@ func TestShortened(t *testing.T) {
 
 // A long member of a structure is shown as far as there is room, and not left out.
 func TestShortenedMember(t *testing.T) {
-	text, _ := shortened("{n = 4, v = {"+strings.Repeat("100, ", 99)+"100}}", 250)
+	text, _ := Truncate("{n = 4, v = {"+strings.Repeat("100, ", 99)+"100}}", 250)
 	want := "{n = 4, v = {" + strings.TrimSuffix(strings.Repeat("100, ", 45), ", ") + "...}...}"
-	if text != want || !isCut(text) {
+	if text != want || !IsTruncated(text) {
 		t.Errorf("got %q", text)
 	}
 }
@@ -46,7 +46,7 @@ func FuzzShortened(f *testing.F) {
 	f.Add("grüße", 3)
 	f.Fuzz(func(t *testing.T, value string, most int) {
 		most = min(max(most, 0), 100)
-		text, shown := shortened(value, most)
+		text, shown := Truncate(value, most)
 		if len(text) > max(most, len("{, ...)"))+len("...") && len(text) > most+len("...") || shown < 0 {
 			t.Errorf("%q in %d bytes: %q, %d elements", value, most, text, shown)
 		}
@@ -67,7 +67,7 @@ func TestWholeCharacters(t *testing.T) {
 		{`<incomplete sequence \303>`, `<incomplete sequence \303>`, 0},
 		{`"a <incomplete sequence \303>"`, `"a <incomplete sequence \303>"`, 0},
 	} {
-		if text, cut := wholeCharacters(c.value); text != c.text || cut != c.cut {
+		if text, cut := WholeCharacters(c.value); text != c.text || cut != c.cut {
 			t.Errorf("%s: got %s, %d", c.value, text, cut)
 		}
 	}
@@ -85,7 +85,7 @@ func TestZeroIn(t *testing.T) {
 		{strings.Repeat("a\x00\x00\x00", 3) + "\x00\x00\x00\x00", 4, 12},
 		{"a\x00\x00\x00\x00\x00", 4, 6}, // the last character is not whole
 	} {
-		if got := zeroIn([]byte(c.bytes), c.size); got != c.want {
+		if got := IndexZero([]byte(c.bytes), c.size); got != c.want {
 			t.Errorf("%q: got %d, want %d", c.bytes, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package gdb
+package gdbtext
 
 import (
 	"strings"
@@ -34,7 +34,7 @@ func TestCutPart(t *testing.T) {
 		{"{...", "", 0},
 		{"...", "", 0},
 	} {
-		path, shown, ok := cutPart(c.value)
+		path, shown, ok := TruncatedPart(c.value)
 		if path != c.path || shown != c.shown || ok != (c.path != "") {
 			t.Errorf("%s: got %q, %d, %v", c.value, path, shown, ok)
 		}
@@ -58,7 +58,7 @@ func TestCutFortran(t *testing.T) {
 		{"( ...", "", 0},
 		{"(( ...", "", 0},
 	} {
-		path, shown, ok := cutFortran(c.value)
+		path, shown, ok := TruncatedFortran(c.value)
 		if got := strings.Join(path, " "); got != c.path || shown != c.shown || ok != (c.path != "") {
 			t.Errorf("%s: got %q, %d, %v", c.value, got, shown, ok)
 		}
@@ -69,7 +69,7 @@ func FuzzCutFortran(f *testing.F) {
 	f.Add("( point = ( x = 0 ), u = (3, <repeats 200 times>, ...) )")
 	f.Add("(( id = 1, u = 'a''...' ), <repeats 3 times>, ( ...")
 	f.Fuzz(func(t *testing.T, value string) {
-		path, shown, ok := cutFortran(value)
+		path, shown, ok := TruncatedFortran(value)
 		if ok && (len(path) == 0 || shown < 0) {
 			t.Errorf("%q: got %q, %d", value, path, shown)
 		}
@@ -85,10 +85,10 @@ func FuzzCutPart(f *testing.F) {
 	f.Add("{n = 3, u = {0, 1, 2...}}")
 	f.Add("{{x = 1, u = \"a\\\"b\"...}, {u = std::vector of length 9, capacity 9 = {1...}}}")
 	f.Fuzz(func(t *testing.T, value string) {
-		if items, n := itemsIn(value, true); deepest(value) < 1 || n < 0 && len(items) == 0 && n != uncounted {
+		if items, n := Items(value, true); Depth(value) < 1 || n < 0 && len(items) == 0 && n != UnknownCount {
 			t.Errorf("%q: %d of %d items", value, len(items), n)
 		}
-		if path, shown, ok := cutPart(value); ok && (path == "" || shown < 0) {
+		if path, shown, ok := TruncatedPart(value); ok && (path == "" || shown < 0) {
 			t.Errorf("%q: got %q, %d", value, path, shown)
 		}
 	})
@@ -105,13 +105,13 @@ func TestContainerItems(t *testing.T) {
 		{"std::deque with 3 elements = {1, 2...}", "1|2", 3},
 		{"std::vector<bool> of length 900, capacity 960 = {true, false...}", "true|false", 900},
 		{"std::vector<bool, std::allocator<bool> > of length 900, capacity 960 = {true...}", "true", 900},
-		{"std::__cxx11::list = {[0] = 1, [1] = 2...}", "[0] = 1|[1] = 2", uncounted},
+		{"std::__cxx11::list = {[0] = 1, [1] = 2...}", "[0] = 1|[1] = 2", UnknownCount},
 		{"std::__cxx11::list", "", 0},
 		{"std::vector of length 3, capacity 4 = {1, 2, 3}", "", 0},
 		{"{1, 2}", "", 0},
 		{"std::map with 99999999999999999999 elements = {", "", 0},
 	} {
-		items, n := containerItems(c.value)
+		items, n := ContainerItems(c.value)
 		if strings.Join(items, "|") != c.items || n != c.n {
 			t.Errorf("%s: got %q, %d", c.value, items, n)
 		}
@@ -134,9 +134,9 @@ func TestItemsIn(t *testing.T) {
 		{"{n = 1, s = 2}", false, "", 1},
 		{"5", true, "", 1},
 	} {
-		items, _ := itemsIn(c.value, c.array)
-		if got := strings.Join(items, "|"); got != c.items || deepest(c.value) != c.deep {
-			t.Errorf("%s: got %s, %d levels", c.value, got, deepest(c.value))
+		items, _ := Items(c.value, c.array)
+		if got := strings.Join(items, "|"); got != c.items || Depth(c.value) != c.deep {
+			t.Errorf("%s: got %s, %d levels", c.value, got, Depth(c.value))
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package gdb
+package gdbtext
 
 import (
 	"strings"
@@ -41,16 +41,16 @@ func TestArrayOfType(t *testing.T) {
 		{"pointer to pointers", "type = char **", "", "", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a, ok := arrayOfType("a", c.text)
+			a, ok := ParseArray("a", c.text)
 			if ok != (c.base != "") {
 				t.Fatalf("got %+v, %v", a, ok)
 			}
-			if ok && (a.base != c.base || a.shape.Index(5) != c.index || a.shape.Elements() != c.elements) {
-				t.Errorf("got %+v: element 5 is %s, %d elements", a, a.item(5), a.shape.Elements())
+			if ok && (a.Base != c.base || a.Shape.Index(5) != c.index || a.Shape.Elements() != c.elements) {
+				t.Errorf("got %+v: element 5 is %s, %d elements", a, a.Item(5), a.Shape.Elements())
 			}
 		})
 	}
-	if a, ok := arrayOfType("v", "type = std::vector<double>"); !ok || a.item(0) != "(v)._M_impl._M_start[0]" || a.count == "" {
+	if a, ok := ParseArray("v", "type = std::vector<double>"); !ok || a.Item(0) != "(v)._M_impl._M_start[0]" || a.Count == "" {
 		t.Errorf("a vector is %+v, %v", a, ok)
 	}
 }
@@ -97,15 +97,15 @@ func FuzzArrayText(f *testing.F) {
 	f.Add("type = real(kind=8), allocatable (0:9,20)", `"abc", 'x' <repeats 30 times>...`)
 	f.Add("type = struct std::array<int, 5> [with T = int] {", "((1, 2) (3, 4) ...)")
 	f.Fuzz(func(t *testing.T, kind, value string) {
-		if a, ok := arrayOfType("a", kind); ok && a.count == "" {
-			if n := a.shape.Elements(); n < 1 || strings.ContainsAny(a.shape.Index(n-1), " ") {
+		if a, ok := ParseArray("a", kind); ok && a.Count == "" {
+			if n := a.Shape.Elements(); n < 1 || strings.ContainsAny(a.Shape.Index(n-1), " ") {
 				t.Errorf("%q: %d elements", kind, n)
 			}
 		}
 		if n := elementsIn(value); n < 0 && !strings.Contains(value, "repeats") {
 			t.Errorf("%q: %d elements", value, n)
 		}
-		if addr := addressIn(value); addr != 0 && !strings.Contains(value, "0x") {
+		if addr := AddressIn(value); addr != 0 && !strings.Contains(value, "0x") {
 			t.Errorf("%q: address %#x", value, addr)
 		}
 	})

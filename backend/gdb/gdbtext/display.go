@@ -1,0 +1,35 @@
+// Displays.
+
+package gdbtext
+
+import (
+	"regexp"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// NotRead matches the errors of gdb for an expression that it cannot parse in the current scope.
+var NotRead = regexp.MustCompile(`^(?:No symbol |No type |No (?:struct|union|enum) type |A syntax error in expression|Invalid |Unmatched |Unterminated |Empty )`)
+
+// DisplayedError returns what is shown for a display without a value, as gdb shows it. has is false if
+// nothing is shown, since the expression cannot be parsed. parsed reports that gdb has made a display of
+// its own from the expression: in C++ it parses calls of functions that do not exist.
+func DisplayedError(msg string, parsed bool) (text string, has bool) {
+	if !parsed && NotRead.MatchString(msg) {
+		return msg, false
+	}
+	return "<error: " + msg + ">", true
+}
+
+// DisplayLine returns the command line that evaluates a display: x for memory and instructions, else
+// print.
+func DisplayLine(d protocol.Display) string {
+	if Examines(d.Format) {
+		return ExamineLine(&protocol.Args{Expr: d.Expr, Format: d.Format})
+	}
+	return "output/" + d.Format + " " + d.Expr
+}
+
+// Examines reports whether a format is one of x, not of print.
+func Examines(format string) bool { return strings.ContainsAny(format, "is0123456789bhwg") }

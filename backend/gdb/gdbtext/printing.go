@@ -1,0 +1,113 @@
+// Arguments and output of "print".
+
+package gdbtext
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// Printing is the parsed argument of print.
+type Printing struct {
+	Options string // of gdb, such as "-pretty"
+	Format  string // the letters after the slash
+	Expr    string
+}
+
+var formatOf = regexp.MustCompile(`^/(\w+)\s+`)
+
+// ParsePrinting splits "-pretty -- /x n". A format of its own in a wins over one in the expression.
+func ParsePrinting(a protocol.Args) Printing {
+	w := Printing{Format: a.Format, Expr: strings.TrimSpace(a.Expr)}
+	if options, rest, ok := strings.Cut(w.Expr, " -- "); ok && strings.HasPrefix(options, "-") {
+		w.Options, w.Expr = options, strings.TrimSpace(rest)
+	}
+	if found := formatOf.FindStringSubmatch(w.Expr); found != nil {
+		if w.Format == "" {
+			w.Format = found[1]
+		}
+		w.Expr = w.Expr[len(found[0]):]
+	}
+	return w
+}
+
+// Plain reports that there are no options and no format. Those need the command line of gdb.
+func (w Printing) Plain() bool { return w.Options == "" && w.Format == "" }
+
+// Line returns the command line that prints an expression with the options and the format. The options
+// in more come last and win.
+func (w Printing) Line(expr string, more ...string) string {
+	line := "print"
+	for _, o := range append([]string{w.Options}, more...) {
+		if o != "" {
+			line += " " + o
+		}
+	}
+	if len(line) > len("print") {
+		line += " --"
+	}
+	if w.Format != "" {
+		line += " /" + w.Format
+	}
+	return line + " " + expr
+}
+
+// InFull returns the options for a page: sdm itself bounds what is shown, by length.
+func (w Printing) InFull() []string {
+	if w.Options == "" {
+		return nil
+	}
+	return []string{"-elements " + strconv.Itoa(PageSize)}
+}
+
+var (
+	called     = regexp.MustCompile(`(\w+)\s*\(`)
+	noFunction = regexp.MustCompile(`^(?:[0-9]\w*|sizeof|alignof|char|short|int|long|unsigned|signed|float|double|bool|void)$`)
+	assigned   = regexp.MustCompile(`\+\+|--|[^=!<>]=(?:[^=]|$)|<<=|>>=`)
+)
+
+// HasSideEffects reports whether evaluating an expression may change something: it assigns, or calls a
+// function. In Fortran calls cannot be told from indices, and only assignments count.
+func HasSideEffects(expr string, fortran bool) bool {
+	if assigned.MatchString(expr) {
+		return true
+	}
+	if fortran {
+		return false
+	}
+	for _, found := range called.FindAllStringSubmatch(expr, -1) {
+		if !noFunction.MatchString(found[1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// Operand returns an expression as an argument of GDB/MI: one that looks like an option gets a leading
+// blank (mi.AppendCommand). Others do not, since gdb quotes the argument in its errors.
+func Operand(expr string) string {
+	if strings.HasPrefix(expr, "--") {
+		return " " + expr
+	}
+	return expr
+}
+
+var refHead = regexp.MustCompile(`^(?:\([^"'{}]*?\) )?@0x[0-9a-f]+: `)
+
+// ReferenceHead returns what gdb prints before the value that a reference refers to: "(int &) @0x7ffe: ".
+func ReferenceHead(value string) string {
+	if !strings.Contains(value, "@0x") {
+		return ""
+	}
+	return refHead.FindString(value)
+}
+
+var historyPrefix = regexp.MustCompile(`^\$[0-9]+ = `)
+
+// WithoutHistory removes "$1 = ", which differs between ranks.
+func WithoutHistory(text string) string {
+	return strings.TrimSuffix(historyPrefix.ReplaceAllString(text, ""), "\n")
+}
