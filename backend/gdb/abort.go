@@ -37,7 +37,7 @@ type abortWatch struct {
 var mpiLibrary = regexp.MustCompile(`/libp*mpi[A-Za-z0-9_]*\.so`)
 
 // mpi reports whether the rank has such a library, or was linked with a static one.
-func (m *machine) mpi() bool { return m.looks.mpi != nil && m.looks.mpi(m.target.PID) }
+func (m *machine) mpi() bool { return m.host.mpi != nil && m.host.mpi(m.target.PID) }
 
 // watchAbort sets the breakpoint for an MPI rank, unless it is set.
 func (m *machine) watchAbort() {

@@ -13,18 +13,6 @@ import (
 	"sdm/protocol"
 )
 
-// looks are queries of files, which the loop provides; nil: no answer.
-type looks struct {
-	// newer reports whether a source was changed after the file with the code at an
-	// address was compiled.
-	newer func(source string, addr uint64) bool
-	// bare names the program if it has no debugging symbols.
-	bare func() string
-	// mpi reports whether a process has an MPI library, or was linked with a static
-	// one.
-	mpi func(pid int) bool
-}
-
 // elsewhereHint tells how gdb finds sources that were moved.
 const elsewhereHint = "if it is elsewhere: directory DIR, or set substitute-path FROM TO"
 
@@ -45,7 +33,7 @@ func (m *machine) textOf(f frame) (string, error) {
 	if f.Full == "" || f.Line <= 0 {
 		return "", nil
 	}
-	lines, err := m.source(f.Full, f.Line, f.Line)
+	lines, err := m.host.lines(f.Full, f.Line, f.Line)
 	if err != nil || len(lines) == 0 {
 		return "", err
 	}
@@ -67,11 +55,11 @@ func (m *machine) lineOf(f frame) string {
 
 // compareAge warns, as gdb does, of a source that is newer than the program.
 func (m *machine) compareAge(f frame) {
-	if m.looks.newer == nil || m.advised[f.Full] {
+	if m.host.newer == nil || m.advised[f.Full] {
 		return
 	}
 	addr, err := strconv.ParseUint(f.addr, 0, 64)
-	if err == nil && m.looks.newer(f.Full, addr) {
+	if err == nil && m.host.newer(f.Full, addr) {
 		m.adviseOnce(f.Full, "warning: Source file is more recent than executable. ("+f.File+")")
 	}
 }
@@ -79,11 +67,11 @@ func (m *machine) compareAge(f frame) {
 // adviseSymbols warns at the first stop without a line number of a program that was
 // compiled without -g.
 func (m *machine) adviseSymbols() {
-	if m.looks.bare == nil {
+	if m.host.bare == nil {
 		return
 	}
-	bare := m.looks.bare
-	m.looks.bare = nil // answered
+	bare := m.host.bare
+	m.host.bare = nil // answered
 	if program := bare(); program != "" {
 		m.event(protocol.KindNote, protocol.Note{Text: "warning: no debugging symbols found in " + program + " (without -g there are neither lines nor variables)"})
 	}

@@ -14,7 +14,7 @@ import (
 
 // BenchmarkAnswer measures one rank's part of a print: command, call, result, answer.
 func BenchmarkAnswer(b *testing.B) {
-	m := newMachine(backend.Target{Rank: 3, PID: 42}, nil)
+	m := newMachine(backend.Target{Rank: 3, PID: 42}, host{})
 	newDebugger(1).add(m)
 	m.state = backend.Stopped
 	m.thread(1)

@@ -26,7 +26,7 @@ func TestBirth(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			const began = time.Second
 			d := newDebugger(1)
-			m := newMachine(backend.Target{Rank: 3, PID: 42}, nil)
+			m := newMachine(backend.Target{Rank: 3, PID: 42}, host{})
 			d.add(m)
 			m.start(0, 1, "", 0, false)
 			d.born("./g", began)

@@ -29,6 +29,9 @@ func lookup(name string) (row, bool) {
 	return r, true
 }
 
+// readsMemory reports whether a command may wait for a file, which the caller of Do must not.
+func readsMemory(name string) bool { return rowOf(name).reads }
+
 func rowOf(name string) row {
 	switch name {
 	case "break":

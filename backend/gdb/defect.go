@@ -5,7 +5,6 @@ package gdb
 import (
 	"log/slog"
 	"runtime/debug"
-	"time"
 
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -55,27 +54,4 @@ func (l *loop) log() *slog.Logger {
 		return l.e.cfg.Log
 	}
 	return slog.New(slog.DiscardHandler)
-}
-
-// heir returns a machine with what a panic cannot have damaged: the target, the
-// reported state, and the open requests.
-func (m *machine) heir() *machine {
-	h := newMachine(m.target, m.source)
-	h.looks, h.advised = m.looks, m.advised
-	h.state, h.child = m.state, m.child
-	for _, q := range m.open {
-		if !q.answered {
-			h.open = append(h.open, &request{command: q.command, id: q.id, began: q.began})
-		}
-	}
-	return h
-}
-
-// givenUp answers all requests and reports the rank as lost.
-func (m *machine) givenUp(now time.Duration, why *protocol.Fault) {
-	m.now = now
-	for len(m.open) > 0 {
-		m.fail(m.open[0], why)
-	}
-	m.event(protocol.KindLost, protocol.Missing{Cause: why.Error()})
 }

@@ -100,7 +100,7 @@ func bareKeeper(l *loop, ranks ...rank.ID) *keeper {
 	k.waiting = true
 	for _, r := range ranks {
 		l.last++
-		s := &slot{number: l.last, machine: newMachine(backend.Target{Rank: r}, nil), target: &inferior.Process{FD: -1}, keeper: k}
+		s := &slot{number: l.last, machine: newMachine(backend.Target{Rank: r}, host{}), target: &inferior.Process{FD: -1}, keeper: k}
 		s.machine.state = backend.Stopped
 		k.slots = append(k.slots, s)
 		k.debugger.add(s.machine)

@@ -14,7 +14,7 @@ func TestDetachInSharedGDB(t *testing.T) {
 	for _, ranks := range []int{1, 2} {
 		d := newDebugger(ranks)
 		for i := range ranks {
-			m := newMachine(backend.Target{Rank: rank.ID(i), PID: 100 + i}, nil)
+			m := newMachine(backend.Target{Rank: rank.ID(i), PID: 100 + i}, host{})
 			d.add(m)
 			m.thread(i + 1)
 		}

@@ -19,7 +19,7 @@ func (m *machine) flush() {
 	h := m.moving
 	for i := range h.threads {
 		k := &h.threads[i]
-		if t := m.threads.find(k.id); t != nil && k.lwp != "" && !k.flushed && m.pendsStop(k.lwp) {
+		if t := m.threads.find(k.id); t != nil && k.lwp != "" && !k.flushed && m.host.pendsStop != nil && m.host.pendsStop(m.target.PID, k.lwp) {
 			k.flushed = true
 			h.awaking, t.stop = t, nil
 			m.out.signals = append(m.out.signals, signal{toTarget, syscall.SIGWINCH})

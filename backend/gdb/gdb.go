@@ -81,7 +81,7 @@ func (e *Engine) post(f func(*loop)) {
 // Do implements backend.Backend. While the loop waits, the caller executes the request
 // itself: waking the loop would cost more (10 of the 70 µs of a print on one rank).
 func (e *Engine) Do(r backend.Request) {
-	if !rowOf(r.Command.Name).reads && e.work.TryLock() {
+	if !readsMemory(r.Command.Name) && e.work.TryLock() {
 		defer e.work.Unlock()
 		e.loop.turn(func(l *loop) { l.do(r) })
 		return

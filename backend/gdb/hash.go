@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/inferior"
@@ -46,6 +47,13 @@ type memoryRead struct {
 	blocks []inferior.Block
 	into   io.Writer // if not nil, the first block is copied to it instead
 	then   func(sums []uint64, err error)
+}
+
+// haveRead processes the result of a memory read: the hashes of its blocks.
+func (m *machine) haveRead(now time.Duration, o *memoryRead, sums []uint64, err error) {
+	m.now = now
+	o.then(sums, err)
+	m.settle()
 }
 
 func (m *machine) hashArray(q *request) {

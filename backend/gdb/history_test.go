@@ -124,9 +124,9 @@ func (h *history) begin() {
 		if h.below(4) == 0 {
 			target.Before = []protocol.Command{{Name: "break", Args: protocol.Args{Location: "main", Breakpoint: 7}}, {Name: "display", Args: protocol.Args{Expr: "x", Display: 1}}}
 		}
-		m := newMachine(target, h.source)
-		m.looks.mpi = func(int) bool { return h.below(2) == 0 }
-		m.libraries = func() []inferior.Span { return []inferior.Span{{First: 0x7f0000000000, End: 0x7f0000010000}} }
+		m := newMachine(target, host{source: h.source})
+		m.host.mpi = func(int) bool { return h.below(2) == 0 }
+		m.host.libraries = func(int) []inferior.Span { return []inferior.Span{{First: 0x7f0000000000, End: 0x7f0000010000}} }
 		m.record.wanted = n == 1 && kind == 2 && h.below(3) == 0
 		m.target.AllStop = m.record.wanted
 		h.machines = append(h.machines, m)

@@ -74,7 +74,7 @@ func (m *machine) replyLines(q *request, file, full string, first, last, current
 		last = first + m.linesFor(q) - 1
 	}
 	last = min(last, first+mostLines-1)
-	text, err := m.source(full, first, last)
+	text, err := m.host.lines(full, first, last)
 	if err != nil {
 		fault := &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("%s: %v", file, err)}
 		if errors.Is(err, fs.ErrNotExist) {
@@ -84,7 +84,7 @@ func (m *machine) replyLines(q *request, file, full string, first, last, current
 		return
 	}
 	if len(text) == 0 {
-		all, _ := m.source(full, 1, first) // it is cached
+		all, _ := m.host.lines(full, 1, first) // it is cached
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("Line number %d out of range; %s has %d lines.", first, file, len(all))})
 		return
 	}

@@ -223,9 +223,7 @@ func (l *loop) read(s *slot, o *memoryRead) {
 	done := func(sums []uint64, err error) {
 		l.e.post(func(l *loop) {
 			l.guard(s.keeper, func() {
-				s.machine.now = l.now()
-				o.then(sums, err)
-				s.machine.settle()
+				s.machine.haveRead(l.now(), o, sums, err)
 			})
 			l.touch(s.keeper)
 		})

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"sdm/backend"
-	"sdm/backend/gdb/inferior"
-	"sdm/backend/gdb/sourcefile"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -49,8 +47,6 @@ type machine struct {
 	watch        watch
 	ending       ending
 	unread       unread
-	libraries    func() []inferior.Span         // address ranges of the libraries of the target
-	pendsStop    func(thread string) bool       // whether a SIGSTOP is pending
 	withLines    []string                       // libraries whose debug files were requested
 	signals      map[string]protocol.SignalInfo // the user's handling, in a shared gdb
 	locking      string                         // the user's scheduler-locking
@@ -60,8 +56,7 @@ type machine struct {
 	refusal      string // reason why the last breakpoint could not be set
 	identified   bool   // see identify
 	child        bool   // the rank is a child of its original process
-	source       sourcefile.Reader
-	looks        looks
+	host         host
 	advised      map[string]bool // source files about which the user has been told
 	coreWarnings []string        // gdb's warnings about a core file
 }
@@ -97,11 +92,8 @@ const (
 type selection struct{ thread, frame int }
 
 // newMachine makes the machine of a target; debugger.add connects it with its gdb.
-func newMachine(t backend.Target, source sourcefile.Reader) *machine {
-	m := &machine{target: t, chosen: selection{thread: 1}, source: source}
-	m.libraries = func() []inferior.Span { return inferior.Libraries(m.target.PID) }
-	m.pendsStop = func(thread string) bool { return inferior.Pending(m.target.PID, thread, syscall.SIGSTOP) }
-	return m
+func newMachine(t backend.Target, h host) *machine {
+	return &machine{target: t, chosen: selection{thread: 1}, host: h}
 }
 
 // ask sends gdb a command for a request; then receives the result.

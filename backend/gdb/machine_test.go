@@ -2,7 +2,6 @@ package gdb
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"sdm/backend"
-	"sdm/backend/gdb/inferior"
 	"sdm/backend/mi/mitest"
 	"sdm/protocol"
 )
@@ -28,8 +26,7 @@ import (
 // The output is the effects of the machine, and its state.
 func TestMachine(t *testing.T) {
 	datadriven.Walk(t, "testdata/machine", func(t *testing.T, path string) {
-		m := newMachine(backend.Target{Rank: 3, PID: 42}, func(string, int, int) ([]string, error) { return nil, errors.New("no files here") })
-		m.libraries = func() []inferior.Span { return nil }
+		m := newMachine(backend.Target{Rank: 3, PID: 42}, host{})
 		var now time.Duration
 		newDebugger(1).add(m)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {

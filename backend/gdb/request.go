@@ -29,6 +29,8 @@ type command struct {
 	parted bool
 }
 
+func commandOf(c *protocol.Command) *command { return &command{name: c.Name, args: c.Args} }
+
 // request is one command for one rank. It is answered exactly once; later answers are
 // dropped.
 type request struct {

@@ -5,7 +5,10 @@ package gdb
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"sdm/backend"
@@ -64,20 +67,24 @@ func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt st
 	}
 }
 
-// looksAt returns queries about the files of a target.
-func (l *loop) looksAt(t backend.Target) looks {
+// hostOf returns the answers to questions about a target.
+func (l *loop) hostOf(t backend.Target) host {
+	h := host{
+		source:    l.sources.Of(t.Root),
+		libraries: inferior.Libraries,
+		pendsStop: func(pid int, thread string) bool { return inferior.Pending(pid, thread, syscall.SIGSTOP) },
+	}
 	if t.Core != "" || l.e.cfg.StandIns {
-		return looks{}
+		return h
 	}
 	newer := l.sources.NewerOf(t.Root)
-	return looks{
-		newer: func(source string, addr uint64) bool {
-			object := inferior.ObjectAt(t.PID, addr)
-			return object != "" && newer(source, object)
-		},
-		bare: func() string { return inferior.WithoutDebugInfo(t.PID, l.e.cfg.EagerSymbols) },
-		mpi:  func(pid int) bool { return inferior.Maps(pid, mpiLibrary) || l.programs.Names(pid, "MPI_Abort") },
+	h.newer = func(source string, addr uint64) bool {
+		object := inferior.ObjectAt(t.PID, addr)
+		return object != "" && newer(source, object)
 	}
+	h.bare = func() string { return inferior.WithoutDebugInfo(t.PID, l.e.cfg.EagerSymbols) }
+	h.mpi = func(pid int) bool { return inferior.Maps(pid, mpiLibrary) || l.programs.Names(pid, "MPI_Abort") }
+	return h
 }
 
 // attachTogether starts one gdb for some targets.
@@ -88,8 +95,7 @@ func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, s
 	k.debugger.lazy = !targets[0].Held && targets[0].Core == "" && !l.e.cfg.EagerSymbols && !l.e.cfg.Reverse
 	for _, t := range targets {
 		l.last++
-		s := &slot{number: l.last, machine: newMachine(t, l.sources.Of(t.Root)), target: inferior.Open(t.PID), keeper: k}
-		s.machine.looks = l.looksAt(t)
+		s := &slot{number: l.last, machine: newMachine(t, l.hostOf(t)), target: inferior.Open(t.PID), keeper: k}
 		s.machine.record.wanted = l.e.cfg.Reverse && t.Core == ""
 		s.stopped = s.target.Frozen()
 		l.hold(s)
@@ -123,7 +129,7 @@ func (l *loop) follow(s *slot, pid int) {
 // do passes a request to the machines of its ranks.
 func (l *loop) do(r backend.Request) {
 	now := l.now()
-	c := &command{name: r.Command.Name, args: r.Command.Args}
+	c := commandOf(r.Command)
 	for id := range r.Ranks.All() {
 		s := l.ranks[id]
 		if s == nil {
@@ -176,3 +182,10 @@ func (l *loop) close(ctx context.Context, hurry bool) {
 		}
 	}
 }
+
+// wraps reports whether a process runs a wrapper.
+func wraps(pid int) bool {
+	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return err == nil && isWrapper(exe)
+}
+

@@ -25,7 +25,7 @@ func TestOwnStandpoints(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDebugger(c.ranks)
 			for range c.ranks {
-				d.add(newMachine(backend.Target{}, nil))
+				d.add(newMachine(backend.Target{}, host{}))
 			}
 			m := d.machines[0]
 			m.points.claim(2, "f", mi.Tuple{{Name: "number", Value: mi.Value{Str: "7"}}})

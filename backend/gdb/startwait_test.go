@@ -15,7 +15,7 @@ func starting(n int) *debugger {
 	d := newDebugger(n)
 	d.bound = boundOf(0, 8*time.Second)
 	for i := range n {
-		d.add(newMachine(backend.Target{PID: 42 + i}, nil))
+		d.add(newMachine(backend.Target{PID: 42 + i}, host{}))
 	}
 	for _, m := range d.machines {
 		m.start(0, 1, "", 0, false)

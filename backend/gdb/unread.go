@@ -166,7 +166,7 @@ func (m *machine) pointsIntoLibraries(values ...string) bool {
 	for _, v := range values {
 		for _, text := range hexadecimal.FindAllString(v, -1) {
 			if spans == nil {
-				spans = m.libraries()
+				spans = m.host.spans(m.target.PID)
 			}
 			addr, err := strconv.ParseUint(text[2:], 16, 64)
 			if err != nil || slices.ContainsFunc(spans, func(s inferior.Span) bool { return s.Holds(addr) }) {

@@ -4,8 +4,6 @@
 package gdb
 
 import (
-	"fmt"
-	"os"
 	"path"
 	"slices"
 
@@ -20,12 +18,6 @@ var wrappers = []string{
 
 func isWrapper(program string) bool {
 	return protocol.IsShell(program) || slices.Contains(wrappers, path.Base(program))
-}
-
-// wraps reports whether a process runs a wrapper.
-func wraps(pid int) bool {
-	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
-	return err == nil && isWrapper(exe)
 }
 
 // seeksProgram reports whether a wrapper is to run to its program first: because the
