@@ -105,6 +105,15 @@ func (c *calls) drop() []*call {
 	return all
 }
 
+// forget has the results of a machine's calls ignored.
+func (c *calls) forget(m *machine) {
+	for _, k := range c.queue {
+		if k.by == m {
+			k.by, k.then = nil, nil
+		}
+	}
+}
+
 // current returns the call that gdb is busy with, or nil.
 func (c *calls) current() *call {
 	if len(c.queue) == 0 {

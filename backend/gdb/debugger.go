@@ -310,6 +310,7 @@ func (d *debugger) release(now time.Duration, m *machine) {
 	d.machines = slices.DeleteFunc(d.machines, is)
 	d.ends = slices.DeleteFunc(d.ends, is)
 	maps.DeleteFunc(d.threads, func(_ int, o *machine) bool { return o == m })
+	d.calls.forget(m)
 	if len(d.machines) > 0 {
 		for signal := range m.signals {
 			d.machines[0].tellHandling(signal)

@@ -39,12 +39,15 @@ func (m *machine) detachOverdue() {
 	}
 }
 
+// emptyGroup is gdb's error for the group of an inferior without a process.
+const emptyGroup = "Thread group is empty"
+
 // detachAtOnce detaches from the rank, and undoes a stop by sdm. If gdb refuses, refused is called,
 // unless it is nil.
 func (m *machine) detachAtOnce(q *request, refused func()) {
 	m.ending.leaving = true
 	m.letGoOf(q, func(a answer) {
-		if a.failed() {
+		if a.failed() && a.Results.Str("msg") != emptyGroup { // that: it has been detached from already
 			m.ending.leaving = false
 			m.refused(q, a)
 			if refused != nil {

@@ -48,7 +48,7 @@ func (d *debugger) lookSoon(now time.Duration) {
 // looked takes what a look at a running process has shown, and the processor time of gdb.
 func (m *machine) looked(now time.Duration, held inferior.Held, cpu string) {
 	r := m.run
-	if r == nil || !m.gdb.shared() || m.state.IsOver() {
+	if r == nil || !m.gdb.shared() || m.state.IsOver() || m.ending.leaving {
 		return
 	}
 	before := r.held

@@ -31,6 +31,7 @@ type rescue struct {
 	journal []protocol.Command // commands that the new gdb must execute
 	cause   string             // how gdb ended
 	alive   bool               // gdb has not died but detached; see letForgottenGo
+	detach  *request           // the new gdb has to detach for this request
 	count   int                // number of gdbs that this rank has lost
 	bound   bound              // deadline for all gdbs that try to take over
 }
@@ -118,12 +119,16 @@ func (m *machine) orphaned(now time.Duration, cause string) {
 		// wait for it
 		m.event(protocol.KindRunning, struct{}{})
 	}
-	for len(m.open) > 0 {
-		if m.open[0].name == "interrupt" { // the rank is stopped by the recovery
-			m.done(m.open[0])
-			continue
+	m.rescue.detach = m.ending.detach
+	for _, q := range slices.Clone(m.open) {
+		switch {
+		case q.name == "detach": // the new gdb does it
+			m.rescue.detach = q
+		case q.name == "interrupt": // the rank is stopped
+			m.done(q)
+		default:
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb died (" + cause + ")", Hint: "another gdb takes the rank over: ask again"})
 		}
-		m.fail(m.open[0], &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb died (" + cause + ")", Hint: "another gdb takes the rank over: ask again"})
 	}
 	m.state = backend.Attaching
 }
@@ -165,6 +170,11 @@ func (m *machine) rescued(first *thread) {
 			m.recognize(a.Results)
 			m.wake()
 		}, "-list-thread-groups", m.group)
+		return
+	}
+	if q := m.rescue.detach; q != nil {
+		m.rescue.under, m.rescue.detach, m.ending.killAt = false, nil, 0
+		m.detachAtOnce(q, nil)
 		return
 	}
 	m.replay(m.rescue.journal, func() {
