@@ -3,6 +3,7 @@ package master
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -39,41 +40,39 @@ func checkArgs(info protocol.CommandInfo, a protocol.Args) *protocol.Fault {
 	if d, err := time.ParseDuration(cmp.Or(a.Within, "1s")); err != nil || d <= 0 {
 		return usage(command, "give it as 20s, or leave it out", "within %q is no time", clip(a.Within))
 	}
-	for _, text := range textsOf(a) {
-		if len(text) > protocol.MaxText {
+	for _, text := range textsIn(reflect.ValueOf(a)) {
+		switch {
+		case len(text) > protocol.MaxText:
 			return usage(command, "", "a text of %d bytes is longer than any command takes (%d): %q", len(text), protocol.MaxText, clip(text))
+		case !utf8.ValidString(text): // JSON cannot carry it unchanged
+			return usage(command, "write such bytes as escapes, as in \"\\377\"", "%q is not UTF-8 text", clip(text))
 		}
-	}
-	if text, ok := notUTF8(a); ok {
-		return usage(command, "write such bytes as escapes, as in \"\\377\"", "%q is not UTF-8 text", clip(text))
 	}
 	return nil
 }
 
-// textsOf returns the texts of a command, except those of a job.
-func textsOf(a protocol.Args) []string {
-	texts := []string{a.Expr, a.Location, a.Condition, a.By, a.Text, a.Name, a.Set, a.Format, a.Signal, a.Access, a.Event, a.Threads, a.Apply, a.File, a.From, a.To}
-	return slices.Concat(texts, a.Actions, a.Exprs, a.Lines)
-}
-
-// notUTF8 finds a text that JSON cannot carry unchanged.
-func notUTF8(a protocol.Args) (string, bool) {
-	texts := textsOf(a)
-	for _, c := range a.Cores {
-		texts = append(texts, c.File, c.Program)
-	}
-	if j := a.Job; j != nil {
-		texts = append(append(texts, j.Program, j.Cwd, j.StopAt), j.Args...)
-		for _, e := range j.Env {
-			texts = append(texts, e.Name, e.Value, e.Sep)
+// textsIn returns all texts of a value and of what it refers to.
+func textsIn(v reflect.Value) []string {
+	var texts []string
+	switch v.Kind() {
+	case reflect.String:
+		return []string{v.String()}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return textsIn(v.Elem())
+		}
+	case reflect.Slice:
+		for i := 0; i < v.Len() && v.Type().Elem().Kind() != reflect.Uint8; i++ {
+			texts = append(texts, textsIn(v.Index(i))...)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				texts = append(texts, textsIn(v.Field(i))...)
+			}
 		}
 	}
-	for _, t := range texts {
-		if !utf8.ValidString(t) {
-			return t, true
-		}
-	}
-	return "", false
+	return texts
 }
 
 // sets evaluates rank sets against the state at the time of the call. A named set that has been
