@@ -8,7 +8,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 FUZZTIME ?= 10s
 
 # Packages whose tests start other programs.
-REAL := sdm/launch/launchtest sdm/launch/local sdm/backend/gdb sdm/server sdm/cmd/sdm-server sdm/cmd/sdm-master sdm/cmd/sdm sdm/cmd/internal/e2e sdm/cmd/internal/oracle
+REAL := sdm/launch/launchtest sdm/launch/local sdm/backend/gdb sdm/server sdm/cmd/sdm-server sdm/cmd/sdm-master sdm/cmd/sdm sdm/cmd/internal/e2e sdm/cmd/internal/oracle sdm/cmd/internal/newcommand
 
 # What the tests on fake hosts need beyond that; only root can make them.
 HOSTS := $(if $(filter 0,$(shell id -u)),ip tc nsenter unshare mount srun)

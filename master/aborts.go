@@ -5,7 +5,6 @@ package master
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"sdm/master/session"
 	"sdm/protocol"
@@ -52,11 +51,6 @@ func (a *aborts) goOn(ranks rank.Set) rank.Set {
 	gone := a.stand.Intersect(ranks)
 	a.stand, a.into = a.stand.Minus(gone), a.into.Union(gone)
 	return gone
-}
-
-// goesForward reports whether a command that resumes ranks executes their next instruction.
-func goesForward(command string) bool {
-	return command != "run" && command != "jump" && !strings.HasPrefix(command, "reverse-")
 }
 
 // goOn reports the ranks that are about to continue into MPI_Abort. It must be called before they

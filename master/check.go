@@ -3,6 +3,7 @@ package master
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -30,90 +31,48 @@ func lookup(name string) (protocol.CommandInfo, *protocol.Fault) {
 	return protocol.CommandInfo{}, usage("", hint, "unknown command %q", clip(name))
 }
 
-// required are the arguments that a command must have.
-var required = []struct {
-	command string
-	missing func(protocol.Args) bool
-	what    string
-}{
-	{"rbreak", func(a protocol.Args) bool { return a.Expr == "" }, "a regular expression, as in rbreak ^solve_"},
-	{"set variable", func(a protocol.Args) bool { return a.Expr == "" }, "an assignment, as in set variable n = 3"},
-	{"call", func(a protocol.Args) bool { return a.Expr == "" }, "an expression, as in call f(3)"},
-	{"ptype", func(a protocol.Args) bool { return a.Expr == "" }, "an expression or a type, as in ptype struct point"},
-	{"whatis", func(a protocol.Args) bool { return a.Expr == "" }, "an expression, as in whatis n"},
-	{"advance", func(a protocol.Args) bool { return a.Location == "" }, "a location, as in advance work.c:31"},
-	{"jump", func(a protocol.Args) bool { return a.Location == "" }, "a location, as in jump 31"},
-	{"signal", func(a protocol.Args) bool { return a.Signal == "" }, "a signal, as in signal SIGUSR1, or 0"},
-	{"handle", func(a protocol.Args) bool { return a.Signal == "" }, "a signal, as in handle SIGUSR1 nostop"},
-	{"stat", func(a protocol.Args) bool { return a.Expr == "" }, "an expression, as in stat n"},
-	{"diff", func(a protocol.Args) bool { return a.Expr == "" }, "an expression, as in diff n"},
-	{"watch", func(a protocol.Args) bool { return a.Expr == "" }, "an expression, as in watch total"},
-	{"catch", func(a protocol.Args) bool { return a.Event == "" }, "an event, as in catch throw"},
-	{"log", func(a protocol.Args) bool { return a.Location == "" || len(a.Exprs) == 0 }, "a location and expressions, as in log work.c:31, n"},
-	{"barrier", func(a protocol.Args) bool { return a.Location == "" }, "a location, as in barrier work.c:31"},
-	{"condition", func(a protocol.Args) bool { return len(a.Breakpoints) != 1 }, "one breakpoint"},
-	{"ignore", func(a protocol.Args) bool { return len(a.Breakpoints) != 1 }, "one breakpoint"},
-	{"thread apply", func(a protocol.Args) bool { return a.Threads == "" || a.Apply == "" }, "threads and a command, as in thread apply all backtrace"},
-	{"dump memory", func(a protocol.Args) bool { return a.File == "" || a.From == "" || a.To == "" }, "a file and two addresses"},
-	{"memory read", func(a protocol.Args) bool { return a.Expr == "" || a.Count == 0 }, "an address and a number of bytes"},
-	{"memory write", func(a protocol.Args) bool { return a.Expr == "" || len(a.Data) == 0 }, "an address and bytes"},
-	{"gdb", func(a protocol.Args) bool { return a.Text == "" }, "a gdb command line"},
-	{"mi", func(a protocol.Args) bool { return a.Text == "" }, "a GDB/MI command, as in mi -stack-info-frame"},
-	{"launch", func(a protocol.Args) bool { return a.Job == nil }, "a job"},
-	{"attach", func(a protocol.Args) bool { return len(a.Pids) == 0 && a.JobID == "" }, "process ids, or a job"},
-	{"core", func(a protocol.Args) bool { return len(a.Cores) == 0 }, "core files"},
-	{"stage", func(a protocol.Args) bool { return a.Piece == nil || len(a.Piece.Data) == 0 }, "a piece of an archive"},
-	{"expand", func(a protocol.Args) bool { return a.Of == 0 }, "the number of a request"},
-	{"group", func(a protocol.Args) bool { return a.Name == "" || a.Set == "" }, "a name and a set, as in group even = 0-7:2"},
-	{"focus", func(a protocol.Args) bool { return a.Set == "" }, "a set, as in focus 0-3"},
-	{"send", func(a protocol.Args) bool { return len(a.Data) == 0 && !a.EOF }, "text, or the end of file"},
-}
-
 // checkArgs refuses arguments that are invalid on every rank.
-func checkArgs(command string, a protocol.Args) *protocol.Fault {
-	for _, r := range required {
-		if r.command == command && r.missing(a) {
-			return usage(command, "", "needs %s", r.what)
-		}
+func checkArgs(info protocol.CommandInfo, a protocol.Args) *protocol.Fault {
+	command := info.Name
+	if info.Lacks != nil && info.Lacks(a) {
+		return usage(command, "", "needs %s", info.Asks)
 	}
 	if d, err := time.ParseDuration(cmp.Or(a.Within, "1s")); err != nil || d <= 0 {
 		return usage(command, "give it as 20s, or leave it out", "within %q is no time", clip(a.Within))
 	}
-	for _, text := range textsOf(a) {
-		if len(text) > protocol.MaxText {
+	for _, text := range textsIn(reflect.ValueOf(a)) {
+		switch {
+		case len(text) > protocol.MaxText:
 			return usage(command, "", "a text of %d bytes is longer than any command takes (%d): %q", len(text), protocol.MaxText, clip(text))
+		case !utf8.ValidString(text): // JSON cannot carry it unchanged
+			return usage(command, "write such bytes as escapes, as in \"\\377\"", "%q is not UTF-8 text", clip(text))
 		}
-	}
-	if text, ok := notUTF8(a); ok {
-		return usage(command, "write such bytes as escapes, as in \"\\377\"", "%q is not UTF-8 text", clip(text))
 	}
 	return nil
 }
 
-// textsOf returns the texts of a command, except those of a job.
-func textsOf(a protocol.Args) []string {
-	texts := []string{a.Expr, a.Location, a.Condition, a.By, a.Text, a.Name, a.Set, a.Format, a.Signal, a.Access, a.Event, a.Threads, a.Apply, a.File, a.From, a.To}
-	return slices.Concat(texts, a.Actions, a.Exprs, a.Lines)
-}
-
-// notUTF8 finds a text that JSON cannot carry unchanged.
-func notUTF8(a protocol.Args) (string, bool) {
-	texts := textsOf(a)
-	for _, c := range a.Cores {
-		texts = append(texts, c.File, c.Program)
-	}
-	if j := a.Job; j != nil {
-		texts = append(append(texts, j.Program, j.Cwd, j.StopAt), j.Args...)
-		for _, e := range j.Env {
-			texts = append(texts, e.Name, e.Value, e.Sep)
+// textsIn returns all texts of a value and of what it refers to.
+func textsIn(v reflect.Value) []string {
+	var texts []string
+	switch v.Kind() {
+	case reflect.String:
+		return []string{v.String()}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return textsIn(v.Elem())
+		}
+	case reflect.Slice:
+		for i := 0; i < v.Len() && v.Type().Elem().Kind() != reflect.Uint8; i++ {
+			texts = append(texts, textsIn(v.Index(i))...)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				texts = append(texts, textsIn(v.Field(i))...)
+			}
 		}
 	}
-	for _, t := range texts {
-		if !utf8.ValidString(t) {
-			return t, true
-		}
-	}
-	return "", false
+	return texts
 }
 
 // sets evaluates rank sets against the state at the time of the call. A named set that has been

@@ -26,7 +26,7 @@ func (m *Master) Do(_ context.Context, c session.Call) (id protocol.RequestID, e
 	}()
 	info, fault := lookup(c.Command)
 	if fault == nil {
-		fault = checkArgs(info.Name, c.Args)
+		fault = checkArgs(info, c.Args)
 	}
 	if fault != nil {
 		return 0, fault
@@ -65,23 +65,23 @@ func (m *Master) checkPhase(command string) *protocol.Fault {
 }
 
 func (m *Master) carryOut(info protocol.CommandInfo, c session.Call) (protocol.RequestID, *protocol.Fault) {
-	switch info.Name {
-	case "quit":
+	switch {
+	case info.Name == "quit":
 		return m.quitCall(c.Wait), nil
-	case "groups":
+	case info.NoRanks && !info.Takes("set"):
 		id := m.nextID()
-		m.answer(id, info.Name, m.namedGroups()...)
+		m.proceed(id, info, rank.Set{}, c.Args, 0)
 		return id, nil
 	}
 	c.Args = m.meant(c.Args)
 	text := c.Ranks
-	if info.Name == "focus" || info.Name == "group" {
+	if info.NoRanks {
 		text = c.Args.Set
 	}
 	s := m.sets()
 	ranks, fault := s.eval(info.Name, text)
 	if fault == nil {
-		fault = m.checkHere(info.Name, c.Args)
+		fault = m.checkHere(info, c.Args)
 	}
 	if fault != nil {
 		return 0, fault
@@ -118,36 +118,40 @@ func (m *Master) meant(a protocol.Args) protocol.Args {
 }
 
 // number assigns the number of a new breakpoint or display, the same on all ranks.
-func (m *Master) number(command string, id protocol.RequestID, a *protocol.Args) {
-	switch command {
-	case "break", "watch", "catch", "log", "barrier":
+func (m *Master) number(info protocol.CommandInfo, id protocol.RequestID, a *protocol.Args) {
+	switch {
+	case info.MakesPoint():
 		m.lastBreak++
 		a.Breakpoint, m.breakpoint[id] = m.lastBreak, m.lastBreak
-	case "commands":
-		if len(a.Breakpoints) == 0 {
-			a.Breakpoints = []int{m.lastBreak}
-		}
-	case "display":
-		if a.Expr != "" {
-			m.lastDisplay++
-			a.Display = m.lastDisplay
-		}
+	case makesDisplay(info, *a):
+		m.lastDisplay++
+		a.Display = m.lastDisplay
+	case info.Name == "commands" && len(a.Breakpoints) == 0:
+		a.Breakpoints = []int{m.lastBreak}
 	}
+}
+
+// own answers a command from the master's own tables.
+func (m *Master) own(command string, ranks rank.Set, args protocol.Args) []protocol.Group {
+	switch command {
+	case "ranks":
+		return m.statusGroups(ranks)
+	case "groups":
+		return m.namedGroups()
+	case "group":
+		m.groups[args.Name] = ranks
+		return []protocol.Group{namedGroup(args.Name, ranks)}
+	}
+	return []protocol.Group{namedGroup("", ranks)} // focus
 }
 
 // proceed executes a command whose ranks are known.
 func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks rank.Set, args protocol.Args, wait time.Duration) {
+	if info.Place == protocol.AtMaster {
+		m.answer(id, info.Name, m.own(info.Name, ranks, args)...)
+		return
+	}
 	switch info.Name {
-	case "ranks":
-		m.answer(id, info.Name, m.statusGroups(ranks)...)
-		return
-	case "focus":
-		m.answer(id, info.Name, namedGroup("", ranks))
-		return
-	case "group":
-		m.groups[args.Name] = ranks
-		m.answer(id, info.Name, namedGroup(args.Name, ranks))
-		return
 	case "stat":
 		args.Compare, args.Stat = true, true
 		if args.Limit == 0 {
@@ -173,7 +177,7 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 		}
 		m.compare(id, args, wait, m.now())
 	}
-	m.number(info.Name, id, &args)
+	m.number(info, id, &args)
 	switch info.Name {
 	case "rbreak":
 		args.Functions = nil
@@ -189,50 +193,56 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 	default:
 		m.given.note(id, info.Name, args, ranks, m.waiting(ranks))
 	}
-	if info.Resumes && goesForward(info.Name) {
+	if info.Forward {
 		m.goOn(ranks)
 	}
 	m.pass(id, info.Name, ranks, wait, args)
 }
 
 // checkHere refuses arguments that contradict the master's own tables.
-func (m *Master) checkHere(command string, a protocol.Args) *protocol.Fault {
-	switch command {
-	case "stacks":
+func (m *Master) checkHere(info protocol.CommandInfo, a protocol.Args) *protocol.Fault {
+	switch {
+	case info.Name == "stacks":
 		return checkSamples(a)
-	case "group":
+	case info.Name == "group":
 		return m.checkName(a.Name)
-	case "launch":
+	case info.Name == "launch":
 		if err := m.programs.check(a.Job.Program); err != nil {
-			return &protocol.Fault{Kind: protocol.FaultLaunch, Op: command, Message: err.Error()}
+			return &protocol.Fault{Kind: protocol.FaultLaunch, Op: info.Name, Message: err.Error()}
 		}
-	case "delete", "enable", "disable", "condition", "ignore", "commands", "info breakpoints", "info watchpoints":
-		for _, one := range a.Apart() {
-			n := 0
-			switch {
-			case len(one.Breakpoints) > 0:
-				n = one.Breakpoints[0]
-			case len(one.Places) > 0:
-				n = one.Places[0].Breakpoint
-			default:
-				return nil
-			}
-			if n == 0 {
-				return usage(command, "info breakpoints lists them", "no breakpoint has been set yet")
-			}
-			if n < 1 || n > m.lastBreak {
-				return usage(command, "info breakpoints lists them", "there is no breakpoint number %d", n)
-			}
-		}
-		if !slices.Contains([]string{"", "disable", "delete"}, a.Then) || a.Then != "" && len(a.Places) > 0 {
-			return usage(command, "then is disable or delete, of whole breakpoints", "%q cannot become of that", clip(a.Then))
-		}
-	case "undisplay":
+	case info.Takes("breakpoints"):
+		return m.checkBreakpoints(info.Name, a)
+	case info.Takes("displays"):
 		for _, n := range a.Displays {
 			if n < 1 || n > m.lastDisplay {
-				return usage(command, "info display lists them", "there is no display number %d", n)
+				return usage(info.Name, "info display lists them", "there is no display number %d", n)
 			}
 		}
+	}
+	return nil
+}
+
+// checkBreakpoints refuses numbers of breakpoints that do not exist.
+func (m *Master) checkBreakpoints(command string, a protocol.Args) *protocol.Fault {
+	for _, one := range a.Apart() {
+		n := 0
+		switch {
+		case len(one.Breakpoints) > 0:
+			n = one.Breakpoints[0]
+		case len(one.Places) > 0:
+			n = one.Places[0].Breakpoint
+		default:
+			return nil
+		}
+		if n == 0 {
+			return usage(command, "info breakpoints lists them", "no breakpoint has been set yet")
+		}
+		if n < 1 || n > m.lastBreak {
+			return usage(command, "info breakpoints lists them", "there is no breakpoint number %d", n)
+		}
+	}
+	if !slices.Contains([]string{"", "disable", "delete"}, a.Then) || a.Then != "" && len(a.Places) > 0 {
+		return usage(command, "then is disable or delete, of whole breakpoints", "%q cannot become of that", clip(a.Then))
 	}
 	return nil
 }

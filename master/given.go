@@ -23,53 +23,56 @@ type givenOne struct {
 	command protocol.Command
 }
 
-// makesPoint tells whether a command makes a breakpoint of any kind.
+// makesPoint tells whether a command makes a breakpoint of any kind that remains: a barrier is about
+// the run that it begins.
 func makesPoint(command string) bool {
-	return slices.Contains([]string{"break", "watch", "catch", "log"}, command)
+	info, _ := protocol.LookupCommand(command)
+	return info.MakesPoint() && !info.Resumes
 }
 
 // changesPoints tells whether a command changes existing breakpoints.
 func changesPoints(command string) bool {
-	return slices.Contains([]string{"condition", "ignore", "commands", "enable", "disable", "delete"}, command)
+	info, _ := protocol.LookupCommand(command)
+	return info.ChangesPoints()
 }
 
-// canWait tells whether a command can be given to ranks that have not started.
-func canWait(command string, a protocol.Args) bool {
-	switch command {
-	case "break", "log", "clear":
-		return a.Location != ""
-	case "display":
-		return a.Expr != ""
-	case "undisplay", "info breakpoints", "info watchpoints", "info display":
-		return true
-	}
-	return makesPoint(command) || changesPoints(command)
+// isDisplay tells whether a command is about displays.
+func isDisplay(command string) bool {
+	info, _ := protocol.LookupCommand(command)
+	return info.Object == protocol.Displays
+}
+
+// makesDisplay tells whether a command makes a display; without an expression it shows all.
+func makesDisplay(info protocol.CommandInfo, a protocol.Args) bool {
+	return info.Object == protocol.Displays && info.Effect == protocol.Makes && a.Expr != ""
 }
 
 // note records a command to ranks; waiting are those of them that have not started.
 func (g *given) note(id protocol.RequestID, name string, a protocol.Args, ranks, waiting rank.Set) {
+	info, _ := protocol.LookupCommand(name)
+	removes := info.Effect == protocol.Removes
 	switch {
-	case name == "delete" && len(a.Breakpoints) == 0:
+	case removes && info.Takes("breakpoints") && len(a.Breakpoints) == 0:
 		g.drop(ranks, func(c protocol.Command) bool { return makesPoint(c.Name) || changesPoints(c.Name) })
-	case name == "delete":
+	case removes && info.Takes("breakpoints"):
 		for _, n := range a.Breakpoints {
 			g.forget(n, ranks)
 		}
-	case name == "undisplay":
+	case removes && info.Takes("displays"):
 		g.drop(ranks, func(c protocol.Command) bool {
-			return c.Name == "display" && (len(a.Displays) == 0 || slices.Contains(a.Displays, c.Args.Display))
+			return isDisplay(c.Name) && (len(a.Displays) == 0 || slices.Contains(a.Displays, c.Args.Display))
 		})
 	case name == "ignore": // gdb counts it down, so only for ranks that have not started
 		g.change(id, name, a, waiting)
-	case changesPoints(name):
+	case info.ChangesPoints():
 		g.change(id, name, a, ranks)
 	case name == "gdb" && protocol.IsSetting(a.Text):
 		g.drop(ranks, func(c protocol.Command) bool { return c.Name == name && c.Args.Text == a.Text })
 		g.add(id, name, a, ranks)
-	case name == "handle":
+	case info.Object == protocol.Signals && info.Effect == protocol.Changes:
 		g.drop(ranks, func(c protocol.Command) bool { return c.Name == name && c.Args.Signal == a.Signal })
-		fallthrough
-	case makesPoint(name), name == "display" && a.Expr != "":
+		g.add(id, name, a, ranks)
+	case makesPoint(name), makesDisplay(info, a):
 		g.add(id, name, a, ranks)
 	}
 }
@@ -180,10 +183,11 @@ func (g *given) to(ranks rank.Set) []protocol.Given {
 
 // answers returns the answers for ranks that have not started, as if they had the commands.
 func (g *given) answers(name string, a protocol.Args, waiting rank.Set) []protocol.Group {
-	switch {
+	info, _ := protocol.LookupCommand(name)
+	switch shows := info.Effect == protocol.Shows; {
 	case makesPoint(name):
 		return []protocol.Group{listed(waiting, infoOf(name, a))}
-	case name == "info breakpoints", name == "info watchpoints":
+	case info.Object == protocol.Breakpoints && shows:
 		var groups []protocol.Group
 		for _, p := range g.parts(waiting) {
 			all := slices.DeleteFunc(p.breakpoints(), func(b protocol.BreakpointInfo) bool { return !a.Lists(name, b) })
@@ -196,9 +200,9 @@ func (g *given) answers(name string, a protocol.Args, waiting rank.Set) []protoc
 			groups = append(groups, p.cleared(a.Location))
 		}
 		return groups
-	case name == "display":
+	case makesDisplay(info, a):
 		return []protocol.Group{displayed(waiting, displayOf(a))}
-	case name == "info display":
+	case info.Object == protocol.Displays && shows:
 		var groups []protocol.Group
 		for _, p := range g.parts(waiting) {
 			groups = append(groups, displayed(p.ranks, p.displays()...))
@@ -338,7 +342,7 @@ type clearedNumbers struct {
 func (p part) displays() []protocol.Display {
 	var all []protocol.Display
 	for _, c := range p.commands {
-		if c.Name == "display" {
+		if isDisplay(c.Name) {
 			all = append(all, displayOf(c.Args))
 		}
 	}

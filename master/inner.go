@@ -1,6 +1,7 @@
 package master
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -43,7 +44,8 @@ func (m *Master) pass(id protocol.RequestID, command string, ranks rank.Set, wai
 			return
 		}
 	}
-	if waiting := m.waiting(ranks); canWait(command, args) && !waiting.IsEmpty() {
+	info, _ := protocol.LookupCommand(command)
+	if waiting := m.waiting(ranks); info.CanWait(args) && !waiting.IsEmpty() {
 		m.reply(wire.Message{ID: id, Groups: m.given.answers(command, args, waiting)})
 		if ranks = ranks.Minus(waiting); ranks.IsEmpty() {
 			return
@@ -51,23 +53,13 @@ func (m *Master) pass(id protocol.RequestID, command string, ranks rank.Set, wai
 	}
 	m.root.Post(tree.FromParent{Msg: wire.Message{
 		Kind: wire.Command, ID: id, Ranks: ranks, Wait: wait,
-		Body: canonical.JSON(protocol.Command{Name: onTheWire(command), Args: args}),
+		Body: canonical.JSON(protocol.Command{Name: cmp.Or(info.As, command), Args: args}),
 	}})
 }
 
 // waiting returns those ranks that do not run now and may be started later.
 func (m *Master) waiting(ranks rank.Set) rank.Set {
 	return ranks.Intersect(m.states.In(session.Unstarted, session.Exited, session.Signalled, session.Detached))
-}
-
-// onTheWire returns the command that is sent to the ranks: stat and diff are computed from printed
-// values.
-func onTheWire(command string) string {
-	switch command {
-	case "stat", "diff":
-		return "print"
-	}
-	return command
 }
 
 // deliver sends answers to front ends, or to the collectors in inner.

@@ -19,7 +19,8 @@ func TestLongTextsAreRefused(t *testing.T) {
 		{"a line of a breakpoint's commands", protocol.Args{Expr: "n", Lines: []string{long + "1"}}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			f := checkArgs("print", test.args)
+			print, _ := lookup("print")
+			f := checkArgs(print, test.args)
 			if (f != nil) != test.refused {
 				t.Fatalf("got %v", f)
 			}

@@ -2,9 +2,16 @@ package protocol
 
 import "strings"
 
-// frontEndWords are commands of front ends that gdb does not have, or that need
-// many ranks.
-var frontEndWords = map[string]bool{"stacks": true, "stat": true, "diff": true, "ranks": true, "usage": true, "log": true, "barrier": true, "memory": true}
+// frontEndWords are the words of the commands that GDB does not have.
+var frontEndWords = func() map[string]bool {
+	words := map[string]bool{}
+	for _, c := range Commands {
+		if word, _, _ := strings.Cut(c.Name, " "); c.Ours {
+			words[word] = true
+		}
+	}
+	return words
+}()
 
 // FrontEndLine returns the index of the first line of a breakpoint's commands that
 // the front end executes instead of gdb: a command that gdb does not have, or one

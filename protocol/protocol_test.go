@@ -43,6 +43,18 @@ func TestCommandsTable(t *testing.T) {
 		if c.Resumes && c.Name != "run" && (c.Place != AtTarget || c.Need != NeedStopped) {
 			t.Errorf("%s resumes ranks, but not stopped ones by their back end", c.Name)
 		}
+		if c.Forward && !c.Resumes || c.Effect != Shows && c.Object == NoObject || (c.Lacks == nil) != (c.Asks == "") {
+			t.Errorf("columns of %s contradict one another", c.Name)
+		}
+		if c.Lacks != nil && !c.Lacks(Args{}) {
+			t.Errorf("%s lacks nothing without arguments", c.Name)
+		}
+		if as, ok := LookupCommand(c.As); c.As != "" && (!ok || as.Place != AtTarget) {
+			t.Errorf("ranks receive %s as %q, which they do not execute", c.Name, c.As)
+		}
+		if c.NoRanks && c.Place == AtTarget {
+			t.Errorf("ranks execute %s, which addresses none", c.Name)
+		}
 		if got, ok := LookupCommand(c.Name); !ok || got.Help != c.Help {
 			t.Errorf("%s is looked up as %v, %v", c.Name, got, ok)
 		}
@@ -61,6 +73,33 @@ func TestCommandsTable(t *testing.T) {
 	}
 	if _, ok := LookupCommand("no such command"); ok {
 		t.Error("a command is found that is not there")
+	}
+}
+
+func TestCanWait(t *testing.T) {
+	for _, c := range []struct {
+		command string
+		args    Args
+		want    bool
+	}{
+		{"break", Args{Location: "f"}, true},
+		{"break", Args{}, false}, // where the rank has stopped
+		{"barrier", Args{Location: "f"}, false},
+		{"rbreak", Args{Expr: "^f"}, false},
+		{"watch", Args{Expr: "n"}, true},
+		{"catch", Args{Event: "throw"}, true},
+		{"clear", Args{}, false},
+		{"delete", Args{}, true},
+		{"info breakpoints", Args{}, true},
+		{"handle", Args{Signal: "SIGUSR1"}, false},
+		{"display", Args{Expr: "n"}, true},
+		{"display", Args{}, false},
+		{"undisplay", Args{}, true},
+		{"print", Args{Expr: "n"}, false},
+	} {
+		if info, _ := LookupCommand(c.command); info.CanWait(c.args) != c.want {
+			t.Errorf("%s %+v: can wait: %v", c.command, c.args, !c.want)
+		}
 	}
 }
 

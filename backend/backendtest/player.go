@@ -114,7 +114,7 @@ func (p *player) command(line string) string {
 	p.opened.Backend.Do(backend.Request{ID: p.last, Ranks: ranks, Wait: Patience, Command: &c})
 	what := toAnswer
 	switch {
-	case c.Name == "kill" || c.Name == "detach":
+	case info.Ends:
 		what = toEnd
 	case info.Resumes && !(c.Name == "continue" && !p.setup.Loop.Intersect(ranks).IsEmpty()), c.Name == "interrupt":
 		what = toRest

@@ -5,7 +5,6 @@ package gdb
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -64,7 +63,7 @@ type threadApplied struct {
 func (m *machine) applyToThreads(q *request) {
 	numbers, f := m.threadsNamed(q.args.Threads)
 	row, ok := lookup(q.args.Apply)
-	if !ok || !mayApply(q.args.Apply) {
+	if !ok || !row.info.PerThread() {
 		f = &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(q.args.Apply) + " cannot be applied to threads", Hint: "print, backtrace, info locals, x, ..."}
 	}
 	if f != nil {
@@ -93,13 +92,6 @@ func (m *machine) applyToThreads(q *request) {
 		}
 		row.do(m, sub)
 	}
-}
-
-// mayApply reports whether a command is about one thread and does not change the rank.
-func mayApply(command string) bool {
-	info, ok := protocol.LookupCommand(command)
-	return ok && !info.Resumes && slices.Contains(info.Args, "thread") &&
-		!slices.Contains([]string{"thread", "frame", "up", "down"}, command)
 }
 
 // threadsNamed parses "all", or numbers and ranges.

@@ -14,18 +14,18 @@ type row struct {
 	always bool // also if gdb does not answer
 	early  bool // also during the attach
 	reads  bool // may wait for a file, which the caller of Do must not
-	need   protocol.Need
+	last   bool // its expression may refer to the value that the rank has printed last
+	info   protocol.CommandInfo
 }
 
-// lookup finds a command with Place AtTarget. Need is taken from the table
-// protocol.Commands.
+// lookup finds a command with Place AtTarget, with its row of protocol.Commands.
 func lookup(name string) (row, bool) {
 	r := rowOf(name)
 	info, ok := protocol.LookupCommand(name)
 	if r.do == nil || !ok || info.Place != protocol.AtTarget {
 		return row{}, false
 	}
-	r.need = info.Need
+	r.info = info
 	return r, true
 }
 
@@ -105,11 +105,11 @@ func rowOf(name string) row {
 	case "info signals":
 		return row{do: (*machine).infoSignals}
 	case "set variable":
-		return row{do: (*machine).assign}
+		return row{do: (*machine).assign, last: true}
 	case "call":
-		return row{do: (*machine).callFunction}
+		return row{do: (*machine).callFunction, last: true}
 	case "ptype", "whatis":
-		return row{do: (*machine).describe}
+		return row{do: (*machine).describe, last: true}
 	case "display":
 		return row{do: (*machine).display}
 	case "undisplay":
@@ -117,7 +117,7 @@ func rowOf(name string) row {
 	case "info display":
 		return row{do: (*machine).infoDisplay}
 	case "x":
-		return row{do: (*machine).examine}
+		return row{do: (*machine).examine, last: true}
 	case "info registers":
 		return row{do: (*machine).infoRegisters}
 	case "disassemble":

@@ -183,20 +183,13 @@ func unmapped(text string) (rest string, directories []string) {
 	return lostMapping.ReplaceAllString(text, ""), slices.Compact(directories)
 }
 
-// needProcess are the commands, besides those that resume, that do not work on a core
-// file.
-var needProcess = []string{
-	"break", "watch", "catch", "log", "condition", "ignore", "commands", "delete", "enable", "disable", "handle", "kill", "memory write",
-}
-
 // lifeless returns the fault for a command that does not work on a core file; nil if it
 // does.
-func (m *machine) lifeless(name string, args *protocol.Args) *protocol.Fault {
+func (m *machine) lifeless(info protocol.CommandInfo, args *protocol.Args) *protocol.Fault {
 	if !m.isCore() {
 		return nil
 	}
-	info, _ := protocol.LookupCommand(name)
-	needs := info.Resumes || slices.Contains(needProcess, name)
+	name, needs := info.Name, info.NeedsProcess()
 	switch name {
 	case "set variable": // it works on gdb's own variables
 		needs = !strings.HasPrefix(args.Expr, "$")

@@ -108,7 +108,7 @@ func (m *machine) finish(state backend.State) {
 	m.arrived()
 	for len(m.open) > 0 {
 		q := m.open[0]
-		if q.name == "kill" || q.name == "interrupt" || q.name == "detach" {
+		if info, _ := protocol.LookupCommand(q.name); info.Ends || q.name == "interrupt" {
 			m.done(q)
 			continue
 		}

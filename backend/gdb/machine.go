@@ -4,7 +4,6 @@
 package gdb
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -192,7 +191,7 @@ func (m *machine) do(now time.Duration, id protocol.RequestID, wait time.Duratio
 	if !row.always && m.hold(q) {
 		return
 	}
-	if f := m.stateNow().Refuse(row.need); f != nil && !(row.early && m.state == backend.Attaching) {
+	if f := m.stateNow().Refuse(row.info.Need); f != nil && !(row.early && m.state == backend.Attaching) {
 		m.fail(q, f)
 		return
 	}
@@ -200,14 +199,14 @@ func (m *machine) do(now time.Duration, id protocol.RequestID, wait time.Duratio
 		m.fail(q, f)
 		return
 	}
-	if f := m.lifeless(c.name, &c.args); f != nil {
+	if f := m.lifeless(row.info, &c.args); f != nil {
 		m.fail(q, f)
 		return
 	}
 	if c.name != "interrupt" {
 		m.unread.enough = false
 	}
-	if info, _ := protocol.LookupCommand(c.name); info.Resumes && m.preparing(q) {
+	if row.info.Resumes && m.preparing(q) {
 		m.behind = append(m.behind, q)
 		return
 	}
@@ -222,14 +221,14 @@ func (m *machine) carryOut(row row, q *request) {
 			m.fail(q, unknownThread(thread)) // a shared gdb would take it for a number of its own
 			return
 		}
-		if info, _ := protocol.LookupCommand(q.name); info.Resumes || slices.Contains([]string{"frame", "up", "down"}, q.name) {
+		if row.info.Resumes || row.info.Selects == protocol.SelectsFrame {
 			m.turnTo(thread)
 		}
 	}
-	if slices.Contains([]string{"call", "ptype", "whatis", "x", "set variable"}, q.name) && !m.withLast(q) {
+	if row.last && !m.withLast(q) {
 		return
 	}
-	if m.unread.some && needsLibraries(q) {
+	if m.unread.some && needsLibraries(row.info, q) {
 		m.readLibraries()
 	}
 	if strings.Contains(q.args.Expr+q.args.Text, "(") {
@@ -245,7 +244,7 @@ func (m *machine) preparing(q *request) bool {
 		if o == q {
 			return false
 		}
-		if isLasting(o.name) || slices.Contains([]string{"delete", "clear", "rbreak"}, o.name) {
+		if info, _ := protocol.LookupCommand(o.name); info.Prepares() {
 			return true
 		}
 	}
@@ -262,7 +261,7 @@ func (m *machine) resumeNext() {
 			continue
 		}
 		row, _ := lookup(q.name)
-		if f := m.stateNow().Refuse(row.need); f != nil {
+		if f := m.stateNow().Refuse(row.info.Need); f != nil {
 			m.fail(q, f)
 			continue
 		}

@@ -65,7 +65,7 @@ func (m *machine) notAgain(q *request, g protocol.Group) {
 func (m *machine) before() []protocol.Command {
 	all := slices.Clone(m.target.Before)
 	for i := range all {
-		if m.target.Held && (all[i].Name == "break" || all[i].Name == "log") {
+		if info, _ := protocol.LookupCommand(all[i].Name); m.target.Held && info.MakesPoint() && info.Takes("location") {
 			all[i].Args.Pending = true
 		}
 	}

@@ -43,32 +43,26 @@ const mostRescues = 3
 // rescueWait is how long new gdbs may take to take over a rank, if no limit is given.
 const rescueWait = time.Minute
 
-// isLasting reports whether a new gdb must execute the command again, because its
-// effect is state of gdb.
-func isLasting(name string) bool {
-	switch name {
-	case "break", "tbreak", "hbreak", "thbreak", "watch", "rwatch", "awatch", "catch", "log", "barrier",
-		"condition", "ignore", "commands", "enable", "disable", "handle":
-		return true
-	}
-	return false
-}
-
 // remember adds an executed command to the journal, or removes what it has ended.
 func (m *machine) remember(q *request) {
+	info, _ := protocol.LookupCommand(q.name)
 	switch {
 	case q.name == "gdb" && protocol.IsSetting(q.args.Text):
 		m.rememberLine(q)
-	case isLasting(q.name):
+	case info.Lasts():
 		for _, a := range q.args.Apart() {
 			if q.located != "" {
 				a.Location = q.located
 			}
 			m.journal = append(m.journal, protocol.Command{Name: q.name, Args: a})
 		}
-	case q.name == "delete" && len(q.args.Breakpoints) == 0:
-		m.journal = slices.DeleteFunc(m.journal, func(c protocol.Command) bool { return c.Name != "handle" && c.Name != "gdb" })
-	case q.name == "delete":
+	case info.Effect != protocol.Removes || !info.ChangesPoints():
+	case len(q.args.Breakpoints) == 0:
+		m.journal = slices.DeleteFunc(m.journal, func(c protocol.Command) bool {
+			of, _ := protocol.LookupCommand(c.Name)
+			return of.Object == protocol.Breakpoints
+		})
+	default:
 		for _, n := range q.args.Breakpoints {
 			m.forget(n)
 		}

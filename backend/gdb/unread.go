@@ -131,16 +131,11 @@ func unnamedIn(frame mi.Tuple) string {
 
 // needsLibraries reports whether a command may need symbols of any library. The others
 // read what they need themselves.
-func needsLibraries(q *request) bool {
-	switch q.name {
-	case "continue", "signal", "interrupt", "kill", "detach",
-		"delete", "enable", "disable", "ignore", "info breakpoints", "info watchpoints", "undisplay", "info display",
-		"handle", "info signals", "info sharedlibrary", "sharedlibrary",
-		"stacks", "frame", "up", "down", "thread", "info threads":
-		return false
-	case "backtrace":
-		return q.args.Full
-	case "print": // in the innermost frame, which named has completed, or in a selected one
+func needsLibraries(info protocol.CommandInfo, q *request) bool {
+	switch {
+	case info.OwnSymbols:
+		return q.args.Full // the locals of backtrace
+	case q.name == "print": // in the innermost frame, which named has completed, or in a selected one
 		return q.args.Frame != nil || q.args.Thread != 0 || !gdbtext.Plain.MatchString(strings.TrimSpace(q.args.Expr)) || q.args.Format != "" || q.args.Last > 0
 	}
 	return true

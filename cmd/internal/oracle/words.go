@@ -5,7 +5,11 @@ package oracle
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+
+	"sdm/master/frontend/console/command"
+	"sdm/protocol"
 )
 
 // Word is a row of the table.
@@ -25,8 +29,34 @@ type Word struct {
 
 func (w Word) weight() int { return max(w.Weight, 1) }
 
-// Words is the table, by the name of the console's word. It is read only.
-var Words = map[string]Word{
+// Words is the table, by the name of the console's word, with rows for the words that the console
+// derives from protocol.Commands. It is read only.
+var Words = func() map[string]Word {
+	all := maps.Clone(written)
+	for _, w := range command.Words() {
+		if info, _ := protocol.LookupCommand(w.Command()); w.Derived() {
+			all[w.Name] = derived(info)
+		}
+	}
+	return all
+}()
+
+// derived returns a row with arguments that such a word takes.
+func derived(info protocol.CommandInfo) Word {
+	w := Word{Args: nothing, Resumes: info.Resumes}
+	switch {
+	case info.Ours:
+		return Word{Own: "gdb has no such command"}
+	case info.Takes("location"):
+		w.Args = (*gen).location
+	case info.Takes("expr"):
+		w.Args = (*gen).expr
+	}
+	return w
+}
+
+// written are the rows of the words with arguments of their own.
+var written = map[string]Word{
 	"break":            {Args: breaks, Weight: 6},
 	"tbreak":           {Args: breaks, Weight: 3},
 	"hbreak":           {Args: breaks},

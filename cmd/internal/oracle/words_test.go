@@ -16,7 +16,7 @@ func TestEveryWordHasARow(t *testing.T) {
 		there[w.Name] = true
 		row, ok := Words[w.Name]
 		if !ok || (row.Args == nil) == (row.Own == "") {
-			t.Errorf("%q needs a row in the table of words, with arguments for gdb and sdm or with the reason why they are not compared", w.Name)
+			t.Errorf("%q needs a row in written, with arguments for gdb and sdm or with the reason why they are not compared", w.Name)
 		}
 	}
 	for name := range Words {

@@ -85,16 +85,19 @@ func (x *call) moving() rank.Set {
 	return x.results.Minus(x.ran).Union(x.running.Intersect(x.results.Union(x.silent)))
 }
 
-func (x *call) resumes() bool {
+func (x *call) resumes() bool { return x.info().Resumes }
+
+// info returns the row of the command in the table.
+func (x *call) info() protocol.CommandInfo {
 	info, _ := protocol.LookupCommand(x.asked.Command)
-	return info.Resumes
+	return info
 }
 
 // raw tells whether the call is a line for gdb, which may resume ranks ("gdb continue").
-func (x *call) raw() bool { return x.asked.Command == "gdb" || x.asked.Command == "mi" }
+func (x *call) raw() bool { return x.info().Takes("text") }
 
 // ends tells whether the call ends ranks.
-func (x *call) ends() bool { return x.asked.Command == "kill" || x.asked.Command == "detach" }
+func (x *call) ends() bool { return x.info().Ends }
 
 // failed tells whether some rank has not executed the command. Without an explicit set, a command
 // is not for ranks that have ended, unless no others are left.

@@ -178,6 +178,9 @@ func (c *console) answersText(a text.Asked, groups []protocol.Group) (s string, 
 
 // remember keeps what later commands need of an answer.
 func (c *console) remember(x *call) {
+	if x.info().Selects == protocol.SelectsFrame {
+		c.listed, c.located = text.Listed{}, false
+	}
 	switch x.asked.Command {
 	case "list":
 		if l := listedBy(x.groups); len(l.Lines) > 0 { // otherwise there were no further lines
@@ -186,8 +189,6 @@ func (c *console) remember(x *call) {
 				c.located = x.cmd.Args.Location != "" || x.cmd.Args.To != ""
 			}
 		}
-	case "frame", "up", "down":
-		c.listed, c.located = text.Listed{}, false
 	case "kill":
 		c.killed = c.killed.Union(x.results)
 	case "run": // a restarted rank is not killed

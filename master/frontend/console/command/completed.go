@@ -1,17 +1,11 @@
 package command
 
 import (
+	"cmp"
 	"strings"
 
 	"sdm/protocol"
 )
-
-// completedAs are the words whose arguments GDB completes as those of another word; "" is none.
-var completedAs = map[string]string{
-	"stat": "print", "diff": "print", "set variable": "print",
-	"log": "break", "barrier": "break", "send": "", "stacks": "", "memory": "", "dump": "", "mi": "", "group": "", Save: "",
-	"info hosts": "", "usage": "", "info ranks": "", "ranks": "", "expand": "", "commands": "", "thread name": "", "thread find": "",
-}
 
 // GDBLine converts an incomplete line to one that gdb can complete, without the syntax of sdm. It
 // returns false if gdb cannot complete it.
@@ -32,16 +26,13 @@ func GDBLine(line string) (string, bool) {
 	if info, _ := protocol.LookupCommand(w.do); w.do == "" || info.Place == protocol.AtMaster {
 		return "", false
 	}
-	name, other := completedAs[w.Name]
-	switch {
-	case w.Name == "gdb":
-		return strings.TrimLeft(behind, blanks), args != ""
-	case other && name == "":
+	switch w.like {
+	case nothing:
 		return "", false
-	case !other:
-		name = w.Name
+	case anyOfGDB:
+		return strings.TrimLeft(behind, blanks), args != ""
 	}
-	return name + strings.TrimPrefix(behind, " --all"), true
+	return cmp.Or(w.like, w.Name) + strings.TrimPrefix(behind, " --all"), true
 }
 
 // WordStart returns the index of the last, incomplete word of a line.

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// pairs are the first words with a second word, and the least number of letters of that. Shorter
-// ones are passed to gdb, which may know them ("info l" is not "info locals").
-var pairs = map[string]map[string]int{
+// writtenPairs are the first words with a second word, and the least number of letters of that.
+// Shorter ones are passed to gdb, which may know them ("info l" is not "info locals").
+var writtenPairs = map[string]map[string]int{
 	"info": {"breakpoints": 1, "watchpoints": 3, "locals": 2, "args": 2, "threads": 2, "stack": 3, "hosts": 3, "ranks": 2,
 		"registers": 1, "signals": 3, "sharedlibrary": 2, "display": 2},
 	"thread": {"apply": 3, "name": 2, "find": 3},
@@ -143,3 +143,6 @@ func Words() []Word { return slices.Clone(words) }
 
 // Command returns the command of the session for the word; "" if the console executes it itself.
 func (w Word) Command() string { return w.do }
+
+// Derived reports whether the word follows from the row of its command in protocol.Commands.
+func (w Word) Derived() bool { return w.derived }

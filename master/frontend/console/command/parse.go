@@ -101,8 +101,7 @@ func refuseSet(c *Command) *Mistake {
 	if c.Set == "" {
 		return nil
 	}
-	switch info, _ := protocol.LookupCommand(c.Do); {
-	case c.Name == Focus || c.Name == Wait || c.Do != "" && info.Place != protocol.AtMaster || c.Do == "ranks":
+	if info, ok := protocol.LookupCommand(c.Do); c.Name == Focus || c.Name == Wait || ok && !info.NoRanks {
 		return nil
 	}
 	return &Mistake{c.Name + " goes to no ranks: no set may stand in front of it", ""}

@@ -2,7 +2,6 @@ package command
 
 import (
 	"encoding/hex"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -30,7 +29,7 @@ func takeThread(c *Command) *Mistake {
 		return nil
 	}
 	info, _ := protocol.LookupCommand(c.Do)
-	if !slices.Contains(info.Args, "thread") {
+	if !info.Takes("thread") {
 		return &Mistake{Text: c.Name + " is not for one thread", Hint: "[" + c.Set + "] " + c.Name}
 	}
 	c.Args.Thread = c.Thread
@@ -88,7 +87,7 @@ func applyInner(c *Command) *Mistake {
 		return m
 	}
 	info, _ := protocol.LookupCommand(inner.Do)
-	if info.Resumes || info.Place != protocol.AtTarget || !slices.Contains(info.Args, "thread") || inner.Do == "thread" || inner.Set != "" {
+	if !info.PerThread() || inner.Set != "" {
 		return &Mistake{Text: "thread apply: " + inner.Name + " cannot be applied to threads", Hint: "print, backtrace, info locals, x, ..."}
 	}
 	c.Args = inner.Args

@@ -25,23 +25,32 @@ type Word struct {
 	do     string // command of the session; "" if the console executes it
 	repeat bool   // an empty line repeats it
 	later  string // not available yet: what to do meanwhile
+	like   string // GDB completes its arguments as those of this word; "" is the word itself
 	parse  parser // parser of the arguments; nil: there are none
+
+	derived bool // it follows from the row of its command
 }
+
+// These are special values of Word.like.
+const (
+	nothing  = "-" // GDB has nothing like it
+	anyOfGDB = "*" // a whole line of GDB follows
+)
 
 // parser sets the fields of a command from its Rest.
 type parser func(c *Command) *Mistake
 
-// words is the table; it is not modified. A name of two words ("info locals") needs no row for its
-// first word.
-var words = []Word{
+// written are the words with arguments of their own; it is not modified. A name of two words ("info
+// locals") needs no row for its first word.
+var written = []Word{
 	{Name: "focus", Topic: Where, Usage: "[SET]", Help: "send the next commands to these ranks; without SET, show them", parse: parseFocus,
 		More: "The set is worked out once: \"focus @stopped\" means the ranks that are stopped now."},
-	{Name: "group", Topic: Where, Usage: "NAME = SET", Help: "name a rank set; @NAME stands for it", do: "group", parse: parseGroup},
+	{Name: "group", Topic: Where, like: nothing, Usage: "NAME = SET", Help: "name a rank set; @NAME stands for it", do: "group", parse: parseGroup},
 	{Name: "groups", Topic: Where, Help: "show the named rank sets", do: "groups"},
-	{Name: "ranks", Topic: Where, Help: "show the state of the ranks; at the prompt memory and CPU time, too (usage)", do: "ranks", repeat: true},
-	{Name: "info ranks", Topic: Where, Help: "the same as ranks", do: "ranks", repeat: true},
-	{Name: "usage", Topic: Where, Help: "show memory and CPU time of the ranks", do: "usage", repeat: true},
-	{Name: "info hosts", Topic: Where, Help: "show the hosts, their servers, gdbs and ranks", do: "info hosts", repeat: true},
+	{Name: "ranks", Topic: Where, like: nothing, Help: "show the state of the ranks; at the prompt memory and CPU time, too (usage)", do: "ranks", repeat: true},
+	{Name: "info ranks", Topic: Where, like: nothing, Help: "the same as ranks", do: "ranks", repeat: true},
+	{Name: "usage", Topic: Where, like: nothing, Help: "show memory and CPU time of the ranks", do: "usage", repeat: true},
+	{Name: "info hosts", Topic: Where, like: nothing, Help: "show the hosts, their servers, gdbs and ranks", do: "info hosts", repeat: true},
 
 	{Name: "break", Short: []string{"b", "br", "bre", "brea"}, Topic: Break, Usage: "[LOCATION] [if CONDITION]", Help: "set a breakpoint", do: "break", parse: parseBreak},
 	{Name: "tbreak", Short: []string{"tb", "tbr"}, Topic: Break, Usage: "[LOCATION] [if CONDITION]", Help: "set a breakpoint that is deleted when it is reached, on each rank", do: "break", parse: parseTbreak},
@@ -56,7 +65,7 @@ var words = []Word{
 	{Name: "tcatch", Topic: Break, Usage: "EVENT [if CONDITION]", Help: "stop at an event once, on each rank", do: "catch", parse: parseCatch},
 	{Name: "condition", Topic: Break, Usage: "N [CONDITION]", Help: "change the condition of a breakpoint; without one, it stops always", do: "condition", parse: parseCondition},
 	{Name: "ignore", Topic: Break, Usage: "N COUNT", Help: "pass a breakpoint for the next COUNT times, on each rank", do: "ignore", parse: parseIgnore},
-	{Name: "commands", Topic: Break, Usage: "[N...]", Help: "say what is carried out when breakpoints (the last one) are reached", do: "commands", parse: parseCommands,
+	{Name: "commands", Topic: Break, like: nothing, Usage: "[N...]", Help: "say what is carried out when breakpoints (the last one) are reached", do: "commands", parse: parseCommands,
 		More: "The lines that follow, to one that says end, are lines for gdb: print n, info locals, set var n = 0.\nsilent, as the first, leaves the place out; continue, as the last, lets the rank go on.\nFrom a word of sdm on (stacks, stat n, [0] print n) they are asked of all ranks that have stopped there."},
 	{Name: "enable", Short: []string{"en", "ena"}, Topic: Break, Usage: "[once|delete|count TIMES] [N...]", Help: "enable breakpoints (all, if none is named)", do: "enable", parse: parseNumbers,
 		More: "N.K is the K-th place of a breakpoint that has several (info breakpoints lists them): enable 1.2.\nonce: it is disabled when it is reached, on each rank; count TIMES: when it has been so often; delete: it is\ndeleted then."},
@@ -68,9 +77,9 @@ var words = []Word{
 		More: "Functions with debug information, or where there are none, others: rbreak ^MPI_Send. 200 at most; each has a number of\nits own, the same on all ranks."},
 	{Name: "info breakpoints", Topic: Break, Usage: "[N...]", Help: "list breakpoints", do: "info breakpoints", repeat: true, parse: parseListed},
 	{Name: "info watchpoints", Topic: Break, Usage: "[N...]", Help: "list watchpoints", do: "info watchpoints", repeat: true, parse: parseListed},
-	{Name: Save, Topic: Break, Usage: "breakpoints FILE", Help: "write all breakpoints of the ranks into a file here, which source and -x read", do: "info breakpoints", parse: parseSave,
+	{Name: Save, Topic: Break, like: nothing, Usage: "breakpoints FILE", Help: "write all breakpoints of the ranks into a file here, which source and -x read", do: "info breakpoints", parse: parseSave,
 		More: "With their conditions, ignore counts and commands, as they stand. What is not the same on all ranks, and logs, stand at the\nend of the file: gdb reads what is before. In such files $bpnum is the breakpoint that was set last: condition $bpnum n > 1."},
-	{Name: "log", Topic: Break, Usage: "LOCATION [if CONDITION], EXPR...", Help: "tell the values of expressions at a place without stopping", do: "log", parse: parseLog,
+	{Name: "log", Topic: Break, like: "break", Usage: "LOCATION [if CONDITION], EXPR...", Help: "tell the values of expressions at a place without stopping", do: "log", parse: parseLog,
 		More: "A step that comes upon a log ends there."},
 
 	{Name: "run", Short: []string{"r"}, Topic: Run, Usage: "[ARG...] [&]", Help: "start the program again; ranks that live are killed first", do: "run", parse: parseRun,
@@ -100,13 +109,13 @@ var words = []Word{
 	{Name: "signal", Topic: Run, Usage: "SIGNAL|0 [&]", Help: "go on with a signal; 0 drops the one that the ranks stopped with", do: "signal", parse: parseSignal},
 	{Name: "handle", Topic: Run, Usage: "SIGNAL... ACTION...", Help: "say what signals do", do: "handle", parse: parseHandle,
 		More: "Actions: stop, nostop, print, noprint, pass, nopass (also ignore, noignore). Without one: show them."},
-	{Name: "barrier", Topic: Run, Usage: "LOCATION [if CONDITION] [&]", Help: "run to a location, hold each rank that arrives, and show one stop when all have", do: "barrier", parse: parseBarrier},
+	{Name: "barrier", Topic: Run, like: "break", Usage: "LOCATION [if CONDITION] [&]", Help: "run to a location, hold each rank that arrives, and show one stop when all have", do: "barrier", parse: parseBarrier},
 	{Name: Wait, Topic: Run, Usage: "[any] [SET] [for DURATION]", Help: "wait until the ranks have stopped or ended; any: until one of them has", parse: parseWait,
 		More: "wait any is over at once where a rank of the set stands already; wait any @running waits for the next one."},
 
 	{Name: "backtrace", Short: []string{"bt", "where"}, Topic: Look, Usage: "[full] [N | -N]", Help: "show the stack, N innermost frames, or -N outermost", do: "backtrace", repeat: true, parse: parseBacktrace},
 	{Name: "info stack", Topic: Look, Usage: "[full] [N | -N]", Help: "show the stack, as backtrace", do: "backtrace", repeat: true, parse: parseBacktrace},
-	{Name: "stacks", Topic: Look, Usage: "[function|line|address] [--all-threads] [--samples N [--every DURATION]] [--folded|--dot|--json] [> FILE]", Help: "show the stacks of all ranks and threads as one tree", do: "stacks", repeat: true, parse: parseStacks,
+	{Name: "stacks", Topic: Look, like: nothing, Usage: "[function|line|address] [--all-threads] [--samples N [--every DURATION]] [--folded|--dot|--json] [> FILE]", Help: "show the stacks of all ranks and threads as one tree", do: "stacks", repeat: true, parse: parseStacks,
 		More: "With --samples, ranks that run are stopped for each sample and run on; it is told which ranks never\nmoved, and where the others have been. Interrupt (Ctrl-C) ends the samples.\nFor other programs: --folded (flame graphs: a line a stack, counting threads), --dot (Graphviz), --json."},
 	{Name: "frame", Short: []string{"f"}, Topic: Look, Usage: "[N | level N | function NAME | address ADDRESS]", Help: "select a frame and show it; without arguments, show the selected one", do: "frame", parse: parseFrame,
 		More: "Of a function that is on the stack several times, the innermost frame."},
@@ -140,18 +149,18 @@ var words = []Word{
 	{Name: "thread", Short: []string{"t"}, Topic: Look, Usage: "[N | RANK.N]", Help: "select a thread and show where it is; without N, show the selected one", do: "thread", parse: parseThread},
 	{Name: "thread apply", Topic: Look, Usage: "all|N... COMMAND", Help: "give a command that looks to several threads of each rank", do: "thread apply", repeat: true, parse: parseApply,
 		More: "For one thread of one rank: [3.2] COMMAND."},
-	{Name: "thread name", Topic: Look, Usage: "[NAME]", Help: "give the selected thread a name, in gdb; without NAME, take it away", do: "gdb", parse: parseThreadName},
-	{Name: "thread find", Topic: Look, Usage: "REGEX", Help: "show the threads whose name or target id a regular expression fits", do: "info threads", parse: parseExprOf},
-	{Name: "dump", Topic: Look, Usage: "memory FILE FROM TO", Help: "write memory to FILE.RANK for each rank, on its host; %r in FILE stands for the rank", do: "dump memory", parse: parseDump},
-	{Name: "memory", Topic: Look, Usage: "read ADDRESS COUNT | write ADDRESS = BYTES", Help: "show bytes, or write them, two hexadecimal digits each", do: "memory read", parse: parseMemory},
-	{Name: "stat", Topic: Look, Usage: "[--all] EXPR", Help: "statistics of an expression over the ranks: numbers with a histogram where there are many, constants and booleans with their counts", do: "stat", repeat: true, parse: parseValues,
+	{Name: "thread name", Topic: Look, like: nothing, Usage: "[NAME]", Help: "give the selected thread a name, in gdb; without NAME, take it away", do: "gdb", parse: parseThreadName},
+	{Name: "thread find", Topic: Look, like: nothing, Usage: "REGEX", Help: "show the threads whose name or target id a regular expression fits", do: "info threads", parse: parseExprOf},
+	{Name: "dump", Topic: Look, like: nothing, Usage: "memory FILE FROM TO", Help: "write memory to FILE.RANK for each rank, on its host; %r in FILE stands for the rank", do: "dump memory", parse: parseDump},
+	{Name: "memory", Topic: Look, like: nothing, Usage: "read ADDRESS COUNT | write ADDRESS = BYTES", Help: "show bytes, or write them, two hexadecimal digits each", do: "memory read", parse: parseMemory},
+	{Name: "stat", Topic: Look, like: "print", Usage: "[--all] EXPR", Help: "statistics of an expression over the ranks: numbers with a histogram where there are many, constants and booleans with their counts", do: "stat", repeat: true, parse: parseValues,
 		More: "Mean and standard deviation are exact. Of more than 64 ranks, quantiles are within 3 % of the number\nthat they name, mostly much nearer. With --all every value is fetched, and they are exact."},
-	{Name: "diff", Topic: Look, Usage: "[--all] [--tolerance NUMBER] EXPR", Help: "show who differs from the majority of the ranks", do: "diff", repeat: true, parse: parseDifference,
+	{Name: "diff", Topic: Look, like: "print", Usage: "[--all] [--tolerance NUMBER] EXPR", Help: "show who differs from the majority of the ranks", do: "diff", repeat: true, parse: parseDifference,
 		More: "The majority is the value that more than half of the ranks have, however many others there are.\nWith --tolerance 1e-9 numbers are the same that differ by no more than 1e-9, or by no more than 1e-9 of the greater one\nwhere that is above 1: also elements of arrays and vectors."},
-	{Name: Expand, Topic: Look, Usage: "[N]", Help: "show the last folded answer in full (N: the one N-1 before it)", parse: parseExpand,
+	{Name: Expand, Topic: Look, like: nothing, Usage: "[N]", Help: "show the last folded answer in full (N: the one N-1 before it)", parse: parseExpand,
 		More: "Of a long array or container that was cut off, the next 200 elements; also where it is a part of the value."},
 
-	{Name: "set variable", Topic: Change, Usage: "NAME = EXPR", Help: "give a variable a value", do: "set variable", parse: parseExpr},
+	{Name: "set variable", Topic: Change, like: "print", Usage: "NAME = EXPR", Help: "give a variable a value", do: "set variable", parse: parseExpr},
 	{Name: "set breakpoint", Topic: Break, Usage: "pending auto|on|off", Help: "let breakpoints wait for libraries that are not loaded yet", parse: parseSetBreakpoint,
 		More: "auto: a person is asked; in scripts a breakpoint at a place that is not there yet waits."},
 	{Name: ShowBreakpoint, Topic: Break, Usage: "pending", Help: "show whether breakpoints may wait for libraries", parse: parseShowBreakpoint},
@@ -169,12 +178,12 @@ var words = []Word{
 	{Name: ShowPagination, Topic: Other, Help: "show whether that is asked", parse: parseNothing},
 	{Name: SetListsize, Topic: Other, Usage: "N", Help: "how many lines list shows at a time", parse: parseListsize},
 	{Name: ShowListsize, Topic: Other, Help: "show how many lines list shows at a time", parse: parseNothing},
-	{Name: "gdb", Topic: Other, Usage: "COMMAND", Help: "hand a command line to the gdb of each rank", do: "gdb", repeat: true, parse: parseGDB},
-	{Name: "mi", Topic: Other, Usage: "-COMMAND", Help: "hand a GDB/MI command to the gdb of each rank", do: "mi", repeat: true, parse: parseMI},
+	{Name: "gdb", Topic: Other, like: anyOfGDB, Usage: "COMMAND", Help: "hand a command line to the gdb of each rank", do: "gdb", repeat: true, parse: parseGDB},
+	{Name: "mi", Topic: Other, like: nothing, Usage: "-COMMAND", Help: "hand a GDB/MI command to the gdb of each rank", do: "mi", repeat: true, parse: parseMI},
 	{Name: Source, Topic: Other, Usage: "FILE", Help: "carry out the commands of a file", parse: parseText},
 	{Name: Shell, Short: []string{"!"}, Topic: Other, Usage: "COMMAND", Help: "run a command of the shell here", parse: parseText},
 	{Name: Echo, Topic: Other, Usage: "TEXT", Help: "print a text; \\n is a new line", parse: parseEcho},
-	{Name: "send", Topic: Other, Usage: "SET TEXT | SET EOF", Help: "write a line to the standard input of the ranks", do: "send", parse: parseSend,
+	{Name: "send", Topic: Other, like: nothing, Usage: "SET TEXT | SET EOF", Help: "write a line to the standard input of the ranks", do: "send", parse: parseSend,
 		More: "A text in double quotes goes as it is, without a newline behind it; \\n, \\t, \\\" and \\\\ are understood.\nEOF alone closes their standard input."},
 	{Name: Help, Short: []string{"h"}, Topic: Other, Usage: "[COMMAND]", Help: "show the commands, or one of them", parse: parseHelp},
 	{Name: Quit, Short: []string{"q", "exit"}, Topic: Other, Usage: "[STATUS]", Help: "end: kill the ranks that were started, let go those that were attached", parse: parseQuit},

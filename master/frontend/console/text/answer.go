@@ -15,6 +15,7 @@ type answer struct {
 	lines []string
 	bad   bool // a failure: red
 	bare  bool // the lines contain their ranks and are clean
+	words bool // a text of gdb, which may contain addresses
 	// below are lines after the first one that are not indented, even if that is the only one: the
 	// source line of a stop.
 	below []string

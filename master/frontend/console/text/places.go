@@ -11,9 +11,6 @@ import (
 	"sdm/protocol/shape"
 )
 
-// wordy are the commands whose answers are texts of gdb.
-var wordy = map[string]bool{"gdb": true, "mi": true, "ptype": true, "whatis": true}
-
 // joinPlaces joins answers of one shape that contain addresses, and tells whether it has joined
 // any.
 func joinPlaces(all []answer) (out []answer, joined bool) {

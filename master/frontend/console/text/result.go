@@ -318,7 +318,9 @@ func plain(_ *Writer, a Asked, g protocol.Group) []answer {
 		Text string `json:"text"`
 	}
 	if !decode(g.Body, &body) {
-		return []answer{raw(g)}
+		x := raw(g)
+		x.words = true
+		return []answer{x}
 	}
 	text := strings.TrimRight(body.Text, "\n")
 	if text == "" {
@@ -328,7 +330,7 @@ func plain(_ *Writer, a Asked, g protocol.Group) []answer {
 	if a.Label != "" {
 		lines[0] = a.Label + " = " + lines[0]
 	}
-	return []answer{{ranks: g.Ranks, lines: lines}}
+	return []answer{{ranks: g.Ranks, lines: lines, words: true}}
 }
 
 // named writes a named rank set.

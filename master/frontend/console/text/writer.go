@@ -48,10 +48,12 @@ func (w *Writer) Answers(a Asked, groups []protocol.Group) (out string, folded b
 	groups, gone := partGone(a, groups)
 	for _, g := range groups {
 		parts, f := w.parts(a, g)
-		if g.Kind == protocol.KindFault || g.Kind == protocol.KindResult && wordy[a.Command] {
-			words = append(words, parts...)
-		} else {
-			all = append(all, parts...)
+		for _, x := range parts {
+			if x.words || g.Kind == protocol.KindFault {
+				words = append(words, x)
+			} else {
+				all = append(all, x)
+			}
 		}
 		folded = folded || f
 	}
