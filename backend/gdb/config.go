@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"sdm/backend/gdb/debugger"
 )
 
 // Config says which gdb is used and how. The zero value is valid.
@@ -70,10 +72,6 @@ func (c Config) path() string {
 	return c.Path
 }
 
-// noDebugFiles is a directory that does not exist. With an empty setting gdb would use
-// the directory that was compiled in.
-const noDebugFiles = "/nonexistent/no-debug-files"
-
 // Validate returns an error that names an invalid field and the reason.
 func (c Config) Validate() error {
 	if strings.ContainsAny(c.DebugFiles, "\n\x00") {
@@ -104,11 +102,11 @@ func (c Config) commandLine(interpreter string, lazy, allStop bool) []string {
 		path = "gdb"
 	}
 	if files == "" {
-		files = noDebugFiles
+		files = debugger.NoDebugFiles
 	}
 	line := []string{path, "-nx", "-q", "--interpreter=" + interpreter}
 	if !c.EagerSymbols {
-		line = append(line, "-iex", "set "+debugFilesVariable+` = $_gdb_setting_str("debug-file-directory")`)
+		line = append(line, "-iex", "set "+debugger.DebugFilesVariable+` = $_gdb_setting_str("debug-file-directory")`)
 	}
 	for _, setting := range []string{
 		"debuginfod enabled off", // no network access
@@ -128,7 +126,7 @@ func (c Config) commandLine(interpreter string, lazy, allStop bool) []string {
 		"height 0",
 		"breakpoint pending off", // an unknown location is an error
 		"print elements 200",
-		"max-value-size " + strconv.Itoa(mostFetched), // else 200 elements per dimension
+		"max-value-size " + strconv.Itoa(debugger.MostFetched), // else 200 elements per dimension
 		"debug-file-directory " + files,
 	} {
 		if !c.EagerSymbols || !strings.HasPrefix(setting, "debug-file-directory") {
@@ -146,7 +144,7 @@ func (c Config) commandLine(interpreter string, lazy, allStop bool) []string {
 		line = append(line, "-iex", "set auto-solib-add off")
 	}
 	if interpreter == "mi3" {
-		line = append(line, "-iex", speakUp)
+		line = append(line, "-iex", debugger.Verbose)
 	}
 	return append(line, c.Args...)
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 
+	"sdm/backend/gdb/debugger"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
@@ -26,25 +27,25 @@ func (l *loop) guard(k *keeper, do func()) {
 func (l *loop) giveUp(k *keeper, why *protocol.Fault, stack []byte) {
 	k.broken, k.unborn = true, nil
 	broken := k.debugger
-	k.debugger = newDebugger(len(k.slots))
-	k.debugger.gone = broken.gone
+	k.debugger = debugger.New(len(k.slots))
+	k.debugger.Gone = broken.Gone
 	var ranks []rank.ID
 	for _, s := range k.slots {
-		ranks = append(ranks, s.machine.target.Rank)
-		out := s.machine.out // from before the panic
-		l.said = append(l.said, out.said...)
-		for _, g := range out.signals {
+		ranks = append(ranks, s.machine.Target.Rank)
+		out := s.machine.Out // from before the panic
+		l.said = append(l.said, out.Said...)
+		for _, g := range out.Signals {
 			l.signal(s, g)
 		}
-		s.machine = s.machine.heir()
-		k.debugger.add(s.machine)
+		s.machine = s.machine.Successor()
+		k.debugger.Add(s.machine)
 	}
-	k.debugger.bytes = nil
-	k.debugger.calls.drop()
+	k.debugger.Bytes = nil
+	k.debugger.Calls.Drop()
 	for _, s := range k.slots {
-		s.machine.givenUp(l.now(), why)
+		s.machine.GiveUp(l.now(), why)
 	}
-	k.debugger.leave(l.now()) // also if all ranks had ended already
+	k.debugger.Leave(l.now()) // also if all ranks had ended already
 	l.touch(k)
 	l.log().Error(why.Message+"; its ranks are given up: "+protocol.Report, "ranks", rank.Of(ranks...), "stack", string(stack))
 }

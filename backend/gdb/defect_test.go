@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sdm/backend"
+	"sdm/backend/gdb/debugger"
 	"sdm/backend/gdb/inferior"
 	"sdm/backend/mi"
 	"sdm/protocol"
@@ -43,9 +44,11 @@ func TestPanicAnywhere(t *testing.T) {
 		"close":    func(l *loop, k *keeper) { k.close(l) },
 		"started":  func(l *loop, k *keeper) { l.started(k, nil, context.Canceled) },
 		"tick":     func(l *loop, k *keeper) { l.next, l.began = 1, l.began.Add(-time.Hour); l.tick() },
-		"vanished": func(l *loop, k *keeper) { l.guard(k, func() { k.slots[0].machine.vanished(1) }) },
+		"vanished": func(l *loop, k *keeper) { l.guard(k, func() { k.slots[0].machine.Vanished(1) }) },
 		"record":   func(l *loop, k *keeper) { l.guard(k, func() { k.parser.Feed([]byte("*stopped\n"), recordTo(k)) }) },
-		"died":     func(l *loop, k *keeper) { l.guard(k, func() { k.debugger.died(1, demise{cause: "a test"}, false) }) },
+		"died": func(l *loop, k *keeper) {
+			l.guard(k, func() { k.debugger.Died(1, debugger.End{Cause: "a test"}, false) })
+		},
 	}
 	for name, input := range inputs {
 		t.Run(name, func(t *testing.T) {
@@ -56,10 +59,10 @@ func TestPanicAnywhere(t *testing.T) {
 			defer l.forker.close()
 			k, other := bareKeeper(l, 0, 1), bareKeeper(l, 2)
 			for _, s := range l.slots {
-				s.machine.open = []*request{{command: &command{name: "print"}, id: 7}}
+				s.machine.Open = []*debugger.Request{{Command: &debugger.Command{Name: "print"}, ID: 7}}
 			}
-			k.slots[0].machine.open[0].deadline = time.Minute
-			k.slots[0].machine.gdb = nil
+			k.slots[0].machine.Open[0].Deadline = time.Minute
+			k.slots[0].machine.GDB = nil
 			input(l, k)
 			l.carryOut()
 			l.do(backend.Request{ID: 9, Ranks: rank.Range(0, 2), Command: &protocol.Command{Name: "info threads"}})
@@ -80,7 +83,7 @@ func TestPanicAnywhere(t *testing.T) {
 			if name == "do" && strings.Count("\n"+text, "\n8 error [0]") != 1 {
 				t.Errorf("who asked when it happened has no answer:\n%s", text)
 			}
-			if len(other.slots[0].machine.open) != 2 || slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, "[2]") }) {
+			if len(other.slots[0].machine.Open) != 2 || slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, "[2]") }) {
 				t.Errorf("the other gdb is concerned:\n%s", text)
 			}
 			if !strings.Contains(log.String(), "a defect of sdm") || !strings.Contains(log.String(), "goroutine") || !strings.Contains(log.String(), "ranks=0-1") {
@@ -91,7 +94,7 @@ func TestPanicAnywhere(t *testing.T) {
 }
 
 func recordTo(k *keeper) func(mi.Record) {
-	return func(r mi.Record) { k.debugger.record(1, r) }
+	return func(r mi.Record) { k.debugger.Record(1, r) }
 }
 
 // bareKeeper makes a gdb that is never started; its ranks are stopped.
@@ -100,10 +103,10 @@ func bareKeeper(l *loop, ranks ...rank.ID) *keeper {
 	k.waiting = true
 	for _, r := range ranks {
 		l.last++
-		s := &slot{number: l.last, machine: newMachine(backend.Target{Rank: r}, host{}), target: &inferior.Process{FD: -1}, keeper: k}
-		s.machine.state = backend.Stopped
+		s := &slot{number: l.last, machine: debugger.NewMachine(backend.Target{Rank: r}, debugger.Host{}), target: &inferior.Process{FD: -1}, keeper: k}
+		s.machine.State = backend.Stopped
 		k.slots = append(k.slots, s)
-		k.debugger.add(s.machine)
+		k.debugger.Add(s.machine)
 		l.slots[s.number], l.ranks[r] = s, s
 	}
 	return k

@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"sdm/protocol"
 )
 
 // Environment returns the environment for gdb: that of this process without variables
@@ -50,4 +52,14 @@ func readable(env []string) []string {
 		env = append(env, "LANG="+all)
 	}
 	return append(env, "LC_CTYPE=C.UTF-8")
+}
+
+// Recordable returns environment settings with which the C library avoids vector
+// instructions that gdb cannot record, and resolves its functions before the program
+// starts. They do not replace what the user has set.
+func Recordable() []protocol.EnvDirective {
+	return []protocol.EnvDirective{
+		{Op: "add", Name: "LD_BIND_NOW", Value: "1"},
+		{Op: "add", Name: "GLIBC_TUNABLES", Value: "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX2,-AVX,-AVX2_Usable,-AVX_Fast_Unaligned_Load,-XSAVEC,-XSAVE,-ERMS,-BMI2,-RTM"},
+	}
 }

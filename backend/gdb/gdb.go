@@ -1,26 +1,7 @@
-// Package gdb is the back end that debugs ranks with GDB: it drives gdb processes, each
-// with one rank or several.
+// Package gdb is the back end that debugs ranks with GDB: it starts gdb processes, each with one rank
+// or several, and carries out what package debugger decides about them.
 //
-// A machine (pure) knows the state of one rank. A debugger (pure) knows the state of
-// one gdb, which its machines may share. The loop executes what they put out. A keeper
-// holds the process of a debugger, a slot that of a rank. A target is what is debugged;
-// an inferior is gdb's word for it. A call is one command to gdb, a request is one
-// command of a user.
-//
-// A file with commands handles one rank and need not know whether its gdb is shared, if
-// it follows these rules:
-//
-//   - Commands that look at a stopped rank begin with m.at(q), the thread and frame of the
-//     request. Commands about a program or a process begin with m.here(), the rank. m.where(q) is
-//     the first for a stopped rank and the second otherwise. m.group is the name of the inferior
-//     where that is an argument (-target-detach, -list-thread-groups).
-//   - Thread numbers are sdm's, equal on all ranks: m.gdbThread(id) is gdb's number of a thread,
-//     m.thread(n) finds the thread of a number that gdb reports.
-//   - A breakpoint gets the condition m.only(condition), and m.mine translates gdb's report of one
-//     to what it would be for the rank alone. -break-list also lists the breakpoints of other
-//     ranks (m.points.claimed), and a command with an empty list of numbers applies to all.
-//   - What gdb has once for all inferiors (signals, convenience variables, follow-fork-mode, …) is
-//     changed only by the file that manages it, or is refused if m.gdb.shared().
+// The loop owns all. A keeper holds the process of a gdb, a slot that of a rank.
 package gdb
 
 import (
@@ -29,6 +10,7 @@ import (
 	"time"
 
 	"sdm/backend"
+	"sdm/backend/gdb/debugger"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
@@ -81,7 +63,7 @@ func (e *Engine) post(f func(*loop)) {
 // Do implements backend.Backend. While the loop waits, the caller executes the request
 // itself: waking the loop would cost more (10 of the 70 µs of a print on one rank).
 func (e *Engine) Do(r backend.Request) {
-	if !readsMemory(r.Command.Name) && e.work.TryLock() {
+	if !debugger.ReadsMemory(r.Command.Name) && e.work.TryLock() {
 		defer e.work.Unlock()
 		e.loop.turn(func(l *loop) { l.do(r) })
 		return

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"sdm/backend/gdb/debugger"
 	"sdm/backend/gdb/inferior"
 	"sdm/backend/mi"
 	"sdm/protocol"
@@ -22,7 +23,7 @@ import (
 type keeper struct {
 	number   int32
 	root     string // of its ranks, see backend.Target
-	debugger *debugger
+	debugger *debugger.Debugger
 	process  *process // nil before it has started and after its end
 	parser   mi.Parser
 	slots    []*slot // as debugger.machines
@@ -44,7 +45,7 @@ func (l *loop) commandLine(k *keeper) []string {
 	if l.old {
 		interpreter = "mi3"
 	}
-	line := l.e.cfg.commandLine(interpreter, k.debugger.lazy, k.slots[0].machine.target.AllStop)
+	line := l.e.cfg.commandLine(interpreter, k.debugger.Lazy, k.slots[0].machine.Target.AllStop)
 	if k.root != "" { // gdb's own way into another mount namespace wants root's rights
 		line = append(line, "-iex", "set sysroot "+k.root)
 	}
@@ -59,24 +60,24 @@ func (l *loop) tooOld(k *keeper, cause string) bool {
 	}
 	l.old, k.again = true, true
 	k.unborn, k.heldUp = k.first, false
-	k.parser = mi.Parser{Want: wanted}
-	l.startGDB(k, k.slots[0].machine.target.Held)
+	k.parser = mi.Parser{Want: debugger.WantsRecord}
+	l.startGDB(k, k.slots[0].machine.Target.Held)
 	return true
 }
 
 // newKeeper makes room for a gdb of n ranks.
 func (l *loop) newKeeper(n int) *keeper {
 	l.last++
-	k := &keeper{number: l.last, debugger: newDebugger(n)}
-	k.parser.Want = wanted
-	k.debugger.eager, k.debugger.abort.off = l.e.cfg.EagerSymbols, l.e.cfg.IgnoreAborts
+	k := &keeper{number: l.last, debugger: debugger.New(n)}
+	k.parser.Want = debugger.WantsRecord
+	k.debugger.Eager, k.debugger.Abort.Off = l.e.cfg.EagerSymbols, l.e.cfg.IgnoreAborts
 	l.keepers[k.number] = k
 	return k
 }
 
 // startGDB orders the process. It must not be called with a process alive.
 func (l *loop) startGDB(k *keeper, dies bool) {
-	k.waiting, k.debugger.old, k.debugger.loud = true, l.old, l.old
+	k.waiting, k.debugger.Old, k.debugger.Loud = true, l.old, l.old
 	l.forker.start(order{argv: l.commandLine(k), env: l.environment(k), dies: dies, done: l.whenStarted(k)})
 }
 
@@ -94,7 +95,7 @@ func (l *loop) started(k *keeper, p *process, err error) {
 		if k.isAttached() {
 			l.custody.Debugger(p.pid)
 		}
-		k.debugger.born(l.e.cfg.path(), l.now())
+		k.debugger.Born(l.e.cfg.path(), l.now())
 		for fd, stream := range map[int]stream{p.stdout: streamOutput, p.stderr: streamErrors, p.pidfd: streamEnd} {
 			if err == nil {
 				err = l.e.poll.add(fd, k.number, stream)
@@ -114,8 +115,8 @@ func (l *loop) started(k *keeper, p *process, err error) {
 			f = noGDB(l.commandLine(k)[0], err)
 		}
 		l.guard(k, func() {
-			for _, m := range k.debugger.machines {
-				m.notStarted(l.now(), f)
+			for _, m := range k.debugger.Machines {
+				m.NotStarted(l.now(), f)
 			}
 		})
 		l.dismiss(k)
@@ -171,18 +172,18 @@ func (l *loop) processEnded(k *keeper) {
 	for l.readErrors(k) {
 	}
 	how := k.process.reap()
-	k.crashed = how.crashed
+	k.crashed = how.Crashed
 	k.process.kill() // what it had started itself
 	k.process.close()
 	inferior.GoOn(k.strays)
 	k.strays = nil
 	l.custody.Forget(k.process.pid)
 	k.process = nil
-	if l.tooOld(k, how.cause) || l.startsPlain(k, how) {
+	if l.tooOld(k, how.Cause) || l.startsPlain(k, how) {
 		return
 	}
-	var orphans []*machine
-	l.guard(k, func() { orphans = k.debugger.died(l.now(), how, !l.closing) })
+	var orphans []*debugger.Machine
+	l.guard(k, func() { orphans = k.debugger.Died(l.now(), how, !l.closing) })
 	l.rescue(k, orphans)
 	l.touch(k)
 	l.dismiss(k)
@@ -190,7 +191,7 @@ func (l *loop) processEnded(k *keeper) {
 
 // holdStrays takes hold of the children of ranks that a gdb which is replaced would leave stopped.
 func (k *keeper) holdStrays() {
-	if k.debugger.replaced == "" || k.strays != nil {
+	if k.debugger.Replaced == "" || k.strays != nil {
 		return
 	}
 	for _, s := range k.slots {
@@ -223,12 +224,12 @@ func (l *loop) mendChildren(k *keeper, s *slot) {
 }
 
 // rescue gives each of some ranks of a dead gdb one of its own.
-func (l *loop) rescue(k *keeper, orphans []*machine) {
+func (l *loop) rescue(k *keeper, orphans []*debugger.Machine) {
 	for _, m := range orphans {
 		s := k.slots[slices.IndexFunc(k.slots, func(s *slot) bool { return s.machine == m })]
 		s.target.Signal(syscall.SIGSTOP)
 		var before func() error
-		if pid := m.target.PID; !m.isCore() {
+		if pid := m.Target.PID; !m.IsCore() {
 			before = func() error { return inferior.Mend(pid) }
 		}
 		l.giveOwn(k, s, false, before)
@@ -237,11 +238,11 @@ func (l *loop) rescue(k *keeper, orphans []*machine) {
 
 // handOver gives a rank that its shared gdb has let go a gdb of its own.
 func (l *loop) handOver(k *keeper, s *slot) {
-	lazy := k.debugger.lazy && s.machine.unread.some
-	l.guard(k, func() { k.debugger.release(l.now(), s.machine) })
+	lazy := k.debugger.Lazy && s.machine.Unread.Deferred
+	l.guard(k, func() { k.debugger.Release(l.now(), s.machine) })
 	l.touch(k)
 	var before func() error
-	if pid := s.machine.target.PID; !s.machine.isCore() {
+	if pid := s.machine.Target.PID; !s.machine.IsCore() {
 		before = func() error { return inferior.AwaitFrozen(pid) }
 	}
 	l.giveOwn(k, s, lazy, before)
@@ -253,14 +254,14 @@ func (l *loop) giveOwn(k *keeper, s *slot, lazy bool, before func() error) {
 	s.halted = true
 	k.slots = slices.DeleteFunc(k.slots, func(o *slot) bool { return o == s })
 	own := l.newKeeper(1)
-	own.root, own.slots, s.keeper = m.target.Root, []*slot{s}, own
-	own.debugger.lazy = lazy
-	own.debugger.bound = k.debugger.bound
-	own.debugger.add(m)
+	own.root, own.slots, s.keeper = m.Target.Root, []*slot{s}, own
+	own.debugger.Lazy = lazy
+	own.debugger.Bound = k.debugger.Bound
+	own.debugger.Add(m)
 	own.waiting = true
-	l.guard(own, func() { m.takeOver(l.now()) })
+	l.guard(own, func() { m.TakeOver(l.now()) })
 	l.touch(own)
-	l.forker.start(order{argv: l.commandLine(own), env: l.environment(own), dies: m.target.Held, before: before, done: l.whenStarted(own)})
+	l.forker.start(order{argv: l.commandLine(own), env: l.environment(own), dies: m.Target.Held, before: before, done: l.whenStarted(own)})
 }
 
 // whenStarted is called by the forker.
@@ -279,7 +280,7 @@ func (l *loop) dismiss(k *keeper) {
 		if !s.parted {
 			l.release(s, k.crashed)
 		}
-		if l.closing || l.ranks[s.machine.target.Rank] != s {
+		if l.closing || l.ranks[s.machine.Target.Rank] != s {
 			l.letGo(s)
 		}
 	}
@@ -288,8 +289,8 @@ func (l *loop) dismiss(k *keeper) {
 // close ends its ranks.
 func (k *keeper) close(l *loop) {
 	l.guard(k, func() {
-		for _, m := range k.debugger.machines {
-			m.close(l.now())
+		for _, m := range k.debugger.Machines {
+			m.Close(l.now())
 		}
 	})
 	l.touch(k)
@@ -335,9 +336,9 @@ func (l *loop) readOutput(k *keeper) bool {
 		l.guard(k, func() {
 			k.parser.Feed(b, func(r mi.Record) {
 				if r.Class == mi.Log {
-					k.process.words.hearLog(r.Text)
+					k.process.words.HearLog(r.Text)
 				}
-				k.debugger.record(now, r)
+				k.debugger.Record(now, r)
 			})
 		})
 	}
@@ -353,6 +354,6 @@ func (l *loop) readErrors(k *keeper) bool {
 	if over {
 		l.e.poll.remove(k.process.stderr)
 	}
-	k.process.words.hear(b)
+	k.process.words.Hear(b)
 	return len(b) > 0
 }

@@ -6,7 +6,10 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"sdm/backend"
+	"sdm/backend/gdb/debugger"
 	"sdm/backend/gdb/inferior"
 	"sdm/backend/gdb/sourcefile"
 	"sdm/protocol"
@@ -30,12 +33,12 @@ type loop struct {
 	slots    map[int32]*slot   // by number
 	ranks    map[rank.ID]*slot // the latest slot of each rank
 	last     int32
-	touched  []*keeper     // their effects are to be carried out
-	said     []said        // for the sink, in order
-	next     time.Duration // when tick is due; 0: never
-	armed    time.Duration // the deadline that the poller has
-	old      bool          // this gdb does not know mi4
-	plain    bool          // gdbs do not start with the environment of the ranks
+	touched  []*keeper          // their effects are to be carried out
+	said     []debugger.Message // for the sink, in order
+	next     time.Duration      // when tick is due; 0: never
+	armed    time.Duration      // the deadline that the poller has
+	old      bool               // this gdb does not know mi4
+	plain    bool               // gdbs do not start with the environment of the ranks
 	closing  bool
 	hurry    bool // the deadline of Close has passed
 	ctx      context.Context
@@ -114,7 +117,7 @@ func (l *loop) handle(r ready) {
 	if r.stream == streamTarget {
 		if s := l.slots[r.slot]; s != nil && s.target.Gone() {
 			l.e.poll.remove(s.target.FD)
-			l.guard(s.keeper, func() { s.machine.vanished(l.now()) })
+			l.guard(s.keeper, func() { s.machine.Vanished(l.now()) })
 			l.touch(s.keeper)
 		}
 	} else if k := l.keepers[r.slot]; k != nil {
@@ -155,41 +158,41 @@ func (l *loop) carryOut() {
 		k.touched = false
 		var moves []*slot
 		for _, s := range k.slots {
-			out := &s.machine.out
-			if out.look {
+			out := &s.machine.Out
+			if out.Look {
 				l.look(k, s)
-				out = &s.machine.out // of its replacement, if the machine panicked
+				out = &s.machine.Out // of its replacement, if the machine panicked
 			}
-			if out.follow != 0 {
-				l.follow(s, out.follow)
+			if out.Follow != 0 {
+				l.follow(s, out.Follow)
 			}
-			if out.move {
+			if out.Move {
 				moves = append(moves, s)
 			}
-			if out.mend {
+			if out.Mend {
 				l.mendChildren(k, s)
 			}
-			for _, g := range out.signals {
+			for _, g := range out.Signals {
 				l.signal(s, g)
 			}
-			l.said = append(l.said, out.said...)
-			for _, o := range out.reads {
+			l.said = append(l.said, out.Said...)
+			for _, o := range out.Reads {
 				l.read(s, o)
 			}
-			clear(out.said)
-			*out = effects{said: out.said[:0], signals: out.signals[:0]}
+			clear(out.Said)
+			*out = debugger.Effects{Said: out.Said[:0], Signals: out.Signals[:0]}
 		}
-		l.guard(k, func() { l.write(k, k.debugger.take()) })
+		l.guard(k, func() { l.write(k, k.debugger.Take()) })
 		for _, s := range moves {
 			l.handOver(k, s)
 		}
 		d := k.debugger
-		if d.kill && k.process != nil {
+		if d.Kill && k.process != nil {
 			k.holdStrays()
 			k.process.kill()
 		}
-		d.kill = false
-		if t := d.deadline(); t != 0 && (l.next == 0 || t < l.next) {
+		d.Kill = false
+		if t := d.Deadline(); t != 0 && (l.next == 0 || t < l.next) {
 			l.next = t
 		}
 	}
@@ -199,40 +202,41 @@ func (l *loop) carryOut() {
 // look checks the process of a rank that should be running.
 func (l *loop) look(k *keeper, s *slot) {
 	if s.target.Dead() {
-		l.guard(k, func() { s.machine.missed(l.now()) })
-	} else if k.process != nil && k.debugger.shared() {
+		l.guard(k, func() { s.machine.Missed(l.now()) })
+	} else if k.process != nil && k.debugger.Shared() {
 		held, cpu := s.target.Held(), inferior.CPUTime(k.process.pid)
-		l.guard(k, func() { s.machine.looked(l.now(), held, cpu) })
+		l.guard(k, func() { s.machine.Looked(l.now(), held, cpu) })
 	}
 }
 
-func (l *loop) signal(s *slot, g signal) {
+func (l *loop) signal(s *slot, g debugger.Signal) {
+	sig := unix.SignalNum(g.Sig)
 	switch {
-	case g.to == toGDB && s.keeper.process != nil:
-		s.keeper.process.signal(g.sig)
-	case g.to == toTarget:
-		l.thawed(s, g.sig)
-		s.target.Signal(g.sig)
-	case g.to == toGroup:
-		s.target.SignalGroup(g.sig)
+	case g.To == debugger.ToGDB && s.keeper.process != nil:
+		s.keeper.process.signal(sig)
+	case g.To == debugger.ToTarget:
+		l.thawed(s, sig)
+		s.target.Signal(sig)
+	case g.To == debugger.ToGroup:
+		s.target.SignalGroup(sig)
 	}
 }
 
 // read executes a memory read of a rank.
-func (l *loop) read(s *slot, o *memoryRead) {
+func (l *loop) read(s *slot, o *debugger.MemoryRead) {
 	done := func(sums []uint64, err error) {
 		l.e.post(func(l *loop) {
 			l.guard(s.keeper, func() {
-				s.machine.haveRead(l.now(), o, sums, err)
+				s.machine.HaveRead(l.now(), o, sums, err)
 			})
 			l.touch(s.keeper)
 		})
 	}
-	if o.into != nil {
-		l.hashers.Read(o.pid, o.blocks[0], o.into, func(err error) { done(nil, err) })
+	if o.Into != nil {
+		l.hashers.Read(o.PID, o.Blocks[0], o.Into, func(err error) { done(nil, err) })
 		return
 	}
-	l.hashers.Start(o.pid, o.blocks, done)
+	l.hashers.Start(o.PID, o.Blocks, done)
 }
 
 // tick calls the gdbs whose deadlines have passed.
@@ -243,8 +247,8 @@ func (l *loop) tick() {
 	}
 	l.next = 0
 	for _, k := range l.keepers {
-		if d := k.debugger.deadline(); d != 0 && d <= now {
-			l.guard(k, func() { k.debugger.tick(now) })
+		if d := k.debugger.Deadline(); d != 0 && d <= now {
+			l.guard(k, func() { k.debugger.Tick(now) })
 		}
 		l.touch(k) // for its next deadline
 	}
@@ -254,10 +258,10 @@ func (l *loop) tick() {
 // go in one call.
 func (l *loop) speak() {
 	for i := 0; i < len(l.said); {
-		id := l.said[i].request
+		id := l.said[i].Request
 		var groups []protocol.Group
-		for ; i < len(l.said) && l.said[i].request == id; i++ {
-			groups = append(groups, l.said[i].group)
+		for ; i < len(l.said) && l.said[i].Request == id; i++ {
+			groups = append(groups, l.said[i].Group)
 		}
 		if id == 0 {
 			l.sink.Event(groups...)

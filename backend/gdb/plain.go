@@ -3,6 +3,7 @@
 package gdb
 
 import (
+	"sdm/backend/gdb/debugger"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -19,18 +20,18 @@ func (l *loop) environment(k *keeper) []string {
 // startsPlain restarts a gdb that has ended without output, with the environment that
 // this process had before it got that of a rank; later gdbs get it, too. No command has
 // been executed yet.
-func (l *loop) startsPlain(k *keeper, how demise) bool {
+func (l *loop) startsPlain(k *keeper, how debugger.End) bool {
 	cfg := l.e.cfg
-	if l.closing || k.first == nil || k.plain || k.debugger.birth.speaks || how.crashed || cfg.OwnEnvironment == nil || cfg.OwnEnvironment() == nil {
+	if l.closing || k.first == nil || k.plain || k.debugger.Birth.Speaks || how.Crashed || cfg.OwnEnvironment == nil || cfg.OwnEnvironment() == nil {
 		return false
 	}
 	l.plain = true
 	k.unborn, k.heldUp = k.first, false
-	k.parser = mi.Parser{Want: wanted}
-	for _, m := range k.debugger.machines {
-		m.event(protocol.KindNote, protocol.Note{Text: "gdb does not start with the environment of the ranks (" + how.cause + "); it gets that of its server"})
+	k.parser = mi.Parser{Want: debugger.WantsRecord}
+	for _, m := range k.debugger.Machines {
+		m.Event(protocol.KindNote, protocol.Note{Text: "gdb does not start with the environment of the ranks (" + how.Cause + "); it gets that of its server"})
 	}
-	l.startGDB(k, k.slots[0].machine.target.Held)
+	l.startGDB(k, k.slots[0].machine.Target.Held)
 	l.touch(k)
 	return true
 }

@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"sdm/backend/gdb/debugger"
 )
 
 // process is a running gdb. Only the loop uses it. Nothing in it blocks.
@@ -19,7 +21,7 @@ type process struct {
 	stderr int
 
 	unsent []byte // what the pipe has not accepted yet
-	words  lastWords
+	words  debugger.LastWords
 }
 
 const (
@@ -92,14 +94,8 @@ func (p *process) read(fd int, buf []byte) (b []byte, over bool) {
 	}
 }
 
-// demise is how a gdb has ended.
-type demise struct {
-	cause   string
-	crashed bool // gdb, or what a wrapper started, was killed by a signal
-}
-
 // reap waits for the ended process and returns how it ended.
-func (p *process) reap() demise {
+func (p *process) reap() debugger.End {
 	var status unix.WaitStatus
 	for {
 		_, err := unix.Wait4(p.pid, &status, 0, nil)
@@ -111,10 +107,10 @@ func (p *process) reap() demise {
 	if status.Signaled() {
 		text = "killed by " + unix.SignalName(status.Signal())
 	}
-	if words := p.words.text(); words != "" {
+	if words := p.words.Text(); words != "" {
 		text += ": " + words
 	}
-	return demise{text, status.Signaled() || status.ExitStatus() > 128}
+	return debugger.End{Cause: text, Crashed: status.Signaled() || status.ExitStatus() > 128}
 }
 
 // signal reaches gdb and the processes that it started, like a terminal: SIGINT must

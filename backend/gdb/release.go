@@ -33,7 +33,7 @@ func (noCustody) Close()            {}
 
 // isAttached reports whether the process of a slot was not started by sdm: it must be
 // left as it was found.
-func (s *slot) isAttached() bool { return !s.machine.target.Held && !s.machine.isCore() }
+func (s *slot) isAttached() bool { return !s.machine.Target.Held && !s.machine.IsCore() }
 
 // isAttached reports whether those of a keeper were not.
 func (k *keeper) isAttached() bool { return len(k.slots) > 0 && k.slots[0].isAttached() }
@@ -41,7 +41,7 @@ func (k *keeper) isAttached() bool { return len(k.slots) > 0 && k.slots[0].isAtt
 // hold registers a process that is about to be attached to with the custodian.
 func (l *loop) hold(s *slot) {
 	if s.isAttached() {
-		l.custody.Process(s.machine.target.PID, s.stopped)
+		l.custody.Process(s.machine.Target.PID, s.stopped)
 	}
 }
 

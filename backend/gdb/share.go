@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"sdm/backend"
+	"sdm/backend/gdb/debugger"
 )
 
 const (
@@ -46,7 +47,7 @@ func (c Config) share(targets []backend.Target) [][]backend.Target {
 	var all [][]backend.Target
 	for _, alike := range partition(targets) {
 		per := c.RanksPerGDB
-		if c.Reverse || alike[0].Wraps || slices.ContainsFunc(alike[0].Before, needsOwn) {
+		if c.Reverse || alike[0].Wraps || slices.ContainsFunc(alike[0].Before, debugger.NeedsOwnGDB) {
 			// when a wrapper starts another program, gdb 13.1 may leave breakpoints in
 			// other ranks
 			per = 1
@@ -80,7 +81,7 @@ func partition(targets []backend.Target) [][]backend.Target {
 	index := map[kind]int{}
 	var all [][]backend.Target
 	for _, t := range targets {
-		k := kind{t.Program, t.Root, settingsOf(t), t.Held, slices.ContainsFunc(t.Before, needsOwn)}
+		k := kind{t.Program, t.Root, settingsOf(t), t.Held, slices.ContainsFunc(t.Before, debugger.NeedsOwnGDB)}
 		i, ok := index[k]
 		if !ok {
 			i = len(all)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sdm/backend"
+	"sdm/backend/gdb/debugger"
 	"sdm/backend/gdb/inferior"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
@@ -21,7 +22,7 @@ import (
 // slot is one rank: its process and its machine.
 type slot struct {
 	number  int32
-	machine *machine
+	machine *debugger.Machine
 	target  *inferior.Process
 	keeper  *keeper
 	alone   bool // its gdb has ended
@@ -48,13 +49,13 @@ func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt st
 			continue
 		}
 		if old := l.ranks[t.Rank]; old != nil {
-			if !old.machine.state.IsOver() {
-				f := *old.machine.state.Refuse(protocol.NeedNew)
+			if !old.machine.State.IsOver() {
+				f := *old.machine.State.Refuse(protocol.NeedNew)
 				f.Op = "attach"
 				l.refuse(id, t.Rank, &f)
 				continue
 			}
-			t.AllStop = t.AllStop || old.machine.target.AllStop && slices.ContainsFunc(t.Before, func(c protocol.Command) bool { return catches(c, "vfork") })
+			t.AllStop = t.AllStop || old.machine.Target.AllStop && slices.ContainsFunc(t.Before, func(c protocol.Command) bool { return debugger.Catches(c, "vfork") })
 			delete(l.ranks, t.Rank)
 			if old.alone { // otherwise its gdb is still ending
 				l.letGo(old)
@@ -68,22 +69,24 @@ func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt st
 }
 
 // hostOf returns the answers to questions about a target.
-func (l *loop) hostOf(t backend.Target) host {
-	h := host{
-		source:    l.sources.Of(t.Root),
-		libraries: inferior.Libraries,
-		pendsStop: func(pid int, thread string) bool { return inferior.Pending(pid, thread, syscall.SIGSTOP) },
+func (l *loop) hostOf(t backend.Target) debugger.Host {
+	h := debugger.Host{
+		Source:    l.sources.Of(t.Root),
+		Libraries: inferior.Libraries,
+		PendsStop: func(pid int, thread string) bool { return inferior.Pending(pid, thread, syscall.SIGSTOP) },
 	}
 	if t.Core != "" || l.e.cfg.StandIns {
 		return h
 	}
 	newer := l.sources.NewerOf(t.Root)
-	h.newer = func(source string, addr uint64) bool {
+	h.Newer = func(source string, addr uint64) bool {
 		object := inferior.ObjectAt(t.PID, addr)
 		return object != "" && newer(source, object)
 	}
-	h.bare = func() string { return inferior.WithoutDebugInfo(t.PID, l.e.cfg.EagerSymbols) }
-	h.mpi = func(pid int) bool { return inferior.Maps(pid, mpiLibrary) || l.programs.Names(pid, "MPI_Abort") }
+	h.Bare = func() string { return inferior.WithoutDebugInfo(t.PID, l.e.cfg.EagerSymbols) }
+	h.MPI = func(pid int) bool {
+		return inferior.Maps(pid, debugger.MPILibrary) || l.programs.Names(pid, "MPI_Abort")
+	}
 	return h
 }
 
@@ -91,23 +94,23 @@ func (l *loop) hostOf(t backend.Target) host {
 func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, stopAt string, wait time.Duration) {
 	k := l.newKeeper(len(targets))
 	k.root = targets[0].Root
-	k.debugger.bound = boundOf(l.now(), cmp.Or(targets[0].Within, l.e.cfg.StartWait))
-	k.debugger.lazy = !targets[0].Held && targets[0].Core == "" && !l.e.cfg.EagerSymbols && !l.e.cfg.Reverse
+	k.debugger.Bound = debugger.LimitOf(l.now(), cmp.Or(targets[0].Within, l.e.cfg.StartWait))
+	k.debugger.Lazy = !targets[0].Held && targets[0].Core == "" && !l.e.cfg.EagerSymbols && !l.e.cfg.Reverse
 	for _, t := range targets {
 		l.last++
-		s := &slot{number: l.last, machine: newMachine(t, l.hostOf(t)), target: inferior.Open(t.PID), keeper: k}
-		s.machine.record.wanted = l.e.cfg.Reverse && t.Core == ""
+		s := &slot{number: l.last, machine: debugger.NewMachine(t, l.hostOf(t)), target: inferior.Open(t.PID), keeper: k}
+		s.machine.Record.Wanted = l.e.cfg.Reverse && t.Core == ""
 		s.stopped = s.target.Frozen()
 		l.hold(s)
 		k.slots = append(k.slots, s)
-		k.debugger.add(s.machine)
+		k.debugger.Add(s.machine)
 		l.slots[s.number], l.ranks[t.Rank] = s, s
 		if s.target.FD >= 0 {
 			_ = l.e.poll.add(s.target.FD, s.number, streamTarget) // otherwise gdb reports the end
 		}
 	}
 	for _, s := range k.slots {
-		l.guard(k, func() { s.machine.start(l.now(), id, stopAt, wait, s.stopped) })
+		l.guard(k, func() { s.machine.Start(l.now(), id, stopAt, wait, s.stopped) })
 	}
 	l.startGDB(k, targets[0].Held || targets[0].Core != "")
 	l.touch(k)
@@ -129,7 +132,7 @@ func (l *loop) follow(s *slot, pid int) {
 // do passes a request to the machines of its ranks.
 func (l *loop) do(r backend.Request) {
 	now := l.now()
-	c := commandOf(r.Command)
+	c := debugger.CommandOf(r.Command)
 	for id := range r.Ranks.All() {
 		s := l.ranks[id]
 		if s == nil {
@@ -142,21 +145,21 @@ func (l *loop) do(r backend.Request) {
 			l.carryOut() // the first gdbs work while the others are still being asked
 		}
 		l.guard(s.keeper, func() {
-			s.keeper.debugger.asked = r.Ranks
-			s.machine.do(now, r.ID, r.Wait, c)
+			s.keeper.debugger.Asked = r.Ranks
+			s.machine.Do(now, r.ID, r.Wait, c)
 		})
 		l.touch(s.keeper)
 	}
 }
 
 func (l *loop) refuse(id protocol.RequestID, r rank.ID, f *protocol.Fault) {
-	l.said = append(l.said, said{id, protocol.Group{Kind: protocol.KindFault, Ranks: rank.Of(r), Body: canonical.JSON(f)}})
+	l.said = append(l.said, debugger.Message{Request: id, Group: protocol.Group{Kind: protocol.KindFault, Ranks: rank.Of(r), Body: canonical.JSON(f)}})
 }
 
 func (l *loop) ended(r rank.ID, exit protocol.Exit) {
 	if s := l.ranks[r]; s != nil {
-		s.target.Reaped = s.target.Reaped || !s.machine.child
-		l.guard(s.keeper, func() { s.machine.ended(l.now(), exit) })
+		s.target.Reaped = s.target.Reaped || !s.machine.Child
+		l.guard(s.keeper, func() { s.machine.Ended(l.now(), exit) })
 		l.touch(s.keeper)
 	}
 }
@@ -164,7 +167,7 @@ func (l *loop) ended(r rank.ID, exit protocol.Exit) {
 // close ends all ranks; with hurry it kills all gdbs.
 func (l *loop) close(ctx context.Context, hurry bool) {
 	for _, s := range l.slots {
-		s.parted = s.parted || !l.closing && s.machine.state.IsOver()
+		s.parted = s.parted || !l.closing && s.machine.State.IsOver()
 	}
 	l.ctx, l.closing, l.hurry = ctx, true, hurry
 	for _, k := range l.keepers {
@@ -186,6 +189,5 @@ func (l *loop) close(ctx context.Context, hurry bool) {
 // wraps reports whether a process runs a wrapper.
 func wraps(pid int) bool {
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
-	return err == nil && isWrapper(exe)
+	return err == nil && debugger.IsWrapper(exe)
 }
-

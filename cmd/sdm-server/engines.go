@@ -10,6 +10,7 @@ import (
 	"sdm/backend"
 	"sdm/backend/gdb"
 	"sdm/backend/gdb/custody"
+	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/indexcache"
 	"sdm/backend/sim"
 	"sdm/protocol/rank"
@@ -76,7 +77,7 @@ func gdbName(o *options) string {
 	if err != nil {
 		return "no gdb (" + err.Error() + ")"
 	}
-	if major, minor, ok := gdb.Version(string(text)); ok {
+	if major, minor, ok := gdbtext.Version(string(text)); ok {
 		return fmt.Sprintf("gdb %d.%d", major, minor)
 	}
 	return "gdb of an unknown version"

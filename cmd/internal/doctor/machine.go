@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"sdm/backend/gdb"
+	"sdm/backend/gdb/gdbtext"
 	"sdm/cmd/internal/listen"
 	"sdm/launch/secret"
 )
@@ -47,7 +47,7 @@ func (m Machine) gdb(ctx context.Context) []Finding {
 		return []Finding{m.orToolset(ctx, none, 0)}
 	}
 	text, err := m.ask(ctx, path, "-nx", "--version")
-	major, minor, ok := gdb.Version(text)
+	major, minor, ok := gdbtext.Version(text)
 	if err != nil || !ok {
 		return []Finding{{Check: "gdb", Grade: Bad, Found: fmt.Sprintf("%s does not tell its version: %v %s", path, err, firstLine(text)), Hint: "try it by hand: " + path + " --version"}}
 	}

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sdm/backend/gdb"
+	"sdm/backend/gdb/gdbtext"
 )
 
 // Differences of Red Hat Enterprise Linux, its rebuilds (Rocky, Alma) and Fedora: newer gdbs are in
@@ -40,7 +40,7 @@ func (m Machine) newestToolset(ctx context.Context) (toolset, bool) {
 	var all []toolset
 	for _, path := range m.glob(toolsetGDBs) {
 		text, err := m.ask(ctx, filepath.Join("/", m.Root, path), "-nx", "--version")
-		major, minor, ok := gdb.Version(text)
+		major, minor, ok := gdbtext.Version(text)
 		if err == nil && ok && major >= oldestGDB {
 			all = append(all, toolset{path, strings.Split(path, "/")[3], major, minor})
 		}

@@ -1,0 +1,42 @@
+// A workaround that lets gdb 10 attach.
+
+package debugger
+
+// gdb 10 loses attaches in non-stop mode: it does not assign the stop of the target to
+// a thread, never finishes (the architecture stays i386, no symbols are read) and
+// reports a *stopped without a thread. The cause is in its handle_signal_stop, which
+// switches to the stopped thread only in order to print something about it. So it works
+// while gdb prints debug messages. A gdb that does not know mi4 is told to do so if it
+// is version 10, and to stop when all its ranks are attached. (Seen: every attach of
+// gdb 10.1; none of 13.1 and 16.3.)
+const (
+	Verbose = `eval "set debug infrun %d", $_gdb_major == 10`
+	hush    = "set debug infrun 0"
+)
+
+// beginAttach precedes an attach.
+func (d *Debugger) beginAttach(m *Machine) {
+	if d.Old && !d.Loud {
+		d.Loud = true
+		m.tell("attach", console, Verbose)
+	}
+}
+
+// tenWarning is about what has no workaround: gdb 10 does not stop a running rank to
+// insert or remove breakpoints.
+const tenWarning = "this gdb is version 10: it cannot change breakpoints in a rank that runs, and may hurt one that it lets go while it runs: " +
+	"interrupt ranks before break, delete, detach and quit (or give a newer gdb with --gdb PATH)"
+
+// endAttach follows an attach; others may be under way.
+func (d *Debugger) endAttach(m *Machine) {
+	if !d.Loud || d.Gone {
+		return
+	}
+	for _, o := range d.Machines {
+		if o.attach.request != nil {
+			return
+		}
+	}
+	d.Loud = false
+	m.tell("attach", console, hush)
+}

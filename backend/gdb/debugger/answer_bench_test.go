@@ -1,0 +1,36 @@
+// The cost of a print without gdb.
+
+package debugger
+
+import (
+	"fmt"
+	"testing"
+
+	"sdm/backend"
+	"sdm/backend/mi"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// BenchmarkAnswer measures one rank's part of a print: command, call, result, answer.
+func BenchmarkAnswer(b *testing.B) {
+	m := NewMachine(backend.Target{Rank: 3, PID: 42}, Host{})
+	New(1).Add(m)
+	m.State = backend.Stopped
+	m.thread(1)
+	parser := mi.Parser{Want: WantsRecord}
+	c := &Command{Name: "print", args: protocol.Args{Expr: "rank"}}
+	b.ReportAllocs()
+	for b.Loop() {
+		m.GDB.Asked = rank.Range(0, 63)
+		m.Do(1, 7, 0, c)
+		m.GDB.Take()
+		token := m.GDB.Calls.current().token
+		parser.Feed(fmt.Appendf(nil, "%d^done,value=\"41\"\n(gdb) \n", token), func(r mi.Record) { m.GDB.Record(2, r) })
+		if len(m.Out.Said) != 1 || m.Out.Said[0].Group.Kind != protocol.KindResult {
+			b.Fatalf("it says %v", m.Out.Said)
+		}
+		m.GDB.Deadline()
+		m.Out = Effects{Said: m.Out.Said[:0]}
+	}
+}

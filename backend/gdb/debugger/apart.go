@@ -1,0 +1,114 @@
+// State that gdb has once for all of its ranks, kept separate for each rank.
+
+package debugger
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/backend/gdb/gdbtext"
+	"sdm/protocol"
+)
+
+// sharedLines are gdb commands that would change or stop the other ranks of a shared
+// gdb: the rank gets a gdb of its own for them.
+var sharedLines = []string{
+	"break", "b", "br", "tbreak", "tb", "hbreak", "hb", "thbreak", "thb", "watch", "rwatch", "awatch", "catch", "tcatch",
+	"condition", "ignore", "delete", "d", "clear", "cl", "disable", "dis", "enable", "en", "dprintf", "save",
+	"-break-insert", "-break-watch", "-break-delete", "-break-enable", "-break-disable", "-break-condition", "-break-after", "-break-commands",
+	"-dprintf-insert", "-catch-load", "-catch-unload", "-catch-throw", "-catch-catch", "-catch-rethrow",
+	"handle", "add-inferior", "remove-inferiors", "clone-inferior", "-add-inferior", "-remove-inferior", "record", "rec",
+}
+
+// frameFunction matches "frame function", at which a shared gdb 13.1 resumes the ranks.
+var frameFunction = regexp.MustCompile(`^f(rame|ram|ra|r)?\s+fun`)
+
+// disturbs hands the rank over to a gdb of its own if a line would change the other
+// ranks of a shared gdb.
+func (m *Machine) disturbs(q *Request, line string) bool {
+	if !m.GDB.Shared() {
+		return false
+	}
+	word, _, _ := strings.Cut(line, " ")
+	if !slices.Contains(sharedLines, word) && !frameFunction.MatchString(line) && !(protocol.IsSetting(line) && m.isForSome(q)) {
+		return false
+	}
+	m.aloneFor(q, strconv.Quote(line))
+	return true
+}
+
+// isForSome reports whether a request is for some but not all of the remaining ranks of
+// this gdb. A replayed request counts as given to the ranks that have the same in their
+// journals.
+func (m *Machine) isForSome(q *Request) bool {
+	return slices.ContainsFunc(m.GDB.Machines, func(o *Machine) bool {
+		switch {
+		case o.finished() || o.moving != nil:
+			return false
+		case q.again:
+			return !o.wasGiven(q.Command)
+		}
+		return !m.GDB.Asked.Contains(o.Target.Rank)
+	})
+}
+
+// wasGiven reports whether the rank has executed a line for gdb, or is about to execute
+// it again.
+func (m *Machine) wasGiven(c *Command) bool {
+	is := func(o protocol.Command) bool { return o.Name == c.Name && o.Args.Text == c.args.Text }
+	return slices.ContainsFunc(slices.Concat(m.Target.Before, m.journal, m.rescue.journal), is)
+}
+
+// own replaces convenience variables by those of this rank: $i becomes $i_of_rank_3.
+// Names of registers, functions and gdb's own ($_exitcode) stay.
+func (m *Machine) own(words []string) []string {
+	for i, w := range words {
+		if strings.Contains(w, "$") {
+			words = append([]string{}, words...)
+			words[i] = m.ownVariables(w)
+		}
+	}
+	return words
+}
+
+func (m *Machine) ownVariables(text string) string {
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(text, '$')
+		if i < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		n := i + 1
+		for n < len(text) && gdbtext.IsNameByte(text[n], n == i+1) {
+			n++
+		}
+		name := text[i+1 : n]
+		b.WriteString(text[:n])
+		if more := lastShown[name]; more != "" {
+			b.WriteString(more + m.variableSuffix())
+		}
+		if m.GDB.Shared() && m.GDB.registers != nil && name != "" && name[0] != '_' && !m.GDB.registers[name] && !strings.HasPrefix(strings.TrimLeft(text[n:], " "), "(") {
+			b.WriteString(m.variableSuffix())
+		}
+		text = text[n:]
+	}
+}
+
+func (m *Machine) variableSuffix() string { return fmt.Sprintf("_of_rank_%d", m.Target.Rank) }
+
+// askRegisters asks for the names of registers, once for each shared gdb.
+func (m *Machine) askRegisters() {
+	if !m.GDB.Shared() || m.GDB.registers != nil {
+		return
+	}
+	m.GDB.registers = map[string]bool{"pc": true, "sp": true, "fp": true, "ps": true}
+	m.ask(ours("attach"), func(a answer) {
+		for _, f := range a.Results.Path("register-names").Fields {
+			m.GDB.registers[f.Value.Str] = true
+		}
+	}, "-data-list-register-names", m.at(ours(""))...)
+}

@@ -1,0 +1,195 @@
+// Handling of a gdb that does not answer.
+
+package debugger
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"sdm/backend"
+	"sdm/protocol"
+)
+
+// watch is the state of an interrupt that gdb has not processed.
+type watch struct {
+	nudgeAt time.Duration // when gdb is sent the next signal; 0: never
+	unheard *call         // that interrupt; nil: none
+	since   time.Duration // when the first of these was requested
+	woken   bool          // SIGCONT has been sent
+}
+
+// patience is how long gdb may take to process an interrupt before it is sent a signal:
+// SIGCONT first, in case it was stopped itself, then SIGINT. SIGINT ends a long reading
+// of symbols and a call in an expression, for which -exec-interrupt waits. It comes
+// last because it may also abort gdb's handling of an event of the target.
+const patience = 250 * time.Millisecond
+
+// unhearing is how long gdb may take in total; then it is killed, and another gdb takes
+// over its ranks.
+const unhearing = 5 * time.Second
+
+// busy returns the fault for a command that would only queue behind an overdue one.
+func (m *Machine) busy() *protocol.Fault {
+	if !m.GDB.late {
+		return nil
+	}
+	k := m.GDB.Calls.current()
+	if k == nil {
+		m.GDB.late = false
+		return nil
+	}
+	return &protocol.Fault{
+		Kind: protocol.FaultEngine, Hint: "interrupt it, or kill the rank",
+		Message: fmt.Sprintf("gdb is busy with %s and has not answered for %s", k.what(), rounded(m.now-k.sent)),
+	}
+}
+
+func rounded(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(100 * time.Millisecond)
+}
+
+// tick processes all deadlines that have passed. It may be called early.
+func (m *Machine) tick(now time.Duration) {
+	m.now = now
+	m.overdue()
+	m.attachOverdue()
+	m.displaysOverdue()
+	if t := m.readingDue(); t != 0 && now >= t {
+		m.tellReading(true)
+	}
+	m.recheck()
+	m.lookAgain()
+	if m.watch.nudgeAt != 0 && now >= m.watch.nudgeAt {
+		m.shake()
+	}
+	m.escalate()
+	m.detachOverdue()
+	m.settle()
+}
+
+// overdue answers the requests whose share of the wait has passed.
+func (m *Machine) overdue() {
+	for _, q := range slices.Clone(m.Open) {
+		if q.Deadline == 0 || m.now < q.Deadline {
+			continue
+		}
+		f := &protocol.Fault{
+			Kind: protocol.FaultEngine, Hint: "interrupt it, or kill the rank",
+			Message: fmt.Sprintf("gdb has not answered in %s", rounded(m.now-q.began)),
+		}
+		if m.attach.request == q {
+			f.Message = fmt.Sprintf("gdb has not brought the rank under control in %s", rounded(m.now-q.began))
+			f.Hint = "give it more time with --wait"
+		} else if k := m.GDB.Calls.current(); k != nil {
+			f.Message += ": it is busy with " + k.what()
+			m.GDB.late = true
+			if q.Name == "interrupt" {
+				f.Hint = fmt.Sprintf("if it does not hear the interrupt in %s, another gdb takes the rank over", unhearing)
+			}
+		}
+		m.fail(q, f)
+	}
+}
+
+// deadline returns when tick is due; 0: never.
+func (m *Machine) deadline() time.Duration {
+	var first time.Duration
+	at := func(t time.Duration) {
+		if t != 0 && (first == 0 || t < first) {
+			first = t
+		}
+	}
+	for _, q := range m.Open {
+		at(q.Deadline)
+	}
+	if m.run != nil && m.run.interrupted {
+		at(m.run.next)
+	}
+	if m.displays.held != nil {
+		at(m.displays.held.until)
+	}
+	if m.run != nil {
+		at(m.run.lookAt)
+	}
+	at(m.attachDue())
+	at(m.watch.nudgeAt)
+	at(m.ending.killAt)
+	if m.ending.detach != nil {
+		at(m.ending.giveUp)
+	}
+	at(m.readingDue())
+	return first
+}
+
+// interrupt stops a running rank. For a stopped one it aborts what gdb is busy with for
+// the rank, if anything.
+func (m *Machine) interrupt(q *Request) {
+	for _, o := range m.behind { // they have not begun
+		m.fail(o, &protocol.Fault{Kind: protocol.FaultState, Message: "interrupted before it ran"})
+	}
+	m.behind = nil
+	if len(m.Open) == 1 && !m.GDB.late && m.stateNow() == backend.Stopped {
+		m.done(q)
+		return
+	}
+	if r := m.run; r != nil {
+		if r.interrupted && m.now < r.next && !m.GDB.late {
+			m.done(q) // it is stopping
+			return
+		}
+		r.interrupted, r.next = true, m.now+again
+	}
+	m.interruptGDB(q)
+}
+
+// interruptGDB tells gdb to stop the rank, and checks that gdb processes it.
+func (m *Machine) interruptGDB(q *Request) {
+	w := &m.watch
+	if w.unheard == nil {
+		w.since, w.woken = m.now, false
+	}
+	w.nudgeAt = m.now + patience
+	w.unheard = m.ask(q, func(a answer) {
+		w.nudgeAt, w.unheard = 0, nil
+		m.thenDone(q)(a)
+	}, "-exec-interrupt", "--thread-group", m.group)
+	m.turnBack()
+	if m.GDB.late {
+		m.shake()
+	}
+}
+
+// shake sends signals to a gdb that is stopped or busy, until it processes the
+// interrupt.
+func (m *Machine) shake() {
+	m.watch.nudgeAt = 0
+	k := m.GDB.Calls.current()
+	if m.watch.unheard == nil || k == nil {
+		return
+	}
+	if took := m.now - m.watch.since; took >= unhearing {
+		m.GDB.replace(fmt.Sprintf("ended: it was busy with %s and did not hear an interrupt for %s", k.what(), rounded(took)))
+		return
+	}
+	sig := sigInt
+	if !m.watch.woken {
+		m.watch.woken, sig = true, sigCont
+	}
+	m.watch.nudgeAt = m.now + patience
+	m.send(ToGDB, sig)
+}
+
+// replace kills a gdb that is of no use any more; another gdb takes over its ranks.
+// They get SIGSTOP first, so that stopped ranks do not run on between the two.
+func (d *Debugger) replace(why string) {
+	d.Kill, d.Replaced = true, why
+	for _, m := range d.Machines {
+		if m.canBeRescued() {
+			m.send(ToTarget, sigStop)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+// The commands that gdb has been sent and has not answered yet.
+
+package debugger
+
+import (
+	"strings"
+	"time"
+
+	"sdm/backend/mi"
+)
+
+// answer is gdb's answer to one call.
+type answer struct {
+	mi.Record        // ^done, ^running, ^error
+	text      string // what it printed meanwhile, if the call asked for it
+	warned    string // its warnings, if the call wants them separately
+	made      string // gdb's number of the breakpoint that the call has made
+}
+
+// failed reports whether gdb refused the command.
+func (a answer) failed() bool { return a.Name == "error" }
+
+// call is one command to gdb.
+type call struct {
+	token int64
+	task  string // what it is for, if it belongs to no request
+	of    *Request
+	sent  time.Duration
+	then  func(answer) // may be nil
+	by    *Machine     // the machine that asked; nil: no rank
+	print bool         // what gdb prints belongs to the answer
+	raw   bool         // as MI records, not as text
+	apart bool         // without warnings, which go to warned
+	still string       // a thread whose stop is ignored during the call: it has not run
+	text  strings.Builder
+
+	warned strings.Builder
+
+	made string // see answer
+}
+
+// what describes for messages what gdb is busy with.
+func (k *call) what() string {
+	if k.of != nil {
+		return k.of.what()
+	}
+	return k.task
+}
+
+// calls are the outstanding commands of a gdb. gdb executes them in order: the first is
+// the one that it is busy with, and a result for a later one means that the earlier
+// ones get none.
+type calls struct {
+	last  int64
+	queue []*call
+}
+
+// maxToken is where tokens restart, when nothing is outstanding. They are short because
+// gdb reads its commands byte by byte, each with a system call. A second result for a
+// token follows the first one, long before the token is reused.
+const maxToken = 99
+
+// add appends a command and returns its token.
+func (c *calls) add(k *call) int64 {
+	if len(c.queue) == 0 && c.last >= maxToken {
+		c.last = 0
+	}
+	c.last++
+	k.token = c.last
+	c.queue = append(c.queue, k)
+	return k.token
+}
+
+// take returns the call of a result, and earlier calls that got none. For a second
+// result of a token it returns nil.
+func (c *calls) take(token int64) (k *call, skipped []*call) {
+	for i, q := range c.queue {
+		if q.token == token {
+			if i == 0 && len(c.queue) == 1 { // the usual case
+				c.queue[0] = nil
+				c.queue = c.queue[:0]
+				return q, nil
+			}
+			skipped = c.queue[:i:i]
+			c.queue = c.queue[i+1:]
+			return q, skipped
+		}
+	}
+	return nil, nil
+}
+
+// interrupted discards the text printed so far: it was about a stop of another rank,
+// which gdb reported before it executed the call.
+func (c *calls) interrupted() {
+	if k := c.current(); k != nil && !k.raw {
+		k.text.Reset()
+		k.warned.Reset()
+	}
+}
+
+// Drop removes and returns all outstanding calls.
+func (c *calls) Drop() []*call {
+	all := c.queue
+	c.queue = nil
+	return all
+}
+
+// forget has the results of a machine's calls ignored.
+func (c *calls) forget(m *Machine) {
+	for _, k := range c.queue {
+		if k.by == m {
+			k.by, k.then = nil, nil
+		}
+	}
+}
+
+// current returns the call that gdb is busy with, or nil.
+func (c *calls) current() *call {
+	if len(c.queue) == 0 {
+		return nil
+	}
+	return c.queue[0]
+}
+
+// maxText bounds the text kept for a call, in bytes, like a line of MI.
+const maxText = mi.MaxLine
+
+// hear adds printed text to the call that asked for it; false if none did.
+func (c *calls) hear(r mi.Record) bool {
+	k := c.current()
+	if k == nil || !k.print || k.text.Len() > maxText {
+		return k != nil && k.print
+	}
+	switch {
+	case k.raw:
+		k.text.WriteString(r.String())
+		k.text.WriteByte('\n')
+	case k.apart && r.Class == mi.Log:
+		k.warned.WriteString(r.Text)
+	case r.Class == mi.Other:
+		k.text.WriteString(r.Text)
+		k.text.WriteByte('\n')
+	default:
+		k.text.WriteString(r.Text)
+	}
+	return true
+}

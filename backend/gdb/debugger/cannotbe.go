@@ -1,0 +1,45 @@
+// Settings of gdb that are refused.
+
+package debugger
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// refusedSettings are settings that are refused, with the reason and an alternative.
+var refusedSettings = []struct {
+	setting   *regexp.Regexp
+	why, hint string
+}{
+	{regexp.MustCompile(`^detach-on-fork off`), "a rank is one process: a second one would stand still unseen", "set follow-fork-mode child goes with the child"},
+	{regexp.MustCompile(`^follow-exec-mode new`), "a rank is one process, also when it starts another program in its place", "set follow-exec-mode same"},
+	{regexp.MustCompile(`^p(?:r|ri|rin|rint)? frame-info [^a]`), "where ranks stand is told in one form, in which equal places are one line", "set print frame-arguments, entry-values and the like are obeyed"},
+}
+
+// cannotBe answers a line that is refused, or that a shared gdb cannot execute.
+func (m *Machine) cannotBe(q *Request, line string) bool {
+	words := strings.Fields(line)
+	if len(words) > 1 && (words[0] == "catch" || words[0] == "tcatch") && words[1] == "vfork" && !m.Target.AllStop {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "catch vfork is not handed to gdb", Hint: "without gdb in front it gives the rank a gdb that can resume it"})
+		return true
+	}
+	if len(words) < 3 || words[0] != "set" && words[0] != "-gdb-set" {
+		return false
+	}
+	setting := strings.Join(words[1:], " ")
+	if m.GDB.Shared() && setting == "follow-fork-mode child" {
+		m.aloneFor(q, strconv.Quote(line))
+		return true
+	}
+	for _, s := range refusedSettings {
+		if s.setting.MatchString(setting) {
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: setting + ": " + s.why, Hint: s.hint})
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,287 @@
+// Breakpoints by location: clear and rbreak.
+
+package debugger
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"sdm/backend"
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// cleared is the body of clear: the numbers of the deleted breakpoints.
+type cleared struct {
+	Deleted []int `json:"deleted"`
+}
+
+// spot is a place in the program: a line, or an address if there is no line.
+type spot struct{ full, line, addr string }
+
+func spotOf(t mi.Tuple) spot {
+	s := spot{t.Str("fullname"), t.Str("line"), t.Str("addr")}
+	if strings.HasPrefix(s.addr, "<") { // several, or pending
+		s.addr = ""
+	}
+	return s
+}
+
+func (s spot) is(o spot) bool {
+	return s.addr == o.addr && s.addr != "" || s.full != "" && s.full == o.full && s.line == o.line
+}
+
+// clear deletes the breakpoints at a location, or in the line of the selected frame.
+func (m *Machine) clear(q *Request) {
+	if q.args.Location == "" && m.stateNow() != backend.Stopped {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
+		return
+	}
+	if m.stateNow() != backend.Stopped {
+		m.clearAt(q, q.args.Location)
+		return
+	}
+	m.ask(q, func(a answer) {
+		here := spotOf(a.Results.Path("frame").Fields)
+		switch {
+		case q.args.Location == "" && a.failed():
+			m.refused(q, a)
+		case q.args.Location == "" && here.full == "":
+			// gdb's error message
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "No source file specified."})
+		case q.args.Location == "":
+			m.clearSpots(q, []spot{here})
+		case isLine(q.args.Location) && here.full != "": // as break does
+			m.clearAt(q, here.full+":"+q.args.Location)
+		default:
+			m.clearAt(q, q.args.Location)
+		}
+	}, "-stack-info-frame", m.at(q)...)
+}
+
+// clearAt finds where break would set a breakpoint. For a line without code that is a
+// later line, where nothing is deleted.
+func (m *Machine) clearAt(q *Request, location string) {
+	line := location[strings.LastIndexByte(location, ':')+1:]
+	m.probe(q, location, func(own mi.Tuple, a answer) {
+		switch {
+		case a.failed() && isLine(line) && isLineWithoutCode(m.words(a)):
+			m.clearSpots(q, nil)
+		case a.failed():
+			m.clearNamed(q, a)
+		case isLine(line):
+			m.clearSpots(q, slices.DeleteFunc(spotsOf(own), func(s spot) bool { return s.line != line }))
+		default:
+			m.clearSpots(q, spotsOf(own))
+		}
+	})
+}
+
+// places returns what break would set at a location, or answers with gdb's error.
+func (m *Machine) places(q *Request, location string, then func(own mi.Tuple)) {
+	m.probe(q, location, func(own mi.Tuple, a answer) {
+		if a.failed() {
+			m.refused(q, a)
+			return
+		}
+		then(own)
+	})
+}
+
+// probe finds that by a disabled breakpoint, which is deleted at once.
+func (m *Machine) probe(q *Request, location string, then func(own mi.Tuple, a answer)) {
+	m.ask(q, func(a answer) {
+		set := a.Results.Path("bkpt").Fields
+		if !a.failed() {
+			m.tell(q.Name, "-break-delete", set.Str("number"))
+		}
+		own, _ := m.mine(set)
+		then(own, a)
+	}, "-break-insert", append(m.here(), "-d", location)...)
+}
+
+// spotsOf returns the places of a breakpoint as returned by mine.
+func spotsOf(bkpt mi.Tuple) []spot {
+	spots := []spot{spotOf(bkpt)}
+	for _, l := range bkpt.Path("locations").Fields {
+		spots = append(spots, spotOf(l.Value.Fields))
+	}
+	return spots
+}
+
+// clearNamed deletes the pending breakpoints with exactly this location, which gdb does
+// not know.
+func (m *Machine) clearNamed(q *Request, a answer) {
+	var numbers []int
+	for _, p := range m.points.list {
+		if p.number > 0 && p.location == q.args.Location && p.places == nil && p.event == "" {
+			numbers = append(numbers, p.number)
+		}
+	}
+	if numbers == nil {
+		m.refused(q, a)
+		return
+	}
+	m.deleteFor(q, numbers)
+}
+
+func (m *Machine) clearSpots(q *Request, spots []spot) {
+	m.ask(q, func(a answer) {
+		var numbers []int
+		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
+			bkpt, mine := m.mine(f.Value.Fields)
+			n := m.points.ours(bkpt.Str("number"))
+			at := func(s spot) bool { return slices.ContainsFunc(spots, s.is) }
+			if mine && n > 0 && strings.Contains(bkpt.Str("type"), "breakpoint") && slices.ContainsFunc(spotsOf(bkpt), at) {
+				numbers = append(numbers, n)
+			}
+		}
+		if numbers == nil {
+			at := cmp.Or(q.args.Location, "this line")
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No breakpoint at %s.", at), Hint: "info breakpoints lists them"})
+			return
+		}
+		m.deleteFor(q, numbers)
+	}, "-break-list")
+}
+
+// deleteFor deletes breakpoints and answers with their numbers.
+func (m *Machine) deleteFor(q *Request, numbers []int) {
+	slices.Sort(numbers)
+	sub := &Request{Command: &Command{Name: "delete", args: protocol.Args{Breakpoints: numbers}}, ID: q.ID, began: q.began}
+	sub.into = func(g protocol.Group) {
+		if g.Kind == protocol.KindFault {
+			m.say(q, g)
+			return
+		}
+		m.reply(q, cleared{numbers})
+	}
+	m.changeBreakpoints(sub)
+}
+
+// functionList is the first answer to rbreak: locations of the matching functions.
+type functionList struct {
+	Functions []string `json:"functions"`
+}
+
+// breakMatching executes rbreak. The master first asks all ranks for their functions,
+// so that each function gets the same number on all ranks, and then has the breakpoints
+// set.
+func (m *Machine) breakMatching(q *Request) {
+	if len(q.args.Functions) > 0 {
+		m.breakFunctions(q, breakpointList{Breakpoints: []protocol.BreakpointInfo{}}, columnsOf(m.Target.Rank, q.args.Limit), 0)
+		return
+	}
+	file, regex := "", strings.TrimSpace(q.args.Expr)
+	if before, after, ok := strings.Cut(regex, ":"); ok && !strings.HasPrefix(after, ":") {
+		file, regex = strings.TrimSpace(before), strings.TrimSpace(after)
+	}
+	args := m.here()
+	if file == "" {
+		args = append(args, "--include-nondebug")
+	}
+	// gdb cannot search one file: all functions are searched, and the matches are
+	// bounded.
+	most := protocol.MostFunctions + 1
+	if file != "" {
+		most = mostSearched
+	}
+	m.ask(q, func(a answer) {
+		if a.failed() {
+			m.refused(q, a)
+			return
+		}
+		list := functionsIn(a.Results, file)
+		switch {
+		case len(list) == 0:
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No function fits %q.", q.args.Expr)})
+		case len(list) > protocol.MostFunctions:
+			m.fail(q, protocol.TooManyFunctions(q.args.Expr))
+		default:
+			m.fitting = list
+			m.reply(q, functionList{list})
+		}
+	}, "-symbol-info-functions", append(args, "--name", regex, "--max-results", fmt.Sprint(most))...)
+}
+
+// mostSearched bounds the functions among which those of one file are searched.
+const mostSearched = 20_000
+
+// functionsIn returns the functions of an answer to -symbol-info-functions as sorted
+// locations: those with debug information, or the others if there are none.
+func functionsIn(results mi.Tuple, file string) []string {
+	var list []string
+	for _, f := range results.Path("symbols", "debug").Fields {
+		name, full := f.Value.Fields.Str("filename"), f.Value.Fields.Str("fullname")
+		if file != "" && path.Base(name) != file && name != file && !strings.HasSuffix(full, "/"+file) {
+			continue
+		}
+		for _, s := range f.Value.Fields.Path("symbols").Fields {
+			list = append(list, path.Base(name)+":"+quoted(s.Value.Fields.Str("name")))
+		}
+	}
+	if list == nil && file == "" {
+		for _, s := range results.Path("symbols", "nondebug").Fields {
+			list = append(list, quoted(s.Value.Fields.Str("name")))
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// quoted quotes a function name in a location: C++ names have blanks, commas and
+// colons.
+func quoted(name string) string {
+	if strings.ContainsAny(name, " (,:<") {
+		return "'" + name + "'"
+	}
+	return name
+}
+
+// breakFunctions sets the breakpoints of an rbreak from the i-th on, each as break
+// would. Functions that the program of this rank does not have are left out.
+func (m *Machine) breakFunctions(q *Request, body breakpointList, c *columns, i int) {
+	if i == len(q.args.Functions) {
+		if len(body.Breakpoints) == 0 {
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No function fits %q.", q.args.Expr)})
+			return
+		}
+		m.reply(q, body, c.sorted()...)
+		return
+	}
+	m.breakFunction(q, q.args.Functions[i], i, func(g protocol.Group) {
+		if g.Kind == protocol.KindResult {
+			var one breakpointList
+			if json.Unmarshal(g.Body, &one) == nil {
+				body.Breakpoints = append(body.Breakpoints, one.Breakpoints...)
+			}
+			c.list = append(c.list, g.Columns...)
+		}
+		if f := faultIn(g); f != nil && slices.Contains(m.fitting, q.args.Functions[i]) {
+			m.note("%s", f.Message)
+		}
+		if !m.State.IsOver() {
+			m.breakFunctions(q, body, c, i+1)
+		}
+	})
+}
+
+// breakFunction sets the i-th breakpoint of an rbreak. gdb 13 lists the typedefs of
+// arguments (std::string), and finds such a function only without its file.
+func (m *Machine) breakFunction(q *Request, location string, i int, then func(protocol.Group)) {
+	args := protocol.Args{Location: location, Breakpoint: q.args.Breakpoint + i}
+	sub := &Request{Command: &Command{Name: "break", args: args}, ID: q.ID, began: q.began}
+	sub.into = func(g protocol.Group) {
+		_, name, inFile := strings.Cut(location, ":'")
+		if f := faultIn(g); f == nil || !inFile || !strings.Contains(f.Message, " not defined in ") || m.State.IsOver() {
+			then(g)
+			return
+		}
+		m.breakFunction(q, "'"+name, i, then)
+	}
+	m.insertBreakpoint(sub)
+}

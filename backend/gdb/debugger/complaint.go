@@ -1,0 +1,69 @@
+// Errors in breakpoint conditions, from gdb's log.
+
+package debugger
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// complaints joins the two lines of such an error: the first says what it is about, the
+// second why.
+//
+//	&"Error in testing breakpoint condition:\n"
+//	&"Cannot access memory at address 0x1\n"
+type complaints struct {
+	begun   string
+	invalid []complaint // not valid at a location; while they are being set
+}
+
+// complaint is about a location, numbered over all ranks that share gdb: "2.3", or "3"
+// while the breakpoint is being set; "": all locations.
+type complaint struct{ place, why string }
+
+// mostComplaints bounds how many are kept until takeInvalid is called.
+const mostComplaints = 1000
+
+var (
+	untested = regexp.MustCompile(`^Error (?:in testing|evaluating expression)\b.*:\s*$`)
+	invalid  = regexp.MustCompile(`^warning: failed to validate condition at location ([0-9.]+), disabling:\s*$`)
+)
+
+// hear processes a piece of gdb's log; taken reports that it is about a condition.
+// whole is the complete message about a condition that could not be evaluated, in one
+// line; it precedes the stop that results.
+func (c *complaints) hear(text string) (whole string, taken bool) {
+	begun := c.begun
+	c.begun = ""
+	if strings.HasPrefix(text, "Error ") && untested.MatchString(text) || strings.HasPrefix(text, "warning: ") && invalid.MatchString(text) {
+		c.begun = strings.TrimSpace(text)
+		return "", true
+	}
+	why := strings.TrimSpace(text)
+	switch found := invalid.FindStringSubmatch(begun); {
+	case begun == "" || len(c.invalid) >= mostComplaints:
+		return "", begun != ""
+	case found != nil:
+		c.invalid = append(c.invalid, complaint{found[1], why})
+		return "", true
+	}
+	return begun + " " + why, true
+}
+
+// takeInvalid returns and removes, by location, why a condition is not valid there: for
+// the breakpoint with gdb's number, and for one that has just been set.
+func (c *complaints) takeInvalid(number string) map[string]string {
+	var why map[string]string
+	c.invalid = slices.DeleteFunc(c.invalid, func(one complaint) bool {
+		if strings.Contains(one.place, ".") && !strings.HasPrefix(one.place, number+".") {
+			return false
+		}
+		if why == nil {
+			why = map[string]string{}
+		}
+		why[one.place] = one.why
+		return true
+	})
+	return why
+}

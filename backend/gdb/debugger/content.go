@@ -1,0 +1,166 @@
+// The whole content of an array whose elements are shown in part: its hash or its
+// statistics.
+
+package debugger
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"sdm/backend/gdb/gdbtext"
+	"sdm/backend/gdb/inferior"
+	"sdm/protocol"
+	"sdm/protocol/digest"
+)
+
+// mostCompared bounds the arrays that print compares as a whole, in bytes; it takes a
+// tenth of a second.
+const mostCompared = 256 << 20
+
+// replyPage answers with elements of an array. If these are the first, it adds a hash
+// of all, so that ranks that differ in elements that are not shown are not merged.
+func (m *Machine) replyPage(q *Request, a gdbtext.Array, body printed, value string) {
+	if body.First > 0 || body.Elements <= body.Last+1 || !a.Kind.Comparable(a.Size) || a.Scattered || a.Bytes() > mostCompared {
+		m.replyValue(q, body, value)
+		return
+	}
+	sum := digest.New()
+	m.readArray(q, a, hasher{sum}, func(bad *protocol.Fault) {
+		c := columnsOf(m.Target.Rank, q.args.Limit)
+		c.add("value", q.head+value)
+		if bad == nil {
+			c.add("hash", digest.Text(sum.Sum()))
+		}
+		m.replyWith(q, q.bodyOf(body), c.sorted())
+	})
+}
+
+// hasher hashes what is written to it.
+type hasher struct{ digest.Running }
+
+func (h hasher) Write(b []byte) (int, error) {
+	h.Add(b)
+	return len(b), nil
+}
+
+// readArray writes the memory of an array to into, read without gdb if possible.
+func (m *Machine) readArray(q *Request, a gdbtext.Array, into io.Writer, then func(bad *protocol.Fault)) {
+	m.whenOurs(q, func(ours bool) {
+		if !ours {
+			m.readByGDB(q, a, into, then)
+			return
+		}
+		m.Out.Reads = append(m.Out.Reads, &MemoryRead{
+			PID: m.Target.PID, Blocks: []inferior.Block{{Addr: a.Addr, Size: uint64(a.Bytes())}}, Into: into,
+			then: func(_ []uint64, err error) {
+				switch {
+				case q.answered: // the rank may have ended
+				case err != nil:
+					then(&protocol.Fault{Kind: protocol.FaultGDB, Message: "the memory of " + q.args.Expr + " cannot be read: " + err.Error()})
+				default:
+					then(nil)
+				}
+			},
+		})
+	})
+}
+
+// readByGDB reads the memory through gdb, in pieces.
+func (m *Machine) readByGDB(q *Request, a gdbtext.Array, into io.Writer, then func(bad *protocol.Fault)) {
+	if a.Bytes() > mostOfGDB {
+		then(&protocol.Fault{Kind: protocol.FaultGDB, Message: "gdb alone can read this memory, and more than 64 MiB are too much for it"})
+		return
+	}
+	var bad *protocol.Fault
+	for done := 0; done < a.Bytes(); done += pieceOfGDB {
+		n := min(pieceOfGDB, a.Bytes()-done)
+		m.ask(q, func(got answer) {
+			if bad == nil {
+				bad = copyMemory(into, got, n)
+			}
+			if done+n == a.Bytes() {
+				then(bad)
+			}
+		}, "-data-read-memory-bytes", append(m.at(q), fmt.Sprintf("0x%x", a.Addr+uint64(done)), strconv.Itoa(n))...)
+	}
+}
+
+// copyMemory writes one answer of gdb, which must hold n bytes.
+func copyMemory(into io.Writer, got answer, n int) *protocol.Fault {
+	if got.failed() {
+		return &protocol.Fault{Kind: protocol.FaultGDB, Message: got.Results.Str("msg")}
+	}
+	have := 0
+	for _, f := range got.Results.Path("memory").Fields {
+		b, err := hex.DecodeString(f.Value.Fields.Str("contents"))
+		if err != nil {
+			break
+		}
+		into.Write(b)
+		have += len(b)
+	}
+	if have != n {
+		return &protocol.Fault{Kind: protocol.FaultGDB, Message: "Unable to read memory."}
+	}
+	return nil
+}
+
+// counted is the body of print for statistics of an array. Columns are "min", "max" and
+// "mean" of the finite elements of each rank, "minat" and "maxat", their indices, "nan"
+// and "inf", the number of such elements, and "nanat", the index of the first NaN;
+// empty if there is no such element.
+type counted struct {
+	Expr     string         `json:"expr"`
+	Elements int            `json:"elements"`
+	Shape    protocol.Shape `json:"shape"`
+}
+
+// mayHoldElements reports whether a value may be an array of numbers.
+func mayHoldElements(value string) bool {
+	return value != "" && (value[0] == '{' || value[0] == '(' || strings.HasPrefix(value, "std::") && strings.Contains(value, "{"))
+}
+
+// countArray answers with the statistics of an array of numbers; for other values it
+// calls or.
+func (m *Machine) countArray(q *Request, or func()) {
+	m.arrayOf(q, func(a gdbtext.Array, refusal *protocol.Fault) {
+		if refusal != nil || a.Scattered || !a.Kind.Countable(a.Size) || a.Bytes() > mostHashed {
+			or()
+			return
+		}
+		s := &numbers{kind: a.Kind, size: a.Size}
+		m.readArray(q, a, s, func(bad *protocol.Fault) {
+			if bad != nil {
+				m.fail(q, bad)
+				return
+			}
+			m.replyCounted(q, a, s)
+		})
+	})
+}
+
+func (m *Machine) replyCounted(q *Request, a gdbtext.Array, s *numbers) {
+	c := columnsOf(m.Target.Rank, q.args.Limit)
+	c.add("nan", strconv.Itoa(s.nan))
+	c.add("inf", strconv.Itoa(s.inf))
+	index := func(n, at int) string { // an empty text: all ranks must have the same columns
+		if n == 0 {
+			return ""
+		}
+		return a.Shape.Index(at)
+	}
+	c.add("nanat", index(s.nan, s.nanAt))
+	c.add("minat", index(s.finite, s.min.at))
+	c.add("maxat", index(s.finite, s.max.at))
+	mean := ""
+	if s.finite > 0 {
+		mean = strconv.FormatFloat(s.mean(), 'g', 17, 64)
+	}
+	c.add("min", s.min.text)
+	c.add("max", s.max.text)
+	c.add("mean", mean)
+	m.reply(q, counted{q.args.Expr, a.Shape.Elements(), a.Shape}, c.sorted()...)
+}

@@ -1,0 +1,207 @@
+// A core file in place of a process.
+
+package debugger
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// stopAtCore is the reason of the stop of a core file.
+const stopAtCore = "core"
+
+// IsCore reports whether the rank is a core file.
+func (m *Machine) IsCore() bool { return m.Target.Core != "" }
+
+// openCore loads the program and the core file of a rank.
+//
+// Several may share a gdb if its inferiors are added before the first one loads a core
+// file: an inferior that is added later takes over the connection, and gdb 13.1 crashes
+// when it gets another file.
+func (m *Machine) openCore(q *Request) {
+	m.ask(q, func(a answer) {
+		if a.failed() {
+			m.notOpened(m.Target.Program, a)
+		}
+	}, "-file-exec-and-symbols", append(m.here(), m.Target.Program)...)
+	// -target-select and the target core of gdb 13 take quotes as part of the name;
+	// that of gdb 16 requires quotes if the name contains spaces.
+	m.targetCore(q, m.Target.Core, func(a answer) {
+		if a.failed() && strings.ContainsAny(m.Target.Core, " \t\"'\\") {
+			m.targetCore(q, quotedName(m.Target.Core), func(b answer) {
+				if b.failed() && !strings.HasPrefix(a.Results.Str("msg"), "Junk after filename") {
+					b = a
+				}
+				m.opened(q, b)
+			})
+			return
+		}
+		m.opened(q, a)
+	})
+}
+
+func (m *Machine) targetCore(q *Request, name string, then func(answer)) {
+	m.ask(q, then, "-interpreter-exec", append(m.here(), "console", "target core "+name)...).print = true
+}
+
+// quotedName quotes a file name for gdb commands that take quotes (GDB manual,
+// Filenames As Command Arguments).
+func quotedName(name string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
+}
+
+func (m *Machine) notOpened(file string, a answer) {
+	if m.attach.request == nil {
+		return // reported already
+	}
+	words := strings.TrimLeft(strings.TrimPrefix(a.Results.Str("msg"), `"`+file+`"`), ": ")
+	words = strings.TrimPrefix(words, "is ")
+	m.attachRefused(&protocol.Fault{Kind: protocol.FaultLaunch, Message: fmt.Sprintf("cannot open %s: %s", file, words)})
+}
+
+// opened reports how the program ended. gdb reports no stop, and the signal only in its
+// text output. The thread that ended the program is the first in the file.
+func (m *Machine) opened(q *Request, a answer) {
+	if a.failed() {
+		m.notOpened(m.Target.Core, a)
+		return
+	}
+	m.coreWarnings = warnings(a.text)
+	first := m.thread(m.firstThread())
+	m.ask(q, func(at answer) { m.lookAtEnd(q, first, a.text, at) }, "-stack-info-frame", "--thread", m.gdbThread(first.id), "--frame", "0")
+}
+
+// lookAtEnd processes the frame of the first thread.
+func (m *Machine) lookAtEnd(q *Request, first *thread, words string, at answer) {
+	if m.attach.request == nil || m.State.IsOver() {
+		return
+	}
+	m.attach.request = nil
+	m.done(q)
+	m.chosen = selection{thread: first.id}
+	m.askRegisters()
+	first.stop = mi.Tuple{{Name: "reason", Value: mi.Value{Str: stopAtCore}}}
+	if name, meaning := terminatedBy(words); name != "" {
+		first.stop = append(first.stop, mi.Field{Name: "signal-name", Value: mi.Value{Str: name}}, mi.Field{Name: "signal-meaning", Value: mi.Value{Str: meaning}})
+	}
+	if f, ok := at.Results.Get("frame"); ok {
+		first.stop = append(first.stop, mi.Field{Name: "frame", Value: f})
+	}
+	for _, w := range m.coreWarnings {
+		m.Event(protocol.KindNote, protocol.Note{Text: w})
+	}
+	if m.rescue.under {
+		m.rescued(first)
+		return
+	}
+	m.stopNamed(first, "")
+}
+
+// firstThread returns gdb's number of the first thread; 1 if the file names no threads.
+func (m *Machine) firstThread() int {
+	if len(m.threads) > 0 {
+		return m.threads[0].gdb
+	}
+	return 1
+}
+
+var terminated = regexp.MustCompile(`(?m)^Program terminated with signal (\w+)(?:, (.*?))?\.$`)
+
+// terminatedBy finds the signal in gdb's output for a core file.
+func terminatedBy(text string) (name, meaning string) {
+	if found := terminated.FindStringSubmatch(text); found != nil {
+		return found[1], found[2]
+	}
+	return "", ""
+}
+
+// sections matches sections of registers in a core file, one for each thread:
+// "`.reg-xstate/12942'".
+var sections = regexp.MustCompile(`(\.reg[a-z0-9-]*/)\d+`)
+
+// withoutProcess removes the thread numbers, so that all ranks give the same text.
+func withoutProcess(line string) string { return sections.ReplaceAllString(line, "${1}PID") }
+
+// repeats reports whether a line is a warning about the core file, which gdb repeats
+// when it reads registers.
+func (m *Machine) repeats(line string) bool {
+	return slices.Contains(m.coreWarnings, withoutProcess(strings.TrimSpace(line)))
+}
+
+// withoutRepeats removes such lines.
+func (m *Machine) withoutRepeats(text string) string {
+	if len(m.coreWarnings) == 0 || text == "" {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !m.repeats(line) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// mostWarnings bounds the warnings about one core file.
+const mostWarnings = 5
+
+// warnings returns the first warnings in a text, each once: about another program than
+// that of the core file, missing libraries, a truncated file.
+func warnings(text string) []string {
+	var all []string
+	text, directories := unmapped(text)
+	if len(directories) > 0 {
+		all = append(all, "warning: Can't open files that were mapped, in "+strings.Join(directories, ", "))
+	}
+	for line := range strings.Lines(text) {
+		if line = withoutProcess(strings.TrimSpace(line)); strings.HasPrefix(line, "warning: ") && !slices.Contains(all, line) {
+			all = append(all, line)
+		}
+	}
+	if more := len(all) - mostWarnings; more > 0 {
+		all = append(all[:mostWarnings], fmt.Sprintf("warning: %d more", more))
+	}
+	return all
+}
+
+// lostMapping matches the warning about a mapped file that does not exist any more.
+// Files of shared memory have different names in each rank.
+var lostMapping = regexp.MustCompile(`(?m)^warning: Can't open file (.*) during file-backed mapping note processing\n*`)
+
+// unmapped removes such warnings, and returns the directories of the files.
+func unmapped(text string) (rest string, directories []string) {
+	for _, m := range lostMapping.FindAllStringSubmatch(text, -1) {
+		directories = append(directories, path.Dir(m[1]))
+	}
+	slices.Sort(directories)
+	return lostMapping.ReplaceAllString(text, ""), slices.Compact(directories)
+}
+
+// lifeless returns the fault for a command that does not work on a core file; nil if it
+// does.
+func (m *Machine) lifeless(info protocol.CommandInfo, args *protocol.Args) *protocol.Fault {
+	if !m.IsCore() {
+		return nil
+	}
+	name, needs := info.Name, info.NeedsProcess()
+	switch name {
+	case "set variable": // it works on gdb's own variables
+		needs = !strings.HasPrefix(args.Expr, "$")
+	case "gdb", "mi":
+		name, _, _ = strings.Cut(strings.TrimSpace(args.Text), " ")
+		needs = strings.HasPrefix(name, "-exec-") || slices.Contains(resuming, name)
+	}
+	if !needs {
+		return nil
+	}
+	return &protocol.Fault{
+		Kind: protocol.FaultState, Message: name + " needs a process, and this is a core file",
+		Hint: "print, backtrace, stacks and what else only looks works",
+	}
+}

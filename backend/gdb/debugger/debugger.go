@@ -1,0 +1,376 @@
+// One gdb and the ranks that share it.
+
+package debugger
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sdm/backend/gdb/gdbtext"
+	"sdm/backend/mi"
+	"sdm/protocol/rank"
+)
+
+// Debugger is one gdb, shared by the machines of its ranks: the outstanding commands,
+// and which machine a record is for. Like a machine it is pure.
+//
+//	machine of rank 0, i1 ─┐                       ┌─ *stopped,thread-id="4" → machine of thread 4
+//	machine of rank 1, i2 ─┼─ calls ─→ gdb ─ lines ─┼─ ^done of a token        → machine that asked
+//	machine of rank 2, i3 ─┘                       └─ =thread-…,group-id="i2" → machine of the group
+type Debugger struct {
+	Machines  []*Machine
+	several   bool             // it has had more than one
+	threads   map[int]*Machine // by gdb's number, which is unique over its inferiors
+	Calls     calls
+	Bytes     []byte        // commands to be sent, as far as take returns them
+	turns     []turn        // what must have ended before more of bytes is sent; in order
+	Kill      bool          // the process is to be killed
+	Replaced  string        // the reason, if another gdb takes over the ranks
+	late      bool          // an answer is overdue: new commands are refused at once
+	Gone      bool          // the process has ended
+	killAt    time.Duration // when it is killed unless it has ended; 0: never
+	Eager     bool          // it reads separate debug files by itself
+	elements  bool          // a user has set how many elements it shows
+	objects   bool          // it shows objects by their dynamic type (set print object)
+	Old       bool          // it is older than 13 and does not know mi4
+	Loud      bool          // it prints what it does; see speakUp
+	ten       bool          // it is gdb 10
+	Lazy      bool          // it does not read symbols of libraries by itself
+	libraries []string      // those whose symbols a rank has needed, if lazy
+	handling  handling
+	quiet     int             // how many machines have SIGCONT handled quietly
+	handle    string          // the user's handling of SIGCONT
+	ends      []*Machine      // ended by a signal that gdb has not reported yet
+	Asked     rank.Set        // ranks of the present request
+	registers map[string]bool // names of registers, if it is shared; nil: not known yet
+	Birth     birth
+	Abort     abortPoint
+	Bound     bound
+	complains complaints
+	remarks   remarks
+	setting   lastSetting
+	start     []*startPoint // breakpoints of ranks that have not reached them yet
+}
+
+// New makes a debugger for n machines.
+func New(n int) *Debugger {
+	return &Debugger{threads: map[int]*Machine{}, handle: handleBack, Machines: make([]*Machine, 0, n)}
+}
+
+// Shared reports whether it has ever had several ranks: how they are kept apart does
+// not change afterwards.
+func (d *Debugger) Shared() bool { return d.several }
+
+// Add gives a machine an inferior of its own. gdb starts with one, i1, and names those
+// that -add-inferior adds i2, i3, … in order, so the answers are not needed.
+func (d *Debugger) Add(m *Machine) {
+	d.Machines = append(d.Machines, m)
+	m.GDB = d
+	m.inferior = len(d.Machines)
+	m.group = "i" + strconv.Itoa(m.inferior)
+	if m.inferior > 1 {
+		d.several = true
+		d.Bytes = mi.AppendCommand(d.Bytes, d.Calls.add(&call{task: "attach", by: m}), "-add-inferior")
+	}
+}
+
+// Record processes a record of gdb.
+func (d *Debugger) Record(now time.Duration, r mi.Record) {
+	d.Birth.hear(r)
+	d.ten = d.ten || d.Loud && r.Class == mi.Log && strings.HasPrefix(r.Text, "[infrun]")
+	switch r.Class {
+	case mi.Result:
+		d.result(now, r)
+	case mi.Exec:
+		d.exec(now, r)
+	case mi.Notify:
+		d.notified(now, r)
+	case mi.Console, mi.Log, mi.Target, mi.Other:
+		if r.Class == mi.Console && gdbtext.IsAboutThreadLibrary(r.Text) {
+			return
+		}
+		d.hearFork(now, r.Text)
+		switch heard := d.Calls.hear(r); {
+		case r.Class == mi.Log && !d.Loud:
+			d.hearLog(r.Text, heard)
+		case r.Class == mi.Console && !heard:
+			d.hearConsole(r.Text)
+		}
+		for _, m := range d.Machines {
+			m.hearRecord(r.Text)
+			if r.Class == mi.Log {
+				m.now = now
+				m.complained(r.Text)
+			}
+		}
+	}
+}
+
+// result processes the result of a call. gdb may omit a result, then one for a later
+// call comes, and may give two: ^running and then ^error if the resume failed half-way.
+func (d *Debugger) result(now time.Duration, r mi.Record) {
+	d.late = false
+	k, skipped := d.Calls.take(r.Token)
+	for _, s := range skipped {
+		s.finish(now, mi.Record{Class: mi.Result, Name: "error", Results: mi.Tuple{{Name: "msg", Value: mi.Value{Str: "gdb gave no result"}}}})
+	}
+	if k != nil {
+		k.finish(now, r)
+		return
+	}
+	if r.Name != "error" {
+		return
+	}
+	for _, m := range d.Machines {
+		m.now = now
+		m.resumeFailed(r)
+		m.settle()
+	}
+}
+
+func (k *call) finish(now time.Duration, r mi.Record) {
+	if k.by == nil { // of no rank
+		return
+	}
+	k.by.now = now
+	k.remarked(r)
+	if k.then != nil {
+		k.then(answer{Record: r, text: k.text.String(), warned: k.by.withoutRepeats(k.warned.String()), made: k.made})
+	}
+	k.by.settle()
+}
+
+// exec processes *running and *stopped.
+func (d *Debugger) exec(now time.Duration, r mi.Record) {
+	id := r.Results.Str("thread-id")
+	if k := d.Calls.current(); k != nil && id != "" && k.still == id && r.Name == "stopped" {
+		return
+	}
+	of := d.Machines
+	if d.Shared() && r.Name == "stopped" {
+		d.Calls.interrupted()
+	}
+	switch n, err := strconv.Atoi(id); {
+	case err == nil:
+		of = d.owner(n)
+	case id == "":
+		of = d.ended(r.Results)
+	}
+	for _, m := range of {
+		m.now = now
+		if r.Name == "running" {
+			m.setRunning(id)
+		} else {
+			stop := r.Results
+			if _, told := stop.Get("reason"); !told && d.remarks.dropsWatchpoint() {
+				stop = stepped(stop)
+			}
+			m.remark()
+			m.stopped(stop)
+		}
+		m.settle()
+	}
+}
+
+// owner returns the machine of a thread, as a list of one. A machine that is alone owns
+// all threads.
+func (d *Debugger) owner(thread int) []*Machine {
+	if !d.Shared() {
+		return d.Machines
+	}
+	if m := d.threads[thread]; m != nil {
+		return []*Machine{m}
+	}
+	return nil
+}
+
+// ended returns the machines that a *stopped without a thread may concern: the one
+// whose end it reports. gdb does not name it; a =thread-group-exited precedes.
+func (d *Debugger) ended(stop mi.Tuple) []*Machine {
+	if !d.Shared() {
+		return d.Machines
+	}
+	if stop.Str("reason") == "" {
+		return d.Machines // not an end (see callOver)
+	}
+	if stop.Str("reason") != "exited-signalled" || len(d.ends) == 0 {
+		return nil // already reported with the exit code
+	}
+	m := d.ends[0]
+	d.ends = d.ends[1:]
+	return []*Machine{m}
+}
+
+// notified processes a =record.
+func (d *Debugger) notified(now time.Duration, r mi.Record) {
+	if k := d.Calls.current(); k != nil && r.Name == "breakpoint-created" {
+		k.made = r.Results.Path("bkpt", "number").Str
+	}
+	if r.Name == "library-loaded" && !MPILibrary.MatchString(r.Results.Str("target-name")) {
+		return // there are many of these
+	}
+	if r.Name == "breakpoint-deleted" {
+		for _, m := range d.Machines {
+			m.points.deleted(r.Results.Str("id"))
+		}
+	}
+	m := d.concerned(r)
+	if m == nil {
+		return
+	}
+	m.now = now
+	id, _ := strconv.Atoi(r.Results.Str("id"))
+	switch r.Name {
+	case "thread-created":
+		d.threads[id] = m
+		m.thread(id)
+		m.threadCame()
+	case "thread-exited":
+		delete(d.threads, id)
+		m.threads.remove(id)
+	case "thread-group-started":
+		m.followed(r.Results.Str("id"), r.Results.Str("pid"))
+	case "thread-group-exited":
+		if r.Results.Str("id") != m.group {
+			break // that of the parent
+		}
+		if r.Results.Str("exit-code") == "" && !m.ending.poked && !m.ending.leaving && m.moving == nil {
+			d.ends = append(d.ends, m)
+		}
+		m.groupExited(r.Results.Str("exit-code"))
+	case "thread-selected":
+		level, _ := strconv.Atoi(r.Results.Path("frame", "level").Str)
+		if ours := m.threads.ours(id); ours != 0 {
+			m.chosen = selection{thread: ours, frame: level}
+		}
+	case "record-started", "record-stopped":
+		m.Record.begun = r.Name == "record-started"
+	case "library-loaded":
+		m.libraryCame(r.Results.Str("target-name"))
+	case "library-unloaded":
+		m.libraryGone(r.Results.Str("host-name"))
+	case "cmd-param-changed":
+		if r.Results.Str("param") == "scheduler-locking" {
+			m.locking = r.Results.Str("value")
+		}
+	}
+	m.settle()
+}
+
+// concerned returns the machine that a =record is about: that of the group or thread
+// that it names, or that whose command gdb executes.
+func (d *Debugger) concerned(r mi.Record) *Machine {
+	if !d.Shared() {
+		return d.Machines[0]
+	}
+	group := r.Results.Str("group-id")
+	switch r.Name {
+	case "thread-group-exited":
+		group = r.Results.Str("id")
+	case "library-loaded", "library-unloaded":
+		group = r.Results.Str("thread-group")
+	case "thread-selected":
+		id, _ := strconv.Atoi(r.Results.Str("id"))
+		return d.threads[id]
+	case "cmd-param-changed":
+		if k := d.Calls.current(); k != nil {
+			return k.by
+		}
+		return nil
+	}
+	for _, m := range d.Machines {
+		if m.group == group {
+			return m
+		}
+	}
+	return nil
+}
+
+// Leave tells gdb to exit after the last of its ranks has ended.
+func (d *Debugger) Leave(now time.Duration) {
+	if d.Gone || d.killAt != 0 {
+		return
+	}
+	for _, m := range d.Machines {
+		if !m.finished() {
+			return
+		}
+	}
+	d.Bytes = mi.AppendCommand(d.Bytes, d.Calls.add(&call{task: "exit", sent: now}), "-gdb-exit")
+	d.killAt = now + enough
+}
+
+// Release removes a rank that gets a gdb of its own.
+func (d *Debugger) Release(now time.Duration, m *Machine) {
+	is := func(o *Machine) bool { return o == m }
+	d.Machines = slices.DeleteFunc(d.Machines, is)
+	d.ends = slices.DeleteFunc(d.ends, is)
+	maps.DeleteFunc(d.threads, func(_ int, o *Machine) bool { return o == m })
+	d.Calls.forget(m)
+	if len(d.Machines) > 0 {
+		for signal := range m.signals {
+			d.Machines[0].tellHandling(signal)
+		}
+	}
+	d.Leave(now)
+}
+
+// Tick processes all deadlines that have passed.
+func (d *Debugger) Tick(now time.Duration) {
+	for _, m := range d.Machines {
+		m.tick(now)
+	}
+	if d.killAt != 0 && now >= d.killAt {
+		d.killAt = 0
+		d.Kill = true
+	}
+	if d.Birth.tick(now) {
+		d.Kill = true
+	}
+}
+
+// Deadline returns when tick is due; 0: never.
+func (d *Debugger) Deadline() time.Duration {
+	first := d.killAt
+	if t := d.Birth.deadline(); t != 0 && (first == 0 || t < first) {
+		first = t
+	}
+	for _, m := range d.Machines {
+		if t := m.deadline(); t != 0 && (first == 0 || t < first) {
+			first = t
+		}
+	}
+	return first
+}
+
+// Died processes the end of gdb. It returns the machines that another gdb is to take
+// over; another says whether there may be one.
+func (d *Debugger) Died(now time.Duration, how End, another bool) (orphans []*Machine) {
+	how.Cause = cmp.Or(d.Replaced, how.Cause)
+	hopeful, silent := d.Birth.hopeful(how), d.Birth.wasSilent()
+	if silent {
+		how.Cause = "it has said nothing in " + rounded(d.Birth.gaveUp).String()
+	}
+	d.Gone, d.killAt = true, 0
+	d.Calls.Drop()
+	for _, m := range d.Machines {
+		m.now = now
+		if another && (hopeful || silent && m.rescue.count == 0) && m.canBeRescued() {
+			m.orphaned(now, how.Cause)
+			orphans = append(orphans, m)
+			continue
+		}
+		m.died(now, how.Cause)
+	}
+	return orphans
+}
+
+// End is how a gdb has ended.
+type End struct {
+	Cause   string
+	Crashed bool // gdb, or what a wrapper started, was killed by a signal
+}

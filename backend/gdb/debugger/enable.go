@@ -1,0 +1,162 @@
+// Deleting, enabling and disabling breakpoints or single locations.
+
+package debugger
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// changeBreakpoints executes delete, enable and disable, for those that are named or
+// for all.
+func (m *Machine) changeBreakpoints(q *Request) {
+	numbers, unknown := m.points.gdbs(q.args.Breakpoints)
+	for _, p := range q.args.Places {
+		if m.points.find([]int{p.Breakpoint}) == nil && unknown == nil {
+			unknown = noBreakpoint(p.Breakpoint)
+		}
+	}
+	switch {
+	case unknown != nil:
+		m.fail(q, unknown)
+	case len(q.args.Places) > 0:
+		m.findPlaces(q, numbers)
+	case len(numbers) > 0:
+		m.changeThese(q, numbers)
+	case m.GDB.Shared() || q.args.Then != "" || m.GDB.Abort.number != "":
+		m.changeAll(q)
+	default:
+		m.ask(q, m.thenChanged(q, nil), "-break-"+q.Name)
+	}
+}
+
+// changeAll changes all breakpoints of this rank.
+func (m *Machine) changeAll(q *Request) {
+	m.ask(q, func(a answer) {
+		var numbers []string
+		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
+			number := f.Value.Fields.Str("number")
+			if n := m.points.ours(number); n > 0 || n < 0 && !m.GDB.Shared() {
+				numbers = append(numbers, number)
+			}
+		}
+		if len(numbers) == 0 {
+			m.done(q)
+			return
+		}
+		m.changeThese(q, numbers)
+	}, "-break-list")
+}
+
+// findPlaces finds gdb's names of locations; in a shared gdb these count the locations
+// of all ranks. The only location of a breakpoint is the breakpoint itself.
+func (m *Machine) findPlaces(q *Request, numbers []string) {
+	m.ask(q, func(a answer) {
+		if a.failed() {
+			m.refused(q, a)
+			return
+		}
+		places := map[int][]string{}
+		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
+			number := f.Value.Fields.Str("number")
+			t, _ := m.mine(f.Value.Fields)
+			list := []string{number}
+			if of := t.Path("locations").Fields; len(of) > 0 {
+				list = nil
+				for _, l := range of {
+					list = append(list, l.Value.Fields.Str("number"))
+				}
+			}
+			places[m.points.ours(number)] = list
+		}
+		for _, p := range q.args.Places {
+			list := places[p.Breakpoint]
+			if p.Number < 1 || p.Number > len(list) {
+				m.fail(q, noPlace(p, len(list)))
+				return
+			}
+			numbers = append(numbers, list[p.Number-1])
+		}
+		m.changeThese(q, numbers)
+	}, "-break-list")
+}
+
+func noPlace(p protocol.Site, have int) *protocol.Fault {
+	switch have {
+	case 0:
+		return noBreakpoint(p.Breakpoint)
+	case 1:
+		return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("Breakpoint %d has one place only.", p.Breakpoint)}
+	}
+	return &protocol.Fault{
+		Kind: protocol.FaultGDB, Message: fmt.Sprintf("Breakpoint %d has %d places, not %d.", p.Breakpoint, have, p.Number),
+		Hint: "info breakpoints lists them",
+	}
+}
+
+// changeThese changes breakpoints and locations by gdb's names.
+func (m *Machine) changeThese(q *Request, numbers []string) {
+	switch q.args.Then {
+	case "":
+		m.ask(q, m.thenChanged(q, numbers), "-break-"+q.Name, numbers...)
+		return
+	case "delete", "disable":
+	default:
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(q.args.Then) + " cannot become of a breakpoint", Hint: "disable, delete"})
+		return
+	}
+	line := "enable delete"
+	if q.args.Then == "disable" {
+		line = fmt.Sprintf("enable count %d", max(q.args.Count, 1))
+	}
+	for _, n := range numbers {
+		line += " " + n
+	}
+	m.ask(q, m.thenChanged(q, numbers), "-interpreter-exec", append(m.here(), "console", line)...)
+}
+
+// thenChanged answers the request, and records which breakpoints exist and what gdb
+// does with them at a hit.
+func (m *Machine) thenChanged(q *Request, numbers []string) func(answer) {
+	then := m.thenDone(q)
+	return func(a answer) {
+		for _, p := range m.points.list {
+			if a.failed() || q.Name == "disable" || numbers != nil && !slices.Contains(numbers, p.gdb) {
+				continue
+			}
+			switch {
+			case q.Name == "delete":
+				p.gone = p.number > 0
+			case q.args.Then == "disable":
+				p.once, p.left = true, max(q.args.Count, 1)
+			case q.args.Then == "delete":
+				p.once, p.left = false, 0
+			case p.once:
+				p.left = 1
+			}
+		}
+		then(a)
+	}
+}
+
+// countDown updates the journal for a breakpoint that gdb disables after a number of
+// hits, so that a replacement gdb continues the count.
+func (m *Machine) countDown(stop mi.Tuple) {
+	p := m.points.at(stop)
+	if p == nil || p.left == 0 || stop.Str("disp") != "dis" {
+		return
+	}
+	p.left--
+	again := protocol.Command{Name: "enable", Args: protocol.Args{Breakpoints: []int{p.number}, Then: "disable", Count: p.left}}
+	if p.left == 0 {
+		again = protocol.Command{Name: "disable", Args: protocol.Args{Breakpoints: []int{p.number}}}
+	}
+	m.journal = slices.DeleteFunc(m.journal, func(c protocol.Command) bool {
+		return c.Name == "enable" && c.Args.Then != "" && len(c.Args.Places) == 0 && c.Args.ChangesOnly(p.number)
+	})
+	m.journal = append(m.journal, again)
+}

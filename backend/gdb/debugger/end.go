@@ -1,0 +1,329 @@
+// The end of a rank, and of its gdb.
+
+package debugger
+
+import (
+	"strconv"
+	"time"
+
+	"sdm/backend"
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// ending is how far the end of a rank has come.
+type ending struct {
+	killing bool          // the target has been sent SIGKILL by us
+	leaving bool          // gdb has been told to let the target go
+	failed  bool          // the target could not be attached to
+	closing bool          // the session ends; the attach that is under way must end before
+	poked   bool          // gdb has been made to look at a dead target
+	killAt  time.Duration // when gdb is killed unless it has ended; 0 is never
+	detach  *Request      // detaches when the rank has stopped
+	giveUp  time.Duration // … or at this time
+}
+
+// attachEnd is how long gdb may take to complete an attach when the session ends. One that reads
+// the symbols of a big program takes longer; it is killed, and the loop releases the target.
+const attachEnd = 2 * time.Second
+
+// enough is how long a gdb may take to end, or to notice that its target has.
+const enough = time.Second
+
+// exited takes a *stopped that tells of an end.
+func (m *Machine) exited(stop mi.Tuple) bool {
+	switch stop.Str("reason") {
+	case "exited-normally":
+		m.over(protocol.Exit{})
+	case "exited":
+		m.over(protocol.Exit{Code: octal(stop.Str("exit-code"))})
+	case "exited-signalled":
+		m.over(protocol.Exit{Signal: stop.Str("signal-name"), Meaning: stop.Str("signal-meaning")})
+	default:
+		return false
+	}
+	return true
+}
+
+// groupExited takes =thread-group-exited. Without a code the target was killed,
+// and a *stopped says by what, unless it was killed while it stood, or
+// detached from.
+func (m *Machine) groupExited(code string) {
+	m.remark()
+	switch {
+	case code != "":
+		m.over(protocol.Exit{Code: octal(code)})
+	case m.ending.poked:
+		m.over(killed())
+	}
+}
+
+// octal reads gdb's exit codes: "03" is 3, "0377" is 255.
+func octal(code string) int {
+	n, err := strconv.ParseInt(code, 8, 32)
+	if err != nil {
+		return 0
+	}
+	return int(n)
+}
+
+func killed() protocol.Exit { return protocol.Exit{Signal: "SIGKILL", Meaning: "Killed"} }
+
+// over reports the end of the target.
+func (m *Machine) over(exit protocol.Exit) {
+	kind := protocol.KindExited
+	if exit.Signal != "" {
+		kind = protocol.KindSignalled
+	}
+	m.soughtInVain(exit)
+	if m.Event(kind, exit) {
+		m.finish(m.State)
+	}
+}
+
+// Ended takes the word of the target's parent, who has reaped it. It may come
+// before what gdb says to a command that let the target run to this end: that has
+// been done all the same.
+func (m *Machine) Ended(now time.Duration, exit protocol.Exit) {
+	m.now = now
+	switch {
+	case m.State.IsOver():
+	case m.Child:
+		return // of the parent
+	case m.ending.leaving && exit.Signal != killed().Signal: // it ran on without us
+		m.left()
+		return
+	case m.run != nil && !m.run.started:
+		m.nowRunning(m.run, struct{}{})
+	}
+	m.over(exit)
+}
+
+// finish answers what is open, and lets gdb end.
+func (m *Machine) finish(state backend.State) {
+	m.State = state
+	m.run, m.attach.request, m.moving = nil, nil, nil
+	m.giveBack()
+	m.arrived()
+	for len(m.Open) > 0 {
+		q := m.Open[0]
+		if info, _ := protocol.LookupCommand(q.Name); info.Ends || q.Name == "interrupt" {
+			m.done(q)
+			continue
+		}
+		m.fail(q, state.Refuse(protocol.NeedAlive))
+	}
+	m.ending.killAt, m.ending.detach = 0, nil
+	m.GDB.Leave(m.now)
+}
+
+// finished tells whether the rank needs its gdb no more.
+func (m *Machine) finished() bool { return m.State.IsOver() || m.ending.failed }
+
+// kill ends the target with its process group where it leads one. It does not need gdb: a hung one is
+// killed, too, so that the parent gets the dead target.
+func (m *Machine) kill(q *Request) {
+	if m.attach.request != nil {
+		m.finishAttach(wasKilled())
+	}
+	m.ending.killing = true
+	m.killTarget()
+	if m.GDB.late {
+		m.GDB.Kill = true
+		return
+	}
+	m.ending.killAt = m.now + enough
+	if m.stateNow() == backend.Stopped {
+		m.poke()
+	}
+}
+
+func wasKilled() *protocol.Fault {
+	return &protocol.Fault{Kind: protocol.FaultLaunch, Message: "the rank was killed"}
+}
+
+// finishAttach fails an attach that is under way.
+func (m *Machine) finishAttach(f *protocol.Fault) {
+	if q := m.attach.request; q != nil {
+		m.attach.request = nil
+		m.GDB.endAttach(m)
+		m.fail(q, f)
+	}
+}
+
+func (m *Machine) killTarget() {
+	to := ToTarget
+	if m.Target.Held {
+		to = ToGroup
+	}
+	m.send(to, sigKill)
+}
+
+// poke makes gdb look at a target that died while it stood: gdb does not notice
+// by itself, and its parent cannot reap it before gdb has. In a shared gdb that is
+// done by letting go of it: in non-stop the kill of gdb 13.1 takes the process of
+// its last inferior along.
+func (m *Machine) poke() {
+	if m.ending.poked {
+		return
+	}
+	m.ending.poked = true
+	if m.GDB.Shared() {
+		m.selectNeighbour()
+		m.tell("kill", "-target-detach", m.group)
+		return
+	}
+	m.tell("kill", "-interpreter-exec", append(m.here(), "console", "kill")...)
+}
+
+// Vanished takes the word of the kernel that the target is dead.
+func (m *Machine) Vanished(now time.Duration) {
+	m.now = now
+	if m.State.IsOver() {
+		return
+	}
+	if m.GDB.Gone {
+		if !m.Target.Held || m.Child {
+			m.over(killed())
+		}
+		return
+	}
+	m.ending.killing = true
+	m.ending.killAt = now + enough
+	if m.run == nil && !m.ending.leaving { // else it may have run to its end
+		m.poke()
+	}
+}
+
+// A process that runs is looked at one second after it was resumed, and then each time
+// after twice as long, an hour at most: gdb 13.1 misses the end of one that is killed
+// while gdb takes it over a breakpoint (1 of 1,000 on a busy machine), and until gdb has
+// reaped its threads the kernel tells nobody else.
+const (
+	firstLook = time.Second
+	lastLook  = time.Hour
+)
+
+// lookAgain has the process looked at when it is time.
+func (m *Machine) lookAgain() {
+	r := m.run
+	if r == nil || !r.started || m.now < r.lookAt {
+		return
+	}
+	r.pause = min(2*r.pause, lastLook)
+	r.lookAt = m.now + r.pause
+	m.Out.Look = true
+}
+
+// Missed takes what lookAgain has brought to light: all threads are dead, and gdb has not
+// said so. If it has not a moment later, it is made to look, as where the target stood.
+func (m *Machine) Missed(now time.Duration) {
+	m.now = now
+	r := m.run
+	if r == nil || m.State.IsOver() || m.ending.leaving {
+		return
+	}
+	if !r.dead {
+		r.dead, r.lookAt = true, now+enough
+		return
+	}
+	m.Vanished(now)
+	m.poke()
+}
+
+// escalate kills a gdb that should have ended.
+func (m *Machine) escalate() {
+	if m.ending.killAt != 0 && m.now >= m.ending.killAt {
+		m.ending.killAt = 0
+		m.GDB.Kill = true
+		if m.rescue.under {
+			m.GDB.Replaced = "it " + m.notTaken()
+		}
+	}
+}
+
+// left reports that the target runs on without us.
+func (m *Machine) left() {
+	if m.Event(protocol.KindDetached, struct{}{}) {
+		m.finish(m.State)
+	}
+}
+
+// died takes the end of gdb. Where it was not our doing, the rank is lost: its
+// threads are let go by the kernel, breakpoints and all.
+func (m *Machine) died(now time.Duration, cause string) {
+	m.now = now
+	m.ending.killAt = 0
+	if m.State.IsOver() {
+		return
+	}
+	if m.ending.killing {
+		if !m.Target.Held || m.Child {
+			m.over(killed())
+		}
+		return
+	}
+	if m.ending.closing {
+		m.left()
+		return
+	}
+	if m.rescue.under {
+		m.abandoned(cause)
+		return
+	}
+	f := &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb died (" + cause + ")", Hint: "start the program again"}
+	if m.State == backend.Attaching {
+		f.Hint = "does gdb work here? --gdb PATH names another"
+		if !m.GDB.Birth.Speaks {
+			f = m.GDB.Birth.refusal(cause)
+		}
+	}
+	for len(m.Open) > 0 {
+		m.fail(m.Open[0], f)
+	}
+	m.attach.request = nil
+	m.Event(protocol.KindLost, protocol.Missing{Cause: f.Message})
+	m.finish(m.State)
+}
+
+// NotStarted takes the news that there is no gdb.
+func (m *Machine) NotStarted(now time.Duration, f *protocol.Fault) {
+	m.now = now
+	m.GDB.Gone = true
+	if m.rescue.under {
+		m.attach.request = nil
+		m.abandoned(f.Message)
+		return
+	}
+	m.finishAttach(f)
+	m.letGo()
+}
+
+// letGo ends a machine that never had its target. A held one is dealt with by whoever
+// holds it, and ends with ended.
+func (m *Machine) letGo() {
+	if !m.Target.Held {
+		m.Event(protocol.KindDetached, struct{}{})
+		m.finish(m.State)
+	}
+}
+
+// Close ends the rank as it should at the end of a session.
+func (m *Machine) Close(now time.Duration) {
+	m.now = now
+	switch {
+	case m.GDB.Gone:
+	case m.State.IsOver():
+	case m.Target.Held:
+		m.ending.killing = true
+		m.killTarget()
+		m.GDB.Kill = true
+	case m.ending.killing && m.ending.killAt != 0: // gdb tells of its end, or is killed
+	case m.attach.request != nil:
+		// gdb 13.1 leaves the target stopped when it is told to detach while it attaches.
+		m.ending.closing = true
+		m.ending.killAt = now + attachEnd
+	default:
+		m.leaveAsFound()
+	}
+}

@@ -1,0 +1,147 @@
+// Ranks that a shared gdb has forgotten.
+
+package debugger
+
+import (
+	"strings"
+	"time"
+
+	"sdm/backend/gdb/inferior"
+)
+
+// Where a thread of a rank forks while gdb stops the threads of a neighbour for a vfork, gdb 13 and 16 take the event in
+// and never come back to it (infrun.c, handle_one: the thread is not resumed, and restart_threads is about the
+// neighbour alone). The rank stands for ever, gdb says that it runs, and an interrupt does nothing. Only the kernel
+// knows: the thread is held by its tracer, and does not move while gdb is idle. Then the rank gets a gdb of its own.
+
+// heldStill is what the last look at a process that runs has shown.
+type heldStill struct {
+	threads string // that its tracer holds, see inferior.Held; "" is none
+	gdb     string // processor time of gdb
+	since   time.Duration
+}
+
+const (
+	heldIdle = time.Second      // how long threads may be held while gdb does nothing
+	heldTold = 3 * time.Second  // … where it has told that some have stopped
+	heldBusy = 10 * time.Second // … that fork, while it is busy, with symbols or with neighbours
+	forkLook = time.Second / 4  // when ranks are looked at after one of their gdb has forked, or was let go
+)
+
+// hearFork has all ranks of a shared gdb looked at when one of them has forked.
+func (d *Debugger) hearFork(now time.Duration, text string) {
+	if d.several && strings.HasPrefix(text, "[Detaching after ") {
+		d.lookSoon(now)
+	}
+}
+
+func (d *Debugger) lookSoon(now time.Duration) {
+	for _, m := range d.Machines {
+		if r := m.run; r != nil && r.started {
+			r.pause = firstLook
+			r.lookAt = min(r.lookAt, now+forkLook)
+		}
+	}
+}
+
+// Looked takes what a look at a running process has shown, and the processor time of gdb.
+func (m *Machine) Looked(now time.Duration, held inferior.Held, cpu string) {
+	r := m.run
+	if r == nil || !m.GDB.Shared() || m.State.IsOver() || m.ending.leaving {
+		return
+	}
+	before := r.held
+	r.held = heldStill{threads: held.Threads, gdb: cpu, since: now}
+	patience := m.patienceFor(held)
+	if held.Threads == "" || patience == 0 {
+		return
+	}
+	r.lookAt = min(r.lookAt, now+heldIdle)
+	if before.threads != held.Threads {
+		return
+	}
+	r.held.since = before.since
+	took := now - before.since
+	switch {
+	case r.forgotten == halting && !held.All && took < 2*heldIdle:
+		r.lookAt = now + forkLook
+	case r.forgotten > noticed || took >= patience && before.gdb == cpu || took >= heldBusy && held.Forks:
+		m.letForgottenGo(held.All)
+	}
+}
+
+// patienceFor is how long threads may be held while gdb does nothing; 0 is for good, as those are of which it has told.
+func (m *Machine) patienceFor(held inferior.Held) time.Duration {
+	switch r := m.run; {
+	case held.Forks || r.forgotten > noticed || m.saysAllRun():
+		return heldIdle
+	case r.interrupted && held.All:
+		return heldTold
+	}
+	return 0
+}
+
+// forgotten is how far the parting of a rank from a gdb that has forgotten it has come.
+type forgotten int
+
+const (
+	noticed  forgotten = iota
+	halting            // its other threads are told to stop, so that none takes our SIGSTOP before gdb lets go
+	detached           // gdb is told to let the rank go
+)
+
+// letForgottenGo has gdb let the rank go, which it can: it looks at all threads then, with what it has missed. Another
+// gdb takes the rank over. Each look is a step; a gdb that has not answered in two is replaced. The rank is stopped once:
+// before gdb lets it go where no thread runs, so that it carries out nothing in between, and else behind that.
+func (m *Machine) letForgottenGo(still bool) {
+	const cause = "it had lost track of a thread of the rank"
+	r := m.run
+	r.forgotten++
+	r.lookAt = min(r.lookAt, m.now+forkLook)
+	switch r.forgotten {
+	case halting:
+		m.tell("interrupt", "-exec-interrupt", "--thread-group", m.group)
+		return
+	case detached:
+	default:
+		m.GDB.replace("ended: " + cause)
+		return
+	}
+	r.lookAt = m.now + heldIdle
+	for _, p := range m.points.list {
+		if !p.gone {
+			m.tell("delete", "-break-delete", p.gdb)
+		}
+	}
+	stop := func() { m.send(ToTarget, sigStop) }
+	if still {
+		stop()
+	}
+	m.letGoOf(ours("detach"), func(a answer) {
+		switch {
+		case m.State.IsOver():
+		case a.failed():
+			m.GDB.replace("ended: " + cause)
+		default: // also where its threads have come to a stop meanwhile
+			steps := m.run != nil && m.run.thread != 0
+			m.orphaned(m.now, cause)
+			m.rescue.alive = true
+			m.rescue.running = m.rescue.running && !steps // where a step was to end, gdb has forgotten, too
+			m.GDB.lookSoon(m.now)
+			if !still {
+				stop()
+			}
+			m.Out.Move = true
+		}
+	})
+}
+
+// saysAllRun tells whether gdb says that all threads run.
+func (m *Machine) saysAllRun() bool {
+	for _, t := range m.threads {
+		if !t.running {
+			return false
+		}
+	}
+	return m.run.owed == 0 && m.GDB.Calls.current() == nil
+}

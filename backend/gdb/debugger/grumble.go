@@ -1,0 +1,151 @@
+// Resumes that gdb gives up half-way.
+
+package debugger
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// mostGrumble bounds how much of gdb's log a run keeps, in bytes.
+const mostGrumble = 1 << 14
+
+// grumble is what gdb has logged while a rank runs. An error in gdb's handling of an
+// event of the program is only logged: there is neither a *stopped nor a result, and
+// the thread stays stopped. (Examples: "next 2" whose first step ended in a function
+// without symbols; registers that cannot be written.) So gdb is asked for the states of
+// the threads then.
+type grumble struct {
+	lines []string // about all ranks that share the gdb
+	size  int
+	asked bool
+}
+
+func (g *grumble) hear(text string) {
+	text = strings.TrimSpace(text)
+	if g.size += len(text); text != "" && g.size <= mostGrumble {
+		g.lines = append(g.lines, text)
+	}
+}
+
+// complained processes a line of gdb's log while the rank runs.
+func (m *Machine) complained(text string) {
+	r := m.run
+	if r == nil || r.stopped != 0 {
+		return
+	}
+	r.grumble.hear(text)
+	if !r.started || r.grumble.asked {
+		return
+	}
+	r.grumble.asked = true
+	m.ask(ours(r.request.Name), func(a answer) {
+		said := r.grumble.lines
+		r.grumble = grumble{}
+		if m.run != r || r.stopped != 0 {
+			return
+		}
+		if stop, stands := m.standing(a.Results); stands {
+			m.halfWay(r, stop, said)
+		}
+	}, "-list-thread-groups", m.group)
+}
+
+// resumeFailed processes an ^error that comes after ^running: the resume failed, or did
+// so in part (a breakpoint cannot be inserted, a thread does not exist any more). gdb
+// is asked for the states of the threads.
+func (m *Machine) resumeFailed(a mi.Record) {
+	if h := m.moving; h != nil && h.awaking != nil && a.Token == h.step {
+		m.notFlushed(a)
+		return
+	}
+	r := m.run
+	if r == nil || a.Token != r.token {
+		return
+	}
+	r.grumble.hear(a.Results.Str("msg"))
+	m.grumbled(r.grumble.lines)
+	if r.stopped == 0 {
+		r.stopped = m.chosen.thread
+	}
+	m.ask(ours(r.request.Name), func(a answer) { m.adopt(a.Results) }, "-list-thread-groups", m.group)
+}
+
+// grumbled reports what gdb has logged before it gave up a resume.
+func (m *Machine) grumbled(said []string) {
+	m.GDB.remarks.forget(said)
+	m.Event(protocol.KindNote, protocol.Note{Text: m.ownGrumbles(said)})
+	if m.GDB.Shared() && slices.Contains(said, ownNotInserted) {
+		m.forgetWay()
+	}
+}
+
+// halfWay processes the stop that gdb has not reported.
+func (m *Machine) halfWay(r *run, stop mi.Tuple, said []string) {
+	m.grumbled(said)
+	if isStep(r.request.Name) {
+		stop = stepped(stop)
+	} else {
+		r.interrupted, r.stale = true, true
+	}
+	m.stopped(stop)
+}
+
+// forgetWay makes gdb delete its internal breakpoints for the end of a resume that it
+// has given up because it cannot insert them: until the thread is resumed they disturb
+// all ranks that share the gdb. A step of 0 lines begins as any resume does, and ends
+// at once (step_1 and prepare_one_step, infcmd.c).
+func (m *Machine) forgetWay() {
+	id := m.run.thread
+	if id == 0 {
+		id = m.chosen.thread
+	}
+	thread := m.gdbThread(id)
+	k := m.ask(ours("step"), nil, "-interpreter-exec", "--thread", thread, "console", "step 0")
+	k.still, k.print = thread, true
+}
+
+// ownNotInserted is gdb's error for an internal breakpoint that it cannot insert.
+const ownNotInserted = "Cannot insert breakpoint 0."
+
+// standing makes the missing *stopped from the answer to -list-thread-groups, for a
+// thread that is marked as running and has stopped; false if there is none.
+func (m *Machine) standing(info mi.Tuple) (mi.Tuple, bool) {
+	list, _ := info.Get("threads")
+	for _, f := range list.Fields {
+		th := f.Value.Fields
+		n, _ := th.Int("id")
+		if t := m.threads.byGDB(n); t != nil && t.running && th.Str("state") == "stopped" {
+			frame, _ := th.Get("frame")
+			return mi.Tuple{{Name: "frame", Value: frame}, {Name: "thread-id", Value: mi.Value{Str: th.Str("id")}}}, true
+		}
+	}
+	return nil, false
+}
+
+// notInserted matches gdb's error for a breakpoint that it cannot insert; the next line
+// is the cause.
+var notInserted = regexp.MustCompile(`^Cannot insert (?:hardware )?(?:breakpoint|watchpoint|catchpoint) ([0-9]+)`)
+
+// ownGrumbles returns gdb's log as if it had this rank alone: with breakpoints of this
+// rank only, by sdm's numbers, and each line once.
+func (m *Machine) ownGrumbles(lines []string) string {
+	var own []string
+	others := false // the previous line was about a breakpoint of another rank
+	for _, line := range lines {
+		if found := notInserted.FindStringSubmatch(line); found != nil {
+			others = m.GDB.Shared() && found[1] != "0" && !m.points.claimed(found[1])
+			line = m.GDB.translated(line)
+		} else if others = others && strings.HasPrefix(line, "Cannot access memory "); others {
+			continue
+		}
+		if !others && !slices.Contains(own, line) {
+			own = append(own, line)
+		}
+	}
+	return strings.Join(own, "\n")
+}

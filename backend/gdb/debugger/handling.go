@@ -1,0 +1,233 @@
+// Signal handling for each rank of a shared gdb.
+
+package debugger
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// handling is the signal handling of a shared gdb. gdb has one table for all ranks; sdm
+// keeps one for each rank. gdb stops at a signal if any rank wants that, or if ranks
+// differ in whether the program gets it. A rank that does not want to stop is resumed,
+// and for a rank that is not to get the signal it is removed.
+type handling struct {
+	base  []protocol.SignalInfo // of ranks without settings; nil: not known yet
+	asked bool                  // base was requested
+	told  map[string]protocol.SignalInfo
+	then  []func() // callbacks that wait for base
+}
+
+// handlesOwn returns the handling of a signal for this rank, if it is known here.
+func (m *Machine) handlesOwn(signal string) (protocol.SignalInfo, bool) {
+	if h, ok := m.signals[signal]; ok {
+		return h, true
+	}
+	for _, h := range m.GDB.handling.base {
+		if h.Signal == signal {
+			return h, true
+		}
+	}
+	return protocol.SignalInfo{}, false
+}
+
+// withBase calls then when gdb's own table is known.
+func (m *Machine) withBase(q *Request, then func()) {
+	h := &m.GDB.handling
+	if h.base != nil {
+		then()
+		return
+	}
+	h.then = append(h.then, then)
+	if h.asked {
+		return
+	}
+	h.asked = true
+	m.inConsoleOr(q, "info signals", func(a answer) {
+		h.asked = false
+		h.base = signalsIn(a.text)
+		for i := range h.base { // temporary, see keepQuiet
+			if m.GDB.quiet > 0 && h.base[i].Signal == "SIGCONT" {
+				h.base[i].Stop, h.base[i].Print, h.base[i].Pass = true, true, true
+			}
+		}
+		h.told = map[string]protocol.SignalInfo{}
+		for _, s := range h.base {
+			h.told[s.Signal] = s
+		}
+		waiting := h.then
+		h.then = nil
+		for _, then := range waiting {
+			then()
+		}
+		for _, o := range m.GDB.Machines {
+			o.settle()
+		}
+	})
+}
+
+// inConsoleOr is inConsole, but passes on gdb's errors as well.
+func (m *Machine) inConsoleOr(q *Request, line string, then func(answer)) {
+	m.ask(q, then, "-interpreter-exec", append(m.where(q), "console", line)...).print = true
+}
+
+// handleOwn executes handle in a shared gdb.
+func (m *Machine) handleOwn(q *Request, names []string) {
+	m.withBase(q, func() {
+		signals, unknown := m.GDB.handling.named(names)
+		if unknown != "" {
+			m.fail(q, noFlag(unknown))
+			return
+		}
+		table := signalTable{Signals: []protocol.SignalInfo{}}
+		for _, name := range signals {
+			h, _ := m.handlesOwn(name)
+			for _, action := range q.args.Actions {
+				if !act(&h, action) {
+					m.fail(q, noFlag(action))
+					return
+				}
+			}
+			table.Signals = append(table.Signals, h)
+		}
+		for _, h := range table.Signals {
+			if m.signals == nil {
+				m.signals = map[string]protocol.SignalInfo{}
+			}
+			m.signals[h.Signal] = h
+			m.tellHandling(h.Signal)
+		}
+		m.reply(q, table)
+	})
+}
+
+// noFlag is gdb's error for an unknown word of handle.
+func noFlag(word string) *protocol.Fault {
+	return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("Unrecognized or ambiguous flag word: \"%s\".", word)}
+}
+
+// act applies one word of handle, which may be abbreviated, to the handling of a signal
+// (GDB manual, Signals). It returns false for an unknown word.
+func act(h *protocol.SignalInfo, word string) bool {
+	if len(word) < 1 {
+		return false
+	}
+	is := func(whole string, least int) bool { return len(word) >= least && strings.HasPrefix(whole, word) }
+	switch {
+	case is("stop", 1):
+		h.Stop, h.Print = true, true
+	case is("ignore", 1):
+		h.Pass = false
+	case is("print", 2):
+		h.Print = true
+	case is("pass", 2):
+		h.Pass = true
+	case is("nostop", 3):
+		h.Stop = false
+	case is("noignore", 3):
+		h.Pass = true
+	case is("noprint", 4):
+		h.Print, h.Stop = false, false
+	case is("nopass", 4):
+		h.Pass = false
+	default:
+		return false
+	}
+	return true
+}
+
+// named returns the signals that words name, in gdb's order: "SIGUSR1", "14", "1-15",
+// or "all", which leaves out the signals that debuggers use.
+func (h *handling) named(words []string) (signals []string, unknown string) {
+	meant := func(word, signal string) bool {
+		low, high, ranged := strings.Cut(word, "-")
+		if !ranged {
+			high = low
+		}
+		first, err1 := strconv.Atoi(low)
+		last, err2 := strconv.Atoi(high)
+		n := slices.Index(numberedSignals, signal) + 1
+		return signal == word || word == "all" && signal != "SIGTRAP" && signal != "SIGINT" ||
+			err1 == nil && err2 == nil && n > 0 && n >= first && n <= last
+	}
+	for _, w := range words {
+		if !slices.ContainsFunc(h.base, func(s protocol.SignalInfo) bool { return meant(w, s.Signal) }) {
+			return nil, w
+		}
+	}
+	for _, s := range h.base {
+		if slices.ContainsFunc(words, func(w string) bool { return meant(w, s.Signal) }) {
+			signals = append(signals, s.Signal)
+		}
+	}
+	return signals, ""
+}
+
+// numberedSignals are those that gdb knows by number, from 1 on.
+var numberedSignals = []string{
+	"SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGEMT", "SIGFPE",
+	"SIGKILL", "SIGBUS", "SIGSEGV", "SIGSYS", "SIGPIPE", "SIGALRM", "SIGTERM",
+}
+
+// tellHandling updates gdb's table for a signal.
+func (m *Machine) tellHandling(signal string) {
+	var all protocol.SignalInfo
+	first, differ := true, false
+	for _, o := range m.GDB.Machines {
+		if o.finished() {
+			continue
+		}
+		h, _ := o.handlesOwn(signal)
+		differ = differ || !first && h.Pass != all.Pass
+		all.Stop, all.Print, all.Pass = all.Stop || h.Stop, all.Print || h.Print, all.Pass || h.Pass
+		first = false
+	}
+	if all.Stop = all.Stop || differ; all.Stop {
+		all.Print = true
+	}
+	told := m.GDB.handling.told[signal]
+	if told.Stop == all.Stop && told.Print == all.Print && told.Pass == all.Pass {
+		return
+	}
+	told.Stop, told.Print, told.Pass = all.Stop, all.Print, all.Pass
+	m.GDB.handling.told[signal] = told
+	line := handleLine(told)
+	if m.GDB.quiet > 0 && signal == "SIGCONT" {
+		m.GDB.handle = line
+		return
+	}
+	m.tell("handle", console, line)
+}
+
+// handleLine returns the command that sets the handling of a signal.
+func handleLine(h protocol.SignalInfo) string {
+	no := func(want bool, word string) string {
+		if want {
+			return word
+		}
+		return "no" + word
+	}
+	return fmt.Sprintf("handle %s %s %s %s", h.Signal, no(h.Stop, "stop"), no(h.Print, "print"), no(h.Pass, "pass"))
+}
+
+// ownSignal reports whether a thread is to be resumed, because it has stopped at a
+// signal at which this rank does not stop. If the program is not to get the signal, it
+// is removed.
+func (m *Machine) ownSignal(t *thread) (goesOn bool) {
+	name := t.stop.Str("signal-name")
+	if m.GDB.handling.base == nil || t.stop.Str("reason") != "signal-received" {
+		return false
+	}
+	h, ok := m.handlesOwn(name)
+	if !ok {
+		return false
+	}
+	if !h.Pass && m.GDB.handling.told[name].Pass {
+		m.tell("handle", "-interpreter-exec", "--thread", m.gdbThread(t.id), "console", "queue-signal 0")
+	}
+	return !h.Stop
+}

@@ -1,0 +1,376 @@
+// Handover of a stopped rank from a shared gdb to a gdb of its own.
+
+package debugger
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"sdm/backend"
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// handover is its progress. It begins when a command for some ranks of a shared gdb
+// cannot be confined to them. The rank stays stopped at the same instruction, and to
+// the user it stays stopped.
+//
+//	what only gdb knows ─→ SIGSTOP, -target-detach ─→ loop: a new gdb attaches ─→
+//	   journal ─→ threads, frame ─→ waiting requests
+//
+// The SIGSTOP is sent while all threads are in ptrace-stop. So the kernel delivers it
+// when gdb detaches, before they execute an instruction of the program (ptrace(2),
+// PTRACE_DETACH).
+type handover struct {
+	why     string     // reason, for messages
+	allStop bool       // the new gdb uses all-stop mode
+	waiting []*Request // the new gdb executes them
+	chosen  selection
+	threads []keptThread
+	counted int
+	points  []keptPoint
+	watched map[int]selection // frames of watchpoints, see point
+	vars    []keptVariable
+	awaking *thread  // see flush and wake
+	step    int64    // the token of the step that flush has told gdb
+	inlined *inlined // frames of awaking, while gdb hides some of them
+	queued  string   // the signal that it is to get, or ""
+	lost    []string // names of variables that the new gdb does not get
+}
+
+// keptThread is a thread, by what does not change.
+type keptThread struct {
+	id      int
+	lwp     string
+	stop    mi.Tuple
+	signal  string // to be delivered when it resumes
+	stopped int    // our number of the breakpoint where it has stopped
+	flushed bool   // see flush
+}
+
+// keptOf returns what is kept of a thread.
+func (h *handover) keptOf(t *thread) *keptThread {
+	for i := range h.threads {
+		if h.threads[i].id == t.id {
+			return &h.threads[i]
+		}
+	}
+	return nil
+}
+
+// keptPoint is what a gdb has counted at a breakpoint.
+type keptPoint struct{ number, hits, ignore int }
+
+// aloneFor executes a request in a gdb of the rank's own.
+func (m *Machine) aloneFor(q *Request, why string) {
+	if f := m.stateNow().Refuse(protocol.NeedStopped); f != nil {
+		f := *f
+		f.Hint = "stopped, it gets a gdb of its own for " + why
+		m.fail(q, &f)
+		return
+	}
+	if m.inCall {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultState, Message: "the rank stands in a function that an expression has called, and cannot get a gdb of its own for " + why, Hint: "finish ends the call"})
+		return
+	}
+	m.moving = &handover{why: why, waiting: []*Request{q}, chosen: m.chosen, counted: m.counted, watched: map[int]selection{}}
+	for _, p := range m.points.list {
+		m.moving.watched[p.number] = p.watched
+	}
+	m.moving.keepThreads(m)
+	m.askKept()
+}
+
+// hold queues a request until the handover is complete.
+func (m *Machine) hold(q *Request) bool {
+	if m.moving == nil || m.State.IsOver() {
+		return false
+	}
+	m.moving.waiting = append(m.moving.waiting, q)
+	return true
+}
+
+func (h *handover) keepThreads(m *Machine) {
+	for _, t := range m.threads {
+		k := keptThread{id: t.id, stop: t.stop}
+		if p := m.points.at(t.stop); p != nil {
+			k.stopped = p.number
+		}
+		if name := t.stop.Str("signal-name"); t.stop.Str("reason") == "signal-received" && name != "0" {
+			k.signal = name
+		}
+		h.threads = append(h.threads, k)
+	}
+}
+
+// askKept asks gdb for what only gdb knows, and then detaches.
+func (m *Machine) askKept() {
+	h := m.moving
+	q := ours("hand over")
+	m.ask(q, func(a answer) { h.nameThreads(m.threads, a.Results) }, "-list-thread-groups", m.group)
+	for i := range h.threads {
+		if k := &h.threads[i]; k.signal != "" {
+			m.inConsoleOr(q, "info signals "+k.signal, func(a answer) { k.signal = m.passing(k.signal, a.text) })
+		}
+	}
+	m.inConsoleOr(q, "show convenience", func(a answer) { h.vars, h.lost = variablesIn(a.text, m.variableSuffix()) })
+	m.ask(q, func(a answer) {
+		if m.moving == h { // otherwise gdb has died
+			m.detachStopped(h.keepPoints(m, a.Results))
+		}
+	}, "-break-list")
+}
+
+// nameThreads keeps the kernel's thread IDs.
+func (h *handover) nameThreads(threads threads, groups mi.Tuple) {
+	for n, lwp := range lwpsIn(groups) {
+		i := slices.IndexFunc(h.threads, func(k keptThread) bool { return k.id == threads.ours(n) })
+		if i >= 0 {
+			h.threads[i].lwp = lwp
+		}
+	}
+}
+
+// passing returns the signal if the program is to get it, by gdb's table and that of
+// this rank, otherwise "".
+func (m *Machine) passing(signal, table string) string {
+	h, own := m.handlesOwn(signal)
+	if list := signalsIn(table); !own && len(list) == 1 {
+		h = list[0]
+	}
+	if h.Pass {
+		return signal
+	}
+	return ""
+}
+
+// keepPoints keeps what gdb has counted, and returns gdb's numbers of the breakpoints
+// of this rank.
+func (h *handover) keepPoints(m *Machine, table mi.Tuple) (numbers []string) {
+	for _, f := range table.Path("BreakpointTable", "body").Fields {
+		t := f.Value.Fields
+		number := t.Str("number")
+		if !m.points.claimed(number) {
+			continue
+		}
+		numbers = append(numbers, number)
+		k := keptPoint{number: m.points.ours(number)}
+		k.hits, _ = t.Int("times")
+		k.hits += m.points.hitsBefore(number)
+		k.ignore, _ = t.Int("ignore")
+		h.points = append(h.points, k)
+	}
+	return numbers
+}
+
+// detachStopped deletes the breakpoints and detaches, leaving the rank stopped.
+func (m *Machine) detachStopped(numbers []string) {
+	m.giveBack()
+	if len(numbers) > 0 {
+		m.tell("delete", "-break-delete", numbers...)
+	}
+	if m.IsCore() {
+		m.detached()
+		return
+	}
+	m.flush()
+}
+
+func (m *Machine) detachNow() {
+	for _, k := range m.moving.threads {
+		if k.flushed || k.stop.Str("reason") == "signal-received" {
+			m.tell("signal", "-interpreter-exec", "--thread", m.gdbThread(k.id), "console", "queue-signal 0")
+		}
+	}
+	m.send(ToTarget, sigStop)
+	m.letGoOf(ours("detach"), func(a answer) {
+		if m.moving == nil {
+			return
+		}
+		if a.failed() {
+			m.notDetached(a.Results.Str("msg"))
+			return
+		}
+		m.detached()
+	})
+}
+
+// notDetached continues with the old gdb. The SIGSTOP has still to be undone.
+func (m *Machine) notDetached(why string) {
+	m.attach.frozen = true
+	m.stays(why)
+}
+
+// stays ends the handover; the rank stays in the old gdb.
+func (m *Machine) stays(why string) {
+	h := m.moving
+	m.moving = nil
+	m.keepQuiet()
+	for _, q := range h.waiting {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "the rank cannot get a gdb of its own: " + why})
+	}
+	m.Event(protocol.KindNote, protocol.Note{Text: "the breakpoints of the rank are gone: gdb did not let it go when it was to get a gdb of its own (" + why + ")"})
+}
+
+// detached has the loop start a gdb; the machine continues in takeOver, as after the
+// death of a gdb.
+func (m *Machine) detached() {
+	if m.State.IsOver() {
+		return
+	}
+	m.beginRescue()
+	m.rescue.running, m.rescue.away, m.rescue.seeks = false, "", false
+	m.rescue.journal, m.journal = m.journal, nil
+	m.Target.AllStop = m.Target.AllStop || m.moving.allStop
+	m.State = backend.Attaching
+	m.Out.Move = true
+}
+
+// recognize gives the threads their previous numbers.
+func (m *Machine) recognize(groups mi.Tuple) {
+	h := m.moving
+	for n, lwp := range lwpsIn(groups) {
+		t := m.threads.byGDB(n)
+		i := slices.IndexFunc(h.threads, func(k keptThread) bool { return k.lwp == lwp })
+		if t != nil && i >= 0 {
+			t.id, t.stop = h.threads[i].id, h.threads[i].stop
+		}
+	}
+	slices.SortFunc(m.threads, func(a, b *thread) int { return a.id - b.id })
+	m.counted, m.recounts = max(h.counted, m.counted), true
+	m.chosen = h.chosen
+	if m.threads.find(m.chosen.thread) == nil && len(m.threads) > 0 {
+		m.chosen = selection{thread: m.threads[0].id}
+	}
+}
+
+// wake ends the group stop of the rank before gdb inserts breakpoints, and prepares the
+// signals that threads get when they resume. The kernel accepts a signal from gdb only
+// for a thread in signal-delivery-stop (ptrace(2)). So a thread is sent SIGCONT, which
+// is delivered before its next instruction.
+func (m *Machine) wake() {
+	h := m.moving
+	switch i := slices.IndexFunc(h.threads, func(k keptThread) bool { return k.signal != "" }); {
+	case i >= 0:
+		h.awaking = m.threads.find(h.threads[i].id)
+		h.queued, h.threads[i].signal = h.threads[i].signal, ""
+	case m.attach.frozen:
+		h.awaking, h.queued = m.seen(), ""
+	default:
+		m.replay(m.rescue.journal, m.moved)
+		return
+	}
+	if h.awaking == nil { // it has ended
+		m.wake()
+		return
+	}
+	h.awaking.stop, h.inlined, m.attach.frozen = nil, nil, false
+	m.send(ToTarget, sigCont)
+	m.tell("handle", console, "handle SIGCONT stop nopass")
+	if m.Target.AllStop {
+		m.tell("signal", "-gdb-set", "scheduler-locking", "on") // the others must not move
+	}
+	m.tell("signal", "-exec-step-instruction", "--thread", m.gdbThread(h.awaking.id))
+}
+
+// seen returns the selected thread.
+func (m *Machine) seen() *thread {
+	if t := m.threads.find(m.chosen.thread); t != nil {
+		return t
+	}
+	return m.threads[0]
+}
+
+// settleMove checks whether the thread that flush or wake resumed has stopped.
+func (m *Machine) settleMove() {
+	if m.moving == nil || m.moving.awaking == nil || m.moving.awaking.stop == nil {
+		return
+	}
+	h := m.moving
+	if !m.rescue.under { // in the old gdb
+		h.awaking = nil
+		m.flushed()
+		return
+	}
+	if h.inlined == nil && m.coversInlined() || h.inlined != nil && m.uncoversInlined() {
+		return
+	}
+	m.awake()
+}
+
+// awake continues after a thread has been woken.
+func (m *Machine) awake() {
+	h := m.moving
+	m.tell("handle", console, handleQuietly)
+	if m.Target.AllStop {
+		m.tell("signal", "-gdb-set", "scheduler-locking", "replay") // gdb's default
+	}
+	if h.queued != "" {
+		m.tell("signal", "-interpreter-exec", "--thread", m.gdbThread(h.awaking.id), "console", "queue-signal "+h.queued)
+	}
+	h.awaking = nil
+	m.wake()
+}
+
+// moved executes the waiting requests after the new gdb has executed the journal.
+func (m *Machine) moved() {
+	h := m.moving
+	if h == nil || m.State.IsOver() {
+		return
+	}
+	m.tellKept(h)
+	m.moving, m.rescue.under, m.ending.killAt = nil, false, 0
+	m.State = backend.Stopped
+	m.Event(protocol.KindNote, protocol.Note{Text: "the rank has a gdb of its own now, for " + h.why + h.missing()})
+	for _, q := range h.waiting {
+		if row, ok := lookup(q.Name); ok && !q.answered {
+			m.carryOut(row, q)
+		}
+	}
+}
+
+// tellKept gives the new gdb what the old one knew, and restores the stops of the
+// threads.
+func (m *Machine) tellKept(h *handover) {
+	for _, k := range h.threads {
+		if t := m.threads.find(k.id); t != nil {
+			t.stop = m.points.renumbered(k.stop, k.stopped)
+		}
+	}
+	for _, k := range h.points {
+		if p := m.points.find([]int{k.number}); p != nil {
+			p.before = k.hits
+			m.tell("ignore", "-break-after", p.gdb, strconv.Itoa(k.ignore))
+		}
+	}
+	for _, v := range h.vars {
+		m.tell("set", console, "set $"+v.name+" = "+v.value)
+	}
+}
+
+func (h *handover) missing() string {
+	if len(h.lost) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; it does not know %v", h.lost)
+}
+
+// lwpsIn returns the kernel's IDs of threads by gdb's numbers, from an answer to
+// -list-thread-groups.
+func lwpsIn(groups mi.Tuple) map[int]string {
+	lwps := map[int]string{}
+	list, _ := groups.Get("threads")
+	for _, f := range list.Fields {
+		n, _ := f.Value.Fields.Int("id")
+		if found := lwpNumber.FindStringSubmatch(f.Value.Fields.Str("target-id")); found != nil {
+			lwps[n] = found[1]
+		}
+	}
+	return lwps
+}
+
+// lwpNumber matches the end of gdb's name of a thread: "Thread 0x7ffff7d8a740 (LWP
+// 4711)", "process 4711".
+var lwpNumber = regexp.MustCompile(`(?:LWP|process) ([0-9]+)\)?$`)

@@ -1,0 +1,180 @@
+// Commands that change breakpoints.
+
+package debugger
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// numbered ensures that a new breakpoint has a number that is not in use.
+func (m *Machine) numbered(q *Request) bool {
+	if q.args.Breakpoint == 0 {
+		q.apart()
+		q.args.Breakpoint = m.points.free()
+	}
+	if used, _ := m.points.gdbs([]int{q.args.Breakpoint}); used != nil {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("there is a breakpoint %d already", q.args.Breakpoint)})
+		return false
+	}
+	return true
+}
+
+// single returns gdb's number of the one breakpoint that a command is about.
+func (m *Machine) single(q *Request) (gdb string, ok bool) {
+	if len(q.args.Breakpoints) != 1 {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: q.Name + " is about one breakpoint", Hint: "info breakpoints lists them"})
+		return "", false
+	}
+	numbers, unknown := m.points.gdbs(q.args.Breakpoints)
+	if unknown != nil {
+		m.fail(q, unknown)
+		return "", false
+	}
+	return numbers[0], true
+}
+
+func noBreakpoint(number int) *protocol.Fault {
+	return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No breakpoint number %d.", number)}
+}
+
+// setCondition executes condition.
+func (m *Machine) setCondition(q *Request) {
+	number, ok := m.single(q)
+	if !ok {
+		return
+	}
+	m.setOnly(q, number, m.only(q.args.Condition))
+}
+
+func (m *Machine) setOnly(q *Request, number, only string) {
+	command, args := m.condition(q, number, only)
+	m.ask(q, func(a answer) {
+		why := m.GDB.complains.takeInvalid(number)
+		switch {
+		case m.withoutChoice(q, a, q.args.Condition, only, func(only string) { m.setOnly(q, number, only) }):
+		case a.failed():
+			m.refused(q, a)
+		case q.args.Condition == "":
+			m.reply(q, textBody{fmt.Sprintf("Breakpoint %d now unconditional.", q.args.Breakpoints[0])})
+		case why != nil:
+			m.invalidIn(q, number, why)
+		default:
+			m.done(q)
+		}
+	}, command, args...)
+}
+
+// condition returns the command that sets the condition of a breakpoint of gdb; ""
+// removes it. It names the rank: gdb 13 looks up variables in the block of each
+// location, but only in the program of the selected rank, and disables locations where
+// it finds none. -break-condition of gdb 10 takes the quotes around a condition with
+// spaces as part of it: a string, which is always true.
+func (m *Machine) condition(q *Request, number, condition string) (command string, args []string) {
+	switch {
+	case m.GDB.Old:
+		return "-interpreter-exec", append(m.selecting(q), "console", strings.TrimSpace("condition "+number+" "+condition))
+	case condition == "":
+		return "-break-condition", []string{number}
+	}
+	return "-break-condition", append(m.selecting(q), number, condition)
+}
+
+// ignore sets the ignore count in gdb. It applies to this rank alone, whose breakpoints
+// are its own.
+func (m *Machine) ignore(q *Request) {
+	number, ok := m.single(q)
+	if !ok {
+		return
+	}
+	m.ask(q, func(a answer) {
+		if a.failed() {
+			m.refused(q, a)
+			return
+		}
+		m.reply(q, textBody{ignoring(q.args.Breakpoints[0], q.args.Count)})
+	}, "-break-after", number, strconv.Itoa(max(q.args.Count, 0)))
+}
+
+func ignoring(number, count int) string {
+	switch {
+	case count <= 0:
+		return fmt.Sprintf("Will stop next time breakpoint %d is reached.", number)
+	case count == 1:
+		return fmt.Sprintf("Will ignore next crossing of breakpoint %d.", number)
+	}
+	return fmt.Sprintf("Will ignore next %d crossings of breakpoint %d.", count, number)
+}
+
+// mostCommands bounds the commands of a breakpoint.
+const mostCommands = 100
+
+// setCommands executes commands. They are kept here, not in gdb, whose output would not
+// tell the rank.
+func (m *Machine) setCommands(q *Request) {
+	var points []*point
+	for _, n := range q.args.Breakpoints {
+		p := m.points.find([]int{n})
+		if p == nil {
+			m.fail(q, noBreakpoint(n))
+			return
+		}
+		points = append(points, p)
+	}
+	switch {
+	case points == nil:
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "commands are those of some breakpoint", Hint: "info breakpoints lists them"})
+		return
+	case len(q.args.Lines) > mostCommands:
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "more than 100 commands for one breakpoint"})
+		return
+	}
+	var lines []string
+	for _, line := range q.args.Lines {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		lines = append(lines, line)
+	}
+	for _, line := range lines[:protocol.FrontEndLine(lines)] {
+		if f := refusedCommand(line); f != nil {
+			m.fail(q, f)
+			return
+		}
+	}
+	if i := slices.IndexFunc(lines, isContinue); i >= 0 && i != len(lines)-1 {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "continue is the last command of a breakpoint", Hint: "nothing can be asked of a rank that runs"})
+		return
+	}
+	for _, p := range points {
+		p.lines = lines
+	}
+	m.done(q)
+}
+
+// refusedCommand returns the fault for a line that cannot be executed at a breakpoint,
+// or nil.
+func refusedCommand(line string) *protocol.Fault {
+	word, rest, _ := strings.Cut(line, " ")
+	why, refused := refusedLines[word]
+	switch {
+	case isContinue(line):
+		return nil
+	case slices.Contains(resuming, word) || ownLines[word] != nil:
+		why, refused = "continue, as the last command, lets the rank go on", true
+	case strings.TrimSpace(rest) == "" && slices.Contains(needWords, word):
+		why, refused = linesHint, true
+	}
+	if !refused {
+		return nil
+	}
+	return &protocol.Fault{Kind: protocol.FaultUsage, Message: word + " cannot be carried out at a breakpoint", Hint: why}
+}
+
+func isContinue(line string) bool {
+	return slices.Contains([]string{"continue", "c", "cont", "fg"}, line)
+}

@@ -1,0 +1,244 @@
+// Commands gdb and mi: lines for gdb itself.
+
+package debugger
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"sdm/backend"
+	"sdm/backend/gdb/gdbtext"
+	"sdm/protocol"
+)
+
+// textBody is the body of gdb and mi.
+type textBody struct {
+	Text string `json:"text"`
+}
+
+// resuming are gdb's commands that resume a target, with gdb's abbreviations. Without &
+// gdb reads no command until the target stops (GDB manual, Background Execution).
+var resuming = []string{
+	"continue", "c", "fg", "next", "n", "nexti", "ni", "step", "s", "stepi", "si", "finish", "fin",
+	"until", "u", "advance", "adv", "jump", "j", "signal", "reverse-continue", "rc", "reverse-next", "rn", "reverse-step", "rs",
+	"reverse-finish", "reverse-nexti", "rni", "reverse-stepi", "rsi",
+}
+
+// refusedLines would end gdb or detach the target, or would read sdm's next commands as
+// their own further lines.
+var refusedLines = map[string]string{
+	"run": launchHint, "r": launchHint, "start": launchHint, "starti": launchHint, "-exec-run": launchHint,
+	"attach": attachHint, "-target-attach": attachHint, "target": attachHint, "inferior": attachHint,
+	"quit": quitHint, "q": quitHint, "exit": quitHint, "-gdb-exit": quitHint,
+	"commands": "mi -break-commands NUMBER \"LINE\"... takes all lines at once",
+	"define":   linesHint, "document": linesHint, "while": linesHint, "if": linesHint, "actions": linesHint,
+	"edit": linesHint, "pi": linesHint, "python-interactive": linesHint, "guile-repl": linesHint, "gr": linesHint,
+}
+
+const (
+	launchHint = "launch starts the ranks"
+	attachHint = "attach takes control of processes; a gdb here debugs one of them"
+	quitHint   = "quit ends the session, kill and detach a rank"
+	linesHint  = "it reads further lines: put them into a file, and `source FILE`"
+)
+
+// needWords are commands that are passed on only with arguments: alone they would read
+// sdm's next commands.
+var needWords = []string{"python", "py", "guile", "gu", "shell", "!", "compile", "expression"}
+
+// ownLines are gdb commands for which sdm has its own.
+var ownLines = map[string]func(*Machine, *Request){
+	"kill": (*Machine).kill, "k": (*Machine).kill,
+	"detach": (*Machine).detach, "det": (*Machine).detach,
+	"interrupt": (*Machine).interrupt, "-exec-interrupt": (*Machine).interrupt,
+	"-target-detach": (*Machine).detach,
+}
+
+// intercept answers lines that must not reach gdb unchanged.
+func (m *Machine) intercept(q *Request, line string) bool {
+	word, rest, _ := strings.Cut(line, " ")
+	if m.cannotBe(q, line) || m.disturbs(q, line) {
+		return true
+	}
+	why, refused := refusedLines[word]
+	if strings.TrimSpace(rest) == "" && slices.Contains(needWords, word) {
+		why, refused = linesHint, true
+	}
+	if refused {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: word + " is not handed to gdb", Hint: why})
+		return true
+	}
+	if do, ok := ownLines[word]; ok {
+		do(m, q)
+		return true
+	}
+	return false
+}
+
+// passLine executes a line of gdb's command line.
+func (m *Machine) passLine(q *Request) {
+	line := strings.TrimSpace(q.args.Text)
+	if m.intercept(q, line) {
+		return
+	}
+	m.keepHandling(line)
+	m.GDB.elements = m.GDB.elements || setsElements.MatchString(line)
+	if found := setsObject.FindStringSubmatch(line); found != nil {
+		m.GDB.objects = !slices.Contains([]string{"off", "of", "no", "n", "disable", "0"}, found[1])
+	}
+	line = withoutInput(line)
+	word, _, _ := strings.Cut(line, " ")
+	if slices.Contains(resuming, word) {
+		if m.stateNow() != backend.Stopped {
+			m.fail(q, m.stateNow().Refuse(protocol.NeedStopped))
+			return
+		}
+		m.thaw()
+		line = strings.TrimSuffix(line, "&") + "&"
+	}
+	if aboutPlace.MatchString(line) && m.GDB.Shared() && m.stateNow() == backend.Stopped {
+		m.tell(q.what(), "-interpreter-exec", append(m.at(q), "console", "frame")...)
+	}
+	where := m.where(q)
+	if setsLanguage.MatchString(line) {
+		where = nil // with --thread and --frame gdb would restore the previous language
+	}
+	m.pass(q, false, "-interpreter-exec", append(where, "console", line)...)
+	if strings.HasPrefix(line, "info line") || word == "x" || strings.HasPrefix(word, "x/") {
+		m.examined = examination{line: true}
+		m.keepExamined(q)
+	}
+}
+
+// aboutPlace matches lines about the place that gdb has shown last, perhaps for another
+// rank: "info line", "info source".
+var aboutPlace = regexp.MustCompile(`^i(?:nfo?|n)?\s+(?:line|so(?:u|ur|urc|urce)?)\s*$`)
+
+// printsText matches lines that print a value, which may be long.
+var printsText = regexp.MustCompile(`^(?:output|printf)\b`)
+
+var setsLanguage = regexp.MustCompile(`^set\s+lang`)
+
+var setsElements = regexp.MustCompile(`^set\s+p(?:r|ri|rin|rint)?\s+el`)
+
+var setsObject = regexp.MustCompile(`^set\s+p(?:r|ri|rin|rint)?\s+ob\w*\s*(\w*)$`)
+
+// lastSetting is gdb's output for the last setting. gdb prints it once, for the first
+// of the ranks that share it ("Warning: the current language does not match this
+// frame.").
+type lastSetting struct {
+	command *Command
+	text    string
+}
+
+// saidOf returns gdb's output for a setting, also for the other ranks of this gdb.
+func (s *lastSetting) saidOf(c *Command, text string) string {
+	if s.command != c {
+		*s = lastSetting{c, text}
+	}
+	if text == "" {
+		return s.text
+	}
+	return text
+}
+
+// withoutInput keeps a shell command from reading the commands for gdb.
+func withoutInput(line string) string {
+	for _, shell := range []string{"shell ", "!"} {
+		if rest, ok := strings.CutPrefix(line, shell); ok {
+			return "shell exec </dev/null; " + rest
+		}
+	}
+	return line
+}
+
+// passMI executes a GDB/MI command, after making the thread and frame that the user has
+// selected gdb's selection.
+func (m *Machine) passMI(q *Request) {
+	line := strings.TrimSpace(q.args.Text)
+	if !strings.HasPrefix(line, "-") {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "a GDB/MI command begins with a dash", Hint: "gdb COMMAND hands over a line of gdb's command line"})
+		return
+	}
+	if m.intercept(q, line) {
+		return
+	}
+	if m.stateNow() == backend.Stopped {
+		if strings.HasPrefix(line, "-exec-") {
+			m.thaw()
+		}
+		at := m.at(q)
+		m.tell(q.what(), "-thread-select", at[1])
+		m.tell(q.what(), "-stack-select-frame", at[3])
+	}
+	m.pass(q, true, line)
+}
+
+func (m *Machine) pass(q *Request, raw bool, command string, args ...string) {
+	var k *call
+	k = m.ask(q, func(a answer) { m.passed(q, k, a) }, command, args...)
+	k.print, k.raw = true, raw
+}
+
+// endedEarly answers for a line that has failed after some output: frame apply and
+// thread apply, for instance.
+func (m *Machine) endedEarly(q *Request, a answer) {
+	message := a.Results.Str("msg")
+	text := strings.TrimRight(withoutNumbers(a.text), "\n")
+	if strings.TrimRight(message, "\n") == text || text == "" {
+		m.refused(q, a)
+		return
+	}
+	m.stoppedInCall(a)
+	if !strings.HasSuffix(text, message) { // otherwise it is in the output as well
+		text += "\n" + message
+	}
+	m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: text})
+}
+
+var historyNumbers = regexp.MustCompile(`(?m)^\$[0-9]+ = `)
+
+// withoutNumbers removes the numbers of values from gdb's output: they differ between
+// ranks.
+func withoutNumbers(text string) string { return historyNumbers.ReplaceAllString(text, "") }
+
+// passed processes the result. If the line has resumed the target, that counts as a
+// resume of the rank.
+func (m *Machine) passed(q *Request, k *call, a answer) {
+	if a.failed() {
+		m.endedEarly(q, a)
+		return
+	}
+	text := a.text
+	if !k.raw {
+		text = withoutNumbers(text)
+	}
+	if printsText.MatchString(q.args.Text) {
+		text = gdbtext.TruncateText(text, mostShown)
+	}
+	if protocol.IsSetting(q.args.Text) {
+		text = m.GDB.setting.saidOf(q.Command, text)
+	}
+	if infoProgram.MatchString(q.args.Text) {
+		text = m.ownStandpoints(text)
+	}
+	if k.raw {
+		r := a.Record
+		r.Token = -1
+		text += r.String() + "\n"
+	}
+	if id, ok := a.Results.Int("new-thread-id"); ok {
+		f, _ := frameIn(a.Results)
+		m.chosen = selection{thread: m.threads.ours(id), frame: f.Level}
+	}
+	if a.Name != "running" || m.run != nil || m.State != backend.Stopped {
+		m.reply(q, textBody{text})
+		return
+	}
+	m.run = &run{request: q, token: k.token, back: goesBack(q.args.Text)}
+	m.nowRunning(m.run, textBody{text})
+	if others := m.othersUnlocked(); others != nil {
+		others()
+	}
+}

@@ -1,0 +1,166 @@
+// Messages of gdb that belong to no answer: warnings, and breakpoints that cannot be
+// inserted.
+
+package debugger
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/backend/mi"
+)
+
+// remarks are lines of gdb's log that have not been reported yet. They are reported
+// before the result or stop that they are about.
+type remarks struct {
+	lines []string
+	part  string // a partial line
+}
+
+// mostRemarks bounds the number of lines.
+const mostRemarks = 1000
+
+// hear processes a piece of gdb's log.
+func (r *remarks) hear(text string) {
+	r.part += text
+	for {
+		line, rest, ended := strings.Cut(r.part, "\n")
+		if !ended {
+			return
+		}
+		r.part = rest
+		if len(r.lines) < mostRemarks {
+			r.lines = append(r.lines, line)
+		}
+	}
+}
+
+// take returns and removes all lines, each once: ranks that share a gdb have the same
+// breakpoints.
+func (r *remarks) take(translate func(line string) string) string {
+	all := r.lines
+	if r.part != "" {
+		all = append(all, r.part)
+	}
+	var lines []string
+	for _, line := range all {
+		if line = translate(line); strings.TrimSpace(line) != "" && !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	*r = remarks{}
+	return strings.Join(lines, "\n")
+}
+
+// forget removes lines that have been reported.
+func (r *remarks) forget(told []string) {
+	r.lines = slices.DeleteFunc(r.lines, func(line string) bool { return slices.Contains(told, strings.TrimSpace(line)) })
+}
+
+// hearLog processes a piece of gdb's log. heard says that it is part of the answer to a
+// call.
+func (d *Debugger) hearLog(text string, heard bool) {
+	whole, taken := d.complains.hear(text)
+	switch {
+	case whole != "":
+		d.remarks.hear(whole + "\n")
+	case !taken && !heard && !strings.HasPrefix(text, "[infrun]"): // see speakUp
+		d.remarks.hear(text)
+	}
+}
+
+// spokenOf matches gdb's console output about a resume that does not go as requested.
+var spokenOf = regexp.MustCompile(`^\n?(?:Watchpoint [0-9]+ deleted\.|Single stepping until exit from function )`)
+
+// hearConsole processes console output that belongs to no call.
+func (d *Debugger) hearConsole(text string) {
+	if spokenOf.MatchString(text) {
+		d.remarks.hear(text)
+	}
+}
+
+// dropsWatchpoint reports whether gdb has deleted a watchpoint whose expression cannot
+// be evaluated any more: it stops there without a reason.
+func (r *remarks) dropsWatchpoint() bool {
+	return slices.ContainsFunc(r.lines, func(line string) bool { return strings.HasPrefix(line, "Watchpoint ") })
+}
+
+// begunBy matches the first lines of messages for the user, whatever gdb was doing.
+var begunBy = regexp.MustCompile(`^(?:[Ww]arning:|Error in re-setting |Error in testing |Error evaluating expression |Watchpoint [0-9]+ deleted|Single stepping until )`)
+
+// ofPeople keeps those messages, each up to an empty line, of what gdb has printed
+// during an internal command.
+func (r *remarks) ofPeople() {
+	var kept []string
+	block := false
+	for _, line := range r.lines {
+		switch {
+		case begunBy.MatchString(line):
+			block = true
+		case line == "" || !block:
+			block = false
+			continue
+		}
+		kept = append(kept, line)
+	}
+	r.lines, r.part = kept, ""
+}
+
+// numberedIn matches a breakpoint, or a location of one, in a message.
+var numberedIn = regexp.MustCompile(`\b((?:[Bb]reak|[Ww]atch|[Cc]atch)point) ([0-9]+)(\.[0-9]+)?\b`)
+
+// translated replaces gdb's numbers of breakpoints by sdm's, for whichever rank has
+// them. Numbers of locations are removed if gdb is shared, because they count the
+// locations of all ranks.
+func (d *Debugger) translated(line string) string {
+	return numberedIn.ReplaceAllStringFunc(line, func(text string) string {
+		found := numberedIn.FindStringSubmatch(text)
+		for _, m := range d.Machines {
+			if m.points.claimed(found[2]) {
+				if d.Shared() {
+					found[3] = ""
+				}
+				return found[1] + " " + strconv.Itoa(m.points.ours(found[2])) + found[3]
+			}
+		}
+		return text
+	})
+}
+
+// ofNoUse matches messages without value: of processes that have ended while gdb read
+// them, which is reported anyway; of gdb 10 about libraries whose symbols it was not to
+// read; and about source files that are missing or newer than the program, which lineOf
+// reports once.
+var ofNoUse = regexp.MustCompile(`^warning: (?:Couldn't reap LWP|unable to open /proc file|.*: Shared library architecture unknown is not compatible)|` +
+	`^(?:warning: )?[0-9]+\t.*: No such file or directory\.?$|^warning: Source file is more recent than executable\.$`)
+
+// remark reports gdb's messages to the user of a rank.
+func (m *Machine) remark() { m.remarkBut(func(string) bool { return false }) }
+
+// remarkBut is remark without lines that are reported anyway.
+func (m *Machine) remarkBut(told func(line string) bool) {
+	text := m.GDB.remarks.take(func(line string) string {
+		if told(line) || m.repeats(line) || ofNoUse.MatchString(line) {
+			return ""
+		}
+		return m.GDB.translated(line)
+	})
+	if text != "" {
+		m.note("%s", text)
+	}
+}
+
+// remarked reports gdb's messages during a command, before its result. Of those during
+// an internal command only messages for the user are reported, with the next report.
+func (k *call) remarked(r mi.Record) {
+	d := k.by.GDB
+	if k.of == nil || k.of.own {
+		d.remarks.ofPeople()
+		return
+	}
+	k.by.remarkBut(func(line string) bool {
+		return line == r.Results.Str("msg") || k.of.args.Pending && isUnknownPlace(line) && (k.of.again || line == k.by.refusal)
+	})
+}

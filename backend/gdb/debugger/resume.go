@@ -1,0 +1,405 @@
+// Resuming a rank as a whole.
+
+package debugger
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"sdm/backend"
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// run is one resume of the rank, from the command to the stop of its last thread. In
+// non-stop mode gdb resumes and stops threads one by one; to the user it is one resume
+// and one stop of the process:
+//
+//	command ─→ ^running ─→ others continued ─→ first *stopped ─→ interrupt ─→ all stopped ─→ stop
+//
+// A step of one thread alone would never end at pthread_join or MPI_Finalize. A
+// *stopped may come before the ^running of another thread, so nothing is decided while
+// results are outstanding.
+type run struct {
+	request *Request // answered at ^running
+	started bool     // gdb has resumed a thread: the rank is running
+	owed    int      // results of resuming commands that are outstanding
+	thread  int      // the thread that steps; 0: all just run
+	stopped int      // the thread that stopped first; 0: none yet
+	token   int64    // of the first command; it may fail after ^running
+	address bool     // the address of the stop is to be shown
+	back    bool     // it runs backwards
+
+	onward      int // number of steps that follow the return of a function; see stepOut
+	line        int // line of the call of that function
+	grumble     grumble
+	silent      bool // it is not reported: to the user the rank runs already
+	interrupted bool // the other threads have been told to stop
+	stale       bool // since then a thread has been created
+	next        time.Duration
+
+	lookAt, pause time.Duration // next check of the process, and delay since the last
+	dead          bool          // the last check found the process dead
+	held          heldStill     // stopped threads that it found
+	forgotten     forgotten     // see letForgottenGo
+}
+
+// again is how long all threads may take to stop before gdb is asked for their states,
+// in case one was created meanwhile.
+const again = 500 * time.Millisecond
+
+// resumeAll resumes all threads. q may have been answered already.
+func (m *Machine) resumeAll(q *Request) {
+	m.resume(q, nil, "-exec-continue", "--thread-group", m.group)
+}
+
+// resumeOne executes a command for the selected thread and resumes the others.
+func (m *Machine) resumeOne(q *Request, command string, args ...string) {
+	at := m.at(q)
+	step := isStep(q.Name)
+	if step {
+		at = at[:2] // a step applies to the innermost frame
+	}
+	others := m.othersUnlocked()
+	if m.locking == "step" && step {
+		others = nil
+	}
+	m.resume(q, others, command, append(at, args...)...)
+	m.run.thread = m.chosen.thread
+}
+
+// othersUnlocked returns a function that resumes the other threads, or nil if the user
+// has locked them.
+func (m *Machine) othersUnlocked() func() {
+	if m.locking == "on" || m.Target.AllStop {
+		return nil
+	}
+	return m.others
+}
+
+func (m *Machine) resume(q *Request, others func(), command string, args ...string) {
+	m.thaw()
+	m.leaveStart()
+	m.Record.limit = ""
+	m.within = within{}
+	m.countHits()
+	r := &run{request: q, owed: 1}
+	m.run = r
+	k := m.ask(q, func(a answer) { m.resumed(r, others, a) }, command, args...)
+	r.token = k.token
+}
+
+// resumed processes the result of the first resuming command.
+func (m *Machine) resumed(r *run, others func(), a answer) {
+	r.owed--
+	if m.State.IsOver() {
+		return // it has ended meanwhile
+	}
+	if a.Name != "running" {
+		if m.run == r {
+			m.run = nil
+		}
+		if r.silent { // to the user it runs
+			m.State = backend.Running
+		}
+		if r.silent && len(m.threads) > 0 { // it should have run on, and does not
+			t := m.speaker(r)
+			m.Event(protocol.KindNote, protocol.Note{Text: "the rank cannot run on: " + a.Results.Str("msg")})
+			m.Event(protocol.KindStopped, m.stopBody(t, ""), m.stopColumns(t)...)
+		}
+		if a.failed() {
+			m.refused(r.request, a)
+		} else {
+			m.done(r.request)
+		}
+		return
+	}
+	m.nowRunning(r, struct{}{})
+	if others != nil {
+		others()
+	}
+}
+
+// nowRunning reports a resume and answers its command.
+func (m *Machine) nowRunning(r *run, body any) {
+	r.started, m.last.moved = true, true
+	r.pause = firstLook
+	r.lookAt = m.now + r.pause
+	for _, t := range m.threads {
+		t.stop = nil // it has been reported
+	}
+	if r.silent {
+		m.State = backend.Running
+	} else {
+		m.Event(protocol.KindRunning, struct{}{})
+	}
+	m.reply(r.request, body)
+}
+
+// others resumes the threads that the command has left stopped. It names them one by
+// one: a command for the whole group could arrive after the end of the step and resume
+// its thread.
+func (m *Machine) others() {
+	r := m.run
+	for _, id := range m.threads.stoppedBut(m.chosen.thread) {
+		m.continueThread(r, id)
+	}
+}
+
+// continueThread resumes one thread. Its *running comes one line after ^running; until
+// then it must not be taken for stopped.
+func (m *Machine) continueThread(r *run, id int) {
+	r.owed++
+	m.ask(r.request, func(a answer) {
+		r.owed--
+		if t := m.threads.find(id); t != nil && a.Name == "running" {
+			t.running = true
+		}
+	}, "-exec-continue", r.direction("--thread", m.gdbThread(id))...)
+}
+
+// stopped processes a *stopped.
+func (m *Machine) stopped(stop mi.Tuple) {
+	if m.exited(stop) {
+		return
+	}
+	stop = m.recorded(stop)
+	t := m.setStopped(stop)
+	if t == nil {
+		m.callOver(stop)
+		return
+	}
+	if m.State == backend.Attaching && m.attach.request != nil {
+		return
+	}
+	r := m.run
+	if r == nil {
+		return // of a call in an expression (stoppedInCall), or late
+	}
+	if (r.request.Name == "finish" || r.onward > 0) && t.id == r.thread {
+		t.stop = finished(t.stop)
+	}
+	stop = t.stop
+	if !ownReason(stop) && !r.interrupted && t.id != r.thread {
+		// It was told to stop twice, and the second time took effect in this run. The
+		// user has not asked for that.
+		m.continueThread(r, t.id)
+		return
+	}
+	if m.atAbort(stop) && m.abort.told {
+		m.continueThread(r, t.id)
+		return
+	}
+	if p := m.points.at(stop); p.goesOn() || m.points.isPassed(p) {
+		m.passBy(r, t, p)
+		return
+	}
+	m.countDown(stop)
+	if m.ownSignal(t) && t.id != r.thread { // gdb has forgotten where a step was to end
+		if !r.interrupted {
+			m.continueThread(r, t.id)
+			return
+		}
+		t.stop = withoutReason(t.stop)
+	}
+	r.stoppedBy(t)
+}
+
+// finished sets the reason of the end of a function if gdb gives none: for functions
+// without debug information, and for calls (callOver).
+func finished(stop mi.Tuple) mi.Tuple {
+	if _, told := stop.Get("reason"); told {
+		return stop
+	}
+	return withReason(stop, "function-finished")
+}
+
+// stoppedInCall checks whether gdb's error means that a function that an expression
+// called has stopped. Then it reports where the rank is now.
+func (m *Machine) stoppedInCall(a answer) {
+	t := m.threads.find(m.chosen.thread)
+	if m.State != backend.Stopped || t == nil || !strings.Contains(a.Results.Str("msg"), "while in a function called from GDB") {
+		return
+	}
+	m.inCall = true
+	m.Event(protocol.KindRunning, struct{}{})
+	m.chosen = selection{thread: t.id}
+	m.Event(protocol.KindStopped, m.stopBody(t, ""), m.stopColumns(t)...)
+}
+
+// callOver processes a *stopped without thread and reason: with it gdb reports the end
+// of a call that stoppedInCall has seen, after that was resumed. It asks gdb for the
+// thread.
+func (m *Machine) callOver(stop mi.Tuple) {
+	if !m.inCall || m.run == nil || stop.Str("reason") != "" {
+		return
+	}
+	m.ask(ours("continue"), func(a answer) {
+		if stop, stands := m.standing(a.Results); stands {
+			m.stopped(finished(stop))
+		}
+	}, "-list-thread-groups", m.group)
+}
+
+// settle checks whether the rank as a whole has changed its state.
+func (m *Machine) settle() {
+	if m.State.IsOver() {
+		return
+	}
+	m.resumeNext()
+	m.settleAttach()
+	m.settleMove()
+	r := m.run
+	if r == nil || !r.started || r.owed > 0 || r.stopped == 0 || len(m.threads) == 0 || r.forgotten >= detached {
+		return // without threads it has ended, and gdb will report that next; while gdb detaches they go one by one
+	}
+	if !m.threads.anyRunning() {
+		m.standsStill(r)
+		return
+	}
+	if !r.interrupted || r.stale {
+		m.stopRest(r)
+	}
+}
+
+// stopRest tells all running threads to stop.
+func (m *Machine) stopRest(r *run) {
+	r.interrupted, r.stale = true, false
+	r.next = m.now + again
+	m.tell("interrupt", "-exec-interrupt", "--thread-group", m.group)
+	m.turnBack()
+}
+
+// threadCame has a thread that is created during stopRest stopped, too.
+func (m *Machine) threadCame() {
+	if m.run != nil && m.run.interrupted {
+		m.run.stale = true
+	}
+}
+
+// recheck asks gdb for the states of threads that take long to stop.
+func (m *Machine) recheck() {
+	r := m.run
+	if r == nil || !r.interrupted || m.now < r.next {
+		return
+	}
+	m.stopRest(r)
+	m.ask(ours("interrupt"), func(a answer) { m.adopt(a.Results) }, "-list-thread-groups", m.group)
+}
+
+// adopt takes the threads and their states from -list-thread-groups.
+func (m *Machine) adopt(info mi.Tuple) {
+	list, ok := info.Get("threads")
+	if !ok {
+		return
+	}
+	var alive threads
+	for _, f := range list.Fields {
+		n, _ := f.Value.Fields.Int("id")
+		t := m.thread(n)
+		t.running = f.Value.Fields.Str("state") == "running"
+		alive = append(alive, t)
+	}
+	slices.SortFunc(alive, func(a, b *thread) int { return a.id - b.id })
+	m.threads = alive
+	r := m.run
+	if r == nil || len(alive) == 0 {
+		return
+	}
+	// The thread of the first stop may have ended, or its stop was never reported.
+	if r.stopped != 0 && alive.find(r.stopped) == nil || r.stopped == 0 && !alive.anyRunning() {
+		r.stopped = alive[0].id
+	}
+}
+
+// standsStill handles the complete stop of a run.
+func (m *Machine) standsStill(r *run) {
+	m.run = nil
+	t := m.speaker(r)
+	m.chosen = selection{thread: t.id}
+	if t.stop != nil { // otherwise it has not run, and our SIGCONT is still pending
+		m.giveBack()
+	}
+	if m.ending.detach != nil {
+		m.detachHalted(func() { m.reportStop(r, t) })
+		return
+	}
+	if m.foundProgram(t) || m.steppedOut(r, t) || m.entersProgramUnit(r, t) {
+		return
+	}
+	m.reportStop(r, t)
+}
+
+// reportStop collects what is to be shown with a stop.
+func (m *Machine) reportStop(r *run, t *thread) {
+	m.beginRecord()
+	if first := m.attach.away != ""; first {
+		m.watchAbort()
+	}
+	if m.atAbort(t.stop) {
+		m.tellAbort(t)
+		return
+	}
+	m.named(t, func() {
+		m.standsNamed(t, func() {
+			m.placed(t, func() {
+				m.libraryCaller(t, func(f *protocol.Frame, called string) { m.tellStop(r, t, f, called) })
+			})
+		})
+	})
+}
+
+// tellStop reports the stop with the values of displays.
+func (m *Machine) tellStop(r *run, t *thread, caller *protocol.Frame, called string) {
+	m.withDisplays(t, func(shown []protocol.Display, values []string, s spoken) {
+		body := m.stopBody(t, "")
+		body.Caller, body.Within = caller, called
+		if ownReason(t.stop) {
+			reached := m.points.reached(t.stop)
+			for _, p := range reached {
+				body.Then = append(body.Then, p.then()...)
+			}
+			// The breakpoint of the first stop is at the same place and is not silent.
+			body.Silent = m.attach.away == "" && len(reached) > 0 && !slices.ContainsFunc(reached, func(p *point) bool { return !p.silent() })
+		}
+		m.arrived()
+		if body.Temporary || body.Reason == protocol.WatchpointScope {
+			m.forget(body.Breakpoint)
+		}
+		for _, w := range body.Triggered {
+			if w.Reason == protocol.WatchpointScope {
+				m.forget(w.Breakpoint)
+			}
+		}
+		body.Displays, body.Commands = shown, s.lines
+		c := &columns{rank: m.Target.Rank, list: m.stopColumns(t)}
+		if f, ok := frameIn(t.stop); ok && r.address && f.Line != 0 {
+			c.add("addr", f.addr)
+		}
+		c.displays(shown, values)
+		c.outputs(s)
+		m.Event(protocol.KindStopped, body, c.sorted()...)
+	})
+}
+
+// speaker returns the thread whose stop is reported: the first with a reason of its
+// own, otherwise the selected one.
+func (m *Machine) speaker(r *run) *thread {
+	first := m.threads.find(r.stopped)
+	if first != nil && ownReason(first.stop) {
+		return first
+	}
+	for _, t := range m.threads {
+		if ownReason(t.stop) {
+			return t
+		}
+	}
+	if t := m.threads.find(m.chosen.thread); t != nil {
+		return t
+	}
+	if first != nil {
+		return first
+	}
+	return m.threads[0]
+}

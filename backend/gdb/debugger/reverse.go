@@ -1,0 +1,138 @@
+// Reverse execution.
+
+package debugger
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// recording is the state of a rank that can run backwards.
+type recording struct {
+	Wanted bool   // the rank is to be recorded
+	over   bool   // gdb has been told to record; it is told once
+	begun  bool   // gdb is recording
+	limit  string // what gdb could not record in the present run
+}
+
+// Reasons of stops for which gdb gives none.
+const (
+	noHistory   = "no-history"  // the record ends or begins here
+	notRecorded = "record-ends" // the next instruction cannot be recorded
+)
+
+// beginRecord starts recording at the first stop: before, the loader runs, which takes
+// long and may use instructions that gdb cannot record.
+func (m *Machine) beginRecord() {
+	if !m.Record.Wanted || m.Record.over {
+		return
+	}
+	m.Record.over = true
+	m.ask(ours("record"), func(a answer) {
+		if a.failed() {
+			m.Event(protocol.KindNote, protocol.Note{Text: "this cannot be recorded, and not run backwards: " + a.Results.Str("msg")})
+		}
+	}, console, "record full")
+}
+
+// limits are gdb's messages for what it cannot record, with those of sdm.
+var limits = []struct {
+	gdb  *regexp.Regexp
+	ours string
+}{
+	{regexp.MustCompile(`^Process record does not support instruction (0x[0-9a-f]+)`), "the instruction $1"},
+	{regexp.MustCompile(`^Process record and replay target doesn't support syscall number 435\b`), "the start of a thread"},
+	{regexp.MustCompile(`^Process record and replay target doesn't support syscall number (-?\d+)`), "the system call $1"},
+	{regexp.MustCompile(`^Process record: inferior program stopped`), "the end of the program"},
+}
+
+// hearRecord processes what gdb prints while the rank runs.
+func (m *Machine) hearRecord(text string) {
+	if !m.Record.begun || m.run == nil {
+		return
+	}
+	for _, l := range limits {
+		if at := l.gdb.FindStringSubmatchIndex(text); at != nil {
+			m.Record.limit = string(l.gdb.ExpandString(nil, l.ours, text, at))
+			return
+		}
+	}
+}
+
+// recorded sets the reason of a stop in all-stop mode. gdb reports the ends of the
+// record only in its text output, and an interrupt as SIGINT.
+func (m *Machine) recorded(stop mi.Tuple) mi.Tuple {
+	if !m.Target.AllStop || m.run == nil {
+		return stop
+	}
+	reason := ""
+	switch name := stop.Str("signal-name"); {
+	case stop.Str("reason") == "" && stop.Str("thread-id") != "" && m.Record.begun:
+		reason = noHistory
+	case m.Record.Wanted && stop.Str("reason") == "signal-received" && name == "0" && !m.run.interrupted:
+		reason = notRecorded
+	case stop.Str("reason") == "signal-received" && name == "SIGINT" && m.run.interrupted:
+		return withoutReason(stop)
+	}
+	if reason == "" {
+		return stop
+	}
+	return withReason(stop, reason)
+}
+
+// backwards executes reverse-next and the like.
+func (m *Machine) backwards(q *Request) {
+	switch {
+	case !m.Record.Wanted:
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "nothing has been recorded", Hint: "start with --reverse, as in sdm run --reverse"})
+		return
+	case !m.Record.begun:
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "the rank is not recorded any more", Hint: "gdb record full records from here on"})
+		return
+	}
+	if q.Name == "reverse-continue" {
+		m.resume(q, nil, "-exec-continue", "--reverse", "--thread-group", m.group)
+		m.run.back = true
+		return
+	}
+	args := []string{"--reverse"}
+	if isStep(q.Name) {
+		args = append(args, strconv.Itoa(max(q.args.Count, 1)))
+	}
+	m.resumeOne(q, "-exec-"+backwardsBy[q.Name], args...)
+	m.run.back, m.run.address = true, strings.HasSuffix(q.Name, "i")
+}
+
+// backwardsBy are the commands of GDB/MI, which take --reverse.
+var backwardsBy = map[string]string{
+	"reverse-next": "next", "reverse-step": "step", "reverse-finish": "finish",
+	"reverse-nexti": "next-instruction", "reverse-stepi": "step-instruction",
+}
+
+// direction adds the direction of the run to a command that continues it.
+func (r *run) direction(args ...string) []string {
+	if r.back {
+		return append([]string{"--reverse"}, args...)
+	}
+	return args
+}
+
+// goesBack reports whether a line for gdb that resumes the rank makes it run backwards:
+// of those only the reverse commands begin with r.
+func goesBack(line string) bool {
+	line = strings.TrimSpace(line)
+	return strings.HasPrefix(line, "r") || strings.Contains(line, "--reverse")
+}
+
+// isStep reports whether a command steps in the innermost frame.
+func isStep(name string) bool {
+	switch strings.TrimPrefix(name, "reverse-") {
+	case "next", "step", "nexti", "stepi":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,80 @@
+// Commands handle and info signals.
+
+package debugger
+
+import (
+	"strings"
+
+	"sdm/protocol"
+)
+
+// signalTable is the body of handle and info signals.
+type signalTable struct {
+	Signals []protocol.SignalInfo `json:"signals"`
+}
+
+// mostSignals bounds what one handle may name.
+const mostSignals = 200
+
+func (m *Machine) handleSignal(q *Request) {
+	names := strings.Fields(q.args.Signal)
+	words := append(names[:len(names):len(names)], q.args.Actions...)
+	if len(names) == 0 || len(words) > mostSignals {
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "which signals?", Hint: "handle SIGUSR1 nostop noprint pass"})
+		return
+	}
+	for _, w := range words {
+		if !isSignal(strings.ReplaceAll(w, "-", "")) { // "1-15" is a range
+			m.fail(q, notASignal(w))
+			return
+		}
+	}
+	if m.GDB.Shared() {
+		m.handleOwn(q, names)
+		return
+	}
+	line := "handle " + strings.Join(words, " ")
+	m.keepHandling(line)
+	m.inConsole(q, line, func(text string) { m.reply(q, signalTable{signalsIn(text)}) })
+}
+
+func (m *Machine) infoSignals(q *Request) {
+	if s := q.args.Signal; s != "" && !isSignal(s) {
+		m.fail(q, notASignal(s))
+		return
+	}
+	line := strings.TrimSpace("info signals " + q.args.Signal)
+	m.inConsole(q, line, func(text string) {
+		list := signalsIn(text)
+		for i := range list {
+			if own, ok := m.handlesOwn(list[i].Signal); ok {
+				list[i] = own
+			}
+		}
+		m.reply(q, signalTable{list})
+	})
+}
+
+// signalsIn parses gdb's table:
+//
+//	Signal        Stop\tPrint\tPass to program\tDescription
+//	SIGUSR1       No\tNo\tYes\t\tUser defined signal 1
+func signalsIn(text string) []protocol.SignalInfo {
+	list := []protocol.SignalInfo{}
+	for line := range strings.Lines(text) {
+		cells := strings.FieldsFunc(strings.TrimSuffix(line, "\n"), func(r rune) bool { return r == '\t' })
+		if len(cells) < 3 {
+			continue
+		}
+		first := strings.Fields(cells[0])
+		if len(first) != 2 || first[0] == "Signal" {
+			continue
+		}
+		i := protocol.SignalInfo{Signal: first[0], Stop: first[1] == "Yes", Print: cells[1] == "Yes", Pass: cells[2] == "Yes"}
+		if len(cells) > 3 {
+			i.Meaning = cells[3]
+		}
+		list = append(list, i)
+	}
+	return list
+}

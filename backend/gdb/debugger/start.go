@@ -1,0 +1,120 @@
+// The first stop of started ranks that share a gdb.
+
+package debugger
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/backend/mi"
+)
+
+// startPoint is the breakpoint at which ranks that share a gdb stop first, one for all
+// of them. Whenever one of them loads a library, gdb looks up every breakpoint in every
+// program. One for each rank would cost the cube of their number (measured with gdb
+// 13.1: K² for one).
+type startPoint struct {
+	location string
+	result   *answer           // nil: gdb has not answered yet
+	then     []func(answer)    // callbacks that wait for result
+	away     []*Machine        // have not reached it yet
+	resumed  map[*Machine]bool // have passed it, and must not stop there again
+}
+
+// breakAtStart sets the breakpoint of the first stop. In a gdb with one rank it is a
+// temporary one.
+func (m *Machine) breakAtStart(q *Request, location string, then func(answer)) {
+	if !m.GDB.Shared() {
+		m.ask(q, then, "-break-insert", "-t", location)
+		return
+	}
+	p := m.GDB.startAt(location)
+	p.away = append(p.away, m)
+	switch {
+	case p.result != nil:
+		then(*p.result)
+	case p.then != nil:
+		p.then = append(p.then, then)
+	default:
+		p.then = append(p.then, then)
+		m.ask(q, func(a answer) { p.set(m, a) }, "-break-insert", append(m.here(), location)...)
+	}
+}
+
+// startAt finds the point of a location, or makes one.
+func (d *Debugger) startAt(location string) *startPoint {
+	for _, p := range d.start {
+		if p.location == location {
+			return p
+		}
+	}
+	p := &startPoint{location: location, resumed: map[*Machine]bool{}}
+	d.start = append(d.start, p)
+	return p
+}
+
+// set passes gdb's result to all callbacks.
+func (p *startPoint) set(by *Machine, a answer) {
+	p.result = &a
+	waiting := p.then
+	p.then = nil
+	for _, then := range waiting {
+		then(a)
+	}
+	for _, m := range by.GDB.Machines {
+		m.settle()
+	}
+}
+
+func (p *startPoint) number() string { return p.result.Results.Path("bkpt", "number").Str }
+
+// startPointOf finds the point that a stop is about, or nil.
+func (d *Debugger) startPointOf(stop mi.Tuple) *startPoint {
+	for _, p := range d.start {
+		if p.result != nil && !p.result.failed() && p.number() == stop.Str("bkptno") {
+			return p
+		}
+	}
+	return nil
+}
+
+// arrived records that the rank has reached its first stop or never will. The last rank
+// deletes the breakpoint.
+func (m *Machine) arrived() {
+	m.attach.away = ""
+	for i, p := range m.GDB.start {
+		at := slices.Index(p.away, m)
+		if at < 0 {
+			continue
+		}
+		p.away = slices.Delete(p.away, at, at+1)
+		if len(p.away) > 0 || p.result == nil {
+			return
+		}
+		m.GDB.start = slices.Delete(m.GDB.start, i, i+1)
+		if !p.result.failed() && !m.GDB.Gone {
+			m.tell("delete", "-break-delete", p.number())
+		}
+		return
+	}
+}
+
+// leaveStart keeps a rank that resumes from stopping again at a breakpoint that other
+// ranks have not reached yet.
+func (m *Machine) leaveStart() {
+	for _, p := range m.GDB.start {
+		if p.result == nil || p.result.failed() || p.resumed[m] || slices.Contains(p.away, m) {
+			continue
+		}
+		p.resumed[m] = true
+		var but []string
+		for _, o := range m.GDB.Machines {
+			if p.resumed[o] {
+				but = append(but, "$_inferior != "+strconv.Itoa(o.inferior))
+			}
+		}
+		command, args := m.condition(ours("condition"), p.number(), strings.Join(but, " && "))
+		m.tell("condition", command, args...)
+	}
+}

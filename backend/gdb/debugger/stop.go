@@ -1,0 +1,157 @@
+// Why and where a rank has stopped.
+
+package debugger
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"sdm/backend/mi"
+	"sdm/protocol"
+	"sdm/protocol/column"
+)
+
+// ownReason reports whether a thread has stopped for a reason of its own, not because
+// it was told to: gdb reports threads that -exec-interrupt has stopped with signal 0.
+func ownReason(stop mi.Tuple) bool {
+	return stop != nil && stop.Str("reason") != "" && !(stop.Str("reason") == "signal-received" && stop.Str("signal-name") == "0")
+}
+
+// stopBody is the body of a stop of the rank, reported for thread t. A reason that is
+// given replaces gdb's.
+func (m *Machine) stopBody(t *thread, reason string) protocol.Stop {
+	s := m.reasonOf(t.stop)
+	if reason != "" {
+		s = protocol.Stop{Reason: reason}
+	}
+	if f, ok := frameIn(t.stop); ok {
+		s.Frame = &f.Frame
+		s.Source = m.lineOf(f)
+		if f.Full == "" && reason != "entry" { // without line numbers
+			m.adviseSymbols()
+		}
+	}
+	_, s.Others = m.furtherStops(t)
+	return s
+}
+
+// furtherStops describes the other threads that have stopped for reasons of their own:
+// how many stopped for the same reason in the same place, and the reasons of the
+// others, each once. The number depends on timing and differs between ranks that do the
+// same, so it is in a column.
+func (m *Machine) furtherStops(t *thread) (alike int, reasons []string) {
+	own := m.otherText(t.stop)
+	for _, o := range m.threads {
+		if o == t || !ownReason(o.stop) {
+			continue
+		}
+		if text := m.otherText(o.stop); text == own {
+			alike++
+		} else {
+			reasons = append(reasons, text)
+		}
+	}
+	slices.Sort(reasons)
+	return alike, slices.Compact(reasons)
+}
+
+// reasonOf translates a stop record (GDB manual, GDB/MI Async Records).
+func (m *Machine) reasonOf(stop mi.Tuple) protocol.Stop {
+	s := protocol.Stop{Reason: stop.Str("reason")}
+	s.Detail = eventOf(stop)
+	if n := stoppedBy(stop); n != "" {
+		s.Breakpoint = m.points.ours(n)
+	}
+	switch {
+	case !ownReason(stop):
+		return protocol.Stop{Reason: "interrupted"}
+	case stop.Str("bkptno") != "": // or a catchpoint
+		s.Temporary = stop.Str("disp") == "del" || m.GDB.startPointOf(stop) != nil
+		if p := m.points.at(stop); p != nil && p.barrier {
+			s.Reason = "barrier"
+		} else if p != nil && s.Detail == "" {
+			s.Detail = p.eventAt()
+		}
+	case s.Reason == "signal-received" || s.Reason == stopAtCore:
+		s.Signal, s.Meaning = stop.Str("signal-name"), stop.Str("signal-meaning")
+	case s.Reason == notRecorded:
+		s.Detail = m.Record.limit
+	case s.Reason == "function-finished":
+		_, s.Returned = stop.Get("return-value")
+	}
+	for _, w := range triggeredBeside(stop) {
+		s.Triggered = append(s.Triggered, protocol.Trigger{Reason: w.Str("reason"), Breakpoint: m.points.ours(stoppedBy(w))})
+	}
+	return s
+}
+
+// stopColumns returns what may differ between ranks that stopped alike.
+func (m *Machine) stopColumns(t *thread) []column.Column {
+	c := columnsOf(m.Target.Rank, 0)
+	alike, _ := m.furtherStops(t)
+	c.add("others", strconv.Itoa(alike)) // always: groups merge only if they have the same columns
+	c.add("thread", strconv.Itoa(t.id))
+	if f, ok := frameIn(t.stop); ok {
+		c.frame("", f)
+	}
+	if n := m.points.placeOf(t.stop); n > 0 {
+		c.add("place", strconv.Itoa(n))
+	}
+	if v, ok := t.stop.Get("return-value"); ok {
+		c.add("value", v.Str)
+	}
+	c.watched("", t.stop)
+	for i, w := range triggeredBeside(t.stop) {
+		c.watched("triggered."+strconv.Itoa(i)+".", w)
+	}
+	if pid := t.stop.Str("newpid"); pid != "" {
+		c.add("newpid", pid)
+	}
+	return c.sorted()
+}
+
+// watched adds the values of a watchpoint: old and new, or the one that was read.
+func (c *columns) watched(prefix string, reason mi.Tuple) {
+	for _, f := range reason.Path("value").Fields {
+		c.add(prefix+f.Name, f.Value.Str)
+	}
+}
+
+// otherText describes the stop of a further thread, equally on all ranks with the same
+// stop.
+func (m *Machine) otherText(stop mi.Tuple) string {
+	s := m.reasonOf(stop)
+	text := s.Reason
+	if s.Breakpoint != 0 {
+		text += fmt.Sprintf(" %d", s.Breakpoint)
+	}
+	if s.Signal != "" {
+		text += " " + s.Signal
+	}
+	if f, ok := frameIn(stop); ok {
+		text += ", " + place(f.Frame)
+	}
+	return text
+}
+
+// place returns text like "helper at work.c:21".
+func place(f protocol.Frame) string {
+	switch {
+	case f.File != "":
+		return fmt.Sprintf("%s at %s:%d", f.Func, f.File, f.Line)
+	case f.From != "":
+		return f.Func + " from " + f.From
+	}
+	return f.Func
+}
+
+// crashed returns the signal with which a thread stopped, if that indicates an error in
+// the program.
+func crashed(stop mi.Tuple) string {
+	name := stop.Str("signal-name")
+	if reason := stop.Str("reason"); reason != "signal-received" && reason != stopAtCore || slices.Contains([]string{"0", "SIGINT", "SIGSTOP", "SIGTRAP", "SIGCONT"}, name) {
+		return ""
+	}
+	return name
+}

@@ -1,0 +1,32 @@
+// A rank whose machine has panicked.
+
+package debugger
+
+import (
+	"time"
+
+	"sdm/protocol"
+)
+
+// Successor returns a machine with what a panic cannot have damaged: the target, the
+// reported state, and the open requests.
+func (m *Machine) Successor() *Machine {
+	h := NewMachine(m.Target, m.Host)
+	h.advised = m.advised
+	h.State, h.Child = m.State, m.Child
+	for _, q := range m.Open {
+		if !q.answered {
+			h.Open = append(h.Open, &Request{Command: q.Command, ID: q.ID, began: q.began})
+		}
+	}
+	return h
+}
+
+// GiveUp answers all requests and reports the rank as lost.
+func (m *Machine) GiveUp(now time.Duration, why *protocol.Fault) {
+	m.now = now
+	for len(m.Open) > 0 {
+		m.fail(m.Open[0], why)
+	}
+	m.Event(protocol.KindLost, protocol.Missing{Cause: why.Error()})
+}

@@ -1,0 +1,108 @@
+// Breakpoints at the same place: gdb reports only the first of them for a stop.
+
+package debugger
+
+import (
+	"slices"
+
+	"sdm/backend/mi"
+)
+
+// tally is what gdb has counted at a breakpoint: hits, and how many of the next ones do
+// not stop.
+type tally struct{ hits, ignore int }
+
+// together reports whether a breakpoint that resumes threads (a log, commands that end
+// in continue) is at the same place as another. Then gdb's hit counts before and after
+// a run tell which of them were hit.
+func (b *breakpoints) together() bool {
+	return slices.ContainsFunc(b.list, func(p *point) bool { return p.goesOn() && !p.missed && len(b.beside(p)) > 0 })
+}
+
+// isPassed reports whether a breakpoint at the place of p resumes threads.
+func (b *breakpoints) isPassed(p *point) bool {
+	return p != nil && slices.ContainsFunc(b.list, (*point).goesOn) && slices.ContainsFunc(b.beside(p), (*point).goesOn)
+}
+
+// beside returns the other breakpoints at a place of p.
+func (b *breakpoints) beside(p *point) []*point {
+	var all []*point
+	for _, o := range b.list {
+		shares := func(addr string) bool { return slices.Contains(p.places, addr) }
+		if o != p && !o.missed && slices.ContainsFunc(o.places, shares) {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// countHits records gdb's counts before the rank runs.
+func (m *Machine) countHits() {
+	if m.points.together() {
+		m.ask(ours("info breakpoints"), func(a answer) { m.points.newHits(a.Results, "") }, "-break-list")
+	}
+}
+
+// hitTogether returns all breakpoints that a thread has hit with the one that gdb
+// reports: those that resume it, and the first that does not, or nil.
+func (m *Machine) hitTogether(t *thread, told *point, then func(passed []*point, stays *point)) {
+	m.ask(ours("info breakpoints"), func(a answer) {
+		var passed []*point
+		var stays *point
+		for _, p := range m.points.newHits(a.Results, t.stop.Path("frame", "addr").Str) {
+			switch {
+			case p.goesOn():
+				passed = append(passed, p)
+			case stays == nil:
+				stays = p
+			}
+		}
+		if !slices.Contains(passed, told) && told.goesOn() {
+			passed = append(passed, told)
+		} else if stays == nil && !told.goesOn() {
+			stays = told
+		}
+		then(passed, stays)
+	}, "-break-list")
+}
+
+// newHits returns the breakpoints at an address that have been hit since the last call,
+// by an answer to -break-list. A temporary one that was hit is not listed any more.
+func (b *breakpoints) newHits(table mi.Tuple, addr string) (hit []*point) {
+	now := map[string]tally{}
+	for _, f := range table.Path("BreakpointTable", "body").Fields {
+		var c tally
+		c.hits, _ = f.Value.Fields.Int("times")
+		c.ignore, _ = f.Value.Fields.Int("ignore")
+		now[f.Value.Fields.Str("number")] = c
+	}
+	for _, p := range b.list {
+		c, there := now[p.gdb]
+		if !p.missed && slices.Contains(p.places, addr) && (!there || c.hits-p.counted.hits > p.counted.ignore) {
+			hit = append(hit, p)
+		}
+		p.counted, p.missed = c, p.missed || !there
+	}
+	return hit
+}
+
+// stopOf translates a stop at another breakpoint in the same place to one at p.
+func (p *point) stopOf(stop mi.Tuple) mi.Tuple {
+	disposition := "keep"
+	switch {
+	case p.missed:
+		disposition = "del"
+	case p.left > 0:
+		disposition = "dis"
+	}
+	now := slices.Clone(stop)
+	for i, f := range now {
+		switch f.Name {
+		case "bkptno":
+			now[i].Value.Str = p.gdb
+		case "disp":
+			now[i].Value.Str = disposition
+		}
+	}
+	return now
+}

@@ -1,0 +1,109 @@
+// Further commands that resume ranks: to a location, from a location, by instructions,
+// with a signal.
+
+package debugger
+
+import (
+	"strconv"
+	"strings"
+
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// stepInstruction executes stepi and nexti.
+func (m *Machine) stepInstruction(q *Request) {
+	command := "-exec-step-instruction"
+	if q.Name == "nexti" {
+		command = "-exec-next-instruction"
+	}
+	m.resumeOne(q, command, strconv.Itoa(max(q.args.Count, 1)))
+	m.run.address = true
+}
+
+// runUntil executes until. It does not use -exec-until: gdb 13 then reads no command
+// until the target has stopped. If the target waits for other ranks of the same gdb (a
+// collective), it never does.
+func (m *Machine) runUntil(q *Request) { m.resumeTo(q, "until") }
+
+// advance has no GDB/MI command: -exec-until with a location stays in the selected
+// frame.
+func (m *Machine) advance(q *Request) { m.resumeTo(q, "advance") }
+
+// resumeTo runs the selected thread to the location of a request. gdb would set
+// breakpoints for it in the programs of all ranks that share it. For a rank that has
+// just ended that fails ("Command aborted."), and after such a search gdb
+// has the innermost frame selected.
+func (m *Machine) resumeTo(q *Request, word string) {
+	m.inSelectedFile(q, q.args.Location, func(location string) {
+		if location == "" {
+			m.resumeByLine(q, word+" ")
+			return
+		}
+		m.onlyPlace(q, location, func(location string) { m.resumeByLine(q, word+" "+location+" ") }, func() {
+			m.aloneFor(q, word+" with several places")
+		})
+	})
+}
+
+// jump resumes the selected thread at another location.
+func (m *Machine) jump(q *Request) {
+	m.inSelectedFile(q, q.args.Location, func(location string) {
+		m.onlyPlace(q, location, func(location string) { m.resumeOne(q, "-exec-jump", location) }, func() {
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "Unreasonable jump request"})
+		})
+	})
+}
+
+// onlyPlace restricts a location to this rank, for commands that look into the programs
+// of all ranks that share a gdb: it returns an address, or calls several if there is
+// more than one.
+func (m *Machine) onlyPlace(q *Request, location string, then func(location string), several func()) {
+	if !m.GDB.Shared() || strings.HasPrefix(location, "*") {
+		then(location)
+		return
+	}
+	m.places(q, location, func(own mi.Tuple) {
+		if at := placesOf(own); len(at) == 1 {
+			then("*" + at[0])
+			return
+		}
+		several()
+	})
+}
+
+// goOnWithSignal executes signal, for the selected thread. "0" drops the signal with
+// which the rank has stopped.
+func (m *Machine) goOnWithSignal(q *Request) {
+	if !isSignal(q.args.Signal) {
+		m.fail(q, notASignal(q.args.Signal))
+		return
+	}
+	m.resumeByLine(q, "signal "+q.args.Signal)
+}
+
+// resumeByLine resumes the selected thread by a line of gdb's command line. With & gdb
+// goes on reading commands (GDB manual, Background Execution).
+func (m *Machine) resumeByLine(q *Request, line string) {
+	at := m.at(q)
+	m.resume(q, m.othersUnlocked(), "-interpreter-exec", append(at, "console", line+"&")...)
+	m.run.thread = m.chosen.thread
+}
+
+func notASignal(text string) *protocol.Fault {
+	return &protocol.Fault{
+		Kind: protocol.FaultUsage, Message: strconv.Quote(text) + " is not a signal",
+		Hint: "SIGUSR1, or a number; info signals lists them",
+	}
+}
+
+// isSignal reports whether a text is one word that may name a signal in a line for gdb.
+// gdb decides whether it does.
+func isSignal(text string) bool {
+	for i := range len(text) {
+		if c := text[i] | 0x20; !(c >= 'a' && c <= 'z' || text[i] >= '0' && text[i] <= '9') {
+			return false
+		}
+	}
+	return text != ""
+}

@@ -1,0 +1,48 @@
+// Sequential attaches to ranks that share a gdb.
+
+package debugger
+
+// turn keeps commands that follow a -target-attach from gdb until that attach has
+// ended.
+//
+// gdb 13.1 mishandles two concurrent attaches to targets with several threads. It takes
+// its own SIGSTOP for the later targets as a signal of the program, which they get when
+// they resume or are detached from: 5 of 8 ranks with 3 threads stayed stopped after
+// gdb had exited. Held ranks have one thread and are sent SIGCONT.
+type turn struct {
+	of  *Machine
+	end int // end of its command in debugger.bytes
+}
+
+// waitTurn makes gdb complete the attach of a rank before it gets further commands.
+func (d *Debugger) waitTurn(m *Machine) {
+	if d.Shared() && !m.Target.Held {
+		d.turns = append(d.turns, turn{m, len(d.Bytes)})
+	}
+}
+
+// isComing reports whether the attach of the rank is under way and its request is open.
+func (m *Machine) isComing() bool {
+	q := m.attach.request
+	return q != nil && !q.answered && !m.State.IsOver()
+}
+
+// Take returns the commands that may be sent now. The slice is valid until the next
+// command.
+func (d *Debugger) Take() []byte {
+	for len(d.turns) > 0 && !d.turns[0].of.isComing() {
+		d.turns = d.turns[1:]
+	}
+	if len(d.turns) == 0 {
+		now := d.Bytes
+		d.Bytes = d.Bytes[:0]
+		return now
+	}
+	n := d.turns[0].end
+	now := d.Bytes[:n]
+	d.Bytes = d.Bytes[n:]
+	for i := range d.turns {
+		d.turns[i].end = max(d.turns[i].end-n, 0)
+	}
+	return now
+}

@@ -1,0 +1,301 @@
+// Deferred symbols: those of libraries, read when a command needs them.
+
+package debugger
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sdm/backend/gdb/gdbtext"
+	"sdm/backend/gdb/inferior"
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
+
+// unread is the state of the libraries of a rank that was attached to. Their symbols
+// are not read at the attach (auto-solib-add off): an Open MPI rank has 70 libraries,
+// which take two thirds of the time of an attach. What a command needs is read before
+// it is answered, so that no answer differs from that of a gdb that has read all:
+//
+//   - A stack needs the libraries of its frames. For such a frame gdb reports the library and no
+//     name; the frames further out are guesses, so the stack is listed again.
+//   - A value needs a library that it may point into, because gdb shows the symbol there.
+//   - Nearly all else needs all libraries: a breakpoint on a function, a step, an expression.
+//     See needsLibraries.
+type unread struct {
+	Deferred bool          // there may be libraries whose symbols have not been read
+	read     []string      // names of libraries that have been read, as gdb has them
+	pending  int           // number of readings that gdb has not finished
+	began    time.Duration // when the first of these was requested
+	told     bool          // the user has been told that it takes long
+	enough   bool          // interrupted: the present commands use what there is
+}
+
+// untold is how long reading symbols may take before the user is told.
+const untold = 500 * time.Millisecond
+
+// libraryRounds is how often a stack is listed again before all libraries are read.
+const libraryRounds = 6
+
+// readLibraries makes gdb read the symbols of all libraries, present and future, before
+// its next command.
+func (m *Machine) readLibraries() {
+	if !m.missSymbols() {
+		return
+	}
+	m.Unread.Deferred = false
+	m.tell(readingLibraries, "-gdb-set", "auto-solib-add", "on")
+	m.readSymbols("sharedlibrary", func() { m.Unread.Deferred = true })
+}
+
+// missSymbols reports whether there may be symbols that gdb has not read and may still
+// read.
+func (m *Machine) missSymbols() bool { return m.Unread.Deferred && !m.Unread.enough }
+
+// readSymbols executes a line that reads symbols. An interrupt aborts it.
+func (m *Machine) readSymbols(line string, interrupted func()) {
+	u := &m.Unread
+	if u.pending == 0 {
+		u.began = m.now
+	}
+	u.pending++
+	m.ask(ours(readingLibraries), func(a answer) {
+		if u.pending--; u.pending == 0 {
+			m.tellReading(false)
+		}
+		if !a.failed() {
+			return
+		}
+		interrupted()
+		if !u.enough && !m.State.IsOver() {
+			u.enough = true
+			m.Event(protocol.KindNote, protocol.Note{Text: "symbols of libraries were not all read: " + strings.Replace(a.Results.Str("msg"), "Quit", "interrupted", 1)})
+		}
+	}, "-interpreter-exec", append(m.somewhere(), "console", line)...)
+}
+
+// tellReading reports that reading symbols takes long, or that it has ended.
+func (m *Machine) tellReading(on bool) {
+	if m.Unread.told != on && !m.State.IsOver() {
+		m.Event(protocol.KindLoading, protocol.Loading{Done: !on})
+	}
+	m.Unread.told = on
+}
+
+// readingDue returns when the user is to be told that it takes long; 0: never.
+func (m *Machine) readingDue() time.Duration {
+	if m.Unread.pending == 0 || m.Unread.told {
+		return 0
+	}
+	return m.Unread.began + untold
+}
+
+// readingLibraries describes what gdb is busy with.
+const readingLibraries = "the symbols of libraries"
+
+// readThese reads the symbols of some libraries, and of all that another rank of this
+// gdb needed. It reports whether any had not been read.
+func (m *Machine) readThese(libraries []string) bool {
+	fresh := slices.DeleteFunc(slices.Clone(libraries), func(l string) bool { return slices.Contains(m.Unread.read, l) })
+	if !m.missSymbols() || len(fresh) == 0 {
+		return false
+	}
+	for _, l := range append(fresh, m.GDB.libraries...) {
+		if slices.Contains(m.Unread.read, l) {
+			continue
+		}
+		m.Unread.read = append(m.Unread.read, l)
+		if !slices.Contains(m.GDB.libraries, l) {
+			m.GDB.libraries = append(m.GDB.libraries, l)
+		}
+		m.readSymbols("sharedlibrary "+gdbtext.LibraryPattern(l), func() { m.libraryGone(l) })
+	}
+	return true
+}
+
+// libraryGone has the symbols of a library read again when they are needed.
+func (m *Machine) libraryGone(name string) {
+	m.Unread.read = slices.DeleteFunc(m.Unread.read, func(l string) bool { return l == name })
+}
+
+// unnamedIn returns the library of a frame without a name, or "".
+func unnamedIn(frame mi.Tuple) string {
+	if frame.Str("func") == "??" {
+		return strings.Clone(frame.Str("from"))
+	}
+	return ""
+}
+
+// needsLibraries reports whether a command may need symbols of any library. The others
+// read what they need themselves.
+func needsLibraries(info protocol.CommandInfo, q *Request) bool {
+	switch {
+	case info.OwnSymbols:
+		return q.args.Full // the locals of backtrace
+	case q.Name == "print": // in the innermost frame, which named has completed, or in a selected one
+		return q.args.Frame != nil || q.args.Thread != 0 || !gdbtext.Plain.MatchString(strings.TrimSpace(q.args.Expr)) || q.args.Format != "" || q.args.Last > 0
+	}
+	return true
+}
+
+// incomplete reports whether the answer for a plain expression might differ with all
+// libraries. A structure may have pointers as members, or a pretty-printer that comes
+// with a library.
+func (m *Machine) incomplete(a answer) bool {
+	value := a.Results.Str("value")
+	return m.missSymbols() && (a.failed() || strings.Contains(value, "{") || m.pointsIntoLibraries(value))
+}
+
+var hexadecimal = regexp.MustCompile(`0x[0-9a-f]+`)
+
+// pointsIntoLibraries reports whether values may contain an address in a library, for
+// which gdb would show a symbol.
+func (m *Machine) pointsIntoLibraries(values ...string) bool {
+	if !m.missSymbols() {
+		return false
+	}
+	var spans []inferior.Span
+	for _, v := range values {
+		for _, text := range hexadecimal.FindAllString(v, -1) {
+			if spans == nil {
+				spans = m.Host.spans(m.Target.PID)
+			}
+			addr, err := strconv.ParseUint(text[2:], 16, 64)
+			if err != nil || slices.ContainsFunc(spans, func(s inferior.Span) bool { return s.Holds(addr) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reach calls then when the frames of a thread down to level last are those that gdb
+// would list with all libraries.
+func (m *Machine) reach(q *Request, thread, last int, then func()) {
+	m.reachAgain(q, thread, last, 0, then)
+}
+
+func (m *Machine) reachAgain(q *Request, thread, last, round int, then func()) {
+	if !m.missSymbols() {
+		then()
+		return
+	}
+	m.ask(q, func(a answer) {
+		if m.readMore(m.unnamedFrames(a.Results), round) {
+			m.reachAgain(q, thread, last, round+1, then)
+			return
+		}
+		then()
+	}, "-stack-list-frames", "--thread", m.gdbThread(thread), "0", strconv.Itoa(last))
+}
+
+// unnamedFrames returns the libraries of frames without a name, if symbols may be
+// missing.
+func (m *Machine) unnamedFrames(stack mi.Tuple) (libraries []string) {
+	if !m.missSymbols() {
+		return nil
+	}
+	for v := range stack.Path("stack").Fields.All("frame") {
+		if l := unnamedIn(v.Fields); l != "" {
+			libraries = append(libraries, l)
+		}
+	}
+	return libraries
+}
+
+// readForThreads reads what the innermost frames of threads need. It reports whether
+// something had to be read.
+func (m *Machine) readForThreads(list mi.Tuple) bool {
+	var libraries, values []string
+	for _, e := range list {
+		if f, ok := e.Value.Fields.Get("frame"); ok {
+			libraries = append(libraries, unnamedIn(f.Fields))
+			values = append(values, frameOf(f.Fields).values...)
+		}
+	}
+	if m.pointsIntoLibraries(values...) {
+		m.readLibraries()
+		return true
+	}
+	return m.readThese(slices.DeleteFunc(libraries, func(l string) bool { return l == "" }))
+}
+
+// readMore reads those libraries, or all after libraryRounds. It reports whether
+// something had to be read.
+func (m *Machine) readMore(libraries []string, round int) bool {
+	if round < libraryRounds {
+		return m.readThese(libraries)
+	}
+	missing := m.missSymbols()
+	m.readLibraries()
+	return missing
+}
+
+// named calls then when gdb has names for the frames of all threads that the stop of t
+// reports.
+func (m *Machine) named(t *thread, then func()) {
+	if !m.missSymbols() {
+		then()
+		return
+	}
+	var missing, values []string
+	var all []*thread
+	for _, th := range m.threads {
+		if th != t && !ownReason(th.stop) {
+			continue
+		}
+		all = append(all, th)
+		if f, ok := th.stop.Get("frame"); ok {
+			missing = append(missing, unnamedIn(f.Fields))
+			values = append(values, frameOf(f.Fields).values...)
+		}
+		values = append(values, th.stop.Str("return-value"))
+	}
+	missing = slices.DeleteFunc(missing, func(l string) bool { return l == "" })
+	if m.pointsIntoLibraries(values...) {
+		m.readLibraries()
+	} else if !m.readThese(missing) {
+		then()
+		return
+	}
+	for i, th := range all {
+		m.ask(ours(readingLibraries), func(a answer) {
+			for _, e := range a.Results.Path("threads").Fields {
+				if f, ok := e.Value.Fields.Get("frame"); ok {
+					th.stop = withFrame(th.stop, f)
+				}
+			}
+			switch {
+			case i < len(all)-1 || m.State.IsOver():
+			// a value points into a library that has just been read
+			case m.pointsIntoLibraries(frameValues(all)...):
+				m.named(t, then)
+			default:
+				then()
+			}
+		}, "-thread-info", strconv.Itoa(th.gdb))
+	}
+}
+
+func frameValues(list []*thread) (values []string) {
+	for _, t := range list {
+		if f, ok := frameIn(t.stop); ok {
+			values = append(values, f.values...)
+		}
+	}
+	return values
+}
+
+// withFrame returns a stop with another frame.
+func withFrame(stop mi.Tuple, f mi.Value) mi.Tuple {
+	stop = slices.Clone(stop)
+	for i := range stop {
+		if stop[i].Name == "frame" {
+			stop[i].Value = f
+		}
+	}
+	return stop
+}

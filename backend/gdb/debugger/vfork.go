@@ -1,0 +1,57 @@
+// catch vfork, and other commands for which a rank needs a gdb of its own.
+
+package debugger
+
+import (
+	"strings"
+
+	"sdm/protocol"
+)
+
+// From version 13 on gdb in non-stop mode does not resume a thread that it has stopped
+// at a vfork (infrun.c, proceed: it takes it for another thread of a process whose
+// child still uses its memory), and an interrupt has no effect. In all-stop mode it
+// does; 10.1, 16.3 and 18.1 do in both modes. 14 and 15 were not tested and get
+// all-stop mode, too.
+const vforkHangs, vforkRuns = 13, 16
+
+// eventWord returns the event that catch is to catch; further words are gdb's.
+func eventWord(event string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(event), " ")
+	return word
+}
+
+func Catches(c protocol.Command, event string) bool {
+	return c.Name == "catch" && eventWord(c.Args.Event) == event
+}
+
+// NeedsOwnGDB reports whether a command needs a gdb with one rank: see insertAt, setCatch.
+func NeedsOwnGDB(c protocol.Command) bool {
+	return c.Args.Hardware || Catches(c, "vfork") || Catches(c, "syscall")
+}
+
+// vforkable calls then if catch vfork works in this gdb: it has one rank, and is in
+// all-stop mode if its version needs that. Otherwise it hands the rank over.
+func (m *Machine) vforkable(q *Request, then func()) {
+	if m.Target.AllStop {
+		then()
+		return
+	}
+	m.ask(q, func(a answer) {
+		version, _ := a.Results.Int("value")
+		hangs := vforkHangs <= version && version < vforkRuns
+		switch {
+		case hangs && q.again:
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "this gdb cannot resume a rank that it stops at a vfork", Hint: "catch vfork where the rank stands gives it one that can"})
+		case hangs:
+			m.aloneFor(q, "catch vfork (it is interrupted by SIGINT)")
+			if m.moving != nil {
+				m.moving.allStop = true
+			}
+		case m.GDB.Shared() && !q.again:
+			m.aloneFor(q, "catch vfork")
+		default:
+			then()
+		}
+	}, "-data-evaluate-expression", "$_gdb_major")
+}
