@@ -43,8 +43,7 @@ func (o *options) attachFlags() *pflag.FlagSet {
 	}
 	o.declareNodes(f)
 	f.StringVar(&o.listenHost, "listen", "", "`host` or address at which servers on other hosts register (default: all of this host)")
-	o.declareEngine(f)
-	o.declareReverse(f)
+	o.gdb.Declare(f)
 	f.IntVar(&o.ranksPerServer, "ranks-per-server", 0, "`number` of ranks of one server on this host (default: one server has all)")
 	return f
 }

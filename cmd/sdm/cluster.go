@@ -73,28 +73,7 @@ func (o *options) serverArgs() []string {
 	if o.connectWait > 0 {
 		args = append(args, "--start-wait", o.connectWait.String())
 	}
-	if o.gdb != "" {
-		args = append(args, "--gdb", o.gdb)
-	}
-	for _, a := range o.gdbArgs {
-		args = append(args, "--gdb-arg", a)
-	}
-	if o.ranksPerGDB != "auto" && o.ranksPerGDB != "" {
-		args = append(args, "--ranks-per-gdb", o.ranksPerGDB)
-	}
-	if o.indexCache != "auto" && o.indexCache != "" {
-		args = append(args, "--index-cache", o.indexCache)
-	}
-	if o.reverse {
-		args = append(args, "--reverse")
-	}
-	if o.ignoreAborts {
-		args = append(args, "--ignore-aborts")
-	}
-	if o.eagerSymbols {
-		args = append(args, "--eager-symbols")
-	}
-	return args
+	return append(args, o.gdb.Line()...)
 }
 
 // dial connects to a child of the root: over the socket pair, or by its address.

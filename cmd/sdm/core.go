@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"sdm/backend/gdb"
 	"sdm/cmd/internal/startup"
 	"sdm/launch"
 	"sdm/master/frontend/console"
@@ -33,7 +32,13 @@ func (o *options) coreFlags() *pflag.FlagSet {
 			f.AddFlag(flag)
 		}
 	})
-	o.declareEngine(f)
+	gdb := startup.NewFlags("")
+	o.gdb.Declare(gdb)
+	gdb.VisitAll(func(flag *pflag.Flag) {
+		if flag.Name != "reverse" {
+			f.AddFlag(flag)
+		}
+	})
 	f.IntVar(&o.ranksPerServer, "ranks-per-server", 0, "`number` of core files of one server (default: one server has all)")
 	return f
 }
@@ -59,7 +64,6 @@ func (a *app) core(args []string) console.Status {
 
 // validateCore checks the options and sets the number of ranks.
 func (o *options) validateCore() error {
-	_, badShare := gdb.ParseShare(o.ranksPerGDB)
 	switch {
 	case len(o.args) == 0:
 		return errors.New("which program, and which core files? (sdm core [flags] PROGRAM CORE...)")
@@ -71,8 +75,6 @@ func (o *options) validateCore() error {
 		return fmt.Errorf("%d core files: a session has %d ranks at most", len(o.args)-1, rank.MaxID)
 	case o.ranksPerServer < 0:
 		return errors.New("--ranks-per-server cannot be negative")
-	case badShare != nil:
-		return fmt.Errorf("--ranks-per-gdb %w", badShare)
 	}
 	o.np = len(o.args) - 1
 	if _, err := topology.ParseShape(o.shape(), o.servers()); err != nil {

@@ -164,7 +164,7 @@ func (o *options) launch(all, fed rank.Set, program []string) *session.Call {
 	if len(o.apps) > 0 {
 		job.Env, job.Apps = o.directives[:o.jobLevel], o.applications()
 	}
-	if o.reverse {
+	if o.gdb.Reverse {
 		job.Env = slices.Concat(job.Env, gdb.Recordable())
 	}
 	return &session.Call{Command: "launch", Args: protocol.Args{Job: job}}

@@ -9,8 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"sdm/backend/gdb"
-	"sdm/backend/gdb/indexcache"
+	"sdm/cmd/internal/gdbflags"
 	"sdm/cmd/internal/startup"
 	"sdm/launch"
 	"sdm/master"
@@ -57,14 +56,8 @@ type options struct {
 	// Of subcommands that start processes, attach to them or open core files:
 	np             int
 	force          bool
-	gdb            string
-	gdbArgs        []string
+	gdb            gdbflags.Values
 	ranksPerServer int
-	ranksPerGDB    string
-	ignoreAborts   bool
-	eagerSymbols   bool
-	indexCache     string
-	reverse        bool
 	npGiven        bool // in the environment, too
 	npTyped        bool
 	jobLevel       int           // number of directives before -n, which hold for all programs
@@ -124,8 +117,7 @@ func (o *options) runFlags() *pflag.FlagSet {
 	o.declareNodes(f)
 	f.StringVar(&o.listenHost, "listen", "", "`host` or address at which the servers of a starter's job register (default: all of this host)")
 	f.StringVar(&o.output, "output", outputConsole, "who gets what the ranks of a starter's job write: console, or starter")
-	o.declareEngine(f)
-	o.declareReverse(f)
+	o.gdb.Declare(f)
 	f.IntVar(&o.ranksPerServer, "ranks-per-server", 0, "`number` of ranks of one server (default: one server has all)")
 	return f
 }
@@ -169,16 +161,6 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.BoolVar(&o.noRC, "no-rc", false, "do not read ~/.config/sdm/sdmrc")
 	f.StringVar(&o.rc, "rc", "", "read this `file` in its place")
 	o.log.Declare(f)
-}
-
-// declareEngine adds the flags about gdb.
-func (o *options) declareEngine(f *pflag.FlagSet) {
-	f.StringVar(&o.gdb, "gdb", "", "`path` of gdb (default: gdb in PATH)")
-	f.StringArrayVar(&o.gdbArgs, "gdb-arg", nil, "further `argument` for each gdb; may repeat")
-	f.StringVar(&o.ranksPerGDB, "ranks-per-gdb", "auto", "`number` of ranks that share a gdb, or auto: up to 8 where there are many")
-	f.StringVar(&o.indexCache, "index-cache", "auto", "where the gdbs of a node keep indexes of symbols for one another: auto (`DIR` in /tmp), off, or a directory")
-	f.BoolVar(&o.ignoreAborts, "ignore-aborts", false, "let ranks run on that call MPI_Abort; else they stop there")
-	f.BoolVar(&o.eagerSymbols, "eager-symbols", false, "read separate debug files of libraries, too, and all symbols at once: slower to start, three times the memory")
 }
 
 // declareEnv adds the flags that change the environment of the ranks.
@@ -232,10 +214,10 @@ func (o *options) validate() error {
 	if err := o.validateStaging(); err != nil {
 		return err
 	}
-	_, badCache := indexcache.Parse(o.indexCache)
+	badGDB := o.gdb.Check()
 	switch {
-	case badCache != nil:
-		return fmt.Errorf("--index-cache %w", badCache)
+	case badGDB != nil:
+		return badGDB
 	case o.wait < 0 || o.timeout < 0 || o.connectWait < 0 || o.queueWait < 0:
 		return errors.New("--wait, --timeout, --connect-wait and --queue-wait cannot be negative (0 is no limit)")
 	case o.linger < 0 || o.heartbeat < 0:
@@ -280,7 +262,6 @@ const manyRanks = 1000
 
 // validateRun checks the options of sdm run.
 func (o *options) validateRun() error {
-	_, badShare := gdb.ParseShare(o.ranksPerGDB)
 	switch {
 	case len(o.args) == 0:
 		return errors.New("which program? (sdm run [flags] PROGRAM [ARG...])")
@@ -290,8 +271,6 @@ func (o *options) validateRun() error {
 		return fmt.Errorf("-n %d: on one machine? each rank has a gdb of some 20 MB (--force if you mean it; sdm sim -n %d tries it without processes)", o.np, o.np)
 	case o.ranksPerServer < 0:
 		return errors.New("--ranks-per-server cannot be negative")
-	case badShare != nil:
-		return fmt.Errorf("--ranks-per-gdb %w", badShare)
 	}
 	if _, err := o.inputRanks(); err != nil {
 		return err

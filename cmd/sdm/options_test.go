@@ -42,7 +42,7 @@ func TestFlagsOfRun(t *testing.T) {
 	if o.np != 4 || o.wait != 2*time.Second || o.stopAt != "main" {
 		t.Errorf("np %d, wait %v, stop at %s", o.np, o.wait, o.stopAt)
 	}
-	if diff := cmp.Diff([]string{"-q"}, o.gdbArgs); diff != "" {
+	if diff := cmp.Diff([]string{"-q"}, o.gdb.Args); diff != "" {
 		t.Error(diff)
 	}
 	if set, err := o.inputRanks(); err != nil || set.String() != "1-3" {
@@ -62,7 +62,7 @@ func TestEveryFlagHasATwin(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := []any{o.np, o.scripts[0].value, o.batch, o.format, o.timeout, o.stopAt, o.directives[0].Name, o.stdin, o.stdinFile,
-		o.tree, o.connectWait, o.color, o.rc, o.log.File, o.log.Level, o.ranksPerServer, o.ranksPerGDB, o.secretFile, o.fold, o.echo}
+		o.tree, o.connectWait, o.color, o.rc, o.log.File, o.log.Level, o.ranksPerServer, o.gdb.RanksPerGDB, o.secretFile, o.fold, o.echo}
 	want := []any{2, "f", true, "ndjson", time.Minute, "entry", "A", "none", "g",
 		"flat", time.Second, "never", "h", "i", "debug", 1, "1", "j", 1500 * time.Millisecond, true}
 	if diff := cmp.Diff(want, got); diff != "" {

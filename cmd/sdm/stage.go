@@ -36,7 +36,7 @@ func (o *options) validateStaging() error {
 	case o.stage != "" && !filepath.IsAbs(o.stage):
 		return fmt.Errorf("--stage %s: give an absolute path, of a directory on each node", o.stage)
 	case o.stageGDB:
-		if _, err := stage.FindGDB(o.gdb); err != nil {
+		if _, err := stage.FindGDB(o.gdb.Path); err != nil {
 			return fmt.Errorf("--stage-gdb: %w", err)
 		}
 	}
@@ -107,7 +107,7 @@ func (p *plan) pack() {
 	p.baggage = b
 	go func() {
 		defer close(b.packed)
-		g, err := stage.FindGDB(p.o.gdb)
+		g, err := stage.FindGDB(p.o.gdb.Path)
 		if err == nil {
 			b.archive, err = g.Pack(ctx)
 		}
