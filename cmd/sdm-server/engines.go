@@ -34,25 +34,19 @@ var backends = map[string]engine{
 }
 
 func openGDB(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, error) {
-	share, err := gdb.ParseShare(o.ranksPerGDB)
+	cfg, err := o.gdb.Config()
 	if err != nil {
 		return nil, err
 	}
-	cache, err := indexcache.Parse(o.indexCache)
-	if err != nil {
-		return nil, err
-	}
-	if cache != "" {
-		if err := indexcache.Open(cache); err != nil {
+	if cfg.IndexCache != "" {
+		if err := indexcache.Open(cfg.IndexCache); err != nil {
 			log.Warn("gdb does without its index cache", "err", err)
-			cache = ""
+			cfg.IndexCache = ""
 		}
 	}
-	return gdb.New(gdb.Config{
-		Path: o.gdb, Staged: o.received.Path, Args: o.gdbArgs, RanksPerGDB: share, EagerSymbols: o.eagerSymbols, IndexCache: cache, Reverse: o.reverse, IgnoreAborts: o.ignoreAborts,
-		StartWait: o.startWait, OwnEnvironment: o.ownEnvironment,
-		Log: log, Custody: custody.New(func(err error) { log.Warn("a server that is killed now leaves ranks stopped", "err", err) }),
-	}, k)
+	cfg.Staged, cfg.StartWait, cfg.OwnEnvironment, cfg.Log = o.received.Path, o.startWait, o.ownEnvironment, log
+	cfg.Custody = custody.New(func(err error) { log.Warn("a server that is killed now leaves ranks stopped", "err", err) })
+	return gdb.New(cfg, k)
 }
 
 func openSim(_ *options, _ *slog.Logger, k backend.Sink) (backend.Backend, error) {
@@ -65,7 +59,7 @@ const gdbAnswers = 10 * time.Second
 
 // gdbName asks gdb for its version.
 func gdbName(o *options) string {
-	path := o.gdb
+	path := o.gdb.Path
 	if staged := o.received.Path(); staged != "" {
 		path = staged
 	} else if path == "" {

@@ -10,8 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"sdm/backend/gdb"
-	"sdm/backend/gdb/indexcache"
+	"sdm/cmd/internal/gdbflags"
 	"sdm/cmd/internal/startup"
 	"sdm/launch/stage"
 	"sdm/protocol"
@@ -32,12 +31,7 @@ type options struct {
 	perNode                        bool
 	ranks                          string // ranks to debug; "": all
 	backend                        string
-	gdb                            string
-	gdbArgs                        []string
-	ranksPerGDB                    string
-	ignoreAborts                   bool
-	eagerSymbols, reverse          bool
-	indexCache                     string
+	gdb                            gdbflags.Values
 	output                         string
 	own                            *atomic.Pointer[[]string] // before become; nil: not called
 	linger, connectWait, startWait time.Duration
@@ -94,14 +88,8 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.listen, "listen", "", "`HOST` or address to listen on (default: this host's own and the loopback, or the one that reaches the master)")
 	f.StringVar(&o.secretFile, "secret-file", "", "`PATH` of the secret (default: ~/.config/sdm/secret)")
 	f.StringVar(&o.backend, "backend", "gdb", "engine: gdb, or sim for simulated ranks")
-	f.StringVar(&o.gdb, "gdb", "", "`PATH` of gdb (default: gdb in PATH)")
-	f.StringArrayVar(&o.gdbArgs, "gdb-arg", nil, "further argument for gdb; may repeat")
-	f.StringVar(&o.ranksPerGDB, "ranks-per-gdb", "auto", "`number` of ranks that share a gdb, or auto: up to 8 where there are many")
+	o.gdb.Declare(f)
 	f.DurationVar(&o.startWait, "start-wait", 0, "how long gdbs may take to come up, and then to attach; 0: 4m0s to come up, and no limit to attach")
-	f.StringVar(&o.indexCache, "index-cache", "auto", "where gdbs keep indexes of symbols for one another: auto (`DIR` in /tmp), off, or a directory")
-	f.BoolVar(&o.reverse, "reverse", false, "record what the ranks do, so that they can run backwards")
-	f.BoolVar(&o.eagerSymbols, "eager-symbols", false, "read separate debug files of libraries, too, and all symbols at once")
-	f.BoolVar(&o.ignoreAborts, "ignore-aborts", false, "let ranks run on that call MPI_Abort")
 	f.StringVar(&o.output, "output", "console", "who gets what the ranks write: console, or starter")
 	f.DurationVar(&o.linger, "linger", 0, "how long the ranks stay as they are when the master is lost, before the session is over")
 	f.StringVar(&o.lost, "when-lost", "kill", "what then becomes of them: kill, or detach (they run on)")
@@ -149,8 +137,7 @@ func (o *options) check(f *pflag.FlagSet) error {
 		}
 	}
 	badPlace := o.checkRendezvous()
-	_, badShare := gdb.ParseShare(o.ranksPerGDB)
-	_, badCache := indexcache.Parse(o.indexCache)
+	badGDB := o.gdb.Check()
 	switch {
 	case moreThanOne(o.attach, o.jobid, o.hydra):
 		return errors.New("--attach, --jobid and --hydra: give only one of them")
@@ -180,10 +167,8 @@ func (o *options) check(f *pflag.FlagSet) error {
 		return fmt.Errorf("--port %d is not from 1 to 65535", o.port)
 	case badPlace != nil:
 		return badPlace
-	case badShare != nil:
-		return fmt.Errorf("--ranks-per-gdb %w", badShare)
-	case badCache != nil:
-		return fmt.Errorf("--index-cache %w", badCache)
+	case badGDB != nil:
+		return badGDB
 	case o.output != "console" && o.output != "starter":
 		return fmt.Errorf("--output %q: give console or starter", o.output)
 	case o.lost != "kill" && o.lost != "detach":

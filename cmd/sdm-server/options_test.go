@@ -17,7 +17,7 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if o.rendezvous != "node01:4711" || o.linger != 2*time.Second || o.connectWait != 3*time.Second || o.port != 0 ||
-		strings.Join(o.gdbArgs, " ") != "-nx -q" || o.server != -1 {
+		strings.Join(o.gdb.Args, " ") != "-nx -q" || o.server != -1 {
 		t.Errorf("%+v", o)
 	}
 	if j := o.slot(); j == nil || j.Program != "./a" || strings.Join(j.Args, " ") != "--port x" {

@@ -27,7 +27,7 @@ type application struct {
 
 // readApps splits the arguments at the colons into programs. A colon that no flag follows is an
 // argument.
-func (o *options) readApps() error {
+func (o *runOptions) readApps() error {
 	parts := splitApps(o.args)
 	switch {
 	case len(o.args) > 0 && o.args[0] == ":":
@@ -35,7 +35,7 @@ func (o *options) readApps() error {
 	case len(parts) == 1:
 		return nil
 	}
-	first := application{np: o.np, directives: o.directives[o.jobLevel:], args: parts[0]}
+	first := application{np: o.np, directives: o.ranks.directives[o.jobLevel:], args: parts[0]}
 	o.apps, o.args = []application{first}, parts[0]
 	for _, part := range parts[1:] {
 		a, err := readApp(part)
@@ -68,11 +68,11 @@ func splitApps(args []string) [][]string {
 
 // readApp reads the arguments after one colon.
 func readApp(words []string) (application, error) {
-	inner := &options{np: 1}
+	inner := &runOptions{np: 1}
 	f := startup.NewFlags("sdm run")
 	f.VarP(npValue{inner}, "np", "n", "")
-	inner.declareEnv(f)
-	f.StringVar(&inner.cwd, "cwd", "", "")
+	inner.ranks.declareEnv(f)
+	f.StringVar(&inner.ranks.cwd, "cwd", "", "")
 	err := f.Parse(respell(f, words))
 	var value *pflag.InvalidValueError
 	switch {
@@ -83,15 +83,15 @@ func readApp(words []string) (application, error) {
 	case f.NArg() == 0:
 		return application{}, errors.New("which program, behind the colon? (-n N [flags] PROGRAM [ARG...])")
 	}
-	if _, err := launch.Environ(nil, inner.directives); err != nil {
+	if _, err := launch.Environ(nil, inner.ranks.directives); err != nil {
 		return application{}, err
 	}
-	return application{np: inner.np, directives: inner.directives, cwd: inner.cwd, args: f.Args()}, nil
+	return application{np: inner.np, directives: inner.ranks.directives, cwd: inner.ranks.cwd, args: f.Args()}, nil
 }
 
 // applications returns the programs as the servers need them. Ranks are numbered through all
 // programs in order, as starters do.
-func (o *options) applications() []protocol.App {
+func (o *runOptions) applications() []protocol.App {
 	var all []protocol.App
 	next := 0
 	for _, a := range o.apps {

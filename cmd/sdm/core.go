@@ -8,10 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/pflag"
-
-	"sdm/backend/gdb"
-	"sdm/cmd/internal/startup"
+	"sdm/cmd/internal/job"
 	"sdm/launch"
 	"sdm/master/frontend/console"
 	"sdm/master/session"
@@ -21,29 +18,22 @@ import (
 )
 
 // coreFlags returns the flags of sdm core: those of other sessions except flags about processes.
-func (o *options) coreFlags() *pflag.FlagSet {
-	all := startup.NewFlags("sdm core")
-	o.declare(all)
-	f := startup.NewFlags("sdm core")
+func (o *options) coreFlags() *flagSet {
+	f := newFlags("core", append([]string{"when-lost", "secret-file", "linger", "reverse"}, rankFlags...)...)
 	f.SetInterspersed(true)
-	all.VisitAll(func(flag *pflag.Flag) {
-		switch flag.Name { // about processes
-		case "stop-at", "env", "env-add", "env-unset", "env-prepend", "env-append", "stdin", "stdin-file", "cwd", "tty", "when-lost", "secret-file", "linger":
-		default:
-			f.AddFlag(flag)
-		}
-	})
-	o.declareEngine(f)
-	f.IntVar(&o.ranksPerServer, "ranks-per-server", 0, "`number` of core files of one server (default: one server has all)")
+	o.declare(f)
+	f.add("gdb", o.job.Servers.GDB.Declare, o.perServer("core files of one server"))
 	return f
 }
 
 // core executes sdm core: it opens core files as ranks, in the order of the command line.
 func (a *app) core(args []string) console.Status {
 	o := newOptions(a.env)
-	if status, done := a.read(o, o.coreFlags(), args, coreHelp); done {
+	f := o.coreFlags()
+	if status, done := a.read(f, args, coreHelp); done {
 		return status
 	}
+	o.args = f.Args()
 	if err := o.validateCore(); err != nil {
 		return a.fail(console.StatusUsage, err)
 	}
@@ -51,15 +41,20 @@ func (a *app) core(args []string) console.Status {
 	if err != nil {
 		return a.fail(console.StatusNotStarted, err)
 	}
-	return a.within(o, func(l *lifetime, p *plan) console.Status {
-		p.take = &session.Call{Command: "core", Args: protocol.Args{Cores: cores}}
-		return a.runOn(l, p)
+	return a.within(&o, func(l *lifetime, p *plan) console.Status {
+		s := p.spec()
+		s.Ranks = len(cores)
+		j, err := job.Run(l.ctx, s, a.io(p))
+		if err == nil {
+			j.First = &session.Call{Command: "core", Args: protocol.Args{Cores: cores}}
+		}
+		return a.control(l, p, j, err)
 	})
 }
 
-// validateCore checks the options and sets the number of ranks.
+// validateCore checks the options.
 func (o *options) validateCore() error {
-	_, badShare := gdb.ParseShare(o.ranksPerGDB)
+	s := &o.job.Servers
 	switch {
 	case len(o.args) == 0:
 		return errors.New("which program, and which core files? (sdm core [flags] PROGRAM CORE...)")
@@ -69,13 +64,10 @@ func (o *options) validateCore() error {
 		return errors.New("which core files? (sdm core [flags] PROGRAM CORE...)")
 	case len(o.args)-1 > int(rank.MaxID):
 		return fmt.Errorf("%d core files: a session has %d ranks at most", len(o.args)-1, rank.MaxID)
-	case o.ranksPerServer < 0:
+	case s.PerServer < 0:
 		return errors.New("--ranks-per-server cannot be negative")
-	case badShare != nil:
-		return fmt.Errorf("--ranks-per-gdb %w", badShare)
 	}
-	o.np = len(o.args) - 1
-	if _, err := topology.ParseShape(o.shape(), o.servers()); err != nil {
+	if _, err := topology.ParseShape(s.Shape(), s.Count(len(o.args)-1)); err != nil {
 		return fmt.Errorf("--tree: %w", err)
 	}
 	return o.validate()

@@ -7,51 +7,40 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"slices"
-	"strings"
 	"syscall"
-	"time"
 
-	"sdm/backend/gdb"
+	"sdm/cmd/internal/job"
+	"sdm/cmd/internal/servers"
 	"sdm/master/frontend/console"
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
 
-// closeWait is the grace period for the end of a session: killing the ranks that sdm has started
-// and detaching from the others. Then all is ended by force.
-const closeWait = 10 * time.Second
-
 // plan is an invocation whose arguments have been checked, before anything is started.
 type plan struct {
-	o       *options
-	scripts []console.Script
-	log     *slog.Logger
-	logFile io.Closer
-
-	// For ranks that exist already, started by a starter or left as core files:
-	seat        *seat                                    // the terminal; nil: not opened yet
-	take        *session.Call                            // first call; nil: launch
-	baggage     *baggage                                 // gdb for the nodes; nil: none
-	lost        rank.Set                                 // ranks that have no server
-	answersOnly bool                                     // events are not shown
-	started     func()                                   // all ranks are attached or given up
-	over        func(s *session.States, killed rank.Set) // after the last command
+	*options
+	program     *protocol.Job // what is launched; see rankOptions.program
+	scripts     []console.Script
+	log         *slog.Logger
+	logFile     io.Closer
+	clock       *servers.Clock
+	terminal    *terminal // nil: not opened yet
+	answersOnly bool      // events are not shown
 }
 
 func newPlan(o *options) (*plan, error) {
-	p := &plan{o: o}
+	p := &plan{options: o}
 	var err error
 	if p.scripts, err = o.readScripts(); err != nil {
 		return nil, err
 	}
-	if o.stdinFile != "" {
-		if _, err := os.Stat(o.stdinFile); err != nil {
+	if o.ranks.stdinFile != "" {
+		if _, err := os.Stat(o.ranks.stdinFile); err != nil {
 			return nil, fmt.Errorf("--stdin-file: %w", err)
 		}
 	}
-	p.log, p.logFile, err = o.log.Open(os.Stderr)
+	p.log, p.logFile, err = o.job.Servers.LogFlags.Open(os.Stderr)
 	return p, err
 }
 
@@ -63,24 +52,63 @@ func (a *app) within(o *options, do func(l *lifetime, p *plan) console.Status) c
 		return a.fail(console.StatusUsage, err)
 	}
 	defer p.logFile.Close()
-	o.clock = o.startClock()
-	l := newLifetime(o.timeout)
+	p.clock = servers.NewClock(o.job.Servers.ConnectWait)
+	l := newLifetime(o.console.timeout)
 	defer l.stop()
 	return do(l, p)
 }
 
-// drive runs the console over a session whose tree is built, and closes the session.
-func (a *app) drive(l *lifetime, p *plan, s session.Session, all rank.Set, program []string) console.Status {
-	status, err := a.converse(l, p, s, all, program)
-	err = overBecause(s, err)
-	ctx, cancel := closing()
-	defer cancel()
-	closeErr := s.Close(ctx)
+// spec returns what the flags say about the job.
+func (o *options) spec() job.Spec {
+	s := o.job
+	s.Servers.Wait = o.console.wait
+	return s
+}
+
+// io returns what a job uses of this process.
+func (a *app) io(p *plan) job.IO {
+	io := job.IO{
+		In: a.stdin, Out: a.stdout, Err: a.stderr, Remark: a.remark, Log: p.log, Clock: p.clock,
+		Terminal: func() (*job.Terminal, error) { return a.lend(p) },
+	}
+	switch {
+	case p.console.ndjson():
+		io.JSON = a.out
+	case isTerminal(a.stderr):
+		io.Progress = a.stderr
+	}
+	return io
+}
+
+// control runs the console over a job; err tells why there is none.
+func (a *app) control(l *lifetime, p *plan, j *job.Job, err error) console.Status {
+	if err == nil {
+		return a.drive(l, p, j)
+	}
+	status := console.StatusNotStarted
+	var known *job.Error
+	if errors.As(err, &known) {
+		status = known.Status
+	}
+	return a.fail(statusOf(err, status), err)
+}
+
+// drive runs the console over a session whose tree is built, and ends the session and its job.
+func (a *app) drive(l *lifetime, p *plan, j *job.Job) console.Status {
+	status, err := a.converse(l, p, j)
+	err = overBecause(j.Session, err)
+	ctx, cancel := servers.Closing()
+	closeErr := j.Session.Close(ctx)
+	cancel()
 	switch {
 	case err != nil:
-		return a.fail(statusOf(err, status), err)
+		status = a.fail(statusOf(err, status), err)
 	case closeErr != nil:
 		a.fail(status, closeErr) // reported, but the status is that of the ranks
+	}
+	status, err = j.End(l.ctx, status)
+	if err != nil {
+		return statusOf(err, status)
 	}
 	return status
 }
@@ -95,25 +123,25 @@ func overBecause(s session.Session, err error) error {
 }
 
 // converse runs the console, for a user or for scripts.
-func (a *app) converse(l *lifetime, p *plan, s session.Session, all rank.Set, program []string) (console.Status, error) {
-	o := p.o
+func (a *app) converse(l *lifetime, p *plan, j *job.Job) (console.Status, error) {
 	var fed rank.Set
-	var err error
-	start := p.take
+	start := j.First
 	if start == nil { // other ranks have their standard input from elsewhere
-		if fed, err = o.inputOf(all); err != nil {
+		var err error
+		if fed, err = p.ranks.inputOf(j.Ranks, p.job.Only != ""); err != nil {
 			return console.StatusUsage, err
 		}
-		start = o.launch(all, fed, program)
+		start = p.launch(j.Ranks, fed)
 	}
-	start = o.clock.tell(p.present(start, all))
-	seat := p.seat
-	if seat == nil {
-		if seat, err = a.newSeat(o); err != nil {
+	start = p.clock.Tell(present(start, j))
+	if p.terminal == nil {
+		var err error
+		if p.terminal, err = a.newTerminal(p.options); err != nil {
 			return console.StatusUsage, err
 		}
 	}
-	if !seat.interactive {
+	t, o := p.terminal, &p.console
+	if !t.interactive {
 		a.out.onBroken(func(err error) {
 			a.cannotWrite(err)
 			if errors.Is(err, syscall.EPIPE) {
@@ -125,19 +153,19 @@ func (a *app) converse(l *lifetime, p *plan, s session.Session, all rank.Set, pr
 	defer func() { l.console <- false }()
 	return console.Run(l.ctx, console.Config{
 		IsTimeout: func(err error) bool { return errors.Is(err, errTimeout) },
-		Session:   s, All: all, Out: seat.out, Err: seat.err, Format: console.Format(o.format), WholeSets: o.wholeSets,
-		Writer: seat.writer, ErrWriter: seat.errWriter,
-		Start: start, Started: p.started, Over: p.over, AtEnd: p.atEnd(start), StopOnError: o.stopOnError, AnswersOnly: p.answersOnly, Scripts: p.scripts,
-		Lines: seat.lines, Interactive: seat.interactive, Echo: o.echo, Fold: o.foldWait(),
-		Input: seat.input, InputRanks: fed.String(), Wait: o.answerWait(),
-		Interrupts: l.interrupts, Log: p.log, Progress: seat.progress, Screen: seat.screen, Shell: a.shellFor(o),
+		Session:   j.Session, All: j.Ranks, Out: t.out, Err: t.err, Format: console.Format(o.format), WholeSets: o.wholeSets,
+		Writer: t.writer, ErrWriter: t.errWriter,
+		Start: start, Started: j.Started, Over: j.Over, AtEnd: atEnd(start, j), StopOnError: o.stopOnError, AnswersOnly: p.answersOnly, Scripts: p.scripts,
+		Lines: t.lines, Interactive: t.interactive, Echo: o.echo, Fold: noLimit(o.fold),
+		Input: t.input, InputRanks: fed.String(), Wait: noLimit(o.wait),
+		Interrupts: l.interrupts, Log: p.log, Progress: t.progress, Screen: t.screen, Shell: a.shellFor(o),
 	})
 }
 
 // atEnd tells what happens to live ranks after the last command: "killed", "detached" or nothing.
-func (p *plan) atEnd(start *session.Call) string {
+func atEnd(start *session.Call, j *job.Job) string {
 	switch {
-	case start.Command == "launch", p.over != nil: // by a starter under our control
+	case start.Command == "launch", j.Over != nil: // by a starter under our control
 		return "killed"
 	case start.Command == "attach":
 		return "detached"
@@ -146,28 +174,20 @@ func (p *plan) atEnd(start *session.Call) string {
 }
 
 // present restricts the first call to the ranks that have a server.
-func (p *plan) present(call *session.Call, all rank.Set) *session.Call {
-	if p.lost.IsEmpty() {
+func present(call *session.Call, j *job.Job) *session.Call {
+	if j.Lost.IsEmpty() {
 		return call
 	}
 	some := *call
-	some.Ranks = all.Minus(p.lost).String()
+	some.Ranks = j.Ranks.Minus(j.Lost).String()
 	return &some
 }
 
-// launch returns the call that starts the job.
-func (o *options) launch(all, fed rank.Set, program []string) *session.Call {
-	job := &protocol.Job{
-		Program: program[0], Args: program[1:], Cwd: o.cwd, Env: o.directives,
-		StopAt: o.stopAt, Stdin: fed, TTY: o.tty, Size: all.Len(),
-	}
-	if len(o.apps) > 0 {
-		job.Env, job.Apps = o.directives[:o.jobLevel], o.applications()
-	}
-	if o.reverse {
-		job.Env = slices.Concat(job.Env, gdb.Recordable())
-	}
-	return &session.Call{Command: "launch", Args: protocol.Args{Job: job}}
+// launch returns the call that starts the program. fed are the ranks that read standard input.
+func (p *plan) launch(all, fed rank.Set) *session.Call {
+	program := *p.program
+	program.Stdin, program.Size = fed, all.Len()
+	return &session.Call{Command: "launch", Args: protocol.Args{Job: &program}}
 }
 
 // notBuilt reports why the tree could not be built, with the last messages of the servers.
@@ -175,13 +195,5 @@ func (a *app) notBuilt(ctx context.Context, err, trouble error) console.Status {
 	if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) {
 		err = cause
 	}
-	if trouble != nil {
-		err = fmt.Errorf("%w\n%s", err, strings.TrimSpace(trouble.Error()))
-	}
-	return a.fail(statusOf(err, console.StatusNoTree), err)
-}
-
-// closing returns the context for work that must be done even after all others are cancelled.
-func closing() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), closeWait)
+	return a.fail(statusOf(err, console.StatusNoTree), servers.WithTrouble(err, trouble))
 }

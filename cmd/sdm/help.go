@@ -6,8 +6,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	inprocess "sdm/cmd/internal/cluster"
 	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/console"
@@ -166,24 +164,33 @@ func (a *app) help(args []string) console.Status {
 }
 
 // described returns the help of a subcommand: its usage, its flags, more, and the common footer.
-func described(usage string, flags func(*options) *pflag.FlagSet, more ...string) string {
-	return usage + "Flags:\n" + flags(newOptions(os.Environ())).FlagUsagesWrapped(100) + strings.Join(more, "") + footer
+func described(usage string, flags *flagSet, more ...string) string {
+	return usage + flags.usages() + strings.Join(more, "") + footer
 }
 
-func runHelp() string { return described(usageRun, (*options).runFlags) }
+func runHelp() string { return described(usageRun, newRunOptions(os.Environ()).flags()) }
 
-func attachHelp() string { return described(usageAttach, (*options).attachFlags) }
+func attachHelp() string {
+	o := newOptions(os.Environ())
+	return described(usageAttach, o.attachFlags())
+}
 
 func stacksHelp() string {
-	return described(usageStacks, func(o *options) *pflag.FlagSet { return o.stacksFlags(&stackOptions{}) })
+	return described(usageStacks, (&stackOptions{options: newOptions(os.Environ())}).flags())
 }
 
-func coreHelp() string { return described(usageCore, (*options).coreFlags) }
+func coreHelp() string {
+	o := newOptions(os.Environ())
+	return described(usageCore, o.coreFlags())
+}
 
-func listenHelp() string { return described(usageListen, (*options).listenFlags) }
+func listenHelp() string {
+	return described(usageListen, (&listenOptions{options: newOptions(os.Environ())}).flags())
+}
 
 func simHelp() string {
-	return described(usageSim, (*options).simFlags, "\nScripts (--script):\n", inprocess.Grammar)
+	flags := (&simOptions{options: newOptions(os.Environ())}).flags()
+	return described(usageSim, flags, "\nScripts (--script):\n", inprocess.Grammar)
 }
 
 // version shows the version, for bug reports.

@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"strconv"
 	"strings"
 
+	"github.com/spf13/pflag"
+
+	"sdm/cmd/internal/job"
+	"sdm/cmd/internal/servers"
 	"sdm/cmd/internal/startup"
 	"sdm/launch/secret"
 	"sdm/master/frontend/console"
@@ -16,27 +21,55 @@ import (
 	"sdm/master/session"
 )
 
+// listenOptions are the values of the flags of sdm listen.
+type listenOptions struct {
+	options
+	plaintext bool
+	partial   bool
+	dashed    int // number of args before "--"; -1: there is none
+}
+
+// flags returns the flags of sdm listen.
+func (o *listenOptions) flags() *flagSet {
+	f := newFlags("listen")
+	f.SetInterspersed(true) // PROGRAM follows --
+	o.declare(f)
+	f.add("The master", func(f *pflag.FlagSet) {
+		f.BoolVar(&o.plaintext, "plaintext", false, "permit a master without TLS")
+		f.BoolVar(&o.partial, "partial", false, "when --connect-wait is over, go on with the servers that have come; the ranks of the others are lost")
+	})
+	return f
+}
+
+// read takes over what was parsed.
+func (o *listenOptions) read(f *flagSet) { o.args, o.dashed = f.Args(), f.ArgsLenAtDash() }
+
 // listen executes sdm listen: the console for a master that connects to it.
 func (a *app) listen(args []string) console.Status {
-	o := newOptions(a.env)
-	if status, done := a.read(o, o.listenFlags(), args, listenHelp); done {
+	o := &listenOptions{options: newOptions(a.env)}
+	f := o.flags()
+	if status, done := a.read(f, args, listenHelp); done {
 		return status
 	}
+	o.read(f)
 	addr, program, err := o.listenArgs()
-	if err = errors.Join(err, o.validate()); err != nil {
-		return a.fail(console.StatusUsage, firstOf(err))
+	if err == nil {
+		err = o.validate()
 	}
-	key, err := o.key()
 	if err != nil {
 		return a.fail(console.StatusUsage, err)
 	}
-	return a.within(o, func(l *lifetime, p *plan) console.Status {
-		client, report, status := a.await(l.ctx, p, addr, key)
+	key, err := o.job.Servers.Key()
+	if err != nil {
+		return a.fail(console.StatusUsage, err)
+	}
+	return a.within(&o.options, func(l *lifetime, p *plan) console.Status {
+		client, report, status := a.await(l.ctx, o, p.log, addr, key)
 		if client == nil {
 			return status
 		}
-		p.lost = report.Lost()
-		return a.drive(l, p, client, report.Ranks, program)
+		p.program = o.ranks.program(program)
+		return a.drive(l, p, &job.Job{Session: client, Ranks: report.Ranks, Lost: report.Lost()})
 	})
 }
 
@@ -44,7 +77,7 @@ func (a *app) listen(args []string) console.Status {
 const slotProgram = "-"
 
 // listenArgs reads "[HOST:]PORT [-- PROGRAM [ARG...]]".
-func (o *options) listenArgs() (addr string, program []string, err error) {
+func (o *listenOptions) listenArgs() (addr string, program []string, err error) {
 	if len(o.args) == 0 || o.dashed == 0 {
 		return "", nil, errors.New("listen where? (sdm listen [HOST:]PORT; port 0 picks one)")
 	}
@@ -68,32 +101,25 @@ func (o *options) listenArgs() (addr string, program []string, err error) {
 	return addr, program, nil
 }
 
-func (o *options) key() (secret.Key, error) {
-	if o.secretFile != "" {
-		return secret.File(o.secretFile)
-	}
-	return secret.User()
-}
-
 // await waits for the master and lets it build the tree. If the client is nil, the status is that
 // of the failed invocation.
-func (a *app) await(ctx context.Context, p *plan, addr string, key secret.Key) (*rpc.Client, session.Report, console.Status) {
-	door, err := rpc.Listen(addr, rpc.Options{Secret: key[:], Plaintext: p.o.plaintext, Build: startup.Build(), Log: p.log})
+func (a *app) await(ctx context.Context, o *listenOptions, log *slog.Logger, addr string, key secret.Key) (*rpc.Client, session.Report, console.Status) {
+	door, err := rpc.Listen(addr, rpc.Options{Secret: key[:], Plaintext: o.plaintext, Build: startup.Build(), Log: log})
 	if err != nil {
 		return nil, session.Report{}, a.fail(console.StatusNoTree, fmt.Errorf("listen: %w", err))
 	}
 	defer door.Close()
-	fmt.Fprintf(a.stderr, "sdm: waiting for a master; start it with: %s\n", masterLine(p.o, addr, door.Addr()))
+	fmt.Fprintf(a.stderr, "sdm: waiting for a master; start it with: %s\n", masterLine(o.job.Servers.SecretFile, addr, door.Addr()))
 	client, err := door.Accept(ctx)
 	if err != nil {
 		return nil, session.Report{}, a.notBuilt(ctx, err, nil)
 	}
-	report, err := a.initialize(ctx, p.o, client)
+	report, err := a.initialize(ctx, o, client)
 	if err == nil {
 		return client, report, console.StatusGood
 	}
 	status := a.notBuilt(ctx, err, nil)
-	end, cancel := closing()
+	end, cancel := servers.Closing()
 	defer cancel()
 	client.Close(end) // without a tree there is nothing to lose
 	return nil, report, status
@@ -101,11 +127,11 @@ func (a *app) await(ctx context.Context, p *plan, addr string, key secret.Key) (
 
 // initialize lets the master build the tree, and shows its events meanwhile, so that a waiting user
 // sees how many servers have registered. Its goroutine ends with the call.
-func (a *app) initialize(ctx context.Context, o *options, client *rpc.Client) (report session.Report, err error) {
+func (a *app) initialize(ctx context.Context, o *listenOptions, client *rpc.Client) (report session.Report, err error) {
 	built := make(chan struct{})
 	go func() {
 		defer close(built)
-		report, err = client.Initialize(ctx, rpc.Setup{Tree: o.tree, Wait: setupWait(o), Partial: o.partial})
+		report, err = client.Initialize(ctx, rpc.Setup{Tree: o.job.Servers.Tree, Wait: rpc.Wait(noLimit(o.job.Servers.ConnectWait)), Partial: o.partial})
 	}()
 	events := client.Events()
 	for {
@@ -115,7 +141,7 @@ func (a *app) initialize(ctx context.Context, o *options, client *rpc.Client) (r
 				events = nil // Initialize ends, too
 				continue
 			}
-			a.pass(o, e)
+			a.pass(o.console.ndjson(), e)
 		case <-built:
 			return report, err
 		}
@@ -123,24 +149,17 @@ func (a *app) initialize(ctx context.Context, o *options, client *rpc.Client) (r
 }
 
 // pass writes an event that arrives before the console runs.
-func (a *app) pass(o *options, e session.Event) {
-	if o.ndjson() {
+func (a *app) pass(asJSON bool, e session.Event) {
+	if asJSON {
 		a.out.Write(append(e.AppendJSON(nil), '\n'))
 		return
 	}
 	a.stderr.WriteString((&text.Writer{}).Event(e))
 }
 
-func setupWait(o *options) rpc.Wait {
-	if o.connectWait == 0 {
-		return -1
-	}
-	return rpc.Wait(o.connectWait)
-}
-
 // masterLine returns the command line of the master, with the host as it was given and the port
 // that is in use.
-func masterLine(o *options, asked string, got net.Addr) string {
+func masterLine(secretFile, asked string, got net.Addr) string {
 	at := got.String()
 	if host, _, err := net.SplitHostPort(asked); err == nil && host != "" {
 		if _, port, err := net.SplitHostPort(at); err == nil {
@@ -148,8 +167,8 @@ func masterLine(o *options, asked string, got net.Addr) string {
 		}
 	}
 	line := "sdm-master --connect " + at
-	if o.secretFile != "" {
-		line += " --secret-file " + o.secretFile
+	if secretFile != "" {
+		line += " --secret-file " + secretFile
 	}
 	return line
 }

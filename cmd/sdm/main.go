@@ -4,14 +4,17 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"sdm/cmd/internal/startup"
 	"sdm/launch/mpir"
 	"sdm/master/frontend/console"
+	"sdm/master/frontend/console/text"
 )
 
 func main() {
@@ -88,8 +91,8 @@ func (a *app) choose() console.Status {
 
 // read parses the flags of a subcommand. If done is true, the invocation is over with that status:
 // help was asked for, or the command line is wrong.
-func (a *app) read(o *options, flags *pflag.FlagSet, args []string, help func() string) (status console.Status, done bool) {
-	switch err := o.parse(flags, args); {
+func (a *app) read(flags *flagSet, args []string, help func() string) (status console.Status, done bool) {
+	switch err := flags.parse(args, a.env); {
 	case errors.Is(err, pflag.ErrHelp):
 		io.WriteString(a.out, help())
 		return console.StatusGood, true
@@ -106,4 +109,17 @@ func (a *app) fail(status console.Status, err error) console.Status {
 	}
 	a.remark(err.Error())
 	return status
+}
+
+// remark writes a message of sdm to standard error.
+func (a *app) remark(said string) { fmt.Fprintf(a.stderr, "sdm: %s\n", cleanLines(said)) }
+
+// cleanLines removes control characters from each line of a message, since it may contain text of a
+// starter, a host or a file.
+func cleanLines(said string) string {
+	lines := strings.Split(said, "\n")
+	for i := range lines {
+		lines[i] = text.Clean(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }

@@ -3,250 +3,106 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
-	"sdm/backend/gdb"
-	"sdm/backend/gdb/indexcache"
-	"sdm/cmd/internal/startup"
+	"sdm/cmd/internal/job"
+	"sdm/cmd/internal/servers"
 	"sdm/launch"
+	"sdm/launch/stage"
 	"sdm/master"
 	"sdm/master/frontend/console"
 	"sdm/protocol"
-	"sdm/protocol/rank"
-	"sdm/tree/topology"
 )
 
-// options are the flags of all subcommands; see declare for their meaning.
+// options are the values of the flags that the subcommands with a console share.
 type options struct {
-	env []string // for the variables of flags
-
-	scripts     []scriptFlag // -x and -e, in the order given
-	batch       bool
-	stopOnError bool
-	echo        bool
-	fold        time.Duration
-	format      string
-	partial     bool
-	wholeSets   bool
-	wait        time.Duration
-	timeout     time.Duration
-	stopAt      string
-	stopAtGiven bool
-	directives  []protocol.EnvDirective // --env…, in the order given
-	stdin       string
-	stdinFile   string
-	cwd         string
-	tty         bool
-	secretFile  string
-	color       string
-	noRC        bool
-	rc          string
-	log         startup.Log
-	connectWait time.Duration
-	clock       *startClock // of connectWait
-	tree        string
-	heartbeat   time.Duration
-	silence     time.Duration
-	linger      time.Duration
-	whenLost    string
-
-	// Of subcommands that start processes, attach to them or open core files:
-	np             int
-	force          bool
-	gdb            string
-	gdbArgs        []string
-	ranksPerServer int
-	ranksPerGDB    string
-	ignoreAborts   bool
-	eagerSymbols   bool
-	indexCache     string
-	reverse        bool
-	npGiven        bool // in the environment, too
-	npTyped        bool
-	jobLevel       int           // number of directives before -n, which hold for all programs
-	apps           []application // programs of the job; nil: a single one
-	starter        string
-	starterDirs    []protocol.EnvDirective // --starter-env…
-	launcher       string
-	launcherArgs   []string
-	composed       bool // the starter was put before the program by sdm
-	queueWait      time.Duration
-	stage          string
-	stageGDB       bool
-	listenHost     string
-	startTool      string
-	starterArgs    string // "": nothing is inserted into the starter's line
-	remoteShell    string
-	only           string // ranks to control; "": all
-	output         string
-
-	// Of listen only.
-	plaintext bool
-
-	// Of sim only.
-	simServers int
-	script     string
-	connect    string // address of the front end; "": the console
-
-	args   []string // what follows the flags
-	dashed int      // how many of them precede "--"; -1: there is none
+	console consoleOptions
+	ranks   rankOptions
+	job     job.Spec
+	args    []string // what follows the flags
 }
 
-// Values of --output: where the output of the ranks goes.
-const (
-	outputConsole = "console"
-	outputStarter = "starter"
-)
-
-func newOptions(env []string) *options { return &options{env: env, output: outputConsole} }
-
-// runFlags returns the flags of sdm run.
-func (o *options) runFlags() *pflag.FlagSet {
-	f := startup.NewFlags("sdm run")
-	o.np = 1
-	f.VarP(npValue{o}, "np", "n", "`number` of ranks")
-	f.BoolVar(&o.force, "force", false, "do what looks like a slip: more than 1000 ranks on this machine")
-	o.declare(f)
-	f.StringVar(&o.starter, "starter", "", "`name` of a further starter (besides mpirun, mpiexec, srun and the like)")
-	f.StringVar(&o.starterArgs, "starter-args", "", "`template` of arguments put behind the starter's name, by which it starts our servers, one a node: '--tool {daemon} --tool-arguments \"{args}\"', or openmpi")
-	f.StringVar(&o.launcher, "launcher", launcherAuto, "who starts PROGRAM: local, slurm, or a starter (mpirun); for a starter's line: mpir (it runs under control until its ranks are held) or slot (our servers in the places of its ranks; default: mpir where it offers that)")
-	f.StringArrayVar(&o.launcherArgs, "launcher-arg", nil, "further `argument` for the starter of --launcher, handed on unchanged; may repeat")
-	f.Var(newDuration(&o.queueWait, 0), "queue-wait", "how long a starter may take to start the job, in a queue or before MPI_Init; 0 is no limit")
-	f.Var(envValue{o, "set", starterTarget}, "starter-env", "`NAME=VALUE` for the starter and nobody else; in order with its kin:")
-	f.Var(envValue{o, "add", starterTarget}, "starter-env-add", "`NAME=VALUE` unless NAME is there")
-	f.Var(envValue{o, "unset", starterTarget}, "starter-env-unset", "take `NAME` out")
-	f.Var(envValue{o, "prepend", starterTarget}, "starter-env-prepend", "`NAME[;]=VALUE` in front")
-	f.Var(envValue{o, "append", starterTarget}, "starter-env-append", "`NAME[;]=VALUE` behind")
-	o.declareNodes(f)
-	f.StringVar(&o.listenHost, "listen", "", "`host` or address at which the servers of a starter's job register (default: all of this host)")
-	f.StringVar(&o.output, "output", outputConsole, "who gets what the ranks of a starter's job write: console, or starter")
-	o.declareEngine(f)
-	o.declareReverse(f)
-	f.IntVar(&o.ranksPerServer, "ranks-per-server", 0, "`number` of ranks of one server (default: one server has all)")
-	return f
+func newOptions(env []string) options {
+	return options{job: job.Spec{Servers: servers.Spec{Env: env, StarterEnv: starterEnv(env), Output: servers.OutputConsole}}}
 }
 
-// listenFlags returns the flags of sdm listen.
-func (o *options) listenFlags() *pflag.FlagSet {
-	f := startup.NewFlags("sdm listen")
-	f.SetInterspersed(true) // PROGRAM follows --
-	o.declare(f)
-	f.BoolVar(&o.plaintext, "plaintext", false, "permit a master without TLS")
-	f.BoolVar(&o.partial, "partial", false, "when --connect-wait is over, go on with the servers that have come; the ranks of the others are lost")
-	return f
+// env returns the environment of this process.
+func (o *options) env() []string { return o.job.Servers.Env }
+
+// declare adds the groups of flags that all subcommands with a console have.
+func (o *options) declare(f *flagSet) {
+	f.add("Commands and answers", o.console.declare)
+	f.add("What the ranks get", o.ranks.declare)
+	f.add("Servers and log", o.declareServers)
 }
 
-// declare adds the flags that the subcommands with a console share.
-func (o *options) declare(f *pflag.FlagSet) {
-	f.VarP(scriptValue{o, "-x"}, "execute", "x", "carry out the commands of a `file`; may repeat, in order with -e")
-	f.VarP(scriptValue{o, "-e"}, "eval", "e", "carry out a `command`; may repeat, in order with -x")
-	f.BoolVarP(&o.batch, "batch", "b", false, "no prompt: end when the commands are done")
-	f.BoolVar(&o.stopOnError, "stop-on-error", false, "end scripts, and a batch, at the first command that fails")
-	f.BoolVar(&o.echo, "echo", false, "write prompt and command in front of the answers of scripts, as in a session that is typed")
-	f.StringVar(&o.format, "format", "text", "how answers are written: text, ndjson")
-	f.BoolVar(&o.wholeSets, "whole-sets", false, "ndjson: write the sets of scattered ranks in full, not cut where an event would be long")
-	f.Var(newDuration(&o.fold, console.FoldWait), "fold", "how long a stop waits for equal ones of other ranks, to be one line; 0 is not at all")
-	f.Var(newDuration(&o.wait, 10*time.Second), "wait", "how long the answers of a command may take; 0 is no limit")
-	f.Var(newDuration(&o.timeout, 0), "timeout", "how long all may take; 0 is no limit")
-	f.StringVar(&o.stopAt, "stop-at", "main", "where ranks stop first: main, entry, none or a `location`")
-	o.declareEnv(f)
-	f.StringVar(&o.stdin, "stdin", stdinReader, "`set` of ranks that read standard input, or none; the others find its end")
-	f.StringVar(&o.stdinFile, "stdin-file", "", "what they read, in place of our standard input")
-	f.BoolVar(&o.tty, "tty", false, "give each rank a terminal of its own instead of pipes; its two outputs are one then")
-	f.StringVar(&o.cwd, "cwd", "", "working `directory` of the ranks (default: this one)")
-	f.StringVar(&o.tree, "tree", "", "`shape` of the tree of servers: binomial, flat or a number")
-	f.Var(newDuration(&o.connectWait, 30*time.Second), "connect-wait", "how long the start may take: servers, gdbs and attaches together, behind any queue; 0 is no limit")
-	f.Var(newDuration(&o.heartbeat, master.DefaultHeartbeat), "heartbeat", "how often servers are asked for a sign of life; 0 is never")
-	f.Var(newDuration(&o.silence, master.DefaultSilence), "silence", "how long a server may give none before it is given up; servers below one that stands still bear it ten times as long when nobody is left above")
-	f.Var(newDuration(&o.linger, 0), "linger", "how long servers that have lost sdm keep their ranks as they are before they end")
-	f.StringVar(&o.whenLost, "when-lost", "kill", "what servers that have lost sdm do with the ranks that they started: kill, or detach")
-	f.StringVar(&o.secretFile, "secret-file", "", "`path` of the secret that others prove to know (default: ~/.config/sdm/secret)")
-	f.StringVar(&o.color, "color", "auto", "colors: auto, always, never")
-	f.BoolVar(&o.noRC, "no-rc", false, "do not read ~/.config/sdm/sdmrc")
-	f.StringVar(&o.rc, "rc", "", "read this `file` in its place")
-	o.log.Declare(f)
+// declareServers adds the flags about the servers and their tree.
+func (o *options) declareServers(f *pflag.FlagSet) {
+	s := &o.job.Servers
+	f.StringVar(&s.Tree, "tree", "", "`shape` of the tree of servers: binomial, flat or a number")
+	f.Var(newDuration(&s.ConnectWait, 30*time.Second), "connect-wait", "how long the start may take: servers, gdbs and attaches together, behind any queue; 0 is no limit")
+	f.Var(newDuration(&s.Heartbeat, master.DefaultHeartbeat), "heartbeat", "how often servers are asked for a sign of life; 0 is never")
+	f.Var(newDuration(&s.Silence, master.DefaultSilence), "silence", "how long a server may give none before it is given up; servers below one that stands still bear it ten times as long when nobody is left above")
+	f.Var(newDuration(&s.Linger, 0), "linger", "how long servers that have lost sdm keep their ranks as they are before they end")
+	f.StringVar(&s.WhenLost, "when-lost", "kill", "what servers that have lost sdm do with the ranks that they started: kill, or detach")
+	f.StringVar(&s.SecretFile, "secret-file", "", "`path` of the secret that others prove to know (default: ~/.config/sdm/secret)")
+	s.LogFlags.Declare(f)
 }
 
-// declareEngine adds the flags about gdb.
-func (o *options) declareEngine(f *pflag.FlagSet) {
-	f.StringVar(&o.gdb, "gdb", "", "`path` of gdb (default: gdb in PATH)")
-	f.StringArrayVar(&o.gdbArgs, "gdb-arg", nil, "further `argument` for each gdb; may repeat")
-	f.StringVar(&o.ranksPerGDB, "ranks-per-gdb", "auto", "`number` of ranks that share a gdb, or auto: up to 8 where there are many")
-	f.StringVar(&o.indexCache, "index-cache", "auto", "where the gdbs of a node keep indexes of symbols for one another: auto (`DIR` in /tmp), off, or a directory")
-	f.BoolVar(&o.ignoreAborts, "ignore-aborts", false, "let ranks run on that call MPI_Abort; else they stop there")
-	f.BoolVar(&o.eagerSymbols, "eager-symbols", false, "read separate debug files of libraries, too, and all symbols at once: slower to start, three times the memory")
-}
-
-// declareEnv adds the flags that change the environment of the ranks.
-func (o *options) declareEnv(f *pflag.FlagSet) {
-	f.Var(envValue{o, "set", rankTarget}, "env", "`NAME=VALUE` for the ranks; the --env flags apply in order")
-	f.Var(envValue{o, "add", rankTarget}, "env-add", "`NAME=VALUE` unless NAME is there")
-	f.Var(envValue{o, "unset", rankTarget}, "env-unset", "take `NAME` out")
-	f.Var(envValue{o, "prepend", rankTarget}, "env-prepend", "put VALUE and a separator in front: `NAME[;]=VALUE`; without [;] it is a colon")
-	f.Var(envValue{o, "append", rankTarget}, "env-append", "the same behind: `NAME[;]=VALUE`")
-}
-
-// parse reads the command line, and then the environment for flags that were not given.
-func (o *options) parse(f *pflag.FlagSet, args []string) error {
-	err := f.Parse(respell(f, args))
-	o.npTyped = f.Changed("np")
-	if err == nil {
-		err = o.fromEnvironment(f)
+// perServer returns the declaration of the flag that divides ranks, in the words of the
+// subcommand, among the servers of this host.
+func (o *options) perServer(ranks string) func(*pflag.FlagSet) {
+	return func(f *pflag.FlagSet) {
+		f.IntVar(&o.job.Servers.PerServer, "ranks-per-server", 0, "`number` of "+ranks+" (default: one server has all)")
 	}
-	if errors.Is(err, pflag.ErrHelp) {
-		return err
-	}
-	var value *pflag.InvalidValueError
-	switch {
-	case errors.As(err, &value):
-		return fmt.Errorf("--%s %s: %w", value.GetFlag().Name, value.GetValue(), meant(value))
-	case err != nil:
-		return fmt.Errorf("%w (sdm help %s lists the flags)", err, strings.TrimPrefix(f.Name(), "sdm "))
-	}
-	o.args, o.dashed, o.npGiven, o.stopAtGiven = f.Args(), f.ArgsLenAtDash(), f.Changed("np"), f.Changed("stop-at")
-	return nil
 }
 
-// fromEnvironment sets the flags that were not given from their environment variables.
-func (o *options) fromEnvironment(f *pflag.FlagSet) error {
-	err := startup.FromEnvironment(f, o.env, []string{"connect", "batch"}, []string{"connect", "execute"}, []string{"connect", "eval"})
-	var bad *pflag.InvalidValueError
-	if errors.As(err, &bad) {
-		return fmt.Errorf("%s=%s: %w", startup.Twin(bad.GetFlag()), bad.GetValue(), meant(bad))
-	}
-	return err
+// declareNodes adds the flags about servers on the hosts of a job that is started by a starter.
+func (o *options) declareNodes(f *pflag.FlagSet) {
+	s := &o.job.Servers
+	f.StringVarP(&o.job.Only, "ranks", "r", "", "`set` of ranks of a starter's job to control; the others run free (default: all)")
+	f.StringVar(&s.RemoteShell, "remote-shell", "", "`command` in place of ssh that starts our servers on other hosts")
+	f.StringVar(&s.StartTool, "start-tool", "", "`command` that starts them all: 'CMD {jobid} {hosts} -- {daemon}'")
+	f.StringVar(&s.Stage, "stage", "", "`directory` in node-local storage to which our servers are copied (once for each node, removed when they run)")
+	f.BoolVar(&s.StageGDB, "stage-gdb", false, "bring this host's gdb there as well, with its libraries and its Python (removed at the end)")
+	f.StringVar(&s.Listen, "listen", "", "`host` or address at which the servers of a job register (default: all of this host)")
 }
 
-// validate checks the shared options before anything is started.
+// validate checks the options before anything is started.
 func (o *options) validate() error {
-	if err := errors.Join(o.validateChoices(), o.validateReverse()); err != nil {
-		return firstOf(err)
-	}
-	if _, err := launch.Environ(nil, slices.Concat(o.directives, o.starterDirs)); err != nil {
+	s := &o.job.Servers
+	if err := o.validateChoices(); err != nil {
 		return err
 	}
-	if err := o.validateStaging(); err != nil {
+	if err := o.validateReverse(); err != nil {
 		return err
 	}
-	_, badCache := indexcache.Parse(o.indexCache)
+	if _, err := launch.Environ(nil, o.ranks.directives); err != nil {
+		return err
+	}
+	if err := validateStaging(s); err != nil {
+		return err
+	}
+	badGDB := s.GDB.Check()
 	switch {
-	case badCache != nil:
-		return fmt.Errorf("--index-cache %w", badCache)
-	case o.wait < 0 || o.timeout < 0 || o.connectWait < 0 || o.queueWait < 0:
+	case badGDB != nil:
+		return badGDB
+	case o.console.wait < 0 || o.console.timeout < 0 || s.ConnectWait < 0 || o.job.QueueWait < 0:
 		return errors.New("--wait, --timeout, --connect-wait and --queue-wait cannot be negative (0 is no limit)")
-	case o.linger < 0 || o.heartbeat < 0:
+	case s.Linger < 0 || s.Heartbeat < 0:
 		return errors.New("--linger and --heartbeat cannot be negative (0 is not at all)")
-	case o.heartbeat > 0 && o.silence < o.heartbeat:
-		return fmt.Errorf("--silence %v is shorter than --heartbeat %v: nobody could answer in time", o.silence, o.heartbeat)
-	case o.fold < 0:
+	case s.Heartbeat > 0 && s.Silence < s.Heartbeat:
+		return fmt.Errorf("--silence %v is shorter than --heartbeat %v: nobody could answer in time", s.Silence, s.Heartbeat)
+	case o.console.fold < 0:
 		return errors.New("--fold cannot be negative (0 is not at all)")
-	case o.stopAt == "":
+	case o.ranks.stopAt == "":
 		return errors.New("--stop-at: where? (main, entry, none or a location)")
-	case o.batch && len(o.scripts) == 0:
+	case o.console.batch && len(o.console.scripts) == 0:
 		return errors.New("-b carries out commands and ends, but there are none (give -x FILE or -e COMMAND)")
 	}
 	return nil
@@ -257,102 +113,61 @@ func (o *options) validateChoices() error {
 		flag, value string
 		choices     []string
 	}{
-		{"--format", o.format, []string{string(console.Text), string(console.NDJSON)}},
-		{"--color", o.color, []string{"auto", "always", "never"}},
-		{"--output", o.output, []string{outputConsole, outputStarter}},
-		{"--when-lost", o.whenLost, []string{"kill", "detach"}},
-		{"--log-level", o.log.Level, []string{"debug", "info", "warn", "error"}},
+		{"--format", o.console.format, []string{string(console.Text), string(console.NDJSON)}},
+		{"--color", o.console.color, []string{"auto", "always", "never"}},
+		{"--output", o.job.Servers.Output, []string{servers.OutputConsole, servers.OutputStarter}},
+		{"--when-lost", o.job.Servers.WhenLost, []string{"kill", "detach"}},
+		{"--log-level", o.job.Servers.LogFlags.Level, []string{"debug", "info", "warn", "error"}},
 	} {
-		found := false
-		for _, choice := range c.choices {
-			found = found || choice == c.value
-		}
-		if !found {
+		if !slices.Contains(c.choices, c.value) {
 			return fmt.Errorf("%s %q: give %s", c.flag, c.value, strings.Join(c.choices, ", "))
 		}
 	}
 	return nil
 }
 
-// manyRanks is the number of ranks on one machine above which --force is required, because the
-// number is probably a typing error. Their gdbs would need 20 GB.
-const manyRanks = 1000
-
-// validateRun checks the options of sdm run.
-func (o *options) validateRun() error {
-	_, badShare := gdb.ParseShare(o.ranksPerGDB)
+// validateReverse checks --reverse and the flags that exclude it.
+func (o *options) validateReverse() error {
+	per := o.job.Servers.GDB.RanksPerGDB
 	switch {
-	case len(o.args) == 0:
-		return errors.New("which program? (sdm run [flags] PROGRAM [ARG...])")
-	case o.np < 1 || o.np > int(rank.MaxID):
-		return fmt.Errorf("-n %d: the number of ranks is 1 to %d", o.np, rank.MaxID)
-	case o.np > manyRanks && !o.force && o.lookup("SDM_BACKEND") == "":
-		return fmt.Errorf("-n %d: on one machine? each rank has a gdb of some 20 MB (--force if you mean it; sdm sim -n %d tries it without processes)", o.np, o.np)
-	case o.ranksPerServer < 0:
-		return errors.New("--ranks-per-server cannot be negative")
-	case badShare != nil:
-		return fmt.Errorf("--ranks-per-gdb %w", badShare)
+	case !o.job.Servers.GDB.Reverse:
+		return nil
+	case per != "auto" && per != "" && per != "1":
+		return fmt.Errorf("--reverse needs a gdb for each rank, not --ranks-per-gdb %s", per)
+	case o.ranks.stopAt == "none" || o.ranks.stopAt == "entry":
+		return errors.New("--reverse records from the first stop on, behind the loader (--stop-at main or a location)")
 	}
-	if _, err := o.inputRanks(); err != nil {
-		return err
-	}
-	if _, err := topology.ParseShape(o.shape(), o.servers()); err != nil {
-		return fmt.Errorf("--tree: %w", err)
-	}
-	return o.validate()
+	return nil
 }
 
-func (o *options) shape() string {
-	if o.tree == "" {
-		return "binomial"
+// validateStaging checks --stage and --stage-gdb.
+func validateStaging(s *servers.Spec) error {
+	switch {
+	case s.Stage == "" && s.StageGDB:
+		return errors.New("--stage-gdb: where to? (--stage DIR names a directory on each node)")
+	case s.Stage != "" && !filepath.IsAbs(s.Stage):
+		return fmt.Errorf("--stage %s: give an absolute path, of a directory on each node", s.Stage)
+	case s.StageGDB:
+		if _, err := stage.FindGDB(s.GDB.Path); err != nil {
+			return fmt.Errorf("--stage-gdb: %w", err)
+		}
 	}
-	return o.tree
+	return nil
 }
 
-// servers returns the number of servers for the ranks of run.
-func (o *options) servers() int {
-	if o.ranksPerServer == 0 {
-		return 1
+// starterEnv returns the environment of commands that start servers: ours, changed by directives,
+// but without the variables of our flags (SDM_*), because the servers get these as arguments. The
+// --env flags are for the ranks only.
+func starterEnv(env []string, directives ...protocol.EnvDirective) []string {
+	var kept []string
+	for _, e := range env {
+		if !strings.HasPrefix(e, "SDM_") {
+			kept = append(kept, e)
+		}
 	}
-	return (o.np + o.ranksPerServer - 1) / o.ranksPerServer
+	kept, _ = launch.Environ(kept, directives) // checked by validate
+	return kept
 }
 
-// inputRanks returns the ranks that --stdin selects for run.
-func (o *options) inputRanks() (rank.Set, error) { return o.inputOf(rank.Range(0, rank.ID(o.np-1))) }
-
-// stdinReader is the rank that reads standard input by default.
-const stdinReader = "0"
-
-// inputOf returns the ranks of a job that --stdin selects.
-func (o *options) inputOf(all rank.Set) (rank.Set, error) {
-	if o.stdin == "none" {
-		return rank.Set{}, nil
-	}
-	if o.stdin == stdinReader && o.only != "" && !all.Contains(0) {
-		return rank.Set{}, nil // rank 0 is not controlled, and reads by itself
-	}
-	set, err := rank.Parse(o.stdin, rank.Env{All: all})
-	if err != nil {
-		return set, fmt.Errorf("--stdin: %w", err)
-	}
-	return set, nil
-}
-
-// ndjson reports whether answers and events are written as JSON.
-func (o *options) ndjson() bool { return o.format == string(console.NDJSON) }
-
-// foldWait returns --fold in the form of the console's configuration.
-func (o *options) foldWait() time.Duration {
-	if o.fold == 0 {
-		return -1
-	}
-	return o.fold
-}
-
-// answerWait returns --wait in the form of a session's call.
-func (o *options) answerWait() time.Duration {
-	if o.wait == 0 {
-		return -1
-	}
-	return o.wait
-}
+// lookup returns the value of an environment variable; "": it is not set.
+func (o *options) lookup(name string) string { return o.job.Servers.Lookup(name) }

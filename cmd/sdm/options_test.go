@@ -1,21 +1,25 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
 
 	"sdm/protocol"
 )
 
-func parsed(t *testing.T, env []string, args ...string) (*options, error) {
+func parsed(t *testing.T, env []string, args ...string) (*runOptions, error) {
 	t.Helper()
-	o := newOptions(env)
-	if err := o.parse(o.runFlags(), args); err != nil {
+	o := newRunOptions(env)
+	f := o.flags()
+	if err := f.parse(args, env); err != nil {
 		return o, err
 	}
+	o.read(f)
 	return o, o.validateRun()
 }
 
@@ -26,23 +30,23 @@ func TestFlagsOfRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []scriptFlag{{"-x", "a.gdb"}, {"-e", "print x"}, {"-x", "b.gdb"}}; !cmp.Equal(o.scripts, want, cmp.AllowUnexported(scriptFlag{})) {
-		t.Errorf("scripts: %v", o.scripts)
+	if want := []scriptFlag{{"-x", "a.gdb"}, {"-e", "print x"}, {"-x", "b.gdb"}}; !cmp.Equal(o.console.scripts, want, cmp.AllowUnexported(scriptFlag{})) {
+		t.Errorf("scripts: %v", o.console.scripts)
 	}
 	directives := []protocol.EnvDirective{
 		{Op: "set", Name: "A", Value: "1=2"}, {Op: "prepend", Name: "P", Sep: ";", Value: "x"}, {Op: "unset", Name: "B"},
 		{Op: "append", Name: "Q", Value: "y"}, {Op: "add", Name: "C"},
 	}
-	if diff := cmp.Diff(directives, o.directives); diff != "" {
+	if diff := cmp.Diff(directives, o.ranks.directives); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"./prog", "-n", "7"}, o.args); diff != "" {
 		t.Error(diff)
 	}
-	if o.np != 4 || o.wait != 2*time.Second || o.stopAt != "main" {
-		t.Errorf("np %d, wait %v, stop at %s", o.np, o.wait, o.stopAt)
+	if o.np != 4 || o.console.wait != 2*time.Second || o.ranks.stopAt != "main" {
+		t.Errorf("np %d, wait %v, stop at %s", o.np, o.console.wait, o.ranks.stopAt)
 	}
-	if diff := cmp.Diff([]string{"-q"}, o.gdbArgs); diff != "" {
+	if diff := cmp.Diff([]string{"-q"}, o.job.Servers.GDB.Args); diff != "" {
 		t.Error(diff)
 	}
 	if set, err := o.inputRanks(); err != nil || set.String() != "1-3" {
@@ -61,8 +65,9 @@ func TestEveryFlagHasATwin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := []any{o.np, o.scripts[0].value, o.batch, o.format, o.timeout, o.stopAt, o.directives[0].Name, o.stdin, o.stdinFile,
-		o.tree, o.connectWait, o.color, o.rc, o.log.File, o.log.Level, o.ranksPerServer, o.ranksPerGDB, o.secretFile, o.fold, o.echo}
+	c, s := o.console, o.job.Servers
+	got := []any{o.np, c.scripts[0].value, c.batch, c.format, c.timeout, o.ranks.stopAt, o.ranks.directives[0].Name, o.ranks.stdin, o.ranks.stdinFile,
+		s.Tree, s.ConnectWait, c.color, c.rc, s.LogFlags.File, s.LogFlags.Level, s.PerServer, s.GDB.RanksPerGDB, s.SecretFile, c.fold, c.echo}
 	want := []any{2, "f", true, "ndjson", time.Minute, "entry", "A", "none", "g",
 		"flat", time.Second, "never", "h", "i", "debug", 1, "1", "j", 1500 * time.Millisecond, true}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -119,10 +124,12 @@ func TestListenArgs(t *testing.T) {
 		{args: "nowhere", wrong: `"nowhere" is not [HOST:]PORT`},
 		{args: "a:99999", wrong: `is not [HOST:]PORT`},
 	} {
-		o := newOptions(nil)
-		if err := o.parse(o.listenFlags(), strings.Fields(c.args)); err != nil {
+		o := &listenOptions{options: newOptions(nil)}
+		f := o.flags()
+		if err := f.parse(strings.Fields(c.args), nil); err != nil {
 			t.Fatal(err)
 		}
+		o.read(f)
 		addr, program, err := o.listenArgs()
 		if c.wrong != "" {
 			if err == nil || !strings.Contains(err.Error(), c.wrong) {
@@ -132,6 +139,41 @@ func TestListenArgs(t *testing.T) {
 		}
 		if err != nil || addr != c.addr || strings.Join(program, " ") != c.program {
 			t.Errorf("%q: %q, %q, %v", c.args, addr, program, err)
+		}
+	}
+}
+
+// TestHelpHasGroups checks that help shows each flag of sdm run once, and first those that are used
+// most.
+func TestHelpHasGroups(t *testing.T) {
+	f := newRunOptions(nil).flags()
+	help := f.usages()
+	f.VisitAll(func(flag *pflag.Flag) {
+		line := regexp.MustCompile(`(?m)^ +(-\w, )?--` + flag.Name + `\b[^-]`)
+		if n := len(line.FindAllString(help, -1)); n != 1 {
+			t.Errorf("--%s: %d times", flag.Name, n)
+		}
+	})
+	first, _, _ := strings.Cut(help, "\n\n")
+	for _, name := range mostUsed {
+		if !strings.Contains(first, "--"+name+" ") {
+			t.Errorf("--%s is not in the first group:\n%s", name, first)
+		}
+	}
+}
+
+func TestStarterArgsExclude(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"--starter-args openmpi --start-tool x", "give only one"},
+		{"--starter-args openmpi --launcher slot", "not with --launcher slot"},
+		{"--starter-args openmpi --env A=1", "the starter alone decides"},
+	} {
+		o, err := parsed(t, nil, strings.Fields(c.args+" prog")...)
+		if err == nil {
+			err = o.validateStarterArgs()
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.args, err, c.want)
 		}
 	}
 }

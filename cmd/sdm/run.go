@@ -3,25 +3,72 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
+	"github.com/spf13/pflag"
+
+	"sdm/backend/gdb"
+	"sdm/cmd/internal/job"
 	"sdm/launch"
-	"sdm/launch/local"
 	"sdm/master/frontend/console"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/tree/topology"
 )
+
+// runOptions are the values of the flags of sdm run.
+type runOptions struct {
+	options
+	np       int
+	npTyped  bool // on the command line
+	npGiven  bool // there, or in the environment
+	force    bool
+	jobLevel int           // number of directives before -n, which hold for all programs
+	apps     []application // programs of the job; nil: a single one
+
+	starter      string // name of a further starter
+	starterDirs  []protocol.EnvDirective
+	launcher     string
+	launcherArgs []string
+	composed     bool // the starter was put before the program by sdm
+	stopAtGiven  bool
+}
+
+// mostUsed are the flags that help about sdm run shows first.
+var mostUsed = []string{"np", "execute", "eval", "batch", "stop-at", "env", "cwd", "stdin-file", "launcher", "gdb"}
+
+func newRunOptions(env []string) *runOptions { return &runOptions{options: newOptions(env), np: 1} }
+
+// flags returns the flags of sdm run.
+func (o *runOptions) flags() *flagSet {
+	f := newFlags("run")
+	f.first = mostUsed
+	f.add("Ranks on this machine", func(f *pflag.FlagSet) {
+		f.VarP(npValue{o}, "np", "n", "`number` of ranks")
+		f.BoolVar(&o.force, "force", false, "do what looks like a slip: more than 1000 ranks on this machine")
+	}, o.perServer("ranks of one server"))
+	o.declare(f)
+	f.add("Starters (mpirun, mpiexec, srun)", o.declareStarter)
+	f.add("Servers on other hosts", o.declareNodes)
+	f.add("gdb", o.job.Servers.GDB.Declare)
+	return f
+}
+
+// read takes over what was parsed.
+func (o *runOptions) read(f *flagSet) {
+	o.args = f.Args()
+	o.npTyped, o.npGiven, o.stopAtGiven = f.isTyped("np"), f.Changed("np"), f.Changed("stop-at")
+}
 
 // runJob executes sdm run: it starts the ranks of a program on this machine, or a starter, and runs
 // the console.
 func (a *app) runJob(args []string) console.Status {
-	o := newOptions(a.env)
-	if status, done := a.read(o, o.runFlags(), args, runHelp); done {
+	o := newRunOptions(a.env)
+	f := o.flags()
+	if status, done := a.read(f, args, runHelp); done {
 		return status
 	}
+	o.read(f)
 	if o.isStarter() {
 		return a.runStarter(o)
 	}
@@ -43,143 +90,97 @@ func (a *app) runJob(args []string) console.Status {
 	if err := o.checkPrograms(); err != nil {
 		return a.fail(console.StatusNotStarted, err)
 	}
-	return a.within(o, a.runOn)
+	return a.within(&o.options, func(l *lifetime, p *plan) console.Status {
+		a.hintMPI(o)
+		p.program = o.program()
+		j, err := job.Run(l.ctx, o.spec(), a.io(p))
+		return a.control(l, p, j, err)
+	})
 }
 
-// runOn starts the servers, builds the tree over them and runs the console.
-func (a *app) runOn(l *lifetime, p *plan) console.Status {
-	if p.take == nil { // the ranks are processes, not core files
-		a.hintMPI(p.o)
-	}
-	c, err := startCluster(p.o, p.log)
-	if err != nil {
-		return a.fail(console.StatusNoTree, err)
-	}
-	report, err := c.build(l.ctx, p.o)
-	if err != nil {
-		return a.notBuilt(l.ctx, err, c.close()) // the messages of the servers tell more than err
-	}
-	status := a.drive(l, p, c.master, report.Ranks, p.o.args)
-	if err := c.close(); errors.Is(err, local.ErrHung) {
-		a.fail(status, err) // reported, but the status is that of the ranks
-	} else if err != nil {
-		p.log.Warn("a server has ended badly", "err", err)
-	}
-	return status
+// spec returns what the flags say about the job.
+func (o *runOptions) spec() job.Spec {
+	s := o.options.spec()
+	s.Ranks, s.Argv, s.StdinFile = o.np, o.args, o.ranks.stdinFile
+	s.NeedsMPIR, s.TriesMPIR = o.needsMPIR(), o.triesMPIR()
+	s.ChangesRanks = len(o.ranks.directives) > 0 || o.ranks.cwd != ""
+	s.Servers.StarterEnv = starterEnv(o.env(), o.starterDirs...)
+	return s
 }
 
-// firstOf returns the first of joined errors, since one line is enough.
-func firstOf(err error) error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return joined.Unwrap()[0]
+// program returns the job that the servers start.
+func (o *runOptions) program() *protocol.Job {
+	p := o.ranks.program(o.args)
+	if len(o.apps) > 0 {
+		p.Env, p.Apps = o.ranks.directives[:o.jobLevel], o.applications()
 	}
-	return err
+	if o.job.Servers.GDB.Reverse {
+		p.Env = slices.Concat(p.Env, gdb.Recordable())
+	}
+	return p
 }
+
+// manyRanks is the number of ranks on one machine above which --force is required, because the
+// number is probably a typing error. Their gdbs would need 20 GB.
+const manyRanks = 1000
+
+// validateRun checks the options of sdm run.
+func (o *runOptions) validateRun() error {
+	s := &o.job.Servers
+	switch {
+	case len(o.args) == 0:
+		return errors.New("which program? (sdm run [flags] PROGRAM [ARG...])")
+	case o.np < 1 || o.np > int(rank.MaxID):
+		return fmt.Errorf("-n %d: the number of ranks is 1 to %d", o.np, rank.MaxID)
+	case o.np > manyRanks && !o.force && o.lookup("SDM_BACKEND") == "":
+		return fmt.Errorf("-n %d: on one machine? each rank has a gdb of some 20 MB (--force if you mean it; sdm sim -n %d tries it without processes)", o.np, o.np)
+	case s.PerServer < 0:
+		return errors.New("--ranks-per-server cannot be negative")
+	}
+	if _, err := o.inputRanks(); err != nil {
+		return err
+	}
+	if _, err := topology.ParseShape(s.Shape(), s.Count(o.np)); err != nil {
+		return fmt.Errorf("--tree: %w", err)
+	}
+	return o.validateStarterEnv()
+}
+
+// validateStarterEnv checks the options, and the --starter-env flags.
+func (o *runOptions) validateStarterEnv() error {
+	if _, err := launch.Environ(nil, o.starterDirs); err != nil {
+		return err
+	}
+	return o.validate()
+}
+
+// inputRanks returns the ranks that --stdin selects.
+func (o *runOptions) inputRanks() (rank.Set, error) {
+	return o.ranks.inputOf(rank.Range(0, rank.ID(o.np-1)), o.job.Only != "")
+}
+
+// foreignStarters are known starters whose jobs sdm cannot control.
+var foreignStarters = []string{"aprun", "jsrun", "flux"}
 
 // refuseOthers refuses the lines of starters that sdm does not support.
-func (o *options) refuseOthers() error {
-	if len(o.args) == 0 {
-		return nil
-	}
-	name, _, _ := strings.Cut(filepath.Base(o.args[0]), ".")
+func (o *runOptions) refuseOthers() error {
+	name := job.StarterName(o.args[0])
 	if slices.Contains(foreignStarters, name) {
-		return fmt.Errorf("sdm does not know how to take control of a job of %s (let it start the servers: %s; if it offers MPIR: --starter %s)", name, underStarter(name, 0, "PROGRAM"), name)
+		return fmt.Errorf("sdm does not know how to take control of a job of %s (let it start the servers: %s; if it offers MPIR: --starter %s)", name, underStarter(name), name)
 	}
 	return nil
 }
 
 // underStarter tells how to debug a job of such a starter.
-func underStarter(starter string, np int, program string) string {
-	n := "N"
-	if np > 0 {
-		n = strconv.Itoa(np)
-	}
-	return fmt.Sprintf("sdm listen 0, then %s -n %s sdm-server --rendezvous HOST:PORT -- %s", starter, n, program)
-}
-
-// checkPrograms checks each program of the job.
-func (o *options) checkPrograms() error {
-	if err := o.checkProgram(); err != nil || len(o.apps) == 0 {
-		return err
-	}
-	for _, a := range o.apps[1:] {
-		one := &options{env: o.env, args: a.args, cwd: o.cwd, directives: slices.Concat(o.directives[:o.jobLevel], a.directives)}
-		if a.cwd != "" {
-			one.cwd = a.cwd
-		}
-		if err := one.checkProgram(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkProgram finds a program that cannot be started before anything is started. It passes what
-// only the environment of the rank can decide.
-func (o *options) checkProgram() error {
-	if o.cwd != "" {
-		if info, err := os.Stat(o.cwd); err != nil || !info.IsDir() {
-			return fmt.Errorf("--cwd %s: no such directory", o.cwd)
-		}
-	}
-	name := o.args[0]
-	if !strings.Contains(name, "/") {
-		if o.changesPath() {
-			return nil
-		}
-		if _, err := exec.LookPath(name); err != nil && !errors.Is(err, exec.ErrDot) {
-			switch info, err := os.Stat(filepath.Join(o.cwd, name)); {
-			case err != nil:
-				return fmt.Errorf("%s: no such program in PATH (give its path)", name)
-			case info.IsDir():
-				return fmt.Errorf("%s: is a directory (give the path of a program)", name)
-			}
-			return fmt.Errorf("%s: no such program in PATH (did you mean ./%s?)", name, name)
-		}
-		return nil
-	}
-	info, err := os.Stat(o.programFile())
-	switch {
-	case err != nil && o.cwd != "" && !filepath.IsAbs(name):
-		return fmt.Errorf("%s: no such program in %s (paths are relative to --cwd)", name, o.cwd)
-	case err != nil:
-		return fmt.Errorf("%s: no such program (build it, or give its path)", name)
-	case info.IsDir():
-		return fmt.Errorf("%s: is a directory (give the path of a program)", name)
-	case info.Mode()&0o111 == 0:
-		return fmt.Errorf("%s: not executable (chmod +x %s)", name, name)
-	}
-	return nil
-}
-
-func (o *options) changesPath() bool {
-	for _, d := range o.directives {
-		if d.Name == "PATH" {
-			return true
-		}
-	}
-	return false
-}
-
-// programFile returns the file of the program, as far as it can be determined.
-func (o *options) programFile() string {
-	name := o.args[0]
-	if !strings.Contains(name, "/") {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	if filepath.IsAbs(name) || o.cwd == "" {
-		return name
-	}
-	return filepath.Join(o.cwd, name)
+func underStarter(starter string) string {
+	return fmt.Sprintf("sdm listen 0, then %s -n N sdm-server --rendezvous HOST:PORT -- PROGRAM", starter)
 }
 
 // hintMPI tells the user who starts several ranks of an MPI program without its starter that each
 // is a job of its own.
-func (a *app) hintMPI(o *options) {
+func (a *app) hintMPI(o *runOptions) {
 	inJob, err := launch.Identify(a.env)
-	if o.np == 1 || err == nil && inJob.Number != launch.Unknown || !launch.LinksMPI(o.programFile()) {
+	if o.np == 1 || err == nil && inJob.Number != launch.Unknown || !launch.LinksMPI(o.first().file()) {
 		return
 	}
 	fmt.Fprintf(a.stderr, "sdm: note: %s uses MPI, but its starter (mpirun, srun) does not start it: %d jobs of one rank each (for one job: sdm run -- mpirun -n %d %s)\n",

@@ -84,21 +84,13 @@ func (l *lifetime) listen(signals <-chan os.Signal, quit <-chan struct{}, cancel
 	}
 }
 
-// misuse is an error in the arguments or files of the user.
-type misuse struct{ error }
-
-func (m misuse) Unwrap() error { return m.error }
-
 // statusOf returns the exit status for an error that has ended the invocation; other if the cause
 // is not one of the known ones.
 func statusOf(err error, other console.Status) console.Status {
 	var k killed
-	var m misuse
 	switch {
 	case errors.Is(err, errPipe):
 		return statusPipe
-	case errors.As(err, &m):
-		return console.StatusUsage
 	case errors.Is(err, errTimeout):
 		return console.StatusTimeout
 	case errors.As(err, &k):

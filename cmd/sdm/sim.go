@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	inprocess "sdm/cmd/internal/cluster"
+	"sdm/cmd/internal/job"
+	"sdm/cmd/internal/servers"
 	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/rpc"
@@ -18,44 +19,54 @@ import (
 	"sdm/tree/topology"
 )
 
+// simOptions are the values of the flags of sdm sim.
+type simOptions struct {
+	options
+	np        int
+	servers   int
+	script    string
+	connect   string // address of the front end; "": the console
+	plaintext bool
+}
+
 // simulate executes sdm sim: the console, or another front end, with simulated ranks.
 func (a *app) simulate(args []string) console.Status {
-	o := newOptions(a.env)
-	if status, done := a.read(o, o.simFlags(), args, simHelp); done {
+	o := &simOptions{options: newOptions(a.env)}
+	f := o.flags()
+	if status, done := a.read(f, args, simHelp); done {
 		return status
 	}
-	cfg, err := o.simConfig()
+	o.args = f.Args()
+	cfg, err := o.config()
 	if err != nil {
 		return a.fail(console.StatusUsage, err)
 	}
 	inprocess.LimitMemory(cfg)
-	return a.within(o, func(l *lifetime, p *plan) console.Status {
+	return a.within(&o.options, func(l *lifetime, p *plan) console.Status {
 		cfg.Log = p.log
 		if o.connect != "" {
-			return a.serveSimulated(l.ctx, p, cfg)
+			return a.serveSimulated(l.ctx, o, cfg)
 		}
 		return a.driveSimulated(l, p, cfg)
 	})
 }
 
-// simFlags returns the flags of sdm sim.
-func (o *options) simFlags() *pflag.FlagSet {
-	f := startup.NewFlags("sdm sim")
+// flags returns the flags of sdm sim.
+func (o *simOptions) flags() *flagSet {
+	f := newFlags("sim", processFlags...)
 	f.SetInterspersed(true) // there is no PROGRAM
+	f.add("Simulation", o.declareSimulation)
+	o.declare(f)
+	o.ranks.stdin = "none"
+	return f
+}
+
+func (o *simOptions) declareSimulation(f *pflag.FlagSet) {
 	f.IntVarP(&o.np, "np", "n", 8, "`number` of ranks")
-	f.IntVar(&o.simServers, "servers", 0, fmt.Sprintf("`number` of servers (default: one for %d ranks, and at least 4)", inprocess.RanksPerServer))
+	f.IntVar(&o.servers, "servers", 0, fmt.Sprintf("`number` of servers (default: one for %d ranks, and at least 4)", inprocess.RanksPerServer))
 	f.StringVar(&o.script, "script", "", "`file` that says what the ranks do")
 	f.StringVar(&o.connect, "connect", "", "no console: dial the front end at `HOST:PORT`, unix:PATH or stdio, as sdm-master does")
 	f.BoolVar(&o.plaintext, "plaintext", false, "permit a front end without TLS")
-	shared := startup.NewFlags("")
-	o.declare(shared)
-	shared.VisitAll(func(flag *pflag.Flag) {
-		if !slices.Contains(processFlags, flag.Name) {
-			f.AddFlag(flag)
-		}
-	})
-	o.stdin = "none"
-	return f
 }
 
 // processFlags are the shared flags about processes, which simulated ranks do not have.
@@ -64,9 +75,9 @@ var processFlags = []string{"env", "env-add", "env-unset", "env-prepend", "env-a
 // simProgram is the program of simulated ranks.
 const simProgram = "work"
 
-// simConfig checks the flags of sim and reads its script.
-func (o *options) simConfig() (inprocess.Config, error) {
-	cfg := inprocess.Config{Ranks: o.np, Servers: o.simServers, Shape: o.shape(), Wait: o.wait}
+// config checks the flags of sim and reads its script.
+func (o *simOptions) config() (inprocess.Config, error) {
+	cfg := inprocess.Config{Ranks: o.np, Servers: o.servers, Shape: o.job.Servers.Shape(), Wait: o.console.wait}
 	if len(o.args) > 0 {
 		return cfg, fmt.Errorf("%q: the ranks of sdm sim run a program of its own (sdm help sim says what it can do)", o.args[0])
 	}
@@ -81,17 +92,17 @@ func (o *options) simConfig() (inprocess.Config, error) {
 		return cfg, fmt.Errorf("--tree: %w", err)
 	}
 	var err error
-	if cfg.Script, err = o.simScript(cfg.Servers); err != nil {
+	if cfg.Script, err = o.readScript(cfg.Servers); err != nil {
 		return cfg, err
 	}
-	if o.connect != "" && (o.batch || len(o.scripts) > 0) {
+	if o.connect != "" && (o.console.batch || len(o.console.scripts) > 0) {
 		return cfg, errors.New("with --connect the front end gives the commands, -b, -x and -e have no place")
 	}
 	return cfg, nil
 }
 
-// simScript reads --script. Without it each run takes up to 50 ms.
-func (o *options) simScript(servers int) (inprocess.Script, error) {
+// readScript reads --script. Without it each run takes up to 50 ms.
+func (o *simOptions) readScript(servers int) (inprocess.Script, error) {
 	if o.script == "" {
 		return inprocess.ParseScript(strings.NewReader("run 0ms..50ms\n"), o.np, servers)
 	}
@@ -112,11 +123,12 @@ func (a *app) driveSimulated(l *lifetime, p *plan, cfg inprocess.Config) console
 	if err != nil {
 		return a.fail(console.StatusNoTree, err)
 	}
-	report, err := c.Build(l.ctx, p.o.connectWait)
+	report, err := c.Build(l.ctx, p.job.Servers.ConnectWait)
 	if err != nil {
 		return a.notBuilt(l.ctx, err, endOf(c))
 	}
-	status := a.drive(l, p, c.Master, report.Ranks, []string{simProgram})
+	p.program = p.ranks.program([]string{simProgram})
+	status := a.drive(l, p, &job.Job{Session: c.Master, Ranks: report.Ranks})
 	if err := endOf(c); err != nil {
 		p.log.Warn("a simulated server has ended badly", "err", err)
 	}
@@ -124,16 +136,17 @@ func (a *app) driveSimulated(l *lifetime, p *plan, cfg inprocess.Config) console
 }
 
 func endOf(c *inprocess.Cluster) error {
-	ctx, cancel := closing()
+	ctx, cancel := servers.Closing()
 	defer cancel()
 	return c.Close(ctx)
 }
 
 // serveSimulated connects to a front end as sdm-master does. Each "initialize" gets a session with
 // simulated ranks.
-func (a *app) serveSimulated(ctx context.Context, p *plan, cfg inprocess.Config) console.Status {
-	o := rpc.Options{Plaintext: p.o.plaintext, Wait: p.o.connectWait, Build: startup.Build(), Log: p.log}
-	conn, err := a.dialFrontEnd(ctx, p.o, o)
+func (a *app) serveSimulated(ctx context.Context, o *simOptions, cfg inprocess.Config) console.Status {
+	wait := o.job.Servers.ConnectWait
+	r := rpc.Options{Plaintext: o.plaintext, Wait: wait, Build: startup.Build(), Log: cfg.Log}
+	conn, err := a.dialFrontEnd(ctx, o, r)
 	if err != nil {
 		return a.fail(console.StatusNoTree, err)
 	}
@@ -146,10 +159,10 @@ func (a *app) serveSimulated(ctx context.Context, p *plan, cfg inprocess.Config)
 		if c, err = inprocess.New(cfg); err != nil {
 			return nil, session.Report{}, err
 		}
-		report, err := c.Build(ctx, p.o.connectWait)
+		report, err := c.Build(ctx, wait)
 		return c.Master, report, err
 	}
-	err = rpc.Serve(ctx, conn, open, o)
+	err = rpc.Serve(ctx, conn, open, r)
 	if c != nil {
 		err = errors.Join(err, endOf(c))
 	}
@@ -162,12 +175,12 @@ func (a *app) serveSimulated(ctx context.Context, p *plan, cfg inprocess.Config)
 // stdio is the address of a front end that has started this process.
 const stdio = "stdio"
 
-func (a *app) dialFrontEnd(ctx context.Context, o *options, r rpc.Options) (*rpc.Conn, error) {
+func (a *app) dialFrontEnd(ctx context.Context, o *simOptions, r rpc.Options) (*rpc.Conn, error) {
 	if o.connect == stdio {
 		return rpc.Stdio(a.stdin, a.stdout), nil
 	}
 	if !strings.HasPrefix(o.connect, "unix:") {
-		key, err := o.key()
+		key, err := o.job.Servers.Key()
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,6 @@ import (
 )
 
 func TestRespell(t *testing.T) {
-	o := newOptions(nil)
 	for _, c := range []struct {
 		name     string
 		in, want []string
@@ -19,7 +18,7 @@ func TestRespell(t *testing.T) {
 		{"behind --", []string{"--", "-np", "3"}, []string{"--", "-np", "3"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := respell(o.runFlags(), c.in); !slices.Equal(got, c.want) {
+			if got := respell(newRunOptions(nil).flags().FlagSet, c.in); !slices.Equal(got, c.want) {
 				t.Errorf("respell(%q) = %q, want %q", c.in, got, c.want)
 			}
 		})

@@ -7,13 +7,13 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/console/command"
 )
 
-// stackOptions are the flags of sdm stacks that attach does not have.
+// stackOptions are the values of the flags of sdm stacks.
 type stackOptions struct {
+	options
 	by                string
 	samples           int
 	every             string
@@ -22,10 +22,16 @@ type stackOptions struct {
 	file              string
 }
 
-// stacksFlags returns the flags of sdm stacks.
-func (o *options) stacksFlags(s *stackOptions) *pflag.FlagSet {
-	f := startup.NewFlags("sdm stacks")
-	f.SetInterspersed(true)
+// flags returns the flags of sdm stacks: its own, and those of sdm attach that are not about the
+// console.
+func (s *stackOptions) flags() *flagSet {
+	f := newFlags("stacks", "execute", "eval", "batch", "stop-on-error", "echo", "fold", "no-rc", "rc", "reverse")
+	f.add("Stacks", s.declareStacks)
+	s.declareAttach(f)
+	return f
+}
+
+func (s *stackOptions) declareStacks(f *pflag.FlagSet) {
 	f.StringVar(&s.by, "by", "", "what makes two frames one: function, line or address (default: line)")
 	f.BoolVar(&s.allThreads, "all-threads", false, "the stacks of helper threads of MPI and other runtimes, too (default: one line counts them)")
 	f.IntVar(&s.samples, "samples", 0, "take so `many` samples of the running job, and tell who has not moved")
@@ -34,34 +40,31 @@ func (o *options) stacksFlags(s *stackOptions) *pflag.FlagSet {
 	f.BoolVar(&s.dot, "dot", false, "a graph for Graphviz")
 	f.BoolVar(&s.json, "json", false, "the tree as JSON")
 	f.StringVarP(&s.file, "file", "o", "", "`file` for --folded, --dot or --json (default: standard output)")
-	shared := o.attachFlags()
-	shared.VisitAll(func(flag *pflag.Flag) {
-		switch flag.Name { // about the console
-		case "execute", "eval", "batch", "stop-on-error", "echo", "fold", "no-rc", "rc", "reverse":
-		default:
-			f.AddFlag(flag)
-		}
-	})
-	return f
 }
 
 // stacks executes sdm stacks: it shows the stacks of a running job, which runs on.
 func (a *app) stacks(args []string) console.Status {
-	o, s := newOptions(a.env), &stackOptions{}
-	if status, done := a.read(o, o.stacksFlags(s), args, stacksHelp); done {
+	s := &stackOptions{options: newOptions(a.env)}
+	f := s.flags()
+	if status, done := a.read(f, args, stacksHelp); done {
 		return status
 	}
+	s.args = f.Args()
 	lines, err := s.lines()
-	if err == nil && len(o.args) == 0 {
+	switch {
+	case err != nil:
+	case len(s.args) == 0:
 		err = errors.New("the stacks of what? (sdm stacks PID of mpirun, slurm:JOBID[.STEP], pids:PID,PID... or hostfile:FILE)")
+	default:
+		err = s.validateAttach()
 	}
-	if err := firstOf(errors.Join(err, o.validateAttach(), o.validate())); err != nil {
+	if err != nil {
 		return a.fail(console.StatusUsage, err)
 	}
-	o.batch = true
-	return a.within(o, func(l *lifetime, p *plan) console.Status {
+	s.console.batch = true
+	return a.within(&s.options, func(l *lifetime, p *plan) console.Status {
 		p.scripts, p.answersOnly = []console.Script{{Name: "sdm stacks", Lines: lines}}, true
-		return a.attachTo(l, p, o.args[0])
+		return a.attachTo(l, p)
 	})
 }
 

@@ -9,27 +9,12 @@ import (
 	"strconv"
 	"strings"
 
-	"sdm/launch/mpir"
-	"sdm/launch/slot"
+	"github.com/spf13/pflag"
+
+	"sdm/cmd/internal/job"
+	"sdm/cmd/internal/servers"
 	"sdm/master/frontend/console"
-	"sdm/protocol"
-	"sdm/protocol/rank"
 )
-
-// starters are the starters that sdm can take control of. --starter adds one.
-var starters = []string{"mpirun", "mpiexec", "orterun", "prterun", "srun"}
-
-// foreignStarters are known starters whose jobs sdm cannot control.
-var foreignStarters = []string{"aprun", "jsrun", "flux"}
-
-// isStarter reports whether the line begins with a starter.
-func (o *options) isStarter() bool { return len(o.args) > 0 && o.knowsStarter(o.args[0]) }
-
-func (o *options) knowsStarter(word string) bool {
-	base := filepath.Base(word)
-	name, _, _ := strings.Cut(base, ".")
-	return slices.Contains(starters, name) || o.starter != "" && (base == o.starter || word == o.starter)
-}
 
 // Values of --launcher besides the names of starters.
 const (
@@ -40,14 +25,36 @@ const (
 	launcherMPIR  = "mpir"  // for the line of a starter: it runs under control until its ranks are held
 )
 
+// declareStarter adds the flags about starters.
+func (o *runOptions) declareStarter(f *pflag.FlagSet) {
+	f.StringVar(&o.starter, "starter", "", "`name` of a further starter (besides mpirun, mpiexec, srun and the like)")
+	f.StringVar(&o.job.StarterArgs, "starter-args", "", "`template` of arguments put behind the starter's name, by which it starts our servers, one a node: '--tool {daemon} --tool-arguments \"{args}\"', or openmpi")
+	f.StringVar(&o.launcher, "launcher", launcherAuto, "who starts PROGRAM: local, slurm, or a starter (mpirun); for a starter's line: mpir (it runs under control until its ranks are held) or slot (our servers in the places of its ranks; default: mpir where it offers that)")
+	f.StringArrayVar(&o.launcherArgs, "launcher-arg", nil, "further `argument` for the starter of --launcher, handed on unchanged; may repeat")
+	f.Var(newDuration(&o.job.QueueWait, 0), "queue-wait", "how long a starter may take to start the job, in a queue or before MPI_Init; 0 is no limit")
+	f.Var(envValue{&o.starterDirs, "set"}, "starter-env", "`NAME=VALUE` for the starter and nobody else; in order with its kin:")
+	f.Var(envValue{&o.starterDirs, "add"}, "starter-env-add", "`NAME=VALUE` unless NAME is there")
+	f.Var(envValue{&o.starterDirs, "unset"}, "starter-env-unset", "take `NAME` out")
+	f.Var(envValue{&o.starterDirs, "prepend"}, "starter-env-prepend", "`NAME[;]=VALUE` in front")
+	f.Var(envValue{&o.starterDirs, "append"}, "starter-env-append", "`NAME[;]=VALUE` behind")
+	f.StringVar(&o.job.Servers.Output, "output", servers.OutputConsole, "who gets what the ranks of a starter's job write: console, or starter")
+}
+
+// isStarter reports whether the line begins with a starter.
+func (o *runOptions) isStarter() bool { return len(o.args) > 0 && o.knowsStarter(o.args[0]) }
+
+func (o *runOptions) knowsStarter(word string) bool {
+	return slices.Contains(job.Starters, job.StarterName(word)) || o.starter != "" && (filepath.Base(word) == o.starter || word == o.starter)
+}
+
 // chooseStarter puts a starter before the program if one is needed: that of --launcher, or srun
 // inside an allocation of Slurm.
-func (o *options) chooseStarter() error {
+func (o *runOptions) chooseStarter() error {
 	name := o.launcher
 	switch {
-	case o.starterArgs != "" && (name == launcherAuto || name == launcherLocal):
+	case o.job.StarterArgs != "" && (name == launcherAuto || name == launcherLocal):
 		return errors.New("--starter-args: no starter is used (sdm run --starter-args TEMPLATE -- mpirun -n 4 PROGRAM)")
-	case name == launcherAuto && inAllocation(o.env):
+	case name == launcherAuto && job.InAllocation(o.env()):
 		if _, err := exec.LookPath("srun"); err != nil {
 			return nil
 		}
@@ -62,9 +69,15 @@ func (o *options) chooseStarter() error {
 	case name == launcherSlot || name == launcherMPIR:
 		return fmt.Errorf("--launcher %s: of which starter? (sdm run --launcher %s -- mpirun -n 4 PROGRAM, or --launcher mpirun)", name, name)
 	case !o.knowsStarter(name):
-		return fmt.Errorf("--launcher %q: give local, slurm, or the name of a starter (%s, or another with --starter)", name, strings.Join(starters, ", "))
+		return fmt.Errorf("--launcher %q: give local, slurm, or the name of a starter (%s, or another with --starter)", name, strings.Join(job.Starters, ", "))
 	}
-	line := append([]string{name}, o.launcherArgs...)
+	o.args, o.composed = o.composedLine(name), true
+	return nil
+}
+
+// composedLine returns the starter's line for the programs.
+func (o *runOptions) composedLine(starter string) []string {
+	line := append([]string{starter}, o.launcherArgs...)
 	if len(o.apps) == 0 {
 		if o.npGiven {
 			line = append(line, "-n", strconv.Itoa(o.np))
@@ -77,157 +90,90 @@ func (o *options) chooseStarter() error {
 		}
 		line = append(append(line, "-n", strconv.Itoa(a.np)), a.args...)
 	}
-	o.args, o.composed = line, true
-	return nil
-}
-
-// inAllocation reports whether sdm runs in an allocation of Slurm and is not one of its tasks: in
-// the shell of salloc, or in a batch script. The steps of these have numbers above maxStep
-// (slurm.h, SLURM_BATCH_SCRIPT and the like).
-func inAllocation(env []string) bool {
-	o := options{env: env}
-	if o.lookup("SLURM_JOB_ID") == "" {
-		return false
-	}
-	const maxStep = 4294967000
-	step, err := strconv.ParseUint(o.lookup("SLURM_STEP_ID"), 10, 64)
-	return err != nil || step > maxStep
+	return line
 }
 
 // validateStarter checks the options that do not fit a starter's line.
-func (o *options) validateStarter() error {
-	_, badRanks := o.awaited()
+func (o *runOptions) validateStarter() error {
+	badRanks := o.job.CheckRanks()
 	switch {
 	case o.npTyped && !o.composed:
 		return fmt.Errorf("-n %d: the number of ranks belongs to the line of %s", o.np, o.args[0])
 	case badRanks != nil:
 		return badRanks
-	case o.ranksPerServer != 0:
+	case o.job.Servers.PerServer != 0:
 		return errors.New("--ranks-per-server: under a starter there is one server for each node (leave it out)")
 	case !slices.Contains([]string{launcherAuto, launcherSlot, launcherMPIR}, o.launcher) && !o.composed:
 		return fmt.Errorf("--launcher %s: %s starts the ranks already (give %s or %s, or leave it out)", o.launcher, o.args[0], launcherMPIR, launcherSlot)
 	case len(o.launcherArgs) > 0 && !o.composed:
 		return fmt.Errorf("--launcher-arg %s: write it into the line of %s", o.launcherArgs[0], o.args[0])
 	case o.launcher == launcherMPIR && o.stopAtGiven:
-		return fmt.Errorf("--stop-at %s: with --launcher mpir ranks are held in MPI_Init, past their first line (leave --launcher out)", o.stopAt)
-	case o.launcher == launcherMPIR && len(o.directives) > 0:
+		return fmt.Errorf("--stop-at %s: with --launcher mpir ranks are held in MPI_Init, past their first line (leave --launcher out)", o.ranks.stopAt)
+	case o.launcher == launcherMPIR && len(o.ranks.directives) > 0:
 		return errors.New("--env: with --launcher mpir the starter alone decides what its ranks get (mpirun -x NAME=VALUE; or leave --launcher out)")
 	}
 	if _, err := exec.LookPath(o.args[0]); err != nil && !errors.Is(err, exec.ErrDot) {
 		return fmt.Errorf("%s: no such program (is its module loaded? give its path)", o.args[0])
 	}
+	if err := o.validateStarterArgs(); err != nil {
+		return err
+	}
+	return o.validateStarterEnv()
+}
+
+// validateStarterArgs checks --starter-args and the flags that exclude it.
+func (o *runOptions) validateStarterArgs() error {
+	if o.job.StarterArgs == "" {
+		return nil
+	}
+	err := job.CheckTemplate(o.job.StarterArgs)
+	switch {
+	case err != nil:
+		return err
+	case o.job.Servers.IsChosen():
+		return errors.New("--starter-args, --start-tool and --remote-shell all start the servers: give only one")
+	case o.launcher == launcherSlot:
+		return errors.New("--starter-args goes with MPIR, not with --launcher slot")
+	case len(o.ranks.directives) > 0:
+		return errors.New("--env: with --starter-args the starter alone decides what its ranks get (mpirun -x NAME=VALUE)")
+	}
 	return nil
 }
 
-// starterLine parses the starter's line.
-func (o *options) starterLine() (slot.Line, error) {
-	resolved := ""
-	if path, err := exec.LookPath(o.args[0]); err == nil {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			resolved = real
-		}
-	}
-	return slot.Parse(o.args, resolved, func(word string) bool {
-		_, err := exec.LookPath(word)
-		return err == nil
-	})
-}
-
-// debugOptions make Open MPI's mpirun start itself under a debugger.
-var debugOptions = []string{"--debug", "-debug", "--tv", "-tv"}
-
-// isDebugger removes the options by which mpirun was told to start a debugger, which is sdm. Some
-// of them remain in @mpirun_args@, and mpirun would look for another debugger.
-func (o *options) isDebugger() {
-	line, err := o.starterLine()
-	if err != nil || len(line.Programs) == 0 || !line.IsOpenMPI {
-		return
-	}
-	at := line.Programs[0].At
-	before := slices.DeleteFunc(slices.Clone(o.args[:at]), func(word string) bool { return slices.Contains(debugOptions, word) })
-	o.args = append(before, o.args[at:]...)
-}
-
 // runStarter executes sdm run for a starter's line.
-func (a *app) runStarter(o *options) console.Status {
-	if err := errors.Join(o.validateStarter(), o.validateInjection(), o.validate()); err != nil {
-		return a.fail(console.StatusUsage, firstOf(err))
-	}
-	return a.within(o, a.startStarter)
-}
-
-// startStarter takes control of the starter's job by MPIR, or puts our servers into its slots in
-// place of the ranks.
-func (a *app) startStarter(l *lifetime, p *plan) console.Status {
-	o := p.o
-	o.isDebugger()
-	p.pack()
-	defer p.drop()
-	a.jobIs(o, protocol.JobState{State: "starting", Text: strings.Join(o.args, " ")})
-	if o.triesMPIR() {
-		status, err := a.runHeld(l, p)
-		mute, is := isMute(err)
-		switch {
-		case err == nil:
-			return status
-		case hasEnded(err):
-			return a.fail(status, fmt.Errorf("%w (ranks that do not call MPI_Init are not held: --launcher slot has them start under control)", err))
-		case !is:
-			return a.fail(status, err)
-		case mute.Called:
-			return a.fail(status, fmt.Errorf("%w: give its own line in place of the script's (sdm run -- %s -n N PROGRAM), or put sdm run -- in front of it in the script", err, mute.Starter))
-		case o.mustMPIR():
-			return a.fail(status, fmt.Errorf("%w: leave %s out, and sdm-server takes the place of each rank", err, o.needsMPIR()))
-		}
-		p.log.Info("our servers take the places of the ranks", "why", err)
-		p.forgetHeld()
-	}
-	line, err := o.starterLine()
-	switch {
-	case err != nil:
+func (a *app) runStarter(o *runOptions) console.Status {
+	if err := o.validateStarter(); err != nil {
 		return a.fail(console.StatusUsage, err)
-	case o.only != "" && (len(o.directives) > 0 || o.cwd != ""):
-		return a.fail(console.StatusUsage, errors.New("--ranks with --env or --cwd: the other ranks would not get them (let the starter give them to all)"))
 	}
-	return a.runSlots(l, p, line)
-}
-
-// hasEnded reports whether a starter has ended successfully without holding any rank.
-func hasEnded(err error) bool {
-	var ended *mpir.Ended
-	return errors.As(err, &ended) && ended.Status.Exited() && ended.Status.ExitStatus() == 0
+	return a.within(&o.options, func(l *lifetime, p *plan) console.Status {
+		p.program = o.ranks.program([]string{slotProgram})
+		j, err := job.Start(l.ctx, o.spec(), a.io(p))
+		return a.control(l, p, j, err)
+	})
 }
 
 // triesMPIR reports whether MPIR is tried first. Servers in slots do what MPIR cannot: change the
 // environment of the ranks, stop them before main, and separate their output by rank. For srun,
 // MPIR would have to start the servers by a second srun.
-func (o *options) triesMPIR() bool {
+func (o *runOptions) triesMPIR() bool {
 	switch {
-	case o.mustMPIR():
+	case o.needsMPIR() != "":
 		return true
 	case o.launcher != launcherAuto:
 		return false
-	case o.composed || len(o.directives) > 0 || o.stopAtGiven || o.stdinFile == "" && o.stdin != stdinReader:
+	case o.composed || len(o.ranks.directives) > 0 || o.stopAtGiven || o.ranks.stdinFile == "" && o.ranks.stdin != stdinReader:
 		return false
 	}
-	return starterName(o.args[0]) != "srun"
+	return job.StarterName(o.args[0]) != "srun"
 }
 
-// mustMPIR reports whether only MPIR will do.
-func (o *options) mustMPIR() bool { return o.needsMPIR() != "" }
-
 // needsMPIR returns the flag that requires MPIR; "": none.
-func (o *options) needsMPIR() string {
+func (o *runOptions) needsMPIR() string {
 	switch {
 	case o.launcher == launcherMPIR:
 		return "--launcher mpir"
-	case o.starterArgs != "":
+	case o.job.StarterArgs != "":
 		return "--starter-args"
 	}
 	return ""
-}
-
-// forgetHeld resets a plan before another way is tried.
-func (p *plan) forgetHeld() {
-	p.seat, p.take, p.lost, p.started, p.over = nil, nil, rank.Set{}, nil, nil
 }

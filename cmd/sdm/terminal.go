@@ -7,17 +7,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"golang.org/x/term"
 
+	"sdm/cmd/internal/job"
+	"sdm/cmd/internal/relay"
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/console/text"
 )
 
-// seat is the user's terminal, if there is one: where commands come from and where text goes.
-type seat struct {
+// terminal is the user's terminal, if there is one: where commands come from and where text goes.
+type terminal struct {
 	lines       console.Lines // nil: no commands besides the scripts
 	interactive bool
 	input       io.ReadCloser // for the ranks; nil: empty
@@ -28,80 +29,103 @@ type seat struct {
 	screen      func() (rows, columns int) // size of the screen of out; nil: out is not a screen
 }
 
-// newSeat decides who reads standard input: on a terminal the prompt; else, without scripts, the
+// newTerminal decides who reads standard input: on a terminal the prompt; else, without scripts, the
 // console reads commands from it; else the ranks.
-func (a *app) newSeat(o *options) (*seat, error) {
-	s := &seat{out: a.out, err: a.stderr}
+func (a *app) newTerminal(o *options) (*terminal, error) {
+	t := &terminal{out: a.out, err: a.stderr}
 	onTerminal, errOnTerminal := isTerminal(a.stdout), isTerminal(a.stderr)
-	s.writer = text.Writer{Terminal: onTerminal, Color: o.colored(onTerminal)}
-	s.errWriter = text.Writer{Terminal: errOnTerminal, Color: o.colored(errOnTerminal)}
-	if errOnTerminal && o.format == string(console.Text) {
-		s.progress = a.stderr
+	t.writer = text.Writer{Terminal: onTerminal, Color: o.colored(onTerminal)}
+	t.errWriter = text.Writer{Terminal: errOnTerminal, Color: o.colored(errOnTerminal)}
+	if errOnTerminal && !o.console.ndjson() {
+		t.progress = a.stderr
 	}
-	s.interactive = !o.batch && isTerminal(a.stdin) && (onTerminal || errOnTerminal)
+	t.interactive = !o.console.batch && isTerminal(a.stdin) && (onTerminal || errOnTerminal)
 	switch {
-	case s.interactive:
-		if err := s.openPrompt(a, onTerminal, historyFile(o.env)); err != nil {
+	case t.interactive:
+		if err := t.openPrompt(a, onTerminal, historyFile(o)); err != nil {
 			return nil, err
 		}
-	case len(o.scripts) == 0 && !o.batch:
-		s.lines = console.Pipe(reopened(a.stdin))
+	case len(o.console.scripts) == 0 && !o.console.batch:
+		t.lines = console.Pipe(reopened(a.stdin))
 	}
-	return s, s.openInput(a, o)
+	return t, t.openInput(a, o)
 }
 
 // openPrompt opens the prompt. If standard output is not a terminal, the prompt goes to standard
 // error, and answers to standard output.
-func (s *seat) openPrompt(a *app, onTerminal bool, history string) error {
+func (t *terminal) openPrompt(a *app, onTerminal bool, history string) error {
 	screen := a.stdout
 	if !onTerminal {
 		screen = a.stderr
 	}
-	t, err := console.NewTerminal(reopened(a.stdin), screen, history)
+	prompt, err := console.NewTerminal(reopened(a.stdin), screen, history)
 	if err != nil {
 		return fmt.Errorf("no prompt: %w", err)
 	}
-	s.lines, s.err = t, t.Above()
+	t.lines, t.err = prompt, prompt.Above()
 	if onTerminal {
-		s.out, s.screen = t.Above(), t.Size
+		t.out, t.screen = prompt.Above(), prompt.Size
 	}
 	return nil
 }
 
 // openInput decides what the ranks read.
-func (s *seat) openInput(a *app, o *options) error {
+func (t *terminal) openInput(a *app, o *options) error {
 	switch {
-	case o.stdinFile != "":
-		f, err := os.Open(o.stdinFile)
+	case o.ranks.stdinFile != "":
+		f, err := os.Open(o.ranks.stdinFile)
 		if err != nil {
 			return fmt.Errorf("--stdin-file: %w", err)
 		}
-		s.input = f
-	case s.lines == nil && o.stdin != "none":
-		s.input = reopened(a.stdin)
+		t.input = f
+	case t.lines == nil && o.ranks.stdin != "none":
+		t.input = reopened(a.stdin)
 	}
 	return nil
+}
+
+// leave releases the terminal if the console was not run.
+func (t *terminal) leave() {
+	if t.lines != nil {
+		t.lines.Close()
+	}
+	if t.input != nil {
+		t.input.Close()
+	}
+}
+
+// lend opens the terminal before a starter runs under control, and gives the starter what the
+// console does not use of it.
+func (a *app) lend(p *plan) (*job.Terminal, error) {
+	t, err := a.newTerminal(p.options)
+	if err != nil {
+		return nil, err
+	}
+	p.terminal = t
+	lent := &job.Terminal{Leave: func() {
+		t.leave()
+		p.terminal = nil
+	}}
+	if t.input != nil {
+		t.input.Close()
+		t.input, lent.Input = nil, true
+	}
+	if t.interactive {
+		lent.Out, lent.Err = t.out, t.err
+	}
+	return lent, nil
 }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 func (o *options) colored(onTerminal bool) bool {
-	switch o.color {
+	switch o.console.color {
 	case "always":
 		return true
 	case "never":
 		return false
 	}
 	return onTerminal && o.lookup("NO_COLOR") == "" && o.lookup("TERM") != "dumb"
-}
-
-func (o *options) lookup(name string) string {
-	for _, e := range o.env {
-		if value, ok := strings.CutPrefix(e, name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }
 
 // reopened opens the same file again without blocking, so that closing it ends a pending Read and
@@ -121,8 +145,7 @@ func reopened(f *os.File) *os.File {
 
 // historyFile returns the file for the history of the prompt (XDG Base Directory Specification); ""
 // without a home directory.
-func historyFile(env []string) string {
-	o := options{env: env}
+func historyFile(o *options) string {
 	dir := o.lookup("XDG_STATE_HOME")
 	if dir == "" {
 		home, err := os.UserHomeDir()
@@ -136,14 +159,14 @@ func historyFile(env []string) string {
 
 // shellFor returns the function that runs a line in the shell. It uses our standard streams, or,
 // with ndjson, pipes whose lines become events.
-func (a *app) shellFor(o *options) console.Shell {
+func (a *app) shellFor(o *consoleOptions) console.Shell {
 	return func(ctx context.Context, line string) error {
 		if !o.ndjson() {
 			return a.shell(ctx, line, a.stdout, a.stderr)
 		}
-		var r relay
-		defer r.close()
-		stdout, stderr := r.events(a.out, "shell")
+		var r relay.Relay
+		defer r.Close()
+		stdout, stderr := r.Events(a.out, "shell")
 		return a.shell(ctx, line, stdout, stderr)
 	}
 }

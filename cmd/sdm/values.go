@@ -21,12 +21,12 @@ type scriptFlag struct {
 
 // scriptValue collects -x and -e in one list, because their order counts.
 type scriptValue struct {
-	o    *options
+	list *[]scriptFlag
 	flag string
 }
 
 func (v scriptValue) Set(s string) error {
-	v.o.scripts = append(v.o.scripts, scriptFlag{v.flag, s})
+	*v.list = append(*v.list, scriptFlag{v.flag, s})
 	return nil
 }
 
@@ -45,27 +45,14 @@ func (f scriptFlag) script() (console.Script, error) {
 
 // envValue collects the --env flags in one list, because their order counts.
 type envValue struct {
-	o      *options
-	op     string
-	target envTarget
+	list *[]protocol.EnvDirective
+	op   string
 }
-
-// envTarget tells whose environment is changed.
-type envTarget int
-
-const (
-	rankTarget envTarget = iota
-	starterTarget
-)
 
 func (v envValue) Set(s string) error {
 	d, err := readDirective(v.op, s)
-	switch {
-	case err != nil:
-	case v.target == starterTarget:
-		v.o.starterDirs = append(v.o.starterDirs, d)
-	default:
-		v.o.directives = append(v.o.directives, d)
+	if err == nil {
+		*v.list = append(*v.list, d)
 	}
 	return err
 }
@@ -75,12 +62,12 @@ func (v envValue) String() string { return "" }
 func (v envValue) Type() string { return "string" }
 
 // npValue is -n. Environment flags after it apply to its program only.
-type npValue struct{ o *options }
+type npValue struct{ o *runOptions }
 
 func (v npValue) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err == nil {
-		v.o.np, v.o.jobLevel = n, len(v.o.directives)
+		v.o.np, v.o.jobLevel = n, len(v.o.ranks.directives)
 	}
 	return err
 }

@@ -1,13 +1,14 @@
-package main
+package job
 
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"sdm/launch/mpir"
+	"sdm/cmd/internal/servers"
 )
 
 // starterTemplates maps names that --starter-args accepts in place of a template to the arguments
@@ -16,39 +17,26 @@ var starterTemplates = map[string]string{
 	"openmpi": "--mca orte_debugger_test_daemon {daemon}", // it passes no arguments to the daemon
 }
 
-// template returns the words of --starter-args; none without the flag.
-func (o *options) template() ([]templateWord, error) {
-	text := o.starterArgs
+// readTemplate returns the words of a template or of the name of one.
+func readTemplate(text string) ([]templateWord, error) {
+	line := text
 	if known, ok := starterTemplates[text]; ok {
-		text = known
+		line = known
 	}
-	words, err := splitTemplate(text)
+	words, err := splitTemplate(line)
 	if err == nil && len(words) > 0 && !slices.ContainsFunc(words, func(w templateWord) bool { return strings.Contains(w.text, "{daemon}") }) {
 		err = errors.New("it has no {daemon} (e.g. '--tool {daemon} --tool-arguments \"{args}\"', or openmpi)")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("--starter-args %s: %w", o.starterArgs, err)
+		return nil, fmt.Errorf("--starter-args %s: %w", text, err)
 	}
 	return words, nil
 }
 
-// validateInjection checks --starter-args and the flags that exclude it.
-func (o *options) validateInjection() error {
-	if o.starterArgs == "" {
-		return nil
-	}
-	_, err := o.template()
-	switch {
-	case err != nil:
-		return err
-	case o.startTool != "" || o.remoteShell != "":
-		return errors.New("--starter-args, --start-tool and --remote-shell all start the servers: give only one")
-	case o.launcher == launcherSlot:
-		return errors.New("--starter-args goes with MPIR, not with --launcher slot")
-	case len(o.directives) > 0:
-		return errors.New("--env: with --starter-args the starter alone decides what its ranks get (mpirun -x NAME=VALUE)")
-	}
-	return nil
+// CheckTemplate returns what is wrong with the value of --starter-args.
+func CheckTemplate(text string) error {
+	_, err := readTemplate(text)
+	return err
 }
 
 // templateWord is one word of a template.
@@ -131,29 +119,24 @@ func takes(template []templateWord, args []string) bool {
 // falls reports whether splitting at blanks would change an argument.
 func falls(arg string) bool { return arg == "" || strings.ContainsAny(arg, " \t\n'\"\\$`") }
 
-// inject inserts the arguments that start our servers into the starter's command line.
-func (h *held) inject(p *plan, spec *mpir.Spec) error {
-	template, err := p.o.template()
+// withServers returns the starter's command line with the arguments that start our servers.
+func withServers(r *servers.Rendezvous, argv []string, text string, log *slog.Logger) ([]string, error) {
+	template, err := readTemplate(text)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s, err := openSlots(p, true)
+	line, err := r.DaemonLine()
 	if err != nil {
-		return err
-	}
-	h.come = s
-	line, err := p.o.daemonLine(s)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	daemon, args := line[0], line[1:]
 	if !takes(template, args) {
-		if daemon, err = p.o.scriptFor(s, line); err != nil {
-			return err
+		if daemon, err = r.Script(line); err != nil {
+			return nil, err
 		}
 		args = nil
 	}
-	spec.Argv = slices.Concat(p.o.args[:1], inject(template, daemon, args), p.o.args[1:])
-	p.log.Info("the starter is to start our servers", "line", spec.Argv, "by", filepath.Base(daemon))
-	return nil
+	whole := slices.Concat(argv[:1], inject(template, daemon, args), argv[1:])
+	log.Info("the starter is to start our servers", "line", whole, "by", filepath.Base(daemon))
+	return whole, nil
 }

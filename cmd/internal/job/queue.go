@@ -1,4 +1,4 @@
-package main
+package job
 
 import (
 	"bufio"
@@ -12,9 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"sdm/master/session"
+	"sdm/cmd/internal/relay"
 	"sdm/protocol"
-	"sdm/protocol/canonical"
 )
 
 // Messages of srun about the queue (Slurm's src/common/slurm_resource_info and srun's allocate.c;
@@ -33,8 +32,8 @@ const askQueue = 10 * time.Second
 // Goroutines: one that copies the starter's standard error until its end or close; one while the
 // job is pending, until it is not or close.
 type queue struct {
-	a      *app
-	o      *options
+	io     IO
+	wait   time.Duration // limit of the time in the queue; 0: none
 	expire context.CancelCauseFunc
 	read   *os.File
 	write  *os.File  // the starter's end of the pipe, until it is started
@@ -50,14 +49,14 @@ type queue struct {
 }
 
 // watchQueue starts a queue. It calls expire with the reason when the wait is too long.
-func (a *app) watchQueue(o *options, expire context.CancelCauseFunc) (*queue, error) {
+func watchQueue(io IO, wait time.Duration, expire context.CancelCauseFunc) (*queue, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	q := &queue{a: a, o: o, expire: expire, read: r, write: w, to: a.stderr, over: make(chan struct{})}
-	if o.ndjson() {
-		q.to = named{a.out, fromStarter, protocol.KindStderr}
+	q := &queue{io: io, wait: wait, expire: expire, read: r, write: w, to: io.Err, over: make(chan struct{})}
+	if io.JSON != nil {
+		q.to = relay.Writer{Out: io.JSON, From: fromStarter, Kind: protocol.KindStderr}
 	}
 	q.await("no server has come")
 	q.group.Go(q.copy)
@@ -66,7 +65,7 @@ func (a *app) watchQueue(o *options, expire context.CancelCauseFunc) (*queue, er
 
 // await limits the wait for what must come next by --connect-wait.
 func (q *queue) await(what string) {
-	q.limit(q.o.clock.servers(), func() error { return q.o.clock.over(what) })
+	q.limit(q.io.Clock.ForServers(), func() error { return q.io.Clock.Over(what) })
 }
 
 // started closes our copy of the pipe that the starter has inherited.
@@ -90,29 +89,29 @@ func (q *queue) copy() {
 		if line != "" {
 			io.WriteString(q.to, line)
 		}
-		q.hear(line)
+		q.receive(line)
 		if err != nil {
 			return
 		}
 	}
 }
 
-func (q *queue) hear(line string) {
+func (q *queue) receive(line string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if m := queuedLine.FindStringSubmatch(line); m != nil && q.waiting == nil && !q.met {
 		q.job = m[1] + m[2]
 		q.waiting = make(chan struct{})
-		q.limit(q.o.queueWait, func() error {
-			return fmt.Errorf("the job has waited in the queue for %v (--queue-wait)", q.o.queueWait)
+		q.limit(q.wait, func() error {
+			return fmt.Errorf("the job has waited in the queue for %v (--queue-wait)", q.wait)
 		})
 		waiting, job := q.waiting, q.job
 		q.group.Go(func() { q.ask(job, waiting) })
 	} else if allocatedLine.MatchString(line) && q.waiting != nil {
 		close(q.waiting)
 		q.waiting = nil
-		q.a.jobIs(q.o, protocol.JobState{State: "allocated", Job: q.job})
-		q.o.clock.restart()
+		q.io.report(protocol.JobState{State: "allocated", Job: q.job})
+		q.io.Clock.Restart()
 		q.await("no server has come, after the job was allocated,")
 	}
 }
@@ -125,7 +124,7 @@ func (q *queue) ask(job string, waiting <-chan struct{}) {
 	for {
 		if why := pendingBecause(job); why != last {
 			last = why
-			q.a.jobIs(q.o, protocol.JobState{State: "queued", Job: job, Text: why})
+			q.io.report(protocol.JobState{State: "queued", Job: job, Text: why})
 		}
 		select {
 		case <-tick.C:
@@ -185,34 +184,4 @@ func (q *queue) close() {
 	q.read.SetReadDeadline(time.Now().Add(lastWords))
 	q.group.Wait()
 	q.read.Close()
-}
-
-// starterEnded reports the exit status of a starter, after the end of its ranks.
-func (a *app) starterEnded(o *options, status int) {
-	a.jobIs(o, protocol.JobState{State: "ended", Status: &status, Text: "the starter has ended"})
-}
-
-// jobIs reports the state of the job, as text or as an event.
-func (a *app) jobIs(o *options, j protocol.JobState) {
-	if !o.ndjson() && j.State != "queued" && j.State != "cancelled" {
-		return // visible to the user, or reported by the starter
-	}
-	e := session.NewEvent(protocol.Group{Kind: protocol.KindJob, Body: canonical.JSON(j)})
-	if o.ndjson() {
-		a.pass(o, e)
-		return
-	}
-	text := "job " + j.Job
-	if j.State == "cancelled" {
-		text += " was cancelled"
-	} else {
-		text += " waits in the queue"
-	}
-	if j.Text != "" {
-		text += ": " + j.Text
-	}
-	if j.State == "queued" {
-		text += "; Ctrl-C cancels it"
-	}
-	a.remark(text)
 }

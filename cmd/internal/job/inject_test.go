@@ -1,4 +1,4 @@
-package main
+package job
 
 import (
 	"os/exec"
@@ -22,7 +22,7 @@ func TestInject(t *testing.T) {
 		{"--tool={daemon} --with='{args}'", odd, false, "[--tool=/bin/d d][--with=--a two words ]"},
 		{"openmpi", plain, false, "[--mca][orte_debugger_test_daemon][/bin/d d]"},
 	} {
-		template, err := (&options{starterArgs: c.template}).template()
+		template, err := readTemplate(c.template)
 		if err != nil {
 			t.Errorf("%s: %v", c.template, err)
 			continue
@@ -36,19 +36,17 @@ func TestInject(t *testing.T) {
 	}
 }
 
-func TestStarterArgsAreRefused(t *testing.T) {
-	for _, c := range []struct {
-		o    options
-		want string
-	}{
-		{options{starterArgs: "--tool {args}"}, "it has no {daemon}"},
-		{options{starterArgs: "--tool '{daemon}"}, "a quotation does not end"},
-		{options{starterArgs: "openmpi", startTool: "x"}, "give only one"},
-		{options{starterArgs: "openmpi", launcher: launcherSlot}, "not with --launcher slot"},
+func TestTemplateIsRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"--tool {args}":    "--starter-args --tool {args}: it has no {daemon}",
+		"--tool '{daemon}": "a quotation does not end",
 	} {
-		if err := c.o.validateInjection(); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: %v, want %q", c.o.starterArgs, err, c.want)
+		if err := CheckTemplate(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
 		}
+	}
+	if err := CheckTemplate("openmpi"); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -1,7 +1,7 @@
 // Jobs of prterun, which is mpirun of Open MPI from release 5 on, with ranks on several hosts. It
 // does not offer MPIR, so the hosts are asked for the ranks of its namespace.
 
-package main
+package job
 
 import (
 	"context"
@@ -13,26 +13,27 @@ import (
 	"strings"
 	"time"
 
+	"sdm/cmd/internal/servers"
 	"sdm/launch"
 	"sdm/launch/slurm"
 )
 
 // findPRRTE finds the ranks of such a job: on all nodes of its allocation if srun has started the
 // daemons, else by the starter's remote shell on the hosts to which it is connected.
-func (a *app) findPRRTE(ctx context.Context, p *plan, j launch.PRRTE) (job, error) {
-	if table, size, err := launch.RanksOfJob(j.Namespace, hostName()); err == nil && len(table) == size {
-		return job{table: table, id: strconv.Itoa(j.PID)}, nil // the peers are not daemons
+func (f finder) findPRRTE(ctx context.Context, j launch.PRRTE) (servers.Placement, error) {
+	if table, size, err := launch.RanksOfJob(j.Namespace, servers.HostName()); err == nil && len(table) == size {
+		return servers.Placement{Table: table, ID: strconv.Itoa(j.PID)}, nil // the peers are not daemons
 	}
 	if j.Slurm != "" {
-		id, nodes, err := a.nodesOf(ctx, slurm.Step{Job: j.Slurm})
+		id, nodes, err := f.nodesOf(ctx, slurm.Step{Job: j.Slurm})
 		if err != nil {
-			return job{}, fmt.Errorf("process %d is mpirun in a job of Slurm: %w", j.PID, err)
+			return servers.Placement{}, fmt.Errorf("process %d is mpirun in a job of Slurm: %w", j.PID, err)
 		}
-		p.o.useSlurm()
-		return a.askHosts(ctx, p, id, nodes, "--jobid", j.Namespace)
+		f.UseSlurm()
+		return f.askHosts(ctx, id, nodes, "--jobid", j.Namespace)
 	}
-	p.o.reachBy(strings.Fields(j.Shell))
-	return a.askHosts(ctx, p, strconv.Itoa(j.PID), append(hostsOf(ctx, j), hostName()), "--jobid", j.Namespace)
+	f.UseShell(strings.Fields(j.Shell))
+	return f.askHosts(ctx, strconv.Itoa(j.PID), append(hostsOf(ctx, j), servers.HostName()), "--jobid", j.Namespace)
 }
 
 // lookupWait limits the time of name servers for all hosts of a job.
@@ -52,7 +53,7 @@ func hostsOf(ctx context.Context, j launch.PRRTE) (hosts []string) {
 		left = slices.DeleteFunc(left, func(peer netip.Addr) bool {
 			return slices.ContainsFunc(addrs, func(a netip.Addr) bool { return a.Unmap() == peer })
 		})
-		if known || len(j.Peers) >= launch.PRRTERadix && !isHere(name) {
+		if known || len(j.Peers) >= launch.PRRTERadix && !servers.IsHere(name) {
 			hosts = append(hosts, name)
 		}
 	}

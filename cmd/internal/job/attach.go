@@ -1,0 +1,77 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"sdm/cmd/internal/servers"
+	"sdm/launch"
+	"sdm/master/frontend/console"
+	"sdm/protocol"
+)
+
+// Attach finds the ranks of a running job and starts servers for them. target is what the user
+// gives: a process, pids:, hostfile:, slurm: or job:.
+func Attach(ctx context.Context, s Spec, io IO, target string) (*Job, error) {
+	b := s.builder(io)
+	p, holder, err := finder{b}.find(ctx, target)
+	release := func() {
+		if holder != nil {
+			endLauncher(holder, io.Log)
+		}
+	}
+	p.Whole = p.Table
+	if err == nil {
+		p.Table, err = s.chosen(p.Whole)
+	}
+	if err == nil {
+		err = refuseOurselves(p.Table)
+	}
+	if err != nil {
+		release()
+		return nil, failed(console.StatusNotStarted, err)
+	}
+	b.PackGDB()
+	defer b.DropGDB()
+	p = coAttach(b, p, holder)
+	t, err := b.Assemble(ctx, p, nil)
+	if err != nil {
+		release()
+		return nil, notBuilt(ctx, err, nil)
+	}
+	j := attached(t, p.Table, io)
+	close := j.end
+	j.end = func(ctx context.Context, status console.Status) (console.Status, error) {
+		defer release()
+		return close(ctx, status)
+	}
+	if holder != nil {
+		j.Started = func() { holder.Release() }
+	}
+	return j, nil
+}
+
+// refuseOurselves refuses a job that contains this process, a process started by it, or init.
+// Servers make the same check on their hosts.
+func refuseOurselves(table protocol.Proctable) error {
+	for _, n := range table.Nodes() {
+		if !servers.IsHere(n.Host) {
+			continue
+		}
+		for _, p := range n.Pids {
+			if err := launch.RefuseOurselves(p.PID); err != nil {
+				return fmt.Errorf("rank %d: %w", p.Rank, err)
+			}
+		}
+	}
+	return nil
+}
+
+func endLauncher(h launch.Launcher, log *slog.Logger) {
+	ctx, cancel := servers.Closing()
+	defer cancel()
+	if err := h.End(ctx); err != nil {
+		log.Warn("the starter", "err", err)
+	}
+}

@@ -1,0 +1,145 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/cmd/internal/servers"
+	"sdm/launch"
+	"sdm/launch/mpir"
+	"sdm/protocol"
+)
+
+// finder finds the ranks of running jobs. It changes the way to their hosts to that of the job's
+// starter, unless the user has chosen one.
+type finder struct{ *servers.Builder }
+
+// find finds the ranks of the argument of attach. The caller must end the launcher that it returns,
+// unless it is nil.
+func (f finder) find(ctx context.Context, target string) (servers.Placement, launch.Launcher, error) {
+	kind, rest, named := strings.Cut(target, ":")
+	switch {
+	case named && kind == "pids":
+		table, err := launch.ParsePids(rest, servers.HostName())
+		if err != nil {
+			err = misused("%w (sdm attach pids:PID,PID...)", err)
+		}
+		return servers.Placement{Table: table}, nil, err
+	case named && kind == "hostfile":
+		table, err := readHostfile(rest)
+		return servers.Placement{Table: table}, nil, err
+	case named && kind == "slurm":
+		return f.findBySlurm(ctx, rest)
+	case named && kind == "job":
+		return f.findByTool(ctx, rest)
+	}
+	pid, err := strconv.Atoi(target)
+	if err != nil || pid <= 0 {
+		return servers.Placement{}, nil, misused("%q is no job (give the PID of mpirun, slurm:JOBID[.STEP], pids:PID,PID..., hostfile:FILE or job:ID)", target)
+	}
+	return f.findByPID(ctx, pid)
+}
+
+func readHostfile(path string) (protocol.Proctable, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, misused("hostfile: %w", err)
+	}
+	defer f.Close()
+	table, err := launch.ReadPids(f)
+	if err != nil {
+		return nil, misused("%s: %w", path, err)
+	}
+	return table, nil
+}
+
+// findByPID finds the ranks of a process: a starter, a script that has called a starter, or a
+// single rank.
+func (f finder) findByPID(ctx context.Context, pid int) (servers.Placement, launch.Launcher, error) {
+	family := launch.FamilyOf(pid)
+	if prrte, found := family.PRRTE(); found && prrte.Elsewhere() {
+		p, err := f.findPRRTE(ctx, prrte)
+		return p, nil, err
+	}
+	var hydra *launch.Hydra
+	if h, found := family.Hydra(); found {
+		hydra = &h
+	}
+	starter, err := mpir.Find(pid, isOnlyRank)
+	var none *mpir.NoStarter
+	switch {
+	case errors.As(err, &none) && hydra != nil && hydra.Elsewhere():
+		p, err := f.findHydra(ctx, *hydra, strconv.Itoa(pid), nil)
+		return p, nil, err
+	case errors.As(err, &none):
+		p, err := f.withoutMPIR(pid, none)
+		return p, nil, err
+	case err != nil:
+		return servers.Placement{}, nil, err
+	}
+	inTime, cancel := servers.Bounded(ctx, f.Clock.Left(), "--connect-wait")
+	table, err := starter.Acquire(inTime, f.Remark)
+	cancel()
+	if err == nil && launch.HasHelpers(table) {
+		defer endLauncher(starter, f.Log)
+		p, err := f.behindHelpers(ctx, table, hydra, starter.JobID())
+		return p, nil, err
+	}
+	useToolOf(starter.StarterPID(), &f.Way)
+	return servers.Placement{Table: table, ID: starter.JobID()}, starter, err
+}
+
+// isOnlyRank reports whether a process is a rank and not a starter that was called in a rank.
+func isOnlyRank(pid int) bool {
+	exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return launch.IsRank(pid) && !slices.Contains(Starters, StarterName(exe))
+}
+
+// useToolOf uses the start tool that comes with a starter, if there is one: srun.
+func useToolOf(starter int, way *servers.Way) {
+	if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", starter)); err == nil && StarterName(exe) == "srun" {
+		way.UseSlurm()
+	}
+}
+
+// withoutMPIR looks for ranks below a starter that does not offer MPIR. Any other process is a job
+// of one rank.
+func (f finder) withoutMPIR(pid int, none *mpir.NoStarter) (servers.Placement, error) {
+	found, err := launch.RanksBelow(pid)
+	switch {
+	case err != nil:
+		return servers.Placement{}, fmt.Errorf("%w, and its ranks cannot be found: %w (hostfile:FILE names them: RANK HOST PID lines)", none, err)
+	case len(found) > 0:
+		f.Remark(fmt.Sprintf("%s; %d ranks were found below it by their environment", none, len(found)))
+		for i := range found {
+			found[i].Host = servers.HostName()
+		}
+		return servers.Placement{Table: found, ID: strconv.Itoa(pid)}, nil
+	case slices.Contains(Starters, StarterName(none.Program)):
+		return servers.Placement{}, fmt.Errorf("%w, and has no ranks on this host (hostfile:FILE names them: RANK HOST PID lines)", none)
+	}
+	return servers.Placement{Table: protocol.Proctable{{Host: servers.HostName(), PID: pid}}, ID: strconv.Itoa(pid)}, nil
+}
+
+// findByTool asks the start tool, which must offer MPIR itself, for the job with this ID. So the
+// job may have been started on another login node.
+func (f finder) findByTool(ctx context.Context, id string) (servers.Placement, launch.Launcher, error) {
+	if f.StartTool == "" {
+		return servers.Placement{}, nil, misused("job:ID needs --start-tool CMD, a command that knows the job by its ID and offers MPIR")
+	}
+	command, _, _ := strings.Cut(f.StartTool, " -- ")
+	line := servers.ToolLine(strings.ReplaceAll(command, "{hosts}", ""), id, nil, nil)
+	t := mpir.New(mpir.Spec{Argv: []string{"/bin/sh", "-c", line}, Env: f.StarterEnv, Stdout: f.Stderr, Stderr: f.Stderr})
+	ctx, cancel := servers.Bounded(ctx, f.Clock.Left(), "--connect-wait")
+	defer cancel()
+	table, err := t.Acquire(ctx, f.Remark)
+	if err != nil {
+		err = fmt.Errorf("--start-tool: %w", err)
+	}
+	return servers.Placement{Table: table, ID: id}, t, err
+}

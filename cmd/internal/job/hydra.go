@@ -1,0 +1,110 @@
+// Jobs with ranks on other hosts whose starter cannot be asked for them: those of MPICH's mpiexec,
+// and of an mpirun of which only the Slurm job is known. The hosts are asked instead.
+
+package job
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sdm/cmd/internal/servers"
+	"sdm/launch"
+	"sdm/launch/local"
+	"sdm/launch/slurm"
+	"sdm/launch/ssh"
+	"sdm/protocol"
+)
+
+// findHydra finds the ranks of a job whose proxies are on other hosts. id is the job's ID for
+// --start-tool; hosts are those of the proxies if one srun has started them.
+func (f finder) findHydra(ctx context.Context, h launch.Hydra, id string, hosts []string) (servers.Placement, error) {
+	likeStarter(&f.Way, h)
+	for _, one := range h.Proxies {
+		hosts = append(hosts, cmp.Or(one.Host, servers.HostName()))
+	}
+	return f.askHosts(ctx, id, hosts, "--hydra", h.Control)
+}
+
+// askHosts runs sdm-server --list on each host to find the ranks of a job.
+func (f finder) askHosts(ctx context.Context, id string, hosts []string, which ...string) (servers.Placement, error) {
+	server, err := local.FindServer("")
+	if err != nil {
+		return servers.Placement{}, err
+	}
+	look := append([]string{server, "--list"}, which...)
+	spec := ssh.Spec{Shell: f.Shell()}
+	if f.StartTool != "" {
+		line := servers.ToolLine(f.StartTool, id, hosts, look)
+		spec.Commands = []ssh.Command{{Host: "--start-tool", Argv: []string{"/bin/sh", "-c", line}, Local: true}}
+	} else {
+		for _, host := range hosts {
+			spec.Commands = append(spec.Commands, ssh.Command{Host: host, Argv: append(slices.Clone(look), "--host", host), Local: servers.IsHere(host)})
+		}
+	}
+	ctx, cancel := servers.Bounded(ctx, f.Clock.ForServers(), "--connect-wait")
+	defer cancel()
+	table, err := f.fromAnswers(ssh.Ask(ctx, spec))
+	return servers.Placement{Table: table, ID: id}, err
+}
+
+// fromAnswers makes a table of the hosts' answers. Missing ranks are left out with a message; without
+// any rank it returns an error.
+func (f finder) fromAnswers(answers []ssh.Answer) (protocol.Proctable, error) {
+	var all []launch.Found
+	var troubles []string
+	hint := ""
+	for _, one := range answers {
+		found, err := launch.ReadFound(bytes.NewReader(one.Out))
+		if err == nil {
+			err = one.Err
+		}
+		if err != nil {
+			hint = " (" + servers.ShellHint + ")"
+			troubles = append(troubles, err.Error())
+		}
+		all = append(all, found...)
+	}
+	for _, one := range all {
+		if one.Error != "" {
+			troubles = append(troubles, one.Error)
+		}
+	}
+	table, missing, err := launch.Joined(all)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the ranks that the hosts have named: %w", err)
+	case len(table) == 0:
+		return nil, fmt.Errorf("no ranks were found on the hosts of the job: %s%s", strings.Join(troubles, "; "), hint)
+	case !missing.IsEmpty():
+		f.Remark(fmt.Sprintf("without %s, not found: %s", servers.Named(missing), cmp.Or(strings.Join(troubles, "; "), "have they ended?")))
+	}
+	return table, nil
+}
+
+// behindHelpers finds the ranks of a job whose table, made by srun, contains helper processes of
+// another starter in place of the ranks.
+func (f finder) behindHelpers(ctx context.Context, table protocol.Proctable, hydra *launch.Hydra, id string) (servers.Placement, error) {
+	if hydra == nil {
+		return f.findInSlurm(ctx, slurm.Step{Job: id})
+	}
+	var hosts []string
+	for _, n := range table.Nodes() {
+		hosts = append(hosts, n.Host)
+	}
+	return f.findHydra(ctx, *hydra, id, hosts)
+}
+
+// likeStarter reaches the hosts as mpiexec has, by its remote shell or by srun, unless the user has
+// chosen a way.
+func likeStarter(way *servers.Way, h launch.Hydra) {
+	if h.Srun > 0 {
+		way.UseSlurm()
+	}
+	for _, one := range h.Proxies {
+		way.UseShell(one.Shell)
+	}
+}

@@ -1,0 +1,292 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"sdm/cmd/internal/relay"
+	"sdm/cmd/internal/servers"
+	"sdm/launch"
+	"sdm/launch/mpir"
+	"sdm/master/frontend/console"
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// mpirJob is a job whose starter runs under control until all its ranks are attached.
+//
+// Goroutines: those of relay.
+type mpirJob struct {
+	*start
+	terminal *Terminal
+	launch   *mpir.Launch
+	coming   *servers.Rendezvous // of the servers that the starter starts; nil: it starts none
+	refused  error               // why it starts none
+	relay    relay.Relay         // passes on what the starter writes
+	input    *os.File            // --stdin-file, until the starter has inherited it; nil: none
+
+	mu     sync.Mutex
+	free   rank.Set // ranks that have ended, were detached, or are lost
+	killed rank.Set // by a command
+	lost   rank.Set // whose servers are lost
+	all    rank.Set
+}
+
+// byMPIR takes control of a starter's job by MPIR. An error that is a *mpir.Mute means that nothing
+// was started and another way may be tried.
+func (t *start) byMPIR(ctx context.Context) (*Job, error) {
+	h := &mpirJob{start: t}
+	var err error
+	if h.terminal, err = t.Terminal(); err != nil {
+		return nil, failed(console.StatusUsage, err)
+	}
+	if err := h.prepare(); err != nil {
+		h.abandon()
+		return nil, failed(console.StatusNotStarted, err)
+	}
+	here, err := t.b.StartLocal(1) // meanwhile: most jobs are tried on one host
+	if err != nil {
+		h.abandon()
+		return nil, failed(console.StatusNoTree, err)
+	}
+	p, err := h.acquire(ctx)
+	if err != nil {
+		if p.Coming != nil {
+			p.Coming.Discard()
+		}
+		here.Close()
+		h.discard(p.Whole)
+		return nil, early(err)
+	}
+	tree, err := t.b.Assemble(ctx, p, here)
+	if err != nil {
+		h.discard(p.Whole)
+		return nil, notBuilt(ctx, err, nil)
+	}
+	return h.job(tree, p.Table), nil
+}
+
+// prepare makes the launch of the starter.
+func (h *mpirJob) prepare() error {
+	spec := h.spec()
+	var err error
+	switch {
+	case h.StarterArgs != "":
+		if h.coming, err = h.b.Open(true); err == nil {
+			spec.Argv, err = withServers(h.coming, h.Argv, h.StarterArgs, h.Log)
+		}
+	case h.spansHosts():
+		spec.Prepare = h.coLaunch()
+	}
+	h.launch = mpir.New(spec)
+	return err
+}
+
+// spec gives the starter our own standard streams. With a prompt its output goes to pipes and is
+// shown above the prompt, and its input is empty. With ndjson its output becomes events.
+func (h *mpirJob) spec() mpir.Spec {
+	spec := mpir.Spec{Argv: h.Argv, Env: quietly(h.Servers.StarterEnv), Names: Starters, Stdout: h.Out, Stderr: h.Err}
+	if h.terminal.Input {
+		spec.Stdin = h.In
+		if h.StdinFile != "" {
+			if f, err := os.Open(h.StdinFile); err == nil {
+				spec.Stdin, h.input = f, f
+			}
+		}
+	}
+	switch {
+	case h.terminal.Out != nil:
+		spec.Stdout, spec.Stderr = h.relay.Pipe(h.terminal.Out), h.relay.Pipe(h.terminal.Err)
+	case h.JSON != nil:
+		spec.Stdout, spec.Stderr = h.relay.Events(h.JSON, fromStarter)
+	}
+	return spec
+}
+
+// quietly switches off Open MPI's warning that MPIR is deprecated, which would stand in the output
+// of the program.
+func quietly(env []string) []string {
+	quiet, err := launch.Environ(env, []protocol.EnvDirective{{Op: "add", Name: "OMPI_MPIR_DO_NOT_WARN", Value: "1"}})
+	if err != nil {
+		return env
+	}
+	return quiet
+}
+
+// coLaunch returns a function that writes into the starter's memory what to start on each node.
+func (h *mpirJob) coLaunch() func(mpir.Memory) {
+	r, err := h.b.Open(true)
+	if err != nil {
+		h.refused = err
+		return nil
+	}
+	h.coming = r
+	return func(m mpir.Memory) {
+		err := r.Offer(func(path string, args []string) error { return mpir.CoLaunch(m, path, args) })
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.refused = err
+	}
+}
+
+// acquire waits until the starter holds all ranks. This includes the time in the queue of a
+// resource manager, and what the ranks do before MPI_Init.
+func (h *mpirJob) acquire(ctx context.Context) (p servers.Placement, err error) {
+	inTime, cancel := servers.Bounded(ctx, h.QueueWait, "--queue-wait")
+	p.Whole, err = h.launch.Acquire(inTime, h.Remark)
+	cancel()
+	h.Clock.Restart()
+	h.inherited()
+	if err == nil {
+		p.Table, err = h.chosen(p.Whole)
+	}
+	p.Coming, p.Refused = h.comes()
+	if err == nil {
+		p.ID = h.launch.JobID()
+		useToolOf(h.launch.StarterPID(), &h.b.Way)
+	}
+	return p, err
+}
+
+// comes returns the rendezvous of the servers that the starter has started. If it starts none,
+// comes returns nil and the reason, and the caller tries another way.
+func (h *mpirJob) comes() (*servers.Rendezvous, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.refused == nil {
+		return h.coming, nil
+	}
+	h.Log.Info("the starter does not start our servers", "why", h.refused)
+	if h.coming != nil {
+		h.coming.Discard()
+		h.coming = nil
+	}
+	return nil, h.refused
+}
+
+// early adds a hint to the error that a starter has ended before its ranks were held: a rank that
+// ends before MPI_Init makes the starter end the job.
+func early(err error) error {
+	var e *mpir.Ended
+	if !errors.As(err, &e) || e.Status.ExitStatus() == 0 {
+		return err
+	}
+	return fmt.Errorf("%w (should a rank have ended before MPI_Init: --launcher slot holds the ranks from their first instruction)", err)
+}
+
+// abandon undoes what was done before the starter was started.
+func (h *mpirJob) abandon() {
+	if h.coming != nil {
+		h.coming.Discard()
+	}
+	h.inherited()
+	h.relay.Close()
+	h.terminal.Leave()
+}
+
+// discard ends a job that was started.
+func (h *mpirJob) discard(table protocol.Proctable) {
+	killHere(table)
+	h.undo()
+	h.terminal.Leave()
+}
+
+// killHere kills the held ranks on this host before the starter is released and ends the job. No
+// debugger is attached to them, so they would run until then. Ranks on other hosts wait for these
+// in MPI_Init.
+func killHere(table protocol.Proctable) {
+	for _, n := range table.Nodes() {
+		if !servers.IsHere(n.Host) {
+			continue
+		}
+		for _, p := range n.Pids {
+			syscall.Kill(p.PID, syscall.SIGKILL)
+		}
+	}
+}
+
+// job returns the job with a tree over the ranks of a table.
+func (h *mpirJob) job(tree *servers.Tree, table protocol.Proctable) *Job {
+	h.all = tree.Ranks
+	j := attached(tree, table, h.IO)
+	j.First.Args.Own = true
+	j.Started, j.Over = func() { h.launch.Release() }, h.observe
+	closeTree := j.end
+	j.end = func(ctx context.Context, status console.Status) (console.Status, error) {
+		closeTree(ctx, status)
+		status, err := h.end(ctx, status)
+		h.reportEnd(h.launch.Status())
+		return status, err
+	}
+	return j
+}
+
+// observe records the states of the ranks after the last command. If the job is not over, the starter
+// ends it while gdbs still hold its ranks: Open MPI kills ranks one second after it was told to,
+// and ranks that were detached before would run on during that time.
+func (h *mpirJob) observe(s *session.States, killed rank.Set) {
+	h.mu.Lock()
+	h.free, h.killed, h.lost = s.Ended(), killed, s.In(session.Lost)
+	over := s.All().Minus(h.free).IsEmpty()
+	h.mu.Unlock()
+	if over {
+		return
+	}
+	h.launch.Stop()
+	select {
+	case <-h.launch.Done():
+	case <-time.After(holdWait):
+	}
+}
+
+// holdWait is how long gdbs hold the ranks while the starter ends the job.
+const holdWait = 3 * time.Second
+
+// end lets the starter end the job. If all ranks have ended, were detached, or are lost, it waits
+// instead until the job ends by itself or by the end of ctx, and the status is the starter's.
+func (h *mpirJob) end(ctx context.Context, status console.Status) (console.Status, error) {
+	h.mu.Lock()
+	over, killed, lost := status != console.StatusNotStarted && h.all.Minus(h.free).IsEmpty(), !h.killed.IsEmpty(), h.lost
+	h.mu.Unlock()
+	if !over {
+		h.undo()
+		return status, nil
+	}
+	if !lost.IsEmpty() {
+		h.Remark("ranks " + lost.String() + " run on without a debugger: waiting for the end of their starter (Ctrl-C ends the job)")
+	}
+	select {
+	case <-h.launch.Done():
+	case <-ctx.Done():
+		h.undo()
+		return status, context.Cause(ctx)
+	}
+	h.relay.Close()
+	if own := console.Status(h.launch.Status()); own != 0 && !killed && (status == console.StatusGood || status == console.StatusRankFailed) {
+		return own, nil
+	}
+	return status, nil
+}
+
+// undo ends the starter now, and thereby its job.
+func (h *mpirJob) undo() {
+	ctx, cancel := servers.Closing()
+	defer cancel()
+	h.launch.End(ctx)
+	h.relay.Close()
+}
+
+// inherited closes our copies of the files that the starter has inherited.
+func (h *mpirJob) inherited() {
+	h.relay.Inherited()
+	if h.input != nil {
+		h.input.Close()
+		h.input = nil
+	}
+}

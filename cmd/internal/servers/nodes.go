@@ -1,0 +1,245 @@
+package servers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sdm/launch/slot"
+	"sdm/launch/slurm"
+	"sdm/launch/ssh"
+	"sdm/master"
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// Placement tells where the ranks of a job are and what is known of their starter.
+type Placement struct {
+	Table protocol.Proctable // of the ranks to control
+	Whole protocol.Proctable // of all its ranks
+	ID    string             // replaces {jobid}
+	// Coming is the rendezvous of the servers that the starter has started on its nodes; nil: it
+	// has started none.
+	Coming  *Rendezvous
+	Refused error // why the starter has started none; nil: it was not asked
+}
+
+// nodes returns the nodes that get a server. A starter starts one on each of its nodes, even where
+// no rank is to be controlled.
+func (p Placement) nodes() []protocol.Node {
+	if p.Coming == nil {
+		return p.Table.Nodes()
+	}
+	nodes, wanted := p.Whole.Nodes(), p.Table.Ranks()
+	for i := range nodes {
+		nodes[i].Ranks = nodes[i].Ranks.Intersect(wanted)
+	}
+	return nodes
+}
+
+// Tree consists of the servers for ranks that exist already, on one or several hosts, and the
+// master.
+type Tree struct {
+	Session session.Session
+	Ranks   rank.Set         // all ranks of the job
+	Absent  []session.Absent // servers that are missing; their ranks are lost from the start
+	Close   func()           // ends all servers; the session must be closed already
+}
+
+// Assemble starts the servers and builds the tree. here is servers that are started already for the
+// case that all ranks are on this host; nil: none. Assemble uses or closes them.
+func (b *Builder) Assemble(ctx context.Context, p Placement, here *Local) (*Tree, error) {
+	nodes := p.nodes()
+	if p.Coming == nil && len(nodes) == 1 && IsHere(nodes[0].Host) {
+		return b.assembleHere(ctx, p, here)
+	}
+	if here != nil {
+		here.Close()
+	}
+	return b.assembleNodes(ctx, p, nodes)
+}
+
+func (b *Builder) assembleHere(ctx context.Context, p Placement, l *Local) (*Tree, error) {
+	n := b.Count(len(p.Table))
+	if l == nil || n != 1 { // those that were started are a single server
+		if l != nil {
+			l.Close()
+		}
+		var err error
+		if l, err = b.StartLocal(n); err != nil {
+			return nil, err
+		}
+	}
+	report, err := l.Build(ctx, slices.Collect(p.Table.Ranks().All()))
+	if err != nil {
+		return nil, WithTrouble(err, l.Close())
+	}
+	return &Tree{Session: l.Master, Ranks: report.Ranks, Close: func() {
+		if err := l.Close(); err != nil {
+			b.Log.Warn("a server has ended badly", "err", err)
+		}
+	}}, nil
+}
+
+// WithTrouble adds the last messages of servers, if there are any, to an error.
+func WithTrouble(err, trouble error) error {
+	if trouble == nil {
+		return err
+	}
+	return fmt.Errorf("%w\n%s", err, strings.TrimSpace(trouble.Error()))
+}
+
+// assembleNodes starts one server on each node. They register at a rendezvous of this process.
+func (b *Builder) assembleNodes(ctx context.Context, p Placement, nodes []protocol.Node) (*Tree, error) {
+	r, err := b.rendezvous(p)
+	if err != nil {
+		return nil, err
+	}
+	report, stop, err := b.startOn(ctx, r, p, nodes)
+	if err == nil {
+		err = b.BringGDB(ctx, r.Master)
+	}
+	if err != nil {
+		r.Discard()
+		stop()
+		if p.Refused != nil {
+			err = fmt.Errorf("%w (before that: %w)", err, p.Refused)
+		}
+		return nil, err
+	}
+	return &Tree{Session: r.Master, Ranks: report.Ranks, Absent: report.Absent, Close: func() {
+		r.Discard()
+		stop()
+	}}, nil
+}
+
+// rendezvous returns the rendezvous of the servers on the nodes.
+func (b *Builder) rendezvous(p Placement) (*Rendezvous, error) {
+	switch {
+	case p.Coming != nil:
+		return p.Coming, nil
+	case b.StartTool != "":
+		return b.Open(true)
+	}
+	return b.openOwn()
+}
+
+// startOn starts the servers on the nodes and builds the tree over those that register in time. The
+// ranks of the others are lost. stop ends what has started the servers.
+func (b *Builder) startOn(ctx context.Context, r *Rendezvous, p Placement, nodes []protocol.Node) (report session.Report, stop func(), err error) {
+	stop = func() {}
+	server, err := r.Line()
+	if err != nil {
+		return report, stop, err
+	}
+	roll := master.Roll{
+		Nodes: nodes, Wait: b.Clock.ForServers(), Shape: b.Shape(),
+		Progress: b.ShowProgress("servers"), Overdue: b.overdue, OverdueAfter: overdueAfter,
+	}
+	switch {
+	case p.Coming != nil: // the starter has started them
+		roll.ByHost = true
+	case b.StartTool != "":
+		tool, err := b.startTool(ctx, r, p.ID, nodes, server)
+		if err != nil {
+			return report, stop, err
+		}
+		stop = func() { endTool(tool) }
+		roll.ByHost, roll.Changed, roll.Failed = true, tool.Done(), func(int) error { return toolFailed(tool) }
+	default:
+		commands, input, err := r.carried(commandsFor(nodes, server))
+		if err != nil {
+			return report, stop, err
+		}
+		fleet := ssh.Start(ssh.Spec{Shell: b.Shell(), Commands: commands, Input: input})
+		stop = fleet.Close
+		roll.Changed, roll.Failed = fleet.Changed(), func(i int) error { return notStarted(fleet, nodes[i].Host) }
+	}
+	table, absent, err := roll.Call(ctx, r.door)
+	r.dropScript() // all servers that read the script have done so
+	switch {
+	case errors.Is(err, master.ErrNobody) && roll.Changed != nil && b.StartTool == "":
+		return report, stop, fmt.Errorf("%w (%s)", err, ShellHint)
+	case errors.Is(err, master.ErrNobody) && p.Coming != nil:
+		return report, stop, fmt.Errorf("%w (the starter was to start them; --remote-shell ssh, or --start-tool CMD, goes another way)", err)
+	case err != nil:
+		return report, stop, err
+	}
+	r.turnAway(table.Size)
+	report, err = r.Master.Init(ctx, table, b.Clock.ForServers(), absent...)
+	return report, stop, err
+}
+
+// overdueAfter is how long servers may take until those missing are reported. A remote shell takes
+// a second, a file system with cold caches several.
+const overdueAfter = 5 * time.Second
+
+// overdue reports the nodes whose servers are late.
+func (b *Builder) overdue(late []protocol.Node, after time.Duration) {
+	b.Remark(fmt.Sprintf("no server yet from %s (%v)", where(late), after.Round(time.Second)))
+}
+
+// commandsFor returns the command line of the server of each node.
+func commandsFor(nodes []protocol.Node, server []string) []ssh.Command {
+	commands := make([]ssh.Command, len(nodes))
+	for i, n := range nodes {
+		argv := append(slices.Clone(server), "--server", strconv.Itoa(i), "--size", strconv.Itoa(len(nodes)),
+			"--host", n.Host, "--background", "--like-ranks")
+		commands[i] = ssh.Command{Host: n.Host, Argv: argv, Local: IsHere(n.Host)}
+	}
+	return commands
+}
+
+// notStarted returns why a remote shell has started no server on a host; nil: it has, or may still.
+func notStarted(f *ssh.Fleet, host string) error {
+	err, ended := f.Ended(host)
+	var failure *ssh.Failure
+	switch {
+	case !ended || err == nil:
+		return nil
+	case errors.As(err, &failure):
+		return fmt.Errorf("the server cannot be started: %s", failure.Because())
+	}
+	return err
+}
+
+// startTool starts all servers by one command of the site. Each server finds its number by the name
+// of its host.
+func (b *Builder) startTool(ctx context.Context, r *Rendezvous, id string, nodes []protocol.Node, server []string) (*slot.Starter, error) {
+	hosts := make([]string, len(nodes))
+	for i, n := range nodes {
+		hosts[i] = n.Host
+	}
+	daemon := append(slices.Clone(server), "--size", strconv.Itoa(len(nodes)), "--by-host", "--like-ranks")
+	if b.StartTool == slurm.Tool {
+		daemon = r.Broadcast(ctx, func(file, to string) []string {
+			return slurm.BroadcastTo(id, hosts, file, to)
+		}, daemon)
+	}
+	line := ToolLine(b.StartTool, id, hosts, daemon)
+	return slot.Start(slot.Spec{Argv: []string{"/bin/sh", "-c", line}, Env: b.StarterEnv, Stdout: b.Stderr, Stderr: b.Stderr})
+}
+
+// toolFailed returns why missing servers will not register; nil: they still may.
+func toolFailed(tool *slot.Starter) error {
+	select {
+	case <-tool.Done():
+	default:
+		return nil
+	}
+	if tool.Status() == 0 { // a tool that only starts them may end
+		return nil
+	}
+	return fmt.Errorf("--start-tool: %w", tool.Ended())
+}
+
+func endTool(tool *slot.Starter) {
+	ctx, cancel := Closing()
+	defer cancel()
+	tool.End(ctx)
+}

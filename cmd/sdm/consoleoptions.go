@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"sdm/master/frontend/console"
+)
+
+// consoleOptions are the values of the flags about commands and answers.
+type consoleOptions struct {
+	scripts     []scriptFlag // -x and -e, in the order given
+	batch       bool
+	stopOnError bool
+	echo        bool
+	format      string
+	wholeSets   bool
+	fold        time.Duration
+	wait        time.Duration
+	timeout     time.Duration
+	color       string
+	noRC        bool
+	rc          string
+}
+
+func (o *consoleOptions) declare(f *pflag.FlagSet) {
+	f.VarP(scriptValue{&o.scripts, "-x"}, "execute", "x", "carry out the commands of a `file`; may repeat, in order with -e")
+	f.VarP(scriptValue{&o.scripts, "-e"}, "eval", "e", "carry out a `command`; may repeat, in order with -x")
+	f.BoolVarP(&o.batch, "batch", "b", false, "no prompt: end when the commands are done")
+	f.BoolVar(&o.stopOnError, "stop-on-error", false, "end scripts, and a batch, at the first command that fails")
+	f.BoolVar(&o.echo, "echo", false, "write prompt and command in front of the answers of scripts, as in a session that is typed")
+	f.StringVar(&o.format, "format", "text", "how answers are written: text, ndjson")
+	f.BoolVar(&o.wholeSets, "whole-sets", false, "ndjson: write the sets of scattered ranks in full, not cut where an event would be long")
+	f.Var(newDuration(&o.fold, console.FoldWait), "fold", "how long a stop waits for equal ones of other ranks, to be one line; 0 is not at all")
+	f.Var(newDuration(&o.wait, 10*time.Second), "wait", "how long the answers of a command may take; 0 is no limit")
+	f.Var(newDuration(&o.timeout, 0), "timeout", "how long all may take; 0 is no limit")
+	f.StringVar(&o.color, "color", "auto", "colors: auto, always, never")
+	f.BoolVar(&o.noRC, "no-rc", false, "do not read ~/.config/sdm/sdmrc")
+	f.StringVar(&o.rc, "rc", "", "read this `file` in its place")
+}
+
+// ndjson reports whether answers and events are written as JSON.
+func (o *consoleOptions) ndjson() bool { return o.format == string(console.NDJSON) }
+
+// noLimit returns the form of a flag in configurations, where 0 is the default and -1 is no limit.
+func noLimit(d time.Duration) time.Duration {
+	if d == 0 {
+		return -1
+	}
+	return d
+}
+
+// readScripts reads all commands that are known at the start: those of the rc file, then -x and -e.
+func (o *options) readScripts() ([]console.Script, error) {
+	var all []console.Script
+	path, given := o.rcFile()
+	if path != "" {
+		s, err := console.ReadScript(path)
+		switch {
+		case err == nil:
+			all = append(all, s)
+		case given || !errors.Is(err, os.ErrNotExist):
+			return nil, err
+		}
+	}
+	for _, f := range o.console.scripts {
+		s, err := f.script()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// rcFile returns the file of --rc, which takes precedence over --no-rc, or the user's default file,
+// which need not exist.
+func (o *options) rcFile() (path string, given bool) {
+	switch {
+	case o.console.rc != "":
+		return o.console.rc, true
+	case o.console.noRC:
+		return "", false
+	}
+	dir := o.lookup("XDG_CONFIG_HOME")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", false
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "sdm", "sdmrc"), false
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"sdm/cmd/internal/startup"
+)
+
+// flagSet is the flags of a subcommand, in groups for help.
+type flagSet struct {
+	*pflag.FlagSet
+	groups  []flagGroup
+	without []string // flags of groups that the subcommand does not have
+	first   []string // flags that help shows first
+	typed   []string // flags on the command line; the others are from the environment
+}
+
+type flagGroup struct {
+	title string
+	flags *pflag.FlagSet
+}
+
+// newFlags makes the flags of a subcommand, without some of those that add will add.
+func newFlags(subcommand string, without ...string) *flagSet {
+	return &flagSet{FlagSet: startup.NewFlags("sdm " + subcommand), without: without}
+}
+
+// add adds a group of flags.
+func (s *flagSet) add(title string, declare ...func(*pflag.FlagSet)) {
+	all, g := startup.NewFlags(""), flagGroup{title, startup.NewFlags("")}
+	for _, d := range declare {
+		d(all)
+	}
+	all.VisitAll(func(flag *pflag.Flag) {
+		if !slices.Contains(s.without, flag.Name) {
+			g.flags.AddFlag(flag)
+		}
+	})
+	s.AddFlagSet(g.flags)
+	s.groups = append(s.groups, g)
+}
+
+// hide leaves flags out of help. They are accepted and do nothing.
+func (s *flagSet) hide(names ...string) {
+	for _, name := range names {
+		if flag := s.Lookup(name); flag != nil {
+			flag.Hidden = true
+		}
+	}
+}
+
+// parse reads the command line, and then the environment for flags that were not given.
+func (s *flagSet) parse(args, env []string) error {
+	err := s.Parse(respell(s.FlagSet, args))
+	s.Visit(func(flag *pflag.Flag) { s.typed = append(s.typed, flag.Name) })
+	if err == nil {
+		err = s.fromEnvironment(env)
+	}
+	var value *pflag.InvalidValueError
+	switch {
+	case err == nil, errors.Is(err, pflag.ErrHelp):
+		return err
+	case errors.As(err, &value):
+		return fmt.Errorf("--%s %s: %w", value.GetFlag().Name, value.GetValue(), meant(value))
+	}
+	return fmt.Errorf("%w (sdm help %s lists the flags)", err, strings.TrimPrefix(s.Name(), "sdm "))
+}
+
+// fromEnvironment sets the flags that were not given from their environment variables.
+func (s *flagSet) fromEnvironment(env []string) error {
+	err := startup.FromEnvironment(s.FlagSet, env, []string{"connect", "batch"}, []string{"connect", "execute"}, []string{"connect", "eval"})
+	var bad *pflag.InvalidValueError
+	if errors.As(err, &bad) {
+		return fmt.Errorf("%s=%s: %w", startup.Twin(bad.GetFlag()), bad.GetValue(), meant(bad))
+	}
+	return err
+}
+
+// isTyped reports whether a flag is on the command line.
+func (s *flagSet) isTyped(name string) bool { return slices.Contains(s.typed, name) }
+
+// usages returns help about the flags, in their groups.
+func (s *flagSet) usages() string {
+	var b strings.Builder
+	write := func(title string, flags *pflag.FlagSet) {
+		if flags.HasAvailableFlags() {
+			fmt.Fprintf(&b, "\n%s:\n%s", title, flags.FlagUsagesWrapped(100))
+		}
+	}
+	first := startup.NewFlags("")
+	for _, name := range s.first {
+		first.AddFlag(s.Lookup(name))
+	}
+	write("Flags that are used most", first)
+	for _, g := range s.groups {
+		rest := startup.NewFlags("")
+		g.flags.VisitAll(func(flag *pflag.Flag) {
+			if first.Lookup(flag.Name) == nil {
+				rest.AddFlag(flag)
+			}
+		})
+		write(g.title, rest)
+	}
+	return strings.TrimPrefix(b.String(), "\n")
+}
