@@ -27,7 +27,7 @@ func lookup(name string) (protocol.CommandInfo, *protocol.Fault) {
 	if near := nearest(name); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return protocol.CommandInfo{}, usage("", hint, "unknown command %q", clip(name))
+	return protocol.CommandInfo{}, usage("", hint, "unknown command %q", protocol.Clip(name))
 }
 
 // required are the arguments that a command must have.
@@ -77,15 +77,15 @@ func checkArgs(command string, a protocol.Args) *protocol.Fault {
 		}
 	}
 	if d, err := time.ParseDuration(cmp.Or(a.Within, "1s")); err != nil || d <= 0 {
-		return usage(command, "give it as 20s, or leave it out", "within %q is no time", clip(a.Within))
+		return usage(command, "give it as 20s, or leave it out", "within %q is no time", protocol.Clip(a.Within))
 	}
 	for _, text := range textsOf(a) {
 		if len(text) > protocol.MaxText {
-			return usage(command, "", "a text of %d bytes is longer than any command takes (%d): %q", len(text), protocol.MaxText, clip(text))
+			return usage(command, "", "a text of %d bytes is longer than any command takes (%d): %q", len(text), protocol.MaxText, protocol.Clip(text))
 		}
 	}
 	if text, ok := notUTF8(a); ok {
-		return usage(command, "write such bytes as escapes, as in \"\\377\"", "%q is not UTF-8 text", clip(text))
+		return usage(command, "write such bytes as escapes, as in \"\\377\"", "%q is not UTF-8 text", protocol.Clip(text))
 	}
 	return nil
 }
@@ -117,8 +117,7 @@ func notUTF8(a protocol.Args) (string, bool) {
 }
 
 // sets evaluates rank sets against the state at the time of the call. A named set that has been
-// looked up once does not change, since ranks may have to be asked before the whole is known; @bp
-// is looked up again.
+// looked up once does not change, since ranks may have to be asked before the whole is known.
 type sets struct {
 	all         rank.Set
 	states      *session.States
@@ -140,10 +139,10 @@ func (s *sets) eval(op, text string) (rank.Set, *protocol.Fault) {
 		return rank.Set{}, usage(op, "", "%s", err)
 	}
 	if beyond := set.Minus(s.all); !beyond.IsEmpty() {
-		return rank.Set{}, usage(op, "", "there is no rank %s; the job has %s", clip(beyond.String()), s.all)
+		return rank.Set{}, usage(op, "", "there is no rank %s; the job has %s", protocol.Clip(beyond.String()), s.all)
 	}
 	if set.IsEmpty() && len(s.found)+len(s.wanted) == 0 {
-		return rank.Set{}, usage(op, s.summary(), "there are no ranks in %s", clip(text))
+		return rank.Set{}, usage(op, s.summary(), "there are no ranks in %s", protocol.Clip(text))
 	}
 	return set, nil
 }
@@ -151,7 +150,7 @@ func (s *sets) eval(op, text string) (rank.Set, *protocol.Fault) {
 // empty returns the fault of a call whose set has no ranks at the moment. The call is valid: the
 // set may have ranks later.
 func (s *sets) empty(op, text string) *protocol.Fault {
-	return &protocol.Fault{Kind: protocol.FaultState, Op: op, Message: "there are no ranks in " + clip(text) + " now", Hint: s.summary()}
+	return &protocol.Fault{Kind: protocol.FaultState, Op: op, Message: "there are no ranks in " + protocol.Clip(text) + " now", Hint: s.summary()}
 }
 
 // asking tells whether ranks must be asked before the sets can be evaluated.
@@ -188,13 +187,4 @@ func (s *sets) summary() string {
 		parts = append(parts, fmt.Sprintf("%d %s", counts[state], state))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// clip shortens a text for an error message of one line.
-func clip(text string) string {
-	const most = 60
-	if len(text) <= most {
-		return text
-	}
-	return text[:most] + "..."
 }

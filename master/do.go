@@ -88,7 +88,7 @@ func (m *Master) carryOut(info protocol.CommandInfo, c session.Call) (protocol.R
 	}
 	id, wait := m.nextID(), m.waitOf(c.Wait)
 	if !s.asking() && ranks.IsEmpty() {
-		m.refuse(id, info.Name, m.now(), s.empty(info.Name, text))
+		m.refuse(id, info.Name, rank.Set{}, m.now(), s.empty(info.Name, text))
 		return id, nil
 	}
 	if !s.asking() {
@@ -171,7 +171,7 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 		if args.Tolerance > 0 { // otherwise near and distant values could not be told apart
 			args.Limit = -1
 		}
-		m.compare(id, args, wait, m.now())
+		m.compare(id, args, ranks, wait, m.now())
 	}
 	m.number(info.Name, id, &args)
 	switch info.Name {
@@ -180,7 +180,7 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 		absent := m.waiting(ranks)
 		if present := ranks.Minus(absent); !present.IsEmpty() { // only these can list functions
 			ranks = present
-			m.breakMatching(id, args, absent, wait, m.now())
+			m.breakMatching(id, args, ranks, absent, wait, m.now())
 		}
 	case "launch", "attach", "run":
 		args.Before, args.Size = m.given.to(ranks), m.states.All().Len()
@@ -225,7 +225,7 @@ func (m *Master) checkHere(command string, a protocol.Args) *protocol.Fault {
 			}
 		}
 		if !slices.Contains([]string{"", "disable", "delete"}, a.Then) || a.Then != "" && len(a.Places) > 0 {
-			return usage(command, "then is disable or delete, of whole breakpoints", "%q cannot become of that", clip(a.Then))
+			return usage(command, "then is disable or delete, of whole breakpoints", "%q cannot become of that", protocol.Clip(a.Then))
 		}
 	case "undisplay":
 		for _, n := range a.Displays {
@@ -298,7 +298,7 @@ func (m *Master) checkName(name string) *protocol.Fault {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 	bad := strings.ContainsFunc(name, func(r rune) bool { return !strings.ContainsRune(letters, r) })
 	if bad || len(name) > 64 {
-		return usage("group", "use letters, digits and _", "%q cannot be the name of a group", clip(name))
+		return usage("group", "use letters, digits and _", "%q cannot be the name of a group", protocol.Clip(name))
 	}
 	if _, taken := m.states.Lookup(name); taken {
 		return usage("group", "take another name", "@%s already means the ranks in that state", name)

@@ -225,7 +225,7 @@ func (c *collection) jobSize(r overlay.Registration) int {
 // its first attempt may have been interrupted.
 func (c *collection) add(r overlay.Registration) (refusal string) {
 	if !r.Ranks.IsEmpty() {
-		return fmt.Sprintf("the server of ranks %s on %s stands for the slots of its node, and others do not, or all are there already", r.Ranks, r.Host)
+		return fmt.Sprintf("the server of %s on %s stands for the slots of its node, and others do not, or all are there already", protocol.Ranks(r.Ranks), r.Host)
 	}
 	want := c.want
 	if want == 0 {

@@ -82,9 +82,9 @@ func (n *nodes) add(r overlay.Registration, answer func(overlay.Verdict)) (refus
 	case want < 1:
 		return "the master was not told how many ranks there are, and the starter says nothing (give the master --servers N)"
 	case int(last) >= want:
-		return fmt.Sprintf("ranks %s on %s are beyond the %d of the job", r.Ranks, r.Host, want)
+		return fmt.Sprintf("%s on %s: the job has only %d ranks", protocol.Ranks(r.Ranks), r.Host, want)
 	case len(r.Addrs) == 0:
-		return fmt.Sprintf("the server of ranks %s on %s listens nowhere", r.Ranks, r.Host)
+		return fmt.Sprintf("the server of %s on %s listens nowhere", protocol.Ranks(r.Ranks), r.Host)
 	}
 	for i, old := range n.come {
 		switch {
@@ -92,8 +92,8 @@ func (n *nodes) add(r overlay.Registration, answer func(overlay.Verdict)) (refus
 			n.come[i] = node{r, answer}
 			return ""
 		case old.Ranks.Intersects(r.Ranks):
-			return fmt.Sprintf("ranks %s are there twice: process %d on %s and process %d on %s",
-				old.Ranks.Intersect(r.Ranks), old.PID, old.Host, r.PID, r.Host)
+			return fmt.Sprintf("two servers have registered for %s: process %d on %s and process %d on %s",
+				protocol.Ranks(old.Ranks.Intersect(r.Ranks)), old.PID, old.Host, r.PID, r.Host)
 		}
 	}
 	n.ranks = want
@@ -147,10 +147,5 @@ func (n *nodes) incomplete(err error) error {
 	if n.ranks == 0 {
 		return fmt.Errorf("no server has registered: %w", err)
 	}
-	missing := n.missing()
-	word := "ranks"
-	if missing.Len() == 1 {
-		word = "rank"
-	}
-	return fmt.Errorf("the servers of %s %s of %d never registered: %w", word, missing, n.ranks, err)
+	return fmt.Errorf("the servers of %s of %d never registered: %w", protocol.Ranks(n.missing()), n.ranks, err)
 }

@@ -63,10 +63,10 @@ func TestGatherNodes(t *testing.T) {
 		{"who came is enough", Gathering{Wait: time.Millisecond, Partial: true}, []overlay.Registration{ofNode("0,2", 8, 2)},
 			"0,2: 0", "0,2 node02, 1,3-7 "},
 		{"a rank twice", Gathering{}, []overlay.Registration{ofNode("0-3", 5, 2), ofNode("3-4", 5, 1), ofNode("4", 5, 3)},
-			"0-3: 0; 3-4: ranks 3 are there twice: process 2 on node02 and process 1 on node01; 4: 1", "0-3 node02, 4 node03"},
+			"0-3: 0; 3-4: two servers have registered for rank 3: process 2 on node02 and process 1 on node01; 4: 1", "0-3 node02, 4 node03"},
 		{"the same again", Gathering{}, []overlay.Registration{ofNode("0-1", 3, 2), ofNode("0-1", 3, 2), ofNode("2", 3, 1)}, "0-1: 0; 2: 1", "0-1 node02, 2 node01"},
 		{"beyond", Gathering{}, []overlay.Registration{ofNode("0-1", 4, 2), ofNode("4", 4, 1), ofNode("2-3", 4, 3)},
-			"0-1: 0; 4: ranks 4 on node01 are beyond the 4 of the job; 2-3: 1", "0-1 node02, 2-3 node03"},
+			"0-1: 0; 4: rank 4 on node01: the job has only 4 ranks; 2-3: 1", "0-1 node02, 2-3 node03"},
 		{"one for itself", Gathering{}, []overlay.Registration{ofNode("1", 2, 2), arrival(0, 2, 1), ofNode("0", 2, 3)},
 			": server 0 on node01 stands for itself; 0: 0; 1: 1", "0 node03, 1 node02"},
 		{"nobody says how many", Gathering{}, []overlay.Registration{ofNode("0", 0, 2)}, "0: the master was not told how many ranks", "no server has registered"},
@@ -139,7 +139,7 @@ func TestGatherNodesCorrected(t *testing.T) {
 	if err != nil || table.Size != 1 || table.Routes[0].Host != "node02" {
 		t.Errorf("%+v, %v", table, err)
 	}
-	if v.said["0-3"] != "0" || !strings.HasPrefix(v.said["4-7"], "ranks 4-7 on node01 are beyond the 4 of the job") {
+	if v.said["0-3"] != "0" || !strings.HasPrefix(v.said["4-7"], "ranks 4-7 on node01: the job has only 4 ranks") {
 		t.Errorf("told: %q", v.said)
 	}
 }

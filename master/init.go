@@ -30,6 +30,9 @@ func (m *Master) Init(ctx context.Context, table protocol.RouteTable, wait time.
 	case <-ctx.Done():
 		return session.Report{}, ctx.Err()
 	}
+	if g.err != nil {
+		return g.report, g.err
+	}
 	return g.report, g.report.Err()
 }
 
@@ -105,6 +108,7 @@ type gathering struct {
 	routes routes
 	report session.Report
 	result func(*session.Report)
+	err    error // a defect
 	done   chan struct{}
 }
 
@@ -146,11 +150,28 @@ func (g *gathering) fail(cause string) {
 }
 
 func (g *gathering) end() {
-	select {
-	case <-g.done:
-	default:
+	if !g.isDone() {
 		g.result(&g.report)
 		close(g.done)
+	}
+}
+
+// abort ends Init with an error, unless it has ended.
+func (g *gathering) abort(err error) bool {
+	if g.isDone() {
+		return false
+	}
+	g.err = err
+	close(g.done)
+	return true
+}
+
+func (g *gathering) isDone() bool {
+	select {
+	case <-g.done:
+		return true
+	default:
+		return false
 	}
 }
 

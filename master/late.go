@@ -42,7 +42,11 @@ func (m *Master) swallowLate(g protocol.Group) (rest protocol.Group, some bool) 
 // ends.
 func (m *Master) letRunOn(stop protocol.Group) {
 	m.late.going = m.late.going.Union(stop.Ranks)
-	m.ask("continue", stop.Ranks, DefaultWait, protocol.Args{}, func(answers []session.Event, _ session.Done) {
+	o := &operation{command: "continue", fail: func(*protocol.Fault) {
+		m.late.going = m.late.going.Minus(stop.Ranks)
+		m.tell(stop)
+	}}
+	m.ask(o, "continue", stop.Ranks, DefaultWait, protocol.Args{}, func(answers []session.Event, _ session.Done) {
 		m.late.going = m.late.going.Minus(stop.Ranks)
 		for _, e := range answers {
 			if e.Group.Kind != protocol.KindFault {

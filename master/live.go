@@ -23,7 +23,11 @@ func (s *sets) live(name string) (rank.Set, error) {
 	kind, arg := splitLive(name)
 	switch kind {
 	case "bp":
-		return s.atBreakpoint(arg)
+		set, err := s.atBreakpoint(arg)
+		if err == nil {
+			s.found[name] = set
+		}
+		return set, err
 	case "host":
 		return s.routes.ranksOn(arg)
 	case "fn", "at", "expr":
@@ -55,7 +59,7 @@ func splitLive(name string) (kind, arg string) {
 func (s *sets) atBreakpoint(arg string) (rank.Set, error) {
 	n, err := strconv.Atoi(arg)
 	if err != nil || n < 1 || n > s.breakpoints {
-		return rank.Set{}, fmt.Errorf("there is no breakpoint number %s; info breakpoints lists them", clip(arg))
+		return rank.Set{}, fmt.Errorf("there is no breakpoint number %s; info breakpoints lists them", protocol.Clip(arg))
 	}
 	return s.states.AtBreakpoint(n), nil
 }
@@ -73,7 +77,7 @@ func readPlace(text string) (place, error) {
 			return place{text[:i], n}, nil
 		}
 	}
-	return place{}, fmt.Errorf("%q is no FILE:LINE", clip(text))
+	return place{}, fmt.Errorf("%q is no FILE:LINE", protocol.Clip(text))
 }
 
 // is tells whether a frame is at the place. The file may be given without leading directories.
@@ -104,13 +108,14 @@ type finding struct {
 func (m *Master) find(f *finding) {
 	f.failed = map[string]rank.Set{}
 	f.owed = len(f.sets.wanted)
+	o := m.callOperation(f.id, f.op, rank.Set{}, f.began)
 	stopped := m.states.In(session.Stopped)
 	if busy := m.states.In(session.Running, session.Starting); !busy.IsEmpty() {
-		f.failed["running, and so not asked for "+clip(strings.Join(at(f.sets.wanted), ", "))] = busy
+		f.failed["running, and so not asked for "+protocol.Clip(strings.Join(at(f.sets.wanted), ", "))] = busy
 	}
 	for _, name := range f.sets.wanted {
 		command, args := query(name)
-		m.ask(command, stopped, f.wait/2, args, func(answers []session.Event, _ session.Done) {
+		m.ask(o, command, stopped, f.wait/2, args, func(answers []session.Event, _ session.Done) {
 			f.sets.found[name] = f.members(name, answers)
 			if f.owed--; f.owed == 0 {
 				m.found(f)
@@ -241,7 +246,7 @@ func (f *finding) undecided(ranks rank.Set) rank.Set {
 // note names them.
 func (m *Master) found(f *finding) {
 	if m.phase != up {
-		m.refuse(f.id, f.op, f.began, usage(f.op, "", "the session has ended"))
+		m.refuse(f.id, f.op, rank.Set{}, f.began, usage(f.op, "", "the session has ended"))
 		return
 	}
 	ranks, fault := f.sets.eval(f.op, f.text)
@@ -255,7 +260,7 @@ func (m *Master) found(f *finding) {
 		fault = f.sets.empty(f.op, f.text)
 	}
 	if fault != nil {
-		m.refuse(f.id, f.op, f.began, fault)
+		m.refuse(f.id, f.op, rank.Set{}, f.began, fault)
 		return
 	}
 	f.then(ranks)

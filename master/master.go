@@ -167,7 +167,7 @@ func (m *Master) tryUp(msg wire.Message) bool {
 }
 
 // take processes a packet. If that panics, only this packet is lost, and a note tells all front
-// ends. If it is a reply to a call of a front end, the ranks that have not answered get the fault.
+// ends. If it is a reply, the fault is the answer of the ranks that have not answered yet.
 func (m *Master) take(msg wire.Message) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -178,9 +178,8 @@ func (m *Master) take(msg wire.Message) {
 		}
 		f := m.defect("", why)
 		m.explain(0, "", rank.Set{}, f.Error()+": what has just come from the ranks may be incomplete")
-		if r := m.requests.byID[msg.ID]; msg.Kind == wire.Reply && r != nil && !msg.ID.IsInner() {
-			m.stream.Push(m.requests.reply(m.now(), wire.Message{ID: msg.ID, Flags: wire.Final, Groups: []protocol.Group{
-				{Kind: protocol.KindFault, Ranks: r.owed, Body: canonical.JSON(f)}}})...)
+		if msg.Kind == wire.Reply {
+			m.replyFault(msg.ID, f)
 		}
 	}()
 	switch {
@@ -241,8 +240,23 @@ func (m *Master) tell(g protocol.Group) {
 	}
 }
 
+// replyFault completes Init or a request whose reply could not be processed.
+func (m *Master) replyFault(id protocol.RequestID, f *protocol.Fault) {
+	if m.init != nil && id == m.init.id {
+		if m.init.abort(f) {
+			m.phase = max(m.phase, failed)
+		}
+		return
+	}
+	if r := m.requests.byID[id]; r != nil {
+		m.deliver(m.requests.reply(m.now(), wire.Message{ID: id, Flags: wire.Final, Groups: []protocol.Group{
+			{Kind: protocol.KindFault, Ranks: r.owed, Body: canonical.JSON(f)}}}))
+	}
+}
+
 func (m *Master) reply(msg wire.Message) {
 	events := m.requests.reply(m.now(), msg)
+	defer m.deliver(events) // deferred: after a panic too, because the table has these answers
 	for _, e := range events {
 		switch {
 		case e.Done != nil:
@@ -260,7 +274,6 @@ func (m *Master) reply(msg wire.Message) {
 			}
 		}
 	}
-	m.deliver(events)
 }
 
 // settleBreakpoint takes the number of a breakpoint back if no rank could set it and no later

@@ -28,6 +28,7 @@ const (
 // Answers, events and one timer drive it, all under the master's lock.
 type sampling struct {
 	m     *Master
+	op    *operation
 	id    protocol.RequestID
 	args  protocol.Args
 	plain bool // stacks without samples, as one sample
@@ -59,7 +60,7 @@ func checkSamples(a protocol.Args) *protocol.Fault {
 	case a.Samples < 0 || a.Samples > mostSamples:
 		return usage("stacks", "", "%d samples make no sense; 1 to %d do", a.Samples, mostSamples)
 	case err != nil || every < 0 || every > longestEvery:
-		return usage("stacks", "1s, 200ms", "%q cannot be the time between samples", clip(a.Every))
+		return usage("stacks", "1s, 200ms", "%q cannot be the time between samples", protocol.Clip(a.Every))
 	case a.Every != "" && a.Samples == 0:
 		return usage("stacks", "samples says how many", "a time between samples needs samples")
 	}
@@ -76,14 +77,26 @@ func readEvery(text string) (time.Duration, error) {
 // sample starts a sampling.
 func (m *Master) sample(id protocol.RequestID, ranks rank.Set, args protocol.Args, wait time.Duration) {
 	if m.sampling != nil {
-		m.refuse(id, "stacks", m.now(), &protocol.Fault{Kind: protocol.FaultState, Op: "stacks", Message: "samples are being taken already", Hint: "interrupt ends them"})
+		m.refuse(id, "stacks", rank.Set{}, m.now(), &protocol.Fault{Kind: protocol.FaultState, Op: "stacks", Message: "samples are being taken already", Hint: "interrupt ends them"})
 		return
 	}
 	every, _ := readEvery(args.Every) // checked by checkSamples
 	plain := args.Samples == 0
 	args.Samples = max(args.Samples, 1)
-	m.sampling = &sampling{m: m, id: id, args: args, plain: plain, asked: ranks, wait: wait, every: every, began: m.now(), first: session.Done{Asked: ranks.Len()}}
-	m.sampling.begin()
+	s := &sampling{m: m, id: id, args: args, plain: plain, asked: ranks, wait: wait, every: every, began: m.now(), first: session.Done{Asked: ranks.Len()}}
+	s.op = &operation{command: "stacks", fail: s.abort}
+	m.sampling = s
+	m.step(s.op, s.begin)
+}
+
+// abort ends the sampling after a defect. Ranks that it has stopped remain stopped.
+func (s *sampling) abort(f *protocol.Fault) {
+	m := s.m
+	s.hush()
+	m.sampling = nil
+	m.late.owe(s.owed)
+	s.confess(s.busy.Minus(s.owed))
+	m.refuse(s.id, "stacks", s.asked, s.began, f)
 }
 
 // The steps of a sample share its wait, so that it ends in time if ranks are silent. These are the
@@ -118,7 +131,7 @@ func (s *sampling) begin() {
 		s.look()
 		return
 	}
-	s.m.ask("interrupt", s.busy, s.until(interruptEnds), protocol.Args{}, func(answers []session.Event, _ session.Done) {
+	s.m.ask(s.op, "interrupt", s.busy, s.until(interruptEnds), protocol.Args{}, func(answers []session.Event, _ session.Done) {
 		for _, e := range answers {
 			switch e.Group.Kind {
 			case protocol.KindResult:
@@ -153,7 +166,7 @@ func (s *sampling) goOn() {
 	if then := s.then; then != nil {
 		s.then = nil
 		s.hush()
-		then()
+		s.m.step(s.op, then)
 	}
 }
 
@@ -167,7 +180,7 @@ func (s *sampling) after(d time.Duration, f func()) {
 		s.m.mu.Lock()
 		defer s.m.mu.Unlock()
 		if s.m.sampling == s {
-			f()
+			s.m.step(s.op, f)
 		}
 	})
 }
@@ -182,7 +195,7 @@ func (s *sampling) hush() {
 // look takes one sample.
 func (s *sampling) look() {
 	wait := s.until(lookEnds)
-	s.m.ask("stacks", s.asked, wait, protocol.Args{By: s.args.By, AllThreads: s.args.AllThreads}, func(answers []session.Event, done session.Done) {
+	s.m.ask(s.op, "stacks", s.asked, wait, protocol.Args{By: s.args.By, AllThreads: s.args.AllThreads}, func(answers []session.Event, done session.Done) {
 		var tree *stack.Tree
 		for _, e := range answers {
 			switch {
@@ -231,7 +244,7 @@ func (s *sampling) lookAgain() {
 		s.release(s.finish)
 		return
 	}
-	s.m.ask("stacks", still, s.until(againEnds), protocol.Args{By: s.args.By, AllThreads: s.args.AllThreads}, func(answers []session.Event, _ session.Done) {
+	s.m.ask(s.op, "stacks", still, s.until(againEnds), protocol.Args{By: s.args.By, AllThreads: s.args.AllThreads}, func(answers []session.Event, _ session.Done) {
 		var tree *stack.Tree
 		for _, e := range answers {
 			tree = tree.Merge(e.Group.Stack)
@@ -262,8 +275,8 @@ func (s *sampling) release(then func()) {
 		then()
 		return
 	}
-	s.m.ask("continue", held, s.until(resumeEnds), protocol.Args{}, func(answers []session.Event, _ session.Done) {
-		s.resume = false
+	s.m.ask(s.op, "continue", held, s.until(resumeEnds), protocol.Args{}, func(answers []session.Event, _ session.Done) {
+		s.resume, s.stopped = false, nil
 		then()
 	})
 }
