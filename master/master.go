@@ -56,7 +56,7 @@ type Master struct {
 	aborts      aborts
 	breakpoint  map[protocol.RequestID]int // number that an outstanding "break" sets
 	programs    programs
-	init        *gathering
+	init        *treeBuild
 	never       never                         // servers that were not ready when the tree was built
 	inner       map[protocol.RequestID]*inner // answers that the master itself awaits
 	lastInner   protocol.RequestID

@@ -14,8 +14,8 @@ import (
 	"sdm/launch/slot"
 	"sdm/launch/slurm"
 	"sdm/launch/ssh"
-	"sdm/master"
 	"sdm/master/frontend/console"
+	"sdm/master/registration"
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -131,7 +131,7 @@ func (a *app) muster(ctx context.Context, p *plan, s *slots, j job, nodes []prot
 	if err != nil {
 		return report, stop, err
 	}
-	roll := master.Roll{
+	roll := registration.PerNode{
 		Nodes: nodes, Wait: p.o.clock.servers(), Shape: p.o.shape(),
 		Progress: a.heard(p), Overdue: a.overdue, OverdueAfter: overdueAfter,
 	}
@@ -154,12 +154,12 @@ func (a *app) muster(ctx context.Context, p *plan, s *slots, j job, nodes []prot
 		stop = fleet.Close
 		roll.Changed, roll.Failed = fleet.Changed(), func(i int) error { return notStarted(fleet, nodes[i].Host) }
 	}
-	table, absent, err := roll.Call(ctx, s.door)
+	table, absent, err := roll.Collect(ctx, s.door)
 	s.dropScript() // all who read the script have done so
 	switch {
-	case errors.Is(err, master.ErrNobody) && roll.Changed != nil && p.o.startTool == "":
+	case errors.Is(err, registration.ErrNone) && roll.Changed != nil && p.o.startTool == "":
 		return report, stop, fmt.Errorf("%w (%s)", err, shellHint)
-	case errors.Is(err, master.ErrNobody) && j.coming != nil:
+	case errors.Is(err, registration.ErrNone) && j.coming != nil:
 		return report, stop, fmt.Errorf("%w (the starter was to start them; --remote-shell ssh, or --start-tool CMD, goes another way)", err)
 	case err != nil:
 		return report, stop, err

@@ -23,6 +23,7 @@ import (
 	"sdm/launch/stage"
 	"sdm/master"
 	"sdm/master/frontend/console"
+	"sdm/master/registration"
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -281,7 +282,7 @@ func (s *slots) build(ctx context.Context, a *app, p *plan) (session.Report, err
 	if err != nil {
 		return session.Report{}, err
 	}
-	table, err := master.Gathering{Shape: p.o.shape(), Progress: s.gathering(a, p), Only: only}.Gather(early, s.door)
+	table, err := registration.Slots{Shape: p.o.shape(), Progress: s.gathering(a, p), Only: only}.Collect(early, s.door)
 	if err != nil {
 		return session.Report{}, err
 	}
@@ -305,7 +306,7 @@ func (o *options) awaited() (*rank.Set, error) {
 func (s *slots) turnAway(servers int) {
 	turning, cancel := context.WithCancel(context.Background())
 	s.turn = cancel
-	s.turned.Go(func() { master.TurnAway(turning, s.door, servers) })
+	s.turned.Go(func() { registration.TurnAway(turning, s.door, servers) })
 }
 
 // gathering returns a function that notes how many ranks have their servers, and shows it on a

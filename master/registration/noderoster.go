@@ -1,8 +1,7 @@
-package master
+package registration
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 
@@ -11,56 +10,21 @@ import (
 	"sdm/tree/overlay"
 )
 
-// A server that is for all slots of its node does not know its number: the number of nodes before
-// it is known only when all have come. The servers wait for their numbers, which follow their
-// lowest ranks, so that subtrees have neighbouring ranks where the starter has placed them so.
-
-// gatherNodes continues after the first server that has registered with ranks, now or in an earlier
-// gathering.
-func (g Gathering) gatherNodes(ctx context.Context, l Registrar, first ...node) (protocol.RouteTable, error) {
-	n := nodes{ranks: g.Servers, only: g.Only}
-	take := func(one node) {
-		if refusal := n.add(one.Registration, one.answer); refusal != "" {
-			n.refusals.add(refusal)
-			one.answer(overlay.Verdict{Refusal: refusal})
-		} else if g.Progress != nil {
-			g.Progress(n.have().Len(), n.awaited().Len())
-		}
-	}
-	for _, one := range append(g.Come.nodes, first...) {
-		take(one)
-	}
-	g.Come.nodes = nil
-	for n.ranks == 0 || !n.missing().IsEmpty() {
-		r, answer, err := l.Accept(ctx)
-		if g.isEnough(ctx, err, len(n.come)) {
-			break
-		}
-		if err != nil {
-			g.Come.nodes = n.come
-			return protocol.RouteTable{}, n.incomplete(err)
-		}
-		take(node{r, answer})
-	}
-	n.number()
-	return n.table(g.Shape), nil
-}
-
-// nodes is the registrations so far. It is pure, except for the answers.
-type nodes struct {
+// nodeRoster is the servers that have registered so far, each for all slots of its node. It is pure,
+// except for the answers.
+//
+// Such a server does not know its number: the number of nodes before it is known only when all have
+// registered. The servers wait for their numbers, which follow their lowest ranks, so that subtrees
+// have neighbouring ranks where the starter has placed them so.
+type nodeRoster struct {
 	ranks int // of the job; 0: unknown
-	come  []node
+	come  []arrival
 	only  *rank.Set // the awaited ranks; nil is all
 
 	refusals refusals
 }
 
-type node struct {
-	overlay.Registration
-	answer func(overlay.Verdict)
-}
-
-func (n *nodes) have() rank.Set {
+func (n *nodeRoster) have() rank.Set {
 	var all rank.Set
 	for _, one := range n.come {
 		all = all.Union(one.Ranks)
@@ -70,7 +34,7 @@ func (n *nodes) have() rank.Set {
 
 // add enters a server, or returns the reason why not. The same process may register again, because
 // its first attempt may have been interrupted.
-func (n *nodes) add(r overlay.Registration, answer func(overlay.Verdict)) (refusal string) {
+func (n *nodeRoster) add(r overlay.Registration, answer func(overlay.Verdict)) (refusal string) {
 	want := n.ranks
 	if want == 0 {
 		want = r.Size
@@ -89,7 +53,7 @@ func (n *nodes) add(r overlay.Registration, answer func(overlay.Verdict)) (refus
 	for i, old := range n.come {
 		switch {
 		case old.Host == r.Host && old.PID == r.PID:
-			n.come[i] = node{r, answer}
+			n.come[i] = arrival{r, answer}
 			return ""
 		case old.Ranks.Intersects(r.Ranks):
 			return fmt.Sprintf("two servers have registered for %s: process %d on %s and process %d on %s",
@@ -97,13 +61,13 @@ func (n *nodes) add(r overlay.Registration, answer func(overlay.Verdict)) (refus
 		}
 	}
 	n.ranks = want
-	n.come = append(n.come, node{r, answer})
+	n.come = append(n.come, arrival{r, answer})
 	return ""
 }
 
 // number tells each server its number.
-func (n *nodes) number() {
-	slices.SortFunc(n.come, func(a, b node) int {
+func (n *nodeRoster) number() {
+	slices.SortFunc(n.come, func(a, b arrival) int {
 		first, _ := a.Ranks.Min()
 		second, _ := b.Ranks.Min()
 		return cmp.Compare(first, second)
@@ -115,11 +79,8 @@ func (n *nodes) number() {
 
 // table contains the servers that have come and, in the last place, which has no vertex below it,
 // one for the ranks whose servers have not.
-func (n *nodes) table(shape string) protocol.RouteTable {
-	if shape == "" {
-		shape = "binomial"
-	}
-	t := protocol.RouteTable{Shape: shape, Size: len(n.come)}
+func (n *nodeRoster) table(shape string) protocol.RouteTable {
+	t := protocol.RouteTable{Shape: cmp.Or(shape, binomial), Size: len(n.come)}
 	for i, one := range n.come {
 		t.Routes = append(t.Routes, protocol.Route{Server: protocol.ServerID(i), Host: one.Host, Addrs: one.Addrs, Listening: true, Ranks: one.Ranks})
 	}
@@ -130,10 +91,10 @@ func (n *nodes) table(shape string) protocol.RouteTable {
 	return t
 }
 
-func (n *nodes) missing() rank.Set { return n.awaited().Minus(n.have()) }
+func (n *nodeRoster) missing() rank.Set { return n.awaited().Minus(n.have()) }
 
 // awaited returns the ranks whose servers are to come; the size of the job must be known.
-func (n *nodes) awaited() rank.Set {
+func (n *nodeRoster) awaited() rank.Set {
 	all := rank.Range(0, rank.ID(n.ranks-1))
 	if n.only != nil {
 		all = all.Intersect(*n.only)
@@ -142,7 +103,7 @@ func (n *nodes) awaited() rank.Set {
 }
 
 // incomplete returns an error that names the ranks whose servers have not come, and the refusals.
-func (n *nodes) incomplete(err error) error {
+func (n *nodeRoster) incomplete(err error) error {
 	err = n.refusals.with(err)
 	if n.ranks == 0 {
 		return fmt.Errorf("no server has registered: %w", err)
