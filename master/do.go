@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"sdm/master/sampling"
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
@@ -159,10 +160,7 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 			return
 		}
 	case "interrupt":
-		m.late.forget(ranks)
-		if m.sampling != nil {
-			m.sampling.interruptedBy(ranks)
-		}
+		m.sampleStep(func() []sampling.Output { return m.sampler.Interrupt(m.now(), ranks) })
 	case "info hosts":
 		args.Limit = -1
 		m.tellHosts(id, ranks, m.now())
@@ -199,7 +197,7 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 func (m *Master) checkHere(command string, a protocol.Args) *protocol.Fault {
 	switch command {
 	case "stacks":
-		return checkSamples(a)
+		return sampling.Check(a)
 	case "group":
 		return m.checkName(a.Name)
 	case "launch":

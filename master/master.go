@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"sdm/master/sampling"
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
@@ -60,8 +61,8 @@ type Master struct {
 	never       never                         // servers that were not ready when the tree was built
 	inner       map[protocol.RequestID]*inner // answers that the master itself awaits
 	lastInner   protocol.RequestID
-	sampling    *sampling   // nil: none is in progress
-	late        late        // left over from samples
+	sampler     sampling.Sampler
+	sampleTimer *time.Timer // of the sampler; nil: none has been started
 	quits       []quitting  // unanswered calls of quit
 	quitLimit   *time.Timer // ends the wait of quits
 }
@@ -117,9 +118,8 @@ func (m *Master) run(ctx context.Context) {
 		m.init.fail(cause)
 	}
 	m.deliver(m.requests.fail(m.now(), cause))
-	if m.sampling != nil {
-		m.sampling.finish()
-	}
+	m.stopSampleTimer()
+	m.carrySamples(m.sampler.End(m.now()))
 	m.answerQuits()
 	if m.quitLimit != nil {
 		m.quitLimit.Stop()
@@ -203,14 +203,9 @@ func (m *Master) events(groups []protocol.Group) {
 			torn = m.torn(g)
 			g = m.aborts.ended(m.requests.silent([]protocol.Group{g})[0], m.states)
 		}
-		var some bool
-		if g, some = m.swallowLate(g); !some {
+		g, some := m.filterSamples(g)
+		if !some {
 			continue
-		}
-		if s := m.sampling; s != nil {
-			if g, some = s.swallow(g); !some {
-				continue
-			}
 		}
 		m.tell(g)
 		m.stream.Push(torn...)
