@@ -116,8 +116,8 @@ func notUTF8(a protocol.Args) (string, bool) {
 	return "", false
 }
 
-// sets evaluates rank sets against the state at the time of the call. A named set that has been
-// looked up once does not change, since ranks may have to be asked before the whole is known.
+// sets evaluates rank sets against the state at the time of the call. Some sets are known only when
+// ranks have been asked.
 type sets struct {
 	all         rank.Set
 	states      *session.States
@@ -125,24 +125,17 @@ type sets struct {
 	routes      routes
 	breakpoints int // numbers given so far
 
-	found  map[string]rank.Set // by name
-	wanted []string            // sets that ranks must be asked for
+	named bool // the text has named sets
 }
 
-// eval returns the ranks of a text; "" is all. The result may be empty if the text has named sets.
-func (s *sets) eval(op, text string) (rank.Set, *protocol.Fault) {
-	if text == "" {
-		text = "all"
-	}
-	set, err := rank.Parse(text, rank.Env{All: s.all, Group: s.group, Live: s.live})
+// read parses the text of a call; "" is all. The set may be empty if the text has named sets.
+func (s *sets) read(op, text string) (rank.Expr, *protocol.Fault) {
+	set, err := rank.ParseExpr(cmp.Or(text, "all"), rank.Env{All: s.all, Group: s.group, Live: s.live})
 	if err != nil {
-		return rank.Set{}, usage(op, "", "%s", err)
+		return rank.Expr{}, usage(op, "", "%s", err)
 	}
-	if beyond := set.Minus(s.all); !beyond.IsEmpty() {
-		return rank.Set{}, usage(op, "", "there is no rank %s; the job has %s", protocol.Clip(beyond.String()), s.all)
-	}
-	if set.IsEmpty() && len(s.found)+len(s.wanted) == 0 {
-		return rank.Set{}, usage(op, s.summary(), "there are no ranks in %s", protocol.Clip(text))
+	if !s.named && set.Eval(nil).IsEmpty() {
+		return rank.Expr{}, usage(op, s.summary(), "there are no ranks in %s", protocol.Clip(text))
 	}
 	return set, nil
 }
@@ -153,22 +146,13 @@ func (s *sets) empty(op, text string) *protocol.Fault {
 	return &protocol.Fault{Kind: protocol.FaultState, Op: op, Message: "there are no ranks in " + protocol.Clip(text) + " now", Hint: s.summary()}
 }
 
-// asking tells whether ranks must be asked before the sets can be evaluated.
-func (s *sets) asking() bool {
-	return slices.ContainsFunc(s.wanted, func(name string) bool { _, ok := s.found[name]; return !ok })
-}
-
+// group returns a set that the user has named, or one of a state.
 func (s *sets) group(name string) (rank.Set, bool) {
-	if set, ok := s.found[name]; ok {
-		return set, true
-	}
 	set, ok := s.groups[name]
 	if !ok {
 		set, ok = s.states.Lookup(name)
 	}
-	if ok {
-		s.found[name] = set
-	}
+	s.named = s.named || ok
 	return set, ok
 }
 

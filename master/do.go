@@ -80,7 +80,7 @@ func (m *Master) carryOut(info protocol.CommandInfo, c session.Call) (protocol.R
 		text = c.Args.Set
 	}
 	s := m.sets()
-	ranks, fault := s.eval(info.Name, text)
+	set, fault := s.read(info.Name, text)
 	if fault == nil {
 		fault = m.checkHere(info.Name, c.Args)
 	}
@@ -88,16 +88,16 @@ func (m *Master) carryOut(info protocol.CommandInfo, c session.Call) (protocol.R
 		return 0, fault
 	}
 	id, wait := m.nextID(), m.waitOf(c.Wait)
-	if !s.asking() && ranks.IsEmpty() {
-		m.refuse(id, info.Name, rank.Set{}, m.now(), s.empty(info.Name, text))
-		return id, nil
-	}
-	if !s.asking() {
-		m.proceed(id, info, ranks, c.Args, wait)
-		return id, nil
-	}
 	began := m.now()
-	m.find(&finding{id: id, op: info.Name, text: text, sets: s, began: began, wait: wait, then: func(ranks rank.Set) {
+	if ranks := set.Eval(nil); len(set.Open()) == 0 {
+		if ranks.IsEmpty() {
+			m.refuse(id, info.Name, rank.Set{}, began, s.empty(info.Name, text))
+		} else {
+			m.proceed(id, info, ranks, c.Args, wait)
+		}
+		return id, nil
+	}
+	m.find(&finding{id: id, op: info.Name, text: text, sets: s, set: set, began: began, wait: wait, then: func(ranks rank.Set) {
 		m.proceed(id, info, ranks, c.Args, left(wait, m.now()-began))
 	}})
 	return id, nil
@@ -251,11 +251,8 @@ func (m *Master) nextID() protocol.RequestID {
 	return m.lastID
 }
 
-func (m *Master) sets() sets {
-	return sets{
-		all: m.states.All(), states: m.states, groups: m.groups, routes: m.routes,
-		breakpoints: m.lastBreak, found: map[string]rank.Set{},
-	}
+func (m *Master) sets() *sets {
+	return &sets{all: m.states.All(), states: m.states, groups: m.groups, routes: m.routes, breakpoints: m.lastBreak}
 }
 
 // answer answers a command from the master's own tables, at once.

@@ -57,7 +57,9 @@ func newHistory(seed int64) *history {
 	return h
 }
 
-func (h *history) note(format string, args ...any) { h.log = append(h.log, fmt.Sprintf(format, args...)) }
+func (h *history) note(format string, args ...any) {
+	h.log = append(h.log, fmt.Sprintf(format, args...))
+}
 
 func (h *history) play() string {
 	for step := range 60 {
