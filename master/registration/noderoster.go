@@ -42,13 +42,13 @@ func (n *nodeRoster) add(r overlay.Registration, answer func(overlay.Verdict)) (
 	last, any := r.Ranks.Max()
 	switch {
 	case !any:
-		return fmt.Sprintf("server %d on %s stands for itself, the others for all slots of their nodes (give --per-node to all or to none)", r.Server, r.Host)
+		return fmt.Sprintf("server %d on %s is for one slot, the others are for all slots of their nodes (give --per-node to all or to none)", r.Server, r.Host)
 	case want < 1:
 		return "the master was not told how many ranks there are, and the starter says nothing (give the master --servers N)"
 	case int(last) >= want:
 		return fmt.Sprintf("%s on %s: the job has only %d ranks", protocol.Ranks(r.Ranks), r.Host, want)
 	case len(r.Addrs) == 0:
-		return fmt.Sprintf("the server of %s on %s listens nowhere", protocol.Ranks(r.Ranks), r.Host)
+		return fmt.Sprintf("the server of %s on %s has no address", protocol.Ranks(r.Ranks), r.Host)
 	}
 	for i, old := range n.come {
 		switch {

@@ -34,8 +34,8 @@ type PerNode struct {
 	OverdueAfter time.Duration
 }
 
-// ErrNone is the error if no server has come.
-var ErrNone = errors.New("no server has come")
+// ErrNone is the error if no server has registered.
+var ErrNone = errors.New("no server has registered")
 
 // Collect waits for the servers and makes the routing table of those that have come. The others are
 // returned as absent, one by one, with the reason. The error matches ErrNone if all are absent;
@@ -70,7 +70,7 @@ func (r PerNode) Collect(ctx context.Context, l Registrar) (protocol.RouteTable,
 		case <-remind:
 			r.Overdue(c.missing(), time.Since(began))
 		case <-end:
-			c.giveUp(fmt.Errorf("the server has not come in %v (of --connect-wait, which gdbs have a part of)", r.Wait.Round(time.Second/10)))
+			c.giveUp(fmt.Errorf("the server has not registered in %v (of --connect-wait, which gdbs have a part of)", r.Wait.Round(time.Second/10)))
 		case <-ctx.Done():
 			return protocol.RouteTable{}, nil, context.Cause(ctx)
 		}
@@ -98,7 +98,7 @@ func accepting(ctx context.Context, l Registrar) (<-chan accepted, func()) {
 			case out <- a:
 			case <-ctx.Done():
 				if err == nil {
-					answer(overlay.Verdict{Refusal: fmt.Sprintf("the server on %s comes too late", r.Host)})
+					answer(overlay.Verdict{Refusal: fmt.Sprintf("the server on %s has registered too late", r.Host)})
 				}
 				return
 			}

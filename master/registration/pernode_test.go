@@ -76,18 +76,18 @@ func TestPerNode(t *testing.T) {
 		{"two for one reason", PerNode{Failed: bad(0, 2)}, []overlay.Registration{from(1, "b")},
 			"0:b.x.org:2-3", "server on a,10.0.0.3: no route to host", "b is 0"},
 		{"one does not come", PerNode{Wait: 20 * time.Second}, []overlay.Registration{from(2, "c"), from(0, "a")},
-			"0:a:0-1 1:10.0.0.3:4", "server on b.x.org: the server has not come in 20s (of --connect-wait, which gdbs have a part of)", "a is 0; c is 1"},
-		{"nobody can come", PerNode{Failed: bad(0, 1, 2)}, nil, "no server has come: server on a,b.x.org,10.0.0.3: no route to host", "", ""},
-		{"nobody comes", PerNode{Wait: time.Second}, nil, "no server has come: server on a,b.x.org,10.0.0.3: the server has not come in 1s", "", ""},
+			"0:a:0-1 1:10.0.0.3:4", "server on b.x.org: the server has not registered in 20s (of --connect-wait, which gdbs have a part of)", "a is 0; c is 1"},
+		{"nobody can come", PerNode{Failed: bad(0, 1, 2)}, nil, "no server has registered: server on a,b.x.org,10.0.0.3: no route to host", "", ""},
+		{"nobody comes", PerNode{Wait: time.Second}, nil, "no server has registered: server on a,b.x.org,10.0.0.3: the server has not registered in 1s", "", ""},
 		{"by their hosts, whatever they are called", PerNode{ByHost: true}, []overlay.Registration{from(0, "b"), from(2, "node3"), from(1, "a.y.org")},
 			"0:a:0-1 1:b.x.org:2-3 2:10.0.0.3:4", "", "a.y.org is 0; b is 1; node3 is 2"},
 		{"on another host", PerNode{ByHost: true}, []overlay.Registration{from(4, "z"), from(0, "a"), from(1, "b")},
 			"0:a:0-1 1:b.x.org:2-3", "server on 10.0.0.3: the starter has put its server on z, where its table has no ranks (--remote-shell CMD or --start-tool CMD starts them otherwise)",
-			"on z the job has no ranks; a is 0; b is 1"},
+			"the job has no ranks on z; a is 0; b is 1"},
 		{"the same again, twice, and beyond", PerNode{Failed: bad(1)},
 			[]overlay.Registration{from(0, "a"), from(0, "a"), {Server: 0, Host: "a", PID: 1, Addrs: []string{"x:1"}}, from(3, "d"), from(2, "c")},
 			"0:a:0-1 1:10.0.0.3:4", "server on b.x.org: no route to host",
-			"server 0 is there twice: process 100 on a and process 1 on a; server 3 on d is beyond the 3 that are awaited; a is 0; c is 1"},
+			"two processes have registered as server 0: process 100 on a and process 1 on a; server 3 on d is beyond the 3 that are awaited; a is 0; c is 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -100,14 +100,14 @@ func (c *roster) placeOf(a arrival) (at int, refusal string) {
 	}
 	switch {
 	case at < 0 && c.ByHost:
-		return at, fmt.Sprintf("on %s the job has no ranks", a.Host)
+		return at, fmt.Sprintf("the job has no ranks on %s", a.Host)
 	case at < 0 || at >= len(c.Nodes):
 		return at, fmt.Sprintf("server %d on %s is beyond the %d that are awaited", a.Server, a.Host, len(c.Nodes))
 	case len(a.Addrs) == 0:
-		return at, fmt.Sprintf("server %d on %s listens nowhere", a.Server, a.Host)
+		return at, fmt.Sprintf("server %d on %s has no address", a.Server, a.Host)
 	}
 	if old := c.come[at]; old.answer != nil && (old.Host != a.Host || old.PID != a.PID) {
-		return at, fmt.Sprintf("server %d is there twice: process %d on %s and process %d on %s", a.Server, old.PID, old.Host, a.PID, a.Host)
+		return at, fmt.Sprintf("two processes have registered as server %d: process %d on %s and process %d on %s", a.Server, old.PID, old.Host, a.PID, a.Host)
 	}
 	return at, ""
 }

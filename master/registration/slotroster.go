@@ -42,7 +42,7 @@ func (c *slotRoster) jobSize(r overlay.Registration) int {
 // its first attempt may have been interrupted.
 func (c *slotRoster) add(r overlay.Registration) (refusal string) {
 	if !r.Ranks.IsEmpty() {
-		return fmt.Sprintf("the server of %s on %s stands for the slots of its node, and others do not, or all are there already", protocol.Ranks(r.Ranks), r.Host)
+		return fmt.Sprintf("the server of %s on %s is for all slots of its node, but others are not, or all have registered already", protocol.Ranks(r.Ranks), r.Host)
 	}
 	want := c.want
 	if want == 0 {
@@ -54,10 +54,10 @@ func (c *slotRoster) add(r overlay.Registration) (refusal string) {
 		return fmt.Sprintf("server %d on %s is beyond the %d that the master waits for, 0-%d (is --servers right?)", r.Server, r.Host, want, want-1)
 	}
 	if old, taken := c.byServer[r.Server]; taken && (old.Host != r.Host || old.PID != r.PID) {
-		return fmt.Sprintf("server %d is there twice: process %d on %s and process %d on %s", r.Server, old.PID, old.Host, r.PID, r.Host)
+		return fmt.Sprintf("two processes have registered as server %d: process %d on %s and process %d on %s", r.Server, old.PID, old.Host, r.PID, r.Host)
 	}
 	if len(r.Addrs) == 0 {
-		return fmt.Sprintf("server %d on %s listens nowhere", r.Server, r.Host)
+		return fmt.Sprintf("server %d on %s has no address", r.Server, r.Host)
 	}
 	c.want = want
 	c.byServer[r.Server] = r

@@ -158,7 +158,7 @@ func TurnAway(ctx context.Context, l Registrar, servers int) {
 		}
 		refusal := c.add(r)
 		if refusal == "" {
-			refusal = fmt.Sprintf("server %d on %s comes too late: the tree is built", r.Server, r.Host)
+			refusal = fmt.Sprintf("server %d on %s has registered too late: the tree is built", r.Server, r.Host)
 		}
 		answer(overlay.Verdict{Refusal: refusal})
 	}

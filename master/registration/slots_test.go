@@ -65,7 +65,7 @@ func TestSlots(t *testing.T) {
 		{"the master is one of the job", Slots{OwnJob: true}, []overlay.Registration{registrationOf(1, 3, 11), registrationOf(0, 3, 12)},
 			[]string{"", ""}, "", "node02 node01"},
 		{"doubled", Slots{Servers: 2}, []overlay.Registration{registrationOf(0, 2, 11), registrationOf(0, 2, 12), registrationOf(1, 2, 13)},
-			[]string{"", "server 0 is there twice: process 11 on node01 and process 12 on node02", ""}, "", "node01 node03"},
+			[]string{"", "two processes have registered as server 0: process 11 on node01 and process 12 on node02", ""}, "", "node01 node03"},
 		{"the same again", Slots{Servers: 2}, []overlay.Registration{registrationOf(0, 2, 11), registrationOf(0, 2, 11), registrationOf(1, 2, 13)},
 			[]string{"", "", ""}, "", "node01 node03"},
 		{"beyond the last", Slots{Servers: 2}, []overlay.Registration{registrationOf(2, 2, 11), registrationOf(0, 2, 12), registrationOf(1, 2, 13)},
@@ -81,8 +81,8 @@ func TestSlots(t *testing.T) {
 		{"enough, but not before the time is over", Slots{Servers: 4, Partial: true}, []overlay.Registration{registrationOf(2, 4, 11)},
 			[]string{""}, "servers 0-1,3 of 4 never registered: ", ""},
 		{"doubled, so that another is missing", Slots{Servers: 3}, []overlay.Registration{registrationOf(0, 3, 11), registrationOf(1, 3, 12), registrationOf(1, 3, 13), registrationOf(1, 3, 13)},
-			[]string{"", "", "server 1 is there twice", "server 1 is there twice"},
-			"server 2 of 3 never registered: context deadline exceeded; server 1 is there twice: process 12 on node02 and process 13 on node03$", ""},
+			[]string{"", "", "two processes have registered as server 1", "two processes have registered as server 1"},
+			"server 2 of 3 never registered: context deadline exceeded; two processes have registered as server 1: process 12 on node02 and process 13 on node03$", ""},
 		{"beyond the last, so that another is missing", Slots{Servers: 2}, []overlay.Registration{registrationOf(0, 2, 11), registrationOf(7, 2, 12)},
 			[]string{"", "server 7 on node02 is beyond the 2"},
 			"server 1 of 2 never registered: context deadline exceeded; server 7 on node02 is beyond the 2 that the master waits for, 0-1 (is --servers right?)$", ""},
@@ -94,7 +94,7 @@ func TestSlots(t *testing.T) {
 			[]string{"it would hang"}, "it would hang", ""},
 		{"a program that cannot be, everybody is told", Slots{CheckProgram: func(string) error { return errors.New("it would hang") }},
 			[]overlay.Registration{slot(registrationOf(1, 2, 11)), slot(registrationOf(1, 2, 12)), slot(registrationOf(0, 2, 13)), slot(registrationOf(0, 2, 14))},
-			[]string{"it would hang", "server 1 is there twice", "it would hang"}, "it would hang", ""},
+			[]string{"it would hang", "two processes have registered as server 1", "it would hang"}, "it would hang", ""},
 		{"again after a failure", Slots{Earlier: &Registered{byServer: map[protocol.ServerID]overlay.Registration{1: registrationOf(1, 2, 11)}}},
 			[]overlay.Registration{registrationOf(1, 2, 11), registrationOf(0, 2, 12)},
 			[]string{"", ""}, "", "node02 node01"},
@@ -150,7 +150,7 @@ func TestTurnAway(t *testing.T) {
 	l := &arrivals{coming: []overlay.Registration{registrationOf(1, 2, 11), registrationOf(2, 2, 12)}}
 	TurnAway(context.Background(), l, 2)
 	want := []string{
-		"server 1 on node01 comes too late: the tree is built",
+		"server 1 on node01 has registered too late: the tree is built",
 		"server 2 on node02 is beyond the 2 that the master waits for, 0-1 (is --servers right?)",
 	}
 	if strings.Join(l.answers, "; ") != strings.Join(want, "; ") {
