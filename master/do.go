@@ -156,11 +156,11 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 		}
 	case "stacks": // stacks of running ranks are a sample
 		if args.Samples > 0 || ranks.Intersects(m.states.In(session.Running)) {
-			m.sample(id, ranks, args, wait)
+			m.sampler.sample(id, ranks, args, wait)
 			return
 		}
 	case "interrupt":
-		m.sampleStep(func() []sampling.Output { return m.sampler.Interrupt(m.now(), ranks) })
+		m.sampler.interrupt(ranks)
 	case "info hosts":
 		args.Limit = -1
 		m.tellHosts(id, ranks, m.now())

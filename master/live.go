@@ -17,7 +17,8 @@ import (
 	"sdm/protocol/stack"
 )
 
-// live returns sets that depend on the moment, from the tables; rank.ErrOpen if ranks must be asked.
+// live returns sets that depend on the moment, from the tables. The error is rank.ErrOpen if ranks
+// must be asked.
 func (s *sets) live(name string) (rank.Set, error) {
 	kind, arg := splitLive(name)
 	s.named = true

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"sdm/master/sampling"
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
@@ -61,8 +60,7 @@ type Master struct {
 	never       never                         // servers that were not ready when the tree was built
 	inner       map[protocol.RequestID]*inner // answers that the master itself awaits
 	lastInner   protocol.RequestID
-	sampler     sampling.Sampler
-	sampleTimer *time.Timer // of the sampler; nil: none has been started
+	sampler     sampler
 	quits       []quitting  // unanswered calls of quit
 	quitLimit   *time.Timer // ends the wait of quits
 }
@@ -87,6 +85,7 @@ func New(cfg Config) (*Master, error) {
 		breakpoint: map[protocol.RequestID]int{}, inner: map[protocol.RequestID]*inner{},
 		programs: programs{ask: cfg.CheckProgram, known: map[string]error{}},
 	}
+	m.sampler.m = m
 	m.requests = newRequests(func(s rank.Set) []string { return m.routes.hostsOf(s) })
 	m.root = m.cfg.newRoot(func(msg wire.Message) { m.up(ctx, msg) }, m.tryUp)
 	go m.run(ctx)
@@ -118,8 +117,7 @@ func (m *Master) run(ctx context.Context) {
 		m.init.fail(cause)
 	}
 	m.deliver(m.requests.fail(m.now(), cause))
-	m.stopSampleTimer()
-	m.carrySamples(m.sampler.End(m.now()))
+	m.sampler.end()
 	m.answerQuits()
 	if m.quitLimit != nil {
 		m.quitLimit.Stop()
@@ -203,7 +201,7 @@ func (m *Master) events(groups []protocol.Group) {
 			torn = m.torn(g)
 			g = m.aborts.ended(m.requests.silent([]protocol.Group{g})[0], m.states)
 		}
-		g, some := m.filterSamples(g)
+		g, some := m.sampler.filter(g)
 		if !some {
 			continue
 		}

@@ -9,70 +9,89 @@ import (
 	"sdm/protocol/rank"
 )
 
+// sampler carries out what the sampling of stacks asks for. The master's lock guards it.
+type sampler struct {
+	m     *Master
+	s     sampling.Sampler
+	timer *time.Timer // nil: none has been started
+}
+
 // sample takes the stacks of ranks of which some run, or takes them several times.
-func (m *Master) sample(id protocol.RequestID, ranks rank.Set, args protocol.Args, wait time.Duration) {
-	m.sampleStep(func() []sampling.Output {
-		out, busy := m.sampler.Begin(m.now(), sampling.Call{ID: id, Ranks: ranks, Args: args, Wait: wait}, m.states.In(session.Running))
+func (x *sampler) sample(id protocol.RequestID, ranks rank.Set, args protocol.Args, wait time.Duration) {
+	x.step(func() []sampling.Output {
+		c := sampling.Call{ID: id, Ranks: ranks, Args: args, Wait: wait}
+		out, busy := x.s.Begin(x.m.now(), c, x.m.states.In(session.Running))
 		if busy != nil {
-			m.refuse(id, "stacks", rank.Set{}, m.now(), busy)
+			x.m.refuse(id, "stacks", rank.Set{}, x.m.now(), busy)
 		}
 		return out
 	})
 }
 
-// sampleStep executes a step of the sampler. If it panics, the call gets the fault.
-func (m *Master) sampleStep(do func() []sampling.Output) {
-	o := &operation{command: "stacks", fail: func(f *protocol.Fault) { m.carrySamples(m.sampler.Abort(m.now(), f)) }}
-	m.step(o, func() { m.carrySamples(do()) })
+// interrupt must be called before ranks are stopped for the user.
+func (x *sampler) interrupt(ranks rank.Set) {
+	x.step(func() []sampling.Output { return x.s.Interrupt(x.m.now(), ranks) })
 }
 
-// carrySamples does what the sampler asks for.
-func (m *Master) carrySamples(out []sampling.Output) {
-	for _, o := range out {
-		switch o := o.(type) {
-		case sampling.Ask:
-			op := &operation{command: "stacks", fail: func(f *protocol.Fault) { m.carrySamples(o.Fail(m.now(), f)) }}
-			m.ask(op, o.Command, o.Ranks, o.Wait, o.Args, func(answers []session.Event, done session.Done) {
-				m.carrySamples(o.Then(m.now(), answers, done))
-			})
-		case sampling.Timer:
-			m.startSampleTimer(o)
-		case sampling.Tell:
-			m.tell(o.Group)
-		case sampling.Answer:
-			m.stream.Push(o.Event)
-		}
-	}
-}
-
-// filterSamples removes from an event what samples have caused; some is false if nothing is left.
-func (m *Master) filterSamples(g protocol.Group) (rest protocol.Group, some bool) {
+// filter removes from an event what samples have caused; some is false if nothing is left.
+func (x *sampler) filter(g protocol.Group) (rest protocol.Group, some bool) {
 	rest, some = g, true
-	m.sampleStep(func() (out []sampling.Output) {
-		rest, some, out = m.sampler.Filter(m.now(), g)
+	x.step(func() (out []sampling.Output) {
+		rest, some, out = x.s.Filter(x.m.now(), g)
 		return out
 	})
 	return rest, some
 }
 
-// startSampleTimer replaces the timer of the sampler. A timer that is over when the session has
-// ended ends the samples.
-func (m *Master) startSampleTimer(t sampling.Timer) {
-	m.stopSampleTimer()
-	m.sampleTimer = time.AfterFunc(t.After, func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.sampleStep(func() []sampling.Output {
-			if m.phase != up {
-				return m.sampler.End(m.now())
-			}
-			return m.sampler.Wake(m.now(), t.Number, m.states.In(session.Running))
-		})
+// end answers the call, after the session has ended.
+func (x *sampler) end() {
+	if x.timer != nil {
+		x.timer.Stop()
+	}
+	x.step(func() []sampling.Output { return x.s.End(x.m.now()) })
+}
+
+// step executes a step. If it panics, the call gets the fault.
+func (x *sampler) step(do func() []sampling.Output) {
+	o := &operation{command: "stacks", fail: func(f *protocol.Fault) { x.carryOut(x.s.Abort(x.m.now(), f)) }}
+	x.m.step(o, func() { x.carryOut(do()) })
+}
+
+func (x *sampler) carryOut(out []sampling.Output) {
+	for _, o := range out {
+		switch o := o.(type) {
+		case sampling.Ask:
+			x.ask(o)
+		case sampling.Timer:
+			x.startTimer(o)
+		case sampling.Tell:
+			x.m.tell(o.Group)
+		case sampling.Answer:
+			x.m.stream.Push(o.Event)
+		}
+	}
+}
+
+func (x *sampler) ask(a sampling.Ask) {
+	o := &operation{command: "stacks", fail: func(f *protocol.Fault) { x.carryOut(a.Fail(x.m.now(), f)) }}
+	x.m.ask(o, a.Command, a.Ranks, a.Wait, a.Args, func(answers []session.Event, done session.Done) {
+		x.carryOut(a.Then(x.m.now(), answers, done))
 	})
 }
 
-func (m *Master) stopSampleTimer() {
-	if m.sampleTimer != nil {
-		m.sampleTimer.Stop()
+// startTimer replaces the timer. One that is over when the session has ended ends the samples.
+func (x *sampler) startTimer(t sampling.Timer) {
+	if x.timer != nil {
+		x.timer.Stop()
 	}
+	x.timer = time.AfterFunc(t.After, func() {
+		x.m.mu.Lock()
+		defer x.m.mu.Unlock()
+		x.step(func() []sampling.Output {
+			if x.m.phase != up {
+				return x.s.End(x.m.now())
+			}
+			return x.s.Wake(x.m.now(), t.Number, x.m.states.In(session.Running))
+		})
+	})
 }

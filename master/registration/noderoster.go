@@ -10,8 +10,8 @@ import (
 	"sdm/tree/overlay"
 )
 
-// nodeRoster is the servers that have registered so far, each for all slots of its node. It is pure,
-// except for the answers.
+// nodeRoster is the servers that have registered so far, each for all slots of its node. It is
+// pure, except for the answers.
 //
 // Such a server does not know its number: the number of nodes before it is known only when all have
 // registered. The servers wait for their numbers, which follow their lowest ranks, so that subtrees

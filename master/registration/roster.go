@@ -12,8 +12,8 @@ import (
 	"sdm/tree/overlay"
 )
 
-// roster is the state of a PerNode: the servers that have come, and those that will not. It is pure,
-// except for the answers.
+// roster is the state of a PerNode: the servers that have registered, and those that will not. It
+// is pure, except for the answers.
 type roster struct {
 	PerNode
 	come     []arrival // by node; without an answer: not yet

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	histories = flag.Int("histories", 2000, "number of random histories")
+	histories = flag.Int("histories", 1000, "number of random histories")
 	seed      = flag.Int64("history-seed", 1, "seed of the first")
 )
 

@@ -25,8 +25,8 @@ func (l *late) owe(ranks rank.Set) { l.owed = l.owed.Union(ranks) }
 // forget removes ranks that the user wants to stop.
 func (l *late) forget(ranks rank.Set) { l.owed = l.owed.Minus(ranks) }
 
-// filterLate removes from a group the events that earlier samples have caused. A rank that stops for
-// another reason or ends is removed from late.
+// filterLate removes from a group the events that earlier samples have caused. A rank that stops
+// for another reason or ends is removed from late.
 func (s *Sampler) filterLate(g protocol.Group) (rest protocol.Group, some bool, out []Output) {
 	l := &s.late
 	switch {

@@ -1,5 +1,5 @@
-// Package sampling takes the stacks of ranks that run: it stops them for each sample, asks for their
-// stacks and continues them, and decides which events the user does not see.
+// Package sampling takes the stacks of ranks that run: it stops them for each sample, asks for
+// their stacks and continues them, and decides which events the user does not see.
 package sampling
 
 import (
