@@ -60,7 +60,7 @@ func ReadFound(r io.Reader) (all []Found, err error) {
 		}
 		var f Found
 		if err := json.Unmarshal(line, &f); err != nil {
-			return nil, fmt.Errorf("a list of ranks: %q: %w", clip(string(line)), err)
+			return nil, fmt.Errorf("a list of ranks: %q: %w", protocol.Clip(string(line)), err)
 		}
 		all = append(all, f)
 	}

@@ -28,11 +28,11 @@ func ReadPids(r io.Reader) (protocol.Proctable, error) {
 			continue
 		}
 		if len(fields) != 3 {
-			return nil, fmt.Errorf("line %d: %q is not RANK HOST PID", n, clip(strings.TrimSpace(line)))
+			return nil, fmt.Errorf("line %d: %q is not RANK HOST PID", n, protocol.Clip(strings.TrimSpace(line)))
 		}
 		number, err := strconv.ParseInt(fields[0], 10, 32)
 		if err != nil || number < 0 || rank.ID(number) > rank.MaxID {
-			return nil, fmt.Errorf("line %d: %q is not a rank", n, clip(fields[0]))
+			return nil, fmt.Errorf("line %d: %q is not a rank", n, protocol.Clip(fields[0]))
 		}
 		pid, err := readPid(fields[2])
 		if err != nil {
@@ -82,16 +82,7 @@ func checkPids(table protocol.Proctable) error {
 func readPid(word string) (int, error) {
 	pid, err := strconv.ParseInt(word, 10, 32)
 	if err != nil || pid <= 0 {
-		return 0, fmt.Errorf("%q is not a process id", clip(word))
+		return 0, fmt.Errorf("%q is not a process id", protocol.Clip(word))
 	}
 	return int(pid), nil
-}
-
-// clip shortens a text for an error of one line.
-func clip(text string) string {
-	const most = 60
-	if len(text) <= most {
-		return text
-	}
-	return text[:most] + "..."
 }

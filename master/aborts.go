@@ -17,13 +17,16 @@ type aborts struct {
 	ranks rank.Set
 	stand rank.Set // of ranks: have not been resumed
 	into  rank.Set // of ranks: have been resumed
-	codes map[string]bool
+	codes map[string]rank.Set
 }
 
 // heed processes an event of ranks. Ranks that are started again have not called MPI_Abort.
 func (a *aborts) heed(g protocol.Group) {
 	if g.Kind == protocol.KindStarted {
 		a.ranks, a.into = a.ranks.Minus(g.Ranks), a.into.Minus(g.Ranks)
+		for code, ranks := range a.codes {
+			a.codes[code] = ranks.Minus(g.Ranks)
+		}
 	}
 	if g.Kind == protocol.KindStopped || g.Kind.IsEnd() || g.Kind == protocol.KindStarted {
 		a.stand = a.stand.Minus(g.Ranks)
@@ -39,9 +42,9 @@ func (a *aborts) heed(g protocol.Group) {
 		}
 		for _, v := range c.Values() {
 			if a.codes == nil {
-				a.codes = map[string]bool{}
+				a.codes = map[string]rank.Set{}
 			}
-			a.codes[v.Value] = true
+			a.codes[v.Value] = a.codes[v.Value].Union(v.Ranks)
 		}
 	}
 }
@@ -69,15 +72,20 @@ func (a *aborts) ended(lost protocol.Group, states *session.States) protocol.Gro
 	if gone.IsEmpty() {
 		return lost
 	}
-	word, code := "rank", "code"
-	if gone.Len() > 1 {
-		word = "ranks"
-	}
-	for only := range a.codes {
-		if len(a.codes) == 1 {
-			code = only
+	lost.Body = canonical.JSON(protocol.Missing{Cause: fmt.Sprintf("MPI_Abort(comm, %s), called by %s, has ended the job", a.codeOf(gone), protocol.Ranks(gone))})
+	return lost
+}
+
+// codeOf returns the code that the ranks have passed, or "code" if they have passed several.
+func (a *aborts) codeOf(gone rank.Set) string {
+	var codes []string
+	for code, ranks := range a.codes {
+		if ranks.Intersects(gone) {
+			codes = append(codes, code)
 		}
 	}
-	lost.Body = canonical.JSON(protocol.Missing{Cause: fmt.Sprintf("MPI_Abort(comm, %s), called by %s %v, has ended the job", code, word, gone)})
-	return lost
+	if len(codes) == 1 {
+		return codes[0]
+	}
+	return "code"
 }

@@ -54,4 +54,9 @@ func TestEndByAbort(t *testing.T) {
 	if got := cause(); !strings.Contains(got, "closed") {
 		t.Errorf("they have been started again: %s", got)
 	}
+	see(protocol.KindStopped, rank.Of(3), protocol.Stop{Reason: "mpi-abort"}, column.New("code", 3, "5", 0))
+	a.goOn(rank.Of(3))
+	if got, want := cause(), `{"cause":"MPI_Abort(comm, 5), called by rank 3, has ended the job"}`; got != want {
+		t.Errorf("after the restart: %s, want %s", got, want)
+	}
 }

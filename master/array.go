@@ -128,12 +128,12 @@ func (g hashes) before(h hashes) bool {
 // blocks, then hashes of smaller blocks within those that differ, down to single elements; the
 // elements themselves are not sent. It calls then with nil if the expression is not an array. Ranks
 // that do not answer a round are in the result once, as missing or lost.
-func (m *Master) compareArrays(id protocol.RequestID, args protocol.Args, ranks rank.Set, wait func() time.Duration, then func([]protocol.Group)) {
+func (m *Master) compareArrays(o *operation, args protocol.Args, ranks rank.Set, wait func() time.Duration, then func([]protocol.Group)) {
 	var without []protocol.Group
 	var gone rank.Set // ranks of without
 	hash := func(spans []protocol.Span, of rank.Set, then func([]hashes)) {
 		a := protocol.Args{Expr: args.Expr, Thread: args.Thread, Frame: args.Frame, Limit: args.Limit, Spans: spans}
-		m.ask("hash", of, wait(), a, func(answers []session.Event, _ session.Done) {
+		m.ask(o, "hash", of, wait(), a, func(answers []session.Event, _ session.Done) {
 			for _, g := range withoutHash(answers) {
 				if g, some := g.Narrow(g.Ranks.Minus(gone)); some {
 					without, gone = append(without, g), gone.Union(g.Ranks)

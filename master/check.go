@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -28,7 +27,7 @@ func lookup(name string) (protocol.CommandInfo, *protocol.Fault) {
 	if near := nearest(name); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return protocol.CommandInfo{}, usage("", hint, "unknown command %q", clip(name))
+	return protocol.CommandInfo{}, usage("", hint, "unknown command %q", protocol.Clip(name))
 }
 
 // checkArgs refuses arguments that are invalid on every rank.
@@ -38,14 +37,14 @@ func checkArgs(info protocol.CommandInfo, a protocol.Args) *protocol.Fault {
 		return usage(command, "", "needs %s", info.Asks)
 	}
 	if d, err := time.ParseDuration(cmp.Or(a.Within, "1s")); err != nil || d <= 0 {
-		return usage(command, "give it as 20s, or leave it out", "within %q is no time", clip(a.Within))
+		return usage(command, "give it as 20s, or leave it out", "within %q is no time", protocol.Clip(a.Within))
 	}
 	for _, text := range textsIn(reflect.ValueOf(a)) {
 		switch {
 		case len(text) > protocol.MaxText:
-			return usage(command, "", "a text of %d bytes is longer than any command takes (%d): %q", len(text), protocol.MaxText, clip(text))
+			return usage(command, "", "a text of %d bytes is longer than any command takes (%d): %q", len(text), protocol.MaxText, protocol.Clip(text))
 		case !utf8.ValidString(text): // JSON cannot carry it unchanged
-			return usage(command, "write such bytes as escapes, as in \"\\377\"", "%q is not UTF-8 text", clip(text))
+			return usage(command, "write such bytes as escapes, as in \"\\377\"", "%q is not UTF-8 text", protocol.Clip(text))
 		}
 	}
 	return nil
@@ -75,9 +74,8 @@ func textsIn(v reflect.Value) []string {
 	return texts
 }
 
-// sets evaluates rank sets against the state at the time of the call. A named set that has been
-// looked up once does not change, since ranks may have to be asked before the whole is known; @bp
-// is looked up again.
+// sets evaluates rank sets against the state at the time of the call. Some sets are known only when
+// ranks have been asked.
 type sets struct {
 	all         rank.Set
 	states      *session.States
@@ -85,24 +83,17 @@ type sets struct {
 	routes      routes
 	breakpoints int // numbers given so far
 
-	found  map[string]rank.Set // by name
-	wanted []string            // sets that ranks must be asked for
+	named bool // the text has named sets
 }
 
-// eval returns the ranks of a text; "" is all. The result may be empty if the text has named sets.
-func (s *sets) eval(op, text string) (rank.Set, *protocol.Fault) {
-	if text == "" {
-		text = "all"
-	}
-	set, err := rank.Parse(text, rank.Env{All: s.all, Group: s.group, Live: s.live})
+// read parses the text of a call; "" is all. The set may be empty if the text has named sets.
+func (s *sets) read(op, text string) (rank.Expr, *protocol.Fault) {
+	set, err := rank.ParseExpr(cmp.Or(text, "all"), rank.Env{All: s.all, Group: s.group, Live: s.live})
 	if err != nil {
-		return rank.Set{}, usage(op, "", "%s", err)
+		return rank.Expr{}, usage(op, "", "%s", err)
 	}
-	if beyond := set.Minus(s.all); !beyond.IsEmpty() {
-		return rank.Set{}, usage(op, "", "there is no rank %s; the job has %s", clip(beyond.String()), s.all)
-	}
-	if set.IsEmpty() && len(s.found)+len(s.wanted) == 0 {
-		return rank.Set{}, usage(op, s.summary(), "there are no ranks in %s", clip(text))
+	if !s.named && set.Eval(nil).IsEmpty() {
+		return rank.Expr{}, usage(op, s.summary(), "there are no ranks in %s", protocol.Clip(text))
 	}
 	return set, nil
 }
@@ -110,25 +101,16 @@ func (s *sets) eval(op, text string) (rank.Set, *protocol.Fault) {
 // empty returns the fault of a call whose set has no ranks at the moment. The call is valid: the
 // set may have ranks later.
 func (s *sets) empty(op, text string) *protocol.Fault {
-	return &protocol.Fault{Kind: protocol.FaultState, Op: op, Message: "there are no ranks in " + clip(text) + " now", Hint: s.summary()}
+	return &protocol.Fault{Kind: protocol.FaultState, Op: op, Message: "there are no ranks in " + protocol.Clip(text) + " now", Hint: s.summary()}
 }
 
-// asking tells whether ranks must be asked before the sets can be evaluated.
-func (s *sets) asking() bool {
-	return slices.ContainsFunc(s.wanted, func(name string) bool { _, ok := s.found[name]; return !ok })
-}
-
+// group returns a set that the user has named, or one of a state.
 func (s *sets) group(name string) (rank.Set, bool) {
-	if set, ok := s.found[name]; ok {
-		return set, true
-	}
 	set, ok := s.groups[name]
 	if !ok {
 		set, ok = s.states.Lookup(name)
 	}
-	if ok {
-		s.found[name] = set
-	}
+	s.named = s.named || ok
 	return set, ok
 }
 
@@ -147,13 +129,4 @@ func (s *sets) summary() string {
 		parts = append(parts, fmt.Sprintf("%d %s", counts[state], state))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// clip shortens a text for an error message of one line.
-func clip(text string) string {
-	const most = 60
-	if len(text) <= most {
-		return text
-	}
-	return text[:most] + "..."
 }

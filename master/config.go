@@ -1,8 +1,10 @@
 package master
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -53,11 +55,12 @@ type Config struct {
 
 // Validate returns an error that names the first invalid field and the reason.
 func (c Config) Validate() error {
+	heartbeat, silence := c.heartbeat()
 	switch {
 	case c.Dial == nil && c.newRoot == nil:
 		return errors.New("master: Dial: the root of the tree must be able to reach its children")
-	case c.Heartbeat >= 0 && c.Silence != 0 && c.Silence < c.Heartbeat:
-		return errors.New("master: Silence: must not be shorter than Heartbeat")
+	case heartbeat >= 0 && silence < heartbeat:
+		return fmt.Errorf("master: Silence: %v must not be shorter than Heartbeat, %v", silence, heartbeat)
 	case c.Wait < 0:
 		return errors.New("master: Wait: must not be negative (a call may ask for no limit)")
 	}
@@ -72,16 +75,17 @@ type root interface {
 	Run(ctx context.Context) error
 }
 
+// heartbeat returns Heartbeat and Silence, or their defaults.
+func (c Config) heartbeat() (interval, silence time.Duration) {
+	interval = cmp.Or(c.Heartbeat, DefaultHeartbeat)
+	return interval, cmp.Or(c.Silence, max(DefaultSilence, 3*interval))
+}
+
 func (c Config) withDefaults() Config {
 	if c.Wait == 0 {
 		c.Wait = DefaultWait
 	}
-	if c.Heartbeat == 0 {
-		c.Heartbeat = DefaultHeartbeat
-	}
-	if c.Silence == 0 {
-		c.Silence = max(DefaultSilence, 3*c.Heartbeat)
-	}
+	c.Heartbeat, c.Silence = c.heartbeat()
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}

@@ -46,8 +46,9 @@ const (
 // majority and the others. If there were too many values to keep, it asks the servers, which keep
 // their answers and know the hash of the majority's value, which ranks have it. The ranks are not
 // asked again.
-func (m *Master) compare(id protocol.RequestID, args protocol.Args, wait, began time.Duration) {
-	m.hold(id, func(answers []session.Event, done session.Done) {
+func (m *Master) compare(id protocol.RequestID, args protocol.Args, ranks rank.Set, wait, began time.Duration) {
+	o := m.callOperation(id, "diff", ranks, began)
+	m.hold(o, id, func(answers []session.Event, done session.Done) {
 		values := column.Column{Name: "value"}
 		var results rank.Set
 		var rest []session.Event
@@ -77,21 +78,21 @@ func (m *Master) compare(id protocol.RequestID, args protocol.Args, wait, began 
 			m.stream.Push(session.Event{Name: session.DoneName, ID: id, Command: "diff", Done: &done})
 		}
 		if mayBeArray(answers) && results.Len() > 1 {
-			m.compareArrays(id, args, results, func() time.Duration { return left(wait, m.now()-began) }, func(groups []protocol.Group) {
+			m.compareArrays(o, args, results, func() time.Duration { return left(wait, m.now()-began) }, func(groups []protocol.Group) {
 				if groups != nil {
 					finish(groups)
 					return
 				}
-				m.compareValues(id, args, results, values, left(wait, m.now()-began), finish)
+				m.compareValues(o, id, args, results, values, left(wait, m.now()-began), finish)
 			})
 			return
 		}
-		m.compareValues(id, args, results, values, left(wait, m.now()-began), finish)
+		m.compareValues(o, id, args, results, values, left(wait, m.now()-began), finish)
 	})
 }
 
 // compareValues divides ranks by the text of the values that they have printed.
-func (m *Master) compareValues(id protocol.RequestID, args protocol.Args, results rank.Set, values column.Column, wait time.Duration, finish func([]protocol.Group)) {
+func (m *Master) compareValues(o *operation, id protocol.RequestID, args protocol.Args, results rank.Set, values column.Column, wait time.Duration, finish func([]protocol.Group)) {
 	hash, some := values.Majority()
 	switch {
 	case results.IsEmpty():
@@ -103,7 +104,7 @@ func (m *Master) compareValues(id protocol.RequestID, args protocol.Args, result
 	case values.Complete():
 		finish(partedByValue(args.Expr, values))
 	default:
-		m.ask("expand", results, wait, protocol.Args{Of: id, Hash: hash, Limit: args.Limit},
+		m.ask(o, "expand", results, wait, protocol.Args{Of: id, Hash: hash, Limit: args.Limit},
 			func(answers []session.Event, _ session.Done) {
 				finish(partedByServers(args.Expr, results, values, answers))
 			})

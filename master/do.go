@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"sdm/master/sampling"
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
@@ -79,7 +80,7 @@ func (m *Master) carryOut(info protocol.CommandInfo, c session.Call) (protocol.R
 		text = c.Args.Set
 	}
 	s := m.sets()
-	ranks, fault := s.eval(info.Name, text)
+	set, fault := s.read(info.Name, text)
 	if fault == nil {
 		fault = m.checkHere(info, c.Args)
 	}
@@ -87,16 +88,16 @@ func (m *Master) carryOut(info protocol.CommandInfo, c session.Call) (protocol.R
 		return 0, fault
 	}
 	id, wait := m.nextID(), m.waitOf(c.Wait)
-	if !s.asking() && ranks.IsEmpty() {
-		m.refuse(id, info.Name, m.now(), s.empty(info.Name, text))
-		return id, nil
-	}
-	if !s.asking() {
-		m.proceed(id, info, ranks, c.Args, wait)
-		return id, nil
-	}
 	began := m.now()
-	m.find(&finding{id: id, op: info.Name, text: text, sets: s, began: began, wait: wait, then: func(ranks rank.Set) {
+	if ranks := set.Eval(nil); len(set.Open()) == 0 {
+		if ranks.IsEmpty() {
+			m.refuse(id, info.Name, rank.Set{}, began, s.empty(info.Name, text))
+		} else {
+			m.proceed(id, info, ranks, c.Args, wait)
+		}
+		return id, nil
+	}
+	m.find(&finding{id: id, op: info.Name, text: text, sets: s, set: set, began: began, wait: wait, then: func(ranks rank.Set) {
 		m.proceed(id, info, ranks, c.Args, left(wait, m.now()-began))
 	}})
 	return id, nil
@@ -159,14 +160,11 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 		}
 	case "stacks": // stacks of running ranks are a sample
 		if args.Samples > 0 || ranks.Intersects(m.states.In(session.Running)) {
-			m.sample(id, ranks, args, wait)
+			m.sampler.sample(id, ranks, args, wait)
 			return
 		}
 	case "interrupt":
-		m.late.forget(ranks)
-		if m.sampling != nil {
-			m.sampling.interruptedBy(ranks)
-		}
+		m.sampler.interrupt(ranks)
 	case "info hosts":
 		args.Limit = -1
 		m.tellHosts(id, ranks, m.now())
@@ -175,7 +173,7 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 		if args.Tolerance > 0 { // otherwise near and distant values could not be told apart
 			args.Limit = -1
 		}
-		m.compare(id, args, wait, m.now())
+		m.compare(id, args, ranks, wait, m.now())
 	}
 	m.number(info, id, &args)
 	switch info.Name {
@@ -184,7 +182,7 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 		absent := m.waiting(ranks)
 		if present := ranks.Minus(absent); !present.IsEmpty() { // only these can list functions
 			ranks = present
-			m.breakMatching(id, args, absent, wait, m.now())
+			m.breakMatching(id, args, ranks, absent, wait, m.now())
 		}
 	case "launch", "attach", "run":
 		args.Before, args.Size = m.given.to(ranks), m.states.All().Len()
@@ -203,7 +201,7 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 func (m *Master) checkHere(info protocol.CommandInfo, a protocol.Args) *protocol.Fault {
 	switch {
 	case info.Name == "stacks":
-		return checkSamples(a)
+		return sampling.Check(a)
 	case info.Name == "group":
 		return m.checkName(a.Name)
 	case info.Name == "launch":
@@ -242,7 +240,7 @@ func (m *Master) checkBreakpoints(command string, a protocol.Args) *protocol.Fau
 		}
 	}
 	if !slices.Contains([]string{"", "disable", "delete"}, a.Then) || a.Then != "" && len(a.Places) > 0 {
-		return usage(command, "then is disable or delete, of whole breakpoints", "%q cannot become of that", clip(a.Then))
+		return usage(command, "then is disable or delete, of whole breakpoints", "%q cannot become of that", protocol.Clip(a.Then))
 	}
 	return nil
 }
@@ -263,11 +261,8 @@ func (m *Master) nextID() protocol.RequestID {
 	return m.lastID
 }
 
-func (m *Master) sets() sets {
-	return sets{
-		all: m.states.All(), states: m.states, groups: m.groups, routes: m.routes,
-		breakpoints: m.lastBreak, found: map[string]rank.Set{},
-	}
+func (m *Master) sets() *sets {
+	return &sets{all: m.states.All(), states: m.states, groups: m.groups, routes: m.routes, breakpoints: m.lastBreak}
 }
 
 // answer answers a command from the master's own tables, at once.
@@ -308,7 +303,7 @@ func (m *Master) checkName(name string) *protocol.Fault {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 	bad := strings.ContainsFunc(name, func(r rune) bool { return !strings.ContainsRune(letters, r) })
 	if bad || len(name) > 64 {
-		return usage("group", "use letters, digits and _", "%q cannot be the name of a group", clip(name))
+		return usage("group", "use letters, digits and _", "%q cannot be the name of a group", protocol.Clip(name))
 	}
 	if _, taken := m.states.Lookup(name); taken {
 		return usage("group", "take another name", "@%s already means the ranks in that state", name)

@@ -30,10 +30,13 @@ func (m *Master) Init(ctx context.Context, table protocol.RouteTable, wait time.
 	case <-ctx.Done():
 		return session.Report{}, ctx.Err()
 	}
+	if g.err != nil {
+		return g.report, g.err
+	}
 	return g.report, g.report.Err()
 }
 
-func (m *Master) startInit(table protocol.RouteTable, wait time.Duration, forgone []session.Absent) (*gathering, error) {
+func (m *Master) startInit(table protocol.RouteTable, wait time.Duration, forgone []session.Absent) (*treeBuild, error) {
 	if err := CheckNumbers(table); err != nil {
 		return nil, err
 	}
@@ -55,7 +58,7 @@ func (m *Master) startInit(table protocol.RouteTable, wait time.Duration, forgon
 	report := session.Report{Servers: table.Size, Ranks: r.ranks(), Absent: slices.Clone(forgone)}
 	report.Ranks = report.Ranks.Union(report.Lost())
 	m.states = session.NewStates(report.Ranks)
-	m.init = &gathering{id: m.nextID(), owed: servers, routes: r, report: report, result: m.built, done: make(chan struct{})}
+	m.init = &treeBuild{id: m.nextID(), owed: servers, routes: r, report: report, result: m.built, done: make(chan struct{})}
 	m.root.Post(tree.FromParent{Msg: wire.Message{
 		Kind: wire.Init, ID: m.init.id, Ranks: servers, Wait: wait, Body: canonical.JSON(table),
 	}})
@@ -97,60 +100,78 @@ func (n never) of(ranks rank.Set) []protocol.Group {
 	return groups
 }
 
-// gathering collects the answers to Init, whose groups are over server numbers. The master's lock
+// treeBuild collects the answers to Init, whose groups are over server numbers. The master's lock
 // guards it until done is closed.
-type gathering struct {
+type treeBuild struct {
 	id     protocol.RequestID
 	owed   rank.Set // servers that have not answered
 	routes routes
 	report session.Report
 	result func(*session.Report)
+	err    error // a defect
 	done   chan struct{}
 }
 
-func (g *gathering) reply(m wire.Message) {
+func (b *treeBuild) reply(m wire.Message) {
 	for _, group := range m.Groups {
-		now := group.Ranks.Intersect(g.owed)
-		g.owed = g.owed.Minus(now)
+		now := group.Ranks.Intersect(b.owed)
+		b.owed = b.owed.Minus(now)
 		if group.Kind != protocol.KindResult && !now.IsEmpty() {
-			g.absent(now, causeOf(group))
+			b.absent(now, causeOf(group))
 		}
 	}
 	if m.Flags&wire.Final != 0 {
-		g.absent(g.owed, protocol.NoAnswer(0))
-		g.owed = rank.Set{}
+		b.absent(b.owed, protocol.NoAnswer(0))
+		b.owed = rank.Set{}
 	}
-	if g.owed.IsEmpty() {
-		g.end()
+	if b.owed.IsEmpty() {
+		b.end()
 	}
 }
 
 // absent records servers that are not ready, in one entry for each cause.
-func (g *gathering) absent(servers rank.Set, cause string) {
+func (b *treeBuild) absent(servers rank.Set, cause string) {
 	if servers.IsEmpty() {
 		return
 	}
-	for i, a := range g.report.Absent {
+	for i, a := range b.report.Absent {
 		if a.Cause == cause && !a.Servers.IsEmpty() {
-			g.report.Absent[i] = g.routes.absent(servers.Union(a.Servers), cause)
+			b.report.Absent[i] = b.routes.absent(servers.Union(a.Servers), cause)
 			return
 		}
 	}
-	g.report.Absent = append(g.report.Absent, g.routes.absent(servers, cause))
+	b.report.Absent = append(b.report.Absent, b.routes.absent(servers, cause))
 }
 
-func (g *gathering) fail(cause string) {
-	g.absent(g.owed, cause)
-	g.owed = rank.Set{}
-	g.end()
+func (b *treeBuild) fail(cause string) {
+	b.absent(b.owed, cause)
+	b.owed = rank.Set{}
+	b.end()
 }
 
-func (g *gathering) end() {
+func (b *treeBuild) end() {
+	if !b.isDone() {
+		b.result(&b.report)
+		close(b.done)
+	}
+}
+
+// abort ends Init with an error, unless it has ended.
+func (b *treeBuild) abort(err error) bool {
+	if b.isDone() {
+		return false
+	}
+	b.err = err
+	close(b.done)
+	return true
+}
+
+func (b *treeBuild) isDone() bool {
 	select {
-	case <-g.done:
+	case <-b.done:
+		return true
 	default:
-		g.result(&g.report)
-		close(g.done)
+		return false
 	}
 }
 

@@ -140,7 +140,7 @@ func TestInitThatCannotBeTried(t *testing.T) {
 	}{
 		{"empty", protocol.RouteTable{Shape: "binomial"}, "0 servers announced, 0 given"},
 		{"too few", protocol.RouteTable{Shape: "binomial", Size: 3, Routes: twoHosts().Routes}, "3 servers announced, 2 given"},
-		{"one double", of(1, 1), "server 1 is there twice: on a and on b"},
+		{"one double", of(1, 1), "server 1 is listed twice: on a and on b"},
 		{"beyond the last", of(0, 2), "server 2 on b is beyond the 2 that there are, from 0 on"},
 		{"below the first", of(-5, 0), "server -5 on a is beyond the 2"},
 		{"beyond all numbers", of(0, 99999999999), "server 99999999999 on b is beyond the 2"},

@@ -13,23 +13,52 @@ import (
 	"sdm/tree"
 )
 
+// operation is what the master does by itself in several steps: it asks ranks, and continues when
+// they have answered. If a step panics, the operation is over: fail answers for it, and no later
+// step is executed.
+type operation struct {
+	command string
+	fail    func(*protocol.Fault)
+	over    bool
+}
+
+// callOperation is the operation of a call, whose ranks get the fault.
+func (m *Master) callOperation(id protocol.RequestID, command string, ranks rank.Set, began time.Duration) *operation {
+	return &operation{command: command, fail: func(f *protocol.Fault) { m.refuse(id, command, ranks, began, f) }}
+}
+
+// step executes a step of an operation.
+func (m *Master) step(o *operation, do func()) {
+	if o.over {
+		return
+	}
+	defer func() {
+		if why := recover(); why != nil {
+			o.over = true
+			o.fail(m.defect(o.command, why))
+		}
+	}()
+	do()
+}
+
 // inner collects answers that the master itself waits for. Front ends do not see them unchanged.
 type inner struct {
+	of     *operation
 	events []session.Event // answers so far
 	then   func(answers []session.Event, done session.Done)
 }
 
-// ask sends a request of the master itself down the tree. It calls then once, with the lock held,
-// when all ranks have answered or the wait is over; at the latest when the session ends. Without
-// ranks, or without a tree, it calls then at once.
-func (m *Master) ask(command string, ranks rank.Set, wait time.Duration, args protocol.Args, then func([]session.Event, session.Done)) {
+// ask sends a request of the master itself down the tree. It calls then once, as a step of the
+// operation, with the lock held, when all ranks have answered or the wait is over; at the latest
+// when the session ends. Without ranks, or without a tree, it calls then at once.
+func (m *Master) ask(o *operation, command string, ranks rank.Set, wait time.Duration, args protocol.Args, then func([]session.Event, session.Done)) {
 	if ranks.IsEmpty() || m.phase != up {
-		then(nil, session.Done{Asked: ranks.Len(), Lost: ranks})
+		m.step(o, func() { then(nil, session.Done{Asked: ranks.Len(), Lost: ranks}) })
 		return
 	}
 	m.lastInner++
 	id := protocol.FirstInner + m.lastInner
-	m.inner[id] = &inner{then: then}
+	m.inner[id] = &inner{of: o, then: then}
 	m.pass(id, command, ranks, wait, args)
 }
 
@@ -76,7 +105,7 @@ func (m *Master) deliver(events []session.Event) {
 		case !ok: // late: its collector is gone
 		case e.Done != nil:
 			delete(m.inner, e.ID)
-			x.then(x.events, *e.Done)
+			m.step(x.of, func() { x.then(x.events, *e.Done) })
 		default:
 			x.events = append(x.events, e)
 		}
@@ -86,8 +115,8 @@ func (m *Master) deliver(events []session.Event) {
 func isInner(e session.Event) bool { return e.ID.IsInner() }
 
 // hold collects all answers to a call before they are forwarded.
-func (m *Master) hold(id protocol.RequestID, then func([]session.Event, session.Done)) {
-	m.inner[id] = &inner{then: then}
+func (m *Master) hold(o *operation, id protocol.RequestID, then func([]session.Event, session.Done)) {
+	m.inner[id] = &inner{of: o, then: then}
 }
 
 // left returns what remains of a wait after some time; 0 remains 0, without limit. At least a tenth
@@ -105,9 +134,11 @@ func (m *Master) explain(id protocol.RequestID, command string, ranks rank.Set, 
 	m.stream.Push(session.Event{Name: g.Kind.String(), ID: id, Command: command, Group: g})
 }
 
-// refuse ends a call with a fault after it has been given its number.
-func (m *Master) refuse(id protocol.RequestID, command string, began time.Duration, f *protocol.Fault) {
-	g := protocol.Group{Kind: protocol.KindFault, Body: canonical.JSON(f)}
+// refuse ends a call with a fault of its ranks, if they are known, after it has been given its
+// number.
+func (m *Master) refuse(id protocol.RequestID, command string, ranks rank.Set, began time.Duration, f *protocol.Fault) {
+	g := protocol.Group{Kind: protocol.KindFault, Ranks: ranks, Body: canonical.JSON(f)}
+	n := ranks.Len()
 	m.stream.Push(session.Event{Name: g.Kind.String(), ID: id, Command: command, Group: g},
-		session.Event{Name: session.DoneName, ID: id, Command: command, Done: &session.Done{Took: m.now() - began}})
+		session.Event{Name: session.DoneName, ID: id, Command: command, Done: &session.Done{Asked: n, Answered: n, Faults: n, Took: m.now() - began}})
 }

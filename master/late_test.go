@@ -67,8 +67,9 @@ func TestStopsAfterSamples(t *testing.T) {
 				if got := strings.Contains(call(t, m, session.Call{Command: "ranks", Ranks: "3"}), stop); got != c.told {
 					t.Errorf("told of the stop: %v", got)
 				}
-				if !m.late.owed.IsEmpty() || !m.late.going.IsEmpty() {
-					t.Errorf("left: %+v", m.late)
+				w.root.up(wire.Message{Kind: wire.Events, Groups: []protocol.Group{{Kind: protocol.KindStopped, Ranks: rank.Of(3), Body: []byte(`{"reason":"interrupted"}`)}}})
+				if got := call(t, m, session.Call{Command: "ranks", Ranks: "3"}); !strings.Contains(got, stop) {
+					t.Errorf("the next stop is withheld, too: %s", got)
 				}
 				closeNow(t, m)
 			})

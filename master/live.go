@@ -17,10 +17,11 @@ import (
 	"sdm/protocol/stack"
 )
 
-// live returns sets that depend on the moment: from the tables, or from found if ranks must be
-// asked. A set that is not found yet is added to wanted, and empty until then.
+// live returns sets that depend on the moment, from the tables. The error is rank.ErrOpen if ranks
+// must be asked.
 func (s *sets) live(name string) (rank.Set, error) {
 	kind, arg := splitLive(name)
+	s.named = true
 	switch kind {
 	case "bp":
 		return s.atBreakpoint(arg)
@@ -35,10 +36,7 @@ func (s *sets) live(name string) (rank.Set, error) {
 				return rank.Set{}, err
 			}
 		}
-		if !slices.Contains(s.wanted, name) {
-			s.wanted = append(s.wanted, name)
-		}
-		return rank.Set{}, nil
+		return rank.Set{}, rank.ErrOpen
 	}
 	return rank.Set{}, errors.New("there is no such set")
 }
@@ -55,7 +53,7 @@ func splitLive(name string) (kind, arg string) {
 func (s *sets) atBreakpoint(arg string) (rank.Set, error) {
 	n, err := strconv.Atoi(arg)
 	if err != nil || n < 1 || n > s.breakpoints {
-		return rank.Set{}, fmt.Errorf("there is no breakpoint number %s; info breakpoints lists them", clip(arg))
+		return rank.Set{}, fmt.Errorf("there is no breakpoint number %s; info breakpoints lists them", protocol.Clip(arg))
 	}
 	return s.states.AtBreakpoint(n), nil
 }
@@ -73,7 +71,7 @@ func readPlace(text string) (place, error) {
 			return place{text[:i], n}, nil
 		}
 	}
-	return place{}, fmt.Errorf("%q is no FILE:LINE", clip(text))
+	return place{}, fmt.Errorf("%q is no FILE:LINE", protocol.Clip(text))
 }
 
 // is tells whether a frame is at the place. The file may be given without leading directories.
@@ -90,7 +88,9 @@ type finding struct {
 	id     protocol.RequestID // of the call that contains the set
 	op     string
 	text   string
-	sets   sets
+	sets   *sets
+	set    rank.Expr
+	found  map[string]rank.Set // those that were open in set
 	began  time.Duration
 	wait   time.Duration // of the call; 0: no limit
 	owed   int           // outstanding queries
@@ -98,20 +98,21 @@ type finding struct {
 	then   func(ranks rank.Set)
 }
 
-// find sends the queries for the sets of a text to the stopped ranks, all at once, and then
-// evaluates the text. State sets in it are those at the time of the call. If the result is empty,
-// the call ends with a fault.
+// find sends the queries for the open sets of a call to the stopped ranks, all at once, and then
+// evaluates the whole. If the result is empty, the call ends with a fault.
 func (m *Master) find(f *finding) {
-	f.failed = map[string]rank.Set{}
-	f.owed = len(f.sets.wanted)
+	open := f.set.Open()
+	f.found, f.failed = map[string]rank.Set{}, map[string]rank.Set{}
+	f.owed = len(open)
+	o := m.callOperation(f.id, f.op, rank.Set{}, f.began)
 	stopped := m.states.In(session.Stopped)
 	if busy := m.states.In(session.Running, session.Starting); !busy.IsEmpty() {
-		f.failed["running, and so not asked for "+clip(strings.Join(at(f.sets.wanted), ", "))] = busy
+		f.failed["running, and so not asked for "+protocol.Clip(strings.Join(at(open), ", "))] = busy
 	}
-	for _, name := range f.sets.wanted {
+	for _, name := range open {
 		command, args := query(name)
-		m.ask(command, stopped, f.wait/2, args, func(answers []session.Event, _ session.Done) {
-			f.sets.found[name] = f.members(name, answers)
+		m.ask(o, command, stopped, f.wait/2, args, func(answers []session.Event, _ session.Done) {
+			f.found[name] = f.members(name, answers)
 			if f.owed--; f.owed == 0 {
 				m.found(f)
 			}
@@ -228,34 +229,29 @@ func (f *finding) undecided(ranks rank.Set) rank.Set {
 	for _, s := range f.failed {
 		silent = silent.Union(s)
 	}
-	other := f.sets
-	other.found = maps.Clone(f.sets.found)
-	for _, name := range f.sets.wanted {
-		other.found[name] = other.found[name].Union(silent)
+	other := map[string]rank.Set{}
+	for name, found := range f.found {
+		other[name] = found.Union(silent)
 	}
-	would, _ := other.eval(f.op, f.text) // the text is known to be valid
-	return would.Xor(ranks)
+	return f.set.Eval(other).Xor(ranks)
 }
 
 // found continues a call whose set is known. Ranks that could not be asked are not members, and a
 // note names them.
 func (m *Master) found(f *finding) {
 	if m.phase != up {
-		m.refuse(f.id, f.op, f.began, usage(f.op, "", "the session has ended"))
+		m.refuse(f.id, f.op, rank.Set{}, f.began, usage(f.op, "", "the session has ended"))
 		return
 	}
-	ranks, fault := f.sets.eval(f.op, f.text)
+	ranks := f.set.Eval(f.found).Intersect(f.sets.all)
 	open := f.undecided(ranks)
 	for _, why := range slices.Sorted(maps.Keys(f.failed)) {
 		if out := f.failed[why].Intersect(open); !out.IsEmpty() {
 			m.explain(f.id, f.op, out, "left out: "+why)
 		}
 	}
-	if fault == nil && ranks.IsEmpty() {
-		fault = f.sets.empty(f.op, f.text)
-	}
-	if fault != nil {
-		m.refuse(f.id, f.op, f.began, fault)
+	if ranks.IsEmpty() {
+		m.refuse(f.id, f.op, rank.Set{}, f.began, f.sets.empty(f.op, f.text))
 		return
 	}
 	f.then(ranks)

@@ -69,6 +69,7 @@ func lookedAt(t *testing.T, answer func(*fakeRoot, wire.Message)) (*Master, *fak
 		{Kind: protocol.KindStopped, Ranks: rank.Range(2, 5), Body: []byte(`{"reason":"interrupted"}`)},
 	}})
 	call(t, m, session.Call{Command: "break", Args: protocol.Args{Location: "f"}})
+	call(t, m, session.Call{Command: "break", Args: protocol.Args{Location: "g"}})
 	return m, f
 }
 
@@ -97,6 +98,9 @@ func TestLiveSets(t *testing.T) {
 		"@expr{x}^@bp:1":        {unknown, running + `expr{x}"}`, reply("0,2-4", "4"), done("4")},
 		"@fn:nobody": {running + `fn:nobody"}`,
 			`{"event":"error","id":N,"command":"focus","ranks":"","n":0,"kind":"state","op":"focus","message":"there are no ranks in @fn:nobody now","hint":"6 stopped, 2 running"}`,
+			`{"event":"done","id":N,"command":"focus","asked":0,"answered":0,"ms":0}`},
+		"@bp:2": {
+			`{"event":"error","id":N,"command":"focus","ranks":"","n":0,"kind":"state","op":"focus","message":"there are no ranks in @bp:2 now","hint":"6 stopped, 2 running"}`,
 			`{"event":"done","id":N,"command":"focus","asked":0,"answered":0,"ms":0}`},
 		"@exited": {
 			`{"event":"error","id":N,"command":"focus","ranks":"","n":0,"kind":"state","op":"focus","message":"there are no ranks in @exited now","hint":"6 stopped, 2 running"}`,
@@ -140,6 +144,30 @@ func TestLiveSetInFront(t *testing.T) {
 	sent := f.sent(wire.Command)
 	if last := sent[len(sent)-1]; last.Ranks.String() != "2-3" || last.ID >= protocol.FirstInner {
 		t.Errorf("asked %v, number %d", last.Ranks, last.ID)
+	}
+}
+
+// The states in a set are those at the time of the call, also if they change before the ranks that
+// must be asked have answered.
+func TestStatesInASetAreThoseOfTheCall(t *testing.T) {
+	m, f := lookedAt(t, func(f *fakeRoot, m wire.Message) {
+		if m.ID >= protocol.FirstInner {
+			f.up(wire.Message{Kind: wire.Events, Groups: []protocol.Group{
+				{Kind: protocol.KindStopped, Ranks: rank.Range(2, 3), Body: []byte(`{"reason":"breakpoint-hit","breakpoint":1}`)},
+				{Kind: protocol.KindExited, Ranks: rank.Range(6, 7), Body: []byte(`{"code":0}`)},
+			}})
+		}
+		looker(f, m)
+	})
+	defer closeNow(t, m)
+	for set, want := range map[string]string{"@expr{x}^@bp:1": "0,2-4", "@expr{x},@running": "1-4,6-7"} {
+		f.up(wire.Message{Kind: wire.Events, Groups: []protocol.Group{
+			{Kind: protocol.KindRunning, Ranks: rank.Range(6, 7), Body: []byte("{}")},
+			{Kind: protocol.KindStopped, Ranks: rank.Range(2, 3), Body: []byte(`{"reason":"interrupted"}`)},
+		}})
+		if got := call(t, m, session.Call{Command: "focus", Args: protocol.Args{Set: set}}); !strings.Contains(got, `"result":{"set":"`+want+`"}`) {
+			t.Errorf("%s: want %s, got\n%s", set, want, got)
+		}
 	}
 }
 

@@ -56,12 +56,11 @@ type Master struct {
 	aborts      aborts
 	breakpoint  map[protocol.RequestID]int // number that an outstanding "break" sets
 	programs    programs
-	init        *gathering
+	init        *treeBuild
 	never       never                         // servers that were not ready when the tree was built
 	inner       map[protocol.RequestID]*inner // answers that the master itself awaits
 	lastInner   protocol.RequestID
-	sampling    *sampling   // nil: none is in progress
-	late        late        // left over from samples
+	sampler     sampler
 	quits       []quitting  // unanswered calls of quit
 	quitLimit   *time.Timer // ends the wait of quits
 }
@@ -86,6 +85,7 @@ func New(cfg Config) (*Master, error) {
 		breakpoint: map[protocol.RequestID]int{}, inner: map[protocol.RequestID]*inner{},
 		programs: programs{ask: cfg.CheckProgram, known: map[string]error{}},
 	}
+	m.sampler.m = m
 	m.requests = newRequests(func(s rank.Set) []string { return m.routes.hostsOf(s) })
 	m.root = m.cfg.newRoot(func(msg wire.Message) { m.up(ctx, msg) }, m.tryUp)
 	go m.run(ctx)
@@ -117,9 +117,7 @@ func (m *Master) run(ctx context.Context) {
 		m.init.fail(cause)
 	}
 	m.deliver(m.requests.fail(m.now(), cause))
-	if m.sampling != nil {
-		m.sampling.finish()
-	}
+	m.sampler.end()
 	m.answerQuits()
 	if m.quitLimit != nil {
 		m.quitLimit.Stop()
@@ -167,7 +165,7 @@ func (m *Master) tryUp(msg wire.Message) bool {
 }
 
 // take processes a packet. If that panics, only this packet is lost, and a note tells all front
-// ends. If it is a reply to a call of a front end, the ranks that have not answered get the fault.
+// ends. If it is a reply, the fault is the answer of the ranks that have not answered yet.
 func (m *Master) take(msg wire.Message) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -178,9 +176,8 @@ func (m *Master) take(msg wire.Message) {
 		}
 		f := m.defect("", why)
 		m.explain(0, "", rank.Set{}, f.Error()+": what has just come from the ranks may be incomplete")
-		if r := m.requests.byID[msg.ID]; msg.Kind == wire.Reply && r != nil && !msg.ID.IsInner() {
-			m.stream.Push(m.requests.reply(m.now(), wire.Message{ID: msg.ID, Flags: wire.Final, Groups: []protocol.Group{
-				{Kind: protocol.KindFault, Ranks: r.owed, Body: canonical.JSON(f)}}})...)
+		if msg.Kind == wire.Reply {
+			m.replyFault(msg.ID, f)
 		}
 	}()
 	switch {
@@ -204,14 +201,9 @@ func (m *Master) events(groups []protocol.Group) {
 			torn = m.torn(g)
 			g = m.aborts.ended(m.requests.silent([]protocol.Group{g})[0], m.states)
 		}
-		var some bool
-		if g, some = m.swallowLate(g); !some {
+		g, some := m.sampler.filter(g)
+		if !some {
 			continue
-		}
-		if s := m.sampling; s != nil {
-			if g, some = s.swallow(g); !some {
-				continue
-			}
 		}
 		m.tell(g)
 		m.stream.Push(torn...)
@@ -241,8 +233,23 @@ func (m *Master) tell(g protocol.Group) {
 	}
 }
 
+// replyFault completes Init or a request whose reply could not be processed.
+func (m *Master) replyFault(id protocol.RequestID, f *protocol.Fault) {
+	if m.init != nil && id == m.init.id {
+		if m.init.abort(f) {
+			m.phase = max(m.phase, failed)
+		}
+		return
+	}
+	if r := m.requests.byID[id]; r != nil {
+		m.deliver(m.requests.reply(m.now(), wire.Message{ID: id, Flags: wire.Final, Groups: []protocol.Group{
+			{Kind: protocol.KindFault, Ranks: r.owed, Body: canonical.JSON(f)}}}))
+	}
+}
+
 func (m *Master) reply(msg wire.Message) {
 	events := m.requests.reply(m.now(), msg)
+	defer m.deliver(events) // deferred: after a panic too, because the table has these answers
 	for _, e := range events {
 		switch {
 		case e.Done != nil:
@@ -260,7 +267,6 @@ func (m *Master) reply(msg wire.Message) {
 			}
 		}
 	}
-	m.deliver(events)
 }
 
 // settleBreakpoint takes the number of a breakpoint back if no rank could set it and no later

@@ -14,8 +14,9 @@ import (
 // breakMatching collects the functions that the ranks have found for an rbreak, numbers them, the
 // same on all ranks, and sets breakpoints there. Ranks that have not started get the same
 // breakpoints when they start.
-func (m *Master) breakMatching(id protocol.RequestID, args protocol.Args, absent rank.Set, wait, began time.Duration) {
-	m.hold(id, func(answers []session.Event, done session.Done) {
+func (m *Master) breakMatching(id protocol.RequestID, args protocol.Args, present, absent rank.Set, wait, began time.Duration) {
+	o := m.callOperation(id, "rbreak", present, began)
+	m.hold(o, id, func(answers []session.Event, done session.Done) {
 		having := map[string]rank.Set{}
 		var found rank.Set
 		var rest []session.Event
@@ -66,7 +67,7 @@ func (m *Master) breakMatching(id protocol.RequestID, args protocol.Args, absent
 			done.Asked, done.Answered = done.Asked+absent.Len(), done.Answered+absent.Len()
 			rest = append(rest, session.NewEvent(listed(absent, pending...)))
 		}
-		m.ask("rbreak", found, left(wait, m.now()-began), args, func(answers []session.Event, again session.Done) {
+		m.ask(o, "rbreak", found, left(wait, m.now()-began), args, func(answers []session.Event, again session.Done) {
 			done.Answered -= again.Asked - again.Answered
 			done.Faults += again.Faults
 			done.Missing, done.Lost = done.Missing.Union(again.Missing), done.Lost.Union(again.Lost)

@@ -37,7 +37,7 @@ func CheckNumbers(table protocol.RouteTable) error {
 			return fmt.Errorf("routing table: server %d on %s is beyond the %d that there are, from 0 on", route.Server, route.Host, table.Size)
 		}
 		if first, double := hosts[route.Server]; double {
-			return fmt.Errorf("routing table: server %d is there twice: on %s and on %s", route.Server, first, route.Host)
+			return fmt.Errorf("routing table: server %d is listed twice: on %s and on %s", route.Server, first, route.Host)
 		}
 		if route.Host != "" { // empty: the server has not come
 			if err := protocol.CheckHost(route.Host); err != nil {

@@ -55,15 +55,18 @@ func (m *Master) stagePiece(ctx context.Context, ranks rank.Set, p protocol.Piec
 	if p.At+int64(len(p.Data)) == p.Packed {
 		wait = unpackWait
 	}
-	answered := make(chan []session.Absent, 1)
+	answered, broken := make(chan []session.Absent, 1), make(chan error, 1)
 	m.mu.Lock()
-	m.ask("stage", ranks, wait, protocol.Args{Piece: &p}, func(events []session.Event, done session.Done) {
+	o := &operation{command: "stage", fail: func(f *protocol.Fault) { broken <- f }}
+	m.ask(o, "stage", ranks, wait, protocol.Args{Piece: &p}, func(events []session.Event, done session.Done) {
 		answered <- m.lacking(events, done, wait)
 	})
 	m.mu.Unlock()
 	select {
 	case lacking := <-answered:
 		return lacking, nil
+	case err := <-broken:
+		return nil, err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

@@ -4,7 +4,6 @@ package master
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"sdm/master/session"
 	"sdm/protocol"
@@ -22,12 +21,8 @@ func (m *Master) torn(lost protocol.Group) []session.Event {
 	if ranks.IsEmpty() {
 		return nil
 	}
-	word := "ranks"
-	if ranks.Len() == 1 {
-		word = "rank"
-	}
 	return []session.Event{session.NewEvent(protocol.Group{
 		Kind: protocol.KindNote, Ranks: ranks,
-		Body: canonical.JSON(protocol.Note{Text: fmt.Sprintf("output of %s %v may be incomplete", word, ranks)}),
+		Body: canonical.JSON(protocol.Note{Text: "output of " + protocol.Ranks(ranks) + " may be incomplete"}),
 	})}
 }

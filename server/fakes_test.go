@@ -34,8 +34,8 @@ type fakeUp struct {
 	pieces  []string
 	ranks   map[protocol.RequestID]int // number of ranks that have answered
 	kinds   map[protocol.Kind]int      // number of ranks in events of the kind
-	jam     chan struct{}              // while it is not nil, PostOutput waits until it is closed
-	jammed  int                        // number of callers of PostOutput that wait
+	jam     chan struct{}              // while it is not nil, AwaitRoom waits until it is closed
+	jammed  int                        // number of callers of AwaitRoom that wait
 }
 
 func newFakeUp() *fakeUp {
@@ -74,7 +74,7 @@ func (u *fakeUp) event(g protocol.Group) {
 	u.log = append(u.log, fmt.Sprintf("%s %.40q", stream, g.Body))
 }
 
-func (u *fakeUp) PostOutput(ctx context.Context, in tree.LocalEvents) error {
+func (u *fakeUp) AwaitRoom(ctx context.Context) error {
 	u.mu.Lock()
 	jam := u.jam
 	if jam != nil {
@@ -90,7 +90,6 @@ func (u *fakeUp) PostOutput(ctx context.Context, in tree.LocalEvents) error {
 			return ctx.Err()
 		}
 	}
-	u.Post(in)
 	return nil
 }
 

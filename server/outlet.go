@@ -13,9 +13,8 @@ import (
 type Uplink interface {
 	// Post never blocks.
 	Post(in ...tree.Input)
-	// PostOutput is like Post, but first waits while the way up is congested, at most until ctx
-	// ends.
-	PostOutput(ctx context.Context, in tree.LocalEvents) error
+	// AwaitRoom waits while the way up is congested, at most until ctx ends.
+	AwaitRoom(ctx context.Context) error
 }
 
 // outlet sends to the vertex until the session ends. The output that detached ranks write
@@ -77,6 +76,6 @@ func (o *outlet) reply(id protocol.RequestID, groups ...protocol.Group) {
 // await returns when the way up has room.
 func (o *outlet) await() {
 	if !o.shut.Load() {
-		o.up.PostOutput(o.life, tree.LocalEvents{})
+		o.up.AwaitRoom(o.life)
 	}
 }

@@ -46,7 +46,7 @@ func checkServers(routes []protocol.Route, first, last protocol.ServerID) error 
 		case r.Server < first || r.Server > last:
 			return fmt.Errorf("routing table: server %d is not within %d to %d", r.Server, first, last)
 		case r.Server < next:
-			return fmt.Errorf("routing table: server %d stands there twice", r.Server)
+			return fmt.Errorf("routing table: server %d is listed twice", r.Server)
 		case r.Server > next:
 			return fmt.Errorf("routing table: server %d is missing", next)
 		}

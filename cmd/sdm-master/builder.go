@@ -13,6 +13,7 @@ import (
 	"sdm/launch"
 	"sdm/master"
 	"sdm/master/frontend/rpc"
+	"sdm/master/registration"
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/tree"
@@ -37,9 +38,9 @@ type builder struct {
 	master *master.Master              // nil: no tree was asked for
 	failed error                       // why the last attempt to build a tree failed; nil: it did not
 
-	come     master.Come          // registrations so far
-	gathered *protocol.RouteTable // the complete registration; nil: not complete
-	refused  *master.Refused      // why the registered servers cannot be used; nil: they can
+	come     registration.Registered // registrations so far
+	gathered *protocol.RouteTable    // the complete registration; nil: not complete
+	refused  *registration.Refused   // why the registered servers cannot be used; nil: they can
 	turn     context.CancelFunc
 	turned   sync.WaitGroup
 }

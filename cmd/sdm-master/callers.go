@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"sdm/master"
+	"sdm/master/registration"
 	"sdm/tree/overlay"
 )
 
@@ -62,7 +62,7 @@ func (c *callers) with(err error) error {
 
 // registrar counts the connections that the rendezvous lets in.
 type registrar struct {
-	door  master.Registrar
+	door  registration.Registrar
 	calls *callers
 }
 

@@ -32,7 +32,7 @@ func TestNoFrontEnd(t *testing.T) {
 func TestNoFrontEndComes(t *testing.T) {
 	m := start(t, nil, "--listen", "0", "--secret-file", secretFile(t), "--connect-wait", "100ms")
 	m.exit(exitNoTree)
-	if text := m.stderr.text(); !strings.Contains(text, "no front end came to 127.0.0.1:") || !strings.Contains(text, "nobody in 100ms") {
+	if text := m.stderr.text(); !strings.Contains(text, "no front end came to 127.0.0.1:") || !strings.Contains(text, "none in 100ms") {
 		t.Errorf("said: %s", text)
 	}
 }

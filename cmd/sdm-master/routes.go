@@ -10,6 +10,7 @@ import (
 	"sdm/launch/routefile"
 	"sdm/master"
 	"sdm/master/frontend/rpc"
+	"sdm/master/registration"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
@@ -27,7 +28,7 @@ func (b *builder) routes(ctx context.Context, s rpc.Setup, wait time.Duration, n
 	if s.Servers != 0 {
 		servers = s.Servers
 	}
-	table, err := b.table(ctx, s, master.Gathering{Servers: servers, Shape: shape, Wait: max(wait, 0), Partial: s.Partial}, note)
+	table, err := b.table(ctx, s, registration.Slots{Servers: servers, Shape: shape, Wait: max(wait, 0), Partial: s.Partial}, note)
 	if err != nil {
 		return table, err
 	}
@@ -40,7 +41,7 @@ func (b *builder) routes(ctx context.Context, s rpc.Setup, wait time.Duration, n
 	return table, nil
 }
 
-func (b *builder) table(ctx context.Context, s rpc.Setup, g master.Gathering, note func(string)) (protocol.RouteTable, error) {
+func (b *builder) table(ctx context.Context, s rpc.Setup, g registration.Slots, note func(string)) (protocol.RouteTable, error) {
 	switch {
 	case s.Table != nil:
 		return completed(*s.Table)
@@ -58,7 +59,7 @@ func (b *builder) table(ctx context.Context, s rpc.Setup, g master.Gathering, no
 	case b.door != nil:
 		return b.gather(ctx, g, note)
 	case len(b.o.hosts) > 0:
-		return master.GenerateRoutes(b.o.hosts, g.Servers, b.o.port, ports, "")
+		return registration.Generate(b.o.hosts, g.Servers, b.o.port, ports, "")
 	}
 	return protocol.RouteTable{}, errNoRoutes
 }
@@ -125,25 +126,25 @@ func (b *builder) listenAgain(addr string) error {
 	if err := b.close(); err != nil {
 		return err
 	}
-	b.door, b.turn, b.gathered, b.come, b.refused = nil, nil, nil, master.Come{}, nil
+	b.door, b.turn, b.gathered, b.come, b.refused = nil, nil, nil, registration.Registered{}, nil
 	return b.listen(addr)
 }
 
 // gather waits until the servers have registered, and then refuses late ones.
-func (b *builder) gather(ctx context.Context, g master.Gathering, note func(string)) (protocol.RouteTable, error) {
+func (b *builder) gather(ctx context.Context, g registration.Slots, note func(string)) (protocol.RouteTable, error) {
 	switch {
 	case b.gathered != nil:
 		return *b.gathered, nil
 	case b.refused != nil:
 		return protocol.RouteTable{}, b.refused
 	}
-	g.OwnJob, g.Come = b.inOneLine(), &b.come
+	g.OwnJob, g.Earlier = b.inOneLine(), &b.come
 	g.Progress = func(have, want int) { note(fmt.Sprintf("%d of %d ranks have a server", have, want)) }
 	if b.inOneLine() {
 		g.CheckProgram = b.checkProgram
 	}
 	b.calls.forget()
-	table, err := g.Gather(ctx, registrar{b.door, b.calls})
+	table, err := g.Collect(ctx, registrar{b.door, b.calls})
 	errors.As(err, &b.refused)
 	switch {
 	case b.refused != nil:
@@ -154,6 +155,6 @@ func (b *builder) gather(ctx context.Context, g master.Gathering, note func(stri
 	b.gathered = &table
 	turning, cancel := context.WithCancel(context.Background())
 	b.turn = cancel
-	b.turned.Go(func() { master.TurnAway(turning, b.door, table.Size) })
+	b.turned.Go(func() { registration.TurnAway(turning, b.door, table.Size) })
 	return table, nil
 }

@@ -212,7 +212,7 @@ func TestTableWithWrongNumbers(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for number, want := range map[protocol.ServerID]string{
-		0: "server 0 is there twice: on a and on b", 2: "server 2 on b is beyond the 2", -5: "server -5 on b is beyond the 2", 1 << 40: "on b is beyond the 2",
+		0: "server 0 is listed twice: on a and on b", 2: "server 2 on b is beyond the 2", -5: "server -5 on b is beyond the 2", 1 << 40: "on b is beyond the 2",
 	} {
 		table := protocol.RouteTable{Routes: []protocol.Route{{Server: 0, Host: "a", Addrs: []string{"127.0.0.1:1"}}, {Server: number, Host: "b", Addrs: []string{"127.0.0.1:1"}}}}
 		if _, err := client.Initialize(ctx, rpc.Setup{Table: &table}); err == nil || !strings.Contains(err.Error(), want) {

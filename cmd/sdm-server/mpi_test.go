@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"sdm/cmd/internal/programs"
-	"sdm/master"
+	"sdm/master/registration"
 	"sdm/protocol"
 	"sdm/tree/overlay"
 	"sdm/tree/overlay/overlaytest"
@@ -57,7 +57,7 @@ func TestSlotsOfRealStarters(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-			table, err := master.Gathering{}.Gather(soon(t), door)
+			table, err := registration.Slots{}.Collect(soon(t), door)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"sdm/master"
+	"sdm/master/registration"
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -46,7 +46,7 @@ func startNode(t *testing.T, n int, program func(i int) []string) (slots []*slot
 		args := []string{"--per-node", "--rendezvous", door.Addr(), "--session", session, "--secret-file", path}
 		slots = append(slots, startSlot(t, i, n, append(args, program(i)...)...))
 	}
-	table, err := master.Gathering{}.Gather(soon(t), at)
+	table, err := registration.Slots{}.Collect(soon(t), at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"sdm/launch/local"
 	"sdm/launch/routefile"
 	"sdm/launch/secret"
-	"sdm/master"
+	"sdm/master/registration"
 	"sdm/protocol"
 	"sdm/tree/overlay"
 	"sdm/tree/overlay/overlaytest"
@@ -134,7 +134,7 @@ func rendezvous(t *testing.T, n int, program func(i int) []string) ([]*slot, *de
 		args := append([]string{"--rendezvous", door.Addr(), "--session", "s", "--secret-file", path}, program(i)...)
 		slots = append(slots, startSlot(t, i, n, args...))
 	}
-	table, err := master.Gathering{}.Gather(soon(t), door)
+	table, err := registration.Slots{}.Collect(soon(t), door)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func TestRankOfASlotGetsTheDescriptorsOfTheStarter(t *testing.T) {
 	}
 	w.Close()
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	table, err := master.Gathering{}.Gather(soon(t), door)
+	table, err := registration.Slots{}.Collect(soon(t), door)
 	if err != nil {
 		t.Fatal(err)
 	}

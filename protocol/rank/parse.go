@@ -39,8 +39,8 @@ type Env struct {
 	// groups.
 	Group func(name string) (Set, bool)
 	// Live returns the dynamic sets that Group does not have; its error describes
-	// in a few words what is wrong with the argument. nil means that there are
-	// none.
+	// in a few words what is wrong with the argument; it is ErrOpen if the set is
+	// not known yet. nil means that there are none.
 	Live func(name string) (Set, error)
 }
 
@@ -59,16 +59,22 @@ const (
 // the last or an unknown group is an error. Errors are one line with the position,
 // the mistake and what to type instead.
 func Parse(text string, env Env) (Set, error) {
+	x, err := ParseExpr(text, env)
+	return x.Eval(nil), err
+}
+
+// ParseExpr is Parse for a set that may contain sets that are not known yet.
+func ParseExpr(text string, env Env) (Expr, error) {
 	p := &parser{text: text, env: env}
 	if len(text) > maxText {
-		return Set{}, fmt.Errorf("rank set: longer than %d bytes; name a part of it with: group NAME = SET", maxText)
+		return Expr{}, fmt.Errorf("rank set: longer than %d bytes; name a part of it with: group NAME = SET", maxText)
 	}
 	s := p.set(0)
 	if p.skipSpace(); p.err == nil && p.at < len(text) {
 		p.unexpected("a comma or an operator (, & ! ^)")
 	}
 	if p.err != nil {
-		return Set{}, p.err
+		return Expr{}, p.err
 	}
 	return s, nil
 }
@@ -139,44 +145,44 @@ func (p *parser) operator(c byte) bool {
 
 // set parses a list. Plain ranges are collected and joined at once, so that a long
 // list takes one pass.
-func (p *parser) set(depth int) Set {
+func (p *parser) set(depth int) Expr {
 	if depth > maxDepth {
 		p.fail(p.at, "parentheses nest deeper than %d", maxDepth)
 	}
-	var sum Set
+	var sum Expr
 	var plain []run
-	gathered := func() Set {
-		s := sum.Union(fromRuns(normalize(plain)))
+	gathered := func() Expr {
+		s := sum.with(',', Expr{set: fromRuns(normalize(plain))})
 		plain = plain[:0]
 		return s
 	}
 	for first := true; first || p.accept(','); first = false {
 		switch {
 		case !first && p.operator('!'):
-			sum = gathered().Minus(p.item(p.factor(depth), depth))
+			sum = gathered().with('!', p.item(p.factor(depth), depth))
 		case p.atEnd(p.peek()):
 			s := p.span("-")
 			if end := p.peek(); s.contiguous() && !s.IsEmpty() && (end == ',' || end == ')' || end == ']' || end == 0) {
 				plain = append(plain, run{s.first, s.end})
 				continue
 			}
-			sum = gathered().Union(p.item(s, depth))
+			sum = gathered().with(',', p.item(Expr{set: s}, depth))
 		default:
-			sum = gathered().Union(p.item(p.factor(depth), depth))
+			sum = gathered().with(',', p.item(p.factor(depth), depth))
 		}
 	}
 	return gathered()
 }
 
 // item parses differences after a first operand.
-func (p *parser) item(first Set, depth int) Set {
+func (p *parser) item(first Expr, depth int) Expr {
 	s := p.term(first, depth)
 	for {
 		switch {
 		case p.operator('!'):
-			s = s.Minus(p.term(p.factor(depth), depth))
+			s = s.with('!', p.term(p.factor(depth), depth))
 		case p.operator('^'):
-			s = s.Xor(p.term(p.factor(depth), depth))
+			s = s.with('^', p.term(p.factor(depth), depth))
 		default:
 			return s
 		}
@@ -184,27 +190,27 @@ func (p *parser) item(first Set, depth int) Set {
 }
 
 // term parses intersections after a first operand.
-func (p *parser) term(first Set, depth int) Set {
+func (p *parser) term(first Expr, depth int) Expr {
 	for p.operator('&') {
-		first = first.Intersect(p.factor(depth))
+		first = first.with('&', p.factor(depth))
 	}
 	return first
 }
 
 // factor parses an operand with its complements.
-func (p *parser) factor(depth int) Set {
+func (p *parser) factor(depth int) Expr {
 	complement := false
 	for p.operator('!') {
 		complement = !complement
 	}
 	s := p.operand(depth)
 	if complement {
-		return p.env.All.Minus(s)
+		return p.all().with('!', s)
 	}
 	return s
 }
 
-func (p *parser) operand(depth int) Set {
+func (p *parser) operand(depth int) Expr {
 	c := p.peek()
 	switch {
 	case p.err != nil:
@@ -213,9 +219,9 @@ func (p *parser) operand(depth int) Set {
 	case p.accept('['):
 		return p.enclosed(']', depth)
 	case p.accept('*'):
-		return p.env.All
+		return p.all()
 	case p.atEnd(c):
-		return p.span("-")
+		return Expr{set: p.span("-")}
 	case p.accept('@'):
 		return p.named()
 	case isNameStart(c):
@@ -223,11 +229,14 @@ func (p *parser) operand(depth int) Set {
 	default:
 		p.unexpected("a rank set, such as 0-3,7 or all or !5 or @name")
 	}
-	return Set{}
+	return Expr{}
 }
 
+// all returns the ranks that exist.
+func (p *parser) all() Expr { return Expr{set: p.env.All} }
+
 // enclosed parses a set up to the closing character.
-func (p *parser) enclosed(closing byte, depth int) Set {
+func (p *parser) enclosed(closing byte, depth int) Expr {
 	s := p.set(depth + 1)
 	if !p.accept(closing) {
 		p.unexpected(fmt.Sprintf("%q, or a comma or an operator", string(closing)))

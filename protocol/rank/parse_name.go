@@ -50,25 +50,25 @@ func (p *parser) name() string {
 }
 
 // word parses an operand that begins with a letter: all, or a name with braces.
-func (p *parser) word() Set {
+func (p *parser) word() Expr {
 	at := p.at
 	name := p.name()
 	switch {
 	case p.peek() == '{':
 		return p.spans(p.lookUp(at, name, true))
 	case name == "all":
-		return p.env.All
+		return p.all()
 	}
 	p.fail(at, "%q is not a rank set; type all, ranks as in 0-3,7, or @%s for a group", clip(name), clip(name))
-	return Set{}
+	return Expr{}
 }
 
 // named parses what follows "@".
-func (p *parser) named() Set {
+func (p *parser) named() Expr {
 	at := p.at
 	if p.at == len(p.text) || !isNameStart(p.text[p.at]) {
 		p.unexpected("the name of a group after @, as in @name")
-		return Set{}
+		return Expr{}
 	}
 	name := p.name()
 	next := byte(0)
@@ -126,38 +126,44 @@ func (p *parser) braces() string {
 
 // lookUp returns the set with a name. If job is true, "a" and "all" are the whole
 // job, unless there is a group of that name.
-func (p *parser) lookUp(at int, name string, job bool) Set {
+func (p *parser) lookUp(at int, name string, job bool) Expr {
 	if p.err != nil {
-		return Set{}
+		return Expr{}
 	}
 	if p.env.Group != nil {
 		if s, ok := p.env.Group(name); ok {
-			return s
+			return Expr{set: s}
 		}
 	}
 	live, _, _ := strings.Cut(name, ":")
 	live, _, _ = strings.Cut(live, "{")
 	switch {
 	case job && (name == "a" || name == "all"):
-		return p.env.All
+		return p.all()
 	case slices.Contains(liveSets, live) && p.env.Live != nil:
 		s, err := p.env.Live(name)
-		if err != nil {
+		switch {
+		case err == ErrOpen:
+			if p.operators++; p.operators > maxOperators {
+				p.fail(at, "more than %d operators and sets that depend on the ranks", maxOperators)
+			}
+			return Expr{op: '@', name: name}
+		case err != nil:
 			p.fail(at, "@%s: %v", clip(name), err)
 		}
-		return s
+		return Expr{set: s}
 	case slices.Contains(liveSets, live):
 		p.fail(at, "live set @%s means nothing here; type the ranks, as in 0-3,7", clip(name))
 	default:
 		p.fail(at, "there is no group @%s; make it with: group %s = SET", clip(name), clip(name))
 	}
-	return Set{}
+	return Expr{}
 }
 
 // spans parses "{0..3,7}" and returns those ranks of the set.
-func (p *parser) spans(of Set) Set {
+func (p *parser) spans(of Expr) Expr {
 	if !p.accept('{') {
-		return Set{}
+		return Expr{}
 	}
 	var list []run
 	var others Set
@@ -173,7 +179,7 @@ func (p *parser) spans(of Set) Set {
 	if !p.accept('}') {
 		p.unexpected("\"}\" or a comma, as in a{0..3,7}")
 	}
-	return of.Intersect(others.Union(fromRuns(normalize(list))))
+	return of.with('&', Expr{set: others.Union(fromRuns(normalize(list)))})
 }
 
 // firstRune returns the first character of a text that is not empty.

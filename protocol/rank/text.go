@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // String returns the canonical text: "0-3,7", "" when the set is empty.
@@ -88,7 +89,11 @@ func parseID(text string) (uint32, error) {
 func clip(text string) string {
 	const most = 60
 	if len(text) > most {
-		text = text[:most] + "..."
+		end := most
+		for end > most-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		text = text[:end] + "..."
 	}
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -65,9 +65,10 @@ func (d *dammed) last() *running { return d.servers[len(d.servers)-1] }
 func (d *dammed) flood(ctx context.Context, limit int, taken *atomic.Int64) error {
 	const size = 8 << 10
 	for i := 1; i <= limit/size; i++ {
-		if err := d.last().PostOutput(ctx, tree.LocalEvents{Groups: events(i, size).Groups}); err != nil {
+		if err := d.last().AwaitRoom(ctx); err != nil {
 			return err
 		}
+		d.last().Post(tree.LocalEvents{Groups: events(i, size).Groups})
 		taken.Add(size)
 	}
 	return nil

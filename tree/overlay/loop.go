@@ -73,7 +73,7 @@ type LoopConfig struct {
 // Bounds of the loop's queues.
 const (
 	// maxUp is the number of queued bytes to the parent at which children get no
-	// room for more and PostOutput blocks. It keeps a link busy for a round trip,
+	// room for more and AwaitRoom waits. It keeps a link busy for a round trip,
 	// and is small enough not to delay events that a rank sends after its own
 	// output.
 	maxUp = 64 << 10
@@ -111,7 +111,7 @@ var ErrEnded = errors.New("the session is over")
 // Queues, and what happens when they are full:
 //   - inbox: Post adds without a limit, because its callers are bounded by what was
 //     requested; readers wait at maxInbox bytes.
-//   - to the parent: at maxUp bytes PostOutput waits, and children get no room for
+//   - to the parent: at maxUp bytes AwaitRoom waits, and children get no room for
 //     more output (at maxUp bytes of events: for more events). A child starts with one
 //     window of each. Answers are bounded by what was requested.
 //   - to a child: at maxDown bytes, or when no byte has moved for stallTime, the child
@@ -181,16 +181,9 @@ func (l *Loop) Post(in ...tree.Input) {
 	}
 }
 
-// PostOutput is Post for output of a rank: it blocks while the link to the parent
-// is congested. Its error is the cause of ctx or ErrEnded.
-func (l *Loop) PostOutput(ctx context.Context, in tree.LocalEvents) error {
-	if err := l.upper.pass(ctx, l.ctx); err != nil {
-		return err
-	}
-	l.bring(outsider, entry{in: in, output: weightOf(in.Groups)})
-	l.upper.look()
-	return nil
-}
+// AwaitRoom waits while the link to the parent is congested. Who posts output of
+// ranks calls it before. Its error is the cause of ctx or ErrEnded.
+func (l *Loop) AwaitRoom(ctx context.Context) error { return l.upper.pass(ctx, l.ctx) }
 
 // SetParent makes p the link to the parent and closes the previous one. Packets
 // that have waited for a parent are sent first.

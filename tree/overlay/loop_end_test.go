@@ -209,22 +209,23 @@ func (r *running) waitForGate() {
 	}
 }
 
-// PostOutput ends with the loop.
-func TestPostOutputEndsWithTheLoop(t *testing.T) {
+// AwaitRoom ends with the loop.
+func TestAwaitRoomEndsWithTheLoop(t *testing.T) {
 	x, y := pipe()
 	defer y.Close()
 	r := run(t, LoopConfig{Parent: x}, vertex(false))
 	flood := async(func() error {
 		for {
-			if err := r.PostOutput(context.Background(), tree.LocalEvents{Groups: events(1, 64<<10).Groups}); err != nil {
+			if err := r.AwaitRoom(context.Background()); err != nil {
 				return err
 			}
+			r.Post(tree.LocalEvents{Groups: events(1, 64<<10).Groups})
 		}
 	})
 	r.waitForGate()
 	r.stop()
-	if err := await(t, "PostOutput", flood); err != ErrEnded {
-		t.Errorf("PostOutput: %v", err)
+	if err := await(t, "AwaitRoom", flood); err != ErrEnded {
+		t.Errorf("AwaitRoom: %v", err)
 	}
 }
 

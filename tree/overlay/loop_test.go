@@ -318,8 +318,8 @@ func TestPostAfterTheEnd(t *testing.T) {
 	r := run(t, LoopConfig{}, vertex(false))
 	r.stop()
 	r.Post(down(1))
-	if err := r.PostOutput(testContext(t), tree.LocalEvents{}); err != ErrEnded {
-		t.Errorf("PostOutput: %v", err)
+	if err := r.AwaitRoom(testContext(t)); err != ErrEnded {
+		t.Errorf("AwaitRoom: %v", err)
 	}
 	r.SetParent(x)
 	if _, err := y.Receive(); err == nil {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -97,7 +98,7 @@ func trim(dir string, most int64) error {
 	}
 	defer f.Close()
 	entries, err := f.ReadDir(mostFiles)
-	if err != nil && len(entries) > 0 {
+	if err != nil && err != io.EOF {
 		return err
 	}
 	type file struct {

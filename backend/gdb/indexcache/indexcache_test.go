@@ -95,3 +95,18 @@ func TestCacheIsTrimmed(t *testing.T) {
 		}
 	}
 }
+
+// A directory that cannot be read is an error, an empty one is not.
+func TestTrimReportsErrors(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := trim(dir, 0); err != nil {
+		t.Errorf("an empty directory: %v", err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := trim(file, 0); err == nil {
+		t.Error("a file is read as a directory")
+	}
+}

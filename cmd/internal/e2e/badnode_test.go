@@ -48,7 +48,7 @@ func TestBadNodes(t *testing.T) {
 		h.Partition(2)
 		front := &console{process: attach(s, list, "--connect-wait", "15s", "--format", "ndjson", "-b", "-e", "print 6*7"), size: 3}
 		front.exits(1)
-		front.says(`{"event":"lost","ranks":"1","n":1,"cause":"the server has not come in 10s (of --connect-wait, which gdbs have a part of)","hosts":["`+h.Host(2)+`"]}`,
+		front.says(`{"event":"lost","ranks":"1","n":1,"cause":"the server has not registered in 10s (of --connect-wait, which gdbs have a part of)","hosts":["`+h.Host(2)+`"]}`,
 			`"lost":"1"`, "sdm: no server yet from ", h.Host(2)+" (rank 1)")
 		h.Heal(2)
 		s.endAll(ranks)
@@ -58,7 +58,7 @@ func TestBadNodes(t *testing.T) {
 		list, ranks := s.spinners(h, 1)
 		front := attach(s, strings.ReplaceAll(list, h.Host(1), "nowhere"), "-b", "-e", "ranks")
 		front.exits(4)
-		front.says("sdm: no server has come: server on nowhere: ", "--remote-shell CMD names another")
+		front.says("sdm: no server has registered: server on nowhere: ", "--remote-shell CMD names another")
 		s.endAll(ranks)
 	})
 	t.Run("ranks that are not ours", func(t *testing.T) {

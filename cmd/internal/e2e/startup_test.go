@@ -59,7 +59,7 @@ func TestRefusedServers(t *testing.T) {
 
 	double := s.server(0, 2, program...)
 	double.exits(4)
-	double.says("sdm-server: register with the master: ", "server 0 is there twice: process ")
+	double.says("sdm-server: register with the master: ", "two processes have registered as server 0: process ")
 	beyond := s.server(2, 2, program...)
 	beyond.exits(4)
 	beyond.says("server 2 on ", "is beyond the 2 that the master waits for, 0-1 (is --servers right?)")
@@ -68,7 +68,7 @@ func TestRefusedServers(t *testing.T) {
 	front.standing()
 	late := s.server(1, 2, program...)
 	late.exits(4)
-	late.says("server 1 on ", "comes too late: the tree is built")
+	late.says("server 1 on ", "has registered too late: the tree is built")
 	front.quit()
 	master.exits(0)
 }

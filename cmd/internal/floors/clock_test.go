@@ -10,7 +10,7 @@ import (
 )
 
 // timeless are the names of package time that pure packages may use.
-var timeless = []string{"Duration", "Nanosecond", "Microsecond", "Millisecond", "Second", "Minute", "Hour"}
+var timeless = []string{"Duration", "ParseDuration", "Nanosecond", "Microsecond", "Millisecond", "Second", "Minute", "Hour"}
 
 func TestPureUsesNoClock(t *testing.T) {
 	for _, p := range packages(t) {

@@ -12,7 +12,7 @@ import (
 	"sdm/launch/slot"
 	"sdm/launch/slurm"
 	"sdm/launch/ssh"
-	"sdm/master"
+	"sdm/master/registration"
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -137,7 +137,7 @@ func (b *Builder) startOn(ctx context.Context, r *Rendezvous, p Placement, nodes
 	if err != nil {
 		return report, stop, err
 	}
-	roll := master.Roll{
+	roll := registration.PerNode{
 		Nodes: nodes, Wait: b.Clock.ForServers(), Shape: b.Shape(),
 		Progress: b.ShowProgress("servers"), Overdue: b.overdue, OverdueAfter: overdueAfter,
 	}
@@ -160,12 +160,12 @@ func (b *Builder) startOn(ctx context.Context, r *Rendezvous, p Placement, nodes
 		stop = fleet.Close
 		roll.Changed, roll.Failed = fleet.Changed(), func(i int) error { return notStarted(fleet, nodes[i].Host) }
 	}
-	table, absent, err := roll.Call(ctx, r.door)
+	table, absent, err := roll.Collect(ctx, r.door)
 	r.dropScript() // all servers that read the script have done so
 	switch {
-	case errors.Is(err, master.ErrNobody) && roll.Changed != nil && b.StartTool == "":
+	case errors.Is(err, registration.ErrNone) && roll.Changed != nil && b.StartTool == "":
 		return report, stop, fmt.Errorf("%w (%s)", err, ShellHint)
-	case errors.Is(err, master.ErrNobody) && p.Coming != nil:
+	case errors.Is(err, registration.ErrNone) && p.Coming != nil:
 		return report, stop, fmt.Errorf("%w (the starter was to start them; --remote-shell ssh, or --start-tool CMD, goes another way)", err)
 	case err != nil:
 		return report, stop, err

@@ -20,6 +20,7 @@ import (
 	"sdm/launch/ssh"
 	"sdm/launch/stage"
 	"sdm/master"
+	"sdm/master/registration"
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -194,7 +195,7 @@ func (r *Rendezvous) Offer(fill func(path string, args []string) error) error {
 // the ranks whose servers are awaited; nil is all. progress is called with the number of ranks that
 // have their servers.
 func (r *Rendezvous) Gather(ctx context.Context, only *rank.Set, progress func(have, want int)) (session.Report, error) {
-	table, err := master.Gathering{Shape: r.b.Shape(), Progress: progress, Only: only}.Gather(ctx, r.door)
+	table, err := registration.Slots{Shape: r.b.Shape(), Progress: progress, Only: only}.Collect(ctx, r.door)
 	if err != nil {
 		return session.Report{}, err
 	}
@@ -206,7 +207,7 @@ func (r *Rendezvous) Gather(ctx context.Context, only *rank.Set, progress func(h
 func (r *Rendezvous) turnAway(servers int) {
 	turning, cancel := context.WithCancel(context.Background())
 	r.turn = cancel
-	r.group.Go(func() { master.TurnAway(turning, r.door, servers) })
+	r.group.Go(func() { registration.TurnAway(turning, r.door, servers) })
 }
 
 // Close ends the master, unless it has ended already, and refuses all further servers.

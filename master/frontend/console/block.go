@@ -53,8 +53,8 @@ func (c *console) unfinished() {
 	}
 }
 
-// gathering collects the stops at a barrier until all ranks have arrived, to show them together.
-type gathering struct {
+// barrierStops collects the stops at a barrier until all ranks have arrived, to show them together.
+type barrierStops struct {
 	call *call
 	held held
 }

@@ -183,7 +183,7 @@ type console struct {
 	pager       pager
 
 	block    *block          // a command whose lines are being read
-	barriers []*gathering    // that not all ranks have reached
+	barriers []*barrierStops // that not all ranks have reached
 	pending  command.Pending // whether breakpoints may wait for libraries
 	question *question       // answered by the next line; nil: none
 

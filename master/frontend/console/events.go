@@ -61,7 +61,7 @@ func (c *console) happened(e session.Event) {
 		return
 	}
 	defer c.openBarriers()
-	if !folds(e.Group.Kind) {
+	if !folds(e.Group) {
 		if c.held.ranks.Intersects(e.Group.Ranks) { // keep the order of a rank
 			c.letGo()
 		}

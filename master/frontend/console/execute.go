@@ -172,7 +172,7 @@ func (c *console) ask(cmd command.Command, from source) error {
 		return err
 	}
 	if cmd.Do == "barrier" {
-		c.barriers = append(c.barriers, &gathering{call: x})
+		c.barriers = append(c.barriers, &barrierStops{call: x})
 	}
 	if cmd.Background && from.prompt {
 		return nil

@@ -1,13 +1,12 @@
 package console
 
 import (
-	"bytes"
 	"slices"
 	"time"
 
 	"sdm/protocol"
-	"sdm/protocol/column"
 	"sdm/protocol/rank"
+	"sdm/tree/aggregate"
 )
 
 // held are stops, ends and notes that wait for equal ones of other ranks, to show one line: the
@@ -16,7 +15,7 @@ import (
 // come within Config.Fold, after foldMost windows at the latest. Only text is folded; NDJSON has
 // all events as they come.
 type held struct {
-	groups []protocol.Group // in order of arrival
+	groups aggregate.Pending
 	ranks  rank.Set
 	timer  *time.Timer
 	due    <-chan time.Time
@@ -37,35 +36,31 @@ const foldStart = 5
 // at a start.
 const foldMost = 10
 
-// folds tells whether events of this kind are held.
-func folds(k protocol.Kind) bool {
-	switch k {
+// folds tells whether an event is held. One that is about no rank is equal to no other.
+func folds(g protocol.Group) bool {
+	if g.Ranks.IsEmpty() {
+		return false
+	}
+	switch g.Kind {
 	case protocol.KindStopped, protocol.KindNote, protocol.KindLogged, protocol.KindJob:
 		return true
 	}
-	return k.IsEnd()
+	return g.Kind.IsEnd()
 }
 
-// add adds a group. It joins an equal one unless that would change the order of events of a rank.
+// add adds a group, which joins an equal one as in the tree.
 func (h *held) add(g protocol.Group) {
 	h.ranks = h.ranks.Union(g.Ranks)
-	for i := len(h.groups) - 1; i >= 0; i-- {
-		if equal(h.groups[i], g) {
-			h.groups[i] = joined(h.groups[i], g)
-			return
-		}
-		if h.groups[i].Ranks.Intersects(g.Ranks) {
-			break
-		}
-	}
-	h.groups = append(h.groups, g)
+	h.groups.Add(g)
 }
 
 // forget drops the ends of ranks that could not be started, because their errors are reported.
 func (h *held) forget(ranks rank.Set) {
-	h.groups = slices.DeleteFunc(h.groups, func(g protocol.Group) bool {
-		return g.Kind.IsEnd() && g.Ranks.Minus(ranks).IsEmpty()
-	})
+	for _, g := range h.groups.Take() {
+		if !g.Kind.IsEnd() || !g.Ranks.Minus(ranks).IsEmpty() {
+			h.groups.Add(g)
+		}
+	}
 }
 
 // arm begins a window, or records that an event has come in this one.
@@ -92,7 +87,7 @@ func (h *held) expired() bool {
 // take returns the held groups. If no rank is in two of them, they are sorted by descending size,
 // then by lowest rank, as answers are.
 func (h *held) take() []protocol.Group {
-	groups := h.groups
+	groups := h.groups.Take()
 	if h.timer != nil {
 		h.timer.Stop()
 	}
@@ -113,18 +108,4 @@ func (h *held) take() []protocol.Group {
 		return int(x) - int(y)
 	})
 	return groups
-}
-
-func equal(a, b protocol.Group) bool {
-	sameName := func(x, y column.Column) bool { return x.Name == y.Name }
-	return a.Kind == b.Kind && bytes.Equal(a.Body, b.Body) && !a.Ranks.Intersects(b.Ranks) &&
-		slices.EqualFunc(a.Columns, b.Columns, sameName)
-}
-
-func joined(a, b protocol.Group) protocol.Group {
-	g := protocol.Group{Kind: a.Kind, Ranks: a.Ranks.Union(b.Ranks), Body: a.Body}
-	for i, c := range a.Columns {
-		g.Columns = append(g.Columns, c.Merge(b.Columns[i]))
-	}
-	return g
 }

@@ -34,6 +34,8 @@ func TestHeldKeepsTheOrderOfARank(t *testing.T) {
 			[]string{`stopped [1-2] {"reason":"b"}`, `stopped [0] {"reason":"a"}`}},
 		{"not past its own", []protocol.Group{stopAt("a", "1", 0, 1), stopAt("b", "1", 2, 2), stopAt("a", "1", 2, 2)},
 			[]string{`stopped [0-1] {"reason":"a"}`, `stopped [2] {"reason":"b"}`, `stopped [2] {"reason":"a"}`}},
+		{"to the first that it may join", []protocol.Group{stopAt("a", "1", 0, 0), stopAt("b", "1", 0, 0), stopAt("a", "1", 0, 0), stopAt("a", "1", 1, 1)},
+			[]string{`stopped [0-1] {"reason":"a"}`, `stopped [0] {"reason":"b"}`, `stopped [0] {"reason":"a"}`}},
 		{"the same again", []protocol.Group{stopAt("a", "1", 0, 0), stopAt("a", "1", 0, 0)},
 			[]string{`stopped [0] {"reason":"a"}`, `stopped [0] {"reason":"a"}`}},
 	} {

@@ -232,6 +232,7 @@ func (v *valuer) pointer(ctx context.Context, expr string, t typed, follow bool)
 func (v *valuer) targets(ctx context.Context, expr string, ranks rank.Set) []value {
 	quiet := &valuer{job: &job{front: v.front, ranks: ranks, what: v.what}, whole: true, asked: v.asked}
 	found := quiet.values(ctx, "*("+expr+")", ranks, false)
+	v.asked = quiet.asked
 	var out []value
 	for _, x := range found {
 		if x.of != textType {

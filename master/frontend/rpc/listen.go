@@ -74,7 +74,7 @@ func (l *Listener) AcceptFrontEnd(ctx context.Context) (*Conn, error) {
 		return l.o.welcome(ctx, c)
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("nobody in %v", l.o.Wait)
+		err = fmt.Errorf("none in %v", l.o.Wait)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("no front end came to %s: %w", l.Addr(), err)

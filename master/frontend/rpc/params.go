@@ -83,7 +83,7 @@ func (w *Wait) UnmarshalJSON(b []byte) error {
 	default:
 		d, err := time.ParseDuration(text)
 		if err != nil || d < 0 {
-			return fmt.Errorf(`%s is no wait; write "2s", "none" or a number of seconds`, clip(string(b)))
+			return fmt.Errorf(`%s is no wait; write "2s", "none" or a number of seconds`, protocol.Clip(string(b)))
 		}
 		*w = Wait(d)
 	}
@@ -118,12 +118,4 @@ func readParams(raw json.RawMessage, into any) *callError {
 		return failure(codeParams, "params: "+text+" (params are an object; docs/protocol.md lists its fields)")
 	}
 	return nil
-}
-
-func clip(text string) string {
-	const most = 60
-	if len(text) <= most {
-		return text
-	}
-	return text[:most] + "..."
 }

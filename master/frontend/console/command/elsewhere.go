@@ -5,9 +5,9 @@ import "slices"
 // elsewhere maps GDB's words that are not available to a hint what to type instead.
 var elsewhere = func() map[string]string {
 	const (
-		chosen  = "what is debugged is chosen at the start: sdm run PROGRAM, sdm attach PID, sdm core PROGRAM CORE..."
-		scripts = "gdb source FILE reads a script of gdb's; files of -x and source hold lines as they are typed here"
-		screen  = "there is no full screen here: list, disassemble and info registers show its parts"
+		chosen  = "the program is chosen at the start of sdm: sdm run PROGRAM, sdm attach PID, sdm core PROGRAM CORE..."
+		scripts = "gdb source FILE reads a gdb script; files of -x and source have lines as they are typed here"
+		screen  = "there is no full-screen mode: list, disassemble and info registers show its parts"
 		record  = "sdm run --reverse records from the start"
 		ranks   = "focus SET, or [SET] before a command, chooses ranks"
 		traces  = "log LOCATION, EXPR... prints values without a stop"
@@ -20,8 +20,8 @@ var elsewhere = func() map[string]string {
 		"layout": screen, "tui": screen, "refresh": screen, "focus-window": screen,
 		"inferior": ranks, "add-inferior": ranks, "clone-inferior": ranks,
 		"make": "shell make", "tty": "sdm run --tty gives each rank a terminal of its own",
-		"unset":   "the environment of the ranks is given at the start: sdm run --env NAME=VALUE, --env-unset NAME",
-		"explore": "print, ptype and whatis show it piece by piece",
+		"unset":   "the environment of the ranks is set at the start: sdm run --env NAME=VALUE, --env-unset NAME",
+		"explore": "print, ptype and whatis show the parts of a value",
 	}
 }()
 
@@ -38,7 +38,7 @@ func passedWord(text string) *Word {
 		return nil
 	}
 	return &Word{
-		Name: text, Usage: "[ARG...]", Help: "goes to the gdb of each rank as it is; gdb help " + text + " shows gdb's own help",
+		Name: text, Usage: "[ARG...]", Help: "sent to the gdb of each rank unchanged; gdb help " + text + " shows the help of gdb",
 		do: "gdb", parse: passPlain,
 	}
 }
@@ -54,8 +54,8 @@ func passPlain(c *Command) *Mistake {
 // atStart are settings of gdb that have no effect, because sdm starts the ranks.
 var atStart = map[string]string{
 	"args":         "run ARG... starts the ranks again with other arguments",
-	"environment":  "it is given at the start: sdm run --env NAME=VALUE",
-	"cwd":          "it is given at the start: sdm run --cwd DIR",
+	"environment":  "set it at the start: sdm run --env NAME=VALUE",
+	"cwd":          "set it at the start: sdm run --cwd DIR",
 	"inferior-tty": "sdm run --tty gives each rank a terminal of its own",
 }
 
@@ -68,7 +68,7 @@ func parseSet(c *Command) *Mistake {
 
 func parseShow(c *Command) *Mistake {
 	if word, _ := cutWord(c.Rest); atStart[word] != "" && word != "environment" {
-		return &Mistake{Text: "show " + word + ": sdm has started the ranks, not gdb", Hint: "info proc tells what a rank was started with"}
+		return &Mistake{Text: "show " + word + ": sdm has started the ranks, not gdb", Hint: "info proc shows how a rank was started"}
 	}
 	return passNeed(c)
 }

@@ -56,8 +56,8 @@ const aboutSets = `A rank set names ranks: [SET] COMMAND, focus SET, group NAME 
   A,B  both    A & B  in both    A ! B  in A and not in B    A ^ B  in one of them
   !A   all but these             (A)    parentheses
 
-@fn, @at and @expr are asked of the ranks that are stopped, just before the command
-goes out; what cannot be asked is no member, and is named where it matters.
+sdm asks the stopped ranks for @fn, @at and @expr just before it sends the command.
+Ranks that it cannot ask are not members; a note names them if the set depends on them.
 `
 
 // overview lists the available words, one on each line.
@@ -67,7 +67,7 @@ func overview() string {
 		width = max(width, len(short(w)))
 	}
 	var b strings.Builder
-	b.WriteString("A rank set may stand in front of any command: [0-3,7] print x. Without one it goes\nto the focus, which the prompt shows. Unambiguous beginnings of words are enough.\n")
+	b.WriteString("A rank set may precede any command: [0-3,7] print x. Without a set, a command is for\nthe focus, which the prompt shows. Unambiguous beginnings of words are enough.\n")
 	for _, t := range topics {
 		b.WriteString("\n" + t.title + "\n")
 		for _, w := range words {
@@ -78,7 +78,7 @@ func overview() string {
 			b.WriteString("  " + s + strings.Repeat(" ", width-len(s)) + "  " + w.Help + "\n")
 		}
 	}
-	b.WriteString("\nhelp COMMAND tells more, help sets what a rank set may be.\n")
+	b.WriteString("\nhelp COMMAND shows more; help sets describes rank sets.\n")
 	return b.String()
 }
 

@@ -8,7 +8,7 @@ import (
 
 func parseFocus(c *Command) *Mistake {
 	if c.Set != "" && c.Rest != "" {
-		return &Mistake{Text: "focus: the set stands behind the word", Hint: "focus " + c.Rest}
+		return &Mistake{Text: "focus: the set follows the word", Hint: "focus " + c.Rest}
 	}
 	c.Args.Set = c.Rest
 	if c.Rest == "" {
@@ -181,7 +181,7 @@ func cutSendSet(s string) (set, text string, m *Mistake) {
 		return "", "", &Mistake{Text: "send: to which ranks?"}
 	}
 	if whole, rest, m := cutSet("[" + set + "]"); m != nil || rest != "" || whole != set {
-		return "", "", &Mistake{Text: "send: " + quote(set) + " is not a rank set", Hint: "send 0-3 TEXT; a set with blanks stands in brackets"}
+		return "", "", &Mistake{Text: "send: " + quote(set) + " is not a rank set", Hint: "send 0-3 TEXT; write a set with blanks in brackets"}
 	}
 	return set, text, nil
 }

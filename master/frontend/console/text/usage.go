@@ -14,7 +14,7 @@ import (
 // manyUsed is the number of ranks up to which each has its own line; more are summarised.
 const manyUsed = 16
 
-// used writes "memory 3.1 MB, CPU time 0.05 s" for each rank, or minimum, maximum and mean of many
+// used writes "memory 3.1 MiB, CPU time 0.05 s" for each rank, or minimum, maximum and mean of many
 // ranks.
 func used(_ *Writer, _ Asked, g protocol.Group) []answer {
 	all := columns(g)
@@ -23,7 +23,7 @@ func used(_ *Writer, _ Asked, g protocol.Group) []answer {
 		return nil
 	}
 	if g.Ranks.Len() > manyUsed || !rss.Complete() || !cpu.Complete() {
-		line := "memory " + spanOf(rss.Column, megabytes) + "; CPU time " + spanOf(cpu.Column, seconds)
+		line := "memory " + spanOf(rss.Column, mebibytes) + "; CPU time " + spanOf(cpu.Column, seconds)
 		return []answer{{ranks: g.Ranks, lines: []string{line}}}
 	}
 	memory, time := byRank(rss.Column), byRank(cpu.Column)
@@ -33,7 +33,7 @@ func used(_ *Writer, _ Asked, g protocol.Group) []answer {
 		if memory[r] == "" {
 			continue
 		}
-		line := "memory " + megabytes(number(memory[r])) + ", CPU time " + seconds(number(time[r]))
+		line := "memory " + mebibytes(number(memory[r])) + ", CPU time " + seconds(number(time[r]))
 		i, known := same[line]
 		if !known {
 			i, same[line] = len(each), len(each)
@@ -44,7 +44,7 @@ func used(_ *Writer, _ Asked, g protocol.Group) []answer {
 	return each
 }
 
-// spanOf returns "3.1 MB..1200.0 MB (rank 3), mean 20.0 MB".
+// spanOf returns "3.1 MiB..1200.0 MiB (rank 3), mean 20.0 MiB".
 func spanOf(c column.Column, unit func(float64) string) string {
 	low, _ := c.Min()
 	high, ok := c.Max()
@@ -71,7 +71,7 @@ func number(text string) float64 {
 	return x
 }
 
-// megabytes formats a number of KiB; 1 MB is 1024 KiB.
-func megabytes(kib float64) string { return strconv.FormatFloat(kib/1024, 'f', 1, 64) + " MB" }
+// mebibytes formats a number of KiB.
+func mebibytes(kib float64) string { return strconv.FormatFloat(kib/1024, 'f', 1, 64) + " MiB" }
 
 func seconds(s float64) string { return strconv.FormatFloat(s, 'f', 2, 64) + " s" }

@@ -1,4 +1,4 @@
-package master
+package registration
 
 import (
 	"context"
@@ -47,33 +47,33 @@ func (v *verdicts) Accept(ctx context.Context) (overlay.Registration, func(overl
 	}, nil
 }
 
-func TestGatherNodes(t *testing.T) {
+func TestNodeSlots(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		g      Gathering
+		g      Slots
 		coming []overlay.Registration
 		said   string // parts of the answers, "ranks: text; …"
 		table  string // or part of the error
 	}{
-		{"in any order", Gathering{}, []overlay.Registration{ofNode("4-7", 8, 1), ofNode("0-3", 8, 2)}, "0-3: 0; 4-7: 1", "0-3 node02, 4-7 node01"},
-		{"round robin", Gathering{}, []overlay.Registration{ofNode("1,3", 4, 1), ofNode("0,2", 4, 2)}, "0,2: 0; 1,3: 1", "0,2 node02, 1,3 node01"},
-		{"the master knows how many", Gathering{Servers: 3}, []overlay.Registration{ofNode("0-2", 0, 1)}, "0-2: 0", "0-2 node01"},
-		{"some run free", Gathering{Only: someRanks("1,3,9")}, []overlay.Registration{ofNode("3", 4, 1), ofNode("1", 4, 2)}, "1: 0; 3: 1", "1 node02, 3 node01"},
-		{"one never came", Gathering{}, []overlay.Registration{ofNode("0-3", 8, 2)}, "", "the servers of ranks 4-7 of 8 never registered: "},
-		{"who came is enough", Gathering{Wait: time.Millisecond, Partial: true}, []overlay.Registration{ofNode("0,2", 8, 2)},
+		{"in any order", Slots{}, []overlay.Registration{ofNode("4-7", 8, 1), ofNode("0-3", 8, 2)}, "0-3: 0; 4-7: 1", "0-3 node02, 4-7 node01"},
+		{"round robin", Slots{}, []overlay.Registration{ofNode("1,3", 4, 1), ofNode("0,2", 4, 2)}, "0,2: 0; 1,3: 1", "0,2 node02, 1,3 node01"},
+		{"the master knows how many", Slots{Servers: 3}, []overlay.Registration{ofNode("0-2", 0, 1)}, "0-2: 0", "0-2 node01"},
+		{"some run free", Slots{Only: someRanks("1,3,9")}, []overlay.Registration{ofNode("3", 4, 1), ofNode("1", 4, 2)}, "1: 0; 3: 1", "1 node02, 3 node01"},
+		{"one never came", Slots{}, []overlay.Registration{ofNode("0-3", 8, 2)}, "", "the servers of ranks 4-7 of 8 never registered: "},
+		{"who came is enough", Slots{Wait: time.Millisecond, Partial: true}, []overlay.Registration{ofNode("0,2", 8, 2)},
 			"0,2: 0", "0,2 node02, 1,3-7 "},
-		{"a rank twice", Gathering{}, []overlay.Registration{ofNode("0-3", 5, 2), ofNode("3-4", 5, 1), ofNode("4", 5, 3)},
-			"0-3: 0; 3-4: ranks 3 are there twice: process 2 on node02 and process 1 on node01; 4: 1", "0-3 node02, 4 node03"},
-		{"the same again", Gathering{}, []overlay.Registration{ofNode("0-1", 3, 2), ofNode("0-1", 3, 2), ofNode("2", 3, 1)}, "0-1: 0; 2: 1", "0-1 node02, 2 node01"},
-		{"beyond", Gathering{}, []overlay.Registration{ofNode("0-1", 4, 2), ofNode("4", 4, 1), ofNode("2-3", 4, 3)},
-			"0-1: 0; 4: ranks 4 on node01 are beyond the 4 of the job; 2-3: 1", "0-1 node02, 2-3 node03"},
-		{"one for itself", Gathering{}, []overlay.Registration{ofNode("1", 2, 2), arrival(0, 2, 1), ofNode("0", 2, 3)},
-			": server 0 on node01 stands for itself; 0: 0; 1: 1", "0 node03, 1 node02"},
-		{"nobody says how many", Gathering{}, []overlay.Registration{ofNode("0", 0, 2)}, "0: the master was not told how many ranks", "no server has registered"},
+		{"a rank twice", Slots{}, []overlay.Registration{ofNode("0-3", 5, 2), ofNode("3-4", 5, 1), ofNode("4", 5, 3)},
+			"0-3: 0; 3-4: two servers have registered for rank 3: process 2 on node02 and process 1 on node01; 4: 1", "0-3 node02, 4 node03"},
+		{"the same again", Slots{}, []overlay.Registration{ofNode("0-1", 3, 2), ofNode("0-1", 3, 2), ofNode("2", 3, 1)}, "0-1: 0; 2: 1", "0-1 node02, 2 node01"},
+		{"beyond", Slots{}, []overlay.Registration{ofNode("0-1", 4, 2), ofNode("4", 4, 1), ofNode("2-3", 4, 3)},
+			"0-1: 0; 4: rank 4 on node01: the job has only 4 ranks; 2-3: 1", "0-1 node02, 2-3 node03"},
+		{"one for itself", Slots{}, []overlay.Registration{ofNode("1", 2, 2), registrationOf(0, 2, 1), ofNode("0", 2, 3)},
+			": server 0 on node01 is for one slot, the others; 0: 0; 1: 1", "0 node03, 1 node02"},
+		{"nobody says how many", Slots{}, []overlay.Registration{ofNode("0", 0, 2)}, "0: the master was not told how many ranks", "no server has registered"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := &verdicts{coming: tt.coming, said: map[string]string{}}
-			table, err := tt.g.Gather(context.Background(), v)
+			table, err := tt.g.Collect(context.Background(), v)
 			var routes []string
 			for i, r := range table.Routes {
 				if int(r.Server) != i || table.Size != len(table.Routes) {
@@ -105,13 +105,13 @@ func TestGatherNodes(t *testing.T) {
 	}
 }
 
-// Servers that wait for their numbers do not register again when a gathering has failed; the next
+// Servers that wait for their numbers do not register again when a collection has failed; the next
 // one takes them over.
-func TestGatherNodesAgain(t *testing.T) {
+func TestNodeSlotsAgain(t *testing.T) {
 	v := &verdicts{coming: []overlay.Registration{ofNode("4-7", 8, 1)}, said: map[string]string{}}
-	g := Gathering{Come: &Come{}}
+	g := Slots{Earlier: &Registered{}}
 	for range 2 { // none registers the second time either
-		if _, err := g.Gather(context.Background(), v); err == nil || !strings.HasPrefix(err.Error(), "the servers of ranks 0-3 of 8 never registered: ") {
+		if _, err := g.Collect(context.Background(), v); err == nil || !strings.HasPrefix(err.Error(), "the servers of ranks 0-3 of 8 never registered: ") {
 			t.Fatalf("error: %v", err)
 		}
 	}
@@ -119,7 +119,7 @@ func TestGatherNodesAgain(t *testing.T) {
 		t.Errorf("told: %q", v.said)
 	}
 	v.coming = []overlay.Registration{ofNode("0-3", 8, 2)}
-	table, err := g.Gather(context.Background(), v)
+	table, err := g.Collect(context.Background(), v)
 	if err != nil || table.Size != 2 || table.Routes[0].Host != "node02" || table.Routes[1].Host != "node01" {
 		t.Errorf("%+v, %v", table, err)
 	}
@@ -128,18 +128,18 @@ func TestGatherNodesAgain(t *testing.T) {
 	}
 }
 
-// The next gathering is for fewer ranks; it refuses a server of ranks beyond them.
-func TestGatherNodesCorrected(t *testing.T) {
+// The next collection is for fewer ranks; it refuses a server of ranks beyond them.
+func TestNodeSlotsCorrected(t *testing.T) {
 	v := &verdicts{coming: []overlay.Registration{ofNode("4-7", 0, 1), ofNode("0-3", 0, 2)}, said: map[string]string{}}
-	come := &Come{}
-	if _, err := (Gathering{Servers: 16, Come: come}).Gather(context.Background(), v); err == nil {
+	come := &Registered{}
+	if _, err := (Slots{Servers: 16, Earlier: come}).Collect(context.Background(), v); err == nil {
 		t.Fatal("16 ranks of 8")
 	}
-	table, err := Gathering{Servers: 4, Come: come}.Gather(context.Background(), v)
+	table, err := Slots{Servers: 4, Earlier: come}.Collect(context.Background(), v)
 	if err != nil || table.Size != 1 || table.Routes[0].Host != "node02" {
 		t.Errorf("%+v, %v", table, err)
 	}
-	if v.said["0-3"] != "0" || !strings.HasPrefix(v.said["4-7"], "ranks 4-7 on node01 are beyond the 4 of the job") {
+	if v.said["0-3"] != "0" || !strings.HasPrefix(v.said["4-7"], "ranks 4-7 on node01: the job has only 4 ranks") {
 		t.Errorf("told: %q", v.said)
 	}
 }

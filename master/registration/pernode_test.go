@@ -1,4 +1,4 @@
-package master
+package registration
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"sdm/tree/overlay"
 )
 
-// rollNodes are two nodes of two ranks each, and a third of one.
-func rollNodes() []protocol.Node {
+// someNodes are two nodes of two ranks each, and a third of one.
+func someNodes() []protocol.Node {
 	return protocol.Proctable{
 		{Rank: 0, Host: "a", PID: 1}, {Rank: 1, Host: "a", PID: 2}, {Rank: 2, Host: "b.x.org", PID: 3},
 		{Rank: 3, Host: "b.x.org", PID: 4}, {Rank: 4, Host: "10.0.0.3", PID: 5},
@@ -50,7 +50,7 @@ func from(server int, host string) overlay.Registration {
 	return overlay.Registration{Server: protocol.ServerID(server), Host: host, PID: 100 + server, Addrs: []string{fmt.Sprintf("10.0.0.%d:7", server+1)}}
 }
 
-func TestRoll(t *testing.T) {
+func TestPerNode(t *testing.T) {
 	bad := func(nodes ...int) func(int) error {
 		return func(i int) error {
 			for _, n := range nodes {
@@ -62,32 +62,32 @@ func TestRoll(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct {
-		name   string
-		roll   Roll
-		coming []overlay.Registration
-		table  string // server:host:ranks, or part of the error
-		absent string
-		said   string
+		name    string
+		collect PerNode
+		coming  []overlay.Registration
+		table   string // server:host:ranks, or part of the error
+		absent  string
+		said    string
 	}{
-		{"all", Roll{}, []overlay.Registration{from(2, "c"), from(0, "a"), from(1, "b")},
+		{"all", PerNode{}, []overlay.Registration{from(2, "c"), from(0, "a"), from(1, "b")},
 			"0:a:0-1 1:b.x.org:2-3 2:10.0.0.3:4", "", "a is 0; b is 1; c is 2"},
-		{"one cannot come", Roll{Failed: bad(0)}, []overlay.Registration{from(2, "c"), from(1, "b")},
+		{"one cannot come", PerNode{Failed: bad(0)}, []overlay.Registration{from(2, "c"), from(1, "b")},
 			"0:b.x.org:2-3 1:10.0.0.3:4", "server on a: no route to host", "b is 0; c is 1"},
-		{"two for one reason", Roll{Failed: bad(0, 2)}, []overlay.Registration{from(1, "b")},
+		{"two for one reason", PerNode{Failed: bad(0, 2)}, []overlay.Registration{from(1, "b")},
 			"0:b.x.org:2-3", "server on a,10.0.0.3: no route to host", "b is 0"},
-		{"one does not come", Roll{Wait: 20 * time.Second}, []overlay.Registration{from(2, "c"), from(0, "a")},
-			"0:a:0-1 1:10.0.0.3:4", "server on b.x.org: the server has not come in 20s (of --connect-wait, which gdbs have a part of)", "a is 0; c is 1"},
-		{"nobody can come", Roll{Failed: bad(0, 1, 2)}, nil, "no server has come: server on a,b.x.org,10.0.0.3: no route to host", "", ""},
-		{"nobody comes", Roll{Wait: time.Second}, nil, "no server has come: server on a,b.x.org,10.0.0.3: the server has not come in 1s", "", ""},
-		{"by their hosts, whatever they are called", Roll{ByHost: true}, []overlay.Registration{from(0, "b"), from(2, "node3"), from(1, "a.y.org")},
+		{"one does not come", PerNode{Wait: 20 * time.Second}, []overlay.Registration{from(2, "c"), from(0, "a")},
+			"0:a:0-1 1:10.0.0.3:4", "server on b.x.org: the server has not registered in 20s (of --connect-wait, which gdbs have a part of)", "a is 0; c is 1"},
+		{"nobody can come", PerNode{Failed: bad(0, 1, 2)}, nil, "no server has registered: server on a,b.x.org,10.0.0.3: no route to host", "", ""},
+		{"nobody comes", PerNode{Wait: time.Second}, nil, "no server has registered: server on a,b.x.org,10.0.0.3: the server has not registered in 1s", "", ""},
+		{"by their hosts, whatever they are called", PerNode{ByHost: true}, []overlay.Registration{from(0, "b"), from(2, "node3"), from(1, "a.y.org")},
 			"0:a:0-1 1:b.x.org:2-3 2:10.0.0.3:4", "", "a.y.org is 0; b is 1; node3 is 2"},
-		{"on another host", Roll{ByHost: true}, []overlay.Registration{from(4, "z"), from(0, "a"), from(1, "b")},
+		{"on another host", PerNode{ByHost: true}, []overlay.Registration{from(4, "z"), from(0, "a"), from(1, "b")},
 			"0:a:0-1 1:b.x.org:2-3", "server on 10.0.0.3: the starter has put its server on z, where its table has no ranks (--remote-shell CMD or --start-tool CMD starts them otherwise)",
-			"on z the job has no ranks; a is 0; b is 1"},
-		{"the same again, twice, and beyond", Roll{Failed: bad(1)},
+			"the job has no ranks on z; a is 0; b is 1"},
+		{"the same again, twice, and beyond", PerNode{Failed: bad(1)},
 			[]overlay.Registration{from(0, "a"), from(0, "a"), {Server: 0, Host: "a", PID: 1, Addrs: []string{"x:1"}}, from(3, "d"), from(2, "c")},
 			"0:a:0-1 1:10.0.0.3:4", "server on b.x.org: no route to host",
-			"server 0 is there twice: process 100 on a and process 1 on a; server 3 on d is beyond the 3 that are awaited; a is 0; c is 1"},
+			"two processes have registered as server 0: process 100 on a and process 1 on a; server 3 on d is beyond the 3 that are awaited; a is 0; c is 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -95,8 +95,8 @@ func TestRoll(t *testing.T) {
 				for _, r := range tt.coming {
 					l.coming <- r
 				}
-				tt.roll.Nodes = rollNodes()
-				table, absent, err := tt.roll.Call(context.Background(), l)
+				tt.collect.Nodes = someNodes()
+				table, absent, err := tt.collect.Collect(context.Background(), l)
 				var got []string
 				for _, r := range table.Routes {
 					got = append(got, fmt.Sprintf("%d:%s:%s", r.Server, r.Host, r.Ranks))
@@ -131,14 +131,14 @@ func texts(absent []session.Absent) string {
 	return strings.Join(all, "; ")
 }
 
-// TestRollIsTold reports failures, overdue servers, and their end to a Roll.
-func TestRollIsTold(t *testing.T) {
+// TestPerNodeIsTold reports failures, overdue servers, and their end to a Roll.
+func TestPerNodeIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &rendezvous{coming: make(chan overlay.Registration, 9), said: make(chan string, 9)}
 		changed, failed := make(chan struct{}, 1), map[int]error{}
 		var late []string
-		roll := Roll{
-			Nodes: rollNodes(), Changed: changed, OverdueAfter: 5 * time.Second,
+		collect := PerNode{
+			Nodes: someNodes(), Changed: changed, OverdueAfter: 5 * time.Second,
 			Failed: func(i int) error { return failed[i] },
 			Overdue: func(nodes []protocol.Node, after time.Duration) {
 				late = append(late, fmt.Sprintf("%d after %v", len(nodes), after))
@@ -154,7 +154,7 @@ func TestRollIsTold(t *testing.T) {
 				}
 			},
 		}
-		table, absent, err := roll.Call(context.Background(), l)
+		table, absent, err := collect.Collect(context.Background(), l)
 		if err != nil || table.Size != 1 || texts(absent) != "server on a,10.0.0.3: refused" {
 			t.Errorf("%v, %s, %v", table, texts(absent), err)
 		}
@@ -163,7 +163,7 @@ func TestRollIsTold(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancelCause(context.Background())
 		cancel(errors.New("Ctrl-C"))
-		if _, _, err := (Roll{Nodes: rollNodes()}).Call(ctx, l); err == nil || err.Error() != "Ctrl-C" {
+		if _, _, err := (PerNode{Nodes: someNodes()}).Collect(ctx, l); err == nil || err.Error() != "Ctrl-C" {
 			t.Errorf("cancelled: %v", err)
 		}
 	})

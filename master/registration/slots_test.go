@@ -1,4 +1,4 @@
-package master
+package registration
 
 import (
 	"cmp"
@@ -30,14 +30,14 @@ func (a *arrivals) Accept(ctx context.Context) (overlay.Registration, func(overl
 
 // tooLate returns the error of Accept when no more servers register.
 func tooLate(ctx context.Context) error {
-	if _, ok := ctx.Deadline(); ok { // Gathering.Wait
+	if _, ok := ctx.Deadline(); ok { // Slots.Wait
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}
 	return context.DeadlineExceeded
 }
 
-func arrival(server, size, pid int) overlay.Registration {
+func registrationOf(server, size, pid int) overlay.Registration {
 	return overlay.Registration{
 		Server: protocol.ServerID(server), Size: size, PID: pid,
 		Host: fmt.Sprintf("node%02d", pid%10), Addrs: []string{fmt.Sprintf("10.0.0.%d:24000", pid)},
@@ -49,61 +49,61 @@ func slot(r overlay.Registration) overlay.Registration {
 	return r
 }
 
-func TestGather(t *testing.T) {
+func TestSlots(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
-		g       Gathering
+		g       Slots
 		coming  []overlay.Registration
 		answers []string // "" if accepted, otherwise a part of the refusal
 		err     string   // part of the error, or
 		hosts   string   // of the table
 	}{
-		{"in any order", Gathering{Servers: 2}, []overlay.Registration{arrival(1, 2, 11), arrival(0, 2, 12)},
+		{"in any order", Slots{Servers: 2}, []overlay.Registration{registrationOf(1, 2, 11), registrationOf(0, 2, 12)},
 			[]string{"", ""}, "", "node02 node01"},
-		{"as many as their starter says", Gathering{}, []overlay.Registration{arrival(1, 2, 11), arrival(0, 2, 12)},
+		{"as many as their starter says", Slots{}, []overlay.Registration{registrationOf(1, 2, 11), registrationOf(0, 2, 12)},
 			[]string{"", ""}, "", "node02 node01"},
-		{"the master is one of the job", Gathering{OwnJob: true}, []overlay.Registration{arrival(1, 3, 11), arrival(0, 3, 12)},
+		{"the master is one of the job", Slots{OwnJob: true}, []overlay.Registration{registrationOf(1, 3, 11), registrationOf(0, 3, 12)},
 			[]string{"", ""}, "", "node02 node01"},
-		{"doubled", Gathering{Servers: 2}, []overlay.Registration{arrival(0, 2, 11), arrival(0, 2, 12), arrival(1, 2, 13)},
-			[]string{"", "server 0 is there twice: process 11 on node01 and process 12 on node02", ""}, "", "node01 node03"},
-		{"the same again", Gathering{Servers: 2}, []overlay.Registration{arrival(0, 2, 11), arrival(0, 2, 11), arrival(1, 2, 13)},
+		{"doubled", Slots{Servers: 2}, []overlay.Registration{registrationOf(0, 2, 11), registrationOf(0, 2, 12), registrationOf(1, 2, 13)},
+			[]string{"", "two processes have registered as server 0: process 11 on node01 and process 12 on node02", ""}, "", "node01 node03"},
+		{"the same again", Slots{Servers: 2}, []overlay.Registration{registrationOf(0, 2, 11), registrationOf(0, 2, 11), registrationOf(1, 2, 13)},
 			[]string{"", "", ""}, "", "node01 node03"},
-		{"beyond the last", Gathering{Servers: 2}, []overlay.Registration{arrival(2, 2, 11), arrival(0, 2, 12), arrival(1, 2, 13)},
+		{"beyond the last", Slots{Servers: 2}, []overlay.Registration{registrationOf(2, 2, 11), registrationOf(0, 2, 12), registrationOf(1, 2, 13)},
 			[]string{"server 2 on node01 is beyond the 2 that the master waits for, 0-1", "", ""}, "", "node02 node03"},
-		{"never came", Gathering{Servers: 4}, []overlay.Registration{arrival(1, 4, 11)},
+		{"never came", Slots{Servers: 4}, []overlay.Registration{registrationOf(1, 4, 11)},
 			[]string{""}, "servers 0,2-3 of 4 never registered: ", ""},
-		{"never came in time", Gathering{Servers: 4, Wait: time.Millisecond}, []overlay.Registration{arrival(1, 4, 11)},
+		{"never came in time", Slots{Servers: 4, Wait: time.Millisecond}, []overlay.Registration{registrationOf(1, 4, 11)},
 			[]string{""}, "servers 0,2-3 of 4 never registered: none came in 1ms", ""},
-		{"who came is enough", Gathering{Servers: 4, Wait: time.Millisecond, Partial: true}, []overlay.Registration{arrival(2, 4, 11)},
+		{"who came is enough", Slots{Servers: 4, Wait: time.Millisecond, Partial: true}, []overlay.Registration{registrationOf(2, 4, 11)},
 			[]string{""}, "", "- - node01 -"},
-		{"nobody is not enough", Gathering{Servers: 4, Wait: time.Millisecond, Partial: true}, nil,
+		{"nobody is not enough", Slots{Servers: 4, Wait: time.Millisecond, Partial: true}, nil,
 			nil, "servers 0-3 of 4 never registered: none came in 1ms", ""},
-		{"enough, but not before the time is over", Gathering{Servers: 4, Partial: true}, []overlay.Registration{arrival(2, 4, 11)},
+		{"enough, but not before the time is over", Slots{Servers: 4, Partial: true}, []overlay.Registration{registrationOf(2, 4, 11)},
 			[]string{""}, "servers 0-1,3 of 4 never registered: ", ""},
-		{"doubled, so that another is missing", Gathering{Servers: 3}, []overlay.Registration{arrival(0, 3, 11), arrival(1, 3, 12), arrival(1, 3, 13), arrival(1, 3, 13)},
-			[]string{"", "", "server 1 is there twice", "server 1 is there twice"},
-			"server 2 of 3 never registered: context deadline exceeded; server 1 is there twice: process 12 on node02 and process 13 on node03$", ""},
-		{"beyond the last, so that another is missing", Gathering{Servers: 2}, []overlay.Registration{arrival(0, 2, 11), arrival(7, 2, 12)},
+		{"doubled, so that another is missing", Slots{Servers: 3}, []overlay.Registration{registrationOf(0, 3, 11), registrationOf(1, 3, 12), registrationOf(1, 3, 13), registrationOf(1, 3, 13)},
+			[]string{"", "", "two processes have registered as server 1", "two processes have registered as server 1"},
+			"server 2 of 3 never registered: context deadline exceeded; two processes have registered as server 1: process 12 on node02 and process 13 on node03$", ""},
+		{"beyond the last, so that another is missing", Slots{Servers: 2}, []overlay.Registration{registrationOf(0, 2, 11), registrationOf(7, 2, 12)},
 			[]string{"", "server 7 on node02 is beyond the 2"},
 			"server 1 of 2 never registered: context deadline exceeded; server 7 on node02 is beyond the 2 that the master waits for, 0-1 (is --servers right?)$", ""},
-		{"nobody came", Gathering{}, nil, nil, "no server has registered: ", ""},
-		{"nobody says how many", Gathering{}, []overlay.Registration{arrival(0, 0, 11)},
+		{"nobody came", Slots{}, nil, nil, "no server has registered: ", ""},
+		{"nobody says how many", Slots{}, []overlay.Registration{registrationOf(0, 0, 11)},
 			[]string{"give the master --servers N"}, "the starter says nothing (give the master --servers N)$", ""},
-		{"a program that cannot be", Gathering{Servers: 1, CheckProgram: func(string) error { return errors.New("it would hang") }},
+		{"a program that cannot be", Slots{Servers: 1, CheckProgram: func(string) error { return errors.New("it would hang") }},
 			[]overlay.Registration{{Server: 0, Host: "node01", Addrs: []string{"x:1"}, Slot: "./mpi"}},
 			[]string{"it would hang"}, "it would hang", ""},
-		{"a program that cannot be, everybody is told", Gathering{CheckProgram: func(string) error { return errors.New("it would hang") }},
-			[]overlay.Registration{slot(arrival(1, 2, 11)), slot(arrival(1, 2, 12)), slot(arrival(0, 2, 13)), slot(arrival(0, 2, 14))},
-			[]string{"it would hang", "server 1 is there twice", "it would hang"}, "it would hang", ""},
-		{"again after a failure", Gathering{Come: &Come{byServer: map[protocol.ServerID]overlay.Registration{1: arrival(1, 2, 11)}}},
-			[]overlay.Registration{arrival(1, 2, 11), arrival(0, 2, 12)},
+		{"a program that cannot be, everybody is told", Slots{CheckProgram: func(string) error { return errors.New("it would hang") }},
+			[]overlay.Registration{slot(registrationOf(1, 2, 11)), slot(registrationOf(1, 2, 12)), slot(registrationOf(0, 2, 13)), slot(registrationOf(0, 2, 14))},
+			[]string{"it would hang", "two processes have registered as server 1", "it would hang"}, "it would hang", ""},
+		{"again after a failure", Slots{Earlier: &Registered{byServer: map[protocol.ServerID]overlay.Registration{1: registrationOf(1, 2, 11)}}},
+			[]overlay.Registration{registrationOf(1, 2, 11), registrationOf(0, 2, 12)},
 			[]string{"", ""}, "", "node02 node01"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := &arrivals{coming: tt.coming}
 			var progress []string
 			tt.g.Progress = func(have, want int) { progress = append(progress, fmt.Sprintf("%d/%d", have, want)) }
-			table, err := tt.g.Gather(context.Background(), l)
+			table, err := tt.g.Collect(context.Background(), l)
 			var refused *Refused
 			if errors.As(err, &refused) {
 				refused.Tell(context.Background(), l)
@@ -147,10 +147,10 @@ func TestGather(t *testing.T) {
 }
 
 func TestTurnAway(t *testing.T) {
-	l := &arrivals{coming: []overlay.Registration{arrival(1, 2, 11), arrival(2, 2, 12)}}
+	l := &arrivals{coming: []overlay.Registration{registrationOf(1, 2, 11), registrationOf(2, 2, 12)}}
 	TurnAway(context.Background(), l, 2)
 	want := []string{
-		"server 1 on node01 comes too late: the tree is built",
+		"server 1 on node01 has registered too late: the tree is built",
 		"server 2 on node02 is beyond the 2 that the master waits for, 0-1 (is --servers right?)",
 	}
 	if strings.Join(l.answers, "; ") != strings.Join(want, "; ") {
@@ -158,8 +158,8 @@ func TestTurnAway(t *testing.T) {
 	}
 }
 
-func TestGenerateRoutes(t *testing.T) {
-	table, err := GenerateRoutes([]string{"a", " ", "b"}, 4, 24000, 1000, "flat")
+func TestGenerate(t *testing.T) {
+	table, err := Generate([]string{"a", " ", "b"}, 4, 24000, 1000, "flat")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,24 +172,13 @@ func TestGenerateRoutes(t *testing.T) {
 		t.Errorf("table: %s", text)
 	}
 	for name, bad := range map[string]func() (protocol.RouteTable, error){
-		"no hosts":      func() (protocol.RouteTable, error) { return GenerateRoutes(nil, 4, 24000, 1, "") },
-		"no port":       func() (protocol.RouteTable, error) { return GenerateRoutes([]string{"a"}, 4, 0, 1, "") },
-		"minus one":     func() (protocol.RouteTable, error) { return GenerateRoutes([]string{"a"}, -1, 1, 1, "") },
-		"a port beyond": func() (protocol.RouteTable, error) { return GenerateRoutes([]string{"a"}, 1, 65536, 1, "") },
+		"no hosts":      func() (protocol.RouteTable, error) { return Generate(nil, 4, 24000, 1, "") },
+		"no port":       func() (protocol.RouteTable, error) { return Generate([]string{"a"}, 4, 0, 1, "") },
+		"minus one":     func() (protocol.RouteTable, error) { return Generate([]string{"a"}, -1, 1, 1, "") },
+		"a port beyond": func() (protocol.RouteTable, error) { return Generate([]string{"a"}, 1, 65536, 1, "") },
 	} {
 		if _, err := bad(); err == nil {
 			t.Errorf("%s: accepted", name)
-		}
-	}
-}
-
-func TestNearest(t *testing.T) {
-	for name, want := range map[string]string{
-		"prnit": "print", "cont": "continue", "contniue": "continue", "info local": "info locals",
-		"qq": "", "": "", "completely else": "", strings.Repeat("a", 10000): "",
-	} {
-		if got := nearest(name); got != want {
-			t.Errorf("nearest(%.20q) = %q, want %q", name, got, want)
 		}
 	}
 }

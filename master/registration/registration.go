@@ -1,0 +1,47 @@
+// Package registration makes the routing table of a session from the servers that register at a
+// rendezvous.
+package registration
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sdm/tree/overlay"
+)
+
+// Registrar is where servers register: overlay.RendezvousListener.
+type Registrar interface {
+	// Accept returns the next server that has proved the secret. answer must be called once.
+	Accept(ctx context.Context) (r overlay.Registration, answer func(overlay.Verdict), err error)
+}
+
+// binomial is the shape of a tree whose shape is not given.
+const binomial = "binomial"
+
+// refusals are the reasons why servers were refused, to be reported to the user.
+type refusals []string
+
+// mostRefusals bounds how many are kept.
+const mostRefusals = 8
+
+func (r *refusals) add(refusal string) {
+	if len(*r) < mostRefusals && !slices.Contains(*r, refusal) {
+		*r = append(*r, refusal)
+	}
+}
+
+// with appends the refusals to the error of a collection that has failed.
+func (r refusals) with(err error) error {
+	if len(r) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; %s", err, strings.Join(r, "; "))
+}
+
+// arrival is a registration that may not have been answered yet.
+type arrival struct {
+	overlay.Registration
+	answer func(overlay.Verdict)
+}

@@ -1,0 +1,84 @@
+package sampling
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/rank"
+	"sdm/protocol/stack"
+)
+
+// looked is the result of stacks without samples.
+type looked struct {
+	By string `json:"by"`
+}
+
+// sampled is the result of stacks with samples.
+type sampled struct {
+	By      string `json:"by"`
+	Samples int    `json:"samples"` // number taken
+	Every   string `json:"every"`
+	Moved   bool   `json:"moved"`
+}
+
+// finish answers the call: one result for the ranks that never moved, with their stacks, and one
+// for the others, with all their stacks.
+func (s *samples) finish(now time.Duration) []Output {
+	s.end()
+	still := s.still()
+	out := append(s.result(still, false, s.last.Only(still)), s.result(s.moved, true, s.all.Only(s.moved))...)
+	for _, e := range s.silent {
+		out = append(out, Answer{e})
+	}
+	if s.cancel {
+		note := protocol.Note{Text: fmt.Sprintf("interrupted: %d of %d samples were taken", s.taken, s.args.Samples)}
+		out = append(out, s.answer(protocol.Group{Kind: protocol.KindNote, Body: canonical.JSON(note)}))
+	}
+	done := s.first
+	if s.taken == 0 {
+		done.Lost = s.asked
+	}
+	return append(out, s.done(now, done))
+}
+
+// result makes the answer of some ranks; of none there is none.
+func (s *samples) result(ranks rank.Set, moved bool, tree *stack.Tree) []Output {
+	if ranks.IsEmpty() {
+		return nil
+	}
+	by := cmp.Or(s.args.By, "line")
+	body := canonical.JSON(sampled{by, s.taken, s.every.String(), moved})
+	if s.plain {
+		body = canonical.JSON(looked{by})
+	}
+	return []Output{s.answer(protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Stack: tree, Body: body})}
+}
+
+// abort answers the call with a fault.
+func (s *samples) abort(now time.Duration, f *protocol.Fault) []Output {
+	s.end()
+	s.leave(s.owed)
+	out := s.reportStops(s.busy)
+	out = append(out, s.answer(protocol.Group{Kind: protocol.KindFault, Ranks: s.asked, Body: canonical.JSON(f)}))
+	n := s.asked.Len()
+	return append(out, s.done(now, session.Done{Asked: n, Answered: n, Faults: n}))
+}
+
+// end makes room for the samples of another call.
+func (s *samples) end() {
+	s.of.current = nil
+	s.of.stopTimer()
+}
+
+func (s *samples) answer(g protocol.Group) Output {
+	return Answer{session.Event{Name: g.Kind.String(), ID: s.id, Command: command, Group: g}}
+}
+
+func (s *samples) done(now time.Duration, d session.Done) Output {
+	d.Took = now - s.began
+	return Answer{session.Event{Name: session.DoneName, ID: s.id, Command: command, Done: &d}}
+}

@@ -1,0 +1,348 @@
+package sampling
+
+import (
+	"encoding/json"
+	"time"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/rank"
+	"sdm/protocol/stack"
+)
+
+// samples are those of one call. Running ranks are interrupted for each sample and continued
+// afterwards. Ranks that are stopped remain so, also those that stop for another reason meanwhile.
+//
+//	interrupt → all stopped → stacks → continue → pause → interrupt …
+type samples struct {
+	of    *Sampler
+	id    protocol.RequestID
+	args  protocol.Args
+	plain bool // stacks without samples, as one sample
+	asked rank.Set
+	wait  time.Duration // of each sample; see until
+	every time.Duration
+	began time.Duration
+	since time.Duration // start of the current sample
+
+	taken    int
+	busy     rank.Set // were running, and are interrupted or about to be
+	owed     rank.Set // of busy: have not stopped yet
+	resume   bool     // stops of busy ranks are caused by the interrupt
+	awaiting bool     // owed are awaited
+	paused   bool     // until the next sample; all ranks run
+	stopped  []protocol.Group
+	cancel   bool // the user has interrupted ranks, which must remain stopped
+
+	last, all *stack.Tree // all merges all samples, and counts threads once for each
+	moved     rank.Set
+	first     session.Done
+	silent    []session.Event // of the first sample: groups without stacks
+}
+
+func newSamples(of *Sampler, now time.Duration, c Call) *samples {
+	every, _ := readEvery(c.Args.Every) // see Check
+	s := &samples{of: of, id: c.ID, args: c.Args, plain: c.Args.Samples == 0, asked: c.Ranks, wait: c.Wait,
+		every: every, began: now, first: session.Done{Asked: c.Ranks.Len()}}
+	s.args.Samples = max(c.Args.Samples, 1)
+	return s
+}
+
+// The steps of a sample share its wait, so that it ends in time if ranks are silent. These are the
+// latest ends of the steps, in tenths of the wait.
+const (
+	interruptEnds = 3
+	stopsEnd      = 4
+	lookEnds      = 7
+	againEnds     = 8
+	resumeEnds    = 10
+)
+
+// until returns the wait of a step; 0 has no limit.
+func (s *samples) until(now, tenths time.Duration) time.Duration {
+	if s.wait <= 0 {
+		return 0
+	}
+	return max(s.since+s.wait*tenths/10-now, time.Millisecond)
+}
+
+// ask makes a request. Its answers are ignored if the samples have ended meanwhile.
+func (s *samples) ask(name string, ranks rank.Set, wait time.Duration, a protocol.Args, then func(time.Duration, []session.Event, session.Done) []Output) []Output {
+	return []Output{Ask{
+		Command: name, Ranks: ranks, Wait: wait, Args: a,
+		Then: func(now time.Duration, answers []session.Event, done session.Done) []Output {
+			if s.of.current != s {
+				return nil
+			}
+			return then(now, answers, done)
+		},
+		Fail: func(now time.Duration, f *protocol.Fault) []Output {
+			if s.of.current != s {
+				return nil
+			}
+			return s.abort(now, f)
+		},
+	}}
+}
+
+func (s *samples) wake(now time.Duration, running rank.Set) []Output {
+	if s.awaiting {
+		return s.goOn(now)
+	}
+	s.paused = false
+	return s.begin(now, running)
+}
+
+// begin interrupts the running ranks.
+func (s *samples) begin(now time.Duration, running rank.Set) []Output {
+	s.since = now
+	s.busy = running.Intersect(s.asked)
+	s.owed, s.resume, s.stopped = s.busy, true, nil
+	s.of.late.forget(s.busy)
+	if s.busy.IsEmpty() {
+		return s.look(now)
+	}
+	return s.ask("interrupt", s.busy, s.until(now, interruptEnds), protocol.Args{}, s.interrupted)
+}
+
+// interrupted waits for the stops, or until the step ends.
+func (s *samples) interrupted(now time.Duration, answers []session.Event, _ session.Done) []Output {
+	for _, e := range answers {
+		switch e.Group.Kind {
+		case protocol.KindResult:
+		case protocol.KindMissing: // it may stop after the sample
+			s.leave(e.Group.Ranks)
+		default: // a rank that cannot be interrupted is not awaited
+			s.owed = s.owed.Minus(e.Group.Ranks)
+		}
+	}
+	if s.owed.IsEmpty() {
+		return s.look(now)
+	}
+	s.awaiting = true
+	return s.of.startTimer(s.until(now, stopsEnd))
+}
+
+// leave hands interrupted ranks that have not stopped over to late, unless the user wants them to
+// stop.
+func (s *samples) leave(ranks rank.Set) {
+	ranks = ranks.Intersect(s.owed)
+	s.busy, s.owed = s.busy.Minus(ranks), s.owed.Minus(ranks)
+	if !s.cancel {
+		s.of.late.owe(ranks)
+	}
+}
+
+// goOn ends the wait for stops.
+func (s *samples) goOn(now time.Duration) []Output {
+	s.awaiting = false
+	s.of.stopTimer()
+	return s.look(now)
+}
+
+// look takes one sample.
+func (s *samples) look(now time.Duration) []Output {
+	wait := s.until(now, lookEnds)
+	return s.askStacks(s.asked, wait, func(now time.Duration, answers []session.Event, done session.Done) []Output {
+		tree := s.enter(answers, wait)
+		if s.taken == 0 {
+			done.Asked = s.first.Asked
+			s.first = done
+		} else {
+			s.moved = s.moved.Union(s.last.Moved(tree))
+		}
+		s.taken++
+		s.last, s.all = tree, s.all.Merge(tree)
+		if s.taken == s.args.Samples {
+			return s.lookAgain(now)
+		}
+		return s.release(now)
+	})
+}
+
+func (s *samples) askStacks(ranks rank.Set, wait time.Duration, then func(time.Duration, []session.Event, session.Done) []Output) []Output {
+	return s.ask("stacks", ranks, wait, protocol.Args{By: s.args.By, AllThreads: s.args.AllThreads}, then)
+}
+
+// enter merges the stacks of a sample. Ranks without stacks in the first one are not asked again.
+func (s *samples) enter(answers []session.Event, wait time.Duration) (tree *stack.Tree) {
+	for _, e := range answers {
+		switch {
+		case e.Group.Kind == protocol.KindResult:
+			tree = tree.Merge(e.Group.Stack)
+		case s.taken == 0:
+			s.asked = s.asked.Minus(e.Group.Ranks)
+			e.ID, e.Command = s.id, command
+			if e.Group.Kind == protocol.KindMissing { // the user knows the whole wait
+				e.Group.Body = inWait(e.Group.Body, wait, s.wait)
+			}
+			s.silent = append(s.silent, e)
+		}
+	}
+	return tree
+}
+
+// inWait replaces the wait of a step by that of the whole sample in the body of a missing group.
+func inWait(body []byte, step, whole time.Duration) []byte {
+	var m protocol.Missing
+	if json.Unmarshal(body, &m) != nil || m.Cause != protocol.NoAnswer(step) {
+		return body
+	}
+	m.Cause = protocol.NoAnswer(whole)
+	return canonical.JSON(m)
+}
+
+// lookAgain takes the stacks of those ranks that never moved once more: only then are their threads
+// counted without those of other ranks.
+func (s *samples) lookAgain(now time.Duration) []Output {
+	still := s.still()
+	if still.IsEmpty() || s.moved.IsEmpty() {
+		return s.release(now)
+	}
+	return s.askStacks(still, s.until(now, againEnds), func(now time.Duration, answers []session.Event, _ session.Done) []Output {
+		var tree *stack.Tree
+		for _, e := range answers {
+			tree = tree.Merge(e.Group.Stack)
+		}
+		if tree != nil {
+			s.last = tree
+		}
+		return s.release(now)
+	})
+}
+
+// still returns the ranks that were at the same place in all samples.
+func (s *samples) still() rank.Set {
+	return s.last.Having(func(stack.Frame) bool { return true }).Minus(s.moved)
+}
+
+// release continues the ranks that were interrupted for the sample, unless the user has interrupted
+// them.
+func (s *samples) release(now time.Duration) []Output {
+	if s.cancel {
+		return append(s.reportStops(s.busy.Minus(s.owed)), s.finish(now)...)
+	}
+	s.leave(s.owed)
+	if s.busy.IsEmpty() {
+		return s.next(now)
+	}
+	s.resume = false
+	return s.ask("continue", s.busy, s.until(now, resumeEnds), protocol.Args{}, func(now time.Duration, answers []session.Event, _ session.Done) []Output {
+		out := s.of.failedToContinue(now, s.stopped, answers)
+		s.stopped = nil
+		return append(out, s.next(now)...)
+	})
+}
+
+// failedToContinue reports the stops of ranks that could not be continued, and withdraws them from
+// the samples. A rank that is not stopped any more has been continued by the user, or has ended.
+func (s *Sampler) failedToContinue(now time.Duration, stops []protocol.Group, answers []session.Event) (out []Output) {
+	for _, e := range answers {
+		var f protocol.Fault
+		if e.Group.Kind != protocol.KindFault || json.Unmarshal(e.Group.Body, &f) == nil && f.Kind == protocol.FaultState {
+			continue
+		}
+		for _, g := range stops {
+			part, ok := g.Narrow(e.Group.Ranks)
+			if !ok {
+				continue
+			}
+			out = append(out, Tell{part})
+			if s.current != nil {
+				s.current.forget(part.Ranks)
+				out = append(out, s.current.settle(now, part.Ranks)...)
+			}
+		}
+	}
+	return out
+}
+
+// next waits for the next sample, or ends after the last.
+func (s *samples) next(now time.Duration) []Output {
+	if s.cancel || s.taken == s.args.Samples {
+		return s.finish(now)
+	}
+	s.paused = true
+	return s.of.startTimer(max(s.every, time.Nanosecond))
+}
+
+// reportStops reports the stops of ranks that were withheld.
+func (s *samples) reportStops(ranks rank.Set) (out []Output) {
+	s.resume = false
+	for _, g := range s.stopped {
+		if part, ok := g.Narrow(ranks); ok {
+			s.busy = s.busy.Minus(part.Ranks)
+			out = append(out, Tell{part})
+		}
+	}
+	s.stopped = nil
+	return out
+}
+
+// filter removes from a group the events that the samples have caused.
+func (s *samples) filter(now time.Duration, g protocol.Group) (rest protocol.Group, some bool, out []Output) {
+	ours := g.Ranks.Intersect(s.busy)
+	if ours.IsEmpty() {
+		return g, true, nil
+	}
+	switch {
+	case g.Kind == protocol.KindRunning && s.resume: // the user has continued them
+		s.forget(ours)
+		out = s.settle(now, ours)
+	case g.Kind == protocol.KindRunning:
+		s.stopped = without(s.stopped, ours)
+	case g.Kind == protocol.KindStopped && s.resume && ours.Intersects(s.owed) && isInterrupt(g.Body):
+		ours = ours.Intersect(s.owed)
+		if part, ok := g.Narrow(ours); ok {
+			s.stopped = append(s.stopped, part)
+		}
+		out = s.settle(now, ours)
+	case g.Kind == protocol.KindStopped || g.Kind.IsEnd():
+		s.forget(ours)
+		return g, true, s.settle(now, ours)
+	default:
+		return g, true, nil
+	}
+	rest, some = g.Narrow(g.Ranks.Minus(ours))
+	return rest, some, out
+}
+
+// forget withdraws ranks from the samples, with the stops that were withheld.
+func (s *samples) forget(ranks rank.Set) {
+	s.busy, s.stopped = s.busy.Minus(ranks), without(s.stopped, ranks)
+}
+
+// without removes ranks from groups.
+func without(groups []protocol.Group, ranks rank.Set) (rest []protocol.Group) {
+	for _, g := range groups {
+		if part, ok := g.Narrow(g.Ranks.Minus(ranks)); ok {
+			rest = append(rest, part)
+		}
+	}
+	return rest
+}
+
+// settle removes ranks that have stopped or ended from those that are awaited.
+func (s *samples) settle(now time.Duration, ranks rank.Set) []Output {
+	s.owed = s.owed.Minus(ranks)
+	if s.owed.IsEmpty() && s.awaiting {
+		return s.goOn(now)
+	}
+	return nil
+}
+
+// isInterrupt reports whether the body of a stop says that it was requested.
+func isInterrupt(body []byte) bool {
+	var stop protocol.Stop
+	return json.Unmarshal(body, &stop) == nil && stop.Reason == "interrupted"
+}
+
+// interrupt ends the samples for a call that stops ranks.
+func (s *samples) interrupt(now time.Duration) []Output {
+	s.cancel = true
+	if s.paused {
+		return s.finish(now)
+	}
+	return nil
+}

@@ -1,0 +1,32 @@
+// Parts of messages.
+
+package protocol
+
+import (
+	"unicode/utf8"
+
+	"sdm/protocol/rank"
+)
+
+// mostClipped is the number of bytes of a text that Clip keeps.
+const mostClipped = 60
+
+// Clip shortens a text for an error message of one line, between two characters.
+func Clip(text string) string {
+	if len(text) <= mostClipped {
+		return text
+	}
+	end := mostClipped
+	for end > mostClipped-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "..."
+}
+
+// Ranks names ranks in a message: "rank 3", "ranks 0-2,7".
+func Ranks(s rank.Set) string {
+	if s.Len() == 1 {
+		return "rank " + s.String()
+	}
+	return "ranks " + s.String()
+}
