@@ -63,7 +63,7 @@ var (
 	offset = regexp.MustCompile(`<([a-z_]+)\+[0-9]+>`)
 	noCode = regexp.MustCompile(`No compiled code for line ([0-9]+) in file (".*")\.`)
 	// From glibc 2.41 on, cancellable system calls are in a function without a name.
-	inSyscall = regexp.MustCompile(`\(call to syscall ([a-z]+)\), \?\? \(\) from (?:/usr)?/lib/`)
+	inSyscall = regexp.MustCompile(`\(call to syscall ([a-z]+)\), [a-z?]+ \(\) from (?:/usr)?/lib/`)
 	nearEnd   = regexp.MustCompile("near the end of `.*'\\.")
 )
 
