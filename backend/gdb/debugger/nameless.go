@@ -9,7 +9,6 @@ import (
 
 	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/mi"
-	"sdm/protocol"
 )
 
 // mostNameless bounds the search for a frame with a name, from the innermost frame.
@@ -63,22 +62,6 @@ func (m *Machine) standsNamed(t *thread, then func()) {
 		}
 		then()
 	}, "-stack-list-frames", "--thread", m.gdbThread(t.id), "0", strconv.Itoa(mostNameless))
-}
-
-// stopNamed reports the place of a rank that has not stopped for a reason of its own.
-func (m *Machine) stopNamed(t *thread, reason string) {
-	report := func(f *protocol.Frame, called string) {
-		body := m.stopBody(t, reason)
-		body.Caller, body.Within = f, called
-		m.Event(protocol.KindStopped, body, m.stopColumns(t)...)
-	}
-	m.standsNamed(t, func() {
-		if crashed(t.stop) == "" {
-			report(nil, "")
-			return
-		}
-		m.libraryCaller(t, report)
-	})
 }
 
 // firstNamed returns the innermost frame with a name, with level 0: the level differs

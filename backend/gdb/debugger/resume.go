@@ -331,58 +331,6 @@ func (m *Machine) standsStill(r *run) {
 	m.reportStop(r, t)
 }
 
-// reportStop collects what is to be shown with a stop.
-func (m *Machine) reportStop(r *run, t *thread) {
-	m.beginRecord()
-	if first := m.attach.away != ""; first {
-		m.watchAbort()
-	}
-	if m.atAbort(t.stop) {
-		m.tellAbort(t)
-		return
-	}
-	m.named(t, func() {
-		m.standsNamed(t, func() {
-			m.placed(t, func() {
-				m.libraryCaller(t, func(f *protocol.Frame, called string) { m.tellStop(r, t, f, called) })
-			})
-		})
-	})
-}
-
-// tellStop reports the stop with the values of displays.
-func (m *Machine) tellStop(r *run, t *thread, caller *protocol.Frame, called string) {
-	m.withDisplays(t, func(shown []protocol.Display, values []string, s spoken) {
-		body := m.stopBody(t, "")
-		body.Caller, body.Within = caller, called
-		if ownReason(t.stop) {
-			reached := m.points.reached(t.stop)
-			for _, p := range reached {
-				body.Then = append(body.Then, p.then()...)
-			}
-			// The breakpoint of the first stop is at the same place and is not silent.
-			body.Silent = m.attach.away == "" && len(reached) > 0 && !slices.ContainsFunc(reached, func(p *point) bool { return !p.silent() })
-		}
-		m.arrived()
-		if body.Temporary || body.Reason == protocol.WatchpointScope {
-			m.forget(body.Breakpoint)
-		}
-		for _, w := range body.Triggered {
-			if w.Reason == protocol.WatchpointScope {
-				m.forget(w.Breakpoint)
-			}
-		}
-		body.Displays, body.Commands = shown, s.lines
-		c := &columns{rank: m.Target.Rank, list: m.stopColumns(t)}
-		if f, ok := frameIn(t.stop); ok && r.address && f.Line != 0 {
-			c.add("addr", f.addr)
-		}
-		c.displays(shown, values)
-		c.outputs(s)
-		m.Event(protocol.KindStopped, body, c.sorted()...)
-	})
-}
-
 // speaker returns the thread whose stop is reported: the first with a reason of its
 // own, otherwise the selected one.
 func (m *Machine) speaker(r *run) *thread {
