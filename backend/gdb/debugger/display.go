@@ -53,7 +53,7 @@ func (m *Machine) display(q *Request) {
 			return
 		}
 		if len(all) >= mostDisplays {
-			m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "there are 100 displays already", Hint: "undisplay ends some"})
+			m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("there are %d displays already", mostDisplays), Hint: "undisplay ends some"})
 			return
 		}
 		d := protocol.Display{Number: q.args.Display, Expr: q.args.Expr, Format: q.args.Format}
@@ -268,6 +268,6 @@ func (m *Machine) displaysOverdue() {
 		return
 	}
 	m.dropDisplays()
-	m.Event(protocol.KindNote, protocol.Note{Text: "the displayed expressions have no value after 2s; they are shown no more"})
+	m.Event(protocol.KindNote, protocol.Note{Text: fmt.Sprintf("the displayed expressions have no value after %s; they are shown no more", displayWait)})
 	m.releaseStop(h)
 }

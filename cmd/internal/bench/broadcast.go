@@ -15,10 +15,6 @@ import (
 // manyServers is the size of the tree in most sections: real processes on one machine.
 const manyServers = 64
 
-// mrnet is what MRNet 5.0 took with as many back ends, on a similar machine with 2 processors: the
-// median round trip of a broadcast and a sum, and the start-up; the lowest values seen, in ms.
-var mrnet = map[int]struct{ trip, start float64 }{64: {3.5, 140}, 256: {16, 750}, 1024: {104, 9000}}
-
 // mostStart is the target for the start-up, in ms.
 var mostStart = map[int]float64{64: 500, 256: 2000, 1024: 8000}
 
@@ -27,8 +23,8 @@ func benchBroadcast(b *bench) {
 	b.broadcast(manyServers, 40, 25)
 }
 
-// benchLarge is benchBroadcast with more servers, up to a number for which this machine, like
-// MRNet's, is far too small.
+// benchLarge is benchBroadcast with more servers, up to a number for which this machine is far too
+// small.
 func benchLarge(b *bench) {
 	b.broadcast(256, 12, 8)
 	b.broadcast(1024, 6, 5)
@@ -62,18 +58,12 @@ func (b *bench) broadcast(servers, blocks, rounds int) {
 		c := compare(blocks, rounds, timed(w.ask), timed(bare))
 		b.table.add(row{what: fmt.Sprintf("command to %s servers and answer, %s", n, w.what), unit: "ms",
 			ours: ms(c.times[0]), floor: ms(c.times[1]), ratio: c.ratio[1], limit: limit{ratio: 1.5}})
-		if w.what == "one value" && mrnet[servers].trip > 0 {
-			b.table.add(row{what: "the same, MRNet's best on such a machine as the floor", unit: "ms", ours: ms(c.times[0]), floor: mrnet[servers].trip, limit: limit{ratio: 1}})
-		}
 	}
 	b.progress("processor time")
 	calls := max(40, 500*manyServers/servers/4)
 	ours, floor := processorTime(calls, j.servers.PIDs(), same), processorTime(calls, f.pids(), bare)
 	b.table.add(row{what: "processor time of each server", unit: "µs", ours: us(ours), floor: us(floor), limit: limit{ratio: 1.5}})
 	b.table.add(row{what: fmt.Sprintf("%s servers from nothing to a tree", n), unit: "ms", ours: ms(started), floor: ms(forwarding), limit: limit{most: mostStart[servers]}})
-	if mrnet[servers].start > 0 {
-		b.table.add(row{what: "the same, MRNet's best on such a machine as the floor", unit: "ms", ours: ms(started), floor: mrnet[servers].start})
-	}
 	f.close()
 	j.close()
 }

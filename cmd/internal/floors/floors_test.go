@@ -29,7 +29,6 @@ var doors = map[string][]string{
 	"github.com/chzyer/readline":        {"sdm/master/frontend/console"},
 	"golang.org/x/term":                 {"sdm/master/frontend/console", "sdm/cmd"},
 	"golang.org/x/sys":                  {"sdm/launch/local", "sdm/launch/mpir", "sdm/backend/gdb", "sdm/master/frontend/rpc", "sdm/server", "sdm/cmd"},
-	"github.com/prometheus/procfs":      {"sdm/launch"},
 	"github.com/cockroachdb/datadriven": {"sdm/backend/backendtest"}, // imported by tests only
 }
 

@@ -8,7 +8,7 @@ type row struct {
 	tests *regexp.Regexp // matches values of test.name
 }
 
-// rows are the rows of the table, in the order of the README.
+// rows are the rows of the table, in the order in which a user comes to them.
 var rows = []row{
 	{"`run` a program, breakpoints, stepping, values", tests(`cmd/sdm TestSessions/.*/(breakpoints|values|places|running|points|end)$`)},
 	{"`run -- mpirun`: Open MPI", tests(`cmd/internal/e2e Test(MPI|LaunchBringsTheProgram|RunOfAStarter|OutputOfTheStarter|PartialRunOfSlots)/Open_MPI`, `cmd/internal/e2e TestRunHoldsAndReleases$`)},
