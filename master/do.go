@@ -222,7 +222,7 @@ func (m *Master) checkHere(info protocol.CommandInfo, a protocol.Args) *protocol
 
 // checkBreakpoints refuses numbers of breakpoints that do not exist.
 func (m *Master) checkBreakpoints(command string, a protocol.Args) *protocol.Fault {
-	for _, one := range a.Apart() {
+	for _, one := range a.PerBreakpoint() {
 		n := 0
 		switch {
 		case len(one.Breakpoints) > 0:

@@ -80,7 +80,7 @@ func (g *given) note(id protocol.RequestID, name string, a protocol.Args, ranks,
 // change records a change of breakpoints, each by itself, and replaces earlier ones of its kind.
 func (g *given) change(id protocol.RequestID, name string, a protocol.Args, ranks rank.Set) {
 	able := func(name string) bool { return name == "enable" || name == "disable" }
-	for _, one := range a.Apart() {
+	for _, one := range a.PerBreakpoint() {
 		all := len(one.Breakpoints)+len(one.Places) == 0
 		g.drop(ranks, func(c protocol.Command) bool {
 			same := slices.Equal(c.Args.Breakpoints, one.Breakpoints) && slices.Equal(c.Args.Places, one.Places)

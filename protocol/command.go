@@ -164,10 +164,10 @@ func (p Site) String() string {
 	return strconv.Itoa(p.Breakpoint) + "." + strconv.Itoa(p.Number)
 }
 
-// Apart splits the arguments of a command that changes breakpoints into one copy
+// PerBreakpoint splits the arguments of a command that changes breakpoints into one copy
 // for each breakpoint or location that they name. Arguments that name none, and so
 // apply to all breakpoints, are returned unchanged.
-func (a Args) Apart() []Args {
+func (a Args) PerBreakpoint() []Args {
 	var each []Args
 	for _, n := range a.Breakpoints {
 		one := a
@@ -186,7 +186,7 @@ func (a Args) Apart() []Args {
 }
 
 // ChangesOnly reports whether the arguments name exactly this breakpoint, or one
-// location of it, as those returned by Apart do.
+// location of it, as those returned by PerBreakpoint do.
 func (a Args) ChangesOnly(breakpoint int) bool {
 	switch {
 	case len(a.Breakpoints) == 1 && len(a.Places) == 0:

@@ -110,7 +110,7 @@ func Prepare(cfg Config, links Links) (*Runner, error) {
 		},
 		Quit: func() { r.server.finish() },
 		Lost: r.lose,
-		Deserted: func() {
+		MasterLost: func() {
 			if r.cfg.LetRun {
 				r.server.letRun()
 			} else {
@@ -328,7 +328,7 @@ func (r *Runner) watch(ctx context.Context) {
 			r.failure = fmt.Errorf("%w in %v (start the master first, or give a longer --connect-wait)", ErrNoParent, r.links.ConnectWait)
 			r.quit()
 		case <-w.linger:
-			r.loop.Post(tree.FromParent{Msg: wire.Message{Kind: wire.Quit, Flags: wire.Deserted}})
+			r.loop.Post(tree.FromParent{Msg: wire.Message{Kind: wire.Quit, Flags: wire.MasterLost}})
 		case <-w.grace:
 			r.quit()
 		case <-ctx.Done():

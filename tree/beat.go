@@ -16,13 +16,13 @@ type beat struct {
 	period, silence time.Duration // 0: never
 	due             time.Duration // next heartbeat to children
 	above           time.Duration // next check of the parent
-	deaf            int           // consecutive checks at which it was silent
+	missedAbove     int           // consecutive checks at which it was silent
 }
 
-// maxDeaf is the number of silence periods after which a parent is regarded as
+// maxMissedAbove is the number of silence periods after which a parent is regarded as
 // lost. By then the vertex above the parent has given it up and another one has
 // adopted us, unless no vertex is left above.
-const maxDeaf = 10
+const maxMissedAbove = 10
 
 // startBeat sets the periods from the routing table.
 func (n *Node) startBeat(table protocol.RouteTable) {
@@ -47,12 +47,12 @@ func (n *Node) watchAbove() {
 func (n *Node) listenAbove() {
 	n.watchAbove()
 	if n.orphan || n.quitting {
-		n.beat.deaf = 0
+		n.beat.missedAbove = 0
 		return
 	}
-	if n.beat.deaf++; n.beat.deaf > maxDeaf {
-		n.emit(LeaveParent{fmt.Sprintf("silent for %v", maxDeaf*n.beat.silence)})
-		n.orphan, n.beat.deaf = true, 0
+	if n.beat.missedAbove++; n.beat.missedAbove > maxMissedAbove {
+		n.emit(LeaveParent{fmt.Sprintf("silent for %v", maxMissedAbove*n.beat.silence)})
+		n.orphan, n.beat.missedAbove = true, 0
 	}
 }
 
@@ -69,12 +69,12 @@ func (n *Node) heartbeat() {
 		if c.state != childUp {
 			continue
 		}
-		if c.missed++; c.heard {
+		if c.missed++; c.received {
 			c.missed = 0
 		}
-		c.heard = false
+		c.received = false
 		if silent := time.Duration(c.missed) * n.beat.period; c.missed > 0 && silent >= n.beat.silence {
-			n.drop(c, fmt.Sprintf("silent for %v", silent))
+			n.disconnect(c, fmt.Sprintf("silent for %v", silent))
 			continue
 		}
 		n.emit(ToChild{c.id, wire.Message{Kind: wire.Ping}})

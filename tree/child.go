@@ -15,7 +15,7 @@ import (
 // childState is the state of the link to a child. It only advances.
 //
 //	orphan ──allowed to adopt──▶ dialling ──Connected──▶ up
-//	   └───────────┴────────────ConnectFailed──┴──ChildLost, Drop──▶ gone
+//	   └───────────┴────────────ConnectFailed──┴──ChildLost, Disconnect──▶ gone
 type childState uint8
 
 const (
@@ -34,7 +34,7 @@ type child struct {
 	table   []protocol.Route // routes of its subtree
 	servers rank.Set         // server numbers of its subtree
 	ranks   rank.Set         // ranks of its subtree
-	held    []heldCommand    // commands that wait for the link
+	pending []pendingCommand // commands that wait for the link
 
 	// adopted: it was a child of the lost server under.
 	adopted bool
@@ -44,8 +44,8 @@ type child struct {
 	// accepted.
 	resync uint64
 
-	heard  bool // something arrived since the last heartbeat
-	missed int  // consecutive heartbeats without an answer
+	received bool // something arrived since the last heartbeat
+	missed   int  // consecutive heartbeats without an answer
 
 	// Bodies that report the loss of the child: in answers to requests, in answers
 	// to Init, as an event, and in answers for servers that were reached through
@@ -53,9 +53,9 @@ type child struct {
 	lost, absent, died, behind []byte
 }
 
-// heldCommand is a command that waits for the link to a child. Their number is
+// pendingCommand is a command that waits for the link to a child. Their number is
 // bounded by that of the requests.
-type heldCommand struct {
+type pendingCommand struct {
 	msg      wire.Message
 	deadline time.Duration // at this vertex; 0 is none
 }
@@ -75,17 +75,17 @@ func (c *child) name() string {
 func (c *child) gone(cause string) {
 	host := c.route.Host
 	c.state = childGone
-	c.table, c.held = nil, nil
+	c.table, c.pending = nil, nil
 	c.absent = canonical.JSON(protocol.Missing{Cause: cause, Host: host})
 	c.lost = canonical.JSON(protocol.Missing{Cause: c.name() + ": " + cause, Host: host})
 	c.died = canonical.JSON(protocol.Missing{Cause: c.name() + ": " + cause, Host: host, Incomplete: true})
 	c.behind = canonical.JSON(protocol.Missing{Cause: "behind " + c.name() + ": " + cause})
 }
 
-// obituary returns the answers on behalf of ranks below a lost child, as at most
+// lostGroups returns the answers on behalf of ranks below a lost child, as at most
 // two groups: the child's own ranks, and those that were reached through it. For an
 // Init the ranks are server numbers.
-func (c *child) obituary(kind protocol.Kind, ranks rank.Set, ofInit bool) []protocol.Group {
+func (c *child) lostGroups(kind protocol.Kind, ranks rank.Set, ofInit bool) []protocol.Group {
 	own, body := c.route.Ranks, c.lost
 	if ofInit {
 		own, body = rank.Of(rank.ID(c.route.Server)), c.absent
@@ -107,7 +107,7 @@ func (n *Node) send(c *child, r *request, m wire.Message) {
 		return
 	}
 	if c.state == childDialling {
-		c.held = append(c.held, heldCommand{m, r.deadline})
+		c.pending = append(c.pending, pendingCommand{m, r.deadline})
 		return
 	}
 	m.Wait = n.left(r.deadline)

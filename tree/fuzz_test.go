@@ -13,7 +13,7 @@ import (
 // message, or delivers its own route and connects to children that have one.
 func FuzzInit(f *testing.F) {
 	for _, shape := range []string{"binomial", "flat", "2"} {
-		part, err := treetest.Part(treetest.Table(shape, 5, 2, true), 2)
+		part, err := treetest.Subtable(treetest.Table(shape, 5, 2, true), 2)
 		if err != nil {
 			f.Fatal(err)
 		}

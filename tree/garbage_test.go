@@ -70,7 +70,7 @@ func drawInput(t *rapid.T, id tree.NodeID, table protocol.RouteTable) tree.Input
 	}
 	switch rapid.IntRange(0, 12).Draw(t, "input") {
 	case 0, 1:
-		part, err := treetest.Part(table, id)
+		part, err := treetest.Subtable(table, id)
 		if err != nil {
 			t.Fatal(err)
 		}

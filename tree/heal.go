@@ -111,19 +111,19 @@ func (n *Node) adopted(m *wire.Message) {
 			n.answerFor(r, c, protocol.KindLost)
 		}
 	}
-	n.settle(r)
+	n.sendReady(r)
 }
 
-// leave ends a vertex that has been removed from the tree because it was silent for
+// shutDown ends a vertex that has been removed from the tree because it was silent for
 // too long. Its children have other parents, or will have.
-func (n *Node) leave(body []byte) {
+func (n *Node) shutDown(body []byte) {
 	var why protocol.Missing
 	if json.Unmarshal(body, &why) != nil || why.Cause == "" {
 		why.Cause = "no reason given"
 	}
 	for _, c := range n.children {
 		if c.state == childUp || c.state == childDialling {
-			n.emit(Drop{c.id, "this server has been given up"})
+			n.emit(Disconnect{c.id, "this server has been given up"})
 		}
 		c.state = childGone
 	}

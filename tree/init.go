@@ -55,7 +55,7 @@ func (n *Node) init(m *wire.Message) {
 	if rest := r.replies.Owed().Minus(n.servers()); !rest.IsEmpty() {
 		r.replies.Add(noSuch(rest, "no such server in the tree"))
 	}
-	n.settle(r)
+	n.sendReady(r)
 }
 
 // asked returns the servers that must answer an Init: those named, or all.
@@ -91,17 +91,17 @@ func (n *Node) connected(id NodeID) {
 	c := n.byID[id]
 	if c == nil || c.state != childDialling {
 		if c == nil || c.state == childGone {
-			n.emit(Drop{id, "nobody waits for it any more"})
+			n.emit(Disconnect{id, "nobody waits for it any more"})
 		}
 		return
 	}
-	c.state, c.heard = childUp, true
+	c.state, c.received = childUp, true
 	n.emit(ToChild{id, n.place(c)})
-	for _, h := range c.held {
+	for _, h := range c.pending {
 		h.msg.Wait = n.left(h.deadline)
 		n.emit(ToChild{id, h.msg})
 	}
-	c.table, c.held = nil, nil
+	c.table, c.pending = nil, nil
 	if c.adopted {
 		n.askAgain(c)
 	}
@@ -157,6 +157,6 @@ func (n *Node) localReady(g protocol.Group) {
 	n.ready = append(n.ready, g)
 	if r := n.requests[n.initID]; r != nil {
 		r.replies.Add(g)
-		n.settle(r)
+		n.sendReady(r)
 	}
 }

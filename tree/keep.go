@@ -33,7 +33,7 @@ type keep struct {
 	last     uint64
 	kept     []protocol.Group // numbers last-len+1 … last
 	keptSize int
-	held     bool // the last Hold was on
+	paused   bool // the last PauseOutput was on
 }
 
 // acks records what the root has received, by server.
@@ -56,15 +56,15 @@ func (n *Node) ownEvents(groups []protocol.Group) {
 		n.event(groups[i])
 		n.bound()
 	}
-	n.hold()
+	n.pauseOutput()
 }
 
-// hold emits a Hold when the limit of kept events is exceeded, and when the number
+// pauseOutput emits a PauseOutput when the limit of kept events is exceeded, and when the number
 // of bytes has fallen to half of it.
-func (n *Node) hold() {
-	if on := n.keptSize > maxKept || n.held && n.keptSize > maxKept/2; on != n.held {
-		n.held = on
-		n.emit(Hold{on})
+func (n *Node) pauseOutput() {
+	if on := n.keptSize > maxKept || n.paused && n.keptSize > maxKept/2; on != n.paused {
+		n.paused = on
+		n.emit(PauseOutput{on})
 	}
 }
 
@@ -74,13 +74,13 @@ func (n *Node) ack(marks []wire.Mark) {
 	self := rank.ID(server(n.id))
 	for _, m := range marks {
 		if m.Servers.Contains(self) {
-			n.letGo(m.Last)
+			n.discard(m.Last)
 		}
 	}
 	n.passAck(marks)
 }
 
-func (n *Node) letGo(last uint64) {
+func (n *Node) discard(last uint64) {
 	first := n.last - uint64(len(n.kept)) // number of the one before
 	if last <= first || last > n.last {
 		return
@@ -90,7 +90,7 @@ func (n *Node) letGo(last uint64) {
 		n.keptSize -= seen[i].Size()
 	}
 	n.kept = slices.Delete(n.kept, 0, len(seen))
-	n.hold()
+	n.pauseOutput()
 }
 
 func (n *Node) passAck(marks []wire.Mark) {
@@ -126,7 +126,7 @@ func (n *Node) childEvents(c *child, m *wire.Message) {
 		n.events(m.Groups)
 	}
 	if !m.Ranks.IsEmpty() && (n.id == 0 || m.Flags&wire.Again == 0) {
-		n.bury(m.Ranks)
+		n.reportLost(m.Ranks)
 	}
 }
 
@@ -248,7 +248,7 @@ func (n *Node) resend(epoch uint64) {
 	}
 	if !n.keeps {
 		n.kept, n.keptSize = nil, 0
-		n.hold()
+		n.pauseOutput()
 	}
 	for _, c := range n.children {
 		if c.state == childUp {

@@ -18,7 +18,7 @@ import (
 // placed returns a vertex that has received its Init.
 func placed(t testing.TB, id tree.NodeID, table protocol.RouteTable) *tree.Node {
 	t.Helper()
-	part, err := treetest.Part(table, id)
+	part, err := treetest.Subtable(table, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestKeptColumnsCount(t *testing.T) {
 	n := placed(t, 3, treetest.Table("binomial", 4, 1, false))
 	held := func(outs []tree.Output) (on, said bool) {
 		for _, out := range outs {
-			if h, ok := out.(tree.Hold); ok {
+			if h, ok := out.(tree.PauseOutput); ok {
 				on, said = h.On, true
 			}
 		}

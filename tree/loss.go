@@ -24,11 +24,11 @@ func (n *Node) lose(c *child, cause string, ofInit protocol.Kind) {
 	was := c.state == childUp || c.adopted
 	c.gone(cause)
 	if was && !n.quitting {
-		n.orphanage(c)
+		n.inheritChildren(c)
 		// This is repeated even if a vertex below has reported it: that vertex may
 		// be lost, and its report with it.
 		n.ownEvents([]protocol.Group{{Kind: protocol.KindLost, Ranks: c.ranks, Body: c.died}})
-		n.bury(rank.Of(rank.ID(server(c.id))))
+		n.reportLost(rank.Of(rank.ID(server(c.id))))
 	}
 	for _, r := range n.inOrder() {
 		if r.closed {
@@ -39,22 +39,22 @@ func (n *Node) lose(c *child, cause string, ofInit protocol.Kind) {
 			kind = ofInit
 		}
 		n.answerFor(r, c, kind)
-		n.settle(r)
+		n.sendReady(r)
 	}
 }
 
-// orphanage enters the children of a lost child as children of this vertex. It
+// inheritChildren enters the children of a lost child as children of this vertex. It
 // connects to them when the root permits it; see heal.
-func (n *Node) orphanage(c *child) {
+func (n *Node) inheritChildren(c *child) {
 	for _, id := range n.shape.Children(c.id) {
 		n.enter(&child{id: id, state: childOrphan, adopted: true, under: c.id})
 	}
 	c.ranks, c.servers = c.route.Ranks, rank.Of(rank.ID(server(c.id)))
 }
 
-// bury records lost servers of the subtree. The report to the root is sent at once,
+// reportLost records lost servers of the subtree. The report to the root is sent at once,
 // because the orphans wait for the root's permission to be adopted.
-func (n *Node) bury(servers rank.Set) {
+func (n *Node) reportLost(servers rank.Set) {
 	n.gone = n.gone.Union(servers)
 	if n.id == 0 {
 		n.heal(servers, n.epoch+1)

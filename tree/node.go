@@ -73,7 +73,7 @@ func New(id NodeID) *Node {
 		id:       id,
 		byID:     make(map[NodeID]*child),
 		requests: make(map[protocol.RequestID]*request),
-		up:       upstream{patience: patienceOf(id, 1), by: never, change: never},
+		up:       upstream{holdLimits: holdLimitsOf(id, 1), by: never, change: never},
 		beat:     beat{due: never, above: never},
 		keep:     keep{keeps: id > 0}, // until Init decides; an Init flagged again resends what was kept
 	}
@@ -101,7 +101,7 @@ func (n *Node) Step(now time.Duration, in Input) []Output {
 		n.localReply(in.ID, in.Groups)
 	case ChildAlive:
 		if c := n.byID[in.Child]; c != nil {
-			c.heard = true
+			c.received = true
 		}
 	case ParentLost:
 		n.orphan = n.placed && n.id > 0
@@ -113,7 +113,7 @@ func (n *Node) Step(now time.Duration, in Input) []Output {
 		n.woken = 0
 	}
 	n.expire()
-	n.wish()
+	n.scheduleWake()
 	return n.out
 }
 
@@ -129,14 +129,14 @@ func (n *Node) emit(o Output) {
 // fromParent processes a packet from the parent. It ignores unknown kinds: they
 // come from a newer build that the handshake has accepted.
 func (n *Node) fromParent(m *wire.Message) {
-	n.beat.deaf = 0
+	n.beat.missedAbove = 0
 	switch m.Kind {
 	case wire.Init:
 		n.init(m)
 	case wire.Command:
 		n.command(m)
 	case wire.Quit:
-		n.quit(m.Flags & wire.Deserted)
+		n.quit(m.Flags & wire.MasterLost)
 	case wire.Heal:
 		n.heal(m.Ranks, m.Epoch)
 	case wire.Resend:
@@ -144,7 +144,7 @@ func (n *Node) fromParent(m *wire.Message) {
 	case wire.Ack:
 		n.ack(m.Marks)
 	case wire.GivenUp:
-		n.leave(m.Body)
+		n.shutDown(m.Body)
 	case wire.Ping:
 		n.emit(ToParent{wire.Message{Kind: wire.Pong, ID: m.ID}})
 	}
@@ -157,7 +157,7 @@ func (n *Node) fromChild(id NodeID, m *wire.Message) {
 	if c == nil || c.state != childUp {
 		return
 	}
-	c.heard = true
+	c.received = true
 	switch m.Kind {
 	case wire.Reply:
 		if c.resync == 0 || m.ID == n.initID { // else the command is sent again
@@ -169,7 +169,7 @@ func (n *Node) fromChild(id NodeID, m *wire.Message) {
 		n.emit(ToChild{id, wire.Message{Kind: wire.Pong, ID: m.ID}})
 	case wire.Hello, wire.Welcome, wire.Init, wire.Command, wire.Quit,
 		wire.Heal, wire.Resend, wire.Ack, wire.GivenUp:
-		n.drop(c, "it sent "+m.Kind.String()+", which only a parent may")
+		n.disconnect(c, "it sent "+m.Kind.String()+", which only a parent may")
 	}
 }
 
@@ -189,10 +189,10 @@ func (n *Node) expire() {
 	}
 }
 
-// wish requests a Wake for the next deadline, unless an earlier Wake is pending. A
+// scheduleWake requests a Wake for the next deadline, unless an earlier Wake is pending. A
 // Wake that has become too early is not replaced: its Tick requests the right one.
 // This saves setting the timer twice for each request that is answered in time.
-func (n *Node) wish() {
+func (n *Node) scheduleWake() {
 	at := min(n.up.due(), n.beat.due, n.beat.above)
 	if len(n.timers) > 0 {
 		at = min(at, n.timers[0].deadline)

@@ -48,20 +48,20 @@ type (
 	}
 	// DeliverQuit reports that the session ends. With a cause, the session
 	// continues without this vertex, and the links to children must be closed at
-	// once. Deserted: the session ends because the master is lost.
+	// once. MasterLost: the session ends because the master is lost.
 	DeliverQuit struct {
-		Cause    string
-		Deserted bool
+		Cause      string
+		MasterLost bool
 	}
 	// Epoch reports the newest epoch that the vertex knows. A parent of an older
 	// epoch must be refused.
 	Epoch struct{ Epoch uint64 }
-	// Hold pauses or resumes the output of the vertex's own ranks: too many of
+	// PauseOutput pauses or resumes the output of the vertex's own ranks: too many of
 	// their events are unacknowledged.
-	Hold struct{ On bool }
-	// Drop requests that the link to a child is closed, or that dialling it is
+	PauseOutput struct{ On bool }
+	// Disconnect requests that the link to a child is closed, or that dialling it is
 	// given up. The vertex regards the child as gone and needs no report.
-	Drop struct {
+	Disconnect struct {
 		Child NodeID
 		Cause string
 	}
@@ -81,7 +81,7 @@ func (Deliver) output()     {}
 func (DeliverInit) output() {}
 func (DeliverQuit) output() {}
 func (Epoch) output()       {}
-func (Hold) output()        {}
-func (Drop) output()        {}
+func (PauseOutput) output() {}
+func (Disconnect) output()  {}
 func (LeaveParent) output() {}
 func (Wake) output()        {}

@@ -93,7 +93,7 @@ func ranksOf(routes []protocol.Route) rank.Set {
 // settleIn sets the place of the vertex: own ranks, children and their subtrees.
 func (n *Node) settleIn(table protocol.RouteTable, shape topology.Shape) {
 	n.placed, n.shape, n.routes = true, shape, table.Routes
-	n.up.patience = patienceOf(n.id, shape.Height(0)+1)
+	n.up.holdLimits = holdLimitsOf(n.id, shape.Height(0)+1)
 	if n.id > 0 {
 		n.own = table.Routes[0].Ranks
 	}

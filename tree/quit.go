@@ -20,11 +20,11 @@ func (n *Node) quit(why wire.Flags) {
 		case childUp:
 			n.emit(ToChild{c.id, wire.Message{Kind: wire.Quit, Flags: why}})
 		case childDialling:
-			n.emit(Drop{c.id, "the session has ended"})
+			n.emit(Disconnect{c.id, "the session has ended"})
 			n.lose(c, "the session has ended", protocol.KindMissing)
 		case childOrphan:
 			n.lose(c, "the session has ended", protocol.KindMissing)
 		}
 	}
-	n.emit(DeliverQuit{Deserted: why&wire.Deserted != 0})
+	n.emit(DeliverQuit{MasterLost: why&wire.MasterLost != 0})
 }

@@ -89,14 +89,14 @@ func (n *Node) answerFor(r *request, c *child, kind protocol.Kind) {
 	if ranks.IsEmpty() {
 		return
 	}
-	for _, g := range c.obituary(kind, ranks, r.ofInit) {
+	for _, g := range c.lostGroups(kind, ranks, r.ofInit) {
 		r.replies.Add(g)
 	}
 }
 
-// drop disconnects a child that violates the protocol or is silent.
-func (n *Node) drop(c *child, cause string) {
+// disconnect disconnects a child that violates the protocol or is silent.
+func (n *Node) disconnect(c *child, cause string) {
 	n.emit(ToChild{c.id, wire.Message{Kind: wire.GivenUp, Body: canonical.JSON(protocol.Missing{Cause: cause})}})
-	n.emit(Drop{c.id, cause})
+	n.emit(Disconnect{c.id, cause})
 	n.lose(c, fmt.Sprintf("given up: %s", cause), protocol.KindLost)
 }

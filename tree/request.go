@@ -77,9 +77,9 @@ func (n *Node) command(m *wire.Message) {
 		n.deliver(r, part, m.Flags&wire.Again != 0)
 	}
 	if rest > 0 {
-		n.disown(r)
+		n.rejectUnknown(r)
 	}
-	n.settle(r)
+	n.sendReady(r)
 }
 
 // deliver passes a request to the vertex's own back end. If the back end has
@@ -97,8 +97,8 @@ func (n *Node) deliver(r *request, part rank.Set, again bool) {
 	n.emit(Deliver{r.id, part, n.left(r.deadline), r.body})
 }
 
-// disown answers for ranks that no vertex of the subtree has.
-func (n *Node) disown(r *request) {
+// rejectUnknown answers for ranks that no vertex of the subtree has.
+func (n *Node) rejectUnknown(r *request) {
 	ranks := r.replies.Owed().Minus(n.own)
 	for _, c := range n.children {
 		ranks = ranks.Minus(c.ranks)
@@ -125,7 +125,7 @@ func (n *Node) childReply(c *child, m *wire.Message) {
 	case m.Flags&wire.Partial != 0:
 		r.replies.Excuse(r.below(c))
 	}
-	n.settle(r)
+	n.sendReady(r)
 }
 
 // giveUp stops waiting for ranks below a child that has forgotten the request.
@@ -151,7 +151,7 @@ func (n *Node) localReply(id protocol.RequestID, groups []protocol.Group) {
 		}
 	}
 	if r != nil {
-		n.settle(r)
+		n.sendReady(r)
 	}
 }
 
@@ -163,8 +163,8 @@ func (r *request) below(c *child) rank.Set {
 	return c.ranks
 }
 
-// settle sends the reply of a request if one is due.
-func (n *Node) settle(r *request) {
+// sendReady sends the reply of a request if one is due.
+func (n *Node) sendReady(r *request) {
 	switch {
 	case r.replies.Complete():
 		n.finish(r)
@@ -187,7 +187,7 @@ func (n *Node) close(r *request) {
 	n.timers.disarm(r)
 	if !r.overdue {
 		n.awaited--
-		n.calm()
+		n.resetStops()
 	}
 	delete(n.requests, r.id)
 }

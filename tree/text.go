@@ -28,7 +28,7 @@ func (o Connect) String() string {
 func (o Epoch) String() string { return fmt.Sprintf("epoch %d", o.Epoch) }
 
 // String returns "hold output" or "let output pass".
-func (o Hold) String() string {
+func (o PauseOutput) String() string {
 	if o.On {
 		return "hold output"
 	}
@@ -50,14 +50,14 @@ func (o DeliverQuit) String() string {
 	if o.Cause != "" {
 		return "deliver quit: " + o.Cause
 	}
-	if o.Deserted {
+	if o.MasterLost {
 		return "deliver quit: deserted"
 	}
 	return "deliver quit"
 }
 
 // String formats child and cause.
-func (o Drop) String() string { return fmt.Sprintf("drop %d: %s", o.Child, o.Cause) }
+func (o Disconnect) String() string { return fmt.Sprintf("drop %d: %s", o.Child, o.Cause) }
 
 // String formats the cause.
 func (o LeaveParent) String() string { return "leave parent: " + o.Cause }

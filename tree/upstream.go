@@ -23,12 +23,12 @@ const never time.Duration = 1<<63 - 1
 
 // upstream holds the groups to be sent up. A flush sends the whole list.
 type upstream struct {
-	patience
+	holdLimits
 	list    aggregate.Pending
 	by      time.Duration // deadline of other groups than those below; never: none
 	change  time.Duration // deadline of changes of state; never: none
-	stops   hold
-	output  hold
+	stops   coalescer
+	output  coalescer
 	start   starting
 	running rank.Set // running ranks of the subtree
 	lost    rank.Set // ranks reported as lost
@@ -48,7 +48,7 @@ func (u *upstream) mark(s protocol.ServerID, last uint64) {
 func (u *upstream) forget() {
 	u.list.Take()
 	u.by, u.change, u.gone, u.lost = never, never, rank.Set{}, rank.Set{}
-	u.stops, u.output, u.start = hold{}, hold{}, starting{}
+	u.stops, u.output, u.start = coalescer{}, coalescer{}, starting{}
 	clear(u.marks)
 }
 
@@ -153,8 +153,8 @@ func (n *Node) flush() {
 	if len(groups) == 0 && u.gone.IsEmpty() {
 		return
 	}
-	if pressing, rest, ok := n.part(groups); ok {
-		n.emit(ToParent{wire.Message{Kind: wire.Events, Groups: pressing.groups, Marks: marksOf(pressing.marks)}})
+	if urgent, rest, ok := n.splitUrgent(groups); ok {
+		n.emit(ToParent{wire.Message{Kind: wire.Events, Groups: urgent.groups, Marks: marksOf(urgent.marks)}})
 		n.emit(ToParent{wire.Message{Kind: wire.Events, Groups: rest.groups, Marks: marksOf(rest.marks)}})
 	} else {
 		n.emit(ToParent{wire.Message{Kind: wire.Events, Groups: groups, Ranks: u.gone, Marks: marksOf(u.marks)}})
@@ -163,13 +163,13 @@ func (n *Node) flush() {
 	clear(u.marks)
 	u.stops.passed(n.now, u.bound(holdStop), u.longest)
 	u.output.passed(n.now, u.bound(holdOutput), 0)
-	n.calm()
+	n.resetStops()
 }
 
-// calm ends the series of stops when no rank runs and no outstanding request may
+// resetStops ends the series of stops when no rank runs and no outstanding request may
 // resume one.
-func (n *Node) calm() {
+func (n *Node) resetStops() {
 	if n.awaited == 0 && n.up.running.IsEmpty() {
-		n.up.stops.calm(n.now, n.up.bound(holdStop))
+		n.up.stops.reset(n.now, n.up.bound(holdStop))
 	}
 }

@@ -167,11 +167,11 @@ func (f *fold) column(name string, values tally[string]) column.Column {
 }
 
 func merged(stacks tally[*sharedStack]) *stack.Tree {
-	parts := make([]stack.Part, 0, len(stacks))
+	parts := make([]stack.RankedPath, 0, len(stacks))
 	stacks.each(func(a, b *sharedStack) int { return a.number - b.number }, func(s *sharedStack, ranks rank.Set) {
-		parts = append(parts, stack.Part{Path: s.path, Ranks: ranks})
+		parts = append(parts, stack.RankedPath{Path: s.path, Ranks: ranks})
 	})
-	return stack.OfParts(parts)
+	return stack.OfPaths(parts)
 }
 
 // sorted sorts cells by the names of columns.

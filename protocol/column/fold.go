@@ -52,8 +52,8 @@ func shaped(value string) (template string, leaves []string, ok bool) {
 	return template, leaves, true
 }
 
-// sheaf are the values of one shape.
-type sheaf struct {
+// valueGroup is the values of one shape.
+type valueGroup struct {
 	template string
 	hashes   []uint64
 	leaves   [][]string
@@ -62,32 +62,32 @@ type sheaf struct {
 
 // foldsOf folds distinct values; bare removes addresses from leaves.
 func foldsOf(values []ValueCount, bare func(string) string) folds {
-	var sheaves []*sheaf
+	var groups []*valueGroup
 	for _, v := range values {
 		template, leaves, ok := shaped(v.Value)
 		if !ok {
 			continue
 		}
-		i := slices.IndexFunc(sheaves, func(s *sheaf) bool { return s.template == template })
+		i := slices.IndexFunc(groups, func(s *valueGroup) bool { return s.template == template })
 		if i < 0 {
-			if len(sheaves) == maxFolds {
+			if len(groups) == maxFolds {
 				return folds{dropped: true}
 			}
-			i = len(sheaves)
-			sheaves = append(sheaves, &sheaf{template: template})
+			i = len(groups)
+			groups = append(groups, &valueGroup{template: template})
 		}
-		s := sheaves[i]
+		s := groups[i]
 		s.hashes, s.leaves, s.ranks = append(s.hashes, hash(v.Value)), append(s.leaves, leaves), append(s.ranks, v.Ranks)
 	}
 	var out folds
-	for _, s := range sheaves {
+	for _, s := range groups {
 		out.list = append(out.list, s.fold(bare))
 	}
 	slices.SortFunc(out.list, func(a, b Fold) int { return strings.Compare(a.template, b.template) })
 	return out.bounded()
 }
 
-func (s *sheaf) fold(bare func(string) string) Fold {
+func (s *valueGroup) fold(bare func(string) string) Fold {
 	f := Fold{template: s.template, distinct: newSketch(s.hashes), ranks: unionOf(s.ranks), fields: make([]Field, len(s.leaves[0]))}
 	texts := make([]string, len(s.leaves))
 	for i := range f.fields {

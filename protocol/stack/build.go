@@ -38,8 +38,8 @@ func pathOf(frames []Frame) Path {
 	return NewPath(list...)
 }
 
-// Part is a stack and the ranks that have one thread each with this stack.
-type Part struct {
+// RankedPath is a stack and the ranks that have one thread each with this stack.
+type RankedPath struct {
 	Path  Path
 	Ranks rank.Set
 }
@@ -79,35 +79,35 @@ func (b *treeBuilder) numberOf(f *Frame) uint32 {
 	return uint32(i)
 }
 
-// OfParts returns the tree of many stacks. It equals the merged trees of Of for
+// OfPaths returns the tree of many stacks. It equals the merged trees of Of for
 // each part, at the cost of one.
-func OfParts(parts []Part) *Tree {
-	var b partsBuilder
-	b.number(parts)
-	slices.SortFunc(b.parts, func(p, q numberedPart) int { return slices.Compare(p.path, q.path) })
+func OfPaths(paths []RankedPath) *Tree {
+	var b pathsBuilder
+	b.number(paths)
+	slices.SortFunc(b.paths, func(p, q numberedPath) int { return slices.Compare(p.path, q.path) })
 	b.nodes = make([]node, 0, b.count())
-	b.siblings(b.parts, 0, rank.Set{}, -1)
+	b.siblings(b.paths, 0, rank.Set{}, -1)
 	return b.tree()
 }
 
-// partsBuilder builds the tree of many stacks.
-type partsBuilder struct {
+// pathsBuilder builds the tree of many stacks.
+type pathsBuilder struct {
 	treeBuilder
-	parts []numberedPart
+	paths []numberedPath
 }
 
-// numberedPart is a part with the numbers of its frames.
-type numberedPart struct {
+// numberedPath is a part with the numbers of its frames.
+type numberedPath struct {
 	path  []uint32
 	ranks rank.Set
 }
 
-// number sets the frames of all parts and their numbers. Most parts share frames
+// number sets the frames of all paths and their numbers. Most paths share frames
 // with the previous one; these are not looked up again.
-func (b *partsBuilder) number(parts []Part) {
+func (b *pathsBuilder) number(paths []RankedPath) {
 	length := 0
 	var before []*Frame
-	for _, p := range parts {
+	for _, p := range paths {
 		length += len(p.Path.frames)
 		for i, f := range p.Path.frames {
 			if i >= len(before) || before[i] != f {
@@ -118,27 +118,27 @@ func (b *partsBuilder) number(parts []Part) {
 	}
 	b.sort()
 	numbers := make([]uint32, 0, length)
-	b.parts = make([]numberedPart, len(parts))
+	b.paths = make([]numberedPath, len(paths))
 	before = nil
-	for i, p := range parts {
+	for i, p := range paths {
 		first := len(numbers)
 		for k, f := range p.Path.frames {
 			if k < len(before) && before[k] == f {
-				numbers = append(numbers, b.parts[i-1].path[k])
+				numbers = append(numbers, b.paths[i-1].path[k])
 			} else {
 				numbers = append(numbers, b.numberOf(f))
 			}
 		}
-		b.parts[i] = numberedPart{numbers[first:len(numbers):len(numbers)], p.Ranks}
+		b.paths[i] = numberedPath{numbers[first:len(numbers):len(numbers)], p.Ranks}
 		before = p.Path.frames
 	}
 }
 
-// count returns the number of nodes of the parts, which are sorted.
-func (b *partsBuilder) count() int {
+// count returns the number of nodes of the paths, which are sorted.
+func (b *pathsBuilder) count() int {
 	n := 0
 	var before []uint32
-	for _, p := range b.parts {
+	for _, p := range b.paths {
 		same := 0
 		for same < len(before) && same < len(p.path) && before[same] == p.path[same] {
 			same++
@@ -149,41 +149,41 @@ func (b *partsBuilder) count() int {
 	return n
 }
 
-// siblings adds the nodes at a depth for parts that have equal frames above it.
-// Their parent has the ranks above, from the number of parts of; -1: there is no
+// siblings adds the nodes at a depth for paths that have equal frames above it.
+// Their parent has the ranks above, from the number of paths of; -1: there is no
 // parent.
-func (b *partsBuilder) siblings(parts []numberedPart, depth int, above rank.Set, of int) {
-	for len(parts) > 0 && len(parts[0].path) == depth {
-		parts = parts[1:] // shorter paths come first, and are included in the parent
+func (b *pathsBuilder) siblings(paths []numberedPath, depth int, above rank.Set, of int) {
+	for len(paths) > 0 && len(paths[0].path) == depth {
+		paths = paths[1:] // shorter paths come first, and are included in the parent
 	}
-	for len(parts) > 0 {
-		frame := parts[0].path[depth]
+	for len(paths) > 0 {
+		frame := paths[0].path[depth]
 		n := 1
-		for n < len(parts) && parts[n].path[depth] == frame {
+		for n < len(paths) && paths[n].path[depth] == frame {
 			n++
 		}
 		threads := 0
-		for _, p := range parts[:n] {
+		for _, p := range paths[:n] {
 			threads += p.ranks.Len()
 		}
 		ranks := above
 		if n != of {
-			ranks = together(parts[:n], threads)
+			ranks = together(paths[:n], threads)
 		}
 		at := b.open(frame, ranks, threads)
-		b.siblings(parts[:n], depth+1, ranks, n)
+		b.siblings(paths[:n], depth+1, ranks, n)
 		b.close(at)
-		parts = parts[n:]
+		paths = paths[n:]
 	}
 }
 
-// together returns the ranks of parts, n in total.
-func together(parts []numberedPart, n int) rank.Set {
-	if len(parts) == 1 {
-		return parts[0].ranks
+// together returns the ranks of paths, n in total.
+func together(paths []numberedPath, n int) rank.Set {
+	if len(paths) == 1 {
+		return paths[0].ranks
 	}
 	all := make([]rank.ID, 0, n)
-	for _, p := range parts {
+	for _, p := range paths {
 		all = slices.AppendSeq(all, p.ranks.All())
 	}
 	return rank.Of(all...)

@@ -33,17 +33,17 @@ func TestOfParts(t *testing.T) {
 				Line: rapid.IntRange(-1, 2).Draw(t, "line"),
 			}
 		})
-		var parts []Part
+		var parts []RankedPath
 		want := &Tree{}
 		for r := range rank.ID(rapid.IntRange(0, 30).Draw(t, "ranks")) {
 			frames := rapid.SliceOfN(frame, 0, 5).Draw(t, "frames")
 			if rapid.IntRange(0, 20).Draw(t, "deep") == 0 {
 				frames = append(make([]Frame, MaxDepth), frames...)
 			}
-			parts = append(parts, Part{pathOf(frames), rank.Of(r)})
+			parts = append(parts, RankedPath{pathOf(frames), rank.Of(r)})
 			want = want.Merge(New(r, slices.Clone(frames)))
 		}
-		if got := OfParts(parts); !bytes.Equal(got.AppendWire(nil), want.AppendWire(nil)) {
+		if got := OfPaths(parts); !bytes.Equal(got.AppendWire(nil), want.AppendWire(nil)) {
 			t.Fatalf("got\n%v\nwant\n%v", got, want)
 		}
 	})

@@ -131,8 +131,8 @@ func (j *joiner) siblings(hasS, hasT bool, x, y, above *entry) {
 // the numbers of threads.
 func (s *Tree) Moved(t *Tree) rank.Set {
 	var d differ
-	d.framesS, d.s = s.apart()
-	d.framesT, d.t = t.apart()
+	d.framesS, d.s = s.split()
+	d.framesT, d.t = t.split()
 	d.siblings(extent{0, len(d.s)}, extent{0, len(d.t)})
 	return d.moved
 }

@@ -120,7 +120,7 @@ func (s *Tree) Size() int {
 // Having returns the ranks with a wanted frame in any thread. For nil it returns
 // none.
 func (s *Tree) Having(wanted func(Frame) bool) rank.Set {
-	frames, nodes := s.apart()
+	frames, nodes := s.split()
 	is := make([]bool, len(frames))
 	for i, f := range frames {
 		is[i] = wanted(*f)
@@ -139,7 +139,7 @@ func (s *Tree) Having(wanted func(Frame) bool) rank.Set {
 // Only returns the tree of some of the ranks. At a node that other ranks share, the
 // number of threads of these ranks is not known and assumed to be one each.
 func (s *Tree) Only(ranks rank.Set) *Tree {
-	frames, nodes := s.apart()
+	frames, nodes := s.split()
 	b := treeBuilder{frames: frames}
 	b.only(nodes, 0, len(nodes), ranks)
 	return b.tree()
@@ -232,8 +232,8 @@ func (b *treeBuilder) appendNodes(out []byte, at, end int, above *entry, to []ui
 	return out
 }
 
-// apart decodes the tree into frames and nodes; nil is the empty tree.
-func (s *Tree) apart() ([]*Frame, []node) {
+// split decodes the tree into frames and nodes; nil is the empty tree.
+func (s *Tree) split() ([]*Frame, []node) {
 	if s.isEmpty() {
 		return nil, nil
 	}

@@ -22,7 +22,7 @@ type Node struct {
 // Roots returns the outermost frames, in the order of Children; none for nil. Each
 // call allocates new nodes.
 func (s *Tree) Roots() []*Node {
-	frames, nodes := s.apart()
+	frames, nodes := s.split()
 	v := viewer{frames: frames, nodes: nodes, all: make([]Node, len(nodes)), links: make([]*Node, 0, len(nodes))}
 	return forPeople(v.siblings(0, len(nodes)))
 }

@@ -54,9 +54,9 @@ const (
 	// FromRoot marks an Init from the root itself: no server between the receiver
 	// and the root can be lost.
 	FromRoot Flags = 1 << 4
-	// Deserted marks a Quit that the master has not sent: it is lost, and the time
+	// MasterLost marks a Quit that the master has not sent: it is lost, and the time
 	// to wait for it is over.
-	Deserted Flags = 1 << 5
+	MasterLost Flags = 1 << 5
 )
 
 // Message is one packet: the envelope by which vertices route it, and the typed

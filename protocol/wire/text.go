@@ -43,10 +43,10 @@ func (f Flags) String() string {
 	if f&FromRoot != 0 {
 		words = append(words, "from-root")
 	}
-	if f&Deserted != 0 {
+	if f&MasterLost != 0 {
 		words = append(words, "deserted")
 	}
-	if more := f &^ (Late | Final | Partial | Again | FromRoot | Deserted); more != 0 {
+	if more := f &^ (Late | Final | Partial | Again | FromRoot | MasterLost); more != 0 {
 		words = append(words, "flags(0x"+strconv.FormatUint(uint64(more), 16)+")")
 	}
 	return strings.Join(words, " ")

@@ -329,7 +329,7 @@ func putsNeverWait(t *testing.T, tr transport) {
 	received := async(func() error { return receiveIDs(b, n) })
 	check(t, await(t, "all packets", received))
 	await(t, "word of room", room)
-	w.settle(patience)
+	w.settle(testTimeout)
 	if got := w.queued(); got != 0 {
 		t.Errorf("%d bytes are queued at the end", got)
 	}

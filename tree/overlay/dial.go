@@ -26,13 +26,13 @@ const (
 // Time limits for one port, in the first round and at most; both are doubled from
 // round to round. A port may belong to a program that accepts connections and sends
 // nothing, and the next port may be the right one. A port that has proved the
-// secret (hearing) belongs to one of our servers, which may answer slowly on a busy
+// secret belongs to one of our servers, which may answer slowly on a busy
 // machine. Giving it up costs it a parent, so its limit is longer.
 const (
-	firstPatience = time.Second
-	lastPatience  = handshakeTime
-	firstHearing  = 5 * time.Second
-	lastHearing   = time.Minute
+	firstProofTimeout = time.Second
+	lastProofTimeout  = handshakeTime
+	firstHelloTimeout = 5 * time.Second
+	lastHelloTimeout  = time.Minute
 )
 
 // firstWindow is the number of closed ports that the first round tries; each round
@@ -118,11 +118,11 @@ func search(ctx context.Context, addrs []string, ports int, connect connector, g
 			return nil, err
 		}
 	}
-	pause, patience, hearing, window := firstPause, firstPatience, firstHearing, firstWindow
+	pause, patience, hearing, window := firstPause, firstProofTimeout, firstHelloTimeout, firstWindow
 	failures := make(failures, len(addrs))
 	for rounds := 1; ; rounds++ {
 		for i, addr := range addrs {
-			r := round{addr: addr, ports: ports, patience: patience, hearing: hearing, window: window, connect: connect, greet: greet}
+			r := round{addr: addr, ports: ports, proofTimeout: patience, helloTimeout: hearing, window: window, connect: connect, greet: greet}
 			s, err := r.run(ctx)
 			if err == nil || isFinal(err) {
 				return s, err
@@ -131,11 +131,11 @@ func search(ctx context.Context, addrs []string, ports int, connect connector, g
 				failures[i] = err
 			}
 		}
-		if rounds >= thereRounds && errandOf(ctx).there && failures.areAbsence() || !rest(ctx, pause) {
+		if rounds >= thereRounds && dialOptionsOf(ctx).there && failures.areAbsence() || !rest(ctx, pause) {
 			return nil, failures
 		}
 		pause = min(2*pause, lastPause)
-		patience, hearing = min(2*patience, lastPatience), min(2*hearing, lastHearing)
+		patience, hearing = min(2*patience, lastProofTimeout), min(2*hearing, lastHelloTimeout)
 		window = min(2*window, MaxPorts)
 	}
 }
@@ -173,13 +173,13 @@ func isFinal(err error) bool {
 
 // round is one pass over the ports of one address.
 type round struct {
-	addr     string
-	ports    int
-	patience time.Duration // limit for one port to prove the secret
-	hearing  time.Duration // limit for one that has proved it to answer the Hello
-	window   int           // number of closed ports after which the round ends
-	connect  connector
-	greet    func(context.Context, *stream) error
+	addr         string
+	ports        int
+	proofTimeout time.Duration // limit for one port to prove the secret
+	helloTimeout time.Duration // limit for one that has proved it to answer the Hello
+	window       int           // number of closed ports after which the round ends
+	connect      connector
+	greet        func(context.Context, *stream) error
 }
 
 // connector connects to an address; both sides prove the secret.
@@ -228,17 +228,17 @@ func (r round) sum(err, telling error, addr string) error {
 }
 
 func (r round) one(ctx context.Context, addr string) (*stream, error) {
-	short, cancel := context.WithTimeout(ctx, r.patience)
+	short, cancel := context.WithTimeout(ctx, r.proofTimeout)
 	defer cancel()
 	s, err := r.connect(short, addr)
 	if err != nil {
 		return nil, err
 	}
-	long, cancel := context.WithTimeout(ctx, r.hearing)
+	long, cancel := context.WithTimeout(ctx, r.helloTimeout)
 	defer cancel()
 	err = r.greet(long, s)
 	if err == context.DeadlineExceeded && ctx.Err() == nil { // errors of connect say more
-		err = fmt.Errorf("proves the secret and then says nothing for %v", r.hearing)
+		err = fmt.Errorf("proves the secret and then says nothing for %v", r.helloTimeout)
 	}
 	if err != nil {
 		return nil, err

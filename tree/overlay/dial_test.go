@@ -87,7 +87,7 @@ func TestDialSaysWhy(t *testing.T) {
 func told(t *testing.T, call func(context.Context) error, right func(error) bool) {
 	t.Helper()
 	var err error
-	for wait := 60 * time.Millisecond; wait < patience; wait *= 4 {
+	for wait := 60 * time.Millisecond; wait < testTimeout; wait *= 4 {
 		ctx, cancel := context.WithTimeout(context.Background(), wait)
 		err = call(ctx)
 		cancel()

@@ -14,7 +14,7 @@ import (
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
 	"sdm/tree"
-	"sdm/tree/lane"
+	"sdm/tree/sendqueue"
 )
 
 // dammed is a root whose owner accepts nothing before release, above servers in a
@@ -84,11 +84,11 @@ func (d *dammed) waitForDam() {
 			var sent, taken, waits int
 			low.inside(func() {
 				if low.parent != nil {
-					a := low.parent.way.(*ascent)
-					sent, waits = a.unpaid[lane.Output], a.lane.Size()
+					a := low.parent.way.(*uplink)
+					sent, waits = a.unpaid[sendqueue.Output], a.queue.Size()
 				}
 			})
-			above.inside(func() { taken = above.children[1].owing[lane.Output] })
+			above.inside(func() { taken = above.children[1].owing[sendqueue.Output] })
 			if sent >= window && sent == taken && waits > 0 {
 				break
 			}
@@ -220,7 +220,7 @@ func TestEventsPassOutput(t *testing.T) {
 		}
 	}
 	d.last().inside(func() {
-		if n := d.last().parent.way.(*ascent).lane.Pressing(); n < 500<<10 {
+		if n := d.last().parent.way.(*uplink).queue.Urgent(); n < 500<<10 {
 			t.Errorf("%d bytes of stops wait where they came from, want most of a megabyte", n)
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"context"
 	"sync"
 
-	"sdm/tree/lane"
+	"sdm/tree/sendqueue"
 )
 
 // gate blocks the sources of output and events while the link to the parent is
@@ -17,26 +17,26 @@ type gate struct {
 	waiting func() int // returns the bytes of output in the inbox
 	opened  func()     // called when there is room again, for output or for events
 
-	mu   sync.Mutex
-	way  upward        // link to the parent; nil: none
-	kept int           // bytes that wait for a parent
-	shut chan struct{} // closed when output may be sent again; nil: it may
-	held chan struct{} // closed when the vertex resumes output; nil: it is not paused
-	jam  bool          // events may not be sent either
+	mu         sync.Mutex
+	way        upward        // link to the parent; nil: none
+	kept       int           // bytes that wait for a parent
+	shut       chan struct{} // closed when output may be sent again; nil: it may
+	paused     chan struct{} // closed when the vertex resumes output; nil: it is not paused
+	eventsFull bool          // events may not be sent either
 }
 
 // upward is the part of a way that the gate reads, from any goroutine.
 type upward interface {
 	queued() int
-	pressing() int // bytes of queued that are not only output
+	urgent() int // bytes of queued that are not only output
 }
 
 func newGate(most int, waiting func() int, opened func()) *gate {
 	return &gate{most: most, waiting: waiting, opened: opened}
 }
 
-// lead sets the link to the parent and the number of bytes that wait for a parent.
-func (g *gate) lead(w upward, kept int) {
+// setUplink sets the link to the parent and the number of bytes that wait for a parent.
+func (g *gate) setUplink(w upward, kept int) {
 	g.mu.Lock()
 	g.way, g.kept = w, kept
 	g.mu.Unlock()
@@ -55,9 +55,9 @@ func (g *gate) look() {
 func (g *gate) change() (opened bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	n, pressing := g.kept+g.waiting(), g.kept
+	n, urgent := g.kept+g.waiting(), g.kept
 	if g.way != nil {
-		n, pressing = n+g.way.queued(), pressing+g.way.pressing()
+		n, urgent = n+g.way.queued(), urgent+g.way.urgent()
 	}
 	switch {
 	case n > g.most && g.shut == nil:
@@ -66,33 +66,33 @@ func (g *gate) change() (opened bool) {
 		close(g.shut)
 		g.shut, opened = nil, true
 	}
-	jam := pressing > g.most
-	opened = opened || g.jam && !jam
-	g.jam = jam
+	eventsFull := urgent > g.most
+	opened = opened || g.eventsFull && !eventsFull
+	g.eventsFull = eventsFull
 	return opened
 }
 
 // takes reports whether there is room for packets of a class.
-func (g *gate) takes(c lane.Class) bool {
+func (g *gate) takes(c sendqueue.Class) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if c == lane.Output {
+	if c == sendqueue.Output {
 		return g.shut == nil
 	}
-	return !g.jam
+	return !g.eventsFull
 }
 
-// hold pauses or resumes output of own ranks: too many of their events are
+// pauseOutput pauses or resumes output of own ranks: too many of their events are
 // unacknowledged. Children are not affected.
-func (g *gate) hold(on bool) {
+func (g *gate) pauseOutput(on bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
-	case on && g.held == nil:
-		g.held = make(chan struct{})
-	case !on && g.held != nil:
-		close(g.held)
-		g.held = nil
+	case on && g.paused == nil:
+		g.paused = make(chan struct{})
+	case !on && g.paused != nil:
+		close(g.paused)
+		g.paused = nil
 	}
 }
 
@@ -101,7 +101,7 @@ func (g *gate) hold(on bool) {
 func (g *gate) pass(ctx, life context.Context) error {
 	for {
 		g.mu.Lock()
-		shut := g.held
+		shut := g.paused
 		if shut == nil {
 			shut = g.shut
 		}

@@ -68,7 +68,7 @@ func (r *refusal) Unwrap() error { return refusals[r.kind] }
 // is vertex want of the same session. It closes the link if that fails or ctx ends
 // first.
 func Greet(ctx context.Context, l Link, self Identity, want tree.NodeID) (Identity, error) {
-	if e := errandOf(ctx); e.epoch > 0 {
+	if e := dialOptionsOf(ctx); e.epoch > 0 {
 		self.Epoch = e.epoch
 	}
 	w, err := exchange(ctx, l, hello{introduction: self.introduce(), Want: want})
@@ -103,7 +103,7 @@ func judgeWelcome(w welcome, self Identity, want tree.NodeID) error {
 // refuses, if that fails, or if ctx ends first.
 func Answer(ctx context.Context, l Link, self Identity) (Identity, error) {
 	stop := closeAtEnd(ctx, l)
-	h, err := hear(l)
+	h, err := receiveHello(l)
 	if err == nil {
 		err = judgeHello(h, self)
 		if failed := reply(l, self, err); err == nil {
@@ -165,8 +165,8 @@ func exchange(ctx context.Context, l Link, h hello) (welcome, error) {
 	return w, stop(err)
 }
 
-// hear receives a Hello.
-func hear(l Link) (hello, error) {
+// receiveHello receives a Hello.
+func receiveHello(l Link) (hello, error) {
 	var h hello
 	err := receiveGreeting(l, wire.Hello, &h)
 	if err == nil {

@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"sdm/tree"
-	"sdm/tree/lane"
+	"sdm/tree/sendqueue"
 )
 
 // Output of own ranks waits while it is paused; output of children does not.
 func TestHeldOutput(t *testing.T) {
 	g := newGate(10, func() int { return 0 }, func() {})
-	g.hold(true)
-	if !g.takes(lane.Output) {
+	g.pauseOutput(true)
+	if !g.takes(sendqueue.Output) {
 		t.Error("children may not send")
 	}
 	over, cancel := context.WithCancelCause(t.Context())
@@ -27,7 +27,7 @@ func TestHeldOutput(t *testing.T) {
 	}
 	passed := make(chan error)
 	go func() { passed <- g.pass(t.Context(), t.Context()) }()
-	g.hold(false)
+	g.pauseOutput(false)
 	if err := <-passed; err != nil {
 		t.Errorf("output waits still: %v", err)
 	}
@@ -44,7 +44,7 @@ func TestDialOfADeadServer(t *testing.T) {
 	l.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	_, _, err = Dial(withErrand(ctx, errand{epoch: 2, there: true}), []string{addr}, 3, NewSecret(), Identity{}, 1)
+	_, _, err = Dial(withDialOptions(ctx, dialOptions{epoch: 2, there: true}), []string{addr}, 3, NewSecret(), Identity{}, 1)
 	if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("nobody listens: %v", err)
 	}
@@ -55,7 +55,7 @@ func TestDialOfADeadServer(t *testing.T) {
 	}
 }
 
-// The Hello has the epoch of the errand, whoever dials.
+// The Hello has the epoch of the dial options, whoever dials.
 func TestEpochOfAnErrand(t *testing.T) {
 	key := NewSecret()
 	epoch := uint64(5)
@@ -73,7 +73,7 @@ func TestEpochOfAnErrand(t *testing.T) {
 		came <- parent.Epoch
 	}()
 	dial := func(e uint64) error {
-		link, _, err := Dial(withErrand(t.Context(), errand{epoch: e}), []string{l.Addr()}, 1, key, Identity{Epoch: 1}, tree.NodeID(3))
+		link, _, err := Dial(withDialOptions(t.Context(), dialOptions{epoch: e}), []string{l.Addr()}, 1, key, Identity{Epoch: 1}, tree.NodeID(3))
 		if err == nil {
 			link.Close()
 		}

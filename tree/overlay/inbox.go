@@ -37,13 +37,13 @@ type inbox struct {
 	spare   []entry
 	size    int // sums over entries
 	output  int
-	held    bool // the vertex lock is taken
+	locked  bool // the vertex lock is taken
 	ended   bool
 }
 
 // newInbox returns an inbox whose vertex lock the caller holds.
 func newInbox() *inbox {
-	in := &inbox{held: true}
+	in := &inbox{locked: true}
 	in.changed.L = &in.mu
 	return in
 }
@@ -61,8 +61,8 @@ func (in *inbox) add(entries ...entry) (got, ok bool) {
 		in.output += entries[i].output
 	}
 	in.entries = append(in.entries, entries...)
-	got = !in.held
-	in.held = true
+	got = !in.locked
+	in.locked = true
 	return got, true
 }
 
@@ -75,17 +75,17 @@ func (in *inbox) leave(e entry) (unseen bool) {
 		return false
 	}
 	in.entries = append(in.entries, e)
-	return !in.held
+	return !in.locked
 }
 
 // grab takes the vertex lock if it is free.
 func (in *inbox) grab() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.held || in.ended {
+	if in.locked || in.ended {
 		return false
 	}
-	in.held = true
+	in.locked = true
 	return true
 }
 
@@ -128,7 +128,7 @@ func (in *inbox) yield() bool {
 }
 
 func (in *inbox) release() {
-	in.held = false
+	in.locked = false
 	in.changed.Broadcast()
 }
 
@@ -163,9 +163,9 @@ func (in *inbox) end() []entry {
 	defer in.mu.Unlock()
 	in.ended = true
 	in.changed.Broadcast()
-	for in.held {
+	for in.locked {
 		in.changed.Wait()
 	}
-	in.held = true
+	in.locked = true
 	return in.entries
 }

@@ -57,7 +57,7 @@ type batchReader interface{ ready() bool }
 // how much memory it keeps.
 type waiter interface{ await() }
 
-// driven is a Link that Carriers read instead of a goroutine of its own.
+// driven is a Link that a ReaderPool reads instead of a goroutine of its own.
 type driven interface {
 	// drive registers work, which is called whenever something may be read, by one
 	// goroutine at a time.

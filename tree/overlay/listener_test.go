@@ -1,4 +1,4 @@
-// Listening, and connections of strangers.
+// Listening, and unauthenticated connections.
 
 package overlay
 
@@ -90,7 +90,7 @@ func TestAcceptEnds(t *testing.T) {
 	})
 	t.Run("with the port", func(t *testing.T) {
 		l := listenAs(t, NewSecret(), aChild)
-		l.door.l.Close()
+		l.acceptor.l.Close()
 		if _, _, err := l.Accept(testContext(t)); err == nil || errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Accept: %v", err)
 		}
@@ -104,8 +104,8 @@ func TestLinkOutlivesListener(t *testing.T) {
 	check(t, receiveIDs(b, 1))
 }
 
-// strangers are unauthenticated connections.
-var strangers = []struct {
+// unauthenticated are unauthenticated connections.
+var unauthenticated = []struct {
 	name string
 	do   func(t *testing.T, addr string) net.Conn
 }{
@@ -136,7 +136,7 @@ var strangers = []struct {
 	{"knows another secret", func(t *testing.T, addr string) net.Conn {
 		own, err := newCredentials(NewSecret(), forLinks)
 		check(t, err)
-		return speakTLS(t, addr, own.config(own.words.fresh()))
+		return speakTLS(t, addr, own.config(own.tokens.fresh()))
 	}},
 	{"starts a record and stops", func(t *testing.T, addr string) net.Conn {
 		return knock(t, addr, []byte{22, 3, 1, 2})
@@ -180,10 +180,10 @@ func speakTLS(t testing.TB, addr string, config *tls.Config) net.Conn {
 	return conn
 }
 
-// A stranger receives nothing but the end of the connection, and a real peer can
-// connect while the stranger is there.
+// An unauthenticated peer receives nothing but the end of the connection, and a real peer can
+// connect while it is there.
 func TestStrangers(t *testing.T) {
-	for _, stranger := range strangers {
+	for _, stranger := range unauthenticated {
 		t.Run(stranger.name, func(t *testing.T) {
 			secret := NewSecret()
 			l := listenAs(t, secret, aChild)
@@ -218,9 +218,9 @@ func TestManyStrangers(t *testing.T) {
 	defer link.Close()
 	await(t, "the parent", came)
 	t.Logf("behind 200 silent connections a peer got in after %v", time.Since(start))
-	l.door.mu.Lock()
-	defer l.door.mu.Unlock()
-	if n := len(l.door.places); n > maxHandshakes {
+	l.acceptor.mu.Lock()
+	defer l.acceptor.mu.Unlock()
+	if n := len(l.acceptor.places); n > maxHandshakes {
 		t.Errorf("%d handshakes at once", n)
 	}
 }

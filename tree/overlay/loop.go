@@ -40,9 +40,9 @@ type LoopConfig struct {
 	// children have closed their links (at most farewell later), Run ends. Run
 	// waits for Quit even if its ctx ends meanwhile.
 	Quit func()
-	// Deserted is called before Quit, and may take as long, if the session ends
+	// MasterLost is called before Quit, and may take as long, if the session ends
 	// because the master is lost.
-	Deserted func()
+	MasterLost func()
 	// Lost is called once for each parent that is lost, but not for one that has
 	// sent Quit or was replaced. It must not block. The vertex continues without a
 	// parent: the owner calls SetParent, posts a Quit or ends Run's ctx. If Lost is
@@ -118,7 +118,7 @@ var ErrEnded = errors.New("the session is over")
 //     is lost.
 //
 // Order: inputs posted by one goroutine stay in order, and so do packets of one
-// link, except while they wait to go up: there the order is that of a lane.Lane, in
+// link, except while they wait to go up: there the order is that of a sendqueue.Queue, in
 // which answers and events overtake the output of other ranks. Commands go down
 // even if the link to the parent is congested.
 type Loop struct {
@@ -199,7 +199,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	} else if l.cfg.Parent != nil {
 		l.SetParent(l.cfg.Parent)
 	}
-	l.turn() // inputs posted before; NewLoop has taken the vertex lock
+	l.processInbox() // inputs posted before; NewLoop has taken the vertex lock
 	err := l.serve(ctx)
 	l.end(err == nil)
 	return err
@@ -231,7 +231,7 @@ func (l *Loop) end(orderly bool) {
 	l.cancel()
 	l.timer.Stop()
 	discard(left)
-	l.flush() // the last turn may have been cut short
+	l.flush() // the last processInbox may have been cut short
 	if l.parent != nil {
 		if orderly {
 			l.parent.way.settle(farewell)

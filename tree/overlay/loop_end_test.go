@@ -142,7 +142,7 @@ func TestDropIsNoLoss(t *testing.T) {
 			case tree.FromParent:
 				return []tree.Output{tree.Connect{Child: 1}}
 			case tree.Connected:
-				return []tree.Output{tree.Drop{Child: 1}, tree.ToChild{Child: 1, Msg: quit}, tree.Drop{Child: 2}}
+				return []tree.Output{tree.Disconnect{Child: 1}, tree.ToChild{Child: 1, Msg: quit}, tree.Disconnect{Child: 2}}
 			}
 			return nil
 		})

@@ -55,7 +55,7 @@ func TestTree(t *testing.T) {
 			}
 		}
 	}
-	if got := ask(wire.Message{Kind: wire.Init, ID: 1, Wait: patience, Body: canonical.JSON(table)}); got.String() != "0-5" {
+	if got := ask(wire.Message{Kind: wire.Init, ID: 1, Wait: testTimeout, Body: canonical.JSON(table)}); got.String() != "0-5" {
 		t.Fatalf("servers %v are ready", got)
 	}
 	for id := protocol.RequestID(2); id < 20; id++ {

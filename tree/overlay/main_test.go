@@ -19,12 +19,12 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// patience is the time limit of all waits in tests; correct code does not reach it.
-const patience = 60 * time.Second
+// testTimeout is the time limit of all waits in tests; correct code does not reach it.
+const testTimeout = 60 * time.Second
 
 func testContext(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -32,7 +32,7 @@ func testContext(t testing.TB) context.Context {
 // await receives a value from c.
 func await[T any](t testing.TB, what string, c <-chan T) T {
 	t.Helper()
-	alarm := time.NewTimer(patience)
+	alarm := time.NewTimer(testTimeout)
 	defer alarm.Stop()
 	select {
 	case v := <-c:

@@ -9,7 +9,7 @@ import (
 
 	"sdm/protocol/wire"
 	"sdm/tree"
-	"sdm/tree/lane"
+	"sdm/tree/sendqueue"
 )
 
 // readBatch is the number of packets that a reader brings at once.
@@ -19,17 +19,17 @@ const readBatch = 64
 // It belongs to the holder of the vertex lock; its reader uses link and the last
 // three fields.
 type neighbour struct {
-	link   Link // nil if this is the owner of the root
-	way    way
-	child  tree.NodeID // 0 is the parent
-	dirty  bool        // in Loop.dirty
-	large  int         // size of the longest packet since the queue was empty
-	gone   bool        // closed; packets that still arrive are ignored
-	silent bool        // a parent that is left because of its silence
-	heard  uint64      // bytes received at the last call of isBusy
+	link     Link // nil if this is the owner of the root
+	way      way
+	child    tree.NodeID // 0 is the parent
+	dirty    bool        // in Loop.dirty
+	large    int         // size of the longest packet since the queue was empty
+	gone     bool        // closed; packets that still arrive are ignored
+	silent   bool        // a parent that is left because of its silence
+	received uint64      // bytes received at the last call of isBusy
 	// owing is the number of bytes, by class, that a child has sent and for which
 	// it has not got a new grant.
-	owing [lane.Output + 1]int
+	owing [sendqueue.Output + 1]int
 
 	unread atomic.Bool // its reader waits for room in the inbox
 	batch  []entry     // of its reader: entries to bring
@@ -43,9 +43,9 @@ func (n *neighbour) isBusy() bool {
 	if !ok {
 		return n.unread.Load()
 	}
-	before := n.heard
-	n.heard = r.received()
-	return n.heard != before || n.unread.Load()
+	before := n.received
+	n.received = r.received()
+	return n.received != before || n.unread.Load()
 }
 
 func (n *neighbour) close() {
@@ -54,10 +54,10 @@ func (n *neighbour) close() {
 		n.link.Close()
 	}
 	w := n.way
-	if a, ok := w.(*ascent); ok {
+	if a, ok := w.(*uplink); ok {
 		w = a.link
 	}
-	if p, ok := w.(*pump); ok {
+	if p, ok := w.(*blockingWriter); ok {
 		p.close()
 	}
 }
@@ -67,29 +67,29 @@ func (l *Loop) attach(link Link, child tree.NodeID) *neighbour {
 	n := &neighbour{link: link, child: child}
 	w, ok := link.(way)
 	if !ok {
-		p := newPump(func(m wire.Message) error { return link.Send(m) })
+		p := newBlockingWriter(func(m wire.Message) error { return link.Send(m) })
 		l.group.Go(p.run)
 		w = p
 	}
 	if child == 0 {
-		n.way = &ascent{link: w}
+		n.way = &uplink{link: w}
 		w.watch(l.upper.look, 0)
 	} else {
 		n.way = w
 		w.watch(nil, stallTime)
 	}
 	if d, ok := link.(driven); ok {
-		d.drive(func() { l.carry(n, d) })
+		d.drive(func() { l.readPooled(n, d) })
 	} else {
 		l.group.Go(func() { l.read(n) })
 	}
 	return n
 }
 
-// carry brings the packets of a link that a pool reads, one batch at a time. While
+// readPooled brings the packets of a link that a pool reads, one batch at a time. While
 // the inbox is full, a separate goroutine waits, because other links wait for the
 // pool.
-func (l *Loop) carry(n *neighbour, link driven) {
+func (l *Loop) readPooled(n *neighbour, link driven) {
 	switch {
 	case n.done || !link.pending():
 	case !l.inbox.hasRoom():
@@ -189,7 +189,7 @@ func (l *Loop) receive(n *neighbour, m *wire.Message) {
 		l.step(tree.FromChild{Child: n.child, Msg: *m})
 		l.charge(n, m)
 	case wire.RoomEvents, wire.RoomOutput:
-		a, ok := n.way.(*ascent)
+		a, ok := n.way.(*uplink)
 		if !ok {
 			l.lose(n, fmt.Sprintf("sends a packet of kind %v upwards", m.Kind))
 			return
@@ -206,7 +206,7 @@ func (l *Loop) put(n *neighbour, m *wire.Message) {
 		l.lose(n, fmt.Sprintf("does not read: over %d MiB wait for it", maxDown>>20))
 		return
 	}
-	if a, ok := n.way.(*ascent); ok {
+	if a, ok := n.way.(*uplink); ok {
 		l.sent(n, a.put(m))
 	} else {
 		l.sent(n, putParts(n.way, m))
@@ -227,8 +227,8 @@ func (l *Loop) sent(n *neighbour, err error) {
 
 // charge counts what a child has sent and grants room for more, now or later.
 func (l *Loop) charge(n *neighbour, m *wire.Message) {
-	c := lane.ClassOf(m)
-	if c == lane.Answer || n.gone {
+	c := sendqueue.ClassOf(m)
+	if c == sendqueue.Answer || n.gone {
 		return
 	}
 	if n.owing[c] > maxUnpaid {
@@ -241,12 +241,12 @@ func (l *Loop) charge(n *neighbour, m *wire.Message) {
 
 // makeRoom grants a child room for more packets of a class, if it has used half of
 // its window and the link to the parent has room.
-func (l *Loop) makeRoom(n *neighbour, c lane.Class) {
+func (l *Loop) makeRoom(n *neighbour, c sendqueue.Class) {
 	if n.owing[c] < window/2 || !l.upper.takes(c) {
 		return
 	}
 	m := wire.Message{Kind: wire.RoomEvents, Bytes: uint64(n.owing[c])}
-	if c == lane.Output {
+	if c == sendqueue.Output {
 		m.Kind = wire.RoomOutput
 	}
 	n.owing[c] = 0
@@ -256,8 +256,8 @@ func (l *Loop) makeRoom(n *neighbour, c lane.Class) {
 // relieve grants room to all children when the link to the parent has room again.
 func (l *Loop) relieve() {
 	for _, n := range l.children {
-		l.makeRoom(n, lane.Event)
-		l.makeRoom(n, lane.Output)
+		l.makeRoom(n, sendqueue.Event)
+		l.makeRoom(n, sendqueue.Output)
 	}
 }
 
@@ -284,7 +284,7 @@ func (l *Loop) lose(n *neighbour, why string) {
 	n.close()
 	if n.child == 0 {
 		l.parent = nil
-		l.upper.lead(nil, l.keptSize)
+		l.upper.setUplink(nil, l.keptSize)
 		l.orphaned(n, why)
 		return
 	}
@@ -296,8 +296,8 @@ func (l *Loop) lose(n *neighbour, why string) {
 	l.step(tree.ChildLost{Child: n.child, Cause: why})
 }
 
-// drop closes the link to a child at the vertex's request; no loss is reported.
-func (l *Loop) drop(child tree.NodeID) {
+// disconnect closes the link to a child at the vertex's request; no loss is reported.
+func (l *Loop) disconnect(child tree.NodeID) {
 	if n := l.children[child]; n != nil {
 		n.close()
 		delete(l.children, child)
@@ -312,7 +312,7 @@ func (l *Loop) connect(c tree.Connect) {
 		return
 	}
 	l.group.Go(func() {
-		ctx, cancel := withErrand(l.ctx, errand{c.Epoch, c.Adopt || c.Route.Listening}), context.CancelFunc(func() {})
+		ctx, cancel := withDialOptions(l.ctx, dialOptions{c.Epoch, c.Adopt || c.Route.Listening}), context.CancelFunc(func() {})
 		if c.Wait > 0 {
 			ctx, cancel = context.WithTimeout(ctx, c.Wait)
 		}
@@ -323,7 +323,7 @@ func (l *Loop) connect(c tree.Connect) {
 			return
 		}
 		l.bring(insider, entry{link: link, do: func() {
-			l.drop(c.Child)
+			l.disconnect(c.Child)
 			l.children[c.Child] = l.attach(link, c.Child)
 			l.step(tree.Connected{Child: c.Child})
 		}})

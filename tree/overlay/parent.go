@@ -15,12 +15,12 @@ func (l *Loop) toParent(m *wire.Message) {
 	}
 	l.kept = append(l.kept, clone(m))
 	l.keptSize += weight(m)
-	l.upper.lead(nil, l.keptSize)
+	l.upper.setUplink(nil, l.keptSize)
 }
 
 // startUp makes the owner of the root its parent.
 func (l *Loop) startUp() {
-	p := newPump(func(m wire.Message) error {
+	p := newBlockingWriter(func(m wire.Message) error {
 		l.cfg.Up(m)
 		return nil
 	})
@@ -49,7 +49,7 @@ func (l *Loop) adopt(p Link) {
 // follow sends the packets that have waited for a parent.
 func (l *Loop) follow(n *neighbour) {
 	l.parent = n
-	l.upper.lead(n.way.(upward), 0)
+	l.upper.setUplink(n.way.(upward), 0)
 	kept := l.kept
 	l.kept, l.keptSize = nil, 0
 	for i := range kept {

@@ -6,14 +6,14 @@ import "time"
 
 // quit calls the owner's Quit. It ends the session when that has returned and the
 // children have closed their links, or farewell is over.
-func (l *Loop) quit(deserted bool) {
+func (l *Loop) quit(masterLost bool) {
 	if l.quitting {
 		return
 	}
 	l.quitting = true
 	l.group.Go(func() {
-		if deserted && l.cfg.Deserted != nil {
-			l.cfg.Deserted()
+		if masterLost && l.cfg.MasterLost != nil {
+			l.cfg.MasterLost()
 		}
 		if l.cfg.Quit != nil {
 			l.cfg.Quit()

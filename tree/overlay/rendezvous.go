@@ -118,15 +118,15 @@ func judgeAnswer(w welcome, self Identity) error {
 }
 
 // RendezvousListener accepts registrations of servers. It limits unauthenticated
-// connections and sends them nothing; see door. The links of accepted servers stay
+// connections and sends them nothing; see acceptor. The links of accepted servers stay
 // open until the servers close them, or until Close, which tells the servers that
 // the master is gone.
 //
-// Goroutines, besides those of the door: one for each of these links, ended with
+// Goroutines, besides those of the acceptor: one for each of these links, ended with
 // the link and awaited by Close.
 type RendezvousListener struct {
-	door *door
-	self Identity
+	acceptor *acceptor
+	self     Identity
 
 	mu    sync.Mutex
 	links map[*stream]bool // true: answered; nil after Close
@@ -136,22 +136,22 @@ type RendezvousListener struct {
 // NewRendezvous returns a RendezvousListener on an open port. It owns l, also when
 // it fails. Only host, program and build of self are used, in messages.
 func NewRendezvous(l net.Listener, secret Secret, self Identity) (*RendezvousListener, error) {
-	d, err := newDoor(l, secret, forRendezvous)
+	d, err := newAcceptor(l, secret, forRendezvous)
 	if err != nil {
 		return nil, err
 	}
-	return &RendezvousListener{door: d, self: self, links: map[*stream]bool{}}, nil
+	return &RendezvousListener{acceptor: d, self: self, links: map[*stream]bool{}}, nil
 }
 
 // Addr returns the address of the port.
-func (r *RendezvousListener) Addr() string { return r.door.l.Addr().String() }
+func (r *RendezvousListener) Addr() string { return r.acceptor.l.Addr().String() }
 
 // Accept waits for a server of our version that proves the secret. The caller
 // answers each one once, now or later, from any goroutine. Errors are as those of
 // Listener.Accept.
 func (r *RendezvousListener) Accept(ctx context.Context) (Registration, func(Verdict), error) {
 	for {
-		g, err := r.door.next(ctx)
+		g, err := r.acceptor.next(ctx)
 		if err != nil {
 			return Registration{}, nil, err
 		}
@@ -213,19 +213,19 @@ func (r *RendezvousListener) answer(s *stream, v Verdict, numbered bool) {
 		err = failed
 	}
 	if err != nil {
-		r.drop(s)
+		r.disconnect(s)
 		return
 	}
-	go r.hold(s)
+	go r.keepOpen(s)
 }
 
-// hold keeps the link of an accepted server until the server closes it.
-func (r *RendezvousListener) hold(s *stream) {
+// keepOpen keeps the link of an accepted server until the server closes it.
+func (r *RendezvousListener) keepOpen(s *stream) {
 	s.receiveGreeting() // returns at the end of the link: no packet is expected
-	r.drop(s)
+	r.disconnect(s)
 }
 
-func (r *RendezvousListener) drop(s *stream) {
+func (r *RendezvousListener) disconnect(s *stream) {
 	defer r.group.Done()
 	s.Close()
 	r.mu.Lock()
@@ -235,7 +235,7 @@ func (r *RendezvousListener) drop(s *stream) {
 
 // Close ends Accept and closes the links of all servers.
 func (r *RendezvousListener) Close() error {
-	err := r.door.close()
+	err := r.acceptor.close()
 	r.mu.Lock()
 	links := r.links
 	r.links = nil

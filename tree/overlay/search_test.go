@@ -77,7 +77,7 @@ func TestSearchAfterHangUps(t *testing.T) {
 func TestSearchForTheDead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		ctx, cancel := context.WithTimeout(withErrand(t.Context(), errand{there: true}), time.Hour)
+		ctx, cancel := context.WithTimeout(withDialOptions(t.Context(), dialOptions{there: true}), time.Hour)
 		defer cancel()
 		_, err := search(ctx, []string{"node1:7000"}, 1,
 			func(context.Context, string) (*stream, error) { return nil, syscall.ECONNREFUSED }, nil)

@@ -64,7 +64,7 @@ const (
 type credentials struct {
 	certificate tls.Certificate
 	public      ed25519.PublicKey
-	words       *words
+	tokens      *tokens
 }
 
 func newCredentials(s Secret, p purpose) (*credentials, error) {
@@ -84,18 +84,18 @@ func newCredentials(s Secret, p purpose) (*credentials, error) {
 	return &credentials{
 		certificate: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key},
 		public:      public,
-		words:       &words{key: s.derive("sdm word "+string(p), sha256.Size)},
+		tokens:      &tokens{key: s.derive("sdm word "+string(p), sha256.Size)},
 	}, nil
 }
 
 // config returns the TLS configuration of either side for a token. Sessions are not
 // resumed: a link lives as long as its neighbours, and a full handshake takes under
 // a millisecond.
-func (c *credentials) config(word string) *tls.Config {
+func (c *credentials) config(token string) *tls.Config {
 	return &tls.Config{
 		MinVersion:             tls.VersionTLS13,
 		Certificates:           []tls.Certificate{c.certificate},
-		NextProtos:             []string{word},
+		NextProtos:             []string{token},
 		SessionTicketsDisabled: true,
 		// There is no authority and no name to verify; verify compares the key.
 		InsecureSkipVerify: true,
@@ -125,7 +125,7 @@ func (c *credentials) listening(known func()) *tls.Config {
 		MinVersion: tls.VersionTLS13,
 		GetConfigForClient: func(client *tls.ClientHelloInfo) (*tls.Config, error) {
 			said := client.SupportedProtos
-			if len(said) != 1 || !c.words.accept(said[0]) {
+			if len(said) != 1 || !c.tokens.accept(said[0]) {
 				return nil, errKey
 			}
 			known()

@@ -10,7 +10,7 @@ import (
 	"sdm/protocol/stack"
 	"sdm/protocol/wire"
 	"sdm/tree"
-	"sdm/tree/lane"
+	"sdm/tree/sendqueue"
 )
 
 // The contents of columns and stacks count for the limits of queues, as bodies do.
@@ -21,7 +21,7 @@ func TestWholeGroupsCount(t *testing.T) {
 	for name, g := range map[string]protocol.Group{
 		"body":   {Body: []byte(text)},
 		"column": {Columns: []column.Column{column.New("value", 1, text, 0)}},
-		"stack":  {Stack: stack.OfParts([]stack.Part{{Path: stack.NewPath(&stack.Frame{Func: text}), Ranks: of}})},
+		"stack":  {Stack: stack.OfPaths([]stack.RankedPath{{Path: stack.NewPath(&stack.Frame{Func: text}), Ranks: of}})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g.Kind, g.Ranks = protocol.KindStopped, of
@@ -34,7 +34,7 @@ func TestWholeGroupsCount(t *testing.T) {
 			r := run(t, LoopConfig{Lost: func(string) {}}, vertex(false)) // no parent: all packets wait
 			r.Post(tree.LocalEvents{Groups: []protocol.Group{g}})
 			r.inside(func() {
-				if r.upper.takes(lane.Event) {
+				if r.upper.takes(sendqueue.Event) {
 					t.Errorf("children may send more while %d bytes wait for a parent, which count %d", long, r.keptSize)
 				}
 			})

@@ -40,7 +40,7 @@ func (e *elastic) SetWriteDeadline(time.Time) error { return nil }
 // dialled returns the dialling side of a link over TLS, before the handshake.
 func dialled(conn net.Conn, c *credentials) *stream {
 	s, under := newTLSStream(conn)
-	s.setTLS(tls.Client(under, c.config(c.words.fresh())))
+	s.setTLS(tls.Client(under, c.config(c.tokens.fresh())))
 	return s
 }
 

@@ -17,14 +17,14 @@ func (s Shape) descend(v NodeID) place {
 	at, p := NodeID(0), place{count: s.size + 1}
 	for at != v {
 		p.parent, p.depth = at, p.depth+1
-		at, p.count = s.part(at+1, p.count-1, v)
+		at, p.count = s.childSubtree(at+1, p.count-1, v)
 	}
 	return p
 }
 
-// part divides count vertices from first on into the subtrees of siblings, and
+// childSubtree divides count vertices from first on into the subtrees of siblings, and
 // returns the first vertex and the size of the one that contains v.
-func (s Shape) part(first NodeID, count int, v NodeID) (NodeID, int) {
+func (s Shape) childSubtree(first NodeID, count int, v NodeID) (NodeID, int) {
 	small, larger := count/s.arity, NodeID(count%s.arity)
 	large := NodeID(small + 1)
 	if i := (v - first) / large; i < larger {
@@ -35,13 +35,13 @@ func (s Shape) part(first NodeID, count int, v NodeID) (NodeID, int) {
 	return first + i*NodeID(small), small
 }
 
-// parts returns the first vertex of each part below v: its children.
-func (s Shape) parts(v NodeID) []NodeID {
+// childSubtrees returns the first vertex of each subtree below v: its children.
+func (s Shape) childSubtrees(v NodeID) []NodeID {
 	count := s.descend(v).count - 1
 	list := make([]NodeID, 0, min(count, s.arity))
 	for next, last := v+1, v+NodeID(count); next <= last; {
 		list = append(list, next)
-		_, size := s.part(v+1, count, next)
+		_, size := s.childSubtree(v+1, count, next)
 		next += NodeID(size)
 	}
 	return list

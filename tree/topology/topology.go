@@ -105,7 +105,7 @@ func (s Shape) Subtree(v NodeID) (first, last NodeID) {
 func (s Shape) Children(v NodeID) []NodeID {
 	s.check(v)
 	if s.arity != binomial {
-		return s.parts(v)
+		return s.childSubtrees(v)
 	}
 	var list []NodeID
 	for bit := NodeID(1); bit < s.span(v) && v+bit <= NodeID(s.size); bit <<= 1 {

@@ -47,7 +47,7 @@ type trial struct {
 
 	net       *treetest.Net
 	master    *treetest.Master
-	said      map[rank.ID][]treetest.Said
+	events    map[rank.ID][]treetest.Event
 	before    map[protocol.RequestID]map[rank.ID]int // number of events of a rank before its answer
 	delivered map[protocol.RequestID]rank.Set
 	broken    []string
@@ -62,7 +62,7 @@ const (
 func newTrial(seed uint64, servers int) *trial {
 	t := &trial{
 		seed: seed, asks: make(map[protocol.RequestID]ask), faulty: make(map[protocol.ServerID]bool), killed: make(map[protocol.ServerID]bool),
-		master: treetest.NewMaster(), said: make(map[rank.ID][]treetest.Said),
+		master: treetest.NewMaster(), events: make(map[rank.ID][]treetest.Event),
 		before: make(map[protocol.RequestID]map[rank.ID]int), delivered: make(map[protocol.RequestID]rank.Set),
 	}
 	if servers == 0 {
@@ -110,7 +110,7 @@ func (t *trial) draw(i int) {
 func (t *trial) run() {
 	packets := 0
 	t.net = treetest.NewNet(treetest.Config{
-		Table: t.table, Master: t.master.Hear, Encode: t.seed%4 == 0, Backend: t.backend,
+		Table: t.table, Master: t.master.Receive, Encode: t.seed%4 == 0, Backend: t.backend,
 		Delay: func(from, to tree.NodeID) time.Duration {
 			packets++
 			return 1 + time.Duration(t.dice(20, int(t.maxDelay), int(from), int(to), packets))
@@ -192,7 +192,7 @@ func (t *trial) backend(s *treetest.Server, d tree.Deliver) {
 	for r := range d.Ranks.All() {
 		g := protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(r), Body: []byte(t.body(d.ID, r))}
 		s.After(time.Duration(t.dice(26, 3, int(d.ID), int(r)))*time.Duration(t.dice(27, int(time.Second), int(d.ID), int(r))), func() {
-			t.before[d.ID][r] = len(t.said[r])
+			t.before[d.ID][r] = len(t.events[r])
 			s.Reply(d.ID, g)
 		})
 	}
@@ -213,7 +213,7 @@ func (t *trial) deed(i int) {
 	for k := range many {
 		g := protocol.Group{Kind: kinds[t.dice(33, len(kinds), i, k)], Ranks: t.table.Routes[id].Ranks, Body: fmt.Appendf(nil, "%d", t.dice(34, many+2, i, k))}
 		for r := range g.Ranks.All() {
-			t.said[r] = append(t.said[r], treetest.Said{Kind: g.Kind, Body: string(g.Body)})
+			t.events[r] = append(t.events[r], treetest.Event{Kind: g.Kind, Body: string(g.Body)})
 		}
 		groups = append(groups, g)
 	}
@@ -282,7 +282,7 @@ func (t *trial) checkAnswers(id protocol.RequestID, a ask) {
 		t.fail("after all, %v do not answer", o.Missing)
 	}
 	for r, n := range t.before[id] {
-		if heard, ok := o.Heard[r]; ok && !t.master.Lost(r) && heard < n {
+		if heard, ok := o.Received[r]; ok && !t.master.Lost(r) && heard < n {
 			t.fail("rank %d answered request %d when it had said %d things, of which %d had been heard", r, id, n, heard)
 		}
 	}
@@ -301,7 +301,7 @@ func (t *trial) checkAnswers(id protocol.RequestID, a ask) {
 // checkSaid compares the events of a rank with those received: all, once and in
 // order; for a lost rank, a prefix of them.
 func (t *trial) checkSaid(r rank.ID, lost bool) {
-	said, heard := t.said[r], t.master.Said(r)
+	said, heard := t.events[r], t.master.Events(r)
 	if len(heard) > len(said) || len(heard) < len(said) && !lost {
 		t.fail("rank %d said %d things, %d were heard: %v, %v", r, len(said), len(heard), said, heard)
 		return

@@ -139,7 +139,7 @@ type play struct {
 	table  protocol.RouteTable
 	master *treetest.Master
 	net    *treetest.Net
-	said   map[rank.ID][]treetest.Said // events as sent by the ranks
+	events map[rank.ID][]treetest.Event // events as sent by the ranks
 	before map[protocol.RequestID]map[rank.ID]int
 	asked  map[protocol.RequestID]ask
 	killed map[protocol.ServerID]bool
@@ -151,12 +151,12 @@ const building = protocol.RequestID(1)
 func (h *history) play(shape string) *play {
 	p := &play{
 		history: h, table: treetest.Table(shape, h.servers, h.per, h.dealt), master: treetest.NewMaster(),
-		said: make(map[rank.ID][]treetest.Said), before: make(map[protocol.RequestID]map[rank.ID]int),
+		events: make(map[rank.ID][]treetest.Event), before: make(map[protocol.RequestID]map[rank.ID]int),
 		asked: make(map[protocol.RequestID]ask), killed: make(map[protocol.ServerID]bool),
 	}
 	packets := 0
 	p.net = treetest.NewNet(treetest.Config{
-		Table: p.table, Master: p.master.Hear, Encode: h.seed%2 == 0,
+		Table: p.table, Master: p.master.Receive, Encode: h.seed%2 == 0,
 		Delay: func(from, to tree.NodeID) time.Duration {
 			packets++
 			return 1 + h.time(h.maxDelay, 12, int(from), int(to), packets)
@@ -167,7 +167,7 @@ func (h *history) play(shape string) *play {
 			}
 			return h.time(10*time.Millisecond, 13, int(c)), ""
 		},
-		Backend: h.backend(p.asked, func(r rank.ID) int { return len(p.said[r]) }, p.answered),
+		Backend: h.backend(p.asked, func(r rank.ID) int { return len(p.events[r]) }, p.answered),
 	})
 	p.master.Build(p.net, building, 30*time.Second)
 	for i, a := range h.commands {
@@ -196,7 +196,7 @@ func (p *play) do(d deed) {
 	}
 	for _, g := range d.groups {
 		for r := range g.Ranks.All() {
-			p.said[r] = append(p.said[r], treetest.Said{Kind: g.Kind, Body: string(g.Body), At: p.net.Now()})
+			p.events[r] = append(p.events[r], treetest.Event{Kind: g.Kind, Body: string(g.Body), At: p.net.Now()})
 		}
 	}
 	p.net.Server(d.server).Events(d.groups...)

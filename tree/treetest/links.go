@@ -11,7 +11,7 @@ import (
 
 	"sdm/protocol/wire"
 	"sdm/tree"
-	"sdm/tree/lane"
+	"sdm/tree/sendqueue"
 )
 
 // link connects a parent and a child like a TCP connection: what one end has sent
@@ -21,14 +21,14 @@ type link struct {
 	parentOpen    bool
 	childOpen     bool
 	busy          [2]time.Duration // arrival of the last packet in each direction
-	climbing      []climber        // packets on their way up
+	upPackets     []upPacket       // packets on their way up
 	broken        bool             // cut: no packet arrives any more
 }
 
-// climber is a packet on its way up. Others may overtake it, as in a congested
-// lane.Lane.
-type climber struct {
-	scope lane.Scope
+// upPacket is a packet on its way up. Others may overtake it, as in a congested
+// sendqueue.Queue.
+type upPacket struct {
+	scope sendqueue.Scope
 	at    time.Duration
 }
 
@@ -51,14 +51,14 @@ func (n *Net) later(l *link, way int, do func()) {
 // ascend is later for a packet on its way up: it waits only for packets that it
 // must not overtake.
 func (n *Net) ascend(l *link, m *wire.Message, do func()) {
-	c := climber{lane.ScopeOf(m), n.now + n.cfg.Delay(l.child.id, l.parent.id)}
-	l.climbing = slices.DeleteFunc(l.climbing, func(other climber) bool { return other.at < n.now })
-	for i := range l.climbing {
-		if other := &l.climbing[i]; !c.scope.Passes(&other.scope) {
+	c := upPacket{sendqueue.ScopeOf(m), n.now + n.cfg.Delay(l.child.id, l.parent.id)}
+	l.upPackets = slices.DeleteFunc(l.upPackets, func(other upPacket) bool { return other.at < n.now })
+	for i := range l.upPackets {
+		if other := &l.upPackets[i]; !c.scope.Passes(&other.scope) {
 			c.at = max(c.at, other.at)
 		}
 	}
-	l.climbing = append(l.climbing, c)
+	l.upPackets = append(l.upPackets, c)
 	l.busy[up] = max(l.busy[up], c.at)
 	n.After(c.at-n.now, do)
 }

@@ -14,7 +14,7 @@ import (
 	"sdm/tree/aggregate"
 )
 
-// Master records what the root of a Net sends up. Its Hear must be set as
+// Master records what the root of a Net sends up. Its Receive must be set as
 // Config.Master. It checks invariants: each requested rank is exactly once in one
 // of answered, missing or lost; nothing follows a final reply; a rank is lost once
 // and sends nothing afterwards.
@@ -25,12 +25,12 @@ type Master struct {
 	Errors []string
 
 	outcomes map[protocol.RequestID]*Outcome
-	said     map[rank.ID][]Said
+	events   map[rank.ID][]Event
 	lost     map[rank.ID]bool
 }
 
-// Said is one event, or piece of output, of one rank.
-type Said struct {
+// Event is one event, or piece of output, of one rank.
+type Event struct {
 	Kind protocol.Kind
 	Body string
 	At   time.Duration // when it was received
@@ -48,9 +48,9 @@ type Outcome struct {
 	// those of the request.
 	First, Since, Wait time.Duration
 	Ended, Final       bool
-	// Heard is the number of events of each rank that were received before its
+	// Received is the number of events of each rank that were received before its
 	// answer.
-	Heard map[rank.ID]int
+	Received map[rank.ID]int
 
 	answers SlowReplies
 	missing []protocol.Group
@@ -60,7 +60,7 @@ type Outcome struct {
 func NewMaster() *Master {
 	return &Master{
 		outcomes: make(map[protocol.RequestID]*Outcome),
-		said:     make(map[rank.ID][]Said),
+		events:   make(map[rank.ID][]Event),
 		lost:     make(map[rank.ID]bool),
 	}
 }
@@ -78,7 +78,7 @@ func (m *Master) Build(n *Net, id protocol.RequestID, wait time.Duration) {
 }
 
 func (m *Master) expect(id protocol.RequestID, ranks rank.Set, since, wait time.Duration) {
-	o := &Outcome{Asked: ranks, Since: since, Wait: wait, Heard: make(map[rank.ID]int)}
+	o := &Outcome{Asked: ranks, Since: since, Wait: wait, Received: make(map[rank.ID]int)}
 	o.answers.Expect(ranks)
 	m.outcomes[id] = o
 }
@@ -86,14 +86,14 @@ func (m *Master) expect(id protocol.RequestID, ranks rank.Set, since, wait time.
 // Outcome returns the outcome of a request so far.
 func (m *Master) Outcome(id protocol.RequestID) *Outcome { return m.outcomes[id] }
 
-// Said returns all events received from a rank, in order.
-func (m *Master) Said(r rank.ID) []Said { return m.said[r] }
+// Events returns all events received from a rank, in order.
+func (m *Master) Events(r rank.ID) []Event { return m.events[r] }
 
 // Lost reports whether an event has reported a rank as lost.
 func (m *Master) Lost(r rank.ID) bool { return m.lost[r] }
 
-// Hear processes one packet of the root.
-func (m *Master) Hear(at time.Duration, msg wire.Message) {
+// Receive processes one packet of the root.
+func (m *Master) Receive(at time.Duration, msg wire.Message) {
 	m.Log = append(m.Log, at.String()+" "+msg.String())
 	switch msg.Kind {
 	case wire.Events:
@@ -123,7 +123,7 @@ func (m *Master) event(at time.Duration, g protocol.Group) {
 			m.lost[r] = true
 			continue
 		}
-		m.said[r] = append(m.said[r], Said{g.Kind, string(g.Body), at})
+		m.events[r] = append(m.events[r], Event{g.Kind, string(g.Body), at})
 	}
 }
 
@@ -167,7 +167,7 @@ func (m *Master) answer(o *Outcome, g protocol.Group) {
 	o.Answered = o.Answered.Union(g.Ranks)
 	o.answers.Add(g)
 	for r := range g.Ranks.All() {
-		o.Heard[r] = len(m.said[r])
+		o.Received[r] = len(m.events[r])
 	}
 }
 

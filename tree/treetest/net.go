@@ -21,7 +21,7 @@ type Config struct {
 	Table protocol.RouteTable
 	// Delay returns how long a packet takes on a link; nil is always 100 µs.
 	// Packets down a link never overtake each other, whatever it returns; packets
-	// up do where lane.Scope permits it.
+	// up do where sendqueue.Scope permits it.
 	Delay func(from, to tree.NodeID) time.Duration
 	// Dial returns how long connecting takes, or failing if there is a cause; nil
 	// is two delays, and no failure.
@@ -31,9 +31,9 @@ type Config struct {
 	Encode bool
 	// Backend receives the requests for servers; nil does not answer.
 	Backend Backend
-	// Hold is called when a server pauses or resumes the output of its ranks,
+	// PauseOutput is called when a server pauses or resumes the output of its ranks,
 	// unless nil.
-	Hold func(id protocol.ServerID, on bool)
+	PauseOutput func(id protocol.ServerID, on bool)
 	// Master is called with each packet that the root sends up, unless nil.
 	Master func(at time.Duration, m wire.Message)
 }
@@ -146,11 +146,11 @@ func (n *Net) do(v *vertex, out tree.Output) {
 		}
 	case tree.Epoch:
 		v.epoch = out.Epoch
-	case tree.Hold:
-		if n.cfg.Hold != nil {
-			n.cfg.Hold(protocol.ServerID(v.id-1), out.On)
+	case tree.PauseOutput:
+		if n.cfg.PauseOutput != nil {
+			n.cfg.PauseOutput(protocol.ServerID(v.id-1), out.On)
 		}
-	case tree.Drop:
+	case tree.Disconnect:
 		if l := v.below[out.Child]; l != nil {
 			n.closeDown(l)
 		}

@@ -21,7 +21,7 @@ func TestOnePacketEachWay(t *testing.T) {
 			table := treetest.Table(shape, 64, 4, false)
 			master := treetest.NewMaster()
 			net := treetest.NewNet(treetest.Config{
-				Table: table, Backend: treetest.Play, Master: master.Hear,
+				Table: table, Backend: treetest.Play, Master: master.Receive,
 				Delay: func(from, to tree.NodeID) time.Duration { return delay },
 			})
 			master.Build(net, 1, time.Minute)
@@ -57,7 +57,7 @@ func TestStaggeredStops(t *testing.T) {
 			packets, heard, first, last := 0, 0, time.Duration(0), time.Duration(0)
 			master := treetest.NewMaster()
 			net := treetest.NewNet(treetest.Config{Table: table, Backend: treetest.Play, Master: func(at time.Duration, m wire.Message) {
-				master.Hear(at, m)
+				master.Receive(at, m)
 				packets++
 				for _, g := range m.Groups {
 					if g.Kind == protocol.KindStopped {

@@ -30,19 +30,19 @@ func (p *play) check(t *rapid.T) {
 			t.Fatalf("%s: request %d has no end, though no rank of %v is silent", p.table.Shape, id, a.ranks)
 		}
 		for r, n := range p.before[id] {
-			if heard, ok := o.Heard[r]; ok && !p.master.Lost(r) && heard < n {
+			if heard, ok := o.Received[r]; ok && !p.master.Lost(r) && heard < n {
 				t.Fatalf("%s: rank %d answered request %d when it had said %d things, of which %d had been heard", p.table.Shape, r, id, n, heard)
 			}
 		}
 	}
-	for r, said := range p.said {
-		p.checkSaid(t, r, said, p.master.Said(r))
+	for r, said := range p.events {
+		p.checkSaid(t, r, said, p.master.Events(r))
 	}
 }
 
 // checkSaid compares the events of a rank with those received: all, in order, in
 // time; for a lost rank, a prefix of them.
-func (p *play) checkSaid(t *rapid.T, r rank.ID, said, heard []treetest.Said) {
+func (p *play) checkSaid(t *rapid.T, r rank.ID, said, heard []treetest.Event) {
 	t.Helper()
 	if len(heard) > len(said) || len(heard) < len(said) && !p.unheard(r) {
 		t.Fatalf("%s: rank %d said %d things, %d were heard", p.table.Shape, r, len(said), len(heard))
@@ -64,7 +64,7 @@ func (p *play) checkSaid(t *rapid.T, r rank.ID, said, heard []treetest.Said) {
 // starting reports whether ranks were started so recently that others may be
 // awaited.
 func (p *play) starting(at time.Duration) bool {
-	for _, said := range p.said {
+	for _, said := range p.events {
 		for _, one := range said {
 			if one.Kind == protocol.KindStarted && one.At >= at-3*time.Second && one.At <= at+time.Second {
 				return true

@@ -37,7 +37,7 @@ type Script struct {
 func NewScript(t protocol.RouteTable) *Script {
 	s := &Script{master: NewMaster(), refused: make(map[tree.NodeID]string), delay: time.Millisecond}
 	s.net = NewNet(Config{
-		Table: t, Backend: Play, Master: s.master.Hear,
+		Table: t, Backend: Play, Master: s.master.Receive,
 		Delay: func(from, to tree.NodeID) time.Duration { return s.delay },
 		Dial:  func(c tree.NodeID) (time.Duration, string) { return 2 * s.delay, s.refused[c] },
 	})

@@ -17,7 +17,7 @@ func silent(t *testing.T) (*treetest.Net, *treetest.Master) {
 	table := treetest.Table("binomial", 15, 1, false)
 	table.Heartbeat, table.Silence = 5000, 15000
 	master := treetest.NewMaster()
-	net := treetest.NewNet(treetest.Config{Table: table, Backend: treetest.Play, Master: master.Hear})
+	net := treetest.NewNet(treetest.Config{Table: table, Backend: treetest.Play, Master: master.Receive})
 	master.Build(net, 1, time.Minute)
 	net.Run(time.Minute)
 	return net, master

@@ -20,8 +20,8 @@ func Table(shape string, size, per int, dealt bool) protocol.RouteTable {
 	return t
 }
 
-// Part returns the part of a table that vertex id receives from its parent.
-func Part(t protocol.RouteTable, id tree.NodeID) (protocol.RouteTable, error) {
+// Subtable returns the part of a table that vertex id receives from its parent.
+func Subtable(t protocol.RouteTable, id tree.NodeID) (protocol.RouteTable, error) {
 	shape, err := topology.ParseShape(t.Shape, t.Size)
 	if err != nil || !shape.Contains(id) || id == 0 {
 		return t, err

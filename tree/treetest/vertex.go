@@ -151,7 +151,7 @@ func (v *Vertex) parseInit(rest string) (wire.Message, error) {
 	if err1 != nil || err2 != nil {
 		return m, fmt.Errorf("%s and %s are not two numbers", words[last+1], words[last+2])
 	}
-	part, err := Part(Table(words[last], size, per, false), v.id)
+	part, err := Subtable(Table(words[last], size, per, false), v.id)
 	m.Body = canonical.JSON(part)
 	return m, err
 }

@@ -50,7 +50,7 @@ func (m *Machine) remember(q *Request) {
 	case q.Name == "gdb" && protocol.IsSetting(q.args.Text):
 		m.rememberLine(q)
 	case info.Lasts():
-		for _, a := range q.args.Apart() {
+		for _, a := range q.args.PerBreakpoint() {
 			if q.located != "" {
 				a.Location = q.located
 			}

@@ -77,7 +77,7 @@ func (c Config) Validate() error {
 // for all.
 type Cluster struct {
 	Master    *master.Master
-	carriers  *overlay.Carriers
+	carriers  *overlay.ReaderPool
 	clock     *clock // nil: ranks take no time
 	behaviour sim.Config
 	cfg       Config
@@ -112,7 +112,7 @@ func New(cfg Config) (*Cluster, error) {
 		c.cancel()
 		return nil, err
 	}
-	c.carriers = overlay.NewCarriers(runtime.GOMAXPROCS(0))
+	c.carriers = overlay.NewReaderPool(runtime.GOMAXPROCS(0))
 	if c.behaviour.Clock != nil {
 		c.clock = newClock(runtime.GOMAXPROCS(0) / 2) // the other half carries packets
 		c.behaviour.Clock = c.clock

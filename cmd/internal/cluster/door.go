@@ -14,13 +14,13 @@ import (
 // methods are safe for concurrent use.
 type door struct {
 	self *server.Self
-	by   *overlay.Carriers // makes the links
+	by   *overlay.ReaderPool // makes the links
 	come chan overlay.Link
 	shut chan struct{}
 	once sync.Once
 }
 
-func newDoor(by *overlay.Carriers) *door {
+func newDoor(by *overlay.ReaderPool) *door {
 	return &door{by: by, come: make(chan overlay.Link), shut: make(chan struct{})}
 }
 

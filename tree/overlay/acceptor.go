@@ -17,7 +17,7 @@ const (
 	handshakeTime = 5 * time.Second
 	// silence is how long a connection that has not sent its token may keep a place
 	// that others wait for. It is many round trips within a cluster, because a real
-	// peer sends its token at once, and it allows 320 strangers per second to be
+	// peer sends its token at once, and it allows 320 others per second to be
 	// closed.
 	silence = 50 * time.Millisecond
 	// dawdle is the same limit for a connection that has sent a valid token and
@@ -26,28 +26,28 @@ const (
 	dawdle = 2 * time.Second
 )
 
-// guest is a peer that has proved the secret and sent its Hello.
-type guest struct {
+// peer is a peer that has proved the secret and sent its Hello.
+type peer struct {
 	link  *stream
 	hello hello
 }
 
-// door is a listening port that authenticates peers. Other connections are sent no
+// acceptor is a listening port that authenticates peers. Other connections are sent no
 // byte. They occupy one of maxHandshakes places for at most handshakeTime. When all
 // places are taken, the connection that has been silent longest is closed, after
 // silence, or after dawdle if it has sent a valid token.
 //
 // Goroutines: accept, until close; one for each place (handshake, Hello, then until
-// next takes the guest, for handshakeTime at most). close ends them all and waits
+// next takes the peer, for handshakeTime at most). close ends them all and waits
 // for them.
-type door struct {
+type acceptor struct {
 	l   net.Listener
 	own *credentials
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	group  sync.WaitGroup
-	guests chan guest
+	peers  chan peer
 	dead   chan struct{} // closed by accept when it fails; err says why
 	err    error
 
@@ -63,41 +63,41 @@ type place struct {
 	known bool // has sent a valid token
 }
 
-func newDoor(l net.Listener, s Secret, p purpose) (*door, error) {
+func newAcceptor(l net.Listener, s Secret, p purpose) (*acceptor, error) {
 	own, err := newCredentials(s, p)
 	if err != nil {
 		l.Close()
 		return nil, err
 	}
-	d := &door{l: l, own: own, guests: make(chan guest), dead: make(chan struct{}), free: make(chan struct{}, 1)}
+	d := &acceptor{l: l, own: own, peers: make(chan peer), dead: make(chan struct{}), free: make(chan struct{}, 1)}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	d.group.Go(d.accept)
 	return d, nil
 }
 
 // next waits for an authenticated peer.
-func (d *door) next(ctx context.Context) (guest, error) {
+func (d *acceptor) next(ctx context.Context) (peer, error) {
 	select {
-	case g := <-d.guests:
+	case g := <-d.peers:
 		return g, nil
 	case <-ctx.Done():
-		return guest{}, context.Cause(ctx)
+		return peer{}, context.Cause(ctx)
 	case <-d.ctx.Done():
-		return guest{}, net.ErrClosed
+		return peer{}, net.ErrClosed
 	case <-d.dead:
-		return guest{}, d.err
+		return peer{}, d.err
 	}
 }
 
 // close closes the listener and all connections that next has not returned.
-func (d *door) close() error {
+func (d *acceptor) close() error {
 	d.cancel()
 	err := d.l.Close()
 	d.group.Wait()
 	return err
 }
 
-func (d *door) accept() {
+func (d *acceptor) accept() {
 	pause := time.Duration(0)
 	for {
 		conn, err := d.l.Accept()
@@ -121,7 +121,7 @@ func (d *door) accept() {
 }
 
 // admit starts serving a connection as soon as there is a place.
-func (d *door) admit(conn net.Conn) {
+func (d *acceptor) admit(conn net.Conn) {
 	p := &place{conn: conn, since: time.Now()}
 	for {
 		wait, ok := d.take(p)
@@ -143,7 +143,7 @@ func (d *door) admit(conn net.Conn) {
 
 // take enters p, or returns how long to wait until a silent connection may be
 // closed. It closes a connection whose time is over.
-func (d *door) take(p *place) (wait time.Duration, ok bool) {
+func (d *acceptor) take(p *place) (wait time.Duration, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.places) < maxHandshakes {
@@ -167,7 +167,7 @@ func (d *door) take(p *place) (wait time.Duration, ok bool) {
 }
 
 // leave frees a place.
-func (d *door) leave(p *place) {
+func (d *acceptor) leave(p *place) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i, other := range d.places {
@@ -183,7 +183,7 @@ func (d *door) leave(p *place) {
 }
 
 // serve handles one connection from its first byte until next takes it.
-func (d *door) serve(p *place) {
+func (d *acceptor) serve(p *place) {
 	s := accepted(p.conn, d.own, func() {
 		d.mu.Lock()
 		p.known = true
@@ -198,7 +198,7 @@ func (d *door) serve(p *place) {
 	alarm := time.NewTimer(handshakeTime) // the peer does not wait longer for a Welcome
 	defer alarm.Stop()
 	select {
-	case d.guests <- guest{s, h}:
+	case d.peers <- peer{s, h}:
 	case <-alarm.C:
 		s.Close()
 	case <-d.ctx.Done():
@@ -207,13 +207,13 @@ func (d *door) serve(p *place) {
 }
 
 // check does the handshake and receives the Hello, both within handshakeTime.
-func (d *door) check(s *stream) (hello, error) {
+func (d *acceptor) check(s *stream) (hello, error) {
 	ctx, cancel := context.WithTimeout(d.ctx, handshakeTime)
 	defer cancel()
 	if err := s.tls.HandshakeContext(ctx); err != nil {
 		return hello{}, err
 	}
 	stop := closeAtEnd(ctx, s)
-	h, err := hear(s)
+	h, err := receiveHello(s)
 	return h, stop(err)
 }

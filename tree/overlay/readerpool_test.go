@@ -12,17 +12,17 @@ import (
 	"sdm/tree"
 )
 
-// carriersFor returns carriers that are closed after the loops of the test. It must
+// readerPoolFor returns a pool that is closed after the loops of the test. It must
 // be called before the loops are made.
-func carriersFor(t *testing.T, number int) *Carriers {
-	c := NewCarriers(number)
+func readerPoolFor(t *testing.T, number int) *ReaderPool {
+	c := NewReaderPool(number)
 	t.Cleanup(c.Close)
 	return c
 }
 
 // chain returns a root above this number of vertices in a row, of which the last
 // answers a command with its body, and the packets that the root sends up.
-func chain(t *testing.T, c *Carriers, vertices int) (root *running, up <-chan wire.Message) {
+func chain(t *testing.T, c *ReaderPool, vertices int) (root *running, up <-chan wire.Message) {
 	answers := make(chan wire.Message, 1000)
 	cfg := LoopConfig{Up: func(m wire.Message) { answers <- m }}
 	for range vertices {
@@ -49,10 +49,10 @@ func chain(t *testing.T, c *Carriers, vertices int) (root *running, up <-chan wi
 	return root, answers
 }
 
-// One carrier is enough for any number of links, also for packets larger than the
+// One reader is enough for any number of links, also for packets larger than the
 // buffer of a link. Order is kept.
 func TestOneCarrierForAll(t *testing.T) {
-	root, up := chain(t, carriersFor(t, 1), 3)
+	root, up := chain(t, readerPoolFor(t, 1), 3)
 	sizes := []int{0, 100, pipeBuffer - 100, pipeBuffer + 1, 10, 3 * pipeBuffer, 1}
 	for i, size := range sizes {
 		root.Post(tree.FromParent{Msg: command(1+i, make([]byte, size))})
@@ -66,9 +66,9 @@ func TestOneCarrierForAll(t *testing.T) {
 }
 
 // While the inbox of one vertex is full, because its own packets are not accepted,
-// the carrier serves others. Nothing is lost.
+// the reader serves others. Nothing is lost.
 func TestCarrierDoesNotWaitForAFullVertex(t *testing.T) {
-	c := carriersFor(t, 1)
+	c := readerPoolFor(t, 1)
 	gate, up := make(chan struct{}), make(chan wire.Message, 1000)
 	free := sync.OnceFunc(func() { close(gate) })
 	defer free()
@@ -111,7 +111,7 @@ func TestCarrierDoesNotWaitForAFullVertex(t *testing.T) {
 // The end of a link is reported once, after all that was sent.
 func TestCarriedLinkEnds(t *testing.T) {
 	up := make(chan wire.Message, 10)
-	above, below := carriersFor(t, 1).Pipe()
+	above, below := readerPoolFor(t, 1).Pipe()
 	r := withChild(t, LoopConfig{Up: func(m wire.Message) { up <- m }}, above)
 	check(t, below.Send(events(1, 10)))
 	below.Close()
@@ -123,7 +123,7 @@ func TestCarriedLinkEnds(t *testing.T) {
 
 // Before a loop has such a link, it can be read like any other; see Greet.
 func TestCarriedLinkBeforeTheLoop(t *testing.T) {
-	a, b := carriersFor(t, 1).Pipe()
+	a, b := readerPoolFor(t, 1).Pipe()
 	defer a.Close()
 	check(t, a.Send(command(7, nil)))
 	if m, err := b.Receive(); err != nil || m.ID != 7 {

@@ -21,13 +21,13 @@ const (
 // recorded before as many others arrived may be used once more.
 const maxNonces = 8192
 
-// words makes the tokens ("words") of the dialling side and verifies those made
+// tokens makes the tokens of the dialling side and verifies those made
 // with the same key. A token is sent in the clear, as the name of the application
 // protocol (ALPN), in the first packet of TLS, so a listener sends unauthenticated
 // peers nothing and computes no signature for them. Each token is valid for one
 // connection to a listener: it proves only that its maker knows the secret, and
 // whoever records one must not be able to use it again.
-type words struct {
+type tokens struct {
 	key []byte
 
 	mu   sync.Mutex
@@ -37,13 +37,13 @@ type words struct {
 }
 
 // fresh returns a new token.
-func (w *words) fresh() string {
+func (w *tokens) fresh() string {
 	nonce := make([]byte, nonceSize)
 	rand.Read(nonce) // never fails
 	return w.of(nonce)
 }
 
-func (w *words) of(nonce []byte) string {
+func (w *tokens) of(nonce []byte) string {
 	mac := hmac.New(sha256.New, w.key)
 	mac.Write(nonce)
 	return hex.EncodeToString(nonce) + hex.EncodeToString(mac.Sum(nil)[:proofSize])
@@ -51,12 +51,12 @@ func (w *words) of(nonce []byte) string {
 
 // accept reports whether a token was made with the key and is used for the first
 // time.
-func (w *words) accept(word string) bool {
-	if len(word) != 2*(nonceSize+proofSize) {
+func (w *tokens) accept(token string) bool {
+	if len(token) != 2*(nonceSize+proofSize) {
 		return false
 	}
-	nonce, err := hex.DecodeString(word[:2*nonceSize])
-	if err != nil || !hmac.Equal([]byte(word), []byte(w.of(nonce))) {
+	nonce, err := hex.DecodeString(token[:2*nonceSize])
+	if err != nil || !hmac.Equal([]byte(token), []byte(w.of(nonce))) {
 		return false
 	}
 	w.mu.Lock()
@@ -68,7 +68,7 @@ func (w *words) accept(word string) bool {
 	return true
 }
 
-func (w *words) remember(nonce string) {
+func (w *tokens) remember(nonce string) {
 	if w.used == nil {
 		w.used = make(map[string]bool)
 	}

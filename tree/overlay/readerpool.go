@@ -7,29 +7,29 @@ import (
 	"sync"
 )
 
-// Carriers is a pool of goroutines that read in-memory links, for a process with
+// ReaderPool is a pool of goroutines that read in-memory links, for a process with
 // thousands of vertices. Processing a packet takes some KB of stack, and a stack
 // that has grown is not returned while other goroutines use memory next to it. With
 // a reader for each link end, 16,384 vertices had 400 MB of stacks, and two
 // goroutine switches for each hop.
 //
-// Goroutines: those of the pool, started by NewCarriers and ended by Close, and one
+// Goroutines: those of the pool, started by NewReaderPool and ended by Close, and one
 // for each vertex whose inbox is full, until it has room or its loop ends. A pool
 // goroutine that waits for the rest of a packet waits for the writer of that link,
 // never for another pool goroutine.
-type Carriers struct {
+type ReaderPool struct {
 	mu      sync.Mutex
 	changed sync.Cond // a link is ready, or the pool is closed
-	ready   []*carried
+	ready   []*pooledInput
 	taken   uint // number of links taken from ready
 	ended   bool
 	group   sync.WaitGroup
 }
 
-// NewCarriers starts a pool of this size. Close must be called after the end of all
+// NewReaderPool starts a pool of this size. Close must be called after the end of all
 // loops whose links it reads.
-func NewCarriers(number int) *Carriers {
-	c := &Carriers{}
+func NewReaderPool(number int) *ReaderPool {
+	c := &ReaderPool{}
 	c.changed.L = &c.mu
 	for range max(number, 1) {
 		c.group.Go(c.run)
@@ -39,7 +39,7 @@ func NewCarriers(number int) *Carriers {
 
 // Close ends the pool and waits for its goroutines. Packets that arrive later are
 // not read.
-func (c *Carriers) Close() {
+func (c *ReaderPool) Close() {
 	c.mu.Lock()
 	c.ended = true
 	c.changed.Broadcast()
@@ -49,16 +49,16 @@ func (c *Carriers) Close() {
 
 // Pipe returns the two ends of an in-memory link that the pool reads, for use by
 // loops.
-func (c *Carriers) Pipe() (a, b Link) {
+func (c *ReaderPool) Pipe() (a, b Link) {
 	there, back := newFlow(), newFlow()
 	return c.end(back, there), c.end(there, back)
 }
 
-func (c *Carriers) end(in, out *flow) Link {
-	return &carriedLink{pipeEnd(in, out), &carried{of: c, in: in}}
+func (c *ReaderPool) end(in, out *flow) Link {
+	return &pooledLink{pipeEnd(in, out), &pooledInput{of: c, in: in}}
 }
 
-func (c *Carriers) run() {
+func (c *ReaderPool) run() {
 	for {
 		c.mu.Lock()
 		for len(c.ready) == 0 && !c.ended {
@@ -79,7 +79,7 @@ func (c *Carriers) run() {
 // next takes the link that has become ready last: one subtree is finished before
 // the next is begun, and fewer packets are in flight. Every eighth time it takes
 // the link that has waited longest. The caller holds mu.
-func (c *Carriers) next() *carried {
+func (c *ReaderPool) next() *pooledInput {
 	at := len(c.ready) - 1
 	if c.taken++; c.taken%8 == 0 {
 		at = 0
@@ -91,79 +91,79 @@ func (c *Carriers) next() *carried {
 	} else {
 		c.ready = c.ready[:at]
 	}
-	next.state = carriedNow
+	next.state = pooledNow
 	return next
 }
 
 // done queues a link again if more has arrived meanwhile.
-func (c *Carriers) done(d *carried) {
+func (c *ReaderPool) done(d *pooledInput) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	again := d.state == carriedAgain
-	d.state = carriedIdle
+	again := d.state == pooledAgain
+	d.state = pooledIdle
 	if again {
 		c.add(d)
 	}
 }
 
 // add queues a link. The caller holds mu.
-func (c *Carriers) add(d *carried) {
-	d.state = carriedReady
+func (c *ReaderPool) add(d *pooledInput) {
+	d.state = pooledReady
 	c.ready = append(c.ready, d)
 	c.changed.Signal()
 }
 
-// carriedState is the state of a link in its pool.
+// pooledState is the state of a link in its pool.
 //
 //	idle ──data arrives──▶ ready ▶ now ──no more data──▶ idle
 //	                         ▲      └──data arrives──▶ again ─┐
 //	                         └────────────────────────────────┘
-type carriedState uint8
+type pooledState uint8
 
 const (
-	carriedIdle carriedState = iota
-	carriedReady
-	carriedNow
-	carriedAgain
+	pooledIdle pooledState = iota
+	pooledReady
+	pooledNow
+	pooledAgain
 )
 
-// carried is the receiving side of a link.
-type carried struct {
-	of    *Carriers
+// pooledInput is the receiving side of a link.
+type pooledInput struct {
+	of    *ReaderPool
 	in    *flow
 	work  func()
-	state carriedState // guarded by of.mu
+	state pooledState // guarded by of.mu
 }
 
 // wake reports that data has arrived.
-func (d *carried) wake() {
+func (d *pooledInput) wake() {
 	d.of.mu.Lock()
 	defer d.of.mu.Unlock()
 	switch d.state {
-	case carriedIdle:
+	case pooledIdle:
 		d.of.add(d)
-	case carriedNow:
-		d.state = carriedAgain
+	case pooledNow:
+		d.state = pooledAgain
 	}
 }
 
-// carriedLink is one end of an in-memory link that a pool reads.
-type carriedLink struct {
+// pooledLink is one end of an in-memory link that a pool reads.
+type pooledLink struct {
 	*stream
-	*carried
+	*pooledInput
 }
 
 // drive registers work, which is called whenever something may be read, by one
 // goroutine at a time.
-func (l *carriedLink) drive(work func()) {
+func (l *pooledLink) drive(work func()) {
 	l.work = work
-	l.carried.in.notify(l.wake)
+	l.pooledInput.in.notify(l.wake)
 	l.wake()
 }
 
 // aside runs a function on a goroutine of the group. Only work calls it, so the
 // group is not empty.
-func (l *carriedLink) aside(do func()) { l.of.group.Go(do) }
+func (l *pooledLink) aside(do func()) { l.of.group.Go(do) }
 
 // pending reports whether Receive has something to start with.
-func (l *carriedLink) pending() bool { return l.stream.in.Buffered() > 0 || l.carried.in.pending() }
+func (l *pooledLink) pending() bool { return l.stream.in.Buffered() > 0 || l.pooledInput.in.pending() }

@@ -32,34 +32,34 @@ const (
 	holdStart = 2 * time.Second
 )
 
-// patience holds the hold-back limits of one vertex.
-type patience struct {
+// holdLimits are the hold-back limits of one vertex.
+type holdLimits struct {
 	most    time.Duration // of each class
 	longest time.Duration // of stops, while more arrive
 	quiet   time.Duration // of stops, after the last one
 	starts  time.Duration // of stops and changes of state, while ranks start
 }
 
-// patienceOf returns the limits of a vertex in a tree with this number of levels,
+// holdLimitsOf returns the limits of a vertex in a tree with this number of levels,
 // the root included.
-func patienceOf(id NodeID, levels int) patience {
+func holdLimitsOf(id NodeID, levels int) holdLimits {
 	if id == 0 {
-		return patience{most: holdRoot, longest: holdLongest, quiet: holdRoot, starts: holdStart}
+		return holdLimits{most: holdRoot, longest: holdLongest, quiet: holdRoot, starts: holdStart}
 	}
 	share := holdBelow / time.Duration(max(levels-1, 1))
-	return patience{most: share, longest: share, quiet: share}
+	return holdLimits{most: share, longest: share, quiet: share}
 }
 
 // bound limits a hold-back time to what this vertex may use.
-func (p patience) bound(d time.Duration) time.Duration { return min(d, p.most) }
+func (p holdLimits) bound(d time.Duration) time.Duration { return min(d, p.most) }
 
-// hold is the coalescing state of one class of groups. The first group passes at
+// coalescer is the coalescing state of one class of groups. The first group passes at
 // once and opens a window. Groups within the window wait for its end.
 //
 //	stops:    1   2 3 4     5 6 7 8  9   …      10
 //	windows:  |-10-|---20---|------40------| …  (closed again)
 //	sent:     1    2-4      5-8                 10
-type hold struct {
+type coalescer struct {
 	until  time.Duration // end of the window
 	window time.Duration // length of the window
 	waits  bool          // a group of the class is in the list
@@ -74,7 +74,7 @@ type hold struct {
 // that many stops need few packets even if they come in bursts. A series of windows
 // ends when no group has arrived for the length of a window after its end. A group
 // that arrives earlier belongs to the series, even if it need not wait.
-func (h *hold) admit(now time.Duration, ranks int, quiet, longest time.Duration) time.Duration {
+func (h *coalescer) admit(now time.Duration, ranks int, quiet, longest time.Duration) time.Duration {
 	if !h.waits && now >= h.until+h.window {
 		h.until, h.window, h.sent = now, 0, 0
 	}
@@ -92,7 +92,7 @@ func (h *hold) admit(now time.Duration, ranks int, quiet, longest time.Duration)
 
 // passed records that the waiting groups were sent and opens the next window. It is
 // twice as long as the last one if that one has coalesced several ranks.
-func (h *hold) passed(now, first, longest time.Duration) {
+func (h *coalescer) passed(now, first, longest time.Duration) {
 	if !h.waits {
 		return
 	}
@@ -105,9 +105,9 @@ func (h *hold) passed(now, first, longest time.Duration) {
 	h.sent++
 }
 
-// calm ends the series because no rank is left that could add to it. The next group
+// reset ends the series because no rank is left that could add to it. The next group
 // of the class starts a new series and waits no longer than after a single group.
-func (h *hold) calm(now, first time.Duration) {
+func (h *coalescer) reset(now, first time.Duration) {
 	if !h.waits {
 		h.until, h.window, h.sent = min(h.until, now+first), min(h.window, first), 0
 	}

@@ -33,7 +33,7 @@ func (l *Loop) bring(who worker, entries ...entry) {
 	case !ok:
 		discard(entries)
 	case got && who == insider:
-		l.turn()
+		l.processInbox()
 	case got:
 		l.help()
 	}
@@ -66,14 +66,14 @@ func (l *Loop) poke() {
 // work is Run's look at the inbox.
 func (l *Loop) work() {
 	if l.inbox.grab() {
-		l.turn()
+		l.processInbox()
 	}
 }
 
-// turn processes entries until the inbox is empty, or for maxRounds looks; then Run
+// processInbox processes entries until the inbox is empty, or for maxRounds looks; then Run
 // continues. Links are flushed when the inbox is empty, with one write for each, or
 // after flushAfter entries.
-func (l *Loop) turn() {
+func (l *Loop) processInbox() {
 	l.who = insider
 	unflushed := 0
 	for range maxRounds {
@@ -201,15 +201,15 @@ func (l *Loop) apply(out tree.Output) {
 		if out.Cause != "" && l.cfg.GivenUp != nil {
 			l.call(func() { l.cfg.GivenUp(out.Cause) })
 		}
-		l.quit(out.Deserted)
+		l.quit(out.MasterLost)
 	case tree.Epoch:
 		if l.cfg.Epoch != nil {
 			l.call(func() { l.cfg.Epoch(out.Epoch) })
 		}
-	case tree.Hold:
-		l.upper.hold(out.On)
-	case tree.Drop:
-		l.drop(out.Child)
+	case tree.PauseOutput:
+		l.upper.pauseOutput(out.On)
+	case tree.Disconnect:
+		l.disconnect(out.Child)
 	case tree.LeaveParent:
 		if l.parent != nil {
 			l.parent.silent = true

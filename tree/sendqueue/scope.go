@@ -1,4 +1,4 @@
-package lane
+package sendqueue
 
 import (
 	"sdm/protocol"

@@ -1,4 +1,4 @@
-package lane_test
+package sendqueue_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"sdm/protocol"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
-	"sdm/tree/lane"
+	"sdm/tree/sendqueue"
 )
 
 func reply(id int, ranks ...rank.ID) wire.Message {
@@ -26,7 +26,7 @@ func marked(m wire.Message, last uint64, servers ...rank.ID) wire.Message {
 	return m
 }
 
-func empty(l *lane.Lane) (out []wire.Message) {
+func empty(l *sendqueue.Queue) (out []wire.Message) {
 	for {
 		if _, ok := l.First(); !ok {
 			return out
@@ -65,7 +65,7 @@ func TestLane(t *testing.T) {
 		"but not another":                  {[]wire.Message{{Kind: wire.Pong}, say(stdout, 0), {Kind: wire.Pong}}, "0 2 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var l lane.Lane
+			var l sendqueue.Queue
 			for i, m := range c.add {
 				m.Wait = 0
 				m.Epoch = uint64(i)
@@ -73,12 +73,12 @@ func TestLane(t *testing.T) {
 			}
 			outputs := 0
 			for i := range c.add {
-				if lane.ClassOf(&c.add[i]) == lane.Output {
+				if sendqueue.ClassOf(&c.add[i]) == sendqueue.Output {
 					outputs++
 				}
 			}
-			if l.Size() != 10*len(c.add) || l.Pressing() != 10*(len(c.add)-outputs) {
-				t.Errorf("size %d, %d without output, of %d packets, %d of output", l.Size(), l.Pressing(), len(c.add), outputs)
+			if l.Size() != 10*len(c.add) || l.Urgent() != 10*(len(c.add)-outputs) {
+				t.Errorf("size %d, %d without output, of %d packets, %d of output", l.Size(), l.Urgent(), len(c.add), outputs)
 			}
 			var got []string
 			for _, m := range empty(&l) {
@@ -97,7 +97,7 @@ func TestLane(t *testing.T) {
 func TestLaneKeepsOrder(t *testing.T) {
 	kinds := []protocol.Kind{protocol.KindStdout, protocol.KindStdout, protocol.KindStopped, protocol.KindRunning}
 	rapid.Check(t, func(t *rapid.T) {
-		var l lane.Lane
+		var l sendqueue.Queue
 		var said, heard []wire.Message
 		few := rapid.SliceOfNDistinct(rapid.Map(rapid.IntRange(0, 5), func(i int) rank.ID { return rank.ID(i) }), 0, 3, rapid.ID[rank.ID])
 		for i := range rapid.IntRange(0, 40).Draw(t, "packets") {

@@ -1,5 +1,5 @@
 // Splitting of a flush into two packets: events and unrelated output. On a
-// congested link a packet of events may overtake one of output (package lane).
+// congested link a packet of events may overtake one of output (package sendqueue).
 
 package tree
 
@@ -14,57 +14,57 @@ type bundle struct {
 	marks  map[protocol.ServerID]uint64
 }
 
-// maxSpread bounds the iterations of spread. Output lines that are equal for many
+// maxClosure bounds the iterations of closure. Output lines that are equal for many
 // ranks connect these ranks, so more iterations would soon include all ranks.
-const maxSpread = 4
+const maxClosure = 4
 
-// part splits a list: pressing contains the events and all output of their ranks,
+// splitUrgent splits a list: urgent contains the events and all output of their ranks,
 // rest the output of other ranks. The numbered events of one server stay together,
 // so that the mark of each packet is correct. ok is false if there is nothing to
 // split, or if a server is lost: the loss is numbered at another server than that
 // of its ranks.
-func (n *Node) part(groups []protocol.Group) (pressing, rest bundle, ok bool) {
+func (n *Node) splitUrgent(groups []protocol.Group) (urgent, rest bundle, ok bool) {
 	about, outputs := rank.Set{}, 0
 	for i := range groups {
 		switch g := &groups[i]; {
 		case g.Kind.IsOutput():
 			outputs++
 		case g.Kind == protocol.KindLost:
-			return pressing, rest, false
+			return urgent, rest, false
 		default:
 			about = about.Union(g.Ranks)
 		}
 	}
 	if outputs == 0 || outputs == len(groups) || !n.up.gone.IsEmpty() {
-		return pressing, rest, false
+		return urgent, rest, false
 	}
-	about, ok = n.spread(about, groups)
+	about, ok = n.closure(about, groups)
 	if !ok {
-		return pressing, rest, false
+		return urgent, rest, false
 	}
 	for i := range groups {
 		if groups[i].Ranks.Intersects(about) {
-			pressing.groups = append(pressing.groups, groups[i])
+			urgent.groups = append(urgent.groups, groups[i])
 		} else {
 			rest.groups = append(rest.groups, groups[i])
 		}
 	}
-	pressing.marks, rest.marks = make(map[protocol.ServerID]uint64), make(map[protocol.ServerID]uint64)
+	urgent.marks, rest.marks = make(map[protocol.ServerID]uint64), make(map[protocol.ServerID]uint64)
 	for s, last := range n.up.marks {
 		if n.routeOf(s).Ranks.Intersects(about) {
-			pressing.marks[s] = last
+			urgent.marks[s] = last
 		} else {
 			rest.marks[s] = last
 		}
 	}
-	return pressing, rest, len(rest.groups) > 0
+	return urgent, rest, len(rest.groups) > 0
 }
 
-// spread extends a set by all ranks that share a group, or a server with numbered
-// events, with a rank of the set, until nothing is added. It fails after maxSpread
+// closure extends a set by all ranks that share a group, or a server with numbered
+// events, with a rank of the set, until nothing is added. It fails after maxClosure
 // iterations.
-func (n *Node) spread(about rank.Set, groups []protocol.Group) (rank.Set, bool) {
-	for range maxSpread {
+func (n *Node) closure(about rank.Set, groups []protocol.Group) (rank.Set, bool) {
+	for range maxClosure {
 		before, more := about.Len(), about
 		for s := range n.up.marks { // the order does not matter: about is not changed here
 			if ranks := n.routeOf(s).Ranks; ranks.Intersects(about) {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestWords(t *testing.T) {
-	ours, theirs := &words{key: []byte("a")}, &words{key: []byte("b")}
+	ours, theirs := &tokens{key: []byte("a")}, &tokens{key: []byte("b")}
 	word := ours.fresh()
 	for _, c := range []struct {
 		name, word string
@@ -45,7 +45,7 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return r.Conn.Write(p)
 }
 
-// A listener treats a replayed first packet of a peer as a stranger's: it sends no
+// A listener treats a replayed first packet as an unauthenticated one: it sends no
 // byte, and the replay delays no peer.
 func TestReplayedHello(t *testing.T) {
 	secret := NewSecret()

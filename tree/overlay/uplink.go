@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"sdm/protocol/wire"
-	"sdm/tree/lane"
+	"sdm/tree/sendqueue"
 )
 
 // window is the number of bytes of events, and again of output, that may be in
@@ -21,76 +21,76 @@ const window = 32 << 10
 // windows.
 const maxUnpaid = 32 << 20
 
-// ascent is the sending side of the link to the parent. Answers are sent at once
+// uplink is the sending side of the link to the parent. Answers are sent at once
 // and overtake the output of unrelated ranks; events and output are sent as far as
 // the parent has granted room. It belongs to the holder of the vertex lock, except
-// queued and pressing.
-type ascent struct {
+// queued and urgent.
+type uplink struct {
 	link   way
-	lane   lane.Lane
-	unpaid [lane.Output + 1]int // bytes sent and not granted again by the parent, by class
+	queue  sendqueue.Queue
+	unpaid [sendqueue.Output + 1]int // bytes sent and not granted again by the parent, by class
 
-	waits, presses atomic.Int64 // sizes of lane, read by any goroutine
+	size, urgentSize atomic.Int64 // sizes of queue, read by any goroutine
 }
 
-func (a *ascent) put(m *wire.Message) error {
-	class := lane.ClassOf(m)
-	if a.lane.Size() == 0 && a.free(class) {
+func (a *uplink) put(m *wire.Message) error {
+	class := sendqueue.ClassOf(m)
+	if a.queue.Size() == 0 && a.free(class) {
 		return a.send(m, class)
 	}
-	a.lane.Add(clone(m), weight(m))
+	a.queue.Add(clone(m), weight(m))
 	return a.advance()
 }
 
 // free reports whether a packet of the class may be sent.
-func (a *ascent) free(c lane.Class) bool { return c == lane.Answer || a.unpaid[c] < window }
+func (a *uplink) free(c sendqueue.Class) bool { return c == sendqueue.Answer || a.unpaid[c] < window }
 
-func (a *ascent) send(m *wire.Message, c lane.Class) error {
+func (a *uplink) send(m *wire.Message, c sendqueue.Class) error {
 	a.unpaid[c] += share(m)
 	return putParts(a.link, m)
 }
 
 // advance sends the packets that may be sent now.
-func (a *ascent) advance() (err error) {
+func (a *uplink) advance() (err error) {
 	for err == nil {
-		class, ok := a.lane.First()
+		class, ok := a.queue.First()
 		if !ok || !a.free(class) {
 			break
 		}
-		m, _ := a.lane.Take()
+		m, _ := a.queue.Take()
 		err = a.send(&m, class)
 	}
 	a.note()
 	return err
 }
 
-func (a *ascent) note() {
-	a.waits.Store(int64(a.lane.Size()))
-	a.presses.Store(int64(a.lane.Pressing()))
+func (a *uplink) note() {
+	a.size.Store(int64(a.queue.Size()))
+	a.urgentSize.Store(int64(a.queue.Urgent()))
 }
 
 // room processes a grant of the parent.
-func (a *ascent) room(m *wire.Message) error {
-	c := lane.Output
+func (a *uplink) room(m *wire.Message) error {
+	c := sendqueue.Output
 	if m.Kind == wire.RoomEvents {
-		c = lane.Event
+		c = sendqueue.Event
 	}
 	a.unpaid[c] -= int(min(m.Bytes, uint64(a.unpaid[c])))
 	return a.advance()
 }
 
-func (a *ascent) flush() { a.link.flush() }
+func (a *uplink) flush() { a.link.flush() }
 
-func (a *ascent) queued() int { return int(a.waits.Load()) + a.link.queued() }
+func (a *uplink) queued() int { return int(a.size.Load()) + a.link.queued() }
 
-func (a *ascent) pressing() int { return int(a.presses.Load()) }
+func (a *uplink) urgent() int { return int(a.urgentSize.Load()) }
 
-func (a *ascent) watch(room func(), stall time.Duration) { a.link.watch(room, stall) }
+func (a *uplink) watch(room func(), stall time.Duration) { a.link.watch(room, stall) }
 
 // settle sends all packets regardless of the windows: no more grants will come.
-func (a *ascent) settle(d time.Duration) {
-	for a.lane.Size() > 0 {
-		if m, _ := a.lane.Take(); putParts(a.link, &m) != nil {
+func (a *uplink) settle(d time.Duration) {
+	for a.queue.Size() > 0 {
+		if m, _ := a.queue.Take(); putParts(a.link, &m) != nil {
 			return
 		}
 	}

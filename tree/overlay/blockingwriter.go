@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"sdm/protocol/wire"
-	"sdm/tree/lane"
+	"sdm/tree/sendqueue"
 )
 
-// pump is a way over a function that may block: the root's Up, and Send of links
-// that are not of this package. Queued packets are in the order of a lane.Lane.
+// blockingWriter is a way over a function that may block: the root's Up, and Send of links
+// that are not of this package. Queued packets are in the order of a sendqueue.Queue.
 //
 // Goroutine: run, started by the loop, ends at close or when the function fails.
 // The callers check queued to bound the queue.
-type pump struct {
+type blockingWriter struct {
 	send func(wire.Message) error
 	// try is send without blocking; it reports whether it has sent. flush calls it
 	// while the queue is empty. nil: never.
@@ -25,14 +25,14 @@ type pump struct {
 	mu      sync.Mutex
 	changed sync.Cond
 	batch   []wire.Message // put and not flushed
-	lane    lane.Lane
+	queue   sendqueue.Queue
 	hand    int // bytes of the packet that run is sending
 	room    func()
 	ended   bool
 }
 
-func newPump(send func(wire.Message) error) *pump {
-	p := &pump{send: send}
+func newBlockingWriter(send func(wire.Message) error) *blockingWriter {
+	p := &blockingWriter{send: send}
 	p.changed.L = &p.mu
 	return p
 }
@@ -45,19 +45,19 @@ func clone(m *wire.Message) wire.Message {
 	return c
 }
 
-func (p *pump) put(m *wire.Message) error {
+func (p *blockingWriter) put(m *wire.Message) error {
 	p.batch = append(p.batch, clone(m))
 	return nil
 }
 
-func (p *pump) flush() {
+func (p *blockingWriter) flush() {
 	if p.try != nil && p.queued() == 0 {
 		p.sendNow()
 	}
 	p.mu.Lock()
 	if !p.ended {
 		for i := range p.batch {
-			p.lane.Add(p.batch[i], weight(&p.batch[i]))
+			p.queue.Add(p.batch[i], weight(&p.batch[i]))
 		}
 		if len(p.batch) > 0 {
 			p.changed.Broadcast()
@@ -69,7 +69,7 @@ func (p *pump) flush() {
 }
 
 // sendNow sends without switching to run's goroutine where that is possible.
-func (p *pump) sendNow() {
+func (p *blockingWriter) sendNow() {
 	n := 0
 	for n < len(p.batch) && p.try(p.batch[n]) {
 		n++
@@ -77,23 +77,23 @@ func (p *pump) sendNow() {
 	p.batch = slices.Delete(p.batch, 0, n)
 }
 
-func (p *pump) queued() int {
+func (p *blockingWriter) queued() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.lane.Size() + p.hand
+	return p.queue.Size() + p.hand
 }
 
-func (p *pump) pressing() int {
+func (p *blockingWriter) urgent() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.lane.Pressing()
+	return p.queue.Urgent()
 }
 
 // watch ignores stall: the owner of the root is never lost, and a foreign link must
 // monitor itself.
-func (p *pump) watch(room func(), stall time.Duration) { p.room = room }
+func (p *blockingWriter) watch(room func(), stall time.Duration) { p.room = room }
 
-func (p *pump) run() {
+func (p *blockingWriter) run() {
 	for {
 		m, ok := p.next()
 		if !ok {
@@ -114,27 +114,27 @@ func (p *pump) run() {
 }
 
 // next waits for the next packet; false at the end.
-func (p *pump) next() (m wire.Message, ok bool) {
+func (p *blockingWriter) next() (m wire.Message, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.lane.Size() == 0 && !p.ended {
+	for p.queue.Size() == 0 && !p.ended {
 		p.changed.Wait()
 	}
 	if p.ended {
 		return m, false
 	}
-	m, p.hand = p.lane.Take()
+	m, p.hand = p.queue.Take()
 	return m, true
 }
 
-func (p *pump) settle(d time.Duration) {
+func (p *blockingWriter) settle(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	waitWhile(&p.changed, d, func() bool { return p.lane.Size()+p.hand > 0 && !p.ended })
+	waitWhile(&p.changed, d, func() bool { return p.queue.Size()+p.hand > 0 && !p.ended })
 }
 
 // close discards the queue; it does not wait for run.
-func (p *pump) close() {
+func (p *blockingWriter) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ended = true

@@ -1,4 +1,4 @@
-// Package lane orders the packets that wait to be sent up a link: answers and
+// Package sendqueue orders the packets that wait to be sent up a link: answers and
 // events overtake output, as far as the order of each rank permits.
 //
 //	queue, next packet on the left            new packet
@@ -9,7 +9,7 @@
 // Packets of one rank never overtake each other. Between ranks no order is
 // guaranteed, so a flood of output of some ranks does not delay answers and events
 // of others.
-package lane
+package sendqueue
 
 import (
 	"slices"
@@ -17,9 +17,9 @@ import (
 	"sdm/protocol/wire"
 )
 
-// Lane is a queue of packets to be sent up. The zero value is empty. It is not safe
+// Queue is a queue of packets to be sent up. The zero value is empty. It is not safe
 // for concurrent use. It has no limit of its own: the caller checks Size.
-type Lane struct {
+type Queue struct {
 	waiting []item
 	size    int
 	outputs int // part of size that is only output
@@ -32,45 +32,45 @@ type item struct {
 }
 
 // Add inserts a packet after the last one that it must not overtake. The packet is
-// kept, not copied; size is its size for Size and Pressing.
-func (l *Lane) Add(m wire.Message, size int) {
+// kept, not copied; size is its size for Size and Urgent.
+func (q *Queue) Add(m wire.Message, size int) {
 	it := item{m, ScopeOf(&m), size}
-	i := len(l.waiting)
-	for i > 0 && it.scope.Passes(&l.waiting[i-1].scope) {
+	i := len(q.waiting)
+	for i > 0 && it.scope.Passes(&q.waiting[i-1].scope) {
 		i--
 	}
-	l.waiting = slices.Insert(l.waiting, i, it)
-	l.size += size
+	q.waiting = slices.Insert(q.waiting, i, it)
+	q.size += size
 	if it.scope.Class == Output {
-		l.outputs += size
+		q.outputs += size
 	}
 }
 
 // First returns the class of the next packet; false if there is none.
-func (l *Lane) First() (Class, bool) {
-	if len(l.waiting) == 0 {
+func (q *Queue) First() (Class, bool) {
+	if len(q.waiting) == 0 {
 		return 0, false
 	}
-	return l.waiting[0].scope.Class, true
+	return q.waiting[0].scope.Class, true
 }
 
-// Take removes and returns the next packet. The lane must not be empty.
-func (l *Lane) Take() (m wire.Message, size int) {
-	first := &l.waiting[0]
+// Take removes and returns the next packet. The queue must not be empty.
+func (q *Queue) Take() (m wire.Message, size int) {
+	first := &q.waiting[0]
 	if first.scope.Class == Output {
-		l.outputs -= first.size
+		q.outputs -= first.size
 	}
 	m, size = first.msg, first.size
 	*first = item{}
-	if l.waiting = l.waiting[1:]; len(l.waiting) == 0 {
-		l.waiting = nil
+	if q.waiting = q.waiting[1:]; len(q.waiting) == 0 {
+		q.waiting = nil
 	}
-	l.size -= size
+	q.size -= size
 	return m, size
 }
 
 // Size returns the sum of the sizes.
-func (l *Lane) Size() int { return l.size }
+func (q *Queue) Size() int { return q.size }
 
-// Pressing returns the sum of the sizes of packets that are not only output.
-func (l *Lane) Pressing() int { return l.size - l.outputs }
+// Urgent returns the sum of the sizes of packets that are not only output.
+func (q *Queue) Urgent() int { return q.size - q.outputs }
