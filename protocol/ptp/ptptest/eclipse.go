@@ -24,7 +24,7 @@ type Eclipse struct {
 	in       *bufio.Reader
 	decoder  ptp.Decoder
 	Tasks    int          // number of tasks of the job
-	Received    []ptp.Packet // all events received so far
+	Received []ptp.Packet // all events received so far
 }
 
 // Listen opens the port of an Eclipse that debugs this number of tasks.
