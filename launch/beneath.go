@@ -32,20 +32,20 @@ func Beneath(pids []int) map[int]int {
 		if ps == nil {
 			ps = scan()
 		}
-		if program, found := ps.beneath(pid, look{programOf, mapsMPI}); found {
+		if program, found := ps.beneath(pid, fileQueries{programOf, mapsMPI}); found {
 			below[pid] = program
 		}
 	}
 	return below
 }
 
-// look is the queries about single processes.
-type look struct {
+// fileQueries is the queries about single processes.
+type fileQueries struct {
 	program func(pid int) string // its path, "" if it cannot be read
 	mpi     func(pid int) bool   // whether it has mapped a library of MPI or PMI
 }
 
-func (ps processes) beneath(shell int, l look) (program int, found bool) {
+func (ps processes) beneath(shell int, l fileQueries) (program int, found bool) {
 	rank, known := ps[shell]
 	if !known || rank.Number == Unknown {
 		return 0, false
@@ -65,7 +65,7 @@ func (ps processes) beneath(shell int, l look) (program int, found bool) {
 
 // comesFromShells reports whether all processes from pid up to the rank's shell are shells: a
 // child of a program is not the rank's program.
-func (ps processes) comesFromShells(pid, shell int, l look) bool {
+func (ps processes) comesFromShells(pid, shell int, l fileQueries) bool {
 	for seen := 0; pid != shell && seen <= len(ps); seen++ {
 		if !protocol.IsShell(l.program(pid)) {
 			return false

@@ -45,14 +45,14 @@ func TestBeneath(t *testing.T) {
 				i++
 				names[last] = "/usr/bin/" + words[i]
 			}
-			l := look{func(pid int) string { return names[strconv.Itoa(pid)] }, func(pid int) bool { return mpi[strconv.Itoa(pid)] }}
+			l := fileQueries{func(pid int) string { return names[strconv.Itoa(pid)] }, func(pid int) bool { return mpi[strconv.Itoa(pid)] }}
 			if got, found := ps.beneath(20, l); got != c.want || found != (c.want > 0) {
 				t.Errorf("%d, %v; want %d", got, found, c.want)
 			}
 		})
 	}
 	nobody := processes{20: other(1), 21: other(20)}
-	if got, found := nobody.beneath(20, look{func(int) string { return "/bin/app" }, mapsMPI}); found {
+	if got, found := nobody.beneath(20, fileQueries{func(int) string { return "/bin/app" }, mapsMPI}); found {
 		t.Errorf("a shell that is no rank: %d", got)
 	}
 }

@@ -20,8 +20,8 @@ type aborts struct {
 	codes map[string]rank.Set
 }
 
-// heed processes an event of ranks. Ranks that are started again have not called MPI_Abort.
-func (a *aborts) heed(g protocol.Group) {
+// observe processes an event of ranks. Ranks that are started again have not called MPI_Abort.
+func (a *aborts) observe(g protocol.Group) {
 	if g.Kind == protocol.KindStarted {
 		a.ranks, a.into = a.ranks.Minus(g.Ranks), a.into.Minus(g.Ranks)
 		for code, ranks := range a.codes {
@@ -60,7 +60,7 @@ func (a *aborts) goOn(ranks rank.Set) rank.Set {
 // are resumed: the starter may then end the servers before any of them has sent an event.
 func (m *Master) goOn(ranks rank.Set) {
 	if gone := m.aborts.goOn(ranks); !gone.IsEmpty() {
-		m.tell(protocol.Group{Kind: protocol.KindNote, Ranks: gone, Body: canonical.JSON(protocol.Note{Text: protocol.IntoAbort})})
+		m.report(protocol.Group{Kind: protocol.KindNote, Ranks: gone, Body: canonical.JSON(protocol.Note{Text: protocol.IntoAbort})})
 	}
 }
 

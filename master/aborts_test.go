@@ -19,7 +19,7 @@ func TestEndByAbort(t *testing.T) {
 	see := func(kind protocol.Kind, ranks rank.Set, body any, columns ...column.Column) {
 		g := protocol.Group{Kind: kind, Ranks: ranks, Body: canonical.JSON(body), Columns: columns}
 		states.Feed(session.NewEvent(g))
-		a.heed(g)
+		a.observe(g)
 	}
 	lost := protocol.Group{Kind: protocol.KindLost, Ranks: rank.Range(0, 3), Body: canonical.JSON(protocol.Missing{Cause: "server 0 on vm: closed"})}
 	cause := func() string { return string(a.ended(lost, states).Body) }

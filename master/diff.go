@@ -48,7 +48,7 @@ const (
 // asked again.
 func (m *Master) compare(id protocol.RequestID, args protocol.Args, ranks rank.Set, wait, began time.Duration) {
 	o := m.callOperation(id, "diff", ranks, began)
-	m.hold(o, id, func(answers []session.Event, done session.Done) {
+	m.collect(o, id, func(answers []session.Event, done session.Done) {
 		values := column.Column{Name: "value"}
 		var results rank.Set
 		var rest []session.Event

@@ -37,7 +37,7 @@ func (m *Master) Do(_ context.Context, c session.Call) (id protocol.RequestID, e
 	if fault := m.checkPhase(info.Name); fault != nil {
 		return 0, fault
 	}
-	if id, fault = m.carryOut(info, c); fault != nil {
+	if id, fault = m.execute(info, c); fault != nil {
 		return 0, fault
 	}
 	return id, nil
@@ -65,7 +65,7 @@ func (m *Master) checkPhase(command string) *protocol.Fault {
 	return usage(command, "", "the session has ended")
 }
 
-func (m *Master) carryOut(info protocol.CommandInfo, c session.Call) (protocol.RequestID, *protocol.Fault) {
+func (m *Master) execute(info protocol.CommandInfo, c session.Call) (protocol.RequestID, *protocol.Fault) {
 	switch {
 	case info.Name == "quit":
 		return m.quitCall(c.Wait), nil
@@ -167,7 +167,7 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 		m.sampler.interrupt(ranks)
 	case "info hosts":
 		args.Limit = -1
-		m.tellHosts(id, ranks, m.now())
+		m.reportHosts(id, ranks, m.now())
 	case "diff":
 		args.Compare = true
 		if args.Tolerance > 0 { // otherwise near and distant values could not be told apart
@@ -185,11 +185,11 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 			m.breakMatching(id, args, ranks, absent, wait, m.now())
 		}
 	case "launch", "attach", "run":
-		args.Before, args.Size = m.given.to(ranks), m.states.All().Len()
+		args.Before, args.Size = m.persistent.to(ranks), m.states.All().Len()
 	case "core":
 		args.Size = m.states.All().Len()
 	default:
-		m.given.note(id, info.Name, args, ranks, m.waiting(ranks))
+		m.persistent.note(id, info.Name, args, ranks, m.waiting(ranks))
 	}
 	if info.Forward {
 		m.goOn(ranks)

@@ -17,10 +17,10 @@ import (
 // equal rows are joined.
 const manyHosts = 16
 
-// tellHosts answers "info hosts" from the answers of the servers and from the master's tables: it
+// reportHosts answers "info hosts" from the answers of the servers and from the master's tables: it
 // has rows for all servers that hold some of the ranks, including lost and silent ones.
-func (m *Master) tellHosts(id protocol.RequestID, ranks rank.Set, began time.Duration) {
-	m.hold(m.callOperation(id, "info hosts", ranks, began), id, func(answers []session.Event, done session.Done) {
+func (m *Master) reportHosts(id protocol.RequestID, ranks rank.Set, began time.Duration) {
+	m.collect(m.callOperation(id, "info hosts", ranks, began), id, func(answers []session.Event, done session.Done) {
 		var rows []hostRow
 		for route := range m.routes.rows() {
 			if on := route.Ranks.Intersect(ranks); !on.IsEmpty() {

@@ -80,7 +80,7 @@ func (m *Master) built(r *session.Report) {
 	}
 	m.phase, m.never = up, never(r.Absent)
 	for _, g := range m.requests.silent(m.never.of(r.Lost())) {
-		m.tell(g)
+		m.report(g)
 	}
 }
 

@@ -75,7 +75,7 @@ func (m *Master) pass(id protocol.RequestID, command string, ranks rank.Set, wai
 	}
 	info, _ := protocol.LookupCommand(command)
 	if waiting := m.waiting(ranks); info.CanWait(args) && !waiting.IsEmpty() {
-		m.reply(wire.Message{ID: id, Groups: m.given.answers(command, args, waiting)})
+		m.reply(wire.Message{ID: id, Groups: m.persistent.answers(command, args, waiting)})
 		if ranks = ranks.Minus(waiting); ranks.IsEmpty() {
 			return
 		}
@@ -114,8 +114,8 @@ func (m *Master) deliver(events []session.Event) {
 
 func isInner(e session.Event) bool { return e.ID.IsInner() }
 
-// hold collects all answers to a call before they are forwarded.
-func (m *Master) hold(o *operation, id protocol.RequestID, then func([]session.Event, session.Done)) {
+// collect collects all answers to a call before they are forwarded.
+func (m *Master) collect(o *operation, id protocol.RequestID, then func([]session.Event, session.Done)) {
 	m.inner[id] = &inner{of: o, then: then}
 }
 

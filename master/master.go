@@ -52,7 +52,7 @@ type Master struct {
 	lastID      protocol.RequestID
 	lastBreak   int
 	lastDisplay int
-	given       given
+	persistent  persistentCommands
 	aborts      aborts
 	breakpoint  map[protocol.RequestID]int // number that an outstanding "break" sets
 	programs    programs
@@ -196,36 +196,36 @@ func (m *Master) events(groups []protocol.Group) {
 		if g.Kind == protocol.KindLost && m.phase >= closing {
 			continue
 		}
-		var torn []session.Event
+		var incomplete []session.Event
 		if g.Kind == protocol.KindLost { // it names the host of the lost child only
-			torn = m.torn(g)
+			incomplete = m.noteIncomplete(g)
 			g = m.aborts.ended(m.requests.silent([]protocol.Group{g})[0], m.states)
 		}
 		g, some := m.sampler.filter(g)
 		if !some {
 			continue
 		}
-		m.tell(g)
-		m.stream.Push(torn...)
+		m.report(g)
+		m.stream.Push(incomplete...)
 	}
 }
 
-// tell enters an event into the table and sends it to front ends.
-func (m *Master) tell(g protocol.Group) {
+// report enters an event into the table and sends it to front ends.
+func (m *Master) report(g protocol.Group) {
 	e := session.NewEvent(g)
 	m.states.Feed(e)
-	m.aborts.heed(g)
+	m.aborts.observe(g)
 	if j, news := m.job.after(g.Kind, m.states); news { // first: a last end may make users quit
 		m.stream.Push(session.NewEvent(protocol.Group{Kind: protocol.KindJob, Ranks: m.states.All(), Body: canonical.JSON(j)}))
 	}
 	m.stream.Push(e)
-	if g.Kind == protocol.KindStopped && len(m.given.list) > 0 || g.Kind == protocol.KindLogged && m.given.countsDown() {
+	if g.Kind == protocol.KindStopped && len(m.persistent.list) > 0 || g.Kind == protocol.KindLogged && m.persistent.countsDown() {
 		var stop protocol.Stop // or protocol.Logged, which has the same field
 		switch err := json.Unmarshal(g.Body, &stop); {
 		case err == nil && (stop.Temporary || stop.Reason == protocol.WatchpointScope):
-			m.given.forget(stop.Breakpoint, g.Ranks)
+			m.persistent.forget(stop.Breakpoint, g.Ranks)
 		case err == nil:
-			m.given.reached(stop.Breakpoint, g.Ranks)
+			m.persistent.reached(stop.Breakpoint, g.Ranks)
 		}
 	}
 	if g.Kind == protocol.KindStarted {
@@ -255,14 +255,14 @@ func (m *Master) reply(msg wire.Message) {
 		case e.Done != nil:
 			m.settleBreakpoint(e)
 		case e.Group.Kind == protocol.KindFault:
-			m.given.refused(e.ID, e.Group.Ranks)
+			m.persistent.refused(e.ID, e.Group.Ranks)
 		case e.Command == "break" && e.Group.Kind == protocol.KindResult:
-			m.given.located(e.ID, e.Group)
+			m.persistent.located(e.ID, e.Group)
 		case e.Command == "clear" && e.Group.Kind == protocol.KindResult:
 			var body clearedNumbers
 			if json.Unmarshal(e.Group.Body, &body) == nil {
 				for _, n := range body.Deleted {
-					m.given.forget(n, e.Group.Ranks)
+					m.persistent.forget(n, e.Group.Ranks)
 				}
 			}
 		}

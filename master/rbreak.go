@@ -16,7 +16,7 @@ import (
 // breakpoints when they start.
 func (m *Master) breakMatching(id protocol.RequestID, args protocol.Args, present, absent rank.Set, wait, began time.Duration) {
 	o := m.callOperation(id, "rbreak", present, began)
-	m.hold(o, id, func(answers []session.Event, done session.Done) {
+	m.collect(o, id, func(answers []session.Event, done session.Done) {
 		having := map[string]rank.Set{}
 		var found rank.Set
 		var rest []session.Event
@@ -60,7 +60,7 @@ func (m *Master) breakMatching(id protocol.RequestID, args protocol.Args, presen
 		var pending []protocol.BreakpointInfo
 		for i, f := range args.Functions {
 			a := protocol.Args{Location: f, Breakpoint: args.Breakpoint + i}
-			m.given.add(id, "break", a, having[f].Union(absent))
+			m.persistent.add(id, "break", a, having[f].Union(absent))
 			pending = append(pending, infoOf("break", a))
 		}
 		if !absent.IsEmpty() {

@@ -53,19 +53,19 @@ func (x *sampler) end() {
 
 // step executes a step. If it panics, the call gets the fault.
 func (x *sampler) step(do func() []sampling.Output) {
-	o := &operation{command: "stacks", fail: func(f *protocol.Fault) { x.carryOut(x.s.Abort(x.m.now(), f)) }}
-	x.m.step(o, func() { x.carryOut(do()) })
+	o := &operation{command: "stacks", fail: func(f *protocol.Fault) { x.execute(x.s.Abort(x.m.now(), f)) }}
+	x.m.step(o, func() { x.execute(do()) })
 }
 
-func (x *sampler) carryOut(out []sampling.Output) {
+func (x *sampler) execute(out []sampling.Output) {
 	for _, o := range out {
 		switch o := o.(type) {
 		case sampling.Ask:
 			x.ask(o)
 		case sampling.Timer:
 			x.startTimer(o)
-		case sampling.Tell:
-			x.m.tell(o.Group)
+		case sampling.Report:
+			x.m.report(o.Group)
 		case sampling.Answer:
 			x.m.stream.Push(o.Event)
 		}
@@ -73,9 +73,9 @@ func (x *sampler) carryOut(out []sampling.Output) {
 }
 
 func (x *sampler) ask(a sampling.Ask) {
-	o := &operation{command: "stacks", fail: func(f *protocol.Fault) { x.carryOut(a.Fail(x.m.now(), f)) }}
+	o := &operation{command: "stacks", fail: func(f *protocol.Fault) { x.execute(a.Fail(x.m.now(), f)) }}
 	x.m.ask(o, a.Command, a.Ranks, a.Wait, a.Args, func(answers []session.Event, done session.Done) {
-		x.carryOut(a.Then(x.m.now(), answers, done))
+		x.execute(a.Then(x.m.now(), answers, done))
 	})
 }
 

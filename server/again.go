@@ -79,7 +79,7 @@ func (s *Server) jobOf(r rank.ID) (protocol.Job, *protocol.Fault) {
 		return protocol.Job{}, &protocol.Fault{Kind: protocol.FaultState, Message: "sdm has not started the rank: only who has (mpirun, srun, ...) can start it again", Hint: hint}
 	case p == nil:
 		return protocol.Job{}, backend.NotStarted()
-	case s.cfg.Slot != nil || s.cfg.Guests[r] != nil:
+	case s.cfg.Slot != nil || s.cfg.Remotes[r] != nil:
 		return protocol.Job{}, &protocol.Fault{Kind: protocol.FaultState, Message: "a starter (mpirun, srun, ...) has given the rank its place in a job, and only it can start that again", Hint: hint}
 	}
 	return *p.job, nil
@@ -93,7 +93,7 @@ func (s *Server) awaitEnds(living []*process) {
 	for _, p := range living {
 		select {
 		case <-p.child.Done():
-			// The lane runs the job that reports the end only after this one.
+			// The queue runs the job that reports the end only after this one.
 			s.backend.Ended(p.rank, p.child.Wait())
 		case <-late.C:
 			return // then the restart is refused because the rank still has a process

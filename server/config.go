@@ -38,8 +38,8 @@ type Config struct {
 	Slot *protocol.Job
 	// SlotRank is the rank of the server's own slot. The server exits with its status.
 	SlotRank rank.ID
-	// Guests hold the ranks of the other slots of this node. The caller closes them.
-	Guests map[rank.ID]*local.Guest
+	// Remotes hold the ranks of the other slots of this node. The caller closes them.
+	Remotes map[rank.ID]*local.Remote
 	// Existing gives the processes of ranks that run already, by rank. A launch attaches to them,
 	// whatever program it names. nil: there are none.
 	Existing map[rank.ID]int

@@ -22,8 +22,8 @@ import (
 	"sdm/tree"
 )
 
-// patience bounds every wait of these tests.
-const patience = 60 * time.Second
+// testTimeout bounds every wait of these tests.
+const testTimeout = 60 * time.Second
 
 // fakeUp is a vertex that records its inputs and can be congested.
 type fakeUp struct {
@@ -96,7 +96,7 @@ func (u *fakeUp) AwaitRoom(ctx context.Context) error {
 // until waits until ok returns true. ok is called with the vertex locked.
 func (u *fakeUp) until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	late := time.After(patience)
+	late := time.After(testTimeout)
 	for {
 		u.mu.Lock()
 		good, changed := ok(), u.changed
@@ -258,7 +258,7 @@ func (b *bench) give(n int, name string, args protocol.Args) protocol.RequestID 
 	if err != nil {
 		panic(err)
 	}
-	b.deliver(tree.Deliver{ID: b.id, Ranks: rank.Range(0, rank.ID(n-1)), Wait: patience, Body: body})
+	b.deliver(tree.Deliver{ID: b.id, Ranks: rank.Range(0, rank.ID(n-1)), Wait: testTimeout, Body: body})
 	return b.id
 }
 

@@ -22,15 +22,15 @@ type feeder struct {
 	file io.WriteCloser
 
 	mu      sync.Mutex
-	queue   []morsel
+	queue   []chunk
 	waiting int // bytes in queue
 	busy    bool
 	closed  bool
 	writing sync.WaitGroup
 }
 
-// morsel is the data of one send command.
-type morsel struct {
+// chunk is the data of one send command.
+type chunk struct {
 	data []byte
 	eof  bool
 	done func(error)
@@ -49,7 +49,7 @@ func (f *feeder) send(data []byte, eof bool, done func(error)) {
 		done(errStdinFull)
 		return
 	}
-	f.queue = append(f.queue, morsel{data, eof, done})
+	f.queue = append(f.queue, chunk{data, eof, done})
 	f.waiting += len(data)
 	f.closed = eof
 	if !f.busy {

@@ -33,7 +33,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	late := time.After(patience)
+	late := time.After(testTimeout)
 	for !ok() {
 		select {
 		case <-tick.C:

@@ -14,7 +14,7 @@ import (
 )
 
 // hosts answers "info hosts" with the name of the debugger and the processes of the ranks. The
-// master knows the rest. It runs in the lane.
+// master knows the rest. It runs in the queue.
 func (s *Server) hosts(d tree.Deliver, args protocol.Args) {
 	engine := ""
 	if s.cfg.Engine != nil {

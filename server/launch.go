@@ -49,7 +49,7 @@ func (s *Server) effective(j protocol.Job) protocol.Job {
 
 // programOf returns the program of rank r as it was named.
 func (s *Server) programOf(r rank.ID, j protocol.Job) string {
-	if guest := s.cfg.Guests[r]; guest != nil && guest.Program != "" {
+	if guest := s.cfg.Remotes[r]; guest != nil && guest.Program != "" {
 		return guest.Program
 	}
 	return j.Program
@@ -72,7 +72,7 @@ func (s *Server) start(r rank.ID, j protocol.Job, id protocol.RequestID) (*proce
 		env = append(env, protocol.EnvDirective{Op: "set", Name: "SDM_SIZE", Value: strconv.Itoa(j.Size)})
 	}
 	var err error
-	if guest := s.cfg.Guests[r]; guest != nil {
+	if guest := s.cfg.Remotes[r]; guest != nil {
 		p.child, err = s.startThere(guest, j, env)
 	} else {
 		p.child, err = s.startHere(r, j, env)
@@ -96,7 +96,7 @@ func (s *Server) startHere(r rank.ID, j protocol.Job, directives []protocol.EnvD
 
 // startThere has the process in the rank's own slot start the rank: that process has the
 // environment, the descriptors and the parent that the starter intended for it.
-func (s *Server) startThere(guest *local.Guest, j protocol.Job, directives []protocol.EnvDirective) (*local.Process, error) {
+func (s *Server) startThere(guest *local.Remote, j protocol.Job, directives []protocol.EnvDirective) (*local.Process, error) {
 	if j.TTY {
 		return nil, &protocol.Fault{Kind: protocol.FaultUsage, Message: "a rank that a starter has started cannot get a terminal", Hint: "leave --tty out"}
 	}
@@ -126,14 +126,14 @@ func (s *Server) adopt(p *process) error {
 	p.startPumps()
 	s.tasks.Go(func() {
 		exit := p.child.Wait()
-		s.lane.do(job{run: func() { s.ended(p, exit) }})
+		s.queue.do(job{run: func() { s.ended(p, exit) }})
 	})
 	return nil
 }
 
 // ended tells the back end that a rank has ended and was waited for.
 func (s *Server) ended(p *process, exit protocol.Exit) {
-	if !s.closed && s.find(p.rank) == p && !p.letGo() {
+	if !s.closed && s.find(p.rank) == p && !p.isDetached() {
 		s.backend.Ended(p.rank, exit)
 	}
 }

@@ -59,7 +59,7 @@ func TestTreeOfServers(t *testing.T) {
 func TestNewParentWithinLinger(t *testing.T) {
 	key := overlay.NewSecret()
 	links, addr := listening(t, 0, key)
-	s := start(t, t.Context(), Config{Linger: patience}, links)
+	s := start(t, t.Context(), Config{Linger: testTimeout}, links)
 	dial := func(epoch uint64) func(context.Context, tree.NodeID, protocol.Route) (overlay.Link, error) {
 		return func(ctx context.Context, child tree.NodeID, route protocol.Route) (overlay.Link, error) {
 			link, _, err := overlay.Dial(ctx, []string{addr}, 1, key, overlay.Identity{Epoch: epoch}, child)
@@ -119,7 +119,7 @@ func TestParentHangsUpDuringTheGreeting(t *testing.T) {
 	key := overlay.NewSecret()
 	links, addr := listening(t, 0, key)
 	ours, theirs := overlaytest.Pipe()
-	links.Registration, links.ConnectWait = theirs, patience
+	links.Registration, links.ConnectWait = theirs, testTimeout
 	s := start(t, t.Context(), Config{}, links)
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {

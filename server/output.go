@@ -35,7 +35,7 @@ const (
 // stream passes the bytes on before it unlocks mu, so that pump and drain never reorder them.
 type output struct {
 	rank rank.Set
-	up   *outlet
+	up   *eventSink
 
 	mu      sync.Mutex
 	streams []*stream
@@ -52,7 +52,7 @@ type stream struct {
 	block    bool // the last read was a multiple of blockSize
 }
 
-func newOutput(r rank.ID, up *outlet, stdout, stderr *os.File) (*output, error) {
+func newOutput(r rank.ID, up *eventSink, stdout, stderr *os.File) (*output, error) {
 	o := &output{rank: one(r), up: up}
 	for _, s := range []*stream{{kind: protocol.KindStdout, file: stdout}, {kind: protocol.KindStderr, file: stderr}} {
 		if s.file == nil { // a terminal has one stream for both

@@ -192,7 +192,7 @@ func TestBlocksAreNotPrompts(t *testing.T) {
 	}
 	defer in.Close()
 	defer out.Close()
-	o, err := newOutput(0, &outlet{}, in, nil)
+	o, err := newOutput(0, &eventSink{}, in, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,8 +72,8 @@ func (p *process) isEnded() bool {
 	return p.ended
 }
 
-// letGo reports whether the user has detached the rank.
-func (p *process) letGo() bool {
+// isDetached reports whether the user has detached the rank.
+func (p *process) isDetached() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.detached
@@ -81,7 +81,7 @@ func (p *process) letGo() bool {
 
 // runsFree reports whether the rank is detached and still lives as a child of this process.
 func (p *process) runsFree() bool {
-	if !p.letGo() {
+	if !p.isDetached() {
 		return false
 	}
 	select {

@@ -55,7 +55,7 @@ func (r *root) cut() { r.stop(); <-r.done }
 
 func (r *root) send(kind wire.Kind, ranks rank.Set, body any) protocol.RequestID {
 	r.id++
-	r.loop.Post(tree.FromParent{Msg: wire.Message{Kind: kind, ID: r.id, Ranks: ranks, Wait: patience, Body: canonical.JSON(body)}})
+	r.loop.Post(tree.FromParent{Msg: wire.Message{Kind: kind, ID: r.id, Ranks: ranks, Wait: testTimeout, Body: canonical.JSON(body)}})
 	return r.id
 }
 
@@ -110,7 +110,7 @@ func (r *running) wait(t *testing.T) {
 	t.Helper()
 	select {
 	case <-r.done:
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		t.Fatal("the server does not end")
 	}
 }

@@ -98,14 +98,14 @@ func Prepare(cfg Config, links Links) (*Runner, error) {
 	}
 	r := &Runner{
 		cfg: cfg.withDefaults(), links: links,
-		parent: make(chan struct{}, 1), deserted: make(chan struct{}),
+		parent: make(chan struct{}, 1), masterLost: make(chan struct{}),
 	}
-	r.above.has = links.Parent != nil
+	r.parentState.has = links.Parent != nil
 	r.loop = overlay.NewLoop(overlay.LoopConfig{
 		Node: tree.New(tree.NodeID(cfg.ID) + 1), Parent: links.Parent, Dial: links.Dial,
 		Deliver: func(d tree.Deliver) { r.server.deliver(d) },
 		Init: func(tree.DeliverInit) {
-			r.change(func(a *above) { a.placed = true })
+			r.change(func(a *parentState) { a.placed = true })
 			r.loop.Post(tree.LocalReady{})
 		},
 		Quit: func() { r.server.finish() },
@@ -117,7 +117,7 @@ func Prepare(cfg Config, links Links) (*Runner, error) {
 				r.server.endOwn()
 			}
 		},
-		Silent:  r.despair,
+		Silent:  r.abandoned,
 		Found:   r.found,
 		GivenUp: r.givenUp,
 		Epoch:   r.follow,
@@ -139,21 +139,21 @@ func (r *Runner) Run(ctx context.Context) (status int, err error) {
 // Runner runs one server. Its goroutines, besides that of the loop, are accept, attend and watch;
 // all end with the loop.
 type Runner struct {
-	cfg      Config
-	links    Links
-	loop     *overlay.Loop
-	server   *Server
-	parent   chan struct{} // above has changed
-	deserted chan struct{} // closed when Registration has ended
-	ending   bool          // the starter ends the job; used by watch only
-	failure  error         // used by watch only
+	cfg        Config
+	links      Links
+	loop       *overlay.Loop
+	server     *Server
+	parent     chan struct{} // parentState has changed
+	masterLost chan struct{} // closed when Registration has ended
+	ending     bool          // the starter ends the job; used by watch only
+	failure    error         // used by watch only
 
-	mu    sync.Mutex
-	above above
+	mu          sync.Mutex
+	parentState parentState
 }
 
-// above is what is known of the parent.
-type above struct {
+// parentState is what is known of the parent.
+type parentState struct {
 	has    bool
 	placed bool   // a parent has sent Init
 	server bool   // the parent is or was a server: another server may adopt this one
@@ -217,9 +217,9 @@ func (r *Runner) closeServer(ctx context.Context) {
 
 // change updates what is known of the parent. It does not block: the goroutines that carry packets
 // call it.
-func (r *Runner) change(note func(*above)) {
+func (r *Runner) change(note func(*parentState)) {
 	r.mu.Lock()
-	note(&r.above)
+	note(&r.parentState)
 	r.mu.Unlock()
 	select {
 	case r.parent <- struct{}{}:
@@ -227,15 +227,15 @@ func (r *Runner) change(note func(*above)) {
 	}
 }
 
-func (r *Runner) lose(cause string) { r.change(func(a *above) { a.has, a.cause = false, cause }) }
+func (r *Runner) lose(cause string) { r.change(func(a *parentState) { a.has, a.cause = false, cause }) }
 
-// despair notes the loss of a parent after a silence so long that the servers that could adopt
+// abandoned notes the loss of a parent after a silence so long that the servers that could adopt
 // this one must be gone too.
-func (r *Runner) despair(cause string) {
-	r.change(func(a *above) { a.has, a.server, a.cause = false, false, cause })
+func (r *Runner) abandoned(cause string) {
+	r.change(func(a *parentState) { a.has, a.server, a.cause = false, false, cause })
 }
 
-func (r *Runner) found() { r.change(func(a *above) { a.has = true }) }
+func (r *Runner) found() { r.change(func(a *parentState) { a.has = true }) }
 
 func (r *Runner) givenUp(cause string) {
 	r.cfg.Log.Warn("this server has been given up and leaves", "server", r.cfg.ID, "cause", cause)
@@ -266,13 +266,13 @@ func (r *Runner) acceptOne(ctx context.Context) bool {
 // come makes one accepted link the link to the parent.
 func (r *Runner) come(link overlay.Link, parent *overlay.Identity) {
 	r.links.Self.follow(parent.Epoch)
-	r.change(func(a *above) { a.server = parent.Node > 0 })
+	r.change(func(a *parentState) { a.server = parent.Node > 0 })
 	r.loop.SetParent(link)
 }
 
 // attend waits for the end of Registration.
 func (r *Runner) attend() {
-	defer close(r.deserted)
+	defer close(r.masterLost)
 	// The master sends nothing on this link: Receive returns when it ends.
 	r.links.Registration.Receive()
 }
@@ -293,22 +293,22 @@ func (r *Runner) watch(ctx context.Context) {
 	if !had && r.links.ConnectWait > 0 {
 		w.late = time.After(r.links.ConnectWait)
 	}
-	gone, deserted := r.links.Gone, r.deserted
+	gone, masterLost := r.links.Gone, r.masterLost
 	for {
 		select {
 		case <-r.parent:
-			a := r.look()
+			a := r.parentNow()
 			has := a.has && (a.placed || r.links.Listener == nil)
 			switch {
 			case has && !had:
-				w, deserted = waiting{grace: w.grace}, nil
+				w, masterLost = waiting{grace: w.grace}, nil
 				r.leaveMaster()
 			case !has && had:
-				w.linger = time.After(r.patience(a))
+				w.linger = time.After(r.rejoinTimeout(a))
 			}
 			had = has
-		case <-deserted:
-			deserted = nil
+		case <-masterLost:
+			masterLost = nil
 			r.failure = fmt.Errorf("%w: the master that this server has registered with is gone", ErrNoParent)
 			r.quit()
 		case <-gone:
@@ -344,16 +344,16 @@ type waiting struct {
 	grace  <-chan time.Time // for the event about the end to reach the user
 }
 
-func (r *Runner) look() above {
+func (r *Runner) parentNow() parentState {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.above
+	return r.parentState
 }
 
-// patience returns how long to wait for another parent. A parent that was a server is replaced by
+// rejoinTimeout returns how long to wait for another parent. A parent that was a server is replaced by
 // another server, unless the master is gone as well. A lost master is waited for as configured.
 // Without a Listener no other parent can come, and there is no wait beyond Linger.
-func (r *Runner) patience(a above) time.Duration {
+func (r *Runner) rejoinTimeout(a parentState) time.Duration {
 	wait := r.cfg.Linger
 	if a.server && r.links.Listener != nil && !r.starterGone() {
 		wait = max(wait, r.cfg.AdoptWait)

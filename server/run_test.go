@@ -76,7 +76,7 @@ func TestLostMasterLetsRanksRun(t *testing.T) {
 	case <-s.done:
 		t.Error("the server does not stay with the rank that runs on")
 	case <-letGo:
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		t.Fatal("the rank is not let go")
 	}
 	if isGone(pid) {

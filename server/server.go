@@ -22,17 +22,17 @@ import (
 // These goroutines run, and close waits for all of them: one for each slow job (launch, quit), two
 // for the output of each rank, one that waits for the end of each rank, and one while data is
 // written to a rank's standard input. The goroutine of the vertex's loop calls deliver, which does
-// not block. Only jobs of the lane call the back end.
+// not block. Only jobs of the queue call the back end.
 type Server struct {
 	cfg     Config
-	up      *outlet
-	lane    lane
-	backend backend.Backend // used in the lane only
-	closed  bool            // the back end has been closed; in the lane only
+	up      *eventSink
+	queue   serialQueue
+	backend backend.Backend // used in the queue only
+	closed  bool            // the back end has been closed; in the queue only
 	tasks   sync.WaitGroup
 
-	programs map[string]rank.Set // the ranks of each program; used in the lane only
-	pids     map[rank.ID]int     // without simulated ranks; used in the lane only
+	programs map[string]rank.Set // the ranks of each program; used in the queue only
+	pids     map[rank.ID]int     // without simulated ranks; used in the queue only
 
 	mu         sync.Mutex
 	processes  map[rank.ID]*process // current processes of ranks that this server started
@@ -42,12 +42,12 @@ type Server struct {
 	own        rank.Set // subset of others: ranks of a job that the session started
 	history    history
 	leaving    rank.Set      // ranks that part waits for
-	parted     chan struct{} // closed when leaving becomes empty
+	released   chan struct{} // closed when leaving becomes empty
 }
 
 // newServer makes a server that sends its replies and events to the vertex up.
 func newServer(cfg Config, up Uplink) (*Server, error) {
-	s := &Server{programs: map[string]rank.Set{}, pids: map[rank.ID]int{}, cfg: cfg.withDefaults(), up: newOutlet(up, cfg.Rest), processes: map[rank.ID]*process{}, history: history{most: cfg.Answers}}
+	s := &Server{programs: map[string]rank.Set{}, pids: map[rank.ID]int{}, cfg: cfg.withDefaults(), up: newEventSink(up, cfg.Rest), processes: map[rank.ID]*process{}, history: history{most: cfg.Answers}}
 	var err error
 	s.backend, err = s.cfg.NewBackend(sink{s})
 	return s, err
@@ -61,8 +61,8 @@ func (s *Server) deliver(d tree.Deliver) {
 		s.up.reply(d.ID, fault(d.Ranks, protocol.FaultInternal, "", "the command cannot be read: "+err.Error(), ""))
 		return
 	}
-	quick := func(do func()) { s.lane.do(job{run: s.guarded(d, c.Name, do)}) }
-	slow := func(do func()) { s.lane.do(job{slow: true, run: s.guarded(d, c.Name, do)}) }
+	quick := func(do func()) { s.queue.do(job{run: s.guarded(d, c.Name, do)}) }
+	slow := func(do func()) { s.queue.do(job{slow: true, run: s.guarded(d, c.Name, do)}) }
 	info, known := protocol.LookupCommand(c.Name)
 	switch {
 	case known && info.Place == protocol.AtTarget:
@@ -126,14 +126,14 @@ func (s *Server) refuseWhenClosed(d tree.Deliver, op string) bool {
 // quit ends the session: it detaches or kills all ranks, also those that d does not name.
 func (s *Server) quit(d tree.Deliver) {
 	s.endBackend()
-	s.turnOutput()
+	s.redirectOutput()
 	s.up.reply(d.ID, done(d.Ranks))
 }
 
-// turnOutput redirects the output that detached ranks write from now on to Config.Rest. No node
+// redirectOutput redirects the output that detached ranks write from now on to Config.Rest. No node
 // above takes output after the reply to quit.
-func (s *Server) turnOutput() {
-	s.up.turn()
+func (s *Server) redirectOutput() {
+	s.up.redirect()
 	for _, p := range s.everybody() {
 		if p.out != nil {
 			p.out.settle()
@@ -142,7 +142,7 @@ func (s *Server) turnOutput() {
 }
 
 // endBackend ends the debuggers: the ranks that this server started are killed, the others are
-// detached. It runs in the lane.
+// detached. It runs in the queue.
 func (s *Server) endBackend() {
 	if s.closed {
 		return
@@ -154,7 +154,7 @@ func (s *Server) endBackend() {
 		s.cfg.Log.Warn("the back end ended badly", "error", err)
 	}
 	for _, p := range s.everybody() {
-		if !p.letGo() {
+		if !p.isDetached() {
 			p.kill()
 		}
 	}
@@ -168,15 +168,15 @@ func (s *Server) expand(d tree.Deliver, args protocol.Args) {
 }
 
 // note sends a note for the user from all ranks of this server.
-func (s *Server) note(text string) { s.tell(protocol.KindNote, protocol.Note{Text: text}) }
+func (s *Server) note(text string) { s.report(protocol.KindNote, protocol.Note{Text: text}) }
 
 // cancelled reports that the starter ends the job.
 func (s *Server) cancelled(text string) {
-	s.tell(protocol.KindJob, protocol.JobState{State: "cancelled", Text: text})
+	s.report(protocol.KindJob, protocol.JobState{State: "cancelled", Text: text})
 }
 
-// tell sends an event of all live ranks of this server.
-func (s *Server) tell(kind protocol.Kind, body any) {
+// report sends an event of all live ranks of this server.
+func (s *Server) report(kind protocol.Kind, body any) {
 	s.mu.Lock()
 	ranks := s.others.live()
 	for r := range s.processes {
@@ -238,7 +238,7 @@ func (s *Server) everybody() []*process {
 // goes up. It may be called while the vertex works, and more than once.
 func (s *Server) finish() {
 	over := make(chan struct{})
-	s.lane.do(job{slow: true, run: func() { s.endBackend(); close(over) }})
+	s.queue.do(job{slow: true, run: func() { s.endBackend(); close(over) }})
 	<-over
 }
 
@@ -246,8 +246,8 @@ func (s *Server) finish() {
 // detached run on; close waits for them until ctx ends.
 func (s *Server) close(ctx context.Context) {
 	s.finish()
-	s.lane.wait()
-	s.turnOutput()
+	s.queue.wait()
+	s.redirectOutput()
 	s.up.close()
 	s.waitForFree(ctx)
 	if s.cfg.Forker != nil {

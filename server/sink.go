@@ -21,7 +21,7 @@ func (k sink) Reply(id protocol.RequestID, groups ...protocol.Group) {
 	}
 	for _, g := range groups {
 		switch {
-		case g.Kind == protocol.KindFault && id == parting:
+		case g.Kind == protocol.KindFault && id == releaseID:
 			k.s.left(g.Ranks)
 		case g.Kind == protocol.KindFault:
 			k.killRefused(id, g.Ranks)

@@ -5,7 +5,7 @@ import (
 	"sdm/tree"
 )
 
-// stage takes a piece of the gdb that the session sends to this host. It runs in the lane, so that
+// stage takes a piece of the gdb that the session sends to this host. It runs in the queue, so that
 // ranks that are started or attached later use that gdb. Its fault does not name the host: nodes
 // with the same fault form one group.
 func (s *Server) stage(d tree.Deliver, args protocol.Args) {

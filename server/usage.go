@@ -16,7 +16,7 @@ import (
 )
 
 // usage answers with resident memory (column rss, in KiB) and processor time (column cpu, in
-// seconds) of the ranks; ranks without a process are in no column. It runs in the lane.
+// seconds) of the ranks; ranks without a process are in no column. It runs in the queue.
 func (s *Server) usage(d tree.Deliver, args protocol.Args) {
 	rss, cpu := map[string]rank.Set{}, map[string]rank.Set{}
 	for r := range d.Ranks.All() {

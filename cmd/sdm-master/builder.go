@@ -151,7 +151,7 @@ func (b *builder) close() error {
 		return nil
 	}
 	if b.refused != nil {
-		b.refused.Tell(context.Background(), b.door)
+		b.refused.Report(context.Background(), b.door)
 	}
 	return b.door.Close()
 }

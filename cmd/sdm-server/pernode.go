@@ -16,8 +16,8 @@ const neighbourWait = 20 * time.Second
 
 // node is what a slot knows of the other slots of its node.
 type node struct {
-	guests []*local.Guest // the stand-ins, if we are the server
-	ranks  rank.Set       // own and theirs
+	remotes []*local.Remote // the stand-ins, if we are the server
+	ranks   rank.Set        // own and theirs
 }
 
 // joinNode decides whether this process is the server of its node (--per-node). If not, it runs as
@@ -57,18 +57,18 @@ func (p *program) gatherNode(ctx context.Context, host *local.NodeHost) {
 	ctx, cancel := context.WithTimeout(ctx, neighbourWait)
 	defer cancel()
 	want := p.number.LocalSize - 1
-	p.node.guests = host.Gather(ctx, want, func(text string) {
+	p.node.remotes = host.Gather(ctx, want, func(text string) {
 		select {
 		case p.ending <- text:
 		default: // reported already
 		}
 	})
-	p.cfg.Guests = map[rank.ID]*local.Guest{}
-	for _, g := range p.node.guests {
-		p.cfg.Guests[g.Rank] = g
+	p.cfg.Remotes = map[rank.ID]*local.Remote{}
+	for _, g := range p.node.remotes {
+		p.cfg.Remotes[g.Rank] = g
 		p.node.ranks = p.node.ranks.Union(rank.Of(g.Rank))
 	}
-	if have := len(p.node.guests); have < want {
+	if have := len(p.node.remotes); have < want {
 		p.log.Warn(fmt.Sprintf("only %d of the %d other slots of this node have come in %v", have, want, neighbourWait), "host", p.cfg.Host)
 	}
 }
@@ -78,7 +78,7 @@ func (n *node) dismiss() {
 	if n == nil {
 		return
 	}
-	for _, g := range n.guests {
+	for _, g := range n.remotes {
 		g.Dismiss()
 	}
 }

@@ -18,11 +18,11 @@ import (
 	"sdm/tree/overlay"
 )
 
-// patience limits every wait of these tests.
-const patience = 60 * time.Second
+// testTimeout limits every wait of these tests.
+const testTimeout = 60 * time.Second
 
 func soon(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -68,7 +68,7 @@ func newDebugging(t *testing.T, dial func(context.Context, tree.NodeID, protocol
 		first := rank.ID(i * perServer)
 		routes[i].Ranks = rank.Range(first, first+rank.ID(perServer)-1)
 	}
-	report, err := m.Init(soon(t), protocol.RouteTable{Shape: "binomial", Size: len(routes), Routes: routes}, patience)
+	report, err := m.Init(soon(t), protocol.RouteTable{Shape: "binomial", Size: len(routes), Routes: routes}, testTimeout)
 	if err == nil {
 		err = report.Err()
 	}
@@ -91,7 +91,7 @@ func (d *debugging) close() error {
 // until reads events until ok returns true.
 func (d *debugging) until(what string, ok func(session.Event) bool) session.Event {
 	d.t.Helper()
-	late := time.After(patience)
+	late := time.After(testTimeout)
 	for {
 		select {
 		case e, open := <-d.Events():
@@ -228,7 +228,7 @@ func gone(t *testing.T, pids ...int) {
 	}
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	late := time.After(patience)
+	late := time.After(testTimeout)
 	for _, pid := range pids {
 		for alive(pid) {
 			select {

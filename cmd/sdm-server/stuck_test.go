@@ -31,7 +31,7 @@ func standstill(t *testing.T, pids []int) int {
 	t.Helper()
 	again := time.NewTicker(100 * time.Millisecond)
 	defer again.Stop()
-	late := time.After(patience)
+	late := time.After(testTimeout)
 	for before, same := -1, 0; ; {
 		sum := 0
 		for _, pid := range pids {
@@ -46,7 +46,7 @@ func standstill(t *testing.T, pids []int) int {
 		select {
 		case <-again.C:
 		case <-late:
-			t.Fatalf("the ranks still write after %v: %d bytes", patience, sum)
+			t.Fatalf("the ranks still write after %v: %d bytes", testTimeout, sum)
 		}
 	}
 }

@@ -42,8 +42,8 @@ import (
 // contains the namespaces: a process in another namespace could not be debugged by its number, or
 // would have other files, and so becomes a server of its own.
 
-// slip is a packet between a stand-in and its server.
-type slip struct {
+// message is a packet between a stand-in and its server.
+type message struct {
 	Kind string `json:"kind"` // hello, hold, held, exit, ending, quit
 	ID   int    `json:"id,omitempty"`
 
@@ -62,18 +62,18 @@ type slip struct {
 	Text    string                  `json:"text,omitempty"`
 }
 
-// maxSlip bounds a packet, in bytes: the default size of a socket buffer (socket(7), wmem_max),
+// maxMessage bounds a packet, in bytes: the default size of a socket buffer (socket(7), wmem_max),
 // beyond which none can be sent.
-const maxSlip = 256 << 10
+const maxMessage = 256 << 10
 
 // helloTime is how long a new connection may take to send its hello.
 const helloTime = 10 * time.Second
 
-// maxPlaces is how many names are tried. deafPatience is how long a name may be bound without a
+// maxPlaces is how many names are tried. listenTimeout is how long a name may be bound without a
 // listener: the server of the node listens at once.
 const (
-	maxPlaces    = 16
-	deafPatience = 2 * time.Second
+	maxPlaces     = 16
+	listenTimeout = 2 * time.Second
 )
 
 // nodeSocket returns the n-th address at which the slots of a session can meet on this node.
@@ -123,7 +123,7 @@ func meet(ctx context.Context, addr *net.UnixAddr) (*NodeHost, *net.UnixConn, er
 			return nil, nil, err
 		}
 		// ECONNREFUSED: it is bound, and does not listen yet
-		if !errors.Is(err, syscall.ECONNREFUSED) || time.Since(began) > deafPatience {
+		if !errors.Is(err, syscall.ECONNREFUSED) || time.Since(began) > listenTimeout {
 			return nil, nil, err
 		}
 		alarm := time.NewTimer(pause)
@@ -154,7 +154,7 @@ func ownPeer(conn *net.UnixConn) error {
 }
 
 // send sends a packet with descriptors.
-func send(conn *net.UnixConn, s slip, fds ...int) error {
+func send(conn *net.UnixConn, s message, fds ...int) error {
 	b, err := json.Marshal(s)
 	if err != nil {
 		return err
@@ -164,15 +164,15 @@ func send(conn *net.UnixConn, s slip, fds ...int) error {
 		oob = unix.UnixRights(fds...)
 	}
 	_, _, err = conn.WriteMsgUnix(b, oob, nil)
-	if errors.Is(err, syscall.EMSGSIZE) || len(b) > maxSlip {
+	if errors.Is(err, syscall.EMSGSIZE) || len(b) > maxMessage {
 		return fmt.Errorf("arguments and environment are too long to be handed on (%d bytes)", len(b))
 	}
 	return err
 }
 
 // receive receives a packet. The caller owns the files.
-func receive(conn *net.UnixConn, buffer []byte) (slip, []*os.File, error) {
-	var s slip
+func receive(conn *net.UnixConn, buffer []byte) (message, []*os.File, error) {
+	var s message
 	oob := make([]byte, unix.CmsgSpace(3*4))
 	n, oobn, flags, _, err := conn.ReadMsgUnix(buffer, oob)
 	if err != nil {
@@ -195,7 +195,7 @@ func receive(conn *net.UnixConn, buffer []byte) (slip, []*os.File, error) {
 		for _, f := range files {
 			f.Close()
 		}
-		return slip{}, nil, err
+		return message{}, nil, err
 	}
 	return s, files, nil
 }

@@ -44,7 +44,7 @@ const endingTime = 5 * time.Second
 //
 // Goroutines: one that reads, one for each rank. Run waits for all of them.
 func (s *StandIn) Run() (status int) {
-	if err := send(s.Conn, slip{Kind: "hello", Rank: s.Rank, Program: s.Program}); err != nil {
+	if err := send(s.Conn, message{Kind: "hello", Rank: s.Rank, Program: s.Program}); err != nil {
 		s.Conn.Close() // then read fails
 	}
 	over := make(chan bool, 1) // whether the server has sent quit
@@ -57,7 +57,7 @@ func (s *StandIn) Run() (status int) {
 				p.Signal(sig)
 			}
 		case text := <-s.Ending:
-			send(s.Conn, slip{Kind: "ending", Rank: s.Rank, Text: text})
+			send(s.Conn, message{Kind: "ending", Rank: s.Rank, Text: text})
 			late = time.After(endingTime)
 		case <-late:
 			s.Conn.Close()
@@ -103,7 +103,7 @@ func (s *StandIn) rank() *Process {
 // read carries out requests of the server until the connection ends; it reports whether the server
 // has sent quit.
 func (s *StandIn) read() bool {
-	buffer := make([]byte, maxSlip)
+	buffer := make([]byte, maxMessage)
 	for {
 		m, files, err := receive(s.Conn, buffer)
 		for _, f := range files {
@@ -121,14 +121,14 @@ func (s *StandIn) read() bool {
 }
 
 // hold starts the rank and passes it to the server.
-func (s *StandIn) hold(m slip) {
+func (s *StandIn) hold(m message) {
 	p, err := s.start(m)
 	if err != nil {
 		f, ok := err.(*protocol.Fault)
 		if !ok {
 			f = launchFault("", err, "")
 		}
-		send(s.Conn, slip{Kind: "held", ID: m.ID, Rank: s.Rank, Fault: f})
+		send(s.Conn, message{Kind: "held", ID: m.ID, Rank: s.Rank, Fault: f})
 		s.mu.Lock()
 		s.failed = true
 		s.mu.Unlock()
@@ -137,7 +137,7 @@ func (s *StandIn) hold(m slip) {
 	s.mu.Lock()
 	s.last = p
 	s.mu.Unlock()
-	reply := slip{Kind: "held", ID: m.ID, Rank: s.Rank, PID: p.PID, Program: p.Program}
+	reply := message{Kind: "held", ID: m.ID, Rank: s.Rank, PID: p.PID, Program: p.Program}
 	var files []*os.File
 	for _, stream := range []struct {
 		letter string
@@ -156,11 +156,11 @@ func (s *StandIn) hold(m slip) {
 	}
 	s.all.Go(func() {
 		exit := p.Wait()
-		send(s.Conn, slip{Kind: "exit", Rank: s.Rank, PID: p.PID, Exit: &exit, Status: p.Status()})
+		send(s.Conn, message{Kind: "exit", Rank: s.Rank, PID: p.PID, Exit: &exit, Status: p.Status()})
 	})
 }
 
-func (s *StandIn) start(m slip) (*Process, error) {
+func (s *StandIn) start(m message) (*Process, error) {
 	env, err := launch.Environ(s.Env, m.Env)
 	if err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func (s *StandIn) start(m slip) (*Process, error) {
 
 // sendFiles sends a packet with files. It uses SyscallConn because File.Fd would make them
 // blocking.
-func sendFiles(conn *net.UnixConn, m slip, files []*os.File) error {
+func sendFiles(conn *net.UnixConn, m message, files []*os.File) error {
 	fds := make([]int, 0, len(files))
 	var with func(rest []*os.File) error
 	with = func(rest []*os.File) error {

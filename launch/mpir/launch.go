@@ -24,7 +24,7 @@ type Spec struct {
 	// Stdin, Stdout and Stderr are its standard streams; nil is /dev/null.
 	Stdin, Stdout, Stderr *os.File
 	// Names are programs known as starters (mpirun; suffixes after a dot are ignored). If one of
-	// them has no MPIR, Acquire gives up at once with a *Mute. Other programs may still call a
+	// them has no MPIR, Acquire gives up at once with a *NoMPIR. Other programs may still call a
 	// starter.
 	Names []string
 	// Prepare may write into the starter's memory before its first instruction; see CoLaunch.
@@ -32,13 +32,13 @@ type Spec struct {
 	Prepare func(Memory)
 }
 
-// Mute is the error that a known starter has no MPIR. Nothing of its job was started.
-type Mute struct {
+// NoMPIR is the error that a known starter has no MPIR. Nothing of its job was started.
+type NoMPIR struct {
 	Starter string
 	Called  bool // the command calls it; false: it is the command
 }
 
-func (m *Mute) Error() string {
+func (m *NoMPIR) Error() string {
 	return fmt.Sprintf("%s offers debuggers no MPIR interface (Open MPI's mpirun does up to release 4, if it was not stripped of its symbols)", m.Starter)
 }
 
@@ -76,7 +76,7 @@ func New(spec Spec) *Launch {
 // patience is how long a launch may take before say is called.
 const patience = 3 * time.Second
 
-// Acquire implements launch.Launcher. The error is a *Mute if the starter has no MPIR, and an
+// Acquire implements launch.Launcher. The error is a *NoMPIR if the starter has no MPIR, and an
 // *Ended if it has ended before there was a job.
 func (l *Launch) Acquire(ctx context.Context, say func(string)) (protocol.Proctable, error) {
 	keeper, err := startKeeper()

@@ -226,7 +226,7 @@ int main(void) { puts("I ran"); return 0; }`)
 	for _, argv := range [][]string{{mute}, {link}, {"/bin/sh", "-c", mute + "; " + mute}, {"/bin/sh", "-c", "exec " + link}} {
 		r := begin(t, Spec{Argv: argv})
 		_, err := r.l.Acquire(r.ctx, func(string) {})
-		var m *Mute
+		var m *NoMPIR
 		if !errors.As(err, &m) || m.Starter != "starter" || m.Called != (len(argv) > 1) {
 			t.Errorf("%v: %v", argv, err)
 		}

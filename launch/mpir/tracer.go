@@ -238,7 +238,7 @@ func (t *tracer) begins(tid int, e *tracee) {
 		addr, _, found = p.Symbol(symBreakpoint)
 	}
 	if !found {
-		t.mute(tid)
+		t.noMPIR(tid)
 		return
 	}
 	if t.at, err = plant(tid, addr); err != nil {
@@ -261,12 +261,12 @@ func (t *tracer) options() int {
 	return followThreads
 }
 
-// mute gives up if a known starter has no MPIR, before it has done anything. Other programs may
+// noMPIR gives up if a known starter has no MPIR, before it has done anything. Other programs may
 // still call a starter.
-func (t *tracer) mute(tid int) {
+func (t *tracer) noMPIR(tid int) {
 	exe, _ := os.Readlink(procFile(tid, "exe"))
 	if slices.Contains(t.spec.Names, baseName(exe)) {
-		t.giveUp = &Mute{Starter: filepath.Base(exe), Called: tid != t.root || !t.isCommand(tid, exe)}
+		t.giveUp = &NoMPIR{Starter: filepath.Base(exe), Called: tid != t.root || !t.isCommand(tid, exe)}
 	}
 }
 

@@ -128,9 +128,9 @@ func (r *Refused) Error() string { return r.because.Error() }
 
 func (r *Refused) Unwrap() error { return r.because }
 
-// Tell refuses the servers that have not been answered, for the reason of r, also those that come
+// Report refuses the servers that have not been answered, for the reason of r, also those that come
 // soon.
-func (r *Refused) Tell(ctx context.Context, l Registrar) {
+func (r *Refused) Report(ctx context.Context, l Registrar) {
 	r.first(overlay.Verdict{Refusal: r.Error()})
 	ctx, cancel := context.WithTimeout(ctx, refusingTime)
 	defer cancel()

@@ -106,7 +106,7 @@ func TestSlots(t *testing.T) {
 			table, err := tt.g.Collect(context.Background(), l)
 			var refused *Refused
 			if errors.As(err, &refused) {
-				refused.Tell(context.Background(), l)
+				refused.Report(context.Background(), l)
 			}
 			if len(l.answers) != len(tt.answers) {
 				t.Fatalf("answers: %q", l.answers)

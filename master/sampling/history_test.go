@@ -161,12 +161,12 @@ func (h *history) send(r rank.ID, k protocol.Kind, body string) {
 		g, some, out := h.s.Filter(h.now, protocol.Group{Kind: k, Ranks: rank.Of(r), Body: []byte(body)})
 		h.carry(out)
 		if some {
-			h.tell(g)
+			h.report(g)
 		}
 	})
 }
 
-func (h *history) tell(g protocol.Group) {
+func (h *history) report(g protocol.Group) {
 	h.note("    told: %v %v", g.Kind, g.Ranks)
 	if g.Kind == protocol.KindRunning {
 		h.told = h.told.Union(g.Ranks)
@@ -221,8 +221,8 @@ func (h *history) carry(out []Output) {
 			})
 		case Timer:
 			h.timers[o.Number] = h.now + o.After
-		case Tell:
-			h.tell(o.Group)
+		case Report:
+			h.report(o.Group)
 		case Answer:
 			if o.Event.Done != nil {
 				h.note("    done #%d", o.Event.ID)

@@ -248,7 +248,7 @@ func (s *Sampler) failedToContinue(now time.Duration, stops []protocol.Group, an
 			if !ok {
 				continue
 			}
-			out = append(out, Tell{part})
+			out = append(out, Report{part})
 			if s.current != nil {
 				s.current.forget(part.Ranks)
 				out = append(out, s.current.settle(now, part.Ranks)...)
@@ -273,7 +273,7 @@ func (s *samples) reportStops(ranks rank.Set) (out []Output) {
 	for _, g := range s.stopped {
 		if part, ok := g.Narrow(ranks); ok {
 			s.busy = s.busy.Minus(part.Ranks)
-			out = append(out, Tell{part})
+			out = append(out, Report{part})
 		}
 	}
 	s.stopped = nil

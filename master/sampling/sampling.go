@@ -21,7 +21,7 @@ type Sampler struct {
 	timer   int // number of the last Timer; earlier ones have no effect
 }
 
-// Output is something to be done: Ask, Timer, Tell or Answer.
+// Output is something to be done: Ask, Timer, Report or Answer.
 type Output interface{ output() }
 
 // Ask is a request to ranks. Then is called once with all answers; Fail is called instead if the
@@ -41,15 +41,15 @@ type Timer struct {
 	After  time.Duration
 }
 
-// Tell is an event of ranks that was withheld.
-type Tell struct{ Group protocol.Group }
+// Report is an event of ranks that was withheld.
+type Report struct{ Group protocol.Group }
 
 // Answer is an event for the front ends that answers the call.
 type Answer struct{ Event session.Event }
 
 func (Ask) output()    {}
 func (Timer) output()  {}
-func (Tell) output()   {}
+func (Report) output() {}
 func (Answer) output() {}
 
 // Call is a call that takes samples.

@@ -159,7 +159,7 @@ func TestConfigValidate(t *testing.T) {
 
 // TestStartFolds checks that the events of 1,024 servers at the start of a job, which are equal but
 // for host and process, become few events. Their number depends on the time that the start takes:
-// windows are 80 ms or longer (tree/hold.go).
+// windows are 80 ms or longer (tree/coalescer.go).
 func TestStartFolds(t *testing.T) {
 	const servers = 1024
 	d := up(t, Config{Ranks: servers, Servers: servers})

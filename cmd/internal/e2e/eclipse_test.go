@@ -145,7 +145,7 @@ func TestEclipse(t *testing.T) {
 		}
 	}
 	output := ""
-	for _, heard := range p.Heard {
+	for _, heard := range p.Received {
 		if heard.ID == ptp.EventOutput {
 			output += heard.Args[1]
 		}
@@ -210,7 +210,7 @@ func TestEclipseWhileRanksRun(t *testing.T) {
 // told returns the ranks for which a code was received.
 func (p *platform) told(code ptp.Code) rank.Set {
 	var ranks rank.Set
-	for _, heard := range p.Heard {
+	for _, heard := range p.Received {
 		if heard.ID == code {
 			told, _, _ := ptp.ParseSet(heard.Args[0])
 			ranks = ranks.Union(told)

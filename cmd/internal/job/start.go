@@ -79,7 +79,7 @@ func Start(ctx context.Context, s Spec, io IO) (*Job, error) {
 // explained adds what to do to the error of byMPIR. nil: another way may be tried.
 func (t *start) explained(err error) error {
 	var known *Error
-	var mute *mpir.Mute
+	var mute *mpir.NoMPIR
 	switch {
 	case errors.As(err, &known):
 		return err

@@ -55,8 +55,8 @@ func (c *console) unfinished() {
 
 // barrierStops collects the stops at a barrier until all ranks have arrived, to show them together.
 type barrierStops struct {
-	call *call
-	held held
+	call       *call
+	foldBuffer foldBuffer
 }
 
 // arrived collects a stop at a barrier; false for any other event.
@@ -67,7 +67,7 @@ func (c *console) arrived(g protocol.Group) bool {
 	}
 	for _, b := range c.barriers {
 		if g.Ranks.Minus(b.call.ran).IsEmpty() {
-			b.held.add(g)
+			b.foldBuffer.add(g)
 			return true
 		}
 	}
@@ -82,10 +82,10 @@ func (c *console) openBarriers() {
 			kept = append(kept, b)
 			continue
 		}
-		for _, g := range b.held.take() {
-			c.held.add(g)
+		for _, g := range b.foldBuffer.take() {
+			c.foldBuffer.add(g)
 		}
-		c.letGo()
+		c.discard()
 	}
 	c.barriers = kept
 }

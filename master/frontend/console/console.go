@@ -179,7 +179,7 @@ type console struct {
 	folded      []folded    // for expand, the last one last
 	pressed     presses     // of Ctrl-C since the last line
 	progress    progress
-	held        held
+	foldBuffer  foldBuffer
 	pager       pager
 
 	block    *block          // a command whose lines are being read
@@ -219,7 +219,7 @@ func newConsole(ctx context.Context, cfg Config) *console {
 
 // close ends the goroutines and waits for them.
 func (c *console) close() {
-	c.letGo()
+	c.discard()
 	c.release()
 	c.progress.stop()
 	if c.await.shell != nil {

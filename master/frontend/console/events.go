@@ -62,20 +62,20 @@ func (c *console) happened(e session.Event) {
 	}
 	defer c.openBarriers()
 	if !folds(e.Group) {
-		if c.held.ranks.Intersects(e.Group.Ranks) { // keep the order of a rank
-			c.letGo()
+		if c.foldBuffer.ranks.Intersects(e.Group.Ranks) { // keep the order of a rank
+			c.discard()
 		}
 		c.write(e)
 		return
 	}
-	c.held.add(e.Group)
+	c.foldBuffer.add(e.Group)
 	switch {
 	case !c.expecting():
-		c.letGo()
+		c.discard()
 	case c.await.first:
-		c.held.arm(foldStart * c.cfg.Fold)
+		c.foldBuffer.arm(foldStart * c.cfg.Fold)
 	default:
-		c.held.arm(c.cfg.Fold)
+		c.foldBuffer.arm(c.cfg.Fold)
 	}
 }
 
@@ -84,9 +84,9 @@ func (c *console) unsaid(e session.Event) bool {
 	return c.cfg.AnswersOnly && !e.IsAnswer() && e.Group.Kind != protocol.KindLost && e.Group.Kind != protocol.KindSignalled
 }
 
-// letGo writes the events that were held.
-func (c *console) letGo() {
-	groups := c.held.take()
+// discard writes the events that were held.
+func (c *console) discard() {
+	groups := c.foldBuffer.take()
 	for _, g := range groups {
 		c.write(session.NewEvent(g))
 	}
@@ -124,7 +124,7 @@ func (c *console) finish(x *call) {
 		c.answers(x)
 	}
 	if !c.expecting() {
-		c.letGo()
+		c.discard()
 	}
 	c.remember(x)
 	c.judgeCall(x)
@@ -149,11 +149,11 @@ func (c *console) answers(x *call) {
 		return
 	}
 	if x.starts {
-		c.held.forget(x.refused())
+		c.foldBuffer.forget(x.refused())
 	}
 	causes := x.raw() || x.asked.Command == "break"
-	if !causes && (!x.resumes() || c.held.ranks.Intersects(x.others())) {
-		c.letGo()
+	if !causes && (!x.resumes() || c.foldBuffer.ranks.Intersects(x.others())) {
+		c.discard()
 	}
 	if !x.told.IsEmpty() {
 		if s, _ = c.answersText(x.asked, x.news()); s == "" {
@@ -219,7 +219,7 @@ func (n *names) all() []string {
 // print writes text for the user, above the prompt if there is one.
 func (c *console) print(s string) {
 	if s != "" {
-		c.letGo()
+		c.discard()
 		c.progress.clear()
 		c.cfg.Out.Write([]byte(s))
 	}
@@ -236,7 +236,7 @@ func (c *console) say(s string) {
 
 // complain writes an error of the user or of the console.
 func (c *console) complain(s string) {
-	c.letGo()
+	c.discard()
 	c.progress.clear()
 	if c.cfg.Format == NDJSON {
 		c.emit(protocol.KindFault, protocol.Fault{Kind: protocol.FaultUsage, Message: s})

@@ -21,11 +21,11 @@ type source struct {
 
 // obey executes one line and recovers from a panic in it.
 func (c *console) obey(line string, from source) {
-	c.guard(line, func() { c.carryOut(line, from) })
+	c.guard(line, func() { c.executeLine(line, from) })
 }
 
-// carryOut executes one line.
-func (c *console) carryOut(line string, from source) {
+// executeLine executes one line.
+func (c *console) executeLine(line string, from source) {
 	if c.question != nil {
 		c.answered(line)
 		return
@@ -44,7 +44,7 @@ func (c *console) carryOut(line string, from source) {
 	}
 	if err == nil {
 		if cmd.Name != command.Wait { // wait expects further events
-			c.letGo() // effects of earlier commands
+			c.discard() // effects of earlier commands
 		}
 		c.echoed(line, from)
 		err = c.execute(cmd, from)

@@ -9,12 +9,12 @@ import (
 	"sdm/tree/aggregate"
 )
 
-// held are stops, ends and notes that wait for equal ones of other ranks, to show one line: the
+// foldBuffer are stops, ends and notes that wait for equal ones of other ranks, to show one line: the
 // tree forwards the first one at once, and the others in one or two more packets. They are written
 // when no rank runs any more, before another text that must not overtake them, or when none has
 // come within Config.Fold, after foldMost windows at the latest. Only text is folded; NDJSON has
 // all events as they come.
-type held struct {
+type foldBuffer struct {
 	groups aggregate.Pending
 	ranks  rank.Set
 	timer  *time.Timer
@@ -49,13 +49,13 @@ func folds(g protocol.Group) bool {
 }
 
 // add adds a group, which joins an equal one as in the tree.
-func (h *held) add(g protocol.Group) {
+func (h *foldBuffer) add(g protocol.Group) {
 	h.ranks = h.ranks.Union(g.Ranks)
 	h.groups.Add(g)
 }
 
 // forget drops the ends of ranks that could not be started, because their errors are reported.
-func (h *held) forget(ranks rank.Set) {
+func (h *foldBuffer) forget(ranks rank.Set) {
 	for _, g := range h.groups.Take() {
 		if !g.Kind.IsEnd() || !g.Ranks.Minus(ranks).IsEmpty() {
 			h.groups.Add(g)
@@ -64,7 +64,7 @@ func (h *held) forget(ranks rank.Set) {
 }
 
 // arm begins a window, or records that an event has come in this one.
-func (h *held) arm(window time.Duration) {
+func (h *foldBuffer) arm(window time.Duration) {
 	if h.timer == nil {
 		h.timer, h.window = time.NewTimer(window), window
 		h.due = h.timer.C
@@ -75,7 +75,7 @@ func (h *held) arm(window time.Duration) {
 
 // expired is called at the end of a window. It tells whether to write the events; otherwise another
 // window begins.
-func (h *held) expired() bool {
+func (h *foldBuffer) expired() bool {
 	if h.passed++; !h.more || h.passed == foldMost {
 		return true
 	}
@@ -86,12 +86,12 @@ func (h *held) expired() bool {
 
 // take returns the held groups. If no rank is in two of them, they are sorted by descending size,
 // then by lowest rank, as answers are.
-func (h *held) take() []protocol.Group {
+func (h *foldBuffer) take() []protocol.Group {
 	groups := h.groups.Take()
 	if h.timer != nil {
 		h.timer.Stop()
 	}
-	*h = held{}
+	*h = foldBuffer{}
 	var seen rank.Set
 	for _, g := range groups {
 		if seen.Intersects(g.Ranks) {

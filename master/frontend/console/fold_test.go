@@ -40,7 +40,7 @@ func TestHeldKeepsTheOrderOfARank(t *testing.T) {
 			[]string{`stopped [0] {"reason":"a"}`, `stopped [0] {"reason":"a"}`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var h held
+			var h foldBuffer
 			for _, g := range c.in {
 				h.add(g)
 			}
@@ -72,7 +72,7 @@ func TestHeldWindows(t *testing.T) {
 		{"never quiet", 1000, foldMost},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var h held
+			var h foldBuffer
 			h.arm(time.Hour)
 			windows := 1
 			for ; ; windows++ {

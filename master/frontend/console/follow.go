@@ -45,7 +45,7 @@ func (c *console) goOn(f follower) {
 	for len(f.lines) > 0 {
 		line := f.lines[0]
 		f.lines = f.lines[1:]
-		x, err := c.carryOutAt(line, f)
+		x, err := c.executeLineAt(line, f)
 		if err != nil {
 			c.mistake(f.at(err))
 			return
@@ -68,8 +68,8 @@ func (f follower) at(err error) error {
 	return fmt.Errorf("commands of breakpoint %d: %w", f.breakpoint, err)
 }
 
-// carryOutAt executes one command. It returns the call if it addresses ranks.
-func (c *console) carryOutAt(line string, f follower) (*call, error) {
+// executeLineAt executes one command. It returns the call if it addresses ranks.
+func (c *console) executeLineAt(line string, f follower) (*call, error) {
 	cmd, ok, err := command.Parse(line)
 	if !ok || err != nil {
 		return nil, err

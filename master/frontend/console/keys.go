@@ -77,13 +77,13 @@ func (k *keys) above(write func(prompted bool)) {
 	write(k.line)
 }
 
-// above is the writer of Terminal.Above.
-type above struct {
+// promptWriter is the writer of Terminal.Above.
+type promptWriter struct {
 	t   *Terminal
 	out io.Writer
 }
 
-func (a above) Write(b []byte) (n int, err error) {
+func (a promptWriter) Write(b []byte) (n int, err error) {
 	a.t.in.above(func(prompted bool) {
 		if prompted {
 			n, err = a.t.rl.Stdout().Write(b) // removes the prompt and draws it again below

@@ -101,9 +101,9 @@ func (c *console) next(ctx context.Context) error {
 		if err != nil {
 			c.complain(err.Error())
 		}
-	case <-c.held.due:
-		if c.held.expired() {
-			c.letGo()
+	case <-c.foldBuffer.due:
+		if c.foldBuffer.expired() {
+			c.discard()
 		}
 	case <-c.progress.due:
 		c.progress.show(c.await.call, c.cfg.All, c.states)
@@ -189,5 +189,5 @@ func (c *console) lastLook(why error) {
 			return
 		}
 	}
-	c.letGo()
+	c.discard()
 }

@@ -119,7 +119,7 @@ func (t *Terminal) ReadLine(prompt string) (string, error) {
 
 // Above returns the writer of text above the prompt. It may be used at any time; a Write waits
 // while the library processes a key.
-func (t *Terminal) Above() io.Writer { return above{t, t.out} }
+func (t *Terminal) Above() io.Writer { return promptWriter{t, t.out} }
 
 // Complete sets the completion by Tab; see Lines.
 func (t *Terminal) Complete(f func(line string) ([]string, int)) { t.complete.ask = f }

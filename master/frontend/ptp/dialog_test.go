@@ -59,7 +59,7 @@ func dialog(t *testing.T, file string) {
 		sign, rest, _ := strings.Cut(line, " ")
 		code, args := parse(t, rest)
 		if sign != "<?" && len(any) > 0 {
-			s.hears(any)
+			s.receives(any)
 			any = nil
 		}
 		want := ptp.Packet{ID: code, Args: args}.String()
@@ -76,7 +76,7 @@ func dialog(t *testing.T, file string) {
 			t.Fatalf("line %d of the dialog: %s", i+1, line)
 		}
 	}
-	s.hears(any)
+	s.receives(any)
 	s.send(ptp.Quit)
 	if p, err := s.eclipse.Next(); !errors.Is(err, io.EOF) {
 		t.Errorf("after QUIT: %v, %v", p, err)
@@ -155,8 +155,8 @@ func (s *served) next() ptp.Packet {
 	return p
 }
 
-// hears receives events in any order.
-func (s *served) hears(want []string) {
+// receives receives events in any order.
+func (s *served) receives(want []string) {
 	s.t.Helper()
 	var got []string
 	for range want {

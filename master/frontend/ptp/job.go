@@ -20,16 +20,16 @@ import (
 // that does not answer delays its jobs by the wait of the session.
 type job struct {
 	*front
-	ranks rank.Set
-	what  string        // for messages
-	wait  time.Duration // for answers; 0 is the session's default
-	moves bool          // it resumes or starts ranks
-	done  chan struct{}
-	said  []saying
+	ranks  rank.Set
+	what   string        // for messages
+	wait   time.Duration // for answers; 0 is the session's default
+	moves  bool          // it resumes or starts ranks
+	done   chan struct{}
+	events []event
 }
 
-// saying is an event for the front end.
-type saying struct {
+// event is an event for the front end.
+type event struct {
 	code  ptp.Code
 	ranks rank.Set
 	args  []string
@@ -96,21 +96,21 @@ func (f *front) unfinished() int {
 
 // say adds an event; ranks with the same event share one.
 func (j *job) say(code ptp.Code, ranks rank.Set, args ...string) {
-	for i := range j.said {
-		s := &j.said[i]
+	for i := range j.events {
+		s := &j.events[i]
 		if s.code == code && slices.Equal(s.args, args) {
 			s.ranks = s.ranks.Union(ranks)
 			return
 		}
 	}
-	j.said = append(j.said, saying{code, ranks, args})
+	j.events = append(j.events, event{code, ranks, args})
 }
 
 func (j *job) flush() {
-	for _, s := range j.said {
+	for _, s := range j.events {
 		j.out.send(s.code, s.ranks, s.args...)
 	}
-	j.said = nil
+	j.events = nil
 }
 
 // ask makes a call of the session for ranks and waits for the answers: each rank is in one group. A

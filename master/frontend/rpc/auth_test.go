@@ -377,7 +377,7 @@ func TestListenerSurvivesStrangers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range maxStrangers + maxStrangers/2 {
+	for range maxUnauthenticated + maxUnauthenticated/2 {
 		c, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
 			t.Fatal(err)
@@ -406,13 +406,13 @@ func TestRefusalsAreBounded(t *testing.T) {
 	defer other.Close()
 	var r refusals
 	for range 1000 {
-		r.tell(logger, c, errShownOut)
+		r.report(logger, c, errShownOut)
 	}
 	if log.Len() > 0 {
 		t.Errorf("of those who said nothing: %s", log.String())
 	}
 	for range 1000 {
-		r.tell(logger, c, io.ErrUnexpectedEOF)
+		r.report(logger, c, io.ErrUnexpectedEOF)
 	}
 	text := log.String()
 	if strings.Count(text, "refused a connection") != maxRefusals || strings.Count(text, "\n") != maxRefusals+1 || !strings.Contains(text, "--log-level debug") {

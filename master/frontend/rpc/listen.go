@@ -113,7 +113,7 @@ type greeter func(context.Context, net.Conn) (*Conn, error)
 
 // acceptAll greets connections, a bounded number at a time, until the listener is closed.
 func (l *Listener) acceptAll(ctx context.Context, wg *sync.WaitGroup, greet greeter, proved func(*Conn)) error {
-	places := newStrangers()
+	places := newUnauthenticated()
 	var told refusals
 	for {
 		c, err := l.l.Accept()
@@ -135,7 +135,7 @@ func (l *Listener) acceptAll(ctx context.Context, wg *sync.WaitGroup, greet gree
 			if err != nil {
 				c.Close()
 				if ctx.Err() == nil { // otherwise the listener was closed meanwhile
-					told.tell(l.o.Log, c, err)
+					told.report(l.o.Log, c, err)
 				}
 				return
 			}

@@ -41,14 +41,14 @@ func opened(s session.Session) Open {
 	}
 }
 
-func (f *frontEnd) say(body string) {
+func (f *frontEnd) send(body string) {
 	f.t.Helper()
 	if err := f.conn.write([]byte(body)); err != nil {
 		f.t.Fatal(err)
 	}
 }
 
-func (f *frontEnd) hear(want ...string) {
+func (f *frontEnd) receive(want ...string) {
 	f.t.Helper()
 	for _, w := range want {
 		body, err := f.conn.read()
@@ -66,8 +66,8 @@ const starting = `{"jsonrpc":"2.0","method":"event","params":{"event":"job","ran
 
 func (f *frontEnd) initialize() {
 	f.t.Helper()
-	f.say(`{"jsonrpc":"2.0","id":0,"method":"initialize"}`)
-	f.hear(starting, `{"jsonrpc":"2.0","id":0,"result":{"version":1,"build":"test","servers":2,"ranks":"0-7"}}`)
+	f.send(`{"jsonrpc":"2.0","id":0,"method":"initialize"}`)
+	f.receive(starting, `{"jsonrpc":"2.0","id":0,"result":{"version":1,"build":"test","servers":2,"ranks":"0-7"}}`)
 }
 
 // hangUp closes the connection and returns the result of Serve.
@@ -104,12 +104,12 @@ func TestServe(t *testing.T) {
 	defer tp.Close(context.Background())
 	f := serve(t, opened(tp))
 	f.initialize()
-	f.say(`{"jsonrpc":"2.0","id":1,"method":"print","params":{"expr":"n","ranks":"all","wait":"2s"}}`)
-	f.hear(`{"jsonrpc":"2.0","id":1,"result":{"id":1,"answers":[` +
+	f.send(`{"jsonrpc":"2.0","id":1,"method":"print","params":{"expr":"n","ranks":"all","wait":"2s"}}`)
+	f.receive(`{"jsonrpc":"2.0","id":1,"result":{"id":1,"answers":[` +
 		`{"event":"reply","id":1,"command":"print","ranks":"0-6","n":7,"result":{"expr":"n"}},` +
 		`{"event":"error","id":1,"command":"print","ranks":"7","n":1,"kind":"gdb","message":"No symbol \"n\" in current context."}],` +
 		`"done":{"event":"done","id":1,"command":"print","asked":8,"answered":8,"faults":1,"ms":3.1}}}`)
-	f.say(`{"jsonrpc":"2.0","id":"two","method":"continue","params":{"stream":true}}`)
+	f.send(`{"jsonrpc":"2.0","id":"two","method":"continue","params":{"stream":true}}`)
 	var heard []string
 	for range 5 {
 		body, err := f.conn.read()
@@ -131,18 +131,18 @@ func TestServe(t *testing.T) {
 	if strings.Join(heard, "\n") != strings.Join(want, "\n") {
 		t.Errorf("heard:\n%s", strings.Join(heard, "\n"))
 	}
-	f.say(`{"jsonrpc":"2.0","id":3,"method":"prnit"}`)
-	f.hear(`{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"unknown command \"prnit\"","data":{"kind":"usage","message":"unknown command \"prnit\""}}}`)
-	f.say(`{"jsonrpc":"2.0","id":4,"method":"print"}`)
-	f.hear(`{"jsonrpc":"2.0","id":4,"error":{"code":-32602,"message":"needs an expression","data":{"kind":"usage","message":"needs an expression"}}}`)
-	f.say(`{"jsonrpc":"2.0","id":5,"method":"print","params":{"exrp":"n"}}`)
-	f.hear(`{"jsonrpc":"2.0","id":5,"error":{"code":-32602,"message":"params: unknown field \"exrp\" (params are an object; docs/protocol.md lists its fields)"}}`)
-	f.say(`{oops`)
-	f.hear(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no JSON: invalid character 'o' looking for beginning of object key string"}}`)
-	f.say(`[{"jsonrpc":"2.0","id":5,"method":"print"}]`)
-	f.hear(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"not a JSON-RPC 2.0 request: json: cannot unmarshal array into Go value of type rpc.message"}}`)
-	f.say(`{"jsonrpc":"2.0","id":6,"method":"initialize"}`)
-	f.hear(`{"jsonrpc":"2.0","id":6,"error":{"code":-32600,"message":"initialize comes once"}}`)
+	f.send(`{"jsonrpc":"2.0","id":3,"method":"prnit"}`)
+	f.receive(`{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"unknown command \"prnit\"","data":{"kind":"usage","message":"unknown command \"prnit\""}}}`)
+	f.send(`{"jsonrpc":"2.0","id":4,"method":"print"}`)
+	f.receive(`{"jsonrpc":"2.0","id":4,"error":{"code":-32602,"message":"needs an expression","data":{"kind":"usage","message":"needs an expression"}}}`)
+	f.send(`{"jsonrpc":"2.0","id":5,"method":"print","params":{"exrp":"n"}}`)
+	f.receive(`{"jsonrpc":"2.0","id":5,"error":{"code":-32602,"message":"params: unknown field \"exrp\" (params are an object; docs/protocol.md lists its fields)"}}`)
+	f.send(`{oops`)
+	f.receive(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no JSON: invalid character 'o' looking for beginning of object key string"}}`)
+	f.send(`[{"jsonrpc":"2.0","id":5,"method":"print"}]`)
+	f.receive(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"not a JSON-RPC 2.0 request: json: cannot unmarshal array into Go value of type rpc.message"}}`)
+	f.send(`{"jsonrpc":"2.0","id":6,"method":"initialize"}`)
+	f.receive(`{"jsonrpc":"2.0","id":6,"error":{"code":-32600,"message":"initialize comes once"}}`)
 	if err := f.hangUp(); !errors.Is(err, ErrGone) {
 		t.Errorf("Serve: %v", err)
 	}
@@ -154,16 +154,16 @@ func TestServe(t *testing.T) {
 
 func TestServeEarly(t *testing.T) {
 	f := serve(t, opened(nil))
-	f.say(`{"jsonrpc":"2.0","id":1,"method":"print","params":{"expr":"n"}}`)
-	f.hear(`{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"initialize comes first"}}`)
-	f.say(`{"jsonrpc":"2.0","id":2,"method":"hello","params":{}}`)
-	f.hear(`{"jsonrpc":"2.0","id":2,"result":{"version":1,"build":"test","challenge":"","proof":""}}`)
-	f.say(`{"jsonrpc":"2.0","id":3,"method":"initialize","params":{"rendezvous":"x:1","routing_file":"y"}}`)
-	f.hear(`{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"table, routing_file and rendezvous exclude one another"}}`)
-	f.say(`{"jsonrpc":"2.0","id":3,"method":"initialize","params":{"servers":99999999999}}`)
-	f.hear(`{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"servers: must not be negative, or more than 16777216"}}`)
-	f.say(`{"jsonrpc":"2.0","id":4,"method":"shutdown"}`)
-	f.hear(`{"jsonrpc":"2.0","id":4,"result":{}}`)
+	f.send(`{"jsonrpc":"2.0","id":1,"method":"print","params":{"expr":"n"}}`)
+	f.receive(`{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"initialize comes first"}}`)
+	f.send(`{"jsonrpc":"2.0","id":2,"method":"hello","params":{}}`)
+	f.receive(`{"jsonrpc":"2.0","id":2,"result":{"version":1,"build":"test","challenge":"","proof":""}}`)
+	f.send(`{"jsonrpc":"2.0","id":3,"method":"initialize","params":{"rendezvous":"x:1","routing_file":"y"}}`)
+	f.receive(`{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"table, routing_file and rendezvous exclude one another"}}`)
+	f.send(`{"jsonrpc":"2.0","id":3,"method":"initialize","params":{"servers":99999999999}}`)
+	f.receive(`{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"servers: must not be negative, or more than 16777216"}}`)
+	f.send(`{"jsonrpc":"2.0","id":4,"method":"shutdown"}`)
+	f.receive(`{"jsonrpc":"2.0","id":4,"result":{}}`)
 	if err := <-f.served; err != nil {
 		t.Errorf("Serve: %v", err)
 	}
@@ -186,13 +186,13 @@ func TestServeNotReady(t *testing.T) {
 		note("1 of 2 servers has come")
 		return nil, report, report.Err()
 	})
-	f.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"rendezvous":"node01:5000","servers":2,"wait":1.5}}`)
-	f.hear(starting,
+	f.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"rendezvous":"node01:5000","servers":2,"wait":1.5}}`)
+	f.receive(starting,
 		`{"jsonrpc":"2.0","method":"event","params":{"event":"note","ranks":"","n":0,"text":"1 of 2 servers has come"}}`,
 		`{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"1 of 2 servers are not ready: server 1 on node02: connection refused",`+
 			`"data":{"servers":2,"ranks":"0-7","absent":[{"servers":"1","hosts":["node02"],"cause":"connection refused"}]}}}`)
-	f.say(`{"jsonrpc":"2.0","id":2,"method":"initialize"}`)
-	f.hear(starting, `{"jsonrpc":"2.0","id":2,"result":{"version":1,"build":"test","servers":1,"ranks":"0"}}`)
+	f.send(`{"jsonrpc":"2.0","id":2,"method":"initialize"}`)
+	f.receive(starting, `{"jsonrpc":"2.0","id":2,"result":{"version":1,"build":"test","servers":1,"ranks":"0"}}`)
 	if err := f.hangUp(); !errors.Is(err, ErrGone) {
 		t.Errorf("Serve: %v", err)
 	}
@@ -217,8 +217,8 @@ func TestServeBriefReport(t *testing.T) {
 			return nil, absent, absent.Err()
 		})
 		for id := range 2 {
-			f.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"initialize","params":{"whole_sets":%v}}`, id, whole))
-			f.hear(starting)
+			f.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"initialize","params":{"whole_sets":%v}}`, id, whole))
+			f.receive(starting)
 			body, err := f.conn.read()
 			if err != nil {
 				t.Fatal(err)
@@ -243,7 +243,7 @@ func TestServeGoneWhileBuilding(t *testing.T) {
 		<-ctx.Done()
 		return nil, session.Report{}, ctx.Err()
 	})
-	f.say(`{"jsonrpc":"2.0","id":1,"method":"initialize"}`)
+	f.send(`{"jsonrpc":"2.0","id":1,"method":"initialize"}`)
 	<-begun
 	if err := f.hangUp(); !errors.Is(err, ErrGone) {
 		t.Errorf("Serve: %v", err)
@@ -255,12 +255,12 @@ func TestServeEndOfSession(t *testing.T) {
 	held := &holding{stream: session.NewStream(), calls: make(chan struct{})}
 	f := serve(t, opened(held))
 	f.initialize()
-	f.say(`{"jsonrpc":"2.0","id":1,"method":"print","params":{"expr":"n"}}`)
+	f.send(`{"jsonrpc":"2.0","id":1,"method":"print","params":{"expr":"n"}}`)
 	go func() {
 		<-held.asked()
 		held.stream.End(context.Background())
 	}()
-	f.hear(`{"jsonrpc":"2.0","id":1,"error":{"code":-32002,"message":"the session has ended"}}`)
+	f.receive(`{"jsonrpc":"2.0","id":1,"error":{"code":-32002,"message":"the session has ended"}}`)
 	if err := <-f.served; err != nil {
 		t.Errorf("Serve: %v", err)
 	}
@@ -333,11 +333,11 @@ func TestServeWholeSets(t *testing.T) {
 			tp := tape(t, script)
 			defer tp.Close(context.Background())
 			f := serve(t, opened(tp))
-			f.say(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":` + c.setup + `}`)
-			f.hear(starting, `{"jsonrpc":"2.0","id":0,"result":{"version":1,"build":"test","servers":2,"ranks":"0-7"}}`)
+			f.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":` + c.setup + `}`)
+			f.receive(starting, `{"jsonrpc":"2.0","id":0,"result":{"version":1,"build":"test","servers":2,"ranks":"0-7"}}`)
 			for params, whole := range c.calls {
-				f.say(`{"jsonrpc":"2.0","id":1,"method":"continue","params":` + params + `}`)
-				f.hearSet(whole, set)
+				f.send(`{"jsonrpc":"2.0","id":1,"method":"continue","params":` + params + `}`)
+				f.receiveSet(whole, set)
 			}
 			if err := f.hangUp(); !errors.Is(err, ErrGone) {
 				t.Error(err)
@@ -346,8 +346,8 @@ func TestServeWholeSets(t *testing.T) {
 	}
 }
 
-// hearSet receives the event of a call, before or after its result.
-func (f *frontEnd) hearSet(whole bool, set string) {
+// receiveSet receives the event of a call, before or after its result.
+func (f *frontEnd) receiveSet(whole bool, set string) {
 	f.t.Helper()
 	for heard := ""; !strings.Contains(heard, `"reply"`) || !strings.Contains(heard, `"done"`); {
 		body, err := f.conn.read()

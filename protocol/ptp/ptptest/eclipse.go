@@ -24,7 +24,7 @@ type Eclipse struct {
 	in       *bufio.Reader
 	decoder  ptp.Decoder
 	Tasks    int          // number of tasks of the job
-	Heard    []ptp.Packet // all events received so far
+	Received []ptp.Packet // all events received so far
 }
 
 // Listen opens the port of an Eclipse that debugs this number of tasks.
@@ -114,7 +114,7 @@ func (e *Eclipse) Next() (ptp.Packet, error) {
 	if err == nil && len(p.Args) == 0 {
 		err = fmt.Errorf("event %d without a set of tasks", p.ID)
 	}
-	e.Heard = append(e.Heard, p)
+	e.Received = append(e.Received, p)
 	return p, err
 }
 
@@ -145,7 +145,7 @@ func (e *Eclipse) Await(code ptp.Code, ranks rank.Set) ([]ptp.Packet, error) {
 
 func (e *Eclipse) text() string {
 	var b strings.Builder
-	for _, p := range e.Heard {
+	for _, p := range e.Received {
 		fmt.Fprintf(&b, "\n%v", p)
 	}
 	return b.String()

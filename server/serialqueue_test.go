@@ -7,7 +7,7 @@ import (
 )
 
 func TestLaneRunsQuickJobsAtOnce(t *testing.T) {
-	var l lane
+	var l serialQueue
 	ran := false
 	l.do(job{run: func() { ran = true }})
 	if !ran {
@@ -16,7 +16,7 @@ func TestLaneRunsQuickJobsAtOnce(t *testing.T) {
 }
 
 func TestLaneKeepsOrderAcrossSlowJobs(t *testing.T) {
-	var l lane
+	var l serialQueue
 	var got []int
 	release, done := make(chan struct{}), make(chan struct{})
 	l.do(job{slow: true, run: func() { <-release; got = append(got, 1) }})
@@ -35,7 +35,7 @@ func TestLaneKeepsOrderAcrossSlowJobs(t *testing.T) {
 }
 
 func TestLaneRunsOneJobAtATime(t *testing.T) {
-	var l lane
+	var l serialQueue
 	var all sync.WaitGroup
 	inside, total := 0, 0 // unguarded, for the race detector
 	for g := range 8 {

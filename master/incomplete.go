@@ -10,9 +10,9 @@ import (
 	"sdm/protocol/canonical"
 )
 
-// torn notes that the output of ranks that are lost with their server may be incomplete. Ranks that
+// noteIncomplete notes that the output of ranks that are lost with their server may be incomplete. Ranks that
 // had ended or had not started are not concerned.
-func (m *Master) torn(lost protocol.Group) []session.Event {
+func (m *Master) noteIncomplete(lost protocol.Group) []session.Event {
 	var why protocol.Missing
 	if json.Unmarshal(lost.Body, &why) != nil || !why.Incomplete {
 		return nil

@@ -10,14 +10,14 @@ import (
 	"sdm/protocol/rank"
 )
 
-// given are the persistent commands, about breakpoints, signals, displays and settings of gdb, in
+// persistentCommands are commands about breakpoints, signals, displays and settings of gdb, in
 // order, with their ranks. Ranks that start later, or again, receive them first. Numbers are the
 // same on all ranks. It is pure.
-type given struct {
-	list []givenOne
+type persistentCommands struct {
+	list []persistentCommand
 }
 
-type givenOne struct {
+type persistentCommand struct {
 	id      protocol.RequestID
 	ranks   rank.Set
 	command protocol.Command
@@ -48,7 +48,7 @@ func makesDisplay(info protocol.CommandInfo, a protocol.Args) bool {
 }
 
 // note records a command to ranks; waiting are those of them that have not started.
-func (g *given) note(id protocol.RequestID, name string, a protocol.Args, ranks, waiting rank.Set) {
+func (g *persistentCommands) note(id protocol.RequestID, name string, a protocol.Args, ranks, waiting rank.Set) {
 	info, _ := protocol.LookupCommand(name)
 	removes := info.Effect == protocol.Removes
 	switch {
@@ -78,7 +78,7 @@ func (g *given) note(id protocol.RequestID, name string, a protocol.Args, ranks,
 }
 
 // change records a change of breakpoints, each by itself, and replaces earlier ones of its kind.
-func (g *given) change(id protocol.RequestID, name string, a protocol.Args, ranks rank.Set) {
+func (g *persistentCommands) change(id protocol.RequestID, name string, a protocol.Args, ranks rank.Set) {
 	able := func(name string) bool { return name == "enable" || name == "disable" }
 	for _, one := range a.PerBreakpoint() {
 		all := len(one.Breakpoints)+len(one.Places) == 0
@@ -91,13 +91,13 @@ func (g *given) change(id protocol.RequestID, name string, a protocol.Args, rank
 }
 
 // countsDown tells whether there are breakpoints that are to be disabled after a number of stops.
-func (g *given) countsDown() bool {
-	return slices.ContainsFunc(g.list, func(e givenOne) bool { return e.command.Args.Then == "disable" })
+func (g *persistentCommands) countsDown() bool {
+	return slices.ContainsFunc(g.list, func(e persistentCommand) bool { return e.command.Args.Then == "disable" })
 }
 
 // reached counts such a breakpoint down.
-func (g *given) reached(number int, ranks rank.Set) {
-	var next []givenOne
+func (g *persistentCommands) reached(number int, ranks rank.Set) {
+	var next []persistentCommand
 	for i, e := range g.list {
 		those := e.ranks.Intersect(ranks)
 		if e.command.Args.Then != "disable" || !e.command.Args.ChangesOnly(number) || those.IsEmpty() {
@@ -109,48 +109,48 @@ func (g *given) reached(number int, ranks rank.Set) {
 			c = e.command
 			c.Args.Count = left
 		}
-		next = append(next, givenOne{e.id, those, c})
+		next = append(next, persistentCommand{e.id, those, c})
 	}
-	g.list = append(slices.DeleteFunc(g.list, func(e givenOne) bool { return e.ranks.IsEmpty() }), next...)
+	g.list = append(slices.DeleteFunc(g.list, func(e persistentCommand) bool { return e.ranks.IsEmpty() }), next...)
 }
 
-func (g *given) add(id protocol.RequestID, name string, a protocol.Args, ranks rank.Set) {
+func (g *persistentCommands) add(id protocol.RequestID, name string, a protocol.Args, ranks rank.Set) {
 	if !ranks.IsEmpty() {
-		g.list = append(g.list, givenOne{id, ranks, protocol.Command{Name: name, Args: a}})
+		g.list = append(g.list, persistentCommand{id, ranks, protocol.Command{Name: name, Args: a}})
 	}
 }
 
 // forget drops all commands about one breakpoint, after it was deleted, or reached if it is
 // temporary.
-func (g *given) forget(number int, ranks rank.Set) {
+func (g *persistentCommands) forget(number int, ranks rank.Set) {
 	g.drop(ranks, func(c protocol.Command) bool {
 		return makesPoint(c.Name) && c.Args.Breakpoint == number || changesPoints(c.Name) && c.Args.ChangesOnly(number)
 	})
 }
 
 // drop removes ranks from the commands that match.
-func (g *given) drop(ranks rank.Set, match func(protocol.Command) bool) {
+func (g *persistentCommands) drop(ranks rank.Set, match func(protocol.Command) bool) {
 	for i, e := range g.list {
 		if match(e.command) {
 			g.list[i].ranks = e.ranks.Minus(ranks)
 		}
 	}
-	g.list = slices.DeleteFunc(g.list, func(e givenOne) bool { return e.ranks.IsEmpty() })
+	g.list = slices.DeleteFunc(g.list, func(e persistentCommand) bool { return e.ranks.IsEmpty() })
 }
 
 // refused removes the ranks that returned a fault to a request.
-func (g *given) refused(id protocol.RequestID, ranks rank.Set) {
+func (g *persistentCommands) refused(id protocol.RequestID, ranks rank.Set) {
 	for i, e := range g.list {
 		if e.id == id {
 			g.list[i].ranks = e.ranks.Minus(ranks)
 		}
 	}
-	g.list = slices.DeleteFunc(g.list, func(e givenOne) bool { return e.ranks.IsEmpty() })
+	g.list = slices.DeleteFunc(g.list, func(e persistentCommand) bool { return e.ranks.IsEmpty() })
 }
 
 // located records the answer to a break whose location was relative to where ranks stood: when they
 // start again, they receive the location that was found.
-func (g *given) located(id protocol.RequestID, answer protocol.Group) {
+func (g *persistentCommands) located(id protocol.RequestID, answer protocol.Group) {
 	var body struct{ Breakpoints []protocol.BreakpointInfo }
 	if json.Unmarshal(answer.Body, &body) != nil || len(body.Breakpoints) != 1 || body.Breakpoints[0].Again == "" {
 		return
@@ -160,17 +160,17 @@ func (g *given) located(id protocol.RequestID, answer protocol.Group) {
 		if e.id != id || those.IsEmpty() {
 			continue
 		}
-		found := givenOne{id, those, e.command}
+		found := persistentCommand{id, those, e.command}
 		found.command.Args.Location = body.Breakpoints[0].Again
 		g.list[i].ranks = e.ranks.Minus(those)
 		g.list = slices.Insert(g.list, i, found)
-		g.list = slices.DeleteFunc(g.list, func(e givenOne) bool { return e.ranks.IsEmpty() })
+		g.list = slices.DeleteFunc(g.list, func(e persistentCommand) bool { return e.ranks.IsEmpty() })
 		return
 	}
 }
 
 // to returns the commands for ranks that start now.
-func (g *given) to(ranks rank.Set) []protocol.Given {
+func (g *persistentCommands) to(ranks rank.Set) []protocol.Given {
 	var all []protocol.Given
 	for _, e := range g.list {
 		if those := e.ranks.Intersect(ranks); !those.IsEmpty() {
@@ -182,21 +182,21 @@ func (g *given) to(ranks rank.Set) []protocol.Given {
 }
 
 // answers returns the answers for ranks that have not started, as if they had the commands.
-func (g *given) answers(name string, a protocol.Args, waiting rank.Set) []protocol.Group {
+func (g *persistentCommands) answers(name string, a protocol.Args, waiting rank.Set) []protocol.Group {
 	info, _ := protocol.LookupCommand(name)
 	switch shows := info.Effect == protocol.Shows; {
 	case makesPoint(name):
 		return []protocol.Group{listed(waiting, infoOf(name, a))}
 	case info.Object == protocol.Breakpoints && shows:
 		var groups []protocol.Group
-		for _, p := range g.parts(waiting) {
+		for _, p := range g.subsets(waiting) {
 			all := slices.DeleteFunc(p.breakpoints(), func(b protocol.BreakpointInfo) bool { return !a.Lists(name, b) })
 			groups = append(groups, listed(p.ranks, all...))
 		}
 		return groups
 	case name == "clear":
 		var groups []protocol.Group
-		for _, p := range g.parts(waiting) {
+		for _, p := range g.subsets(waiting) {
 			groups = append(groups, p.cleared(a.Location))
 		}
 		return groups
@@ -204,7 +204,7 @@ func (g *given) answers(name string, a protocol.Args, waiting rank.Set) []protoc
 		return []protocol.Group{displayed(waiting, displayOf(a))}
 	case info.Object == protocol.Displays && shows:
 		var groups []protocol.Group
-		for _, p := range g.parts(waiting) {
+		for _, p := range g.subsets(waiting) {
 			groups = append(groups, displayed(p.ranks, p.displays()...))
 		}
 		return groups
@@ -228,15 +228,15 @@ func displayed(ranks rank.Set, all ...protocol.Display) protocol.Group {
 	}{append([]protocol.Display{}, all...)})}
 }
 
-// part is a set of ranks with the same persistent commands.
-type part struct {
+// subset is a set of ranks with the same persistent commands.
+type subset struct {
 	ranks    rank.Set
 	commands []protocol.Command
 }
 
-// parts divides ranks by their persistent commands.
-func (g *given) parts(ranks rank.Set) []part {
-	all := []part{{ranks: ranks}}
+// subsets divides ranks by their persistent commands.
+func (g *persistentCommands) subsets(ranks rank.Set) []subset {
+	all := []subset{{ranks: ranks}}
 	for _, e := range g.list {
 		for i := range all {
 			with := all[i].ranks.Intersect(e.ranks)
@@ -244,17 +244,17 @@ func (g *given) parts(ranks rank.Set) []part {
 				continue
 			}
 			if without := all[i].ranks.Minus(with); !without.IsEmpty() {
-				all = append(all, part{without, all[i].commands})
+				all = append(all, subset{without, all[i].commands})
 			}
 			commands := all[i].commands
-			all[i] = part{with, append(commands[:len(commands):len(commands)], e.command)}
+			all[i] = subset{with, append(commands[:len(commands):len(commands)], e.command)}
 		}
 	}
 	return all
 }
 
 // breakpoints returns the breakpoints that result from the commands.
-func (p part) breakpoints() []protocol.BreakpointInfo {
+func (p subset) breakpoints() []protocol.BreakpointInfo {
 	var all []protocol.BreakpointInfo
 	for _, c := range p.commands {
 		if makesPoint(c.Name) {
@@ -320,7 +320,7 @@ func infoOf(name string, a protocol.Args) protocol.BreakpointInfo {
 }
 
 // cleared answers clear, which deletes breakpoints that were set with the same text.
-func (p part) cleared(location string) protocol.Group {
+func (p subset) cleared(location string) protocol.Group {
 	var numbers []int
 	for _, b := range p.breakpoints() {
 		if b.Location == location && b.Type != "watchpoint" && b.Type != "catchpoint" {
@@ -339,7 +339,7 @@ type clearedNumbers struct {
 	Deleted []int `json:"deleted"`
 }
 
-func (p part) displays() []protocol.Display {
+func (p subset) displays() []protocol.Display {
 	var all []protocol.Display
 	for _, c := range p.commands {
 		if isDisplay(c.Name) {

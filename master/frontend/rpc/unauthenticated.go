@@ -10,31 +10,31 @@ import (
 	"time"
 )
 
-// maxStrangers bounds the number of unauthenticated connections.
-const maxStrangers = 16
+// maxUnauthenticated bounds the number of unauthenticated connections.
+const maxUnauthenticated = 16
 
 // silence is how long one of them may keep a place that others wait for. The authentication of a
 // master takes two round trips.
 const silence = time.Second
 
-// strangers are the unauthenticated connections. If all places are taken, the oldest connection is
+// unauthenticated are the unauthenticated connections. If all places are taken, the oldest connection is
 // closed after silence, so that silent peers cannot block a master.
-type strangers struct {
+type unauthenticated struct {
 	mu   sync.Mutex
-	all  []stranger    // in the order in which they came
-	free chan struct{} // has one element when a place has become free
+	all  []unauthenticatedConn // in the order in which they came
+	free chan struct{}         // has one element when a place has become free
 }
 
-type stranger struct {
+type unauthenticatedConn struct {
 	conn  net.Conn
 	since time.Time
 }
 
-func newStrangers() *strangers { return &strangers{free: make(chan struct{}, 1)} }
+func newUnauthenticated() *unauthenticated { return &unauthenticated{free: make(chan struct{}, 1)} }
 
 // enter waits for a place; false if ctx is done first.
-func (s *strangers) enter(ctx context.Context, c net.Conn) bool {
-	came := stranger{c, time.Now()}
+func (s *unauthenticated) enter(ctx context.Context, c net.Conn) bool {
+	came := unauthenticatedConn{c, time.Now()}
 	for {
 		wait := s.take(came)
 		if wait == 0 {
@@ -54,10 +54,10 @@ func (s *strangers) enter(ctx context.Context, c net.Conn) bool {
 }
 
 // take takes a place, or returns how long the oldest connection may keep its own.
-func (s *strangers) take(came stranger) (wait time.Duration) {
+func (s *unauthenticated) take(came unauthenticatedConn) (wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.all) >= maxStrangers {
+	if len(s.all) >= maxUnauthenticated {
 		if wait := silence - time.Since(s.all[0].since); wait > 0 {
 			return wait
 		}
@@ -72,7 +72,7 @@ func (s *strangers) take(came stranger) (wait time.Duration) {
 var errShownOut = errors.New("it took so long that others had to be heard")
 
 // leave returns the place of c; false if it was given to another connection, and c closed.
-func (s *strangers) leave(c net.Conn) bool {
+func (s *unauthenticated) leave(c net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, other := range s.all {
@@ -93,14 +93,14 @@ func (s *strangers) leave(c net.Conn) bool {
 const maxRefusals = 8
 
 // refusals counts those that were shown.
-type refusals struct{ told atomic.Int32 }
+type refusals struct{ reported atomic.Int32 }
 
-// tell shows connections that have sent something invalid. Those that only held a place, which may
+// report shows connections that have sent something invalid. Those that only held a place, which may
 // be many, are logged for debugging only.
-func (r *refusals) tell(log *slog.Logger, c net.Conn, err error) {
+func (r *refusals) report(log *slog.Logger, c net.Conn, err error) {
 	level, n := slog.LevelDebug, int32(0)
 	if !errors.Is(err, errShownOut) {
-		n = r.told.Add(1)
+		n = r.reported.Add(1)
 	}
 	if 0 < n && n <= maxRefusals {
 		level = slog.LevelWarn

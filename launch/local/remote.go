@@ -22,31 +22,31 @@ type NodeHost struct {
 // Gather waits for n stand-ins, or until ctx ends, and returns those that have come. ending is
 // called when the starter ends the job in the slot of one of them; it must not block. Connections
 // that are not from stand-ins of this user are closed.
-func (h *NodeHost) Gather(ctx context.Context, n int, ending func(text string)) []*Guest {
+func (h *NodeHost) Gather(ctx context.Context, n int, ending func(text string)) []*Remote {
 	stop := context.AfterFunc(ctx, func() { h.l.SetDeadline(time.Now()) })
 	defer stop()
-	var guests []*Guest
-	for len(guests) < n {
+	var remotes []*Remote
+	for len(remotes) < n {
 		conn, err := h.l.AcceptUnix()
 		if err != nil {
-			return guests
+			return remotes
 		}
 		if g, err := welcome(conn, ending); err == nil {
-			guests = append(guests, g)
+			remotes = append(remotes, g)
 		} else {
 			conn.Close()
 		}
 	}
-	return guests
+	return remotes
 }
 
 // Close closes the listener; a slot that comes later becomes a server of its own. Guests stay
 // connected.
 func (h *NodeHost) Close() error { return h.l.Close() }
 
-// Guest is a stand-in, seen from the server of its node. Several goroutines may use it. It has one
+// Remote is a stand-in, seen from the server of its node. Several goroutines may use it. It has one
 // goroutine, which reads and ends with the connection.
-type Guest struct {
+type Remote struct {
 	Rank    rank.ID
 	Program string // program of its slot, "" if the starter gave none
 	conn    *net.UnixConn
@@ -65,12 +65,12 @@ type heldRank struct {
 	err error
 }
 
-func welcome(conn *net.UnixConn, ending func(string)) (*Guest, error) {
+func welcome(conn *net.UnixConn, ending func(string)) (*Remote, error) {
 	if err := ownPeer(conn); err != nil {
 		return nil, err
 	}
 	conn.SetReadDeadline(time.Now().Add(helloTime))
-	s, files, err := receive(conn, make([]byte, maxSlip))
+	s, files, err := receive(conn, make([]byte, maxMessage))
 	for _, f := range files {
 		f.Close()
 	}
@@ -81,7 +81,7 @@ func welcome(conn *net.UnixConn, ending func(string)) (*Guest, error) {
 		return nil, err
 	}
 	conn.SetReadDeadline(time.Time{})
-	g := &Guest{
+	g := &Remote{
 		Rank: s.Rank, Program: s.Program, conn: conn, ending: ending, done: make(chan struct{}),
 		waiting: map[int]chan heldRank{}, ranks: map[int]*Process{},
 	}
@@ -100,7 +100,7 @@ type HoldSpec struct {
 }
 
 // Hold has the stand-in start its rank and hold it; see Forker.Hold.
-func (g *Guest) Hold(spec HoldSpec) (*Process, error) {
+func (g *Remote) Hold(spec HoldSpec) (*Process, error) {
 	answer := make(chan heldRank, 1)
 	g.mu.Lock()
 	if g.gone {
@@ -111,7 +111,7 @@ func (g *Guest) Hold(spec HoldSpec) (*Process, error) {
 	id := g.id
 	g.waiting[id] = answer
 	g.mu.Unlock()
-	err := send(g.conn, slip{
+	err := send(g.conn, message{
 		Kind: "hold", ID: id, Rank: g.Rank, Program: spec.Program, Args: spec.Args, Cwd: spec.Cwd, Env: spec.Env,
 		Stdin: spec.Stdin, Through: spec.Through,
 	})
@@ -125,21 +125,21 @@ func (g *Guest) Hold(spec HoldSpec) (*Process, error) {
 	return held.p, held.err
 }
 
-func (g *Guest) lost() error {
+func (g *Remote) lost() error {
 	return launchFault("", fmt.Errorf("the process in the slot of rank %d has gone", g.Rank), "the starter may have ended the job")
 }
 
 // Dismiss tells the stand-in that the session is over, and waits until the connection has ended. A
 // stand-in with a detached rank runs on; it is not waited for.
-func (g *Guest) Dismiss() {
-	send(g.conn, slip{Kind: "quit", Rank: g.Rank}) // an error means that it has ended
+func (g *Remote) Dismiss() {
+	send(g.conn, message{Kind: "quit", Rank: g.Rank}) // an error means that it has ended
 	g.conn.Close()
 	<-g.done
 }
 
-func (g *Guest) read() {
+func (g *Remote) read() {
 	defer close(g.done)
-	buffer := make([]byte, maxSlip)
+	buffer := make([]byte, maxMessage)
 	for {
 		s, files, err := receive(g.conn, buffer)
 		if err != nil {
@@ -163,7 +163,7 @@ func (g *Guest) read() {
 }
 
 // held takes over a rank that the stand-in has started.
-func (g *Guest) held(s slip, files []*os.File) {
+func (g *Remote) held(s message, files []*os.File) {
 	g.mu.Lock()
 	answer := g.waiting[s.ID]
 	delete(g.waiting, s.ID)
@@ -198,7 +198,7 @@ func (g *Guest) held(s slip, files []*os.File) {
 	answer <- heldRank{p: p}
 }
 
-func (g *Guest) ended(s slip) {
+func (g *Remote) ended(s message) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p := g.ranks[s.PID]
@@ -212,7 +212,7 @@ func (g *Guest) ended(s slip) {
 
 // leave ends all waits for a stand-in that has ended. Its ranks have been killed by their
 // parent-death signal (PR_SET_PDEATHSIG).
-func (g *Guest) leave() {
+func (g *Remote) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.gone = true

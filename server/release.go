@@ -9,14 +9,14 @@ import (
 	"sdm/protocol/rank"
 )
 
-// parting is the request number of the server's own requests to detach or kill ranks. The session
+// releaseID is the request number of the server's own requests to detach or kill ranks. The session
 // counts its requests from 1.
-const parting protocol.RequestID = math.MaxUint64
+const releaseID protocol.RequestID = math.MaxUint64
 
 // letRun detaches all ranks, also those that this server started, because the master is lost and
 // they shall run on. It returns when each has been detached or has refused.
 func (s *Server) letRun() {
-	s.partFrom("detach", func() rank.Set {
+	s.releaseRanks("detach", func() rank.Set {
 		ranks := s.others.live()
 		for r, p := range s.processes {
 			if !p.isEnded() {
@@ -30,34 +30,34 @@ func (s *Server) letRun() {
 // endOwn kills the ranks of a job that the session started by a starter: the master is lost and
 // the starter with it, which perhaps could not end them.
 func (s *Server) endOwn() {
-	s.partFrom("kill", func() rank.Set { return s.own.Intersect(s.others.live()) })
+	s.releaseRanks("kill", func() rank.Set { return s.own.Intersect(s.others.live()) })
 }
 
-// partFrom runs a command (detach or kill) on ranks, and returns when all of them have gone.
-func (s *Server) partFrom(command string, ranks func() rank.Set) {
+// releaseRanks runs a command (detach or kill) on ranks, and returns when all of them have gone.
+func (s *Server) releaseRanks(command string, ranks func() rank.Set) {
 	over := make(chan struct{})
-	s.lane.do(job{slow: true, run: func() { s.part(command, ranks); close(over) }})
+	s.queue.do(job{slow: true, run: func() { s.release(command, ranks); close(over) }})
 	<-over
 }
 
-// part is the body of partFrom. It runs in the lane, and waits at most Config.CloseWait.
-func (s *Server) part(command string, which func() rank.Set) {
+// release is the body of releaseRanks. It runs in the queue, and waits at most Config.CloseWait.
+func (s *Server) release(command string, which func() rank.Set) {
 	if s.closed {
 		return
 	}
 	s.mu.Lock()
 	ranks := which()
 	s.leaving = ranks
-	s.parted = make(chan struct{})
+	s.released = make(chan struct{})
 	s.mu.Unlock()
 	if ranks.IsEmpty() {
 		return
 	}
-	s.backend.Do(backend.Request{ID: parting, Ranks: ranks, Wait: s.cfg.CloseWait, Command: &protocol.Command{Name: command}})
+	s.backend.Do(backend.Request{ID: releaseID, Ranks: ranks, Wait: s.cfg.CloseWait, Command: &protocol.Command{Name: command}})
 	late := time.NewTimer(s.cfg.CloseWait)
 	defer late.Stop()
 	select {
-	case <-s.parted:
+	case <-s.released:
 	case <-late.C:
 		s.cfg.Log.Warn("not all ranks have gone in time", "command", command)
 	}
@@ -71,6 +71,6 @@ func (s *Server) left(ranks rank.Set) {
 		return
 	}
 	if s.leaving = s.leaving.Minus(ranks); s.leaving.IsEmpty() {
-		close(s.parted)
+		close(s.released)
 	}
 }

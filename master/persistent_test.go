@@ -15,7 +15,7 @@ import (
 )
 
 // text prints the commands that ranks would receive.
-func (g *given) text(ranks rank.Set) string {
+func (g *persistentCommands) text(ranks rank.Set) string {
 	var b strings.Builder
 	for _, o := range g.list {
 		if those := o.ranks.Intersect(ranks); !those.IsEmpty() {
@@ -71,7 +71,7 @@ func TestGiven(t *testing.T) {
 		{"what passes is not kept", []said{{"print", all, protocol.Args{Expr: "n"}}, {"display", all, protocol.Args{}}, {"continue", all, protocol.Args{}}}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var g given
+			var g persistentCommands
 			for i, s := range c.said {
 				g.note(protocol.RequestID(i+1), s.name, s.args, s.ranks, rank.Of(0).Intersect(s.ranks))
 			}
@@ -84,7 +84,7 @@ func TestGiven(t *testing.T) {
 
 // Stops at a breakpoint that is disabled after a number of them are counted for each rank.
 func TestGivenCountsDown(t *testing.T) {
-	var g given
+	var g persistentCommands
 	of := protocol.Args{Breakpoints: []int{1, 2}, Then: "disable", Count: 2}
 	g.note(1, "break", protocol.Args{Breakpoint: 1, Location: "f"}, rank.Range(0, 3), rank.Set{})
 	g.note(2, "enable", of, rank.Range(0, 3), rank.Set{})
@@ -99,8 +99,8 @@ func TestGivenCountsDown(t *testing.T) {
 	if got := g.text(rank.Range(0, 3)); got != want || !g.countsDown() {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	first := g.parts(rank.Of(0))[0].breakpoints()[0]
-	last := g.parts(rank.Of(2))[0].breakpoints()[0]
+	first := g.subsets(rank.Of(0))[0].breakpoints()[0]
+	last := g.subsets(rank.Of(2))[0].breakpoints()[0]
 	if !first.Enabled || first.Left != 1 || last.Enabled || last.Left != 0 {
 		t.Errorf("got %+v and %+v", first, last)
 	}
@@ -110,8 +110,8 @@ func TestGivenCountsDown(t *testing.T) {
 func TestGivenIsOfEachRank(t *testing.T) {
 	names := []string{"break", "disable", "enable", "condition", "delete", "undisplay", "display"}
 	rapid.Check(t, func(t *rapid.T) {
-		var together given
-		alone := make([]given, 4)
+		var together persistentCommands
+		alone := make([]persistentCommands, 4)
 		for i := range rapid.IntRange(1, 30).Draw(t, "commands") {
 			name := rapid.SampledFrom(names).Draw(t, "name")
 			n := rapid.IntRange(1, 3).Draw(t, "number")
@@ -127,13 +127,13 @@ func TestGivenIsOfEachRank(t *testing.T) {
 			}
 		}
 		covered := rank.Set{}
-		for _, p := range together.parts(rank.Range(0, 3)) {
+		for _, p := range together.subsets(rank.Range(0, 3)) {
 			for r := range p.ranks.All() {
 				if covered.Contains(r) {
 					t.Fatalf("rank %d is in two parts", r)
 				}
 				covered = covered.Union(rank.Of(r))
-				own := alone[r].parts(rank.Of(r))[0]
+				own := alone[r].subsets(rank.Of(r))[0]
 				if fmt.Sprint(p.breakpoints(), p.displays()) != fmt.Sprint(own.breakpoints(), own.displays()) {
 					t.Fatalf("rank %d: %v, alone %v", r, p.commands, own.commands)
 				}

@@ -17,9 +17,9 @@ type Uplink interface {
 	AwaitRoom(ctx context.Context) error
 }
 
-// outlet sends to the vertex until the session ends. The output that detached ranks write
+// eventSink sends to the vertex until the session ends. The output that detached ranks write
 // afterwards goes to rest.
-type outlet struct {
+type eventSink struct {
 	up   Uplink
 	rest func(stream protocol.Kind, text []byte) // nil: the output is dropped
 	// life ends with close. The pumps outlive the call that starts them.
@@ -29,33 +29,33 @@ type outlet struct {
 	shut atomic.Bool
 }
 
-func newOutlet(up Uplink, rest func(protocol.Kind, []byte)) *outlet {
+func newEventSink(up Uplink, rest func(protocol.Kind, []byte)) *eventSink {
 	life, end := context.WithCancel(context.Background())
-	return &outlet{up: up, rest: rest, life: life, end: end}
+	return &eventSink{up: up, rest: rest, life: life, end: end}
 }
 
-// turn directs the output that is written from now on to rest.
-func (o *outlet) turn() { o.over.Store(true) }
+// redirect directs the output that is written from now on to rest.
+func (o *eventSink) redirect() { o.over.Store(true) }
 
-func (o *outlet) close() {
+func (o *eventSink) close() {
 	o.shut.Store(true)
 	o.end()
 }
 
-func (o *outlet) post(in ...tree.Input) {
+func (o *eventSink) post(in ...tree.Input) {
 	if !o.shut.Load() {
 		o.up.Post(in...)
 	}
 }
 
-func (o *outlet) events(groups ...protocol.Group) {
+func (o *eventSink) events(groups ...protocol.Group) {
 	if len(groups) > 0 {
 		o.post(tree.LocalEvents{Groups: groups})
 	}
 }
 
 // output passes on the output of a rank.
-func (o *outlet) output(groups ...protocol.Group) {
+func (o *eventSink) output(groups ...protocol.Group) {
 	if !o.over.Load() {
 		o.events(groups...)
 		return
@@ -67,14 +67,14 @@ func (o *outlet) output(groups ...protocol.Group) {
 	}
 }
 
-func (o *outlet) reply(id protocol.RequestID, groups ...protocol.Group) {
+func (o *eventSink) reply(id protocol.RequestID, groups ...protocol.Group) {
 	if len(groups) > 0 {
 		o.post(tree.LocalReply{ID: id, Groups: groups})
 	}
 }
 
 // await returns when the way up has room.
-func (o *outlet) await() {
+func (o *eventSink) await() {
 	if !o.shut.Load() {
 		o.up.AwaitRoom(o.life)
 	}

@@ -2,12 +2,12 @@ package server
 
 import "sync"
 
-// lane runs jobs one after the other, in the order in which they were given: only one goroutine at
+// serialQueue runs jobs one after the other, in the order in which they were given: only one goroutine at
 // a time may call the back end, and a command that follows a launch must find its ranks there. A
-// quick job runs at once on the goroutine that gives it if the lane is free, which saves a
+// quick job runs at once on the goroutine that gives it if the queue is free, which saves a
 // goroutine switch for each command. A slow job runs on a goroutine of its own, and later jobs
 // wait for it. The queue is bounded by the number of requests that the session has outstanding.
-type lane struct {
+type serialQueue struct {
 	mu    sync.Mutex
 	queue []job
 	busy  bool
@@ -21,7 +21,7 @@ type job struct {
 
 // do may be called by any goroutine, also from within a job; a job that is given by a job runs
 // after it.
-func (l *lane) do(j job) {
+func (l *serialQueue) do(j job) {
 	l.mu.Lock()
 	l.queue = append(l.queue, j)
 	if l.busy {
@@ -35,7 +35,7 @@ func (l *lane) do(j job) {
 
 // work runs jobs until the queue is empty. If mayBlock is false it stops at a slow job, and a new
 // goroutine continues.
-func (l *lane) work(mayBlock bool) {
+func (l *serialQueue) work(mayBlock bool) {
 	for {
 		l.mu.Lock()
 		if len(l.queue) == 0 {
@@ -56,5 +56,5 @@ func (l *lane) work(mayBlock bool) {
 	}
 }
 
-// wait returns when all goroutines of the lane have ended. No slow jobs may be given meanwhile.
-func (l *lane) wait() { l.slow.Wait() }
+// wait returns when all goroutines of the queue have ended. No slow jobs may be given meanwhile.
+func (l *serialQueue) wait() { l.slow.Wait() }
