@@ -10,8 +10,8 @@ import (
 	"sdm/protocol/canonical"
 )
 
-// noteIncomplete notes that the output of ranks that are lost with their server may be incomplete. Ranks that
-// had ended or had not started are not concerned.
+// noteIncomplete notes that the output of ranks that are lost with their server may be incomplete.
+// Ranks that had ended or had not started are not concerned.
 func (m *Master) noteIncomplete(lost protocol.Group) []session.Event {
 	var why protocol.Missing
 	if json.Unmarshal(lost.Body, &why) != nil || !why.Incomplete {

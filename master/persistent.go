@@ -23,8 +23,8 @@ type persistentCommand struct {
 	command protocol.Command
 }
 
-// makesPoint tells whether a command makes a breakpoint of any kind that remains: a barrier is about
-// the run that it begins.
+// makesPoint tells whether a command makes a breakpoint of any kind that remains: a barrier is
+// about the run that it begins.
 func makesPoint(command string) bool {
 	info, _ := protocol.LookupCommand(command)
 	return info.MakesPoint() && !info.Resumes

@@ -350,8 +350,8 @@ func (r *Runner) parentNow() parentState {
 	return r.parentState
 }
 
-// rejoinTimeout returns how long to wait for another parent. A parent that was a server is replaced by
-// another server, unless the master is gone as well. A lost master is waited for as configured.
+// rejoinTimeout returns how long to wait for another parent. A parent that was a server is replaced
+// by another server, unless the master is gone as well. A lost master is waited for as configured.
 // Without a Listener no other parent can come, and there is no wait beyond Linger.
 func (r *Runner) rejoinTimeout(a parentState) time.Duration {
 	wait := r.cfg.Linger

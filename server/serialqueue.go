@@ -2,11 +2,12 @@ package server
 
 import "sync"
 
-// serialQueue runs jobs one after the other, in the order in which they were given: only one goroutine at
-// a time may call the back end, and a command that follows a launch must find its ranks there. A
-// quick job runs at once on the goroutine that gives it if the queue is free, which saves a
-// goroutine switch for each command. A slow job runs on a goroutine of its own, and later jobs
-// wait for it. The queue is bounded by the number of requests that the session has outstanding.
+// serialQueue runs jobs one after the other, in the order in which they were given: only one
+// goroutine at a time may call the back end, and a command that follows a launch must find its
+// ranks there. A quick job runs at once on the goroutine that gives it if the queue is free, which
+// saves a goroutine switch for each command. A slow job runs on a goroutine of its own, and later
+// jobs wait for it. The queue is bounded by the number of requests that the session has
+// outstanding.
 type serialQueue struct {
 	mu    sync.Mutex
 	queue []job

@@ -9,11 +9,11 @@ import (
 	"sdm/tree/aggregate"
 )
 
-// foldBuffer are stops, ends and notes that wait for equal ones of other ranks, to show one line: the
-// tree forwards the first one at once, and the others in one or two more packets. They are written
-// when no rank runs any more, before another text that must not overtake them, or when none has
-// come within Config.Fold, after foldMost windows at the latest. Only text is folded; NDJSON has
-// all events as they come.
+// foldBuffer are stops, ends and notes that wait for equal ones of other ranks, to show one line:
+// the tree forwards the first one at once, and the others in one or two more packets. They are
+// written when no rank runs any more, before another text that must not overtake them, or when none
+// has come within Config.Fold, after foldMost windows at the latest. Only text is folded; NDJSON
+// has all events as they come.
 type foldBuffer struct {
 	groups aggregate.Pending
 	ranks  rank.Set

@@ -17,8 +17,8 @@ const maxUnauthenticated = 16
 // master takes two round trips.
 const silence = time.Second
 
-// unauthenticated are the unauthenticated connections. If all places are taken, the oldest connection is
-// closed after silence, so that silent peers cannot block a master.
+// unauthenticated are the unauthenticated connections. If all places are taken, the oldest
+// connection is closed after silence, so that silent peers cannot block a master.
 type unauthenticated struct {
 	mu   sync.Mutex
 	all  []unauthenticatedConn // in the order in which they came
@@ -95,8 +95,8 @@ const maxRefusals = 8
 // refusals counts those that were shown.
 type refusals struct{ reported atomic.Int32 }
 
-// report shows connections that have sent something invalid. Those that only held a place, which may
-// be many, are logged for debugging only.
+// report shows connections that have sent something invalid. Those that only held a place, which
+// may be many, are logged for debugging only.
 func (r *refusals) report(log *slog.Logger, c net.Conn, err error) {
 	level, n := slog.LevelDebug, int32(0)
 	if !errors.Is(err, errShownOut) {
