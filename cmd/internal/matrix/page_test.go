@@ -27,6 +27,10 @@ not of go test
 {"Action":"pause","Package":"sdm/cmd/internal/e2e","Test":"TestAbortOfLateMPI"}
 {"Action":"run","Package":"sdm/launch/ssh","Test":"TestAsk"}
 {"Action":"fail","Package":"sdm/launch/ssh","Test":"TestAsk"}
+{"Action":"run","Package":"sdm/launch/ssh","Test":"TestTell"}
+{"Action":"output","Package":"sdm/launch/ssh","Test":"TestTell","Output":"    ssh_test.go:9: not told\n"}
+{"Action":"pass","Package":"sdm/launch/ssh","Test":"TestTell/quickly"}
+{"Action":"fail","Package":"sdm/launch/ssh","Test":"TestTell"}
 {"Action":"out`
 
 func TestTestsOfARunThatWasCutOff(t *testing.T) {
@@ -38,6 +42,8 @@ func TestTestsOfARunThatWasCutOff(t *testing.T) {
 		{"cmd/internal/e2e TestMPI/Open_MPI_rendezvous", failed, "want <4>"},
 		{"cmd/internal/e2e TestRunHoldsAndReleases", skipped, "no MPIR here"},
 		{"launch/ssh TestAsk", failed, ""},
+		{"launch/ssh TestTell", failed, "not told"},
+		{"launch/ssh TestTell/quickly", passed, ""},
 	}
 	if d := cmp.Diff(want, readTests(strings.NewReader(said)).leaves(), cmp.AllowUnexported(test{})); d != "" {
 		t.Error(d)
@@ -54,11 +60,11 @@ func TestPage(t *testing.T) {
 		"| `run -- mpiexec`: MPICH | yes | not tried |\n",
 		"| MPI_Abort | 0 of 3 (3) (4) | not tried |\n",
 		"| `core` | not reached | not tried |\n",
-		"| all tests | 1 passed, 1 skipped, 2 failed, 1 not ended, 2 not reached | not tried |\n",
+		"| all tests | 2 passed, 1 skipped, 3 failed, 1 not ended, 2 not reached | not tried |\n",
 		"other was not tried: no mirror\n",
 		"1. fails: cmd/internal/e2e TestMPI/Open\\_MPI\\_rendezvous: want &lt;4>\n2. no MPIR here\n3. had not ended when the time was over: cmd/internal/e2e TestAbortIsIgnored\n4. not all of them were reached\n",
 		"Not reached when the time was over:\n\n* Some 1: cmd/internal/e2e TestAbortOfAnother, cmd/internal/e2e TestAbortOfLateMPI\n",
-		"Beyond the table:\n\n* Some 1 fails: launch/ssh TestAsk\n",
+		"Beyond the table:\n\n* Some 1 fails: launch/ssh TestAsk\n* Some 1 fails: launch/ssh TestTell: not told\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

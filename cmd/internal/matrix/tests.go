@@ -136,17 +136,18 @@ func (all tally) unreached() []string {
 	return names
 }
 
-// leaves returns the tests without subtests, by name.
+// leaves returns the tests without subtests, and those that failed though no subtest did, by name.
 func (all tally) leaves() []test {
-	holds := map[string]bool{}
-	for name := range all {
+	holds, blamed := map[string]bool{}, map[string]bool{}
+	for name, t := range all {
 		for up := above(name); up != ""; up = above(up) {
 			holds[up] = true
+			blamed[up] = blamed[up] || t.outcome == failed || t.outcome == unfinished
 		}
 	}
 	var some []test
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if t := all[name]; !holds[name] {
+		if t := all[name]; !holds[name] || t.outcome == failed && !blamed[name] {
 			if t.outcome != skipped && t.outcome != failed {
 				t.reason = ""
 			}
