@@ -145,3 +145,22 @@ func (c *calls) hear(r mi.Record) bool {
 	}
 	return true
 }
+
+// unnested returns the text of console records that stand within one: gdb 18 prints what frame apply
+// and thread apply say as ~"~\"...\"".
+func unnested(text string) string {
+	if !strings.HasPrefix(text, `~"`) {
+		return text
+	}
+	var inner strings.Builder
+	var p mi.Parser
+	others := false
+	p.Feed([]byte(text), func(r mi.Record) {
+		others = others || r.Class != mi.Console
+		inner.WriteString(r.Text)
+	})
+	if others || inner.Len() == 0 {
+		return text
+	}
+	return inner.String()
+}

@@ -32,3 +32,17 @@ func TestTokensDifferWhileTheyAreOutstanding(t *testing.T) {
 		t.Errorf("%d tokens for %d calls", len(given), 3*maxToken)
 	}
 }
+
+func TestUnnested(t *testing.T) {
+	for text, want := range map[string]string{
+		"~\"$1 = 0\\n\"\n":                 "$1 = 0\n",
+		"~\"a\\n\"\n~\"b \\\"c\\\"\\n\"\n": "a\nb \"c\"\n",
+		"~\"cut":                           "~\"cut",
+		"~\"a\\n\"\n&\"log\\n\"\n":         "~\"a\\n\"\n&\"log\\n\"\n",
+		"plain\n":                          "plain\n",
+	} {
+		if got := unnested(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

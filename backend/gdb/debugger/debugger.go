@@ -90,6 +90,9 @@ func (d *Debugger) Record(now time.Duration, r mi.Record) {
 	case mi.Notify:
 		d.notified(now, r)
 	case mi.Console, mi.Log, mi.Target, mi.Other:
+		if r.Class == mi.Console {
+			r.Text = unnested(r.Text)
+		}
 		if r.Class == mi.Console && gdbtext.IsAboutThreadLibrary(r.Text) {
 			return
 		}
