@@ -27,16 +27,12 @@ func TestNewCommand(t *testing.T) {
 	if testing.Short() {
 		return
 	}
-	patch, err := filepath.Abs("testdata/infoline.patch")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := read(t, patch)
+	text := read(t, "testdata/infoline.patch")
 	if n := strings.Count(text, "\n+++ "); n == 0 || n > mostFiles {
 		t.Fatalf("the patch changes %d files, at most %d are allowed", n, mostFiles)
 	}
 	r := copied(t, "../../..")
-	r.run(".", "git", "apply", patch)
+	r.apply(text)
 	r.run(".", "go", "build", "-trimpath", "-buildvcs=false", "-o", "bin/", "./cmd/sdm", "./cmd/sdm-server", "./cmd/sdm-master")
 	r.run("testdata/programs", "gcc", "-g", "-O0", "-o", r.path("bin/work"), "work.c")
 	r.test("Manual|Scripts", "./master/frontend/rpc", "./master/frontend/console/command", "-args", "-rewrite")
@@ -81,6 +77,46 @@ func copied(t *testing.T, from string) repository {
 }
 
 func (r repository) path(name string) string { return filepath.Join(r.dir, name) }
+
+// apply applies a unified diff. The context of each hunk must be in its file once.
+func (r repository) apply(patch string) {
+	r.t.Helper()
+	for _, change := range strings.Split("\n"+patch, "\n--- ")[1:] {
+		head, hunks, _ := strings.Cut(change, "\n@@")
+		_, name, _ := strings.Cut(head, "\n+++ b/")
+		file := r.path(name)
+		text := ""
+		if !strings.HasPrefix(head, "/dev/null") {
+			text = read(r.t, file)
+		}
+		for _, hunk := range strings.Split("\n@@"+hunks, "\n@@")[1:] {
+			before, after := sides(hunk)
+			if before != "" && strings.Count(text, before) != 1 {
+				r.t.Fatalf("%s holds this %d times:\n%s", name, strings.Count(text, before), before)
+			}
+			text = strings.Replace(text, before, after, 1)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+// sides returns the lines of a hunk before and after the change.
+func sides(hunk string) (before, after string) {
+	_, lines, _ := strings.Cut(hunk, "\n")
+	for line := range strings.Lines(strings.TrimSuffix(lines, "\n") + "\n") {
+		switch line[0] {
+		case '+':
+			after += line[1:]
+		case '-':
+			before += line[1:]
+		case ' ':
+			before, after = before+line[1:], after+line[1:]
+		}
+	}
+	return before, after
+}
 
 // run runs a program that must not fail, in a directory of the repository.
 func (r repository) run(dir, name string, args ...string) {
