@@ -21,7 +21,9 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     printf("rank %d waits\n", rank);
     fflush(stdout);
-    while (argc > 1 && waiting(argv[1])) usleep(5000); // one line: all ranks are found in it, whatever they call
+    while (argc > 1) {
+        if (waiting(argv[1])) usleep(5000); else break; // one line: all ranks are found in it, whatever they call
+    }
     MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)
         printf("%d of %d ranks counted\n", all, size);
