@@ -135,11 +135,11 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-// nobody is a Sink that discards everything.
-type nobody struct{}
+// discard is a Sink that discards everything.
+type discard struct{}
 
-func (nobody) Reply(protocol.RequestID, ...protocol.Group) {}
-func (nobody) Event(...protocol.Group)                     {}
+func (discard) Reply(protocol.RequestID, ...protocol.Group) {}
+func (discard) Event(...protocol.Group)                     {}
 
 func BenchmarkDo(b *testing.B) {
 	commands := map[string]protocol.Command{
@@ -152,7 +152,7 @@ func BenchmarkDo(b *testing.B) {
 		n    rank.ID
 	}{{"1", 1}, {"1000", 1000}, {"1M", 1 << 20}} {
 		ranks := rank.Range(0, size.n-1)
-		sim := New(Config{Variants: 8}, nobody{})
+		sim := New(Config{Variants: 8}, discard{})
 		sim.Attach(1, held(ranks), "helper", 0)
 		for _, name := range []string{"print", "equal", "stacks"} {
 			c := commands[name]

@@ -11,7 +11,7 @@ package debugger
 // gdb 10.1; none of 13.1 and 16.3.)
 const (
 	Verbose = `eval "set debug infrun %d", $_gdb_major == 10`
-	hush    = "set debug infrun 0"
+	quiet   = "set debug infrun 0"
 )
 
 // beginAttach precedes an attach.
@@ -38,5 +38,5 @@ func (d *Debugger) endAttach(m *Machine) {
 		}
 	}
 	d.Loud = false
-	m.tell("attach", console, hush)
+	m.tell("attach", console, quiet)
 }

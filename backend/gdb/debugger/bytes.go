@@ -49,7 +49,7 @@ type memoryBytes struct {
 
 func (m *Machine) readMemory(q *Request) {
 	if q.args.Count < 1 || q.args.Count > mostBytes {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "1 to 65536 bytes can be read at once", Hint: "dump memory writes more to a file"})
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("1 to %d bytes can be read at once", mostBytes), Hint: "dump memory writes more to a file"})
 		return
 	}
 	m.ask(q, func(a answer) {
@@ -71,7 +71,7 @@ func (m *Machine) readMemory(q *Request) {
 
 func (m *Machine) writeMemory(q *Request) {
 	if n := len(q.args.Data); n < 1 || n > mostBytes {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "1 to 65536 bytes can be written at once"})
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("1 to %d bytes can be written at once", mostBytes)})
 		return
 	}
 	m.ask(q, m.thenDone(q), "-data-write-memory-bytes", append(m.at(q), q.args.Expr, hex.EncodeToString(q.args.Data))...)

@@ -47,7 +47,7 @@ const emptyGroup = "Thread group is empty"
 func (m *Machine) detachAtOnce(q *Request, refused func()) {
 	m.ending.leaving = true
 	m.letGoOf(q, func(a answer) {
-		if a.failed() && a.Results.Str("msg") != emptyGroup { // that: it has been detached from already
+		if a.failed() && a.Results.Str("msg") != emptyGroup { // an empty group has been detached from already
 			m.ending.leaving = false
 			m.refused(q, a)
 			if refused != nil {

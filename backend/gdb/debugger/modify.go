@@ -130,7 +130,7 @@ func (m *Machine) setCommands(q *Request) {
 		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "commands are those of some breakpoint", Hint: "info breakpoints lists them"})
 		return
 	case len(q.args.Lines) > mostCommands:
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "more than 100 commands for one breakpoint"})
+		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("more than %d commands for one breakpoint", mostCommands)})
 		return
 	}
 	var lines []string

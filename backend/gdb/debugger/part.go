@@ -30,7 +30,8 @@ func (m *Machine) goDown(q *Request, expr string, path []string, then func(expr 
 	}
 }
 
-// about is a request for another expression, with the thread and the frame of this one, that nobody waits for.
+// about returns a request for another expression, with the thread and the frame of this one. It is not
+// answered.
 func (q *Request) about(expr string) *Request {
 	other := &Request{Command: &Command{Name: q.Name, args: q.args}, ID: q.ID, began: q.began, answered: true}
 	other.args.Expr = expr

@@ -9,8 +9,8 @@ import (
 )
 
 // TestGDBsAreLikeTheirRanks checks that gdbs have the environment and the working directory of the
-// job, whoever has started the servers, without the variables that make a process a rank or load
-// something into it.
+// job, regardless of who has started the servers, without the variables that make a process a rank
+// or load something into it.
 func TestGDBsAreLikeTheirRanks(t *testing.T) {
 	needMPIR(t)
 	o := newOnHosts(t)

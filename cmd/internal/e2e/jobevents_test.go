@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestJobEvents checks that every front end is told the states of the job, whoever has started it,
-// and that every line is JSON. A job that the script kills has not failed.
+// TestJobEvents checks that every front end is told the states of the job, regardless of who has
+// started it, and that every line is JSON. A job that the script kills has not failed.
 func TestJobEvents(t *testing.T) {
 	commands := []string{"--format", "ndjson", "-b", "-e", "continue"}
 	run := append([]string{"run"}, commands...)

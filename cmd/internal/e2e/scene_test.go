@@ -135,7 +135,7 @@ func (s *scene) secret(name, digit string) string {
 	return s.file(name, strings.Repeat(digit, 64)+"\n", 0o600)
 }
 
-// freePort returns a port at which nobody listens, for addresses that must be known beforehand. It
+// freePort returns a port without a listener, for addresses that must be known beforehand. It
 // is below the ports that the kernel chooses (32768 upwards, see ip(7)), so that only a test that
 // draws the same one can take it.
 func (s *scene) freePort() int {

@@ -21,9 +21,9 @@ import (
 // accepts unauthenticated.
 const silentStrangers = 40
 
-// hush is how long an unauthenticated client waits for an answer that must not come: long enough
-// for one that would come at once.
-const hush = 100 * time.Millisecond
+// refusalTime is how long an unauthenticated client waits for an answer that must not come: long
+// enough for one that would come at once.
+const refusalTime = 100 * time.Millisecond
 
 // attacks are what unauthenticated clients send. Each returns what it has received.
 var attacks = []struct {
@@ -101,7 +101,7 @@ func (s *scene) attack(addr string, permitted *regexp.Regexp) {
 	}()
 	for _, a := range attacks {
 		c := dial()
-		c.SetDeadline(time.Now().Add(hush))
+		c.SetDeadline(time.Now().Add(refusalTime))
 		heard := a.do(c)
 		if len(heard) > 0 && (permitted == nil || !permitted.Match(heard)) {
 			s.t.Errorf("%s at %s was answered: %q", a.name, addr, heard)
