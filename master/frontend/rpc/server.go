@@ -62,6 +62,7 @@ type server struct {
 	log   *slog.Logger
 	out   chan outgoing // to the writer; never closed
 	ended bool          // the session has ended, and not only the connection; used by the writer
+	quit  bool          // a quit has been answered; used by the writer
 	whole bool          // send the complete rank sets of all events; used by the writer
 
 	mu       sync.Mutex

@@ -250,6 +250,27 @@ func TestServeGoneWhileBuilding(t *testing.T) {
 	}
 }
 
+// A front end may close its connection once its quit is answered: the session has ended for it.
+func TestServeQuitAndHangUp(t *testing.T) {
+	for _, params := range []string{`{}`, `{"stream":true}`} {
+		tp := tape(t, "> quit\n"+`{"event":"done","asked":8,"answered":8,"ms":1}`+"\n")
+		defer tp.Close(context.Background())
+		f := serve(t, opened(tp))
+		f.initialize()
+		f.send(`{"jsonrpc":"2.0","id":1,"method":"quit","params":` + params + `}`)
+		for answered := false; !answered; {
+			body, err := f.conn.read()
+			if err != nil {
+				t.Fatal(err)
+			}
+			answered = strings.Contains(string(body), `"event":"done"`)
+		}
+		if err := f.hangUp(); err != nil {
+			t.Errorf("with params %s: %v", params, err)
+		}
+	}
+}
+
 // When the session ends, outstanding calls are answered.
 func TestServeEndOfSession(t *testing.T) {
 	held := &holding{stream: session.NewStream(), calls: make(chan struct{})}

@@ -43,8 +43,10 @@ func (s *server) write(ctx context.Context) {
 		if s.conn.write(batch...) != nil {
 			return
 		}
+		if over || s.quit {
+			s.ended = true // also for a front end that closes once its quit is answered
+		}
 		if over {
-			s.ended = true
 			return
 		}
 	}
@@ -85,6 +87,7 @@ func (s *server) event(batch [][]byte, e session.Event, ok bool) (_ [][]byte, ov
 	if !ok {
 		return s.abandon(batch), true
 	}
+	s.quit = s.quit || e.Done != nil && e.Command == "quit"
 	c := s.callOf(e)
 	line := s.line(e, s.whole || c != nil && c.whole)
 	switch {
