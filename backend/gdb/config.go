@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sdm/backend/gdb/debugger"
+	"sdm/backend/gdb/values"
 )
 
 // Config says which gdb is used and how. The zero value is valid.
@@ -102,11 +103,11 @@ func (c Config) commandLine(interpreter string, lazy, allStop bool) []string {
 		path = "gdb"
 	}
 	if files == "" {
-		files = debugger.NoDebugFiles
+		files = values.NoDebugFiles
 	}
 	line := []string{path, "-nx", "-q", "--interpreter=" + interpreter}
 	if !c.EagerSymbols {
-		line = append(line, "-iex", "set "+debugger.DebugFilesVariable+` = $_gdb_setting_str("debug-file-directory")`)
+		line = append(line, "-iex", "set "+values.DebugFilesVariable+` = $_gdb_setting_str("debug-file-directory")`)
 	}
 	for _, setting := range []string{
 		"debuginfod enabled off", // no network access
@@ -126,7 +127,7 @@ func (c Config) commandLine(interpreter string, lazy, allStop bool) []string {
 		"height 0",
 		"breakpoint pending off", // an unknown location is an error
 		"print elements 200",
-		"max-value-size " + strconv.Itoa(debugger.MostFetched), // else 200 elements per dimension
+		"max-value-size " + strconv.Itoa(values.MostFetched), // else 200 elements per dimension
 		"debug-file-directory " + files,
 	} {
 		if !c.EagerSymbols || !strings.HasPrefix(setting, "debug-file-directory") {

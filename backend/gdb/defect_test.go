@@ -15,6 +15,7 @@ import (
 	"sdm/backend"
 	"sdm/backend/gdb/debugger"
 	"sdm/backend/gdb/inferior"
+	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -59,7 +60,7 @@ func TestPanicAnywhere(t *testing.T) {
 			defer l.forker.close()
 			k, other := bareKeeper(l, 0, 1), bareKeeper(l, 2)
 			for _, s := range l.slots {
-				s.machine.Open = []*debugger.Request{{Command: &debugger.Command{Name: "print"}, ID: 7}}
+				s.machine.Open = []*request.Request{{Command: &request.Command{Name: "print"}, ID: 7}}
 			}
 			k.slots[0].machine.Open[0].Deadline = time.Minute
 			k.slots[0].machine.GDB = nil

@@ -6,7 +6,7 @@ import "sdm/protocol/rank"
 func (e *Engine) Sabotage(r rank.ID) {
 	e.work.Lock()
 	defer e.work.Unlock()
-	e.loop.ranks[r].machine.Host.Source = func(string, int, int) ([]string, error) { panic("sabotage") }
+	e.loop.ranks[r].machine.Host.Read = func(string, int, int) ([]string, error) { panic("sabotage") }
 }
 
 // PendStops makes the engine assume that a SIGSTOP of gdb is pending for the threads of

@@ -12,6 +12,7 @@ import (
 	"sdm/backend/gdb/debugger"
 	"sdm/backend/gdb/inferior"
 	"sdm/backend/gdb/sourcefile"
+	"sdm/backend/gdb/values"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
@@ -223,7 +224,7 @@ func (l *loop) signal(s *slot, g debugger.Signal) {
 }
 
 // read executes a memory read of a rank.
-func (l *loop) read(s *slot, o *debugger.MemoryRead) {
+func (l *loop) read(s *slot, o *values.MemoryRead) {
 	done := func(sums []uint64, err error) {
 		l.e.post(func(l *loop) {
 			l.guard(s.keeper, func() {

@@ -112,7 +112,7 @@ func build(t testing.TB, source string, flags ...string) string {
 	return out
 }
 
-// lineOf returns the line of a source that contains a text.
+// LineOf returns the line of a source that contains a text.
 func lineOf(t testing.TB, source, text string) int {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", source))

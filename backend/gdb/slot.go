@@ -14,6 +14,8 @@ import (
 	"sdm/backend"
 	"sdm/backend/gdb/debugger"
 	"sdm/backend/gdb/inferior"
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
@@ -71,7 +73,7 @@ func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt st
 // hostOf returns the answers to questions about a target.
 func (l *loop) hostOf(t backend.Target) debugger.Host {
 	h := debugger.Host{
-		Source:    l.sources.Of(t.Root),
+		Sources:   values.Sources{Read: l.sources.Of(t.Root)},
 		Libraries: inferior.Libraries,
 		PendsStop: func(pid int, thread string) bool { return inferior.Pending(pid, thread, syscall.SIGSTOP) },
 	}
@@ -79,13 +81,13 @@ func (l *loop) hostOf(t backend.Target) debugger.Host {
 		return h
 	}
 	newer := l.sources.NewerOf(t.Root)
-	h.Newer = func(source string, addr uint64) bool {
+	h.IsNewer = func(source string, addr uint64) bool {
 		object := inferior.ObjectAt(t.PID, addr)
 		return object != "" && newer(source, object)
 	}
 	h.Bare = func() string { return inferior.WithoutDebugInfo(t.PID, l.e.cfg.EagerSymbols) }
 	h.MPI = func(pid int) bool {
-		return inferior.Maps(pid, debugger.MPILibrary) || l.programs.Names(pid, "MPI_Abort")
+		return inferior.Maps(pid, values.MPILibrary) || l.programs.Names(pid, "MPI_Abort")
 	}
 	return h
 }
@@ -132,7 +134,7 @@ func (l *loop) follow(s *slot, pid int) {
 // do passes a request to the machines of its ranks.
 func (l *loop) do(r backend.Request) {
 	now := l.now()
-	c := debugger.CommandOf(r.Command)
+	c := request.CommandOf(r.Command)
 	for id := range r.Ranks.All() {
 		s := l.ranks[id]
 		if s == nil {

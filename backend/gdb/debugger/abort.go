@@ -3,12 +3,13 @@
 package debugger
 
 import (
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
 
 	"sdm/backend"
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -32,12 +33,8 @@ type abortWatch struct {
 	told bool // the call has been reported and is not reported again
 }
 
-// MPILibrary matches libraries that may contain MPI_Abort. gdb gets the same
-// expression; it does not support "?".
-var MPILibrary = regexp.MustCompile(`/libp*mpi[A-Za-z0-9_]*\.so`)
-
 // mpi reports whether the rank has such a library, or was linked with a static one.
-func (m *Machine) mpi() bool { return m.Host.MPI != nil && m.Host.MPI(m.Target.PID) }
+func (m *Machine) mpi() bool { return m.Host.mpi(m.Target.PID) }
 
 // watchAbort sets the breakpoint for an MPI rank, unless it is set.
 func (m *Machine) watchAbort() {
@@ -46,27 +43,27 @@ func (m *Machine) watchAbort() {
 	}
 	m.abort.read = true
 	if m.missSymbols() {
-		m.readSymbols("sharedlibrary "+MPILibrary.String(), func() {})
+		m.readSymbols("sharedlibrary "+values.MPILibrary.String(), func() {})
 	}
 	if m.GDB.Abort.asked {
 		return
 	}
 	m.GDB.Abort.asked = true
-	m.ask(ours("break"), func(a answer) { m.GDB.abortSet(a) }, "-break-insert", append(m.here(), "MPI_Abort")...)
+	m.ask(request.Internal("break"), func(a request.Answer) { m.GDB.abortSet(a) }, "-break-insert", append(m.here(), "MPI_Abort")...)
 }
 
 // libraryCame sets the breakpoint if a running rank loads MPI, as Python does. A gdb in
 // all-stop mode needs a stopped rank.
 func (m *Machine) libraryCame(name string) {
-	if MPILibrary.MatchString(name) && m.State == backend.Running && !m.Target.AllStop {
+	if values.MPILibrary.MatchString(name) && m.State == backend.Running && !m.Target.AllStop {
 		m.abort.read = false
 		m.watchAbort()
 	}
 }
 
-func (d *Debugger) abortSet(a answer) {
+func (d *Debugger) abortSet(a request.Answer) {
 	bkpt := a.Results.Path("bkpt").Fields
-	if d.Abort.number = bkpt.Str("number"); a.failed() || d.Abort.number == "" {
+	if d.Abort.number = bkpt.Str("number"); a.Failed() || d.Abort.number == "" {
 		d.Abort.asked = false // a library that is loaded later may have it
 		return
 	}
@@ -97,35 +94,35 @@ func abortCode(function string) string {
 
 // tellAbort reports the call at the frame of the program that made it, and selects that
 // frame.
-func (m *Machine) tellAbort(t *thread) {
+func (m *Machine) tellAbort(t *values.Thread) {
 	m.abort.told = true
-	f, _ := frameIn(t.stop)
-	m.ask(ours("print"), func(a answer) {
+	f, _ := values.FrameIn(t.Stop)
+	m.ask(request.Internal("print"), func(a request.Answer) {
 		code := a.Results.Str("value")
-		m.withSource(t, func(f *frame, _ string) {
-			body, c := m.stopBody(t, stopAtAbort), columnsOf(m.Target.Rank, 0)
+		m.withSource(t, func(f *values.Frame, _ string) {
+			body, c := m.stopBody(t, stopAtAbort), values.ColumnsOf(m.Target.Rank, 0)
 			body.Within = "MPI_Abort"
-			c.add("code", code)
+			c.Add("code", code)
 			if f != nil {
 				m.standWithin(t, f, &body, c)
-				m.Event(protocol.KindStopped, body, c.sorted()...)
+				m.Event(protocol.KindStopped, body, c.Sorted()...)
 				return
 			}
-			c.list = append(c.list, m.stopColumns(t)...)
+			c.Append(m.stopColumns(t)...)
 			m.tellCaller(t, body, c)
 		})
-	}, "-data-evaluate-expression", "--thread", strconv.Itoa(t.gdb), "--frame", "0", "--language", "c", abortCode(f.Func))
+	}, "-data-evaluate-expression", "--thread", strconv.Itoa(t.GDB), "--frame", "0", "--language", "c", abortCode(f.Func))
 }
 
 // tellCaller reports the call if no frame has source, as in Python: it shows the
 // calling frame.
-func (m *Machine) tellCaller(t *thread, body protocol.Stop, c *columns) {
-	m.ask(ours("backtrace"), func(a answer) {
-		if frames := framesIn(a.Results); len(frames) == 1 {
+func (m *Machine) tellCaller(t *values.Thread, body protocol.Stop, c *values.Columns) {
+	m.ask(request.Internal("backtrace"), func(a request.Answer) {
+		if frames := values.FramesIn(a.Results); len(frames) == 1 {
 			f := frames[0].Frame
 			f.Level = 0
 			body.Frame = &f
 		}
-		m.Event(protocol.KindStopped, body, c.sorted()...)
-	}, "-stack-list-frames", "--thread", strconv.Itoa(t.gdb), "1", "1")
+		m.Event(protocol.KindStopped, body, c.Sorted()...)
+	}, "-stack-list-frames", "--thread", strconv.Itoa(t.GDB), "1", "1")
 }

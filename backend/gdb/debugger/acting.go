@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"sdm/backend/gdb/gdbtext"
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -28,22 +30,22 @@ type spoken struct{ lines, texts []string }
 // to a breakpoint at the same place as one of these. Other threads run on meanwhile.
 // The thread stays stopped if the rank is being stopped, or if the thread steps: gdb
 // has forgotten where the step was to end.
-func (m *Machine) passBy(r *run, t *thread, p *point) {
+func (m *Machine) passBy(r *run, t *values.Thread, p *point) {
 	r.owed++ // nothing is decided before the thread resumes
 	var passed []*point
-	for _, w := range m.points.reached(t.stop) {
+	for _, w := range m.points.reached(t.Stop) {
 		if w != p && w.goesOn() {
 			passed = append(passed, w)
 		}
 	}
-	stays := m.points.staysFor(t.stop)
+	stays := m.points.staysFor(t.Stop)
 	if len(m.points.beside(p)) == 0 {
 		m.passAll(r, t, append(passed, p), stays)
 		return
 	}
 	m.hitTogether(t, p, func(those []*point, at *point) {
 		if at != nil {
-			stays = at.stopOf(t.stop)
+			stays = at.stopOf(t.Stop)
 		}
 		m.passAll(r, t, append(passed, those...), stays)
 	})
@@ -51,7 +53,7 @@ func (m *Machine) passBy(r *run, t *thread, p *point) {
 
 // passAll executes the actions of breakpoints one after another and then resumes the
 // thread, unless stays is a stop at which it remains.
-func (m *Machine) passAll(r *run, t *thread, passed []*point, stays mi.Tuple) {
+func (m *Machine) passAll(r *run, t *values.Thread, passed []*point, stays mi.Tuple) {
 	if len(passed) > 0 {
 		m.speakAt(passed[0], t, func(s spoken) {
 			m.logged(passed[0], t, s)
@@ -63,23 +65,23 @@ func (m *Machine) passAll(r *run, t *thread, passed []*point, stays mi.Tuple) {
 	switch {
 	case m.run != r || m.State.IsOver():
 	case stays != nil:
-		t.stop = stays
-		m.countDown(t.stop)
+		t.Stop = stays
+		m.countDown(t.Stop)
 		r.stoppedBy(t)
 	case r.interrupted:
 		r.stoppedBy(t)
-		t.stop = withoutReason(t.stop)
-	case t.id == r.thread:
+		t.Stop = withoutReason(t.Stop)
+	case t.ID == r.thread:
 		r.stoppedBy(t)
 	default:
-		m.continueThread(r, t.id)
+		m.continueThread(r, t.ID)
 	}
 }
 
 // stoppedBy records that a thread has stopped.
-func (r *run) stoppedBy(t *thread) {
+func (r *run) stoppedBy(t *values.Thread) {
 	if r.stopped == 0 {
-		r.stopped = t.id
+		r.stopped = t.ID
 	}
 }
 
@@ -104,31 +106,31 @@ func withReason(stop mi.Tuple, reason string) mi.Tuple {
 func stepped(stop mi.Tuple) mi.Tuple { return withReason(stop, "end-stepping-range") }
 
 // logged reports the output of a breakpoint while the rank runs on.
-func (m *Machine) logged(p *point, t *thread, s spoken) {
+func (m *Machine) logged(p *point, t *values.Thread, s spoken) {
 	body := protocol.Logged{Breakpoint: p.number}
-	if f, ok := frameIn(t.stop); ok {
+	if f, ok := values.FrameIn(t.Stop); ok {
 		f.Args, f.Level = nil, 0
 		body.Frame = &f.Frame
 	}
-	c := columnsOf(m.Target.Rank, 0)
+	c := values.ColumnsOf(m.Target.Rank, 0)
 	if p.exprs != nil {
 		body.Exprs = p.exprs
 		for i, text := range s.texts {
-			c.add("value."+strconv.Itoa(i), text)
+			c.Add("value."+strconv.Itoa(i), text)
 		}
 	} else {
 		body.Commands, body.Silent = s.lines, p.silent()
-		c.outputs(s)
+		outputs(c, s)
 		if body.Silent && len(s.lines) == 0 {
 			return
 		}
 	}
-	m.Event(protocol.KindLogged, body, c.sorted()...)
+	m.Event(protocol.KindLogged, body, c.Sorted()...)
 }
 
-func (c *columns) outputs(s spoken) {
+func outputs(c *values.Columns, s spoken) {
 	for i, text := range s.texts {
-		c.add("output."+strconv.Itoa(i), text)
+		c.Add("output."+strconv.Itoa(i), text)
 	}
 }
 
@@ -136,7 +138,7 @@ func (p *point) silent() bool { return len(p.lines) > 0 && p.lines[0] == "silent
 
 // speakAt evaluates the expressions of a log, or executes commands, in the innermost
 // frame of a stopped thread.
-func (m *Machine) speakAt(p *point, t *thread, then func(spoken)) {
+func (m *Machine) speakAt(p *point, t *values.Thread, then func(spoken)) {
 	var s spoken
 	lines := p.exprs
 	if p.exprs == nil {
@@ -150,13 +152,13 @@ func (m *Machine) speakAt(p *point, t *thread, then func(spoken)) {
 		then(s)
 		return
 	}
-	q := oursIn("commands", t)
+	q := request.InternalIn("commands", t.ID)
 	texts := make([]string, len(lines))
 	left := len(lines)
 	for i, line := range lines {
-		told := func(a answer, text string) {
-			texts[i] = strings.TrimRight(gdbtext.TruncateText(text, mostShown), "\n")
-			if a.failed() {
+		told := func(a request.Answer, text string) {
+			texts[i] = strings.TrimRight(gdbtext.TruncateText(text, values.MostShown), "\n")
+			if a.Failed() {
 				texts[i] = "<error: " + a.Results.Str("msg") + ">"
 			}
 			if left--; left > 0 {
@@ -173,11 +175,11 @@ func (m *Machine) speakAt(p *point, t *thread, then func(spoken)) {
 			if p.exprs != nil {
 				format, expr = "", line
 			}
-			m.askValue(q, format, expr, told)
+			m.values.Displays.AskValue(q, format, expr, told)
 			continue
 		}
-		k := m.ask(q, func(a answer) { told(a, a.text) }, "-interpreter-exec", append(m.at(q), "console", withoutInput(line))...)
-		k.print = true
+		k := m.ask(q, func(a request.Answer) { told(a, a.Text) }, "-interpreter-exec", append(m.At(q), "console", withoutInput(line))...)
+		k.Print = true
 	}
 }
 
@@ -194,9 +196,9 @@ func printedBy(line string) (format, expr string, ok bool) {
 }
 
 // setLog executes log: a breakpoint that reports values and resumes the thread.
-func (m *Machine) setLog(q *Request) {
-	if len(q.args.Exprs) == 0 {
-		m.fail(q, noExpression())
+func (m *Machine) setLog(q *request.Request) {
+	if len(q.Args.Exprs) == 0 {
+		m.Fail(q, values.NoExpression())
 		return
 	}
 	m.insertBreakpoint(q)
@@ -204,12 +206,12 @@ func (m *Machine) setLog(q *Request) {
 
 // runToBarrier executes barrier: a breakpoint that each rank reaches once, and a
 // resume.
-func (m *Machine) runToBarrier(q *Request) {
-	if q.args.Location == "" {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
+func (m *Machine) runToBarrier(q *request.Request) {
+	if q.Args.Location == "" {
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
 		return
 	}
-	q.apart()
-	q.args.Temporary = true
+	q.Apart()
+	q.Args.Temporary = true
 	m.insertBreakpoint(q)
 }

@@ -18,7 +18,7 @@ const (
 func (d *Debugger) beginAttach(m *Machine) {
 	if d.Old && !d.Loud {
 		d.Loud = true
-		m.tell("attach", console, Verbose)
+		m.Tell("attach", console, Verbose)
 	}
 }
 
@@ -38,5 +38,5 @@ func (d *Debugger) endAttach(m *Machine) {
 		}
 	}
 	d.Loud = false
-	m.tell("attach", console, quiet)
+	m.Tell("attach", console, quiet)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sdm/backend"
+	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -17,9 +18,9 @@ func BenchmarkAnswer(b *testing.B) {
 	m := NewMachine(backend.Target{Rank: 3, PID: 42}, Host{})
 	New(1).Add(m)
 	m.State = backend.Stopped
-	m.thread(1)
+	m.Thread(1)
 	parser := mi.Parser{Want: WantsRecord}
-	c := &Command{Name: "print", args: protocol.Args{Expr: "rank"}}
+	c := &request.Command{Name: "print", Args: protocol.Args{Expr: "rank"}}
 	b.ReportAllocs()
 	for b.Loop() {
 		m.GDB.Asked = rank.Range(0, 63)

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"sdm/backend/gdb/gdbtext"
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/protocol"
 )
 
@@ -28,7 +30,7 @@ var frameFunction = regexp.MustCompile(`^f(rame|ram|ra|r)?\s+fun`)
 
 // disturbs hands the rank over to a gdb of its own if a line would change the other
 // ranks of a shared gdb.
-func (m *Machine) disturbs(q *Request, line string) bool {
+func (m *Machine) disturbs(q *request.Request, line string) bool {
 	if !m.GDB.Shared() {
 		return false
 	}
@@ -43,12 +45,12 @@ func (m *Machine) disturbs(q *Request, line string) bool {
 // isForSome reports whether a request is for some but not all of the remaining ranks of
 // this gdb. A replayed request counts as given to the ranks that have the same in their
 // journals.
-func (m *Machine) isForSome(q *Request) bool {
+func (m *Machine) isForSome(q *request.Request) bool {
 	return slices.ContainsFunc(m.GDB.Machines, func(o *Machine) bool {
 		switch {
 		case o.finished() || o.moving != nil:
 			return false
-		case q.again:
+		case q.Again:
 			return !o.wasGiven(q.Command)
 		}
 		return !m.GDB.Asked.Contains(o.Target.Rank)
@@ -57,8 +59,8 @@ func (m *Machine) isForSome(q *Request) bool {
 
 // wasGiven reports whether the rank has executed a line for gdb, or is about to execute
 // it again.
-func (m *Machine) wasGiven(c *Command) bool {
-	is := func(o protocol.Command) bool { return o.Name == c.Name && o.Args.Text == c.args.Text }
+func (m *Machine) wasGiven(c *request.Command) bool {
+	is := func(o protocol.Command) bool { return o.Name == c.Name && o.Args.Text == c.Args.Text }
 	return slices.ContainsFunc(slices.Concat(m.Target.Before, m.journal, m.rescue.journal), is)
 }
 
@@ -88,17 +90,17 @@ func (m *Machine) ownVariables(text string) string {
 		}
 		name := text[i+1 : n]
 		b.WriteString(text[:n])
-		if more := lastShown[name]; more != "" {
-			b.WriteString(more + m.variableSuffix())
+		if more := values.LastShown[name]; more != "" {
+			b.WriteString(more + m.VariableSuffix())
 		}
 		if m.GDB.Shared() && m.GDB.registers != nil && name != "" && name[0] != '_' && !m.GDB.registers[name] && !strings.HasPrefix(strings.TrimLeft(text[n:], " "), "(") {
-			b.WriteString(m.variableSuffix())
+			b.WriteString(m.VariableSuffix())
 		}
 		text = text[n:]
 	}
 }
 
-func (m *Machine) variableSuffix() string { return fmt.Sprintf("_of_rank_%d", m.Target.Rank) }
+func (m *Machine) VariableSuffix() string { return fmt.Sprintf("_of_rank_%d", m.Target.Rank) }
 
 // askRegisters asks for the names of registers, once for each shared gdb.
 func (m *Machine) askRegisters() {
@@ -106,9 +108,9 @@ func (m *Machine) askRegisters() {
 		return
 	}
 	m.GDB.registers = map[string]bool{"pc": true, "sp": true, "fp": true, "ps": true}
-	m.ask(ours("attach"), func(a answer) {
+	m.ask(request.Internal("attach"), func(a request.Answer) {
 		for _, f := range a.Results.Path("register-names").Fields {
 			m.GDB.registers[f.Value.Str] = true
 		}
-	}, "-data-list-register-names", m.at(ours(""))...)
+	}, "-data-list-register-names", m.At(request.Internal(""))...)
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"sdm/backend"
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/protocol"
 )
 
@@ -18,7 +20,7 @@ import (
 //	-target-attach ─→ all threads stopped ─→ answer ─┬─ held: SIGCONT, go to stopAt
 //	                                                 └─ else: reported as stopped
 type attachment struct {
-	request *Request // nil: the target is under control
+	request *request.Request // nil: the target is under control
 	stopAt  string
 	frozen  bool   // the target is in a group stop (SIGSTOP), as held ranks are
 	put     bool   // the user's handling of SIGCONT must be restored
@@ -39,7 +41,7 @@ const (
 // SIGSTOP. gdb need not have started yet.
 func (m *Machine) Start(now time.Duration, id protocol.RequestID, stopAt string, wait time.Duration, frozen bool) {
 	m.now = now
-	q := &Request{Command: &Command{Name: "attach"}, ID: id, began: now}
+	q := &request.Request{Command: &request.Command{Name: "attach"}, ID: id, Began: now}
 	switch {
 	case m.Target.Held:
 		q.Name = "launch"
@@ -47,7 +49,7 @@ func (m *Machine) Start(now time.Duration, id protocol.RequestID, stopAt string,
 		q.Name = "core"
 	}
 	if wait > 0 {
-		q.Deadline = now + share(wait)
+		q.Deadline = now + request.Share(wait)
 	}
 	if stopAt == "" {
 		stopAt = stopAtMain
@@ -56,7 +58,7 @@ func (m *Machine) Start(now time.Duration, id protocol.RequestID, stopAt string,
 	m.beginAttach(q, stopAt, frozen || m.Target.Held)
 }
 
-func (m *Machine) beginAttach(q *Request, stopAt string, frozen bool) {
+func (m *Machine) beginAttach(q *request.Request, stopAt string, frozen bool) {
 	m.attach = attachment{request: q, stopAt: stopAt, frozen: frozen && !m.IsCore()}
 	m.tellReading(false)
 	m.Unread = unread{Deferred: m.GDB.Lazy}
@@ -94,9 +96,9 @@ func (m *Machine) letStarterEnd() {
 	}
 	m.GDB.handle = handlePassing
 	if !m.attach.frozen {
-		m.tell("handle", console, handlePassing)
+		m.Tell("handle", console, handlePassing)
 	}
-	m.tell("handle", console, "handle SIGTERM nostop noprint pass")
+	m.Tell("handle", console, "handle SIGTERM nostop noprint pass")
 }
 
 // keepHandling keeps the user's handling of SIGCONT while keepQuiet is in effect.
@@ -111,7 +113,7 @@ func (m *Machine) keepQuiet() {
 	m.attach.put = true
 	m.GDB.quiet++
 	if m.GDB.quiet == 1 {
-		m.tell("handle", console, handleQuietly)
+		m.Tell("handle", console, handleQuietly)
 	}
 }
 
@@ -123,12 +125,12 @@ func (m *Machine) giveBack() {
 	m.attach.put = false
 	m.GDB.quiet--
 	if m.GDB.quiet == 0 && !m.GDB.Gone {
-		m.tell("handle", console, m.GDB.handle)
+		m.Tell("handle", console, m.GDB.handle)
 	}
 }
 
-func (m *Machine) attached(a answer) {
-	if !a.failed() {
+func (m *Machine) attached(a request.Answer) {
+	if !a.Failed() {
 		return // its threads stop one by one; see settleAttach
 	}
 	m.attachRefused(attachFault(a.Results.Str("msg")))
@@ -225,8 +227,8 @@ func (m *Machine) notTaken() string {
 // settleAttach continues when all threads have stopped.
 func (m *Machine) settleAttach() {
 	q := m.attach.request
-	first := m.threads.find(1)
-	if q == nil || first == nil || first.stop == nil || m.threads.anyRunning() {
+	first := m.threads.Find(1)
+	if q == nil || first == nil || first.Stop == nil || m.threads.AnyRunning() {
 		return
 	}
 	m.attach.request, m.attach.opening = nil, true
@@ -235,7 +237,7 @@ func (m *Machine) settleAttach() {
 	if m.GDB.ten {
 		m.Event(protocol.KindNote, protocol.Note{Text: tenWarning})
 	}
-	m.chosen = selection{thread: 1}
+	m.chosen = request.Selection{Thread: 1}
 	if m.ending.closing {
 		m.leaveAsFound()
 		return
@@ -254,7 +256,7 @@ func (m *Machine) settleAttach() {
 	}
 	before := m.before()
 	if len(before) > 0 {
-		m.readLibraries()
+		m.ReadLibraries()
 	}
 	if m.Target.Held && (len(before) > 0 || m.attach.stopAt == stopAtEntry) {
 		m.tellLanguage()
@@ -266,20 +268,20 @@ func (m *Machine) settleAttach() {
 
 // tellLanguage has gdb take the language from the program if nothing else tells it, as
 // in the loader: after an attach it is C.
-func (m *Machine) tellLanguage() { m.tell("set language", "-gdb-set", "language", "auto") }
+func (m *Machine) tellLanguage() { m.Tell("set language", "-gdb-set", "language", "auto") }
 
 // leave goes to the first stop. If the target runs there, the request is answered after
 // the rank is reported as running: when the last rank answers, all events of the start
 // have been reported.
-func (m *Machine) leave(q *Request, first *thread) {
+func (m *Machine) leave(q *request.Request, first *values.Thread) {
 	if !m.Target.Held {
-		m.done(q)
+		m.Done(q)
 		m.beginRecord()
 		m.stopAttached(first)
 		return
 	}
 	if m.attach.stopAt == stopAtEntry {
-		m.done(q)
+		m.Done(q)
 		m.stayAtEntry("")
 		return
 	}
@@ -289,7 +291,7 @@ func (m *Machine) leave(q *Request, first *thread) {
 		return
 	}
 	m.attach.away = m.attach.stopAt
-	m.breakAtStart(q, m.attach.stopAt, func(a answer) { m.entryPoint(q, a) })
+	m.breakAtStart(q, m.attach.stopAt, func(a request.Answer) { m.entryPoint(q, a) })
 }
 
 // thaw ends the group stop; see handleQuietly.
@@ -301,12 +303,12 @@ func (m *Machine) thaw() {
 }
 
 // entryPoint continues with the breakpoint of the first stop.
-func (m *Machine) entryPoint(q *Request, a answer) {
+func (m *Machine) entryPoint(q *request.Request, a request.Answer) {
 	if m.State.IsOver() {
 		return
 	}
-	if a.failed() {
-		m.done(q)
+	if a.Failed() {
+		m.Done(q)
 		m.arrived()
 		m.stayAtEntry(fmt.Sprintf("cannot stop at %s: %s The rank stays at its first instruction.", m.attach.stopAt, a.Results.Str("msg")))
 		return
@@ -315,21 +317,21 @@ func (m *Machine) entryPoint(q *Request, a answer) {
 	m.leaveEntry(q)
 }
 
-func (m *Machine) leaveEntry(q *Request) { m.resumeAll(q) }
+func (m *Machine) leaveEntry(q *request.Request) { m.resumeAll(q) }
 
 func (m *Machine) stayAtEntry(why string) {
 	if why != "" {
 		m.Event(protocol.KindNote, protocol.Note{Text: why})
 	}
-	first := m.threads.find(1)
+	first := m.threads.Find(1)
 	if first == nil {
 		return
 	}
-	m.withDisplays(first, func(shown []protocol.Display, values []string, _ spoken) {
+	m.withDisplays(first, func(shown []protocol.Display, texts []string, _ spoken) {
 		body := m.stopBody(first, "entry")
 		body.Displays = shown
-		c := &columns{rank: m.Target.Rank, list: m.stopColumns(first)}
-		c.displays(shown, values)
-		m.Event(protocol.KindStopped, body, c.sorted()...)
+		c := values.ColumnsWith(m.Target.Rank, m.stopColumns(first))
+		c.Displays(shown, texts)
+		m.Event(protocol.KindStopped, body, c.Sorted()...)
 	})
 }

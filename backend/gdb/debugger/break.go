@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"sdm/backend"
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -17,11 +19,11 @@ type breakpointList struct {
 	Breakpoints []protocol.BreakpointInfo `json:"breakpoints"`
 }
 
-func (m *Machine) insertBreakpoint(q *Request) {
+func (m *Machine) insertBreakpoint(q *request.Request) {
 	if !m.numbered(q) {
 		return
 	}
-	location, condition := q.args.Location, q.args.Condition
+	location, condition := q.Args.Location, q.Args.Condition
 	if before, after, ok := strings.Cut(location, " if "); ok && condition == "" {
 		location, condition = strings.TrimSpace(before), strings.TrimSpace(after)
 	}
@@ -31,10 +33,10 @@ func (m *Machine) insertBreakpoint(q *Request) {
 	}
 	m.inSelectedFile(q, location, func(full string) {
 		if full != location {
-			q.restart = full
+			q.Restart = full
 		}
 		location = full
-		q.located = location
+		q.Located = location
 		m.insertAt(q, condition, location)
 	})
 }
@@ -47,64 +49,64 @@ func isLine(location string) bool {
 
 // inSelectedFile adds the file of the selected frame to a bare line number; gdb's own
 // default depends on what it has printed last, for whatever rank.
-func (m *Machine) inSelectedFile(q *Request, location string, then func(location string)) {
+func (m *Machine) inSelectedFile(q *request.Request, location string, then func(location string)) {
 	// an earlier gdb of the rank has found it
-	if isLine(location) && strings.HasSuffix(q.located, ":"+location) {
-		then(q.located)
+	if isLine(location) && strings.HasSuffix(q.Located, ":"+location) {
+		then(q.Located)
 		return
 	}
-	if !isLine(location) || m.stateNow() != backend.Stopped && !q.again {
+	if !isLine(location) || m.StateNow() != backend.Stopped && !q.Again {
 		then(location)
 		return
 	}
-	m.ask(q, func(a answer) {
-		if f, ok := frameIn(a.Results); ok && f.Full != "" {
+	m.ask(q, func(a request.Answer) {
+		if f, ok := values.FrameIn(a.Results); ok && f.Full != "" {
 			location = f.Full + ":" + location
 		}
 		then(location)
-	}, "-stack-info-frame", m.at(q)...)
+	}, "-stack-info-frame", m.At(q)...)
 }
 
 // insertHere sets a breakpoint at the place of the selected frame, as gdb does without
 // a location.
-func (m *Machine) insertHere(q *Request, condition string) {
-	if m.stateNow() != backend.Stopped {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
+func (m *Machine) insertHere(q *request.Request, condition string) {
+	if m.StateNow() != backend.Stopped {
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
 		return
 	}
-	m.ask(q, func(a answer) {
-		if a.failed() {
-			m.refused(q, a)
+	m.ask(q, func(a request.Answer) {
+		if a.Failed() {
+			m.Refused(q, a)
 			return
 		}
-		q.apart()
-		q.args.Location = "*$pc" // equal for all ranks, unlike the address
-		q.located = "*" + a.Results.Path("frame", "addr").Str
-		q.restart = q.located
-		if f, ok := frameIn(a.Results); ok && f.Full != "" { // addresses may change with a restart
-			q.restart = f.Full + ":" + strconv.Itoa(f.Line)
+		q.Apart()
+		q.Args.Location = "*$pc" // equal for all ranks, unlike the address
+		q.Located = "*" + a.Results.Path("frame", "addr").Str
+		q.Restart = q.Located
+		if f, ok := values.FrameIn(a.Results); ok && f.Full != "" { // addresses may change with a restart
+			q.Restart = f.Full + ":" + strconv.Itoa(f.Line)
 		}
-		m.insertAt(q, condition, q.located)
-	}, "-stack-info-frame", m.at(q)...)
+		m.insertAt(q, condition, q.Located)
+	}, "-stack-info-frame", m.At(q)...)
 }
 
 // insertAt sets a breakpoint at a location. gdb 13 crashes when ranks that share it
 // step where a hardware and another breakpoint are at one place. It leaves its
 // breakpoints in them, so they end by SIGTRAP.
-func (m *Machine) insertAt(q *Request, condition, location string) {
+func (m *Machine) insertAt(q *request.Request, condition, location string) {
 	alone := func() { m.aloneFor(q, "a hardware breakpoint") }
 	switch {
-	case !q.args.Hardware || !m.GDB.Shared() || q.again:
+	case !q.Args.Hardware || !m.GDB.Shared() || q.Again:
 		m.insertOnly(q, condition, m.only(condition), location)
-	case m.stateNow() != backend.Stopped:
+	case m.StateNow() != backend.Stopped:
 		alone()
 	default:
-		m.probe(q, location, func(own mi.Tuple, a answer) {
+		m.probe(q, location, func(own mi.Tuple, a request.Answer) {
 			// the file that gdb has printed last
 			if full := spotOf(own).full; isLine(location) && full != "" {
-				q.located = full + ":" + location
+				q.Located = full + ":" + location
 			}
-			if a.failed() && !(q.args.Pending && isUnknownPlace(m.words(a))) {
+			if a.Failed() && !(q.Args.Pending && isUnknownPlace(m.words(a))) {
 				m.notInserted(q, a)
 				return
 			}
@@ -113,44 +115,44 @@ func (m *Machine) insertAt(q *Request, condition, location string) {
 	}
 }
 
-func (m *Machine) insertOnly(q *Request, condition, only, location string) {
+func (m *Machine) insertOnly(q *request.Request, condition, only, location string) {
 	args := m.selecting(q)
-	if q.args.Temporary {
+	if q.Args.Temporary {
 		args = append(args, "-t")
 	}
-	if q.args.Hardware {
+	if q.Args.Hardware {
 		args = append(args, "-h")
 	}
-	if q.args.Pending {
+	if q.Args.Pending {
 		args = append(args, "-f")
 	}
 	if only != "" {
 		args = append(args, "-c", only)
 	}
-	m.ask(q, func(a answer) {
+	m.ask(q, func(a request.Answer) {
 		if !m.withoutChoice(q, a, condition, only, func(only string) { m.insertOnly(q, condition, only, location) }) {
 			m.inserted(q, a)
 		}
 	}, "-break-insert", append(args, location)...)
 }
 
-func (m *Machine) inserted(q *Request, a answer) {
-	if a.failed() {
+func (m *Machine) inserted(q *request.Request, a request.Answer) {
+	if a.Failed() {
 		m.notInserted(q, a)
 		return
 	}
 	made := a.Results.Path("bkpt").Fields
-	m.tellInvalid(q.args.Breakpoint, made, m.GDB.complains.takeInvalid(made.Str("number")))
+	m.tellInvalid(q.Args.Breakpoint, made, m.GDB.complains.takeInvalid(made.Str("number")))
 	bkpt, mine := m.mine(made)
 	if !mine {
-		m.tell("delete", "-break-delete", bkpt.Str("number"))
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No location %q in the program of this rank.", q.args.Location)})
+		m.Tell("delete", "-break-delete", bkpt.Str("number"))
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No location %q in the program of this rank.", q.Args.Location)})
 		return
 	}
-	p := m.points.claim(q.args.Breakpoint, q.args.Location, bkpt)
-	p.exprs, p.barrier = q.args.Exprs, q.Name == "barrier"
-	p.again = q.restart
-	if p.barrier && !q.again {
+	p := m.points.claim(q.Args.Breakpoint, q.Args.Location, bkpt)
+	p.exprs, p.barrier = q.Args.Exprs, q.Name == "barrier"
+	p.again = q.Restart
+	if p.barrier && !q.Again {
 		m.resumeAll(q)
 		return
 	}
@@ -162,11 +164,11 @@ func (m *Machine) inserted(q *Request, a answer) {
 
 // notInserted answers with gdb's error and marks an unknown location: a library may
 // provide it later.
-func (m *Machine) notInserted(q *Request, a answer) {
+func (m *Machine) notInserted(q *request.Request, a request.Answer) {
 	f := &protocol.Fault{Kind: protocol.FaultGDB, Message: m.words(a)}
 	f.Later = isUnknownPlace(f.Message)
 	m.refusal = f.Message // it is not repeated when the breakpoint is made pending
-	m.fail(q, f)
+	m.Fail(q, f)
 }
 
 // isUnknownPlace reports whether gdb's error is one after which it offers to make a
@@ -182,21 +184,21 @@ func isLineWithoutCode(words string) bool {
 	return strings.HasPrefix(words, "No line ") || strings.HasPrefix(words, "No compiled code for line ")
 }
 
-func (m *Machine) infoBreakpoints(q *Request) {
-	m.ask(q, func(a answer) {
-		if a.failed() {
-			m.refused(q, a)
+func (m *Machine) infoBreakpoints(q *request.Request) {
+	m.ask(q, func(a request.Answer) {
+		if a.Failed() {
+			m.Refused(q, a)
 			return
 		}
 		var all []mi.Tuple
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
 			t, mine := m.mine(f.Value.Fields)
-			if mine && (!m.GDB.Shared() || m.points.claimed(t.Str("number"))) && q.args.Lists(q.Name, m.points.info(t)) {
+			if mine && (!m.GDB.Shared() || m.points.claimed(t.Str("number"))) && q.Args.Lists(q.Name, m.points.info(t)) {
 				all = append(all, t)
 			}
 		}
-		if len(all) == 0 && len(q.args.Breakpoints) > 0 {
-			m.fail(q, noneMatching(q.Name, q.args.Breakpoints))
+		if len(all) == 0 && len(q.Args.Breakpoints) > 0 {
+			m.Fail(q, noneMatching(q.Name, q.Args.Breakpoints))
 			return
 		}
 		m.replyBreakpoints(q, all)
@@ -212,34 +214,34 @@ func noneMatching(command string, numbers []int) *protocol.Fault {
 	return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No %s matching '%s'.", what, strings.Trim(fmt.Sprint(numbers), "[]"))}
 }
 
-func (m *Machine) replyBreakpoints(q *Request, all []mi.Tuple) {
+func (m *Machine) replyBreakpoints(q *request.Request, all []mi.Tuple) {
 	body := breakpointList{Breakpoints: []protocol.BreakpointInfo{}}
-	c := columnsOf(m.Target.Rank, q.args.Limit)
+	c := values.ColumnsOf(m.Target.Rank, q.Args.Limit)
 	for _, t := range all {
 		i := m.points.info(t)
 		if i.Number == 0 {
 			continue // internal
 		}
 		body.Breakpoints = append(body.Breakpoints, i)
-		c.add(hitsColumn(i.Number), m.points.hits(t))
+		c.Add(hitsColumn(i.Number), m.points.hits(t))
 	}
-	m.reply(q, body, c.sorted()...)
+	m.Reply(q, body, c.Sorted()...)
 }
 
 // placed calls then when it is known at which location of its breakpoint a thread has
 // stopped. With several locations it asks gdb again: libraries may have added some.
-func (m *Machine) placed(t *thread, then func()) {
-	p := m.points.at(t.stop)
-	if p == nil || p.number == 0 || p.location == "" || p.event != "" || t.stop.Str("bkptno") == "" {
+func (m *Machine) placed(t *values.Thread, then func()) {
+	p := m.points.at(t.Stop)
+	if p == nil || p.number == 0 || p.location == "" || p.event != "" || t.Stop.Str("bkptno") == "" {
 		then()
 		return
 	}
-	_, several := t.stop.Get("locno") // gdb 13 and later; it counts all ranks that share it
-	if len(p.places) == 1 && p.places[0] == t.stop.Path("frame", "addr").Str && (m.GDB.Shared() || !several) {
+	_, several := t.Stop.Get("locno") // gdb 13 and later; it counts all ranks that share it
+	if len(p.places) == 1 && p.places[0] == t.Stop.Path("frame", "addr").Str && (m.GDB.Shared() || !several) {
 		then()
 		return
 	}
-	m.ask(ours("info breakpoints"), func(a answer) {
+	m.ask(request.Internal("info breakpoints"), func(a request.Answer) {
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
 			if f.Value.Fields.Str("number") == p.gdb {
 				bkpt, _ := m.mine(f.Value.Fields)
@@ -250,13 +252,13 @@ func (m *Machine) placed(t *thread, then func()) {
 	}, "-break-info", p.gdb)
 }
 
-// thenDone returns a callback that answers with an empty object, or with gdb's error.
-func (m *Machine) thenDone(q *Request) func(answer) {
-	return func(a answer) {
-		if a.failed() {
-			m.refused(q, a)
+// ThenDone returns a callback that answers with an empty object, or with gdb's error.
+func (m *Machine) ThenDone(q *request.Request) func(request.Answer) {
+	return func(a request.Answer) {
+		if a.Failed() {
+			m.Refused(q, a)
 			return
 		}
-		m.done(q)
+		m.Done(q)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -37,7 +39,7 @@ type point struct {
 	missed   bool // gdb does not list it any more, see newHits
 	// watched is the frame of a watchpoint in a shared gdb: the thread, and the level
 	// counted from the outermost, which is 1; 0: unknown.
-	watched selection
+	watched request.Selection
 	// places are the addresses of its locations, in order, as gdb reported last.
 	places []string
 }
@@ -249,7 +251,7 @@ func (b *breakpoints) info(t mi.Tuple) protocol.BreakpointInfo {
 	}
 	for n, l := range t.Path("locations").Fields {
 		// Without lines, as in most libraries, gdb gives a symbol: at="<qsort+4>".
-		i.Places = append(i.Places, cmp.Or(place(frameOf(l.Value.Fields).Frame), l.Value.Fields.Str("at")))
+		i.Places = append(i.Places, cmp.Or(place(values.FrameOf(l.Value.Fields).Frame), l.Value.Fields.Str("at")))
 		if l.Value.Fields.Str("enabled") != "y" {
 			i.Disabled = append(i.Disabled, n+1)
 		}

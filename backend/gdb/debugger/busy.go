@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sdm/backend"
+	"sdm/backend/gdb/request"
 	"sdm/protocol"
 )
 
@@ -79,10 +80,10 @@ func (m *Machine) overdue() {
 		}
 		f := &protocol.Fault{
 			Kind: protocol.FaultEngine, Hint: "interrupt it, or kill the rank",
-			Message: fmt.Sprintf("gdb has not answered in %s", rounded(m.now-q.began)),
+			Message: fmt.Sprintf("gdb has not answered in %s", rounded(m.now-q.Began)),
 		}
 		if m.attach.request == q {
-			f.Message = fmt.Sprintf("gdb has not brought the rank under control in %s", rounded(m.now-q.began))
+			f.Message = fmt.Sprintf("gdb has not brought the rank under control in %s", rounded(m.now-q.Began))
 			f.Hint = "give it more time with --wait"
 		} else if k := m.GDB.Calls.current(); k != nil {
 			f.Message += ": it is busy with " + k.what()
@@ -91,7 +92,7 @@ func (m *Machine) overdue() {
 				f.Hint = fmt.Sprintf("if it does not hear the interrupt in %s, another gdb takes the rank over", unhearing)
 			}
 		}
-		m.fail(q, f)
+		m.Fail(q, f)
 	}
 }
 
@@ -109,8 +110,8 @@ func (m *Machine) deadline() time.Duration {
 	if m.run != nil && m.run.interrupted {
 		at(m.run.next)
 	}
-	if m.displays.held != nil {
-		at(m.displays.held.until)
+	if m.held != nil {
+		at(m.held.until)
 	}
 	if m.run != nil {
 		at(m.run.lookAt)
@@ -127,18 +128,18 @@ func (m *Machine) deadline() time.Duration {
 
 // interrupt stops a running rank. For a stopped one it aborts what gdb is busy with for
 // the rank, if anything.
-func (m *Machine) interrupt(q *Request) {
+func (m *Machine) interrupt(q *request.Request) {
 	for _, o := range m.behind { // they have not begun
-		m.fail(o, &protocol.Fault{Kind: protocol.FaultState, Message: "interrupted before it ran"})
+		m.Fail(o, &protocol.Fault{Kind: protocol.FaultState, Message: "interrupted before it ran"})
 	}
 	m.behind = nil
-	if len(m.Open) == 1 && !m.GDB.late && m.stateNow() == backend.Stopped {
-		m.done(q)
+	if len(m.Open) == 1 && !m.GDB.late && m.StateNow() == backend.Stopped {
+		m.Done(q)
 		return
 	}
 	if r := m.run; r != nil {
 		if r.interrupted && m.now < r.next && !m.GDB.late {
-			m.done(q) // it is stopping
+			m.Done(q) // it is stopping
 			return
 		}
 		r.interrupted, r.next = true, m.now+again
@@ -147,15 +148,15 @@ func (m *Machine) interrupt(q *Request) {
 }
 
 // interruptGDB tells gdb to stop the rank, and checks that gdb processes it.
-func (m *Machine) interruptGDB(q *Request) {
+func (m *Machine) interruptGDB(q *request.Request) {
 	w := &m.watch
 	if w.unheard == nil {
 		w.since, w.woken = m.now, false
 	}
 	w.nudgeAt = m.now + patience
-	w.unheard = m.ask(q, func(a answer) {
+	w.unheard = m.ask(q, func(a request.Answer) {
 		w.nudgeAt, w.unheard = 0, nil
-		m.thenDone(q)(a)
+		m.ThenDone(q)(a)
 	}, "-exec-interrupt", "--thread-group", m.group)
 	m.turnBack()
 	if m.GDB.late {

@@ -6,32 +6,20 @@ import (
 	"strings"
 	"time"
 
+	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
 )
-
-// answer is gdb's answer to one call.
-type answer struct {
-	mi.Record        // ^done, ^running, ^error
-	text      string // what it printed meanwhile, if the call asked for it
-	warned    string // its warnings, if the call wants them separately
-	made      string // gdb's number of the breakpoint that the call has made
-}
-
-// failed reports whether gdb refused the command.
-func (a answer) failed() bool { return a.Name == "error" }
 
 // call is one command to gdb.
 type call struct {
 	token int64
 	task  string // what it is for, if it belongs to no request
-	of    *Request
+	of    *request.Request
 	sent  time.Duration
-	then  func(answer) // may be nil
-	by    *Machine     // the machine that asked; nil: no rank
-	print bool         // what gdb prints belongs to the answer
-	raw   bool         // as MI records, not as text
-	apart bool         // without warnings, which go to warned
-	still string       // a thread whose stop is ignored during the call: it has not run
+	then  func(request.Answer) // may be nil
+	by    *Machine             // the machine that asked; nil: no rank
+	request.Capture
+	still string // a thread whose stop is ignored during the call: it has not run
 	text  strings.Builder
 
 	warned strings.Builder
@@ -42,7 +30,7 @@ type call struct {
 // what describes for messages what gdb is busy with.
 func (k *call) what() string {
 	if k.of != nil {
-		return k.of.what()
+		return k.of.What()
 	}
 	return k.task
 }
@@ -92,7 +80,7 @@ func (c *calls) take(token int64) (k *call, skipped []*call) {
 // interrupted discards the text printed so far: it was about a stop of another rank,
 // which gdb reported before it executed the call.
 func (c *calls) interrupted() {
-	if k := c.current(); k != nil && !k.raw {
+	if k := c.current(); k != nil && !k.Raw {
 		k.text.Reset()
 		k.warned.Reset()
 	}
@@ -128,14 +116,14 @@ const maxText = mi.MaxLine
 // hear adds printed text to the call that asked for it; false if none did.
 func (c *calls) hear(r mi.Record) bool {
 	k := c.current()
-	if k == nil || !k.print || k.text.Len() > maxText {
-		return k != nil && k.print
+	if k == nil || !k.Print || k.text.Len() > maxText {
+		return k != nil && k.Print
 	}
 	switch {
-	case k.raw:
+	case k.Raw:
 		k.text.WriteString(r.String())
 		k.text.WriteByte('\n')
-	case k.apart && r.Class == mi.Log:
+	case k.Apart && r.Class == mi.Log:
 		k.warned.WriteString(r.Text)
 	case r.Class == mi.Other:
 		k.text.WriteString(r.Text)

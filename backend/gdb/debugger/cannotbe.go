@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/request"
 	"sdm/protocol"
 )
 
@@ -21,10 +22,10 @@ var refusedSettings = []struct {
 }
 
 // cannotBe answers a line that is refused, or that a shared gdb cannot execute.
-func (m *Machine) cannotBe(q *Request, line string) bool {
+func (m *Machine) cannotBe(q *request.Request, line string) bool {
 	words := strings.Fields(line)
 	if len(words) > 1 && (words[0] == "catch" || words[0] == "tcatch") && words[1] == "vfork" && !m.Target.AllStop {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "catch vfork is not handed to gdb", Hint: "without gdb in front it gives the rank a gdb that can resume it"})
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "catch vfork is not handed to gdb", Hint: "without gdb in front it gives the rank a gdb that can resume it"})
 		return true
 	}
 	if len(words) < 3 || words[0] != "set" && words[0] != "-gdb-set" {
@@ -37,7 +38,7 @@ func (m *Machine) cannotBe(q *Request, line string) bool {
 	}
 	for _, s := range refusedSettings {
 		if s.setting.MatchString(setting) {
-			m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: setting + ": " + s.why, Hint: s.hint})
+			m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: setting + ": " + s.why, Hint: s.hint})
 			return true
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"sdm/backend"
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -36,42 +38,42 @@ func (s spot) is(o spot) bool {
 }
 
 // clear deletes the breakpoints at a location, or in the line of the selected frame.
-func (m *Machine) clear(q *Request) {
-	if q.args.Location == "" && m.stateNow() != backend.Stopped {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
+func (m *Machine) clear(q *request.Request) {
+	if q.Args.Location == "" && m.StateNow() != backend.Stopped {
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
 		return
 	}
-	if m.stateNow() != backend.Stopped {
-		m.clearAt(q, q.args.Location)
+	if m.StateNow() != backend.Stopped {
+		m.clearAt(q, q.Args.Location)
 		return
 	}
-	m.ask(q, func(a answer) {
+	m.ask(q, func(a request.Answer) {
 		here := spotOf(a.Results.Path("frame").Fields)
 		switch {
-		case q.args.Location == "" && a.failed():
-			m.refused(q, a)
-		case q.args.Location == "" && here.full == "":
+		case q.Args.Location == "" && a.Failed():
+			m.Refused(q, a)
+		case q.Args.Location == "" && here.full == "":
 			// gdb's error message
-			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "No source file specified."})
-		case q.args.Location == "":
+			m.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "No source file specified."})
+		case q.Args.Location == "":
 			m.clearSpots(q, []spot{here})
-		case isLine(q.args.Location) && here.full != "": // as break does
-			m.clearAt(q, here.full+":"+q.args.Location)
+		case isLine(q.Args.Location) && here.full != "": // as break does
+			m.clearAt(q, here.full+":"+q.Args.Location)
 		default:
-			m.clearAt(q, q.args.Location)
+			m.clearAt(q, q.Args.Location)
 		}
-	}, "-stack-info-frame", m.at(q)...)
+	}, "-stack-info-frame", m.At(q)...)
 }
 
 // clearAt finds where break would set a breakpoint. For a line without code that is a
 // later line, where nothing is deleted.
-func (m *Machine) clearAt(q *Request, location string) {
+func (m *Machine) clearAt(q *request.Request, location string) {
 	line := location[strings.LastIndexByte(location, ':')+1:]
-	m.probe(q, location, func(own mi.Tuple, a answer) {
+	m.probe(q, location, func(own mi.Tuple, a request.Answer) {
 		switch {
-		case a.failed() && isLine(line) && isLineWithoutCode(m.words(a)):
+		case a.Failed() && isLine(line) && isLineWithoutCode(m.words(a)):
 			m.clearSpots(q, nil)
-		case a.failed():
+		case a.Failed():
 			m.clearNamed(q, a)
 		case isLine(line):
 			m.clearSpots(q, slices.DeleteFunc(spotsOf(own), func(s spot) bool { return s.line != line }))
@@ -82,10 +84,10 @@ func (m *Machine) clearAt(q *Request, location string) {
 }
 
 // places returns what break would set at a location, or answers with gdb's error.
-func (m *Machine) places(q *Request, location string, then func(own mi.Tuple)) {
-	m.probe(q, location, func(own mi.Tuple, a answer) {
-		if a.failed() {
-			m.refused(q, a)
+func (m *Machine) places(q *request.Request, location string, then func(own mi.Tuple)) {
+	m.probe(q, location, func(own mi.Tuple, a request.Answer) {
+		if a.Failed() {
+			m.Refused(q, a)
 			return
 		}
 		then(own)
@@ -93,11 +95,11 @@ func (m *Machine) places(q *Request, location string, then func(own mi.Tuple)) {
 }
 
 // probe finds that by a disabled breakpoint, which is deleted at once.
-func (m *Machine) probe(q *Request, location string, then func(own mi.Tuple, a answer)) {
-	m.ask(q, func(a answer) {
+func (m *Machine) probe(q *request.Request, location string, then func(own mi.Tuple, a request.Answer)) {
+	m.ask(q, func(a request.Answer) {
 		set := a.Results.Path("bkpt").Fields
-		if !a.failed() {
-			m.tell(q.Name, "-break-delete", set.Str("number"))
+		if !a.Failed() {
+			m.Tell(q.Name, "-break-delete", set.Str("number"))
 		}
 		own, _ := m.mine(set)
 		then(own, a)
@@ -115,22 +117,22 @@ func spotsOf(bkpt mi.Tuple) []spot {
 
 // clearNamed deletes the pending breakpoints with exactly this location, which gdb does
 // not know.
-func (m *Machine) clearNamed(q *Request, a answer) {
+func (m *Machine) clearNamed(q *request.Request, a request.Answer) {
 	var numbers []int
 	for _, p := range m.points.list {
-		if p.number > 0 && p.location == q.args.Location && p.places == nil && p.event == "" {
+		if p.number > 0 && p.location == q.Args.Location && p.places == nil && p.event == "" {
 			numbers = append(numbers, p.number)
 		}
 	}
 	if numbers == nil {
-		m.refused(q, a)
+		m.Refused(q, a)
 		return
 	}
 	m.deleteFor(q, numbers)
 }
 
-func (m *Machine) clearSpots(q *Request, spots []spot) {
-	m.ask(q, func(a answer) {
+func (m *Machine) clearSpots(q *request.Request, spots []spot) {
+	m.ask(q, func(a request.Answer) {
 		var numbers []int
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
 			bkpt, mine := m.mine(f.Value.Fields)
@@ -141,8 +143,8 @@ func (m *Machine) clearSpots(q *Request, spots []spot) {
 			}
 		}
 		if numbers == nil {
-			at := cmp.Or(q.args.Location, "this line")
-			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No breakpoint at %s.", at), Hint: "info breakpoints lists them"})
+			at := cmp.Or(q.Args.Location, "this line")
+			m.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No breakpoint at %s.", at), Hint: "info breakpoints lists them"})
 			return
 		}
 		m.deleteFor(q, numbers)
@@ -150,15 +152,15 @@ func (m *Machine) clearSpots(q *Request, spots []spot) {
 }
 
 // deleteFor deletes breakpoints and answers with their numbers.
-func (m *Machine) deleteFor(q *Request, numbers []int) {
+func (m *Machine) deleteFor(q *request.Request, numbers []int) {
 	slices.Sort(numbers)
-	sub := &Request{Command: &Command{Name: "delete", args: protocol.Args{Breakpoints: numbers}}, ID: q.ID, began: q.began}
-	sub.into = func(g protocol.Group) {
+	sub := &request.Request{Command: &request.Command{Name: "delete", Args: protocol.Args{Breakpoints: numbers}}, ID: q.ID, Began: q.Began}
+	sub.Into = func(g protocol.Group) {
 		if g.Kind == protocol.KindFault {
-			m.say(q, g)
+			m.Say(q, g)
 			return
 		}
-		m.reply(q, cleared{numbers})
+		m.Reply(q, cleared{numbers})
 	}
 	m.changeBreakpoints(sub)
 }
@@ -171,12 +173,12 @@ type functionList struct {
 // breakMatching executes rbreak. The master first asks all ranks for their functions,
 // so that each function gets the same number on all ranks, and then has the breakpoints
 // set.
-func (m *Machine) breakMatching(q *Request) {
-	if len(q.args.Functions) > 0 {
-		m.breakFunctions(q, breakpointList{Breakpoints: []protocol.BreakpointInfo{}}, columnsOf(m.Target.Rank, q.args.Limit), 0)
+func (m *Machine) breakMatching(q *request.Request) {
+	if len(q.Args.Functions) > 0 {
+		m.breakFunctions(q, breakpointList{Breakpoints: []protocol.BreakpointInfo{}}, values.ColumnsOf(m.Target.Rank, q.Args.Limit), 0)
 		return
 	}
-	file, regex := "", strings.TrimSpace(q.args.Expr)
+	file, regex := "", strings.TrimSpace(q.Args.Expr)
 	if before, after, ok := strings.Cut(regex, ":"); ok && !strings.HasPrefix(after, ":") {
 		file, regex = strings.TrimSpace(before), strings.TrimSpace(after)
 	}
@@ -190,20 +192,20 @@ func (m *Machine) breakMatching(q *Request) {
 	if file != "" {
 		most = mostSearched
 	}
-	m.ask(q, func(a answer) {
-		if a.failed() {
-			m.refused(q, a)
+	m.ask(q, func(a request.Answer) {
+		if a.Failed() {
+			m.Refused(q, a)
 			return
 		}
 		list := functionsIn(a.Results, file)
 		switch {
 		case len(list) == 0:
-			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No function fits %q.", q.args.Expr)})
+			m.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No function fits %q.", q.Args.Expr)})
 		case len(list) > protocol.MostFunctions:
-			m.fail(q, protocol.TooManyFunctions(q.args.Expr))
+			m.Fail(q, protocol.TooManyFunctions(q.Args.Expr))
 		default:
 			m.fitting = list
-			m.reply(q, functionList{list})
+			m.Reply(q, functionList{list})
 		}
 	}, "-symbol-info-functions", append(args, "--name", regex, "--max-results", fmt.Sprint(most))...)
 }
@@ -244,24 +246,24 @@ func quoted(name string) string {
 
 // breakFunctions sets the breakpoints of an rbreak from the i-th on, each as break
 // would. Functions that the program of this rank does not have are left out.
-func (m *Machine) breakFunctions(q *Request, body breakpointList, c *columns, i int) {
-	if i == len(q.args.Functions) {
+func (m *Machine) breakFunctions(q *request.Request, body breakpointList, c *values.Columns, i int) {
+	if i == len(q.Args.Functions) {
 		if len(body.Breakpoints) == 0 {
-			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No function fits %q.", q.args.Expr)})
+			m.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No function fits %q.", q.Args.Expr)})
 			return
 		}
-		m.reply(q, body, c.sorted()...)
+		m.Reply(q, body, c.Sorted()...)
 		return
 	}
-	m.breakFunction(q, q.args.Functions[i], i, func(g protocol.Group) {
+	m.breakFunction(q, q.Args.Functions[i], i, func(g protocol.Group) {
 		if g.Kind == protocol.KindResult {
 			var one breakpointList
 			if json.Unmarshal(g.Body, &one) == nil {
 				body.Breakpoints = append(body.Breakpoints, one.Breakpoints...)
 			}
-			c.list = append(c.list, g.Columns...)
+			c.Append(g.Columns...)
 		}
-		if f := faultIn(g); f != nil && slices.Contains(m.fitting, q.args.Functions[i]) {
+		if f := faultIn(g); f != nil && slices.Contains(m.fitting, q.Args.Functions[i]) {
 			m.note("%s", f.Message)
 		}
 		if !m.State.IsOver() {
@@ -272,10 +274,10 @@ func (m *Machine) breakFunctions(q *Request, body breakpointList, c *columns, i 
 
 // breakFunction sets the i-th breakpoint of an rbreak. gdb 13 lists the typedefs of
 // arguments (std::string), and finds such a function only without its file.
-func (m *Machine) breakFunction(q *Request, location string, i int, then func(protocol.Group)) {
-	args := protocol.Args{Location: location, Breakpoint: q.args.Breakpoint + i}
-	sub := &Request{Command: &Command{Name: "break", args: args}, ID: q.ID, began: q.began}
-	sub.into = func(g protocol.Group) {
+func (m *Machine) breakFunction(q *request.Request, location string, i int, then func(protocol.Group)) {
+	args := protocol.Args{Location: location, Breakpoint: q.Args.Breakpoint + i}
+	sub := &request.Request{Command: &request.Command{Name: "break", Args: args}, ID: q.ID, Began: q.Began}
+	sub.Into = func(g protocol.Group) {
 		_, name, inFile := strings.Cut(location, ":'")
 		if f := faultIn(g); f == nil || !inFile || !strings.Contains(f.Message, " not defined in ") || m.State.IsOver() {
 			then(g)

@@ -5,12 +5,14 @@ package debugger
 import (
 	"strconv"
 
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/protocol"
 )
 
 // row tells how one command is executed.
 type row struct {
-	do     func(*Machine, *Request)
+	do     func(*Machine, *request.Request)
 	always bool // also if gdb does not answer
 	early  bool // also during the attach
 	reads  bool // may wait for a file, which the caller of Do must not
@@ -63,7 +65,7 @@ func rowOf(name string) row {
 	case "next", "step":
 		return row{do: (*Machine).stepLine}
 	case "finish":
-		return row{do: func(m *Machine, q *Request) { m.resumeOne(q, "-exec-finish") }}
+		return row{do: func(m *Machine, q *request.Request) { m.resumeOne(q, "-exec-finish") }}
 	case "until":
 		return row{do: (*Machine).runUntil}
 	case "interrupt":
@@ -72,24 +74,6 @@ func rowOf(name string) row {
 		return row{do: (*Machine).kill, always: true, early: true}
 	case "detach":
 		return row{do: (*Machine).detach}
-	case "print":
-		return row{do: (*Machine).evaluate}
-	case "hash":
-		return row{do: (*Machine).hashArray}
-	case "backtrace":
-		return row{do: (*Machine).backtrace}
-	case "stacks":
-		return row{do: (*Machine).stacks}
-	case "frame", "up", "down":
-		return row{do: (*Machine).chooseFrame}
-	case "info locals":
-		return row{do: (*Machine).infoLocals}
-	case "info args":
-		return row{do: (*Machine).infoArgs}
-	case "info threads":
-		return row{do: (*Machine).infoThreads}
-	case "list":
-		return row{do: (*Machine).listSource, reads: true}
 	case "stepi", "nexti":
 		return row{do: (*Machine).stepInstruction}
 	case "advance":
@@ -104,71 +88,44 @@ func rowOf(name string) row {
 		return row{do: (*Machine).handleSignal}
 	case "info signals":
 		return row{do: (*Machine).infoSignals}
-	case "set variable":
-		return row{do: (*Machine).assign, last: true}
-	case "call":
-		return row{do: (*Machine).callFunction, last: true}
-	case "ptype", "whatis":
-		return row{do: (*Machine).describe, last: true}
-	case "display":
-		return row{do: (*Machine).display}
-	case "undisplay":
-		return row{do: (*Machine).undisplay}
-	case "info display":
-		return row{do: (*Machine).infoDisplay}
-	case "x":
-		return row{do: (*Machine).examine, last: true}
-	case "info registers":
-		return row{do: (*Machine).infoRegisters}
-	case "disassemble":
-		return row{do: (*Machine).disassemble}
-	case "thread":
-		return row{do: (*Machine).chooseThread, reads: true}
 	case "thread apply":
 		return row{do: (*Machine).applyToThreads}
-	case "dump memory":
-		return row{do: (*Machine).dumpMemory}
-	case "memory read":
-		return row{do: (*Machine).readMemory}
-	case "memory write":
-		return row{do: (*Machine).writeMemory}
-	case "info sharedlibrary":
-		return row{do: (*Machine).infoLibraries}
-	case "sharedlibrary":
-		return row{do: (*Machine).loadLibraries}
 	case "gdb":
 		return row{do: (*Machine).passLine}
 	case "mi":
 		return row{do: (*Machine).passMI}
 	}
+	if r := values.RowOf(name); r.Do != nil {
+		return row{do: func(m *Machine, q *request.Request) { r.Do(m.values, q) }, last: r.Last, reads: r.Reads}
+	}
 	return row{}
 }
 
 // stepLine executes next and step; intermediate steps are not reported.
-func (m *Machine) stepLine(q *Request) {
+func (m *Machine) stepLine(q *request.Request) {
 	if m.stepOut(q) {
 		return
 	}
-	m.resumeOne(q, "-exec-"+q.Name, strconv.Itoa(max(q.args.Count, 1)))
+	m.resumeOne(q, "-exec-"+q.Name, strconv.Itoa(max(q.Args.Count, 1)))
 }
 
 // goOn executes continue. With a count N it ignores the next N-1 hits of the breakpoint
 // at which the rank has stopped, as gdb does; elsewhere the count has no effect. Both
 // are reported in gdb's words.
-func (m *Machine) goOn(q *Request) {
-	if t := m.threads.find(m.chosen.thread); q.args.Count > 0 && t != nil {
+func (m *Machine) goOn(q *request.Request) {
+	if t := m.threads.Find(m.chosen.Thread); q.Args.Count > 0 && t != nil {
 		m.ignoreNext(q, t)
 	}
 	m.resumeAll(q)
 }
 
-func (m *Machine) ignoreNext(q *Request, t *thread) {
-	p, hits := m.points.at(t.stop), q.args.Count-1
+func (m *Machine) ignoreNext(q *request.Request, t *values.Thread) {
+	p, hits := m.points.at(t.Stop), q.Args.Count-1
 	// =breakpoint-deleted may be outstanding
-	if p == nil || p.gone || p.number <= 0 || t.stop.Str("disp") == "del" {
+	if p == nil || p.gone || p.number <= 0 || t.Stop.Str("disp") == "del" {
 		m.Event(protocol.KindNote, protocol.Note{Text: "Not stopped at any breakpoint; argument ignored."})
 		return
 	}
-	m.tell(q.what(), "-break-after", p.gdb, strconv.Itoa(hits))
+	m.Tell(q.What(), "-break-after", p.gdb, strconv.Itoa(hits))
 	m.Event(protocol.KindNote, protocol.Note{Text: ignoring(p.number, hits)})
 }

@@ -7,19 +7,6 @@ import (
 	"strings"
 )
 
-// lastShown are gdb's variables for the last address that x or info line has shown and
-// for its contents. To keep them for one rank, since sdm's own commands change them,
-// this and the suffix of the rank are appended to their names.
-var lastShown = map[string]string{"_": "at", "__": "in"}
-
-// keepExamined saves them for this rank.
-func (m *Machine) keepExamined(q *Request) {
-	for _, name := range []string{"_", "__"} {
-		line := "set $" + name + lastShown[name] + m.variableSuffix() + " = $" + name
-		m.tell("x", "-interpreter-exec", append(m.at(q), "console", line)...)
-	}
-}
-
 // keptVariable is a convenience variable that can be given to another gdb.
 type keptVariable struct{ name, value string }
 

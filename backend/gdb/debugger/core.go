@@ -9,12 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
-
-// stopAtCore is the reason of the stop of a core file.
-const stopAtCore = "core"
 
 // IsCore reports whether the rank is a core file.
 func (m *Machine) IsCore() bool { return m.Target.Core != "" }
@@ -24,18 +23,18 @@ func (m *Machine) IsCore() bool { return m.Target.Core != "" }
 // Several may share a gdb if its inferiors are added before the first one loads a core
 // file: an inferior that is added later takes over the connection, and gdb 13.1 crashes
 // when it gets another file.
-func (m *Machine) openCore(q *Request) {
-	m.ask(q, func(a answer) {
-		if a.failed() {
+func (m *Machine) openCore(q *request.Request) {
+	m.ask(q, func(a request.Answer) {
+		if a.Failed() {
 			m.notOpened(m.Target.Program, a)
 		}
 	}, "-file-exec-and-symbols", append(m.here(), m.Target.Program)...)
 	// -target-select and the target core of gdb 13 take quotes as part of the name;
 	// that of gdb 16 requires quotes if the name contains spaces.
-	m.targetCore(q, m.Target.Core, func(a answer) {
-		if a.failed() && strings.ContainsAny(m.Target.Core, " \t\"'\\") {
-			m.targetCore(q, quotedName(m.Target.Core), func(b answer) {
-				if b.failed() && !strings.HasPrefix(a.Results.Str("msg"), "Junk after filename") {
+	m.targetCore(q, m.Target.Core, func(a request.Answer) {
+		if a.Failed() && strings.ContainsAny(m.Target.Core, " \t\"'\\") {
+			m.targetCore(q, quotedName(m.Target.Core), func(b request.Answer) {
+				if b.Failed() && !strings.HasPrefix(a.Results.Str("msg"), "Junk after filename") {
 					b = a
 				}
 				m.opened(q, b)
@@ -46,8 +45,8 @@ func (m *Machine) openCore(q *Request) {
 	})
 }
 
-func (m *Machine) targetCore(q *Request, name string, then func(answer)) {
-	m.ask(q, then, "-interpreter-exec", append(m.here(), "console", "target core "+name)...).print = true
+func (m *Machine) targetCore(q *request.Request, name string, then func(request.Answer)) {
+	m.ask(q, then, "-interpreter-exec", append(m.here(), "console", "target core "+name)...).Print = true
 }
 
 // quotedName quotes a file name for gdb commands that take quotes (GDB manual,
@@ -56,7 +55,7 @@ func quotedName(name string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
 }
 
-func (m *Machine) notOpened(file string, a answer) {
+func (m *Machine) notOpened(file string, a request.Answer) {
 	if m.attach.request == nil {
 		return // reported already
 	}
@@ -67,31 +66,31 @@ func (m *Machine) notOpened(file string, a answer) {
 
 // opened reports how the program ended. gdb reports no stop, and the signal only in its
 // text output. The thread that ended the program is the first in the file.
-func (m *Machine) opened(q *Request, a answer) {
-	if a.failed() {
+func (m *Machine) opened(q *request.Request, a request.Answer) {
+	if a.Failed() {
 		m.notOpened(m.Target.Core, a)
 		return
 	}
-	m.coreWarnings = warnings(a.text)
-	first := m.thread(m.firstThread())
-	m.ask(q, func(at answer) { m.lookAtEnd(q, first, a.text, at) }, "-stack-info-frame", "--thread", m.gdbThread(first.id), "--frame", "0")
+	m.coreWarnings = warnings(a.Text)
+	first := m.Thread(m.firstThread())
+	m.ask(q, func(at request.Answer) { m.lookAtEnd(q, first, a.Text, at) }, "-stack-info-frame", "--thread", m.GDBThread(first.ID), "--frame", "0")
 }
 
 // lookAtEnd processes the frame of the first thread.
-func (m *Machine) lookAtEnd(q *Request, first *thread, words string, at answer) {
+func (m *Machine) lookAtEnd(q *request.Request, first *values.Thread, words string, at request.Answer) {
 	if m.attach.request == nil || m.State.IsOver() {
 		return
 	}
 	m.attach.request = nil
-	m.done(q)
-	m.chosen = selection{thread: first.id}
+	m.Done(q)
+	m.chosen = request.Selection{Thread: first.ID}
 	m.askRegisters()
-	first.stop = mi.Tuple{{Name: "reason", Value: mi.Value{Str: stopAtCore}}}
+	first.Stop = mi.Tuple{{Name: "reason", Value: mi.Value{Str: values.StopAtCore}}}
 	if name, meaning := terminatedBy(words); name != "" {
-		first.stop = append(first.stop, mi.Field{Name: "signal-name", Value: mi.Value{Str: name}}, mi.Field{Name: "signal-meaning", Value: mi.Value{Str: meaning}})
+		first.Stop = append(first.Stop, mi.Field{Name: "signal-name", Value: mi.Value{Str: name}}, mi.Field{Name: "signal-meaning", Value: mi.Value{Str: meaning}})
 	}
 	if f, ok := at.Results.Get("frame"); ok {
-		first.stop = append(first.stop, mi.Field{Name: "frame", Value: f})
+		first.Stop = append(first.Stop, mi.Field{Name: "frame", Value: f})
 	}
 	for _, w := range m.coreWarnings {
 		m.Event(protocol.KindNote, protocol.Note{Text: w})
@@ -106,7 +105,7 @@ func (m *Machine) lookAtEnd(q *Request, first *thread, words string, at answer) 
 // firstThread returns gdb's number of the first thread; 1 if the file names no threads.
 func (m *Machine) firstThread() int {
 	if len(m.threads) > 0 {
-		return m.threads[0].gdb
+		return m.threads[0].GDB
 	}
 	return 1
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"sdm/backend/gdb/gdbtext"
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol/rank"
 )
@@ -142,7 +144,7 @@ func (k *call) finish(now time.Duration, r mi.Record) {
 	k.by.now = now
 	k.remarked(r)
 	if k.then != nil {
-		k.then(answer{Record: r, text: k.text.String(), warned: k.by.withoutRepeats(k.warned.String()), made: k.made})
+		k.then(request.Answer{Record: r, Text: k.text.String(), Warned: k.by.withoutRepeats(k.warned.String()), Made: k.made})
 	}
 	k.by.settle()
 }
@@ -213,7 +215,7 @@ func (d *Debugger) notified(now time.Duration, r mi.Record) {
 	if k := d.Calls.current(); k != nil && r.Name == "breakpoint-created" {
 		k.made = r.Results.Path("bkpt", "number").Str
 	}
-	if r.Name == "library-loaded" && !MPILibrary.MatchString(r.Results.Str("target-name")) {
+	if r.Name == "library-loaded" && !values.MPILibrary.MatchString(r.Results.Str("target-name")) {
 		return // there are many of these
 	}
 	if r.Name == "breakpoint-deleted" {
@@ -230,11 +232,11 @@ func (d *Debugger) notified(now time.Duration, r mi.Record) {
 	switch r.Name {
 	case "thread-created":
 		d.threads[id] = m
-		m.thread(id)
+		m.Thread(id)
 		m.threadCame()
 	case "thread-exited":
 		delete(d.threads, id)
-		m.threads.remove(id)
+		m.threads.Remove(id)
 	case "thread-group-started":
 		m.followed(r.Results.Str("id"), r.Results.Str("pid"))
 	case "thread-group-exited":
@@ -247,8 +249,8 @@ func (d *Debugger) notified(now time.Duration, r mi.Record) {
 		m.groupExited(r.Results.Str("exit-code"))
 	case "thread-selected":
 		level, _ := strconv.Atoi(r.Results.Path("frame", "level").Str)
-		if ours := m.threads.ours(id); ours != 0 {
-			m.chosen = selection{thread: ours, frame: level}
+		if ours := m.threads.Ours(id); ours != 0 {
+			m.chosen = request.Selection{Thread: ours, Frame: level}
 		}
 	case "record-started", "record-stopped":
 		m.Record.begun = r.Name == "record-started"

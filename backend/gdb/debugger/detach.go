@@ -5,6 +5,8 @@ package debugger
 import (
 	"strconv"
 	"time"
+
+	"sdm/backend/gdb/request"
 )
 
 // standstill is how long a rank may take to stop before it is detached from.
@@ -13,7 +15,7 @@ const standstill = 3 * time.Second
 // detach detaches gdb from the rank. A rank that runs with breakpoints is stopped first: a child that
 // it forks meanwhile has copies of the breakpoints, and only while it runs under gdb are they
 // removed. A rank that does not stop is detached from as it is.
-func (m *Machine) detach(q *Request) {
+func (m *Machine) detach(q *request.Request) {
 	r := m.run
 	if r == nil || !r.started || len(m.points.list) == 0 || m.Target.AllStop || m.ending.detach != nil {
 		m.detachAtOnce(q, nil)
@@ -44,12 +46,12 @@ const emptyGroup = "Thread group is empty"
 
 // detachAtOnce detaches from the rank, and undoes a stop by sdm. If gdb refuses, refused is called,
 // unless it is nil.
-func (m *Machine) detachAtOnce(q *Request, refused func()) {
+func (m *Machine) detachAtOnce(q *request.Request, refused func()) {
 	m.ending.leaving = true
-	m.letGoOf(q, func(a answer) {
-		if a.failed() && a.Results.Str("msg") != emptyGroup { // an empty group has been detached from already
+	m.letGoOf(q, func(a request.Answer) {
+		if a.Failed() && a.Results.Str("msg") != emptyGroup { // an empty group has been detached from already
 			m.ending.leaving = false
-			m.refused(q, a)
+			m.Refused(q, a)
 			if refused != nil {
 				refused()
 			}
@@ -63,7 +65,7 @@ func (m *Machine) detachAtOnce(q *Request, refused func()) {
 // letGoOf has gdb detach from the rank. A child whose fork gdb has not handled yet has copies of the
 // breakpoints: gdb detaches from it without removing them (linux-nat.c, detach_one_lwp), and the
 // child would end by SIGTRAP. The loop removes them before.
-func (m *Machine) letGoOf(q *Request, then func(answer)) {
+func (m *Machine) letGoOf(q *request.Request, then func(request.Answer)) {
 	m.Out.Mend = true
 	m.selectNeighbour()
 	m.ask(q, then, "-target-detach", m.group)
@@ -77,7 +79,7 @@ func (m *Machine) letGoOf(q *Request, then func(answer)) {
 func (m *Machine) selectNeighbour() {
 	for _, o := range m.GDB.Machines {
 		if o != m && len(o.threads) > 0 {
-			m.tell("select", "-list-features", "--thread", strconv.Itoa(o.threads[0].gdb))
+			m.Tell("select", "-list-features", "--thread", strconv.Itoa(o.threads[0].GDB))
 			return
 		}
 	}
@@ -87,5 +89,5 @@ func (m *Machine) selectNeighbour() {
 // session, and has not been resumed, stays stopped.
 func (m *Machine) leaveAsFound() {
 	m.attach.frozen = false
-	m.detach(ours("detach"))
+	m.detach(request.Internal("detach"))
 }

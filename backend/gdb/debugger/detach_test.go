@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sdm/backend"
+	"sdm/backend/gdb/request"
 	"sdm/protocol/rank"
 )
 
@@ -16,11 +17,11 @@ func TestDetachInSharedGDB(t *testing.T) {
 		for i := range ranks {
 			m := NewMachine(backend.Target{Rank: rank.ID(i), PID: 100 + i}, Host{})
 			d.Add(m)
-			m.thread(i + 1)
+			m.Thread(i + 1)
 		}
 		m := d.Machines[0]
 		d.Bytes = nil
-		m.letGoOf(ours("detach"), func(answer) {})
+		m.letGoOf(request.Internal("detach"), func(request.Answer) {})
 		commands := strings.Fields(string(d.Bytes))
 		selects := ranks == 2 && len(commands) == 5 && strings.HasSuffix(commands[0], "-list-features") && commands[2] == "2"
 		if selects != (ranks == 2) || !strings.HasSuffix(commands[len(commands)-2], "-target-detach") || commands[len(commands)-1] != "i1" {

@@ -5,17 +5,18 @@
 // share. The host (package gdb) calls Start, Do, Record, Ended, Died, Vanished, Missed, Tick and Close
 // and carries out the Effects of each machine. What it must look up for a machine is in Host. A target
 // is what is debugged; an inferior is gdb's word for it. A call is one command to gdb, a request is one
-// command of a user. Functions and types are used by one goroutine at a time.
+// command of a user (package request). What a stopped rank holds is shown by package values. Functions
+// and types are used by one goroutine at a time.
 //
 // A file with commands handles one rank and need not know whether its gdb is shared, if
 // it follows these rules:
 //
-//   - Commands that look at a stopped rank begin with m.at(q), the thread and frame of the
-//     request. Commands about a program or a process begin with m.here(), the rank. m.where(q) is
+//   - Commands that look at a stopped rank begin with m.At(q), the thread and frame of the
+//     request. Commands about a program or a process begin with m.here(), the rank. m.Where(q) is
 //     the first for a stopped rank and the second otherwise. m.group is the name of the inferior
 //     where that is an argument (-target-detach, -list-thread-groups).
-//   - Thread numbers are sdm's, equal on all ranks: m.gdbThread(id) is gdb's number of a thread,
-//     m.thread(n) finds the thread of a number that gdb reports.
+//   - Thread numbers are sdm's, equal on all ranks: m.GDBThread(id) is gdb's number of a thread,
+//     m.Thread(n) finds the thread of a number that gdb reports.
 //   - A breakpoint gets the condition m.only(condition), and m.mine translates gdb's report of one
 //     to what it would be for the rank alone. -break-list also lists the breakpoints of other
 //     ranks (m.points.claimed), and a command with an empty list of numbers applies to all.

@@ -2,12 +2,17 @@
 
 package debugger
 
+import (
+	"sdm/backend/gdb/values"
+	"sdm/protocol"
+)
+
 // Effects are what the host has to do, in this order: signals, commands for gdb (Debugger.Take),
 // answers and events.
 type Effects struct {
 	Signals []Signal
 	Said    []Message
-	Reads   []*MemoryRead
+	Reads   []*values.MemoryRead
 	Follow  int  // process ID of the rank from now on; 0: unchanged
 	Move    bool // the rank is to get a gdb of its own, see handover
 	Look    bool // check whether the process lives; if not, Missed is called
@@ -44,4 +49,10 @@ const (
 // send has a signal sent.
 func (m *Machine) send(to Addressee, sig string) {
 	m.Out.Signals = append(m.Out.Signals, Signal{to, sig})
+}
+
+// Message is one answer or event; they are passed on in order.
+type Message struct {
+	Request protocol.RequestID // 0: an event
+	Group   protocol.Group
 }

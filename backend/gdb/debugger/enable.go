@@ -7,27 +7,28 @@ import (
 	"slices"
 	"strconv"
 
+	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
 
 // changeBreakpoints executes delete, enable and disable, for those that are named or
 // for all.
-func (m *Machine) changeBreakpoints(q *Request) {
-	numbers, unknown := m.points.gdbs(q.args.Breakpoints)
-	for _, p := range q.args.Places {
+func (m *Machine) changeBreakpoints(q *request.Request) {
+	numbers, unknown := m.points.gdbs(q.Args.Breakpoints)
+	for _, p := range q.Args.Places {
 		if m.points.find([]int{p.Breakpoint}) == nil && unknown == nil {
 			unknown = noBreakpoint(p.Breakpoint)
 		}
 	}
 	switch {
 	case unknown != nil:
-		m.fail(q, unknown)
-	case len(q.args.Places) > 0:
+		m.Fail(q, unknown)
+	case len(q.Args.Places) > 0:
 		m.findPlaces(q, numbers)
 	case len(numbers) > 0:
 		m.changeThese(q, numbers)
-	case m.GDB.Shared() || q.args.Then != "" || m.GDB.Abort.number != "":
+	case m.GDB.Shared() || q.Args.Then != "" || m.GDB.Abort.number != "":
 		m.changeAll(q)
 	default:
 		m.ask(q, m.thenChanged(q, nil), "-break-"+q.Name)
@@ -35,8 +36,8 @@ func (m *Machine) changeBreakpoints(q *Request) {
 }
 
 // changeAll changes all breakpoints of this rank.
-func (m *Machine) changeAll(q *Request) {
-	m.ask(q, func(a answer) {
+func (m *Machine) changeAll(q *request.Request) {
+	m.ask(q, func(a request.Answer) {
 		var numbers []string
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
 			number := f.Value.Fields.Str("number")
@@ -45,7 +46,7 @@ func (m *Machine) changeAll(q *Request) {
 			}
 		}
 		if len(numbers) == 0 {
-			m.done(q)
+			m.Done(q)
 			return
 		}
 		m.changeThese(q, numbers)
@@ -54,10 +55,10 @@ func (m *Machine) changeAll(q *Request) {
 
 // findPlaces finds gdb's names of locations; in a shared gdb these count the locations
 // of all ranks. The only location of a breakpoint is the breakpoint itself.
-func (m *Machine) findPlaces(q *Request, numbers []string) {
-	m.ask(q, func(a answer) {
-		if a.failed() {
-			m.refused(q, a)
+func (m *Machine) findPlaces(q *request.Request, numbers []string) {
+	m.ask(q, func(a request.Answer) {
+		if a.Failed() {
+			m.Refused(q, a)
 			return
 		}
 		places := map[int][]string{}
@@ -73,10 +74,10 @@ func (m *Machine) findPlaces(q *Request, numbers []string) {
 			}
 			places[m.points.ours(number)] = list
 		}
-		for _, p := range q.args.Places {
+		for _, p := range q.Args.Places {
 			list := places[p.Breakpoint]
 			if p.Number < 1 || p.Number > len(list) {
-				m.fail(q, noPlace(p, len(list)))
+				m.Fail(q, noPlace(p, len(list)))
 				return
 			}
 			numbers = append(numbers, list[p.Number-1])
@@ -99,19 +100,19 @@ func noPlace(p protocol.Site, have int) *protocol.Fault {
 }
 
 // changeThese changes breakpoints and locations by gdb's names.
-func (m *Machine) changeThese(q *Request, numbers []string) {
-	switch q.args.Then {
+func (m *Machine) changeThese(q *request.Request, numbers []string) {
+	switch q.Args.Then {
 	case "":
 		m.ask(q, m.thenChanged(q, numbers), "-break-"+q.Name, numbers...)
 		return
 	case "delete", "disable":
 	default:
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(q.args.Then) + " cannot become of a breakpoint", Hint: "disable, delete"})
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(q.Args.Then) + " cannot become of a breakpoint", Hint: "disable, delete"})
 		return
 	}
 	line := "enable delete"
-	if q.args.Then == "disable" {
-		line = fmt.Sprintf("enable count %d", max(q.args.Count, 1))
+	if q.Args.Then == "disable" {
+		line = fmt.Sprintf("enable count %d", max(q.Args.Count, 1))
 	}
 	for _, n := range numbers {
 		line += " " + n
@@ -121,19 +122,19 @@ func (m *Machine) changeThese(q *Request, numbers []string) {
 
 // thenChanged answers the request, and records which breakpoints exist and what gdb
 // does with them at a hit.
-func (m *Machine) thenChanged(q *Request, numbers []string) func(answer) {
-	then := m.thenDone(q)
-	return func(a answer) {
+func (m *Machine) thenChanged(q *request.Request, numbers []string) func(request.Answer) {
+	then := m.ThenDone(q)
+	return func(a request.Answer) {
 		for _, p := range m.points.list {
-			if a.failed() || q.Name == "disable" || numbers != nil && !slices.Contains(numbers, p.gdb) {
+			if a.Failed() || q.Name == "disable" || numbers != nil && !slices.Contains(numbers, p.gdb) {
 				continue
 			}
 			switch {
 			case q.Name == "delete":
 				p.gone = p.number > 0
-			case q.args.Then == "disable":
-				p.once, p.left = true, max(q.args.Count, 1)
-			case q.args.Then == "delete":
+			case q.Args.Then == "disable":
+				p.once, p.left = true, max(q.Args.Count, 1)
+			case q.Args.Then == "delete":
 				p.once, p.left = false, 0
 			case p.once:
 				p.left = 1

@@ -7,20 +7,21 @@ import (
 	"time"
 
 	"sdm/backend"
+	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
 
 // ending is how far the end of a rank has come.
 type ending struct {
-	killing bool          // the target has been sent SIGKILL by us
-	leaving bool          // gdb has been told to let the target go
-	failed  bool          // the target could not be attached to
-	closing bool          // the session ends; the attach that is under way must end before
-	poked   bool          // gdb has been made to look at a dead target
-	killAt  time.Duration // when gdb is killed unless it has ended; 0 is never
-	detach  *Request      // detaches when the rank has stopped
-	giveUp  time.Duration // … or at this time
+	killing bool             // the target has been sent SIGKILL by us
+	leaving bool             // gdb has been told to let the target go
+	failed  bool             // the target could not be attached to
+	closing bool             // the session ends; the attach that is under way must end before
+	poked   bool             // gdb has been made to look at a dead target
+	killAt  time.Duration    // when gdb is killed unless it has ended; 0 is never
+	detach  *request.Request // detaches when the rank has stopped
+	giveUp  time.Duration    // … or at this time
 }
 
 // attachEnd is how long gdb may take to complete an attach when the session ends. One that reads
@@ -108,10 +109,10 @@ func (m *Machine) finish(state backend.State) {
 	for len(m.Open) > 0 {
 		q := m.Open[0]
 		if info, _ := protocol.LookupCommand(q.Name); info.Ends || q.Name == "interrupt" {
-			m.done(q)
+			m.Done(q)
 			continue
 		}
-		m.fail(q, state.Refuse(protocol.NeedAlive))
+		m.Fail(q, state.Refuse(protocol.NeedAlive))
 	}
 	m.ending.killAt, m.ending.detach = 0, nil
 	m.GDB.Leave(m.now)
@@ -122,7 +123,7 @@ func (m *Machine) finished() bool { return m.State.IsOver() || m.ending.failed }
 
 // kill ends the target with its process group where it leads one. It does not need gdb: a hung one is
 // killed, too, so that the parent gets the dead target.
-func (m *Machine) kill(q *Request) {
+func (m *Machine) kill(q *request.Request) {
 	if m.attach.request != nil {
 		m.finishAttach(wasKilled())
 	}
@@ -133,7 +134,7 @@ func (m *Machine) kill(q *Request) {
 		return
 	}
 	m.ending.killAt = m.now + enough
-	if m.stateNow() == backend.Stopped {
+	if m.StateNow() == backend.Stopped {
 		m.poke()
 	}
 }
@@ -147,7 +148,7 @@ func (m *Machine) finishAttach(f *protocol.Fault) {
 	if q := m.attach.request; q != nil {
 		m.attach.request = nil
 		m.GDB.endAttach(m)
-		m.fail(q, f)
+		m.Fail(q, f)
 	}
 }
 
@@ -170,10 +171,10 @@ func (m *Machine) poke() {
 	m.ending.poked = true
 	if m.GDB.Shared() {
 		m.selectNeighbour()
-		m.tell("kill", "-target-detach", m.group)
+		m.Tell("kill", "-target-detach", m.group)
 		return
 	}
-	m.tell("kill", "-interpreter-exec", append(m.here(), "console", "kill")...)
+	m.Tell("kill", "-interpreter-exec", append(m.here(), "console", "kill")...)
 }
 
 // Vanished takes the word of the kernel that the target is dead.
@@ -279,7 +280,7 @@ func (m *Machine) died(now time.Duration, cause string) {
 		}
 	}
 	for len(m.Open) > 0 {
-		m.fail(m.Open[0], f)
+		m.Fail(m.Open[0], f)
 	}
 	m.attach.request = nil
 	m.Event(protocol.KindLost, protocol.Missing{Cause: f.Message})

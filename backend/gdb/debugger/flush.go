@@ -5,6 +5,7 @@ package debugger
 import (
 	"slices"
 
+	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -18,12 +19,12 @@ func (m *Machine) flush() {
 	h := m.moving
 	for i := range h.threads {
 		k := &h.threads[i]
-		if t := m.threads.find(k.id); t != nil && k.lwp != "" && !k.flushed && m.Host.PendsStop != nil && m.Host.PendsStop(m.Target.PID, k.lwp) {
+		if t := m.threads.Find(k.id); t != nil && k.lwp != "" && !k.flushed && m.Host.pendsStop(m.Target.PID, k.lwp) {
 			k.flushed = true
-			h.awaking, t.stop = t, nil
+			h.awaking, t.Stop = t, nil
 			m.send(ToTarget, sigWinch)
-			m.tell("handle", console, "handle SIGWINCH stop nopass")
-			h.step = m.ask(ours("signal"), nil, "-exec-step-instruction", "--thread", m.gdbThread(k.id)).token
+			m.Tell("handle", console, "handle SIGWINCH stop nopass")
+			h.step = m.ask(request.Internal("signal"), nil, "-exec-step-instruction", "--thread", m.GDBThread(k.id)).token
 			return
 		}
 	}
@@ -46,7 +47,7 @@ func (m *Machine) handleWinch() {
 	if told, ok := m.GDB.handling.told[usual.Signal]; ok {
 		usual = told
 	}
-	m.tell("handle", console, handleLine(usual))
+	m.Tell("handle", console, handleLine(usual))
 }
 
 // flushing reports whether the rank is to stop at a SIGWINCH in its old gdb.
@@ -59,7 +60,7 @@ func (m *Machine) flushing() bool {
 // rank stays in the old gdb.
 func (m *Machine) notFlushed(a mi.Record) {
 	h := m.moving
-	h.awaking.stop = h.keptOf(h.awaking).stop
+	h.awaking.Stop = h.keptOf(h.awaking).stop
 	m.handleWinch()
 	m.stays(a.Results.Str("msg"))
 }

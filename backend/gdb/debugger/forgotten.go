@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sdm/backend/gdb/inferior"
+	"sdm/backend/gdb/request"
 )
 
 // Where a thread of a rank forks while gdb stops the threads of a neighbour for a vfork, gdb 13 and 16 take the event in
@@ -100,7 +101,7 @@ func (m *Machine) letForgottenGo(still bool) {
 	r.lookAt = min(r.lookAt, m.now+forkLook)
 	switch r.forgotten {
 	case halting:
-		m.tell("interrupt", "-exec-interrupt", "--thread-group", m.group)
+		m.Tell("interrupt", "-exec-interrupt", "--thread-group", m.group)
 		return
 	case detached:
 	default:
@@ -110,17 +111,17 @@ func (m *Machine) letForgottenGo(still bool) {
 	r.lookAt = m.now + heldIdle
 	for _, p := range m.points.list {
 		if !p.gone {
-			m.tell("delete", "-break-delete", p.gdb)
+			m.Tell("delete", "-break-delete", p.gdb)
 		}
 	}
 	stop := func() { m.send(ToTarget, sigStop) }
 	if still {
 		stop()
 	}
-	m.letGoOf(ours("detach"), func(a answer) {
+	m.letGoOf(request.Internal("detach"), func(a request.Answer) {
 		switch {
 		case m.State.IsOver():
-		case a.failed():
+		case a.Failed():
 			m.GDB.replace("ended: " + cause)
 		default: // also where its threads have come to a stop meanwhile
 			steps := m.run != nil && m.run.thread != 0
@@ -139,7 +140,7 @@ func (m *Machine) letForgottenGo(still bool) {
 // saysAllRun tells whether gdb says that all threads run.
 func (m *Machine) saysAllRun() bool {
 	for _, t := range m.threads {
-		if !t.running {
+		if !t.Running {
 			return false
 		}
 	}

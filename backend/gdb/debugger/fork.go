@@ -5,6 +5,8 @@ package debugger
 import (
 	"strconv"
 	"strings"
+
+	"sdm/backend/gdb/request"
 )
 
 // followed processes a thread group that gdb has created: the program has forked, and
@@ -21,7 +23,7 @@ func (m *Machine) followed(group, pid string) {
 	m.group, m.inferior = group, inferior
 	m.threads, m.counted = nil, 0
 	m.Unread.read = nil
-	m.chosen = selection{thread: 1}
+	m.chosen = request.Selection{Thread: 1}
 	if m.run != nil && m.run.thread != 0 {
 		m.run.thread = 1
 	}

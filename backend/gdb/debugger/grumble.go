@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -43,7 +44,7 @@ func (m *Machine) complained(text string) {
 		return
 	}
 	r.grumble.asked = true
-	m.ask(ours(r.request.Name), func(a answer) {
+	m.ask(request.Internal(r.request.Name), func(a request.Answer) {
 		said := r.grumble.lines
 		r.grumble = grumble{}
 		if m.run != r || r.stopped != 0 {
@@ -70,9 +71,9 @@ func (m *Machine) resumeFailed(a mi.Record) {
 	r.grumble.hear(a.Results.Str("msg"))
 	m.grumbled(r.grumble.lines)
 	if r.stopped == 0 {
-		r.stopped = m.chosen.thread
+		r.stopped = m.chosen.Thread
 	}
-	m.ask(ours(r.request.Name), func(a answer) { m.adopt(a.Results) }, "-list-thread-groups", m.group)
+	m.ask(request.Internal(r.request.Name), func(a request.Answer) { m.adopt(a.Results) }, "-list-thread-groups", m.group)
 }
 
 // grumbled reports what gdb has logged before it gave up a resume.
@@ -102,11 +103,11 @@ func (m *Machine) halfWay(r *run, stop mi.Tuple, said []string) {
 func (m *Machine) forgetWay() {
 	id := m.run.thread
 	if id == 0 {
-		id = m.chosen.thread
+		id = m.chosen.Thread
 	}
-	thread := m.gdbThread(id)
-	k := m.ask(ours("step"), nil, "-interpreter-exec", "--thread", thread, "console", "step 0")
-	k.still, k.print = thread, true
+	thread := m.GDBThread(id)
+	k := m.ask(request.Internal("step"), nil, "-interpreter-exec", "--thread", thread, "console", "step 0")
+	k.still, k.Print = thread, true
 }
 
 // ownNotInserted is gdb's error for an internal breakpoint that it cannot insert.
@@ -119,7 +120,7 @@ func (m *Machine) standing(info mi.Tuple) (mi.Tuple, bool) {
 	for _, f := range list.Fields {
 		th := f.Value.Fields
 		n, _ := th.Int("id")
-		if t := m.threads.byGDB(n); t != nil && t.running && th.Str("state") == "stopped" {
+		if t := m.threads.ByGDB(n); t != nil && t.Running && th.Str("state") == "stopped" {
 			frame, _ := th.Get("frame")
 			return mi.Tuple{{Name: "frame", Value: frame}, {Name: "thread-id", Value: mi.Value{Str: th.Str("id")}}}, true
 		}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/protocol"
 )
 
@@ -36,7 +38,7 @@ func (m *Machine) handlesOwn(signal string) (protocol.SignalInfo, bool) {
 }
 
 // withBase calls then when gdb's own table is known.
-func (m *Machine) withBase(q *Request, then func()) {
+func (m *Machine) withBase(q *request.Request, then func()) {
 	h := &m.GDB.handling
 	if h.base != nil {
 		then()
@@ -47,9 +49,9 @@ func (m *Machine) withBase(q *Request, then func()) {
 		return
 	}
 	h.asked = true
-	m.inConsoleOr(q, "info signals", func(a answer) {
+	m.inConsoleOr(q, "info signals", func(a request.Answer) {
 		h.asked = false
-		h.base = signalsIn(a.text)
+		h.base = signalsIn(a.Text)
 		for i := range h.base { // temporary, see keepQuiet
 			if m.GDB.quiet > 0 && h.base[i].Signal == "SIGCONT" {
 				h.base[i].Stop, h.base[i].Print, h.base[i].Pass = true, true, true
@@ -70,25 +72,25 @@ func (m *Machine) withBase(q *Request, then func()) {
 	})
 }
 
-// inConsoleOr is inConsole, but passes on gdb's errors as well.
-func (m *Machine) inConsoleOr(q *Request, line string, then func(answer)) {
-	m.ask(q, then, "-interpreter-exec", append(m.where(q), "console", line)...).print = true
+// inConsoleOr is InConsole, but passes on gdb's errors as well.
+func (m *Machine) inConsoleOr(q *request.Request, line string, then func(request.Answer)) {
+	m.ask(q, then, "-interpreter-exec", append(m.Where(q), "console", line)...).Print = true
 }
 
 // handleOwn executes handle in a shared gdb.
-func (m *Machine) handleOwn(q *Request, names []string) {
+func (m *Machine) handleOwn(q *request.Request, names []string) {
 	m.withBase(q, func() {
 		signals, unknown := m.GDB.handling.named(names)
 		if unknown != "" {
-			m.fail(q, noFlag(unknown))
+			m.Fail(q, noFlag(unknown))
 			return
 		}
 		table := signalTable{Signals: []protocol.SignalInfo{}}
 		for _, name := range signals {
 			h, _ := m.handlesOwn(name)
-			for _, action := range q.args.Actions {
+			for _, action := range q.Args.Actions {
 				if !act(&h, action) {
-					m.fail(q, noFlag(action))
+					m.Fail(q, noFlag(action))
 					return
 				}
 			}
@@ -101,7 +103,7 @@ func (m *Machine) handleOwn(q *Request, names []string) {
 			m.signals[h.Signal] = h
 			m.tellHandling(h.Signal)
 		}
-		m.reply(q, table)
+		m.Reply(q, table)
 	})
 }
 
@@ -200,7 +202,7 @@ func (m *Machine) tellHandling(signal string) {
 		m.GDB.handle = line
 		return
 	}
-	m.tell("handle", console, line)
+	m.Tell("handle", console, line)
 }
 
 // handleLine returns the command that sets the handling of a signal.
@@ -217,9 +219,9 @@ func handleLine(h protocol.SignalInfo) string {
 // ownSignal reports whether a thread is to be resumed, because it has stopped at a
 // signal at which this rank does not stop. If the program is not to get the signal, it
 // is removed.
-func (m *Machine) ownSignal(t *thread) (goesOn bool) {
-	name := t.stop.Str("signal-name")
-	if m.GDB.handling.base == nil || t.stop.Str("reason") != "signal-received" {
+func (m *Machine) ownSignal(t *values.Thread) (goesOn bool) {
+	name := t.Stop.Str("signal-name")
+	if m.GDB.handling.base == nil || t.Stop.Str("reason") != "signal-received" {
 		return false
 	}
 	h, ok := m.handlesOwn(name)
@@ -227,7 +229,7 @@ func (m *Machine) ownSignal(t *thread) (goesOn bool) {
 		return false
 	}
 	if !h.Pass && m.GDB.handling.told[name].Pass {
-		m.tell("handle", "-interpreter-exec", "--thread", m.gdbThread(t.id), "console", "queue-signal 0")
+		m.Tell("handle", "-interpreter-exec", "--thread", m.GDBThread(t.ID), "console", "queue-signal 0")
 	}
 	return !h.Stop
 }

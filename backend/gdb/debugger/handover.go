@@ -9,6 +9,8 @@ import (
 	"strconv"
 
 	"sdm/backend"
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -24,20 +26,20 @@ import (
 // when gdb detaches, before they execute an instruction of the program (ptrace(2),
 // PTRACE_DETACH).
 type handover struct {
-	why     string     // reason, for messages
-	allStop bool       // the new gdb uses all-stop mode
-	waiting []*Request // the new gdb executes them
-	chosen  selection
+	why     string             // reason, for messages
+	allStop bool               // the new gdb uses all-stop mode
+	waiting []*request.Request // the new gdb executes them
+	chosen  request.Selection
 	threads []keptThread
 	counted int
 	points  []keptPoint
-	watched map[int]selection // frames of watchpoints, see point
+	watched map[int]request.Selection // frames of watchpoints, see point
 	vars    []keptVariable
-	awaking *thread  // see flush and wake
-	step    int64    // the token of the step that flush has told gdb
-	inlined *inlined // frames of awaking, while gdb hides some of them
-	queued  string   // the signal that it is to get, or ""
-	lost    []string // names of variables that the new gdb does not get
+	awaking *values.Thread // see flush and wake
+	step    int64          // the token of the step that flush has told gdb
+	inlined *inlined       // frames of awaking, while gdb hides some of them
+	queued  string         // the signal that it is to get, or ""
+	lost    []string       // names of variables that the new gdb does not get
 }
 
 // keptThread is a thread, by what does not change.
@@ -51,9 +53,9 @@ type keptThread struct {
 }
 
 // keptOf returns what is kept of a thread.
-func (h *handover) keptOf(t *thread) *keptThread {
+func (h *handover) keptOf(t *values.Thread) *keptThread {
 	for i := range h.threads {
-		if h.threads[i].id == t.id {
+		if h.threads[i].id == t.ID {
 			return &h.threads[i]
 		}
 	}
@@ -64,18 +66,18 @@ func (h *handover) keptOf(t *thread) *keptThread {
 type keptPoint struct{ number, hits, ignore int }
 
 // aloneFor executes a request in a gdb of the rank's own.
-func (m *Machine) aloneFor(q *Request, why string) {
-	if f := m.stateNow().Refuse(protocol.NeedStopped); f != nil {
+func (m *Machine) aloneFor(q *request.Request, why string) {
+	if f := m.StateNow().Refuse(protocol.NeedStopped); f != nil {
 		f := *f
 		f.Hint = "stopped, it gets a gdb of its own for " + why
-		m.fail(q, &f)
+		m.Fail(q, &f)
 		return
 	}
 	if m.inCall {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultState, Message: "the rank stands in a function that an expression has called, and cannot get a gdb of its own for " + why, Hint: "finish ends the call"})
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultState, Message: "the rank stands in a function that an expression has called, and cannot get a gdb of its own for " + why, Hint: "finish ends the call"})
 		return
 	}
-	m.moving = &handover{why: why, waiting: []*Request{q}, chosen: m.chosen, counted: m.counted, watched: map[int]selection{}}
+	m.moving = &handover{why: why, waiting: []*request.Request{q}, chosen: m.chosen, counted: m.counted, watched: map[int]request.Selection{}}
 	for _, p := range m.points.list {
 		m.moving.watched[p.number] = p.watched
 	}
@@ -84,7 +86,7 @@ func (m *Machine) aloneFor(q *Request, why string) {
 }
 
 // hold queues a request until the handover is complete.
-func (m *Machine) hold(q *Request) bool {
+func (m *Machine) hold(q *request.Request) bool {
 	if m.moving == nil || m.State.IsOver() {
 		return false
 	}
@@ -94,11 +96,11 @@ func (m *Machine) hold(q *Request) bool {
 
 func (h *handover) keepThreads(m *Machine) {
 	for _, t := range m.threads {
-		k := keptThread{id: t.id, stop: t.stop}
-		if p := m.points.at(t.stop); p != nil {
+		k := keptThread{id: t.ID, stop: t.Stop}
+		if p := m.points.at(t.Stop); p != nil {
 			k.stopped = p.number
 		}
-		if name := t.stop.Str("signal-name"); t.stop.Str("reason") == "signal-received" && name != "0" {
+		if name := t.Stop.Str("signal-name"); t.Stop.Str("reason") == "signal-received" && name != "0" {
 			k.signal = name
 		}
 		h.threads = append(h.threads, k)
@@ -108,15 +110,15 @@ func (h *handover) keepThreads(m *Machine) {
 // askKept asks gdb for what only gdb knows, and then detaches.
 func (m *Machine) askKept() {
 	h := m.moving
-	q := ours("hand over")
-	m.ask(q, func(a answer) { h.nameThreads(m.threads, a.Results) }, "-list-thread-groups", m.group)
+	q := request.Internal("hand over")
+	m.ask(q, func(a request.Answer) { h.nameThreads(m.threads, a.Results) }, "-list-thread-groups", m.group)
 	for i := range h.threads {
 		if k := &h.threads[i]; k.signal != "" {
-			m.inConsoleOr(q, "info signals "+k.signal, func(a answer) { k.signal = m.passing(k.signal, a.text) })
+			m.inConsoleOr(q, "info signals "+k.signal, func(a request.Answer) { k.signal = m.passing(k.signal, a.Text) })
 		}
 	}
-	m.inConsoleOr(q, "show convenience", func(a answer) { h.vars, h.lost = variablesIn(a.text, m.variableSuffix()) })
-	m.ask(q, func(a answer) {
+	m.inConsoleOr(q, "show convenience", func(a request.Answer) { h.vars, h.lost = variablesIn(a.Text, m.VariableSuffix()) })
+	m.ask(q, func(a request.Answer) {
 		if m.moving == h { // otherwise gdb has died
 			m.detachStopped(h.keepPoints(m, a.Results))
 		}
@@ -124,9 +126,9 @@ func (m *Machine) askKept() {
 }
 
 // nameThreads keeps the kernel's thread IDs.
-func (h *handover) nameThreads(threads threads, groups mi.Tuple) {
+func (h *handover) nameThreads(threads values.Threads, groups mi.Tuple) {
 	for n, lwp := range lwpsIn(groups) {
-		i := slices.IndexFunc(h.threads, func(k keptThread) bool { return k.id == threads.ours(n) })
+		i := slices.IndexFunc(h.threads, func(k keptThread) bool { return k.id == threads.Ours(n) })
 		if i >= 0 {
 			h.threads[i].lwp = lwp
 		}
@@ -169,7 +171,7 @@ func (h *handover) keepPoints(m *Machine, table mi.Tuple) (numbers []string) {
 func (m *Machine) detachStopped(numbers []string) {
 	m.giveBack()
 	if len(numbers) > 0 {
-		m.tell("delete", "-break-delete", numbers...)
+		m.Tell("delete", "-break-delete", numbers...)
 	}
 	if m.IsCore() {
 		m.detached()
@@ -181,15 +183,15 @@ func (m *Machine) detachStopped(numbers []string) {
 func (m *Machine) detachNow() {
 	for _, k := range m.moving.threads {
 		if k.flushed || k.stop.Str("reason") == "signal-received" {
-			m.tell("signal", "-interpreter-exec", "--thread", m.gdbThread(k.id), "console", "queue-signal 0")
+			m.Tell("signal", "-interpreter-exec", "--thread", m.GDBThread(k.id), "console", "queue-signal 0")
 		}
 	}
 	m.send(ToTarget, sigStop)
-	m.letGoOf(ours("detach"), func(a answer) {
+	m.letGoOf(request.Internal("detach"), func(a request.Answer) {
 		if m.moving == nil {
 			return
 		}
-		if a.failed() {
+		if a.Failed() {
 			m.notDetached(a.Results.Str("msg"))
 			return
 		}
@@ -209,7 +211,7 @@ func (m *Machine) stays(why string) {
 	m.moving = nil
 	m.keepQuiet()
 	for _, q := range h.waiting {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "the rank cannot get a gdb of its own: " + why})
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "the rank cannot get a gdb of its own: " + why})
 	}
 	m.Event(protocol.KindNote, protocol.Note{Text: "the breakpoints of the rank are gone: gdb did not let it go when it was to get a gdb of its own (" + why + ")"})
 }
@@ -232,17 +234,17 @@ func (m *Machine) detached() {
 func (m *Machine) recognize(groups mi.Tuple) {
 	h := m.moving
 	for n, lwp := range lwpsIn(groups) {
-		t := m.threads.byGDB(n)
+		t := m.threads.ByGDB(n)
 		i := slices.IndexFunc(h.threads, func(k keptThread) bool { return k.lwp == lwp })
 		if t != nil && i >= 0 {
-			t.id, t.stop = h.threads[i].id, h.threads[i].stop
+			t.ID, t.Stop = h.threads[i].id, h.threads[i].stop
 		}
 	}
-	slices.SortFunc(m.threads, func(a, b *thread) int { return a.id - b.id })
+	slices.SortFunc(m.threads, func(a, b *values.Thread) int { return a.ID - b.ID })
 	m.counted, m.recounts = max(h.counted, m.counted), true
 	m.chosen = h.chosen
-	if m.threads.find(m.chosen.thread) == nil && len(m.threads) > 0 {
-		m.chosen = selection{thread: m.threads[0].id}
+	if m.threads.Find(m.chosen.Thread) == nil && len(m.threads) > 0 {
+		m.chosen = request.Selection{Thread: m.threads[0].ID}
 	}
 }
 
@@ -254,7 +256,7 @@ func (m *Machine) wake() {
 	h := m.moving
 	switch i := slices.IndexFunc(h.threads, func(k keptThread) bool { return k.signal != "" }); {
 	case i >= 0:
-		h.awaking = m.threads.find(h.threads[i].id)
+		h.awaking = m.threads.Find(h.threads[i].id)
 		h.queued, h.threads[i].signal = h.threads[i].signal, ""
 	case m.attach.frozen:
 		h.awaking, h.queued = m.seen(), ""
@@ -266,18 +268,18 @@ func (m *Machine) wake() {
 		m.wake()
 		return
 	}
-	h.awaking.stop, h.inlined, m.attach.frozen = nil, nil, false
+	h.awaking.Stop, h.inlined, m.attach.frozen = nil, nil, false
 	m.send(ToTarget, sigCont)
-	m.tell("handle", console, "handle SIGCONT stop nopass")
+	m.Tell("handle", console, "handle SIGCONT stop nopass")
 	if m.Target.AllStop {
-		m.tell("signal", "-gdb-set", "scheduler-locking", "on") // the others must not move
+		m.Tell("signal", "-gdb-set", "scheduler-locking", "on") // the others must not move
 	}
-	m.tell("signal", "-exec-step-instruction", "--thread", m.gdbThread(h.awaking.id))
+	m.Tell("signal", "-exec-step-instruction", "--thread", m.GDBThread(h.awaking.ID))
 }
 
 // seen returns the selected thread.
-func (m *Machine) seen() *thread {
-	if t := m.threads.find(m.chosen.thread); t != nil {
+func (m *Machine) seen() *values.Thread {
+	if t := m.threads.Find(m.chosen.Thread); t != nil {
 		return t
 	}
 	return m.threads[0]
@@ -285,7 +287,7 @@ func (m *Machine) seen() *thread {
 
 // settleMove checks whether the thread that flush or wake resumed has stopped.
 func (m *Machine) settleMove() {
-	if m.moving == nil || m.moving.awaking == nil || m.moving.awaking.stop == nil {
+	if m.moving == nil || m.moving.awaking == nil || m.moving.awaking.Stop == nil {
 		return
 	}
 	h := m.moving
@@ -303,12 +305,12 @@ func (m *Machine) settleMove() {
 // awake continues after a thread has been woken.
 func (m *Machine) awake() {
 	h := m.moving
-	m.tell("handle", console, handleQuietly)
+	m.Tell("handle", console, handleQuietly)
 	if m.Target.AllStop {
-		m.tell("signal", "-gdb-set", "scheduler-locking", "replay") // gdb's default
+		m.Tell("signal", "-gdb-set", "scheduler-locking", "replay") // gdb's default
 	}
 	if h.queued != "" {
-		m.tell("signal", "-interpreter-exec", "--thread", m.gdbThread(h.awaking.id), "console", "queue-signal "+h.queued)
+		m.Tell("signal", "-interpreter-exec", "--thread", m.GDBThread(h.awaking.ID), "console", "queue-signal "+h.queued)
 	}
 	h.awaking = nil
 	m.wake()
@@ -325,7 +327,7 @@ func (m *Machine) moved() {
 	m.State = backend.Stopped
 	m.Event(protocol.KindNote, protocol.Note{Text: "the rank has a gdb of its own now, for " + h.why + h.missing()})
 	for _, q := range h.waiting {
-		if row, ok := lookup(q.Name); ok && !q.answered {
+		if row, ok := lookup(q.Name); ok && !q.Answered {
 			m.carryOut(row, q)
 		}
 	}
@@ -335,18 +337,18 @@ func (m *Machine) moved() {
 // threads.
 func (m *Machine) tellKept(h *handover) {
 	for _, k := range h.threads {
-		if t := m.threads.find(k.id); t != nil {
-			t.stop = m.points.renumbered(k.stop, k.stopped)
+		if t := m.threads.Find(k.id); t != nil {
+			t.Stop = m.points.renumbered(k.stop, k.stopped)
 		}
 	}
 	for _, k := range h.points {
 		if p := m.points.find([]int{k.number}); p != nil {
 			p.before = k.hits
-			m.tell("ignore", "-break-after", p.gdb, strconv.Itoa(k.ignore))
+			m.Tell("ignore", "-break-after", p.gdb, strconv.Itoa(k.ignore))
 		}
 	}
 	for _, v := range h.vars {
-		m.tell("set", console, "set $"+v.name+" = "+v.value)
+		m.Tell("set", console, "set $"+v.name+" = "+v.value)
 	}
 }
 

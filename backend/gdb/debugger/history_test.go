@@ -13,6 +13,8 @@ import (
 
 	"sdm/backend"
 	"sdm/backend/gdb/inferior"
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
@@ -34,7 +36,7 @@ type history struct {
 	last     protocol.RequestID
 	asked    map[answerTo]int // number of answers so far
 	states   map[rank.ID]backend.State
-	reads    []*MemoryRead
+	reads    []*values.MemoryRead
 	log      []string
 }
 
@@ -124,7 +126,7 @@ func (h *history) begin() {
 		if h.below(4) == 0 {
 			target.Before = []protocol.Command{{Name: "break", Args: protocol.Args{Location: "main", Breakpoint: 7}}, {Name: "display", Args: protocol.Args{Expr: "x", Display: 1}}}
 		}
-		m := NewMachine(target, Host{Source: h.source})
+		m := NewMachine(target, Host{Sources: values.Sources{Read: h.source}})
 		m.Host.MPI = func(int) bool { return h.below(2) == 0 }
 		m.Host.Libraries = func(int) []inferior.Span { return []inferior.Span{{First: 0x7f0000000000, End: 0x7f0000010000}} }
 		m.Record.Wanted = n == 1 && kind == 2 && h.below(3) == 0
@@ -187,7 +189,7 @@ func (h *history) step() {
 		o := h.reads[0]
 		h.reads = h.reads[1:]
 		h.note("memory has been read")
-		o.then(make([]uint64, len(o.Blocks)), nil)
+		o.Then(make([]uint64, len(o.Blocks)), nil)
 		h.settleAll()
 	case n == 61 && h.below(6) == 0:
 		h.note("vanished %d", m.Target.Rank)
@@ -287,7 +289,7 @@ func (h *history) command(m *Machine) {
 		all = h.machines
 	}
 	c := h.anyCommand()
-	shared := &Command{Name: c.Name, args: c.Args}
+	shared := &request.Command{Name: c.Name, Args: c.Args}
 	id := h.request()
 	wait := []time.Duration{0, time.Second, time.Minute}[h.below(3)]
 	for _, m := range all {

@@ -3,20 +3,13 @@
 package debugger
 
 import (
-	"errors"
-
 	"sdm/backend/gdb/inferior"
+	"sdm/backend/gdb/values"
 )
 
 // Host answers questions about the process and the files of a rank. A nil function has no answer.
 type Host struct {
-	// Source reads lines of a source file, from 1 on.
-	Source func(file string, first, last int) ([]string, error)
-	// Newer reports whether a source was changed after the file with the code at an
-	// address was compiled.
-	Newer func(source string, addr uint64) bool
-	// Bare names the program if it has no debugging symbols.
-	Bare func() string
+	values.Sources
 	// MPI reports whether a process has an MPI library, or was linked with a static
 	// one.
 	MPI func(pid int) bool
@@ -26,16 +19,8 @@ type Host struct {
 	PendsStop func(pid int, thread string) bool
 }
 
-// errNoSource is the answer where sources are not read.
-var errNoSource = errors.New("sources are not read")
-
-// lines reads lines of a source file.
-func (h Host) lines(file string, first, last int) ([]string, error) {
-	if h.Source == nil {
-		return nil, errNoSource
-	}
-	return h.Source(file, first, last)
-}
+// mpi reports whether a process has an MPI library.
+func (h Host) mpi(pid int) bool { return h.MPI != nil && h.MPI(pid) }
 
 // spans returns the address ranges of the libraries of a process.
 func (h Host) spans(pid int) []inferior.Span {
@@ -43,4 +28,9 @@ func (h Host) spans(pid int) []inferior.Span {
 		return nil
 	}
 	return h.Libraries(pid)
+}
+
+// pendsStop reports whether a SIGSTOP is pending for a thread of a process.
+func (h Host) pendsStop(pid int, thread string) bool {
+	return h.PendsStop != nil && h.PendsStop(pid, thread)
 }

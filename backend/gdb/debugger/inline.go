@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
 )
 
@@ -38,15 +39,15 @@ func (m *Machine) coversInlined() bool {
 	t := h.awaking
 	k := h.keptOf(t)
 	// the thread blocks SIGCONT, and would run
-	if k == nil || t.stop.Str("signal-name") != "SIGCONT" {
+	if k == nil || t.Stop.Str("signal-name") != "SIGCONT" {
 		return false
 	}
-	now, then := t.stop.Path("frame").Fields, k.stop.Path("frame").Fields
+	now, then := t.Stop.Path("frame").Fields, k.stop.Path("frame").Fields
 	if now.Str("addr") != then.Str("addr") || shownPlaceOf(now) == shownPlaceOf(then) {
 		return false
 	}
-	t.stop = nil
-	m.ask(ours("hand over"), func(a answer) {
+	t.Stop = nil
+	m.ask(request.Internal("hand over"), func(a request.Answer) {
 		var frames []shownPlace
 		for v := range a.Results.Path("stack").Fields.All("frame") {
 			frames = append(frames, shownPlaceOf(v.Fields))
@@ -61,8 +62,8 @@ func (m *Machine) coversInlined() bool {
 		}
 		h.inlined = &inlined{frames, want}
 		m.send(ToTarget, sigCont)
-		m.tell("signal", "-exec-continue", "--thread", m.gdbThread(t.id))
-	}, "-stack-list-frames", "--thread", m.gdbThread(t.id), "0", strconv.Itoa(mostInlined-1))
+		m.Tell("signal", "-exec-continue", "--thread", m.GDBThread(t.ID))
+	}, "-stack-list-frames", "--thread", m.GDBThread(t.ID), "0", strconv.Itoa(mostInlined-1))
 	return true
 }
 
@@ -71,11 +72,11 @@ func (m *Machine) coversInlined() bool {
 func (m *Machine) uncoversInlined() bool {
 	h := m.moving
 	t := h.awaking
-	shown := slices.Index(h.inlined.frames, shownPlaceOf(t.stop.Path("frame").Fields))
+	shown := slices.Index(h.inlined.frames, shownPlaceOf(t.Stop.Path("frame").Fields))
 	if shown <= h.inlined.want {
 		return false
 	}
-	t.stop = nil
-	m.tell("signal", "-exec-step", "--thread", m.gdbThread(t.id))
+	t.Stop = nil
+	m.Tell("signal", "-exec-step", "--thread", m.GDBThread(t.ID))
 	return true
 }

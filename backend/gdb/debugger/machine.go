@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"sdm/backend"
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -25,59 +27,54 @@ type Machine struct {
 	State        backend.State
 	now          time.Duration
 	Out          Effects
-	Open         []*Request // not answered yet
-	behind       []*Request // resumes of open that wait for another request
-	threads      threads
+	Open         []*request.Request // not answered yet
+	behind       []*request.Request // resumes of open that wait for another request
+	threads      values.Threads
 	counted      int // number of threads so far
-	chosen       selection
+	chosen       request.Selection
 	within       within
 	abort        abortWatch
 	points       breakpoints
-	last         printedLast
 	journal      []protocol.Command // commands that a replacement gdb must execute
 	rescue       rescue
 	moving       *handover // handover to a gdb of its own that is under way, or nil
 	recounts     bool      // threads are counted here, not by gdb
-	displays     displays
-	run          *run // the resume that is under way, or nil
-	inCall       bool // a function called in an expression has stopped (callOver)
+	held         *heldStop // a stop that waits for the values of displays, or nil
+	run          *run      // the resume that is under way, or nil
+	inCall       bool      // a function called in an expression has stopped (callOver)
 	attach       attachment
 	watch        watch
 	ending       ending
 	Unread       unread
-	withLines    []string                       // libraries whose debug files were requested
 	signals      map[string]protocol.SignalInfo // the user's handling, in a shared gdb
 	locking      string                         // the user's scheduler-locking
 	Record       recording
 	fitting      []string // functions of this program that matched the last rbreak
-	examined     examination
-	refusal      string // reason why the last breakpoint could not be set
-	identified   bool   // see identify
-	Child        bool   // the rank is a child of its original process
+	refusal      string   // reason why the last breakpoint could not be set
+	identified   bool     // see identify
+	Child        bool     // the rank is a child of its original process
 	Host         Host
-	advised      map[string]bool // source files about which the user has been told
-	coreWarnings []string        // gdb's warnings about a core file
+	values       *values.Values
+	coreWarnings []string // gdb's warnings about a core file
 }
-
-// selection is the thread and frame that commands apply to. gdb's own selection is not
-// used: every command names both.
-type selection struct{ thread, frame int }
 
 // NewMachine makes the machine of a target; debugger.add connects it with its gdb.
 func NewMachine(t backend.Target, h Host) *Machine {
-	return &Machine{Target: t, chosen: selection{thread: 1}, Host: h}
+	m := &Machine{Target: t, chosen: request.Selection{Thread: 1}, Host: h}
+	m.values = values.New(m)
+	return m
 }
 
 // ask sends gdb a command for a request; then receives the result.
-func (m *Machine) ask(q *Request, then func(answer), command string, args ...string) *call {
+func (m *Machine) ask(q *request.Request, then func(request.Answer), command string, args ...string) *call {
 	m.identify(args)
 	k := &call{of: q, sent: m.now, then: then, by: m}
 	m.GDB.Bytes = mi.AppendCommand(m.GDB.Bytes, m.GDB.Calls.add(k), command, m.own(args)...)
 	return k
 }
 
-// tell sends a command whose result is ignored.
-func (m *Machine) tell(task, command string, args ...string) {
+// Tell sends a command whose result is ignored.
+func (m *Machine) Tell(task, command string, args ...string) {
 	k := &call{task: task, sent: m.now, by: m}
 	m.GDB.Bytes = mi.AppendCommand(m.GDB.Bytes, m.GDB.Calls.add(k), command, args...)
 }
@@ -85,22 +82,22 @@ func (m *Machine) tell(task, command string, args ...string) {
 // console executes a line of gdb's command line.
 const console = "-interpreter-exec console"
 
-// selected returns the selected thread and frame, or those that the request names.
-func (m *Machine) selected(q *Request) selection {
+// Selected returns the selected thread and frame, or those that the request names.
+func (m *Machine) Selected(q *request.Request) request.Selection {
 	s := m.chosen
-	if q.args.Thread != 0 && q.args.Thread != s.thread {
-		s = selection{thread: q.args.Thread}
+	if q.Args.Thread != 0 && q.Args.Thread != s.Thread {
+		s = request.Selection{Thread: q.Args.Thread}
 	}
-	if q.args.Frame != nil {
-		s.frame = *q.args.Frame
+	if q.Args.Frame != nil {
+		s.Frame = *q.Args.Frame
 	}
 	return s
 }
 
-// at returns arguments that name that thread and frame to gdb.
-func (m *Machine) at(q *Request) []string {
-	s := m.selected(q)
-	return []string{"--thread", m.gdbThread(s.thread), "--frame", strconv.Itoa(s.frame)}
+// At returns arguments that name that thread and frame to gdb.
+func (m *Machine) At(q *request.Request) []string {
+	s := m.Selected(q)
+	return []string{"--thread", m.GDBThread(s.Thread), "--frame", strconv.Itoa(s.Frame)}
 }
 
 // here returns arguments that name the rank, for commands about a whole program
@@ -114,17 +111,17 @@ func (m *Machine) here() []string {
 
 // selecting is here, but with the selected frame, in whose language gdb reads a
 // condition.
-func (m *Machine) selecting(q *Request) []string {
+func (m *Machine) selecting(q *request.Request) []string {
 	if !m.GDB.Shared() {
 		return nil
 	}
-	return m.where(q)
+	return m.Where(q)
 }
 
-// where returns at for a stopped rank; a running rank has no frame.
-func (m *Machine) where(q *Request) []string {
-	if m.stateNow() == backend.Stopped {
-		return m.at(q)
+// Where returns at for a stopped rank; a running rank has no frame.
+func (m *Machine) Where(q *request.Request) []string {
+	if m.StateNow() == backend.Stopped {
+		return m.At(q)
 	}
 	return m.somewhere()
 }
@@ -137,43 +134,43 @@ func (m *Machine) somewhere() []string {
 	if len(m.threads) == 0 {
 		return []string{"--thread-group", m.group}
 	}
-	return []string{"--thread", strconv.Itoa(m.threads[0].gdb)}
+	return []string{"--thread", strconv.Itoa(m.threads[0].GDB)}
 }
 
 // turnBack undoes that effect after a command that can name a rank only by
 // --thread-group.
 func (m *Machine) turnBack() {
 	if m.GDB.Shared() && len(m.threads) > 0 {
-		m.tell("interrupt", "-info-gdb-mi-command", append(m.somewhere(), "exec-interrupt")...)
+		m.Tell("interrupt", "-info-gdb-mi-command", append(m.somewhere(), "exec-interrupt")...)
 	}
 }
 
 // Do executes a command of a user.
-func (m *Machine) Do(now time.Duration, id protocol.RequestID, wait time.Duration, c *Command) {
+func (m *Machine) Do(now time.Duration, id protocol.RequestID, wait time.Duration, c *request.Command) {
 	m.now = now
-	q := &Request{Command: c, ID: id, began: now}
+	q := &request.Request{Command: c, ID: id, Began: now}
 	if wait > 0 {
-		q.Deadline = now + share(wait)
+		q.Deadline = now + request.Share(wait)
 	}
 	m.Open = append(m.Open, q)
 	row, ok := lookup(c.Name)
 	if !ok {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "gdb does not carry out " + c.Name})
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "gdb does not carry out " + c.Name})
 		return
 	}
 	if !row.always && m.hold(q) {
 		return
 	}
-	if f := m.stateNow().Refuse(row.info.Need); f != nil && !(row.early && m.State == backend.Attaching) {
-		m.fail(q, f)
+	if f := m.StateNow().Refuse(row.info.Need); f != nil && !(row.early && m.State == backend.Attaching) {
+		m.Fail(q, f)
 		return
 	}
 	if f := m.busy(); f != nil && !row.always {
-		m.fail(q, f)
+		m.Fail(q, f)
 		return
 	}
-	if f := m.lifeless(row.info, &c.args); f != nil {
-		m.fail(q, f)
+	if f := m.lifeless(row.info, &c.Args); f != nil {
+		m.Fail(q, f)
 		return
 	}
 	if c.Name != "interrupt" {
@@ -188,23 +185,23 @@ func (m *Machine) Do(now time.Duration, id protocol.RequestID, wait time.Duratio
 }
 
 // carryOut executes one request.
-func (m *Machine) carryOut(row row, q *Request) {
-	if thread := q.args.Thread; thread != 0 {
-		if m.threads.find(thread) == nil {
-			m.fail(q, unknownThread(thread)) // a shared gdb would take it for a number of its own
+func (m *Machine) carryOut(row row, q *request.Request) {
+	if thread := q.Args.Thread; thread != 0 {
+		if m.threads.Find(thread) == nil {
+			m.Fail(q, values.UnknownThread(thread)) // a shared gdb would take it for a number of its own
 			return
 		}
 		if row.info.Resumes || row.info.Selects == protocol.SelectsFrame {
 			m.turnTo(thread)
 		}
 	}
-	if row.last && !m.withLast(q) {
+	if row.last && !m.values.Printer.WithLast(q) {
 		return
 	}
 	if m.Unread.Deferred && needsLibraries(row.info, q) {
-		m.readLibraries()
+		m.ReadLibraries()
 	}
-	if strings.Contains(q.args.Expr+q.args.Text, "(") {
+	if strings.Contains(q.Args.Expr+q.Args.Text, "(") {
 		m.thaw() // otherwise a function that is called there would stop with SIGSTOP
 	}
 	row.do(m, q)
@@ -212,7 +209,7 @@ func (m *Machine) carryOut(row row, q *Request) {
 
 // preparing reports whether breakpoints are being changed for an earlier request than
 // q. That may take several commands of gdb, and the rank must not run between them.
-func (m *Machine) preparing(q *Request) bool {
+func (m *Machine) preparing(q *request.Request) bool {
 	for _, o := range m.Open {
 		if o == q {
 			return false
@@ -230,12 +227,12 @@ func (m *Machine) resumeNext() {
 	for len(m.behind) > 0 && !m.preparing(m.behind[0]) {
 		q := m.behind[0]
 		m.behind = m.behind[1:]
-		if q.answered { // its deadline has passed
+		if q.Answered { // its deadline has passed
 			continue
 		}
 		row, _ := lookup(q.Name)
-		if f := m.stateNow().Refuse(row.info.Need); f != nil {
-			m.fail(q, f)
+		if f := m.StateNow().Refuse(row.info.Need); f != nil {
+			m.Fail(q, f)
 			continue
 		}
 		m.carryOut(row, q)
@@ -244,14 +241,14 @@ func (m *Machine) resumeNext() {
 
 // turnTo selects the thread that a command names.
 func (m *Machine) turnTo(thread int) {
-	if thread != m.chosen.thread {
-		m.chosen = selection{thread: thread}
+	if thread != m.chosen.Thread {
+		m.chosen = request.Selection{Thread: thread}
 	}
 }
 
-// stateNow returns the state that a new command finds: also running while gdb has been
+// StateNow returns the state that a new command finds: also running while gdb has been
 // told to resume and has not confirmed it.
-func (m *Machine) stateNow() backend.State {
+func (m *Machine) StateNow() backend.State {
 	if m.State == backend.Stopped && m.run != nil {
 		return backend.Running
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"sdm/backend"
+	"sdm/backend/gdb/request"
 	"sdm/backend/mi/mitest"
 	"sdm/protocol"
 )
@@ -66,7 +67,7 @@ func play(t *testing.T, m *Machine, now *time.Duration, d *datadriven.TestData) 
 				d.Fatalf(t, "%v", err)
 			}
 		}
-		m.Do(*now, protocol.RequestID(id), wait, &Command{Name: name, args: args})
+		m.Do(*now, protocol.RequestID(id), wait, &request.Command{Name: name, Args: args})
 	case "tick":
 		*now, _ = time.ParseDuration(d.CmdArgs[0].Key)
 		m.GDB.Tick(*now)
@@ -116,8 +117,8 @@ func drain(m *Machine) string {
 	}
 	m.Out, m.GDB.Kill = Effects{}, false
 	fmt.Fprintf(&b, "[%v", m.State)
-	if m.stateNow() != m.State {
-		fmt.Fprintf(&b, ", as if %v", m.stateNow())
+	if m.StateNow() != m.State {
+		fmt.Fprintf(&b, ", as if %v", m.StateNow())
 	}
 	if d := m.GDB.Deadline(); d != 0 {
 		fmt.Fprintf(&b, ", until %v", d)

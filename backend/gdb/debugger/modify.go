@@ -8,31 +8,33 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/protocol"
 )
 
 // numbered ensures that a new breakpoint has a number that is not in use.
-func (m *Machine) numbered(q *Request) bool {
-	if q.args.Breakpoint == 0 {
-		q.apart()
-		q.args.Breakpoint = m.points.free()
+func (m *Machine) numbered(q *request.Request) bool {
+	if q.Args.Breakpoint == 0 {
+		q.Apart()
+		q.Args.Breakpoint = m.points.free()
 	}
-	if used, _ := m.points.gdbs([]int{q.args.Breakpoint}); used != nil {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("there is a breakpoint %d already", q.args.Breakpoint)})
+	if used, _ := m.points.gdbs([]int{q.Args.Breakpoint}); used != nil {
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("there is a breakpoint %d already", q.Args.Breakpoint)})
 		return false
 	}
 	return true
 }
 
 // single returns gdb's number of the one breakpoint that a command is about.
-func (m *Machine) single(q *Request) (gdb string, ok bool) {
-	if len(q.args.Breakpoints) != 1 {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: q.Name + " is about one breakpoint", Hint: "info breakpoints lists them"})
+func (m *Machine) single(q *request.Request) (gdb string, ok bool) {
+	if len(q.Args.Breakpoints) != 1 {
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: q.Name + " is about one breakpoint", Hint: "info breakpoints lists them"})
 		return "", false
 	}
-	numbers, unknown := m.points.gdbs(q.args.Breakpoints)
+	numbers, unknown := m.points.gdbs(q.Args.Breakpoints)
 	if unknown != nil {
-		m.fail(q, unknown)
+		m.Fail(q, unknown)
 		return "", false
 	}
 	return numbers[0], true
@@ -43,28 +45,28 @@ func noBreakpoint(number int) *protocol.Fault {
 }
 
 // setCondition executes condition.
-func (m *Machine) setCondition(q *Request) {
+func (m *Machine) setCondition(q *request.Request) {
 	number, ok := m.single(q)
 	if !ok {
 		return
 	}
-	m.setOnly(q, number, m.only(q.args.Condition))
+	m.setOnly(q, number, m.only(q.Args.Condition))
 }
 
-func (m *Machine) setOnly(q *Request, number, only string) {
+func (m *Machine) setOnly(q *request.Request, number, only string) {
 	command, args := m.condition(q, number, only)
-	m.ask(q, func(a answer) {
+	m.ask(q, func(a request.Answer) {
 		why := m.GDB.complains.takeInvalid(number)
 		switch {
-		case m.withoutChoice(q, a, q.args.Condition, only, func(only string) { m.setOnly(q, number, only) }):
-		case a.failed():
-			m.refused(q, a)
-		case q.args.Condition == "":
-			m.reply(q, textBody{fmt.Sprintf("Breakpoint %d now unconditional.", q.args.Breakpoints[0])})
+		case m.withoutChoice(q, a, q.Args.Condition, only, func(only string) { m.setOnly(q, number, only) }):
+		case a.Failed():
+			m.Refused(q, a)
+		case q.Args.Condition == "":
+			m.Reply(q, values.TextBody{Text: fmt.Sprintf("Breakpoint %d now unconditional.", q.Args.Breakpoints[0])})
 		case why != nil:
 			m.invalidIn(q, number, why)
 		default:
-			m.done(q)
+			m.Done(q)
 		}
 	}, command, args...)
 }
@@ -74,7 +76,7 @@ func (m *Machine) setOnly(q *Request, number, only string) {
 // location, but only in the program of the selected rank, and disables locations where
 // it finds none. -break-condition of gdb 10 takes the quotes around a condition with
 // spaces as part of it: a string, which is always true.
-func (m *Machine) condition(q *Request, number, condition string) (command string, args []string) {
+func (m *Machine) condition(q *request.Request, number, condition string) (command string, args []string) {
 	switch {
 	case m.GDB.Old:
 		return "-interpreter-exec", append(m.selecting(q), "console", strings.TrimSpace("condition "+number+" "+condition))
@@ -86,18 +88,18 @@ func (m *Machine) condition(q *Request, number, condition string) (command strin
 
 // ignore sets the ignore count in gdb. It applies to this rank alone, whose breakpoints
 // are its own.
-func (m *Machine) ignore(q *Request) {
+func (m *Machine) ignore(q *request.Request) {
 	number, ok := m.single(q)
 	if !ok {
 		return
 	}
-	m.ask(q, func(a answer) {
-		if a.failed() {
-			m.refused(q, a)
+	m.ask(q, func(a request.Answer) {
+		if a.Failed() {
+			m.Refused(q, a)
 			return
 		}
-		m.reply(q, textBody{ignoring(q.args.Breakpoints[0], q.args.Count)})
-	}, "-break-after", number, strconv.Itoa(max(q.args.Count, 0)))
+		m.Reply(q, values.TextBody{Text: ignoring(q.Args.Breakpoints[0], q.Args.Count)})
+	}, "-break-after", number, strconv.Itoa(max(q.Args.Count, 0)))
 }
 
 func ignoring(number, count int) string {
@@ -115,26 +117,26 @@ const mostCommands = 100
 
 // setCommands executes commands. They are kept here, not in gdb, whose output would not
 // tell the rank.
-func (m *Machine) setCommands(q *Request) {
+func (m *Machine) setCommands(q *request.Request) {
 	var points []*point
-	for _, n := range q.args.Breakpoints {
+	for _, n := range q.Args.Breakpoints {
 		p := m.points.find([]int{n})
 		if p == nil {
-			m.fail(q, noBreakpoint(n))
+			m.Fail(q, noBreakpoint(n))
 			return
 		}
 		points = append(points, p)
 	}
 	switch {
 	case points == nil:
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "commands are those of some breakpoint", Hint: "info breakpoints lists them"})
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "commands are those of some breakpoint", Hint: "info breakpoints lists them"})
 		return
-	case len(q.args.Lines) > mostCommands:
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("more than %d commands for one breakpoint", mostCommands)})
+	case len(q.Args.Lines) > mostCommands:
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("more than %d commands for one breakpoint", mostCommands)})
 		return
 	}
 	var lines []string
-	for _, line := range q.args.Lines {
+	for _, line := range q.Args.Lines {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
@@ -142,18 +144,18 @@ func (m *Machine) setCommands(q *Request) {
 	}
 	for _, line := range lines[:protocol.FrontEndLine(lines)] {
 		if f := refusedCommand(line); f != nil {
-			m.fail(q, f)
+			m.Fail(q, f)
 			return
 		}
 	}
 	if i := slices.IndexFunc(lines, isContinue); i >= 0 && i != len(lines)-1 {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "continue is the last command of a breakpoint", Hint: "nothing can be asked of a rank that runs"})
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "continue is the last command of a breakpoint", Hint: "nothing can be asked of a rank that runs"})
 		return
 	}
 	for _, p := range points {
 		p.lines = lines
 	}
-	m.done(q)
+	m.Done(q)
 }
 
 // refusedCommand returns the fault for a line that cannot be executed at a breakpoint,

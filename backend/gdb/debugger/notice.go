@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -17,12 +18,12 @@ func (m *Machine) note(format string, args ...any) {
 }
 
 // invalidIn reports where the new condition of a breakpoint is not valid, and answers.
-func (m *Machine) invalidIn(q *Request, number string, why map[string]string) {
-	m.ask(q, func(a answer) {
+func (m *Machine) invalidIn(q *request.Request, number string, why map[string]string) {
+	m.ask(q, func(a request.Answer) {
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
-			m.tellInvalid(q.args.Breakpoints[0], f.Value.Fields, why)
+			m.tellInvalid(q.Args.Breakpoints[0], f.Value.Fields, why)
 		}
-		m.done(q)
+		m.Done(q)
 	}, "-break-info", number)
 }
 
@@ -52,13 +53,13 @@ func (m *Machine) tellInvalid(number int, bkpt mi.Tuple, why map[string]string) 
 
 // tellBeside reports that a new breakpoint is at the place of others, as gdb does, and
 // calls then. gdb would name the address, which differs between ranks.
-func (m *Machine) tellBeside(q *Request, p *point, then func()) {
+func (m *Machine) tellBeside(q *request.Request, p *point, then func()) {
 	beside := m.points.beside(p)
-	if q.again || !slices.ContainsFunc(beside, func(o *point) bool { return o.number > 0 }) {
+	if q.Again || !slices.ContainsFunc(beside, func(o *point) bool { return o.number > 0 }) {
 		then()
 		return
 	}
-	m.ask(q, func(a answer) {
+	m.ask(q, func(a request.Answer) {
 		var names []string
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
 			t := f.Value.Fields

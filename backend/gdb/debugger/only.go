@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sdm/backend"
+	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -47,8 +48,8 @@ var conjunctions = []string{".and.", "&&", "and then", "and", "AND"}
 // condition is tried with the next conjunction; then the other ranks stop if they
 // cannot evaluate it. It returns false if gdb has accepted the condition, or refused it
 // for another reason.
-func (m *Machine) withoutChoice(q *Request, a answer, condition, only string, again func(only string)) bool {
-	if condition == "" || isUnclosed(condition) || !m.GDB.Shared() || !a.failed() || !strings.Contains(a.Results.Str("msg"), "A syntax error in expression, near `") {
+func (m *Machine) withoutChoice(q *request.Request, a request.Answer, condition, only string, again func(only string)) bool {
+	if condition == "" || isUnclosed(condition) || !m.GDB.Shared() || !a.Failed() || !strings.Contains(a.Results.Str("msg"), "A syntax error in expression, near `") {
 		return false
 	}
 	next := 0
@@ -60,7 +61,7 @@ func (m *Machine) withoutChoice(q *Request, a answer, condition, only string, ag
 	switch {
 	case next == 0 && !strings.Contains(a.Results.Str("msg"), noChoice) || next == len(conjunctions):
 		return false
-	case next == 0 && !q.again && !m.inCall && m.stateNow() == backend.Stopped:
+	case next == 0 && !q.Again && !m.inCall && m.StateNow() == backend.Stopped:
 		m.aloneFor(q, "a condition in Fortran")
 	default:
 		again(m.joined(conjunctions[next], condition))
@@ -94,7 +95,7 @@ func (m *Machine) onlyHere() string { return fmt.Sprintf("$_inferior == %d", m.i
 
 // withoutOnly removes what only has added.
 func (m *Machine) withoutOnly(text string) string {
-	text = strings.ReplaceAll(text, m.variableSuffix(), "")
+	text = strings.ReplaceAll(text, m.VariableSuffix(), "")
 	rest, ok := strings.CutPrefix(text, m.onlyHere())
 	if !ok || !m.GDB.Shared() {
 		return text
@@ -111,7 +112,7 @@ var afterOnly = regexp.MustCompile(`^ (?:\?|&&|\.and\.|and then|and|AND) \(`)
 
 // words returns gdb's error as if gdb had this rank alone: without what only has added,
 // where gdb quotes the rest of a condition that it cannot parse.
-func (m *Machine) words(a answer) string {
+func (m *Machine) words(a request.Answer) string {
 	text := strings.Replace(a.Results.Str("msg"), elsewhere, ")", 1)
 	text = strings.Replace(text, "`if "+m.onlyHere()+" ? (", "`if ", 1)
 	// the condition opens more than it closes

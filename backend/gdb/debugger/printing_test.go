@@ -4,15 +4,16 @@ import (
 	"testing"
 
 	"sdm/backend/gdb/gdbtext"
+	"sdm/backend/gdb/request"
 	"sdm/protocol"
 )
 
 func TestTyped(t *testing.T) {
-	show, compare := &Command{}, &Command{args: protocol.Args{Compare: true}}
+	show, compare := &request.Command{}, &request.Command{Args: protocol.Args{Compare: true}}
 	for value, want := range map[string][2]bool{
 		"@0x7ffe": {true, true}, "0x7ffe <g>": {true, false}, "": {true, false}, `0x7ffe "text"`: {false, false}, "5": {false, false}, "{p = 0x1}": {false, false},
 	} {
-		if got := [2]bool{show.typed(value), compare.typed(value)}; got != want {
+		if got := [2]bool{show.Typed(value), compare.Typed(value)}; got != want {
 			t.Errorf("%q: %v", value, got)
 		}
 	}

@@ -9,13 +9,10 @@ import (
 
 	"sdm/backend"
 	"sdm/backend/gdb/gdbtext"
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/protocol"
 )
-
-// textBody is the body of gdb and mi.
-type textBody struct {
-	Text string `json:"text"`
-}
 
 // resuming are gdb's commands that resume a target, with gdb's abbreviations. Without &
 // gdb reads no command until the target stops (GDB manual, Background Execution).
@@ -48,7 +45,7 @@ const (
 var needWords = []string{"python", "py", "guile", "gu", "shell", "!", "compile", "expression"}
 
 // ownLines are gdb commands for which sdm has its own.
-var ownLines = map[string]func(*Machine, *Request){
+var ownLines = map[string]func(*Machine, *request.Request){
 	"kill": (*Machine).kill, "k": (*Machine).kill,
 	"detach": (*Machine).detach, "det": (*Machine).detach,
 	"interrupt": (*Machine).interrupt, "-exec-interrupt": (*Machine).interrupt,
@@ -56,7 +53,7 @@ var ownLines = map[string]func(*Machine, *Request){
 }
 
 // intercept answers lines that must not reach gdb unchanged.
-func (m *Machine) intercept(q *Request, line string) bool {
+func (m *Machine) intercept(q *request.Request, line string) bool {
 	word, rest, _ := strings.Cut(line, " ")
 	if m.cannotBe(q, line) || m.disturbs(q, line) {
 		return true
@@ -66,7 +63,7 @@ func (m *Machine) intercept(q *Request, line string) bool {
 		why, refused = linesHint, true
 	}
 	if refused {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: word + " is not handed to gdb", Hint: why})
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: word + " is not handed to gdb", Hint: why})
 		return true
 	}
 	if do, ok := ownLines[word]; ok {
@@ -77,8 +74,8 @@ func (m *Machine) intercept(q *Request, line string) bool {
 }
 
 // passLine executes a line of gdb's command line.
-func (m *Machine) passLine(q *Request) {
-	line := strings.TrimSpace(q.args.Text)
+func (m *Machine) passLine(q *request.Request) {
+	line := strings.TrimSpace(q.Args.Text)
 	if m.intercept(q, line) {
 		return
 	}
@@ -90,24 +87,23 @@ func (m *Machine) passLine(q *Request) {
 	line = withoutInput(line)
 	word, _, _ := strings.Cut(line, " ")
 	if slices.Contains(resuming, word) {
-		if m.stateNow() != backend.Stopped {
-			m.fail(q, m.stateNow().Refuse(protocol.NeedStopped))
+		if m.StateNow() != backend.Stopped {
+			m.Fail(q, m.StateNow().Refuse(protocol.NeedStopped))
 			return
 		}
 		m.thaw()
 		line = strings.TrimSuffix(line, "&") + "&"
 	}
-	if aboutPlace.MatchString(line) && m.GDB.Shared() && m.stateNow() == backend.Stopped {
-		m.tell(q.what(), "-interpreter-exec", append(m.at(q), "console", "frame")...)
+	if aboutPlace.MatchString(line) && m.GDB.Shared() && m.StateNow() == backend.Stopped {
+		m.Tell(q.What(), "-interpreter-exec", append(m.At(q), "console", "frame")...)
 	}
-	where := m.where(q)
+	where := m.Where(q)
 	if setsLanguage.MatchString(line) {
 		where = nil // with --thread and --frame gdb would restore the previous language
 	}
 	m.pass(q, false, "-interpreter-exec", append(where, "console", line)...)
 	if strings.HasPrefix(line, "info line") || word == "x" || strings.HasPrefix(word, "x/") {
-		m.examined = examination{line: true}
-		m.keepExamined(q)
+		m.values.Printer.KeepLine(q)
 	}
 }
 
@@ -128,12 +124,12 @@ var setsObject = regexp.MustCompile(`^set\s+p(?:r|ri|rin|rint)?\s+ob\w*\s*(\w*)$
 // of the ranks that share it ("Warning: the current language does not match this
 // frame.").
 type lastSetting struct {
-	command *Command
+	command *request.Command
 	text    string
 }
 
 // saidOf returns gdb's output for a setting, also for the other ranks of this gdb.
-func (s *lastSetting) saidOf(c *Command, text string) string {
+func (s *lastSetting) saidOf(c *request.Command, text string) string {
 	if s.command != c {
 		*s = lastSetting{c, text}
 	}
@@ -155,46 +151,46 @@ func withoutInput(line string) string {
 
 // passMI executes a GDB/MI command, after making the thread and frame that the user has
 // selected gdb's selection.
-func (m *Machine) passMI(q *Request) {
-	line := strings.TrimSpace(q.args.Text)
+func (m *Machine) passMI(q *request.Request) {
+	line := strings.TrimSpace(q.Args.Text)
 	if !strings.HasPrefix(line, "-") {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "a GDB/MI command begins with a dash", Hint: "gdb COMMAND hands over a line of gdb's command line"})
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "a GDB/MI command begins with a dash", Hint: "gdb COMMAND hands over a line of gdb's command line"})
 		return
 	}
 	if m.intercept(q, line) {
 		return
 	}
-	if m.stateNow() == backend.Stopped {
+	if m.StateNow() == backend.Stopped {
 		if strings.HasPrefix(line, "-exec-") {
 			m.thaw()
 		}
-		at := m.at(q)
-		m.tell(q.what(), "-thread-select", at[1])
-		m.tell(q.what(), "-stack-select-frame", at[3])
+		at := m.At(q)
+		m.Tell(q.What(), "-thread-select", at[1])
+		m.Tell(q.What(), "-stack-select-frame", at[3])
 	}
 	m.pass(q, true, line)
 }
 
-func (m *Machine) pass(q *Request, raw bool, command string, args ...string) {
+func (m *Machine) pass(q *request.Request, raw bool, command string, args ...string) {
 	var k *call
-	k = m.ask(q, func(a answer) { m.passed(q, k, a) }, command, args...)
-	k.print, k.raw = true, raw
+	k = m.ask(q, func(a request.Answer) { m.passed(q, k, a) }, command, args...)
+	k.Print, k.Raw = true, raw
 }
 
 // endedEarly answers for a line that has failed after some output: frame apply and
 // thread apply, for instance.
-func (m *Machine) endedEarly(q *Request, a answer) {
+func (m *Machine) endedEarly(q *request.Request, a request.Answer) {
 	message := a.Results.Str("msg")
-	text := strings.TrimRight(withoutNumbers(a.text), "\n")
+	text := strings.TrimRight(withoutNumbers(a.Text), "\n")
 	if strings.TrimRight(message, "\n") == text || text == "" {
-		m.refused(q, a)
+		m.Refused(q, a)
 		return
 	}
 	m.stoppedInCall(a)
 	if !strings.HasSuffix(text, message) { // otherwise it is in the output as well
 		text += "\n" + message
 	}
-	m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: text})
+	m.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: text})
 }
 
 var historyNumbers = regexp.MustCompile(`(?m)^\$[0-9]+ = `)
@@ -205,39 +201,39 @@ func withoutNumbers(text string) string { return historyNumbers.ReplaceAllString
 
 // passed processes the result. If the line has resumed the target, that counts as a
 // resume of the rank.
-func (m *Machine) passed(q *Request, k *call, a answer) {
-	if a.failed() {
+func (m *Machine) passed(q *request.Request, k *call, a request.Answer) {
+	if a.Failed() {
 		m.endedEarly(q, a)
 		return
 	}
-	text := a.text
-	if !k.raw {
+	text := a.Text
+	if !k.Raw {
 		text = withoutNumbers(text)
 	}
-	if printsText.MatchString(q.args.Text) {
-		text = gdbtext.TruncateText(text, mostShown)
+	if printsText.MatchString(q.Args.Text) {
+		text = gdbtext.TruncateText(text, values.MostShown)
 	}
-	if protocol.IsSetting(q.args.Text) {
+	if protocol.IsSetting(q.Args.Text) {
 		text = m.GDB.setting.saidOf(q.Command, text)
 	}
-	if infoProgram.MatchString(q.args.Text) {
+	if infoProgram.MatchString(q.Args.Text) {
 		text = m.ownStandpoints(text)
 	}
-	if k.raw {
+	if k.Raw {
 		r := a.Record
 		r.Token = -1
 		text += r.String() + "\n"
 	}
 	if id, ok := a.Results.Int("new-thread-id"); ok {
-		f, _ := frameIn(a.Results)
-		m.chosen = selection{thread: m.threads.ours(id), frame: f.Level}
+		f, _ := values.FrameIn(a.Results)
+		m.chosen = request.Selection{Thread: m.threads.Ours(id), Frame: f.Level}
 	}
 	if a.Name != "running" || m.run != nil || m.State != backend.Stopped {
-		m.reply(q, textBody{text})
+		m.Reply(q, values.TextBody{Text: text})
 		return
 	}
-	m.run = &run{request: q, token: k.token, back: goesBack(q.args.Text)}
-	m.nowRunning(m.run, textBody{text})
+	m.run = &run{request: q, token: k.token, back: goesBack(q.Args.Text)}
+	m.nowRunning(m.run, values.TextBody{Text: text})
 	if others := m.othersUnlocked(); others != nil {
 		others()
 	}

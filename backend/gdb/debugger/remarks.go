@@ -131,7 +131,7 @@ func (d *Debugger) translated(line string) string {
 
 // ofNoUse matches messages without value: of processes that have ended while gdb read
 // them, which is reported anyway; of gdb 10 about libraries whose symbols it was not to
-// read; and about source files that are missing or newer than the program, which lineOf
+// read; and about source files that are missing or newer than the program, which LineOf
 // reports once.
 var ofNoUse = regexp.MustCompile(`^warning: (?:Couldn't reap LWP|unable to open /proc file|.*: Shared library architecture unknown is not compatible)|` +
 	`^(?:warning: )?[0-9]+\t.*: No such file or directory\.?$|^warning: Source file is more recent than executable\.$`)
@@ -156,11 +156,11 @@ func (m *Machine) remarkBut(told func(line string) bool) {
 // an internal command only messages for the user are reported, with the next report.
 func (k *call) remarked(r mi.Record) {
 	d := k.by.GDB
-	if k.of == nil || k.of.own {
+	if k.of == nil || k.of.Own {
 		d.remarks.ofPeople()
 		return
 	}
 	k.by.remarkBut(func(line string) bool {
-		return line == r.Results.Str("msg") || k.of.args.Pending && isUnknownPlace(line) && (k.of.again || line == k.by.refusal)
+		return line == r.Results.Str("msg") || k.of.Args.Pending && isUnknownPlace(line) && (k.of.Again || line == k.by.refusal)
 	})
 }

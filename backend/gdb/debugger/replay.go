@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"sdm/backend/gdb/request"
 	"sdm/protocol"
 )
 
@@ -21,8 +22,8 @@ func (m *Machine) replay(list []protocol.Command, then func()) {
 		if !ok {
 			continue
 		}
-		q := &Request{Command: &Command{Name: c.Name, args: c.Args}, began: m.now, again: true}
-		q.into = func(g protocol.Group) {
+		q := &request.Request{Command: &request.Command{Name: c.Name, Args: c.Args}, Began: m.now, Again: true}
+		q.Into = func(g protocol.Group) {
 			if g.Kind == protocol.KindFault {
 				m.notAgain(q, g)
 			}
@@ -45,17 +46,17 @@ func faultIn(g protocol.Group) *protocol.Fault {
 	return &f
 }
 
-func (m *Machine) notAgain(q *Request, g protocol.Group) {
+func (m *Machine) notAgain(q *request.Request, g protocol.Group) {
 	f := faultIn(g)
 	if f == nil {
 		return
 	}
-	text := q.what()
+	text := q.What()
 	switch {
 	case q.Name == "watch":
-		text = fmt.Sprintf("watchpoint %d (%s)", q.args.Breakpoint, q.args.Expr)
-	case q.args.Breakpoint != 0:
-		text = fmt.Sprintf("breakpoint %d (%s)", q.args.Breakpoint, text)
+		text = fmt.Sprintf("watchpoint %d (%s)", q.Args.Breakpoint, q.Args.Expr)
+	case q.Args.Breakpoint != 0:
+		text = fmt.Sprintf("breakpoint %d (%s)", q.Args.Breakpoint, text)
 	}
 	m.Event(protocol.KindNote, protocol.Note{Text: text + " could not be set again: " + f.Message})
 }

@@ -3,167 +3,71 @@
 package debugger
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
-	"time"
 
-	"sdm/backend/gdb/gdbtext"
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
 	"sdm/protocol/column"
 	"sdm/protocol/rank"
 )
 
-// Command is a command of a user, shared by the requests of all ranks; it must not be
-// changed.
-type Command struct {
-	Name string
-	args protocol.Args
-	// body is the JSON of printed, the last answer to a print: most ranks give the same
-	// answer.
-	printed printed
-	body    []byte
-	// way is the result of printing, if parted.
-	way    gdbtext.Printing
-	parted bool
+// Reply answers a request with a result. Columns must be sorted by name.
+func (m *Machine) Reply(q *request.Request, body any, columns ...column.Column) {
+	m.ReplyWith(q, canonical.JSON(body), columns)
 }
 
-func CommandOf(c *protocol.Command) *Command { return &Command{Name: c.Name, args: c.Args} }
-
-// Request is one command for one rank. It is answered exactly once; later answers are
-// dropped.
-type Request struct {
-	*Command
-	ID       protocol.RequestID
-	Deadline time.Duration // when to report that gdb has not answered; 0: never
-	began    time.Duration
-	answered bool
-	into     func(protocol.Group) // receives the answer; nil: it is sent
-	again    bool                 // it comes from the journal
-	own      bool                 // it is internal
-	head     string               // what precedes the value: type and address of a reference
-	located  string               // its location, if that depends on the selected frame
-	restart  string               // the location after a restart of the program
+// ReplyWith is reply with a body that is already JSON.
+func (m *Machine) ReplyWith(q *request.Request, body []byte, columns []column.Column) {
+	m.Say(q, protocol.Group{Kind: protocol.KindResult, Body: body, Columns: columns})
 }
 
-// ours returns an internal request.
-func ours(name string) *Request {
-	return &Request{Command: &Command{Name: name}, answered: true, own: true}
-}
+// Done answers with an empty object.
+func (m *Machine) Done(q *request.Request) { m.Reply(q, struct{}{}) }
 
-// oursIn returns an internal request about the innermost frame of a thread.
-func oursIn(name string, t *thread) *Request {
-	q := ours(name)
-	q.args.Thread, q.args.Frame = t.id, new(int)
-	return q
-}
-
-// apart gives the request its own copy of the command, which may be changed.
-func (q *Request) apart() {
-	q.Command = &Command{Name: q.Name, args: q.args}
-}
-
-// bodyOf returns the JSON of an answer to print.
-func (c *Command) bodyOf(p printed) []byte {
-	if c.body == nil || c.printed != p {
-		c.printed, c.body = p, canonical.JSON(p)
-	}
-	return c.body
-}
-
-// printing returns the parsed arguments of a print. The expression must not be changed
-// afterwards.
-func (c *Command) printing() gdbtext.Printing {
-	if !c.parted {
-		c.way, c.parted = gdbtext.ParsePrinting(c.args), true
-	}
-	return c.way
-}
-
-// what names the request in messages.
-func (q *Request) what() string {
-	for _, more := range []string{q.args.Expr, q.args.Text, q.args.Location} {
-		if more != "" {
-			if len(more) > 60 {
-				more = more[:60] + "..."
-			}
-			if q.Name == "gdb" || q.Name == "mi" {
-				return more
-			}
-			return q.Name + " " + more
-		}
-	}
-	return q.Name
-}
-
-// share is the part of a wait after which the engine answers, so that its message
-// arrives in time instead of "no answer".
-func share(wait time.Duration) time.Duration { return wait / 10 * 9 }
-
-// Message is one answer or event; they are passed on in order.
-type Message struct {
-	Request protocol.RequestID // 0: an event
-	Group   protocol.Group
-}
-
-// reply answers a request with a result. Columns must be sorted by name.
-func (m *Machine) reply(q *Request, body any, columns ...column.Column) {
-	m.replyWith(q, canonical.JSON(body), columns)
-}
-
-// replyWith is reply with a body that is already JSON.
-func (m *Machine) replyWith(q *Request, body []byte, columns []column.Column) {
-	m.say(q, protocol.Group{Kind: protocol.KindResult, Body: body, Columns: columns})
-}
-
-// done answers with an empty object.
-func (m *Machine) done(q *Request) { m.reply(q, struct{}{}) }
-
-// fail answers with a fault.
-func (m *Machine) fail(q *Request, f *protocol.Fault) {
+// Fail answers with a fault.
+func (m *Machine) Fail(q *request.Request, f *protocol.Fault) {
 	g := *f
 	if g.Op == "" {
 		g.Op = q.Name
 	}
-	m.say(q, protocol.Group{Kind: protocol.KindFault, Body: canonical.JSON(&g)})
+	m.Say(q, protocol.Group{Kind: protocol.KindFault, Body: canonical.JSON(&g)})
 }
 
-// refused answers with gdb's error message.
-func (m *Machine) refused(q *Request, a answer) {
+// Refused answers with gdb's error message.
+func (m *Machine) Refused(q *request.Request, a request.Answer) {
 	m.stoppedInCall(a)
 	message := a.Results.Str("msg")
-	if q.args.Condition != "" {
+	if q.Args.Condition != "" {
 		message = m.words(a)
 	}
-	if found := unknownNumber.FindStringSubmatch(message); found != nil && len(q.args.Breakpoints) > 0 {
-		m.fail(q, noBreakpoint(m.points.ours(found[1])))
+	if found := unknownNumber.FindStringSubmatch(message); found != nil && len(q.Args.Breakpoints) > 0 {
+		m.Fail(q, noBreakpoint(m.points.ours(found[1])))
 		return
 	}
-	if q.args.Frame != nil && strings.HasPrefix(message, "Invalid frame id: ") { // gdb 13 names two
-		message = noFrame(*q.args.Frame)
+	if q.Args.Frame != nil && strings.HasPrefix(message, "Invalid frame id: ") { // gdb 13 names two
+		message = values.NoFrame(*q.Args.Frame)
 	}
-	m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: message})
+	m.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: message})
 }
 
 // unknownNumber matches gdb's error for a breakpoint that does not exist, by its own
 // number.
 var unknownNumber = regexp.MustCompile(`^No breakpoint number ([0-9]+)\.$`)
 
-// noFrame is gdb's error for a level that the stack does not have.
-func noFrame(level int) string { return fmt.Sprintf("No frame at level %d.", level) }
-
-func (m *Machine) say(q *Request, g protocol.Group) {
-	if g.Kind == protocol.KindResult && (!q.answered || q.again) {
+func (m *Machine) Say(q *request.Request, g protocol.Group) {
+	if g.Kind == protocol.KindResult && (!q.Answered || q.Again) {
 		m.remember(q)
-		m.keepPrinted(q, g)
+		m.values.Printer.KeepPrinted(q, g)
 	}
-	if q.answered {
+	if q.Answered {
 		return
 	}
-	q.answered = true
-	if q.into != nil {
-		q.into(g)
+	q.Answered = true
+	if q.Into != nil {
+		q.Into(g)
 		return
 	}
 	for i, open := range m.Open {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"sdm/backend"
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/protocol"
 )
 
@@ -31,7 +33,7 @@ type rescue struct {
 	journal []protocol.Command // commands that the new gdb must execute
 	cause   string             // how gdb ended
 	alive   bool               // gdb has not died but detached; see letForgottenGo
-	detach  *Request           // the new gdb has to detach for this request
+	detach  *request.Request   // the new gdb has to detach for this request
 	count   int                // number of gdbs that this rank has lost
 	bound   bound              // deadline for all gdbs that try to take over
 }
@@ -44,35 +46,35 @@ const mostRescues = 3
 const rescueWait = time.Minute
 
 // remember adds an executed command to the journal, or removes what it has ended.
-func (m *Machine) remember(q *Request) {
+func (m *Machine) remember(q *request.Request) {
 	info, _ := protocol.LookupCommand(q.Name)
 	switch {
-	case q.Name == "gdb" && protocol.IsSetting(q.args.Text):
+	case q.Name == "gdb" && protocol.IsSetting(q.Args.Text):
 		m.rememberLine(q)
 	case info.Lasts():
-		for _, a := range q.args.PerBreakpoint() {
-			if q.located != "" {
-				a.Location = q.located
+		for _, a := range q.Args.PerBreakpoint() {
+			if q.Located != "" {
+				a.Location = q.Located
 			}
 			m.journal = append(m.journal, protocol.Command{Name: q.Name, Args: a})
 		}
 	case info.Effect != protocol.Removes || !info.ChangesPoints():
-	case len(q.args.Breakpoints) == 0:
+	case len(q.Args.Breakpoints) == 0:
 		m.journal = slices.DeleteFunc(m.journal, func(c protocol.Command) bool {
 			of, _ := protocol.LookupCommand(c.Name)
 			return of.Object == protocol.Breakpoints
 		})
 	default:
-		for _, n := range q.args.Breakpoints {
+		for _, n := range q.Args.Breakpoints {
 			m.forget(n)
 		}
 	}
 }
 
 // rememberLine adds a line for gdb, in place of an equal one.
-func (m *Machine) rememberLine(q *Request) {
-	m.journal = slices.DeleteFunc(m.journal, func(c protocol.Command) bool { return c.Name == "gdb" && c.Args.Text == q.args.Text })
-	m.journal = append(m.journal, protocol.Command{Name: "gdb", Args: q.args})
+func (m *Machine) rememberLine(q *request.Request) {
+	m.journal = slices.DeleteFunc(m.journal, func(c protocol.Command) bool { return c.Name == "gdb" && c.Args.Text == q.Args.Text })
+	m.journal = append(m.journal, protocol.Command{Name: "gdb", Args: q.Args})
 }
 
 // forget removes all commands about a breakpoint that does not exist any more.
@@ -119,9 +121,9 @@ func (m *Machine) orphaned(now time.Duration, cause string) {
 		case q.Name == "detach": // the new gdb does it
 			m.rescue.detach = q
 		case q.Name == "interrupt": // the rank is stopped
-			m.done(q)
+			m.Done(q)
 		default:
-			m.fail(q, &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb died (" + cause + ")", Hint: "another gdb takes the rank over: ask again"})
+			m.Fail(q, &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb died (" + cause + ")", Hint: "another gdb takes the rank over: ask again"})
 		}
 	}
 	m.State = backend.Attaching
@@ -138,29 +140,30 @@ func (m *Machine) TakeOver(now time.Duration) {
 	m.now = now
 	m.threads, m.counted, m.points, m.signals, m.abort.read = nil, 0, breakpoints{}, nil, false
 	m.run, m.watch, m.ending = nil, watch{}, ending{}
-	m.displays.held, m.displays.scopes = nil, nil
+	m.held = nil
+	m.values.Displays.GDBGone()
 	m.identified = false
 	m.Record = recording{Wanted: m.Record.Wanted}
-	m.chosen = selection{thread: 1}
+	m.chosen = request.Selection{Thread: 1}
 	m.journal = nil
 	if m.rescue.under {
 		m.GDB.Bound = m.rescue.bound
 		m.ending.killAt = m.rescue.bound.until
-		m.beginAttach(ours("attach"), m.attach.stopAt, true)
+		m.beginAttach(request.Internal("attach"), m.attach.stopAt, true)
 		return
 	}
-	q := ours("attach")
+	q := request.Internal("attach")
 	if len(m.Open) > 0 {
 		q = m.Open[0]
 	}
-	m.displays.list = nil // see before
+	m.values.Displays.Forget() // see before
 	m.beginAttach(q, m.attach.stopAt, true)
 }
 
 // rescued restores the state that the rank had when its gdb died.
-func (m *Machine) rescued(first *thread) {
+func (m *Machine) rescued(first *values.Thread) {
 	if m.moving != nil {
-		m.ask(ours("hand over"), func(a answer) {
+		m.ask(request.Internal("hand over"), func(a request.Answer) {
 			m.recognize(a.Results)
 			m.wake()
 		}, "-list-thread-groups", m.group)
@@ -176,7 +179,7 @@ func (m *Machine) rescued(first *thread) {
 		case !m.rescue.running:
 			m.standsAgain(first)
 		case m.rescue.seeks:
-			m.runToProgram(ours("launch"), m.runsAgain, func(string) { m.standsAgain(first) })
+			m.runToProgram(request.Internal("launch"), m.runsAgain, func(string) { m.standsAgain(first) })
 		case m.rescue.away != "":
 			m.toFirstStop(first)
 		default:
@@ -187,16 +190,16 @@ func (m *Machine) rescued(first *thread) {
 
 // toFirstStop lets the rank run to its first stop. If it is in main already and was to
 // stop there, it has passed that place and stays where it is.
-func (m *Machine) toFirstStop(first *thread) {
-	m.ask(ours("launch"), func(a answer) {
+func (m *Machine) toFirstStop(first *values.Thread) {
+	m.ask(request.Internal("launch"), func(a request.Answer) {
 		for v := range a.Results.Path("stack").Fields.All("frame") {
 			if m.rescue.away == stopAtMain && v.Fields.Str("func") == "main" {
 				m.standsAgain(first)
 				return
 			}
 		}
-		m.breakAtStart(ours("launch"), m.rescue.away, func(a answer) {
-			if a.failed() {
+		m.breakAtStart(request.Internal("launch"), m.rescue.away, func(a request.Answer) {
+			if a.Failed() {
 				m.standsAgain(first)
 				return
 			}
@@ -204,11 +207,11 @@ func (m *Machine) toFirstStop(first *thread) {
 			m.attach.away = m.rescue.away
 			m.runsAgain()
 		})
-	}, "-stack-list-frames", "--thread", m.gdbThread(first.id), "0", "999")
+	}, "-stack-list-frames", "--thread", m.GDBThread(first.ID), "0", "999")
 }
 
 // standsAgain reports the rank as stopped after a new gdb has taken over.
-func (m *Machine) standsAgain(first *thread) {
+func (m *Machine) standsAgain(first *values.Thread) {
 	reason := "attached"
 	if m.IsCore() {
 		reason = ""
@@ -222,7 +225,7 @@ func (m *Machine) standsAgain(first *thread) {
 func (m *Machine) runsAgain() {
 	if m.takenOver() {
 		m.State = backend.Stopped
-		m.resumeAll(ours("continue"))
+		m.resumeAll(request.Internal("continue"))
 		m.run.silent = true
 	}
 }

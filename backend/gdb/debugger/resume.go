@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"sdm/backend"
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -22,14 +24,14 @@ import (
 // *stopped may come before the ^running of another thread, so nothing is decided while
 // results are outstanding.
 type run struct {
-	request *Request // answered at ^running
-	started bool     // gdb has resumed a thread: the rank is running
-	owed    int      // results of resuming commands that are outstanding
-	thread  int      // the thread that steps; 0: all just run
-	stopped int      // the thread that stopped first; 0: none yet
-	token   int64    // of the first command; it may fail after ^running
-	address bool     // the address of the stop is to be shown
-	back    bool     // it runs backwards
+	request *request.Request // answered at ^running
+	started bool             // gdb has resumed a thread: the rank is running
+	owed    int              // results of resuming commands that are outstanding
+	thread  int              // the thread that steps; 0: all just run
+	stopped int              // the thread that stopped first; 0: none yet
+	token   int64            // of the first command; it may fail after ^running
+	address bool             // the address of the stop is to be shown
+	back    bool             // it runs backwards
 
 	onward      int // number of steps that follow the return of a function; see stepOut
 	line        int // line of the call of that function
@@ -50,13 +52,13 @@ type run struct {
 const again = 500 * time.Millisecond
 
 // resumeAll resumes all threads. q may have been answered already.
-func (m *Machine) resumeAll(q *Request) {
+func (m *Machine) resumeAll(q *request.Request) {
 	m.resume(q, nil, "-exec-continue", "--thread-group", m.group)
 }
 
 // resumeOne executes a command for the selected thread and resumes the others.
-func (m *Machine) resumeOne(q *Request, command string, args ...string) {
-	at := m.at(q)
+func (m *Machine) resumeOne(q *request.Request, command string, args ...string) {
+	at := m.At(q)
 	step := isStep(q.Name)
 	if step {
 		at = at[:2] // a step applies to the innermost frame
@@ -66,7 +68,7 @@ func (m *Machine) resumeOne(q *Request, command string, args ...string) {
 		others = nil
 	}
 	m.resume(q, others, command, append(at, args...)...)
-	m.run.thread = m.chosen.thread
+	m.run.thread = m.chosen.Thread
 }
 
 // othersUnlocked returns a function that resumes the other threads, or nil if the user
@@ -78,7 +80,7 @@ func (m *Machine) othersUnlocked() func() {
 	return m.others
 }
 
-func (m *Machine) resume(q *Request, others func(), command string, args ...string) {
+func (m *Machine) resume(q *request.Request, others func(), command string, args ...string) {
 	m.thaw()
 	m.leaveStart()
 	m.Record.limit = ""
@@ -86,12 +88,12 @@ func (m *Machine) resume(q *Request, others func(), command string, args ...stri
 	m.countHits()
 	r := &run{request: q, owed: 1}
 	m.run = r
-	k := m.ask(q, func(a answer) { m.resumed(r, others, a) }, command, args...)
+	k := m.ask(q, func(a request.Answer) { m.resumed(r, others, a) }, command, args...)
 	r.token = k.token
 }
 
 // resumed processes the result of the first resuming command.
-func (m *Machine) resumed(r *run, others func(), a answer) {
+func (m *Machine) resumed(r *run, others func(), a request.Answer) {
 	r.owed--
 	if m.State.IsOver() {
 		return // it has ended meanwhile
@@ -108,10 +110,10 @@ func (m *Machine) resumed(r *run, others func(), a answer) {
 			m.Event(protocol.KindNote, protocol.Note{Text: "the rank cannot run on: " + a.Results.Str("msg")})
 			m.Event(protocol.KindStopped, m.stopBody(t, ""), m.stopColumns(t)...)
 		}
-		if a.failed() {
-			m.refused(r.request, a)
+		if a.Failed() {
+			m.Refused(r.request, a)
 		} else {
-			m.done(r.request)
+			m.Done(r.request)
 		}
 		return
 	}
@@ -123,18 +125,19 @@ func (m *Machine) resumed(r *run, others func(), a answer) {
 
 // nowRunning reports a resume and answers its command.
 func (m *Machine) nowRunning(r *run, body any) {
-	r.started, m.last.moved = true, true
+	r.started = true
+	m.values.Printer.HasRun()
 	r.pause = firstLook
 	r.lookAt = m.now + r.pause
 	for _, t := range m.threads {
-		t.stop = nil // it has been reported
+		t.Stop = nil // it has been reported
 	}
 	if r.silent {
 		m.State = backend.Running
 	} else {
 		m.Event(protocol.KindRunning, struct{}{})
 	}
-	m.reply(r.request, body)
+	m.Reply(r.request, body)
 }
 
 // others resumes the threads that the command has left stopped. It names them one by
@@ -142,7 +145,7 @@ func (m *Machine) nowRunning(r *run, body any) {
 // its thread.
 func (m *Machine) others() {
 	r := m.run
-	for _, id := range m.threads.stoppedBut(m.chosen.thread) {
+	for _, id := range m.threads.StoppedBut(m.chosen.Thread) {
 		m.continueThread(r, id)
 	}
 }
@@ -151,12 +154,12 @@ func (m *Machine) others() {
 // then it must not be taken for stopped.
 func (m *Machine) continueThread(r *run, id int) {
 	r.owed++
-	m.ask(r.request, func(a answer) {
+	m.ask(r.request, func(a request.Answer) {
 		r.owed--
-		if t := m.threads.find(id); t != nil && a.Name == "running" {
-			t.running = true
+		if t := m.threads.Find(id); t != nil && a.Name == "running" {
+			t.Running = true
 		}
-	}, "-exec-continue", r.direction("--thread", m.gdbThread(id))...)
+	}, "-exec-continue", r.direction("--thread", m.GDBThread(id))...)
 }
 
 // stopped processes a *stopped.
@@ -177,18 +180,18 @@ func (m *Machine) stopped(stop mi.Tuple) {
 	if r == nil {
 		return // of a call in an expression (stoppedInCall), or late
 	}
-	if (r.request.Name == "finish" || r.onward > 0) && t.id == r.thread {
-		t.stop = finished(t.stop)
+	if (r.request.Name == "finish" || r.onward > 0) && t.ID == r.thread {
+		t.Stop = finished(t.Stop)
 	}
-	stop = t.stop
-	if !ownReason(stop) && !r.interrupted && t.id != r.thread {
+	stop = t.Stop
+	if !values.OwnReason(stop) && !r.interrupted && t.ID != r.thread {
 		// It was told to stop twice, and the second time took effect in this run. The
 		// user has not asked for that.
-		m.continueThread(r, t.id)
+		m.continueThread(r, t.ID)
 		return
 	}
 	if m.atAbort(stop) && m.abort.told {
-		m.continueThread(r, t.id)
+		m.continueThread(r, t.ID)
 		return
 	}
 	if p := m.points.at(stop); p.goesOn() || m.points.isPassed(p) {
@@ -196,12 +199,12 @@ func (m *Machine) stopped(stop mi.Tuple) {
 		return
 	}
 	m.countDown(stop)
-	if m.ownSignal(t) && t.id != r.thread { // gdb has forgotten where a step was to end
+	if m.ownSignal(t) && t.ID != r.thread { // gdb has forgotten where a step was to end
 		if !r.interrupted {
-			m.continueThread(r, t.id)
+			m.continueThread(r, t.ID)
 			return
 		}
-		t.stop = withoutReason(t.stop)
+		t.Stop = withoutReason(t.Stop)
 	}
 	r.stoppedBy(t)
 }
@@ -217,14 +220,14 @@ func finished(stop mi.Tuple) mi.Tuple {
 
 // stoppedInCall checks whether gdb's error means that a function that an expression
 // called has stopped. Then it reports where the rank is now.
-func (m *Machine) stoppedInCall(a answer) {
-	t := m.threads.find(m.chosen.thread)
+func (m *Machine) stoppedInCall(a request.Answer) {
+	t := m.threads.Find(m.chosen.Thread)
 	if m.State != backend.Stopped || t == nil || !strings.Contains(a.Results.Str("msg"), "while in a function called from GDB") {
 		return
 	}
 	m.inCall = true
 	m.Event(protocol.KindRunning, struct{}{})
-	m.chosen = selection{thread: t.id}
+	m.chosen = request.Selection{Thread: t.ID}
 	m.Event(protocol.KindStopped, m.stopBody(t, ""), m.stopColumns(t)...)
 }
 
@@ -235,7 +238,7 @@ func (m *Machine) callOver(stop mi.Tuple) {
 	if !m.inCall || m.run == nil || stop.Str("reason") != "" {
 		return
 	}
-	m.ask(ours("continue"), func(a answer) {
+	m.ask(request.Internal("continue"), func(a request.Answer) {
 		if stop, stands := m.standing(a.Results); stands {
 			m.stopped(finished(stop))
 		}
@@ -254,7 +257,7 @@ func (m *Machine) settle() {
 	if r == nil || !r.started || r.owed > 0 || r.stopped == 0 || len(m.threads) == 0 || r.forgotten >= detached {
 		return // without threads it has ended, and gdb will report that next; while gdb detaches they go one by one
 	}
-	if !m.threads.anyRunning() {
+	if !m.threads.AnyRunning() {
 		m.standsStill(r)
 		return
 	}
@@ -267,7 +270,7 @@ func (m *Machine) settle() {
 func (m *Machine) stopRest(r *run) {
 	r.interrupted, r.stale = true, false
 	r.next = m.now + again
-	m.tell("interrupt", "-exec-interrupt", "--thread-group", m.group)
+	m.Tell("interrupt", "-exec-interrupt", "--thread-group", m.group)
 	m.turnBack()
 }
 
@@ -285,7 +288,7 @@ func (m *Machine) recheck() {
 		return
 	}
 	m.stopRest(r)
-	m.ask(ours("interrupt"), func(a answer) { m.adopt(a.Results) }, "-list-thread-groups", m.group)
+	m.ask(request.Internal("interrupt"), func(a request.Answer) { m.adopt(a.Results) }, "-list-thread-groups", m.group)
 }
 
 // adopt takes the threads and their states from -list-thread-groups.
@@ -294,22 +297,22 @@ func (m *Machine) adopt(info mi.Tuple) {
 	if !ok {
 		return
 	}
-	var alive threads
+	var alive values.Threads
 	for _, f := range list.Fields {
 		n, _ := f.Value.Fields.Int("id")
-		t := m.thread(n)
-		t.running = f.Value.Fields.Str("state") == "running"
+		t := m.Thread(n)
+		t.Running = f.Value.Fields.Str("state") == "running"
 		alive = append(alive, t)
 	}
-	slices.SortFunc(alive, func(a, b *thread) int { return a.id - b.id })
+	slices.SortFunc(alive, func(a, b *values.Thread) int { return a.ID - b.ID })
 	m.threads = alive
 	r := m.run
 	if r == nil || len(alive) == 0 {
 		return
 	}
 	// The thread of the first stop may have ended, or its stop was never reported.
-	if r.stopped != 0 && alive.find(r.stopped) == nil || r.stopped == 0 && !alive.anyRunning() {
-		r.stopped = alive[0].id
+	if r.stopped != 0 && alive.Find(r.stopped) == nil || r.stopped == 0 && !alive.AnyRunning() {
+		r.stopped = alive[0].ID
 	}
 }
 
@@ -317,8 +320,8 @@ func (m *Machine) adopt(info mi.Tuple) {
 func (m *Machine) standsStill(r *run) {
 	m.run = nil
 	t := m.speaker(r)
-	m.chosen = selection{thread: t.id}
-	if t.stop != nil { // otherwise it has not run, and our SIGCONT is still pending
+	m.chosen = request.Selection{Thread: t.ID}
+	if t.Stop != nil { // otherwise it has not run, and our SIGCONT is still pending
 		m.giveBack()
 	}
 	if m.ending.detach != nil {
@@ -333,17 +336,17 @@ func (m *Machine) standsStill(r *run) {
 
 // speaker returns the thread whose stop is reported: the first with a reason of its
 // own, otherwise the selected one.
-func (m *Machine) speaker(r *run) *thread {
-	first := m.threads.find(r.stopped)
-	if first != nil && ownReason(first.stop) {
+func (m *Machine) speaker(r *run) *values.Thread {
+	first := m.threads.Find(r.stopped)
+	if first != nil && values.OwnReason(first.Stop) {
 		return first
 	}
 	for _, t := range m.threads {
-		if ownReason(t.stop) {
+		if values.OwnReason(t.Stop) {
 			return t
 		}
 	}
-	if t := m.threads.find(m.chosen.thread); t != nil {
+	if t := m.threads.Find(m.chosen.Thread); t != nil {
 		return t
 	}
 	if first != nil {

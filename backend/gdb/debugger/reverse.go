@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -32,8 +33,8 @@ func (m *Machine) beginRecord() {
 		return
 	}
 	m.Record.over = true
-	m.ask(ours("record"), func(a answer) {
-		if a.failed() {
+	m.ask(request.Internal("record"), func(a request.Answer) {
+		if a.Failed() {
 			m.Event(protocol.KindNote, protocol.Note{Text: "this cannot be recorded, and not run backwards: " + a.Results.Str("msg")})
 		}
 	}, console, "record full")
@@ -41,8 +42,8 @@ func (m *Machine) beginRecord() {
 
 // limits are gdb's messages for what it cannot record, with those of sdm.
 var limits = []struct {
-	gdb  *regexp.Regexp
-	ours string
+	gdb      *regexp.Regexp
+	Internal string
 }{
 	{regexp.MustCompile(`^Process record does not support instruction (0x[0-9a-f]+)`), "the instruction $1"},
 	{regexp.MustCompile(`^Process record and replay target doesn't support syscall number 435\b`), "the start of a thread"},
@@ -57,7 +58,7 @@ func (m *Machine) hearRecord(text string) {
 	}
 	for _, l := range limits {
 		if at := l.gdb.FindStringSubmatchIndex(text); at != nil {
-			m.Record.limit = string(l.gdb.ExpandString(nil, l.ours, text, at))
+			m.Record.limit = string(l.gdb.ExpandString(nil, l.Internal, text, at))
 			return
 		}
 	}
@@ -85,13 +86,13 @@ func (m *Machine) recorded(stop mi.Tuple) mi.Tuple {
 }
 
 // backwards executes reverse-next and the like.
-func (m *Machine) backwards(q *Request) {
+func (m *Machine) backwards(q *request.Request) {
 	switch {
 	case !m.Record.Wanted:
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "nothing has been recorded", Hint: "start with --reverse, as in sdm run --reverse"})
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "nothing has been recorded", Hint: "start with --reverse, as in sdm run --reverse"})
 		return
 	case !m.Record.begun:
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "the rank is not recorded any more", Hint: "gdb record full records from here on"})
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "the rank is not recorded any more", Hint: "gdb record full records from here on"})
 		return
 	}
 	if q.Name == "reverse-continue" {
@@ -101,7 +102,7 @@ func (m *Machine) backwards(q *Request) {
 	}
 	args := []string{"--reverse"}
 	if isStep(q.Name) {
-		args = append(args, strconv.Itoa(max(q.args.Count, 1)))
+		args = append(args, strconv.Itoa(max(q.Args.Count, 1)))
 	}
 	m.resumeOne(q, "-exec-"+backwardsBy[q.Name], args...)
 	m.run.back, m.run.address = true, strings.HasSuffix(q.Name, "i")

@@ -5,6 +5,7 @@ package debugger
 import (
 	"strings"
 
+	"sdm/backend/gdb/request"
 	"sdm/protocol"
 )
 
@@ -16,16 +17,16 @@ type signalTable struct {
 // mostSignals bounds what one handle may name.
 const mostSignals = 200
 
-func (m *Machine) handleSignal(q *Request) {
-	names := strings.Fields(q.args.Signal)
-	words := append(names[:len(names):len(names)], q.args.Actions...)
+func (m *Machine) handleSignal(q *request.Request) {
+	names := strings.Fields(q.Args.Signal)
+	words := append(names[:len(names):len(names)], q.Args.Actions...)
 	if len(names) == 0 || len(words) > mostSignals {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "which signals?", Hint: "handle SIGUSR1 nostop noprint pass"})
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "which signals?", Hint: "handle SIGUSR1 nostop noprint pass"})
 		return
 	}
 	for _, w := range words {
 		if !isSignal(strings.ReplaceAll(w, "-", "")) { // "1-15" is a range
-			m.fail(q, notASignal(w))
+			m.Fail(q, notASignal(w))
 			return
 		}
 	}
@@ -35,23 +36,23 @@ func (m *Machine) handleSignal(q *Request) {
 	}
 	line := "handle " + strings.Join(words, " ")
 	m.keepHandling(line)
-	m.inConsole(q, line, func(text string) { m.reply(q, signalTable{signalsIn(text)}) })
+	m.values.Printer.InConsole(q, line, func(text string) { m.Reply(q, signalTable{signalsIn(text)}) })
 }
 
-func (m *Machine) infoSignals(q *Request) {
-	if s := q.args.Signal; s != "" && !isSignal(s) {
-		m.fail(q, notASignal(s))
+func (m *Machine) infoSignals(q *request.Request) {
+	if s := q.Args.Signal; s != "" && !isSignal(s) {
+		m.Fail(q, notASignal(s))
 		return
 	}
-	line := strings.TrimSpace("info signals " + q.args.Signal)
-	m.inConsole(q, line, func(text string) {
+	line := strings.TrimSpace("info signals " + q.Args.Signal)
+	m.values.Printer.InConsole(q, line, func(text string) {
 		list := signalsIn(text)
 		for i := range list {
 			if own, ok := m.handlesOwn(list[i].Signal); ok {
 				list[i] = own
 			}
 		}
-		m.reply(q, signalTable{list})
+		m.Reply(q, signalTable{list})
 	})
 }
 

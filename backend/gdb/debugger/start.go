@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
 )
 
@@ -16,15 +17,15 @@ import (
 // 13.1: K² for one).
 type startPoint struct {
 	location string
-	result   *answer           // nil: gdb has not answered yet
-	then     []func(answer)    // callbacks that wait for result
-	away     []*Machine        // have not reached it yet
-	resumed  map[*Machine]bool // have passed it, and must not stop there again
+	result   *request.Answer        // nil: gdb has not answered yet
+	then     []func(request.Answer) // callbacks that wait for result
+	away     []*Machine             // have not reached it yet
+	resumed  map[*Machine]bool      // have passed it, and must not stop there again
 }
 
 // breakAtStart sets the breakpoint of the first stop. In a gdb with one rank it is a
 // temporary one.
-func (m *Machine) breakAtStart(q *Request, location string, then func(answer)) {
+func (m *Machine) breakAtStart(q *request.Request, location string, then func(request.Answer)) {
 	if !m.GDB.Shared() {
 		m.ask(q, then, "-break-insert", "-t", location)
 		return
@@ -38,7 +39,7 @@ func (m *Machine) breakAtStart(q *Request, location string, then func(answer)) {
 		p.then = append(p.then, then)
 	default:
 		p.then = append(p.then, then)
-		m.ask(q, func(a answer) { p.set(m, a) }, "-break-insert", append(m.here(), location)...)
+		m.ask(q, func(a request.Answer) { p.set(m, a) }, "-break-insert", append(m.here(), location)...)
 	}
 }
 
@@ -55,7 +56,7 @@ func (d *Debugger) startAt(location string) *startPoint {
 }
 
 // set passes gdb's result to all callbacks.
-func (p *startPoint) set(by *Machine, a answer) {
+func (p *startPoint) set(by *Machine, a request.Answer) {
 	p.result = &a
 	waiting := p.then
 	p.then = nil
@@ -72,7 +73,7 @@ func (p *startPoint) number() string { return p.result.Results.Path("bkpt", "num
 // startPointOf finds the point that a stop is about, or nil.
 func (d *Debugger) startPointOf(stop mi.Tuple) *startPoint {
 	for _, p := range d.start {
-		if p.result != nil && !p.result.failed() && p.number() == stop.Str("bkptno") {
+		if p.result != nil && !p.result.Failed() && p.number() == stop.Str("bkptno") {
 			return p
 		}
 	}
@@ -93,8 +94,8 @@ func (m *Machine) arrived() {
 			return
 		}
 		m.GDB.start = slices.Delete(m.GDB.start, i, i+1)
-		if !p.result.failed() && !m.GDB.Gone {
-			m.tell("delete", "-break-delete", p.number())
+		if !p.result.Failed() && !m.GDB.Gone {
+			m.Tell("delete", "-break-delete", p.number())
 		}
 		return
 	}
@@ -104,7 +105,7 @@ func (m *Machine) arrived() {
 // ranks have not reached yet.
 func (m *Machine) leaveStart() {
 	for _, p := range m.GDB.start {
-		if p.result == nil || p.result.failed() || p.resumed[m] || slices.Contains(p.away, m) {
+		if p.result == nil || p.result.Failed() || p.resumed[m] || slices.Contains(p.away, m) {
 			continue
 		}
 		p.resumed[m] = true
@@ -114,7 +115,7 @@ func (m *Machine) leaveStart() {
 				but = append(but, "$_inferior != "+strconv.Itoa(o.inferior))
 			}
 		}
-		command, args := m.condition(ours("condition"), p.number(), strings.Join(but, " && "))
-		m.tell("condition", command, args...)
+		command, args := m.condition(request.Internal("condition"), p.number(), strings.Join(but, " && "))
+		m.Tell("condition", command, args...)
 	}
 }

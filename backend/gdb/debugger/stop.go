@@ -7,29 +7,24 @@ import (
 	"slices"
 	"strconv"
 
+	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
 	"sdm/protocol/column"
 )
 
-// ownReason reports whether a thread has stopped for a reason of its own, not because
-// it was told to: gdb reports threads that -exec-interrupt has stopped with signal 0.
-func ownReason(stop mi.Tuple) bool {
-	return stop != nil && stop.Str("reason") != "" && !(stop.Str("reason") == "signal-received" && stop.Str("signal-name") == "0")
-}
-
 // stopBody is the body of a stop of the rank, reported for thread t. A reason that is
 // given replaces gdb's.
-func (m *Machine) stopBody(t *thread, reason string) protocol.Stop {
-	s := m.reasonOf(t.stop)
+func (m *Machine) stopBody(t *values.Thread, reason string) protocol.Stop {
+	s := m.reasonOf(t.Stop)
 	if reason != "" {
 		s = protocol.Stop{Reason: reason}
 	}
-	if f, ok := frameIn(t.stop); ok {
+	if f, ok := values.FrameIn(t.Stop); ok {
 		s.Frame = &f.Frame
-		s.Source = m.lineOf(f)
+		s.Source = m.values.Frames.LineOf(f)
 		if f.Full == "" && reason != "entry" { // without line numbers
-			m.adviseSymbols()
+			m.values.Frames.AdviseSymbols()
 		}
 	}
 	_, s.Others = m.furtherStops(t)
@@ -40,13 +35,13 @@ func (m *Machine) stopBody(t *thread, reason string) protocol.Stop {
 // how many stopped for the same reason in the same place, and the reasons of the
 // others, each once. The number depends on timing and differs between ranks that do the
 // same, so it is in a column.
-func (m *Machine) furtherStops(t *thread) (alike int, reasons []string) {
-	own := m.otherText(t.stop)
+func (m *Machine) furtherStops(t *values.Thread) (alike int, reasons []string) {
+	own := m.otherText(t.Stop)
 	for _, o := range m.threads {
-		if o == t || !ownReason(o.stop) {
+		if o == t || !values.OwnReason(o.Stop) {
 			continue
 		}
-		if text := m.otherText(o.stop); text == own {
+		if text := m.otherText(o.Stop); text == own {
 			alike++
 		} else {
 			reasons = append(reasons, text)
@@ -64,7 +59,7 @@ func (m *Machine) reasonOf(stop mi.Tuple) protocol.Stop {
 		s.Breakpoint = m.points.ours(n)
 	}
 	switch {
-	case !ownReason(stop):
+	case !values.OwnReason(stop):
 		return protocol.Stop{Reason: "interrupted"}
 	case stop.Str("bkptno") != "": // or a catchpoint
 		s.Temporary = stop.Str("disp") == "del" || m.GDB.startPointOf(stop) != nil
@@ -73,7 +68,7 @@ func (m *Machine) reasonOf(stop mi.Tuple) protocol.Stop {
 		} else if p != nil && s.Detail == "" {
 			s.Detail = p.eventAt()
 		}
-	case s.Reason == "signal-received" || s.Reason == stopAtCore:
+	case s.Reason == "signal-received" || s.Reason == values.StopAtCore:
 		s.Signal, s.Meaning = stop.Str("signal-name"), stop.Str("signal-meaning")
 	case s.Reason == notRecorded:
 		s.Detail = m.Record.limit
@@ -87,34 +82,34 @@ func (m *Machine) reasonOf(stop mi.Tuple) protocol.Stop {
 }
 
 // stopColumns returns what may differ between ranks that stopped alike.
-func (m *Machine) stopColumns(t *thread) []column.Column {
-	c := columnsOf(m.Target.Rank, 0)
+func (m *Machine) stopColumns(t *values.Thread) []column.Column {
+	c := values.ColumnsOf(m.Target.Rank, 0)
 	alike, _ := m.furtherStops(t)
-	c.add("others", strconv.Itoa(alike)) // always: groups merge only if they have the same columns
-	c.add("thread", strconv.Itoa(t.id))
-	if f, ok := frameIn(t.stop); ok {
-		c.frame("", f)
+	c.Add("others", strconv.Itoa(alike)) // always: groups merge only if they have the same columns
+	c.Add("thread", strconv.Itoa(t.ID))
+	if f, ok := values.FrameIn(t.Stop); ok {
+		c.Frame("", f)
 	}
-	if n := m.points.placeOf(t.stop); n > 0 {
-		c.add("place", strconv.Itoa(n))
+	if n := m.points.placeOf(t.Stop); n > 0 {
+		c.Add("place", strconv.Itoa(n))
 	}
-	if v, ok := t.stop.Get("return-value"); ok {
-		c.add("value", v.Str)
+	if v, ok := t.Stop.Get("return-value"); ok {
+		c.Add("value", v.Str)
 	}
-	c.watched("", t.stop)
-	for i, w := range triggeredBeside(t.stop) {
-		c.watched("triggered."+strconv.Itoa(i)+".", w)
+	watched(c, "", t.Stop)
+	for i, w := range triggeredBeside(t.Stop) {
+		watched(c, "triggered."+strconv.Itoa(i)+".", w)
 	}
-	if pid := t.stop.Str("newpid"); pid != "" {
-		c.add("newpid", pid)
+	if pid := t.Stop.Str("newpid"); pid != "" {
+		c.Add("newpid", pid)
 	}
-	return c.sorted()
+	return c.Sorted()
 }
 
 // watched adds the values of a watchpoint: old and new, or the one that was read.
-func (c *columns) watched(prefix string, reason mi.Tuple) {
+func watched(c *values.Columns, prefix string, reason mi.Tuple) {
 	for _, f := range reason.Path("value").Fields {
-		c.add(prefix+f.Name, f.Value.Str)
+		c.Add(prefix+f.Name, f.Value.Str)
 	}
 }
 
@@ -129,7 +124,7 @@ func (m *Machine) otherText(stop mi.Tuple) string {
 	if s.Signal != "" {
 		text += " " + s.Signal
 	}
-	if f, ok := frameIn(stop); ok {
+	if f, ok := values.FrameIn(stop); ok {
 		text += ", " + place(f.Frame)
 	}
 	return text
@@ -144,14 +139,4 @@ func place(f protocol.Frame) string {
 		return f.Func + " from " + f.From
 	}
 	return f.Func
-}
-
-// crashed returns the signal with which a thread stopped, if that indicates an error in
-// the program.
-func crashed(stop mi.Tuple) string {
-	name := stop.Str("signal-name")
-	if reason := stop.Str("reason"); reason != "signal-received" && reason != stopAtCore || slices.Contains([]string{"0", "SIGINT", "SIGSTOP", "SIGTRAP", "SIGCONT"}, name) {
-		return ""
-	}
-	return name
 }

@@ -5,12 +5,13 @@ package debugger
 import (
 	"slices"
 
+	"sdm/backend/gdb/values"
 	"sdm/protocol"
 )
 
 // stopReport is a stop of the rank that is about to be reported.
 type stopReport struct {
-	thread *thread
+	thread *values.Thread
 	reason string // replaces that of gdb; "": it does not
 	// brief reports where the rank is, without breakpoints and displays.
 	brief   bool
@@ -42,12 +43,12 @@ func placeStages() []stopStage {
 }
 
 // reportStop reports the stop that a resume has ended with.
-func (m *Machine) reportStop(r *run, t *thread) {
+func (m *Machine) reportStop(r *run, t *values.Thread) {
 	m.beginRecord()
 	if first := m.attach.away != ""; first {
 		m.watchAbort()
 	}
-	if m.atAbort(t.stop) {
+	if m.atAbort(t.Stop) {
 		m.tellAbort(t)
 		return
 	}
@@ -55,7 +56,7 @@ func (m *Machine) reportStop(r *run, t *thread) {
 }
 
 // stopNamed reports the place of a rank that has not stopped for a reason of its own.
-func (m *Machine) stopNamed(t *thread, reason string) {
+func (m *Machine) stopNamed(t *values.Thread, reason string) {
 	m.passStages(&stopReport{thread: t, reason: reason, brief: true}, placeStages())
 }
 
@@ -70,12 +71,12 @@ func (m *Machine) passStages(s *stopReport, stages []stopStage) {
 
 func (m *Machine) readFrames(s *stopReport, next func()) { m.named(s.thread, next) }
 
-func (m *Machine) nameFrame(s *stopReport, next func()) { m.standsNamed(s.thread, next) }
+func (m *Machine) nameFrame(s *stopReport, next func()) { m.values.Frames.StandsNamed(s.thread, next) }
 
 func (m *Machine) locatePoint(s *stopReport, next func()) { m.placed(s.thread, next) }
 
 func (m *Machine) findCaller(s *stopReport, next func()) {
-	if s.brief && crashed(s.thread.stop) == "" {
+	if s.brief && values.Crashed(s.thread.Stop) == "" {
 		next()
 		return
 	}
@@ -101,7 +102,7 @@ func (m *Machine) emitStop(s *stopReport) {
 		m.Event(protocol.KindStopped, body, m.stopColumns(t)...)
 		return
 	}
-	if ownReason(t.stop) {
+	if values.OwnReason(t.Stop) {
 		m.addPoints(&body, t)
 	}
 	m.arrived()
@@ -114,19 +115,19 @@ func (m *Machine) emitStop(s *stopReport) {
 		}
 	}
 	body.Displays, body.Commands = s.shown, s.spoken.lines
-	c := &columns{rank: m.Target.Rank, list: m.stopColumns(t)}
-	if f, ok := frameIn(t.stop); ok && s.address && f.Line != 0 {
-		c.add("addr", f.addr)
+	c := values.ColumnsWith(m.Target.Rank, m.stopColumns(t))
+	if f, ok := values.FrameIn(t.Stop); ok && s.address && f.Line != 0 {
+		c.Add("addr", f.Addr)
 	}
-	c.displays(s.shown, s.values)
-	c.outputs(s.spoken)
-	m.Event(protocol.KindStopped, body, c.sorted()...)
+	c.Displays(s.shown, s.values)
+	outputs(c, s.spoken)
+	m.Event(protocol.KindStopped, body, c.Sorted()...)
 }
 
 // addPoints adds what the breakpoints of a stop ask for. The breakpoint of the first stop is at the same
 // place as others and is not silent.
-func (m *Machine) addPoints(body *protocol.Stop, t *thread) {
-	reached := m.points.reached(t.stop)
+func (m *Machine) addPoints(body *protocol.Stop, t *values.Thread) {
+	reached := m.points.reached(t.Stop)
 	for _, p := range reached {
 		body.Then = append(body.Then, p.then()...)
 	}

@@ -5,6 +5,7 @@ package debugger
 import (
 	"time"
 
+	"sdm/backend/gdb/request"
 	"sdm/protocol"
 )
 
@@ -12,11 +13,11 @@ import (
 // reported state, and the open requests.
 func (m *Machine) Successor() *Machine {
 	h := NewMachine(m.Target, m.Host)
-	h.advised = m.advised
+	h.values.Frames.AdviseLike(&m.values.Frames)
 	h.State, h.Child = m.State, m.Child
 	for _, q := range m.Open {
-		if !q.answered {
-			h.Open = append(h.Open, &Request{Command: q.Command, ID: q.ID, began: q.began})
+		if !q.Answered {
+			h.Open = append(h.Open, &request.Request{Command: q.Command, ID: q.ID, Began: q.Began})
 		}
 	}
 	return h
@@ -26,7 +27,7 @@ func (m *Machine) Successor() *Machine {
 func (m *Machine) GiveUp(now time.Duration, why *protocol.Fault) {
 	m.now = now
 	for len(m.Open) > 0 {
-		m.fail(m.Open[0], why)
+		m.Fail(m.Open[0], why)
 	}
 	m.Event(protocol.KindLost, protocol.Missing{Cause: why.Error()})
 }

@@ -5,6 +5,8 @@ package debugger
 import (
 	"slices"
 
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 )
 
@@ -39,17 +41,17 @@ func (b *breakpoints) beside(p *point) []*point {
 // countHits records gdb's counts before the rank runs.
 func (m *Machine) countHits() {
 	if m.points.together() {
-		m.ask(ours("info breakpoints"), func(a answer) { m.points.newHits(a.Results, "") }, "-break-list")
+		m.ask(request.Internal("info breakpoints"), func(a request.Answer) { m.points.newHits(a.Results, "") }, "-break-list")
 	}
 }
 
 // hitTogether returns all breakpoints that a thread has hit with the one that gdb
 // reports: those that resume it, and the first that does not, or nil.
-func (m *Machine) hitTogether(t *thread, told *point, then func(passed []*point, stays *point)) {
-	m.ask(ours("info breakpoints"), func(a answer) {
+func (m *Machine) hitTogether(t *values.Thread, told *point, then func(passed []*point, stays *point)) {
+	m.ask(request.Internal("info breakpoints"), func(a request.Answer) {
 		var passed []*point
 		var stays *point
-		for _, p := range m.points.newHits(a.Results, t.stop.Path("frame", "addr").Str) {
+		for _, p := range m.points.newHits(a.Results, t.Stop.Path("frame", "addr").Str) {
 			switch {
 			case p.goesOn():
 				passed = append(passed, p)

@@ -7,35 +7,36 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
 
 // stepInstruction executes stepi and nexti.
-func (m *Machine) stepInstruction(q *Request) {
+func (m *Machine) stepInstruction(q *request.Request) {
 	command := "-exec-step-instruction"
 	if q.Name == "nexti" {
 		command = "-exec-next-instruction"
 	}
-	m.resumeOne(q, command, strconv.Itoa(max(q.args.Count, 1)))
+	m.resumeOne(q, command, strconv.Itoa(max(q.Args.Count, 1)))
 	m.run.address = true
 }
 
 // runUntil executes until. It does not use -exec-until: gdb 13 then reads no command
 // until the target has stopped. If the target waits for other ranks of the same gdb (a
 // collective), it never does.
-func (m *Machine) runUntil(q *Request) { m.resumeTo(q, "until") }
+func (m *Machine) runUntil(q *request.Request) { m.resumeTo(q, "until") }
 
 // advance has no GDB/MI command: -exec-until with a location stays in the selected
 // frame.
-func (m *Machine) advance(q *Request) { m.resumeTo(q, "advance") }
+func (m *Machine) advance(q *request.Request) { m.resumeTo(q, "advance") }
 
 // resumeTo runs the selected thread to the location of a request. gdb would set
 // breakpoints for it in the programs of all ranks that share it. For a rank that has
 // just ended that fails ("Command aborted."), and after such a search gdb
 // has the innermost frame selected.
-func (m *Machine) resumeTo(q *Request, word string) {
-	m.inSelectedFile(q, q.args.Location, func(location string) {
+func (m *Machine) resumeTo(q *request.Request, word string) {
+	m.inSelectedFile(q, q.Args.Location, func(location string) {
 		if location == "" {
 			m.resumeByLine(q, word+" ")
 			return
@@ -47,10 +48,10 @@ func (m *Machine) resumeTo(q *Request, word string) {
 }
 
 // jump resumes the selected thread at another location.
-func (m *Machine) jump(q *Request) {
-	m.inSelectedFile(q, q.args.Location, func(location string) {
+func (m *Machine) jump(q *request.Request) {
+	m.inSelectedFile(q, q.Args.Location, func(location string) {
 		m.onlyPlace(q, location, func(location string) { m.resumeOne(q, "-exec-jump", location) }, func() {
-			m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "Unreasonable jump request"})
+			m.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "Unreasonable jump request"})
 		})
 	})
 }
@@ -58,7 +59,7 @@ func (m *Machine) jump(q *Request) {
 // onlyPlace restricts a location to this rank, for commands that look into the programs
 // of all ranks that share a gdb: it returns an address, or calls several if there is
 // more than one.
-func (m *Machine) onlyPlace(q *Request, location string, then func(location string), several func()) {
+func (m *Machine) onlyPlace(q *request.Request, location string, then func(location string), several func()) {
 	if !m.GDB.Shared() || strings.HasPrefix(location, "*") {
 		then(location)
 		return
@@ -74,20 +75,20 @@ func (m *Machine) onlyPlace(q *Request, location string, then func(location stri
 
 // goOnWithSignal executes signal, for the selected thread. "0" drops the signal with
 // which the rank has stopped.
-func (m *Machine) goOnWithSignal(q *Request) {
-	if !isSignal(q.args.Signal) {
-		m.fail(q, notASignal(q.args.Signal))
+func (m *Machine) goOnWithSignal(q *request.Request) {
+	if !isSignal(q.Args.Signal) {
+		m.Fail(q, notASignal(q.Args.Signal))
 		return
 	}
-	m.resumeByLine(q, "signal "+q.args.Signal)
+	m.resumeByLine(q, "signal "+q.Args.Signal)
 }
 
 // resumeByLine resumes the selected thread by a line of gdb's command line. With & gdb
 // goes on reading commands (GDB manual, Background Execution).
-func (m *Machine) resumeByLine(q *Request, line string) {
-	at := m.at(q)
+func (m *Machine) resumeByLine(q *request.Request, line string) {
+	at := m.At(q)
 	m.resume(q, m.othersUnlocked(), "-interpreter-exec", append(at, "console", line+"&")...)
-	m.run.thread = m.chosen.thread
+	m.run.thread = m.chosen.Thread
 }
 
 func notASignal(text string) *protocol.Fault {

@@ -24,7 +24,7 @@ func (d *Debugger) waitTurn(m *Machine) {
 // isComing reports whether the attach of the rank is under way and its request is open.
 func (m *Machine) isComing() bool {
 	q := m.attach.request
-	return q != nil && !q.answered && !m.State.IsOver()
+	return q != nil && !q.Answered && !m.State.IsOver()
 }
 
 // Take returns the commands that may be sent now. The slice is valid until the next

@@ -11,6 +11,8 @@ import (
 
 	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/inferior"
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -40,14 +42,14 @@ const untold = 500 * time.Millisecond
 // libraryRounds is how often a stack is listed again before all libraries are read.
 const libraryRounds = 6
 
-// readLibraries makes gdb read the symbols of all libraries, present and future, before
+// ReadLibraries makes gdb read the symbols of all libraries, present and future, before
 // its next command.
-func (m *Machine) readLibraries() {
+func (m *Machine) ReadLibraries() {
 	if !m.missSymbols() {
 		return
 	}
 	m.Unread.Deferred = false
-	m.tell(readingLibraries, "-gdb-set", "auto-solib-add", "on")
+	m.Tell(readingLibraries, "-gdb-set", "auto-solib-add", "on")
 	m.readSymbols("sharedlibrary", func() { m.Unread.Deferred = true })
 }
 
@@ -62,11 +64,11 @@ func (m *Machine) readSymbols(line string, interrupted func()) {
 		u.began = m.now
 	}
 	u.pending++
-	m.ask(ours(readingLibraries), func(a answer) {
+	m.ask(request.Internal(readingLibraries), func(a request.Answer) {
 		if u.pending--; u.pending == 0 {
 			m.tellReading(false)
 		}
-		if !a.failed() {
+		if !a.Failed() {
 			return
 		}
 		interrupted()
@@ -131,34 +133,34 @@ func unnamedIn(frame mi.Tuple) string {
 
 // needsLibraries reports whether a command may need symbols of any library. The others
 // read what they need themselves.
-func needsLibraries(info protocol.CommandInfo, q *Request) bool {
+func needsLibraries(info protocol.CommandInfo, q *request.Request) bool {
 	switch {
 	case info.OwnSymbols:
-		return q.args.Full // the locals of backtrace
+		return q.Args.Full // the locals of backtrace
 	case q.Name == "print": // in the innermost frame, which named has completed, or in a selected one
-		return q.args.Frame != nil || q.args.Thread != 0 || !gdbtext.Plain.MatchString(strings.TrimSpace(q.args.Expr)) || q.args.Format != "" || q.args.Last > 0
+		return q.Args.Frame != nil || q.Args.Thread != 0 || !gdbtext.Plain.MatchString(strings.TrimSpace(q.Args.Expr)) || q.Args.Format != "" || q.Args.Last > 0
 	}
 	return true
 }
 
-// incomplete reports whether the answer for a plain expression might differ with all
+// Incomplete reports whether the answer for a plain expression might differ with all
 // libraries. A structure may have pointers as members, or a pretty-printer that comes
 // with a library.
-func (m *Machine) incomplete(a answer) bool {
+func (m *Machine) Incomplete(a request.Answer) bool {
 	value := a.Results.Str("value")
-	return m.missSymbols() && (a.failed() || strings.Contains(value, "{") || m.pointsIntoLibraries(value))
+	return m.missSymbols() && (a.Failed() || strings.Contains(value, "{") || m.PointsIntoLibraries(value))
 }
 
 var hexadecimal = regexp.MustCompile(`0x[0-9a-f]+`)
 
-// pointsIntoLibraries reports whether values may contain an address in a library, for
+// PointsIntoLibraries reports whether values may contain an address in a library, for
 // which gdb would show a symbol.
-func (m *Machine) pointsIntoLibraries(values ...string) bool {
+func (m *Machine) PointsIntoLibraries(texts ...string) bool {
 	if !m.missSymbols() {
 		return false
 	}
 	var spans []inferior.Span
-	for _, v := range values {
+	for _, v := range texts {
 		for _, text := range hexadecimal.FindAllString(v, -1) {
 			if spans == nil {
 				spans = m.Host.spans(m.Target.PID)
@@ -172,29 +174,29 @@ func (m *Machine) pointsIntoLibraries(values ...string) bool {
 	return false
 }
 
-// reach calls then when the frames of a thread down to level last are those that gdb
+// Reach calls then when the frames of a thread down to level last are those that gdb
 // would list with all libraries.
-func (m *Machine) reach(q *Request, thread, last int, then func()) {
+func (m *Machine) Reach(q *request.Request, thread, last int, then func()) {
 	m.reachAgain(q, thread, last, 0, then)
 }
 
-func (m *Machine) reachAgain(q *Request, thread, last, round int, then func()) {
+func (m *Machine) reachAgain(q *request.Request, thread, last, round int, then func()) {
 	if !m.missSymbols() {
 		then()
 		return
 	}
-	m.ask(q, func(a answer) {
-		if m.readMore(m.unnamedFrames(a.Results), round) {
+	m.ask(q, func(a request.Answer) {
+		if m.ReadMore(m.UnnamedFrames(a.Results), round) {
 			m.reachAgain(q, thread, last, round+1, then)
 			return
 		}
 		then()
-	}, "-stack-list-frames", "--thread", m.gdbThread(thread), "0", strconv.Itoa(last))
+	}, "-stack-list-frames", "--thread", m.GDBThread(thread), "0", strconv.Itoa(last))
 }
 
-// unnamedFrames returns the libraries of frames without a name, if symbols may be
+// UnnamedFrames returns the libraries of frames without a name, if symbols may be
 // missing.
-func (m *Machine) unnamedFrames(stack mi.Tuple) (libraries []string) {
+func (m *Machine) UnnamedFrames(stack mi.Tuple) (libraries []string) {
 	if !m.missSymbols() {
 		return nil
 	}
@@ -206,96 +208,85 @@ func (m *Machine) unnamedFrames(stack mi.Tuple) (libraries []string) {
 	return libraries
 }
 
-// readForThreads reads what the innermost frames of threads need. It reports whether
+// ReadForThreads reads what the innermost frames of threads need. It reports whether
 // something had to be read.
-func (m *Machine) readForThreads(list mi.Tuple) bool {
-	var libraries, values []string
+func (m *Machine) ReadForThreads(list mi.Tuple) bool {
+	var libraries, texts []string
 	for _, e := range list {
 		if f, ok := e.Value.Fields.Get("frame"); ok {
 			libraries = append(libraries, unnamedIn(f.Fields))
-			values = append(values, frameOf(f.Fields).values...)
+			texts = append(texts, values.FrameOf(f.Fields).Values...)
 		}
 	}
-	if m.pointsIntoLibraries(values...) {
-		m.readLibraries()
+	if m.PointsIntoLibraries(texts...) {
+		m.ReadLibraries()
 		return true
 	}
 	return m.readThese(slices.DeleteFunc(libraries, func(l string) bool { return l == "" }))
 }
 
-// readMore reads those libraries, or all after libraryRounds. It reports whether
+// ReadMore reads those libraries, or all after libraryRounds. It reports whether
 // something had to be read.
-func (m *Machine) readMore(libraries []string, round int) bool {
+func (m *Machine) ReadMore(libraries []string, round int) bool {
 	if round < libraryRounds {
 		return m.readThese(libraries)
 	}
 	missing := m.missSymbols()
-	m.readLibraries()
+	m.ReadLibraries()
 	return missing
 }
 
 // named calls then when gdb has names for the frames of all threads that the stop of t
 // reports.
-func (m *Machine) named(t *thread, then func()) {
+func (m *Machine) named(t *values.Thread, then func()) {
 	if !m.missSymbols() {
 		then()
 		return
 	}
-	var missing, values []string
-	var all []*thread
+	var missing, texts []string
+	var all []*values.Thread
 	for _, th := range m.threads {
-		if th != t && !ownReason(th.stop) {
+		if th != t && !values.OwnReason(th.Stop) {
 			continue
 		}
 		all = append(all, th)
-		if f, ok := th.stop.Get("frame"); ok {
+		if f, ok := th.Stop.Get("frame"); ok {
 			missing = append(missing, unnamedIn(f.Fields))
-			values = append(values, frameOf(f.Fields).values...)
+			texts = append(texts, values.FrameOf(f.Fields).Values...)
 		}
-		values = append(values, th.stop.Str("return-value"))
+		texts = append(texts, th.Stop.Str("return-value"))
 	}
 	missing = slices.DeleteFunc(missing, func(l string) bool { return l == "" })
-	if m.pointsIntoLibraries(values...) {
-		m.readLibraries()
+	if m.PointsIntoLibraries(texts...) {
+		m.ReadLibraries()
 	} else if !m.readThese(missing) {
 		then()
 		return
 	}
 	for i, th := range all {
-		m.ask(ours(readingLibraries), func(a answer) {
+		m.ask(request.Internal(readingLibraries), func(a request.Answer) {
 			for _, e := range a.Results.Path("threads").Fields {
 				if f, ok := e.Value.Fields.Get("frame"); ok {
-					th.stop = withFrame(th.stop, f)
+					th.Stop = values.WithFrame(th.Stop, f)
 				}
 			}
 			switch {
 			case i < len(all)-1 || m.State.IsOver():
 			// a value points into a library that has just been read
-			case m.pointsIntoLibraries(frameValues(all)...):
+			case m.PointsIntoLibraries(frameValues(all)...):
 				m.named(t, then)
 			default:
 				then()
 			}
-		}, "-thread-info", strconv.Itoa(th.gdb))
+		}, "-thread-info", strconv.Itoa(th.GDB))
 	}
 }
 
-func frameValues(list []*thread) (values []string) {
+func frameValues(list []*values.Thread) (texts []string) {
 	for _, t := range list {
-		if f, ok := frameIn(t.stop); ok {
-			values = append(values, f.values...)
+		if f, ok := values.FrameIn(t.Stop); ok {
+			texts = append(texts, f.Values...)
 		}
 	}
-	return values
-}
-
-// withFrame returns a stop with another frame.
-func withFrame(stop mi.Tuple, f mi.Value) mi.Tuple {
-	stop = slices.Clone(stop)
-	for i := range stop {
-		if stop[i].Name == "frame" {
-			stop[i].Value = f
-		}
-	}
-	return stop
+	return texts
 }

@@ -5,6 +5,7 @@ package debugger
 import (
 	"strings"
 
+	"sdm/backend/gdb/request"
 	"sdm/protocol"
 )
 
@@ -32,23 +33,23 @@ func NeedsOwnGDB(c protocol.Command) bool {
 
 // vforkable calls then if catch vfork works in this gdb: it has one rank, and is in
 // all-stop mode if its version needs that. Otherwise it hands the rank over.
-func (m *Machine) vforkable(q *Request, then func()) {
+func (m *Machine) vforkable(q *request.Request, then func()) {
 	if m.Target.AllStop {
 		then()
 		return
 	}
-	m.ask(q, func(a answer) {
+	m.ask(q, func(a request.Answer) {
 		version, _ := a.Results.Int("value")
 		hangs := vforkHangs <= version && version < vforkRuns
 		switch {
-		case hangs && q.again:
-			m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "this gdb cannot resume a rank that it stops at a vfork", Hint: "catch vfork where the rank stands gives it one that can"})
+		case hangs && q.Again:
+			m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "this gdb cannot resume a rank that it stops at a vfork", Hint: "catch vfork where the rank stands gives it one that can"})
 		case hangs:
 			m.aloneFor(q, "catch vfork (it is interrupted by SIGINT)")
 			if m.moving != nil {
 				m.moving.allStop = true
 			}
-		case m.GDB.Shared() && !q.again:
+		case m.GDB.Shared() && !q.Again:
 			m.aloneFor(q, "catch vfork")
 		default:
 			then()

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"sdm/backend"
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -17,22 +19,22 @@ import (
 var watchWords = map[string]string{"": "watch", "write": "watch", "read": "rwatch", "access": "awatch"}
 
 // setWatch executes watch, by gdb's command line: GDB/MI has no -location.
-func (m *Machine) setWatch(q *Request) {
-	word, ok := watchWords[q.args.Access]
+func (m *Machine) setWatch(q *request.Request) {
+	word, ok := watchWords[q.Args.Access]
 	switch {
 	case !ok:
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(q.args.Access) + " is no way to watch", Hint: "write, read or access"})
-	case q.args.Expr == "":
-		m.fail(q, noExpression())
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(q.Args.Access) + " is no way to watch", Hint: "write, read or access"})
+	case q.Args.Expr == "":
+		m.Fail(q, values.NoExpression())
 	case m.numbered(q):
 		m.readable(q, word, func() {
-			m.watchedIn(q, func(watched selection, where []string) {
+			m.watchedIn(q, func(watched request.Selection, where []string) {
 				claimed := func(p *point) { p.watched = watched }
-				if q.args.Condition == "" {
-					m.setByLine(q, word+" "+q.args.Expr, watchedExpr(q.args.Expr), where, claimed)
+				if q.Args.Condition == "" {
+					m.setByLine(q, word+" "+q.Args.Expr, watchedExpr(q.Args.Expr), where, claimed)
 					return
 				}
-				m.watchIf(q, word, m.only(q.args.Condition), where, claimed)
+				m.watchIf(q, word, m.only(q.Args.Condition), where, claimed)
 			})
 		})
 	}
@@ -40,13 +42,13 @@ func (m *Machine) setWatch(q *Request) {
 
 // watchIf sets a watchpoint with its condition, so that both use the variables of the
 // same frame. For Fortran see withoutChoice.
-func (m *Machine) watchIf(q *Request, word, only string, where []string, claimed func(*point)) {
-	line := word + " " + q.args.Expr + " if " + only
-	m.ask(q, func(a answer) {
-		if !m.withoutChoice(q, a, q.args.Condition, only, func(only string) { m.watchIf(q, word, only, where, claimed) }) {
-			m.made(q, a, func() { m.claimMade(q, a.made, watchedExpr(q.args.Expr), claimed) })
+func (m *Machine) watchIf(q *request.Request, word, only string, where []string, claimed func(*point)) {
+	line := word + " " + q.Args.Expr + " if " + only
+	m.ask(q, func(a request.Answer) {
+		if !m.withoutChoice(q, a, q.Args.Condition, only, func(only string) { m.watchIf(q, word, only, where, claimed) }) {
+			m.made(q, a, func() { m.claimMade(q, a.Made, watchedExpr(q.Args.Expr), claimed) })
 		}
-	}, "-interpreter-exec", append(where[:len(where):len(where)], "console", line)...).print = true
+	}, "-interpreter-exec", append(where[:len(where):len(where)], "console", line)...).Print = true
 }
 
 // watchedExpr returns gdb's name for what is watched.
@@ -67,59 +69,59 @@ const mostWatched = 32
 // of a large one, cannot be watched. gdb 13.1 refuses them but leaves an internal
 // breakpoint at the caller; with it the ranks of a shared gdb end by SIGTRAP, or gdb
 // loops for ever. In a gdb with one rank it does no harm, so the rank gets one.
-func (m *Machine) readable(q *Request, word string, then func()) {
-	if word == "watch" || !m.GDB.Shared() || q.again || m.stateNow() != backend.Stopped || strings.HasPrefix(q.args.Expr, "-") {
+func (m *Machine) readable(q *request.Request, word string, then func()) {
+	if word == "watch" || !m.GDB.Shared() || q.Again || m.StateNow() != backend.Stopped || strings.HasPrefix(q.Args.Expr, "-") {
 		then()
 		return
 	}
 	alone := func() { m.aloneFor(q, "reads that may not be watched") }
-	m.ask(q, func(a answer) {
+	m.ask(q, func(a request.Answer) {
 		switch {
-		case a.failed() && notInMemory.MatchString(a.Results.Str("msg")):
+		case a.Failed() && notInMemory.MatchString(a.Results.Str("msg")):
 			alone()
 			return
-		case a.failed():
+		case a.Failed():
 			then() // gdb will refuse it with that error
 			return
 		}
-		m.ask(q, func(a answer) {
+		m.ask(q, func(a request.Answer) {
 			if n, ok := a.Results.Int("value"); ok && n > mostWatched {
 				alone()
 				return
 			}
 			then()
-		}, "-data-evaluate-expression", append(m.where(q), "sizeof("+q.args.Expr+")")...)
-	}, "-data-evaluate-expression", append(m.where(q), "&("+q.args.Expr+")")...)
+		}, "-data-evaluate-expression", append(m.Where(q), "sizeof("+q.Args.Expr+")")...)
+	}, "-data-evaluate-expression", append(m.Where(q), "&("+q.Args.Expr+")")...)
 }
 
 // watchedIn finds the frame whose variables a watchpoint uses. In a shared gdb its
 // level is counted from the outermost frame, so that it is found again after a
 // handover.
-func (m *Machine) watchedIn(q *Request, then func(watched selection, where []string)) {
-	again := selection{}
-	if m.moving != nil && q.again {
-		again = m.moving.watched[q.args.Breakpoint]
+func (m *Machine) watchedIn(q *request.Request, then func(watched request.Selection, where []string)) {
+	again := request.Selection{}
+	if m.moving != nil && q.Again {
+		again = m.moving.watched[q.Args.Breakpoint]
 	}
-	if !m.GDB.Shared() && again.frame == 0 {
-		then(selection{}, m.where(q))
+	if !m.GDB.Shared() && again.Frame == 0 {
+		then(request.Selection{}, m.Where(q))
 		return
 	}
-	at := m.selected(q)
-	if again.frame != 0 {
-		at.thread = again.thread
+	at := m.Selected(q)
+	if again.Frame != 0 {
+		at.Thread = again.Thread
 	}
-	m.ask(q, func(a answer) {
+	m.ask(q, func(a request.Answer) {
 		depth, _ := a.Results.Int("depth")
 		switch {
-		case a.failed():
-			then(selection{}, m.where(q))
-		case again.frame != 0:
-			level := strconv.Itoa(max(depth-again.frame, 0))
-			then(again, []string{"--thread", m.gdbThread(at.thread), "--frame", level})
+		case a.Failed():
+			then(request.Selection{}, m.Where(q))
+		case again.Frame != 0:
+			level := strconv.Itoa(max(depth-again.Frame, 0))
+			then(again, []string{"--thread", m.GDBThread(at.Thread), "--frame", level})
 		default:
-			then(selection{at.thread, depth - at.frame}, m.where(q))
+			then(request.Selection{Thread: at.Thread, Frame: depth - at.Frame}, m.Where(q))
 		}
-	}, "-stack-info-depth", "--thread", m.gdbThread(at.thread))
+	}, "-stack-info-depth", "--thread", m.GDBThread(at.Thread))
 }
 
 // catchable are the events that catch accepts.
@@ -127,16 +129,16 @@ var catchable = []string{"throw", "rethrow", "catch", "exec", "fork", "vfork", "
 
 // setCatch executes catch. The words after the event are gdb's: names of system calls,
 // signals, libraries.
-func (m *Machine) setCatch(q *Request) {
-	word := eventWord(q.args.Event)
+func (m *Machine) setCatch(q *request.Request) {
+	word := eventWord(q.Args.Event)
 	if !slices.Contains(catchable, word) {
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(word) + " cannot be caught", Hint: strings.Join(catchable, ", ")})
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(word) + " cannot be caught", Hint: strings.Join(catchable, ", ")})
 		return
 	}
 	switch {
 	case word == "vfork":
 		m.vforkable(q, func() { m.catch(q) })
-	case word == "syscall" && m.GDB.Shared() && !q.again:
+	case word == "syscall" && m.GDB.Shared() && !q.Again:
 		// gdb 13.1 decides by the selected program whether another one stops at system
 		// calls.
 		m.aloneFor(q, "catch syscall")
@@ -145,33 +147,33 @@ func (m *Machine) setCatch(q *Request) {
 	}
 }
 
-func (m *Machine) catch(q *Request) {
+func (m *Machine) catch(q *request.Request) {
 	command := "catch "
-	if q.args.Temporary {
+	if q.Args.Temporary {
 		command = "tcatch "
 	}
 	if m.numbered(q) {
-		m.setByLine(q, command+strings.TrimSpace(q.args.Event), strings.TrimSpace(q.args.Event), m.where(q), func(*point) {})
+		m.setByLine(q, command+strings.TrimSpace(q.Args.Event), strings.TrimSpace(q.Args.Event), m.Where(q), func(*point) {})
 	}
 }
 
 // setByLine sets a breakpoint by gdb's command line, and adds the condition.
-func (m *Machine) setByLine(q *Request, line, location string, where []string, claimed func(*point)) {
-	m.ask(q, func(a answer) {
+func (m *Machine) setByLine(q *request.Request, line, location string, where []string, claimed func(*point)) {
+	m.ask(q, func(a request.Answer) {
 		m.made(q, a, func() {
-			m.narrowTo(q, a.made, m.only(q.args.Condition), func() { m.claimMade(q, a.made, location, claimed) })
+			m.narrowTo(q, a.Made, m.only(q.Args.Condition), func() { m.claimMade(q, a.Made, location, claimed) })
 		})
-	}, "-interpreter-exec", append(where, "console", line)...).print = true
+	}, "-interpreter-exec", append(where, "console", line)...).Print = true
 }
 
 // made calls then if gdb's command line has made a breakpoint, which gdb reports by
 // =breakpoint-created.
-func (m *Machine) made(q *Request, a answer, then func()) {
+func (m *Machine) made(q *request.Request, a request.Answer, then func()) {
 	switch {
-	case a.failed():
-		m.refused(q, a)
-	case a.made == "":
-		m.fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: strings.TrimSpace(a.text)})
+	case a.Failed():
+		m.Refused(q, a)
+	case a.Made == "":
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: strings.TrimSpace(a.Text)})
 	default:
 		then()
 	}
@@ -179,11 +181,11 @@ func (m *Machine) made(q *Request, a answer, then func()) {
 
 // claimMade claims a breakpoint that gdb has made, and answers with the result of
 // -break-info.
-func (m *Machine) claimMade(q *Request, number, location string, claimed func(*point)) {
-	p := m.points.claim(q.args.Breakpoint, location, mi.Tuple{{Name: "number", Value: mi.Value{Str: number}}})
-	p.event = q.args.Event
+func (m *Machine) claimMade(q *request.Request, number, location string, claimed func(*point)) {
+	p := m.points.claim(q.Args.Breakpoint, location, mi.Tuple{{Name: "number", Value: mi.Value{Str: number}}})
+	p.event = q.Args.Event
 	claimed(p)
-	m.ask(q, func(a answer) {
+	m.ask(q, func(a request.Answer) {
 		var made []mi.Tuple
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
 			own, _ := m.mine(f.Value.Fields)
@@ -195,27 +197,27 @@ func (m *Machine) claimMade(q *Request, number, location string, claimed func(*p
 
 // narrowTo adds the condition to a new breakpoint. If that fails, it deletes the
 // breakpoint.
-func (m *Machine) narrowTo(q *Request, number, only string, then func()) {
+func (m *Machine) narrowTo(q *request.Request, number, only string, then func()) {
 	if only == "" {
 		then()
 		return
 	}
 	command, args := m.condition(q, number, only)
-	m.ask(q, func(a answer) {
-		if !a.failed() {
+	m.ask(q, func(a request.Answer) {
+		if !a.Failed() {
 			then()
 			return
 		}
 		again := false
-		dealt := m.withoutChoice(q, a, q.args.Condition, only, func(only string) {
+		dealt := m.withoutChoice(q, a, q.Args.Condition, only, func(only string) {
 			again = true
 			m.narrowTo(q, number, only, then)
 		})
 		if !again {
-			m.tell("delete", "-break-delete", number)
+			m.Tell("delete", "-break-delete", number)
 		}
 		if !dealt {
-			m.refused(q, a)
+			m.Refused(q, a)
 		}
 	}, command, args...)
 }

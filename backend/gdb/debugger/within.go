@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"sdm/backend"
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -19,42 +21,42 @@ const mostSought = 100
 // was attached to. It is the selected frame, and next runs until the function has
 // returned.
 type within struct {
-	at   selection // that frame; level 0: the rank is in source itself
-	line int       // line of that frame
+	at   request.Selection // that frame; level 0: the rank is in source itself
+	line int               // line of that frame
 }
 
 // inner returns the level of the called function.
-func (w within) inner() int { return w.at.frame - 1 }
+func (w within) inner() int { return w.at.Frame - 1 }
 
 // withSource finds the innermost frame of a thread whose source can be read, unless it
 // is the innermost of all, and the function that it has called; nil: none.
-func (m *Machine) withSource(t *thread, then func(f *frame, called string)) {
-	if f, ok := frameIn(t.stop); !ok || f.Line != 0 || m.IsCore() && crashed(t.stop) == "" {
+func (m *Machine) withSource(t *values.Thread, then func(f *values.Frame, called string)) {
+	if f, ok := values.FrameIn(t.Stop); !ok || f.Line != 0 || m.IsCore() && values.Crashed(t.Stop) == "" {
 		then(nil, "")
 		return
 	}
-	q := ours("backtrace")
-	m.reach(q, t.id, mostSought, func() {
-		m.ask(q, func(a answer) {
+	q := request.Internal("backtrace")
+	m.Reach(q, t.ID, mostSought, func() {
+		m.ask(q, func(a request.Answer) {
 			f, called := m.firstWithSource(a.Results)
 			if f == nil {
 				then(nil, "")
 				return
 			}
-			m.listFrames(q, t.id, f.Level, f.Level, func(frames []frame, _ string) {
+			m.values.Frames.ListFrames(q, t.ID, f.Level, f.Level, func(frames []values.Frame, _ string) {
 				if len(frames) == 1 {
 					f = &frames[0]
 				}
 				then(f, called)
 			})
-		}, "-stack-list-frames", "--thread", m.gdbThread(t.id), "0", strconv.Itoa(mostSought))
+		}, "-stack-list-frames", "--thread", m.GDBThread(t.ID), "0", strconv.Itoa(mostSought))
 	})
 }
 
-func (m *Machine) firstWithSource(stack mi.Tuple) (f *frame, called string) {
+func (m *Machine) firstWithSource(stack mi.Tuple) (f *values.Frame, called string) {
 	for v := range stack.Path("stack").Fields.All("frame") {
-		f := frameOf(v.Fields)
-		if line, _ := m.textOf(f); line != "" {
+		f := values.FrameOf(v.Fields)
+		if line, _ := m.values.Frames.TextOf(f); line != "" {
 			return &f, called
 		}
 		called = plainName(f.Func)
@@ -74,41 +76,41 @@ func plainName(function string) string {
 
 // stopAttached reports the place of a rank that was attached to. If it is in a library,
 // the calling frame of the program is shown and selected.
-func (m *Machine) stopAttached(t *thread) {
+func (m *Machine) stopAttached(t *values.Thread) {
 	m.watchAbort()
-	m.withSource(t, func(f *frame, called string) {
+	m.withSource(t, func(f *values.Frame, called string) {
 		if f == nil || called == "" {
 			m.stopNamed(t, "attached")
 			return
 		}
-		body, c := m.stopBody(t, "attached"), columnsOf(m.Target.Rank, 0)
+		body, c := m.stopBody(t, "attached"), values.ColumnsOf(m.Target.Rank, 0)
 		body.Within = called
 		m.standWithin(t, f, &body, c)
-		m.Event(protocol.KindStopped, body, c.sorted()...)
+		m.Event(protocol.KindStopped, body, c.Sorted()...)
 	})
 }
 
 // standWithin selects the calling frame and shows it as the place of the stop.
-func (m *Machine) standWithin(t *thread, f *frame, body *protocol.Stop, c *columns) {
-	m.chosen = selection{thread: t.id, frame: f.Level}
+func (m *Machine) standWithin(t *values.Thread, f *values.Frame, body *protocol.Stop, c *values.Columns) {
+	m.chosen = request.Selection{Thread: t.ID, Frame: f.Level}
 	m.within = within{m.chosen, f.Line}
-	c.add("others", "0")
-	c.add("thread", strconv.Itoa(t.id))
-	c.add("level", strconv.Itoa(f.Level))
-	c.frame("", *f)
+	c.Add("others", "0")
+	c.Add("thread", strconv.Itoa(t.ID))
+	c.Add("level", strconv.Itoa(f.Level))
+	c.Frame("", *f)
 	shown := f.Frame
 	shown.Level = 0 // it differs between ranks
-	body.Frame, body.Source = &shown, m.lineOf(*f)
+	body.Frame, body.Source = &shown, m.values.Frames.LineOf(*f)
 }
 
 // libraryCaller finds the frame of the program that has called the library in which a
 // thread got a signal or was interrupted, and the called function; nil: none.
-func (m *Machine) libraryCaller(t *thread, then func(f *protocol.Frame, called string)) {
-	if crashed(t.stop) == "" && ownReason(t.stop) {
+func (m *Machine) libraryCaller(t *values.Thread, then func(f *protocol.Frame, called string)) {
+	if values.Crashed(t.Stop) == "" && values.OwnReason(t.Stop) {
 		then(nil, "")
 		return
 	}
-	m.withSource(t, func(f *frame, called string) {
+	m.withSource(t, func(f *values.Frame, called string) {
 		if f == nil {
 			then(nil, "")
 			return
@@ -120,49 +122,49 @@ func (m *Machine) libraryCaller(t *thread, then func(f *protocol.Frame, called s
 
 // tellEntered notes that a breakpoint at main comes too late for a rank that was
 // attached to: MPIR stops ranks in MPI_Init.
-func (m *Machine) tellEntered(q *Request) {
-	first := m.threads.find(1)
-	if q.args.Location != "main" || q.again || m.Target.Held || first == nil || m.stateNow() != backend.Stopped {
+func (m *Machine) tellEntered(q *request.Request) {
+	first := m.threads.Find(1)
+	if q.Args.Location != "main" || q.Again || m.Target.Held || first == nil || m.StateNow() != backend.Stopped {
 		return
 	}
-	m.ask(ours("break"), func(a answer) {
+	m.ask(request.Internal("break"), func(a request.Answer) {
 		for v := range a.Results.Path("stack").Fields.All("frame") {
 			if v.Fields.Str("func") == "main" {
 				m.Event(protocol.KindNote, protocol.Note{Text: "main has been entered already, and the breakpoint there will hardly be hit (sdm run --stop-at main has ranks stop there before)"})
 				return
 			}
 		}
-	}, "-stack-list-frames", "--thread", m.gdbThread(first.id), "0", strconv.Itoa(mostSought))
+	}, "-stack-list-frames", "--thread", m.GDBThread(first.ID), "0", strconv.Itoa(mostSought))
 }
 
 // stepOut executes next and step if the rank is in a function that the selected frame
 // has called: it runs until that has returned, and on to another line.
-func (m *Machine) stepOut(q *Request) bool {
+func (m *Machine) stepOut(q *request.Request) bool {
 	w := m.within
-	if w.at.frame == 0 || m.chosen != w.at || m.Record.Wanted {
+	if w.at.Frame == 0 || m.chosen != w.at || m.Record.Wanted {
 		return false
 	}
-	m.resume(q, m.othersUnlocked(), "-exec-finish", "--thread", m.gdbThread(w.at.thread), "--frame", strconv.Itoa(w.inner()))
-	m.run.thread = w.at.thread
-	m.run.onward, m.run.line = max(q.args.Count, 1), w.line
+	m.resume(q, m.othersUnlocked(), "-exec-finish", "--thread", m.GDBThread(w.at.Thread), "--frame", strconv.Itoa(w.inner()))
+	m.run.thread = w.at.Thread
+	m.run.onward, m.run.line = max(q.Args.Count, 1), w.line
 	return true
 }
 
 // steppedOut continues a step when that function has returned. Other stops on the way
 // are reported.
-func (m *Machine) steppedOut(r *run, t *thread) bool {
-	if r.onward == 0 || t.id != r.thread || t.stop.Str("reason") != "function-finished" {
+func (m *Machine) steppedOut(r *run, t *values.Thread) bool {
+	if r.onward == 0 || t.ID != r.thread || t.Stop.Str("reason") != "function-finished" {
 		return false
 	}
-	if f, _ := frameIn(t.stop); f.Line != r.line { // the call was the last in its line
+	if f, _ := values.FrameIn(t.Stop); f.Line != r.line { // the call was the last in its line
 		r.onward--
 	}
 	if r.onward == 0 {
-		t.stop = stepped(withoutReason(t.stop))
+		t.Stop = stepped(withoutReason(t.Stop))
 		return false
 	}
 	m.State = backend.Stopped
-	m.resumeOne(ours("next"), "-exec-next", strconv.Itoa(r.onward))
+	m.resumeOne(request.Internal("next"), "-exec-next", strconv.Itoa(r.onward))
 	m.run.silent = true
 	return true
 }

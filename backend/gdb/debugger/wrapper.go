@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/protocol"
 )
 
@@ -37,21 +39,21 @@ func (m *Machine) seeksProgram() bool {
 //
 //	wrapper at its entry ─→ catch exec ─→ runs ─→ exec of another wrapper: goes on
 //	                                            └→ exec of the program ─→ replay ─→ leave
-func (m *Machine) seekProgram(q *Request) {
-	m.done(q)
+func (m *Machine) seekProgram(q *request.Request) {
+	m.Done(q)
 	m.runToProgram(q, func() { m.resumeAll(q) }, m.stayAtEntry)
 }
 
 // runToProgram has gdb stop at the exec, and resumes the wrapper; if gdb cannot, the
 // rank stays where it is.
-func (m *Machine) runToProgram(q *Request, resume func(), stay func(why string)) {
-	m.inConsoleOr(q, "catch exec", func(a answer) {
+func (m *Machine) runToProgram(q *request.Request, resume func(), stay func(why string)) {
+	m.inConsoleOr(q, "catch exec", func(a request.Answer) {
 		switch {
 		case m.State.IsOver():
-		case a.failed():
+		case a.Failed():
 			stay("cannot wait for the program that " + m.Target.Program + " starts: " + a.Results.Str("msg"))
 		default:
-			m.attach.seeks, m.attach.exec = true, a.made
+			m.attach.seeks, m.attach.exec = true, a.Made
 			resume()
 		}
 	})
@@ -59,18 +61,18 @@ func (m *Machine) runToProgram(q *Request, resume func(), stay func(why string))
 
 // foundProgram checks whether a wrapper has started its program, and then goes to its
 // first stop. Any other stop is reported, and the search goes on with the next resume.
-func (m *Machine) foundProgram(t *thread) bool {
-	if !m.attach.seeks || t.stop.Str("reason") != "exec" {
+func (m *Machine) foundProgram(t *values.Thread) bool {
+	if !m.attach.seeks || t.Stop.Str("reason") != "exec" {
 		return false
 	}
-	q := ours("launch")
-	if IsWrapper(t.stop.Str("new-exec")) {
+	q := request.Internal("launch")
+	if IsWrapper(t.Stop.Str("new-exec")) {
 		m.resumeAll(q)
 		m.run.silent = true
 		return true
 	}
 	m.attach.seeks = false
-	m.tell("delete", "-break-delete", m.attach.exec)
+	m.Tell("delete", "-break-delete", m.attach.exec)
 	m.replay(m.before(), func() { m.leave(q, t) })
 	return true
 }

@@ -1,0 +1,86 @@
+// Stops that wait for the values of displays.
+
+package debugger
+
+import (
+	"fmt"
+	"time"
+
+	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
+	"sdm/protocol"
+)
+
+// heldStop is a stop that is reported when its displays have values, or after
+// displayWait: an expression that takes long must not delay a stop.
+type heldStop struct {
+	until  time.Duration
+	tell   func(shown []protocol.Display, values []string, s spoken)
+	shown  []protocol.Display
+	texts  []string
+	spoken spoken // output of the commands of its breakpoint
+}
+
+// displayWait is how long a stop waits for the values of displays.
+const displayWait = 2 * time.Second
+
+// withDisplays calls tell for a stop, with the output of the breakpoint's commands and
+// the displays that have a value there.
+func (m *Machine) withDisplays(t *values.Thread, tell func(shown []protocol.Display, values []string, s spoken)) {
+	var acting []*point
+	for _, p := range m.points.reached(t.Stop) {
+		if values.OwnReason(t.Stop) && len(p.lines) > 0 {
+			acting = append(acting, p)
+		}
+	}
+	if !m.values.Displays.Any() && len(acting) == 0 {
+		tell(nil, nil, spoken{})
+		return
+	}
+	h := &heldStop{until: m.now + displayWait, tell: tell}
+	m.held = h
+	display := func() {
+		m.values.Displays.ShowAll(request.InternalIn("display", t.ID), func(shown []protocol.Display, values []string) {
+			h.shown, h.texts = shown, values
+			m.releaseStop(h)
+		})
+	}
+	m.speakAtAll(acting, t, func(s spoken) {
+		h.spoken = s
+		display()
+	})
+}
+
+// speakAtAll calls speakAt for several breakpoints, one after another.
+func (m *Machine) speakAtAll(points []*point, t *values.Thread, then func(spoken)) {
+	if len(points) == 0 {
+		then(spoken{})
+		return
+	}
+	m.speakAt(points[0], t, func(s spoken) {
+		m.speakAtAll(points[1:], t, func(more spoken) {
+			then(spoken{append(s.lines, more.lines...), append(s.texts, more.texts...)})
+		})
+	})
+}
+
+// releaseStop reports a held stop, once.
+func (m *Machine) releaseStop(h *heldStop) {
+	if m.held != h {
+		return
+	}
+	m.held = nil
+	h.tell(h.shown, h.texts, h.spoken)
+}
+
+// displaysOverdue reports a stop whose displays take too long, without them, and
+// removes all displays.
+func (m *Machine) displaysOverdue() {
+	h := m.held
+	if h == nil || m.now < h.until {
+		return
+	}
+	m.values.Displays.DropDisplays()
+	m.Event(protocol.KindNote, protocol.Note{Text: fmt.Sprintf("the displayed expressions have no value after %s; they are shown no more", displayWait)})
+	m.releaseStop(h)
+}

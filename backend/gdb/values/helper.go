@@ -1,0 +1,51 @@
+// Helper threads: those of MPI and other runtimes, recognized by their stacks.
+
+package values
+
+import (
+	"slices"
+	"strings"
+
+	"sdm/backend/gdb/gdbtext"
+	"sdm/protocol/stack"
+)
+
+// startFunction are the functions in which threads start, if there are symbols for
+// them.
+var startFunction = map[string]bool{"clone": true, "__clone": true, "clone3": true, "__clone3": true, "start_thread": true, "thread_start": true}
+
+// threadFunction finds the function that a thread was started with: its level in a
+// stack, innermost frame first. There is none for a stack that does not begin where
+// threads start, as that of the main thread, or that gdb cannot unwind to its end.
+//
+//	#3 ?? () from libpmix.so.2     the function
+//	#4 ?? () from libc.so.6        start_thread
+//	#5 ?? () from libc.so.6        clone3
+func threadFunction(frames []Frame) (level int, ok bool) {
+	end := len(frames)
+	for end > 0 && frames[end-1].library == "" && frames[end-1].File == "" && gdbtext.Address(frames[end-1].Addr) == 0 {
+		end-- // beyond clone, where gdb has no unwind information
+	}
+	level = end - 1
+	for level >= 0 && (startFunction[frames[level].Func] || startLibrary.MatchString(frames[level].library)) {
+		level--
+	}
+	return level, level >= 0 && level < end-1
+}
+
+// helper reports whether a thread belongs to a runtime: no frame is code of the user.
+// It returns what its stack is folded to: the function that the thread was started
+// with, and its library.
+func (o objects) helper(frames []Frame) (stack.Frame, bool) {
+	level, ok := threadFunction(frames)
+	if !ok || slices.ContainsFunc(frames[:level+1], o.ofUser) {
+		return stack.Frame{}, false
+	}
+	return stack.Frame{Func: strings.Clone(frames[level].Func), From: strings.Clone(o.of(frames[level]))}, true
+}
+
+// needsObjects reports whether helper needs the list of libraries.
+func needsObjects(frames []Frame) bool {
+	level, ok := threadFunction(frames)
+	return ok && slices.ContainsFunc(frames[:level+1], func(f Frame) bool { return !systemLibrary.MatchString(objects{}.of(f)) })
+}

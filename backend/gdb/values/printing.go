@@ -1,0 +1,87 @@
+// What a print asks for: an expression, how it is to be written, and how much of it.
+
+package values
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"sdm/backend/gdb/gdbtext"
+	"sdm/backend/gdb/request"
+)
+
+const (
+	// MostShown bounds what is shown of a value, in bytes: 200 numbers with all their digits take 5,000.
+	MostShown = 16 << 10
+	// mostAsked bounds it where the person has said how many elements are wanted.
+	mostAsked = 1 << 20
+)
+
+// most bounds what is shown of a value.
+func (p *Printer) most(w gdbtext.Printing) int {
+	if p.Settings().Elements || strings.Contains(w.Options, "-e") { // -elements, however short
+		return mostAsked
+	}
+	return MostShown
+}
+
+// tooLarge is how gdb refuses to fetch a value: "value requires 800000 bytes, which is more than
+// max-value-size".
+var tooLarge = regexp.MustCompile(`value requires [0-9]+ bytes, which is more than max-value-size`)
+
+// askPrint asks for a value in the way that is wanted.
+func (p *Printer) askPrint(q *request.Request, w gdbtext.Printing, expr string, then func(a request.Answer, value string), more ...string) {
+	switch {
+	case !w.Plain() || len(more) > 0:
+		p.askLine(q, w.Line(expr, more...), then)
+	case gdbtext.HasSideEffects(expr, false):
+		p.askTyped(q, expr, then)
+	default:
+		p.askBare(q, expr, func(a request.Answer, value string) {
+			if a.Failed() || !q.Typed(value) && !p.derived(q, value) {
+				then(a, value)
+				return
+			}
+			p.askTyped(q, expr, then)
+		})
+	}
+}
+
+// askBare asks for a value by GDB/MI, which leaves out the types of pointers and all of a reference but its address.
+func (p *Printer) askBare(q *request.Request, expr string, then func(a request.Answer, value string)) {
+	s := p.Selected(q) // not at, and no slice that is made for this: there may be thousands of ranks
+	k := p.Ask(q, func(a request.Answer) { then(a, p.heard(a, a.Results.Str("value"))) }, "-data-evaluate-expression",
+		"--thread", p.GDBThread(s.Thread), "--frame", strconv.Itoa(s.Frame), gdbtext.Operand(expr))
+	k.Print, k.Apart = true, true
+}
+
+// askTyped asks for a value as gdb's print writes it: "(int &) @0x7ffe: 5", "(int *) 0x7ffe". What is for statistics gets
+// what a reference refers to.
+func (p *Printer) askTyped(q *request.Request, expr string, then func(a request.Answer, value string)) {
+	p.askLine(q, "output "+expr, func(a request.Answer, value string) {
+		if q.Compares() {
+			value = value[len(gdbtext.ReferenceHead(value)):]
+		}
+		then(a, value)
+	})
+}
+
+// derived tells whether gdb's print may write another object than GDB/MI does: the whole of which this is a base.
+func (p *Printer) derived(q *request.Request, value string) bool {
+	return p.Settings().Objects && !q.Compares() && strings.HasPrefix(value, "{")
+}
+
+// askLine is askPrint by a line of gdb's.
+func (p *Printer) askLine(q *request.Request, line string, then func(a request.Answer, value string)) {
+	k := p.Ask(q, func(a request.Answer) { then(a, p.heard(a, gdbtext.WithoutHistory(a.Text))) }, "-interpreter-exec", append(p.At(q), "console", line)...)
+	k.Print, k.Apart = true, true
+}
+
+// fewElements is how many elements are shown of the arrays in a value of more than a mebibyte.
+const fewElements = 20
+
+// askLarge asks for a value that gdb does not fetch unless it is told to: up to a gibibyte.
+func (p *Printer) askLarge(q *request.Request, w gdbtext.Printing, then func(a request.Answer, value string)) {
+	p.askLine(q, unbounded+w.Line(w.Expr, "-elements "+strconv.Itoa(fewElements)), then)
+}
