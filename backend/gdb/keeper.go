@@ -238,7 +238,7 @@ func (l *loop) rescue(k *keeper, orphans []*debugger.Machine) {
 
 // handOver gives a rank that its shared gdb has let go a gdb of its own.
 func (l *loop) handOver(k *keeper, s *slot) {
-	lazy := k.debugger.Lazy && s.machine.Unread.Deferred
+	lazy := k.debugger.Lazy && s.machine.Symbols.Deferred
 	l.guard(k, func() { k.debugger.Release(l.now(), s.machine) })
 	l.touch(k)
 	var before func() error

@@ -29,35 +29,36 @@ type abortPoint struct {
 
 // abortWatch is its state for one rank.
 type abortWatch struct {
+	*Machine
 	read bool // the symbols of its MPI library have been read
 	told bool // the call has been reported and is not reported again
 }
 
 // mpi reports whether the rank has such a library, or was linked with a static one.
-func (m *Machine) mpi() bool { return m.Host.mpi(m.Target.PID) }
+func (aw *abortWatch) mpi() bool { return aw.Host.mpi(aw.Target.PID) }
 
 // watchAbort sets the breakpoint for an MPI rank, unless it is set.
-func (m *Machine) watchAbort() {
-	if m.GDB.Abort.Off || m.abort.read || m.IsCore() || m.GDB.ten || !m.mpi() {
+func (aw *abortWatch) watchAbort() {
+	if aw.GDB.Abort.Off || aw.read || aw.IsCore() || aw.GDB.ten || !aw.mpi() {
 		return
 	}
-	m.abort.read = true
-	if m.missSymbols() {
-		m.readSymbols("sharedlibrary "+values.MPILibrary.String(), func() {})
+	aw.read = true
+	if aw.Symbols.missSymbols() {
+		aw.Symbols.readSymbols("sharedlibrary "+values.MPILibrary.String(), func() {})
 	}
-	if m.GDB.Abort.asked {
+	if aw.GDB.Abort.asked {
 		return
 	}
-	m.GDB.Abort.asked = true
-	m.ask(request.Internal("break"), func(a request.Answer) { m.GDB.abortSet(a) }, "-break-insert", append(m.here(), "MPI_Abort")...)
+	aw.GDB.Abort.asked = true
+	aw.ask(request.Internal("break"), func(a request.Answer) { aw.GDB.abortSet(a) }, "-break-insert", append(aw.here(), "MPI_Abort")...)
 }
 
 // libraryCame sets the breakpoint if a running rank loads MPI, as Python does. A gdb in
 // all-stop mode needs a stopped rank.
-func (m *Machine) libraryCame(name string) {
-	if values.MPILibrary.MatchString(name) && m.State == backend.Running && !m.Target.AllStop {
-		m.abort.read = false
-		m.watchAbort()
+func (aw *abortWatch) libraryCame(name string) {
+	if values.MPILibrary.MatchString(name) && aw.State == backend.Running && !aw.Target.AllStop {
+		aw.read = false
+		aw.watchAbort()
 	}
 }
 
@@ -73,9 +74,9 @@ func (d *Debugger) abortSet(a request.Answer) {
 }
 
 // atAbort reports whether a stop is at that breakpoint.
-func (m *Machine) atAbort(stop mi.Tuple) bool {
+func (aw *abortWatch) atAbort(stop mi.Tuple) bool {
 	number, _, _ := strings.Cut(stop.Str("bkptno"), ".")
-	return number != "" && number == m.GDB.Abort.number
+	return number != "" && number == aw.GDB.Abort.number
 }
 
 // abortCode returns the expression for the error code. It is the second argument by the
@@ -94,35 +95,35 @@ func abortCode(function string) string {
 
 // tellAbort reports the call at the frame of the program that made it, and selects that
 // frame.
-func (m *Machine) tellAbort(t *values.Thread) {
-	m.abort.told = true
+func (aw *abortWatch) tellAbort(t *values.Thread) {
+	aw.told = true
 	f, _ := values.FrameIn(t.Stop)
-	m.ask(request.Internal("print"), func(a request.Answer) {
+	aw.ask(request.Internal("print"), func(a request.Answer) {
 		code := a.Results.Str("value")
-		m.withSource(t, func(f *values.Frame, _ string) {
-			body, c := m.stopBody(t, stopAtAbort), values.ColumnsOf(m.Target.Rank, 0)
+		aw.stops.withSource(t, func(f *values.Frame, _ string) {
+			body, c := aw.stops.stopBody(t, stopAtAbort), values.ColumnsOf(aw.Target.Rank, 0)
 			body.Within = "MPI_Abort"
 			c.Add("code", code)
 			if f != nil {
-				m.standWithin(t, f, &body, c)
-				m.Event(protocol.KindStopped, body, c.Sorted()...)
+				aw.stops.standWithin(t, f, &body, c)
+				aw.Event(protocol.KindStopped, body, c.Sorted()...)
 				return
 			}
-			c.Append(m.stopColumns(t)...)
-			m.tellCaller(t, body, c)
+			c.Append(aw.stops.stopColumns(t)...)
+			aw.tellCaller(t, body, c)
 		})
 	}, "-data-evaluate-expression", "--thread", strconv.Itoa(t.GDB), "--frame", "0", "--language", "c", abortCode(f.Func))
 }
 
 // tellCaller reports the call if no frame has source, as in Python: it shows the
 // calling frame.
-func (m *Machine) tellCaller(t *values.Thread, body protocol.Stop, c *values.Columns) {
-	m.ask(request.Internal("backtrace"), func(a request.Answer) {
+func (aw *abortWatch) tellCaller(t *values.Thread, body protocol.Stop, c *values.Columns) {
+	aw.ask(request.Internal("backtrace"), func(a request.Answer) {
 		if frames := values.FramesIn(a.Results); len(frames) == 1 {
 			f := frames[0].Frame
 			f.Level = 0
 			body.Frame = &f
 		}
-		m.Event(protocol.KindStopped, body, c.Sorted()...)
+		aw.Event(protocol.KindStopped, body, c.Sorted()...)
 	}, "-stack-list-frames", "--thread", strconv.Itoa(t.GDB), "1", "1")
 }

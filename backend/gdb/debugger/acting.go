@@ -14,6 +14,9 @@ import (
 	"sdm/protocol"
 )
 
+// actions executes what is to be done at a breakpoint.
+type actions struct{ *Machine }
+
 // goesOn reports whether a thread that stopped at the breakpoint resumes after its
 // actions.
 func (p *point) goesOn() bool {
@@ -30,43 +33,43 @@ type spoken struct{ lines, texts []string }
 // to a breakpoint at the same place as one of these. Other threads run on meanwhile.
 // The thread stays stopped if the rank is being stopped, or if the thread steps: gdb
 // has forgotten where the step was to end.
-func (m *Machine) passBy(r *run, t *values.Thread, p *point) {
+func (ac *actions) passBy(r *run, t *values.Thread, p *point) {
 	r.owed++ // nothing is decided before the thread resumes
 	var passed []*point
-	for _, w := range m.points.reached(t.Stop) {
+	for _, w := range ac.points.reached(t.Stop) {
 		if w != p && w.goesOn() {
 			passed = append(passed, w)
 		}
 	}
-	stays := m.points.staysFor(t.Stop)
-	if len(m.points.beside(p)) == 0 {
-		m.passAll(r, t, append(passed, p), stays)
+	stays := ac.points.staysFor(t.Stop)
+	if len(ac.points.beside(p)) == 0 {
+		ac.passAll(r, t, append(passed, p), stays)
 		return
 	}
-	m.hitTogether(t, p, func(those []*point, at *point) {
+	ac.hitTogether(t, p, func(those []*point, at *point) {
 		if at != nil {
 			stays = at.stopOf(t.Stop)
 		}
-		m.passAll(r, t, append(passed, those...), stays)
+		ac.passAll(r, t, append(passed, those...), stays)
 	})
 }
 
 // passAll executes the actions of breakpoints one after another and then resumes the
 // thread, unless stays is a stop at which it remains.
-func (m *Machine) passAll(r *run, t *values.Thread, passed []*point, stays mi.Tuple) {
+func (ac *actions) passAll(r *run, t *values.Thread, passed []*point, stays mi.Tuple) {
 	if len(passed) > 0 {
-		m.speakAt(passed[0], t, func(s spoken) {
-			m.logged(passed[0], t, s)
-			m.passAll(r, t, passed[1:], stays)
+		ac.speakAt(passed[0], t, func(s spoken) {
+			ac.logged(passed[0], t, s)
+			ac.passAll(r, t, passed[1:], stays)
 		})
 		return
 	}
 	r.owed--
 	switch {
-	case m.run != r || m.State.IsOver():
+	case ac.run != r || ac.State.IsOver():
 	case stays != nil:
 		t.Stop = stays
-		m.countDown(t.Stop)
+		ac.breaks.countDown(t.Stop)
 		r.stoppedBy(t)
 	case r.interrupted:
 		r.stoppedBy(t)
@@ -74,7 +77,7 @@ func (m *Machine) passAll(r *run, t *values.Thread, passed []*point, stays mi.Tu
 	case t.ID == r.thread:
 		r.stoppedBy(t)
 	default:
-		m.continueThread(r, t.ID)
+		ac.runs.continueThread(r, t.ID)
 	}
 }
 
@@ -106,13 +109,13 @@ func withReason(stop mi.Tuple, reason string) mi.Tuple {
 func stepped(stop mi.Tuple) mi.Tuple { return withReason(stop, "end-stepping-range") }
 
 // logged reports the output of a breakpoint while the rank runs on.
-func (m *Machine) logged(p *point, t *values.Thread, s spoken) {
+func (ac *actions) logged(p *point, t *values.Thread, s spoken) {
 	body := protocol.Logged{Breakpoint: p.number}
 	if f, ok := values.FrameIn(t.Stop); ok {
 		f.Args, f.Level = nil, 0
 		body.Frame = &f.Frame
 	}
-	c := values.ColumnsOf(m.Target.Rank, 0)
+	c := values.ColumnsOf(ac.Target.Rank, 0)
 	if p.exprs != nil {
 		body.Exprs = p.exprs
 		for i, text := range s.texts {
@@ -125,7 +128,7 @@ func (m *Machine) logged(p *point, t *values.Thread, s spoken) {
 			return
 		}
 	}
-	m.Event(protocol.KindLogged, body, c.Sorted()...)
+	ac.Event(protocol.KindLogged, body, c.Sorted()...)
 }
 
 func outputs(c *values.Columns, s spoken) {
@@ -138,7 +141,7 @@ func (p *point) silent() bool { return len(p.lines) > 0 && p.lines[0] == "silent
 
 // speakAt evaluates the expressions of a log, or executes commands, in the innermost
 // frame of a stopped thread.
-func (m *Machine) speakAt(p *point, t *values.Thread, then func(spoken)) {
+func (ac *actions) speakAt(p *point, t *values.Thread, then func(spoken)) {
 	var s spoken
 	lines := p.exprs
 	if p.exprs == nil {
@@ -175,10 +178,10 @@ func (m *Machine) speakAt(p *point, t *values.Thread, then func(spoken)) {
 			if p.exprs != nil {
 				format, expr = "", line
 			}
-			m.values.Displays.AskValue(q, format, expr, told)
+			ac.values.Displays.AskValue(q, format, expr, told)
 			continue
 		}
-		k := m.ask(q, func(a request.Answer) { told(a, a.Text) }, "-interpreter-exec", append(m.At(q), "console", withoutInput(line))...)
+		k := ac.ask(q, func(a request.Answer) { told(a, a.Text) }, "-interpreter-exec", append(ac.At(q), "console", withoutInput(line))...)
 		k.Print = true
 	}
 }
@@ -196,22 +199,22 @@ func printedBy(line string) (format, expr string, ok bool) {
 }
 
 // setLog executes log: a breakpoint that reports values and resumes the thread.
-func (m *Machine) setLog(q *request.Request) {
+func (ac *actions) setLog(q *request.Request) {
 	if len(q.Args.Exprs) == 0 {
-		m.Fail(q, values.NoExpression())
+		ac.Fail(q, values.NoExpression())
 		return
 	}
-	m.insertBreakpoint(q)
+	ac.breaks.insertBreakpoint(q)
 }
 
 // runToBarrier executes barrier: a breakpoint that each rank reaches once, and a
 // resume.
-func (m *Machine) runToBarrier(q *request.Request) {
+func (ac *actions) runToBarrier(q *request.Request) {
 	if q.Args.Location == "" {
-		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
+		ac.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
 		return
 	}
 	q.Apart()
 	q.Args.Temporary = true
-	m.insertBreakpoint(q)
+	ac.breaks.insertBreakpoint(q)
 }

@@ -30,53 +30,53 @@ var frameFunction = regexp.MustCompile(`^f(rame|ram|ra|r)?\s+fun`)
 
 // disturbs hands the rank over to a gdb of its own if a line would change the other
 // ranks of a shared gdb.
-func (m *Machine) disturbs(q *request.Request, line string) bool {
-	if !m.GDB.Shared() {
+func (mv *moves) disturbs(q *request.Request, line string) bool {
+	if !mv.GDB.Shared() {
 		return false
 	}
 	word, _, _ := strings.Cut(line, " ")
-	if !slices.Contains(sharedLines, word) && !frameFunction.MatchString(line) && !(protocol.IsSetting(line) && m.isForSome(q)) {
+	if !slices.Contains(sharedLines, word) && !frameFunction.MatchString(line) && !(protocol.IsSetting(line) && mv.isForSome(q)) {
 		return false
 	}
-	m.aloneFor(q, strconv.Quote(line))
+	mv.aloneFor(q, strconv.Quote(line))
 	return true
 }
 
 // isForSome reports whether a request is for some but not all of the remaining ranks of
 // this gdb. A replayed request counts as given to the ranks that have the same in their
 // journals.
-func (m *Machine) isForSome(q *request.Request) bool {
-	return slices.ContainsFunc(m.GDB.Machines, func(o *Machine) bool {
+func (mv *moves) isForSome(q *request.Request) bool {
+	return slices.ContainsFunc(mv.GDB.Machines, func(o *Machine) bool {
 		switch {
-		case o.finished() || o.moving != nil:
+		case o.ending.finished() || o.moves.moving != nil:
 			return false
 		case q.Again:
-			return !o.wasGiven(q.Command)
+			return !o.moves.wasGiven(q.Command)
 		}
-		return !m.GDB.Asked.Contains(o.Target.Rank)
+		return !mv.GDB.Asked.Contains(o.Target.Rank)
 	})
 }
 
 // wasGiven reports whether the rank has executed a line for gdb, or is about to execute
 // it again.
-func (m *Machine) wasGiven(c *request.Command) bool {
+func (mv *moves) wasGiven(c *request.Command) bool {
 	is := func(o protocol.Command) bool { return o.Name == c.Name && o.Args.Text == c.Args.Text }
-	return slices.ContainsFunc(slices.Concat(m.Target.Before, m.journal, m.rescue.journal), is)
+	return slices.ContainsFunc(slices.Concat(mv.Target.Before, mv.journal, mv.rescue.repeats), is)
 }
 
 // own replaces convenience variables by those of this rank: $i becomes $i_of_rank_3.
 // Names of registers, functions and gdb's own ($_exitcode) stay.
-func (m *Machine) own(words []string) []string {
+func (mv *moves) own(words []string) []string {
 	for i, w := range words {
 		if strings.Contains(w, "$") {
 			words = append([]string{}, words...)
-			words[i] = m.ownVariables(w)
+			words[i] = mv.ownVariables(w)
 		}
 	}
 	return words
 }
 
-func (m *Machine) ownVariables(text string) string {
+func (mv *moves) ownVariables(text string) string {
 	var b strings.Builder
 	for {
 		i := strings.IndexByte(text, '$')
@@ -91,10 +91,10 @@ func (m *Machine) ownVariables(text string) string {
 		name := text[i+1 : n]
 		b.WriteString(text[:n])
 		if more := values.LastShown[name]; more != "" {
-			b.WriteString(more + m.VariableSuffix())
+			b.WriteString(more + mv.VariableSuffix())
 		}
-		if m.GDB.Shared() && m.GDB.registers != nil && name != "" && name[0] != '_' && !m.GDB.registers[name] && !strings.HasPrefix(strings.TrimLeft(text[n:], " "), "(") {
-			b.WriteString(m.VariableSuffix())
+		if mv.GDB.Shared() && mv.GDB.registers != nil && name != "" && name[0] != '_' && !mv.GDB.registers[name] && !strings.HasPrefix(strings.TrimLeft(text[n:], " "), "(") {
+			b.WriteString(mv.VariableSuffix())
 		}
 		text = text[n:]
 	}
@@ -103,14 +103,14 @@ func (m *Machine) ownVariables(text string) string {
 func (m *Machine) VariableSuffix() string { return fmt.Sprintf("_of_rank_%d", m.Target.Rank) }
 
 // askRegisters asks for the names of registers, once for each shared gdb.
-func (m *Machine) askRegisters() {
-	if !m.GDB.Shared() || m.GDB.registers != nil {
+func (mv *moves) askRegisters() {
+	if !mv.GDB.Shared() || mv.GDB.registers != nil {
 		return
 	}
-	m.GDB.registers = map[string]bool{"pc": true, "sp": true, "fp": true, "ps": true}
-	m.ask(request.Internal("attach"), func(a request.Answer) {
+	mv.GDB.registers = map[string]bool{"pc": true, "sp": true, "fp": true, "ps": true}
+	mv.ask(request.Internal("attach"), func(a request.Answer) {
 		for _, f := range a.Results.Path("register-names").Fields {
-			m.GDB.registers[f.Value.Str] = true
+			mv.GDB.registers[f.Value.Str] = true
 		}
-	}, "-data-list-register-names", m.At(request.Internal(""))...)
+	}, "-data-list-register-names", mv.At(request.Internal(""))...)
 }

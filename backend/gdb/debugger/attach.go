@@ -20,14 +20,16 @@ import (
 //	-target-attach ─→ all threads stopped ─→ answer ─┬─ held: SIGCONT, go to stopAt
 //	                                                 └─ else: reported as stopped
 type attachment struct {
-	request *request.Request // nil: the target is under control
-	stopAt  string
-	frozen  bool   // the target is in a group stop (SIGSTOP), as held ranks are
-	put     bool   // the user's handling of SIGCONT must be restored
-	seeks   bool   // the target is a wrapper that will start the program
-	exec    string // gdb's number of the catchpoint for that
-	away    string // where it is to stop first, until it has
-	opening bool   // under control, but its stop has not been reported
+	*Machine
+	coreWarnings []string         // gdb's warnings about a core file
+	request      *request.Request // nil: the target is under control
+	stopAt       string
+	frozen       bool   // the target is in a group stop (SIGSTOP), as held ranks are
+	put          bool   // the user's handling of SIGCONT must be restored
+	seeks        bool   // the target is a wrapper that will start the program
+	exec         string // gdb's number of the catchpoint for that
+	away         string // where it is to stop first, until it has
+	opening      bool   // under control, but its stop has not been reported
 }
 
 // Values of stopAt that are no location.
@@ -55,24 +57,24 @@ func (m *Machine) Start(now time.Duration, id protocol.RequestID, stopAt string,
 		stopAt = stopAtMain
 	}
 	m.Open = append(m.Open, q)
-	m.beginAttach(q, stopAt, frozen || m.Target.Held)
+	m.attach.beginAttach(q, stopAt, frozen || m.Target.Held)
 }
 
-func (m *Machine) beginAttach(q *request.Request, stopAt string, frozen bool) {
-	m.attach = attachment{request: q, stopAt: stopAt, frozen: frozen && !m.IsCore()}
-	m.tellReading(false)
-	m.Unread = unread{Deferred: m.GDB.Lazy}
-	if m.IsCore() {
-		m.openCore(q)
+func (att *attachment) beginAttach(q *request.Request, stopAt string, frozen bool) {
+	att.attach = attachment{Machine: att.Machine, request: q, stopAt: stopAt, frozen: frozen && !att.IsCore()}
+	att.Symbols.tellReading(false)
+	att.Symbols = symbols{Machine: att.Machine, Deferred: att.GDB.Lazy}
+	if att.IsCore() {
+		att.openCore(q)
 		return
 	}
-	m.letStarterEnd()
-	if m.attach.frozen {
-		m.keepQuiet()
+	att.letStarterEnd()
+	if att.frozen {
+		att.keepQuiet()
 	}
-	m.GDB.beginAttach(m)
-	m.ask(q, m.attached, "-target-attach", append(m.here(), strconv.Itoa(m.Target.PID))...)
-	m.GDB.waitTurn(m)
+	att.GDB.beginAttach(att.Machine)
+	att.ask(q, att.attached, "-target-attach", append(att.here(), strconv.Itoa(att.Target.PID))...)
+	att.GDB.waitTurn(att.Machine)
 }
 
 // A target in a group stop must get SIGCONT before it runs. Otherwise the kernel counts
@@ -90,64 +92,64 @@ const (
 const handlePassing = "handle SIGCONT nostop noprint pass"
 
 // letStarterEnd has the rank receive the signals of its starter.
-func (m *Machine) letStarterEnd() {
-	if m.Target.Held || m.GDB.handle == handlePassing || m.IsCore() || !m.mpi() {
+func (att *attachment) letStarterEnd() {
+	if att.Target.Held || att.GDB.handle == handlePassing || att.IsCore() || !att.abort.mpi() {
 		return
 	}
-	m.GDB.handle = handlePassing
-	if !m.attach.frozen {
-		m.Tell("handle", console, handlePassing)
+	att.GDB.handle = handlePassing
+	if !att.frozen {
+		att.Tell("handle", console, handlePassing)
 	}
-	m.Tell("handle", console, "handle SIGTERM nostop noprint pass")
+	att.Tell("handle", console, "handle SIGTERM nostop noprint pass")
 }
 
 // keepHandling keeps the user's handling of SIGCONT while keepQuiet is in effect.
-func (m *Machine) keepHandling(text string) {
-	if m.GDB.quiet > 0 && strings.HasPrefix(text, "handle") && strings.Contains(text, "SIGCONT") {
-		m.GDB.handle = text
+func (att *attachment) keepHandling(text string) {
+	if att.GDB.quiet > 0 && strings.HasPrefix(text, "handle") && strings.Contains(text, "SIGCONT") {
+		att.GDB.handle = text
 	}
 }
 
 // keepQuiet makes gdb ignore SIGCONT while any of its ranks needs that.
-func (m *Machine) keepQuiet() {
-	m.attach.put = true
-	m.GDB.quiet++
-	if m.GDB.quiet == 1 {
-		m.Tell("handle", console, handleQuietly)
+func (att *attachment) keepQuiet() {
+	att.put = true
+	att.GDB.quiet++
+	if att.GDB.quiet == 1 {
+		att.Tell("handle", console, handleQuietly)
 	}
 }
 
 // giveBack restores the user's handling, at the first stop of a resumed target.
-func (m *Machine) giveBack() {
-	if !m.attach.put {
+func (att *attachment) giveBack() {
+	if !att.put {
 		return
 	}
-	m.attach.put = false
-	m.GDB.quiet--
-	if m.GDB.quiet == 0 && !m.GDB.Gone {
-		m.Tell("handle", console, m.GDB.handle)
+	att.put = false
+	att.GDB.quiet--
+	if att.GDB.quiet == 0 && !att.GDB.Gone {
+		att.Tell("handle", console, att.GDB.handle)
 	}
 }
 
-func (m *Machine) attached(a request.Answer) {
+func (att *attachment) attached(a request.Answer) {
 	if !a.Failed() {
 		return // its threads stop one by one; see settleAttach
 	}
-	m.attachRefused(attachFault(a.Results.Str("msg")))
+	att.attachRefused(attachFault(a.Results.Str("msg")))
 }
 
 // attachRefused gives up the target.
-func (m *Machine) attachRefused(f *protocol.Fault) {
-	if m.rescue.under {
-		m.attach.request = nil
-		m.abandoned(f.Message)
+func (att *attachment) attachRefused(f *protocol.Fault) {
+	if att.rescue.under {
+		att.request = nil
+		att.rescue.abandoned(f.Message)
 		return
 	}
-	m.finishAttach(f)
-	m.ending.killing = true // the end of gdb is expected now
-	m.ending.failed = true
-	m.letGo()
-	m.GDB.Leave(m.now)
+	att.ending.finishAttach(f)
+	att.ending.killing = true // the end of gdb is expected now
+	att.ending.failed = true
+	att.ending.letGo()
+	att.GDB.Leave(att.now)
 }
 
 // attachFault translates gdb's error and adds a hint.
@@ -166,172 +168,172 @@ func attachFault(words string) *protocol.Fault {
 }
 
 // attachDue returns when a gdb that does not attach is given up; 0: never.
-func (m *Machine) attachDue() time.Duration {
-	d := m.GDB
-	if m.attach.opening {
-		return m.openingDue()
+func (att *attachment) attachDue() time.Duration {
+	d := att.GDB
+	if att.opening {
+		return att.openingDue()
 	}
-	if m.attach.request == nil || !d.Birth.Speaks || m.rescue.under || m.waitsBehind() {
+	if att.request == nil || !d.Birth.Speaks || att.rescue.under || att.waitsBehind() {
 		return 0
 	}
-	others := slices.ContainsFunc(d.Machines, func(o *Machine) bool { return o != m && o.attach.request != nil && o.waitsBehind() })
+	others := slices.ContainsFunc(d.Machines, func(o *Machine) bool { return o != att.Machine && o.attach.request != nil && o.attach.waitsBehind() })
 	return d.Bound.attach(others)
 }
 
 // waitsBehind reports whether gdb is busy with another rank, so that this one is not
 // the one that hangs.
-func (m *Machine) waitsBehind() bool {
-	if turns := m.GDB.turns; len(turns) > 0 {
-		return turns[0].of != m
+func (att *attachment) waitsBehind() bool {
+	if turns := att.GDB.turns; len(turns) > 0 {
+		return turns[0].of != att.Machine
 	}
-	k := m.GDB.Calls.current()
-	return k != nil && k.by != nil && k.by != m
+	k := att.GDB.Calls.current()
+	return k != nil && k.by != nil && k.by != att.Machine
 }
 
 // openingDue returns when a gdb is given up that has attached and does not answer.
-func (m *Machine) openingDue() time.Duration {
-	k := m.GDB.Calls.current()
-	if k == nil || m.State != backend.Attaching || m.rescue.under || m.waitsBehind() {
+func (att *attachment) openingDue() time.Duration {
+	k := att.GDB.Calls.current()
+	if k == nil || att.State != backend.Attaching || att.rescue.under || att.waitsBehind() {
 		return 0
 	}
-	return m.GDB.Bound.answer(k.sent)
+	return att.GDB.Bound.answer(k.sent)
 }
 
 // attachOverdue gives up a gdb that has started and does not attach. The other ranks
 // that share it get new gdbs.
-func (m *Machine) attachOverdue() {
-	if t := m.attachDue(); t == 0 || m.now < t {
+func (att *attachment) attachOverdue() {
+	if t := att.attachDue(); t == 0 || att.now < t {
 		return
 	}
-	f := &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb " + m.notTaken(), Hint: "--connect-wait gives it more time"}
-	m.GDB.Kill = true
-	m.ending.killing, m.ending.failed = true, true
-	if m.attach.opening {
-		m.Event(protocol.KindLost, protocol.Missing{Cause: f.Message})
-		m.finish(m.State)
+	f := &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb " + att.notTaken(), Hint: "--connect-wait gives it more time"}
+	att.GDB.Kill = true
+	att.ending.killing, att.ending.failed = true, true
+	if att.opening {
+		att.Event(protocol.KindLost, protocol.Missing{Cause: f.Message})
+		att.ending.finish(att.State)
 		return
 	}
-	m.finishAttach(f)
-	m.letGo()
+	att.ending.finishAttach(f)
+	att.ending.letGo()
 }
 
 // notTaken describes a gdb that does not get a rank under control.
-func (m *Machine) notTaken() string {
-	text := fmt.Sprintf("has not taken control of process %d in %s", m.Target.PID, rounded(m.GDB.Bound.since(m.now)))
-	if k := m.GDB.Calls.current(); k != nil {
+func (att *attachment) notTaken() string {
+	text := fmt.Sprintf("has not taken control of process %d in %s", att.Target.PID, rounded(att.GDB.Bound.since(att.now)))
+	if k := att.GDB.Calls.current(); k != nil {
 		text += ": it is at " + k.what()
 	}
 	return text
 }
 
 // settleAttach continues when all threads have stopped.
-func (m *Machine) settleAttach() {
-	q := m.attach.request
-	first := m.threads.Find(1)
-	if q == nil || first == nil || first.Stop == nil || m.threads.AnyRunning() {
+func (att *attachment) settleAttach() {
+	q := att.request
+	first := att.threads.Find(1)
+	if q == nil || first == nil || first.Stop == nil || att.threads.AnyRunning() {
 		return
 	}
-	m.attach.request, m.attach.opening = nil, true
-	m.GDB.endAttach(m)
-	m.GDB.Bound.from = m.now // gdb makes progress
-	if m.GDB.ten {
-		m.Event(protocol.KindNote, protocol.Note{Text: tenWarning})
+	att.request, att.opening = nil, true
+	att.GDB.endAttach(att.Machine)
+	att.GDB.Bound.from = att.now // gdb makes progress
+	if att.GDB.ten {
+		att.Event(protocol.KindNote, protocol.Note{Text: tenWarning})
 	}
-	m.chosen = request.Selection{Thread: 1}
-	if m.ending.closing {
-		m.leaveAsFound()
+	att.chosen = request.Selection{Thread: 1}
+	if att.ending.closing {
+		att.ending.leaveAsFound()
 		return
 	}
-	m.askRegisters()
-	if m.rescue.under {
-		if m.moving != nil {
-			m.tellLanguage()
+	att.moves.askRegisters()
+	if att.rescue.under {
+		if att.moves.moving != nil {
+			att.tellLanguage()
 		}
-		m.rescued(first)
+		att.rescue.rescued(first)
 		return
 	}
-	if m.seeksProgram() {
-		m.seekProgram(q)
+	if att.seeksProgram() {
+		att.seekProgram(q)
 		return
 	}
-	before := m.before()
+	before := att.before()
 	if len(before) > 0 {
-		m.ReadLibraries()
+		att.Symbols.ReadLibraries()
 	}
-	if m.Target.Held && (len(before) > 0 || m.attach.stopAt == stopAtEntry) {
-		m.tellLanguage()
+	if att.Target.Held && (len(before) > 0 || att.stopAt == stopAtEntry) {
+		att.tellLanguage()
 	}
-	m.replay(before, func() {
-		m.named(first, func() { m.leave(q, first) })
+	att.replay(before, func() {
+		att.Symbols.named(first, func() { att.leave(q, first) })
 	})
 }
 
 // tellLanguage has gdb take the language from the program if nothing else tells it, as
 // in the loader: after an attach it is C.
-func (m *Machine) tellLanguage() { m.Tell("set language", "-gdb-set", "language", "auto") }
+func (att *attachment) tellLanguage() { att.Tell("set language", "-gdb-set", "language", "auto") }
 
 // leave goes to the first stop. If the target runs there, the request is answered after
 // the rank is reported as running: when the last rank answers, all events of the start
 // have been reported.
-func (m *Machine) leave(q *request.Request, first *values.Thread) {
-	if !m.Target.Held {
-		m.Done(q)
-		m.beginRecord()
-		m.stopAttached(first)
+func (att *attachment) leave(q *request.Request, first *values.Thread) {
+	if !att.Target.Held {
+		att.Done(q)
+		att.runs.beginRecord()
+		att.stops.stopAttached(first)
 		return
 	}
-	if m.attach.stopAt == stopAtEntry {
-		m.Done(q)
-		m.stayAtEntry("")
+	if att.stopAt == stopAtEntry {
+		att.Done(q)
+		att.stayAtEntry("")
 		return
 	}
-	if m.attach.stopAt == stopAtNone {
-		m.watchAbort() // for a program that was linked with a static MPI
-		m.leaveEntry(q)
+	if att.stopAt == stopAtNone {
+		att.abort.watchAbort() // for a program that was linked with a static MPI
+		att.leaveEntry(q)
 		return
 	}
-	m.attach.away = m.attach.stopAt
-	m.breakAtStart(q, m.attach.stopAt, func(a request.Answer) { m.entryPoint(q, a) })
+	att.away = att.stopAt
+	att.breakAtStart(q, att.stopAt, func(a request.Answer) { att.entryPoint(q, a) })
 }
 
 // thaw ends the group stop; see handleQuietly.
-func (m *Machine) thaw() {
-	if m.attach.frozen {
-		m.attach.frozen = false
-		m.send(ToTarget, sigCont)
+func (att *attachment) thaw() {
+	if att.frozen {
+		att.frozen = false
+		att.send(ToTarget, sigCont)
 	}
 }
 
 // entryPoint continues with the breakpoint of the first stop.
-func (m *Machine) entryPoint(q *request.Request, a request.Answer) {
-	if m.State.IsOver() {
+func (att *attachment) entryPoint(q *request.Request, a request.Answer) {
+	if att.State.IsOver() {
 		return
 	}
 	if a.Failed() {
-		m.Done(q)
-		m.arrived()
-		m.stayAtEntry(fmt.Sprintf("cannot stop at %s: %s The rank stays at its first instruction.", m.attach.stopAt, a.Results.Str("msg")))
+		att.Done(q)
+		att.arrived()
+		att.stayAtEntry(fmt.Sprintf("cannot stop at %s: %s The rank stays at its first instruction.", att.stopAt, a.Results.Str("msg")))
 		return
 	}
-	m.points.claim(0, m.attach.stopAt, a.Results.Path("bkpt").Fields)
-	m.leaveEntry(q)
+	att.points.claim(0, att.stopAt, a.Results.Path("bkpt").Fields)
+	att.leaveEntry(q)
 }
 
-func (m *Machine) leaveEntry(q *request.Request) { m.resumeAll(q) }
+func (att *attachment) leaveEntry(q *request.Request) { att.runs.resumeAll(q) }
 
-func (m *Machine) stayAtEntry(why string) {
+func (att *attachment) stayAtEntry(why string) {
 	if why != "" {
-		m.Event(protocol.KindNote, protocol.Note{Text: why})
+		att.Event(protocol.KindNote, protocol.Note{Text: why})
 	}
-	first := m.threads.Find(1)
+	first := att.threads.Find(1)
 	if first == nil {
 		return
 	}
-	m.withDisplays(first, func(shown []protocol.Display, texts []string, _ spoken) {
-		body := m.stopBody(first, "entry")
+	att.stops.withDisplays(first, func(shown []protocol.Display, texts []string, _ spoken) {
+		body := att.stops.stopBody(first, "entry")
 		body.Displays = shown
-		c := values.ColumnsWith(m.Target.Rank, m.stopColumns(first))
+		c := values.ColumnsWith(att.Target.Rank, att.stops.stopColumns(first))
 		c.Displays(shown, texts)
-		m.Event(protocol.KindStopped, body, c.Sorted()...)
+		att.Event(protocol.KindStopped, body, c.Sorted()...)
 	})
 }

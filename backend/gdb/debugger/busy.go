@@ -57,19 +57,19 @@ func rounded(d time.Duration) time.Duration {
 func (m *Machine) tick(now time.Duration) {
 	m.now = now
 	m.overdue()
-	m.attachOverdue()
-	m.displaysOverdue()
-	if t := m.readingDue(); t != 0 && now >= t {
-		m.tellReading(true)
+	m.attach.attachOverdue()
+	m.stops.displaysOverdue()
+	if t := m.Symbols.readingDue(); t != 0 && now >= t {
+		m.Symbols.tellReading(true)
 	}
-	m.recheck()
-	m.lookAgain()
+	m.runs.recheck()
+	m.ending.lookAgain()
 	if m.watch.nudgeAt != 0 && now >= m.watch.nudgeAt {
 		m.shake()
 	}
-	m.escalate()
-	m.detachOverdue()
-	m.settle()
+	m.ending.escalate()
+	m.ending.detachOverdue()
+	m.runs.settle()
 }
 
 // overdue answers the requests whose share of the wait has passed.
@@ -110,19 +110,19 @@ func (m *Machine) deadline() time.Duration {
 	if m.run != nil && m.run.interrupted {
 		at(m.run.next)
 	}
-	if m.held != nil {
-		at(m.held.until)
+	if m.stops.held != nil {
+		at(m.stops.held.until)
 	}
 	if m.run != nil {
 		at(m.run.lookAt)
 	}
-	at(m.attachDue())
+	at(m.attach.attachDue())
 	at(m.watch.nudgeAt)
 	at(m.ending.killAt)
 	if m.ending.detach != nil {
 		at(m.ending.giveUp)
 	}
-	at(m.readingDue())
+	at(m.Symbols.readingDue())
 	return first
 }
 
@@ -189,7 +189,7 @@ func (m *Machine) shake() {
 func (d *Debugger) replace(why string) {
 	d.Kill, d.Replaced = true, why
 	for _, m := range d.Machines {
-		if m.canBeRescued() {
+		if m.rescue.canBeRescued() {
 			m.send(ToTarget, sigStop)
 		}
 	}

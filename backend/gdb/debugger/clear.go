@@ -38,56 +38,56 @@ func (s spot) is(o spot) bool {
 }
 
 // clear deletes the breakpoints at a location, or in the line of the selected frame.
-func (m *Machine) clear(q *request.Request) {
-	if q.Args.Location == "" && m.StateNow() != backend.Stopped {
-		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
+func (bc *breakCommands) clear(q *request.Request) {
+	if q.Args.Location == "" && bc.StateNow() != backend.Stopped {
+		bc.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
 		return
 	}
-	if m.StateNow() != backend.Stopped {
-		m.clearAt(q, q.Args.Location)
+	if bc.StateNow() != backend.Stopped {
+		bc.clearAt(q, q.Args.Location)
 		return
 	}
-	m.ask(q, func(a request.Answer) {
+	bc.ask(q, func(a request.Answer) {
 		here := spotOf(a.Results.Path("frame").Fields)
 		switch {
 		case q.Args.Location == "" && a.Failed():
-			m.Refused(q, a)
+			bc.Refused(q, a)
 		case q.Args.Location == "" && here.full == "":
 			// gdb's error message
-			m.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "No source file specified."})
+			bc.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "No source file specified."})
 		case q.Args.Location == "":
-			m.clearSpots(q, []spot{here})
+			bc.clearSpots(q, []spot{here})
 		case isLine(q.Args.Location) && here.full != "": // as break does
-			m.clearAt(q, here.full+":"+q.Args.Location)
+			bc.clearAt(q, here.full+":"+q.Args.Location)
 		default:
-			m.clearAt(q, q.Args.Location)
+			bc.clearAt(q, q.Args.Location)
 		}
-	}, "-stack-info-frame", m.At(q)...)
+	}, "-stack-info-frame", bc.At(q)...)
 }
 
 // clearAt finds where break would set a breakpoint. For a line without code that is a
 // later line, where nothing is deleted.
-func (m *Machine) clearAt(q *request.Request, location string) {
+func (bc *breakCommands) clearAt(q *request.Request, location string) {
 	line := location[strings.LastIndexByte(location, ':')+1:]
-	m.probe(q, location, func(own mi.Tuple, a request.Answer) {
+	bc.probe(q, location, func(own mi.Tuple, a request.Answer) {
 		switch {
-		case a.Failed() && isLine(line) && isLineWithoutCode(m.words(a)):
-			m.clearSpots(q, nil)
+		case a.Failed() && isLine(line) && isLineWithoutCode(bc.words(a)):
+			bc.clearSpots(q, nil)
 		case a.Failed():
-			m.clearNamed(q, a)
+			bc.clearNamed(q, a)
 		case isLine(line):
-			m.clearSpots(q, slices.DeleteFunc(spotsOf(own), func(s spot) bool { return s.line != line }))
+			bc.clearSpots(q, slices.DeleteFunc(spotsOf(own), func(s spot) bool { return s.line != line }))
 		default:
-			m.clearSpots(q, spotsOf(own))
+			bc.clearSpots(q, spotsOf(own))
 		}
 	})
 }
 
 // places returns what break would set at a location, or answers with gdb's error.
-func (m *Machine) places(q *request.Request, location string, then func(own mi.Tuple)) {
-	m.probe(q, location, func(own mi.Tuple, a request.Answer) {
+func (bc *breakCommands) places(q *request.Request, location string, then func(own mi.Tuple)) {
+	bc.probe(q, location, func(own mi.Tuple, a request.Answer) {
 		if a.Failed() {
-			m.Refused(q, a)
+			bc.Refused(q, a)
 			return
 		}
 		then(own)
@@ -95,15 +95,15 @@ func (m *Machine) places(q *request.Request, location string, then func(own mi.T
 }
 
 // probe finds that by a disabled breakpoint, which is deleted at once.
-func (m *Machine) probe(q *request.Request, location string, then func(own mi.Tuple, a request.Answer)) {
-	m.ask(q, func(a request.Answer) {
+func (bc *breakCommands) probe(q *request.Request, location string, then func(own mi.Tuple, a request.Answer)) {
+	bc.ask(q, func(a request.Answer) {
 		set := a.Results.Path("bkpt").Fields
 		if !a.Failed() {
-			m.Tell(q.Name, "-break-delete", set.Str("number"))
+			bc.Tell(q.Name, "-break-delete", set.Str("number"))
 		}
-		own, _ := m.mine(set)
+		own, _ := bc.mine(set)
 		then(own, a)
-	}, "-break-insert", append(m.here(), "-d", location)...)
+	}, "-break-insert", append(bc.here(), "-d", location)...)
 }
 
 // spotsOf returns the places of a breakpoint as returned by mine.
@@ -117,26 +117,26 @@ func spotsOf(bkpt mi.Tuple) []spot {
 
 // clearNamed deletes the pending breakpoints with exactly this location, which gdb does
 // not know.
-func (m *Machine) clearNamed(q *request.Request, a request.Answer) {
+func (bc *breakCommands) clearNamed(q *request.Request, a request.Answer) {
 	var numbers []int
-	for _, p := range m.points.list {
+	for _, p := range bc.points.list {
 		if p.number > 0 && p.location == q.Args.Location && p.places == nil && p.event == "" {
 			numbers = append(numbers, p.number)
 		}
 	}
 	if numbers == nil {
-		m.Refused(q, a)
+		bc.Refused(q, a)
 		return
 	}
-	m.deleteFor(q, numbers)
+	bc.deleteFor(q, numbers)
 }
 
-func (m *Machine) clearSpots(q *request.Request, spots []spot) {
-	m.ask(q, func(a request.Answer) {
+func (bc *breakCommands) clearSpots(q *request.Request, spots []spot) {
+	bc.ask(q, func(a request.Answer) {
 		var numbers []int
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
-			bkpt, mine := m.mine(f.Value.Fields)
-			n := m.points.ours(bkpt.Str("number"))
+			bkpt, mine := bc.mine(f.Value.Fields)
+			n := bc.points.ours(bkpt.Str("number"))
 			at := func(s spot) bool { return slices.ContainsFunc(spots, s.is) }
 			if mine && n > 0 && strings.Contains(bkpt.Str("type"), "breakpoint") && slices.ContainsFunc(spotsOf(bkpt), at) {
 				numbers = append(numbers, n)
@@ -144,25 +144,25 @@ func (m *Machine) clearSpots(q *request.Request, spots []spot) {
 		}
 		if numbers == nil {
 			at := cmp.Or(q.Args.Location, "this line")
-			m.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No breakpoint at %s.", at), Hint: "info breakpoints lists them"})
+			bc.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No breakpoint at %s.", at), Hint: "info breakpoints lists them"})
 			return
 		}
-		m.deleteFor(q, numbers)
+		bc.deleteFor(q, numbers)
 	}, "-break-list")
 }
 
 // deleteFor deletes breakpoints and answers with their numbers.
-func (m *Machine) deleteFor(q *request.Request, numbers []int) {
+func (bc *breakCommands) deleteFor(q *request.Request, numbers []int) {
 	slices.Sort(numbers)
 	sub := &request.Request{Command: &request.Command{Name: "delete", Args: protocol.Args{Breakpoints: numbers}}, ID: q.ID, Began: q.Began}
 	sub.Into = func(g protocol.Group) {
 		if g.Kind == protocol.KindFault {
-			m.Say(q, g)
+			bc.Say(q, g)
 			return
 		}
-		m.Reply(q, cleared{numbers})
+		bc.Reply(q, cleared{numbers})
 	}
-	m.changeBreakpoints(sub)
+	bc.changeBreakpoints(sub)
 }
 
 // functionList is the first answer to rbreak: locations of the matching functions.
@@ -173,16 +173,16 @@ type functionList struct {
 // breakMatching executes rbreak. The master first asks all ranks for their functions,
 // so that each function gets the same number on all ranks, and then has the breakpoints
 // set.
-func (m *Machine) breakMatching(q *request.Request) {
+func (bc *breakCommands) breakMatching(q *request.Request) {
 	if len(q.Args.Functions) > 0 {
-		m.breakFunctions(q, breakpointList{Breakpoints: []protocol.BreakpointInfo{}}, values.ColumnsOf(m.Target.Rank, q.Args.Limit), 0)
+		bc.breakFunctions(q, breakpointList{Breakpoints: []protocol.BreakpointInfo{}}, values.ColumnsOf(bc.Target.Rank, q.Args.Limit), 0)
 		return
 	}
 	file, regex := "", strings.TrimSpace(q.Args.Expr)
 	if before, after, ok := strings.Cut(regex, ":"); ok && !strings.HasPrefix(after, ":") {
 		file, regex = strings.TrimSpace(before), strings.TrimSpace(after)
 	}
-	args := m.here()
+	args := bc.here()
 	if file == "" {
 		args = append(args, "--include-nondebug")
 	}
@@ -192,20 +192,20 @@ func (m *Machine) breakMatching(q *request.Request) {
 	if file != "" {
 		most = mostSearched
 	}
-	m.ask(q, func(a request.Answer) {
+	bc.ask(q, func(a request.Answer) {
 		if a.Failed() {
-			m.Refused(q, a)
+			bc.Refused(q, a)
 			return
 		}
 		list := functionsIn(a.Results, file)
 		switch {
 		case len(list) == 0:
-			m.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No function fits %q.", q.Args.Expr)})
+			bc.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No function fits %q.", q.Args.Expr)})
 		case len(list) > protocol.MostFunctions:
-			m.Fail(q, protocol.TooManyFunctions(q.Args.Expr))
+			bc.Fail(q, protocol.TooManyFunctions(q.Args.Expr))
 		default:
-			m.fitting = list
-			m.Reply(q, functionList{list})
+			bc.fitting = list
+			bc.Reply(q, functionList{list})
 		}
 	}, "-symbol-info-functions", append(args, "--name", regex, "--max-results", fmt.Sprint(most))...)
 }
@@ -246,16 +246,16 @@ func quoted(name string) string {
 
 // breakFunctions sets the breakpoints of an rbreak from the i-th on, each as break
 // would. Functions that the program of this rank does not have are left out.
-func (m *Machine) breakFunctions(q *request.Request, body breakpointList, c *values.Columns, i int) {
+func (bc *breakCommands) breakFunctions(q *request.Request, body breakpointList, c *values.Columns, i int) {
 	if i == len(q.Args.Functions) {
 		if len(body.Breakpoints) == 0 {
-			m.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No function fits %q.", q.Args.Expr)})
+			bc.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No function fits %q.", q.Args.Expr)})
 			return
 		}
-		m.Reply(q, body, c.Sorted()...)
+		bc.Reply(q, body, c.Sorted()...)
 		return
 	}
-	m.breakFunction(q, q.Args.Functions[i], i, func(g protocol.Group) {
+	bc.breakFunction(q, q.Args.Functions[i], i, func(g protocol.Group) {
 		if g.Kind == protocol.KindResult {
 			var one breakpointList
 			if json.Unmarshal(g.Body, &one) == nil {
@@ -263,27 +263,27 @@ func (m *Machine) breakFunctions(q *request.Request, body breakpointList, c *val
 			}
 			c.Append(g.Columns...)
 		}
-		if f := faultIn(g); f != nil && slices.Contains(m.fitting, q.Args.Functions[i]) {
-			m.note("%s", f.Message)
+		if f := faultIn(g); f != nil && slices.Contains(bc.fitting, q.Args.Functions[i]) {
+			bc.note("%s", f.Message)
 		}
-		if !m.State.IsOver() {
-			m.breakFunctions(q, body, c, i+1)
+		if !bc.State.IsOver() {
+			bc.breakFunctions(q, body, c, i+1)
 		}
 	})
 }
 
 // breakFunction sets the i-th breakpoint of an rbreak. gdb 13 lists the typedefs of
 // arguments (std::string), and finds such a function only without its file.
-func (m *Machine) breakFunction(q *request.Request, location string, i int, then func(protocol.Group)) {
+func (bc *breakCommands) breakFunction(q *request.Request, location string, i int, then func(protocol.Group)) {
 	args := protocol.Args{Location: location, Breakpoint: q.Args.Breakpoint + i}
 	sub := &request.Request{Command: &request.Command{Name: "break", Args: args}, ID: q.ID, Began: q.Began}
 	sub.Into = func(g protocol.Group) {
 		_, name, inFile := strings.Cut(location, ":'")
-		if f := faultIn(g); f == nil || !inFile || !strings.Contains(f.Message, " not defined in ") || m.State.IsOver() {
+		if f := faultIn(g); f == nil || !inFile || !strings.Contains(f.Message, " not defined in ") || bc.State.IsOver() {
 			then(g)
 			return
 		}
-		m.breakFunction(q, "'"+name, i, then)
+		bc.breakFunction(q, "'"+name, i, then)
 	}
-	m.insertBreakpoint(sub)
+	bc.insertBreakpoint(sub)
 }

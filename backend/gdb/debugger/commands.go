@@ -37,63 +37,63 @@ func ReadsMemory(name string) bool { return rowOf(name).reads }
 func rowOf(name string) row {
 	switch name {
 	case "break":
-		return row{do: (*Machine).insertBreakpoint}
+		return row{do: func(m *Machine, q *request.Request) { m.breaks.insertBreakpoint(q) }}
 	case "watch":
-		return row{do: (*Machine).setWatch}
+		return row{do: func(m *Machine, q *request.Request) { m.watches.setWatch(q) }}
 	case "catch":
-		return row{do: (*Machine).setCatch}
+		return row{do: func(m *Machine, q *request.Request) { m.watches.setCatch(q) }}
 	case "log":
-		return row{do: (*Machine).setLog}
+		return row{do: func(m *Machine, q *request.Request) { m.actions.setLog(q) }}
 	case "barrier":
-		return row{do: (*Machine).runToBarrier}
+		return row{do: func(m *Machine, q *request.Request) { m.actions.runToBarrier(q) }}
 	case "condition":
-		return row{do: (*Machine).setCondition}
+		return row{do: func(m *Machine, q *request.Request) { m.breaks.setCondition(q) }}
 	case "ignore":
-		return row{do: (*Machine).ignore}
+		return row{do: func(m *Machine, q *request.Request) { m.breaks.ignore(q) }}
 	case "commands":
-		return row{do: (*Machine).setCommands}
+		return row{do: func(m *Machine, q *request.Request) { m.breaks.setCommands(q) }}
 	case "clear":
-		return row{do: (*Machine).clear}
+		return row{do: func(m *Machine, q *request.Request) { m.breaks.clear(q) }}
 	case "rbreak":
-		return row{do: (*Machine).breakMatching}
+		return row{do: func(m *Machine, q *request.Request) { m.breaks.breakMatching(q) }}
 	case "delete", "enable", "disable":
-		return row{do: (*Machine).changeBreakpoints}
+		return row{do: func(m *Machine, q *request.Request) { m.breaks.changeBreakpoints(q) }}
 	case "info breakpoints", "info watchpoints":
-		return row{do: (*Machine).infoBreakpoints}
+		return row{do: func(m *Machine, q *request.Request) { m.breaks.infoBreakpoints(q) }}
 	case "continue":
-		return row{do: (*Machine).goOn}
+		return row{do: func(m *Machine, q *request.Request) { m.runs.goOn(q) }}
 	case "next", "step":
-		return row{do: (*Machine).stepLine}
+		return row{do: func(m *Machine, q *request.Request) { m.runs.stepLine(q) }}
 	case "finish":
-		return row{do: func(m *Machine, q *request.Request) { m.resumeOne(q, "-exec-finish") }}
+		return row{do: func(m *Machine, q *request.Request) { m.runs.resumeOne(q, "-exec-finish") }}
 	case "until":
-		return row{do: (*Machine).runUntil}
+		return row{do: func(m *Machine, q *request.Request) { m.runs.runUntil(q) }}
 	case "interrupt":
 		return row{do: (*Machine).interrupt, always: true}
 	case "kill":
-		return row{do: (*Machine).kill, always: true, early: true}
+		return row{do: func(m *Machine, q *request.Request) { m.ending.kill(q) }, always: true, early: true}
 	case "detach":
-		return row{do: (*Machine).detach}
+		return row{do: func(m *Machine, q *request.Request) { m.ending.detachRank(q) }}
 	case "stepi", "nexti":
-		return row{do: (*Machine).stepInstruction}
+		return row{do: func(m *Machine, q *request.Request) { m.runs.stepInstruction(q) }}
 	case "advance":
-		return row{do: (*Machine).advance}
+		return row{do: func(m *Machine, q *request.Request) { m.runs.advance(q) }}
 	case "jump":
-		return row{do: (*Machine).jump}
+		return row{do: func(m *Machine, q *request.Request) { m.runs.jump(q) }}
 	case "reverse-continue", "reverse-next", "reverse-step", "reverse-finish", "reverse-nexti", "reverse-stepi":
-		return row{do: (*Machine).backwards}
+		return row{do: func(m *Machine, q *request.Request) { m.runs.backwards(q) }}
 	case "signal":
-		return row{do: (*Machine).goOnWithSignal}
+		return row{do: func(m *Machine, q *request.Request) { m.runs.goOnWithSignal(q) }}
 	case "handle":
-		return row{do: (*Machine).handleSignal}
+		return row{do: func(m *Machine, q *request.Request) { m.settings.handleSignal(q) }}
 	case "info signals":
-		return row{do: (*Machine).infoSignals}
+		return row{do: func(m *Machine, q *request.Request) { m.settings.infoSignals(q) }}
 	case "thread apply":
 		return row{do: (*Machine).applyToThreads}
 	case "gdb":
-		return row{do: (*Machine).passLine}
+		return row{do: func(m *Machine, q *request.Request) { m.settings.passLine(q) }}
 	case "mi":
-		return row{do: (*Machine).passMI}
+		return row{do: func(m *Machine, q *request.Request) { m.settings.passMI(q) }}
 	}
 	if r := values.RowOf(name); r.Do != nil {
 		return row{do: func(m *Machine, q *request.Request) { r.Do(m.values, q) }, last: r.Last, reads: r.Reads}
@@ -102,30 +102,30 @@ func rowOf(name string) row {
 }
 
 // stepLine executes next and step; intermediate steps are not reported.
-func (m *Machine) stepLine(q *request.Request) {
-	if m.stepOut(q) {
+func (rn *runs) stepLine(q *request.Request) {
+	if rn.stops.stepOut(q) {
 		return
 	}
-	m.resumeOne(q, "-exec-"+q.Name, strconv.Itoa(max(q.Args.Count, 1)))
+	rn.resumeOne(q, "-exec-"+q.Name, strconv.Itoa(max(q.Args.Count, 1)))
 }
 
 // goOn executes continue. With a count N it ignores the next N-1 hits of the breakpoint
 // at which the rank has stopped, as gdb does; elsewhere the count has no effect. Both
 // are reported in gdb's words.
-func (m *Machine) goOn(q *request.Request) {
-	if t := m.threads.Find(m.chosen.Thread); q.Args.Count > 0 && t != nil {
-		m.ignoreNext(q, t)
+func (rn *runs) goOn(q *request.Request) {
+	if t := rn.threads.Find(rn.chosen.Thread); q.Args.Count > 0 && t != nil {
+		rn.ignoreNext(q, t)
 	}
-	m.resumeAll(q)
+	rn.resumeAll(q)
 }
 
-func (m *Machine) ignoreNext(q *request.Request, t *values.Thread) {
-	p, hits := m.points.at(t.Stop), q.Args.Count-1
+func (rn *runs) ignoreNext(q *request.Request, t *values.Thread) {
+	p, hits := rn.points.at(t.Stop), q.Args.Count-1
 	// =breakpoint-deleted may be outstanding
 	if p == nil || p.gone || p.number <= 0 || t.Stop.Str("disp") == "del" {
-		m.Event(protocol.KindNote, protocol.Note{Text: "Not stopped at any breakpoint; argument ignored."})
+		rn.Event(protocol.KindNote, protocol.Note{Text: "Not stopped at any breakpoint; argument ignored."})
 		return
 	}
-	m.Tell(q.What(), "-break-after", p.gdb, strconv.Itoa(hits))
-	m.Event(protocol.KindNote, protocol.Note{Text: ignoring(p.number, hits)})
+	rn.Tell(q.What(), "-break-after", p.gdb, strconv.Itoa(hits))
+	rn.Event(protocol.KindNote, protocol.Note{Text: ignoring(p.number, hits)})
 }

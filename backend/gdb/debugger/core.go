@@ -23,30 +23,30 @@ func (m *Machine) IsCore() bool { return m.Target.Core != "" }
 // Several may share a gdb if its inferiors are added before the first one loads a core
 // file: an inferior that is added later takes over the connection, and gdb 13.1 crashes
 // when it gets another file.
-func (m *Machine) openCore(q *request.Request) {
-	m.ask(q, func(a request.Answer) {
+func (att *attachment) openCore(q *request.Request) {
+	att.ask(q, func(a request.Answer) {
 		if a.Failed() {
-			m.notOpened(m.Target.Program, a)
+			att.notOpened(att.Target.Program, a)
 		}
-	}, "-file-exec-and-symbols", append(m.here(), m.Target.Program)...)
+	}, "-file-exec-and-symbols", append(att.here(), att.Target.Program)...)
 	// -target-select and the target core of gdb 13 take quotes as part of the name;
 	// that of gdb 16 requires quotes if the name contains spaces.
-	m.targetCore(q, m.Target.Core, func(a request.Answer) {
-		if a.Failed() && strings.ContainsAny(m.Target.Core, " \t\"'\\") {
-			m.targetCore(q, quotedName(m.Target.Core), func(b request.Answer) {
+	att.targetCore(q, att.Target.Core, func(a request.Answer) {
+		if a.Failed() && strings.ContainsAny(att.Target.Core, " \t\"'\\") {
+			att.targetCore(q, quotedName(att.Target.Core), func(b request.Answer) {
 				if b.Failed() && !strings.HasPrefix(a.Results.Str("msg"), "Junk after filename") {
 					b = a
 				}
-				m.opened(q, b)
+				att.opened(q, b)
 			})
 			return
 		}
-		m.opened(q, a)
+		att.opened(q, a)
 	})
 }
 
-func (m *Machine) targetCore(q *request.Request, name string, then func(request.Answer)) {
-	m.ask(q, then, "-interpreter-exec", append(m.here(), "console", "target core "+name)...).Print = true
+func (att *attachment) targetCore(q *request.Request, name string, then func(request.Answer)) {
+	att.ask(q, then, "-interpreter-exec", append(att.here(), "console", "target core "+name)...).Print = true
 }
 
 // quotedName quotes a file name for gdb commands that take quotes (GDB manual,
@@ -55,36 +55,36 @@ func quotedName(name string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
 }
 
-func (m *Machine) notOpened(file string, a request.Answer) {
-	if m.attach.request == nil {
+func (att *attachment) notOpened(file string, a request.Answer) {
+	if att.request == nil {
 		return // reported already
 	}
 	words := strings.TrimLeft(strings.TrimPrefix(a.Results.Str("msg"), `"`+file+`"`), ": ")
 	words = strings.TrimPrefix(words, "is ")
-	m.attachRefused(&protocol.Fault{Kind: protocol.FaultLaunch, Message: fmt.Sprintf("cannot open %s: %s", file, words)})
+	att.attachRefused(&protocol.Fault{Kind: protocol.FaultLaunch, Message: fmt.Sprintf("cannot open %s: %s", file, words)})
 }
 
 // opened reports how the program ended. gdb reports no stop, and the signal only in its
 // text output. The thread that ended the program is the first in the file.
-func (m *Machine) opened(q *request.Request, a request.Answer) {
+func (att *attachment) opened(q *request.Request, a request.Answer) {
 	if a.Failed() {
-		m.notOpened(m.Target.Core, a)
+		att.notOpened(att.Target.Core, a)
 		return
 	}
-	m.coreWarnings = warnings(a.Text)
-	first := m.Thread(m.firstThread())
-	m.ask(q, func(at request.Answer) { m.lookAtEnd(q, first, a.Text, at) }, "-stack-info-frame", "--thread", m.GDBThread(first.ID), "--frame", "0")
+	att.coreWarnings = warnings(a.Text)
+	first := att.Thread(att.firstThread())
+	att.ask(q, func(at request.Answer) { att.lookAtEnd(q, first, a.Text, at) }, "-stack-info-frame", "--thread", att.GDBThread(first.ID), "--frame", "0")
 }
 
 // lookAtEnd processes the frame of the first thread.
-func (m *Machine) lookAtEnd(q *request.Request, first *values.Thread, words string, at request.Answer) {
-	if m.attach.request == nil || m.State.IsOver() {
+func (att *attachment) lookAtEnd(q *request.Request, first *values.Thread, words string, at request.Answer) {
+	if att.request == nil || att.State.IsOver() {
 		return
 	}
-	m.attach.request = nil
-	m.Done(q)
-	m.chosen = request.Selection{Thread: first.ID}
-	m.askRegisters()
+	att.request = nil
+	att.Done(q)
+	att.chosen = request.Selection{Thread: first.ID}
+	att.moves.askRegisters()
 	first.Stop = mi.Tuple{{Name: "reason", Value: mi.Value{Str: values.StopAtCore}}}
 	if name, meaning := terminatedBy(words); name != "" {
 		first.Stop = append(first.Stop, mi.Field{Name: "signal-name", Value: mi.Value{Str: name}}, mi.Field{Name: "signal-meaning", Value: mi.Value{Str: meaning}})
@@ -92,20 +92,20 @@ func (m *Machine) lookAtEnd(q *request.Request, first *values.Thread, words stri
 	if f, ok := at.Results.Get("frame"); ok {
 		first.Stop = append(first.Stop, mi.Field{Name: "frame", Value: f})
 	}
-	for _, w := range m.coreWarnings {
-		m.Event(protocol.KindNote, protocol.Note{Text: w})
+	for _, w := range att.coreWarnings {
+		att.Event(protocol.KindNote, protocol.Note{Text: w})
 	}
-	if m.rescue.under {
-		m.rescued(first)
+	if att.rescue.under {
+		att.rescue.rescued(first)
 		return
 	}
-	m.stopNamed(first, "")
+	att.stops.stopNamed(first, "")
 }
 
 // firstThread returns gdb's number of the first thread; 1 if the file names no threads.
-func (m *Machine) firstThread() int {
-	if len(m.threads) > 0 {
-		return m.threads[0].GDB
+func (att *attachment) firstThread() int {
+	if len(att.threads) > 0 {
+		return att.threads[0].GDB
 	}
 	return 1
 }
@@ -129,18 +129,18 @@ func withoutProcess(line string) string { return sections.ReplaceAllString(line,
 
 // repeats reports whether a line is a warning about the core file, which gdb repeats
 // when it reads registers.
-func (m *Machine) repeats(line string) bool {
-	return slices.Contains(m.coreWarnings, withoutProcess(strings.TrimSpace(line)))
+func (att *attachment) repeats(line string) bool {
+	return slices.Contains(att.coreWarnings, withoutProcess(strings.TrimSpace(line)))
 }
 
 // withoutRepeats removes such lines.
-func (m *Machine) withoutRepeats(text string) string {
-	if len(m.coreWarnings) == 0 || text == "" {
+func (att *attachment) withoutRepeats(text string) string {
+	if len(att.coreWarnings) == 0 || text == "" {
 		return text
 	}
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		if !m.repeats(line) {
+		if !att.repeats(line) {
 			b.WriteString(line)
 		}
 	}
@@ -184,8 +184,8 @@ func unmapped(text string) (rest string, directories []string) {
 
 // lifeless returns the fault for a command that does not work on a core file; nil if it
 // does.
-func (m *Machine) lifeless(info protocol.CommandInfo, args *protocol.Args) *protocol.Fault {
-	if !m.IsCore() {
+func (att *attachment) lifeless(info protocol.CommandInfo, args *protocol.Args) *protocol.Fault {
+	if !att.IsCore() {
 		return nil
 	}
 	name, needs := info.Name, info.NeedsProcess()

@@ -106,10 +106,10 @@ func (d *Debugger) Record(now time.Duration, r mi.Record) {
 			d.hearConsole(r.Text)
 		}
 		for _, m := range d.Machines {
-			m.hearRecord(r.Text)
+			m.runs.hearRecord(r.Text)
 			if r.Class == mi.Log {
 				m.now = now
-				m.complained(r.Text)
+				m.rescue.complained(r.Text)
 			}
 		}
 	}
@@ -132,8 +132,8 @@ func (d *Debugger) result(now time.Duration, r mi.Record) {
 	}
 	for _, m := range d.Machines {
 		m.now = now
-		m.resumeFailed(r)
-		m.settle()
+		m.rescue.resumeFailed(r)
+		m.runs.settle()
 	}
 }
 
@@ -144,9 +144,9 @@ func (k *call) finish(now time.Duration, r mi.Record) {
 	k.by.now = now
 	k.remarked(r)
 	if k.then != nil {
-		k.then(request.Answer{Record: r, Text: k.text.String(), Warned: k.by.withoutRepeats(k.warned.String()), Made: k.made})
+		k.then(request.Answer{Record: r, Text: k.text.String(), Warned: k.by.attach.withoutRepeats(k.warned.String()), Made: k.made})
 	}
-	k.by.settle()
+	k.by.runs.settle()
 }
 
 // exec processes *running and *stopped.
@@ -175,9 +175,9 @@ func (d *Debugger) exec(now time.Duration, r mi.Record) {
 				stop = stepped(stop)
 			}
 			m.remark()
-			m.stopped(stop)
+			m.runs.stopped(stop)
 		}
-		m.settle()
+		m.runs.settle()
 	}
 }
 
@@ -233,7 +233,7 @@ func (d *Debugger) notified(now time.Duration, r mi.Record) {
 	case "thread-created":
 		d.threads[id] = m
 		m.Thread(id)
-		m.threadCame()
+		m.runs.threadCame()
 	case "thread-exited":
 		delete(d.threads, id)
 		m.threads.Remove(id)
@@ -243,10 +243,10 @@ func (d *Debugger) notified(now time.Duration, r mi.Record) {
 		if r.Results.Str("id") != m.group {
 			break // that of the parent
 		}
-		if r.Results.Str("exit-code") == "" && !m.ending.poked && !m.ending.leaving && m.moving == nil {
+		if r.Results.Str("exit-code") == "" && !m.ending.poked && !m.ending.leaving && m.moves.moving == nil {
 			d.ends = append(d.ends, m)
 		}
-		m.groupExited(r.Results.Str("exit-code"))
+		m.ending.groupExited(r.Results.Str("exit-code"))
 	case "thread-selected":
 		level, _ := strconv.Atoi(r.Results.Path("frame", "level").Str)
 		if ours := m.threads.Ours(id); ours != 0 {
@@ -255,15 +255,15 @@ func (d *Debugger) notified(now time.Duration, r mi.Record) {
 	case "record-started", "record-stopped":
 		m.Record.begun = r.Name == "record-started"
 	case "library-loaded":
-		m.libraryCame(r.Results.Str("target-name"))
+		m.abort.libraryCame(r.Results.Str("target-name"))
 	case "library-unloaded":
-		m.libraryGone(r.Results.Str("host-name"))
+		m.Symbols.libraryGone(r.Results.Str("host-name"))
 	case "cmd-param-changed":
 		if r.Results.Str("param") == "scheduler-locking" {
-			m.locking = r.Results.Str("value")
+			m.runs.locking = r.Results.Str("value")
 		}
 	}
-	m.settle()
+	m.runs.settle()
 }
 
 // concerned returns the machine that a =record is about: that of the group or thread
@@ -301,7 +301,7 @@ func (d *Debugger) Leave(now time.Duration) {
 		return
 	}
 	for _, m := range d.Machines {
-		if !m.finished() {
+		if !m.ending.finished() {
 			return
 		}
 	}
@@ -317,8 +317,8 @@ func (d *Debugger) Release(now time.Duration, m *Machine) {
 	maps.DeleteFunc(d.threads, func(_ int, o *Machine) bool { return o == m })
 	d.Calls.forget(m)
 	if len(d.Machines) > 0 {
-		for signal := range m.signals {
-			d.Machines[0].tellHandling(signal)
+		for signal := range m.settings.signals {
+			d.Machines[0].settings.tellHandling(signal)
 		}
 	}
 	d.Leave(now)
@@ -364,12 +364,12 @@ func (d *Debugger) Died(now time.Duration, how End, another bool) (orphans []*Ma
 	d.Calls.Drop()
 	for _, m := range d.Machines {
 		m.now = now
-		if another && (hopeful || silent && m.rescue.count == 0) && m.canBeRescued() {
-			m.orphaned(now, how.Cause)
+		if another && (hopeful || silent && m.rescue.count == 0) && m.rescue.canBeRescued() {
+			m.rescue.orphaned(now, how.Cause)
 			orphans = append(orphans, m)
 			continue
 		}
-		m.died(now, how.Cause)
+		m.ending.died(now, how.Cause)
 	}
 	return orphans
 }

@@ -8,6 +8,11 @@
 // command of a user (package request). What a stopped rank holds is shown by package values. Functions
 // and types are used by one goroutine at a time.
 //
+// A Machine has parts with their own state: attachment (until the rank is under control), runs and stops,
+// abortWatch (MPI_Abort), breakCommands, watchCommands and actions (what happens at a breakpoint),
+// ending, moves (to a gdb of its own), rescue (after the death of its gdb), settings (lines of gdb's
+// command line) and symbols (libraries whose symbols have not been read). Each embeds its Machine.
+//
 // A file with commands handles one rank and need not know whether its gdb is shared, if
 // it follows these rules:
 //
@@ -17,9 +22,9 @@
 //     where that is an argument (-target-detach, -list-thread-groups).
 //   - Thread numbers are sdm's, equal on all ranks: m.GDBThread(id) is gdb's number of a thread,
 //     m.Thread(n) finds the thread of a number that gdb reports.
-//   - A breakpoint gets the condition m.only(condition), and m.mine translates gdb's report of one
+//   - A breakpoint gets the condition m.breaks.only(condition), and m.breaks.mine translates gdb's report of one
 //     to what it would be for the rank alone. -break-list also lists the breakpoints of other
 //     ranks (m.points.claimed), and a command with an empty list of numbers applies to all.
 //   - What gdb has once for all inferiors (signals, convenience variables, follow-fork-mode, …) is
-//     changed only by the file that manages it, or is refused if m.gdb.shared().
+//     changed only by the file that manages it, or is refused if m.GDB.Shared().
 package debugger

@@ -14,57 +14,57 @@ import (
 
 // changeBreakpoints executes delete, enable and disable, for those that are named or
 // for all.
-func (m *Machine) changeBreakpoints(q *request.Request) {
-	numbers, unknown := m.points.gdbs(q.Args.Breakpoints)
+func (bc *breakCommands) changeBreakpoints(q *request.Request) {
+	numbers, unknown := bc.points.gdbs(q.Args.Breakpoints)
 	for _, p := range q.Args.Places {
-		if m.points.find([]int{p.Breakpoint}) == nil && unknown == nil {
+		if bc.points.find([]int{p.Breakpoint}) == nil && unknown == nil {
 			unknown = noBreakpoint(p.Breakpoint)
 		}
 	}
 	switch {
 	case unknown != nil:
-		m.Fail(q, unknown)
+		bc.Fail(q, unknown)
 	case len(q.Args.Places) > 0:
-		m.findPlaces(q, numbers)
+		bc.findPlaces(q, numbers)
 	case len(numbers) > 0:
-		m.changeThese(q, numbers)
-	case m.GDB.Shared() || q.Args.Then != "" || m.GDB.Abort.number != "":
-		m.changeAll(q)
+		bc.changeThese(q, numbers)
+	case bc.GDB.Shared() || q.Args.Then != "" || bc.GDB.Abort.number != "":
+		bc.changeAll(q)
 	default:
-		m.ask(q, m.thenChanged(q, nil), "-break-"+q.Name)
+		bc.ask(q, bc.thenChanged(q, nil), "-break-"+q.Name)
 	}
 }
 
 // changeAll changes all breakpoints of this rank.
-func (m *Machine) changeAll(q *request.Request) {
-	m.ask(q, func(a request.Answer) {
+func (bc *breakCommands) changeAll(q *request.Request) {
+	bc.ask(q, func(a request.Answer) {
 		var numbers []string
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
 			number := f.Value.Fields.Str("number")
-			if n := m.points.ours(number); n > 0 || n < 0 && !m.GDB.Shared() {
+			if n := bc.points.ours(number); n > 0 || n < 0 && !bc.GDB.Shared() {
 				numbers = append(numbers, number)
 			}
 		}
 		if len(numbers) == 0 {
-			m.Done(q)
+			bc.Done(q)
 			return
 		}
-		m.changeThese(q, numbers)
+		bc.changeThese(q, numbers)
 	}, "-break-list")
 }
 
 // findPlaces finds gdb's names of locations; in a shared gdb these count the locations
 // of all ranks. The only location of a breakpoint is the breakpoint itself.
-func (m *Machine) findPlaces(q *request.Request, numbers []string) {
-	m.ask(q, func(a request.Answer) {
+func (bc *breakCommands) findPlaces(q *request.Request, numbers []string) {
+	bc.ask(q, func(a request.Answer) {
 		if a.Failed() {
-			m.Refused(q, a)
+			bc.Refused(q, a)
 			return
 		}
 		places := map[int][]string{}
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
 			number := f.Value.Fields.Str("number")
-			t, _ := m.mine(f.Value.Fields)
+			t, _ := bc.mine(f.Value.Fields)
 			list := []string{number}
 			if of := t.Path("locations").Fields; len(of) > 0 {
 				list = nil
@@ -72,17 +72,17 @@ func (m *Machine) findPlaces(q *request.Request, numbers []string) {
 					list = append(list, l.Value.Fields.Str("number"))
 				}
 			}
-			places[m.points.ours(number)] = list
+			places[bc.points.ours(number)] = list
 		}
 		for _, p := range q.Args.Places {
 			list := places[p.Breakpoint]
 			if p.Number < 1 || p.Number > len(list) {
-				m.Fail(q, noPlace(p, len(list)))
+				bc.Fail(q, noPlace(p, len(list)))
 				return
 			}
 			numbers = append(numbers, list[p.Number-1])
 		}
-		m.changeThese(q, numbers)
+		bc.changeThese(q, numbers)
 	}, "-break-list")
 }
 
@@ -100,14 +100,14 @@ func noPlace(p protocol.Site, have int) *protocol.Fault {
 }
 
 // changeThese changes breakpoints and locations by gdb's names.
-func (m *Machine) changeThese(q *request.Request, numbers []string) {
+func (bc *breakCommands) changeThese(q *request.Request, numbers []string) {
 	switch q.Args.Then {
 	case "":
-		m.ask(q, m.thenChanged(q, numbers), "-break-"+q.Name, numbers...)
+		bc.ask(q, bc.thenChanged(q, numbers), "-break-"+q.Name, numbers...)
 		return
 	case "delete", "disable":
 	default:
-		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(q.Args.Then) + " cannot become of a breakpoint", Hint: "disable, delete"})
+		bc.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(q.Args.Then) + " cannot become of a breakpoint", Hint: "disable, delete"})
 		return
 	}
 	line := "enable delete"
@@ -117,15 +117,15 @@ func (m *Machine) changeThese(q *request.Request, numbers []string) {
 	for _, n := range numbers {
 		line += " " + n
 	}
-	m.ask(q, m.thenChanged(q, numbers), "-interpreter-exec", append(m.here(), "console", line)...)
+	bc.ask(q, bc.thenChanged(q, numbers), "-interpreter-exec", append(bc.here(), "console", line)...)
 }
 
 // thenChanged answers the request, and records which breakpoints exist and what gdb
 // does with them at a hit.
-func (m *Machine) thenChanged(q *request.Request, numbers []string) func(request.Answer) {
-	then := m.ThenDone(q)
+func (bc *breakCommands) thenChanged(q *request.Request, numbers []string) func(request.Answer) {
+	then := bc.ThenDone(q)
 	return func(a request.Answer) {
-		for _, p := range m.points.list {
+		for _, p := range bc.points.list {
 			if a.Failed() || q.Name == "disable" || numbers != nil && !slices.Contains(numbers, p.gdb) {
 				continue
 			}
@@ -146,8 +146,8 @@ func (m *Machine) thenChanged(q *request.Request, numbers []string) func(request
 
 // countDown updates the journal for a breakpoint that gdb disables after a number of
 // hits, so that a replacement gdb continues the count.
-func (m *Machine) countDown(stop mi.Tuple) {
-	p := m.points.at(stop)
+func (bc *breakCommands) countDown(stop mi.Tuple) {
+	p := bc.points.at(stop)
 	if p == nil || p.left == 0 || stop.Str("disp") != "dis" {
 		return
 	}
@@ -156,8 +156,8 @@ func (m *Machine) countDown(stop mi.Tuple) {
 	if p.left == 0 {
 		again = protocol.Command{Name: "disable", Args: protocol.Args{Breakpoints: []int{p.number}}}
 	}
-	m.journal = slices.DeleteFunc(m.journal, func(c protocol.Command) bool {
+	bc.journal = slices.DeleteFunc(bc.journal, func(c protocol.Command) bool {
 		return c.Name == "enable" && c.Args.Then != "" && len(c.Args.Places) == 0 && c.Args.ChangesOnly(p.number)
 	})
-	m.journal = append(m.journal, again)
+	bc.journal = append(bc.journal, again)
 }

@@ -14,6 +14,7 @@ import (
 
 // ending is how far the end of a rank has come.
 type ending struct {
+	*Machine
 	killing bool             // the target has been sent SIGKILL by us
 	leaving bool             // gdb has been told to let the target go
 	failed  bool             // the target could not be attached to
@@ -32,14 +33,14 @@ const attachEnd = 2 * time.Second
 const enough = time.Second
 
 // exited takes a *stopped that tells of an end.
-func (m *Machine) exited(stop mi.Tuple) bool {
+func (en *ending) exited(stop mi.Tuple) bool {
 	switch stop.Str("reason") {
 	case "exited-normally":
-		m.over(protocol.Exit{})
+		en.over(protocol.Exit{})
 	case "exited":
-		m.over(protocol.Exit{Code: octal(stop.Str("exit-code"))})
+		en.over(protocol.Exit{Code: octal(stop.Str("exit-code"))})
 	case "exited-signalled":
-		m.over(protocol.Exit{Signal: stop.Str("signal-name"), Meaning: stop.Str("signal-meaning")})
+		en.over(protocol.Exit{Signal: stop.Str("signal-name"), Meaning: stop.Str("signal-meaning")})
 	default:
 		return false
 	}
@@ -49,13 +50,13 @@ func (m *Machine) exited(stop mi.Tuple) bool {
 // groupExited takes =thread-group-exited. Without a code the target was killed,
 // and a *stopped says by what, unless it was killed while it stood, or
 // detached from.
-func (m *Machine) groupExited(code string) {
-	m.remark()
+func (en *ending) groupExited(code string) {
+	en.remark()
 	switch {
 	case code != "":
-		m.over(protocol.Exit{Code: octal(code)})
-	case m.ending.poked:
-		m.over(killed())
+		en.over(protocol.Exit{Code: octal(code)})
+	case en.poked:
+		en.over(killed())
 	}
 }
 
@@ -71,14 +72,14 @@ func octal(code string) int {
 func killed() protocol.Exit { return protocol.Exit{Signal: "SIGKILL", Meaning: "Killed"} }
 
 // over reports the end of the target.
-func (m *Machine) over(exit protocol.Exit) {
+func (en *ending) over(exit protocol.Exit) {
 	kind := protocol.KindExited
 	if exit.Signal != "" {
 		kind = protocol.KindSignalled
 	}
-	m.soughtInVain(exit)
-	if m.Event(kind, exit) {
-		m.finish(m.State)
+	en.attach.soughtInVain(exit)
+	if en.Event(kind, exit) {
+		en.finish(en.State)
 	}
 }
 
@@ -92,50 +93,50 @@ func (m *Machine) Ended(now time.Duration, exit protocol.Exit) {
 	case m.Child:
 		return // of the parent
 	case m.ending.leaving && exit.Signal != killed().Signal: // it ran on without us
-		m.left()
+		m.ending.left()
 		return
 	case m.run != nil && !m.run.started:
-		m.nowRunning(m.run, struct{}{})
+		m.runs.nowRunning(m.run, struct{}{})
 	}
-	m.over(exit)
+	m.ending.over(exit)
 }
 
 // finish answers what is open, and lets gdb end.
-func (m *Machine) finish(state backend.State) {
-	m.State = state
-	m.run, m.attach.request, m.moving = nil, nil, nil
-	m.giveBack()
-	m.arrived()
-	for len(m.Open) > 0 {
-		q := m.Open[0]
+func (en *ending) finish(state backend.State) {
+	en.State = state
+	en.run, en.attach.request, en.moves.moving = nil, nil, nil
+	en.attach.giveBack()
+	en.attach.arrived()
+	for len(en.Open) > 0 {
+		q := en.Open[0]
 		if info, _ := protocol.LookupCommand(q.Name); info.Ends || q.Name == "interrupt" {
-			m.Done(q)
+			en.Done(q)
 			continue
 		}
-		m.Fail(q, state.Refuse(protocol.NeedAlive))
+		en.Fail(q, state.Refuse(protocol.NeedAlive))
 	}
-	m.ending.killAt, m.ending.detach = 0, nil
-	m.GDB.Leave(m.now)
+	en.killAt, en.detach = 0, nil
+	en.GDB.Leave(en.now)
 }
 
 // finished tells whether the rank needs its gdb no more.
-func (m *Machine) finished() bool { return m.State.IsOver() || m.ending.failed }
+func (en *ending) finished() bool { return en.State.IsOver() || en.failed }
 
 // kill ends the target with its process group where it leads one. It does not need gdb: a hung one is
 // killed, too, so that the parent gets the dead target.
-func (m *Machine) kill(q *request.Request) {
-	if m.attach.request != nil {
-		m.finishAttach(wasKilled())
+func (en *ending) kill(q *request.Request) {
+	if en.attach.request != nil {
+		en.finishAttach(wasKilled())
 	}
-	m.ending.killing = true
-	m.killTarget()
-	if m.GDB.late {
-		m.GDB.Kill = true
+	en.killing = true
+	en.killTarget()
+	if en.GDB.late {
+		en.GDB.Kill = true
 		return
 	}
-	m.ending.killAt = m.now + enough
-	if m.StateNow() == backend.Stopped {
-		m.poke()
+	en.killAt = en.now + enough
+	if en.StateNow() == backend.Stopped {
+		en.poke()
 	}
 }
 
@@ -144,37 +145,37 @@ func wasKilled() *protocol.Fault {
 }
 
 // finishAttach fails an attach that is under way.
-func (m *Machine) finishAttach(f *protocol.Fault) {
-	if q := m.attach.request; q != nil {
-		m.attach.request = nil
-		m.GDB.endAttach(m)
-		m.Fail(q, f)
+func (en *ending) finishAttach(f *protocol.Fault) {
+	if q := en.attach.request; q != nil {
+		en.attach.request = nil
+		en.GDB.endAttach(en.Machine)
+		en.Fail(q, f)
 	}
 }
 
-func (m *Machine) killTarget() {
+func (en *ending) killTarget() {
 	to := ToTarget
-	if m.Target.Held {
+	if en.Target.Held {
 		to = ToGroup
 	}
-	m.send(to, sigKill)
+	en.send(to, sigKill)
 }
 
 // poke makes gdb look at a target that died while it stood: gdb does not notice
 // by itself, and its parent cannot reap it before gdb has. In a shared gdb that is
 // done by letting go of it: in non-stop the kill of gdb 13.1 takes the process of
 // its last inferior along.
-func (m *Machine) poke() {
-	if m.ending.poked {
+func (en *ending) poke() {
+	if en.poked {
 		return
 	}
-	m.ending.poked = true
-	if m.GDB.Shared() {
-		m.selectNeighbour()
-		m.Tell("kill", "-target-detach", m.group)
+	en.poked = true
+	if en.GDB.Shared() {
+		en.selectNeighbour()
+		en.Tell("kill", "-target-detach", en.group)
 		return
 	}
-	m.Tell("kill", "-interpreter-exec", append(m.here(), "console", "kill")...)
+	en.Tell("kill", "-interpreter-exec", append(en.here(), "console", "kill")...)
 }
 
 // Vanished takes the word of the kernel that the target is dead.
@@ -185,14 +186,14 @@ func (m *Machine) Vanished(now time.Duration) {
 	}
 	if m.GDB.Gone {
 		if !m.Target.Held || m.Child {
-			m.over(killed())
+			m.ending.over(killed())
 		}
 		return
 	}
 	m.ending.killing = true
 	m.ending.killAt = now + enough
 	if m.run == nil && !m.ending.leaving { // else it may have run to its end
-		m.poke()
+		m.ending.poke()
 	}
 }
 
@@ -206,14 +207,14 @@ const (
 )
 
 // lookAgain has the process looked at when it is time.
-func (m *Machine) lookAgain() {
-	r := m.run
-	if r == nil || !r.started || m.now < r.lookAt {
+func (en *ending) lookAgain() {
+	r := en.run
+	if r == nil || !r.started || en.now < r.lookAt {
 		return
 	}
 	r.pause = min(2*r.pause, lastLook)
-	r.lookAt = m.now + r.pause
-	m.Out.Look = true
+	r.lookAt = en.now + r.pause
+	en.Out.Look = true
 }
 
 // Missed takes what lookAgain has brought to light: all threads are dead, and gdb has not
@@ -229,62 +230,62 @@ func (m *Machine) Missed(now time.Duration) {
 		return
 	}
 	m.Vanished(now)
-	m.poke()
+	m.ending.poke()
 }
 
 // escalate kills a gdb that should have ended.
-func (m *Machine) escalate() {
-	if m.ending.killAt != 0 && m.now >= m.ending.killAt {
-		m.ending.killAt = 0
-		m.GDB.Kill = true
-		if m.rescue.under {
-			m.GDB.Replaced = "it " + m.notTaken()
+func (en *ending) escalate() {
+	if en.killAt != 0 && en.now >= en.killAt {
+		en.killAt = 0
+		en.GDB.Kill = true
+		if en.rescue.under {
+			en.GDB.Replaced = "it " + en.attach.notTaken()
 		}
 	}
 }
 
 // left reports that the target runs on without us.
-func (m *Machine) left() {
-	if m.Event(protocol.KindDetached, struct{}{}) {
-		m.finish(m.State)
+func (en *ending) left() {
+	if en.Event(protocol.KindDetached, struct{}{}) {
+		en.finish(en.State)
 	}
 }
 
 // died takes the end of gdb. Where it was not our doing, the rank is lost: its
 // threads are let go by the kernel, breakpoints and all.
-func (m *Machine) died(now time.Duration, cause string) {
-	m.now = now
-	m.ending.killAt = 0
-	if m.State.IsOver() {
+func (en *ending) died(now time.Duration, cause string) {
+	en.now = now
+	en.killAt = 0
+	if en.State.IsOver() {
 		return
 	}
-	if m.ending.killing {
-		if !m.Target.Held || m.Child {
-			m.over(killed())
+	if en.killing {
+		if !en.Target.Held || en.Child {
+			en.over(killed())
 		}
 		return
 	}
-	if m.ending.closing {
-		m.left()
+	if en.closing {
+		en.left()
 		return
 	}
-	if m.rescue.under {
-		m.abandoned(cause)
+	if en.rescue.under {
+		en.rescue.abandoned(cause)
 		return
 	}
 	f := &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb died (" + cause + ")", Hint: "start the program again"}
-	if m.State == backend.Attaching {
+	if en.State == backend.Attaching {
 		f.Hint = "does gdb work here? --gdb PATH names another"
-		if !m.GDB.Birth.Speaks {
-			f = m.GDB.Birth.refusal(cause)
+		if !en.GDB.Birth.Speaks {
+			f = en.GDB.Birth.refusal(cause)
 		}
 	}
-	for len(m.Open) > 0 {
-		m.Fail(m.Open[0], f)
+	for len(en.Open) > 0 {
+		en.Fail(en.Open[0], f)
 	}
-	m.attach.request = nil
-	m.Event(protocol.KindLost, protocol.Missing{Cause: f.Message})
-	m.finish(m.State)
+	en.attach.request = nil
+	en.Event(protocol.KindLost, protocol.Missing{Cause: f.Message})
+	en.finish(en.State)
 }
 
 // NotStarted takes the news that there is no gdb.
@@ -293,19 +294,19 @@ func (m *Machine) NotStarted(now time.Duration, f *protocol.Fault) {
 	m.GDB.Gone = true
 	if m.rescue.under {
 		m.attach.request = nil
-		m.abandoned(f.Message)
+		m.rescue.abandoned(f.Message)
 		return
 	}
-	m.finishAttach(f)
-	m.letGo()
+	m.ending.finishAttach(f)
+	m.ending.letGo()
 }
 
 // letGo ends a machine that never had its target. A held one is dealt with by whoever
 // holds it, and ends with ended.
-func (m *Machine) letGo() {
-	if !m.Target.Held {
-		m.Event(protocol.KindDetached, struct{}{})
-		m.finish(m.State)
+func (en *ending) letGo() {
+	if !en.Target.Held {
+		en.Event(protocol.KindDetached, struct{}{})
+		en.finish(en.State)
 	}
 }
 
@@ -317,7 +318,7 @@ func (m *Machine) Close(now time.Duration) {
 	case m.State.IsOver():
 	case m.Target.Held:
 		m.ending.killing = true
-		m.killTarget()
+		m.ending.killTarget()
 		m.GDB.Kill = true
 	case m.ending.killing && m.ending.killAt != 0: // gdb tells of its end, or is killed
 	case m.attach.request != nil:
@@ -325,6 +326,6 @@ func (m *Machine) Close(now time.Duration) {
 		m.ending.closing = true
 		m.ending.killAt = now + attachEnd
 	default:
-		m.leaveAsFound()
+		m.ending.leaveAsFound()
 	}
 }

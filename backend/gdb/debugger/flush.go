@@ -15,52 +15,52 @@ import (
 // by SIGCONT, and the SIGSTOP of sdm with it. So the thread gets it now, followed by a
 // signal that stops it again before its next instruction: the kernel delivers the lower
 // number first.
-func (m *Machine) flush() {
-	h := m.moving
+func (mv *moves) flush() {
+	h := mv.moving
 	for i := range h.threads {
 		k := &h.threads[i]
-		if t := m.threads.Find(k.id); t != nil && k.lwp != "" && !k.flushed && m.Host.pendsStop(m.Target.PID, k.lwp) {
+		if t := mv.threads.Find(k.id); t != nil && k.lwp != "" && !k.flushed && mv.Host.pendsStop(mv.Target.PID, k.lwp) {
 			k.flushed = true
 			h.awaking, t.Stop = t, nil
-			m.send(ToTarget, sigWinch)
-			m.Tell("handle", console, "handle SIGWINCH stop nopass")
-			h.step = m.ask(request.Internal("signal"), nil, "-exec-step-instruction", "--thread", m.GDBThread(k.id)).token
+			mv.send(ToTarget, sigWinch)
+			mv.Tell("handle", console, "handle SIGWINCH stop nopass")
+			h.step = mv.ask(request.Internal("signal"), nil, "-exec-step-instruction", "--thread", mv.GDBThread(k.id)).token
 			return
 		}
 	}
-	m.detachNow()
+	mv.detachNow()
 }
 
 // flushed continues when that thread has stopped again.
-func (m *Machine) flushed() {
-	m.handleWinch()
-	m.flush()
+func (mv *moves) flushed() {
+	mv.handleWinch()
+	mv.flush()
 }
 
 // handleWinch restores the handling of SIGWINCH, unless another rank of this gdb still
 // waits for one: gdb would not stop at it, and that rank would execute its step.
-func (m *Machine) handleWinch() {
-	if slices.ContainsFunc(m.GDB.Machines, func(o *Machine) bool { return o != m && o.flushing() }) {
+func (mv *moves) handleWinch() {
+	if slices.ContainsFunc(mv.GDB.Machines, func(o *Machine) bool { return o != mv.Machine && o.moves.flushing() }) {
 		return
 	}
 	usual := protocol.SignalInfo{Signal: "SIGWINCH", Pass: true}
-	if told, ok := m.GDB.handling.told[usual.Signal]; ok {
+	if told, ok := mv.GDB.handling.told[usual.Signal]; ok {
 		usual = told
 	}
-	m.Tell("handle", console, handleLine(usual))
+	mv.Tell("handle", console, handleLine(usual))
 }
 
 // flushing reports whether the rank is to stop at a SIGWINCH in its old gdb.
-func (m *Machine) flushing() bool {
-	return m.moving != nil && m.moving.awaking != nil && !m.rescue.under && !m.State.IsOver()
+func (mv *moves) flushing() bool {
+	return mv.moving != nil && mv.moving.awaking != nil && !mv.rescue.under && !mv.State.IsOver()
 }
 
 // notFlushed processes the error of flush's step, which comes after ^running: gdb
 // resumes no thread while it cannot insert a breakpoint, even one of another rank. The
 // rank stays in the old gdb.
-func (m *Machine) notFlushed(a mi.Record) {
-	h := m.moving
+func (mv *moves) notFlushed(a mi.Record) {
+	h := mv.moving
 	h.awaking.Stop = h.keptOf(h.awaking).stop
-	m.handleWinch()
-	m.stays(a.Results.Str("msg"))
+	mv.handleWinch()
+	mv.stays(a.Results.Str("msg"))
 }

@@ -53,7 +53,7 @@ func (m *Machine) Looked(now time.Duration, held inferior.Held, cpu string) {
 	}
 	before := r.held
 	r.held = heldStill{threads: held.Threads, gdb: cpu, since: now}
-	patience := m.patienceFor(held)
+	patience := m.rescue.patienceFor(held)
 	if held.Threads == "" || patience == 0 {
 		return
 	}
@@ -67,14 +67,14 @@ func (m *Machine) Looked(now time.Duration, held inferior.Held, cpu string) {
 	case r.forgotten == halting && !held.All && took < 2*heldIdle:
 		r.lookAt = now + forkLook
 	case r.forgotten > noticed || took >= patience && before.gdb == cpu || took >= heldBusy && held.Forks:
-		m.letForgottenGo(held.All)
+		m.rescue.letForgottenGo(held.All)
 	}
 }
 
 // patienceFor is how long threads may be held while gdb does nothing; 0 is for good, as those are of which it has told.
-func (m *Machine) patienceFor(held inferior.Held) time.Duration {
-	switch r := m.run; {
-	case held.Forks || r.forgotten > noticed || m.saysAllRun():
+func (rs *rescue) patienceFor(held inferior.Held) time.Duration {
+	switch r := rs.run; {
+	case held.Forks || r.forgotten > noticed || rs.saysAllRun():
 		return heldIdle
 	case r.interrupted && held.All:
 		return heldTold
@@ -94,55 +94,55 @@ const (
 // letForgottenGo has gdb let the rank go, which it can: it looks at all threads then, with what it has missed. Another
 // gdb takes the rank over. Each look is a step; a gdb that has not answered in two is replaced. The rank is stopped once:
 // before gdb lets it go where no thread runs, so that it carries out nothing in between, and else behind that.
-func (m *Machine) letForgottenGo(still bool) {
+func (rs *rescue) letForgottenGo(still bool) {
 	const cause = "it had lost track of a thread of the rank"
-	r := m.run
+	r := rs.run
 	r.forgotten++
-	r.lookAt = min(r.lookAt, m.now+forkLook)
+	r.lookAt = min(r.lookAt, rs.now+forkLook)
 	switch r.forgotten {
 	case halting:
-		m.Tell("interrupt", "-exec-interrupt", "--thread-group", m.group)
+		rs.Tell("interrupt", "-exec-interrupt", "--thread-group", rs.group)
 		return
 	case detached:
 	default:
-		m.GDB.replace("ended: " + cause)
+		rs.GDB.replace("ended: " + cause)
 		return
 	}
-	r.lookAt = m.now + heldIdle
-	for _, p := range m.points.list {
+	r.lookAt = rs.now + heldIdle
+	for _, p := range rs.points.list {
 		if !p.gone {
-			m.Tell("delete", "-break-delete", p.gdb)
+			rs.Tell("delete", "-break-delete", p.gdb)
 		}
 	}
-	stop := func() { m.send(ToTarget, sigStop) }
+	stop := func() { rs.send(ToTarget, sigStop) }
 	if still {
 		stop()
 	}
-	m.letGoOf(request.Internal("detach"), func(a request.Answer) {
+	rs.ending.letGoOf(request.Internal("detach"), func(a request.Answer) {
 		switch {
-		case m.State.IsOver():
+		case rs.State.IsOver():
 		case a.Failed():
-			m.GDB.replace("ended: " + cause)
+			rs.GDB.replace("ended: " + cause)
 		default: // also where its threads have come to a stop meanwhile
-			steps := m.run != nil && m.run.thread != 0
-			m.orphaned(m.now, cause)
-			m.rescue.alive = true
-			m.rescue.running = m.rescue.running && !steps // where a step was to end, gdb has forgotten, too
-			m.GDB.lookSoon(m.now)
+			steps := rs.run != nil && rs.run.thread != 0
+			rs.orphaned(rs.now, cause)
+			rs.alive = true
+			rs.running = rs.running && !steps // where a step was to end, gdb has forgotten, too
+			rs.GDB.lookSoon(rs.now)
 			if !still {
 				stop()
 			}
-			m.Out.Move = true
+			rs.Out.Move = true
 		}
 	})
 }
 
 // saysAllRun tells whether gdb says that all threads run.
-func (m *Machine) saysAllRun() bool {
-	for _, t := range m.threads {
+func (rs *rescue) saysAllRun() bool {
+	for _, t := range rs.threads {
 		if !t.Running {
 			return false
 		}
 	}
-	return m.run.owed == 0 && m.GDB.Calls.current() == nil
+	return rs.run.owed == 0 && rs.GDB.Calls.current() == nil
 }

@@ -22,7 +22,7 @@ func (m *Machine) followed(group, pid string) {
 	m.Child, m.Target.PID = true, n
 	m.group, m.inferior = group, inferior
 	m.threads, m.counted = nil, 0
-	m.Unread.read = nil
+	m.Symbols.read = nil
 	m.chosen = request.Selection{Thread: 1}
 	if m.run != nil && m.run.thread != 0 {
 		m.run.thread = 1

@@ -1,4 +1,4 @@
-// What values needs of a rank.
+// What package values needs of a rank.
 
 package debugger
 
@@ -10,42 +10,48 @@ import (
 	"sdm/backend/gdb/values"
 )
 
+// view is a rank as package values sees it: it satisfies values.Rank.
+type view struct {
+	*Machine
+	*symbols
+}
+
 // Ask sends gdb a command for a request; then receives the result.
-func (m *Machine) Ask(q *request.Request, then func(request.Answer), command string, args ...string) *request.Capture {
-	return &m.ask(q, then, command, args...).Capture
+func (v view) Ask(q *request.Request, then func(request.Answer), command string, args ...string) *request.Capture {
+	return &v.ask(q, then, command, args...).Capture
 }
 
 // Process returns what is debugged.
-func (m *Machine) Process() backend.Target { return m.Target }
+func (v view) Process() backend.Target { return v.Target }
 
 // Group returns gdb's name of the inferior, "i1".
-func (m *Machine) Group() string { return m.group }
+func (v view) Group() string { return v.group }
 
 // Chosen returns the selected thread and frame.
-func (m *Machine) Chosen() request.Selection { return m.chosen }
+func (v view) Chosen() request.Selection { return v.chosen }
 
 // Choose selects a thread and frame.
-func (m *Machine) Choose(s request.Selection) { m.chosen = s }
+func (v view) Choose(s request.Selection) { v.chosen = s }
 
 // Threads returns the threads of the rank.
-func (m *Machine) Threads() values.Threads { return m.threads }
+func (v view) Threads() values.Threads { return v.threads }
 
 // Sources answers about source files.
-func (m *Machine) Sources() values.Sources { return m.Host.Sources }
+func (v view) Sources() values.Sources { return v.Host.Sources }
 
 // Read has memory read.
-func (m *Machine) Read(o *values.MemoryRead) { m.Out.Reads = append(m.Out.Reads, o) }
+func (v view) Read(o *values.MemoryRead) { v.Out.Reads = append(v.Out.Reads, o) }
 
 // ReadsAll has gdb read the symbols of all libraries that come.
-func (m *Machine) ReadsAll(task string) {
-	m.Unread.Deferred = false
-	m.Tell(task, "-gdb-set", "auto-solib-add", "on")
+func (sy *symbols) ReadsAll(task string) {
+	sy.Deferred = false
+	sy.Tell(task, "-gdb-set", "auto-solib-add", "on")
 }
 
 // Settings returns what the gdb of the rank is like.
-func (m *Machine) Settings() values.Settings {
+func (v view) Settings() values.Settings {
 	return values.Settings{
-		Shared: m.GDB.Shared(), Eager: m.GDB.Eager, Elements: m.GDB.elements, Objects: m.GDB.objects,
+		Shared: v.GDB.Shared(), Eager: v.GDB.Eager, Elements: v.GDB.elements, Objects: v.GDB.objects,
 	}
 }
 
@@ -53,5 +59,5 @@ func (m *Machine) Settings() values.Settings {
 func (m *Machine) HaveRead(now time.Duration, o *values.MemoryRead, sums []uint64, err error) {
 	m.now = now
 	o.Then(sums, err)
-	m.settle()
+	m.runs.settle()
 }

@@ -34,8 +34,8 @@ func (g *grumble) hear(text string) {
 }
 
 // complained processes a line of gdb's log while the rank runs.
-func (m *Machine) complained(text string) {
-	r := m.run
+func (rs *rescue) complained(text string) {
+	r := rs.run
 	if r == nil || r.stopped != 0 {
 		return
 	}
@@ -44,69 +44,69 @@ func (m *Machine) complained(text string) {
 		return
 	}
 	r.grumble.asked = true
-	m.ask(request.Internal(r.request.Name), func(a request.Answer) {
+	rs.ask(request.Internal(r.request.Name), func(a request.Answer) {
 		said := r.grumble.lines
 		r.grumble = grumble{}
-		if m.run != r || r.stopped != 0 {
+		if rs.run != r || r.stopped != 0 {
 			return
 		}
-		if stop, stands := m.standing(a.Results); stands {
-			m.halfWay(r, stop, said)
+		if stop, stands := rs.standing(a.Results); stands {
+			rs.halfWay(r, stop, said)
 		}
-	}, "-list-thread-groups", m.group)
+	}, "-list-thread-groups", rs.group)
 }
 
 // resumeFailed processes an ^error that comes after ^running: the resume failed, or did
 // so in part (a breakpoint cannot be inserted, a thread does not exist any more). gdb
 // is asked for the states of the threads.
-func (m *Machine) resumeFailed(a mi.Record) {
-	if h := m.moving; h != nil && h.awaking != nil && a.Token == h.step {
-		m.notFlushed(a)
+func (rs *rescue) resumeFailed(a mi.Record) {
+	if h := rs.moves.moving; h != nil && h.awaking != nil && a.Token == h.step {
+		rs.moves.notFlushed(a)
 		return
 	}
-	r := m.run
+	r := rs.run
 	if r == nil || a.Token != r.token {
 		return
 	}
 	r.grumble.hear(a.Results.Str("msg"))
-	m.grumbled(r.grumble.lines)
+	rs.grumbled(r.grumble.lines)
 	if r.stopped == 0 {
-		r.stopped = m.chosen.Thread
+		r.stopped = rs.chosen.Thread
 	}
-	m.ask(request.Internal(r.request.Name), func(a request.Answer) { m.adopt(a.Results) }, "-list-thread-groups", m.group)
+	rs.ask(request.Internal(r.request.Name), func(a request.Answer) { rs.runs.adopt(a.Results) }, "-list-thread-groups", rs.group)
 }
 
 // grumbled reports what gdb has logged before it gave up a resume.
-func (m *Machine) grumbled(said []string) {
-	m.GDB.remarks.forget(said)
-	m.Event(protocol.KindNote, protocol.Note{Text: m.ownGrumbles(said)})
-	if m.GDB.Shared() && slices.Contains(said, ownNotInserted) {
-		m.forgetWay()
+func (rs *rescue) grumbled(said []string) {
+	rs.GDB.remarks.forget(said)
+	rs.Event(protocol.KindNote, protocol.Note{Text: rs.ownGrumbles(said)})
+	if rs.GDB.Shared() && slices.Contains(said, ownNotInserted) {
+		rs.forgetWay()
 	}
 }
 
 // halfWay processes the stop that gdb has not reported.
-func (m *Machine) halfWay(r *run, stop mi.Tuple, said []string) {
-	m.grumbled(said)
+func (rs *rescue) halfWay(r *run, stop mi.Tuple, said []string) {
+	rs.grumbled(said)
 	if isStep(r.request.Name) {
 		stop = stepped(stop)
 	} else {
 		r.interrupted, r.stale = true, true
 	}
-	m.stopped(stop)
+	rs.runs.stopped(stop)
 }
 
 // forgetWay makes gdb delete its internal breakpoints for the end of a resume that it
 // has given up because it cannot insert them: until the thread is resumed they disturb
 // all ranks that share the gdb. A step of 0 lines begins as any resume does, and ends
 // at once (step_1 and prepare_one_step, infcmd.c).
-func (m *Machine) forgetWay() {
-	id := m.run.thread
+func (rs *rescue) forgetWay() {
+	id := rs.run.thread
 	if id == 0 {
-		id = m.chosen.Thread
+		id = rs.chosen.Thread
 	}
-	thread := m.GDBThread(id)
-	k := m.ask(request.Internal("step"), nil, "-interpreter-exec", "--thread", thread, "console", "step 0")
+	thread := rs.GDBThread(id)
+	k := rs.ask(request.Internal("step"), nil, "-interpreter-exec", "--thread", thread, "console", "step 0")
 	k.still, k.Print = thread, true
 }
 
@@ -115,12 +115,12 @@ const ownNotInserted = "Cannot insert breakpoint 0."
 
 // standing makes the missing *stopped from the answer to -list-thread-groups, for a
 // thread that is marked as running and has stopped; false if there is none.
-func (m *Machine) standing(info mi.Tuple) (mi.Tuple, bool) {
+func (rs *rescue) standing(info mi.Tuple) (mi.Tuple, bool) {
 	list, _ := info.Get("threads")
 	for _, f := range list.Fields {
 		th := f.Value.Fields
 		n, _ := th.Int("id")
-		if t := m.threads.ByGDB(n); t != nil && t.Running && th.Str("state") == "stopped" {
+		if t := rs.threads.ByGDB(n); t != nil && t.Running && th.Str("state") == "stopped" {
 			frame, _ := th.Get("frame")
 			return mi.Tuple{{Name: "frame", Value: frame}, {Name: "thread-id", Value: mi.Value{Str: th.Str("id")}}}, true
 		}
@@ -134,13 +134,13 @@ var notInserted = regexp.MustCompile(`^Cannot insert (?:hardware )?(?:breakpoint
 
 // ownGrumbles returns gdb's log as if it had this rank alone: with breakpoints of this
 // rank only, by sdm's numbers, and each line once.
-func (m *Machine) ownGrumbles(lines []string) string {
+func (rs *rescue) ownGrumbles(lines []string) string {
 	var own []string
 	others := false // the previous line was about a breakpoint of another rank
 	for _, line := range lines {
 		if found := notInserted.FindStringSubmatch(line); found != nil {
-			others = m.GDB.Shared() && found[1] != "0" && !m.points.claimed(found[1])
-			line = m.GDB.translated(line)
+			others = rs.GDB.Shared() && found[1] != "0" && !rs.points.claimed(found[1])
+			line = rs.GDB.translated(line)
 		} else if others = others && strings.HasPrefix(line, "Cannot access memory "); others {
 			continue
 		}

@@ -25,11 +25,11 @@ type handling struct {
 }
 
 // handlesOwn returns the handling of a signal for this rank, if it is known here.
-func (m *Machine) handlesOwn(signal string) (protocol.SignalInfo, bool) {
-	if h, ok := m.signals[signal]; ok {
+func (se *settings) handlesOwn(signal string) (protocol.SignalInfo, bool) {
+	if h, ok := se.signals[signal]; ok {
 		return h, true
 	}
-	for _, h := range m.GDB.handling.base {
+	for _, h := range se.GDB.handling.base {
 		if h.Signal == signal {
 			return h, true
 		}
@@ -38,8 +38,8 @@ func (m *Machine) handlesOwn(signal string) (protocol.SignalInfo, bool) {
 }
 
 // withBase calls then when gdb's own table is known.
-func (m *Machine) withBase(q *request.Request, then func()) {
-	h := &m.GDB.handling
+func (se *settings) withBase(q *request.Request, then func()) {
+	h := &se.GDB.handling
 	if h.base != nil {
 		then()
 		return
@@ -49,11 +49,11 @@ func (m *Machine) withBase(q *request.Request, then func()) {
 		return
 	}
 	h.asked = true
-	m.inConsoleOr(q, "info signals", func(a request.Answer) {
+	se.inConsoleOr(q, "info signals", func(a request.Answer) {
 		h.asked = false
 		h.base = signalsIn(a.Text)
 		for i := range h.base { // temporary, see keepQuiet
-			if m.GDB.quiet > 0 && h.base[i].Signal == "SIGCONT" {
+			if se.GDB.quiet > 0 && h.base[i].Signal == "SIGCONT" {
 				h.base[i].Stop, h.base[i].Print, h.base[i].Pass = true, true, true
 			}
 		}
@@ -66,44 +66,44 @@ func (m *Machine) withBase(q *request.Request, then func()) {
 		for _, then := range waiting {
 			then()
 		}
-		for _, o := range m.GDB.Machines {
-			o.settle()
+		for _, o := range se.GDB.Machines {
+			o.runs.settle()
 		}
 	})
 }
 
 // inConsoleOr is InConsole, but passes on gdb's errors as well.
-func (m *Machine) inConsoleOr(q *request.Request, line string, then func(request.Answer)) {
-	m.ask(q, then, "-interpreter-exec", append(m.Where(q), "console", line)...).Print = true
+func (se *settings) inConsoleOr(q *request.Request, line string, then func(request.Answer)) {
+	se.ask(q, then, "-interpreter-exec", append(se.Where(q), "console", line)...).Print = true
 }
 
 // handleOwn executes handle in a shared gdb.
-func (m *Machine) handleOwn(q *request.Request, names []string) {
-	m.withBase(q, func() {
-		signals, unknown := m.GDB.handling.named(names)
+func (se *settings) handleOwn(q *request.Request, names []string) {
+	se.withBase(q, func() {
+		signals, unknown := se.GDB.handling.named(names)
 		if unknown != "" {
-			m.Fail(q, noFlag(unknown))
+			se.Fail(q, noFlag(unknown))
 			return
 		}
 		table := signalTable{Signals: []protocol.SignalInfo{}}
 		for _, name := range signals {
-			h, _ := m.handlesOwn(name)
+			h, _ := se.handlesOwn(name)
 			for _, action := range q.Args.Actions {
 				if !act(&h, action) {
-					m.Fail(q, noFlag(action))
+					se.Fail(q, noFlag(action))
 					return
 				}
 			}
 			table.Signals = append(table.Signals, h)
 		}
 		for _, h := range table.Signals {
-			if m.signals == nil {
-				m.signals = map[string]protocol.SignalInfo{}
+			if se.signals == nil {
+				se.signals = map[string]protocol.SignalInfo{}
 			}
-			m.signals[h.Signal] = h
-			m.tellHandling(h.Signal)
+			se.signals[h.Signal] = h
+			se.tellHandling(h.Signal)
 		}
-		m.Reply(q, table)
+		se.Reply(q, table)
 	})
 }
 
@@ -176,14 +176,14 @@ var numberedSignals = []string{
 }
 
 // tellHandling updates gdb's table for a signal.
-func (m *Machine) tellHandling(signal string) {
+func (se *settings) tellHandling(signal string) {
 	var all protocol.SignalInfo
 	first, differ := true, false
-	for _, o := range m.GDB.Machines {
-		if o.finished() {
+	for _, o := range se.GDB.Machines {
+		if o.ending.finished() {
 			continue
 		}
-		h, _ := o.handlesOwn(signal)
+		h, _ := o.settings.handlesOwn(signal)
 		differ = differ || !first && h.Pass != all.Pass
 		all.Stop, all.Print, all.Pass = all.Stop || h.Stop, all.Print || h.Print, all.Pass || h.Pass
 		first = false
@@ -191,18 +191,18 @@ func (m *Machine) tellHandling(signal string) {
 	if all.Stop = all.Stop || differ; all.Stop {
 		all.Print = true
 	}
-	told := m.GDB.handling.told[signal]
+	told := se.GDB.handling.told[signal]
 	if told.Stop == all.Stop && told.Print == all.Print && told.Pass == all.Pass {
 		return
 	}
 	told.Stop, told.Print, told.Pass = all.Stop, all.Print, all.Pass
-	m.GDB.handling.told[signal] = told
+	se.GDB.handling.told[signal] = told
 	line := handleLine(told)
-	if m.GDB.quiet > 0 && signal == "SIGCONT" {
-		m.GDB.handle = line
+	if se.GDB.quiet > 0 && signal == "SIGCONT" {
+		se.GDB.handle = line
 		return
 	}
-	m.Tell("handle", console, line)
+	se.Tell("handle", console, line)
 }
 
 // handleLine returns the command that sets the handling of a signal.
@@ -219,17 +219,17 @@ func handleLine(h protocol.SignalInfo) string {
 // ownSignal reports whether a thread is to be resumed, because it has stopped at a
 // signal at which this rank does not stop. If the program is not to get the signal, it
 // is removed.
-func (m *Machine) ownSignal(t *values.Thread) (goesOn bool) {
+func (se *settings) ownSignal(t *values.Thread) (goesOn bool) {
 	name := t.Stop.Str("signal-name")
-	if m.GDB.handling.base == nil || t.Stop.Str("reason") != "signal-received" {
+	if se.GDB.handling.base == nil || t.Stop.Str("reason") != "signal-received" {
 		return false
 	}
-	h, ok := m.handlesOwn(name)
+	h, ok := se.handlesOwn(name)
 	if !ok {
 		return false
 	}
-	if !h.Pass && m.GDB.handling.told[name].Pass {
-		m.Tell("handle", "-interpreter-exec", "--thread", m.GDBThread(t.ID), "console", "queue-signal 0")
+	if !h.Pass && se.GDB.handling.told[name].Pass {
+		se.Tell("handle", "-interpreter-exec", "--thread", se.GDBThread(t.ID), "console", "queue-signal 0")
 	}
 	return !h.Stop
 }

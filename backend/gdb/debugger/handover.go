@@ -15,6 +15,12 @@ import (
 	"sdm/protocol"
 )
 
+// moves gives the rank a gdb of its own.
+type moves struct {
+	*Machine
+	moving *handover // that is under way, or nil
+}
+
 // handover is its progress. It begins when a command for some ranks of a shared gdb
 // cannot be confined to them. The rank stays stopped at the same instruction, and to
 // the user it stays stopped.
@@ -66,31 +72,31 @@ func (h *handover) keptOf(t *values.Thread) *keptThread {
 type keptPoint struct{ number, hits, ignore int }
 
 // aloneFor executes a request in a gdb of the rank's own.
-func (m *Machine) aloneFor(q *request.Request, why string) {
-	if f := m.StateNow().Refuse(protocol.NeedStopped); f != nil {
+func (mv *moves) aloneFor(q *request.Request, why string) {
+	if f := mv.StateNow().Refuse(protocol.NeedStopped); f != nil {
 		f := *f
 		f.Hint = "stopped, it gets a gdb of its own for " + why
-		m.Fail(q, &f)
+		mv.Fail(q, &f)
 		return
 	}
-	if m.inCall {
-		m.Fail(q, &protocol.Fault{Kind: protocol.FaultState, Message: "the rank stands in a function that an expression has called, and cannot get a gdb of its own for " + why, Hint: "finish ends the call"})
+	if mv.runs.inCall {
+		mv.Fail(q, &protocol.Fault{Kind: protocol.FaultState, Message: "the rank stands in a function that an expression has called, and cannot get a gdb of its own for " + why, Hint: "finish ends the call"})
 		return
 	}
-	m.moving = &handover{why: why, waiting: []*request.Request{q}, chosen: m.chosen, counted: m.counted, watched: map[int]request.Selection{}}
-	for _, p := range m.points.list {
-		m.moving.watched[p.number] = p.watched
+	mv.moving = &handover{why: why, waiting: []*request.Request{q}, chosen: mv.chosen, counted: mv.counted, watched: map[int]request.Selection{}}
+	for _, p := range mv.points.list {
+		mv.moving.watched[p.number] = p.watched
 	}
-	m.moving.keepThreads(m)
-	m.askKept()
+	mv.moving.keepThreads(mv.Machine)
+	mv.askKept()
 }
 
 // hold queues a request until the handover is complete.
-func (m *Machine) hold(q *request.Request) bool {
-	if m.moving == nil || m.State.IsOver() {
+func (mv *moves) hold(q *request.Request) bool {
+	if mv.moving == nil || mv.State.IsOver() {
 		return false
 	}
-	m.moving.waiting = append(m.moving.waiting, q)
+	mv.moving.waiting = append(mv.moving.waiting, q)
 	return true
 }
 
@@ -108,19 +114,19 @@ func (h *handover) keepThreads(m *Machine) {
 }
 
 // askKept asks gdb for what only gdb knows, and then detaches.
-func (m *Machine) askKept() {
-	h := m.moving
+func (mv *moves) askKept() {
+	h := mv.moving
 	q := request.Internal("hand over")
-	m.ask(q, func(a request.Answer) { h.nameThreads(m.threads, a.Results) }, "-list-thread-groups", m.group)
+	mv.ask(q, func(a request.Answer) { h.nameThreads(mv.threads, a.Results) }, "-list-thread-groups", mv.group)
 	for i := range h.threads {
 		if k := &h.threads[i]; k.signal != "" {
-			m.inConsoleOr(q, "info signals "+k.signal, func(a request.Answer) { k.signal = m.passing(k.signal, a.Text) })
+			mv.settings.inConsoleOr(q, "info signals "+k.signal, func(a request.Answer) { k.signal = mv.passing(k.signal, a.Text) })
 		}
 	}
-	m.inConsoleOr(q, "show convenience", func(a request.Answer) { h.vars, h.lost = variablesIn(a.Text, m.VariableSuffix()) })
-	m.ask(q, func(a request.Answer) {
-		if m.moving == h { // otherwise gdb has died
-			m.detachStopped(h.keepPoints(m, a.Results))
+	mv.settings.inConsoleOr(q, "show convenience", func(a request.Answer) { h.vars, h.lost = variablesIn(a.Text, mv.VariableSuffix()) })
+	mv.ask(q, func(a request.Answer) {
+		if mv.moving == h { // otherwise gdb has died
+			mv.detachStopped(h.keepPoints(mv.Machine, a.Results))
 		}
 	}, "-break-list")
 }
@@ -137,8 +143,8 @@ func (h *handover) nameThreads(threads values.Threads, groups mi.Tuple) {
 
 // passing returns the signal if the program is to get it, by gdb's table and that of
 // this rank, otherwise "".
-func (m *Machine) passing(signal, table string) string {
-	h, own := m.handlesOwn(signal)
+func (mv *moves) passing(signal, table string) string {
+	h, own := mv.settings.handlesOwn(signal)
 	if list := signalsIn(table); !own && len(list) == 1 {
 		h = list[0]
 	}
@@ -168,83 +174,83 @@ func (h *handover) keepPoints(m *Machine, table mi.Tuple) (numbers []string) {
 }
 
 // detachStopped deletes the breakpoints and detaches, leaving the rank stopped.
-func (m *Machine) detachStopped(numbers []string) {
-	m.giveBack()
+func (mv *moves) detachStopped(numbers []string) {
+	mv.attach.giveBack()
 	if len(numbers) > 0 {
-		m.Tell("delete", "-break-delete", numbers...)
+		mv.Tell("delete", "-break-delete", numbers...)
 	}
-	if m.IsCore() {
-		m.detached()
+	if mv.IsCore() {
+		mv.detached()
 		return
 	}
-	m.flush()
+	mv.flush()
 }
 
-func (m *Machine) detachNow() {
-	for _, k := range m.moving.threads {
+func (mv *moves) detachNow() {
+	for _, k := range mv.moving.threads {
 		if k.flushed || k.stop.Str("reason") == "signal-received" {
-			m.Tell("signal", "-interpreter-exec", "--thread", m.GDBThread(k.id), "console", "queue-signal 0")
+			mv.Tell("signal", "-interpreter-exec", "--thread", mv.GDBThread(k.id), "console", "queue-signal 0")
 		}
 	}
-	m.send(ToTarget, sigStop)
-	m.letGoOf(request.Internal("detach"), func(a request.Answer) {
-		if m.moving == nil {
+	mv.send(ToTarget, sigStop)
+	mv.ending.letGoOf(request.Internal("detach"), func(a request.Answer) {
+		if mv.moving == nil {
 			return
 		}
 		if a.Failed() {
-			m.notDetached(a.Results.Str("msg"))
+			mv.notDetached(a.Results.Str("msg"))
 			return
 		}
-		m.detached()
+		mv.detached()
 	})
 }
 
 // notDetached continues with the old gdb. The SIGSTOP has still to be undone.
-func (m *Machine) notDetached(why string) {
-	m.attach.frozen = true
-	m.stays(why)
+func (mv *moves) notDetached(why string) {
+	mv.attach.frozen = true
+	mv.stays(why)
 }
 
 // stays ends the handover; the rank stays in the old gdb.
-func (m *Machine) stays(why string) {
-	h := m.moving
-	m.moving = nil
-	m.keepQuiet()
+func (mv *moves) stays(why string) {
+	h := mv.moving
+	mv.moving = nil
+	mv.attach.keepQuiet()
 	for _, q := range h.waiting {
-		m.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "the rank cannot get a gdb of its own: " + why})
+		mv.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "the rank cannot get a gdb of its own: " + why})
 	}
-	m.Event(protocol.KindNote, protocol.Note{Text: "the breakpoints of the rank are gone: gdb did not let it go when it was to get a gdb of its own (" + why + ")"})
+	mv.Event(protocol.KindNote, protocol.Note{Text: "the breakpoints of the rank are gone: gdb did not let it go when it was to get a gdb of its own (" + why + ")"})
 }
 
 // detached has the loop start a gdb; the machine continues in takeOver, as after the
 // death of a gdb.
-func (m *Machine) detached() {
-	if m.State.IsOver() {
+func (mv *moves) detached() {
+	if mv.State.IsOver() {
 		return
 	}
-	m.beginRescue()
-	m.rescue.running, m.rescue.away, m.rescue.seeks = false, "", false
-	m.rescue.journal, m.journal = m.journal, nil
-	m.Target.AllStop = m.Target.AllStop || m.moving.allStop
-	m.State = backend.Attaching
-	m.Out.Move = true
+	mv.rescue.beginRescue()
+	mv.rescue.running, mv.rescue.away, mv.rescue.seeks = false, "", false
+	mv.rescue.repeats, mv.journal = mv.journal, nil
+	mv.Target.AllStop = mv.Target.AllStop || mv.moving.allStop
+	mv.State = backend.Attaching
+	mv.Out.Move = true
 }
 
 // recognize gives the threads their previous numbers.
-func (m *Machine) recognize(groups mi.Tuple) {
-	h := m.moving
+func (mv *moves) recognize(groups mi.Tuple) {
+	h := mv.moving
 	for n, lwp := range lwpsIn(groups) {
-		t := m.threads.ByGDB(n)
+		t := mv.threads.ByGDB(n)
 		i := slices.IndexFunc(h.threads, func(k keptThread) bool { return k.lwp == lwp })
 		if t != nil && i >= 0 {
 			t.ID, t.Stop = h.threads[i].id, h.threads[i].stop
 		}
 	}
-	slices.SortFunc(m.threads, func(a, b *values.Thread) int { return a.ID - b.ID })
-	m.counted, m.recounts = max(h.counted, m.counted), true
-	m.chosen = h.chosen
-	if m.threads.Find(m.chosen.Thread) == nil && len(m.threads) > 0 {
-		m.chosen = request.Selection{Thread: m.threads[0].ID}
+	slices.SortFunc(mv.threads, func(a, b *values.Thread) int { return a.ID - b.ID })
+	mv.counted, mv.recounts = max(h.counted, mv.counted), true
+	mv.chosen = h.chosen
+	if mv.threads.Find(mv.chosen.Thread) == nil && len(mv.threads) > 0 {
+		mv.chosen = request.Selection{Thread: mv.threads[0].ID}
 	}
 }
 
@@ -252,103 +258,103 @@ func (m *Machine) recognize(groups mi.Tuple) {
 // signals that threads get when they resume. The kernel accepts a signal from gdb only
 // for a thread in signal-delivery-stop (ptrace(2)). So a thread is sent SIGCONT, which
 // is delivered before its next instruction.
-func (m *Machine) wake() {
-	h := m.moving
+func (mv *moves) wake() {
+	h := mv.moving
 	switch i := slices.IndexFunc(h.threads, func(k keptThread) bool { return k.signal != "" }); {
 	case i >= 0:
-		h.awaking = m.threads.Find(h.threads[i].id)
+		h.awaking = mv.threads.Find(h.threads[i].id)
 		h.queued, h.threads[i].signal = h.threads[i].signal, ""
-	case m.attach.frozen:
-		h.awaking, h.queued = m.seen(), ""
+	case mv.attach.frozen:
+		h.awaking, h.queued = mv.seen(), ""
 	default:
-		m.replay(m.rescue.journal, m.moved)
+		mv.attach.replay(mv.rescue.repeats, mv.moved)
 		return
 	}
 	if h.awaking == nil { // it has ended
-		m.wake()
+		mv.wake()
 		return
 	}
-	h.awaking.Stop, h.inlined, m.attach.frozen = nil, nil, false
-	m.send(ToTarget, sigCont)
-	m.Tell("handle", console, "handle SIGCONT stop nopass")
-	if m.Target.AllStop {
-		m.Tell("signal", "-gdb-set", "scheduler-locking", "on") // the others must not move
+	h.awaking.Stop, h.inlined, mv.attach.frozen = nil, nil, false
+	mv.send(ToTarget, sigCont)
+	mv.Tell("handle", console, "handle SIGCONT stop nopass")
+	if mv.Target.AllStop {
+		mv.Tell("signal", "-gdb-set", "scheduler-locking", "on") // the others must not move
 	}
-	m.Tell("signal", "-exec-step-instruction", "--thread", m.GDBThread(h.awaking.ID))
+	mv.Tell("signal", "-exec-step-instruction", "--thread", mv.GDBThread(h.awaking.ID))
 }
 
 // seen returns the selected thread.
-func (m *Machine) seen() *values.Thread {
-	if t := m.threads.Find(m.chosen.Thread); t != nil {
+func (mv *moves) seen() *values.Thread {
+	if t := mv.threads.Find(mv.chosen.Thread); t != nil {
 		return t
 	}
-	return m.threads[0]
+	return mv.threads[0]
 }
 
 // settleMove checks whether the thread that flush or wake resumed has stopped.
-func (m *Machine) settleMove() {
-	if m.moving == nil || m.moving.awaking == nil || m.moving.awaking.Stop == nil {
+func (mv *moves) settleMove() {
+	if mv.moving == nil || mv.moving.awaking == nil || mv.moving.awaking.Stop == nil {
 		return
 	}
-	h := m.moving
-	if !m.rescue.under { // in the old gdb
+	h := mv.moving
+	if !mv.rescue.under { // in the old gdb
 		h.awaking = nil
-		m.flushed()
+		mv.flushed()
 		return
 	}
-	if h.inlined == nil && m.coversInlined() || h.inlined != nil && m.uncoversInlined() {
+	if h.inlined == nil && mv.coversInlined() || h.inlined != nil && mv.uncoversInlined() {
 		return
 	}
-	m.awake()
+	mv.awake()
 }
 
 // awake continues after a thread has been woken.
-func (m *Machine) awake() {
-	h := m.moving
-	m.Tell("handle", console, handleQuietly)
-	if m.Target.AllStop {
-		m.Tell("signal", "-gdb-set", "scheduler-locking", "replay") // gdb's default
+func (mv *moves) awake() {
+	h := mv.moving
+	mv.Tell("handle", console, handleQuietly)
+	if mv.Target.AllStop {
+		mv.Tell("signal", "-gdb-set", "scheduler-locking", "replay") // gdb's default
 	}
 	if h.queued != "" {
-		m.Tell("signal", "-interpreter-exec", "--thread", m.GDBThread(h.awaking.ID), "console", "queue-signal "+h.queued)
+		mv.Tell("signal", "-interpreter-exec", "--thread", mv.GDBThread(h.awaking.ID), "console", "queue-signal "+h.queued)
 	}
 	h.awaking = nil
-	m.wake()
+	mv.wake()
 }
 
 // moved executes the waiting requests after the new gdb has executed the journal.
-func (m *Machine) moved() {
-	h := m.moving
-	if h == nil || m.State.IsOver() {
+func (mv *moves) moved() {
+	h := mv.moving
+	if h == nil || mv.State.IsOver() {
 		return
 	}
-	m.tellKept(h)
-	m.moving, m.rescue.under, m.ending.killAt = nil, false, 0
-	m.State = backend.Stopped
-	m.Event(protocol.KindNote, protocol.Note{Text: "the rank has a gdb of its own now, for " + h.why + h.missing()})
+	mv.tellKept(h)
+	mv.moving, mv.rescue.under, mv.ending.killAt = nil, false, 0
+	mv.State = backend.Stopped
+	mv.Event(protocol.KindNote, protocol.Note{Text: "the rank has a gdb of its own now, for " + h.why + h.missing()})
 	for _, q := range h.waiting {
 		if row, ok := lookup(q.Name); ok && !q.Answered {
-			m.carryOut(row, q)
+			mv.carryOut(row, q)
 		}
 	}
 }
 
 // tellKept gives the new gdb what the old one knew, and restores the stops of the
 // threads.
-func (m *Machine) tellKept(h *handover) {
+func (mv *moves) tellKept(h *handover) {
 	for _, k := range h.threads {
-		if t := m.threads.Find(k.id); t != nil {
-			t.Stop = m.points.renumbered(k.stop, k.stopped)
+		if t := mv.threads.Find(k.id); t != nil {
+			t.Stop = mv.points.renumbered(k.stop, k.stopped)
 		}
 	}
 	for _, k := range h.points {
-		if p := m.points.find([]int{k.number}); p != nil {
+		if p := mv.points.find([]int{k.number}); p != nil {
 			p.before = k.hits
-			m.Tell("ignore", "-break-after", p.gdb, strconv.Itoa(k.ignore))
+			mv.Tell("ignore", "-break-after", p.gdb, strconv.Itoa(k.ignore))
 		}
 	}
 	for _, v := range h.vars {
-		m.Tell("set", console, "set $"+v.name+" = "+v.value)
+		mv.Tell("set", console, "set $"+v.name+" = "+v.value)
 	}
 }
 

@@ -26,61 +26,61 @@ const displayWait = 2 * time.Second
 
 // withDisplays calls tell for a stop, with the output of the breakpoint's commands and
 // the displays that have a value there.
-func (m *Machine) withDisplays(t *values.Thread, tell func(shown []protocol.Display, values []string, s spoken)) {
+func (st *stops) withDisplays(t *values.Thread, tell func(shown []protocol.Display, values []string, s spoken)) {
 	var acting []*point
-	for _, p := range m.points.reached(t.Stop) {
+	for _, p := range st.points.reached(t.Stop) {
 		if values.OwnReason(t.Stop) && len(p.lines) > 0 {
 			acting = append(acting, p)
 		}
 	}
-	if !m.values.Displays.Any() && len(acting) == 0 {
+	if !st.values.Displays.Any() && len(acting) == 0 {
 		tell(nil, nil, spoken{})
 		return
 	}
-	h := &heldStop{until: m.now + displayWait, tell: tell}
-	m.held = h
+	h := &heldStop{until: st.now + displayWait, tell: tell}
+	st.held = h
 	display := func() {
-		m.values.Displays.ShowAll(request.InternalIn("display", t.ID), func(shown []protocol.Display, values []string) {
+		st.values.Displays.ShowAll(request.InternalIn("display", t.ID), func(shown []protocol.Display, values []string) {
 			h.shown, h.texts = shown, values
-			m.releaseStop(h)
+			st.releaseStop(h)
 		})
 	}
-	m.speakAtAll(acting, t, func(s spoken) {
+	st.speakAtAll(acting, t, func(s spoken) {
 		h.spoken = s
 		display()
 	})
 }
 
 // speakAtAll calls speakAt for several breakpoints, one after another.
-func (m *Machine) speakAtAll(points []*point, t *values.Thread, then func(spoken)) {
+func (st *stops) speakAtAll(points []*point, t *values.Thread, then func(spoken)) {
 	if len(points) == 0 {
 		then(spoken{})
 		return
 	}
-	m.speakAt(points[0], t, func(s spoken) {
-		m.speakAtAll(points[1:], t, func(more spoken) {
+	st.actions.speakAt(points[0], t, func(s spoken) {
+		st.speakAtAll(points[1:], t, func(more spoken) {
 			then(spoken{append(s.lines, more.lines...), append(s.texts, more.texts...)})
 		})
 	})
 }
 
 // releaseStop reports a held stop, once.
-func (m *Machine) releaseStop(h *heldStop) {
-	if m.held != h {
+func (st *stops) releaseStop(h *heldStop) {
+	if st.held != h {
 		return
 	}
-	m.held = nil
+	st.held = nil
 	h.tell(h.shown, h.texts, h.spoken)
 }
 
 // displaysOverdue reports a stop whose displays take too long, without them, and
 // removes all displays.
-func (m *Machine) displaysOverdue() {
-	h := m.held
-	if h == nil || m.now < h.until {
+func (st *stops) displaysOverdue() {
+	h := st.held
+	if h == nil || st.now < h.until {
 		return
 	}
-	m.values.Displays.DropDisplays()
-	m.Event(protocol.KindNote, protocol.Note{Text: fmt.Sprintf("the displayed expressions have no value after %s; they are shown no more", displayWait)})
-	m.releaseStop(h)
+	st.values.Displays.DropDisplays()
+	st.Event(protocol.KindNote, protocol.Note{Text: fmt.Sprintf("the displayed expressions have no value after %s; they are shown no more", displayWait)})
+	st.releaseStop(h)
 }

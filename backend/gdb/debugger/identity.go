@@ -12,21 +12,21 @@ import (
 
 // identify sets $rank and $size before the first command that uses them. Values that
 // the user has set before stay.
-func (m *Machine) identify(args []string) {
-	if m.identified || !mentionsIdentity(args) {
+func (se *settings) identify(args []string) {
+	if se.identified || !mentionsIdentity(args) {
 		return
 	}
-	m.identified = true
-	m.tellIdentity("rank", int(m.Target.Rank))
-	if m.Target.Size > 0 {
-		m.tellIdentity("size", m.Target.Size)
+	se.identified = true
+	se.tellIdentity("rank", int(se.Target.Rank))
+	if se.Target.Size > 0 {
+		se.tellIdentity("size", se.Target.Size)
 	}
 }
 
-func (m *Machine) tellIdentity(name string, value int) {
+func (se *settings) tellIdentity(name string, value int) {
 	line := fmt.Sprintf("init-if-undefined $%s = %d", name, value)
-	k := &call{task: "set", sent: m.now, by: m}
-	m.GDB.Bytes = mi.AppendCommand(m.GDB.Bytes, m.GDB.Calls.add(k), console, m.own([]string{line})...)
+	k := &call{task: "set", sent: se.now, by: se.Machine}
+	se.GDB.Bytes = mi.AppendCommand(se.GDB.Bytes, se.GDB.Calls.add(k), console, se.moves.own([]string{line})...)
 }
 
 // mentionsIdentity reports whether words for gdb contain one of these names.

@@ -34,8 +34,8 @@ func shownPlaceOf(frame mi.Tuple) shownPlace {
 
 // coversInlined makes the new gdb show the woken thread as the old one did; false if it
 // already does.
-func (m *Machine) coversInlined() bool {
-	h := m.moving
+func (mv *moves) coversInlined() bool {
+	h := mv.moving
 	t := h.awaking
 	k := h.keptOf(t)
 	// the thread blocks SIGCONT, and would run
@@ -47,36 +47,36 @@ func (m *Machine) coversInlined() bool {
 		return false
 	}
 	t.Stop = nil
-	m.ask(request.Internal("hand over"), func(a request.Answer) {
+	mv.ask(request.Internal("hand over"), func(a request.Answer) {
 		var frames []shownPlace
 		for v := range a.Results.Path("stack").Fields.All("frame") {
 			frames = append(frames, shownPlaceOf(v.Fields))
 		}
 		want := slices.Index(frames, shownPlaceOf(then))
-		if m.moving != h {
+		if mv.moving != h {
 			return
 		}
 		if want <= 0 {
-			m.awake()
+			mv.awake()
 			return
 		}
 		h.inlined = &inlined{frames, want}
-		m.send(ToTarget, sigCont)
-		m.Tell("signal", "-exec-continue", "--thread", m.GDBThread(t.ID))
-	}, "-stack-list-frames", "--thread", m.GDBThread(t.ID), "0", strconv.Itoa(mostInlined-1))
+		mv.send(ToTarget, sigCont)
+		mv.Tell("signal", "-exec-continue", "--thread", mv.GDBThread(t.ID))
+	}, "-stack-list-frames", "--thread", mv.GDBThread(t.ID), "0", strconv.Itoa(mostInlined-1))
 	return true
 }
 
 // uncoversInlined makes the new gdb show one more hidden frame, if the old one showed
 // it; false if it already does.
-func (m *Machine) uncoversInlined() bool {
-	h := m.moving
+func (mv *moves) uncoversInlined() bool {
+	h := mv.moving
 	t := h.awaking
 	shown := slices.Index(h.inlined.frames, shownPlaceOf(t.Stop.Path("frame").Fields))
 	if shown <= h.inlined.want {
 		return false
 	}
 	t.Stop = nil
-	m.Tell("signal", "-exec-step", "--thread", m.GDBThread(t.ID))
+	mv.Tell("signal", "-exec-step", "--thread", mv.GDBThread(t.ID))
 	return true
 }

@@ -20,56 +20,65 @@ import (
 // tick, close) leaves its effects in out and in the debugger. The loop executes them
 // before the next input.
 type Machine struct {
-	Target       backend.Target
-	GDB          *Debugger
-	inferior     int    // gdb's number of the inferior
-	group        string // its name, "i1"
-	State        backend.State
-	now          time.Duration
-	Out          Effects
-	Open         []*request.Request // not answered yet
-	behind       []*request.Request // resumes of open that wait for another request
-	threads      values.Threads
-	counted      int // number of threads so far
-	chosen       request.Selection
-	within       within
-	abort        abortWatch
-	points       breakpoints
-	journal      []protocol.Command // commands that a replacement gdb must execute
-	rescue       rescue
-	moving       *handover // handover to a gdb of its own that is under way, or nil
-	recounts     bool      // threads are counted here, not by gdb
-	held         *heldStop // a stop that waits for the values of displays, or nil
-	run          *run      // the resume that is under way, or nil
-	inCall       bool      // a function called in an expression has stopped (callOver)
-	attach       attachment
-	watch        watch
-	ending       ending
-	Unread       unread
-	signals      map[string]protocol.SignalInfo // the user's handling, in a shared gdb
-	locking      string                         // the user's scheduler-locking
-	Record       recording
-	fitting      []string // functions of this program that matched the last rbreak
-	refusal      string   // reason why the last breakpoint could not be set
-	identified   bool     // see identify
-	Child        bool     // the rank is a child of its original process
-	Host         Host
-	values       *values.Values
-	coreWarnings []string // gdb's warnings about a core file
+	Target   backend.Target
+	GDB      *Debugger
+	inferior int    // gdb's number of the inferior
+	group    string // its name, "i1"
+	Host     Host
+	Child    bool // the rank is a child of its original process
+
+	now     time.Duration
+	Out     Effects
+	State   backend.State
+	Open    []*request.Request // not answered yet
+	behind  []*request.Request // resumes of Open that wait for another request
+	journal []protocol.Command // commands that a replacement gdb must execute
+
+	threads  values.Threads
+	counted  int  // number of threads so far
+	recounts bool // threads are counted here, not by gdb
+	chosen   request.Selection
+	run      *run // the resume that is under way, or nil
+	points   breakpoints
+	watch    watch
+	Record   recording
+
+	// The parts, each with its own state. They know the machine.
+	attach   attachment
+	runs     runs
+	stops    stops
+	abort    abortWatch
+	ending   ending
+	rescue   rescue
+	moves    moves
+	breaks   breakCommands
+	watches  watchCommands
+	actions  actions
+	settings settings
+	Symbols  symbols
+	values   *values.Values
 }
 
 // NewMachine makes the machine of a target; debugger.add connects it with its gdb.
 func NewMachine(t backend.Target, h Host) *Machine {
 	m := &Machine{Target: t, chosen: request.Selection{Thread: 1}, Host: h}
-	m.values = values.New(m)
+	m.connect()
+	m.values = values.New(view{m, &m.Symbols})
 	return m
+}
+
+// connect gives the parts of the machine access to it.
+func (m *Machine) connect() {
+	m.attach.Machine, m.ending.Machine, m.rescue.Machine, m.moves.Machine = m, m, m, m
+	m.stops.Machine, m.abort.Machine, m.runs.Machine, m.Symbols.Machine = m, m, m, m
+	m.breaks.Machine, m.watches.Machine, m.actions.Machine, m.settings.Machine = m, m, m, m
 }
 
 // ask sends gdb a command for a request; then receives the result.
 func (m *Machine) ask(q *request.Request, then func(request.Answer), command string, args ...string) *call {
-	m.identify(args)
+	m.settings.identify(args)
 	k := &call{of: q, sent: m.now, then: then, by: m}
-	m.GDB.Bytes = mi.AppendCommand(m.GDB.Bytes, m.GDB.Calls.add(k), command, m.own(args)...)
+	m.GDB.Bytes = mi.AppendCommand(m.GDB.Bytes, m.GDB.Calls.add(k), command, m.moves.own(args)...)
 	return k
 }
 
@@ -158,7 +167,7 @@ func (m *Machine) Do(now time.Duration, id protocol.RequestID, wait time.Duratio
 		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "gdb does not carry out " + c.Name})
 		return
 	}
-	if !row.always && m.hold(q) {
+	if !row.always && m.moves.hold(q) {
 		return
 	}
 	if f := m.StateNow().Refuse(row.info.Need); f != nil && !(row.early && m.State == backend.Attaching) {
@@ -169,19 +178,19 @@ func (m *Machine) Do(now time.Duration, id protocol.RequestID, wait time.Duratio
 		m.Fail(q, f)
 		return
 	}
-	if f := m.lifeless(row.info, &c.Args); f != nil {
+	if f := m.attach.lifeless(row.info, &c.Args); f != nil {
 		m.Fail(q, f)
 		return
 	}
 	if c.Name != "interrupt" {
-		m.Unread.enough = false
+		m.Symbols.enough = false
 	}
 	if row.info.Resumes && m.preparing(q) {
 		m.behind = append(m.behind, q)
 		return
 	}
 	m.carryOut(row, q)
-	m.settle()
+	m.runs.settle()
 }
 
 // carryOut executes one request.
@@ -198,11 +207,11 @@ func (m *Machine) carryOut(row row, q *request.Request) {
 	if row.last && !m.values.Printer.WithLast(q) {
 		return
 	}
-	if m.Unread.Deferred && needsLibraries(row.info, q) {
-		m.ReadLibraries()
+	if m.Symbols.Deferred && needsLibraries(row.info, q) {
+		m.Symbols.ReadLibraries()
 	}
 	if strings.Contains(q.Args.Expr+q.Args.Text, "(") {
-		m.thaw() // otherwise a function that is called there would stop with SIGSTOP
+		m.attach.thaw() // otherwise a function that is called there would stop with SIGSTOP
 	}
 	row.do(m, q)
 }

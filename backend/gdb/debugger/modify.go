@@ -14,27 +14,27 @@ import (
 )
 
 // numbered ensures that a new breakpoint has a number that is not in use.
-func (m *Machine) numbered(q *request.Request) bool {
+func (bc *breakCommands) numbered(q *request.Request) bool {
 	if q.Args.Breakpoint == 0 {
 		q.Apart()
-		q.Args.Breakpoint = m.points.free()
+		q.Args.Breakpoint = bc.points.free()
 	}
-	if used, _ := m.points.gdbs([]int{q.Args.Breakpoint}); used != nil {
-		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("there is a breakpoint %d already", q.Args.Breakpoint)})
+	if used, _ := bc.points.gdbs([]int{q.Args.Breakpoint}); used != nil {
+		bc.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("there is a breakpoint %d already", q.Args.Breakpoint)})
 		return false
 	}
 	return true
 }
 
 // single returns gdb's number of the one breakpoint that a command is about.
-func (m *Machine) single(q *request.Request) (gdb string, ok bool) {
+func (bc *breakCommands) single(q *request.Request) (gdb string, ok bool) {
 	if len(q.Args.Breakpoints) != 1 {
-		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: q.Name + " is about one breakpoint", Hint: "info breakpoints lists them"})
+		bc.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: q.Name + " is about one breakpoint", Hint: "info breakpoints lists them"})
 		return "", false
 	}
-	numbers, unknown := m.points.gdbs(q.Args.Breakpoints)
+	numbers, unknown := bc.points.gdbs(q.Args.Breakpoints)
 	if unknown != nil {
-		m.Fail(q, unknown)
+		bc.Fail(q, unknown)
 		return "", false
 	}
 	return numbers[0], true
@@ -45,28 +45,28 @@ func noBreakpoint(number int) *protocol.Fault {
 }
 
 // setCondition executes condition.
-func (m *Machine) setCondition(q *request.Request) {
-	number, ok := m.single(q)
+func (bc *breakCommands) setCondition(q *request.Request) {
+	number, ok := bc.single(q)
 	if !ok {
 		return
 	}
-	m.setOnly(q, number, m.only(q.Args.Condition))
+	bc.setOnly(q, number, bc.only(q.Args.Condition))
 }
 
-func (m *Machine) setOnly(q *request.Request, number, only string) {
-	command, args := m.condition(q, number, only)
-	m.ask(q, func(a request.Answer) {
-		why := m.GDB.complains.takeInvalid(number)
+func (bc *breakCommands) setOnly(q *request.Request, number, only string) {
+	command, args := bc.condition(q, number, only)
+	bc.ask(q, func(a request.Answer) {
+		why := bc.GDB.complains.takeInvalid(number)
 		switch {
-		case m.withoutChoice(q, a, q.Args.Condition, only, func(only string) { m.setOnly(q, number, only) }):
+		case bc.withoutChoice(q, a, q.Args.Condition, only, func(only string) { bc.setOnly(q, number, only) }):
 		case a.Failed():
-			m.Refused(q, a)
+			bc.Refused(q, a)
 		case q.Args.Condition == "":
-			m.Reply(q, values.TextBody{Text: fmt.Sprintf("Breakpoint %d now unconditional.", q.Args.Breakpoints[0])})
+			bc.Reply(q, values.TextBody{Text: fmt.Sprintf("Breakpoint %d now unconditional.", q.Args.Breakpoints[0])})
 		case why != nil:
-			m.invalidIn(q, number, why)
+			bc.invalidIn(q, number, why)
 		default:
-			m.Done(q)
+			bc.Done(q)
 		}
 	}, command, args...)
 }
@@ -76,29 +76,29 @@ func (m *Machine) setOnly(q *request.Request, number, only string) {
 // location, but only in the program of the selected rank, and disables locations where
 // it finds none. -break-condition of gdb 10 takes the quotes around a condition with
 // spaces as part of it: a string, which is always true.
-func (m *Machine) condition(q *request.Request, number, condition string) (command string, args []string) {
+func (bc *breakCommands) condition(q *request.Request, number, condition string) (command string, args []string) {
 	switch {
-	case m.GDB.Old:
-		return "-interpreter-exec", append(m.selecting(q), "console", strings.TrimSpace("condition "+number+" "+condition))
+	case bc.GDB.Old:
+		return "-interpreter-exec", append(bc.selecting(q), "console", strings.TrimSpace("condition "+number+" "+condition))
 	case condition == "":
 		return "-break-condition", []string{number}
 	}
-	return "-break-condition", append(m.selecting(q), number, condition)
+	return "-break-condition", append(bc.selecting(q), number, condition)
 }
 
 // ignore sets the ignore count in gdb. It applies to this rank alone, whose breakpoints
 // are its own.
-func (m *Machine) ignore(q *request.Request) {
-	number, ok := m.single(q)
+func (bc *breakCommands) ignore(q *request.Request) {
+	number, ok := bc.single(q)
 	if !ok {
 		return
 	}
-	m.ask(q, func(a request.Answer) {
+	bc.ask(q, func(a request.Answer) {
 		if a.Failed() {
-			m.Refused(q, a)
+			bc.Refused(q, a)
 			return
 		}
-		m.Reply(q, values.TextBody{Text: ignoring(q.Args.Breakpoints[0], q.Args.Count)})
+		bc.Reply(q, values.TextBody{Text: ignoring(q.Args.Breakpoints[0], q.Args.Count)})
 	}, "-break-after", number, strconv.Itoa(max(q.Args.Count, 0)))
 }
 
@@ -117,22 +117,22 @@ const mostCommands = 100
 
 // setCommands executes commands. They are kept here, not in gdb, whose output would not
 // tell the rank.
-func (m *Machine) setCommands(q *request.Request) {
+func (bc *breakCommands) setCommands(q *request.Request) {
 	var points []*point
 	for _, n := range q.Args.Breakpoints {
-		p := m.points.find([]int{n})
+		p := bc.points.find([]int{n})
 		if p == nil {
-			m.Fail(q, noBreakpoint(n))
+			bc.Fail(q, noBreakpoint(n))
 			return
 		}
 		points = append(points, p)
 	}
 	switch {
 	case points == nil:
-		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "commands are those of some breakpoint", Hint: "info breakpoints lists them"})
+		bc.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "commands are those of some breakpoint", Hint: "info breakpoints lists them"})
 		return
 	case len(q.Args.Lines) > mostCommands:
-		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("more than %d commands for one breakpoint", mostCommands)})
+		bc.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("more than %d commands for one breakpoint", mostCommands)})
 		return
 	}
 	var lines []string
@@ -144,18 +144,18 @@ func (m *Machine) setCommands(q *request.Request) {
 	}
 	for _, line := range lines[:protocol.FrontEndLine(lines)] {
 		if f := refusedCommand(line); f != nil {
-			m.Fail(q, f)
+			bc.Fail(q, f)
 			return
 		}
 	}
 	if i := slices.IndexFunc(lines, isContinue); i >= 0 && i != len(lines)-1 {
-		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "continue is the last command of a breakpoint", Hint: "nothing can be asked of a rank that runs"})
+		bc.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "continue is the last command of a breakpoint", Hint: "nothing can be asked of a rank that runs"})
 		return
 	}
 	for _, p := range points {
 		p.lines = lines
 	}
-	m.Done(q)
+	bc.Done(q)
 }
 
 // refusedCommand returns the fault for a line that cannot be executed at a breakpoint,

@@ -13,28 +13,28 @@ import (
 )
 
 // note sends a note to the user.
-func (m *Machine) note(format string, args ...any) {
-	m.Event(protocol.KindNote, protocol.Note{Text: fmt.Sprintf(format, args...)})
+func (bc *breakCommands) note(format string, args ...any) {
+	bc.Event(protocol.KindNote, protocol.Note{Text: fmt.Sprintf(format, args...)})
 }
 
 // invalidIn reports where the new condition of a breakpoint is not valid, and answers.
-func (m *Machine) invalidIn(q *request.Request, number string, why map[string]string) {
-	m.ask(q, func(a request.Answer) {
+func (bc *breakCommands) invalidIn(q *request.Request, number string, why map[string]string) {
+	bc.ask(q, func(a request.Answer) {
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
-			m.tellInvalid(q.Args.Breakpoints[0], f.Value.Fields, why)
+			bc.tellInvalid(q.Args.Breakpoints[0], f.Value.Fields, why)
 		}
-		m.Done(q)
+		bc.Done(q)
 	}, "-break-info", number)
 }
 
 // tellInvalid reports the locations of this rank at which gdb has disabled a breakpoint
 // because its condition is not valid there. gdb disables those of other ranks as well,
 // as intended.
-func (m *Machine) tellInvalid(number int, bkpt mi.Tuple, why map[string]string) {
+func (bc *breakCommands) tellInvalid(number int, bkpt mi.Tuple, why map[string]string) {
 	if why == nil {
 		return
 	}
-	own, _ := m.mine(bkpt)
+	own, _ := bc.mine(bkpt)
 	list := own.Path("locations").Fields
 	for i, l := range bkpt.Path("locations").Fields {
 		t := l.Value.Fields
@@ -46,20 +46,20 @@ func (m *Machine) tellInvalid(number int, bkpt mi.Tuple, why map[string]string) 
 			reason, told = why[fmt.Sprint(i+1)]
 		}
 		if told && k >= 0 && t.Str("enabled") == "N" {
-			m.note("warning: failed to validate condition at location %s, disabling: %s", place, reason)
+			bc.note("warning: failed to validate condition at location %s, disabling: %s", place, reason)
 		}
 	}
 }
 
 // tellBeside reports that a new breakpoint is at the place of others, as gdb does, and
 // calls then. gdb would name the address, which differs between ranks.
-func (m *Machine) tellBeside(q *request.Request, p *point, then func()) {
-	beside := m.points.beside(p)
+func (bc *breakCommands) tellBeside(q *request.Request, p *point, then func()) {
+	beside := bc.points.beside(p)
 	if q.Again || !slices.ContainsFunc(beside, func(o *point) bool { return o.number > 0 }) {
 		then()
 		return
 	}
-	m.ask(q, func(a request.Answer) {
+	bc.ask(q, func(a request.Answer) {
 		var names []string
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
 			t := f.Value.Fields
@@ -74,7 +74,7 @@ func (m *Machine) tellBeside(q *request.Request, p *point, then func()) {
 			names = append(names, name)
 		}
 		if len(names) > 0 {
-			m.note("Note: %s also set at the same pc.", listOf("breakpoint", names))
+			bc.note("Note: %s also set at the same pc.", listOf("breakpoint", names))
 		}
 		then()
 	}, "-break-list")

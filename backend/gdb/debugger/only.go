@@ -20,14 +20,14 @@ import (
 
 // only returns the condition of a breakpoint of this rank, "" for none. A condition
 // that gdb must refuse is returned unchanged, to get gdb's error.
-func (m *Machine) only(condition string) string {
+func (bc *breakCommands) only(condition string) string {
 	switch {
-	case !m.GDB.Shared() || isUnclosed(condition):
+	case !bc.GDB.Shared() || isUnclosed(condition):
 		return condition
 	case condition == "":
-		return m.onlyHere()
+		return bc.onlyHere()
 	}
-	return m.onlyHere() + " ? (" + condition + elsewhere
+	return bc.onlyHere() + " ? (" + condition + elsewhere
 }
 
 // elsewhere follows the user's condition. && would not do: gdb checks the types of both
@@ -48,29 +48,29 @@ var conjunctions = []string{".and.", "&&", "and then", "and", "AND"}
 // condition is tried with the next conjunction; then the other ranks stop if they
 // cannot evaluate it. It returns false if gdb has accepted the condition, or refused it
 // for another reason.
-func (m *Machine) withoutChoice(q *request.Request, a request.Answer, condition, only string, again func(only string)) bool {
-	if condition == "" || isUnclosed(condition) || !m.GDB.Shared() || !a.Failed() || !strings.Contains(a.Results.Str("msg"), "A syntax error in expression, near `") {
+func (bc *breakCommands) withoutChoice(q *request.Request, a request.Answer, condition, only string, again func(only string)) bool {
+	if condition == "" || isUnclosed(condition) || !bc.GDB.Shared() || !a.Failed() || !strings.Contains(a.Results.Str("msg"), "A syntax error in expression, near `") {
 		return false
 	}
 	next := 0
 	for i, word := range conjunctions {
-		if only == m.joined(word, condition) {
+		if only == bc.joined(word, condition) {
 			next = i + 1
 		}
 	}
 	switch {
 	case next == 0 && !strings.Contains(a.Results.Str("msg"), noChoice) || next == len(conjunctions):
 		return false
-	case next == 0 && !q.Again && !m.inCall && m.StateNow() == backend.Stopped:
-		m.aloneFor(q, "a condition in Fortran")
+	case next == 0 && !q.Again && !bc.runs.inCall && bc.StateNow() == backend.Stopped:
+		bc.moves.aloneFor(q, "a condition in Fortran")
 	default:
-		again(m.joined(conjunctions[next], condition))
+		again(bc.joined(conjunctions[next], condition))
 	}
 	return true
 }
 
-func (m *Machine) joined(and, condition string) string {
-	return m.onlyHere() + " " + and + " (" + condition + ")"
+func (bc *breakCommands) joined(and, condition string) string {
+	return bc.onlyHere() + " " + and + " (" + condition + ")"
 }
 
 // isUnclosed reports whether a condition closes a parenthesis that it has not opened,
@@ -91,13 +91,13 @@ func isUnclosed(condition string) bool {
 	return false
 }
 
-func (m *Machine) onlyHere() string { return fmt.Sprintf("$_inferior == %d", m.inferior) }
+func (bc *breakCommands) onlyHere() string { return fmt.Sprintf("$_inferior == %d", bc.inferior) }
 
 // withoutOnly removes what only has added.
-func (m *Machine) withoutOnly(text string) string {
-	text = strings.ReplaceAll(text, m.VariableSuffix(), "")
-	rest, ok := strings.CutPrefix(text, m.onlyHere())
-	if !ok || !m.GDB.Shared() {
+func (bc *breakCommands) withoutOnly(text string) string {
+	text = strings.ReplaceAll(text, bc.VariableSuffix(), "")
+	rest, ok := strings.CutPrefix(text, bc.onlyHere())
+	if !ok || !bc.GDB.Shared() {
 		return text
 	}
 	rest = afterOnly.ReplaceAllString(rest, "")
@@ -112,14 +112,14 @@ var afterOnly = regexp.MustCompile(`^ (?:\?|&&|\.and\.|and then|and|AND) \(`)
 
 // words returns gdb's error as if gdb had this rank alone: without what only has added,
 // where gdb quotes the rest of a condition that it cannot parse.
-func (m *Machine) words(a request.Answer) string {
+func (bc *breakCommands) words(a request.Answer) string {
 	text := strings.Replace(a.Results.Str("msg"), elsewhere, ")", 1)
-	text = strings.Replace(text, "`if "+m.onlyHere()+" ? (", "`if ", 1)
+	text = strings.Replace(text, "`if "+bc.onlyHere()+" ? (", "`if ", 1)
 	// the condition opens more than it closes
 	if rest, ok := strings.CutSuffix(text, "`: 0'."); ok {
 		text = rest + "`'."
 	}
-	if rest, ok := strings.CutSuffix(text, ")'."); ok && m.GDB.Shared() && strings.HasPrefix(text, "A syntax error in expression, near `") {
+	if rest, ok := strings.CutSuffix(text, ")'."); ok && bc.GDB.Shared() && strings.HasPrefix(text, "A syntax error in expression, near `") {
 		return rest + "'."
 	}
 	return text
@@ -127,13 +127,13 @@ func (m *Machine) words(a request.Answer) string {
 
 // mine returns a tuple bkpt as if gdb had this rank alone: with the locations of this
 // rank. It returns false if all locations belong to other ranks.
-func (m *Machine) mine(bkpt mi.Tuple) (mi.Tuple, bool) {
-	if !m.GDB.Shared() && !m.Child { // gdb keeps the program of the parent
+func (bc *breakCommands) mine(bkpt mi.Tuple) (mi.Tuple, bool) {
+	if !bc.GDB.Shared() && !bc.Child { // gdb keeps the program of the parent
 		return bkpt, true
 	}
 	var places mi.Tuple
 	for _, l := range bkpt.Path("locations").Fields {
-		if m.among(l.Value.Fields) {
+		if bc.among(l.Value.Fields) {
 			places = append(places, l)
 		}
 	}
@@ -143,7 +143,7 @@ func (m *Machine) mine(bkpt mi.Tuple) (mi.Tuple, bool) {
 		case f.Name == "locations":
 			continue
 		case f.Name == "cond":
-			f.Value.Str = m.withoutOnly(f.Value.Str)
+			f.Value.Str = bc.withoutOnly(f.Value.Str)
 			if f.Value.Str == "" {
 				continue
 			}
@@ -166,15 +166,15 @@ func (m *Machine) mine(bkpt mi.Tuple) (mi.Tuple, bool) {
 		return own, true
 	}
 	_, several := bkpt.Get("locations")
-	return own, !several && m.among(bkpt)
+	return own, !several && bc.among(bkpt)
 }
 
 // among reports whether a location is in this rank. One without thread groups is that
 // of a pending breakpoint or a watchpoint.
-func (m *Machine) among(location mi.Tuple) bool {
+func (bc *breakCommands) among(location mi.Tuple) bool {
 	groups, ok := location.Get("thread-groups")
 	if !ok {
 		return true
 	}
-	return slices.ContainsFunc(groups.Fields, func(f mi.Field) bool { return f.Value.Str == m.group })
+	return slices.ContainsFunc(groups.Fields, func(f mi.Field) bool { return f.Value.Str == bc.group })
 }

@@ -13,25 +13,25 @@ const programUnit = "MAIN__"
 
 // entersProgramUnit lets a rank that has come to such a main go on to the program unit, where gdb's start stops, too. Where there
 // is none the stop at main is told.
-func (m *Machine) entersProgramUnit(r *run, t *values.Thread) bool {
+func (st *stops) entersProgramUnit(r *run, t *values.Thread) bool {
 	f, ok := values.FrameIn(t.Stop)
-	p := m.points.at(t.Stop)
-	if m.attach.away != stopAtMain || !ok || p == nil || p.number != 0 || !gdbtext.IsFortran(f.File) {
+	p := st.points.at(t.Stop)
+	if st.attach.away != stopAtMain || !ok || p == nil || p.number != 0 || !gdbtext.IsFortran(f.File) {
 		return false
 	}
-	m.arrived()
-	m.attach.away = programUnit
+	st.attach.arrived()
+	st.attach.away = programUnit
 	q := request.Internal("launch")
-	m.breakAtStart(q, programUnit, func(a request.Answer) {
+	st.attach.breakAtStart(q, programUnit, func(a request.Answer) {
 		switch {
-		case m.State.IsOver():
+		case st.State.IsOver():
 		case a.Failed():
-			m.arrived()
-			m.reportStop(r, t)
+			st.attach.arrived()
+			st.reportStop(r, t)
 		default:
-			m.points.claim(0, programUnit, a.Results.Path("bkpt").Fields)
-			m.resumeAll(q)
-			m.run.silent = true
+			st.points.claim(0, programUnit, a.Results.Path("bkpt").Fields)
+			st.runs.resumeAll(q)
+			st.run.silent = true
 		}
 	})
 	return true

@@ -14,6 +14,13 @@ import (
 	"sdm/protocol"
 )
 
+// settings executes lines of gdb's command line, and keeps what they set.
+type settings struct {
+	*Machine
+	signals    map[string]protocol.SignalInfo // the user's handling, in a shared gdb
+	identified bool                           // see identify
+}
+
 // resuming are gdb's commands that resume a target, with gdb's abbreviations. Without &
 // gdb reads no command until the target stops (GDB manual, Background Execution).
 var resuming = []string{
@@ -46,16 +53,16 @@ var needWords = []string{"python", "py", "guile", "gu", "shell", "!", "compile",
 
 // ownLines are gdb commands for which sdm has its own.
 var ownLines = map[string]func(*Machine, *request.Request){
-	"kill": (*Machine).kill, "k": (*Machine).kill,
-	"detach": (*Machine).detach, "det": (*Machine).detach,
+	"kill": func(m *Machine, q *request.Request) { m.ending.kill(q) }, "k": func(m *Machine, q *request.Request) { m.ending.kill(q) },
+	"detach": func(m *Machine, q *request.Request) { m.ending.detachRank(q) }, "det": func(m *Machine, q *request.Request) { m.ending.detachRank(q) },
 	"interrupt": (*Machine).interrupt, "-exec-interrupt": (*Machine).interrupt,
-	"-target-detach": (*Machine).detach,
+	"-target-detach": func(m *Machine, q *request.Request) { m.ending.detachRank(q) },
 }
 
 // intercept answers lines that must not reach gdb unchanged.
-func (m *Machine) intercept(q *request.Request, line string) bool {
+func (se *settings) intercept(q *request.Request, line string) bool {
 	word, rest, _ := strings.Cut(line, " ")
-	if m.cannotBe(q, line) || m.disturbs(q, line) {
+	if se.cannotBe(q, line) || se.moves.disturbs(q, line) {
 		return true
 	}
 	why, refused := refusedLines[word]
@@ -63,47 +70,47 @@ func (m *Machine) intercept(q *request.Request, line string) bool {
 		why, refused = linesHint, true
 	}
 	if refused {
-		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: word + " is not handed to gdb", Hint: why})
+		se.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: word + " is not handed to gdb", Hint: why})
 		return true
 	}
 	if do, ok := ownLines[word]; ok {
-		do(m, q)
+		do(se.Machine, q)
 		return true
 	}
 	return false
 }
 
 // passLine executes a line of gdb's command line.
-func (m *Machine) passLine(q *request.Request) {
+func (se *settings) passLine(q *request.Request) {
 	line := strings.TrimSpace(q.Args.Text)
-	if m.intercept(q, line) {
+	if se.intercept(q, line) {
 		return
 	}
-	m.keepHandling(line)
-	m.GDB.elements = m.GDB.elements || setsElements.MatchString(line)
+	se.attach.keepHandling(line)
+	se.GDB.elements = se.GDB.elements || setsElements.MatchString(line)
 	if found := setsObject.FindStringSubmatch(line); found != nil {
-		m.GDB.objects = !slices.Contains([]string{"off", "of", "no", "n", "disable", "0"}, found[1])
+		se.GDB.objects = !slices.Contains([]string{"off", "of", "no", "n", "disable", "0"}, found[1])
 	}
 	line = withoutInput(line)
 	word, _, _ := strings.Cut(line, " ")
 	if slices.Contains(resuming, word) {
-		if m.StateNow() != backend.Stopped {
-			m.Fail(q, m.StateNow().Refuse(protocol.NeedStopped))
+		if se.StateNow() != backend.Stopped {
+			se.Fail(q, se.StateNow().Refuse(protocol.NeedStopped))
 			return
 		}
-		m.thaw()
+		se.attach.thaw()
 		line = strings.TrimSuffix(line, "&") + "&"
 	}
-	if aboutPlace.MatchString(line) && m.GDB.Shared() && m.StateNow() == backend.Stopped {
-		m.Tell(q.What(), "-interpreter-exec", append(m.At(q), "console", "frame")...)
+	if aboutPlace.MatchString(line) && se.GDB.Shared() && se.StateNow() == backend.Stopped {
+		se.Tell(q.What(), "-interpreter-exec", append(se.At(q), "console", "frame")...)
 	}
-	where := m.Where(q)
+	where := se.Where(q)
 	if setsLanguage.MatchString(line) {
 		where = nil // with --thread and --frame gdb would restore the previous language
 	}
-	m.pass(q, false, "-interpreter-exec", append(where, "console", line)...)
+	se.pass(q, false, "-interpreter-exec", append(where, "console", line)...)
 	if strings.HasPrefix(line, "info line") || word == "x" || strings.HasPrefix(word, "x/") {
-		m.values.Printer.KeepLine(q)
+		se.values.Printer.KeepLine(q)
 	}
 }
 
@@ -151,46 +158,46 @@ func withoutInput(line string) string {
 
 // passMI executes a GDB/MI command, after making the thread and frame that the user has
 // selected gdb's selection.
-func (m *Machine) passMI(q *request.Request) {
+func (se *settings) passMI(q *request.Request) {
 	line := strings.TrimSpace(q.Args.Text)
 	if !strings.HasPrefix(line, "-") {
-		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "a GDB/MI command begins with a dash", Hint: "gdb COMMAND hands over a line of gdb's command line"})
+		se.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "a GDB/MI command begins with a dash", Hint: "gdb COMMAND hands over a line of gdb's command line"})
 		return
 	}
-	if m.intercept(q, line) {
+	if se.intercept(q, line) {
 		return
 	}
-	if m.StateNow() == backend.Stopped {
+	if se.StateNow() == backend.Stopped {
 		if strings.HasPrefix(line, "-exec-") {
-			m.thaw()
+			se.attach.thaw()
 		}
-		at := m.At(q)
-		m.Tell(q.What(), "-thread-select", at[1])
-		m.Tell(q.What(), "-stack-select-frame", at[3])
+		at := se.At(q)
+		se.Tell(q.What(), "-thread-select", at[1])
+		se.Tell(q.What(), "-stack-select-frame", at[3])
 	}
-	m.pass(q, true, line)
+	se.pass(q, true, line)
 }
 
-func (m *Machine) pass(q *request.Request, raw bool, command string, args ...string) {
+func (se *settings) pass(q *request.Request, raw bool, command string, args ...string) {
 	var k *call
-	k = m.ask(q, func(a request.Answer) { m.passed(q, k, a) }, command, args...)
+	k = se.ask(q, func(a request.Answer) { se.passed(q, k, a) }, command, args...)
 	k.Print, k.Raw = true, raw
 }
 
 // endedEarly answers for a line that has failed after some output: frame apply and
 // thread apply, for instance.
-func (m *Machine) endedEarly(q *request.Request, a request.Answer) {
+func (se *settings) endedEarly(q *request.Request, a request.Answer) {
 	message := a.Results.Str("msg")
 	text := strings.TrimRight(withoutNumbers(a.Text), "\n")
 	if strings.TrimRight(message, "\n") == text || text == "" {
-		m.Refused(q, a)
+		se.Refused(q, a)
 		return
 	}
-	m.stoppedInCall(a)
+	se.runs.stoppedInCall(a)
 	if !strings.HasSuffix(text, message) { // otherwise it is in the output as well
 		text += "\n" + message
 	}
-	m.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: text})
+	se.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: text})
 }
 
 var historyNumbers = regexp.MustCompile(`(?m)^\$[0-9]+ = `)
@@ -201,9 +208,9 @@ func withoutNumbers(text string) string { return historyNumbers.ReplaceAllString
 
 // passed processes the result. If the line has resumed the target, that counts as a
 // resume of the rank.
-func (m *Machine) passed(q *request.Request, k *call, a request.Answer) {
+func (se *settings) passed(q *request.Request, k *call, a request.Answer) {
 	if a.Failed() {
-		m.endedEarly(q, a)
+		se.endedEarly(q, a)
 		return
 	}
 	text := a.Text
@@ -214,10 +221,10 @@ func (m *Machine) passed(q *request.Request, k *call, a request.Answer) {
 		text = gdbtext.TruncateText(text, values.MostShown)
 	}
 	if protocol.IsSetting(q.Args.Text) {
-		text = m.GDB.setting.saidOf(q.Command, text)
+		text = se.GDB.setting.saidOf(q.Command, text)
 	}
 	if infoProgram.MatchString(q.Args.Text) {
-		text = m.ownStandpoints(text)
+		text = se.ownStandpoints(text)
 	}
 	if k.Raw {
 		r := a.Record
@@ -226,15 +233,15 @@ func (m *Machine) passed(q *request.Request, k *call, a request.Answer) {
 	}
 	if id, ok := a.Results.Int("new-thread-id"); ok {
 		f, _ := values.FrameIn(a.Results)
-		m.chosen = request.Selection{Thread: m.threads.Ours(id), Frame: f.Level}
+		se.chosen = request.Selection{Thread: se.threads.Ours(id), Frame: f.Level}
 	}
-	if a.Name != "running" || m.run != nil || m.State != backend.Stopped {
-		m.Reply(q, values.TextBody{Text: text})
+	if a.Name != "running" || se.run != nil || se.State != backend.Stopped {
+		se.Reply(q, values.TextBody{Text: text})
 		return
 	}
-	m.run = &run{request: q, token: k.token, back: goesBack(q.Args.Text)}
-	m.nowRunning(m.run, values.TextBody{Text: text})
-	if others := m.othersUnlocked(); others != nil {
+	se.run = &run{request: q, token: k.token, back: goesBack(q.Args.Text)}
+	se.runs.nowRunning(se.run, values.TextBody{Text: text})
+	if others := se.runs.othersUnlocked(); others != nil {
 		others()
 	}
 }

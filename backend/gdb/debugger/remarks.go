@@ -142,13 +142,13 @@ func (m *Machine) remark() { m.remarkBut(func(string) bool { return false }) }
 // remarkBut is remark without lines that are reported anyway.
 func (m *Machine) remarkBut(told func(line string) bool) {
 	text := m.GDB.remarks.take(func(line string) string {
-		if told(line) || m.repeats(line) || ofNoUse.MatchString(line) {
+		if told(line) || m.attach.repeats(line) || ofNoUse.MatchString(line) {
 			return ""
 		}
 		return m.GDB.translated(line)
 	})
 	if text != "" {
-		m.note("%s", text)
+		m.breaks.note("%s", text)
 	}
 }
 
@@ -161,6 +161,6 @@ func (k *call) remarked(r mi.Record) {
 		return
 	}
 	k.by.remarkBut(func(line string) bool {
-		return line == r.Results.Str("msg") || k.of.Args.Pending && isUnknownPlace(line) && (k.of.Again || line == k.by.refusal)
+		return line == r.Results.Str("msg") || k.of.Args.Pending && isUnknownPlace(line) && (k.of.Again || line == k.by.breaks.refusal)
 	})
 }

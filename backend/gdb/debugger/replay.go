@@ -14,7 +14,7 @@ import (
 
 // replay executes commands one after another, since one may refer to the breakpoint of
 // an earlier one, and then calls then. Failures are reported.
-func (m *Machine) replay(list []protocol.Command, then func()) {
+func (att *attachment) replay(list []protocol.Command, then func()) {
 	for len(list) > 0 {
 		c := list[0]
 		list = list[1:]
@@ -22,16 +22,16 @@ func (m *Machine) replay(list []protocol.Command, then func()) {
 		if !ok {
 			continue
 		}
-		q := &request.Request{Command: &request.Command{Name: c.Name, Args: c.Args}, Began: m.now, Again: true}
+		q := &request.Request{Command: &request.Command{Name: c.Name, Args: c.Args}, Began: att.now, Again: true}
 		q.Into = func(g protocol.Group) {
 			if g.Kind == protocol.KindFault {
-				m.notAgain(q, g)
+				att.notAgain(q, g)
 			}
-			if !m.State.IsOver() {
-				m.replay(list, then)
+			if !att.State.IsOver() {
+				att.replay(list, then)
 			}
 		}
-		row.do(m, q)
+		row.do(att.Machine, q)
 		return
 	}
 	then()
@@ -46,7 +46,7 @@ func faultIn(g protocol.Group) *protocol.Fault {
 	return &f
 }
 
-func (m *Machine) notAgain(q *request.Request, g protocol.Group) {
+func (att *attachment) notAgain(q *request.Request, g protocol.Group) {
 	f := faultIn(g)
 	if f == nil {
 		return
@@ -58,15 +58,15 @@ func (m *Machine) notAgain(q *request.Request, g protocol.Group) {
 	case q.Args.Breakpoint != 0:
 		text = fmt.Sprintf("breakpoint %d (%s)", q.Args.Breakpoint, text)
 	}
-	m.Event(protocol.KindNote, protocol.Note{Text: text + " could not be set again: " + f.Message})
+	att.Event(protocol.KindNote, protocol.Note{Text: text + " could not be set again: " + f.Message})
 }
 
 // before returns the commands for a rank that starts. At its first instruction no
 // libraries are loaded, so breakpoints become pending.
-func (m *Machine) before() []protocol.Command {
-	all := slices.Clone(m.Target.Before)
+func (att *attachment) before() []protocol.Command {
+	all := slices.Clone(att.Target.Before)
 	for i := range all {
-		if info, _ := protocol.LookupCommand(all[i].Name); m.Target.Held && info.MakesPoint() && info.Takes("location") {
+		if info, _ := protocol.LookupCommand(all[i].Name); att.Target.Held && info.MakesPoint() && info.Takes("location") {
 			all[i].Args.Pending = true
 		}
 	}

@@ -38,10 +38,10 @@ func (m *Machine) Fail(q *request.Request, f *protocol.Fault) {
 
 // Refused answers with gdb's error message.
 func (m *Machine) Refused(q *request.Request, a request.Answer) {
-	m.stoppedInCall(a)
+	m.runs.stoppedInCall(a)
 	message := a.Results.Str("msg")
 	if q.Args.Condition != "" {
-		message = m.words(a)
+		message = m.breaks.words(a)
 	}
 	if found := unknownNumber.FindStringSubmatch(message); found != nil && len(q.Args.Breakpoints) > 0 {
 		m.Fail(q, noBreakpoint(m.points.ours(found[1])))
@@ -59,7 +59,7 @@ var unknownNumber = regexp.MustCompile(`^No breakpoint number ([0-9]+)\.$`)
 
 func (m *Machine) Say(q *request.Request, g protocol.Group) {
 	if g.Kind == protocol.KindResult && (!q.Answered || q.Again) {
-		m.remember(q)
+		m.rescue.remember(q)
 		m.values.Printer.KeepPrinted(q, g)
 	}
 	if q.Answered {

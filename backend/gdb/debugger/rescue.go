@@ -26,11 +26,12 @@ import (
 // If gdb died before it had the rank under control, another one starts over, and the
 // request stays open.
 type rescue struct {
+	*Machine
 	under   bool               // recovery is under way
 	running bool               // it was running
 	away    string             // to this first stop
 	seeks   bool               // as a wrapper, to its program
-	journal []protocol.Command // commands that the new gdb must execute
+	repeats []protocol.Command // commands that the new gdb must execute
 	cause   string             // how gdb ended
 	alive   bool               // gdb has not died but detached; see letForgottenGo
 	detach  *request.Request   // the new gdb has to detach for this request
@@ -46,110 +47,110 @@ const mostRescues = 3
 const rescueWait = time.Minute
 
 // remember adds an executed command to the journal, or removes what it has ended.
-func (m *Machine) remember(q *request.Request) {
+func (rs *rescue) remember(q *request.Request) {
 	info, _ := protocol.LookupCommand(q.Name)
 	switch {
 	case q.Name == "gdb" && protocol.IsSetting(q.Args.Text):
-		m.rememberLine(q)
+		rs.rememberLine(q)
 	case info.Lasts():
 		for _, a := range q.Args.PerBreakpoint() {
 			if q.Located != "" {
 				a.Location = q.Located
 			}
-			m.journal = append(m.journal, protocol.Command{Name: q.Name, Args: a})
+			rs.journal = append(rs.journal, protocol.Command{Name: q.Name, Args: a})
 		}
 	case info.Effect != protocol.Removes || !info.ChangesPoints():
 	case len(q.Args.Breakpoints) == 0:
-		m.journal = slices.DeleteFunc(m.journal, func(c protocol.Command) bool {
+		rs.journal = slices.DeleteFunc(rs.journal, func(c protocol.Command) bool {
 			of, _ := protocol.LookupCommand(c.Name)
 			return of.Object == protocol.Breakpoints
 		})
 	default:
 		for _, n := range q.Args.Breakpoints {
-			m.forget(n)
+			rs.forget(n)
 		}
 	}
 }
 
 // rememberLine adds a line for gdb, in place of an equal one.
-func (m *Machine) rememberLine(q *request.Request) {
-	m.journal = slices.DeleteFunc(m.journal, func(c protocol.Command) bool { return c.Name == "gdb" && c.Args.Text == q.Args.Text })
-	m.journal = append(m.journal, protocol.Command{Name: "gdb", Args: q.Args})
+func (rs *rescue) rememberLine(q *request.Request) {
+	rs.journal = slices.DeleteFunc(rs.journal, func(c protocol.Command) bool { return c.Name == "gdb" && c.Args.Text == q.Args.Text })
+	rs.journal = append(rs.journal, protocol.Command{Name: "gdb", Args: q.Args})
 }
 
 // forget removes all commands about a breakpoint that does not exist any more.
-func (m *Machine) forget(number int) {
-	m.journal = slices.DeleteFunc(m.journal, func(c protocol.Command) bool {
+func (rs *rescue) forget(number int) {
+	rs.journal = slices.DeleteFunc(rs.journal, func(c protocol.Command) bool {
 		return number != 0 && (c.Args.Breakpoint == number || c.Args.ChangesOnly(number))
 	})
 }
 
 // canBeRescued reports whether another gdb may take over the rank.
-func (m *Machine) canBeRescued() bool {
-	late := m.rescue.under && m.now >= m.rescue.bound.until
-	return !m.State.IsOver() && !m.ending.killing && !m.ending.leaving && m.rescue.count < mostRescues && !late
+func (rs *rescue) canBeRescued() bool {
+	late := rs.under && rs.now >= rs.bound.until
+	return !rs.State.IsOver() && !rs.ending.killing && !rs.ending.leaving && rs.count < mostRescues && !late
 }
 
 // orphaned processes the end of gdb if another one will take over.
-func (m *Machine) orphaned(now time.Duration, cause string) {
-	m.now = now
-	m.rescue.count++
-	m.rescue.cause = cause
+func (rs *rescue) orphaned(now time.Duration, cause string) {
+	rs.now = now
+	rs.count++
+	rs.cause = cause
 	switch {
-	case m.rescue.under: // this gdb was about to take over
-		m.Event(protocol.KindNote, protocol.Note{Text: "gdb died (" + cause + ") while it took the rank over; another one is started"})
+	case rs.under: // this gdb was about to take over
+		rs.Event(protocol.KindNote, protocol.Note{Text: "gdb died (" + cause + ") while it took the rank over; another one is started"})
 		return
-	case m.State == backend.Attaching && m.run == nil:
-		m.Event(protocol.KindNote, protocol.Note{Text: "gdb died (" + cause + ") before it had the rank under control; another one is started"})
+	case rs.State == backend.Attaching && rs.run == nil:
+		rs.Event(protocol.KindNote, protocol.Note{Text: "gdb died (" + cause + ") before it had the rank under control; another one is started"})
 		return
 	}
-	m.beginRescue()
-	m.moving = nil
-	stopping := m.watch.unheard != nil || m.run != nil && m.run.interrupted
+	rs.beginRescue()
+	rs.moves.moving = nil
+	stopping := rs.watch.unheard != nil || rs.run != nil && rs.run.interrupted
 	// Without a run the stop of the rank is about to be reported.
-	m.rescue.running = m.run != nil && !stopping && (m.State == backend.Running || m.run.silent || m.State == backend.Attaching)
-	m.rescue.away, m.rescue.seeks = m.attach.away, m.attach.seeks
-	m.rescue.journal, m.journal = m.journal, nil
-	if m.State == backend.Attaching || !m.rescue.running {
+	rs.running = rs.run != nil && !stopping && (rs.State == backend.Running || rs.run.silent || rs.State == backend.Attaching)
+	rs.away, rs.seeks = rs.attach.away, rs.attach.seeks
+	rs.repeats, rs.journal = rs.journal, nil
+	if rs.State == backend.Attaching || !rs.running {
 		// a stopped rank runs now; reported before the failures, so that a user can
 		// wait for it
-		m.Event(protocol.KindRunning, struct{}{})
+		rs.Event(protocol.KindRunning, struct{}{})
 	}
-	m.rescue.detach = m.ending.detach
-	for _, q := range slices.Clone(m.Open) {
+	rs.detach = rs.ending.detach
+	for _, q := range slices.Clone(rs.Open) {
 		switch {
 		case q.Name == "detach": // the new gdb does it
-			m.rescue.detach = q
+			rs.detach = q
 		case q.Name == "interrupt": // the rank is stopped
-			m.Done(q)
+			rs.Done(q)
 		default:
-			m.Fail(q, &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb died (" + cause + ")", Hint: "another gdb takes the rank over: ask again"})
+			rs.Fail(q, &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb died (" + cause + ")", Hint: "another gdb takes the rank over: ask again"})
 		}
 	}
-	m.State = backend.Attaching
+	rs.State = backend.Attaching
 }
 
 // beginRescue starts the deadline for the gdbs that try to take over.
-func (m *Machine) beginRescue() {
-	m.rescue.under = true
-	m.rescue.bound = LimitOf(m.now, cmp.Or(m.GDB.Bound.wait, rescueWait))
+func (rs *rescue) beginRescue() {
+	rs.under = true
+	rs.bound = LimitOf(rs.now, cmp.Or(rs.GDB.Bound.wait, rescueWait))
 }
 
 // TakeOver attaches with a new gdb, which the machine already has.
 func (m *Machine) TakeOver(now time.Duration) {
 	m.now = now
-	m.threads, m.counted, m.points, m.signals, m.abort.read = nil, 0, breakpoints{}, nil, false
-	m.run, m.watch, m.ending = nil, watch{}, ending{}
-	m.held = nil
+	m.threads, m.counted, m.points, m.settings.signals, m.abort.read = nil, 0, breakpoints{}, nil, false
+	m.run, m.watch, m.ending = nil, watch{}, ending{Machine: m}
+	m.stops.held = nil
 	m.values.Displays.GDBGone()
-	m.identified = false
+	m.settings.identified = false
 	m.Record = recording{Wanted: m.Record.Wanted}
 	m.chosen = request.Selection{Thread: 1}
 	m.journal = nil
 	if m.rescue.under {
 		m.GDB.Bound = m.rescue.bound
 		m.ending.killAt = m.rescue.bound.until
-		m.beginAttach(request.Internal("attach"), m.attach.stopAt, true)
+		m.attach.beginAttach(request.Internal("attach"), m.attach.stopAt, true)
 		return
 	}
 	q := request.Internal("attach")
@@ -157,106 +158,106 @@ func (m *Machine) TakeOver(now time.Duration) {
 		q = m.Open[0]
 	}
 	m.values.Displays.Forget() // see before
-	m.beginAttach(q, m.attach.stopAt, true)
+	m.attach.beginAttach(q, m.attach.stopAt, true)
 }
 
 // rescued restores the state that the rank had when its gdb died.
-func (m *Machine) rescued(first *values.Thread) {
-	if m.moving != nil {
-		m.ask(request.Internal("hand over"), func(a request.Answer) {
-			m.recognize(a.Results)
-			m.wake()
-		}, "-list-thread-groups", m.group)
+func (rs *rescue) rescued(first *values.Thread) {
+	if rs.moves.moving != nil {
+		rs.ask(request.Internal("hand over"), func(a request.Answer) {
+			rs.moves.recognize(a.Results)
+			rs.moves.wake()
+		}, "-list-thread-groups", rs.group)
 		return
 	}
-	if q := m.rescue.detach; q != nil {
-		m.rescue.under, m.rescue.detach, m.ending.killAt = false, nil, 0
-		m.detachAtOnce(q, nil)
+	if q := rs.detach; q != nil {
+		rs.under, rs.detach, rs.ending.killAt = false, nil, 0
+		rs.ending.detachAtOnce(q, func() {})
 		return
 	}
-	m.replay(m.rescue.journal, func() {
+	rs.attach.replay(rs.repeats, func() {
 		switch {
-		case !m.rescue.running:
-			m.standsAgain(first)
-		case m.rescue.seeks:
-			m.runToProgram(request.Internal("launch"), m.runsAgain, func(string) { m.standsAgain(first) })
-		case m.rescue.away != "":
-			m.toFirstStop(first)
+		case !rs.running:
+			rs.standsAgain(first)
+		case rs.seeks:
+			rs.attach.runToProgram(request.Internal("launch"), rs.runsAgain, func(string) { rs.standsAgain(first) })
+		case rs.away != "":
+			rs.toFirstStop(first)
 		default:
-			m.runsAgain()
+			rs.runsAgain()
 		}
 	})
 }
 
 // toFirstStop lets the rank run to its first stop. If it is in main already and was to
 // stop there, it has passed that place and stays where it is.
-func (m *Machine) toFirstStop(first *values.Thread) {
-	m.ask(request.Internal("launch"), func(a request.Answer) {
+func (rs *rescue) toFirstStop(first *values.Thread) {
+	rs.ask(request.Internal("launch"), func(a request.Answer) {
 		for v := range a.Results.Path("stack").Fields.All("frame") {
-			if m.rescue.away == stopAtMain && v.Fields.Str("func") == "main" {
-				m.standsAgain(first)
+			if rs.away == stopAtMain && v.Fields.Str("func") == "main" {
+				rs.standsAgain(first)
 				return
 			}
 		}
-		m.breakAtStart(request.Internal("launch"), m.rescue.away, func(a request.Answer) {
+		rs.attach.breakAtStart(request.Internal("launch"), rs.away, func(a request.Answer) {
 			if a.Failed() {
-				m.standsAgain(first)
+				rs.standsAgain(first)
 				return
 			}
-			m.points.claim(0, m.rescue.away, a.Results.Path("bkpt").Fields)
-			m.attach.away = m.rescue.away
-			m.runsAgain()
+			rs.points.claim(0, rs.away, a.Results.Path("bkpt").Fields)
+			rs.attach.away = rs.away
+			rs.runsAgain()
 		})
-	}, "-stack-list-frames", "--thread", m.GDBThread(first.ID), "0", "999")
+	}, "-stack-list-frames", "--thread", rs.GDBThread(first.ID), "0", "999")
 }
 
 // standsAgain reports the rank as stopped after a new gdb has taken over.
-func (m *Machine) standsAgain(first *values.Thread) {
+func (rs *rescue) standsAgain(first *values.Thread) {
 	reason := "attached"
-	if m.IsCore() {
+	if rs.IsCore() {
 		reason = ""
 	}
-	if m.takenOver() {
-		m.stopNamed(first, reason)
+	if rs.takenOver() {
+		rs.stops.stopNamed(first, reason)
 	}
 }
 
 // runsAgain resumes the rank; to the user it is running.
-func (m *Machine) runsAgain() {
-	if m.takenOver() {
-		m.State = backend.Stopped
-		m.resumeAll(request.Internal("continue"))
-		m.run.silent = true
+func (rs *rescue) runsAgain() {
+	if rs.takenOver() {
+		rs.State = backend.Stopped
+		rs.runs.resumeAll(request.Internal("continue"))
+		rs.run.silent = true
 	}
 }
 
 // takenOver ends the recovery, unless the rank has ended meanwhile.
-func (m *Machine) takenOver() bool {
-	if m.State.IsOver() {
+func (rs *rescue) takenOver() bool {
+	if rs.State.IsOver() {
 		return false
 	}
 	text := "another one has taken the rank over, with its breakpoints. It may have run on a little"
-	if m.IsCore() {
+	if rs.IsCore() {
 		text = "another one has opened the core file"
 	}
-	m.rescue.under, m.ending.killAt = false, 0
-	m.watchAbort()
-	if m.rescue.alive {
-		m.rescue.alive = false
-		m.Event(protocol.KindNote, protocol.Note{Text: "the rank has a gdb of its own now: of the one that it shared, " + m.rescue.cause + ". It may have run on a little"})
+	rs.under, rs.ending.killAt = false, 0
+	rs.abort.watchAbort()
+	if rs.alive {
+		rs.alive = false
+		rs.Event(protocol.KindNote, protocol.Note{Text: "the rank has a gdb of its own now: of the one that it shared, " + rs.cause + ". It may have run on a little"})
 		return true
 	}
-	m.Event(protocol.KindNote, protocol.Note{Text: "gdb died (" + m.rescue.cause + "); " + text})
+	rs.Event(protocol.KindNote, protocol.Note{Text: "gdb died (" + rs.cause + "); " + text})
 	return true
 }
 
 // abandoned reports the rank as lost if no gdb can take over.
-func (m *Machine) abandoned(why string) {
-	m.rescue.under = false
-	cause := "gdb died (" + m.rescue.cause + "), and no other could take the rank over: " + why
-	if m.moving != nil {
-		cause = "the gdb that the rank was to get for " + m.moving.why + " could not take it over: " + why
+func (rs *rescue) abandoned(why string) {
+	rs.under = false
+	cause := "gdb died (" + rs.cause + "), and no other could take the rank over: " + why
+	if rs.moves.moving != nil {
+		cause = "the gdb that the rank was to get for " + rs.moves.moving.why + " could not take it over: " + why
 	}
-	m.Event(protocol.KindLost, protocol.Missing{Cause: cause})
-	m.finish(m.State)
+	rs.Event(protocol.KindLost, protocol.Missing{Cause: cause})
+	rs.ending.finish(rs.State)
 }

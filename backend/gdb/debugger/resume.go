@@ -14,6 +14,13 @@ import (
 	"sdm/protocol"
 )
 
+// runs resumes the rank, and knows when it stands.
+type runs struct {
+	*Machine
+	inCall  bool   // a function called in an expression has stopped (callOver)
+	locking string // the user's scheduler-locking
+}
+
 // run is one resume of the rank, from the command to the stop of its last thread. In
 // non-stop mode gdb resumes and stops threads one by one; to the user it is one resume
 // and one stop of the process:
@@ -52,131 +59,131 @@ type run struct {
 const again = 500 * time.Millisecond
 
 // resumeAll resumes all threads. q may have been answered already.
-func (m *Machine) resumeAll(q *request.Request) {
-	m.resume(q, nil, "-exec-continue", "--thread-group", m.group)
+func (rn *runs) resumeAll(q *request.Request) {
+	rn.resume(q, nil, "-exec-continue", "--thread-group", rn.group)
 }
 
 // resumeOne executes a command for the selected thread and resumes the others.
-func (m *Machine) resumeOne(q *request.Request, command string, args ...string) {
-	at := m.At(q)
+func (rn *runs) resumeOne(q *request.Request, command string, args ...string) {
+	at := rn.At(q)
 	step := isStep(q.Name)
 	if step {
 		at = at[:2] // a step applies to the innermost frame
 	}
-	others := m.othersUnlocked()
-	if m.locking == "step" && step {
+	others := rn.othersUnlocked()
+	if rn.locking == "step" && step {
 		others = nil
 	}
-	m.resume(q, others, command, append(at, args...)...)
-	m.run.thread = m.chosen.Thread
+	rn.resume(q, others, command, append(at, args...)...)
+	rn.run.thread = rn.chosen.Thread
 }
 
 // othersUnlocked returns a function that resumes the other threads, or nil if the user
 // has locked them.
-func (m *Machine) othersUnlocked() func() {
-	if m.locking == "on" || m.Target.AllStop {
+func (rn *runs) othersUnlocked() func() {
+	if rn.locking == "on" || rn.Target.AllStop {
 		return nil
 	}
-	return m.others
+	return rn.others
 }
 
-func (m *Machine) resume(q *request.Request, others func(), command string, args ...string) {
-	m.thaw()
-	m.leaveStart()
-	m.Record.limit = ""
-	m.within = within{}
-	m.countHits()
+func (rn *runs) resume(q *request.Request, others func(), command string, args ...string) {
+	rn.attach.thaw()
+	rn.attach.leaveStart()
+	rn.Record.limit = ""
+	rn.stops.within = within{}
+	rn.actions.countHits()
 	r := &run{request: q, owed: 1}
-	m.run = r
-	k := m.ask(q, func(a request.Answer) { m.resumed(r, others, a) }, command, args...)
+	rn.run = r
+	k := rn.ask(q, func(a request.Answer) { rn.resumed(r, others, a) }, command, args...)
 	r.token = k.token
 }
 
 // resumed processes the result of the first resuming command.
-func (m *Machine) resumed(r *run, others func(), a request.Answer) {
+func (rn *runs) resumed(r *run, others func(), a request.Answer) {
 	r.owed--
-	if m.State.IsOver() {
+	if rn.State.IsOver() {
 		return // it has ended meanwhile
 	}
 	if a.Name != "running" {
-		if m.run == r {
-			m.run = nil
+		if rn.run == r {
+			rn.run = nil
 		}
 		if r.silent { // to the user it runs
-			m.State = backend.Running
+			rn.State = backend.Running
 		}
-		if r.silent && len(m.threads) > 0 { // it should have run on, and does not
-			t := m.speaker(r)
-			m.Event(protocol.KindNote, protocol.Note{Text: "the rank cannot run on: " + a.Results.Str("msg")})
-			m.Event(protocol.KindStopped, m.stopBody(t, ""), m.stopColumns(t)...)
+		if r.silent && len(rn.threads) > 0 { // it should have run on, and does not
+			t := rn.speaker(r)
+			rn.Event(protocol.KindNote, protocol.Note{Text: "the rank cannot run on: " + a.Results.Str("msg")})
+			rn.Event(protocol.KindStopped, rn.stops.stopBody(t, ""), rn.stops.stopColumns(t)...)
 		}
 		if a.Failed() {
-			m.Refused(r.request, a)
+			rn.Refused(r.request, a)
 		} else {
-			m.Done(r.request)
+			rn.Done(r.request)
 		}
 		return
 	}
-	m.nowRunning(r, struct{}{})
+	rn.nowRunning(r, struct{}{})
 	if others != nil {
 		others()
 	}
 }
 
 // nowRunning reports a resume and answers its command.
-func (m *Machine) nowRunning(r *run, body any) {
+func (rn *runs) nowRunning(r *run, body any) {
 	r.started = true
-	m.values.Printer.HasRun()
+	rn.values.Printer.HasRun()
 	r.pause = firstLook
-	r.lookAt = m.now + r.pause
-	for _, t := range m.threads {
+	r.lookAt = rn.now + r.pause
+	for _, t := range rn.threads {
 		t.Stop = nil // it has been reported
 	}
 	if r.silent {
-		m.State = backend.Running
+		rn.State = backend.Running
 	} else {
-		m.Event(protocol.KindRunning, struct{}{})
+		rn.Event(protocol.KindRunning, struct{}{})
 	}
-	m.Reply(r.request, body)
+	rn.Reply(r.request, body)
 }
 
 // others resumes the threads that the command has left stopped. It names them one by
 // one: a command for the whole group could arrive after the end of the step and resume
 // its thread.
-func (m *Machine) others() {
-	r := m.run
-	for _, id := range m.threads.StoppedBut(m.chosen.Thread) {
-		m.continueThread(r, id)
+func (rn *runs) others() {
+	r := rn.run
+	for _, id := range rn.threads.StoppedBut(rn.chosen.Thread) {
+		rn.continueThread(r, id)
 	}
 }
 
 // continueThread resumes one thread. Its *running comes one line after ^running; until
 // then it must not be taken for stopped.
-func (m *Machine) continueThread(r *run, id int) {
+func (rn *runs) continueThread(r *run, id int) {
 	r.owed++
-	m.ask(r.request, func(a request.Answer) {
+	rn.ask(r.request, func(a request.Answer) {
 		r.owed--
-		if t := m.threads.Find(id); t != nil && a.Name == "running" {
+		if t := rn.threads.Find(id); t != nil && a.Name == "running" {
 			t.Running = true
 		}
-	}, "-exec-continue", r.direction("--thread", m.GDBThread(id))...)
+	}, "-exec-continue", r.direction("--thread", rn.GDBThread(id))...)
 }
 
 // stopped processes a *stopped.
-func (m *Machine) stopped(stop mi.Tuple) {
-	if m.exited(stop) {
+func (rn *runs) stopped(stop mi.Tuple) {
+	if rn.ending.exited(stop) {
 		return
 	}
-	stop = m.recorded(stop)
-	t := m.setStopped(stop)
+	stop = rn.recorded(stop)
+	t := rn.setStopped(stop)
 	if t == nil {
-		m.callOver(stop)
+		rn.callOver(stop)
 		return
 	}
-	if m.State == backend.Attaching && m.attach.request != nil {
+	if rn.State == backend.Attaching && rn.attach.request != nil {
 		return
 	}
-	r := m.run
+	r := rn.run
 	if r == nil {
 		return // of a call in an expression (stoppedInCall), or late
 	}
@@ -187,21 +194,21 @@ func (m *Machine) stopped(stop mi.Tuple) {
 	if !values.OwnReason(stop) && !r.interrupted && t.ID != r.thread {
 		// It was told to stop twice, and the second time took effect in this run. The
 		// user has not asked for that.
-		m.continueThread(r, t.ID)
+		rn.continueThread(r, t.ID)
 		return
 	}
-	if m.atAbort(stop) && m.abort.told {
-		m.continueThread(r, t.ID)
+	if rn.abort.atAbort(stop) && rn.abort.told {
+		rn.continueThread(r, t.ID)
 		return
 	}
-	if p := m.points.at(stop); p.goesOn() || m.points.isPassed(p) {
-		m.passBy(r, t, p)
+	if p := rn.points.at(stop); p.goesOn() || rn.points.isPassed(p) {
+		rn.actions.passBy(r, t, p)
 		return
 	}
-	m.countDown(stop)
-	if m.ownSignal(t) && t.ID != r.thread { // gdb has forgotten where a step was to end
+	rn.breaks.countDown(stop)
+	if rn.settings.ownSignal(t) && t.ID != r.thread { // gdb has forgotten where a step was to end
 		if !r.interrupted {
-			m.continueThread(r, t.ID)
+			rn.continueThread(r, t.ID)
 			return
 		}
 		t.Stop = withoutReason(t.Stop)
@@ -220,79 +227,79 @@ func finished(stop mi.Tuple) mi.Tuple {
 
 // stoppedInCall checks whether gdb's error means that a function that an expression
 // called has stopped. Then it reports where the rank is now.
-func (m *Machine) stoppedInCall(a request.Answer) {
-	t := m.threads.Find(m.chosen.Thread)
-	if m.State != backend.Stopped || t == nil || !strings.Contains(a.Results.Str("msg"), "while in a function called from GDB") {
+func (rn *runs) stoppedInCall(a request.Answer) {
+	t := rn.threads.Find(rn.chosen.Thread)
+	if rn.State != backend.Stopped || t == nil || !strings.Contains(a.Results.Str("msg"), "while in a function called from GDB") {
 		return
 	}
-	m.inCall = true
-	m.Event(protocol.KindRunning, struct{}{})
-	m.chosen = request.Selection{Thread: t.ID}
-	m.Event(protocol.KindStopped, m.stopBody(t, ""), m.stopColumns(t)...)
+	rn.inCall = true
+	rn.Event(protocol.KindRunning, struct{}{})
+	rn.chosen = request.Selection{Thread: t.ID}
+	rn.Event(protocol.KindStopped, rn.stops.stopBody(t, ""), rn.stops.stopColumns(t)...)
 }
 
 // callOver processes a *stopped without thread and reason: with it gdb reports the end
 // of a call that stoppedInCall has seen, after that was resumed. It asks gdb for the
 // thread.
-func (m *Machine) callOver(stop mi.Tuple) {
-	if !m.inCall || m.run == nil || stop.Str("reason") != "" {
+func (rn *runs) callOver(stop mi.Tuple) {
+	if !rn.inCall || rn.run == nil || stop.Str("reason") != "" {
 		return
 	}
-	m.ask(request.Internal("continue"), func(a request.Answer) {
-		if stop, stands := m.standing(a.Results); stands {
-			m.stopped(finished(stop))
+	rn.ask(request.Internal("continue"), func(a request.Answer) {
+		if stop, stands := rn.rescue.standing(a.Results); stands {
+			rn.stopped(finished(stop))
 		}
-	}, "-list-thread-groups", m.group)
+	}, "-list-thread-groups", rn.group)
 }
 
 // settle checks whether the rank as a whole has changed its state.
-func (m *Machine) settle() {
-	if m.State.IsOver() {
+func (rn *runs) settle() {
+	if rn.State.IsOver() {
 		return
 	}
-	m.resumeNext()
-	m.settleAttach()
-	m.settleMove()
-	r := m.run
-	if r == nil || !r.started || r.owed > 0 || r.stopped == 0 || len(m.threads) == 0 || r.forgotten >= detached {
+	rn.resumeNext()
+	rn.attach.settleAttach()
+	rn.moves.settleMove()
+	r := rn.run
+	if r == nil || !r.started || r.owed > 0 || r.stopped == 0 || len(rn.threads) == 0 || r.forgotten >= detached {
 		return // without threads it has ended, and gdb will report that next; while gdb detaches they go one by one
 	}
-	if !m.threads.AnyRunning() {
-		m.standsStill(r)
+	if !rn.threads.AnyRunning() {
+		rn.standsStill(r)
 		return
 	}
 	if !r.interrupted || r.stale {
-		m.stopRest(r)
+		rn.stopRest(r)
 	}
 }
 
 // stopRest tells all running threads to stop.
-func (m *Machine) stopRest(r *run) {
+func (rn *runs) stopRest(r *run) {
 	r.interrupted, r.stale = true, false
-	r.next = m.now + again
-	m.Tell("interrupt", "-exec-interrupt", "--thread-group", m.group)
-	m.turnBack()
+	r.next = rn.now + again
+	rn.Tell("interrupt", "-exec-interrupt", "--thread-group", rn.group)
+	rn.turnBack()
 }
 
 // threadCame has a thread that is created during stopRest stopped, too.
-func (m *Machine) threadCame() {
-	if m.run != nil && m.run.interrupted {
-		m.run.stale = true
+func (rn *runs) threadCame() {
+	if rn.run != nil && rn.run.interrupted {
+		rn.run.stale = true
 	}
 }
 
 // recheck asks gdb for the states of threads that take long to stop.
-func (m *Machine) recheck() {
-	r := m.run
-	if r == nil || !r.interrupted || m.now < r.next {
+func (rn *runs) recheck() {
+	r := rn.run
+	if r == nil || !r.interrupted || rn.now < r.next {
 		return
 	}
-	m.stopRest(r)
-	m.ask(request.Internal("interrupt"), func(a request.Answer) { m.adopt(a.Results) }, "-list-thread-groups", m.group)
+	rn.stopRest(r)
+	rn.ask(request.Internal("interrupt"), func(a request.Answer) { rn.adopt(a.Results) }, "-list-thread-groups", rn.group)
 }
 
 // adopt takes the threads and their states from -list-thread-groups.
-func (m *Machine) adopt(info mi.Tuple) {
+func (rn *runs) adopt(info mi.Tuple) {
 	list, ok := info.Get("threads")
 	if !ok {
 		return
@@ -300,13 +307,13 @@ func (m *Machine) adopt(info mi.Tuple) {
 	var alive values.Threads
 	for _, f := range list.Fields {
 		n, _ := f.Value.Fields.Int("id")
-		t := m.Thread(n)
+		t := rn.Thread(n)
 		t.Running = f.Value.Fields.Str("state") == "running"
 		alive = append(alive, t)
 	}
 	slices.SortFunc(alive, func(a, b *values.Thread) int { return a.ID - b.ID })
-	m.threads = alive
-	r := m.run
+	rn.threads = alive
+	r := rn.run
 	if r == nil || len(alive) == 0 {
 		return
 	}
@@ -317,40 +324,40 @@ func (m *Machine) adopt(info mi.Tuple) {
 }
 
 // standsStill handles the complete stop of a run.
-func (m *Machine) standsStill(r *run) {
-	m.run = nil
-	t := m.speaker(r)
-	m.chosen = request.Selection{Thread: t.ID}
+func (rn *runs) standsStill(r *run) {
+	rn.run = nil
+	t := rn.speaker(r)
+	rn.chosen = request.Selection{Thread: t.ID}
 	if t.Stop != nil { // otherwise it has not run, and our SIGCONT is still pending
-		m.giveBack()
+		rn.attach.giveBack()
 	}
-	if m.ending.detach != nil {
-		m.detachHalted(func() { m.reportStop(r, t) })
+	if rn.ending.detach != nil {
+		rn.ending.detachHalted(func() { rn.stops.reportStop(r, t) })
 		return
 	}
-	if m.foundProgram(t) || m.steppedOut(r, t) || m.entersProgramUnit(r, t) {
+	if rn.attach.foundProgram(t) || rn.stops.steppedOut(r, t) || rn.stops.entersProgramUnit(r, t) {
 		return
 	}
-	m.reportStop(r, t)
+	rn.stops.reportStop(r, t)
 }
 
 // speaker returns the thread whose stop is reported: the first with a reason of its
 // own, otherwise the selected one.
-func (m *Machine) speaker(r *run) *values.Thread {
-	first := m.threads.Find(r.stopped)
+func (rn *runs) speaker(r *run) *values.Thread {
+	first := rn.threads.Find(r.stopped)
 	if first != nil && values.OwnReason(first.Stop) {
 		return first
 	}
-	for _, t := range m.threads {
+	for _, t := range rn.threads {
 		if values.OwnReason(t.Stop) {
 			return t
 		}
 	}
-	if t := m.threads.Find(m.chosen.Thread); t != nil {
+	if t := rn.threads.Find(rn.chosen.Thread); t != nil {
 		return t
 	}
 	if first != nil {
 		return first
 	}
-	return m.threads[0]
+	return rn.threads[0]
 }

@@ -28,14 +28,14 @@ const (
 
 // beginRecord starts recording at the first stop: before, the loader runs, which takes
 // long and may use instructions that gdb cannot record.
-func (m *Machine) beginRecord() {
-	if !m.Record.Wanted || m.Record.over {
+func (rn *runs) beginRecord() {
+	if !rn.Record.Wanted || rn.Record.over {
 		return
 	}
-	m.Record.over = true
-	m.ask(request.Internal("record"), func(a request.Answer) {
+	rn.Record.over = true
+	rn.ask(request.Internal("record"), func(a request.Answer) {
 		if a.Failed() {
-			m.Event(protocol.KindNote, protocol.Note{Text: "this cannot be recorded, and not run backwards: " + a.Results.Str("msg")})
+			rn.Event(protocol.KindNote, protocol.Note{Text: "this cannot be recorded, and not run backwards: " + a.Results.Str("msg")})
 		}
 	}, console, "record full")
 }
@@ -52,13 +52,13 @@ var limits = []struct {
 }
 
 // hearRecord processes what gdb prints while the rank runs.
-func (m *Machine) hearRecord(text string) {
-	if !m.Record.begun || m.run == nil {
+func (rn *runs) hearRecord(text string) {
+	if !rn.Record.begun || rn.run == nil {
 		return
 	}
 	for _, l := range limits {
 		if at := l.gdb.FindStringSubmatchIndex(text); at != nil {
-			m.Record.limit = string(l.gdb.ExpandString(nil, l.Internal, text, at))
+			rn.Record.limit = string(l.gdb.ExpandString(nil, l.Internal, text, at))
 			return
 		}
 	}
@@ -66,17 +66,17 @@ func (m *Machine) hearRecord(text string) {
 
 // recorded sets the reason of a stop in all-stop mode. gdb reports the ends of the
 // record only in its text output, and an interrupt as SIGINT.
-func (m *Machine) recorded(stop mi.Tuple) mi.Tuple {
-	if !m.Target.AllStop || m.run == nil {
+func (rn *runs) recorded(stop mi.Tuple) mi.Tuple {
+	if !rn.Target.AllStop || rn.run == nil {
 		return stop
 	}
 	reason := ""
 	switch name := stop.Str("signal-name"); {
-	case stop.Str("reason") == "" && stop.Str("thread-id") != "" && m.Record.begun:
+	case stop.Str("reason") == "" && stop.Str("thread-id") != "" && rn.Record.begun:
 		reason = noHistory
-	case m.Record.Wanted && stop.Str("reason") == "signal-received" && name == "0" && !m.run.interrupted:
+	case rn.Record.Wanted && stop.Str("reason") == "signal-received" && name == "0" && !rn.run.interrupted:
 		reason = notRecorded
-	case stop.Str("reason") == "signal-received" && name == "SIGINT" && m.run.interrupted:
+	case stop.Str("reason") == "signal-received" && name == "SIGINT" && rn.run.interrupted:
 		return withoutReason(stop)
 	}
 	if reason == "" {
@@ -86,26 +86,26 @@ func (m *Machine) recorded(stop mi.Tuple) mi.Tuple {
 }
 
 // backwards executes reverse-next and the like.
-func (m *Machine) backwards(q *request.Request) {
+func (rn *runs) backwards(q *request.Request) {
 	switch {
-	case !m.Record.Wanted:
-		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "nothing has been recorded", Hint: "start with --reverse, as in sdm run --reverse"})
+	case !rn.Record.Wanted:
+		rn.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "nothing has been recorded", Hint: "start with --reverse, as in sdm run --reverse"})
 		return
-	case !m.Record.begun:
-		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "the rank is not recorded any more", Hint: "gdb record full records from here on"})
+	case !rn.Record.begun:
+		rn.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "the rank is not recorded any more", Hint: "gdb record full records from here on"})
 		return
 	}
 	if q.Name == "reverse-continue" {
-		m.resume(q, nil, "-exec-continue", "--reverse", "--thread-group", m.group)
-		m.run.back = true
+		rn.resume(q, nil, "-exec-continue", "--reverse", "--thread-group", rn.group)
+		rn.run.back = true
 		return
 	}
 	args := []string{"--reverse"}
 	if isStep(q.Name) {
 		args = append(args, strconv.Itoa(max(q.Args.Count, 1)))
 	}
-	m.resumeOne(q, "-exec-"+backwardsBy[q.Name], args...)
-	m.run.back, m.run.address = true, strings.HasSuffix(q.Name, "i")
+	rn.resumeOne(q, "-exec-"+backwardsBy[q.Name], args...)
+	rn.run.back, rn.run.address = true, strings.HasSuffix(q.Name, "i")
 }
 
 // backwardsBy are the commands of GDB/MI, which take --reverse.

@@ -17,42 +17,42 @@ type signalTable struct {
 // mostSignals bounds what one handle may name.
 const mostSignals = 200
 
-func (m *Machine) handleSignal(q *request.Request) {
+func (se *settings) handleSignal(q *request.Request) {
 	names := strings.Fields(q.Args.Signal)
 	words := append(names[:len(names):len(names)], q.Args.Actions...)
 	if len(names) == 0 || len(words) > mostSignals {
-		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "which signals?", Hint: "handle SIGUSR1 nostop noprint pass"})
+		se.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "which signals?", Hint: "handle SIGUSR1 nostop noprint pass"})
 		return
 	}
 	for _, w := range words {
 		if !isSignal(strings.ReplaceAll(w, "-", "")) { // "1-15" is a range
-			m.Fail(q, notASignal(w))
+			se.Fail(q, notASignal(w))
 			return
 		}
 	}
-	if m.GDB.Shared() {
-		m.handleOwn(q, names)
+	if se.GDB.Shared() {
+		se.handleOwn(q, names)
 		return
 	}
 	line := "handle " + strings.Join(words, " ")
-	m.keepHandling(line)
-	m.values.Printer.InConsole(q, line, func(text string) { m.Reply(q, signalTable{signalsIn(text)}) })
+	se.attach.keepHandling(line)
+	se.values.Printer.InConsole(q, line, func(text string) { se.Reply(q, signalTable{signalsIn(text)}) })
 }
 
-func (m *Machine) infoSignals(q *request.Request) {
+func (se *settings) infoSignals(q *request.Request) {
 	if s := q.Args.Signal; s != "" && !isSignal(s) {
-		m.Fail(q, notASignal(s))
+		se.Fail(q, notASignal(s))
 		return
 	}
 	line := strings.TrimSpace("info signals " + q.Args.Signal)
-	m.values.Printer.InConsole(q, line, func(text string) {
+	se.values.Printer.InConsole(q, line, func(text string) {
 		list := signalsIn(text)
 		for i := range list {
-			if own, ok := m.handlesOwn(list[i].Signal); ok {
+			if own, ok := se.handlesOwn(list[i].Signal); ok {
 				list[i] = own
 			}
 		}
-		m.Reply(q, signalTable{list})
+		se.Reply(q, signalTable{list})
 	})
 }
 

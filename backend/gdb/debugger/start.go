@@ -25,13 +25,13 @@ type startPoint struct {
 
 // breakAtStart sets the breakpoint of the first stop. In a gdb with one rank it is a
 // temporary one.
-func (m *Machine) breakAtStart(q *request.Request, location string, then func(request.Answer)) {
-	if !m.GDB.Shared() {
-		m.ask(q, then, "-break-insert", "-t", location)
+func (att *attachment) breakAtStart(q *request.Request, location string, then func(request.Answer)) {
+	if !att.GDB.Shared() {
+		att.ask(q, then, "-break-insert", "-t", location)
 		return
 	}
-	p := m.GDB.startAt(location)
-	p.away = append(p.away, m)
+	p := att.GDB.startAt(location)
+	p.away = append(p.away, att.Machine)
 	switch {
 	case p.result != nil:
 		then(*p.result)
@@ -39,7 +39,7 @@ func (m *Machine) breakAtStart(q *request.Request, location string, then func(re
 		p.then = append(p.then, then)
 	default:
 		p.then = append(p.then, then)
-		m.ask(q, func(a request.Answer) { p.set(m, a) }, "-break-insert", append(m.here(), location)...)
+		att.ask(q, func(a request.Answer) { p.set(att.Machine, a) }, "-break-insert", append(att.here(), location)...)
 	}
 }
 
@@ -64,7 +64,7 @@ func (p *startPoint) set(by *Machine, a request.Answer) {
 		then(a)
 	}
 	for _, m := range by.GDB.Machines {
-		m.settle()
+		m.runs.settle()
 	}
 }
 
@@ -82,10 +82,10 @@ func (d *Debugger) startPointOf(stop mi.Tuple) *startPoint {
 
 // arrived records that the rank has reached its first stop or never will. The last rank
 // deletes the breakpoint.
-func (m *Machine) arrived() {
-	m.attach.away = ""
-	for i, p := range m.GDB.start {
-		at := slices.Index(p.away, m)
+func (att *attachment) arrived() {
+	att.away = ""
+	for i, p := range att.GDB.start {
+		at := slices.Index(p.away, att.Machine)
 		if at < 0 {
 			continue
 		}
@@ -93,9 +93,9 @@ func (m *Machine) arrived() {
 		if len(p.away) > 0 || p.result == nil {
 			return
 		}
-		m.GDB.start = slices.Delete(m.GDB.start, i, i+1)
-		if !p.result.Failed() && !m.GDB.Gone {
-			m.Tell("delete", "-break-delete", p.number())
+		att.GDB.start = slices.Delete(att.GDB.start, i, i+1)
+		if !p.result.Failed() && !att.GDB.Gone {
+			att.Tell("delete", "-break-delete", p.number())
 		}
 		return
 	}
@@ -103,19 +103,19 @@ func (m *Machine) arrived() {
 
 // leaveStart keeps a rank that resumes from stopping again at a breakpoint that other
 // ranks have not reached yet.
-func (m *Machine) leaveStart() {
-	for _, p := range m.GDB.start {
-		if p.result == nil || p.result.Failed() || p.resumed[m] || slices.Contains(p.away, m) {
+func (att *attachment) leaveStart() {
+	for _, p := range att.GDB.start {
+		if p.result == nil || p.result.Failed() || p.resumed[att.Machine] || slices.Contains(p.away, att.Machine) {
 			continue
 		}
-		p.resumed[m] = true
+		p.resumed[att.Machine] = true
 		var but []string
-		for _, o := range m.GDB.Machines {
+		for _, o := range att.GDB.Machines {
 			if p.resumed[o] {
 				but = append(but, "$_inferior != "+strconv.Itoa(o.inferior))
 			}
 		}
-		command, args := m.condition(request.Internal("condition"), p.number(), strings.Join(but, " && "))
-		m.Tell("condition", command, args...)
+		command, args := att.breaks.condition(request.Internal("condition"), p.number(), strings.Join(but, " && "))
+		att.Tell("condition", command, args...)
 	}
 }

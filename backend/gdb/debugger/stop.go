@@ -15,19 +15,19 @@ import (
 
 // stopBody is the body of a stop of the rank, reported for thread t. A reason that is
 // given replaces gdb's.
-func (m *Machine) stopBody(t *values.Thread, reason string) protocol.Stop {
-	s := m.reasonOf(t.Stop)
+func (st *stops) stopBody(t *values.Thread, reason string) protocol.Stop {
+	s := st.reasonOf(t.Stop)
 	if reason != "" {
 		s = protocol.Stop{Reason: reason}
 	}
 	if f, ok := values.FrameIn(t.Stop); ok {
 		s.Frame = &f.Frame
-		s.Source = m.values.Frames.LineOf(f)
+		s.Source = st.values.Frames.LineOf(f)
 		if f.Full == "" && reason != "entry" { // without line numbers
-			m.values.Frames.AdviseSymbols()
+			st.values.Frames.AdviseSymbols()
 		}
 	}
-	_, s.Others = m.furtherStops(t)
+	_, s.Others = st.furtherStops(t)
 	return s
 }
 
@@ -35,13 +35,13 @@ func (m *Machine) stopBody(t *values.Thread, reason string) protocol.Stop {
 // how many stopped for the same reason in the same place, and the reasons of the
 // others, each once. The number depends on timing and differs between ranks that do the
 // same, so it is in a column.
-func (m *Machine) furtherStops(t *values.Thread) (alike int, reasons []string) {
-	own := m.otherText(t.Stop)
-	for _, o := range m.threads {
+func (st *stops) furtherStops(t *values.Thread) (alike int, reasons []string) {
+	own := st.otherText(t.Stop)
+	for _, o := range st.threads {
 		if o == t || !values.OwnReason(o.Stop) {
 			continue
 		}
-		if text := m.otherText(o.Stop); text == own {
+		if text := st.otherText(o.Stop); text == own {
 			alike++
 		} else {
 			reasons = append(reasons, text)
@@ -52,18 +52,18 @@ func (m *Machine) furtherStops(t *values.Thread) (alike int, reasons []string) {
 }
 
 // reasonOf translates a stop record (GDB manual, GDB/MI Async Records).
-func (m *Machine) reasonOf(stop mi.Tuple) protocol.Stop {
+func (st *stops) reasonOf(stop mi.Tuple) protocol.Stop {
 	s := protocol.Stop{Reason: stop.Str("reason")}
 	s.Detail = eventOf(stop)
 	if n := stoppedBy(stop); n != "" {
-		s.Breakpoint = m.points.ours(n)
+		s.Breakpoint = st.points.ours(n)
 	}
 	switch {
 	case !values.OwnReason(stop):
 		return protocol.Stop{Reason: "interrupted"}
 	case stop.Str("bkptno") != "": // or a catchpoint
-		s.Temporary = stop.Str("disp") == "del" || m.GDB.startPointOf(stop) != nil
-		if p := m.points.at(stop); p != nil && p.barrier {
+		s.Temporary = stop.Str("disp") == "del" || st.GDB.startPointOf(stop) != nil
+		if p := st.points.at(stop); p != nil && p.barrier {
 			s.Reason = "barrier"
 		} else if p != nil && s.Detail == "" {
 			s.Detail = p.eventAt()
@@ -71,26 +71,26 @@ func (m *Machine) reasonOf(stop mi.Tuple) protocol.Stop {
 	case s.Reason == "signal-received" || s.Reason == values.StopAtCore:
 		s.Signal, s.Meaning = stop.Str("signal-name"), stop.Str("signal-meaning")
 	case s.Reason == notRecorded:
-		s.Detail = m.Record.limit
+		s.Detail = st.Record.limit
 	case s.Reason == "function-finished":
 		_, s.Returned = stop.Get("return-value")
 	}
 	for _, w := range triggeredBeside(stop) {
-		s.Triggered = append(s.Triggered, protocol.Trigger{Reason: w.Str("reason"), Breakpoint: m.points.ours(stoppedBy(w))})
+		s.Triggered = append(s.Triggered, protocol.Trigger{Reason: w.Str("reason"), Breakpoint: st.points.ours(stoppedBy(w))})
 	}
 	return s
 }
 
 // stopColumns returns what may differ between ranks that stopped alike.
-func (m *Machine) stopColumns(t *values.Thread) []column.Column {
-	c := values.ColumnsOf(m.Target.Rank, 0)
-	alike, _ := m.furtherStops(t)
+func (st *stops) stopColumns(t *values.Thread) []column.Column {
+	c := values.ColumnsOf(st.Target.Rank, 0)
+	alike, _ := st.furtherStops(t)
 	c.Add("others", strconv.Itoa(alike)) // always: groups merge only if they have the same columns
 	c.Add("thread", strconv.Itoa(t.ID))
 	if f, ok := values.FrameIn(t.Stop); ok {
 		c.Frame("", f)
 	}
-	if n := m.points.placeOf(t.Stop); n > 0 {
+	if n := st.points.placeOf(t.Stop); n > 0 {
 		c.Add("place", strconv.Itoa(n))
 	}
 	if v, ok := t.Stop.Get("return-value"); ok {
@@ -115,8 +115,8 @@ func watched(c *values.Columns, prefix string, reason mi.Tuple) {
 
 // otherText describes the stop of a further thread, equally on all ranks with the same
 // stop.
-func (m *Machine) otherText(stop mi.Tuple) string {
-	s := m.reasonOf(stop)
+func (st *stops) otherText(stop mi.Tuple) string {
+	s := st.reasonOf(stop)
 	text := s.Reason
 	if s.Breakpoint != 0 {
 		text += fmt.Sprintf(" %d", s.Breakpoint)

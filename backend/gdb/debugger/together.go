@@ -39,19 +39,19 @@ func (b *breakpoints) beside(p *point) []*point {
 }
 
 // countHits records gdb's counts before the rank runs.
-func (m *Machine) countHits() {
-	if m.points.together() {
-		m.ask(request.Internal("info breakpoints"), func(a request.Answer) { m.points.newHits(a.Results, "") }, "-break-list")
+func (ac *actions) countHits() {
+	if ac.points.together() {
+		ac.ask(request.Internal("info breakpoints"), func(a request.Answer) { ac.points.newHits(a.Results, "") }, "-break-list")
 	}
 }
 
 // hitTogether returns all breakpoints that a thread has hit with the one that gdb
 // reports: those that resume it, and the first that does not, or nil.
-func (m *Machine) hitTogether(t *values.Thread, told *point, then func(passed []*point, stays *point)) {
-	m.ask(request.Internal("info breakpoints"), func(a request.Answer) {
+func (ac *actions) hitTogether(t *values.Thread, told *point, then func(passed []*point, stays *point)) {
+	ac.ask(request.Internal("info breakpoints"), func(a request.Answer) {
 		var passed []*point
 		var stays *point
-		for _, p := range m.points.newHits(a.Results, t.Stop.Path("frame", "addr").Str) {
+		for _, p := range ac.points.newHits(a.Results, t.Stop.Path("frame", "addr").Str) {
 			switch {
 			case p.goesOn():
 				passed = append(passed, p)

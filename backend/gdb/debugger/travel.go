@@ -13,45 +13,45 @@ import (
 )
 
 // stepInstruction executes stepi and nexti.
-func (m *Machine) stepInstruction(q *request.Request) {
+func (rn *runs) stepInstruction(q *request.Request) {
 	command := "-exec-step-instruction"
 	if q.Name == "nexti" {
 		command = "-exec-next-instruction"
 	}
-	m.resumeOne(q, command, strconv.Itoa(max(q.Args.Count, 1)))
-	m.run.address = true
+	rn.resumeOne(q, command, strconv.Itoa(max(q.Args.Count, 1)))
+	rn.run.address = true
 }
 
 // runUntil executes until. It does not use -exec-until: gdb 13 then reads no command
 // until the target has stopped. If the target waits for other ranks of the same gdb (a
 // collective), it never does.
-func (m *Machine) runUntil(q *request.Request) { m.resumeTo(q, "until") }
+func (rn *runs) runUntil(q *request.Request) { rn.resumeTo(q, "until") }
 
 // advance has no GDB/MI command: -exec-until with a location stays in the selected
 // frame.
-func (m *Machine) advance(q *request.Request) { m.resumeTo(q, "advance") }
+func (rn *runs) advance(q *request.Request) { rn.resumeTo(q, "advance") }
 
 // resumeTo runs the selected thread to the location of a request. gdb would set
 // breakpoints for it in the programs of all ranks that share it. For a rank that has
 // just ended that fails ("Command aborted."), and after such a search gdb
 // has the innermost frame selected.
-func (m *Machine) resumeTo(q *request.Request, word string) {
-	m.inSelectedFile(q, q.Args.Location, func(location string) {
+func (rn *runs) resumeTo(q *request.Request, word string) {
+	rn.breaks.inSelectedFile(q, q.Args.Location, func(location string) {
 		if location == "" {
-			m.resumeByLine(q, word+" ")
+			rn.resumeByLine(q, word+" ")
 			return
 		}
-		m.onlyPlace(q, location, func(location string) { m.resumeByLine(q, word+" "+location+" ") }, func() {
-			m.aloneFor(q, word+" with several places")
+		rn.onlyPlace(q, location, func(location string) { rn.resumeByLine(q, word+" "+location+" ") }, func() {
+			rn.moves.aloneFor(q, word+" with several places")
 		})
 	})
 }
 
 // jump resumes the selected thread at another location.
-func (m *Machine) jump(q *request.Request) {
-	m.inSelectedFile(q, q.Args.Location, func(location string) {
-		m.onlyPlace(q, location, func(location string) { m.resumeOne(q, "-exec-jump", location) }, func() {
-			m.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "Unreasonable jump request"})
+func (rn *runs) jump(q *request.Request) {
+	rn.breaks.inSelectedFile(q, q.Args.Location, func(location string) {
+		rn.onlyPlace(q, location, func(location string) { rn.resumeOne(q, "-exec-jump", location) }, func() {
+			rn.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "Unreasonable jump request"})
 		})
 	})
 }
@@ -59,12 +59,12 @@ func (m *Machine) jump(q *request.Request) {
 // onlyPlace restricts a location to this rank, for commands that look into the programs
 // of all ranks that share a gdb: it returns an address, or calls several if there is
 // more than one.
-func (m *Machine) onlyPlace(q *request.Request, location string, then func(location string), several func()) {
-	if !m.GDB.Shared() || strings.HasPrefix(location, "*") {
+func (rn *runs) onlyPlace(q *request.Request, location string, then func(location string), several func()) {
+	if !rn.GDB.Shared() || strings.HasPrefix(location, "*") {
 		then(location)
 		return
 	}
-	m.places(q, location, func(own mi.Tuple) {
+	rn.breaks.places(q, location, func(own mi.Tuple) {
 		if at := placesOf(own); len(at) == 1 {
 			then("*" + at[0])
 			return
@@ -75,20 +75,20 @@ func (m *Machine) onlyPlace(q *request.Request, location string, then func(locat
 
 // goOnWithSignal executes signal, for the selected thread. "0" drops the signal with
 // which the rank has stopped.
-func (m *Machine) goOnWithSignal(q *request.Request) {
+func (rn *runs) goOnWithSignal(q *request.Request) {
 	if !isSignal(q.Args.Signal) {
-		m.Fail(q, notASignal(q.Args.Signal))
+		rn.Fail(q, notASignal(q.Args.Signal))
 		return
 	}
-	m.resumeByLine(q, "signal "+q.Args.Signal)
+	rn.resumeByLine(q, "signal "+q.Args.Signal)
 }
 
 // resumeByLine resumes the selected thread by a line of gdb's command line. With & gdb
 // goes on reading commands (GDB manual, Background Execution).
-func (m *Machine) resumeByLine(q *request.Request, line string) {
-	at := m.At(q)
-	m.resume(q, m.othersUnlocked(), "-interpreter-exec", append(at, "console", line+"&")...)
-	m.run.thread = m.chosen.Thread
+func (rn *runs) resumeByLine(q *request.Request, line string) {
+	at := rn.At(q)
+	rn.resume(q, rn.othersUnlocked(), "-interpreter-exec", append(at, "console", line+"&")...)
+	rn.run.thread = rn.chosen.Thread
 }
 
 func notASignal(text string) *protocol.Fault {

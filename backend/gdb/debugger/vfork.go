@@ -33,24 +33,24 @@ func NeedsOwnGDB(c protocol.Command) bool {
 
 // vforkable calls then if catch vfork works in this gdb: it has one rank, and is in
 // all-stop mode if its version needs that. Otherwise it hands the rank over.
-func (m *Machine) vforkable(q *request.Request, then func()) {
-	if m.Target.AllStop {
+func (wc *watchCommands) vforkable(q *request.Request, then func()) {
+	if wc.Target.AllStop {
 		then()
 		return
 	}
-	m.ask(q, func(a request.Answer) {
+	wc.ask(q, func(a request.Answer) {
 		version, _ := a.Results.Int("value")
 		hangs := vforkHangs <= version && version < vforkRuns
 		switch {
 		case hangs && q.Again:
-			m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "this gdb cannot resume a rank that it stops at a vfork", Hint: "catch vfork where the rank stands gives it one that can"})
+			wc.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "this gdb cannot resume a rank that it stops at a vfork", Hint: "catch vfork where the rank stands gives it one that can"})
 		case hangs:
-			m.aloneFor(q, "catch vfork (it is interrupted by SIGINT)")
-			if m.moving != nil {
-				m.moving.allStop = true
+			wc.moves.aloneFor(q, "catch vfork (it is interrupted by SIGINT)")
+			if wc.moves.moving != nil {
+				wc.moves.moving.allStop = true
 			}
-		case m.GDB.Shared() && !q.Again:
-			m.aloneFor(q, "catch vfork")
+		case wc.GDB.Shared() && !q.Again:
+			wc.moves.aloneFor(q, "catch vfork")
 		default:
 			then()
 		}

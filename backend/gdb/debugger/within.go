@@ -30,33 +30,33 @@ func (w within) inner() int { return w.at.Frame - 1 }
 
 // withSource finds the innermost frame of a thread whose source can be read, unless it
 // is the innermost of all, and the function that it has called; nil: none.
-func (m *Machine) withSource(t *values.Thread, then func(f *values.Frame, called string)) {
-	if f, ok := values.FrameIn(t.Stop); !ok || f.Line != 0 || m.IsCore() && values.Crashed(t.Stop) == "" {
+func (st *stops) withSource(t *values.Thread, then func(f *values.Frame, called string)) {
+	if f, ok := values.FrameIn(t.Stop); !ok || f.Line != 0 || st.IsCore() && values.Crashed(t.Stop) == "" {
 		then(nil, "")
 		return
 	}
 	q := request.Internal("backtrace")
-	m.Reach(q, t.ID, mostSought, func() {
-		m.ask(q, func(a request.Answer) {
-			f, called := m.firstWithSource(a.Results)
+	st.Symbols.Reach(q, t.ID, mostSought, func() {
+		st.ask(q, func(a request.Answer) {
+			f, called := st.firstWithSource(a.Results)
 			if f == nil {
 				then(nil, "")
 				return
 			}
-			m.values.Frames.ListFrames(q, t.ID, f.Level, f.Level, func(frames []values.Frame, _ string) {
+			st.values.Frames.ListFrames(q, t.ID, f.Level, f.Level, func(frames []values.Frame, _ string) {
 				if len(frames) == 1 {
 					f = &frames[0]
 				}
 				then(f, called)
 			})
-		}, "-stack-list-frames", "--thread", m.GDBThread(t.ID), "0", strconv.Itoa(mostSought))
+		}, "-stack-list-frames", "--thread", st.GDBThread(t.ID), "0", strconv.Itoa(mostSought))
 	})
 }
 
-func (m *Machine) firstWithSource(stack mi.Tuple) (f *values.Frame, called string) {
+func (st *stops) firstWithSource(stack mi.Tuple) (f *values.Frame, called string) {
 	for v := range stack.Path("stack").Fields.All("frame") {
 		f := values.FrameOf(v.Fields)
-		if line, _ := m.values.Frames.TextOf(f); line != "" {
+		if line, _ := st.values.Frames.TextOf(f); line != "" {
 			return &f, called
 		}
 		called = plainName(f.Func)
@@ -76,41 +76,41 @@ func plainName(function string) string {
 
 // stopAttached reports the place of a rank that was attached to. If it is in a library,
 // the calling frame of the program is shown and selected.
-func (m *Machine) stopAttached(t *values.Thread) {
-	m.watchAbort()
-	m.withSource(t, func(f *values.Frame, called string) {
+func (st *stops) stopAttached(t *values.Thread) {
+	st.abort.watchAbort()
+	st.withSource(t, func(f *values.Frame, called string) {
 		if f == nil || called == "" {
-			m.stopNamed(t, "attached")
+			st.stopNamed(t, "attached")
 			return
 		}
-		body, c := m.stopBody(t, "attached"), values.ColumnsOf(m.Target.Rank, 0)
+		body, c := st.stopBody(t, "attached"), values.ColumnsOf(st.Target.Rank, 0)
 		body.Within = called
-		m.standWithin(t, f, &body, c)
-		m.Event(protocol.KindStopped, body, c.Sorted()...)
+		st.standWithin(t, f, &body, c)
+		st.Event(protocol.KindStopped, body, c.Sorted()...)
 	})
 }
 
 // standWithin selects the calling frame and shows it as the place of the stop.
-func (m *Machine) standWithin(t *values.Thread, f *values.Frame, body *protocol.Stop, c *values.Columns) {
-	m.chosen = request.Selection{Thread: t.ID, Frame: f.Level}
-	m.within = within{m.chosen, f.Line}
+func (st *stops) standWithin(t *values.Thread, f *values.Frame, body *protocol.Stop, c *values.Columns) {
+	st.chosen = request.Selection{Thread: t.ID, Frame: f.Level}
+	st.within = within{st.chosen, f.Line}
 	c.Add("others", "0")
 	c.Add("thread", strconv.Itoa(t.ID))
 	c.Add("level", strconv.Itoa(f.Level))
 	c.Frame("", *f)
 	shown := f.Frame
 	shown.Level = 0 // it differs between ranks
-	body.Frame, body.Source = &shown, m.values.Frames.LineOf(*f)
+	body.Frame, body.Source = &shown, st.values.Frames.LineOf(*f)
 }
 
 // libraryCaller finds the frame of the program that has called the library in which a
 // thread got a signal or was interrupted, and the called function; nil: none.
-func (m *Machine) libraryCaller(t *values.Thread, then func(f *protocol.Frame, called string)) {
+func (st *stops) libraryCaller(t *values.Thread, then func(f *protocol.Frame, called string)) {
 	if values.Crashed(t.Stop) == "" && values.OwnReason(t.Stop) {
 		then(nil, "")
 		return
 	}
-	m.withSource(t, func(f *values.Frame, called string) {
+	st.withSource(t, func(f *values.Frame, called string) {
 		if f == nil {
 			then(nil, "")
 			return
@@ -122,37 +122,37 @@ func (m *Machine) libraryCaller(t *values.Thread, then func(f *protocol.Frame, c
 
 // tellEntered notes that a breakpoint at main comes too late for a rank that was
 // attached to: MPIR stops ranks in MPI_Init.
-func (m *Machine) tellEntered(q *request.Request) {
-	first := m.threads.Find(1)
-	if q.Args.Location != "main" || q.Again || m.Target.Held || first == nil || m.StateNow() != backend.Stopped {
+func (st *stops) tellEntered(q *request.Request) {
+	first := st.threads.Find(1)
+	if q.Args.Location != "main" || q.Again || st.Target.Held || first == nil || st.StateNow() != backend.Stopped {
 		return
 	}
-	m.ask(request.Internal("break"), func(a request.Answer) {
+	st.ask(request.Internal("break"), func(a request.Answer) {
 		for v := range a.Results.Path("stack").Fields.All("frame") {
 			if v.Fields.Str("func") == "main" {
-				m.Event(protocol.KindNote, protocol.Note{Text: "main has been entered already, and the breakpoint there will hardly be hit (sdm run --stop-at main has ranks stop there before)"})
+				st.Event(protocol.KindNote, protocol.Note{Text: "main has been entered already, and the breakpoint there will hardly be hit (sdm run --stop-at main has ranks stop there before)"})
 				return
 			}
 		}
-	}, "-stack-list-frames", "--thread", m.GDBThread(first.ID), "0", strconv.Itoa(mostSought))
+	}, "-stack-list-frames", "--thread", st.GDBThread(first.ID), "0", strconv.Itoa(mostSought))
 }
 
 // stepOut executes next and step if the rank is in a function that the selected frame
 // has called: it runs until that has returned, and on to another line.
-func (m *Machine) stepOut(q *request.Request) bool {
-	w := m.within
-	if w.at.Frame == 0 || m.chosen != w.at || m.Record.Wanted {
+func (st *stops) stepOut(q *request.Request) bool {
+	w := st.within
+	if w.at.Frame == 0 || st.chosen != w.at || st.Record.Wanted {
 		return false
 	}
-	m.resume(q, m.othersUnlocked(), "-exec-finish", "--thread", m.GDBThread(w.at.Thread), "--frame", strconv.Itoa(w.inner()))
-	m.run.thread = w.at.Thread
-	m.run.onward, m.run.line = max(q.Args.Count, 1), w.line
+	st.runs.resume(q, st.runs.othersUnlocked(), "-exec-finish", "--thread", st.GDBThread(w.at.Thread), "--frame", strconv.Itoa(w.inner()))
+	st.run.thread = w.at.Thread
+	st.run.onward, st.run.line = max(q.Args.Count, 1), w.line
 	return true
 }
 
 // steppedOut continues a step when that function has returned. Other stops on the way
 // are reported.
-func (m *Machine) steppedOut(r *run, t *values.Thread) bool {
+func (st *stops) steppedOut(r *run, t *values.Thread) bool {
 	if r.onward == 0 || t.ID != r.thread || t.Stop.Str("reason") != "function-finished" {
 		return false
 	}
@@ -163,8 +163,8 @@ func (m *Machine) steppedOut(r *run, t *values.Thread) bool {
 		t.Stop = stepped(withoutReason(t.Stop))
 		return false
 	}
-	m.State = backend.Stopped
-	m.resumeOne(request.Internal("next"), "-exec-next", strconv.Itoa(r.onward))
-	m.run.silent = true
+	st.State = backend.Stopped
+	st.runs.resumeOne(request.Internal("next"), "-exec-next", strconv.Itoa(r.onward))
+	st.run.silent = true
 	return true
 }

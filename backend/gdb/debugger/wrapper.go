@@ -24,14 +24,14 @@ func IsWrapper(program string) bool {
 
 // seeksProgram reports whether a wrapper is to run to its program first: because the
 // program is to stop, or commands were given for it.
-func (m *Machine) seeksProgram() bool {
-	switch m.attach.stopAt {
+func (att *attachment) seeksProgram() bool {
+	switch att.stopAt {
 	case stopAtEntry:
 		return false
 	case stopAtNone:
-		return m.Target.Wraps && len(m.Target.Before) > 0
+		return att.Target.Wraps && len(att.Target.Before) > 0
 	}
-	return m.Target.Wraps
+	return att.Target.Wraps
 }
 
 // seekProgram runs a wrapper until it has started its program. Commands that were given
@@ -39,21 +39,21 @@ func (m *Machine) seeksProgram() bool {
 //
 //	wrapper at its entry ─→ catch exec ─→ runs ─→ exec of another wrapper: goes on
 //	                                            └→ exec of the program ─→ replay ─→ leave
-func (m *Machine) seekProgram(q *request.Request) {
-	m.Done(q)
-	m.runToProgram(q, func() { m.resumeAll(q) }, m.stayAtEntry)
+func (att *attachment) seekProgram(q *request.Request) {
+	att.Done(q)
+	att.runToProgram(q, func() { att.runs.resumeAll(q) }, att.stayAtEntry)
 }
 
 // runToProgram has gdb stop at the exec, and resumes the wrapper; if gdb cannot, the
 // rank stays where it is.
-func (m *Machine) runToProgram(q *request.Request, resume func(), stay func(why string)) {
-	m.inConsoleOr(q, "catch exec", func(a request.Answer) {
+func (att *attachment) runToProgram(q *request.Request, resume func(), stay func(why string)) {
+	att.settings.inConsoleOr(q, "catch exec", func(a request.Answer) {
 		switch {
-		case m.State.IsOver():
+		case att.State.IsOver():
 		case a.Failed():
-			stay("cannot wait for the program that " + m.Target.Program + " starts: " + a.Results.Str("msg"))
+			stay("cannot wait for the program that " + att.Target.Program + " starts: " + a.Results.Str("msg"))
 		default:
-			m.attach.seeks, m.attach.exec = true, a.Made
+			att.seeks, att.exec = true, a.Made
 			resume()
 		}
 	})
@@ -61,26 +61,26 @@ func (m *Machine) runToProgram(q *request.Request, resume func(), stay func(why 
 
 // foundProgram checks whether a wrapper has started its program, and then goes to its
 // first stop. Any other stop is reported, and the search goes on with the next resume.
-func (m *Machine) foundProgram(t *values.Thread) bool {
-	if !m.attach.seeks || t.Stop.Str("reason") != "exec" {
+func (att *attachment) foundProgram(t *values.Thread) bool {
+	if !att.seeks || t.Stop.Str("reason") != "exec" {
 		return false
 	}
 	q := request.Internal("launch")
 	if IsWrapper(t.Stop.Str("new-exec")) {
-		m.resumeAll(q)
-		m.run.silent = true
+		att.runs.resumeAll(q)
+		att.run.silent = true
 		return true
 	}
-	m.attach.seeks = false
-	m.Tell("delete", "-break-delete", m.attach.exec)
-	m.replay(m.before(), func() { m.leave(q, t) })
+	att.seeks = false
+	att.Tell("delete", "-break-delete", att.exec)
+	att.replay(att.before(), func() { att.leave(q, t) })
 	return true
 }
 
 // soughtInVain reports why a rank has ended without a stop.
-func (m *Machine) soughtInVain(exit protocol.Exit) {
-	if m.attach.seeks && exit.Signal == "" && m.attach.stopAt != stopAtNone {
-		m.attach.seeks = false
-		m.Event(protocol.KindNote, protocol.Note{Text: m.Target.Program + " has started no program in its place, only beside it if at all: put exec in front of the program in the script"})
+func (att *attachment) soughtInVain(exit protocol.Exit) {
+	if att.seeks && exit.Signal == "" && att.stopAt != stopAtNone {
+		att.seeks = false
+		att.Event(protocol.KindNote, protocol.Note{Text: att.Target.Program + " has started no program in its place, only beside it if at all: put exec in front of the program in the script"})
 	}
 }

@@ -30,11 +30,8 @@ func (fr *Frames) infoArgs(q *request.Request) {
 		[]string{"stack-args", "frame", "args"}, "-stack-list-arguments", "--all-values", level, level)
 }
 
-// FrameOf returns the level that a request is about.
-func (fr *Frames) frameOf(q *request.Request) int {
-	level, _ := strconv.Atoi(fr.At(q)[3])
-	return level
-}
+// frameOf returns the level that a request is about.
+func (fr *Frames) frameOf(q *request.Request) int { return fr.Selected(q).Frame }
 
 // replyNoVariables distinguishes a function without variables from one without symbols.
 func (fr *Frames) replyNoVariables(q *request.Request) {

@@ -17,7 +17,7 @@ import (
 	"sdm/protocol"
 )
 
-// unread is the state of the libraries of a rank that was attached to. Their symbols
+// symbols is the state of the libraries of a rank that was attached to. Their symbols
 // are not read at the attach (auto-solib-add off): an Open MPI rank has 70 libraries,
 // which take two thirds of the time of an attach. What a command needs is read before
 // it is answered, so that no answer differs from that of a gdb that has read all:
@@ -27,7 +27,8 @@ import (
 //   - A value needs a library that it may point into, because gdb shows the symbol there.
 //   - Nearly all else needs all libraries: a breakpoint on a function, a step, an expression.
 //     See needsLibraries.
-type unread struct {
+type symbols struct {
+	*Machine
 	Deferred bool          // there may be libraries whose symbols have not been read
 	read     []string      // names of libraries that have been read, as gdb has them
 	pending  int           // number of readings that gdb has not finished
@@ -44,55 +45,55 @@ const libraryRounds = 6
 
 // ReadLibraries makes gdb read the symbols of all libraries, present and future, before
 // its next command.
-func (m *Machine) ReadLibraries() {
-	if !m.missSymbols() {
+func (sy *symbols) ReadLibraries() {
+	if !sy.missSymbols() {
 		return
 	}
-	m.Unread.Deferred = false
-	m.Tell(readingLibraries, "-gdb-set", "auto-solib-add", "on")
-	m.readSymbols("sharedlibrary", func() { m.Unread.Deferred = true })
+	sy.Deferred = false
+	sy.Tell(readingLibraries, "-gdb-set", "auto-solib-add", "on")
+	sy.readSymbols("sharedlibrary", func() { sy.Deferred = true })
 }
 
 // missSymbols reports whether there may be symbols that gdb has not read and may still
 // read.
-func (m *Machine) missSymbols() bool { return m.Unread.Deferred && !m.Unread.enough }
+func (sy *symbols) missSymbols() bool { return sy.Deferred && !sy.enough }
 
 // readSymbols executes a line that reads symbols. An interrupt aborts it.
-func (m *Machine) readSymbols(line string, interrupted func()) {
-	u := &m.Unread
+func (sy *symbols) readSymbols(line string, interrupted func()) {
+	u := sy
 	if u.pending == 0 {
-		u.began = m.now
+		u.began = sy.now
 	}
 	u.pending++
-	m.ask(request.Internal(readingLibraries), func(a request.Answer) {
+	sy.ask(request.Internal(readingLibraries), func(a request.Answer) {
 		if u.pending--; u.pending == 0 {
-			m.tellReading(false)
+			sy.tellReading(false)
 		}
 		if !a.Failed() {
 			return
 		}
 		interrupted()
-		if !u.enough && !m.State.IsOver() {
+		if !u.enough && !sy.State.IsOver() {
 			u.enough = true
-			m.Event(protocol.KindNote, protocol.Note{Text: "symbols of libraries were not all read: " + strings.Replace(a.Results.Str("msg"), "Quit", "interrupted", 1)})
+			sy.Event(protocol.KindNote, protocol.Note{Text: "symbols of libraries were not all read: " + strings.Replace(a.Results.Str("msg"), "Quit", "interrupted", 1)})
 		}
-	}, "-interpreter-exec", append(m.somewhere(), "console", line)...)
+	}, "-interpreter-exec", append(sy.somewhere(), "console", line)...)
 }
 
 // tellReading reports that reading symbols takes long, or that it has ended.
-func (m *Machine) tellReading(on bool) {
-	if m.Unread.told != on && !m.State.IsOver() {
-		m.Event(protocol.KindLoading, protocol.Loading{Done: !on})
+func (sy *symbols) tellReading(on bool) {
+	if sy.told != on && !sy.State.IsOver() {
+		sy.Event(protocol.KindLoading, protocol.Loading{Done: !on})
 	}
-	m.Unread.told = on
+	sy.told = on
 }
 
 // readingDue returns when the user is to be told that it takes long; 0: never.
-func (m *Machine) readingDue() time.Duration {
-	if m.Unread.pending == 0 || m.Unread.told {
+func (sy *symbols) readingDue() time.Duration {
+	if sy.pending == 0 || sy.told {
 		return 0
 	}
-	return m.Unread.began + untold
+	return sy.began + untold
 }
 
 // readingLibraries describes what gdb is busy with.
@@ -100,27 +101,27 @@ const readingLibraries = "the symbols of libraries"
 
 // readThese reads the symbols of some libraries, and of all that another rank of this
 // gdb needed. It reports whether any had not been read.
-func (m *Machine) readThese(libraries []string) bool {
-	fresh := slices.DeleteFunc(slices.Clone(libraries), func(l string) bool { return slices.Contains(m.Unread.read, l) })
-	if !m.missSymbols() || len(fresh) == 0 {
+func (sy *symbols) readThese(libraries []string) bool {
+	fresh := slices.DeleteFunc(slices.Clone(libraries), func(l string) bool { return slices.Contains(sy.read, l) })
+	if !sy.missSymbols() || len(fresh) == 0 {
 		return false
 	}
-	for _, l := range append(fresh, m.GDB.libraries...) {
-		if slices.Contains(m.Unread.read, l) {
+	for _, l := range append(fresh, sy.GDB.libraries...) {
+		if slices.Contains(sy.read, l) {
 			continue
 		}
-		m.Unread.read = append(m.Unread.read, l)
-		if !slices.Contains(m.GDB.libraries, l) {
-			m.GDB.libraries = append(m.GDB.libraries, l)
+		sy.read = append(sy.read, l)
+		if !slices.Contains(sy.GDB.libraries, l) {
+			sy.GDB.libraries = append(sy.GDB.libraries, l)
 		}
-		m.readSymbols("sharedlibrary "+gdbtext.LibraryPattern(l), func() { m.libraryGone(l) })
+		sy.readSymbols("sharedlibrary "+gdbtext.LibraryPattern(l), func() { sy.libraryGone(l) })
 	}
 	return true
 }
 
 // libraryGone has the symbols of a library read again when they are needed.
-func (m *Machine) libraryGone(name string) {
-	m.Unread.read = slices.DeleteFunc(m.Unread.read, func(l string) bool { return l == name })
+func (sy *symbols) libraryGone(name string) {
+	sy.read = slices.DeleteFunc(sy.read, func(l string) bool { return l == name })
 }
 
 // unnamedIn returns the library of a frame without a name, or "".
@@ -146,24 +147,24 @@ func needsLibraries(info protocol.CommandInfo, q *request.Request) bool {
 // Incomplete reports whether the answer for a plain expression might differ with all
 // libraries. A structure may have pointers as members, or a pretty-printer that comes
 // with a library.
-func (m *Machine) Incomplete(a request.Answer) bool {
+func (sy *symbols) Incomplete(a request.Answer) bool {
 	value := a.Results.Str("value")
-	return m.missSymbols() && (a.Failed() || strings.Contains(value, "{") || m.PointsIntoLibraries(value))
+	return sy.missSymbols() && (a.Failed() || strings.Contains(value, "{") || sy.PointsIntoLibraries(value))
 }
 
 var hexadecimal = regexp.MustCompile(`0x[0-9a-f]+`)
 
 // PointsIntoLibraries reports whether values may contain an address in a library, for
 // which gdb would show a symbol.
-func (m *Machine) PointsIntoLibraries(texts ...string) bool {
-	if !m.missSymbols() {
+func (sy *symbols) PointsIntoLibraries(texts ...string) bool {
+	if !sy.missSymbols() {
 		return false
 	}
 	var spans []inferior.Span
 	for _, v := range texts {
 		for _, text := range hexadecimal.FindAllString(v, -1) {
 			if spans == nil {
-				spans = m.Host.spans(m.Target.PID)
+				spans = sy.Host.spans(sy.Target.PID)
 			}
 			addr, err := strconv.ParseUint(text[2:], 16, 64)
 			if err != nil || slices.ContainsFunc(spans, func(s inferior.Span) bool { return s.Holds(addr) }) {
@@ -176,28 +177,28 @@ func (m *Machine) PointsIntoLibraries(texts ...string) bool {
 
 // Reach calls then when the frames of a thread down to level last are those that gdb
 // would list with all libraries.
-func (m *Machine) Reach(q *request.Request, thread, last int, then func()) {
-	m.reachAgain(q, thread, last, 0, then)
+func (sy *symbols) Reach(q *request.Request, thread, last int, then func()) {
+	sy.reachAgain(q, thread, last, 0, then)
 }
 
-func (m *Machine) reachAgain(q *request.Request, thread, last, round int, then func()) {
-	if !m.missSymbols() {
+func (sy *symbols) reachAgain(q *request.Request, thread, last, round int, then func()) {
+	if !sy.missSymbols() {
 		then()
 		return
 	}
-	m.ask(q, func(a request.Answer) {
-		if m.ReadMore(m.UnnamedFrames(a.Results), round) {
-			m.reachAgain(q, thread, last, round+1, then)
+	sy.ask(q, func(a request.Answer) {
+		if sy.ReadMore(sy.UnnamedFrames(a.Results), round) {
+			sy.reachAgain(q, thread, last, round+1, then)
 			return
 		}
 		then()
-	}, "-stack-list-frames", "--thread", m.GDBThread(thread), "0", strconv.Itoa(last))
+	}, "-stack-list-frames", "--thread", sy.GDBThread(thread), "0", strconv.Itoa(last))
 }
 
 // UnnamedFrames returns the libraries of frames without a name, if symbols may be
 // missing.
-func (m *Machine) UnnamedFrames(stack mi.Tuple) (libraries []string) {
-	if !m.missSymbols() {
+func (sy *symbols) UnnamedFrames(stack mi.Tuple) (libraries []string) {
+	if !sy.missSymbols() {
 		return nil
 	}
 	for v := range stack.Path("stack").Fields.All("frame") {
@@ -210,7 +211,7 @@ func (m *Machine) UnnamedFrames(stack mi.Tuple) (libraries []string) {
 
 // ReadForThreads reads what the innermost frames of threads need. It reports whether
 // something had to be read.
-func (m *Machine) ReadForThreads(list mi.Tuple) bool {
+func (sy *symbols) ReadForThreads(list mi.Tuple) bool {
 	var libraries, texts []string
 	for _, e := range list {
 		if f, ok := e.Value.Fields.Get("frame"); ok {
@@ -218,34 +219,34 @@ func (m *Machine) ReadForThreads(list mi.Tuple) bool {
 			texts = append(texts, values.FrameOf(f.Fields).Values...)
 		}
 	}
-	if m.PointsIntoLibraries(texts...) {
-		m.ReadLibraries()
+	if sy.PointsIntoLibraries(texts...) {
+		sy.ReadLibraries()
 		return true
 	}
-	return m.readThese(slices.DeleteFunc(libraries, func(l string) bool { return l == "" }))
+	return sy.readThese(slices.DeleteFunc(libraries, func(l string) bool { return l == "" }))
 }
 
 // ReadMore reads those libraries, or all after libraryRounds. It reports whether
 // something had to be read.
-func (m *Machine) ReadMore(libraries []string, round int) bool {
+func (sy *symbols) ReadMore(libraries []string, round int) bool {
 	if round < libraryRounds {
-		return m.readThese(libraries)
+		return sy.readThese(libraries)
 	}
-	missing := m.missSymbols()
-	m.ReadLibraries()
+	missing := sy.missSymbols()
+	sy.ReadLibraries()
 	return missing
 }
 
 // named calls then when gdb has names for the frames of all threads that the stop of t
 // reports.
-func (m *Machine) named(t *values.Thread, then func()) {
-	if !m.missSymbols() {
+func (sy *symbols) named(t *values.Thread, then func()) {
+	if !sy.missSymbols() {
 		then()
 		return
 	}
 	var missing, texts []string
 	var all []*values.Thread
-	for _, th := range m.threads {
+	for _, th := range sy.threads {
 		if th != t && !values.OwnReason(th.Stop) {
 			continue
 		}
@@ -257,24 +258,24 @@ func (m *Machine) named(t *values.Thread, then func()) {
 		texts = append(texts, th.Stop.Str("return-value"))
 	}
 	missing = slices.DeleteFunc(missing, func(l string) bool { return l == "" })
-	if m.PointsIntoLibraries(texts...) {
-		m.ReadLibraries()
-	} else if !m.readThese(missing) {
+	if sy.PointsIntoLibraries(texts...) {
+		sy.ReadLibraries()
+	} else if !sy.readThese(missing) {
 		then()
 		return
 	}
 	for i, th := range all {
-		m.ask(request.Internal(readingLibraries), func(a request.Answer) {
+		sy.ask(request.Internal(readingLibraries), func(a request.Answer) {
 			for _, e := range a.Results.Path("threads").Fields {
 				if f, ok := e.Value.Fields.Get("frame"); ok {
 					th.Stop = values.WithFrame(th.Stop, f)
 				}
 			}
 			switch {
-			case i < len(all)-1 || m.State.IsOver():
+			case i < len(all)-1 || sy.State.IsOver():
 			// a value points into a library that has just been read
-			case m.PointsIntoLibraries(frameValues(all)...):
-				m.named(t, then)
+			case sy.PointsIntoLibraries(frameValues(all)...):
+				sy.named(t, then)
 			default:
 				then()
 			}
