@@ -70,7 +70,7 @@ func (s State) Refuse(need protocol.Need) *protocol.Fault {
 	case s == Attaching:
 		return wrongState("the rank is not under control yet", "wait until it has stopped")
 	case s.IsOver():
-		return wrongState(s.epitaph(), "start the program again")
+		return wrongState(s.endMessage(), "start the program again")
 	case need == protocol.NeedStopped && s == Running:
 		return wrongState("the rank is running", "interrupt it first")
 	case need == protocol.NeedRunning && s == Stopped:
@@ -79,7 +79,7 @@ func (s State) Refuse(need protocol.Need) *protocol.Fault {
 	return nil
 }
 
-func (s State) epitaph() string {
+func (s State) endMessage() string {
 	switch s {
 	case Signalled:
 		return "the rank was ended by a signal"

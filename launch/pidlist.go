@@ -72,7 +72,7 @@ func checkPids(table protocol.Proctable) error {
 	for _, p := range table {
 		at := process{p.Host, p.PID}
 		if other, twice := ranks[at]; twice && other != p.Rank {
-			return fmt.Errorf("process %d of %s is there twice, as ranks %d and %d", p.PID, p.Host, other, p.Rank)
+			return fmt.Errorf("process %d of %s appears twice, as ranks %d and %d", p.PID, p.Host, other, p.Rank)
 		}
 		ranks[at] = p.Rank
 	}

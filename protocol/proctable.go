@@ -40,7 +40,7 @@ func (t Proctable) Check() error {
 		case p.Rank < 0 || p.Rank > rank.MaxID:
 			return fmt.Errorf("rank %d is not from 0 to %d", p.Rank, rank.MaxID)
 		case seen[p.Rank]:
-			return fmt.Errorf("rank %d is there twice", p.Rank)
+			return fmt.Errorf("rank %d appears twice", p.Rank)
 		case p.PID == 0:
 			return fmt.Errorf("rank %d: %w", p.Rank, ErrNotStarted)
 		case p.PID < 0:

@@ -89,7 +89,7 @@ type Trigger struct {
 
 // IntoAbort is the note, made by the master, about ranks that are resumed where they call
 // MPI_Abort.
-const IntoAbort = "goes on into MPI_Abort: the starter ends the job"
+const IntoAbort = "enters MPI_Abort: the starter ends the job"
 
 // Logged is the body of KindLogged: a rank has passed a log, or a breakpoint whose
 // commands resume it. The values of Exprs are in columns "value.0", …, the output

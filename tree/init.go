@@ -91,7 +91,7 @@ func (n *Node) connected(id NodeID) {
 	c := n.byID[id]
 	if c == nil || c.state != childDialling {
 		if c == nil || c.state == childGone {
-			n.emit(Disconnect{id, "nobody waits for it any more"})
+			n.emit(Disconnect{id, "its parent no longer waits"})
 		}
 		return
 	}

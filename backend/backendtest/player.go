@@ -32,7 +32,7 @@ type player struct {
 	name    string
 	setup   Setup
 	opened  Opened
-	witness *witness
+	witness *checker
 	last    protocol.RequestID
 }
 

@@ -17,14 +17,14 @@ import (
 	"sdm/protocol/rank"
 )
 
-// witness is the Sink. It records the calls, and checks these rules:
+// checker is the Sink. It records the calls, and checks these rules:
 //
 //   - calls do not overlap, and none comes after Close;
 //   - each rank of a request answers once, and no other rank does;
 //   - each event of a rank is possible in its backend.State;
 //   - the running event precedes the answer to the command that resumes the rank;
 //   - bodies are canonical JSON, columns are sorted, each rank is once in each.
-type witness struct {
+type checker struct {
 	mu       sync.Mutex
 	changed  sync.Cond
 	speaking bool
@@ -47,14 +47,14 @@ type question struct {
 	answers []protocol.Group
 }
 
-func newWitness() *witness {
-	w := &witness{state: map[rank.ID]backend.State{}, asked: map[protocol.RequestID]*question{}}
+func newWitness() *checker {
+	w := &checker{state: map[rank.ID]backend.State{}, asked: map[protocol.RequestID]*question{}}
 	w.changed.L = &w.mu
 	return w
 }
 
 // isNew reports whether a rank may be attached to.
-func (w *witness) isNew(r rank.ID) bool {
+func (w *checker) isNew(r rank.ID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s, ok := w.state[r]
@@ -62,7 +62,7 @@ func (w *witness) isNew(r rank.ID) bool {
 }
 
 // expect records a request that is about to be made.
-func (w *witness) expect(id protocol.RequestID, ranks rank.Set, info protocol.CommandInfo) {
+func (w *checker) expect(id protocol.RequestID, ranks rank.Set, info protocol.CommandInfo) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.late = false
@@ -78,7 +78,7 @@ func (w *witness) expect(id protocol.RequestID, ranks rank.Set, info protocol.Co
 }
 
 // Reply implements backend.Sink.
-func (w *witness) Reply(id protocol.RequestID, groups ...protocol.Group) {
+func (w *checker) Reply(id protocol.RequestID, groups ...protocol.Group) {
 	defer w.enter()()
 	q := w.asked[id]
 	for _, g := range groups {
@@ -87,7 +87,7 @@ func (w *witness) Reply(id protocol.RequestID, groups ...protocol.Group) {
 			w.breaks("request %d: an answer of kind %v", id, g.Kind)
 		}
 		if q == nil {
-			w.breaks("an answer to request %d, which nobody made", id)
+			w.breaks("an answer to request %d, which was never made", id)
 			continue
 		}
 		if extra := g.Ranks.Minus(q.owed); !extra.IsEmpty() {
@@ -108,7 +108,7 @@ func (w *witness) Reply(id protocol.RequestID, groups ...protocol.Group) {
 }
 
 // Event implements backend.Sink.
-func (w *witness) Event(groups ...protocol.Group) {
+func (w *checker) Event(groups ...protocol.Group) {
 	defer w.enter()()
 	for _, g := range groups {
 		w.look("", g)
@@ -134,7 +134,7 @@ func (w *witness) Event(groups ...protocol.Group) {
 }
 
 // enter begins a call of the Sink; leave ends it.
-func (w *witness) enter() (leave func()) {
+func (w *checker) enter() (leave func()) {
 	w.mu.Lock()
 	if w.speaking {
 		w.breaks("two speak at once")
@@ -151,12 +151,12 @@ func (w *witness) enter() (leave func()) {
 }
 
 // breaks records a violation of a rule.
-func (w *witness) breaks(format string, args ...any) {
+func (w *checker) breaks(format string, args ...any) {
 	w.broken = append(w.broken, fmt.Errorf(format, args...))
 }
 
 // look records a group and checks its form.
-func (w *witness) look(prefix string, g protocol.Group) {
+func (w *checker) look(prefix string, g protocol.Group) {
 	w.log = append(w.log, prefix+g.String())
 	var compact bytes.Buffer
 	if !g.Kind.IsOutput() {
@@ -178,7 +178,7 @@ func (w *witness) look(prefix string, g protocol.Group) {
 }
 
 // give ends the wait for an outcome.
-func (w *witness) give() {
+func (w *checker) give() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.late = true
@@ -186,7 +186,7 @@ func (w *witness) give() {
 }
 
 // outcome waits until a request has reached its aim, and returns its answers and events.
-func (w *witness) outcome(id protocol.RequestID, what aim) (string, error) {
+func (w *checker) outcome(id protocol.RequestID, what aim) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	q := w.asked[id]
@@ -204,7 +204,7 @@ func (w *witness) outcome(id protocol.RequestID, what aim) (string, error) {
 	return text, nil
 }
 
-func (w *witness) there(q *question, what aim) bool {
+func (w *checker) there(q *question, what aim) bool {
 	if !q.owed.IsEmpty() {
 		return false
 	}
@@ -221,13 +221,13 @@ func (w *witness) there(q *question, what aim) bool {
 }
 
 // closed forbids further calls.
-func (w *witness) closed() {
+func (w *checker) closed() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.over = true
 }
 
-func (w *witness) transcript() string {
+func (w *checker) transcript() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return strings.Join(w.log, "\n")

@@ -13,7 +13,7 @@ import (
 
 // guard calls a function of a debugger or machine. After a panic the ranks of this gdb
 // are given up, since their state is not reliable; all others go on.
-func (l *loop) guard(k *keeper, do func()) {
+func (l *loop) guard(k *gdbProcess, do func()) {
 	defer func() {
 		if why := recover(); why != nil {
 			l.giveUp(k, protocol.Defect("", why), debug.Stack())
@@ -24,8 +24,8 @@ func (l *loop) guard(k *keeper, do func()) {
 
 // giveUp replaces the machines of a gdb by machines whose ranks are lost, and ends the
 // gdb. It detaches from processes that were attached to.
-func (l *loop) giveUp(k *keeper, why *protocol.Fault, stack []byte) {
-	k.broken, k.unborn = true, nil
+func (l *loop) giveUp(k *gdbProcess, why *protocol.Fault, stack []byte) {
+	k.broken, k.pendingInput = true, nil
 	broken := k.debugger
 	k.debugger = debugger.New(len(k.slots))
 	k.debugger.Gone = broken.Gone
@@ -33,7 +33,7 @@ func (l *loop) giveUp(k *keeper, why *protocol.Fault, stack []byte) {
 	for _, s := range k.slots {
 		ranks = append(ranks, s.machine.Target.Rank)
 		out := s.machine.Out // from before the panic
-		l.said = append(l.said, out.Said...)
+		l.said = append(l.said, out.Messages...)
 		for _, g := range out.Signals {
 			l.signal(s, g)
 		}

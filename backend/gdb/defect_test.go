@@ -37,17 +37,17 @@ func (h *heard) Event(groups ...protocol.Group) { h.Reply(0, groups...) }
 // gdb is not affected.
 func TestPanicAnywhere(t *testing.T) {
 	// A machine without a debugger panics at every input.
-	inputs := map[string]func(l *loop, k *keeper){
-		"do": func(l *loop, k *keeper) {
+	inputs := map[string]func(l *loop, k *gdbProcess){
+		"do": func(l *loop, k *gdbProcess) {
 			l.do(backend.Request{ID: 8, Ranks: rank.Of(0), Command: &protocol.Command{Name: "print"}})
 		},
-		"ended":    func(l *loop, k *keeper) { l.ended(0, protocol.Exit{}) },
-		"close":    func(l *loop, k *keeper) { k.close(l) },
-		"started":  func(l *loop, k *keeper) { l.started(k, nil, context.Canceled) },
-		"tick":     func(l *loop, k *keeper) { l.next, l.began = 1, l.began.Add(-time.Hour); l.tick() },
-		"vanished": func(l *loop, k *keeper) { l.guard(k, func() { k.slots[0].machine.Vanished(1) }) },
-		"record":   func(l *loop, k *keeper) { l.guard(k, func() { k.parser.Feed([]byte("*stopped\n"), recordTo(k)) }) },
-		"died": func(l *loop, k *keeper) {
+		"ended":    func(l *loop, k *gdbProcess) { l.ended(0, protocol.Exit{}) },
+		"close":    func(l *loop, k *gdbProcess) { k.close(l) },
+		"started":  func(l *loop, k *gdbProcess) { l.started(k, nil, context.Canceled) },
+		"tick":     func(l *loop, k *gdbProcess) { l.next, l.began = 1, l.began.Add(-time.Hour); l.tick() },
+		"vanished": func(l *loop, k *gdbProcess) { l.guard(k, func() { k.slots[0].machine.TargetEnded(1) }) },
+		"record":   func(l *loop, k *gdbProcess) { l.guard(k, func() { k.parser.Feed([]byte("*stopped\n"), recordTo(k)) }) },
+		"died": func(l *loop, k *gdbProcess) {
 			l.guard(k, func() { k.debugger.Died(1, debugger.End{Cause: "a test"}, false) })
 		},
 	}
@@ -65,9 +65,9 @@ func TestPanicAnywhere(t *testing.T) {
 			k.slots[0].machine.Open[0].Deadline = time.Minute
 			k.slots[0].machine.GDB = nil
 			input(l, k)
-			l.carryOut()
+			l.applyOutputs()
 			l.do(backend.Request{ID: 9, Ranks: rank.Range(0, 2), Command: &protocol.Command{Name: "info threads"}})
-			l.carryOut()
+			l.applyOutputs()
 			l.speak()
 			text := strings.Join(said, "\n")
 			for _, r := range []string{"[0]", "[1]"} {
@@ -94,17 +94,17 @@ func TestPanicAnywhere(t *testing.T) {
 	}
 }
 
-func recordTo(k *keeper) func(mi.Record) {
+func recordTo(k *gdbProcess) func(mi.Record) {
 	return func(r mi.Record) { k.debugger.Record(1, r) }
 }
 
 // bareKeeper makes a gdb that is never started; its ranks are stopped.
-func bareKeeper(l *loop, ranks ...rank.ID) *keeper {
-	k := l.newKeeper(len(ranks))
+func bareKeeper(l *loop, ranks ...rank.ID) *gdbProcess {
+	k := l.newGDBProcess(len(ranks))
 	k.waiting = true
 	for _, r := range ranks {
 		l.last++
-		s := &slot{number: l.last, machine: debugger.NewMachine(backend.Target{Rank: r}, debugger.Host{}), target: &inferior.Process{FD: -1}, keeper: k}
+		s := &rankEntry{number: l.last, machine: debugger.NewMachine(backend.Target{Rank: r}, debugger.Host{}), target: &inferior.Process{FD: -1}, gdb: k}
 		s.machine.State = backend.Stopped
 		k.slots = append(k.slots, s)
 		k.debugger.Add(s.machine)

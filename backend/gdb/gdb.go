@@ -1,7 +1,7 @@
 // Package gdb is the back end that debugs ranks with GDB: it starts gdb processes, each with one rank
 // or several, and carries out what package debugger decides about them.
 //
-// The loop owns all. A keeper holds the process of a gdb, a slot that of a rank.
+// The loop owns all. A gdbProcess is the process of a gdb, a rankEntry that of a rank.
 package gdb
 
 import (

@@ -30,11 +30,11 @@ type loop struct {
 	hashers  *inferior.Hashers
 	programs inferior.Programs
 	began    time.Time
-	keepers  map[int32]*keeper // by number
-	slots    map[int32]*slot   // by number
-	ranks    map[rank.ID]*slot // the latest slot of each rank
+	gdbs     map[int32]*gdbProcess  // by number
+	slots    map[int32]*rankEntry   // by number
+	ranks    map[rank.ID]*rankEntry // the latest slot of each rank
 	last     int32
-	touched  []*keeper          // their effects are to be carried out
+	touched  []*gdbProcess      // their effects are to be carried out
 	said     []debugger.Message // for the sink, in order
 	next     time.Duration      // when tick is due; 0: never
 	armed    time.Duration      // the deadline that the poller has
@@ -53,7 +53,7 @@ func newLoop(e *Engine, sink backend.Sink) *loop {
 	}
 	return &loop{
 		e: e, sink: sink, forker: newForker(), custody: custody, sources: sourcefile.New(), hashers: inferior.NewHashers(), began: time.Now(),
-		keepers: map[int32]*keeper{}, slots: map[int32]*slot{}, ranks: map[rank.ID]*slot{}, ctx: context.Background(),
+		gdbs: map[int32]*gdbProcess{}, slots: map[int32]*rankEntry{}, ranks: map[rank.ID]*rankEntry{}, ctx: context.Background(),
 	}
 }
 
@@ -93,10 +93,10 @@ func (l *loop) run() {
 func (l *loop) turn(now ...func(*loop)) {
 	for _, f := range append(l.e.take(), now...) {
 		f(l)
-		l.carryOut()
+		l.applyOutputs()
 	}
 	l.tick()
-	l.carryOut()
+	l.applyOutputs()
 	if l.next != l.armed {
 		l.armed = l.next
 		l.e.poll.until(l.deadline())
@@ -104,7 +104,7 @@ func (l *loop) turn(now ...func(*loop)) {
 	l.speak()
 }
 
-func (l *loop) over() bool { return l.closing && len(l.keepers) == 0 }
+func (l *loop) over() bool { return l.closing && len(l.gdbs) == 0 }
 
 func (l *loop) deadline() time.Time {
 	if l.next == 0 {
@@ -118,17 +118,17 @@ func (l *loop) handle(r ready) {
 	if r.stream == streamTarget {
 		if s := l.slots[r.slot]; s != nil && s.target.Gone() {
 			l.e.poll.remove(s.target.FD)
-			l.guard(s.keeper, func() { s.machine.Vanished(l.now()) })
-			l.touch(s.keeper)
+			l.guard(s.gdb, func() { s.machine.TargetEnded(l.now()) })
+			l.touch(s.gdb)
 		}
-	} else if k := l.keepers[r.slot]; k != nil {
+	} else if k := l.gdbs[r.slot]; k != nil {
 		l.listen(k, r.stream)
 	}
-	l.carryOut()
+	l.applyOutputs()
 }
 
 // listen processes the output or the end of a gdb.
-func (l *loop) listen(k *keeper, s stream) {
+func (l *loop) listen(k *gdbProcess, s stream) {
 	switch s {
 	case streamOutput:
 		l.readOutput(k)
@@ -145,23 +145,23 @@ func (l *loop) listen(k *keeper, s stream) {
 }
 
 // touch marks a gdb whose effects, or those of its machines, are to be carried out.
-func (l *loop) touch(k *keeper) {
+func (l *loop) touch(k *gdbProcess) {
 	if !k.touched {
 		k.touched = true
 		l.touched = append(l.touched, k)
 	}
 }
 
-// carryOut carries out the effects of all touched gdbs.
-func (l *loop) carryOut() {
+// applyOutputs carries out the effects of all touched gdbs.
+func (l *loop) applyOutputs() {
 	for i := 0; i < len(l.touched); i++ {
 		k := l.touched[i]
 		k.touched = false
-		var moves []*slot
+		var moves []*rankEntry
 		for _, s := range k.slots {
 			out := &s.machine.Out
-			if out.Look {
-				l.look(k, s)
+			if out.Check {
+				l.check(k, s)
 				out = &s.machine.Out // of its replacement, if the machine panicked
 			}
 			if out.Follow != 0 {
@@ -176,12 +176,12 @@ func (l *loop) carryOut() {
 			for _, g := range out.Signals {
 				l.signal(s, g)
 			}
-			l.said = append(l.said, out.Said...)
+			l.said = append(l.said, out.Messages...)
 			for _, o := range out.Reads {
 				l.read(s, o)
 			}
-			clear(out.Said)
-			*out = debugger.Effects{Said: out.Said[:0], Signals: out.Signals[:0]}
+			clear(out.Messages)
+			*out = debugger.Effects{Messages: out.Messages[:0], Signals: out.Signals[:0]}
 		}
 		l.guard(k, func() { l.write(k, k.debugger.Take()) })
 		for _, s := range moves {
@@ -189,7 +189,7 @@ func (l *loop) carryOut() {
 		}
 		d := k.debugger
 		if d.Kill && k.process != nil {
-			k.holdStrays()
+			k.holdOrphans()
 			k.process.kill()
 		}
 		d.Kill = false
@@ -200,23 +200,23 @@ func (l *loop) carryOut() {
 	l.touched = l.touched[:0]
 }
 
-// look checks the process of a rank that should be running.
-func (l *loop) look(k *keeper, s *slot) {
+// check checks the process of a rank that should be running.
+func (l *loop) check(k *gdbProcess, s *rankEntry) {
 	if s.target.Dead() {
 		l.guard(k, func() { s.machine.Missed(l.now()) })
 	} else if k.process != nil && k.debugger.Shared() {
-		held, cpu := s.target.Held(), inferior.CPUTime(k.process.pid)
-		l.guard(k, func() { s.machine.Looked(l.now(), held, cpu) })
+		held, cpu := s.target.Stopped(), inferior.CPUTime(k.process.pid)
+		l.guard(k, func() { s.machine.Checked(l.now(), held, cpu) })
 	}
 }
 
-func (l *loop) signal(s *slot, g debugger.Signal) {
+func (l *loop) signal(s *rankEntry, g debugger.Signal) {
 	sig := unix.SignalNum(g.Sig)
 	switch {
-	case g.To == debugger.ToGDB && s.keeper.process != nil:
-		s.keeper.process.signal(sig)
+	case g.To == debugger.ToGDB && s.gdb.process != nil:
+		s.gdb.process.signal(sig)
 	case g.To == debugger.ToTarget:
-		l.thawed(s, sig)
+		l.continued(s, sig)
 		s.target.Signal(sig)
 	case g.To == debugger.ToGroup:
 		s.target.SignalGroup(sig)
@@ -224,13 +224,13 @@ func (l *loop) signal(s *slot, g debugger.Signal) {
 }
 
 // read executes a memory read of a rank.
-func (l *loop) read(s *slot, o *values.MemoryRead) {
+func (l *loop) read(s *rankEntry, o *values.MemoryRead) {
 	done := func(sums []uint64, err error) {
 		l.e.post(func(l *loop) {
-			l.guard(s.keeper, func() {
+			l.guard(s.gdb, func() {
 				s.machine.HaveRead(l.now(), o, sums, err)
 			})
-			l.touch(s.keeper)
+			l.touch(s.gdb)
 		})
 	}
 	if o.Into != nil {
@@ -247,7 +247,7 @@ func (l *loop) tick() {
 		return
 	}
 	l.next = 0
-	for _, k := range l.keepers {
+	for _, k := range l.gdbs {
 		if d := k.debugger.Deadline(); d != 0 && d <= now {
 			l.guard(k, func() { k.debugger.Tick(now) })
 		}

@@ -10,7 +10,7 @@ import (
 
 // environment returns the environment for a gdb; nil: that of this process, which may
 // equal that of a rank.
-func (l *loop) environment(k *keeper) []string {
+func (l *loop) environment(k *gdbProcess) []string {
 	if k.plain = l.plain && l.e.cfg.OwnEnvironment != nil; k.plain {
 		return l.e.cfg.OwnEnvironment()
 	}
@@ -20,13 +20,13 @@ func (l *loop) environment(k *keeper) []string {
 // startsPlain restarts a gdb that has ended without output, with the environment that
 // this process had before it got that of a rank; later gdbs get it, too. No command has
 // been executed yet.
-func (l *loop) startsPlain(k *keeper, how debugger.End) bool {
+func (l *loop) startsPlain(k *gdbProcess, how debugger.End) bool {
 	cfg := l.e.cfg
-	if l.closing || k.first == nil || k.plain || k.debugger.Birth.Speaks || how.Crashed || cfg.OwnEnvironment == nil || cfg.OwnEnvironment() == nil {
+	if l.closing || k.first == nil || k.plain || k.debugger.Startup.Speaks || how.Crashed || cfg.OwnEnvironment == nil || cfg.OwnEnvironment() == nil {
 		return false
 	}
 	l.plain = true
-	k.unborn, k.heldUp = k.first, false
+	k.pendingInput, k.heldUp = k.first, false
 	k.parser = mi.Parser{Want: debugger.WantsRecord}
 	for _, m := range k.debugger.Machines {
 		m.Event(protocol.KindNote, protocol.Note{Text: "gdb does not start with the environment of the ranks (" + how.Cause + "); it gets that of its server"})

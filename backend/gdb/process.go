@@ -21,7 +21,7 @@ type process struct {
 	stderr int
 
 	unsent []byte // what the pipe has not accepted yet
-	words  debugger.LastWords
+	words  debugger.ErrorTail
 }
 
 const (

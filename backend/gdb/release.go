@@ -33,23 +33,23 @@ func (noCustody) Close()            {}
 
 // isAttached reports whether the process of a slot was not started by sdm: it must be
 // left as it was found.
-func (s *slot) isAttached() bool { return !s.machine.Target.Held && !s.machine.IsCore() }
+func (s *rankEntry) isAttached() bool { return !s.machine.Target.Held && !s.machine.IsCore() }
 
-// isAttached reports whether those of a keeper were not.
-func (k *keeper) isAttached() bool { return len(k.slots) > 0 && k.slots[0].isAttached() }
+// isAttached reports whether those of a gdb were not.
+func (k *gdbProcess) isAttached() bool { return len(k.slots) > 0 && k.slots[0].isAttached() }
 
-// hold registers a process that is about to be attached to with the custodian.
-func (l *loop) hold(s *slot) {
+// register registers a process that is about to be attached to with the custodian.
+func (l *loop) register(s *rankEntry) {
 	if s.isAttached() {
 		l.custody.Process(s.machine.Target.PID, s.stopped)
 	}
 }
 
-// thawed records that a process that was stopped before was continued by the user.
-func (l *loop) thawed(s *slot, sig syscall.Signal) {
+// continued records that a process that was stopped before was continued by the user.
+func (l *loop) continued(s *rankEntry, sig syscall.Signal) {
 	if sig == syscall.SIGCONT && s.stopped {
 		s.stopped = false
-		l.hold(s)
+		l.register(s)
 	}
 }
 
@@ -59,7 +59,7 @@ var errReleased = errors.New("released")
 // release makes a process whose gdb has ended run as before. If gdb was killed, or the
 // process was stopped for another gdb that has not come, the forker removes
 // breakpoints, which takes a while.
-func (l *loop) release(s *slot, crashed bool) {
+func (l *loop) release(s *rankEntry, crashed bool) {
 	if !s.isAttached() || s.released {
 		return
 	}

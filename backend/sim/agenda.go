@@ -27,25 +27,25 @@ type arrival struct {
 // of the clock.
 type agenda struct {
 	dues []time.Duration // ascending
-	at   map[time.Duration]*slot
+	at   map[time.Duration]*dueEntry
 }
 
-// slot is the outputs and arrivals of one time; outputs come first.
-type slot struct {
+// dueEntry is the outputs and arrivals of one time; outputs come first.
+type dueEntry struct {
 	outputs  []output
 	arrivals []arrival
 }
 
-func (a *agenda) slot(due time.Duration) *slot {
+func (a *agenda) slot(due time.Duration) *dueEntry {
 	if s := a.at[due]; s != nil {
 		return s
 	}
 	if a.at == nil {
-		a.at = map[time.Duration]*slot{}
+		a.at = map[time.Duration]*dueEntry{}
 	}
 	i, _ := slices.BinarySearch(a.dues, due)
 	a.dues = slices.Insert(a.dues, i, due)
-	a.at[due] = &slot{}
+	a.at[due] = &dueEntry{}
 	return a.at[due]
 }
 
@@ -57,7 +57,7 @@ func (a *agenda) first() (due time.Duration, ok bool) {
 	return a.dues[0], true
 }
 
-func (a *agenda) pop() *slot {
+func (a *agenda) pop() *dueEntry {
 	s := a.at[a.dues[0]]
 	delete(a.at, a.dues[0])
 	a.dues = a.dues[1:]

@@ -40,7 +40,7 @@ func (m *machine) do(now time.Duration, req backend.Request) {
 			continue
 		}
 		if said.resumed {
-			m.depart(s, running)
+			m.resumeRank(s, running)
 			resumed = append(resumed, s)
 		}
 		replies.add(s, m.answerTime(s), said.answer)
@@ -51,7 +51,7 @@ func (m *machine) do(now time.Duration, req backend.Request) {
 	running.send()
 	replies.send()
 	events.send()
-	m.travelOn(now, resumed)
+	m.advanceFurther(now, resumed)
 }
 
 // effect is the result of a command on a rank: the answer, and what follows it.

@@ -146,7 +146,7 @@ func (m *machine) attach(now time.Duration, id protocol.RequestID, targets []bac
 			stops.add(s, 0, m.stopped(s, protocol.Stop{Reason: "entry"}))
 		default:
 			s.goal = m.shared(goal)
-			m.depart(s, running)
+			m.resumeRank(s, running)
 			replies.add(s, m.answerTime(s), m.plain(protocol.KindResult))
 			resumed = append(resumed, s)
 		}
@@ -155,7 +155,7 @@ func (m *machine) attach(now time.Duration, id protocol.RequestID, targets []bac
 	replies.send()
 	notes.send()
 	stops.send()
-	m.travelOn(now, resumed)
+	m.advanceFurther(now, resumed)
 }
 
 func (m *machine) note(text string) answer {

@@ -28,7 +28,7 @@ func Main() {
 	if mode == "" {
 		return
 	}
-	s := shelf{path: os.Getenv(pathVariable), state: os.Getenv(stateVariable)}
+	s := tapeDir{path: os.Getenv(pathVariable), state: os.Getenv(stateVariable)}
 	code, err := 1, fmt.Errorf("%s is %q", modeVariable, mode)
 	switch mode {
 	case "record":
@@ -96,7 +96,7 @@ func parseNames(text string) names {
 
 // play runs as a gdb that plays a tape, from standard input to standard output. It ends with the
 // tape or with its input.
-func play(s shelf, n names) (code int, err error) {
+func play(s tapeDir, n names) (code int, err error) {
 	var p *player
 	var early []string // commands that came before it was known which tape to play
 	commands := bufio.NewReader(os.Stdin)

@@ -16,7 +16,7 @@ import (
 // recorder writes a tape. Each line is written before it is passed on, so that the order on the
 // tape is a possible order of events.
 type recorder struct {
-	shelf shelf
+	dir   tapeDir
 	mu    sync.Mutex
 	tape  *os.File // nil until it is known which tape to write
 	early string   // lines before that
@@ -45,7 +45,7 @@ func (r *recorder) open(command string) {
 	if r.tape != nil {
 		return
 	}
-	path, found, err := r.shelf.tapeFor(command)
+	path, found, err := r.dir.tapeFor(command)
 	if found {
 		r.tape, err = os.Create(path)
 	}
@@ -70,12 +70,12 @@ func (r *recorder) pass(kind Kind, from io.Reader, to io.Writer) {
 //
 // It starts three goroutines, one for each stream. Those of gdb's output end with gdb; that of the
 // input ends with the input or with this process.
-func record(s shelf, gdb string, args []string, n names) (code int, err error) {
+func record(s tapeDir, gdb string, args []string, n names) (code int, err error) {
 	version, err := Version(gdb)
 	if err != nil {
 		return 1, err
 	}
-	r := &recorder{shelf: s, names: n}
+	r := &recorder{dir: s, names: n}
 	r.write(Line{Remark, "gdb " + version})
 	cmd := exec.Command(gdb, args...)
 	in, err1 := cmd.StdinPipe()

@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// shelf is the location of the tapes of one test.
-type shelf struct {
+// dir is the location of the tapes of one test.
+type tapeDir struct {
 	path  string // path of the tapes, without rank
 	state string // directory for the claims of this run
 }
 
 // tapeFor returns the tape of a gdb by its first command that attaches to a process; found is
 // false for other commands.
-func (s shelf) tapeFor(command string) (path string, found bool, err error) {
+func (s tapeDir) tapeFor(command string) (path string, found bool, err error) {
 	about := attach.FindStringSubmatch(strings.TrimSpace(command))
 	if about == nil {
 		return "", false, nil
@@ -38,7 +38,7 @@ func (s shelf) tapeFor(command string) (path string, found bool, err error) {
 }
 
 // claim takes the next tape of a rank for this process.
-func (s shelf) claim(rank string) (string, error) {
+func (s tapeDir) claim(rank string) (string, error) {
 	for i := 1; ; i++ {
 		name := rank
 		if i > 1 {

@@ -36,7 +36,7 @@ type options struct {
 
 const usage = `sdm-master is the master of an sdm session without a console: it dials a front end,
 builds the tree of servers as the front end or its flags say, and speaks JSON-RPC 2.0
-or Eclipse PTP's debug protocol (docs/protocol.md). People mostly use sdm; IDEs and batch jobs start this.
+or Eclipse PTP's debug protocol (docs/protocol.md). Users mostly start sdm; IDEs and batch jobs start this.
 
   sdm-master --connect HOST:PORT      the front end listens there (sdm listen, or an IDE)
   sdm-master --connect unix:PATH      the same through a unix socket
@@ -45,7 +45,7 @@ or Eclipse PTP's debug protocol (docs/protocol.md). People mostly use sdm; IDEs 
   sdm-master --frontend ptp --connect HOST:PORT --routing-file FILE   an Eclipse PTP listens there
   sdm-master --master --host=HOST --port=PORT --routing_file=FILE     the same, as Eclipse says it
 
-Where the servers are is said by the front end's "initialize", or by one of
+The front end's "initialize" says where the servers are, or one of
   --routing-file FILE                 servers listen where the file says
   --rendezvous HOST:PORT              servers come to us (sdm-server --rendezvous HOST:PORT)
   --generate-routes HOST,HOST --port BASE   servers are spread evenly over the hosts
@@ -53,8 +53,8 @@ Where the servers are is said by the front end's "initialize", or by one of
 `
 
 const footer = `
-Each flag has a twin in the environment: --connect-wait is SDM_CONNECT_WAIT. A flag goes
-before its twin. Exit status: 0 the session ended as it should; 1 the front end was lost;
+Each flag can be set in the environment: --connect-wait is SDM_CONNECT_WAIT. A flag on the
+command line takes precedence. Exit status: 0 the session ended as it should; 1 the front end was lost;
 2 usage; 4 there is no front end, or the tree could not be built; 130 interrupted.
 `
 
@@ -65,23 +65,23 @@ const ports = 1000
 func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.frontend, "frontend", frontendRPC, "what the front end speaks: rpc (JSON-RPC 2.0) or ptp (Eclipse PTP's debug protocol)")
 	f.StringVar(&o.connect, "connect", "", "where the front end is: `HOST:PORT`, unix:PATH or stdio")
-	f.StringVar(&o.listen, "listen", "", "where one front end is awaited: `[HOST:]PORT`, or unix:PATH; no host is this one alone")
-	f.DurationVar(&o.connectWait, "connect-wait", dial.DefaultWait, "how long to try to reach the front end, or to await it, and to wait for the servers")
+	f.StringVar(&o.listen, "listen", "", "where to wait for one front end: `[HOST:]PORT`, or unix:PATH; without HOST only this host can connect")
+	f.DurationVar(&o.connectWait, "connect-wait", dial.DefaultWait, "how long to wait for the front end and for the servers")
 	f.StringVar(&o.secretFile, "secret-file", "", "`PATH` of the secret (default: ~/.config/sdm/secret)")
-	f.BoolVar(&o.plaintext, "plaintext", false, "permit a front end to do without TLS; the secret is asked for all the same")
-	f.StringVar(&o.session, "session", "", "name of the session; servers of another one are refused")
+	f.BoolVar(&o.plaintext, "plaintext", false, "permit a front end without TLS; the secret is required all the same")
+	f.StringVar(&o.session, "session", "", "name of the session; servers of another session are refused")
 	f.StringVar(&o.routingFile, "routing-file", "", "`FILE` that says where the servers listen: N, then lines of number, host, port")
 	f.StringVar(&o.rendezvous, "rendezvous", "", "`HOST:PORT` where servers register; port 0 picks one and says it")
 	f.StringSliceVar(&o.hosts, "generate-routes", nil, "`HOSTS`, comma between, over which the servers are spread evenly")
 	f.IntVar(&o.port, "port", 0, "base port of the servers of --generate-routes; up to 1000 following ones are tried. With --host that of the front end")
 	f.IntVar(&o.servers, "servers", 0, "number of servers (default: as their starter says, or one per host)")
 	f.StringVar(&o.tree, "tree", "binomial", "shape of the tree: binomial, flat or a number of children")
-	f.DurationVar(&o.wait, "wait", master.DefaultWait, "how long answers are awaited when a call does not say")
-	f.DurationVar(&o.heartbeat, "heartbeat", master.DefaultHeartbeat, "how often servers are asked for a sign of life; 0 is never")
-	f.DurationVar(&o.silence, "silence", master.DefaultSilence, "how long a server may give none before it is given up; servers below one that stands still bear it ten times as long when nobody is left above")
+	f.DurationVar(&o.wait, "wait", master.DefaultWait, "how long to wait for answers unless a call says otherwise")
+	f.DurationVar(&o.heartbeat, "heartbeat", master.DefaultHeartbeat, "interval of heartbeats to the servers; 0 is none")
+	f.DurationVar(&o.silence, "silence", master.DefaultSilence, "how long a server may be silent before it is lost; servers below a silent one wait ten times as long if they have no other ancestor")
 	o.log.Declare(f)
 	o.original.declare(f)
-	f.BoolVar(&o.version, "version", false, "say the version and exit")
+	f.BoolVar(&o.version, "version", false, "print the version and exit")
 }
 
 // parse reads the command line, and then the environment for flags that were not given. The error

@@ -36,9 +36,9 @@ type original struct {
 
 func (g *original) declare(f *pflag.FlagSet) {
 	f.StringVar(&g.host, "host", "", "`HOST` of an Eclipse PTP front end; its port is --port then (default 12345). As --frontend ptp --connect HOST:PORT")
-	f.BoolVar(&g.master, "master", false, "as the original SDM is told what it is; says nothing here")
+	f.BoolVar(&g.master, "master", false, "accepted as the original SDM does; has no effect")
 	f.StringVar(&g.debugger, "debugger", "", "of the original SDM: gdb-mi is all that there is")
-	f.StringVar(&g.debuggerPath, "debugger-path", "", "of the original SDM: says nothing to a master; servers take it as --gdb `PATH`")
+	f.StringVar(&g.debuggerPath, "debugger-path", "", "of the original SDM: has no effect on a master; servers take it as --gdb `PATH`")
 	f.StringVar(&g.proxy, "proxy", "", "of the original SDM: tcp is all that there is")
 	f.StringVar(&g.debug, "debug", "", "of the original SDM: as --log-level debug, whatever the `MASK`")
 	f.Lookup("debug").NoOptDefVal = "all"
@@ -100,7 +100,7 @@ func (o *options) checkFrontEnd() error {
 // talkPTP connects to Eclipse and runs the session for it.
 func (p *program) talkPTP(ctx context.Context) (served, unmet error) {
 	if p.o.debuggerPath != "" {
-		p.say("--debugger-path says nothing to the master: the servers take --gdb " + p.o.debuggerPath)
+		p.say("--debugger-path has no effect on the master: the servers take --gdb " + p.o.debuggerPath)
 	}
 	keep := func(_ context.Context, c net.Conn) (net.Conn, error) { return c, nil }
 	conn, err := dial.FrontEnd(ctx, p.o.connect, p.o.connectWait, p.log, keep)

@@ -168,7 +168,7 @@ func (p *program) register(ctx context.Context, key overlay.Secret, r overlay.Re
 		}
 	})
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		err = fmt.Errorf("%w (nobody there in %v: start the master first, or give a longer --connect-wait)", err, p.o.connectWait)
+		err = fmt.Errorf("%w (no answer in %v: start the master first, or give a longer --connect-wait)", err, p.o.connectWait)
 	}
 	return link, number, err
 }

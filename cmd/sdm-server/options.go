@@ -48,8 +48,8 @@ type options struct {
 // modes are the flags that choose how to connect to the parent. Exactly one is given.
 var modes = []string{"link-fd", "listen-fd", "rendezvous", "port"}
 
-const usage = `sdm-server is one server of sdm: it starts ranks, debugs them and passes on what
-they say. People do not start it; sdm, a starter (mpirun, srun) or a batch system does.
+const usage = `sdm-server is one server of sdm: it starts ranks, debugs them and passes on their
+output. Users do not start it; sdm, a starter (mpirun, srun) or a batch system does.
 
   sdm-server --link-fd N                                the parent writes to descriptor N and reads from N+1
   sdm-server --listen-fd N --secret-fd M                parents dial the listening descriptor N
@@ -62,8 +62,8 @@ program under control, keeps the slot until the session ends, and exits as it di
 `
 
 const footer = `
-Each flag has a twin in the environment: --connect-wait is SDM_CONNECT_WAIT. A flag goes
-before its twin. Secrets are never given by flag or environment, only the names of their files.
+Each flag can be set in the environment: --connect-wait is SDM_CONNECT_WAIT. A flag on the
+command line takes precedence. Secrets are never given by flag or environment, only the names of their files.
 `
 
 func (o *options) declare(f *pflag.FlagSet) {
@@ -72,12 +72,12 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.attach, "attach", "", "`PID,PID...` of ranks on this host that run already: they are attached to, none is started")
 	f.StringVar(&o.jobid, "jobid", "", "`ID` of a running job: the same for its ranks on this host (their PMIX_NAMESPACE, PMI_JOBID, or Slurm's JOB.STEP; Slurm's JOB: those that mpirun has started in it)")
 	f.StringVar(&o.hydra, "hydra", "", "`HOST:PORT`, the --control-port of a running mpiexec of MPICH: the same for the ranks below its proxies on this host")
-	f.BoolVar(&o.list, "list", false, "only say which ranks of --attach, --jobid or --hydra are on this host, as a line of JSON")
-	f.BoolVar(&o.background, "background", false, "give up the standard streams when the master knows us")
+	f.BoolVar(&o.list, "list", false, "only list which ranks of --attach, --jobid or --hydra are on this host, as a line of JSON")
+	f.BoolVar(&o.background, "background", false, "close the standard streams after the registration")
 	f.BoolVar(&o.like, "like-ranks", false, "take over environment and directory of the first rank that is attached to, without what makes it a rank or is loaded into it")
 	f.IntVar(&o.size, "size", 0, "servers in the session (default: as the starter says)")
-	f.StringVar(&o.host, "host", "", "name of this host for people (default: its own)")
-	f.StringVar(&o.session, "session", "", "name of the session; neighbours of another one are refused")
+	f.StringVar(&o.host, "host", "", "name of this host in messages (default: its own)")
+	f.StringVar(&o.session, "session", "", "name of the session; neighbours of another session are refused")
 	f.IntVar(&o.linkFD, "link-fd", -1, "descriptor of a socket or pipe from the parent; the next one is to it")
 	f.IntVar(&o.listenFD, "listen-fd", -1, "descriptor of a listening socket")
 	f.IntVar(&o.secretFD, "secret-fd", -1, "descriptor that gives the secret, 32 bytes; with --listen-fd its end means that our starter has gone")
@@ -89,16 +89,16 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.secretFile, "secret-file", "", "`PATH` of the secret (default: ~/.config/sdm/secret)")
 	f.StringVar(&o.backend, "backend", "gdb", "engine: gdb, or sim for simulated ranks")
 	o.gdb.Declare(f)
-	f.DurationVar(&o.startWait, "start-wait", 0, "how long gdbs may take to come up, and then to attach; 0: 4m0s to come up, and no limit to attach")
-	f.StringVar(&o.output, "output", "console", "who gets what the ranks write: console, or starter")
-	f.DurationVar(&o.linger, "linger", 0, "how long the ranks stay as they are when the master is lost, before the session is over")
-	f.StringVar(&o.lost, "when-lost", "kill", "what then becomes of them: kill, or detach (they run on)")
-	f.DurationVar(&o.connectWait, "connect-wait", defaultConnectWait, "how long to wait for a master or parent server that does not show; 0 is for ever")
+	f.DurationVar(&o.startWait, "start-wait", 0, "how long gdbs may take to start, and then to attach; 0: 4m0s to start, and no limit to attach")
+	f.StringVar(&o.output, "output", "console", "who gets the output of the ranks: console, or starter")
+	f.DurationVar(&o.linger, "linger", 0, "how long the ranks are kept unchanged after the master is lost, before the session ends")
+	f.StringVar(&o.lost, "when-lost", "kill", "what is done with them then: kill, or detach (they run on)")
+	f.DurationVar(&o.connectWait, "connect-wait", defaultConnectWait, "how long to wait for a master or parent server; 0 is without limit")
 	f.StringVar(&o.stage, "stage", "", "`directory` in node-local storage from which to run a copy of this program")
 	f.StringVar(&o.stageHash, "stage-hash", "", "SHA-256 that the copy must have")
-	f.StringVar(&o.staged, "staged", "", "path of the copy that we are")
+	f.StringVar(&o.staged, "staged", "", "`path` of this copy")
 	o.log.Declare(f)
-	f.BoolVar(&o.version, "version", false, "say the version and exit")
+	f.BoolVar(&o.version, "version", false, "print the version and exit")
 }
 
 // defaultConnectWait is how long a server waits for its master or parent. The nodes of a job start

@@ -28,19 +28,19 @@ type consoleOptions struct {
 }
 
 func (o *consoleOptions) declare(f *pflag.FlagSet) {
-	f.VarP(scriptValue{&o.scripts, "-x"}, "execute", "x", "carry out the commands of a `file`; may repeat, in order with -e")
-	f.VarP(scriptValue{&o.scripts, "-e"}, "eval", "e", "carry out a `command`; may repeat, in order with -x")
+	f.VarP(scriptValue{&o.scripts, "-x"}, "execute", "x", "execute the commands of a `file`; may repeat, in the order of -x and -e")
+	f.VarP(scriptValue{&o.scripts, "-e"}, "eval", "e", "execute a `command`; may repeat, in the order of -x and -e")
 	f.BoolVarP(&o.batch, "batch", "b", false, "no prompt: end when the commands are done")
-	f.BoolVar(&o.stopOnError, "stop-on-error", false, "end scripts, and a batch, at the first command that fails")
-	f.BoolVar(&o.echo, "echo", false, "write prompt and command in front of the answers of scripts, as in a session that is typed")
+	f.BoolVar(&o.stopOnError, "stop-on-error", false, "end scripts and batch jobs at the first command that fails")
+	f.BoolVar(&o.echo, "echo", false, "write prompt and command before the answers of scripts, as in a session that is typed")
 	f.StringVar(&o.format, "format", "text", "how answers are written: text, ndjson")
 	f.BoolVar(&o.wholeSets, "whole-sets", false, "ndjson: write the sets of scattered ranks in full, not cut where an event would be long")
-	f.Var(newDuration(&o.fold, console.FoldWait), "fold", "how long a stop waits for equal ones of other ranks, to be one line; 0 is not at all")
+	f.Var(newDuration(&o.fold, console.FoldWait), "fold", "how long a stop waits for equal stops of other ranks, to be shown as one line; 0 is no wait")
 	f.Var(newDuration(&o.wait, 10*time.Second), "wait", "how long the answers of a command may take; 0 is no limit")
-	f.Var(newDuration(&o.timeout, 0), "timeout", "how long all may take; 0 is no limit")
+	f.Var(newDuration(&o.timeout, 0), "timeout", "how long the whole session may take; 0 is no limit")
 	f.StringVar(&o.color, "color", "auto", "colors: auto, always, never")
 	f.BoolVar(&o.noRC, "no-rc", false, "do not read ~/.config/sdm/sdmrc")
-	f.StringVar(&o.rc, "rc", "", "read this `file` in its place")
+	f.StringVar(&o.rc, "rc", "", "read this `file` instead of ~/.config/sdm/sdmrc")
 }
 
 // ndjson reports whether answers and events are written as JSON.

@@ -16,7 +16,7 @@ import (
 
 const usageDoctor = `sdm doctor [flags] [HOST...]
 
-Looks at this machine, and by ssh at the hosts, and says what works, what does not, and
+Checks this machine, and by ssh the hosts, and shows what works, what does not, and
 what to do. Exit status: 0 all that sdm needs is there; 1 something is bad.
 
 `

@@ -34,18 +34,18 @@ const usageRun = `sdm run [flags] [--] PROGRAM [ARG...]
 sdm run [flags] -n 2 [flags] PROGRAM [ARG...] : -n 3 [flags] PROGRAM [ARG...]
 sdm run [flags] [--] mpirun|mpiexec|srun [its flags] PROGRAM [ARG...]
 
-Starts PROGRAM on -n ranks on this machine, stops each of them at main, carries out the
+Starts PROGRAM on -n ranks on this machine, stops each of them at main, executes the
 commands of -x and -e, then asks for more at a prompt (unless -b). Without a terminal the
 commands are read from standard input; with -b, -x or -e that goes to the ranks.
 
 Several programs in one job: sdm run [flags for all] -n 2 [flags] ./a : -n 3 [flags] ./b,
 where the --env flags and --cwd may follow -n.
 
-A starter (mpirun, mpiexec, srun, or --starter NAME) starts its job as without us. Where it
+A starter (mpirun, mpiexec, srun, or --starter NAME) starts its job as without sdm. Where it
 offers MPIR, as Open MPI's mpirun does up to release 4, all ranks are held in MPI_Init, attached
-to, and stand there when the first command begins; what they read and write is the starter's
-affair: rank 0 reads --stdin-file FILE, and at a prompt nothing else; --launcher slot lets send
-feed any rank. Otherwise (Open MPI from release 5 on, MPICH), sdm-server takes the place of each
+to, and stand there when the first command begins; the starter handles their input and
+output: rank 0 reads --stdin-file FILE, and at a prompt nothing else; with --launcher slot the
+command send writes to any rank. Otherwise (Open MPI from release 5 on, MPICH), sdm-server takes the place of each
 rank and starts it under control, and ranks stop at main.
 A script that calls a starter with MPIR is named by --starter SCRIPT; for another starter put
 sdm run -- in front of it in the script.
@@ -58,7 +58,7 @@ sdm attach [flags] pids:PID,PID...
 sdm attach [flags] hostfile:FILE
 sdm attach [flags] --start-tool CMD job:ID
 
-Takes control of a job that runs: stops its ranks where they are, carries out the commands
+Takes control of a job that runs: stops its ranks where they are, executes the commands
 of -x and -e, then asks for more at a prompt (unless -b). At the end the job runs on.
 
 PID is the starter (mpirun), or a script that has called it; any other process is a job of
@@ -77,8 +77,8 @@ same way.
 const usageStacks = `sdm stacks [flags] PID | slurm:JOBID[.STEP] | pids:PID,PID... | hostfile:FILE | job:ID
 
 Takes control of a job that runs, as sdm attach does, writes the stacks of all its ranks and
-threads as one tree, and lets it run on. With --samples it looks several times while the job
-runs, and tells which ranks have not moved meanwhile. Helper threads of MPI, OpenMP and other
+threads as one tree, and lets it run on. With --samples it takes several samples while the
+job runs, and shows which ranks have not moved. Helper threads of MPI, OpenMP and other
 runtimes, in which nothing of the program is found, are one line; --all-threads shows them.
 
   sdm stacks 4711                                    4711 is the process of mpirun
@@ -90,8 +90,8 @@ runtimes, in which nothing of the program is found, are one line; --all-threads 
 const usageCore = `sdm core [flags] PROGRAM CORE...
 
 Opens the core files that PROGRAM has left, one rank each, in the order of the line: rank 0 is
-the first. All that looks works (print, stacks, frame, info, diff, ...); what needs a process
-says so. The shell gives files in the order of the alphabet: core.10 before core.2.
+the first. Commands that inspect work (print, stacks, frame, info, diff, ...); those that need a
+process are refused. The shell gives files in the order of the alphabet: core.10 before core.2.
 
   sdm core -b -e stacks -e 'info locals' ./app core.*
 
@@ -121,10 +121,10 @@ crash, hang, come late, or die with their server.
 `
 
 const footer = `
-Each flag has a twin in the environment: --wait is SDM_WAIT, -n is SDM_NP. A flag goes before
-its twin.
+Each flag can be set in the environment: --wait is SDM_WAIT, -n is SDM_NP. A flag on the command
+line takes precedence.
 
-Exit status: 0 all ranks ended well, or quit was said; 1 a rank failed, crashed, was lost, or
+Exit status: 0 all ranks ended well, or quit was given; 1 a rank failed, crashed, was lost, or
 could not be started or attached to (without a prompt), a command of a script failed for some
 rank or makes no sense (quit N gives N), or standard output cannot be written; 2 wrong usage;
 3 no rank could be started; 4 the tree could not be built; 124 --timeout is over; 130 interrupted.

@@ -36,7 +36,7 @@ func (o *listenOptions) flags() *flagSet {
 	o.declare(f)
 	f.add("The master", func(f *pflag.FlagSet) {
 		f.BoolVar(&o.plaintext, "plaintext", false, "permit a master without TLS")
-		f.BoolVar(&o.partial, "partial", false, "when --connect-wait is over, go on with the servers that have come; the ranks of the others are lost")
+		f.BoolVar(&o.partial, "partial", false, "when --connect-wait is over, continue with the servers that have registered; the ranks of the others are lost")
 	})
 	return f
 }

@@ -45,12 +45,12 @@ func (o *options) declare(f *flagSet) {
 func (o *options) declareServers(f *pflag.FlagSet) {
 	s := &o.job.Servers
 	f.StringVar(&s.Tree, "tree", "", "`shape` of the tree of servers: binomial, flat or a number")
-	f.Var(newDuration(&s.ConnectWait, 30*time.Second), "connect-wait", "how long the start may take: servers, gdbs and attaches together, behind any queue; 0 is no limit")
-	f.Var(newDuration(&s.Heartbeat, master.DefaultHeartbeat), "heartbeat", "how often servers are asked for a sign of life; 0 is never")
-	f.Var(newDuration(&s.Silence, master.DefaultSilence), "silence", "how long a server may give none before it is given up; servers below one that stands still bear it ten times as long when nobody is left above")
-	f.Var(newDuration(&s.Linger, 0), "linger", "how long servers that have lost sdm keep their ranks as they are before they end")
+	f.Var(newDuration(&s.ConnectWait, 30*time.Second), "connect-wait", "how long the start may take after any queue: servers, gdbs and attaches together; 0 is no limit")
+	f.Var(newDuration(&s.Heartbeat, master.DefaultHeartbeat), "heartbeat", "interval of heartbeats to the servers; 0 is none")
+	f.Var(newDuration(&s.Silence, master.DefaultSilence), "silence", "how long a server may be silent before it is lost; servers below a silent one wait ten times as long if they have no other ancestor")
+	f.Var(newDuration(&s.Linger, 0), "linger", "how long servers that have lost sdm keep their ranks unchanged before they end")
 	f.StringVar(&s.WhenLost, "when-lost", "kill", "what servers that have lost sdm do with the ranks that they started: kill, or detach")
-	f.StringVar(&s.SecretFile, "secret-file", "", "`path` of the secret that others prove to know (default: ~/.config/sdm/secret)")
+	f.StringVar(&s.SecretFile, "secret-file", "", "`path` of the session's secret (default: ~/.config/sdm/secret)")
 	s.LogFlags.Declare(f)
 }
 
@@ -66,7 +66,7 @@ func (o *options) perServer(ranks string) func(*pflag.FlagSet) {
 func (o *options) declareNodes(f *pflag.FlagSet) {
 	s := &o.job.Servers
 	f.StringVarP(&o.job.Only, "ranks", "r", "", "`set` of ranks of a starter's job to control; the others run free (default: all)")
-	f.StringVar(&s.RemoteShell, "remote-shell", "", "`command` in place of ssh that starts our servers on other hosts")
+	f.StringVar(&s.RemoteShell, "remote-shell", "", "`command` used instead of ssh to start servers on other hosts")
 	f.StringVar(&s.StartTool, "start-tool", "", "`command` that starts them all: 'CMD {jobid} {hosts} -- {daemon}'")
 	f.StringVar(&s.Stage, "stage", "", "`directory` in node-local storage to which our servers are copied (once for each node, removed when they run)")
 	f.BoolVar(&s.StageGDB, "stage-gdb", false, "bring this host's gdb there as well, with its libraries and its Python (removed at the end)")
@@ -97,7 +97,7 @@ func (o *options) validate() error {
 	case s.Linger < 0 || s.Heartbeat < 0:
 		return errors.New("--linger and --heartbeat cannot be negative (0 is not at all)")
 	case s.Heartbeat > 0 && s.Silence < s.Heartbeat:
-		return fmt.Errorf("--silence %v is shorter than --heartbeat %v: nobody could answer in time", s.Silence, s.Heartbeat)
+		return fmt.Errorf("--silence %v is shorter than --heartbeat %v: no server could answer in time", s.Silence, s.Heartbeat)
 	case o.console.fold < 0:
 		return errors.New("--fold cannot be negative (0 is not at all)")
 	case o.ranks.stopAt == "":

@@ -26,18 +26,18 @@ func (o *rankOptions) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.stopAt, "stop-at", "main", "where ranks stop first: main, entry, none or a `location`")
 	o.declareEnv(f)
 	f.StringVar(&o.stdin, "stdin", stdinReader, "`set` of ranks that read standard input, or none; the others find its end")
-	f.StringVar(&o.stdinFile, "stdin-file", "", "what these ranks read, in place of our standard input")
+	f.StringVar(&o.stdinFile, "stdin-file", "", "`file` that these ranks read instead of sdm's standard input")
 	f.BoolVar(&o.tty, "tty", false, "give each rank a terminal of its own instead of pipes; its two outputs are one then")
 	f.StringVar(&o.cwd, "cwd", "", "working `directory` of the ranks (default: this one)")
 }
 
 // declareEnv adds the flags that change the environment of the ranks.
 func (o *rankOptions) declareEnv(f *pflag.FlagSet) {
-	f.Var(envValue{&o.directives, "set"}, "env", "`NAME=VALUE` for the ranks; the --env flags apply in order")
-	f.Var(envValue{&o.directives, "add"}, "env-add", "`NAME=VALUE` unless NAME is there")
-	f.Var(envValue{&o.directives, "unset"}, "env-unset", "take `NAME` out")
-	f.Var(envValue{&o.directives, "prepend"}, "env-prepend", "put VALUE and a separator in front: `NAME[;]=VALUE`; without [;] it is a colon")
-	f.Var(envValue{&o.directives, "append"}, "env-append", "the same behind: `NAME[;]=VALUE`")
+	f.Var(envValue{&o.directives, "set"}, "env", "set `NAME=VALUE` for the ranks; the --env flags apply in order")
+	f.Var(envValue{&o.directives, "add"}, "env-add", "set `NAME=VALUE` unless NAME is set")
+	f.Var(envValue{&o.directives, "unset"}, "env-unset", "remove `NAME`")
+	f.Var(envValue{&o.directives, "prepend"}, "env-prepend", "prepend VALUE and a separator: `NAME[;]=VALUE`; without [;] it is a colon")
+	f.Var(envValue{&o.directives, "append"}, "env-append", "append a separator and VALUE: `NAME[;]=VALUE`")
 }
 
 // stdinReader is the rank that reads standard input by default.

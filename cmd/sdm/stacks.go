@@ -32,11 +32,11 @@ func (s *stackOptions) flags() *flagSet {
 }
 
 func (s *stackOptions) declareStacks(f *pflag.FlagSet) {
-	f.StringVar(&s.by, "by", "", "what makes two frames one: function, line or address (default: line)")
+	f.StringVar(&s.by, "by", "", "merge frames by function, line or address (default: line)")
 	f.BoolVar(&s.allThreads, "all-threads", false, "the stacks of helper threads of MPI and other runtimes, too (default: one line counts them)")
-	f.IntVar(&s.samples, "samples", 0, "take so `many` samples of the running job, and tell who has not moved")
-	f.StringVar(&s.every, "every", "", "the time between them, as 200ms (default: 1s)")
-	f.BoolVar(&s.folded, "folded", false, "a line a stack, counting threads, for flame graphs")
+	f.IntVar(&s.samples, "samples", 0, "take this `many` samples of the running job, and show the ranks that have not moved")
+	f.StringVar(&s.every, "every", "", "time between samples, such as 200ms (default: 1s)")
+	f.BoolVar(&s.folded, "folded", false, "one line for each stack with its number of threads, for flame graphs")
 	f.BoolVar(&s.dot, "dot", false, "a graph for Graphviz")
 	f.BoolVar(&s.json, "json", false, "the tree as JSON")
 	f.StringVarP(&s.file, "file", "o", "", "`file` for --folded, --dot or --json (default: standard output)")

@@ -30,14 +30,14 @@ func (o *runOptions) declareStarter(f *pflag.FlagSet) {
 	f.StringVar(&o.starter, "starter", "", "`name` of a further starter (besides mpirun, mpiexec, srun and the like)")
 	f.StringVar(&o.job.StarterArgs, "starter-args", "", "`template` of arguments put behind the starter's name, by which it starts our servers, one a node: '--tool {daemon} --tool-arguments \"{args}\"', or openmpi")
 	f.StringVar(&o.launcher, "launcher", launcherAuto, "who starts PROGRAM: local, slurm, or a starter (mpirun); for a starter's line: mpir (it runs under control until its ranks are held) or slot (our servers in the places of its ranks; default: mpir where it offers that)")
-	f.StringArrayVar(&o.launcherArgs, "launcher-arg", nil, "further `argument` for the starter of --launcher, handed on unchanged; may repeat")
+	f.StringArrayVar(&o.launcherArgs, "launcher-arg", nil, "further `argument` for the starter of --launcher, passed unchanged; may repeat")
 	f.Var(newDuration(&o.job.QueueWait, 0), "queue-wait", "how long a starter may take to start the job, in a queue or before MPI_Init; 0 is no limit")
-	f.Var(envValue{&o.starterDirs, "set"}, "starter-env", "`NAME=VALUE` for the starter and nobody else; in order with its kin:")
-	f.Var(envValue{&o.starterDirs, "add"}, "starter-env-add", "`NAME=VALUE` unless NAME is there")
-	f.Var(envValue{&o.starterDirs, "unset"}, "starter-env-unset", "take `NAME` out")
-	f.Var(envValue{&o.starterDirs, "prepend"}, "starter-env-prepend", "`NAME[;]=VALUE` in front")
-	f.Var(envValue{&o.starterDirs, "append"}, "starter-env-append", "`NAME[;]=VALUE` behind")
-	f.StringVar(&o.job.Servers.Output, "output", servers.OutputConsole, "who gets what the ranks of a starter's job write: console, or starter")
+	f.Var(envValue{&o.starterDirs, "set"}, "starter-env", "set `NAME=VALUE` for the starter only; the --starter-env flags apply in order")
+	f.Var(envValue{&o.starterDirs, "add"}, "starter-env-add", "set `NAME=VALUE` unless NAME is set")
+	f.Var(envValue{&o.starterDirs, "unset"}, "starter-env-unset", "remove `NAME`")
+	f.Var(envValue{&o.starterDirs, "prepend"}, "starter-env-prepend", "prepend VALUE: `NAME[;]=VALUE`")
+	f.Var(envValue{&o.starterDirs, "append"}, "starter-env-append", "append VALUE: `NAME[;]=VALUE`")
+	f.StringVar(&o.job.Servers.Output, "output", servers.OutputConsole, "who gets the output of the ranks of a starter's job: console, or starter")
 }
 
 // isStarter reports whether the line begins with a starter.

@@ -16,9 +16,9 @@ import (
 // waited for.
 const LetGo = "ranks that were let go run on\n"
 
-// lastWords is how long to wait for the end of stderr after the end of a server: a descendant may
+// errorTail is how long to wait for the end of stderr after the end of a server: a descendant may
 // have the descriptor too.
-const lastWords = 100 * time.Millisecond
+const errorTail = 100 * time.Millisecond
 
 // serverProcess is one server. It has two goroutines: one reads its stderr, one waits for it. Both
 // end with the process.
@@ -61,7 +61,7 @@ func startServer(cmd *exec.Cmd, lifeline *os.File) (*serverProcess, error) {
 		p.err = cmd.Wait()
 		select {
 		case <-p.silent:
-		case <-time.After(lastWords):
+		case <-time.After(errorTail):
 		}
 		r.Close()
 		<-p.silent

@@ -169,7 +169,7 @@ func readValues(in []valueJSON, limit int) ([]ValueCount, error) {
 	slices.SortFunc(out, func(a, b ValueCount) int { return strings.Compare(a.Value, b.Value) })
 	for i := 1; i < len(out); i++ {
 		if out[i].Value == out[i-1].Value {
-			return nil, fmt.Errorf("value %q is there twice", out[i].Value)
+			return nil, fmt.Errorf("value %q appears twice", out[i].Value)
 		}
 	}
 	if limit >= 0 && len(out) > limit {

@@ -70,7 +70,7 @@ func (b *treeBuilder) fromJSON(in []nodeJSON, depth int) error {
 		n := &in[i]
 		switch {
 		case i > 0 && n.Frame == in[i-1].Frame:
-			return fmt.Errorf("frame %q is there twice", n.Func)
+			return fmt.Errorf("frame %q appears twice", n.Func)
 		case n.Ranks.IsEmpty():
 			return fmt.Errorf("frame %q has no ranks", n.Func)
 		case n.Line < 0 || n.Line > math.MaxInt32 || n.Threads < 0 || n.Threads > decode.MaxCount:

@@ -82,7 +82,7 @@ func (c *Custodian) Forget(pid int) {
 
 func (c *Custodian) tell(o order) {
 	if o.verb != forgetVerb {
-		if o.born = inferior.Born(o.pid); o.born == 0 {
+		if o.born = inferior.StartTime(o.pid); o.born == 0 {
 			return // it has ended
 		}
 	}

@@ -37,8 +37,8 @@ func Main(args []string) {
 	os.Exit(0)
 }
 
-// held are the processes that the custodian knows.
-type held struct {
+// attached are the processes that the custodian knows.
+type attached struct {
 	targets   map[int]*target
 	debuggers map[int]*inferior.Process
 }
@@ -50,8 +50,8 @@ type target struct {
 }
 
 // read reads orders until the server ends.
-func read(from io.Reader) held {
-	h := held{map[int]*target{}, map[int]*inferior.Process{}}
+func read(from io.Reader) attached {
+	h := attached{map[int]*target{}, map[int]*inferior.Process{}}
 	in := bufio.NewReader(from)
 	for {
 		line, err := in.ReadString('\n')
@@ -65,7 +65,7 @@ func read(from io.Reader) held {
 }
 
 // take carries out an order.
-func (h held) take(o order) {
+func (h attached) take(o order) {
 	if t := h.targets[o.pid]; t != nil {
 		t.process.Close()
 		delete(h.targets, o.pid)
@@ -78,7 +78,7 @@ func (h held) take(o order) {
 		return
 	}
 	p := inferior.Open(o.pid)
-	if inferior.Born(o.pid) != o.born { // it has ended, and another process may have its id
+	if inferior.StartTime(o.pid) != o.born { // it has ended, and another process may have its id
 		p.Close()
 		return
 	}
@@ -94,7 +94,7 @@ func (h held) take(o order) {
 const patience = 3 * time.Second
 
 // release releases all processes when the gdbs have ended.
-func (h held) release() {
+func (h attached) release() {
 	if len(h.targets) == 0 {
 		return // no process needs to be released
 	}
@@ -129,7 +129,7 @@ func (h held) release() {
 
 // halt stops the processes as soon as they run, so that none hits a breakpoint without a debugger.
 // Undo continues them.
-func (h held) halt() {
+func (h attached) halt() {
 	for _, t := range h.targets {
 		t.process.Signal(syscall.SIGSTOP)
 		t.halted = true
@@ -137,7 +137,7 @@ func (h held) halt() {
 }
 
 // kill kills gdbs with their children, and waits for that.
-func (h held) kill(debuggers []int) {
+func (h attached) kill(debuggers []int) {
 	for _, pid := range debuggers {
 		unix.Kill(-pid, unix.SIGKILL) // it leads a process group, and has not ended
 		h.debuggers[pid].Signal(syscall.SIGKILL)

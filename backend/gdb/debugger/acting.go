@@ -214,7 +214,7 @@ func (ac *actions) runToBarrier(q *request.Request) {
 		ac.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
 		return
 	}
-	q.Apart()
+	q.Unshare()
 	q.Args.Temporary = true
 	ac.breaks.insertBreakpoint(q)
 }

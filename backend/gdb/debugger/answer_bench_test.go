@@ -28,10 +28,10 @@ func BenchmarkAnswer(b *testing.B) {
 		m.GDB.Take()
 		token := m.GDB.Calls.current().token
 		parser.Feed(fmt.Appendf(nil, "%d^done,value=\"41\"\n(gdb) \n", token), func(r mi.Record) { m.GDB.Record(2, r) })
-		if len(m.Out.Said) != 1 || m.Out.Said[0].Group.Kind != protocol.KindResult {
-			b.Fatalf("it says %v", m.Out.Said)
+		if len(m.Out.Messages) != 1 || m.Out.Messages[0].Group.Kind != protocol.KindResult {
+			b.Fatalf("it says %v", m.Out.Messages)
 		}
 		m.GDB.Deadline()
-		m.Out = Effects{Said: m.Out.Said[:0]}
+		m.Out = Effects{Messages: m.Out.Messages[:0]}
 	}
 }

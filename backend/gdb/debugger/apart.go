@@ -48,7 +48,7 @@ func (mv *moves) disturbs(q *request.Request, line string) bool {
 func (mv *moves) isForSome(q *request.Request) bool {
 	return slices.ContainsFunc(mv.GDB.Machines, func(o *Machine) bool {
 		switch {
-		case o.ending.finished() || o.moves.moving != nil:
+		case o.termination.finished() || o.moves.moving != nil:
 			return false
 		case q.Again:
 			return !o.moves.wasGiven(q.Command)
@@ -61,7 +61,7 @@ func (mv *moves) isForSome(q *request.Request) bool {
 // it again.
 func (mv *moves) wasGiven(c *request.Command) bool {
 	is := func(o protocol.Command) bool { return o.Name == c.Name && o.Args.Text == c.Args.Text }
-	return slices.ContainsFunc(slices.Concat(mv.Target.Before, mv.journal, mv.rescue.repeats), is)
+	return slices.ContainsFunc(slices.Concat(mv.Target.Before, mv.journal, mv.recovery.repeats), is)
 }
 
 // own replaces convenience variables by those of this rank: $i becomes $i_of_rank_3.

@@ -74,7 +74,7 @@ func (att *attachment) beginAttach(q *request.Request, stopAt string, frozen boo
 	}
 	att.GDB.beginAttach(att.Machine)
 	att.ask(q, att.attached, "-target-attach", append(att.here(), strconv.Itoa(att.Target.PID))...)
-	att.GDB.waitTurn(att.Machine)
+	att.GDB.waitForAttach(att.Machine)
 }
 
 // A target in a group stop must get SIGCONT before it runs. Otherwise the kernel counts
@@ -140,15 +140,15 @@ func (att *attachment) attached(a request.Answer) {
 
 // attachRefused gives up the target.
 func (att *attachment) attachRefused(f *protocol.Fault) {
-	if att.rescue.under {
+	if att.recovery.under {
 		att.request = nil
-		att.rescue.abandoned(f.Message)
+		att.recovery.abandoned(f.Message)
 		return
 	}
-	att.ending.finishAttach(f)
-	att.ending.killing = true // the end of gdb is expected now
-	att.ending.failed = true
-	att.ending.letGo()
+	att.termination.finishAttach(f)
+	att.termination.killing = true // the end of gdb is expected now
+	att.termination.failed = true
+	att.termination.discard()
 	att.GDB.Leave(att.now)
 }
 
@@ -173,7 +173,7 @@ func (att *attachment) attachDue() time.Duration {
 	if att.opening {
 		return att.openingDue()
 	}
-	if att.request == nil || !d.Birth.Speaks || att.rescue.under || att.waitsBehind() {
+	if att.request == nil || !d.Startup.Speaks || att.recovery.under || att.waitsBehind() {
 		return 0
 	}
 	others := slices.ContainsFunc(d.Machines, func(o *Machine) bool { return o != att.Machine && o.attach.request != nil && o.attach.waitsBehind() })
@@ -183,7 +183,7 @@ func (att *attachment) attachDue() time.Duration {
 // waitsBehind reports whether gdb is busy with another rank, so that this one is not
 // the one that hangs.
 func (att *attachment) waitsBehind() bool {
-	if turns := att.GDB.turns; len(turns) > 0 {
+	if turns := att.GDB.attachOrder; len(turns) > 0 {
 		return turns[0].of != att.Machine
 	}
 	k := att.GDB.Calls.current()
@@ -193,7 +193,7 @@ func (att *attachment) waitsBehind() bool {
 // openingDue returns when a gdb is given up that has attached and does not answer.
 func (att *attachment) openingDue() time.Duration {
 	k := att.GDB.Calls.current()
-	if k == nil || att.State != backend.Attaching || att.rescue.under || att.waitsBehind() {
+	if k == nil || att.State != backend.Attaching || att.recovery.under || att.waitsBehind() {
 		return 0
 	}
 	return att.GDB.Bound.answer(k.sent)
@@ -207,14 +207,14 @@ func (att *attachment) attachOverdue() {
 	}
 	f := &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb " + att.notTaken(), Hint: "--connect-wait gives it more time"}
 	att.GDB.Kill = true
-	att.ending.killing, att.ending.failed = true, true
+	att.termination.killing, att.termination.failed = true, true
 	if att.opening {
 		att.Event(protocol.KindLost, protocol.Missing{Cause: f.Message})
-		att.ending.finish(att.State)
+		att.termination.finish(att.State)
 		return
 	}
-	att.ending.finishAttach(f)
-	att.ending.letGo()
+	att.termination.finishAttach(f)
+	att.termination.discard()
 }
 
 // notTaken describes a gdb that does not get a rank under control.
@@ -240,16 +240,16 @@ func (att *attachment) settleAttach() {
 		att.Event(protocol.KindNote, protocol.Note{Text: tenWarning})
 	}
 	att.chosen = request.Selection{Thread: 1}
-	if att.ending.closing {
-		att.ending.leaveAsFound()
+	if att.termination.closing {
+		att.termination.leaveAsFound()
 		return
 	}
 	att.moves.askRegisters()
-	if att.rescue.under {
+	if att.recovery.under {
 		if att.moves.moving != nil {
 			att.tellLanguage()
 		}
-		att.rescue.rescued(first)
+		att.recovery.recovered(first)
 		return
 	}
 	if att.seeksProgram() {
@@ -296,8 +296,8 @@ func (att *attachment) leave(q *request.Request, first *values.Thread) {
 	att.breakAtStart(q, att.stopAt, func(a request.Answer) { att.entryPoint(q, a) })
 }
 
-// thaw ends the group stop; see handleQuietly.
-func (att *attachment) thaw() {
+// continueFrozen ends the group stop; see handleQuietly.
+func (att *attachment) continueFrozen() {
 	if att.frozen {
 		att.frozen = false
 		att.send(ToTarget, sigCont)

@@ -24,15 +24,15 @@ func LimitOf(now, wait time.Duration) bound {
 	return bound{wait: wait, from: now, until: now + wait}
 }
 
-// leastBirth is the minimum time for a gdb that replaces another, unless half of the
+// minStartup is the minimum time for a gdb that replaces another, unless half of the
 // total is less. On a machine too busy for the first gdb, the second would otherwise be
 // given up at once.
-const leastBirth = 3 * time.Second
+const minStartup = 3 * time.Second
 
 // begin returns the deadline for a gdb that is started now.
 func (b bound) begin(now time.Duration, replaces bool) bound {
 	b.from = now
-	if more := now + min(leastBirth, b.wait/2) - b.until; replaces && b.isSet() && more > 0 {
+	if more := now + min(minStartup, b.wait/2) - b.until; replaces && b.isSet() && more > 0 {
 		b.until += more
 		b.wait += more
 	}

@@ -86,7 +86,7 @@ func (bc *breakCommands) insertHere(q *request.Request, condition string) {
 			bc.Refused(q, a)
 			return
 		}
-		q.Apart()
+		q.Unshare()
 		q.Args.Location = "*$pc" // equal for all ranks, unlike the address
 		q.Located = "*" + a.Results.Path("frame", "addr").Str
 		q.Restart = q.Located
@@ -149,7 +149,7 @@ func (bc *breakCommands) inserted(q *request.Request, a request.Answer) {
 		return
 	}
 	made := a.Results.Path("bkpt").Fields
-	bc.tellInvalid(q.Args.Breakpoint, made, bc.GDB.complains.takeInvalid(made.Str("number")))
+	bc.tellInvalid(q.Args.Breakpoint, made, bc.GDB.conditionErrors.takeInvalid(made.Str("number")))
 	bkpt, mine := bc.mine(made)
 	if !mine {
 		bc.Tell("delete", "-break-delete", bkpt.Str("number"))

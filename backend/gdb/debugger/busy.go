@@ -14,10 +14,10 @@ import (
 
 // watch is the state of an interrupt that gdb has not processed.
 type watch struct {
-	nudgeAt time.Duration // when gdb is sent the next signal; 0: never
-	unheard *call         // that interrupt; nil: none
-	since   time.Duration // when the first of these was requested
-	woken   bool          // SIGCONT has been sent
+	nudgeAt     time.Duration // when gdb is sent the next signal; 0: never
+	unprocessed *call         // that interrupt; nil: none
+	since       time.Duration // when the first of these was requested
+	woken       bool          // SIGCONT has been sent
 }
 
 // patience is how long gdb may take to process an interrupt before it is sent a signal:
@@ -26,9 +26,9 @@ type watch struct {
 // last because it may also abort gdb's handling of an event of the target.
 const patience = 250 * time.Millisecond
 
-// unhearing is how long gdb may take in total; then it is killed, and another gdb takes
+// interruptLimit is how long gdb may take in total; then it is killed, and another gdb takes
 // over its ranks.
-const unhearing = 5 * time.Second
+const interruptLimit = 5 * time.Second
 
 // busy returns the fault for a command that would only queue behind an overdue one.
 func (m *Machine) busy() *protocol.Fault {
@@ -63,12 +63,12 @@ func (m *Machine) tick(now time.Duration) {
 		m.Symbols.tellReading(true)
 	}
 	m.runs.recheck()
-	m.ending.lookAgain()
+	m.termination.checkAgain()
 	if m.watch.nudgeAt != 0 && now >= m.watch.nudgeAt {
 		m.shake()
 	}
-	m.ending.escalate()
-	m.ending.detachOverdue()
+	m.termination.escalate()
+	m.termination.detachOverdue()
 	m.runs.settle()
 }
 
@@ -89,7 +89,7 @@ func (m *Machine) overdue() {
 			f.Message += ": it is busy with " + k.what()
 			m.GDB.late = true
 			if q.Name == "interrupt" {
-				f.Hint = fmt.Sprintf("if it does not hear the interrupt in %s, another gdb takes the rank over", unhearing)
+				f.Hint = fmt.Sprintf("if it does not hear the interrupt in %s, another gdb takes the rank over", interruptLimit)
 			}
 		}
 		m.Fail(q, f)
@@ -110,17 +110,17 @@ func (m *Machine) deadline() time.Duration {
 	if m.run != nil && m.run.interrupted {
 		at(m.run.next)
 	}
-	if m.stops.held != nil {
-		at(m.stops.held.until)
+	if m.stops.deferred != nil {
+		at(m.stops.deferred.until)
 	}
 	if m.run != nil {
 		at(m.run.lookAt)
 	}
 	at(m.attach.attachDue())
 	at(m.watch.nudgeAt)
-	at(m.ending.killAt)
-	if m.ending.detach != nil {
-		at(m.ending.giveUp)
+	at(m.termination.killAt)
+	if m.termination.detach != nil {
+		at(m.termination.giveUp)
 	}
 	at(m.Symbols.readingDue())
 	return first
@@ -150,15 +150,15 @@ func (m *Machine) interrupt(q *request.Request) {
 // interruptGDB tells gdb to stop the rank, and checks that gdb processes it.
 func (m *Machine) interruptGDB(q *request.Request) {
 	w := &m.watch
-	if w.unheard == nil {
+	if w.unprocessed == nil {
 		w.since, w.woken = m.now, false
 	}
 	w.nudgeAt = m.now + patience
-	w.unheard = m.ask(q, func(a request.Answer) {
-		w.nudgeAt, w.unheard = 0, nil
+	w.unprocessed = m.ask(q, func(a request.Answer) {
+		w.nudgeAt, w.unprocessed = 0, nil
 		m.ThenDone(q)(a)
 	}, "-exec-interrupt", "--thread-group", m.group)
-	m.turnBack()
+	m.restoreSelection()
 	if m.GDB.late {
 		m.shake()
 	}
@@ -169,10 +169,10 @@ func (m *Machine) interruptGDB(q *request.Request) {
 func (m *Machine) shake() {
 	m.watch.nudgeAt = 0
 	k := m.GDB.Calls.current()
-	if m.watch.unheard == nil || k == nil {
+	if m.watch.unprocessed == nil || k == nil {
 		return
 	}
-	if took := m.now - m.watch.since; took >= unhearing {
+	if took := m.now - m.watch.since; took >= interruptLimit {
 		m.GDB.replace(fmt.Sprintf("ended: it was busy with %s and did not hear an interrupt for %s", k.what(), rounded(took)))
 		return
 	}
@@ -189,7 +189,7 @@ func (m *Machine) shake() {
 func (d *Debugger) replace(why string) {
 	d.Kill, d.Replaced = true, why
 	for _, m := range d.Machines {
-		if m.rescue.canBeRescued() {
+		if m.recovery.isPossible() {
 			m.send(ToTarget, sigStop)
 		}
 	}

@@ -113,8 +113,8 @@ func (c *calls) current() *call {
 // maxText bounds the text kept for a call, in bytes, like a line of MI.
 const maxText = mi.MaxLine
 
-// hear adds printed text to the call that asked for it; false if none did.
-func (c *calls) hear(r mi.Record) bool {
+// receive adds printed text to the call that asked for it; false if none did.
+func (c *calls) receive(r mi.Record) bool {
 	k := c.current()
 	if k == nil || !k.Print || k.text.Len() > maxText {
 		return k != nil && k.Print

@@ -71,9 +71,9 @@ func rowOf(name string) row {
 	case "interrupt":
 		return row{do: (*Machine).interrupt, always: true}
 	case "kill":
-		return row{do: func(m *Machine, q *request.Request) { m.ending.kill(q) }, always: true, early: true}
+		return row{do: func(m *Machine, q *request.Request) { m.termination.kill(q) }, always: true, early: true}
 	case "detach":
-		return row{do: func(m *Machine, q *request.Request) { m.ending.detachRank(q) }}
+		return row{do: func(m *Machine, q *request.Request) { m.termination.detachRank(q) }}
 	case "stepi", "nexti":
 		return row{do: func(m *Machine, q *request.Request) { m.runs.stepInstruction(q) }}
 	case "advance":

@@ -95,8 +95,8 @@ func (att *attachment) lookAtEnd(q *request.Request, first *values.Thread, words
 	for _, w := range att.coreWarnings {
 		att.Event(protocol.KindNote, protocol.Note{Text: w})
 	}
-	if att.rescue.under {
-		att.rescue.rescued(first)
+	if att.recovery.under {
+		att.recovery.recovered(first)
 		return
 	}
 	att.stops.stopNamed(first, "")
@@ -182,9 +182,9 @@ func unmapped(text string) (rest string, directories []string) {
 	return lostMapping.ReplaceAllString(text, ""), slices.Compact(directories)
 }
 
-// lifeless returns the fault for a command that does not work on a core file; nil if it
+// refuseForCore returns the fault for a command that does not work on a core file; nil if it
 // does.
-func (att *attachment) lifeless(info protocol.CommandInfo, args *protocol.Args) *protocol.Fault {
+func (att *attachment) refuseForCore(info protocol.CommandInfo, args *protocol.Args) *protocol.Fault {
 	if !att.IsCore() {
 		return nil
 	}

@@ -24,38 +24,38 @@ import (
 //	machine of rank 1, i2 ─┼─ calls ─→ gdb ─ lines ─┼─ ^done of a token        → machine that asked
 //	machine of rank 2, i3 ─┘                       └─ =thread-…,group-id="i2" → machine of the group
 type Debugger struct {
-	Machines  []*Machine
-	several   bool             // it has had more than one
-	threads   map[int]*Machine // by gdb's number, which is unique over its inferiors
-	Calls     calls
-	Bytes     []byte        // commands to be sent, as far as take returns them
-	turns     []turn        // what must have ended before more of bytes is sent; in order
-	Kill      bool          // the process is to be killed
-	Replaced  string        // the reason, if another gdb takes over the ranks
-	late      bool          // an answer is overdue: new commands are refused at once
-	Gone      bool          // the process has ended
-	killAt    time.Duration // when it is killed unless it has ended; 0: never
-	Eager     bool          // it reads separate debug files by itself
-	elements  bool          // a user has set how many elements it shows
-	objects   bool          // it shows objects by their dynamic type (set print object)
-	Old       bool          // it is older than 13 and does not know mi4
-	Loud      bool          // it prints what it does; see speakUp
-	ten       bool          // it is gdb 10
-	Lazy      bool          // it does not read symbols of libraries by itself
-	libraries []string      // those whose symbols a rank has needed, if lazy
-	handling  handling
-	quiet     int             // how many machines have SIGCONT handled quietly
-	handle    string          // the user's handling of SIGCONT
-	ends      []*Machine      // ended by a signal that gdb has not reported yet
-	Asked     rank.Set        // ranks of the present request
-	registers map[string]bool // names of registers, if it is shared; nil: not known yet
-	Birth     birth
-	Abort     abortPoint
-	Bound     bound
-	complains complaints
-	remarks   remarks
-	setting   lastSetting
-	start     []*startPoint // breakpoints of ranks that have not reached them yet
+	Machines        []*Machine
+	several         bool             // it has had more than one
+	threads         map[int]*Machine // by gdb's number, which is unique over its inferiors
+	Calls           calls
+	Bytes           []byte        // commands to be sent, as far as take returns them
+	attachOrder     []attachWait  // what must have ended before more of bytes is sent; in order
+	Kill            bool          // the process is to be killed
+	Replaced        string        // the reason, if another gdb takes over the ranks
+	late            bool          // an answer is overdue: new commands are refused at once
+	Gone            bool          // the process has ended
+	killAt          time.Duration // when it is killed unless it has ended; 0: never
+	Eager           bool          // it reads separate debug files by itself
+	elements        bool          // a user has set how many elements it shows
+	objects         bool          // it shows objects by their dynamic type (set print object)
+	Old             bool          // it is older than 13 and does not know mi4
+	Loud            bool          // it prints what it does; see speakUp
+	ten             bool          // it is gdb 10
+	Lazy            bool          // it does not read symbols of libraries by itself
+	libraries       []string      // those whose symbols a rank has needed, if lazy
+	handling        handling
+	quiet           int             // how many machines have SIGCONT handled quietly
+	handle          string          // the user's handling of SIGCONT
+	ends            []*Machine      // ended by a signal that gdb has not reported yet
+	Asked           rank.Set        // ranks of the present request
+	registers       map[string]bool // names of registers, if it is shared; nil: not known yet
+	Startup         startup
+	Abort           abortPoint
+	Bound           bound
+	conditionErrors conditionErrors
+	messages        gdbMessages
+	setting         lastSetting
+	start           []*startPoint // breakpoints of ranks that have not reached them yet
 }
 
 // New makes a debugger for n machines.
@@ -82,7 +82,7 @@ func (d *Debugger) Add(m *Machine) {
 
 // Record processes a record of gdb.
 func (d *Debugger) Record(now time.Duration, r mi.Record) {
-	d.Birth.hear(r)
+	d.Startup.receive(r)
 	d.ten = d.ten || d.Loud && r.Class == mi.Log && strings.HasPrefix(r.Text, "[infrun]")
 	switch r.Class {
 	case mi.Result:
@@ -98,18 +98,18 @@ func (d *Debugger) Record(now time.Duration, r mi.Record) {
 		if r.Class == mi.Console && gdbtext.IsAboutThreadLibrary(r.Text) {
 			return
 		}
-		d.hearFork(now, r.Text)
-		switch heard := d.Calls.hear(r); {
+		d.receiveFork(now, r.Text)
+		switch heard := d.Calls.receive(r); {
 		case r.Class == mi.Log && !d.Loud:
-			d.hearLog(r.Text, heard)
+			d.receiveLog(r.Text, heard)
 		case r.Class == mi.Console && !heard:
-			d.hearConsole(r.Text)
+			d.receiveConsole(r.Text)
 		}
 		for _, m := range d.Machines {
-			m.runs.hearRecord(r.Text)
+			m.runs.receiveRecording(r.Text)
 			if r.Class == mi.Log {
 				m.now = now
-				m.rescue.complained(r.Text)
+				m.recovery.resumeComplained(r.Text)
 			}
 		}
 	}
@@ -132,7 +132,7 @@ func (d *Debugger) result(now time.Duration, r mi.Record) {
 	}
 	for _, m := range d.Machines {
 		m.now = now
-		m.rescue.resumeFailed(r)
+		m.recovery.resumeFailed(r)
 		m.runs.settle()
 	}
 }
@@ -142,7 +142,7 @@ func (k *call) finish(now time.Duration, r mi.Record) {
 		return
 	}
 	k.by.now = now
-	k.remarked(r)
+	k.reportWarnings(r)
 	if k.then != nil {
 		k.then(request.Answer{Record: r, Text: k.text.String(), Warned: k.by.attach.withoutRepeats(k.warned.String()), Made: k.made})
 	}
@@ -171,10 +171,10 @@ func (d *Debugger) exec(now time.Duration, r mi.Record) {
 			m.setRunning(id)
 		} else {
 			stop := r.Results
-			if _, told := stop.Get("reason"); !told && d.remarks.dropsWatchpoint() {
+			if _, told := stop.Get("reason"); !told && d.messages.dropsWatchpoint() {
 				stop = stepped(stop)
 			}
-			m.remark()
+			m.reportMessages()
 			m.runs.stopped(stop)
 		}
 		m.runs.settle()
@@ -243,10 +243,10 @@ func (d *Debugger) notified(now time.Duration, r mi.Record) {
 		if r.Results.Str("id") != m.group {
 			break // that of the parent
 		}
-		if r.Results.Str("exit-code") == "" && !m.ending.poked && !m.ending.leaving && m.moves.moving == nil {
+		if r.Results.Str("exit-code") == "" && !m.termination.notified && !m.termination.leaving && m.moves.moving == nil {
 			d.ends = append(d.ends, m)
 		}
-		m.ending.groupExited(r.Results.Str("exit-code"))
+		m.termination.groupExited(r.Results.Str("exit-code"))
 	case "thread-selected":
 		level, _ := strconv.Atoi(r.Results.Path("frame", "level").Str)
 		if ours := m.threads.Ours(id); ours != 0 {
@@ -301,7 +301,7 @@ func (d *Debugger) Leave(now time.Duration) {
 		return
 	}
 	for _, m := range d.Machines {
-		if !m.ending.finished() {
+		if !m.termination.finished() {
 			return
 		}
 	}
@@ -333,7 +333,7 @@ func (d *Debugger) Tick(now time.Duration) {
 		d.killAt = 0
 		d.Kill = true
 	}
-	if d.Birth.tick(now) {
+	if d.Startup.tick(now) {
 		d.Kill = true
 	}
 }
@@ -341,7 +341,7 @@ func (d *Debugger) Tick(now time.Duration) {
 // Deadline returns when tick is due; 0: never.
 func (d *Debugger) Deadline() time.Duration {
 	first := d.killAt
-	if t := d.Birth.deadline(); t != 0 && (first == 0 || t < first) {
+	if t := d.Startup.deadline(); t != 0 && (first == 0 || t < first) {
 		first = t
 	}
 	for _, m := range d.Machines {
@@ -356,20 +356,20 @@ func (d *Debugger) Deadline() time.Duration {
 // over; another says whether there may be one.
 func (d *Debugger) Died(now time.Duration, how End, another bool) (orphans []*Machine) {
 	how.Cause = cmp.Or(d.Replaced, how.Cause)
-	hopeful, silent := d.Birth.hopeful(how), d.Birth.wasSilent()
+	hopeful, silent := d.Startup.shouldRetry(how), d.Startup.wasSilent()
 	if silent {
-		how.Cause = "it has said nothing in " + rounded(d.Birth.gaveUp).String()
+		how.Cause = "it has said nothing in " + rounded(d.Startup.gaveUp).String()
 	}
 	d.Gone, d.killAt = true, 0
 	d.Calls.Drop()
 	for _, m := range d.Machines {
 		m.now = now
-		if another && (hopeful || silent && m.rescue.count == 0) && m.rescue.canBeRescued() {
-			m.rescue.orphaned(now, how.Cause)
+		if another && (hopeful || silent && m.recovery.count == 0) && m.recovery.isPossible() {
+			m.recovery.orphaned(now, how.Cause)
 			orphans = append(orphans, m)
 			continue
 		}
-		m.ending.died(now, how.Cause)
+		m.termination.died(now, how.Cause)
 	}
 	return orphans
 }

@@ -15,7 +15,7 @@ const standstill = 3 * time.Second
 // detach detaches gdb from the rank. A rank that runs with breakpoints is stopped first: a child that
 // it forks meanwhile has copies of the breakpoints, and only while it runs under gdb are they
 // removed. A rank that does not stop is detached from as it is.
-func (en *ending) detachRank(q *request.Request) {
+func (en *termination) detachRank(q *request.Request) {
 	r := en.run
 	if r == nil || !r.started || len(en.points.list) == 0 || en.Target.AllStop || en.detach != nil {
 		en.detachAtOnce(q, func() {})
@@ -28,14 +28,14 @@ func (en *ending) detachRank(q *request.Request) {
 }
 
 // detachHalted continues a detach that waits for the rank to stop. report is called if gdb refuses.
-func (en *ending) detachHalted(report func()) {
+func (en *termination) detachHalted(report func()) {
 	q := en.detach
 	en.detach = nil
 	en.detachAtOnce(q, report)
 }
 
 // detachOverdue continues a detach whose rank does not stop.
-func (en *ending) detachOverdue() {
+func (en *termination) detachOverdue() {
 	if en.detach != nil && en.now >= en.giveUp {
 		en.detachHalted(nil)
 	}
@@ -45,24 +45,24 @@ func (en *ending) detachOverdue() {
 const emptyGroup = "Thread group is empty"
 
 // detachAtOnce detaches from the rank, and undoes a stop by sdm. If gdb refuses, refused is called.
-func (en *ending) detachAtOnce(q *request.Request, refused func()) {
+func (en *termination) detachAtOnce(q *request.Request, refused func()) {
 	en.leaving = true
-	en.letGoOf(q, func(a request.Answer) {
+	en.detachFrom(q, func(a request.Answer) {
 		if a.Failed() && a.Results.Str("msg") != emptyGroup { // an empty group has been detached from already
 			en.leaving = false
 			en.Refused(q, a)
 			refused()
 			return
 		}
-		en.attach.thaw()
+		en.attach.continueFrozen()
 		en.left()
 	})
 }
 
-// letGoOf has gdb detach from the rank. A child whose fork gdb has not handled yet has copies of the
+// detachFrom has gdb detach from the rank. A child whose fork gdb has not handled yet has copies of the
 // breakpoints: gdb detaches from it without removing them (linux-nat.c, detach_one_lwp), and the
 // child would end by SIGTRAP. The loop removes them before.
-func (en *ending) letGoOf(q *request.Request, then func(request.Answer)) {
+func (en *termination) detachFrom(q *request.Request, then func(request.Answer)) {
 	en.Out.Mend = true
 	en.selectNeighbour()
 	en.ask(q, then, "-target-detach", en.group)
@@ -73,7 +73,7 @@ func (en *ending) letGoOf(q *request.Request, then func(request.Answer)) {
 // any_live_thread_of_inferior prefers the selected thread if it has stopped). A -target-detach of the
 // group of that thread finds the thread selected already, does not switch, and detaches from the wrong
 // inferior (seen with 13.1). The command has no other effect.
-func (en *ending) selectNeighbour() {
+func (en *termination) selectNeighbour() {
 	for _, o := range en.GDB.Machines {
 		if o != en.Machine && len(o.threads) > 0 {
 			en.Tell("select", "-list-features", "--thread", strconv.Itoa(o.threads[0].GDB))
@@ -84,7 +84,7 @@ func (en *ending) selectNeighbour() {
 
 // leaveAsFound detaches at the end of a session. A process that was stopped by a signal before the
 // session, and has not been resumed, stays stopped.
-func (en *ending) leaveAsFound() {
+func (en *termination) leaveAsFound() {
 	en.attach.frozen = false
 	en.detachRank(request.Internal("detach"))
 }

@@ -21,7 +21,7 @@ func TestDetachInSharedGDB(t *testing.T) {
 		}
 		m := d.Machines[0]
 		d.Bytes = nil
-		m.ending.letGoOf(request.Internal("detach"), func(request.Answer) {})
+		m.termination.detachFrom(request.Internal("detach"), func(request.Answer) {})
 		commands := strings.Fields(string(d.Bytes))
 		selects := ranks == 2 && len(commands) == 5 && strings.HasSuffix(commands[0], "-list-features") && commands[2] == "2"
 		if selects != (ranks == 2) || !strings.HasSuffix(commands[len(commands)-2], "-target-detach") || commands[len(commands)-1] != "i1" {

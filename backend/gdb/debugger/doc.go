@@ -10,7 +10,7 @@
 //
 // A Machine has parts with their own state: attachment (until the rank is under control), runs and stops,
 // abortWatch (MPI_Abort), breakCommands, watchCommands and actions (what happens at a breakpoint),
-// ending, moves (to a gdb of its own), rescue (after the death of its gdb), settings (lines of gdb's
+// termination, moves (to a gdb of its own), recovery (after the death of its gdb), settings (lines of gdb's
 // command line) and symbols (libraries whose symbols have not been read). Each embeds its Machine.
 //
 // A file with commands handles one rank and need not know whether its gdb is shared, if

@@ -12,17 +12,17 @@ import (
 	"sdm/protocol"
 )
 
-// ending is how far the end of a rank has come.
-type ending struct {
+// termination is how far the end of a rank has come.
+type termination struct {
 	*Machine
-	killing bool             // the target has been sent SIGKILL by us
-	leaving bool             // gdb has been told to let the target go
-	failed  bool             // the target could not be attached to
-	closing bool             // the session ends; the attach that is under way must end before
-	poked   bool             // gdb has been made to look at a dead target
-	killAt  time.Duration    // when gdb is killed unless it has ended; 0 is never
-	detach  *request.Request // detaches when the rank has stopped
-	giveUp  time.Duration    // … or at this time
+	killing  bool             // the target has been sent SIGKILL by us
+	leaving  bool             // gdb has been told to let the target go
+	failed   bool             // the target could not be attached to
+	closing  bool             // the session ends; the attach that is under way must end before
+	notified bool             // gdb has been made to look at a dead target
+	killAt   time.Duration    // when gdb is killed unless it has ended; 0 is never
+	detach   *request.Request // detaches when the rank has stopped
+	giveUp   time.Duration    // … or at this time
 }
 
 // attachEnd is how long gdb may take to complete an attach when the session ends. One that reads
@@ -33,7 +33,7 @@ const attachEnd = 2 * time.Second
 const enough = time.Second
 
 // exited takes a *stopped that tells of an end.
-func (en *ending) exited(stop mi.Tuple) bool {
+func (en *termination) exited(stop mi.Tuple) bool {
 	switch stop.Str("reason") {
 	case "exited-normally":
 		en.over(protocol.Exit{})
@@ -50,12 +50,12 @@ func (en *ending) exited(stop mi.Tuple) bool {
 // groupExited takes =thread-group-exited. Without a code the target was killed,
 // and a *stopped says by what, unless it was killed while it stood, or
 // detached from.
-func (en *ending) groupExited(code string) {
-	en.remark()
+func (en *termination) groupExited(code string) {
+	en.reportMessages()
 	switch {
 	case code != "":
 		en.over(protocol.Exit{Code: octal(code)})
-	case en.poked:
+	case en.notified:
 		en.over(killed())
 	}
 }
@@ -72,12 +72,12 @@ func octal(code string) int {
 func killed() protocol.Exit { return protocol.Exit{Signal: "SIGKILL", Meaning: "Killed"} }
 
 // over reports the end of the target.
-func (en *ending) over(exit protocol.Exit) {
+func (en *termination) over(exit protocol.Exit) {
 	kind := protocol.KindExited
 	if exit.Signal != "" {
 		kind = protocol.KindSignalled
 	}
-	en.attach.soughtInVain(exit)
+	en.attach.noProgramStarted(exit)
 	if en.Event(kind, exit) {
 		en.finish(en.State)
 	}
@@ -92,17 +92,17 @@ func (m *Machine) Ended(now time.Duration, exit protocol.Exit) {
 	case m.State.IsOver():
 	case m.Child:
 		return // of the parent
-	case m.ending.leaving && exit.Signal != killed().Signal: // it ran on without us
-		m.ending.left()
+	case m.termination.leaving && exit.Signal != killed().Signal: // it ran on without us
+		m.termination.left()
 		return
 	case m.run != nil && !m.run.started:
 		m.runs.nowRunning(m.run, struct{}{})
 	}
-	m.ending.over(exit)
+	m.termination.over(exit)
 }
 
 // finish answers what is open, and lets gdb end.
-func (en *ending) finish(state backend.State) {
+func (en *termination) finish(state backend.State) {
 	en.State = state
 	en.run, en.attach.request, en.moves.moving = nil, nil, nil
 	en.attach.giveBack()
@@ -120,11 +120,11 @@ func (en *ending) finish(state backend.State) {
 }
 
 // finished tells whether the rank needs its gdb no more.
-func (en *ending) finished() bool { return en.State.IsOver() || en.failed }
+func (en *termination) finished() bool { return en.State.IsOver() || en.failed }
 
 // kill ends the target with its process group where it leads one. It does not need gdb: a hung one is
 // killed, too, so that the parent gets the dead target.
-func (en *ending) kill(q *request.Request) {
+func (en *termination) kill(q *request.Request) {
 	if en.attach.request != nil {
 		en.finishAttach(wasKilled())
 	}
@@ -136,7 +136,7 @@ func (en *ending) kill(q *request.Request) {
 	}
 	en.killAt = en.now + enough
 	if en.StateNow() == backend.Stopped {
-		en.poke()
+		en.notifyEnd()
 	}
 }
 
@@ -145,7 +145,7 @@ func wasKilled() *protocol.Fault {
 }
 
 // finishAttach fails an attach that is under way.
-func (en *ending) finishAttach(f *protocol.Fault) {
+func (en *termination) finishAttach(f *protocol.Fault) {
 	if q := en.attach.request; q != nil {
 		en.attach.request = nil
 		en.GDB.endAttach(en.Machine)
@@ -153,7 +153,7 @@ func (en *ending) finishAttach(f *protocol.Fault) {
 	}
 }
 
-func (en *ending) killTarget() {
+func (en *termination) killTarget() {
 	to := ToTarget
 	if en.Target.Held {
 		to = ToGroup
@@ -161,15 +161,15 @@ func (en *ending) killTarget() {
 	en.send(to, sigKill)
 }
 
-// poke makes gdb look at a target that died while it stood: gdb does not notice
+// notifyEnd makes gdb look at a target that died while it stood: gdb does not notice
 // by itself, and its parent cannot reap it before gdb has. In a shared gdb that is
 // done by letting go of it: in non-stop the kill of gdb 13.1 takes the process of
 // its last inferior along.
-func (en *ending) poke() {
-	if en.poked {
+func (en *termination) notifyEnd() {
+	if en.notified {
 		return
 	}
-	en.poked = true
+	en.notified = true
 	if en.GDB.Shared() {
 		en.selectNeighbour()
 		en.Tell("kill", "-target-detach", en.group)
@@ -178,22 +178,22 @@ func (en *ending) poke() {
 	en.Tell("kill", "-interpreter-exec", append(en.here(), "console", "kill")...)
 }
 
-// Vanished takes the word of the kernel that the target is dead.
-func (m *Machine) Vanished(now time.Duration) {
+// TargetEnded takes the word of the kernel that the target is dead.
+func (m *Machine) TargetEnded(now time.Duration) {
 	m.now = now
 	if m.State.IsOver() {
 		return
 	}
 	if m.GDB.Gone {
 		if !m.Target.Held || m.Child {
-			m.ending.over(killed())
+			m.termination.over(killed())
 		}
 		return
 	}
-	m.ending.killing = true
-	m.ending.killAt = now + enough
-	if m.run == nil && !m.ending.leaving { // else it may have run to its end
-		m.ending.poke()
+	m.termination.killing = true
+	m.termination.killAt = now + enough
+	if m.run == nil && !m.termination.leaving { // else it may have run to its end
+		m.termination.notifyEnd()
 	}
 }
 
@@ -206,46 +206,46 @@ const (
 	lastLook  = time.Hour
 )
 
-// lookAgain has the process looked at when it is time.
-func (en *ending) lookAgain() {
+// checkAgain has the process checked when it is time.
+func (en *termination) checkAgain() {
 	r := en.run
 	if r == nil || !r.started || en.now < r.lookAt {
 		return
 	}
 	r.pause = min(2*r.pause, lastLook)
 	r.lookAt = en.now + r.pause
-	en.Out.Look = true
+	en.Out.Check = true
 }
 
-// Missed takes what lookAgain has brought to light: all threads are dead, and gdb has not
+// Missed takes what checkAgain has found: all threads are dead, and gdb has not
 // said so. If it has not a moment later, it is made to look, as where the target stood.
 func (m *Machine) Missed(now time.Duration) {
 	m.now = now
 	r := m.run
-	if r == nil || m.State.IsOver() || m.ending.leaving {
+	if r == nil || m.State.IsOver() || m.termination.leaving {
 		return
 	}
 	if !r.dead {
 		r.dead, r.lookAt = true, now+enough
 		return
 	}
-	m.Vanished(now)
-	m.ending.poke()
+	m.TargetEnded(now)
+	m.termination.notifyEnd()
 }
 
 // escalate kills a gdb that should have ended.
-func (en *ending) escalate() {
+func (en *termination) escalate() {
 	if en.killAt != 0 && en.now >= en.killAt {
 		en.killAt = 0
 		en.GDB.Kill = true
-		if en.rescue.under {
+		if en.recovery.under {
 			en.GDB.Replaced = "it " + en.attach.notTaken()
 		}
 	}
 }
 
 // left reports that the target runs on without us.
-func (en *ending) left() {
+func (en *termination) left() {
 	if en.Event(protocol.KindDetached, struct{}{}) {
 		en.finish(en.State)
 	}
@@ -253,7 +253,7 @@ func (en *ending) left() {
 
 // died takes the end of gdb. Where it was not our doing, the rank is lost: its
 // threads are let go by the kernel, breakpoints and all.
-func (en *ending) died(now time.Duration, cause string) {
+func (en *termination) died(now time.Duration, cause string) {
 	en.now = now
 	en.killAt = 0
 	if en.State.IsOver() {
@@ -269,15 +269,15 @@ func (en *ending) died(now time.Duration, cause string) {
 		en.left()
 		return
 	}
-	if en.rescue.under {
-		en.rescue.abandoned(cause)
+	if en.recovery.under {
+		en.recovery.abandoned(cause)
 		return
 	}
 	f := &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb died (" + cause + ")", Hint: "start the program again"}
 	if en.State == backend.Attaching {
 		f.Hint = "does gdb work here? --gdb PATH names another"
-		if !en.GDB.Birth.Speaks {
-			f = en.GDB.Birth.refusal(cause)
+		if !en.GDB.Startup.Speaks {
+			f = en.GDB.Startup.refusal(cause)
 		}
 	}
 	for len(en.Open) > 0 {
@@ -292,18 +292,18 @@ func (en *ending) died(now time.Duration, cause string) {
 func (m *Machine) NotStarted(now time.Duration, f *protocol.Fault) {
 	m.now = now
 	m.GDB.Gone = true
-	if m.rescue.under {
+	if m.recovery.under {
 		m.attach.request = nil
-		m.rescue.abandoned(f.Message)
+		m.recovery.abandoned(f.Message)
 		return
 	}
-	m.ending.finishAttach(f)
-	m.ending.letGo()
+	m.termination.finishAttach(f)
+	m.termination.discard()
 }
 
-// letGo ends a machine that never had its target. A held one is dealt with by whoever
+// discard ends a machine that never had its target. A held one is dealt with by whoever
 // holds it, and ends with ended.
-func (en *ending) letGo() {
+func (en *termination) discard() {
 	if !en.Target.Held {
 		en.Event(protocol.KindDetached, struct{}{})
 		en.finish(en.State)
@@ -317,15 +317,15 @@ func (m *Machine) Close(now time.Duration) {
 	case m.GDB.Gone:
 	case m.State.IsOver():
 	case m.Target.Held:
-		m.ending.killing = true
-		m.ending.killTarget()
+		m.termination.killing = true
+		m.termination.killTarget()
 		m.GDB.Kill = true
-	case m.ending.killing && m.ending.killAt != 0: // gdb tells of its end, or is killed
+	case m.termination.killing && m.termination.killAt != 0: // gdb tells of its end, or is killed
 	case m.attach.request != nil:
 		// gdb 13.1 leaves the target stopped when it is told to detach while it attaches.
-		m.ending.closing = true
-		m.ending.killAt = now + attachEnd
+		m.termination.closing = true
+		m.termination.killAt = now + attachEnd
 	default:
-		m.ending.leaveAsFound()
+		m.termination.leaveAsFound()
 	}
 }

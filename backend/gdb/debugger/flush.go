@@ -52,7 +52,7 @@ func (mv *moves) handleWinch() {
 
 // flushing reports whether the rank is to stop at a SIGWINCH in its old gdb.
 func (mv *moves) flushing() bool {
-	return mv.moving != nil && mv.moving.awaking != nil && !mv.rescue.under && !mv.State.IsOver()
+	return mv.moving != nil && mv.moving.awaking != nil && !mv.recovery.under && !mv.State.IsOver()
 }
 
 // notFlushed processes the error of flush's step, which comes after ^running: gdb

@@ -15,22 +15,22 @@ import (
 // neighbour alone). The rank stands for ever, gdb says that it runs, and an interrupt does nothing. Only the kernel
 // knows: the thread is held by its tracer, and does not move while gdb is idle. Then the rank gets a gdb of its own.
 
-// heldStill is what the last look at a process that runs has shown.
-type heldStill struct {
+// stoppedThreads is what the last look at a process that runs has shown.
+type stoppedThreads struct {
 	threads string // that its tracer holds, see inferior.Held; "" is none
 	gdb     string // processor time of gdb
 	since   time.Duration
 }
 
 const (
-	heldIdle = time.Second      // how long threads may be held while gdb does nothing
+	heldIdle = time.Second      // how long threads may be stopped while gdb does nothing
 	heldTold = 3 * time.Second  // … where it has told that some have stopped
 	heldBusy = 10 * time.Second // … that fork, while it is busy, with symbols or with neighbours
 	forkLook = time.Second / 4  // when ranks are looked at after one of their gdb has forked, or was let go
 )
 
-// hearFork has all ranks of a shared gdb looked at when one of them has forked.
-func (d *Debugger) hearFork(now time.Duration, text string) {
+// receiveFork has all ranks of a shared gdb looked at when one of them has forked.
+func (d *Debugger) receiveFork(now time.Duration, text string) {
 	if d.several && strings.HasPrefix(text, "[Detaching after ") {
 		d.lookSoon(now)
 	}
@@ -45,15 +45,15 @@ func (d *Debugger) lookSoon(now time.Duration) {
 	}
 }
 
-// Looked takes what a look at a running process has shown, and the processor time of gdb.
-func (m *Machine) Looked(now time.Duration, held inferior.Held, cpu string) {
+// Checked takes what a check of a running process has shown, and the processor time of gdb.
+func (m *Machine) Checked(now time.Duration, held inferior.Stopped, cpu string) {
 	r := m.run
-	if r == nil || !m.GDB.Shared() || m.State.IsOver() || m.ending.leaving {
+	if r == nil || !m.GDB.Shared() || m.State.IsOver() || m.termination.leaving {
 		return
 	}
-	before := r.held
-	r.held = heldStill{threads: held.Threads, gdb: cpu, since: now}
-	patience := m.rescue.patienceFor(held)
+	before := r.lastStopped
+	r.lastStopped = stoppedThreads{threads: held.Threads, gdb: cpu, since: now}
+	patience := m.recovery.patienceFor(held)
 	if held.Threads == "" || patience == 0 {
 		return
 	}
@@ -61,20 +61,20 @@ func (m *Machine) Looked(now time.Duration, held inferior.Held, cpu string) {
 	if before.threads != held.Threads {
 		return
 	}
-	r.held.since = before.since
+	r.lastStopped.since = before.since
 	took := now - before.since
 	switch {
-	case r.forgotten == halting && !held.All && took < 2*heldIdle:
+	case r.stuck == halting && !held.All && took < 2*heldIdle:
 		r.lookAt = now + forkLook
-	case r.forgotten > noticed || took >= patience && before.gdb == cpu || took >= heldBusy && held.Forks:
-		m.rescue.letForgottenGo(held.All)
+	case r.stuck > noticed || took >= patience && before.gdb == cpu || took >= heldBusy && held.Forks:
+		m.recovery.detachStuck(held.All)
 	}
 }
 
-// patienceFor is how long threads may be held while gdb does nothing; 0 is for good, as those are of which it has told.
-func (rs *rescue) patienceFor(held inferior.Held) time.Duration {
+// patienceFor is how long threads may be stopped while gdb does nothing; 0 is for good, as those are of which it has told.
+func (rs *recovery) patienceFor(held inferior.Stopped) time.Duration {
 	switch r := rs.run; {
-	case held.Forks || r.forgotten > noticed || rs.saysAllRun():
+	case held.Forks || r.stuck > noticed || rs.saysAllRun():
 		return heldIdle
 	case r.interrupted && held.All:
 		return heldTold
@@ -91,15 +91,15 @@ const (
 	detached           // gdb is told to let the rank go
 )
 
-// letForgottenGo has gdb let the rank go, which it can: it looks at all threads then, with what it has missed. Another
+// detachStuck has gdb let the rank go, which it can: it looks at all threads then, with what it has missed. Another
 // gdb takes the rank over. Each look is a step; a gdb that has not answered in two is replaced. The rank is stopped once:
 // before gdb lets it go where no thread runs, so that it carries out nothing in between, and else behind that.
-func (rs *rescue) letForgottenGo(still bool) {
+func (rs *recovery) detachStuck(still bool) {
 	const cause = "it had lost track of a thread of the rank"
 	r := rs.run
-	r.forgotten++
+	r.stuck++
 	r.lookAt = min(r.lookAt, rs.now+forkLook)
-	switch r.forgotten {
+	switch r.stuck {
 	case halting:
 		rs.Tell("interrupt", "-exec-interrupt", "--thread-group", rs.group)
 		return
@@ -118,7 +118,7 @@ func (rs *rescue) letForgottenGo(still bool) {
 	if still {
 		stop()
 	}
-	rs.ending.letGoOf(request.Internal("detach"), func(a request.Answer) {
+	rs.termination.detachFrom(request.Internal("detach"), func(a request.Answer) {
 		switch {
 		case rs.State.IsOver():
 		case a.Failed():
@@ -138,7 +138,7 @@ func (rs *rescue) letForgottenGo(still bool) {
 }
 
 // saysAllRun tells whether gdb says that all threads run.
-func (rs *rescue) saysAllRun() bool {
+func (rs *recovery) saysAllRun() bool {
 	for _, t := range rs.threads {
 		if !t.Running {
 			return false

@@ -180,7 +180,7 @@ func (se *settings) tellHandling(signal string) {
 	var all protocol.SignalInfo
 	first, differ := true, false
 	for _, o := range se.GDB.Machines {
-		if o.ending.finished() {
+		if o.termination.finished() {
 			continue
 		}
 		h, _ := o.settings.handlesOwn(signal)

@@ -91,8 +91,8 @@ func (mv *moves) aloneFor(q *request.Request, why string) {
 	mv.askKept()
 }
 
-// hold queues a request until the handover is complete.
-func (mv *moves) hold(q *request.Request) bool {
+// queue queues a request until the handover is complete.
+func (mv *moves) queue(q *request.Request) bool {
 	if mv.moving == nil || mv.State.IsOver() {
 		return false
 	}
@@ -193,7 +193,7 @@ func (mv *moves) detachNow() {
 		}
 	}
 	mv.send(ToTarget, sigStop)
-	mv.ending.letGoOf(request.Internal("detach"), func(a request.Answer) {
+	mv.termination.detachFrom(request.Internal("detach"), func(a request.Answer) {
 		if mv.moving == nil {
 			return
 		}
@@ -228,9 +228,9 @@ func (mv *moves) detached() {
 	if mv.State.IsOver() {
 		return
 	}
-	mv.rescue.beginRescue()
-	mv.rescue.running, mv.rescue.away, mv.rescue.seeks = false, "", false
-	mv.rescue.repeats, mv.journal = mv.journal, nil
+	mv.recovery.begin()
+	mv.recovery.running, mv.recovery.away, mv.recovery.seeks = false, "", false
+	mv.recovery.repeats, mv.journal = mv.journal, nil
 	mv.Target.AllStop = mv.Target.AllStop || mv.moving.allStop
 	mv.State = backend.Attaching
 	mv.Out.Move = true
@@ -267,7 +267,7 @@ func (mv *moves) wake() {
 	case mv.attach.frozen:
 		h.awaking, h.queued = mv.seen(), ""
 	default:
-		mv.attach.replay(mv.rescue.repeats, mv.moved)
+		mv.attach.replay(mv.recovery.repeats, mv.moved)
 		return
 	}
 	if h.awaking == nil { // it has ended
@@ -297,7 +297,7 @@ func (mv *moves) settleMove() {
 		return
 	}
 	h := mv.moving
-	if !mv.rescue.under { // in the old gdb
+	if !mv.recovery.under { // in the old gdb
 		h.awaking = nil
 		mv.flushed()
 		return
@@ -329,12 +329,12 @@ func (mv *moves) moved() {
 		return
 	}
 	mv.tellKept(h)
-	mv.moving, mv.rescue.under, mv.ending.killAt = nil, false, 0
+	mv.moving, mv.recovery.under, mv.termination.killAt = nil, false, 0
 	mv.State = backend.Stopped
 	mv.Event(protocol.KindNote, protocol.Note{Text: "the rank has a gdb of its own now, for " + h.why + h.missing()})
 	for _, q := range h.waiting {
 		if row, ok := lookup(q.Name); ok && !q.Answered {
-			mv.carryOut(row, q)
+			mv.execute(row, q)
 		}
 	}
 }

@@ -193,7 +193,7 @@ func (h *history) step() {
 		h.settleAll()
 	case n == 61 && h.below(6) == 0:
 		h.note("vanished %d", m.Target.Rank)
-		m.Vanished(h.now)
+		m.TargetEnded(h.now)
 	case n == 62 && h.below(6) == 0:
 		h.note("ended %d", m.Target.Rank)
 		m.Ended(h.now, protocol.Exit{Code: h.below(3)})
@@ -252,7 +252,7 @@ func (h *history) settle() {
 }
 
 func (h *history) take(m *Machine) {
-	for _, s := range m.Out.Said {
+	for _, s := range m.Out.Messages {
 		h.note("%d %s", s.Request, s.Group)
 		if s.Request == 0 {
 			h.event(m, s.Group)

@@ -44,19 +44,19 @@ type Machine struct {
 	Record   recording
 
 	// The parts, each with its own state. They know the machine.
-	attach   attachment
-	runs     runs
-	stops    stops
-	abort    abortWatch
-	ending   ending
-	rescue   rescue
-	moves    moves
-	breaks   breakCommands
-	watches  watchCommands
-	actions  actions
-	settings settings
-	Symbols  symbols
-	values   *values.Values
+	attach      attachment
+	runs        runs
+	stops       stops
+	abort       abortWatch
+	termination termination
+	recovery    recovery
+	moves       moves
+	breaks      breakCommands
+	watches     watchCommands
+	actions     actions
+	settings    settings
+	Symbols     symbols
+	values      *values.Values
 }
 
 // NewMachine makes the machine of a target; debugger.add connects it with its gdb.
@@ -69,7 +69,7 @@ func NewMachine(t backend.Target, h Host) *Machine {
 
 // connect gives the parts of the machine access to it.
 func (m *Machine) connect() {
-	m.attach.Machine, m.ending.Machine, m.rescue.Machine, m.moves.Machine = m, m, m, m
+	m.attach.Machine, m.termination.Machine, m.recovery.Machine, m.moves.Machine = m, m, m, m
 	m.stops.Machine, m.abort.Machine, m.runs.Machine, m.Symbols.Machine = m, m, m, m
 	m.breaks.Machine, m.watches.Machine, m.actions.Machine, m.settings.Machine = m, m, m, m
 }
@@ -146,9 +146,9 @@ func (m *Machine) somewhere() []string {
 	return []string{"--thread", strconv.Itoa(m.threads[0].GDB)}
 }
 
-// turnBack undoes that effect after a command that can name a rank only by
+// restoreSelection undoes that effect after a command that can name a rank only by
 // --thread-group.
-func (m *Machine) turnBack() {
+func (m *Machine) restoreSelection() {
 	if m.GDB.Shared() && len(m.threads) > 0 {
 		m.Tell("interrupt", "-info-gdb-mi-command", append(m.somewhere(), "exec-interrupt")...)
 	}
@@ -167,7 +167,7 @@ func (m *Machine) Do(now time.Duration, id protocol.RequestID, wait time.Duratio
 		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "gdb does not carry out " + c.Name})
 		return
 	}
-	if !row.always && m.moves.hold(q) {
+	if !row.always && m.moves.queue(q) {
 		return
 	}
 	if f := m.StateNow().Refuse(row.info.Need); f != nil && !(row.early && m.State == backend.Attaching) {
@@ -178,7 +178,7 @@ func (m *Machine) Do(now time.Duration, id protocol.RequestID, wait time.Duratio
 		m.Fail(q, f)
 		return
 	}
-	if f := m.attach.lifeless(row.info, &c.Args); f != nil {
+	if f := m.attach.refuseForCore(row.info, &c.Args); f != nil {
 		m.Fail(q, f)
 		return
 	}
@@ -189,19 +189,19 @@ func (m *Machine) Do(now time.Duration, id protocol.RequestID, wait time.Duratio
 		m.behind = append(m.behind, q)
 		return
 	}
-	m.carryOut(row, q)
+	m.execute(row, q)
 	m.runs.settle()
 }
 
-// carryOut executes one request.
-func (m *Machine) carryOut(row row, q *request.Request) {
+// execute executes one request.
+func (m *Machine) execute(row row, q *request.Request) {
 	if thread := q.Args.Thread; thread != 0 {
 		if m.threads.Find(thread) == nil {
 			m.Fail(q, values.UnknownThread(thread)) // a shared gdb would take it for a number of its own
 			return
 		}
 		if row.info.Resumes || row.info.Selects == protocol.SelectsFrame {
-			m.turnTo(thread)
+			m.selectThread(thread)
 		}
 	}
 	if row.last && !m.values.Printer.WithLast(q) {
@@ -211,7 +211,7 @@ func (m *Machine) carryOut(row row, q *request.Request) {
 		m.Symbols.ReadLibraries()
 	}
 	if strings.Contains(q.Args.Expr+q.Args.Text, "(") {
-		m.attach.thaw() // otherwise a function that is called there would stop with SIGSTOP
+		m.attach.continueFrozen() // otherwise a function that is called there would stop with SIGSTOP
 	}
 	row.do(m, q)
 }
@@ -244,12 +244,12 @@ func (m *Machine) resumeNext() {
 			m.Fail(q, f)
 			continue
 		}
-		m.carryOut(row, q)
+		m.execute(row, q)
 	}
 }
 
-// turnTo selects the thread that a command names.
-func (m *Machine) turnTo(thread int) {
+// selectThread selects the thread that a command names.
+func (m *Machine) selectThread(thread int) {
 	if thread != m.chosen.Thread {
 		m.chosen = request.Selection{Thread: thread}
 	}

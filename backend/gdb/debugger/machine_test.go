@@ -79,7 +79,7 @@ func play(t *testing.T, m *Machine, now *time.Duration, d *datadriven.TestData) 
 		}
 		m.Ended(*now, exit)
 	case "vanished":
-		m.Vanished(*now)
+		m.TargetEnded(*now)
 	case "missed":
 		m.Missed(*now)
 	case "died":
@@ -103,13 +103,13 @@ func drain(m *Machine) string {
 	for line := range strings.Lines(string(m.GDB.Take())) {
 		b.WriteString("> " + line)
 	}
-	for _, s := range m.Out.Said {
+	for _, s := range m.Out.Messages {
 		fmt.Fprintf(&b, "%d %s\n", s.Request, s.Group)
 	}
 	for _, o := range m.Out.Reads {
 		fmt.Fprintf(&b, "read %d blocks of %d\n", len(o.Blocks), o.PID)
 	}
-	if m.Out.Look {
+	if m.Out.Check {
 		b.WriteString("look at the process\n")
 	}
 	if m.GDB.Kill {

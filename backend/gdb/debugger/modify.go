@@ -16,7 +16,7 @@ import (
 // numbered ensures that a new breakpoint has a number that is not in use.
 func (bc *breakCommands) numbered(q *request.Request) bool {
 	if q.Args.Breakpoint == 0 {
-		q.Apart()
+		q.Unshare()
 		q.Args.Breakpoint = bc.points.free()
 	}
 	if used, _ := bc.points.gdbs([]int{q.Args.Breakpoint}); used != nil {
@@ -56,7 +56,7 @@ func (bc *breakCommands) setCondition(q *request.Request) {
 func (bc *breakCommands) setOnly(q *request.Request, number, only string) {
 	command, args := bc.condition(q, number, only)
 	bc.ask(q, func(a request.Answer) {
-		why := bc.GDB.complains.takeInvalid(number)
+		why := bc.GDB.conditionErrors.takeInvalid(number)
 		switch {
 		case bc.withoutChoice(q, a, q.Args.Condition, only, func(only string) { bc.setOnly(q, number, only) }):
 		case a.Failed():
@@ -167,7 +167,7 @@ func refusedCommand(line string) *protocol.Fault {
 	case isContinue(line):
 		return nil
 	case slices.Contains(resuming, word) || ownLines[word] != nil:
-		why, refused = "continue, as the last command, lets the rank go on", true
+		why, refused = "continue, as the last command, continues the rank", true
 	case strings.TrimSpace(rest) == "" && slices.Contains(needWords, word):
 		why, refused = linesHint, true
 	}

@@ -53,10 +53,10 @@ var needWords = []string{"python", "py", "guile", "gu", "shell", "!", "compile",
 
 // ownLines are gdb commands for which sdm has its own.
 var ownLines = map[string]func(*Machine, *request.Request){
-	"kill": func(m *Machine, q *request.Request) { m.ending.kill(q) }, "k": func(m *Machine, q *request.Request) { m.ending.kill(q) },
-	"detach": func(m *Machine, q *request.Request) { m.ending.detachRank(q) }, "det": func(m *Machine, q *request.Request) { m.ending.detachRank(q) },
+	"kill": func(m *Machine, q *request.Request) { m.termination.kill(q) }, "k": func(m *Machine, q *request.Request) { m.termination.kill(q) },
+	"detach": func(m *Machine, q *request.Request) { m.termination.detachRank(q) }, "det": func(m *Machine, q *request.Request) { m.termination.detachRank(q) },
 	"interrupt": (*Machine).interrupt, "-exec-interrupt": (*Machine).interrupt,
-	"-target-detach": func(m *Machine, q *request.Request) { m.ending.detachRank(q) },
+	"-target-detach": func(m *Machine, q *request.Request) { m.termination.detachRank(q) },
 }
 
 // intercept answers lines that must not reach gdb unchanged.
@@ -98,7 +98,7 @@ func (se *settings) passLine(q *request.Request) {
 			se.Fail(q, se.StateNow().Refuse(protocol.NeedStopped))
 			return
 		}
-		se.attach.thaw()
+		se.attach.continueFrozen()
 		line = strings.TrimSuffix(line, "&") + "&"
 	}
 	if aboutPlace.MatchString(line) && se.GDB.Shared() && se.StateNow() == backend.Stopped {
@@ -169,7 +169,7 @@ func (se *settings) passMI(q *request.Request) {
 	}
 	if se.StateNow() == backend.Stopped {
 		if strings.HasPrefix(line, "-exec-") {
-			se.attach.thaw()
+			se.attach.continueFrozen()
 		}
 		at := se.At(q)
 		se.Tell(q.What(), "-thread-select", at[1])

@@ -59,7 +59,7 @@ var unknownNumber = regexp.MustCompile(`^No breakpoint number ([0-9]+)\.$`)
 
 func (m *Machine) Say(q *request.Request, g protocol.Group) {
 	if g.Kind == protocol.KindResult && (!q.Answered || q.Again) {
-		m.rescue.remember(q)
+		m.recovery.remember(q)
 		m.values.Printer.KeepPrinted(q, g)
 	}
 	if q.Answered {
@@ -77,7 +77,7 @@ func (m *Machine) Say(q *request.Request, g protocol.Group) {
 		}
 	}
 	g.Ranks = rank.Of(m.Target.Rank)
-	m.Out.Said = append(m.Out.Said, Message{q.ID, g})
+	m.Out.Messages = append(m.Out.Messages, Message{q.ID, g})
 }
 
 // Event reports an event, unless it is impossible in the present state; then it returns
@@ -90,7 +90,7 @@ func (m *Machine) Event(kind protocol.Kind, body any, columns ...column.Column) 
 		}
 		m.State = next
 	}
-	m.Out.Said = append(m.Out.Said, Message{0, protocol.Group{
+	m.Out.Messages = append(m.Out.Messages, Message{0, protocol.Group{
 		Kind: kind, Ranks: rank.Of(m.Target.Rank), Body: canonical.JSON(body), Columns: columns,
 	}})
 	return true

@@ -12,7 +12,7 @@ import (
 func TestRequestsShareACommand(t *testing.T) {
 	c := &request.Command{Name: "break", Args: protocol.Args{Condition: "x > 1"}}
 	first, second := &request.Request{Command: c}, &request.Request{Command: c}
-	first.Apart()
+	first.Unshare()
 	first.Args.Location = "*$pc"
 	if second.Args.Location != "" {
 		t.Errorf("what one rank changes is seen by another: %q", second.Args.Location)

@@ -42,16 +42,16 @@ type run struct {
 
 	onward      int // number of steps that follow the return of a function; see stepOut
 	line        int // line of the call of that function
-	grumble     grumble
+	log         resumeLog
 	silent      bool // it is not reported: to the user the rank runs already
 	interrupted bool // the other threads have been told to stop
 	stale       bool // since then a thread has been created
 	next        time.Duration
 
-	lookAt, pause time.Duration // next check of the process, and delay since the last
-	dead          bool          // the last check found the process dead
-	held          heldStill     // stopped threads that it found
-	forgotten     forgotten     // see letForgottenGo
+	lookAt, pause time.Duration  // next check of the process, and delay since the last
+	dead          bool           // the last check found the process dead
+	lastStopped   stoppedThreads // stopped threads that it found
+	stuck         forgotten      // see detachStuck
 }
 
 // again is how long all threads may take to stop before gdb is asked for their states,
@@ -88,7 +88,7 @@ func (rn *runs) othersUnlocked() func() {
 }
 
 func (rn *runs) resume(q *request.Request, others func(), command string, args ...string) {
-	rn.attach.thaw()
+	rn.attach.continueFrozen()
 	rn.attach.leaveStart()
 	rn.Record.limit = ""
 	rn.stops.within = within{}
@@ -171,7 +171,7 @@ func (rn *runs) continueThread(r *run, id int) {
 
 // stopped processes a *stopped.
 func (rn *runs) stopped(stop mi.Tuple) {
-	if rn.ending.exited(stop) {
+	if rn.termination.exited(stop) {
 		return
 	}
 	stop = rn.recorded(stop)
@@ -246,7 +246,7 @@ func (rn *runs) callOver(stop mi.Tuple) {
 		return
 	}
 	rn.ask(request.Internal("continue"), func(a request.Answer) {
-		if stop, stands := rn.rescue.standing(a.Results); stands {
+		if stop, stands := rn.recovery.standing(a.Results); stands {
 			rn.stopped(finished(stop))
 		}
 	}, "-list-thread-groups", rn.group)
@@ -261,7 +261,7 @@ func (rn *runs) settle() {
 	rn.attach.settleAttach()
 	rn.moves.settleMove()
 	r := rn.run
-	if r == nil || !r.started || r.owed > 0 || r.stopped == 0 || len(rn.threads) == 0 || r.forgotten >= detached {
+	if r == nil || !r.started || r.owed > 0 || r.stopped == 0 || len(rn.threads) == 0 || r.stuck >= detached {
 		return // without threads it has ended, and gdb will report that next; while gdb detaches they go one by one
 	}
 	if !rn.threads.AnyRunning() {
@@ -278,7 +278,7 @@ func (rn *runs) stopRest(r *run) {
 	r.interrupted, r.stale = true, false
 	r.next = rn.now + again
 	rn.Tell("interrupt", "-exec-interrupt", "--thread-group", rn.group)
-	rn.turnBack()
+	rn.restoreSelection()
 }
 
 // threadCame has a thread that is created during stopRest stopped, too.
@@ -331,8 +331,8 @@ func (rn *runs) standsStill(r *run) {
 	if t.Stop != nil { // otherwise it has not run, and our SIGCONT is still pending
 		rn.attach.giveBack()
 	}
-	if rn.ending.detach != nil {
-		rn.ending.detachHalted(func() { rn.stops.reportStop(r, t) })
+	if rn.termination.detach != nil {
+		rn.termination.detachHalted(func() { rn.stops.reportStop(r, t) })
 		return
 	}
 	if rn.attach.foundProgram(t) || rn.stops.steppedOut(r, t) || rn.stops.entersProgramUnit(r, t) {

@@ -51,8 +51,8 @@ var limits = []struct {
 	{regexp.MustCompile(`^Process record: inferior program stopped`), "the end of the program"},
 }
 
-// hearRecord processes what gdb prints while the rank runs.
-func (rn *runs) hearRecord(text string) {
+// receiveRecording processes what gdb prints while the rank runs.
+func (rn *runs) receiveRecording(text string) {
 	if !rn.Record.begun || rn.run == nil {
 		return
 	}

@@ -20,7 +20,7 @@ func starting(n int) *Debugger {
 	for _, m := range d.Machines {
 		m.Start(0, 1, "", 0, false)
 	}
-	d.Born("./g", 2*time.Second)
+	d.Started("./g", 2*time.Second)
 	return d
 }
 
@@ -44,7 +44,7 @@ func TestSilentGDBIsReplaced(t *testing.T) {
 	second.Bound = d.Bound
 	second.Add(m)
 	m.TakeOver(5 * time.Second)
-	second.Born("./g", 5*time.Second)
+	second.Started("./g", 5*time.Second)
 	if at := second.Deadline(); at != 8*time.Second {
 		t.Fatalf("the second is given up at %v", at)
 	}
@@ -108,7 +108,7 @@ func TestTakingOverIsBounded(t *testing.T) {
 	m := d.Machines[0]
 	m.attach.request, m.Open, m.State = nil, nil, backend.Stopped
 	crashed := End{Cause: "killed by SIGSEGV", Crashed: true}
-	d.Birth.Speaks = true
+	d.Startup.Speaks = true
 	if orphans := d.Died(10*time.Second, crashed, true); len(orphans) != 1 {
 		t.Fatal("no gdb takes the rank over")
 	}
@@ -117,7 +117,7 @@ func TestTakingOverIsBounded(t *testing.T) {
 		d.Bound = LimitOf(0, 8*time.Second)
 		d.Add(m)
 		m.TakeOver(at)
-		d.Born("./g", at)
+		d.Started("./g", at)
 		d.Record(at, mitest.Record("(gdb)"))
 		if due := d.Deadline(); due != 18*time.Second {
 			t.Fatalf("a gdb that began at %v is given up at %v", at, due)

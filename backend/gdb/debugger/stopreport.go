@@ -12,8 +12,8 @@ import (
 // stops reports stops.
 type stops struct {
 	*Machine
-	held   *heldStop // a stop that waits for the values of displays, or nil
-	within within
+	deferred *deferredStop // a stop that waits for the values of displays, or nil
+	within   within
 }
 
 // stopReport is a stop of the rank that is about to be reported.
@@ -114,11 +114,11 @@ func (st *stops) emitStop(s *stopReport) {
 	}
 	st.attach.arrived()
 	if body.Temporary || body.Reason == protocol.WatchpointScope {
-		st.rescue.forget(body.Breakpoint)
+		st.recovery.forget(body.Breakpoint)
 	}
 	for _, w := range body.Triggered {
 		if w.Reason == protocol.WatchpointScope {
-			st.rescue.forget(w.Breakpoint)
+			st.recovery.forget(w.Breakpoint)
 		}
 	}
 	body.Displays, body.Commands = s.shown, s.spoken.lines

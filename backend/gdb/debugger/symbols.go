@@ -37,8 +37,8 @@ type symbols struct {
 	enough   bool          // interrupted: the present commands use what there is
 }
 
-// untold is how long reading symbols may take before the user is told.
-const untold = 500 * time.Millisecond
+// noticeDelay is how long reading symbols may take before the user is told.
+const noticeDelay = 500 * time.Millisecond
 
 // libraryRounds is how often a stack is listed again before all libraries are read.
 const libraryRounds = 6
@@ -93,7 +93,7 @@ func (sy *symbols) readingDue() time.Duration {
 	if sy.pending == 0 || sy.told {
 		return 0
 	}
-	return sy.began + untold
+	return sy.began + noticeDelay
 }
 
 // readingLibraries describes what gdb is busy with.

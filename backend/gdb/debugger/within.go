@@ -14,8 +14,8 @@ import (
 	"sdm/protocol"
 )
 
-// mostSought bounds the search for a frame with source, from the innermost frame.
-const mostSought = 100
+// maxSearched bounds the search for a frame with source, from the innermost frame.
+const maxSearched = 100
 
 // within is the frame with source that has called the library function in which a rank
 // was attached to. It is the selected frame, and next runs until the function has
@@ -36,7 +36,7 @@ func (st *stops) withSource(t *values.Thread, then func(f *values.Frame, called 
 		return
 	}
 	q := request.Internal("backtrace")
-	st.Symbols.Reach(q, t.ID, mostSought, func() {
+	st.Symbols.Reach(q, t.ID, maxSearched, func() {
 		st.ask(q, func(a request.Answer) {
 			f, called := st.firstWithSource(a.Results)
 			if f == nil {
@@ -49,7 +49,7 @@ func (st *stops) withSource(t *values.Thread, then func(f *values.Frame, called 
 				}
 				then(f, called)
 			})
-		}, "-stack-list-frames", "--thread", st.GDBThread(t.ID), "0", strconv.Itoa(mostSought))
+		}, "-stack-list-frames", "--thread", st.GDBThread(t.ID), "0", strconv.Itoa(maxSearched))
 	})
 }
 
@@ -134,7 +134,7 @@ func (st *stops) tellEntered(q *request.Request) {
 				return
 			}
 		}
-	}, "-stack-list-frames", "--thread", st.GDBThread(first.ID), "0", strconv.Itoa(mostSought))
+	}, "-stack-list-frames", "--thread", st.GDBThread(first.ID), "0", strconv.Itoa(maxSearched))
 }
 
 // stepOut executes next and step if the rank is in a function that the selected frame

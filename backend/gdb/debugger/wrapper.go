@@ -77,8 +77,8 @@ func (att *attachment) foundProgram(t *values.Thread) bool {
 	return true
 }
 
-// soughtInVain reports why a rank has ended without a stop.
-func (att *attachment) soughtInVain(exit protocol.Exit) {
+// noProgramStarted reports why a rank has ended without a stop.
+func (att *attachment) noProgramStarted(exit protocol.Exit) {
 	if att.seeks && exit.Signal == "" && att.stopAt != stopAtNone {
 		att.seeks = false
 		att.Event(protocol.KindNote, protocol.Note{Text: att.Target.Program + " has started no program in its place, only beside it if at all: put exec in front of the program in the script"})

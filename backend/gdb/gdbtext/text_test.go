@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What gdb writes for people may be anything: a line of x keeps its value, and never an address before a
+// What gdb writes for users may be anything: a line of x keeps its value, and never an address before a
 // name.
 func FuzzMemoryLine(f *testing.F) {
 	for _, line := range []string{

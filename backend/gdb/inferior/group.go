@@ -25,7 +25,7 @@ func (p *Process) EndGroup() {
 			continue
 		}
 		member := Open(pid)
-		if groupOf(pid) == p.pid && Born(pid) >= p.born {
+		if groupOf(pid) == p.pid && StartTime(pid) >= p.born {
 			member.Signal(syscall.SIGKILL)
 		}
 		member.Close()

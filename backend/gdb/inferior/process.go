@@ -34,7 +34,7 @@ func Open(pid int) *Process {
 	if err != nil {
 		fd = -1
 	}
-	return &Process{pid: pid, FD: fd, born: Born(pid)}
+	return &Process{pid: pid, FD: fd, born: StartTime(pid)}
 }
 
 // PID returns the process id.

@@ -115,10 +115,10 @@ func field(status, name string) string {
 	return ""
 }
 
-// Born returns the start time of a process, in ticks since boot. With the process id it identifies
+// StartTime returns the start time of a process, in ticks since boot. With the process id it identifies
 // the process for as long as the machine runs (proc(5), /proc/PID/stat, starttime). 0: there is no
 // such process.
-func Born(pid int) uint64 {
+func StartTime(pid int) uint64 {
 	ticks, _ := strconv.ParseUint(statField(pid, 22), 10, 64) // "" is 0
 	return ticks
 }

@@ -62,10 +62,10 @@ func TestSettle(t *testing.T) {
 
 func TestBorn(t *testing.T) {
 	p := sleeper(t)
-	if a, b := Born(p.PID()), Born(1); a <= b {
+	if a, b := StartTime(p.PID()), StartTime(1); a <= b {
 		t.Errorf("started at %d, init at %d", a, b)
 	}
-	if at := Born(1 << 30); at != 0 {
+	if at := StartTime(1 << 30); at != 0 {
 		t.Errorf("a process that cannot be was started at %d", at)
 	}
 }

@@ -57,8 +57,8 @@ func InternalIn(name string, thread int) *Request {
 	return q
 }
 
-// Apart gives the request its own copy of the command, which may be changed.
-func (q *Request) Apart() {
+// Unshare gives the request its own copy of the command, which may be changed.
+func (q *Request) Unshare() {
 	q.Command = &Command{Name: q.Name, Args: q.Args}
 }
 

@@ -71,7 +71,7 @@ func (p *Printer) WithLast(q *request.Request) bool {
 		return false
 	}
 	if out != q.Args.Expr {
-		q.Apart()
+		q.Unshare()
 		q.Args.Expr = out
 	}
 	return true

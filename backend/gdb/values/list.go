@@ -124,7 +124,7 @@ func (fr *Frames) locate(q *request.Request) {
 				return
 			}
 			if file == "" {
-				q.Apart()
+				q.Unshare()
 				q.Args.Location, q.Args.To, q.Args.First, q.Args.Last = "", "", first, last
 				fr.listSource(q)
 				return

@@ -35,7 +35,7 @@ func (p *Printer) evaluate(q *request.Request) {
 		p.printAgain(q)
 		return
 	default:
-		q.Apart()
+		q.Unshare()
 		q.Args.Expr = "$"
 	}
 	if !p.WithLast(q) {

@@ -14,7 +14,7 @@ import (
 const (
 	// MostShown bounds what is shown of a value, in bytes: 200 numbers with all their digits take 5,000.
 	MostShown = 16 << 10
-	// mostAsked bounds it where the person has said how many elements are wanted.
+	// mostAsked bounds it where the user has set how many elements are shown.
 	mostAsked = 1 << 20
 )
 

@@ -104,19 +104,19 @@ func serveInside(args []string) {
 	inside[flags.Arg(0)](&insider{args: flags.Args()[1:], out: json.NewEncoder(os.Stdout)})
 }
 
-// crowd is a session with simulated ranks in this process.
-type crowd struct {
+// simSession is a session with simulated ranks in this process.
+type simSession struct {
 	talk
 	cluster *cluster.Cluster
 }
 
 // startCrowd builds the tree over ranks that a script controls.
-func startCrowd(ranks, servers int, shape, script string, sink func(backend.Sink) backend.Sink) *crowd {
+func startCrowd(ranks, servers int, shape, script string, sink func(backend.Sink) backend.Sink) *simSession {
 	s, err := cluster.ParseScript(strings.NewReader(script), ranks, servers)
 	if err != nil {
 		fatal("script", err)
 	}
-	c := &crowd{talk: talk{ranks: ranks, trouble: func() string { return "" }}}
+	c := &simSession{talk: talk{ranks: ranks, trouble: func() string { return "" }}}
 	cfg := cluster.Config{Ranks: ranks, Servers: servers, Shape: shape, Script: s, Wait: patience, Sink: sink}
 	cluster.LimitMemory(cfg)
 	c.cluster, err = cluster.New(cfg)
@@ -132,7 +132,7 @@ func startCrowd(ranks, servers int, shape, script string, sink func(backend.Sink
 	return c
 }
 
-func (c *crowd) close() {
+func (c *simSession) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	go func() { // ends with the session

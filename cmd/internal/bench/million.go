@@ -58,7 +58,7 @@ func (in *insider) measure(what string, f func()) float64 {
 }
 
 // countedLaunch is launch. It returns the number of events until all ranks have stopped in main.
-func (c *crowd) countedLaunch(program string) int {
+func (c *simSession) countedLaunch(program string) int {
 	before := c.events
 	c.launch(program)
 	return c.events - before

@@ -57,7 +57,7 @@ func insideStagger(in *insider) {
 }
 
 // staggered steps all ranks once.
-func (c *crowd) staggered(at *moments) (first, last time.Duration, events int) {
+func (c *simSession) staggered(at *moments) (first, last time.Duration, events int) {
 	c.call(session.Call{Command: "step"})
 	for rest := c.all(); !rest.IsEmpty(); {
 		e := c.next()

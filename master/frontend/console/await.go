@@ -123,6 +123,6 @@ func (c *console) notice() {
 	runs := x.moving()
 	if stand := c.cfg.All.Minus(runs); !runs.IsEmpty() && !stand.IsEmpty() {
 		c.say("[" + text.Ranks(stand) + "] " + choose(stand.Len() == 1, "does", "do") + " not run, [" + text.Ranks(runs) + "] still " +
-			choose(runs.Len() == 1, "runs", "run") + ": waiting (wait any goes on at the first stop, --timeout bounds it)")
+			choose(runs.Len() == 1, "runs", "run") + ": waiting (wait any continues at the first stop, --timeout bounds it)")
 	}
 }

@@ -180,7 +180,7 @@ func notRecorded(what string) string {
 	if what != "" {
 		what = " (" + what + ")"
 	}
-	return "gdb cannot record what comes next" + what + "; gdb record stop goes on without"
+	return "gdb cannot record what comes next" + what + "; gdb record stop continues without"
 }
 
 // placeNumber returns ".2" for the second location of a breakpoint that has several, as GDB does;

@@ -10,10 +10,10 @@ import (
 func TestRemarks(t *testing.T) {
 	same := func(line string) string { return line }
 	for _, c := range []struct {
-		name   string
-		heard  []string
-		people bool // only messages for the user
-		want   string
+		name  string
+		heard []string
+		user  bool // only messages for the user
+		want  string
 	}{
 		{"nothing", nil, false, ""},
 		{"in pieces", []string{"Cannot insert ", "breakpoint 2.\n", "Cannot access memory\n", "\n"}, false, "Cannot insert breakpoint 2.\nCannot access memory"},
@@ -23,11 +23,11 @@ func TestRemarks(t *testing.T) {
 		{"warnings among it", []string{"Quit\n", "warning: x\n", "  more\n", "\n", "Quit\n", "Error in re-setting breakpoint 2: y\n"}, true, "warning: x\n  more\nError in re-setting breakpoint 2: y"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var r remarks
+			var r gdbMessages
 			for _, text := range c.heard {
-				r.hear(text)
+				r.receive(text)
 			}
-			if c.people {
+			if c.user {
 				r.ofPeople()
 			}
 			if got := r.take(same); got != c.want {

@@ -16,9 +16,9 @@ import (
 // clone3; arm64: clone, clone3).
 var forking = []string{"56", "57", "58", "435", "220"}
 
-// Held describes the threads that are stopped by their tracer (proc(5), /proc/PID/task/TID/stat:
+// Stopped describes the threads that are stopped by their tracer (proc(5), /proc/PID/task/TID/stat:
 // state t).
-type Held struct {
+type Stopped struct {
 	// Threads identifies these threads and how often each has run: two equal values mean that they
 	// have not run in between. If some threads are in a system call that creates a process, it
 	// describes only those. "": there are none.
@@ -29,8 +29,8 @@ type Held struct {
 	All bool
 }
 
-// Held reads the states of the threads.
-func (p *Process) Held() Held {
+// Stopped reads the states of the threads.
+func (p *Process) Stopped() Stopped {
 	var all, forked []string
 	pends := false
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", p.pid))
@@ -48,7 +48,7 @@ func (p *Process) Held() Held {
 			forked = append(forked, thread)
 		}
 	}
-	h := Held{Threads: strings.Join(all, " "), Forks: forked != nil, All: len(all) == len(tasks) && !pends}
+	h := Stopped{Threads: strings.Join(all, " "), Forks: forked != nil, All: len(all) == len(tasks) && !pends}
 	if h.Forks {
 		h.Threads = strings.Join(forked, " ")
 	}

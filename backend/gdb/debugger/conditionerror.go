@@ -8,32 +8,32 @@ import (
 	"strings"
 )
 
-// complaints joins the two lines of such an error: the first says what it is about, the
+// conditionErrors joins the two lines of such an error: the first says what it is about, the
 // second why.
 //
 //	&"Error in testing breakpoint condition:\n"
 //	&"Cannot access memory at address 0x1\n"
-type complaints struct {
+type conditionErrors struct {
 	begun   string
-	invalid []complaint // not valid at a location; while they are being set
+	invalid []conditionError // not valid at a location; while they are being set
 }
 
-// complaint is about a location, numbered over all ranks that share gdb: "2.3", or "3"
+// conditionError is about a location, numbered over all ranks that share gdb: "2.3", or "3"
 // while the breakpoint is being set; "": all locations.
-type complaint struct{ place, why string }
+type conditionError struct{ place, why string }
 
-// mostComplaints bounds how many are kept until takeInvalid is called.
-const mostComplaints = 1000
+// maxConditionErrors bounds how many are kept until takeInvalid is called.
+const maxConditionErrors = 1000
 
 var (
 	untested = regexp.MustCompile(`^Error (?:in testing|evaluating expression)\b.*:\s*$`)
 	invalid  = regexp.MustCompile(`^warning: failed to validate condition at location ([0-9.]+), disabling:\s*$`)
 )
 
-// hear processes a piece of gdb's log; taken reports that it is about a condition.
+// receive processes a piece of gdb's log; taken reports that it is about a condition.
 // whole is the complete message about a condition that could not be evaluated, in one
 // line; it precedes the stop that results.
-func (c *complaints) hear(text string) (whole string, taken bool) {
+func (c *conditionErrors) receive(text string) (whole string, taken bool) {
 	begun := c.begun
 	c.begun = ""
 	if strings.HasPrefix(text, "Error ") && untested.MatchString(text) || strings.HasPrefix(text, "warning: ") && invalid.MatchString(text) {
@@ -42,10 +42,10 @@ func (c *complaints) hear(text string) (whole string, taken bool) {
 	}
 	why := strings.TrimSpace(text)
 	switch found := invalid.FindStringSubmatch(begun); {
-	case begun == "" || len(c.invalid) >= mostComplaints:
+	case begun == "" || len(c.invalid) >= maxConditionErrors:
 		return "", begun != ""
 	case found != nil:
-		c.invalid = append(c.invalid, complaint{found[1], why})
+		c.invalid = append(c.invalid, conditionError{found[1], why})
 		return "", true
 	}
 	return begun + " " + why, true
@@ -53,9 +53,9 @@ func (c *complaints) hear(text string) (whole string, taken bool) {
 
 // takeInvalid returns and removes, by location, why a condition is not valid there: for
 // the breakpoint with gdb's number, and for one that has just been set.
-func (c *complaints) takeInvalid(number string) map[string]string {
+func (c *conditionErrors) takeInvalid(number string) map[string]string {
 	var why map[string]string
-	c.invalid = slices.DeleteFunc(c.invalid, func(one complaint) bool {
+	c.invalid = slices.DeleteFunc(c.invalid, func(one conditionError) bool {
 		if strings.Contains(one.place, ".") && !strings.HasPrefix(one.place, number+".") {
 			return false
 		}

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// LastWords are the lines that explain the end of a gdb: from its log, which has gdb's
+// ErrorTail are the lines that explain the end of a gdb: from its log, which has gdb's
 // internal errors, and the last ones of its standard error, without stack traces.
-type LastWords struct {
-	reason string   // the line of an internal error; "": none
-	lines  []string // of standard error
-	part   string   // a partial line
+type ErrorTail struct {
+	reason      string   // the line of an internal error; "": none
+	lines       []string // of standard error
+	partialLine string   // a partial line
 }
 
 // Limits of what is kept.
 const (
-	mostLastWords = 512 // bytes of a line
+	maxErrorTail  = 512 // bytes of a line
 	mostLastLines = 8
 )
 
@@ -32,31 +32,31 @@ var (
 		`debugging is not possible|further debugging may prove|This is a bug|  ?For instructions|<https?://|$)`)
 )
 
-// HearLog processes a piece of gdb's log.
-func (w *LastWords) HearLog(text string) {
+// ReceiveLog processes a piece of gdb's log.
+func (w *ErrorTail) ReceiveLog(text string) {
 	if line := internalError.FindString(text); line != "" {
-		w.reason = strings.Clone(line[:min(len(line), mostLastWords)])
+		w.reason = strings.Clone(line[:min(len(line), maxErrorTail)])
 	}
 }
 
-// Hear processes a piece of gdb's standard error.
-func (w *LastWords) Hear(b []byte) {
-	lines := strings.Split(w.part+string(b), "\n")
-	w.part = lines[len(lines)-1]
-	w.part = w.part[:min(len(w.part), mostLastWords)]
+// Receive processes a piece of gdb's standard error.
+func (w *ErrorTail) Receive(b []byte) {
+	lines := strings.Split(w.partialLine+string(b), "\n")
+	w.partialLine = lines[len(lines)-1]
+	w.partialLine = w.partialLine[:min(len(w.partialLine), maxErrorTail)]
 	for _, line := range lines[:len(lines)-1] {
 		if !ofCrashes.MatchString(line) {
-			w.lines = append(w.lines, line[:min(len(line), mostLastWords)])
+			w.lines = append(w.lines, line[:min(len(line), maxErrorTail)])
 		}
 	}
 	w.lines = slices.Delete(w.lines, 0, max(0, len(w.lines)-mostLastLines))
 }
 
 // Text returns all of it in one line; "" if there is nothing.
-func (w *LastWords) Text() string {
+func (w *ErrorTail) Text() string {
 	all := slices.Clone(w.lines)
-	if !ofCrashes.MatchString(w.part) {
-		all = append(all, w.part)
+	if !ofCrashes.MatchString(w.partialLine) {
+		all = append(all, w.partialLine)
 	}
 	if w.reason != "" {
 		all = append([]string{w.reason}, slices.DeleteFunc(all, func(line string) bool { return line == w.reason })...)

@@ -21,10 +21,10 @@ func TestLastWords(t *testing.T) {
 		{"nothing", "No symbol \"x\" in current context.\n", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var w LastWords
-			w.HearLog(c.log)
+			var w ErrorTail
+			w.ReceiveLog(c.log)
 			for piece := []byte(c.errors); len(piece) > 0; piece = piece[min(7, len(piece)):] {
-				w.Hear(piece[:min(7, len(piece))])
+				w.Receive(piece[:min(7, len(piece))])
 			}
 			if got := w.Text(); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)

@@ -13,7 +13,7 @@ import (
 	"sdm/protocol"
 )
 
-// rescue is the state of a rank whose gdb has died. The kernel releases its process,
+// recovery is the state of a rank whose gdb has died. The kernel releases its process,
 // which runs on. The loop stops it at once, removes the breakpoints that gdb has left
 // in it (inferior.Mend), and starts another gdb for this rank alone, so that a rank
 // that crashes gdb no longer affects others.
@@ -25,7 +25,7 @@ import (
 //
 // If gdb died before it had the rank under control, another one starts over, and the
 // request stays open.
-type rescue struct {
+type recovery struct {
 	*Machine
 	under   bool               // recovery is under way
 	running bool               // it was running
@@ -33,21 +33,21 @@ type rescue struct {
 	seeks   bool               // as a wrapper, to its program
 	repeats []protocol.Command // commands that the new gdb must execute
 	cause   string             // how gdb ended
-	alive   bool               // gdb has not died but detached; see letForgottenGo
+	alive   bool               // gdb has not died but detached; see detachStuck
 	detach  *request.Request   // the new gdb has to detach for this request
 	count   int                // number of gdbs that this rank has lost
 	bound   bound              // deadline for all gdbs that try to take over
 }
 
-// mostRescues bounds the gdbs that a rank may use up: the program may make each gdb
+// maxRecoveries bounds the gdbs that a rank may use up: the program may make each gdb
 // crash.
-const mostRescues = 3
+const maxRecoveries = 3
 
-// rescueWait is how long new gdbs may take to take over a rank, if no limit is given.
-const rescueWait = time.Minute
+// recoveryWait is how long new gdbs may take to take over a rank, if no limit is given.
+const recoveryWait = time.Minute
 
 // remember adds an executed command to the journal, or removes what it has ended.
-func (rs *rescue) remember(q *request.Request) {
+func (rs *recovery) remember(q *request.Request) {
 	info, _ := protocol.LookupCommand(q.Name)
 	switch {
 	case q.Name == "gdb" && protocol.IsSetting(q.Args.Text):
@@ -73,26 +73,26 @@ func (rs *rescue) remember(q *request.Request) {
 }
 
 // rememberLine adds a line for gdb, in place of an equal one.
-func (rs *rescue) rememberLine(q *request.Request) {
+func (rs *recovery) rememberLine(q *request.Request) {
 	rs.journal = slices.DeleteFunc(rs.journal, func(c protocol.Command) bool { return c.Name == "gdb" && c.Args.Text == q.Args.Text })
 	rs.journal = append(rs.journal, protocol.Command{Name: "gdb", Args: q.Args})
 }
 
 // forget removes all commands about a breakpoint that does not exist any more.
-func (rs *rescue) forget(number int) {
+func (rs *recovery) forget(number int) {
 	rs.journal = slices.DeleteFunc(rs.journal, func(c protocol.Command) bool {
 		return number != 0 && (c.Args.Breakpoint == number || c.Args.ChangesOnly(number))
 	})
 }
 
-// canBeRescued reports whether another gdb may take over the rank.
-func (rs *rescue) canBeRescued() bool {
+// isPossible reports whether another gdb may take over the rank.
+func (rs *recovery) isPossible() bool {
 	late := rs.under && rs.now >= rs.bound.until
-	return !rs.State.IsOver() && !rs.ending.killing && !rs.ending.leaving && rs.count < mostRescues && !late
+	return !rs.State.IsOver() && !rs.termination.killing && !rs.termination.leaving && rs.count < maxRecoveries && !late
 }
 
 // orphaned processes the end of gdb if another one will take over.
-func (rs *rescue) orphaned(now time.Duration, cause string) {
+func (rs *recovery) orphaned(now time.Duration, cause string) {
 	rs.now = now
 	rs.count++
 	rs.cause = cause
@@ -104,9 +104,9 @@ func (rs *rescue) orphaned(now time.Duration, cause string) {
 		rs.Event(protocol.KindNote, protocol.Note{Text: "gdb died (" + cause + ") before it had the rank under control; another one is started"})
 		return
 	}
-	rs.beginRescue()
+	rs.begin()
 	rs.moves.moving = nil
-	stopping := rs.watch.unheard != nil || rs.run != nil && rs.run.interrupted
+	stopping := rs.watch.unprocessed != nil || rs.run != nil && rs.run.interrupted
 	// Without a run the stop of the rank is about to be reported.
 	rs.running = rs.run != nil && !stopping && (rs.State == backend.Running || rs.run.silent || rs.State == backend.Attaching)
 	rs.away, rs.seeks = rs.attach.away, rs.attach.seeks
@@ -116,7 +116,7 @@ func (rs *rescue) orphaned(now time.Duration, cause string) {
 		// wait for it
 		rs.Event(protocol.KindRunning, struct{}{})
 	}
-	rs.detach = rs.ending.detach
+	rs.detach = rs.termination.detach
 	for _, q := range slices.Clone(rs.Open) {
 		switch {
 		case q.Name == "detach": // the new gdb does it
@@ -130,26 +130,26 @@ func (rs *rescue) orphaned(now time.Duration, cause string) {
 	rs.State = backend.Attaching
 }
 
-// beginRescue starts the deadline for the gdbs that try to take over.
-func (rs *rescue) beginRescue() {
+// begin starts the deadline for the gdbs that try to take over.
+func (rs *recovery) begin() {
 	rs.under = true
-	rs.bound = LimitOf(rs.now, cmp.Or(rs.GDB.Bound.wait, rescueWait))
+	rs.bound = LimitOf(rs.now, cmp.Or(rs.GDB.Bound.wait, recoveryWait))
 }
 
 // TakeOver attaches with a new gdb, which the machine already has.
 func (m *Machine) TakeOver(now time.Duration) {
 	m.now = now
 	m.threads, m.counted, m.points, m.settings.signals, m.abort.read = nil, 0, breakpoints{}, nil, false
-	m.run, m.watch, m.ending = nil, watch{}, ending{Machine: m}
-	m.stops.held = nil
+	m.run, m.watch, m.termination = nil, watch{}, termination{Machine: m}
+	m.stops.deferred = nil
 	m.values.Displays.GDBGone()
 	m.settings.identified = false
 	m.Record = recording{Wanted: m.Record.Wanted}
 	m.chosen = request.Selection{Thread: 1}
 	m.journal = nil
-	if m.rescue.under {
-		m.GDB.Bound = m.rescue.bound
-		m.ending.killAt = m.rescue.bound.until
+	if m.recovery.under {
+		m.GDB.Bound = m.recovery.bound
+		m.termination.killAt = m.recovery.bound.until
 		m.attach.beginAttach(request.Internal("attach"), m.attach.stopAt, true)
 		return
 	}
@@ -161,8 +161,8 @@ func (m *Machine) TakeOver(now time.Duration) {
 	m.attach.beginAttach(q, m.attach.stopAt, true)
 }
 
-// rescued restores the state that the rank had when its gdb died.
-func (rs *rescue) rescued(first *values.Thread) {
+// recovered restores the state that the rank had when its gdb died.
+func (rs *recovery) recovered(first *values.Thread) {
 	if rs.moves.moving != nil {
 		rs.ask(request.Internal("hand over"), func(a request.Answer) {
 			rs.moves.recognize(a.Results)
@@ -171,8 +171,8 @@ func (rs *rescue) rescued(first *values.Thread) {
 		return
 	}
 	if q := rs.detach; q != nil {
-		rs.under, rs.detach, rs.ending.killAt = false, nil, 0
-		rs.ending.detachAtOnce(q, func() {})
+		rs.under, rs.detach, rs.termination.killAt = false, nil, 0
+		rs.termination.detachAtOnce(q, func() {})
 		return
 	}
 	rs.attach.replay(rs.repeats, func() {
@@ -191,7 +191,7 @@ func (rs *rescue) rescued(first *values.Thread) {
 
 // toFirstStop lets the rank run to its first stop. If it is in main already and was to
 // stop there, it has passed that place and stays where it is.
-func (rs *rescue) toFirstStop(first *values.Thread) {
+func (rs *recovery) toFirstStop(first *values.Thread) {
 	rs.ask(request.Internal("launch"), func(a request.Answer) {
 		for v := range a.Results.Path("stack").Fields.All("frame") {
 			if rs.away == stopAtMain && v.Fields.Str("func") == "main" {
@@ -212,7 +212,7 @@ func (rs *rescue) toFirstStop(first *values.Thread) {
 }
 
 // standsAgain reports the rank as stopped after a new gdb has taken over.
-func (rs *rescue) standsAgain(first *values.Thread) {
+func (rs *recovery) standsAgain(first *values.Thread) {
 	reason := "attached"
 	if rs.IsCore() {
 		reason = ""
@@ -223,7 +223,7 @@ func (rs *rescue) standsAgain(first *values.Thread) {
 }
 
 // runsAgain resumes the rank; to the user it is running.
-func (rs *rescue) runsAgain() {
+func (rs *recovery) runsAgain() {
 	if rs.takenOver() {
 		rs.State = backend.Stopped
 		rs.runs.resumeAll(request.Internal("continue"))
@@ -232,7 +232,7 @@ func (rs *rescue) runsAgain() {
 }
 
 // takenOver ends the recovery, unless the rank has ended meanwhile.
-func (rs *rescue) takenOver() bool {
+func (rs *recovery) takenOver() bool {
 	if rs.State.IsOver() {
 		return false
 	}
@@ -240,7 +240,7 @@ func (rs *rescue) takenOver() bool {
 	if rs.IsCore() {
 		text = "another one has opened the core file"
 	}
-	rs.under, rs.ending.killAt = false, 0
+	rs.under, rs.termination.killAt = false, 0
 	rs.abort.watchAbort()
 	if rs.alive {
 		rs.alive = false
@@ -252,12 +252,12 @@ func (rs *rescue) takenOver() bool {
 }
 
 // abandoned reports the rank as lost if no gdb can take over.
-func (rs *rescue) abandoned(why string) {
+func (rs *recovery) abandoned(why string) {
 	rs.under = false
 	cause := "gdb died (" + rs.cause + "), and no other could take the rank over: " + why
 	if rs.moves.moving != nil {
 		cause = "the gdb that the rank was to get for " + rs.moves.moving.why + " could not take it over: " + why
 	}
 	rs.Event(protocol.KindLost, protocol.Missing{Cause: cause})
-	rs.ending.finish(rs.State)
+	rs.termination.finish(rs.State)
 }

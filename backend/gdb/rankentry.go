@@ -21,12 +21,12 @@ import (
 	"sdm/protocol/rank"
 )
 
-// slot is one rank: its process and its machine.
-type slot struct {
+// rankEntry is one rank: its process and its machine.
+type rankEntry struct {
 	number  int32
 	machine *debugger.Machine
 	target  *inferior.Process
-	keeper  *keeper
+	gdb     *gdbProcess
 	alone   bool // its gdb has ended
 	// Of a process that was attached to:
 	stopped  bool // it was stopped by a signal before
@@ -35,8 +35,8 @@ type slot struct {
 	released bool // see release
 }
 
-// letGo removes a slot whose gdb has ended.
-func (l *loop) letGo(s *slot) {
+// discard removes a slot whose gdb has ended.
+func (l *loop) discard(s *rankEntry) {
 	s.target.Close()
 	delete(l.slots, s.number)
 }
@@ -60,7 +60,7 @@ func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt st
 			t.AllStop = t.AllStop || old.machine.Target.AllStop && slices.ContainsFunc(t.Before, func(c protocol.Command) bool { return debugger.Catches(c, "vfork") })
 			delete(l.ranks, t.Rank)
 			if old.alone { // otherwise its gdb is still ending
-				l.letGo(old)
+				l.discard(old)
 			}
 		}
 		fresh = append(fresh, t)
@@ -94,16 +94,16 @@ func (l *loop) hostOf(t backend.Target) debugger.Host {
 
 // attachTogether starts one gdb for some targets.
 func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, stopAt string, wait time.Duration) {
-	k := l.newKeeper(len(targets))
+	k := l.newGDBProcess(len(targets))
 	k.root = targets[0].Root
 	k.debugger.Bound = debugger.LimitOf(l.now(), cmp.Or(targets[0].Within, l.e.cfg.StartWait))
 	k.debugger.Lazy = !targets[0].Held && targets[0].Core == "" && !l.e.cfg.EagerSymbols && !l.e.cfg.Reverse
 	for _, t := range targets {
 		l.last++
-		s := &slot{number: l.last, machine: debugger.NewMachine(t, l.hostOf(t)), target: inferior.Open(t.PID), keeper: k}
+		s := &rankEntry{number: l.last, machine: debugger.NewMachine(t, l.hostOf(t)), target: inferior.Open(t.PID), gdb: k}
 		s.machine.Record.Wanted = l.e.cfg.Reverse && t.Core == ""
 		s.stopped = s.target.Frozen()
-		l.hold(s)
+		l.register(s)
 		k.slots = append(k.slots, s)
 		k.debugger.Add(s.machine)
 		l.slots[s.number], l.ranks[t.Rank] = s, s
@@ -119,7 +119,7 @@ func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, s
 }
 
 // follow replaces the process of a rank.
-func (l *loop) follow(s *slot, pid int) {
+func (l *loop) follow(s *rankEntry, pid int) {
 	if s.isAttached() {
 		l.custody.Forget(s.target.PID())
 		l.custody.Process(pid, false)
@@ -143,14 +143,14 @@ func (l *loop) do(r backend.Request) {
 			l.refuse(r.ID, id, &f)
 			continue
 		}
-		if len(l.touched) > 0 && l.touched[0] != s.keeper {
-			l.carryOut() // the first gdbs work while the others are still being asked
+		if len(l.touched) > 0 && l.touched[0] != s.gdb {
+			l.applyOutputs() // the first gdbs work while the others are still being asked
 		}
-		l.guard(s.keeper, func() {
-			s.keeper.debugger.Asked = r.Ranks
+		l.guard(s.gdb, func() {
+			s.gdb.debugger.Asked = r.Ranks
 			s.machine.Do(now, r.ID, r.Wait, c)
 		})
-		l.touch(s.keeper)
+		l.touch(s.gdb)
 	}
 }
 
@@ -161,8 +161,8 @@ func (l *loop) refuse(id protocol.RequestID, r rank.ID, f *protocol.Fault) {
 func (l *loop) ended(r rank.ID, exit protocol.Exit) {
 	if s := l.ranks[r]; s != nil {
 		s.target.Reaped = s.target.Reaped || !s.machine.Child
-		l.guard(s.keeper, func() { s.machine.Ended(l.now(), exit) })
-		l.touch(s.keeper)
+		l.guard(s.gdb, func() { s.machine.Ended(l.now(), exit) })
+		l.touch(s.gdb)
 	}
 }
 
@@ -172,18 +172,18 @@ func (l *loop) close(ctx context.Context, hurry bool) {
 		s.parted = s.parted || !l.closing && s.machine.State.IsOver()
 	}
 	l.ctx, l.closing, l.hurry = ctx, true, hurry
-	for _, k := range l.keepers {
+	for _, k := range l.gdbs {
 		k.close(l)
 		if hurry && k.process != nil {
 			k.process.kill()
 		}
 		if k.process == nil && !k.waiting {
-			l.dismiss(k)
+			l.remove(k)
 		}
 	}
 	for _, s := range l.slots {
 		if s.alone {
-			l.letGo(s)
+			l.discard(s)
 		}
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"sdm/protocol"
 )
 
-// birth is what is known of a program that was started as gdb, until it has written
+// startup is what is known of a program that was started as gdb, until it has written
 // GDB/MI.
-type birth struct {
+type startup struct {
 	name   string        // of the program; "" means gdb
 	at     time.Duration // when it was started; 0: not yet
 	last   bool          // no other will be started in its place
@@ -36,14 +36,14 @@ const (
 // mostStrange bounds the strange line, in bytes.
 const mostStrange = 80
 
-// Born starts the wait for the first line of a program that was started now.
-func (d *Debugger) Born(name string, now time.Duration) {
-	replaces := slices.ContainsFunc(d.Machines, func(m *Machine) bool { return m.rescue.count > 0 })
+// Started starts the wait for the first line of a program that was started now.
+func (d *Debugger) Started(name string, now time.Duration) {
+	replaces := slices.ContainsFunc(d.Machines, func(m *Machine) bool { return m.recovery.count > 0 })
 	d.Bound = d.Bound.begin(now, replaces)
-	d.Birth = birth{name: name, at: now, last: replaces, bound: d.Bound}
+	d.Startup = startup{name: name, at: now, last: replaces, bound: d.Bound}
 }
 
-func (b *birth) hear(r mi.Record) {
+func (b *startup) receive(r mi.Record) {
 	switch {
 	case r.Class != mi.Other:
 		b.Speaks = true
@@ -53,7 +53,7 @@ func (b *birth) hear(r mi.Record) {
 }
 
 // deadline returns when the program is given up; 0: never.
-func (b *birth) deadline() time.Duration {
+func (b *startup) deadline() time.Duration {
 	switch {
 	case b.at == 0 || b.Speaks || b.gaveUp != 0:
 		return 0
@@ -65,10 +65,10 @@ func (b *birth) deadline() time.Duration {
 
 // wasSilent reports whether it was given up because it has written nothing: another one
 // may be tried.
-func (b *birth) wasSilent() bool { return b.bound.isSet() && b.gaveUp != 0 && b.strange == "" }
+func (b *startup) wasSilent() bool { return b.bound.isSet() && b.gaveUp != 0 && b.strange == "" }
 
 // tick reports whether it is to be given up now.
-func (b *birth) tick(now time.Duration) bool {
+func (b *startup) tick(now time.Duration) bool {
 	if t := b.deadline(); t == 0 || now < t {
 		return false
 	}
@@ -76,13 +76,13 @@ func (b *birth) tick(now time.Duration) bool {
 	return true
 }
 
-// hopeful reports whether another gdb should be tried after this one has ended: not if
+// shouldRetry reports whether another gdb should be tried after this one has ended: not if
 // it was no gdb or refused to start. gdb 13.1 crashes at about 2 of 1,000 starts on a
 // busy machine.
-func (b *birth) hopeful(how End) bool { return b.gaveUp == 0 && (b.Speaks || how.Crashed) }
+func (b *startup) shouldRetry(how End) bool { return b.gaveUp == 0 && (b.Speaks || how.Crashed) }
 
 // refusal describes a program that has ended, or was given up, without writing GDB/MI.
-func (b *birth) refusal(cause string) *protocol.Fault {
+func (b *startup) refusal(cause string) *protocol.Fault {
 	name := b.name
 	if name == "" {
 		name = "gdb"

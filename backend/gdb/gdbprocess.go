@@ -18,29 +18,29 @@ import (
 	"sdm/protocol"
 )
 
-// keeper is one gdb: its process with its streams, and what it does. The ranks that share
+// gdbProcess is one gdb: its process with its streams, and what it does. The ranks that share
 // it have a slot each.
-type keeper struct {
-	number   int32
-	root     string // of its ranks, see backend.Target
-	debugger *debugger.Debugger
-	process  *process // nil before it has started and after its end
-	parser   mi.Parser
-	slots    []*slot // as debugger.machines
-	waiting  bool    // the process is being started
-	again    bool    // … for the second time; see tooOld
-	touched  bool
-	crashed  bool // its gdb was ended by a signal
-	plain    bool // it was started with the environment that we had at first
-	heldUp   bool // gdb's stdin is full; the poller watches it
-	broken   bool // see giveUp: what gdb says is of no use any more
-	unborn   []byte
-	strays   []*inferior.Process // children of its ranks that a gdb which is replaced has held
-	first    []byte              // what it was told first, until it has answered
+type gdbProcess struct {
+	number       int32
+	root         string // of its ranks, see backend.Target
+	debugger     *debugger.Debugger
+	process      *process // nil before it has started and after its end
+	parser       mi.Parser
+	slots        []*rankEntry // as debugger.machines
+	waiting      bool         // the process is being started
+	again        bool         // … for the second time; see tooOld
+	touched      bool
+	crashed      bool // its gdb was ended by a signal
+	plain        bool // it was started with the environment that we had at first
+	heldUp       bool // gdb's stdin is full; the poller watches it
+	broken       bool // see giveUp: what gdb says is of no use any more
+	pendingInput []byte
+	orphans      []*inferior.Process // children of its ranks that a gdb which is replaced has held
+	first        []byte              // what it was told first, until it has answered
 }
 
-// commandLine is that of a keeper's gdb.
-func (l *loop) commandLine(k *keeper) []string {
+// commandLine is that of a gdb.
+func (l *loop) commandLine(k *gdbProcess) []string {
 	interpreter := "mi4"
 	if l.old {
 		interpreter = "mi3"
@@ -54,29 +54,29 @@ func (l *loop) commandLine(k *keeper) []string {
 
 // tooOld starts a gdb again that has said that it does not know mi4. It has not
 // done anything yet.
-func (l *loop) tooOld(k *keeper, cause string) bool {
+func (l *loop) tooOld(k *gdbProcess, cause string) bool {
 	if l.closing || k.first == nil || k.again || !strings.Contains(cause, "mi4") {
 		return false
 	}
 	l.old, k.again = true, true
-	k.unborn, k.heldUp = k.first, false
+	k.pendingInput, k.heldUp = k.first, false
 	k.parser = mi.Parser{Want: debugger.WantsRecord}
 	l.startGDB(k, k.slots[0].machine.Target.Held)
 	return true
 }
 
-// newKeeper makes room for a gdb of n ranks.
-func (l *loop) newKeeper(n int) *keeper {
+// newGDBProcess makes room for a gdb of n ranks.
+func (l *loop) newGDBProcess(n int) *gdbProcess {
 	l.last++
-	k := &keeper{number: l.last, debugger: debugger.New(n)}
+	k := &gdbProcess{number: l.last, debugger: debugger.New(n)}
 	k.parser.Want = debugger.WantsRecord
 	k.debugger.Eager, k.debugger.Abort.Off = l.e.cfg.EagerSymbols, l.e.cfg.IgnoreAborts
-	l.keepers[k.number] = k
+	l.gdbs[k.number] = k
 	return k
 }
 
 // startGDB orders the process. It must not be called with a process alive.
-func (l *loop) startGDB(k *keeper, dies bool) {
+func (l *loop) startGDB(k *gdbProcess, dies bool) {
 	k.waiting, k.debugger.Old, k.debugger.Loud = true, l.old, l.old
 	l.forker.start(order{argv: l.commandLine(k), env: l.environment(k), dies: dies, done: l.whenStarted(k)})
 }
@@ -84,7 +84,7 @@ func (l *loop) startGDB(k *keeper, dies bool) {
 var errEnding = errors.New("the session is ending")
 
 // started takes over a gdb from the forker.
-func (l *loop) started(k *keeper, p *process, err error) {
+func (l *loop) started(k *gdbProcess, p *process, err error) {
 	k.waiting = false
 	l.touch(k)
 	if err == nil && l.closing && k.isAttached() {
@@ -95,7 +95,7 @@ func (l *loop) started(k *keeper, p *process, err error) {
 		if k.isAttached() {
 			l.custody.Debugger(p.pid)
 		}
-		k.debugger.Born(l.e.cfg.path(), l.now())
+		k.debugger.Started(l.e.cfg.path(), l.now())
 		for fd, stream := range map[int]stream{p.stdout: streamOutput, p.stderr: streamErrors, p.pidfd: streamEnd} {
 			if err == nil {
 				err = l.e.poll.add(fd, k.number, stream)
@@ -119,11 +119,11 @@ func (l *loop) started(k *keeper, p *process, err error) {
 				m.NotStarted(l.now(), f)
 			}
 		})
-		l.dismiss(k)
+		l.remove(k)
 		return
 	}
-	l.write(k, k.unborn)
-	k.first, k.unborn = k.unborn, nil
+	l.write(k, k.pendingInput)
+	k.first, k.pendingInput = k.pendingInput, nil
 	if l.closing {
 		k.close(l)
 	}
@@ -163,7 +163,7 @@ func noGDB(path string, err error) *protocol.Fault {
 }
 
 // processEnded takes what gdb has left behind, and then its end.
-func (l *loop) processEnded(k *keeper) {
+func (l *loop) processEnded(k *gdbProcess) {
 	if k.process == nil {
 		return
 	}
@@ -175,8 +175,8 @@ func (l *loop) processEnded(k *keeper) {
 	k.crashed = how.Crashed
 	k.process.kill() // what it had started itself
 	k.process.close()
-	inferior.GoOn(k.strays)
-	k.strays = nil
+	inferior.GoOn(k.orphans)
+	k.orphans = nil
 	l.custody.Forget(k.process.pid)
 	k.process = nil
 	if l.tooOld(k, how.Cause) || l.startsPlain(k, how) {
@@ -184,25 +184,25 @@ func (l *loop) processEnded(k *keeper) {
 	}
 	var orphans []*debugger.Machine
 	l.guard(k, func() { orphans = k.debugger.Died(l.now(), how, !l.closing) })
-	l.rescue(k, orphans)
+	l.recoverRanks(k, orphans)
 	l.touch(k)
-	l.dismiss(k)
+	l.remove(k)
 }
 
-// holdStrays takes hold of the children of ranks that a gdb which is replaced would leave stopped.
-func (k *keeper) holdStrays() {
-	if k.debugger.Replaced == "" || k.strays != nil {
+// holdOrphans takes hold of the children of ranks that a gdb which is replaced would leave stopped.
+func (k *gdbProcess) holdOrphans() {
+	if k.debugger.Replaced == "" || k.orphans != nil {
 		return
 	}
 	for _, s := range k.slots {
-		k.strays = append(k.strays, k.children(s)...)
+		k.orphans = append(k.orphans, k.children(s)...)
 	}
 }
 
 // children returns the children of a rank that its gdb holds, but for those that are ranks themselves.
-func (k *keeper) children(s *slot) []*inferior.Process {
+func (k *gdbProcess) children(s *rankEntry) []*inferior.Process {
 	return slices.DeleteFunc(s.target.Children(k.process.pid), func(c *inferior.Process) bool {
-		isRank := slices.ContainsFunc(k.slots, func(o *slot) bool { return o.target.PID() == c.PID() })
+		isRank := slices.ContainsFunc(k.slots, func(o *rankEntry) bool { return o.target.PID() == c.PID() })
 		if isRank {
 			c.Close()
 		}
@@ -211,7 +211,7 @@ func (k *keeper) children(s *slot) []*inferior.Process {
 }
 
 // mendChildren removes the breakpoints from children of a rank that its gdb holds.
-func (l *loop) mendChildren(k *keeper, s *slot) {
+func (l *loop) mendChildren(k *gdbProcess, s *rankEntry) {
 	if k.process == nil {
 		return
 	}
@@ -223,10 +223,10 @@ func (l *loop) mendChildren(k *keeper, s *slot) {
 	}
 }
 
-// rescue gives each of some ranks of a dead gdb one of its own.
-func (l *loop) rescue(k *keeper, orphans []*debugger.Machine) {
+// recoverRanks gives each of some ranks of a dead gdb one of its own.
+func (l *loop) recoverRanks(k *gdbProcess, orphans []*debugger.Machine) {
 	for _, m := range orphans {
-		s := k.slots[slices.IndexFunc(k.slots, func(s *slot) bool { return s.machine == m })]
+		s := k.slots[slices.IndexFunc(k.slots, func(s *rankEntry) bool { return s.machine == m })]
 		s.target.Signal(syscall.SIGSTOP)
 		var before func() error
 		if pid := m.Target.PID; !m.IsCore() {
@@ -237,7 +237,7 @@ func (l *loop) rescue(k *keeper, orphans []*debugger.Machine) {
 }
 
 // handOver gives a rank that its shared gdb has let go a gdb of its own.
-func (l *loop) handOver(k *keeper, s *slot) {
+func (l *loop) handOver(k *gdbProcess, s *rankEntry) {
 	lazy := k.debugger.Lazy && s.machine.Symbols.Deferred
 	l.guard(k, func() { k.debugger.Release(l.now(), s.machine) })
 	l.touch(k)
@@ -249,12 +249,12 @@ func (l *loop) handOver(k *keeper, s *slot) {
 }
 
 // giveOwn starts a gdb for a rank alone, once something has come to pass.
-func (l *loop) giveOwn(k *keeper, s *slot, lazy bool, before func() error) {
+func (l *loop) giveOwn(k *gdbProcess, s *rankEntry, lazy bool, before func() error) {
 	m := s.machine
 	s.halted = true
-	k.slots = slices.DeleteFunc(k.slots, func(o *slot) bool { return o == s })
-	own := l.newKeeper(1)
-	own.root, own.slots, s.keeper = m.Target.Root, []*slot{s}, own
+	k.slots = slices.DeleteFunc(k.slots, func(o *rankEntry) bool { return o == s })
+	own := l.newGDBProcess(1)
+	own.root, own.slots, s.gdb = m.Target.Root, []*rankEntry{s}, own
 	own.debugger.Lazy = lazy
 	own.debugger.Bound = k.debugger.Bound
 	own.debugger.Add(m)
@@ -265,29 +265,29 @@ func (l *loop) giveOwn(k *keeper, s *slot, lazy bool, before func() error) {
 }
 
 // whenStarted is called by the forker.
-func (l *loop) whenStarted(k *keeper) func(*process, error) {
+func (l *loop) whenStarted(k *gdbProcess) func(*process, error) {
 	return func(p *process, err error) {
 		l.e.post(func(l *loop) { l.started(k, p, err) })
 	}
 }
 
-// dismiss forgets a keeper whose gdb is gone; its machines stay to answer that
+// remove forgets a gdb that is gone; its machines stay to answer that
 // their ranks have ended, until they are started again or the engine is closed.
-func (l *loop) dismiss(k *keeper) {
-	delete(l.keepers, k.number)
+func (l *loop) remove(k *gdbProcess) {
+	delete(l.gdbs, k.number)
 	for _, s := range k.slots {
 		s.alone = true
 		if !s.parted {
 			l.release(s, k.crashed)
 		}
 		if l.closing || l.ranks[s.machine.Target.Rank] != s {
-			l.letGo(s)
+			l.discard(s)
 		}
 	}
 }
 
 // close ends its ranks.
-func (k *keeper) close(l *loop) {
+func (k *gdbProcess) close(l *loop) {
 	l.guard(k, func() {
 		for _, m := range k.debugger.Machines {
 			m.Close(l.now())
@@ -297,13 +297,13 @@ func (k *keeper) close(l *loop) {
 }
 
 // write sends to gdb, or keeps what is for one that is being started.
-func (l *loop) write(k *keeper, b []byte) {
+func (l *loop) write(k *gdbProcess, b []byte) {
 	switch {
 	case len(b) == 0:
 		return
 	case k.process == nil:
 		if k.waiting {
-			k.unborn = append(k.unborn, b...)
+			k.pendingInput = append(k.pendingInput, b...)
 		}
 		return
 	}
@@ -319,7 +319,7 @@ func (l *loop) write(k *keeper, b []byte) {
 
 // readOutput takes one piece of what gdb has written. It tells whether there
 // may be more.
-func (l *loop) readOutput(k *keeper) bool {
+func (l *loop) readOutput(k *gdbProcess) bool {
 	if k.process == nil {
 		return false
 	}
@@ -336,7 +336,7 @@ func (l *loop) readOutput(k *keeper) bool {
 		l.guard(k, func() {
 			k.parser.Feed(b, func(r mi.Record) {
 				if r.Class == mi.Log {
-					k.process.words.HearLog(r.Text)
+					k.process.words.ReceiveLog(r.Text)
 				}
 				k.debugger.Record(now, r)
 			})
@@ -346,7 +346,7 @@ func (l *loop) readOutput(k *keeper) bool {
 	return true
 }
 
-func (l *loop) readErrors(k *keeper) bool {
+func (l *loop) readErrors(k *gdbProcess) bool {
 	if k.process == nil {
 		return false
 	}
@@ -354,6 +354,6 @@ func (l *loop) readErrors(k *keeper) bool {
 	if over {
 		l.e.poll.remove(k.process.stderr)
 	}
-	k.process.words.Hear(b)
+	k.process.words.Receive(b)
 	return len(b) > 0
 }

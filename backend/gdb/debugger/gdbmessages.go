@@ -12,26 +12,26 @@ import (
 	"sdm/backend/mi"
 )
 
-// remarks are lines of gdb's log that have not been reported yet. They are reported
+// gdbMessages are lines of gdb's log that have not been reported yet. They are reported
 // before the result or stop that they are about.
-type remarks struct {
-	lines []string
-	part  string // a partial line
+type gdbMessages struct {
+	lines       []string
+	partialLine string // a partial line
 }
 
-// mostRemarks bounds the number of lines.
-const mostRemarks = 1000
+// maxMessages bounds the number of lines.
+const maxMessages = 1000
 
-// hear processes a piece of gdb's log.
-func (r *remarks) hear(text string) {
-	r.part += text
+// receive processes a piece of gdb's log.
+func (r *gdbMessages) receive(text string) {
+	r.partialLine += text
 	for {
-		line, rest, ended := strings.Cut(r.part, "\n")
+		line, rest, ended := strings.Cut(r.partialLine, "\n")
 		if !ended {
 			return
 		}
-		r.part = rest
-		if len(r.lines) < mostRemarks {
+		r.partialLine = rest
+		if len(r.lines) < maxMessages {
 			r.lines = append(r.lines, line)
 		}
 	}
@@ -39,10 +39,10 @@ func (r *remarks) hear(text string) {
 
 // take returns and removes all lines, each once: ranks that share a gdb have the same
 // breakpoints.
-func (r *remarks) take(translate func(line string) string) string {
+func (r *gdbMessages) take(translate func(line string) string) string {
 	all := r.lines
-	if r.part != "" {
-		all = append(all, r.part)
+	if r.partialLine != "" {
+		all = append(all, r.partialLine)
 	}
 	var lines []string
 	for _, line := range all {
@@ -50,40 +50,40 @@ func (r *remarks) take(translate func(line string) string) string {
 			lines = append(lines, line)
 		}
 	}
-	*r = remarks{}
+	*r = gdbMessages{}
 	return strings.Join(lines, "\n")
 }
 
 // forget removes lines that have been reported.
-func (r *remarks) forget(told []string) {
+func (r *gdbMessages) forget(told []string) {
 	r.lines = slices.DeleteFunc(r.lines, func(line string) bool { return slices.Contains(told, strings.TrimSpace(line)) })
 }
 
-// hearLog processes a piece of gdb's log. heard says that it is part of the answer to a
+// receiveLog processes a piece of gdb's log. received says that it is part of the answer to a
 // call.
-func (d *Debugger) hearLog(text string, heard bool) {
-	whole, taken := d.complains.hear(text)
+func (d *Debugger) receiveLog(text string, received bool) {
+	whole, taken := d.conditionErrors.receive(text)
 	switch {
 	case whole != "":
-		d.remarks.hear(whole + "\n")
-	case !taken && !heard && !strings.HasPrefix(text, "[infrun]"): // see speakUp
-		d.remarks.hear(text)
+		d.messages.receive(whole + "\n")
+	case !taken && !received && !strings.HasPrefix(text, "[infrun]"): // see speakUp
+		d.messages.receive(text)
 	}
 }
 
 // spokenOf matches gdb's console output about a resume that does not go as requested.
 var spokenOf = regexp.MustCompile(`^\n?(?:Watchpoint [0-9]+ deleted\.|Single stepping until exit from function )`)
 
-// hearConsole processes console output that belongs to no call.
-func (d *Debugger) hearConsole(text string) {
+// receiveConsole processes console output that belongs to no call.
+func (d *Debugger) receiveConsole(text string) {
 	if spokenOf.MatchString(text) {
-		d.remarks.hear(text)
+		d.messages.receive(text)
 	}
 }
 
 // dropsWatchpoint reports whether gdb has deleted a watchpoint whose expression cannot
 // be evaluated any more: it stops there without a reason.
-func (r *remarks) dropsWatchpoint() bool {
+func (r *gdbMessages) dropsWatchpoint() bool {
 	return slices.ContainsFunc(r.lines, func(line string) bool { return strings.HasPrefix(line, "Watchpoint ") })
 }
 
@@ -92,7 +92,7 @@ var begunBy = regexp.MustCompile(`^(?:[Ww]arning:|Error in re-setting |Error in 
 
 // ofPeople keeps those messages, each up to an empty line, of what gdb has printed
 // during an internal command.
-func (r *remarks) ofPeople() {
+func (r *gdbMessages) ofPeople() {
 	var kept []string
 	block := false
 	for _, line := range r.lines {
@@ -105,7 +105,7 @@ func (r *remarks) ofPeople() {
 		}
 		kept = append(kept, line)
 	}
-	r.lines, r.part = kept, ""
+	r.lines, r.partialLine = kept, ""
 }
 
 // numberedIn matches a breakpoint, or a location of one, in a message.
@@ -136,12 +136,12 @@ func (d *Debugger) translated(line string) string {
 var ofNoUse = regexp.MustCompile(`^warning: (?:Couldn't reap LWP|unable to open /proc file|.*: Shared library architecture unknown is not compatible)|` +
 	`^(?:warning: )?[0-9]+\t.*: No such file or directory\.?$|^warning: Source file is more recent than executable\.$`)
 
-// remark reports gdb's messages to the user of a rank.
-func (m *Machine) remark() { m.remarkBut(func(string) bool { return false }) }
+// reportMessages reports gdb's messages to the user of a rank.
+func (m *Machine) reportMessages() { m.reportMessagesBut(func(string) bool { return false }) }
 
-// remarkBut is remark without lines that are reported anyway.
-func (m *Machine) remarkBut(told func(line string) bool) {
-	text := m.GDB.remarks.take(func(line string) string {
+// reportMessagesBut is remark without lines that are reported anyway.
+func (m *Machine) reportMessagesBut(told func(line string) bool) {
+	text := m.GDB.messages.take(func(line string) string {
 		if told(line) || m.attach.repeats(line) || ofNoUse.MatchString(line) {
 			return ""
 		}
@@ -152,15 +152,15 @@ func (m *Machine) remarkBut(told func(line string) bool) {
 	}
 }
 
-// remarked reports gdb's messages during a command, before its result. Of those during
+// reportWarnings reports gdb's messages during a command, before its result. Of those during
 // an internal command only messages for the user are reported, with the next report.
-func (k *call) remarked(r mi.Record) {
+func (k *call) reportWarnings(r mi.Record) {
 	d := k.by.GDB
 	if k.of == nil || k.of.Own {
-		d.remarks.ofPeople()
+		d.messages.ofPeople()
 		return
 	}
-	k.by.remarkBut(func(line string) bool {
+	k.by.reportMessagesBut(func(line string) bool {
 		return line == r.Results.Str("msg") || k.of.Args.Pending && isUnknownPlace(line) && (k.of.Again || line == k.by.breaks.refusal)
 	})
 }

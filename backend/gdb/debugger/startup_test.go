@@ -29,7 +29,7 @@ func TestBirth(t *testing.T) {
 			m := NewMachine(backend.Target{Rank: 3, PID: 42}, Host{})
 			d.Add(m)
 			m.Start(0, 1, "", 0, false)
-			d.Born("./g", began)
+			d.Started("./g", began)
 			for line := range strings.SplitSeq(c.line, "\n") {
 				if line != "" {
 					d.Record(began, mitest.Record(line))
@@ -53,7 +53,7 @@ func TestBirth(t *testing.T) {
 				t.Fatal("it was not given up")
 			}
 			d.Died(began+c.after, End{Cause: "killed by SIGKILL", Crashed: true}, true)
-			if got := d.Birth.refusal("killed by SIGKILL").Error(); got != c.want {
+			if got := d.Startup.refusal("killed by SIGKILL").Error(); got != c.want {
 				t.Errorf("got %s", got)
 			}
 			if got := drain(m); !strings.Contains(got, "1 error") || !strings.Contains(got, "lost") {

@@ -2,22 +2,22 @@
 
 package debugger
 
-// turn keeps commands that follow a -target-attach from gdb until that attach has
+// attachWait keeps commands that follow a -target-attach from gdb until that attach has
 // ended.
 //
 // gdb 13.1 mishandles two concurrent attaches to targets with several threads. It takes
 // its own SIGSTOP for the later targets as a signal of the program, which they get when
 // they resume or are detached from: 5 of 8 ranks with 3 threads stayed stopped after
 // gdb had exited. Held ranks have one thread and are sent SIGCONT.
-type turn struct {
+type attachWait struct {
 	of  *Machine
 	end int // end of its command in debugger.bytes
 }
 
-// waitTurn makes gdb complete the attach of a rank before it gets further commands.
-func (d *Debugger) waitTurn(m *Machine) {
+// waitForAttach makes gdb complete the attach of a rank before it gets further commands.
+func (d *Debugger) waitForAttach(m *Machine) {
 	if d.Shared() && !m.Target.Held {
-		d.turns = append(d.turns, turn{m, len(d.Bytes)})
+		d.attachOrder = append(d.attachOrder, attachWait{m, len(d.Bytes)})
 	}
 }
 
@@ -30,19 +30,19 @@ func (m *Machine) isComing() bool {
 // Take returns the commands that may be sent now. The slice is valid until the next
 // command.
 func (d *Debugger) Take() []byte {
-	for len(d.turns) > 0 && !d.turns[0].of.isComing() {
-		d.turns = d.turns[1:]
+	for len(d.attachOrder) > 0 && !d.attachOrder[0].of.isComing() {
+		d.attachOrder = d.attachOrder[1:]
 	}
-	if len(d.turns) == 0 {
+	if len(d.attachOrder) == 0 {
 		now := d.Bytes
 		d.Bytes = d.Bytes[:0]
 		return now
 	}
-	n := d.turns[0].end
+	n := d.attachOrder[0].end
 	now := d.Bytes[:n]
 	d.Bytes = d.Bytes[n:]
-	for i := range d.turns {
-		d.turns[i].end = max(d.turns[i].end-n, 0)
+	for i := range d.attachOrder {
+		d.attachOrder[i].end = max(d.attachOrder[i].end-n, 0)
 	}
 	return now
 }

@@ -64,15 +64,15 @@ func (g *goal) reason() string {
 	return "end-stepping-range"
 }
 
-// depart resumes a rank. Its running event precedes the answer to the command that resumes it.
-func (m *machine) depart(s *state, running *batch) {
+// resumeRank resumes a rank. Its running event precedes the answer to the command that resumes it.
+func (m *machine) resumeRank(s *state, running *batch) {
 	s.now = backend.Running
 	s.turn++
 	running.add(s, 0, m.plain(protocol.KindRunning))
 }
 
-// travelOn runs ranks that have departed to their goals.
-func (m *machine) travelOn(now time.Duration, ranks []*state) {
+// advanceFurther runs ranks that have resumed to their goals.
+func (m *machine) advanceFurther(now time.Duration, ranks []*state) {
 	var there []arrival
 	for _, s := range ranks {
 		a := arrival{s, s.turn}
@@ -98,7 +98,7 @@ func (m *machine) arrive(now time.Duration, list []arrival) {
 		if s.now != backend.Running || s.turn != a.turn {
 			continue
 		}
-		end, wrote := m.travel(s)
+		end, wrote := m.advance(s)
 		if wrote {
 			text := strings.ReplaceAll(m.cfg.Output, "%r", strconv.Itoa(int(s.rank)))
 			output.add(s, 0, answer{kind: protocol.KindStdout, body: []byte(text)})
@@ -109,9 +109,9 @@ func (m *machine) arrive(now time.Duration, list []arrival) {
 	ends.send()
 }
 
-// travel moves a rank to the point where it stops or ends. wrote reports whether it has passed the
+// advance moves a rank to the point where it stops or ends. wrote reports whether it has passed the
 // line with output.
-func (m *machine) travel(s *state) (end answer, wrote bool) {
+func (m *machine) advance(s *state) (end answer, wrote bool) {
 	if s.crashed {
 		s.end(protocol.KindSignalled)
 		return m.exited(protocol.Exit{Signal: "SIGSEGV", Meaning: "Segmentation fault"}), false

@@ -12,41 +12,41 @@ import (
 	"sdm/protocol"
 )
 
-// mostGrumble bounds how much of gdb's log a run keeps, in bytes.
-const mostGrumble = 1 << 14
+// maxResumeLog bounds how much of gdb's log a run keeps, in bytes.
+const maxResumeLog = 1 << 14
 
-// grumble is what gdb has logged while a rank runs. An error in gdb's handling of an
+// resumeLog is what gdb has logged while a rank runs. An error in gdb's handling of an
 // event of the program is only logged: there is neither a *stopped nor a result, and
 // the thread stays stopped. (Examples: "next 2" whose first step ended in a function
 // without symbols; registers that cannot be written.) So gdb is asked for the states of
 // the threads then.
-type grumble struct {
+type resumeLog struct {
 	lines []string // about all ranks that share the gdb
 	size  int
 	asked bool
 }
 
-func (g *grumble) hear(text string) {
+func (g *resumeLog) receive(text string) {
 	text = strings.TrimSpace(text)
-	if g.size += len(text); text != "" && g.size <= mostGrumble {
+	if g.size += len(text); text != "" && g.size <= maxResumeLog {
 		g.lines = append(g.lines, text)
 	}
 }
 
-// complained processes a line of gdb's log while the rank runs.
-func (rs *rescue) complained(text string) {
+// resumeComplained processes a line of gdb's log while the rank runs.
+func (rs *recovery) resumeComplained(text string) {
 	r := rs.run
 	if r == nil || r.stopped != 0 {
 		return
 	}
-	r.grumble.hear(text)
-	if !r.started || r.grumble.asked {
+	r.log.receive(text)
+	if !r.started || r.log.asked {
 		return
 	}
-	r.grumble.asked = true
+	r.log.asked = true
 	rs.ask(request.Internal(r.request.Name), func(a request.Answer) {
-		said := r.grumble.lines
-		r.grumble = grumble{}
+		said := r.log.lines
+		r.log = resumeLog{}
 		if rs.run != r || r.stopped != 0 {
 			return
 		}
@@ -59,7 +59,7 @@ func (rs *rescue) complained(text string) {
 // resumeFailed processes an ^error that comes after ^running: the resume failed, or did
 // so in part (a breakpoint cannot be inserted, a thread does not exist any more). gdb
 // is asked for the states of the threads.
-func (rs *rescue) resumeFailed(a mi.Record) {
+func (rs *recovery) resumeFailed(a mi.Record) {
 	if h := rs.moves.moving; h != nil && h.awaking != nil && a.Token == h.step {
 		rs.moves.notFlushed(a)
 		return
@@ -68,26 +68,26 @@ func (rs *rescue) resumeFailed(a mi.Record) {
 	if r == nil || a.Token != r.token {
 		return
 	}
-	r.grumble.hear(a.Results.Str("msg"))
-	rs.grumbled(r.grumble.lines)
+	r.log.receive(a.Results.Str("msg"))
+	rs.resumeLogged(r.log.lines)
 	if r.stopped == 0 {
 		r.stopped = rs.chosen.Thread
 	}
 	rs.ask(request.Internal(r.request.Name), func(a request.Answer) { rs.runs.adopt(a.Results) }, "-list-thread-groups", rs.group)
 }
 
-// grumbled reports what gdb has logged before it gave up a resume.
-func (rs *rescue) grumbled(said []string) {
-	rs.GDB.remarks.forget(said)
-	rs.Event(protocol.KindNote, protocol.Note{Text: rs.ownGrumbles(said)})
+// resumeLogged reports what gdb has logged before it gave up a resume.
+func (rs *recovery) resumeLogged(said []string) {
+	rs.GDB.messages.forget(said)
+	rs.Event(protocol.KindNote, protocol.Note{Text: rs.ownErrors(said)})
 	if rs.GDB.Shared() && slices.Contains(said, ownNotInserted) {
 		rs.forgetWay()
 	}
 }
 
 // halfWay processes the stop that gdb has not reported.
-func (rs *rescue) halfWay(r *run, stop mi.Tuple, said []string) {
-	rs.grumbled(said)
+func (rs *recovery) halfWay(r *run, stop mi.Tuple, said []string) {
+	rs.resumeLogged(said)
 	if isStep(r.request.Name) {
 		stop = stepped(stop)
 	} else {
@@ -100,7 +100,7 @@ func (rs *rescue) halfWay(r *run, stop mi.Tuple, said []string) {
 // has given up because it cannot insert them: until the thread is resumed they disturb
 // all ranks that share the gdb. A step of 0 lines begins as any resume does, and ends
 // at once (step_1 and prepare_one_step, infcmd.c).
-func (rs *rescue) forgetWay() {
+func (rs *recovery) forgetWay() {
 	id := rs.run.thread
 	if id == 0 {
 		id = rs.chosen.Thread
@@ -115,7 +115,7 @@ const ownNotInserted = "Cannot insert breakpoint 0."
 
 // standing makes the missing *stopped from the answer to -list-thread-groups, for a
 // thread that is marked as running and has stopped; false if there is none.
-func (rs *rescue) standing(info mi.Tuple) (mi.Tuple, bool) {
+func (rs *recovery) standing(info mi.Tuple) (mi.Tuple, bool) {
 	list, _ := info.Get("threads")
 	for _, f := range list.Fields {
 		th := f.Value.Fields
@@ -132,9 +132,9 @@ func (rs *rescue) standing(info mi.Tuple) (mi.Tuple, bool) {
 // is the cause.
 var notInserted = regexp.MustCompile(`^Cannot insert (?:hardware )?(?:breakpoint|watchpoint|catchpoint) ([0-9]+)`)
 
-// ownGrumbles returns gdb's log as if it had this rank alone: with breakpoints of this
+// ownErrors returns gdb's log as if it had this rank alone: with breakpoints of this
 // rank only, by sdm's numbers, and each line once.
-func (rs *rescue) ownGrumbles(lines []string) string {
+func (rs *recovery) ownErrors(lines []string) string {
 	var own []string
 	others := false // the previous line was about a breakpoint of another rank
 	for _, line := range lines {

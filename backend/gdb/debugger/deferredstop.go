@@ -11,9 +11,9 @@ import (
 	"sdm/protocol"
 )
 
-// heldStop is a stop that is reported when its displays have values, or after
+// deferredStop is a stop that is reported when its displays have values, or after
 // displayWait: an expression that takes long must not delay a stop.
-type heldStop struct {
+type deferredStop struct {
 	until  time.Duration
 	tell   func(shown []protocol.Display, values []string, s spoken)
 	shown  []protocol.Display
@@ -37,8 +37,8 @@ func (st *stops) withDisplays(t *values.Thread, tell func(shown []protocol.Displ
 		tell(nil, nil, spoken{})
 		return
 	}
-	h := &heldStop{until: st.now + displayWait, tell: tell}
-	st.held = h
+	h := &deferredStop{until: st.now + displayWait, tell: tell}
+	st.deferred = h
 	display := func() {
 		st.values.Displays.ShowAll(request.InternalIn("display", t.ID), func(shown []protocol.Display, values []string) {
 			h.shown, h.texts = shown, values
@@ -65,18 +65,18 @@ func (st *stops) speakAtAll(points []*point, t *values.Thread, then func(spoken)
 }
 
 // releaseStop reports a held stop, once.
-func (st *stops) releaseStop(h *heldStop) {
-	if st.held != h {
+func (st *stops) releaseStop(h *deferredStop) {
+	if st.deferred != h {
 		return
 	}
-	st.held = nil
+	st.deferred = nil
 	h.tell(h.shown, h.texts, h.spoken)
 }
 
 // displaysOverdue reports a stop whose displays take too long, without them, and
 // removes all displays.
 func (st *stops) displaysOverdue() {
-	h := st.held
+	h := st.deferred
 	if h == nil || st.now < h.until {
 		return
 	}
