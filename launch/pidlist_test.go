@@ -18,8 +18,8 @@ func TestReadPids(t *testing.T) {
 		{"rank", "x a 1\n", `line 1: "x" is not a rank`},
 		{"negative rank", "-1 a 1\n", "is not a rank"},
 		{"pid", "0 a 0\n", `line 1: "0" is not a process id`},
-		{"twice", "0 a 1\n0 b 2\n", "rank 0 is there twice"},
-		{"one process", "0 a 7\n1 b 7\n2 a 7\n", "process 7 of a is there twice, as ranks 0 and 2"},
+		{"twice", "0 a 1\n0 b 2\n", "rank 0 appears twice"},
+		{"one process", "0 a 7\n1 b 7\n2 a 7\n", "process 7 of a appears twice, as ranks 0 and 2"},
 		{"long", strings.Repeat("x", 5000), "too long"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -318,7 +318,7 @@ func TestConnectWait(t *testing.T) {
 		want string
 	}{
 		{"nobody dials", []string{"--port", fmt.Sprint(freePort(t)), "--connect-wait", "50ms"}, "no master or parent server has come in 50ms (start the master first, "},
-		{"no rendezvous", []string{"--rendezvous", fmt.Sprintf("127.0.0.1:%d", freePort(t)), "--connect-wait", "50ms"}, "(nobody there in 50ms: start the master first, or give a longer --connect-wait)"},
+		{"no rendezvous", []string{"--rendezvous", fmt.Sprintf("127.0.0.1:%d", freePort(t)), "--connect-wait", "50ms"}, "(no answer in 50ms: start the master first, or give a longer --connect-wait)"},
 		{"no secret", []string{"--port", "2000", "--secret-file", filepath.Join(t.TempDir(), "none")}, "no such file"},
 	}
 	for _, c := range cases {

@@ -270,7 +270,7 @@ func TestColumnJSONErrors(t *testing.T) {
 		`{"exact":"AAA="}`: "bytes end too early",
 		`{"exact":"` + strings.Repeat("A", 60) + `"}`:                                "bytes after a summary",
 		`{"values":[{"value":"1","ranks":""}]}`:                                      `value "1" has no ranks`,
-		`{"values":[{"value":"1","ranks":"1"},{"value":"1","ranks":"2"}]}`:           `value "1" is there twice`,
+		`{"values":[{"value":"1","ranks":"1"},{"value":"1","ranks":"2"}]}`:           `value "1" appears twice`,
 		`{"limit":1,"values":[{"value":"1","ranks":"1"},{"value":"2","ranks":"2"}]}`: "2 values are more than the limit, 1",
 	} {
 		c := Column{Name: "kept"}

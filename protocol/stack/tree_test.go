@@ -101,7 +101,7 @@ func TestStackJSONErrors(t *testing.T) {
 		`[{"func":"f","ranks":"x"}]`:    `"x" is not a rank`,
 		`[{"ranks":"0","line":-1}]`:     "a number is out of bounds",
 		`[{"ranks":"0","threads":-1}]`:  "a number is out of bounds",
-		`[{"ranks":"0"},{"ranks":"1"}]`: `frame "" is there twice`,
+		`[{"ranks":"0"},{"ranks":"1"}]`: `frame "" appears twice`,
 		deep:                            "deeper than 512 frames",
 	} {
 		var s Tree
