@@ -1,12 +1,10 @@
-// AIF, the encoding of values: a format, which describes a type, and data.
+// Types of the program, and values in AIF: a format, which describes a type, and data.
 
 package ptp
 
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"math"
 	"strings"
 )
@@ -22,7 +20,7 @@ const (
 	Bool
 	Float
 	Enum
-	Pointer // to Elem; nil: the target is not included
+	Pointer // its target is not included; see PointerTo
 	Array   // of Count elements of type Elem, indexed from 0
 	Struct
 	Union
@@ -56,226 +54,71 @@ type Constant struct {
 	Value int64
 }
 
-// Format returns the format of the type.
-func (t *Type) Format() string { return string(t.append(nil)) }
-
-func (t *Type) append(b []byte) []byte {
-	switch t.Kind {
-	case Int:
-		return fmt.Appendf(b, "is%d", t.Size)
-	case Unsigned:
-		return fmt.Appendf(b, "iu%d", t.Size)
-	case Char:
-		return append(b, 'c')
-	case Bool:
-		return fmt.Appendf(b, "b%d", t.Size)
-	case Float:
-		return fmt.Appendf(b, "f%d", min(t.Size, 8))
-	case Pointer:
-		b = fmt.Appendf(b, "^a%d", t.Size)
-		if t.Elem == nil {
-			return append(b, "v0"...)
-		}
-		return t.Elem.append(b)
-	case Array:
-		return t.Elem.append(fmt.Appendf(b, "[r0,%dis4]", t.Count))
-	case CharPointer:
-		return fmt.Appendf(b, "pa%d", t.Size)
-	case Struct:
-		return append(t.appendFields(append(b, '{')), ";;;}"...)
-	case Union:
-		return append(t.appendFields(append(b, '(')), ')')
-	case Enum:
-		b = fmt.Appendf(b, "<%s|", t.Name)
-		for i, c := range t.Values {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = fmt.Appendf(b, "%s=%d", c.Name, c.Value)
-		}
-		return fmt.Appendf(b, ">is%d", t.Size)
-	}
-	return append(b, 's')
+// Value is a value in AIF, as Eclipse reads it. Data that are nil are left out: those of an array
+// whose elements are not included.
+type Value struct {
+	Format string
+	Data   []byte
 }
 
-func (t *Type) appendFields(b []byte) []byte {
-	b = append(append(b, t.Name...), '|')
-	for i, f := range t.Fields {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = f.Type.append(append(append(b, f.Name...), '='))
+// Argument encodes the data as an argument. Data without a byte are sent as one zero, because a
+// value at the end of its data is unknown to Eclipse.
+func (v Value) Argument() string {
+	switch {
+	case v.Data == nil:
+		return ""
+	case len(v.Data) == 0:
+		return "00"
 	}
-	return b
+	return strings.ToUpper(hex.EncodeToString(v.Data))
 }
 
-// Memory returns the data of a value from its bytes in the memory of the program,
-// lowest byte first. Pointers have no target.
-func (t *Type) Memory(mem []byte) ([]byte, error) { return t.appendMemory(nil, mem, 0) }
-
-func (t *Type) appendMemory(b, mem []byte, at int) ([]byte, error) {
-	if at < 0 || t.Size < 0 || at+t.Size > len(mem) {
-		return nil, fmt.Errorf("%d bytes at %d of %d", t.Size, at, len(mem))
-	}
-	var err error
+// Bare returns a value of a structure or a union without members, or of an array without elements.
+func (t *Type) Bare() Value {
 	switch t.Kind {
 	case Struct:
-		for _, f := range t.Fields {
-			if b, err = f.append(b, mem, at); err != nil {
-				return nil, err
-			}
-		}
-		return b, nil
+		return Value{"{" + t.Name + "|;;;}", []byte{0}}
 	case Union:
-		return t.appendLargest(b, mem, at)
-	case Array:
-		for i := range t.Count {
-			if b, err = t.Elem.appendMemory(b, mem, at+i*t.Elem.Size); err != nil {
-				return nil, err
-			}
-		}
-		return b, nil
-	case Pointer:
-		return appendPointer(b, reversed(mem[at:at+t.Size])), nil
-	case Float:
-		return appendFloat(b, mem[at:at+t.Size])
-	case CharPointer, TextKind:
-		return nil, errors.New("the text is not there")
+		return Value{"(" + t.Name + "|)", []byte{0}}
 	}
-	return append(b, reversed(mem[at:at+t.Size])...), nil
+	return Value{Format: string(surveys(nil).format(nil, t))}
 }
 
-// appendLargest encodes the largest member of a union.
-func (t *Type) appendLargest(b, mem []byte, at int) ([]byte, error) {
-	var largest *Field
-	for i, f := range t.Fields {
-		if largest == nil || f.Type.Size > largest.Type.Size {
-			largest = &t.Fields[i]
-		}
-	}
-	if largest == nil {
-		return b, nil
-	}
-	return largest.append(b, mem, at)
-}
-
-func (f *Field) append(b, mem []byte, at int) ([]byte, error) {
-	first := at + f.Offset
-	if f.Width == 0 {
-		return f.Type.appendMemory(b, mem, first)
-	}
-	last := first + (f.Bit+f.Width+7)/8
-	if first < 0 || f.Bit < 0 || f.Width > 64 || last-first > 8 || last > len(mem) {
-		return nil, fmt.Errorf("%d bits at %d of %d bytes", f.Width, first, len(mem))
-	}
-	var v uint64
-	for i, c := range mem[first:last] {
-		v |= uint64(c) << (8 * i)
-	}
-	v = v >> f.Bit << (64 - f.Width) // its highest bit first
-	if k := f.Type.Kind; k == Unsigned || k == Bool || k == Char {
-		return f.Type.appendInteger(b, int64(v>>(64-f.Width))), nil
-	}
-	return f.Type.appendInteger(b, int64(v)>>(64-f.Width)), nil
-}
-
-// Integer returns the data of a number, a character, a truth value or an enumeration.
-func (t *Type) Integer(v int64) []byte { return t.appendInteger(nil, v) }
-
-func (t *Type) appendInteger(b []byte, v int64) []byte {
-	for i := t.Size - 1; i >= 0; i-- {
-		b = append(b, byte(v>>min(8*i, 63)))
-	}
-	return b
-}
-
-// Number returns the data of a floating-point number. Larger ones than eight bytes
-// are converted to eight, because Eclipse reads no more.
-func (t *Type) Number(v float64) []byte {
+// Number returns a floating-point number. Larger ones than eight bytes are converted to eight,
+// because Eclipse reads no more.
+func (t *Type) Number(v float64) Value {
 	if t.Size == 4 {
-		return binary.BigEndian.AppendUint32(nil, math.Float32bits(float32(v)))
+		return Value{"f4", binary.BigEndian.AppendUint32(nil, math.Float32bits(float32(v)))}
 	}
-	return binary.BigEndian.AppendUint64(nil, math.Float64bits(v))
+	return Value{"f8", binary.BigEndian.AppendUint64(nil, math.Float64bits(v))}
 }
 
-// PointerTo returns the data of a pointer, with those of its target.
-func (t *Type) PointerTo(addr uint64, target []byte) []byte {
-	if addr == 0 {
-		return []byte{pointerNull}
+// PointerTo returns a pointer of a size in bytes, with its target, or without one if to is nil. Null
+// has no target.
+func PointerTo(size int, addr uint64, to *Value) Value {
+	v := Value{string(appendNumber([]byte("^a"), size)), appendAddress(nil, addr, size)}
+	if to == nil || addr == 0 {
+		v.Format += "v0"
+		return v
 	}
-	return append(appendPointer(nil, t.appendInteger(nil, int64(addr))), target...)
+	v.Format += to.Format
+	v.Data = append(v.Data, to.Data...)
+	return v
 }
 
-// CharsAt returns the data of a pointer to characters, with the text.
-func (t *Type) CharsAt(addr uint64, text string) []byte {
-	return append(t.appendInteger(nil, int64(addr)), TextData(text)...)
+// CharsAt returns a pointer to characters of a size in bytes, with the text, in the character set of
+// the program.
+func CharsAt(size int, addr uint64, text string) Value {
+	return Value{string(appendNumber([]byte("pa"), size)), append(bigEndian(nil, addr, size), textData(text)...)}
 }
+
+// TextValue returns a text, in the character set of the program, as a value.
+func TextValue(text string) Value { return Value{"s", textData(text)} }
 
 // MaxText bounds a text in AIF, in bytes: its length has two bytes.
 const MaxText = math.MaxUint16
 
-// TextData returns the data of a text, truncated to MaxText.
-func TextData(text string) []byte {
+func textData(text string) []byte {
 	text = text[:min(len(text), MaxText)]
 	return append(binary.BigEndian.AppendUint16(nil, uint16(len(text))), text...)
-}
-
-// The first byte of a pointer's data.
-const (
-	pointerNull   = 0 // nothing follows
-	pointerNormal = 1
-)
-
-func appendPointer(b, addr []byte) []byte {
-	for _, c := range addr {
-		if c != 0 {
-			return append(append(b, pointerNormal), addr...)
-		}
-	}
-	return append(b, pointerNull)
-}
-
-// appendFloat supports the IEEE formats with four and eight bytes, and the x86
-// format of long double, which has ten.
-func appendFloat(b, mem []byte) ([]byte, error) {
-	switch len(mem) {
-	case 4, 8:
-		return append(b, reversed(mem)...), nil
-	case 12, 16:
-		v := extended(binary.LittleEndian.Uint64(mem), binary.LittleEndian.Uint16(mem[8:]))
-		return binary.BigEndian.AppendUint64(b, math.Float64bits(v)), nil
-	}
-	return nil, fmt.Errorf("a floating-point number of %d bytes", len(mem))
-}
-
-// extended converts the 80-bit format of x86: a 64-bit fraction with its leading
-// one, and an exponent with the sign.
-func extended(fraction uint64, exponent uint16) float64 {
-	const bias, infinite = 16383, 0x7fff
-	v := math.Ldexp(float64(fraction), int(exponent&infinite)-bias-63)
-	if exponent&infinite == infinite {
-		if v = math.Inf(1); fraction<<1 != 0 {
-			v = math.NaN()
-		}
-	}
-	if exponent > infinite {
-		v = -v
-	}
-	return v
-}
-
-func reversed(b []byte) []byte {
-	out := make([]byte, len(b))
-	for i, c := range b {
-		out[len(b)-1-i] = c
-	}
-	return out
-}
-
-// DataText encodes data as an argument. Empty data are one byte.
-func DataText(data []byte) string {
-	if len(data) == 0 {
-		return "00"
-	}
-	return strings.ToUpper(hex.EncodeToString(data))
 }

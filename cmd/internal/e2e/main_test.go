@@ -75,7 +75,7 @@ func races() []string {
 // buildAll builds everything concurrently.
 func buildAll() error {
 	work := [][]string{{"go", "build", "-race", "-o", bench, "sdm/cmd/sdm", "sdm/cmd/sdm-server", "sdm/cmd/sdm-master"}}
-	for _, name := range []string{"work", "spin", "flood", "exitcode", "beforemain", "hello", "lateabort", "children"} {
+	for _, name := range []string{"work", "spin", "flood", "exitcode", "beforemain", "hello", "lateabort", "children", "aif"} {
 		work = append(work, []string{"gcc", "-g", "-O0", "-pthread", "-o", program(name), name + ".c"})
 	}
 	work = append(work, []string{"g++", "-g", "-O0", "-o", program("containers"), "containers.cc"})

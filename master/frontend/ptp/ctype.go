@@ -148,8 +148,12 @@ var scalarWords = map[string]bool{
 
 func (p *typeParser) scalar(first string) (*ptp.Type, error) {
 	if !scalarWords[first] {
-		if first == "class" || first == "complex" || p.peek() == "::" || p.peek() == "<" {
+		if first == "class" || p.peek() == "::" || p.peek() == "<" {
 			return nil, errType
+		}
+		if first == "complex" {
+			w, _ := p.word()
+			return p.complex(w)
 		}
 		p.qualifiers()
 		return named(first), nil
@@ -164,7 +168,7 @@ func (p *typeParser) scalar(first string) (*ptp.Type, error) {
 		return &ptp.Type{Kind: ptp.Pointer}, nil // valid only behind a star, which discards it
 	case has["float"] || has["double"]:
 		return &ptp.Type{Kind: ptp.Float}, nil
-	case has["char"]:
+	case has["char"] && !has["signed"]: // int8_t is a number
 		return &ptp.Type{Kind: ptp.Char}, nil
 	case has["_Bool"] || has["bool"]:
 		return &ptp.Type{Kind: ptp.Bool}, nil
@@ -172,6 +176,27 @@ func (p *typeParser) scalar(first string) (*ptp.Type, error) {
 		return &ptp.Type{Kind: ptp.Unsigned}, nil
 	}
 	return &ptp.Type{Kind: ptp.Int}, nil
+}
+
+// complex is a complex number of C, from the words behind "complex" on: a structure of two numbers,
+// whose sizes element sets.
+func (p *typeParser) complex(first string) (*ptp.Type, error) {
+	part, err := p.scalar(first)
+	if err != nil || part.Kind != ptp.Float {
+		return nil, errType
+	}
+	return &ptp.Type{Kind: ptp.Struct, Name: complexName, Fields: []ptp.Field{{Name: "re", Type: part}, {Name: "im", Type: part}}}, nil
+}
+
+const complexName = "complex"
+
+// complexOf returns a complex number of a size in bytes.
+func complexOf(t ptp.Type, size int) *ptp.Type {
+	part := *t.Fields[0].Type
+	part.Size = size / 2
+	t.Size = size
+	t.Fields = []ptp.Field{{Name: "re", Type: &part}, {Name: "im", Type: &part, Offset: size / 2}}
+	return &t
 }
 
 // structure reads a struct or union, from its name on.
@@ -276,9 +301,15 @@ func (p *typeParser) declarator(base *ptp.Type, size int) (name string, t *ptp.T
 	}
 	each := size
 	for _, n := range counts {
+		if n == 0 { // without a bound; no element can be shown
+			t = &ptp.Type{Kind: ptp.TextKind}
+			break
+		}
 		each /= n
 	}
-	t, err = p.element(base, stars, each)
+	if t == nil {
+		t, err = p.element(base, stars, each)
+	}
 	for i := len(counts) - 1; i >= 0 && err == nil; i-- {
 		t = &ptp.Type{Kind: ptp.Array, Size: t.Size * counts[i], Count: counts[i], Elem: t}
 	}
@@ -311,11 +342,14 @@ func (p *typeParser) inParentheses() (stars int, counts []int, name string, err 
 func (p *typeParser) dimensions() ([]int, error) {
 	var counts []int
 	for p.take("[") {
-		n, err := strconv.Atoi(p.peek())
-		if err != nil || n < 1 || n > 1<<30 { // an array without a bound, or with a computed one
-			return nil, errType
+		n := 0
+		if p.peek() != "]" {
+			var err error
+			if n, err = strconv.Atoi(p.peek()); err != nil || n < 0 || n > 1<<30 { // with a computed bound
+				return nil, errType
+			}
+			p.take(p.peek())
 		}
-		p.take(p.peek())
 		if !p.take("]") {
 			return nil, errType
 		}
@@ -331,7 +365,7 @@ func (p *typeParser) element(base *ptp.Type, stars, size int) (*ptp.Type, error)
 	}
 	if stars > 0 {
 		t := &ptp.Type{Kind: ptp.Pointer, Size: size}
-		if stars == 1 && base != nil && base.Kind == ptp.Char && p.depth == 0 {
+		if stars == 1 && base != nil && base.Kind == ptp.Char {
 			t.Kind = ptp.CharPointer
 		}
 		return t, nil
@@ -347,6 +381,9 @@ func (p *typeParser) element(base *ptp.Type, stars, size int) (*ptp.Type, error)
 		return t, nil
 	}
 	t := *base
+	if t.Name == complexName && len(t.Fields) == 2 {
+		return complexOf(t, size), nil
+	}
 	t.Size = size
 	return &t, nil
 }

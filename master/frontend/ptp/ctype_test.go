@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sdm/protocol/ptp"
+	"sdm/protocol/ptp/ptptest"
 )
 
 // names resolves the names in testdata/types.txt.
@@ -49,9 +50,13 @@ func TestTypes(t *testing.T) {
 		if of, err := parseType(said.String(), size, names); err != nil {
 			got = err.Error()
 		} else {
-			got = of.Format()
-			if data, err := of.Memory(make([]byte, size)); err != nil && of.Kind != ptp.CharPointer || of.Size != size {
-				t.Errorf("%s: of %d bytes, %x, %v", format, of.Size, data, err)
+			v, err := of.Encode(make([]byte, size), nil)
+			got = v.Format
+			if err != nil || of.Size != size {
+				t.Errorf("%s: of %d bytes, %x, %v", format, of.Size, v.Data, err)
+			}
+			if shown, err := ptptest.Show(v.Format, v.Argument()); err != nil {
+				t.Errorf("%s: Java throws %v, %s", format, err, shown)
 			}
 		}
 		if got != format {
@@ -94,10 +99,13 @@ func TestPlaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := of.Memory(mem)
-	const want = "41" + "000100000002" + "000300000004" + "000500000006" + "0A"
-	if got := ptp.DataText(data); err != nil || got != want {
-		t.Errorf("%s: %s, %v; want %s", of.Format(), got, err, want)
+	v, err := of.Encode(mem, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "{c='A' u={a={s=1 t=2} f=1e-45} many=[0 - 2] bits=10}"
+	if got, err := ptptest.Show(v.Format, v.Argument()); err != nil || got != want {
+		t.Errorf("%s: %q, %v; want %q", v.Format, got, err, want)
 	}
 }
 
@@ -114,9 +122,9 @@ func FuzzType(f *testing.F) {
 		if err != nil {
 			return
 		}
-		of.Format()
 		if size < 1<<16 {
-			_, _ = of.Memory(make([]byte, max(size, 0)))
+			_, _ = of.Encode(make([]byte, max(size, 0)), nil)
+			of.Bare()
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,8 +20,8 @@ func evaluate(ctx context.Context, j *job, args arguments) {
 	j.evaluate(ctx, args[0], "", true)
 }
 
-// evaluatePartial is EVALUATE PARTIAL EXPR: without children, a structure is sent empty, and a
-// pointer without its target.
+// evaluatePartial is EVALUATE PARTIAL EXPR: without children, a structure and an array are sent
+// empty, and a pointer without its target.
 func evaluatePartial(ctx context.Context, j *job, args arguments) {
 	j.evaluate(ctx, args[0], j.name(args[1]), isTrue(args[2]))
 }
@@ -28,16 +29,15 @@ func evaluatePartial(ctx context.Context, j *job, args arguments) {
 func (j *job) evaluate(ctx context.Context, expr, name string, whole bool) {
 	v := &valuer{job: j, whole: whole}
 	for _, x := range v.values(ctx, expr, j.ranks, true) {
-		j.say(ptp.EventData, x.ranks, x.of.Format(), ptp.DataText(x.data), ptp.Latin1(x.name), name)
+		j.say(ptp.EventData, x.ranks, x.is.Format, x.is.Argument(), ptp.Latin1(x.name), name)
 	}
 }
 
 // value is the value of an expression on some ranks.
 type value struct {
 	ranks rank.Set
-	of    *ptp.Type
+	is    ptp.Value
 	name  string // of the type, as in the program
-	data  []byte
 }
 
 // valuer finds the values of one expression. An expression with side effects is evaluated once,
@@ -142,87 +142,63 @@ func (v *valuer) resolver(ctx context.Context, ranks rank.Set) resolver {
 
 // of returns the values of an expression of one type.
 func (v *valuer) of(ctx context.Context, expr string, t typed, follow bool) []value {
-	switch {
-	case t.of == nil:
-		return v.text(ctx, expr, t.ranks)
-	case t.of.Kind == ptp.Pointer:
+	if t.of == nil {
+		return v.printed(ctx, expr, t.ranks, "", textOf)
+	}
+	switch t.of.Kind {
+	case ptp.Pointer:
 		return v.pointer(ctx, expr, t, follow)
-	case t.of.Kind == ptp.Struct || t.of.Kind == ptp.Union:
+	case ptp.Struct, ptp.Union, ptp.Array:
 		if !v.whole {
-			return []value{{ranks: t.ranks, of: &ptp.Type{Kind: t.of.Kind, Name: t.of.Name}}}
+			return []value{{ranks: t.ranks, is: t.of.Bare()}}
 		}
 		return v.memory(ctx, expr, t)
-	case t.of.Kind == ptp.Array:
-		return v.memory(ctx, expr, t)
-	case t.of.Kind == ptp.Float || t.of.Kind == ptp.CharPointer:
-		return v.printed(ctx, expr, t, "")
+	case ptp.CharPointer:
+		return v.printed(ctx, wholeText+expr, t.ranks, "", func(text string) (ptp.Value, error) { return charsOf(t.of.Size, text) })
+	case ptp.Float:
+		return v.printed(ctx, expr, t.ranks, "", func(text string) (ptp.Value, error) { return floatOf(t.of, text) })
 	}
-	return v.printed(ctx, expr, t, "d")
+	return v.printed(ctx, expr, t.ranks, "d", func(text string) (ptp.Value, error) { return integerOf(t.of, text) })
 }
 
-// printed reads the value from the output of print.
-func (v *valuer) printed(ctx context.Context, expr string, t typed, format string) []value {
+// printed reads the value from the output of print. What cannot be read is sent as text.
+func (v *valuer) printed(ctx context.Context, expr string, ranks rank.Set, format string, read func(text string) (ptp.Value, error)) []value {
 	var out []value
-	for _, g := range v.look(ctx, "print", t.ranks, protocol.Args{Expr: expr, Format: format, Limit: everyValue}, ptp.UnknownVariable) {
+	for _, g := range v.look(ctx, "print", ranks, protocol.Args{Expr: expr, Format: format, Limit: everyValue}, ptp.UnknownVariable) {
 		for _, c := range cellsOf(g, "value", "") {
-			x := value{ranks: c.ranks, of: t.of}
-			var err error
-			if x.data, err = scalar(t.of, c.value); err != nil {
-				x.of, x.data = textType, ptp.TextData(ptp.Latin1(c.value))
+			is, err := read(c.value)
+			if err != nil {
+				is = ptp.TextValue(c.value)
 			}
-			out = append(out, x)
+			out = append(out, value{ranks: c.ranks, is: is})
 		}
 	}
 	return out
 }
 
-var textType = &ptp.Type{Kind: ptp.TextKind}
-
 // text returns the output of print.
 func (v *valuer) text(ctx context.Context, expr string, ranks rank.Set) []value {
-	return v.printed(ctx, expr, typed{ranks, textType}, "")
-}
-
-// scalar converts the printed text of a scalar value.
-func scalar(t *ptp.Type, text string) ([]byte, error) {
-	switch t.Kind {
-	case ptp.Float:
-		word, _, _ := strings.Cut(strings.Replace(text, "nan(", "nan (", 1), " ")
-		f, err := strconv.ParseFloat(word, 64)
-		return t.Number(f), err
-	case ptp.CharPointer:
-		word, chars, _ := strings.Cut(text, " ")
-		addr, err := strconv.ParseUint(word, 0, 64)
-		return t.CharsAt(addr, ptp.Latin1(chars)), err
-	case ptp.TextKind:
-		return ptp.TextData(ptp.Latin1(text)), nil
-	}
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return t.Integer(n), nil
-	}
-	n, err := strconv.ParseUint(text, 10, 64) // a greater number is sent as text
-	return t.Integer(int64(n)), err
+	return v.printed(ctx, expr, ranks, "", textOf)
 }
 
 // pointer returns the address and, if requested and readable, the target.
 func (v *valuer) pointer(ctx context.Context, expr string, t typed, follow bool) []value {
 	var out []value
-	addresses := v.printed(ctx, expr, typed{t.ranks, &ptp.Type{Kind: ptp.Unsigned, Size: t.of.Size}}, "d")
-	for _, a := range addresses {
-		addr := new(big).read(a.data)
-		bare := value{ranks: a.ranks, of: t.of, data: t.of.PointerTo(addr, nil)}
-		if !follow || !v.whole || addr == 0 || a.of == textType {
-			out = append(out, bare)
+	for _, a := range v.printed(ctx, expr, t.ranks, "d", func(text string) (ptp.Value, error) {
+		addr, err := strconv.ParseUint(text, 10, 64)
+		return ptp.PointerTo(t.of.Size, addr, nil), err
+	}) {
+		if !follow || !v.whole || !strings.HasPrefix(a.is.Format, "^") || len(a.is.Data) == 1 {
+			out = append(out, a)
 			continue
 		}
-		targets := v.targets(ctx, expr, a.ranks)
-		for _, x := range targets {
-			to := &ptp.Type{Kind: ptp.Pointer, Size: t.of.Size, Elem: x.of}
-			out = append(out, value{ranks: x.ranks, of: to, data: to.PointerTo(addr, x.data)})
-			bare.ranks = bare.ranks.Minus(x.ranks)
+		at := binary.BigEndian.Uint64(append(make([]byte, 8), a.is.Data[1:]...)[len(a.is.Data)-1:])
+		for _, x := range v.targets(ctx, expr, a.ranks) {
+			out = append(out, value{ranks: x.ranks, is: ptp.PointerTo(t.of.Size, at, &x.is)})
+			a.ranks = a.ranks.Minus(x.ranks)
 		}
-		if !bare.ranks.IsEmpty() {
-			out = append(out, bare)
+		if !a.ranks.IsEmpty() {
+			out = append(out, a)
 		}
 	}
 	return out
@@ -233,13 +209,7 @@ func (v *valuer) targets(ctx context.Context, expr string, ranks rank.Set) []val
 	quiet := &valuer{job: &job{front: v.front, ranks: ranks, what: v.what}, whole: true, asked: v.asked}
 	found := quiet.values(ctx, "*("+expr+")", ranks, false)
 	v.asked = quiet.asked
-	var out []value
-	for _, x := range found {
-		if x.of != textType {
-			out = append(out, x)
-		}
-	}
-	return out
+	return slices.DeleteFunc(found, func(x value) bool { return x.is.Format == "s" && strings.HasPrefix(string(x.is.Data[2:]), "<") })
 }
 
 // memory reads structures and arrays from the memory of the ranks.
@@ -252,6 +222,9 @@ func (v *valuer) memory(ctx context.Context, expr string, t typed) []value {
 	if cut.Size > mostData || !v.littleEndian(ctx, t.ranks) {
 		return v.text(ctx, expr, t.ranks)
 	}
+	if cut.Size == 0 {
+		return []value{{ranks: t.ranks, is: cut.Bare()}}
+	}
 	var out []value
 	rest := t.ranks
 	for _, g := range v.ask(ctx, "memory read", t.ranks, protocol.Args{Expr: "&(" + expr + ")", Count: cut.Size, Limit: everyValue}) {
@@ -260,12 +233,14 @@ func (v *valuer) memory(ctx context.Context, expr string, t typed) []value {
 		}
 		for _, c := range cellsOf(g, "data", "") {
 			mem, err := hex.DecodeString(c.value)
-			if err == nil && len(mem) > 0 {
-				mem, err = cut.Memory(mem)
+			if err != nil || len(mem) == 0 {
+				continue
 			}
-			if err == nil && len(mem) > 0 {
-				out = append(out, value{ranks: c.ranks, of: &cut, data: mem})
-				rest = rest.Minus(c.ranks)
+			for _, t := range v.textsAt(ctx, c.ranks, cut.Pointers(mem)) {
+				if is, err := cut.Encode(mem, t.text); err == nil {
+					out = append(out, value{ranks: t.ranks, is: is})
+					rest = rest.Minus(t.ranks)
+				}
 			}
 		}
 	}
@@ -273,12 +248,4 @@ func (v *valuer) memory(ctx context.Context, expr string, t typed) []value {
 		out = append(out, v.text(ctx, expr, rest)...)
 	}
 	return out
-}
-
-// big is a number of up to eight bytes in big-endian order.
-type big [8]byte
-
-func (b *big) read(data []byte) uint64 {
-	copy(b[len(b)-min(len(data), len(b)):], data)
-	return binary.BigEndian.Uint64(b[:])
 }

@@ -80,9 +80,9 @@ func readMemory(ctx context.Context, j *job, args arguments) {
 				j.error(c.ranks, ptp.Unknown, "READ MEMORY: an answer that cannot be read")
 				continue
 			}
-			at := func(bytes int) string { return fmt.Sprintf("%#x", addr+uint64(bytes)) }
-			row := columns * w.size
-			said := []string{at(0), at(row), at(-row), at(total), at(-total), strconv.Itoa(len(mem)), strconv.Itoa(total), "1", at(0), ascii(mem, args[6])}
+			at := fmt.Sprintf("%#x", addr)
+			// Java reads the addresses of the rows and pages around as decimal numbers, and does not use them.
+			said := []string{at, "0", "0", "0", "0", strconv.Itoa(len(mem)), strconv.Itoa(total), "1", at, ascii(mem, args[6])}
 			j.say(ptp.EventMemory, c.ranks, append(said, w.texts(mem)...)...)
 		}
 	}

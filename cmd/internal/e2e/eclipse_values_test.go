@@ -1,0 +1,74 @@
+package e2e
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"sdm/protocol/ptp"
+	"sdm/protocol/ptp/ptptest"
+)
+
+// TestEclipseValues reads values of a real program as Eclipse's Java code does. What Java would throw
+// ends Eclipse.
+func TestEclipseValues(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	p := s.eclipse(program("aif"))
+	p.ask(ptp.EventBreak, ptp.LineBreak, four, "7", "0", "0", "aif.c", strconv.Itoa(lineOf(t, "aif.c", "stops here")), "", "0", "0")
+	p.ask(ptp.EventOK, ptp.Go, four)
+	p.await(ptp.EventSuspend, four)
+	for expr, want := range map[string]string{
+		"small": "-5", "big": "3000000000", "huge": "18446744073709551615", "usual": "7", "wide": "-42",
+		"letter": "'A'", "newline": "10", "yes": "true", "quarter": "0.25", "half": "0.5", "more": "2.5",
+		"turned": "{re=1 im=2}", "green": "GREEN", "none": "7", "both": "A | C", "high": "HIGH", "little": "YES",
+		"person":    "{name=[0 - 8] age=36 pay=1000 title=hé \"x\"\n}",
+		"people":    "[{name=[0 - 8] age=1 pay=2 title=} {name=[0 - 8] age=3 pay=4 title=it}]",
+		"flexible":  "{n=5 data=[0 - 0]}",
+		"number":    "{i=0 d=2.5}",
+		"anonymous": "{i=1 f=1e-45 a=2 b=1.5}",
+		"bits":      "{low=5 high=-3}",
+		"matrix":    "[[1 2] [3 4]]",
+		"text":      "hé", "nothing": "", "broken": "<error: Cannot access memory at address 0x1>",
+		"words": "[one two]", "mixed": "[1 18446744073709551615]",
+		"empty": "0x0000000000000000", "person.age + 1": "37", "person.name": "['A' 'd' 'a' 0 0 0 0 0]",
+		"sizeof(int)": "4", "*((many)+100)@3": "[4711 0 0]",
+	} {
+		if got := p.shown(ptp.Evaluate, expr); got != want {
+			t.Errorf("%s: %q, want %q", expr, got, want)
+		}
+	}
+	for expr, want := range map[string]string{"pointer": " 4711", "list": " {value=7 next=0x"} {
+		if got := p.shown(ptp.Evaluate, expr); !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", expr, got, want)
+		}
+	}
+	// What the view of variables asks for, before anything is expanded, and page by page.
+	for expr, want := range map[string]string{
+		"person": "{}", "number": "{}", "many": "[0 - 20000]", "people": "[0 - 2]", "big": "3000000000", "text": "hé",
+	} {
+		if got := p.shown(ptp.EvaluatePartial, expr, "", "0", "0"); got != want {
+			t.Errorf("%s, not expanded: %q, want %q", expr, got, want)
+		}
+	}
+	page := p.shown(ptp.EvaluatePartial, "*((many)+19900)@100", "", "1", "0")
+	if fields := strings.Fields(strings.Trim(page, "[]")); len(fields) != 100 || fields[99] != "4712" {
+		t.Errorf("the last page: %s", page)
+	}
+	p.quit()
+}
+
+// shown evaluates an expression, which all ranks must answer alike, and returns what Java shows.
+func (p *platform) shown(command ptp.Code, expr string, args ...string) string {
+	p.s.t.Helper()
+	found := p.ask(ptp.EventData, command, four, append([]string{expr}, args...)...)
+	if len(found) != 1 || found[0].Args[0] != p.Set(four) {
+		p.s.t.Errorf("%s: heard %v", expr, found)
+		return ""
+	}
+	text, err := ptptest.Show(found[0].Args[1], found[0].Args[2])
+	if err != nil {
+		p.s.t.Errorf("%s: Java throws %v of %v", expr, err, found[0])
+	}
+	return text
+}
