@@ -22,6 +22,7 @@ type options struct {
 	original
 	frontend                string
 	connect, listen         string
+	quiet                   bool
 	secretFile, session     string
 	plaintext               bool
 	connectWait, wait       time.Duration
@@ -65,6 +66,7 @@ const ports = 1000
 func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.frontend, "frontend", frontendRPC, "what the front end speaks: rpc (JSON-RPC 2.0) or ptp (Eclipse PTP's debug protocol)")
 	f.StringVar(&o.connect, "connect", "", "where the front end is: `HOST:PORT`, unix:PATH or stdio")
+	f.BoolVar(&o.quiet, "quiet", false, "write errors only, no notes about the start")
 	f.StringVar(&o.listen, "listen", "", "where to wait for one front end: `[HOST:]PORT`, or unix:PATH; without HOST only this host can connect")
 	f.DurationVar(&o.connectWait, "connect-wait", dial.DefaultWait, "how long to wait for the front end and for the servers")
 	f.StringVar(&o.secretFile, "secret-file", "", "`PATH` of the secret (default: ~/.config/sdm/secret)")

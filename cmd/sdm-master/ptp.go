@@ -9,9 +9,11 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
+	"sdm/cmd/internal/peer"
 	"sdm/master/dial"
 	"sdm/master/frontend/ptp"
 	"sdm/master/frontend/rpc"
@@ -83,10 +85,12 @@ func (o *options) checkFrontEnd() error {
 		return nil
 	case o.frontend != frontendPTP:
 		return fmt.Errorf("--frontend %s: there are rpc and ptp", o.frontend)
-	case o.listen != "":
-		return errors.New("--listen: Eclipse PTP's protocol has no proof of who speaks, so its front end is only dialled: give --connect HOST:PORT")
+	case o.listen != "" && !isLoopback(o.listen):
+		return errors.New("--listen: Eclipse PTP's protocol has no proof of who speaks, so its front end is awaited on this host only: give --listen 127.0.0.1:PORT, or --connect HOST:PORT")
 	case o.connect == stdio:
 		return errors.New("--connect stdio: Eclipse PTP's front end listens: give --connect HOST:PORT")
+	case o.listen != "" && o.hasRoutes():
+		return nil
 	case o.connect == "" && o.port != 0:
 		return errors.New("where is the front end? give --host HOST with --port, or --connect HOST:PORT")
 	case o.connect == "":
@@ -102,8 +106,7 @@ func (p *program) talkPTP(ctx context.Context) (served, unmet error) {
 	if p.o.debuggerPath != "" {
 		p.say("--debugger-path has no effect on the master: the servers take --gdb " + p.o.debuggerPath)
 	}
-	keep := func(_ context.Context, c net.Conn) (net.Conn, error) { return c, nil }
-	conn, err := dial.FrontEnd(ctx, p.o.connect, p.o.connectWait, p.log, keep)
+	conn, err := p.meetPTP(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -111,4 +114,43 @@ func (p *program) talkPTP(ctx context.Context) (served, unmet error) {
 		return p.builder.open(ctx, rpc.Setup{}, p.say)
 	}
 	return ptp.Serve(ctx, conn, open, p.log), nil
+}
+
+// isLoopback reports whether an address is one of this host that others cannot reach.
+func isLoopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
+}
+
+// meetPTP connects to Eclipse, or waits for it.
+func (p *program) meetPTP(ctx context.Context) (net.Conn, error) {
+	if p.o.listen == "" {
+		keep := func(_ context.Context, c net.Conn) (net.Conn, error) { return c, nil }
+		return dial.FrontEnd(ctx, p.o.connect, p.o.connectWait, p.log, keep)
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", p.o.listen)
+	if err != nil {
+		return nil, fmt.Errorf("--listen: %w", err)
+	}
+	defer l.Close()
+	p.say(fmt.Sprintf("a front end is awaited at %s", l.Addr()))
+	if p.o.connectWait > 0 {
+		if err := l.(*net.TCPListener).SetDeadline(time.Now().Add(p.o.connectWait)); err != nil {
+			return nil, err
+		}
+	}
+	stop := context.AfterFunc(ctx, func() { l.Close() })
+	defer stop()
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return nil, fmt.Errorf("--listen %s: no front end has come: %w", p.o.listen, err)
+		}
+		err = peer.OfThisUser(c)
+		if err == nil {
+			return c, nil
+		}
+		c.Close()
+		p.log.Error("a connection is refused", "err", err)
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"sdm/launch/routefile"
@@ -46,16 +45,16 @@ func (b *builder) table(ctx context.Context, s rpc.Setup, g registration.Slots, 
 	case s.Table != nil:
 		return completed(*s.Table)
 	case s.RoutingFile != "":
-		return readRoutes(s.RoutingFile)
+		return routefile.Read(s.RoutingFile)
 	case s.Rendezvous != "":
 		if err := b.listenAgain(s.Rendezvous); err != nil {
 			return protocol.RouteTable{}, err
 		}
 		return b.gather(ctx, g, note)
 	case b.o.routingFile != "" && b.o.frontend == frontendPTP:
-		return awaitRoutes(ctx, b.o.routingFile, g.Wait)
+		return routefile.Await(ctx, b.o.routingFile, g.Wait)
 	case b.o.routingFile != "":
-		return readRoutes(b.o.routingFile)
+		return routefile.Read(b.o.routingFile)
 	case b.door != nil:
 		return b.gather(ctx, g, note)
 	case len(b.o.hosts) > 0:
@@ -84,41 +83,6 @@ func completed(t protocol.RouteTable) (protocol.RouteTable, error) {
 	}
 	t.Routes = routes
 	return t, nil
-}
-
-func readRoutes(path string) (protocol.RouteTable, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return protocol.RouteTable{}, fmt.Errorf("routing file: %w", err)
-	}
-	defer f.Close()
-	table, err := routefile.Parse(f)
-	if err != nil {
-		return table, fmt.Errorf("routing file %s: %w", path, err)
-	}
-	return table, nil
-}
-
-// awaitRoutes reads a file that may not be complete yet, because Eclipse starts the master before
-// its script has written the file.
-func awaitRoutes(ctx context.Context, path string, wait time.Duration) (protocol.RouteTable, error) {
-	late := time.NewTimer(wait)
-	defer late.Stop()
-	again := time.NewTicker(50 * time.Millisecond)
-	defer again.Stop()
-	for {
-		table, err := readRoutes(path)
-		if err == nil {
-			return table, nil
-		}
-		select {
-		case <-again.C:
-		case <-late.C:
-			return table, fmt.Errorf("%w (after %v)", err, wait)
-		case <-ctx.Done():
-			return table, ctx.Err()
-		}
-	}
 }
 
 // listenAgain opens the rendezvous that the front end names, in place of ours.

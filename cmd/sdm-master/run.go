@@ -66,7 +66,11 @@ func run(args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	defer logFile.Close()
 	p := &program{o: o, log: log, version: startup.Build()}
-	p.say = func(text string) { fmt.Fprintf(stderr, "sdm-master: %s\n", text) }
+	p.say = func(text string) {
+		if !o.quiet {
+			fmt.Fprintf(stderr, "sdm-master: %s\n", text)
+		}
+	}
 	if err := p.prepare(env); err != nil {
 		return complain(err, exitUsage)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"sdm/cmd/internal/original"
 	"sdm/cmd/internal/startup"
 	"sdm/launch/mpir"
 	"sdm/master/frontend/console"
@@ -68,6 +69,9 @@ func (a *app) choose() console.Status {
 	if len(a.args) == 0 {
 		io.WriteString(a.stderr, usage)
 		return console.StatusUsage
+	}
+	if original.Is(a.args) {
+		return a.original()
 	}
 	name := a.args[0]
 	switch name {

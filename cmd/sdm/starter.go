@@ -32,7 +32,7 @@ func (o *runOptions) declareStarter(f *pflag.FlagSet) {
 	f.StringVar(&o.launcher, "launcher", launcherAuto, "who starts PROGRAM: local, slurm, or a starter (mpirun); for a starter's line: mpir (it runs under control until its ranks are held) or slot (our servers in the places of its ranks; default: mpir where it offers that)")
 	f.StringArrayVar(&o.launcherArgs, "launcher-arg", nil, "further `argument` for the starter of --launcher, passed unchanged; may repeat")
 	f.Var(newDuration(&o.job.QueueWait, 0), "queue-wait", "how long a starter may take to start the job, in a queue or before MPI_Init; 0 is no limit")
-	f.Var(envValue{&o.starterDirs, "set"}, "starter-env", "set `NAME=VALUE` for the starter only; the --starter-env flags apply in order")
+	f.Var(envValue{&o.starterDirs, "set"}, "starter-env", "set `NAME=VALUE` for the starter only; these flags apply in order")
 	f.Var(envValue{&o.starterDirs, "add"}, "starter-env-add", "set `NAME=VALUE` unless NAME is set")
 	f.Var(envValue{&o.starterDirs, "unset"}, "starter-env-unset", "remove `NAME`")
 	f.Var(envValue{&o.starterDirs, "prepend"}, "starter-env-prepend", "prepend VALUE: `NAME[;]=VALUE`")

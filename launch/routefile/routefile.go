@@ -12,13 +12,17 @@ package routefile
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -145,4 +149,57 @@ func Print(w io.Writer, table protocol.RouteTable) error {
 		fmt.Fprintln(b, int(r.Server), host, port)
 	}
 	return b.Flush()
+}
+
+// Read reads a file.
+func Read(path string) (protocol.RouteTable, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return protocol.RouteTable{}, fmt.Errorf("routing file: %w", err)
+	}
+	defer f.Close()
+	table, err := Parse(f)
+	if err != nil {
+		return table, fmt.Errorf("routing file %s: %w", path, err)
+	}
+	return table, nil
+}
+
+// Await reads a file that may not be complete yet, because the programs that need it are started
+// before it is written. The error of Read is returned when wait is over.
+func Await(ctx context.Context, path string, wait time.Duration) (protocol.RouteTable, error) {
+	late := time.NewTimer(wait)
+	defer late.Stop()
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for {
+		table, err := Read(path)
+		if err == nil {
+			return table, nil
+		}
+		select {
+		case <-again.C:
+		case <-late.C:
+			return table, fmt.Errorf("%w (after %v)", err, wait)
+		case <-ctx.Done():
+			return table, ctx.Err()
+		}
+	}
+}
+
+// Write writes a file. Others see it when it is complete.
+func Write(path string, table protocol.RouteTable) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
+	if err != nil {
+		return fmt.Errorf("routing file: %w", err)
+	}
+	err = errors.Join(Print(f, table), f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("routing file: %w", err)
+	}
+	return nil
 }

@@ -25,7 +25,7 @@ var floor = map[string]int{
 var doors = map[string][]string{
 	"github.com/bits-and-blooms/bitset": {"sdm/protocol/rank"},
 	"github.com/cespare/xxhash/v2":      {"sdm/protocol/digest"},
-	"github.com/spf13/pflag":            {"sdm/cmd/sdm", "sdm/cmd/sdm-server", "sdm/cmd/sdm-master", "sdm/cmd/internal/startup", "sdm/cmd/internal/gdbflags"},
+	"github.com/spf13/pflag":            {"sdm/cmd/internal/original", "sdm/cmd/sdm", "sdm/cmd/sdm-server", "sdm/cmd/sdm-master", "sdm/cmd/internal/startup", "sdm/cmd/internal/gdbflags"},
 	"github.com/chzyer/readline":        {"sdm/master/frontend/console"},
 	"golang.org/x/term":                 {"sdm/master/frontend/console", "sdm/cmd"},
 	"golang.org/x/sys":                  {"sdm/launch/local", "sdm/launch/mpir", "sdm/backend/gdb", "sdm/master/frontend/rpc", "sdm/server", "sdm/cmd"},

@@ -1,0 +1,170 @@
+// Package original reads the command line of the original SDM, which is one program for both roles, and
+// translates it for sdm-master and sdm-server. Eclipse PTP and its launch scripts write such lines.
+package original
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"sdm/launch/routefile"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// Line is a command line. The same line is given to both roles: Host and Port are those of the front
+// end, which servers do not use.
+type Line struct {
+	Master       bool
+	Server       int    // number of the server; -1: not given
+	Host         string // "": the front end connects to the master
+	Port         int
+	RoutingFile  string
+	Generate     []string // hosts of the servers, for which the master writes the routing file
+	DebuggerPath string   // "": gdb in PATH
+	Debug        bool
+}
+
+// Wait is how long both roles wait for the routing file and for one another, as the original does.
+const Wait = "1000s"
+
+// port is the default port of the front end.
+const port = 12345
+
+// names are the flags of the original SDM.
+var names = []string{"master", "server", "host", "port", "debugger", "debugger_path", "proxy", "routing_file", "generate_routes", "debug"}
+
+// Is reports whether arguments are a line of the original SDM: they begin with a flag, and one of the
+// flags is its.
+func Is(args []string) bool {
+	if len(args) == 0 || !strings.HasPrefix(args[0], "-") {
+		return false
+	}
+	return slices.ContainsFunc(args, func(a string) bool {
+		name, _, _ := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		return strings.HasPrefix(a, "-") && slices.Contains(names, strings.ReplaceAll(name, "-", "_"))
+	})
+}
+
+// Parse reads a line. Arguments that are no flags are ignored, as the original does.
+func Parse(args []string) (Line, error) {
+	l := Line{}
+	var debugger, proxy, debug string
+	f := pflag.NewFlagSet("sdm", pflag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.Usage = func() {}
+	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(strings.ReplaceAll(name, "-", "_"))
+	})
+	f.BoolVar(&l.Master, "master", false, "")
+	f.IntVar(&l.Server, "server", -1, "")
+	f.StringVar(&l.Host, "host", "", "")
+	f.IntVar(&l.Port, "port", port, "")
+	f.StringVar(&debugger, "debugger", "gdb-mi", "")
+	f.StringVar(&l.DebuggerPath, "debugger_path", "", "")
+	f.StringVar(&proxy, "proxy", "tcp", "")
+	f.StringVar(&l.RoutingFile, "routing_file", "routing_file", "")
+	f.StringSliceVar(&l.Generate, "generate_routes", nil, "")
+	f.StringVar(&debug, "debug", "", "")
+	f.Lookup("debug").NoOptDefVal = "all"
+	err := f.Parse(args)
+	l.Debug = debug != ""
+	switch {
+	case err != nil:
+		return l, err
+	case debugger != "gdb-mi":
+		return l, fmt.Errorf("--debugger=%s: there is gdb-mi only", debugger)
+	case proxy != "tcp":
+		return l, fmt.Errorf("--proxy=%s: there is tcp only", proxy)
+	case l.Port < 1 || l.Port > 65535:
+		return l, fmt.Errorf("--port=%d is not from 1 to 65535", l.Port)
+	case f.Changed("server") && l.Server < 0:
+		return l, fmt.Errorf("--server=%d: servers are numbered from 0", l.Server)
+	}
+	return l, nil
+}
+
+// MasterArgs returns the arguments of sdm-master.
+func (l Line) MasterArgs() []string {
+	args := []string{"--frontend", "ptp", "--quiet", "--routing-file", l.RoutingFile, "--connect-wait", Wait}
+	address := net.JoinHostPort(l.Host, strconv.Itoa(l.Port))
+	if l.Host == "" {
+		args = append(args, "--listen", "127.0.0.1"+address)
+	} else {
+		args = append(args, "--connect", address)
+	}
+	return append(args, l.log()...)
+}
+
+func (l Line) log() []string {
+	if l.Debug {
+		return []string{"--log-level", "debug"}
+	}
+	return []string{"--log-level", "error"}
+}
+
+// rankVariables are set by starters; the first that is set gives the number of a server.
+var rankVariables = []string{
+	"OMPI_COMM_WORLD_RANK", "OMPI_MCA_orte_ess_vpid", "OMPI_MCA_ns_nds_vpid", "PMI_RANK", "MP_CHILD", "PCMP_PTP_RANK", "SLURM_PROCID", "X10_PLACE",
+}
+
+// Number returns the number of the server. What the starter has set takes precedence over --server.
+func (l Line) Number(env []string) (int, error) {
+	for _, name := range rankVariables {
+		for _, e := range env {
+			if value, ok := strings.CutPrefix(e, name+"="); ok {
+				n, err := strconv.Atoi(value)
+				if err != nil || n < 0 || n > int(rank.MaxID) {
+					return 0, fmt.Errorf("%s=%s is no number of a server", name, value)
+				}
+				return n, nil
+			}
+		}
+	}
+	if l.Server < 0 {
+		return 0, errors.New("which server is this? give --server=N; the environment has no rank, either. With --master it is the master")
+	}
+	return l.Server, nil
+}
+
+// ServerArgs returns the arguments of sdm-server for the server of a number.
+func (l Line) ServerArgs(number int, table protocol.RouteTable) ([]string, error) {
+	for _, r := range table.Routes {
+		if int(r.Server) != number || len(r.Addrs) == 0 {
+			continue
+		}
+		_, port, err := net.SplitHostPort(r.Addrs[0])
+		if err != nil {
+			return nil, err
+		}
+		args := []string{"--server", strconv.Itoa(number), "--size", strconv.Itoa(table.Size), "--port", port, "--connect-wait", Wait}
+		if l.DebuggerPath != "" {
+			args = append(args, "--gdb", l.DebuggerPath)
+		}
+		return append(args, l.log()...), nil
+	}
+	return nil, fmt.Errorf("%s has %d servers: there is no server %d", l.RoutingFile, table.Size, number)
+}
+
+// Ports from which Routes chooses.
+const (
+	firstPort = 50000
+	lastPort  = 59999
+)
+
+// Routes returns a routing table with a server on each of the hosts, at random ports.
+func (l Line) Routes() (protocol.RouteTable, error) {
+	var text strings.Builder
+	fmt.Fprintln(&text, len(l.Generate))
+	for i, host := range l.Generate {
+		fmt.Fprintln(&text, i, host, firstPort+rand.IntN(lastPort-firstPort+1))
+	}
+	return routefile.Parse(strings.NewReader(text.String()))
+}

@@ -1,0 +1,77 @@
+// Package peer tells who is at the other end of a connection within this host.
+package peer
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// OfThisUser returns an error unless the other end of a TCP connection within this host belongs to
+// the user of this process, or to the superuser, who can read the memory of this process anyway.
+// Source: proc(5), /proc/net/tcp.
+func OfThisUser(c net.Conn) error {
+	local, err1 := netip.ParseAddrPort(c.LocalAddr().String())
+	remote, err2 := netip.ParseAddrPort(c.RemoteAddr().String())
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		uid, found, err := owner(table, remote, local)
+		if err != nil {
+			return err
+		}
+		if found && (uid == os.Geteuid() || uid == 0) {
+			return nil
+		}
+		if found {
+			return fmt.Errorf("the other end, %s, belongs to user %d, not to %d", remote, uid, os.Geteuid())
+		}
+	}
+	return fmt.Errorf("%s is not on this host", remote)
+}
+
+// owner finds the user of the socket that is bound to own and connected to other.
+func owner(table string, own, other netip.AddrPort) (uid int, found bool, err error) {
+	f, err := os.Open(table)
+	if errors.Is(err, os.ErrNotExist) { // without IPv6
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		fields := strings.Fields(lines.Text())
+		if len(fields) < 8 || !isAddress(fields[1], own) || !isAddress(fields[2], other) {
+			continue
+		}
+		uid, err = strconv.Atoi(fields[7])
+		return uid, err == nil, err
+	}
+	return 0, false, nil
+}
+
+// isAddress compares an address with one of the table: words of four bytes in the order of the host,
+// and the port, in hexadecimal.
+func isAddress(text string, a netip.AddrPort) bool {
+	host, port, _ := strings.Cut(text, ":")
+	n, err := strconv.ParseUint(port, 16, 16)
+	b, bad := hex.DecodeString(host)
+	if err != nil || bad != nil || len(b)%4 != 0 || uint16(n) != a.Port() {
+		return false
+	}
+	for word := range slices.Chunk(b, 4) {
+		binary.BigEndian.PutUint32(word, binary.NativeEndian.Uint32(word))
+	}
+	ip, ok := netip.AddrFromSlice(b)
+	return ok && ip.Unmap() == a.Addr().Unmap()
+}

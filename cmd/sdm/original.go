@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"sdm/cmd/internal/original"
+	"sdm/launch/routefile"
+	"sdm/master/frontend/console"
+)
+
+// statusOriginal is the exit status of the original SDM for a line that makes no sense.
+const statusOriginal = console.Status(1)
+
+// original takes the role that a line of the original SDM names: sdm-master or sdm-server takes the
+// place of this process.
+func (a *app) original() console.Status {
+	line, err := original.Parse(a.args)
+	if err != nil {
+		return a.fail(statusOriginal, fmt.Errorf("%w (as the original SDM: --master or --server=N, with --host=HOST --port=PORT --routing_file=FILE)", err))
+	}
+	program, args := "sdm-master", []string(nil)
+	if line.Master {
+		args, err = a.originalMaster(line)
+	} else {
+		program = "sdm-server"
+		args, err = a.originalServer(line)
+	}
+	if err == nil {
+		err = a.become(program, args)
+	}
+	return a.fail(statusOriginal, err)
+}
+
+// originalMaster writes the routing file if that is asked for.
+func (a *app) originalMaster(line original.Line) ([]string, error) {
+	if len(line.Generate) > 0 {
+		table, err := line.Routes()
+		if err == nil {
+			err = routefile.Write(line.RoutingFile, table)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return line.MasterArgs(), nil
+}
+
+// originalServer waits for the routing file, which tells its port.
+func (a *app) originalServer(line original.Line) ([]string, error) {
+	number, err := line.Number(a.env)
+	if err != nil {
+		return nil, err
+	}
+	wait, err := time.ParseDuration(original.Wait)
+	if err != nil {
+		return nil, err
+	}
+	table, err := routefile.Await(context.Background(), line.RoutingFile, wait)
+	if err != nil {
+		return nil, err
+	}
+	return line.ServerArgs(number, table)
+}
+
+// become replaces this process by another of our programs, which stands beside this one.
+func (a *app) become(program string, args []string) error {
+	own, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(filepath.Dir(own), program)
+	if err := syscall.Exec(path, append([]string{path}, args...), a.env); err != nil {
+		return fmt.Errorf("%s: %w (install it beside sdm)", path, err)
+	}
+	return nil
+}
