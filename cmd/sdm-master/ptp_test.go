@@ -128,7 +128,7 @@ func TestEclipseUsage(t *testing.T) {
 		{"without an address", "where is the front end? give --host HOST with --port", []string{"--frontend", "ptp", "--port", "5000", "--routing-file", "f"}},
 		{"without any", "where is the front end? give --host HOST, or --connect", []string{"--frontend", "ptp", "--routing-file", "f"}},
 		{"without servers", "where are the servers? Eclipse does not say", []string{"--host", "h"}},
-		{"listening", "is only dialled", []string{"--frontend", "ptp", "--listen", "0", "--routing-file", "f"}},
+		{"listening", "is awaited on this host only", []string{"--frontend", "ptp", "--listen", "0", "--routing-file", "f"}},
 		{"stdio", "--connect stdio: Eclipse", []string{"--frontend", "ptp", "--connect", "stdio", "--routing-file", "f"}},
 		{"two addresses", "give one of them", []string{"--host", "h", "--connect", "a:1", "--routing-file", "f"}},
 		{"two front ends", "--host is of Eclipse PTP", []string{"--host", "h", "--frontend", "rpc", "--routing-file", "f"}},

@@ -76,12 +76,17 @@ func (f *front) command(ctx context.Context, c command) (quit bool) {
 	info, known := ptp.LookupCommand(c.ID)
 	switch {
 	case c.bad != nil:
-		f.reject(nobody, ptp.BadCommand, c.bad.Error())
+		f.log.Error("a packet cannot be read", "err", c.bad)
 	case c.ID == ptp.Quit && known:
 		return true
 	case c.ID == ptp.Start:
 		f.start(ctx, c)
 	case c.isFlowControl():
+		if c.ID <= flowResume {
+			f.out.hold(c.ID == flowHold)
+		}
+	case !c.hasSet(): // Java takes an answer to no one for that of the command that it waits for
+		f.log.Error("a command without a set of tasks", "packet", c.Packet)
 	case !known:
 		f.reject(c.set(), ptp.BadCommand, fmt.Sprintf("there is no command %d", c.ID))
 	default:
@@ -89,6 +94,13 @@ func (f *front) command(ctx context.Context, c command) (quit bool) {
 	}
 	return false
 }
+
+// Codes of flow control: hold output, and resume it. 10 and 11, which follow with two arguments, are
+// about the standard streams of Eclipse's own client.
+const (
+	flowHold   ptp.Code = 8
+	flowResume ptp.Code = 9
+)
 
 // isFlowControl recognizes commands of Eclipse's runtime client about the flow of its own events.
 // They have the numbers of other commands here, and no set.
@@ -114,18 +126,13 @@ func (c command) set() string {
 
 // commandTo begins a command for a set of tasks.
 func (f *front) commandTo(ctx context.Context, info ptp.CommandInfo, c command) {
-	if len(c.Args) == 0 {
-		f.reject(nobody, ptp.BadCommand, info.Name+" without a set of tasks")
-		return
-	}
 	ranks, _, err := ptp.ParseSet(c.Args[0])
 	args := make(arguments, 0, len(c.Args)-1)
 	for _, a := range c.Args[1:] {
 		args = append(args, ptp.Text(a))
 	}
 	switch {
-	case err != nil:
-		f.reject(nobody, ptp.BadCommand, fmt.Sprintf("%s for %.40q: %v", info.Name, c.Args[0], err))
+	case err != nil: // see hasSet
 	case len(args) < len(info.Args):
 		f.reject(c.Args[0], ptp.BadCommand, fmt.Sprintf("%s needs %d arguments behind the set of tasks (%s), and has %d", info.Name, len(info.Args), strings.Join(info.Args, ", "), len(args)))
 	case !f.hasBegun():
@@ -274,8 +281,24 @@ func terminate(ctx context.Context, j *job, _ arguments) {
 	if !gone.IsEmpty() {
 		j.say(ptp.EventOK, gone)
 	}
-	for _, g := range j.look(ctx, "kill", j.ranks.Minus(gone), protocol.Args{}, ptp.Unknown) {
+	living := j.ranks.Minus(gone)
+	j.terminates(living, true)
+	for _, g := range j.look(ctx, "kill", living, protocol.Args{}, ptp.Unknown) {
 		j.say(ptp.EventOK, g.Ranks)
+		living = living.Minus(g.Ranks)
+	}
+	j.terminates(living, false)
+}
+
+// terminates records ranks that TERMINATE ends, or no longer those that it could not end. Java takes
+// its OK for their end; an EXIT behind it would add a second one.
+func (f *front) terminates(ranks rank.Set, on bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if on {
+		f.terminated = f.terminated.Union(ranks)
+	} else {
+		f.terminated = f.terminated.Minus(ranks)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +39,7 @@ type value struct {
 	ranks rank.Set
 	is    ptp.Value
 	name  string // of the type, as in the program
+	none  bool   // it is a reason why there is no value
 }
 
 // valuer finds the values of one expression. An expression with side effects is evaluated once,
@@ -59,8 +61,12 @@ const (
 // type first.
 func (v *valuer) values(ctx context.Context, expr string, ranks rank.Set, follow bool) []value {
 	var out []value
-	for _, g := range v.look(ctx, "whatis", ranks, protocol.Args{Expr: expr}, ptp.UnknownVariable) {
+	for _, g := range v.ask(ctx, "whatis", ranks, protocol.Args{Expr: expr}) {
 		var body textBody
+		if g.Kind != protocol.KindResult {
+			out = append(out, failed(g))
+			continue
+		}
 		if !v.bodyIs(g, &body) {
 			continue
 		}
@@ -73,6 +79,24 @@ func (v *valuer) values(ctx context.Context, expr string, ranks rank.Set, follow
 		}
 	}
 	return out
+}
+
+// failed is the value of ranks that have none: the reason, as text. After an ERROR for some ranks of a
+// set Java loses the values of the others, or stumbles over the variable at the next stop.
+func failed(g protocol.Group) value {
+	x := value{ranks: g.Ranks, none: true}
+	var fault protocol.Fault
+	var missing protocol.Missing
+	switch {
+	case g.Kind != protocol.KindFault:
+		_ = json.Unmarshal(g.Body, &missing) // without a cause if it cannot be read
+		x.is = ptp.TextValue("no answer: " + missing.Cause)
+	case json.Unmarshal(g.Body, &fault) != nil:
+		x.is = ptp.TextValue(string(g.Body))
+	default:
+		x.is = ptp.TextValue(fault.Message)
+	}
+	return x
 }
 
 // typed is the type of an expression on some ranks; nil: unsupported.
@@ -164,7 +188,11 @@ func (v *valuer) of(ctx context.Context, expr string, t typed, follow bool) []va
 // printed reads the value from the output of print. What cannot be read is sent as text.
 func (v *valuer) printed(ctx context.Context, expr string, ranks rank.Set, format string, read func(text string) (ptp.Value, error)) []value {
 	var out []value
-	for _, g := range v.look(ctx, "print", ranks, protocol.Args{Expr: expr, Format: format, Limit: everyValue}, ptp.UnknownVariable) {
+	for _, g := range v.ask(ctx, "print", ranks, protocol.Args{Expr: expr, Format: format, Limit: everyValue}) {
+		if g.Kind != protocol.KindResult {
+			out = append(out, failed(g))
+			continue
+		}
 		for _, c := range cellsOf(g, "value", "") {
 			is, err := read(c.value)
 			if err != nil {
@@ -209,7 +237,7 @@ func (v *valuer) targets(ctx context.Context, expr string, ranks rank.Set) []val
 	quiet := &valuer{job: &job{front: v.front, ranks: ranks, what: v.what}, whole: true, asked: v.asked}
 	found := quiet.values(ctx, "*("+expr+")", ranks, false)
 	v.asked = quiet.asked
-	return slices.DeleteFunc(found, func(x value) bool { return x.is.Format == "s" && strings.HasPrefix(string(x.is.Data[2:]), "<") })
+	return slices.DeleteFunc(found, func(x value) bool { return x.none })
 }
 
 // memory reads structures and arrays from the memory of the ranks.

@@ -28,13 +28,14 @@ type front struct {
 	jobs    sync.WaitGroup
 	waiting []*job // jobs that may not have ended; used by the loop
 
-	mu       sync.Mutex
-	begun    bool // START SESSION has come
-	states   *session.States
-	changed  chan struct{} // closed and replaced when states changes
-	calls    map[protocol.RequestID]*call
-	breaks   breaks
-	partials partials
+	mu         sync.Mutex
+	begun      bool // START SESSION has come
+	states     *session.States
+	changed    chan struct{} // closed and replaced when states changes
+	calls      map[protocol.RequestID]*call
+	breaks     breaks
+	partials   partials
+	terminated rank.Set // by TERMINATE
 }
 
 func newFront(log *slog.Logger) *front {

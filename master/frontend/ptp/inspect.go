@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/ptp"
 )
@@ -209,7 +210,9 @@ type textBody struct {
 func typeText(text string) string { return strings.TrimPrefix(strings.TrimSpace(text), "type = ") }
 
 func getType(ctx context.Context, j *job, args arguments) {
-	for _, g := range j.look(ctx, "whatis", j.ranks, protocol.Args{Expr: args[0]}, ptp.UnknownVariable) {
+	running := j.in(j.ranks, session.Running)
+	j.error(running, ptp.IsRunning, j.what+": is running")
+	for _, g := range j.look(ctx, "whatis", j.ranks.Minus(running), protocol.Args{Expr: args[0]}, ptp.UnknownVariable) {
 		var body textBody
 		if j.bodyIs(g, &body) {
 			j.say(ptp.EventType, g.Ranks, ptp.Latin1(typeText(body.Text)))

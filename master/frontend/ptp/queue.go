@@ -27,7 +27,8 @@ type queue struct {
 	more    *sync.Cond
 	tasks   int // of the job
 	packets []ptp.Packet
-	bytes   int // of packets, approximately
+	bytes   int  // of packets, approximately
+	held    bool // OUTPUT waits, see hold
 	busy    bool
 	over    bool
 	idle    *sync.Cond
@@ -90,6 +91,14 @@ func cost(p ptp.Packet) int {
 	return n
 }
 
+// hold keeps OUTPUT back: Eclipse has too many events in its queue. It ends the session at 5,000.
+func (q *queue) hold(on bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.held = on
+	q.more.Signal()
+}
+
 func (q *queue) isFull() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -100,7 +109,7 @@ func (q *queue) isFull() bool {
 func (q *queue) end() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.over, q.packets, q.bytes = true, nil, 0
+	q.over, q.packets, q.bytes, q.held = true, nil, 0, false
 	q.more.Signal()
 	q.idle.Broadcast()
 }
@@ -110,6 +119,7 @@ const flushWait = 5 * time.Second
 
 // flush waits until all has been sent, the connection is broken, or flushWait is over.
 func (q *queue) flush(broken <-chan error) {
+	q.hold(false)
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
@@ -158,10 +168,29 @@ func (q *queue) take() []ptp.Packet {
 	defer q.mu.Unlock()
 	q.busy = false
 	q.idle.Broadcast()
-	for len(q.packets) == 0 && !q.over {
+	batch, rest := q.sendable()
+	for len(batch) == 0 && !q.over {
 		q.more.Wait()
+		batch, rest = q.sendable()
 	}
-	batch := q.packets
-	q.packets, q.bytes, q.busy = nil, 0, true
+	q.packets, q.bytes, q.busy = rest, 0, true
+	for _, p := range rest {
+		q.bytes += cost(p)
+	}
 	return batch
+}
+
+// sendable divides the packets into those that may be sent now, and output that is held.
+func (q *queue) sendable() (batch, rest []ptp.Packet) {
+	if !q.held {
+		return q.packets, nil
+	}
+	for _, p := range q.packets {
+		if p.ID == ptp.EventOutput {
+			rest = append(rest, p)
+		} else {
+			batch = append(batch, p)
+		}
+	}
+	return batch, rest
 }

@@ -96,5 +96,15 @@ func (f *front) gone(ctx context.Context, g protocol.Group) {
 		_ = json.Unmarshal(g.Body, &m)
 		args = append([]string{ptp.ExitSignal}, signalArgs(protocol.SignalInfo{Signal: "LOST", Meaning: m.Cause})...)
 	}
-	f.begin(ctx, "end", g.Ranks, inTurn, func(_ context.Context, j *job) { j.say(ptp.EventExit, g.Ranks, args...) })
+	f.begin(ctx, "end", g.Ranks, inTurn, func(_ context.Context, j *job) {
+		if ranks := g.Ranks.Minus(f.endedByTerminate()); !ranks.IsEmpty() {
+			j.say(ptp.EventExit, ranks, args...)
+		}
+	})
+}
+
+func (f *front) endedByTerminate() rank.Set {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.terminated
 }
