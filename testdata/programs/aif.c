@@ -2,6 +2,7 @@
 #include <complex.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum color { RED, GREEN = 5 };
 enum flags { A = 1, B = 2, C = 4 };
@@ -69,5 +70,7 @@ unsigned long mixed[2] = {1, 18446744073709551615ul};
 int main(int argc, char **argv)
 {
     (void)argv;
-    return argc - 1; // stops here
+    puts("first"); // stops here
+    puts("second");
+    return argc - 1;
 }

@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,6 +57,7 @@ func TestEclipseValues(t *testing.T) {
 	if fields := strings.Fields(strings.Trim(page, "[]")); len(fields) != 100 || fields[99] != "4712" {
 		t.Errorf("the last page: %s", page)
 	}
+	p.outputWhileStepped()
 	p.quit()
 }
 
@@ -69,6 +72,48 @@ func (p *platform) shown(command ptp.Code, expr string, args ...string) string {
 	text, err := ptptest.Show(found[0].Args[1], found[0].Args[2])
 	if err != nil {
 		p.s.t.Errorf("%s: Java throws %v of %v", expr, err, found[0])
+	}
+	return text
+}
+
+// outputWhileStepped steps over two lines that write, of which the program flushes none, and kills the
+// ranks: all that they have written is there.
+func (p *platform) outputWhileStepped() {
+	p.s.t.Helper()
+	want := ""
+	for _, text := range []string{"first", "second"} {
+		p.ask(ptp.EventOK, ptp.Step, four, "1", "1")
+		p.await(ptp.EventSuspend, four)
+		want += strings.Repeat(text+"\n", 4)
+	}
+	p.all(ptp.EventOK, "", ptp.Terminate, four)
+	p.s.eventually(patience, func() string {
+		if got := p.output(); got != want {
+			if _, err := p.Next(); err != nil {
+				return err.Error()
+			}
+			return got
+		}
+		return ""
+	})
+}
+
+// output returns what the ranks have written, a line of several as often as there are ranks.
+func (p *platform) output() string {
+	all := map[string]int{}
+	for _, heard := range p.Received {
+		if heard.ID != ptp.EventOutput {
+			continue
+		}
+		ranks, _, err := ptp.ParseSet(heard.Args[0])
+		p.must(err)
+		for line := range strings.Lines(heard.Args[1]) {
+			all[line] += ranks.Len()
+		}
+	}
+	text := ""
+	for _, line := range slices.Sorted(maps.Keys(all)) {
+		text += strings.Repeat(line, all[line])
 	}
 	return text
 }

@@ -212,7 +212,8 @@ func (f *front) start(ctx context.Context, c command) {
 	})
 }
 
-// jobOf reads the arguments of START SESSION.
+// jobOf reads the arguments of START SESSION. The ranks get terminals, as from the original SDM: what
+// they write appears while they are stepped.
 func jobOf(args []string) protocol.Job {
 	for i, a := range args {
 		args[i] = ptp.Text(a)
@@ -221,7 +222,7 @@ func jobOf(args []string) protocol.Job {
 	if dir != "" && !path.IsAbs(program) {
 		program = path.Join(dir, program)
 	}
-	return protocol.Job{Program: program, Cwd: args[2], Args: args[3:], StopAt: "entry"}
+	return protocol.Job{Program: program, Cwd: args[2], Args: args[3:], StopAt: "entry", TTY: true}
 }
 
 // launchWait bounds the start of the ranks: loading gdb from a busy file server takes time, and
