@@ -29,6 +29,9 @@ const (
 // originalPort is the default port of the original SDM's front end.
 const originalPort = 12345
 
+// originalWait is how long the original SDM waits for the routing file and its servers.
+const originalWait = 1000 * time.Second
+
 // original are the flags that Eclipse and its scripts give the original SDM besides --port and
 // --routing_file.
 type original struct {
@@ -55,6 +58,9 @@ func (o *options) settle(f *pflag.FlagSet) error {
 		if err := f.Set("log-level", "debug"); err != nil {
 			return err
 		}
+	}
+	if (o.host != "" || o.frontend == frontendPTP) && !f.Changed("connect-wait") {
+		o.connectWait = originalWait
 	}
 	switch {
 	case o.debugger != "" && o.debugger != "gdb-mi":
@@ -101,18 +107,19 @@ func (o *options) checkFrontEnd() error {
 	return nil
 }
 
-// talkPTP connects to Eclipse and runs the session for it.
+// talkPTP builds the tree, then connects to Eclipse and runs the session for it: Eclipse sends START
+// SESSION at once and waits a minute for its answer, whatever a queue takes. Why there is no tree is the
+// answer to it.
 func (p *program) talkPTP(ctx context.Context) (served, unmet error) {
 	if p.o.debuggerPath != "" {
 		p.say("--debugger-path has no effect on the master: the servers take --gdb " + p.o.debuggerPath)
 	}
+	sess, report, failed := p.builder.open(ctx, rpc.Setup{}, p.say)
 	conn, err := p.meetPTP(ctx)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(failed, err)
 	}
-	open := func(ctx context.Context) (session.Session, session.Report, error) {
-		return p.builder.open(ctx, rpc.Setup{}, p.say)
-	}
+	open := func(context.Context) (session.Session, session.Report, error) { return sess, report, failed }
 	return ptp.Serve(ctx, conn, open, p.log), nil
 }
 

@@ -40,9 +40,7 @@ func TestEclipse(t *testing.T) {
 	must(t, err)
 	routes := filepath.Join(t.TempDir(), "routes_7")
 	m := start(t, nil, "--master", "--host="+host, "--port="+port, "--routing_file="+routes, "--debugger=gdb-mi", "--debugger_path=/opt/gdb", "--secret-file", file)
-	must(t, e.Accept())
 	all := rank.Range(0, 1)
-	must(t, e.Send(ptp.Start, "a", "/bin", "/tmp", strings.Repeat("long ", 60)))
 	c := newCrew(t, file)
 	text := "2\n"
 	for i := range 2 {
@@ -54,6 +52,8 @@ func TestEclipse(t *testing.T) {
 	}
 	must(t, os.WriteFile(routes+".part", []byte(text), 0o600))
 	must(t, os.Rename(routes+".part", routes))
+	must(t, e.Accept()) // when the tree stands
+	must(t, e.Send(ptp.Start, "a", "/bin", "/tmp", strings.Repeat("long ", 60)))
 	_, err = e.Await(ptp.EventOK, all)
 	must(t, err)
 	must(t, e.Send(ptp.Go, e.Set(rank.Of(1))))
@@ -113,6 +113,7 @@ func TestEclipseWithoutServers(t *testing.T) {
 	if p.ID != ptp.EventError || p.Args[1] != fmt.Sprint(int(ptp.NoBackend)) || !strings.Contains(p.Args[2], "no such file") {
 		t.Errorf("heard %v", p)
 	}
+	must(t, e.Send(ptp.Quit)) // as Eclipse does then
 	m.exit(exitNoTree)
 	if text := m.stderr.text(); !strings.Contains(text, "no such file or directory (after 300ms)") || strings.Count(text, "\n") != 1 {
 		t.Errorf("said: %s", text)

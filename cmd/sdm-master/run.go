@@ -120,16 +120,14 @@ func (p *program) serve(ctx context.Context, stdin io.Reader, stdout io.Writer) 
 		talk = func(ctx context.Context, _ io.Reader, _ io.Writer) (error, error) { return p.talkPTP(ctx) }
 	}
 	served, unmet := talk(ctx, stdin, stdout)
-	switch {
-	case unmet != nil && ctx.Err() != nil:
-		return exitInterrupted, errors.New("interrupted")
-	case unmet != nil:
-		return exitNoTree, unmet
-	}
 	closing, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
 	ended := p.builder.end(closing)
 	switch {
+	case unmet != nil && ctx.Err() != nil:
+		return exitInterrupted, errors.Join(errors.New("interrupted"), ended)
+	case unmet != nil:
+		return exitNoTree, errors.Join(unmet, ended)
 	case ctx.Err() != nil:
 		return exitInterrupted, errors.Join(errors.New("interrupted"), ended)
 	case served != nil && (p.builder.failed == nil || errors.Is(p.builder.failed, context.Canceled)):

@@ -203,9 +203,7 @@ func (f *front) start(ctx context.Context, c command) {
 			if told.IsEmpty() {
 				told = rank.Of(0)
 			}
-			j.error(told, ptp.NoBackend, f.failed.Error())
-			j.flush()
-			f.refuse()
+			j.error(told, ptp.NoBackend, f.failed.Error()) // Eclipse ends the session then, by QUIT
 			return
 		}
 		j.launch(ctx, jobOf(c.Args))

@@ -191,7 +191,8 @@ func TestNoSession(t *testing.T) {
 	if got, want := s.next().String(), `112 0 ["4:0f" "5" "servers 0-3 of 4 never registered"]`; got != want {
 		t.Errorf("heard %s, want %s", got, want)
 	}
-	s.ends(missing)
+	s.send(ptp.Quit) // as Eclipse does then
+	s.ends(nil)
 }
 
 // The end of the connection, or invalid data, ends Serve, also while the session is being built.

@@ -16,8 +16,6 @@ import (
 type front struct {
 	log     *slog.Logger
 	out     *queue
-	refused chan struct{} // closed when the front end has been told of failed
-	refuse  func()
 	settled chan struct{} // capacity 1: a job has ended
 
 	opened chan struct{} // closed when the fields below are set
@@ -40,10 +38,9 @@ type front struct {
 
 func newFront(log *slog.Logger) *front {
 	f := &front{
-		log: log, out: newQueue(), opened: make(chan struct{}), refused: make(chan struct{}), settled: make(chan struct{}, 1),
+		log: log, out: newQueue(), opened: make(chan struct{}), settled: make(chan struct{}, 1),
 		changed: make(chan struct{}), calls: map[protocol.RequestID]*call{},
 	}
-	f.refuse = sync.OnceFunc(func() { close(f.refused) })
 	return f
 }
 

@@ -23,8 +23,8 @@ var ErrGone = errors.New("the front end is gone")
 type Open func(ctx context.Context) (session.Session, session.Report, error)
 
 // Serve serves a session to the front end of a connection, until QUIT (nil), the front end has gone
-// (ErrGone), the session cannot be built, or ctx is done. It builds the session at once, without a
-// request. It closes the connection; the caller closes the session.
+// (ErrGone), or ctx is done. It builds the session at once, without a request; why it cannot be built
+// is the answer to START SESSION. It closes the connection; the caller closes the session.
 //
 // Goroutines: Serve itself processes commands and events, in order; one reads, one writes, one
 // opens the session, and each job (job.go) has one. All have ended when Serve returns.
@@ -78,9 +78,6 @@ func (f *front) drive(ctx context.Context, in <-chan command, broken <-chan erro
 				return errors.New("the session has ended")
 			}
 			f.guard("", func() { f.event(ctx, e) })
-		case <-f.refused: // the failure of START SESSION has been reported
-			f.out.flush(broken)
-			return f.failed
 		case <-f.out.room:
 		case <-f.settled:
 		case err := <-broken:
