@@ -83,7 +83,11 @@ func (p *platform) outputWhileStepped() {
 	want := ""
 	for _, text := range []string{"first", "second"} {
 		p.ask(ptp.EventOK, ptp.Step, four, "1", "1")
-		p.await(ptp.EventSuspend, four)
+		for _, stop := range p.await(ptp.EventSuspend, four) {
+			if n := stop.Args[9]; text == "second" && n != "0" { // at the first stop none has been compared
+				p.s.t.Errorf("%s expressions are told as changed: %v", n, stop)
+			}
+		}
 		want += strings.Repeat(text+"\n", 4)
 	}
 	p.all(ptp.EventOK, "", ptp.Terminate, four)

@@ -24,7 +24,7 @@ func evaluate(ctx context.Context, j *job, args arguments) {
 // evaluatePartial is EVALUATE PARTIAL EXPR: without children, a structure and an array are sent
 // empty, and a pointer without its target.
 func evaluatePartial(ctx context.Context, j *job, args arguments) {
-	j.evaluate(ctx, args[0], j.name(args[1]), isTrue(args[2]))
+	j.evaluate(ctx, args[0], j.name(args[1], args[0]), isTrue(args[2]))
 }
 
 func (j *job) evaluate(ctx context.Context, expr, name string, whole bool) {

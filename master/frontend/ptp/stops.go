@@ -34,11 +34,12 @@ func (j *job) suspend(ctx context.Context, g protocol.Group, stop protocol.Stop)
 		stop.Signal, stop.Meaning = "SIGINT", "Interrupt"
 	}
 	thread = thread.by(cellsOf(g, "addr", ""))
+	changed := j.changesOf(ctx, g.Ranks)
 	for _, d := range j.depths(ctx, g.Ranks) {
 		for _, cell := range thread.in(d.ranks) {
 			id, addr, _ := strings.Cut(cell.value, " ")
 			frames := frameArgs(stop.Frame, addr)
-			tail := append([]string{id, strconv.Itoa(d.depth)}, j.changedNames(cell.ranks)...)
+			tail := append([]string{id, strconv.Itoa(d.depth)}, changed.names(cell.ranks)...)
 			say := func(reason string, args []string) {
 				j.say(ptp.EventSuspend, cell.ranks, append(append([]string{reason}, args...), tail...)...)
 			}
