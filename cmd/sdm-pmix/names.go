@@ -56,6 +56,9 @@ var (
 		{"PMIX_JOB_CTRL_SIGNAL", pmix.ControlSignal, C.PMIX_JOB_CTRL_SIGNAL},
 		{"PMIX_SET_ENVAR", pmix.SetEnvar, C.PMIX_SET_ENVAR},
 		{"PMIX_UNSET_ENVAR", pmix.UnsetEnvar, C.PMIX_UNSET_ENVAR},
+		{"PMIX_ADD_ENVAR", pmix.AddEnvar, C.PMIX_ADD_ENVAR},
+		{"PMIX_PREPEND_ENVAR", pmix.PrependEnvar, C.PMIX_PREPEND_ENVAR},
+		{"PMIX_APPEND_ENVAR", pmix.AppendEnvar, C.PMIX_APPEND_ENVAR},
 	}
 	codes = []named[pmix.Code]{
 		{"PMIX_DEBUGGER_RELEASE", pmix.DebuggerRelease, C.PMIX_DEBUGGER_RELEASE},

@@ -47,6 +47,9 @@ const (
 	ControlSignal     Key = "pmix.jctrl.sig"       // PMIX_JOB_CTRL_SIGNAL
 	SetEnvar          Key = "pmix.envar.set"       // PMIX_SET_ENVAR
 	UnsetEnvar        Key = "pmix.envar.unset"     // PMIX_UNSET_ENVAR
+	AddEnvar          Key = "pmix.envar.add"       // PMIX_ADD_ENVAR
+	PrependEnvar      Key = "pmix.envar.prepnd"    // PMIX_PREPEND_ENVAR
+	AppendEnvar       Key = "pmix.envar.appnd"     // PMIX_APPEND_ENVAR
 )
 
 // Code is a status or an event of libpmix. Zero is success.
