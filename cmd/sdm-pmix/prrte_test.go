@@ -6,11 +6,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -56,25 +59,46 @@ func inRoots(t *testing.T, body func(t *testing.T, dir string)) {
 	}
 }
 
-// built returns a directory with sdm-pmix and MPI programs.
+// built returns a directory with sdm-pmix and programs, which all tests share.
 func built(t *testing.T) string {
 	t.Helper()
 	if out, err := exec.Command("pkg-config", "--modversion", "pmix").CombinedOutput(); err != nil {
 		t.Skipf("pkg-config finds no pmix: %v: %s", err, bytes.TrimSpace(out))
 	}
-	dir := t.TempDir()
-	jobs := []*exec.Cmd{exec.Command("go", "build", "-tags", "pmix", "-o", dir, ".")}
-	plain := exec.Command("gcc", "-g", "-o", filepath.Join(dir, "exitcode"), "../../testdata/programs/exitcode.c")
-	for _, name := range []string{"mpihello", "mpiwait"} {
-		jobs = append(jobs, exec.Command("mpicc.openmpi", "-g", "-o", filepath.Join(dir, name), "../../testdata/programs/"+name+".c"))
-	}
-	if err := programs.Run(append(jobs, plain)); err != nil {
+	if err := build(); err != nil {
 		t.Fatal(err)
 	}
-	return dir
+	return bench
 }
 
-// direct returns a job of two or more ranks and a file with their output.
+// bench is the directory of built.
+var bench string
+
+func TestMain(m *testing.M) {
+	var err error
+	if bench, err = os.MkdirTemp("", "sdm-pmix-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	status := m.Run()
+	os.RemoveAll(bench)
+	os.Exit(status)
+}
+
+var build = sync.OnceValue(func() error {
+	sources := "../../testdata/programs/"
+	jobs := []*exec.Cmd{
+		exec.Command("go", "build", "-tags", "pmix", "-o", bench, "."),
+		exec.Command("gcc", "-g", "-o", filepath.Join(bench, "exitcode"), sources+"exitcode.c"),
+		exec.Command("mpicc.openmpi", "-g", "-o", filepath.Join(bench, "mpihello"), sources+"mpihello.c"),
+	}
+	return programs.Run(jobs)
+})
+
+// spread are the directives with which more ranks than slots start.
+var spread = pmix.Directives{MapBy: "slot:oversubscribe", BindTo: "none"}
+
+// direct returns a job that is not started, and a function that returns its output.
 func direct(t *testing.T, dir string, spec pmix.DirectSpec) (*pmix.Direct, func() string) {
 	t.Helper()
 	out, err := os.CreateTemp("", "out")
@@ -120,7 +144,7 @@ func isWaiting(t *testing.T, pid int) bool {
 func TestDirect(t *testing.T) {
 	inRoots(t, func(t *testing.T, dir string) {
 		ctx := inTime(t)
-		d, output := direct(t, dir, pmix.DirectSpec{Apps: ranks(3, filepath.Join(dir, "mpihello")), Directives: pmix.Directives{MapBy: "slot:oversubscribe", BindTo: "none"}})
+		d, output := direct(t, dir, pmix.DirectSpec{Apps: ranks(3, filepath.Join(dir, "mpihello")), Directives: spread})
 		table, err := d.Acquire(ctx, func(text string) { t.Log(text) })
 		if err != nil {
 			t.Fatal(err)
@@ -169,3 +193,192 @@ func wantRanks(t *testing.T, table protocol.Proctable, n int) {
 		}
 	}
 }
+
+// acquired starts an MPI job and returns it when its ranks are held.
+func acquired(t *testing.T, dir string, n int) (*pmix.Direct, protocol.Proctable, func() string) {
+	t.Helper()
+	d, output := direct(t, dir, pmix.DirectSpec{Apps: ranks(n, filepath.Join(dir, "mpihello")), Directives: spread})
+	table, err := d.Acquire(inTime(t), func(text string) { t.Log(text) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantRanks(t, table, n)
+	return d, table, output
+}
+
+// ended waits for the end of the only job and returns its exit code.
+func ended(t *testing.T, d *pmix.Direct) int {
+	t.Helper()
+	endings, err := d.Ended(inTime(t))
+	if err != nil || len(endings) != 1 {
+		t.Fatalf("endings %+v, %v", endings, err)
+	}
+	if err := d.End(inTime(t)); err != nil {
+		t.Error(err)
+	}
+	return endings[0].Code
+}
+
+// TestReleaseOfSingleRanks releases one rank after the other; one of them twice.
+func TestReleaseOfSingleRanks(t *testing.T) {
+	inRoots(t, func(t *testing.T, dir string) {
+		d, _, output := acquired(t, dir, 2)
+		for _, r := range []uint32{1, 1, 0} {
+			if err := d.ReleaseRank(r); err != nil {
+				t.Fatal(err)
+			}
+			if r == 1 && strings.Contains(output(), "hello") {
+				t.Error("rank 0 has passed MPI_Init")
+			}
+		}
+		if code := ended(t, d); code != 0 || strings.Count(output(), "of 2") != 2 {
+			t.Errorf("exit code %d: %q", code, output())
+		}
+	})
+}
+
+// TestSignal ends a held rank by a signal. The two servers tell the exit code in different ways.
+func TestSignal(t *testing.T) {
+	inRoots(t, func(t *testing.T, dir string) {
+		d, table, _ := acquired(t, dir, 2)
+		if err := syscall.Kill(table[0].PID, syscall.SIGSEGV); err != nil {
+			t.Fatal(err)
+		}
+		if code := ended(t, d); code != 128+int(syscall.SIGSEGV) {
+			t.Errorf("exit code %d", code)
+		}
+	})
+}
+
+// TestEndKills ends a job whose ranks are held. Another tool finds the server as before.
+func TestEndKills(t *testing.T) {
+	inRoots(t, func(t *testing.T, dir string) {
+		d, table, _ := acquired(t, dir, 2)
+		if err := d.End(inTime(t)); err != nil {
+			t.Error(err)
+		}
+		for _, p := range table {
+			if err := syscall.Kill(p.PID, 0); err == nil && !isZombie(p.PID) {
+				t.Errorf("rank %d is left", p.Rank)
+			}
+		}
+		d, _, _ = acquired(t, dir, 2)
+		if err := d.Release(); err != nil {
+			t.Error(err)
+		}
+		if code := ended(t, d); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+	})
+}
+
+func isZombie(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || bytes.Contains(stat, []byte(") Z ")) || bytes.Contains(stat, []byte(") X "))
+}
+
+// TestRefusals checks what is refused before or by a spawn, and that the server lives on.
+func TestRefusals(t *testing.T) {
+	inRoots(t, func(t *testing.T, dir string) {
+		hello := filepath.Join(dir, "mpihello")
+		for name, c := range map[string]struct {
+			spec pmix.DirectSpec
+			want string
+		}{
+			"plain program": {pmix.DirectSpec{Apps: ranks(2, filepath.Join(dir, "exitcode"), "3")}, "has ended with status 3 before all its ranks came to MPI_Init"},
+			"no program":    {pmix.DirectSpec{Apps: ranks(1, "/nowhere/app")}, "is /nowhere/app there"},
+			"no slots":      {pmix.DirectSpec{Apps: ranks(100, hello)}, "too few slots"},
+			"no host":       {pmix.DirectSpec{Apps: ranks(1, hello), Directives: pmix.Directives{Hosts: "nowhere"}}, "host nowhere: the server does not have it; it has "},
+			"wrong word":    {pmix.DirectSpec{Apps: ranks(1, hello), Directives: pmix.Directives{MapBy: "moon"}}, `map by "moon"`},
+			"allocation":    {pmix.DirectSpec{Apps: ranks(1, hello), Directives: pmix.Directives{AllocNodes: 2}}, "--alloc-nodes"},
+			"no server":     {pmix.DirectSpec{Apps: ranks(1, hello), Target: pmix.Target{PID: 1}}, "with process id 1"},
+		} {
+			d, _ := direct(t, dir, c.spec)
+			_, err := d.Acquire(inTime(t), func(text string) { t.Log(text) })
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %q", name, err, c.want)
+			}
+			if err := d.End(inTime(t)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		d, _, _ := acquired(t, dir, 2)
+		d.Release()
+		if code := ended(t, d); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+	})
+}
+
+// TestStopOnExec holds a plain program before its first instruction where the server can, and is
+// refused where it cannot.
+func TestStopOnExec(t *testing.T) {
+	inRoots(t, func(t *testing.T, dir string) {
+		d, _ := direct(t, dir, pmix.DirectSpec{Apps: ranks(3, filepath.Join(dir, "exitcode"), "3"), Stop: pmix.OnExec, Directives: spread})
+		table, err := d.Acquire(inTime(t), func(text string) { t.Log(text) })
+		var refusal *pmix.Refusal
+		if errors.As(err, &refusal) && d.Server().Version.Major == 5 {
+			d.End(inTime(t))
+			return
+		}
+		if err != nil || len(table) != 3 {
+			t.Fatal(table, err)
+		}
+		for _, p := range table {
+			if isWaiting(t, p.PID) {
+				t.Errorf("rank %d is not stopped", p.Rank)
+			}
+		}
+		if err := d.Release(); err != nil {
+			t.Error(err)
+		}
+		if code := ended(t, d); code != 3 {
+			t.Errorf("exit code %d", code)
+		}
+	})
+}
+
+// TestServerKilled kills the server while ranks are held.
+func TestServerKilled(t *testing.T) {
+	inRoots(t, func(t *testing.T, dir string) {
+		d, _, _ := acquired(t, dir, 2)
+		if err := syscall.Kill(d.Server().PID, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.Ended(inTime(t)); err == nil || !strings.Contains(err.Error(), "connection to the PMIx server is lost") {
+			t.Error(err)
+		}
+		if err := d.Release(); err == nil {
+			t.Error("a release without a server has no error")
+		}
+		d.End(inTime(t))
+		d, _ = direct(t, dir, pmix.DirectSpec{Apps: ranks(1, "true")})
+		var none *pmix.NoServer
+		if _, err := d.Acquire(inTime(t), func(string) {}); !errors.As(err, &none) || len(none.Passed) == 0 {
+			t.Errorf("the files of a killed server: %v", err)
+		}
+	})
+}
+
+// TestProgramKilled kills sdm-pmix while ranks are held. A second tool finds the server alive.
+func TestProgramKilled(t *testing.T) {
+	inRoots(t, func(t *testing.T, dir string) {
+		d, _, _ := acquired(t, dir, 2)
+		if out, err := exec.Command("sh", "-c", `for p in /proc/[0-9]*; do [ "$(cat $p/comm)" != sdm-pmix ] || kill -9 ${p#/proc/}; done`).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		for _, err := range []error{second(d.Ended(inTime(t))), d.Release()} {
+			if err == nil || !strings.Contains(err.Error(), "signal 9 (killed)") {
+				t.Error(err)
+			}
+		}
+		d.End(inTime(t))
+		d, _, _ = acquired(t, dir, 2)
+		d.Release()
+		if code := ended(t, d); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+	})
+}
+
+func second(_ []pmix.Ending, err error) error { return err }

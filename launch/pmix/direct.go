@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -72,6 +73,9 @@ func (d *Direct) Acquire(ctx context.Context, say func(string)) (protocol.Procta
 	if err := d.Check(d.spec.Stop, d.server.Version); err != nil {
 		return nil, err
 	}
+	if err := d.checkHosts(ctx); err != nil {
+		return nil, err
+	}
 	d.query(ctx)
 	if err := d.spawn(ctx); err != nil {
 		return nil, err
@@ -110,6 +114,31 @@ func (d *Direct) connect(ctx context.Context) error {
 	}
 	_, err = d.helper.Call(ctx, Request{Call: CallConnect, Info: []Info{String(ServerURI, d.server.URI.Reveal())}})
 	return err
+}
+
+// checkHosts refuses hosts that the server does not have: one that it does not know ends PRRTE 3.0.8
+// with all its jobs. The table without a namespace is that of the server's own processes, one for
+// each host.
+func (d *Direct) checkHosts(ctx context.Context) error {
+	if d.spec.Hosts == "" {
+		return nil
+	}
+	m, err := d.helper.Call(ctx, Request{Call: CallQuery, Key: QueryTable})
+	if err != nil {
+		return fmt.Errorf("the hosts of the server: %w", err)
+	}
+	v, _ := Find(m.Info, QueryTable)
+	var has []string
+	for _, row := range v.Table {
+		has = append(has, row.Host)
+	}
+	for word := range strings.SplitSeq(d.spec.Hosts, ",") {
+		name, _, _ := strings.Cut(word, ":")
+		if !slices.ContainsFunc(has, func(host string) bool { return protocol.SameHost(host, name) }) {
+			return fmt.Errorf("host %s: the server does not have it; it has %s", name, strings.Join(has, ", "))
+		}
+	}
+	return nil
 }
 
 // query asks what the server supports, one key at a time: of several, one that it does not know
@@ -157,7 +186,7 @@ func started(r Request, err error) error {
 	case !errors.As(err, &f):
 		return err
 	case f.Code == FailedToMap:
-		return fmt.Errorf("%w: too few slots, or a host that the server does not have (map by slot:oversubscribe permits more ranks than slots)", err)
+		return fmt.Errorf("%w: too few slots (map by slot:oversubscribe permits more ranks than slots)", err)
 	case f.Code == FailedToLaunch:
 		return fmt.Errorf("%w: is %s there on all nodes of the server, and executable?", err, r.Apps[0].Argv[0])
 	}
