@@ -24,6 +24,8 @@ type process struct {
 	me        C.pmix_proc_t
 	connected bool
 	handler   C.pmix_status_t // number of the event handler
+	jobs      []string        // of ranks that were spawned
+	daemons   bool            // a job of debugger daemons was spawned
 }
 
 // current is the process that gets events. libpmix calls functions, not values.
@@ -132,7 +134,55 @@ func (p *process) spawn(r *pmix.Request, info *C.pmix_info_t, n C.size_t, reply 
 	defer C.free(unsafe.Pointer(job))
 	rc := C.PMIx_Spawn(info, n, apps, count, &job.nspace[0])
 	reply.Proc = &pmix.Proc{Nspace: C.GoString(&job.nspace[0]), Rank: pmix.Wildcard}
+	if rc == 0 {
+		p.keep(reply.Proc.Nspace, r.Info)
+	}
 	return rc, nil
+}
+
+// keep notes a job for abandon.
+func (p *process) keep(nspace string, info []pmix.Info) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, is := pmix.Find(info, pmix.DebuggerDaemons); is {
+		p.daemons = true
+	} else {
+		p.jobs = append(p.jobs, nspace)
+	}
+}
+
+// abandon does for the jobs what sdm does not do any more, because it was killed. Where daemons are
+// at the ranks, these decide, and the ranks are released so that they can go on. Else the ranks
+// would wait for ever, and they are killed. For a job that has ended both do nothing.
+func (p *process) abandon() {
+	p.mu.Lock()
+	jobs, daemons, me := p.jobs, p.daemons, p.me
+	if !p.connected {
+		jobs = nil
+	}
+	p.mu.Unlock()
+	for _, nspace := range jobs {
+		var m memory
+		targets, n := m.procs([]pmix.Proc{pmix.All(nspace)})
+		if daemons {
+			C.sdm_notify(C.PMIX_DEBUGGER_RELEASE, &me, targets, n)
+		} else {
+			kill(targets, n)
+		}
+		m.done()
+	}
+}
+
+func kill(targets *C.pmix_proc_t, n C.size_t) {
+	info := C.sdm_infos(1)
+	defer C.sdm_free_infos(info, 1)
+	if load(info, &pmix.Info{Key: pmix.ControlKill, Value: pmix.Value{Type: pmix.Bool, Number: 1}}) != nil {
+		return
+	}
+	var result *C.pmix_info_t
+	var count C.size_t
+	C.PMIx_Job_control(targets, n, info, 1, &result, &count)
+	C.sdm_free_infos(result, count)
 }
 
 // fill sets a program. It owns the array of infos then.

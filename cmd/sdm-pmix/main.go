@@ -50,7 +50,10 @@ func serve() error {
 		}
 		calls.Go(func() { out.write(p.answer(r)) })
 	}
-	within(finalizeWait, func() { p.finalize() })
+	within(finalizeWait, func() {
+		p.abandon()
+		p.finalize()
+	})
 	return nil
 }
 

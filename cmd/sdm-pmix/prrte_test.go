@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -382,3 +383,89 @@ func TestProgramKilled(t *testing.T) {
 }
 
 func second(_ []pmix.Ending, err error) error { return err }
+
+// toolVar makes TestTool a tool that is to be killed; its value is "alone" or "daemons".
+const toolVar = "SDM_PMIX_TOOL"
+
+// TestTool is the tool of TestToolKilled. It prints "held" when it holds its ranks.
+func TestTool(t *testing.T) {
+	mode, dir := os.Getenv(toolVar), os.Getenv(insideVar)
+	if mode == "" {
+		t.Skip("TestToolKilled runs it")
+	}
+	d, output := direct(t, dir, pmix.DirectSpec{Apps: ranks(2, filepath.Join(dir, "mpihello")), Directives: spread})
+	if _, err := d.Acquire(inTime(t), func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	if mode == "daemons" {
+		if err := d.StartDaemons(inTime(t), []string{"/bin/sleep", "2"}, nil, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.Contains(output(), "hello") {
+		t.Error("the ranks have passed MPI_Init")
+	}
+	fmt.Println("held")
+	d.Ended(context.Background())
+}
+
+// TestToolKilled kills a tool that holds ranks. Without daemons the ranks end; with daemons, which
+// decide about them, they are released.
+func TestToolKilled(t *testing.T) {
+	inRoots(t, func(t *testing.T, dir string) {
+		for _, mode := range []string{"alone", "daemons"} {
+			tool := exec.Command(os.Args[0], "-test.run", "^TestTool$")
+			tool.Env = append(os.Environ(), toolVar+"="+mode)
+			out, err := tool.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := tool.Start(); err != nil {
+				t.Fatal(err)
+			}
+			line, err := bufio.NewReader(out).ReadString('\n')
+			if err != nil || line != "held\n" {
+				t.Fatalf("%q, %v", line, err)
+			}
+			if n := len(running(t, "mpihello")); n != 2 {
+				t.Errorf("%s: %d ranks run", mode, n)
+			}
+			tool.Process.Kill()
+			tool.Wait() // its error is the signal
+			awaitNone(t, "mpihello", "sdm-pmix")
+		}
+	})
+}
+
+// running returns the processes with a name, without zombies.
+func running(t *testing.T, name string) (pids []string) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range all {
+		stat, err := os.ReadFile(path)
+		if err == nil && bytes.Contains(stat, []byte("("+name+")")) && !bytes.Contains(stat, []byte(") Z ")) {
+			pids = append(pids, path)
+		}
+	}
+	return pids
+}
+
+// awaitNone waits until no process has one of the names.
+func awaitNone(t *testing.T, names ...string) {
+	t.Helper()
+	ctx := inTime(t)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for _, name := range names {
+		for len(running(t, name)) > 0 {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				t.Fatalf("%s is left: %v", name, running(t, name))
+			}
+		}
+	}
+}

@@ -19,7 +19,8 @@
 //
 // Requests have different numbers. Sdm-pmix answers each once; it may answer in any order. Events
 // come at any time after connect. Calls lists the calls. An info is a key of libpmix and a typed
-// Value. Sdm-pmix ends when its requests end.
+// Value. Sdm-pmix ends when its requests end. If that happens before finalize, sdm was killed:
+// sdm-pmix then kills the jobs that it has spawned, or releases them if daemons were spawned.
 //
 // Sources: PMIx Standard 4.1; the source documents on debugging (docs/seeds.md). What real
 // servers do differently is noted at the code that depends on it; it was seen on PRRTE 3.0.8 with
