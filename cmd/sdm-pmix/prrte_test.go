@@ -339,6 +339,31 @@ func TestStopOnExec(t *testing.T) {
 	})
 }
 
+// TestUnset removes a variable where the server can, and is refused where it cannot.
+func TestUnset(t *testing.T) {
+	inRoots(t, func(t *testing.T, dir string) {
+		apps := ranks(1, filepath.Join(dir, "mpihello"))
+		apps[0].Info = []pmix.Info{pmix.String(pmix.UnsetEnvar, "PRTE_ALLOW_RUN_AS_ROOT")}
+		d, _ := direct(t, dir, pmix.DirectSpec{Apps: apps})
+		table, err := d.Acquire(inTime(t), func(text string) { t.Log(text) })
+		var refusal *pmix.Refusal
+		if errors.As(err, &refusal) && d.Server().Version.Major == 5 {
+			d.End(inTime(t))
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", table[0].PID))
+		if err != nil || bytes.Contains(env, []byte("\x00PRTE_ALLOW_RUN_AS_ROOT=")) || len(env) == 0 {
+			t.Errorf("%q, %v", env, err)
+		}
+		if err := d.End(inTime(t)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestServerKilled kills the server while ranks are held.
 func TestServerKilled(t *testing.T) {
 	inRoots(t, func(t *testing.T, dir string) {

@@ -70,7 +70,7 @@ func (d *Direct) Acquire(ctx context.Context, say func(string)) (protocol.Procta
 	if err := d.connect(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.Check(d.spec.Stop, d.server.Version); err != nil {
+	if err := d.check(); err != nil {
 		return nil, err
 	}
 	if err := d.checkHosts(ctx); err != nil {
@@ -87,8 +87,16 @@ func (d *Direct) Acquire(ctx context.Context, say func(string)) (protocol.Procta
 	return tableOf(rows)
 }
 
-// Check is Directives.Check.
-func (d *Direct) Check(stop Stop, v Version) error { return d.spec.Check(stop, v) }
+// check refuses what the server is not known to honour.
+func (d *Direct) check() error {
+	v := d.server.Version
+	for _, a := range d.spec.Apps {
+		if one, is := Find(a.Info, UnsetEnvar); is && !AbilitiesOf(v).Unset {
+			return &Refusal{"--env-unset " + one.Text + " (" + string(UnsetEnvar) + ")", v, "it would be ignored silently; --env " + one.Text + "= gives it no text"}
+		}
+	}
+	return d.spec.Check(d.spec.Stop, v)
+}
 
 // Server returns the server that Acquire has found.
 func (d *Direct) Server() Found { return d.server }

@@ -46,7 +46,7 @@ type Abilities struct {
 	StopOnExec bool // of several ranks; else spawns hang and ranks die
 	Cospawn    bool // of the daemons with the application
 	Allocation bool // PMIX_ALLOC_* of a spawn
-	AnyPush    bool // a push of any size, to all ranks at once
+	Unset      bool // PMIX_UNSET_ENVAR of a variable that the server has itself
 }
 
 // abilities lists versions of servers from new to old. PRRTE 3.0.14 does StopOnExec as well, but
@@ -55,7 +55,7 @@ var abilities = []struct {
 	from Version
 	Abilities
 }{
-	{Version{Major: 7}, Abilities{StopOnExec: true, AnyPush: true}},
+	{Version{Major: 7}, Abilities{StopOnExec: true, Unset: true}},
 	{Version{}, Abilities{}},
 }
 
