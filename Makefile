@@ -8,7 +8,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 FUZZTIME ?= 10s
 
 # Packages whose tests start other programs.
-REAL := sdm/launch/launchtest sdm/launch/local sdm/backend/gdb sdm/server sdm/cmd/sdm-server sdm/cmd/sdm-master sdm/cmd/sdm sdm/cmd/internal/e2e sdm/cmd/internal/oracle sdm/cmd/internal/newcommand
+REAL := sdm/launch/launchtest sdm/launch/local sdm/backend/gdb sdm/server sdm/cmd/sdm-server sdm/cmd/sdm-master sdm/cmd/sdm sdm/cmd/sdm-pmix sdm/cmd/internal/e2e sdm/cmd/internal/oracle sdm/cmd/internal/newcommand
 
 # What the tests on fake hosts need beyond that; only root can make them.
 HOSTS := $(if $(filter 0,$(shell id -u)),ip tc nsenter unshare mount srun)
@@ -18,6 +18,9 @@ export GOFLAGS += -buildvcs=false
 # A test that fails is run a second time and listed as rerun at the end: these
 # machines are noisy, and a listed rerun is a defect to mend, not to live with.
 TESTSUM := $(GO) tool gotestsum --format pkgname-and-test-fails --format-icons text --rerun-fails=1 --rerun-fails-max-failures=8 --rerun-fails-run-root-test
+
+# sdm-pmix links libpmix; it is built where that is. sdm doctor tells when it is missing.
+WITH_PMIX := $(if $(shell pkg-config --exists pmix 2>/dev/null && echo yes),$(BIN)/sdm-pmix)
 
 # What sdm runs on.
 PLATFORMS := linux/amd64 linux/arm64
@@ -31,12 +34,16 @@ platform:
 help: ## list the targets
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
-build: platform $(BIN)/sdm $(BIN)/sdm-server $(BIN)/sdm-master ## build the three programs into bin/
+build: platform $(BIN)/sdm $(BIN)/sdm-server $(BIN)/sdm-master $(WITH_PMIX) ## build the programs into bin/
 
 # Static: one file that runs on any node of the same architecture. Its symbol table tells which signals were ignored (startup.KeepIgnored).
 $(BIN)/%: $(SOURCES) go.mod
 	@mkdir -p $(BIN)
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-w -X sdm/cmd/internal/startup.version=$(VERSION)' -o $@ ./cmd/$*
+
+$(BIN)/sdm-pmix: $(SOURCES) $(wildcard cmd/sdm-pmix/*.[ch]) go.mod
+	@mkdir -p $(BIN)
+	CGO_ENABLED=1 $(GO) build -tags pmix -trimpath -o $@ ./cmd/sdm-pmix
 
 demo: ## debug a real MPI program on 4 ranks and show the session
 	@.ci/deps gdb gcc mpirun.openmpi mpicc.openmpi
@@ -72,6 +79,7 @@ lint: ## gofmt, vet, staticcheck, floors
 	  if [ -n "$$unformatted" ]; then echo "gofmt -w these:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+	$(if $(WITH_PMIX),$(GO) vet -tags pmix ./cmd/sdm-pmix && $(GO) tool staticcheck -tags pmix ./cmd/sdm-pmix)
 	@$(MAKE) --no-print-directory floors
 
 floors: ## who imports whom: arrows point down only

@@ -32,6 +32,7 @@ type runOptions struct {
 	launcherArgs []string
 	composed     bool // the starter was put before the program by sdm
 	stopAtGiven  bool
+	pmix         pmixOptions
 }
 
 // mostUsed are the flags that help about sdm run shows first.
@@ -49,6 +50,7 @@ func (o *runOptions) flags() *flagSet {
 	}, o.perServer("ranks of one server"))
 	o.declare(f)
 	f.add("Starters (mpirun, mpiexec, srun)", o.declareStarter)
+	f.add("PMIx servers (--launcher pmix)", o.pmix.declare)
 	f.add("Servers on other hosts", o.declareNodes)
 	f.add("gdb", o.job.Servers.GDB.Declare)
 	return f
@@ -69,11 +71,19 @@ func (a *app) runJob(args []string) console.Status {
 		return status
 	}
 	o.read(f)
-	if o.isStarter() {
-		return a.runStarter(o)
+	if o.launcher != launcherPMIx {
+		if err := o.refusePMIxFlags(f); err != nil {
+			return a.fail(console.StatusUsage, err)
+		}
+		if o.isStarter() {
+			return a.runStarter(o)
+		}
 	}
 	if err := o.readApps(); err != nil {
 		return a.fail(console.StatusUsage, err)
+	}
+	if o.launcher == launcherPMIx {
+		return a.runPMIx(o)
 	}
 	if err := o.validateRun(); err != nil {
 		return a.fail(console.StatusUsage, err)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"sdm/launch/pmix"
 )
 
 // slurm checks whether there is a cluster of Slurm, and whether its controller answers.
@@ -44,7 +46,23 @@ func (m Machine) pmix(context.Context) []Finding {
 	if len(found) == 0 {
 		return []Finding{{Check: "PMIx", Grade: Absent, Found: "no library"}}
 	}
-	return []Finding{{Check: "PMIx", Grade: Good, Found: strings.Join(found, ", ")}}
+	return []Finding{{Check: "PMIx", Grade: Good, Found: strings.Join(found, ", ")}, m.pmixProgram()}
+}
+
+// pmixProgram looks for sdm-pmix beside sdm-server, which is beside sdm, and in PATH.
+func (m Machine) pmixProgram() Finding {
+	path := filepath.Join(filepath.Dir(m.Server), pmix.Program)
+	_, err := os.Stat(path)
+	if m.Server == "" || err != nil {
+		path, err = m.find(pmix.Program)
+	}
+	if err != nil {
+		return Finding{
+			Check: pmix.Program, Grade: Absent, Found: "not installed; needed by sdm run --launcher pmix alone",
+			Hint: "install libpmix's headers (libpmix-dev, pmix-devel) and pkg-config, then make build",
+		}
+	}
+	return Finding{Check: pmix.Program, Grade: Good, Found: path}
 }
 
 // atOnce is how many hosts are asked concurrently.

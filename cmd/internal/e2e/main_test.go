@@ -91,6 +91,9 @@ func buildAll() error {
 	work = append(work, []string{"gcc", "-g", "-O0", "-shared", "-fPIC", "-DIMPLICIT", "-o", program("libimplicit.so"), "plugin.c"})
 	work = append(work, []string{"go", "build", "-o", filepath.Dir(unraced("sdm")) + "/", "sdm/cmd/sdm", "sdm/cmd/sdm-server"})
 	work = append(work, []string{"go", "build", "-overlay", laterVersion(), "-o", laterServer(), "sdm/cmd/sdm-server"})
+	if pmixMissing() == "" {
+		work = append(work, []string{"go", "build", "-tags", "pmix", "-o", bench, "sdm/cmd/sdm-pmix"})
+	}
 	errs := make([]error, len(work))
 	var group sync.WaitGroup
 	for i, line := range work {

@@ -1,0 +1,108 @@
+// Sessions whose ranks a real PMIx server starts: PRRTE 3.0.8 and 5.0.0rc1, in roots of other
+// systems.
+
+package e2e
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"sdm/launch/launchtest"
+)
+
+// withPRRTE is a script that starts a server with eight slots, then runs its arguments.
+const withPRRTE = `prte --daemonize --host "$(hostname):8" && "$@"; code=$?
+pkill -x prte 2>/dev/null || for p in /proc/[0-9]*; do [ "$(cat $p/comm 2>/dev/null)" != prte ] || kill ${p#/proc/}; done
+exit $code`
+
+// pmixRun runs sdm run --launcher pmix beside a server in a root.
+func (s *scene) pmixRun(r *launchtest.Root, n string, args ...string) *console {
+	s.t.Helper()
+	line := append([]string{"-c", withPRRTE, "sh", "sdm", "run", "--launcher", "pmix", "-n", n, "--map-by", "slot:oversubscribe", "--bind-to", "none"}, args...)
+	return &console{process: s.inRoot(r, "sh", line...), size: int(n[0] - '0')}
+}
+
+// eachPRRTE runs a test in each root that has a PMIx server.
+func eachPRRTE(t *testing.T, test func(s *scene, r *launchtest.Root)) {
+	for _, name := range []string{"trixie", "forky"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := launchtest.FindRoot(t, name)
+			if why := pmixMissing(); why != "" {
+				t.Skip(why)
+			}
+			s := newScene(t)
+			s.env = append(s.env, "PRTE_ALLOW_RUN_AS_ROOT=1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+				"TMPDIR=/tmp") // of the root: a server does not start where one with its process id has left its directory
+			test(s, r)
+		})
+	}
+}
+
+// TestPMIxRun hunts the bug of ring.c in a job that the server starts.
+func TestPMIxRun(t *testing.T) {
+	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
+		front := s.pmixRun(r, "4", append(hunt, openMPI.program("ring"))...)
+		front.exits(0)
+		front.folded("Breakpoint 1, sum (mine=", "")
+		front.folded("exited normally", "")
+		front.says("[0-2] (3) mine->last - mine->first = 25\n[3] mine->last - mine->first = 24\n", "total 4950, expected 5050: wrong")
+	})
+}
+
+// TestPMIxExit checks that the exit status of a job arrives, and which of the two jobs ends how. Only
+// PRRTE 5 holds a plain program, on exec; PRRTE 3 is refused before anything starts.
+func TestPMIxExit(t *testing.T) {
+	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
+		front := s.pmixRun(r, "2", "--pmix-stop", "exec", "-b", "--format", "ndjson", "-e", "continue", program("exitcode"), "7")
+		if strings.HasSuffix(s.t.Name(), "trixie") {
+			front.exits(3)
+			front.says("stop on exec (pmix.dbg.exec): a server with libpmix 5.0.7 is not known to honour it")
+			return
+		}
+		front.exits(7)
+		front.says(`"the job of the ranks has ended"`, `"the job of our servers has ended"`, `"status":7`)
+	})
+}
+
+// TestPMIxEnvironment gives ranks an environment by the directives of PMIx.
+func TestPMIxEnvironment(t *testing.T) {
+	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
+		front := s.pmixRun(r, "2", "-b", "--env", "FRUIT=plum", "--env-prepend", "FRUIT=sour", "--env-append", "FRESH=1",
+			"-e", `print (char *)getenv("FRUIT")`, "-e", `print (char *)getenv("FRESH")`, "-e", "continue", openMPI.program("ring"))
+		front.exits(0)
+		front.says(`"sour:plum"`, `"1"`)
+	})
+}
+
+// TestPMIxRefusals checks what sdm refuses before anything is started, and that it says why.
+func TestPMIxRefusals(t *testing.T) {
+	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
+		front := s.pmixRun(r, "2", "-b", "-e", "continue", program("exitcode"), "3")
+		front.exits(3)
+		front.says("has ended with status 3 before all its ranks came to MPI_Init")
+		front = s.pmixRun(r, "2", "--pmix-server", "1", "-b", "-e", "continue", program("exitcode"), "3")
+		front.exits(3)
+		front.says("no PMIx server of yours was found with process id 1")
+		front.hides("tcp4://")
+	})
+}
+
+// TestPMIxQuit ends a session whose ranks stand at a breakpoint: the job ends with it.
+func TestPMIxQuit(t *testing.T) {
+	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
+		front := s.pmixRun(r, "2", "-b", "-e", "break sum", "-e", "continue", "-e", "kill", openMPI.program("ring"))
+		front.status(patience)
+		front.folded("Breakpoint 1, sum (mine=", "")
+		s.nothingIsLeft()
+	})
+}
+
+// pmixMissing says why there is no libpmix to build sdm-pmix with; "": there is one.
+func pmixMissing() string {
+	if out, err := exec.Command("pkg-config", "--modversion", "pmix").CombinedOutput(); err != nil {
+		return "pkg-config finds no pmix: " + strings.TrimSpace(string(out))
+	}
+	return ""
+}

@@ -1,0 +1,227 @@
+//go:build pmix
+
+package main
+
+// #cgo pkg-config: pmix
+// #include <stdlib.h>
+// #include "bridge.h"
+import "C"
+
+import (
+	"runtime/cgo"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"sdm/launch/pmix"
+)
+
+// process is this process as a tool of libpmix, which has one for each process.
+type process struct {
+	out *writer
+
+	mu        sync.Mutex
+	me        C.pmix_proc_t
+	connected bool
+	handler   C.pmix_status_t // number of the event handler
+	jobs      []string        // of ranks that were spawned
+	daemons   bool            // a job of debugger daemons was spawned
+}
+
+// current is the process that gets events. libpmix calls functions, not values.
+var current atomic.Pointer[process]
+
+// version returns the version of libpmix that was loaded, as it gives it.
+func version() string { return C.GoString(C.PMIx_Get_version()) }
+
+// textOf returns libpmix's name of a status.
+func textOf(c C.pmix_status_t) string { return C.GoString(C.PMIx_Error_string(c)) }
+
+// answer makes a call and returns the reply.
+func (p *process) answer(r pmix.Request) pmix.Message {
+	var m memory
+	defer m.done()
+	reply := pmix.Message{ID: r.ID}
+	info, n, err := m.infos(r.Info)
+	if err != nil {
+		reply.Status, reply.Text = pmix.ErrBadParam, err.Error()
+		return reply
+	}
+	targets, nt := m.procs(r.Targets)
+	var rc C.pmix_status_t
+	switch r.Call {
+	case pmix.CallConnect:
+		rc = p.connect(info, n, &reply)
+	case pmix.CallQuery:
+		var result *C.pmix_info_t
+		var count C.size_t
+		rc = C.sdm_query(m.text(string(r.Key)), info, n, &result, &count)
+		reply.Info = take(result, count)
+	case pmix.CallGet:
+		var result *C.pmix_info_t
+		rc = C.sdm_get(m.text(r.Proc.Nspace), C.uint32_t(r.Proc.Rank), m.text(string(r.Key)), info, n, &result)
+		reply.Info = take(result, 1)
+	case pmix.CallSpawn:
+		rc, err = p.spawn(&r, info, n, &reply)
+	case pmix.CallNotify:
+		me := p.self()
+		rc = C.sdm_notify(C.pmix_status_t(r.Event), &me, targets, nt)
+	case pmix.CallPush:
+		rc = push(&r)
+	case pmix.CallControl:
+		var result *C.pmix_info_t
+		var count C.size_t
+		rc = C.PMIx_Job_control(targets, nt, info, n, &result, &count)
+		reply.Info = take(result, count)
+	case pmix.CallLog:
+		rc = C.PMIx_Log(info, n, nil, 0)
+	case pmix.CallFinalize:
+		rc = p.finalize()
+	}
+	reply.Status, reply.Text = pmix.Code(rc), textOf(rc)
+	if err != nil {
+		reply.Status, reply.Text = pmix.ErrBadParam, err.Error()
+	}
+	return reply
+}
+
+// take copies a result of libpmix and frees it.
+func take(result *C.pmix_info_t, n C.size_t) []pmix.Info {
+	defer C.sdm_free_infos(result, n)
+	return readInfos(result, n)
+}
+
+func (p *process) self() C.pmix_proc_t {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.me
+}
+
+// connect becomes a tool of the server that info names, and registers for events.
+func (p *process) connect(info *C.pmix_info_t, n C.size_t, reply *pmix.Message) C.pmix_status_t {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	me := C.sdm_procs(1)
+	defer C.free(unsafe.Pointer(me))
+	if rc := C.PMIx_tool_init(me, info, n); rc != 0 {
+		return rc
+	}
+	p.me, p.connected = *me, true
+	codes := make([]C.pmix_status_t, len(pmix.Events))
+	for i, c := range pmix.Events {
+		codes[i] = C.pmix_status_t(c)
+	}
+	if p.handler = C.sdm_register(&codes[0], C.size_t(len(codes))); p.handler < 0 {
+		return p.handler
+	}
+	proc := readProc(me)
+	reply.Proc = &proc
+	return 0
+}
+
+// spawn starts a job; the reply names it.
+func (p *process) spawn(r *pmix.Request, info *C.pmix_info_t, n C.size_t, reply *pmix.Message) (C.pmix_status_t, error) {
+	count := C.size_t(len(r.Apps))
+	apps := C.sdm_apps(count)
+	defer C.sdm_free_apps(apps, count)
+	for i := range r.Apps {
+		app := (*C.pmix_app_t)(unsafe.Add(unsafe.Pointer(apps), uintptr(i)*unsafe.Sizeof(*apps)))
+		if err := fill(app, &r.Apps[i]); err != nil {
+			return 0, err
+		}
+	}
+	job := C.sdm_procs(1)
+	defer C.free(unsafe.Pointer(job))
+	rc := C.PMIx_Spawn(info, n, apps, count, &job.nspace[0])
+	reply.Proc = &pmix.Proc{Nspace: C.GoString(&job.nspace[0]), Rank: pmix.Wildcard}
+	if rc == 0 {
+		p.keep(reply.Proc.Nspace, r.Info)
+	}
+	return rc, nil
+}
+
+// keep notes a job for abandon.
+func (p *process) keep(nspace string, info []pmix.Info) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, is := pmix.Find(info, pmix.DebuggerDaemons); is {
+		p.daemons = true
+	} else {
+		p.jobs = append(p.jobs, nspace)
+	}
+}
+
+// abandon does for the jobs what sdm does not do any more, because it was killed. Where daemons are
+// at the ranks, these decide, and the ranks are released so that they can go on. Else the ranks
+// would wait for ever, and they are killed. For a job that has ended both do nothing.
+func (p *process) abandon() {
+	p.mu.Lock()
+	jobs, daemons, me := p.jobs, p.daemons, p.me
+	if !p.connected {
+		jobs = nil
+	}
+	p.mu.Unlock()
+	for _, nspace := range jobs {
+		var m memory
+		targets, n := m.procs([]pmix.Proc{pmix.All(nspace)})
+		if daemons {
+			C.sdm_notify(C.PMIX_DEBUGGER_RELEASE, &me, targets, n)
+		} else {
+			kill(targets, n)
+		}
+		m.done()
+	}
+}
+
+func kill(targets *C.pmix_proc_t, n C.size_t) {
+	info := C.sdm_infos(1)
+	defer C.sdm_free_infos(info, 1)
+	if load(info, &pmix.Info{Key: pmix.ControlKill, Value: pmix.Value{Type: pmix.Bool, Number: 1}}) != nil {
+		return
+	}
+	var result *C.pmix_info_t
+	var count C.size_t
+	C.PMIx_Job_control(targets, n, info, 1, &result, &count)
+	C.sdm_free_infos(result, count)
+}
+
+// fill sets a program. It owns the array of infos then.
+func fill(app *C.pmix_app_t, from *pmix.App) error {
+	var m memory
+	defer m.done()
+	for _, arg := range from.Argv {
+		C.sdm_add_arg(app, m.text(arg))
+	}
+	for _, e := range from.Env {
+		C.sdm_add_env(app, m.text(e))
+	}
+	infos, err := newInfos(from.Info)
+	C.sdm_set_app(app, m.text(from.Dir), C.int(from.Procs), infos, C.size_t(len(from.Info)))
+	return err
+}
+
+// push writes to the standard input of processes and waits for the callback. What libpmix holds
+// until then is not freed: it may keep it for longer, and it is small.
+func push(r *pmix.Request) C.pmix_status_t {
+	pushed := make(chan C.pmix_status_t, 1)
+	waiter := cgo.NewHandle(pushed)
+	bytes := C.CBytes(r.Data)
+	if rc := C.sdm_push(newProcs(r.Targets), C.size_t(len(r.Targets)), (*C.char)(bytes), C.size_t(len(r.Data)), C.bool(r.End), C.uintptr_t(waiter)); rc != 0 {
+		return rc // there is no callback
+	}
+	return <-pushed
+}
+
+// finalize leaves the server. A second call does nothing.
+func (p *process) finalize() C.pmix_status_t {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.connected {
+		return 0
+	}
+	p.connected = false
+	if p.handler >= 0 {
+		C.PMIx_Deregister_event_handler(C.size_t(p.handler), nil, nil)
+	}
+	return C.PMIx_tool_finalize()
+}

@@ -1,0 +1,142 @@
+package pmix
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"sdm/protocol"
+)
+
+// Envars returns directives for a program that have the same result as a list of sdm, whatever the
+// order in which a server applies them: at most one for each variable and kind. Servers differ:
+// PRRTE 3.0.8 applies each list backwards, PRRTE 5.0.0rc1 those of programs before those of the
+// job. The error names a variable for which there is no such directive.
+func Envars(list []protocol.EnvDirective) ([]Info, error) {
+	var order []string
+	all := map[string]*envar{}
+	for _, d := range list {
+		v := all[d.Name]
+		if v == nil {
+			v = &envar{}
+			all[d.Name] = v
+			order = append(order, d.Name)
+		}
+		if err := v.apply(d); err != nil {
+			return nil, err
+		}
+	}
+	var infos []Info
+	for _, name := range order {
+		infos = append(infos, all[name].infos(name)...)
+	}
+	return infos, nil
+}
+
+// envar is what a list of directives does to a variable.
+type envar struct {
+	known   bool // the result does not depend on the value before: value, or none
+	is      bool
+	value   string
+	added   *string // the value if there was none
+	before  string  // is put in front
+	behind  string  // is put behind
+	sepFore string
+	sepBack string
+}
+
+func (v *envar) apply(d protocol.EnvDirective) error {
+	sep := d.Sep
+	if sep == "" {
+		sep = ":"
+	}
+	switch d.Op {
+	case "set":
+		*v = envar{known: true, is: true, value: d.Value}
+		return nil
+	case "unset":
+		*v = envar{known: true}
+		return nil
+	case "add":
+		v.add(d.Value)
+		return nil
+	}
+	if v.known {
+		v.join(d.Op == "prepend", d.Value, sep)
+		return nil
+	}
+	return v.extend(d.Op == "prepend", d, sep)
+}
+
+func (v *envar) add(value string) {
+	switch {
+	case v.known && !v.is:
+		v.is, v.value = true, value
+	case !v.known && v.added == nil && v.sepFore == "" && v.sepBack == "":
+		v.added = &value
+	}
+}
+
+// join changes a known value.
+func (v *envar) join(front bool, value, sep string) {
+	switch {
+	case v.value == "":
+		v.value = value
+	case front:
+		v.value = value + sep + v.value
+	default:
+		v.value += sep + value
+	}
+	v.is = true
+}
+
+// extend changes a value that is not known.
+func (v *envar) extend(front bool, d protocol.EnvDirective, sep string) error {
+	here, other := &v.sepFore, v.sepBack
+	if !front {
+		here, other = &v.sepBack, v.sepFore
+	}
+	if len(sep) != 1 || v.added != nil || *here != "" && *here != sep || other != "" && other != sep {
+		return fmt.Errorf("environment of %s: PMIx cannot express %s after what came before it (set the whole value)", d.Name, d.Op)
+	}
+	switch {
+	case *here == "" && front:
+		v.before = d.Value
+	case *here == "":
+		v.behind = d.Value
+	case front:
+		v.before = d.Value + sep + v.before
+	default:
+		v.behind += sep + d.Value
+	}
+	*here = sep
+	return nil
+}
+
+func (v *envar) infos(name string) (infos []Info) {
+	switch {
+	case v.known && v.is:
+		return []Info{OfEnvar(SetEnvar, Envar{name, v.value, ":"})}
+	case v.known:
+		return []Info{String(UnsetEnvar, name)}
+	case v.added != nil:
+		return []Info{OfEnvar(AddEnvar, Envar{name, *v.added, ":"})}
+	}
+	if v.sepFore != "" {
+		infos = append(infos, OfEnvar(PrependEnvar, Envar{name, v.before, v.sepFore}))
+	}
+	if v.sepBack != "" {
+		infos = append(infos, OfEnvar(AppendEnvar, Envar{name, v.behind, v.sepBack}))
+	}
+	return infos
+}
+
+// CheckEnv returns an error if a directive cannot be sent. A separator is one byte, and no text
+// holds a zero byte.
+func CheckEnv(list []protocol.EnvDirective) error {
+	if i := slices.IndexFunc(list, func(d protocol.EnvDirective) bool { return strings.ContainsRune(d.Name+d.Value+d.Sep, 0) }); i >= 0 {
+		return fmt.Errorf("environment of %q: a zero byte", list[i].Name)
+	}
+	_, err := Envars(list)
+	return err
+}
