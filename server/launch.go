@@ -97,12 +97,9 @@ func (s *Server) startHere(r rank.ID, j protocol.Job, directives []protocol.EnvD
 // startThere has the process in the rank's own slot start the rank: that process has the
 // environment, the descriptors and the parent that the starter intended for it.
 func (s *Server) startThere(guest *local.Remote, j protocol.Job, directives []protocol.EnvDirective) (*local.Process, error) {
-	if j.TTY {
-		return nil, &protocol.Fault{Kind: protocol.FaultUsage, Message: "a rank that a starter has started cannot get a terminal", Hint: "leave --tty out"}
-	}
 	spec := local.HoldSpec{
 		Program: j.Program, Args: j.Args, Cwd: j.Cwd, Env: directives,
-		Stdin: j.Stdin.Contains(guest.Rank), Through: s.cfg.Through,
+		Stdin: j.Stdin.Contains(guest.Rank), Through: s.cfg.Through, TTY: j.TTY,
 	}
 	if guest.Program != "" { // the slot of the rank has a program of its own
 		spec.Program, spec.Args = "", nil

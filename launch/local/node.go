@@ -55,6 +55,7 @@ type message struct {
 	Env     []protocol.EnvDirective `json:"env,omitempty"`
 	Stdin   bool                    `json:"stdin,omitempty"`
 	Through bool                    `json:"through,omitempty"`
+	TTY     bool                    `json:"tty,omitempty"`
 	Streams string                  `json:"streams,omitempty"` // descriptors sent: of "ioe"
 	Fault   *protocol.Fault         `json:"fault,omitempty"`
 	Exit    *protocol.Exit          `json:"exit,omitempty"`
@@ -103,6 +104,41 @@ func JoinNode(ctx context.Context, key [32]byte) (*NodeHost, *net.UnixConn, erro
 	return nil, nil, fmt.Errorf("meet the other slots of this node: %w", errors.Join(failures...))
 }
 
+// FindNode returns the connection to the host of the session's slots on this node, which another
+// slot becomes with JoinNode. It tries again until ctx is done.
+func FindNode(ctx context.Context, key [32]byte) (*net.UnixConn, error) {
+	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
+		var failures []error
+		for n := range maxPlaces {
+			conn, err := dialNode(nodeSocket(key, n))
+			if err == nil {
+				return conn, nil
+			}
+			failures = append(failures, err)
+		}
+		alarm := time.NewTimer(pause)
+		select {
+		case <-alarm.C:
+		case <-ctx.Done():
+			alarm.Stop()
+			return nil, fmt.Errorf("meet the first slot of this node: %w", failures[0])
+		}
+	}
+}
+
+// dialNode connects to a host at one address.
+func dialNode(addr *net.UnixAddr) (*net.UnixConn, error) {
+	conn, err := net.DialUnix(addr.Net, nil, addr)
+	if err != nil {
+		return nil, err
+	}
+	if err := ownPeer(conn); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
 // meet is JoinNode with one address.
 func meet(ctx context.Context, addr *net.UnixAddr) (*NodeHost, *net.UnixConn, error) {
 	began := time.Now()
@@ -114,13 +150,9 @@ func meet(ctx context.Context, addr *net.UnixAddr) (*NodeHost, *net.UnixConn, er
 		if !errors.Is(err, syscall.EADDRINUSE) {
 			return nil, nil, err
 		}
-		conn, err := net.DialUnix(addr.Net, nil, addr)
+		conn, err := dialNode(addr)
 		if err == nil {
-			if err = ownPeer(conn); err == nil {
-				return nil, conn, nil
-			}
-			conn.Close()
-			return nil, nil, err
+			return nil, conn, nil
 		}
 		// ECONNREFUSED: it is bound, and does not listen yet
 		if !errors.Is(err, syscall.ECONNREFUSED) || time.Since(began) > listenTimeout {

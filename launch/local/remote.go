@@ -92,11 +92,12 @@ func welcome(conn *net.UnixConn, ending func(string)) (*Remote, error) {
 // HoldSpec says how the rank of a stand-in is started. Its environment is that of the slot,
 // changed by Env; its program is that of the slot, if the slot has one.
 type HoldSpec struct {
-	Program        string
-	Args           []string
-	Cwd            string
-	Env            []protocol.EnvDirective
-	Stdin, Through bool // as in Spec
+	Program string
+	Args    []string
+	Cwd     string
+	Env     []protocol.EnvDirective
+
+	Stdin, Through, TTY bool // as in Spec
 }
 
 // Hold has the stand-in start its rank and hold it; see Forker.Hold.
@@ -113,7 +114,7 @@ func (g *Remote) Hold(spec HoldSpec) (*Process, error) {
 	g.mu.Unlock()
 	err := send(g.conn, message{
 		Kind: "hold", ID: id, Rank: g.Rank, Program: spec.Program, Args: spec.Args, Cwd: spec.Cwd, Env: spec.Env,
-		Stdin: spec.Stdin, Through: spec.Through,
+		Stdin: spec.Stdin, Through: spec.Through, TTY: spec.TTY,
 	})
 	if err != nil {
 		g.mu.Lock()

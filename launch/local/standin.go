@@ -166,7 +166,7 @@ func (s *StandIn) start(m message) (*Process, error) {
 		return nil, err
 	}
 	spec := Spec{
-		Rank: s.Rank, Program: s.Program, Args: s.Args, Cwd: m.Cwd, Env: env, Stdin: m.Stdin, Through: m.Through,
+		Rank: s.Rank, Program: s.Program, Args: s.Args, Cwd: m.Cwd, Env: env, Stdin: m.Stdin, Through: m.Through, TTY: m.TTY,
 	}
 	if s.Program == "" {
 		spec.Program, spec.Args = m.Program, m.Args
