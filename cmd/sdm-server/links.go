@@ -38,16 +38,14 @@ func (p *program) links(ctx context.Context) (server.Links, error) {
 		return p.inheritedListener()
 	case o.rendezvous != "":
 		return p.rendezvous(ctx)
-	}
-	hosts := []string{o.listen}
-	if o.listen == "" {
-		hosts = listen.OwnHosts()
+	case p.route != nil:
+		return p.routed()
 	}
 	key, err := p.key()
 	if err != nil {
 		return server.Links{}, err
 	}
-	listener, err := listen.All(hosts, o.port, overlay.MaxPorts)
+	listener, err := listen.All(p.hosts(), o.port, overlay.MaxPorts)
 	if err != nil {
 		return server.Links{}, err
 	}

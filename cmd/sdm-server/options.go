@@ -27,6 +27,7 @@ type options struct {
 	host, session                  string
 	linkFD, listenFD, secretFD     int
 	rendezvous, listen, secretFile string
+	routingFile                    string
 	port                           int
 	perNode                        bool
 	ranks                          string // ranks to debug; "": all
@@ -46,7 +47,7 @@ type options struct {
 }
 
 // modes are the flags that choose how to connect to the parent. Exactly one is given.
-var modes = []string{"link-fd", "listen-fd", "rendezvous", "port"}
+var modes = []string{"link-fd", "listen-fd", "rendezvous", "port", "routing-file"}
 
 const usage = `sdm-server is one server of sdm: it starts ranks, debugs them and passes on their
 output. Users do not start it; sdm, a starter (mpirun, srun) or a batch system does.
@@ -55,6 +56,7 @@ output. Users do not start it; sdm, a starter (mpirun, srun) or a batch system d
   sdm-server --listen-fd N --secret-fd M                parents dial the listening descriptor N
   sdm-server --rendezvous HOST:PORT [-- PROGRAM ARG...] register with a master, then wait for the parent
   sdm-server --port BASE [-- PROGRAM ARG...]            wait for the parent at the first free port from BASE
+  sdm-server --routing-file FILE                        the same from the port that the file has for this server
 
 With PROGRAM it stands in for a rank that the starter wanted to start: it starts the
 program under control, keeps the slot until the session ends, and exits as it did.
@@ -85,6 +87,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.ranks, "ranks", "", "with --per-node: the `set` of ranks that are debugged; the programs of the others run without us (default: all)")
 	f.BoolVar(&o.perNode, "per-node", false, "with --rendezvous in the slots of a starter: one server for each node; the other slots hold their ranks for it")
 	f.IntVar(&o.port, "port", 0, "first port to listen on; up to 1000 following ones are tried")
+	f.StringVar(&o.routingFile, "routing-file", "", "`FILE` of N, then lines of number, host, port, which may be written later; with --per-node one server for each node has its ranks")
 	f.StringVar(&o.listen, "listen", "", "`HOST` or address to listen on (default: this host's own and the loopback, or the one that reaches the master)")
 	f.StringVar(&o.secretFile, "secret-file", "", "`PATH` of the secret (default: ~/.config/sdm/secret)")
 	f.StringVar(&o.backend, "backend", "gdb", "engine: gdb, or sim for simulated ranks")
@@ -146,14 +149,16 @@ func (o *options) check(f *pflag.FlagSet) error {
 	case o.list:
 		return nil
 	case len(chosen) == 0:
-		return errors.New("how is the parent to be met? give one of --link-fd, --listen-fd, --rendezvous, --port; see sdm-server --help")
+		return errors.New("how is the parent to be met? give one of --link-fd, --listen-fd, --rendezvous, --port, --routing-file; see sdm-server --help")
 	case len(chosen) > 1:
 		return fmt.Errorf("%s: give only one of them", strings.Join(chosen, " and "))
-	case o.perNode && o.rendezvous == "":
-		return errors.New("--per-node needs --rendezvous: the master numbers the nodes")
+	case o.perNode && o.rendezvous == "" && o.routingFile == "":
+		return errors.New("--per-node needs --rendezvous or --routing-file: the master numbers the nodes, or the file does")
 	case o.ranks != "" && (!o.perNode || len(o.program) == 0):
 		return errors.New("--ranks: only in the slots of a starter, with --per-node and -- PROGRAM")
-	case o.perNode && o.session == "":
+	case o.routingFile != "" && len(o.program) > 0:
+		return errors.New("--routing-file goes without a program: the session's launch names it")
+	case o.perNode && o.session == "" && o.routingFile == "":
 		return errors.New("--per-node needs --session NAME: the slots of a node meet by it")
 	case o.byHost && (o.rendezvous == "" || o.perNode || o.server >= 0):
 		return errors.New("--by-host goes with --rendezvous, without --server and --per-node")

@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"time"
 
-	"sdm/launch"
 	"sdm/launch/local"
 	"sdm/protocol/rank"
 )
@@ -27,15 +27,11 @@ func (p *program) joinNode(ctx context.Context) (standIn bool, status int, err e
 	own := rank.ID(p.number.Number)
 	p.cfg.SlotRank = own
 	p.node = &node{ranks: rank.Of(own)}
-	if p.number.LocalSize == launch.Unknown || p.number.LocalSize < 2 || p.o.ranks != "" {
+	if !p.sharesNode() {
 		p.o.unstage() // no other slot will start it
 		return false, 0, nil
 	}
-	key, err := p.key()
-	if err != nil {
-		return false, 0, err
-	}
-	host, conn, err := local.JoinNode(ctx, key)
+	host, conn, err := p.meetNode(ctx)
 	if err != nil {
 		return false, 0, err
 	}
@@ -49,6 +45,23 @@ func (p *program) joinNode(ctx context.Context) (standIn bool, status int, err e
 	p.gatherNode(ctx, host)
 	p.o.unstage() // all slots have started
 	return false, 0, nil
+}
+
+// meetNode makes this process the server of its node, or connects to it. By a routing file the lowest
+// rank of the node is the server, because the master dials its port; otherwise the first that comes
+// is.
+func (p *program) meetNode(ctx context.Context) (*local.NodeHost, *net.UnixConn, error) {
+	key, err := p.nodeKey()
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.route == nil || p.number.Local == 0 {
+		return local.JoinNode(ctx, key)
+	}
+	ctx, cancel := context.WithTimeout(ctx, neighbourWait)
+	defer cancel()
+	conn, err := local.FindNode(ctx, key)
+	return nil, conn, err
 }
 
 // gatherNode waits for the stand-ins.

@@ -89,6 +89,7 @@ type program struct {
 	// inherited are the descriptors that the starter meant for the program of our slot.
 	inherited []int
 	node      *node                          // nil: without --per-node
+	route     *protocol.Route                // nil: without --routing-file
 	secret    func() (overlay.Secret, error) // see key; nil until it is read
 }
 
@@ -215,6 +216,11 @@ func (p *program) serve(ctx context.Context) int {
 // place finds the parent in the tree, or runs as a stand-in in the slot of a rank whose server is
 // another process.
 func (p *program) place(ctx context.Context) (links server.Links, standIn bool, status int, err error) {
+	if p.o.routingFile != "" {
+		if err := p.findRoute(ctx); err != nil {
+			return links, false, 0, err
+		}
+	}
 	if p.o.perNode {
 		if standIn, status, err = p.joinNode(ctx); standIn || err != nil {
 			return links, standIn, status, err
