@@ -35,6 +35,7 @@ type builder struct {
 
 	door   *overlay.RendezvousListener // nil: servers do not register
 	calls  *callers                    // connections to door
+	first  chan overlay.Link           // capacity 1: the link to server 0 that awaitServers has made
 	master *master.Master              // nil: no tree was asked for
 	failed error                       // why the last attempt to build a tree failed; nil: it did not
 
@@ -91,10 +92,19 @@ func (b *builder) open(ctx context.Context, s rpc.Setup, note func(string)) (ses
 	return b.master, report, nil
 }
 
+// reportOf returns the report of a table whose tree cannot be built.
+func reportOf(table protocol.RouteTable) session.Report {
+	r := session.Report{Servers: table.Size}
+	for _, route := range table.Routes {
+		r.Ranks = r.Ranks.Union(route.Ranks)
+	}
+	return r
+}
+
 func (b *builder) raise(ctx context.Context, s rpc.Setup, wait time.Duration, note func(string)) (session.Report, error) {
 	table, err := b.routes(ctx, s, wait, note)
 	if err != nil {
-		return session.Report{}, err
+		return reportOf(table), err
 	}
 	cfg := master.Config{
 		Dial: b.dial, Job: b.job, Wait: b.o.wait, Heartbeat: b.o.heartbeat, Silence: b.o.silence,
@@ -115,9 +125,28 @@ func (b *builder) raise(ctx context.Context, s rpc.Setup, wait time.Duration, no
 	return b.master.Init(ctx, table, max(wait, 0))
 }
 
+// firstServer is the vertex of server 0, a child of the root in each shape.
+const firstServer tree.NodeID = 1
+
+// takeFirst returns the link that awaitServers has made, once; nil if there is none.
+func (b *builder) takeFirst() overlay.Link {
+	select {
+	case link := <-b.first:
+		return link
+	default:
+		return nil
+	}
+}
+
+// dial makes a link to a child of the root; see master.Config.
 func (b *builder) dial(ctx context.Context, child tree.NodeID, r protocol.Route) (overlay.Link, error) {
 	if len(r.Addrs) == 0 {
 		return nil, errors.New("it never registered")
+	}
+	if child == firstServer {
+		if link := b.takeFirst(); link != nil {
+			return link, nil
+		}
 	}
 	link, _, err := overlay.Dial(ctx, r.Addrs, r.Ports, b.key, b.identity(), child)
 	return link, err
@@ -146,6 +175,9 @@ func (b *builder) close() error {
 	if b.turn != nil {
 		b.turn()
 		b.turned.Wait()
+	}
+	if link := b.takeFirst(); link != nil { // the tree was not built
+		link.Close()
 	}
 	if b.door == nil {
 		return nil

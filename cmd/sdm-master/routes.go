@@ -12,6 +12,8 @@ import (
 	"sdm/master/registration"
 	"sdm/protocol"
 	"sdm/protocol/rank"
+	"sdm/tree"
+	"sdm/tree/overlay"
 )
 
 // routes returns the routing table. What the front end asks for takes precedence over the flags.
@@ -52,7 +54,7 @@ func (b *builder) table(ctx context.Context, s rpc.Setup, g registration.Slots, 
 		}
 		return b.gather(ctx, g, note)
 	case b.o.routingFile != "" && b.o.frontend == frontendPTP:
-		return routefile.Await(ctx, b.o.routingFile, g.Wait)
+		return b.awaitServers(ctx, g.Wait)
 	case b.o.routingFile != "":
 		return routefile.Read(b.o.routingFile)
 	case b.door != nil:
@@ -83,6 +85,31 @@ func completed(t protocol.RouteTable) (protocol.RouteTable, error) {
 	}
 	t.Routes = routes
 	return t, nil
+}
+
+// awaitServers reads the routing file, and then asks the first server whether there is one server for
+// each rank or one for each host: the starter, which tells the servers, does not tell the master. The
+// link to that server becomes the tree's.
+func (b *builder) awaitServers(ctx context.Context, wait time.Duration) (protocol.RouteTable, error) {
+	table, err := routefile.Await(ctx, b.o.routingFile, wait)
+	if err != nil {
+		return table, err
+	}
+	if wait > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, wait)
+		defer cancel()
+	}
+	first := table.Routes[0]
+	link, found, err := overlay.Dial(ctx, first.Addrs, first.Ports, b.key, b.identity(), tree.NodeID(first.Server)+1)
+	if err != nil {
+		return table, fmt.Errorf("server %d on %s: %w", first.Server, first.Host, err)
+	}
+	b.first <- link
+	if nodes := routefile.PerNode(table); found.Size == nodes.Size {
+		return nodes, nil
+	}
+	return table, nil
 }
 
 // listenAgain opens the rendezvous that the front end names, in place of ours.

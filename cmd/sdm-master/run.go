@@ -101,7 +101,7 @@ func (p *program) prepare(env []string) error {
 	}
 	p.builder = &builder{
 		job: jobName(own, env), o: p.o, log: p.log, own: own, say: p.say, build: p.version,
-		key: overlay.Secret(p.key).ForSession(p.o.session),
+		key: overlay.Secret(p.key).ForSession(p.o.session), first: make(chan overlay.Link, 1),
 	}
 	return nil
 }

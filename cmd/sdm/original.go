@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"sdm/cmd/internal/original"
 	"sdm/launch/routefile"
@@ -28,7 +26,7 @@ func (a *app) original() console.Status {
 		args, err = a.originalMaster(line)
 	} else {
 		program = "sdm-server"
-		args, err = a.originalServer(line)
+		args, err = line.ServerArgs(a.env)
 	}
 	if err == nil {
 		err = a.become(program, args)
@@ -48,23 +46,6 @@ func (a *app) originalMaster(line original.Line) ([]string, error) {
 		}
 	}
 	return line.MasterArgs(), nil
-}
-
-// originalServer waits for the routing file, which tells its port.
-func (a *app) originalServer(line original.Line) ([]string, error) {
-	number, err := line.Number(a.env)
-	if err != nil {
-		return nil, err
-	}
-	wait, err := time.ParseDuration(original.Wait)
-	if err != nil {
-		return nil, err
-	}
-	table, err := routefile.Await(context.Background(), line.RoutingFile, wait)
-	if err != nil {
-		return nil, err
-	}
-	return line.ServerArgs(number, table)
 }
 
 // become replaces this process by another of our programs, which stands beside this one.

@@ -115,42 +115,40 @@ var rankVariables = []string{
 	"OMPI_COMM_WORLD_RANK", "OMPI_MCA_orte_ess_vpid", "OMPI_MCA_ns_nds_vpid", "PMI_RANK", "MP_CHILD", "PCMP_PTP_RANK", "SLURM_PROCID", "X10_PLACE",
 }
 
-// Number returns the number of the server. What the starter has set takes precedence over --server.
-func (l Line) Number(env []string) (int, error) {
+// number returns the number of the server, and whether the starter has set it, which takes precedence
+// over --server.
+func (l Line) number(env []string) (n int, starter bool, err error) {
 	for _, name := range rankVariables {
 		for _, e := range env {
 			if value, ok := strings.CutPrefix(e, name+"="); ok {
 				n, err := strconv.Atoi(value)
 				if err != nil || n < 0 || n > int(rank.MaxID) {
-					return 0, fmt.Errorf("%s=%s is no number of a server", name, value)
+					return 0, true, fmt.Errorf("%s=%s is no number of a server", name, value)
 				}
-				return n, nil
+				return n, true, nil
 			}
 		}
 	}
 	if l.Server < 0 {
-		return 0, errors.New("which server is this? give --server=N; the environment has no rank, either. With --master it is the master")
+		return 0, false, errors.New("which server is this? give --server=N; the environment has no rank, either. With --master it is the master")
 	}
-	return l.Server, nil
+	return l.Server, false, nil
 }
 
-// ServerArgs returns the arguments of sdm-server for the server of a number.
-func (l Line) ServerArgs(number int, table protocol.RouteTable) ([]string, error) {
-	for _, r := range table.Routes {
-		if int(r.Server) != number || len(r.Addrs) == 0 {
-			continue
-		}
-		_, port, err := net.SplitHostPort(r.Addrs[0])
-		if err != nil {
-			return nil, err
-		}
-		args := []string{"--server", strconv.Itoa(number), "--size", strconv.Itoa(table.Size), "--port", port, "--connect-wait", Wait}
-		if l.DebuggerPath != "" {
-			args = append(args, "--gdb", l.DebuggerPath)
-		}
-		return append(args, l.log()...), nil
+// ServerArgs returns the arguments of sdm-server. The servers of a node become one, with shared gdbs.
+func (l Line) ServerArgs(env []string) ([]string, error) {
+	number, starter, err := l.number(env)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%s has %d servers: there is no server %d", l.RoutingFile, table.Size, number)
+	args := []string{"--routing-file", l.RoutingFile, "--per-node", "--connect-wait", Wait}
+	if !starter {
+		args = append(args, "--server", strconv.Itoa(number))
+	}
+	if l.DebuggerPath != "" {
+		args = append(args, "--gdb", l.DebuggerPath)
+	}
+	return append(args, l.log()...), nil
 }
 
 // Ports from which Routes chooses.

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"sdm/cmd/internal/original"
-	"sdm/launch/routefile"
 )
 
 func TestIs(t *testing.T) {
@@ -39,29 +38,20 @@ func TestMaster(t *testing.T) {
 }
 
 func TestServer(t *testing.T) {
-	table, err := routefile.Parse(strings.NewReader("2\n1 b 24001\n0 a 24000\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct {
 		line, env, want, err string
 	}{
-		{"--host=front --port=4711 --server=1 --debugger_path=/opt/gdb", "", "--server 1 --size 2 --port 24001 --connect-wait 1000s --gdb /opt/gdb --log-level error", ""},
-		{"--host=front --port=4711 --server=1", "PMI_RANK=0 SLURM_PROCID=1", "--server 0 --size 2 --port 24000 --connect-wait 1000s --log-level error", ""},
-		{"--host=front", "OMPI_COMM_WORLD_RANK=1", "--server 1 --size 2 --port 24001 --connect-wait 1000s --log-level error", ""},
+		{"--host=front --port=4711 --server=1 --debugger_path=/opt/gdb", "", "--routing-file routing_file --per-node --connect-wait 1000s --server 1 --gdb /opt/gdb --log-level error", ""},
+		{"--host=front --port=4711 --server=1", "PMI_RANK=0 SLURM_PROCID=1", "--routing-file routing_file --per-node --connect-wait 1000s --log-level error", ""},
+		{"--host=front --routing_file=/r", "OMPI_COMM_WORLD_RANK=1", "--routing-file /r --per-node --connect-wait 1000s --log-level error", ""},
 		{"--host=front", "", "", "give --server=N"},
-		{"--host=front --server=2", "", "", "there is no server 2"},
 		{"--host=front", "PMI_RANK=x", "", "PMI_RANK=x is no number"},
 	} {
 		l, err := original.Parse(strings.Fields(c.line))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var args []string
-		n, err := l.Number(strings.Fields(c.env))
-		if err == nil {
-			args, err = l.ServerArgs(n, table)
-		}
+		args, err := l.ServerArgs(strings.Fields(c.env))
 		if got := strings.Join(args, " "); got != c.want || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s with %s: %s, %v; want %s %s", c.line, c.env, got, err, c.want, c.err)
 		}

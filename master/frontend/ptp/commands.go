@@ -21,9 +21,6 @@ type command struct {
 	bad error // error of decoding it
 }
 
-// nobody is the set in answers to commands without a valid set.
-const nobody = "1:00"
-
 // handlers execute the commands for a set of tasks. Each collects all answers that it needs before
 // it reports.
 var handlers = map[ptp.Code]func(context.Context, *job, arguments){
@@ -76,34 +73,42 @@ func (f *front) command(ctx context.Context, c command) (quit bool) {
 	info, known := ptp.LookupCommand(c.ID)
 	switch {
 	case c.bad != nil:
-		f.log.Error("a packet cannot be read", "err", c.bad)
+		f.log.Warn("a packet that cannot be read", "err", c.bad)
 	case c.ID == ptp.Quit && known:
 		return true
 	case c.ID == ptp.Start:
 		f.start(ctx, c)
 	case c.isFlowControl():
-		if c.ID <= flowResume {
-			f.out.hold(c.ID == flowHold)
-		}
-	case !c.hasSet(): // Java takes an answer to no one for that of the command that it waits for
-		f.log.Error("a command without a set of tasks", "packet", c.Packet)
+		f.flowControl(c.ID)
 	case !known:
-		f.reject(c.set(), ptp.BadCommand, fmt.Sprintf("there is no command %d", c.ID))
+		f.reject(c, ptp.BadCommand, fmt.Sprintf("there is no command %d", c.ID))
 	default:
 		f.commandTo(ctx, info, c)
 	}
 	return false
 }
 
-// Codes of flow control: hold output, and resume it. 10 and 11, which follow with two arguments, are
-// about the standard streams of Eclipse's own client.
+// Commands of Eclipse's runtime client about the flow of events, by their numbers there. Eclipse
+// sends holdEvents when 100 events wait for its user interface, and resumeEvents when none does. It
+// expects no answer. The two that follow them are about the streams of the program.
 const (
-	flowHold   ptp.Code = 8
-	flowResume ptp.Code = 9
+	holdEvents   = ptp.BreakAfter
+	resumeEvents = ptp.Watch
 )
 
-// isFlowControl recognizes commands of Eclipse's runtime client about the flow of its own events.
-// They have the numbers of other commands here, and no set.
+// flowControl holds output, or goes on with it. Answers and stops are few, and Eclipse waits for
+// them.
+func (f *front) flowControl(id ptp.Code) {
+	switch id {
+	case holdEvents:
+		f.out.hold()
+	case resumeEvents:
+		f.out.resume()
+	}
+}
+
+// isFlowControl recognizes commands about the flow of events. They have the numbers of other
+// commands here, and no set.
 func (c command) isFlowControl() bool {
 	return c.ID >= ptp.BreakAfter && c.ID <= ptp.Step && !c.hasSet()
 }
@@ -116,37 +121,66 @@ func (c command) hasSet() bool {
 	return err == nil
 }
 
-// set returns the set as it was written, or nobody.
-func (c command) set() string {
-	if c.hasSet() {
-		return c.Args[0]
+// maxText bounds an argument, in bytes: gdb ends on expressions of megabytes, whose parser is
+// recursive.
+const maxText = 64 << 10
+
+// tooLong returns the length of the longest argument if it is beyond maxText, otherwise 0.
+func (args arguments) tooLong() int {
+	longest := 0
+	for _, a := range args {
+		longest = max(longest, len(a))
 	}
-	return nobody
+	if longest <= maxText {
+		return 0
+	}
+	return longest
 }
 
 // commandTo begins a command for a set of tasks.
 func (f *front) commandTo(ctx context.Context, info ptp.CommandInfo, c command) {
-	ranks, _, err := ptp.ParseSet(c.Args[0])
+	if !c.hasSet() {
+		f.reject(c, ptp.BadCommand, info.Name+" without a set of tasks")
+		return
+	}
+	f.reportStops(ctx)
+	ranks, _, _ := ptp.ParseSet(c.Args[0]) // hasSet has parsed it
+	if orderOf(c.ID) == moving {
+		f.held.moved = ranks
+	}
 	args := make(arguments, 0, len(c.Args)-1)
 	for _, a := range c.Args[1:] {
 		args = append(args, ptp.Text(a))
 	}
 	switch {
-	case err != nil: // see hasSet
 	case len(args) < len(info.Args):
-		f.reject(c.Args[0], ptp.BadCommand, fmt.Sprintf("%s needs %d arguments behind the set of tasks (%s), and has %d", info.Name, len(info.Args), strings.Join(info.Args, ", "), len(args)))
+		f.reject(c, ptp.BadCommand, fmt.Sprintf("%s needs %d arguments behind the set of tasks (%s), and has %d", info.Name, len(info.Args), strings.Join(info.Args, ", "), len(args)))
 	case !f.hasBegun():
-		f.reject(c.Args[0], ptp.NoSession, info.Name+" before START SESSION")
+		f.reject(c, ptp.NoSession, info.Name+" before START SESSION")
 	case ranks.IsEmpty():
 		f.out.sendTo(c.Args[0], ptp.EventOK) // an empty set: nothing to do
 	default:
-		f.begin(ctx, info.Name, ranks, orderOf(c.ID), func(ctx context.Context, j *job) {
-			if strangers := ranks.Minus(f.all); !strangers.IsEmpty() {
-				j.error(ranks, ptp.BadTasks, fmt.Sprintf("%s: there are no tasks %v (the job has %v)", info.Name, strangers, f.all))
-				return
-			}
-			handlers[c.ID](ctx, j, args)
-		})
+		f.begin(ctx, info.Name, ranks, orderOf(c.ID), func(ctx context.Context, j *job) { j.handle(ctx, c.ID, args) })
+	}
+}
+
+// handle executes a command for the ranks of the job.
+func (j *job) handle(ctx context.Context, id ptp.Code, args arguments) {
+	if id == ptp.Evaluate || id == ptp.EvaluatePartial {
+		j.value = &answerName{}
+	}
+	strangers, long := j.ranks.Minus(j.all), args.tooLong()
+	switch {
+	case j.failed != nil && id == ptp.Terminate:
+		j.say(ptp.EventOK, j.ranks) // none runs; Eclipse sends QUIT only when all have ended
+	case j.failed != nil:
+		j.error(j.ranks, ptp.NoBackend, j.failed.Error())
+	case !strangers.IsEmpty():
+		j.error(j.ranks, ptp.BadTasks, fmt.Sprintf("%s: there are no tasks %v (the job has %v)", j.what, strangers, j.all))
+	case long > 0:
+		j.error(j.ranks, ptp.BadCommand, fmt.Sprintf("%s: an argument of %d bytes; there may be %d", j.what, long, maxText))
+	default:
+		handlers[id](ctx, j, args)
 	}
 }
 
@@ -181,15 +215,8 @@ func (f *front) start(ctx context.Context, c command) {
 	again := f.begun
 	f.begun = true
 	f.mu.Unlock()
-	switch {
-	case again:
-		f.reject(nobody, ptp.InProgress, "START SESSION comes once")
-		return
-	case len(c.Args) < len(ptp.Commands[ptp.Start].Args):
-		f.reject(nobody, ptp.BadCommand, "START SESSION needs a program, its directory and the working directory")
-		f.mu.Lock()
-		f.begun = false
-		f.mu.Unlock()
+	if again {
+		f.log.Warn("START SESSION comes once") // no answer: it names no ranks
 		return
 	}
 	f.begin(ctx, "START SESSION", everyone, moving, func(ctx context.Context, j *job) {
@@ -198,20 +225,27 @@ func (f *front) start(ctx context.Context, c command) {
 		case <-ctx.Done():
 			return
 		}
-		if f.failed != nil {
-			told := f.all
-			if told.IsEmpty() {
-				told = rank.Of(0)
-			}
-			j.error(told, ptp.NoBackend, f.failed.Error()) // Eclipse ends the session then, by QUIT
-			return
+		switch {
+		case f.failed != nil:
+			j.error(f.known(), ptp.NoBackend, f.failed.Error())
+		case len(c.Args) < len(ptp.Commands[ptp.Start].Args):
+			j.error(f.all, ptp.BadCommand, "START SESSION needs a program, its directory and the working directory")
+		default:
+			j.launch(ctx, jobOf(c.Args))
 		}
-		j.launch(ctx, jobOf(c.Args))
 	})
 }
 
-// jobOf reads the arguments of START SESSION. The ranks get terminals, as from the original SDM: what
-// they write appears while they are stepped.
+// known returns the ranks of the job as far as they are known: Eclipse must be told of an error for
+// all of them.
+func (f *front) known() rank.Set {
+	if f.all.IsEmpty() {
+		return rank.Of(0)
+	}
+	return f.all
+}
+
+// jobOf reads the arguments of START SESSION.
 func jobOf(args []string) protocol.Job {
 	for i, a := range args {
 		args[i] = ptp.Text(a)
@@ -274,31 +308,45 @@ func step(ctx context.Context, j *job, args arguments) {
 	}
 }
 
-// terminate kills ranks; for those that have ended the answer is OK too.
+// endWait bounds the wait for the end of ranks that were killed.
+const endWait = 5 * time.Second
+
+// terminate kills ranks; for those that have ended the answer is OK too. Eclipse ends the session at
+// the OK for the last rank, so the output of the ranks must have come before.
 func terminate(ctx context.Context, j *job, _ arguments) {
-	gone := j.ranks.Intersect(j.ended())
-	if !gone.IsEmpty() {
-		j.say(ptp.EventOK, gone)
+	var failed []protocol.Group
+	killed := j.ranks
+	for _, g := range j.ask(ctx, "kill", j.ranks.Minus(j.ended()), protocol.Args{}) {
+		if g.Kind != protocol.KindResult {
+			failed, killed = append(failed, g), killed.Minus(g.Ranks)
+		}
 	}
-	living := j.ranks.Minus(gone)
-	j.terminates(living, true)
-	for _, g := range j.look(ctx, "kill", living, protocol.Args{}, ptp.Unknown) {
-		j.say(ptp.EventOK, g.Ranks)
-		living = living.Minus(g.Ranks)
+	ending, cancel := context.WithTimeout(ctx, endWait)
+	defer cancel()
+	j.awaitEnd(ending, killed)
+	killed = killed.Union(j.ranks.Intersect(j.ended())) // the gdb of a lost rank cannot kill it
+	for _, g := range failed {
+		if g.Ranks = g.Ranks.Minus(killed); !g.Ranks.IsEmpty() {
+			j.fail(g, ptp.Unknown)
+		}
 	}
-	j.terminates(living, false)
+	j.noteTerminated(killed)
+	if !killed.IsEmpty() {
+		j.say(ptp.EventOK, killed)
+	}
 }
 
-// terminates records ranks that TERMINATE ends, or no longer those that it could not end. Java takes
-// its OK for their end; an EXIT behind it would add a second one.
-func (f *front) terminates(ranks rank.Set, on bool) {
+// noteTerminated notes that the front end regards ranks as ended.
+func (f *front) noteTerminated(ranks rank.Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if on {
-		f.terminated = f.terminated.Union(ranks)
-	} else {
-		f.terminated = f.terminated.Minus(ranks)
-	}
+	f.killed = f.killed.Union(ranks)
+}
+
+func (f *front) terminated() rank.Set {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.killed
 }
 
 // interrupt has no answer but the stop that it causes.

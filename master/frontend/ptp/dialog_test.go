@@ -191,8 +191,16 @@ func TestNoSession(t *testing.T) {
 	if got, want := s.next().String(), `112 0 ["4:0f" "5" "servers 0-3 of 4 never registered"]`; got != want {
 		t.Errorf("heard %s, want %s", got, want)
 	}
-	s.send(ptp.Quit) // as Eclipse does then
-	s.ends(nil)
+	s.send(ptp.StackDepth, "4:05")
+	if got, want := s.next().String(), `112 0 ["4:05" "5" "servers 0-3 of 4 never registered"]`; got != want {
+		t.Errorf("heard %s, want %s", got, want)
+	}
+	s.send(ptp.Terminate, "4:0f")
+	if got, want := s.next().String(), `111 0 ["4:0f"]`; got != want {
+		t.Errorf("heard %s, want %s", got, want)
+	}
+	s.send(ptp.Quit)
+	s.ends(missing)
 }
 
 // The end of the connection, or invalid data, ends Serve, also while the session is being built.

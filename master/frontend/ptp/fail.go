@@ -35,18 +35,36 @@ func (j *job) fail(g protocol.Group, failure ptp.ErrorCode) {
 		j.error(g.Ranks.Minus(running), ptp.NotRunning, fault.Error())
 	case protocol.FaultLaunch:
 		j.error(g.Ranks, ptp.NoDirectory, fault.Error())
-	default:
-		j.error(g.Ranks, failure, fault.Error())
+	default: // gdb says of a running rank only that it cannot read its memory or registers
+		running := j.in(g.Ranks, session.Running)
+		j.error(running, ptp.IsRunning, fault.Error())
+		j.error(g.Ranks.Minus(running), failure, fault.Error())
 	}
 }
 
+// error reports an error of ranks. For the value of an expression it is a value, the text of the
+// error: Eclipse drops the values of all ranks of the command if one of them has an ERROR.
 func (j *job) error(ranks rank.Set, code ptp.ErrorCode, text string) {
-	if !ranks.IsEmpty() {
+	switch {
+	case ranks.IsEmpty():
+	case j.value != nil:
+		v := ptp.TextValue(text[:min(len(text), maxErrorText)])
+		j.say(ptp.EventData, ranks, v.Format, v.Argument(), "", j.value.name)
+	default:
 		j.say(ptp.EventError, ranks, strconv.Itoa(int(code)), ptp.Latin1(text))
 	}
 }
 
-// reject reports an invalid command, before anything was done.
-func (f *front) reject(set string, code ptp.ErrorCode, text string) {
-	f.out.sendTo(set, ptp.EventError, strconv.Itoa(int(code)), ptp.Latin1(text))
+// maxErrorText bounds the text of an error that is sent as a value, in bytes; AIF permits 65535.
+const maxErrorText = 1000
+
+// reject answers an invalid command with an ERROR, before anything was done. A command without a set
+// gets no answer: Eclipse takes an ERROR to no ranks for the failure of the command that it waits
+// for.
+func (f *front) reject(c command, code ptp.ErrorCode, text string) {
+	if !c.hasSet() {
+		f.log.Warn("an invalid command", "err", text)
+		return
+	}
+	f.out.sendTo(c.Args[0], ptp.EventError, strconv.Itoa(int(code)), ptp.Latin1(text))
 }

@@ -25,23 +25,23 @@ type front struct {
 
 	jobs    sync.WaitGroup
 	waiting []*job // jobs that may not have ended; used by the loop
+	held    stops  // stops that have not been reported; used by the loop
 
-	mu         sync.Mutex
-	begun      bool // START SESSION has come
-	states     *session.States
-	changed    chan struct{} // closed and replaced when states changes
-	calls      map[protocol.RequestID]*call
-	breaks     breaks
-	partials   partials
-	terminated rank.Set // by TERMINATE
+	mu       sync.Mutex
+	begun    bool     // START SESSION has come
+	killed   rank.Set // ranks whose TERMINATE was answered with OK
+	states   *session.States
+	changed  chan struct{} // closed and replaced when states changes
+	calls    map[protocol.RequestID]*call
+	breaks   breaks
+	partials partials
 }
 
 func newFront(log *slog.Logger) *front {
-	f := &front{
+	return &front{
 		log: log, out: newQueue(), opened: make(chan struct{}), settled: make(chan struct{}, 1),
 		changed: make(chan struct{}), calls: map[protocol.RequestID]*call{},
 	}
-	return f
 }
 
 // feed updates the states of the ranks.
@@ -61,9 +61,19 @@ func (f *front) ended() rank.Set {
 
 // settle waits until all ranks of a set have stopped or ended.
 func (f *front) settle(ctx context.Context, ranks rank.Set) {
+	f.awaitStates(ctx, func(s *session.States) bool { return s.Settled(ranks) })
+}
+
+// awaitEnd waits until all ranks of a set have ended. Their output has been received then.
+func (f *front) awaitEnd(ctx context.Context, ranks rank.Set) {
+	f.awaitStates(ctx, func(s *session.States) bool { return ranks.Minus(s.Ended()).IsEmpty() })
+}
+
+// awaitStates waits until a condition holds for the states of the ranks, or ctx is done.
+func (f *front) awaitStates(ctx context.Context, holds func(*session.States) bool) {
 	for {
 		f.mu.Lock()
-		done, changed := f.states.Settled(ranks), f.changed
+		done, changed := holds(f.states), f.changed
 		f.mu.Unlock()
 		if done {
 			return

@@ -3,6 +3,7 @@
 package ptp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -24,8 +25,14 @@ type job struct {
 	what   string        // for messages
 	wait   time.Duration // for answers; 0 is the session's default
 	moves  bool          // it resumes or starts ranks
+	value  *answerName   // errors are sent as values; nil: as ERROR
 	done   chan struct{}
 	events []event
+}
+
+// answerName is the name of the variable in the answers of a command that asks for a value.
+type answerName struct {
+	name string // "" for EVALUATE EXPRESSION
 }
 
 // event is an event for the front end.
@@ -106,11 +113,22 @@ func (j *job) say(code ptp.Code, ranks rank.Set, args ...string) {
 	j.events = append(j.events, event{code, ranks, args})
 }
 
+// flush sends the events, errors last: Eclipse may drop results that come after an ERROR to the same
+// command.
 func (j *job) flush() {
+	slices.SortStableFunc(j.events, func(a, b event) int { return cmp.Compare(a.isError(), b.isError()) })
 	for _, s := range j.events {
 		j.out.send(s.code, s.ranks, s.args...)
 	}
 	j.events = nil
+}
+
+// isError is 1 for an ERROR, otherwise 0.
+func (e event) isError() int {
+	if e.code == ptp.EventError {
+		return 1
+	}
+	return 0
 }
 
 // ask makes a call of the session for ranks and waits for the answers: each rank is in one group. A

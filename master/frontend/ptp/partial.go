@@ -34,12 +34,14 @@ func (j *job) name(given, expr string) string {
 	for i := range j.partials.known {
 		if p := &j.partials.known[i]; p.name == given {
 			p.ranks, p.expr = p.ranks.Union(j.ranks), expr
+			j.value = &answerName{given}
 			return given
 		}
 	}
 	j.partials.last++
 	p := partial{name: "var" + strconv.Itoa(j.partials.last), expr: expr, ranks: j.ranks}
 	j.partials.known = append(j.partials.known, p)
+	j.value = &answerName{p.name}
 	return p.name
 }
 

@@ -27,10 +27,11 @@ type queue struct {
 	more    *sync.Cond
 	tasks   int // of the job
 	packets []ptp.Packet
-	bytes   int  // of packets, approximately
-	held    bool // OUTPUT waits, see hold
+	bytes   int // of packets, approximately
 	busy    bool
 	over    bool
+	held    bool         // output is kept until resume
+	kept    []ptp.Packet // output, while held
 	idle    *sync.Cond
 }
 
@@ -60,21 +61,41 @@ func (q *queue) sendTo(set string, code ptp.Code, args ...string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	p := ptp.Packet{ID: code, Args: append([]string{set}, args...)}
-	if q.over || q.joined(p) {
+	to := &q.packets
+	if q.held && code == ptp.EventOutput {
+		to = &q.kept
+	}
+	if q.over || q.joined(*to, p) {
 		return
 	}
-	q.packets = append(q.packets, p)
+	*to = append(*to, p)
 	q.bytes += cost(p)
 	q.more.Signal()
 }
 
-// joined appends output to the last packet, if that is output of the same ranks: many lines become
-// one event.
-func (q *queue) joined(p ptp.Packet) bool {
-	if p.ID != ptp.EventOutput || len(q.packets) == 0 {
+// hold keeps output until resume. It counts as queued, so that a flood of it blocks the program.
+func (q *queue) hold() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.held = true
+}
+
+// resume queues the output that was kept.
+func (q *queue) resume() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.packets = append(q.packets, q.kept...)
+	q.kept, q.held = nil, false
+	q.more.Signal()
+}
+
+// joined appends output to the last of some packets, if that is output of the same ranks: many lines
+// become one event.
+func (q *queue) joined(packets []ptp.Packet, p ptp.Packet) bool {
+	if p.ID != ptp.EventOutput || len(packets) == 0 {
 		return false
 	}
-	last := &q.packets[len(q.packets)-1]
+	last := &packets[len(packets)-1]
 	if last.ID != p.ID || last.Args[0] != p.Args[0] || len(last.Args[1])+len(p.Args[1]) > outputBytes {
 		return false
 	}
@@ -91,14 +112,6 @@ func cost(p ptp.Packet) int {
 	return n
 }
 
-// hold keeps OUTPUT back: Eclipse has too many events in its queue. It ends the session at 5,000.
-func (q *queue) hold(on bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.held = on
-	q.more.Signal()
-}
-
 func (q *queue) isFull() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -109,7 +122,7 @@ func (q *queue) isFull() bool {
 func (q *queue) end() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.over, q.packets, q.bytes, q.held = true, nil, 0, false
+	q.over, q.packets, q.kept, q.bytes = true, nil, nil, 0
 	q.more.Signal()
 	q.idle.Broadcast()
 }
@@ -117,9 +130,10 @@ func (q *queue) end() {
 // flushWait bounds the sending of the rest when a session ends.
 const flushWait = 5 * time.Second
 
-// flush waits until all has been sent, the connection is broken, or flushWait is over.
+// flush waits until all has been sent, the connection is broken, or flushWait is over. Output is no
+// longer held.
 func (q *queue) flush(broken <-chan error) {
-	q.hold(false)
+	q.resume()
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
@@ -168,29 +182,13 @@ func (q *queue) take() []ptp.Packet {
 	defer q.mu.Unlock()
 	q.busy = false
 	q.idle.Broadcast()
-	batch, rest := q.sendable()
-	for len(batch) == 0 && !q.over {
+	for len(q.packets) == 0 && !q.over {
 		q.more.Wait()
-		batch, rest = q.sendable()
 	}
-	q.packets, q.bytes, q.busy = rest, 0, true
-	for _, p := range rest {
+	batch := q.packets
+	q.packets, q.bytes, q.busy = nil, 0, true
+	for _, p := range q.kept {
 		q.bytes += cost(p)
 	}
 	return batch
-}
-
-// sendable divides the packets into those that may be sent now, and output that is held.
-func (q *queue) sendable() (batch, rest []ptp.Packet) {
-	if !q.held {
-		return q.packets, nil
-	}
-	for _, p := range q.packets {
-		if p.ID == ptp.EventOutput {
-			rest = append(rest, p)
-		} else {
-			batch = append(batch, p)
-		}
-	}
-	return batch, rest
 }

@@ -23,8 +23,10 @@ var ErrGone = errors.New("the front end is gone")
 type Open func(ctx context.Context) (session.Session, session.Report, error)
 
 // Serve serves a session to the front end of a connection, until QUIT (nil), the front end has gone
-// (ErrGone), or ctx is done. It builds the session at once, without a request; why it cannot be built
-// is the answer to START SESSION. It closes the connection; the caller closes the session.
+// (ErrGone), or ctx is done. It builds the session at once, without a request. If the session cannot
+// be built, the front end is told so in the answer to START SESSION, and the connection stays until
+// QUIT: Eclipse waits for commands without limit if the connection ends earlier. The error of Serve
+// is that of open then. It closes the connection; the caller closes the session.
 //
 // Goroutines: Serve itself processes commands and events, in order; one reads, one writes, one
 // opens the session, and each job (job.go) has one. All have ended when Serve returns.
@@ -67,7 +69,7 @@ func (f *front) drive(ctx context.Context, in <-chan command, broken <-chan erro
 		case c := <-commands:
 			if f.obey(ctx, c) {
 				f.out.flush(broken) // sends earlier events
-				return nil
+				return f.failure()
 			}
 		case <-opened:
 			if opened = nil; f.failed == nil {
@@ -78,6 +80,8 @@ func (f *front) drive(ctx context.Context, in <-chan command, broken <-chan erro
 				return errors.New("the session has ended")
 			}
 			f.guard("", func() { f.event(ctx, e) })
+		case <-f.held.due:
+			f.guard("", func() { f.reportStops(ctx) })
 		case <-f.out.room:
 		case <-f.settled:
 		case err := <-broken:
@@ -88,10 +92,20 @@ func (f *front) drive(ctx context.Context, in <-chan command, broken <-chan erro
 	}
 }
 
+// failure returns why there is no session; nil if there is one, or if it is not known yet.
+func (f *front) failure() error {
+	select {
+	case <-f.opened:
+		return f.failed
+	default:
+		return nil
+	}
+}
+
 // obey processes a command; quit tells that it is the last one.
 func (f *front) obey(ctx context.Context, c command) (quit bool) {
 	if bad := f.guard("", func() { quit = f.command(ctx, c) }); bad != nil {
-		f.reject(c.set(), ptp.Unknown, bad.Error())
+		f.reject(c, ptp.Unknown, bad.Error())
 	}
 	return quit
 }

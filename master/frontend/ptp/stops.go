@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"time"
 
 	"sdm/protocol"
 	"sdm/protocol/ptp"
@@ -24,19 +25,65 @@ func (f *front) stopped(ctx context.Context, g protocol.Group) {
 	if stop.Reason == "entry" {
 		return
 	}
-	f.begin(ctx, "stop", g.Ranks, inTurn, func(ctx context.Context, j *job) { j.suspend(ctx, g, stop) })
+	f.held.list = append(f.held.list, rankStop{g, stop})
+	f.mu.Lock()
+	all := f.states.Settled(f.held.moved)
+	f.mu.Unlock()
+	switch {
+	case all:
+		f.reportStops(ctx)
+	case f.held.due == nil:
+		f.held.due = time.After(stopHold)
+	}
 }
 
-func (j *job) suspend(ctx context.Context, g protocol.Group, stop protocol.Stop) {
+// stopHold is how long a stop waits for those of the other ranks of the last GO or STEP, to be
+// reported with them in one event. The gdbs of a node stop one after the other. The original holds
+// stops for 100 ms on each level of its tree.
+const stopHold = 40 * time.Millisecond
+
+// stops are stops that are held to be reported together.
+type stops struct {
+	moved rank.Set // ranks of the last GO or STEP
+	list  []rankStop
+	due   <-chan time.Time // nil: none is held
+}
+
+// rankStop is a stop of some ranks.
+type rankStop struct {
+	protocol.Group
+	stop protocol.Stop
+}
+
+// reportStops reports the stops that are held. The loop calls it when they are due, and before
+// commands and ends of ranks, which must not overtake stops.
+func (f *front) reportStops(ctx context.Context) {
+	list := f.held.list
+	f.held.list, f.held.due = nil, nil
+	if len(list) == 0 {
+		return
+	}
+	var ranks rank.Set
+	for _, s := range list {
+		ranks = ranks.Union(s.Ranks)
+	}
+	f.begin(ctx, "stop", ranks, inTurn, func(ctx context.Context, j *job) {
+		depths, changed := j.depths(ctx, ranks), j.changesOf(ctx, ranks)
+		for _, s := range list {
+			j.suspend(s.Group, s.stop, depths, changed)
+		}
+	})
+}
+
+func (j *job) suspend(g protocol.Group, stop protocol.Stop, depths []depthOf, changed changes) {
 	thread := cellsOf(g, "thread", "1")
 	signal := stop.Reason == "signal-received" || stop.Reason == "interrupted"
 	if stop.Reason == "interrupted" {
 		stop.Signal, stop.Meaning = "SIGINT", "Interrupt"
 	}
 	thread = thread.by(cellsOf(g, "addr", ""))
-	changed := j.changesOf(ctx, g.Ranks)
-	for _, d := range j.depths(ctx, g.Ranks) {
-		for _, cell := range thread.in(d.ranks) {
+	for _, d := range depths {
+		for _, cell := range thread.in(d.ranks.Intersect(g.Ranks)) {
 			id, addr, _ := strings.Cut(cell.value, " ")
 			frames := frameArgs(stop.Frame, addr)
 			tail := append([]string{id, strconv.Itoa(d.depth)}, changed.names(cell.ranks)...)
@@ -97,15 +144,11 @@ func (f *front) gone(ctx context.Context, g protocol.Group) {
 		_ = json.Unmarshal(g.Body, &m)
 		args = append([]string{ptp.ExitSignal}, signalArgs(protocol.SignalInfo{Signal: "LOST", Meaning: m.Cause})...)
 	}
+	f.reportStops(ctx)
 	f.begin(ctx, "end", g.Ranks, inTurn, func(_ context.Context, j *job) {
-		if ranks := g.Ranks.Minus(f.endedByTerminate()); !ranks.IsEmpty() {
-			j.say(ptp.EventExit, ranks, args...)
+		// Eclipse has ended terminated ranks at the OK, and takes another event for a stray one.
+		if left := g.Ranks.Minus(j.terminated()); !left.IsEmpty() {
+			j.say(ptp.EventExit, left, args...)
 		}
 	})
-}
-
-func (f *front) endedByTerminate() rank.Set {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.terminated
 }
