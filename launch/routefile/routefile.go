@@ -165,12 +165,19 @@ func Read(path string) (protocol.RouteTable, error) {
 	return table, nil
 }
 
-// Await reads a file that may not be complete yet, because the programs that need it are started
-// before it is written. The error of Read is returned when wait is over.
+// retryPause is the time between two attempts of Await to read the file.
+const retryPause = 50 * time.Millisecond
+
+// Await reads a file that may not exist or not be complete yet: a script writes it, line by line,
+// while master and servers start. wait bounds the attempts; 0 is without limit.
 func Await(ctx context.Context, path string, wait time.Duration) (protocol.RouteTable, error) {
-	late := time.NewTimer(wait)
-	defer late.Stop()
-	again := time.NewTicker(50 * time.Millisecond)
+	var late <-chan time.Time
+	if wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		late = timer.C
+	}
+	again := time.NewTicker(retryPause)
 	defer again.Stop()
 	for {
 		table, err := Read(path)
@@ -179,7 +186,7 @@ func Await(ctx context.Context, path string, wait time.Duration) (protocol.Route
 		}
 		select {
 		case <-again.C:
-		case <-late.C:
+		case <-late:
 			return table, fmt.Errorf("%w (after %v)", err, wait)
 		case <-ctx.Done():
 			return table, ctx.Err()
