@@ -55,6 +55,7 @@ type decoded struct {
 	inner   []decoded
 	count   int
 	element string // format of the elements of an array
+	broken  bool   // a null pointer to a structure
 }
 
 // value reads the next type from the format, and its value from the data.
@@ -98,10 +99,22 @@ func (d *decoder) value() decoded {
 		d.array(&v)
 	case '^':
 		d.pointer(&v)
+	case '&':
+		d.opaque()
 	default: // an unknown type: the rest of the format is dropped
 		d.format, v.text = "", "NOT SUPPORTED"
 	}
 	return v
+}
+
+// opaque takes the data up to a zero byte, and its format up to "/" and one type behind each comma.
+func (d *decoder) opaque() {
+	for d.at < len(d.data) && d.data[d.at] != 0 {
+		d.at++
+	}
+	d.at = min(d.at+1, len(d.data))
+	d.upto("/")
+	d.format = afterType(d.format)
 }
 
 func (d *decoder) skip(n int) {
@@ -236,7 +249,7 @@ func (d *decoder) enumeration(unknown bool) string {
 	if len(b) >= 4 {
 		v = int(bigEndian(b[:4]))
 	}
-	if i := slices.Index(values, v); i >= 0 {
+	if i := slices.Index(values, v); i >= 0 && !unknown {
 		return names[i]
 	}
 	return ""
@@ -292,8 +305,10 @@ func (d *decoder) pointer(v *decoded) {
 		v.inner = []decoded{d.value()}
 		return
 	}
+	kind := d.format[:min(len(d.format), 1)]
 	d.format = afterType(d.format)
 	v.inner = []decoded{{kind: 'v', unknown: true}}
+	v.broken = !v.unknown && strings.ContainsAny(kind, "{(")
 }
 
 // view shows a value. Elements of an array are read where the cursor stands now.
@@ -311,14 +326,17 @@ func (d *decoder) view(v decoded, outermost bool) string {
 		return d.viewElements(v)
 	case '^':
 		if v.unknown {
-			return v.text
+			throw("ClassCastException: an unknown pointer")
+		}
+		if v.broken {
+			throw("ClassCastException: the target of a null pointer")
 		}
 		if target := v.inner[0]; target.kind != 'v' {
 			return v.text + " " + d.view(target, outermost)
 		}
 		return v.text
 	}
-	if v.unknown && strings.ContainsRune("ifcsp<", rune(v.kind)) {
+	if v.unknown && strings.ContainsRune("ifcsp", rune(v.kind)) {
 		throw("ClassCastException: an unknown value of type %c", v.kind)
 	}
 	return v.text

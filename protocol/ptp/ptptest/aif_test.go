@@ -48,6 +48,8 @@ func TestShow(t *testing.T) {
 		{"pa8", "000000000040113600046D61696E", "main"},
 		{"{s|x=s,y=is4;;;}", "00023F3F0000002A", "{x=?? y=42}"},
 		{"{p|;;;}", "00", "{}"},
+		{"<a|A=0>is4", "", ""},
+		{"{s|f=&is4,is4/is4,y=is4;;;}", "0102000000002A", "{f= y=42}"},
 	} {
 		if got, err := ptptest.Show(c.format, c.data); err != nil || got != c.want {
 			t.Errorf("%s %s: %q, %v; want %q", c.format, c.data, got, err, c.want)
@@ -64,15 +66,11 @@ func TestShowThrows(t *testing.T) {
 		{"is4", "", "ClassCastException"},
 		{"{s|x=?0?,y=is4;;;}", "0000002A", "the format is at its end"},
 		{"is4", "0000", "BufferUnderflowException"},
-		{"^a8{s|x=is4;;;}", "", ""},
+		{"^a8{s|x=is4;;;}", "", "ClassCastException"},
+		{"^a8{s|x=is4;;;}", "00", "ClassCastException"},
+		{"^a8is4", "", "ClassCastException"},
 	} {
 		got, err := ptptest.Show(c.format, c.data)
-		if c.want == "" {
-			if err != nil {
-				t.Errorf("%s %s: %v", c.format, c.data, err)
-			}
-			continue
-		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %s: %q, %v; want %s", c.format, c.data, got, err, c.want)
 		}
