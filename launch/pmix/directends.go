@@ -1,0 +1,147 @@
+// Events and ends of the jobs of a Direct.
+
+package pmix
+
+import (
+	"context"
+	"errors"
+)
+
+// note takes an event. The reader of the Conn calls it.
+func (d *Direct) note(m Message) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch m.Event {
+	case ReadyForDebug:
+		if v, found := Find(m.Info, Nspace); !found || d.jobs[ofRanks] == "" || v.Text == d.jobs[ofRanks] {
+			d.ready = true
+		}
+	case JobEnd:
+		d.ends[affected(m)] = exitOf(m)
+	case LostConnection:
+		d.lost = true
+	}
+	close(d.changed)
+	d.changed = make(chan struct{})
+}
+
+// affected returns the namespace that an event is about.
+func affected(m Message) string {
+	if v, found := Find(m.Info, AffectedProc); found && v.Proc != nil {
+		return v.Proc.Nspace
+	}
+	if v, found := Find(m.Info, Nspace); found {
+		return v.Text
+	}
+	if m.Source != nil {
+		return m.Source.Nspace
+	}
+	return ""
+}
+
+// exitOf returns the exit code of an ended job: PRRTE 5 has it in pmix.exit.code, PRRTE 3 in
+// pmix.job.term.status, where PRRTE 5 has a status below 0.
+func exitOf(m Message) int {
+	if v, found := Find(m.Info, ExitCode); found {
+		return int(v.Number)
+	}
+	v, _ := Find(m.Info, JobTermStatus)
+	if v.Number < 0 {
+		return 1
+	}
+	return int(v.Number)
+}
+
+// next returns a channel that is closed at the next event.
+func (d *Direct) next() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.changed
+}
+
+func (d *Direct) job(role int) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.jobs[role]
+}
+
+// Ending says how a job of a Direct has ended.
+type Ending struct {
+	Namespace string
+	Daemons   bool // it is that of the daemons
+	Code      int  // exit code; 128 plus the signal if a signal has ended a rank
+}
+
+// Ended waits until the jobs that were started have ended, and returns how. The error says why
+// they cannot be observed any more.
+func (d *Direct) Ended(ctx context.Context) ([]Ending, error) {
+	for {
+		changed := d.next()
+		endings, all := d.endings()
+		if all {
+			return endings, nil
+		}
+		d.mu.Lock()
+		lost := d.lost
+		d.mu.Unlock()
+		if lost {
+			return endings, errLost
+		}
+		select {
+		case <-changed:
+		case <-d.helper.Done():
+			return endings, d.helper.explained(errClosed)
+		case <-ctx.Done():
+			return endings, context.Cause(ctx)
+		}
+	}
+}
+
+// endings returns the jobs that have ended, and whether these are all.
+func (d *Direct) endings() (endings []Ending, all bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all = true
+	for role, name := range d.jobs {
+		if code, ended := d.ends[name]; ended && name != "" {
+			endings = append(endings, Ending{name, role == ofDaemons, code})
+		} else if name != "" {
+			all = false
+		}
+	}
+	return endings, all
+}
+
+// End implements launch.Launcher. What has not ended is killed.
+func (d *Direct) End(ctx context.Context) error {
+	if d.helper == nil {
+		return nil
+	}
+	defer d.helper.End(ctx)
+	var errs []error
+	for role := range d.jobs {
+		errs = append(errs, d.kill(ctx, role))
+	}
+	if errors.Join(errs...) != nil {
+		return errors.Join(errs...)
+	}
+	_, err := d.Ended(ctx)
+	return err
+}
+
+func (d *Direct) kill(ctx context.Context, role int) error {
+	d.mu.Lock()
+	name := d.jobs[role]
+	_, ended := d.ends[name]
+	over := name == "" || ended || d.lost
+	d.mu.Unlock()
+	if over {
+		return nil
+	}
+	_, err := d.helper.Call(ctx, Request{Call: CallControl, Targets: []Proc{All(name)}, Info: []Info{True(ControlKill)}})
+	var f *Failure
+	if errors.As(err, &f) && f.Code == ErrNotFound {
+		return nil // it has ended meanwhile
+	}
+	return err
+}
