@@ -146,12 +146,10 @@ var scalarWords = map[string]bool{
 	"float": true, "double": true, "_Bool": true, "bool": true, "void": true, "__int128": true,
 }
 
-// fortranWords begin types of Fortran: "character*8" is no pointer.
-var fortranWords = map[string]bool{"character": true, "integer": true, "real": true, "logical": true, "Type": true}
-
 func (p *typeParser) scalar(first string) (*ptp.Type, error) {
 	if !scalarWords[first] {
-		if first == "class" || fortranWords[first] || p.peek() == "::" || p.peek() == "<" {
+		if first == "class" || first == "character" && p.peek() == "*" || // Fortran: character*8 is no pointer
+			p.peek() == "::" || p.peek() == "<" {
 			return nil, errType
 		}
 		if first == "complex" {
