@@ -13,7 +13,7 @@
 // command goes to the children that have some of its ranks and to the vertex's own
 // back end. Answers are merged (package aggregate) and go up when all have arrived
 // or the wait is over. Pending events and output go up before any answer, so that
-// whoever receives an answer of a rank has received all earlier events of that
+// the receiver of an answer of a rank has received all earlier events of that
 // rank.
 //
 // When a server is lost, only its own ranks are lost. Its parent adopts its

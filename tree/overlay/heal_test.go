@@ -55,7 +55,7 @@ func TestDialOfADeadServer(t *testing.T) {
 	}
 }
 
-// The Hello has the epoch of the dial options, whoever dials.
+// The Hello has the epoch of the dial options, whichever side dials.
 func TestEpochOfAnErrand(t *testing.T) {
 	key := NewSecret()
 	epoch := uint64(5)

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Secret is the shared key of a session. Whoever knows it may run code as the user.
+// Secret is the shared key of a session. Its knowledge permits to run code as the user.
 type Secret [32]byte
 
 // NewSecret returns a random secret.

@@ -25,8 +25,8 @@ const maxNonces = 8192
 // with the same key. A token is sent in the clear, as the name of the application
 // protocol (ALPN), in the first packet of TLS, so a listener sends unauthenticated
 // peers nothing and computes no signature for them. Each token is valid for one
-// connection to a listener: it proves only that its maker knows the secret, and
-// whoever records one must not be able to use it again.
+// connection to a listener: it proves only that its maker knows the secret, and a
+// recorded one must not be usable again.
 type tokens struct {
 	key []byte
 
