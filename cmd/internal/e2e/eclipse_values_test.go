@@ -33,6 +33,7 @@ func TestEclipseValues(t *testing.T) {
 		"matrix":    "[[1 2] [3 4]]",
 		"text":      "hé", "nothing": "", "broken": "<error: Cannot access memory at address 0x1>",
 		"words": "[one two]", "mixed": "[1 18446744073709551615]",
+		"large": "{before=[0 - 20000] key=42}", "table": "[{before=[0 - 20000] key=7} {before=[0 - 20000] key=8} {before=[0 - 20000] key=9}]",
 		"empty": "0x0000000000000000", "person.age + 1": "37", "person.name": "['A' 'd' 'a' 0 0 0 0 0]",
 		"sizeof(int)": "4", "*((many)+100)@3": "[4711 0 0]",
 	} {

@@ -53,15 +53,24 @@ type valuer struct {
 const (
 	// mostResolved bounds the names of types that are looked up for one value.
 	mostResolved = 64
-	// mostData bounds the bytes that are read of a value; arrays are truncated to it.
+	// mostData bounds the bytes that are read of an array that is evaluated as a whole; it is
+	// truncated to that, but not below a page.
 	mostData = 32 << 10
+	// pageOfArray is how many elements of an array Eclipse asks for at once.
+	pageOfArray = 100
+	// mostWhole bounds the bytes that are read of any other value. A larger one is sent as text.
+	mostWhole = 1 << 20
 )
 
-// values returns the values of an expression; follow adds the targets of pointers. It asks for the
-// type first.
+// values returns the values of an expression; follow adds the targets of pointers. Name, size and
+// members of the type are asked for together, then the value.
 func (v *valuer) values(ctx context.Context, expr string, ranks rank.Set, follow bool) []value {
+	whatis := v.post(ctx, "whatis", ranks, protocol.Args{Expr: expr})
+	size := v.post(ctx, "print", ranks, protocol.Args{Expr: "sizeof(" + expr + ")", Limit: everyValue})
+	members := v.post(ctx, "ptype", ranks, protocol.Args{Expr: expr, Format: "o"})
+	sizes, layouts := sizesOf(size.answers(ctx)), members.answers(ctx)
 	var out []value
-	for _, g := range v.ask(ctx, "whatis", ranks, protocol.Args{Expr: expr}) {
+	for _, g := range whatis.answers(ctx) {
 		var body textBody
 		if g.Kind != protocol.KindResult {
 			out = append(out, failed(g))
@@ -70,7 +79,7 @@ func (v *valuer) values(ctx context.Context, expr string, ranks rank.Set, follow
 		if !v.bodyIs(g, &body) {
 			continue
 		}
-		for _, t := range v.types(ctx, expr, g.Ranks) {
+		for _, t := range v.types(ctx, g.Ranks, sizes, layouts) {
 			found := v.of(ctx, expr, t, follow)
 			for i := range found {
 				found[i].name = typeText(body.Text)
@@ -105,14 +114,18 @@ type typed struct {
 	of    *ptp.Type
 }
 
-func (v *valuer) types(ctx context.Context, expr string, ranks rank.Set) []typed {
+// types returns the types of some ranks, from their sizes and from the answers to ptype.
+func (v *valuer) types(ctx context.Context, ranks rank.Set, sizes map[int]rank.Set, layouts []protocol.Group) []typed {
 	var out []typed
-	for size, same := range v.sizes(ctx, expr, ranks) {
-		for _, g := range v.ask(ctx, "ptype", same, protocol.Args{Expr: expr, Format: "o"}) {
+	for size, same := range sizes {
+		for _, g := range layouts {
 			var body textBody
-			found := typed{ranks: g.Ranks}
+			found := typed{ranks: g.Ranks.Intersect(same).Intersect(ranks)}
+			if found.ranks.IsEmpty() {
+				continue
+			}
 			if g.Kind == protocol.KindResult && v.bodyIs(g, &body) {
-				found.of = v.read(ctx, body.Text, size, g.Ranks)
+				found.of = v.read(ctx, body.Text, size, found.ranks)
 			}
 			out = append(out, found)
 		}
@@ -132,10 +145,10 @@ func (v *valuer) read(ctx context.Context, text string, size int, ranks rank.Set
 	return nil
 }
 
-// sizes returns the size of the expression in bytes with its ranks; 0 if gdb does not know it.
-func (v *valuer) sizes(ctx context.Context, expr string, ranks rank.Set) map[int]rank.Set {
+// sizesOf returns sizes in bytes with their ranks; 0 if gdb does not know it.
+func sizesOf(answers []protocol.Group) map[int]rank.Set {
 	found := map[int]rank.Set{}
-	for _, g := range v.ask(ctx, "print", ranks, protocol.Args{Expr: "sizeof(" + expr + ")", Limit: everyValue}) {
+	for _, g := range answers {
 		for _, c := range cellsOf(g, "value", "0") {
 			n, err := strconv.Atoi(c.value)
 			if err != nil {
@@ -244,10 +257,10 @@ func (v *valuer) targets(ctx context.Context, expr string, ranks rank.Set) []val
 func (v *valuer) memory(ctx context.Context, expr string, t typed) []value {
 	cut := *t.of
 	if cut.Kind == ptp.Array && cut.Size > mostData {
-		cut.Count = max(mostData/cut.Elem.Size, 1)
+		cut.Count = min(cut.Count, max(mostData/cut.Elem.Size, pageOfArray))
 		cut.Size = cut.Count * cut.Elem.Size
 	}
-	if cut.Size > mostData || !v.littleEndian(ctx, t.ranks) {
+	if cut.Size > mostWhole || !v.littleEndian(ctx, t.ranks) {
 		return v.text(ctx, expr, t.ranks)
 	}
 	if cut.Size == 0 {
@@ -255,20 +268,15 @@ func (v *valuer) memory(ctx context.Context, expr string, t typed) []value {
 	}
 	var out []value
 	rest := t.ranks
-	for _, g := range v.ask(ctx, "memory read", t.ranks, protocol.Args{Expr: "&(" + expr + ")", Count: cut.Size, Limit: everyValue}) {
-		if g.Kind != protocol.KindResult {
-			continue // it is in registers, or computed: use print
+	for _, c := range v.bytes(ctx, expr, t.ranks, cut.Size) {
+		mem, err := hex.DecodeString(strings.ReplaceAll(c.value, " ", ""))
+		if err != nil || len(mem) == 0 {
+			continue
 		}
-		for _, c := range cellsOf(g, "data", "") {
-			mem, err := hex.DecodeString(c.value)
-			if err != nil || len(mem) == 0 {
-				continue
-			}
-			for _, t := range v.textsAt(ctx, c.ranks, cut.Pointers(mem)) {
-				if is, err := cut.Encode(mem, t.text); err == nil {
-					out = append(out, value{ranks: t.ranks, is: is})
-					rest = rest.Minus(t.ranks)
-				}
+		for _, t := range v.textsAt(ctx, c.ranks, cut.Pointers(mem)) {
+			if is, err := cut.Encode(mem, t.text); err == nil {
+				out = append(out, value{ranks: t.ranks, is: is})
+				rest = rest.Minus(t.ranks)
 			}
 		}
 	}
@@ -276,4 +284,29 @@ func (v *valuer) memory(ctx context.Context, expr string, t typed) []value {
 		out = append(out, v.text(ctx, expr, rest)...)
 	}
 	return out
+}
+
+// bytes reads the memory of an expression, in hexadecimal, in pieces that are asked for together. Ranks
+// whose value is in registers, or computed, are not in the result.
+func (v *valuer) bytes(ctx context.Context, expr string, ranks rank.Set, size int) cells {
+	var pieces []pending
+	for at := 0; at < size; at += mostMemory {
+		asked := protocol.Args{Expr: bytesAt("&("+expr+")", at), Count: min(mostMemory, size-at), Limit: everyValue}
+		pieces = append(pieces, v.post(ctx, "memory read", ranks, asked))
+	}
+	var all cells
+	for i, piece := range pieces {
+		var these cells
+		for _, g := range piece.answers(ctx) {
+			if g.Kind == protocol.KindResult {
+				these = append(these, cellsOf(g, "data", "")...)
+			}
+		}
+		if i == 0 {
+			all = these
+		} else {
+			all = all.by(these)
+		}
+	}
+	return all
 }

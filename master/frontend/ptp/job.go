@@ -134,18 +134,38 @@ func (e event) isError() int {
 // ask makes a call of the session for ranks and waits for the answers: each rank is in one group. A
 // refusal by the session is the answer of all.
 func (j *job) ask(ctx context.Context, name string, ranks rank.Set, args protocol.Args) []protocol.Group {
-	if ranks.IsEmpty() {
+	return j.post(ctx, name, ranks, args).answers(ctx)
+}
+
+// pending is a call whose answers have not been taken.
+type pending struct {
+	ranks rank.Set
+	call  *call
+	err   error // why the session has refused it
+}
+
+// post makes a call without waiting: several share one way through the tree.
+func (j *job) post(ctx context.Context, name string, ranks rank.Set, args protocol.Args) pending {
+	p := pending{ranks: ranks}
+	if !ranks.IsEmpty() {
+		p.call, p.err = j.do(ctx, session.Call{Command: name, Ranks: ranks.String(), Wait: j.wait, Args: args})
+	}
+	return p
+}
+
+// answers waits for the answers; see ask.
+func (p pending) answers(ctx context.Context) []protocol.Group {
+	switch {
+	case p.err != nil:
+		return []protocol.Group{faultOf(p.ranks, p.err)}
+	case p.call == nil:
 		return nil
 	}
-	c, err := j.do(ctx, session.Call{Command: name, Ranks: ranks.String(), Wait: j.wait, Args: args})
-	if err != nil {
-		return []protocol.Group{faultOf(ranks, err)}
-	}
 	select {
-	case <-c.done:
-		return c.groups
+	case <-p.call.done:
+		return p.call.groups
 	case <-ctx.Done():
-		return []protocol.Group{faultOf(ranks, ctx.Err())}
+		return []protocol.Group{faultOf(p.ranks, ctx.Err())}
 	}
 }
 
