@@ -20,6 +20,9 @@ type Command struct {
 type Args struct {
 	// expression of print and others; register names of info registers
 	Expr string `json:"expr,omitempty"`
+	// print, whatis, ptype, memory read: the language in which gdb reads the
+	// expression, as that of set language; "" is the language of the frame
+	Language string `json:"language,omitempty"`
 	// break, until, list: FILE:LINE, FUNCTION, *ADDRESS, LINE
 	Location string `json:"location,omitempty"`
 	// break

@@ -25,6 +25,7 @@ const (
 	Struct
 	Union
 	CharPointer // a null-terminated string; its data contain the text
+	FixedText   // characters of Fortran: text of Size bytes
 	TextKind    // text printed by the debugger, for all other types
 )
 

@@ -103,10 +103,15 @@ func (m *Machine) Selected(q *request.Request) request.Selection {
 	return s
 }
 
-// At returns arguments that name that thread and frame to gdb.
+// At returns arguments that name that thread and frame to gdb, and the language of the request, if it
+// has one (GDB manual, GDB/MI Context management).
 func (m *Machine) At(q *request.Request) []string {
 	s := m.Selected(q)
-	return []string{"--thread", m.GDBThread(s.Thread), "--frame", strconv.Itoa(s.Frame)}
+	at := []string{"--thread", m.GDBThread(s.Thread), "--frame", strconv.Itoa(s.Frame)}
+	if q.Args.Language != "" {
+		at = append(at, "--language", q.Args.Language)
+	}
+	return at
 }
 
 // here returns arguments that name the rank, for commands about a whole program

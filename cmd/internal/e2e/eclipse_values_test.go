@@ -122,3 +122,33 @@ func (p *platform) output() string {
 	}
 	return text
 }
+
+// TestEclipseFortran reads values of Fortran. Eclipse writes members and elements as C does, and asks
+// for main, which is not the program unit.
+func TestEclipseFortran(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	p := s.eclipse(program("aif90"))
+	p.ask(ptp.EventBreak, ptp.FuncBreak, four, "1", "0", "0", "", "main", "", "0", "0")
+	p.ask(ptp.EventOK, ptp.Go, four)
+	p.await(ptp.EventSuspend, four)
+	for _, frames := range p.ask(ptp.EventFrames, ptp.ListFrames, four, "0", "0") {
+		if frames.Args[3] != "aif.f90" {
+			t.Errorf("stopped in %v", frames)
+		}
+	}
+	p.ask(ptp.EventBreak, ptp.LineBreak, four, "2", "0", "0", "aif.f90", strconv.Itoa(lineOf(t, "aif.f90", "stops here")), "", "0", "0")
+	p.ask(ptp.EventOK, ptp.Go, four)
+	p.await(ptp.EventSuspend, four)
+	const point = "{x=0.5 tag=[0 - 3] on=true name=abc   z={re=3 im=4}}"
+	for expr, want := range map[string]string{
+		"p": point, "many": "[" + point + " " + point + "]", "(p).tag": "[7 8 9]", "((p).tag)[1]": "8", "((many)[1]).x": "0.5", "((grid)[1])[2]": "6", "p%x": "0.5", "(p).x": "0.5",
+		"grid": "[[1 2 3] [4 5 6]]", "short": "-3", "yes": "true", "word": "hello   ", "c": "{re=1 im=2}", "line": "[1.5 2.5 3.5]",
+		"*((line)+1)@2": "[2.5 3.5]", "(p).name": "abc  ",
+	} {
+		if got := p.shown(ptp.Evaluate, expr); got != want {
+			t.Errorf("%s: %q, want %q", expr, got, want)
+		}
+	}
+	p.quit()
+}

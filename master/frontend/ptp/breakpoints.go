@@ -97,7 +97,31 @@ func setBreak(ctx context.Context, j *job, args arguments) {
 	}
 	asked := protocol.Args{Location: location, Condition: threadCondition(args[5], thread), Temporary: isTrue(args[1])}
 	asked.Hardware = !asked.Temporary && isTrue(args[2])
-	j.set(ctx, "break", asked, id, ignore)
+	var unit rank.Set
+	if location == "main" {
+		unit = j.withProgramUnit(ctx)
+	}
+	if !unit.IsEmpty() {
+		fortran := asked
+		fortran.Location = programUnit
+		j.set(ctx, "break", unit, fortran, id, ignore)
+	}
+	j.set(ctx, "break", j.ranks.Minus(unit), asked, id, ignore)
+}
+
+// programUnit is how gfortran and Intel's compilers call the program unit, which a main that they make
+// calls: Eclipse asks for main.
+const programUnit = "MAIN__"
+
+// withProgramUnit returns the ranks whose program is one of Fortran.
+func (j *job) withProgramUnit(ctx context.Context) rank.Set {
+	var ranks rank.Set
+	for _, g := range j.ask(ctx, "whatis", j.ranks, protocol.Args{Expr: programUnit}) {
+		if g.Kind == protocol.KindResult {
+			ranks = ranks.Union(g.Ranks)
+		}
+	}
+	return ranks
 }
 
 // threadCondition limits a condition to a thread, if one is given.
@@ -124,12 +148,12 @@ func setWatch(ctx context.Context, j *job, args arguments) {
 	case isTrue(args[3]):
 		asked.Access = "read"
 	}
-	j.set(ctx, "watch", asked, id, ignore)
+	j.set(ctx, "watch", j.ranks, asked, id, ignore)
 }
 
 // set sets a breakpoint and reports it; for a temporary one the answer is OK only.
-func (j *job) set(ctx context.Context, command string, asked protocol.Args, id, ignore int) {
-	for _, g := range j.look(ctx, command, j.ranks, asked, ptp.NoFile) {
+func (j *job) set(ctx context.Context, command string, ranks rank.Set, asked protocol.Args, id, ignore int) {
+	for _, g := range j.look(ctx, command, ranks, asked, ptp.NoFile) {
 		var body breakBody
 		if !j.bodyIs(g, &body) {
 			continue

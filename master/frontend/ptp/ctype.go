@@ -125,7 +125,7 @@ func (p *typeParser) base(at place) (*ptp.Type, error) {
 	p.qualifiers()
 	switch word, _ := p.word(); word {
 	case "":
-		return nil, errType
+		return p.characters()
 	case "struct":
 		return p.structure(ptp.Struct, "struct", at)
 	case "union":
@@ -135,6 +135,39 @@ func (p *typeParser) base(at place) (*ptp.Type, error) {
 	default:
 		return p.scalar(word)
 	}
+}
+
+// characters reads how gdb's C shows the type of Fortran's characters: <invalid type code 13>.
+func (p *typeParser) characters() (*ptp.Type, error) {
+	for _, word := range []string{"<", "invalid", "type", "code"} {
+		if !p.take(word) {
+			return nil, errType
+		}
+	}
+	p.take(p.peek())
+	if !p.take(">") {
+		return nil, errType
+	}
+	return &ptp.Type{Kind: ptp.FixedText}, nil
+}
+
+// fortranKinds are the numbers of Fortran, as real(kind=8).
+var fortranKinds = map[string]ptp.Kind{"integer": ptp.Int, "real": ptp.Float, "logical": ptp.Bool, "complex": ptp.Struct}
+
+// fortran reads a number of Fortran, behind its name; nil: it is none.
+func (p *typeParser) fortran(name string) *ptp.Type {
+	kind, ok := fortranKinds[name]
+	if !ok || len(p.tokens) < 2 || p.tokens[0].text != "(" || p.tokens[1].text != "kind" {
+		return nil
+	}
+	for p.peek() != "" && !p.take(")") {
+		p.tokens = p.tokens[1:]
+	}
+	if kind != ptp.Struct {
+		return &ptp.Type{Kind: kind}
+	}
+	part := &ptp.Type{Kind: ptp.Float}
+	return &ptp.Type{Kind: ptp.Struct, Name: complexName, Fields: []ptp.Field{{Name: "re", Type: part}, {Name: "im", Type: part}}}
 }
 
 // named returns a type that has only its name so far.
@@ -147,6 +180,9 @@ var scalarWords = map[string]bool{
 }
 
 func (p *typeParser) scalar(first string) (*ptp.Type, error) {
+	if t := p.fortran(first); t != nil {
+		return t, nil
+	}
 	if !scalarWords[first] {
 		if first == "class" || first == "character" && p.peek() == "*" || // Fortran: character*8 is no pointer
 			p.peek() == "::" || p.peek() == "<" {

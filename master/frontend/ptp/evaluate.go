@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,6 +49,9 @@ type valuer struct {
 	*job
 	whole bool
 	asked int // number of names that were resolved
+	// language is that of the expressions; "" is the frame's. Eclipse writes members and elements in
+	// C also for Fortran, and gdb's C tells the layout of Fortran's types.
+	language string
 }
 
 const (
@@ -65,18 +69,29 @@ const (
 // values returns the values of an expression; follow adds the targets of pointers. Name, size and
 // members of the type are asked for together, then the value.
 func (v *valuer) values(ctx context.Context, expr string, ranks rank.Set, follow bool) []value {
-	whatis := v.post(ctx, "whatis", ranks, protocol.Args{Expr: expr})
-	size := v.post(ctx, "print", ranks, protocol.Args{Expr: "sizeof(" + expr + ")", Limit: everyValue})
-	members := v.post(ctx, "ptype", ranks, protocol.Args{Expr: expr, Format: "o"})
+	whatis := v.post(ctx, "whatis", ranks, protocol.Args{Expr: expr, Language: v.language})
+	size := v.post(ctx, "print", ranks, protocol.Args{Expr: "sizeof(" + expr + ")", Language: v.language, Limit: everyValue})
+	members := v.post(ctx, "ptype", ranks, protocol.Args{Expr: expr, Format: "o", Language: v.language})
 	sizes, layouts := sizesOf(size.answers(ctx)), members.answers(ctx)
 	var out []value
 	for _, g := range whatis.answers(ctx) {
 		var body textBody
 		if g.Kind != protocol.KindResult {
-			out = append(out, failed(g))
+			if bad := failed(g); notFortran.Match(bad.is.Data) {
+				out = append(out, v.inC(ctx, expr, g.Ranks, follow, bad)...)
+			} else {
+				out = append(out, bad)
+			}
 			continue
 		}
 		if !v.bodyIs(g, &body) {
+			continue
+		}
+		if isFortran(body.Text) && v.language == "" {
+			for _, x := range v.inC(ctx, expr, g.Ranks, follow, v.text(ctx, expr, g.Ranks)...) {
+				x.name = typeText(body.Text)
+				out = append(out, x)
+			}
 			continue
 		}
 		for _, t := range v.types(ctx, g.Ranks, sizes, layouts) {
@@ -89,6 +104,57 @@ func (v *valuer) values(ctx context.Context, expr string, ranks rank.Set, follow
 	}
 	return out
 }
+
+// inC returns values that were read as expressions of C, and otherwise what the language of the frame
+// gave.
+func (v *valuer) inC(ctx context.Context, expr string, ranks rank.Set, follow bool, otherwise ...value) []value {
+	if v.language != "" {
+		return otherwise
+	}
+	c := *v
+	c.language, expr = "c", fromZero(expr)
+	var out []value
+	rest := ranks
+	for _, x := range c.values(ctx, expr, ranks, follow) {
+		if !x.none {
+			out = append(out, x)
+			rest = rest.Minus(x.ranks)
+		}
+	}
+	v.asked = c.asked
+	for _, x := range otherwise {
+		if x.ranks = x.ranks.Intersect(rest); !x.ranks.IsEmpty() {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// index matches what Eclipse writes for an element: (x)[3].
+var index = regexp.MustCompile(`^\((.*)\)\[([0-9]+)\]$`)
+
+// member matches what it writes for a member: (x).y, (x)->y.
+var member = regexp.MustCompile(`^\((.*)\)((?:\.|->)\w+)$`)
+
+// fromZero writes elements by their distance from the first one: gdb's C counts those of Fortran from
+// the bound that is declared, and Eclipse counts from 0.
+func fromZero(expr string) string {
+	if found := index.FindStringSubmatch(expr); found != nil {
+		return "*((" + fromZero(found[1]) + ")+" + found[2] + ")"
+	}
+	if found := member.FindStringSubmatch(expr); found != nil {
+		return "(" + fromZero(found[1]) + ")" + found[2]
+	}
+	return expr
+}
+
+// fortranType matches types as gdb's Fortran writes them.
+var fortranType = regexp.MustCompile(`^type = (?:Type |character|[a-z]+\(kind=[0-9]+\))`)
+
+// notFortran matches errors of gdb's Fortran about what Eclipse writes as C does.
+var notFortran = regexp.MustCompile(`syntax error|Argument to arithmetic operation`)
+
+func isFortran(whatis string) bool { return fortranType.MatchString(whatis) }
 
 // failed is the value of ranks that have none: the reason, as text. After an ERROR for some ranks of a
 // set Java loses the values of the others, or stumbles over the variable at the next stop.
@@ -135,11 +201,11 @@ func (v *valuer) types(ctx context.Context, ranks rank.Set, sizes map[int]rank.S
 
 // read parses a type. A pointer to an unsupported type is a pointer without element type.
 func (v *valuer) read(ctx context.Context, text string, size int, ranks rank.Set) *ptp.Type {
-	t, err := parseType(text, size, v.resolver(ctx, ranks))
+	t, err := parseType(withoutWarning(text), size, v.resolver(ctx, ranks))
 	if err == nil {
 		return t
 	}
-	if strings.HasSuffix(strings.TrimSpace(text), "*") && (size == 4 || size == 8) {
+	if strings.HasSuffix(strings.TrimSpace(withoutWarning(text)), "*") && (size == 4 || size == 8) {
 		return &ptp.Type{Kind: ptp.Pointer, Size: size}
 	}
 	return nil
@@ -167,7 +233,7 @@ func (v *valuer) resolver(ctx context.Context, ranks rank.Set) resolver {
 		if v.asked++; v.asked > mostResolved {
 			return nil, errType
 		}
-		groups := v.ask(ctx, "ptype", ranks, protocol.Args{Expr: name, Format: "o"})
+		groups := v.ask(ctx, "ptype", ranks, protocol.Args{Expr: name, Format: "o", Language: v.language})
 		var body textBody
 		if len(groups) != 1 || groups[0].Kind != protocol.KindResult || !v.bodyIs(groups[0], &body) || strings.HasSuffix(body.Text, " "+name) {
 			return nil, errType
@@ -190,6 +256,8 @@ func (v *valuer) of(ctx context.Context, expr string, t typed, follow bool) []va
 			return []value{{ranks: t.ranks, is: t.of.Bare()}}
 		}
 		return v.memory(ctx, expr, t)
+	case ptp.FixedText:
+		return v.memory(ctx, expr, t)
 	case ptp.CharPointer:
 		return v.printed(ctx, wholeText+expr, t.ranks, "", func(text string) (ptp.Value, error) { return charsOf(t.of.Size, text) })
 	case ptp.Float:
@@ -201,15 +269,16 @@ func (v *valuer) of(ctx context.Context, expr string, t typed, follow bool) []va
 // printed reads the value from the output of print. What cannot be read is sent as text.
 func (v *valuer) printed(ctx context.Context, expr string, ranks rank.Set, format string, read func(text string) (ptp.Value, error)) []value {
 	var out []value
-	for _, g := range v.ask(ctx, "print", ranks, protocol.Args{Expr: expr, Format: format, Limit: everyValue}) {
+	for _, g := range v.ask(ctx, "print", ranks, protocol.Args{Expr: expr, Format: format, Language: v.language, Limit: everyValue}) {
 		if g.Kind != protocol.KindResult {
 			out = append(out, failed(g))
 			continue
 		}
 		for _, c := range cellsOf(g, "value", "") {
-			is, err := read(c.value)
+			text := strings.TrimSpace(withoutWarning(c.value))
+			is, err := read(text)
 			if err != nil {
-				is = ptp.TextValue(c.value)
+				is = ptp.TextValue(text)
 			}
 			out = append(out, value{ranks: c.ranks, is: is})
 		}
@@ -247,7 +316,7 @@ func (v *valuer) pointer(ctx context.Context, expr string, t typed, follow bool)
 
 // targets returns the readable targets of a pointer. Others are not an error of the expression.
 func (v *valuer) targets(ctx context.Context, expr string, ranks rank.Set) []value {
-	quiet := &valuer{job: &job{front: v.front, ranks: ranks, what: v.what}, whole: true, asked: v.asked}
+	quiet := &valuer{job: &job{front: v.front, ranks: ranks, what: v.what}, whole: true, asked: v.asked, language: v.language}
 	found := quiet.values(ctx, "*("+expr+")", ranks, false)
 	v.asked = quiet.asked
 	return slices.DeleteFunc(found, func(x value) bool { return x.none })
@@ -291,7 +360,7 @@ func (v *valuer) memory(ctx context.Context, expr string, t typed) []value {
 func (v *valuer) bytes(ctx context.Context, expr string, ranks rank.Set, size int) cells {
 	var pieces []pending
 	for at := 0; at < size; at += mostMemory {
-		asked := protocol.Args{Expr: bytesAt("&("+expr+")", at), Count: min(mostMemory, size-at), Limit: everyValue}
+		asked := protocol.Args{Expr: bytesAt("&("+expr+")", at), Count: min(mostMemory, size-at), Language: v.language, Limit: everyValue}
 		pieces = append(pieces, v.post(ctx, "memory read", ranks, asked))
 	}
 	var all cells

@@ -207,7 +207,14 @@ type textBody struct {
 }
 
 // typeText removes gdb's prefix.
-func typeText(text string) string { return strings.TrimPrefix(strings.TrimSpace(text), "type = ") }
+func typeText(text string) string {
+	return strings.TrimPrefix(strings.TrimSpace(withoutWarning(text)), "type = ")
+}
+
+// withoutWarning removes what gdb adds where the language of a request is not that of the frame.
+func withoutWarning(text string) string {
+	return strings.Replace(text, "Warning: the current language does not match this frame.", "", 1)
+}
 
 func getType(ctx context.Context, j *job, args arguments) {
 	running := j.in(j.ranks, session.Running)
