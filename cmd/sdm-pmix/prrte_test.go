@@ -282,11 +282,12 @@ func isZombie(pid int) bool {
 func TestRefusals(t *testing.T) {
 	inRoots(t, func(t *testing.T, dir string) {
 		hello := filepath.Join(dir, "mpihello")
+		crowded := pmix.Directives{MapBy: "slot:oversubscribe"} // a refused spawn may hold slots for a moment
 		for name, c := range map[string]struct {
 			spec pmix.DirectSpec
 			want string
 		}{
-			"plain program": {pmix.DirectSpec{Apps: ranks(2, filepath.Join(dir, "exitcode"), "3")}, "has ended with status 3 before all its ranks came to MPI_Init"},
+			"plain program": {pmix.DirectSpec{Apps: ranks(2, filepath.Join(dir, "exitcode"), "3"), Directives: crowded}, "has ended with status 3 before all its ranks came to MPI_Init"},
 			"no program":    {pmix.DirectSpec{Apps: ranks(1, "/nowhere/app")}, "is /nowhere/app there"},
 			"no slots":      {pmix.DirectSpec{Apps: ranks(100, hello)}, "too few slots"},
 			"no host":       {pmix.DirectSpec{Apps: ranks(1, hello), Directives: pmix.Directives{Hosts: "nowhere"}}, "host nowhere: the server does not have it; it has "},
@@ -303,7 +304,10 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		d, _, _ := acquired(t, dir, 2)
+		d, _ := direct(t, dir, pmix.DirectSpec{Apps: ranks(2, hello), Directives: crowded})
+		if _, err := d.Acquire(inTime(t), func(text string) { t.Log(text) }); err != nil {
+			t.Fatal(err)
+		}
 		d.Release()
 		if code := ended(t, d); code != 0 {
 			t.Errorf("exit code %d", code)
