@@ -170,7 +170,15 @@ func (d *Direct) spawn(ctx context.Context) error {
 	for i := range apps {
 		apps[i].Info = slices.Concat(apps[i].Info, app)
 	}
-	return d.start(ctx, ofRanks, Request{Call: CallSpawn, Info: job, Apps: apps})
+	old := d.allEnds()
+	err := d.start(ctx, ofRanks, Request{Call: CallSpawn, Info: job, Apps: apps})
+	var f *Failure
+	if errors.As(err, &f) && f.Code == ErrGeneral {
+		if early := d.endedInSpawn(ctx, old); early != nil {
+			return early
+		}
+	}
+	return err
 }
 
 func (d *Direct) start(ctx context.Context, role int, r Request) error {
@@ -258,21 +266,6 @@ func (d *Direct) held(rows []ProcInfo) bool {
 	}
 	return d.spec.Stop == OnExec || !slices.ContainsFunc(rows, func(p ProcInfo) bool { return p.State != StateConnected })
 }
-
-// isOver returns why the job will not come to its stop; nil: it may.
-func (d *Direct) isOver() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.lost {
-		return errLost
-	}
-	if code, ended := d.ends[d.jobs[ofRanks]]; ended {
-		return fmt.Errorf("the job has ended with status %d before all its ranks came to %s: only programs that call MPI_Init are held there", code, d.placeOfStop())
-	}
-	return nil
-}
-
-var errLost = errors.New("the connection to the PMIx server is lost: it has ended, and its jobs with it")
 
 // table asks for the processes of the job. PRRTE does not know a job for a moment after its start,
 // so a negative answer is an empty table.

@@ -5,6 +5,9 @@ package pmix
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"time"
 )
 
 // note takes an event. The reader of the Conn calls it.
@@ -64,6 +67,60 @@ func (d *Direct) job(role int) string {
 	defer d.mu.Unlock()
 	return d.jobs[role]
 }
+
+// isOver returns why the job will not come to its stop; nil: it may.
+func (d *Direct) isOver() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.lost {
+		return errLost
+	}
+	if code, ended := d.ends[d.jobs[ofRanks]]; ended {
+		return d.tooEarly(code)
+	}
+	return nil
+}
+
+func (d *Direct) tooEarly(code int) error {
+	return fmt.Errorf("the job has ended with status %d before all its ranks came to %s: only programs that call MPI_Init are held there", code, d.placeOfStop())
+}
+
+var errLost = errors.New("the connection to the PMIx server is lost: it has ended, and its jobs with it")
+
+// endedInSpawn returns the error of a job that has ended while it was spawned; nil: none has. The
+// spawn then fails with PMIX_ERROR, which does not say why, and only the event of the job's end
+// names the job. That event may come after the answer. The ends of earlier jobs, which servers tell
+// each new tool, have come before the spawn: they are in old.
+func (d *Direct) endedInSpawn(ctx context.Context, old map[string]int) error {
+	alarm := time.NewTimer(lateEvent)
+	defer alarm.Stop()
+	for {
+		changed := d.next()
+		for name, code := range d.allEnds() {
+			if _, known := old[name]; !known {
+				return d.tooEarly(code)
+			}
+		}
+		select {
+		case <-changed:
+		case <-alarm.C:
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// allEnds returns the exit codes of all jobs whose end was told, by namespace.
+func (d *Direct) allEnds() map[string]int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.ends)
+}
+
+// lateEvent is how long an event that explains a failed call may come after it. On an idle machine
+// it comes within milliseconds.
+const lateEvent = 3 * time.Second
 
 // Ending says how a job of a Direct has ended.
 type Ending struct {

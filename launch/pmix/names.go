@@ -62,6 +62,7 @@ const (
 	DebuggerRelease    Code = -3   // PMIX_DEBUGGER_RELEASE
 	ErrTimeout         Code = -24  // PMIX_ERR_TIMEOUT
 	ErrUnreach         Code = -25  // PMIX_ERR_UNREACH
+	ErrGeneral         Code = -1   // PMIX_ERROR
 	ErrBadParam        Code = -27  // PMIX_ERR_BAD_PARAM
 	ErrNotFound        Code = -46  // PMIX_ERR_NOT_FOUND
 	ErrNotSupported    Code = -47  // PMIX_ERR_NOT_SUPPORTED
