@@ -32,8 +32,8 @@ type Config struct {
 	// ignored; gdb also reads the symbols of all libraries when it attaches (see
 	// unread).
 	EagerSymbols bool
-	// IndexCache is the directory in which gdbs share indexes of the symbols of
-	// programs; "" means none. See indexcache.Open.
+	// IndexCache is the directory with the indexes of the symbols of programs that
+	// earlier gdbs have made; "" means none. See indexcache.Open.
 	IndexCache string
 	// RanksPerGDB is the maximum number of ranks that share a gdb; 0: the engine
 	// decides, see share.
@@ -94,10 +94,11 @@ func (c Config) Validate() error {
 // prints against its own grammar (GDB manual, GDB/MI, Development and Front Ends). A
 // gdb older than 13 does not know mi4; it says so and ends, and is started again with
 // mi3, which gdb 9 and later know.
-func (c Config) CommandLine() []string { return c.commandLine("mi4", false, false) }
+func (c Config) CommandLine() []string { return c.commandLine("mi4", "", false, false) }
 
-// commandLine is CommandLine for an interpreter. lazy defers symbols of libraries.
-func (c Config) commandLine(interpreter string, lazy, allStop bool) []string {
+// commandLine is CommandLine for an interpreter. indexes is the directory of its index cache; ""
+// means none. lazy defers symbols of libraries.
+func (c Config) commandLine(interpreter, indexes string, lazy, allStop bool) []string {
 	path, files := c.path(), c.DebugFiles
 	if path == "" {
 		path = "gdb"
@@ -134,12 +135,12 @@ func (c Config) commandLine(interpreter string, lazy, allStop bool) []string {
 			line = append(line, "-iex", "set "+setting)
 		}
 	}
-	if c.IndexCache != "" {
+	if indexes != "" {
 		on := "index-cache enabled on"
 		if interpreter == "mi3" { // the form for gdb before 13; all of them know it
 			on = "index-cache on"
 		}
-		line = append(line, "-iex", "set index-cache directory "+c.IndexCache, "-iex", "set "+on)
+		line = append(line, "-iex", "set index-cache directory "+indexes, "-iex", "set "+on)
 	}
 	if lazy {
 		line = append(line, "-iex", "set auto-solib-add off")

@@ -45,7 +45,7 @@ func (l *loop) commandLine(k *gdbProcess) []string {
 	if l.old {
 		interpreter = "mi3"
 	}
-	line := l.e.cfg.commandLine(interpreter, k.debugger.Lazy, k.slots[0].machine.Target.AllStop)
+	line := l.e.cfg.commandLine(interpreter, l.indexes.Dir(k.number), k.debugger.Lazy, k.slots[0].machine.Target.AllStop)
 	if k.root != "" { // gdb's own way into another mount namespace wants root's rights
 		line = append(line, "-iex", "set sysroot "+k.root)
 	}
@@ -78,7 +78,7 @@ func (l *loop) newGDBProcess(n int) *gdbProcess {
 // startGDB orders the process. It must not be called with a process alive.
 func (l *loop) startGDB(k *gdbProcess, dies bool) {
 	k.waiting, k.debugger.Old, k.debugger.Loud = true, l.old, l.old
-	l.forker.start(order{argv: l.commandLine(k), env: l.environment(k), dies: dies, done: l.whenStarted(k)})
+	l.forker.start(order{argv: l.commandLine(k), env: l.environment(k), dies: dies, before: l.borrowIndexes(k, nil), done: l.whenStarted(k)})
 }
 
 var errEnding = errors.New("the session is ending")
@@ -179,6 +179,7 @@ func (l *loop) processEnded(k *gdbProcess) {
 	k.orphans = nil
 	l.custody.Forget(k.process.pid)
 	k.process = nil
+	l.returnIndexes(k)
 	if l.tooOld(k, how.Cause) || l.startsPlain(k, how) {
 		return
 	}
@@ -261,7 +262,31 @@ func (l *loop) giveOwn(k *gdbProcess, s *rankEntry, lazy bool, before func() err
 	own.waiting = true
 	l.guard(own, func() { m.TakeOver(l.now()) })
 	l.touch(own)
-	l.forker.start(order{argv: l.commandLine(own), env: l.environment(own), dies: m.Target.Held, before: before, done: l.whenStarted(own)})
+	l.forker.start(order{argv: l.commandLine(own), env: l.environment(own), dies: m.Target.Held, before: l.borrowIndexes(own, before), done: l.whenStarted(own)})
+}
+
+// borrowIndexes returns what the forker does before it starts a gdb.
+func (l *loop) borrowIndexes(k *gdbProcess, before func() error) func() error {
+	indexes, number := l.indexes, k.number
+	return func() error {
+		indexes.Borrow(number)
+		if before == nil {
+			return nil
+		}
+		return before()
+	}
+}
+
+// returnIndexes lets the forker keep the indexes that a gdb that has ended has made.
+func (l *loop) returnIndexes(k *gdbProcess) {
+	if l.indexes == nil {
+		return
+	}
+	indexes, number := l.indexes, k.number
+	l.forker.start(order{
+		before: func() error { indexes.Return(number); return errReleased },
+		done:   func(*process, error) {},
+	})
 }
 
 // whenStarted is called by the forker.

@@ -10,6 +10,7 @@ import (
 
 	"sdm/backend"
 	"sdm/backend/gdb/debugger"
+	"sdm/backend/gdb/indexcache"
 	"sdm/backend/gdb/inferior"
 	"sdm/backend/gdb/sourcefile"
 	"sdm/backend/gdb/values"
@@ -25,6 +26,7 @@ type loop struct {
 	e        *Engine
 	sink     backend.Sink
 	forker   *forker
+	indexes  *indexcache.Cache
 	custody  Custody
 	sources  *sourcefile.Files
 	hashers  *inferior.Hashers
@@ -51,10 +53,25 @@ func newLoop(e *Engine, sink backend.Sink) *loop {
 	if e.cfg.Custody != nil {
 		custody = e.cfg.Custody
 	}
-	return &loop{
+	l := &loop{
 		e: e, sink: sink, forker: newForker(), custody: custody, sources: sourcefile.New(), hashers: inferior.NewHashers(), began: time.Now(),
 		gdbs: map[int32]*gdbProcess{}, slots: map[int32]*rankEntry{}, ranks: map[rank.ID]*rankEntry{}, ctx: context.Background(),
 	}
+	l.openIndexes(e.cfg.IndexCache)
+	return l
+}
+
+// openIndexes opens the index cache; without it the engine works as well, but slower.
+func (l *loop) openIndexes(dir string) {
+	if dir == "" {
+		return
+	}
+	c, err := indexcache.Open(dir)
+	if err != nil {
+		l.log().Warn("gdb does without its index cache", "err", err)
+		return
+	}
+	l.indexes = c
 }
 
 func (l *loop) now() time.Duration { return time.Since(l.began) }
@@ -81,6 +98,9 @@ func (l *loop) run() {
 		l.turn()
 	}
 	l.forker.close()
+	if err := l.indexes.Close(); err != nil {
+		l.log().Warn("files of the index cache are left", "err", err)
+	}
 	l.custody.Close()
 	l.hashers.Close()
 	l.sources.Close(l.ctx)

@@ -11,7 +11,6 @@ import (
 	"sdm/backend/gdb"
 	"sdm/backend/gdb/custody"
 	"sdm/backend/gdb/gdbtext"
-	"sdm/backend/gdb/indexcache"
 	"sdm/backend/sim"
 	"sdm/protocol/rank"
 )
@@ -37,12 +36,6 @@ func openGDB(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, err
 	cfg, err := o.gdb.Config()
 	if err != nil {
 		return nil, err
-	}
-	if cfg.IndexCache != "" {
-		if err := indexcache.Open(cfg.IndexCache); err != nil {
-			log.Warn("gdb does without its index cache", "err", err)
-			cfg.IndexCache = ""
-		}
 	}
 	cfg.Staged, cfg.StartWait, cfg.OwnEnvironment, cfg.Log = o.received.Path, o.startWait, o.ownEnvironment, log
 	cfg.Custody = custody.New(func(err error) { log.Warn("a server that is killed now leaves ranks stopped", "err", err) })

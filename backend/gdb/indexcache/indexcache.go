@@ -1,5 +1,10 @@
-// Package indexcache manages the directory where gdbs keep indexes of programs, so that the next
-// gdb need not read all symbols again (GDB manual, Index Files Speed Up GDB).
+// Package indexcache keeps the indexes that gdbs make of programs, so that the next gdb need not
+// read all symbols again (GDB manual, Index Files Speed Up GDB).
+//
+// gdb gives an index its final name before it has written the end of it (seen by strace with 13.1,
+// 16.3 and 18.1). Another gdb that maps it then reads beyond its end and crashes, and where the
+// first one is killed in between, each later gdb does. So every gdb has a directory of its own, with
+// links to the indexes of the cache; what it has added comes into the cache after its end.
 package indexcache
 
 import (
@@ -26,9 +31,19 @@ const (
 	// spare is how much of the file system must be free, in bytes: on a diskless node it is
 	// memory.
 	spare = 4 * mostBytes
-	// mostFiles bounds how many files are read from the directory.
+	// mostFiles bounds how many files are read from a directory.
 	mostFiles = 10_000
+	// mostLinks bounds how many indexes a gdb sees. A program with its libraries has a hundred.
+	mostLinks = 1000
 )
+
+// Cache is the cache of a node as one server uses it. Its methods may be called on a nil Cache,
+// which holds nothing; Borrow, Return and Close do I/O and must not be called at the same time.
+type Cache struct {
+	dir  string   // with the indexes, common to all servers of the user
+	own  string   // below it: what this server lends
+	lock *os.File // of own; held until the process ends
+}
 
 // Parse reads the value of --index-cache: "off", for which dir is "", an absolute path, or "auto"
 // (or nothing): a directory of the user below the one for temporary files, which is local to the
@@ -45,25 +60,141 @@ func Parse(text string) (dir string, err error) {
 	return filepath.Clean(text), nil
 }
 
-// Open makes the directory if it is not there, and removes old indexes. The error says why it
-// cannot be used: gdb would trust files that other users have put there.
-func Open(dir string) error {
+// Open makes the directory if it is not there, and removes old indexes and what servers that were
+// killed have left. The error says why it cannot be used: gdb would trust files that other users
+// have put there.
+func Open(dir string) (*Cache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
+		return nil, err
 	}
 	for _, d := range []string{filepath.Dir(dir), dir} {
 		if err := isOurs(d, d == dir); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	var fs unix.Statfs_t
 	if err := unix.Statfs(dir, &fs); err != nil {
-		return err
+		return nil, err
 	}
 	if free := int64(fs.Bavail) * fs.Bsize; free < spare {
-		return fmt.Errorf("%s has only %d MiB left", dir, free>>20)
+		return nil, fmt.Errorf("%s has only %d MiB left", dir, free>>20)
 	}
-	return trim(dir, mostBytes)
+	if err := trim(dir, mostBytes); err != nil {
+		return nil, err
+	}
+	if err := removeLeft(dir); err != nil {
+		return nil, err
+	}
+	c := &Cache{dir: dir}
+	return c, c.makeOwn()
+}
+
+// makeOwn makes and locks the directory of this server. Another one that starts now may take it for
+// left and remove it before it is locked.
+func (c *Cache) makeOwn() error {
+	for range 10 {
+		own, err := os.MkdirTemp(c.dir, lent)
+		if err != nil {
+			return err
+		}
+		c.own = own
+		if c.lock, err = lock(own); err == nil {
+			if _, err = os.Lstat(own); err == nil {
+				return nil
+			}
+			c.lock.Close()
+		}
+	}
+	return fmt.Errorf("other servers remove what is made in %s", c.dir)
+}
+
+// lent begins the names of the directories of servers.
+const lent = "server-"
+
+// lock locks a directory until the file is closed, or the process ends; it does not wait.
+func lock(dir string) (*os.File, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		return nil, &os.PathError{Op: "lock", Path: dir, Err: err}
+	}
+	return f, nil
+}
+
+// removeLeft removes the directories of servers that have ended without closing theirs.
+func removeLeft(dir string) error {
+	names, err := filepath.Glob(filepath.Join(dir, lent+"*"))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		f, err := lock(name)
+		if err != nil { // in use, or gone
+			continue
+		}
+		err = os.RemoveAll(name)
+		f.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Dir names the directory for one gdb of this server; "" if there is no cache. It does no I/O.
+func (c *Cache) Dir(gdb int32) string {
+	if c == nil {
+		return ""
+	}
+	return filepath.Join(c.own, strconv.Itoa(int(gdb)))
+}
+
+// Borrow fills the directory of a gdb that is about to be started. Where that fails, this gdb reads
+// the symbols itself.
+func (c *Cache) Borrow(gdb int32) {
+	dir := c.Dir(gdb)
+	if c == nil || os.Mkdir(dir, 0o700) != nil {
+		return
+	}
+	files, err := indexes(c.dir)
+	if err != nil {
+		return
+	}
+	for _, f := range files[max(0, len(files)-mostLinks):] {
+		if strings.HasSuffix(f.name, indexName) {
+			os.Link(filepath.Join(c.dir, f.name), filepath.Join(dir, f.name))
+		}
+	}
+}
+
+// Return takes over what a gdb that has ended has added, and removes its directory. A gdb that was
+// killed may not have completed what it was writing.
+func (c *Cache) Return(gdb int32) {
+	if c == nil {
+		return
+	}
+	dir := c.Dir(gdb)
+	if files, err := indexes(dir); err == nil {
+		for _, f := range files {
+			path := filepath.Join(dir, f.name)
+			if f.links == 1 && strings.HasSuffix(f.name, indexName) && isComplete(path) {
+				os.Rename(path, filepath.Join(c.dir, f.name))
+			}
+		}
+	}
+	os.RemoveAll(dir)
+}
+
+// Close removes what this server has lent.
+func (c *Cache) Close() error {
+	if c == nil {
+		return nil
+	}
+	defer c.lock.Close()
+	return os.RemoveAll(c.own)
 }
 
 // isOurs refuses a directory that others may write to. A parent directory may belong to root, if
@@ -85,42 +216,56 @@ func isOurs(dir string, itself bool) error {
 	return nil
 }
 
-// indexName is in the names of gdb's indexes, complete or not. Other files are not touched,
-// whatever directory a user names.
+// indexName ends the names of gdb's indexes, and is in those of incomplete ones. Other files are not
+// touched, whatever directory a user names.
 const indexName = ".gdb-index"
 
-// trim removes the least recently used indexes until the rest has at most most bytes. A file that
-// another process has removed is no error.
-func trim(dir string, most int64) error {
+// file is an index, maybe an incomplete one.
+type file struct {
+	name  string
+	size  int64 // in bytes
+	links uint64
+	used  time.Time
+}
+
+// indexes returns the indexes in a directory, the least recently used one first. A file that another
+// process has removed is no error.
+func indexes(dir string) ([]file, error) {
 	f, err := os.Open(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
 	entries, err := f.ReadDir(mostFiles)
 	if err != nil && err != io.EOF {
-		return err
-	}
-	type file struct {
-		name string
-		size int64
-		used time.Time
+		return nil, err
 	}
 	var files []file
-	var total int64
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || !strings.Contains(e.Name(), indexName) || !info.Mode().IsRegular() {
 			continue
 		}
-		used := info.ModTime()
+		f := file{e.Name(), info.Size(), 0, info.ModTime()}
 		if st, ok := info.Sys().(*syscall.Stat_t); ok {
-			used = later(used, time.Unix(st.Atim.Unix()))
+			f.links, f.used = uint64(st.Nlink), later(f.used, time.Unix(st.Atim.Unix()))
 		}
-		files = append(files, file{e.Name(), info.Size(), used})
-		total += info.Size()
+		files = append(files, f)
 	}
 	slices.SortFunc(files, func(a, b file) int { return cmp.Or(a.used.Compare(b.used), strings.Compare(a.name, b.name)) })
+	return files, nil
+}
+
+// trim removes the least recently used indexes until the rest has at most most bytes.
+func trim(dir string, most int64) error {
+	files, err := indexes(dir)
+	if err != nil {
+		return err
+	}
+	var total int64
+	for _, f := range files {
+		total += f.size
+	}
 	for _, old := range files {
 		if total <= most {
 			break

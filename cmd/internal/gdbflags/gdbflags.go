@@ -72,8 +72,7 @@ func (v *Values) Line() []string {
 	return line
 }
 
-// Config returns the configuration of the gdb back end, as far as flags determine it. The index
-// cache is not opened yet.
+// Config returns the configuration of the gdb back end, as far as flags determine it.
 func (v *Values) Config() (gdb.Config, error) {
 	share, err := gdb.ParseShare(v.RanksPerGDB)
 	if err != nil {
