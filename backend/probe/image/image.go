@@ -1,0 +1,141 @@
+// Package image provides programs and libraries as they lie in the memory of processes: their
+// unwind tables, build-ids and names of functions. It does no I/O of its own.
+package image
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"encoding/hex"
+	"strings"
+
+	"sdm/backend/probe/cfi"
+)
+
+// Module is an image at its place in a process.
+type Module struct {
+	First, End uint64 // of all its segments
+	Bias       uint64 // address in the process minus that in the file
+	Path       string
+	File       string // as in Mapping
+	BuildID    string // hexadecimal; "": none
+	// Header is the mapping of the ELF header.
+	Header Mapping
+	frames uint64 // address of .eh_frame_hdr in the file; 0: none
+}
+
+// headSize is how much of an image is read for its headers.
+const headSize = 4096
+
+// Modules returns the images of a process, ascending. mem is its memory.
+func Modules(maps []Mapping, mem cfi.Memory) []Module {
+	var all []Module
+	for i, m := range maps {
+		vdso := m.Path == "[vdso]"
+		if m.Offset != 0 || m.File == "" && !vdso || !vdso && !hasCode(maps[i:]) {
+			continue
+		}
+		head := make([]byte, headSize)
+		if !mem.Read(m.Start, head) {
+			continue
+		}
+		if x, ok := parse(head, m.Start); ok {
+			x.Path, x.File, x.Header = m.Path, m.File, m
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// hasCode reports whether the file of the first mapping is executable there or in the mappings
+// that follow it. Files that are only read are no images.
+func hasCode(maps []Mapping) bool {
+	for _, m := range maps {
+		switch {
+		case m.File == maps[0].File && m.Executable:
+			return true
+		case m.File != maps[0].File && m.File != "":
+			return false
+		}
+	}
+	return false
+}
+
+// mostHeaders bounds the program headers; real images have 9 to 14.
+const mostHeaders = 64
+
+// parse reads the headers of a 64-bit, little-endian image at an address.
+func parse(head []byte, at uint64) (m Module, ok bool) {
+	le := binary.LittleEndian
+	if string(head[:6]) != "\x7fELF\x02\x01" {
+		return m, false
+	}
+	offset, size, n := le.Uint64(head[32:]), uint64(le.Uint16(head[54:])), uint64(le.Uint16(head[56:]))
+	if size < 56 || n > mostHeaders || offset > headSize || offset+n*size > headSize {
+		return m, false
+	}
+	first, end := ^uint64(0), uint64(0)
+	m.Bias = at
+	for i := range n {
+		b := head[offset+i*size:]
+		from, addr, length := le.Uint64(b[8:]), le.Uint64(b[16:]), le.Uint64(b[32:])
+		switch elf.ProgType(le.Uint32(b)) {
+		case elf.PT_LOAD:
+			first, end = min(first, addr&^4095), max(end, addr+le.Uint64(b[40:]))
+			if from&^4095 == 0 { // the segment that holds the ELF header
+				m.Bias = at - addr&^4095
+			}
+		case elf.PT_GNU_EH_FRAME:
+			m.frames = addr
+		case elf.PT_NOTE:
+			if m.BuildID == "" && from < headSize && length <= headSize-from {
+				m.BuildID = buildID(head[from : from+length])
+			}
+		}
+	}
+	m.First, m.End = m.Bias+first, m.Bias+end
+	return m, first < end && m.First < m.End
+}
+
+// buildID returns the build-id of notes (NT_GNU_BUILD_ID, type 3), "" if there is none.
+func buildID(notes []byte) string {
+	le := binary.LittleEndian
+	for len(notes) >= 12 {
+		name, data := uint64(le.Uint32(notes)), uint64(le.Uint32(notes[4:]))
+		from := 12 + (name+3)&^3
+		if from+data > uint64(len(notes)) {
+			return ""
+		}
+		if le.Uint32(notes[8:]) == 3 && name == 4 && string(notes[12:16]) == "GNU\x00" {
+			return hex.EncodeToString(notes[from : from+data])
+		}
+		notes = notes[min(from+(data+3)&^3, uint64(len(notes))):]
+	}
+	return ""
+}
+
+// Key identifies the file of a module for all processes of a host.
+func (m *Module) Key() string {
+	if m.BuildID != "" {
+		return m.BuildID
+	}
+	return m.File + " " + m.Path
+}
+
+// Name returns the last part of the path.
+func (m *Module) Name() string {
+	path := strings.TrimSuffix(m.Path, " (deleted)")
+	return path[strings.LastIndexByte(path, '/')+1:]
+}
+
+// Table returns the unwind tables of the module; nil: there are none. mem is the memory of the
+// image at the addresses of its file.
+func (m *Module) Table(mem cfi.Memory) *cfi.Table {
+	if m.frames == 0 {
+		return nil
+	}
+	t, err := cfi.NewTable(mem, m.frames)
+	if err != nil {
+		return nil
+	}
+	return t
+}

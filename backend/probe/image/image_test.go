@@ -1,0 +1,123 @@
+package image
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const mapsText = `555555554000-555555555000 r--p 00000000 fe:00 133                        /tmp/my work
+555555555000-555555556000 r-xp 00001000 fe:00 133                        /tmp/my work
+7ffff7fc9000-7ffff7fcb000 r-xp 00000000 00:00 0                          [vdso]
+7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0                          [stack]
+`
+
+func TestParseMaps(t *testing.T) {
+	maps := ParseMaps(mapsText + "no mapping\n9-8 r--p 0 0 0\n")
+	if len(maps) != 4 {
+		t.Fatalf("%d mappings: %+v", len(maps), maps)
+	}
+	want := Mapping{Start: 0x555555555000, End: 0x555555556000, Offset: 0x1000, Executable: true, File: "fe:00 133", Path: "/tmp/my work"}
+	if maps[1] != want {
+		t.Errorf("%+v, want %+v", maps[1], want)
+	}
+	if m := At(maps, 0x555555555fff); m == nil || *m != want {
+		t.Errorf("At: %+v", m)
+	}
+	if m := At(maps, 0x555555556000); m != nil {
+		t.Errorf("At between mappings: %+v", m)
+	}
+}
+
+// program compiles a program with a function work and returns it.
+func program(t testing.TB) []byte {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "program")
+	cc := exec.Command("gcc", "-o", out, "-x", "c", "-")
+	cc.Stdin = strings.NewReader("int work(void) { return 1; } int main(void) { return work(); }")
+	if text, err := cc.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	b, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestReadSymbols(t *testing.T) {
+	s, id, err := ReadSymbols(bytes.NewReader(program(t)))
+	if err != nil || len(id) < 16 {
+		t.Fatalf("build-id %q, %v", id, err)
+	}
+	i := slices.IndexFunc(s.list, func(f symbol) bool { return f.name == "work" })
+	if i < 0 {
+		t.Fatalf("work is not among %v", s.list)
+	}
+	f := s.list[i]
+	if name := s.Name(f.addr + f.size - 1); name != "work" {
+		t.Errorf("its last address is named %q", name)
+	}
+}
+
+func TestSymbolNames(t *testing.T) {
+	s := &Symbols{list: []symbol{{0x20, 0, "label"}, {0x10, 0x30, "outer"}, {0x20, 8, "__poll"}, {0x20, 8, "poll"}, {0x60, 0, "end"}}}
+	s.sort()
+	for addr, want := range map[uint64]string{0xf: "", 0x10: "outer", 0x20: "poll", 0x27: "poll", 0x28: "outer", 0x40: "", 0x70: "end"} {
+		if name := s.Name(addr); name != want {
+			t.Errorf("%#x is %q, want %q", addr, name, want)
+		}
+	}
+}
+
+func TestBuildID(t *testing.T) {
+	note := []byte{4, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 0xab, 0xcd, 0, 0}
+	other := append([]byte{4, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 'G', 'N', 'U', 0, 1, 0, 0, 0}, note...)
+	for _, b := range [][]byte{note, other} {
+		if id := buildID(b); id != "abcd" {
+			t.Errorf("%q", id)
+		}
+	}
+}
+
+// page is the memory of an image whose first bytes are at 4096.
+type page []byte
+
+func (p page) Read(addr uint64, b []byte) bool {
+	if addr < 4096 || addr-4096+uint64(len(b)) > uint64(len(p)) {
+		return false
+	}
+	copy(b, p[addr-4096:])
+	return true
+}
+
+// FuzzImage reads hostile headers and symbol tables.
+func FuzzImage(f *testing.F) {
+	f.Add(program(f)[:8192])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		maps := []Mapping{{Start: 4096, End: 1 << 20, Executable: true, File: "1 1"}}
+		for _, m := range Modules(maps, page(b)) {
+			if m.First >= m.End {
+				t.Errorf("from %#x to %#x", m.First, m.End)
+			}
+			_ = m.Table(page(b))
+		}
+		_, _, _ = ReadSymbols(bytes.NewReader(b))
+	})
+}
+
+func FuzzParseMaps(f *testing.F) {
+	f.Add(mapsText)
+	f.Fuzz(func(t *testing.T, text string) {
+		maps := ParseMaps(text)
+		for i, m := range maps {
+			if m.Start >= m.End || i > 0 && maps[i-1].Start > m.Start {
+				t.Errorf("%+v", maps)
+			}
+		}
+	})
+}

@@ -1,0 +1,69 @@
+// The mappings of a process.
+
+package image
+
+import (
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Mapping is a line of /proc/PID/maps (proc(5)).
+type Mapping struct {
+	Start, End uint64
+	Offset     uint64 // in the file
+	Executable bool
+	File       string // device and inode; "": no file
+	Path       string // or a name such as [vdso]
+}
+
+// ParseMaps returns the mappings of the text of /proc/PID/maps, ascending. Lines that are not
+// understood are left out.
+func ParseMaps(text string) []Mapping {
+	var all []Mapping
+	for line := range strings.Lines(text) {
+		if m, ok := parseMapping(strings.TrimSuffix(line, "\n")); ok {
+			all = append(all, m)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Mapping) int {
+		switch {
+		case a.Start < b.Start:
+			return -1
+		case a.Start > b.Start:
+			return 1
+		}
+		return 0
+	})
+	return all
+}
+
+func parseMapping(line string) (m Mapping, ok bool) {
+	f := strings.SplitN(line, " ", 6)
+	if len(f) < 5 {
+		return m, false
+	}
+	first, end, _ := strings.Cut(f[0], "-")
+	var err [3]error
+	m.Start, err[0] = strconv.ParseUint(first, 16, 64)
+	m.End, err[1] = strconv.ParseUint(end, 16, 64)
+	m.Offset, err[2] = strconv.ParseUint(f[2], 16, 64)
+	m.Executable = strings.Contains(f[1], "x")
+	if f[4] != "0" {
+		m.File = f[3] + " " + f[4]
+	}
+	if len(f) == 6 {
+		m.Path = strings.TrimSpace(f[5])
+	}
+	return m, err == [3]error{} && m.Start < m.End
+}
+
+// At returns the mapping of an address in ascending mappings; nil: there is none.
+func At(maps []Mapping, addr uint64) *Mapping {
+	i := sort.Search(len(maps), func(i int) bool { return maps[i].End > addr })
+	if i == len(maps) || addr < maps[i].Start {
+		return nil
+	}
+	return &maps[i]
+}

@@ -1,0 +1,240 @@
+// Package unwind provides the stacks of threads from their registers and memory. It is pure.
+package unwind
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"sdm/backend/probe/cfi"
+)
+
+// MaxFrames bounds a stack: an endless recursion has millions of frames.
+const MaxFrames = 1000
+
+// Machine are the DWARF numbers of registers of an instruction set.
+type Machine struct {
+	SP, PC, FP uint64
+	// Link is the register of the return address of a function that has not stored it; 0: it is
+	// on top of the stack.
+	Link uint64
+	// Calls reports whether a call instruction may end at the end of code; nil: not checked.
+	Calls func(code []byte) bool
+}
+
+// AMD64 and ARM64 are the machines that are known (psABI of x86-64; DWARF for the Arm 64-bit
+// Architecture, where 32 stands for the program counter).
+var (
+	AMD64 = Machine{SP: 7, PC: 16, FP: 6, Calls: callsAMD64}
+	ARM64 = Machine{SP: 31, PC: 32, FP: 29, Link: 30}
+)
+
+// callsAMD64 looks for a call: E8 with 4 bytes, or FF /2 with an operand of 0 to 5 bytes.
+func callsAMD64(code []byte) bool {
+	n := len(code)
+	if n >= 5 && code[n-5] == 0xe8 {
+		return true
+	}
+	for size := 2; size <= min(n, 7); size++ {
+		if code[n-size] == 0xff && code[n-size+1]>>3&7 == 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// Code is the executable memory of a process.
+type Code interface {
+	// Find returns the table of the image at an address, and what is to be subtracted from the
+	// address for it. The table is nil if there is none; name is the name of the image, "" if the
+	// address is in none.
+	Find(pc uint64) (table *cfi.Table, bias uint64, name string)
+	// Executable reports whether an address is in executable memory.
+	Executable(pc uint64) bool
+}
+
+// Frame is one level of a stack.
+type Frame struct {
+	PC uint64
+	// Exact: PC is the address of an instruction that was to be executed. Otherwise it is a return
+	// address, and the call is before it.
+	Exact bool
+	// Signal: the frame was made by the delivery of a signal.
+	Signal bool
+	// ByPointer: the caller was found by the frame pointer, without tables. Frames may be missing
+	// between the two.
+	ByPointer bool
+}
+
+// Lookup returns an address within the instruction of the frame.
+func (f Frame) Lookup() uint64 {
+	if f.Exact {
+		return f.PC
+	}
+	return f.PC - 1
+}
+
+// Stack is the stack of a thread, innermost frame first.
+type Stack struct {
+	Frames []Frame
+	Cut    string // why the stack ends before the outermost frame; "": it is whole
+}
+
+// Walker follows stacks of one process.
+type Walker struct {
+	Machine Machine
+	Code    Code
+	Memory  cfi.Memory
+	// SignMask has the bits of an address that hold its authentication code (arm64).
+	SignMask uint64
+}
+
+// Walk returns the stack of a thread with these registers.
+func (w *Walker) Walk(regs cfi.Registers) Stack {
+	s := Stack{}
+	exact := true
+	for len(s.Frames) < MaxFrames {
+		f, caller, err := w.step(&regs, exact, len(s.Frames) == 0)
+		if f.PC != 0 || exact {
+			s.Frames = append(s.Frames, f)
+		}
+		if errors.Is(err, cfi.ErrEnd) {
+			return s
+		}
+		if err != nil {
+			s.Cut = err.Error()
+			return s
+		}
+		regs, exact = caller, f.Signal
+	}
+	s.Cut = fmt.Sprintf("more than %d frames", MaxFrames)
+	return s
+}
+
+// errNotAbove says that the stack does not grow towards the caller, as that of a circle.
+var errNotAbove = errors.New("caller's frame is not above")
+
+// step returns the frame of registers and the registers of its caller. A return address of 0 ends
+// the stack: there is no frame.
+func (w *Walker) step(regs *cfi.Registers, exact, innermost bool) (f Frame, caller cfi.Registers, err error) {
+	pc, ok := regs.Get(w.Machine.PC)
+	switch {
+	case !ok:
+		return f, caller, errors.New("return address unknown")
+	case pc == 0 && !exact:
+		return f, caller, cfi.ErrEnd
+	}
+	f = Frame{PC: pc, Exact: exact}
+	row, name := w.row(f)
+	if row == nil {
+		caller, err = w.without(&f, regs, name)
+	} else {
+		f.Signal = row.Signal()
+		caller, _, err = row.Caller(regs, w.Memory, w.Machine.SP, w.Machine.PC)
+		if to, ok := caller.Get(w.Machine.PC); ok && err == nil && w.Machine.Link != 0 {
+			caller.Set(w.Machine.PC, to&^w.SignMask)
+		}
+	}
+	if err == nil && !f.Signal && !w.rises(regs, &caller, innermost) {
+		err = errNotAbove
+	}
+	return f, caller, err
+}
+
+// rises reports whether the caller's stack pointer is above. The innermost function may have no
+// frame where the return address is in a register.
+func (w *Walker) rises(regs, caller *cfi.Registers, innermost bool) bool {
+	sp, _ := regs.Get(w.Machine.SP)
+	above, _ := caller.Get(w.Machine.SP)
+	return above > sp || innermost && w.Machine.Link != 0 && above == sp
+}
+
+// row returns what the tables say about a frame; nil: nothing. An address that nobody can have
+// called from is that of a new context if an entry begins there.
+func (w *Walker) row(f Frame) (*cfi.Row, string) {
+	table, bias, name := w.Code.Find(f.Lookup())
+	if table == nil {
+		return nil, name
+	}
+	if row, err := table.Find(f.Lookup() - bias); err == nil {
+		return row, name
+	}
+	if row, err := table.Find(f.PC - bias); err == nil && row.First() == f.PC-bias {
+		return row, name
+	}
+	return nil, name
+}
+
+// without finds the caller of a frame without tables.
+func (w *Walker) without(f *Frame, regs *cfi.Registers, name string) (cfi.Registers, error) {
+	if f.Exact && !w.Code.Executable(f.PC) {
+		return w.calledWild(regs)
+	}
+	if caller, ok := w.byPointer(regs); ok {
+		f.ByPointer = true
+		return caller, nil
+	}
+	if name == "" {
+		name = "memory of no file"
+	}
+	return cfi.Registers{}, fmt.Errorf("no unwind tables in %s", name)
+}
+
+// calledWild returns the caller of a function pointer that does not point to code: the call has
+// stored nothing but the return address.
+func (w *Walker) calledWild(regs *cfi.Registers) (cfi.Registers, error) {
+	caller := *regs
+	if w.Machine.Link != 0 {
+		to, _ := regs.Get(w.Machine.Link)
+		caller.Set(w.Machine.PC, to)
+		return caller, w.check(to)
+	}
+	sp, _ := regs.Get(w.Machine.SP)
+	to, _ := w.load(sp)
+	caller.Set(w.Machine.SP, sp+8)
+	caller.Set(w.Machine.PC, to)
+	return caller, w.check(to)
+}
+
+// check returns an error if an address cannot be a return address.
+func (w *Walker) check(to uint64) error {
+	if to == 0 || !w.Code.Executable(to-1) {
+		return errors.New("jump to no code")
+	}
+	return nil
+}
+
+// byPointer follows the frame pointer, if it leads to a return address that a call precedes.
+func (w *Walker) byPointer(regs *cfi.Registers) (cfi.Registers, bool) {
+	fp, ok := regs.Get(w.Machine.FP)
+	sp, _ := regs.Get(w.Machine.SP)
+	if !ok || fp < sp || fp%8 != 0 {
+		return cfi.Registers{}, false
+	}
+	before, ok1 := w.load(fp)
+	to, ok2 := w.load(fp + 8)
+	to &^= w.SignMask
+	if !ok1 || !ok2 || w.check(to) != nil || !w.called(to) {
+		return cfi.Registers{}, false
+	}
+	caller := cfi.Registers{}
+	caller.Set(w.Machine.FP, before)
+	caller.Set(w.Machine.SP, fp+16)
+	caller.Set(w.Machine.PC, to)
+	return caller, true
+}
+
+// called reports whether a call may end at an address.
+func (w *Walker) called(to uint64) bool {
+	var code [7]byte
+	if w.Machine.Calls == nil {
+		return true
+	}
+	return w.Memory.Read(to-7, code[:]) && w.Machine.Calls(code[:])
+}
+
+func (w *Walker) load(at uint64) (uint64, bool) {
+	var b [8]byte
+	ok := w.Memory.Read(at, b[:])
+	return binary.LittleEndian.Uint64(b[:]), ok
+}

@@ -1,0 +1,154 @@
+package unwind
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	"sdm/backend/probe/cfi"
+)
+
+// memory is bytes at an address.
+type memory struct {
+	at uint64
+	b  []byte
+}
+
+func (m memory) Read(addr uint64, b []byte) bool {
+	if addr < m.at || addr-m.at > uint64(len(m.b)) || uint64(len(b)) > uint64(len(m.b))-(addr-m.at) {
+		return false
+	}
+	copy(b, m.b[addr-m.at:])
+	return true
+}
+
+func (m memory) set(addr, v uint64) { binary.LittleEndian.PutUint64(m.b[addr-m.at:], v) }
+
+// code is executable from 0x1000 to 0x2000; calls end at 0x1105 and 0x1205. There are no tables.
+type code struct{ memory }
+
+func (c code) Find(uint64) (*cfi.Table, uint64, string) { return nil, 0, "work" }
+func (c code) Executable(pc uint64) bool                { return pc >= 0x1000 && pc < 0x2000 }
+
+// both is two memories.
+type both [2]memory
+
+func (m both) Read(addr uint64, b []byte) bool { return m[0].Read(addr, b) || m[1].Read(addr, b) }
+
+// walker returns a walker over the code and a stack of 256 bytes at 0x8000.
+func walker() (*Walker, memory) {
+	text := memory{0x1000, make([]byte, 0x1000)}
+	text.b[0x100], text.b[0x200] = 0xe8, 0xe8
+	stack := memory{0x8000, make([]byte, 256)}
+	return &Walker{Machine: AMD64, Code: code{text}, Memory: both{text, stack}}, stack
+}
+
+func registers(pc, sp, fp uint64) (r cfi.Registers) {
+	r.Set(16, pc)
+	r.Set(7, sp)
+	r.Set(6, fp)
+	return r
+}
+
+// addresses returns the addresses of a stack.
+func addresses(s Stack) (pcs []uint64) {
+	for _, f := range s.Frames {
+		pcs = append(pcs, f.PC)
+	}
+	return pcs
+}
+
+func TestFramePointer(t *testing.T) {
+	w, stack := walker()
+	stack.set(0x8010, 0x8040)
+	stack.set(0x8018, 0x1105)
+	stack.set(0x8040, 0)
+	stack.set(0x8048, 0x1205)
+	s := w.Walk(registers(0x1300, 0x8000, 0x8010))
+	if got := addresses(s); len(got) != 3 || got[1] != 0x1105 || got[2] != 0x1205 || !s.Frames[0].ByPointer {
+		t.Errorf("%#x", got)
+	}
+	if s.Cut != "no unwind tables in work" {
+		t.Errorf("cut: %q", s.Cut)
+	}
+}
+
+func TestFramePointerThatLeadsToNoCall(t *testing.T) {
+	w, stack := walker()
+	stack.set(0x8018, 0x1106)
+	if s := w.Walk(registers(0x1300, 0x8000, 0x8010)); len(s.Frames) != 1 || s.Cut == "" {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestCallThroughNull(t *testing.T) {
+	w, stack := walker()
+	stack.set(0x8000, 0x1105)
+	s := w.Walk(registers(0, 0x8000, 0))
+	if got := addresses(s); len(got) != 2 || got[0] != 0 || got[1] != 0x1105 {
+		t.Errorf("%#x, %q", got, s.Cut)
+	}
+}
+
+func TestCircle(t *testing.T) {
+	w, stack := walker()
+	stack.set(0x8010, 0x8010)
+	stack.set(0x8018, 0x1105)
+	s := w.Walk(registers(0x1300, 0x8000, 0x8010))
+	if len(s.Frames) > 2 || !strings.Contains(s.Cut, "no unwind tables") {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestLinkRegister(t *testing.T) {
+	w, _ := walker()
+	w.Machine = ARM64
+	var regs cfi.Registers
+	regs.Set(ARM64.PC, 0)
+	regs.Set(ARM64.SP, 0x8000)
+	regs.Set(ARM64.Link, 0x1105)
+	if got := addresses(w.Walk(regs)); len(got) != 2 || got[1] != 0x1105 {
+		t.Errorf("%#x", got)
+	}
+}
+
+func TestCalls(t *testing.T) {
+	for name, c := range map[string]struct {
+		code []byte
+		want bool
+	}{
+		"call rel32":        {[]byte{0, 0, 0xe8, 1, 2, 3, 4}, true},
+		"call *%rax":        {[]byte{0, 0, 0, 0, 0, 0xff, 0xd0}, true},
+		"call *8(%rax)":     {[]byte{0, 0, 0, 0, 0xff, 0x50, 8}, true},
+		"jmp *%rax":         {[]byte{0, 0, 0, 0, 0, 0xff, 0xe0}, false},
+		"nothing of a call": {make([]byte, 7), false},
+	} {
+		if got := callsAMD64(c.code); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// tabled is code with a table that is read from the same hostile memory.
+type tabled struct {
+	code
+	table *cfi.Table
+}
+
+func (c tabled) Find(uint64) (*cfi.Table, uint64, string) { return c.table, 0, "work" }
+
+// FuzzWalk follows stacks over hostile memory: each walk ends, with a bounded number of frames.
+func FuzzWalk(f *testing.F) {
+	f.Add(make([]byte, 512), uint64(0x1300), uint64(0x8000), uint64(0x8010))
+	f.Fuzz(func(t *testing.T, b []byte, pc, sp, fp uint64) {
+		w, _ := walker()
+		mem := memory{0x8000, b}
+		w.Memory = mem
+		for _, c := range []Code{code{mem}, tabled{code{mem}, cfi.Walked(mem, 0x8000)}} {
+			w.Code = c
+			if s := w.Walk(registers(pc, sp, fp)); len(s.Frames) > MaxFrames {
+				t.Errorf("%d frames", len(s.Frames))
+			}
+		}
+	})
+}
