@@ -11,6 +11,7 @@ import (
 	"sdm/backend/gdb"
 	"sdm/backend/gdb/custody"
 	"sdm/backend/gdb/gdbtext"
+	"sdm/backend/probe"
 	"sdm/backend/sim"
 	"sdm/protocol/rank"
 )
@@ -28,8 +29,9 @@ type engine struct {
 
 // backends is the table of back ends, by the values of --backend.
 var backends = map[string]engine{
-	"gdb": {open: openGDB, name: gdbName},
-	"sim": {open: openSim, simulatedPID: sim.PID},
+	"gdb":   {open: openGDB, name: gdbName},
+	"sim":   {open: openSim, simulatedPID: sim.PID},
+	"probe": {open: openProbe, name: func(*options) string { return "probe" }},
 }
 
 func openGDB(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, error) {
@@ -44,6 +46,10 @@ func openGDB(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, err
 
 func openSim(_ *options, _ *slog.Logger, k backend.Sink) (backend.Backend, error) {
 	return sim.New(sim.Config{}, k), nil
+}
+
+func openProbe(_ *options, _ *slog.Logger, k backend.Sink) (backend.Backend, error) {
+	return probe.New(k), nil
 }
 
 // gdbAnswers limits the time that gdb takes to show its version. It may have to be loaded from a

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -11,10 +12,16 @@ import (
 	"sdm/master/frontend/console/command"
 )
 
+// Values of --engine.
+const (
+	engineGDB   = "gdb"
+	engineProbe = "probe"
+)
+
 // stackOptions are the values of the flags of sdm stacks.
 type stackOptions struct {
 	options
-	by                string
+	by, engine        string
 	samples           int
 	every             string
 	allThreads        bool
@@ -33,6 +40,7 @@ func (s *stackOptions) flags() *flagSet {
 
 func (s *stackOptions) declareStacks(f *pflag.FlagSet) {
 	f.StringVar(&s.by, "by", "", "merge frames by function, line or address (default: line)")
+	f.StringVar(&s.engine, "engine", engineGDB, "what reads the stacks: gdb, or probe, which stops the ranks for about a millisecond and needs no gdb on their hosts; it names functions and libraries, but no lines")
 	f.BoolVar(&s.allThreads, "all-threads", false, "the stacks of helper threads of MPI and other runtimes, too (default: one line counts them)")
 	f.IntVar(&s.samples, "samples", 0, "take this `many` samples of the running job, and show the ranks that have not moved")
 	f.StringVar(&s.every, "every", "", "time between samples, such as 200ms (default: 1s)")
@@ -61,6 +69,9 @@ func (a *app) stacks(args []string) console.Status {
 	if err != nil {
 		return a.fail(console.StatusUsage, err)
 	}
+	if s.engine == engineProbe {
+		s.job.Servers.Backend = engineProbe
+	}
 	s.console.batch = true
 	return a.within(&s.options, func(l *lifetime, p *plan) console.Status {
 		p.scripts, p.answersOnly = []console.Script{{Name: "sdm stacks", Lines: lines}}, true
@@ -83,6 +94,9 @@ func (s *stackOptions) lines() ([]string, error) {
 	}
 	if s.every != "" {
 		words = append(words, "--every", s.every)
+	}
+	if err := s.checkEngine(); err != nil {
+		return nil, err
 	}
 	forms := 0
 	for name, wanted := range map[string]bool{"--folded": s.folded, "--dot": s.dot, "--json": s.json} {
@@ -107,4 +121,15 @@ func (s *stackOptions) lines() ([]string, error) {
 		return []string{"continue &", line}, nil
 	}
 	return []string{line}, nil
+}
+
+// checkEngine refuses what the probe cannot do.
+func (s *stackOptions) checkEngine() error {
+	switch {
+	case s.engine != engineGDB && s.engine != engineProbe:
+		return fmt.Errorf("--engine %q: give gdb or probe", s.engine)
+	case s.engine == engineProbe && s.samples != 0:
+		return errors.New("--samples needs --engine gdb")
+	}
+	return nil
 }

@@ -78,13 +78,41 @@ const typeIFunc = 10
 
 func (s *Symbols) add(list []elf.Symbol) {
 	for _, e := range list {
-		kind := elf.ST_TYPE(e.Info)
-		if kind != elf.STT_FUNC && kind != typeIFunc && kind != elf.STT_NOTYPE || e.Section == elf.SHN_UNDEF || e.Section >= elf.SHN_LORESERVE || e.Value == 0 || e.Name == "" || kind == elf.STT_NOTYPE && e.Size == 0 && e.Name != "_start" {
-			continue
+		if isFunction(e) {
+			name, _, _ := strings.Cut(e.Name, "@")
+			s.list = append(s.list, symbol{e.Value, e.Size, withoutNumber(name)})
 		}
-		name, _, _ := strings.Cut(e.Name, "@")
-		s.list = append(s.list, symbol{e.Value, e.Size, name})
 	}
+}
+
+// isFunction reports whether a symbol is a function of this file. Assemblers give some functions
+// no type; those without a size are labels, but for the entry of a program.
+func isFunction(e elf.Symbol) bool {
+	if e.Section == elf.SHN_UNDEF || e.Section >= elf.SHN_LORESERVE || e.Value == 0 || e.Name == "" {
+		return false
+	}
+	switch elf.ST_TYPE(e.Info) {
+	case elf.STT_FUNC, typeIFunc:
+		return true
+	case elf.STT_NOTYPE:
+		return e.Size > 0 || e.Name == "_start"
+	}
+	return false
+}
+
+// clones are the endings with which gcc names copies of a function. A number follows.
+var clones = []string{".constprop", ".isra", ".part"}
+
+// withoutNumber removes the number of a copy of a function, as gdb does: "f.constprop.0" is
+// "f.constprop".
+func withoutNumber(name string) string {
+	i := strings.LastIndexByte(name, '.')
+	for _, c := range clones {
+		if i > 0 && strings.HasSuffix(name[:i], c) {
+			return name[:i]
+		}
+	}
+	return name
 }
 
 // sort orders symbols by address. Of those with one address, the last by name is shown, as by gdb,

@@ -28,7 +28,7 @@ var doors = map[string][]string{
 	"github.com/spf13/pflag":            {"sdm/cmd/internal/original", "sdm/cmd/sdm", "sdm/cmd/sdm-server", "sdm/cmd/sdm-master", "sdm/cmd/internal/startup", "sdm/cmd/internal/gdbflags"},
 	"github.com/chzyer/readline":        {"sdm/master/frontend/console"},
 	"golang.org/x/term":                 {"sdm/master/frontend/console", "sdm/cmd"},
-	"golang.org/x/sys":                  {"sdm/launch/local", "sdm/launch/mpir", "sdm/backend/gdb", "sdm/master/frontend/rpc", "sdm/server", "sdm/cmd"},
+	"golang.org/x/sys":                  {"sdm/launch/local", "sdm/launch/mpir", "sdm/backend/gdb", "sdm/backend/probe/hold", "sdm/master/frontend/rpc", "sdm/server", "sdm/cmd"},
 	"github.com/cockroachdb/datadriven": {"sdm/backend/backendtest"}, // imported by tests only
 }
 

@@ -23,6 +23,7 @@ import (
 // Spec says how the servers of a session and its master are configured.
 type Spec struct {
 	GDB         gdbflags.Values
+	Backend     string // engine of the servers; "": gdb
 	LogFlags    startup.Log
 	Linger      time.Duration // how long servers keep their ranks after the loss of the master
 	WhenLost    string        // what they do then: kill or detach
@@ -122,6 +123,9 @@ func (s *Spec) serverArgs() []string {
 	args := append(s.LogFlags.Args(), "--linger", s.Linger.String(), "--when-lost", s.WhenLost)
 	if s.ConnectWait > 0 {
 		args = append(args, "--start-wait", s.ConnectWait.String())
+	}
+	if s.Backend != "" {
+		args = append(args, "--backend", s.Backend)
 	}
 	return append(args, s.GDB.Line()...)
 }

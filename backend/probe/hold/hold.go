@@ -1,0 +1,262 @@
+// Package hold stops the threads of processes for the instant in which their registers and stacks
+// are copied. It is the only part of the probe that calls ptrace.
+package hold
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sdm/backend/probe/cfi"
+)
+
+// Thread is one thread of a process.
+type Thread struct {
+	TID       int
+	Registers cfi.Registers
+	// Why says why the thread was not stopped and there are no registers; "": it was.
+	Why   string
+	Stack Piece
+
+	seized, stopped bool
+	signal          syscall.Signal // that was being delivered; 0: none
+}
+
+// Process is a process whose threads were stopped together.
+type Process struct {
+	PID     int
+	Threads []Thread
+	// Held is how long the first thread was stopped, at most.
+	Held time.Duration
+}
+
+// Limits bound what is copied and how long it is waited for threads to stop.
+type Limits struct {
+	Stack    int           // bytes of the stack of one thread
+	All      int           // bytes of all stacks
+	Patience time.Duration // until all threads have stopped
+}
+
+// Defaults are limits for stacks of some thousand frames and threads that wait for a disk.
+var Defaults = Limits{Stack: 256 << 10, All: 64 << 20, Patience: 100 * time.Millisecond}
+
+// Together stops all threads of processes, copies registers and stacks, and lets them go. stackOf
+// returns the end of the stack of a thread of process i with a stack pointer.
+//
+// It works on an operating system thread of its own, which ends with it: whatever it still traces
+// then is let go by the kernel, as at a kill of this process. It starts one goroutine and waits
+// for it.
+func Together(pids []int, l Limits, stackOf func(i int, sp uint64) (end uint64)) []Process {
+	all := make([]Process, len(pids))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // and not unlocked, so that the thread ends
+		for i, pid := range pids {
+			all[i].PID = pid
+		}
+		together(all, l, stackOf)
+	}()
+	<-done
+	return all
+}
+
+func together(all []Process, l Limits, stackOf func(int, uint64) uint64) {
+	for i := range all {
+		all[i].seize()
+	}
+	begin := time.Now()
+	deadline := begin.Add(l.Patience)
+	for i := range all {
+		all[i].interrupt()
+	}
+	for i := range all {
+		all[i].stopAll(deadline)
+	}
+	each := max(min(l.Stack, l.All/max(count(all), 1)), 4096)
+	for i := range all {
+		all[i].copyStacks(each, func(sp uint64) uint64 { return stackOf(i, sp) })
+		all[i].release()
+		all[i].Held = time.Since(begin)
+	}
+}
+
+func count(all []Process) (n int) {
+	for _, p := range all {
+		n += len(p.Threads)
+	}
+	return n
+}
+
+// threads returns the threads of a process as /proc lists them.
+func threads(pid int) []int {
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		return nil
+	}
+	var tids []int
+	for _, e := range entries {
+		if tid, err := strconv.Atoi(e.Name()); err == nil {
+			tids = append(tids, tid)
+		}
+	}
+	return tids
+}
+
+// seize takes the threads that are not known yet. It returns whether there were any.
+func (p *Process) seize() (some bool) {
+	for _, tid := range threads(p.PID) {
+		if slices.ContainsFunc(p.Threads, func(t Thread) bool { return t.TID == tid }) {
+			continue
+		}
+		some = true
+		t := Thread{TID: tid}
+		if err := unix.PtraceSeize(tid); err != nil {
+			t.Why = refusal(p.PID, tid, err)
+		} else {
+			t.seized = true
+		}
+		p.Threads = append(p.Threads, t)
+	}
+	return some
+}
+
+// refusal says why a thread cannot be traced.
+func refusal(pid, tid int, err error) string {
+	state, tracer := status(pid, tid)
+	switch {
+	case errors.Is(err, unix.ESRCH) || state == "Z" || state == "X":
+		return "ended"
+	case tracer != "0" && tracer != "":
+		return "traced by another process"
+	}
+	return err.Error()
+}
+
+// status returns the state of a thread, one letter, and the process that traces it.
+func status(pid, tid int) (state, tracer string) {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/status", pid, tid))
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		switch {
+		case len(f) > 1 && f[0] == "State:":
+			state = f[1]
+		case len(f) > 1 && f[0] == "TracerPid:":
+			tracer = f[1]
+		}
+	}
+	return state, tracer
+}
+
+func (p *Process) interrupt() {
+	for i := range p.Threads {
+		if t := &p.Threads[i]; t.seized && !t.stopped {
+			_ = unix.PtraceInterrupt(t.TID) // a thread that has ended is found by the wait
+		}
+	}
+}
+
+// mostRounds bounds how often threads that were started meanwhile are looked for.
+const mostRounds = 100
+
+// stopAll waits until all threads have stopped, including those that are started meanwhile.
+func (p *Process) stopAll(deadline time.Time) {
+	for range mostRounds {
+		p.wait(deadline)
+		if !p.seize() {
+			break
+		}
+		p.interrupt()
+	}
+	for i := range p.Threads {
+		if t := &p.Threads[i]; t.seized && !t.stopped {
+			state, _ := status(p.PID, t.TID)
+			t.Why = "did not stop (state " + state + ")"
+		}
+	}
+}
+
+const (
+	fewPolls  = 8                     // that only yield the processor
+	pollEvery = 50 * time.Microsecond // afterwards
+	onlyDisk  = 5 * time.Millisecond  // after which threads in state D are not waited for
+)
+
+func (p *Process) wait(deadline time.Time) {
+	begin := time.Now()
+	for round := 0; p.poll(); round++ {
+		now := time.Now()
+		if now.After(deadline) || now.Sub(begin) > onlyDisk && p.onlyDisk() {
+			return
+		}
+		if round < fewPolls {
+			runtime.Gosched()
+		} else {
+			time.Sleep(pollEvery)
+		}
+	}
+}
+
+// onlyDisk reports whether all threads that have not stopped wait uninterruptibly.
+func (p *Process) onlyDisk() bool {
+	for _, t := range p.Threads {
+		if state, _ := status(p.PID, t.TID); t.seized && !t.stopped && state != "D" {
+			return false
+		}
+	}
+	return true
+}
+
+// poll asks each thread whether it has stopped; it returns whether some have not. It waits for
+// single threads only: other children of this process are not its business.
+func (p *Process) poll() (pending bool) {
+	for i := range p.Threads {
+		t := &p.Threads[i]
+		if !t.seized || t.stopped {
+			continue
+		}
+		var status unix.WaitStatus
+		tid, err := unix.Wait4(t.TID, &status, unix.WALL|unix.WNOHANG, nil)
+		switch {
+		case err == unix.EINTR || err == nil && tid == 0:
+			pending = true
+		case err != nil || status.Exited() || status.Signaled():
+			t.seized, t.Why = false, "ended"
+		case status.Stopped():
+			t.stop(status)
+		}
+	}
+	return pending
+}
+
+// stop records a stop. One without an event is the delivery of a signal, which is passed on when
+// the thread is let go (ptrace(2), Signal-delivery-stop).
+func (t *Thread) stop(status unix.WaitStatus) {
+	t.stopped = true
+	if uint32(status)>>16 == 0 {
+		t.signal = status.StopSignal()
+	}
+	regs, err := registers(t.TID)
+	if err != nil {
+		t.Why = "registers: " + err.Error()
+		return
+	}
+	t.Registers = regs
+}
+
+// release lets all threads go. One in group-stop stays stopped.
+func (p *Process) release() {
+	for i := range p.Threads {
+		if t := &p.Threads[i]; t.stopped {
+			_, _, _ = unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_DETACH, uintptr(t.TID), 0, uintptr(t.signal), 0, 0)
+		}
+	}
+}

@@ -1,0 +1,26 @@
+package hold
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sdm/backend/probe/cfi"
+	"sdm/backend/probe/unwind"
+)
+
+// Machine is the machine of this host.
+var Machine = unwind.AMD64
+
+const stackPointer = 7
+
+// registers returns the registers of a stopped thread, by their DWARF numbers (psABI of x86-64,
+// figure 3.36).
+func registers(tid int) (r cfi.Registers, err error) {
+	var u unix.PtraceRegs
+	if err := unix.PtraceGetRegs(tid, &u); err != nil {
+		return r, err
+	}
+	for n, v := range []uint64{u.Rax, u.Rdx, u.Rcx, u.Rbx, u.Rsi, u.Rdi, u.Rbp, u.Rsp, u.R8, u.R9, u.R10, u.R11, u.R12, u.R13, u.R14, u.R15, u.Rip} {
+		r.Set(uint64(n), v)
+	}
+	return r, nil
+}

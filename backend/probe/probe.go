@@ -1,0 +1,213 @@
+// Package probe provides the stacks of running ranks without a debugger. The processes are stopped
+// for about a millisecond, in which their registers and stacks are copied, and run on.
+package probe
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strconv"
+	"sync"
+
+	"time"
+
+	"sdm/backend"
+	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/rank"
+	"sdm/protocol/stack"
+)
+
+// Backend answers stacks of ranks that run, and nothing else. To the session a rank is stopped,
+// since that is when stacks are answered; the process is stopped only while it is read. A
+// goroutine, which New starts and Close waits for, carries out the requests in order.
+type Backend struct {
+	sink  backend.Sink
+	queue chan func() // closed by Close
+
+	mu     sync.Mutex
+	closed bool
+	wg     sync.WaitGroup
+
+	// Used by the goroutine only.
+	cache cache
+	ranks map[rank.ID]*watched
+}
+
+// watched is a rank.
+type watched struct {
+	pid   int
+	state backend.State
+}
+
+// mostQueued is the number of requests that may wait. Further ones block their caller: a session
+// has one outstanding request for each rank.
+const mostQueued = 1024
+
+// New returns a back end without ranks; Attach adds them.
+func New(sink backend.Sink) *Backend {
+	b := &Backend{sink: sink, queue: make(chan func(), mostQueued), cache: cache{}, ranks: map[rank.ID]*watched{}}
+	b.wg.Go(func() {
+		for job := range b.queue {
+			job()
+		}
+	})
+	return b
+}
+
+var _ backend.Backend = (*Backend)(nil)
+
+// post has the goroutine carry out a job. After Close it does nothing.
+func (b *Backend) post(job func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.closed {
+		b.queue <- job
+	}
+}
+
+// Attach implements backend.Backend. Nothing is done to the processes. Held targets are refused:
+// they need a debugger to leave their first instruction.
+func (b *Backend) Attach(id protocol.RequestID, targets []backend.Target, _ string, _ time.Duration) {
+	targets = slices.Clone(targets)
+	b.post(func() {
+		for _, t := range targets {
+			b.attach(id, t)
+		}
+	})
+}
+
+func (b *Backend) attach(id protocol.RequestID, t backend.Target) {
+	one := rank.Range(t.Rank, t.Rank)
+	if t.Held || t.Core != "" {
+		b.fail(id, one, "attach", &protocol.Fault{Kind: protocol.FaultLaunch, Message: "the probe reads processes that run already"})
+		return
+	}
+	b.ranks[t.Rank] = &watched{pid: t.PID, state: backend.Stopped}
+	b.sink.Reply(id, protocol.Group{Kind: protocol.KindResult, Ranks: one, Body: []byte("{}")})
+	b.sink.Event(protocol.Group{Kind: protocol.KindStopped, Ranks: one, Body: canonical.JSON(protocol.Stop{Reason: "attached"})})
+}
+
+func (b *Backend) fail(id protocol.RequestID, ranks rank.Set, op string, f *protocol.Fault) {
+	f.Op = op
+	b.sink.Reply(id, protocol.Group{Kind: protocol.KindFault, Ranks: ranks, Body: canonical.JSON(f)})
+}
+
+// Do implements backend.Backend.
+func (b *Backend) Do(q backend.Request) {
+	b.post(func() { b.do(q) })
+}
+
+func (b *Backend) do(q backend.Request) {
+	var ready rank.Set
+	for r := range q.Ranks.All() {
+		state := backend.Lost
+		if w := b.ranks[r]; w != nil {
+			state = w.state
+		}
+		one := rank.Range(r, r)
+		if f := state.Refuse(protocol.NeedStopped); f != nil {
+			b.fail(q.ID, one, q.Command.Name, f)
+			continue
+		}
+		ready = ready.Union(one)
+	}
+	switch {
+	case ready.IsEmpty():
+	case q.Command.Name == "stacks":
+		b.stacks(q, ready)
+	case q.Command.Name == "detach":
+		b.detach(q.ID, ready)
+	default:
+		b.fail(q.ID, ready, q.Command.Name, &protocol.Fault{Kind: protocol.FaultEngine, Message: "the probe answers stacks only", Hint: "sdm attach starts a debugger"})
+	}
+}
+
+// stacks answers with the merged stacks of all ranks whose processes could be read.
+func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
+	by := q.Command.Args.By
+	if by == "" {
+		by = "line"
+	}
+	if !slices.Contains([]string{"function", "line", "address"}, by) {
+		b.fail(q.ID, ranks, "stacks", &protocol.Fault{Kind: protocol.FaultUsage, Message: "stacks cannot be merged by " + strconv.Quote(by), Hint: "function, line or address"})
+		return
+	}
+	ids := slices.Collect(ranks.All())
+	pids := make([]int, len(ids))
+	for i, r := range ids {
+		pids[i] = b.ranks[r].pid
+	}
+	var tree *stack.Tree
+	var read rank.Set
+	for i, s := range b.cache.take(pids, by) {
+		one := rank.Range(ids[i], ids[i])
+		if s.err != nil {
+			b.fail(q.ID, one, "stacks", unread(s.err))
+			continue
+		}
+		read = read.Union(one)
+		for _, frames := range s.threads {
+			tree = tree.Merge(stack.New(ids[i], frames))
+		}
+	}
+	if !read.IsEmpty() {
+		b.sink.Reply(q.ID, protocol.Group{Kind: protocol.KindResult, Ranks: read, Body: canonical.JSON(merged{by}), Stack: tree})
+	}
+}
+
+// merged is the body of stacks.
+type merged struct {
+	By string `json:"by"`
+}
+
+// unread says why a process could not be read.
+func unread(err error) *protocol.Fault {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errNoMemory
+	}
+	f := &protocol.Fault{Kind: protocol.FaultEngine, Message: err.Error()}
+	if errors.Is(err, fs.ErrPermission) {
+		f.Hint = "the processes of other users need root"
+	}
+	return f
+}
+
+// detach ends the watching of ranks, which run on.
+func (b *Backend) detach(id protocol.RequestID, ranks rank.Set) {
+	for r := range ranks.All() {
+		b.ranks[r].state = backend.Detached
+	}
+	b.sink.Event(protocol.Group{Kind: protocol.KindDetached, Ranks: ranks, Body: []byte("{}")})
+	b.sink.Reply(id, protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Body: []byte("{}")})
+}
+
+// Ended implements backend.Backend.
+func (b *Backend) Ended(r rank.ID, exit protocol.Exit) {
+	b.post(func() {
+		w := b.ranks[r]
+		if w == nil || w.state.IsOver() {
+			return
+		}
+		kind := protocol.KindExited
+		if exit.Signal != "" {
+			kind = protocol.KindSignalled
+		}
+		w.state, _ = w.state.After(kind)
+		b.sink.Event(protocol.Group{Kind: kind, Ranks: rank.Range(r, r), Body: canonical.JSON(exit)})
+	})
+}
+
+// Close implements backend.Backend. The processes run on. A request that is being carried out ends
+// by itself within milliseconds.
+func (b *Backend) Close(context.Context) error {
+	b.mu.Lock()
+	if !b.closed {
+		b.closed = true
+		close(b.queue)
+	}
+	b.mu.Unlock()
+	b.wg.Wait()
+	return nil
+}

@@ -1,0 +1,110 @@
+// The code of one process.
+
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sort"
+	"strings"
+
+	"sdm/backend/probe/cfi"
+	"sdm/backend/probe/hold"
+	"sdm/backend/probe/image"
+)
+
+// process is what is known of a process before it is held. It implements unwind.Code.
+type process struct {
+	pid     int
+	maps    []image.Mapping
+	modules []image.Module
+	images  []*shared // of the modules
+}
+
+// errNoMemory says that a process has no memory: it is a zombie or a thread of the kernel.
+var errNoMemory = errors.New("the process has ended")
+
+// look reads the mappings of a process and finds its images.
+func (c cache) look(pid int) (*process, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		return nil, err
+	}
+	p := &process{pid: pid, maps: image.ParseMaps(string(text))}
+	if len(p.maps) == 0 {
+		return nil, errNoMemory
+	}
+	p.modules = image.Modules(p.maps, hold.Memory(pid))
+	for i := range p.modules {
+		p.images = append(p.images, c.of(&p.modules[i], pid))
+	}
+	return p, nil
+}
+
+// module returns the number of the module at an address, -1 if there is none. Another mapping may
+// lie within the range of a module, but code does not.
+func (p *process) module(addr uint64) int {
+	i := sort.Search(len(p.modules), func(i int) bool { return p.modules[i].End > addr })
+	if i == len(p.modules) || addr < p.modules[i].First {
+		return -1
+	}
+	return i
+}
+
+// Find implements unwind.Code.
+func (p *process) Find(pc uint64) (table *cfi.Table, bias uint64, name string) {
+	i := p.module(pc)
+	if i < 0 {
+		return nil, 0, ""
+	}
+	m, s := &p.modules[i], p.images[i]
+	s.from, s.bias = hold.Memory(p.pid), m.Bias
+	return s.table, m.Bias, m.Name()
+}
+
+// Executable implements unwind.Code.
+func (p *process) Executable(pc uint64) bool {
+	m := image.At(p.maps, pc)
+	return m != nil && m.Executable
+}
+
+// stackEnd returns the end of the mapping of a stack pointer. The first stack may have grown since
+// the mappings were read.
+func (p *process) stackEnd(sp uint64) uint64 {
+	for _, addr := range []uint64{sp, sp + 1<<20} {
+		if m := image.At(p.maps, addr); m != nil && (addr == sp || m.Path == "[stack]") {
+			return m.End
+		}
+	}
+	return 0
+}
+
+// name returns the function at an address and its library, which is "" for the program itself.
+func (p *process) name(addr uint64) (function, library string) {
+	i := p.module(addr)
+	if i < 0 {
+		return unnamed, ""
+	}
+	m := &p.modules[i]
+	function = p.images[i].name(m, p.pid, addr-m.Bias)
+	if function == "" {
+		function = unnamed
+	}
+	if i > 0 && strings.HasPrefix(m.Path, "/") && m.File != p.program() {
+		library = m.Path
+	}
+	return function, library
+}
+
+// program returns the file of the program: that with the lowest address or, for one that is loaded
+// at any address, that of /proc/PID/exe.
+func (p *process) program() string {
+	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid))
+	for _, m := range p.modules {
+		if err == nil && m.Path == exe {
+			return m.File
+		}
+	}
+	return ""
+}

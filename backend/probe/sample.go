@@ -1,0 +1,116 @@
+// Stacks of processes.
+
+package probe
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strconv"
+
+	"sdm/backend/probe/cfi"
+	"sdm/backend/probe/hold"
+	"sdm/backend/probe/unwind"
+	"sdm/protocol/stack"
+)
+
+// sample is the stacks of one process.
+type sample struct {
+	err     error // nothing could be read
+	threads [][]stack.Frame
+}
+
+// bytesAt reads an image from memory that was copied.
+func bytesAt(b []byte) io.ReaderAt { return bytes.NewReader(b) }
+
+// take stops all threads of processes at once, copies their stacks, lets them go and follows the
+// stacks. by is the granularity of stacks: function, line or address.
+func (c cache) take(pids []int, by string) []sample {
+	out := make([]sample, len(pids))
+	var known []*process
+	var index, live []int
+	for i, pid := range pids {
+		p, err := c.look(pid)
+		if out[i].err = err; err == nil {
+			known, index, live = append(known, p), append(index, i), append(live, pid)
+		}
+	}
+	held := hold.Together(live, hold.Defaults, func(i int, sp uint64) uint64 { return known[i].stackEnd(sp) })
+	for i := range held {
+		s := &out[index[i]]
+		for t := range held[i].Threads {
+			if frames := known[i].frames(&held[i].Threads[t], by); frames != nil {
+				s.threads = append(s.threads, frames)
+			}
+		}
+		if len(s.threads) == 0 {
+			s.err = errNoMemory
+		}
+	}
+	return out
+}
+
+// copied is the memory of a process as it was while it was held: the copy of one stack, and
+// whatever else as it is now.
+type copied struct {
+	stack hold.Piece
+	now   hold.Memory
+}
+
+// Read implements cfi.Memory.
+func (c copied) Read(addr uint64, b []byte) bool {
+	return c.stack.Read(addr, b) || c.now.Read(addr, b)
+}
+
+var _ cfi.Memory = copied{}
+
+// frames returns the stack of a thread, outermost frame first; nil if the thread has ended. Where
+// the stack could not be followed, the outermost frame says so.
+func (p *process) frames(t *hold.Thread, by string) []stack.Frame {
+	switch t.Why {
+	case "":
+	case "ended":
+		return nil
+	default:
+		return []stack.Frame{{Func: "(thread not read: " + t.Why + ")"}}
+	}
+	w := unwind.Walker{Machine: hold.Machine, Code: p, Memory: copied{t.Stack, hold.Memory(p.pid)}}
+	s := w.Walk(t.Registers)
+	var frames []stack.Frame
+	for _, f := range s.Frames {
+		frames = append(frames, p.frame(f, by))
+	}
+	if s.Cut != "" {
+		frames = append(frames, stack.Frame{Func: "(cut: " + s.Cut + ")"})
+	}
+	slices.Reverse(frames)
+	return trimRoot(frames)
+}
+
+// unnamed stands for a function without a name, as in gdb.
+const unnamed = "??"
+
+// trimRoot removes what called main, and functions without a name at the start of a thread, which
+// are in the C library. A stack that is cut is left as it is.
+func trimRoot(frames []stack.Frame) []stack.Frame {
+	isMain := func(f stack.Frame) bool { return f.Func == "main" && f.From == "" }
+	if i := slices.IndexFunc(frames, isMain); i >= 0 {
+		return frames[i:]
+	}
+	for len(frames) > 1 && frames[0].Func == unnamed {
+		frames = frames[1:]
+	}
+	return frames
+}
+
+func (p *process) frame(f unwind.Frame, by string) stack.Frame {
+	if f.Signal {
+		return stack.Frame{Func: "<signal handler called>"}
+	}
+	function, library := p.name(f.Lookup())
+	out := stack.Frame{Func: function, From: library}
+	if by == "address" {
+		out.Addr = "0x" + strconv.FormatUint(f.PC, 16)
+	}
+	return out
+}
