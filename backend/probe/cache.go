@@ -20,14 +20,15 @@ type shared struct {
 	table   *cfi.Table // nil: none
 	symbols *image.Symbols
 	named   bool // symbols have been read, or cannot be
-	names   map[uint64]string
+	lines   *image.Lines
+	places  map[uint64][]image.Place
 }
 
 // of returns the image of a module of a process. The memory of that process is read from now on.
 func (c cache) of(m *image.Module, pid int) *shared {
 	s := c[m.Key()]
 	if s == nil {
-		s = &shared{pages: pages{kept: map[uint64][]byte{}}, names: map[uint64]string{}}
+		s = &shared{pages: pages{kept: map[uint64][]byte{}}, places: map[uint64][]image.Place{}}
 		s.from, s.bias = hold.Memory(pid), m.Bias
 		s.table = m.Table(&s.pages)
 		c[m.Key()] = s
@@ -76,52 +77,60 @@ func (p *pages) page(n uint64) []byte {
 	return b
 }
 
-// name returns the function at an address of the file of a module; "": none is known.
-func (s *shared) name(m *image.Module, pid int, addr uint64) string {
+// at returns the functions at an address of the file of a module, the innermost inlined one first;
+// none is known if it is empty. A name of the debug information comes first.
+func (s *shared) at(m *image.Module, pid int, addr uint64) []image.Place {
 	if !s.named {
-		s.named, s.symbols = true, readSymbols(m, pid)
+		s.named = true
+		s.readNames(m, pid)
 	}
-	name, ok := s.names[addr]
+	places, ok := s.places[addr]
 	if !ok {
-		name = s.symbols.Name(addr)
-		s.names[addr] = name
+		places = s.lines.At(addr)
+		if name := s.symbols.Name(addr); len(places) == 0 && name != "" {
+			places = []image.Place{{Function: name}}
+		}
+		s.places[addr] = places
 	}
-	return name
+	return places
 }
 
-// readSymbols reads the names from the file of a module: through its mapping, which also works for
+// readNames reads the names from the file of a module: through its mapping, which also works for
 // a deleted file, or by its path as the process sees it. A file with another build-id has replaced
 // it.
-func readSymbols(m *image.Module, pid int) *image.Symbols {
+func (s *shared) readNames(m *image.Module, pid int) {
 	if m.File == "" {
-		return vdsoSymbols(m, pid)
+		s.symbols = vdsoSymbols(m, pid)
+		return
 	}
 	for _, path := range []string{
 		fmt.Sprintf("/proc/%d/map_files/%x-%x", pid, m.Header.Start, m.Header.End),
 		fmt.Sprintf("/proc/%d/root%s", pid, m.Path),
 	} {
-		if s := symbolsOf(path, m.BuildID); s != nil {
-			return s
+		if s.readFile(path, m.BuildID) {
+			return
 		}
 	}
-	return nil
 }
 
-func symbolsOf(path, id string) *image.Symbols {
+// readFile returns whether the file is the one of the image and its names have been read.
+func (s *shared) readFile(path, id string) bool {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		return nil
+		return false
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil
+		return false
 	}
 	defer f.Close()
-	s, found, err := image.ReadSymbols(f)
+	symbols, found, err := image.ReadSymbols(f)
 	if err != nil || found != id {
-		return nil
+		return false
 	}
-	return s
+	s.symbols = symbols
+	s.lines, _ = image.ReadLines(f) // without them there are still the symbols
+	return true
 }
 
 // mostVDSO bounds the size of the image that the kernel maps into each process.

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -63,12 +62,15 @@ type target struct {
 // start compiles the program with flags and starts it. It returns when the program waits.
 func start(t *testing.T, flags ...string) target {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "waits")
-	cc := exec.Command("gcc", append(flags, "-pthread", "-o", path, "-x", "c", "-")...)
-	cc.Stdin = strings.NewReader(source)
-	if text, err := cc.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, text)
+	p := startSource(t, "c", source, flags...)
+	for !p.waits() {
 	}
+	return p
+}
+
+// run starts a program and returns when it has written r.
+func run(t *testing.T, path string) target {
+	t.Helper()
 	p := target{Cmd: exec.Command(path)}
 	out, err := p.StdoutPipe()
 	if err != nil {
@@ -80,8 +82,6 @@ func start(t *testing.T, flags ...string) target {
 	t.Cleanup(func() { _ = p.Process.Kill(); _ = p.Wait() })
 	p.out = bufio.NewReader(out)
 	p.expect(t, 'r')
-	for !p.waits() {
-	}
 	return p
 }
 

@@ -20,6 +20,7 @@ type process struct {
 	maps    []image.Mapping
 	modules []image.Module
 	images  []*shared // of the modules
+	program string    // file of the program, as in image.Module
 }
 
 // errNoMemory says that a process has no memory: it is a zombie or a thread of the kernel.
@@ -39,6 +40,7 @@ func (c cache) look(pid int) (*process, error) {
 	for i := range p.modules {
 		p.images = append(p.images, c.of(&p.modules[i], pid))
 	}
+	p.program = p.programOf()
 	return p, nil
 }
 
@@ -80,26 +82,26 @@ func (p *process) stackEnd(sp uint64) uint64 {
 	return 0
 }
 
-// name returns the function at an address and its library, which is "" for the program itself.
-func (p *process) name(addr uint64) (function, library string) {
+// at returns the functions at an address, the innermost inlined one first, and their library,
+// which is "" for the program itself.
+func (p *process) at(addr uint64) (places []image.Place, library string) {
+	unknown := []image.Place{{Function: unnamed}}
 	i := p.module(addr)
 	if i < 0 {
-		return unnamed, ""
+		return unknown, ""
 	}
 	m := &p.modules[i]
-	function = p.images[i].name(m, p.pid, addr-m.Bias)
-	if function == "" {
-		function = unnamed
-	}
-	if i > 0 && strings.HasPrefix(m.Path, "/") && m.File != p.program() {
+	if m.File != p.program && strings.HasPrefix(m.Path, "/") {
 		library = m.Path
 	}
-	return function, library
+	if places = p.images[i].at(m, p.pid, addr-m.Bias); len(places) == 0 {
+		return unknown, library
+	}
+	return places, library
 }
 
-// program returns the file of the program: that with the lowest address or, for one that is loaded
-// at any address, that of /proc/PID/exe.
-func (p *process) program() string {
+// programOf returns the file of the program among the modules; "": it is not there.
+func (p *process) programOf() string {
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid))
 	for _, m := range p.modules {
 		if err == nil && m.Path == exe {

@@ -78,7 +78,7 @@ func (p *process) frames(t *hold.Thread, by string) []stack.Frame {
 	s := w.Walk(t.Registers)
 	var frames []stack.Frame
 	for _, f := range s.Frames {
-		frames = append(frames, p.frame(f, by))
+		frames = append(frames, p.places(f, by)...)
 	}
 	if s.Cut != "" {
 		frames = append(frames, stack.Frame{Func: "(cut: " + s.Cut + ")"})
@@ -103,14 +103,25 @@ func trimRoot(frames []stack.Frame) []stack.Frame {
 	return frames
 }
 
-func (p *process) frame(f unwind.Frame, by string) stack.Frame {
+// places returns the frames of a level of the stack, innermost first: those of inlined functions
+// and the one of the function that contains them. As in gdb, a frame with a line has no library.
+func (p *process) places(f unwind.Frame, by string) (frames []stack.Frame) {
 	if f.Signal {
-		return stack.Frame{Func: "<signal handler called>"}
+		return []stack.Frame{{Func: "<signal handler called>"}}
 	}
-	function, library := p.name(f.Lookup())
-	out := stack.Frame{Func: function, From: library}
-	if by == "address" {
-		out.Addr = "0x" + strconv.FormatUint(f.PC, 16)
+	places, library := p.at(f.Lookup())
+	for _, x := range places {
+		out := stack.Frame{Func: x.Function}
+		switch {
+		case x.Line == 0:
+			out.From = library
+		case by != "function":
+			out.File, out.Line = x.File, x.Line
+		}
+		if by == "address" {
+			out.Addr = "0x" + strconv.FormatUint(f.PC, 16)
+		}
+		frames = append(frames, out)
 	}
-	return out
+	return frames
 }

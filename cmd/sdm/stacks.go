@@ -40,7 +40,7 @@ func (s *stackOptions) flags() *flagSet {
 
 func (s *stackOptions) declareStacks(f *pflag.FlagSet) {
 	f.StringVar(&s.by, "by", "", "merge frames by function, line or address (default: line)")
-	f.StringVar(&s.engine, "engine", engineGDB, "what reads the stacks: gdb, or probe, which stops the ranks for about a millisecond and needs no gdb on their hosts; it names functions and libraries, but no lines")
+	f.StringVar(&s.engine, "engine", engineGDB, "what reads the stacks: gdb, or probe, which stops the ranks for about a millisecond, needs no gdb on their hosts, and shows all threads")
 	f.BoolVar(&s.allThreads, "all-threads", false, "the stacks of helper threads of MPI and other runtimes, too (default: one line counts them)")
 	f.IntVar(&s.samples, "samples", 0, "take this `many` samples of the running job, and show the ranks that have not moved")
 	f.StringVar(&s.every, "every", "", "time between samples, such as 200ms (default: 1s)")

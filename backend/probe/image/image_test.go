@@ -34,10 +34,10 @@ func TestParseMaps(t *testing.T) {
 }
 
 // program compiles a program with a function work and returns it.
-func program(t testing.TB) []byte {
+func program(t testing.TB, flags ...string) []byte {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "program")
-	cc := exec.Command("gcc", "-o", out, "-x", "c", "-")
+	cc := exec.Command("gcc", append(flags, "-o", out, "-x", "c", "-")...)
 	cc.Stdin = strings.NewReader("int work(void) { return 1; } int main(void) { return work(); }")
 	if text, err := cc.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
@@ -110,6 +110,9 @@ func FuzzImage(f *testing.F) {
 			_ = m.Table(page(b))
 		}
 		_, _, _ = ReadSymbols(bytes.NewReader(b))
+		if l, err := ReadLines(bytes.NewReader(b)); err == nil {
+			_ = l.At(0x1130)
+		}
 	})
 }
 
@@ -120,6 +123,30 @@ func FuzzParseMaps(f *testing.F) {
 		for i, m := range maps {
 			if m.Start >= m.End || i > 0 && maps[i-1].Start > m.Start {
 				t.Errorf("%+v", maps)
+			}
+		}
+	})
+}
+
+// FuzzLines damages the debug information of a program.
+func FuzzLines(f *testing.F) {
+	whole := program(f, "-g", "-O2")
+	f.Add(uint32(len(whole)/2), uint32(4), byte(0xff))
+	f.Fuzz(func(t *testing.T, from, n uint32, with byte) {
+		b := bytes.Clone(whole)
+		at := int(from) % len(b)
+		for i := range b[at:min(at+int(n%64), len(b))] {
+			b[at+i] ^= with
+		}
+		l, err := ReadLines(bytes.NewReader(b))
+		if err != nil {
+			return
+		}
+		for addr := uint64(0x1000); addr < 0x1200; addr += 16 {
+			for _, p := range l.At(addr) {
+				if p.Line < 0 {
+					t.Errorf("line %d", p.Line)
+				}
 			}
 		}
 	})

@@ -1,0 +1,96 @@
+package probe
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// inlining is a program whose functions are inlined in one another, in a namespace and a class.
+const inlining = `
+#include <unistd.h>
+static volatile int sink;
+namespace deep {
+struct Solver {
+	int n;
+	__attribute__((always_inline)) inline int step(int k)
+	{
+		write(1, "r", 1);
+		for (;;)
+			pause();
+		return k + n;
+	}
+	__attribute__((noinline)) int run(int k);
+};
+static __attribute__((always_inline)) inline int twice(Solver &s, int k)
+{
+	sink = k;
+	return s.step(k) * 2;
+}
+int Solver::run(int k)
+{
+	int r = twice(*this, k);
+	sink = r;
+	return r;
+}
+}
+int main()
+{
+	deep::Solver s{3};
+	int r = s.run(2);
+	sink = r;
+	return r;
+}
+`
+
+// lineByGDB is a frame with a line in gdb's backtrace.
+var lineByGDB = regexp.MustCompile(`(?m)^#\d+ +(?:0x[0-9a-f]+ in )?([^ (]+) .* at (\S+):(\d+)$`)
+
+func TestLinesAsGDBShowsThem(t *testing.T) {
+	for _, flags := range [][]string{{"-g", "-O0"}, {"-g", "-O2"}, {"-g", "-O3", "-gdwarf-4"}, {"-g", "-O2", "-gz", "-ffunction-sections"}} {
+		t.Run(strings.Join(flags, " "), func(t *testing.T) {
+			p := startSource(t, "c++", inlining, flags...)
+			for {
+				s := cache{}.take([]int{p.Process.Pid}, "line")[0]
+				if all := functions(s); len(all) == 1 && strings.HasSuffix(all[0], " pause") {
+					break
+				}
+			}
+			out, err := exec.Command("gdb", "-nx", "-batch", "-ex", "backtrace", "-p", strconv.Itoa(p.Process.Pid)).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want, got []string
+			for _, m := range lineByGDB.FindAllStringSubmatch(string(out), -1) {
+				if !strings.Contains(m[2], "/") { // of this program, not of the C library
+					want = append(want, strings.Join(m[1:], " "))
+				}
+			}
+			for _, f := range slices.Backward((cache{}).take([]int{p.Process.Pid}, "line")[0].threads[0]) {
+				if f.Line != 0 {
+					got = append(got, fmt.Sprint(f.Func, " ", f.File, " ", f.Line))
+				}
+			}
+			if len(want) != 4 || !slices.Equal(got, want) {
+				t.Errorf("got\n%s\ngdb shows\n%s\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"), out)
+			}
+		})
+	}
+}
+
+// startSource compiles a program and starts it. It returns when the program has written r.
+func startSource(t *testing.T, language, text string, flags ...string) target {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "waits")
+	cc := exec.Command("gcc", append(flags, "-pthread", "-o", path, "-x", language, "-")...)
+	cc.Stdin = strings.NewReader(text)
+	if text, err := cc.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return run(t, path)
+}
