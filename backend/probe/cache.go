@@ -5,6 +5,8 @@ package probe
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"sdm/backend/probe/cfi"
 	"sdm/backend/probe/hold"
@@ -93,6 +95,16 @@ func (s *shared) at(m *image.Module, pid int, addr uint64) []image.Place {
 		s.places[addr] = places
 	}
 	return places
+}
+
+// library returns the path of a library with the name by which programs refer to it, as gdb shows it:
+// without the last numbers of its version.
+func (s *shared) library(m *image.Module) string {
+	path := strings.TrimSuffix(m.Path, " (deleted)")
+	if s.symbols == nil || s.symbols.SharedName == "" {
+		return path
+	}
+	return filepath.Join(filepath.Dir(path), filepath.Base(s.symbols.SharedName))
 }
 
 // readNames reads the names from the file of a module: through its mapping, which also works for

@@ -144,11 +144,14 @@ func byGDB(t *testing.T, pid int) (all []string) {
 		for line := range strings.Lines(string(thread)) {
 			if m := gdbFrame.FindStringSubmatch(line); m != nil {
 				names = append(names, m[1])
+				if strings.HasSuffix(line, "/libc.so.6\n") && m[1] == unnamed {
+					names[len(names)-1] += "libc"
+				}
 			}
 		}
 		slices.Reverse(names)
 		if len(names) > 0 {
-			all = append(all, strings.Join(trimmed(names), " "))
+			all = append(all, strings.ReplaceAll(strings.Join(trimmed(names), " "), unnamed+"libc", unnamed))
 		}
 	}
 	slices.Sort(all)
@@ -160,7 +163,7 @@ func trimmed(names []string) []string {
 	if i := slices.Index(names, "main"); i >= 0 {
 		return names[i:]
 	}
-	for len(names) > 1 && names[0] == "??" {
+	for len(names) > 1 && names[0] == unnamed+"libc" {
 		names = names[1:]
 	}
 	return names

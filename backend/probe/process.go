@@ -91,10 +91,11 @@ func (p *process) at(addr uint64) (places []image.Place, library string) {
 		return unknown, ""
 	}
 	m := &p.modules[i]
+	places = p.images[i].at(m, p.pid, addr-m.Bias)
 	if m.File != p.program && strings.HasPrefix(m.Path, "/") {
-		library = m.Path
+		library = p.images[i].library(m)
 	}
-	if places = p.images[i].at(m, p.pid, addr-m.Bias); len(places) == 0 {
+	if len(places) == 0 {
 		return unknown, library
 	}
 	return places, library

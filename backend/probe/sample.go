@@ -5,8 +5,10 @@ package probe
 import (
 	"bytes"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"sdm/backend/probe/cfi"
 	"sdm/backend/probe/hold"
@@ -97,7 +99,7 @@ func trimRoot(frames []stack.Frame) []stack.Frame {
 	if i := slices.IndexFunc(frames, isMain); i >= 0 {
 		return frames[i:]
 	}
-	for len(frames) > 1 && frames[0].Func == unnamed {
+	for len(frames) > 1 && frames[0].Func == unnamed && strings.HasPrefix(filepath.Base(frames[0].From), "libc.") {
 		frames = frames[1:]
 	}
 	return frames

@@ -18,7 +18,11 @@ const (
 )
 
 // Symbols are the functions of an image, by the addresses of its file. They are immutable.
-type Symbols struct{ list []symbol }
+type Symbols struct {
+	// SharedName is the name by which programs refer to a library (DT_SONAME); "": none.
+	SharedName string
+	list       []symbol
+}
 
 type symbol struct {
 	addr, size uint64
@@ -47,6 +51,9 @@ func ReadSymbols(file io.ReaderAt) (s *Symbols, id string, err error) {
 		}
 	}
 	s.sort()
+	if names, err := f.DynString(elf.DT_SONAME); err == nil && len(names) > 0 {
+		s.SharedName = names[0]
+	}
 	return s, idOf(f), nil
 }
 
