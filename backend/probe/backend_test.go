@@ -1,0 +1,72 @@
+package probe
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"sdm/backend"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// record is a Sink that keeps what it is told, as text.
+type record struct {
+	mu  sync.Mutex
+	got []string
+}
+
+func (r *record) Reply(id protocol.RequestID, groups ...protocol.Group) {
+	r.add(fmt.Sprint("reply ", id), groups)
+}
+
+func (r *record) Event(groups ...protocol.Group) { r.add("event", groups) }
+
+func (r *record) add(what string, groups []protocol.Group) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, g := range groups {
+		var f protocol.Fault
+		text := fmt.Sprint(what, " ", g.Kind, " ", g.Ranks)
+		if g.Kind == protocol.KindFault && json.Unmarshal(g.Body, &f) == nil {
+			text += " " + f.Message
+		}
+		r.got = append(r.got, text)
+	}
+}
+
+func TestBackend(t *testing.T) {
+	p := start(t, "-O2")
+	gone := start(t, "-O2")
+	_ = gone.Process.Kill()
+	_ = gone.Wait()
+	r := &record{}
+	b := New(r)
+	both := rank.Range(0, 1)
+	b.Attach(1, []backend.Target{{Rank: 0, PID: p.Process.Pid}, {Rank: 1, PID: gone.Process.Pid}, {Rank: 2, PID: 1, Held: true}}, "", 0)
+	b.Do(backend.Request{ID: 2, Ranks: both, Command: &protocol.Command{Name: "stacks"}})
+	b.Do(backend.Request{ID: 3, Ranks: both, Command: &protocol.Command{Name: "print"}})
+	b.Do(backend.Request{ID: 4, Ranks: rank.Range(2, 2), Command: &protocol.Command{Name: "stacks"}})
+	b.Ended(1, protocol.Exit{Code: 3})
+	b.Do(backend.Request{ID: 5, Ranks: rank.Range(0, 0), Command: &protocol.Command{Name: "detach"}})
+	b.Do(backend.Request{ID: 6, Ranks: rank.Range(0, 0), Command: &protocol.Command{Name: "stacks"}})
+	if err := b.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.Do(backend.Request{ID: 7, Ranks: both, Command: &protocol.Command{Name: "stacks"}})
+	want := []string{
+		"reply 1 reply 0", "event stopped 0", "reply 1 reply 1", "event stopped 1",
+		"reply 1 error 2 the probe reads processes that run already",
+		"reply 2 error 1 the process has ended", "reply 2 reply 0",
+		"reply 3 error 0-1 the probe answers stacks only",
+		"reply 4 error 2 " + backend.Lost.Refuse(protocol.NeedStopped).Message,
+		"event exited 1",
+		"event detached 0", "reply 5 reply 0",
+		"reply 6 error 0 " + backend.Detached.Refuse(protocol.NeedStopped).Message,
+	}
+	if !slices.Equal(r.got, want) {
+		t.Errorf("got %q\nwant %q", r.got, want)
+	}
+}

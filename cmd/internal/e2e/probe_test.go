@@ -1,0 +1,28 @@
+package e2e
+
+import (
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestStacksWithoutGDB checks that the probe shows the stacks of processes on a host without gdb,
+// and that they run on.
+func TestStacksWithoutGDB(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	var pids []string
+	for range 3 {
+		pids = append(pids, strconv.Itoa(s.start(program("spin")).cmd.Process.Pid))
+	}
+	front := &console{process: s.start("sdm", "stacks", "--engine", "probe", "--gdb", "/nowhere/gdb", "pids:"+strings.Join(pids, ",")), size: 3}
+	front.exits(0)
+	front.says("[0-2] (3) main spin.c:")
+	for _, p := range s.named("spin") {
+		if p.tracer != 0 || p.state == "T" || p.state == "t" {
+			t.Errorf("%v is held", p)
+		}
+		syscall.Kill(p.pid, syscall.SIGKILL)
+	}
+}
