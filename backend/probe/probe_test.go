@@ -209,6 +209,9 @@ func TestStoppedStaysStopped(t *testing.T) {
 			t.Fatalf("%d threads, %v", len(s.threads), s.err)
 		}
 	}
+	// The kernel wakes a thread that is let go, which then stops again.
+	for limit := time.Now().Add(10 * time.Second); !strings.HasPrefix(p.status(t, "State"), "T (stopped") && time.Now().Before(limit); {
+	}
 	if state, tracer := p.status(t, "State"), p.status(t, "TracerPid"); !strings.HasPrefix(state, "T (stopped") || tracer != "0" {
 		t.Errorf("state %s, tracer %s", state, tracer)
 	}
