@@ -8,16 +8,21 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 FUZZTIME ?= 10s
 
 # Packages whose tests start other programs.
-REAL := sdm/launch/launchtest sdm/launch/local sdm/backend/gdb sdm/server sdm/cmd/sdm-server sdm/cmd/sdm-master sdm/cmd/sdm sdm/cmd/sdm-pmix sdm/cmd/internal/e2e sdm/cmd/internal/oracle sdm/cmd/internal/newcommand
+REAL := sdm/launch/launchtest sdm/launch/mpir sdm/backend/gdb/custody sdm/backend/probe sdm/launch/local sdm/backend/gdb sdm/server sdm/cmd/sdm-server sdm/cmd/sdm-master sdm/cmd/sdm sdm/cmd/sdm-pmix sdm/cmd/internal/e2e sdm/cmd/internal/oracle sdm/cmd/internal/newcommand
 
 # What the tests on fake hosts need beyond that; only root can make them.
 HOSTS := $(if $(filter 0,$(shell id -u)),ip tc nsenter unshare mount srun)
 
 export GOFLAGS += -buildvcs=false
 
-# A test that fails is run a second time and listed as rerun at the end: these
-# machines are noisy, and a listed rerun is a defect to mend, not to live with.
-TESTSUM := $(GO) tool gotestsum --format pkgname-and-test-fails --format-icons text --rerun-fails=1 --rerun-fails-max-failures=8 --rerun-fails-run-root-test
+# The other packages; those that take longest come first, so that both processors have work to the end.
+LONG := sdm/tree/treetest sdm/tree/overlay sdm/backend/tape sdm/master/frontend/rpc
+UNIT = $(LONG) $(filter-out $(REAL) $(LONG),$(shell $(GO) list ./...))
+
+# Of the packages that start other programs, a test that fails is run a second time and listed as rerun
+# at the end: these machines are noisy, and a listed rerun is a defect to mend, not to live with.
+TESTSUM := $(GO) tool gotestsum --format pkgname-and-test-fails --format-icons text
+RERUN   := --rerun-fails=1 --rerun-fails-max-failures=8 --rerun-fails-run-root-test
 
 # sdm-pmix links libpmix; it is built where that is. sdm doctor tells when it is missing.
 WITH_PMIX := $(if $(shell pkg-config --exists pmix 2>/dev/null && echo yes),$(BIN)/sdm-pmix)
@@ -60,19 +65,19 @@ test: ## everything: format, vet, staticcheck, floors, unit, simulation, fuzz se
 	@$(MAKE) --no-print-directory e2e
 
 unit: ## what needs no other program, under -race
-	$(TESTSUM) --packages '$(filter-out $(REAL),$(shell $(GO) list ./...))' -- -race -timeout 10m
+	$(TESTSUM) --packages '$(UNIT)' -- -race -timeout 10m
 
 # One package at a time: they start real gdbs and MPI jobs by the dozen, and what
 # they wait for has deadlines.
 e2e: build ## real gdbs, real Open MPI and MPICH, real processes killed, under -race
-	$(TESTSUM) --packages '$(REAL)' -- -race -p 1 -timeout 20m
+	$(TESTSUM) $(RERUN) --packages '$(REAL)' -- -race -p 1 -timeout 20m
 
 # What is said in bin/apps/*.txt is to be looked at: the checks do not see everything.
 apps: build ## debug tutorials of PETSc on 8 ranks, and mpi4py; transcripts in bin/apps (minutes; before an issue is closed)
 	@.ci/deps gdb gcc g++ gfortran mpirun.openmpi mpicc.openmpi pkg-config /usr/share/doc/libpetsc3.18-dev-examples /usr/lib/petscdir/petsc3.18 /usr/lib/python3/dist-packages/mpi4py
 	PATH=$(CURDIR)/$(BIN):$$PATH SDM_APPS=$(CURDIR)/$(BIN)/apps $(GO) test -count=1 -v -timeout 60m ./cmd/internal/apps
 
-check: lint unit fuzz ## what to run before a commit: lint, race tests without other programs, a little fuzzing
+check: lint unit ## what to run before a commit: lint, race tests without other programs
 
 lint: ## gofmt, vet, staticcheck, floors
 	@unformatted=$$(gofmt -l cmd master server tree backend protocol launch); \

@@ -20,7 +20,7 @@ import (
 // go test ./tree/treetest -run Fault -seed N repeats one schedule.
 var (
 	oneSeed   = flag.Uint64("seed", 0, "repeat the fault schedule of this seed only")
-	schedules = flag.Int("schedules", 60, "fault schedules to try")
+	schedules = flag.Int("schedules", 40, "fault schedules to try")
 )
 
 // fault is a fault of one server.
@@ -335,10 +335,12 @@ func runTrials(t *testing.T, count int, servers int) {
 
 // Small trees of all shapes.
 func TestFaultsOnSmallTrees(t *testing.T) {
+	t.Parallel()
 	runTrials(t, 3**schedules, 0)
 }
 
 // Fault schedules on 64 servers; make faults tries a thousand.
 func TestFaultsOn64Servers(t *testing.T) {
+	t.Parallel()
 	runTrials(t, *schedules, 64)
 }

@@ -17,6 +17,7 @@ import (
 // 1,048,576 ranks on 16,384 hosts start and stop within three seconds: the root sends at
 // most 200 groups, since the host of a rank is a column.
 func TestStartAtScale(t *testing.T) {
+	t.Parallel()
 	const servers, per, spread, most = 16_384, 64, 3 * time.Second, 200
 	table := treetest.Table("binomial", servers, per, false)
 	count, heard := map[protocol.Kind]int{}, map[protocol.Kind]int{}
