@@ -36,6 +36,13 @@ func checkArgs(info protocol.CommandInfo, a protocol.Args) *protocol.Fault {
 	if info.Lacks != nil && info.Lacks(a) {
 		return usage(command, "", "needs %s", info.Asks)
 	}
+	if names := info.Unread(a); len(names) > 0 {
+		hint := "it has no arguments"
+		if len(info.Args) > 0 {
+			hint = "its arguments are " + strings.Join(info.Args, ", ")
+		}
+		return usage(command, hint, "does not read %s", strings.Join(names, ", "))
+	}
 	if d, err := time.ParseDuration(cmp.Or(a.Within, "1s")); err != nil || d <= 0 {
 		return usage(command, "give it as 20s, or leave it out", "within %q is no time", protocol.Clip(a.Within))
 	}

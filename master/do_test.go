@@ -77,6 +77,9 @@ func TestRefusals(t *testing.T) {
 		{"nothing like it", session.Call{Command: "zzzzzzzz"}, `unknown command "zzzzzzzz" (help lists the commands)`},
 		{"a beginning", session.Call{Command: "back"}, "did you mean backtrace?"},
 		{"no expression", session.Call{Command: "whatis"}, "whatis: needs an expression"},
+		{"an argument of others", session.Call{Command: "clear", Args: protocol.Args{Location: "f", Condition: "n > 1"}}, "clear: does not read condition (its arguments are location)"},
+		{"an argument that is ours", session.Call{Command: "break", Args: protocol.Args{Location: "f", Breakpoint: 7}}, "break: does not read breakpoint"},
+		{"an argument for none", session.Call{Command: "kill", Args: protocol.Args{Signal: "9"}}, "kill: does not read signal (it has no arguments)"},
 		{"no job", session.Call{Command: "launch"}, "launch: needs a job"},
 		{"beyond the last", session.Call{Command: "ranks", Ranks: "8"}, "there is no rank 8; the last is 7"},
 		{"nonsense", session.Call{Command: "ranks", Ranks: "frog"}, "frog"},
@@ -121,7 +124,7 @@ func TestBreakpointNumbers(t *testing.T) {
 	f.up(wire.Message{Kind: wire.Events, Groups: []protocol.Group{{Kind: protocol.KindRunning, Ranks: rank.Range(0, 7), Body: []byte("{}")}}})
 	set := func(failing bool) {
 		fail = failing
-		call(t, m, session.Call{Command: "break", Args: protocol.Args{Location: "work.c:31", Breakpoint: 99}})
+		call(t, m, session.Call{Command: "break", Args: protocol.Args{Location: "work.c:31"}})
 	}
 	set(false)
 	set(true)

@@ -13,18 +13,62 @@ type Command struct {
 	Args Args   `json:"args"`
 }
 
-// Args are the arguments of all commands in one flat struct; the table Commands
-// lists which command reads which of them. With one struct, the JSON form, the
-// params of JSON-RPC and the Go call are the same. The zero value of a field means
-// "not given". The comment of a field names the commands that read it.
+// Args are the arguments of all commands in one flat struct; the table Commands lists which command
+// reads which of them, and CommandInfo.Unread finds others. With one struct, the JSON form, the params
+// of JSON-RPC and the Go call are the same (docs/decisions/118-one-struct-of-arguments.md). The zero
+// value of a field means "not given". The comment of a field names the commands that read it.
 type Args struct {
+	// The thread and the frame of a rank.
+
+	// any command that inspects; 0 is the current thread
+	Thread int `json:"thread,omitempty"`
+	// frame: a level
+	Frame *int `json:"frame,omitempty"`
+
+	// What is evaluated or searched for, and how much of it is shown.
+
 	// expression of print and others; register names of info registers
 	Expr string `json:"expr,omitempty"`
 	// print, whatis, ptype, memory read: the language in which gdb reads the
 	// expression, as that of set language; "" is the language of the frame
 	Language string `json:"language,omitempty"`
+	// print, display, x, disassemble: format letters of gdb without the slash
+	Format string `json:"format,omitempty"`
+	// list: first line; 0 is around the current one
+	First int `json:"first,omitempty"`
+	// list: last line
+	Last int `json:"last,omitempty"`
+	// hash: ranges of elements, at most MostSpans, or MostValues single elements;
+	// empty is all
+	Spans []Span `json:"spans,omitempty"`
+	// number of distinct values that a column keeps; 0 is column.DefaultLimit,
+	// -1 all
+	Limit int `json:"limit,omitempty"`
+	// diff: numbers are equal if they differ by at most this value, or, if their
+	// magnitude is above 1, by this value times the greater magnitude
+	Tolerance float64 `json:"tolerance,omitempty"`
+
+	// Places in the program.
+
 	// break, until, list: FILE:LINE, FUNCTION, *ADDRESS, LINE
 	Location string `json:"location,omitempty"`
+	// dump memory: an expression, the end (exclusive); list: the last line
+	To string `json:"to,omitempty"`
+	// group: the name; frame: a function
+	Name string `json:"name,omitempty"`
+	// dump memory, frame: an expression
+	From string `json:"from,omitempty"`
+
+	// Breakpoints and displays.
+
+	// delete, enable, disable, info breakpoints: empty is all; condition, ignore:
+	// one; commands: empty is the last one
+	Breakpoints []int `json:"breakpoints,omitempty"`
+	// enable, disable: single locations of breakpoints with several; in addition
+	// to Breakpoints or alone
+	Places []Site `json:"places,omitempty"`
+	// undisplay; empty is all
+	Displays []int `json:"displays,omitempty"`
 	// break
 	Condition string `json:"condition,omitempty"`
 	// break, catch
@@ -37,49 +81,23 @@ type Args struct {
 	Access string `json:"access,omitempty"`
 	// catch: "throw", "syscall write", ...
 	Event string `json:"event,omitempty"`
-	// thread apply: "all", or numbers and ranges, "1,3-4"
-	Threads string `json:"threads,omitempty"`
-	// thread apply: the command
-	Apply string `json:"apply,omitempty"`
-	// dump memory: a path on the host of the rank; %r is the number of the rank
-	File string `json:"file,omitempty"`
-	// dump memory, frame: an expression
-	From string `json:"from,omitempty"`
-	// dump memory: an expression, the end (exclusive); list: the last line
-	To string `json:"to,omitempty"`
-	// print, set by the master for stat and diff: only the value of a reference
-	Compare bool `json:"compare,omitempty"`
-	// diff: numbers are equal if they differ by at most this value, or, if their
-	// magnitude is above 1, by this value times the greater magnitude
-	Tolerance float64 `json:"tolerance,omitempty"`
-	// print, set by the master for stat: the statistics of an array of numbers
-	Stat bool `json:"stat,omitempty"`
 	// log
 	Exprs []string `json:"exprs,omitempty"`
-	// rbreak, set by the master: the functions that the ranks have found;
-	// Breakpoint is the number of the first
-	Functions []string `json:"functions,omitempty"`
-	// commands: lines for gdb, except silent, print and continue, and those from
-	// FrontEndLine on
-	Lines []string `json:"lines,omitempty"`
-	// break: the number, assigned by the master
-	Breakpoint int `json:"breakpoint,omitempty"`
-	// delete, enable, disable, info breakpoints: empty is all; condition, ignore:
-	// one; commands: empty is the last one
-	Breakpoints []int `json:"breakpoints,omitempty"`
-	// enable, disable: single locations of breakpoints with several; in addition
-	// to Breakpoints or alone
-	Places []Site `json:"places,omitempty"`
 	// enable: what happens to the breakpoint when it is reached: "disable" (after
 	// Count times), "delete"; "" is nothing
 	Then string `json:"then,omitempty"`
+	// commands: lines for gdb, except silent, print and continue, and those from
+	// FrontEndLine on
+	Lines []string `json:"lines,omitempty"`
+
+	// How often, how far.
+
 	// next, step, continue (ignore count), enable, up, down, backtrace (limit;
 	// negative: the outermost frames), list (lines); 0 is 1, 10, or no limit
 	Count int `json:"count,omitempty"`
-	// frame: a level
-	Frame *int `json:"frame,omitempty"`
-	// any command that inspects; 0 is the current thread
-	Thread int `json:"thread,omitempty"`
+
+	// Stacks and threads.
+
 	// stacks: "function", "line" (default) or "address"
 	By string `json:"by,omitempty"`
 	// stacks: number of samples taken over time; 0 is one sample of stopped ranks
@@ -90,64 +108,78 @@ type Args struct {
 	AllThreads bool `json:"all_threads,omitempty"`
 	// backtrace: with locals
 	Full bool `json:"full,omitempty"`
+	// thread apply: "all", or numbers and ranges, "1,3-4"
+	Threads string `json:"threads,omitempty"`
+	// thread apply: the command
+	Apply string `json:"apply,omitempty"`
+
+	// Signals.
+
+	// signal, handle, info signals: "SIGUSR1", a number; signal: "0" is none
+	Signal string `json:"signal,omitempty"`
+	// handle: "nostop", "noprint", "pass", ...
+	Actions []string `json:"actions,omitempty"`
+
+	// Gdb, files and standard input.
+
 	// gdb, mi: the command line, unchanged
 	Text string `json:"text,omitempty"`
+	// dump memory: a path on the host of the rank; %r is the number of the rank
+	File string `json:"file,omitempty"`
 	// send: bytes for standard input
 	Data []byte `json:"data,omitempty"`
 	// send: end of file after the data
 	EOF bool `json:"eof,omitempty"`
+
+	// Earlier answers, and sets of ranks.
+
 	// expand: the request whose answers are to be shown in full
 	Of RequestID `json:"of,omitempty"`
 	// expand, set by the master: split the results by whether the value has this
 	// column.Hash
 	Hash uint32 `json:"hash,omitempty"`
-	// hash: ranges of elements, at most MostSpans, or MostValues single elements;
-	// empty is all
-	Spans []Span `json:"spans,omitempty"`
-	// number of distinct values that a column keeps; 0 is column.DefaultLimit,
-	// -1 all
-	Limit int `json:"limit,omitempty"`
-	// list: first line; 0 is around the current one
-	First int `json:"first,omitempty"`
-	// list: last line
-	Last int `json:"last,omitempty"`
-	// group: the name; frame: a function
-	Name string `json:"name,omitempty"`
 	// group, focus: the text of a rank set
 	Set string `json:"set,omitempty"`
+
+	// Jobs.
+
 	// launch
 	Job *Job `json:"job,omitempty"`
 	// attach
 	Pids []Pid `json:"pids,omitempty"`
-	// launch, attach: time limit for gdbs to take control of the ranks, in the
-	// syntax of Go durations; "" leaves it to the servers
-	Within string `json:"within,omitempty"`
+	// attach: the name that the starter has given the job, instead of Pids
+	JobID string `json:"jobid,omitempty"`
 	// attach: the session has started the job, so its ranks are killed if the
 	// master is lost, as those of launch are
 	Own bool `json:"own,omitempty"`
-	// attach: the name that the starter has given the job, instead of Pids
-	JobID string `json:"jobid,omitempty"`
+	// launch, attach: time limit for gdbs to take control of the ranks, in the
+	// syntax of Go durations; "" leaves it to the servers
+	Within string `json:"within,omitempty"`
 	// core
 	Cores []Core `json:"cores,omitempty"`
 	// stage
 	Piece *Piece `json:"piece,omitempty"`
 	// run: replace the arguments with which the ranks were started
 	Arguments []string `json:"arguments,omitempty"`
+
+	// Set by the master: numbers of new breakpoints and displays, what it asks for itself.
+
+	// break: the number, assigned by the master
+	Breakpoint int `json:"breakpoint,omitempty"`
+	// display: the number, assigned by the master
+	Display int `json:"display,omitempty"`
+	// rbreak, set by the master: the functions that the ranks have found;
+	// Breakpoint is the number of the first
+	Functions []string `json:"functions,omitempty"`
+	// print, set by the master for stat and diff: only the value of a reference
+	Compare bool `json:"compare,omitempty"`
+	// print, set by the master for stat: the statistics of an array of numbers
+	Stat bool `json:"stat,omitempty"`
 	// launch, attach, run, set by the master: commands for the ranks before they
 	// run
 	Before []Given `json:"before,omitempty"`
 	// launch, attach, run, core, set by the master: the number of ranks of the job
 	Size int `json:"size,omitempty"`
-	// print, display, x, disassemble: format letters of gdb without the slash
-	Format string `json:"format,omitempty"`
-	// signal, handle, info signals: "SIGUSR1", a number; signal: "0" is none
-	Signal string `json:"signal,omitempty"`
-	// handle: "nostop", "noprint", "pass", ...
-	Actions []string `json:"actions,omitempty"`
-	// display: the number, assigned by the master
-	Display int `json:"display,omitempty"`
-	// undisplay; empty is all
-	Displays []int `json:"displays,omitempty"`
 }
 
 // Pid is the process of a rank, for attach.

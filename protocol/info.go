@@ -2,7 +2,11 @@
 
 package protocol
 
-import "slices"
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
 
 // Place is the program that executes a command.
 type Place uint8
@@ -88,6 +92,30 @@ type CommandInfo struct {
 
 // Takes reports whether the command reads an argument, by its JSON name.
 func (c CommandInfo) Takes(arg string) bool { return slices.Contains(c.Args, arg) }
+
+// Unread returns the JSON names of the arguments that are given and that the command does not read.
+func (c CommandInfo) Unread(a Args) (names []string) {
+	var applied CommandInfo // by thread apply, which hands its arguments on
+	if c.Takes("apply") {
+		applied, _ = LookupCommand(a.Apply)
+	}
+	v := reflect.ValueOf(a)
+	for i, name := range argNames {
+		if !v.Field(i).IsZero() && !c.Takes(name) && !applied.Takes(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// argNames are the JSON names of the fields of Args, in their order.
+var argNames = func() (names []string) {
+	for f := range reflect.TypeFor[Args]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}()
 
 // MakesPoint reports whether the command makes one breakpoint of any kind.
 func (c CommandInfo) MakesPoint() bool { return c.Object == Breakpoints && c.Effect == Makes }

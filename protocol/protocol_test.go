@@ -76,6 +76,41 @@ func TestCommandsTable(t *testing.T) {
 	}
 }
 
+// TestUnread gives each argument to each command.
+func TestUnread(t *testing.T) {
+	args := reflect.TypeFor[Args]()
+	for _, c := range Commands {
+		for i, name := range fieldNames(args) {
+			var a Args
+			switch f := reflect.ValueOf(&a).Elem().Field(i); f.Kind() {
+			case reflect.Pointer:
+				f.Set(reflect.New(f.Type().Elem()))
+			case reflect.Slice:
+				f.Set(reflect.MakeSlice(f.Type(), 1, 1))
+			case reflect.String:
+				f.SetString("x")
+			case reflect.Bool:
+				f.SetBool(true)
+			case reflect.Float64:
+				f.SetFloat(1)
+			case reflect.Uint32:
+				f.SetUint(1)
+			case reflect.Int:
+				f.SetInt(1)
+			default:
+				f.Set(reflect.ValueOf(RequestID(1)))
+			}
+			if got := c.Unread(a); slices.Contains(got, name) == c.Takes(name) || len(got) > 1 {
+				t.Errorf("%s does not read %v of %q", c.Name, got, name)
+			}
+		}
+	}
+	apply, _ := LookupCommand("thread apply")
+	if got := apply.Unread(Args{Threads: "all", Apply: "print", Expr: "n", Event: "fork"}); !slices.Equal(got, []string{"event"}) {
+		t.Errorf("thread apply all print does not read %v", got)
+	}
+}
+
 func TestCanWait(t *testing.T) {
 	for _, c := range []struct {
 		command string
@@ -110,7 +145,7 @@ func TestCommandJSON(t *testing.T) {
 		Job:  &Job{Program: "a.out", Args: []string{"-x"}, Env: []EnvDirective{{Op: "set", Name: "A", Value: "1"}}, Stdin: rank.Of(0)},
 		Pids: []Pid{{Rank: 3, PID: 99}},
 	}}
-	const want = `{"command":"launch","args":{"expr":"<x & y>","breakpoints":[1,2],"frame":2,"data":"AP8=","limit":-1,` +
+	const want = `{"command":"launch","args":{"frame":2,"expr":"<x & y>","limit":-1,"breakpoints":[1,2],"data":"AP8=",` +
 		`"job":{"program":"a.out","args":["-x"],"env":[{"op":"set","name":"A","value":"1"}],"stdin":"0"},"pids":[{"rank":3,"pid":99}]}}`
 	if got := string(canonical.JSON(c)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
