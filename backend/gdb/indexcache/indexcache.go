@@ -33,16 +33,18 @@ const (
 	spare = 4 * mostBytes
 	// mostFiles bounds how many files are read from a directory.
 	mostFiles = 10_000
-	// mostLinks bounds how many indexes a gdb sees. A program with its libraries has a hundred.
-	mostLinks = 1000
+	// mostLinks bounds how many indexes a gdb sees, those that were used last: each costs its start
+	// and its end some 20 µs. A program has one, and one for each library of its own.
+	mostLinks = 48
 )
 
 // Cache is the cache of a node as one server uses it. Its methods may be called on a nil Cache,
 // which holds nothing; Borrow, Return and Close do I/O and must not be called at the same time.
 type Cache struct {
-	dir  string   // with the indexes, common to all servers of the user
-	own  string   // below it: what this server lends
-	lock *os.File // of own; held until the process ends
+	dir   string   // with the indexes, common to all servers of the user
+	own   string   // below it: what this server lends
+	lock  *os.File // of own; held until the process ends
+	names []string // of the indexes that it lends, the least recently used one first
 }
 
 // Parse reads the value of --index-cache: "off", for which dir is "", an absolute path, or "auto"
@@ -85,7 +87,16 @@ func Open(dir string) (*Cache, error) {
 	if err := removeLeft(dir); err != nil {
 		return nil, err
 	}
+	files, err := indexes(dir)
+	if err != nil {
+		return nil, err
+	}
 	c := &Cache{dir: dir}
+	for _, f := range files {
+		if f.isNamed() {
+			c.names = append(c.names, f.name)
+		}
+	}
 	return c, c.makeOwn()
 }
 
@@ -155,18 +166,15 @@ func (c *Cache) Dir(gdb int32) string {
 // Borrow fills the directory of a gdb that is about to be started. Where that fails, this gdb reads
 // the symbols itself.
 func (c *Cache) Borrow(gdb int32) {
+	if c == nil {
+		return
+	}
 	dir := c.Dir(gdb)
-	if c == nil || os.Mkdir(dir, 0o700) != nil {
+	if os.Mkdir(dir, 0o700) != nil {
 		return
 	}
-	files, err := indexes(c.dir)
-	if err != nil {
-		return
-	}
-	for _, f := range files[max(0, len(files)-mostLinks):] {
-		if strings.HasSuffix(f.name, indexName) {
-			os.Link(filepath.Join(c.dir, f.name), filepath.Join(dir, f.name))
-		}
+	for _, name := range c.names[max(0, len(c.names)-mostLinks):] {
+		os.Link(filepath.Join(c.dir, name), filepath.Join(dir, name))
 	}
 }
 
@@ -180,8 +188,11 @@ func (c *Cache) Return(gdb int32) {
 	if files, err := indexes(dir); err == nil {
 		for _, f := range files {
 			path := filepath.Join(dir, f.name)
-			if f.links == 1 && strings.HasSuffix(f.name, indexName) && isComplete(path) {
-				os.Rename(path, filepath.Join(c.dir, f.name))
+			if f.links != 1 || !f.isNamed() || !isComplete(path) || os.Rename(path, filepath.Join(c.dir, f.name)) != nil {
+				continue
+			}
+			if !slices.Contains(c.names, f.name) { // of two gdbs that made the same, the last one counts
+				c.names = append(c.names, f.name)
 			}
 		}
 	}
@@ -227,6 +238,9 @@ type file struct {
 	links uint64
 	used  time.Time
 }
+
+// isNamed reports whether gdb has given the index its final name.
+func (f file) isNamed() bool { return strings.HasSuffix(f.name, indexName) }
 
 // indexes returns the indexes in a directory, the least recently used one first. A file that another
 // process has removed is no error.
