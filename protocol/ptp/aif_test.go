@@ -169,3 +169,68 @@ func TestValues(t *testing.T) {
 		t.Errorf("a long text has %d bytes", n)
 	}
 }
+
+// typeFrom makes a type of some bytes: kind, size or number of members, members. It returns the rest.
+func typeFrom(b []byte, depth int) (*ptp.Type, []byte) {
+	if len(b) < 2 || depth == 0 {
+		return number(ptp.Int, 4), nil
+	}
+	kind, n := b[0]%11, int(b[1]%8)
+	b = b[2:]
+	switch kind {
+	case 0, 1, 2:
+		of := &ptp.Type{Kind: []ptp.Kind{ptp.Struct, ptp.Union, ptp.Struct}[kind], Name: "s"}
+		for i := range n {
+			var m *ptp.Type
+			m, b = typeFrom(b, depth-1)
+			at := of.Size
+			if of.Kind == ptp.Union {
+				at = 0
+			}
+			of.Fields = append(of.Fields, ptp.Field{Name: string(rune('a' + i)), Type: m, Offset: at})
+			of.Size = max(of.Size, at+m.Size)
+		}
+		return of, b
+	case 3, 4:
+		m, rest := typeFrom(b, depth-1)
+		return array(m, n), rest
+	case 5:
+		return flags([]int{1, 2, 4, 8}[n%4], ptp.Constant{Name: "A", Value: 1}, ptp.Constant{Name: "B", Value: int64(n)}), b
+	case 6:
+		return &ptp.Type{Kind: ptp.Float, Size: []int{4, 8, 10, 16}[n%4]}, b
+	case 7:
+		return &ptp.Type{Kind: ptp.FixedText, Size: n, Count: n}, b
+	case 8:
+		return chars, b
+	}
+	if kind == 9 {
+		return number(ptp.Char, 1), b
+	}
+	return number([]ptp.Kind{ptp.Int, ptp.Unsigned, ptp.Bool}[n%3], []int{1, 2, 4, 8, 16}[n%5]), b
+}
+
+// FuzzEncode: whatever the type and the memory, what is sent is what the model of Java's decoder reads
+// to its end, and memory that is too short is an error.
+func FuzzEncode(f *testing.F) {
+	f.Add([]byte{0, 3, 9, 2, 3, 5, 5, 1, 8, 0}, []byte("0123456789abcdefghijklmnopqrstuvwxyz"))
+	f.Add([]byte{1, 2, 0, 2, 9, 1, 8, 1, 6, 3}, []byte("0123456789abcdefghijklmnopqrstuvwxyz"))
+	f.Fuzz(func(t *testing.T, shape, mem []byte) {
+		of, _ := typeFrom(shape, 4)
+		if of.Size > 1<<12 {
+			return
+		}
+		v, err := of.Encode(mem, func(addr uint64) (string, bool) { return "text", addr%2 == 0 })
+		if len(mem) < of.Size {
+			if err == nil {
+				t.Errorf("%d of %d bytes: %v", len(mem), of.Size, v)
+			}
+			return
+		}
+		if err != nil {
+			return
+		}
+		if shown, err := ptptest.Show(v.Format, v.Argument()); err != nil {
+			t.Errorf("%s %s: %q, %v", v.Format, v.Argument(), shown, err)
+		}
+	})
+}

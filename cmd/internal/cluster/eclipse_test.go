@@ -19,10 +19,7 @@ import (
 func TestEclipse(t *testing.T) {
 	const n = 500
 	d := up(t, Config{Ranks: n, Servers: 10, Shape: "flat", Script: script(t, "value load = rank % 3\n")})
-	e, conn, err := ptptest.Dialled(n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e, conn := ptptest.Piped(n)
 	defer e.Close()
 	all := rank.Range(0, n-1)
 	served := make(chan error, 1)

@@ -63,6 +63,9 @@ func orderOf(c ptp.Code) order {
 		return moving
 	case ptp.Suspend, ptp.Terminate:
 		return urgent
+	case ptp.ListFrames, ptp.SetFrame, ptp.Evaluate, ptp.EvaluatePartial, ptp.GetType, ptp.ListLocals, ptp.ListArguments,
+		ptp.ListThreads, ptp.SelectThread, ptp.StackDepth, ptp.ReadMemory, ptp.ListSignals:
+		return looking
 	}
 	return inTurn
 }
@@ -166,7 +169,7 @@ func (f *front) commandTo(ctx context.Context, info ptp.CommandInfo, c command) 
 
 // handle executes a command for the ranks of the job.
 func (j *job) handle(ctx context.Context, id ptp.Code, args arguments) {
-	if id == ptp.Evaluate || id == ptp.EvaluatePartial {
+	if j.value == nil && (id == ptp.Evaluate || id == ptp.EvaluatePartial) {
 		j.value = &answerName{}
 	}
 	strangers, long := j.ranks.Minus(j.all), args.tooLong()

@@ -1,9 +1,11 @@
 package ptp
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -170,4 +172,33 @@ func TestWords(t *testing.T) {
 			t.Errorf("%q is %x", bad, b)
 		}
 	}
+}
+
+// FuzzChars: text that gdb has escaped is read back as the bytes that it stands for.
+func FuzzChars(f *testing.F) {
+	f.Add([]byte("one\ttwo\"\\\x00\xff7"), "")
+	f.Add([]byte{}, `0x1 <s+3> "\012\\" <repeats 7 times>`)
+	f.Fuzz(func(t *testing.T, text []byte, raw string) {
+		if len(text) > 200 || len(raw) > 1000 {
+			return
+		}
+		_, _ = charsOf(8, raw) // of any text: no panic
+		quoted := `0x1234 "`
+		for _, c := range text {
+			switch {
+			case c == '"' || c == '\\':
+				quoted += `\` + string(rune(c))
+			case c == '\n':
+				quoted += `\n`
+			case c < ' ' || c > '~':
+				quoted += fmt.Sprintf(`\%03o`, c)
+			default:
+				quoted += string(rune(c))
+			}
+		}
+		got, err := charsOf(8, quoted+`"`)
+		if want := ptp.CharsAt(8, 0x1234, string(text)); err != nil || got.Format != want.Format || !bytes.Equal(got.Data, want.Data) {
+			t.Errorf("%s: %v, %v, want %v", quoted, got, err, want)
+		}
+	})
 }

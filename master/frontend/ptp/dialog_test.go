@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sdm/master/session"
@@ -31,7 +32,7 @@ func TestDialogs(t *testing.T) {
 		t.Fatalf("no dialogs: %v", err)
 	}
 	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) { dialog(t, file) })
+		t.Run(filepath.Base(file), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { dialog(t, file) }) })
 	}
 }
 
@@ -78,7 +79,7 @@ func dialog(t *testing.T, file string) {
 	}
 	s.receives(any)
 	s.send(ptp.Quit)
-	if p, err := s.eclipse.Next(); !errors.Is(err, io.EOF) {
+	if p, err := s.eclipse.Next(); !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("after QUIT: %v, %v", p, err)
 	}
 	s.ends(nil)
@@ -128,10 +129,7 @@ type served struct {
 
 func serve(t *testing.T, tasks int, open Open) *served {
 	t.Helper()
-	e, conn, err := ptptest.Dialled(tasks)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e, conn := ptptest.Piped(tasks)
 	s := &served{t: t, eclipse: e, ended: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { s.ended <- Serve(ctx, conn, open, slog.New(slog.DiscardHandler)) }()
@@ -256,7 +254,7 @@ func TestEveryCommandIsAnswered(t *testing.T) {
 		}
 	}
 	s.send(ptp.Quit)
-	if p, err := s.eclipse.Next(); !errors.Is(err, io.EOF) {
+	if p, err := s.eclipse.Next(); !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("more is heard: %v, %v", p, err)
 	}
 	s.ends(nil)

@@ -264,7 +264,7 @@ func (v *valuer) pointer(ctx context.Context, expr string, t typed, follow bool)
 
 // targets returns the readable targets of a pointer. Others are not an error of the expression.
 func (v *valuer) targets(ctx context.Context, expr string, ranks rank.Set) []value {
-	quiet := &valuer{job: &job{front: v.front, ranks: ranks, what: v.what}, whole: true, asked: v.asked, language: v.language}
+	quiet := &valuer{job: &job{front: v.front, ranks: ranks, what: v.what, asked: v.job.asked}, whole: true, asked: v.asked, language: v.language}
 	found := quiet.values(ctx, "*("+expr+")", ranks, false)
 	v.asked = quiet.asked
 	return slices.DeleteFunc(found, func(x value) bool { return x.none })
@@ -306,7 +306,7 @@ func (v *valuer) memory(ctx context.Context, expr string, t typed) []value {
 // bytes reads the memory of an expression, in hexadecimal, in pieces that are asked for together. Ranks
 // whose value is in registers, or computed, are not in the result.
 func (v *valuer) bytes(ctx context.Context, expr string, ranks rank.Set, size int) cells {
-	var pieces []pending
+	var pieces []calls
 	for at := 0; at < size; at += mostMemory {
 		asked := protocol.Args{Expr: bytesAt("&("+expr+")", at), Count: min(mostMemory, size-at), Language: v.language, Limit: everyValue}
 		pieces = append(pieces, v.post(ctx, "memory read", ranks, asked))

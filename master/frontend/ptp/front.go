@@ -5,6 +5,7 @@ package ptp
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"sdm/master/session"
@@ -35,6 +36,7 @@ type front struct {
 	calls    map[protocol.RequestID]*call
 	breaks   breaks
 	partials partials
+	late     lateJobs
 }
 
 func newFront(log *slog.Logger) *front {
@@ -95,12 +97,15 @@ func (f *front) in(ranks rank.Set, states ...session.State) rank.Set {
 
 // call is a call of the session whose answers are awaited.
 type call struct {
+	id     protocol.RequestID
 	groups []protocol.Group
-	done   chan struct{} // closed when all have come
+	done   chan struct{} // closed when all have come, or its wait is over
+	keeps  bool          // late answers are added
+	more   chan struct{} // closed and replaced when a late answer has come
 }
 
-// answer adds an answer to its call. It drops late answers: the front end has been told that there
-// is none.
+// answer adds an answer to its call. It drops late answers where nobody waits for them: the front end
+// has been told that there is none.
 func (f *front) answer(e session.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -108,23 +113,34 @@ func (f *front) answer(e session.Event) {
 	switch {
 	case c == nil:
 	case e.Done != nil:
-		delete(f.calls, e.ID)
+		if !c.keeps {
+			delete(f.calls, e.ID)
+		}
 		close(c.done)
 	default:
 		c.groups = append(c.groups, e.Group)
+		close(c.more)
+		c.more = make(chan struct{})
 	}
 }
 
-// do makes a call of the session. It holds the lock until the call is registered, because the loop
-// may receive the answers at once.
-func (f *front) do(ctx context.Context, c session.Call) (*call, error) {
+// do makes a call of the session; keeps tells that late answers are wanted, until dropCalls. It holds the
+// lock until the call is registered, because the loop may receive the answers at once.
+func (f *front) do(ctx context.Context, c session.Call, keeps bool) (*call, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	id, err := f.sess.Do(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	waiting := &call{done: make(chan struct{})}
+	waiting := &call{id: id, done: make(chan struct{}), keeps: keeps, more: make(chan struct{})}
 	f.calls[id] = waiting
 	return waiting, nil
+}
+
+// groupsOf returns the answers that have come.
+func (f *front) groupsOf(c *call) []protocol.Group {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(c.groups)
 }

@@ -19,14 +19,20 @@ import (
 // Jobs for the same rank run one after the other, in order of arrival: answers keep the order of
 // the commands, and the front end is told of a stop before the answers to later commands. A rank
 // that does not answer delays its jobs by the wait of the session.
+//
+// A job that only looks (quick) reports the answers that have come after a short wait; for the other
+// ranks it is repeated, with their late answers, by a job that later ones do not wait for. So a gdb
+// that hangs holds back nothing of other ranks.
 type job struct {
 	*front
 	ranks  rank.Set
 	what   string        // for messages
 	wait   time.Duration // for answers; 0 is the session's default
 	moves  bool          // it resumes or starts ranks
+	asked  *asked        // nil: it is not quick
 	value  *answerName   // errors are sent as values; nil: as ERROR
 	done   chan struct{}
+	before []*job // jobs that must have ended before
 	events []event
 }
 
@@ -46,37 +52,65 @@ type event struct {
 type order uint8
 
 const (
-	inTurn order = iota
-	moving       // resumes or starts ranks
-	urgent       // waits for moving jobs only, whose effect it ends
+	inTurn  order = iota
+	looking       // in turn, and quick: it may be executed twice, but each call is made once
+	moving        // resumes or starts ranks
+	urgent        // waits for moving jobs only, whose effect it ends
 )
 
 // begin starts a job, which waits for those before it and sends its events when it ends. It is
 // called by the loop only.
 func (f *front) begin(ctx context.Context, what string, ranks rank.Set, o order, run func(context.Context, *job)) {
 	j := &job{front: f, ranks: ranks, what: what, moves: o == moving, done: make(chan struct{})}
-	var before []*job
+	if o == looking {
+		j.asked = &asked{}
+	}
 	f.unfinished() // removes those that have ended
 	for _, other := range f.waiting {
 		if (o != urgent || other.moves) && other.ranks.Intersects(ranks) {
-			before = append(before, other)
+			j.before = append(j.before, other)
 		}
 	}
 	f.waiting = append(f.waiting, j)
 	f.jobs.Go(func() {
 		defer j.end()
-		for _, other := range before {
-			select {
-			case <-other.done:
-			case <-ctx.Done():
-				return
-			}
+		if !awaitJobs(ctx, j.before) || o == moving && !awaitJobs(ctx, f.lateJobs(ranks)) {
+			return
 		}
-		if bad, stack := protocol.Guard(what, func() { run(ctx, j) }); bad != nil {
-			f.defect(bad, stack)
-			j.error(ranks, ptp.Unknown, bad.Error())
+		j.run(ctx, run)
+		if rest := j.split(); rest != nil {
+			f.jobs.Go(func() { rest.repeat(ctx, run) })
+		} else {
+			f.dropCalls(j.asked)
 		}
 	})
+}
+
+// awaitJobs waits until jobs have ended; it reports whether they have when ctx is done.
+func awaitJobs(ctx context.Context, jobs []*job) bool {
+	for _, other := range jobs {
+		select {
+		case <-other.done:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// lateJobs returns the jobs that wait for late answers of some ranks.
+func (f *front) lateJobs(ranks rank.Set) []*job {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.late.of(ranks)
+}
+
+// run executes the job. A panic becomes an error of its ranks.
+func (j *job) run(ctx context.Context, run func(context.Context, *job)) {
+	if bad, stack := protocol.Guard(j.what, func() { run(ctx, j) }); bad != nil {
+		j.defect(bad, stack)
+		j.error(j.ranks, ptp.Unknown, bad.Error())
+	}
 }
 
 func (j *job) end() {
@@ -139,34 +173,73 @@ func (j *job) ask(ctx context.Context, name string, ranks rank.Set, args protoco
 
 // pending is a call whose answers have not been taken.
 type pending struct {
-	ranks rank.Set
-	call  *call
-	err   error // why the session has refused it
+	job    *job
+	ranks  rank.Set
+	call   *call
+	isLate bool  // it was made by the job that is repeated
+	err    error // why there is no call
 }
 
+// errLate is why ranks are not asked that have not answered a call before.
+var errLate = errors.New("late")
+
+// calls are those whose answers are taken together.
+type calls []pending
+
 // post makes a call without waiting: several share one way through the tree.
-func (j *job) post(ctx context.Context, name string, ranks rank.Set, args protocol.Args) pending {
-	p := pending{ranks: ranks}
-	if !ranks.IsEmpty() {
-		p.call, p.err = j.do(ctx, session.Call{Command: name, Ranks: ranks.String(), Wait: j.wait, Args: args})
+func (j *job) post(ctx context.Context, name string, ranks rank.Set, args protocol.Args) calls {
+	switch {
+	case ranks.IsEmpty():
+		return nil
+	case j.asked != nil:
+		return j.asked.post(ctx, j, name, ranks, args)
 	}
+	return calls{j.call(ctx, name, ranks, args)}
+}
+
+// call makes a call of the session.
+func (j *job) call(ctx context.Context, name string, ranks rank.Set, args protocol.Args) pending {
+	p := pending{job: j, ranks: ranks}
+	wait, first := j.wait, j.asked != nil && j.asked.of == nil
+	if first {
+		wait = quickWait
+	}
+	p.call, p.err = j.do(ctx, session.Call{Command: name, Ranks: ranks.String(), Wait: wait, Args: args}, first)
 	return p
 }
 
 // answers waits for the answers; see ask.
+func (c calls) answers(ctx context.Context) []protocol.Group {
+	var groups []protocol.Group
+	for _, p := range c {
+		groups = append(groups, p.answers(ctx)...)
+	}
+	return groups
+}
+
 func (p pending) answers(ctx context.Context) []protocol.Group {
 	switch {
+	case p.err == errLate:
+		return []protocol.Group{missing(p.ranks)}
 	case p.err != nil:
 		return []protocol.Group{faultOf(p.ranks, p.err)}
-	case p.call == nil:
-		return nil
+	case p.isLate:
+		return p.job.lateAnswers(ctx, p.call, p.ranks)
 	}
 	select {
 	case <-p.call.done:
-		return p.call.groups
 	case <-ctx.Done():
 		return []protocol.Group{faultOf(p.ranks, ctx.Err())}
 	}
+	groups := p.job.groupsOf(p.call)
+	if a := p.job.asked; a != nil && a.of == nil {
+		for _, g := range groups {
+			if g.Kind == protocol.KindMissing {
+				a.late = a.late.Union(g.Ranks)
+			}
+		}
+	}
+	return groups
 }
 
 // look makes a call, reports failures, and returns the results.

@@ -29,6 +29,9 @@ type partial struct {
 // name returns the name of an expression of the job's ranks: the given one if it is known,
 // otherwise a new one.
 func (j *job) name(given, expr string) string {
+	if j.asked != nil && j.asked.of != nil { // it has its name
+		return j.value.name
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for i := range j.partials.known {
@@ -81,6 +84,7 @@ func (j *job) changesOf(ctx context.Context, ranks rank.Set) changes {
 // not show whole may have changed.
 func (j *job) compare(ctx context.Context, name string, ranks rank.Set) rank.Set {
 	expr, seen := j.partial(name)
+	ranks = ranks.Intersect(j.ranks)
 	var now cells
 	for _, g := range j.ask(ctx, "print", ranks, protocol.Args{Expr: expr, Limit: everyValue}) {
 		if g.Kind != protocol.KindResult {

@@ -72,7 +72,7 @@ func escaped(text string) (n int, c byte) {
 		return 1, "\a\b\t\n\v\f\r\x1b"[k]
 	}
 	for n < 3 && n < len(text) && text[n] >= '0' && text[n] <= '7' {
-		c = c<<3 | text[n] - '0'
+		c = c<<3 | (text[n] - '0')
 		n++
 	}
 	if n == 0 {

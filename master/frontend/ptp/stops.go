@@ -67,7 +67,7 @@ func (f *front) reportStops(ctx context.Context) {
 	for _, s := range list {
 		ranks = ranks.Union(s.Ranks)
 	}
-	f.begin(ctx, "stop", ranks, inTurn, func(ctx context.Context, j *job) {
+	f.begin(ctx, "stop", ranks, looking, func(ctx context.Context, j *job) {
 		depths, changed := j.depths(ctx, ranks), j.changesOf(ctx, ranks)
 		for _, s := range list {
 			j.suspend(s.Group, s.stop, depths, changed)

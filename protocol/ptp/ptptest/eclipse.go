@@ -33,18 +33,12 @@ func Listen(tasks int) (*Eclipse, error) {
 	return &Eclipse{listener: l, Tasks: tasks}, err
 }
 
-// Dialled returns an Eclipse and the master's end of the connection to it.
-func Dialled(tasks int) (*Eclipse, net.Conn, error) {
-	e, err := Listen(tasks)
-	if err != nil {
-		return nil, nil, err
-	}
-	conn, err := net.Dial("tcp", e.Addr())
-	if err != nil {
-		e.Close()
-		return nil, nil, err
-	}
-	return e, conn, e.Accept()
+// Piped returns an Eclipse and the master's end of the connection to it, in memory.
+func Piped(tasks int) (*Eclipse, net.Conn) {
+	ours, theirs := net.Pipe()
+	e := &Eclipse{Tasks: tasks}
+	e.Use(ours)
+	return e, theirs
 }
 
 // Addr returns the address that the master must dial.
@@ -69,7 +63,9 @@ func (e *Eclipse) Use(conn net.Conn) { e.conn, e.in = conn, bufio.NewReader(conn
 
 // Close closes the connection.
 func (e *Eclipse) Close() error {
-	e.listener.Close()
+	if e.listener != nil {
+		e.listener.Close()
+	}
 	if e.conn == nil {
 		return nil
 	}

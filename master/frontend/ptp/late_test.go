@@ -1,0 +1,61 @@
+package ptp
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sdm/master/session"
+	"sdm/master/session/sessiontest"
+	"sdm/protocol"
+	"sdm/protocol/ptp"
+	"sdm/protocol/rank"
+)
+
+// whatis is the answer of some ranks to whatis.
+func whatis(id protocol.RequestID, ranks rank.Set, name string) session.Event {
+	return session.Event{Name: "reply", ID: id, Late: id != 0, Group: protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Body: fmt.Appendf(nil, `{"text":"type = %s"}`, name)}}
+}
+
+func without(ranks rank.Set) session.Event {
+	return session.Event{Name: "missing", Group: protocol.Group{Kind: protocol.KindMissing, Ranks: ranks, Body: []byte(`{"cause":"no answer for 500ms"}`)}}
+}
+
+// A rank that does not answer holds back neither the answers of others nor those to later commands, and
+// what it says later is its answer, in order.
+func TestLateAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		others, two := rank.Of(0, 1, 3), rank.Of(2)
+		const first = 2 // number of the first call behind launch
+		s := started(t,
+			sessiontest.Scene{Events: []session.Event{whatis(0, others, "int"), without(two)}},
+			sessiontest.Scene{Events: []session.Event{whatis(0, others, "char"), without(two)}},
+			sessiontest.Scene{Events: []session.Event{whatis(0, others, "long"), without(two), whatis(first+1, two, "char"), whatis(first, two, "int")}},
+		)
+		begin := time.Now()
+		s.send(ptp.GetType, "4:0f", "i")
+		s.hears(`107 0 ["4:0b" "int"]`)
+		s.send(ptp.GetType, "4:0f", "c")
+		s.hears(`107 0 ["4:0b" "char"]`)
+		if waited := time.Since(begin); waited > quickWait {
+			t.Errorf("after %v", waited)
+		}
+		s.send(ptp.GetType, "4:0f", "l")
+		var heard []string
+		for range 3 {
+			heard = append(heard, s.next().String())
+		}
+		at := func(p string) int { return slices.Index(heard, p) }
+		if i, c := at(`107 0 ["4:04" "int"]`), at(`107 0 ["4:04" "char"]`); i < 0 || c < i || at(`107 0 ["4:0b" "long"]`) < 0 {
+			t.Errorf("heard %q", heard)
+		}
+		s.hears(`112 0 ["4:04" "37" "GET TYPE: no answer: no answer in 10.5s"]`)
+		if waited := time.Since(begin); waited > lateWait+quickWait {
+			t.Errorf("the last one after %v", waited)
+		}
+		s.send(ptp.Quit)
+		s.ends(nil)
+	})
+}
