@@ -82,10 +82,7 @@ func (p *pages) page(n uint64) []byte {
 // at returns the functions at an address of the file of a module, the innermost inlined one first;
 // none is known if it is empty. A name of the debug information comes first.
 func (s *shared) at(m *image.Module, pid int, addr uint64) []image.Place {
-	if !s.named {
-		s.named = true
-		s.readNames(m, pid)
-	}
+	s.need(m, pid)
 	places, ok := s.places[addr]
 	if !ok {
 		places = s.lines.At(addr)
@@ -95,6 +92,14 @@ func (s *shared) at(m *image.Module, pid int, addr uint64) []image.Place {
 		s.places[addr] = places
 	}
 	return places
+}
+
+// need reads the names if that has not been done.
+func (s *shared) need(m *image.Module, pid int) {
+	if !s.named {
+		s.named = true
+		s.readNames(m, pid)
+	}
 }
 
 // library returns the path of a library with the name by which programs refer to it, as gdb shows it:

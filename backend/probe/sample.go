@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"sdm/backend/probe/cfi"
 	"sdm/backend/probe/hold"
+	"sdm/backend/probe/snapshot"
 	"sdm/backend/probe/unwind"
 	"sdm/protocol/stack"
 )
@@ -37,13 +37,14 @@ func (c cache) take(pids []int, by string) []sample {
 			known, index, live = append(known, p), append(index, i), append(live, pid)
 		}
 	}
-	held := hold.Together(live, hold.Defaults, func(i int, sp uint64) uint64 { return known[i].stackEnd(sp) })
+	held := hold.Together(live, hold.Defaults, hold.Steps{
+		StackEnd: func(i int, sp uint64) uint64 { return known[i].stackEnd(sp) },
+	})
 	for i := range held {
 		s := &out[index[i]]
-		for t := range held[i].Threads {
-			if frames := known[i].frames(&held[i].Threads[t], by); frames != nil {
-				s.threads = append(s.threads, frames)
-			}
+		shot := known[i].snapshot(&held[i])
+		for t := range shot.Threads {
+			s.threads = append(s.threads, known[i].frames(&shot.Threads[t], by))
 		}
 		if len(s.threads) == 0 {
 			s.err = errNoMemory
@@ -52,38 +53,18 @@ func (c cache) take(pids []int, by string) []sample {
 	return out
 }
 
-// copied is the memory of a process as it was while it was held: the copy of one stack, and
-// whatever else as it is now.
-type copied struct {
-	stack hold.Piece
-	now   hold.Memory
-}
-
-// Read implements cfi.Memory.
-func (c copied) Read(addr uint64, b []byte) bool {
-	return c.stack.Read(addr, b) || c.now.Read(addr, b)
-}
-
-var _ cfi.Memory = copied{}
-
-// frames returns the stack of a thread, outermost frame first; nil if the thread has ended. Where
-// the stack could not be followed, the outermost frame says so.
-func (p *process) frames(t *hold.Thread, by string) []stack.Frame {
-	switch t.Why {
-	case "":
-	case "ended":
-		return nil
-	default:
+// frames returns the stack of a thread, outermost frame first. Where the stack could not be
+// followed, the outermost frame says so.
+func (p *process) frames(t *snapshot.Thread, by string) []stack.Frame {
+	if t.Why != "" {
 		return []stack.Frame{{Func: "(thread not read: " + t.Why + ")"}}
 	}
-	w := unwind.Walker{Machine: hold.Machine, Code: p, Memory: copied{t.Stack, hold.Memory(p.pid)}}
-	s := w.Walk(t.Registers)
 	var frames []stack.Frame
-	for _, f := range s.Frames {
+	for _, f := range t.Stack.Frames {
 		frames = append(frames, p.places(f, by)...)
 	}
-	if s.Cut != "" {
-		frames = append(frames, stack.Frame{Func: "(cut: " + s.Cut + ")"})
+	if t.Stack.Cut != "" {
+		frames = append(frames, stack.Frame{Func: "(cut: " + t.Stack.Cut + ")"})
 	}
 	slices.Reverse(frames)
 	return trimRoot(frames)

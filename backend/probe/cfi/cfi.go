@@ -84,6 +84,7 @@ type rules struct {
 type Row struct {
 	rules
 	first  uint64
+	size   uint64
 	ra     uint64
 	signal bool
 	signed bool
@@ -91,6 +92,9 @@ type Row struct {
 
 // First returns the address at which the entry begins: mostly that of the function.
 func (r *Row) First() uint64 { return r.first }
+
+// End returns the address behind the entry.
+func (r *Row) End() uint64 { return r.first + r.size }
 
 // Signal reports whether the frame was made by the delivery of a signal.
 func (r *Row) Signal() bool { return r.signal }

@@ -120,11 +120,16 @@ func (t *Table) row(at, pc uint64) (*Row, error) {
 		return nil, err
 	}
 	first := r.pointer(c.encoding, 0)
-	if size := r.value(c.encoding); r.bad || pc-first >= size {
+	size := r.value(c.encoding)
+	if r.bad || pc-first >= size {
 		return nil, ErrNone
 	}
 	if c.augmented {
 		r.block()
 	}
-	return c.execute(r, first, pc)
+	row, err := c.execute(r, first, pc)
+	if err == nil {
+		row.size = size
+	}
+	return row, err
 }

@@ -22,6 +22,7 @@ import (
 type Thread struct {
 	TID       int
 	Registers cfi.Registers
+	Pointer   uint64 // thread pointer: FS base on x86-64, TPIDR_EL0 on arm64; 0: not known
 	// Why says why the thread was not stopped and there are no registers; "": it was.
 	Why   string
 	Stack Piece
@@ -48,13 +49,21 @@ type Limits struct {
 // Defaults are limits for stacks of some thousand frames and threads that wait for a disk.
 var Defaults = Limits{Stack: 256 << 10, All: 64 << 20, Patience: 100 * time.Millisecond}
 
-// Together stops all threads of processes, copies registers and stacks, and lets them go. stackOf
-// returns the end of the stack of a thread of process i with a stack pointer.
+// Steps is what Together asks and tells its caller. The functions are called by one goroutine.
+type Steps struct {
+	// StackEnd returns the end of the stack of a thread of process i with a stack pointer.
+	StackEnd func(i int, sp uint64) uint64
+	// Held is called while all threads of process i are stopped and their stacks have been copied;
+	// nil: nothing is to be done. The process stands still until it returns.
+	Held func(i int, p *Process)
+}
+
+// Together stops all threads of processes, copies registers and stacks, and lets them go.
 //
 // It works on an operating system thread of its own, which ends with it: whatever it still traces
 // then is let go by the kernel, as at a kill of this process. It starts one goroutine and waits
 // for it.
-func Together(pids []int, l Limits, stackOf func(i int, sp uint64) (end uint64)) []Process {
+func Together(pids []int, l Limits, s Steps) []Process {
 	all := make([]Process, len(pids))
 	done := make(chan struct{})
 	go func() {
@@ -63,13 +72,13 @@ func Together(pids []int, l Limits, stackOf func(i int, sp uint64) (end uint64))
 		for i, pid := range pids {
 			all[i].PID = pid
 		}
-		together(all, l, stackOf)
+		together(all, l, s)
 	}()
 	<-done
 	return all
 }
 
-func together(all []Process, l Limits, stackOf func(int, uint64) uint64) {
+func together(all []Process, l Limits, s Steps) {
 	for i := range all {
 		all[i].seize()
 	}
@@ -83,7 +92,10 @@ func together(all []Process, l Limits, stackOf func(int, uint64) uint64) {
 	}
 	each := max(min(l.Stack, l.All/max(count(all), 1)), 4096)
 	for i := range all {
-		all[i].copyStacks(each, func(sp uint64) uint64 { return stackOf(i, sp) })
+		all[i].copyStacks(each, func(sp uint64) uint64 { return s.StackEnd(i, sp) })
+		if s.Held != nil {
+			s.Held(i, &all[i])
+		}
 		all[i].release()
 		all[i].Held = time.Since(begin)
 	}
@@ -244,12 +256,12 @@ func (t *Thread) stop(status unix.WaitStatus) {
 	if uint32(status)>>16 == 0 {
 		t.signal = status.StopSignal()
 	}
-	regs, err := registers(t.TID)
+	regs, pointer, err := registers(t.TID)
 	if err != nil {
 		t.Why = "registers: " + err.Error()
 		return
 	}
-	t.Registers = regs
+	t.Registers, t.Pointer = regs, pointer
 }
 
 // release lets all threads go. One in group-stop stays stopped.

@@ -13,14 +13,14 @@ var Machine = unwind.AMD64
 const stackPointer = 7
 
 // registers returns the registers of a stopped thread, by their DWARF numbers (psABI of x86-64,
-// figure 3.36).
-func registers(tid int) (r cfi.Registers, err error) {
+// figure 3.36), and its thread pointer.
+func registers(tid int) (r cfi.Registers, pointer uint64, err error) {
 	var u unix.PtraceRegs
 	if err := unix.PtraceGetRegs(tid, &u); err != nil {
-		return r, err
+		return r, 0, err
 	}
 	for n, v := range []uint64{u.Rax, u.Rdx, u.Rcx, u.Rbx, u.Rsi, u.Rdi, u.Rbp, u.Rsp, u.R8, u.R9, u.R10, u.R11, u.R12, u.R13, u.R14, u.R15, u.Rip} {
 		r.Set(uint64(n), v)
 	}
-	return r, nil
+	return r, u.Fs_base, nil
 }

@@ -1,6 +1,9 @@
 package hold
 
 import (
+	"encoding/binary"
+	"unsafe"
+
 	"golang.org/x/sys/unix"
 
 	"sdm/backend/probe/cfi"
@@ -13,16 +16,31 @@ var Machine = unwind.ARM64
 const stackPointer = 31
 
 // registers returns the registers of a stopped thread, by their DWARF numbers (DWARF for the Arm
-// 64-bit Architecture).
-func registers(tid int) (r cfi.Registers, err error) {
+// 64-bit Architecture), and its thread pointer.
+func registers(tid int) (r cfi.Registers, pointer uint64, err error) {
 	var u unix.PtraceRegs
 	if err := unix.PtraceGetRegs(tid, &u); err != nil {
-		return r, err
+		return r, 0, err
 	}
 	for n, v := range u.Regs {
 		r.Set(uint64(n), v)
 	}
 	r.Set(stackPointer, u.Sp)
 	r.Set(Machine.PC, u.Pc)
-	return r, nil
+	return r, threadPointer(tid), nil
+}
+
+// noteTLS is NT_ARM_TLS (linux/elf.h): the thread pointer.
+const noteTLS = 0x401
+
+// threadPointer returns TPIDR_EL0 of a stopped thread; 0: it is not known.
+func threadPointer(tid int) uint64 {
+	var b [8]byte
+	v := unix.Iovec{Base: &b[0]}
+	v.SetLen(len(b))
+	_, _, errno := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GETREGSET, uintptr(tid), noteTLS, uintptr(unsafe.Pointer(&v)), 0, 0)
+	if errno != 0 {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(b[:])
 }

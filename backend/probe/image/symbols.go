@@ -22,7 +22,12 @@ type Symbols struct {
 	// SharedName is the name by which programs refer to a library (DT_SONAME); "": none.
 	SharedName string
 	list       []symbol
+	variables  map[string]uint64
+	sections   map[string]section
 }
+
+// section is a section in memory.
+type section struct{ addr, size uint64 }
 
 type symbol struct {
 	addr, size uint64
@@ -40,7 +45,12 @@ func ReadSymbols(file io.ReaderAt) (s *Symbols, id string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	s = &Symbols{}
+	s = &Symbols{variables: map[string]uint64{}, sections: map[string]section{}}
+	for _, x := range f.Sections {
+		if x.Flags&elf.SHF_ALLOC != 0 {
+			s.sections[x.Name] = section{x.Addr, x.Size}
+		}
+	}
 	for _, read := range []func() ([]elf.Symbol, error){f.Symbols, f.DynamicSymbols} {
 		if tooLarge(f) {
 			return nil, "", fmt.Errorf("symbol table of more than %d bytes", mostTable)
@@ -89,7 +99,33 @@ func (s *Symbols) add(list []elf.Symbol) {
 			name, _, _ := strings.Cut(e.Name, "@")
 			s.list = append(s.list, symbol{e.Value, e.Size, withoutNumber(name)})
 		}
+		if elf.ST_TYPE(e.Info) == elf.STT_OBJECT && e.Section != elf.SHN_UNDEF {
+			s.variables[e.Name] = e.Value
+		}
 	}
+}
+
+// Address returns the address of a function or variable in the file.
+func (s *Symbols) Address(name string) (addr uint64, ok bool) {
+	if s == nil {
+		return 0, false
+	}
+	if addr, ok = s.variables[name]; ok {
+		return addr, true
+	}
+	if i := slices.IndexFunc(s.list, func(f symbol) bool { return f.name == name }); i >= 0 {
+		return s.list[i].addr, true
+	}
+	return 0, false
+}
+
+// Section returns the place of a section in the file's addresses.
+func (s *Symbols) Section(name string) (addr, size uint64, ok bool) {
+	if s == nil {
+		return 0, 0, false
+	}
+	x, ok := s.sections[name]
+	return x.addr, x.size, ok
 }
 
 // isFunction reports whether a symbol is a function of this file. Assemblers give some functions
@@ -135,14 +171,20 @@ const nearby = 16
 
 // Name returns the function at an address of the file; "": none is known.
 func (s *Symbols) Name(addr uint64) string {
+	name, _, _ := s.Function(addr)
+	return name
+}
+
+// Function returns the function that contains an address of the file, and where it begins.
+func (s *Symbols) Function(addr uint64) (name string, first uint64, ok bool) {
 	if s == nil {
-		return ""
+		return "", 0, false
 	}
 	end := sort.Search(len(s.list), func(i int) bool { return s.list[i].addr > addr })
 	for i := end - 1; i >= max(end-nearby, 0); i-- {
 		if f := &s.list[i]; addr-f.addr < f.size || f.size == 0 && i == end-1 {
-			return f.name
+			return f.name, f.addr, true
 		}
 	}
-	return ""
+	return "", 0, false
 }

@@ -56,6 +56,13 @@ type Code interface {
 // Frame is one level of a stack.
 type Frame struct {
 	PC uint64
+	SP uint64 // stack pointer
+	// CFA is the canonical frame address: the stack pointer of the caller. The memory of the frame
+	// is from SP to CFA. 0: the caller is not known.
+	CFA uint64
+	// First and End are the bounds of the entry of the tables: those of the function, or of a part
+	// of it that the compiler has moved away. 0: there is no entry.
+	First, End uint64
 	// Exact: PC is the address of an instruction that was to be executed. Otherwise it is a return
 	// address, and the call is before it.
 	Exact bool
@@ -91,24 +98,38 @@ type Walker struct {
 
 // Walk returns the stack of a thread with these registers.
 func (w *Walker) Walk(regs cfi.Registers) Stack {
-	s := Stack{}
+	s, _ := w.walk(regs, MaxFrames)
+	return s
+}
+
+// RegistersAt returns the registers of frame i of a stack that begins with these registers. None
+// is known if there is no such frame.
+func (w *Walker) RegistersAt(regs cfi.Registers, i int) cfi.Registers {
+	if s, last := w.walk(regs, i+1); i >= 0 && len(s.Frames) == i+1 {
+		return last
+	}
+	return cfi.Registers{}
+}
+
+// walk follows a stack for a number of frames, and returns the registers of the last of them.
+func (w *Walker) walk(regs cfi.Registers, most int) (s Stack, last cfi.Registers) {
 	exact := true
-	for len(s.Frames) < MaxFrames {
+	for len(s.Frames) < most {
 		f, caller, err := w.step(&regs, exact, len(s.Frames) == 0)
 		if f.PC != 0 || exact {
-			s.Frames = append(s.Frames, f)
+			s.Frames, last = append(s.Frames, f), regs
 		}
 		if errors.Is(err, cfi.ErrEnd) {
-			return s
+			return s, last
 		}
 		if err != nil {
 			s.Cut = err.Error()
-			return s
+			return s, last
 		}
 		regs, exact = caller, f.Signal
 	}
 	s.Cut = fmt.Sprintf("more than %d frames", MaxFrames)
-	return s
+	return s, last
 }
 
 // errNotAbove says that the stack does not grow towards the caller, as that of a circle.
@@ -125,11 +146,12 @@ func (w *Walker) step(regs *cfi.Registers, exact, innermost bool) (f Frame, call
 		return f, caller, cfi.ErrEnd
 	}
 	f = Frame{PC: pc, Exact: exact}
-	row, name := w.row(f)
+	f.SP, _ = regs.Get(w.Machine.SP)
+	row, bias, name := w.row(f)
 	if row == nil {
 		caller, err = w.without(&f, regs, name)
 	} else {
-		f.Signal = row.Signal()
+		f.Signal, f.First, f.End = row.Signal(), row.First()+bias, row.End()+bias
 		caller, _, err = row.Caller(regs, w.Memory, w.Machine.SP, w.Machine.PC)
 		if to, ok := caller.Get(w.Machine.PC); ok && err == nil && w.Machine.Link != 0 {
 			caller.Set(w.Machine.PC, to&^w.SignMask)
@@ -137,6 +159,9 @@ func (w *Walker) step(regs *cfi.Registers, exact, innermost bool) (f Frame, call
 	}
 	if err == nil && !f.Signal && !w.rises(regs, &caller, innermost) {
 		err = errNotAbove
+	}
+	if err == nil {
+		f.CFA, _ = caller.Get(w.Machine.SP)
 	}
 	return f, caller, err
 }
@@ -151,18 +176,18 @@ func (w *Walker) rises(regs, caller *cfi.Registers, innermost bool) bool {
 
 // row returns what the tables say about a frame; nil: nothing. An address that nobody can have
 // called from is that of a new context if an entry begins there.
-func (w *Walker) row(f Frame) (*cfi.Row, string) {
+func (w *Walker) row(f Frame) (row *cfi.Row, bias uint64, name string) {
 	table, bias, name := w.Code.Find(f.Lookup())
 	if table == nil {
-		return nil, name
+		return nil, bias, name
 	}
 	if row, err := table.Find(f.Lookup() - bias); err == nil {
-		return row, name
+		return row, bias, name
 	}
 	if row, err := table.Find(f.PC - bias); err == nil && row.First() == f.PC-bias {
-		return row, name
+		return row, bias, name
 	}
-	return nil, name
+	return nil, bias, name
 }
 
 // without finds the caller of a frame without tables.
