@@ -22,7 +22,7 @@ import (
 // library of MPI or PMI mapped, with nothing but shells in between. Other children of a script
 // (sleep, grep) may end before a gdb attaches, and so may a program without MPI. If there is no
 // such process, or more than one, the shell is the rank and has no entry.
-func Beneath(pids []int) map[int]int {
+func (f RankFrom) Beneath(pids []int) map[int]int {
 	below := map[int]int{}
 	var ps processes
 	for _, pid := range pids {
@@ -30,7 +30,7 @@ func Beneath(pids []int) map[int]int {
 			continue
 		}
 		if ps == nil {
-			ps = scan()
+			ps = f.scan()
 		}
 		if program, found := ps.beneath(pid, fileQueries{programOf, mapsMPI}); found {
 			below[pid] = program

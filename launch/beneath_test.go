@@ -63,7 +63,7 @@ func TestMapsMPI(t *testing.T) {
 	if mapsMPI(os.Getpid()) || mapsMPI(1<<30) || programOf(1<<30) != "" {
 		t.Error("MPI where there is none")
 	}
-	if got := Beneath([]int{os.Getpid(), 1 << 30}); len(got) != 0 {
+	if got := (RankFrom{}).Beneath([]int{os.Getpid(), 1 << 30}); len(got) != 0 {
 		t.Errorf("a process that is no shell, and one that is none: %v", got)
 	}
 	if self, err := os.Executable(); err != nil || programOf(os.Getpid()) != self {

@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -20,7 +22,10 @@ type Found struct {
 	Host  string      `json:"host"`
 	Size  int         `json:"size"` // of the whole job; Unknown if it is not known
 	Ranks []FoundRank `json:"ranks"`
-	Error string      `json:"error,omitempty"` // why there are no ranks
+	// Jobs are the full names of the job that was asked for, if it has one: of several if the name
+	// that was asked for is that of several.
+	Jobs  []string `json:"jobs,omitempty"`
+	Error string   `json:"error,omitempty"` // why there are no ranks
 }
 
 // FoundRank is one rank and its process.
@@ -33,8 +38,15 @@ type FoundRank struct {
 const MaxFound = 64 << 20
 
 // AppendFound appends the line of a host.
-func AppendFound(b []byte, host string, table protocol.Proctable, size int, trouble error) []byte {
-	f := Found{Host: host, Size: size, Ranks: []FoundRank{}}
+func AppendFound(b []byte, host string, table protocol.Proctable, of Whole, trouble error) []byte {
+	f := Found{Host: host, Size: of.Size, Ranks: []FoundRank{}}
+	if of.Name != "" {
+		f.Jobs = []string{of.Name}
+	}
+	var several *SeveralJobs
+	if errors.As(trouble, &several) {
+		f.Jobs = several.Jobs
+	}
 	for _, p := range table {
 		f.Ranks = append(f.Ranks, FoundRank{p.Rank, p.PID})
 	}
@@ -67,9 +79,12 @@ func ReadFound(r io.Reader) (all []Found, err error) {
 	return all, nil
 }
 
-// Joined makes one table of the hosts' ranks. missing are the ranks that no host has, if the size
-// is known.
-func Joined(all []Found) (table protocol.Proctable, missing rank.Set, err error) {
+// Joined makes one table of the hosts' ranks of the job of a name. missing are the ranks that no
+// host has, if the size is known. A name of several jobs is a *SeveralJobs.
+func Joined(asked string, all []Found) (table protocol.Proctable, missing rank.Set, err error) {
+	if jobs := jobsOf(all); len(jobs) > 1 {
+		return nil, rank.Set{}, &SeveralJobs{asked, jobs}
+	}
 	size := Unknown
 	for _, f := range all {
 		for _, r := range f.Ranks {
@@ -85,4 +100,21 @@ func Joined(all []Found) (table protocol.Proctable, missing rank.Set, err error)
 		missing = rank.Range(0, rank.ID(size-1)).Minus(table.Ranks())
 	}
 	return table, missing, nil
+}
+
+// jobsOf returns the names of the jobs that hosts have found, sorted. A job of torchrun with the
+// address of the loopback is another one on every host, and then has its host in its name.
+func jobsOf(all []Found) (jobs []string) {
+	for _, f := range all {
+		for _, job := range f.Jobs {
+			if strings.HasPrefix(job, torchrunName) && isOfOneHost(job) {
+				job += onHost + f.Host
+			}
+			if !slices.Contains(jobs, job) {
+				jobs = append(jobs, job)
+			}
+		}
+	}
+	slices.Sort(jobs)
+	return jobs
 }

@@ -133,7 +133,7 @@ func after(words []string, word string) string {
 // RanksOfHydra returns the ranks of a job on this host, below the proxies with its control port.
 // size is that of the whole job.
 func RanksOfHydra(control, host string) (ranks protocol.Proctable, size int, err error) {
-	ps := scan()
+	ps := RankFrom{}.scan()
 	var proxies []int
 	for pid := range ps {
 		argv := commandLine(pid)

@@ -29,53 +29,23 @@ type Identity struct {
 	Within string
 }
 
-// known describes one starter: the variable of the rank, and those of the other values. If a list
-// has several variables, the first that is set wins.
-type known struct {
-	rank                         string
-	mark                         string // a variable that only this starter sets; "": not needed
-	size, local, node, host, job []string
-	locals                       []string // number of ranks on the node
-}
-
-// starters are in order of preference: a process of Open MPI under srun has the variables of both,
-// and those of the inner starter count. Tested with Open MPI 4.1.4, MPICH 4.0.2 and Slurm 22.05.
-// The last four entries are those of the original SDM.
-var starters = []known{
-	{"OMPI_COMM_WORLD_RANK", "", []string{"OMPI_COMM_WORLD_SIZE"}, []string{"OMPI_COMM_WORLD_LOCAL_RANK"}, nil, []string{"PMIX_HOSTNAME"}, []string{"PMIX_NAMESPACE"}, []string{"OMPI_COMM_WORLD_LOCAL_SIZE"}},
-	hydra, // before PMIX: if srun starts the proxies, ranks inherit the PMIX_RANK of their proxy
-	{"PMIX_RANK", "", nil, nil, nil, []string{"PMIX_HOSTNAME"}, []string{"PMIX_NAMESPACE"}, nil},
-	{"PMI_RANK", "", []string{"PMI_SIZE"}, []string{"MPI_LOCALRANKID"}, nil, []string{"MPIR_CVAR_CH3_INTERFACE_HOSTNAME"}, []string{"PMI_JOBID"}, []string{"MPI_LOCALNRANKS"}},
-	slurm,
-	{"OMPI_MCA_orte_ess_vpid", "", []string{"OMPI_MCA_orte_ess_num_procs"}, nil, nil, nil, nil, nil},
-	{"OMPI_MCA_ns_nds_vpid", "", []string{"OMPI_MCA_ns_nds_num_procs"}, nil, nil, nil, nil, nil},
-	{"MP_CHILD", "", []string{"MP_PROCS"}, nil, nil, nil, nil, nil},
-	{"PCMP_PTP_RANK", "", nil, nil, nil, nil, nil, nil},
-}
-
-// hydra is MPICH's starter. slurm also completes what an inner starter leaves out.
-var (
-	hydra = known{"PMI_RANK", "MPI_LOCALRANKID", []string{"PMI_SIZE"}, []string{"MPI_LOCALRANKID"}, nil, []string{"MPIR_CVAR_CH3_INTERFACE_HOSTNAME"}, nil, []string{"MPI_LOCALNRANKS"}}
-	slurm = known{"SLURM_PROCID", "", []string{"SLURM_NTASKS", "SLURM_NPROCS"}, []string{"SLURM_LOCALID"}, []string{"SLURM_NODEID"}, []string{"SLURMD_NODENAME"}, nil, nil}
-)
-
 // Identify reads an environment (NAME=VALUE). Without a known starter all numbers are Unknown and
 // Source is empty. An invalid number is an error: with another variable in its place, two
 // processes could get one number.
-func Identify(env []string) (Identity, error) {
+func Identify(env []string) (Identity, error) { return RankFrom{}.Identify(env) }
+
+// Identify is the function Identify for the variables that the user has named; without any it is
+// the same.
+func (f RankFrom) Identify(env []string) (Identity, error) {
 	vars := lookup(env)
 	id := Identity{Number: Unknown, Size: Unknown, Local: Unknown, Node: Unknown, LocalSize: Unknown}
-	for _, s := range starters {
-		if vars[s.rank] == "" || s.mark != "" && vars[s.mark] == "" {
+	for _, s := range f.starters() {
+		if !s.started(vars) {
 			continue
 		}
 		err := id.fill(vars, s)
-		switch {
-		case err != nil:
-		case srunStarted(vars, id.Number):
-			err = id.fill(vars, slurm)
-		case s.rank != slurm.rank && (s.mark != "" || !strings.HasPrefix(id.Job, slurmPMIx)):
-			id.Within = vars["SLURM_JOB_ID"]
+		if err == nil {
+			err = id.complete(vars)
 		}
 		if err == nil && id.Size != Unknown && id.Number >= id.Size {
 			err = fmt.Errorf("%s is %d, but the size of the job is %d", id.Source, id.Number, id.Size)
@@ -85,20 +55,30 @@ func Identify(env []string) (Identity, error) {
 	return id, nil
 }
 
-// srunStarted reports whether srun itself started this process. Below an mpirun in an allocation
-// the variables of srun exist too, but describe mpirun: then the step has another task count, and
-// only one of the ranks has its number.
-func srunStarted(vars map[string]string, number int) bool {
-	if vars["SLURM_PROCID"] != strconv.Itoa(number) || vars[hydra.mark] != "" {
-		return false
+// complete takes what the starter has left out from a resource manager that has started the same
+// process. In the job of another process Within is set.
+func (id *Identity) complete(vars variables) error {
+	for _, m := range managers {
+		if !m.started(vars) || vars[m.rank] != strconv.Itoa(id.Number) || id.isOfAgent() {
+			continue
+		}
+		if err := id.fill(vars, m); err != nil || m.rank == slurm.rank {
+			return err
+		}
+		break
 	}
-	step := vars["SLURM_JOB_ID"] + "." + vars["SLURM_STEP_ID"]
-	return vars["PMIX_NAMESPACE"] == "slurm.pmix."+step || vars["PMI_JOBID"] == step ||
-		vars["PMIX_NAMESPACE"] == "" && vars["PMI_JOBID"] == "" && vars["PMI_FD"] == ""
+	if id.Source != slurm.rank {
+		id.Within = vars["SLURM_JOB_ID"]
+	}
+	return nil
 }
 
+// isOfAgent reports whether the starter is an agent of which one runs on each node, as a task of the
+// resource manager: what that says is about the agent.
+func (id *Identity) isOfAgent() bool { return id.Source == torchrun.rank || id.Source == horovod.rank }
+
 // fill takes the values that are still unknown from the variables of one starter.
-func (id *Identity) fill(vars map[string]string, s known) error {
+func (id *Identity) fill(vars variables, s known) error {
 	numbers := []struct {
 		into  *int
 		names []string
@@ -120,8 +100,8 @@ func (id *Identity) fill(vars map[string]string, s known) error {
 	if id.Source == "" {
 		id.Source = s.rank
 	}
-	if id.LocalSize == Unknown && s.rank == slurm.rank {
-		id.LocalSize = slurmLocalSize(vars)
+	if id.LocalSize == Unknown && s.localsOf != nil {
+		id.LocalSize = s.localsOf(vars)
 	}
 	if id.Host == "" {
 		_, id.Host = first(vars, s.host)
@@ -129,22 +109,13 @@ func (id *Identity) fill(vars map[string]string, s known) error {
 	if id.Job == "" {
 		_, id.Job = first(vars, s.job)
 	}
-	if id.Job == "" && s.rank == slurm.rank && vars["SLURM_JOB_ID"] != "" && vars["SLURM_STEP_ID"] != "" {
-		id.Job = vars["SLURM_JOB_ID"] + "." + vars["SLURM_STEP_ID"]
+	if id.Job == "" && s.jobOf != nil {
+		id.Job = s.jobOf(vars)
 	}
 	return nil
 }
 
-// slurmLocalSize returns the number of ranks of the step on this node (srun(1), SLURM_GTIDS). In a
-// heterogeneous job the variable covers only one component, so the result is Unknown.
-func slurmLocalSize(vars map[string]string) int {
-	if vars["SLURM_GTIDS"] == "" || vars["SLURM_HET_SIZE"] != "" {
-		return Unknown
-	}
-	return strings.Count(vars["SLURM_GTIDS"], ",") + 1
-}
-
-func first(vars map[string]string, names []string) (name, value string) {
+func first(vars variables, names []string) (name, value string) {
 	for _, n := range names {
 		if vars[n] != "" {
 			return n, vars[n]
@@ -153,8 +124,8 @@ func first(vars map[string]string, names []string) (name, value string) {
 	return "", ""
 }
 
-func lookup(env []string) map[string]string {
-	vars := make(map[string]string, len(env))
+func lookup(env []string) variables {
+	vars := make(variables, len(env))
 	for _, e := range env {
 		name, value, _ := strings.Cut(e, "=")
 		if _, have := vars[name]; !have { // as in getenv(3), the first one counts

@@ -17,16 +17,46 @@ import (
 // RanksBelow returns the ranks of a starter without MPIR among its descendants on this host:
 // processes with a rank in their environment whose parent does not have the same one. Host stays
 // empty. No rank is not an error; ranks of the job on other hosts are.
-func RanksBelow(pid int) (protocol.Proctable, error) { return scan().ranksBelow(pid) }
+func (f RankFrom) RanksBelow(pid int) (protocol.Proctable, error) { return f.scan().ranksBelow(pid) }
 
 // RanksOfJob returns the ranks of a job on this host, by the name that its starter sets in their
 // environment (PMIX_NAMESPACE, PMI_JOBID, Slurm's JOB.STEP). The number of a Slurm job alone names
 // the ranks that another starter has started in it: mpirun, whose helpers are the tasks of the
-// step if there is a step. size is that of the whole job, Unknown if it is not known. No rank is
-// an error, which names the jobs that are there.
-func RanksOfJob(id, host string) (table protocol.Proctable, size int, err error) {
-	return scan().ranksOfJob(id, host)
+// step if there is a step. torchrun:ID and torchrun:ADDRESS:PORT name jobs of torchrun. No rank is
+// an error, which names the jobs that are there; several jobs of one name are a *SeveralJobs.
+func (f RankFrom) RanksOfJob(id, host string) (protocol.Proctable, Whole, error) {
+	return f.scan().ranksOfJob(id, host)
 }
+
+// Whole is the job to which the ranks of a host belong.
+type Whole struct {
+	Name string // as in the environment of its ranks, "" if it has none
+	Size int    // number of its ranks; Unknown if it is not known
+}
+
+// SeveralJobs is the error that a name is that of several jobs.
+type SeveralJobs struct {
+	Asked string
+	Jobs  []string // their full names, at least two
+}
+
+func (e *SeveralJobs) Error() string {
+	most := min(len(e.Jobs), maxListed)
+	text := fmt.Sprintf("%s is several jobs: %s", e.Asked, strings.Join(e.Jobs[:most], ", "))
+	if most < len(e.Jobs) {
+		text += fmt.Sprintf(" and %d more", len(e.Jobs)-most)
+	}
+	if strings.Contains(text, onHost) {
+		return text + " (name the host of one: --hosts HOST)"
+	}
+	return text + " (give one of these names)"
+}
+
+// onHost stands between the name of a job and the host that it is on alone.
+const onHost = " on "
+
+// maxListed bounds the names of jobs in an error.
+const maxListed = 16
 
 // processes are the processes of this host by id.
 type processes map[int]process
@@ -45,10 +75,10 @@ func (p process) isOn(host string) bool {
 }
 
 // scan reads all processes of this host.
-func scan() processes {
+func (f RankFrom) scan() processes {
 	found := processes{}
 	for pid, parent := range parentsOf() {
-		p := process{parent: parent, Identity: identityOf(pid)}
+		p := process{parent: parent, Identity: f.identityOf(pid)}
 		p.elsewhere = p.Number != Unknown && !isOfOurNet(pid)
 		found[pid] = p
 	}
@@ -87,15 +117,19 @@ func (ps processes) addBelow(t *table, host string, top int) error {
 	return nil
 }
 
-func (ps processes) ranksOfJob(id, host string) (protocol.Proctable, int, error) {
+func (ps processes) ranksOfJob(id, host string) (protocol.Proctable, Whole, error) {
 	t := table{size: Unknown}
 	var others []string
+	if several := ps.torchrunJobs(id, host); len(several) > 1 {
+		return nil, Whole{}, &SeveralJobs{id, several}
+	}
+	job := ""
 	for pid, p := range ps {
 		if !ps.isRank(p) || !p.isOn(host) {
 			continue
 		}
-		if !isJob(p.Job, id) && p.Within != id {
-			for _, name := range []string{p.Job, p.Within} {
+		if !p.isOf(id) {
+			for _, name := range []string{p.jobName(), p.Within} {
 				if name != "" && !slices.Contains(others, name) {
 					others = append(others, name)
 				}
@@ -103,13 +137,14 @@ func (ps processes) ranksOfJob(id, host string) (protocol.Proctable, int, error)
 			continue
 		}
 		if err := t.add(host, pid, p); err != nil {
-			return nil, 0, fmt.Errorf("job %s: %w%s", id, err, several(p.Within))
+			return nil, Whole{}, fmt.Errorf("job %s: %w%s", id, err, several(p.Within))
 		}
+		job = p.jobName()
 	}
 	if len(t.rows) == 0 {
-		return nil, 0, fmt.Errorf("no process on %s belongs to job %s (%s)", host, id, jobsHere(others))
+		return nil, Whole{}, fmt.Errorf("no process on %s belongs to job %s (%s)", host, id, jobsHere(others))
 	}
-	return t.sorted(), t.size, nil
+	return t.sorted(), Whole{job, t.size}, nil
 }
 
 // several returns the hint about two processes with one rank.
@@ -124,7 +159,7 @@ func several(within string) string {
 func jobsHere(names []string) string {
 	const most = 4
 	if len(names) == 0 {
-		return "nor to any other that tells its name in PMIX_NAMESPACE, PMI_JOBID or SLURM_JOB_ID"
+		return "nor to any other that tells its name in PMIX_NAMESPACE, PMI_JOBID, SLURM_JOB_ID or the like"
 	}
 	sort.Strings(names)
 	text := strings.Join(names[:min(len(names), most)], ", ")
@@ -180,10 +215,10 @@ func isJob(own, name string) bool {
 
 // NumberPids gives processes of this host the ranks from their environments. A process without one
 // gets the rank self, if it is the only process.
-func NumberPids(pids protocol.Proctable, self int) (table protocol.Proctable, size int, err error) {
+func (f RankFrom) NumberPids(pids protocol.Proctable, self int) (table protocol.Proctable, size int, err error) {
 	size = Unknown
 	for _, p := range pids {
-		id := identityOf(p.PID)
+		id := f.identityOf(p.PID)
 		switch {
 		case id.Number != Unknown:
 			p.Rank = rank.ID(id.Number)
@@ -199,14 +234,17 @@ func NumberPids(pids protocol.Proctable, self int) (table protocol.Proctable, si
 }
 
 // IsRank reports whether a process has a rank in its environment.
-func IsRank(pid int) bool { return identityOf(pid).Number != Unknown }
+func (f RankFrom) IsRank(pid int) bool { return f.identityOf(pid).Number != Unknown }
 
-// environOf returns the environment of a process; it is empty if the process is gone or cannot be
+// EnvironOf returns the environment of a process; it is empty if the process is gone or cannot be
 // read.
-func environOf(pid int) []string {
+func EnvironOf(pid int) []string {
 	b, _ := os.ReadFile(procOf(pid, "environ"))
-	return strings.Split(string(b), "\x00")
+	return splitEnviron(b)
 }
+
+// splitEnviron reads the text of /proc/PID/environ (proc(5)).
+func splitEnviron(b []byte) []string { return strings.Split(string(b), "\x00") }
 
 // procOf returns the path of a file of a process (proc(5)).
 func procOf(pid int, name string) string {
@@ -214,12 +252,12 @@ func procOf(pid int, name string) string {
 }
 
 // SlurmJobOf returns the Slurm job in which a process was started; "" if there is none.
-func SlurmJobOf(pid int) string { return lookup(environOf(pid))["SLURM_JOB_ID"] }
+func SlurmJobOf(pid int) string { return lookup(EnvironOf(pid))["SLURM_JOB_ID"] }
 
 // identityOf returns the identity of a process from its environment. Number is Unknown if the
 // process is gone, cannot be read, or has an invalid identity.
-func identityOf(pid int) Identity {
-	id, err := Identify(environOf(pid))
+func (f RankFrom) identityOf(pid int) Identity {
+	id, err := f.Identify(EnvironOf(pid))
 	if err != nil {
 		id.Number = Unknown
 	}

@@ -72,7 +72,7 @@ func TestRanksOfJob(t *testing.T) {
 		{host(), "7.0", "b", "2:b:40"},
 		{host(), "9.0", "b", "0:b:31"},
 		{host(), "7", "a", "no process on a belongs to job 7 (there are ranks of 8.0, 9.0, slurm.pmix.7.0)"},
-		{processes{1: other(0)}, "7.0", "a", "no process on a belongs to job 7.0 (nor to any other that tells its name in PMIX_NAMESPACE, PMI_JOBID or SLURM_JOB_ID)"},
+		{processes{1: other(0)}, "7.0", "a", "no process on a belongs to job 7.0 (nor to any other that tells its name in PMIX_NAMESPACE, PMI_JOBID, SLURM_JOB_ID or the like)"},
 		{batch, "12", "a", "0:a:5 1:a:6"},
 		{batch, "12", "b", "2:b:7"},
 		{batch, "12.0", "b", "1:b:4"},
@@ -81,13 +81,13 @@ func TestRanksOfJob(t *testing.T) {
 		{mpiTwice, "12", "a", "job 12: processes 5 and 6 are both rank 0 (has mpirun been called twice in the job? the PID of one mpirun names its ranks)"},
 		{twice, "7.0", "a", "job 7.0: processes 21 and 23 are both rank 1"},
 	} {
-		table, size, err := seenFrom(c.host, c.ps).ranksOfJob(c.id, c.host)
+		table, of, err := seenFrom(c.host, c.ps).ranksOfJob(c.id, c.host)
 		got := rows(table)
 		if err != nil {
 			got = err.Error()
 		}
-		if got != c.want || err == nil && size < 1 {
-			t.Errorf("%s on %s: %s of %d, want %s", c.id, c.host, got, size, c.want)
+		if got != c.want || err == nil && of.Size < 1 {
+			t.Errorf("%s on %s: %s of %d, want %s", c.id, c.host, got, of.Size, c.want)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func isPRRTE(exe string, argv []string) bool {
 
 // readPRRTE describes the job of a prterun.
 func (ps processes) readPRRTE(pid int, lines map[int][]string) PRRTE {
-	vars := lookup(environOf(pid))
+	vars := lookup(EnvironOf(pid))
 	own, _ := os.Hostname()
 	j := PRRTE{PID: pid, Peers: peersOf(pid), Shell: remoteShellOf(vars, lines[pid])}
 	j.Namespace = fmt.Sprintf("prterun-%s-%d@1", firstLabel(own), pid)

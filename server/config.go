@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sdm/backend"
+	"sdm/launch"
 	"sdm/launch/local"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -43,6 +44,8 @@ type Config struct {
 	// Existing gives the processes of ranks that run already, by rank. A launch attaches to them,
 	// whatever program it names. nil: there are none.
 	Existing map[rank.ID]int
+	// RankFrom is the variables by which processes of this host tell which rank they are.
+	RankFrom launch.RankFrom
 	// Note is sent to the user with the first ranks that the server gets; "": nothing is sent.
 	Note string
 	// Stage takes a piece of a gdb that the session sends to this host. It may block. nil: a gdb

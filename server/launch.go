@@ -190,7 +190,7 @@ func (s *Server) attach(d tree.Deliver, args protocol.Args) {
 }
 
 // beneath returns, by the process id of a rank that is a shell, the process of the program that it
-// runs; see launch.Beneath.
+// runs; see launch.RankFrom.Beneath.
 func (s *Server) beneath(ranks rank.Set, pids map[rank.ID]int) map[int]int {
 	if s.cfg.Forker == nil {
 		return nil
@@ -201,7 +201,7 @@ func (s *Server) beneath(ranks rank.Set, pids map[rank.ID]int) map[int]int {
 			all = append(all, pid)
 		}
 	}
-	return launch.Beneath(all)
+	return s.cfg.RankFrom.Beneath(all)
 }
 
 // pidsOf returns the process of each rank: those that args name, those of a job, or those that the
@@ -212,7 +212,7 @@ func (s *Server) pidsOf(args protocol.Args) (map[rank.ID]int, error) {
 		pids[r] = pid
 	}
 	if args.JobID != "" {
-		table, _, err := launch.RanksOfJob(args.JobID, s.cfg.Host)
+		table, _, err := s.cfg.RankFrom.RanksOfJob(args.JobID, s.cfg.Host)
 		if err != nil {
 			return nil, err
 		}

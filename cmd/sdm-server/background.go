@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"sdm/launch"
 )
 
 // giveUpStreams redirects the standard streams to /dev/null, because a remote shell waits until its
@@ -61,16 +62,16 @@ func (o *options) ownEnvironment() []string {
 	return nil
 }
 
-// notAdopted are the variables, or prefixes of them, that make a process a rank or load something
-// into it.
-var notAdopted = []string{"LD_PRELOAD", "LD_AUDIT", "LD_DEBUG", "PMI_", "PMIX_", "PMI2_", "OMPI_", "ORTE_", "PRTE_", "MPIR_", "MPI_LOCAL", "SLURM_PROCID", "SDM_"}
+// notAdopted are the variables that are not taken over, for launch.HasName: they make a process a
+// rank, load something into it, or are ours.
+var notAdopted = append(launch.RankVariables(), "LD_PRELOAD", "LD_AUDIT", "LD_DEBUG", "LD_DEBUG_", "SDM_")
 
 // adopted returns the server's environment after it has taken over a rank's.
 func adopted(ranks, own []string) []string {
 	var env []string
 	for _, e := range ranks {
 		name, _, ok := strings.Cut(e, "=")
-		if ok && name != "" && !slices.ContainsFunc(notAdopted, func(p string) bool { return strings.HasPrefix(name, p) }) {
+		if ok && name != "" && !launch.HasName(notAdopted, name) {
 			env = append(env, e)
 		}
 	}

@@ -16,8 +16,8 @@ func (p *program) findExisting() error {
 	if !p.o.existing() {
 		return nil
 	}
-	table, size, err := p.o.ranksHere(p.cfg.Host, p.number.Number)
-	if p.jobSize = size; err == nil && p.jobSize < 1 {
+	table, of, err := p.o.ranksHere(p.cfg.Host, p.number.Number)
+	if p.jobSize = of.Size; err == nil && p.jobSize < 1 {
 		if p.jobSize = p.o.size; p.jobSize < 1 {
 			err = errors.New("how many ranks has the job? its ranks do not say (give --size N)")
 		}
@@ -37,17 +37,19 @@ func (o *options) existing() bool { return o.attach != "" || o.jobid != "" || o.
 
 // ranksHere returns the ranks on this host. self is the number of a single process that does not
 // know its own.
-func (o *options) ranksHere(host string, self int) (table protocol.Proctable, size int, err error) {
+func (o *options) ranksHere(host string, self int) (table protocol.Proctable, of launch.Whole, err error) {
 	switch {
 	case o.attach != "":
 		if table, err = launch.ParsePids(o.attach, host); err != nil {
-			return nil, 0, err
+			return nil, of, err
 		}
-		return launch.NumberPids(table, self)
+		table, of.Size, err = o.rankFrom.NumberPids(table, self)
+		return table, of, err
 	case o.jobid != "":
-		return launch.RanksOfJob(o.jobid, host)
+		return o.rankFrom.RanksOfJob(o.jobid, host)
 	}
-	return launch.RanksOfHydra(o.hydra, host)
+	table, of.Size, err = launch.RanksOfHydra(o.hydra, host)
+	return table, of, err
 }
 
 // listRanks executes --list: it writes the ranks of the job on this host for the process that has
@@ -60,7 +62,7 @@ func (o *options) listRanks(stdout io.Writer) error {
 			return err
 		}
 	}
-	table, size, trouble := o.ranksHere(host, launch.Unknown)
-	_, err := stdout.Write(launch.AppendFound(nil, host, table, size, trouble))
+	table, of, trouble := o.ranksHere(host, launch.Unknown)
+	_, err := stdout.Write(launch.AppendFound(nil, host, table, of, trouble))
 	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"sdm/cmd/internal/gdbflags"
 	"sdm/cmd/internal/startup"
+	"sdm/launch"
 	"sdm/launch/stage"
 	"sdm/protocol"
 )
@@ -22,6 +23,8 @@ type options struct {
 	byHost                         bool
 	attach, jobid, hydra           string
 	list                           bool
+	rankVars                       string
+	rankFrom                       launch.RankFrom // read from rankVars
 	background                     bool
 	like                           bool
 	host, session                  string
@@ -69,11 +72,12 @@ command line takes precedence. Secrets are never given by flag or environment, o
 `
 
 func (o *options) declare(f *pflag.FlagSet) {
-	f.IntVar(&o.server, "server", -1, "number of this server, from 0 (default: the rank that the starter gave: OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK, SLURM_PROCID)")
+	f.IntVar(&o.server, "server", -1, "number of this server, from 0 (default: the rank that the starter gave: OMPI_COMM_WORLD_RANK, SLURM_PROCID and the like, or --rank-from)")
 	f.BoolVar(&o.byHost, "by-host", false, "with --rendezvous: the master gives the number, by the name of this host")
 	f.StringVar(&o.attach, "attach", "", "`PID,PID...` of ranks on this host that run already: they are attached to, none is started")
 	f.StringVar(&o.jobid, "jobid", "", "`ID` of a running job: the same for its ranks on this host (their PMIX_NAMESPACE, PMI_JOBID, or Slurm's JOB.STEP; Slurm's JOB: those that mpirun has started in it)")
 	f.StringVar(&o.hydra, "hydra", "", "`HOST:PORT`, the --control-port of a running mpiexec of MPICH: the same for the ranks below its proxies on this host")
+	f.StringVar(&o.rankVars, "rank-from", "", "`RANK[,SIZE[,LOCAL_RANK[,LOCAL_SIZE[,JOB]]]]`: the variables by which a starter that sdm does not know numbers its processes")
 	f.BoolVar(&o.list, "list", false, "only list which ranks of --attach, --jobid or --hydra are on this host, as a line of JSON")
 	f.BoolVar(&o.background, "background", false, "close the standard streams after the registration")
 	f.BoolVar(&o.like, "like-ranks", false, "take over environment and directory of the first rank that is attached to, without what makes it a rank or is loaded into it")
@@ -140,8 +144,12 @@ func (o *options) check(f *pflag.FlagSet) error {
 		}
 	}
 	badPlace := o.checkRendezvous()
+	var badVars error
+	o.rankFrom, badVars = launch.ParseRankFrom(o.rankVars)
 	badGDB := o.gdb.Check()
 	switch {
+	case badVars != nil:
+		return fmt.Errorf("--rank-from: %w", badVars)
 	case moreThanOne(o.attach, o.jobid, o.hydra):
 		return errors.New("--attach, --jobid and --hydra: give only one of them")
 	case o.list && (!o.existing() || len(chosen) > 0 || len(o.program) > 0):

@@ -113,7 +113,7 @@ func prepare(o *options, env []string, engines map[string]engine) (*program, err
 		o.host, _ = os.Hostname()
 	}
 	p.cfg = server.Config{
-		ID: protocol.ServerID(p.number.Number), Host: o.host, Slot: o.slot(), Through: o.output == "starter",
+		ID: protocol.ServerID(p.number.Number), Host: o.host, RankFrom: o.rankFrom, Slot: o.slot(), Through: o.output == "starter",
 		Linger: o.linger, LetRun: o.lost == "detach", Log: p.log, NewBackend: func(k backend.Sink) (backend.Backend, error) { return engine.open(o, p.log, k) },
 		Stage: o.received.Take, Note: o.unstaged,
 		SlotRank: rank.ID(max(p.number.Number, 0)), LetGo: o.letGo, SimulatedPID: engine.simulatedPID,
@@ -153,7 +153,7 @@ func prepare(o *options, env []string, engines map[string]engine) (*program, err
 
 // identify returns the number of this server, from a flag or else from the starter's environment.
 func (o *options) identify(env []string) (launch.Identity, error) {
-	id, err := launch.Identify(env)
+	id, err := o.rankFrom.Identify(env)
 	switch {
 	case o.server >= 0:
 		id.Number, err = o.server, nil

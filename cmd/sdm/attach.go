@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"sdm/cmd/internal/job"
 	"sdm/master/frontend/console"
 )
@@ -14,8 +16,13 @@ func (o *options) declareAttach(f *flagSet) {
 	f.SetInterspersed(true)
 	o.declare(f)
 	f.hide(rankFlags...) // the ranks run already
-	f.add("Servers on other hosts", o.declareNodes, o.perServer("ranks of one server on this host"))
+	f.add("Servers on other hosts", o.declareHosts, o.declareNodes, o.perServer("ranks of one server on this host"))
 	f.add("gdb", o.job.Servers.GDB.Declare)
+}
+
+// declareHosts adds the flag about the hosts of a job whose starter does not know them.
+func (o *options) declareHosts(f *pflag.FlagSet) {
+	f.StringVar(&o.job.Servers.Hosts, "hosts", "", "`HOST,HOST...` or @FILE: the hosts of a job of torchrun, whose agents know only their own (default: those of the allocation, or this one)")
 }
 
 // attachFlags returns the flags of sdm attach.
@@ -42,11 +49,16 @@ func (a *app) attach(args []string) console.Status {
 func (o *options) validateAttach() error {
 	switch {
 	case len(o.args) == 0:
-		return errors.New("attach to what? (sdm attach PID of mpirun, slurm:JOBID[.STEP], pids:PID,PID... or hostfile:FILE)")
+		return errors.New("attach to what? (sdm attach PID of mpirun, slurm:JOBID[.STEP], torchrun:ID, pids:PID,PID... or hostfile:FILE)")
 	case len(o.args) > 1:
 		return fmt.Errorf("%q: one job at a time (several processes are pids:%s)", o.args[1], strings.Join(o.args, ","))
 	case o.job.Servers.PerServer < 0:
 		return errors.New("--ranks-per-server cannot be negative")
+	}
+	if o.job.Servers.Hosts != "" {
+		if _, err := job.ReadHosts(o.job.Servers.Hosts); err != nil {
+			return fmt.Errorf("--hosts: %w", err)
+		}
 	}
 	return o.validate()
 }

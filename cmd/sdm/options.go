@@ -66,6 +66,7 @@ func (o *options) perServer(ranks string) func(*pflag.FlagSet) {
 func (o *options) declareNodes(f *pflag.FlagSet) {
 	s := &o.job.Servers
 	f.StringVarP(&o.job.Only, "ranks", "r", "", "`set` of ranks of a starter's job to control; the others run free (default: all)")
+	f.StringVar(&s.RankFrom, "rank-from", "", "`RANK[,SIZE[,LOCAL_RANK[,LOCAL_SIZE[,JOB]]]]`: the variables by which a starter that sdm does not know numbers its processes")
 	f.StringVar(&s.RemoteShell, "remote-shell", "", "`command` used instead of ssh to start servers on other hosts")
 	f.StringVar(&s.StartTool, "start-tool", "", "`command` that starts them all: 'CMD {jobid} {hosts} -- {daemon}'")
 	f.StringVar(&s.Stage, "stage", "", "`directory` in node-local storage to which our servers are copied (once for each node, removed when they run)")
@@ -89,7 +90,10 @@ func (o *options) validate() error {
 		return err
 	}
 	badGDB := s.GDB.Check()
+	_, badVars := launch.ParseRankFrom(s.RankFrom)
 	switch {
+	case badVars != nil:
+		return fmt.Errorf("--rank-from: %w", badVars)
 	case badGDB != nil:
 		return badGDB
 	case o.console.wait < 0 || o.console.timeout < 0 || s.ConnectWait < 0 || o.job.QueueWait < 0:

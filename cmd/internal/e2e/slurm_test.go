@@ -87,6 +87,7 @@ func TestSlurm(t *testing.T) {
 	for _, m := range starters {
 		t.Run("its own starter in an allocation, "+m.name, func(t *testing.T) { ownStarter(t, s.sub(t), cluster, m) })
 	}
+	t.Run("as HPE Cray EX sets it up", func(t *testing.T) { craySrun(t, s.sub(t), cluster) })
 	t.Run("staged by Slurm", func(t *testing.T) { stagedBySlurm(t, s.sub(t), cluster) })
 	t.Run("attach by the job's number", func(t *testing.T) { attachByNumber(t, s.sub(t), cluster) })
 	for _, m := range starters {

@@ -35,12 +35,15 @@ func (f finder) find(ctx context.Context, target string) (servers.Placement, lau
 		return servers.Placement{Table: table}, nil, err
 	case named && kind == "slurm":
 		return f.findBySlurm(ctx, rest)
+	case named && kind == "torchrun":
+		p, err := f.findTorchrun(ctx, target)
+		return p, nil, err
 	case named && kind == "job":
 		return f.findByTool(ctx, rest)
 	}
 	pid, err := strconv.Atoi(target)
 	if err != nil || pid <= 0 {
-		return servers.Placement{}, nil, misused("%q is no job (give the PID of mpirun, slurm:JOBID[.STEP], pids:PID,PID..., hostfile:FILE or job:ID)", target)
+		return servers.Placement{}, nil, misused("%q is no job (give the PID of mpirun, slurm:JOBID[.STEP], torchrun:ID, pids:PID,PID..., hostfile:FILE or job:ID)", target)
 	}
 	return f.findByPID(ctx, pid)
 }
@@ -70,11 +73,14 @@ func (f finder) findByPID(ctx context.Context, pid int) (servers.Placement, laun
 	if h, found := family.Hydra(); found {
 		hydra = &h
 	}
-	starter, err := mpir.Find(pid, isOnlyRank)
+	starter, err := mpir.Find(pid, f.isOnlyRank)
 	var none *mpir.NoStarter
 	switch {
 	case errors.As(err, &none) && hydra != nil && hydra.Elsewhere():
 		p, err := f.findHydra(ctx, *hydra, strconv.Itoa(pid), nil)
+		return p, nil, err
+	case errors.As(err, &none) && (f.Hosts != "" || !f.allBelow(pid)) && launch.TorchrunJob(pid) != "":
+		p, err := f.findTorchrun(ctx, launch.TorchrunJob(pid))
 		return p, nil, err
 	case errors.As(err, &none):
 		p, err := f.withoutMPIR(pid, none)
@@ -94,10 +100,19 @@ func (f finder) findByPID(ctx context.Context, pid int) (servers.Placement, laun
 	return servers.Placement{Table: table, ID: starter.JobID()}, starter, err
 }
 
+// ranks returns the variables that tell which rank a process is.
+func (f finder) ranks() launch.RankFrom {
+	from, err := launch.ParseRankFrom(f.RankFrom)
+	if err != nil {
+		panic(err) // checked with the other flags
+	}
+	return from
+}
+
 // isOnlyRank reports whether a process is a rank and not a starter that was called in a rank.
-func isOnlyRank(pid int) bool {
+func (f finder) isOnlyRank(pid int) bool {
 	exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
-	return launch.IsRank(pid) && !slices.Contains(Starters, StarterName(exe))
+	return f.ranks().IsRank(pid) && !slices.Contains(Starters, StarterName(exe))
 }
 
 // useToolOf uses the start tool that comes with a starter, if there is one: srun.
@@ -107,10 +122,16 @@ func useToolOf(starter int, way *servers.Way) {
 	}
 }
 
+// allBelow reports whether all ranks of a job are below a process.
+func (f finder) allBelow(pid int) bool {
+	_, err := f.ranks().RanksBelow(pid)
+	return err == nil
+}
+
 // withoutMPIR looks for ranks below a starter that does not offer MPIR. Any other process is a job
 // of one rank.
 func (f finder) withoutMPIR(pid int, none *mpir.NoStarter) (servers.Placement, error) {
-	found, err := launch.RanksBelow(pid)
+	found, err := f.ranks().RanksBelow(pid)
 	switch {
 	case err != nil:
 		return servers.Placement{}, fmt.Errorf("%w, and its ranks cannot be found: %w (hostfile:FILE names them: RANK HOST PID lines)", none, err)

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,6 +37,9 @@ func (f finder) askHosts(ctx context.Context, id string, hosts []string, which .
 		return servers.Placement{}, err
 	}
 	look := append([]string{server, "--list"}, which...)
+	if f.RankFrom != "" {
+		look = append(look, "--rank-from", f.RankFrom)
+	}
 	spec := ssh.Spec{Shell: f.Shell()}
 	if f.StartTool != "" {
 		line := servers.ToolLine(f.StartTool, id, hosts, look)
@@ -47,13 +51,13 @@ func (f finder) askHosts(ctx context.Context, id string, hosts []string, which .
 	}
 	ctx, cancel := servers.Bounded(ctx, f.Clock.ForServers(), "--connect-wait")
 	defer cancel()
-	table, err := f.fromAnswers(ssh.Ask(ctx, spec))
+	table, err := f.fromAnswers(which[1], ssh.Ask(ctx, spec))
 	return servers.Placement{Table: table, ID: id}, err
 }
 
-// fromAnswers makes a table of the hosts' answers. Missing ranks are left out with a message; without
+// fromAnswers makes a table of the hosts' answers about the job of a name. Missing ranks are left out with a message; without
 // any rank it returns an error.
-func (f finder) fromAnswers(answers []ssh.Answer) (protocol.Proctable, error) {
+func (f finder) fromAnswers(name string, answers []ssh.Answer) (protocol.Proctable, error) {
 	var all []launch.Found
 	var troubles []string
 	hint := ""
@@ -73,14 +77,17 @@ func (f finder) fromAnswers(answers []ssh.Answer) (protocol.Proctable, error) {
 			troubles = append(troubles, one.Error)
 		}
 	}
-	table, missing, err := launch.Joined(all)
+	table, missing, err := launch.Joined(name, all)
+	var several *launch.SeveralJobs
 	switch {
+	case errors.As(err, &several):
+		return nil, several
 	case err != nil:
 		return nil, fmt.Errorf("the ranks that the hosts have named: %w", err)
 	case len(table) == 0:
 		return nil, fmt.Errorf("no ranks were found on the hosts of the job: %s%s", strings.Join(troubles, "; "), hint)
 	case !missing.IsEmpty():
-		f.Remark(fmt.Sprintf("without %s, not found: %s", servers.Named(missing), cmp.Or(strings.Join(troubles, "; "), "have they ended?")))
+		f.Remark(fmt.Sprintf("without %s, not found: %s", servers.Named(missing), cmp.Or(strings.Join(troubles, "; "), f.elsewhere(name))))
 	}
 	return table, nil
 }

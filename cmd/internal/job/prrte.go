@@ -21,7 +21,7 @@ import (
 // findPRRTE finds the ranks of such a job: on all nodes of its allocation if srun has started the
 // daemons, else by the starter's remote shell on the hosts to which it is connected.
 func (f finder) findPRRTE(ctx context.Context, j launch.PRRTE) (servers.Placement, error) {
-	if table, size, err := launch.RanksOfJob(j.Namespace, servers.HostName()); err == nil && len(table) == size {
+	if table, of, err := f.ranks().RanksOfJob(j.Namespace, servers.HostName()); err == nil && len(table) == of.Size {
 		return servers.Placement{Table: table, ID: strconv.Itoa(j.PID)}, nil // the peers are not daemons
 	}
 	if j.Slurm != "" {

@@ -42,6 +42,9 @@ type Spec struct {
 	Stage      string // directory on the nodes to which servers are copied; "": none
 	StageGDB   bool   // gdb is copied there, too
 
+	Hosts    string // where the ranks of torchrun are, for job.ReadHosts; "": not named
+	RankFrom string // variables of an unknown starter, for launch.ParseRankFrom
+
 	Env        []string // of sdm
 	StarterEnv []string // of commands that start servers
 }
@@ -126,6 +129,9 @@ func (s *Spec) serverArgs() []string {
 	}
 	if s.Backend != "" {
 		args = append(args, "--backend", s.Backend)
+	}
+	if s.RankFrom != "" {
+		args = append(args, "--rank-from", s.RankFrom)
 	}
 	return append(args, s.GDB.Line()...)
 }

@@ -1,0 +1,46 @@
+// Ranks of starters that the table does not have: the user names the variables.
+
+package launch
+
+import (
+	"fmt"
+	"strings"
+)
+
+// RankFrom is the variables by which the processes of an unknown starter tell which rank they are
+// (--rank-from). The zero value reads those of the known starters.
+type RankFrom struct{ own *known }
+
+// maxRankFrom bounds the text of a RankFrom, in bytes.
+const maxRankFrom = 1 << 10
+
+// ParseRankFrom reads names of variables, separated by commas: of the rank, of the number of ranks,
+// of the rank among those of the node, of the number of ranks of the node, and of the job. Further
+// ones may be left out; an empty one stands for one that does not exist. The empty text is the zero
+// value.
+func ParseRankFrom(text string) (RankFrom, error) {
+	if text == "" {
+		return RankFrom{}, nil
+	}
+	names := strings.Split(text, ",")
+	if len(text) > maxRankFrom || len(names) > 5 || names[0] == "" {
+		return RankFrom{}, fmt.Errorf("%q is not RANK[,SIZE[,LOCAL_RANK[,LOCAL_SIZE[,JOB]]]], names of variables", text)
+	}
+	lists := make([][]string, 5)
+	for i, name := range names {
+		if strings.ContainsAny(name, "= \t\n\x00") {
+			return RankFrom{}, fmt.Errorf("%q is not the name of a variable", name)
+		}
+		if name != "" {
+			lists[i] = []string{name}
+		}
+	}
+	return RankFrom{&known{rank: names[0], size: lists[1], local: lists[2], locals: lists[3], job: lists[4]}}, nil
+}
+
+func (f RankFrom) starters() []known {
+	if f.own == nil {
+		return starters
+	}
+	return []known{*f.own}
+}
