@@ -139,9 +139,9 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 	for i, r := range ids {
 		pids[i] = b.ranks[r].pid
 	}
-	var paths []stack.RankedPath
+	var tree *stack.Tree
 	var read rank.Set
-	for i, s := range b.cache.take(pids, view{by, q.Command.Args.AllThreads}) {
+	for i, s := range b.cache.take(pids, by) {
 		one := rank.Range(ids[i], ids[i])
 		if s.err != nil {
 			b.fail(q.ID, one, "stacks", unread(s.err))
@@ -149,11 +149,11 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 		}
 		read = read.Union(one)
 		for _, frames := range s.threads {
-			paths = append(paths, stack.RankedPath{Path: stack.PathOf(frames), Ranks: one})
+			tree = tree.Merge(stack.New(ids[i], frames))
 		}
 	}
 	if !read.IsEmpty() {
-		b.sink.Reply(q.ID, protocol.Group{Kind: protocol.KindResult, Ranks: read, Body: canonical.JSON(merged{by}), Stack: stack.OfPaths(paths)})
+		b.sink.Reply(q.ID, protocol.Group{Kind: protocol.KindResult, Ranks: read, Body: canonical.JSON(merged{by}), Stack: tree})
 	}
 }
 

@@ -30,8 +30,7 @@ func NewPath(frames ...*Frame) Path {
 	return Path{frames}
 }
 
-// PathOf returns a path as NewPath does.
-func PathOf(frames []Frame) Path {
+func pathOf(frames []Frame) Path {
 	list := make([]*Frame, len(frames))
 	for i := range frames {
 		list[i] = &frames[i]
@@ -58,7 +57,7 @@ func Of(ranks rank.Set, frames []Frame) *Tree {
 	if ranks.IsEmpty() || len(frames) == 0 {
 		return &Tree{}
 	}
-	path := PathOf(frames).frames
+	path := pathOf(frames).frames
 	b := treeBuilder{frames: slices.Clone(path), nodes: make([]node, len(path))}
 	b.sort()
 	n := ranks.Len()

@@ -19,8 +19,9 @@ type Module struct {
 	File       string // as in Mapping
 	BuildID    string // hexadecimal; "": none
 	// Header is the mapping of the ELF header.
-	Header Mapping
-	frames uint64 // address of .eh_frame_hdr in the file; 0: none
+	Header  Mapping
+	frames  uint64 // address of .eh_frame_hdr in the file; 0: none
+	dynamic uint64 // address of the dynamic section in the file; 0: none
 }
 
 // headSize is how much of an image is read for its headers.
@@ -86,6 +87,8 @@ func parse(head []byte, at uint64) (m Module, ok bool) {
 			}
 		case elf.PT_GNU_EH_FRAME:
 			m.frames = addr
+		case elf.PT_DYNAMIC:
+			m.dynamic = addr
 		case elf.PT_NOTE:
 			if m.BuildID == "" && from < headSize && length <= headSize-from {
 				m.BuildID = buildID(head[from : from+length])

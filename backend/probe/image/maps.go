@@ -14,6 +14,7 @@ type Mapping struct {
 	Start, End uint64
 	Offset     uint64 // in the file
 	Executable bool
+	Writable   bool
 	File       string // device and inode; "": no file
 	Path       string // or a name such as [vdso]
 }
@@ -50,6 +51,7 @@ func parseMapping(line string) (m Mapping, ok bool) {
 	m.End, err[1] = strconv.ParseUint(end, 16, 64)
 	m.Offset, err[2] = strconv.ParseUint(f[2], 16, 64)
 	m.Executable = strings.Contains(f[1], "x")
+	m.Writable = strings.Contains(f[1], "w")
 	if f[4] != "0" {
 		m.File = f[3] + " " + f[4]
 	}

@@ -1,0 +1,233 @@
+// Package dataflow provides where a function of x86-64 keeps its values at one of its calls: its
+// registers and its slots on the stack, in terms of what it was entered with. It is pure: the
+// instructions of the function are executed with symbols in place of numbers, on all ways from its
+// entry to the call. The result depends on the code alone, so that all processes share it.
+package dataflow
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"golang.org/x/arch/x86/x86asm"
+
+	"sdm/backend/probe/amd64"
+)
+
+// Image is the code of an image, by the addresses of its file.
+type Image interface {
+	// Read fills b from an address. It returns false if not all of b can be read.
+	Read(addr uint64, b []byte) bool
+	// Function returns the range of the function around an address, as the unwind tables know it.
+	Function(addr uint64) (first, end uint64, ok bool)
+	// Bias is the address of the image in the process minus that in its file.
+	Bias() uint64
+}
+
+// Reasons why nothing is known about a call.
+var (
+	ErrNoTable  = errors.New("no unwind tables")
+	ErrTooLong  = errors.New("function is too long")
+	ErrJump     = errors.New("a jump is not understood")
+	ErrUnknown  = errors.New("an instruction is not known")
+	ErrNotThere = errors.New("the call cannot be reached from the entry")
+)
+
+// Site is a call of a function, or another instruction of it. It is immutable.
+type Site struct {
+	First  uint64 // address of the function in its file
+	Inst   *amd64.Inst
+	Before State  // before the instruction
+	Target *Value // what a call calls; nil: not known
+
+	escaped escapes
+	values  pool
+}
+
+// Entry returns the value that a register had at entry.
+func (s *Site) Entry(reg int) *Value { return s.values.known(Value{Kind: Entry, N: int64(reg)}) }
+
+// Argument returns the n-th argument (from 0) as it was at entry.
+func (s *Site) Argument(n int) *Value {
+	if n < len(amd64.Arguments) {
+		return s.Entry(amd64.Arguments[n])
+	}
+	return s.values.known(Value{Kind: Argument, N: int64(8 * (n - len(amd64.Arguments)))})
+}
+
+// known returns the pointer of a value. A value that the analysis has not met is in no place.
+func (p pool) known(v Value) *Value {
+	if known := p[v]; known != nil {
+		return known
+	}
+	return &v
+}
+
+// Escaped reports whether the address of a slot, or of one below it, was taken, so that others can
+// have written it.
+func (s *Site) Escaped(slot Slot, size int64) bool { return s.escaped.has(slot, size) }
+
+// Passed returns what the function has put where its callee finds argument n (from 0).
+func (s *Site) Passed(n int) (v *Value, slot Slot, onStack bool) {
+	if n < len(amd64.Arguments) {
+		return s.Before.Registers[amd64.Arguments[n]], Slot{}, false
+	}
+	sp, ok := SlotOf(s.Before.Registers[amd64.RSP])
+	if !ok {
+		return nil, Slot{}, true
+	}
+	slot = Slot{sp.Base, sp.Offset + int64(8*(n-len(amd64.Arguments)))}
+	return s.Before.Slots[slot].Value, slot, true
+}
+
+// analysis is the analysis of one function.
+type analysis struct {
+	pool
+	image   Image
+	first   uint64
+	extents []extent
+	code    map[uint64]*amd64.Inst
+	blocks  map[uint64]*block
+	jumps   map[uint64][]uint64 // targets of jumps through tables; none: not understood
+	leaves  map[uint64]bool     // indirect jumps that leave the function, as calls at its end
+	escaped escapes
+
+	// Of one round.
+	in    map[uint64]*State
+	joins map[place]bool
+	again bool // something was found that changes what was computed before
+}
+
+const (
+	// mostRounds bounds the repetitions: each finds an address that is taken, or a jump table.
+	mostRounds = 12
+	// mostSteps bounds the blocks that are executed in a round.
+	mostSteps = 50_000
+)
+
+// At returns what is known before the call that ends at addr; with exact, before the instruction at
+// addr.
+func At(image Image, addr uint64, exact bool) (*Site, error) {
+	lookup := addr
+	if !exact {
+		lookup--
+	}
+	first, end, ok := image.Function(lookup)
+	if !ok {
+		return nil, ErrNoTable
+	}
+	a := &analysis{
+		pool: pool{}, image: image, first: first, extents: []extent{{first, end}}, code: map[uint64]*amd64.Inst{},
+		jumps: map[uint64][]uint64{}, leaves: map[uint64]bool{}, escaped: escapes{},
+	}
+	for range mostRounds {
+		if err := a.flow(); err != nil {
+			return nil, err
+		}
+		if done, err := a.round(); err != nil {
+			return nil, err
+		} else if done {
+			return a.site(addr, exact)
+		}
+	}
+	return nil, ErrTooLong
+}
+
+// round executes the blocks until nothing changes. It returns whether nothing was found that needs
+// another round.
+func (a *analysis) round() (done bool, err error) {
+	a.again = false
+	a.joins = map[place]bool{}
+	a.in = map[uint64]*State{a.first: a.entryState()}
+	waiting := map[uint64]bool{a.first: true}
+	for range mostSteps {
+		if len(waiting) == 0 {
+			return !a.again, nil
+		}
+		next := ^uint64(0) // the lowest address first: near to the order of execution
+		for at := range waiting {
+			next = min(next, at)
+		}
+		delete(waiting, next)
+		s := a.in[next].clone()
+		b := a.blocks[next]
+		for _, i := range b.code {
+			a.follow(s, i)
+			a.step(s, i)
+		}
+		for _, to := range b.to {
+			if a.blocks[to] != nil && a.join(to, s) {
+				waiting[to] = true
+			}
+		}
+	}
+	return false, ErrTooLong
+}
+
+// follow looks where an indirect jump leads.
+func (a *analysis) follow(s *State, i *amd64.Inst) {
+	if _, direct := i.Target(); i.Op != x86asm.JMP || direct || len(a.jumps[i.Addr]) > 0 {
+		return
+	}
+	m, _ := i.Args[0].(x86asm.Mem)
+	slot, ok := SlotOf(s.Registers[amd64.RSP])
+	a.leaves[i.Addr] = ok && slot == (Slot{nil, -8}) && m.Index == 0 // a call at the end of the function
+	if to := a.table(s, i); len(to) > 0 {
+		a.jumps[i.Addr] = to
+		a.again = true
+	} else {
+		a.jumps[i.Addr] = nil
+	}
+}
+
+// site returns the state before an instruction, when all is known.
+func (a *analysis) site(addr uint64, exact bool) (*Site, error) {
+	for at, to := range a.jumps {
+		if len(to) == 0 && !a.leaves[at] {
+			return nil, ErrJump
+		}
+	}
+	for first, b := range a.blocks {
+		for n, i := range b.code {
+			if !(exact && i.Addr == addr || !exact && i.Next() == addr && i.Op == x86asm.CALL) {
+				continue
+			}
+			if a.in[first] == nil {
+				return nil, ErrNotThere
+			}
+			s := a.in[first].clone()
+			for _, before := range b.code[:n] {
+				a.step(s, before)
+			}
+			site := &Site{First: a.first, Inst: i, Before: *s, escaped: a.escaped, values: a.pool}
+			if i.Op == x86asm.CALL {
+				site.Target = a.called(s, i)
+			}
+			return site, nil
+		}
+	}
+	return nil, ErrNotThere
+}
+
+// called returns what a call calls; nil: not known.
+func (a *analysis) called(s *State, i *amd64.Inst) *Value {
+	if to, ok := i.Target(); ok {
+		return a.address(to)
+	}
+	if m, ok := i.Args[0].(x86asm.Mem); ok {
+		if addr := a.effective(s, i, m); addr != nil {
+			return a.get(Value{Kind: Load, A: addr, N: 8, from: origin{loaded, i.Addr, 0}})
+		}
+		return nil
+	}
+	if n, _, ok := amd64.GeneralArg(i.Args[0]); ok {
+		return s.Registers[n]
+	}
+	return nil
+}
+
+// readUint returns a number of up to 8 bytes.
+func readUint(image Image, addr uint64, size int) (uint64, bool) {
+	var b [8]byte
+	ok := image.Read(addr, b[:size])
+	return binary.LittleEndian.Uint64(b[:]), ok
+}

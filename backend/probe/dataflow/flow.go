@@ -1,0 +1,237 @@
+package dataflow
+
+import (
+	"golang.org/x/arch/x86/x86asm"
+
+	"sdm/backend/probe/amd64"
+)
+
+const (
+	// mostInstructions bounds a function. Those of MPI libraries have up to some thousands.
+	mostInstructions = 60_000
+	// mostCold bounds a part of a function that lies elsewhere, in bytes.
+	mostCold = 64 << 10
+)
+
+// extent is a range of addresses of the function.
+type extent struct{ first, end uint64 }
+
+func (a *analysis) inside(addr uint64) bool {
+	for _, e := range a.extents {
+		if addr >= e.first && addr < e.end {
+			return true
+		}
+	}
+	return false
+}
+
+// at returns the instruction at an address; nil: there is none.
+func (a *analysis) at(addr uint64) *amd64.Inst {
+	if i, ok := a.code[addr]; ok {
+		return i
+	}
+	var i *amd64.Inst
+	var b [amd64.MaxLen]byte
+	for n := amd64.MaxLen; n > 0; n-- {
+		if a.image.Read(addr, b[:n]) {
+			i = amd64.Decode(b[:n], addr)
+			break
+		}
+	}
+	a.code[addr] = i
+	return i
+}
+
+// cold reports whether an address is in a part of the function that lies elsewhere and jumps back,
+// and adds that part.
+func (a *analysis) cold(addr uint64) bool {
+	first, end, ok := a.image.Function(addr)
+	if !ok || end-first > mostCold {
+		return false
+	}
+	for at := first; at < end; {
+		i := a.at(at)
+		if i == nil {
+			return false
+		}
+		_, branch := i.Branch()
+		if to, ok := i.Target(); ok && (branch || i.Op == x86asm.JMP) && to != a.first && a.inside(to) {
+			a.extents = append(a.extents, extent{first, end})
+			return true
+		}
+		at = i.Next()
+	}
+	return false
+}
+
+// ends reports whether an instruction ends a block, and where the function goes on behind it.
+func (a *analysis) ends(i *amd64.Inst) (to []uint64, ends bool) {
+	within := func(addr uint64) {
+		if a.inside(addr) || a.cold(addr) {
+			to = append(to, addr)
+		}
+	}
+	target, direct := i.Target()
+	_, branch := i.Branch()
+	switch {
+	case branch:
+		to = append(to, i.Next())
+		if direct {
+			within(target)
+		}
+	case i.Op == x86asm.JMP && direct:
+		within(target)
+	case i.Op == x86asm.JMP:
+		for _, addr := range a.jumps[i.Addr] {
+			within(addr)
+		}
+	case i.Op != x86asm.RET && i.Op != x86asm.UD2 && i.Op != x86asm.HLT:
+		return nil, false
+	}
+	return to, true
+}
+
+// block is a sequence of instructions that is entered at its first only.
+type block struct {
+	code []*amd64.Inst
+	to   []uint64 // where it goes on
+}
+
+// flow finds all blocks of the function from its entry on. Where an instruction is not known, a way
+// would be missing; behind a call that does not return, anything may stand.
+func (a *analysis) flow() error {
+	leaders, seen := map[uint64]bool{a.first: true}, map[uint64]bool{}
+	ends := map[uint64][]uint64{}
+	for work := []uint64{a.first}; len(work) > 0; {
+		at := work[len(work)-1]
+		work = work[:len(work)-1]
+		behindCall := false
+	ways:
+		for !seen[at] && a.inside(at) {
+			seen[at] = true
+			i := a.at(at)
+			switch {
+			case i == nil && behindCall:
+				break ways
+			case i == nil:
+				return ErrUnknown
+			case len(seen) > mostInstructions:
+				return ErrTooLong
+			}
+			to, isEnd := a.ends(i)
+			if isEnd {
+				ends[at] = to
+				for _, addr := range to {
+					leaders[addr] = true
+				}
+				work = append(work, to...)
+				break
+			}
+			at, behindCall = i.Next(), i.Op == x86asm.CALL
+		}
+	}
+	a.blocks = make(map[uint64]*block, len(leaders))
+	for first := range leaders {
+		a.blocks[first] = a.blockFrom(first, leaders, seen, ends)
+	}
+	return nil
+}
+
+func (a *analysis) blockFrom(first uint64, leaders, seen map[uint64]bool, ends map[uint64][]uint64) *block {
+	b := &block{}
+	for at := first; seen[at] && a.code[at] != nil; {
+		i := a.code[at]
+		b.code = append(b.code, i)
+		if to, ok := ends[at]; ok {
+			b.to = to
+			return b
+		}
+		if at = i.Next(); leaders[at] {
+			b.to = []uint64{at}
+			return b
+		}
+	}
+	return b
+}
+
+// table returns where a jump through a table of offsets or addresses leads; nil: it is none.
+func (a *analysis) table(s *State, i *amd64.Inst) []uint64 {
+	base, from, size := a.tableOf(s, i)
+	for base != nil && base.Kind == Sum && base.B != nil {
+		switch {
+		case base.A.Kind == Address, base.A.Kind == Constant:
+			base = base.A
+		case base.B.Kind == Address:
+			base = base.B
+		default:
+			return nil
+		}
+	}
+	switch {
+	case base == nil:
+		return nil
+	case base.Kind == Address:
+	case base.Kind != Constant || base.N < 4096 || size == 4:
+		return nil
+	}
+	return a.targets(base, from, size)
+}
+
+// tableOf returns the address of an element of a jump table, what its elements are relative to (of
+// those with 4 bytes), and their size.
+func (a *analysis) tableOf(s *State, i *amd64.Inst) (element, from *Value, size uint64) {
+	m, ok := i.Args[0].(x86asm.Mem)
+	if ok {
+		return a.effective(s, i, m), nil, 8
+	}
+	n, _, ok := amd64.GeneralArg(i.Args[0])
+	if !ok {
+		return nil, nil, 0
+	}
+	v := s.Registers[n]
+	switch {
+	case v.Kind == Sum && v.B != nil && v.N == 1:
+		from, offset := v.A, v.B.Core()
+		if from.Kind != Address {
+			from, offset = v.B, v.A.Core()
+		}
+		if from.Kind == Address && offset.Kind == Load && offset.N == 4 {
+			return offset.A, from, 4
+		}
+	case v.Kind == Load && v.N == 8:
+		return v.A, nil, 8
+	}
+	return nil, nil, 0
+}
+
+// mostTargets bounds a jump table.
+const mostTargets = 1024
+
+// targets reads a jump table until an element does not lead into the function.
+func (a *analysis) targets(base, from *Value, size uint64) []uint64 {
+	bias := a.image.Bias()
+	start := uint64(base.N)
+	if base.Kind == Constant { // an address of the process
+		start -= bias
+	}
+	seen := map[uint64]bool{}
+	var all []uint64
+	for n := range uint64(mostTargets) {
+		v, ok := readUint(a.image, start+n*size, int(size))
+		if !ok {
+			break
+		}
+		to := v - bias
+		if size == 4 {
+			to = uint64(from.N + int64(int32(v)))
+		}
+		if !a.inside(to) && !a.cold(to) {
+			break
+		}
+		if !seen[to] {
+			seen[to] = true
+			all = append(all, to)
+		}
+	}
+	return all
+}

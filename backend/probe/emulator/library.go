@@ -1,0 +1,235 @@
+package emulator
+
+import (
+	"slices"
+
+	"golang.org/x/arch/x86/x86asm"
+
+	"sdm/backend/probe/amd64"
+)
+
+// link is a function of another image, and where its address is stored.
+type link struct {
+	name string
+	slot uint64
+}
+
+// enter continues at an address that was called or jumped to.
+func (m *Machine) enter(to uint64, isCall bool) {
+	l, known := m.links[to]
+	if !known {
+		l = m.linkAt(to)
+		m.links[to] = l
+	}
+	m.enterLink(l, to, isCall)
+}
+
+// enterLink continues at an address, to which the link leads; nil: it is none. Functions of the C
+// library that answers has are carried out here: the real ones use instructions that are not known.
+func (m *Machine) enterLink(l *link, to uint64, isCall bool) {
+	if l != nil {
+		if answer := answers[l.name]; answer != nil {
+			m.reg[amd64.RAX] = answer(m, func(n int) uint64 { return m.reg[amd64.Arguments[n]] })
+			if !isCall {
+				m.pc = m.pop()
+			}
+			return
+		}
+		if slices.Contains(complaints, l.name) {
+			m.fail("calls %s", l.name)
+			return
+		}
+		to = m.bound(l)
+	}
+	if isCall {
+		m.push(m.pc)
+	}
+	m.pc = to
+}
+
+// through returns the link of a call or jump through a stored address; nil: it is none.
+func (m *Machine) through(i *amd64.Inst) *link {
+	x, ok := i.Args[0].(x86asm.Mem)
+	if !ok || x.Base != x86asm.RIP || x.Index != 0 {
+		return nil
+	}
+	slot := i.Next() + uint64(x.Disp)
+	if name := m.process.Link(slot); name != "" {
+		return &link{name, slot}
+	}
+	return nil
+}
+
+// linkAt returns the link that code uses which only jumps; nil: it is other code.
+func (m *Machine) linkAt(at uint64) *link {
+	for range 2 { // ENDBR64 and the jump
+		i := m.decode(at)
+		switch {
+		case i == nil:
+			return nil
+		case i.Op == x86asm.JMP:
+			return m.through(i)
+		case i.Op != x86asm.NOP:
+			return nil
+		}
+		at = i.Next()
+	}
+	return nil
+}
+
+// bound returns where a link leads: to what is stored, unless the dynamic linker has not looked for
+// the function yet.
+func (m *Machine) bound(l *link) uint64 {
+	to, ok := m.Uint(l.slot, 8)
+	if ok && !m.isLinker(to) {
+		return to
+	}
+	return m.process.Function(l.name)
+}
+
+// isLinker reports whether code pushes the number of a link for the dynamic linker.
+func (m *Machine) isLinker(at uint64) bool {
+	for range 2 { // ENDBR64 and the push
+		i := m.decode(at)
+		switch {
+		case i == nil:
+			return false
+		case i.Op == x86asm.PUSH:
+			_, constant := i.Args[0].(x86asm.Imm)
+			return constant
+		}
+		at = i.Next()
+	}
+	return false
+}
+
+// complaints are functions that are called when something is wrong.
+var complaints = []string{"__stack_chk_fail", "abort", "exit", "__assert_fail", "MPIR_Err_create_code", "ompi_errhandler_invoke", "ompi_mpi_errors_are_fatal_comm_handler"}
+
+// answer is a function of the C library: it returns its result for arguments.
+type answer func(m *Machine, arg func(int) uint64) uint64
+
+// answers are the functions that are carried out here.
+var answers = map[string]answer{
+	"pthread_mutex_lock": lock, "pthread_mutex_trylock": lock, "pthread_spin_lock": lock,
+	"pthread_mutex_unlock": nothing, "pthread_spin_unlock": nothing, "pthread_mutex_init": nothing, "pthread_mutex_destroy": nothing,
+	"free": nothing, "sched_yield": nothing,
+	"pthread_self": self,
+	"malloc":       func(m *Machine, arg func(int) uint64) uint64 { return m.allocate(arg(0)) },
+	"calloc":       func(m *Machine, arg func(int) uint64) uint64 { return m.allocate(arg(0) * arg(1)) },
+	"realloc":      reallocate,
+	"strlen":       func(m *Machine, arg func(int) uint64) uint64 { return m.length(arg(0), mostString) },
+	"strnlen":      func(m *Machine, arg func(int) uint64) uint64 { return m.length(arg(0), arg(1)) },
+	"memcpy":       copyMemory, "memmove": copyMemory, "__memcpy_chk": copyMemory, "__memmove_chk": copyMemory,
+	"memset": fill, "__memset_chk": fill,
+	"strncpy": copyText, "__strncpy_chk": copyText,
+	"strcpy":         func(m *Machine, arg func(int) uint64) uint64 { return m.copyText(arg(0), arg(1), mostText) },
+	"__strcpy_chk":   func(m *Machine, arg func(int) uint64) uint64 { return m.copyText(arg(0), arg(1), mostText) },
+	"__tls_get_addr": threadLocal,
+}
+
+func nothing(*Machine, func(int) uint64) uint64 { return 0 }
+
+// lock takes a lock. MPICH keeps owner and depth behind its mutex (MPID_Thread_mutex_t), and the
+// depth when the owner yields.
+func lock(m *Machine, arg func(int) uint64) uint64 {
+	if m.ForgetLocks {
+		m.PutUint(arg(0)+40, 0, 8)
+		m.PutUint(arg(0)+48, 0, 4)
+	}
+	return 0
+}
+
+// self returns a thread that owns nothing if locks are forgotten.
+func self(m *Machine, _ func(int) uint64) uint64 {
+	if m.ForgetLocks {
+		return heap
+	}
+	return m.Thread
+}
+
+// spend accounts for work with many bytes. It ends the call if there are too many.
+func (m *Machine) spend(does string, bytes uint64) bool {
+	const each = 64 // bytes that take as long as an instruction
+	if bytes > mostBytes {
+		m.fail("%s %d bytes", does, bytes)
+		return false
+	}
+	m.work -= int(bytes / each)
+	return true
+}
+
+func (m *Machine) allocate(size uint64) uint64 {
+	if !m.spend("allocates", size) {
+		return 0
+	}
+	return m.Alloc(int(size))
+}
+
+func reallocate(m *Machine, arg func(int) uint64) uint64 {
+	to := m.allocate(arg(1))
+	if arg(0) != 0 && to != 0 {
+		b := make([]byte, min(arg(1), mostBytes))
+		for len(b) > 0 && !m.Read(arg(0), b) { // the old one is smaller perhaps
+			b = b[:len(b)/2]
+		}
+		m.write(to, b)
+	}
+	return to
+}
+
+// mostString bounds a text whose length is asked for, in bytes.
+const mostString = 1 << 16
+
+func (m *Machine) length(text, most uint64) uint64 {
+	n := uint64(0)
+	for n < min(most, mostString) && m.load(text+n, 1) != 0 && m.err == nil {
+		n++
+	}
+	m.work -= int(n)
+	return n
+}
+
+func copyMemory(m *Machine, arg func(int) uint64) uint64 {
+	if !m.spend("copies", arg(2)) {
+		return 0
+	}
+	b := make([]byte, arg(2))
+	if m.each(arg(1), b, func(page, part []byte) { copy(part, page) }) {
+		m.write(arg(0), b)
+	}
+	return arg(0)
+}
+
+func fill(m *Machine, arg func(int) uint64) uint64 {
+	if !m.spend("sets", arg(2)) {
+		return 0
+	}
+	m.write(arg(0), slices.Repeat([]byte{byte(arg(1))}, int(arg(2))))
+	return arg(0)
+}
+
+func copyText(m *Machine, arg func(int) uint64) uint64 { return m.copyText(arg(0), arg(1), arg(2)) }
+
+func (m *Machine) copyText(to, from, most uint64) uint64 {
+	for n := range min(most, mostText) {
+		c := m.load(from+n, 1)
+		m.PutUint(to+n, c, 1)
+		if c == 0 || m.err != nil {
+			break
+		}
+	}
+	return to
+}
+
+// threadLocal returns the address of a variable of the thread: its module's block is in the thread's
+// vector (ELF Handling For Thread-Local Storage, 3.4).
+func threadLocal(m *Machine, arg func(int) uint64) uint64 {
+	vector := m.load(m.Thread+8, 8)
+	module, offset := m.load(arg(0), 8), m.load(arg(0)+8, 8)
+	block := m.load(vector+module*16, 8)
+	if block == ^uint64(0) {
+		m.fail("thread without the block of module %d", module)
+	}
+	return block + offset
+}

@@ -1,0 +1,267 @@
+// Package emulator executes functions of a process on a copy of its memory. It is pure: nothing runs
+// or changes in the process. It asks a library in its own terms, without knowledge of its data: the
+// functions must be short and only read. It knows integer instructions of x86-64, moves of 128-bit
+// vectors, and answers calls of some functions of the C library itself.
+package emulator
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"sdm/backend/probe/amd64"
+)
+
+// Process is what is known of a process. It is used by one goroutine at a time.
+type Process interface {
+	// Read fills b from an address. It returns false if not all of b can be read.
+	Read(addr uint64, b []byte) bool
+	// Link returns the name of the function whose address the dynamic linker stores at an address;
+	// "": it stores none there.
+	Link(slot uint64) string
+	// Function returns the address of an exported function; 0: there is none.
+	Function(name string) uint64
+}
+
+const (
+	// mostWork bounds a call, in instructions or copied elements; those asked for take 50 to 20,000.
+	mostWork = 400_000
+	// mostPages bounds the copied memory: 16 MiB.
+	mostPages = 4096
+	// mostLoads bounds the record of loads.
+	mostLoads = 4096
+	// mostCode bounds the decoded instructions that are kept.
+	mostCode = 1 << 16
+	// mostBytes bounds what one instruction or one function of the C library copies.
+	mostBytes = 1 << 20
+)
+
+// The memory of the machine's own: the process has none at these addresses, which processes of
+// Linux use for nothing by default.
+const (
+	stackTop = uint64(0x6fff_0000_0000)
+	heap     = uint64(0x6ffe_0000_0000)
+	returned = uint64(0x6ffd_0000_0000) // where a call returns to
+	ownPages = uint64(1 << 32)          // around each of them
+)
+
+const pageSize = 4096
+
+// Load is a read of memory by an instruction.
+type Load struct {
+	Addr  uint64
+	Size  int // bytes
+	Value uint64
+}
+
+// Machine executes functions of one process. What they write lasts until Reset. One goroutine uses
+// it at a time.
+type Machine struct {
+	// Thread is the address of the control block of the thread that the process seems to have.
+	Thread uint64
+	// ForgetLocks makes locks free that MPICH keeps as owner and depth behind a mutex: the depth
+	// stays when the owner waits in it.
+	ForgetLocks bool
+
+	process Process
+	pages   map[uint64]*[pageSize]byte
+	code    map[uint64]*amd64.Inst
+	links   map[uint64]*link // by address of code; nil: it is none
+	loads   []Load
+	next    uint64 // free memory of the heap
+	err     error
+	work    int // that the call may still do
+
+	reg                                 [amd64.Registers]uint64
+	vector                              [16][16]byte
+	pc                                  uint64
+	carry, zero, sign, overflow, parity bool
+}
+
+// New returns a machine for a process.
+func New(p Process) *Machine {
+	m := &Machine{process: p, code: map[uint64]*amd64.Inst{}, links: map[uint64]*link{}}
+	m.Reset()
+	return m
+}
+
+// Reset drops the copied memory, so that the next call sees the process as it is then. The code and
+// the links of the process must not have changed.
+func (m *Machine) Reset() {
+	m.pages = map[uint64]*[pageSize]byte{}
+	m.next = heap
+}
+
+// Alloc returns zeroed memory of the machine's own, which lasts until Reset.
+func (m *Machine) Alloc(size int) uint64 {
+	addr := m.next
+	m.next += (uint64(size) + 31) &^ 15
+	return addr
+}
+
+// own reports whether an address is of the machine's own memory.
+func own(addr uint64) bool {
+	return addr >= stackTop-ownPages && addr < stackTop+ownPages || addr >= heap && addr < heap+ownPages
+}
+
+// IsOwn reports whether a load was from memory of the machine's own, not of the process.
+func (l Load) IsOwn() bool { return own(l.Addr) }
+
+func (m *Machine) page(addr uint64) *[pageSize]byte {
+	n := addr / pageSize
+	if p := m.pages[n]; p != nil {
+		return p
+	}
+	if len(m.pages) >= mostPages {
+		return nil
+	}
+	p := new([pageSize]byte)
+	if !own(addr) && !m.process.Read(n*pageSize, p[:]) {
+		return nil
+	}
+	m.pages[n] = p
+	return p
+}
+
+// each calls f for the parts of a range of memory, page by page.
+func (m *Machine) each(addr uint64, b []byte, f func(page, part []byte)) bool {
+	for len(b) > 0 {
+		p := m.page(addr)
+		if p == nil {
+			m.fail("no memory at %#x", addr)
+			return false
+		}
+		n := min(len(b), pageSize-int(addr%pageSize))
+		f(p[addr%pageSize:], b[:n])
+		b, addr = b[n:], addr+uint64(n)
+	}
+	return true
+}
+
+// Read fills b with what the process would see. It returns false if there is no memory.
+func (m *Machine) Read(addr uint64, b []byte) bool {
+	before := m.err
+	ok := m.each(addr, b, func(page, part []byte) { copy(part, page) })
+	m.err = before
+	return ok
+}
+
+// Uint returns a little-endian number of up to 8 bytes.
+func (m *Machine) Uint(addr uint64, size int) (uint64, bool) {
+	var b [8]byte
+	ok := m.Read(addr, b[:size])
+	return binary.LittleEndian.Uint64(b[:]), ok
+}
+
+// PutUint writes a little-endian number of up to 8 bytes into the copy.
+func (m *Machine) PutUint(addr, v uint64, size int) {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], v)
+	m.write(addr, b[:size])
+}
+
+// mostText bounds a text, in bytes.
+const mostText = 512
+
+// Text returns a text that ends with a zero byte, or is cut after 512 bytes.
+func (m *Machine) Text(addr uint64) string {
+	var text []byte
+	for n := range uint64(mostText) {
+		c, ok := m.Uint(addr+n, 1)
+		if !ok || c == 0 {
+			break
+		}
+		text = append(text, byte(c))
+	}
+	return string(text)
+}
+
+func (m *Machine) write(addr uint64, b []byte) {
+	m.each(addr, b, func(page, part []byte) { copy(page, part) })
+}
+
+// load is a read by an instruction.
+func (m *Machine) load(addr uint64, size int) uint64 {
+	var b [8]byte
+	if !m.each(addr, b[:size], func(page, part []byte) { copy(part, page) }) {
+		return 0
+	}
+	v := binary.LittleEndian.Uint64(b[:])
+	if len(m.loads) < mostLoads {
+		m.loads = append(m.loads, Load{addr, size, v})
+	}
+	return v
+}
+
+// fail ends the call; the first reason is kept.
+func (m *Machine) fail(format string, args ...any) {
+	if m.err == nil {
+		m.err = fmt.Errorf("at %#x: "+format, append([]any{m.pc}, args...)...)
+	}
+}
+
+// ErrTooLong says that a call took more than 400,000 instructions or copied as many elements.
+var ErrTooLong = errors.New("too many instructions")
+
+// Call executes a function of up to six integer arguments and returns its result. loads are its
+// reads of memory, in order, at most 4,096; they are valid until the next call.
+func (m *Machine) Call(function uint64, args ...uint64) (result uint64, loads []Load, err error) {
+	m.err, m.loads = nil, m.loads[:0]
+	m.reg = [amd64.Registers]uint64{amd64.RSP: stackTop - ownPages/2}
+	for n, v := range args {
+		m.reg[amd64.Arguments[n]] = v
+	}
+	m.push(returned)
+	m.pc = function
+	for m.work = mostWork; m.work > 0; m.work-- {
+		if m.err != nil {
+			return 0, m.loads, m.err
+		}
+		if m.pc == returned {
+			return m.reg[amd64.RAX], m.loads, nil
+		}
+		if i := m.fetch(); i != nil {
+			m.pc = i.Next()
+			m.execute(i)
+		}
+	}
+	return 0, m.loads, ErrTooLong
+}
+
+// fetch returns the instruction that is executed next.
+func (m *Machine) fetch() *amd64.Inst {
+	if i := m.code[m.pc]; i != nil {
+		return i
+	}
+	i := m.decode(m.pc)
+	if i == nil {
+		m.fail("no known instruction")
+		return nil
+	}
+	if len(m.code) >= mostCode {
+		m.code = map[uint64]*amd64.Inst{}
+	}
+	m.code[m.pc] = i
+	return i
+}
+
+// decode returns the instruction at an address; nil: there is none that is known.
+func (m *Machine) decode(at uint64) *amd64.Inst {
+	var b [amd64.MaxLen]byte
+	n := len(b)
+	for n > 0 && !m.Read(at, b[:n]) {
+		n--
+	}
+	return amd64.Decode(b[:n], at)
+}
+
+func (m *Machine) push(v uint64) {
+	m.reg[amd64.RSP] -= 8
+	m.PutUint(m.reg[amd64.RSP], v, 8)
+}
+
+func (m *Machine) pop() uint64 {
+	v := m.load(m.reg[amd64.RSP], 8)
+	m.reg[amd64.RSP] += 8
+	return v
+}

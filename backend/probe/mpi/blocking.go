@@ -1,0 +1,95 @@
+package mpi
+
+import (
+	"sdm/backend/probe/amd64"
+	"sdm/backend/probe/argument"
+)
+
+// blocking are the names of the arguments of blocking calls for which Open MPI makes a request.
+var blocking = map[string]struct{ kind, peer, tag, buffer, count string }{
+	"Recv":     {"receive", "source", "tag", "buf", "count"},
+	"Send":     {"send", "dest", "tag", "buf", "count"},
+	"Ssend":    {"send", "dest", "tag", "buf", "count"},
+	"Sendrecv": {"receive", "source", "recvtag", "recvbuf", "recvcount"},
+}
+
+// mostStack bounds the stack that is looked through for a request, in bytes.
+const mostStack = 1 << 14
+
+// byRequest completes a blocking call with the request that Open MPI has made for it, which is in one
+// of the inner frames. It counts only with the same communicator, buffer and count. An argument
+// that differs from the request is unknown, unless it cannot have changed.
+func (l *Library) byRequest(c *Call) {
+	names, ok := blocking[c.Function]
+	if l.Family != OpenMPI || !ok {
+		return
+	}
+	peer, tag, buffer, count, comm := c.Arg(names.peer), c.Arg(names.tag), c.Arg(names.buffer), c.Arg(names.count), c.arg(Comm)
+	if isSure(peer) && isSure(tag) || !buffer.Known || !comm.Known {
+		return
+	}
+	tried := map[uint64]bool{}
+	try := func(v uint64) (Request, bool) {
+		if tried[v] || l.process.At(l.class(v)) == nil {
+			return Request{}, false
+		}
+		tried[v] = true
+		q := l.ofOpenMPI(v)
+		return q, q.Why == "" && q.Kind == names.kind && q.handle == uint64(comm.Value) && q.buffer == uint64(buffer.Value) &&
+			(!count.Known || int64(q.count) == count.Value)
+	}
+	if q, ok := c.search(try); ok {
+		l.agree(peer, q.Peer, l.peer)
+		l.agree(tag, q.Tag, l.tag)
+	}
+}
+
+func isSure(a *Argument) bool { return a.Known && a.Grade == argument.Sure }
+
+// search looks for a request in the registers and the stack of the frames that the call has made.
+func (c *Call) search(try func(uint64) (Request, bool)) (Request, bool) {
+	for i := c.Frame - 1; i >= 0; i-- {
+		for n := range amd64.Registers {
+			if v, ok := c.finder.Register(i, n); ok && amd64.Saved(n) {
+				if q, ok := try(v); ok {
+					return q, true
+				}
+			}
+		}
+	}
+	from, to := c.finder.Bounds(c.Frame)
+	for at := to - 8; at >= from && to-at < mostStack; at -= 8 {
+		if v, ok := c.finder.Read(at, 8); ok {
+			if q, ok := try(v); ok {
+				return q, true
+			}
+		}
+	}
+	return Request{}, false
+}
+
+// agree completes an argument by what a request says. name gives a value its name of this package.
+func (l *Library) agree(a *Argument, v int, name func(int) int) {
+	switch {
+	case !a.Known:
+		a.Value, a.Known, a.Grade, a.Why = l.raw(v), true, argument.Sure, "from the request"
+	case name(int(a.Value)) == v:
+		a.Grade = argument.Sure
+	case a.Grade != argument.Sure:
+		a.Known, a.Why = false, "the request says otherwise"
+	}
+}
+
+// raw returns the library's own number for a peer or tag.
+func (l *Library) raw(v int) int64 {
+	anySource, noPeer, anyTag := l.wildcards()
+	switch v {
+	case AnySource:
+		return int64(anySource)
+	case NoPeer:
+		return int64(noPeer)
+	case AnyTag:
+		return int64(anyTag)
+	}
+	return int64(v)
+}

@@ -1,0 +1,173 @@
+package mpi
+
+import (
+	"sdm/backend/probe/argument"
+	"sdm/backend/probe/snapshot"
+)
+
+// Argument is an argument of a call.
+type Argument struct {
+	Parameter
+	Value int64 // of handles: their bits
+	Known bool
+	Grade argument.Grade
+	Why   string // why it is not known, or how it was found; for those who look for errors
+}
+
+// Call is a call of a function of MPI in which a thread is.
+type Call struct {
+	Function string // without MPI_, as "Recv"
+	Frame    int    // index of its frame on the stack, from the innermost
+	Args     []Argument
+	Comm     *Communicator // nil: it has none, or it is not known
+	Requests []Request     // that it waits for; nil: not known, or none
+
+	finder *argument.Finder
+}
+
+// Find returns the outermost call of MPI on the stack of a thread: the one that the program has made;
+// nil: the thread is in none. library is that of the process.
+func Find(l *Library, cache *argument.Cache, p *snapshot.Process, t *snapshot.Thread) *Call {
+	f := cache.New(p, t)
+	frame, name := -1, ""
+	own, large := false, false
+	known := signatures()
+	for i := range f.Frames() {
+		n, isLarge := function(f.Name(i))
+		isOwn := n != ""
+		if _, ok := known[n]; !ok {
+			n, isLarge = function(f.CalledName(i + 1))
+			isOwn = false
+		}
+		if _, ok := known[n]; ok {
+			frame, name, own, large = i, n, isOwn, isLarge
+		}
+	}
+	if frame < 0 {
+		return nil
+	}
+	c := &Call{Function: name, Frame: frame, finder: f}
+	called, _ := function(f.CalledName(frame + 1))
+	found := f.Call(frame, own, called == name)
+	for n, p := range known[name] {
+		v := found.Argument(n, l.bits(p.Kind, large))
+		a := Argument{Parameter: p, Value: signed(v.Bits, l.bits(p.Kind, large)), Known: v.Known, Grade: v.Grade}
+		switch {
+		case v.Inwards && v.Outwards && !v.Known:
+			a.Why = "two answers differ"
+		case !v.Known:
+			a.Why = "not found"
+		}
+		c.Args = append(c.Args, a)
+	}
+	l.byRequest(c)
+	l.complete(c)
+	return c
+}
+
+// bits returns the size of an argument.
+func (l *Library) bits(k Kind, large bool) int {
+	switch k {
+	case Buffer, Pointer, Requests, Long, File:
+		return 64
+	case Datatype, Comm, Op, Window:
+		return 8 * l.handleBytes()
+	case Count:
+		if large {
+			return 64
+		}
+	}
+	return 32
+}
+
+// signed returns a number of 32 or 64 bits.
+func signed(v uint64, bits int) int64 {
+	if bits == 32 {
+		return int64(int32(v))
+	}
+	return int64(v)
+}
+
+// arg returns the first argument of a kind; nil: there is none.
+func (c *Call) arg(k Kind) *Argument {
+	for i := range c.Args {
+		if c.Args[i].Kind == k {
+			return &c.Args[i]
+		}
+	}
+	return nil
+}
+
+// Arg returns an argument by its name; nil: the function has none.
+func (c *Call) Arg(name string) *Argument {
+	for i := range c.Args {
+		if c.Args[i].Name == name {
+			return &c.Args[i]
+		}
+	}
+	return nil
+}
+
+// complete asks the library what the handles of a call are. A handle that the library refuses was
+// not found.
+func (l *Library) complete(c *Call) {
+	for i := range c.Args {
+		a := &c.Args[i]
+		if !a.Known {
+			continue
+		}
+		var err error
+		switch a.Kind {
+		case Comm:
+			comm := l.Communicator(l.handle(a.Value))
+			if err = comm.Err; err == nil {
+				c.Comm = comm
+			}
+		case Datatype:
+			err = l.Type(l.handle(a.Value)).Err
+		case Peer:
+			a.Value = int64(l.peer(int(a.Value)))
+		case Tag:
+			a.Value = int64(l.tag(int(a.Value)))
+		}
+		if err != nil {
+			a.Known, a.Why = false, err.Error()
+		}
+	}
+	l.check(c)
+	if q := c.arg(Requests); q != nil && q.Known {
+		n := int64(1)
+		if count := c.arg(Count); count != nil {
+			if !count.Known {
+				return
+			}
+			n = count.Value
+		}
+		c.Requests = l.Requests(uint64(q.Value), int(n))
+	}
+}
+
+// handle returns the bits of a handle.
+func (l *Library) handle(v int64) uint64 {
+	if l.Family == MPICH {
+		return uint64(uint32(v))
+	}
+	return uint64(v)
+}
+
+// check makes arguments unknown that cannot be: peers and roots that the communicator does not have.
+func (l *Library) check(c *Call) {
+	if c.Comm == nil {
+		return
+	}
+	for i := range c.Args {
+		a := &c.Args[i]
+		n := int64(len(c.Comm.Peers()))
+		switch {
+		case !a.Known:
+		case a.Kind == Peer && a.Value != AnySource && a.Value != NoPeer && (a.Value < 0 || a.Value >= n),
+			a.Kind == Root && c.Comm.Remote == nil && (a.Value < 0 || a.Value >= n):
+			a.Known, a.Why = false, "not in the communicator"
+		}
+	}
+}

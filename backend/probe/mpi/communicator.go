@@ -1,0 +1,229 @@
+package mpi
+
+import (
+	"fmt"
+	"strings"
+
+	"sdm/backend/probe/emulator"
+)
+
+// Communicator is a communicator as its library describes it.
+type Communicator struct {
+	Name   string
+	Rank   int   // of the process in it
+	World  []int // world ranks of its members, in order
+	Remote []int // world ranks of the remote group of an intercommunicator; nil: it is none
+	// Context is the same in all members and differs from that of other communicators of the same
+	// members; "": not known.
+	Context string
+	Err     error // why nothing is known; the rest is valid if it is nil
+}
+
+// Peers are the world ranks of those that messages are sent to.
+func (c *Communicator) Peers() []int {
+	if c.Remote != nil {
+		return c.Remote
+	}
+	return c.World
+}
+
+// WorldRank returns the world rank of a peer; ok is false if there is no such peer.
+func (c *Communicator) WorldRank(peer int) (rank int, ok bool) {
+	if all := c.Peers(); c.Err == nil && peer >= 0 && peer < len(all) {
+		return all[peer], true
+	}
+	return 0, false
+}
+
+// IsSame reports whether communicators of two processes are the same: disjoint ones may share a
+// context.
+func (c *Communicator) IsSame(d *Communicator) bool {
+	return c.Err == nil && d.Err == nil && c.Context != "" && c.Key() == d.Key()
+}
+
+// Key returns a text that is the same in all members, and differs for other communicators.
+func (c *Communicator) Key() string { return fmt.Sprint(c.Context, c.World, c.Remote) }
+
+// Communicator returns what the library says of a handle. The library itself checks the handle.
+func (l *Library) Communicator(handle uint64) *Communicator {
+	c := l.comms[handle]
+	if c == nil {
+		c = &Communicator{}
+		l.comms[handle] = c
+		c.Err = l.describe(c, handle)
+	}
+	return c
+}
+
+// describe asks the library about a communicator.
+func (l *Library) describe(c *Communicator, handle uint64) error {
+	rank, loads, err := l.number("PMPI_Comm_rank", handle)
+	if err != nil {
+		return err
+	}
+	c.Rank = rank
+	field := l.fieldOf(loads, uint32(rank), handle)
+	size, _, err := l.number("PMPI_Comm_size", handle)
+	if err != nil {
+		return err
+	}
+	if size < 1 || rank < 0 || rank >= size {
+		return fmt.Errorf("rank %d of %d", rank, size)
+	}
+	if inter, _, err := l.number("PMPI_Comm_test_inter", handle); err == nil && inter != 0 {
+		if c.Remote, err = l.members("PMPI_Comm_remote_group", handle, -1); err != nil {
+			return err
+		}
+	}
+	name, named, err := l.name("PMPI_Comm_get_name", handle)
+	if err != nil {
+		return err
+	}
+	c.Name = name
+	if c.World, err = l.members("PMPI_Comm_group", handle, size); err != nil {
+		return err
+	}
+	c.Context = l.context(c, handle, field, named)
+	return nil
+}
+
+// fieldOf returns the address of the field of an object that was loaded last with a value of 4 bytes; 0:
+// there is none. In MPICH the object has its handle in front, which tells it from other data.
+func (l *Library) fieldOf(loads []emulator.Load, v uint32, handle uint64) (addr uint64) {
+	for _, load := range loads {
+		if load.Size == 4 && uint32(load.Value) == v && !load.IsOwn() && (l.Family != MPICH || l.follows(load.Addr, handle)) {
+			addr = load.Addr
+		}
+	}
+	return addr
+}
+
+// follows reports whether a handle of MPICH stands before an address.
+func (l *Library) follows(addr, handle uint64) bool {
+	const most = 256 // bytes of an object before its rank
+	for back := uint64(4); back <= most; back += 4 {
+		if v, ok := l.machine.Uint(addr-back, 4); ok && v == handle {
+			return true
+		}
+	}
+	return false
+}
+
+// context returns what tells a communicator from others. field is where its rank is, named what was
+// read for its name.
+func (l *Library) context(c *Communicator, handle, field uint64, named []emulator.Load) string {
+	switch {
+	case l.Family == MPICH && field != 0: // 16 bits, two words before the rank
+		return l.text(field-8, 2)
+	case l.Family == OpenMPI && !l.hasSessions() && field > handle: // the word before the rank
+		return l.text(field-4, 4)
+	case l.Family == OpenMPI && l.hasSessions():
+		return l.extended(c, handle, field, named)
+	}
+	return ""
+}
+
+func (l *Library) text(addr uint64, size int) string {
+	v, ok := l.machine.Uint(addr, size)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%x", v)
+}
+
+// hasSessions reports whether an Open MPI is of release 5 or later, which has instances.
+func (l *Library) hasSessions() bool {
+	return l.object("ompi_mpi_instance_null") != 0 || l.object("ompi_instance_null") != 0
+}
+
+// extended returns the context of Open MPI 5 and later: two words behind the pointer to the name.
+// Where that is in a communicator is seen when the name of the world is asked for.
+func (l *Library) extended(c *Communicator, handle, field uint64, named []emulator.Load) string {
+	if handle == l.world {
+		for _, load := range named {
+			if load.Size == 8 && load.Addr > handle && load.Addr < field && load.Value != 0 && l.machine.Text(load.Value) == c.Name {
+				l.nameField = load.Addr - handle
+			}
+		}
+	} else {
+		l.Communicator(l.world)
+	}
+	if l.nameField == 0 {
+		return ""
+	}
+	first, second := l.text(handle+l.nameField+8, 8), l.text(handle+l.nameField+16, 8)
+	if first == "" || second == "" {
+		return ""
+	}
+	return first + "." + second
+}
+
+// byContext returns the communicator of MPICH with a context; nil: it is not among the first ones.
+func (l *Library) byContext(id uint64) *Communicator {
+	if l.contexts == nil {
+		l.contexts = map[string]*Communicator{}
+		handles := []uint64{worldOfMPICH}
+		for n := range uint64(mostDirect) {
+			handles = append(handles, directComm+n)
+		}
+		for n := range uint64(mostIndirect) {
+			handles = append(handles, indirectComm+n)
+		}
+		for _, h := range handles {
+			if c := l.Communicator(h); c.Err == nil && c.Context != "" && l.contexts[c.Context] == nil {
+				l.contexts[c.Context] = c
+			}
+		}
+	}
+	return l.contexts[fmt.Sprintf("%x", id)]
+}
+
+// Type is a datatype.
+type Type struct {
+	Name  string // "": it has none
+	Bytes int
+	Err   error
+}
+
+// Type returns what the library says of a datatype.
+func (l *Library) Type(handle uint64) *Type {
+	t := l.types[handle]
+	if t == nil {
+		t = &Type{}
+		l.types[handle] = t
+		if t.Bytes, _, t.Err = l.number("PMPI_Type_size", handle); t.Err == nil {
+			t.Name, _, t.Err = l.name("PMPI_Type_get_name", handle)
+		}
+	}
+	return t
+}
+
+// String returns the name of a datatype, or its size.
+func (t *Type) String() string {
+	if t.Name == "" {
+		return fmt.Sprintf("a type of %d bytes", t.Bytes)
+	}
+	return t.Name
+}
+
+// operations are the built-in operations of MPICH in the order of their handles (mpi.h of MPICH).
+var operations = []string{"NULL", "MAX", "MIN", "SUM", "PROD", "LAND", "BAND", "LOR", "BOR", "LXOR", "BXOR", "MINLOC", "MAXLOC", "REPLACE", "NO_OP"}
+
+// Operation returns the name of a built-in operation; "": it is another one.
+func (l *Library) Operation(handle uint64) string {
+	if l.Family == MPICH {
+		if n := handle - opOfMPICH; n < uint64(len(operations)) {
+			return "MPI_" + operations[n]
+		}
+		return ""
+	}
+	if l.ops == nil {
+		l.ops = map[uint64]string{}
+		for _, name := range operations {
+			if at := l.object("ompi_mpi_op_" + strings.ToLower(name)); at != 0 {
+				l.ops[at] = "MPI_" + name
+			}
+		}
+	}
+	return l.ops[handle]
+}

@@ -1,0 +1,209 @@
+package mpi
+
+import (
+	"fmt"
+	"strings"
+
+	"sdm/backend/probe/emulator"
+	"sdm/backend/probe/snapshot"
+)
+
+// Family is an implementation of MPI, by what its handles are.
+type Family uint8
+
+const (
+	// OpenMPI has pointers as handles. Later releases than 4 are told from others by their symbols.
+	OpenMPI Family = iota + 1
+	// MPICH has 32-bit numbers as handles; so have its descendants Intel MPI, MVAPICH and Cray MPICH.
+	MPICH
+)
+
+// Library is the MPI of a process, as it was when its snapshot was taken. One goroutine uses it at
+// a time.
+type Library struct {
+	Family Family
+
+	process   *snapshot.Process
+	image     snapshot.Image // with the functions
+	program   snapshot.Image
+	images    []snapshot.Image // with the objects
+	machine   *emulator.Machine
+	world     uint64
+	objects   map[string]uint64
+	links     map[uint64]string
+	comms     map[uint64]*Communicator
+	types     map[uint64]*Type
+	ops       map[uint64]string
+	nameField uint64 // where the name of a communicator of Open MPI 5 and later is; 0: not known
+	contexts  map[string]*Communicator
+}
+
+// Open returns the MPI of a process; nil if it has none. thread is the thread pointer of one of its
+// threads.
+func Open(p *snapshot.Process, thread uint64) *Library {
+	l := &Library{process: p, objects: map[string]uint64{}, comms: map[uint64]*Communicator{}, types: map[uint64]*Type{}}
+	for i, x := range p.Images {
+		name := x.Module().Name()
+		if i == 0 {
+			l.program = x
+		}
+		if i > 0 && !strings.HasPrefix(name, "libmpi") && !strings.HasPrefix(name, "libpmpi") && !strings.HasPrefix(name, "libopen") {
+			continue
+		}
+		l.images = append(l.images, x)
+		if _, has := x.Address("PMPI_Comm_rank"); has && l.image == nil {
+			l.image = x
+		}
+	}
+	if l.image == nil {
+		return nil
+	}
+	l.Family, l.world = MPICH, worldOfMPICH
+	if l.object("ompi_mpi_comm_self") != 0 {
+		l.Family, l.world = OpenMPI, l.object("ompi_mpi_comm_world")
+	}
+	l.machine = emulator.New(linked{l})
+	l.machine.Thread, l.machine.ForgetLocks = thread, l.Family == MPICH
+	return l
+}
+
+// Handles of MPICH (mpi.h of MPICH).
+const (
+	worldOfMPICH   = 0x44000000
+	directComm     = 0x84000000 // of the communicators that MPICH has room for at first
+	indirectComm   = 0xc4000000 // of the others
+	nullOfRequests = 0x2c000000
+	opOfMPICH      = 0x58000000
+)
+
+// How many communicators are looked through for one of a context.
+const (
+	mostDirect   = 8
+	mostIndirect = 24
+)
+
+// handleBytes is the size of a handle.
+func (l *Library) handleBytes() int {
+	if l.Family == MPICH {
+		return 4
+	}
+	return 8
+}
+
+// object returns the address of an object of the library; 0: it has none of this name. A program
+// that is not position independent has copies of its own.
+func (l *Library) object(name string) uint64 {
+	addr, known := l.objects[name]
+	if known {
+		return addr
+	}
+	for _, x := range l.images {
+		if at, ok := x.Address(name); ok {
+			addr = at
+			break
+		}
+	}
+	l.objects[name] = addr
+	return addr
+}
+
+// linked is the process of a library for the emulator.
+type linked struct{ *Library }
+
+func (l linked) Read(addr uint64, b []byte) bool { return l.process.Memory().Read(addr, b) }
+
+func (l linked) Link(slot uint64) string {
+	if l.links == nil {
+		l.Library.links = map[uint64]string{}
+		for _, x := range l.images {
+			for at, name := range x.Module().Links(l.process.Memory()) {
+				l.links[at] = name
+			}
+		}
+	}
+	return l.links[slot]
+}
+
+func (l linked) Function(name string) uint64 {
+	for _, x := range l.process.Images {
+		if at, ok := x.Address(name); ok {
+			return at
+		}
+	}
+	return 0
+}
+
+// ask calls a function of the library. It returns what the function has read, and whether it has
+// succeeded.
+func (l *Library) ask(function string, args ...uint64) ([]emulator.Load, error) {
+	at, ok := l.image.Address(function)
+	if !ok {
+		return nil, fmt.Errorf("no %s in %s", function, l.image.Module().Name())
+	}
+	result, loads, err := l.machine.Call(at, args...)
+	if err == nil && uint32(result) != 0 {
+		err = fmt.Errorf("%s returns %d", function, int32(result))
+	}
+	return loads, err
+}
+
+// number asks a function that stores an int.
+func (l *Library) number(function string, handle uint64) (int, []emulator.Load, error) {
+	out := l.machine.Alloc(8)
+	loads, err := l.ask(function, handle, out)
+	v, _ := l.machine.Uint(out, 4)
+	return int(int32(v)), loads, err
+}
+
+// mostName is more than the longest name of an object (MPI_MAX_OBJECT_NAME: 64 to 128), in bytes.
+const mostName = 512
+
+// name asks a function that stores a name and its length.
+func (l *Library) name(function string, handle uint64) (string, []emulator.Load, error) {
+	text, length := l.machine.Alloc(mostName), l.machine.Alloc(8)
+	loads, err := l.ask(function, handle, text, length)
+	if err != nil {
+		return "", loads, err
+	}
+	return l.machine.Text(text), loads, nil
+}
+
+// mostMembers bounds the members of a communicator whose world ranks are asked for.
+const mostMembers = 1 << 16
+
+// members returns the world ranks of the group that a function stores for a handle. A size of -1 is
+// asked for.
+func (l *Library) members(function string, handle uint64, size int) ([]int, error) {
+	group, all := l.machine.Alloc(8), l.machine.Alloc(8)
+	if _, err := l.ask(function, handle, group); err != nil {
+		return nil, err
+	}
+	if _, err := l.ask("PMPI_Comm_group", l.world, all); err != nil {
+		return nil, err
+	}
+	own, _ := l.machine.Uint(group, l.handleBytes())
+	world, _ := l.machine.Uint(all, l.handleBytes())
+	if size < 0 {
+		n, _, err := l.number("PMPI_Group_size", own)
+		if err != nil {
+			return nil, err
+		}
+		size = n
+	}
+	if size < 1 || size > mostMembers {
+		return nil, fmt.Errorf("group of %d members", size)
+	}
+	from, to := l.machine.Alloc(4*size), l.machine.Alloc(4*size)
+	for n := range uint64(size) {
+		l.machine.PutUint(from+4*n, n, 4)
+	}
+	if _, err := l.ask("PMPI_Group_translate_ranks", own, uint64(size), from, world, to); err != nil {
+		return nil, err
+	}
+	ranks := make([]int, size)
+	for n := range ranks {
+		v, _ := l.machine.Uint(to+4*uint64(n), 4)
+		ranks[n] = int(int32(v))
+	}
+	return ranks, nil
+}

@@ -1,0 +1,122 @@
+// Package mpi provides what blocked calls of MPI wait for: peer, tag, communicator, count, datatype,
+// operation, root and requests, without debug information and without preparation. It is pure.
+// Arguments come from package argument; what handles mean is asked of the library itself, in the
+// emulator. What is not certain is unknown.
+package mpi
+
+import "strings"
+
+// Kind is what an argument is.
+type Kind uint8
+
+const (
+	Buffer Kind = iota
+	Count
+	Datatype
+	Peer // rank in the communicator
+	Tag
+	Comm
+	Op
+	Root
+	Pointer  // to something else
+	Requests // pointer to requests
+	Number   // another int
+	Long     // another integer of 64 bits
+	Window
+	File
+)
+
+// Parameter is a parameter of a function of MPI.
+type Parameter struct {
+	Name string // as the standard has it, or shorter
+	Kind Kind
+}
+
+// letters are the kinds in the table of signatures.
+var letters = map[string]Kind{
+	"b": Buffer, "n": Count, "d": Datatype, "r": Peer, "t": Tag, "c": Comm, "o": Op, "R": Root, "p": Pointer,
+	"q": Requests, "i": Number, "l": Long, "w": Window, "f": File,
+}
+
+// table has the functions that may block, and their parameters in order (MPI 4.0, Annex A). Names of
+// functions are without MPI_.
+const table = `
+Send Ssend Bsend Rsend: buf=b count=n type=d dest=r tag=t comm=c
+Isend Issend Ibsend Irsend: buf=b count=n type=d dest=r tag=t comm=c request=p
+Irecv: buf=b count=n type=d source=r tag=t comm=c request=p
+Recv: buf=b count=n type=d source=r tag=t comm=c status=p
+Mrecv: buf=b count=n type=d message=p status=p
+Sendrecv: sendbuf=b sendcount=n sendtype=d dest=r sendtag=t recvbuf=b recvcount=n recvtype=d source=r recvtag=t comm=c status=p
+Sendrecv_replace: buf=b count=n type=d dest=r sendtag=t source=r recvtag=t comm=c status=p
+Probe: source=r tag=t comm=c status=p
+Mprobe: source=r tag=t comm=c message=p status=p
+Iprobe: source=r tag=t comm=c flag=p status=p
+Improbe: source=r tag=t comm=c flag=p message=p status=p
+Wait: request=q status=p
+Waitall: count=n requests=q statuses=p
+Waitany: count=n requests=q index=p status=p
+Waitsome: count=n requests=q outcount=p indices=p statuses=p
+Test: request=q flag=p status=p
+Testall: count=n requests=q flag=p statuses=p
+Testany: count=n requests=q index=p flag=p status=p
+Barrier: comm=c
+Bcast: buf=b count=n type=d root=R comm=c
+Reduce: sendbuf=b recvbuf=b count=n type=d op=o root=R comm=c
+Allreduce Scan Exscan Reduce_scatter_block: sendbuf=b recvbuf=b count=n type=d op=o comm=c
+Reduce_scatter: sendbuf=b recvbuf=b counts=p type=d op=o comm=c
+Gather Scatter: sendbuf=b sendcount=n sendtype=d recvbuf=b recvcount=n recvtype=d root=R comm=c
+Gatherv: sendbuf=b sendcount=n sendtype=d recvbuf=b counts=p displs=p recvtype=d root=R comm=c
+Scatterv: sendbuf=b counts=p displs=p sendtype=d recvbuf=b recvcount=n recvtype=d root=R comm=c
+Allgather Alltoall: sendbuf=b sendcount=n sendtype=d recvbuf=b recvcount=n recvtype=d comm=c
+Allgatherv: sendbuf=b sendcount=n sendtype=d recvbuf=b counts=p displs=p recvtype=d comm=c
+Alltoallv: sendbuf=b sendcounts=p sdispls=p sendtype=d recvbuf=b recvcounts=p rdispls=p recvtype=d comm=c
+Alltoallw: sendbuf=b sendcounts=p sdispls=p sendtypes=p recvbuf=b recvcounts=p rdispls=p recvtypes=p comm=c
+Comm_split: comm=c color=i key=i newcomm=p
+Comm_dup: comm=c newcomm=p
+Comm_create: comm=c group=p newcomm=p
+Comm_free Comm_disconnect: comm=p
+Comm_split_type: comm=c split_type=i key=i info=p newcomm=p
+Cart_create: comm=c ndims=i dims=p periods=p reorder=i newcomm=p
+Win_fence: assert=i win=w
+Win_start Win_post: group=p assert=i win=w
+Win_complete Win_wait Win_lock_all Win_unlock_all Win_flush_all: win=w
+Win_lock: lock_type=i rank=r assert=i win=w
+Win_unlock Win_flush: rank=r win=w
+Win_create: base=b size=l disp_unit=i info=p comm=c win=p
+Win_allocate: size=l disp_unit=i info=p comm=c base=p win=p
+Win_free: win=p
+File_open: comm=c filename=p amode=i info=p file=p
+File_close: file=p
+File_write_all File_read_all: file=f buf=b count=n type=d status=p
+File_write_at_all File_read_at_all: file=f offset=l buf=b count=n type=d status=p
+Finalize:
+Init: argc=p argv=p
+Init_thread: argc=p argv=p required=i provided=p
+`
+
+// signatures returns the parameters of the functions of the table.
+func signatures() map[string][]Parameter {
+	all := map[string][]Parameter{}
+	for line := range strings.Lines(strings.TrimSpace(table)) {
+		names, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		var list []Parameter
+		for _, p := range strings.Fields(rest) {
+			name, letter, _ := strings.Cut(p, "=")
+			list = append(list, Parameter{name, letters[letter]})
+		}
+		for _, name := range strings.Fields(names) {
+			all[name] = list
+		}
+	}
+	return all
+}
+
+// function returns the name of a function of MPI without MPI_ for its symbol, and whether its counts
+// have 64 bits; "": it is none.
+func function(symbol string) (name string, large bool) {
+	name, ok := strings.CutPrefix(strings.TrimPrefix(symbol, "P"), "MPI_")
+	if !ok {
+		return "", false
+	}
+	return strings.CutSuffix(name, "_c")
+}
