@@ -24,28 +24,28 @@ type beat struct {
 // adopted us, unless no vertex is left above.
 const maxMissedAbove = 10
 
-// startBeat sets the periods from the routing table.
-func (n *Node) startBeat(table protocol.RouteTable) {
-	n.beat.period = time.Duration(table.Heartbeat) * time.Millisecond
-	n.beat.silence = time.Duration(table.Silence) * time.Millisecond
-	if n.beat.period > 0 && len(n.children) > 0 {
-		n.beat.due = n.now + n.beat.period
+// start sets the periods from the routing table.
+func (b *beat) start(now time.Duration, table protocol.RouteTable, hasChildren bool) {
+	b.period = time.Duration(table.Heartbeat) * time.Millisecond
+	b.silence = time.Duration(table.Silence) * time.Millisecond
+	if b.period > 0 && hasChildren {
+		b.due = now + b.period
 	}
 }
 
 // watchAbove starts to monitor the parent if it is a server. The master is
 // monitored by keep-alive of the transport only: a master that the user has
 // suspended with Ctrl-Z is not lost.
-func (n *Node) watchAbove() {
-	if n.beat.above = never; n.keeps && n.beat.period > 0 && n.beat.silence > 0 {
-		n.beat.above = n.now + n.beat.silence
+func (b *beat) watchAbove(now time.Duration, isServer bool) {
+	if b.above = never; isServer && b.period > 0 && b.silence > 0 {
+		b.above = now + b.silence
 	}
 }
 
 // listenAbove leaves a parent that has been silent for too long. It counts checks
 // instead of time, as heartbeat does: a vertex that was frozen has not checked.
 func (n *Node) listenAbove() {
-	n.watchAbove()
+	n.beat.watchAbove(n.now, n.keeps)
 	if n.orphan || n.quitting {
 		n.beat.missedAbove = 0
 		return

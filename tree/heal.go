@@ -65,7 +65,7 @@ func (n *Node) adopt(c *child) {
 	}
 	c.state = childDialling
 	out := Connect{Child: c.id, Route: c.route, Wait: adoptWait, Epoch: n.epoch, Adopt: true}
-	if r := n.requests[n.initID]; r != nil && !r.overdue {
+	if r := n.requests.byID[n.initID]; r != nil && !r.overdue {
 		out.Adopt = false
 		if out.Wait = n.left(n.initDeadline); out.Wait > 0 {
 			out.Wait = max(out.Wait, adoptWait)
@@ -77,7 +77,7 @@ func (n *Node) adopt(c *child) {
 // askAgain sends an adopted child the outstanding requests of its ranks. The child
 // repeats answers that it has given already and that were lost on the way.
 func (n *Node) askAgain(c *child) {
-	for _, r := range n.inOrder() {
+	for _, r := range n.requests.inOrder() {
 		part := r.replies.Owed().Intersect(c.ranks)
 		if r.ofInit || part.IsEmpty() {
 			continue
@@ -94,13 +94,13 @@ func (n *Node) askAgain(c *child) {
 // adopted processes the Init of a new parent.
 func (n *Node) adopted(m *wire.Message) {
 	n.orphan, n.keeps = false, m.Flags&wire.FromRoot == 0
-	n.watchAbove()
+	n.beat.watchAbove(n.now, n.keeps)
 	n.resend(m.Epoch)
-	if r := n.requests[n.initID]; r != nil {
+	if r := n.requests.byID[n.initID]; r != nil {
 		n.close(r)
 	}
 	n.initID = m.ID
-	r := n.open(m, n.asked(m, n.shape))
+	r := n.requests.open(n.now, m, n.askedServers(m))
 	r.ofInit = true
 	n.initDeadline = r.deadline
 	for _, g := range n.ready {

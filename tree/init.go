@@ -10,7 +10,6 @@ import (
 	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 	"sdm/protocol/wire"
-	"sdm/tree/topology"
 )
 
 // init processes the routing table: it connects to the children and initializes the
@@ -21,7 +20,7 @@ func (n *Node) init(m *wire.Message) {
 		n.adopted(m)
 		return
 	}
-	if n.requests[m.ID] != nil {
+	if n.requests.byID[m.ID] != nil {
 		return
 	}
 	if n.placed {
@@ -34,11 +33,13 @@ func (n *Node) init(m *wire.Message) {
 		return
 	}
 	n.settleIn(table, shape)
+	n.up.holdLimits = holdLimitsOf(n.id, shape.Height(0)+1)
+	n.beat.start(n.now, table, len(n.children) > 0)
 	n.orphan, n.keeps = false, n.id > 0 && m.Flags&wire.FromRoot == 0
-	n.watchAbove()
+	n.beat.watchAbove(n.now, n.keeps)
 	n.learn(max(m.Epoch, 1))
 	n.initID = m.ID
-	r := n.open(m, n.asked(m, shape))
+	r := n.requests.open(n.now, m, n.askedServers(m))
 	r.ofInit = true
 	n.initDeadline = r.deadline
 	if m.Flags&wire.Again != 0 {
@@ -56,20 +57,6 @@ func (n *Node) init(m *wire.Message) {
 		r.replies.Add(noSuch(rest, "no such server in the tree"))
 	}
 	n.sendReady(r)
-}
-
-// asked returns the servers that must answer an Init: those named, or all.
-func (n *Node) asked(m *wire.Message, shape topology.Shape) rank.Set {
-	if !m.Ranks.IsEmpty() {
-		return m.Ranks
-	}
-	return n.servers()
-}
-
-// servers returns the numbers of all servers of the subtree, the vertex included.
-func (n *Node) servers() rank.Set {
-	first, last := n.shape.Subtree(n.id)
-	return rank.Range(rank.ID(max(0, server(first))), rank.ID(server(last)))
 }
 
 // refuse answers an Init with a fault, on behalf of all that it addresses.
@@ -155,7 +142,7 @@ func (n *Node) localReady(g protocol.Group) {
 	}
 	g.Ranks = rank.Of(rank.ID(server(n.id)))
 	n.ready = append(n.ready, g)
-	if r := n.requests[n.initID]; r != nil {
+	if r := n.requests.byID[n.initID]; r != nil {
 		r.replies.Add(g)
 		n.sendReady(r)
 	}

@@ -10,7 +10,6 @@
 package tree
 
 import (
-	"maps"
 	"slices"
 
 	"sdm/protocol"
@@ -75,22 +74,23 @@ func (n *Node) ack(marks []wire.Mark) {
 	for _, m := range marks {
 		if m.Servers.Contains(self) {
 			n.discard(m.Last)
+			n.pauseOutput()
 		}
 	}
 	n.passAck(marks)
 }
 
-func (n *Node) discard(last uint64) {
-	first := n.last - uint64(len(n.kept)) // number of the one before
-	if last <= first || last > n.last {
+// discard drops the events up to a number. It ignores numbers that no event has.
+func (k *keep) discard(last uint64) {
+	first := k.last - uint64(len(k.kept)) // number of the one before
+	if last <= first || last > k.last {
 		return
 	}
-	seen := n.kept[:last-first]
+	seen := k.kept[:last-first]
 	for i := range seen {
-		n.keptSize -= seen[i].Size()
+		k.keptSize -= seen[i].Size()
 	}
-	n.kept = slices.Delete(n.kept, 0, len(seen))
-	n.pauseOutput()
+	k.kept = slices.Delete(k.kept, 0, len(seen))
 }
 
 func (n *Node) passAck(marks []wire.Mark) {
@@ -154,12 +154,12 @@ func (n *Node) marked(m *wire.Message) {
 }
 
 // see records that the root has received the events of a server up to a number.
-func (n *Node) see(s protocol.ServerID, last uint64) {
-	if n.seen == nil {
-		n.seen, n.fresh = make(map[protocol.ServerID]uint64), make(map[protocol.ServerID]bool)
+func (a *acks) see(s protocol.ServerID, last uint64) {
+	if a.seen == nil {
+		a.seen, a.fresh = make(map[protocol.ServerID]uint64), make(map[protocol.ServerID]bool)
 	}
-	n.seen[s] = max(n.seen[s], last)
-	n.fresh[s] = true
+	a.seen[s] = max(a.seen[s], last)
+	a.fresh[s] = true
 }
 
 // acknowledge confirms to servers what the root has received since the last call.
@@ -173,23 +173,6 @@ func (n *Node) acknowledge() {
 	}
 	clear(n.fresh)
 	n.passAck(marksOf(last))
-}
-
-// marksOf combines servers with equal numbers into marks, in ascending order of
-// numbers.
-func marksOf(last map[protocol.ServerID]uint64) []wire.Mark {
-	if len(last) == 0 {
-		return nil
-	}
-	byLast := make(map[uint64][]rank.ID)
-	for s, l := range last {
-		byLast[l] = append(byLast[l], rank.ID(s))
-	}
-	marks := make([]wire.Mark, 0, len(byLast))
-	for _, l := range slices.Sorted(maps.Keys(byLast)) {
-		marks = append(marks, wire.Mark{Servers: rank.Of(byLast[l]...), Last: l})
-	}
-	return marks
 }
 
 // eventsAgain forwards the retransmitted events of one server, after all pending
@@ -229,7 +212,7 @@ func (n *Node) eventsAgain(m *wire.Message) {
 func (n *Node) resend(epoch uint64) {
 	n.learn(epoch)
 	n.up.forget()
-	for _, r := range n.inOrder() {
+	for _, r := range n.requests.inOrder() {
 		if !r.ofInit {
 			n.close(r)
 		}

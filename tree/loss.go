@@ -30,7 +30,7 @@ func (n *Node) lose(c *child, cause string, ofInit protocol.Kind) {
 		n.ownEvents([]protocol.Group{{Kind: protocol.KindLost, Ranks: c.ranks, Body: c.died}})
 		n.reportLost(rank.Of(rank.ID(server(c.id))))
 	}
-	for _, r := range n.inOrder() {
+	for _, r := range n.requests.inOrder() {
 		if r.closed {
 			continue
 		}

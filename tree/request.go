@@ -1,11 +1,8 @@
-// Requests: whose answers are outstanding, and until when.
+// Commands and their answers.
 
 package tree
 
 import (
-	"slices"
-	"time"
-
 	"sdm/protocol"
 	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
@@ -13,50 +10,17 @@ import (
 	"sdm/tree/aggregate"
 )
 
-// request is a command or an Init that has not been answered in full.
-//
-//	open ──all answered──▶ Final ▶ forgotten
-//	  └──wait over──▶ Partial ▶ overdue ──each answer──▶ Late … Late Final ▶ forgotten
-type request struct {
-	id       protocol.RequestID
-	ofInit   bool // the ranks are server numbers
-	overdue  bool // the partial reply has been sent
-	closed   bool // forgotten; may still be in Node.overdue
-	wait     time.Duration
-	deadline time.Duration // 0 is none
-	timer    int           // index in timers, or noTimer
-	body     []byte        // for sending it again to an adopted child
-	replies  aggregate.Replies
-}
-
-// maxOverdue bounds the requests that are kept only for late answers. When it is
-// exceeded, the oldest is finished and its late answers are ignored.
-const maxOverdue = 1024
-
-// open enters a request.
-func (n *Node) open(m *wire.Message, ranks rank.Set) *request {
-	r := &request{id: m.ID, wait: m.Wait, timer: noTimer, body: m.Body}
-	if end := n.now + m.Wait; end > n.now { // not set if Wait is 0 or the sum overflows
-		r.deadline = end
-		n.timers.arm(r)
-	}
-	r.replies.Expect(ranks)
-	n.requests[m.ID] = r
-	n.awaited++
-	return r
-}
-
 // command distributes a request: to the children, largest subtree first, then to
 // the vertex's own ranks. It answers at once for ranks that do not exist or are
 // below a lost child. A request that is known already is ignored.
 func (n *Node) command(m *wire.Message) {
-	if n.requests[m.ID] != nil {
+	if n.requests.byID[m.ID] != nil {
 		return
 	}
-	r := n.open(m, m.Ranks)
+	r := n.requests.open(n.now, m, m.Ranks)
 	settled := m.Settled
 	if n.id == 0 {
-		settled = n.lowestOpen(m.ID)
+		settled = n.requests.lowestOpen(m.ID)
 	}
 	n.answers.settled(settled)
 	rest := m.Ranks.Len()
@@ -112,7 +76,7 @@ func (n *Node) childReply(c *child, m *wire.Message) {
 	if m.ID == n.initID {
 		n.ready = append(n.ready, m.Groups...)
 	}
-	r := n.requests[m.ID]
+	r := n.requests.byID[m.ID]
 	if r == nil {
 		return
 	}
@@ -143,7 +107,7 @@ func (n *Node) giveUp(r *request, c *child) {
 
 // localReply processes answers of the vertex's own back end.
 func (n *Node) localReply(id protocol.RequestID, groups []protocol.Group) {
-	r := n.requests[id]
+	r := n.requests.byID[id]
 	for _, g := range groups {
 		n.answers.add(id, g)
 		if r != nil {
@@ -153,14 +117,6 @@ func (n *Node) localReply(id protocol.RequestID, groups []protocol.Group) {
 	if r != nil {
 		n.sendReady(r)
 	}
-}
-
-// below returns what a child answers for: server numbers for an Init, else ranks.
-func (r *request) below(c *child) rank.Set {
-	if r.ofInit {
-		return c.servers
-	}
-	return c.ranks
 }
 
 // sendReady sends the reply of a request if one is due.
@@ -183,13 +139,10 @@ func (n *Node) finish(r *request) {
 
 // close forgets a request.
 func (n *Node) close(r *request) {
-	r.closed = true
-	n.timers.disarm(r)
+	n.requests.close(r)
 	if !r.overdue {
-		n.awaited--
-		n.resetStops()
+		n.up.resetStops(n.now, n.requests.awaited)
 	}
-	delete(n.requests, r.id)
 }
 
 // partial sends the answers received so far. It is called at the deadline, or when
@@ -201,46 +154,7 @@ func (n *Node) partial(r *request) {
 		aggregate.Sort(groups)
 	}
 	n.reply(r, groups, wire.Partial)
-	n.timers.disarm(r)
-	r.overdue = true
-	n.awaited--
-	n.remember(r)
-}
-
-// remember keeps an overdue request, up to maxOverdue of them.
-func (n *Node) remember(r *request) {
-	if len(n.overdue) >= maxOverdue {
-		n.overdue = slices.DeleteFunc(n.overdue, func(r *request) bool { return r.closed })
+	if oldest := n.requests.postpone(r); oldest != nil {
+		n.finish(oldest)
 	}
-	if len(n.overdue) >= maxOverdue {
-		n.finish(n.overdue[0])
-		n.overdue = slices.Delete(n.overdue, 0, 1)
-	}
-	n.overdue = append(n.overdue, r)
-}
-
-// lowestOpen returns the lowest number of the open requests in the series of id.
-func (n *Node) lowestOpen(id protocol.RequestID) protocol.RequestID {
-	for other, r := range n.requests {
-		if !r.ofInit && series(other) == series(id) {
-			id = min(id, other)
-		}
-	}
-	return id
-}
-
-// inOrder returns all requests by ascending number, so that the order of the map
-// does not influence the outputs.
-func (n *Node) inOrder() []*request {
-	list := make([]*request, 0, len(n.requests))
-	for _, r := range n.requests {
-		list = append(list, r)
-	}
-	slices.SortFunc(list, func(a, b *request) int {
-		if a.id < b.id {
-			return -1
-		}
-		return 1
-	})
-	return list
 }

@@ -3,6 +3,8 @@
 package tree
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"sdm/protocol"
@@ -44,6 +46,23 @@ func (u *upstream) mark(s protocol.ServerID, last uint64) {
 	u.marks[s] = last
 }
 
+// marksOf combines servers with equal numbers into marks, in ascending order of
+// numbers.
+func marksOf(last map[protocol.ServerID]uint64) []wire.Mark {
+	if len(last) == 0 {
+		return nil
+	}
+	byLast := make(map[uint64][]rank.ID)
+	for s, l := range last {
+		byLast[l] = append(byLast[l], rank.ID(s))
+	}
+	marks := make([]wire.Mark, 0, len(byLast))
+	for _, l := range slices.Sorted(maps.Keys(byLast)) {
+		marks = append(marks, wire.Mark{Servers: rank.Of(byLast[l]...), Last: l})
+	}
+	return marks
+}
+
 // forget empties the list, because all of it will be retransmitted.
 func (u *upstream) forget() {
 	u.list.Take()
@@ -68,12 +87,20 @@ func (n *Node) bound() {
 	}
 }
 
-// event adds one group to the list and sets the deadline for sending it.
+// event adds one group to the list.
 func (n *Node) event(g protocol.Group) {
+	n.up.add(n.now, g, n.requests.awaited)
+	if n.quitting {
+		n.up.goBy(n.now)
+	}
+}
+
+// add adds one group and sets the deadline for sending it; awaited is the number of outstanding
+// requests.
+func (u *upstream) add(now time.Duration, g protocol.Group, awaited int) {
 	if g.Ranks.IsEmpty() {
 		return
 	}
-	u := &n.up
 	switch g.Kind {
 	case protocol.KindStarted:
 		u.lost = u.lost.Minus(g.Ranks)
@@ -84,20 +111,17 @@ func (n *Node) event(g protocol.Group) {
 	}
 	u.list.Add(g)
 	switch {
-	case n.quitting:
-		u.start = starting{}
-		u.goBy(n.now)
 	case g.Kind == protocol.KindStarted:
-		u.start.began(n.now, g.Ranks, u.starts)
-		u.changes(n.now)
+		u.start.began(now, g.Ranks, u.starts)
+		u.changes(now)
 	case g.Kind == protocol.KindRunning:
 		u.start.over(g.Ranks)
 		u.running = u.running.Union(g.Ranks)
-		u.changes(n.now)
+		u.changes(now)
 	case g.Kind == protocol.KindStopped || g.Kind.IsEnd():
-		n.stopped(g)
+		u.stopped(now, g, awaited)
 	default:
-		u.goBy(u.output.admit(n.now, g.Ranks.Len(), never, 0))
+		u.goBy(u.output.admit(now, g.Ranks.Len(), never, 0))
 	}
 }
 
@@ -111,17 +135,16 @@ func (u *upstream) changes(now time.Duration) {
 // stopped sets the deadline of a group of ranks that do not run any more. If they
 // were the last running ranks, waiting gains nothing, unless an outstanding request
 // may have resumed others, or ranks are being started.
-func (n *Node) stopped(g protocol.Group) {
-	u := &n.up
+func (u *upstream) stopped(now time.Duration, g protocol.Group, awaited int) {
 	if g.Kind == protocol.KindLost {
 		u.lost = u.lost.Union(g.Ranks)
 	}
 	u.start.over(g.Ranks)
-	u.stops.admit(n.now, g.Ranks.Len(), u.quiet, u.longest)
+	u.stops.admit(now, g.Ranks.Len(), u.quiet, u.longest)
 	if u.running.Intersects(g.Ranks) {
 		u.running = u.running.Minus(g.Ranks)
-		if u.running.IsEmpty() && n.awaited == 0 && !u.start.waits(n.now) {
-			u.goBy(n.now)
+		if u.running.IsEmpty() && awaited == 0 && !u.start.waits(now) {
+			u.goBy(now)
 		}
 	}
 }
@@ -153,7 +176,7 @@ func (n *Node) flush() {
 	if len(groups) == 0 && u.gone.IsEmpty() {
 		return
 	}
-	if urgent, rest, ok := n.splitUrgent(groups); ok {
+	if urgent, rest, ok := u.splitUrgent(groups, &n.subtree); ok {
 		n.emit(ToParent{wire.Message{Kind: wire.Events, Groups: urgent.groups, Marks: marksOf(urgent.marks)}})
 		n.emit(ToParent{wire.Message{Kind: wire.Events, Groups: rest.groups, Marks: marksOf(rest.marks)}})
 	} else {
@@ -163,13 +186,13 @@ func (n *Node) flush() {
 	clear(u.marks)
 	u.stops.passed(n.now, u.bound(holdStop), u.longest)
 	u.output.passed(n.now, u.bound(holdOutput), 0)
-	n.resetStops()
+	u.resetStops(n.now, n.requests.awaited)
 }
 
-// resetStops ends the series of stops when no rank runs and no outstanding request may
-// resume one.
-func (n *Node) resetStops() {
-	if n.awaited == 0 && n.up.running.IsEmpty() {
-		n.up.stops.reset(n.now, n.up.bound(holdStop))
+// resetStops ends the series of stops when no rank runs and none of the outstanding requests,
+// whose number is awaited, may resume one.
+func (u *upstream) resetStops(now time.Duration, awaited int) {
+	if awaited == 0 && u.running.IsEmpty() {
+		u.stops.reset(now, u.bound(holdStop))
 	}
 }

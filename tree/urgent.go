@@ -23,7 +23,7 @@ const maxClosure = 4
 // so that the mark of each packet is correct. ok is false if there is nothing to
 // split, or if a server is lost: the loss is numbered at another server than that
 // of its ranks.
-func (n *Node) splitUrgent(groups []protocol.Group) (urgent, rest bundle, ok bool) {
+func (u *upstream) splitUrgent(groups []protocol.Group, below *subtree) (urgent, rest bundle, ok bool) {
 	about, outputs := rank.Set{}, 0
 	for i := range groups {
 		switch g := &groups[i]; {
@@ -35,10 +35,10 @@ func (n *Node) splitUrgent(groups []protocol.Group) (urgent, rest bundle, ok boo
 			about = about.Union(g.Ranks)
 		}
 	}
-	if outputs == 0 || outputs == len(groups) || !n.up.gone.IsEmpty() {
+	if outputs == 0 || outputs == len(groups) || !u.gone.IsEmpty() {
 		return urgent, rest, false
 	}
-	about, ok = n.closure(about, groups)
+	about, ok = u.closure(about, groups, below)
 	if !ok {
 		return urgent, rest, false
 	}
@@ -50,8 +50,8 @@ func (n *Node) splitUrgent(groups []protocol.Group) (urgent, rest bundle, ok boo
 		}
 	}
 	urgent.marks, rest.marks = make(map[protocol.ServerID]uint64), make(map[protocol.ServerID]uint64)
-	for s, last := range n.up.marks {
-		if n.routeOf(s).Ranks.Intersects(about) {
+	for s, last := range u.marks {
+		if below.routeOf(s).Ranks.Intersects(about) {
 			urgent.marks[s] = last
 		} else {
 			rest.marks[s] = last
@@ -63,11 +63,11 @@ func (n *Node) splitUrgent(groups []protocol.Group) (urgent, rest bundle, ok boo
 // closure extends a set by all ranks that share a group, or a server with numbered
 // events, with a rank of the set, until nothing is added. It fails after maxClosure
 // iterations.
-func (n *Node) closure(about rank.Set, groups []protocol.Group) (rank.Set, bool) {
+func (u *upstream) closure(about rank.Set, groups []protocol.Group, below *subtree) (rank.Set, bool) {
 	for range maxClosure {
 		before, more := about.Len(), about
-		for s := range n.up.marks { // the order does not matter: about is not changed here
-			if ranks := n.routeOf(s).Ranks; ranks.Intersects(about) {
+		for s := range u.marks { // the order does not matter: about is not changed here
+			if ranks := below.routeOf(s).Ranks; ranks.Intersects(about) {
 				more = more.Union(ranks)
 			}
 		}
@@ -82,13 +82,4 @@ func (n *Node) closure(about rank.Set, groups []protocol.Group) (rank.Set, bool)
 		}
 	}
 	return about, false
-}
-
-// routeOf returns the route of a server of the subtree.
-func (n *Node) routeOf(s protocol.ServerID) protocol.Route {
-	i := int(s - n.routes[0].Server)
-	if i < 0 || i >= len(n.routes) {
-		return protocol.Route{}
-	}
-	return n.routes[i]
 }

@@ -1,4 +1,4 @@
-// The place of a vertex in the tree, from the routing table.
+// The routing table of a subtree.
 
 package tree
 
@@ -88,28 +88,4 @@ func ranksOf(routes []protocol.Route) rank.Set {
 	}
 	half := len(routes) / 2
 	return ranksOf(routes[:half]).Union(ranksOf(routes[half:]))
-}
-
-// settleIn sets the place of the vertex: own ranks, children and their subtrees.
-func (n *Node) settleIn(table protocol.RouteTable, shape topology.Shape) {
-	n.placed, n.shape, n.routes = true, shape, table.Routes
-	n.up.holdLimits = holdLimitsOf(n.id, shape.Height(0)+1)
-	if n.id > 0 {
-		n.own = table.Routes[0].Ranks
-	}
-	for _, id := range shape.Children(n.id) {
-		n.enter(&child{id: id, state: childDialling})
-	}
-	n.startBeat(table)
-}
-
-// enter adds a child whose id and state are set.
-func (n *Node) enter(c *child) {
-	first, last := n.shape.Subtree(c.id)
-	lowest := max(n.id, 1) // the vertex of the first route
-	c.table = n.routes[first-lowest : last-lowest+1]
-	c.servers = rank.Range(rank.ID(server(first)), rank.ID(server(last)))
-	c.route, c.ranks = c.table[0], ranksOf(c.table)
-	n.children = append(n.children, c)
-	n.byID[c.id] = c
 }
