@@ -40,7 +40,7 @@ func (m *machine) list(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 	}
 	if a.Location != "" || a.To != "" {
 		var bad *protocol.Fault
-		if from, to, bad = m.between(a.Location, a.To, n); bad != nil {
+		if from, to, bad = m.program.between(a.Location, a.To, m.cfg.Variants, n); bad != nil {
 			return answer{}, bad
 		}
 	}
@@ -68,11 +68,11 @@ func (m *machine) list(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 
 // between returns the lines from one location to another. A location may be an offset ("+9", "-9";
 // without a number, of one page). Without a second location the lines are those around the first.
-func (m *machine) between(from, to string, page int) (first, last int, bad *protocol.Fault) {
-	if first, bad = m.lineOf(from, page); bad != nil {
+func (p *program) between(from, to string, variants, page int) (first, last int, bad *protocol.Fault) {
+	if first, bad = p.lineOf(from, variants, page); bad != nil {
 		return 0, 0, bad
 	}
-	if last, bad = m.lineOf(to, page); bad != nil {
+	if last, bad = p.lineOf(to, variants, page); bad != nil {
 		return 0, 0, bad
 	}
 	switch {
@@ -90,7 +90,7 @@ func (m *machine) between(from, to string, page int) (first, last int, bad *prot
 	return first, last, nil
 }
 
-func (m *machine) lineOf(location string, page int) (int, *protocol.Fault) {
+func (p *program) lineOf(location string, variants, page int) (int, *protocol.Fault) {
 	if location == "" {
 		return 0, nil
 	}
@@ -103,9 +103,9 @@ func (m *machine) lineOf(location string, page int) (int, *protocol.Fault) {
 	if n, err := strconv.Atoi(strings.TrimPrefix(location, sourceFile+":")); err == nil {
 		return n, nil
 	}
-	pos, _, ok := m.program.find(location, m.cfg.Variants)
+	pos, _, ok := p.find(location, variants)
 	if !ok {
 		return 0, gdbSays("Function \"%s\" not defined.", location)
 	}
-	return m.program.points[pos].line, nil
+	return p.points[pos].line, nil
 }
