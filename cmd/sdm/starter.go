@@ -13,6 +13,7 @@ import (
 
 	"sdm/cmd/internal/job"
 	"sdm/cmd/internal/servers"
+	"sdm/launch/flux"
 	"sdm/master/frontend/console"
 )
 
@@ -24,6 +25,9 @@ const (
 	launcherSlot  = "slot"  // for the line of a starter: our servers in its slots
 	launcherMPIR  = "mpir"  // for the line of a starter: it runs under control until its ranks are held
 )
+
+// starterFlux is the starter of Flux, whose word run starts a job.
+const starterFlux = "flux"
 
 // declareStarter adds the flags about starters.
 func (o *runOptions) declareStarter(f *pflag.FlagSet) {
@@ -77,7 +81,11 @@ func (o *runOptions) chooseStarter() error {
 
 // composedLine returns the starter's line for the programs.
 func (o *runOptions) composedLine(starter string) []string {
-	line := append([]string{starter}, o.launcherArgs...)
+	line := []string{starter}
+	if starter == starterFlux {
+		line = append(line, "run")
+	}
+	line = append(line, o.launcherArgs...)
 	if len(o.apps) == 0 {
 		if o.npGiven {
 			line = append(line, "-n", strconv.Itoa(o.np))
@@ -96,6 +104,9 @@ func (o *runOptions) composedLine(starter string) []string {
 // validateStarter checks the options that do not fit a starter's line.
 func (o *runOptions) validateStarter() error {
 	badRanks := o.job.CheckRanks()
+	if err := o.validateFlux(); err != nil {
+		return err
+	}
 	switch {
 	case o.npTyped && !o.composed:
 		return fmt.Errorf("-n %d: the number of ranks belongs to the line of %s", o.np, o.args[0])
@@ -119,6 +130,27 @@ func (o *runOptions) validateStarter() error {
 		return err
 	}
 	return o.validateStarterEnv()
+}
+
+// validateFlux checks the options that do not fit the line of flux run, which holds its ranks at
+// their first instruction itself.
+func (o *runOptions) validateFlux() error {
+	switch {
+	case job.StarterName(o.args[0]) != starterFlux:
+		return nil
+	case len(o.apps) > 1:
+		return errors.New("flux run starts one program: several with colons are not possible")
+	case o.launcher == launcherSlot || o.launcher == launcherMPIR:
+		return fmt.Errorf("--launcher %s: flux run holds its ranks itself (leave it out)", o.launcher)
+	case o.job.StarterArgs != "":
+		return errors.New("--starter-args: flux exec starts our servers (leave it out)")
+	case o.stopAtGiven:
+		return fmt.Errorf("--stop-at %s: flux run holds ranks at their first instruction (break %s and continue go there)", o.ranks.stopAt, o.ranks.stopAt)
+	case len(o.ranks.directives) > 0 || o.ranks.cwd != "":
+		return errors.New("--env and --cwd: Flux decides what its ranks get (flux run --env=NAME=VALUE, --cwd=DIR)")
+	}
+	_, err := flux.Held(o.args)
+	return err
 }
 
 // validateStarterArgs checks --starter-args and the flags that exclude it.

@@ -11,6 +11,7 @@ import (
 
 	"sdm/cmd/internal/servers"
 	"sdm/launch"
+	"sdm/launch/flux"
 	"sdm/launch/mpir"
 	"sdm/protocol"
 )
@@ -38,12 +39,19 @@ func (f finder) find(ctx context.Context, target string) (servers.Placement, lau
 	case named && kind == "torchrun":
 		p, err := f.findTorchrun(ctx, target)
 		return p, nil, err
+	case named && kind == "flux":
+		id, err := flux.ParseID(rest)
+		if err != nil {
+			return servers.Placement{}, nil, misused("%w", err)
+		}
+		p, err := f.findByFlux(ctx, id)
+		return p, nil, err
 	case named && kind == "job":
 		return f.findByTool(ctx, rest)
 	}
 	pid, err := strconv.Atoi(target)
 	if err != nil || pid <= 0 {
-		return servers.Placement{}, nil, misused("%q is no job (give the PID of mpirun, slurm:JOBID[.STEP], torchrun:ID, pids:PID,PID..., hostfile:FILE or job:ID)", target)
+		return servers.Placement{}, nil, misused("%q is no job (give the PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, torchrun:ID, pids:PID,PID..., hostfile:FILE or job:ID)", target)
 	}
 	return f.findByPID(ctx, pid)
 }
@@ -64,6 +72,10 @@ func readHostfile(path string) (protocol.Proctable, error) {
 // findByPID finds the ranks of a process: a starter, a script that has called a starter, or a
 // single rank.
 func (f finder) findByPID(ctx context.Context, pid int) (servers.Placement, launch.Launcher, error) {
+	if id, found := flux.Of(pid); found {
+		p, err := f.findByFlux(ctx, id)
+		return p, nil, err
+	}
 	family := launch.FamilyOf(pid)
 	if prrte, found := family.PRRTE(); found && prrte.Elsewhere() {
 		p, err := f.findPRRTE(ctx, prrte)

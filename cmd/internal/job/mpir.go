@@ -12,6 +12,7 @@ import (
 	"sdm/cmd/internal/relay"
 	"sdm/cmd/internal/servers"
 	"sdm/launch"
+	"sdm/launch/flux"
 	"sdm/launch/mpir"
 	"sdm/master/frontend/console"
 	"sdm/master/session"
@@ -19,13 +20,23 @@ import (
 	"sdm/protocol/rank"
 )
 
+// heldLaunch is a starter that this process starts and that holds the ranks of its job.
+type heldLaunch interface {
+	launch.Launcher
+	JobID() string
+	StarterPID() int
+	Done() <-chan struct{} // closed when the starter has ended
+	Status() int           // of the starter, as a shell gives it
+	Stop()                 // makes the starter end its job; does not wait
+}
+
 // mpirJob is a job whose starter runs under control until all its ranks are attached.
 //
 // Goroutines: those of relay.
 type mpirJob struct {
 	*start
 	terminal *Terminal
-	launch   *mpir.Launch
+	launch   heldLaunch
 	coming   *servers.Rendezvous // of the servers that the starter starts; nil: it starts none
 	refused  error               // why it starts none
 	relay    relay.Relay         // passes on what the starter writes
@@ -77,6 +88,9 @@ func (h *mpirJob) prepare() error {
 	spec := h.spec()
 	var err error
 	switch {
+	case isFlux(h.Argv):
+		h.launch = flux.New(flux.Spec{Argv: spec.Argv, Env: spec.Env, Stdin: spec.Stdin, Stdout: spec.Stdout, Stderr: spec.Stderr})
+		return nil
 	case h.StarterArgs != "":
 		if h.coming, err = h.b.Open(true); err == nil {
 			spec.Argv, err = withServers(h.coming, h.Argv, h.StarterArgs, h.Log)
@@ -147,11 +161,16 @@ func (h *mpirJob) acquire(ctx context.Context) (p servers.Placement, err error) 
 		p.Table, err = h.chosen(p.Whole)
 	}
 	p.Coming, p.Refused = h.comes()
-	if err == nil {
-		p.ID = h.launch.JobID()
-		useToolOf(h.launch.StarterPID(), &h.b.Way)
+	if err != nil {
+		return p, err
 	}
-	return p, err
+	p.ID = h.launch.JobID()
+	if job, ok := h.launch.(*flux.Launch); ok {
+		p.Beside, err = besideInFlux(ctx, h.b, job.ID(), p.Whole)
+		return p, err
+	}
+	useToolOf(h.launch.StarterPID(), &h.b.Way)
+	return p, nil
 }
 
 // comes returns the rendezvous of the servers that the starter has started. If it starts none,

@@ -16,7 +16,7 @@ import (
 )
 
 // Starters are the names of the starters that sdm can take control of. The slice is read only.
-var Starters = []string{"mpirun", "mpiexec", "orterun", "prterun", "srun"}
+var Starters = []string{"mpirun", "mpiexec", "orterun", "prterun", "srun", "flux"}
 
 // fromStarter is the name of the writer in events of a starter's output.
 const fromStarter = "starter"
@@ -56,6 +56,13 @@ func Start(ctx context.Context, s Spec, io IO) (*Job, error) {
 	t.b.PackGDB()
 	defer t.b.DropGDB()
 	io.report(protocol.JobState{State: "starting", Text: strings.Join(s.Argv, " ")})
+	if isFlux(s.Argv) {
+		j, err := t.byMPIR(ctx)
+		if err != nil {
+			return nil, notStarted("%w", err)
+		}
+		return j, nil
+	}
 	if s.TriesMPIR {
 		j, err := t.byMPIR(ctx)
 		if err == nil {

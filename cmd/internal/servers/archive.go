@@ -105,9 +105,25 @@ func (b *Builder) sent(all int64) func(int64) {
 }
 
 // Broadcast lets Slurm copy the server of a command line to the nodes, and returns the command line
-// that prefers the copy. Where there is none, each node copies the shared program itself or reports
-// why it cannot.
+// that prefers the copy.
 func (r *Rendezvous) Broadcast(ctx context.Context, command func(file, to string) []string, server []string) []string {
+	return r.copies(server, func(to string) error {
+		r.copied = to
+		line := command(server[0], to)
+		cmd := exec.CommandContext(ctx, line[0], line[1:]...)
+		cmd.Env = r.b.StarterEnv
+		said, err := cmd.CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("%s: %w: %s", line[0], err, said)
+		}
+		return err
+	})
+}
+
+// copies copies the server of a command line to the nodes for --stage by a function, and returns
+// the command line that prefers the copy. Where there is none, each node copies the shared program
+// itself or reports why it cannot.
+func (r *Rendezvous) copies(server []string, do func(to string) error) []string {
 	if r.b.Stage == "" {
 		return server
 	}
@@ -116,12 +132,8 @@ func (r *Rendezvous) Broadcast(ctx context.Context, command func(file, to string
 		return server // the failure to start it will be reported
 	}
 	c := stage.CopyOf(program, server[0], r.b.Stage, r.session)
-	r.copied = c.Path
-	line := command(server[0], c.Path)
-	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
-	cmd.Env = r.b.StarterEnv
-	if said, err := cmd.CombinedOutput(); err != nil {
-		r.b.Log.Info("--stage: the nodes copy the program themselves", "because", line[0], "err", err, "said", string(said))
+	if err := do(c.Path); err != nil {
+		r.b.Log.Info("--stage: the nodes copy the program themselves", "because", err)
 	}
 	return c.Line(server)
 }

@@ -27,12 +27,14 @@ type Placement struct {
 	// has started none.
 	Coming  *Rendezvous
 	Refused error // why the starter has started none; nil: it was not asked
+	// Beside starts servers on the nodes, unless the user has chosen another way; nil: ssh does.
+	Beside *Beside
 }
 
-// nodes returns the nodes that get a server. A starter starts one on each of its nodes, even where
-// no rank is to be controlled.
+// nodes returns the nodes that get a server. A starter or a resource manager starts one on each of
+// its nodes, even where no rank is to be controlled.
 func (p Placement) nodes() []protocol.Node {
-	if p.Coming == nil {
+	if p.Coming == nil && p.Beside == nil {
 		return p.Table.Nodes()
 	}
 	nodes, wanted := p.Whole.Nodes(), p.Table.Ranks()
@@ -54,10 +56,13 @@ type Tree struct {
 // Assemble starts the servers and builds the tree. here is servers that are started already for the
 // case that all ranks are on this host; nil: none. Assemble uses or closes them.
 func (b *Builder) Assemble(ctx context.Context, p Placement, here *Local) (*Tree, error) {
-	nodes := p.nodes()
-	if p.Coming == nil && len(nodes) == 1 && IsHere(nodes[0].Host) {
+	if b.IsChosen() {
+		p.Beside = nil
+	}
+	if own := p.Table.Nodes(); p.Coming == nil && len(own) == 1 && IsHere(own[0].Host) {
 		return b.assembleHere(ctx, p, here)
 	}
+	nodes := p.nodes()
 	if here != nil {
 		here.Close()
 	}
@@ -123,7 +128,7 @@ func (b *Builder) rendezvous(p Placement) (*Rendezvous, error) {
 	switch {
 	case p.Coming != nil:
 		return p.Coming, nil
-	case b.StartTool != "":
+	case b.StartTool != "", p.Beside != nil && !p.Beside.Pushes:
 		return b.Open(true)
 	}
 	return b.openOwn()
@@ -144,6 +149,13 @@ func (b *Builder) startOn(ctx context.Context, r *Rendezvous, p Placement, nodes
 	switch {
 	case p.Coming != nil: // the starter has started them
 		roll.ByHost = true
+	case p.Beside != nil:
+		started, err := r.startBeside(ctx, p.Beside, server, len(nodes))
+		if err != nil {
+			return report, stop, err
+		}
+		stop = func() { endBeside(started) }
+		roll.ByHost, roll.Changed, roll.Failed = true, started.Done(), func(int) error { return besideFailed(started) }
 	case b.StartTool != "":
 		tool, err := b.startTool(ctx, r, p.ID, nodes, server)
 		if err != nil {
@@ -163,7 +175,7 @@ func (b *Builder) startOn(ctx context.Context, r *Rendezvous, p Placement, nodes
 	table, absent, err := roll.Collect(ctx, r.door)
 	r.dropScript() // all servers that read the script have done so
 	switch {
-	case errors.Is(err, registration.ErrNone) && roll.Changed != nil && b.StartTool == "":
+	case errors.Is(err, registration.ErrNone) && p.Coming == nil && p.Beside == nil && b.StartTool == "":
 		return report, stop, fmt.Errorf("%w (%s)", err, ShellHint)
 	case errors.Is(err, registration.ErrNone) && p.Coming != nil:
 		return report, stop, fmt.Errorf("%w (the starter was to start them; --remote-shell ssh, or --start-tool CMD, goes another way)", err)

@@ -18,6 +18,12 @@ func (r *Rendezvous) PushedLine() (argv []string, input []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	return moved(append(server, "--background")), r.given, nil
+}
+
+// moved returns a command line that gives its standard input to another one as the descriptor of
+// the secret.
+func moved(command []string) []string {
 	move := `exec "$@" ` + strconv.Itoa(ssh.InputFD) + `<&0 </dev/null`
-	return append([]string{"/bin/sh", "-c", move, "sdm"}, append(server, "--background")...), r.given, nil
+	return append([]string{"/bin/sh", "-c", move, "sdm"}, command...)
 }
