@@ -27,7 +27,7 @@ func tooOld(ctx context.Context, env []string, err error) error {
 		return err
 	}
 	if v, unknown := ReadVersion(text); unknown == nil && v.before(hasHostPids) {
-		return fmt.Errorf("Flux %v does not tell where the ranks of a job are (flux job hostpids does from %v on; hostfile:FILE names them: RANK HOST PID lines)", v, hasHostPids)
+		return fmt.Errorf("release %v of Flux does not tell where the ranks of a job are (flux job hostpids does from %v on; hostfile:FILE names them: RANK HOST PID lines)", v, hasHostPids)
 	}
 	return err
 }

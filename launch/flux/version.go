@@ -62,7 +62,7 @@ func (v Version) refusal(own bool) error {
 	if own || !v.before(hasExec) {
 		return nil
 	}
-	return fmt.Errorf("Flux %v does not let users start processes beside jobs of the system (flux exec --jobid can from %v on; in an instance of your own, as in flux alloc, it can now; --remote-shell ssh reaches the nodes another way)", v, hasExec)
+	return fmt.Errorf("release %v of Flux does not let users start processes beside jobs of the system (flux exec --jobid can from %v on; in an instance of your own, as in flux alloc, it can now; --remote-shell ssh reaches the nodes another way)", v, hasExec)
 }
 
 // CheckExec returns why flux exec cannot start our servers on the nodes of a job; nil: it can.
