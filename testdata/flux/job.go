@@ -30,6 +30,9 @@ func (in *instance) job(args []string) error {
 	case "attach":
 		return in.attach(id, args[1:len(args)-1])
 	case "hostpids":
+		if in.before(0, 60) {
+			return fail(1, "flux-job: Unknown command: hostpids")
+		}
 		a, err := in.within(args, id, "hostpids", "flux-job: hostpids: timeout waiting for shell.start event")
 		if err == nil {
 			fmt.Println(a.Text)

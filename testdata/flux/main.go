@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 )
 
 // failure ends the program with a status.
@@ -53,11 +54,17 @@ func main() {
 }
 
 func command(name string, args []string) error {
-	if name == "flux-job" {
+	switch {
+	case name == "flux-job":
 		args = append([]string{"job"}, args...)
-	}
-	if len(args) == 0 {
+	case len(args) == 0:
 		return fail(1, "Usage: flux [OPTIONS] COMMAND ARGS")
+	case args[0] == "job": // flux executes its programs
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		return syscall.Exec(filepath.Join(filepath.Dir(self), "flux-job"), append([]string{"flux-job"}, args[1:]...), os.Environ())
 	}
 	switch args[0] { // processes of a job, which are no commands of Flux
 	case "standin-manager":

@@ -38,8 +38,8 @@ type manager struct {
 	living   int
 	status   int
 	tools    []int
-	started  chan struct{} // closed when all tasks are there, or the job has failed
-	isOver   chan struct{} // closed when all tasks have ended
+	started  chan struct{}    // closed when all tasks are there, or the job has failed
+	isOver   chan struct{}    // closed when all tasks have ended
 	begun    chan struct{}    // closed when inputs is complete
 	inputs   []io.WriteCloser // of the shells
 	out, err *os.File

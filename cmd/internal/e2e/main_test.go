@@ -92,6 +92,7 @@ func buildAll() error {
 	work = append(work, []string{"gcc", "-g", "-O0", "-shared", "-fPIC", "-DIMPLICIT", "-o", program("libimplicit.so"), "plugin.c"})
 	work = append(work, []string{"go", "build", "-o", filepath.Dir(unraced("sdm")) + "/", "sdm/cmd/sdm", "sdm/cmd/sdm-server"})
 	work = append(work, []string{"go", "build", "-overlay", laterVersion(), "-o", laterServer(), "sdm/cmd/sdm-server"})
+	work = append(work, []string{"go", "build", "-o", filepath.Dir(fluxProgram()) + "/", "sdm/testdata/flux"})
 	if pmixMissing() == "" {
 		work = append(work, []string{"go", "build", "-tags", "pmix", "-o", bench, "sdm/cmd/sdm-pmix"})
 	}

@@ -74,15 +74,7 @@ func stagedBySlurm(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 	w, which := s.stepOf(cluster, starters[1])
 	front = &console{process: s.on(cluster.Hosts, 0, "sdm", "attach", "--stage", "/tmp/node", "--format", "ndjson", "slurm:"+which), size: 4}
 	front.standing()
-	servers := 0
-	for _, p := range s.found() {
-		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid))
-		custodian := p.name == "ranks-custodian" // each server has one, of the same file
-		if !custodian && strings.HasPrefix(exe, "/tmp/node/sdm-server-") && strings.HasSuffix(exe, " (deleted)") {
-			servers++
-		}
-	}
-	if servers != 2 {
+	if servers := s.stagedServers(); servers != 2 {
 		t.Errorf("%d servers run from node-local storage", servers)
 	}
 	front.quit()
