@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"sdm/master/frontend/console/text"
-	"sdm/master/session"
 	"sdm/protocol/rank"
 )
 
@@ -27,61 +26,38 @@ type await struct {
 	shell  <-chan error // a shell command
 }
 
-// over tells whether c has nothing more to wait for.
-func (c *console) over() bool {
-	a := c.await
+// over tells whether there is nothing more to wait for.
+func (a *await) over(j *job) bool {
 	switch {
 	case a.shell != nil:
 		return false
 	case a.call != nil && !a.call.done:
 		return false
-	case !c.followed(a.settled):
+	case !j.followed(a.settled):
 		return false
-	case a.call != nil && a.settled && !(a.call.moving().IsEmpty() && c.ending(a.call).IsEmpty()):
+	case a.call != nil && a.settled && !(a.call.moving().IsEmpty() && j.ending(a.call).IsEmpty()):
 		return false
 	case a.call != nil && a.first && !a.call.starting().IsEmpty():
 		return false
 	case a.any:
-		return !a.ranks.Minus(c.busy()).IsEmpty()
-	case a.quiet && !c.busy().Intersect(a.ranks).IsEmpty():
+		return !a.ranks.Minus(j.busy()).IsEmpty()
+	case a.quiet && !j.busy().Intersect(a.ranks).IsEmpty():
 		return false
 	}
 	return true
 }
 
-// busy returns the ranks that run, or are about to by a call in progress.
-func (c *console) busy() rank.Set {
-	busy := c.states.In(session.Running, session.Starting)
-	for _, x := range c.calls {
-		if x.done {
-			busy = busy.Union(x.moving())
-		} else if x.resumes() {
-			busy = busy.Union(c.cfg.All) // until it has answered, any rank may be about to run
-		}
-	}
-	return busy
-}
-
-// ending returns the ranks that a kill or detach has not ended yet.
-func (c *console) ending(x *call) rank.Set {
-	if !x.ends() {
-		return rank.Set{}
-	}
-	return x.results.Minus(c.states.Ended())
-}
-
 // expecting tells whether further stops or ends are expected soon, or answers that tell so.
-func (c *console) expecting() bool {
-	a := c.await
+func (a *await) expecting(j *job) bool {
 	switch {
 	case a.call != nil && !a.call.done:
 		return true
 	case a.first && !a.call.starting().IsEmpty():
 		return true
-	case a.call != nil && !c.ending(a.call).IsEmpty():
+	case a.call != nil && !j.ending(a.call).IsEmpty():
 		return true
 	}
-	return !c.busy().IsEmpty()
+	return !j.busy().IsEmpty()
 }
 
 // release ends the wait, whether it is over or not.

@@ -1,11 +1,9 @@
 package console
 
 import (
-	"encoding/json"
 	"strings"
 
 	"sdm/master/frontend/console/command"
-	"sdm/protocol"
 )
 
 // block is a command with a list of lines that are being read: commands, to "end".
@@ -51,41 +49,4 @@ func (c *console) unfinished() {
 		c.block = nil
 		c.mistake(b.from.at(&command.Mistake{Text: "commands: end is missing", Hint: "end, on a line of its own, is the last"}))
 	}
-}
-
-// barrierStops collects the stops at a barrier until all ranks have arrived, to show them together.
-type barrierStops struct {
-	call       *call
-	foldBuffer foldBuffer
-}
-
-// arrived collects a stop at a barrier; false for any other event.
-func (c *console) arrived(g protocol.Group) bool {
-	var s protocol.Stop
-	if len(c.barriers) == 0 || g.Kind != protocol.KindStopped || json.Unmarshal(g.Body, &s) != nil || s.Reason != "barrier" {
-		return false
-	}
-	for _, b := range c.barriers {
-		if g.Ranks.Minus(b.call.ran).IsEmpty() {
-			b.foldBuffer.add(g)
-			return true
-		}
-	}
-	return false
-}
-
-// openBarriers writes the stops at barriers that no further rank will reach.
-func (c *console) openBarriers() {
-	kept := c.barriers[:0]
-	for _, b := range c.barriers {
-		if !b.call.done || !b.call.moving().IsEmpty() {
-			kept = append(kept, b)
-			continue
-		}
-		for _, g := range b.foldBuffer.take() {
-			c.foldBuffer.add(g)
-		}
-		c.discard()
-	}
-	c.barriers = kept
 }

@@ -136,9 +136,6 @@ func (x *call) those(some func(protocol.Group) bool) rank.Set {
 // their first stop nor ended.
 func (x *call) starting() rank.Set { return x.results.Minus(x.stopped) }
 
-// keptCalls is how many completed calls are kept for late answers.
-const keptCalls = 256
-
 // begin makes a call of the session. The error refuses the call, or the session has ended.
 func (c *console) begin(x *call, s session.Call) error {
 	id, err := c.do(s)
@@ -152,13 +149,13 @@ func (c *console) begin(x *call, s session.Call) error {
 	return nil
 }
 
-// meant returns the ranks of a text; all ranks if only the master can evaluate it.
-func (c *console) meant(text string) rank.Set {
-	var set rank.Set
-	if text == "" || set.UnmarshalText([]byte(text)) != nil {
-		return c.cfg.All
+// beginAwaited makes a call whose answers the next command waits for.
+func (c *console) beginAwaited(x *call, s session.Call) error {
+	if err := c.begin(x, s); err != nil {
+		return err
 	}
-	return set
+	c.await = await{call: x}
+	return nil
 }
 
 // asDone returns the command whose answers a call returns: for expand that of an earlier call.
@@ -167,14 +164,4 @@ func asDone(as, command string) string {
 		return as
 	}
 	return command
-}
-
-// retire drops the oldest of the completed calls.
-func (c *console) retire(x *call) {
-	x.groups = nil
-	c.old = append(c.old, x.id)
-	if len(c.old) > keptCalls {
-		delete(c.calls, c.old[0])
-		c.old = c.old[1:]
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"sdm/master/frontend/console/command"
@@ -30,6 +31,8 @@ type completions struct {
 	// These are used by the loop only.
 	known map[string][]string // by the line, in gdb's syntax
 	open  bool                // gdb has been asked
+
+	groups names // of rank sets
 }
 
 type completion struct {
@@ -37,13 +40,13 @@ type completion struct {
 	answer chan []string
 }
 
-func newCompletions() completions {
-	return completions{asked: make(chan completion), known: map[string][]string{}}
+func newCompletions() *completions {
+	return &completions{asked: make(chan completion), known: map[string][]string{}}
 }
 
 // complete returns the candidates for the end of a line; see Lines.
-func (c *console) complete(line string) (candidates []string, replaces int) {
-	own, replaces := command.Complete(line, c.groups.all())
+func (q *completions) complete(line string) (candidates []string, replaces int) {
+	own, replaces := command.Complete(line, q.groups.all())
 	start := command.WordStart(line)
 	if file, ok := sourced(line); ok {
 		return files(file), len(file)
@@ -52,7 +55,7 @@ func (c *console) complete(line string) (candidates []string, replaces int) {
 	if !ok {
 		return own, replaces
 	}
-	for _, whole := range c.completions.ask(asked) {
+	for _, whole := range q.ask(asked) {
 		if more, ok := strings.CutPrefix(whole, asked); ok {
 			own = append(own, line[start:]+more)
 		}
@@ -62,7 +65,7 @@ func (c *console) complete(line string) (candidates []string, replaces int) {
 }
 
 // ask waits for the loop's answer, for a short time.
-func (q completions) ask(line string) []string {
+func (q *completions) ask(line string) []string {
 	expiry := time.NewTimer(completeWait)
 	defer expiry.Stop()
 	answer := make(chan []string, 1)
@@ -174,4 +177,22 @@ func files(begin string) []string {
 		}
 	}
 	return found
+}
+
+// names are the names of rank sets, also used by the goroutine that reads lines.
+type names struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (n *names) add(name string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.list = append(n.list, name)
+}
+
+func (n *names) all() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.list)
 }

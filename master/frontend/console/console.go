@@ -124,6 +124,11 @@ func (c Config) Validate() error {
 	return nil
 }
 
+// suppresses tells whether AnswersOnly suppresses an event.
+func (c *Config) suppresses(e session.Event) bool {
+	return c.AnswersOnly && !e.IsAnswer() && e.Group.Kind != protocol.KindLost && e.Group.Kind != protocol.KindSignalled
+}
+
 // Run executes all commands and returns the exit status (see Status). The caller closes the
 // session. When ctx is done, the error is its cause.
 //
@@ -152,15 +157,12 @@ func Run(ctx context.Context, cfg Config) (Status, error) {
 
 // console is the state of the loop, which owns it.
 type console struct {
-	cfg    Config
-	do     func(session.Call) (protocol.RequestID, error)
-	sh     func(line string) error
-	states *session.States
-	calls  map[protocol.RequestID]*call
-	// following are the outstanding calls of commands of breakpoints.
-	following []*call
-	old       []protocol.RequestID // completed calls, oldest first
-	await     await                // what the next command waits for
+	screen
+	job
+	cfg   *Config
+	do    func(session.Call) (protocol.RequestID, error)
+	sh    func(line string) error
+	await await // what the next command waits for
 
 	scripts scripts
 	reader  *reader // of Lines; nil: there are none
@@ -170,48 +172,39 @@ type console struct {
 	focus       rank.Set
 	wait        time.Duration
 	last        command.Command // for an empty line
-	groups      names           // of rank sets, for completion
-	completions completions
-	parted      bool        // the user was told that some of the focus run
-	listed      text.Listed // last answer of list
-	listSize    int         // lines that list shows
-	located     bool        // list was given a location; otherwise it shows where the ranks are
-	folded      []folded    // for expand, the last one last
-	pressed     presses     // of Ctrl-C since the last line
-	progress    progress
+	completions *completions
+	parted      bool // the user was told that some of the focus run
+	lister      lister
+	folded      foldedAnswers // for expand
+	pressed     presses       // of Ctrl-C since the last line
 	foldBuffer  foldBuffer
-	pager       pager
 
-	block    *block          // a command whose lines are being read
-	barriers []*barrierStops // that not all ranks have reached
+	block    *block // a command whose lines are being read
+	barriers barriers
 	pending  command.Pending // whether breakpoints may wait for libraries
 	question *question       // answered by the next line; nil: none
 
-	killed   rank.Set // ranks that a command has killed
 	aborting aborting
-	refused  rank.Set // ranks that could not be started or attached to
-	ended    bool     // no further command will come
-	status   Status   // if ended by a command or an error
-	judge    bool     // the ranks determine the status
-	chosen   bool     // the status was given with quit
-	failed   bool     // a command of a script has failed
+	ended    bool   // no further command will come
+	status   Status // if ended by a command or an error
+	verdict
 }
 
 func newConsole(ctx context.Context, cfg Config) *console {
 	c := &console{
-		cfg:    cfg,
+		screen: screen{cfg: &cfg, progress: progress{out: cfg.Progress}},
+		job:    job{all: cfg.All, states: session.NewStates(cfg.All), calls: map[protocol.RequestID]*call{}},
+		cfg:    &cfg,
 		do:     func(call session.Call) (protocol.RequestID, error) { return cfg.Session.Do(ctx, call) },
-		states: session.NewStates(cfg.All),
-		calls:  map[protocol.RequestID]*call{},
-		focus:  cfg.All, wait: cfg.Wait, listSize: listLines,
-		scripts:  newScripts(cfg.Scripts),
-		progress: progress{out: cfg.Progress}, completions: newCompletions(),
+		focus:  cfg.All, wait: cfg.Wait, lister: lister{size: listLines},
+		scripts: newScripts(cfg.Scripts), completions: newCompletions(),
 	}
+	c.flush = c.discard
 	if cfg.Shell != nil {
 		c.sh = func(line string) error { return cfg.Shell(ctx, line) }
 	}
 	if cfg.Lines != nil {
-		cfg.Lines.Complete(c.complete)
+		cfg.Lines.Complete(c.completions.complete)
 		c.reader = newReader(cfg.Lines)
 	}
 	return c

@@ -1,19 +1,15 @@
 package console
 
 import (
-	"slices"
-	"sync"
-
 	"sdm/master/frontend/console/text"
 	"sdm/master/session"
 	"sdm/protocol"
-	"sdm/protocol/canonical"
 )
 
 // take processes an event of the session.
 func (c *console) take(e session.Event) {
 	x := c.calls[e.ID]
-	if c.cfg.Format == NDJSON && !c.unsaid(e) && (x == nil || !x.quiet || x.refusals && e.Done == nil && e.Group.Kind != protocol.KindResult) {
+	if c.cfg.Format == NDJSON && !c.cfg.suppresses(e) && (x == nil || !x.quiet || x.refusals && e.Done == nil && e.Group.Kind != protocol.KindResult) {
 		line := e.AppendBrief(nil)
 		if c.cfg.WholeSets {
 			line = e.AppendJSON(nil)
@@ -48,15 +44,15 @@ func (c *console) happened(e session.Event) {
 		}
 	}
 	if e.Group.Kind == protocol.KindStopped {
-		c.listed, c.located = text.Listed{}, false // list begins at the new location
+		c.lister.restart()
 	}
 	if c.cfg.Format != Text {
 		c.follow([]protocol.Group{e.Group})
 	}
-	if c.cfg.Format != Text || c.unsaid(e) || e.Group.Kind == protocol.KindJob && c.text("", func() string { return c.cfg.Writer.Event(e) }) == "" {
+	if c.cfg.Format != Text || c.cfg.suppresses(e) || e.Group.Kind == protocol.KindJob && c.text("", func() string { return c.cfg.Writer.Event(e) }) == "" {
 		return
 	}
-	if c.arrived(e.Group) {
+	if c.barriers.add(e.Group) {
 		c.openBarriers()
 		return
 	}
@@ -70,18 +66,13 @@ func (c *console) happened(e session.Event) {
 	}
 	c.foldBuffer.add(e.Group)
 	switch {
-	case !c.expecting():
+	case !c.await.expecting(&c.job):
 		c.discard()
 	case c.await.first:
 		c.foldBuffer.arm(foldStart * c.cfg.Fold)
 	default:
 		c.foldBuffer.arm(c.cfg.Fold)
 	}
-}
-
-// unsaid tells whether AnswersOnly suppresses an event.
-func (c *console) unsaid(e session.Event) bool {
-	return c.cfg.AnswersOnly && !e.IsAnswer() && e.Group.Kind != protocol.KindLost && e.Group.Kind != protocol.KindSignalled
 }
 
 // discard writes the events that were held.
@@ -123,7 +114,7 @@ func (c *console) finish(x *call) {
 	if !x.quiet {
 		c.answers(x)
 	}
-	if !c.expecting() {
+	if !c.await.expecting(&c.job) {
 		c.discard()
 	}
 	c.remember(x)
@@ -141,9 +132,9 @@ func (c *console) finish(x *call) {
 // answer.
 func (c *console) answers(x *call) {
 	groups := x.groups
-	s, short := c.answersText(x.asked, groups)
+	s, short := c.answersText(x.asked, groups, c.states)
 	if short || x.page {
-		c.keep(folded{id: x.id, asked: x.asked, groups: groups})
+		c.folded.keep(folded{id: x.id, asked: x.asked, groups: groups})
 	}
 	if c.cfg.Format != Text || s == "" {
 		return
@@ -156,99 +147,27 @@ func (c *console) answers(x *call) {
 		c.discard()
 	}
 	if !x.told.IsEmpty() {
-		if s, _ = c.answersText(x.asked, x.news()); s == "" {
+		if s, _ = c.answersText(x.asked, x.news(), c.states); s == "" {
 			return
 		}
 	}
 	c.progress.clear()
-	c.paged(x, s)
-}
-
-// answersText returns the text of answers, and whether expand would show more.
-func (c *console) answersText(a text.Asked, groups []protocol.Group) (s string, short bool) {
-	if slices.ContainsFunc(groups, func(g protocol.Group) bool { return g.Kind == protocol.KindFault || g.Kind == protocol.KindLost }) {
-		a.Gone = c.states.Groups(c.states.Ended())
-	}
-	s = c.text(a.Command, func() (s string) {
-		s, short = c.cfg.Writer.Answers(a, groups)
-		return s
-	})
-	return s, short
+	c.paged(s, x.typed && c.await.call == x)
 }
 
 // remember keeps what later commands need of an answer.
 func (c *console) remember(x *call) {
 	if x.info().Selects == protocol.SelectsFrame {
-		c.listed, c.located = text.Listed{}, false
+		c.lister.restart()
 	}
 	switch x.asked.Command {
 	case "list":
-		if l := listedBy(x.groups); len(l.Lines) > 0 { // otherwise there were no further lines
-			c.listed = l
-			if x.cmd.Page == 0 {
-				c.located = x.cmd.Args.Location != "" || x.cmd.Args.To != ""
-			}
-		}
+		c.lister.remember(x)
 	case "kill":
 		c.killed = c.killed.Union(x.results)
 	case "run": // a restarted rank is not killed
 		c.killed = c.killed.Minus(x.results)
 	case "group":
-		c.groups.add(x.cmd.Args.Name)
+		c.completions.groups.add(x.cmd.Args.Name)
 	}
-}
-
-// names are the names of rank sets, also used by the goroutine that reads lines.
-type names struct {
-	mu   sync.Mutex
-	list []string
-}
-
-func (n *names) add(name string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.list = append(n.list, name)
-}
-
-func (n *names) all() []string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return slices.Clone(n.list)
-}
-
-// print writes text for the user, above the prompt if there is one.
-func (c *console) print(s string) {
-	if s != "" {
-		c.discard()
-		c.progress.clear()
-		c.cfg.Out.Write([]byte(s))
-	}
-}
-
-// say writes a message of the console itself.
-func (c *console) say(s string) {
-	if c.cfg.Format == NDJSON {
-		c.emit(protocol.KindNote, protocol.Note{Text: s})
-		return
-	}
-	c.print(s + "\n")
-}
-
-// complain writes an error of the user or of the console.
-func (c *console) complain(s string) {
-	c.discard()
-	c.progress.clear()
-	if c.cfg.Format == NDJSON {
-		c.emit(protocol.KindFault, protocol.Fault{Kind: protocol.FaultUsage, Message: s})
-		if c.cfg.Interactive {
-			return
-		}
-	}
-	c.cfg.Err.Write([]byte(s + "\n"))
-}
-
-// emit writes an event of the console itself, as those of the session.
-func (c *console) emit(k protocol.Kind, body any) {
-	e := session.NewEvent(protocol.Group{Kind: k, Body: canonical.JSON(body)})
-	c.cfg.Out.Write(append(e.AppendJSON(nil), '\n'))
 }

@@ -1,10 +1,10 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"sdm/master/frontend/console/command"
 	"sdm/master/frontend/console/text"
@@ -17,11 +17,6 @@ import (
 type source struct {
 	at     func(error) error // adds the position to an error
 	prompt bool              // typed at the prompt
-}
-
-// obey executes one line and recovers from a panic in it.
-func (c *console) obey(line string, from source) {
-	c.guard(line, func() { c.executeLine(line, from) })
 }
 
 // executeLine executes one line.
@@ -38,7 +33,7 @@ func (c *console) executeLine(line string, from source) {
 	clear(c.completions.known) // a command may change the names
 	cmd, ok, err := command.Parse(line)
 	if !ok && err == nil {
-		if cmd, ok = c.repeated(line, from); !ok {
+		if cmd, ok = repeated(c.last, line, from); !ok {
 			return
 		}
 	}
@@ -66,11 +61,11 @@ func (c *console) echoed(line string, from source) {
 }
 
 // repeated returns the last command for an empty line at the prompt.
-func (c *console) repeated(line string, from source) (command.Command, bool) {
-	if !from.prompt || strings.TrimSpace(line) != "" || !c.last.Repeat {
+func repeated(last command.Command, line string, from source) (command.Command, bool) {
+	if !from.prompt || strings.TrimSpace(line) != "" || !last.Repeat {
 		return command.Command{}, false
 	}
-	cmd := c.last
+	cmd := last
 	if cmd.Name == "list" && cmd.Page == 0 { // as GDB: continue after it
 		cmd.Page = 1
 	}
@@ -100,9 +95,9 @@ func (c *console) execute(cmd command.Command, from source) error {
 	case command.SetWait:
 		c.wait = cmd.For
 	case command.SetListsize:
-		c.listSize = cmd.Number
+		c.lister.size = cmd.Number
 	case command.ShowListsize:
-		c.say("list shows " + plural(c.listSize, "line") + " at a time.")
+		c.say("list shows " + plural(c.lister.size, "line") + " at a time.")
 	case command.SetHeight, command.ShowHeight, command.SetPagination, command.ShowPagination:
 		c.setPaging(cmd)
 	case command.SetEcho:
@@ -119,7 +114,11 @@ func (c *console) execute(cmd command.Command, from source) error {
 	case command.Echo:
 		c.echo(cmd.Text)
 	case command.Help:
-		return c.help(cmd.Text)
+		s, err := command.HelpText(cmd.Text)
+		if err == nil {
+			c.say(strings.TrimRight(s, "\n"))
+		}
+		return err
 	case command.Source:
 		return c.source(cmd.Text)
 	case command.Shell:
@@ -138,12 +137,12 @@ func (c *console) execute(cmd command.Command, from source) error {
 
 // ask sends a command to the ranks and sets what is awaited before the next one.
 func (c *console) ask(cmd command.Command, from source) error {
-	s := session.Call{Command: cmd.Do, Ranks: c.ranks(cmd), Wait: c.waitOf(cmd), Args: cmd.Args}
+	s := session.Call{Command: cmd.Do, Ranks: c.ranks(cmd), Wait: cmp.Or(cmd.Wait, c.wait), Args: cmd.Args}
 	if cmd.Name == "list" {
-		c.page(&s.Args, cmd.Page)
+		c.lister.page(&s.Args, cmd.Page)
 	}
 	if slices.Contains([]string{"list", "break", "clear"}, cmd.Do) {
-		c.inListed(&s.Args)
+		c.lister.inListed(&s.Args)
 	}
 	if cmd.Do == "run" && cmd.Wait == 0 { // without limit, as for Start
 		s.Wait = command.NoLimit
@@ -190,10 +189,7 @@ func (c *console) ask(cmd command.Command, from source) error {
 
 // showUsage shows the resource usage after the states of ranks.
 func (c *console) showUsage(ranks string) {
-	x := &call{}
-	if c.begin(x, session.Call{Command: "usage", Ranks: ranks, Wait: c.wait}) == nil {
-		c.await = await{call: x}
-	}
+	_ = c.beginAwaited(&call{}, session.Call{Command: "usage", Ranks: ranks, Wait: c.wait}) // next tells if the session has ended
 }
 
 // ranks returns the text of the set that a command addresses. Without an explicit set it is the
@@ -224,20 +220,6 @@ func choose(first bool, a, b string) string {
 		return a
 	}
 	return b
-}
-
-func (c *console) setText(s rank.Set) string {
-	if s.Equal(c.cfg.All) {
-		return "" // the same, and shorter
-	}
-	return s.String()
-}
-
-func (c *console) waitOf(cmd command.Command) time.Duration {
-	if cmd.Wait != 0 {
-		return cmd.Wait
-	}
-	return c.wait
 }
 
 // callOn returns a call of the console itself on some ranks.

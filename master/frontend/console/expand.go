@@ -17,10 +17,13 @@ type folded struct {
 // keptFolded is how many of them expand can show; the servers keep as many.
 const keptFolded = 8
 
-func (c *console) keep(f folded) {
-	c.folded = append(c.folded, f)
-	if len(c.folded) > keptFolded {
-		c.folded = c.folded[1:]
+// foldedAnswers are the truncated answers that expand can show, the last one last.
+type foldedAnswers []folded
+
+func (l *foldedAnswers) keep(f folded) {
+	*l = append(*l, f)
+	if len(*l) > keptFolded {
+		*l = (*l)[1:]
 	}
 }
 
@@ -32,13 +35,14 @@ func (c *console) expand(n int, typed bool) error {
 		return nil
 	}
 	f := c.folded[len(c.folded)-n]
-	if paged, err := c.nextPage(f, typed); paged {
-		return err
+	if args, ranks := f.nextPage(); !ranks.IsEmpty() {
+		x := &call{asked: text.Asked{Command: "print"}, typed: typed, page: true}
+		return c.beginAwaited(x, session.Call{Command: "print", Ranks: c.setText(ranks), Wait: c.wait, Args: args})
 	}
-	was, _ := c.answersText(f.asked, f.groups)
+	was, _ := c.answersText(f.asked, f.groups, c.states)
 	f.asked.Full = true
 	if f.complete() && c.cfg.Format == Text {
-		if s, _ := c.answersText(f.asked, f.groups); s != was {
+		if s, _ := c.answersText(f.asked, f.groups, c.states); s != was {
 			c.print(s)
 		} else {
 			c.say("there is no more to show of it") // the last page
@@ -52,20 +56,16 @@ func (c *console) expand(n int, typed bool) error {
 		}
 	}
 	x := &call{asked: f.asked, typed: typed}
-	s := session.Call{Command: "expand", Ranks: c.setText(ranks), Wait: c.wait, Args: protocol.Args{Of: f.id, Limit: -1}}
-	if err := c.begin(x, s); err != nil {
-		return err
-	}
-	c.await = await{call: x}
-	return nil
+	return c.beginAwaited(x, session.Call{Command: "expand", Ranks: c.setText(ranks), Wait: c.wait, Args: protocol.Args{Of: f.id, Limit: -1}})
 }
 
 // pageSize is how many elements of an array are requested at a time, as gdb prints at most.
 const pageSize = 200
 
-// nextPage shows further elements of arrays that print has truncated. It tells whether there are
-// any. The group with the most ranks determines where it continues.
-func (c *console) nextPage(f folded, typed bool) (bool, error) {
+// nextPage returns the arguments that print further elements of an array that print has truncated,
+// and the ranks that have some; no rank if there are none. The group with the most ranks determines
+// where it continues.
+func (f folded) nextPage() (protocol.Args, rank.Set) {
 	var page text.Page
 	var ranks rank.Set
 	most := 0
@@ -80,15 +80,9 @@ func (c *console) nextPage(f folded, typed bool) (bool, error) {
 		}
 	}
 	if most == 0 {
-		return false, nil
+		return protocol.Args{}, rank.Set{}
 	}
-	x := &call{asked: text.Asked{Command: "print"}, typed: typed, page: true}
-	args := protocol.Args{Expr: page.Array(), Format: page.Format, First: page.Last + 1, Last: page.Last + pageSize}
-	if err := c.begin(x, session.Call{Command: "print", Ranks: c.setText(ranks), Wait: c.wait, Args: args}); err != nil {
-		return true, err
-	}
-	c.await = await{call: x}
-	return true, nil
+	return protocol.Args{Expr: page.Array(), Format: page.Format, First: page.Last + 1, Last: page.Last + pageSize}, ranks
 }
 
 func notFolded(have int) string {

@@ -20,7 +20,11 @@ type piece struct {
 // feedBytes is how much is read and sent at once: the capacity of a pipe.
 const feedBytes = 64 << 10
 
+// newFeeder begins to read; nil if there is no input.
 func newFeeder(input io.ReadCloser) *feeder {
+	if input == nil {
+		return nil
+	}
 	f := &feeder{input: input, more: make(chan struct{}, 1), pieces: make(chan piece, 1), done: make(chan struct{})}
 	go f.loop()
 	f.want()

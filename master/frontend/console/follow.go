@@ -110,10 +110,3 @@ func checkBlock(lines []string) error {
 	}
 	return nil
 }
-
-// followed tells whether the commands of breakpoints are complete, and, if stopped, whether the
-// ranks that they have resumed have stopped again.
-func (c *console) followed(stopped bool) bool {
-	c.following = slices.DeleteFunc(c.following, func(x *call) bool { return x.done && x.moving().IsEmpty() })
-	return !slices.ContainsFunc(c.following, func(x *call) bool { return !x.done || stopped })
-}

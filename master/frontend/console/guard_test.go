@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"sdm/master/session"
-	"sdm/protocol"
 	"sdm/protocol/rank"
 )
 
@@ -15,10 +14,9 @@ import (
 // has the stack, and the call is complete.
 func TestPanicCostsOneAnswer(t *testing.T) {
 	var out, complaints, log bytes.Buffer
-	c := &console{
-		cfg:   Config{Format: Text, Out: &out, Err: &complaints, Log: slog.New(slog.NewTextHandler(&log, nil))},
-		calls: map[protocol.RequestID]*call{}, states: session.NewStates(rank.Range(0, 3)),
-	}
+	c := newConsole(t.Context(), Config{
+		Format: Text, All: rank.Range(0, 3), Out: &out, Err: &complaints, Log: slog.New(slog.NewTextHandler(&log, nil)),
+	})
 	if s := c.text("stat", func() string { panic("negative Repeat count") }); !strings.HasPrefix(s, "sdm: stat: a defect of sdm in console/guard_test.go:") || strings.Count(s, "\n") != 1 {
 		t.Errorf("%q", s)
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"sdm/master/frontend/console/text"
-	"sdm/master/session"
 	"sdm/protocol/rank"
 )
 
@@ -28,7 +27,7 @@ func (c *console) interrupt(now time.Time) {
 		c.ended, c.status = true, StatusInterrupted
 		return
 	}
-	runs, asked := c.busy().Intersect(c.focus), c.waitedFor()
+	runs, asked := c.busy().Intersect(c.focus), c.waitedFor(c.await.call)
 	noUse := c.pressed.n == 1 && (runs.IsEmpty() && !asked.IsEmpty() || c.isStarting())
 	if now.Sub(c.pressed.at) >= pressedSoon && !noUse {
 		c.pressed.n = 0
@@ -63,19 +62,6 @@ func (c *console) interruptFirst(ranks rank.Set) {
 	}
 }
 
-// isStarting tells whether the launch or attach is incomplete.
-func (c *console) isStarting() bool { return c.starting() != nil }
-
-// starting returns the launch or attach if it is incomplete, or nil.
-func (c *console) starting() *call {
-	for _, x := range c.calls {
-		if x.starts && !x.done {
-			return x
-		}
-	}
-	return nil
-}
-
 // sayMissing names the ranks whose answers are awaited, and those that run.
 func (c *console) sayMissing(runs rank.Set) {
 	x := c.await.call
@@ -92,13 +78,4 @@ func (c *console) sayMissing(runs rank.Set) {
 	if !runs.IsEmpty() {
 		c.say("[" + text.Ranks(runs) + "] still running")
 	}
-}
-
-// waitedFor returns the stopped ranks whose answers are awaited.
-func (c *console) waitedFor() rank.Set {
-	x := c.await.call
-	if x == nil || x.done || x.starts {
-		return rank.Set{}
-	}
-	return x.ranks.Intersect(c.states.In(session.Stopped))
 }

@@ -24,7 +24,7 @@ func (w *tripwire) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func openTerminalOn(t *testing.T, wrap func(io.Writer) io.Writer) (*Terminal, *os.File, *screen) {
+func openTerminalOn(t *testing.T, wrap func(io.Writer) io.Writer) (*Terminal, *os.File, *fakeScreen) {
 	t.Helper()
 	master, slave := openPTY(t)
 	term, err := NewTerminal(slave, wrap(slave), "")

@@ -10,34 +10,56 @@ import (
 // listLines is how many lines list shows before set listsize, as in GDB.
 const listLines = 10
 
+// lister remembers what list has shown.
+type lister struct {
+	listed  text.Listed // last answer of list
+	size    int         // lines that list shows
+	located bool        // list was given a location; otherwise it shows where the ranks are
+}
+
+// restart makes the next list begin where the ranks are.
+func (l *lister) restart() { l.listed, l.located = text.Listed{}, false }
+
+// remember records the answer to a list.
+func (l *lister) remember(x *call) {
+	listed := listedBy(x.groups)
+	if len(listed.Lines) == 0 { // there were no further lines
+		return
+	}
+	l.listed = listed
+	if x.cmd.Page == 0 {
+		l.located = x.cmd.Args.Location != "" || x.cmd.Args.To != ""
+	}
+}
+
 // page sets the arguments of a list that continues after the last one (+1), or before it (-1).
 // Without a last one, list shows where the ranks are.
-func (c *console) page(a *protocol.Args, page int) {
-	if c.listSize != listLines {
-		a.Count = c.listSize
+func (l *lister) page(a *protocol.Args, page int) {
+	if l.size != listLines {
+		a.Count = l.size
 	}
-	n := len(c.listed.Lines)
+	n := len(l.listed.Lines)
 	if page == 0 || n == 0 {
 		return
 	}
-	first, last := c.listed.Lines[0].N, c.listed.Lines[n-1].N
+	first, last := l.listed.Lines[0].N, l.listed.Lines[n-1].N
 	if page > 0 {
-		first, last = last+1, last+c.listSize
+		first, last = last+1, last+l.size
 	} else {
-		first, last = max(1, first-c.listSize), max(1, first-1)
+		first, last = max(1, first-l.size), max(1, first-1)
 	}
 	a.First, a.Last, a.Location, a.To = first, last, "", ""
-	if c.located { // the ranks may be in another file
+	if l.located { // the ranks may be in another file
 		a.First, a.Last = 0, 0
-		a.Location, a.To = c.listed.File+":"+strconv.Itoa(first), strconv.Itoa(last)
+		a.Location, a.To = l.listed.File+":"+strconv.Itoa(first), strconv.Itoa(last)
 	}
 }
 
 // inListed adds the listed file to a bare line number, as GDB does, until ranks stop elsewhere or
 // another frame is selected.
-func (c *console) inListed(a *protocol.Args) {
-	if _, err := strconv.Atoi(a.Location); err == nil && c.located {
-		a.Location = c.listed.File + ":" + a.Location
+func (l *lister) inListed(a *protocol.Args) {
+	if _, err := strconv.Atoi(a.Location); err == nil && l.located {
+		a.Location = l.listed.File + ":" + a.Location
 	}
 }
 

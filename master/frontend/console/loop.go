@@ -21,7 +21,7 @@ func (c *console) run(ctx context.Context) (Status, error) {
 	for {
 		c.advance()
 		if c.ended {
-			return c.outcome(), nil
+			return c.outcome(c.status, c.states), nil
 		}
 		if err := c.next(ctx); err != nil {
 			c.progress.clear()
@@ -33,12 +33,12 @@ func (c *console) run(ctx context.Context) (Status, error) {
 
 // advance executes commands until one must be awaited, or there are none.
 func (c *console) advance() {
-	for !c.ended && c.over() {
+	for !c.ended && c.await.over(&c.job) {
 		c.release()
 		line, at, ok := c.scripts.take()
 		switch {
 		case ok:
-			c.obey(line, source{at: at})
+			c.guard(line, func() { c.executeLine(line, source{at: at}) })
 		case c.reader == nil:
 			c.unfinished()
 			if !c.awaitAbort() {
@@ -129,7 +129,7 @@ func (c *console) typed(l lineRead) {
 		c.pager.rest = ""
 	case l.err == nil:
 		c.pressed = presses{} // the first Ctrl-C after it interrupts its effects
-		c.obey(l.line, source{at: at, prompt: c.cfg.Interactive})
+		c.guard(l.line, func() { c.executeLine(l.line, source{at: at, prompt: c.cfg.Interactive}) })
 	case errors.Is(l.err, ErrInterrupted) && c.question != nil:
 		c.question = nil // as the answer no
 	case errors.Is(l.err, ErrInterrupted):
@@ -184,7 +184,7 @@ func (c *console) lastLook(why error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lastLookTakes)
 	defer cancel()
-	for !c.over() {
+	for !c.await.over(&c.job) {
 		if c.next(ctx) != nil {
 			return
 		}

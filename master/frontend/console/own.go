@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -17,26 +18,6 @@ import (
 )
 
 // These are commands that the console executes itself.
-
-func (c *console) help(about string) error {
-	s, err := command.HelpText(about)
-	if err == nil {
-		c.say(strings.TrimRight(s, "\n"))
-	}
-	return err
-}
-
-// echo writes a text as it is, without adding a newline, as GDB does.
-func (c *console) echo(s string) {
-	if c.cfg.Format == NDJSON {
-		c.say(strings.TrimSuffix(s, "\n"))
-		return
-	}
-	if c.cfg.Interactive && !strings.HasSuffix(s, "\n") {
-		s += "\n" // the prompt would overwrite it
-	}
-	c.print(s)
-}
 
 func (c *console) source(path string) error {
 	script, err := ReadScript(atHome(path))
@@ -106,11 +87,7 @@ func (c *console) workOut(cmd command.Command, from source, then func(rank.Set))
 		}
 	}}
 	args := protocol.Args{Set: cmd.Args.Set}
-	if err := c.begin(x, session.Call{Command: "focus", Wait: c.waitOf(cmd), Args: args}); err != nil {
-		return err
-	}
-	c.await = await{call: x}
-	return nil
+	return c.beginAwaited(x, session.Call{Command: "focus", Wait: cmp.Or(cmd.Wait, c.wait), Args: args})
 }
 
 func plural(n int, word string) string {

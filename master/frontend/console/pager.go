@@ -20,43 +20,44 @@ type pager struct {
 // morePrompt is that of gdb.
 const morePrompt = "--Type <RET> for more, q to quit, c to continue without paging--"
 
-// paged writes an answer to a typed command: as much as the screen holds, or all without paging.
-func (c *console) paged(x *call, s string) {
-	if rows, columns := c.pageSize(x); rows > 0 {
-		s, c.pager.rest = cutPage(s, rows, columns)
+// paged writes an answer: as much as the screen holds if it is the answer to a typed command that
+// the prompt waits for, all otherwise.
+func (s *screen) paged(text string, typed bool) {
+	if rows, columns := s.pageSize(); rows > 0 && typed {
+		text, s.pager.rest = cutPage(text, rows, columns)
 	}
-	c.cfg.Out.Write([]byte(s))
+	s.cfg.Out.Write([]byte(text))
 }
 
 // pageSize returns how many lines may be written before the prompt asks, 0 for any number: the last
 // line of the screen is for the prompt.
-func (c *console) pageSize(x *call) (rows, columns int) {
-	if c.cfg.Screen == nil || !c.cfg.Interactive || !x.typed || c.pager.off || c.pager.height < 0 || c.await.call != x {
+func (s *screen) pageSize() (rows, columns int) {
+	if s.cfg.Screen == nil || !s.cfg.Interactive || s.pager.off || s.pager.height < 0 {
 		return 0, 0
 	}
-	rows, columns = c.cfg.Screen()
-	if c.pager.height > 0 {
-		rows = c.pager.height
+	rows, columns = s.cfg.Screen()
+	if s.pager.height > 0 {
+		rows = s.pager.height
 	}
 	return max(rows-1, 1), columns
 }
 
 // turnPage processes the answer to morePrompt.
-func (c *console) turnPage(line string) {
-	s := c.pager.rest
-	c.pager.rest = ""
+func (s *screen) turnPage(line string) {
+	text := s.pager.rest
+	s.pager.rest = ""
 	switch word := strings.ToLower(strings.TrimSpace(line)); {
 	case strings.HasPrefix("quit", word) && word != "":
 		return
 	case word == "c":
 	default:
-		rows, columns := c.cfg.Screen()
-		if c.pager.height > 0 {
-			rows = c.pager.height
+		rows, columns := s.cfg.Screen()
+		if s.pager.height > 0 {
+			rows = s.pager.height
 		}
-		s, c.pager.rest = cutPage(s, max(rows-1, 1), columns)
+		text, s.pager.rest = cutPage(text, max(rows-1, 1), columns)
 	}
-	c.cfg.Out.Write([]byte(s))
+	s.cfg.Out.Write([]byte(text))
 }
 
 // cutPage splits a text after a number of lines of the screen; a long line takes several.
@@ -99,25 +100,25 @@ func screenLine(s string, columns int) int {
 }
 
 // setPaging executes set height and set pagination, and their show.
-func (c *console) setPaging(cmd command.Command) {
+func (s *screen) setPaging(cmd command.Command) {
 	switch cmd.Name {
 	case command.SetPagination:
-		c.pager.off = cmd.Number == 0
+		s.pager.off = cmd.Number == 0
 	case command.ShowPagination:
-		c.say("State of pagination is " + map[bool]string{true: "off", false: "on"}[c.pager.off] + ".")
+		s.say("State of pagination is " + map[bool]string{true: "off", false: "on"}[s.pager.off] + ".")
 	case command.SetHeight:
-		if c.pager.height = cmd.Number; cmd.Number == 0 {
-			c.pager.height = -1
+		if s.pager.height = cmd.Number; cmd.Number == 0 {
+			s.pager.height = -1
 		}
 	case command.ShowHeight:
-		rows := c.pager.height
-		if rows == 0 && c.cfg.Screen != nil {
-			rows, _ = c.cfg.Screen()
+		rows := s.pager.height
+		if rows == 0 && s.cfg.Screen != nil {
+			rows, _ = s.cfg.Screen()
 		}
 		text := strconv.Itoa(rows)
 		if rows <= 0 {
 			text = "unlimited"
 		}
-		c.say("Number of lines gdb thinks are in a page is " + text + ".")
+		s.say("Number of lines gdb thinks are in a page is " + text + ".")
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"sdm/master/frontend/console/command"
-	"sdm/master/session"
 	"sdm/protocol/rank"
 )
 
@@ -51,12 +50,12 @@ func TestPager(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var out bytes.Buffer
 			x := &call{typed: true}
-			con := &console{cfg: Config{Out: &out, Interactive: true, Screen: func() (int, int) { return 5, 80 }}, states: session.NewStates(rank.Range(0, 0))}
+			con := newConsole(t.Context(), Config{Out: &out, All: rank.Range(0, 0), Interactive: true, Screen: func() (int, int) { return 5, 80 }})
 			con.await = await{call: x}
 			if c.set != nil {
 				c.set(con, x)
 			}
-			con.paged(x, text)
+			con.paged(text, x.typed)
 			for _, a := range c.answers {
 				if con.pager.rest == "" || con.prompt() != morePrompt {
 					t.Fatalf("no question before %q", a)

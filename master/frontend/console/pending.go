@@ -30,11 +30,9 @@ func (c *console) makePending(x *call, s session.Call) {
 	again := func() {
 		s.Args.Pending = true
 		y := &call{asked: x.asked, cmd: x.cmd, from: x.from}
-		if err := c.begin(y, s); err != nil {
+		if err := c.beginAwaited(y, s); err != nil {
 			c.mistake(x.from.at(err))
-			return
 		}
-		c.await = await{call: y}
 	}
 	if !x.from.prompt {
 		again()

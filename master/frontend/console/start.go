@@ -8,7 +8,7 @@ import (
 // start begins with the launch or attach of the session, without a limit for its answers.
 func (c *console) start() error {
 	if c.cfg.Start == nil {
-		c.feedInput()
+		c.feed = newFeeder(c.cfg.Input)
 		return nil
 	}
 	s := *c.cfg.Start
@@ -43,11 +43,5 @@ func (c *console) started(x *call, asked rank.Set) {
 	if c.cfg.Started != nil {
 		c.cfg.Started()
 	}
-	c.feedInput()
-}
-
-func (c *console) feedInput() {
-	if c.cfg.Input != nil {
-		c.feed = newFeeder(c.cfg.Input)
-	}
+	c.feed = newFeeder(c.cfg.Input)
 }

@@ -78,13 +78,22 @@ func (c *console) fail(err error) {
 	}
 }
 
-// outcome returns the status when the commands are complete.
-func (c *console) outcome() Status {
-	if c.failed && !c.chosen && c.status == StatusGood {
+// verdict decides the status of a console whose commands are complete.
+type verdict struct {
+	killed  rank.Set // ranks that a command has killed
+	refused rank.Set // ranks that could not be started or attached to
+	judge   bool     // the ranks determine the status
+	chosen  bool     // the status was given with quit
+	failed  bool     // a command of a script has failed
+}
+
+// outcome returns the status: the given one, unless a command or a rank has failed.
+func (v *verdict) outcome(status Status, states *session.States) Status {
+	if v.failed && !v.chosen && status == StatusGood {
 		return StatusRankFailed
 	}
-	if c.judge && !(failedRanks(c.states, c.killed).IsEmpty() && c.refused.IsEmpty()) {
+	if v.judge && !(failedRanks(states, v.killed).IsEmpty() && v.refused.IsEmpty()) {
 		return StatusRankFailed
 	}
-	return c.status
+	return status
 }

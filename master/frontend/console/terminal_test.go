@@ -48,15 +48,15 @@ func control(t *testing.T, f *os.File, request uintptr, arg *int32) {
 	}
 }
 
-// screen collects what the terminal shows.
-type screen struct {
+// fakeScreen collects what the terminal shows.
+type fakeScreen struct {
 	mu    sync.Mutex
 	b     bytes.Buffer
 	grown chan struct{}
 }
 
-func watch(t *testing.T, master *os.File) *screen {
-	s := &screen{grown: make(chan struct{}, 1)}
+func watch(t *testing.T, master *os.File) *fakeScreen {
+	s := &fakeScreen{grown: make(chan struct{}, 1)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -80,14 +80,14 @@ func watch(t *testing.T, master *os.File) *screen {
 }
 
 // text returns all that was shown.
-func (s *screen) text() string {
+func (s *fakeScreen) text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.b.String()
 }
 
 // await returns when text has appeared n times.
-func (s *screen) await(t *testing.T, text string, n int) {
+func (s *fakeScreen) await(t *testing.T, text string, n int) {
 	t.Helper()
 	limit := time.After(10 * time.Second)
 	for {
@@ -103,7 +103,7 @@ func (s *screen) await(t *testing.T, text string, n int) {
 	}
 }
 
-func openTerminal(t *testing.T, history string) (*Terminal, *os.File, *screen) {
+func openTerminal(t *testing.T, history string) (*Terminal, *os.File, *fakeScreen) {
 	t.Helper()
 	master, slave := openPTY(t)
 	term, err := NewTerminal(slave, slave, history)
