@@ -29,9 +29,6 @@ type Args struct {
 
 	// expression of print and others; register names of info registers
 	Expr string `json:"expr,omitempty"`
-	// print, whatis, ptype, memory read: the language in which gdb reads the
-	// expression, as that of set language; "" is the language of the frame
-	Language string `json:"language,omitempty"`
 	// print, display, x, disassemble: format letters of gdb without the slash
 	Format string `json:"format,omitempty"`
 	// list: first line; 0 is around the current one
@@ -41,9 +38,12 @@ type Args struct {
 	// hash: ranges of elements, at most MostSpans, or MostValues single elements;
 	// empty is all
 	Spans []Span `json:"spans,omitempty"`
-	// number of distinct values that a column keeps; 0 is column.DefaultLimit,
+	// any command: number of distinct values that a column keeps; 0 is column.DefaultLimit,
 	// -1 all
 	Limit int `json:"limit,omitempty"`
+	// any command: milliseconds in which gdb may answer, for a front end that takes
+	// answers after the wait of the call; 0 is that wait
+	Patience int `json:"patience,omitempty"`
 	// diff: numbers are equal if they differ by at most this value, or, if their
 	// magnitude is above 1, by this value times the greater magnitude
 	Tolerance float64 `json:"tolerance,omitempty"`

@@ -94,7 +94,7 @@ type CommandInfo struct {
 func (c CommandInfo) Takes(arg string) bool { return slices.Contains(c.Args, arg) }
 
 // Unread returns the JSON names of the arguments that are given and that the command does not read.
-// The limit is about answers, and any command may have one.
+// Any command may have what is about its answers.
 func (c CommandInfo) Unread(a Args) (names []string) {
 	var applied CommandInfo // by thread apply, which hands its arguments on
 	if c.Takes("apply") {
@@ -102,7 +102,7 @@ func (c CommandInfo) Unread(a Args) (names []string) {
 	}
 	v := reflect.ValueOf(a)
 	for i, name := range argNames {
-		if !v.Field(i).IsZero() && !c.Takes(name) && !applied.Takes(name) && name != "limit" {
+		if !v.Field(i).IsZero() && !c.Takes(name) && !applied.Takes(name) && name != "limit" && name != "patience" {
 			names = append(names, name)
 		}
 	}

@@ -66,6 +66,7 @@ func TestCommandsTable(t *testing.T) {
 	// earlier commands, and the number of ranks.
 	used["breakpoint"], used["display"], used["before"], used["size"] = true, true, true, true
 	used["compare"], used["stat"] = true, true // of internal prints of the master
+	used["patience"] = true                    // of all commands
 	for _, name := range known {
 		if !used[name] {
 			t.Errorf("no command reads %q", name)
@@ -100,7 +101,7 @@ func TestUnread(t *testing.T) {
 			default:
 				f.Set(reflect.ValueOf(RequestID(1)))
 			}
-			if got := c.Unread(a); slices.Contains(got, name) == (c.Takes(name) || name == "limit") || len(got) > 1 {
+			if got := c.Unread(a); slices.Contains(got, name) == (c.Takes(name) || name == "limit" || name == "patience") || len(got) > 1 {
 				t.Errorf("%s does not read %v of %q", c.Name, got, name)
 			}
 		}

@@ -5,6 +5,7 @@ package ptp
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"math"
 	"strings"
 )
@@ -25,7 +26,6 @@ const (
 	Struct
 	Union
 	CharPointer // a null-terminated string; its data contain the text
-	FixedText   // characters of Fortran: text of Size bytes
 	TextKind    // text printed by the debugger, for all other types
 )
 
@@ -83,6 +83,26 @@ func (t *Type) Bare() Value {
 		return Value{"(" + t.Name + "|)", []byte{0}}
 	}
 	return Value{Format: string(surveys(nil).format(nil, t))}
+}
+
+// Members returns a structure with members in turn. Without any it is one that Eclipse asks for on
+// expansion.
+func Members(name string, names []string, values []Value) Value {
+	v := Value{Format: "{" + name + "|", Data: []byte{}}
+	for i, m := range values {
+		if i > 0 {
+			v.Format += ","
+		}
+		v.Format += names[i] + "=" + m.Format
+		v.Data = append(v.Data, m.Data...)
+	}
+	v.Format += ";;;}"
+	return v
+}
+
+// Elements returns an array of elements of one format with their data; nil: they are left out.
+func Elements(count int, format string, data []byte) Value {
+	return Value{fmt.Sprintf("[r0,%dis4]%s", count, format), data}
 }
 
 // Number returns a floating-point number. Larger ones than eight bytes are converted to eight,

@@ -198,9 +198,7 @@ func typeFrom(b []byte, depth int) (*ptp.Type, []byte) {
 		return flags([]int{1, 2, 4, 8}[n%4], ptp.Constant{Name: "A", Value: 1}, ptp.Constant{Name: "B", Value: int64(n)}), b
 	case 6:
 		return &ptp.Type{Kind: ptp.Float, Size: []int{4, 8, 10, 16}[n%4]}, b
-	case 7:
-		return &ptp.Type{Kind: ptp.FixedText, Size: n, Count: n}, b
-	case 8:
+	case 7, 8:
 		return chars, b
 	}
 	if kind == 9 {

@@ -292,8 +292,6 @@ func (e *encoder) append(t *Type, mem []byte, inside bool) error {
 		e.data = append(bigEndian(e.data, addr, t.Size), textData(text)...)
 	case TextKind:
 		e.data = append(e.data, textData("??")...)
-	case FixedText:
-		e.data = append(e.data, textData(string(mem))...)
 	default:
 		e.data = append(e.data, mem...)
 	}

@@ -103,15 +103,10 @@ func (m *Machine) Selected(q *request.Request) request.Selection {
 	return s
 }
 
-// At returns arguments that name that thread and frame to gdb, and the language of the request, if it
-// has one (GDB manual, GDB/MI Context management).
+// At returns arguments that name that thread and frame to gdb (GDB manual, GDB/MI Context management).
 func (m *Machine) At(q *request.Request) []string {
 	s := m.Selected(q)
-	at := []string{"--thread", m.GDBThread(s.Thread), "--frame", strconv.Itoa(s.Frame)}
-	if q.Args.Language != "" {
-		at = append(at, "--language", q.Args.Language)
-	}
-	return at
+	return []string{"--thread", m.GDBThread(s.Thread), "--frame", strconv.Itoa(s.Frame)}
 }
 
 // here returns arguments that name the rank, for commands about a whole program
@@ -163,6 +158,9 @@ func (m *Machine) restoreSelection() {
 func (m *Machine) Do(now time.Duration, id protocol.RequestID, wait time.Duration, c *request.Command) {
 	m.now = now
 	q := &request.Request{Command: c, ID: id, Began: now}
+	if c.Args.Patience > 0 {
+		wait = time.Duration(c.Args.Patience) * time.Millisecond
+	}
 	if wait > 0 {
 		q.Deadline = now + request.Share(wait)
 	}

@@ -50,11 +50,6 @@ func (p *Printer) askPrint(q *request.Request, w gdbtext.Printing, expr string, 
 
 // askBare asks for a value by GDB/MI, which leaves out the types of pointers and all of a reference but its address.
 func (p *Printer) askBare(q *request.Request, expr string, then func(a request.Answer, value string)) {
-	if q.Args.Language != "" {
-		k := p.Ask(q, func(a request.Answer) { then(a, p.heard(a, a.Results.Str("value"))) }, "-data-evaluate-expression", append(p.At(q), gdbtext.Operand(expr))...)
-		k.Print, k.Apart = true, true
-		return
-	}
 	s := p.Selected(q) // not at, and no slice that is made for this: there may be thousands of ranks
 	k := p.Ask(q, func(a request.Answer) { then(a, p.heard(a, a.Results.Str("value"))) }, "-data-evaluate-expression",
 		"--thread", p.GDBThread(s.Thread), "--frame", strconv.Itoa(s.Frame), gdbtext.Operand(expr))

@@ -121,7 +121,7 @@ func TestEclipse(t *testing.T) {
 	p.all(ptp.EventData, "is4 0000002A int ", ptp.Evaluate, four, "corner.y")
 	p.ask(ptp.EventOK, ptp.Step, four, "1", "1")
 	for _, stop := range p.await(ptp.EventSuspend, four) {
-		if got, want := strings.Join(stop.Args[1:], " "), fmt.Sprintf("2 0 work.c compute  %d 1 2 1 var1", line+1); got != want {
+		if got, want := strings.Join(stop.Args[1:], " "), fmt.Sprintf("2 0 work.c compute  %d 1 2 0", line+1); got != want {
 			t.Errorf("stepped: %v, want %s", stop, want)
 		}
 	}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -143,12 +144,28 @@ func TestEclipseFortran(t *testing.T) {
 	const point = "{x=0.5 tag=[0 - 3] on=true name=abc   z={re=3 im=4}}"
 	for expr, want := range map[string]string{
 		"p": point, "many": "[" + point + " " + point + "]", "(p).tag": "[7 8 9]", "((p).tag)[1]": "8", "((many)[1]).x": "0.5", "((grid)[1])[2]": "6", "p%x": "0.5", "(p).x": "0.5",
-		"grid": "[[1 2 3] [4 5 6]]", "short": "-3", "yes": "true", "word": "hello   ", "c": "{re=1 im=2}", "line": "[1.5 2.5 3.5]",
-		"*((line)+1)@2": "[2.5 3.5]", "(p).name": "abc  ",
+		"grid": "[[1 2 3] [4 5 6]]", "short": "-3", "yes": "true", "word": "it's    ", "c": "{re=1 im=2}", "line": "[1.5 2.5 3.5]", "none": "<not allocated>",
+		"*((line)+1)@2": "[2.5 3.5]", "(p).name": "abc  ", "odd": "[0 +Inf -Inf]",
+		// of a module; elements that are not adjacent; bounds other than 1; pointers
+		"table": "[[1 2 3 4] [5 6 7 8] [9 10 11 12] [13 14 15 16] [17 18 19 20] [21 22 23 24]]", "part": "[[10 12] [22 24]]", "(part)[1]": "[22 24]", "*((part)+1)@1": "[[22 24]]",
+		"*((many)+1)@1": "[" + point + "]", "head": "{value=1 at=" + point + " extra=[0 - 4] next=0x*}", "((head).extra)[3]": "2.5",
+		"(head).next": "0x* {value=2 at=" + point + " extra=<not allocated> next=0x0000000000000000}", "((head).next)->value": "2", "((head).next)->next": "0x0000000000000000",
 	} {
+		if got := addresses.ReplaceAllString(p.shown(ptp.Evaluate, expr), "0x*"); got != want {
+			t.Errorf("%s: %q, want %q", expr, got, want)
+		}
+	}
+	p.all(ptp.EventType, "integer(kind=4) (2)", ptp.GetType, four, "(part)[1]")
+	p.ask(ptp.EventBreak, ptp.LineBreak, four, "3", "0", "0", "aif.f90", strconv.Itoa(lineOf(t, "aif.f90", "print *, a(1, 0)")), "", "0", "0")
+	p.ask(ptp.EventOK, ptp.Go, four)
+	p.await(ptp.EventSuspend, four)
+	for expr, want := range map[string]string{"a": "[[10 12] [22 24]]", "((a)[1])[0]": "22", "title": "the title"} {
 		if got := p.shown(ptp.Evaluate, expr); got != want {
 			t.Errorf("%s: %q, want %q", expr, got, want)
 		}
 	}
 	p.quit()
 }
+
+// addresses matches addresses that are not null, which differ between compilers and runs.
+var addresses = regexp.MustCompile(`0x0000[0-9a-f]*[1-9a-f][0-9a-f]*`)

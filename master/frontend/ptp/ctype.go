@@ -124,7 +124,7 @@ func (p *typeParser) base(at place) (*ptp.Type, error) {
 	p.qualifiers()
 	switch word, _ := p.word(); word {
 	case "":
-		return p.characters()
+		return nil, errType
 	case "struct":
 		return p.structure(ptp.Struct, "struct", at)
 	case "union":
@@ -146,12 +146,8 @@ var scalarWords = map[string]bool{
 }
 
 func (p *typeParser) scalar(first string) (*ptp.Type, error) {
-	if t := p.fortran(first); t != nil {
-		return t, nil
-	}
 	if !scalarWords[first] {
-		if first == "class" || first == "character" && p.peek() == "*" || // Fortran: character*8 is no pointer
-			p.peek() == "::" || p.peek() == "<" {
+		if first == "class" || p.peek() == "::" || p.peek() == "<" {
 			return nil, errType
 		}
 		if first == "complex" {

@@ -148,7 +148,7 @@ func (s *served) next() ptp.Packet {
 	s.t.Helper()
 	p, err := s.eclipse.Next()
 	if err != nil {
-		s.t.Fatal(err)
+		s.t.Fatalf("%v; the last packets are %v", err, s.eclipse.Received[max(0, len(s.eclipse.Received)-3):])
 	}
 	return p
 }

@@ -29,6 +29,10 @@ func evaluatePartial(ctx context.Context, j *job, args arguments) {
 
 func (j *job) evaluate(ctx context.Context, expr, name string, whole bool) {
 	v := &valuer{job: j, whole: whole}
+	if name != "" { // a stop tells whether it has changed since
+		seen := j.show(ctx, expr, j.ranks)
+		defer func() { j.shown = append(j.shown, shown{name, shownBy(seen.answers(ctx))}) }()
+	}
 	for _, x := range v.values(ctx, expr, j.ranks, true) {
 		j.say(ptp.EventData, x.ranks, x.is.Format, x.is.Argument(), ptp.Latin1(x.name), name)
 	}
@@ -48,9 +52,6 @@ type valuer struct {
 	*job
 	whole bool
 	asked int // number of names that were resolved
-	// language is that of the expressions; "" is the frame's. Eclipse writes members and elements in
-	// C also for Fortran, and gdb's C tells the layout of Fortran's types.
-	language string
 }
 
 const (
@@ -68,16 +69,18 @@ const (
 // values returns the values of an expression; follow adds the targets of pointers. Name, size and
 // members of the type are asked for together, then the value.
 func (v *valuer) values(ctx context.Context, expr string, ranks rank.Set, follow bool) []value {
-	whatis := v.post(ctx, "whatis", ranks, protocol.Args{Expr: expr, Language: v.language})
-	size := v.post(ctx, "print", ranks, protocol.Args{Expr: "sizeof(" + expr + ")", Language: v.language, Limit: everyValue})
-	members := v.post(ctx, "ptype", ranks, protocol.Args{Expr: expr, Format: "o", Language: v.language})
+	whatis := v.post(ctx, "whatis", ranks, protocol.Args{Expr: expr})
+	size := v.post(ctx, "print", ranks, protocol.Args{Expr: "sizeof(" + expr + ")", Limit: everyValue})
+	members := v.post(ctx, "ptype", ranks, protocol.Args{Expr: expr, Format: "o"})
 	sizes, layouts := sizesOf(size.answers(ctx)), members.answers(ctx)
 	var out []value
 	for _, g := range whatis.answers(ctx) {
 		var body textBody
 		if g.Kind != protocol.KindResult {
 			if bad := failed(g); notFortran.Match(bad.is.Data) {
-				out = append(out, v.inC(ctx, expr, g.Ranks, follow, bad)...)
+				out = append(out, v.inFortran(ctx, expr, follow, bad)...)
+			} else if unreadable.Match(bad.is.Data) {
+				out = append(out, v.memberOfTarget(ctx, expr, follow, bad)...)
 			} else {
 				out = append(out, bad)
 			}
@@ -86,20 +89,18 @@ func (v *valuer) values(ctx context.Context, expr string, ranks rank.Set, follow
 		if !v.bodyIs(g, &body) {
 			continue
 		}
-		if isFortran(body.Text) && v.language == "" {
-			for _, x := range v.inC(ctx, expr, g.Ranks, follow, v.text(ctx, expr, g.Ranks)...) {
-				x.name = typeText(body.Text)
-				out = append(out, x)
+		var found []value
+		if isFortran(body.Text) {
+			found = v.fortran(ctx, expr, g.Ranks, layouts, follow)
+		} else {
+			for _, t := range v.types(ctx, g.Ranks, sizes, layouts) {
+				found = append(found, v.of(ctx, expr, t, follow)...)
 			}
-			continue
 		}
-		for _, t := range v.types(ctx, g.Ranks, sizes, layouts) {
-			found := v.of(ctx, expr, t, follow)
-			for i := range found {
-				found[i].name = typeText(body.Text)
-			}
-			out = append(out, found...)
+		for i := range found {
+			found[i].name = typeText(body.Text)
 		}
+		out = append(out, found...)
 	}
 	return out
 }
@@ -149,11 +150,11 @@ func (v *valuer) types(ctx context.Context, ranks rank.Set, sizes map[int]rank.S
 
 // read parses a type. A pointer to an unsupported type is a pointer without element type.
 func (v *valuer) read(ctx context.Context, text string, size int, ranks rank.Set) *ptp.Type {
-	t, err := parseType(withoutWarning(text), size, v.resolver(ctx, ranks))
+	t, err := parseType(text, size, v.resolver(ctx, ranks))
 	if err == nil {
 		return t
 	}
-	if strings.HasSuffix(strings.TrimSpace(withoutWarning(text)), "*") && (size == 4 || size == 8) {
+	if strings.HasSuffix(strings.TrimSpace(text), "*") && (size == 4 || size == 8) {
 		return &ptp.Type{Kind: ptp.Pointer, Size: size}
 	}
 	return nil
@@ -181,7 +182,7 @@ func (v *valuer) resolver(ctx context.Context, ranks rank.Set) resolver {
 		if v.asked++; v.asked > mostResolved {
 			return nil, errType
 		}
-		groups := v.ask(ctx, "ptype", ranks, protocol.Args{Expr: name, Format: "o", Language: v.language})
+		groups := v.ask(ctx, "ptype", ranks, protocol.Args{Expr: name, Format: "o"})
 		var body textBody
 		if len(groups) != 1 || groups[0].Kind != protocol.KindResult || !v.bodyIs(groups[0], &body) || strings.HasSuffix(body.Text, " "+name) {
 			return nil, errType
@@ -204,8 +205,6 @@ func (v *valuer) of(ctx context.Context, expr string, t typed, follow bool) []va
 			return []value{{ranks: t.ranks, is: t.of.Bare()}}
 		}
 		return v.memory(ctx, expr, t)
-	case ptp.FixedText:
-		return v.memory(ctx, expr, t)
 	case ptp.CharPointer:
 		return v.printed(ctx, wholeText+expr, t.ranks, "", func(text string) (ptp.Value, error) { return charsOf(t.of.Size, text) })
 	case ptp.Float:
@@ -217,13 +216,13 @@ func (v *valuer) of(ctx context.Context, expr string, t typed, follow bool) []va
 // printed reads the value from the output of print. What cannot be read is sent as text.
 func (v *valuer) printed(ctx context.Context, expr string, ranks rank.Set, format string, read func(text string) (ptp.Value, error)) []value {
 	var out []value
-	for _, g := range v.ask(ctx, "print", ranks, protocol.Args{Expr: expr, Format: format, Language: v.language, Limit: everyValue}) {
+	for _, g := range v.ask(ctx, "print", ranks, protocol.Args{Expr: expr, Format: format, Limit: everyValue}) {
 		if g.Kind != protocol.KindResult {
 			out = append(out, failed(g))
 			continue
 		}
 		for _, c := range cellsOf(g, "value", "") {
-			text := strings.TrimSpace(withoutWarning(c.value))
+			text := strings.TrimSpace(c.value)
 			is, err := read(text)
 			if err != nil {
 				is = ptp.TextValue(text)
@@ -264,7 +263,7 @@ func (v *valuer) pointer(ctx context.Context, expr string, t typed, follow bool)
 
 // targets returns the readable targets of a pointer. Others are not an error of the expression.
 func (v *valuer) targets(ctx context.Context, expr string, ranks rank.Set) []value {
-	quiet := &valuer{job: &job{front: v.front, ranks: ranks, what: v.what, asked: v.job.asked}, whole: true, asked: v.asked, language: v.language}
+	quiet := &valuer{job: &job{front: v.front, ranks: ranks, what: v.what, asked: v.job.asked}, whole: true, asked: v.asked}
 	found := quiet.values(ctx, "*("+expr+")", ranks, false)
 	v.asked = quiet.asked
 	return slices.DeleteFunc(found, func(x value) bool { return x.none })
@@ -308,7 +307,7 @@ func (v *valuer) memory(ctx context.Context, expr string, t typed) []value {
 func (v *valuer) bytes(ctx context.Context, expr string, ranks rank.Set, size int) cells {
 	var pieces []calls
 	for at := 0; at < size; at += mostMemory {
-		asked := protocol.Args{Expr: bytesAt("&("+expr+")", at), Count: min(mostMemory, size-at), Language: v.language, Limit: everyValue}
+		asked := protocol.Args{Expr: bytesAt("&("+expr+")", at), Count: min(mostMemory, size-at), Limit: everyValue}
 		pieces = append(pieces, v.post(ctx, "memory read", ranks, asked))
 	}
 	var all cells

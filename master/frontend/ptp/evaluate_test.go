@@ -96,13 +96,3 @@ func TestNamesOfAValueAreBounded(t *testing.T) {
 		t.Errorf("%d names were looked up, want %d to %d", s.resolved, members, mostResolved)
 	}
 }
-
-func TestFromZero(t *testing.T) {
-	for expr, want := range map[string]string{
-		"x": "x", "(x)[2]": "*((x)+2)", "((x)[1])[2]": "*((*((x)+1))+2)", "((x)[1]).y": "(*((x)+1)).y", "((x).y)[3]": "*(((x).y)+3)", "x[1]": "x[1]", "(x)->y": "(x)->y",
-	} {
-		if got := fromZero(expr); got != want {
-			t.Errorf("%s: %s, want %s", expr, got, want)
-		}
-	}
-}

@@ -1,38 +1,217 @@
-// Types of Fortran, as the C of gdb prints them.
+// Types of Fortran, as gdb's Fortran prints them.
 
 package ptp
 
-import "sdm/protocol/ptp"
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 
-// characters reads how gdb's C shows the type of Fortran's characters: <invalid type code 13>.
-func (p *typeParser) characters() (*ptp.Type, error) {
-	for _, word := range []string{"<", "invalid", "type", "code"} {
-		if !p.take(word) {
-			return nil, errType
-		}
-	}
-	p.take(p.peek())
-	if !p.take(">") {
-		return nil, errType
-	}
-	return &ptp.Type{Kind: ptp.FixedText}, nil
+	"sdm/protocol/ptp"
+	"sdm/protocol/rank"
+)
+
+// fortranType is a type of Fortran.
+type fortranType struct {
+	kind    ptp.Kind // 0: it is not read, and values are shown as text
+	size    int      // of a number, in bytes
+	name    string   // of a derived type
+	members []fortranMember
+	bounds  []bound      // of an array, the dimension whose elements are adjacent first
+	target  *fortranType // of a pointer; nil: it is not read
 }
 
-// fortranKinds are the numbers of Fortran, as real(kind=8).
+// fortranMember is a member of a derived type.
+type fortranMember struct {
+	name string
+	of   fortranType
+}
+
+// bound is a dimension of an array.
+type bound struct {
+	low, count int // count is -1 if it is not known
+}
+
+// fortranName matches the types that gdb's Fortran writes, without their members: words, allocation,
+// bounds.
+var fortranName = regexp.MustCompile(`^(Type [\w:]+|character(?:\*(?:\d+|\(\*\))|\(kind=\d+\))?|[a-z]+\(kind=\d+\)|[a-z]+\*\d+)(?:, allocatable)?(?: \(([-\d:,*]+)\))?$`)
+
+const fortranPointer = "PTR TO -> ( "
+
+// isFortran reports whether the output of whatis is a type of Fortran. A word alone is one of C.
+func isFortran(whatis string) bool {
+	text := typeText(whatis)
+	found := fortranName.FindStringSubmatch(text)
+	return strings.HasPrefix(text, fortranPointer) || found != nil && (found[1] != "character" || found[2] != "")
+}
+
+// parseFortran reads the output of ptype. Members that are derived types are without their members.
+func parseFortran(ptype string) fortranType {
+	lines := strings.Split(typeText(ptype), "\n")
+	last := strings.TrimPrefix(lines[len(lines)-1], "End ")
+	if to, ok := strings.CutPrefix(typeText(ptype), fortranPointer); ok {
+		t := parseFortran(strings.TrimSuffix(to, " )"))
+		return fortranType{kind: ptp.Pointer, size: 8, target: &t}
+	}
+	t := fortranNamed(last)
+	if t.kind == ptp.Struct && t.name != complexName {
+		for _, line := range lines[1:] {
+			if m, ok := parseFortranMember(line); ok {
+				t.members = append(t.members, m)
+			}
+		}
+	}
+	return t
+}
+
+var (
+	pointerMember = regexp.MustCompile(`^\s*PTR TO -> \( .* :: (\w+)\b`)
+	otherMember   = regexp.MustCompile(`^\s*(.*) :: (\w+)(\(.*\))?$`)
+)
+
+// parseFortranMember reads a line "    real(kind=8) :: u(-5:994)".
+func parseFortranMember(line string) (fortranMember, bool) {
+	if found := pointerMember.FindStringSubmatch(line); found != nil {
+		return fortranMember{found[1], fortranType{kind: ptp.Pointer, size: 8}}, true
+	}
+	found := otherMember.FindStringSubmatch(line)
+	if found == nil {
+		return fortranMember{}, false
+	}
+	text := found[1]
+	if found[3] != "" {
+		text += " " + found[3]
+	}
+	return fortranMember{found[2], fortranNamed(text)}, true
+}
+
+// fortranKinds are the kinds of Fortran's numbers.
 var fortranKinds = map[string]ptp.Kind{"integer": ptp.Int, "real": ptp.Float, "logical": ptp.Bool, "complex": ptp.Struct}
 
-// fortran reads a number of Fortran, behind its name; nil: it is none.
-func (p *typeParser) fortran(name string) *ptp.Type {
-	kind, ok := fortranKinds[name]
-	if !ok || len(p.tokens) < 2 || p.tokens[0].text != "(" || p.tokens[1].text != "kind" {
+// fortranNamed reads a type without its members: "real(kind=8), allocatable (0:99,200)".
+func fortranNamed(text string) fortranType {
+	found := fortranName.FindStringSubmatch(text)
+	if found == nil {
+		return fortranType{}
+	}
+	t := fortranType{bounds: parseBounds(found[2])}
+	word, rest, _ := strings.Cut(found[1], " ")
+	if word == "Type" {
+		t.kind, t.name = ptp.Struct, rest
+		return t
+	}
+	word = strings.TrimRight(word, "(kind=*)0123456789")
+	digits := strings.Trim(found[1][len(word):], "(kind=*)")
+	t.size, _ = strconv.Atoi(digits) // 0 for those without a size
+	switch {
+	case word == "character" && !strings.Contains(found[1], "*") && len(t.bounds) == 1: // its length is that of the array
+		return fortranType{kind: ptp.TextKind, size: t.bounds[0].count}
+	case word == "character" && digits == "0": // its length is not known; its text would be empty
+		return fortranType{}
+	case word == "character":
+		t.kind = ptp.TextKind
+	default:
+		t.kind = fortranKinds[word]
+	}
+	if t.kind == ptp.Struct {
+		part := fortranType{kind: ptp.Float, size: t.size}
+		t.name, t.members = complexName, []fortranMember{{"re", part}, {"im", part}}
+	}
+	return t
+}
+
+// parseBounds reads "0:99,200,*"; a dimension that is not known has no count.
+func parseBounds(text string) []bound {
+	if text == "" {
 		return nil
 	}
-	for p.peek() != "" && !p.take(")") {
-		p.tokens = p.tokens[1:]
+	var all []bound
+	for one := range strings.SplitSeq(text, ",") {
+		from, to, both := strings.Cut(one, ":")
+		if !both {
+			from, to = "1", one
+		}
+		low, err1 := strconv.Atoi(from)
+		high, err2 := strconv.Atoi(to)
+		b := bound{low, max(high-low+1, 0)}
+		if err1 != nil || err2 != nil || b.count > 1<<31-1 {
+			b.count = -1
+		}
+		all = append(all, b)
 	}
-	if kind != ptp.Struct {
-		return &ptp.Type{Kind: kind}
+	return all
+}
+
+// member returns the type of a member of a derived type, or of one that a pointer points to.
+func (t fortranType) member(name string) (fortranType, bool) {
+	if t.target != nil {
+		t = *t.target
 	}
-	part := &ptp.Type{Kind: ptp.Float}
-	return &ptp.Type{Kind: ptp.Struct, Name: complexName, Fields: []ptp.Field{{Name: "re", Type: part}, {Name: "im", Type: part}}}
+	i := slices.IndexFunc(t.members, func(m fortranMember) bool { return m.name == name })
+	if i < 0 {
+		return fortranType{}, false
+	}
+	return t.members[i].of, true
+}
+
+// element returns the type of the elements of an array.
+func (t fortranType) element() fortranType {
+	t.bounds = nil
+	return t
+}
+
+// format returns the format of the type in AIF. Arrays whose bounds are not known are text.
+func (t fortranType) format() string {
+	switch {
+	case !t.isKnown():
+		return ptp.TextValue("").Format
+	case len(t.bounds) > 0:
+		format := t.element().format()
+		for _, b := range t.bounds {
+			format = ptp.Elements(b.count, format, nil).Format
+		}
+		return format
+	case t.kind == ptp.Struct:
+		var names []string
+		var values []ptp.Value
+		for _, m := range t.members {
+			names, values = append(names, m.name), append(values, ptp.Value{Format: m.of.format()})
+		}
+		return ptp.Members(t.name, names, values).Format
+	}
+	v, _ := t.value(fortranValue{text: "0"}) // 0 is a value of all kinds
+	return v.Format
+}
+
+// isKnown reports whether all bounds are known.
+func (t fortranType) isKnown() bool {
+	for _, b := range t.bounds {
+		if b.count < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// mostDerived bounds derived types within derived types.
+const mostDerived = 8
+
+// resolveMembers looks up the members of derived types within a derived type, which is that of an
+// expression.
+func (v *valuer) resolveMembers(ctx context.Context, t *fortranType, expr string, ranks rank.Set, depth int) {
+	for i := range t.members {
+		m := &t.members[i]
+		if m.of.kind != ptp.Struct || len(m.of.members) > 0 || len(m.of.bounds) > 0 || depth > mostDerived {
+			continue
+		}
+		path := "(" + expr + ")%" + m.name
+		of, ok := v.ptype(ctx, path, ranks)
+		if !ok {
+			of, _ = v.ptype(ctx, m.of.name, ranks) // without members if it is not known
+		}
+		m.of.members = of.members
+		v.resolveMembers(ctx, &m.of, path, ranks, depth+1)
+	}
 }

@@ -208,21 +208,23 @@ type textBody struct {
 
 // typeText removes gdb's prefix.
 func typeText(text string) string {
-	return strings.TrimPrefix(strings.TrimSpace(withoutWarning(text)), "type = ")
-}
-
-// withoutWarning removes what gdb adds where the language of a request is not that of the frame.
-func withoutWarning(text string) string {
-	return strings.Replace(text, "Warning: the current language does not match this frame.", "", 1)
+	return strings.TrimPrefix(strings.TrimSpace(text), "type = ")
 }
 
 func getType(ctx context.Context, j *job, args arguments) {
 	running := j.in(j.ranks, session.Running)
 	j.error(running, ptp.IsRunning, j.what+": is running")
-	for _, g := range j.look(ctx, "whatis", j.ranks.Minus(running), protocol.Args{Expr: args[0]}, ptp.UnknownVariable) {
+	for _, g := range j.ask(ctx, "whatis", j.ranks.Minus(running), protocol.Args{Expr: args[0]}) {
 		var body textBody
-		if j.bodyIs(g, &body) {
-			j.say(ptp.EventType, g.Ranks, ptp.Latin1(typeText(body.Text)))
+		switch {
+		case g.Kind == protocol.KindResult:
+			if j.bodyIs(g, &body) {
+				j.say(ptp.EventType, g.Ranks, ptp.Latin1(typeText(body.Text)))
+			}
+		case notFortran.Match(g.Body):
+			j.typeInFortran(ctx, args[0], g)
+		default:
+			j.fail(g, ptp.UnknownVariable)
 		}
 	}
 }

@@ -21,8 +21,8 @@ import (
 // that does not answer delays its jobs by the wait of the session.
 //
 // A job that only looks (quick) reports the answers that have come after a short wait; for the other
-// ranks it is repeated, with their late answers, by a job that later ones do not wait for. So a gdb
-// that hangs holds back nothing of other ranks.
+// ranks it is repeated, with their late answers (late.go). So a gdb that hangs holds back nothing of
+// other ranks.
 type job struct {
 	*front
 	ranks  rank.Set
@@ -34,6 +34,7 @@ type job struct {
 	done   chan struct{}
 	before []*job // jobs that must have ended before
 	events []event
+	shown  []shown // of expressions with names
 }
 
 // answerName is the name of the variable in the answers of a command that asks for a value.
@@ -54,8 +55,8 @@ type order uint8
 const (
 	inTurn  order = iota
 	looking       // in turn, and quick: it may be executed twice, but each call is made once
-	moving        // resumes or starts ranks
-	urgent        // waits for moving jobs only, whose effect it ends
+	moving        // in turn, and resumes or starts ranks
+	urgent        // is executed after moving jobs only, whose effect it ends, and answers in turn
 )
 
 // begin starts a job, which waits for those before it and sends its events when it ends. It is
@@ -74,10 +75,13 @@ func (f *front) begin(ctx context.Context, what string, ranks rank.Set, o order,
 	f.waiting = append(f.waiting, j)
 	f.jobs.Go(func() {
 		defer j.end()
-		if !awaitJobs(ctx, j.before) || o == moving && !awaitJobs(ctx, f.lateJobs(ranks)) {
+		if !awaitJobs(ctx, j.before) || (o == inTurn || o == moving) && !awaitJobs(ctx, f.lateJobs(ranks)) {
 			return
 		}
 		j.run(ctx, run)
+		if o == urgent && !awaitJobs(ctx, f.lateJobs(ranks)) {
+			return
+		}
 		if rest := j.split(); rest != nil {
 			f.jobs.Go(func() { rest.repeat(ctx, run) })
 		} else {
@@ -202,7 +206,7 @@ func (j *job) call(ctx context.Context, name string, ranks rank.Set, args protoc
 	p := pending{job: j, ranks: ranks}
 	wait, first := j.wait, j.asked != nil && j.asked.of == nil
 	if first {
-		wait = quickWait
+		wait, args.Patience = quickWait, int(lateWait/time.Millisecond)
 	}
 	p.call, p.err = j.do(ctx, session.Call{Command: name, Ranks: ranks.String(), Wait: wait, Args: args}, first)
 	return p
@@ -229,6 +233,9 @@ func (p pending) answers(ctx context.Context) []protocol.Group {
 	select {
 	case <-p.call.done:
 	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return []protocol.Group{missing(p.ranks)}
+		}
 		return []protocol.Group{faultOf(p.ranks, ctx.Err())}
 	}
 	groups := p.job.groupsOf(p.call)

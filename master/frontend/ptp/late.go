@@ -100,23 +100,44 @@ func (f *front) lateAnswers(ctx context.Context, c *call, ranks rank.Set) []prot
 }
 
 // split takes the late ranks of a quick job out of what it reports, and returns the job that is
-// repeated for them; nil: there are none. Later jobs that resume ranks wait for that one.
+// repeated for them; nil: there are none. A rank that owes an answer to an earlier command is late, too:
+// its answers keep their order.
 func (j *job) split() *job {
-	if j.asked == nil || j.asked.late.IsEmpty() {
+	if j.asked == nil {
 		return nil
 	}
-	late := j.asked.late
-	j.restrict(j.ranks.Minus(late))
-	rest := &job{front: j.front, ranks: late, what: j.what, value: j.value, asked: &asked{of: j.asked}, done: make(chan struct{})}
+	rest := j.rest()
+	if rest == nil {
+		j.restrict(j.ranks)
+		return nil
+	}
+	j.restrict(j.ranks.Minus(rest.ranks))
+	return rest
+}
+
+// rest returns the job for the late ranks, which is registered as one that later jobs for them wait for.
+func (j *job) rest() *job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	rest.before = j.late.of(late)
+	late := j.asked.late
+	for _, other := range j.late {
+		late = late.Union(other.ranks.Intersect(j.ranks))
+	}
+	if late.IsEmpty() {
+		return nil
+	}
+	rest := &job{
+		front: j.front, ranks: late, what: j.what, value: j.value, asked: &asked{of: j.asked},
+		before: j.late.of(late), done: make(chan struct{}),
+	}
 	j.late = append(j.late, rest)
 	return rest
 }
 
-// restrict removes what the job was about to report of other ranks.
+// restrict removes what the job was about to report of other ranks, and keeps what it has found out
+// about these.
 func (j *job) restrict(ranks rank.Set) {
+	j.keepShown(ranks)
 	var kept []event
 	for _, e := range j.events {
 		if e.ranks = e.ranks.Intersect(ranks); !e.ranks.IsEmpty() {
@@ -130,9 +151,10 @@ func (j *job) restrict(ranks rank.Set) {
 func (j *job) repeat(ctx context.Context, run func(context.Context, *job)) {
 	limited, cancel := context.WithTimeout(ctx, lateWait)
 	defer cancel()
-	awaitJobs(limited, j.before)
-	j.run(limited, run)
-	j.restrict(j.ranks)
+	if awaitJobs(ctx, j.before) {
+		j.run(limited, run)
+		j.restrict(j.ranks)
+	}
 	if ctx.Err() == nil {
 		j.flush()
 	}

@@ -59,3 +59,40 @@ func TestLateAnswers(t *testing.T) {
 		s.ends(nil)
 	})
 }
+
+// What a rank is told to have done, and answers to later commands that come at once, wait for the answer
+// that it owes; those of other ranks do not.
+func TestOwedAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		others, two := rank.Of(0, 1, 3), rank.Of(2)
+		all := others.Union(two)
+		frame := session.Event{Name: "reply", Group: protocol.Group{Kind: protocol.KindResult, Ranks: all, Body: []byte("{}")}}
+		const first = 2 // number of the first call behind launch
+		end := session.Event{Name: "exited", Group: protocol.Group{Kind: protocol.KindExited, Ranks: two, Body: []byte(`{"code":3}`)}}
+		s := started(t,
+			sessiontest.Scene{Events: []session.Event{whatis(0, others, "int"), without(two)}},
+			sessiontest.Scene{Events: []session.Event{whatis(0, all, "char")}},
+			sessiontest.Scene{Events: []session.Event{frame, end, whatis(first, two, "int")}},
+		)
+		s.send(ptp.GetType, "4:0f", "i")
+		s.hears(`107 0 ["4:0b" "int"]`)
+		s.send(ptp.GetType, "4:0f", "c")
+		s.hears(`107 0 ["4:0b" "char"]`)
+		s.send(ptp.DeleteBreak, "4:04", "1") // there is none, which rank 2 is told in turn
+		s.send(ptp.SetFrame, "4:0b", "0")    // the end and the late answer come with it
+		var heard []string
+		for range 5 {
+			heard = append(heard, s.next().String())
+		}
+		last := -1
+		for _, want := range []string{`107 0 ["4:04" "int"]`, `107 0 ["4:04" "char"]`, `112 0 ["4:04" "13" "DELETE BP: there is no breakpoint 1"]`, `102 0 ["4:04" "0" "3"]`} {
+			at := slices.Index(heard, want)
+			if at < 0 || at < last {
+				t.Errorf("%s: heard %q", want, heard)
+			}
+			last = at
+		}
+		s.send(ptp.Quit)
+		s.ends(nil)
+	})
+}

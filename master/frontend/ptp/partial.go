@@ -4,6 +4,7 @@ package ptp
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,39 +14,52 @@ import (
 	"sdm/protocol/rank"
 )
 
-// partials are the expressions with names. The zero value has none.
+// mostPartials bounds the expressions with names: of older ones stops tell no changes.
+const mostPartials = 1000
+
+// partials are the expressions with names, in order of their first command. The zero value has none.
 type partials struct {
 	last  int
 	known []partial
 }
 
 type partial struct {
-	name  string
+	id    string // as Eclipse knows it; that of a member or element is PARENT.NAME
 	expr  string
 	ranks rank.Set
-	seen  cells // what gdb has shown of it at the last stops
+	seen  cells // what gdb has shown of it when it was last evaluated
 }
 
-// name returns the name of an expression of the job's ranks: the given one if it is known,
-// otherwise a new one.
+// root returns the name that covers the members and elements of an expression with this name.
+func root(id string) string {
+	name, _, _ := strings.Cut(id, ".")
+	return name
+}
+
+// name returns the name of an expression of the job's ranks: the given one, or a new one for "".
 func (j *job) name(given, expr string) string {
 	if j.asked != nil && j.asked.of != nil { // it has its name
 		return j.value.name
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if given == "" {
+		j.partials.last++
+		given = "var" + strconv.Itoa(j.partials.last)
+	}
+	j.value = &answerName{given}
 	for i := range j.partials.known {
-		if p := &j.partials.known[i]; p.name == given {
+		if p := &j.partials.known[i]; p.id == given {
+			if p.expr != expr {
+				p.seen = nil
+			}
 			p.ranks, p.expr = p.ranks.Union(j.ranks), expr
-			j.value = &answerName{given}
 			return given
 		}
 	}
-	j.partials.last++
-	p := partial{name: "var" + strconv.Itoa(j.partials.last), expr: expr, ranks: j.ranks}
-	j.partials.known = append(j.partials.known, p)
-	j.value = &answerName{p.name}
-	return p.name
+	known := append(j.partials.known, partial{id: given, expr: expr, ranks: j.ranks})
+	j.partials.known = known[max(0, len(known)-mostPartials):]
+	return given
 }
 
 // mostCompared bounds the expressions that are evaluated at a stop. Of more, all are told as changed.
@@ -55,89 +69,165 @@ const mostCompared = 100
 type changes []changed
 
 type changed struct {
-	name  string
+	id    string
 	ranks rank.Set
+	asked calls
 }
 
-// changesOf compares the expressions of some ranks, which have stopped, with what they were at the last
-// stop. Eclipse asks again for each that is told as changed.
-func (j *job) changesOf(ctx context.Context, ranks rank.Set) changes {
+// compared asks for the expressions of some ranks, which have stopped, for each expression once: Eclipse
+// gives names anew at each stop.
+func (j *job) compared(ctx context.Context, ranks rank.Set) changes {
 	j.mu.Lock()
 	known := slices.Clone(j.partials.known)
 	j.mu.Unlock()
+	type question struct{ expr, ranks string }
+	asked := map[question]calls{}
 	var all changes
 	for _, p := range known {
-		if those := p.ranks.Intersect(ranks); !those.IsEmpty() {
-			all = append(all, changed{p.name, those})
+		those := p.ranks.Intersect(ranks).Intersect(j.ranks)
+		if those.IsEmpty() {
+			continue
 		}
+		q := question{p.expr, those.String()}
+		if _, ok := asked[q]; !ok && len(asked) < mostCompared {
+			asked[q] = j.show(ctx, p.expr, those)
+		}
+		all = append(all, changed{p.id, those, asked[q]})
 	}
-	if len(all) > mostCompared {
-		return all
-	}
+	return all
+}
+
+// changesOf compares the expressions with what they were at the last stop. Eclipse asks again for each
+// that is told as changed.
+func (j *job) changesOf(ctx context.Context, all changes) changes {
 	for i := range all {
-		all[i].ranks = j.compare(ctx, all[i].name, all[i].ranks)
+		all[i].ranks = j.different(ctx, all[i])
 	}
 	return slices.DeleteFunc(all, func(c changed) bool { return c.ranks.IsEmpty() })
 }
 
-// compare evaluates an expression and returns the ranks on which it is not what it was. What gdb does
-// not show whole may have changed.
-func (j *job) compare(ctx context.Context, name string, ranks rank.Set) rank.Set {
-	expr, seen := j.partial(name)
-	ranks = ranks.Intersect(j.ranks)
-	var now cells
-	for _, g := range j.ask(ctx, "print", ranks, protocol.Args{Expr: expr, Limit: everyValue}) {
-		if g.Kind != protocol.KindResult {
-			now = append(now, cell{g.Ranks, string(g.Body)})
-			continue
-		}
-		now = append(now, cellsOf(g, "value", "").by(cellsOf(g, "hash", ""))...)
-	}
-	var different rank.Set
-	for _, c := range now {
-		same := rank.Set{}
-		for _, s := range seen.in(c.ranks) {
-			if s.value == c.value && !strings.Contains(s.value, "...") {
+// different returns the ranks on which an expression may not be what it was.
+func (j *job) different(ctx context.Context, c changed) rank.Set {
+	now := shownBy(c.asked.answers(ctx))
+	var same rank.Set
+	for _, n := range now {
+		for _, s := range j.seen(c.id).in(n.ranks) {
+			if s.value == n.value {
 				same = same.Union(s.ranks)
 			}
 		}
-		different = different.Union(c.ranks.Minus(same))
 	}
-	j.keepSeen(name, now, ranks)
-	return different
+	j.shown = append(j.shown, shown{c.id, now})
+	return c.ranks.Minus(same)
 }
 
-func (j *job) partial(name string) (expr string, seen cells) {
+// mayChange matches expressions that may change something, or call a function: Eclipse asks for them,
+// and nobody else.
+var mayChange = regexp.MustCompile(`=|\+\+|--|\w\s*\(`)
+
+// show asks for what gdb shows of an expression.
+func (j *job) show(ctx context.Context, expr string, ranks rank.Set) calls {
+	if mayChange.MatchString(expr) {
+		return nil
+	}
+	return j.post(ctx, "print", ranks, protocol.Args{Expr: expr, Limit: everyValue})
+}
+
+// shown is what gdb has shown of an expression with a name.
+type shown struct {
+	id string
+	is cells
+}
+
+// isPart matches what does not tell whether a value is the same: not all of it is shown, or the
+// expression is one that only C can read.
+var isPart = regexp.MustCompile(`\.\.\.|` + notFortran.String())
+
+// shownBy returns what answers to print show: whole values, or why there is none.
+func shownBy(answers []protocol.Group) cells {
+	var all cells
+	for _, g := range answers {
+		switch g.Kind {
+		case protocol.KindResult:
+			all = append(all, cellsOf(g, "value", "").by(cellsOf(g, "hash", ""))...)
+		case protocol.KindFault:
+			all = append(all, cell{g.Ranks, string(g.Body)})
+		}
+	}
+	return slices.DeleteFunc(all, func(c cell) bool { return isPart.MatchString(c.value) })
+}
+
+// seen returns what gdb has shown of an expression at the last stops.
+func (j *job) seen(id string) cells {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, p := range j.partials.known {
-		if p.name == name {
-			return p.expr, p.seen
+		if p.id == id {
+			return p.seen
 		}
 	}
-	return "", nil
+	return nil
 }
 
-// keepSeen keeps what gdb has shown on some ranks. Jobs of other ranks do the same meanwhile.
-func (j *job) keepSeen(name string, now cells, ranks rank.Set) {
+// keepShown keeps what the job has seen of expressions on some ranks. Jobs of other ranks do the same
+// meanwhile.
+func (j *job) keepShown(ranks rank.Set) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for i := range j.partials.known {
-		if p := &j.partials.known[i]; p.name == name {
-			p.seen = slices.Concat(now, p.seen.in(j.all.Minus(ranks)))
+	for _, s := range j.shown {
+		for i := range j.partials.known {
+			if p := &j.partials.known[i]; p.id == s.id {
+				p.seen = slices.Concat(s.is.in(ranks), p.seen.in(j.all.Minus(ranks)))
+			}
 		}
 	}
+	j.shown = nil
 }
 
-// names returns the number and the names of the expressions that have changed on some of the ranks.
-func (c changes) names(ranks rank.Set) []string {
-	var names []string
+// mostParts bounds the events into which a stop is divided by what has changed on which ranks.
+const mostParts = 4
+
+// divide returns some ranks by the names of what has changed on them, each a list after its number.
+func (c changes) divide(ranks rank.Set) []namesOf {
+	parts := []namesOf{{ranks: ranks}}
+	var all []string
 	for _, x := range c {
-		if x.ranks.Intersects(ranks) {
-			names = append(names, x.name)
+		name := root(x.id)
+		if !x.ranks.Intersects(ranks) {
+			continue
 		}
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+		var next []namesOf
+		for _, p := range parts {
+			if with := p.ranks.Intersect(x.ranks); !with.IsEmpty() {
+				next = append(next, p.with(with, name))
+			}
+			if p.ranks = p.ranks.Minus(x.ranks); !p.ranks.IsEmpty() {
+				next = append(next, p)
+			}
+		}
+		parts = next
 	}
-	return counted(names)
+	if len(parts) > mostParts {
+		return []namesOf{{ranks, all}}
+	}
+	return parts
+}
+
+// namesOf are the names of what has changed on some ranks.
+type namesOf struct {
+	ranks rank.Set
+	names []string
+}
+
+// with returns the names with another one, which is there once.
+func (n namesOf) with(ranks rank.Set, name string) namesOf {
+	if slices.Contains(n.names, name) {
+		return namesOf{ranks, n.names}
+	}
+	return namesOf{ranks, append(slices.Clone(n.names), name)}
 }
 
 func deletePartial(_ context.Context, j *job, args arguments) {
@@ -145,8 +235,8 @@ func deletePartial(_ context.Context, j *job, args arguments) {
 	var left []partial
 	var had rank.Set
 	for _, p := range j.partials.known {
-		if p.name == args[0] {
-			had = p.ranks.Intersect(j.ranks)
+		if p.id == args[0] || root(p.id) == args[0] {
+			had = had.Union(p.ranks.Intersect(j.ranks))
 			p.ranks = p.ranks.Minus(j.ranks)
 		}
 		if !p.ranks.IsEmpty() {

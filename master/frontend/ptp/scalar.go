@@ -4,8 +4,10 @@ package ptp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -27,8 +29,14 @@ func integerOf(t *ptp.Type, text string) (ptp.Value, error) {
 }
 
 func floatOf(t *ptp.Type, text string) (ptp.Value, error) {
-	word, _, _ := strings.Cut(strings.Replace(text, "nan(", "nan (", 1), " ")
+	word, _, _ := strings.Cut(text, " ")
+	if strings.HasPrefix(strings.TrimPrefix(word, "-"), "nan") { // -nan(0x400000)
+		return t.Number(math.NaN()), nil
+	}
 	f, err := strconv.ParseFloat(word, 64)
+	if errors.Is(err, strconv.ErrRange) { // of numbers of 16 bytes: 0 or infinity
+		err = nil
+	}
 	return t.Number(f), err
 }
 

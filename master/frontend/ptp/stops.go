@@ -68,7 +68,9 @@ func (f *front) reportStops(ctx context.Context) {
 		ranks = ranks.Union(s.Ranks)
 	}
 	f.begin(ctx, "stop", ranks, looking, func(ctx context.Context, j *job) {
-		depths, changed := j.depths(ctx, ranks), j.changesOf(ctx, ranks)
+		stacks := j.post(ctx, "backtrace", ranks, protocol.Args{Count: mostDepth})
+		compared := j.compared(ctx, ranks)
+		depths, changed := depthsOf(stacks.answers(ctx)), j.changesOf(ctx, compared)
 		for _, s := range list {
 			j.suspend(s.Group, s.stop, depths, changed)
 		}
@@ -77,32 +79,36 @@ func (f *front) reportStops(ctx context.Context) {
 
 func (j *job) suspend(g protocol.Group, stop protocol.Stop, depths []depthOf, changed changes) {
 	thread := cellsOf(g, "thread", "1")
-	signal := stop.Reason == "signal-received" || stop.Reason == "interrupted"
-	if stop.Reason == "interrupted" {
-		stop.Signal, stop.Meaning = "SIGINT", "Interrupt"
-	}
 	thread = thread.by(cellsOf(g, "addr", ""))
 	for _, d := range depths {
 		for _, cell := range thread.in(d.ranks.Intersect(g.Ranks)) {
 			id, addr, _ := strings.Cut(cell.value, " ")
-			frames := frameArgs(stop.Frame, addr)
-			tail := append([]string{id, strconv.Itoa(d.depth)}, changed.names(cell.ranks)...)
-			say := func(reason string, args []string) {
-				j.say(ptp.EventSuspend, cell.ranks, append(append([]string{reason}, args...), tail...)...)
-			}
-			bp, ours := j.idOf(stop.Breakpoint)
-			switch {
-			case ours && !stop.Temporary:
-				say(ptp.SuspendBreak, []string{strconv.Itoa(bp)})
-			case signal:
-				say(ptp.SuspendSignal, append(signalArgs(protocol.SignalInfo{Signal: stop.Signal, Stop: true, Print: true, Pass: true, Meaning: stop.Meaning}), frames...))
-			case stop.Reason == "end-stepping-range" || stop.Reason == "function-finished":
-				say(ptp.SuspendStep, frames)
-			default:
-				say(ptp.SuspendInterrupt, frames)
+			for _, part := range changed.divide(cell.ranks) {
+				tail := append([]string{id, strconv.Itoa(d.depth)}, counted(part.names)...)
+				j.say(ptp.EventSuspend, part.ranks, append(j.reason(stop, addr), tail...)...)
 			}
 		}
 	}
+}
+
+// reason formats why a rank has stopped, and where if Eclipse is told: it asks for the frame of a
+// breakpoint.
+func (j *job) reason(stop protocol.Stop, addr string) []string {
+	frame := frameArgs(stop.Frame, addr)
+	if bp, ours := j.idOf(stop.Breakpoint); ours && !stop.Temporary {
+		return []string{ptp.SuspendBreak, strconv.Itoa(bp)}
+	}
+	switch stop.Reason {
+	case "end-stepping-range", "function-finished":
+		return append([]string{ptp.SuspendStep}, frame...)
+	case "interrupted":
+		stop.Signal, stop.Meaning = "SIGINT", "Interrupt"
+	case "signal-received":
+	default:
+		return append([]string{ptp.SuspendInterrupt}, frame...)
+	}
+	handled := protocol.SignalInfo{Signal: stop.Signal, Stop: true, Print: true, Pass: true, Meaning: stop.Meaning}
+	return append(append([]string{ptp.SuspendSignal}, signalArgs(handled)...), frame...)
 }
 
 // depthOf is the depth of the stacks of some ranks.
@@ -114,11 +120,11 @@ type depthOf struct {
 // mostDepth bounds the reported depth, for endless recursions.
 const mostDepth = 1000
 
-// depths returns the depth of the stacks, 0 for ranks that cannot tell it: their stop is reported
+// depthsOf returns the depth of the stacks, 0 for ranks that cannot tell it: their stop is reported
 // all the same.
-func (j *job) depths(ctx context.Context, ranks rank.Set) []depthOf {
+func depthsOf(answers []protocol.Group) []depthOf {
 	var found []depthOf
-	for _, g := range j.ask(ctx, "backtrace", ranks, protocol.Args{Count: mostDepth}) {
+	for _, g := range answers {
 		var body framesBody
 		if g.Kind == protocol.KindResult {
 			_ = json.Unmarshal(g.Body, &body) // 0 if it cannot be read
@@ -145,7 +151,7 @@ func (f *front) gone(ctx context.Context, g protocol.Group) {
 		args = append([]string{ptp.ExitSignal}, signalArgs(protocol.SignalInfo{Signal: "LOST", Meaning: m.Cause})...)
 	}
 	f.reportStops(ctx)
-	f.begin(ctx, "end", g.Ranks, inTurn, func(_ context.Context, j *job) {
+	f.begin(ctx, "end", g.Ranks, looking, func(_ context.Context, j *job) {
 		// Eclipse has ended terminated ranks at the OK, and takes another event for a stray one.
 		if left := g.Ranks.Minus(j.terminated()); !left.IsEmpty() {
 			j.say(ptp.EventExit, left, args...)
