@@ -149,7 +149,7 @@ func (f *front) commandTo(ctx context.Context, info ptp.CommandInfo, c command) 
 	f.reportStops(ctx)
 	ranks, _, _ := ptp.ParseSet(c.Args[0]) // hasSet has parsed it
 	if orderOf(c.ID) == moving {
-		f.held.moved = ranks
+		f.held.move(ranks)
 	}
 	args := make(arguments, 0, len(c.Args)-1)
 	for _, a := range c.Args[1:] {

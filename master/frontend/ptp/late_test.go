@@ -96,3 +96,35 @@ func TestOwedAnswers(t *testing.T) {
 		s.ends(nil)
 	})
 }
+
+// Stops that come one after the other, as on a machine under load, are reported in few events; one that
+// comes later is reported soon.
+func TestStopsInBursts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s stops
+		begin := time.Now()
+		s.move(rank.Range(0, 63))
+		var reported []time.Duration
+		for range 40 { // every 50 ms
+			s.add(rankStop{}, time.Now())
+			next := time.After(50 * time.Millisecond)
+			select {
+			case <-s.due:
+				reported = append(reported, time.Since(begin))
+				s.list, s.due = nil, nil
+				<-next
+			case <-next:
+			}
+		}
+		if n := len(reported); n > 4 {
+			t.Errorf("%d events in %v: %v", n, time.Since(begin), reported)
+		}
+		<-time.After(2 * burstGap)
+		s.list, s.due = nil, nil
+		begin = time.Now()
+		s.add(rankStop{}, begin)
+		if <-s.due; time.Since(begin) != stopHold {
+			t.Errorf("after %v", time.Since(begin))
+		}
+	})
+}

@@ -25,29 +25,51 @@ func (f *front) stopped(ctx context.Context, g protocol.Group) {
 	if stop.Reason == "entry" {
 		return
 	}
-	f.held.list = append(f.held.list, rankStop{g, stop})
 	f.mu.Lock()
 	all := f.states.Settled(f.held.moved)
 	f.mu.Unlock()
-	switch {
-	case all:
+	if f.held.add(rankStop{g, stop}, time.Now()); all {
 		f.reportStops(ctx)
-	case f.held.due == nil:
-		f.held.due = time.After(stopHold)
 	}
 }
 
-// stopHold is how long a stop waits for those of the other ranks of the last GO or STEP, to be
-// reported with them in one event. The gdbs of a node stop one after the other. The original holds
-// stops for 100 ms on each level of its tree.
-const stopHold = 40 * time.Millisecond
+const (
+	// stopHold is how long a stop waits for those of the other ranks of the last GO or STEP, to be
+	// reported with them in one event. The gdbs of a node stop one after the other. The original holds
+	// stops for 100 ms on each level of its tree.
+	stopHold = 40 * time.Millisecond
+	// holdGrowth is how many times as long as the burst of stops lasts already the next one waits: on a
+	// machine under load a burst of seconds is reported in four events.
+	holdGrowth = 3
+	// mostHold bounds that.
+	mostHold = 2 * time.Second
+	// burstGap is the time without stops after which the next one begins a burst.
+	burstGap = 500 * time.Millisecond
+)
 
 // stops are stops that are held to be reported together.
 type stops struct {
 	moved rank.Set // ranks of the last GO or STEP
 	list  []rankStop
 	due   <-chan time.Time // nil: none is held
+	// The first and the last stop of a burst.
+	first, last time.Time
 }
+
+// add holds a stop.
+func (s *stops) add(stop rankStop, now time.Time) {
+	if now.Sub(s.last) > burstGap {
+		s.first = now
+	}
+	s.last = now
+	s.list = append(s.list, stop)
+	if s.due == nil {
+		s.due = time.After(min(max(stopHold, holdGrowth*now.Sub(s.first)), mostHold))
+	}
+}
+
+// move begins a GO or STEP of some ranks.
+func (s *stops) move(ranks rank.Set) { s.moved, s.last = ranks, time.Time{} }
 
 // rankStop is a stop of some ranks.
 type rankStop struct {
