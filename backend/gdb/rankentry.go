@@ -87,7 +87,7 @@ func (l *loop) hostOf(t backend.Target) debugger.Host {
 	}
 	h.Bare = func() string { return inferior.WithoutDebugInfo(t.PID, l.e.cfg.EagerSymbols) }
 	h.MPI = func(pid int) bool {
-		return inferior.Maps(pid, values.MPILibrary) || l.programs.Names(pid, "MPI_Abort")
+		return inferior.Maps(pid, backend.MPILibrary) || l.programs.Names(pid, "MPI_Abort")
 	}
 	return h
 }

@@ -56,7 +56,7 @@ func TestLinesAsGDBShowsThem(t *testing.T) {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
 			p := startSource(t, "c++", inlining, flags...)
 			for {
-				s := cache{}.take([]int{p.Process.Pid}, "line")[0]
+				s := cache{}.take([]int{p.Process.Pid}, view{"line", true})[0]
 				if all := functions(s); len(all) == 1 && strings.HasSuffix(all[0], " pause") {
 					break
 				}
@@ -71,7 +71,7 @@ func TestLinesAsGDBShowsThem(t *testing.T) {
 					want = append(want, strings.Join(m[1:], " "))
 				}
 			}
-			for _, f := range slices.Backward((cache{}).take([]int{p.Process.Pid}, "line")[0].threads[0]) {
+			for _, f := range slices.Backward((cache{}).take([]int{p.Process.Pid}, view{"line", true})[0].threads[0]) {
 				if f.Line != 0 {
 					got = append(got, fmt.Sprint(f.Func, " ", f.File, " ", f.Line))
 				}

@@ -139,9 +139,9 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 	for i, r := range ids {
 		pids[i] = b.ranks[r].pid
 	}
-	var tree *stack.Tree
+	var paths []stack.RankedPath
 	var read rank.Set
-	for i, s := range b.cache.take(pids, by) {
+	for i, s := range b.cache.take(pids, view{by, q.Command.Args.AllThreads}) {
 		one := rank.Range(ids[i], ids[i])
 		if s.err != nil {
 			b.fail(q.ID, one, "stacks", unread(s.err))
@@ -149,11 +149,11 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 		}
 		read = read.Union(one)
 		for _, frames := range s.threads {
-			tree = tree.Merge(stack.New(ids[i], frames))
+			paths = append(paths, stack.RankedPath{Path: stack.PathOf(frames), Ranks: one})
 		}
 	}
 	if !read.IsEmpty() {
-		b.sink.Reply(q.ID, protocol.Group{Kind: protocol.KindResult, Ranks: read, Body: canonical.JSON(merged{by}), Stack: tree})
+		b.sink.Reply(q.ID, protocol.Group{Kind: protocol.KindResult, Ranks: read, Body: canonical.JSON(merged{by}), Stack: stack.OfPaths(paths)})
 	}
 }
 

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	if pid, err := strconv.Atoi(os.Getenv(samplerOf)); err == nil {
 		fmt.Println("ready")
 		for c := (cache{}); ; {
-			c.take([]int{pid}, "function")
+			c.take([]int{pid}, view{"function", true})
 		}
 	}
 	goleak.VerifyTestMain(m)
@@ -87,7 +87,7 @@ func run(t *testing.T, path string) target {
 
 // waits reports whether both threads wait in the calls where they stay.
 func (p target) waits() bool {
-	all := functions(cache{}.take([]int{p.Process.Pid}, "function")[0])
+	all := functions(cache{}.take([]int{p.Process.Pid}, view{"function", true})[0])
 	return len(all) == 2 && slices.ContainsFunc(all, func(s string) bool { return strings.HasSuffix(s, " poll") }) &&
 		slices.ContainsFunc(all, func(s string) bool { return strings.HasSuffix(s, "clock_nanosleep") })
 }
@@ -151,15 +151,15 @@ func byGDB(t *testing.T, pid int) (all []string) {
 		}
 		slices.Reverse(names)
 		if len(names) > 0 {
-			all = append(all, strings.ReplaceAll(strings.Join(trimmed(names), " "), unnamed+"libc", unnamed))
+			all = append(all, strings.ReplaceAll(strings.Join(trimmedNames(names), " "), unnamed+"libc", unnamed))
 		}
 	}
 	slices.Sort(all)
 	return all
 }
 
-// trimmed removes what is outside main, as sdm does.
-func trimmed(names []string) []string {
+// trimmedNames removes what is outside main, as sdm does.
+func trimmedNames(names []string) []string {
 	if i := slices.Index(names, "main"); i >= 0 {
 		return names[i:]
 	}
@@ -177,7 +177,7 @@ func TestStacksAsGDBShowsThem(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := byGDB(t, p.Process.Pid)
-			got := functions(cache{}.take([]int{p.Process.Pid}, "function")[0])
+			got := functions(cache{}.take([]int{p.Process.Pid}, view{"function", true})[0])
 			if !slices.Equal(got, want) {
 				t.Errorf("got\n%s\ngdb shows\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
@@ -187,11 +187,11 @@ func TestStacksAsGDBShowsThem(t *testing.T) {
 
 func TestDeletedProgram(t *testing.T) {
 	p := start(t, "-O2")
-	before := functions(cache{}.take([]int{p.Process.Pid}, "function")[0])
+	before := functions(cache{}.take([]int{p.Process.Pid}, view{"function", true})[0])
 	if err := os.Remove(p.Path); err != nil {
 		t.Fatal(err)
 	}
-	after := functions(cache{}.take([]int{p.Process.Pid}, "function")[0])
+	after := functions(cache{}.take([]int{p.Process.Pid}, view{"function", true})[0])
 	if len(before) != 2 || !slices.Equal(before, after) || !strings.Contains(before[0], "main deep deep deep deep ") {
 		t.Errorf("before\n%s\nafter\n%s", strings.Join(before, "\n"), strings.Join(after, "\n"))
 	}
@@ -205,7 +205,7 @@ func TestStoppedStaysStopped(t *testing.T) {
 	for !strings.HasPrefix(p.status(t, "State"), "T") {
 	}
 	for range 20 {
-		if s := (cache{}).take([]int{p.Process.Pid}, "function")[0]; len(s.threads) != 2 {
+		if s := (cache{}).take([]int{p.Process.Pid}, view{"function", true})[0]; len(s.threads) != 2 {
 			t.Fatalf("%d threads, %v", len(s.threads), s.err)
 		}
 	}
@@ -227,7 +227,7 @@ func TestSignalsArrive(t *testing.T) {
 			case <-over:
 				return
 			default:
-				c.take([]int{p.Process.Pid}, "function")
+				c.take([]int{p.Process.Pid}, view{"function", true})
 			}
 		}
 	}()
@@ -273,7 +273,7 @@ func TestGone(t *testing.T) {
 	p := start(t, "-O2")
 	_ = p.Process.Kill()
 	_ = p.Wait()
-	if s := (cache{}).take([]int{p.Process.Pid}, "function")[0]; s.err == nil {
+	if s := (cache{}).take([]int{p.Process.Pid}, view{"function", true})[0]; s.err == nil {
 		t.Errorf("%d threads of a process that has ended", len(s.threads))
 	}
 }
@@ -285,6 +285,6 @@ func BenchmarkTake(b *testing.B) {
 	}
 	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
 	for k := (cache{}); b.Loop(); {
-		k.take([]int{c.Process.Pid}, "function")
+		k.take([]int{c.Process.Pid}, view{"function", true})
 	}
 }

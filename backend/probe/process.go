@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strings"
 
+	"sdm/backend"
 	"sdm/backend/probe/cfi"
 	"sdm/backend/probe/hold"
 	"sdm/backend/probe/image"
@@ -21,6 +22,7 @@ type process struct {
 	modules []image.Module
 	images  []*shared // of the modules
 	program string    // file of the program, as in image.Module
+	objects backend.Objects
 }
 
 // errNoMemory says that a process has no memory: it is a zombie or a thread of the kernel.
@@ -41,6 +43,7 @@ func (c cache) look(pid int) (*process, error) {
 		p.images = append(p.images, c.of(&p.modules[i], pid))
 	}
 	p.program = p.programOf()
+	p.objects = p.objectsOf()
 	return p, nil
 }
 

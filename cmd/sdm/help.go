@@ -76,10 +76,13 @@ same way.
 
 const usageStacks = `sdm stacks [flags] PID | slurm:JOBID[.STEP] | pids:PID,PID... | hostfile:FILE | job:ID
 
-Takes control of a job that runs, as sdm attach does, writes the stacks of all its ranks and
-threads as one tree, and lets it run on. With --samples it takes several samples while the
-job runs, and shows which ranks have not moved. Helper threads of MPI, OpenMP and other
-runtimes, in which nothing of the program is found, are one line; --all-threads shows them.
+Finds the ranks of a job that runs, as sdm attach does, and writes the stacks of all their
+threads as one tree. No gdb is needed: each process is stopped for about a millisecond, in
+which its stacks are copied. With --samples it takes several samples, and shows which ranks
+have not moved. Helper threads of MPI, OpenMP and other runtimes, in which nothing of the
+program is found, are one line; --all-threads shows them. A stack that could not be followed
+begins with (cut: and the reason). System calls that must not be restarted, such as
+epoll_wait, return EINTR, as they do when a debugger attaches.
 
   sdm stacks 4711                                    4711 is the process of mpirun
   sdm stacks --samples 10 --every 1s 4711            who hangs?

@@ -40,7 +40,7 @@ func (s *stackOptions) flags() *flagSet {
 
 func (s *stackOptions) declareStacks(f *pflag.FlagSet) {
 	f.StringVar(&s.by, "by", "", "merge frames by function, line or address (default: line)")
-	f.StringVar(&s.engine, "engine", engineGDB, "what reads the stacks: gdb, or probe, which stops the ranks for about a millisecond, needs no gdb on their hosts, and shows all threads")
+	f.StringVar(&s.engine, "engine", engineProbe, "what reads the stacks: probe, which stops the ranks for about a millisecond and needs no gdb on their hosts, or gdb")
 	f.BoolVar(&s.allThreads, "all-threads", false, "the stacks of helper threads of MPI and other runtimes, too (default: one line counts them)")
 	f.IntVar(&s.samples, "samples", 0, "take this `many` samples of the running job, and show the ranks that have not moved")
 	f.StringVar(&s.every, "every", "", "time between samples, such as 200ms (default: 1s)")
@@ -70,7 +70,7 @@ func (a *app) stacks(args []string) console.Status {
 		return a.fail(console.StatusUsage, err)
 	}
 	if s.engine == engineProbe {
-		s.job.Servers.Backend = engineProbe
+		s.job.Servers.Backend, s.job.Servers.StageGDB = engineProbe, false
 	}
 	s.console.batch = true
 	return a.within(&s.options, func(l *lifetime, p *plan) console.Status {
@@ -79,8 +79,8 @@ func (a *app) stacks(args []string) console.Status {
 	})
 }
 
-// lines returns the commands to execute. Attaching has stopped the ranks, but samples are taken of
-// running ranks.
+// lines returns the commands to execute. Attaching gdb has stopped the ranks, but samples are taken
+// of running ranks.
 func (s *stackOptions) lines() ([]string, error) {
 	words := []string{"stacks"}
 	if s.by != "" {
@@ -117,19 +117,16 @@ func (s *stackOptions) lines() ([]string, error) {
 	if _, _, err := command.Parse(line); err != nil {
 		return nil, err
 	}
-	if s.samples != 0 {
+	if s.samples != 0 && s.engine == engineGDB {
 		return []string{"continue &", line}, nil
 	}
 	return []string{line}, nil
 }
 
-// checkEngine refuses what the probe cannot do.
+// checkEngine refuses an engine that is not known.
 func (s *stackOptions) checkEngine() error {
-	switch {
-	case s.engine != engineGDB && s.engine != engineProbe:
+	if s.engine != engineGDB && s.engine != engineProbe {
 		return fmt.Errorf("--engine %q: give gdb or probe", s.engine)
-	case s.engine == engineProbe && s.samples != 0:
-		return errors.New("--samples needs --engine gdb")
 	}
 	return nil
 }

@@ -30,7 +30,8 @@ func NewPath(frames ...*Frame) Path {
 	return Path{frames}
 }
 
-func pathOf(frames []Frame) Path {
+// PathOf returns a path as NewPath does.
+func PathOf(frames []Frame) Path {
 	list := make([]*Frame, len(frames))
 	for i := range frames {
 		list[i] = &frames[i]
@@ -57,7 +58,7 @@ func Of(ranks rank.Set, frames []Frame) *Tree {
 	if ranks.IsEmpty() || len(frames) == 0 {
 		return &Tree{}
 	}
-	path := pathOf(frames).frames
+	path := PathOf(frames).frames
 	b := treeBuilder{frames: slices.Clone(path), nodes: make([]node, len(path))}
 	b.sort()
 	n := ranks.Len()

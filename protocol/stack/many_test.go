@@ -40,7 +40,7 @@ func TestOfParts(t *testing.T) {
 			if rapid.IntRange(0, 20).Draw(t, "deep") == 0 {
 				frames = append(make([]Frame, MaxDepth), frames...)
 			}
-			parts = append(parts, RankedPath{pathOf(frames), rank.Of(r)})
+			parts = append(parts, RankedPath{PathOf(frames), rank.Of(r)})
 			want = want.Merge(New(r, slices.Clone(frames)))
 		}
 		if got := OfPaths(parts); !bytes.Equal(got.AppendWire(nil), want.AppendWire(nil)) {

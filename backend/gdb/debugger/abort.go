@@ -44,7 +44,7 @@ func (aw *abortWatch) watchAbort() {
 	}
 	aw.read = true
 	if aw.Symbols.missSymbols() {
-		aw.Symbols.readSymbols("sharedlibrary "+values.MPILibrary.String(), func() {})
+		aw.Symbols.readSymbols("sharedlibrary "+backend.MPILibrary.String(), func() {})
 	}
 	if aw.GDB.Abort.asked {
 		return
@@ -56,7 +56,7 @@ func (aw *abortWatch) watchAbort() {
 // libraryCame sets the breakpoint if a running rank loads MPI, as Python does. A gdb in
 // all-stop mode needs a stopped rank.
 func (aw *abortWatch) libraryCame(name string) {
-	if values.MPILibrary.MatchString(name) && aw.State == backend.Running && !aw.Target.AllStop {
+	if backend.MPILibrary.MatchString(name) && aw.State == backend.Running && !aw.Target.AllStop {
 		aw.read = false
 		aw.watchAbort()
 	}

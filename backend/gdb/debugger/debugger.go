@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"sdm/backend"
 	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/request"
-	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol/rank"
 )
@@ -215,7 +215,7 @@ func (d *Debugger) notified(now time.Duration, r mi.Record) {
 	if k := d.Calls.current(); k != nil && r.Name == "breakpoint-created" {
 		k.made = r.Results.Path("bkpt", "number").Str
 	}
-	if r.Name == "library-loaded" && !values.MPILibrary.MatchString(r.Results.Str("target-name")) {
+	if r.Name == "library-loaded" && !backend.MPILibrary.MatchString(r.Results.Str("target-name")) {
 		return // there are many of these
 	}
 	if r.Name == "breakpoint-deleted" {

@@ -6,13 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"sdm/backend"
 	"sdm/backend/gdb/gdbtext"
 	"sdm/protocol/stack"
 )
-
-// startFunction are the functions in which threads start, if there are symbols for
-// them.
-var startFunction = map[string]bool{"clone": true, "__clone": true, "clone3": true, "__clone3": true, "start_thread": true, "thread_start": true}
 
 // threadFunction finds the function that a thread was started with: its level in a
 // stack, innermost frame first. There is none for a stack that does not begin where
@@ -27,7 +24,7 @@ func threadFunction(frames []Frame) (level int, ok bool) {
 		end-- // beyond clone, where gdb has no unwind information
 	}
 	level = end - 1
-	for level >= 0 && (startFunction[frames[level].Func] || startLibrary.MatchString(frames[level].library)) {
+	for level >= 0 && backend.StartsThreads(frames[level].Func, frames[level].library) {
 		level--
 	}
 	return level, level >= 0 && level < end-1
@@ -38,7 +35,9 @@ func threadFunction(frames []Frame) (level int, ok bool) {
 // with, and its library.
 func (o objects) helper(frames []Frame) (stack.Frame, bool) {
 	level, ok := threadFunction(frames)
-	if !ok || slices.ContainsFunc(frames[:level+1], o.ofUser) {
+	files := o.paths()
+	ofUser := func(f Frame) bool { return files.OfUser(f.Func, o.of(f), f.File != "") }
+	if !ok || slices.ContainsFunc(frames[:level+1], ofUser) {
 		return stack.Frame{}, false
 	}
 	return stack.Frame{Func: strings.Clone(frames[level].Func), From: strings.Clone(o.of(frames[level]))}, true
@@ -47,5 +46,5 @@ func (o objects) helper(frames []Frame) (stack.Frame, bool) {
 // needsObjects reports whether helper needs the list of libraries.
 func needsObjects(frames []Frame) bool {
 	level, ok := threadFunction(frames)
-	return ok && slices.ContainsFunc(frames[:level+1], func(f Frame) bool { return !systemLibrary.MatchString(objects{}.of(f)) })
+	return ok && slices.ContainsFunc(frames[:level+1], func(f Frame) bool { return !backend.IsOfSystem(objects{}.of(f)) })
 }

@@ -143,7 +143,8 @@ func newVictims(t *testing.T, kind string) *victims {
 var attaches = [][]string{
 	{"stacks"},
 	{"stacks", "--samples", "3", "--every", "50ms"},
-	{"stacks", "--ranks-per-gdb", "4"},
+	{"stacks", "--engine", "gdb", "--samples", "3", "--every", "50ms"},
+	{"stacks", "--engine", "gdb", "--ranks-per-gdb", "4"},
 	{"attach", "-b", "-e", "continue &", "-e", "shell sleep 0.2"},
 	{"attach", "-b", "--ranks-per-gdb", "4", "-e", "break LINE", "-e", "continue", "-e", "continue", "-e", "shell sleep 0.1"},
 	{"attach", "-b", "--ranks-per-gdb", "1", "-e", "tbreak LINE", "-e", "continue", "-e", "next"},

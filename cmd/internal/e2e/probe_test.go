@@ -16,7 +16,7 @@ func TestStacksWithoutGDB(t *testing.T) {
 	for range 3 {
 		pids = append(pids, strconv.Itoa(s.start(program("spin")).cmd.Process.Pid))
 	}
-	front := &console{process: s.start("sdm", "stacks", "--engine", "probe", "--gdb", "/nowhere/gdb", "pids:"+strings.Join(pids, ",")), size: 3}
+	front := &console{process: s.start("sdm", "stacks", "--gdb", "/nowhere/gdb", "pids:"+strings.Join(pids, ",")), size: 3}
 	front.exits(0)
 	front.says("[0-2] (3) main spin.c:")
 	for _, p := range s.named("spin") {

@@ -39,7 +39,7 @@ gdb.kill()
 // TestGDBThatFallsSilent checks that its ranks are lost within --connect-wait, and run on.
 func TestGDBThatFallsSilent(t *testing.T) {
 	for _, line := range [][]string{
-		{"stacks"}, {"attach", "-b", "-e", "print 1"}, {"attach", "-b", "-e", "print 1", "--ranks-per-gdb", "1"},
+		{"stacks", "--engine", "gdb"}, {"attach", "-b", "-e", "print 1"}, {"attach", "-b", "-e", "print 1", "--ranks-per-gdb", "1"},
 	} {
 		t.Run(strings.Join(line, " "), func(t *testing.T) {
 			t.Parallel()

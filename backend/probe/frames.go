@@ -1,0 +1,113 @@
+// Frames as users see them.
+
+package probe
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/backend"
+	"sdm/backend/probe/snapshot"
+	"sdm/backend/probe/unwind"
+	"sdm/protocol/stack"
+)
+
+// level is a frame with its library, which a frame with a line does not show. The library is "" for
+// the program and for code in no file.
+type level struct {
+	stack.Frame
+	library  string
+	debugged bool // there is a line
+}
+
+// frames returns the stack of a thread, outermost frame first. Where the stack could not be
+// followed, the outermost frame says so.
+func (p *process) frames(t *snapshot.Thread, v view) []stack.Frame {
+	if t.Why != "" {
+		return []stack.Frame{{Func: "(thread not read: " + t.Why + ")"}}
+	}
+	var levels []level
+	for _, f := range t.Stack.Frames {
+		levels = append(levels, p.places(f, v.by)...)
+	}
+	if t.Stack.Cut != "" {
+		return outward(append(levels, level{Frame: stack.Frame{Func: "(cut: " + t.Stack.Cut + ")"}}))
+	}
+	levels, root := trimmed(levels)
+	if started := levels[:root]; root > 0 && root < len(levels) && !v.all && !slices.ContainsFunc(started, p.ofUser) {
+		f := started[root-1]
+		return []stack.Frame{{Func: stack.Helpers}, {Func: f.Func, From: f.library}}
+	}
+	if v.by != "address" && !slices.ContainsFunc(levels[root:], func(l level) bool { return l.Func != unnamed }) {
+		levels = levels[:max(root, 1)]
+	}
+	return outward(levels)
+}
+
+// ofUser reports whether a level is code of the user.
+func (p *process) ofUser(l level) bool {
+	return p.objects.OfUser(l.Func, l.library, l.debugged)
+}
+
+// outward returns frames, outermost first.
+func outward(levels []level) []stack.Frame {
+	frames := make([]stack.Frame, len(levels))
+	for i, l := range levels {
+		frames[len(levels)-1-i] = l.Frame
+	}
+	return frames
+}
+
+// unnamed stands for a function without a name, as in gdb.
+const unnamed = "??"
+
+// trimmed removes what called main. It returns how many levels are within the function that the
+// thread was started with: all of the first thread's.
+func trimmed(levels []level) (rest []level, root int) {
+	if i := slices.IndexFunc(levels, func(l level) bool { return l.Func == "main" && l.library == "" }); i >= 0 {
+		return levels[:i+1], i + 1
+	}
+	root = len(levels)
+	for root > 0 && backend.StartsThreads(levels[root-1].Func, levels[root-1].library) {
+		root--
+	}
+	return levels, root
+}
+
+// places returns the levels of a frame, innermost first: those of inlined functions and the one of
+// the function that contains them. As in gdb, a frame with a line has no library.
+func (p *process) places(f unwind.Frame, by string) (levels []level) {
+	if f.Signal {
+		return []level{{Frame: stack.Frame{Func: "<signal handler called>"}}}
+	}
+	places, library := p.at(f.Lookup())
+	for _, x := range places {
+		out := level{stack.Frame{Func: x.Function}, library, x.Line != 0}
+		if x.Line == 0 {
+			out.From = library
+		}
+		if by != "function" {
+			out.File, out.Line = x.File, x.Line
+		}
+		if by == "address" {
+			out.Addr = "0x" + strconv.FormatUint(f.PC, 16)
+		}
+		levels = append(levels, out)
+	}
+	return levels
+}
+
+// objectsOf returns the paths of a process's images.
+func (p *process) objectsOf() (o backend.Objects) {
+	for _, m := range p.modules {
+		switch {
+		case m.File == p.program:
+			o.Program = m.Path
+		case strings.HasPrefix(m.Path, "/"):
+			o.Libraries = append(o.Libraries, filepath.Clean(m.Path))
+		}
+	}
+	return o
+}
