@@ -154,6 +154,17 @@ type Note struct {
 	Text string `json:"text"`
 }
 
+// Columns of stacks that are read without a debugger. They have values for ranks
+// with interpreters of Python only.
+const (
+	// PythonLock is where the thread stands that holds the lock of its interpreter
+	// (GIL): "Solver.exchange x.py:10". Those of several interpreters are joined
+	// by "; ".
+	PythonLock = "python.lock"
+	// PythonUnknown is a sentence that says why there are native frames only.
+	PythonUnknown = "python.unknown"
+)
+
 // Loading is the body of KindLoading: a command of the user needs symbols, and
 // reading them takes long; with Done, it has ended.
 type Loading struct {

@@ -11,6 +11,7 @@ import (
 	"sdm/backend/probe/cfi"
 	"sdm/backend/probe/hold"
 	"sdm/backend/probe/image"
+	"sdm/backend/probe/python"
 )
 
 // cache holds images by their keys. One goroutine uses it at a time.
@@ -24,13 +25,15 @@ type shared struct {
 	named   bool // symbols have been read, or cannot be
 	lines   *image.Lines
 	places  map[uint64][]image.Place
+	// interpreters of Python that the image holds, by process.
+	interpreters map[int]*python.Interpreter
 }
 
 // of returns the image of a module of a process. The memory of that process is read from now on.
 func (c cache) of(m *image.Module, pid int) *shared {
 	s := c[m.Key()]
 	if s == nil {
-		s = &shared{pages: pages{kept: map[uint64][]byte{}}, places: map[uint64][]image.Place{}}
+		s = &shared{pages: pages{kept: map[uint64][]byte{}}, places: map[uint64][]image.Place{}, interpreters: map[int]*python.Interpreter{}}
 		s.from, s.bias = hold.Memory(pid), m.Bias
 		s.table = m.Table(&s.pages)
 		c[m.Key()] = s

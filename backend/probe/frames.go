@@ -10,6 +10,7 @@ import (
 
 	"sdm/backend"
 	"sdm/backend/probe/snapshot"
+	"sdm/backend/probe/splice"
 	"sdm/backend/probe/unwind"
 	"sdm/protocol/stack"
 )
@@ -20,20 +21,18 @@ type level struct {
 	stack.Frame
 	library  string
 	debugged bool // there is a line
+	python   bool // it is a function of Python
 }
 
 // frames returns the stack of a thread, outermost frame first. Where the stack could not be
-// followed, the outermost frame says so.
+// followed, a frame says so.
 func (p *process) frames(t *snapshot.Thread, v view) []stack.Frame {
 	if t.Why != "" {
 		return []stack.Frame{{Func: "(thread not read: " + t.Why + ")"}}
 	}
-	var levels []level
-	for _, f := range t.Stack.Frames {
-		levels = append(levels, p.places(f, v.by)...)
-	}
+	levels := p.levels(t, v)
 	if t.Stack.Cut != "" {
-		return outward(append(levels, level{Frame: stack.Frame{Func: "(cut: " + t.Stack.Cut + ")"}}))
+		return outward(levels)
 	}
 	levels, root := trimmed(levels)
 	if started := levels[:root]; root > 0 && root < len(levels) && !v.all && !slices.ContainsFunc(started, p.ofUser) {
@@ -46,9 +45,47 @@ func (p *process) frames(t *snapshot.Thread, v view) []stack.Frame {
 	return outward(levels)
 }
 
+// levels returns the levels of a thread, innermost first, with those of Python among them.
+func (p *process) levels(t *snapshot.Thread, v view) (levels []level) {
+	for _, f := range shortened(p.join(t)) {
+		switch {
+		case f.Python != nil:
+			levels = append(levels, level{Frame: pythonFrame(f.Python, v.by), python: true})
+		case f.Native == splice.CutHere:
+			levels = append(levels, level{Frame: stack.Frame{Func: "(cut: " + t.Stack.Cut + ")"}})
+		case f.Native == splice.CutPython:
+			levels = append(levels, level{Frame: stack.Frame{Func: "(cut: too many Python frames)"}, python: true})
+		default:
+			levels = append(levels, p.withoutGlue(t, f.Native, v)...)
+		}
+	}
+	return levels
+}
+
+// withoutGlue returns the levels of a native frame. In one of an interpreter whose Python frames are
+// shown, inlined functions that serve for calls are left out.
+func (p *process) withoutGlue(t *snapshot.Thread, i int, v view) []level {
+	f := t.Stack.Frames[i]
+	levels := p.places(f, v.by)
+	if p.python.threads() == nil || p.place(f) != splice.Interpreter || len(levels) < 2 {
+		return levels
+	}
+	return slices.DeleteFunc(levels, func(l level) bool { return splice.IsGlue(l.Func) })
+}
+
+// shortened removes the middle of a stack that is too deep to be shown as a whole, before names are
+// looked up. What remains is more than a tree keeps.
+func shortened(frames []splice.Frame) []splice.Frame {
+	const end = 2 * stack.MaxDepth
+	if len(frames) <= 2*end {
+		return frames
+	}
+	return slices.Concat(frames[:end], frames[len(frames)-end:])
+}
+
 // ofUser reports whether a level is code of the user.
 func (p *process) ofUser(l level) bool {
-	return p.objects.OfUser(l.Func, l.library, l.debugged)
+	return l.python || p.objects.OfUser(l.Func, l.library, l.debugged)
 }
 
 // outward returns frames, outermost first.
@@ -66,7 +103,7 @@ const unnamed = "??"
 // trimmed removes what called main. It returns how many levels are within the function that the
 // thread was started with: all of the first thread's.
 func trimmed(levels []level) (rest []level, root int) {
-	if i := slices.IndexFunc(levels, func(l level) bool { return l.Func == "main" && l.library == "" }); i >= 0 {
+	if i := slices.IndexFunc(levels, func(l level) bool { return l.Func == "main" && l.library == "" && !l.python }); i >= 0 {
 		return levels[:i+1], i + 1
 	}
 	root = len(levels)
@@ -84,7 +121,7 @@ func (p *process) places(f unwind.Frame, by string) (levels []level) {
 	}
 	places, library := p.at(f.Lookup())
 	for _, x := range places {
-		out := level{stack.Frame{Func: x.Function}, library, x.Line != 0}
+		out := level{Frame: stack.Frame{Func: x.Function}, library: library, debugged: x.Line != 0}
 		if x.Line == 0 {
 			out.From = library
 		}

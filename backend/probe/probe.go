@@ -141,6 +141,7 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 	}
 	var paths []stack.RankedPath
 	var read rank.Set
+	var remarks remarks
 	for i, s := range b.cache.take(pids, view{by, q.Command.Args.AllThreads}) {
 		one := rank.Range(ids[i], ids[i])
 		if s.err != nil {
@@ -148,12 +149,13 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 			continue
 		}
 		read = read.Union(one)
+		remarks.add(one, &s)
 		for _, frames := range s.threads {
 			paths = append(paths, stack.RankedPath{Path: stack.PathOf(frames), Ranks: one})
 		}
 	}
 	if !read.IsEmpty() {
-		b.sink.Reply(q.ID, protocol.Group{Kind: protocol.KindResult, Ranks: read, Body: canonical.JSON(merged{by}), Stack: stack.OfPaths(paths)})
+		b.sink.Reply(q.ID, protocol.Group{Kind: protocol.KindResult, Ranks: read, Body: canonical.JSON(merged{by}), Columns: remarks.columns(), Stack: stack.OfPaths(paths)})
 	}
 }
 

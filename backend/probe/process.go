@@ -23,6 +23,7 @@ type process struct {
 	images  []*shared // of the modules
 	program string    // file of the program, as in image.Module
 	objects backend.Objects
+	python  *pythonOf // nil: it has no interpreter
 }
 
 // errNoMemory says that a process has no memory: it is a zombie or a thread of the kernel.
@@ -44,6 +45,7 @@ func (c cache) look(pid int) (*process, error) {
 	}
 	p.program = p.programOf()
 	p.objects = p.objectsOf()
+	p.findPython()
 	return p, nil
 }
 

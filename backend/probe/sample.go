@@ -14,6 +14,8 @@ import (
 type sample struct {
 	err     error // nothing could be read
 	threads [][]stack.Frame
+	unknown string // why its interpreter of Python is not known; "": it is, or there is none
+	lock    string // where the thread stands that holds the lock of the interpreter; "": none does
 }
 
 // bytesAt reads an image from memory that was copied.
@@ -25,30 +27,60 @@ type view struct {
 	all bool   // helper threads of runtimes are not folded
 }
 
+// mostTakes is how often a process is read whose Python frames do not fit together.
+const mostTakes = 3
+
 // take stops all threads of processes at once, copies their stacks, lets them go and follows the
 // stacks.
 func (c cache) take(pids []int, v view) []sample {
 	out := make([]sample, len(pids))
+	again := make([]int, len(pids))
+	for i := range again {
+		again[i] = i
+	}
+	for n := 1; len(again) > 0; n++ {
+		again = c.takeOnce(pids, again, out, v)
+		if n == mostTakes {
+			break
+		}
+	}
+	return out
+}
+
+// takeOnce takes the processes with the numbers in which. It returns those that are torn.
+func (c cache) takeOnce(pids, which []int, out []sample, v view) (torn []int) {
 	var known []*process
 	var index, live []int
-	for i, pid := range pids {
-		p, err := c.look(pid)
-		if out[i].err = err; err == nil {
-			known, index, live = append(known, p), append(index, i), append(live, pid)
+	for _, i := range which {
+		p, err := c.look(pids[i])
+		if out[i] = (sample{err: err}); err == nil {
+			known, index, live = append(known, p), append(index, i), append(live, pids[i])
 		}
 	}
 	held := hold.Together(live, hold.Defaults, hold.Steps{
 		StackEnd: func(i int, sp uint64) uint64 { return known[i].stackEnd(sp) },
+		Held:     func(i int, held *hold.Process) { known[i].python.copy(held) },
 	})
 	for i := range held {
-		s := &out[index[i]]
-		shot := known[i].snapshot(&held[i])
-		for t := range shot.Threads {
-			s.threads = append(s.threads, known[i].frames(&shot.Threads[t], v))
+		if !known[i].python.name(&held[i]) {
+			torn = append(torn, index[i])
 		}
-		if len(s.threads) == 0 {
-			s.err = errNoMemory
-		}
+		out[index[i]] = known[i].sample(&held[i], v)
 	}
-	return out
+	return torn
+}
+
+// sample returns the stacks of a process that was held.
+func (p *process) sample(held *hold.Process, v view) (s sample) {
+	shot := p.snapshot(held)
+	for t := range shot.Threads {
+		s.threads = append(s.threads, p.frames(&shot.Threads[t], v))
+	}
+	if len(s.threads) == 0 {
+		s.err = errNoMemory
+	}
+	if p.python != nil {
+		s.unknown, s.lock = p.python.why, p.python.lock()
+	}
+	return s
 }

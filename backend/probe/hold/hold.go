@@ -46,8 +46,8 @@ type Limits struct {
 	Patience time.Duration // until all threads have stopped
 }
 
-// Defaults are limits for stacks of some thousand frames and threads that wait for a disk.
-var Defaults = Limits{Stack: 256 << 10, All: 64 << 20, Patience: 100 * time.Millisecond}
+// Defaults are limits for stacks of ten thousand frames and threads that wait for a disk.
+var Defaults = Limits{Stack: 8 << 20, All: 64 << 20, Patience: 100 * time.Millisecond}
 
 // Steps is what Together asks and tells its caller. The functions are called by one goroutine.
 type Steps struct {

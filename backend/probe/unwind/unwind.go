@@ -9,8 +9,9 @@ import (
 	"sdm/backend/probe/cfi"
 )
 
-// MaxFrames bounds a stack: an endless recursion has millions of frames.
-const MaxFrames = 1000
+// MaxFrames bounds a stack. An endless recursion has about 100,000 frames when it reaches the end of an
+// ordinary stack, and a Python call has five before 3.11.
+const MaxFrames = 200_000
 
 // Machine are the DWARF numbers of registers of an instruction set.
 type Machine struct {

@@ -44,7 +44,7 @@ var testDoors = map[string][]string{
 }
 
 // pure are the packages without I/O, clock, goroutines and locks.
-var pure = []string{"sdm/tree", "sdm/tree/topology", "sdm/tree/aggregate", "sdm/tree/sendqueue", "sdm/protocol", "sdm/protocol/rank", "sdm/protocol/digest", "sdm/protocol/column", "sdm/protocol/stack", "sdm/protocol/decode", "sdm/protocol/canonical", "sdm/protocol/ptp", "sdm/backend/mi", "sdm/backend/probe/cfi", "sdm/backend/probe/unwind", "sdm/backend/probe/image", "sdm/backend/probe/amd64", "sdm/backend/probe/argument", "sdm/backend/probe/dataflow", "sdm/backend/probe/emulator", "sdm/backend/probe/mpi", "sdm/backend/probe/snapshot", "sdm/backend/gdb/debugger", "sdm/backend/gdb/gdbtext", "sdm/backend/gdb/request", "sdm/backend/gdb/values", "sdm/master/sampling"}
+var pure = []string{"sdm/tree", "sdm/tree/topology", "sdm/tree/aggregate", "sdm/tree/sendqueue", "sdm/protocol", "sdm/protocol/rank", "sdm/protocol/digest", "sdm/protocol/column", "sdm/protocol/stack", "sdm/protocol/decode", "sdm/protocol/canonical", "sdm/protocol/ptp", "sdm/backend/mi", "sdm/backend/probe/cfi", "sdm/backend/probe/unwind", "sdm/backend/probe/image", "sdm/backend/probe/amd64", "sdm/backend/probe/argument", "sdm/backend/probe/dataflow", "sdm/backend/probe/emulator", "sdm/backend/probe/mpi", "sdm/backend/probe/snapshot", "sdm/backend/probe/python", "sdm/backend/probe/splice", "sdm/backend/gdb/debugger", "sdm/backend/gdb/gdbtext", "sdm/backend/gdb/request", "sdm/backend/gdb/values", "sdm/master/sampling"}
 
 // impure are the packages that pure packages must not import. For package time see
 // TestPureUsesNoClock.

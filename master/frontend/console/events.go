@@ -113,6 +113,7 @@ func (c *console) finish(x *call) {
 	x.done = true
 	if !x.quiet {
 		c.answers(x)
+		c.interpreters(x)
 	}
 	if !c.await.expecting(&c.job) {
 		c.discard()

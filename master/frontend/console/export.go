@@ -10,8 +10,20 @@ import (
 	"sdm/protocol/stack"
 )
 
+// interpreters tells beside an exported tree what it does not say of interpreters of Python.
+func (c *console) interpreters(x *call) {
+	for _, g := range x.groups {
+		if x.cmd.Export != "" && g.Kind == protocol.KindResult && c.cfg.Format == Text {
+			for _, line := range c.cfg.ErrWriter.Interpreters(g) {
+				c.complain(line)
+			}
+		}
+	}
+}
+
 // export writes the stacks of a call to a file, and other answers as usual.
 func (c *console) export(x *call) {
+	c.interpreters(x)
 	var tree *stack.Tree
 	for _, g := range x.groups {
 		if g.Kind == protocol.KindResult {

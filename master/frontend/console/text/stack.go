@@ -1,6 +1,7 @@
 package text
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -46,6 +47,7 @@ func stackTree(w *Writer, a Asked, g protocol.Group) []answer {
 		t.lines = append(t.lines, t.label(root)+w.frameOf(root))
 		t.below(root, "")
 	}
+	t.lines = append(t.lines, w.Interpreters(g)...)
 	return []answer{{ranks: g.Ranks, lines: t.lines, bare: true}}
 }
 
@@ -71,6 +73,25 @@ func sampled(body []byte) (text string, samples int) {
 		return "in " + times + ":", 0
 	}
 	return "never moved in " + times + ":", 0
+}
+
+// Interpreters returns what the stacks say of interpreters of Python beside their frames, in lines
+// such as "[0-3] (4) the lock of Python is held in Solver.exchange x.py:10".
+func (w *Writer) Interpreters(g protocol.Group) (lines []string) {
+	for _, c := range g.Columns {
+		form := map[string]string{protocol.PythonLock: "the lock of Python is held in %s", protocol.PythonUnknown: "%s: native frames only"}[c.Name]
+		if form == "" {
+			continue
+		}
+		for _, v := range c.Values() {
+			head := "[" + clipped(v.Ranks) + "] (" + strconv.Itoa(v.Ranks.Len()) + ") "
+			lines = append(lines, head+w.clean(fmt.Sprintf(form, v.Value)))
+		}
+		if n, _ := c.Distinct(); !c.Complete() {
+			lines = append(lines, w.header(g.Ranks, rank.Set{})+" "+c.Name+": "+plural(n, "value"))
+		}
+	}
+	return lines
 }
 
 func plural(n int, word string) string {

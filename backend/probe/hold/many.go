@@ -1,0 +1,42 @@
+// Reading much with few calls.
+
+package hold
+
+import (
+	"golang.org/x/sys/unix"
+)
+
+// mostPieces is how many pieces the kernel reads in one call (IOV_MAX).
+const mostPieces = 1024
+
+// ReadMany reads n pieces of memory. piece returns where piece i is and the bytes to fill; done is
+// called for those that were read as a whole.
+func (pid Memory) ReadMany(n int, piece func(i int) (addr uint64, b []byte), done func(i int)) {
+	local := make([]unix.Iovec, min(n, mostPieces))
+	remote := make([]unix.RemoteIovec, len(local))
+	for first := 0; first < n; {
+		count := min(n-first, mostPieces)
+		for i := range count {
+			addr, b := piece(first + i)
+			local[i], remote[i] = unix.Iovec{}, unix.RemoteIovec{Base: uintptr(addr), Len: len(b)}
+			if len(b) > 0 {
+				local[i].Base = &b[0]
+				local[i].SetLen(len(b))
+			}
+		}
+		got, err := unix.ProcessVMReadv(int(pid), local[:count], remote[:count], 0)
+		if err != nil {
+			got = 0
+		}
+		// The call ends at the first piece that cannot be read; the next one begins behind it.
+		i := 0
+		for ; i < count && got >= remote[i].Len; i++ {
+			got -= remote[i].Len
+			done(first + i)
+		}
+		if i < count {
+			i++
+		}
+		first += i
+	}
+}

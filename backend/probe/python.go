@@ -1,0 +1,207 @@
+// Python frames of processes.
+
+package probe
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sdm/backend/probe/hold"
+	"sdm/backend/probe/python"
+	"sdm/backend/probe/snapshot"
+	"sdm/backend/probe/splice"
+	"sdm/backend/probe/unwind"
+	"sdm/protocol"
+	"sdm/protocol/column"
+	"sdm/protocol/rank"
+	"sdm/protocol/stack"
+)
+
+// pythonOf is what is known of the interpreters of a process. nil: it has none.
+type pythonOf struct {
+	in     *python.Interpreter // nil: it is not known
+	why    string              // a sentence if it is not known
+	module int                 // that holds the interpreter
+	plan   *python.Plan
+	shot   *python.Snapshot
+}
+
+// mostInterpreters bounds the processes for which an image keeps what was read of their code.
+const mostInterpreters = 4096
+
+// findPython looks for interpreters in the program and in libraries whose names say so, and plans
+// what to copy.
+func (p *process) findPython() {
+	var images python.Images
+	var modules []int
+	for i := range p.modules {
+		m := &p.modules[i]
+		switch program := m.File == p.program && m.File != ""; {
+		case !python.MayHold(m.Path, program):
+		case program:
+			images, modules = slices.Insert(images, 0, python.Image(placed{p, i})), slices.Insert(modules, 0, i)
+		default:
+			images, modules = append(images, placed{p, i}), append(modules, i)
+		}
+	}
+	holder := images.Holder()
+	if holder < 0 {
+		return
+	}
+	x := &pythonOf{module: modules[holder]}
+	p.python = x
+	s := p.images[x.module]
+	if x.in = s.interpreters[p.pid]; x.in == nil || !x.in.IsIn(images) {
+		var err error
+		mem := pythonMemory{&copied{now: hold.Memory(p.pid)}}
+		if x.in, err = python.New(mem, images, python.MinorOf(p.modules[x.module].Path, p.paths())); err != nil {
+			x.why = err.Error()
+			return
+		}
+		if len(s.interpreters) == mostInterpreters {
+			clear(s.interpreters)
+		}
+		s.interpreters[p.pid] = x.in
+	}
+	x.plan = x.in.Plan(pythonMemory{&copied{now: hold.Memory(p.pid)}})
+}
+
+// paths returns the files of the modules.
+func (p *process) paths() (all []string) {
+	for i := range p.modules {
+		all = append(all, p.modules[i].Path)
+	}
+	return all
+}
+
+// copy is called while the process is held.
+func (x *pythonOf) copy(held *hold.Process) {
+	if x != nil && x.in != nil {
+		x.shot = x.in.Copy(pythonMemory{memoryOf(held)}, x.plan)
+	}
+}
+
+// name reads the names of the frames. It returns false if the snapshot is torn.
+func (x *pythonOf) name(held *hold.Process) bool {
+	if x == nil || x.shot == nil {
+		return true
+	}
+	x.in.Name(pythonMemory{memoryOf(held)}, x.shot)
+	return x.shot.Torn == ""
+}
+
+// pythonMemory implements python.Memory.
+type pythonMemory struct{ *copied }
+
+// ReadMany implements python.Memory. What is read at once is not on stacks.
+func (m pythonMemory) ReadMany(pieces []python.Piece) {
+	m.now.ReadMany(len(pieces), func(i int) (uint64, []byte) { return pieces[i].Addr, pieces[i].Bytes },
+		func(i int) { pieces[i].Read = true })
+}
+
+// threads returns what the interpreters know of threads; none if there is no interpreter.
+func (x *pythonOf) threads() []python.Thread {
+	if x == nil || x.shot == nil {
+		return nil
+	}
+	return x.shot.Threads
+}
+
+// lock says where the thread stands that holds the lock of its interpreter; of several interpreters
+// one after another. "": none is held, or none is known.
+func (x *pythonOf) lock() string {
+	var all []string
+	threads := x.threads()
+	for i := range threads {
+		if t := &threads[i]; t.HasLock {
+			all = append(all, innermost(t))
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+func innermost(t *python.Thread) string {
+	for _, c := range t.Calls {
+		for _, f := range c.Frames {
+			out := pythonFrame(&f, "line")
+			out.File = filepath.Base(out.File)
+			return out.String()
+		}
+	}
+	return "a thread without Python frames"
+}
+
+// remarks are what is said of the interpreters of ranks.
+type remarks struct{ lock, unknown map[string]rank.Set }
+
+func (r *remarks) add(one rank.Set, s *sample) {
+	if r.lock == nil {
+		r.lock, r.unknown = map[string]rank.Set{}, map[string]rank.Set{}
+	}
+	r.lock[s.lock] = r.lock[s.lock].Union(one)
+	r.unknown[s.unknown] = r.unknown[s.unknown].Union(one)
+}
+
+// columns returns the remarks as columns, which are the same for all ranks, so that their stacks are
+// merged.
+func (r *remarks) columns() []column.Column {
+	return []column.Column{columnOf(protocol.PythonLock, r.lock), columnOf(protocol.PythonUnknown, r.unknown)}
+}
+
+func columnOf(name string, ranks map[string]rank.Set) column.Column {
+	var values []column.ValueCount
+	for v, s := range ranks {
+		if v != "" {
+			values = append(values, column.ValueCount{Value: v, Ranks: s})
+		}
+	}
+	if len(values) == 0 {
+		return column.Column{Name: name}
+	}
+	return column.OfValues(name, values, 0).Folded()
+}
+
+// join returns the frames of a thread, innermost first, Python's among them.
+func (p *process) join(t *snapshot.Thread) []splice.Frame {
+	s := splice.Stack{Pointer: t.Pointer, Cut: t.Stack.Cut != "", Frames: make([]splice.Native, 0, len(t.Stack.Frames))}
+	for _, f := range t.Stack.Frames {
+		s.Frames = append(s.Frames, splice.Native{SP: f.SP, CFA: f.CFA, Place: p.place(f)})
+	}
+	if n := len(s.Frames); n > 0 {
+		s.End = p.stackEnd(s.Frames[n-1].SP)
+	}
+	s.Name = func(i int) string {
+		f := t.Stack.Frames[i]
+		m := p.module(f.Lookup())
+		if m < 0 || f.Signal {
+			return ""
+		}
+		name, _, _ := placed{p, m}.Function(f.Lookup())
+		return name
+	}
+	return splice.Join(&s, p.python.threads())
+}
+
+func (p *process) place(f unwind.Frame) splice.Place {
+	switch m := p.module(f.Lookup()); {
+	case f.Signal:
+		return splice.Elsewhere
+	case m < 0:
+		return splice.Nowhere
+	case p.python != nil && m == p.python.module:
+		return splice.Interpreter
+	}
+	return splice.Elsewhere
+}
+
+// pythonFrame returns a Python frame as it is shown.
+func pythonFrame(f *python.Frame, by string) stack.Frame {
+	switch {
+	case f.Function == "" && f.File == "":
+		return stack.Frame{Func: "(Python function that has ended)"}
+	case by == "function":
+		return stack.Frame{Func: f.Function}
+	}
+	return stack.Frame{Func: f.Function, File: f.File, Line: f.Line}
+}

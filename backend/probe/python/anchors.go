@@ -1,0 +1,91 @@
+// Where an image has the state of its interpreter.
+
+package python
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Image is a program or library at its place in a process.
+type Image interface {
+	// Address returns the address in the process of a function or variable that the image defines.
+	Address(symbol string) (addr uint64, ok bool)
+	// Section returns the place in the process of a section.
+	Section(name string) (addr, size uint64, ok bool)
+}
+
+// MayHold reports whether an image is worth a look for an interpreter: programs are, and libraries
+// whose names say so.
+func MayHold(path string, program bool) bool {
+	return program || strings.Contains(filepath.Base(path), "python")
+}
+
+// Images are those of a program, itself first.
+type Images []Image
+
+func (all Images) address(symbol string) (addr uint64, ok bool) {
+	for _, im := range all {
+		if addr, ok = im.Address(symbol); ok {
+			return addr, true
+		}
+	}
+	return 0, false
+}
+
+// Holder returns the number of the image that holds the interpreter; -1: none does. A stripped program
+// that exports nothing has a section for the runtime, from 3.11 on.
+func (all Images) Holder() int {
+	for i, im := range all {
+		if _, ok := im.Address("_PyRuntime"); ok {
+			return i
+		}
+	}
+	for i, im := range all {
+		if _, _, ok := im.Section(".PyRuntime"); ok {
+			return i
+		}
+	}
+	return -1
+}
+
+// runtime returns the address of _PyRuntime in an image that holds it.
+func (all Images) runtime() (addr uint64, ok bool) {
+	if addr, ok = all.address("_PyRuntime"); ok {
+		return addr, true
+	}
+	if i := all.Holder(); i >= 0 {
+		addr, _, ok = all[i].Section(".PyRuntime")
+	}
+	return addr, ok
+}
+
+// MinorOf returns the minor version of Python 3 that the names of the files of a process tell, that
+// of the image first: python3.9, libpython3.9.so.1.0, or a module in lib/python3.9. 0: none does.
+func MinorOf(image string, files []string) int {
+	if v := minorAfter(filepath.Base(image)); v != 0 {
+		return v
+	}
+	for _, path := range files {
+		for dir := range strings.SplitSeq(filepath.Dir(path), "/") {
+			if v := minorAfter(dir); v != 0 && strings.HasPrefix(dir, "python3.") {
+				return v
+			}
+		}
+	}
+	return 0
+}
+
+func minorAfter(name string) int {
+	_, rest, found := strings.Cut(name, "python3.")
+	if !found {
+		return 0
+	}
+	digits := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
+	v, err := strconv.ParseUint(digits, 10, 8)
+	if err != nil {
+		return 0
+	}
+	return int(v)
+}

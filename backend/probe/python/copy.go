@@ -1,0 +1,241 @@
+// States of threads and their frames at one instant.
+
+package python
+
+import "slices"
+
+// Snapshot is the state of the interpreters of a process at one instant.
+type Snapshot struct {
+	Threads []Thread
+	// Torn says what does not fit together, as when a thread was not held or stood between two
+	// instructions that belong together; "": all fits. A snapshot of another instant helps.
+	Torn string
+}
+
+// Copy reads the states of all threads and their frames. The process should be held. Frames have no
+// names yet.
+func (in *Interpreter) Copy(mem Memory, p *Plan) *Snapshot {
+	mem.ReadMany(p.pieces)
+	w := walk{in: in, mem: layers{p.pieces, mem}, snapshot: &Snapshot{}}
+	w.current = w.lockOfRuntime()
+	w.threads(w.thread)
+	p.pieces = w.mem.pieces
+	return w.snapshot
+}
+
+// walk follows the structures of an interpreter.
+type walk struct {
+	in         *Interpreter
+	mem        layers
+	snapshot   *Snapshot
+	chunkBytes int
+	steps      int // links that were followed, of all threads
+	frames     int // of all threads
+	current    uint64
+	holder     uint64 // of the lock of the interpreter that is being read; 0: none
+}
+
+// step counts a link that is followed; it returns false if there were too many.
+func (w *walk) step() bool {
+	w.steps++
+	return w.steps <= mostSteps
+}
+
+func (w *walk) torn(why string) {
+	if w.snapshot != nil && w.snapshot.Torn == "" {
+		w.snapshot.Torn = why
+	}
+}
+
+// threads calls do for the state of each thread of each interpreter.
+func (w *walk) threads(do func(interpreter int, addr uint64, state []byte)) {
+	l := &w.in.layout
+	interp, ok := w.mem.word(w.in.runtime + l.interpreters)
+	state := make([]byte, l.thread.size)
+	count := 0
+	for n := 0; ok && interp != 0 && n < mostInterpreters; n++ {
+		w.holder = w.lockOf(interp)
+		var at uint64
+		for at, ok = w.mem.word(interp + l.interp.threads); ok && at != 0 && count < mostThreads; count++ {
+			if ok = w.mem.Read(at, state) && le.Uint64(state[l.thread.interp:]) == interp; ok {
+				do(n, at, state)
+				at = le.Uint64(state[l.thread.next:])
+			}
+		}
+		if !ok {
+			w.torn("the list of threads cannot be followed")
+			return
+		}
+		interp, ok = w.mem.word(interp + l.interp.next)
+	}
+	if !ok {
+		w.torn("the list of interpreters cannot be followed")
+	}
+}
+
+// lockOfRuntime returns the thread that holds the lock of all interpreters, to 3.11; 0: none does.
+func (w *walk) lockOfRuntime() uint64 {
+	if w.in.layout.current == 0 {
+		return 0
+	}
+	holder, _ := w.mem.word(w.in.runtime + w.in.layout.current)
+	return holder
+}
+
+// lockOf returns the thread that holds the lock of an interpreter, from 3.12; 0: none does.
+func (w *walk) lockOf(interp uint64) uint64 {
+	l := &w.in.layout
+	if l.interp.lock == 0 {
+		return 0
+	}
+	lock, ok := w.mem.word(interp + l.interp.lock)
+	var b [24]byte
+	if !ok || lock == 0 || !w.mem.Read(lock, b[:]) || int32(le.Uint32(b[l.lock.locked:])) != 1 {
+		return 0
+	}
+	return le.Uint64(b[l.lock.holder:])
+}
+
+// thread adds a thread with its frames to the snapshot.
+func (w *walk) thread(interpreter int, addr uint64, state []byte) {
+	l := &w.in.layout.thread
+	t := Thread{Pointer: le.Uint64(state[l.pointer:]), Interpreter: interpreter, HasLock: addr == w.current || addr == w.holder}
+	if l.native != 0 {
+		t.Native = int(int32(le.Uint32(state[l.native:])))
+	}
+	c := chain{walk: w, thread: &t}
+	var first uint64
+	switch {
+	case l.evaluator == 0 || w.in.layout.minor == 10:
+		first = le.Uint64(state[l.frame:])
+	default:
+		first, _ = w.mem.word(le.Uint64(state[l.evaluator:]) + w.in.layout.evaluator.frame)
+	}
+	if first != 0 && l.chunk != 0 {
+		w.chunks(le.Uint64(state[l.chunk:]))
+	}
+	if l.evaluator != 0 && w.in.layout.minor <= 11 {
+		c.evaluators(le.Uint64(state[l.evaluator:]))
+	}
+	c.follow(first)
+	w.frames += len(c.frames)
+	w.snapshot.Threads = append(w.snapshot.Threads, t)
+}
+
+// chunks copies the chunks in which the frames of a thread lie and that no plan knew.
+func (w *walk) chunks(at uint64) {
+	for n := 0; at != 0 && n < mostChunks && w.step(); n++ {
+		if p := w.mem.find(at); p != nil && p.Addr == at {
+			at = le.Uint64(p.Bytes[chunkPrevious:])
+			continue
+		}
+		previous, size, ok := w.chunk(at)
+		if !ok {
+			return
+		}
+		p := Piece{Addr: at, Bytes: make([]byte, size)}
+		p.Read = w.mem.behind.Read(at, p.Bytes)
+		w.mem.add(p)
+		at = previous
+	}
+}
+
+// chain follows the frames of a thread, the innermost first.
+type chain struct {
+	*walk
+	thread  *Thread
+	structs []uint64 // the evaluators' own structures, innermost first; 3.10 and 3.11
+	frames  []Frame
+	calls   []span // of frames
+}
+
+// span is a call of the evaluator with the numbers of its frames.
+type span struct {
+	address    uint64
+	first, end int
+}
+
+// evaluators follows the evaluators' own structures. The last one is in the state of the thread.
+func (c *chain) evaluators(at uint64) {
+	for c.step() {
+		previous, ok := c.mem.word(at + c.in.layout.evaluator.previous)
+		if !ok || previous == 0 || previous == at {
+			return
+		}
+		c.structs = append(c.structs, at)
+		at = previous
+	}
+}
+
+// follow reads frames from the innermost on. Of too many the innermost are kept; the others are
+// followed, since their evaluators have a place in the native stack.
+func (c *chain) follow(at uint64) {
+	l := &c.in.layout.frame
+	b := make([]byte, l.size)
+	for n := 0; at != 0; n++ {
+		if n == mostChain || !c.step() {
+			c.thread.Cut = "too many Python frames"
+			break
+		}
+		if !c.mem.Read(at, b) {
+			c.thread.Cut = "a Python frame cannot be read"
+			c.torn(c.thread.Cut)
+			break
+		}
+		c.add(at, b)
+		at = le.Uint64(b[l.previous:])
+	}
+	if begun := c.begun(); begun < len(c.frames) { // their evaluator was not reached
+		c.calls = append(c.calls, span{0, begun, len(c.frames)})
+	}
+	for _, s := range c.calls {
+		c.thread.Calls = append(c.thread.Calls, Call{s.address, slices.Clip(c.frames[s.first:s.end])})
+	}
+}
+
+// begun returns the number of the first frame that is in no call yet.
+func (c *chain) begun() int {
+	if len(c.calls) == 0 {
+		return 0
+	}
+	return c.calls[len(c.calls)-1].end
+}
+
+// add adds a frame, or ends the call of an evaluator.
+func (c *chain) add(at uint64, b []byte) {
+	l := &c.in.layout
+	minor := l.minor
+	if minor >= 12 && b[l.frame.owner] >= evaluatorOwned {
+		c.calls = append(c.calls, span{at, c.begun(), len(c.frames)})
+		return
+	}
+	if len(c.frames) < mostFrames && c.walk.frames+len(c.frames) < mostAll {
+		c.frames = append(c.frames, l.frameOf(b))
+	} else {
+		c.thread.Cut = "too many Python frames"
+	}
+	if minor <= 10 || minor == 11 && b[l.frame.entry] != 0 {
+		s := span{0, c.begun(), len(c.frames)}
+		if k := len(c.calls); k < len(c.structs) {
+			s.address = c.structs[k]
+		}
+		c.calls = append(c.calls, s)
+	}
+}
+
+// frameOf decodes a frame.
+func (l *layout) frameOf(b []byte) Frame {
+	f := Frame{code: le.Uint64(b[l.frame.code:]) &^ l.frame.tag}
+	if l.code.instructions != 0 {
+		f.at = int64(le.Uint64(b[l.frame.instruction:]) - (f.code + l.code.instructions))
+		return f
+	}
+	f.at = int64(int32(le.Uint32(b[l.frame.instruction:])))
+	if l.minor == 10 && f.at > 0 {
+		f.at *= 2 // it counts instructions
+	}
+	if le.Uint64(b[l.frame.trace:]) != 0 {
+		f.line = int(int32(le.Uint32(b[l.frame.line:])))
+	}
+	return f
+}

@@ -1,0 +1,114 @@
+// Where the fields of structures lie, by version.
+
+package python
+
+// layout is where fields lie, in bytes from the beginning of their structure. Fields that a version
+// does not have are 0.
+type layout struct {
+	minor int
+	// interpreters is the list in _PyRuntime; current is there the thread that holds the lock, to 3.11.
+	interpreters, current uint64
+	interp                struct{ next, threads, lock uint64 }
+	lock                  struct{ locked, holder uint64 } // from 3.12
+	thread                threadLayout
+	evaluator             struct{ previous, frame uint64 } // the evaluator's own structure (CFrame), 3.10 to 3.12
+	frame                 frameLayout
+	code                  codeLayout
+	text                  struct{ length, state, ascii, compact uint64 } // the last two: sizes of the two headers
+	bytes                 struct{ size, data uint64 }
+}
+
+type threadLayout struct {
+	next, interp, pointer, native uint64
+	frame                         uint64 // the innermost; not in 3.11 and 3.12
+	evaluator                     uint64 // the innermost; 3.10 to 3.12
+	chunk                         uint64 // the innermost in which frames lie, from 3.11; behind it is the end of its use
+	size                          uint64 // bytes to read for all fields
+}
+
+type frameLayout struct {
+	previous, code, instruction uint64
+	line, trace                 uint64 // to 3.10: the line is valid if there is a trace function
+	owner                       uint64 // from 3.11: who made it
+	entry                       uint64 // 3.11: it is the outermost of a call of the evaluator
+	tag                         uint64 // bits of the code's address that count references
+	size                        uint64
+}
+
+type codeLayout struct {
+	file, name, qualified, lines, first uint64
+	instructions                        uint64 // from 3.11; before, they are an object of their own
+	firstTraced                         uint64 // from 3.12: the number of the first instruction that may be traced
+	size                                uint64 // bytes to read for all fields
+}
+
+// chunkLayout of all versions (_PyStackChunk).
+const (
+	chunkPrevious = 0
+	chunkSize     = 8
+	chunkHeader   = 24
+)
+
+// typeField is where any object has its type, and sizeField where one of variable size has its size.
+const (
+	typeField = 8
+	sizeField = 16
+)
+
+// evaluatorOwned is the owner, from 3.12 on, of a frame that the evaluator has in its own C frame;
+// higher ones (3.14) are of the interpreter, too.
+const evaluatorOwned = 3
+
+// layouts of the versions that do not describe themselves, on 64-bit machines, of ordinary builds.
+// Source: offsetof over the headers of the releases.
+var layouts = map[int]layout{8: layout8(), 9: layout9(), 10: layout10(), 11: layout11(), 12: layout12()}
+
+func layout8() layout {
+	l := layout9()
+	l.minor, l.current = 8, 1368
+	return l
+}
+
+func layout9() layout {
+	l := layout{minor: 9, interpreters: 32, current: 568}
+	l.interp.next, l.interp.threads = 0, 8
+	l.thread = threadLayout{next: 8, interp: 16, pointer: 176, frame: 24, size: 184}
+	l.frame = frameLayout{previous: 24, code: 32, instruction: 104, line: 108, trace: 80, size: 112}
+	l.code = codeLayout{file: 104, name: 112, lines: 120, first: 40, size: 128}
+	l.text.length, l.text.state, l.text.ascii, l.text.compact = 16, 32, 48, 72
+	l.bytes.size, l.bytes.data = 16, 32
+	return l
+}
+
+func layout10() layout {
+	l := layout9()
+	l.minor = 10
+	l.thread.evaluator = 48
+	l.evaluator.previous = 8
+	l.frame = frameLayout{previous: 24, code: 32, instruction: 96, line: 100, trace: 72, size: 104}
+	return l
+}
+
+func layout11() layout {
+	l := layout9()
+	l.minor, l.interpreters, l.current = 11, 40, 576
+	l.interp.threads = 16
+	l.thread = threadLayout{next: 8, interp: 16, pointer: 152, native: 160, evaluator: 56, chunk: 296, size: 312}
+	l.evaluator.previous, l.evaluator.frame = 16, 8
+	l.frame = frameLayout{previous: 48, code: 32, instruction: 56, owner: 69, entry: 68, size: 72}
+	l.code = codeLayout{file: 112, name: 120, qualified: 128, lines: 136, first: 72, instructions: 184, size: 144}
+	return l
+}
+
+func layout12() layout {
+	l := layout11()
+	l.minor, l.current = 12, 0
+	l.interp.threads, l.interp.lock = 72, 384
+	l.lock.holder, l.lock.locked = 8, 16
+	l.thread = threadLayout{next: 8, interp: 16, pointer: 136, native: 144, evaluator: 56, chunk: 232, size: 248}
+	l.evaluator.previous, l.evaluator.frame = 8, 0
+	l.frame = frameLayout{previous: 8, code: 0, instruction: 56, owner: 70, size: 72}
+	l.code = codeLayout{file: 112, name: 120, qualified: 128, lines: 136, first: 68, instructions: 192, firstTraced: 176, size: 180}
+	l.text.ascii, l.text.compact = 40, 56
+	return l
+}

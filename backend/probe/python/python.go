@@ -1,0 +1,240 @@
+// Package python provides the stacks of CPython 3.8 to 3.15 from the memory of their process. It is
+// pure: the memory is read through an interface, and no code runs in the process.
+//
+// A stack is taken in three steps. Plan tells, while the process runs, what is to be copied. Copy is
+// called while the process is held; it reads the states of all threads and their frames, but no
+// names. Name reads names and line tables when the process runs again.
+package python
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"sdm/backend/probe/cfi"
+)
+
+var le = binary.LittleEndian
+
+// Memory is the memory of a process.
+type Memory interface {
+	cfi.Memory
+	// ReadMany fills pieces, in fewer calls than Read needs, and sets their Read.
+	ReadMany(pieces []Piece)
+}
+
+// Piece is a part of memory that is to be read, or has been.
+type Piece struct {
+	Addr  uint64
+	Bytes []byte
+	Read  bool // Bytes have been filled
+}
+
+// Interpreter reads the interpreters of one process. One goroutine uses it at a time.
+type Interpreter struct {
+	Version string // "3.11.2"; "3.9" before 3.11
+
+	layout   layout
+	runtime  uint64 // address of _PyRuntime
+	codeType uint64 // address of PyCode_Type; 0: not known
+	codes    map[uint64]*code
+}
+
+// Frame is a Python function that runs or waits.
+type Frame struct {
+	// Function is the qualified name, before 3.11 the name; "": the code object is gone.
+	Function string
+	File     string // as the compiler was given it
+	Line     int    // 0: the instruction is of no line
+
+	code uint64 // address of the code object
+	at   int64  // of the instruction, in bytes from the first; before the first: nothing has run yet
+	line int    // that the frame itself has stored: it is traced; 0: it is not
+}
+
+// Call are the frames that one call of the evaluator carries out, innermost first. It may have none.
+type Call struct {
+	// Address is within the C frame of the evaluator; 0: not known, as before 3.10.
+	Address uint64
+	Frames  []Frame
+}
+
+// Thread is a thread that an interpreter knows. A thread of the system may be known to several
+// interpreters.
+type Thread struct {
+	Pointer     uint64 // of the thread that made it: its pthread_t, which is its thread pointer on x86-64
+	Native      int    // its number for the kernel, in its own namespace; 0: not known, as before 3.11
+	Interpreter int    // number in the list of interpreters, the last made first
+	HasLock     bool   // it holds the lock of its interpreter (GIL)
+	Calls       []Call // innermost first
+	Cut         string // why outer frames are missing; "": none are
+}
+
+// Bounds of what is read from a process, however its memory looks.
+const (
+	mostInterpreters = 64
+	mostThreads      = 4096
+	mostFrames       = 10_000  // of a thread; the innermost are kept
+	mostChain        = 20_000  // frames that are followed
+	mostAll          = 200_000 // frames of all threads
+	mostSteps        = 1 << 20 // links that are followed
+	mostCodes        = 1 << 16 // code objects that are remembered
+	mostChunks       = 256     // of a thread
+	mostChunk        = 1 << 20 // bytes; an ordinary one has 16 KiB
+	mostChunkBytes   = 32 << 20
+	mostText         = 4096    // characters of a name
+	mostLines        = 1 << 20 // bytes of a line table
+)
+
+// errRuntime says that the memory of a runtime cannot be read.
+var errRuntime = errors.New("the state of Python cannot be read")
+
+// New returns a reader of the interpreters of a program whose images may hold them; nil if none
+// does. The program is the first of the images: it may have copies of what its library defines. minor
+// is the version by the names of files (see MinorOf), which is needed before 3.11. The error is a
+// sentence for users: which Python it is, and that it is not known.
+func New(mem Memory, images Images, minor int) (*Interpreter, error) {
+	runtime, ok := images.runtime()
+	if !ok {
+		return nil, nil
+	}
+	in := &Interpreter{runtime: runtime, codes: map[uint64]*code{}}
+	in.codeType, _ = images.address("PyCode_Type")
+	v, err := in.version(mem, images, minor)
+	if err != nil {
+		return nil, err
+	}
+	in.Version = v.String()
+	// A build for those who debug Python itself checks the counts of references.
+	if _, debug := images.address("_Py_NegativeRefcount"); debug {
+		return nil, fmt.Errorf("a debug build of Python %s is not known", in.Version)
+	}
+	if v.level != 0 && v.level < candidate {
+		return nil, fmt.Errorf("version %s of Python before its release is not known", v.branch())
+	}
+	if v.minor >= firstDescribed {
+		in.layout, err = described(mem, in.runtime, v)
+	} else if in.layout, ok = layouts[v.minor]; !ok {
+		err = v.unknown()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return in, nil
+}
+
+// IsIn reports whether the interpreter is that of the images: a process may have become another one.
+func (in *Interpreter) IsIn(images Images) bool {
+	at, ok := images.runtime()
+	return ok && at == in.runtime
+}
+
+// candidate is the level of a release candidate in a version number; those of alpha and beta are lower.
+const candidate = 0xc
+
+// version is a version of Python 3.
+type version struct {
+	minor, micro, level int // micro is -1 and level is 0 if they are not known
+}
+
+func (v version) branch() string { return fmt.Sprintf("3.%d", v.minor) }
+
+func (v version) String() string {
+	if v.micro < 0 {
+		return v.branch()
+	}
+	return fmt.Sprintf("3.%d.%d", v.minor, v.micro)
+}
+
+func (v version) unknown() error { return fmt.Errorf("version %s of Python is not known", v.branch()) }
+
+// versionOf decodes a number as PY_VERSION_HEX (C API, API and ABI Versioning).
+func versionOf(hex uint64) (version, error) {
+	if hex>>24 != 3 {
+		return version{}, fmt.Errorf("a Python of version %#x is not known", hex)
+	}
+	return version{int(hex >> 16 & 0xff), int(hex >> 8 & 0xff), int(hex >> 4 & 0xf)}, nil
+}
+
+// version finds the version: in the description of the runtime (3.13), in a variable (3.11), or by
+// the names of files.
+func (in *Interpreter) version(mem Memory, images Images, minor int) (version, error) {
+	var head [16]byte
+	if !mem.Read(in.runtime, head[:]) {
+		return version{}, errRuntime
+	}
+	if string(head[:8]) == cookie {
+		return versionOf(le.Uint64(head[8:]))
+	}
+	if at, ok := images.address("Py_Version"); ok {
+		var b [4]byte
+		if !mem.Read(at, b[:]) {
+			return version{}, errRuntime
+		}
+		return versionOf(uint64(le.Uint32(b[:])))
+	}
+	if minor == 0 {
+		return version{}, errors.New("a Python whose version cannot be found is not known")
+	}
+	return version{minor, -1, 0}, nil
+}
+
+// layers are copies of memory, ascending by address, and the memory behind them.
+type layers struct {
+	pieces []Piece
+	behind Memory
+}
+
+// Read implements cfi.Memory.
+func (l *layers) Read(addr uint64, b []byte) bool {
+	if p := l.find(addr); p != nil {
+		if from := addr - p.Addr; uint64(len(b)) <= uint64(len(p.Bytes))-from {
+			copy(b, p.Bytes[from:])
+			return true
+		}
+	}
+	return l.behind.Read(addr, b)
+}
+
+// find returns the piece that has an address; nil: none has.
+func (l *layers) find(addr uint64) *Piece {
+	i, found := slices.BinarySearchFunc(l.pieces, addr, func(p Piece, a uint64) int {
+		switch {
+		case p.Addr < a:
+			return -1
+		case p.Addr > a:
+			return 1
+		}
+		return 0
+	})
+	if !found {
+		i--
+	}
+	if i < 0 || !l.pieces[i].Read || addr-l.pieces[i].Addr >= uint64(len(l.pieces[i].Bytes)) {
+		return nil
+	}
+	return &l.pieces[i]
+}
+
+// add inserts a piece.
+func (l *layers) add(p Piece) {
+	i, _ := slices.BinarySearchFunc(l.pieces, p, byAddress)
+	l.pieces = slices.Insert(l.pieces, i, p)
+}
+
+func byAddress(a, b Piece) int {
+	switch {
+	case a.Addr < b.Addr:
+		return -1
+	case a.Addr > b.Addr:
+		return 1
+	}
+	return 0
+}
+
+func (l *layers) word(addr uint64) (uint64, bool) {
+	var b [8]byte
+	ok := l.Read(addr, b[:])
+	return le.Uint64(b[:]), ok
+}

@@ -1,0 +1,67 @@
+// Strings and bytes.
+
+package python
+
+// The state of a string, from the lowest bit: 2 bits that do not matter here, 3 of the size of a
+// character, whether the characters follow the header, whether all are ASCII. So in all versions with
+// a global lock (Include/cpython/unicodeobject.h).
+const (
+	kindShift  = 2
+	compactBit = 1 << 5
+	asciiBit   = 1 << 6
+)
+
+// textOf returns a string, of which p is the beginning if it could be read. Longer ones are cut.
+func (l *layout) textOf(mem Memory, p Piece) (string, bool) {
+	if !p.Read && !mem.Read(p.Addr, p.Bytes[:l.text.compact]) {
+		return "", false
+	}
+	state := le.Uint32(p.Bytes[l.text.state:])
+	kind := uint64(state >> kindShift & 7)
+	if state&compactBit == 0 || kind != 1 && kind != 2 && kind != 4 {
+		return "", false
+	}
+	from := l.text.compact
+	if state&asciiBit != 0 {
+		from = l.text.ascii
+	}
+	b, ok := p.part(mem, from, kind*min(le.Uint64(p.Bytes[l.text.length:]), mostText))
+	return decodeText(b, int(kind)), ok
+}
+
+// decodeText decodes characters of 1, 2 or 4 bytes, those of Unicode that have so few.
+func decodeText(b []byte, kind int) string {
+	runes := make([]rune, 0, len(b)/kind)
+	for ; len(b) >= kind; b = b[kind:] {
+		switch kind {
+		case 1:
+			runes = append(runes, rune(b[0]))
+		case 2:
+			runes = append(runes, rune(le.Uint16(b)))
+		default:
+			runes = append(runes, rune(le.Uint32(b)))
+		}
+	}
+	return string(runes)
+}
+
+// bytesOf returns an object of bytes, of which p is the beginning if it could be read.
+func (l *layout) bytesOf(mem Memory, p Piece) ([]byte, bool) {
+	if !p.Read && !mem.Read(p.Addr, p.Bytes[:l.bytes.data]) {
+		return nil, false
+	}
+	n := le.Uint64(p.Bytes[l.bytes.size:])
+	if n > mostLines {
+		return nil, false
+	}
+	return p.part(mem, l.bytes.data, n)
+}
+
+// part returns bytes of an object: of the piece, or from memory.
+func (p *Piece) part(mem Memory, from, n uint64) ([]byte, bool) {
+	if p.Read && from+n <= uint64(len(p.Bytes)) {
+		return p.Bytes[from : from+n], true
+	}
+	b := make([]byte, n)
+	return b, mem.Read(p.Addr+from, b)
+}
