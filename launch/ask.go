@@ -11,13 +11,14 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"sdm/protocol"
 )
 
 // MaxAnswer bounds the output of a command of a resource manager, in bytes: some 64 for each of a
 // million ranks.
 const MaxAnswer = 64 << 20
+
+// maxSaid bounds the part of a line on standard error that an error has, in bytes.
+const maxSaid = 400
 
 // afterAsk is how long the output of an ended command is awaited: a process below it may keep it
 // open.
@@ -27,6 +28,12 @@ const afterAsk = time.Second
 // output, at most MaxAnswer bytes. The error has the last line that it wrote to standard error. The
 // command gets env (nil: that of this process) and no input.
 func Ask(ctx context.Context, env, argv []string) (string, error) {
+	out, _, err := AskBoth(ctx, env, argv)
+	return out, err
+}
+
+// AskBoth is like Ask, and returns the first 4 KB of standard error, too.
+func AskBoth(ctx context.Context, env, argv []string) (string, string, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env, cmd.WaitDelay = env, afterAsk
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C reaches only this process
@@ -37,16 +44,16 @@ func Ask(ctx context.Context, env, argv []string) (string, error) {
 	name := strings.Join(argv[:min(len(argv), 3)], " ")
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return "", fmt.Errorf("%s has not answered: %w", name, context.Cause(ctx))
+		return "", "", fmt.Errorf("%s has not answered: %w", name, context.Cause(ctx))
 	case err == nil && out.cut:
-		return "", fmt.Errorf("%s has written more than %d MB", name, MaxAnswer>>20)
+		return "", "", fmt.Errorf("%s has written more than %d MB", name, MaxAnswer>>20)
 	case err == nil:
-		return out.b.String(), nil
+		return out.b.String(), said.b.String(), nil
 	}
 	if line := lastLine(said.b.String()); line != "" {
-		return "", errors.New(protocol.Clip(line))
+		return "", "", errors.New(line[:min(len(line), maxSaid)])
 	}
-	return "", fmt.Errorf("%s: %w", name, err)
+	return "", "", fmt.Errorf("%s: %w", name, err)
 }
 
 // limited keeps the first bytes that are written to it and drops the others.

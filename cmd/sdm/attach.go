@@ -49,7 +49,7 @@ func (a *app) attach(args []string) console.Status {
 func (o *options) validateAttach() error {
 	switch {
 	case len(o.args) == 0:
-		return errors.New("attach to what? (sdm attach PID of mpirun, slurm:JOBID[.STEP], torchrun:ID, pids:PID,PID... or hostfile:FILE)")
+		return errors.New("attach to what? (sdm attach PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, torchrun:ID, pids:PID,PID... or hostfile:FILE)")
 	case len(o.args) > 1:
 		return fmt.Errorf("%q: one job at a time (several processes are pids:%s)", o.args[1], strings.Join(o.args, ","))
 	case o.job.Servers.PerServer < 0:

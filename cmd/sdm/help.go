@@ -17,7 +17,7 @@ const usage = `sdm debugs a parallel program: one command goes to a set of its r
 answer the same are one line.
 
   sdm run    [flags] [--] PROGRAM [ARG...]   start PROGRAM on -n ranks under control
-  sdm run    [flags] -- mpirun -n 4 PROGRAM  start a starter (mpirun, mpiexec, srun) and take control of its job
+  sdm run    [flags] -- mpirun -n 4 PROGRAM  start a starter (mpirun, mpiexec, srun, flux run) and take control of its job
   sdm attach [flags] PID                     take control of a running job, by the process of its mpirun
   sdm stacks [flags] PID                     one tree of all stacks of a running job, which runs on
   sdm core   [flags] PROGRAM CORE...         many core files, one rank each
@@ -47,6 +47,7 @@ to, and stand there when the first command begins; the starter handles their inp
 output: rank 0 reads --stdin-file FILE, and at a prompt nothing else; with --launcher slot the
 command send writes to any rank. Otherwise (Open MPI from release 5 on, MPICH), sdm-server takes the place of each
 rank and starts it under control, and ranks stop at main.
+flux run holds its ranks at their first instruction; its options decide all that they get.
 A script that calls a starter with MPIR is named by --starter SCRIPT; for another starter put
 sdm run -- in front of it in the script.
 
@@ -54,6 +55,8 @@ sdm run -- in front of it in the script.
 
 const usageAttach = `sdm attach [flags] PID
 sdm attach [flags] slurm:JOBID[.STEP]
+sdm attach [flags] flux:JOBID
+sdm attach [flags] pbs:JOBID[:APID] | pals:APID
 sdm attach [flags] pids:PID,PID...
 sdm attach [flags] hostfile:FILE
 sdm attach [flags] --start-tool CMD job:ID
@@ -68,13 +71,14 @@ pids: lists processes of this host, rank 0 first. FILE has lines RANK HOST PID. 
 ranks are. Of a rank that is a shell, the MPI program that it has started is attached to.
 
 Servers on other hosts are started by the starter, where it has an attach FIFO (Open MPI), by
-srun for jobs of Slurm, by --start-tool, or by ssh. Hosts of an mpiexec of MPICH, or of an
+srun for jobs of Slurm, by flux exec for those of Flux, by palscmd for those of PALS, by
+--start-tool, or by ssh. Hosts of an mpiexec of MPICH, or of an
 mpirun of Open MPI from release 5 on, which cannot be asked where their ranks are, are asked the
 same way.
 
 `
 
-const usageStacks = `sdm stacks [flags] PID | slurm:JOBID[.STEP] | pids:PID,PID... | hostfile:FILE | job:ID
+const usageStacks = `sdm stacks [flags] PID | slurm:JOBID[.STEP] | flux:JOBID | pbs:JOBID | pids:PID,PID... | hostfile:FILE | job:ID
 
 Finds the ranks of a job that runs, as sdm attach does, and writes the stacks of all their
 threads as one tree. No gdb is needed: each process is stopped for about a millisecond, in

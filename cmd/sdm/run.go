@@ -170,7 +170,7 @@ func (o *runOptions) inputRanks() (rank.Set, error) {
 }
 
 // foreignStarters are known starters whose jobs sdm cannot control.
-var foreignStarters = []string{"aprun", "jsrun"}
+var foreignStarters = []string{"jsrun"}
 
 // refuseOthers refuses the lines of starters that sdm does not support.
 func (o *runOptions) refuseOthers() error {

@@ -62,7 +62,7 @@ func (a *app) stacks(args []string) console.Status {
 	switch {
 	case err != nil:
 	case len(s.args) == 0:
-		err = errors.New("the stacks of what? (sdm stacks PID of mpirun, slurm:JOBID[.STEP], pids:PID,PID... or hostfile:FILE)")
+		err = errors.New("the stacks of what? (sdm stacks PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pids:PID,PID... or hostfile:FILE)")
 	default:
 		err = s.validateAttach()
 	}

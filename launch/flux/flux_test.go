@@ -113,7 +113,7 @@ func TestRefusal(t *testing.T) {
 	}{
 		{Version{0, 83}, false, true}, {Version{0, 83}, true, false}, {Version{0, 84}, false, false}, {Version{1, 0}, false, false}, {Version{0, 100}, false, false},
 	} {
-		if err := c.v.refusal(c.own); (err != nil) != c.refused {
+		if err := c.v.Refusal(c.own); (err != nil) != c.refused {
 			t.Errorf("%v, own instance %v: %v", c.v, c.own, err)
 		}
 	}

@@ -55,10 +55,10 @@ func ReadVersion(text string) (Version, error) {
 	return v, nil
 }
 
-// refusal returns why Flux cannot start our servers on the nodes of a job; nil: it can. own says
+// Refusal returns why Flux cannot start our servers on the nodes of a job; nil: it can. own says
 // that the user is the owner of the instance, as in flux alloc and flux batch, who may run anything
 // on its nodes.
-func (v Version) refusal(own bool) error {
+func (v Version) Refusal(own bool) error {
 	if own || !v.before(hasExec) {
 		return nil
 	}
@@ -79,5 +79,5 @@ func CheckExec(ctx context.Context, env []string) error {
 	if err != nil {
 		return err
 	}
-	return v.refusal(strings.TrimSpace(owner) == strconv.Itoa(os.Getuid()))
+	return v.Refusal(strings.TrimSpace(owner) == strconv.Itoa(os.Getuid()))
 }

@@ -112,6 +112,20 @@ func TestExamine(t *testing.T) {
 		{"no controller", func(f fake, m *Machine) {
 			f.script("scontrol", "echo Slurmctld is DOWN; exit 1")
 		}, []string{"Slurm warn the controller does not answer: Slurmctld is DOWN → on a machine of the cluster"}},
+		{"Flux of the system, too old", func(f fake, m *Machine) {
+			f.script("flux", `[ $1 = version ] && echo "commands: 0.83.0" || echo 1`)
+		}, []string{"Flux warn release 0.83, the instance of the system; sdm was tried with a stand-in → flux exec --jobid can from 0.84 on"}},
+		{"Flux, an own instance", func(f fake, m *Machine) {
+			f.script("flux", `[ $1 = version ] && echo "broker: 0.83.0" || id -u`)
+		}, []string{"Flux ok release 0.83, an instance of your own"}},
+		{"Flux without an instance", func(f fake, m *Machine) {
+			f.script("flux", `[ $1 = version ] && echo "commands: 0.88.0" || { echo "flux_open: No such file"; exit 1; }`)
+		}, []string{"Flux warn release 0.88; no instance answers: flux_open: No such file → sdm attach flux:JOBID works where flux jobs does"}},
+		{"PALS without its other programs", func(f fake, m *Machine) {
+			f.script("palstat", "echo palstat version 1.6.0")
+			f.script("qstat", "true")
+			m.Env = append(m.Env, "PBS_JOBID=12.pbs")
+		}, []string{"PALS warn palstat version 1.6.0; inside job 12.pbs of PBS; sdm was tried with a stand-in → not in PATH: palscmd, palscp"}},
 		{"a secret that others may read", func(f fake, m *Machine) {
 			f.file("config/sdm/secret", strings.Repeat("a", 64)+"\n", 0o644)
 		}, []string{"secret bad → chmod 600"}},

@@ -93,6 +93,10 @@ func buildAll() error {
 	work = append(work, []string{"go", "build", "-o", filepath.Dir(unraced("sdm")) + "/", "sdm/cmd/sdm", "sdm/cmd/sdm-server"})
 	work = append(work, []string{"go", "build", "-overlay", laterVersion(), "-o", laterServer(), "sdm/cmd/sdm-server"})
 	work = append(work, []string{"go", "build", "-o", filepath.Dir(fluxProgram()) + "/", "sdm/testdata/flux"})
+	if err := os.Mkdir(palsPrograms(), 0o700); err != nil {
+		return err
+	}
+	work = append(work, []string{"gcc", "-O1", "-g", "-o", filepath.Join(palsPrograms(), "mpiexec"), "../pals/mpiexec.c"})
 	if pmixMissing() == "" {
 		work = append(work, []string{"go", "build", "-tags", "pmix", "-o", bench, "sdm/cmd/sdm-pmix"})
 	}

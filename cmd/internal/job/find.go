@@ -46,12 +46,18 @@ func (f finder) find(ctx context.Context, target string) (servers.Placement, lau
 		}
 		p, err := f.findByFlux(ctx, id)
 		return p, nil, err
+	case named && kind == "pbs":
+		p, err := f.findByPBS(ctx, rest)
+		return p, nil, err
+	case named && kind == "pals":
+		p, err := f.findByAPID(ctx, rest)
+		return p, nil, err
 	case named && kind == "job":
 		return f.findByTool(ctx, rest)
 	}
 	pid, err := strconv.Atoi(target)
 	if err != nil || pid <= 0 {
-		return servers.Placement{}, nil, misused("%q is no job (give the PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, torchrun:ID, pids:PID,PID..., hostfile:FILE or job:ID)", target)
+		return servers.Placement{}, nil, misused("%q is no job (give the PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pals:APID, torchrun:ID, pids:PID,PID..., hostfile:FILE or job:ID)", target)
 	}
 	return f.findByPID(ctx, pid)
 }
@@ -109,7 +115,9 @@ func (f finder) findByPID(ctx context.Context, pid int) (servers.Placement, laun
 		return p, nil, err
 	}
 	useToolOf(starter.StarterPID(), &f.Way)
-	return servers.Placement{Table: table, ID: starter.JobID()}, starter, err
+	p := servers.Placement{Table: table, ID: starter.JobID()}
+	usePALS(f.Builder, &p, table)
+	return p, starter, err
 }
 
 // ranks returns the variables that tell which rank a process is.

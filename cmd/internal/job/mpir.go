@@ -14,6 +14,7 @@ import (
 	"sdm/launch"
 	"sdm/launch/flux"
 	"sdm/launch/mpir"
+	"sdm/launch/pals"
 	"sdm/master/frontend/console"
 	"sdm/master/session"
 	"sdm/protocol"
@@ -105,7 +106,7 @@ func (h *mpirJob) prepare() error {
 // spec gives the starter our own standard streams. With a prompt its output goes to pipes and is
 // shown above the prompt, and its input is empty. With ndjson its output becomes events.
 func (h *mpirJob) spec() mpir.Spec {
-	spec := mpir.Spec{Argv: h.Argv, Env: quietly(h.Servers.StarterEnv), Names: Starters, Stdout: h.Out, Stderr: h.Err}
+	spec := mpir.Spec{Argv: h.Argv, Env: h.starterEnv(), Names: Starters, Stdout: h.Out, Stderr: h.Err}
 	if h.terminal.Input {
 		spec.Stdin = h.In
 		if h.StdinFile != "" {
@@ -123,14 +124,18 @@ func (h *mpirJob) spec() mpir.Spec {
 	return spec
 }
 
-// quietly switches off Open MPI's warning that MPIR is deprecated, which would stand in the output
-// of the program.
-func quietly(env []string) []string {
-	quiet, err := launch.Environ(env, []protocol.EnvDirective{{Op: "add", Name: "OMPI_MPIR_DO_NOT_WARN", Value: "1"}})
-	if err != nil {
-		return env
+// starterEnv returns the environment of the starter. It switches off Open MPI's warning that MPIR is
+// deprecated, which would stand in the output of the program. Variables that the user has set stay.
+func (h *mpirJob) starterEnv() []string {
+	add := []protocol.EnvDirective{{Op: "add", Name: "OMPI_MPIR_DO_NOT_WARN", Value: "1"}}
+	if h.Servers.Lookup(nodeFile) != "" {
+		add = append(add, palsEnv[StarterName(h.Argv[0])]...)
 	}
-	return quiet
+	env, err := launch.Environ(h.Servers.StarterEnv, add)
+	if err != nil {
+		return h.Servers.StarterEnv
+	}
+	return env
 }
 
 // coLaunch returns a function that writes into the starter's memory what to start on each node.
@@ -170,6 +175,9 @@ func (h *mpirJob) acquire(ctx context.Context) (p servers.Placement, err error) 
 		return p, err
 	}
 	useToolOf(h.launch.StarterPID(), &h.b.Way)
+	if usePALS(h.b, &p, p.Whole); p.Beside != nil {
+		pals.AwaitBarrier(ctx, h.b.Env)
+	}
 	return p, nil
 }
 
