@@ -69,9 +69,9 @@ func start(t *testing.T, flags ...string) target {
 }
 
 // run starts a program and returns when it has written r.
-func run(t *testing.T, path string) target {
+func run(t *testing.T, path string, args ...string) target {
 	t.Helper()
-	p := target{Cmd: exec.Command(path)}
+	p := target{Cmd: exec.Command(path, args...)}
 	out, err := p.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

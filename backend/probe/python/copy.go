@@ -10,16 +10,19 @@ type Snapshot struct {
 	// Torn says what does not fit together, as when a thread was not held or stood between two
 	// instructions that belong together; "": all fits. A snapshot of another instant helps.
 	Torn string
+
+	codes map[uint64]*code // of all frames, by address
+	fresh []*code          // those that are not decoded yet
 }
 
-// Copy reads the states of all threads and their frames. The process should be held. Frames have no
-// names yet.
+// Copy reads the states of all threads, their frames and the beginnings of what the frames are named by.
+// The process should be held. Frames have no names yet.
 func (in *Interpreter) Copy(mem Memory, p *Plan) *Snapshot {
 	mem.ReadMany(p.pieces)
 	w := walk{in: in, mem: layers{p.pieces, mem}, snapshot: &Snapshot{}}
 	w.current = w.lockOfRuntime()
 	w.threads(w.thread)
-	p.pieces = w.mem.pieces
+	in.fetch(mem, w.snapshot)
 	return w.snapshot
 }
 

@@ -2,8 +2,8 @@
 // pure: the memory is read through an interface, and no code runs in the process.
 //
 // A stack is taken in three steps. Plan tells, while the process runs, what is to be copied. Copy is
-// called while the process is held; it reads the states of all threads and their frames, but no
-// names. Name reads names and line tables when the process runs again.
+// called while the process is held; it reads the states of all threads, their frames, and what these
+// are named by. Name decodes names and line tables when the process runs again.
 package python
 
 import (

@@ -230,7 +230,7 @@ func TestText(t *testing.T) {
 		for _, n := range []int{usual, 400} { // read as a whole, and not
 			p := Piece{Addr: at, Bytes: make([]byte, n)}
 			p.Read = h.Read(at, p.Bytes)
-			if got, ok := l.textOf(h, p); !ok || got != c.want {
+			if got, _, ok := l.textOf(h, &p); !ok || got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		}

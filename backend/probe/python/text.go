@@ -11,22 +11,23 @@ const (
 	asciiBit   = 1 << 6
 )
 
-// textOf returns a string, of which p is the beginning if it could be read. Longer ones are cut.
-func (l *layout) textOf(mem Memory, p Piece) (string, bool) {
+// textOf returns a string, of which p is the beginning if it could be read. Very long ones are cut. more:
+// memory was read.
+func (l *layout) textOf(mem Memory, p *Piece) (text string, more, ok bool) {
 	if !p.Read && !mem.Read(p.Addr, p.Bytes[:l.text.compact]) {
-		return "", false
+		return "", false, false
 	}
 	state := le.Uint32(p.Bytes[l.text.state:])
 	kind := uint64(state >> kindShift & 7)
 	if state&compactBit == 0 || kind != 1 && kind != 2 && kind != 4 {
-		return "", false
+		return "", false, false
 	}
 	from := l.text.compact
 	if state&asciiBit != 0 {
 		from = l.text.ascii
 	}
-	b, ok := p.part(mem, from, kind*min(le.Uint64(p.Bytes[l.text.length:]), mostText))
-	return decodeText(b, int(kind)), ok
+	b, more, ok := p.part(mem, from, kind*min(le.Uint64(p.Bytes[l.text.length:]), mostText))
+	return decodeText(b, int(kind)), more, ok
 }
 
 // decodeText decodes characters of 1, 2 or 4 bytes, those of Unicode that have so few.
@@ -45,23 +46,24 @@ func decodeText(b []byte, kind int) string {
 	return string(runes)
 }
 
-// bytesOf returns an object of bytes, of which p is the beginning if it could be read.
-func (l *layout) bytesOf(mem Memory, p Piece) ([]byte, bool) {
+// bytesOf returns an object of bytes, of which p is the beginning if it could be read. more: memory was
+// read.
+func (l *layout) bytesOf(mem Memory, p *Piece) (b []byte, more, ok bool) {
 	if !p.Read && !mem.Read(p.Addr, p.Bytes[:l.bytes.data]) {
-		return nil, false
+		return nil, false, false
 	}
 	n := le.Uint64(p.Bytes[l.bytes.size:])
 	if n > mostLines {
-		return nil, false
+		return nil, false, false
 	}
 	return p.part(mem, l.bytes.data, n)
 }
 
-// part returns bytes of an object: of the piece, or from memory.
-func (p *Piece) part(mem Memory, from, n uint64) ([]byte, bool) {
+// part returns bytes of an object: of the piece, or, if they are not all there, from memory.
+func (p *Piece) part(mem Memory, from, n uint64) (b []byte, more, ok bool) {
 	if p.Read && from+n <= uint64(len(p.Bytes)) {
-		return p.Bytes[from : from+n], true
+		return p.Bytes[from : from+n], false, true
 	}
-	b := make([]byte, n)
-	return b, mem.Read(p.Addr+from, b)
+	b = make([]byte, n)
+	return b, true, mem.Read(p.Addr+from, b)
 }

@@ -18,6 +18,7 @@ var rows = []row{
 	{"`attach pids:`, processes of no job", tests(`cmd/internal/e2e TestAttachToProcesses`, `backend/gdb TestAttachTo`)},
 	{"`attach slurm:ID`", tests(`cmd/internal/e2e TestSlurm/attach_by_the_(job|number)`)},
 	{"`stacks`", tests(`cmd/sdm TestSessions/.*/stacks$`, `backend/gdb TestStack`)},
+	{"`stacks` of Python", tests(`cmd/internal/e2e Test(PythonStacks/python3|MPI4Py/this_machine)`, `backend/probe TestBusyPython`)},
 	{"`core`", tests(`cmd/sdm TestSessions/.*/core$`, `backend/gdb TestCore`)},
 	{"`run --reverse`", tests(`cmd/sdm TestSessions/.*/reverse$`, `backend/gdb Test(Backwards|LogBackwards|RecordEnds|InterruptRecorded)`)},
 	{"several hosts: run, attach, staging", tests(`cmd/internal/e2e Test(StartersOnSeveralHosts|RunOnFourHosts|AttachOnFourHosts|AttachToMPICHOnHosts|Staging|ServersBesideARunningJob|StarterExecsUs|StarterArgs)(/|$)`)},
