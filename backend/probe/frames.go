@@ -31,6 +31,9 @@ func (p *process) frames(t *snapshot.Thread, v view) []stack.Frame {
 		return []stack.Frame{{Func: "(thread not read: " + t.Why + ")"}}
 	}
 	levels := p.levels(t, v)
+	if v.by != "address" {
+		levels = namedLeaf(levels)
+	}
 	if t.Stack.Cut != "" {
 		return outward(levels)
 	}
@@ -99,6 +102,23 @@ func outward(levels []level) []stack.Frame {
 
 // unnamed stands for a function without a name, as in gdb.
 const unnamed = "??"
+
+// namedLeaf removes levels without a name from the inner end of a stack, as the gdb engine does: from
+// glibc 2.41 on a waiting thread has two or three of them. Those in the library of the first level
+// with a name are removed; one remains for each other library, and one for code in no file.
+func namedLeaf(levels []level) []level {
+	n := slices.IndexFunc(levels, func(l level) bool { return l.Func != unnamed })
+	if n <= 0 {
+		return levels
+	}
+	var leaf []level
+	for i, l := range levels[:n] {
+		if next := levels[i+1].library; l.library != next || l.library == "" && i == n-1 {
+			leaf = append(leaf, l)
+		}
+	}
+	return append(leaf, levels[n:]...)
+}
 
 // trimmed removes what called main. It returns how many levels are within the function that the
 // thread was started with: all of the first thread's.

@@ -55,12 +55,7 @@ func TestLinesAsGDBShowsThem(t *testing.T) {
 	for _, flags := range [][]string{{"-g", "-O0"}, {"-g", "-O2"}, {"-g", "-O3", "-gdwarf-4"}, {"-g", "-O2", "-gz", "-ffunction-sections"}} {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
 			p := startSource(t, "c++", inlining, flags...)
-			for {
-				s := cache{}.take([]int{p.Process.Pid}, view{"line", true})[0]
-				if all := functions(s); len(all) == 1 && strings.HasSuffix(all[0], " pause") {
-					break
-				}
-			}
+			p.stands(t, "line", func(all []string) bool { return len(all) == 1 && in("pause")(all[0]) })
 			out, err := exec.Command("gdb", "-nx", "-batch", "-ex", "backtrace", "-p", strconv.Itoa(p.Process.Pid)).Output()
 			if err != nil {
 				t.Fatal(err)

@@ -63,8 +63,9 @@ type target struct {
 func start(t *testing.T, flags ...string) target {
 	t.Helper()
 	p := startSource(t, "c", source, flags...)
-	for !p.waits() {
-	}
+	p.stands(t, "function", func(all []string) bool {
+		return len(all) == 2 && slices.ContainsFunc(all, in("poll")) && slices.ContainsFunc(all, in("clock_nanosleep"))
+	})
 	return p
 }
 
@@ -85,11 +86,21 @@ func run(t *testing.T, path string, args ...string) target {
 	return p
 }
 
-// waits reports whether both threads wait in the calls where they stay.
-func (p target) waits() bool {
-	all := functions(cache{}.take([]int{p.Process.Pid}, view{"function", true})[0])
-	return len(all) == 2 && slices.ContainsFunc(all, func(s string) bool { return strings.HasSuffix(s, " poll") }) &&
-		slices.ContainsFunc(all, func(s string) bool { return strings.HasSuffix(s, "clock_nanosleep") })
+// stands returns when the stacks of the process, as functions returns them, are as they should be.
+func (p target) stands(t *testing.T, by string, ready func(all []string) bool) {
+	t.Helper()
+	var all []string
+	for limit := time.Now().Add(60 * time.Second); time.Now().Before(limit); {
+		if all = functions(cache{}.take([]int{p.Process.Pid}, view{by, true})[0]); ready(all) {
+			return
+		}
+	}
+	t.Fatalf("it stands in\n%s", strings.Join(all, "\n"))
+}
+
+// in returns a function that reports whether a thread waits in a function.
+func in(function string) func(thread string) bool {
+	return func(thread string) bool { return strings.HasSuffix(thread, " "+function) }
 }
 
 func (p target) expect(t *testing.T, want byte) {
@@ -158,8 +169,11 @@ func byGDB(t *testing.T, pid int) (all []string) {
 	return all
 }
 
-// trimmedNames removes what is outside main, as sdm does.
+// trimmedNames removes what is outside main, and the nameless calls within libc, as sdm does.
 func trimmedNames(names []string) []string {
+	for len(names) > 1 && names[len(names)-1] == unnamed+"libc" {
+		names = names[:len(names)-1]
+	}
 	if i := slices.Index(names, "main"); i >= 0 {
 		return names[i:]
 	}
