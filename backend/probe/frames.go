@@ -69,7 +69,7 @@ func (p *process) levels(t *snapshot.Thread, v view) (levels []level) {
 // shown, inlined functions that serve for calls are left out.
 func (p *process) withoutGlue(t *snapshot.Thread, i int, v view) []level {
 	f := t.Stack.Frames[i]
-	levels := p.places(f, v.by)
+	levels := p.withCall(t, i, p.places(f, v.by))
 	if p.python.threads() == nil || p.place(f) != splice.Interpreter || len(levels) < 2 {
 		return levels
 	}

@@ -23,7 +23,8 @@ type process struct {
 	images  []*shared // of the modules
 	program string    // file of the program, as in image.Module
 	objects backend.Objects
-	python  *pythonOf // nil: it has no interpreter
+	python  *pythonOf       // nil: it has no interpreter
+	calls   map[int]blocked // of MPI, by thread; nil: not looked for
 }
 
 // errNoMemory says that a process has no memory: it is a zombie or a thread of the kernel.

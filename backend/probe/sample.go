@@ -73,6 +73,7 @@ func (c cache) takeOnce(pids, which []int, out []sample, v view) (torn []int) {
 // sample returns the stacks of a process that was held.
 func (p *process) sample(held *hold.Process, v view) (s sample) {
 	shot := p.snapshot(held)
+	p.calls = p.blockedCalls(shot)
 	for t := range shot.Threads {
 		s.threads = append(s.threads, p.frames(&shot.Threads[t], v))
 	}

@@ -18,6 +18,7 @@ import (
 	"sdm/backend/probe/hold"
 	"sdm/backend/probe/mpi"
 	"sdm/backend/probe/snapshot"
+	"sdm/protocol/stack"
 )
 
 // truth is a job that waits in one call of MPI after another and writes down what it waits for
@@ -175,6 +176,9 @@ func (j *truth) compare(t *testing.T) (n counts) {
 			}
 			return true
 		})
+		if number == 0 {
+			j.stacks(t, c)
+		}
 		for r := range texts {
 			if left[r] {
 				n.left++
@@ -188,6 +192,19 @@ func (j *truth) compare(t *testing.T) (n counts) {
 		}
 		if last {
 			return n
+		}
+	}
+}
+
+// stacks checks that stacks tell what the first call waits for.
+func (j *truth) stacks(t *testing.T, c cache) {
+	t.Helper()
+	for r, s := range c.take(j.pids[:3], view{by: "function"}) {
+		found := slices.ContainsFunc(s.threads, func(frames []stack.Frame) bool {
+			return slices.ContainsFunc(frames, func(f stack.Frame) bool { return strings.HasSuffix(f.Func, "MPI_Recv") && f.Call == "from 3 tag 11" })
+		})
+		if !found {
+			t.Errorf("rank %d: %v", r, s.threads)
 		}
 	}
 }

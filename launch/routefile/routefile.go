@@ -12,7 +12,6 @@ package routefile
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -154,16 +153,12 @@ func Print(w io.Writer, table protocol.RouteTable) error {
 
 // Read reads a file.
 func Read(path string) (protocol.RouteTable, error) {
-	text, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return protocol.RouteTable{}, fmt.Errorf("routing file: %w", err)
 	}
-	return parse(path, text)
-}
-
-// parse is Parse, with the name of the file in errors.
-func parse(path string, text []byte) (protocol.RouteTable, error) {
-	table, err := Parse(bytes.NewReader(text))
+	defer f.Close()
+	table, err := Parse(f)
 	if err != nil {
 		return table, fmt.Errorf("routing file %s: %w", path, err)
 	}
@@ -172,10 +167,6 @@ func parse(path string, text []byte) (protocol.RouteTable, error) {
 
 // retryPause is the time between two attempts of Await to read the file.
 const retryPause = 50 * time.Millisecond
-
-// unendedPause is how long a file must stay as it is if its last line does not end: a part of a port is
-// a port, too.
-const unendedPause = time.Second
 
 // Await reads a file that may not exist or not be complete yet: a script writes it, line by line,
 // while master and servers start. wait bounds the attempts; 0 is without limit.
@@ -188,9 +179,8 @@ func Await(ctx context.Context, path string, wait time.Duration) (protocol.Route
 	}
 	again := time.NewTicker(retryPause)
 	defer again.Stop()
-	var file growing
 	for {
-		table, err := file.read(path, time.Now())
+		table, err := Read(path)
 		if err == nil {
 			return table, nil
 		}
@@ -202,28 +192,6 @@ func Await(ctx context.Context, path string, wait time.Duration) (protocol.Route
 			return table, ctx.Err()
 		}
 	}
-}
-
-// growing is a file that someone may be writing.
-type growing struct {
-	text  string
-	since time.Time // when it became what it is
-}
-
-// read reads the file. Its last line must end, or have been as it is for unendedPause.
-func (g *growing) read(path string, now time.Time) (protocol.RouteTable, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return protocol.RouteTable{}, fmt.Errorf("routing file: %w", err)
-	}
-	if g.text != string(text) || g.since.IsZero() {
-		g.text, g.since = string(text), now
-	}
-	table, err := parse(path, text)
-	if err == nil && !strings.HasSuffix(g.text, "\n") && now.Sub(g.since) < unendedPause {
-		err = fmt.Errorf("routing file %s: the last line does not end", path)
-	}
-	return table, err
 }
 
 // Write writes a file. Others see it when it is complete.

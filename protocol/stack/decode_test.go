@@ -26,8 +26,8 @@ func joined(parts ...any) []byte {
 
 func TestDecodeErrors(t *testing.T) {
 	rank5 := rank.Of(5).AppendWire(nil)
-	frame := joined(7, 2, "f", 0, 0, 0, 0, 0)
-	two := joined(2, 14, 2, "f", 0, 0, 0, 0, 0, 2, "g", 0, 0, 0, 0, 0)
+	frame := joined(8, 2, "f", 0, 0, 0, 0, 0, 0)
+	two := joined(2, 16, 2, "f", 0, 0, 0, 0, 0, 0, 2, "g", 0, 0, 0, 0, 0, 0)
 	const second = 1 << nodeBits
 	leaf := joined(0, rank5, 1)
 	room := make([]byte, 40)
@@ -38,22 +38,22 @@ func TestDecodeErrors(t *testing.T) {
 	}{
 		"nothing":            {nil, "bytes end too early"},
 		"frames missing":     {joined(3, 0), "bytes end too early"},
-		"frame cut off":      {joined(1, 6, 2, "f", 0, 0, 0, 0), "bytes end too early"},
+		"frame cut off":      {joined(1, 7, 2, "f", 0, 0, 0, 0, 0), "bytes end too early"},
 		"text cut off":       {joined(1, 8, 9, "abcdefg"), "bytes end too early"},
 		"text too long":      {joined(1, 20, bytes.Repeat([]byte{0xff}, 9), 1, room), "bytes end too early"},
 		"length too long":    {joined(1, bytes.Repeat([]byte{0xff}, 9), 1, room), "bytes end too early"},
-		"bytes too many":     {joined(1, 8, 2, "f", 0, 0, 0, 0, 0, 0, room), "bytes after the frames"},
+		"bytes too many":     {joined(1, 9, 2, "f", 0, 0, 0, 0, 0, 0, 0, room), "bytes after the frames"},
 		"number too long":    {joined(1, 20, bytes.Repeat([]byte{0xff}, 9), 2, room), "bytes end too early"},
-		"text not UTF-8":     {joined(1, 7, 2, 0xff, 0, 0, 0, 0, 0, room), "a text is not UTF-8"},
-		"text said again":    {joined(2, 14, 2, "f", 0, 0, 0, 0, 0, 2, "f", 0, 1, 0, 0, 0, room), "not in the one form"},
-		"frames in no order": {joined(2, 14, 2, "f", 0, 0, 0, 0, 0, 2, "e", 0, 0, 0, 0, 0, room), "frames are out of order"},
+		"text not UTF-8":     {joined(1, 8, 2, 0xff, 0, 0, 0, 0, 0, 0, room), "a text is not UTF-8"},
+		"text said again":    {joined(2, 16, 2, "f", 0, 0, 0, 0, 0, 0, 2, "f", 0, 1, 0, 0, 0, 0, room), "not in the one form"},
+		"frames in no order": {joined(2, 16, 2, "f", 0, 0, 0, 0, 0, 0, 2, "e", 0, 0, 0, 0, 0, 0, room), "frames are out of order"},
 		"no roots":           {joined(1, frame), "bytes end too early"},
 		"sibling missing":    {joined(two, moreNodes, rank5, 1), "bytes end too early"},
 		"child missing":      {joined(1, frame, nodesBelow, rank5, 1), "bytes end too early"},
 		"root cut off":       {joined(1, frame, leaf[:2], 0x80, 0x80, 0x80), "rank set"},
 		"frame not there":    {joined(1, frame, second, rank5, 1, 0, room), "a frame is missing"},
 		"frame of no node":   {joined(two, leaf, room), "a frame has no node"},
-		"line too high":      {joined(1, 11, 0, 0, bytes.Repeat([]byte{0xff}, 5), 1, 0, 0, 0, room), "line is"},
+		"line too high":      {joined(1, 12, 0, 0, bytes.Repeat([]byte{0xff}, 5), 1, 0, 0, 0, 0, room), "line is"},
 		"node of no rank":    {joined(1, frame, 0, 0, 0, room), "a rank set is empty"},
 		"as nobody above":    {joined(1, frame, sameRanks, 1, room), "a rank set is empty"},
 		"bad set":            {joined(1, frame, 0, 3, bytes.Repeat([]byte{0xff}, 30)), "rank set"},

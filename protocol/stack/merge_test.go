@@ -131,7 +131,7 @@ func TestHaving(t *testing.T) {
 
 // Trees with any received number of threads can be merged repeatedly.
 func TestThreadsOfAStackAreBounded(t *testing.T) {
-	b := joined(1, 7, 2, "f", 0, 0, 0, 0, 0, 0, rank.Of(5).AppendWire(nil), bytes.Repeat([]byte{0xff}, 4), 7)
+	b := joined(1, 8, 2, "f", 0, 0, 0, 0, 0, 0, 0, rank.Of(5).AppendWire(nil), bytes.Repeat([]byte{0xff}, 4), 7)
 	s, _, err := Decode(b)
 	if err != nil {
 		t.Fatal(err)

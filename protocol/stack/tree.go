@@ -48,6 +48,7 @@ type Frame struct {
 	Line int    `json:"line,omitempty"`
 	Addr string `json:"addr,omitempty"`
 	From string `json:"from,omitempty"`
+	Call string `json:"call,omitempty"` // arguments of a blocked call of MPI: "from 2 tag 99"
 	Mark string `json:"mark,omitempty"` // "SIGSEGV" on the innermost frame where a rank crashed
 }
 
@@ -61,7 +62,7 @@ const MaxDepth = 512
 const Helpers = "helper threads"
 
 func (f Frame) valid() Frame {
-	for _, s := range []*string{&f.Func, &f.File, &f.Addr, &f.From, &f.Mark} {
+	for _, s := range []*string{&f.Func, &f.File, &f.Addr, &f.From, &f.Call, &f.Mark} {
 		*s = strings.ToValidUTF8(*s, "\uFFFD")
 	}
 	f.Line = min(max(f.Line, 0), math.MaxInt32)
@@ -81,6 +82,7 @@ func (f *Frame) compare(g *Frame) int {
 		cmp.Compare(f.Line, g.Line),
 		strings.Compare(f.Addr, g.Addr),
 		strings.Compare(f.From, g.From),
+		strings.Compare(f.Call, g.Call),
 		strings.Compare(f.Mark, g.Mark),
 	)
 }
@@ -98,7 +100,7 @@ func (f Frame) String() string {
 	case f.Line != 0:
 		parts = append(parts, ":"+strconv.Itoa(f.Line))
 	}
-	for _, s := range []string{f.Addr, f.From, f.Mark} {
+	for _, s := range []string{f.Addr, f.From, f.Call, f.Mark} {
 		if s != "" {
 			parts = append(parts, s)
 		}
@@ -200,7 +202,7 @@ func (b *treeBuilder) tree() *Tree {
 	s := &Tree{}
 	size := 0
 	for _, f := range b.frames {
-		size += minFrameSize + len(f.Func) + len(f.Addr) + len(f.From) + len(f.Mark)
+		size += minFrameSize + len(f.Func) + len(f.Addr) + len(f.From) + len(f.Call) + len(f.Mark)
 	}
 	frames := make([]byte, 0, size)
 	to := make([]uint32, len(b.frames))

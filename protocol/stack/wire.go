@@ -1,8 +1,8 @@
 // Encoding of a tree.
 //
 //	stack = uvarint(n) uvarint(bytes) n frames [nodes]
-//	frame = text text uvarint(line) text text text
-//	        of func, file, line, addr, from, mark; ascending
+//	frame = text text uvarint(line) text text text text
+//	        of func, file, line, addr, from, call, mark; ascending
 //	text  = 0                        the same as in the frame before, or empty
 //	      | uvarint(length+1) bytes
 //	nodes = node [nodes]             siblings ascend by frame
@@ -54,6 +54,7 @@ func (f *Frame) appendWire(b []byte, before *Frame) []byte {
 	b = binary.AppendUvarint(b, uint64(f.Line))
 	b = appendText(b, f.Addr, before.Addr)
 	b = appendText(b, f.From, before.From)
+	b = appendText(b, f.Call, before.Call)
 	return appendText(b, f.Mark, before.Mark)
 }
 
@@ -123,7 +124,7 @@ func (c *nodeCursor) next(above *entry) entry {
 const (
 	// minFrameSize is the minimum size of a frame. It bounds the number of frames
 	// in received bytes.
-	minFrameSize = 6
+	minFrameSize = 7
 	// maxNodes bounds the memory of a received tree that is decoded: 40 bytes for
 	// each node.
 	maxNodes = 1 << 22
@@ -186,7 +187,7 @@ func (c *frameCursor) next() bool {
 	f := &c.now
 	f.Func, f.File = c.text(f.Func), c.text(f.File)
 	f.Line = c.line()
-	f.Addr, f.From, f.Mark = c.text(f.Addr), c.text(f.From), c.text(f.Mark)
+	f.Addr, f.From, f.Call, f.Mark = c.text(f.Addr), c.text(f.From), c.text(f.Call), c.text(f.Mark)
 	return true
 }
 

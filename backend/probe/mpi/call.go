@@ -1,6 +1,8 @@
 package mpi
 
 import (
+	"strings"
+
 	"sdm/backend/probe/argument"
 	"sdm/backend/probe/snapshot"
 )
@@ -25,6 +27,31 @@ type Call struct {
 	finder *argument.Finder
 }
 
+// isLibrary reports whether an image is a library of MPI, by its name.
+func isLibrary(x snapshot.Image) bool {
+	name := x.Module().Name()
+	return strings.HasPrefix(name, "libmpi") || strings.HasPrefix(name, "libpmpi")
+}
+
+// IsIn reports whether a thread is in MPI, perhaps: it costs little.
+func IsIn(p *snapshot.Process, t *snapshot.Thread) bool {
+	for _, f := range t.Stack.Frames {
+		x := p.At(f.Lookup())
+		if x == nil || f.Signal {
+			continue
+		}
+		if isLibrary(x) {
+			return true
+		}
+		if symbol, _, _ := x.Function(f.Lookup()); symbol != "" {
+			if name, _ := function(symbol); name != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Find returns the outermost call of MPI on the stack of a thread: the one that the program has made;
 // nil: the thread is in none. library is that of the process.
 func Find(l *Library, cache *argument.Cache, p *snapshot.Process, t *snapshot.Thread) *Call {
@@ -35,9 +62,8 @@ func Find(l *Library, cache *argument.Cache, p *snapshot.Process, t *snapshot.Th
 	for i := range f.Frames() {
 		n, isLarge := function(f.Name(i))
 		isOwn := n != ""
-		if _, ok := known[n]; !ok {
-			n, isLarge = function(f.CalledName(i + 1))
-			isOwn = false
+		if x := f.Image(i); !isOwn && i+1 < f.Frames() && x != nil && isLibrary(x) && x != f.Image(i+1) {
+			n, isLarge = function(f.CalledName(i + 1)) // the function of MPI has jumped on, perhaps
 		}
 		if _, ok := known[n]; ok {
 			frame, name, own, large = i, n, isOwn, isLarge

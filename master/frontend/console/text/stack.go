@@ -190,6 +190,9 @@ func (w *Writer) frameOf(n *stack.Node) string {
 		fn = "??"
 	}
 	parts := []string{fn}
+	if f.Call != "" {
+		parts = append(parts, "("+f.Call+")")
+	}
 	switch {
 	case f.File != "":
 		parts = append(parts, place(protocol.Frame{File: path.Base(f.File), Line: f.Line}))

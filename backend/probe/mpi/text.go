@@ -1,0 +1,116 @@
+package mpi
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// mostShown bounds the requests that a short text names.
+const mostShown = 3
+
+// Short returns what a call waits for, in short: "from 2 tag 99", "root 3", "MPI_SUM on solver". Peers
+// and roots are world ranks; what is not known is "?"; "": there is nothing to say.
+func (c *Call) Short(l *Library) string {
+	var parts []string
+	for i := range c.Args {
+		a := &c.Args[i]
+		switch a.Kind {
+		case Peer:
+			parts = append(parts, direction(a.Name)+" "+c.peer(a))
+		case Tag:
+			parts = append(parts, "tag "+a.wild())
+		case Root:
+			parts = append(parts, "root "+c.peer(a))
+		case Op:
+			if name := l.Operation(l.handle(a.Value)); a.Known && name != "" {
+				parts = append(parts, name)
+			}
+		}
+	}
+	for i, q := range c.Requests {
+		if i == mostShown {
+			parts = append(parts, fmt.Sprintf("and %d more", len(c.Requests)-i))
+			break
+		}
+		if i > 0 {
+			parts = append(parts, "and")
+		}
+		parts = append(parts, q.String())
+	}
+	if a := c.arg(Comm); a != nil {
+		switch {
+		case c.Comm == nil:
+			parts = append(parts, "on ?")
+		case c.Comm.Name == "":
+			parts = append(parts, fmt.Sprintf("on a communicator of %d", len(c.Comm.World)))
+		case c.Comm.Name != "MPI_COMM_WORLD":
+			parts = append(parts, "on "+c.Comm.Name)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+func direction(name string) string {
+	if name == "source" {
+		return "from"
+	}
+	return "to"
+}
+
+// peer returns a peer or root as a world rank.
+func (c *Call) peer(a *Argument) string {
+	switch {
+	case !a.Known:
+		return "?"
+	case a.Value == AnySource:
+		return "any"
+	case a.Value == NoPeer:
+		return "none"
+	case c.Comm == nil:
+		return "?"
+	case a.Kind == Root && c.Comm.Remote != nil: // MPI_ROOT and the like
+		return strconv.FormatInt(a.Value, 10) + " of the remote group"
+	}
+	if r, ok := c.Comm.WorldRank(int(a.Value)); ok {
+		return strconv.Itoa(r)
+	}
+	return "?"
+}
+
+func (a *Argument) wild() string {
+	switch {
+	case !a.Known:
+		return "?"
+	case a.Value == AnyTag:
+		return "any"
+	}
+	return strconv.FormatInt(a.Value, 10)
+}
+
+// String returns what a request waits for: "receive from 3 tag 41", "send to ?".
+func (q Request) String() string {
+	word := map[string]string{"send": "send to ", "receive": "receive from "}[q.Kind]
+	switch {
+	case q.Why == "null":
+		return "no request"
+	case word == "":
+		return "request of ?"
+	case q.Why != "":
+		return word + "?"
+	}
+	peer, tag := "any", "any"
+	if q.Peer == NoPeer {
+		peer = "none"
+	} else if r, ok := q.Comm.WorldRank(q.Peer); ok {
+		peer = strconv.Itoa(r)
+	}
+	if q.Tag != AnyTag {
+		tag = strconv.Itoa(q.Tag)
+	}
+	text := word + peer + " tag " + tag
+	if q.Done {
+		text += " (complete)"
+	}
+	return text
+}
