@@ -72,6 +72,7 @@ var sections = []struct {
 	{"attach", benchAttach, false},
 	{"held", benchHeld, false},
 	{"slurm", benchSlurm, false},
+	{"managers", benchManagers, false},
 	{"eclipse", benchEclipse, false},
 	{"load-servers", loadServers, true},
 	{"load-forwarders", loadForwarders, true},

@@ -31,10 +31,7 @@ func benchSlurm(b *bench) {
 		b.progress("left out: %s", strings.TrimSpace(string(text)))
 		return
 	}
-	sdm := filepath.Join(filepath.Dir(b.server), "sdm") // beside its server
-	if _, err := os.Stat(sdm); err != nil {
-		b.run("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", sdm, "./cmd/sdm")
-	}
+	sdm := b.console()
 	b.progress("6 ranks on three nodes of Slurm, %d times each way", slurmTries)
 	var held, bare []time.Duration
 	job := []string{"srun", "-n6", "-N3", "--mpi=none", b.program}
