@@ -53,13 +53,26 @@ func TestAwait(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		table, err := Await(t.Context(), path, 0)
-		if err == nil && table.Size != 2 {
+		if err == nil && table.Routes[1].Addrs[0] != "a:234" {
 			err = errors.New("not the whole file")
 		}
 		done <- err
 	}()
-	write("2\n0 a 1\n1 a 2\n")
+	write("2\n0 a 1\n1 a 2")
+	write("2\n0 a 1\n1 a 234\n")
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// A file whose last line does not end is read when it stays so.
+func TestAwaitWithoutEnd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "routes")
+	if err := os.WriteFile(path, []byte("1\n0 a 1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	if table, err := Await(t.Context(), path, time.Minute); err != nil || table.Size != 1 || time.Since(begin) < unendedPause {
+		t.Errorf("%v, %v, after %v", table, err, time.Since(begin))
 	}
 }

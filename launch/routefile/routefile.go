@@ -12,6 +12,7 @@ package routefile
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -153,12 +154,16 @@ func Print(w io.Writer, table protocol.RouteTable) error {
 
 // Read reads a file.
 func Read(path string) (protocol.RouteTable, error) {
-	f, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return protocol.RouteTable{}, fmt.Errorf("routing file: %w", err)
 	}
-	defer f.Close()
-	table, err := Parse(f)
+	return parse(path, text)
+}
+
+// parse is Parse, with the name of the file in errors.
+func parse(path string, text []byte) (protocol.RouteTable, error) {
+	table, err := Parse(bytes.NewReader(text))
 	if err != nil {
 		return table, fmt.Errorf("routing file %s: %w", path, err)
 	}
@@ -167,6 +172,10 @@ func Read(path string) (protocol.RouteTable, error) {
 
 // retryPause is the time between two attempts of Await to read the file.
 const retryPause = 50 * time.Millisecond
+
+// unendedPause is how long a file must stay as it is if its last line does not end: a part of a port is
+// a port, too.
+const unendedPause = time.Second
 
 // Await reads a file that may not exist or not be complete yet: a script writes it, line by line,
 // while master and servers start. wait bounds the attempts; 0 is without limit.
@@ -179,8 +188,9 @@ func Await(ctx context.Context, path string, wait time.Duration) (protocol.Route
 	}
 	again := time.NewTicker(retryPause)
 	defer again.Stop()
+	var file growing
 	for {
-		table, err := Read(path)
+		table, err := file.read(path, time.Now())
 		if err == nil {
 			return table, nil
 		}
@@ -192,6 +202,28 @@ func Await(ctx context.Context, path string, wait time.Duration) (protocol.Route
 			return table, ctx.Err()
 		}
 	}
+}
+
+// growing is a file that someone may be writing.
+type growing struct {
+	text  string
+	since time.Time // when it became what it is
+}
+
+// read reads the file. Its last line must end, or have been as it is for unendedPause.
+func (g *growing) read(path string, now time.Time) (protocol.RouteTable, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return protocol.RouteTable{}, fmt.Errorf("routing file: %w", err)
+	}
+	if g.text != string(text) || g.since.IsZero() {
+		g.text, g.since = string(text), now
+	}
+	table, err := parse(path, text)
+	if err == nil && !strings.HasSuffix(g.text, "\n") && now.Sub(g.since) < unendedPause {
+		err = fmt.Errorf("routing file %s: the last line does not end", path)
+	}
+	return table, err
 }
 
 // Write writes a file. Others see it when it is complete.

@@ -27,8 +27,8 @@ const LengthSize = 4
 
 // MaxBody bounds the body of a packet, compressed or not, in bytes. The longest
 // packet of a front end is a START SESSION with the arguments of a program, which
-// the system limits to 2 MiB.
-const MaxBody = 4 << 20
+// the system limits to 2 MiB; an expression that is longer is refused by an answer.
+const MaxBody = 16 << 20
 
 // Flags of a body, in its first byte.
 const (

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,12 +30,11 @@ func evaluatePartial(ctx context.Context, j *job, args arguments) {
 
 func (j *job) evaluate(ctx context.Context, expr, name string, whole bool) {
 	v := &valuer{job: j, whole: whole}
-	if name != "" { // a stop tells whether it has changed since
-		seen := j.show(ctx, expr, j.ranks)
-		defer func() { j.shown = append(j.shown, shown{name, shownBy(seen.answers(ctx))}) }()
-	}
 	for _, x := range v.values(ctx, expr, j.ranks, true) {
 		j.say(ptp.EventData, x.ranks, x.is.Format, x.is.Argument(), ptp.Latin1(x.name), name)
+	}
+	if name != "" { // a stop tells whether it has changed since
+		j.shown = append(j.shown, shown{name, shownBy(v.first)})
 	}
 }
 
@@ -52,6 +52,10 @@ type valuer struct {
 	*job
 	whole bool
 	asked int // number of names that were resolved
+	// What print shows of the expression, which is asked for with its type: values of most types can be
+	// read from it.
+	expr  string
+	first []protocol.Group
 }
 
 const (
@@ -67,11 +71,14 @@ const (
 )
 
 // values returns the values of an expression; follow adds the targets of pointers. Name, size and
-// members of the type are asked for together, then the value.
+// members of the type are asked for together, with the value as print shows it.
 func (v *valuer) values(ctx context.Context, expr string, ranks rank.Set, follow bool) []value {
 	whatis := v.post(ctx, "whatis", ranks, protocol.Args{Expr: expr})
 	size := v.post(ctx, "print", ranks, protocol.Args{Expr: "sizeof(" + expr + ")", Limit: everyValue})
 	members := v.post(ctx, "ptype", ranks, protocol.Args{Expr: expr, Format: "o"})
+	if v.expr == "" {
+		v.expr, v.first = expr, v.show(ctx, expr, ranks).answers(ctx)
+	}
 	sizes, layouts := sizesOf(size.answers(ctx)), members.answers(ctx)
 	var out []value
 	for _, g := range whatis.answers(ctx) {
@@ -215,7 +222,10 @@ func (v *valuer) of(ctx context.Context, expr string, t typed, follow bool) []va
 
 // printed reads the value from the output of print. What cannot be read is sent as text.
 func (v *valuer) printed(ctx context.Context, expr string, ranks rank.Set, format string, read func(text string) (ptp.Value, error)) []value {
-	var out []value
+	out := v.readFirst(expr, ranks, format, read)
+	for _, x := range out {
+		ranks = ranks.Minus(x.ranks)
+	}
 	for _, g := range v.ask(ctx, "print", ranks, protocol.Args{Expr: expr, Format: format, Limit: everyValue}) {
 		if g.Kind != protocol.KindResult {
 			out = append(out, failed(g))
@@ -232,6 +242,37 @@ func (v *valuer) printed(ctx context.Context, expr string, ranks rank.Set, forma
 	}
 	return out
 }
+
+// readFirst reads the value from what was asked for with the type. Ranks for which this is not possible
+// are not in the result.
+func (v *valuer) readFirst(expr string, ranks rank.Set, format string, read func(text string) (ptp.Value, error)) []value {
+	plain := strings.TrimPrefix(expr, wholeText)
+	if plain != v.expr {
+		return nil
+	}
+	var out []value
+	for _, g := range v.first {
+		if g.Ranks = g.Ranks.Intersect(ranks); g.Kind != protocol.KindResult || g.Ranks.IsEmpty() {
+			continue
+		}
+		for _, c := range cellsOf(g, "value", "") {
+			text := strings.TrimSpace(c.value)
+			if expr != plain && isShort.MatchString(text) {
+				continue
+			}
+			if format == "d" {
+				text = numberIn(text)
+			}
+			if is, err := read(text); err == nil {
+				out = append(out, value{ranks: c.ranks, is: is})
+			}
+		}
+	}
+	return out
+}
+
+// isShort matches what gdb shows of a text or an array that is not all of it.
+var isShort = regexp.MustCompile(`\.\.\.|<repeats `)
 
 // text returns the output of print.
 func (v *valuer) text(ctx context.Context, expr string, ranks rank.Set) []value {

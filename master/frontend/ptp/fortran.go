@@ -51,7 +51,10 @@ func (v *valuer) ofFortran(ctx context.Context, expr string, t fortranType, rank
 		v.resolveMembers(ctx, &t, expr, ranks, 0)
 		return v.printedFortran(ctx, withElements(mostShown)+expr, t, ranks)
 	}
-	return v.printedFortran(ctx, wholeText+expr, t, ranks)
+	if t.kind == ptp.TextKind {
+		expr = wholeText + expr
+	}
+	return v.printedFortran(ctx, expr, t, ranks)
 }
 
 // mostShown is how many characters and elements are read of each member of a derived type; elements of

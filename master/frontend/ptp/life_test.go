@@ -73,7 +73,7 @@ func TestHeldOutputAtTheEnd(t *testing.T) {
 // would cost the values of other ranks.
 func TestLongArguments(t *testing.T) {
 	s := started(t)
-	s.send(ptp.Evaluate, "4:0f", strings.Repeat("1+", 1<<20)+"1")
+	s.send(ptp.Evaluate, "4:0f", strings.Repeat("1+", 2<<20)+"1")
 	p := s.next()
 	if p.ID != ptp.EventData || p.Args[0] != "4:0f" || p.Args[1] != "s" {
 		t.Errorf("heard %.200v", p)

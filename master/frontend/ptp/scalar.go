@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -27,6 +28,27 @@ func integerOf(t *ptp.Type, text string) (ptp.Value, error) {
 	}
 	return t.FromNumber(n)
 }
+
+// numberIn returns the number that print shows with the format d, from what it shows without a format:
+// 65 'A', true, (int *) 0x5555 <x>. Of other texts it returns what is no number.
+func numberIn(text string) string {
+	if found := addressIn.FindStringSubmatch(text); found != nil {
+		if addr, err := strconv.ParseUint(found[1], 0, 64); err == nil {
+			return strconv.FormatUint(addr, 10)
+		}
+	}
+	switch word, _, _ := strings.Cut(text, " "); word {
+	case "true":
+		return "1"
+	case "false":
+		return "0"
+	default:
+		return word
+	}
+}
+
+// addressIn matches a pointer: its address, behind its type in C++ and in typed output.
+var addressIn = regexp.MustCompile(`^(?:\(.*\) )?(0x[0-9a-f]+)(?: <.*>)?$`)
 
 func floatOf(t *ptp.Type, text string) (ptp.Value, error) {
 	word, _, _ := strings.Cut(text, " ")
