@@ -5,6 +5,7 @@ package ptp
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,6 +37,37 @@ func parseType(text string, size int, resolve resolver) (*ptp.Type, error) {
 		err = errType
 	}
 	return t, err
+}
+
+// plainSizes are the sizes of C's arithmetic types, in bytes, in the order in which their words decide.
+// On machines where they are others, numbers are sent in more bytes than they have.
+var plainSizes = []struct {
+	word string
+	size int
+}{{"char", 1}, {"_Bool", 1}, {"bool", 1}, {"short", 2}, {"double", 8}, {"float", 4}, {"__int128", 16}, {"long", 8}, {"unsigned", 4}, {"int", 4}}
+
+// plainType returns the type that whatis has named, if the name tells all: an arithmetic type of C, or a
+// pointer. Its values are read from the text that gdb shows.
+func plainType(whatis string) *ptp.Type {
+	text := typeText(whatis)
+	if strings.ContainsAny(text, "([<&:") || strings.Contains(text, "complex") {
+		return nil
+	}
+	size := 8 // of a pointer
+	if !strings.HasSuffix(text, "*") {
+		size = 0
+		for _, p := range plainSizes {
+			if slices.Contains(strings.Fields(text), p.word) {
+				size = p.size
+				break
+			}
+		}
+	}
+	t, err := parseType(text, size, func(string, int) (*ptp.Type, error) { return nil, errType })
+	if err != nil || t.Kind == ptp.Struct || t.Kind == ptp.Union || t.Kind == ptp.Enum || t.Kind == ptp.Array {
+		return nil
+	}
+	return t
 }
 
 // place is the location of a member, from the comment before it.

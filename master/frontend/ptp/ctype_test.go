@@ -202,3 +202,25 @@ func FuzzChars(f *testing.F) {
 		}
 	})
 }
+
+// Types that are known by their names.
+func TestPlainTypes(t *testing.T) {
+	for text, want := range map[string]string{
+		"int": "is4", "unsigned int": "is8", "const volatile long": "is8", "unsigned long long": "is8", "short": "is2", "unsigned short": "is4", "char": "c",
+		"signed char": "is2", "double": "f8", "long double": "f8", "float": "f4", "_Bool": "b1", "bool": "b1", "__int128": "s", "unsigned char": "c",
+		"int *": "^a8v0", "struct point *": "^a8v0", "char *": "pa8", "const char *": "pa8", "char **": "^a8v0", "void *": "^a8v0", "size_t *": "^a8v0",
+		"int (*)(int)": "", "int [3]": "", "size_t": "", "struct point": "", "enum color": "", "double complex": "", "complex double": "", "void": "", "int &": "",
+		"std::vector<int>": "", "std::vector<int> *": "", "union u": "", "int8_t": "", "": "", "int (int)": "",
+	} {
+		got := ""
+		if of := plainType("type = " + text); of != nil {
+			v, err := of.Encode(make([]byte, of.Size), nil)
+			if got = v.Format; err != nil {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -70,44 +70,51 @@ const (
 	mostWhole = 1 << 20
 )
 
-// values returns the values of an expression; follow adds the targets of pointers. Name, size and
-// members of the type are asked for together, with the value as print shows it.
+// values returns the values of an expression; follow adds the targets of pointers. The name of the type
+// is asked for together with the value, as print shows it. For most types this is all; of others, size
+// and members are asked for.
 func (v *valuer) values(ctx context.Context, expr string, ranks rank.Set, follow bool) []value {
 	whatis := v.post(ctx, "whatis", ranks, protocol.Args{Expr: expr})
-	size := v.post(ctx, "print", ranks, protocol.Args{Expr: "sizeof(" + expr + ")", Limit: everyValue})
-	members := v.post(ctx, "ptype", ranks, protocol.Args{Expr: expr, Format: "o"})
 	if v.expr == "" {
 		v.expr, v.first = expr, v.show(ctx, expr, ranks).answers(ctx)
 	}
-	sizes, layouts := sizesOf(size.answers(ctx)), members.answers(ctx)
 	var out []value
 	for _, g := range whatis.answers(ctx) {
 		var body textBody
-		if g.Kind != protocol.KindResult {
-			if bad := failed(g); notFortran.Match(bad.is.Data) {
-				out = append(out, v.inFortran(ctx, expr, follow, bad)...)
-			} else if unreadable.Match(bad.is.Data) {
-				out = append(out, v.memberOfTarget(ctx, expr, follow, bad)...)
-			} else {
-				out = append(out, bad)
+		switch bad := failed(g); {
+		case g.Kind == protocol.KindResult && v.bodyIs(g, &body):
+			for _, x := range v.named(ctx, expr, body.Text, g.Ranks, follow) {
+				x.name = typeText(body.Text)
+				out = append(out, x)
 			}
-			continue
+		case g.Kind == protocol.KindResult: // has been reported
+		case notFortran.Match(bad.is.Data):
+			out = append(out, v.inFortran(ctx, expr, follow, bad)...)
+		case unreadable.Match(bad.is.Data):
+			out = append(out, v.memberOfTarget(ctx, expr, follow, bad)...)
+		default:
+			out = append(out, bad)
 		}
-		if !v.bodyIs(g, &body) {
-			continue
+	}
+	return out
+}
+
+// named returns the values of an expression with a type that whatis has named.
+func (v *valuer) named(ctx context.Context, expr, whatis string, ranks rank.Set, follow bool) []value {
+	if isFortran(whatis) {
+		if t := parseFortran(whatis); t.kind != ptp.Struct && t.kind != ptp.Pointer || t.name == complexName {
+			return v.ofFortran(ctx, expr, t, ranks, follow)
 		}
-		var found []value
-		if isFortran(body.Text) {
-			found = v.fortran(ctx, expr, g.Ranks, layouts, follow)
-		} else {
-			for _, t := range v.types(ctx, g.Ranks, sizes, layouts) {
-				found = append(found, v.of(ctx, expr, t, follow)...)
-			}
-		}
-		for i := range found {
-			found[i].name = typeText(body.Text)
-		}
-		out = append(out, found...)
+		return v.fortran(ctx, expr, ranks, v.ask(ctx, "ptype", ranks, protocol.Args{Expr: expr}), follow)
+	}
+	if t := plainType(whatis); t != nil {
+		return v.of(ctx, expr, typed{ranks, t}, follow)
+	}
+	size := v.post(ctx, "print", ranks, protocol.Args{Expr: "sizeof(" + expr + ")", Limit: everyValue})
+	members := v.post(ctx, "ptype", ranks, protocol.Args{Expr: expr, Format: "o"})
+	var out []value
+	for _, t := range v.types(ctx, ranks, sizesOf(size.answers(ctx)), members.answers(ctx)) {
+		out = append(out, v.of(ctx, expr, t, follow)...)
 	}
 	return out
 }

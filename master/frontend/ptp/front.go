@@ -30,6 +30,7 @@ type front struct {
 
 	mu       sync.Mutex
 	begun    bool     // START SESSION has come
+	little   rank.Set // ranks that are little-endian
 	killed   rank.Set // ranks whose TERMINATE was answered with OK
 	states   *session.States
 	changed  chan struct{} // closed and replaced when states changes

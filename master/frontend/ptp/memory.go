@@ -227,11 +227,20 @@ func (w words) value(text string) (uint64, error) {
 	return strconv.ParseUint(text, 0, bits)
 }
 
-// littleEndian asks gdb whether all of the ranks are little-endian.
+// littleEndian reports whether all of the ranks are little-endian. gdb is asked once for each.
 func (j *job) littleEndian(ctx context.Context, ranks rank.Set) bool {
+	j.mu.Lock()
+	ranks = ranks.Minus(j.little)
+	j.mu.Unlock()
 	for _, g := range j.ask(ctx, "gdb", ranks, protocol.Args{Text: "show endian"}) {
-		if g.Kind == protocol.KindResult && strings.Contains(string(g.Body), "big endian") {
+		switch {
+		case g.Kind != protocol.KindResult:
+		case strings.Contains(string(g.Body), "big endian"):
 			return false
+		default:
+			j.mu.Lock()
+			j.little = j.little.Union(g.Ranks)
+			j.mu.Unlock()
 		}
 	}
 	return true
