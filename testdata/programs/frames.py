@@ -140,7 +140,7 @@ def recursion():
         if n:
             return down(n - 1)
         return stand()
-    down(5000)
+    down(4000)
 
 
 def in_c():
