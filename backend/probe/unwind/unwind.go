@@ -196,6 +196,9 @@ func (w *Walker) without(f *Frame, regs *cfi.Registers, name string) (cfi.Regist
 	if f.Exact && !w.Code.Executable(f.PC) {
 		return w.calledWild(regs)
 	}
+	if caller, ok := w.byEpilogue(regs); ok {
+		return caller, nil
+	}
 	if caller, ok := w.byPointer(regs); ok {
 		f.ByPointer = true
 		return caller, nil

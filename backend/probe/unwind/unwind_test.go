@@ -73,6 +73,43 @@ func TestFramePointer(t *testing.T) {
 	}
 }
 
+func TestEpilogue(t *testing.T) {
+	for name, c := range map[string]struct {
+		code []byte
+		ra   uint64 // where the return address is
+		fp   uint64 // of the caller
+	}{
+		"ret":              {[]byte{0xc3}, 0x8000, 0x77},
+		"add, ret":         {[]byte{0x48, 0x83, 0xc4, 8, 0xc3}, 0x8008, 0x77},
+		"add, pop, ret":    {[]byte{0x48, 0x81, 0xc4, 0x10, 0, 0, 0, 0x41, 0x5f, 0x5d, 0xc3}, 0x8020, 0x8888},
+		"add, pop, jump":   {[]byte{0x48, 0x83, 0xc4, 8, 0x5d, 0xeb, 0xc3}, 0, 0},
+		"add of less":      {[]byte{0x48, 0x83, 0xc4, 0xf8, 0xc3}, 0, 0},
+		"pop of the stack": {[]byte{0x5c, 0xc3}, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, stack := walker()
+			copy(w.Memory.(both)[0].b[0x300:], c.code)
+			stack.set(0x8018, 0x8888)
+			if c.ra != 0 {
+				stack.set(c.ra, 0x1105)
+			}
+			s := w.Walk(registers(0x1300, 0x8000, 0x77))
+			if c.ra == 0 {
+				if len(s.Frames) != 1 {
+					t.Errorf("%#x", addresses(s))
+				}
+				return
+			}
+			at := w.RegistersAt(registers(0x1300, 0x8000, 0x77), 1)
+			fp, _ := at.Get(6)
+			sp, _ := at.Get(7)
+			if got := addresses(s); len(got) < 2 || got[1] != 0x1105 || fp != c.fp || sp != c.ra+8 || s.Frames[0].ByPointer {
+				t.Errorf("%#x, frame pointer %#x, stack pointer %#x", got, fp, sp)
+			}
+		})
+	}
+}
+
 func TestFramePointerThatLeadsToNoCall(t *testing.T) {
 	w, stack := walker()
 	stack.set(0x8018, 0x1106)

@@ -1,0 +1,68 @@
+// Functions without tables that are about to return.
+
+package unwind
+
+import (
+	"encoding/binary"
+
+	"sdm/backend/probe/cfi"
+)
+
+// epilogueSize is how much code is looked at: six registers, the room of variables, and the return.
+const epilogueSize = 24
+
+// byEpilogue returns the caller of a function whose next instructions do nothing but leave it: they
+// free its room on the stack, restore registers and return. So do trampolines in generated code, as
+// those with which Python names its functions for profilers (-X perf).
+func (w *Walker) byEpilogue(regs *cfi.Registers) (cfi.Registers, bool) {
+	var code [epilogueSize]byte
+	pc, _ := regs.Get(w.Machine.PC)
+	if w.Machine.Calls == nil || !w.Memory.Read(pc, code[:]) {
+		return cfi.Registers{}, false
+	}
+	caller := *regs
+	for b := code[:]; ; {
+		n, ret := w.leave(b, &caller)
+		if ret {
+			to, _ := caller.Get(w.Machine.PC)
+			return caller, w.check(to) == nil && w.called(to)
+		}
+		if n == 0 {
+			return cfi.Registers{}, false
+		}
+		b = b[n:]
+	}
+}
+
+// popped are the DWARF numbers of the registers of pop, by its number.
+var popped = [16]uint64{0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15}
+
+// leave executes an instruction of x86-64 of those that leave a function, and returns its length; 0: it
+// is another one. ret: the function has returned.
+func (w *Walker) leave(b []byte, regs *cfi.Registers) (n int, ret bool) {
+	sp, _ := regs.Get(w.Machine.SP)
+	pop := func(register uint64, n int) int {
+		v, ok := w.load(sp)
+		if !ok || register == w.Machine.SP {
+			return 0
+		}
+		regs.Set(register, v)
+		regs.Set(w.Machine.SP, sp+8)
+		return n
+	}
+	switch {
+	case len(b) >= 1 && b[0] == 0xc3: // ret
+		return 0, pop(w.Machine.PC, 1) > 0
+	case len(b) >= 4 && b[0] == 0x48 && b[1] == 0x83 && b[2] == 0xc4 && b[3] < 0x80: // add $n,%rsp
+		regs.Set(w.Machine.SP, sp+uint64(b[3]))
+		return 4, false
+	case len(b) >= 7 && b[0] == 0x48 && b[1] == 0x81 && b[2] == 0xc4 && b[6] < 0x80:
+		regs.Set(w.Machine.SP, sp+uint64(binary.LittleEndian.Uint32(b[3:])))
+		return 7, false
+	case len(b) >= 1 && b[0]&^7 == 0x58: // pop
+		return pop(popped[b[0]&7], 1), false
+	case len(b) >= 2 && b[0] == 0x41 && b[1]&^7 == 0x58:
+		return pop(popped[8+b[1]&7], 2), false
+	}
+	return 0, false
+}
