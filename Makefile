@@ -7,8 +7,8 @@ SOURCES := $(shell find cmd master server tree backend protocol launch -name '*.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 FUZZTIME ?= 10s
 
-# Packages whose tests start other programs.
-REAL := sdm/launch/launchtest sdm/launch/mpir sdm/backend/gdb/custody sdm/backend/probe sdm/launch/local sdm/backend/gdb sdm/server sdm/cmd/sdm-server sdm/cmd/sdm-master sdm/cmd/sdm sdm/cmd/sdm-pmix sdm/cmd/internal/e2e sdm/cmd/internal/oracle sdm/cmd/internal/newcommand
+# Packages whose tests start other programs. The first takes as long as all others together.
+REAL := sdm/cmd/internal/e2e sdm/cmd/sdm sdm/backend/gdb sdm/cmd/internal/oracle sdm/launch/launchtest sdm/launch/mpir sdm/backend/gdb/custody sdm/backend/probe sdm/launch/local sdm/server sdm/cmd/sdm-server sdm/cmd/sdm-master sdm/cmd/sdm-pmix sdm/cmd/internal/newcommand
 
 # What the tests on fake hosts need beyond that; only root can make them.
 HOSTS := $(if $(filter 0,$(shell id -u)),ip tc nsenter unshare mount srun)
@@ -67,10 +67,10 @@ test: ## everything: format, vet, staticcheck, floors, unit, simulation, fuzz se
 unit: ## what needs no other program, under -race
 	$(TESTSUM) --packages '$(UNIT)' -- -race -timeout 10m
 
-# One package at a time: they start real gdbs and MPI jobs by the dozen, and what
-# they wait for has deadlines.
+# Two packages at a time: half of the time they wait. Not more: they start real gdbs and MPI jobs by
+# the dozen, and what they wait for has deadlines.
 e2e: build ## real gdbs, real Open MPI and MPICH, real processes killed, under -race
-	$(TESTSUM) $(RERUN) --packages '$(REAL)' -- -race -p 1 -timeout 20m
+	$(TESTSUM) $(RERUN) --packages '$(REAL)' -- -race -p 2 -timeout 20m
 
 # What is said in bin/apps/*.txt is to be looked at: the checks do not see everything.
 apps: build ## debug tutorials of PETSc on 8 ranks, and mpi4py; transcripts in bin/apps (minutes; before an issue is closed)

@@ -13,6 +13,7 @@ import (
 // or load something into it.
 func TestGDBsAreLikeTheirRanks(t *testing.T) {
 	needMPIR(t)
+	t.Parallel()
 	o := newOnHosts(t)
 	work := filepath.Join(o.dir, "work")
 	if err := os.Mkdir(work, 0o700); err != nil {

@@ -9,6 +9,7 @@ import (
 // TestRanksThatEndBeforeMain checks that the end of a rank before its main does not affect the
 // others.
 func TestRanksThatEndBeforeMain(t *testing.T) {
+	t.Parallel()
 	for _, way := range []starter{{name: "local"}, openMPI, mpich} {
 		for _, share := range []string{"1", "8"} {
 			t.Run(way.name+", ranks of a gdb: "+share, func(t *testing.T) {

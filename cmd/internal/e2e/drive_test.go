@@ -5,6 +5,7 @@ import "testing"
 // TestPythonFrontEnd controls MPI ranks with the example front end of the documentation, a Python
 // script that needs only the standard library, over TLS.
 func TestPythonFrontEnd(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()

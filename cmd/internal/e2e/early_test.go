@@ -9,6 +9,7 @@ import (
 
 // TestKilledWhileItStarts kills sdm at various points of the start.
 func TestKilledWhileItStarts(t *testing.T) {
+	t.Parallel()
 	for _, l := range layouts {
 		for _, at := range []struct{ name, process string }{
 			{"when there is a server", "sdm-server"},
@@ -36,6 +37,7 @@ func TestKilledWhileItStarts(t *testing.T) {
 // TestStarterEndsTheJobWhileServersRegister ends the job while servers wait for a master that does
 // not exist, or that waits for further servers.
 func TestStarterEndsTheJobWhileServersRegister(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		for _, there := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, master there: %v", m.name, there), func(t *testing.T) {
@@ -72,6 +74,7 @@ func TestStarterEndsTheJobWhileServersRegister(t *testing.T) {
 
 // TestMasterGoesWhileServersRegister checks that registered servers end with the master.
 func TestMasterGoesWhileServersRegister(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		for _, who := range []string{"the master", "the front end"} {
 			t.Run(m.name+" "+who, func(t *testing.T) {

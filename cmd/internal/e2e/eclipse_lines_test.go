@@ -17,6 +17,7 @@ import (
 // TestEclipseLines starts master and servers by the lines that Eclipse PTP's launch scripts write: one
 // program for both, with the same arguments. The routing file comes when all wait for it.
 func TestEclipseLines(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()

@@ -225,6 +225,7 @@ func (p *platform) told(code ptp.Code) rank.Set {
 // Nothing is left of the session after an Eclipse that disconnects or speaks another protocol,
 // whatever the ranks do.
 func TestEclipseThatVanishes(t *testing.T) {
+	t.Parallel()
 	for name, say := range map[string]func(p *platform) error{
 		"hangs up":         func(p *platform) error { return p.Close() },
 		"speaks HTTP":      func(p *platform) error { return p.Raw([]byte("GET / HTTP/1.1\r\n\r\n")) },

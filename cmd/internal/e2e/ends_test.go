@@ -28,6 +28,7 @@ const settleTime = 60 * time.Second
 // -9 of sdm, of servers, of gdbs and of custodians, singly and together. After each of them all
 // ranks must run untraced, and no process of sdm may be left.
 func TestRandomEnds(t *testing.T) {
+	t.Parallel()
 	seed := *endSeed
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())

@@ -32,6 +32,7 @@ __attribute__((constructor)) static void note(void)
 // TestEnvironmentReachesTheRanksAlone preloads a library into the ranks, by both of the dangerous
 // variables. Neither the starter nor its helpers, servers or gdbs may load it.
 func TestEnvironmentReachesTheRanksAlone(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
@@ -61,6 +62,7 @@ func TestEnvironmentReachesTheRanksAlone(t *testing.T) {
 // TestEnvironmentIsChangedInOrder uses all five directives, in an order that matters, with and
 // without a starter.
 func TestEnvironmentIsChangedInOrder(t *testing.T) {
+	t.Parallel()
 	flags := []string{
 		"--env-add", "A=first", "--env-add", "A=not me", "--env-append", "A=last", "--env-prepend", "A[;]=front",
 		"--env", "B=gone", "--env-unset", "B", "--env-append", "B[, ]=1", "--env-append", "B[, ]=2",

@@ -7,6 +7,7 @@ import (
 
 // TestNextOverFinalize steps over a call in which the threads of MPI end and are joined.
 func TestNextOverFinalize(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
@@ -32,6 +33,7 @@ func TestNextOverFinalize(t *testing.T) {
 // TestSlotOutlivesItsRank has a rank that ends before the others, with an error. The starter would
 // end the whole job if it saw that.
 func TestSlotOutlivesItsRank(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()

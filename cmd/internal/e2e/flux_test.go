@@ -76,6 +76,7 @@ const taskRank = `print (int)atoi((char*)getenv("FLUX_TASK_RANK"))`
 
 // TestFlux attaches to jobs of Flux on three nodes and has flux run hold them. Flux is a stand-in.
 func TestFlux(t *testing.T) {
+	t.Parallel()
 	h := launchtest.Up(t, 3)
 	t.Run("attach", func(t *testing.T) {
 		s := newFlux(t, h, 3)

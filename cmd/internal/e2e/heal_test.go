@@ -152,6 +152,7 @@ func TestFrozenServerWithoutAMaster(t *testing.T) {
 
 // Servers that are started one by one also listen, and are adopted.
 func TestServersOfAnN1AreAdopted(t *testing.T) {
+	t.Parallel()
 	for _, way := range []struct {
 		name  string
 		start func(s *scene, front string) (master *process)
@@ -190,6 +191,7 @@ func TestServersOfAnN1AreAdopted(t *testing.T) {
 
 // With --when-lost detach the ranks outlive sdm.
 func TestRanksOutliveTheMaster(t *testing.T) {
+	t.Parallel()
 	for _, l := range layouts {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()

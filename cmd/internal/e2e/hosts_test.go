@@ -23,6 +23,7 @@ func (s *scene) remotely(h *launchtest.Hosts, m starter, path string) []string {
 
 // TestStartersOnSeveralHosts has one server on each host, in the slots of two ranks.
 func TestStartersOnSeveralHosts(t *testing.T) {
+	t.Parallel()
 	h := launchtest.Up(t, 3)
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
@@ -55,6 +56,7 @@ func TestHostThatIsCutOffDuringLaunch(t *testing.T) {
 // TestStaging runs the servers from node-local storage, where no file is left while they run. A
 // directory that is not usable is skipped with a message.
 func TestStaging(t *testing.T) {
+	t.Parallel()
 	h := launchtest.Up(t, 3)
 	m := starters[1]
 	s := newScene(t)
@@ -98,6 +100,7 @@ func TestStaging(t *testing.T) {
 // shell that the starter has used: some, all, and, if one host does not answer, the remaining ones.
 // The job runs on to its end.
 func TestAttachToMPICHOnHosts(t *testing.T) {
+	t.Parallel()
 	h := launchtest.Up(t, 3)
 	s := newScene(t)
 	broken := filepath.Join(s.dir, "broken")

@@ -155,6 +155,7 @@ func (i *ide) until(name string, n, since int) {
 // TestMPIByTable has a front end that passes the table of servers, first one with servers that do
 // not exist.
 func TestMPIByTable(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()

@@ -23,6 +23,7 @@ func (s *scene) ignores(signals string, line ...string) string {
 // TestIgnoredSignalsStayIgnored checks that signals that are ignored when sdm is started are
 // ignored in the ranks, as without sdm, whatever starts them.
 func TestIgnoredSignalsStayIgnored(t *testing.T) {
+	t.Parallel()
 	const all = "HUP INT QUIT USR1 USR2 TERM PIPE"
 	look := []string{"sh", "-c", `grep SigIgn /proc/self/status; exec "$0"`}
 	for _, c := range []struct {

@@ -10,6 +10,7 @@ import (
 // TestJobEvents checks that every front end is told the states of the job, regardless of who has
 // started it, and that every line is JSON. A job that the script kills has not failed.
 func TestJobEvents(t *testing.T) {
+	t.Parallel()
 	commands := []string{"--format", "ndjson", "-b", "-e", "continue"}
 	run := append([]string{"run"}, commands...)
 	for name, c := range map[string]struct {

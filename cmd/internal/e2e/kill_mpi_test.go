@@ -8,6 +8,7 @@ import (
 
 // TestKilledUnderAStarter kills one part of an N+1 whose ranks run.
 func TestKilledUnderAStarter(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		for _, k := range []struct {
 			name string

@@ -79,6 +79,7 @@ func (c *console) within(a answer, wait time.Duration) {
 }
 
 func TestKilledRanksAndGDBs(t *testing.T) {
+	t.Parallel()
 	for _, l := range layouts {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
@@ -136,6 +137,7 @@ func (c *console) takenOver(ranks string) {
 }
 
 func TestHungGDB(t *testing.T) {
+	t.Parallel()
 	for _, l := range layouts {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
@@ -163,6 +165,7 @@ func TestHungGDB(t *testing.T) {
 }
 
 func TestKilledServer(t *testing.T) {
+	t.Parallel()
 	each := []string{"--ranks-per-server", "1"}
 	for _, tt := range []struct {
 		name       string
@@ -230,6 +233,7 @@ func TestHungServer(t *testing.T) {
 }
 
 func TestKilledMaster(t *testing.T) {
+	t.Parallel()
 	for _, l := range layouts {
 		for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
 			t.Run(l.name+" "+sig.String(), func(t *testing.T) {

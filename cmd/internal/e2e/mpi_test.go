@@ -65,6 +65,7 @@ var ways = []struct {
 // TestMPI is N+1 as a user types it: the starter starts a server in the slot of each rank, and the
 // ranks still find their job, by environment and by inherited descriptors.
 func TestMPI(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		for _, w := range ways {
 			t.Run(m.name+" "+w.name, func(t *testing.T) {
@@ -81,6 +82,7 @@ func TestMPI(t *testing.T) {
 
 // TestLaunchBringsTheProgram starts servers without a program. The front end names it.
 func TestLaunchBringsTheProgram(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
@@ -95,6 +97,7 @@ func TestLaunchBringsTheProgram(t *testing.T) {
 
 // TestStatusOfTheRanksReachesTheStarter has ranks that fail: a slot exits as its rank did.
 func TestStatusOfTheRanksReachesTheStarter(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()

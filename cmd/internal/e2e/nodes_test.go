@@ -52,6 +52,7 @@ func (o *onHosts) line(program ...string) []string {
 // remote shell, and by a start tool.
 func TestRunOnFourHosts(t *testing.T) {
 	needMPIR(t)
+	t.Parallel()
 	o := newOnHosts(t)
 	for name, way := range map[string][]string{
 		"the starter":                nil,
@@ -76,6 +77,7 @@ func TestRunOnFourHosts(t *testing.T) {
 // host, and with ranks on other hosts that are not controlled.
 func TestStarterArgs(t *testing.T) {
 	needMPIR(t)
+	t.Parallel()
 	o := newOnHosts(t)
 	script := o.file("tool.sh", `#!/bin/sh
 [ "$1" = --tool ] && [ "$3" = --tool-arguments ] || exit 64
@@ -105,6 +107,7 @@ exec mpirun.openmpi --mca orte_debugger_test_daemon `+o.dir+`/daemon "$@"
 // rank is lost. If all are lost, the job ends.
 func TestServersThatCannotBeStarted(t *testing.T) {
 	needMPIR(t)
+	t.Parallel()
 	o := newOnHosts(t)
 	broken := o.file("broken", "#!/bin/sh\n[ \"$1\" = "+o.Host(2)+" ] && { echo no way to $1 >&2; exit 255; }\nexec "+o.remsh()+" \"$@\"\n", 0o700)
 	front := o.here("sdm", append([]string{"run", "-b", "-e", "ranks", "--remote-shell", broken, "--"}, o.line(openMPI.program("mpiwait"), "never")...)...)
@@ -124,6 +127,7 @@ func TestServersThatCannotBeStarted(t *testing.T) {
 // TestAttachOnFourHosts attaches to a running job on four hosts, by its starter and by a list of
 // its processes, and leaves it running.
 func TestAttachOnFourHosts(t *testing.T) {
+	t.Parallel()
 	o := newOnHosts(t)
 	file := filepath.Join(o.dir, "go")
 	line := o.line(openMPI.program("mpiwait"), file)
@@ -180,6 +184,7 @@ func environ(t *testing.T, pid int) map[string]string {
 // TestServersBesideARunningJob is N+1 that attaches: a second job of the starter starts the
 // servers, which find the ranks of the first job by its name, or by their processes.
 func TestServersBesideARunningJob(t *testing.T) {
+	t.Parallel()
 	for _, byJob := range []bool{true, false} {
 		t.Run("by job: "+strconv.FormatBool(byJob), func(t *testing.T) {
 			t.Parallel()

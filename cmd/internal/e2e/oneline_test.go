@@ -15,6 +15,7 @@ func (s *scene) oneLine(m starter, front, path string) *process {
 }
 
 func TestOneLine(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
@@ -35,6 +36,7 @@ func TestOneLine(t *testing.T) {
 // TestOneLineRefusesMPI checks the refusal of MPI programs, because MPI_Init would wait for the
 // master without end.
 func TestOneLineRefusesMPI(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()

@@ -94,6 +94,7 @@ var visible = []string{"PALS_LOCAL_LAUNCH=0"}
 // TestPALS attaches to jobs of PALS on two nodes, from a third one that is the login node, and has
 // mpiexec hold them. PALS and PBS are stand-ins.
 func TestPALS(t *testing.T) {
+	t.Parallel()
 	h := launchtest.Up(t, 3)
 	const login = 2
 	t.Run("attach", func(t *testing.T) {

@@ -42,6 +42,7 @@ func eachPRRTE(t *testing.T, test func(s *scene, r *launchtest.Root)) {
 
 // TestPMIxRun hunts the bug of ring.c in a job that the server starts.
 func TestPMIxRun(t *testing.T) {
+	t.Parallel()
 	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
 		front := s.pmixRun(r, "4", append(hunt, openMPI.program("ring"))...)
 		front.exits(0)
@@ -54,6 +55,7 @@ func TestPMIxRun(t *testing.T) {
 // TestPMIxExit checks that the exit status of a job arrives, and which of the two jobs ends how. Only
 // PRRTE 5 holds a plain program, on exec; PRRTE 3 is refused before anything starts.
 func TestPMIxExit(t *testing.T) {
+	t.Parallel()
 	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
 		front := s.pmixRun(r, "2", "--pmix-stop", "exec", "-b", "--format", "ndjson", "-e", "continue", program("exitcode"), "7")
 		if strings.HasSuffix(s.t.Name(), "trixie") {
@@ -68,6 +70,7 @@ func TestPMIxExit(t *testing.T) {
 
 // TestPMIxEnvironment gives ranks an environment by the directives of PMIx.
 func TestPMIxEnvironment(t *testing.T) {
+	t.Parallel()
 	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
 		front := s.pmixRun(r, "2", "-b", "--env", "FRUIT=plum", "--env-prepend", "FRUIT=sour", "--env-append", "FRESH=1",
 			"-e", `print (char *)getenv("FRUIT")`, "-e", `print (char *)getenv("FRESH")`, "-e", "continue", openMPI.program("ring"))
@@ -78,6 +81,7 @@ func TestPMIxEnvironment(t *testing.T) {
 
 // TestPMIxRefusals checks what sdm refuses before anything is started, and that it says why.
 func TestPMIxRefusals(t *testing.T) {
+	t.Parallel()
 	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
 		front := s.pmixRun(r, "2", "-b", "-e", "continue", program("exitcode"), "3")
 		front.exits(3)
@@ -91,6 +95,7 @@ func TestPMIxRefusals(t *testing.T) {
 
 // TestPMIxQuit ends a session whose ranks stand at a breakpoint: the job ends with it.
 func TestPMIxQuit(t *testing.T) {
+	t.Parallel()
 	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
 		front := s.pmixRun(r, "2", "-b", "-e", "break sum", "-e", "continue", "-e", "kill", openMPI.program("ring"))
 		front.status(patience)

@@ -48,6 +48,7 @@ func asker(t *testing.T, j *eclipse.Job) func(answer, code int, args ...string) 
 // A whole session over PTP's own command lines: one program in both roles, the routing file written
 // afterwards, and one server for the ranks of the node.
 func TestEclipseLaunch(t *testing.T) {
+	t.Parallel()
 	for _, ranks := range []int{1, 4} {
 		t.Run(fmt.Sprint(ranks), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), fmt.Sprint("ring", ranks)) // to find its processes
@@ -107,6 +108,7 @@ func named(name string) []string {
 // What the program has printed when it stops is not lost at TERMINATE: ranks have terminals, and so
 // write each line at once.
 func TestEclipseOutput(t *testing.T) {
+	t.Parallel()
 	j := ptpJob(t, 2, program("hello"))
 	ask := asker(t, j)
 	ask(eclipse.BreakSet, eclipse.FuncBreak, "0", "0", "0", "", "main", "", "0", "0")

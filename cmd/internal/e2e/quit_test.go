@@ -58,6 +58,7 @@ func TestKilledWithAHeldJob(t *testing.T) {
 // TestHeldJobOfTheKilled checks that the starter ends the job and cleans up whenever sdm is killed,
 // although the ranks ignore signals, and also when a server is killed during the attach.
 func TestHeldJobOfTheKilled(t *testing.T) {
+	t.Parallel()
 	for _, at := range []struct {
 		name, process string // a regular expression; it must run
 		victim        string

@@ -35,6 +35,7 @@ cat job.out
 // TestRoots has short sessions with each MPI of other releases: a job that is held, one that sdm
 // attaches to, and the exit status of one that fails.
 func TestRoots(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"trixie", "forky"} {
 		for _, m := range starters {
 			t.Run(name+" "+m.name, func(t *testing.T) {

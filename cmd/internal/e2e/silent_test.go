@@ -38,6 +38,7 @@ gdb.kill()
 
 // TestGDBThatFallsSilent checks that its ranks are lost within --connect-wait, and run on.
 func TestGDBThatFallsSilent(t *testing.T) {
+	t.Parallel()
 	for _, line := range [][]string{
 		{"stacks", "--engine", "gdb"}, {"attach", "-b", "-e", "print 1"}, {"attach", "-b", "-e", "print 1", "--ranks-per-gdb", "1"},
 	} {

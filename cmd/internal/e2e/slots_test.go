@@ -12,6 +12,7 @@ func (s *scene) slotRun(n int, args ...string) *console {
 }
 
 func TestRunOfAStarter(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
@@ -25,6 +26,7 @@ func TestRunOfAStarter(t *testing.T) {
 
 // TestRunOfAStarterWithSeveralPrograms has two programs in one job.
 func TestRunOfAStarterWithSeveralPrograms(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
@@ -41,6 +43,7 @@ func TestRunOfAStarterWithSeveralPrograms(t *testing.T) {
 // TestOutputOfTheStarter lets the starter write the output of its ranks. It must be the same as
 // without a debugger.
 func TestOutputOfTheStarter(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
@@ -62,6 +65,7 @@ func TestOutputOfTheStarter(t *testing.T) {
 // TestStarterThatFails checks that the message of the starter is shown, and why nothing was
 // started.
 func TestStarterThatFails(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
@@ -76,6 +80,7 @@ func TestStarterThatFails(t *testing.T) {
 // TestDetachedRanksInSlotsWriteOn checks that the starter writes the output of ranks after they are
 // detached.
 func TestDetachedRanksInSlotsWriteOn(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
@@ -99,6 +104,7 @@ func TestDetachedRanksInSlotsRunOn(t *testing.T) {
 
 // TestPartialRunOfSlots checks that the ranks that -r leaves out run as without a debugger.
 func TestPartialRunOfSlots(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()

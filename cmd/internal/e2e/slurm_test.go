@@ -47,6 +47,7 @@ var slurmMPI = map[string]string{"Open MPI": "--mpi=pmix", "MPICH": "--mpi=pmi2"
 
 // TestSlurm has one real cluster for all tests that need one.
 func TestSlurm(t *testing.T) {
+	t.Parallel()
 	s, cluster := newCluster(t)
 	plugins := s.slurmPlugins(cluster)
 	needPlugin := func(t *testing.T, m starter) {
@@ -166,10 +167,32 @@ at=$(hostname):%d
 srun -n 4 %s %s --rendezvous $at %s -- %s
 wait
 `, port, program("sdm-master"), addr, session, slurmMPI[m.name], program("sdm-server"), way, m.program("ring")), 0o700)
-	job := s.on(cluster.Hosts, 0, "sbatch", "-W", "-n", "4", "-N", "2", "-o", filepath.Join(s.dir, "out"), script)
+	job := s.submit(cluster, "-n", "4", "-N", "2", "-o", filepath.Join(s.dir, "out"), script)
 	front.exits(0)
-	job.exits(0)
+	s.completes(cluster, job)
 	hunted(t, front)
+}
+
+// submit gives Slurm a batch script and returns the number of its job.
+func (s *scene) submit(cluster *launchtest.Slurm, args ...string) string {
+	s.t.Helper()
+	sbatch := s.on(cluster.Hosts, 0, "sbatch", append([]string{"--parsable"}, args...)...)
+	sbatch.exits(0)
+	return strings.TrimSpace(sbatch.out.text())
+}
+
+// completes waits until a batch job has ended well. sbatch --wait would ask once in 10 s only.
+func (s *scene) completes(cluster *launchtest.Slurm, job string) {
+	s.t.Helper()
+	s.eventually(patience, func() string {
+		show := cluster.On(0, "scontrol", "--oneliner", "show", "job", job)
+		show.Env = s.env
+		text, err := show.CombinedOutput()
+		if err != nil || !strings.Contains(string(text), " JobState=COMPLETED ") || !strings.Contains(string(text), " ExitCode=0:0 ") {
+			return fmt.Sprintf("job %s has not ended well: %v, %s", job, err, text)
+		}
+		return ""
+	})
 }
 
 // attachByNumber attaches from the login node to a step of which only the number is known, in part
@@ -204,8 +227,7 @@ func attachInside(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) 
 	for _, nodes := range []string{"1", "2"} {
 		end, out := filepath.Join(s.dir, "end"+nodes), filepath.Join(s.dir, "out"+nodes)
 		script := s.file("job.sh", "#!/bin/sh\n"+m.command+" -n 4 "+m.program("mpiwait")+" "+end+"\n", 0o700)
-		job := s.on(cluster.Hosts, 0, "sbatch", "-W", "-n", "4", "-N", nodes, "-o", out, script)
-		id := job.after(job.out, "Submitted batch job ")
+		id := s.submit(cluster, "-n", "4", "-N", nodes, "-o", out, script)
 		s.eventually(patience, func() string {
 			if text, _ := os.ReadFile(out); strings.Count(string(text), " waits\n") < 4 {
 				return fmt.Sprintf("they do not wait: %q", text)
@@ -219,7 +241,7 @@ func attachInside(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) 
 		}
 		attach(3, "slurm:"+id+".7").says("job " + id + " has no step 7 now")
 		s.file("end"+nodes, "", 0o600)
-		job.exits(0)
+		s.completes(cluster, id)
 		if text, _ := os.ReadFile(out); !strings.Contains(string(text), "4 of 4 ranks counted\n") {
 			t.Errorf("it has not ended well: %q", text)
 		}

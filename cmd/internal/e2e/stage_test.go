@@ -85,6 +85,7 @@ func stagedBySlurm(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 // TestStagedGDB debugs on hosts without gdb, with a copy of ours and its Python, of which nothing
 // is left.
 func TestStagedGDB(t *testing.T) {
+	t.Parallel()
 	h := launchtest.Up(t, 3)
 	s := newScene(t)
 	s.withoutGDB(h, 1, 2)
@@ -101,6 +102,7 @@ func TestStagedGDB(t *testing.T) {
 // TestStagedGDBOfTheKilled checks that nothing is left on the nodes after sdm or a server is
 // killed.
 func TestStagedGDBOfTheKilled(t *testing.T) {
+	t.Parallel()
 	h := launchtest.Up(t, 3)
 	for name, whom := range map[string]string{"the console": "sdm", "the servers": "sdm-server"} {
 		t.Run(name, func(t *testing.T) {
@@ -129,6 +131,7 @@ func TestStagedGDBOfTheKilled(t *testing.T) {
 // TestStagedGDBThatDoesNotFit checks that the gdb of the node is used, and that the reason is
 // reported for each node.
 func TestStagedGDBThatDoesNotFit(t *testing.T) {
+	t.Parallel()
 	h := launchtest.Up(t, 3)
 	s := newScene(t)
 	for i, options := range map[int]string{1: "ro", 2: "noexec"} {

@@ -17,6 +17,7 @@ func (s *scene) server(number, size int, args ...string) *process {
 // TestServerThatNeverComes checks that the missing server and the time are reported, and that the
 // others end.
 func TestServerThatNeverComes(t *testing.T) {
+	t.Parallel()
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
@@ -76,6 +77,7 @@ func TestRefusedServers(t *testing.T) {
 // TestWrongSecret checks that a process with another secret learns nothing of the others, and is
 // told what may be wrong.
 func TestWrongSecret(t *testing.T) {
+	t.Parallel()
 	ours := func(s *scene) string { return s.secret("ours", "a") }
 	theirs := func(s *scene) string { return s.secret("theirs", "b") }
 	t.Run("of a server", func(t *testing.T) {
@@ -140,6 +142,7 @@ func TestOpenSecret(t *testing.T) {
 // TestOtherVersion has a server of another version. The one that refuses reports both versions, and
 // where they are.
 func TestOtherVersion(t *testing.T) {
+	t.Parallel()
 	versions := []string{"sdm-master speaks version 1", "sdm-server-later speaks version 2", "install the same build on all hosts"}
 	t.Run("at the rendezvous", func(t *testing.T) {
 		t.Parallel()

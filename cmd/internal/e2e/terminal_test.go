@@ -150,6 +150,7 @@ const prompt = "(sdm 0-3) "
 
 // TestTerminal is a user at the prompt who stops the ranks by Ctrl-C and ends by Ctrl-D.
 func TestTerminal(t *testing.T) {
+	t.Parallel()
 	for _, l := range layouts {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
