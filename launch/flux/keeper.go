@@ -17,7 +17,7 @@ type keeper struct {
 }
 
 // guard is the script of the keeper; $1 is the process of flux run, which may have ended.
-const guard = `trap : HUP INT QUIT TERM
+const guard = `trap '' HUP INT QUIT TERM
 read -r word && exit
 line=$(tr '\0' '\n' <"/proc/$1/cmdline") || exit
 case $line in
