@@ -186,6 +186,9 @@ type Args struct {
 type Pid struct {
 	Rank rank.ID `json:"rank"`
 	PID  int     `json:"pid"`
+	// Task is the name of the executable of a task of Slurm's srun, whose process ids may be those of
+	// another namespace; "": PID is as this host sees it.
+	Task string `json:"task,omitempty"`
 }
 
 // Site is one location of a breakpoint with several, "1.2" for users.

@@ -14,7 +14,7 @@ func TestProctableNodes(t *testing.T) {
 	if got := nodes[0].Ranks.String() + " " + nodes[1].Ranks.String(); got != "0,2 1,3" {
 		t.Errorf("ranks %s", got)
 	}
-	if p := nodes[1].Pids; len(p) != 2 || p[0] != (Pid{1, 11}) || p[1] != (Pid{3, 13}) {
+	if p := nodes[1].Pids; len(p) != 2 || p[0] != (Pid{Rank: 1, PID: 11}) || p[1] != (Pid{Rank: 3, PID: 13}) {
 		t.Errorf("pids %+v", p)
 	}
 	if got := table.Only(nodes[0].Ranks); len(got) != 2 || got[1].PID != 12 {

@@ -161,7 +161,7 @@ func (s *Server) attach(d tree.Deliver, args protocol.Args) {
 	if s.refuseWhenClosed(d, "attach") {
 		return
 	}
-	pids, err := s.pidsOf(args)
+	pids, unfit, err := s.pidsOf(args)
 	if err != nil {
 		s.up.reply(d.ID, fault(d.Ranks, protocol.FaultLaunch, "attach", err.Error(), ""))
 		return
@@ -170,6 +170,9 @@ func (s *Server) attach(d tree.Deliver, args protocol.Args) {
 	beneath := s.beneath(d.Ranks, pids)
 	for r := range d.Ranks.All() {
 		t, err := s.found(r, pids[r])
+		if bad := unfit[r]; err == nil && bad != nil {
+			err = &protocol.Fault{Kind: protocol.FaultLaunch, Message: bad.Error()}
+		}
 		if err != nil {
 			s.up.reply(d.ID, s.ofProcess(errorGroup(one(r), "attach", err), pids[r], args.Limit))
 			continue
@@ -205,16 +208,16 @@ func (s *Server) beneath(ranks rank.Set, pids map[rank.ID]int) map[int]int {
 }
 
 // pidsOf returns the process of each rank: those that args name, those of a job, or those that the
-// server was started for.
-func (s *Server) pidsOf(args protocol.Args) (map[rank.ID]int, error) {
-	pids := map[rank.ID]int{}
+// server was started for. unfit says of tasks of srun why the process is another one.
+func (s *Server) pidsOf(args protocol.Args) (pids map[rank.ID]int, unfit map[rank.ID]error, err error) {
+	pids, unfit = map[rank.ID]int{}, map[rank.ID]error{}
 	for r, pid := range s.cfg.Existing {
 		pids[r] = pid
 	}
 	if args.JobID != "" {
 		table, _, err := s.cfg.RankFrom.RanksOfJob(args.JobID, s.cfg.Host)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, p := range table {
 			pids[p.Rank] = p.PID
@@ -222,8 +225,16 @@ func (s *Server) pidsOf(args protocol.Args) (map[rank.ID]int, error) {
 	}
 	for _, p := range args.Pids {
 		pids[p.Rank] = p.PID
+		if p.Task == "" || s.cfg.Forker == nil {
+			continue
+		}
+		if pid, err := launch.TaskOf(p.PID, int(p.Rank), p.Task); err == nil {
+			pids[p.Rank] = pid
+		} else {
+			unfit[p.Rank] = err
+		}
 	}
-	return pids, nil
+	return pids, unfit, nil
 }
 
 // found checks the process of a rank before it is attached to.

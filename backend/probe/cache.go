@@ -13,6 +13,7 @@ import (
 	"sdm/backend/probe/hold"
 	"sdm/backend/probe/image"
 	"sdm/backend/probe/python"
+	"sdm/backend/probe/symbol"
 )
 
 // cache holds images by their keys. One goroutine uses it at a time.
@@ -92,7 +93,7 @@ func (s *shared) at(m *image.Module, pid int, addr uint64) []image.Place {
 	if !ok {
 		places = s.lines.At(addr)
 		if name := s.symbols.Name(addr); len(places) == 0 && name != "" {
-			places = []image.Place{{Function: name}}
+			places = []image.Place{{Function: symbol.Readable(name)}}
 		}
 		s.places[addr] = places
 	}
@@ -128,6 +129,7 @@ func (s *shared) readNames(m *image.Module, pid int) {
 	for _, path := range []string{
 		fmt.Sprintf("/proc/%d/map_files/%x-%x", pid, m.Header.Start, m.Header.End),
 		fmt.Sprintf("/proc/%d/root%s", pid, m.Path),
+		fmt.Sprintf("/proc/%d/exe", pid), // also a deleted one, without the rights that map_files needs
 	} {
 		if s.readFile(path, m.BuildID) {
 			return
@@ -151,8 +153,21 @@ func (s *shared) readFile(path, id string) bool {
 		return false
 	}
 	s.symbols = symbols
+	s.unpack()
 	s.lines, _ = image.ReadLines(f) // without them there are still the symbols
 	return true
+}
+
+// unpack adds the functions of .gnu_debugdata. Without them there are fewer names.
+func (s *shared) unpack() {
+	b, err := symbol.Unpack(s.symbols.Packed)
+	if err != nil {
+		return
+	}
+	if more, _, err := image.ReadSymbols(bytesAt(b)); err == nil {
+		s.symbols.Join(more)
+	}
+	s.symbols.Packed = nil
 }
 
 // mostVDSO bounds the size of the image that the kernel maps into each process.

@@ -1,11 +1,17 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
+	"maps"
 	"os"
+	"os/exec"
+	"slices"
+	"time"
 
 	"sdm/launch"
+	"sdm/launch/slurm"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
@@ -46,10 +52,45 @@ func (o *options) ranksHere(host string, self int) (table protocol.Proctable, of
 		table, of.Size, err = o.rankFrom.NumberPids(table, self)
 		return table, of, err
 	case o.jobid != "":
-		return o.rankFrom.RanksOfJob(o.jobid, host)
+		table, of, err = o.rankFrom.RanksOfJob(o.jobid, host)
+		if err != nil {
+			if listed := listedBySlurm(o.jobid, host); len(listed) > 0 {
+				return listed, launch.Whole{Name: o.jobid, Size: launch.Unknown}, nil
+			}
+		}
+		return table, of, err
 	}
 	table, of.Size, err = launch.RanksOfHydra(o.hydra, host)
 	return table, of, err
+}
+
+// slurmWait limits the time of Slurm's daemon on this host to list processes.
+const slurmWait = 5 * time.Second
+
+// listedBySlurm asks Slurm for the ranks of a step on this host, for those whose environment does
+// not tell: programs that change it, or belong to others. nil: there are none, or no Slurm.
+func listedBySlurm(id, host string) (table protocol.Proctable) {
+	step, err := slurm.ParseStep(id)
+	if err != nil || step.Step == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), slurmWait)
+	defer cancel()
+	line := step.ListPids()
+	text, err := exec.CommandContext(ctx, line[0], line[1:]...).Output()
+	if err != nil {
+		return nil
+	}
+	pids, err := step.ReadPids(string(text))
+	if err != nil {
+		return nil
+	}
+	for _, number := range slices.Sorted(maps.Keys(pids)) {
+		if number <= int(rank.MaxID) {
+			table = append(table, protocol.Process{Rank: rank.ID(number), Host: host, PID: pids[number]})
+		}
+	}
+	return table
 }
 
 // listRanks executes --list: it writes the ranks of the job on this host for the process that has

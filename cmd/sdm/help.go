@@ -33,6 +33,7 @@ sdm help run tells the flags, sdm help commands what can be typed at the prompt.
 const usageRun = `sdm run [flags] [--] PROGRAM [ARG...]
 sdm run [flags] -n 2 [flags] PROGRAM [ARG...] : -n 3 [flags] PROGRAM [ARG...]
 sdm run [flags] [--] mpirun|mpiexec|srun [its flags] PROGRAM [ARG...]
+sdm run [flags] [--] torchrun [its flags] SCRIPT [ARG...]
 
 Starts PROGRAM on -n ranks on this machine, stops each of them at main, executes the
 commands of -x and -e, then asks for more at a prompt (unless -b). Without a terminal the
@@ -57,6 +58,7 @@ const usageAttach = `sdm attach [flags] PID
 sdm attach [flags] slurm:JOBID[.STEP]
 sdm attach [flags] flux:JOBID
 sdm attach [flags] pbs:JOBID[:APID] | pals:APID
+sdm attach [flags] torchrun:ID|torchrun:ADDRESS:PORT
 sdm attach [flags] pids:PID,PID...
 sdm attach [flags] hostfile:FILE
 sdm attach [flags] --start-tool CMD job:ID
@@ -69,6 +71,9 @@ one rank. Of a job of Slurm those ranks are taken that srun has started, or else
 pids: lists processes of this host, rank 0 first. FILE has lines RANK HOST PID. With job:ID
 --start-tool CMD is called, with ID for {jobid}; it must offer MPIR, which tells where the
 ranks are. Of a rank that is a shell, the MPI program that it has started is attached to.
+A job of torchrun is named by its --rdzv_id, by the address of its master, or by the PID of one of
+its agents; --hosts names its other hosts. A starter that sdm does not know numbers its processes
+in variables that --rank-from names.
 
 Servers on other hosts are started by the starter, where it has an attach FIFO (Open MPI), by
 srun for jobs of Slurm, by flux exec for those of Flux, by palscmd for those of PALS, by

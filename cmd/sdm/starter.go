@@ -45,7 +45,9 @@ func (o *runOptions) declareStarter(f *pflag.FlagSet) {
 }
 
 // isStarter reports whether the line begins with a starter.
-func (o *runOptions) isStarter() bool { return len(o.args) > 0 && o.knowsStarter(o.args[0]) }
+func (o *runOptions) isStarter() bool {
+	return len(o.args) > 0 && (o.knowsStarter(o.args[0]) || job.IsTorchrun(o.args))
+}
 
 func (o *runOptions) knowsStarter(word string) bool {
 	return slices.Contains(job.Starters, job.StarterName(word)) || o.starter != "" && (filepath.Base(word) == o.starter || word == o.starter)
@@ -72,6 +74,8 @@ func (o *runOptions) chooseStarter() error {
 		name = "srun"
 	case name == launcherSlot || name == launcherMPIR:
 		return fmt.Errorf("--launcher %s: of which starter? (sdm run --launcher %s -- mpirun -n 4 PROGRAM, or --launcher mpirun)", name, name)
+	case job.StarterName(name) == "torchrun":
+		return fmt.Errorf("--launcher %s: write its own line (sdm run -- torchrun --nproc_per_node 4 SCRIPT)", name)
 	case !o.knowsStarter(name):
 		return fmt.Errorf("--launcher %q: give local, slurm, pmix, or the name of a starter (%s, or another with --starter)", name, strings.Join(job.Starters, ", "))
 	}
@@ -196,7 +200,7 @@ func (o *runOptions) triesMPIR() bool {
 	case o.composed || len(o.ranks.directives) > 0 || o.stopAtGiven || o.ranks.stdinFile == "" && o.ranks.stdin != stdinReader:
 		return false
 	}
-	return job.StarterName(o.args[0]) != "srun"
+	return job.StarterName(o.args[0]) != "srun" && !job.IsTorchrun(o.args)
 }
 
 // needsMPIR returns the flag that requires MPIR; "": none.

@@ -17,6 +17,10 @@ type Line struct {
 	Programs []Program
 	// IsOpenMPI reports that the starter is Open MPI's mpirun under any name.
 	IsOpenMPI bool
+	// IsTorchrun reports that a program runs in the slots of torchrun. Restarts is how often the user
+	// wanted torchrun to start them again, "" if not said.
+	IsTorchrun bool
+	Restarts   string
 }
 
 // Program is one of the programs that a line starts. Several are separated by colons.

@@ -4,6 +4,7 @@ package slurm
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,21 +68,41 @@ func (s Step) ChooseStep(listed string) (chosen Step, inner bool, err error) {
 }
 
 // Nodes returns the command whose output ReadNodes reads.
-func (s Step) Nodes() []string { return []string{"squeue", "-h", "-j", s.Job, "-o", "%A %T %N"} }
+func (s Step) Nodes() []string { return []string{"squeue", "-h", "-j", s.Job, "-o", "%A %T %N %i"} }
+
+// Part is a component of a heterogeneous job, or all of another job.
+type Part struct {
+	Group int    // number of the component; -1: the job has none
+	Nodes string // in Slurm's syntax
+}
 
 // ReadNodes returns the number of a running job as its processes know it (for an array it differs
-// from the one that users name), and its list of nodes in Slurm's syntax.
-func (s Step) ReadNodes(text string) (id, nodes string, err error) {
-	fields := strings.Fields(text)
-	switch {
-	case len(fields) == 3:
-		return fields[0], fields[2], nil
-	case len(fields) == 2:
-		return "", "", fmt.Errorf("job %s has no nodes, it is %s", s.Job, strings.ToLower(fields[1]))
-	case len(fields) == 0:
-		return "", "", fmt.Errorf("job %s does not run", s.Job)
+// from the one that users name), and its nodes. The processes of all components of a heterogeneous
+// job know the number of the first one, with which all are named outside (12+0, 12+1).
+func (s Step) ReadNodes(text string) (id string, parts []Part, err error) {
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if len(fields) == 3 { // without nodes
+			return "", nil, fmt.Errorf("job %s has no nodes, it is %s", s.Job, strings.ToLower(fields[1]))
+		}
+		if len(fields) != 4 {
+			continue
+		}
+		leader, component, isPart := strings.Cut(fields[3], "+")
+		group, bad := strconv.Atoi(component)
+		if !isPart || bad != nil {
+			leader, group = fields[0], -1
+		}
+		if id != "" && (id != leader || group < 0) {
+			return "", nil, fmt.Errorf("job %s is several (squeue -j %s lists them: give one)", s.Job, s.Job)
+		}
+		id = leader
+		parts = append(parts, Part{group, fields[2]})
 	}
-	return "", "", fmt.Errorf("job %s is several (squeue -j %s lists them: give one)", s.Job, s.Job)
+	if id == "" {
+		return "", nil, fmt.Errorf("job %s does not run", s.Job)
+	}
+	return id, parts, nil
 }
 
 // HostNames returns the command that expands a list of nodes, one a line.
@@ -91,6 +112,53 @@ func HostNames(nodes string) []string { return []string{"scontrol", "show", "hos
 // any login node.
 func (s Step) Attach() []string { return []string{"sattach", s.String()} }
 
+// broken are the releases whose sattach crashes (Slurm's CHANGELOG, corrected in the next release of
+// each series).
+var broken = []string{"23.02.8", "23.11.9", "24.05.2"}
+
+// Broken returns the error that a release of sattach is not to be used; nil: it may be. version is
+// what sattach --version prints: "slurm 24.05.2".
+func Broken(version string) error {
+	for _, word := range strings.Fields(version) {
+		if slices.Contains(broken, word) {
+			return fmt.Errorf("sattach of Slurm %s crashes", word)
+		}
+	}
+	return nil
+}
+
+// maxTasks bounds the lines of a list of processes that are read.
+const maxTasks = 1 << 20
+
+// ListPids returns the command that lists the processes of a step on this host (scontrol(1)).
+func (s Step) ListPids() []string { return []string{"scontrol", "listpids", s.String()} }
+
+// ReadPids reads that list, a table with a header: PID JOBID STEPID LOCALID GLOBALID. Processes that
+// are no tasks have "-" there. The result is the process of each rank of the step.
+func (s Step) ReadPids(listed string) (map[int]int, error) {
+	pids := map[int]int{}
+	lines := 0
+	for line := range strings.Lines(listed) {
+		f := strings.Fields(line)
+		if lines++; lines > maxTasks {
+			return nil, fmt.Errorf("scontrol listpids: more than %d processes", maxTasks)
+		}
+		if len(f) != 5 || f[2] != s.Step || f[4] == "-" {
+			continue
+		}
+		pid, bad := strconv.Atoi(f[0])
+		number, worse := strconv.Atoi(f[4])
+		if bad != nil || worse != nil || pid <= 0 || number < 0 {
+			return nil, fmt.Errorf("scontrol listpids: %q is no process of a rank", strings.TrimSpace(line))
+		}
+		if other, twice := pids[number]; twice && other != pid {
+			return nil, fmt.Errorf("scontrol listpids: processes %d and %d are both rank %d", other, pid, number)
+		}
+		pids[number] = pid
+	}
+	return pids, nil
+}
+
 // Broadcast returns the command that copies a file to all nodes of the current allocation
 // (sbcast(1)).
 func Broadcast(file, to string) []string { return []string{"sbcast", file, to} }
@@ -98,18 +166,12 @@ func Broadcast(file, to string) []string { return []string{"sbcast", file, to} }
 // OnAll returns a command that runs another one on the given number of nodes of the current
 // allocation.
 func OnAll(nodes int, command ...string) []string {
-	n := strconv.Itoa(nodes)
-	return append([]string{"srun", "--overlap", "--mpi=none", "--input=none", "--ntasks-per-node=1", "--nodes=" + n, "--ntasks=" + n}, command...)
+	return append(beside("--nodes="+strconv.Itoa(nodes), "--ntasks="+strconv.Itoa(nodes)), command...)
 }
 
 // BroadcastTo returns the command that copies an sdm program to some nodes of a job, and runs it
 // there with --version.
 func BroadcastTo(job string, hosts []string, program, to string) []string {
 	n := strconv.Itoa(len(hosts))
-	return []string{"srun", "--overlap", "--jobid=" + job, "--mpi=none", "--input=none", "--ntasks-per-node=1", "--nodes=" + n, "--ntasks=" + n,
-		"--nodelist=" + strings.Join(hosts, ","), "--bcast=" + to, program, "--version"}
+	return beside("--jobid="+job, "--nodes="+n, "--ntasks="+n, "--nodelist="+strings.Join(hosts, ","), "--bcast="+to, program, "--version")
 }
-
-// Tool is a template for --start-tool that starts a program once on each node of the job, beside
-// its ranks. Without --overlap it would wait for the end of the step that is debugged.
-const Tool = "srun --overlap --jobid={jobid} --mpi=none --input=none --ntasks-per-node=1 --nodes={nodes} --ntasks={nodes} --nodelist={hosts} {daemon}"

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -55,14 +56,20 @@ func TestChooseStep(t *testing.T) {
 
 func TestReadNodes(t *testing.T) {
 	for text, want := range map[string]string{
-		"12 RUNNING n[1-3]\n":                "12: n[1-3]",
-		"19 RUNNING n2\n":                    "19: n2", // of a job array
-		"12 PENDING \n":                      "job 12 has no nodes, it is pending",
-		"":                                   "job 12 does not run",
-		"12 RUNNING n1\n13 RUNNING n[2-3]\n": "job 12 is several",
+		"12 RUNNING n[1-3] 12\n": "12: -1 n[1-3];",
+		"19 RUNNING n2 12_1\n":   "19: -1 n2;", // of a job array
+		"12 PENDING  12\n":       "job 12 has no nodes, it is pending",
+		"":                       "job 12 does not run",
+		"12 RUNNING n1 12_0\n13 RUNNING n[2-3] 12_1\n": "job 12 is several",
+		"12 RUNNING n1 12+0\n13 RUNNING n[2-3] 12+1\n": "12: 0 n1;1 n[2-3];",
+		"12 RUNNING n1 12+0\n15 RUNNING n[2-3] 14+1\n": "job 12 is several",
+		"12 RUNNING n1 12+0\n13 PENDING  12+1\n":       "job 12 has no nodes, it is pending",
 	} {
-		id, nodes, err := Step{Job: "12"}.ReadNodes(text)
-		got := id + ": " + nodes
+		id, parts, err := Step{Job: "12"}.ReadNodes(text)
+		got := id + ": "
+		for _, p := range parts {
+			got += fmt.Sprint(p.Group, " ", p.Nodes, ";")
+		}
 		if err != nil {
 			got = err.Error()
 		}
@@ -80,8 +87,8 @@ func FuzzChooseStep(f *testing.F) {
 		if got, _, err := s.ChooseStep(listed); err == nil && got.Step != "" && !strings.Contains(listed, got.String()) {
 			t.Errorf("%q: step %s", listed, got)
 		}
-		if id, nodes, err := s.ReadNodes(listed); err == nil && (id == "" || nodes == "") {
-			t.Errorf("%q: job %q on %q", listed, id, nodes)
+		if id, nodes, err := s.ReadNodes(listed); err == nil && (id == "" || len(nodes) == 0) {
+			t.Errorf("%q: job %q on %v", listed, id, nodes)
 		}
 	})
 }
@@ -103,11 +110,48 @@ func TestBroadcast(t *testing.T) {
 		want string
 	}{
 		{Broadcast("/a", "/tmp/b"), "sbcast /a /tmp/b"},
-		{BroadcastTo("12", []string{"n1", "n3"}, "/a", "/tmp/b"), "srun --overlap --jobid=12 --mpi=none --input=none --ntasks-per-node=1 --nodes=2 --ntasks=2 --nodelist=n1,n3 --bcast=/tmp/b /a --version"},
-		{OnAll(3, "rm", "-f", "/tmp/b"), "srun --overlap --mpi=none --input=none --ntasks-per-node=1 --nodes=3 --ntasks=3 rm -f /tmp/b"},
+		{BroadcastTo("12", []string{"n1", "n3"}, "/a", "/tmp/b"), "srun " + strings.Join(options, " ") + " --jobid=12 --nodes=2 --ntasks=2 --nodelist=n1,n3 --bcast=/tmp/b /a --version"},
+		{OnAll(3, "rm", "-f", "/tmp/b"), "srun " + strings.Join(options, " ") + " --nodes=3 --ntasks=3 rm -f /tmp/b"},
 	} {
 		if got := strings.Join(c.line, " "); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
+}
+
+func TestReadPids(t *testing.T) {
+	const head = "PID      JOBID    STEPID   LOCALID GLOBALID\n"
+	for text, want := range map[string]string{
+		head + "25208 5 0 0 2\n25212 5 0 1 3\n25246 5 0 - -\n300 5 1 0 0\n": "map[2:25208 3:25212]",
+		head:                                  "map[]",
+		"":                                    "map[]",
+		head + "1 5 0 0 0\n2 5 0 0 0\n":       "scontrol listpids: processes 1 and 2 are both rank 0",
+		head + "x 5 0 0 0\n":                  `scontrol listpids: "x 5 0 0 0" is no process of a rank`,
+		head + "7 5 0 0 -1\n":                 `scontrol listpids: "7 5 0 0 -1" is no process of a rank`,
+		"slurmd: Invalid job step 5.0 here\n": "map[]",
+	} {
+		pids, err := Step{"5", "0"}.ReadPids(text)
+		got := fmt.Sprint(pids)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+	if err := Broken("slurm 24.05.2"); err == nil || Broken("slurm-wlm 22.05.8") != nil || Broken("") != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzReadPids(f *testing.F) {
+	f.Add("PID JOBID STEPID LOCALID GLOBALID\n25208 5 0 0 2\n25246 5 0 - -\n")
+	f.Fuzz(func(t *testing.T, listed string) {
+		pids, err := Step{"5", "0"}.ReadPids(listed)
+		for r, pid := range pids {
+			if err != nil || r < 0 || pid <= 0 {
+				t.Errorf("%q: rank %d is %d, %v", listed, r, pid, err)
+			}
+		}
+	})
 }

@@ -39,7 +39,8 @@ type Spec struct {
 	// Empty is ssh, which must not prompt.
 	Shell    []string
 	Commands []Command
-	AtOnce   int // remote shells at the same time; 0 is 32
+	AtOnce   int      // remote shells at the same time; 0 is 32
+	Env      []string // of the remote shells; nil: that of this process
 	// Input is what each command can read from descriptor InputFD. It is sent through the standard
 	// input of the remote shell and must fit into a pipe (some KB at most). nil: the descriptor is
 	// closed.
@@ -158,12 +159,13 @@ const afterTerm = 5 * time.Second
 // command returns the command that runs a line of a POSIX shell on the host of c.
 func (s *Spec) command(ctx context.Context, c Command, line string) *exec.Cmd {
 	argv := []string{"/bin/sh", "-c", line}
-	if !c.Local { // the user's shell there need not be a POSIX shell
-		argv = append(append([]string{}, s.Shell...), c.Host, "exec /bin/sh -c "+Quote(line))
+	if !c.Local {
+		argv = Argv(s.Shell, c.Host, line)
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = afterTerm
+	cmd.Env = s.Env
 	if s.Input != nil {
 		cmd.Stdin = bytes.NewReader(s.Input)
 	}

@@ -15,15 +15,25 @@ import (
 const (
 	mostSymbols = 1 << 22 // 192 MB in a file
 	mostTable   = 24 * mostSymbols
+	mostPacked  = 16 << 20 // bytes of .gnu_debugdata
 )
 
-// Symbols are the functions of an image, by the addresses of its file. They are immutable.
+// Symbols are the functions of an image, by the addresses of its file.
 type Symbols struct {
 	// SharedName is the name by which programs refer to a library (DT_SONAME); "": none.
 	SharedName string
-	list       []symbol
-	variables  map[string]uint64
-	sections   map[string]section
+	// Packed is the section .gnu_debugdata of a file without .symtab; nil: there is none. It has
+	// further symbols; see Join.
+	Packed    []byte
+	list      []symbol
+	variables map[string]uint64
+	sections  map[string]section
+}
+
+// Join adds the functions of a file with the same addresses.
+func (s *Symbols) Join(more *Symbols) {
+	s.list = append(s.list, more.list...)
+	s.sort()
 }
 
 // section is a section in memory.
@@ -59,6 +69,9 @@ func ReadSymbols(file io.ReaderAt) (s *Symbols, id string, err error) {
 		if err == nil {
 			s.add(list)
 		}
+	}
+	if x := f.Section(".gnu_debugdata"); x != nil && f.Section(".symtab") == nil && x.Size <= mostPacked {
+		s.Packed, _ = x.Data() // without it there are fewer names
 	}
 	s.sort()
 	if names, err := f.DynString(elf.DT_SONAME); err == nil && len(names) > 0 {

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"sdm/launch/pmix"
+	"sdm/launch/slurm"
+	"sdm/launch/ssh"
 )
 
 // slurm checks whether there is a cluster of Slurm, and whether its controller answers.
@@ -25,11 +27,23 @@ func (m Machine) slurm(ctx context.Context) []Finding {
 	f := Finding{Check: "Slurm", Grade: Good, Found: firstLine(text)}
 	if version, err := m.ask(ctx, path, "--version"); err == nil {
 		f.Found = firstLine(version) + "; " + f.Found
+		if bad := slurm.Broken(version); bad != nil {
+			f.Grade, f.Hint = Warning, bad.Error()+": sdm attach slurm:JOB asks the hosts of the job for its ranks"
+		}
 	}
 	if job := m.lookup("SLURM_JOB_ID"); job != "" {
 		f.Found += "; inside job " + job + ": sdm run PROGRAM uses srun"
 	}
 	return []Finding{f}
+}
+
+// kubernetes finds kubectl.
+func (m Machine) kubernetes(context.Context) []Finding {
+	path, err := m.find("kubectl")
+	if err != nil {
+		return []Finding{{Check: "kubectl", Grade: Absent, Found: "none"}}
+	}
+	return []Finding{{Check: "kubectl", Grade: Good, Found: path + "; --remote-shell kubectl starts the servers in pods"}}
 }
 
 // pmix finds the PMIx libraries.
@@ -100,8 +114,8 @@ func (m Machine) host(ctx context.Context, host string) []Finding {
 	if server == "" {
 		server = "sdm-server"
 	}
-	args := append(shell[1:], host, fmt.Sprintf(question, quoted(server)))
-	text, err := m.ask(ctx, shell[0], args...)
+	argv := ssh.Argv(shell, host, fmt.Sprintf(question, quoted(server)))
+	text, err := m.ask(ctx, argv[0], argv[1:]...)
 	values := map[string]string{}
 	for _, line := range strings.Split(text, "\n") {
 		if name, value, ok := strings.Cut(line, "="); ok {

@@ -10,7 +10,7 @@ import (
 )
 
 // names are the starters to look for.
-var names = []string{"mpirun", "mpiexec", "mpirun.openmpi", "mpiexec.mpich", "mpiexec.hydra", "prterun", "srun"}
+var names = []string{"mpirun", "mpiexec", "mpirun.openmpi", "mpiexec.mpich", "mpiexec.hydra", "prterun", "srun", "torchrun"}
 
 // starters finds the starters and tells how sdm takes control of their jobs.
 func (m Machine) starters(context.Context) []Finding {
@@ -47,6 +47,8 @@ func (m Machine) starter(name, path, real string) Finding {
 	}
 	symbols := MPIR(real)
 	switch {
+	case name == "torchrun":
+		f.Found += "; sdm starts its servers in the slots of the workers"
 	case symbols == nil:
 		f.Found += "; a script, or unreadable: what it calls decides"
 	case !slices.Contains(symbols, "MPIR_Breakpoint") || !slices.Contains(symbols, "MPIR_proctable"):

@@ -89,6 +89,9 @@ func TestSlurm(t *testing.T) {
 		t.Run("its own starter in an allocation, "+m.name, func(t *testing.T) { ownStarter(t, s.sub(t), cluster, m) })
 	}
 	t.Run("as HPE Cray EX sets it up", func(t *testing.T) { craySrun(t, s.sub(t), cluster) })
+	t.Run("a job of components", func(t *testing.T) { heterogeneous(t, s.sub(t), cluster) })
+	t.Run("a task prolog fails", func(t *testing.T) { badProlog(t, s.sub(t), cluster) })
+	t.Run("full interconnect, sattach of no use", func(t *testing.T) { hardSlurm(t, s.sub(t), cluster) })
 	t.Run("staged by Slurm", func(t *testing.T) { stagedBySlurm(t, s.sub(t), cluster) })
 	t.Run("attach by the job's number", func(t *testing.T) { attachByNumber(t, s.sub(t), cluster) })
 	for _, m := range starters {

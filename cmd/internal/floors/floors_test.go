@@ -23,14 +23,16 @@ var floor = map[string]int{
 // doors maps third-party modules to the packages that may import them, except in tests. Other
 // modules must not be imported.
 var doors = map[string][]string{
-	"github.com/bits-and-blooms/bitset": {"sdm/protocol/rank"},
-	"github.com/cespare/xxhash/v2":      {"sdm/protocol/digest"},
-	"github.com/spf13/pflag":            {"sdm/cmd/internal/original", "sdm/cmd/sdm", "sdm/cmd/sdm-server", "sdm/cmd/sdm-master", "sdm/cmd/internal/startup", "sdm/cmd/internal/gdbflags"},
-	"github.com/chzyer/readline":        {"sdm/master/frontend/console"},
-	"golang.org/x/arch":                 {"sdm/backend/probe/amd64", "sdm/backend/probe/argument", "sdm/backend/probe/dataflow", "sdm/backend/probe/emulator"},
-	"golang.org/x/term":                 {"sdm/master/frontend/console", "sdm/cmd"},
-	"golang.org/x/sys":                  {"sdm/launch/local", "sdm/launch/mpir", "sdm/backend/gdb", "sdm/backend/probe/hold", "sdm/master/frontend/rpc", "sdm/server", "sdm/cmd"},
-	"github.com/cockroachdb/datadriven": {"sdm/backend/backendtest"}, // imported by tests only
+	"github.com/bits-and-blooms/bitset":  {"sdm/protocol/rank"},
+	"github.com/cespare/xxhash/v2":       {"sdm/protocol/digest"},
+	"github.com/spf13/pflag":             {"sdm/cmd/internal/original", "sdm/cmd/sdm", "sdm/cmd/sdm-server", "sdm/cmd/sdm-master", "sdm/cmd/internal/startup", "sdm/cmd/internal/gdbflags"},
+	"github.com/chzyer/readline":         {"sdm/master/frontend/console"},
+	"github.com/ianlancetaylor/demangle": {"sdm/backend/probe/symbol"},
+	"github.com/ulikunitz/xz":            {"sdm/backend/probe/symbol"},
+	"golang.org/x/arch":                  {"sdm/backend/probe/amd64", "sdm/backend/probe/argument", "sdm/backend/probe/dataflow", "sdm/backend/probe/emulator"},
+	"golang.org/x/term":                  {"sdm/master/frontend/console", "sdm/cmd"},
+	"golang.org/x/sys":                   {"sdm/launch/local", "sdm/launch/mpir", "sdm/backend/gdb", "sdm/backend/probe/hold", "sdm/master/frontend/rpc", "sdm/server", "sdm/cmd"},
+	"github.com/cockroachdb/datadriven":  {"sdm/backend/backendtest"}, // imported by tests only
 }
 
 // testDoors maps modules to the packages whose tests may import them.
@@ -41,10 +43,11 @@ var testDoors = map[string][]string{
 	"pgregory.net/rapid":                {"sdm"},
 	"github.com/cockroachdb/datadriven": {"sdm"},
 	"github.com/rogpeppe/go-internal":   {"sdm/cmd"},
+	"github.com/ulikunitz/xz":           {"sdm/backend/probe"}, // makes what it reads
 }
 
 // pure are the packages without I/O, clock, goroutines and locks.
-var pure = []string{"sdm/tree", "sdm/tree/topology", "sdm/tree/aggregate", "sdm/tree/sendqueue", "sdm/protocol", "sdm/protocol/rank", "sdm/protocol/digest", "sdm/protocol/column", "sdm/protocol/stack", "sdm/protocol/decode", "sdm/protocol/canonical", "sdm/protocol/ptp", "sdm/backend/mi", "sdm/backend/probe/cfi", "sdm/backend/probe/unwind", "sdm/backend/probe/image", "sdm/backend/probe/amd64", "sdm/backend/probe/argument", "sdm/backend/probe/dataflow", "sdm/backend/probe/emulator", "sdm/backend/probe/mpi", "sdm/backend/probe/snapshot", "sdm/backend/probe/python", "sdm/backend/probe/splice", "sdm/backend/gdb/debugger", "sdm/backend/gdb/gdbtext", "sdm/backend/gdb/request", "sdm/backend/gdb/values", "sdm/master/sampling"}
+var pure = []string{"sdm/tree", "sdm/tree/topology", "sdm/tree/aggregate", "sdm/tree/sendqueue", "sdm/protocol", "sdm/protocol/rank", "sdm/protocol/digest", "sdm/protocol/column", "sdm/protocol/stack", "sdm/protocol/decode", "sdm/protocol/canonical", "sdm/protocol/ptp", "sdm/backend/mi", "sdm/backend/probe/cfi", "sdm/backend/probe/unwind", "sdm/backend/probe/image", "sdm/backend/probe/amd64", "sdm/backend/probe/argument", "sdm/backend/probe/dataflow", "sdm/backend/probe/emulator", "sdm/backend/probe/mpi", "sdm/backend/probe/snapshot", "sdm/backend/probe/symbol", "sdm/backend/probe/python", "sdm/backend/probe/splice", "sdm/backend/gdb/debugger", "sdm/backend/gdb/gdbtext", "sdm/backend/gdb/request", "sdm/backend/gdb/values", "sdm/master/sampling"}
 
 // impure are the packages that pure packages must not import. For package time see
 // TestPureUsesNoClock.

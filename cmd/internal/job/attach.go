@@ -42,6 +42,9 @@ func Attach(ctx context.Context, s Spec, io IO, target string) (*Job, error) {
 		return nil, notBuilt(ctx, err, nil)
 	}
 	j := attached(t, p.Table, io)
+	if p.BySrun {
+		j.checkTasks(p.Table)
+	}
 	close := j.end
 	j.end = func(ctx context.Context, status console.Status) (console.Status, error) {
 		defer release()

@@ -13,6 +13,7 @@ import (
 	"sdm/launch"
 	"sdm/launch/flux"
 	"sdm/launch/mpir"
+	"sdm/launch/slurm"
 	"sdm/protocol"
 )
 
@@ -114,8 +115,8 @@ func (f finder) findByPID(ctx context.Context, pid int) (servers.Placement, laun
 		p, err := f.behindHelpers(ctx, table, hydra, starter.JobID())
 		return p, nil, err
 	}
-	useToolOf(starter.StarterPID(), &f.Way)
 	p := servers.Placement{Table: table, ID: starter.JobID()}
+	p.BySrun = f.useToolOf(ctx, starter.StarterPID(), p.ID)
 	usePALS(f.Builder, &p, table)
 	return p, starter, err
 }
@@ -135,11 +136,17 @@ func (f finder) isOnlyRank(pid int) bool {
 	return f.ranks().IsRank(pid) && !slices.Contains(Starters, StarterName(exe))
 }
 
-// useToolOf uses the start tool that comes with a starter, if there is one: srun.
-func useToolOf(starter int, way *servers.Way) {
-	if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", starter)); err == nil && StarterName(exe) == "srun" {
-		way.UseSlurm()
+// useToolOf uses the start tool that comes with the starter of a job, if there is one: srun.
+func (f finder) useToolOf(ctx context.Context, starter int, id string) (bySrun bool) {
+	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", starter))
+	if err != nil || StarterName(exe) != "srun" {
+		return false
 	}
+	f.UseSlurm()
+	if _, _, err := f.nodesOf(ctx, slurm.Step{Job: id}); err != nil { // for its components
+		f.Log.Info("Slurm does not tell the nodes of the job", "err", err)
+	}
+	return true
 }
 
 // allBelow reports whether all ranks of a job are below a process.

@@ -40,19 +40,36 @@ func (f finder) askHosts(ctx context.Context, id string, hosts []string, which .
 	if f.RankFrom != "" {
 		look = append(look, "--rank-from", f.RankFrom)
 	}
+	ctx, cancel := servers.Bounded(ctx, f.Clock.ForServers(), "--connect-wait")
+	defer cancel()
+	answers := f.ask(ctx, id, hosts, look)
+	for slices.ContainsFunc(answers, lacksNetwork) {
+		said := f.LeaveNetwork()
+		if said == "" {
+			break
+		}
+		f.Remark(said)
+		answers = f.ask(ctx, id, hosts, look)
+	}
+	table, err := f.fromAnswers(which[1], answers)
+	return servers.Placement{Table: table, ID: id}, err
+}
+
+// lacksNetwork reports whether srun has failed because it has no interconnect left.
+func lacksNetwork(a ssh.Answer) bool { return a.Err != nil && slurm.LacksNetwork(a.Err.Error()) }
+
+// ask runs a command on each host.
+func (f finder) ask(ctx context.Context, id string, hosts, look []string) []ssh.Answer {
 	spec := ssh.Spec{Shell: f.Shell()}
 	if f.StartTool != "" {
-		line := servers.ToolLine(f.StartTool, id, hosts, look)
-		spec.Commands = []ssh.Command{{Host: "--start-tool", Argv: []string{"/bin/sh", "-c", line}, Local: true}}
+		command, env := f.OnHosts(id, hosts, look)
+		spec.Commands, spec.Env = []ssh.Command{command}, env
 	} else {
 		for _, host := range hosts {
 			spec.Commands = append(spec.Commands, ssh.Command{Host: host, Argv: append(slices.Clone(look), "--host", host), Local: servers.IsHere(host)})
 		}
 	}
-	ctx, cancel := servers.Bounded(ctx, f.Clock.ForServers(), "--connect-wait")
-	defer cancel()
-	table, err := f.fromAnswers(which[1], ssh.Ask(ctx, spec))
-	return servers.Placement{Table: table, ID: id}, err
+	return ssh.Ask(ctx, spec)
 }
 
 // fromAnswers makes a table of the hosts' answers about the job of a name. Missing ranks are left out with a message; without

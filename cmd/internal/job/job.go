@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -167,6 +168,16 @@ func attached(t *servers.Tree, table protocol.Proctable, io IO) *Job {
 // attaching returns the call that attaches to the ranks of a table.
 func attaching(table protocol.Proctable) *session.Call {
 	return &session.Call{Command: "attach", Args: protocol.Args{Pids: table.Pids()}}
+}
+
+// checkTasks lets servers check the process ids of the ranks of a table, which are tasks of a step of
+// Slurm.
+func (j *Job) checkTasks(table protocol.Proctable) {
+	for i, p := range table { // in the same order
+		if p.Program != "" {
+			j.First.Args.Pids[i].Task = filepath.Base(p.Program)
+		}
+	}
 }
 
 // awaited returns the ranks of Only, whatever the job; nil: all.

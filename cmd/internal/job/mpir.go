@@ -40,6 +40,7 @@ type mpirJob struct {
 	launch   heldLaunch
 	coming   *servers.Rendezvous // of the servers that the starter starts; nil: it starts none
 	refused  error               // why it starts none
+	bySrun   bool                // the starter is srun
 	relay    relay.Relay         // passes on what the starter writes
 	input    *os.File            // --stdin-file, until the starter has inherited it; nil: none
 
@@ -174,7 +175,8 @@ func (h *mpirJob) acquire(ctx context.Context) (p servers.Placement, err error) 
 		p.Beside, err = besideInFlux(ctx, h.b, job.ID(), p.Whole)
 		return p, err
 	}
-	useToolOf(h.launch.StarterPID(), &h.b.Way)
+	p.BySrun = finder{h.b}.useToolOf(ctx, h.launch.StarterPID(), p.ID)
+	h.bySrun = p.BySrun
 	if usePALS(h.b, &p, p.Whole); p.Beside != nil {
 		pals.AwaitBarrier(ctx, h.b.Env)
 	}
@@ -242,6 +244,9 @@ func killHere(table protocol.Proctable) {
 func (h *mpirJob) job(tree *servers.Tree, table protocol.Proctable) *Job {
 	h.all = tree.Ranks
 	j := attached(tree, table, h.IO)
+	if h.bySrun {
+		j.checkTasks(table)
+	}
 	j.First.Args.Own = true
 	j.Started, j.Over = func() { h.launch.Release() }, h.observe
 	closeTree := j.end

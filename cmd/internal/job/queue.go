@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sdm/cmd/internal/relay"
+	"sdm/launch/slurm"
 	"sdm/protocol"
 )
 
@@ -46,6 +47,7 @@ type queue struct {
 	job     string
 	waiting chan struct{} // closed when the job is not pending any more; nil: it is not pending
 	met     bool          // a server has registered: the job does not wait any more
+	prolog  string        // the line that says that a task prolog has failed; "": none
 }
 
 // watchQueue starts a queue. It calls expire with the reason when the wait is too long.
@@ -99,6 +101,9 @@ func (q *queue) copy() {
 func (q *queue) receive(line string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if q.prolog == "" && !q.met {
+		q.prolog = slurm.FailedProlog(line)
+	}
 	if m := queuedLine.FindStringSubmatch(line); m != nil && q.waiting == nil && !q.met {
 		q.job = m[1] + m[2]
 		q.waiting = make(chan struct{})
@@ -163,6 +168,14 @@ func (q *queue) isQueued() (job string, queued bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.job, q.waiting != nil
+}
+
+// failedProlog returns the line that says that a task prolog has failed; "": none has. It is complete
+// after close.
+func (q *queue) failedProlog() string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.prolog
 }
 
 // done removes the limits, because the tree is built.

@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"golang.org/x/term"
@@ -119,6 +120,9 @@ func (s *slotJob) abandon(ctx context.Context, err error) error {
 		s.report(protocol.JobState{State: "cancelled", Job: job})
 	}
 	var ended *slot.Ended
+	if line := s.queue.failedProlog(); line != "" {
+		return failed(console.StatusNotStarted, fmt.Errorf("a task prolog has failed: %s: its ranks were not started", line))
+	}
 	if errors.As(err, &ended) {
 		return failed(console.StatusNotStarted, err) // the starter has reported the reason
 	}

@@ -22,6 +22,7 @@ func (f finder) findBySlurm(ctx context.Context, text string) (servers.Placement
 	if err != nil {
 		return servers.Placement{}, nil, misused("%w", err)
 	}
+	step.Job, _, _ = strings.Cut(step.Job, "+") // all components have the ranks of one job
 	if _, err := exec.LookPath("sattach"); err != nil {
 		return servers.Placement{}, nil, fmt.Errorf("slurm:%s: no sattach in PATH (is this a machine of the cluster?)", text)
 	}
@@ -33,15 +34,47 @@ func (f finder) findBySlurm(ctx context.Context, text string) (servers.Placement
 		j, err := f.findInSlurm(ctx, step)
 		return j, nil, err
 	}
-	ctx, cancel := servers.Bounded(ctx, f.Clock.Left(), "--connect-wait")
-	defer cancel()
-	t, table, err := f.sattach(ctx, step)
+	id, nodes, err := f.nodesOf(ctx, step)
 	if err != nil {
-		return servers.Placement{}, t, fmt.Errorf("slurm:%s: %w", step, err)
+		return servers.Placement{}, nil, err
 	}
+	why := f.sattachFails(ctx)
+	if why == nil {
+		var t launch.Launcher
+		var table protocol.Proctable
+		if t, table, why = f.sattach(ctx, step); why == nil {
+			f.UseSlurm()
+			return servers.Placement{Table: table, ID: id, BySrun: true}, t, nil
+		}
+		endLauncher(t, f.Log)
+	}
+	if ctx.Err() != nil {
+		return servers.Placement{}, nil, fmt.Errorf("slurm:%s: %w", step, why)
+	}
+	f.Remark(fmt.Sprintf("%v: the hosts of step %s are asked for its ranks", why, step))
 	f.UseSlurm()
-	return servers.Placement{Table: table, ID: step.Job}, t, nil
+	p, err := f.askHosts(ctx, id, nodes, "--jobid", id+"."+step.Step)
+	if err != nil {
+		err = fmt.Errorf("slurm:%s: %w", step, err)
+	}
+	return p, nil, err
 }
+
+// sattachFails returns why sattach is not to be used; nil: it is.
+func (f finder) sattachFails(ctx context.Context) error {
+	if len(f.Components) > 0 {
+		return errors.New("sattach knows only a part of a heterogeneous job")
+	}
+	version, err := f.askSlurm(ctx, []string{"sattach", "--version"})
+	if err != nil {
+		return fmt.Errorf("sattach: %w", err)
+	}
+	return slurm.Broken(version)
+}
+
+// sattachWait limits the time of sattach, which hangs if the step belongs to another release of
+// Slurm. It takes a quarter of a second as a rule.
+const sattachWait = 15 * time.Second
 
 // sattachAgain is the interval at which a step that is still starting is asked again.
 const sattachAgain = 300 * time.Millisecond
@@ -49,6 +82,12 @@ const sattachAgain = 300 * time.Millisecond
 // sattach gets the table of a step from sattach, and asks again while some of its ranks are not
 // started yet. The caller must end the launcher that it returns, also after an error.
 func (f finder) sattach(ctx context.Context, step slurm.Step) (launch.Launcher, protocol.Proctable, error) {
+	limit := sattachWait
+	if left := f.Clock.Left(); left > 0 {
+		limit = min(limit, left/2)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer in %v (is the step of another release of Slurm?)", limit.Round(time.Second/10)))
+	defer cancel()
 	for {
 		t := mpir.New(mpir.Spec{Argv: step.Attach(), Env: f.StarterEnv, Stderr: f.Stderr})
 		table, err := t.Acquire(ctx, f.Remark)
@@ -88,26 +127,35 @@ func (f finder) findInSlurm(ctx context.Context, step slurm.Step) (servers.Place
 	return j, nil
 }
 
-// nodesOf returns the ID of a job in the environment of its processes, and its nodes.
+// nodesOf returns the ID of a job in the environment of its processes, and its nodes. It records the
+// components of a heterogeneous job for srun.
 func (f finder) nodesOf(ctx context.Context, step slurm.Step) (id string, nodes []string, err error) {
 	text, err := f.askSlurm(ctx, step.Nodes())
 	if err != nil {
 		return "", nil, fmt.Errorf("slurm:%s: %w", step, err)
 	}
-	id, list, err := step.ReadNodes(text)
+	id, parts, err := step.ReadNodes(text)
 	if err != nil {
 		return "", nil, err
 	}
-	if text, err = f.askSlurm(ctx, slurm.HostNames(list)); err != nil {
-		return "", nil, fmt.Errorf("slurm:%s: %w", step, err)
+	f.Components = nil
+	for _, part := range parts {
+		if text, err = f.askSlurm(ctx, slurm.HostNames(part.Nodes)); err != nil {
+			return "", nil, fmt.Errorf("slurm:%s: %w", step, err)
+		}
+		own := strings.Fields(text)
+		if part.Group >= 0 {
+			f.Components = append(f.Components, slurm.Component{Group: part.Group, Hosts: own})
+		}
+		nodes = append(nodes, own...)
 	}
-	return id, strings.Fields(text), nil
+	return id, nodes, nil
 }
 
 // askSlurm returns the output of a command of Slurm.
 func (f finder) askSlurm(ctx context.Context, line []string) (string, error) {
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
-	cmd.Env = f.Env
+	cmd.Env = slurm.Environ(f.Env)
 	out, err := cmd.Output()
 	if exit, ok := err.(*exec.ExitError); ok && len(exit.Stderr) > 0 {
 		return "", errors.New(strings.TrimSpace(string(exit.Stderr)))

@@ -16,7 +16,7 @@ import (
 )
 
 // Starters are the names of the starters that sdm can take control of. The slice is read only.
-var Starters = []string{"mpirun", "mpiexec", "orterun", "prterun", "srun", "flux", "aprun"}
+var Starters = []string{"mpirun", "mpiexec", "orterun", "prterun", "srun", "flux", "aprun", "torchrun"}
 
 // fromStarter is the name of the writer in events of a starter's output.
 const fromStarter = "starter"
@@ -63,7 +63,8 @@ func Start(ctx context.Context, s Spec, io IO) (*Job, error) {
 		}
 		return j, nil
 	}
-	if s.TriesMPIR {
+	line, badLine := starterLine(s.Argv, s.Servers.Lookup("PYTHON_EXEC"))
+	if s.TriesMPIR && (badLine != nil || !line.IsTorchrun || s.NeedsMPIR != "") {
 		j, err := t.byMPIR(ctx)
 		if err == nil {
 			return j, nil
@@ -73,12 +74,14 @@ func Start(ctx context.Context, s Spec, io IO) (*Job, error) {
 		}
 		io.Log.Info("our servers take the places of the ranks", "why", err)
 	}
-	line, err := starterLine(s.Argv)
 	switch {
-	case err != nil:
-		return nil, misused("%w", err)
+	case badLine != nil:
+		return nil, misused("%w", badLine)
 	case s.Only != "" && s.ChangesRanks:
 		return nil, misused("--ranks with --env or --cwd: the other ranks would not get them (let the starter give them to all)")
+	}
+	if line.IsTorchrun {
+		t.aboutTorchrun(line)
 	}
 	return t.inSlots(ctx, line)
 }
@@ -108,8 +111,22 @@ func hasEnded(err error) bool {
 	return errors.As(err, &ended) && ended.Status.Exited() && ended.Status.ExitStatus() == 0
 }
 
-// starterLine parses a starter's line.
-func starterLine(argv []string) (slot.Line, error) {
+// starterLine parses a starter's line. python is the interpreter that torchrun is told to use; "":
+// its own.
+func starterLine(argv []string, python string) (slot.Line, error) {
+	interpreter := func(argv []string) string { return interpreterOf(argv, python) }
+	if _, is := slot.IsTorchrun(argv); is {
+		return slot.ParseTorchrun(argv, interpreter(argv))
+	}
+	line, err := plainLine(argv)
+	if err != nil {
+		return line, err
+	}
+	return line.Within(interpreter)
+}
+
+// plainLine parses the line of a starter other than torchrun.
+func plainLine(argv []string) (slot.Line, error) {
 	resolved := ""
 	if path, err := exec.LookPath(argv[0]); err == nil {
 		if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -128,7 +145,7 @@ var debugOptions = []string{"--debug", "-debug", "--tv", "-tv"}
 // withoutDebugger removes the options by which mpirun was told to start a debugger, which is sdm.
 // Some of them remain in @mpirun_args@, and mpirun would look for another debugger.
 func withoutDebugger(argv []string) []string {
-	line, err := starterLine(argv)
+	line, err := plainLine(argv)
 	if err != nil || len(line.Programs) == 0 || !line.IsOpenMPI {
 		return argv
 	}

@@ -8,12 +8,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"sdm/cmd/internal/servers"
 	"sdm/launch"
+	"sdm/launch/slot"
 	"sdm/launch/slurm"
 	"sdm/protocol"
 )
@@ -105,4 +109,60 @@ func (f finder) heldTooLong(table protocol.Proctable) {
 			return
 		}
 	}
+}
+
+// IsTorchrun reports whether a command line is one of torchrun, under this name or as a module of
+// Python.
+func IsTorchrun(argv []string) bool {
+	_, is := slot.IsTorchrun(argv)
+	return is
+}
+
+// maxShebang bounds what is read of the file of torchrun, in bytes.
+const maxShebang = 4 << 10
+
+// interpreterOf returns the Python with which a line of torchrun runs scripts: that of PYTHON_EXEC,
+// or the one that runs torchrun itself (torch/distributed/run.py).
+func interpreterOf(argv []string, chosen string) string {
+	if chosen != "" {
+		return chosen
+	}
+	if python, _ := slot.IsTorchrun(argv); python != "" {
+		return python
+	}
+	path, err := exec.LookPath(argv[0])
+	if err != nil {
+		return "python3"
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "python3"
+	}
+	defer f.Close()
+	text, _ := io.ReadAll(io.LimitReader(f, maxShebang)) // a short text names no interpreter
+	return pythonOf(string(text))
+}
+
+// pythonOf returns the Python that runs a script, by its first lines. Scripts in long paths begin as
+// scripts of the shell whose second line executes Python: ””exec' /path/python3 "$0" "$@".
+func pythonOf(script string) string {
+	for i, line := range strings.SplitN(script, "\n", 3) {
+		words := strings.Fields(strings.TrimPrefix(line, "#!"))
+		for _, word := range words {
+			word = strings.Trim(word, "'\"")
+			if i < 2 && strings.HasPrefix(filepath.Base(word), "python") {
+				return word
+			}
+		}
+	}
+	return "python3"
+}
+
+// aboutTorchrun tells what differs from torchrun without sdm.
+func (t *start) aboutTorchrun(line slot.Line) {
+	if line.Restarts != "" && line.Restarts != "0" {
+		t.Remark("torchrun gets --max_restarts=0 in place of " + line.Restarts + ": ranks that it started again would not be those under control")
+	}
+	worker := append([]string{"RANK=0", "TORCHELASTIC_RUN_ID=none"}, t.Servers.Env...)
+	t.Remark(launch.HeldTooLong(worker))
 }

@@ -111,7 +111,7 @@ func (r *Rendezvous) Broadcast(ctx context.Context, command func(file, to string
 		r.copied = to
 		line := command(server[0], to)
 		cmd := exec.CommandContext(ctx, line[0], line[1:]...)
-		cmd.Env = r.b.StarterEnv
+		cmd.Env = slurm.Environ(r.b.StarterEnv)
 		said, err := cmd.CombinedOutput()
 		if err != nil {
 			err = fmt.Errorf("%s: %w: %s", line[0], err, said)
@@ -147,7 +147,7 @@ func (r *Rendezvous) Sweep(servers int) {
 	}
 	line := slurm.OnAll(nodes, "rm", "-f", r.copied)
 	cmd := exec.Command(line[0], line[1:]...)
-	cmd.Env = r.b.StarterEnv
+	cmd.Env = slurm.Environ(r.b.StarterEnv)
 	if cmd.Start() == nil {
 		r.group.Go(func() { cmd.Wait() })
 	}

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"sdm/launch/slot"
-	"sdm/launch/slurm"
 	"sdm/launch/ssh"
 	"sdm/master/registration"
 	"sdm/master/session"
@@ -20,9 +18,10 @@ import (
 
 // Placement tells where the ranks of a job are and what is known of their starter.
 type Placement struct {
-	Table protocol.Proctable // of the ranks to control
-	Whole protocol.Proctable // of all its ranks
-	ID    string             // replaces {jobid}
+	Table  protocol.Proctable // of the ranks to control
+	Whole  protocol.Proctable // of all its ranks
+	ID     string             // replaces {jobid}
+	BySrun bool               // the ranks are tasks of a step of Slurm
 	// Coming is the rendezvous of the servers that the starter has started on its nodes; nil: it
 	// has started none.
 	Coming  *Rendezvous
@@ -101,6 +100,21 @@ func WithTrouble(err, trouble error) error {
 
 // assembleNodes starts one server on each node. They register at a rendezvous of this process.
 func (b *Builder) assembleNodes(ctx context.Context, p Placement, nodes []protocol.Node) (*Tree, error) {
+	for {
+		tree, err := b.tryNodes(ctx, p, nodes)
+		if !errors.Is(err, errNetwork) {
+			return tree, err
+		}
+		said := b.LeaveNetwork()
+		if said == "" {
+			return nil, err
+		}
+		b.Remark(said)
+	}
+}
+
+// tryNodes is one attempt of assembleNodes. The error is errNetwork if srun lacks the interconnect.
+func (b *Builder) tryNodes(ctx context.Context, p Placement, nodes []protocol.Node) (*Tree, error) {
 	r, err := b.rendezvous(p)
 	if err != nil {
 		return nil, err
@@ -138,6 +152,7 @@ func (b *Builder) rendezvous(p Placement) (*Rendezvous, error) {
 // ranks of the others are lost. stop ends what has started the servers.
 func (b *Builder) startOn(ctx context.Context, r *Rendezvous, p Placement, nodes []protocol.Node) (report session.Report, stop func(), err error) {
 	stop = func() {}
+	var started *tool
 	server, err := r.Line()
 	if err != nil {
 		return report, stop, err
@@ -150,19 +165,18 @@ func (b *Builder) startOn(ctx context.Context, r *Rendezvous, p Placement, nodes
 	case p.Coming != nil: // the starter has started them
 		roll.ByHost = true
 	case p.Beside != nil:
-		started, err := r.startBeside(ctx, p.Beside, server, len(nodes))
+		beside, err := r.startBeside(ctx, p.Beside, server, len(nodes))
 		if err != nil {
 			return report, stop, err
 		}
-		stop = func() { endBeside(started) }
-		roll.ByHost, roll.Changed, roll.Failed = true, started.Done(), func(int) error { return besideFailed(started) }
+		stop = func() { endBeside(beside) }
+		roll.ByHost, roll.Changed, roll.Failed = true, beside.Done(), func(int) error { return besideFailed(beside) }
 	case b.StartTool != "":
-		tool, err := b.startTool(ctx, r, p.ID, nodes, server)
-		if err != nil {
+		if started, err = b.startTool(ctx, r, p.ID, nodes, server); err != nil {
 			return report, stop, err
 		}
-		stop = func() { endTool(tool) }
-		roll.ByHost, roll.Changed, roll.Failed = true, tool.Done(), func(int) error { return toolFailed(tool) }
+		stop = started.end
+		roll.ByHost, roll.Changed, roll.Failed = true, started.Done(), func(int) error { return started.failed() }
 	default:
 		commands, input, err := r.carried(commandsFor(nodes, server))
 		if err != nil {
@@ -175,6 +189,8 @@ func (b *Builder) startOn(ctx context.Context, r *Rendezvous, p Placement, nodes
 	table, absent, err := roll.Collect(ctx, r.door)
 	r.dropScript() // all servers that read the script have done so
 	switch {
+	case errors.Is(err, registration.ErrNone) && started != nil && errors.Is(started.failed(), errNetwork):
+		return report, stop, errNetwork
 	case errors.Is(err, registration.ErrNone) && p.Coming == nil && p.Beside == nil && b.StartTool == "":
 		return report, stop, fmt.Errorf("%w (%s)", err, ShellHint)
 	case errors.Is(err, registration.ErrNone) && p.Coming != nil:
@@ -218,40 +234,4 @@ func notStarted(f *ssh.Fleet, host string) error {
 		return fmt.Errorf("the server cannot be started: %s", failure.Because())
 	}
 	return err
-}
-
-// startTool starts all servers by one command of the site. Each server finds its number by the name
-// of its host.
-func (b *Builder) startTool(ctx context.Context, r *Rendezvous, id string, nodes []protocol.Node, server []string) (*slot.Starter, error) {
-	hosts := make([]string, len(nodes))
-	for i, n := range nodes {
-		hosts[i] = n.Host
-	}
-	daemon := append(slices.Clone(server), "--size", strconv.Itoa(len(nodes)), "--by-host", "--like-ranks")
-	if b.StartTool == slurm.Tool {
-		daemon = r.Broadcast(ctx, func(file, to string) []string {
-			return slurm.BroadcastTo(id, hosts, file, to)
-		}, daemon)
-	}
-	line := ToolLine(b.StartTool, id, hosts, daemon)
-	return slot.Start(slot.Spec{Argv: []string{"/bin/sh", "-c", line}, Env: b.StarterEnv, Stdout: b.Stderr, Stderr: b.Stderr})
-}
-
-// toolFailed returns why missing servers will not register; nil: they still may.
-func toolFailed(tool *slot.Starter) error {
-	select {
-	case <-tool.Done():
-	default:
-		return nil
-	}
-	if tool.Status() == 0 { // a tool that only starts them may end
-		return nil
-	}
-	return fmt.Errorf("--start-tool: %w", tool.Ended())
-}
-
-func endTool(tool *slot.Starter) {
-	ctx, cancel := Closing()
-	defer cancel()
-	tool.End(ctx)
 }

@@ -15,6 +15,7 @@ import (
 	"sdm/cmd/internal/gdbflags"
 	"sdm/cmd/internal/startup"
 	"sdm/launch/secret"
+	"sdm/launch/slurm"
 	"sdm/master"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -63,6 +64,8 @@ type Builder struct {
 	Stderr   *os.File     // for commands that start servers
 	Remark   func(string) // shows a message to the user
 	Progress io.Writer    // shows progress; nil: there is no terminal
+	// Components are those of a heterogeneous job of Slurm, for its srun; nil: the job has none.
+	Components []slurm.Component
 
 	archive *archive // of gdb, for the nodes; nil: none
 }

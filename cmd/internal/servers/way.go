@@ -19,6 +19,23 @@ type Way struct {
 	StartTool   string // template of a command that starts all; it takes precedence
 }
 
+// toolLine returns the line for a shell that starts a command on some hosts of a job by StartTool.
+func (b *Builder) toolLine(id string, hosts, command []string) string {
+	if slurm.IsTool(b.StartTool) && len(b.Components) > 0 {
+		return slurm.BesideAll(b.StartTool, ssh.Quote(id), b.Components, hosts, ssh.QuoteAll(command), protocol.SameHost)
+	}
+	return ToolLine(b.StartTool, id, hosts, command)
+}
+
+// OnHosts returns the command that runs another one on some hosts of a job by StartTool, and the
+// environment that it needs; nil is that of this process.
+func (b *Builder) OnHosts(id string, hosts, command []string) (c ssh.Command, env []string) {
+	if slurm.IsTool(b.StartTool) {
+		env = slurm.Environ(b.StarterEnv)
+	}
+	return ssh.Command{Host: "--start-tool", Argv: []string{"/bin/sh", "-c", b.toolLine(id, hosts, command)}, Local: true}, env
+}
+
 // IsChosen reports whether the way is another one than ssh.
 func (w *Way) IsChosen() bool { return w.StartTool != "" || w.RemoteShell != "" }
 
@@ -27,6 +44,20 @@ func (w *Way) UseSlurm() {
 	if !w.IsChosen() {
 		w.StartTool = slurm.Tool
 	}
+}
+
+// LeaveNetwork changes the way after srun has said that our step gets none of the interconnect:
+// first srun without it, then ssh. said is a message about that; "": the way is another one.
+func (w *Way) LeaveNetwork() (said string) {
+	switch w.StartTool {
+	case slurm.Tool:
+		w.StartTool = slurm.ToolWithoutNetwork
+		return "srun has no interconnect left for a step of ours: it starts the servers with --network=no_vni"
+	case slurm.ToolWithoutNetwork:
+		w.StartTool = ""
+		return "srun has no interconnect left for a step of ours, even with --network=no_vni: ssh starts the servers"
+	}
+	return ""
 }
 
 // UseShell uses the remote shell of a starter, unless another way is chosen already. For ssh sdm's

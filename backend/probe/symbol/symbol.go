@@ -1,0 +1,75 @@
+// Package symbol reads names as compilers and distributions write them: it demangles those of C++
+// and Rust, and unpacks symbol tables. It is pure.
+package symbol
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/ianlancetaylor/demangle"
+	"github.com/ulikunitz/xz"
+)
+
+// mostName bounds a demangled name, as a power of two of bytes: names of templates can be of any
+// length.
+const mostName = 12
+
+// Readable returns the name of a function as in the source, without the types of its parameters.
+// A name that is not mangled is returned as it is.
+func Readable(name string) string {
+	return demangle.Filter(name, demangle.NoParams, demangle.MaxLength(mostName))
+}
+
+const (
+	mostPacked   = 16 << 20 // bytes of .gnu_debugdata; real ones have some 100 KB
+	mostUnpacked = 64 << 20
+	mostWindow   = 28 // 64 MB as the header of xz writes it, which is what xz -9 uses
+)
+
+// Unpack returns the ELF file that is in a section .gnu_debugdata, which has further symbols of a
+// stripped file (GDB manual, MiniDebugInfo).
+func Unpack(section []byte) ([]byte, error) { return unpack(section, mostUnpacked) }
+
+func unpack(section []byte, most int) (b []byte, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			b, err = nil, fmt.Errorf("damaged .gnu_debugdata: %v", r)
+		}
+	}()
+	if len(section) > mostPacked {
+		return nil, fmt.Errorf(".gnu_debugdata of more than %d bytes", mostPacked)
+	}
+	if !modest(section) {
+		return nil, errors.New("the dictionary of .gnu_debugdata is too large, or there are filters")
+	}
+	r, err := xz.ReaderConfig{DictCap: 1 << 16}.NewReader(bytes.NewReader(section))
+	if err != nil {
+		return nil, err
+	}
+	b, err = io.ReadAll(io.LimitReader(r, int64(most)+1))
+	if err == nil && len(b) > most {
+		return nil, errors.New(".gnu_debugdata is too large when it is unpacked")
+	}
+	return b, err
+}
+
+// modest reports whether the first block has a dictionary within mostWindow and no filter but LZMA2
+// (The .xz File Format, Block Header): the reader takes the memory before it reads any data.
+func modest(b []byte) bool {
+	const streamHeader = 12
+	if len(b) < streamHeader+2 {
+		return false
+	}
+	flags, rest := b[streamHeader+1], b[streamHeader+2:]
+	for _, present := range []byte{0x40, 0x80} { // sizes, which are numbers of any length
+		for more := flags&present != 0; more; {
+			if len(rest) == 0 {
+				return false
+			}
+			more, rest = rest[0]&0x80 != 0, rest[1:]
+		}
+	}
+	return flags&0x03 == 0 && len(rest) >= 3 && rest[0] == 0x21 && rest[1] == 1 && rest[2] <= mostWindow
+}
