@@ -83,7 +83,7 @@ same way.
 
 `
 
-const usageStacks = `sdm stacks [flags] PID | slurm:JOBID[.STEP] | flux:JOBID | pbs:JOBID | pids:PID,PID... | hostfile:FILE | job:ID
+const usageStacks = `sdm stacks [flags] PID | slurm:JOBID[.STEP] | flux:JOBID | pbs:JOBID | torchrun:ID | pids:PID,PID... | hostfile:FILE | job:ID
 
 Finds the ranks of a job that runs, as sdm attach does, and writes the stacks of all their
 threads as one tree. No gdb is needed: each process is stopped for about a millisecond, in

@@ -71,6 +71,7 @@ var sections = []struct {
 	{"backtrace", benchBacktrace, false},
 	{"attach", benchAttach, false},
 	{"held", benchHeld, false},
+	{"torchrun", benchTorchrun, false},
 	{"slurm", benchSlurm, false},
 	{"managers", benchManagers, false},
 	{"eclipse", benchEclipse, false},

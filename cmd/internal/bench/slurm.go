@@ -44,6 +44,7 @@ func benchSlurm(b *bench) {
 	}
 	b.table.add(row{what: "Slurm, 3 nodes: start until 6 ranks stand at main (median)", unit: "ms", ours: ms(median(held)), limit: limit{most: 2000}})
 	b.table.add(row{what: "the same job by srun alone, to its end (median)", unit: "ms", ours: ms(median(bare))})
+	b.slurmAttach(name, dir)
 }
 
 // slurmRun runs a command on a host to its end, and returns the time until it has written the
@@ -51,12 +52,17 @@ func benchSlurm(b *bench) {
 func slurmRun(host, dir, words string, line ...string) time.Duration {
 	cmd := exec.Command("testdata/hosts/on", append([]string{host}, line...)...)
 	cmd.Env = append(os.Environ(), "SLURM_CONF="+filepath.Join(dir, "slurm.conf"), "HOME="+dir)
+	return timeUntil(cmd, words)
+}
+
+// timeUntil runs a command to its end, and returns the time until it has written the words.
+func timeUntil(cmd *exec.Cmd, words string) time.Duration {
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
 	}
 	if err != nil {
-		fatal("start "+line[0], err)
+		fatal("start "+cmd.Path, err)
 	}
 	began, seen := time.Now(), time.Duration(0)
 	for text := bufio.NewScanner(out); text.Scan(); {
@@ -66,7 +72,7 @@ func slurmRun(host, dir, words string, line ...string) time.Duration {
 	}
 	cmd.Wait() // killed ranks make the status fail
 	if words != "" && seen == 0 {
-		fatal(strings.Join(line, " "), fmt.Errorf("it never said %s", words))
+		fatal(strings.Join(cmd.Args, " "), fmt.Errorf("it never said %s", words))
 	}
 	return seen
 }
