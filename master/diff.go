@@ -98,21 +98,21 @@ func (m *Master) compareValues(o *operation, id protocol.RequestID, args protoco
 	case results.IsEmpty():
 		finish(nil)
 	case args.Tolerance > 0 && values.Complete():
-		finish(partedByTolerance(args, values))
+		finish(splitByTolerance(args, values))
 	case !some:
-		finish(parted(difference{Expr: args.Expr}, rank.Set{}, results, column.Column{}, values))
+		finish(differenceGroups(difference{Expr: args.Expr}, rank.Set{}, results, column.Column{}, values))
 	case values.Complete():
-		finish(partedByValue(args.Expr, values))
+		finish(splitByValue(args.Expr, values))
 	default:
 		m.ask(o, "expand", results, wait, protocol.Args{Of: id, Hash: hash, Limit: args.Limit},
 			func(answers []session.Event, _ session.Done) {
-				finish(partedByServers(args.Expr, results, values, answers))
+				finish(splitByServers(args.Expr, results, values, answers))
 			})
 	}
 }
 
-// parted makes the groups of a diff; an empty set makes none.
-func parted(body difference, same, differ rank.Set, ofSame, ofOthers column.Column) []protocol.Group {
+// differenceGroups makes the groups of a diff; an empty set makes none.
+func differenceGroups(body difference, same, differ rank.Set, ofSame, ofOthers column.Column) []protocol.Group {
 	var groups []protocol.Group
 	add := func(ranks rank.Set, at side, c column.Column) {
 		if !ranks.IsEmpty() {
@@ -131,8 +131,8 @@ func parted(body difference, same, differ rank.Set, ofSame, ofOthers column.Colu
 	return groups
 }
 
-// partedByValue compares values in a complete column.
-func partedByValue(expr string, values column.Column) []protocol.Group {
+// splitByValue compares values in a complete column.
+func splitByValue(expr string, values column.Column) []protocol.Group {
 	counts := map[string]int{}
 	for _, v := range values.Values() {
 		counts[column.Placeless(v.Value)] += v.Ranks.Len()
@@ -147,13 +147,13 @@ func partedByValue(expr string, values column.Column) []protocol.Group {
 		}
 		differ, ofOthers = differ.Union(v.Ranks), ofOthers.Merge(c)
 	}
-	return parted(difference{Expr: expr}, same, differ, ofSame, ofOthers)
+	return differenceGroups(difference{Expr: expr}, same, differ, ofSame, ofOthers)
 }
 
-// partedByServers merges the servers' answers about the majority's hash. If the ranks with that
+// splitByServers merges the servers' answers about the majority's hash. If the ranks with that
 // hash are not a majority, there is none: the hash was of no rank's value, or of several values.
 // Ranks whose server does not keep its answer any more are among the others.
-func partedByServers(expr string, results rank.Set, values column.Column, answers []session.Event) []protocol.Group {
+func splitByServers(expr string, results rank.Set, values column.Column, answers []session.Event) []protocol.Group {
 	var same rank.Set
 	ofSame, ofOthers := column.Column{Name: "value"}, column.Column{Name: "value"}
 	for _, e := range answers {
@@ -174,7 +174,7 @@ func partedByServers(expr string, results rank.Set, values column.Column, answer
 		}
 	}
 	if same.IsEmpty() || !ofSame.Alike() || 2*same.Len() <= results.Len() {
-		return parted(difference{Expr: expr}, rank.Set{}, results, column.Column{}, values)
+		return differenceGroups(difference{Expr: expr}, rank.Set{}, results, column.Column{}, values)
 	}
-	return parted(difference{Expr: expr}, same, results.Minus(same), ofSame, ofOthers)
+	return differenceGroups(difference{Expr: expr}, same, results.Minus(same), ofSame, ofOthers)
 }

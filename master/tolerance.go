@@ -56,8 +56,8 @@ func farRanks(c column.Column, tolerance float64) (far rank.Set) {
 	return far
 }
 
-// partedByTolerance is partedByValue with a tolerance.
-func partedByTolerance(args protocol.Args, values column.Column) []protocol.Group {
+// splitByTolerance is splitByValue with a tolerance.
+func splitByTolerance(args protocol.Args, values column.Column) []protocol.Group {
 	var all rank.Set
 	for _, v := range values.Values() {
 		all = all.Union(v.Ranks)
@@ -65,9 +65,9 @@ func partedByTolerance(args protocol.Args, values column.Column) []protocol.Grou
 	far := farRanks(values, args.Tolerance)
 	same := all.Minus(far)
 	if 2*same.Len() <= all.Len() {
-		return parted(difference{Expr: args.Expr, Tolerance: args.Tolerance}, rank.Set{}, all, column.Column{}, values)
+		return differenceGroups(difference{Expr: args.Expr, Tolerance: args.Tolerance}, rank.Set{}, all, column.Column{}, values)
 	}
-	return parted(difference{Expr: args.Expr, Tolerance: args.Tolerance}, same, far, values.Only(same), values.Only(far))
+	return differenceGroups(difference{Expr: args.Expr, Tolerance: args.Tolerance}, same, far, values.Only(same), values.Only(far))
 }
 
 // mostExamined bounds how many elements of an array are compared with a tolerance; only blocks that

@@ -46,9 +46,9 @@ func (k Kind) String() string {
 // IsOutput reports whether the body is output of a rank, not JSON.
 func (k Kind) IsOutput() bool { return k == KindStdout || k == KindStderr }
 
-// IsRemark reports whether the group neither changes the state of a rank nor is
+// IsInformational reports whether the group neither changes the state of a rank nor is
 // output.
-func (k Kind) IsRemark() bool { return k == KindNote || k == KindLogged || k == KindLoading }
+func (k Kind) IsInformational() bool { return k == KindNote || k == KindLogged || k == KindLoading }
 
 // IsEnd reports whether the debugging of a rank has ended with an event of this
 // kind.

@@ -49,8 +49,8 @@ func (s *Server) effective(j protocol.Job) protocol.Job {
 
 // programOf returns the program of rank r as it was named.
 func (s *Server) programOf(r rank.ID, j protocol.Job) string {
-	if guest := s.cfg.Remotes[r]; guest != nil && guest.Program != "" {
-		return guest.Program
+	if remote := s.cfg.Remotes[r]; remote != nil && remote.Program != "" {
+		return remote.Program
 	}
 	return j.Program
 }
@@ -72,8 +72,8 @@ func (s *Server) start(r rank.ID, j protocol.Job, id protocol.RequestID) (*proce
 		env = append(env, protocol.EnvDirective{Op: "set", Name: "SDM_SIZE", Value: strconv.Itoa(j.Size)})
 	}
 	var err error
-	if guest := s.cfg.Remotes[r]; guest != nil {
-		p.child, err = s.startThere(guest, j, env)
+	if remote := s.cfg.Remotes[r]; remote != nil {
+		p.child, err = s.startThere(remote, j, env)
 	} else {
 		p.child, err = s.startHere(r, j, env)
 	}
@@ -96,15 +96,15 @@ func (s *Server) startHere(r rank.ID, j protocol.Job, directives []protocol.EnvD
 
 // startThere has the process in the rank's own slot start the rank: that process has the
 // environment, the descriptors and the parent that the starter intended for it.
-func (s *Server) startThere(guest *local.Remote, j protocol.Job, directives []protocol.EnvDirective) (*local.Process, error) {
+func (s *Server) startThere(remote *local.Remote, j protocol.Job, directives []protocol.EnvDirective) (*local.Process, error) {
 	spec := local.HoldSpec{
 		Program: j.Program, Args: j.Args, Cwd: j.Cwd, Env: directives,
-		Stdin: j.Stdin.Contains(guest.Rank), Through: s.cfg.Through, TTY: j.TTY,
+		Stdin: j.Stdin.Contains(remote.Rank), Through: s.cfg.Through, TTY: j.TTY,
 	}
-	if guest.Program != "" { // the slot of the rank has a program of its own
+	if remote.Program != "" { // the slot of the rank has a program of its own
 		spec.Program, spec.Args = "", nil
 	}
-	return guest.Hold(spec)
+	return remote.Hold(spec)
 }
 
 // adopt takes over the streams of a new child and starts the goroutine that waits for its end.

@@ -115,7 +115,7 @@ func (w *checker) Event(groups ...protocol.Group) {
 		if !isOfOneVersion(g) {
 			w.fresh = append(w.fresh, g)
 		}
-		if g.Kind.IsRemark() || g.Kind.IsOutput() {
+		if g.Kind.IsInformational() || g.Kind.IsOutput() {
 			continue
 		}
 		for r := range g.Ranks.All() {

@@ -97,8 +97,8 @@ func (c Config) Validate() error {
 func (c Config) CommandLine() []string { return c.commandLine("mi4", "", false, false) }
 
 // commandLine is CommandLine for an interpreter. indexes is the directory of its index cache; ""
-// means none. lazy defers symbols of libraries.
-func (c Config) commandLine(interpreter, indexes string, lazy, allStop bool) []string {
+// means none. deferSymbols defers symbols of libraries.
+func (c Config) commandLine(interpreter, indexes string, deferSymbols, allStop bool) []string {
 	path, files := c.path(), c.DebugFiles
 	if path == "" {
 		path = "gdb"
@@ -142,7 +142,7 @@ func (c Config) commandLine(interpreter, indexes string, lazy, allStop bool) []s
 		}
 		line = append(line, "-iex", "set index-cache directory "+indexes, "-iex", "set "+on)
 	}
-	if lazy {
+	if deferSymbols {
 		line = append(line, "-iex", "set auto-solib-add off")
 	}
 	if interpreter == "mi3" {

@@ -45,7 +45,7 @@ func (l *loop) commandLine(k *gdbProcess) []string {
 	if l.old {
 		interpreter = "mi3"
 	}
-	line := l.e.cfg.commandLine(interpreter, l.indexes.Dir(k.number), k.debugger.Lazy, k.slots[0].machine.Target.AllStop)
+	line := l.e.cfg.commandLine(interpreter, l.indexes.Dir(k.number), k.debugger.DefersSymbols, k.slots[0].machine.Target.AllStop)
 	if k.root != "" { // gdb's own way into another mount namespace wants root's rights
 		line = append(line, "-iex", "set sysroot "+k.root)
 	}
@@ -127,7 +127,7 @@ func (l *loop) started(k *gdbProcess, p *process, err error) {
 	if l.closing {
 		k.close(l)
 	}
-	if l.hurry {
+	if l.forced {
 		p.kill()
 	}
 }
@@ -211,13 +211,13 @@ func (k *gdbProcess) children(s *rankEntry) []*inferior.Process {
 	})
 }
 
-// mendChildren removes the breakpoints from children of a rank that its gdb holds.
-func (l *loop) mendChildren(k *gdbProcess, s *rankEntry) {
+// removeFromChildren removes the breakpoints from children of a rank that its gdb holds.
+func (l *loop) removeFromChildren(k *gdbProcess, s *rankEntry) {
 	if k.process == nil {
 		return
 	}
 	for _, c := range k.children(s) {
-		if err := inferior.Mend(c.PID()); err != nil {
+		if err := inferior.RemoveBreakpoints(c.PID()); err != nil {
 			l.log().Warn("breakpoints may be left in a child of a rank", "process", c.PID(), "err", err)
 		}
 		c.Close()
@@ -231,7 +231,7 @@ func (l *loop) recoverRanks(k *gdbProcess, orphans []*debugger.Machine) {
 		s.target.Signal(syscall.SIGSTOP)
 		var before func() error
 		if pid := m.Target.PID; !m.IsCore() {
-			before = func() error { return inferior.Mend(pid) }
+			before = func() error { return inferior.RemoveBreakpoints(pid) }
 		}
 		l.giveOwn(k, s, false, before)
 	}
@@ -239,24 +239,24 @@ func (l *loop) recoverRanks(k *gdbProcess, orphans []*debugger.Machine) {
 
 // handOver gives a rank that its shared gdb has let go a gdb of its own.
 func (l *loop) handOver(k *gdbProcess, s *rankEntry) {
-	lazy := k.debugger.Lazy && s.machine.Symbols.Deferred
+	deferSymbols := k.debugger.DefersSymbols && s.machine.Symbols.Deferred
 	l.guard(k, func() { k.debugger.Release(l.now(), s.machine) })
 	l.touch(k)
 	var before func() error
 	if pid := s.machine.Target.PID; !s.machine.IsCore() {
 		before = func() error { return inferior.AwaitFrozen(pid) }
 	}
-	l.giveOwn(k, s, lazy, before)
+	l.giveOwn(k, s, deferSymbols, before)
 }
 
 // giveOwn starts a gdb for a rank alone, once something has come to pass.
-func (l *loop) giveOwn(k *gdbProcess, s *rankEntry, lazy bool, before func() error) {
+func (l *loop) giveOwn(k *gdbProcess, s *rankEntry, deferSymbols bool, before func() error) {
 	m := s.machine
 	s.halted = true
 	k.slots = slices.DeleteFunc(k.slots, func(o *rankEntry) bool { return o == s })
 	own := l.newGDBProcess(1)
 	own.root, own.slots, s.gdb = m.Target.Root, []*rankEntry{s}, own
-	own.debugger.Lazy = lazy
+	own.debugger.DefersSymbols = deferSymbols
 	own.debugger.Bound = k.debugger.Bound
 	own.debugger.Add(m)
 	own.waiting = true
@@ -302,7 +302,7 @@ func (l *loop) remove(k *gdbProcess) {
 	delete(l.gdbs, k.number)
 	for _, s := range k.slots {
 		s.alone = true
-		if !s.parted {
+		if !s.detached {
 			l.release(s, k.crashed)
 		}
 		if l.closing || l.ranks[s.machine.Target.Rank] != s {

@@ -41,7 +41,7 @@ type loop struct {
 	old      bool               // this gdb does not know mi4
 	plain    bool               // gdbs do not start with the environment of the ranks
 	closing  bool
-	hurry    bool // the deadline of Close has passed
+	forced   bool // the deadline of Close has passed
 	ctx      context.Context
 	buffer   [64 << 10]byte
 }

@@ -31,7 +31,7 @@ type rankEntry struct {
 	// Of a process that was attached to:
 	stopped  bool // it was stopped by a signal before
 	halted   bool // sdm has stopped it, for another gdb
-	parted   bool // the user has released it before the end of the session
+	detached bool // the user has released it before the end of the session
 	released bool // see release
 }
 
@@ -97,7 +97,7 @@ func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, s
 	k := l.newGDBProcess(len(targets))
 	k.root = targets[0].Root
 	k.debugger.Bound = debugger.LimitOf(l.now(), cmp.Or(targets[0].Within, l.e.cfg.StartWait))
-	k.debugger.Lazy = !targets[0].Held && targets[0].Core == "" && !l.e.cfg.EagerSymbols && !l.e.cfg.Reverse
+	k.debugger.DefersSymbols = !targets[0].Held && targets[0].Core == "" && !l.e.cfg.EagerSymbols && !l.e.cfg.Reverse
 	for _, t := range targets {
 		l.last++
 		s := &rankEntry{number: l.last, machine: debugger.NewMachine(t, l.hostOf(t)), target: inferior.Open(t.PID), gdb: k}
@@ -166,15 +166,15 @@ func (l *loop) ended(r rank.ID, exit protocol.Exit) {
 	}
 }
 
-// close ends all ranks; with hurry it kills all gdbs.
-func (l *loop) close(ctx context.Context, hurry bool) {
+// close ends all ranks; with forced it kills all gdbs.
+func (l *loop) close(ctx context.Context, forced bool) {
 	for _, s := range l.slots {
-		s.parted = s.parted || !l.closing && s.machine.State.IsOver()
+		s.detached = s.detached || !l.closing && s.machine.State.IsOver()
 	}
-	l.ctx, l.closing, l.hurry = ctx, true, hurry
+	l.ctx, l.closing, l.forced = ctx, true, forced
 	for _, k := range l.gdbs {
 		k.close(l)
-		if hurry && k.process != nil {
+		if forced && k.process != nil {
 			k.process.kill()
 		}
 		if k.process == nil && !k.waiting {

@@ -117,8 +117,8 @@ func (l *loop) applyOutputs() {
 			if out.Move {
 				moves = append(moves, s)
 			}
-			if out.Mend {
-				l.mendChildren(k, s)
+			if out.ClearChildren {
+				l.removeFromChildren(k, s)
 			}
 			for _, g := range out.Signals {
 				l.signal(s, g)

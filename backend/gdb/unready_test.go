@@ -12,7 +12,7 @@ import (
 
 func TestNotReady(t *testing.T) {
 	const none = 1 << 30 // above the highest process ID of Linux
-	if f := notReady(unready{inferior.Mend(none)}); f == nil || f.Message != "its process has ended" {
+	if f := notReady(unready{inferior.RemoveBreakpoints(none)}); f == nil || f.Message != "its process has ended" {
 		t.Errorf("of a process that has ended: %+v", f)
 	}
 	if f := notReady(unready{errors.New("it is frozen")}); f == nil || f.Message != "it is frozen" {

@@ -51,9 +51,9 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 }
 
-// TestFlagsBeforeTwins checks that environment variables for another way to the front end are
+// TestFlagsBeforeVariables checks that environment variables for another way to the front end are
 // ignored if a flag chooses one.
-func TestFlagsBeforeTwins(t *testing.T) {
+func TestFlagsBeforeVariables(t *testing.T) {
 	for _, c := range []struct{ args, env, connect, listen string }{
 		{"--connect stdio", "SDM_HOST=login SDM_LISTEN=0", "stdio", ""},
 		{"--listen 0", "SDM_HOST=login SDM_CONNECT=login:5000", "", "0"},

@@ -76,7 +76,7 @@ func (s *flagSet) fromEnvironment(env []string) error {
 	err := startup.FromEnvironment(s.FlagSet, env, []string{"connect", "batch"}, []string{"connect", "execute"}, []string{"connect", "eval"})
 	var bad *pflag.InvalidValueError
 	if errors.As(err, &bad) {
-		return fmt.Errorf("%s=%s: %w", startup.Twin(bad.GetFlag()), bad.GetValue(), meant(bad))
+		return fmt.Errorf("%s=%s: %w", startup.VariableOf(bad.GetFlag()), bad.GetValue(), meant(bad))
 	}
 	return err
 }

@@ -54,7 +54,7 @@ func TestFlagsOfRun(t *testing.T) {
 	}
 }
 
-func TestEveryFlagHasATwin(t *testing.T) {
+func TestEveryFlagHasAVariable(t *testing.T) {
 	env := []string{
 		"SDM_NP=2", "SDM_EXECUTE=f", "SDM_BATCH=true", "SDM_FORMAT=ndjson", "SDM_TIMEOUT=1m", "SDM_STOP_AT=entry",
 		"SDM_ENV=A=1", "SDM_STDIN=none", "SDM_STDIN_FILE=g", "SDM_TREE=flat", "SDM_CONNECT_WAIT=1s", "SDM_COLOR=never",

@@ -52,7 +52,7 @@ type stream struct {
 
 	once   sync.Once
 	closed error
-	doom   *time.Timer // closes a link that cannot be written to; guarded by out.mu
+	closer *time.Timer // closes a link that cannot be written to; guarded by out.mu
 }
 
 // NewStream returns a link over rw: a Unix socket, a TLS connection. Closing rw
@@ -89,7 +89,7 @@ func (s *stream) failed(err error) {
 	if err == errStalled || err == errSilentHost {
 		grace = 0
 	}
-	s.doom = time.AfterFunc(grace, func() { s.rw.Close() })
+	s.closer = time.AfterFunc(grace, func() { s.rw.Close() })
 }
 
 func (s *stream) Peer() string { return s.peer }
@@ -235,8 +235,8 @@ func (s *stream) Close() error {
 		s.out.finished.Wait()
 		s.out.mu.Lock()
 		defer s.out.mu.Unlock()
-		if s.doom != nil {
-			s.doom.Stop()
+		if s.closer != nil {
+			s.closer.Stop()
 			s.closed = nil // Receive has returned the error
 		}
 	})

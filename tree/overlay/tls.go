@@ -19,15 +19,15 @@ type elastic struct {
 	net.Conn
 	in  io.Reader
 	out *outbox
-	// mute makes Write discard its bytes: a listener sends an unauthenticated peer
+	// discards makes Write discard its bytes: a listener sends an unauthenticated peer
 	// nothing, not even the alerts of package tls.
-	mute *atomic.Bool
+	discards *atomic.Bool
 }
 
 func (e *elastic) Read(p []byte) (int, error) { return e.in.Read(p) }
 
 func (e *elastic) Write(p []byte) (int, error) {
-	if e.mute.Load() {
+	if e.discards.Load() {
 		return len(p), nil
 	}
 	return e.out.Write(p)
@@ -48,9 +48,9 @@ func dialled(conn net.Conn, c *credentials) *stream {
 // known is called.
 func accepted(conn net.Conn, c *credentials, known func()) *stream {
 	s, under := newTLSStream(conn)
-	under.mute.Store(true)
+	under.discards.Store(true)
 	s.setTLS(tls.Server(under, c.listening(func() {
-		under.mute.Store(false)
+		under.discards.Store(false)
 		known()
 	})))
 	return s
@@ -60,7 +60,7 @@ func newTLSStream(conn net.Conn) (*stream, *elastic) {
 	s := &stream{peer: conn.RemoteAddr().String(), rw: conn, limit: wire.MaxPacket}
 	s.out = newOutbox(conn, s.failed)
 	s.unwatch = watchHost(conn, func() { s.out.end(errSilentHost) })
-	return s, &elastic{Conn: conn, in: &counter{reading(conn), &s.bytes}, out: s.out, mute: new(atomic.Bool)}
+	return s, &elastic{Conn: conn, in: &counter{reading(conn), &s.bytes}, out: s.out, discards: new(atomic.Bool)}
 }
 
 func (s *stream) setTLS(conn *tls.Conn) {

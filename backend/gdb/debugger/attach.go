@@ -63,7 +63,7 @@ func (m *Machine) Start(now time.Duration, id protocol.RequestID, stopAt string,
 func (att *attachment) beginAttach(q *request.Request, stopAt string, frozen bool) {
 	att.attach = attachment{Machine: att.Machine, request: q, stopAt: stopAt, frozen: frozen && !att.IsCore()}
 	att.Symbols.tellReading(false)
-	att.Symbols = symbols{Machine: att.Machine, Deferred: att.GDB.Lazy}
+	att.Symbols = symbols{Machine: att.Machine, Deferred: att.GDB.DefersSymbols}
 	if att.IsCore() {
 		att.openCore(q)
 		return

@@ -123,7 +123,7 @@ func (c *calls) receive(r mi.Record) bool {
 	case k.Raw:
 		k.text.WriteString(r.String())
 		k.text.WriteByte('\n')
-	case k.Apart && r.Class == mi.Log:
+	case k.SeparateWarnings && r.Class == mi.Log:
 		k.warned.WriteString(r.Text)
 	case r.Class == mi.Other:
 		k.text.WriteString(r.Text)

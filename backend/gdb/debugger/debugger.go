@@ -41,8 +41,8 @@ type Debugger struct {
 	Old             bool          // it is older than 13 and does not know mi4
 	Loud            bool          // it prints what it does; see speakUp
 	ten             bool          // it is gdb 10
-	Lazy            bool          // it does not read symbols of libraries by itself
-	libraries       []string      // those whose symbols a rank has needed, if lazy
+	DefersSymbols   bool          // it reads symbols of libraries only when a command needs them
+	libraries       []string      // those whose symbols a rank has needed, if DefersSymbols
 	handling        handling
 	quiet           int             // how many machines have SIGCONT handled quietly
 	handle          string          // the user's handling of SIGCONT

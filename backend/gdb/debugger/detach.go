@@ -63,7 +63,7 @@ func (en *termination) detachAtOnce(q *request.Request, refused func()) {
 // breakpoints: gdb detaches from it without removing them (linux-nat.c, detach_one_lwp), and the
 // child would end by SIGTRAP. The loop removes them before.
 func (en *termination) detachFrom(q *request.Request, then func(request.Answer)) {
-	en.Out.Mend = true
+	en.Out.ClearChildren = true
 	en.selectNeighbour()
 	en.ask(q, then, "-target-detach", en.group)
 }

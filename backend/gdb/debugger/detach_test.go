@@ -27,7 +27,7 @@ func TestDetachInSharedGDB(t *testing.T) {
 		if selects != (ranks == 2) || !strings.HasSuffix(commands[len(commands)-2], "-target-detach") || commands[len(commands)-1] != "i1" {
 			t.Errorf("%d ranks: %q", ranks, d.Bytes)
 		}
-		if !m.Out.Mend {
+		if !m.Out.ClearChildren {
 			t.Errorf("%d ranks: children are not mended", ranks)
 		}
 	}

@@ -10,13 +10,13 @@ import (
 // Effects are what the host has to do, in this order: signals, commands for gdb (Debugger.Take),
 // answers and events.
 type Effects struct {
-	Signals  []Signal
-	Messages []Message
-	Reads    []*values.MemoryRead
-	Follow   int  // process ID of the rank from now on; 0: unchanged
-	Move     bool // the rank is to get a gdb of its own, see handover
-	Check    bool // check whether the process lives; if not, Missed is called
-	Mend     bool // breakpoints are to be removed from stopped children before gdb detaches
+	Signals       []Signal
+	Messages      []Message
+	Reads         []*values.MemoryRead
+	Follow        int  // process ID of the rank from now on; 0: unchanged
+	Move          bool // the rank is to get a gdb of its own, see handover
+	Check         bool // check whether the process lives; if not, Missed is called
+	ClearChildren bool // breakpoints are to be removed from stopped children before gdb detaches
 }
 
 // Signal is a signal to be sent, by its name ("SIGSTOP").

@@ -117,7 +117,7 @@ func (h *history) begin() {
 	n := 1 + 2*h.below(2)
 	kind := h.below(4)
 	h.d = New(n)
-	h.d.Lazy = kind == 1
+	h.d.DefersSymbols = kind == 1
 	for i := range n {
 		target := backend.Target{Rank: rank.ID(i), PID: 100 + i, Held: kind == 0}
 		if kind == 3 && h.below(4) == 0 {
@@ -272,7 +272,7 @@ func (h *history) take(m *Machine) {
 }
 
 func (h *history) event(m *Machine, g protocol.Group) {
-	if g.Kind.IsRemark() {
+	if g.Kind.IsInformational() {
 		return
 	}
 	next, ok := h.states[m.Target.Rank].After(g.Kind)

@@ -15,10 +15,10 @@ import (
 
 // recovery is the state of a rank whose gdb has died. The kernel releases its process,
 // which runs on. The loop stops it at once, removes the breakpoints that gdb has left
-// in it (inferior.Mend), and starts another gdb for this rank alone, so that a rank
+// in it (inferior.RemoveBreakpoints), and starts another gdb for this rank alone, so that a rank
 // that crashes gdb no longer affects others.
 //
-//	gdb dies ─→ open requests fail ─→ SIGSTOP, Mend, new gdb attaches ─→ journal
+//	gdb dies ─→ open requests fail ─→ SIGSTOP, RemoveBreakpoints, new gdb attaches ─→ journal
 //	   ├─ was stopped: reported as stopped
 //	   ├─ ran: runs on
 //	   └─ ran to its first stop: see toFirstStop

@@ -83,7 +83,7 @@ func (m *Machine) Say(q *request.Request, g protocol.Group) {
 // Event reports an event, unless it is impossible in the present state; then it returns
 // false.
 func (m *Machine) Event(kind protocol.Kind, body any, columns ...column.Column) bool {
-	if !kind.IsRemark() {
+	if !kind.IsInformational() {
 		next, ok := m.State.After(kind)
 		if !ok {
 			return false

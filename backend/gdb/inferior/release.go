@@ -24,7 +24,7 @@ func (p *Process) Undo(stopped, halted bool) error {
 	}
 	var err error
 	if !traced {
-		err = Mend(p.pid)
+		err = RemoveBreakpoints(p.pid)
 	}
 	if !stopped {
 		// SIGCONT also removes a pending SIGSTOP (signal(7)).

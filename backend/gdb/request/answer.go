@@ -17,7 +17,7 @@ func (a Answer) Failed() bool { return a.Name == "error" }
 
 // Capture selects what gdb prints that belongs to an answer.
 type Capture struct {
-	Print bool // what gdb prints
-	Raw   bool // as MI records, not as text
-	Apart bool // without warnings, which go to Warned
+	Print            bool // what gdb prints
+	Raw              bool // as MI records, not as text
+	SeparateWarnings bool // without warnings, which go to Warned
 }

@@ -21,9 +21,9 @@ type Command struct {
 	// answer.
 	printed any
 	body    []byte
-	// way is the result of printing, if parted.
+	// way is the result of printing, if parsed.
 	way    gdbtext.Printing
-	parted bool
+	parsed bool
 }
 
 // CommandOf makes the command that the requests of all ranks share.
@@ -73,8 +73,8 @@ func (c *Command) BodyOf(p any) []byte {
 // Printing returns the parsed arguments of a print. The expression must not be changed
 // afterwards.
 func (c *Command) Printing() gdbtext.Printing {
-	if !c.parted {
-		c.way, c.parted = gdbtext.ParsePrinting(c.Args), true
+	if !c.parsed {
+		c.way, c.parsed = gdbtext.ParsePrinting(c.Args), true
 	}
 	return c.way
 }

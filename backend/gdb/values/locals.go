@@ -24,9 +24,9 @@ const (
 func (fr *Frames) askVariables(q *request.Request, at []string, line string, then func(a request.Answer, list mi.Tuple), path []string, command string, args ...string) {
 	text := ""
 	k := fr.Ask(q, func(a request.Answer) { text = a.Text }, "-interpreter-exec", append(slices.Clip(at), "console", line)...)
-	k.Print, k.Apart = true, true
+	k.Print, k.SeparateWarnings = true, true
 	k = fr.Ask(q, func(a request.Answer) {
 		then(a, gdbtext.WithPlaceless(gdbtext.WithoutEntryValues(a.Results.Path(path...).Fields), text))
 	}, command, append(slices.Clip(at), args...)...)
-	k.Print, k.Apart = true, true
+	k.Print, k.SeparateWarnings = true, true
 }

@@ -53,7 +53,7 @@ func (p *Printer) askBare(q *request.Request, expr string, then func(a request.A
 	s := p.Selected(q) // not at, and no slice that is made for this: there may be thousands of ranks
 	k := p.Ask(q, func(a request.Answer) { then(a, p.heard(a, a.Results.Str("value"))) }, "-data-evaluate-expression",
 		"--thread", p.GDBThread(s.Thread), "--frame", strconv.Itoa(s.Frame), gdbtext.Operand(expr))
-	k.Print, k.Apart = true, true
+	k.Print, k.SeparateWarnings = true, true
 }
 
 // askTyped asks for a value as gdb's print writes it: "(int &) @0x7ffe: 5", "(int *) 0x7ffe". What is for statistics gets
@@ -75,7 +75,7 @@ func (p *Printer) derived(q *request.Request, value string) bool {
 // askLine is askPrint by a line of gdb's.
 func (p *Printer) askLine(q *request.Request, line string, then func(a request.Answer, value string)) {
 	k := p.Ask(q, func(a request.Answer) { then(a, p.heard(a, gdbtext.WithoutHistory(a.Text))) }, "-interpreter-exec", append(p.At(q), "console", line)...)
-	k.Print, k.Apart = true, true
+	k.Print, k.SeparateWarnings = true, true
 }
 
 // fewElements is how many elements are shown of the arrays in a value of more than a mebibyte.

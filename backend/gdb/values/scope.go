@@ -43,7 +43,7 @@ func (ds *Displays) scope(q *request.Request, d protocol.Display, then func()) {
 		}
 		ds.scopes[d.Number], _ = strconv.Atoi(found[1])
 	}, "-interpreter-exec", append(ds.At(q), "console", "display sizeof ("+d.Expr+")")...)
-	k.Print, k.Apart = true, true
+	k.Print, k.SeparateWarnings = true, true
 }
 
 // mostInlinedInto bounds the number of enclosing functions that are tried.
@@ -102,5 +102,5 @@ func (ds *Displays) outside(q *request.Request, then func(is func(d protocol.Dis
 		}
 		then(func(d protocol.Display) bool { return numbers[ds.scopes[d.Number]] })
 	}, "-interpreter-exec", append(ds.At(q), "console", "info display")...)
-	k.Print, k.Apart = true, true
+	k.Print, k.SeparateWarnings = true, true
 }

@@ -57,7 +57,7 @@ func (fr *Frames) listReached(q *request.Request, thread, first, last int, then 
 		}
 		then(frames, refusal)
 	}, "-interpreter-exec", append(at, "console", showFrames(first, last))...)
-	k.Print, k.Apart = true, true
+	k.Print, k.SeparateWarnings = true, true
 }
 
 // trace is the body of backtrace.

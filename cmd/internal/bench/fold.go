@@ -39,7 +39,7 @@ func insideFold(in *insider) {
 		fmt.Fprintf(&script, "value %s = {%s}\n", c.name, strings.Join(members, ", "))
 	}
 	in.say("%d servers with %d simulated ranks", servers, ranks)
-	c := startCrowd(ranks, servers, "binomial", script.String(), nil)
+	c := startSimulated(ranks, servers, "binomial", script.String(), nil)
 	c.launch("work")
 	for _, x := range cases {
 		in.say("structures, %s", x.what)

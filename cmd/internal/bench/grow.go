@@ -22,7 +22,7 @@ func insideGrow(in *insider) {
 		var at []point
 		for _, servers := range []int{1024, 4096, 16_384} {
 			in.say("%d servers in memory, %s", servers, shape)
-			c := startCrowd(servers, servers, shape, "", nil)
+			c := startSimulated(servers, servers, shape, "", nil)
 			c.launch("work")
 			ask := func() { c.print("", "size") }
 			medianOf(5, ask) // until the heap has its final size

@@ -110,8 +110,8 @@ type simSession struct {
 	cluster *cluster.Cluster
 }
 
-// startCrowd builds the tree over ranks that a script controls.
-func startCrowd(ranks, servers int, shape, script string, sink func(backend.Sink) backend.Sink) *simSession {
+// startSimulated builds the tree over ranks that a script controls.
+func startSimulated(ranks, servers int, shape, script string, sink func(backend.Sink) backend.Sink) *simSession {
 	s, err := cluster.ParseScript(strings.NewReader(script), ranks, servers)
 	if err != nil {
 		fatal("script", err)

@@ -40,7 +40,7 @@ func insideStagger(in *insider) {
 	const servers, each, rounds = 1024, 64, 10 // the program ends soon after
 	in.say("%d ranks on %d servers stop within 200 ms, %d times", servers*each, servers, rounds)
 	at := &moments{}
-	c := startCrowd(servers*each, servers, "binomial", "run 0ms..200ms\n", func(s backend.Sink) backend.Sink { return watched{s, at} })
+	c := startSimulated(servers*each, servers, "binomial", "run 0ms..200ms\n", func(s backend.Sink) backend.Sink { return watched{s, at} })
 	c.launch("work")
 	var first, last []time.Duration
 	most := 0

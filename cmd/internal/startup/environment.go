@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Twin returns the name of the environment variable of a flag: SDM_CONNECT_WAIT for --connect-wait.
-func Twin(flag *pflag.Flag) string {
+// VariableOf returns the name of the environment variable of a flag: SDM_CONNECT_WAIT for --connect-wait.
+func VariableOf(flag *pflag.Flag) string {
 	return "SDM_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
 }
 
@@ -25,15 +25,15 @@ func FromEnvironment(f *pflag.FlagSet, env []string, exclusive ...[]string) erro
 			}
 		}
 	}
-	twins := map[string]*pflag.Flag{}
+	variables := map[string]*pflag.Flag{}
 	f.VisitAll(func(flag *pflag.Flag) {
 		if !flag.Changed && flag.Name != "version" && !excluded[flag.Name] {
-			twins[Twin(flag)] = flag
+			variables[VariableOf(flag)] = flag
 		}
 	})
 	for _, e := range env {
 		name, value, _ := strings.Cut(e, "=")
-		flag := twins[name]
+		flag := variables[name]
 		if flag == nil || value == "" {
 			continue
 		}

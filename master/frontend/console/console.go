@@ -173,7 +173,7 @@ type console struct {
 	wait        time.Duration
 	last        command.Command // for an empty line
 	completions *completions
-	parted      bool // the user was told that some of the focus run
+	toldPart    bool // the user was told that some of the focus run
 	lister      lister
 	folded      foldedAnswers // for expand
 	pressed     presses       // of Ctrl-C since the last line

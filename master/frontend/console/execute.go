@@ -202,14 +202,14 @@ func (c *console) ranks(cmd command.Command) string {
 	run := c.busy().Intersect(c.focus)
 	stand := c.states.In(session.Stopped).Intersect(c.focus).Minus(run)
 	if run.IsEmpty() || stand.IsEmpty() {
-		c.parted = false
+		c.toldPart = false
 		return c.setText(c.focus)
 	}
 	if info, ok := protocol.LookupCommand(cmd.Do); !ok || info.Need != protocol.NeedStopped || cmd.Args.Samples != 0 {
 		return c.setText(c.focus)
 	}
-	if !c.parted {
-		c.parted = true
+	if !c.toldPart {
+		c.toldPart = true
 		c.say("[" + text.Ranks(run) + "] " + choose(run.Len() == 1, "runs", "run") + ": commands for ranks that stand go to [" + text.Ranks(stand) + "]")
 	}
 	return c.setText(stand)

@@ -55,14 +55,14 @@ func (o Options) welcome(ctx context.Context, c net.Conn) (*Conn, error) {
 		return o.admit(ctx, secured, bound)
 	}
 	if !o.Plaintext {
-		return nil, reject(newConn(peeked, "", maxStranger), nil, "it speaks plain TCP, which others can read and change (let it start TLS, or permit this with --plaintext)")
+		return nil, reject(newConn(peeked, "", maxUnauthenticatedBody), nil, "it speaks plain TCP, which others can read and change (let it start TLS, or permit this with --plaintext)")
 	}
 	o.Log.Warn("the connection to the front end is plain text: others can read and change it", "addr", c.RemoteAddr().String())
 	return o.admit(ctx, peeked, bindingPlain)
 }
 
 func (o Options) admit(ctx context.Context, c net.Conn, bound string) (*Conn, error) {
-	conn := newConn(c, c.RemoteAddr().String(), maxStranger)
+	conn := newConn(c, c.RemoteAddr().String(), maxUnauthenticatedBody)
 	if err := admit(conn, o.Secret, o.Build, bound); err != nil {
 		return nil, overtime(ctx, err)
 	}

@@ -18,8 +18,8 @@ const (
 	maxHeader = 4096
 	// maxHeaders bounds the number of header lines.
 	maxHeaders = 16
-	// maxStranger bounds a body from an unauthenticated peer.
-	maxStranger = 4096
+	// maxUnauthenticatedBody bounds a body from an unauthenticated peer.
+	maxUnauthenticatedBody = 4096
 	// maxRequest bounds a body from a front end: a million process IDs fit.
 	maxRequest = protocol.MaxBody
 	// maxAnswer bounds a body from a master: all values of a million ranks fit.

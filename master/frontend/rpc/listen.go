@@ -164,7 +164,7 @@ func (o Options) greet(ctx context.Context, c net.Conn) (*Conn, error) {
 			return nil, err
 		}
 	}
-	conn := newConn(c, c.RemoteAddr().String(), maxStranger)
+	conn := newConn(c, c.RemoteAddr().String(), maxUnauthenticatedBody)
 	if _, err := introduce(conn, o.Secret, bound); err != nil {
 		return nil, overtime(ctx, err)
 	}

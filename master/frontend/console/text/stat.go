@@ -107,12 +107,12 @@ func (c view) figures() string {
 		return "(" + c.count() + ", none of them a number" + choose(c.Complete(), "", "; print shows them") + ")"
 	}
 	parts := []string{c.span(), "mean " + short(c.stats.Mean), "deviation " + short(c.stats.StdDev)}
-	parts = append(parts, c.strangers()...)
+	parts = append(parts, c.excluded()...)
 	return strings.Join(append(parts, "("+c.count()+")"), "  ")
 }
 
-// strangers returns the counts of values that are not included in the figures: "2 NaN [3,5]".
-func (c view) strangers() []string {
+// excluded returns the counts of values that are not included in the figures: "2 NaN [3,5]".
+func (c view) excluded() []string {
 	var parts []string
 	for _, t := range []struct {
 		column.Tally

@@ -8,9 +8,10 @@ import (
 	"testing"
 )
 
-// TestMend writes breakpoints into a process that waits, as a killed gdb leaves them, and removes
+// TestRemoveBreakpoints writes breakpoints into a process that waits, as a killed gdb leaves them,
+// and removes
 // them; other differences stay.
-func TestMend(t *testing.T) {
+func TestRemoveBreakpoints(t *testing.T) {
 	if trap() == nil {
 		t.Skip("no breakpoint instruction is known for this processor")
 	}
@@ -56,7 +57,7 @@ func TestMend(t *testing.T) {
 	}
 	other := []byte{before[1024] ^ 0x55}
 	mem.WriteAt(other, int64(code.First)+1024)
-	if err := Mend(cmd.Process.Pid); err != nil {
+	if err := RemoveBreakpoints(cmd.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
 	after := make([]byte, 4096)

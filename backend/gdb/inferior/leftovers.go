@@ -22,10 +22,10 @@ func trap() []byte {
 	return nil
 }
 
-// Mend removes the breakpoints that a gdb that has ended has left in a process: it restores
-// instructions wherever the code differs from the file by just that instruction. It reads all code
-// of the program and its libraries (a second per gigabyte), and writes nothing else.
-func Mend(pid int) error {
+// RemoveBreakpoints removes the breakpoints that a gdb that has ended has left in a process: it
+// restores instructions wherever the code differs from the file by just that instruction. It reads
+// all code of the program and its libraries (a second per gigabyte), and writes nothing else.
+func RemoveBreakpoints(pid int) error {
 	maps, err := mapsOf(pid)
 	if err != nil {
 		return err
@@ -39,16 +39,16 @@ func Mend(pid int) error {
 		if !m.code || !m.file() {
 			continue
 		}
-		if err := m.mend(pid, mem); err != nil {
+		if err := m.removeBreakpoints(pid, mem); err != nil {
 			return fmt.Errorf("%s: %w", m.path, err)
 		}
 	}
 	return nil
 }
 
-// mend compares the code of a mapping with its file. It does nothing if the file has been replaced
-// since it was mapped.
-func (m mapping) mend(pid int, mem *os.File) error {
+// removeBreakpoints compares the code of a mapping with its file. It does nothing if the file has
+// been replaced since it was mapped.
+func (m mapping) removeBreakpoints(pid int, mem *os.File) error {
 	file, err := os.Open(fmt.Sprintf("/proc/%d/root%s", pid, m.path))
 	if err != nil {
 		return nil // deleted, or unreadable
