@@ -105,13 +105,20 @@ func (m *Master) find(f *finding) {
 	f.found, f.failed = map[string]rank.Set{}, map[string]rank.Set{}
 	f.owed = len(open)
 	o := m.callOperation(f.id, f.op, rank.Set{}, f.began)
-	stopped := m.states.In(session.Stopped)
+	stopped, watched := m.states.In(session.Stopped), m.states.In(session.Watched)
 	if busy := m.states.In(session.Running, session.Starting); !busy.IsEmpty() {
 		f.failed["running, and so not asked for "+protocol.Clip(strings.Join(at(open), ", "))] = busy
 	}
 	for _, name := range open {
 		command, args := query(name)
-		m.ask(o, command, stopped, f.wait/2, args, func(answers []session.Event, _ session.Done) {
+		asked := stopped
+		switch {
+		case command == "stacks":
+			asked = stopped.Union(watched)
+		case !watched.IsEmpty():
+			f.failed["watched, and so not asked for @"+protocol.Clip(name)] = watched
+		}
+		m.ask(o, command, asked, f.wait/2, args, func(answers []session.Event, _ session.Done) {
 			f.found[name] = f.members(name, answers)
 			if f.owed--; f.owed == 0 {
 				m.found(f)

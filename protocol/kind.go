@@ -17,6 +17,7 @@ const (
 	KindExited    Kind = 19 // body: Exit
 	KindSignalled Kind = 20 // body: Exit; the rank was ended by a signal
 	KindDetached  Kind = 21 // body: {}; the rank continues without a debugger
+	KindWatched   Kind = 22 // body: {}; the rank runs, and has no debugger until a command needs one
 
 	KindStdout  Kind = 32 // body: the bytes as written, at most one line
 	KindStderr  Kind = 33 // body: the bytes as written, at most one line
@@ -30,7 +31,7 @@ const (
 var kindNames = map[Kind]string{
 	KindResult: "reply", KindFault: "error", KindMissing: "missing", KindLost: "lost",
 	KindStarted: "started", KindRunning: "running", KindStopped: "stopped",
-	KindExited: "exited", KindSignalled: "signalled", KindDetached: "detached",
+	KindExited: "exited", KindSignalled: "signalled", KindDetached: "detached", KindWatched: "watched",
 	KindStdout: "output", KindStderr: "output", KindNote: "note", KindLogged: "logged",
 	KindJob: "job", KindLoading: "loading",
 }

@@ -114,6 +114,9 @@ func (u *upstream) add(now time.Duration, g protocol.Group, awaited int) {
 	case g.Kind == protocol.KindStarted:
 		u.start.began(now, g.Ranks, u.starts)
 		u.changes(now)
+	case g.Kind == protocol.KindWatched:
+		u.start.over(g.Ranks)
+		u.changes(now)
 	case g.Kind == protocol.KindRunning:
 		u.start.over(g.Ranks)
 		u.running = u.running.Union(g.Ranks)

@@ -13,6 +13,7 @@ import (
 	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/probe"
 	"sdm/backend/sim"
+	"sdm/backend/watch"
 	"sdm/protocol/rank"
 )
 
@@ -32,6 +33,7 @@ var backends = map[string]engine{
 	"gdb":   {open: openGDB, name: gdbName},
 	"sim":   {open: openSim, simulatedPID: sim.PID},
 	"probe": {open: openProbe, name: func(*options) string { return "probe" }},
+	"lazy":  {open: openLazy, name: gdbName},
 }
 
 func openGDB(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, error) {
@@ -50,6 +52,13 @@ func openSim(_ *options, _ *slog.Logger, k backend.Sink) (backend.Backend, error
 
 func openProbe(_ *options, _ *slog.Logger, k backend.Sink) (backend.Backend, error) {
 	return probe.New(k), nil
+}
+
+// openLazy has the probe look at ranks until a command needs gdb.
+func openLazy(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, error) {
+	look := func(k backend.Sink) (backend.Backend, error) { return openProbe(o, log, k) }
+	debug := func(k backend.Sink) (backend.Backend, error) { return openGDB(o, log, k) }
+	return watch.New(look, debug, k)
 }
 
 // gdbAnswers limits the time that gdb takes to show its version. It may have to be loaded from a

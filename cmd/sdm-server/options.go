@@ -94,7 +94,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.routingFile, "routing-file", "", "`FILE` of N, then lines of number, host, port, which may be written later; with --per-node one server for each node has its ranks")
 	f.StringVar(&o.listen, "listen", "", "`HOST` or address to listen on (default: this host's own and the loopback, or the one that reaches the master)")
 	f.StringVar(&o.secretFile, "secret-file", "", "`PATH` of the secret (default: ~/.config/sdm/secret)")
-	f.StringVar(&o.backend, "backend", "gdb", "engine: gdb, probe for stacks only, or sim for simulated ranks")
+	f.StringVar(&o.backend, "backend", "gdb", "engine: gdb, lazy for gdb from the first command on that needs it, probe for stacks only, or sim for simulated ranks")
 	o.gdb.Declare(f)
 	f.DurationVar(&o.startWait, "start-wait", 0, "how long gdbs may take to start, and then to attach; 0: 4m0s to start, and no limit to attach")
 	f.StringVar(&o.output, "output", "console", "who gets the output of the ranks: console, or starter")

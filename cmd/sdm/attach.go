@@ -28,6 +28,9 @@ func (o *options) declareHosts(f *pflag.FlagSet) {
 // attachFlags returns the flags of sdm attach.
 func (o *options) attachFlags() *flagSet {
 	f := newFlags("attach")
+	f.add("Ranks", func(f *pflag.FlagSet) {
+		f.BoolVar(&o.lazy, "lazy", false, "attach no gdb to a rank before a command other than stacks is about it; until then it runs")
+	})
 	o.declareAttach(f)
 	return f
 }
@@ -42,6 +45,9 @@ func (a *app) attach(args []string) console.Status {
 	o.args = f.Args()
 	if err := o.validateAttach(); err != nil {
 		return a.fail(console.StatusUsage, err)
+	}
+	if o.lazy {
+		o.job.Servers.Backend = "lazy"
 	}
 	return a.within(&o, a.attachTo)
 }

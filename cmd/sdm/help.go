@@ -75,6 +75,9 @@ A job of torchrun is named by its --rdzv_id, by the address of its master, or by
 its agents; --hosts names its other hosts. A starter that sdm does not know numbers its processes
 in variables that --rank-from names.
 
+With --lazy the ranks run on, watched: stacks reads them without gdb, and the first other command
+attaches gdb to the ranks that it is about, and to no others.
+
 Servers on other hosts are started by the starter, where it has an attach FIFO (Open MPI), by
 srun for jobs of Slurm, by flux exec for those of Flux, by palscmd for those of PALS, by
 --start-tool, or by ssh. Hosts of an mpiexec of MPICH, or of an

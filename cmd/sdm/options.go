@@ -25,6 +25,7 @@ type options struct {
 	ranks   rankOptions
 	job     job.Spec
 	args    []string // what follows the flags
+	lazy    bool     // of sdm attach
 }
 
 func newOptions(env []string) options {

@@ -25,7 +25,7 @@ var eventKinds = map[string]protocol.Kind{
 	"missing": protocol.KindMissing, "lost": protocol.KindLost,
 	"started": protocol.KindStarted, "running": protocol.KindRunning,
 	"stopped": protocol.KindStopped, "exited": protocol.KindExited,
-	"signalled": protocol.KindSignalled, "detached": protocol.KindDetached,
+	"signalled": protocol.KindSignalled, "detached": protocol.KindDetached, "watched": protocol.KindWatched,
 	"note": protocol.KindNote, "logged": protocol.KindLogged,
 	"job": protocol.KindJob, "loading": protocol.KindLoading,
 }

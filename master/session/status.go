@@ -13,12 +13,14 @@ import (
 type State string
 
 // The states. A rank is unstarted, starting, then alternately stopped and running, and ends in one
-// of the last four.
+// of the last four. One that is attached to lazily is watched before it is stopped for the first
+// time.
 const (
 	Unstarted State = "unstarted" // no event has come
 	Starting  State = "starting"  // it exists and is under control
 	Stopped   State = "stopped"
 	Running   State = "running"
+	Watched   State = "watched" // runs, and has no debugger until a command needs one
 	Exited    State = "exited"
 	Signalled State = "signalled" // ended by a signal
 	Detached  State = "detached"  // runs without control
@@ -26,7 +28,7 @@ const (
 )
 
 // stateNames are all states, in the order of a rank's life; @NAME is the set of ranks in one.
-var stateNames = []State{Unstarted, Starting, Stopped, Running, Exited, Signalled, Detached, Lost}
+var stateNames = []State{Unstarted, Starting, Stopped, Running, Watched, Exited, Signalled, Detached, Lost}
 
 // AllStates returns all states, in the order of a rank's life.
 func AllStates() []State { return slices.Clone(stateNames) }
@@ -75,6 +77,8 @@ func statusAfter(g protocol.Group) (Status, bool) {
 			return Status{State: Exited, Code: &x.Code}, true
 		}
 		return Status{State: Signalled, Signal: x.Signal}, true
+	case protocol.KindWatched:
+		return Status{State: Watched}, true
 	case protocol.KindDetached:
 		return Status{State: Detached}, true
 	case protocol.KindLost:

@@ -26,3 +26,23 @@ func TestStacksWithoutGDB(t *testing.T) {
 		syscall.Kill(p.pid, syscall.SIGKILL)
 	}
 }
+
+// TestLazyAttach checks that gdb attaches only to the rank that a command is about, and that all run
+// on afterwards.
+func TestLazyAttach(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	var pids []string
+	for range 3 {
+		pids = append(pids, strconv.Itoa(s.start(program("spin")).cmd.Process.Pid))
+	}
+	front := &console{process: s.start("sdm", "attach", "--lazy", "-b", "-e", "stacks", "-e", "[1] print 6 * 7", "-e", "ranks", "pids:"+strings.Join(pids, ",")), size: 3}
+	front.exits(0)
+	front.says("[0-2] (3) main spin.c:", "[1] 6 * 7 = 42", "[0,2] (2) watched")
+	for _, p := range s.named("spin") {
+		if p.tracer != 0 || p.state == "T" || p.state == "t" {
+			t.Errorf("%v is held", p)
+		}
+		syscall.Kill(p.pid, syscall.SIGKILL)
+	}
+}

@@ -65,6 +65,8 @@ func (x *call) happened(g protocol.Group) {
 	switch {
 	case g.Kind == protocol.KindRunning:
 		x.running, x.ran = x.running.Union(g.Ranks), x.ran.Union(g.Ranks)
+	case g.Kind == protocol.KindWatched: // it does not stop until a command needs that
+		x.stopped = x.stopped.Union(g.Ranks)
 	case g.Kind == protocol.KindStopped || g.Kind.IsEnd():
 		x.running, x.stopped = x.running.Minus(g.Ranks), x.stopped.Union(g.Ranks)
 		if g.Kind.IsEnd() || x.asked.Command == "run" { // starti: they never ran

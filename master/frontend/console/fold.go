@@ -42,7 +42,7 @@ func folds(g protocol.Group) bool {
 		return false
 	}
 	switch g.Kind {
-	case protocol.KindStopped, protocol.KindNote, protocol.KindLogged, protocol.KindJob:
+	case protocol.KindStopped, protocol.KindWatched, protocol.KindNote, protocol.KindLogged, protocol.KindJob:
 		return true
 	}
 	return g.Kind.IsEnd()

@@ -26,6 +26,8 @@ func (w *Writer) eventAnswer(g protocol.Group) (answer, bool) {
 		x.lines, x.bad = []string{exit(e)}, e.Signal != "" || e.Code != 0
 	case protocol.KindDetached:
 		x.lines = []string{"detached"}
+	case protocol.KindWatched:
+		x.lines = []string{"watched; the first command but stacks attaches a debugger"}
 	case protocol.KindLogged:
 		return logged(g), true
 	case protocol.KindNote:
