@@ -174,7 +174,7 @@ type Loading struct {
 // JobState is the body of KindJob.
 type JobState struct {
 	// State is "starting", "queued", "allocated", "held" (all ranks are held),
-	// "running", "ended" or "cancelled".
+	// "running", "ended", "cancelled", or "event" (of a PMIx server; Text says which).
 	State string `json:"state"`
 	Job   string `json:"job,omitempty"`  // the resource manager's name for it
 	Text  string `json:"text,omitempty"` // details for the user: why it waits

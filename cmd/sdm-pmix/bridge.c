@@ -233,21 +233,12 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
 /* sdm_register returns the number of the handler, or an error below 0. */
 pmix_status_t sdm_register(pmix_status_t *codes, size_t n)
 {
-    return PMIx_Register_event_handler(codes, n, NULL, 0, on_event, NULL, NULL);
+    return PMIx_Register_event_handler(n > 0 ? codes : NULL, n, NULL, 0, on_event, NULL, NULL);
 }
 
-pmix_status_t sdm_notify(pmix_status_t event, const pmix_proc_t *me, pmix_proc_t *targets, size_t n)
+pmix_status_t sdm_notify(pmix_status_t event, const pmix_proc_t *me, bool custom, pmix_info_t *info, size_t n)
 {
-    pmix_info_t info[2];
-    bool yes = true;
-    PMIX_INFO_CONSTRUCT(&info[0]);
-    PMIX_INFO_CONSTRUCT(&info[1]);
-    sdm_load_procs(&info[0], PMIX_EVENT_CUSTOM_RANGE, targets, n);
-    PMIX_INFO_LOAD(&info[1], PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
-    pmix_status_t rc = PMIx_Notify_event(event, me, PMIX_RANGE_CUSTOM, info, 2, NULL, NULL);
-    PMIX_INFO_DESTRUCT(&info[0]);
-    PMIX_INFO_DESTRUCT(&info[1]);
-    return rc;
+    return PMIx_Notify_event(event, me, custom ? PMIX_RANGE_CUSTOM : PMIX_RANGE_GLOBAL, info, n, NULL, NULL);
 }
 
 static void on_pushed(pmix_status_t status, void *waiter) { sdmPushed(status, (uintptr_t) waiter); }

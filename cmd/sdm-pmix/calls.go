@@ -8,7 +8,9 @@ package main
 import "C"
 
 import (
+	"maps"
 	"runtime/cgo"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -23,9 +25,8 @@ type process struct {
 	mu        sync.Mutex
 	me        C.pmix_proc_t
 	connected bool
-	handler   C.pmix_status_t // number of the event handler
-	jobs      []string        // of ranks that were spawned
-	daemons   bool            // a job of debugger daemons was spawned
+	handlers  []C.pmix_status_t // numbers of the event handlers
+	jobs      map[string]bool   // of ranks that may be held; true: they end if sdm is killed
 }
 
 // current is the process that gets events. libpmix calls functions, not values.
@@ -64,8 +65,7 @@ func (p *process) answer(r pmix.Request) pmix.Message {
 	case pmix.CallSpawn:
 		rc, err = p.spawn(&r, info, n, &reply)
 	case pmix.CallNotify:
-		me := p.self()
-		rc = C.sdm_notify(C.pmix_status_t(r.Event), &me, targets, nt)
+		rc, err = p.notify(&r)
 	case pmix.CallPush:
 		rc = push(&r)
 	case pmix.CallControl:
@@ -75,6 +75,10 @@ func (p *process) answer(r pmix.Request) pmix.Message {
 		reply.Info = take(result, count)
 	case pmix.CallLog:
 		rc = C.PMIx_Log(info, n, nil, 0)
+	case pmix.CallKeep:
+		for _, t := range r.Targets {
+			p.keep(t.Nspace, r.End)
+		}
 	case pmix.CallFinalize:
 		rc = p.finalize()
 	}
@@ -111,8 +115,12 @@ func (p *process) connect(info *C.pmix_info_t, n C.size_t, reply *pmix.Message) 
 	for i, c := range pmix.Events {
 		codes[i] = C.pmix_status_t(c)
 	}
-	if p.handler = C.sdm_register(&codes[0], C.size_t(len(codes))); p.handler < 0 {
-		return p.handler
+	for _, n := range []int{len(codes), 0} {
+		h := C.sdm_register(&codes[0], C.size_t(n))
+		if h < 0 {
+			return h
+		}
+		p.handlers = append(p.handlers, h)
 	}
 	proc := readProc(me)
 	reply.Proc = &proc
@@ -135,40 +143,67 @@ func (p *process) spawn(r *pmix.Request, info *C.pmix_info_t, n C.size_t, reply 
 	rc := C.PMIx_Spawn(info, n, apps, count, &job.nspace[0])
 	reply.Proc = &pmix.Proc{Nspace: C.GoString(&job.nspace[0]), Rank: pmix.Wildcard}
 	if rc == 0 {
-		p.keep(reply.Proc.Nspace, r.Info)
+		p.spawned(reply.Proc.Nspace, r.Info)
 	}
 	return rc, nil
 }
 
-// keep notes a job for abandon.
-func (p *process) keep(nspace string, info []pmix.Info) {
+// notify sends an event to its targets, or to all who have asked for it.
+func (p *process) notify(r *pmix.Request) (C.pmix_status_t, error) {
+	list := append(slices.Clone(r.Info), pmix.True(pmix.NonDefault))
+	if len(r.Targets) > 0 {
+		list = append(list, pmix.Info{Key: pmix.CustomRange, Value: pmix.Value{Type: pmix.Procs, Procs: r.Targets}})
+	}
+	var m memory
+	defer m.done()
+	info, n, err := m.infos(list)
+	if err != nil {
+		return 0, err
+	}
+	me := p.self()
+	return C.sdm_notify(C.pmix_status_t(r.Event), &me, len(r.Targets) > 0, info, n), nil
+}
+
+// spawned notes a job for abandon. Where there are daemons, these decide about the ranks.
+func (p *process) spawned(nspace string, info []pmix.Info) {
+	if _, is := pmix.Find(info, pmix.DebuggerDaemons); !is {
+		p.keep(nspace, true)
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if _, is := pmix.Find(info, pmix.DebuggerDaemons); is {
-		p.daemons = true
-	} else {
-		p.jobs = append(p.jobs, nspace)
+	for job := range p.jobs {
+		p.jobs[job] = false
 	}
 }
 
-// abandon does for the jobs what sdm does not do any more, because it was killed. Where daemons are
-// at the ranks, these decide, and the ranks are released so that they can go on. Else the ranks
-// would wait for ever, and they are killed. For a job that has ended both do nothing.
+func (p *process) keep(nspace string, end bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.jobs == nil {
+		p.jobs = map[string]bool{}
+	}
+	p.jobs[nspace] = end
+}
+
+// abandon does for the jobs what sdm does not do any more, because it was killed. Ranks at which
+// are daemons are released, so that they can go on. Others would wait for ever, and they are
+// killed. For a job that has ended both do nothing.
 func (p *process) abandon() {
 	p.mu.Lock()
-	jobs, daemons, me := p.jobs, p.daemons, p.me
+	jobs := maps.Clone(p.jobs)
 	if !p.connected {
 		jobs = nil
 	}
 	p.mu.Unlock()
-	for _, nspace := range jobs {
-		var m memory
-		targets, n := m.procs([]pmix.Proc{pmix.All(nspace)})
-		if daemons {
-			C.sdm_notify(C.PMIX_DEBUGGER_RELEASE, &me, targets, n)
-		} else {
-			kill(targets, n)
+	for nspace, end := range jobs {
+		target := []pmix.Proc{pmix.All(nspace)}
+		if !end {
+			p.notify(&pmix.Request{Event: pmix.DebuggerRelease, Targets: target})
+			continue
 		}
+		var m memory
+		kill(m.procs(target))
 		m.done()
 	}
 }
@@ -220,8 +255,8 @@ func (p *process) finalize() C.pmix_status_t {
 		return 0
 	}
 	p.connected = false
-	if p.handler >= 0 {
-		C.PMIx_Deregister_event_handler(C.size_t(p.handler), nil, nil)
+	for _, h := range p.handlers {
+		C.PMIx_Deregister_event_handler(C.size_t(h), nil, nil)
 	}
 	return C.PMIx_tool_finalize()
 }

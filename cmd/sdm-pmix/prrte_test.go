@@ -293,7 +293,7 @@ func TestRefusals(t *testing.T) {
 			"no host":       {pmix.DirectSpec{Apps: ranks(1, hello), Directives: pmix.Directives{Hosts: "nowhere"}}, "host nowhere: the server does not have it; it has "},
 			"wrong word":    {pmix.DirectSpec{Apps: ranks(1, hello), Directives: pmix.Directives{MapBy: "moon"}}, `map by "moon"`},
 			"allocation":    {pmix.DirectSpec{Apps: ranks(1, hello), Directives: pmix.Directives{AllocNodes: 2}}, "--alloc-nodes"},
-			"no server":     {pmix.DirectSpec{Apps: ranks(1, hello), Target: pmix.Target{PID: 1}}, "with process id 1"},
+			"no server":     {pmix.DirectSpec{Apps: ranks(1, hello), ServerSpec: pmix.ServerSpec{Target: pmix.Target{PID: 1}}}, "with process id 1"},
 		} {
 			d, _ := direct(t, dir, c.spec)
 			_, err := d.Acquire(inTime(t), func(text string) { t.Log(text) })

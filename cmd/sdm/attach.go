@@ -17,12 +17,17 @@ func (o *options) declareAttach(f *flagSet) {
 	o.declare(f)
 	f.hide(rankFlags...) // the ranks run already
 	f.add("Servers on other hosts", o.declareHosts, o.declareNodes, o.perServer("ranks of one server on this host"))
+	f.add("PMIx servers", o.declarePMIxLog, o.declareForce)
 	f.add("gdb", o.job.Servers.GDB.Declare)
 }
 
 // declareHosts adds the flag about the hosts of a job whose starter does not know them.
 func (o *options) declareHosts(f *pflag.FlagSet) {
 	f.StringVar(&o.job.Servers.Hosts, "hosts", "", "`HOST,HOST...` or @FILE: the hosts of a job of torchrun, whose agents know only their own (default: those of the allocation, or this one)")
+}
+
+func (o *options) declareForce(f *pflag.FlagSet) {
+	f.BoolVar(&o.job.Force, "force", false, "connect to a PMIx server that is known to end when a tool connects")
 }
 
 // attachFlags returns the flags of sdm attach.
@@ -55,7 +60,7 @@ func (a *app) attach(args []string) console.Status {
 func (o *options) validateAttach() error {
 	switch {
 	case len(o.args) == 0:
-		return errors.New("attach to what? (sdm attach PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, torchrun:ID, pids:PID,PID... or hostfile:FILE)")
+		return errors.New("attach to what? (sdm attach PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pmix:NAMESPACE, torchrun:ID, pids:PID,PID... or hostfile:FILE)")
 	case len(o.args) > 1:
 		return fmt.Errorf("%q: one job at a time (several processes are pids:%s)", o.args[1], strings.Join(o.args, ","))
 	case o.job.Servers.PerServer < 0:

@@ -59,6 +59,7 @@ sdm attach [flags] slurm:JOBID[.STEP]
 sdm attach [flags] flux:JOBID
 sdm attach [flags] pbs:JOBID[:APID] | pals:APID
 sdm attach [flags] torchrun:ID|torchrun:ADDRESS:PORT
+sdm attach [flags] pmix:NAMESPACE | pmix:PID | pmix:FILE
 sdm attach [flags] pids:PID,PID...
 sdm attach [flags] hostfile:FILE
 sdm attach [flags] --start-tool CMD job:ID
@@ -71,6 +72,8 @@ one rank. Of a job of Slurm those ranks are taken that srun has started, or else
 pids: lists processes of this host, rank 0 first. FILE has lines RANK HOST PID. With job:ID
 --start-tool CMD is called, with ID for {jobid}; it must offer MPIR, which tells where the
 ranks are. Of a rank that is a shell, the MPI program that it has started is attached to.
+pmix: asks the PMIx server of the job, which is named by the namespace of the job, by the
+process of the starter, of the server or of any rank, or by a file with the server's address.
 A job of torchrun is named by its --rdzv_id, by the address of its master, or by the PID of one of
 its agents; --hosts names its other hosts. A starter that sdm does not know numbers its processes
 in variables that --rank-from names.
@@ -78,15 +81,14 @@ in variables that --rank-from names.
 With --lazy the ranks run on, watched: stacks reads them without gdb, and the first other command
 attaches gdb to the ranks that it is about, and to no others.
 
-Servers on other hosts are started by the starter, where it has an attach FIFO (Open MPI), by
-srun for jobs of Slurm, by flux exec for those of Flux, by palscmd for those of PALS, by
---start-tool, or by ssh. Hosts of an mpiexec of MPICH, or of an
-mpirun of Open MPI from release 5 on, which cannot be asked where their ranks are, are asked the
-same way.
+Servers on other hosts are started by the starter, where it has an attach FIFO (Open MPI) or a
+PMIx server (Open MPI from release 5 on, with sdm-pmix), by srun for jobs of Slurm, by flux exec for those of Flux, by palscmd for those of PALS, by
+--start-tool, or by ssh. Hosts of an mpiexec of MPICH are asked
+for their ranks the same way.
 
 `
 
-const usageStacks = `sdm stacks [flags] PID | slurm:JOBID[.STEP] | flux:JOBID | pbs:JOBID | torchrun:ID | pids:PID,PID... | hostfile:FILE | job:ID
+const usageStacks = `sdm stacks [flags] PID | slurm:JOBID[.STEP] | flux:JOBID | pbs:JOBID | pmix:NAMESPACE | torchrun:ID | pids:PID,PID... | hostfile:FILE | job:ID
 
 Finds the ranks of a job that runs, as sdm attach does, and writes the stacks of all their
 threads as one tree. No gdb is needed: each process is stopped for about a millisecond, in

@@ -27,6 +27,11 @@ type pmixOptions struct {
 	allocTime                                  time.Duration
 }
 
+// declarePMIxLog adds --pmix-log.
+func (o *options) declarePMIxLog(f *pflag.FlagSet) {
+	f.BoolVar(&o.job.PMIxLog, "pmix-log", false, "let the PMIx server of the job write start, end and faults of the session to the log of the system (PMIx_Log)")
+}
+
 // pmixFlags are the names of the flags of pmixOptions.
 var pmixFlags = []string{"pmix-server", "pmix-stop", "map-by", "rank-by", "bind-to", "pmix-hosts", "alloc-nodes", "alloc-time"}
 
@@ -64,7 +69,7 @@ func (o *runOptions) directSpec() (pmix.DirectSpec, error) {
 	if err != nil {
 		return pmix.DirectSpec{}, err
 	}
-	spec := pmix.DirectSpec{Target: target, Force: o.force, Stop: pmix.Stop(o.pmix.stop), Directives: pmix.Directives{
+	spec := pmix.DirectSpec{ServerSpec: pmix.ServerSpec{Target: target}, Stop: pmix.Stop(o.pmix.stop), Directives: pmix.Directives{
 		MapBy: o.pmix.mapBy, RankBy: o.pmix.rankBy, BindTo: o.pmix.bindTo, Hosts: o.pmix.hosts,
 		AllocNodes: o.pmix.allocNodes, AllocTime: o.pmix.allocTime,
 	}}
@@ -148,10 +153,13 @@ func (a *app) runPMIx(o *runOptions) console.Status {
 	})
 }
 
-// refusePMIxFlags refuses flags of PMIx servers for other launchers.
+// refusePMIxFlags refuses flags of jobs that a PMIx server starts for others.
 func (o *runOptions) refusePMIxFlags(f *flagSet) error {
 	for _, name := range pmixFlags {
 		if f.isTyped(name) {
+			if o.needsPMIx() {
+				return fmt.Errorf("--%s: %s starts the ranks (write it into its line)", name, o.args[0])
+			}
 			return fmt.Errorf("--%s goes with --launcher %s", name, launcherPMIx)
 		}
 	}

@@ -50,7 +50,7 @@ func (o *runOptions) flags() *flagSet {
 	}, o.perServer("ranks of one server"))
 	o.declare(f)
 	f.add("Starters (mpirun, mpiexec, srun)", o.declareStarter)
-	f.add("PMIx servers (--launcher pmix)", o.pmix.declare)
+	f.add("PMIx servers (--launcher pmix)", o.pmix.declare, o.declarePMIxLog)
 	f.add("Servers on other hosts", o.declareNodes)
 	f.add("gdb", o.job.Servers.GDB.Declare)
 	return f
@@ -71,13 +71,13 @@ func (a *app) runJob(args []string) console.Status {
 		return status
 	}
 	o.read(f)
-	if o.launcher != launcherPMIx {
+	if o.launcher != launcherPMIx || o.isStarter() {
 		if err := o.refusePMIxFlags(f); err != nil {
 			return a.fail(console.StatusUsage, err)
 		}
-		if o.isStarter() {
-			return a.runStarter(o)
-		}
+	}
+	if o.isStarter() {
+		return a.runStarter(o)
 	}
 	if err := o.readApps(); err != nil {
 		return a.fail(console.StatusUsage, err)
@@ -113,6 +113,8 @@ func (o *runOptions) spec() job.Spec {
 	s := o.options.spec()
 	s.Ranks, s.Argv, s.StdinFile = o.np, o.args, o.ranks.stdinFile
 	s.NeedsMPIR, s.TriesMPIR = o.needsMPIR(), o.triesMPIR()
+	s.NeedsPMIx, s.TriesPMIx = o.needsPMIx(), s.TriesMPIR && s.NeedsMPIR == ""
+	s.Force = o.force
 	s.ChangesRanks = len(o.ranks.directives) > 0 || o.ranks.cwd != ""
 	s.Servers.StarterEnv = starterEnv(o.env(), o.starterDirs...)
 	return s

@@ -33,7 +33,7 @@ const starterFlux = "flux"
 func (o *runOptions) declareStarter(f *pflag.FlagSet) {
 	f.StringVar(&o.starter, "starter", "", "`name` of a further starter (besides mpirun, mpiexec, srun and the like)")
 	f.StringVar(&o.job.StarterArgs, "starter-args", "", "`template` of arguments put behind the starter's name, by which it starts our servers, one a node: '--tool {daemon} --tool-arguments \"{args}\"', or openmpi")
-	f.StringVar(&o.launcher, "launcher", launcherAuto, "who starts PROGRAM: local, slurm, pmix (a PMIx server, as prte), or a starter (mpirun); for a starter's line: mpir (it runs under control until its ranks are held) or slot (our servers in the places of its ranks; default: mpir where it offers that)")
+	f.StringVar(&o.launcher, "launcher", launcherAuto, "who starts PROGRAM: local, slurm, pmix (a PMIx server, as prte), or a starter (mpirun); for a starter's line: mpir (it runs under control until its ranks are held), pmix (its PMIx server holds them) or slot (our servers in the places of its ranks); default: the first that the starter offers")
 	f.StringArrayVar(&o.launcherArgs, "launcher-arg", nil, "further `argument` for the starter of --launcher, passed unchanged; may repeat")
 	f.Var(newDuration(&o.job.QueueWait, 0), "queue-wait", "how long a starter may take to start the job, in a queue or before MPI_Init; 0 is no limit")
 	f.Var(envValue{&o.starterDirs, "set"}, "starter-env", "set `NAME=VALUE` for the starter only; these flags apply in order")
@@ -118,14 +118,14 @@ func (o *runOptions) validateStarter() error {
 		return badRanks
 	case o.job.Servers.PerServer != 0:
 		return errors.New("--ranks-per-server: under a starter there is one server for each node (leave it out)")
-	case !slices.Contains([]string{launcherAuto, launcherSlot, launcherMPIR}, o.launcher) && !o.composed:
-		return fmt.Errorf("--launcher %s: %s starts the ranks already (give %s or %s, or leave it out)", o.launcher, o.args[0], launcherMPIR, launcherSlot)
+	case !slices.Contains([]string{launcherAuto, launcherSlot, launcherMPIR, launcherPMIx}, o.launcher) && !o.composed:
+		return fmt.Errorf("--launcher %s: %s starts the ranks already (give %s, %s or %s, or leave it out)", o.launcher, o.args[0], launcherMPIR, launcherPMIx, launcherSlot)
 	case len(o.launcherArgs) > 0 && !o.composed:
 		return fmt.Errorf("--launcher-arg %s: write it into the line of %s", o.launcherArgs[0], o.args[0])
-	case o.launcher == launcherMPIR && o.stopAtGiven:
-		return fmt.Errorf("--stop-at %s: with --launcher mpir ranks are held in MPI_Init, past their first line (leave --launcher out)", o.ranks.stopAt)
-	case o.launcher == launcherMPIR && len(o.ranks.directives) > 0:
-		return errors.New("--env: with --launcher mpir the starter alone decides what its ranks get (mpirun -x NAME=VALUE; or leave --launcher out)")
+	case o.holdsInInit() && o.stopAtGiven:
+		return fmt.Errorf("--stop-at %s: with --launcher %s ranks are held in MPI_Init, past their first line (leave --launcher out)", o.ranks.stopAt, o.launcher)
+	case o.holdsInInit() && len(o.ranks.directives) > 0:
+		return fmt.Errorf("--env: with --launcher %s the starter alone decides what its ranks get (mpirun -x NAME=VALUE; or leave --launcher out)", o.launcher)
 	}
 	if _, err := exec.LookPath(o.args[0]); err != nil && !errors.Is(err, exec.ErrDot) {
 		return fmt.Errorf("%s: no such program (is its module loaded? give its path)", o.args[0])
@@ -202,6 +202,12 @@ func (o *runOptions) triesMPIR() bool {
 	}
 	return job.StarterName(o.args[0]) != "srun" && !job.IsTorchrun(o.args)
 }
+
+// holdsInInit reports whether the user wants the ranks of a starter to be held in MPI_Init.
+func (o *runOptions) holdsInInit() bool { return o.launcher == launcherMPIR || o.needsPMIx() }
+
+// needsPMIx reports whether the user wants the starter's PMIx server to hold the ranks.
+func (o *runOptions) needsPMIx() bool { return o.launcher == launcherPMIx && o.isStarter() }
 
 // needsMPIR returns the flag that requires MPIR; "": none.
 func (o *runOptions) needsMPIR() string {

@@ -15,7 +15,7 @@ import (
 var limits = map[Call]time.Duration{
 	CallConnect: 15 * time.Second, CallQuery: 10 * time.Second, CallGet: 10 * time.Second, CallSpawn: 2 * time.Minute,
 	CallNotify: 10 * time.Second, CallPush: 10 * time.Second, CallControl: 10 * time.Second, CallLog: 5 * time.Second,
-	CallFinalize: 5 * time.Second,
+	CallKeep: 5 * time.Second, CallFinalize: 5 * time.Second,
 }
 
 // Silent is the error that a call had no answer in its time. It may still have an effect.

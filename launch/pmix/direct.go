@@ -4,28 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"sdm/protocol"
-	"sdm/protocol/rank"
 )
 
 // DirectSpec says which job is started by which server.
 type DirectSpec struct {
-	Program string   // path of sdm-pmix
-	Target  Target   // the server
-	Env     []string // of sdm-pmix; names the directories of rendezvous files
-	Force   bool     // connect although the server would not survive it
-	Apps    []App
-	Stop    Stop
+	ServerSpec
+	Apps []App
+	Stop Stop
 	Directives
-	Stdout, Stderr *os.File // get the output of the job; nil is /dev/null
 }
 
 // Direct is a job that a PMIx server starts for this process: use case 1 of the source documents.
@@ -40,17 +32,10 @@ type DirectSpec struct {
 //
 // Goroutines: those of Helper.
 type Direct struct {
+	link
 	spec   DirectSpec
-	server Found
-	helper *Helper
 	claims map[Key]string // what the server says about itself; it may be more than it does
-
-	mu      sync.Mutex
-	jobs    [2]string      // namespaces of the ranks and of the daemons; "": not started
-	ends    map[string]int // exit codes of ended jobs by namespace, older jobs included
-	ready   bool           // the server has said that the ranks wait
-	lost    bool           // the connection to the server
-	changed chan struct{}  // closed and replaced at each event
+	jobs   [2]string      // namespaces of the ranks and of the daemons; "": not started; see mu
 }
 
 // Roles of the jobs of a Direct.
@@ -61,13 +46,13 @@ const (
 
 // NewDirect makes a Direct; Acquire starts it.
 func NewDirect(spec DirectSpec) *Direct {
-	return &Direct{spec: spec, claims: map[Key]string{}, ends: map[string]int{}, changed: make(chan struct{})}
+	return &Direct{link: newLink(spec.ServerSpec), spec: spec, claims: map[Key]string{}}
 }
 
 // Acquire implements launch.Launcher. The error is a *NoServer, a *Harm or a *Refusal if nothing was
 // started.
 func (d *Direct) Acquire(ctx context.Context, say func(string)) (protocol.Proctable, error) {
-	if err := d.connect(ctx); err != nil {
+	if err := d.open(ctx); err != nil {
 		return nil, err
 	}
 	if err := d.check(); err != nil {
@@ -77,7 +62,7 @@ func (d *Direct) Acquire(ctx context.Context, say func(string)) (protocol.Procta
 		return nil, err
 	}
 	d.query(ctx)
-	if err := d.spawn(ctx); err != nil {
+	if err := d.launch(ctx); err != nil {
 		return nil, err
 	}
 	rows, err := d.await(ctx, say)
@@ -95,34 +80,14 @@ func (d *Direct) check() error {
 			return &Refusal{"--env-unset " + one.Text + " (" + string(UnsetEnvar) + ")", v, "it would be ignored silently; --env " + one.Text + "= gives it no text"}
 		}
 	}
+	if err := d.checkLog(); err != nil {
+		return err
+	}
 	return d.spec.Check(d.spec.Stop, v)
 }
 
-// Server returns the server that Acquire has found.
-func (d *Direct) Server() Found { return d.server }
-
 // Claims returns what the server says that it supports, by QuerySpawnSupport and QueryDebugSupport.
 func (d *Direct) Claims() map[Key]string { return d.claims }
-
-// connect finds the server, starts sdm-pmix and connects it.
-func (d *Direct) connect(ctx context.Context) error {
-	var err error
-	if d.server, err = Locate(d.spec.Target, Directories(d.spec.Env)); err != nil {
-		return err
-	}
-	if err := CheckHarm(d.server); err != nil && !d.spec.Force {
-		return err
-	}
-	d.helper, err = StartHelper(ctx, HelperSpec{Path: d.spec.Program, Env: d.spec.Env, Stdout: d.spec.Stdout, Stderr: d.spec.Stderr, OnEvent: d.note})
-	if err != nil {
-		return err
-	}
-	if err := d.helper.Library.Reaches(d.server.Version); err != nil {
-		return err
-	}
-	_, err = d.helper.Call(ctx, Request{Call: CallConnect, Info: []Info{String(ServerURI, d.server.URI.Reveal())}})
-	return err
-}
 
 // checkHosts refuses hosts that the server does not have: one that it does not know ends PRRTE 3.0.8
 // with all its jobs. The table without a namespace is that of the server's own processes, one for
@@ -161,9 +126,9 @@ func (d *Direct) query(ctx context.Context) {
 	}
 }
 
-// spawn starts the job. The directives that concern all its programs are at job level: PRRTE does
+// launch starts the job. The directives that concern all its programs are at job level: PRRTE does
 // not see them at the level of a program.
-func (d *Direct) spawn(ctx context.Context) error {
+func (d *Direct) launch(ctx context.Context) error {
 	job, app := d.spec.Infos()
 	job = append(job, True(stopKeys[d.spec.Stop]), True(ForwardStdout), True(ForwardStderr), True(NotifyCompletion), True(SetupAppEnvars))
 	apps := slices.Clone(d.spec.Apps)
@@ -171,7 +136,8 @@ func (d *Direct) spawn(ctx context.Context) error {
 		apps[i].Info = slices.Concat(apps[i].Info, app)
 	}
 	old := d.allEnds()
-	err := d.start(ctx, ofRanks, Request{Call: CallSpawn, Info: job, Apps: apps})
+	nspace, err := d.spawn(ctx, Request{Call: CallSpawn, Info: job, Apps: apps})
+	d.setJob(ofRanks, nspace)
 	var f *Failure
 	if errors.As(err, &f) && f.Code == ErrGeneral {
 		if early := d.endedInSpawn(ctx, old); early != nil {
@@ -181,18 +147,10 @@ func (d *Direct) spawn(ctx context.Context) error {
 	return err
 }
 
-func (d *Direct) start(ctx context.Context, role int, r Request) error {
-	m, err := d.helper.Call(ctx, r)
-	if err != nil {
-		return started(r, err)
-	}
-	if m.Proc == nil || m.Proc.Nspace == "" {
-		return errors.New("PMIx spawn: the server names no job")
-	}
+func (d *Direct) setJob(role int, nspace string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.jobs[role] = m.Proc.Nspace
-	return nil
+	d.jobs[role] = nspace
 }
 
 // started adds what to do to the error of a spawn.
@@ -226,7 +184,7 @@ func (d *Direct) await(ctx context.Context, say func(string)) ([]ProcInfo, error
 	defer quiet.Stop()
 	for {
 		changed := d.next()
-		rows, err := d.table(ctx)
+		rows, err := d.table(ctx, d.job(ofRanks))
 		if err != nil {
 			return nil, err
 		}
@@ -259,73 +217,21 @@ func (d *Direct) placeOfStop() string {
 
 // held reports whether all ranks wait for the release.
 func (d *Direct) held(rows []ProcInfo) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(rows) == 0 || d.spec.Stop != InInit && !d.ready {
+	if len(rows) == 0 || d.spec.Stop != InInit && !d.isReady(d.job(ofRanks)) {
 		return false
 	}
-	return d.spec.Stop == OnExec || !slices.ContainsFunc(rows, func(p ProcInfo) bool { return p.State != StateConnected })
+	return d.spec.Stop == OnExec || areConnected(rows)
 }
 
-// table asks for the processes of the job. PRRTE does not know a job for a moment after its start,
-// so a negative answer is an empty table.
-func (d *Direct) table(ctx context.Context) ([]ProcInfo, error) {
-	m, err := d.helper.Call(ctx, Request{Call: CallQuery, Key: QueryTable, Info: []Info{String(Nspace, d.job(ofRanks))}})
-	var f *Failure
-	if errors.As(err, &f) && (f.Code == ErrNotFound || f.Code == ErrBadParam) {
-		return nil, nil
-	}
-	v, _ := Find(m.Info, QueryTable)
-	return v.Table, err
-}
-
-// tableOf converts a table of PMIx, which is not trusted.
-func tableOf(rows []ProcInfo) (protocol.Proctable, error) {
-	var table protocol.Proctable
-	for _, r := range rows {
-		if r.Rank > uint32(rank.MaxID) {
-			return nil, fmt.Errorf("the server names rank %d", r.Rank)
-		}
-		row := protocol.Process{Rank: rank.ID(r.Rank), Host: r.Host, PID: r.PID}
-		if r.Executable != "" {
-			row.Program = filepath.Clean(r.Executable) // they contain /./
-		}
-		table = append(table, row)
-	}
-	slices.SortFunc(table, func(a, b protocol.Process) int { return int(a.Rank) - int(b.Rank) })
-	return table, table.Check()
-}
-
-// StartDaemons starts a process on each of the nodes of the job, as a job of its own, and writes
-// input to the standard input of each. They are children of the server's processes and have its
-// environment.
+// StartDaemons starts a process on each of the nodes of the job and writes input to its standard
+// input.
 func (d *Direct) StartDaemons(ctx context.Context, argv []string, input []byte, nodes int) error {
-	target := All(d.job(ofRanks))
-	info := []Info{
-		True(DebuggerDaemons), OfProc(DebugTarget, target), Number(DaemonsPerNode, Uint16, 1),
-		String(StdinTarget, "all"), // a value of another type ends the server
-		True(ForwardStderr), True(NotifyCompletion),
-	}
-	err := d.start(ctx, ofDaemons, Request{Call: CallSpawn, Info: info, Apps: []App{{Argv: argv, Procs: nodes}}})
-	for n := uint32(0); err == nil && n < uint32(nodes); n++ {
-		err = d.push(ctx, Proc{d.job(ofDaemons), n}, input)
-	}
+	nspace, err := d.daemons(ctx, d.job(ofRanks), argv, input, nodes)
+	d.setJob(ofDaemons, nspace)
 	if err != nil {
 		return fmt.Errorf("start the servers on the nodes: %w", err)
 	}
 	return nil
-}
-
-// push writes to the standard input of one process, in small pieces, and ends it. A push to all
-// at once does not arrive on PRRTE 3.
-func (d *Direct) push(ctx context.Context, to Proc, input []byte) error {
-	for piece := range slices.Chunk(input, MaxPush) {
-		if _, err := d.helper.Call(ctx, Request{Call: CallPush, Targets: []Proc{to}, Data: piece}); err != nil {
-			return err
-		}
-	}
-	_, err := d.helper.Call(ctx, Request{Call: CallPush, Targets: []Proc{to}, End: true})
-	return err
 }
 
 // Release implements launch.Launcher.
@@ -333,12 +239,12 @@ func (d *Direct) Release() error { return d.ReleaseRank(Wildcard) }
 
 // ReleaseRank lets one rank go on, or all. A rank that was released before is not harmed.
 func (d *Direct) ReleaseRank(r uint32) error {
-	target := []Proc{{d.job(ofRanks), r}}
-	ctx := context.Background() // the call has a limit
-	request := Request{Call: CallNotify, Event: DebuggerRelease, Targets: target}
-	if d.spec.Stop == OnExec { // they are stopped by a signal, and do not listen
-		request = Request{Call: CallControl, Targets: target, Info: []Info{Number(ControlSignal, Int, int64(syscall.SIGCONT))}}
+	target := Proc{d.job(ofRanks), r}
+	if d.spec.Stop != OnExec {
+		return d.release(target)
 	}
-	_, err := d.helper.Call(ctx, request)
+	// They are stopped by a signal, and do not listen.
+	_, err := d.helper.Call(context.Background(), // the call has a limit
+		Request{Call: CallControl, Targets: []Proc{target}, Info: []Info{Number(ControlSignal, Int, int64(syscall.SIGCONT))}})
 	return err
 }

@@ -1,4 +1,4 @@
-// Events and ends of the jobs of a Direct.
+// Ends of the jobs of a Direct.
 
 package pmix
 
@@ -6,61 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 )
-
-// note takes an event. The reader of the Conn calls it.
-func (d *Direct) note(m Message) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	switch m.Event {
-	case ReadyForDebug:
-		if v, found := Find(m.Info, Nspace); !found || d.jobs[ofRanks] == "" || v.Text == d.jobs[ofRanks] {
-			d.ready = true
-		}
-	case JobEnd:
-		d.ends[affected(m)] = exitOf(m)
-	case LostConnection:
-		d.lost = true
-	}
-	close(d.changed)
-	d.changed = make(chan struct{})
-}
-
-// affected returns the namespace that an event is about.
-func affected(m Message) string {
-	if v, found := Find(m.Info, AffectedProc); found && v.Proc != nil {
-		return v.Proc.Nspace
-	}
-	if v, found := Find(m.Info, Nspace); found {
-		return v.Text
-	}
-	if m.Source != nil {
-		return m.Source.Nspace
-	}
-	return ""
-}
-
-// exitOf returns the exit code of an ended job: PRRTE 5 has it in pmix.exit.code, PRRTE 3 in
-// pmix.job.term.status, where PRRTE 5 has a status below 0.
-func exitOf(m Message) int {
-	if v, found := Find(m.Info, ExitCode); found {
-		return int(v.Number)
-	}
-	v, _ := Find(m.Info, JobTermStatus)
-	if v.Number < 0 {
-		return 1
-	}
-	return int(v.Number)
-}
-
-// next returns a channel that is closed at the next event.
-func (d *Direct) next() <-chan struct{} {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.changed
-}
 
 func (d *Direct) job(role int) string {
 	d.mu.Lock()
@@ -109,13 +56,6 @@ func (d *Direct) endedInSpawn(ctx context.Context, old map[string]int) error {
 			return nil
 		}
 	}
-}
-
-// allEnds returns the exit codes of all jobs whose end was told, by namespace.
-func (d *Direct) allEnds() map[string]int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return maps.Clone(d.ends)
 }
 
 // lateEvent is how long an event that explains a failed call may come after it. On an idle machine
@@ -177,28 +117,11 @@ func (d *Direct) End(ctx context.Context) error {
 	defer d.helper.End(ctx)
 	var errs []error
 	for role := range d.jobs {
-		errs = append(errs, d.kill(ctx, role))
+		errs = append(errs, d.kill(ctx, d.job(role)))
 	}
 	if errors.Join(errs...) != nil {
 		return errors.Join(errs...)
 	}
 	_, err := d.Ended(ctx)
-	return err
-}
-
-func (d *Direct) kill(ctx context.Context, role int) error {
-	d.mu.Lock()
-	name := d.jobs[role]
-	_, ended := d.ends[name]
-	over := name == "" || ended || d.lost
-	d.mu.Unlock()
-	if over {
-		return nil
-	}
-	_, err := d.helper.Call(ctx, Request{Call: CallControl, Targets: []Proc{All(name)}, Info: []Info{True(ControlKill)}})
-	var f *Failure
-	if errors.As(err, &f) && f.Code == ErrNotFound {
-		return nil // it has ended meanwhile
-	}
 	return err
 }

@@ -64,7 +64,7 @@ func (r *Request) check() error {
 		return fmt.Errorf("%d bytes to push, %d is the limit", len(r.Data), MaxPush)
 	case r.Call == CallSpawn && len(r.Apps) == 0:
 		return errors.New("spawn without a program")
-	case (r.Call == CallNotify || r.Call == CallPush || r.Call == CallControl) && len(r.Targets) == 0:
+	case (r.Call == CallPush || r.Call == CallControl || r.Call == CallKeep) && len(r.Targets) == 0:
 		return fmt.Errorf("%s without a target", r.Call)
 	case r.Call == CallGet && r.Proc == nil:
 		return errors.New("get without a process")

@@ -43,6 +43,9 @@ const (
 	AffectedProc      Key = "pmix.evproc"          // PMIX_EVENT_AFFECTED_PROC
 	JobTermStatus     Key = "pmix.job.term.status" // PMIX_JOB_TERM_STATUS
 	ExitCode          Key = "pmix.exit.code"       // PMIX_EXIT_CODE
+	EventText         Key = "pmix.evtext"          // PMIX_EVENT_TEXT_MESSAGE
+	NodeName          Key = "pmix.hname"           // PMIX_HOSTNAME
+	LogSyslog         Key = "pmix.log.syslog"      // PMIX_LOG_SYSLOG
 	ControlKill       Key = "pmix.jctrl.kill"      // PMIX_JOB_CTRL_KILL
 	ControlSignal     Key = "pmix.jctrl.sig"       // PMIX_JOB_CTRL_SIGNAL
 	SetEnvar          Key = "pmix.envar.set"       // PMIX_SET_ENVAR
@@ -59,27 +62,37 @@ type Code int
 // headers.
 const (
 	Success            Code = 0
-	DebuggerRelease    Code = -3   // PMIX_DEBUGGER_RELEASE
-	ErrTimeout         Code = -24  // PMIX_ERR_TIMEOUT
-	ErrUnreach         Code = -25  // PMIX_ERR_UNREACH
-	ErrGeneral         Code = -1   // PMIX_ERROR
-	ErrBadParam        Code = -27  // PMIX_ERR_BAD_PARAM
-	ErrNotFound        Code = -46  // PMIX_ERR_NOT_FOUND
-	ErrNotSupported    Code = -47  // PMIX_ERR_NOT_SUPPORTED
-	ErrPartialSuccess  Code = -52  // PMIX_ERR_PARTIAL_SUCCESS
-	ReadyForDebug      Code = -58  // PMIX_READY_FOR_DEBUG
-	LostConnection     Code = -61  // PMIX_ERR_LOST_CONNECTION
-	PartialSuccess     Code = -104 // PMIX_QUERY_PARTIAL_SUCCESS
-	JobEnd             Code = -145 // PMIX_EVENT_JOB_END
-	LauncherReady      Code = -155 // PMIX_LAUNCHER_READY
-	OperationSucceeded Code = -157 // PMIX_OPERATION_SUCCEEDED
-	IOFComplete        Code = -173 // PMIX_ERR_IOF_COMPLETE
-	LaunchComplete     Code = -174 // PMIX_LAUNCH_COMPLETE
-	FailedToMap        Code = -179 // PMIX_ERR_JOB_FAILED_TO_MAP
-	JobCanceled        Code = -180 // PMIX_ERR_JOB_CANCELED
-	FailedToLaunch     Code = -181 // PMIX_ERR_JOB_FAILED_TO_LAUNCH
-	JobStart           Code = -191 // PMIX_EVENT_JOB_START
-	ProcTerminated     Code = -201 // PMIX_EVENT_PROC_TERMINATED
+	DebuggerRelease    Code = -3    // PMIX_DEBUGGER_RELEASE
+	ErrTimeout         Code = -24   // PMIX_ERR_TIMEOUT
+	ErrUnreach         Code = -25   // PMIX_ERR_UNREACH
+	ErrGeneral         Code = -1    // PMIX_ERROR
+	ErrBadParam        Code = -27   // PMIX_ERR_BAD_PARAM
+	ErrNotFound        Code = -46   // PMIX_ERR_NOT_FOUND
+	ErrNotSupported    Code = -47   // PMIX_ERR_NOT_SUPPORTED
+	ErrPartialSuccess  Code = -52   // PMIX_ERR_PARTIAL_SUCCESS
+	ReadyForDebug      Code = -58   // PMIX_READY_FOR_DEBUG
+	LostConnection     Code = -61   // PMIX_ERR_LOST_CONNECTION
+	PartialSuccess     Code = -104  // PMIX_QUERY_PARTIAL_SUCCESS
+	JobEnd             Code = -145  // PMIX_EVENT_JOB_END
+	LauncherReady      Code = -155  // PMIX_LAUNCHER_READY
+	OperationSucceeded Code = -157  // PMIX_OPERATION_SUCCEEDED
+	IOFComplete        Code = -173  // PMIX_ERR_IOF_COMPLETE
+	LaunchComplete     Code = -174  // PMIX_LAUNCH_COMPLETE
+	FailedToMap        Code = -179  // PMIX_ERR_JOB_FAILED_TO_MAP
+	JobCanceled        Code = -180  // PMIX_ERR_JOB_CANCELED
+	FailedToLaunch     Code = -181  // PMIX_ERR_JOB_FAILED_TO_LAUNCH
+	JobStart           Code = -191  // PMIX_EVENT_JOB_START
+	ProcTerminated     Code = -201  // PMIX_EVENT_PROC_TERMINATED
+	SystemFirst        Code = -230  // PMIX_EVENT_SYS_BASE
+	NodeDown           Code = -231  // PMIX_EVENT_NODE_DOWN
+	SystemLast         Code = -330  // PMIX_EVENT_SYS_OTHER
+	External           Code = -3000 // PMIX_EXTERNAL_ERR_BASE
+)
+
+// Events of sdm. The codes below External are for programs; libpmix names none for these.
+const (
+	DebuggerAttached Code = External - 1
+	DebuggerDetached Code = External - 2
 )
 
 // Events are the events for which sdm-pmix registers. It is read only.

@@ -18,7 +18,8 @@
 //	event       {"event":-58,"text":"READY FOR DEBUG","source":{...},"info":[...]}
 //
 // Requests have different numbers. Sdm-pmix answers each once; it may answer in any order. Events
-// come at any time after connect. Calls lists the calls. An info is a key of libpmix and a typed
+// come at any time after connect. Calls lists the calls. Keep is no call of libpmix: it says what
+// becomes of a job that sdm has not let the server start. An info is a key of libpmix and a typed
 // Value. Sdm-pmix ends when its requests end. If that happens before finalize, sdm was killed:
 // sdm-pmix then kills the jobs that it has spawned, or releases them if daemons were spawned.
 //
@@ -49,10 +50,11 @@ const (
 	CallQuery    Call = "query"    // PMIx_Query_info
 	CallGet      Call = "get"      // PMIx_Get
 	CallSpawn    Call = "spawn"    // PMIx_Spawn
-	CallNotify   Call = "notify"   // PMIx_Notify_event to a custom range
+	CallNotify   Call = "notify"   // PMIx_Notify_event to the targets, or to all who have asked for the event
 	CallPush     Call = "push"     // PMIx_IOF_push, with a callback
 	CallControl  Call = "control"  // PMIx_Job_control
 	CallLog      Call = "log"      // PMIx_Log
+	CallKeep     Call = "keep"     // none: what to do if sdm is killed; end: kill the targets, else release them
 	CallFinalize Call = "finalize" // PMIx_Deregister_event_handler, PMIx_tool_finalize
 )
 
@@ -70,9 +72,10 @@ var Calls = []Shape{
 	{CallQuery, []string{"key", "info"}, []string{"info"}},
 	{CallGet, []string{"key", "proc", "info"}, []string{"info"}},
 	{CallSpawn, []string{"apps", "info"}, []string{"proc"}},
-	{CallNotify, []string{"event", "targets"}, nil},
+	{CallNotify, []string{"event", "targets", "info"}, nil},
 	{CallPush, []string{"targets", "data", "end"}, nil},
 	{CallControl, []string{"targets", "info"}, []string{"info"}},
 	{CallLog, []string{"info"}, nil},
+	{CallKeep, []string{"targets", "end"}, nil},
 	{CallFinalize, nil, nil},
 }

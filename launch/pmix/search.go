@@ -241,6 +241,29 @@ func Choose(t Target, found []Found, passed []Passed) (Found, error) {
 	return distinct[0], nil
 }
 
+// process returns the process id that the target names: its own, or the last number of a namespace
+// of PRRTE, which is STARTER-HOST-PID@JOB; 0: none.
+func (t Target) process() int {
+	if t.PID != 0 {
+		return t.PID
+	}
+	server, _, _ := strings.Cut(t.Namespace, "@")
+	pid, err := strconv.Atoi(server[strings.LastIndexByte(server, '-')+1:])
+	if err != nil || pid < 0 {
+		return 0
+	}
+	return pid
+}
+
+// environOf returns the environment of a process of this user; nil if there is none.
+func environOf(pid int) []string {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
+	if err != nil {
+		return nil
+	}
+	return strings.Split(string(text), "\x00")
+}
+
 // fits compares process ids exactly, and namespaces without the number of the job.
 func (t Target) fits(f Found) bool {
 	if t.PID != 0 && t.PID != f.PID {
@@ -259,9 +282,15 @@ func (f Found) rank() int {
 	return 1
 }
 
-// Locate returns the server of a target, from its file or from the directories.
+// Locate returns the server of a target, from its file or from the directories. If the target names
+// a process, its temporary directories are searched as well.
 func Locate(t Target, dirs []string) (Found, error) {
 	if t.File == "" {
+		if pid := t.process(); pid != 0 {
+			dirs = slices.Concat(dirs, Directories(environOf(pid)))
+			slices.Sort(dirs)
+			dirs = slices.Compact(dirs)
+		}
 		found, passed := Search(dirs)
 		return Choose(t, found, passed)
 	}

@@ -47,6 +47,7 @@ type Abilities struct {
 	Cospawn    bool // of the daemons with the application
 	Allocation bool // PMIX_ALLOC_* of a spawn
 	Unset      bool // PMIX_UNSET_ENVAR of a variable that the server has itself
+	Log        bool // PMIx_Log
 }
 
 // abilities lists versions of servers from new to old. PRRTE 3.0.14 does StopOnExec as well, but
@@ -55,7 +56,7 @@ var abilities = []struct {
 	from Version
 	Abilities
 }{
-	{Version{Major: 7}, Abilities{StopOnExec: true, Unset: true}},
+	{Version{Major: 7}, Abilities{StopOnExec: true, Unset: true, Log: true}},
 	{Version{}, Abilities{}},
 }
 

@@ -104,6 +104,71 @@ func TestPMIxQuit(t *testing.T) {
 	})
 }
 
+// pmixNames is a script that starts a job and attaches to it by each of its names; its own output
+// and status must be what they are without us.
+const pmixNames = `
+mpirun.openmpi --map-by slot:oversubscribe -n 4 $PROGRAM $PWD/go >job.out 2>job.err &
+job=$!
+until [ "$(grep -c ' waits$' job.out)" = 4 ]; do
+	kill -0 $job || { cat job.out job.err; exit 99; }
+	sleep 0.1
+done
+space=prterun-$(hostname)-$job
+rank=$(for p in /proc/[0-9]*; do case $(cat $p/comm 2>/dev/null) in mpiwait*) echo ${p#/proc/}; esac; done | tail -n 1)
+file=$(ls /tmp/*.$job*/pmix.*.tool.$job)
+for name in $job pmix:$space@1 pmix:$space pmix:$job pmix:$rank pmix:$file; do
+	sdm attach -b -e 'print 6 * 7' $name || echo "$name: status $?"
+done
+sdm attach -b -e detach pmix:nothing
+sdm attach -b -e detach pmix:$space@77
+: >go
+wait $job || echo "job: status $?"
+cat job.out job.err
+`
+
+// TestPMIxAttach attaches to a running job by its process, by its namespace, by a rank and by the
+// file of the server.
+func TestPMIxAttach(t *testing.T) {
+	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
+		s.env = append(s.env, "PROGRAM="+openMPI.program("mpiwait"))
+		p := s.inRoot(r, "bash", "-c", pmixNames)
+		p.exits(0)
+		p.says("(prterun) has no MPIR; 4 ranks were found by PMIx", "no PMIx server of yours was found for namespace nothing", "knows no job", "4 of 4 ranks counted")
+		p.hides(" status ", "PMIX ERROR")
+		if n := strings.Count(p.out.text(), "[0-3] 6 * 7 = 42"); n != 6 {
+			p.t.Errorf("%d of 6 names%s", n, p.said())
+		}
+	})
+}
+
+// TestPMIxStarter lets the PMIx server of a starter hold its ranks. Programs that are not linked
+// with MPI are not held by it, so they start in slots.
+func TestPMIxStarter(t *testing.T) {
+	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
+		run := func(n int, args ...string) *console {
+			return &console{process: s.inRoot(r, "sdm", append([]string{"run", "-b"}, args...)...), size: n}
+		}
+		front := run(4, "-e", "break sum", "-e", "continue", "-e", "continue", "--", "mpirun.openmpi", "--map-by", "slot:oversubscribe", "-n", "4", openMPI.program("ring"))
+		front.exits(0)
+		front.says("has no MPIR: PMIx holds the ranks in MPI_Init")
+		front.folded("Breakpoint 1, sum (mine=", "")
+		front.folded("exited normally", "")
+		front = run(2, "-e", "continue", "--launcher", "pmix", "--", "prterun", "--map-by", "slot:oversubscribe", "-n", "2", program("exitcode"), "5")
+		front.exits(3)
+		front.says("prterun", "--launcher slot has them start under control")
+		front = run(2, "--launcher", "pmix", "-e", "kill", "--", "prterun", "--map-by", "slot:oversubscribe", "-n", "2", openMPI.program("ring"))
+		front.status(patience)
+		s.nothingIsLeft()
+		front = run(1, "--launcher", "pmix", "-e", "continue", "--", "mpirun.openmpi", "--nonsense", "-n", "1", openMPI.program("ring"))
+		front.exits(3)
+		front.says("has ended before its ranks were held: exit status")
+		front.hides("under control")
+		front = run(1, "--launcher", "pmix", "-e", "continue", "--", "mpiexec.mpich", "-n", "1", openMPI.program("ring"))
+		front.exits(3)
+		front.says("is no starter with a PMIx server")
+	})
+}
+
 // pmixMissing says why there is no libpmix to build sdm-pmix with; "": there is one.
 func pmixMissing() string {
 	if out, err := exec.Command("pkg-config", "--modversion", "pmix").CombinedOutput(); err != nil {

@@ -43,7 +43,7 @@ func TestRoots(t *testing.T) {
 				root := launchtest.FindRoot(t, name)
 				t.Run("run", func(t *testing.T) {
 					s := newScene(t)
-					line := append([]string{"run"}, append(hunt, "--", m.command, "-n", "4", m.program("ring"))...)
+					line := append([]string{"run", "--launcher", "slot"}, append(hunt, "--", m.command, "-n", "4", m.program("ring"))...)
 					front := &console{process: s.inRoot(root, "sdm", line...), size: 4}
 					front.exits(0)
 					hunted(t, front)

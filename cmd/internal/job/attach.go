@@ -12,10 +12,11 @@ import (
 )
 
 // Attach finds the ranks of a running job and starts servers for them. target is what the user
-// gives: a process, pids:, hostfile:, slurm: or job:.
+// gives: a process, pids:, hostfile:, slurm:, pmix: or job:.
 func Attach(ctx context.Context, s Spec, io IO, target string) (*Job, error) {
 	b := s.builder(io)
-	p, holder, err := finder{b}.find(ctx, target)
+	f := finder{b, &s, &io}
+	p, holder, err := f.find(ctx, target)
 	release := func() {
 		if holder != nil {
 			endLauncher(holder, io.Log)
@@ -33,11 +34,11 @@ func Attach(ctx context.Context, s Spec, io IO, target string) (*Job, error) {
 		return nil, failed(console.StatusNotStarted, err)
 	}
 	if s.Servers.Backend != "probe" { // that holds them for a millisecond
-		finder{b}.heldTooLong(p.Table)
+		f.heldTooLong(p.Table)
 	}
 	b.PackGDB()
 	defer b.DropGDB()
-	p = coAttach(b, p, holder)
+	p = coAttach(ctx, b, p, holder)
 	t, err := b.Assemble(ctx, p, nil)
 	if err != nil {
 		release()

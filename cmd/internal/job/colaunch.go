@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -35,10 +36,16 @@ func (s *Spec) spansHosts() bool {
 
 // coAttach lets the starter of a running job start the servers on its nodes, if the starter can and
 // the user has not chosen another way.
-func coAttach(b *servers.Builder, p servers.Placement, holder launch.Launcher) servers.Placement {
-	starter, ok := holder.(*mpir.Attach)
+func coAttach(ctx context.Context, b *servers.Builder, p servers.Placement, holder launch.Launcher) servers.Placement {
 	nodes := p.Whole.Nodes()
-	if !ok || b.IsChosen() || len(nodes) == 1 && servers.IsHere(nodes[0].Host) {
+	if b.IsChosen() || isHere(p.Whole) {
+		return p
+	}
+	if server, ok := holder.(daemonStarter); ok {
+		return spawnServers(ctx, b, p, server)
+	}
+	starter, ok := holder.(*mpir.Attach)
+	if !ok {
 		return p
 	}
 	if len(nodes) > len(p.Table.Nodes()) { // the starter would start servers on all

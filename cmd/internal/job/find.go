@@ -19,7 +19,11 @@ import (
 
 // finder finds the ranks of running jobs. It changes the way to their hosts to that of the job's
 // starter, unless the user has chosen one.
-type finder struct{ *servers.Builder }
+type finder struct {
+	*servers.Builder
+	job *Spec
+	io  *IO
+}
 
 // find finds the ranks of the argument of attach. The caller must end the launcher that it returns,
 // unless it is nil.
@@ -53,12 +57,14 @@ func (f finder) find(ctx context.Context, target string) (servers.Placement, lau
 	case named && kind == "pals":
 		p, err := f.findByAPID(ctx, rest)
 		return p, nil, err
+	case named && kind == "pmix":
+		return f.findByPMIx(ctx, rest)
 	case named && kind == "job":
 		return f.findByTool(ctx, rest)
 	}
 	pid, err := strconv.Atoi(target)
 	if err != nil || pid <= 0 {
-		return servers.Placement{}, nil, misused("%q is no job (give the PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pals:APID, torchrun:ID, pids:PID,PID..., hostfile:FILE or job:ID)", target)
+		return servers.Placement{}, nil, misused("%q is no job (give the PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pals:APID, pmix:NAMESPACE, torchrun:ID, pids:PID,PID..., hostfile:FILE or job:ID)", target)
 	}
 	return f.findByPID(ctx, pid)
 }
@@ -84,9 +90,11 @@ func (f finder) findByPID(ctx context.Context, pid int) (servers.Placement, laun
 		return p, nil, err
 	}
 	family := launch.FamilyOf(pid)
-	if prrte, found := family.PRRTE(); found && prrte.Elsewhere() {
-		p, err := f.findPRRTE(ctx, prrte)
-		return p, nil, err
+	if prrte, found := family.PRRTE(); found {
+		p, holder, err := f.askPRRTE(ctx, prrte)
+		if err == nil || prrte.Elsewhere() {
+			return p, holder, err
+		}
 	}
 	var hydra *launch.Hydra
 	if h, found := family.Hydra(); found {

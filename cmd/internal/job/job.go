@@ -16,6 +16,7 @@ import (
 
 	"sdm/cmd/internal/servers"
 	"sdm/launch/local"
+	"sdm/launch/pmix"
 	"sdm/master/frontend/console"
 	"sdm/master/session"
 	"sdm/protocol"
@@ -33,10 +34,15 @@ type Spec struct {
 	Argv         []string      // the starter and its arguments
 	TriesMPIR    bool          // MPIR is tried before servers in the slots
 	NeedsMPIR    string        // flag that permits nothing but MPIR; "": none
+	TriesPMIx    bool          // PMIx is tried before servers in the slots
+	NeedsPMIx    bool          // nothing but PMIx is permitted
 	StarterArgs  string        // template of arguments that start our servers; "": none
 	QueueWait    time.Duration // limit until the ranks are held, or of the queue; 0: none
 	StdinFile    string        // what the starter reads; "": our standard input
 	ChangesRanks bool          // their environment or directory differs from what the starter gives
+
+	PMIxLog bool // PMIx servers write what the session does to the log of the system
+	Force   bool // PMIx servers are connected to although they would not survive it
 }
 
 // IO is what a job uses of our process.
@@ -239,6 +245,15 @@ func (io *IO) report(j protocol.JobState) {
 		text += "; Ctrl-C cancels it"
 	}
 	io.Remark(text)
+}
+
+// notice shows an event of a PMIx server.
+func (io *IO) notice(n pmix.Notice) {
+	if io.JSON == nil {
+		io.Remark("PMIx: " + n.String())
+		return
+	}
+	io.report(protocol.JobState{State: "event", Job: n.Job, Text: n.String()})
 }
 
 // reportEnd shows the exit status of a starter, after the end of its ranks.

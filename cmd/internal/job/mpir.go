@@ -21,17 +21,18 @@ import (
 	"sdm/protocol/rank"
 )
 
-// heldLaunch is a starter that this process starts and that holds the ranks of its job.
+// heldLaunch is a starter that runs under control until all its ranks are attached: mpir.Launch,
+// flux.Launch and pmix.Indirect.
 type heldLaunch interface {
 	launch.Launcher
-	JobID() string
-	StarterPID() int
+	JobID() string         // the job's name for tools
+	StarterPID() int       // of the starter itself
 	Done() <-chan struct{} // closed when the starter has ended
-	Status() int           // of the starter, as a shell gives it
-	Stop()                 // makes the starter end its job; does not wait
+	Status() int           // waits for that; as a shell gives it
+	Stop()                 // tells the starter to end its job
 }
 
-// mpirJob is a job whose starter runs under control until all its ranks are attached.
+// mpirJob is a job whose starter is a heldLaunch.
 //
 // Goroutines: those of relay.
 type mpirJob struct {
@@ -55,11 +56,17 @@ type mpirJob struct {
 // was started and another way may be tried.
 func (t *start) byMPIR(ctx context.Context) (*Job, error) {
 	h := &mpirJob{start: t}
+	return h.hold(ctx, h.prepare)
+}
+
+// hold starts the starter that prepare has made, and attaches to its ranks when it holds them.
+func (h *mpirJob) hold(ctx context.Context, prepare func() error) (*Job, error) {
+	t := h.start
 	var err error
 	if h.terminal, err = t.Terminal(); err != nil {
 		return nil, failed(console.StatusUsage, err)
 	}
-	if err := h.prepare(); err != nil {
+	if err := prepare(); err != nil {
 		h.abandon()
 		return nil, failed(console.StatusNotStarted, err)
 	}
@@ -175,12 +182,21 @@ func (h *mpirJob) acquire(ctx context.Context) (p servers.Placement, err error) 
 		p.Beside, err = besideInFlux(ctx, h.b, job.ID(), p.Whole)
 		return p, err
 	}
-	p.BySrun = finder{h.b}.useToolOf(ctx, h.launch.StarterPID(), p.ID)
+	p.BySrun = finder{h.b, &h.Spec, &h.IO}.useToolOf(ctx, h.launch.StarterPID(), p.ID)
 	h.bySrun = p.BySrun
+	if server, ok := h.launch.(daemonStarter); ok && !h.b.IsChosen() && !isHere(p.Whole) {
+		return spawnServers(ctx, h.b, p, server), nil
+	}
 	if usePALS(h.b, &p, p.Whole); p.Beside != nil {
 		pals.AwaitBarrier(ctx, h.b.Env)
 	}
 	return p, nil
+}
+
+// isHere reports whether all ranks are on this host.
+func isHere(table protocol.Proctable) bool {
+	nodes := table.Nodes()
+	return len(nodes) == 1 && servers.IsHere(nodes[0].Host)
 }
 
 // comes returns the rendezvous of the servers that the starter has started. If it starts none,

@@ -44,6 +44,7 @@ func Direct(ctx context.Context, s Spec, d pmix.DirectSpec, io IO) (*Job, error)
 	}
 	d.Program, d.Env = program, s.Servers.StarterEnv
 	d.Stdout, d.Stderr = h.streams()
+	d.Log, d.Force, d.Notice = s.PMIxLog, s.Force, h.notice
 	h.direct = pmix.NewDirect(d)
 	tree, table, err := h.build(ctx)
 	if err != nil {

@@ -48,8 +48,8 @@ type start struct {
 	b *servers.Builder
 }
 
-// Start starts a starter and takes control of its job by MPIR, or puts our servers into its slots
-// in place of the ranks.
+// Start starts a starter and takes control of its job by MPIR or PMIx, or puts our servers into its
+// slots in place of the ranks.
 func Start(ctx context.Context, s Spec, io IO) (*Job, error) {
 	s.Argv = withoutDebugger(s.Argv)
 	t := &start{Spec: s, IO: io, b: s.builder(io)}
@@ -74,9 +74,15 @@ func Start(ctx context.Context, s Spec, io IO) (*Job, error) {
 		}
 		io.Log.Info("our servers take the places of the ranks", "why", err)
 	}
-	switch {
-	case badLine != nil:
+	if badLine != nil {
 		return nil, misused("%w", badLine)
+	}
+	if (s.TriesPMIx || s.NeedsPMIx) && !line.IsTorchrun {
+		if j, chosen, err := t.byPMIx(ctx, line); chosen {
+			return j, err
+		}
+	}
+	switch {
 	case s.Only != "" && s.ChangesRanks:
 		return nil, misused("--ranks with --env or --cwd: the other ranks would not get them (let the starter give them to all)")
 	}

@@ -1,0 +1,122 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"sdm/cmd/internal/servers"
+	"sdm/launch"
+	"sdm/launch/pmix"
+)
+
+// daemonStarter is a launcher whose PMIx server starts a process on each node of the job.
+type daemonStarter interface {
+	StartDaemons(ctx context.Context, argv []string, input []byte, nodes int) error
+}
+
+// spawnServers lets the PMIx server of a running job start the servers on its nodes. If it cannot,
+// they are started as for any other job.
+func spawnServers(ctx context.Context, b *servers.Builder, p servers.Placement, by daemonStarter) servers.Placement {
+	r, err := b.OpenPushed()
+	if err != nil {
+		p.Refused = err
+		return p
+	}
+	argv, input, err := r.DetachedLine()
+	if err == nil {
+		err = by.StartDaemons(ctx, argv, input, len(p.Whole.Nodes()))
+	}
+	if err != nil {
+		r.Discard()
+		p.Refused = fmt.Errorf("the PMIx server does not start our servers: %w", err)
+		b.Log.Info("no servers by PMIx", "why", err)
+		return p
+	}
+	p.Coming = r
+	return p
+}
+
+// findByPMIx finds the ranks of a job by its PMIx server. name is the namespace of the job, the
+// process id of its starter, of its server or of a rank, or a file with the address of the server.
+func (f finder) findByPMIx(ctx context.Context, name string) (servers.Placement, launch.Launcher, error) {
+	var spec pmix.AttachSpec
+	pid, err := strconv.Atoi(name)
+	switch {
+	case name == "" || err == nil && pid <= 0:
+		return servers.Placement{}, nil, misused("pmix:%s names no job (pmix:NAMESPACE, pmix:PID of the starter, of the server or of a rank, or pmix:FILE with the address of the server)", name)
+	case err == nil:
+		spec = f.pmixProcess(pid)
+	case strings.Contains(name, "/"):
+		if spec.Target.File, err = filepath.Abs(name); err != nil {
+			return servers.Placement{}, nil, misused("%w", err)
+		}
+	default:
+		spec.Namespace = name
+	}
+	return f.askPMIx(ctx, spec)
+}
+
+// pmixProcess returns the job of a process: of a rank its own; else that of the starter at or below
+// it; else the only job of the server that it is.
+func (f finder) pmixProcess(pid int) (spec pmix.AttachSpec) {
+	env, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ")) // unreadable: it is no rank of ours
+	of := servers.Spec{Env: strings.Split(string(env), "\x00")}
+	if name := of.Lookup("PMIX_NAMESPACE"); name != "" && of.Lookup("PMIX_RANK") != "" {
+		spec.Namespace = name
+		return spec
+	}
+	spec.Target.PID = pid
+	if prrte, found := launch.FamilyOf(pid).PRRTE(); found {
+		spec.Target.PID = prrte.PID
+	}
+	return spec
+}
+
+// askPMIx asks the PMIx server of a job for its ranks.
+func (f finder) askPMIx(ctx context.Context, spec pmix.AttachSpec) (servers.Placement, launch.Launcher, error) {
+	program, err := pmix.FindProgram()
+	if err != nil {
+		return servers.Placement{}, nil, fmt.Errorf("PMIx: %w", err)
+	}
+	spec.ServerSpec = f.pmixServer(program, spec.Target)
+	holder := pmix.NewAttach(spec)
+	inTime, cancel := servers.Bounded(ctx, f.Clock.Left(), "--connect-wait")
+	table, err := holder.Acquire(inTime, f.Remark)
+	cancel()
+	if err != nil {
+		endLauncher(holder, f.Log)
+		return servers.Placement{}, nil, err
+	}
+	return servers.Placement{Table: table, ID: holder.Job()}, holder, nil
+}
+
+// pmixServer returns how a server is used. What it forwards of a running job is not shown: the
+// streams are the starter's.
+func (f finder) pmixServer(program string, target pmix.Target) pmix.ServerSpec {
+	return pmix.ServerSpec{
+		Program: program, Target: target, Env: f.StarterEnv, Log: f.job.PMIxLog, Force: f.job.Force, Notice: f.io.notice,
+	}
+}
+
+// askPRRTE finds the ranks of prterun by its PMIx server, or else by their environment, and says
+// which and why. The error is that of the second way, which is taken for jobs on several hosts.
+func (f finder) askPRRTE(ctx context.Context, j launch.PRRTE) (servers.Placement, launch.Launcher, error) {
+	p, holder, err := f.askPMIx(ctx, pmix.AttachSpec{ServerSpec: pmix.ServerSpec{Target: pmix.Target{PID: j.PID}}})
+	if err == nil {
+		f.Remark(fmt.Sprintf("process %d (prterun) has no MPIR; %d ranks were found by PMIx", j.PID, len(p.Table)))
+		return p, holder, nil
+	}
+	if !errors.Is(err, pmix.ErrNoProgram) {
+		f.Remark(fmt.Sprintf("process %d (prterun) is not asked by PMIx: %v", j.PID, err))
+	}
+	if !j.Elsewhere() {
+		return p, nil, err
+	}
+	p, err = f.findPRRTE(ctx, j)
+	return p, nil, err
+}

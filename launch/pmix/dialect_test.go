@@ -1,0 +1,45 @@
+package pmix
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestReadDialect(t *testing.T) {
+	for _, c := range []struct{ text, name, line string }{
+		{"mpirun.openmpi (Open MPI) 5.0.7\n\nReport bugs to…", "Open MPI 5.0.7", "m --runtime-options stop-in-init -n 2 app"},
+		{"mpirun (Open MPI) 6.0.0rc2\n", "Open MPI 6.0.0", "m --rtos stop-in-init -n 2 app"},
+		{"\nprterun (PRRTE) 3.0.8\n", "PRRTE 3.0.8", "m --runtime-options stop-in-init -n 2 app"},
+		{"prterun (PRRTE) 3.0.13", "PRRTE 3.0.13", "m --rtos stop-in-init -n 2 app"},
+		{"mpirun (Open MPI) 5.0.10", "Open MPI 5.0.10", "m --rtos stop-in-init -n 2 app"},
+		{"mpirun (Open MPI) 4.1.4", "", ""},
+		{"HYDRA build details:\n    Version: 4.3.0", "", ""},
+		{"srun 22.05.8", "", ""},
+		{"", "", ""},
+	} {
+		d, found := readDialect(c.text)
+		if found != (c.name != "") || found && d.String() != c.name {
+			t.Errorf("%q: %v %v", c.text, d, found)
+		}
+		if got := strings.Join(d.Held([]string{"m", "-n", "2", "app"}, InInit), " "); found && got != c.line {
+			t.Errorf("%q: %s", c.text, got)
+		}
+	}
+}
+
+func FuzzReadDialect(f *testing.F) {
+	f.Add("mpirun (Open MPI) 5.0.7")
+	f.Fuzz(func(t *testing.T, text string) {
+		if d, found := readDialect(text); found && d.Name == "" {
+			t.Errorf("%q: %v", text, d)
+		}
+	})
+}
+
+func TestTargetProcess(t *testing.T) {
+	for name, want := range map[string]int{"prterun-n0-471@1": 471, "prte-a-b-12@0": 12, "prterun-n0-x@1": 0, "": 0, "flux": 0, "a--5": 5} {
+		if got := (Target{Namespace: name}).process(); got != want {
+			t.Errorf("%q: %d", name, got)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+// Events of a server.
+
+package pmix
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Notice is an event that the user should know: about a job of the session, or about the system.
+type Notice struct {
+	Job  string // namespace; "": it is about the system
+	Rank uint32 // of Job; Wildcard: all
+	Code Code
+	Text string
+}
+
+func (n Notice) String() string {
+	switch {
+	case n.Job == "":
+		return n.Text
+	case n.Rank == Wildcard:
+		return fmt.Sprintf("job %s: %s", n.Job, n.Text)
+	}
+	return fmt.Sprintf("job %s, rank %d: %s", n.Job, n.Rank, n.Text)
+}
+
+// silent are events that are no notices: those that the session waits for, and those that it has
+// caused or tells in its own words.
+var silent = []Code{
+	ReadyForDebug, LauncherReady, LaunchComplete, JobStart, JobEnd, LostConnection, DebuggerRelease,
+	DebuggerAttached, DebuggerDetached, IOFComplete,
+}
+
+// note takes an event. The reader of the Conn calls it.
+func (l *link) note(m Message) {
+	about, named := affected(m)
+	l.mu.Lock()
+	switch m.Event {
+	case ReadyForDebug:
+		l.ready[readyJob(m)] = true
+	case JobEnd:
+		l.ends[about.Nspace] = exitOf(m)
+	case LostConnection:
+		l.lost = true
+	}
+	notice, is := l.noticeOf(m, about, named)
+	close(l.changed)
+	l.changed = make(chan struct{})
+	l.mu.Unlock()
+	if is && l.Notice != nil {
+		l.Notice(notice)
+	}
+}
+
+// noticeOf returns what the user should know of an event. Events of other jobs are left out: a
+// server tells each new tool the ends of jobs that have ended long ago. Events of the system
+// (PMIX_EVENT_SYS_BASE) concern all.
+func (l *link) noticeOf(m Message, about Proc, named bool) (Notice, bool) {
+	system := m.Event <= SystemFirst && m.Event >= SystemLast
+	own := named && slices.Contains(l.own, about.Nspace)
+	if slices.Contains(silent, m.Event) || !own && !system {
+		return Notice{}, false
+	}
+	n := Notice{Code: m.Event, Text: m.Text}
+	if own {
+		n.Job, n.Rank = about.Nspace, about.Rank
+	}
+	if n.Text == "" {
+		n.Text = fmt.Sprintf("event %d", m.Event)
+	}
+	if v, found := Find(m.Info, EventText); found && v.Text != "" {
+		n.Text += ": " + v.Text
+	}
+	if v, found := Find(m.Info, NodeName); found && v.Text != "" {
+		n.Text += " on " + v.Text
+	}
+	return n, true
+}
+
+// affected returns the process that an event is about; named is false if it is only its source.
+func affected(m Message) (about Proc, named bool) {
+	if v, found := Find(m.Info, AffectedProc); found && v.Proc != nil {
+		return *v.Proc, true
+	}
+	if v, found := Find(m.Info, Nspace); found {
+		return All(v.Text), true
+	}
+	if m.Source != nil {
+		return *m.Source, true
+	}
+	return Proc{}, false
+}
+
+// readyJob returns the namespace whose ranks wait; "": the event names none.
+func readyJob(m Message) string {
+	v, _ := Find(m.Info, Nspace)
+	return v.Text
+}
+
+// isReady reports whether the server has said that the ranks of a namespace wait.
+func (l *link) isReady(nspace string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ready[nspace] || l.ready[""]
+}
+
+// exitOf returns the exit code of an ended job: PRRTE 5 has it in pmix.exit.code, PRRTE 3 in
+// pmix.job.term.status, where PRRTE 5 has a status below 0.
+func exitOf(m Message) int {
+	if v, found := Find(m.Info, ExitCode); found {
+		return int(v.Number)
+	}
+	v, _ := Find(m.Info, JobTermStatus)
+	if v.Number < 0 {
+		return 1
+	}
+	return int(v.Number)
+}
+
+// next returns a channel that is closed at the next event.
+func (l *link) next() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.changed
+}
+
+// isLost reports whether the connection to the server is lost.
+func (l *link) isLost() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost
+}
+
+// exit returns the exit code of a job that has ended.
+func (l *link) exit(nspace string) (code int, ended bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	code, ended = l.ends[nspace]
+	return code, ended
+}
+
+// allEnds returns the exit codes of all jobs whose end was told, by namespace.
+func (l *link) allEnds() map[string]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Clone(l.ends)
+}

@@ -1,0 +1,57 @@
+package pmix
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestNotices checks which events are told to the user, and in which words.
+func TestNotices(t *testing.T) {
+	of := func(nspace string, r uint32) Info { return OfProc(AffectedProc, Proc{nspace, r}) }
+	for name, c := range map[string]struct {
+		m    Message
+		want string // "": none
+	}{
+		"rank":            {Message{Event: -402, Text: "PROC ABORTED BY SIGNAL", Info: []Info{of("job@1", 3)}}, "job job@1, rank 3: PROC ABORTED BY SIGNAL"},
+		"job":             {Message{Event: -182, Text: "JOB ABORTED", Info: []Info{of("job@1", Wildcard)}}, "job job@1: JOB ABORTED"},
+		"by source":       {Message{Event: -3005, Source: &Proc{"job@1", 1}, Info: []Info{String(EventText, "bad data")}}, "job job@1, rank 1: event -3005: bad data"},
+		"system":          {Message{Event: NodeDown, Text: "NODE DOWN", Source: &Proc{"prte@0", 0}, Info: []Info{String(NodeName, "n7")}}, "NODE DOWN on n7"},
+		"another job":     {Message{Event: -402, Text: "PROC ABORTED BY SIGNAL", Info: []Info{of("job@2", 3)}}, ""},
+		"the end":         {Message{Event: JobEnd, Info: []Info{of("job@1", 0)}}, ""},
+		"our own release": {Message{Event: DebuggerRelease, Source: &Proc{"job@1", 0}}, ""},
+	} {
+		var told []Notice
+		l := newLink(ServerSpec{Notice: func(n Notice) { told = append(told, n) }})
+		l.adopt("job@1")
+		l.note(c.m)
+		if c.want == "" && len(told) == 0 || len(told) == 1 && told[0].String() == c.want {
+			continue
+		}
+		t.Errorf("%s: %v, want %q", name, told, c.want)
+	}
+}
+
+// TestReplayedEnds checks that the ends of old jobs, which servers tell each new tool, are not those
+// of the session.
+func TestReplayedEnds(t *testing.T) {
+	l := newLink(ServerSpec{})
+	l.adopt("job@2")
+	l.note(Message{Event: JobEnd, Source: &Proc{"job@2", 0}, Info: []Info{OfProc(AffectedProc, Proc{"job@1", 0}), Number(ExitCode, Int, 3)}})
+	if _, ended := l.exit("job@2"); ended {
+		t.Error("job@2 has ended by the event of job@1")
+	}
+	if code, ended := l.exit("job@1"); !ended || code != 3 {
+		t.Errorf("job@1: %d %v", code, ended)
+	}
+}
+
+// TestNamesOf checks which namespaces of a list may be jobs: servers list old ones twice, tools, and
+// themselves.
+func TestNamesOf(t *testing.T) {
+	l := newLink(ServerSpec{})
+	l.server.URI, l.self = NewURI("prterun-n0-7@0.0;tcp4://127.0.0.1:1"), "prterun-n0-7@1"
+	got := l.namesOf("prterun-n0-7@10,prterun-n0-7@1,prterun-n0-7@2,prterun-n0-7@0,other@3,prterun-n0-7@x,,prterun-n0-7@2")
+	if want := []string{"prterun-n0-7@2", "prterun-n0-7@10"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

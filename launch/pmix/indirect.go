@@ -1,0 +1,240 @@
+package pmix
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"sdm/protocol"
+)
+
+// IndirectSpec says which starter starts the job.
+type IndirectSpec struct {
+	ServerSpec // without a Target
+	StarterSpec
+	Dialect Dialect
+}
+
+// Indirect is a job of a starter that this process starts: use case 2 of the source documents. The
+// starter is a child of this process, so its streams and its exit status are those of any command.
+// It is a launch.Launcher.
+//
+//	Acquire       start the starter, find its server, connect, wait until all ranks are connected
+//	StartDaemons  spawn one process for each node of the job; push its input
+//	Release       the ranks go on
+//	End           end the starter, and with it the job
+//
+// The server is left when the job ends: PRRTE 5's mpirun does not end while a tool is connected. If
+// this process is killed, sdm-pmix ends the job while its ranks are held, and releases them if
+// debuggers were attached.
+//
+// Goroutines: those of Helper and Starter; one from Acquire that waits for the end of the job, or
+// for End.
+type Indirect struct {
+	link
+	*Starter
+	spec   IndirectSpec
+	nspace string
+	hands  leaver
+}
+
+// NewIndirect makes an Indirect; Acquire starts it.
+func NewIndirect(spec IndirectSpec) *Indirect {
+	return &Indirect{link: newLink(spec.ServerSpec), spec: spec, hands: leaver{stop: make(chan struct{})}}
+}
+
+// Acquire implements launch.Launcher. The error is an *Ended if the starter has ended before its
+// ranks were held. An error before Begun means that nothing was started.
+func (i *Indirect) Acquire(ctx context.Context, say func(string)) (protocol.Proctable, error) {
+	if err := i.link.start(ctx); err != nil {
+		return nil, err
+	}
+	var err error
+	line := i.spec.StarterSpec
+	line.Argv = i.spec.Dialect.Held(line.Argv, InInit)
+	if i.Starter, err = line.start(); err != nil {
+		return nil, err
+	}
+	server, err := i.locate(ctx, say)
+	if err != nil {
+		return nil, err
+	}
+	if err := i.connect(ctx, server); err != nil {
+		return nil, err
+	}
+	if err := i.checkLog(); err != nil {
+		return nil, err
+	}
+	rows, err := i.held(ctx, say)
+	if err != nil {
+		return nil, err
+	}
+	i.hands.group.Go(i.await)
+	return tableOf(rows)
+}
+
+// Begun reports whether the starter was started.
+func (i *Indirect) Begun() bool { return i.Starter != nil }
+
+// Status implements the starter's; 0 if it was not started.
+func (i *Indirect) Status() int {
+	if i.Starter == nil {
+		return 0
+	}
+	return i.Starter.Status()
+}
+
+// keep says what sdm-pmix does with the ranks if this process is killed.
+func (i *Indirect) keep(ctx context.Context, end bool) error {
+	_, err := i.helper.Call(ctx, Request{Call: CallKeep, Targets: []Proc{All(i.nspace)}, End: end})
+	return err
+}
+
+// locate waits for the rendezvous file of the starter.
+func (i *Indirect) locate(ctx context.Context, say func(string)) (Found, error) {
+	target := Target{PID: i.StarterPID()}
+	var found Found
+	waiting := func() string { return "to offer its PMIx server" }
+	err := i.poll(ctx, say, waiting, func() (done bool, err error) {
+		found, err = Locate(target, Directories(i.spec.StarterSpec.Env))
+		var none *NoServer
+		if errors.As(err, &none) && len(none.Several) == 0 {
+			return false, nil
+		}
+		return err == nil, err
+	})
+	return found, err
+}
+
+// held waits until all ranks of the job are held.
+func (i *Indirect) held(ctx context.Context, say func(string)) (rows []ProcInfo, err error) {
+	waiting := func() string {
+		there := slices.DeleteFunc(slices.Clone(rows), func(p ProcInfo) bool { return p.State != StateConnected })
+		return fmt.Sprintf("to hold its ranks in MPI_Init, where %d of %d are", len(there), len(rows))
+	}
+	err = i.poll(ctx, say, waiting, func() (bool, error) {
+		rows, err = i.first(ctx)
+		for name, code := range i.allEnds() {
+			if err == nil && name != i.self {
+				err = fmt.Errorf("the job has ended with status %d before all its ranks came to MPI_Init: only programs that call it are held there", code)
+			}
+		}
+		return areConnected(rows), err
+	})
+	return rows, err
+}
+
+// first returns the table of the job. It has the first number of a job, or the second, if we came
+// before it: servers number tools and jobs alike.
+func (i *Indirect) first(ctx context.Context) ([]ProcInfo, error) {
+	names, err := i.jobs(ctx)
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	if i.nspace != names[0] {
+		i.nspace = names[0]
+		i.adopt(i.nspace)
+		if err := i.keep(ctx, true); err != nil {
+			return nil, err
+		}
+	}
+	return i.table(ctx, i.nspace)
+}
+
+// poll asks again and again, at each event and at growing intervals, until the answer is yes or the
+// starter ends.
+func (i *Indirect) poll(ctx context.Context, say func(string), what func() string, ask func() (bool, error)) error {
+	pause := pollFirst
+	quiet := time.NewTimer(patience)
+	defer quiet.Stop()
+	for {
+		changed := i.next()
+		done, err := ask()
+		if done || err != nil && !i.isOver(err) {
+			return err
+		}
+		alarm := time.NewTimer(pause)
+		select {
+		case <-changed:
+		case <-alarm.C:
+			pause = min(2*pause, pollMost)
+		case <-i.Done():
+			return &Ended{i.name, i.cmd.ProcessState}
+		case <-quiet.C:
+			say(fmt.Sprintf("waiting for %s %s (Ctrl-C gives up)", i.name, what()))
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for %s %s: %w", i.name, what(), context.Cause(ctx))
+		}
+		alarm.Stop()
+	}
+}
+
+// isOver reports whether a call has failed because the starter has ended, or is about to: then its
+// end is the error.
+func (i *Indirect) isOver(err error) bool {
+	var f *Failure
+	if !errors.As(err, &f) {
+		return false
+	}
+	alarm := time.NewTimer(lateEvent)
+	defer alarm.Stop()
+	select {
+	case <-i.Done():
+		return true
+	case <-alarm.C:
+		return false
+	}
+}
+
+// StartDaemons starts a process on each of the nodes of the job and writes input to its standard
+// input. Each must end soon, with status 0: the starter waits for it, and its status becomes that
+// of the starter.
+func (i *Indirect) StartDaemons(ctx context.Context, argv []string, input []byte, nodes int) error {
+	_, err := i.daemons(ctx, i.nspace, argv, input, nodes)
+	return err
+}
+
+// JobID returns the namespace of the job.
+func (i *Indirect) JobID() string { return i.nspace }
+
+// StarterPID returns the process id of the starter.
+func (i *Indirect) StarterPID() int { return i.cmd.Process.Pid }
+
+// Release implements launch.Launcher.
+func (i *Indirect) Release() error {
+	if err := i.keep(context.Background(), false); err != nil { // the call has a limit
+		return err
+	}
+	i.announce(DebuggerAttached, i.nspace)
+	return i.release(All(i.nspace))
+}
+
+// await is the goroutine of the Indirect.
+func (i *Indirect) await() {
+	i.leave(i.nspace, i.hands.stop)
+}
+
+// End implements launch.Launcher: the starter gets SIGTERM, and SIGKILL when ctx ends. The server is
+// left in between, because the starter may wait for that.
+func (i *Indirect) End(ctx context.Context) error {
+	if i.Starter != nil {
+		i.Stop()
+	}
+	if i.helper != nil {
+		i.hands.once.Do(func() { close(i.hands.stop) })
+		i.hands.group.Wait()
+		i.helper.End(ctx) // for the case that there is no goroutine
+	}
+	if i.Starter == nil {
+		return nil
+	}
+	return i.Starter.end(ctx)
+}
+
+// SetStreams sets the standard streams of the starter, before Acquire.
+func (i *Indirect) SetStreams(stdin, stdout, stderr *os.File) {
+	i.spec.StarterSpec.Stdin, i.spec.StarterSpec.Stdout, i.spec.StarterSpec.Stderr = stdin, stdout, stderr
+}

@@ -1,0 +1,315 @@
+// The connection to a server, and the calls that all uses of it share.
+
+package pmix
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// ServerSpec says which server is used, and by which program.
+type ServerSpec struct {
+	Program string       // path of sdm-pmix
+	Target  Target       // the server
+	Env     []string     // of sdm-pmix; names the directories of rendezvous files
+	Force   bool         // connect although the server would not survive it
+	Log     bool         // the server is to write what the session does to the log of the system
+	Notice  func(Notice) // gets what the user should know; it must not wait; nil: nobody
+	// Stdout and Stderr get what the server forwards; nil is /dev/null.
+	Stdout, Stderr *os.File
+}
+
+// link is a connection to a server, and what its events have told.
+//
+// Goroutines: those of Helper.
+type link struct {
+	ServerSpec
+	server Found
+	helper *Helper
+	self   string // our own namespace; servers number it like a job
+
+	mu      sync.Mutex
+	own     []string        // namespaces of the session, by which events are chosen
+	ends    map[string]int  // exit codes of ended jobs by namespace, older jobs included
+	ready   map[string]bool // namespaces of which the server has said that the ranks wait; "": it named none
+	lost    bool            // the connection to the server
+	changed chan struct{}   // closed and replaced at each event
+}
+
+func newLink(spec ServerSpec) link {
+	return link{ServerSpec: spec, ends: map[string]int{}, ready: map[string]bool{}, changed: make(chan struct{})}
+}
+
+// Server returns the server that was found.
+func (l *link) Server() Found { return l.server }
+
+// open finds the server, starts sdm-pmix and connects it. The error is a *NoServer or a *Harm if
+// the server was not touched.
+func (l *link) open(ctx context.Context) error {
+	found, err := Locate(l.Target, Directories(l.Env))
+	if err != nil {
+		return err
+	}
+	if err := l.start(ctx); err != nil {
+		return err
+	}
+	return l.connect(ctx, found)
+}
+
+// start starts sdm-pmix.
+func (l *link) start(ctx context.Context) (err error) {
+	l.helper, err = StartHelper(ctx, HelperSpec{Path: l.Program, Env: l.Env, Stdout: l.Stdout, Stderr: l.Stderr, OnEvent: l.note})
+	return err
+}
+
+// connect connects sdm-pmix to a server.
+func (l *link) connect(ctx context.Context, to Found) error {
+	l.server = to
+	if err := CheckHarm(to); err != nil && !l.Force {
+		return err
+	}
+	if err := l.helper.Library.Reaches(to.Version); err != nil {
+		return err
+	}
+	m, err := l.helper.Call(ctx, Request{Call: CallConnect, Info: []Info{String(ServerURI, to.URI.Reveal())}})
+	if err == nil && m.Proc != nil {
+		l.self = m.Proc.Nspace
+	}
+	return err
+}
+
+// adopt notes that a namespace belongs to the session.
+func (l *link) adopt(nspace string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.own = append(l.own, nspace)
+}
+
+// spawn starts a job and returns its namespace.
+func (l *link) spawn(ctx context.Context, r Request) (string, error) {
+	m, err := l.helper.Call(ctx, r)
+	if err != nil {
+		return "", started(r, err)
+	}
+	if m.Proc == nil || m.Proc.Nspace == "" {
+		return "", errors.New("PMIx spawn: the server names no job")
+	}
+	l.adopt(m.Proc.Nspace)
+	return m.Proc.Nspace, nil
+}
+
+// table asks for the processes of a job. PRRTE does not know a job for a moment after its start, so
+// a negative answer is an empty table.
+func (l *link) table(ctx context.Context, nspace string) ([]ProcInfo, error) {
+	return l.rows(ctx, QueryTable, nspace)
+}
+
+func (l *link) rows(ctx context.Context, key Key, nspace string) ([]ProcInfo, error) {
+	m, err := l.helper.Call(ctx, Request{Call: CallQuery, Key: key, Info: []Info{String(Nspace, nspace)}})
+	var f *Failure
+	if errors.As(err, &f) && (f.Code == ErrNotFound || f.Code == ErrBadParam) {
+		return nil, nil
+	}
+	v, _ := Find(m.Info, key)
+	return v.Table, err
+}
+
+// jobs returns the namespaces of the running jobs of the server, in the order of their numbers: those
+// with ranks that have called MPI_Init, or else all. PRRTE 5 lists tools among them, which have not.
+func (l *link) jobs(ctx context.Context) ([]string, error) {
+	m, err := l.helper.Call(ctx, Request{Call: CallQuery, Key: QueryNamespaces})
+	var f *Failure
+	if errors.As(err, &f) && f.Code == ErrNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	v, _ := Find(m.Info, QueryNamespaces)
+	var connected, others []string
+	for _, name := range l.namesOf(v.Text) {
+		rows, err := l.table(ctx, name)
+		switch {
+		case err != nil || len(rows) == 0 || allEnded(rows) || filepath.Base(rows[0].Executable) == Program:
+		case rows[0].State == StateConnected:
+			connected = append(connected, name)
+		default:
+			others = append(others, name)
+		}
+	}
+	if len(connected) > 0 {
+		return connected, nil
+	}
+	return others, nil
+}
+
+// namesOf returns the namespaces of a comma list that may be jobs of the server, without our own.
+func (l *link) namesOf(list string) []string {
+	server, _, _ := strings.Cut(l.server.URI.Namespace(), "@")
+	numbers := map[int]string{}
+	for name := range strings.SplitSeq(list, ",") {
+		of, number, _ := strings.Cut(name, "@")
+		if n, err := strconv.Atoi(number); err == nil && n > 0 && of == server && name != l.self {
+			numbers[n] = name
+		}
+	}
+	var names []string
+	for _, n := range slices.Sorted(maps.Keys(numbers)) {
+		names = append(names, numbers[n])
+	}
+	return names
+}
+
+func allEnded(rows []ProcInfo) bool {
+	return !slices.ContainsFunc(rows, func(p ProcInfo) bool { return p.State < StateTerminated })
+}
+
+// areConnected reports whether all ranks of a table are in PMIx_Init or past it. A release that is
+// sent before is lost.
+func areConnected(rows []ProcInfo) bool {
+	return len(rows) > 0 && !slices.ContainsFunc(rows, func(p ProcInfo) bool { return p.State != StateConnected })
+}
+
+// daemons starts a process on each of the nodes of a job, as a job of its own, and writes input to
+// the standard input of each. They are children of the server's processes and have its environment.
+func (l *link) daemons(ctx context.Context, of string, argv []string, input []byte, nodes int) (nspace string, err error) {
+	info := []Info{
+		True(DebuggerDaemons), OfProc(DebugTarget, All(of)), Number(DaemonsPerNode, Uint16, 1),
+		String(StdinTarget, "all"), // a value of another type ends the server
+		True(ForwardStderr), True(NotifyCompletion),
+	}
+	nspace, err = l.spawn(ctx, Request{Call: CallSpawn, Info: info, Apps: []App{{Argv: argv, Procs: nodes}}})
+	for n := uint32(0); err == nil && n < uint32(nodes); n++ {
+		err = l.push(ctx, Proc{nspace, n}, input)
+	}
+	return nspace, err
+}
+
+// push writes to the standard input of one process, in small pieces, and ends it. A push to all
+// at once does not arrive on PRRTE 3.
+func (l *link) push(ctx context.Context, to Proc, input []byte) error {
+	for piece := range slices.Chunk(input, MaxPush) {
+		if _, err := l.helper.Call(ctx, Request{Call: CallPush, Targets: []Proc{to}, Data: piece}); err != nil {
+			return err
+		}
+	}
+	_, err := l.helper.Call(ctx, Request{Call: CallPush, Targets: []Proc{to}, End: true})
+	return err
+}
+
+// release lets ranks go on that wait in PMIx_Init or by themselves. Ranks that do not wait are not
+// harmed.
+func (l *link) release(target Proc) error {
+	_, err := l.helper.Call(context.Background(), // the call has a limit
+		Request{Call: CallNotify, Event: DebuggerRelease, Targets: []Proc{target}})
+	return err
+}
+
+// kill ends a job, unless it has ended.
+func (l *link) kill(ctx context.Context, nspace string) error {
+	l.mu.Lock()
+	_, ended := l.ends[nspace]
+	over := nspace == "" || ended || l.lost
+	l.mu.Unlock()
+	if over {
+		return nil
+	}
+	_, err := l.helper.Call(ctx, Request{Call: CallControl, Targets: []Proc{All(nspace)}, Info: []Info{True(ControlKill)}})
+	var f *Failure
+	if errors.As(err, &f) && f.Code == ErrNotFound {
+		return nil // it has ended meanwhile
+	}
+	return err
+}
+
+// tableOf converts a table of PMIx, which is not trusted.
+func tableOf(rows []ProcInfo) (protocol.Proctable, error) {
+	var table protocol.Proctable
+	for _, r := range rows {
+		if r.Rank > uint32(rank.MaxID) {
+			return nil, errors.New("the server names a rank that is no number of a rank")
+		}
+		row := protocol.Process{Rank: rank.ID(r.Rank), Host: r.Host, PID: r.PID}
+		if r.Executable != "" {
+			row.Program = filepath.Clean(r.Executable) // they contain /./
+		}
+		table = append(table, row)
+	}
+	slices.SortFunc(table, func(a, b protocol.Process) int { return int(a.Rank) - int(b.Rank) })
+	return table, table.Check()
+}
+
+// announce tells those who have asked for it, and the log of the system, that a debugger comes to a
+// job or leaves it. The event goes to no default handler: those of MPI libraries end the job at an
+// event that they do not know.
+func (l *link) announce(event Code, nspace string) {
+	text := "sdm: a debugger is attached to job " + nspace
+	if event == DebuggerDetached {
+		text = "sdm: the debugger has left job " + nspace
+	}
+	ctx := context.Background() // the calls have limits
+	// Errors are ignored: nobody may have asked, and the session does not depend on it.
+	l.helper.Call(ctx, Request{Call: CallNotify, Event: event, Info: []Info{OfProc(AffectedProc, All(nspace)), String(EventText, text)}})
+	l.write(ctx, text)
+}
+
+// checkLog returns a *Refusal if the server is to write to the log of the system and cannot.
+func (l *link) checkLog() error {
+	if l.Log && !AbilitiesOf(l.server.Version).Log {
+		return &Refusal{"--pmix-log (PMIx_Log)", l.server.Version, "it fails, and the server complains in the output of the job"}
+	}
+	return nil
+}
+
+// write writes a line to the log of the system, if that was asked for.
+func (l *link) write(ctx context.Context, text string) error {
+	if !l.Log {
+		return nil
+	}
+	_, err := l.helper.Call(ctx, Request{Call: CallLog, Info: []Info{String(LogSyslog, text)}})
+	return err
+}
+
+// leaver is the goroutine that leaves a server.
+type leaver struct {
+	once  sync.Once // closes stop
+	stop  chan struct{}
+	group sync.WaitGroup
+}
+
+// leave waits until a job ends, the server is lost, or stop is closed, and leaves the server.
+func (l *link) leave(nspace string, stop <-chan struct{}) {
+	for {
+		changed := l.next()
+		if _, ended := l.exit(nspace); ended || l.isLost() {
+			break
+		}
+		select {
+		case <-changed:
+			continue
+		case <-l.helper.Done():
+		case <-stop:
+		}
+		break
+	}
+	if _, ended := l.exit(nspace); !ended && !l.isLost() {
+		l.announce(DebuggerDetached, nspace)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), leaveWait)
+	defer cancel()
+	l.helper.End(ctx)
+}
+
+// leaveWait bounds the time to leave a server.
+const leaveWait = 5 * time.Second
