@@ -81,10 +81,10 @@ in variables that --rank-from names.
 With --lazy the ranks run on, watched: stacks reads them without gdb, and the first other command
 attaches gdb to the ranks that it is about, and to no others.
 
-Servers on other hosts are started by the starter, where it has an attach FIFO (Open MPI) or a
-PMIx server (Open MPI from release 5 on, with sdm-pmix), by srun for jobs of Slurm, by flux exec for those of Flux, by palscmd for those of PALS, by
---start-tool, or by ssh. Hosts of an mpiexec of MPICH are asked
-for their ranks the same way.
+Servers on other hosts are started by the starter, where it has an attach FIFO (Open MPI) or is
+named by pmix:, by srun for jobs of Slurm, by flux exec for those of Flux, by palscmd for those
+of PALS, by --start-tool, or by ssh. Hosts of an mpiexec of MPICH, or of an mpirun of Open MPI
+from release 5 on, are asked for their ranks the same way.
 
 `
 

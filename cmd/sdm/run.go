@@ -113,7 +113,7 @@ func (o *runOptions) spec() job.Spec {
 	s := o.options.spec()
 	s.Ranks, s.Argv, s.StdinFile = o.np, o.args, o.ranks.stdinFile
 	s.NeedsMPIR, s.TriesMPIR = o.needsMPIR(), o.triesMPIR()
-	s.NeedsPMIx, s.TriesPMIx = o.needsPMIx(), s.TriesMPIR && s.NeedsMPIR == ""
+	s.NeedsPMIx = o.needsPMIx()
 	s.Force = o.force
 	s.ChangesRanks = len(o.ranks.directives) > 0 || o.ranks.cwd != ""
 	s.Servers.StarterEnv = starterEnv(o.env(), o.starterDirs...)

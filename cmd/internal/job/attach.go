@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"sdm/cmd/internal/servers"
 	"sdm/launch"
@@ -38,7 +39,7 @@ func Attach(ctx context.Context, s Spec, io IO, target string) (*Job, error) {
 	}
 	b.PackGDB()
 	defer b.DropGDB()
-	p = coAttach(ctx, b, p, holder)
+	p = coAttach(ctx, b, p, holder, strings.HasPrefix(target, "pmix:"))
 	t, err := b.Assemble(ctx, p, nil)
 	if err != nil {
 		release()

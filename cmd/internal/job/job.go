@@ -34,8 +34,7 @@ type Spec struct {
 	Argv         []string      // the starter and its arguments
 	TriesMPIR    bool          // MPIR is tried before servers in the slots
 	NeedsMPIR    string        // flag that permits nothing but MPIR; "": none
-	TriesPMIx    bool          // PMIx is tried before servers in the slots
-	NeedsPMIx    bool          // nothing but PMIx is permitted
+	NeedsPMIx    bool          // the starter's PMIx server holds the ranks
 	StarterArgs  string        // template of arguments that start our servers; "": none
 	QueueWait    time.Duration // limit until the ranks are held, or of the queue; 0: none
 	StdinFile    string        // what the starter reads; "": our standard input

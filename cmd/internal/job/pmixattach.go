@@ -103,8 +103,8 @@ func (f finder) pmixServer(program string, target pmix.Target) pmix.ServerSpec {
 	}
 }
 
-// askPRRTE finds the ranks of prterun by its PMIx server, or else by their environment, and says
-// which and why. The error is that of the second way, which is taken for jobs on several hosts.
+// askPRRTE finds the ranks of a prterun whose ranks are on this host by its PMIx server, and says so.
+// If it cannot, it says why: they are found by their environment.
 func (f finder) askPRRTE(ctx context.Context, j launch.PRRTE) (servers.Placement, launch.Launcher, error) {
 	p, holder, err := f.askPMIx(ctx, pmix.AttachSpec{ServerSpec: pmix.ServerSpec{Target: pmix.Target{PID: j.PID}}})
 	if err == nil {
@@ -114,9 +114,5 @@ func (f finder) askPRRTE(ctx context.Context, j launch.PRRTE) (servers.Placement
 	if !errors.Is(err, pmix.ErrNoProgram) {
 		f.Remark(fmt.Sprintf("process %d (prterun) is not asked by PMIx: %v", j.PID, err))
 	}
-	if !j.Elsewhere() {
-		return p, nil, err
-	}
-	p, err = f.findPRRTE(ctx, j)
 	return p, nil, err
 }

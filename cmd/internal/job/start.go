@@ -77,10 +77,8 @@ func Start(ctx context.Context, s Spec, io IO) (*Job, error) {
 	if badLine != nil {
 		return nil, misused("%w", badLine)
 	}
-	if (s.TriesPMIx || s.NeedsPMIx) && !line.IsTorchrun {
-		if j, chosen, err := t.byPMIx(ctx, line); chosen {
-			return j, err
-		}
+	if s.NeedsPMIx {
+		return t.byPMIx(ctx, line)
 	}
 	switch {
 	case s.Only != "" && s.ChangesRanks:
