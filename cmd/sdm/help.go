@@ -46,8 +46,9 @@ A starter (mpirun, mpiexec, srun, or --starter NAME) starts its job as without s
 offers MPIR, as Open MPI's mpirun does up to release 4, all ranks are held in MPI_Init, attached
 to, and stand there when the first command begins; the starter handles their input and
 output: rank 0 reads --stdin-file FILE, and at a prompt nothing else; with --launcher slot the
-command send writes to any rank. Otherwise (Open MPI from release 5 on, MPICH), sdm-server takes the place of each
-rank and starts it under control, and ranks stop at main.
+command send writes to any rank. Otherwise (Open MPI from release 5 on, MPICH), sdm-server takes
+the place of each rank and starts it under control, and ranks stop at main; with --launcher pmix
+Open MPI from release 5 on holds its ranks in MPI_Init.
 flux run holds its ranks at their first instruction; its options decide all that they get.
 A script that calls a starter with MPIR is named by --starter SCRIPT; for another starter put
 sdm run -- in front of it in the script.
