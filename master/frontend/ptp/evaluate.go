@@ -56,6 +56,7 @@ type valuer struct {
 	// read from it.
 	expr  string
 	first []protocol.Group
+	early *layout // what was asked for with the name of the type; nil: nothing
 }
 
 const (
@@ -72,11 +73,14 @@ const (
 
 // values returns the values of an expression; follow adds the targets of pointers. The name of the type
 // is asked for together with the value, as print shows it. For most types this is all; of others, size
-// and members are asked for.
+// and members are asked for, and the memory: all together if the expression had them before.
 func (v *valuer) values(ctx context.Context, expr string, ranks rank.Set, follow bool) []value {
 	whatis := v.post(ctx, "whatis", ranks, protocol.Args{Expr: expr})
 	if v.expr == "" {
-		v.expr, v.first = expr, v.show(ctx, expr, ranks).answers(ctx)
+		v.expr = expr
+		first := v.show(ctx, expr, ranks)
+		v.early = v.again(ctx, expr, ranks)
+		v.first = first.answers(ctx)
 	}
 	var out []value
 	for _, g := range whatis.answers(ctx) {
@@ -110,10 +114,9 @@ func (v *valuer) named(ctx context.Context, expr, whatis string, ranks rank.Set,
 	if t := plainType(whatis); t != nil {
 		return v.of(ctx, expr, typed{ranks, t}, follow)
 	}
-	size := v.post(ctx, "print", ranks, protocol.Args{Expr: "sizeof(" + expr + ")", Limit: everyValue})
-	members := v.post(ctx, "ptype", ranks, protocol.Args{Expr: expr, Format: "o"})
+	l := v.layoutOf(ctx, expr, ranks)
 	var out []value
-	for _, t := range v.types(ctx, ranks, sizesOf(size.answers(ctx)), members.answers(ctx)) {
+	for _, t := range v.types(ctx, ranks, sizesOf(l.size.answers(ctx)), l.members.answers(ctx)) {
 		out = append(out, v.of(ctx, expr, t, follow)...)
 	}
 	return out
@@ -353,17 +356,17 @@ func (v *valuer) memory(ctx context.Context, expr string, t typed) []value {
 // bytes reads the memory of an expression, in hexadecimal, in pieces that are asked for together. Ranks
 // whose value is in registers, or computed, are not in the result.
 func (v *valuer) bytes(ctx context.Context, expr string, ranks rank.Set, size int) cells {
-	var pieces []calls
-	for at := 0; at < size; at += mostMemory {
-		asked := protocol.Args{Expr: bytesAt("&("+expr+")", at), Count: min(mostMemory, size-at), Limit: everyValue}
-		pieces = append(pieces, v.post(ctx, "memory read", ranks, asked))
+	v.wasLaidOut(expr, size)
+	pieces := v.early.bytesOf(expr, size)
+	if pieces == nil {
+		pieces = v.postBytes(ctx, expr, ranks, size)
 	}
 	var all cells
 	for i, piece := range pieces {
 		var these cells
 		for _, g := range piece.answers(ctx) {
 			if g.Kind == protocol.KindResult {
-				these = append(these, cellsOf(g, "data", "")...)
+				these = append(these, cellsOf(g, "data", "").in(ranks)...)
 			}
 		}
 		if i == 0 {

@@ -38,6 +38,7 @@ type front struct {
 	breaks   breaks
 	partials partials
 	late     lateJobs
+	laidOut  map[string]int // expressions whose values were read from memory, with the bytes that were
 }
 
 func newFront(log *slog.Logger) *front {
