@@ -79,3 +79,19 @@ func TestEclipseFaultyGDB(t *testing.T) {
 	p.await(ptp.EventOK, four)
 	p.quit()
 }
+
+// A master that is killed takes its servers, their gdbs and the ranks with it.
+func TestEclipseKilledMaster(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	p := s.eclipse(program("spin"))
+	p.all(ptp.EventOK, "", ptp.Go, four)
+	p.master.signal(syscall.SIGKILL)
+	for _, server := range p.servers {
+		server.status(patience)
+	}
+	s.nothingIsLeft()
+	if _, err := p.Await(ptp.EventOK, four); err == nil {
+		t.Error("a dead master answers")
+	}
+}
