@@ -27,7 +27,6 @@ func TestEclipseValues(t *testing.T) {
 		"turned": "{re=1 im=2}", "green": "GREEN", "none": "7", "both": "A | C", "high": "HIGH", "little": "YES",
 		"person":    "{name=[0 - 8] age=36 pay=1000 title=hé \"x\"\n}",
 		"people":    "[{name=[0 - 8] age=1 pay=2 title=} {name=[0 - 8] age=3 pay=4 title=it}]",
-		"flexible":  "{n=5 data=[0 - 0]}",
 		"number":    "{i=0 d=2.5}",
 		"anonymous": "{i=1 f=1e-45 a=2 b=1.5}",
 		"bits":      "{low=5 high=-3}",
@@ -41,6 +40,11 @@ func TestEclipseValues(t *testing.T) {
 		if got := p.shown(ptp.Evaluate, expr); got != want {
 			t.Errorf("%s: %q, want %q", expr, got, want)
 		}
+	}
+	// Newer gdbs (16) tell no offsets where there is a flexible array ("ptype/o does not work with dynamic
+	// types"): such a structure is text.
+	if got := p.shown(ptp.Evaluate, "flexible"); got != "{n=5 data=[0 - 0]}" && !strings.HasPrefix(got, "{n = 5, data = 0x") {
+		t.Errorf("flexible: %q", got)
 	}
 	for expr, want := range map[string]string{"pointer": " 4711", "list": " {value=7 next=0x"} {
 		if got := p.shown(ptp.Evaluate, expr); !strings.Contains(got, want) {
