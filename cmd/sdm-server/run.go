@@ -100,7 +100,7 @@ func prepare(o *options, env []string, engines map[string]engine) (*program, err
 	}
 	engine, ok := engines[o.backend]
 	if !ok {
-		return nil, fmt.Errorf("--backend %q: give gdb or sim", o.backend)
+		return nil, fmt.Errorf("--backend %q: give gdb, lazy, probe or sim", o.backend)
 	}
 	p := &program{o: o, env: env, inherited: inherited}
 	if p.log, p.logFile, err = o.log.Open(os.Stderr); err != nil {
