@@ -96,6 +96,7 @@ func keep(lines *bufio.Scanner) {
 		return
 	}
 	syscall.Kill(-pid, syscall.SIGTERM) // the starter leads a process group
+	unix.PidfdSendSignal(fd, unix.SIGCONT, nil, 0) // it may have stopped where it was traced
 	if !ended(fd, keeperTime) {
 		syscall.Kill(-pid, syscall.SIGKILL)
 		unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
