@@ -95,7 +95,7 @@ func keep(lines *bufio.Scanner) {
 	if fd < 0 || ended(fd, 0) {
 		return
 	}
-	syscall.Kill(-pid, syscall.SIGTERM) // the starter leads a process group
+	syscall.Kill(-pid, syscall.SIGTERM)            // the starter leads a process group
 	unix.PidfdSendSignal(fd, unix.SIGCONT, nil, 0) // it may have stopped where it was traced
 	if !ended(fd, keeperTime) {
 		syscall.Kill(-pid, syscall.SIGKILL)
