@@ -25,7 +25,7 @@ type ServerSpec struct {
 	Env     []string     // of sdm-pmix; names the directories of rendezvous files
 	Force   bool         // connect although the server would not survive it
 	Log     bool         // the server is to write what the session does to the log of the system
-	Notice  func(Notice) // gets what the user should know; it must not wait; nil: nobody
+	Notice  func(Notice) // gets what the user should know; it must not wait; nil: it is dropped
 	// Stdout and Stderr get what the server forwards; nil is /dev/null.
 	Stdout, Stderr *os.File
 }

@@ -75,6 +75,23 @@ func Decode(code []byte, addr uint64) *Inst {
 	return &Inst{inst, addr}
 }
 
+// Memory is the memory of a process or the bytes of a file, by address.
+type Memory interface {
+	// Read fills b from an address. It returns false if not all of b can be read.
+	Read(addr uint64, b []byte) bool
+}
+
+// At returns the instruction at an address of memory, which may end behind it; nil if there is none that
+// is known.
+func At(mem Memory, addr uint64) *Inst {
+	var b [MaxLen]byte
+	n := len(b)
+	for n > 0 && !mem.Read(addr, b[:n]) {
+		n--
+	}
+	return Decode(b[:n], addr)
+}
+
 // Next returns the address behind the instruction.
 func (i *Inst) Next() uint64 { return i.Addr + uint64(i.Len) }
 

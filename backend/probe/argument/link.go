@@ -70,12 +70,7 @@ func (f *Finder) leads(from, to uint64) bool {
 // jump returns where code leads that does nothing but jump.
 func (f *Finder) jump(at uint64) (uint64, bool) {
 	for range 2 { // ENDBR64 and the jump
-		var b [amd64.MaxLen]byte
-		n := len(b)
-		for n > 0 && !f.process.Memory().Read(at, b[:n]) {
-			n--
-		}
-		i := amd64.Decode(b[:n], at)
+		i := amd64.At(f.process.Memory(), at)
 		if i == nil {
 			return 0, false
 		}

@@ -30,14 +30,7 @@ func (a *analysis) at(addr uint64) *amd64.Inst {
 	if i, ok := a.code[addr]; ok {
 		return i
 	}
-	var i *amd64.Inst
-	var b [amd64.MaxLen]byte
-	for n := amd64.MaxLen; n > 0; n-- {
-		if a.image.Read(addr, b[:n]) {
-			i = amd64.Decode(b[:n], addr)
-			break
-		}
-	}
+	i := amd64.At(a.image, addr)
 	a.code[addr] = i
 	return i
 }

@@ -63,7 +63,7 @@ func (m *Machine) through(i *amd64.Inst) *link {
 // linkAt returns the link that code uses which only jumps; nil: it is other code.
 func (m *Machine) linkAt(at uint64) *link {
 	for range 2 { // ENDBR64 and the jump
-		i := m.decode(at)
+		i := amd64.At(m, at)
 		switch {
 		case i == nil:
 			return nil
@@ -90,7 +90,7 @@ func (m *Machine) bound(l *link) uint64 {
 // isLinker reports whether code pushes the number of a link for the dynamic linker.
 func (m *Machine) isLinker(at uint64) bool {
 	for range 2 { // ENDBR64 and the push
-		i := m.decode(at)
+		i := amd64.At(m, at)
 		switch {
 		case i == nil:
 			return false

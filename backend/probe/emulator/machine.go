@@ -233,7 +233,7 @@ func (m *Machine) fetch() *amd64.Inst {
 	if i := m.code[m.pc]; i != nil {
 		return i
 	}
-	i := m.decode(m.pc)
+	i := amd64.At(m, m.pc)
 	if i == nil {
 		m.fail("no known instruction")
 		return nil
@@ -243,16 +243,6 @@ func (m *Machine) fetch() *amd64.Inst {
 	}
 	m.code[m.pc] = i
 	return i
-}
-
-// decode returns the instruction at an address; nil: there is none that is known.
-func (m *Machine) decode(at uint64) *amd64.Inst {
-	var b [amd64.MaxLen]byte
-	n := len(b)
-	for n > 0 && !m.Read(at, b[:n]) {
-		n--
-	}
-	return amd64.Decode(b[:n], at)
 }
 
 func (m *Machine) push(v uint64) {

@@ -58,14 +58,13 @@ func Find(l *Library, cache *argument.Cache, p *snapshot.Process, t *snapshot.Th
 	f := cache.New(p, t)
 	frame, name := -1, ""
 	own, large := false, false
-	known := signatures()
 	for i := range f.Frames() {
 		n, isLarge := function(f.Name(i))
 		isOwn := n != ""
 		if x := f.Image(i); !isOwn && i+1 < f.Frames() && x != nil && isLibrary(x) && x != f.Image(i+1) {
 			n, isLarge = function(f.CalledName(i + 1)) // the function of MPI has jumped on, perhaps
 		}
-		if _, ok := known[n]; ok {
+		if _, ok := signatures[n]; ok {
 			frame, name, own, large = i, n, isOwn, isLarge
 		}
 	}
@@ -75,7 +74,7 @@ func Find(l *Library, cache *argument.Cache, p *snapshot.Process, t *snapshot.Th
 	c := &Call{Function: name, Frame: frame, finder: f}
 	called, _ := function(f.CalledName(frame + 1))
 	found := f.Call(frame, own, called == name)
-	for n, p := range known[name] {
+	for n, p := range signatures[name] {
 		v := found.Argument(n, l.bits(p.Kind, large))
 		a := Argument{Parameter: p, Value: signed(v.Bits, l.bits(p.Kind, large)), Known: v.Known, Grade: v.Grade}
 		switch {

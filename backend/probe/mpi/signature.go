@@ -94,8 +94,10 @@ Init: argc=p argv=p
 Init_thread: argc=p argv=p required=i provided=p
 `
 
-// signatures returns the parameters of the functions of the table.
-func signatures() map[string][]Parameter {
+// signatures are the parameters of the functions of the table. The map is not changed.
+var signatures = parsed(table)
+
+func parsed(table string) map[string][]Parameter {
 	all := map[string][]Parameter{}
 	for line := range strings.Lines(strings.TrimSpace(table)) {
 		names, rest, _ := strings.Cut(strings.TrimSpace(line), ":")

@@ -49,7 +49,7 @@ func TestNotLocked(t *testing.T) {
 	p := newProcess(11)
 	p.put(p.symbols["_PyRuntime"]+p.l.current, 0)
 	if take(t, p).Threads[0].HasLock {
-		t.Error("a thread holds a lock that nobody holds")
+		t.Error("a thread holds a lock that is free")
 	}
 }
 

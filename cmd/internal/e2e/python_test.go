@@ -195,7 +195,7 @@ func compareWithRecord(t *testing.T, got [][]stack.Frame, want map[string][]fram
 			}
 		}
 		if found == "" && len(parts[0]) > 0 {
-			t.Errorf("nobody has recorded %v\nwhole: %v", parts, path)
+			t.Errorf("not recorded: %v\nwhole: %v", parts, path)
 		}
 		if found == "in_c" && !between(path, "in_c", "qsort", "in_c.<locals>.compare") {
 			t.Errorf("the sorting of C is not between the functions of Python: %v", path)
@@ -255,7 +255,7 @@ func compareWithDump(t *testing.T, want map[string][]frame, path string) {
 		}
 		threads++
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(want)), func(name string) bool { return isDump(name, want[name], stack) }) {
-			t.Errorf("faulthandler shows what nobody has recorded: %v", stack)
+			t.Errorf("faulthandler shows what was not recorded: %v", stack)
 		}
 	}
 	if threads != len(want) {

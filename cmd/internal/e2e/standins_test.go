@@ -31,7 +31,7 @@ func TestStandInForFlux(t *testing.T) {
 			t.Errorf("%s: %q, want %q", what, got, want)
 		}
 	}
-	// Ranks are held right after their exec, by nobody.
+	// Ranks are held right after their exec; nothing traces them.
 	id := s.submit("-n", "4", "-N", "2", "--taskmap=cyclic", "-o", "stop-tasks-in-exec", "sleep", "1000")
 	do(0, "job", "wait-event", "-t", "60s", "-p", "exec", "-m", "sync=true", id, "shell.start")
 	listed := strings.Split(strings.TrimSpace(do(0, "job", "hostpids", id)), ",")
