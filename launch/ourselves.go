@@ -17,14 +17,14 @@ func RefuseOurselves(pid int) error {
 	switch {
 	case pid == 1:
 		return fmt.Errorf("process 1 is the init of this machine or container, which cannot be stopped (docker run --init gives a container one of its own)")
-	case isOurs(pid, os.Getpid(), parentsOf(), programOf):
+	case isOurs(pid, os.Getpid(), parentOf, programOf):
 		return fmt.Errorf("process %d is sdm itself, or one of its servers or gdbs", pid)
 	}
 	return nil
 }
 
 // isOurs reports whether a process is part of the sdm to which self belongs.
-func isOurs(pid, self int, parents map[int]int, program func(int) string) bool {
+func isOurs(pid, self int, parent func(int) (int, bool), program func(int) string) bool {
 	if pid == self {
 		return true
 	}
@@ -33,20 +33,24 @@ func isOurs(pid, self int, parents map[int]int, program func(int) string) bool {
 	if !slices.Contains([]string{"sdm", "sdm-server", "sdm-master", "gdb"}, name) {
 		return false
 	}
-	return isAbove(pid, self, parents) || isAbove(self, pid, parents)
+	return isAbove(pid, self, parent) || isAbove(self, pid, parent)
 }
 
+// maxDepth bounds a chain of parents: process ids that are used again while they are read could
+// form a cycle.
+const maxDepth = 4096
+
 // isAbove reports whether a process is an ancestor of another.
-func isAbove(top, pid int, parents map[int]int) bool {
-	for range len(parents) { // bounded: reused process ids could form a cycle
-		parent, known := parents[pid]
-		if !known || parent == pid {
+func isAbove(top, pid int, parent func(int) (int, bool)) bool {
+	for range maxDepth {
+		above, known := parent(pid)
+		if !known || above == pid {
 			return false
 		}
-		if parent == top {
+		if above == top {
 			return true
 		}
-		pid = parent
+		pid = above
 	}
 	return false
 }

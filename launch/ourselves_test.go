@@ -28,12 +28,18 @@ func TestIsOurs(t *testing.T) {
 		11: "/usr/bin/sdm", 21: "/usr/bin/sdm-server (deleted)", 31: "/usr/bin/gdb",
 	}
 	ours := map[int]bool{20: true, 30: true, 40: true}
+	parentIn := func(parents map[int]int) func(int) (int, bool) {
+		return func(pid int) (int, bool) {
+			parent, known := parents[pid]
+			return parent, known
+		}
+	}
 	for pid := range parents {
-		if got := isOurs(pid, 30, parents, func(pid int) string { return programs[pid] }); got != ours[pid] {
+		if got := isOurs(pid, 30, parentIn(parents), func(pid int) string { return programs[pid] }); got != ours[pid] {
 			t.Errorf("process %d (%s): %t", pid, programs[pid], got)
 		}
 	}
-	if isOurs(99, 30, map[int]int{30: 20, 20: 30}, func(int) string { return "sdm" }) {
+	if isOurs(99, 30, parentIn(map[int]int{30: 20, 20: 30}), func(int) string { return "sdm" }) {
 		t.Error("a process that nobody has started is ours")
 	}
 }

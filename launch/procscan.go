@@ -267,21 +267,35 @@ func (f RankFrom) identityOf(pid int) Identity {
 // parentsOf returns the parent of every process of this host.
 func parentsOf() map[int]int {
 	parents := map[int]int{}
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	dir, err := os.Open("/proc")
 	if err != nil {
-		return nil // cannot happen: the pattern is valid
+		return parents
 	}
-	for _, path := range stats {
-		b, err := os.ReadFile(path)
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1) // those that were read before an error
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
 		if err != nil {
-			continue // it has ended
+			continue
 		}
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		// proc(5): pid (name) state ppid …; the name may hold anything
-		fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
-		if len(fields) > 1 {
-			parents[pid], _ = strconv.Atoi(string(fields[1]))
+		if parent, known := parentOf(pid); known {
+			parents[pid] = parent
 		}
 	}
 	return parents
+}
+
+// parentOf returns the parent of a process; known is false if it has ended.
+func parentOf(pid int) (parent int, known bool) {
+	b, err := os.ReadFile(procOf(pid, "stat"))
+	if err != nil {
+		return 0, false
+	}
+	// proc(5): pid (name) state ppid …; the name may hold anything
+	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	if len(fields) < 2 {
+		return 0, false
+	}
+	parent, err = strconv.Atoi(string(fields[1]))
+	return parent, err == nil
 }

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,10 +17,15 @@ func (p *Process) EndGroup() {
 	if !p.Gone() {
 		return
 	}
-	files, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, f := range files {
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(f)))
-		if pid == p.pid || groupOf(pid) != p.pid {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1) // those that were read before an error
+	for _, name := range names {
+		pid, _ := strconv.Atoi(name)
+		if pid <= 0 || pid == p.pid || groupOf(pid) != p.pid {
 			continue
 		}
 		member := Open(pid)
