@@ -20,7 +20,7 @@ func TestBeneath(t *testing.T) {
 		{"one without MPI", processes{21: rank(20)}, "21 sleep", 0},
 		{"no program yet", nil, "", 0},
 		{"a program and its pipe", processes{21: rank(20), 22: rank(20)}, "21 app mpi 22 tee", 21},
-		{"two, nobody knows which", processes{21: rank(20), 22: rank(20)}, "21 app 22 other", 0},
+		{"two candidates", processes{21: rank(20), 22: rank(20)}, "21 app 22 other", 0},
 		{"two with MPI", processes{21: rank(20), 22: rank(20)}, "21 app mpi 22 other mpi", 0},
 		{"a shell in the shell", processes{21: rank(20), 22: rank(21)}, "21 bash 22 app mpi", 22},
 		{"what the program has started", processes{21: rank(20), 22: rank(21)}, "21 app mpi 22 helper mpi", 21},
@@ -51,8 +51,8 @@ func TestBeneath(t *testing.T) {
 			}
 		})
 	}
-	nobody := processes{20: other(1), 21: other(20)}
-	if got, found := nobody.beneath(20, fileQueries{func(int) string { return "/bin/app" }, mapsMPI}); found {
+	unrelated := processes{20: other(1), 21: other(20)}
+	if got, found := unrelated.beneath(20, fileQueries{func(int) string { return "/bin/app" }, mapsMPI}); found {
 		t.Errorf("a shell that is no rank: %d", got)
 	}
 }

@@ -34,6 +34,7 @@ func TestConformance(t *testing.T) {
 	}
 	for _, folder := range folders {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
+			t.Parallel()
 			backendtest.Run(t, backendtest.Subject{
 				Without: map[string]string{"killed": "what a signal to a running rank brings about is on no tape"},
 				Open: func(t *testing.T, s backendtest.Setup, sink backend.Sink) backendtest.Opened {

@@ -21,7 +21,7 @@ func TestCallers(t *testing.T) {
 	defer c.Close()
 	why := errors.New("none came")
 	if err := c.with(why); err != why {
-		t.Errorf("nobody called: %v", err)
+		t.Errorf("no call was made: %v", err)
 	}
 	for range 3 {
 		out, err := net.Dial("tcp", l.Addr().String())

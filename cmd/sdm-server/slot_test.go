@@ -182,7 +182,7 @@ func TestStarterEndsTheJobBeforeThereIsAParent(t *testing.T) {
 		registers  bool
 	}{
 		{"registered and not answered", door.Addr(), true},
-		{"nobody at the rendezvous", fmt.Sprintf("127.0.0.1:%d", freePort(t)), false},
+		{"nothing listens at the rendezvous", fmt.Sprintf("127.0.0.1:%d", freePort(t)), false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -317,7 +317,7 @@ func TestConnectWait(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"nobody dials", []string{"--port", fmt.Sprint(freePort(t)), "--connect-wait", "50ms"}, "no master or parent server has come in 50ms (start the master first, "},
+		{"no dialer", []string{"--port", fmt.Sprint(freePort(t)), "--connect-wait", "50ms"}, "no master or parent server has come in 50ms (start the master first, "},
 		{"no rendezvous", []string{"--rendezvous", fmt.Sprintf("127.0.0.1:%d", freePort(t)), "--connect-wait", "50ms"}, "(no answer in 50ms: start the master first, or give a longer --connect-wait)"},
 		{"no secret", []string{"--port", "2000", "--secret-file", filepath.Join(t.TempDir(), "none")}, "no such file"},
 	}

@@ -74,9 +74,9 @@ func TestStuckReaderBoundsMemory(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&now)
 	here := int(now.HeapAlloc) - int(before.HeapAlloc)
-	t.Logf("nobody reads: %d bytes were written, %d bytes more are held here", sum, here)
+	t.Logf("nothing is read: %d bytes were written, %d bytes more are held here", sum, here)
 	if sum > mostAll || here > mostHere {
-		t.Errorf("nobody reads, and %d bytes were written (at most %d), %d are held here (at most %d)", sum, mostAll, here, mostHere)
+		t.Errorf("nothing is read, and %d bytes were written (at most %d), %d are held here (at most %d)", sum, mostAll, here, mostHere)
 	}
 
 	next, rest, left := map[rank.ID]int{}, map[rank.ID]string{}, 4

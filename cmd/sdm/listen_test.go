@@ -80,7 +80,7 @@ func after(t *testing.T, r *bufio.Reader, words string) string {
 			return strings.TrimSpace(text)
 		}
 		if err != nil {
-			t.Fatalf("nobody said %q: %v", words, err)
+			t.Fatalf("%q was not said: %v", words, err)
 		}
 	}
 }

@@ -304,7 +304,7 @@ func TestAttachToARunningStarter(t *testing.T) {
 func found(ctx context.Context, t *testing.T, pid int) *Attach {
 	t.Helper()
 	for {
-		a, err := Find(pid, nobody)
+		a, err := Find(pid, noRank)
 		if err == nil {
 			return a
 		}
@@ -319,20 +319,20 @@ func TestAttachFindsNoStarter(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Find(cmd.Process.Pid, nobody)
+	_, err := Find(cmd.Process.Pid, noRank)
 	var none *NoStarter
 	if !errors.As(err, &none) {
 		t.Errorf("%v", err)
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	if _, err := Find(cmd.Process.Pid, nobody); err == nil || !strings.Contains(err.Error(), "there is no process") {
+	if _, err := Find(cmd.Process.Pid, noRank); err == nil || !strings.Contains(err.Error(), "there is no process") {
 		t.Errorf("%v", err)
 	}
 }
 
-// nobody reports that no process is a rank.
-func nobody(int) bool { return false }
+// noRank reports that no process is a rank.
+func noRank(int) bool { return false }
 
 // TestFindRank opens a process that has MPIR but no table and has the environment of a rank.
 func TestFindRank(t *testing.T) {

@@ -31,7 +31,7 @@ func TestParseRefuses(t *testing.T) {
 	cases := []struct{ name, text, want string }{
 		{"empty", "# nothing\n", "the first line is the number of servers"},
 		{"no number", "two\n", `line 1: "two" is not a number of servers`},
-		{"nobody", "0\n", `line 1: "0" is not a number of servers`},
+		{"no server", "0\n", `line 1: "0" is not a number of servers`},
 		{"huge", "99999999999\n", "line 1"},
 		{"negative", "-1\n", "line 1"},
 		{"route first", "0 node01 24000\n", "line 1"},

@@ -32,7 +32,7 @@ func TestAsk(t *testing.T) {
 		}
 	}
 	if len(Ask(context.Background(), Spec{})) != 0 {
-		t.Error("an answer that nobody asked for")
+		t.Error("an answer that was not asked for")
 	}
 }
 

@@ -49,13 +49,13 @@ func insideFold(in *insider) {
 		if n := len(reply); n != 1 || len(reply[0].Columns[0].Folds()) != 1 {
 			fatal("fold", fmt.Errorf("%d answers of one shape", n))
 		}
-		apart := medianOf(times, func() {
+		separate := medianOf(times, func() {
 			for i := range fields {
 				c.print("", fieldOf(i, x.differs(i)))
 			}
 		})
 		in.out.Encode(figure{What: "print of a structure of 100 fields, 4,096 ranks, " + x.what + ", against 100 prints", Unit: "ms",
-			Ours: ms(whole), Floor: ms(apart), Times: 2})
+			Ours: ms(whole), Floor: ms(separate), Times: 2})
 		in.add("the reply, "+x.what, "KB", float64(length(reply))/1024, 0)
 	}
 	in.add("memory, at most, of all in one process", "MB", mb(peak()), 0)

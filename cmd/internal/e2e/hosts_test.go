@@ -119,9 +119,9 @@ func TestAttachToMPICHOnHosts(t *testing.T) {
 	attach(2, "-r", "1-2", "--remote-shell", shell).says("[1-2] (2) main mpiwait.c:", "[1] "+h.Host(1)+": server 0,")
 	s.file("broken", "", 0o600)
 	attach(3).says("sdm: without rank 2, not found: "+h.Host(2)+": ", "no way to "+h.Host(2), "[0-1,3] (3) main mpiwait.c:")
-	nobody := s.on(h, 0, "sdm", "attach", "-b", "-r", "2", "-e", "stacks", pid)
-	nobody.exits(3)
-	nobody.says("there is no rank 2; the ranks are 0-1,3")
+	absent := s.on(h, 0, "sdm", "attach", "-b", "-r", "2", "-e", "stacks", pid)
+	absent.exits(3)
+	absent.says("there is no rank 2; the ranks are 0-1,3")
 	s.hydraServers(h)
 	w.ends(4)
 }

@@ -77,7 +77,7 @@ func faults(s *scene, random *rand.Rand) {
 	}
 	accounted(c)
 	if random.IntN(3) == 0 {
-		thaw() // or nobody could end them
+		thaw() // or they could not be ended
 		s.t.Log("kill the front end")
 		c.signal(syscall.SIGKILL)
 		c.exits(128 + int(syscall.SIGKILL))

@@ -211,8 +211,8 @@ func attachByNumber(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 	whole := &console{process: s.on(cluster.Hosts, 0, "sdm", "attach", "-b", "-e", "info threads", "slurm:"+id+".0"), size: 4}
 	whole.exits(0)
 	whole.folded("attached, ", "")
-	nobody := s.on(cluster.Hosts, 0, "sdm", "attach", "-b", "-e", "ranks", "slurm:"+id+".7")
-	nobody.exits(3)
+	absent := s.on(cluster.Hosts, 0, "sdm", "attach", "-b", "-e", "ranks", "slurm:"+id+".7")
+	absent.exits(3)
 	s.file("end", "", 0o600)
 	job.exits(0)
 	job.says("done 0\n", "done 1\n", "done 2\n", "done 3\n")

@@ -68,7 +68,7 @@ func (r *recorder) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// foreign returns a certificate that nobody knows.
+// foreign returns a certificate of an unknown authority.
 func foreign() tls.Certificate {
 	public, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {

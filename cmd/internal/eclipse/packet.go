@@ -74,7 +74,7 @@ func decode(r io.Reader) (Packet, error) {
 	return p, d.err
 }
 
-// reader takes a body apart. After an error it gives zero values.
+// reader decodes a body. After an error it gives zero values.
 type reader struct {
 	rest []byte
 	err  error

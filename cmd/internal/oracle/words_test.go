@@ -26,8 +26,8 @@ func TestEveryWordHasARow(t *testing.T) {
 	}
 }
 
-// apart are the commands of the protocol that no session can have.
-var apart = map[string]string{
+// excluded are the commands of the protocol that no session can have.
+var excluded = map[string]string{
 	"launch": "begins each session", "attach": "sessions begin with a launch", "core": "has no process", "stage": "brings a gdb to other hosts",
 	"memory write": "as memory read", "focus": "sent by the console for sets", "expand": "gdb folds nothing",
 	"hash": "sent by the master for diff", "quit": "ends each session",
@@ -50,7 +50,7 @@ func TestEveryCommandIsCompared(t *testing.T) {
 		}
 	}
 	for _, c := range protocol.Commands {
-		if !led[c.Name] && apart[c.Name] == "" {
+		if !led[c.Name] && excluded[c.Name] == "" {
 			t.Errorf("no word of the table leads to %q", c.Name)
 		}
 	}
