@@ -79,9 +79,9 @@ func readApp(words []string) (application, error) {
 	case errors.As(err, &value):
 		return application{}, fmt.Errorf("--%s %s: %w", value.GetFlag().Name, value.GetValue(), meant(value))
 	case err != nil:
-		return application{}, fmt.Errorf("behind the colon: %w (-n, the --env flags and --cwd may stand there; the others before the first program)", err)
+		return application{}, fmt.Errorf("after the colon: %w (-n, the --env flags and --cwd are permitted there; all others come before the first program)", err)
 	case f.NArg() == 0:
-		return application{}, errors.New("which program, behind the colon? (-n N [flags] PROGRAM [ARG...])")
+		return application{}, errors.New("which program, after the colon? (-n N [flags] PROGRAM [ARG...])")
 	}
 	if _, err := launch.Environ(nil, inner.ranks.directives); err != nil {
 		return application{}, err

@@ -83,7 +83,7 @@ func (o *listenOptions) listenArgs() (addr string, program []string, err error) 
 	}
 	addr, program = o.args[0], o.args[1:]
 	if len(program) > 0 && o.dashed != 1 {
-		return "", nil, fmt.Errorf("%q: a program stands behind -- (sdm listen %s -- %s)", program[0], addr, program[0])
+		return "", nil, fmt.Errorf("%q: a program comes after -- (sdm listen %s -- %s)", program[0], addr, program[0])
 	}
 	if len(program) == 0 {
 		program = []string{slotProgram}

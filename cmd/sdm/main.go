@@ -81,14 +81,13 @@ func (a *app) choose() console.Status {
 		name = "version"
 	}
 	for _, s := range subcommands {
-		switch {
-		case s.name != name:
-		default:
-			if !s.whole {
-				startup.LimitProcessors()
-			}
-			return s.run(a, a.args[1:])
+		if s.name != name {
+			continue
 		}
+		if !s.whole {
+			startup.LimitProcessors()
+		}
+		return s.run(a, a.args[1:])
 	}
 	return a.fail(console.StatusUsage, unknownSubcommand(name))
 }

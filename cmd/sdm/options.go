@@ -140,7 +140,7 @@ func (o *options) validateReverse() error {
 	case per != "auto" && per != "" && per != "1":
 		return fmt.Errorf("--reverse needs a gdb for each rank, not --ranks-per-gdb %s", per)
 	case o.ranks.stopAt == "none" || o.ranks.stopAt == "entry":
-		return errors.New("--reverse records from the first stop on, behind the loader (--stop-at main or a location)")
+		return errors.New("--reverse records from the first stop on, after the loader (--stop-at main or a location)")
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func TestListenArgs(t *testing.T) {
 		{args: "unix:/tmp/s", addr: "unix:/tmp/s", program: "-"},
 		{args: "", wrong: "listen where?"},
 		{args: "-- ./a", wrong: "listen where?"},
-		{args: "5 ./a", wrong: `"./a": a program stands behind --`},
+		{args: "5 ./a", wrong: `"./a": a program comes after --`},
 		{args: "nowhere", wrong: `"nowhere" is not [HOST:]PORT`},
 		{args: "a:99999", wrong: `is not [HOST:]PORT`},
 	} {

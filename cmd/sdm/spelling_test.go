@@ -12,10 +12,10 @@ func TestRespell(t *testing.T) {
 	}{
 		{"alone", []string{"-np", "4", "./app"}, []string{"--np", "4", "./app"}},
 		{"with equals", []string{"-np=4", "./app"}, []string{"--np=4", "./app"}},
-		{"behind a value", []string{"-x", "-np", "-np", "4"}, []string{"-x", "-np", "--np", "4"}},
-		{"behind a switch", []string{"-b", "-np", "4"}, []string{"-b", "--np", "4"}},
+		{"after a value", []string{"-x", "-np", "-np", "4"}, []string{"-x", "-np", "--np", "4"}},
+		{"after a switch", []string{"-b", "-np", "4"}, []string{"-b", "--np", "4"}},
 		{"the program's own", []string{"-n", "2", "./app", "-np", "3"}, []string{"-n", "2", "./app", "-np", "3"}},
-		{"behind --", []string{"--", "-np", "3"}, []string{"--", "-np", "3"}},
+		{"after --", []string{"--", "-np", "3"}, []string{"--", "-np", "3"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := respell(newRunOptions(nil).flags().FlagSet, c.in); !slices.Equal(got, c.want) {

@@ -32,7 +32,7 @@ const starterFlux = "flux"
 // declareStarter adds the flags about starters.
 func (o *runOptions) declareStarter(f *pflag.FlagSet) {
 	f.StringVar(&o.starter, "starter", "", "`name` of a further starter (besides mpirun, mpiexec, srun and the like)")
-	f.StringVar(&o.job.StarterArgs, "starter-args", "", "`template` of arguments put behind the starter's name, by which it starts our servers, one a node: '--tool {daemon} --tool-arguments \"{args}\"', or openmpi")
+	f.StringVar(&o.job.StarterArgs, "starter-args", "", "`template` of arguments put after the starter's name, by which it starts our servers, one a node: '--tool {daemon} --tool-arguments \"{args}\"', or openmpi")
 	f.StringVar(&o.launcher, "launcher", launcherAuto, "who starts PROGRAM: local, slurm, pmix (a PMIx server, as prte), or a starter (mpirun); for a starter's line: mpir (it runs under control until its ranks are held), pmix (its PMIx server holds them) or slot (our servers in the places of its ranks); default: mpir if the starter offers it, else slot")
 	f.StringArrayVar(&o.launcherArgs, "launcher-arg", nil, "further `argument` for the starter of --launcher, passed unchanged; may repeat")
 	f.Var(newDuration(&o.job.QueueWait, 0), "queue-wait", "how long a starter may take to start the job, in a queue or before MPI_Init; 0 is no limit")

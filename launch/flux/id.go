@@ -20,7 +20,7 @@ import (
 // ID is the number of a job.
 type ID uint64
 
-// digits are those of base 58, in which Flux shows IDs behind "ƒ" or "f" (Flux RFC 19).
+// digits are those of base 58, in which Flux shows IDs after "ƒ" or "f" (Flux RFC 19).
 const digits = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 // ParseID reads an ID as users see it: ƒ or f and digits of base 58, or decimal.
@@ -53,7 +53,7 @@ func ParseID(text string) (ID, error) {
 	return ID(n), nil
 }
 
-// String returns the ID in base 58 behind "f", which Flux reads in any locale.
+// String returns the ID in base 58 after "f", which Flux reads in any locale.
 func (id ID) String() string {
 	var b []byte
 	for n := uint64(id); ; n /= uint64(len(digits)) {

@@ -2,7 +2,7 @@ package mpir
 
 import "syscall"
 
-// trap is the breakpoint instruction, int3. After a hit the program counter is behind it.
+// trap is the breakpoint instruction, int3. After a hit the program counter is after it.
 var trap = []byte{0xcc}
 
 const trapAdvance = 1

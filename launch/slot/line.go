@@ -26,7 +26,7 @@ type Line struct {
 // Program is one of the programs that a line starts. Several are separated by colons.
 type Program struct {
 	At  int // index of its name in Argv
-	End int // index behind its last argument
+	End int // index after its last argument
 	NP  int // number of ranks on the line; 0: not given
 
 	dashed bool // a "--" precedes it

@@ -76,7 +76,7 @@ func (r *Receiver) take(p protocol.Piece) error {
 		}
 	}
 	if r.got != p.At || r.got+int64(len(p.Data)) > p.Packed {
-		return fmt.Errorf("a piece at %d of %d bytes has come behind %d", p.At, p.Packed, r.got)
+		return fmt.Errorf("a piece at %d of %d bytes has come after %d", p.At, p.Packed, r.got)
 	}
 	if _, err := io.MultiWriter(r.archive, r.sum).Write(p.Data); err != nil {
 		return plain(err)

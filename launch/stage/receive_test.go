@@ -94,7 +94,7 @@ func TestReceiver(t *testing.T) {
 		t.Errorf("%d files are left", n)
 	}
 	if err := r.Take(whole); err == nil {
-		t.Error("it takes more behind its end")
+		t.Error("it takes more after its end")
 	}
 	if ((*Receiver)(nil)).Path() != "" {
 		t.Error("none has a gdb")
@@ -119,7 +119,7 @@ func TestReceiverRefuses(t *testing.T) {
 		{"not absolute", func(p *protocol.Piece) { p.Dir = "tmp" }, "tmp: not an absolute path"},
 		{"full", func(p *protocol.Piece) { p.Dir = "/proc" }, "/proc: "},
 		{"a gap", func(p *protocol.Piece) { p.At = 5 }, "a piece at 5 of"},
-		{"too much", func(p *protocol.Piece) { p.Packed-- }, "has come behind 0"},
+		{"too much", func(p *protocol.Piece) { p.Packed-- }, "has come after 0"},
 		{"too large", func(p *protocol.Piece) { p.Unpacked = 1 << 40 }, "cannot be"},
 		{"larger than said", func(p *protocol.Piece) { p.Unpacked = 100 }, "it takes more than it was said to"},
 		{"a gdb that does not run", func(p *protocol.Piece) { p.Hash, p.Packed, p.Unpacked, p.Data = b.Hash, b.Packed, b.Unpacked, bad }, "does not run here: exit status 3: cannot"},

@@ -3,6 +3,7 @@
 package column
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -30,7 +31,7 @@ func (c Column) spread() spread {
 				out.add(n.f, n.f, v.Ranks.Len())
 			}
 		}
-		slices.SortFunc(out.points, func(a, b counted) int { return compareFloats(a.from, b.from) })
+		slices.SortFunc(out.points, func(a, b counted) int { return cmp.Compare(a.from, b.from) })
 		return out
 	}
 	s := c.summary.bins
@@ -50,16 +51,6 @@ func (c Column) spread() spread {
 		}
 	}
 	return out
-}
-
-func compareFloats(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 func (s *spread) add(from, to float64, n int) {

@@ -113,7 +113,7 @@ func (p *scriptParser) line(line string) error {
 		return fmt.Errorf("unknown statement %q (sdm help sim lists them)", word)
 	}
 	if rest == "" {
-		return fmt.Errorf("%s: something is missing behind it (sdm help sim shows the form)", word)
+		return fmt.Errorf("%s: something is missing after it (sdm help sim shows the form)", word)
 	}
 	return read(rest)
 }

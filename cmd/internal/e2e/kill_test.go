@@ -150,7 +150,7 @@ func TestHungGDB(t *testing.T) {
 			c.has(a, "reply", "0-1,3")
 			c.within(a, wait)
 			c.has(a, "error", "2", "gdb has not answered", "print 6*7")
-			// The next one does not queue behind the first.
+			// The next one does not wait for the first.
 			a = c.do("wait=1s print 6*8")
 			c.has(a, "reply", "0-1,3")
 			c.within(a, wait)

@@ -33,7 +33,7 @@ func TestQuitHoldsTheRanks(t *testing.T) {
 	front.folded("Breakpoint 1, mark", "")
 	s.nothingIsLeft()
 	if written, err := os.ReadFile(marks); err == nil {
-		t.Errorf("%d marks were written behind the end of the session", len(written))
+		t.Errorf("%d marks were written after the end of the session", len(written))
 	}
 }
 

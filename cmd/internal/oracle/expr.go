@@ -54,7 +54,7 @@ func (g *gen) part(text string, t *Type, depth int) string {
 		}
 		return g.part(fmt.Sprintf("%s[%d]", text, g.index(t.Count)), t.Elem, depth-1)
 	case Pointer:
-		return g.behind(text, t, depth)
+		return g.dereference(text, t, depth)
 	case Integer, Enumeration, Boolean, Floating:
 		return g.decorated(text)
 	}
@@ -75,8 +75,8 @@ func (g *gen) member() string {
 	return "."
 }
 
-// behind extends a pointer expression.
-func (g *gen) behind(text string, t *Type, depth int) string {
+// dereference extends a pointer expression.
+func (g *gen) dereference(text string, t *Type, depth int) string {
 	if t.Elem == nil || g.fortran() {
 		return text
 	}
