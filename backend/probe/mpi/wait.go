@@ -1,0 +1,226 @@
+package mpi
+
+import "strings"
+
+// Class is what kind of event a call waits for.
+type Class uint8
+
+const (
+	// Other is a call of which it is not known what it waits for.
+	Other Class = iota
+	// Matching waits for the other halves of messages (Recv, Send, Probe, Sendrecv).
+	Matching
+	// Completion waits for requests (Wait, Waitall).
+	Completion
+	// Together waits for the other members of a communicator, a window or a file.
+	Together
+	// OneSided waits for the target of a window (Win_lock, Win_unlock, Win_flush), or for the ranks of
+	// a group that is not known (Win_complete, Win_wait).
+	OneSided
+)
+
+// Unknown stands for a peer, root or tag that is not known.
+const Unknown = -104
+
+// None stands for a root or a number of bytes that a call does not have.
+const None = -105
+
+// Wait is what a blocked call waits for. It is plain data: it does not refer to the library, and means
+// the same whatever the library is.
+type Wait struct {
+	Function string // without MPI_, as "Recv"
+	Class    Class
+	// Comm is the communicator of the call, or the members of its window or file; nil: there is
+	// none, or it is not known. Those of messages are with them.
+	Comm *Communicator
+	// Messages are what Matching and Completion wait for.
+	Messages []Message
+	// All is true if Messages are all that the call waits for; without it, some are not known.
+	All bool
+	// Any is true if one of the messages ends the call (Waitany, Waitsome, Testany, Testsome).
+	Any bool
+	// Polls is true if the call itself returns at once, and its caller calls it again (Test, Iprobe).
+	Polls bool
+
+	// What must be equal, or fit, in all members of a call of class Together.
+
+	// Root is a world rank, None or Unknown. In an intercommunicator it is the MPI_ROOT or
+	// MPI_PROC_NULL of the library, and so Unknown.
+	Root int
+	// Op is the name of the operation ("MPI_SUM"); "": none, or not known.
+	Op string
+	// Bytes is how much each member gives to, or takes from, each other member: equal in all; None: it
+	// need not be equal; Unknown.
+	Bytes int64
+	// Target is the world rank whose window is meant by OneSided; None or Unknown.
+	Target int
+}
+
+// Message is one half of a message: a blocked call's own, or a request's.
+type Message struct {
+	Send bool // else it receives, or probes
+	// Peer is a world rank, AnySource, NoPeer or Unknown.
+	Peer int
+	// Tag is a tag, AnyTag or Unknown.
+	Tag  int
+	Comm *Communicator // nil: not known
+	Done bool          // it is complete already
+	// Kind is "send" or "receive", or of other requests what they are ("collective"); "": not known, and
+	// then Send means nothing.
+	Kind string
+}
+
+// some are the functions that one complete request ends.
+var some = map[string]bool{"Waitany": true, "Waitsome": true, "Testany": true, "Testsome": true}
+
+// polls are the functions that return at once.
+var polls = map[string]bool{
+	"Test": true, "Testall": true, "Testany": true, "Testsome": true, "Iprobe": true, "Improbe": true, "Win_test": true,
+	"Request_get_status": true,
+}
+
+// Wait returns what a call waits for.
+func (c *Call) Wait(l *Library) Wait {
+	w := Wait{Function: c.Function, Comm: c.Comm, Any: some[c.Function], Polls: polls[c.Function], Root: None, Bytes: None, Target: None}
+	switch {
+	case c.arg(Requests) != nil:
+		w.Class = Completion
+		w.All = c.Requests != nil
+		for _, q := range c.Requests {
+			w.Messages = append(w.Messages, q.message())
+			w.All = w.All && (q.Why == "" || q.Done)
+		}
+	case c.arg(Tag) != nil:
+		w.Class, w.Messages = Matching, c.messages()
+		w.All = true
+		for _, m := range w.Messages {
+			w.All = w.All && m.Peer != Unknown && m.Tag != Unknown && m.Comm != nil
+		}
+	case oneSided(c.Function):
+		w.Class, w.Target = OneSided, c.target()
+	case c.Function == "Finalize", c.Function == "Init", c.Function == "Init_thread":
+		w.Class = Together
+	case c.arg(Comm) != nil, c.arg(Window) != nil, c.arg(File) != nil:
+		w.Class = Together
+		w.signature(l, c)
+	}
+	return w
+}
+
+// oneSided reports whether a function waits for the target of a window, or for a group.
+func oneSided(name string) bool {
+	switch name {
+	case "Win_fence", "Win_free", "Win_create", "Win_allocate", "Win_allocate_shared", "Win_create_dynamic":
+		return false
+	}
+	return strings.HasPrefix(name, "Win_")
+}
+
+// messages returns the halves of messages of a call.
+func (c *Call) messages() (all []Message) {
+	half := func(peer, tag string, send bool) {
+		a := c.Arg(peer)
+		if a == nil {
+			return
+		}
+		m := Message{Send: send, Peer: c.worldPeer(a), Tag: Unknown, Comm: c.Comm, Kind: "receive"}
+		if send {
+			m.Kind = "send"
+		}
+		t := c.Arg(tag)
+		if t == nil {
+			t = c.arg(Tag)
+		}
+		if t.Known {
+			m.Tag = int(t.Value)
+		}
+		all = append(all, m)
+	}
+	half("dest", "sendtag", true)
+	half("source", "recvtag", false)
+	return all
+}
+
+// worldPeer returns a peer as a world rank, AnySource, NoPeer or Unknown.
+func (c *Call) worldPeer(a *Argument) int {
+	switch {
+	case !a.Known:
+		return Unknown
+	case a.Value == AnySource || a.Value == NoPeer:
+		return int(a.Value)
+	case c.Comm == nil:
+		return Unknown
+	}
+	if r, ok := c.Comm.WorldRank(int(a.Value)); ok {
+		return r
+	}
+	return Unknown
+}
+
+// target returns the world rank whose window a call means.
+func (c *Call) target() int {
+	a := c.arg(Peer)
+	if a == nil {
+		return None
+	}
+	return c.worldPeer(a)
+}
+
+// message returns what a request waits for.
+func (q Request) message() Message {
+	m := Message{Send: q.Kind == "send", Peer: Unknown, Tag: Unknown, Done: q.Done, Kind: q.Kind}
+	if q.Why != "" || q.Comm == nil {
+		return m
+	}
+	m.Comm, m.Tag, m.Peer = q.Comm, q.Tag, q.Peer
+	if r, ok := q.Comm.WorldRank(q.Peer); ok {
+		m.Peer = r
+	} else if q.Peer != AnySource && q.Peer != NoPeer {
+		m.Peer = Unknown
+	}
+	return m
+}
+
+// signature fills what must fit in all members.
+func (w *Wait) signature(l *Library, c *Call) {
+	if a := c.arg(Root); a != nil {
+		w.Root = Unknown
+		if a.Known && c.Comm != nil && c.Comm.Remote == nil {
+			w.Root = c.worldPeer(a)
+		}
+	}
+	if a := c.arg(Op); a != nil && a.Known {
+		w.Op = l.Operation(l.handle(a.Value))
+	}
+	count, kind := "count", "type"
+	switch c.Function {
+	case "Bcast", "Reduce", "Allreduce", "Scan", "Exscan", "Reduce_scatter_block":
+	case "Allgather", "Alltoall": // what is sent is perhaps in place
+		count, kind = "recvcount", "recvtype"
+	case "Gather", "Scatter":
+		// The root's own half is perhaps in place, and the other half of the others means nothing.
+		if w.Bytes = Unknown; w.Root == Unknown || c.Comm == nil {
+			return
+		}
+		me, _ := c.Comm.WorldRank(c.Comm.Rank)
+		count, kind = "sendcount", "sendtype"
+		if (me == w.Root) == (c.Function == "Gather") {
+			count, kind = "recvcount", "recvtype"
+		}
+	default:
+		return
+	}
+	w.Bytes = l.bytes(c.Arg(count), c.Arg(kind))
+}
+
+// bytes returns count × size of a datatype.
+func (l *Library) bytes(count, kind *Argument) int64 {
+	if !count.Known || !kind.Known {
+		return Unknown
+	}
+	t := l.Type(l.handle(kind.Value))
+	if t.Err != nil || count.Value < 0 {
+		return Unknown
+	}
+	return count.Value * int64(t.Bytes)
+}
