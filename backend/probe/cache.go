@@ -4,7 +4,6 @@ package probe
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -137,37 +136,20 @@ func (s *shared) readNames(m *image.Module, pid int) {
 	}
 }
 
-// readFile returns whether the file is the one of the image and its names have been read.
+// readFile returns whether the file is the one of the image and its names can be read.
 func (s *shared) readFile(path, id string) bool {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	f, err := os.Open(path)
+	b, err := hold.MapFile(path)
 	if err != nil {
 		return false
 	}
-	defer f.Close()
-	symbols, found, err := image.ReadSymbols(f)
+	symbols, found, err := image.ReadSymbols(b)
 	if err != nil || found != id {
+		hold.Unmap(b)
 		return false
 	}
 	s.symbols = symbols
-	s.unpack()
-	s.lines, _ = image.ReadLines(f) // without them there are still the symbols
+	s.lines, _ = image.ReadLines(b) // without them there are still the symbols
 	return true
-}
-
-// unpack adds the functions of .gnu_debugdata. Without them there are fewer names.
-func (s *shared) unpack() {
-	b, err := symbol.Unpack(s.symbols.Packed)
-	if err != nil {
-		return
-	}
-	if more, _, err := image.ReadSymbols(bytesAt(b)); err == nil {
-		s.symbols.Join(more)
-	}
-	s.symbols.Packed = nil
 }
 
 // mostVDSO bounds the size of the image that the kernel maps into each process.
@@ -178,7 +160,7 @@ func vdsoSymbols(m *image.Module, pid int) *image.Symbols {
 	if !hold.Memory(pid).Read(m.Header.Start, b) {
 		return nil
 	}
-	s, _, err := image.ReadSymbols(bytesAt(b))
+	s, _, err := image.ReadSymbols(b)
 	if err != nil {
 		return nil
 	}

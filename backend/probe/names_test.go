@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/ulikunitz/xz"
+
+	"sdm/backend/probe/hold"
+	"sdm/backend/probe/image"
 )
 
 // TestNamesOfCPlusPlus has a program without debug information.
@@ -65,5 +68,38 @@ func TestNamesOfStrippedProgram(t *testing.T) {
 	}
 	if got != "main deep::Solver::run pause" {
 		t.Error(got)
+	}
+}
+
+// TestFileThatBecomesShorter has a file replaced in place while it is mapped.
+func TestFileThatBecomesShorter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "program")
+	b, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mapped, err := hold.MapFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hold.Unmap(mapped)
+	s, _, err := image.ReadSymbols(mapped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 4096); err != nil {
+		t.Fatal(err)
+	}
+	if at, ok := s.Address("main.main"); ok {
+		t.Errorf("main.main is at %#x", at)
+	}
+	if name := s.Name(1 << 22); name != "" {
+		t.Errorf("a name of nothing: %q", name)
+	}
+	if _, _, err := image.ReadSymbols(mapped); err == nil {
+		t.Error("its headers were read")
 	}
 }

@@ -3,9 +3,6 @@
 package probe
 
 import (
-	"bytes"
-	"io"
-
 	"sdm/backend/probe/hold"
 	"sdm/protocol/stack"
 )
@@ -17,9 +14,6 @@ type sample struct {
 	unknown string // why its interpreter of Python is not known; "": it is, or there is none
 	lock    string // where the thread stands that holds the lock of the interpreter; "": none does
 }
-
-// bytesAt reads an image from memory that was copied.
-func bytesAt(b []byte) io.ReaderAt { return bytes.NewReader(b) }
 
 // view is how stacks are shown.
 type view struct {

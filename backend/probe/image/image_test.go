@@ -2,10 +2,16 @@ package image
 
 import (
 	"bytes"
+	"cmp"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"testing"
 )
@@ -50,23 +56,77 @@ func program(t testing.TB, flags ...string) []byte {
 }
 
 func TestReadSymbols(t *testing.T) {
-	s, id, err := ReadSymbols(bytes.NewReader(program(t)))
+	s, id, err := ReadSymbols(program(t))
 	if err != nil || len(id) < 16 {
 		t.Fatalf("build-id %q, %v", id, err)
 	}
-	i := slices.IndexFunc(s.list, func(f symbol) bool { return f.name == "work" })
-	if i < 0 {
-		t.Fatalf("work is not among %v", s.list)
+	at, ok := s.Address("work")
+	if name, first, _ := s.Function(at); !ok || name != "work" || first != at {
+		t.Errorf("at %#x is %q from %#x", at, name, first)
 	}
-	f := s.list[i]
-	if name := s.Name(f.addr + f.size - 1); name != "work" {
-		t.Errorf("its last address is named %q", name)
+	if at, ok := s.Address("wor"); ok {
+		t.Errorf("wor is at %#x", at)
+	}
+}
+
+type namedSymbol struct {
+	addr, size uint64
+	name       string
+}
+
+// symbolsOf returns symbols of functions.
+func symbolsOf(list []namedSymbol) *Symbols {
+	t := &table{names: []byte{0}}
+	for _, x := range list {
+		b := binary.LittleEndian.AppendUint32(nil, uint32(len(t.names)))
+		b = append(b, byte(elf.STT_FUNC), 0, 1, 0)
+		b = binary.LittleEndian.AppendUint64(b, x.addr)
+		t.entries = append(t.entries, binary.LittleEndian.AppendUint64(b, x.size)...)
+		t.names = append(append(t.names, x.name...), 0)
+	}
+	s := &Symbols{}
+	s.add(t)
+	return s
+}
+
+// TestManySymbols compares with a list that is sorted as a whole.
+func TestManySymbols(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var list []namedSymbol
+	for i := range 3000 {
+		list = append(list, namedSymbol{1 + r.Uint64N(20_000), 1 + r.Uint64N(20), fmt.Sprint("f", i)})
+	}
+	s := symbolsOf(list)
+	slices.SortFunc(list, func(a, b namedSymbol) int { return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.name, b.name)) })
+	nameless := 0
+	for addr := range uint64(20_100) {
+		want := ""
+		end := sort.Search(len(list), func(i int) bool { return list[i].addr > addr })
+		for _, x := range slices.Backward(list[max(end-nearby, 0):end]) {
+			if addr-x.addr < x.size {
+				want = x.name
+				break
+			}
+		}
+		if name := s.Name(addr); name != want {
+			t.Fatalf("%d is %q, want %q", addr, name, want)
+		}
+		if want == "" {
+			nameless++
+		}
+	}
+	if nameless == 0 || nameless > 10_000 {
+		t.Errorf("%d addresses are in no function", nameless)
+	}
+	for _, x := range list {
+		if at, ok := s.Address(x.name); !ok || at != x.addr {
+			t.Errorf("%s is at %d, %v", x.name, at, ok)
+		}
 	}
 }
 
 func TestSymbolNames(t *testing.T) {
-	s := &Symbols{list: []symbol{{0x20, 0, "label"}, {0x10, 0x30, "outer"}, {0x20, 8, "__poll"}, {0x20, 8, "poll"}, {0x60, 0, "end"}}}
-	s.sort()
+	s := symbolsOf([]namedSymbol{{0x20, 0, "label"}, {0x10, 0x30, "outer"}, {0x20, 8, "__poll"}, {0x20, 8, "poll"}, {0x60, 0, "end"}})
 	for addr, want := range map[uint64]string{0xf: "", 0x10: "outer", 0x20: "poll", 0x27: "poll", 0x28: "outer", 0x40: "", 0x70: "end"} {
 		if name := s.Name(addr); name != want {
 			t.Errorf("%#x is %q, want %q", addr, name, want)
@@ -109,8 +169,11 @@ func FuzzImage(f *testing.F) {
 			}
 			_ = m.Table(page(b))
 		}
-		_, _, _ = ReadSymbols(bytes.NewReader(b))
-		if l, err := ReadLines(bytes.NewReader(b)); err == nil {
+		if s, _, err := ReadSymbols(b); err == nil {
+			_ = s.Name(0x1130)
+			_, _ = s.Address("work")
+		}
+		if l, err := ReadLines(b); err == nil {
 			_ = l.At(0x1130)
 		}
 	})
@@ -138,7 +201,7 @@ func FuzzLines(f *testing.F) {
 		for i := range b[at:min(at+int(n%64), len(b))] {
 			b[at+i] ^= with
 		}
-		l, err := ReadLines(bytes.NewReader(b))
+		l, err := ReadLines(b)
 		if err != nil {
 			return
 		}

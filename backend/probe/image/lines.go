@@ -4,17 +4,10 @@ package image
 
 import (
 	"debug/dwarf"
-	"debug/elf"
-	"fmt"
-	"io"
 	"slices"
 	"sort"
 	"strings"
 )
-
-// mostDebug bounds the debug information of an image, in bytes: reading 60 MB takes a third of a
-// second.
-const mostDebug = 128 << 20
 
 // Place is a function and a line in it.
 type Place struct {
@@ -62,36 +55,26 @@ type function struct {
 	line       int // of the call, with depth from 1
 }
 
-// ReadLines returns the lines of an ELF file; nil if it has no debug information.
-func ReadLines(file io.ReaderAt) (l *Lines, err error) {
-	defer damaged(&err) // neither debug/elf nor debug/dwarf is hardened
-	f, err := elf.NewFile(file)
-	if err != nil {
-		return nil, err
+// ReadLines returns the lines of an ELF file; nil if it has no debug information. The bytes are used
+// as long as the lines are.
+func ReadLines(data []byte) (l *Lines, err error) {
+	if problem := protect(func() { l, err = readLines(data) }); problem != nil {
+		return nil, problem
 	}
-	if f.Section(".debug_info") == nil && f.Section(".zdebug_info") == nil {
-		return nil, nil
-	}
-	total := uint64(0)
-	for _, s := range f.Sections {
-		total += s.Size
-	}
-	if total > mostDebug {
-		return nil, fmt.Errorf("debug information of more than %d bytes", mostDebug)
-	}
-	data, err := f.DWARF()
-	if err != nil {
-		return nil, err
-	}
-	l = &Lines{data: data, read: map[dwarf.Offset]*unit{}}
-	return l, l.findUnits()
+	return l, err
 }
 
-// damaged makes a panic of a library an error.
-func damaged(err *error) {
-	if r := recover(); r != nil {
-		*err = fmt.Errorf("damaged debug information: %v", r)
+func readLines(data []byte) (*Lines, error) {
+	f, err := parseFile(data)
+	if err != nil {
+		return nil, err
 	}
+	d, err := f.dwarf()
+	if d == nil || err != nil {
+		return nil, err
+	}
+	l := &Lines{data: d, read: map[dwarf.Offset]*unit{}}
+	return l, l.findUnits()
 }
 
 func (l *Lines) findUnits() error {
@@ -129,13 +112,13 @@ func (l *Lines) At(addr uint64) (places []Place) {
 	if l == nil {
 		return nil
 	}
-	var err error
-	defer func() {
-		if err != nil {
-			places = nil
-		}
-	}()
-	defer damaged(&err)
+	if err := protect(func() { places = l.at(addr) }); err != nil {
+		return nil
+	}
+	return places
+}
+
+func (l *Lines) at(addr uint64) []Place {
 	i := sort.Search(len(l.units), func(i int) bool { return l.units[i].first > addr }) - 1
 	if i < 0 || addr >= l.units[i].end {
 		return nil

@@ -3,133 +3,98 @@
 package image
 
 import (
-	"cmp"
+	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"fmt"
-	"io"
-	"slices"
-	"sort"
-	"strings"
+
+	packed "sdm/backend/probe/symbol"
 )
 
-const (
-	mostSymbols = 1 << 22 // 192 MB in a file
-	mostTable   = 24 * mostSymbols
-	mostPacked  = 16 << 20 // bytes of .gnu_debugdata
-)
-
-// Symbols are the functions of an image, by the addresses of its file.
+// Symbols are the functions and variables of an image, by the addresses of its file. They are found
+// in the tables of the file when they are asked for. One goroutine uses them at a time.
 type Symbols struct {
 	// SharedName is the name by which programs refer to a library (DT_SONAME); "": none.
 	SharedName string
-	// Packed is the section .gnu_debugdata of a file without .symtab; nil: there is none. It has
-	// further symbols; see Join.
-	Packed    []byte
-	list      []symbol
-	variables map[string]uint64
-	sections  map[string]section
+
+	sections map[string]section
+	packed   []byte // .gnu_debugdata of a file without .symtab, which has further symbols; nil: none
+	tables   []*table
+	count    int // of all entries
+	base     uint64
+	byAddr   *index // nil: not made yet
 }
 
-// Join adds the functions of a file with the same addresses.
-func (s *Symbols) Join(more *Symbols) {
-	s.list = append(s.list, more.list...)
-	s.sort()
+const (
+	mostSymbols    = 1 << numberBits
+	mostSymbolName = 1 << 16 // bytes
+)
+
+// ReadSymbols returns the symbols of .symtab and .dynsym of an ELF file, and its build-id. The bytes
+// are used as long as the symbols are.
+func ReadSymbols(data []byte) (s *Symbols, id string, err error) {
+	if problem := protect(func() { s, id, err = readSymbols(data) }); problem != nil {
+		return nil, "", problem
+	}
+	return s, id, err
 }
 
-// section is a section in memory.
-type section struct{ addr, size uint64 }
-
-type symbol struct {
-	addr, size uint64
-	name       string
-}
-
-// ReadSymbols returns the functions of .symtab and .dynsym of an ELF file, and its build-id.
-func ReadSymbols(file io.ReaderAt) (s *Symbols, id string, err error) {
-	defer func() { // debug/elf is not hardened against damaged files, says its documentation
-		if r := recover(); r != nil {
-			s, err = nil, fmt.Errorf("damaged ELF file: %v", r)
-		}
-	}()
-	f, err := elf.NewFile(file)
+func readSymbols(data []byte) (*Symbols, string, error) {
+	f, err := parseFile(data)
 	if err != nil {
 		return nil, "", err
 	}
-	s = &Symbols{variables: map[string]uint64{}, sections: map[string]section{}}
-	for _, x := range f.Sections {
-		if x.Flags&elf.SHF_ALLOC != 0 {
-			s.sections[x.Name] = section{x.Addr, x.Size}
+	s := &Symbols{SharedName: f.sharedName(), sections: map[string]section{}}
+	for i := range f.sections {
+		if x := &f.sections[i]; x.flags&elf.SHF_ALLOC != 0 && x.name != "" {
+			s.sections[x.name] = *x
 		}
 	}
-	for _, read := range []func() ([]elf.Symbol, error){f.Symbols, f.DynamicSymbols} {
-		if tooLarge(f) {
-			return nil, "", fmt.Errorf("symbol table of more than %d bytes", mostTable)
-		}
-		list, err := read()
-		if err == nil {
-			s.add(list)
+	for _, kind := range []elf.SectionType{elf.SHT_DYNSYM, elf.SHT_SYMTAB} {
+		for i := range f.sections {
+			if x := &f.sections[i]; x.kind == kind {
+				s.add(&table{entries: f.contents(x), names: f.contents(f.number(x.link))})
+			}
 		}
 	}
-	if x := f.Section(".gnu_debugdata"); x != nil && f.Section(".symtab") == nil && x.Size <= mostPacked {
-		s.Packed, _ = x.Data() // without it there are fewer names
+	if s.count > mostSymbols {
+		return nil, "", fmt.Errorf("more than %d symbols", mostSymbols)
 	}
-	s.sort()
-	if names, err := f.DynString(elf.DT_SONAME); err == nil && len(names) > 0 {
-		s.SharedName = names[0]
+	if f.section(".symtab") == nil {
+		s.packed = f.contents(f.section(".gnu_debugdata"))
 	}
-	return s, idOf(f), nil
+	return s, f.buildID(), nil
 }
 
-func tooLarge(f *elf.File) bool {
-	return slices.ContainsFunc(f.Sections, func(s *elf.Section) bool {
-		switch s.Type {
-		case elf.SHT_SYMTAB, elf.SHT_DYNSYM, elf.SHT_STRTAB:
-			return s.Size > mostTable
-		}
-		return false
-	})
+func (s *Symbols) add(t *table) {
+	t.first = s.count
+	s.tables = append(s.tables, t)
+	s.count += t.len()
+	s.byAddr = nil
 }
 
-func idOf(f *elf.File) string {
-	for _, p := range f.Progs {
-		if p.Type != elf.PT_NOTE || p.Filesz > headSize {
-			continue
-		}
-		b := make([]byte, p.Filesz)
-		if _, err := p.ReadAt(b, 0); err == nil && buildID(b) != "" {
-			return buildID(b)
-		}
-	}
-	return ""
-}
-
-// typeIFunc is STT_GNU_IFUNC, a function whose implementation is chosen at load time.
-const typeIFunc = 10
-
-func (s *Symbols) add(list []elf.Symbol) {
-	for _, e := range list {
-		if isFunction(e) {
-			name, _, _ := strings.Cut(e.Name, "@")
-			s.list = append(s.list, symbol{e.Value, e.Size, withoutNumber(name)})
-		}
-		if elf.ST_TYPE(e.Info) == elf.STT_OBJECT && e.Section != elf.SHN_UNDEF {
-			s.variables[e.Name] = e.Value
+// Join adds the symbols of a file with the same addresses.
+func (s *Symbols) Join(more *Symbols) {
+	for _, t := range more.tables {
+		if s.count+t.len() <= mostSymbols {
+			s.add(&table{entries: t.entries, names: t.names})
 		}
 	}
 }
 
-// Address returns the address of a function or variable in the file.
-func (s *Symbols) Address(name string) (addr uint64, ok bool) {
-	if s == nil {
-		return 0, false
+// unpack adds the symbols of .gnu_debugdata. Without them there are fewer names.
+func (s *Symbols) unpack() {
+	if s.packed == nil {
+		return
 	}
-	if addr, ok = s.variables[name]; ok {
-		return addr, true
+	b, err := packed.Unpack(s.packed)
+	s.packed = nil
+	if err != nil {
+		return
 	}
-	if i := slices.IndexFunc(s.list, func(f symbol) bool { return f.name == name }); i >= 0 {
-		return s.list[i].addr, true
+	if more, _, err := readSymbols(b); err == nil {
+		s.Join(more)
 	}
-	return 0, false
 }
 
 // Section returns the place of a section in the file's addresses.
@@ -141,46 +106,19 @@ func (s *Symbols) Section(name string) (addr, size uint64, ok bool) {
 	return x.addr, x.size, ok
 }
 
-// isFunction reports whether a symbol is a function of this file. Assemblers give some functions
-// no type; those without a size are labels, but for the entry of a program.
-func isFunction(e elf.Symbol) bool {
-	if e.Section == elf.SHN_UNDEF || e.Section >= elf.SHN_LORESERVE || e.Value == 0 || e.Name == "" {
-		return false
+// Address returns the address of a function or variable in the file. What is exported comes first;
+// functions of .gnu_debugdata, which are not exported, are left out.
+func (s *Symbols) Address(name string) (addr uint64, ok bool) {
+	if s == nil {
+		return 0, false
 	}
-	switch elf.ST_TYPE(e.Info) {
-	case elf.STT_FUNC, typeIFunc:
-		return true
-	case elf.STT_NOTYPE:
-		return e.Size > 0 || e.Name == "_start"
-	}
-	return false
-}
-
-// clones are the endings with which gcc names copies of a function. A number follows.
-var clones = []string{".constprop", ".isra", ".part"}
-
-// withoutNumber removes the number of a copy of a function, as gdb does: "f.constprop.0" is
-// "f.constprop".
-func withoutNumber(name string) string {
-	i := strings.LastIndexByte(name, '.')
-	for _, c := range clones {
-		if i > 0 && strings.HasSuffix(name[:i], c) {
-			return name[:i]
+	err := protect(func() {
+		for i := 0; i < len(s.tables) && !ok; i++ {
+			addr, ok = s.tables[i].find(name)
 		}
-	}
-	return name
-}
-
-// sort orders symbols by address. Of those with one address, the last by name is shown, as by gdb,
-// and those without a size are shown last.
-func (s *Symbols) sort() {
-	slices.SortFunc(s.list, func(a, b symbol) int {
-		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(min(a.size, 1), min(b.size, 1)), cmp.Compare(a.name, b.name))
 	})
+	return addr, ok && err == nil
 }
-
-// nearby bounds the symbols that are looked at below an address: functions may be nested.
-const nearby = 16
 
 // Name returns the function at an address of the file; "": none is known.
 func (s *Symbols) Name(addr uint64) string {
@@ -193,11 +131,198 @@ func (s *Symbols) Function(addr uint64) (name string, first uint64, ok bool) {
 	if s == nil {
 		return "", 0, false
 	}
-	end := sort.Search(len(s.list), func(i int) bool { return s.list[i].addr > addr })
-	for i := end - 1; i >= max(end-nearby, 0); i-- {
-		if f := &s.list[i]; addr-f.addr < f.size || f.size == 0 && i == end-1 {
-			return f.name, f.addr, true
+	if err := protect(func() { name, first, ok = s.function(addr) }); err != nil {
+		return "", 0, false
+	}
+	return name, first, ok
+}
+
+// A key of byAddr has the address relative to base, a bit for functions that have a size, and the
+// number of the symbol.
+const (
+	numberBits = 22
+	sizedBit   = 1 << numberBits
+	addrShift  = numberBits + 1
+	mostSpan   = 1 << (64 - addrShift) // of the addresses of an image
+)
+
+// order makes byAddr.
+func (s *Symbols) order() {
+	s.unpack()
+	s.base = ^uint64(0)
+	for _, t := range s.tables {
+		for i := range t.len() {
+			if x := t.at(i); x.isFunction(t) {
+				s.base = min(s.base, x.addr)
+			}
+		}
+	}
+	keys := make([]uint64, 0, s.count)
+	for _, t := range s.tables {
+		for i := range t.len() {
+			x := t.at(i)
+			if !x.isFunction(t) || x.addr-s.base >= mostSpan {
+				continue
+			}
+			key := (x.addr-s.base)<<addrShift | uint64(t.first+i)
+			if x.size > 0 {
+				key |= sizedBit
+			}
+			keys = append(keys, key)
+		}
+	}
+	s.byAddr = newIndex(keys)
+}
+
+const (
+	nearby = 16   // symbols that are looked at below an address: functions may be nested
+	mostOf = 1024 // symbols of one address
+)
+
+// function looks below an address for the nearest function that contains it. Of several functions of
+// one address, the last by name is shown, as by gdb. Those without a size count only if no other
+// symbol is as near.
+func (s *Symbols) function(addr uint64) (name string, first uint64, ok bool) {
+	if s.byAddr == nil {
+		s.order()
+	}
+	if addr < s.base || addr-s.base >= mostSpan {
+		return "", 0, false
+	}
+	i := s.byAddr.from((addr-s.base)<<addrShift|(1<<addrShift-1)) - 1
+	for n, nearest := 0, true; i >= 0 && n < nearby; nearest = false {
+		at := s.byAddr.at(i) >> addrShift
+		alone := s.byAddr.at(i)&sizedBit == 0 // there is none with a size
+		first = s.base + at
+		var best []byte
+		for k := 0; i >= 0 && k < mostOf && s.byAddr.at(i)>>addrShift == at; k, i, n = k+1, i-1, n+1 {
+			t, x := s.symbol(int(s.byAddr.at(i) & (sizedBit - 1)))
+			if addr-first < x.size || x.size == 0 && nearest && alone {
+				if name := x.readable(t); bytes.Compare(name, best) > 0 {
+					best = name
+				}
+			}
+		}
+		if best != nil {
+			return string(best), first, true
 		}
 	}
 	return "", 0, false
+}
+
+// symbol returns a symbol by its number among those of all tables.
+func (s *Symbols) symbol(n int) (*table, entry) {
+	for _, t := range s.tables {
+		if n < t.first+t.len() {
+			return t, t.at(n - t.first)
+		}
+	}
+	panic(fmt.Sprintf("symbol %d of %d", n, s.count))
+}
+
+// table is a symbol table of a file.
+type table struct {
+	entries, names []byte
+	first          int    // number of its first symbol among those of all tables
+	byName         *index // hashes of names and numbers in the table; nil: not made yet
+}
+
+func (t *table) len() int { return len(t.entries) / symbolSize }
+
+// entry is a symbol (Elf64_Sym).
+type entry struct {
+	name       uint32
+	info       uint8
+	section    elf.SectionIndex
+	addr, size uint64
+}
+
+func (t *table) at(i int) entry {
+	le, b := binary.LittleEndian, t.entries[i*symbolSize:]
+	return entry{le.Uint32(b), b[4], elf.SectionIndex(le.Uint16(b[6:])), le.Uint64(b[8:]), le.Uint64(b[16:])}
+}
+
+// typeIFunc is STT_GNU_IFUNC, a function whose implementation is chosen at load time.
+const typeIFunc = 10
+
+// isFunction reports whether a symbol is a function of this file. Assemblers give some functions
+// no type; those without a size are labels, but for the entry of a program.
+func (x *entry) isFunction(t *table) bool {
+	if x.section == elf.SHN_UNDEF || x.section >= elf.SHN_LORESERVE || x.addr == 0 || x.name == 0 {
+		return false
+	}
+	switch elf.ST_TYPE(x.info) {
+	case elf.STT_FUNC, typeIFunc:
+		return true
+	case elf.STT_NOTYPE:
+		return x.size > 0 || string(x.text(t)) == "_start"
+	}
+	return false
+}
+
+func (x *entry) isVariable() bool {
+	return elf.ST_TYPE(x.info) == elf.STT_OBJECT && x.section != elf.SHN_UNDEF
+}
+
+func (x *entry) text(t *table) []byte { return textAt(t.names, x.name, mostSymbolName) }
+
+// clones are the endings with which gcc names copies of a function. A number follows.
+var clones = [][]byte{[]byte(".constprop"), []byte(".isra"), []byte(".part")}
+
+// readable returns the name of a function without its version, and without the number of a copy, as
+// gdb shows it: "f.constprop.0" is "f.constprop".
+func (x *entry) readable(t *table) []byte {
+	name, _, _ := bytes.Cut(x.text(t), []byte("@"))
+	i := bytes.LastIndexByte(name, '.')
+	for _, c := range clones {
+		if i > 0 && bytes.HasSuffix(name[:i], c) {
+			return name[:i]
+		}
+	}
+	return name
+}
+
+// find returns the address of a variable, or of the first function, of this name.
+func (t *table) find(name string) (addr uint64, ok bool) {
+	if t.byName == nil {
+		t.orderNames()
+	}
+	h := hashOf([]byte(name))
+	for i := t.byName.from(h << 32); i < len(t.byName.keys); i++ {
+		k := t.byName.at(i)
+		if k>>32 != h {
+			break
+		}
+		x := t.at(int(uint32(k)))
+		switch {
+		case x.isVariable() && string(x.text(t)) == name:
+			return x.addr, true
+		case x.isFunction(t) && string(x.readable(t)) == name && (!ok || x.addr < addr):
+			addr, ok = x.addr, true
+		}
+	}
+	return addr, ok
+}
+
+func (t *table) orderNames() {
+	var keys []uint64
+	for i := range t.len() {
+		x := t.at(i)
+		switch {
+		case x.isVariable():
+			keys = append(keys, hashOf(x.text(t))<<32|uint64(i))
+		case x.isFunction(t):
+			keys = append(keys, hashOf(x.readable(t))<<32|uint64(i))
+		}
+	}
+	t.byName = newIndex(keys)
+}
+
+// hashOf returns 32 bits (FNV-1a).
+func hashOf(name []byte) uint64 {
+	h := uint32(2166136261)
+	for _, c := range name {
+		h = (h ^ uint32(c)) * 16777619
+	}
+	return uint64(h)
 }

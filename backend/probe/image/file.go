@@ -1,0 +1,177 @@
+// Files of programs and libraries.
+
+package image
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime/debug"
+)
+
+// file is the bytes of an ELF file with its sections. They may be those of a mapped file: what can
+// touch them runs within protect.
+type file struct {
+	data     []byte
+	sections []section
+}
+
+// section is a section of a file.
+type section struct {
+	name         string
+	kind         elf.SectionType
+	flags        elf.SectionFlag
+	addr         uint64
+	offset, size uint64 // in the file
+	link, info   uint32
+}
+
+const (
+	mostSections    = 1 << 16
+	mostSectionName = 256 // bytes
+	sectionHeader   = 64  // Elf64_Shdr
+)
+
+var (
+	errNotELF  = errors.New("not a 64-bit little-endian ELF file")
+	errDamaged = errors.New("damaged ELF file")
+)
+
+// protect calls f. A panic is an error: neither debug/elf nor debug/dwarf is hardened against damaged
+// files, and a mapped file may become shorter.
+func protect(f func()) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("damaged file: %v", r)
+		}
+	}()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	f()
+	return nil
+}
+
+// parseFile reads the headers of sections (ELF specification, Sections).
+func parseFile(data []byte) (*file, error) {
+	le := binary.LittleEndian
+	if len(data) < 64 || string(data[:6]) != "\x7fELF\x02\x01" {
+		return nil, errNotELF
+	}
+	f := &file{data: data}
+	at, n, names := le.Uint64(data[40:]), uint64(le.Uint16(data[60:])), uint32(le.Uint16(data[62:]))
+	if at == 0 {
+		return f, nil
+	}
+	if le.Uint16(data[58:]) != sectionHeader {
+		return nil, errDamaged
+	}
+	first := f.bytes(at, sectionHeader)
+	if first == nil {
+		return nil, errDamaged
+	}
+	if n == 0 { // more than fit
+		n = le.Uint64(first[32:])
+	}
+	if names == uint32(elf.SHN_XINDEX) {
+		names = le.Uint32(first[40:])
+	}
+	if n > mostSections {
+		return nil, fmt.Errorf("%d sections", n)
+	}
+	headers := f.bytes(at, n*sectionHeader)
+	if headers == nil {
+		return nil, errDamaged
+	}
+	f.sections = make([]section, n)
+	for i := range f.sections {
+		b := headers[i*sectionHeader:]
+		f.sections[i] = section{
+			kind: elf.SectionType(le.Uint32(b[4:])), flags: elf.SectionFlag(le.Uint64(b[8:])), addr: le.Uint64(b[16:]),
+			offset: le.Uint64(b[24:]), size: le.Uint64(b[32:]), link: le.Uint32(b[40:]), info: le.Uint32(b[44:]),
+		}
+	}
+	text := f.contents(f.number(names))
+	for i := range f.sections {
+		f.sections[i].name = string(textAt(text, le.Uint32(headers[i*sectionHeader:]), mostSectionName))
+	}
+	return f, nil
+}
+
+// bytes returns n bytes from an offset on; nil: the file has fewer.
+func (f *file) bytes(offset, n uint64) []byte {
+	if offset > uint64(len(f.data)) || n > uint64(len(f.data))-offset {
+		return nil
+	}
+	return f.data[offset : offset+n : offset+n]
+}
+
+// number returns a section by its number; nil: there is none.
+func (f *file) number(n uint32) *section {
+	if uint64(n) >= uint64(len(f.sections)) {
+		return nil
+	}
+	return &f.sections[n]
+}
+
+// section returns a section by its name; nil: there is none.
+func (f *file) section(name string) *section {
+	for i := range f.sections {
+		if f.sections[i].name == name {
+			return &f.sections[i]
+		}
+	}
+	return nil
+}
+
+// contents returns the bytes of a section as they are in the file; nil: it has none.
+func (f *file) contents(s *section) []byte {
+	if s == nil || s.kind == elf.SHT_NOBITS || s.kind == elf.SHT_NULL {
+		return nil
+	}
+	return f.bytes(s.offset, s.size)
+}
+
+// textAt returns the text at an offset, which a zero byte ends; nil: it is longer than most, or there
+// is none.
+func textAt(text []byte, offset uint32, most int) []byte {
+	if uint64(offset) >= uint64(len(text)) {
+		return nil
+	}
+	b := text[offset:]
+	end := bytes.IndexByte(b[:min(len(b), most)], 0)
+	if end < 0 {
+		return nil
+	}
+	return b[:end:end]
+}
+
+// buildID returns the build-id of the notes; "": there is none.
+func (f *file) buildID() string {
+	for i := range f.sections {
+		if s := &f.sections[i]; s.kind == elf.SHT_NOTE && s.size <= headSize {
+			if id := buildID(f.contents(s)); id != "" {
+				return id
+			}
+		}
+	}
+	return ""
+}
+
+// sharedName returns DT_SONAME; "": there is none.
+func (f *file) sharedName() string {
+	le := binary.LittleEndian
+	for i := range f.sections {
+		s := &f.sections[i]
+		if s.kind != elf.SHT_DYNAMIC {
+			continue
+		}
+		b := f.contents(s)
+		for n := 0; len(b) >= 16 && n < mostDynamic; n, b = n+1, b[16:] {
+			if elf.DynTag(le.Uint64(b)) == elf.DT_SONAME {
+				return string(textAt(f.contents(f.number(s.link)), uint32(le.Uint64(b[8:])), mostSymbolName))
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,77 @@
+// Numbers that are looked up.
+
+package image
+
+import (
+	"math/bits"
+	"slices"
+	"sort"
+)
+
+// index is a sorted list of numbers. It is sorted only where it is looked at: of the symbols of a
+// library of 100 MB a stack needs a few.
+type index struct {
+	keys   []uint64 // those of a bucket side by side
+	ends   []uint32 // of buckets
+	sorted []bool
+	shift  uint // a key shifted by it is its bucket
+}
+
+const (
+	perBucket   = 16 // keys, on average
+	mostBuckets = 18 // as a power of two
+)
+
+func newIndex(keys []uint64) *index {
+	greatest := uint64(0)
+	for _, k := range keys {
+		greatest = max(greatest, k)
+	}
+	size := min(uint(bits.Len(uint(len(keys)/perBucket))), mostBuckets)
+	x := &index{keys: make([]uint64, len(keys)), ends: make([]uint32, 1<<size), sorted: make([]bool, 1<<size)}
+	if width := uint(bits.Len64(greatest)); width > size {
+		x.shift = width - size
+	}
+	for _, k := range keys {
+		x.ends[k>>x.shift]++
+	}
+	total := uint32(0)
+	for i, n := range x.ends {
+		x.ends[i], total = total, total+n // where the bucket begins, at first
+	}
+	for _, k := range keys {
+		at := &x.ends[k>>x.shift]
+		x.keys[*at] = k
+		*at++
+	}
+	return x
+}
+
+// bucket returns the sorted bucket with a number and where it begins.
+func (x *index) bucket(n uint64) (keys []uint64, first int) {
+	if n > 0 {
+		first = int(x.ends[n-1])
+	}
+	keys = x.keys[first:x.ends[n]]
+	if !x.sorted[n] {
+		slices.Sort(keys)
+		x.sorted[n] = true
+	}
+	return keys, first
+}
+
+// from returns how many keys are less than k.
+func (x *index) from(k uint64) int {
+	n := k >> x.shift
+	if n >= uint64(len(x.ends)) {
+		return len(x.keys)
+	}
+	keys, first := x.bucket(n)
+	return first + sort.Search(len(keys), func(i int) bool { return keys[i] >= k })
+}
+
+// at returns key i in ascending order.
+func (x *index) at(i int) uint64 {
+	keys, first := x.bucket(x.keys[i] >> x.shift)
+	return keys[i-first]
+}
