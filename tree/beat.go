@@ -1,5 +1,5 @@
-// Heartbeats: silent children are given up, and after a longer time a silent
-// parent.
+// Heartbeats: the vertex gives up a child that is silent, and leaves a parent that
+// is silent for a longer time.
 
 package tree
 

@@ -71,8 +71,8 @@ func (c *child) name() string {
 	return fmt.Sprintf("server %d on %s", server(c.id), c.route.Host)
 }
 
-// gone marks a child as lost and prepares the bodies that report it.
-func (c *child) gone(cause string) {
+// markLost marks a child as lost and prepares the bodies that report it.
+func (c *child) markLost(cause string) {
 	host := c.route.Host
 	c.state = childGone
 	c.table, c.pending = nil, nil
@@ -122,4 +122,12 @@ func (n *Node) left(deadline time.Duration) time.Duration {
 		return 0
 	}
 	return share(max(deadline-n.now, time.Millisecond))
+}
+
+// share returns the wait for children of a vertex that may itself wait this long.
+// It is shorter, so that partial replies of the children arrive in time. A
+// sixteenth is for merging in large trees; 5 ms are for a loaded machine, or a
+// quarter of shorter waits. 0 means no limit and stays 0; no other wait becomes 0.
+func share(wait time.Duration) time.Duration {
+	return wait - max(wait/16, min(5*time.Millisecond, wait/4))
 }

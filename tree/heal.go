@@ -14,7 +14,6 @@
 package tree
 
 import (
-	"encoding/json"
 	"time"
 
 	"sdm/protocol"
@@ -75,7 +74,8 @@ func (n *Node) adopt(c *child) {
 }
 
 // askAgain sends an adopted child the outstanding requests of its ranks. The child
-// repeats answers that it has given already and that were lost on the way.
+// repeats answers that it has given already, because they may have been lost on the
+// way.
 func (n *Node) askAgain(c *child) {
 	for _, r := range n.requests.inOrder() {
 		part := r.replies.Owed().Intersect(c.ranks)
@@ -112,21 +112,4 @@ func (n *Node) adopted(m *wire.Message) {
 		}
 	}
 	n.sendReady(r)
-}
-
-// shutDown ends a vertex that has been removed from the tree because it was silent for
-// too long. Its children have other parents, or will have.
-func (n *Node) shutDown(body []byte) {
-	var why protocol.Missing
-	if json.Unmarshal(body, &why) != nil || why.Cause == "" {
-		why.Cause = "no reason given"
-	}
-	for _, c := range n.children {
-		if c.state == childUp || c.state == childDialling {
-			n.emit(Disconnect{c.id, "this server has been given up"})
-		}
-		c.state = childGone
-	}
-	n.quitting, n.orphan = true, true
-	n.emit(DeliverQuit{Cause: why.Cause})
 }

@@ -83,7 +83,7 @@ func (n *Node) connected(id NodeID) {
 		return
 	}
 	c.state, c.received = childUp, true
-	n.emit(ToChild{id, n.place(c)})
+	n.emit(ToChild{id, n.initFor(c)})
 	for _, h := range c.pending {
 		h.msg.Wait = n.left(h.deadline)
 		n.emit(ToChild{id, h.msg})
@@ -94,8 +94,8 @@ func (n *Node) connected(id NodeID) {
 	}
 }
 
-// place returns the Init for a child.
-func (n *Node) place(c *child) wire.Message {
+// initFor returns the Init for a child: its part of the routing table.
+func (n *Node) initFor(c *child) wire.Message {
 	m := wire.Message{
 		Kind: wire.Init, ID: n.initID, Ranks: c.servers, Epoch: n.epoch, Wait: n.left(n.initDeadline),
 		Body: canonical.JSON(protocol.RouteTable{

@@ -180,7 +180,7 @@ func TestKeptColumnsCount(t *testing.T) {
 	last := uint64(0)
 	for on := false; !on; last++ {
 		if last > 11 {
-			t.Fatal("more than a megabyte is kept, and nobody waits")
+			t.Fatal("more than a megabyte is kept, and no writer waits")
 		}
 		on, _ = held(n.Step(0, tree.LocalEvents{Groups: []protocol.Group{logged}}))
 	}

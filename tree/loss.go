@@ -3,8 +3,12 @@
 package tree
 
 import (
+	"fmt"
+
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
+	"sdm/protocol/wire"
 )
 
 // childLost processes the loss of the link to a child.
@@ -22,9 +26,9 @@ func (n *Node) childLost(id NodeID, cause string) {
 // KindLost, an event reports the loss, and its children become orphans.
 func (n *Node) lose(c *child, cause string, ofInit protocol.Kind) {
 	was := c.state == childUp || c.adopted
-	c.gone(cause)
+	c.markLost(cause)
 	if was && !n.quitting {
-		n.inheritChildren(c)
+		n.enterOrphans(c)
 		// This is repeated even if a vertex below has reported it: that vertex may
 		// be lost, and its report with it.
 		n.ownEvents([]protocol.Group{{Kind: protocol.KindLost, Ranks: c.ranks, Body: c.died}})
@@ -43,9 +47,9 @@ func (n *Node) lose(c *child, cause string, ofInit protocol.Kind) {
 	}
 }
 
-// inheritChildren enters the children of a lost child as children of this vertex. It
-// connects to them when the root permits it; see heal.
-func (n *Node) inheritChildren(c *child) {
+// enterOrphans enters the children of a lost child as children of this vertex. The
+// vertex connects to them when the root permits it; see heal.
+func (n *Node) enterOrphans(c *child) {
 	for _, id := range n.shape.Children(c.id) {
 		n.enter(&child{id: id, state: childOrphan, adopted: true, under: c.id})
 	}
@@ -61,5 +65,12 @@ func (n *Node) reportLost(servers rank.Set) {
 		return
 	}
 	n.up.gone = n.up.gone.Union(servers)
-	n.up.goBy(n.now)
+	n.up.sendBy(n.now)
+}
+
+// disconnect disconnects a child that violates the protocol or is silent.
+func (n *Node) disconnect(c *child, cause string) {
+	n.emit(ToChild{c.id, wire.Message{Kind: wire.GivenUp, Body: canonical.JSON(protocol.Missing{Cause: cause})}})
+	n.emit(Disconnect{c.id, cause})
+	n.lose(c, fmt.Sprintf("given up: %s", cause), protocol.KindLost)
 }

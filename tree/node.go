@@ -49,7 +49,7 @@ type Node struct {
 
 	gone    rank.Set // numbers of lost servers of the subtree
 	beat    beat
-	keep    // own events that the root has not acknowledged
+	keep    // events of the vertex's own ranks that the root has not acknowledged
 	acks    // at the root: what it has received
 	answers answers
 

@@ -1,8 +1,10 @@
-// The end of the session.
+// The end of the session, and of a vertex that has been removed from the tree.
 
 package tree
 
 import (
+	"encoding/json"
+
 	"sdm/protocol"
 	"sdm/protocol/wire"
 )
@@ -27,4 +29,21 @@ func (n *Node) quit(why wire.Flags) {
 		}
 	}
 	n.emit(DeliverQuit{MasterLost: why&wire.MasterLost != 0})
+}
+
+// shutDown ends a vertex that has been removed from the tree because it was silent for
+// too long. Its children have other parents, or will have.
+func (n *Node) shutDown(body []byte) {
+	var why protocol.Missing
+	if json.Unmarshal(body, &why) != nil || why.Cause == "" {
+		why.Cause = "no reason given"
+	}
+	for _, c := range n.children {
+		if c.state == childUp || c.state == childDialling {
+			n.emit(Disconnect{c.id, "this server has been given up"})
+		}
+		c.state = childGone
+	}
+	n.quitting, n.orphan = true, true
+	n.emit(DeliverQuit{Cause: why.Cause})
 }

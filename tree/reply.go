@@ -3,8 +3,6 @@
 package tree
 
 import (
-	"fmt"
-
 	"sdm/protocol"
 	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
@@ -92,11 +90,4 @@ func (n *Node) answerFor(r *request, c *child, kind protocol.Kind) {
 	for _, g := range c.lostGroups(kind, ranks, r.ofInit) {
 		r.replies.Add(g)
 	}
-}
-
-// disconnect disconnects a child that violates the protocol or is silent.
-func (n *Node) disconnect(c *child, cause string) {
-	n.emit(ToChild{c.id, wire.Message{Kind: wire.GivenUp, Body: canonical.JSON(protocol.Missing{Cause: cause})}})
-	n.emit(Disconnect{c.id, cause})
-	n.lose(c, fmt.Sprintf("given up: %s", cause), protocol.KindLost)
 }

@@ -1,4 +1,4 @@
-// Requests: whose answers are outstanding, and until when.
+// Requests that have not been answered in full, and their deadlines.
 
 package tree
 
@@ -88,7 +88,7 @@ func (q *requests) postpone(r *request) (oldest *request) {
 	return oldest
 }
 
-// due returns the earliest deadline; never: no request has one.
+// due returns the earliest deadline, or never if no request has one.
 func (q *requests) due() time.Duration {
 	if len(q.timers) == 0 {
 		return never

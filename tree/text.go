@@ -27,12 +27,12 @@ func (o Connect) String() string {
 // String formats the epoch.
 func (o Epoch) String() string { return fmt.Sprintf("epoch %d", o.Epoch) }
 
-// String returns "hold output" or "let output pass".
+// String returns "pause output" or "resume output".
 func (o PauseOutput) String() string {
 	if o.On {
-		return "hold output"
+		return "pause output"
 	}
-	return "let output pass"
+	return "resume output"
 }
 
 // String formats the request like a packet.
@@ -51,13 +51,13 @@ func (o DeliverQuit) String() string {
 		return "deliver quit: " + o.Cause
 	}
 	if o.MasterLost {
-		return "deliver quit: deserted"
+		return "deliver quit: master lost"
 	}
 	return "deliver quit"
 }
 
 // String formats child and cause.
-func (o Disconnect) String() string { return fmt.Sprintf("drop %d: %s", o.Child, o.Cause) }
+func (o Disconnect) String() string { return fmt.Sprintf("disconnect %d: %s", o.Child, o.Cause) }
 
 // String formats the cause.
 func (o LeaveParent) String() string { return "leave parent: " + o.Cause }

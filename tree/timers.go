@@ -4,7 +4,6 @@ package tree
 
 import (
 	"container/heap"
-	"time"
 )
 
 // timers is a heap of requests by deadline, and by number among equal deadlines. It
@@ -53,12 +52,4 @@ func (t *timers) disarm(r *request) {
 	if r.timer != noTimer {
 		heap.Remove(t, r.timer)
 	}
-}
-
-// share returns the wait for children of a vertex that may itself wait this long.
-// It is shorter, so that partial replies of the children arrive in time. A
-// sixteenth is for merging in large trees; 5 ms are for a loaded machine, or a
-// quarter of shorter waits. 0 means no limit and stays 0; no other wait becomes 0.
-func share(wait time.Duration) time.Duration {
-	return wait - max(wait/16, min(5*time.Millisecond, wait/4))
 }

@@ -91,7 +91,7 @@ func (n *Node) bound() {
 func (n *Node) event(g protocol.Group) {
 	n.up.add(n.now, g, n.requests.awaited)
 	if n.quitting {
-		n.up.goBy(n.now)
+		n.up.sendBy(n.now)
 	}
 }
 
@@ -124,7 +124,7 @@ func (u *upstream) add(now time.Duration, g protocol.Group, awaited int) {
 	case g.Kind == protocol.KindStopped || g.Kind.IsEnd():
 		u.stopped(now, g, awaited)
 	default:
-		u.goBy(u.output.admit(now, g.Ranks.Len(), never, 0))
+		u.sendBy(u.output.admit(now, g.Ranks.Len(), never, 0))
 	}
 }
 
@@ -147,18 +147,18 @@ func (u *upstream) stopped(now time.Duration, g protocol.Group, awaited int) {
 	if u.running.Intersects(g.Ranks) {
 		u.running = u.running.Minus(g.Ranks)
 		if u.running.IsEmpty() && awaited == 0 && !u.start.waits(now) {
-			u.goBy(now)
+			u.sendBy(now)
 		}
 	}
 }
 
-// goBy sets the deadline of the list, unless it is earlier already.
-func (u *upstream) goBy(at time.Duration) {
+// sendBy sets the deadline of the list, unless it is set to an earlier time already.
+func (u *upstream) sendBy(at time.Duration) {
 	u.by = min(u.by, at)
 }
 
-// due returns the deadline of the list; never: nothing waits. Output is not delayed
-// by ranks that are being started.
+// due returns the deadline of the list, or never if nothing waits. Output is not
+// delayed by ranks that are being started.
 func (u *upstream) due() time.Duration {
 	by := u.change
 	if u.stops.waits {

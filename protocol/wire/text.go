@@ -44,7 +44,7 @@ func (f Flags) String() string {
 		words = append(words, "from-root")
 	}
 	if f&MasterLost != 0 {
-		words = append(words, "deserted")
+		words = append(words, "master-lost")
 	}
 	if more := f &^ (Late | Final | Partial | Again | FromRoot | MasterLost); more != 0 {
 		words = append(words, "flags(0x"+strconv.FormatUint(uint64(more), 16)+")")

@@ -185,7 +185,7 @@ func TestString(t *testing.T) {
 		want string
 	}{
 		{&Message{Kind: Ping}, "ping"},
-		{&Message{Kind: Events, Flags: Again | FromRoot | MasterLost}, "events again from-root deserted"},
+		{&Message{Kind: Events, Flags: Again | FromRoot | MasterLost}, "events again from-root master-lost"},
 		{&Message{Kind: 77, Flags: 1<<9 | Late}, "kind(77) late flags(0x200)"},
 		{&Message{Kind: Command, ID: 3, Ranks: rank.Range(0, 3), Wait: 10 * time.Second, Body: []byte(`{"command":"print"}`)},
 			`command #3 [0-3] wait 10s {"command":"print"}`},

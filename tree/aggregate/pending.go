@@ -28,14 +28,14 @@ import (
 // The search costs some nanoseconds for each group in the list. The owner bounds
 // the list (Len, Bytes) with Take.
 type Pending struct {
-	groups []protocol.Group
-	marks  []mark // one for each group
-	bytes  int
-	hash   hasher
+	groups    []protocol.Group
+	summaries []summary // one for each group
+	bytes     int
+	hash      hasher
 }
 
-// mark is compared before the group itself.
-type mark struct {
+// summary is compared before the group itself.
+type summary struct {
 	hash        uint64 // 0 while the list has one group only
 	first, last rank.ID
 }
@@ -55,32 +55,32 @@ func (p *Pending) Add(g protocol.Group) {
 	if g.Ranks.IsEmpty() {
 		return
 	}
-	m := p.mark(&g)
-	i, behind := p.place(m, &g)
+	m := p.summarize(&g)
+	i, after := p.place(m, &g)
 	if i >= 0 {
 		merge(&p.groups[i], &g)
-		p.marks[i].first = min(p.marks[i].first, m.first)
-		p.marks[i].last = max(p.marks[i].last, m.last)
+		p.summaries[i].first = min(p.summaries[i].first, m.first)
+		p.summaries[i].last = max(p.summaries[i].last, m.last)
 		return
 	}
 	if g.Kind != protocol.KindRunning {
-		behind = len(p.groups)
+		after = len(p.groups)
 	}
-	p.groups = slices.Insert(p.groups, behind, g)
-	p.marks = slices.Insert(p.marks, behind, m)
+	p.groups = slices.Insert(p.groups, after, g)
+	p.summaries = slices.Insert(p.summaries, after, m)
 	p.bytes += len(g.Body) + groupCost
 }
 
-// mark returns the mark of a new group. The first group of the list is hashed only
+// summarize returns the summary of a new group. The first group of the list is hashed only
 // when there is a second.
-func (p *Pending) mark(g *protocol.Group) (m mark) {
+func (p *Pending) summarize(g *protocol.Group) (m summary) {
 	m.first, _ = g.Ranks.Min()
 	m.last, _ = g.Ranks.Max()
 	if len(p.groups) == 0 {
 		return m
 	}
-	if len(p.groups) == 1 && p.marks[0].hash == 0 {
-		p.marks[0].hash = p.hash.sum(&p.groups[0])
+	if len(p.groups) == 1 && p.summaries[0].hash == 0 {
+		p.summaries[0].hash = p.hash.sum(&p.groups[0])
 	}
 	m.hash = p.hash.sum(g)
 	return m
@@ -88,10 +88,10 @@ func (p *Pending) mark(g *protocol.Group) (m mark) {
 
 // place returns the index of the group that g is merged with, or -1, and the index
 // from which the list has no rank of g.
-func (p *Pending) place(m mark, g *protocol.Group) (found, behind int) {
+func (p *Pending) place(m summary, g *protocol.Group) (found, after int) {
 	found = -1
-	for i := len(p.marks) - 1; i >= 0; i-- {
-		at := &p.marks[i]
+	for i := len(p.summaries) - 1; i >= 0; i-- {
+		at := &p.summaries[i]
 		if at.first <= m.last && m.first <= at.last && p.groups[i].Ranks.Intersects(g.Ranks) {
 			return found, i + 1
 		}
@@ -106,6 +106,6 @@ func (p *Pending) place(m mark, g *protocol.Group) (found, behind int) {
 // empty.
 func (p *Pending) Take() []protocol.Group {
 	groups := p.groups
-	p.groups, p.marks, p.bytes = nil, p.marks[:0], 0
+	p.groups, p.summaries, p.bytes = nil, p.summaries[:0], 0
 	return groups
 }

@@ -31,7 +31,7 @@ func TestPending(t *testing.T) {
 		want string
 	}{
 		{"nothing", nil, ""},
-		{"nobody", []protocol.Group{say("a")}, ""},
+		{"empty", []protocol.Group{say("a")}, ""},
 		{"equal", []protocol.Group{say("a", 0), say("a", 1)}, "output [0-1] \"a\"\n"},
 		{"in order", []protocol.Group{say("b", 0), say("a", 1)}, "output [0] \"b\"\noutput [1] \"a\"\n"},
 		{"over another's", []protocol.Group{say("a", 0), say("b", 0), say("a", 1)},

@@ -75,12 +75,12 @@ func (r *Replies) Add(g protocol.Group) bool {
 		}
 		r.owed = r.owed.Minus(g.Ranks)
 	}
-	r.fold(g)
+	r.mergeOrAppend(g)
 	return true
 }
 
-// fold merges a group with an equal one, or appends it.
-func (r *Replies) fold(g protocol.Group) {
+// mergeOrAppend merges a group with an equal one, or appends it.
+func (r *Replies) mergeOrAppend(g protocol.Group) {
 	if len(r.groups) == 0 {
 		r.groups = append(r.groups, g)
 		return
@@ -157,7 +157,7 @@ func (r *Replies) enter(h uint64, i int) {
 // if there is no group.
 func (r *Replies) Take() []protocol.Group {
 	for i := range r.carries {
-		r.carries[i].settle(&r.groups[i])
+		r.carries[i].mergeInto(&r.groups[i])
 	}
 	groups := r.groups
 	r.groups, r.carries, r.hashes, r.index = nil, nil, r.hashes[:0], nil

@@ -47,9 +47,9 @@ func TestReplies(t *testing.T) {
 			"reply [1] {} x=1[1]\nreply [2] {} x=2[2] y=2[2]\n", "0,3-9"},
 		{"the first answer wins", []protocol.Group{result(rank.Of(1), "{}"), fault(rank.Of(1), "{}"), fault(rank.Of(1, 2), "{}")},
 			"reply [1] {}\nerror [2] {}\n", "0,3-9"},
-		{"nobody asked", []protocol.Group{result(rank.Of(9, 10, 11), "{}"), result(rank.Of(12), "{}")},
+		{"no rank was asked", []protocol.Group{result(rank.Of(9, 10, 11), "{}"), result(rank.Of(12), "{}")},
 			"reply [9] {}\n", "0-8"},
-		{"nobody answers", []protocol.Group{result(rank.Set{}, "{}")}, "", "0-9"},
+		{"no rank answers", []protocol.Group{result(rank.Set{}, "{}")}, "", "0-9"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var r aggregate.Replies
@@ -76,11 +76,11 @@ func TestExcused(t *testing.T) {
 	r.Excuse(rank.Range(2, 8))
 	r.Add(result(rank.Of(0), "{}"))
 	if !r.Waiting() {
-		t.Error("nobody waits for rank 1")
+		t.Error("rank 1 is not waited for")
 	}
 	r.Add(result(rank.Of(1), "{}"))
 	if r.Waiting() || r.Complete() {
-		t.Errorf("waiting %v, complete %v; want to wait for nobody and owe 2-3", r.Waiting(), r.Complete())
+		t.Errorf("waiting %v, complete %v; want none waited for and 2-3 owed", r.Waiting(), r.Complete())
 	}
 	if !r.Add(result(rank.Of(2), "{}")) {
 		t.Error("an excused rank may not answer")

@@ -19,11 +19,11 @@ const (
 	// that others wait for. It is many round trips within a cluster, because a real
 	// peer sends its token at once, and it allows 320 others per second to be
 	// closed.
-	silence = 50 * time.Millisecond
-	// dawdle is the same limit for a connection that has sent a valid token and
+	silentTime = 50 * time.Millisecond
+	// tokenTime is the same limit for a connection that has sent a valid token but
 	// does not finish its handshake. A peer on a busy machine needs some time, and
 	// connects again if it is closed.
-	dawdle = 2 * time.Second
+	tokenTime = 2 * time.Second
 )
 
 // peer is a peer that has proved the secret and sent its Hello.
@@ -35,7 +35,7 @@ type peer struct {
 // acceptor is a listening port that authenticates peers. Other connections are sent no
 // byte. They occupy one of maxHandshakes places for at most handshakeTime. When all
 // places are taken, the connection that has been silent longest is closed, after
-// silence, or after dawdle if it has sent a valid token.
+// silentTime, or after tokenTime if it has sent a valid token.
 //
 // Goroutines: accept, until close; one for each place (handshake, Hello, then until
 // next takes the peer, for handshakeTime at most). close ends them all and waits
@@ -69,96 +69,96 @@ func newAcceptor(l net.Listener, s Secret, p purpose) (*acceptor, error) {
 		l.Close()
 		return nil, err
 	}
-	d := &acceptor{l: l, own: own, peers: make(chan peer), dead: make(chan struct{}), free: make(chan struct{}, 1)}
-	d.ctx, d.cancel = context.WithCancel(context.Background())
-	d.group.Go(d.accept)
-	return d, nil
+	a := &acceptor{l: l, own: own, peers: make(chan peer), dead: make(chan struct{}), free: make(chan struct{}, 1)}
+	a.ctx, a.cancel = context.WithCancel(context.Background())
+	a.group.Go(a.accept)
+	return a, nil
 }
 
 // next waits for an authenticated peer.
-func (d *acceptor) next(ctx context.Context) (peer, error) {
+func (a *acceptor) next(ctx context.Context) (peer, error) {
 	select {
-	case g := <-d.peers:
-		return g, nil
+	case p := <-a.peers:
+		return p, nil
 	case <-ctx.Done():
 		return peer{}, context.Cause(ctx)
-	case <-d.ctx.Done():
+	case <-a.ctx.Done():
 		return peer{}, net.ErrClosed
-	case <-d.dead:
-		return peer{}, d.err
+	case <-a.dead:
+		return peer{}, a.err
 	}
 }
 
 // close closes the listener and all connections that next has not returned.
-func (d *acceptor) close() error {
-	d.cancel()
-	err := d.l.Close()
-	d.group.Wait()
+func (a *acceptor) close() error {
+	a.cancel()
+	err := a.l.Close()
+	a.group.Wait()
 	return err
 }
 
-func (d *acceptor) accept() {
+func (a *acceptor) accept() {
 	pause := time.Duration(0)
 	for {
-		conn, err := d.l.Accept()
+		conn, err := a.l.Accept()
 		switch {
 		case err == nil:
 			pause = 0
-			d.admit(conn)
+			a.admit(conn)
 		case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ECONNABORTED):
 			pause = min(max(2*pause, firstPause), lastPause)
-			if !rest(d.ctx, pause) {
+			if !sleep(a.ctx, pause) {
 				return
 			}
 		default:
-			if d.err = err; d.ctx.Err() != nil {
-				d.err = net.ErrClosed
+			if a.err = err; a.ctx.Err() != nil {
+				a.err = net.ErrClosed
 			}
-			close(d.dead)
+			close(a.dead)
 			return
 		}
 	}
 }
 
 // admit starts serving a connection as soon as there is a place.
-func (d *acceptor) admit(conn net.Conn) {
+func (a *acceptor) admit(conn net.Conn) {
 	p := &place{conn: conn, since: time.Now()}
 	for {
-		wait, ok := d.take(p)
+		wait, ok := a.take(p)
 		if ok {
 			break
 		}
 		alarm := time.NewTimer(wait)
 		select {
 		case <-alarm.C:
-		case <-d.free:
-		case <-d.ctx.Done():
+		case <-a.free:
+		case <-a.ctx.Done():
 			conn.Close()
 			return
 		}
 		alarm.Stop()
 	}
-	d.group.Go(func() { d.serve(p) })
+	a.group.Go(func() { a.serve(p) })
 }
 
 // take enters p, or returns how long to wait until a silent connection may be
 // closed. It closes a connection whose time is over.
-func (d *acceptor) take(p *place) (wait time.Duration, ok bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.places) < maxHandshakes {
-		d.places = append(d.places, p)
+func (a *acceptor) take(p *place) (wait time.Duration, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.places) < maxHandshakes {
+		a.places = append(a.places, p)
 		return 0, true
 	}
 	wait = handshakeTime
-	for i, other := range d.places {
-		left := silence - time.Since(other.since)
+	for i, other := range a.places {
+		left := silentTime - time.Since(other.since)
 		if other.known {
-			left += dawdle - silence
+			left += tokenTime - silentTime
 		}
 		if left <= 0 {
 			other.conn.Close()
-			d.places = append(append(d.places[:i:i], d.places[i+1:]...), p)
+			a.places = append(append(a.places[:i:i], a.places[i+1:]...), p)
 			return 0, true
 		}
 		wait = min(wait, left)
@@ -167,14 +167,14 @@ func (d *acceptor) take(p *place) (wait time.Duration, ok bool) {
 }
 
 // leave frees a place.
-func (d *acceptor) leave(p *place) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for i, other := range d.places {
+func (a *acceptor) leave(p *place) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i, other := range a.places {
 		if other == p {
-			d.places = append(d.places[:i:i], d.places[i+1:]...)
+			a.places = append(a.places[:i:i], a.places[i+1:]...)
 			select {
-			case d.free <- struct{}{}:
+			case a.free <- struct{}{}:
 			default: // the notification is pending already
 			}
 			return
@@ -183,14 +183,14 @@ func (d *acceptor) leave(p *place) {
 }
 
 // serve handles one connection from its first byte until next takes it.
-func (d *acceptor) serve(p *place) {
-	s := accepted(p.conn, d.own, func() {
-		d.mu.Lock()
+func (a *acceptor) serve(p *place) {
+	s := accepted(p.conn, a.own, func() {
+		a.mu.Lock()
 		p.known = true
-		d.mu.Unlock()
+		a.mu.Unlock()
 	})
-	h, err := d.check(s)
-	d.leave(p)
+	h, err := a.check(s)
+	a.leave(p)
 	if err != nil {
 		s.Close()
 		return
@@ -198,17 +198,17 @@ func (d *acceptor) serve(p *place) {
 	alarm := time.NewTimer(handshakeTime) // the peer does not wait longer for a Welcome
 	defer alarm.Stop()
 	select {
-	case d.peers <- peer{s, h}:
+	case a.peers <- peer{s, h}:
 	case <-alarm.C:
 		s.Close()
-	case <-d.ctx.Done():
+	case <-a.ctx.Done():
 		s.Close()
 	}
 }
 
 // check does the handshake and receives the Hello, both within handshakeTime.
-func (d *acceptor) check(s *stream) (hello, error) {
-	ctx, cancel := context.WithTimeout(d.ctx, handshakeTime)
+func (a *acceptor) check(s *stream) (hello, error) {
+	ctx, cancel := context.WithTimeout(a.ctx, handshakeTime)
 	defer cancel()
 	if err := s.tls.HandshakeContext(ctx); err != nil {
 		return hello{}, err

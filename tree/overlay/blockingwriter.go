@@ -11,7 +11,7 @@ import (
 	"sdm/tree/sendqueue"
 )
 
-// blockingWriter is a way over a function that may block: the root's Up, and Send of links
+// blockingWriter is a sender over a function that may block: the root's Up, and Send of links
 // that are not of this package. Queued packets are in the order of a sendqueue.Queue.
 //
 // Goroutine: run, started by the loop, ends at close or when the function fails.
@@ -26,15 +26,15 @@ type blockingWriter struct {
 	changed sync.Cond
 	batch   []wire.Message // put and not flushed
 	queue   sendqueue.Queue
-	hand    int // bytes of the packet that run is sending
+	sending int // bytes of the packet that run is sending
 	room    func()
 	ended   bool
 }
 
 func newBlockingWriter(send func(wire.Message) error) *blockingWriter {
-	p := &blockingWriter{send: send}
-	p.changed.L = &p.mu
-	return p
+	w := &blockingWriter{send: send}
+	w.changed.L = &w.mu
+	return w
 }
 
 // clone copies what the vertex may overwrite in its next step. Bodies and columns
@@ -45,98 +45,98 @@ func clone(m *wire.Message) wire.Message {
 	return c
 }
 
-func (p *blockingWriter) put(m *wire.Message) error {
-	p.batch = append(p.batch, clone(m))
+func (w *blockingWriter) put(m *wire.Message) error {
+	w.batch = append(w.batch, clone(m))
 	return nil
 }
 
-func (p *blockingWriter) flush() {
-	if p.try != nil && p.queued() == 0 {
-		p.sendNow()
+func (w *blockingWriter) flush() {
+	if w.try != nil && w.queued() == 0 {
+		w.sendNow()
 	}
-	p.mu.Lock()
-	if !p.ended {
-		for i := range p.batch {
-			p.queue.Add(p.batch[i], weight(&p.batch[i]))
+	w.mu.Lock()
+	if !w.ended {
+		for i := range w.batch {
+			w.queue.Add(w.batch[i], weight(&w.batch[i]))
 		}
-		if len(p.batch) > 0 {
-			p.changed.Broadcast()
+		if len(w.batch) > 0 {
+			w.changed.Broadcast()
 		}
 	}
-	p.mu.Unlock()
-	clear(p.batch)
-	p.batch = p.batch[:0]
+	w.mu.Unlock()
+	clear(w.batch)
+	w.batch = w.batch[:0]
 }
 
 // sendNow sends without switching to run's goroutine where that is possible.
-func (p *blockingWriter) sendNow() {
+func (w *blockingWriter) sendNow() {
 	n := 0
-	for n < len(p.batch) && p.try(p.batch[n]) {
+	for n < len(w.batch) && w.try(w.batch[n]) {
 		n++
 	}
-	p.batch = slices.Delete(p.batch, 0, n)
+	w.batch = slices.Delete(w.batch, 0, n)
 }
 
-func (p *blockingWriter) queued() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.queue.Size() + p.hand
+func (w *blockingWriter) queued() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.queue.Size() + w.sending
 }
 
-func (p *blockingWriter) urgent() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.queue.Urgent()
+func (w *blockingWriter) urgent() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.queue.Urgent()
 }
 
 // watch ignores stall: the owner of the root is never lost, and a foreign link must
 // monitor itself.
-func (p *blockingWriter) watch(room func(), stall time.Duration) { p.room = room }
+func (w *blockingWriter) watch(room func(), stall time.Duration) { w.room = room }
 
-func (p *blockingWriter) run() {
+func (w *blockingWriter) run() {
 	for {
-		m, ok := p.next()
+		m, ok := w.next()
 		if !ok {
 			return
 		}
-		if p.send(m) != nil { // the link's reader reports why
-			p.close()
+		if w.send(m) != nil { // the link's reader reports why
+			w.close()
 			return
 		}
-		p.mu.Lock()
-		p.hand = 0
-		p.changed.Broadcast()
-		p.mu.Unlock()
-		if p.room != nil {
-			p.room()
+		w.mu.Lock()
+		w.sending = 0
+		w.changed.Broadcast()
+		w.mu.Unlock()
+		if w.room != nil {
+			w.room()
 		}
 	}
 }
 
 // next waits for the next packet; false at the end.
-func (p *blockingWriter) next() (m wire.Message, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for p.queue.Size() == 0 && !p.ended {
-		p.changed.Wait()
+func (w *blockingWriter) next() (m wire.Message, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.queue.Size() == 0 && !w.ended {
+		w.changed.Wait()
 	}
-	if p.ended {
+	if w.ended {
 		return m, false
 	}
-	m, p.hand = p.queue.Take()
+	m, w.sending = w.queue.Take()
 	return m, true
 }
 
-func (p *blockingWriter) settle(d time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	waitWhile(&p.changed, d, func() bool { return p.queue.Size()+p.hand > 0 && !p.ended })
+func (w *blockingWriter) settle(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	waitWhile(&w.changed, d, func() bool { return w.queue.Size()+w.sending > 0 && !w.ended })
 }
 
 // close discards the queue; it does not wait for run.
-func (p *blockingWriter) close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.ended = true
-	p.changed.Broadcast()
+func (w *blockingWriter) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = true
+	w.changed.Broadcast()
 }

@@ -4,8 +4,9 @@ package overlay
 
 import "sdm/tree"
 
-// arm sets the timer, unless it fires early enough. Most Wakes are replaced before
-// their time, and setting a timer costs more than a timer that fires too early.
+// arm sets the timer to the time of the next Wake, unless it is set to an earlier
+// time already. Most Wakes are replaced before their time, and setting a timer costs
+// more than a timer that fires too early.
 func (l *Loop) arm() {
 	if l.wake == 0 || l.alarm != 0 && l.alarm <= l.wake {
 		return

@@ -160,7 +160,7 @@ var huge = command(1, make([]byte, 14<<20))
 // sending starts a Send that cannot finish, and waits until it blocks.
 func sending(l Link) <-chan error {
 	sent := async(func() error { return l.Send(huge) })
-	for l.(way).queued() == 0 {
+	for l.(sender).queued() == 0 {
 		runtime.Gosched()
 	}
 	return sent
@@ -309,7 +309,7 @@ func slowTrickle(t *testing.T, tr transport) {
 
 func putsNeverWait(t *testing.T, tr transport) {
 	a, b := tr.pair(t)
-	w := a.(way)
+	w := a.(sender)
 	room := make(chan bool, 1)
 	w.watch(func() {
 		select {
@@ -324,7 +324,7 @@ func putsNeverWait(t *testing.T, tr transport) {
 		w.flush()
 	}
 	if w.queued() == 0 {
-		t.Error("nothing is queued though nobody reads")
+		t.Error("nothing is queued although the other side does not read")
 	}
 	received := async(func() error { return receiveIDs(b, n) })
 	check(t, await(t, "all packets", received))

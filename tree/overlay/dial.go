@@ -41,17 +41,17 @@ const (
 // port scanner.
 const firstWindow = 8
 
-// thereRounds is the number of rounds for a server that has listened before, if its
+// absentRounds is the number of rounds for a server that has listened before, if its
 // ports are closed: a program that has ended does not come back. They take 70 ms
 // and try 64 ports.
-const thereRounds = 4
+const absentRounds = 4
 
-// Dial connects to vertex want, a server, at one of the addresses, "host:port",
-// best first, or up to ports-1 ports further (0 is 1, at most MaxPorts). It proves
-// the secret, verifies the other side's number and session, and retries until ctx
-// ends, since a server may start late or use another port. The error then has the
-// reason for each address. A refusal that is final ends it at once: errors.Is with
-// ErrVersion, ErrEpoch, ErrRefused.
+// Dial connects to vertex want, a server. It tries the addresses, "host:port", in
+// order, and at each of them the given port and up to ports-1 ports after it (0 is 1,
+// at most MaxPorts). It proves the secret, verifies the other side's number and
+// session, and retries until ctx ends, since a server may start late or use another
+// port. The error then has the reason for each address. A final refusal ends Dial at
+// once; its error matches ErrVersion, ErrEpoch or ErrRefused.
 func Dial(ctx context.Context, addrs []string, ports int, secret Secret, self Identity, want tree.NodeID) (Link, Identity, error) {
 	own, err := newCredentials(secret, forLinks)
 	if err != nil {
@@ -89,7 +89,7 @@ func connect(ctx context.Context, addr string, own *credentials) (*stream, error
 // another session, or another program.
 var ErrSecret = errors.New("wrong secret")
 
-// handshakeError describes a failed handshake.
+// handshakeError describes a failed handshake to the user.
 func handshakeError(ctx context.Context, err error) error {
 	var record tls.RecordHeaderError
 	var alert tls.AlertError
@@ -118,11 +118,11 @@ func search(ctx context.Context, addrs []string, ports int, connect connector, g
 			return nil, err
 		}
 	}
-	pause, patience, hearing, window := firstPause, firstProofTimeout, firstHelloTimeout, firstWindow
+	pause, proofTimeout, helloTimeout, window := firstPause, firstProofTimeout, firstHelloTimeout, firstWindow
 	failures := make(failures, len(addrs))
 	for rounds := 1; ; rounds++ {
 		for i, addr := range addrs {
-			r := round{addr: addr, ports: ports, proofTimeout: patience, helloTimeout: hearing, window: window, connect: connect, greet: greet}
+			r := round{addr: addr, ports: ports, proofTimeout: proofTimeout, helloTimeout: helloTimeout, window: window, connect: connect, greet: greet}
 			s, err := r.run(ctx)
 			if err == nil || isFinal(err) {
 				return s, err
@@ -131,11 +131,11 @@ func search(ctx context.Context, addrs []string, ports int, connect connector, g
 				failures[i] = err
 			}
 		}
-		if rounds >= thereRounds && dialOptionsOf(ctx).there && failures.areAbsence() || !rest(ctx, pause) {
+		if rounds >= absentRounds && dialOptionsOf(ctx).listened && failures.areAbsence() || !sleep(ctx, pause) {
 			return nil, failures
 		}
 		pause = min(2*pause, lastPause)
-		patience, hearing = min(2*patience, lastProofTimeout), min(2*hearing, lastHelloTimeout)
+		proofTimeout, helloTimeout = min(2*proofTimeout, lastProofTimeout), min(2*helloTimeout, lastHelloTimeout)
 		window = min(2*window, MaxPorts)
 	}
 }
@@ -189,10 +189,10 @@ type connector func(ctx context.Context, addr string) (*stream, error)
 // that of the last listening port, else that of the base port.
 func (r round) run(ctx context.Context) (*stream, error) {
 	host, first, _ := splitAddr(r.addr) // search has checked it
-	var telling, closed error
+	var informative, closed error
 	for port := first; port <= lastPort(first, r.ports) && r.window > 0; port++ {
 		addr := net.JoinHostPort(host, strconv.Itoa(port))
-		s, err := r.one(ctx, addr)
+		s, err := r.tryPort(ctx, addr)
 		switch {
 		case err == nil:
 			return s, nil
@@ -205,21 +205,22 @@ func (r round) run(ctx context.Context) (*stream, error) {
 			}
 		case isNoConnection(err) || ctx.Err() != nil:
 			// The host does not answer, so its other ports will not either.
-			return nil, r.sum(err, telling, addr)
+			return nil, r.ended(err, informative, addr)
 		default:
-			telling = fmt.Errorf("%s: %w", addr, err)
+			informative = fmt.Errorf("%s: %w", addr, err)
 		}
 	}
-	if telling != nil {
-		return nil, telling
+	if informative != nil {
+		return nil, informative
 	}
 	return nil, closed
 }
 
-// sum returns the error of a round that ended at addr.
-func (r round) sum(err, telling error, addr string) error {
-	if telling != nil {
-		return telling
+// ended returns the error of a round that ended at addr because of err: an earlier
+// error that says more, or err.
+func (r round) ended(err, informative error, addr string) error {
+	if informative != nil {
+		return informative
 	}
 	if isNoConnection(err) {
 		return err // contains the address
@@ -227,7 +228,8 @@ func (r round) sum(err, telling error, addr string) error {
 	return fmt.Errorf("%s: %w", addr, err)
 }
 
-func (r round) one(ctx context.Context, addr string) (*stream, error) {
+// tryPort connects to one port and greets the server there.
+func (r round) tryPort(ctx context.Context, addr string) (*stream, error) {
 	short, cancel := context.WithTimeout(ctx, r.proofTimeout)
 	defer cancel()
 	s, err := r.connect(short, addr)
@@ -253,7 +255,7 @@ func isNoConnection(err error) bool {
 }
 
 // rest waits for d. It returns false if ctx ends first.
-func rest(ctx context.Context, d time.Duration) bool {
+func sleep(ctx context.Context, d time.Duration) bool {
 	alarm := time.NewTimer(d)
 	defer alarm.Stop()
 	select {

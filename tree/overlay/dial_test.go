@@ -59,7 +59,7 @@ func TestDialSaysWhy(t *testing.T) {
 		err    error // nil: any
 		text   string
 	}{
-		{"nobody listens", []string{closedPort(t)}, secret, aParent, 5, nil, "connection refused"},
+		{"no listener", []string{closedPort(t)}, secret, aParent, 5, nil, "connection refused"},
 		{"wrong secret", []string{server.Addr()}, NewSecret(), aParent, 5, ErrSecret, "closes without an answer"},
 		{"another program that talks", []string{talker.Addr().String()}, secret, aParent, 5, ErrSecret, "no server of ours"},
 		{"another program that waits", []string{plain.Addr().String()}, secret, aParent, 5, ErrSecret, "says nothing"},

@@ -8,8 +8,8 @@ import "context"
 // Dial and Greet, because the owner's Dial function in between chooses addresses
 // and secrets only.
 type dialOptions struct {
-	epoch uint64 // to be proved to the child; 0: that of the given Identity
-	there bool   // the child has listened before: a closed port means that it has ended
+	epoch    uint64 // to be proved to the child; 0: that of the given Identity
+	listened bool   // the child has listened before: a closed port means that it has ended
 }
 
 type dialOptionsKey struct{}

@@ -92,7 +92,7 @@ func pollable(f *os.File) (*os.File, error) {
 	}
 	if err != nil {
 		again.Close()
-		return nil, fmt.Errorf("use %s as a link: %w; it is to be a pipe or a socket", f.Name(), err)
+		return nil, fmt.Errorf("use %s as a link: %w; it must be a pipe or a socket", f.Name(), err)
 	}
 	return again, nil
 }

@@ -84,11 +84,11 @@ func (d *dammed) waitForDam() {
 			var sent, taken, waits int
 			low.inside(func() {
 				if low.parent != nil {
-					a := low.parent.way.(*uplink)
-					sent, waits = a.unpaid[sendqueue.Output], a.queue.Size()
+					a := low.parent.out.(*uplink)
+					sent, waits = a.ungranted[sendqueue.Output], a.queue.Size()
 				}
 			})
-			above.inside(func() { taken = above.children[1].owing[sendqueue.Output] })
+			above.inside(func() { taken = above.children[1].ungranted[sendqueue.Output] })
 			if sent >= window && sent == taken && waits > 0 {
 				break
 			}
@@ -102,7 +102,7 @@ func (d *dammed) waitForDam() {
 // inside runs a function with the vertex lock.
 func (r *running) inside(do func()) {
 	done := make(chan bool)
-	r.leave(func() { do(); close(done) })
+	r.submitLater(func() { do(); close(done) })
 	<-done
 }
 
@@ -220,7 +220,7 @@ func TestEventsPassOutput(t *testing.T) {
 		}
 	}
 	d.last().inside(func() {
-		if n := d.last().parent.way.(*uplink).queue.Urgent(); n < 500<<10 {
+		if n := d.last().parent.out.(*uplink).queue.Urgent(); n < 500<<10 {
 			t.Errorf("%d bytes of stops wait where they came from, want most of a megabyte", n)
 		}
 	})
@@ -246,7 +246,7 @@ func TestChildWithoutLeave(t *testing.T) {
 			}
 		}
 	})
-	if lost := seen[tree.ChildLost](t, r); lost.Cause != "sends over 32 MiB without leave" {
+	if lost := seen[tree.ChildLost](t, r); lost.Cause != "sends more than 32 MiB without a grant" {
 		t.Errorf("%+v", lost)
 	}
 	if err := await(t, "the child", sent); err == nil {
@@ -267,7 +267,7 @@ func TestLaneIsEmptiedAtTheEnd(t *testing.T) {
 	_, err := y.Receive()
 	check(t, err) // so the parent is set
 	r.inside(func() {
-		if r.parent.way.queued() == 0 {
+		if r.parent.out.queued() == 0 {
 			t.Error("nothing waits for room")
 		}
 	})

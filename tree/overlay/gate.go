@@ -18,15 +18,15 @@ type gate struct {
 	opened  func()     // called when there is room again, for output or for events
 
 	mu         sync.Mutex
-	way        upward        // link to the parent; nil: none
+	parent     uplinkState   // link to the parent; nil: none
 	kept       int           // bytes that wait for a parent
 	shut       chan struct{} // closed when output may be sent again; nil: it may
 	paused     chan struct{} // closed when the vertex resumes output; nil: it is not paused
 	eventsFull bool          // events may not be sent either
 }
 
-// upward is the part of a way that the gate reads, from any goroutine.
-type upward interface {
+// uplinkState is the part of a sender that the gate reads, from any goroutine.
+type uplinkState interface {
 	queued() int
 	urgent() int // bytes of queued that are not only output
 }
@@ -36,16 +36,16 @@ func newGate(most int, waiting func() int, opened func()) *gate {
 }
 
 // setUplink sets the link to the parent and the number of bytes that wait for a parent.
-func (g *gate) setUplink(w upward, kept int) {
+func (g *gate) setUplink(w uplinkState, kept int) {
 	g.mu.Lock()
-	g.way, g.kept = w, kept
+	g.parent, g.kept = w, kept
 	g.mu.Unlock()
-	g.look()
+	g.update()
 }
 
-// look opens or shuts the gate. It is called after each change of the queues, by
+// update opens or shuts the gate. It is called after each change of the queues, by
 // the goroutine that made the change, so that the last call sees the last state.
-func (g *gate) look() {
+func (g *gate) update() {
 	if g.change() {
 		g.opened()
 	}
@@ -56,8 +56,8 @@ func (g *gate) change() (opened bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n, urgent := g.kept+g.waiting(), g.kept
-	if g.way != nil {
-		n, urgent = n+g.way.queued(), urgent+g.way.urgent()
+	if g.parent != nil {
+		n, urgent = n+g.parent.queued(), urgent+g.parent.urgent()
 	}
 	switch {
 	case n > g.most && g.shut == nil:

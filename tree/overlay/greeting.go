@@ -117,6 +117,7 @@ func Answer(ctx context.Context, l Link, self Identity) (Identity, error) {
 	return h.identity(), nil
 }
 
+// judgeHello returns the refusal of a parent, or nil.
 func judgeHello(h hello, self Identity) error {
 	ours := self.introduce()
 	switch {
@@ -188,10 +189,11 @@ func sendWelcome(l Link, w welcome, err error) error {
 	return l.Send(wire.Message{Kind: wire.Welcome, Body: canonical.JSON(w)})
 }
 
+// receiveGreeting receives a packet of the given kind and decodes its body.
 func receiveGreeting(l Link, kind wire.Kind, into any) error {
 	receive := l.Receive
-	if any, ok := l.(interface{ receiveGreeting() (wire.Message, error) }); ok {
-		receive = any.receiveGreeting
+	if s, ok := l.(interface{ receiveGreeting() (wire.Message, error) }); ok {
+		receive = s.receiveGreeting // accepts any version
 	}
 	m, err := receive()
 	if err != nil {

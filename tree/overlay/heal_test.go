@@ -44,9 +44,9 @@ func TestDialOfADeadServer(t *testing.T) {
 	l.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	_, _, err = Dial(withDialOptions(ctx, dialOptions{epoch: 2, there: true}), []string{addr}, 3, NewSecret(), Identity{}, 1)
+	_, _, err = Dial(withDialOptions(ctx, dialOptions{epoch: 2, listened: true}), []string{addr}, 3, NewSecret(), Identity{}, 1)
 	if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "connection refused") {
-		t.Errorf("nobody listens: %v", err)
+		t.Errorf("no listener: %v", err)
 	}
 	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()

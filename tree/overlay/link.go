@@ -29,9 +29,9 @@ type Link interface {
 	Peer() string
 }
 
-// way is the sending side of a link as the loop uses it. No method waits for the
+// sender is the sending side of a link as the loop uses it. No method waits for the
 // neighbour, except settle. put and flush belong to one goroutine at a time.
-type way interface {
+type sender interface {
 	// put adds a packet to the batch; no reference to it is kept.
 	put(m *wire.Message) error
 	// flush offers the batch to the transport in one write. What the transport does

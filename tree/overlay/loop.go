@@ -37,7 +37,7 @@ type LoopConfig struct {
 	Init func(tree.DeliverInit)
 	// Quit is called once when the parent ends the session. It may take time to
 	// clean up; events are still sent meanwhile. When it has returned and all
-	// children have closed their links (at most farewell later), Run ends. Run
+	// children have closed their links (at most quitGrace later), Run ends. Run
 	// waits for Quit even if its ctx ends meanwhile.
 	Quit func()
 	// MasterLost is called before Quit, and may take as long, if the session ends
@@ -81,9 +81,9 @@ const (
 	maxDown = 16 << 20
 	// stallTime is how long a child may accept none of the bytes queued for it.
 	stallTime = 10 * time.Second
-	// farewell is how long children may take to close after Quit, and the link to
+	// quitGrace is how long children may take to close after Quit, and the link to
 	// the parent to accept what is queued.
-	farewell = 5 * time.Second
+	quitGrace = 5 * time.Second
 )
 
 // ErrEnded is returned after the end of the loop.
@@ -102,8 +102,9 @@ var ErrEnded = errors.New("the session is over")
 // because it may hold locks that they need.
 //
 // Goroutines; Run waits for all of them:
-//   - Run's own: timer, entries that others have left, the end.
-//   - one reader for each link, from attach until the link ends.
+//   - the one that calls Run: the timer, entries that others have left, the end.
+//   - one reader for each link, from attach until the link ends; none for links of a
+//     ReaderPool.
 //   - one for each Connect, until Dial returns.
 //   - one that calls Up, and one that calls Quit.
 //   - those of the links (a writer while a neighbour does not keep up).
@@ -140,7 +141,7 @@ type Loop struct {
 	keptSize int            // size of kept in bytes
 	steps    []tree.Input   // the current input, and those that follow from its outputs
 	who      worker         // kind of the lock holder
-	owed     []func()       // deferred calls of functions of LoopConfig
+	deferred []func()       // deferred calls of functions of LoopConfig
 	dirty    []*neighbour   // with packets since the last flush
 	out      wire.Message   // packet being sent; reused to avoid allocations
 	wake     time.Duration  // time of the next Tick; 0 is never
@@ -158,7 +159,7 @@ func NewLoop(cfg LoopConfig) *Loop {
 		timer: time.NewTimer(time.Hour), children: map[tree.NodeID]*neighbour{}, over: make(chan struct{}),
 	}
 	l.timer.Stop()
-	l.upper = newGate(maxUp, l.inbox.outputs, func() { l.leave(l.relieve) })
+	l.upper = newGate(maxUp, l.inbox.outputs, func() { l.submitLater(l.grantAll) })
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
@@ -175,20 +176,22 @@ func (l *Loop) Post(in ...tree.Input) {
 			output += entries[i].output
 		}
 	}
-	l.bring(outsider, entries...)
+	l.submit(outsider, entries...)
 	if output > 0 {
-		l.upper.look()
+		l.upper.update()
 	}
 }
 
-// AwaitRoom waits while the link to the parent is congested. Who posts output of
-// ranks calls it before. Its error is the cause of ctx or ErrEnded.
+// AwaitRoom waits while the link to the parent is congested. A goroutine that posts
+// output of ranks calls it first. Its error is the cause of ctx or ErrEnded. Any
+// goroutine may call it.
 func (l *Loop) AwaitRoom(ctx context.Context) error { return l.upper.pass(ctx, l.ctx) }
 
 // SetParent makes p the link to the parent and closes the previous one. Packets
-// that have waited for a parent are sent first.
+// that have waited for a parent are sent first. Any goroutine may call it; it does
+// not block. After the end of Run it closes p.
 func (l *Loop) SetParent(p Link) {
-	l.bring(outsider, entry{link: p, do: func() { l.adopt(p) }})
+	l.submit(outsider, entry{link: p, do: func() { l.adopt(p) }})
 }
 
 // Run processes events until ctx ends (it returns the cause) or the session ends
@@ -212,7 +215,7 @@ func (l *Loop) serve(ctx context.Context) error {
 		case <-l.kick:
 			l.work()
 		case <-l.timer.C:
-			l.ring()
+			l.timerFired()
 		case <-l.over:
 			return nil
 		case <-ctx.Done():
@@ -221,8 +224,8 @@ func (l *Loop) serve(ctx context.Context) error {
 	}
 }
 
-// ring handles the timer.
-func (l *Loop) ring() { l.bring(insider, entry{do: l.tick}) }
+// timerFired handles the timer.
+func (l *Loop) timerFired() { l.submit(insider, entry{do: l.tick}) }
 
 // end takes the vertex lock without releasing it, closes all links and waits for
 // all goroutines.
@@ -234,7 +237,7 @@ func (l *Loop) end(orderly bool) {
 	l.flush() // the last processInbox may have been cut short
 	if l.parent != nil {
 		if orderly {
-			l.parent.way.settle(farewell)
+			l.parent.out.settle(quitGrace)
 		}
 		l.parent.close()
 	}

@@ -77,8 +77,8 @@ func TestFarewellIsBounded(t *testing.T) {
 		start := time.Now()
 		r.Post(tree.FromParent{Msg: quit})
 		check(t, await(t, "Run", r.ended))
-		if took := time.Since(start); took != farewell {
-			t.Errorf("took %v, want %v", took, farewell)
+		if took := time.Since(start); took != quitGrace {
+			t.Errorf("took %v, want %v", took, quitGrace)
 		}
 		if m, err := y.Receive(); err != nil || m.Kind != wire.Quit {
 			t.Errorf("the child got %+v, %v", m, err)

@@ -20,16 +20,16 @@ const readBatch = 64
 // three fields.
 type neighbour struct {
 	link     Link // nil if this is the owner of the root
-	way      way
+	out      sender
 	child    tree.NodeID // 0 is the parent
 	dirty    bool        // in Loop.dirty
 	large    int         // size of the longest packet since the queue was empty
 	gone     bool        // closed; packets that still arrive are ignored
 	silent   bool        // a parent that is left because of its silence
 	received uint64      // bytes received at the last call of isBusy
-	// owing is the number of bytes, by class, that a child has sent and for which
+	// ungranted is the number of bytes, by class, that a child has sent and for which
 	// it has not got a new grant.
-	owing [sendqueue.Output + 1]int
+	ungranted [sendqueue.Output + 1]int
 
 	unread atomic.Bool // its reader waits for room in the inbox
 	batch  []entry     // of its reader: entries to bring
@@ -53,7 +53,7 @@ func (n *neighbour) close() {
 	if n.link != nil {
 		n.link.Close()
 	}
-	w := n.way
+	w := n.out
 	if a, ok := w.(*uplink); ok {
 		w = a.link
 	}
@@ -65,17 +65,17 @@ func (n *neighbour) close() {
 // attach returns a neighbour for a link and starts its reader.
 func (l *Loop) attach(link Link, child tree.NodeID) *neighbour {
 	n := &neighbour{link: link, child: child}
-	w, ok := link.(way)
+	w, ok := link.(sender)
 	if !ok {
 		p := newBlockingWriter(func(m wire.Message) error { return link.Send(m) })
 		l.group.Go(p.run)
 		w = p
 	}
 	if child == 0 {
-		n.way = &uplink{link: w}
-		w.watch(l.upper.look, 0)
+		n.out = &uplink{link: w}
+		w.watch(l.upper.update, 0)
 	} else {
-		n.way = w
+		n.out = w
 		w.watch(nil, stallTime)
 	}
 	if d, ok := link.(driven); ok {
@@ -134,9 +134,9 @@ func (l *Loop) mayRead(n *neighbour) bool {
 func (l *Loop) readOn(n *neighbour) bool {
 	var err error
 	n.batch, err = receiveBatch(n, n.batch[:0])
-	l.bring(insider, n.batch...)
+	l.submit(insider, n.batch...)
 	if err != nil {
-		l.bring(insider, entry{do: func() { l.lose(n, cause(err)) }})
+		l.submit(insider, entry{do: func() { l.lose(n, cause(err)) }})
 		return false
 	}
 	clear(n.batch)
@@ -187,9 +187,9 @@ func (l *Loop) receive(n *neighbour, m *wire.Message) {
 			return
 		}
 		l.step(tree.FromChild{Child: n.child, Msg: *m})
-		l.charge(n, m)
+		l.countReceived(n, m)
 	case wire.RoomEvents, wire.RoomOutput:
-		a, ok := n.way.(*uplink)
+		a, ok := n.out.(*uplink)
 		if !ok {
 			l.lose(n, fmt.Sprintf("sends a packet of kind %v upwards", m.Kind))
 			return
@@ -206,10 +206,10 @@ func (l *Loop) put(n *neighbour, m *wire.Message) {
 		l.lose(n, fmt.Sprintf("does not read: over %d MiB wait for it", maxDown>>20))
 		return
 	}
-	if a, ok := n.way.(*uplink); ok {
+	if a, ok := n.out.(*uplink); ok {
 		l.sent(n, a.put(m))
 	} else {
-		l.sent(n, putParts(n.way, m))
+		l.sent(n, putParts(n.out, m))
 	}
 }
 
@@ -225,39 +225,39 @@ func (l *Loop) sent(n *neighbour, err error) {
 	}
 }
 
-// charge counts what a child has sent and grants room for more, now or later.
-func (l *Loop) charge(n *neighbour, m *wire.Message) {
+// countReceived counts what a child has sent and grants room for more, now or later.
+func (l *Loop) countReceived(n *neighbour, m *wire.Message) {
 	c := sendqueue.ClassOf(m)
 	if c == sendqueue.Answer || n.gone {
 		return
 	}
-	if n.owing[c] > maxUnpaid {
-		l.lose(n, fmt.Sprintf("sends over %d MiB without leave", maxUnpaid>>20))
+	if n.ungranted[c] > maxUngranted {
+		l.lose(n, fmt.Sprintf("sends more than %d MiB without a grant", maxUngranted>>20))
 		return
 	}
-	n.owing[c] += share(m)
-	l.makeRoom(n, c)
+	n.ungranted[c] += windowUse(m)
+	l.grantRoom(n, c)
 }
 
-// makeRoom grants a child room for more packets of a class, if it has used half of
+// grantRoom grants a child room for more packets of a class, if it has used half of
 // its window and the link to the parent has room.
-func (l *Loop) makeRoom(n *neighbour, c sendqueue.Class) {
-	if n.owing[c] < window/2 || !l.upper.takes(c) {
+func (l *Loop) grantRoom(n *neighbour, c sendqueue.Class) {
+	if n.ungranted[c] < window/2 || !l.upper.takes(c) {
 		return
 	}
-	m := wire.Message{Kind: wire.RoomEvents, Bytes: uint64(n.owing[c])}
+	m := wire.Message{Kind: wire.RoomEvents, Bytes: uint64(n.ungranted[c])}
 	if c == sendqueue.Output {
 		m.Kind = wire.RoomOutput
 	}
-	n.owing[c] = 0
+	n.ungranted[c] = 0
 	l.put(n, &m)
 }
 
-// relieve grants room to all children when the link to the parent has room again.
-func (l *Loop) relieve() {
+// grantAll grants room to all children when the link to the parent has room again.
+func (l *Loop) grantAll() {
 	for _, n := range l.children {
-		l.makeRoom(n, sendqueue.Event)
-		l.makeRoom(n, sendqueue.Output)
+		l.grantRoom(n, sendqueue.Event)
+		l.grantRoom(n, sendqueue.Output)
 	}
 }
 
@@ -265,7 +265,7 @@ func (l *Loop) relieve() {
 // size. The longest packet is not counted, because one packet may exceed the limit
 // alone.
 func (n *neighbour) overfull(size int) bool {
-	queued := n.way.queued()
+	queued := n.out.queued()
 	if queued == 0 {
 		n.large = 0
 	}
@@ -319,10 +319,10 @@ func (l *Loop) connect(c tree.Connect) {
 		link, err := l.cfg.Dial(ctx, c.Child, c.Route)
 		cancel()
 		if err != nil {
-			l.bring(insider, entry{in: tree.ConnectFailed{Child: c.Child, Cause: err.Error()}})
+			l.submit(insider, entry{in: tree.ConnectFailed{Child: c.Child, Cause: err.Error()}})
 			return
 		}
-		l.bring(insider, entry{link: link, do: func() {
+		l.submit(insider, entry{link: link, do: func() {
 			l.disconnect(c.Child)
 			l.children[c.Child] = l.attach(link, c.Child)
 			l.step(tree.Connected{Child: c.Child})

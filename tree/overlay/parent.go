@@ -27,10 +27,10 @@ func (l *Loop) startUp() {
 	if l.cfg.TryUp != nil {
 		p.try = func(m wire.Message) bool { return l.mayCall() && l.cfg.TryUp(m) }
 	}
-	l.bring(insider, entry{do: func() {
+	l.submit(insider, entry{do: func() {
 		l.group.Go(p.run)
-		p.watch(l.upper.look, 0)
-		l.follow(&neighbour{way: p})
+		p.watch(l.upper.update, 0)
+		l.useParent(&neighbour{out: p})
 	}})
 }
 
@@ -40,16 +40,16 @@ func (l *Loop) adopt(p Link) {
 		l.parent.close()
 		l.step(tree.ParentLost{})
 	}
-	l.follow(l.attach(p, 0))
+	l.useParent(l.attach(p, 0))
 	if l.cfg.Found != nil {
 		l.call(l.cfg.Found)
 	}
 }
 
-// follow sends the packets that have waited for a parent.
-func (l *Loop) follow(n *neighbour) {
+// useParent makes n the link to the parent and sends the packets that have waited for a parent.
+func (l *Loop) useParent(n *neighbour) {
 	l.parent = n
-	l.upper.setUplink(n.way.(upward), 0)
+	l.upper.setUplink(n.out.(uplinkState), 0)
 	kept := l.kept
 	l.kept, l.keptSize = nil, 0
 	for i := range kept {

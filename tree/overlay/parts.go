@@ -15,7 +15,7 @@ import (
 // long: an answer becomes a fault of its ranks; an event loses its values and, if
 // necessary, its body, so that the state of its ranks is still known, and a note
 // after it reports that.
-func putParts(w way, m *wire.Message) error {
+func putParts(w sender, m *wire.Message) error {
 	err := w.put(m)
 	if err == nil || len(m.Groups) == 0 {
 		return err
@@ -62,8 +62,8 @@ func shorter(g protocol.Group, err error) [][]protocol.Group {
 		loss.Body = canonical.JSON(protocol.Note{Text: fmt.Sprintf("%d bytes of output are lost: %v", len(g.Body), err)})
 		return [][]protocol.Group{{loss}}
 	}
-	poor, poorer := g, g
-	poor.Columns, poor.Stack = nil, nil
-	poorer.Columns, poorer.Stack, poorer.Body = nil, nil, []byte("{}")
-	return [][]protocol.Group{{poor, loss}, {poorer, loss}}
+	withoutValues, withoutBody := g, g
+	withoutValues.Columns, withoutValues.Stack = nil, nil
+	withoutBody.Columns, withoutBody.Stack, withoutBody.Body = nil, nil, []byte("{}")
+	return [][]protocol.Group{{withoutValues, loss}, {withoutBody, loss}}
 }

@@ -10,9 +10,9 @@ import (
 	"sdm/protocol/wire"
 )
 
-// narrow is a way that accepts packets of at most 3 groups of one byte.
+// narrow is a sender that accepts packets of at most 3 groups of one byte.
 type narrow struct {
-	way
+	sender
 	got []wire.Message
 }
 

@@ -48,7 +48,7 @@ type flow struct {
 	off      int
 	readEnd  error  // error of read; io.EOF only after all bytes
 	writeEnd error  // error of write
-	come     func() // called when there is something to read, unless nil
+	readable func() // called when there is something to read, unless nil
 }
 
 func newFlow() *flow {
@@ -67,17 +67,17 @@ func (f *flow) end(reader, writer error) {
 	}
 	f.writeEnd = writer
 	f.changed.Broadcast()
-	if f.come != nil {
-		f.come()
+	if f.readable != nil {
+		f.readable()
 	}
 }
 
 // notify registers a function that is called whenever there is something to read.
 // The flow is locked then: the function must not block.
-func (f *flow) notify(come func()) {
+func (f *flow) notify(readable func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.come = come
+	f.readable = readable
 }
 
 // pending reports whether read would return at once, possibly with the end.
@@ -136,8 +136,8 @@ func (f *flow) append(p []byte) int {
 	}
 	f.buf = append(f.buf, p...)
 	f.changed.Broadcast()
-	if f.come != nil {
-		f.come()
+	if f.readable != nil {
+		f.readable()
 	}
 	return len(p)
 }

@@ -10,8 +10,8 @@ import (
 // flushAfter is the number of entries after which links are flushed.
 const flushAfter = 256
 
-// maxRounds is the number of looks at the inbox after which a reader returns to its
-// link.
+// maxRounds is the number of times that a reader takes the entries of the inbox before
+// it returns to its link.
 const maxRounds = 16
 
 // worker is the kind of goroutine that holds the vertex lock.
@@ -22,9 +22,9 @@ const (
 	outsider               // a caller of Post, which may hold locks
 )
 
-// bring adds entries and processes them, unless another goroutine holds the vertex
+// submit adds entries and processes them, unless another goroutine holds the vertex
 // lock and will do so. After the end it closes the links of the entries.
-func (l *Loop) bring(who worker, entries ...entry) {
+func (l *Loop) submit(who worker, entries ...entry) {
 	if len(entries) == 0 {
 		return
 	}
@@ -35,7 +35,7 @@ func (l *Loop) bring(who worker, entries ...entry) {
 	case got && who == insider:
 		l.processInbox()
 	case got:
-		l.help()
+		l.processOnce()
 	}
 }
 
@@ -47,37 +47,37 @@ func discard(entries []entry) {
 	}
 }
 
-// leave adds a function for the holder of the vertex lock or for Run. It may be
-// called in any context.
-func (l *Loop) leave(do func()) {
+// submitLater adds a function for the holder of the vertex lock or for Run. It never
+// calls the function itself, so the caller may hold any lock.
+func (l *Loop) submitLater(do func()) {
 	if l.inbox.leave(entry{do: do}) {
-		l.poke()
+		l.wakeRun()
 	}
 }
 
-// poke makes Run look at the inbox.
-func (l *Loop) poke() {
+// wakeRun makes Run look at the inbox.
+func (l *Loop) wakeRun() {
 	select {
 	case l.kick <- struct{}{}:
 	default: // Run will look already
 	}
 }
 
-// work is Run's look at the inbox.
+// work processes the inbox, unless another goroutine holds the vertex lock. Run calls it.
 func (l *Loop) work() {
 	if l.inbox.grab() {
 		l.processInbox()
 	}
 }
 
-// processInbox processes entries until the inbox is empty, or for maxRounds looks; then Run
-// continues. Links are flushed when the inbox is empty, with one write for each, or
-// after flushAfter entries.
+// processInbox processes entries until the inbox is empty, or maxRounds times; then
+// Run continues. Links are flushed when the inbox is empty, with one write for each,
+// or after flushAfter entries.
 func (l *Loop) processInbox() {
 	l.who = insider
 	unflushed := 0
 	for range maxRounds {
-		l.callOwed()
+		l.callDeferred()
 		entries := l.inbox.take()
 		if len(entries) == 0 {
 			l.flush()
@@ -95,46 +95,47 @@ func (l *Loop) processInbox() {
 	}
 	l.flush()
 	if l.inbox.yield() {
-		l.poke()
+		l.wakeRun()
 	}
 }
 
-// help is the work of a caller of Post: one look at the inbox, and the writing. No
-// write blocks, and none calls a function of LoopConfig, so locks that the caller
-// holds do no harm. Waking Run instead would cost a thread switch for each answer
-// (20 µs of 100 for a print on one rank). Calls of LoopConfig are left to Run.
-func (l *Loop) help() {
+// processOnce is the work of a caller of Post: it processes the entries that are in
+// the inbox now, and writes. No write blocks, and no function of LoopConfig is called,
+// so locks that the caller holds do no harm. Waking Run instead would cost a thread
+// switch for each answer (20 µs of 100 for a print on one rank). Calls of functions of
+// LoopConfig are left to Run.
+func (l *Loop) processOnce() {
 	l.who = outsider
 	l.process(l.inbox.take())
 	l.flush()
-	left := len(l.owed) > 0
+	left := len(l.deferred) > 0
 	if l.inbox.yield() || left {
-		l.poke()
+		l.wakeRun()
 	}
 }
 
 // mayCall reports whether a function of LoopConfig may be called now. A caller of
 // Post may hold the very lock that the function takes. Then the call is deferred
 // until a goroutine of the loop works, and so are all calls after it.
-func (l *Loop) mayCall() bool { return l.who == insider && len(l.owed) == 0 }
+func (l *Loop) mayCall() bool { return l.who == insider && len(l.deferred) == 0 }
 
 // call calls a function of LoopConfig, or defers it.
 func (l *Loop) call(function func()) {
 	if l.mayCall() {
 		function()
 	} else {
-		l.owe(function)
+		l.deferCall(function)
 	}
 }
 
-func (l *Loop) owe(call func()) { l.owed = append(l.owed, call) }
+func (l *Loop) deferCall(call func()) { l.deferred = append(l.deferred, call) }
 
-func (l *Loop) callOwed() {
-	for i := 0; i < len(l.owed); i++ {
-		l.owed[i]()
+func (l *Loop) callDeferred() {
+	for i := 0; i < len(l.deferred); i++ {
+		l.deferred[i]()
 	}
-	clear(l.owed)
-	l.owed = l.owed[:0]
+	clear(l.deferred)
+	l.deferred = l.deferred[:0]
 }
 
 func (l *Loop) process(entries []entry) int {
@@ -195,7 +196,7 @@ func (l *Loop) apply(out tree.Output) {
 		} else if l.mayCall() {
 			l.cfg.Init(out)
 		} else {
-			l.owe(func() { l.cfg.Init(out) })
+			l.deferCall(func() { l.cfg.Init(out) })
 		}
 	case tree.DeliverQuit:
 		if out.Cause != "" && l.cfg.GivenUp != nil {
@@ -227,7 +228,7 @@ func (l *Loop) deliver(out tree.Deliver) {
 	case l.mayCall():
 		l.cfg.Deliver(out)
 	default:
-		l.owe(func() { l.cfg.Deliver(out) })
+		l.deferCall(func() { l.cfg.Deliver(out) })
 	}
 }
 
@@ -236,10 +237,10 @@ func (l *Loop) flush() {
 	for _, n := range l.dirty {
 		n.dirty = false
 		if !n.gone {
-			n.way.flush()
+			n.out.flush()
 		}
 	}
 	clear(l.dirty)
 	l.dirty = l.dirty[:0]
-	l.upper.look()
+	l.upper.update()
 }

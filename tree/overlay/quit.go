@@ -5,7 +5,7 @@ package overlay
 import "time"
 
 // quit calls the owner's Quit. It ends the session when that has returned and the
-// children have closed their links, or farewell is over.
+// children have closed their links, or quitGrace is over.
 func (l *Loop) quit(masterLost bool) {
 	if l.quitting {
 		return
@@ -18,11 +18,11 @@ func (l *Loop) quit(masterLost bool) {
 		if l.cfg.Quit != nil {
 			l.cfg.Quit()
 		}
-		l.bring(insider, entry{do: func() {
+		l.submit(insider, entry{do: func() {
 			l.quitDone = true
 			l.checkOver()
 		}})
-		alarm := time.NewTimer(farewell)
+		alarm := time.NewTimer(quitGrace)
 		defer alarm.Stop()
 		select {
 		case <-alarm.C:

@@ -29,49 +29,49 @@ type ReaderPool struct {
 // NewReaderPool starts a pool of this size. Close must be called after the end of all
 // loops whose links it reads.
 func NewReaderPool(number int) *ReaderPool {
-	c := &ReaderPool{}
-	c.changed.L = &c.mu
+	p := &ReaderPool{}
+	p.changed.L = &p.mu
 	for range max(number, 1) {
-		c.group.Go(c.run)
+		p.group.Go(p.run)
 	}
-	return c
+	return p
 }
 
 // Close ends the pool and waits for its goroutines. Packets that arrive later are
 // not read.
-func (c *ReaderPool) Close() {
-	c.mu.Lock()
-	c.ended = true
-	c.changed.Broadcast()
-	c.mu.Unlock()
-	c.group.Wait()
+func (p *ReaderPool) Close() {
+	p.mu.Lock()
+	p.ended = true
+	p.changed.Broadcast()
+	p.mu.Unlock()
+	p.group.Wait()
 }
 
 // Pipe returns the two ends of an in-memory link that the pool reads, for use by
 // loops.
-func (c *ReaderPool) Pipe() (a, b Link) {
+func (p *ReaderPool) Pipe() (a, b Link) {
 	there, back := newFlow(), newFlow()
-	return c.end(back, there), c.end(there, back)
+	return p.end(back, there), p.end(there, back)
 }
 
-func (c *ReaderPool) end(in, out *flow) Link {
-	return &pooledLink{pipeEnd(in, out), &pooledInput{of: c, in: in}}
+func (p *ReaderPool) end(in, out *flow) Link {
+	return &pooledLink{pipeEnd(in, out), &pooledInput{of: p, in: in}}
 }
 
-func (c *ReaderPool) run() {
+func (p *ReaderPool) run() {
 	for {
-		c.mu.Lock()
-		for len(c.ready) == 0 && !c.ended {
-			c.changed.Wait()
+		p.mu.Lock()
+		for len(p.ready) == 0 && !p.ended {
+			p.changed.Wait()
 		}
-		if c.ended {
-			c.mu.Unlock()
+		if p.ended {
+			p.mu.Unlock()
 			return
 		}
-		next := c.next()
-		c.mu.Unlock()
+		next := p.next()
+		p.mu.Unlock()
 		next.work()
-		c.done(next)
+		p.done(next)
 		runtime.Gosched() // for goroutines that the packet has woken, such as a session's reader
 	}
 }
@@ -79,38 +79,38 @@ func (c *ReaderPool) run() {
 // next takes the link that has become ready last: one subtree is finished before
 // the next is begun, and fewer packets are in flight. Every eighth time it takes
 // the link that has waited longest. The caller holds mu.
-func (c *ReaderPool) next() *pooledInput {
-	at := len(c.ready) - 1
-	if c.taken++; c.taken%8 == 0 {
+func (p *ReaderPool) next() *pooledInput {
+	at := len(p.ready) - 1
+	if p.taken++; p.taken%8 == 0 {
 		at = 0
 	}
-	next := c.ready[at]
-	c.ready[at] = nil
+	next := p.ready[at]
+	p.ready[at] = nil
 	if at == 0 {
-		c.ready = c.ready[1:]
+		p.ready = p.ready[1:]
 	} else {
-		c.ready = c.ready[:at]
+		p.ready = p.ready[:at]
 	}
 	next.state = pooledNow
 	return next
 }
 
 // done queues a link again if more has arrived meanwhile.
-func (c *ReaderPool) done(d *pooledInput) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (p *ReaderPool) done(d *pooledInput) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	again := d.state == pooledAgain
 	d.state = pooledIdle
 	if again {
-		c.add(d)
+		p.add(d)
 	}
 }
 
 // add queues a link. The caller holds mu.
-func (c *ReaderPool) add(d *pooledInput) {
+func (p *ReaderPool) add(d *pooledInput) {
 	d.state = pooledReady
-	c.ready = append(c.ready, d)
-	c.changed.Signal()
+	p.ready = append(p.ready, d)
+	p.changed.Signal()
 }
 
 // pooledState is the state of a link in its pool.

@@ -103,6 +103,7 @@ func Register(ctx context.Context, addrs []string, secret Secret, r Registration
 	return link, number, nil
 }
 
+// judgeAnswer verifies the master's answer to a registration.
 func judgeAnswer(w welcome, self Identity) error {
 	if w.Refusal != "" {
 		return &refusal{w.Refusal, w.Reason}
@@ -165,6 +166,7 @@ func (r *RendezvousListener) Accept(ctx context.Context) (Registration, func(Ver
 	}
 }
 
+// judgeRegistration returns the refusal of a registration, or nil.
 func judgeRegistration(h hello, self Identity) error {
 	ours := self.introduce()
 	switch {

@@ -14,7 +14,7 @@ import (
 
 // after waits for d, or until ctx ends.
 func after(ctx context.Context, d time.Duration) error {
-	if !rest(ctx, d) {
+	if !sleep(ctx, d) {
 		return ctx.Err()
 	}
 	return nil
@@ -77,7 +77,7 @@ func TestSearchAfterHangUps(t *testing.T) {
 func TestSearchForTheDead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		ctx, cancel := context.WithTimeout(withDialOptions(t.Context(), dialOptions{there: true}), time.Hour)
+		ctx, cancel := context.WithTimeout(withDialOptions(t.Context(), dialOptions{listened: true}), time.Hour)
 		defer cancel()
 		_, err := search(ctx, []string{"node1:7000"}, 1,
 			func(context.Context, string) (*stream, error) { return nil, syscall.ECONNREFUSED }, nil)

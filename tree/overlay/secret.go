@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-// Secret is the shared key of a session. Its knowledge permits to run code as the user.
+// Secret is the shared key of a session. A program that knows it can run code as the
+// user of the session.
 type Secret [32]byte
 
 // NewSecret returns a random secret.
@@ -124,12 +125,12 @@ func (c *credentials) listening(known func()) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13,
 		GetConfigForClient: func(client *tls.ClientHelloInfo) (*tls.Config, error) {
-			said := client.SupportedProtos
-			if len(said) != 1 || !c.tokens.accept(said[0]) {
+			protos := client.SupportedProtos // a token; see tokens
+			if len(protos) != 1 || !c.tokens.accept(protos[0]) {
 				return nil, errKey
 			}
 			known()
-			return c.config(said[0]), nil
+			return c.config(protos[0]), nil
 		},
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"sdm/protocol/wire"
 )
 
-// bare is the size in bytes of a packet, or a group, without its contents:
+// overhead is the size in bytes of a packet, or a group, without its contents:
 // envelope, kind, a short rank set.
-const bare = 64
+const overhead = 64
 
 // weight is the approximate memory of a packet in bytes, with all that its groups
 // hold.
-func weight(m *wire.Message) int { return bare + len(m.Body) + weightOf(m.Groups) }
+func weight(m *wire.Message) int { return overhead + len(m.Body) + weightOf(m.Groups) }
 
 func weightOf(groups []protocol.Group) int {
 	n := 0
@@ -23,13 +23,13 @@ func weightOf(groups []protocol.Group) int {
 	return n
 }
 
-// share is the part of a window that a packet uses, in bytes. Both ends of a link
+// windowUse is the part of a window that a packet uses, in bytes. Both ends of a link
 // must compute the same number, so only bodies count: the memory of a column or a
 // rank set depends on how it was built.
-func share(m *wire.Message) int {
-	n := bare + len(m.Body)
+func windowUse(m *wire.Message) int {
+	n := overhead + len(m.Body)
 	for i := range m.Groups {
-		n += bare + len(m.Groups[i].Body)
+		n += overhead + len(m.Groups[i].Body)
 	}
 	return n
 }

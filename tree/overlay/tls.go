@@ -13,9 +13,9 @@ import (
 	"sdm/protocol/wire"
 )
 
-// elastic is a connection whose Write never blocks, because package tls makes a
+// queuedConn is a connection whose Write never blocks, because package tls makes a
 // connection unusable when a write under it was interrupted.
-type elastic struct {
+type queuedConn struct {
 	net.Conn
 	in  io.Reader
 	out *outbox
@@ -24,9 +24,9 @@ type elastic struct {
 	discards *atomic.Bool
 }
 
-func (e *elastic) Read(p []byte) (int, error) { return e.in.Read(p) }
+func (e *queuedConn) Read(p []byte) (int, error) { return e.in.Read(p) }
 
-func (e *elastic) Write(p []byte) (int, error) {
+func (e *queuedConn) Write(p []byte) (int, error) {
 	if e.discards.Load() {
 		return len(p), nil
 	}
@@ -35,7 +35,7 @@ func (e *elastic) Write(p []byte) (int, error) {
 
 // SetWriteDeadline does nothing, since no Write blocks. Package tls sets an expired
 // deadline after its close alert, which would end what the outbox still writes.
-func (e *elastic) SetWriteDeadline(time.Time) error { return nil }
+func (e *queuedConn) SetWriteDeadline(time.Time) error { return nil }
 
 // dialled returns the dialling side of a link over TLS, before the handshake.
 func dialled(conn net.Conn, c *credentials) *stream {
@@ -56,11 +56,11 @@ func accepted(conn net.Conn, c *credentials, known func()) *stream {
 	return s
 }
 
-func newTLSStream(conn net.Conn) (*stream, *elastic) {
+func newTLSStream(conn net.Conn) (*stream, *queuedConn) {
 	s := &stream{peer: conn.RemoteAddr().String(), rw: conn, limit: wire.MaxPacket}
 	s.out = newOutbox(conn, s.failed)
 	s.unwatch = watchHost(conn, func() { s.out.end(errSilentHost) })
-	return s, &elastic{Conn: conn, in: &counter{reading(conn), &s.bytes}, out: s.out, discards: new(atomic.Bool)}
+	return s, &queuedConn{Conn: conn, in: &counter{reading(conn), &s.bytes}, out: s.out, discards: new(atomic.Bool)}
 }
 
 func (s *stream) setTLS(conn *tls.Conn) {

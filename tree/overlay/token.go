@@ -37,47 +37,47 @@ type tokens struct {
 }
 
 // fresh returns a new token.
-func (w *tokens) fresh() string {
+func (t *tokens) fresh() string {
 	nonce := make([]byte, nonceSize)
 	rand.Read(nonce) // never fails
-	return w.of(nonce)
+	return t.of(nonce)
 }
 
-func (w *tokens) of(nonce []byte) string {
-	mac := hmac.New(sha256.New, w.key)
+func (t *tokens) of(nonce []byte) string {
+	mac := hmac.New(sha256.New, t.key)
 	mac.Write(nonce)
 	return hex.EncodeToString(nonce) + hex.EncodeToString(mac.Sum(nil)[:proofSize])
 }
 
 // accept reports whether a token was made with the key and is used for the first
 // time.
-func (w *tokens) accept(token string) bool {
+func (t *tokens) accept(token string) bool {
 	if len(token) != 2*(nonceSize+proofSize) {
 		return false
 	}
 	nonce, err := hex.DecodeString(token[:2*nonceSize])
-	if err != nil || !hmac.Equal([]byte(token), []byte(w.of(nonce))) {
+	if err != nil || !hmac.Equal([]byte(token), []byte(t.of(nonce))) {
 		return false
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.used[string(nonce)] {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.used[string(nonce)] {
 		return false
 	}
-	w.remember(string(nonce))
+	t.remember(string(nonce))
 	return true
 }
 
-func (w *tokens) remember(nonce string) {
-	if w.used == nil {
-		w.used = make(map[string]bool)
+func (t *tokens) remember(nonce string) {
+	if t.used == nil {
+		t.used = make(map[string]bool)
 	}
-	w.used[nonce] = true
-	if len(w.ring) < maxNonces {
-		w.ring = append(w.ring, nonce)
+	t.used[nonce] = true
+	if len(t.ring) < maxNonces {
+		t.ring = append(t.ring, nonce)
 		return
 	}
-	delete(w.used, w.ring[w.next])
-	w.ring[w.next] = nonce
-	w.next = (w.next + 1) % maxNonces
+	delete(t.used, t.ring[t.next])
+	t.ring[t.next] = nonce
+	t.next = (t.next + 1) % maxNonces
 }

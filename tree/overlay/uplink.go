@@ -16,85 +16,87 @@ import (
 // with 1,000 children that write at once the parent must hold 64 MB.
 const window = 32 << 10
 
-// maxUnpaid is the number of bytes that a child may send beyond its windows before
+// maxUngranted is the number of bytes that a child may send beyond its windows before
 // it is lost: at the end of a session it sends all it has, regardless of the
 // windows.
-const maxUnpaid = 32 << 20
+const maxUngranted = 32 << 20
 
 // uplink is the sending side of the link to the parent. Answers are sent at once
 // and overtake the output of unrelated ranks; events and output are sent as far as
 // the parent has granted room. It belongs to the holder of the vertex lock, except
 // queued and urgent.
 type uplink struct {
-	link   way
-	queue  sendqueue.Queue
-	unpaid [sendqueue.Output + 1]int // bytes sent and not granted again by the parent, by class
+	link      sender
+	queue     sendqueue.Queue
+	ungranted [sendqueue.Output + 1]int // bytes sent and not granted again by the parent, by class
 
 	size, urgentSize atomic.Int64 // sizes of queue, read by any goroutine
 }
 
-func (a *uplink) put(m *wire.Message) error {
+func (u *uplink) put(m *wire.Message) error {
 	class := sendqueue.ClassOf(m)
-	if a.queue.Size() == 0 && a.free(class) {
-		return a.send(m, class)
+	if u.queue.Size() == 0 && u.free(class) {
+		return u.send(m, class)
 	}
-	a.queue.Add(clone(m), weight(m))
-	return a.advance()
+	u.queue.Add(clone(m), weight(m))
+	return u.advance()
 }
 
 // free reports whether a packet of the class may be sent.
-func (a *uplink) free(c sendqueue.Class) bool { return c == sendqueue.Answer || a.unpaid[c] < window }
+func (u *uplink) free(c sendqueue.Class) bool {
+	return c == sendqueue.Answer || u.ungranted[c] < window
+}
 
-func (a *uplink) send(m *wire.Message, c sendqueue.Class) error {
-	a.unpaid[c] += share(m)
-	return putParts(a.link, m)
+func (u *uplink) send(m *wire.Message, c sendqueue.Class) error {
+	u.ungranted[c] += windowUse(m)
+	return putParts(u.link, m)
 }
 
 // advance sends the packets that may be sent now.
-func (a *uplink) advance() (err error) {
+func (u *uplink) advance() (err error) {
 	for err == nil {
-		class, ok := a.queue.First()
-		if !ok || !a.free(class) {
+		class, ok := u.queue.First()
+		if !ok || !u.free(class) {
 			break
 		}
-		m, _ := a.queue.Take()
-		err = a.send(&m, class)
+		m, _ := u.queue.Take()
+		err = u.send(&m, class)
 	}
-	a.note()
+	u.publishSizes()
 	return err
 }
 
-func (a *uplink) note() {
-	a.size.Store(int64(a.queue.Size()))
-	a.urgentSize.Store(int64(a.queue.Urgent()))
+func (u *uplink) publishSizes() {
+	u.size.Store(int64(u.queue.Size()))
+	u.urgentSize.Store(int64(u.queue.Urgent()))
 }
 
 // room processes a grant of the parent.
-func (a *uplink) room(m *wire.Message) error {
+func (u *uplink) room(m *wire.Message) error {
 	c := sendqueue.Output
 	if m.Kind == wire.RoomEvents {
 		c = sendqueue.Event
 	}
-	a.unpaid[c] -= int(min(m.Bytes, uint64(a.unpaid[c])))
-	return a.advance()
+	u.ungranted[c] -= int(min(m.Bytes, uint64(u.ungranted[c])))
+	return u.advance()
 }
 
-func (a *uplink) flush() { a.link.flush() }
+func (u *uplink) flush() { u.link.flush() }
 
-func (a *uplink) queued() int { return int(a.size.Load()) + a.link.queued() }
+func (u *uplink) queued() int { return int(u.size.Load()) + u.link.queued() }
 
-func (a *uplink) urgent() int { return int(a.urgentSize.Load()) }
+func (u *uplink) urgent() int { return int(u.urgentSize.Load()) }
 
-func (a *uplink) watch(room func(), stall time.Duration) { a.link.watch(room, stall) }
+func (u *uplink) watch(room func(), stall time.Duration) { u.link.watch(room, stall) }
 
 // settle sends all packets regardless of the windows: no more grants will come.
-func (a *uplink) settle(d time.Duration) {
-	for a.queue.Size() > 0 {
-		if m, _ := a.queue.Take(); putParts(a.link, &m) != nil {
+func (u *uplink) settle(d time.Duration) {
+	for u.queue.Size() > 0 {
+		if m, _ := u.queue.Take(); putParts(u.link, &m) != nil {
 			return
 		}
 	}
-	a.note()
-	a.link.flush()
-	a.link.settle(d)
+	u.publishSizes()
+	u.link.flush()
+	u.link.settle(d)
 }

@@ -109,7 +109,7 @@ func walk(s Shape) []walked {
 	return seen
 }
 
-// compareWalk checks every vertex, and thereby that subtrees partition the tree: a
+// compareWalk checks every vertexand so that subtrees partition the tree: a
 // subtree has as many vertices as its interval has numbers, and each is visited
 // once.
 func compareWalk(t *testing.T, s Shape) {

@@ -48,9 +48,9 @@ func (n *Net) later(l *link, way int, do func()) {
 	n.After(l.busy[way]-n.now, do)
 }
 
-// ascend is later for a packet on its way up: it waits only for packets that it
+// laterUp is later for a packet on its way up: it waits only for packets that it
 // must not overtake.
-func (n *Net) ascend(l *link, m *wire.Message, do func()) {
+func (n *Net) laterUp(l *link, m *wire.Message, do func()) {
 	c := upPacket{sendqueue.ScopeOf(m), n.now + n.cfg.Delay(l.child.id, l.parent.id)}
 	l.upPackets = slices.DeleteFunc(l.upPackets, func(other upPacket) bool { return other.at < n.now })
 	for i := range l.upPackets {
@@ -76,8 +76,8 @@ func (n *Net) up(v *vertex, m wire.Message) {
 		return
 	}
 	n.Packets[v.id]++
-	m = n.carry(m)
-	n.ascend(l, &m, func() {
+	m = n.transcode(m)
+	n.laterUp(l, &m, func() {
 		if l.parentOpen && !l.broken {
 			n.step(l.parent, tree.FromChild{Child: v.id, Msg: m})
 		}
@@ -91,7 +91,7 @@ func (n *Net) down(v *vertex, to tree.NodeID, m wire.Message) {
 		return
 	}
 	n.Packets[v.id]++
-	m = n.carry(m)
+	m = n.transcode(m)
 	n.later(l, down, func() {
 		if l.childOpen && !l.broken {
 			n.step(l.child, tree.FromParent{Msg: m})
@@ -99,8 +99,8 @@ func (n *Net) down(v *vertex, to tree.NodeID, m wire.Message) {
 	})
 }
 
-// carry encodes and decodes a packet if Config.Encode is set.
-func (n *Net) carry(m wire.Message) wire.Message {
+// transcode encodes and decodes a packet if Config.Encode is set.
+func (n *Net) transcode(m wire.Message) wire.Message {
 	if !n.cfg.Encode {
 		return m
 	}
@@ -157,7 +157,7 @@ func (n *Net) join(v, c *vertex) {
 		n.step(c, tree.ParentLost{})
 	}
 	l := &link{parent: v, child: c, parentOpen: true, childOpen: true}
-	c.link, c.alone = l, c.alone+1
+	c.link, c.moves = l, c.moves+1
 	v.below[c.id] = l
 }
 
@@ -187,7 +187,7 @@ func (n *Net) closeDown(l *link) {
 }
 
 // orphan notifies a child of the loss of its parent. If it is not adopted, it ends
-// after lingering.
+// after orphanWait.
 func (n *Net) orphan(l *link) {
 	if !l.childOpen {
 		return
@@ -199,23 +199,23 @@ func (n *Net) orphan(l *link) {
 	}
 	v.link = nil
 	n.step(v, tree.ParentLost{})
-	v.alone++
-	number := v.alone
+	v.moves++
+	number := v.moves
 	var leave func()
 	leave = func() {
 		switch {
-		case v.alone != number:
+		case v.moves != number:
 		case v.frozen:
 			n.After(time.Second, leave)
 		default:
 			n.end(v, "closed by the other side")
 		}
 	}
-	n.After(lingering, leave)
+	n.After(orphanWait, leave)
 }
 
-// lingering is how long a server waits for a new parent.
-const lingering = time.Minute
+// orphanWait is how long a server waits for a new parent.
+const orphanWait = time.Minute
 
 // end ends the process of a vertex.
 func (n *Net) end(v *vertex, cause string) {

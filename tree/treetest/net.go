@@ -63,7 +63,7 @@ type vertex struct {
 	queue  []tree.Input // inputs while frozen
 	link   *link        // to the parent; nil: there is none
 	below  map[tree.NodeID]*link
-	alone  int    // counts losses and replacements of the parent
+	moves  int    // counts losses and replacements of the parent
 	epoch  uint64 // newest that the vertex knows
 	wake   int    // number of the last Wake
 }
@@ -154,7 +154,7 @@ func (n *Net) do(v *vertex, out tree.Output) {
 		if l := v.below[out.Child]; l != nil {
 			n.closeDown(l)
 		}
-	case tree.LeaveParent: // without lingering
+	case tree.LeaveParent: // without a wait for another parent
 		n.After(0, func() { n.end(v, "closed by the other side") })
 	case tree.Wake:
 		n.wake(v, out.At)

@@ -28,7 +28,7 @@ var kinds = map[string]protocol.Kind{
 	"stdout": protocol.KindStdout, "stderr": protocol.KindStderr, "note": protocol.KindNote, "logged": protocol.KindLogged, "loading": protocol.KindLoading,
 }
 
-var flags = map[string]wire.Flags{"late": wire.Late, "final": wire.Final, "partial": wire.Partial, "again": wire.Again, "from-root": wire.FromRoot, "deserted": wire.MasterLost}
+var flags = map[string]wire.Flags{"late": wire.Late, "final": wire.Final, "partial": wire.Partial, "again": wire.Again, "from-root": wire.FromRoot, "master-lost": wire.MasterLost}
 
 // ParseGroups parses groups separated by semicolons.
 func ParseGroups(text string) ([]protocol.Group, error) {

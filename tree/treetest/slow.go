@@ -5,7 +5,6 @@ package treetest
 import (
 	"bytes"
 	"slices"
-	"strconv"
 
 	"sdm/protocol"
 	"sdm/protocol/column"
@@ -143,18 +142,4 @@ func Text(groups []protocol.Group) string {
 		b.WriteString(g.String() + "\n")
 	}
 	return b.String()
-}
-
-func itoa(i int) string { return strconv.Itoa(i) }
-
-// ranksOf returns the ranks of server i.
-func ranksOf(i, size, per int, dealt bool) rank.Set {
-	if !dealt {
-		return rank.Range(rank.ID(i*per), rank.ID((i+1)*per-1))
-	}
-	var ids []rank.ID
-	for k := range per {
-		ids = append(ids, rank.ID(i+k*size))
-	}
-	return rank.Of(ids...)
 }

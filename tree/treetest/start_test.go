@@ -67,11 +67,11 @@ func startedOn(host string, ranks rank.Set) protocol.Group {
 // kind, and a gdb that does not start does not delay the stops of other ranks for
 // long.
 func TestStartOfANode(t *testing.T) {
-	const gdbs, per, apart = 4, 16, 400 * time.Millisecond
+	const gdbs, per, pause = 4, 16, 400 * time.Millisecond
 	for _, c := range []struct {
 		come   int           // gdbs that start
 		within time.Duration // from the start of ranks to the last stop received
-	}{{gdbs, (gdbs-1)*apart + 300*time.Millisecond}, {gdbs - 1, 2300 * time.Millisecond}} {
+	}{{gdbs, (gdbs-1)*pause + 300*time.Millisecond}, {gdbs - 1, 2300 * time.Millisecond}} {
 		table := treetest.Table("binomial", 1, gdbs*per, false)
 		count := map[protocol.Kind]int{}
 		stopped, last := rank.Set{}, time.Duration(0)
@@ -91,7 +91,7 @@ func TestStartOfANode(t *testing.T) {
 		net.After(0, func() { s.Events(startedOn("node0", table.Routes[0].Ranks)) })
 		for i := range c.come {
 			ranks := rank.Range(rank.ID(i*per), rank.ID((i+1)*per-1))
-			at := time.Duration(i) * apart
+			at := time.Duration(i) * pause
 			net.After(at, func() { s.Events(protocol.Group{Kind: protocol.KindRunning, Ranks: ranks, Body: []byte("{}")}) })
 			net.After(at+30*time.Millisecond, func() {
 				s.Events(protocol.Group{Kind: protocol.KindStopped, Ranks: ranks, Body: []byte(`{"at":"main"}`)})
