@@ -48,7 +48,7 @@ func TestAttachMakesUsLikeARank(t *testing.T) {
 	var b *bench
 	var tried []int // appended to by the server's loop before the answers
 	b = newBench(t, func(c *Config) {
-		c.Like = func(pid int) error {
+		c.TakeSettings = func(pid int) error {
 			tried = append(tried, pid)
 			if len(b.backend.targets) > 0 {
 				t.Error("the back end has the ranks already")

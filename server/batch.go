@@ -33,7 +33,8 @@ func (b *batch) note(r rank.ID, text string) {
 	b.notes[text] = append(b.notes[text], r)
 }
 
-// begun is the ranks of one program that have been started the same way. A job has few of these.
+// begun are the ranks of one program that have been started in the same way. A job has few of
+// these.
 type begun struct {
 	started protocol.Started
 	ranks   []rank.ID

@@ -1,3 +1,5 @@
+// Configuration of a server.
+
 package server
 
 import (
@@ -15,10 +17,10 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Config is what a server is given at its start.
+// Config configures a server.
 type Config struct {
-	ID   protocol.ServerID
-	Host string // for events and faults; "" is the host name of the machine
+	ID   protocol.ServerID // number of the server, from 0
+	Host string            // for events and faults; "" is the host name of the machine
 	// Forker starts the ranks; the server closes it at its end. nil: the back end simulates the
 	// ranks, and nothing is started.
 	Forker *local.Forker
@@ -44,25 +46,26 @@ type Config struct {
 	// Existing gives the processes of ranks that run already, by rank. A launch attaches to them,
 	// whatever program it names. nil: there are none.
 	Existing map[rank.ID]int
-	// RankFrom is the variables by which processes of this host tell which rank they are.
+	// RankFrom names the environment variables from which the rank of a process of this host is
+	// read.
 	RankFrom launch.RankFrom
 	// Note is sent to the user with the first ranks that the server gets; "": nothing is sent.
 	Note string
 	// Stage takes a piece of a gdb that the session sends to this host. It may block. nil: a gdb
 	// cannot be sent here.
 	Stage func(protocol.Piece) error
-	// Like is called with the process of a rank before the server first attaches to one. It may
+	// TakeSettings is called with the process of a rank before the server first attaches to one. It may
 	// change the environment and the working directory of the server, so that gdb finds what the
 	// user has set up for the job. An error is logged. nil: nothing is changed.
-	Like func(pid int) error
+	TakeSettings func(pid int) error
 	// Through gives ranks the standard streams of the server itself, for a slot whose output
 	// belongs to the starter.
 	Through bool
-	// Rest takes the output that detached ranks write after the end of the session. stream is
-	// protocol.KindStdout or KindStderr; text ends with a newline as a rule. Rest may block, and
+	// LateOutput takes the output that detached ranks write after the end of the session. stream is
+	// protocol.KindStdout or KindStderr; text ends with a newline as a rule. LateOutput may block, and
 	// several goroutines may call it. nil: the output is dropped.
-	Rest func(stream protocol.Kind, text []byte)
-	// Linger is how long the ranks are left as they are when the master is lost. Then the server
+	LateOutput func(stream protocol.Kind, text []byte)
+	// Linger is how long the ranks stay as they are when the master is lost. After it the server
 	// ends its session. 0: at once.
 	Linger time.Duration
 	// LetRun detaches all ranks when the master does not come back. Otherwise ranks that this
@@ -73,8 +76,9 @@ type Config struct {
 	// this one. That takes milliseconds if the link breaks, and the keep-alive wait (15 s) if the
 	// parent falls silent. 0 is a minute, which covers an adopting server that is silent as well.
 	AdoptWait time.Duration
-	// CloseWait bounds an orderly end, with detaching and killing, in which gdb takes part; what
-	// is left after it is killed. 0 is 5 s: gdb needs up to 2 s to detach from a big program.
+	// CloseWait bounds the time in which gdb detaches from ranks and kills them at the end of the
+	// session. Processes that are left after it are killed. 0 is 5 s: gdb needs up to 2 s to detach
+	// from a big program.
 	CloseWait time.Duration
 	// Ending delivers a text about the end of the job that the starter has announced (a signal).
 	// The text is passed on, and EndingGrace later the server ends its session. nil: never.

@@ -12,8 +12,8 @@ import (
 	"sdm/tree"
 )
 
-// open opens core files for ranks.
-func (s *Server) open(d tree.Deliver, args protocol.Args) {
+// openCores opens core files for ranks.
+func (s *Server) openCores(d tree.Deliver, args protocol.Args) {
 	if s.refuseWhenClosed(d, "core") {
 		return
 	}
@@ -28,7 +28,7 @@ func (s *Server) open(d tree.Deliver, args protocol.Args) {
 			s.up.reply(d.ID, errorGroup(one(r), "core", err))
 			continue
 		}
-		s.keepOther(r)
+		s.addOther(r)
 		b.add(t, protocol.Started{Program: t.Program, Core: true})
 	}
 	s.handOver(b, "", d, &args)

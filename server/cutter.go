@@ -1,3 +1,5 @@
+// Splitting of output into lines.
+
 package server
 
 import (

@@ -1,3 +1,5 @@
+// Sending of events, output and replies to the vertex.
+
 package server
 
 import (
@@ -8,35 +10,38 @@ import (
 	"sdm/tree"
 )
 
-// Uplink is the vertex of the tree as its server sees it; overlay.Loop is one. Inputs are taken in
-// call order.
+// Uplink is the vertex of the tree as its server sees it; overlay.Loop is one. Any goroutine may
+// call the methods.
 type Uplink interface {
-	// Post never blocks.
+	// Post gives the vertex inputs, in order. It never blocks.
 	Post(in ...tree.Input)
-	// AwaitRoom waits while the way up is congested, at most until ctx ends.
+	// AwaitRoom waits while the link to the parent is congested. It returns an error if ctx or the
+	// session has ended.
 	AwaitRoom(ctx context.Context) error
 }
 
 // eventSink sends to the vertex until the session ends. The output that detached ranks write
-// afterwards goes to rest.
+// afterwards goes to late.
 type eventSink struct {
 	up   Uplink
-	rest func(stream protocol.Kind, text []byte) // nil: the output is dropped
-	// life ends with close. The pumps outlive the call that starts them.
+	late func(stream protocol.Kind, text []byte) // nil: the output is dropped
+	// life ends with close. It is a field because the goroutines that read output live longer than
+	// the call that starts them.
 	life context.Context
 	end  context.CancelFunc
-	over atomic.Bool // output goes to rest
+	over atomic.Bool // output goes to late
 	shut atomic.Bool
 }
 
-func newEventSink(up Uplink, rest func(protocol.Kind, []byte)) *eventSink {
+func newEventSink(up Uplink, late func(protocol.Kind, []byte)) *eventSink {
 	life, end := context.WithCancel(context.Background())
-	return &eventSink{up: up, rest: rest, life: life, end: end}
+	return &eventSink{up: up, late: late, life: life, end: end}
 }
 
-// redirect directs the output that is written from now on to rest.
+// redirect directs the output that is written from now on to late.
 func (o *eventSink) redirect() { o.over.Store(true) }
 
+// close drops everything that is sent from now on, and ends await.
 func (o *eventSink) close() {
 	o.shut.Store(true)
 	o.end()
@@ -61,8 +66,8 @@ func (o *eventSink) output(groups ...protocol.Group) {
 		return
 	}
 	for _, g := range groups {
-		if o.rest != nil {
-			o.rest(g.Kind, g.Body)
+		if o.late != nil {
+			o.late(g.Kind, g.Body)
 		}
 	}
 }
@@ -73,7 +78,7 @@ func (o *eventSink) reply(id protocol.RequestID, groups ...protocol.Group) {
 	}
 }
 
-// await returns when the way up has room.
+// await waits while the link to the parent is congested.
 func (o *eventSink) await() {
 	if !o.shut.Load() {
 		o.up.AwaitRoom(o.life)

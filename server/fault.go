@@ -1,3 +1,5 @@
+// Faults and other answers as groups.
+
 package server
 
 import (
@@ -10,7 +12,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// fault is the answer of ranks that failed.
+// fault returns the answer of ranks for which an operation failed.
 func fault(ranks rank.Set, kind protocol.FaultKind, op, message, hint string) protocol.Group {
 	return faultGroup(ranks, &protocol.Fault{Kind: kind, Op: op, Message: message, Hint: hint})
 }
@@ -19,7 +21,8 @@ func faultGroup(ranks rank.Set, f *protocol.Fault) protocol.Group {
 	return protocol.Group{Kind: protocol.KindFault, Ranks: ranks, Body: canonical.JSON(f)}
 }
 
-// errorGroup makes a group of an error, which may be a *protocol.Fault already.
+// errorGroup returns the answer of ranks for which an operation failed with err, which may be a
+// *protocol.Fault.
 func errorGroup(ranks rank.Set, op string, err error) protocol.Group {
 	var f *protocol.Fault
 	if errors.As(err, &f) {
@@ -30,9 +33,9 @@ func errorGroup(ranks rank.Set, op string, err error) protocol.Group {
 	return fault(ranks, protocol.FaultLaunch, op, err.Error(), "")
 }
 
-// ofProcess adds the process and the host to the fault of one rank, if there is a process. They
+// withProcess adds the process and the host to the fault of one rank, if there is a process. They
 // are columns, so that the same fault of many ranks is one group.
-func (s *Server) ofProcess(g protocol.Group, pid, limit int) protocol.Group {
+func (s *Server) withProcess(g protocol.Group, pid, limit int) protocol.Group {
 	r, _ := g.Ranks.Min()
 	if pid <= 0 {
 		return g
@@ -41,9 +44,9 @@ func (s *Server) ofProcess(g protocol.Group, pid, limit int) protocol.Group {
 	return g
 }
 
-// inSlot adds the host to the fault of one rank if the server runs in a slot: the ranks of such a
+// withHost adds the host to the fault of one rank if the server runs in a slot: the ranks of such a
 // job may be on several hosts.
-func (s *Server) inSlot(g protocol.Group, limit int) protocol.Group {
+func (s *Server) withHost(g protocol.Group, limit int) protocol.Group {
 	if r, _ := g.Ranks.Min(); s.cfg.Slot != nil {
 		g.Columns = []column.Column{column.New("host", r, s.cfg.Host, limit)}
 	}

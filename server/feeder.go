@@ -1,3 +1,5 @@
+// Writing to the standard input of a rank.
+
 package server
 
 import (

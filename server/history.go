@@ -1,3 +1,5 @@
+// Answers that are kept for the command expand.
+
 package server
 
 import (
@@ -86,7 +88,7 @@ func (h *history) expand(ranks rank.Set, args protocol.Args) []protocol.Group {
 			out = append(out, divide(g, hit, args)...)
 			continue
 		}
-		out = append(out, narrow(g, hit, args.Limit))
+		out = append(out, restrict(g, hit, args.Limit))
 	}
 	if big := rest.Intersect(a.tooBig); !big.IsEmpty() {
 		rest = rest.Minus(big)
@@ -124,7 +126,7 @@ func divide(g protocol.Group, ranks rank.Set, args protocol.Args) []protocol.Gro
 		same  bool
 	}{{same, true}, {ranks.Minus(same), false}} {
 		if !part.ranks.IsEmpty() {
-			x := narrow(g, part.ranks, args.Limit)
+			x := restrict(g, part.ranks, args.Limit)
 			x.Body = canonical.JSON(divided{part.same})
 			out = append(out, x)
 		}
@@ -132,18 +134,18 @@ func divide(g protocol.Group, ranks rank.Set, args protocol.Args) []protocol.Gro
 	return out
 }
 
-// narrow returns a group cut to some of its ranks.
-func narrow(g protocol.Group, ranks rank.Set, limit int) protocol.Group {
+// restrict returns a group cut to some of its ranks.
+func restrict(g protocol.Group, ranks rank.Set, limit int) protocol.Group {
 	out := protocol.Group{Kind: g.Kind, Ranks: ranks, Body: g.Body, Stack: g.Stack}
 	for _, c := range g.Columns {
-		out.Columns = append(out.Columns, widen(c, ranks, limit))
+		out.Columns = append(out.Columns, withLimit(c, ranks, limit))
 	}
 	return out
 }
 
-// widen makes a column again with another limit. A column that the back end has summarised itself
+// withLimit returns a column of some ranks with another limit. A column that the back end has summarised itself
 // stays as it is.
-func widen(c column.Column, ranks rank.Set, limit int) column.Column {
+func withLimit(c column.Column, ranks rank.Set, limit int) column.Column {
 	if !c.Complete() {
 		return c
 	}

@@ -1,3 +1,5 @@
+// The command "info hosts", and the processes of the ranks.
+
 package server
 
 import (
@@ -14,7 +16,7 @@ import (
 )
 
 // hosts answers "info hosts" with the name of the debugger and the processes of the ranks. The
-// master knows the rest. It runs in the queue.
+// master adds the hosts. It runs in the queue.
 func (s *Server) hosts(d tree.Deliver, args protocol.Args) {
 	engine := ""
 	if s.cfg.Engine != nil {
@@ -50,7 +52,7 @@ func (s *Server) hostGroup(ranks rank.Set, info protocol.HostInfo, limit int) pr
 	return g
 }
 
-// pidOf returns the process id of a rank, 0 if it has no process.
+// pidOf returns the process ID of a rank, 0 if it has no process. It runs in the queue.
 func (s *Server) pidOf(r rank.ID) int {
 	if s.cfg.SimulatedPID != nil {
 		return s.cfg.SimulatedPID(r)
@@ -59,7 +61,7 @@ func (s *Server) pidOf(r rank.ID) int {
 }
 
 // noteTargets records program and process of the ranks that are handed to the back end. It runs in
-// the lane.
+// the queue.
 func (s *Server) noteTargets(targets []backend.Target) {
 	byProgram := map[string][]rank.ID{}
 	for _, t := range targets {

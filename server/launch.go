@@ -1,3 +1,5 @@
+// The commands launch and attach.
+
 package server
 
 import (
@@ -31,7 +33,7 @@ func (s *Server) launch(d tree.Deliver, args protocol.Args) {
 		p, err := s.start(r, j, d.ID)
 		if err != nil {
 			s.noteFailed(r)
-			s.up.reply(d.ID, s.inSlot(errorGroup(one(r), "launch", err), args.Limit))
+			s.up.reply(d.ID, s.withHost(errorGroup(one(r), "launch", err), args.Limit))
 			continue
 		}
 		b.add(s.target(r, p, j), protocol.Started{Program: s.programOf(r, j)})
@@ -39,7 +41,8 @@ func (s *Server) launch(d tree.Deliver, args protocol.Args) {
 	s.handOver(b, args.Job.StopAt, d, &args)
 }
 
-// effective returns the job as it runs here: in a slot the starter has named the program.
+// effective returns the job as it runs here: in a slot, with the program that the starter was
+// given.
 func (s *Server) effective(j protocol.Job) protocol.Job {
 	if s.cfg.Slot != nil {
 		j.Program, j.Args = s.cfg.Slot.Program, s.cfg.Slot.Args
@@ -47,7 +50,7 @@ func (s *Server) effective(j protocol.Job) protocol.Job {
 	return j
 }
 
-// programOf returns the program of rank r as it was named.
+// programOf returns the program of rank r as the user or the starter has named it.
 func (s *Server) programOf(r rank.ID, j protocol.Job) string {
 	if remote := s.cfg.Remotes[r]; remote != nil && remote.Program != "" {
 		return remote.Program
@@ -62,7 +65,7 @@ func (s *Server) start(r rank.ID, j protocol.Job, id protocol.RequestID) (*proce
 		return nil, err
 	}
 	if s.cfg.Forker == nil {
-		s.keepOther(r)
+		s.addOther(r)
 		return nil, nil
 	}
 	p := newProcess(r, id)
@@ -94,8 +97,8 @@ func (s *Server) startHere(r rank.ID, j protocol.Job, directives []protocol.EnvD
 	})
 }
 
-// startThere has the process in the rank's own slot start the rank: that process has the
-// environment, the descriptors and the parent that the starter intended for it.
+// startThere makes the process in the rank's own slot start the rank: that process has the
+// environment, the descriptors and the parent that the starter intended for the rank.
 func (s *Server) startThere(remote *local.Remote, j protocol.Job, directives []protocol.EnvDirective) (*local.Process, error) {
 	spec := local.HoldSpec{
 		Program: j.Program, Args: j.Args, Cwd: j.Cwd, Env: directives,
@@ -107,7 +110,8 @@ func (s *Server) startThere(remote *local.Remote, j protocol.Job, directives []p
 	return remote.Hold(spec)
 }
 
-// adopt takes over the streams of a new child and starts the goroutine that waits for its end.
+// adopt starts the goroutines of a new child process: those that read its output, and the one that
+// waits for its end.
 func (s *Server) adopt(p *process) error {
 	if p.child.Stdin != nil {
 		p.in = &feeder{file: p.child.Stdin}
@@ -119,11 +123,11 @@ func (s *Server) adopt(p *process) error {
 			return err
 		}
 	}
-	s.keep(p)
-	p.startPumps()
-	s.tasks.Go(func() {
+	s.addProcess(p)
+	p.startForwarding()
+	s.waiters.Go(func() {
 		exit := p.child.Wait()
-		s.queue.do(job{run: func() { s.ended(p, exit) }})
+		s.queue.do(task{run: func() { s.ended(p, exit) }})
 	})
 	return nil
 }
@@ -135,6 +139,7 @@ func (s *Server) ended(p *process, exit protocol.Exit) {
 	}
 }
 
+// isFree returns a fault if the rank has a process or a core file already.
 func (s *Server) isFree(r rank.ID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,24 +174,24 @@ func (s *Server) attach(d tree.Deliver, args protocol.Args) {
 	b := batch{id: d.ID, limit: args.Limit}
 	beneath := s.beneath(d.Ranks, pids)
 	for r := range d.Ranks.All() {
-		t, err := s.found(r, pids[r])
+		t, err := s.targetOf(r, pids[r])
 		if bad := unfit[r]; err == nil && bad != nil {
 			err = &protocol.Fault{Kind: protocol.FaultLaunch, Message: bad.Error()}
 		}
 		if err != nil {
-			s.up.reply(d.ID, s.ofProcess(errorGroup(one(r), "attach", err), pids[r], args.Limit))
+			s.up.reply(d.ID, s.withProcess(errorGroup(one(r), "attach", err), pids[r], args.Limit))
 			continue
 		}
 		if shell, program := t, beneath[t.PID]; program > 0 {
-			if t, err = s.found(r, program); err != nil { // it has ended meanwhile
+			if t, err = s.targetOf(r, program); err != nil { // it has ended meanwhile
 				t = shell
 			} else {
 				b.note(r, path.Base(shell.Program)+" runs "+path.Base(t.Program)+" beside itself: that is attached to, not the shell")
 			}
 		}
-		s.resemble(t.PID)
-		s.keepOther(r)
-		s.keepOwn(r, args.Own)
+		s.takeSettings(t.PID)
+		s.addOther(r)
+		s.setOwn(r, args.Own)
 		b.add(t, protocol.Started{Program: t.Program, Attached: true})
 	}
 	s.handOver(b, "", d, &args)
@@ -207,8 +212,8 @@ func (s *Server) beneath(ranks rank.Set, pids map[rank.ID]int) map[int]int {
 	return s.cfg.RankFrom.Beneath(all)
 }
 
-// pidsOf returns the process of each rank: those that args name, those of a job, or those that the
-// server was started for. unfit says of tasks of srun why the process is another one.
+// pidsOf returns the process of each rank, from args, else from a job, else from Config.Existing.
+// unfit is the reason, by rank, why a process is not the task of srun that args describe.
 func (s *Server) pidsOf(args protocol.Args) (pids map[rank.ID]int, unfit map[rank.ID]error, err error) {
 	pids, unfit = map[rank.ID]int{}, map[rank.ID]error{}
 	for r, pid := range s.cfg.Existing {
@@ -237,8 +242,8 @@ func (s *Server) pidsOf(args protocol.Args) (pids map[rank.ID]int, unfit map[ran
 	return pids, unfit, nil
 }
 
-// found checks the process of a rank before it is attached to.
-func (s *Server) found(r rank.ID, pid int) (backend.Target, error) {
+// targetOf checks the process of a rank before it is attached to.
+func (s *Server) targetOf(r rank.ID, pid int) (backend.Target, error) {
 	if err := s.isFree(r); err != nil {
 		return backend.Target{}, err
 	}
@@ -260,15 +265,15 @@ func (s *Server) found(r rank.ID, pid int) (backend.Target, error) {
 	return t, nil
 }
 
-// resemble calls Config.Like until it succeeds once.
-func (s *Server) resemble(pid int) {
-	if s.cfg.Like == nil {
+// takeSettings calls Config.TakeSettings for each process until a call succeeds.
+func (s *Server) takeSettings(pid int) {
+	if s.cfg.TakeSettings == nil {
 		return
 	}
-	// After an error the process has ended or belongs to another user: attaching reports that.
-	if err := s.cfg.Like(pid); err != nil {
+	// After an error the process has ended or belongs to another user, which attaching reports.
+	if err := s.cfg.TakeSettings(pid); err != nil {
 		s.cfg.Log.Info("the environment is not that of a rank", "err", err)
 		return
 	}
-	s.cfg.Like = nil
+	s.cfg.TakeSettings = nil
 }

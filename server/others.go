@@ -1,9 +1,11 @@
+// Ranks that this server has not started.
+
 package server
 
 import "sdm/protocol/rank"
 
-// others are the ranks that this server has not started: they ran before it came, are core files,
-// or are simulated. They have no child process and no streams here, so they are kept as sets: a
+// others are the ranks that this server has not started: they ran before, are core files, or are
+// simulated. They have no child process and no streams here. They are kept as sets, because a
 // server may have thousands of them.
 type others struct {
 	known rank.Set

@@ -14,7 +14,7 @@ func TestOthers(t *testing.T) {
 			t.Errorf("%s: live %v, want %s; ended %v, want %s", what, o.live(), live, o.ended, ended)
 		}
 	}
-	check("nobody", "", "")
+	check("no rank", "", "")
 	o.add(rank.Range(0, 5))
 	o.end(rank.Range(4, 9))
 	check("some end, and some that are not ours", "0-3", "4-5")

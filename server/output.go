@@ -1,3 +1,5 @@
+// Reading of the output of a rank.
+
 package server
 
 import (
@@ -19,20 +21,20 @@ const (
 	// worst case, a newline in every second byte, it makes 8,192 groups, which the vertex
 	// processes before the next command.
 	readSize = 16 << 10
-	// silence is how long a partial line (a prompt) waits for its rest.
-	silence = 30 * time.Millisecond
+	// partialWait is how long a partial line (a prompt) waits for its rest before it is sent.
+	partialWait = 30 * time.Millisecond
 	// blockSize divides the size of the blocks that the runtime library of a program writes when
-	// its output is not a terminal: 4 KiB in C, 8 KiB in Fortran. Such a block ends within a line
-	// that is not a prompt. The rest comes with the next block, however long that takes to fill.
+	// its output is not a terminal: 4 KiB in C, 8 KiB in Fortran. Such a block may end within a
+	// line that is not a prompt. The rest of the line comes with the next block, which may take
+	// long to fill.
 	blockSize = 4 << 10
-	// blockSilence is how long a partial line at the end of a block waits for its rest. A user who
-	// watches a program that hangs sees its last output after that time, or as soon as the program
-	// is stopped.
-	blockSilence = 2 * time.Second
+	// blockWait is partialWait for a partial line at the end of a block. The user of a program that
+	// hangs sees its last output after that time, or as soon as the program is stopped.
+	blockWait = 2 * time.Second
 )
 
 // output carries what one rank writes to its standard output and error up the tree. A reader of a
-// stream passes the bytes on before it unlocks mu, so that pump and drain never reorder them.
+// stream passes the bytes on before it unlocks mu, so that forward and drain never reorder them.
 type output struct {
 	rank rank.Set
 	up   *eventSink
@@ -41,7 +43,7 @@ type output struct {
 	streams []*stream
 }
 
-// stream is one of the two streams. Its goroutine is pump.
+// stream is one of the two streams. Its goroutine is forward.
 type stream struct {
 	kind protocol.Kind
 	file *os.File // non-blocking
@@ -68,9 +70,9 @@ func newOutput(r rank.ID, up *eventSink, stdout, stderr *os.File) (*output, erro
 	return o, nil
 }
 
-// pump passes a stream on until its end or until its file is closed. It does not read while the
-// way up is congested: then the pipe fills, and the rank blocks in its write.
-func (o *output) pump(s *stream) {
+// forward passes a stream on until its end or until its file is closed. It does not read while the
+// link to the parent is congested: then the pipe fills, and the rank blocks in its write.
+func (o *output) forward(s *stream) {
 	defer s.file.Close()
 	buf := make([]byte, readSize)
 	for {
@@ -116,14 +118,14 @@ func (o *output) deadline(s *stream) time.Time {
 	case len(s.cut.partial) == 0:
 		return time.Time{}
 	case s.block:
-		return time.Now().Add(blockSilence)
+		return time.Now().Add(blockWait)
 	}
-	return time.Now().Add(silence)
+	return time.Now().Add(partialWait)
 }
 
 // take reads once and passes on the data; mu is held.
 func (o *output) take(s *stream, fd int, buf []byte) (int, error) {
-	n, err := untilEnd(func() (int, error) { return syscall.Read(fd, buf) })
+	n, err := readPastEIO(func() (int, error) { return syscall.Read(fd, buf) })
 	if n <= 0 {
 		return 0, err
 	}
@@ -134,11 +136,11 @@ func (o *output) take(s *stream, fd int, buf []byte) (int, error) {
 	return n, nil
 }
 
-// untilEnd reads once. At EIO, which is the end of a terminal, it reads a second time: Linux looks
+// readPastEIO reads once. At EIO, which is the end of a terminal, it reads a second time: Linux looks
 // for data first and then whether the other side is closed. Data that is written between the two
 // checks, and followed at once by a close, comes with the next read (1 of 60,000 programs on a
 // busy machine).
-func untilEnd(read func() (int, error)) (n int, err error) {
+func readPastEIO(read func() (int, error)) (n int, err error) {
 	for ends := 0; ; {
 		n, err = read()
 		switch {
@@ -171,7 +173,7 @@ func (o *output) drain() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, s := range o.streams {
-		// Control is used instead of Read because pump holds the file's read lock. After the end
+		// Control is used instead of Read because forward holds the file's read lock. After the end
 		// of the stream the file is closed, and Control does nothing.
 		s.raw.Control(func(fd uintptr) { o.takeWaiting(s, int(fd)) })
 		o.flushLocked(s)
@@ -210,13 +212,13 @@ func unread(fd int) int {
 	return int(n)
 }
 
-// settle returns when the data that has been read is passed on.
-func (o *output) settle() {
+// awaitRead returns when the data that has been read is passed on: mu is held until then.
+func (o *output) awaitRead() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 }
 
-// close ends the pumps of streams that other processes still hold open.
+// close ends the goroutines that read streams which other processes still hold open.
 func (o *output) close() {
 	for _, s := range o.streams {
 		s.file.Close()

@@ -174,7 +174,7 @@ func TestEndOfATerminalIsMadeSureOf(t *testing.T) {
 		{[]result{{0, nil}}, result{0, nil}},
 	} {
 		i := 0
-		n, err := untilEnd(func() (int, error) {
+		n, err := readPastEIO(func() (int, error) {
 			i++
 			return c.script[i-1].n, c.script[i-1].err
 		})
@@ -200,7 +200,7 @@ func TestBlocksAreNotPrompts(t *testing.T) {
 	for _, c := range []struct {
 		bytes int
 		wait  time.Duration
-	}{{6, silence}, {blockSize, blockSilence}, {10, silence}, {2 * blockSize, blockSilence}, {blockSize + 1, silence}} {
+	}{{6, partialWait}, {blockSize, blockWait}, {10, partialWait}, {2 * blockSize, blockWait}, {blockSize + 1, partialWait}} {
 		if _, err := out.Write(bytes.Repeat([]byte("x"), c.bytes)); err != nil {
 			t.Fatal(err)
 		}

@@ -1,3 +1,5 @@
+// Ranks that this server has started.
+
 package server
 
 import (
@@ -17,26 +19,26 @@ type process struct {
 	out    *output // nil: this server does not read its output
 	in     *feeder // nil: it has no standard input from sdm
 
-	pumps sync.WaitGroup
+	forwarders sync.WaitGroup
 
-	over     chan struct{} // closed when ended is set
-	mu       sync.Mutex
-	ended    bool
-	detached bool
-	again    bool // it is killed for a restart, and its end is not reported
+	over       chan struct{} // closed when ended is set
+	mu         sync.Mutex
+	ended      bool
+	detached   bool
+	restarting bool // it is killed for a restart, and its end is not reported
 }
 
 func newProcess(r rank.ID, launch protocol.RequestID) *process {
 	return &process{rank: r, launch: launch, over: make(chan struct{})}
 }
 
-// startPumps starts the goroutines that pass on the rank's output.
-func (p *process) startPumps() {
+// startForwarding starts the goroutines that pass on the rank's output.
+func (p *process) startForwarding() {
 	if p.out == nil {
 		return
 	}
 	for _, s := range p.out.streams {
-		p.pumps.Go(func() { p.out.pump(s) })
+		p.forwarders.Go(func() { p.out.forward(s) })
 	}
 }
 
@@ -56,14 +58,14 @@ func (p *process) noteEnd(kind protocol.Kind) {
 func (p *process) endSilently() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.again = !p.ended
-	return p.again
+	p.restarting = !p.ended
+	return p.restarting
 }
 
 func (p *process) endsSilently() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.again
+	return p.restarting
 }
 
 func (p *process) isEnded() bool {
@@ -79,8 +81,8 @@ func (p *process) isDetached() bool {
 	return p.detached
 }
 
-// runsFree reports whether the rank is detached and still lives as a child of this process.
-func (p *process) runsFree() bool {
+// runsDetached reports whether the rank is detached and still lives as a child of this process.
+func (p *process) runsDetached() bool {
 	if !p.isDetached() {
 		return false
 	}
@@ -103,5 +105,5 @@ func (p *process) close() {
 	if p.out != nil {
 		p.out.close()
 	}
-	p.pumps.Wait()
+	p.forwarders.Wait()
 }

@@ -1,3 +1,5 @@
+// Release of the ranks when the master is lost.
+
 package server
 
 import (
@@ -13,8 +15,8 @@ import (
 // counts its requests from 1.
 const releaseID protocol.RequestID = math.MaxUint64
 
-// letRun detaches all ranks, also those that this server started, because the master is lost and
-// they shall run on. It returns when each has been detached or has refused.
+// letRun detaches all ranks, also those that this server started, so that they run on without the
+// master. It returns when each has been detached or cannot be detached.
 func (s *Server) letRun() {
 	s.releaseRanks("detach", func() rank.Set {
 		ranks := s.others.live()
@@ -27,8 +29,8 @@ func (s *Server) letRun() {
 	})
 }
 
-// endOwn kills the ranks of a job that the session started by a starter: the master is lost and
-// the starter with it, which perhaps could not end them.
+// endOwn kills the ranks of a job that the session started by a starter. The starter is lost with
+// the master and may have been unable to end them.
 func (s *Server) endOwn() {
 	s.releaseRanks("kill", func() rank.Set { return s.own.Intersect(s.others.live()) })
 }
@@ -36,7 +38,7 @@ func (s *Server) endOwn() {
 // releaseRanks runs a command (detach or kill) on ranks, and returns when all of them have gone.
 func (s *Server) releaseRanks(command string, ranks func() rank.Set) {
 	over := make(chan struct{})
-	s.queue.do(job{slow: true, run: func() { s.release(command, ranks); close(over) }})
+	s.queue.do(task{slow: true, run: func() { s.release(command, ranks); close(over) }})
 	<-over
 }
 
@@ -63,7 +65,8 @@ func (s *Server) release(command string, which func() rank.Set) {
 	}
 }
 
-// left removes ranks that have gone, or that cannot be detached, from those that part waits for.
+// left removes ranks that have gone, or that cannot be detached, from those that release waits
+// for.
 func (s *Server) left(ranks rank.Set) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,3 +1,5 @@
+// The life of a server: its links, and when its session ends.
+
 package server
 
 import (
@@ -13,7 +15,7 @@ import (
 	"sdm/tree/overlay"
 )
 
-// Links is how a server is connected to the tree.
+// Links connects a server to the tree.
 type Links struct {
 	Self *Self
 	// Parent is the link to the parent if there is one from the start. Run closes it.
@@ -23,18 +25,18 @@ type Links struct {
 	Listener Listener
 	// Dial makes a link to a child; nil: the server has no children.
 	Dial func(ctx context.Context, child tree.NodeID, route protocol.Route) (overlay.Link, error)
-	// Gone is closed when the starter of the server has gone. It counts as a lost parent as long
-	// as there is no parent. nil: never.
+	// Gone is closed when the starter of the server has ended. As long as there is no parent, that
+	// counts as the loss of the parent. nil: never.
 	Gone <-chan struct{}
 	// Registration is the link to the master with which the server has registered; nil: there is
-	// none. If it ends before a parent has come, none will come. Run closes it as soon as a parent
-	// has come.
+	// none. If it ends before a parent has connected, no parent will. Run closes it as soon as a
+	// parent has connected.
 	Registration overlay.Link
 	// ConnectWait is how long the server waits for the first parent; 0: without limit.
 	ConnectWait time.Duration
 }
 
-// Listener accepts connections of parents: overlay.Listener, or its twin in memory.
+// Listener accepts connections of parents: overlay.Listener, or one in memory.
 type Listener interface {
 	// Accept returns the next parent that belongs to the session; see overlay.Listener. One
 	// goroutine at a time may call it.
@@ -74,7 +76,7 @@ func (s *Self) follow(epoch uint64) {
 	s.id.Epoch = max(s.id.Epoch, epoch)
 }
 
-// ErrNoParent means that no parent has dialled in time, or that none will.
+// ErrNoParent means that no parent has connected in time, or that none will.
 var ErrNoParent = errors.New("no master or parent server has come")
 
 // Run runs a server until the parent sends Quit, the parent is lost for longer than Linger, the
@@ -89,9 +91,9 @@ func Run(ctx context.Context, cfg Config, links Links) (status int, err error) {
 	return r.Run(ctx)
 }
 
-// Prepare makes a server for a later Run. It needs much stack, which a process with thousands of
-// servers should not keep for each of them. After an error there is nothing to run, and the links
-// are closed.
+// Prepare makes a server for a later Run. It is separate from Run because it needs much stack: a
+// process with thousands of servers should not keep that for each of them. After an error the
+// links are closed.
 func Prepare(cfg Config, links Links) (*Runner, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -109,7 +111,7 @@ func Prepare(cfg Config, links Links) (*Runner, error) {
 			r.loop.Post(tree.LocalReady{})
 		},
 		Quit: func() { r.server.finish() },
-		Lost: r.lose,
+		Lost: r.parentLost,
 		MasterLost: func() {
 			if r.cfg.LetRun {
 				r.server.letRun()
@@ -117,8 +119,8 @@ func Prepare(cfg Config, links Links) (*Runner, error) {
 				r.server.endOwn()
 			}
 		},
-		Silent:  r.abandoned,
-		Found:   r.found,
+		Silent:  r.parentSilent,
+		Found:   r.parentFound,
 		GivenUp: r.givenUp,
 		Epoch:   r.follow,
 	})
@@ -136,7 +138,7 @@ func (r *Runner) Run(ctx context.Context) (status int, err error) {
 	return r.server.status(), err
 }
 
-// Runner runs one server. Its goroutines, besides that of the loop, are accept, attend and watch;
+// Runner runs one server. Its goroutines, besides that of the loop, are accept, watchRegistration and watch;
 // all end with the loop.
 type Runner struct {
 	cfg        Config
@@ -167,7 +169,7 @@ func (r *Runner) run(ctx context.Context) error {
 		others.Go(func() { r.accept(inner) })
 	}
 	if r.links.Registration != nil {
-		others.Go(r.attend)
+		others.Go(r.watchRegistration)
 	}
 	others.Go(func() { r.watch(inner) })
 	err := r.loop.Run(ctx)
@@ -175,7 +177,7 @@ func (r *Runner) run(ctx context.Context) error {
 	if r.links.Listener != nil {
 		r.links.Listener.Close()
 	}
-	r.leaveMaster()
+	r.closeRegistration()
 	others.Wait()
 	r.closeServer(ctx)
 	return errors.Join(r.failure, err)
@@ -189,7 +191,7 @@ func (r *Runner) giveUp() {
 	if r.links.Listener != nil {
 		r.links.Listener.Close()
 	}
-	r.leaveMaster()
+	r.closeRegistration()
 	if r.cfg.Forker != nil {
 		r.cfg.Forker.Close()
 	}
@@ -215,8 +217,8 @@ func (r *Runner) closeServer(ctx context.Context) {
 	watching.Wait()
 }
 
-// change updates what is known of the parent. It does not block: the goroutines that carry packets
-// call it.
+// change updates what is known of the parent. It must not block, because goroutines that carry
+// packets call it.
 func (r *Runner) change(note func(*parentState)) {
 	r.mu.Lock()
 	note(&r.parentState)
@@ -227,15 +229,17 @@ func (r *Runner) change(note func(*parentState)) {
 	}
 }
 
-func (r *Runner) lose(cause string) { r.change(func(a *parentState) { a.has, a.cause = false, cause }) }
+func (r *Runner) parentLost(cause string) {
+	r.change(func(a *parentState) { a.has, a.cause = false, cause })
+}
 
-// abandoned notes the loss of a parent after a silence so long that the servers that could adopt
-// this one must be gone too.
-func (r *Runner) abandoned(cause string) {
+// parentSilent records the loss of a parent that was silent for so long that the servers that could
+// adopt this one must be lost too.
+func (r *Runner) parentSilent(cause string) {
 	r.change(func(a *parentState) { a.has, a.server, a.cause = false, false, cause })
 }
 
-func (r *Runner) found() { r.change(func(a *parentState) { a.has = true }) }
+func (r *Runner) parentFound() { r.change(func(a *parentState) { a.has = true }) }
 
 func (r *Runner) givenUp(cause string) {
 	r.cfg.Log.Warn("this server has been given up and leaves", "server", r.cfg.ID, "cause", cause)
@@ -256,29 +260,29 @@ func (r *Runner) accept(ctx context.Context) {
 func (r *Runner) acceptOne(ctx context.Context) bool {
 	link, parent, err := r.links.Listener.Accept(ctx)
 	if err == nil {
-		r.come(link, &parent)
+		r.useParent(link, &parent)
 	} else if ctx.Err() == nil {
 		r.cfg.Log.Error("no parent can come any more", "error", err)
 	}
 	return err == nil
 }
 
-// come makes one accepted link the link to the parent.
-func (r *Runner) come(link overlay.Link, parent *overlay.Identity) {
+// useParent makes one accepted link the link to the parent.
+func (r *Runner) useParent(link overlay.Link, parent *overlay.Identity) {
 	r.links.Self.follow(parent.Epoch)
 	r.change(func(a *parentState) { a.server = parent.Node > 0 })
 	r.loop.SetParent(link)
 }
 
-// attend waits for the end of Registration.
-func (r *Runner) attend() {
+// watchRegistration waits for the end of Registration.
+func (r *Runner) watchRegistration() {
 	defer close(r.masterLost)
 	// The master sends nothing on this link: Receive returns when it ends.
 	r.links.Registration.Receive()
 }
 
-// leaveMaster closes the registration, which tells the master that the server no longer needs it.
-func (r *Runner) leaveMaster() {
+// closeRegistration closes the registration, which tells the master that the server no longer needs it.
+func (r *Runner) closeRegistration() {
 	if r.links.Registration != nil {
 		r.links.Registration.Close()
 	}
@@ -302,7 +306,7 @@ func (r *Runner) watch(ctx context.Context) {
 			switch {
 			case has && !had:
 				w, masterLost = waiting{grace: w.grace}, nil
-				r.leaveMaster()
+				r.closeRegistration()
 			case !has && had:
 				w.linger = time.After(r.rejoinTimeout(a))
 			}
@@ -337,7 +341,7 @@ func (r *Runner) watch(ctx context.Context) {
 	}
 }
 
-// waiting is the timers that watch waits for; nil never fires.
+// waiting holds the timers that watch waits for; a nil one never fires.
 type waiting struct {
 	late   <-chan time.Time // for the first parent
 	linger <-chan time.Time // for another parent
@@ -351,8 +355,8 @@ func (r *Runner) parentNow() parentState {
 }
 
 // rejoinTimeout returns how long to wait for another parent. A parent that was a server is replaced
-// by another server, unless the master is gone as well. A lost master is waited for as configured.
-// Without a Listener no other parent can come, and there is no wait beyond Linger.
+// by another server within Config.AdoptWait, unless the master is gone as well. Otherwise the wait
+// is Config.Linger.
 func (r *Runner) rejoinTimeout(a parentState) time.Duration {
 	wait := r.cfg.Linger
 	if a.server && r.links.Listener != nil && !r.starterGone() {

@@ -1,3 +1,5 @@
+// The command send.
+
 package server
 
 import (

@@ -9,7 +9,7 @@ import (
 func TestLaneRunsQuickJobsAtOnce(t *testing.T) {
 	var l serialQueue
 	ran := false
-	l.do(job{run: func() { ran = true }})
+	l.do(task{run: func() { ran = true }})
 	if !ran {
 		t.Error("the job did not run on the caller's goroutine")
 	}
@@ -19,13 +19,13 @@ func TestLaneKeepsOrderAcrossSlowJobs(t *testing.T) {
 	var l serialQueue
 	var got []int
 	release, done := make(chan struct{}), make(chan struct{})
-	l.do(job{slow: true, run: func() { <-release; got = append(got, 1) }})
-	l.do(job{run: func() {
+	l.do(task{slow: true, run: func() { <-release; got = append(got, 1) }})
+	l.do(task{run: func() {
 		got = append(got, 2)
-		l.do(job{run: func() { got = append(got, 5); close(done) }})
+		l.do(task{run: func() { got = append(got, 5); close(done) }})
 	}})
-	l.do(job{slow: true, run: func() { got = append(got, 3) }})
-	l.do(job{run: func() { got = append(got, 4) }})
+	l.do(task{slow: true, run: func() { got = append(got, 3) }})
+	l.do(task{run: func() { got = append(got, 4) }})
 	close(release) // reached because do did not block
 	<-done
 	l.wait()
@@ -41,13 +41,13 @@ func TestLaneRunsOneJobAtATime(t *testing.T) {
 	for g := range 8 {
 		all.Go(func() {
 			for i := range 100 {
-				l.do(job{slow: (g+i)%7 == 0, run: func() { inside++; total += inside; inside-- }})
+				l.do(task{slow: (g+i)%7 == 0, run: func() { inside++; total += inside; inside-- }})
 			}
 		})
 	}
 	all.Wait()
 	done := make(chan struct{})
-	l.do(job{run: func() { close(done) }})
+	l.do(task{run: func() { close(done) }})
 	<-done
 	l.wait()
 	if total != 800 {

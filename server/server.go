@@ -19,17 +19,17 @@ import (
 
 // Server is the local part of a vertex: the back end and the ranks of this host.
 //
-// These goroutines run, and close waits for all of them: one for each slow job (launch, quit), two
+// These goroutines run, and close waits for all of them: one for each slow task (launch, quit), two
 // for the output of each rank, one that waits for the end of each rank, and one while data is
 // written to a rank's standard input. The goroutine of the vertex's loop calls deliver, which does
-// not block. Only jobs of the queue call the back end.
+// not block. Only tasks of the queue call the back end.
 type Server struct {
 	cfg     Config
 	up      *eventSink
 	queue   serialQueue
 	backend backend.Backend // used in the queue only
 	closed  bool            // the back end has been closed; in the queue only
-	tasks   sync.WaitGroup
+	waiters sync.WaitGroup  // goroutines that wait for the end of a rank
 
 	programs map[string]rank.Set // the ranks of each program; used in the queue only
 	pids     map[rank.ID]int     // without simulated ranks; used in the queue only
@@ -41,13 +41,13 @@ type Server struct {
 	others     others
 	own        rank.Set // subset of others: ranks of a job that the session started
 	history    history
-	leaving    rank.Set      // ranks that part waits for
+	leaving    rank.Set      // ranks that release waits for
 	released   chan struct{} // closed when leaving becomes empty
 }
 
 // newServer makes a server that sends its replies and events to the vertex up.
 func newServer(cfg Config, up Uplink) (*Server, error) {
-	s := &Server{programs: map[string]rank.Set{}, pids: map[rank.ID]int{}, cfg: cfg.withDefaults(), up: newEventSink(up, cfg.Rest), processes: map[rank.ID]*process{}, history: history{most: cfg.Answers}}
+	s := &Server{programs: map[string]rank.Set{}, pids: map[rank.ID]int{}, cfg: cfg.withDefaults(), up: newEventSink(up, cfg.LateOutput), processes: map[rank.ID]*process{}, history: history{most: cfg.Answers}}
 	var err error
 	s.backend, err = s.cfg.NewBackend(sink{s})
 	return s, err
@@ -61,8 +61,8 @@ func (s *Server) deliver(d tree.Deliver) {
 		s.up.reply(d.ID, fault(d.Ranks, protocol.FaultInternal, "", "the command cannot be read: "+err.Error(), ""))
 		return
 	}
-	quick := func(do func()) { s.queue.do(job{run: s.guarded(d, c.Name, do)}) }
-	slow := func(do func()) { s.queue.do(job{slow: true, run: s.guarded(d, c.Name, do)}) }
+	quick := func(do func()) { s.queue.do(task{run: s.guarded(d, c.Name, do)}) }
+	slow := func(do func()) { s.queue.do(task{slow: true, run: s.guarded(d, c.Name, do)}) }
 	info, known := protocol.LookupCommand(c.Name)
 	switch {
 	case known && info.Place == protocol.AtTarget:
@@ -74,9 +74,9 @@ func (s *Server) deliver(d tree.Deliver) {
 	case c.Name == "attach":
 		quick(func() { s.attach(d, c.Args) })
 	case c.Name == "run":
-		slow(func() { s.runAgain(d, c.Args) })
+		slow(func() { s.restart(d, c.Args) })
 	case c.Name == "core":
-		quick(func() { s.open(d, c.Args) })
+		quick(func() { s.openCores(d, c.Args) })
 	case c.Name == "stage":
 		slow(func() { s.stage(d, c.Args) })
 	case c.Name == "send":
@@ -94,8 +94,8 @@ func (s *Server) deliver(d tree.Deliver) {
 	}
 }
 
-// guarded makes a job of a request. If the job panics, the ranks that have not answered get a
-// fault as their answer, and the server continues.
+// guarded returns the function of a task that executes a request. If do panics, the ranks that have
+// not answered get a fault as their answer, and the server continues.
 func (s *Server) guarded(d tree.Deliver, op string, do func()) func() {
 	return func() {
 		defer func() {
@@ -130,13 +130,13 @@ func (s *Server) quit(d tree.Deliver) {
 	s.up.reply(d.ID, done(d.Ranks))
 }
 
-// redirectOutput redirects the output that detached ranks write from now on to Config.Rest. No node
-// above takes output after the reply to quit.
+// redirectOutput redirects the output that detached ranks write from now on to Config.LateOutput:
+// no vertex above takes output after the reply to quit.
 func (s *Server) redirectOutput() {
 	s.up.redirect()
-	for _, p := range s.everybody() {
+	for _, p := range s.allProcesses() {
 		if p.out != nil {
-			p.out.settle()
+			p.out.awaitRead()
 		}
 	}
 }
@@ -153,7 +153,7 @@ func (s *Server) endBackend() {
 	if err := s.backend.Close(ctx); err != nil {
 		s.cfg.Log.Warn("the back end ended badly", "error", err)
 	}
-	for _, p := range s.everybody() {
+	for _, p := range s.allProcesses() {
 		if !p.isDetached() {
 			p.kill()
 		}
@@ -190,7 +190,7 @@ func (s *Server) report(kind protocol.Kind, body any) {
 
 // signal passes a signal on to the ranks that this server started.
 func (s *Server) signal(sig syscall.Signal) {
-	for _, p := range s.everybody() {
+	for _, p := range s.allProcesses() {
 		p.child.Signal(sig)
 	}
 }
@@ -202,7 +202,7 @@ func (s *Server) find(r rank.ID) *process {
 	return s.processes[r]
 }
 
-func (s *Server) keep(p *process) {
+func (s *Server) addProcess(p *process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.processes[p.rank] = p
@@ -210,16 +210,16 @@ func (s *Server) keep(p *process) {
 	s.others.forget(one(p.rank))
 }
 
-// keepOther records a rank that this server did not start.
-func (s *Server) keepOther(r rank.ID) {
+// addOther records a rank that this server did not start.
+func (s *Server) addOther(r rank.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.others.add(one(r))
 	delete(s.processes, r)
 }
 
-// keepOwn records whether the session started the job of a rank that this server did not start.
-func (s *Server) keepOwn(r rank.ID, own bool) {
+// setOwn records whether the session started the job of a rank that this server did not start.
+func (s *Server) setOwn(r rank.ID, own bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.own = s.own.Minus(one(r))
@@ -228,7 +228,7 @@ func (s *Server) keepOwn(r rank.ID, own bool) {
 	}
 }
 
-func (s *Server) everybody() []*process {
+func (s *Server) allProcesses() []*process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]*process(nil), s.all...)
@@ -238,7 +238,7 @@ func (s *Server) everybody() []*process {
 // goes up. It may be called while the vertex works, and more than once.
 func (s *Server) finish() {
 	over := make(chan struct{})
-	s.queue.do(job{slow: true, run: func() { s.endBackend(); close(over) }})
+	s.queue.do(task{slow: true, run: func() { s.endBackend(); close(over) }})
 	<-over
 }
 
@@ -249,21 +249,21 @@ func (s *Server) close(ctx context.Context) {
 	s.queue.wait()
 	s.redirectOutput()
 	s.up.close()
-	s.waitForFree(ctx)
+	s.waitForDetached(ctx)
 	if s.cfg.Forker != nil {
 		s.cfg.Forker.Close()
 	}
-	s.tasks.Wait()
-	for _, p := range s.everybody() {
+	s.waiters.Wait()
+	for _, p := range s.allProcesses() {
 		p.close()
 	}
 }
 
-// waitForFree waits for the detached ranks. All other ranks have ended by now.
-func (s *Server) waitForFree(ctx context.Context) {
+// waitForDetached waits for the detached ranks. All other ranks have ended by now.
+func (s *Server) waitForDetached(ctx context.Context) {
 	var free []*process
-	for _, p := range s.everybody() {
-		if p.runsFree() {
+	for _, p := range s.allProcesses() {
+		if p.runsDetached() {
 			free = append(free, p)
 		}
 	}
@@ -298,7 +298,7 @@ func (s *Server) status() int {
 	if s.slotFailed {
 		status = local.NotStarted
 	}
-	for _, p := range s.everybody() {
+	for _, p := range s.allProcesses() {
 		if p.rank == s.cfg.SlotRank {
 			status = p.child.Status()
 		}

@@ -62,7 +62,7 @@ func TestLaunchAgainAfterTheEnd(t *testing.T) {
 	b.shell(t, 1, "sleep 1000", rank.Set{})
 	got := b.ask(t, 1, "launch", protocol.Args{Job: &protocol.Job{Program: "true"}})
 	if !strings.Contains(got[0], "the rank is there already") {
-		t.Errorf("a second launch of a living rank: %v", got)
+		t.Errorf("a second launch of a live rank: %v", got)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestRefusals(t *testing.T) {
 		{"launch what is not there", "launch", job(protocol.Job{Program: "./none"}), `"kind":"launch","op":"launch","message":"./none: no such program"`},
 		{"launch with a bad environment", "launch", job(protocol.Job{Program: "true", Env: []protocol.EnvDirective{{Op: "set"}}}), "not the name of a variable"},
 		{"back end refuses", "launch", job(protocol.Job{Program: "true", StopAt: "nowhere"}), `"kind":"gdb"`},
-		{"attach to nobody", "attach", protocol.Args{}, "no process is named for the rank"},
+		{"attach without a process", "attach", protocol.Args{}, "no process is named for the rank"},
 		{"attach to the dead", "attach", protocol.Args{Pids: []protocol.Pid{{Rank: 0, PID: 1 << 30}}}, "there is no such process"},
 		{"core of nothing", "core", protocol.Args{}, "no core file, or no program, is named for the rank"},
 		{"core that is not there", "core", protocol.Args{Cores: []protocol.Core{{File: "./none", Program: "./a"}}}, "./none: no such file or directory on node07"},
@@ -242,7 +242,7 @@ func TestDetachedRankRunsOn(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.LetGo = func() { close(let) } })
 	dir := t.TempDir()
 	b.ask(t, 2, "launch", protocol.Args{Job: &protocol.Job{Program: "sh", Args: []string{"-c",
-		"mkfifo f$SDM_RANK; read line <f$SDM_RANK; echo nobody hears this; echo $line >got$SDM_RANK"}, Cwd: dir}})
+		"mkfifo f$SDM_RANK; read line <f$SDM_RANK; echo this is not read; echo $line >got$SDM_RANK"}, Cwd: dir}})
 	b.ask(t, 1, "detach", protocol.Args{})
 	b.up.untilLine(t, "detached [0]")
 	ended := make(chan struct{})

@@ -1,3 +1,5 @@
+// What the back end reports.
+
 package server
 
 import (
@@ -50,6 +52,7 @@ func folded(groups []protocol.Group) []protocol.Group {
 	return out
 }
 
+// killRefused kills the ranks that this server started for a request which failed.
 func (k sink) killRefused(id protocol.RequestID, ranks rank.Set) {
 	for r := range ranks.All() {
 		if p := k.s.find(r); p != nil && p.launch == id {
@@ -61,14 +64,14 @@ func (k sink) killRefused(id protocol.RequestID, ranks rank.Set) {
 // Event passes events on, after all output that the ranks wrote before. The end of a restarted
 // rank is not reported.
 func (k sink) Event(groups ...protocol.Group) {
-	said := k.withoutSilentEnds(groups) // before the ranks can have a new process
+	reported := k.withoutSilentEnds(groups) // before the ranks can have a new process
 	for _, g := range groups {
 		if g.Kind == protocol.KindStopped || g.Kind.IsEnd() {
-			k.before(g)
+			k.passOutputBefore(g)
 		}
 	}
-	if len(said) > 0 {
-		k.s.up.events(said...)
+	if len(reported) > 0 {
+		k.s.up.events(reported...)
 	}
 	for _, g := range groups {
 		if g.Kind.IsEnd() {
@@ -78,22 +81,23 @@ func (k sink) Event(groups ...protocol.Group) {
 }
 
 func (k sink) withoutSilentEnds(groups []protocol.Group) []protocol.Group {
-	said := groups
+	reported := groups
 	for i, g := range groups {
-		if silent := k.silent(g); !silent.IsEmpty() {
-			if &said[0] == &groups[0] {
-				said = slices.Clone(groups)
+		if silent := k.silentEnds(g); !silent.IsEmpty() {
+			if &reported[0] == &groups[0] {
+				reported = slices.Clone(groups)
 			}
-			said[i].Ranks = g.Ranks.Minus(silent)
+			reported[i].Ranks = g.Ranks.Minus(silent)
 		}
 	}
-	if len(groups) > 0 && &said[0] != &groups[0] {
-		said = slices.DeleteFunc(said, func(g protocol.Group) bool { return g.Ranks.IsEmpty() })
+	if len(groups) > 0 && &reported[0] != &groups[0] {
+		reported = slices.DeleteFunc(reported, func(g protocol.Group) bool { return g.Ranks.IsEmpty() })
 	}
-	return said
+	return reported
 }
 
-func (k sink) silent(g protocol.Group) rank.Set {
+// silentEnds returns the ranks of a group whose end is not reported, because they are restarted.
+func (k sink) silentEnds(g protocol.Group) rank.Set {
 	var ranks rank.Set
 	if !g.Kind.IsEnd() {
 		return ranks
@@ -106,7 +110,8 @@ func (k sink) silent(g protocol.Group) rank.Set {
 	return ranks
 }
 
-func (k sink) before(g protocol.Group) {
+// passOutputBefore passes on the output that ranks have written before they stopped or ended.
+func (k sink) passOutputBefore(g protocol.Group) {
 	k.s.mu.Lock()
 	if g.Kind.IsEnd() {
 		k.s.others.end(g.Ranks)

@@ -1,3 +1,5 @@
+// The command stage.
+
 package server
 
 import (
@@ -6,8 +8,8 @@ import (
 )
 
 // stage takes a piece of the gdb that the session sends to this host. It runs in the queue, so that
-// ranks that are started or attached later use that gdb. Its fault does not name the host: nodes
-// with the same fault form one group.
+// ranks that are started or attached later use that gdb. Its fault does not name the host, so that
+// equal faults of several hosts are one group.
 func (s *Server) stage(d tree.Deliver, args protocol.Args) {
 	f := &protocol.Fault{Kind: protocol.FaultState, Op: "stage"}
 	switch {

@@ -63,8 +63,9 @@ func usageOf(proc string, pid int) (processUsage, bool) {
 	}
 	statm, err := os.ReadFile(fmt.Sprintf("%s/%d/statm", proc, pid))
 	stat, err2 := os.ReadFile(fmt.Sprintf("%s/%d/stat", proc, pid))
-	_, behind, found := strings.Cut(string(stat[strings.LastIndexByte(string(stat), ')')+1:]), " ")
-	pages, fields := strings.Fields(string(statm)), strings.Fields(behind)
+	// The name of the program, in parentheses, may contain spaces and parentheses.
+	_, after, found := strings.Cut(string(stat[strings.LastIndexByte(string(stat), ')')+1:]), " ")
+	pages, fields := strings.Fields(string(statm)), strings.Fields(after)
 	if err != nil || err2 != nil || !found || len(pages) < 2 || len(fields) < 13 {
 		return processUsage{}, false
 	}

@@ -122,13 +122,13 @@ func prepare(o *options, env []string, engines map[string]engine) (*program, err
 		p.env = launch.InSlot(env, slot.Program, slot.Args)
 		p.cfg.Env = p.env
 		if !p.cfg.Through {
-			p.cfg.Rest = rest()
+			p.cfg.LateOutput = rest()
 		}
 	}
 	if o.like {
 		own := os.Environ()
 		o.own = new(atomic.Pointer[[]string])
-		p.cfg.Like = func(pid int) error {
+		p.cfg.TakeSettings = func(pid int) error {
 			err := become(pid)
 			o.own.Store(&own)
 			return err

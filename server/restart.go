@@ -1,4 +1,4 @@
-// The command run: programs that are started again.
+// The command run: it restarts the programs of ranks.
 
 package server
 
@@ -12,17 +12,17 @@ import (
 	"sdm/tree"
 )
 
-// killing is the request number of the server's own kill of ranks that are restarted.
-const killing protocol.RequestID = math.MaxUint64 - 1
+// killID is the number of the server's own request to kill ranks that are restarted.
+const killID protocol.RequestID = math.MaxUint64 - 1
 
-// runAgain restarts programs that were launched here, in the same way. Live ranks are killed
+// restart restarts programs that were launched here, in the same way. Live ranks are killed
 // first, and their end is not reported: they continue in the new process.
-func (s *Server) runAgain(d tree.Deliver, args protocol.Args) {
+func (s *Server) restart(d tree.Deliver, args protocol.Args) {
 	if s.refuseWhenClosed(d, "run") {
 		return
 	}
 	jobs := map[rank.ID]protocol.Job{}
-	var living []*process
+	var live []*process
 	var old rank.Set
 	for r := range d.Ranks.All() {
 		j, f := s.jobOf(r)
@@ -35,15 +35,15 @@ func (s *Server) runAgain(d tree.Deliver, args protocol.Args) {
 		}
 		jobs[r] = j
 		if p := s.find(r); p.endSilently() {
-			living, old = append(living, p), old.Union(one(r))
+			live, old = append(live, p), old.Union(one(r))
 		}
 	}
 	if !old.IsEmpty() {
-		for _, p := range living {
+		for _, p := range live {
 			p.kill()
 		}
-		s.backend.Do(backend.Request{ID: killing, Ranks: old, Wait: s.cfg.CloseWait, Command: &protocol.Command{Name: "kill"}})
-		s.awaitEnds(living)
+		s.backend.Do(backend.Request{ID: killID, Ranks: old, Wait: s.cfg.CloseWait, Command: &protocol.Command{Name: "kill"}})
+		s.awaitEnds(live)
 	}
 	b := batch{id: d.ID, limit: args.Limit}
 	for r := range d.Ranks.All() {
@@ -76,7 +76,7 @@ func (s *Server) jobOf(r rank.ID) (protocol.Job, *protocol.Fault) {
 	case other && s.cfg.Forker == nil:
 		return protocol.Job{}, &protocol.Fault{Kind: protocol.FaultState, Message: "simulated ranks cannot be started again", Hint: hint}
 	case other:
-		return protocol.Job{}, &protocol.Fault{Kind: protocol.FaultState, Message: "sdm has not started the rank: only who has (mpirun, srun, ...) can start it again", Hint: hint}
+		return protocol.Job{}, &protocol.Fault{Kind: protocol.FaultState, Message: "sdm has not started the rank: only its starter (mpirun, srun, ...) can start it again", Hint: hint}
 	case p == nil:
 		return protocol.Job{}, backend.NotStarted()
 	case s.cfg.Slot != nil || s.cfg.Remotes[r] != nil:
@@ -87,13 +87,13 @@ func (s *Server) jobOf(r rank.ID) (protocol.Job, *protocol.Fault) {
 
 // awaitEnds returns when the ends of ranks have been reported to the back end, or after
 // Config.CloseWait.
-func (s *Server) awaitEnds(living []*process) {
+func (s *Server) awaitEnds(live []*process) {
 	late := time.NewTimer(s.cfg.CloseWait)
 	defer late.Stop()
-	for _, p := range living {
+	for _, p := range live {
 		select {
 		case <-p.child.Done():
-			// The queue runs the job that reports the end only after this one.
+			// The queue runs the task that reports the end only after this one.
 			s.backend.Ended(p.rank, p.child.Wait())
 		case <-late.C:
 			return // then the restart is refused because the rank still has a process
