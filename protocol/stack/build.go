@@ -61,9 +61,8 @@ func Of(ranks rank.Set, frames []Frame) *Tree {
 	path := PathOf(frames).frames
 	b := treeBuilder{frames: slices.Clone(path), nodes: make([]node, len(path))}
 	b.sort()
-	n := ranks.Len()
 	for i, f := range path {
-		b.nodes[i] = node{ranks, n, b.numberOf(f), uint32(len(path))}
+		b.nodes[i] = node{ranks, evenly(1), b.numberOf(f), uint32(len(path))}
 	}
 	return b.tree()
 }
@@ -87,7 +86,7 @@ func OfPaths(paths []RankedPath) *Tree {
 	b.number(paths)
 	slices.SortFunc(b.paths, func(p, q numberedPath) int { return slices.Compare(p.path, q.path) })
 	b.nodes = make([]node, 0, b.count())
-	b.siblings(b.paths, 0, rank.Set{}, -1)
+	b.siblings(b.paths, 0, rank.Set{}, counts{}, -1)
 	return b.tree()
 }
 
@@ -151,9 +150,9 @@ func (b *pathsBuilder) count() int {
 }
 
 // siblings adds the nodes at a depth for paths that have equal frames above it.
-// Their parent has the ranks above, from the number of paths of; -1: there is no
-// parent.
-func (b *pathsBuilder) siblings(paths []numberedPath, depth int, above rank.Set, of int) {
+// Their parent has the ranks and threads above, from the number of paths of; -1: there
+// is no parent.
+func (b *pathsBuilder) siblings(paths []numberedPath, depth int, above rank.Set, by counts, of int) {
 	for len(paths) > 0 && len(paths[0].path) == depth {
 		paths = paths[1:] // shorter paths come first, and are included in the parent
 	}
@@ -163,29 +162,44 @@ func (b *pathsBuilder) siblings(paths []numberedPath, depth int, above rank.Set,
 		for n < len(paths) && paths[n].path[depth] == frame {
 			n++
 		}
-		threads := 0
-		for _, p := range paths[:n] {
-			threads += p.ranks.Len()
-		}
-		ranks := above
+		ranks, threads := above, by
 		if n != of {
-			ranks = together(paths[:n], threads)
+			ranks, threads = together(paths[:n])
 		}
 		at := b.open(frame, ranks, threads)
-		b.siblings(paths[:n], depth+1, ranks, n)
+		b.siblings(paths[:n], depth+1, ranks, threads, n)
 		b.close(at)
 		paths = paths[n:]
 	}
 }
 
-// together returns the ranks of paths, n in total.
-func together(paths []numberedPath, n int) rank.Set {
+// together returns the ranks of paths, and how many paths each has.
+func together(paths []numberedPath) (rank.Set, counts) {
 	if len(paths) == 1 {
-		return paths[0].ranks
+		return paths[0].ranks, evenly(1)
+	}
+	n := 0
+	for _, p := range paths {
+		n += p.ranks.Len()
 	}
 	all := make([]rank.ID, 0, n)
 	for _, p := range paths {
 		all = slices.AppendSeq(all, p.ranks.All())
 	}
-	return rank.Of(all...)
+	ranks := rank.Of(all...)
+	if ranks.Len() == n {
+		return ranks, evenly(1)
+	}
+	slices.Sort(all)
+	having := map[int][]rank.ID{}
+	for i, k := 0, 0; i < n; i = k {
+		for k = i; k < n && all[k] == all[i]; k++ {
+		}
+		having[k-i] = append(having[k-i], all[i])
+	}
+	var parts []Count
+	for threads, ids := range having {
+		parts = append(parts, Count{threads, rank.Of(ids...)})
+	}
+	return ranks, countsOf(parts)
 }

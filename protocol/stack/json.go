@@ -17,10 +17,38 @@ import (
 // nodeJSON is one node: the fields of its frame, then the others.
 type nodeJSON struct {
 	Frame
-	Ranks    rank.Set   `json:"ranks"`
-	N        int        `json:"n"`       // ranks
-	Threads  int        `json:"threads"` // of these ranks
-	Children []nodeJSON `json:"children,omitempty"`
+	Ranks    rank.Set    `json:"ranks"`
+	N        int         `json:"n"`                // ranks
+	Threads  int         `json:"threads"`          // of these ranks
+	Counts   []countJSON `json:"counts,omitempty"` // if ranks have different numbers of threads
+	Children []nodeJSON  `json:"children,omitempty"`
+}
+
+type countJSON struct {
+	Threads int      `json:"threads"`
+	Ranks   rank.Set `json:"ranks"`
+}
+
+// countsJSON returns the counts of a node; nil if its ranks have as many threads.
+func (n *Node) countsJSON() (out []countJSON) {
+	for _, c := range n.Counts {
+		if len(n.Counts) > 1 {
+			out = append(out, countJSON(c))
+		}
+	}
+	return out
+}
+
+// counts returns the counts of a node. Those of a node that does not tell them are shared out.
+func (n *nodeJSON) counts() counts {
+	if len(n.Counts) == 0 {
+		return shared(n.Threads, n.Ranks)
+	}
+	parts := make([]Count, len(n.Counts))
+	for i, p := range n.Counts {
+		parts[i] = Count(p)
+	}
+	return counts{more: &parts}
 }
 
 // MarshalJSON returns the JSON array for front ends, siblings in the order of
@@ -30,7 +58,7 @@ func (s *Tree) MarshalJSON() ([]byte, error) { return canonical.JSON(toJSON(s.Ro
 func toJSON(nodes []*Node) []nodeJSON {
 	out := make([]nodeJSON, len(nodes))
 	for i, n := range nodes {
-		out[i] = nodeJSON{n.Frame, n.Ranks, n.Ranks.Len(), n.Threads, toJSON(n.Children())}
+		out[i] = nodeJSON{n.Frame, n.Ranks, n.Ranks.Len(), n.Threads, n.countsJSON(), toJSON(n.Children())}
 	}
 	return out
 }
@@ -73,10 +101,14 @@ func (b *treeBuilder) fromJSON(in []nodeJSON, depth int) error {
 			return fmt.Errorf("frame %q appears twice", n.Func)
 		case n.Ranks.IsEmpty():
 			return fmt.Errorf("frame %q has no ranks", n.Func)
-		case n.Line < 0 || n.Line > math.MaxInt32 || n.Threads < 0 || n.Threads > decode.MaxCount:
+		case n.Line < 0 || n.Line > math.MaxInt32 || n.Threads < 0 || n.Threads > decode.MaxCount*n.Ranks.Len():
 			return errors.New("a number is out of bounds")
 		}
-		at := b.open(b.numberOf(&n.Frame), n.Ranks, n.Threads)
+		threads := n.counts()
+		if !threads.valid(n.Ranks) || n.Threads > n.Ranks.Len() && n.Threads != threads.total(n.Ranks) {
+			return fmt.Errorf("frame %q: the threads are not those of its ranks", n.Func)
+		}
+		at := b.open(b.numberOf(&n.Frame), n.Ranks, threads)
 		if err := b.fromJSON(n.Children, depth+1); err != nil {
 			return err
 		}

@@ -5,13 +5,13 @@ package stack
 import (
 	"fmt"
 
-	"sdm/protocol/decode"
 	"sdm/protocol/rank"
 )
 
 // Merge merges two trees; it modifies neither; nil is the empty tree. It is
-// associative and commutative to the byte of AppendWire. Numbers of threads are
-// added, up to decode.MaxCount, so no thread may be in both.
+// associative and commutative to the byte of AppendWire. The numbers of threads of a
+// rank in both are added, up to decode.MaxCount, so no thread may be in both, unless
+// the sum is wanted: the hits of several samples.
 func (s *Tree) Merge(t *Tree) *Tree {
 	return s.join(t)
 }
@@ -30,7 +30,7 @@ func (s *Tree) join(t *Tree) *Tree {
 		room = len(s.nodes) + len(t.nodes)
 	}
 	j.out = make([]byte, 0, room)
-	j.siblings(true, true, &entry{}, &entry{}, &entry{})
+	j.siblings(true, true, false, &entry{}, &entry{}, &entry{})
 	if j.s.Err != nil || j.t.Err != nil {
 		panic(fmt.Sprintf("stack: a stack tree has become unreadable: %v, %v", j.s.Err, j.t.Err))
 	}
@@ -85,8 +85,8 @@ func (j *joiner) joinFrames(s, t *Tree) (count int, frames string) {
 }
 
 // siblings merges siblings of the trees that have any. x and y are their parents,
-// which were merged to above.
-func (j *joiner) siblings(hasS, hasT bool, x, y, above *entry) {
+// which were merged to above; apart tells that these have no common rank.
+func (j *joiner) siblings(hasS, hasT, apart bool, x, y, above *entry) {
 	var n, m, e entry // the next node of each tree, and the merged one
 	if hasS {
 		n = j.s.next(x)
@@ -97,11 +97,17 @@ func (j *joiner) siblings(hasS, hasT bool, x, y, above *entry) {
 	for hasS || hasT {
 		ofS := hasS && (!hasT || n.frame <= m.frame)
 		ofT := hasT && (!hasS || m.frame <= n.frame)
+		alone := apart // whether the two nodes have no common rank
 		switch {
 		case ofS && ofT:
-			e = entry{frame: n.frame, ranks: above.ranks, threads: min(n.threads+m.threads, decode.MaxCount), below: n.below || m.below, more: n.more || m.more}
+			e = entry{frame: n.frame, ranks: above.ranks, below: n.below || m.below, more: n.more || m.more}
 			if !n.ranks.Is(x.ranks) || !m.ranks.Is(y.ranks) {
 				e.ranks = n.ranks.Union(m.ranks)
+			}
+			if alone = apart || !n.ranks.Intersects(m.ranks); alone {
+				e.threads = n.threads.beside(n.ranks, m.threads, m.ranks)
+			} else {
+				e.threads = n.threads.plus(n.ranks, m.threads, m.ranks)
 			}
 		case ofS:
 			e = n
@@ -112,7 +118,7 @@ func (j *joiner) siblings(hasS, hasT bool, x, y, above *entry) {
 		}
 		j.out = e.appendWire(j.out, above)
 		if e.below {
-			j.siblings(ofS && n.below, ofT && m.below, &n, &m, &e)
+			j.siblings(ofS && n.below, ofT && m.below, alone, &n, &m, &e)
 		}
 		if ofS {
 			if hasS = n.more; hasS {
@@ -127,8 +133,8 @@ func (j *joiner) siblings(hasS, hasT bool, x, y, above *entry) {
 	}
 }
 
-// Moved returns the ranks that are not at the same nodes in both trees. It ignores
-// the numbers of threads.
+// Moved returns the ranks that are not at the same nodes with as many threads in both
+// trees.
 func (s *Tree) Moved(t *Tree) rank.Set {
 	var d differ
 	d.framesS, d.s = s.split()
@@ -159,17 +165,19 @@ func (d *differ) siblings(a, b extent) {
 			order = d.framesS[d.s[a.at].frame].compare(d.framesT[d.t[b.at].frame])
 		}
 		var left, right rank.Set
+		var was, is counts
 		below, beside := a, b
 		if order <= 0 {
 			n := &d.s[a.at]
-			left, below, a.at = n.ranks, extent{a.at + 1, int(n.end)}, int(n.end)
+			left, was, below, a.at = n.ranks, n.threads, extent{a.at + 1, int(n.end)}, int(n.end)
 		}
 		if order >= 0 {
 			m := &d.t[b.at]
-			right, beside, b.at = m.ranks, extent{b.at + 1, int(m.end)}, int(m.end)
+			right, is, beside, b.at = m.ranks, m.threads, extent{b.at + 1, int(m.end)}, int(m.end)
 		}
 		d.moved = d.moved.Union(left.Xor(right))
 		if order == 0 {
+			d.moved = d.moved.Union(was.differing(left, is, right))
 			d.siblings(below, beside)
 		}
 	}

@@ -2,7 +2,9 @@ package stack
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -11,18 +13,20 @@ import (
 	"sdm/protocol/rank"
 )
 
-// where returns the paths of each rank in the tree.
-func where(s *Tree) map[rank.ID]map[string]bool {
-	out := map[rank.ID]map[string]bool{}
+// where returns the paths of each rank in the tree, with its number of threads there.
+func where(s *Tree) map[rank.ID]map[string]int {
+	out := map[rank.ID]map[string]int{}
 	var walk func(nodes []*Node, path string)
 	walk = func(nodes []*Node, path string) {
 		for _, n := range nodes {
 			here := path + "/" + n.Frame.String()
-			for r := range n.Ranks.All() {
-				if out[r] == nil {
-					out[r] = map[string]bool{}
+			for _, c := range n.Counts {
+				for r := range c.Ranks.All() {
+					if out[r] == nil {
+						out[r] = map[string]int{}
+					}
+					out[r][here] += c.Threads
 				}
-				out[r][here] = true
 			}
 			walk(n.Children(), here)
 		}
@@ -56,21 +60,32 @@ func TestStackSamplesAgreeWithTwin(t *testing.T) {
 			if moved.Contains(r) == same {
 				t.Fatalf("rank %d: moved is %v\n%v\n%v", r, moved, a, b)
 			}
-			union := map[string]bool{}
-			for _, m := range []map[string]bool{atA[r], atB[r]} {
-				for path := range m {
-					union[path] = true
+			sum := maps.Clone(atA[r])
+			for path, n := range atB[r] {
+				if sum == nil {
+					sum = map[string]int{}
 				}
+				sum[path] += n
 			}
-			if len(union) > 0 && fmt.Sprint(union) != fmt.Sprint(both[r]) {
-				t.Fatalf("rank %d is at %v, want %v", r, both[r], union)
+			if fmt.Sprint(sum) != fmt.Sprint(both[r]) {
+				t.Fatalf("rank %d is at %v, want %v", r, both[r], sum)
 			}
 			if want := atA[r]; 1 <= r && r <= 3 && fmt.Sprint(want) != fmt.Sprint(only[r]) || (r < 1 || r > 3) && only[r] != nil {
 				t.Fatalf("of rank %d only %v is left of %v", r, only[r], want)
 			}
 		}
-		if one, other := a.Merge(b).AppendWire(nil), b.Merge(a).AppendWire(nil); !bytes.Equal(one, other) {
+		one, other := a.Merge(b).AppendWire(nil), b.Merge(a).AppendWire(nil)
+		if !bytes.Equal(one, other) {
 			t.Fatal("the order of samples shows")
+		}
+		again, rest, err := Decode(one)
+		if err != nil || len(rest) > 0 || fmt.Sprint(where(again)) != fmt.Sprint(both) {
+			t.Fatalf("decoded as %v, rest %d, %v", again, len(rest), err)
+		}
+		text, err := json.Marshal(again)
+		var fromText Tree
+		if err != nil || json.Unmarshal(text, &fromText) != nil || !bytes.Equal(fromText.AppendWire(nil), one) {
+			t.Fatalf("%s is read as %v, %v", text, &fromText, err)
 		}
 	})
 }

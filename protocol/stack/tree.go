@@ -34,7 +34,7 @@ type Tree struct {
 // decoded tree in preorder.
 type node struct {
 	ranks   rank.Set
-	threads int    // threads through this node; a rank may have several
+	threads counts // threads through this node; a rank may have several
 	frame   uint32 // index in the list of frames
 	end     uint32 // index in the list of nodes after the subtree
 }
@@ -138,8 +138,7 @@ func (s *Tree) Having(wanted func(Frame) bool) rank.Set {
 	return in
 }
 
-// Only returns the tree of some of the ranks. At a node that other ranks share, the
-// number of threads of these ranks is not known and assumed to be one each.
+// Only returns the tree of some of the ranks.
 func (s *Tree) Only(ranks rank.Set) *Tree {
 	frames, nodes := s.split()
 	b := treeBuilder{frames: frames}
@@ -155,7 +154,7 @@ func (b *treeBuilder) only(nodes []node, i, end int, ranks rank.Set) {
 		case common.Equal(n.ranks):
 			b.copy(nodes[i:n.end], i)
 		default:
-			at := b.open(n.frame, common, common.Len())
+			at := b.open(n.frame, common, n.threads.only(common))
 			b.only(nodes, i+1, int(n.end), common)
 			b.close(at)
 		}
@@ -170,7 +169,7 @@ type treeBuilder struct {
 }
 
 // open adds a node; nodes that are added until it is closed are below it.
-func (b *treeBuilder) open(frame uint32, ranks rank.Set, threads int) (at int) {
+func (b *treeBuilder) open(frame uint32, ranks rank.Set, threads counts) (at int) {
 	b.nodes = append(b.nodes, node{ranks: ranks, threads: threads, frame: frame})
 	return len(b.nodes) - 1
 }

@@ -96,11 +96,13 @@ func TestStackJSON(t *testing.T) {
 func TestStackJSONErrors(t *testing.T) {
 	deep := strings.Repeat(`[{"func":"f","ranks":"0","children":`, MaxDepth+1) + "[]" + strings.Repeat("}]", MaxDepth+1)
 	for text, want := range map[string]string{
-		`{}`:                            "cannot unmarshal",
-		`[{"func":"f"}]`:                `frame "f" has no ranks`,
-		`[{"func":"f","ranks":"x"}]`:    `"x" is not a rank`,
-		`[{"ranks":"0","line":-1}]`:     "a number is out of bounds",
-		`[{"ranks":"0","threads":-1}]`:  "a number is out of bounds",
+		`{}`:                           "cannot unmarshal",
+		`[{"func":"f"}]`:               `frame "f" has no ranks`,
+		`[{"func":"f","ranks":"x"}]`:   `"x" is not a rank`,
+		`[{"ranks":"0","line":-1}]`:    "a number is out of bounds",
+		`[{"ranks":"0","threads":-1}]`: "a number is out of bounds",
+		`[{"ranks":"0-1","threads":5,"counts":[{"threads":1,"ranks":"0"},{"threads":3,"ranks":"1"}]}]`: "not those of its ranks",
+		`[{"ranks":"0-1","threads":3,"counts":[{"threads":3,"ranks":"1"}]}]`:                           "not those of its ranks",
 		`[{"ranks":"0"},{"ranks":"1"}]`: `frame "" appears twice`,
 		deep:                            "deeper than 512 frames",
 	} {
@@ -210,6 +212,7 @@ func TestStackAgreesWithTwin(t *testing.T) {
 func FuzzStack(f *testing.F) {
 	f.Add(crash().AppendWire(nil))
 	f.Add((*Tree)(nil).AppendWire(nil))
+	f.Add(crash().Merge(crash().Only(rank.Range(2, 4))).Merge(New(3, path("main:55"))).AppendWire(nil))
 	f.Add(New(5, path("start:1")).Merge(New(4, path("main:1"))).AppendWire(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, after, err := Decode(b)
@@ -233,6 +236,7 @@ func FuzzStack(f *testing.F) {
 			t.Fatalf("%s is read as %v, %v", text, &fromText, err)
 		}
 		s.Merge(again)
+		s.Moved(s.Only(rank.Range(0, 3)))
 	})
 }
 

@@ -16,6 +16,7 @@ type Node struct {
 	Frame    Frame
 	Ranks    rank.Set
 	Threads  int     // threads through this node; a rank may have several
+	Counts   []Count // of the ranks: ascending, disjoint; one if all ranks have as many threads
 	children []*Node // sorted by frame, without duplicates
 }
 
@@ -39,7 +40,7 @@ func (v *viewer) siblings(at, end int) []*Node {
 	first := len(v.links)
 	for i := at; i < end; i = int(v.nodes[i].end) {
 		n := &v.nodes[i]
-		v.all[i] = Node{Frame: *v.frames[n.frame], Ranks: n.ranks, Threads: n.threads}
+		v.all[i] = Node{Frame: *v.frames[n.frame], Ranks: n.ranks, Threads: n.threads.total(n.ranks), Counts: n.threads.list(n.ranks)}
 		v.links = append(v.links, &v.all[i])
 	}
 	links := v.links[first:len(v.links):len(v.links)]

@@ -6,10 +6,13 @@
 //	text  = 0                        the same as in the frame before, or empty
 //	      | uvarint(length+1) bytes
 //	nodes = node [nodes]             siblings ascend by frame
-//	node  = uvarint(frame<<4 | bits) [set] [uvarint(threads)] [nodes]
+//	node  = uvarint(frame<<4 | bits) [set] [threads] [nodes]
+//	threads = uvarint(each)          of every rank
+//	        | 0 uvarint(k) k parts   k is 2 or more, parts ascend
+//	part  = uvarint(each) set
 //
 // Bytes is the size of the frames; without frames there are no nodes. Bits of a
-// node: 0: the set equals that of the parent and is omitted. 1: so is the number of
+// node: 0: the set equals that of the parent and is omitted. 1: so are the
 // threads. Both are set along a branch that does not fork. 2: there are nodes
 // below. 3: a sibling follows. The encoding of a tree is unique, and other
 // encodings are refused: equal trees are equal bytes.
@@ -68,7 +71,7 @@ func appendText(b []byte, text, before string) []byte {
 // entry is an encoded node.
 type entry struct {
 	ranks       rank.Set
-	threads     int
+	threads     counts
 	frame       int
 	below, more bool // whether children, and siblings, follow
 }
@@ -80,7 +83,8 @@ func (e *entry) appendWire(b []byte, above *entry) []byte {
 	if same {
 		head |= sameRanks
 	}
-	if e.threads == above.threads {
+	alike := e.threads.each == above.threads.each && (e.threads.each != 0 || same && e.threads.is(above.threads))
+	if alike {
 		head |= sameThreads
 	}
 	if e.below {
@@ -93,8 +97,20 @@ func (e *entry) appendWire(b []byte, above *entry) []byte {
 	if !same {
 		b = e.ranks.AppendWire(b)
 	}
-	if e.threads != above.threads {
-		b = binary.AppendUvarint(b, uint64(e.threads))
+	if alike {
+		return b
+	}
+	return e.threads.appendWire(b)
+}
+
+func (c counts) appendWire(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(c.each))
+	if c.each != 0 {
+		return b
+	}
+	b = binary.AppendUvarint(b, uint64(len(c.parts())))
+	for _, p := range c.parts() {
+		b = p.Ranks.AppendWire(binary.AppendUvarint(b, uint64(p.Threads)))
 	}
 	return b
 }
@@ -113,7 +129,7 @@ func (c *nodeCursor) next(above *entry) entry {
 		e.ranks = c.Ranks()
 	}
 	if e.threads = above.threads; head&sameThreads == 0 {
-		e.threads = c.Number("count of threads", decode.MaxCount)
+		e.threads = c.counts()
 	}
 	if c.to != nil {
 		e.frame = int(c.to[e.frame])
@@ -121,11 +137,31 @@ func (c *nodeCursor) next(above *entry) entry {
 	return e
 }
 
+// counts decodes numbers of threads. They may be invalid.
+func (c *nodeCursor) counts() (out counts) {
+	const number = "count of threads"
+	if out.each = c.Number(number, decode.MaxCount); out.each != 0 {
+		return out
+	}
+	n := c.Number(number, decode.MaxCount)
+	if n > len(c.Rest)/2 { // the size of a part is two bytes at least
+		c.Fail(decode.ErrShort)
+		return out
+	}
+	parts := make([]Count, n)
+	for i := range parts {
+		parts[i].Threads = c.Number(number, decode.MaxCount)
+		parts[i].Ranks = c.Ranks()
+	}
+	out.more = &parts
+	return out
+}
+
 const (
 	// minFrameSize is the minimum size of a frame. It bounds the number of frames
 	// in received bytes.
 	minFrameSize = 7
-	// maxNodes bounds the memory of a received tree that is decoded: 40 bytes for
+	// maxNodes bounds the memory of a received tree that is decoded: 64 bytes for
 	// each node.
 	maxNodes = 1 << 22
 )
@@ -312,6 +348,8 @@ func (r *checker) node(above *entry) entry {
 		return e
 	case e.ranks.IsEmpty():
 		r.Fail(errors.New("a rank set is empty"))
+	case !e.threads.valid(e.ranks):
+		r.Fail(errors.New("threads are not those of the ranks"))
 	case r.nodes > maxNodes:
 		r.Fail(fmt.Errorf("more than %d nodes", maxNodes))
 	}

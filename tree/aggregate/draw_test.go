@@ -36,7 +36,9 @@ func drawGroup(t *rapid.T, ranks rank.Set, kinds ...protocol.Kind) protocol.Grou
 	}
 	if rapid.IntRange(0, 3).Draw(t, "stack") == 0 {
 		for r := range ranks.All() {
-			g.Stack = g.Stack.Merge(stack.New(r, []stack.Frame{{Func: "main"}, {Func: fmt.Sprintf("f%d", r%3)}}))
+			for k := range rapid.IntRange(1, 3).Draw(t, "threads") {
+				g.Stack = g.Stack.Merge(stack.New(r, []stack.Frame{{Func: "main"}, {Func: fmt.Sprintf("f%d", (int(r)+k/2)%3)}}))
+			}
 		}
 	}
 	return g

@@ -12,6 +12,7 @@ import (
 	"sdm/protocol"
 	"sdm/protocol/column"
 	"sdm/protocol/rank"
+	"sdm/protocol/stack"
 	"sdm/tree"
 	"sdm/tree/treetest"
 )
@@ -121,6 +122,11 @@ func (h *history) backend(commands map[protocol.RequestID]ask, said func(r rank.
 			g := protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(r), Body: fmt.Appendf(nil, `{"body":%d}`, dice>>8%3)}
 			if dice>>16%8 == 0 {
 				g.Kind = protocol.KindFault
+			}
+			if d.ID%3 == 0 && g.Kind == protocol.KindResult { // up to four threads, some at the same place
+				for k := range 1 + dice>>32%4 {
+					g.Stack = g.Stack.Merge(stack.New(r, []stack.Frame{{Func: "main"}, {Func: "f", Line: int(dice>>(36+2*k)) % 3}}))
+				}
 			}
 			if d.ID%2 == 0 {
 				g.Columns = []column.Column{column.New("x", r, fmt.Sprint(dice>>20%30), 0)}

@@ -125,7 +125,7 @@ func join(a, b protocol.Group) protocol.Group {
 	}
 	a.Ranks, a.Columns = a.Ranks.Union(b.Ranks), columns
 	if a.Stack != nil || b.Stack != nil {
-		a.Stack = a.Stack.Merge(b.Stack)
+		a.Stack = SlowStack(a.Stack, b.Stack)
 	}
 	return a
 }
