@@ -100,10 +100,10 @@ func TestSamples(t *testing.T) {
 	want := []string{
 		`{"event":"stopped","ranks":"4","n":1,"reason":"breakpoint-hit","breakpoint":1}`,
 		`{"event":"reply","id":2,"command":"stacks","ranks":"0-2","n":3,"result":{"by":"line","samples":3,"every":"1ms","moved":false},"stack":` +
-			`[{"func":"main","file":"work.c","line":1,"ranks":"0-2","n":3,"threads":4,"children":[` +
-			`{"func":"f","file":"work.c","line":7,"ranks":"0-2","n":3,"threads":3},{"func":"f","file":"work.c","line":9,"ranks":"2","n":1,"threads":1}]}]}`,
+			`[{"func":"main","file":"work.c","line":1,"ranks":"0-2","n":3,"threads":12,"counts":[{"threads":3,"ranks":"0-1"},{"threads":6,"ranks":"2"}],"children":[` +
+			`{"func":"f","file":"work.c","line":7,"ranks":"0-2","n":3,"threads":9},{"func":"f","file":"work.c","line":9,"ranks":"2","n":1,"threads":3}]}]}`,
 		`{"event":"reply","id":2,"command":"stacks","ranks":"3-5","n":3,"result":{"by":"line","samples":3,"every":"1ms","moved":true},"stack":` +
-			`[{"func":"main","file":"work.c","line":1,"ranks":"3-5","n":3,"threads":3,"children":[` +
+			`[{"func":"main","file":"work.c","line":1,"ranks":"3-5","n":3,"threads":9,"children":[` +
 			`{"func":"f","file":"work.c","line":101,"ranks":"3-5","n":3,"threads":3},{"func":"f","file":"work.c","line":102,"ranks":"3-5","n":3,"threads":3},` +
 			`{"func":"f","file":"work.c","line":103,"ranks":"3-5","n":3,"threads":3}]}]}`,
 		`{"event":"error","id":2,"command":"stacks","ranks":"6-7","n":2,"kind":"state","message":"has ended"}`,
@@ -113,7 +113,7 @@ func TestSamples(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", got, strings.Join(want, "\n"))
 	}
 	asked := w.asked()
-	if want := "interrupt 2-5; stacks 0-7; continue 2-5; interrupt 2-5; stacks 0-5; continue 2-3,5; interrupt 2-3,5; stacks 0-5; stacks 0-2; continue 2-3,5"; asked != want {
+	if want := "interrupt 2-5; stacks 0-7; continue 2-5; interrupt 2-5; stacks 0-5; continue 2-3,5; interrupt 2-3,5; stacks 0-5; continue 2-3,5"; asked != want {
 		t.Errorf("asked %s\nwant  %s", asked, want)
 	}
 	if got := call(t, m, session.Call{Command: "ranks", Ranks: "@running"}); !strings.Contains(got, `"ranks":"2-3,5"`) {
@@ -128,7 +128,7 @@ func TestStacksOfRunningRanks(t *testing.T) {
 	got := call(t, m, session.Call{Command: "stacks", Ranks: "1-3"})
 	want := []string{
 		`{"event":"reply","id":2,"command":"stacks","ranks":"1-3","n":3,"result":{"by":"line"},"stack":` +
-			`[{"func":"main","file":"work.c","line":1,"ranks":"1-3","n":3,"threads":4,"children":[` +
+			`[{"func":"main","file":"work.c","line":1,"ranks":"1-3","n":3,"threads":4,"counts":[{"threads":1,"ranks":"1,3"},{"threads":2,"ranks":"2"}],"children":[` +
 			`{"func":"f","file":"work.c","line":7,"ranks":"1-2","n":2,"threads":2},{"func":"f","file":"work.c","line":9,"ranks":"2","n":1,"threads":1},` +
 			`{"func":"f","file":"work.c","line":101,"ranks":"3","n":1,"threads":1}]}]}`,
 		`{"event":"done","id":2,"command":"stacks","asked":3,"answered":3,"ms":0}`,

@@ -165,6 +165,17 @@ const (
 	PythonUnknown = "python.unknown"
 )
 
+// Columns of one of several samples that are read without a debugger.
+const (
+	// ThreadStates is the number of threads in each state, as the kernel tells it:
+	// "1 running, 3 sleeping". More are "in uninterruptible sleep", "stopped", "traced",
+	// "idle".
+	ThreadStates = "threads"
+	// CPUPercent is the processor time of all threads since the first sample, in
+	// percent of the time that has passed. It has no values in the first sample.
+	CPUPercent = "cpu.percent"
+)
+
 // Loading is the body of KindLoading: a command of the user needs symbols, and
 // reading them takes long; with Done, it has ended.
 type Loading struct {

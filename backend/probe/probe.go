@@ -8,13 +8,15 @@ import (
 	"io/fs"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
-
 	"time"
 
 	"sdm/backend"
+	"sdm/backend/probe/hold"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"
 )
@@ -39,6 +41,7 @@ type Backend struct {
 type watched struct {
 	pid   int
 	state backend.State
+	began hold.Usage // at the first of several samples
 }
 
 // mostQueued is the number of requests that may wait. Further ones block their caller: a session
@@ -142,6 +145,10 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 	var paths []stack.RankedPath
 	var read rank.Set
 	var remarks remarks
+	var doing []column.Column
+	if n := q.Command.Args.Samples; n > 0 {
+		doing = b.activities(ranks, n)
+	}
 	for i, s := range b.cache.take(pids, view{by, q.Command.Args.AllThreads}) {
 		one := rank.Range(ids[i], ids[i])
 		if s.err != nil {
@@ -155,8 +162,17 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 		}
 	}
 	if !read.IsEmpty() {
-		b.sink.Reply(q.ID, protocol.Group{Kind: protocol.KindResult, Ranks: read, Body: canonical.JSON(merged{by}), Columns: remarks.columns(), Stack: stack.OfPaths(paths)})
+		b.sink.Reply(q.ID, protocol.Group{Kind: protocol.KindResult, Ranks: read, Body: canonical.JSON(merged{by}), Columns: beside(read, doing, remarks.columns()), Stack: stack.OfPaths(paths)})
 	}
+}
+
+// beside returns the parts of columns that concern some ranks, in order.
+func beside(ranks rank.Set, lists ...[]column.Column) (out []column.Column) {
+	for _, c := range slices.Concat(lists...) {
+		out = append(out, c.Only(ranks))
+	}
+	slices.SortFunc(out, func(c, d column.Column) int { return strings.Compare(c.Name, d.Name) })
+	return out
 }
 
 // merged is the body of stacks.

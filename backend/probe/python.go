@@ -146,10 +146,11 @@ func (r *remarks) add(one rank.Set, s *sample) {
 // columns returns the remarks as columns, which are the same for all ranks, so that their stacks are
 // merged.
 func (r *remarks) columns() []column.Column {
-	return []column.Column{columnOf(protocol.PythonLock, r.lock), columnOf(protocol.PythonUnknown, r.unknown)}
+	return []column.Column{columnOf(protocol.PythonLock, r.lock, 0), columnOf(protocol.PythonUnknown, r.unknown, 0)}
 }
 
-func columnOf(name string, ranks map[string]rank.Set) column.Column {
+// columnOf returns the column of ranks by value; "" is none. limit is that of column.New.
+func columnOf(name string, ranks map[string]rank.Set, limit int) column.Column {
 	var values []column.ValueCount
 	for v, s := range ranks {
 		if v != "" {
@@ -159,7 +160,7 @@ func columnOf(name string, ranks map[string]rank.Set) column.Column {
 	if len(values) == 0 {
 		return column.Column{Name: name}
 	}
-	return column.OfValues(name, values, 0).Folded()
+	return column.OfValues(name, values, limit).Folded()
 }
 
 // join returns the frames of a thread, innermost first, Python's among them.

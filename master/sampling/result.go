@@ -3,13 +3,14 @@ package sampling
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
-	"sdm/protocol/stack"
 )
 
 // looked is the result of stacks without samples.
@@ -20,17 +21,21 @@ type looked struct {
 // sampled is the result of stacks with samples.
 type sampled struct {
 	By      string `json:"by"`
-	Samples int    `json:"samples"` // number taken
+	Samples int    `json:"samples"` // number that have these ranks
 	Every   string `json:"every"`
 	Moved   bool   `json:"moved"`
 }
 
-// finish answers the call: one result for the ranks that never moved, with their stacks, and one
-// for the others, with all their stacks.
-func (s *samples) finish(now time.Duration) []Output {
+// finish answers the call: one result for the ranks that never moved, and one for the others. Both
+// have all their stacks, with a thread for each sample in which it was there. Ranks that some samples
+// lack are apart.
+func (s *samples) finish(now time.Duration) (out []Output) {
 	s.end()
-	still := s.still()
-	out := append(s.result(still, false, s.last.Only(still)), s.result(s.moved, true, s.all.Only(s.moved))...)
+	for _, n := range slices.Backward(slices.Sorted(maps.Keys(s.tally))) {
+		ranks := s.tally[n]
+		out = append(out, s.result(ranks.Minus(s.moved), n, false)...)
+		out = append(out, s.result(ranks.Intersect(s.moved), n, true)...)
+	}
 	for _, e := range s.silent {
 		out = append(out, Answer{e})
 	}
@@ -45,17 +50,23 @@ func (s *samples) finish(now time.Duration) []Output {
 	return append(out, s.done(now, done))
 }
 
-// result makes the answer of some ranks; of none there is none.
-func (s *samples) result(ranks rank.Set, moved bool, tree *stack.Tree) []Output {
+// result makes the answer of some ranks that n samples have; of none there is none.
+func (s *samples) result(ranks rank.Set, n int, moved bool) []Output {
 	if ranks.IsEmpty() {
 		return nil
 	}
 	by := cmp.Or(s.args.By, "line")
-	body := canonical.JSON(sampled{by, s.taken, s.every.String(), moved})
+	body := canonical.JSON(sampled{by, n, s.every.String(), moved})
 	if s.plain {
 		body = canonical.JSON(looked{by})
 	}
-	return []Output{s.answer(protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Stack: tree, Body: body})}
+	g := protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Stack: s.all.Only(ranks), Body: body}
+	for _, c := range s.columns {
+		if c.Complete() || ranks.Equal(s.sampled()) { // another one cannot be split
+			g.Columns = append(g.Columns, c.Only(ranks))
+		}
+	}
+	return []Output{s.answer(g)}
 }
 
 // abort answers the call with a fault.

@@ -2,11 +2,15 @@ package sampling
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"
 )
@@ -35,10 +39,12 @@ type samples struct {
 	stopped  []protocol.Group
 	cancel   bool // the user has interrupted ranks, which must remain stopped
 
-	last, all *stack.Tree // all merges all samples, and counts threads once for each
+	last, all *stack.Tree // the last stacks of each rank; those of all samples, with hits
 	moved     rank.Set
+	tally     map[int]rank.Set // ranks by the number of samples that have them
+	columns   []column.Column  // of the last sample
 	first     session.Done
-	silent    []session.Event // of the first sample: groups without stacks
+	silent    []session.Event // groups without stacks
 }
 
 func newSamples(of *Sampler, now time.Duration, c Call) *samples {
@@ -54,8 +60,7 @@ func newSamples(of *Sampler, now time.Duration, c Call) *samples {
 const (
 	interruptEnds = 3
 	stopsEnd      = 4
-	lookEnds      = 7
-	againEnds     = 8
+	lookEnds      = 8
 	resumeEnds    = 10
 )
 
@@ -144,34 +149,33 @@ func (s *samples) goOn(now time.Duration) []Output {
 // look takes one sample.
 func (s *samples) look(now time.Duration) []Output {
 	wait := s.until(now, lookEnds)
-	return s.askStacks(s.asked, wait, func(now time.Duration, answers []session.Event, done session.Done) []Output {
-		tree := s.enter(answers, wait)
+	a := protocol.Args{By: s.args.By, AllThreads: s.args.AllThreads}
+	if !s.plain {
+		a.Samples = s.taken + 1
+	}
+	return s.ask("stacks", s.asked, wait, a, func(now time.Duration, answers []session.Event, done session.Done) []Output {
 		if s.taken == 0 {
 			done.Asked = s.first.Asked
 			s.first = done
-		} else {
-			s.moved = s.moved.Union(s.last.Moved(tree))
 		}
+		s.enter(answers, wait)
 		s.taken++
-		s.last, s.all = tree, s.all.Merge(tree)
-		if s.taken == s.args.Samples {
-			return s.lookAgain(now)
-		}
 		return s.release(now)
 	})
 }
 
-func (s *samples) askStacks(ranks rank.Set, wait time.Duration, then func(time.Duration, []session.Event, session.Done) []Output) []Output {
-	return s.ask("stacks", ranks, wait, protocol.Args{By: s.args.By, AllThreads: s.args.AllThreads}, then)
-}
-
-// enter merges the stacks of a sample. Ranks without stacks in the first one are not asked again.
-func (s *samples) enter(answers []session.Event, wait time.Duration) (tree *stack.Tree) {
+// enter adds the stacks of a sample. A rank that has failed, or was silent in the first one, is not
+// asked again.
+func (s *samples) enter(answers []session.Event, wait time.Duration) {
+	var tree *stack.Tree
+	var ranks rank.Set
+	s.columns = nil
 	for _, e := range answers {
 		switch {
 		case e.Group.Kind == protocol.KindResult:
-			tree = tree.Merge(e.Group.Stack)
-		case s.taken == 0:
+			tree, ranks = tree.Merge(e.Group.Stack), ranks.Union(e.Group.Ranks)
+			s.addColumns(e.Group.Columns)
+		case s.taken == 0 || e.Group.Kind != protocol.KindMissing:
 			s.asked = s.asked.Minus(e.Group.Ranks)
 			e.ID, e.Command = s.id, command
 			if e.Group.Kind == protocol.KindMissing { // the user knows the whole wait
@@ -180,7 +184,44 @@ func (s *samples) enter(answers []session.Event, wait time.Duration) (tree *stac
 			s.silent = append(s.silent, e)
 		}
 	}
-	return tree
+	before := s.count(ranks)
+	s.moved = s.moved.Union(s.last.Only(before).Moved(tree.Only(before)))
+	s.last = tree.Merge(s.last.Only(s.sampled().Minus(ranks)))
+	s.all = s.all.Merge(tree)
+}
+
+// count notes that ranks have answered once more. It returns those that had done so before.
+func (s *samples) count(ranks rank.Set) (before rank.Set) {
+	before = ranks.Intersect(s.sampled())
+	tally := map[int]rank.Set{1: ranks.Minus(before)}
+	for n, set := range s.tally {
+		tally[n] = tally[n].Union(set.Minus(ranks))
+		tally[n+1] = tally[n+1].Union(set.Intersect(ranks))
+	}
+	s.tally = tally
+	maps.DeleteFunc(s.tally, func(_ int, set rank.Set) bool { return set.IsEmpty() })
+	return before
+}
+
+// sampled returns the ranks that some sample has.
+func (s *samples) sampled() (all rank.Set) {
+	for _, set := range s.tally {
+		all = all.Union(set)
+	}
+	return all
+}
+
+// addColumns adds the columns of some ranks to those of the sample.
+func (s *samples) addColumns(columns []column.Column) {
+	for _, c := range columns {
+		i := slices.IndexFunc(s.columns, func(d column.Column) bool { return d.Name == c.Name })
+		if i < 0 {
+			s.columns = append(s.columns, c)
+		} else {
+			s.columns[i] = s.columns[i].Merge(c)
+		}
+	}
+	slices.SortFunc(s.columns, func(c, d column.Column) int { return strings.Compare(c.Name, d.Name) })
 }
 
 // inWait replaces the wait of a step by that of the whole sample in the body of a missing group.
@@ -191,30 +232,6 @@ func inWait(body []byte, step, whole time.Duration) []byte {
 	}
 	m.Cause = protocol.NoAnswer(whole)
 	return canonical.JSON(m)
-}
-
-// lookAgain takes the stacks of those ranks that never moved once more: only then are their threads
-// counted without those of other ranks.
-func (s *samples) lookAgain(now time.Duration) []Output {
-	still := s.still()
-	if still.IsEmpty() || s.moved.IsEmpty() {
-		return s.release(now)
-	}
-	return s.askStacks(still, s.until(now, againEnds), func(now time.Duration, answers []session.Event, _ session.Done) []Output {
-		var tree *stack.Tree
-		for _, e := range answers {
-			tree = tree.Merge(e.Group.Stack)
-		}
-		if tree != nil {
-			s.last = tree
-		}
-		return s.release(now)
-	})
-}
-
-// still returns the ranks that were at the same place in all samples.
-func (s *samples) still() rank.Set {
-	return s.last.Having(func(stack.Frame) bool { return true }).Minus(s.moved)
 }
 
 // release continues the ranks that were interrupted for the sample, unless the user has interrupted

@@ -8,8 +8,8 @@ import (
 )
 
 // Folded returns a line for each distinct stack of a thread: its frames, outermost
-// first, separated by semicolons, then a blank and the number of threads. Flame
-// graph programs read this format. Lines are in the order of Children.
+// first, separated by semicolons, then a blank and the number of threads, or of hits
+// if there were several samples. Flame graph programs and speedscope read this format. Lines are in the order of Children.
 func (s *Tree) Folded() string {
 	var b strings.Builder
 	for _, n := range s.Roots() {
@@ -40,11 +40,13 @@ func (f Frame) shown() string {
 }
 
 // DOT returns the tree as a graph in the language of Graphviz: frames are boxes,
-// and each edge is labelled with the ranks of the called frame.
-func (s *Tree) DOT() string {
-	w := &dotWriter{}
+// and each edge is labelled with the ranks of the called frame, and with its share if
+// there were several samples.
+func (s *Tree) DOT(sampled bool) string {
+	w := &dotWriter{sampled: sampled}
 	w.b.WriteString("digraph stacks {\n\tnode [shape=box];\n\tstart [shape=point];\n")
 	for _, n := range s.Roots() {
+		w.root = n
 		w.node(n, "start")
 	}
 	w.b.WriteString("}\n")
@@ -52,8 +54,10 @@ func (s *Tree) DOT() string {
 }
 
 type dotWriter struct {
-	b     strings.Builder
-	count int
+	b       strings.Builder
+	count   int
+	sampled bool
+	root    *Node // of the current stacks
 }
 
 func (w *dotWriter) node(n *Node, from string) {
@@ -61,7 +65,10 @@ func (w *dotWriter) node(n *Node, from string) {
 	name := "n" + strconv.Itoa(w.count)
 	w.b.WriteString("\t" + name + " [label=" + dotText(n.Frame.shown()) + colour(n.Frame) + "];\n")
 	label := "[" + n.Ranks.String() + "] (" + strconv.Itoa(n.Ranks.Len())
-	if n.Threads != n.Ranks.Len() {
+	switch {
+	case w.sampled:
+		label += ", " + n.ShareOf(w.root).String()
+	case n.Threads != n.Ranks.Len():
 		label += ", " + strconv.Itoa(n.Threads) + " threads"
 	}
 	w.b.WriteString("\t" + from + " -> " + name + " [label=" + dotText(label+")") + "];\n")

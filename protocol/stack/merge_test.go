@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -128,8 +129,45 @@ func TestDOT(t *testing.T) {
 	start -> n4 [label="[7] (1, 2 threads)"];
 }
 `
-	if got := exported().DOT(); got != want {
+	if got := exported().DOT(false); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// Two samples of two ranks: rank 0 has moved from f to g, rank 1 has two threads.
+func sampledTwice() *Tree {
+	at := func(r rank.ID, names ...string) *Tree {
+		var frames []Frame
+		for _, n := range names {
+			frames = append(frames, Frame{Func: n})
+		}
+		return New(r, frames)
+	}
+	one := at(0, "main", "f").Merge(at(1, "main", "g")).Merge(at(1, "start"))
+	return one.Merge(at(0, "main", "g").Merge(at(1, "main", "g")).Merge(at(1, "start")))
+}
+
+func TestShares(t *testing.T) {
+	s := sampledTwice()
+	const json = `[{"func":"main","ranks":"0-1","n":2,"hits":4,"percent":100.0,"children":[` +
+		`{"func":"g","ranks":"0-1","n":2,"hits":3,"percent":75.0,"counts":[{"hits":1,"ranks":"0"},{"hits":2,"ranks":"1"}]},` +
+		`{"func":"f","ranks":"0","n":1,"hits":1,"percent":50.0}]},` +
+		`{"func":"start","ranks":"1","n":1,"hits":2,"percent":100.0}]`
+	if got := string(s.SampledJSON()); got != json {
+		t.Errorf("got\n%s\nwant\n%s", got, json)
+	}
+	if got, want := s.Folded(), "main;g 3\nmain;f 1\nstart 2\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	for _, want := range []string{`"[0-1] (2, 100 %)"`, `"[0-1] (2, 75 %: 50 to 100 % of a rank)"`, `"[0] (1, 50 %)"`} {
+		if got := s.DOT(true); !strings.Contains(got, want) {
+			t.Errorf("got\n%swant %s", got, want)
+		}
+	}
+	for part, want := range map[float64]string{0: "0 %", 0.2: "<1 %", 1: "1 %", 98.6: "99 %", 99.2: ">99 %", 100: "100 %"} {
+		if got := percent(part); got != want {
+			t.Errorf("%v is %s, want %s", part, got, want)
+		}
 	}
 }
 

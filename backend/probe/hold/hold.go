@@ -108,8 +108,8 @@ func count(all []Process) (n int) {
 	return n
 }
 
-// threads returns the threads of a process as /proc lists them.
-func threads(pid int) []int {
+// Threads returns the threads of a process as /proc lists them; none if it is gone.
+func Threads(pid int) []int {
 	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	if err != nil {
 		return nil
@@ -125,7 +125,7 @@ func threads(pid int) []int {
 
 // seize takes the threads that are not known yet. It returns whether there were any.
 func (p *Process) seize() (some bool) {
-	for _, tid := range threads(p.PID) {
+	for _, tid := range Threads(p.PID) {
 		if slices.ContainsFunc(p.Threads, func(t Thread) bool { return t.TID == tid }) {
 			continue
 		}

@@ -112,8 +112,11 @@ func (c *console) late(a text.Asked, e session.Event) {
 func (c *console) finish(x *call) {
 	x.done = true
 	if !x.quiet {
+		groups := x.groups
+		x.groups = oneTree(x)
 		c.answers(x)
-		c.interpreters(x)
+		x.groups = groups
+		c.beside(x)
 	}
 	if !c.await.expecting(&c.job) {
 		c.discard()

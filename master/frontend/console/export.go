@@ -10,24 +10,43 @@ import (
 	"sdm/protocol/stack"
 )
 
-// interpreters tells beside an exported tree what it does not say of interpreters of Python.
-func (c *console) interpreters(x *call) {
+// beside tells beside an exported tree what it does not say.
+func (c *console) beside(x *call) {
 	for _, g := range x.groups {
 		if x.cmd.Export != "" && g.Kind == protocol.KindResult && c.cfg.Format == Text {
-			for _, line := range c.cfg.ErrWriter.Interpreters(g) {
+			for _, line := range c.cfg.ErrWriter.Beside(g) {
 				c.complain(line)
 			}
 		}
 	}
 }
 
+// oneTree returns the answers to a call, of which exported trees have become one.
+func oneTree(x *call) (groups []protocol.Group) {
+	at := -1
+	for _, g := range x.groups {
+		switch {
+		case x.cmd.Export == "" || g.Kind != protocol.KindResult:
+			groups = append(groups, g)
+		case at < 0:
+			at = len(groups)
+			groups = append(groups, protocol.Group{Kind: g.Kind, Ranks: g.Ranks, Body: g.Body, Stack: g.Stack})
+		default:
+			to := &groups[at]
+			to.Ranks, to.Stack = to.Ranks.Union(g.Ranks), to.Stack.Merge(g.Stack)
+		}
+	}
+	return groups
+}
+
 // export writes the stacks of a call to a file, and other answers as usual.
 func (c *console) export(x *call) {
-	c.interpreters(x)
+	c.beside(x)
 	var tree *stack.Tree
+	sampled := false
 	for _, g := range x.groups {
 		if g.Kind == protocol.KindResult {
-			tree = tree.Merge(g.Stack)
+			tree, sampled = tree.Merge(g.Stack), sampled || text.Sampled(g)
 		}
 	}
 	ranks := x.results
@@ -36,7 +55,7 @@ func (c *console) export(x *call) {
 	if tree == nil {
 		return
 	}
-	out := text.Export(tree, x.cmd.Export)
+	out := text.Export(tree, x.cmd.Export, sampled)
 	if c.written(x, out) {
 		c.say("[" + text.Ranks(ranks) + "] stacks: " + plural(strings.Count(out, "\n"), "line") + " written to " + x.cmd.File)
 	}

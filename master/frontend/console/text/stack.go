@@ -9,6 +9,7 @@ import (
 
 	"sdm/protocol"
 	"sdm/protocol/canonical"
+	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"
 )
@@ -25,21 +26,22 @@ import (
 // If there were several samples, the first line tells whether the ranks moved.
 func stackTree(w *Writer, a Asked, g protocol.Group) []answer {
 	if a.Export != "" {
-		lines := strings.Split(strings.TrimSuffix(Export(g.Stack, a.Export), "\n"), "\n")
+		lines := strings.Split(strings.TrimSuffix(Export(g.Stack, a.Export, Sampled(g)), "\n"), "\n")
 		for i := range lines {
 			lines[i] = w.clean(lines[i])
 		}
 		return []answer{{ranks: g.Ranks, lines: lines, bare: true}}
 	}
 	t := tree{w: w}
-	text, samples := sampled(g.Body)
-	t.samples = samples
+	text, samples, moved := sampled(g.Body)
+	t.samples, t.moved = max(samples, 1), moved
 	if text != "" {
 		t.lines = append(t.lines, w.header(g.Ranks, rank.Set{})+" "+text)
 	}
 	roots := slices.Clone(g.Stack.Roots())
 	slices.SortStableFunc(roots, func(a, b *stack.Node) int { return startsElsewhere(a) - startsElsewhere(b) })
 	for _, root := range roots {
+		t.root = root
 		if root.Frame.Func == stack.Helpers {
 			t.lines = append(t.lines, t.label(root)+t.helpers(root))
 			continue
@@ -47,20 +49,25 @@ func stackTree(w *Writer, a Asked, g protocol.Group) []answer {
 		t.lines = append(t.lines, t.label(root)+w.frameOf(root))
 		t.below(root, "")
 	}
-	t.lines = append(t.lines, w.Interpreters(g)...)
+	t.lines = append(t.lines, w.Beside(g)...)
 	return []answer{{ranks: g.Ranks, lines: t.lines, bare: true}}
 }
 
-// sampled describes the samples; "" if there was only one without --samples. samples is their
-// number if the ranks moved.
-func sampled(body []byte) (text string, samples int) {
+// Sampled reports whether the stacks of an answer are those of several samples.
+func Sampled(g protocol.Group) bool {
+	_, samples, _ := sampled(g.Body)
+	return samples > 0
+}
+
+// sampled describes the samples; "" if there was only one without --samples.
+func sampled(body []byte) (text string, samples int, moved bool) {
 	var s struct {
 		Samples int    `json:"samples"`
 		Every   string `json:"every"`
 		Moved   bool   `json:"moved"`
 	}
 	if decode(body, &s); s.Samples == 0 {
-		return "", 0
+		return "", 0, false
 	}
 	times := plural(s.Samples, "sample") + ", " + s.Every + " apart"
 	if s.Samples == 1 {
@@ -68,26 +75,44 @@ func sampled(body []byte) (text string, samples int) {
 	}
 	switch {
 	case s.Moved:
-		return "moved in " + times + ", and were at:", s.Samples
+		return "moved in " + times + ", and were at:", s.Samples, true
 	case s.Samples == 1:
-		return "in " + times + ":", 0
+		return "in " + times + ":", 1, false
 	}
-	return "never moved in " + times + ":", 0
+	return "never moved in " + times + ":", s.Samples, false
 }
 
-// Interpreters returns what the stacks say of interpreters of Python beside their frames, in lines
-// such as "[0-3] (4) the lock of Python is held in Solver.exchange x.py:10".
-func (w *Writer) Interpreters(g protocol.Group) (lines []string) {
+// beside are the columns of stacks that are shown, and how.
+var beside = map[string]string{
+	protocol.PythonLock:    "the lock of Python is held in %s",
+	protocol.PythonUnknown: "%s: native frames only",
+	protocol.ThreadStates:  "threads: %s",
+	protocol.CPUPercent:    "processor time: %s %%",
+}
+
+// fewValues is the number of different processor times that are listed.
+const fewValues = 3
+
+// Beside returns what the stacks say beside their frames, in lines such as "[0-3] (4) the lock of
+// Python is held in Solver.exchange x.py:10".
+func (w *Writer) Beside(g protocol.Group) (lines []string) {
 	for _, c := range g.Columns {
-		form := map[string]string{protocol.PythonLock: "the lock of Python is held in %s", protocol.PythonUnknown: "%s: native frames only"}[c.Name]
+		form := beside[c.Name]
 		if form == "" {
 			continue
 		}
-		for _, v := range c.Values() {
+		n, _ := c.Distinct()
+		if s := c.Stats(); c.Name == protocol.CPUPercent && n > fewValues && s.Numbers > 0 {
+			text := fmt.Sprintf(form, s.Lowest[0].Value+" to "+s.Highest[0].Value) + fmt.Sprintf(", mean %.0f %%", s.Mean)
+			lines = append(lines, w.header(g.Ranks, rank.Set{})+" "+w.clean(text))
+			continue
+		}
+		values := c.Values()
+		for _, v := range values[:min(len(values), column.DefaultLimit)] {
 			head := "[" + clipped(v.Ranks) + "] (" + strconv.Itoa(v.Ranks.Len()) + ") "
 			lines = append(lines, head+w.clean(fmt.Sprintf(form, v.Value)))
 		}
-		if n, _ := c.Distinct(); !c.Complete() {
+		if n > len(values) || n > column.DefaultLimit {
 			lines = append(lines, w.header(g.Ranks, rank.Set{})+" "+c.Name+": "+plural(n, "value"))
 		}
 	}
@@ -102,12 +127,15 @@ func plural(n int, word string) string {
 }
 
 // Export returns a tree in a format for other programs: "folded", "dot", or "json".
-func Export(s *stack.Tree, form string) string {
+func Export(s *stack.Tree, form string, sampled bool) string {
 	switch form {
 	case "folded":
 		return s.Folded()
 	case "dot":
-		return s.DOT()
+		return s.DOT(sampled)
+	}
+	if sampled {
+		return string(s.SampledJSON()) + "\n"
 	}
 	return string(canonical.JSON(s)) + "\n"
 }
@@ -132,7 +160,7 @@ func (t *tree) helpers(n *stack.Node) string {
 		if f := c.Frame.Func; f != "" && f != "??" {
 			name = f + " from " + name
 		}
-		count := strconv.Itoa(c.Threads)
+		count := strconv.Itoa(t.threads(c))
 		if !c.Ranks.Equal(n.Ranks) {
 			count += " in [" + clipped(c.Ranks) + "]"
 		}
@@ -144,7 +172,9 @@ func (t *tree) helpers(n *stack.Node) string {
 type tree struct {
 	w       *Writer
 	lines   []string
-	samples int // of ranks that moved: threads of the tree are hits in so many samples; otherwise 0
+	samples int // threads of the tree are hits in so many samples
+	moved   bool
+	root    *stack.Node // of the current stacks
 }
 
 func (t *tree) below(n *stack.Node, indent string) {
@@ -163,17 +193,18 @@ func (t *tree) below(n *stack.Node, indent string) {
 	}
 }
 
-// label returns "[0-2,4-7] (7) ", with the number of threads if ranks have several; for several
-// samples "[1-3] (3, 12 of 30 samples) ".
+// threads returns the number of threads of a node in one sample, rounded up if it has changed.
+func (t *tree) threads(n *stack.Node) int { return (n.Threads + t.samples - 1) / t.samples }
+
+// label returns "[0-2,4-7] (7) ", with the number of threads if ranks have several; if ranks have
+// moved "[1-3] (3, 40 %) ", the share of the samples of these ranks.
 func (t *tree) label(n *stack.Node) string {
 	text := "[" + clipped(n.Ranks) + "] (" + strconv.Itoa(n.Ranks.Len())
-	switch looks := n.Ranks.Len() * t.samples; {
-	case looks > 0 && n.Threads <= looks:
-		text += ", " + strconv.Itoa(n.Threads) + " of " + plural(looks, "sample")
-	case looks > 0: // several threads of a rank in one sample
-		text += ", " + strconv.Itoa(n.Threads) + " hits in " + plural(looks, "sample")
-	case n.Threads != n.Ranks.Len():
-		text += ", " + strconv.Itoa(n.Threads) + " threads"
+	switch threads := t.threads(n); {
+	case t.moved:
+		text += ", " + n.ShareOf(t.root).String()
+	case threads != n.Ranks.Len():
+		text += ", " + strconv.Itoa(threads) + " threads"
 	}
 	text += ")"
 	if t.w.Color {

@@ -1,0 +1,32 @@
+// What the threads of ranks do, beside their stacks.
+
+package probe
+
+import (
+	"sdm/backend/probe/hold"
+	"sdm/protocol"
+	"sdm/protocol/column"
+	"sdm/protocol/rank"
+)
+
+// mostActivities bounds the distinct values of the columns of an answer.
+const mostActivities = 256
+
+// activities returns what the threads of ranks do in a sample, as columns; sample is its number,
+// from 1.
+func (b *Backend) activities(ranks rank.Set, sample int) []column.Column {
+	states, cpu := map[string]rank.Set{}, map[string]rank.Set{}
+	for r := range ranks.All() {
+		w, one := b.ranks[r], rank.Range(r, r)
+		now := hold.UsageOf(w.pid)
+		if sample == 1 {
+			w.began = now
+		}
+		s, c := hold.States(w.pid), ""
+		if sample > 1 {
+			c = now.Since(w.began)
+		}
+		states[s], cpu[c] = states[s].Union(one), cpu[c].Union(one)
+	}
+	return []column.Column{columnOf(protocol.CPUPercent, cpu, mostActivities), columnOf(protocol.ThreadStates, states, mostActivities)}
+}

@@ -1,0 +1,69 @@
+// What the threads of a process do, as the kernel tells it.
+
+package hold
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// threadStates are the states of threads (proc(5), stat, field 3) in words, in the order in which
+// they are told.
+var threadStates = []struct{ letters, words string }{
+	{"R", "running"}, {"S", "sleeping"}, {"DKW", "in uninterruptible sleep"}, {"T", "stopped"}, {"t", "traced"}, {"IP", "idle"}, {"ZXx", "ended"},
+}
+
+// States returns the number of threads of a process in each state: "1 running, 3 sleeping"; "" if
+// it is gone.
+func States(pid int) string {
+	counts := make([]int, len(threadStates))
+	for _, tid := range Threads(pid) {
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, tid)) // one that is gone has no state
+		_, behind, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
+		for i, s := range threadStates {
+			if behind != "" && strings.Contains(s.letters, behind[:1]) {
+				counts[i]++
+			}
+		}
+	}
+	var parts []string
+	for i, n := range counts {
+		if n > 0 {
+			parts = append(parts, strconv.Itoa(n)+" "+threadStates[i].words)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Usage is the processor time of a process at a time; zero: unknown.
+type Usage struct {
+	at  time.Time
+	cpu time.Duration
+}
+
+// UsageOf reads the clock of a process, which runs while its threads do (clock_getcpuclockid(3),
+// include/linux/posix-timers.h of the kernel).
+func UsageOf(pid int) Usage {
+	const sched = 2
+	var t unix.Timespec
+	if unix.ClockGettime(int32(^pid<<3|sched), &t) != nil {
+		return Usage{}
+	}
+	return Usage{time.Now(), time.Duration(t.Nano())}
+}
+
+// Since returns the processor time since u, in percent of the time that has passed; "" if it is not
+// known.
+func (now Usage) Since(u Usage) string {
+	passed := now.at.Sub(u.at)
+	if u.at.IsZero() || now.at.IsZero() || passed <= 0 {
+		return ""
+	}
+	return strconv.Itoa(int(math.Round(100 * float64(now.cpu-u.cpu) / float64(passed))))
+}
