@@ -15,8 +15,14 @@ import (
 	"sdm/backend/probe/symbol"
 )
 
-// cache holds images by their keys. One goroutine uses it at a time.
-type cache map[string]*shared
+// cache holds images by their keys, and processes. One goroutine uses it at a time.
+type cache struct {
+	images    map[string]*shared
+	processes map[int]*process
+	buffer    hold.Buffer
+}
+
+func newCache() *cache { return &cache{images: map[string]*shared{}, processes: map[int]*process{}} }
 
 // shared is an image, whichever process it was read from.
 type shared struct {
@@ -25,6 +31,8 @@ type shared struct {
 	symbols *image.Symbols
 	named   bool // symbols have been read, or cannot be
 	lines   *image.Lines
+	file    []byte            // mapped, while symbols and lines are used; nil: none
+	links   map[uint64]string // as image.Module.Links; nil: not read yet
 	places  map[uint64][]image.Place
 	sites   argument.Cache // of all images, for processes whose program it is
 	// interpreters of Python that the image holds, by process.
@@ -32,16 +40,46 @@ type shared struct {
 }
 
 // of returns the image of a module of a process. The memory of that process is read from now on.
-func (c cache) of(m *image.Module, pid int) *shared {
-	s := c[m.Key()]
+func (c *cache) of(m *image.Module, pid int) *shared {
+	s := c.images[m.Key()]
 	if s == nil {
 		s = &shared{pages: pages{kept: map[uint64][]byte{}}, places: map[uint64][]image.Place{}, interpreters: map[int]*python.Interpreter{}}
 		s.from, s.bias = hold.Memory(pid), m.Bias
 		s.table = m.Table(&s.pages)
-		c[m.Key()] = s
+		c.images[m.Key()] = s
 	}
 	s.from, s.bias = hold.Memory(pid), m.Bias
 	return s
+}
+
+// forget drops what is known of a process.
+func (c *cache) forget(pid int) {
+	if _, known := c.processes[pid]; !known {
+		return
+	}
+	delete(c.processes, pid)
+	for _, s := range c.images {
+		delete(s.interpreters, pid)
+	}
+	c.sweep()
+}
+
+// sweep drops the images that no known process has.
+func (c *cache) sweep() {
+	used := map[*shared]bool{}
+	for _, p := range c.processes {
+		for _, s := range p.images {
+			used[s] = true
+		}
+	}
+	for key, s := range c.images {
+		if !used[s] {
+			if s.file != nil {
+				hold.Unmap(s.file)
+			}
+			delete(c.images, key)
+		}
+	}
 }
 
 const (
@@ -147,7 +185,7 @@ func (s *shared) readFile(path, id string) bool {
 		hold.Unmap(b)
 		return false
 	}
-	s.symbols = symbols
+	s.symbols, s.file = symbols, b
 	s.lines, _ = image.ReadLines(b) // without them there are still the symbols
 	return true
 }

@@ -66,7 +66,7 @@ func TestLinesAsGDBShowsThem(t *testing.T) {
 					want = append(want, strings.Join(m[1:], " "))
 				}
 			}
-			for _, f := range slices.Backward((cache{}).take([]int{p.Process.Pid}, view{"line", true})[0].threads[0]) {
+			for _, f := range slices.Backward(newCache().take([]int{p.Process.Pid}, view{"line", true})[0].threads[0]) {
 				if f.Line != 0 {
 					got = append(got, fmt.Sprint(f.Func, " ", f.File, " ", f.Line))
 				}

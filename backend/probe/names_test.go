@@ -19,7 +19,7 @@ func TestNamesOfCPlusPlus(t *testing.T) {
 	p := startSource(t, "c++", inlining, "-O2")
 	var got string
 	for !strings.HasSuffix(got, " pause") {
-		got = strings.Join(functions(cache{}.take([]int{p.Process.Pid}, view{"function", true})[0]), "; ")
+		got = strings.Join(functions(newCache().take([]int{p.Process.Pid}, view{"function", true})[0]), "; ")
 	}
 	if got != "main deep::Solver::run pause" {
 		t.Error(got)
@@ -64,7 +64,7 @@ func TestNamesOfStrippedProgram(t *testing.T) {
 	p := run(t, path("program"))
 	var got string
 	for !strings.HasSuffix(got, " pause") {
-		got = strings.Join(functions(cache{}.take([]int{p.Process.Pid}, view{"function", true})[0]), "; ")
+		got = strings.Join(functions(newCache().take([]int{p.Process.Pid}, view{"function", true})[0]), "; ")
 	}
 	if got != "main deep::Solver::run pause" {
 		t.Error(got)

@@ -33,7 +33,7 @@ type Backend struct {
 	wg     sync.WaitGroup
 
 	// Used by the goroutine only.
-	cache cache
+	cache *cache
 	ranks map[rank.ID]*watched
 }
 
@@ -50,7 +50,7 @@ const mostQueued = 1024
 
 // New returns a back end without ranks; Attach adds them.
 func New(sink backend.Sink) *Backend {
-	b := &Backend{sink: sink, queue: make(chan func(), mostQueued), cache: cache{}, ranks: map[rank.ID]*watched{}}
+	b := &Backend{sink: sink, queue: make(chan func(), mostQueued), cache: newCache(), ranks: map[rank.ID]*watched{}}
 	b.wg.Go(func() {
 		for job := range b.queue {
 			job()
@@ -196,6 +196,7 @@ func unread(err error) *protocol.Fault {
 func (b *Backend) detach(id protocol.RequestID, ranks rank.Set) {
 	for r := range ranks.All() {
 		b.ranks[r].state = backend.Detached
+		b.cache.forget(b.ranks[r].pid)
 	}
 	b.sink.Event(protocol.Group{Kind: protocol.KindDetached, Ranks: ranks, Body: []byte("{}")})
 	b.sink.Reply(id, protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Body: []byte("{}")})
@@ -213,6 +214,7 @@ func (b *Backend) Ended(r rank.ID, exit protocol.Exit) {
 			kind = protocol.KindSignalled
 		}
 		w.state, _ = w.state.After(kind)
+		b.cache.forget(w.pid)
 		b.sink.Event(protocol.Group{Kind: kind, Ranks: rank.Range(r, r), Body: canonical.JSON(exit)})
 	})
 }

@@ -25,7 +25,7 @@ const samplerOf = "SDM_TEST_SAMPLE"
 func TestMain(m *testing.M) {
 	if pid, err := strconv.Atoi(os.Getenv(samplerOf)); err == nil {
 		fmt.Println("ready")
-		for c := (cache{}); ; {
+		for c := newCache(); ; {
 			c.take([]int{pid}, view{"function", true})
 		}
 	}
@@ -73,6 +73,13 @@ func start(t *testing.T, flags ...string) target {
 func run(t *testing.T, path string, args ...string) target {
 	t.Helper()
 	p := target{Cmd: exec.Command(path, args...)}
+	p.start(t)
+	return p
+}
+
+// start starts the process, and returns when it has written r.
+func (p *target) start(t *testing.T) {
+	t.Helper()
 	out, err := p.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +90,6 @@ func run(t *testing.T, path string, args ...string) target {
 	t.Cleanup(func() { _ = p.Process.Kill(); _ = p.Wait() })
 	p.out = bufio.NewReader(out)
 	p.expect(t, 'r')
-	return p
 }
 
 // stands returns when the stacks of the process, as functions returns them, are as they should be.
@@ -91,7 +97,7 @@ func (p target) stands(t *testing.T, by string, ready func(all []string) bool) {
 	t.Helper()
 	var all []string
 	for limit := time.Now().Add(60 * time.Second); time.Now().Before(limit); {
-		if all = functions(cache{}.take([]int{p.Process.Pid}, view{by, true})[0]); ready(all) {
+		if all = functions(newCache().take([]int{p.Process.Pid}, view{by, true})[0]); ready(all) {
 			return
 		}
 	}
@@ -191,7 +197,7 @@ func TestStacksAsGDBShowsThem(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := byGDB(t, p.Process.Pid)
-			got := functions(cache{}.take([]int{p.Process.Pid}, view{"function", true})[0])
+			got := functions(newCache().take([]int{p.Process.Pid}, view{"function", true})[0])
 			if !slices.Equal(got, want) {
 				t.Errorf("got\n%s\ngdb shows\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
@@ -201,11 +207,11 @@ func TestStacksAsGDBShowsThem(t *testing.T) {
 
 func TestDeletedProgram(t *testing.T) {
 	p := start(t, "-O2")
-	before := functions(cache{}.take([]int{p.Process.Pid}, view{"function", true})[0])
+	before := functions(newCache().take([]int{p.Process.Pid}, view{"function", true})[0])
 	if err := os.Remove(p.Path); err != nil {
 		t.Fatal(err)
 	}
-	after := functions(cache{}.take([]int{p.Process.Pid}, view{"function", true})[0])
+	after := functions(newCache().take([]int{p.Process.Pid}, view{"function", true})[0])
 	if len(before) != 2 || !slices.Equal(before, after) || !strings.Contains(before[0], "main deep deep deep deep ") {
 		t.Errorf("before\n%s\nafter\n%s", strings.Join(before, "\n"), strings.Join(after, "\n"))
 	}
@@ -219,7 +225,7 @@ func TestStoppedStaysStopped(t *testing.T) {
 	for !strings.HasPrefix(p.status(t, "State"), "T") {
 	}
 	for range 20 {
-		if s := (cache{}).take([]int{p.Process.Pid}, view{"function", true})[0]; len(s.threads) != 2 {
+		if s := newCache().take([]int{p.Process.Pid}, view{"function", true})[0]; len(s.threads) != 2 {
 			t.Fatalf("%d threads, %v", len(s.threads), s.err)
 		}
 	}
@@ -236,7 +242,7 @@ func TestSignalsArrive(t *testing.T) {
 	over, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		for c := (cache{}); ; {
+		for c := newCache(); ; {
 			select {
 			case <-over:
 				return
@@ -287,7 +293,7 @@ func TestGone(t *testing.T) {
 	p := start(t, "-O2")
 	_ = p.Process.Kill()
 	_ = p.Wait()
-	if s := (cache{}).take([]int{p.Process.Pid}, view{"function", true})[0]; s.err == nil {
+	if s := newCache().take([]int{p.Process.Pid}, view{"function", true})[0]; s.err == nil {
 		t.Errorf("%d threads of a process that has ended", len(s.threads))
 	}
 }
@@ -298,7 +304,7 @@ func BenchmarkTake(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
-	for k := (cache{}); b.Loop(); {
+	for k := newCache(); b.Loop(); {
 		k.take([]int{c.Process.Pid}, view{"function", true})
 	}
 }

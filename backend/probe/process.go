@@ -13,6 +13,8 @@ import (
 	"sdm/backend/probe/cfi"
 	"sdm/backend/probe/hold"
 	"sdm/backend/probe/image"
+	"sdm/backend/probe/snapshot"
+	"sdm/protocol/digest"
 )
 
 // process is what is known of a process before it is held. It implements unwind.Code.
@@ -21,7 +23,10 @@ type process struct {
 	maps    []image.Mapping
 	modules []image.Module
 	images  []*shared // of the modules
-	program string    // file of the program, as in image.Module
+	placed  []snapshot.Image
+	size    string // as sizeOf, before maps were read
+	fresh   bool   // maps have just been read
+	program string // file of the program, as in image.Module
 	objects backend.Objects
 	python  *pythonOf       // nil: it has no interpreter
 	calls   map[int]blocked // of MPI, by thread; nil: not looked for
@@ -30,24 +35,94 @@ type process struct {
 // errNoMemory says that a process has no memory: it is a zombie or a thread of the kernel.
 var errNoMemory = errors.New("the process has ended")
 
-// look reads the mappings of a process and finds its images.
-func (c cache) look(pid int) (*process, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+// look returns what is known of a process. It reads the mappings again only if they have changed.
+func (c *cache) look(pid int) (*process, error) {
+	if p := c.processes[pid]; p != nil && p.isAsBefore() {
+		p.findPython()
+		p.fresh = false
+		return p, nil
+	}
+	p, err := c.read(pid)
 	if err != nil {
+		c.forget(pid)
 		return nil, err
 	}
-	p := &process{pid: pid, maps: image.ParseMaps(string(text))}
-	if len(p.maps) == 0 {
-		return nil, errNoMemory
+	c.processes[pid] = p
+	c.sweep()
+	return p, nil
+}
+
+// read reads the mappings of a process and finds its images.
+func (c *cache) read(pid int) (*process, error) {
+	p := &process{pid: pid, size: sizeOf(pid), fresh: true}
+	if err := p.readMaps(); err != nil {
+		return nil, err
 	}
-	p.modules = image.Modules(p.maps, hold.Memory(pid))
+	p.modules = image.Modules(p.maps, p.heads)
 	for i := range p.modules {
 		p.images = append(p.images, c.of(&p.modules[i], pid))
+		p.placed = append(p.placed, placed{p, i})
 	}
 	p.program = p.programOf()
 	p.objects = p.objectsOf()
 	p.findPython()
 	return p, nil
+}
+
+func (p *process) readMaps() error {
+	text, err := hold.ReadText(fmt.Sprintf("/proc/%d/maps", p.pid))
+	if err != nil {
+		return err
+	}
+	p.maps = image.ParseMaps(string(text))
+	if len(p.maps) == 0 {
+		return errNoMemory
+	}
+	return nil
+}
+
+// heads reads the beginnings of mappings.
+func (p *process) heads(all []image.Head) {
+	hold.Memory(p.pid).ReadMany(len(all), func(i int) (uint64, []byte) { return all[i].Addr, all[i].Bytes },
+		func(i int) { all[i].Read = true })
+}
+
+// isAsBefore reports whether the mappings seem to be those that were read: the size of the memory is
+// the same, and what is needed while the process is held lies where it did.
+func (p *process) isAsBefore() bool {
+	if p.size == "" || p.size != sizeOf(p.pid) {
+		return false
+	}
+	if p.python != nil {
+		return p.holds([]int{p.python.module})
+	}
+	return true
+}
+
+// sizeOf returns the sizes of the memory of a process that change with its mappings (proc(5), statm):
+// all of it, code and data. "": not known.
+func sizeOf(pid int) string {
+	text, err := hold.ReadText(fmt.Sprintf("/proc/%d/statm", pid))
+	f := strings.Fields(string(text))
+	if err != nil || len(f) < 6 {
+		return ""
+	}
+	return f[0] + " " + f[3] + " " + f[5]
+}
+
+// holds reports whether modules lie where they did.
+func (p *process) holds(modules []int) bool {
+	all, b := make([]image.Head, len(modules)), make([]byte, image.SumSize*len(modules))
+	for i, m := range modules {
+		all[i].Addr, all[i].Bytes = p.modules[m].Header.Start, b[i*image.SumSize:][:image.SumSize]
+	}
+	p.heads(all)
+	for i, m := range modules {
+		if !all[i].Read || digest.Of(all[i].Bytes) != p.modules[m].Sum {
+			return false
+		}
+	}
+	return true
 }
 
 // module returns the number of the module at an address, -1 if there is none. Another mapping may
@@ -77,9 +152,22 @@ func (p *process) Executable(pc uint64) bool {
 	return m != nil && m.Executable
 }
 
-// stackEnd returns the end of the mapping of a stack pointer. The first stack may have grown since
-// the mappings were read.
+// stackEnd returns the end of the mapping of a stack pointer. If the mappings were read for an earlier
+// sample and have none there, they are read again.
 func (p *process) stackEnd(sp uint64) uint64 {
+	end := p.endOf(sp)
+	if end == 0 && !p.fresh {
+		p.fresh, p.size = true, "" // so that images are looked for the next time
+		if p.readMaps() == nil {
+			end = p.endOf(sp)
+		}
+	}
+	return end
+}
+
+// endOf returns the end of the mapping of a stack pointer; 0: there is none. The first stack may have
+// grown since the mappings were read.
+func (p *process) endOf(sp uint64) uint64 {
 	for _, addr := range []uint64{sp, sp + 1<<20} {
 		if m := image.At(p.maps, addr); m != nil && (addr == sp || m.Path == "[stack]") {
 			return m.End

@@ -33,6 +33,7 @@ const mostInterpreters = 4096
 // findPython looks for interpreters in the program and in libraries whose names say so, and plans
 // what to copy.
 func (p *process) findPython() {
+	p.python = nil
 	var images python.Images
 	var modules []int
 	for i := range p.modules {

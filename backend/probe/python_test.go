@@ -57,7 +57,7 @@ func TestBusyPython(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := run(t, *pythonPath, path)
-	c := cache{}
+	c := newCache()
 	read := 0
 	for n := range 200 {
 		s := c.take([]int{p.Process.Pid}, view{by: "line"})[0]

@@ -3,7 +3,11 @@
 package probe
 
 import (
+	"maps"
+	"slices"
+
 	"sdm/backend/probe/hold"
+	"sdm/backend/probe/snapshot"
 	"sdm/protocol/stack"
 )
 
@@ -26,7 +30,7 @@ const mostTakes = 3
 
 // take stops all threads of processes at once, copies their stacks, lets them go and follows the
 // stacks.
-func (c cache) take(pids []int, v view) []sample {
+func (c *cache) take(pids []int, v view) []sample {
 	out := make([]sample, len(pids))
 	again := make([]int, len(pids))
 	for i := range again {
@@ -42,7 +46,7 @@ func (c cache) take(pids []int, v view) []sample {
 }
 
 // takeOnce takes the processes with the numbers in which. It returns those that are torn.
-func (c cache) takeOnce(pids, which []int, out []sample, v view) (torn []int) {
+func (c *cache) takeOnce(pids, which []int, out []sample, v view) (torn []int) {
 	var known []*process
 	var index, live []int
 	for _, i := range which {
@@ -54,19 +58,30 @@ func (c cache) takeOnce(pids, which []int, out []sample, v view) (torn []int) {
 	held := hold.Together(live, hold.Defaults, hold.Steps{
 		StackEnd: func(i int, sp uint64) uint64 { return known[i].stackEnd(sp) },
 		Held:     func(i int, held *hold.Process) { known[i].python.copy(held) },
+		Buffer:   &c.buffer,
 	})
 	for i := range held {
 		if !known[i].python.name(&held[i]) {
 			torn = append(torn, index[i])
 		}
-		out[index[i]] = known[i].sample(&held[i], v)
+		out[index[i]] = c.sample(known[i], &held[i], v)
 	}
 	return torn
 }
 
-// sample returns the stacks of a process that was held.
-func (p *process) sample(held *hold.Process, v view) (s sample) {
+// sample returns the stacks of a process that was held. If its mappings have changed since they were
+// read, they are read again, and the stacks are followed once more.
+func (c *cache) sample(p *process, held *hold.Process, v view) (s sample) {
 	shot := p.snapshot(held)
+	if !p.fresh && p.isAstray(shot) {
+		if now, err := c.read(p.pid); err == nil {
+			if p.python != nil && now.python != nil {
+				now.python.shot = p.python.shot
+			}
+			c.processes[p.pid] = now
+			p, shot = now, now.snapshot(held)
+		}
+	}
 	p.calls = p.blockedCalls(shot)
 	for t := range shot.Threads {
 		s.threads = append(s.threads, p.frames(&shot.Threads[t], v))
@@ -78,4 +93,25 @@ func (p *process) sample(held *hold.Process, v view) (s sample) {
 		s.unknown, s.lock = p.python.why, p.python.lock()
 	}
 	return s
+}
+
+// isAstray reports whether a stack leads where nothing was known to be, or through an image that is not
+// where it was.
+func (p *process) isAstray(s *snapshot.Process) bool {
+	used := map[int]bool{}
+	for i := range s.Threads {
+		t := &s.Threads[i]
+		if t.Stack.Cut != "" {
+			return true
+		}
+		for _, f := range t.Stack.Frames {
+			m := p.module(f.Lookup())
+			if m < 0 && !f.Signal {
+				return true
+			}
+			used[m] = true
+		}
+	}
+	delete(used, -1)
+	return !p.holds(slices.Sorted(maps.Keys(used)))
 }

@@ -15,11 +15,8 @@ import (
 // snapshot returns a process as it was while it was held, with the stacks of its threads. Threads
 // that have ended are left out.
 func (p *process) snapshot(held *hold.Process) *snapshot.Process {
-	s := &snapshot.Process{PID: p.pid, Maps: p.maps}
-	s.Walker = unwind.Walker{Machine: hold.Machine, Code: p, Memory: memoryOf(held)}
-	for i := range p.modules {
-		s.Images = append(s.Images, placed{p, i})
-	}
+	s := &snapshot.Process{PID: p.pid, Maps: p.maps, Images: p.placed}
+	s.Walker = unwind.Walker{Machine: hold.Machine, Code: p, Memory: p.memoryOf(held)}
 	for i := range held.Threads {
 		t := &held.Threads[i]
 		if t.Why == "ended" {
@@ -35,10 +32,37 @@ func (p *process) snapshot(held *hold.Process) *snapshot.Process {
 }
 
 // copied is the memory of a process as it was while it was held: the copies of stacks, and
-// everything else as it is now.
+// everything else as it is when it is read first.
 type copied struct {
 	stacks []hold.Piece // ascending
 	now    hold.Memory
+	code   func(page uint64) []byte // pages of code that all processes share; nil: none
+	pages  map[uint64][]byte        // that have been read
+}
+
+// mostCopied bounds the pages of a process that are kept: 32 MiB.
+const mostCopied = 32 << 20 / pageSize
+
+func (p *process) memoryOf(held *hold.Process) *copied {
+	c := memoryOf(held)
+	c.code = p.codePage
+	return c
+}
+
+// codePage returns a page of the code of an image; nil: it is no code. Other pages that cannot be
+// written may still differ between processes: those of relocated data.
+func (p *process) codePage(n uint64) []byte {
+	m := image.At(p.maps, n*pageSize)
+	if m == nil || !m.Executable || m.Writable || m.File == "" {
+		return nil
+	}
+	i := p.module(n * pageSize)
+	if i < 0 {
+		return nil
+	}
+	s := p.images[i]
+	s.from, s.bias = hold.Memory(p.pid), p.modules[i].Bias
+	return s.page(n - s.bias/pageSize)
 }
 
 func memoryOf(held *hold.Process) *copied {
@@ -60,7 +84,46 @@ func memoryOf(held *hold.Process) *copied {
 // Read implements cfi.Memory.
 func (c *copied) Read(addr uint64, b []byte) bool {
 	i := sort.Search(len(c.stacks), func(i int) bool { return c.stacks[i].Addr > addr }) - 1
-	return i >= 0 && c.stacks[i].Read(addr, b) || c.now.Read(addr, b)
+	if i >= 0 && c.stacks[i].Read(addr, b) {
+		return true
+	}
+	if len(b) > pageSize {
+		return c.now.Read(addr, b)
+	}
+	for len(b) > 0 {
+		page := c.page(addr / pageSize)
+		if page == nil {
+			return c.now.Read(addr, b)
+		}
+		n := copy(b, page[addr%pageSize:])
+		b, addr = b[n:], addr+uint64(n)
+	}
+	return true
+}
+
+// page returns a page of the memory as it is when it is asked for first; nil: it cannot be read, or
+// there are too many.
+func (c *copied) page(n uint64) []byte {
+	if page, known := c.pages[n]; known {
+		return page
+	}
+	if len(c.pages) == mostCopied {
+		return nil
+	}
+	if c.pages == nil {
+		c.pages = map[uint64][]byte{}
+	}
+	var page []byte
+	if c.code != nil {
+		page = c.code(n)
+	}
+	if page == nil {
+		if page = make([]byte, pageSize); !c.now.Read(n*pageSize, page) {
+			page = nil
+		}
+	}
+	c.pages[n] = page
+	return page
 }
 
 // placed is an image of a process. It implements snapshot.Image.
@@ -91,6 +154,18 @@ func (x placed) Function(pc uint64) (symbol string, first uint64, ok bool) {
 func (x placed) Address(symbol string) (addr uint64, ok bool) {
 	addr, ok = x.symbols().Address(symbol)
 	return addr + x.Module().Bias, ok
+}
+
+// Link implements snapshot.Image.
+func (x placed) Link(slot uint64) string {
+	s, m := x.images[x.i], x.Module()
+	if s.links == nil {
+		s.links = map[uint64]string{}
+		for at, name := range m.Links(hold.Memory(x.pid)) {
+			s.links[at-m.Bias] = name
+		}
+	}
+	return s.links[slot-m.Bias]
 }
 
 // Section implements snapshot.Image.

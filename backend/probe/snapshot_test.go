@@ -16,7 +16,7 @@ import (
 // shoot returns the snapshot of a process.
 func shoot(t *testing.T, pid int) *snapshot.Process {
 	t.Helper()
-	p, err := (cache{}).look(pid)
+	p, err := newCache().look(pid)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,7 +123,7 @@ func (j *truth) waiting(r, number int) (text string, left, ok bool) {
 type counts struct{ right, unknown, wrong, cases, left int }
 
 // snapshots returns processes as they were while all of them were held together.
-func snapshots(t *testing.T, c cache, pids []int) (all []*snapshot.Process) {
+func snapshots(t *testing.T, c *cache, pids []int) (all []*snapshot.Process) {
 	t.Helper()
 	var known []*process
 	for _, pid := range pids {
@@ -142,7 +142,7 @@ func snapshots(t *testing.T, c cache, pids []int) (all []*snapshot.Process) {
 
 // compare plays the whole job.
 func (j *truth) compare(t *testing.T) (n counts) {
-	c := cache{}
+	c := newCache()
 	sites := &argument.Cache{}
 	for number := 0; ; number++ {
 		var texts [3]string
@@ -197,7 +197,7 @@ func (j *truth) compare(t *testing.T) (n counts) {
 }
 
 // stacks checks that stacks tell what the first call waits for.
-func (j *truth) stacks(t *testing.T, c cache) {
+func (j *truth) stacks(t *testing.T, c *cache) {
 	t.Helper()
 	for r, s := range c.take(j.pids[:3], view{by: "function"}) {
 		found := slices.ContainsFunc(s.threads, func(frames []stack.Frame) bool {

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -35,8 +33,13 @@ type Thread struct {
 type Process struct {
 	PID     int
 	Threads []Thread
-	// Held is how long the first thread was stopped, at most.
+	// Held is how long a thread was stopped, at most: from before the first was told to stop until
+	// after the last was let go.
 	Held time.Duration
+
+	known  map[int]bool // threads in Threads
+	task   string       // directory of the threads
+	copied []int        // threads whose stacks are copied
 }
 
 // Limits bound what is copied and how long it is waited for threads to stop.
@@ -56,6 +59,8 @@ type Steps struct {
 	// Held is called while all threads of process i are stopped and their stacks have been copied;
 	// nil: nothing is to be done. The process stands still until it returns.
 	Held func(i int, p *Process)
+	// Buffer holds the copies of the stacks, which last until it is used again; nil: a new one does.
+	Buffer *Buffer
 }
 
 // Together stops all threads of processes, copies registers and stacks, and lets them go.
@@ -79,8 +84,14 @@ func Together(pids []int, l Limits, s Steps) []Process {
 }
 
 func together(all []Process, l Limits, s Steps) {
+	buffer := s.Buffer
+	if buffer == nil {
+		buffer = &Buffer{}
+	}
+	buffer.prepare()
 	for i := range all {
 		all[i].seize()
+		all[i].prepare()
 	}
 	begin := time.Now()
 	deadline := begin.Add(l.Patience)
@@ -92,7 +103,7 @@ func together(all []Process, l Limits, s Steps) {
 	}
 	each := max(min(l.Stack, l.All/max(count(all), 1)), 4096)
 	for i := range all {
-		all[i].copyStacks(each, func(sp uint64) uint64 { return s.StackEnd(i, sp) })
+		all[i].copyStacks(each, func(sp uint64) uint64 { return s.StackEnd(i, sp) }, buffer)
 		if s.Held != nil {
 			s.Held(i, &all[i])
 		}
@@ -108,28 +119,22 @@ func count(all []Process) (n int) {
 	return n
 }
 
-// Threads returns the threads of a process as /proc lists them; none if it is gone.
-func Threads(pid int) []int {
-	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
-	if err != nil {
-		return nil
-	}
-	var tids []int
-	for _, e := range entries {
-		if tid, err := strconv.Atoi(e.Name()); err == nil {
-			tids = append(tids, tid)
-		}
-	}
-	return tids
+// prepare takes the memory that is needed while the process is held.
+func (p *Process) prepare() {
+	p.task = fmt.Sprintf("/proc/%d/task", p.PID)
+	p.copied = make([]int, 0, len(p.Threads))
 }
 
 // seize takes the threads that are not known yet. It returns whether there were any.
 func (p *Process) seize() (some bool) {
+	if p.known == nil {
+		p.known = map[int]bool{}
+	}
 	for _, tid := range Threads(p.PID) {
-		if slices.ContainsFunc(p.Threads, func(t Thread) bool { return t.TID == tid }) {
+		if p.known[tid] {
 			continue
 		}
-		some = true
+		some, p.known[tid] = true, true
 		t := Thread{TID: tid}
 		if err := unix.PtraceSeize(tid); err != nil {
 			t.Why = refusal(p.PID, tid, err)
@@ -139,6 +144,19 @@ func (p *Process) seize() (some bool) {
 		p.Threads = append(p.Threads, t)
 	}
 	return some
+}
+
+// complete reports whether all threads of the process are known: the directory of the threads has a
+// link for each and two of its own.
+func (p *Process) complete() bool {
+	var st unix.Stat_t
+	n := 0
+	for i := range p.Threads {
+		if p.Threads[i].Why != "ended" {
+			n++
+		}
+	}
+	return unix.Stat(p.task, &st) == nil && int(st.Nlink) == n+2
 }
 
 // refusal says why a thread cannot be traced.
@@ -183,7 +201,7 @@ const mostRounds = 100
 func (p *Process) stopAll(deadline time.Time) {
 	for range mostRounds {
 		p.wait(deadline)
-		if !p.seize() {
+		if p.complete() || !p.seize() {
 			break
 		}
 		p.interrupt()
@@ -197,22 +215,23 @@ func (p *Process) stopAll(deadline time.Time) {
 }
 
 const (
-	fewPolls  = 8                     // that only yield the processor
-	pollEvery = 50 * time.Microsecond // afterwards
-	onlyDisk  = 5 * time.Millisecond  // after which threads in state D are not waited for
+	briefly  = 300 * time.Microsecond // in which waiting only yields the processor
+	pollEach = 50 * time.Microsecond  // afterwards
+	onlyDisk = 5 * time.Millisecond   // after which threads in state D are not waited for
 )
 
 func (p *Process) wait(deadline time.Time) {
-	begin := time.Now()
-	for round := 0; p.poll(); round++ {
+	for begin := time.Now(); p.poll(); {
 		now := time.Now()
-		if now.After(deadline) || now.Sub(begin) > onlyDisk && p.onlyDisk() {
+		waited := now.Sub(begin)
+		if now.After(deadline) || waited > onlyDisk && p.onlyDisk() {
 			return
 		}
-		if round < fewPolls {
-			runtime.Gosched()
+		if waited < briefly {
+			_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 		} else {
-			time.Sleep(pollEvery)
+			rest := unix.NsecToTimespec(int64(pollEach))
+			_ = unix.Nanosleep(&rest, nil) // a signal may end it early
 		}
 	}
 }

@@ -12,6 +12,16 @@ const mostPieces = 1024
 // ReadMany reads n pieces of memory. piece returns where piece i is and the bytes to fill; done is
 // called for those that were read as a whole.
 func (pid Memory) ReadMany(n int, piece func(i int) (addr uint64, b []byte), done func(i int)) {
+	pid.readParts(n, piece, func(i, got, all int) {
+		if got == all {
+			done(i)
+		}
+	})
+}
+
+// readParts is ReadMany of pieces whose ends may not be there: read is called for each with the bytes
+// that were read and those that were to be.
+func (pid Memory) readParts(n int, piece func(i int) (addr uint64, b []byte), read func(i, got, all int)) {
 	local := make([]unix.Iovec, min(n, mostPieces))
 	remote := make([]unix.RemoteIovec, len(local))
 	for first := 0; first < n; {
@@ -28,13 +38,14 @@ func (pid Memory) ReadMany(n int, piece func(i int) (addr uint64, b []byte), don
 		if err != nil {
 			got = 0
 		}
-		// The call ends at the first piece that cannot be read; the next one begins behind it.
+		// The call ends within the first piece that cannot be read; the next one begins after it.
 		i := 0
 		for ; i < count && got >= remote[i].Len; i++ {
 			got -= remote[i].Len
-			done(first + i)
+			read(first+i, remote[i].Len, remote[i].Len)
 		}
 		if i < count {
+			read(first+i, got, remote[i].Len)
 			i++
 		}
 		first += i

@@ -43,21 +43,57 @@ func (p Piece) Read(addr uint64, b []byte) bool {
 // redZone is memory below the stack pointer that a function of x86-64 may use.
 const redZone = 128
 
-func (p *Process) copyStacks(each int, end func(sp uint64) uint64) {
+// copyStacks copies the stacks of all stopped threads, in few calls of the kernel.
+func (p *Process) copyStacks(each int, end func(sp uint64) uint64, buffer *Buffer) {
+	p.copied = p.copied[:0]
 	for i := range p.Threads {
 		t := &p.Threads[i]
 		sp, ok := t.Registers.Get(stackPointer)
 		if !ok || sp < redZone {
 			continue
 		}
-		from := sp - redZone
 		to := end(sp)
 		if to <= sp {
 			continue
 		}
-		b := make([]byte, min(to-from, uint64(each)))
-		if n, err := Memory(p.PID).part(from, b); err == nil {
-			t.Stack = Piece{Addr: from, Bytes: b[:n]}
-		}
+		from := sp - redZone
+		t.Stack = Piece{Addr: from, Bytes: buffer.take(int(min(to-from, uint64(each))))}
+		p.copied = append(p.copied, i)
 	}
+	stack := func(i int) *Piece { return &p.Threads[p.copied[i]].Stack }
+	Memory(p.PID).readParts(len(p.copied), func(i int) (uint64, []byte) {
+		s := stack(i)
+		return s.Addr, s.Bytes
+	}, func(i, got, _ int) { stack(i).Bytes = stack(i).Bytes[:got] })
+}
+
+// Buffer is memory for the copies of stacks. It has been touched before anything is held. The zero
+// value is empty; it grows to what was needed the last time.
+type Buffer struct {
+	all, free []byte
+	needed    int // since prepare
+}
+
+const (
+	leastBuffer = 256 << 10
+	mostBuffer  = 8 << 20 // that is kept
+)
+
+// prepare makes the buffer free again.
+func (b *Buffer) prepare() {
+	if size := min(max(b.needed+b.needed/4, leastBuffer), mostBuffer); size > len(b.all) {
+		b.all = make([]byte, size)
+		clear(b.all) // so that it is in memory
+	}
+	b.free, b.needed = b.all, 0
+}
+
+func (b *Buffer) take(n int) []byte {
+	b.needed += n
+	if n > len(b.free) {
+		return make([]byte, n)
+	}
+	p := b.free[:n:n]
+	b.free = b.free[n:]
+	return p
 }

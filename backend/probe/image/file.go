@@ -158,6 +158,16 @@ func (f *file) buildID() string {
 	return ""
 }
 
+// hashOf returns the hash table of the symbol table that is section n; nil: there is none.
+func (f *file) hashOf(n uint32) *gnuHash {
+	for i := range f.sections {
+		if s := &f.sections[i]; s.kind == typeGNUHash && s.link == n {
+			return parseGNUHash(f.contents(s))
+		}
+	}
+	return nil
+}
+
 // sharedName returns DT_SONAME; "": there is none.
 func (f *file) sharedName() string {
 	le := binary.LittleEndian

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sdm/backend/probe/cfi"
+	"sdm/protocol/digest"
 )
 
 // Module is an image at its place in a process.
@@ -19,28 +20,47 @@ type Module struct {
 	File       string // as in Mapping
 	BuildID    string // hexadecimal; "": none
 	// Header is the mapping of the ELF header.
-	Header  Mapping
+	Header Mapping
+	// Sum is a hash of the first SumSize bytes, which are unlike those of any other image: headers
+	// and build-id.
+	Sum     uint64
 	frames  uint64 // address of .eh_frame_hdr in the file; 0: none
 	dynamic uint64 // address of the dynamic section in the file; 0: none
 }
 
-// headSize is how much of an image is read for its headers.
-const headSize = 4096
+const (
+	headSize = 4096 // bytes of an image that are read for its headers
+	// SumSize is the number of bytes of which Sum is a hash.
+	SumSize = 1024
+)
 
-// Modules returns the images of a process, ascending. mem is its memory.
-func Modules(maps []Mapping, mem cfi.Memory) []Module {
-	var all []Module
+// Head is the beginning of a mapping.
+type Head struct {
+	Addr  uint64
+	Bytes []byte
+	Read  bool // Bytes have been filled
+}
+
+// Modules returns the images of a process, ascending. read reads its memory.
+func Modules(maps []Mapping, read func([]Head)) []Module {
+	var heads []Head
+	var from []Mapping
 	for i, m := range maps {
 		vdso := m.Path == "[vdso]"
 		if m.Offset != 0 || m.File == "" && !vdso || !vdso && !hasCode(maps[i:]) {
 			continue
 		}
-		head := make([]byte, headSize)
-		if !mem.Read(m.Start, head) {
-			continue
-		}
-		if x, ok := parse(head, m.Start); ok {
-			x.Path, x.File, x.Header = m.Path, m.File, m
+		from, heads = append(from, m), append(heads, Head{Addr: m.Start})
+	}
+	b := make([]byte, headSize*len(heads))
+	for i := range heads {
+		heads[i].Bytes = b[i*headSize:][:headSize]
+	}
+	read(heads)
+	var all []Module
+	for i, m := range from {
+		if x, ok := parse(heads[i].Bytes, m.Start); heads[i].Read && ok {
+			x.Path, x.File, x.Header, x.Sum = m.Path, m.File, m, digest.Of(heads[i].Bytes[:SumSize])
 			all = append(all, x)
 		}
 	}

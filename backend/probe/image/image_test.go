@@ -56,7 +56,12 @@ func program(t testing.TB, flags ...string) []byte {
 }
 
 func TestReadSymbols(t *testing.T) {
-	s, id, err := ReadSymbols(program(t))
+	t.Run("own", func(t *testing.T) { testReadSymbols(t) })
+	t.Run("exported", func(t *testing.T) { testReadSymbols(t, "-rdynamic", "-s") })
+}
+
+func testReadSymbols(t *testing.T, flags ...string) {
+	s, id, err := ReadSymbols(program(t, flags...))
 	if err != nil || len(id) < 16 {
 		t.Fatalf("build-id %q, %v", id, err)
 	}
@@ -163,7 +168,11 @@ func FuzzImage(f *testing.F) {
 	f.Add(program(f)[:960]) // its headers and notes
 	f.Fuzz(func(t *testing.T, b []byte) {
 		maps := []Mapping{{Start: 4096, End: 1 << 20, Executable: true, File: "1 1"}}
-		for _, m := range Modules(maps, page(b)) {
+		for _, m := range Modules(maps, func(all []Head) {
+			for i := range all {
+				all[i].Read = page(b).Read(all[i].Addr, all[i].Bytes)
+			}
+		}) {
 			if m.First >= m.End {
 				t.Errorf("from %#x to %#x", m.First, m.End)
 			}

@@ -53,7 +53,7 @@ func readSymbols(data []byte) (*Symbols, string, error) {
 	for _, kind := range []elf.SectionType{elf.SHT_DYNSYM, elf.SHT_SYMTAB} {
 		for i := range f.sections {
 			if x := &f.sections[i]; x.kind == kind {
-				s.add(&table{entries: f.contents(x), names: f.contents(f.number(x.link))})
+				s.add(&table{entries: f.contents(x), names: f.contents(f.number(x.link)), hashed: f.hashOf(uint32(i))})
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func (s *Symbols) add(t *table) {
 func (s *Symbols) Join(more *Symbols) {
 	for _, t := range more.tables {
 		if s.count+t.len() <= mostSymbols {
-			s.add(&table{entries: t.entries, names: t.names})
+			s.add(&table{entries: t.entries, names: t.names, hashed: t.hashed})
 		}
 	}
 }
@@ -223,8 +223,9 @@ func (s *Symbols) symbol(n int) (*table, entry) {
 // table is a symbol table of a file.
 type table struct {
 	entries, names []byte
-	first          int    // number of its first symbol among those of all tables
-	byName         *index // hashes of names and numbers in the table; nil: not made yet
+	first          int      // number of its first symbol among those of all tables
+	hashed         *gnuHash // of the names; nil: there is none
+	byName         *index   // hashes of names and numbers in the table; nil: not made yet
 }
 
 func (t *table) len() int { return len(t.entries) / symbolSize }
@@ -284,6 +285,28 @@ func (x *entry) readable(t *table) []byte {
 
 // find returns the address of a variable, or of the first function, of this name.
 func (t *table) find(name string) (addr uint64, ok bool) {
+	variable := false
+	t.named(name, func(i int) {
+		if i >= t.len() {
+			return
+		}
+		x := t.at(i)
+		switch {
+		case x.isVariable() && string(x.text(t)) == name:
+			addr, ok, variable = x.addr, true, true
+		case x.isFunction(t) && string(x.readable(t)) == name && (!ok || !variable && x.addr < addr):
+			addr, ok = x.addr, true
+		}
+	})
+	return addr, ok
+}
+
+// named calls f with the numbers of symbols that may have a name.
+func (t *table) named(name string, f func(i int)) {
+	if t.hashed != nil {
+		t.hashed.each(name, f)
+		return
+	}
 	if t.byName == nil {
 		t.orderNames()
 	}
@@ -293,15 +316,8 @@ func (t *table) find(name string) (addr uint64, ok bool) {
 		if k>>32 != h {
 			break
 		}
-		x := t.at(int(uint32(k)))
-		switch {
-		case x.isVariable() && string(x.text(t)) == name:
-			return x.addr, true
-		case x.isFunction(t) && string(x.readable(t)) == name && (!ok || x.addr < addr):
-			addr, ok = x.addr, true
-		}
+		f(int(uint32(k)))
 	}
-	return addr, ok
 }
 
 func (t *table) orderNames() {

@@ -30,7 +30,6 @@ type Library struct {
 	machine   *emulator.Machine
 	world     uint64
 	objects   map[string]uint64
-	links     map[uint64]string
 	comms     map[uint64]*Communicator
 	types     map[uint64]*Type
 	ops       map[uint64]string
@@ -113,15 +112,10 @@ type linked struct{ *Library }
 func (l linked) Read(addr uint64, b []byte) bool { return l.process.Memory().Read(addr, b) }
 
 func (l linked) Link(slot uint64) string {
-	if l.links == nil {
-		l.Library.links = map[uint64]string{}
-		for _, x := range l.images {
-			for at, name := range x.Module().Links(l.process.Memory()) {
-				l.links[at] = name
-			}
-		}
+	if x := l.process.At(slot); x != nil {
+		return x.Link(slot)
 	}
-	return l.links[slot]
+	return ""
 }
 
 func (l linked) Function(name string) uint64 {

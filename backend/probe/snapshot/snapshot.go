@@ -48,6 +48,9 @@ type Image interface {
 	// Address returns the address of a function or variable that the image defines; ok is false if
 	// it defines none of this name.
 	Address(symbol string) (addr uint64, ok bool)
+	// Link returns the name of the function or variable whose address the dynamic linker stores at
+	// an address; "": it stores none there.
+	Link(slot uint64) string
 	// Section returns the place of a section such as .PyRuntime; ok is false if the image has no
 	// such section in memory, or its file cannot be read.
 	Section(name string) (addr, size uint64, ok bool)
