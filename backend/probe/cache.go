@@ -9,6 +9,7 @@ import (
 
 	"sdm/backend/probe/argument"
 	"sdm/backend/probe/cfi"
+	"sdm/backend/probe/derived"
 	"sdm/backend/probe/hold"
 	"sdm/backend/probe/image"
 	"sdm/backend/probe/python"
@@ -27,14 +28,15 @@ func newCache() *cache { return &cache{images: map[string]*shared{}, processes: 
 // shared is an image, whichever process it was read from.
 type shared struct {
 	pages
-	table   *cfi.Table // nil: none
-	symbols *image.Symbols
-	named   bool // symbols have been read, or cannot be
-	lines   *image.Lines
-	file    []byte            // mapped, while symbols and lines are used; nil: none
-	links   map[uint64]string // as image.Module.Links; nil: not read yet
-	places  map[uint64][]image.Place
-	sites   argument.Cache // of all images, for processes whose program it is
+	table     *cfi.Table // nil: none
+	symbols   *image.Symbols
+	named     bool // symbols have been read, or cannot be
+	lines     *image.Lines
+	file      []byte            // mapped, while symbols and lines are used; nil: none
+	links     map[uint64]string // as image.Module.Links; nil: not read yet
+	places    map[uint64][]image.Place
+	functions map[uint64]*derived.Function // without tables, by their begin; nil: nothing is certain
+	sites     argument.Cache               // of all images, for processes whose program it is
 	// interpreters of Python that the image holds, by process.
 	interpreters map[int]*python.Interpreter
 }
@@ -43,7 +45,7 @@ type shared struct {
 func (c *cache) of(m *image.Module, pid int) *shared {
 	s := c.images[m.Key()]
 	if s == nil {
-		s = &shared{pages: pages{kept: map[uint64][]byte{}}, places: map[uint64][]image.Place{}, interpreters: map[int]*python.Interpreter{}}
+		s = &shared{pages: pages{kept: map[uint64][]byte{}}, places: map[uint64][]image.Place{}, interpreters: map[int]*python.Interpreter{}, functions: map[uint64]*derived.Function{}}
 		s.from, s.bias = hold.Memory(pid), m.Bias
 		s.table = m.Table(&s.pages)
 		c.images[m.Key()] = s

@@ -34,10 +34,10 @@ func (p *process) frames(t *snapshot.Thread, v view) []stack.Frame {
 	if v.by != "address" {
 		levels = namedLeaf(levels)
 	}
-	if t.Stack.Cut != "" {
+	levels, root, whole := trimmed(levels)
+	if t.Stack.Cut != "" && !whole {
 		return outward(levels)
 	}
-	levels, root := trimmed(levels)
 	if started := levels[:root]; root > 0 && root < len(levels) && !v.all && !slices.ContainsFunc(started, p.ofUser) {
 		f := started[root-1]
 		return []stack.Frame{{Func: stack.Helpers}, {Func: f.Func, From: f.library}}
@@ -60,9 +60,24 @@ func (p *process) levels(t *snapshot.Thread, v view) (levels []level) {
 			levels = append(levels, level{Frame: stack.Frame{Func: "(cut: too many Python frames)"}, python: true})
 		default:
 			levels = append(levels, p.withoutGlue(t, f.Native, v)...)
+			levels = append(levels, p.doubt(t.Stack.Frames, f.Native)...)
 		}
 	}
 	return levels
+}
+
+// doubt returns a level that says that frames may be missing between a frame and its caller. Of several
+// such frames in turn, only the outermost has one.
+func (p *process) doubt(frames []unwind.Frame, i int) []level {
+	guessed := func(i int) bool { return i < len(frames) && frames[i].How >= unwind.ByPointer && frames[i].CFA != 0 }
+	if !guessed(i) || guessed(i+1) {
+		return nil
+	}
+	where := "memory of no file"
+	if m := p.module(frames[i].Lookup()); m >= 0 {
+		where = p.modules[m].Name()
+	}
+	return []level{{Frame: stack.Frame{Func: "(frames may be missing: no unwind tables in " + where + ")"}}}
 }
 
 // withoutGlue returns the levels of a native frame. In one of an interpreter whose Python frames are
@@ -121,16 +136,17 @@ func namedLeaf(levels []level) []level {
 }
 
 // trimmed removes what called main. It returns how many levels are within the function that the
-// thread was started with: all of the first thread's.
-func trimmed(levels []level) (rest []level, root int) {
+// thread was started with: all of the first thread's; and whether main is there, so that a stack that was cut
+// before is whole as it is shown.
+func trimmed(levels []level) (rest []level, root int, whole bool) {
 	if i := slices.IndexFunc(levels, func(l level) bool { return l.Func == "main" && l.library == "" && !l.python }); i >= 0 {
-		return levels[:i+1], i + 1
+		return levels[:i+1], i + 1, true
 	}
 	root = len(levels)
 	for root > 0 && backend.StartsThreads(levels[root-1].Func, levels[root-1].library) {
 		root--
 	}
-	return levels, root
+	return levels, root, false
 }
 
 // places returns the levels of a frame, innermost first: those of inlined functions and the one of

@@ -70,9 +70,10 @@ func start(t *testing.T, flags ...string) target {
 }
 
 // run starts a program and returns when it has written r.
-func run(t *testing.T, path string, args ...string) target {
+func run(t *testing.T, path string, environment ...string) target {
 	t.Helper()
-	p := target{Cmd: exec.Command(path, args...)}
+	p := target{Cmd: exec.Command(path)}
+	p.Env = append(os.Environ(), environment...)
 	p.start(t)
 	return p
 }

@@ -146,8 +146,8 @@ func (x placed) symbols() *image.Symbols {
 
 // Function implements snapshot.Image.
 func (x placed) Function(pc uint64) (symbol string, first uint64, ok bool) {
-	symbol, first, ok = x.symbols().Function(pc - x.Module().Bias)
-	return symbol, first + x.Module().Bias, ok
+	f, ok := x.symbols().Function(pc - x.Module().Bias)
+	return f.Name, f.First + x.Module().Bias, ok
 }
 
 // Address implements snapshot.Image.

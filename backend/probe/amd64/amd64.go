@@ -1,5 +1,6 @@
 // Package amd64 provides the instructions of x86-64. It is pure. It corrects what the decoder of
-// golang.org/x/arch gets wrong: displacements without sign, ENDBR64, VZEROUPPER.
+// golang.org/x/arch gets wrong: displacements without sign, ENDBR64, VZEROUPPER, instructions that only
+// AMD has.
 package amd64
 
 import "golang.org/x/arch/x86/x86asm"
@@ -63,7 +64,7 @@ func Decode(code []byte, addr uint64) *Inst {
 	}
 	inst, err := x86asm.Decode(code[skip:], 64)
 	if err != nil || inst.Len == 0 || inst.Op == 0 {
-		return nil
+		return decodeAMD(code, addr)
 	}
 	inst.Len += skip
 	for k, arg := range inst.Args {

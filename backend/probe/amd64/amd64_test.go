@@ -60,6 +60,9 @@ func TestDecode(t *testing.T) {
 		{"negative displacement", "488b857cffffff", x86asm.MOV, 7, x86asm.Mem{Base: x86asm.RBP, Disp: -0x84}},
 		{"notrack", "3effe0", x86asm.JMP, 3, x86asm.Mem{}},
 		{"stack protector", "64488b042528000000", x86asm.MOV, 9, x86asm.Mem{Segment: x86asm.FS, Disp: 0x28}},
+		{"prefetch", "410f0d8040020000", x86asm.NOP, 8, x86asm.Mem{}},
+		{"femms", "0f0e", x86asm.NOP, 2, x86asm.Mem{}},
+		{"vfmaddpd", "c4c3d9692700", x86asm.VFMADD213PD, 6, x86asm.Mem{}},
 		{"vector move", "c5fa7f4424f0", x86asm.VMOVDQU, 6, x86asm.Mem{Base: x86asm.RSP, Disp: -0x10}},
 	} {
 		code, _ := hex.DecodeString(c.code)

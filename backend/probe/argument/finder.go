@@ -107,7 +107,7 @@ func (c code) Function(addr uint64) (first, end uint64, ok bool) {
 func (f *Finder) site(i int) *dataflow.Site {
 	frame := &f.thread.Stack.Frames[i]
 	x := f.Image(i)
-	if x == nil || frame.First == 0 || frame.ByPointer {
+	if x == nil || frame.First == 0 {
 		return nil
 	}
 	m := x.Module()

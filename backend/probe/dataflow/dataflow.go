@@ -90,6 +90,8 @@ type analysis struct {
 	jumps   map[uint64][]uint64 // targets of jumps through tables; none: not understood
 	leaves  map[uint64]bool     // indirect jumps that leave the function, as calls at its end
 	escaped escapes
+	left    int  // instructions that may be executed
+	partial bool // ways that are not understood are left out
 
 	// Of one round.
 	in    map[uint64]*State
@@ -100,8 +102,8 @@ type analysis struct {
 const (
 	// mostRounds bounds the repetitions: each finds an address that is taken, or a jump table.
 	mostRounds = 12
-	// mostSteps bounds the blocks that are executed in a round.
-	mostSteps = 50_000
+	// mostSteps bounds the instructions that are executed, in all rounds.
+	mostSteps = 2_000_000
 )
 
 // At returns what is known before the call that ends at addr; with exact, before the instruction at
@@ -111,13 +113,43 @@ func At(image Image, addr uint64, exact bool) (*Site, error) {
 	if !exact {
 		lookup--
 	}
-	first, end, ok := image.Function(lookup)
+	a, err := analyse(image, lookup, false)
+	if err != nil {
+		return nil, err
+	}
+	return a.site(addr, exact)
+}
+
+// Each calls visit for each instruction of the function around addr that can be reached from its entry,
+// in no order, with the state before it, which visit must not keep. A way that is not understood ends
+// where that begins, so that a state may miss what comes on it from there.
+func Each(image Image, addr uint64, visit func(i *amd64.Inst, before *State)) error {
+	a, err := analyse(image, addr, true)
+	if err != nil {
+		return err
+	}
+	for first, b := range a.blocks {
+		if a.in[first] == nil {
+			continue
+		}
+		s := a.in[first].clone()
+		for _, i := range b.code {
+			visit(i, s)
+			a.step(s, i)
+		}
+	}
+	return nil
+}
+
+// analyse follows all ways through the function around addr; with partial, those that are understood.
+func analyse(image Image, addr uint64, partial bool) (*analysis, error) {
+	first, end, ok := image.Function(addr)
 	if !ok {
 		return nil, ErrNoTable
 	}
 	a := &analysis{
 		pool: pool{}, image: image, first: first, extents: []extent{{first, end}}, code: map[uint64]*amd64.Inst{},
-		jumps: map[uint64][]uint64{}, leaves: map[uint64]bool{}, escaped: escapes{},
+		jumps: map[uint64][]uint64{}, leaves: map[uint64]bool{}, escaped: escapes{}, left: mostSteps, partial: partial,
 	}
 	for range mostRounds {
 		if err := a.flow(); err != nil {
@@ -126,10 +158,20 @@ func At(image Image, addr uint64, exact bool) (*Site, error) {
 		if done, err := a.round(); err != nil {
 			return nil, err
 		} else if done {
-			return a.site(addr, exact)
+			return a, a.understood()
 		}
 	}
 	return nil, ErrTooLong
+}
+
+// understood returns an error if a jump is not understood: ways would be missing.
+func (a *analysis) understood() error {
+	for at, to := range a.jumps {
+		if len(to) == 0 && !a.leaves[at] && !a.partial {
+			return ErrJump
+		}
+	}
+	return nil
 }
 
 // round executes the blocks until nothing changes. It returns whether nothing was found that needs
@@ -139,10 +181,7 @@ func (a *analysis) round() (done bool, err error) {
 	a.joins = map[place]bool{}
 	a.in = map[uint64]*State{a.first: a.entryState()}
 	waiting := map[uint64]bool{a.first: true}
-	for range mostSteps {
-		if len(waiting) == 0 {
-			return !a.again, nil
-		}
+	for len(waiting) > 0 {
 		next := ^uint64(0) // the lowest address first: near to the order of execution
 		for at := range waiting {
 			next = min(next, at)
@@ -150,6 +189,9 @@ func (a *analysis) round() (done bool, err error) {
 		delete(waiting, next)
 		s := a.in[next].clone()
 		b := a.blocks[next]
+		if a.left -= len(b.code); a.left < 0 {
+			return false, ErrTooLong
+		}
 		for _, i := range b.code {
 			a.follow(s, i)
 			a.step(s, i)
@@ -160,7 +202,7 @@ func (a *analysis) round() (done bool, err error) {
 			}
 		}
 	}
-	return false, ErrTooLong
+	return !a.again, nil
 }
 
 // follow looks where an indirect jump leads.
@@ -181,11 +223,6 @@ func (a *analysis) follow(s *State, i *amd64.Inst) {
 
 // site returns the state before an instruction, when all is known.
 func (a *analysis) site(addr uint64, exact bool) (*Site, error) {
-	for at, to := range a.jumps {
-		if len(to) == 0 && !a.leaves[at] {
-			return nil, ErrJump
-		}
-	}
 	for first, b := range a.blocks {
 		for n, i := range b.code {
 			if !(exact && i.Addr == addr || !exact && i.Next() == addr && i.Op == x86asm.CALL) {

@@ -104,7 +104,7 @@ func (a *analysis) flow() error {
 			seen[at] = true
 			i := a.at(at)
 			switch {
-			case i == nil && behindCall:
+			case i == nil && (behindCall || a.partial):
 				break ways
 			case i == nil:
 				return ErrUnknown

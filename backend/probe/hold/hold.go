@@ -275,7 +275,7 @@ func (t *Thread) stop(status unix.WaitStatus) {
 	if uint32(status)>>16 == 0 {
 		t.signal = status.StopSignal()
 	}
-	regs, pointer, err := registers(t.TID)
+	regs, pointer, err := RegistersOf(t.TID)
 	if err != nil {
 		t.Why = "registers: " + err.Error()
 		return

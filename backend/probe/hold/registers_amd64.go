@@ -12,9 +12,9 @@ var Machine = unwind.AMD64
 
 const stackPointer = 7
 
-// registers returns the registers of a stopped thread, by their DWARF numbers (psABI of x86-64,
+// RegistersOf returns the registers of a stopped thread, by their DWARF numbers (psABI of x86-64,
 // figure 3.36), and its thread pointer.
-func registers(tid int) (r cfi.Registers, pointer uint64, err error) {
+func RegistersOf(tid int) (r cfi.Registers, pointer uint64, err error) {
 	var u unix.PtraceRegs
 	if err := unix.PtraceGetRegs(tid, &u); err != nil {
 		return r, 0, err

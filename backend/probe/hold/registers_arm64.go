@@ -15,9 +15,9 @@ var Machine = unwind.ARM64
 
 const stackPointer = 31
 
-// registers returns the registers of a stopped thread, by their DWARF numbers (DWARF for the Arm
+// RegistersOf returns the registers of a stopped thread, by their DWARF numbers (DWARF for the Arm
 // 64-bit Architecture), and its thread pointer.
-func registers(tid int) (r cfi.Registers, pointer uint64, err error) {
+func RegistersOf(tid int) (r cfi.Registers, pointer uint64, err error) {
 	var u unix.PtraceRegs
 	if err := unix.PtraceGetRegs(tid, &u); err != nil {
 		return r, 0, err

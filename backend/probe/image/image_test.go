@@ -66,8 +66,8 @@ func testReadSymbols(t *testing.T, flags ...string) {
 		t.Fatalf("build-id %q, %v", id, err)
 	}
 	at, ok := s.Address("work")
-	if name, first, _ := s.Function(at); !ok || name != "work" || first != at {
-		t.Errorf("at %#x is %q from %#x", at, name, first)
+	if f, _ := s.Function(at); !ok || f.Name != "work" || f.First != at || f.Size == 0 {
+		t.Errorf("at %#x is %+v", at, f)
 	}
 	if at, ok := s.Address("wor"); ok {
 		t.Errorf("wor is at %#x", at)

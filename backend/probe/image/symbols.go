@@ -122,19 +122,26 @@ func (s *Symbols) Address(name string) (addr uint64, ok bool) {
 
 // Name returns the function at an address of the file; "": none is known.
 func (s *Symbols) Name(addr uint64) string {
-	name, _, _ := s.Function(addr)
-	return name
+	f, _ := s.Function(addr)
+	return f.Name
 }
 
-// Function returns the function that contains an address of the file, and where it begins.
-func (s *Symbols) Function(addr uint64) (name string, first uint64, ok bool) {
+// Function is the symbol of a function.
+type Function struct {
+	Name  string
+	First uint64
+	Size  uint64 // bytes; 0: not known
+}
+
+// Function returns the function that contains an address of the file.
+func (s *Symbols) Function(addr uint64) (f Function, ok bool) {
 	if s == nil {
-		return "", 0, false
+		return f, false
 	}
-	if err := protect(func() { name, first, ok = s.function(addr) }); err != nil {
-		return "", 0, false
+	if err := protect(func() { f, ok = s.function(addr) }); err != nil {
+		return Function{}, false
 	}
-	return name, first, ok
+	return f, ok
 }
 
 // A key of byAddr has the address relative to base, a bit for functions that have a size, and the
@@ -182,32 +189,33 @@ const (
 // function looks below an address for the nearest function that contains it. Of several functions of
 // one address, the last by name is shown, as by gdb. Those without a size count only if no other
 // symbol is as near.
-func (s *Symbols) function(addr uint64) (name string, first uint64, ok bool) {
+func (s *Symbols) function(addr uint64) (f Function, ok bool) {
 	if s.byAddr == nil {
 		s.order()
 	}
 	if addr < s.base || addr-s.base >= mostSpan {
-		return "", 0, false
+		return f, false
 	}
 	i := s.byAddr.from((addr-s.base)<<addrShift|(1<<addrShift-1)) - 1
 	for n, nearest := 0, true; i >= 0 && n < nearby; nearest = false {
 		at := s.byAddr.at(i) >> addrShift
 		alone := s.byAddr.at(i)&sizedBit == 0 // there is none with a size
-		first = s.base + at
+		first := s.base + at
 		var best []byte
 		for k := 0; i >= 0 && k < mostOf && s.byAddr.at(i)>>addrShift == at; k, i, n = k+1, i-1, n+1 {
 			t, x := s.symbol(int(s.byAddr.at(i) & (sizedBit - 1)))
 			if addr-first < x.size || x.size == 0 && nearest && alone {
 				if name := x.readable(t); bytes.Compare(name, best) > 0 {
-					best = name
+					best, f.Size = name, x.size
 				}
 			}
 		}
 		if best != nil {
-			return string(best), first, true
+			f.Name, f.First = string(best), first
+			return f, true
 		}
 	}
-	return "", 0, false
+	return Function{}, false
 }
 
 // symbol returns a symbol by its number among those of all tables.

@@ -12,12 +12,13 @@ import (
 const epilogueSize = 24
 
 // byEpilogue returns the caller of a function whose next instructions do nothing but leave it: they
-// free its room on the stack, restore registers and return. So do trampolines in generated code, as
-// those with which Python names its functions for profilers (-X perf).
+// free its room on the stack, restore registers and return, or jump to another function by a slot of the
+// linker. So do stubs, and trampolines in generated code, as those with which Python names its functions
+// for profilers (-X perf).
 func (w *Walker) byEpilogue(regs *cfi.Registers) (cfi.Registers, bool) {
 	var code [epilogueSize]byte
 	pc, _ := regs.Get(w.Machine.PC)
-	if w.Machine.Calls == nil || !w.Memory.Read(pc, code[:]) {
+	if w.Machine.Link != 0 || !w.Memory.Read(pc, code[:]) {
 		return cfi.Registers{}, false
 	}
 	caller := *regs
@@ -53,6 +54,10 @@ func (w *Walker) leave(b []byte, regs *cfi.Registers) (n int, ret bool) {
 	switch {
 	case len(b) >= 1 && b[0] == 0xc3: // ret
 		return 0, pop(w.Machine.PC, 1) > 0
+	case len(b) >= 2 && b[0] == 0xff && b[1] == 0x25: // jmp *slot(%rip), as in a stub of the linker
+		return 0, pop(w.Machine.PC, 1) > 0
+	case len(b) >= 4 && string(b[:4]) == "\xf3\x0f\x1e\xfa": // endbr64
+		return 4, false
 	case len(b) >= 4 && b[0] == 0x48 && b[1] == 0x83 && b[2] == 0xc4 && b[3] < 0x80: // add $n,%rsp
 		regs.Set(w.Machine.SP, sp+uint64(b[3]))
 		return 4, false

@@ -13,37 +13,6 @@ import (
 // ordinary stack, and a Python call has five before 3.11.
 const MaxFrames = 200_000
 
-// Machine are the DWARF numbers of registers of an instruction set.
-type Machine struct {
-	SP, PC, FP uint64
-	// Link is the register of the return address of a function that has not stored it; 0: it is
-	// on top of the stack.
-	Link uint64
-	// Calls reports whether a call instruction may end at the end of code; nil: not checked.
-	Calls func(code []byte) bool
-}
-
-// AMD64 and ARM64 are the machines that are known (psABI of x86-64; DWARF for the Arm 64-bit
-// Architecture, where 32 stands for the program counter).
-var (
-	AMD64 = Machine{SP: 7, PC: 16, FP: 6, Calls: callsAMD64}
-	ARM64 = Machine{SP: 31, PC: 32, FP: 29, Link: 30}
-)
-
-// callsAMD64 looks for a call: E8 with 4 bytes, or FF /2 with an operand of 0 to 5 bytes.
-func callsAMD64(code []byte) bool {
-	n := len(code)
-	if n >= 5 && code[n-5] == 0xe8 {
-		return true
-	}
-	for size := 2; size <= min(n, 7); size++ {
-		if code[n-size] == 0xff && code[n-size+1]>>3&7 == 2 {
-			return true
-		}
-	}
-	return false
-}
-
 // Code is the executable memory of a process.
 type Code interface {
 	// Find returns the table of the image at an address, and what is to be subtracted from the
@@ -52,7 +21,24 @@ type Code interface {
 	Find(pc uint64) (table *cfi.Table, bias uint64, name string)
 	// Executable reports whether an address is in executable memory.
 	Executable(pc uint64) bool
+	// Function returns where the function around an address begins, as symbols tell; ok is false if
+	// they do not. It is asked for code without tables only, as is Derived.
+	Function(pc uint64) (entry uint64, ok bool)
+	// Derived returns what the instructions of the function that begins at entry tell about an address
+	// in it, and what is to be subtracted from addresses for it; nil: nothing certain.
+	Derived(entry, pc uint64) (row *cfi.Row, bias uint64)
 }
+
+// How says how the caller of a frame was found.
+type How uint8
+
+// Ways to find callers. From ByPointer on, frames may be missing between the two.
+const (
+	ByTables  How = iota
+	ByCode        // derived from the instructions, and checked
+	ByPointer     // the frame pointer leads to a return address that a call precedes
+	BySearch      // the stack was searched for such a return address, which leads to the end of the stack
+)
 
 // Frame is one level of a stack.
 type Frame struct {
@@ -69,9 +55,8 @@ type Frame struct {
 	Exact bool
 	// Signal: the frame was made by the delivery of a signal.
 	Signal bool
-	// ByPointer: the caller was found by the frame pointer, without tables. Frames may be missing
-	// between the two.
-	ByPointer bool
+	// How the caller was found, if there is one.
+	How How
 }
 
 // Lookup returns an address within the instruction of the frame.
@@ -99,22 +84,34 @@ type Walker struct {
 
 // Walk returns the stack of a thread with these registers.
 func (w *Walker) Walk(regs cfi.Registers) Stack {
-	s, _ := w.walk(regs, MaxFrames)
+	s, _ := w.new().walk(regs, MaxFrames)
 	return s
 }
 
 // RegistersAt returns the registers of frame i of a stack that begins with these registers. None
 // is known if there is no such frame.
 func (w *Walker) RegistersAt(regs cfi.Registers, i int) cfi.Registers {
-	if s, last := w.walk(regs, i+1); i >= 0 && len(s.Frames) == i+1 {
+	if s, last := w.new().walk(regs, i+1); i >= 0 && len(s.Frames) == i+1 {
 		return last
 	}
 	return cfi.Registers{}
 }
 
+// walk is the walk along one stack.
+type walk struct {
+	*Walker
+	searches int  // that may still be made
+	inner    bool // it only looks whether a return address leads to the end of the stack
+}
+
+// mostSearches bounds the frames of a stack whose callers are searched for.
+const mostSearches = 16
+
+func (w *Walker) new() *walk { return &walk{Walker: w, searches: mostSearches} }
+
 // walk follows a stack for a number of frames, and returns the registers of the last of them.
-func (w *Walker) walk(regs cfi.Registers, most int) (s Stack, last cfi.Registers) {
-	exact := true
+func (w *walk) walk(regs cfi.Registers, most int) (s Stack, last cfi.Registers) {
+	exact := !w.inner
 	for len(s.Frames) < most {
 		f, caller, err := w.step(&regs, exact, len(s.Frames) == 0)
 		if f.PC != 0 || exact {
@@ -138,7 +135,7 @@ var errNotAbove = errors.New("caller's frame is not above")
 
 // step returns the frame of registers and the registers of its caller. A return address of 0 ends
 // the stack: there is no frame.
-func (w *Walker) step(regs *cfi.Registers, exact, innermost bool) (f Frame, caller cfi.Registers, err error) {
+func (w *walk) step(regs *cfi.Registers, exact, innermost bool) (f Frame, caller cfi.Registers, err error) {
 	pc, ok := regs.Get(w.Machine.PC)
 	switch {
 	case !ok:
@@ -189,77 +186,6 @@ func (w *Walker) row(f Frame) (row *cfi.Row, bias uint64, name string) {
 		return row, bias, name
 	}
 	return nil, bias, name
-}
-
-// without finds the caller of a frame without tables.
-func (w *Walker) without(f *Frame, regs *cfi.Registers, name string) (cfi.Registers, error) {
-	if f.Exact && !w.Code.Executable(f.PC) {
-		return w.calledWild(regs)
-	}
-	if caller, ok := w.byEpilogue(regs); ok {
-		return caller, nil
-	}
-	if caller, ok := w.byPointer(regs); ok {
-		f.ByPointer = true
-		return caller, nil
-	}
-	if name == "" {
-		name = "memory of no file"
-	}
-	return cfi.Registers{}, fmt.Errorf("no unwind tables in %s", name)
-}
-
-// calledWild returns the caller of a function pointer that does not point to code: the call has
-// stored nothing but the return address.
-func (w *Walker) calledWild(regs *cfi.Registers) (cfi.Registers, error) {
-	caller := *regs
-	if w.Machine.Link != 0 {
-		to, _ := regs.Get(w.Machine.Link)
-		caller.Set(w.Machine.PC, to)
-		return caller, w.check(to)
-	}
-	sp, _ := regs.Get(w.Machine.SP)
-	to, _ := w.load(sp)
-	caller.Set(w.Machine.SP, sp+8)
-	caller.Set(w.Machine.PC, to)
-	return caller, w.check(to)
-}
-
-// check returns an error if an address cannot be a return address.
-func (w *Walker) check(to uint64) error {
-	if to == 0 || !w.Code.Executable(to-1) {
-		return errors.New("jump to no code")
-	}
-	return nil
-}
-
-// byPointer follows the frame pointer, if it leads to a return address that a call precedes.
-func (w *Walker) byPointer(regs *cfi.Registers) (cfi.Registers, bool) {
-	fp, ok := regs.Get(w.Machine.FP)
-	sp, _ := regs.Get(w.Machine.SP)
-	if !ok || fp < sp || fp%8 != 0 {
-		return cfi.Registers{}, false
-	}
-	before, ok1 := w.load(fp)
-	to, ok2 := w.load(fp + 8)
-	to &^= w.SignMask
-	if !ok1 || !ok2 || w.check(to) != nil || !w.called(to) {
-		return cfi.Registers{}, false
-	}
-	caller := cfi.Registers{}
-	caller.Set(w.Machine.FP, before)
-	caller.Set(w.Machine.SP, fp+16)
-	caller.Set(w.Machine.PC, to)
-	return caller, true
-}
-
-// called reports whether a call may end at an address.
-func (w *Walker) called(to uint64) bool {
-	var code [7]byte
-	if w.Machine.Calls == nil {
-		return true
-	}
-	return w.Memory.Read(to-7, code[:]) && w.Machine.Calls(code[:])
 }
 
 func (w *Walker) load(at uint64) (uint64, bool) {

@@ -29,6 +29,10 @@ type code struct{ memory }
 
 func (c code) Find(uint64) (*cfi.Table, uint64, string) { return nil, 0, "work" }
 func (c code) Executable(pc uint64) bool                { return pc >= 0x1000 && pc < 0x2000 }
+func (c code) Function(uint64) (uint64, bool)           { return 0, false }
+func (c code) Derived(uint64, uint64) (*cfi.Row, uint64) {
+	return nil, 0
+}
 
 // both is two memories.
 type both [2]memory
@@ -65,7 +69,7 @@ func TestFramePointer(t *testing.T) {
 	stack.set(0x8040, 0)
 	stack.set(0x8048, 0x1205)
 	s := w.Walk(registers(0x1300, 0x8000, 0x8010))
-	if got := addresses(s); len(got) != 3 || got[1] != 0x1105 || got[2] != 0x1205 || !s.Frames[0].ByPointer {
+	if got := addresses(s); len(got) != 3 || got[1] != 0x1105 || got[2] != 0x1205 || s.Frames[0].How != ByPointer {
 		t.Errorf("%#x", got)
 	}
 	if s.Cut != "no unwind tables in work" {
@@ -103,7 +107,7 @@ func TestEpilogue(t *testing.T) {
 			at := w.RegistersAt(registers(0x1300, 0x8000, 0x77), 1)
 			fp, _ := at.Get(6)
 			sp, _ := at.Get(7)
-			if got := addresses(s); len(got) < 2 || got[1] != 0x1105 || fp != c.fp || sp != c.ra+8 || s.Frames[0].ByPointer {
+			if got := addresses(s); len(got) < 2 || got[1] != 0x1105 || fp != c.fp || sp != c.ra+8 || s.Frames[0].How != ByCode {
 				t.Errorf("%#x, frame pointer %#x, stack pointer %#x", got, fp, sp)
 			}
 		})
@@ -151,17 +155,27 @@ func TestLinkRegister(t *testing.T) {
 
 func TestCalls(t *testing.T) {
 	for name, c := range map[string]struct {
-		code []byte
-		want bool
+		call   func([]byte, uint64) (bool, uint64)
+		code   []byte
+		is     bool
+		target uint64
 	}{
-		"call rel32":        {[]byte{0, 0, 0xe8, 1, 2, 3, 4}, true},
-		"call *%rax":        {[]byte{0, 0, 0, 0, 0, 0xff, 0xd0}, true},
-		"call *8(%rax)":     {[]byte{0, 0, 0, 0, 0xff, 0x50, 8}, true},
-		"jmp *%rax":         {[]byte{0, 0, 0, 0, 0, 0xff, 0xe0}, false},
-		"nothing of a call": {make([]byte, 7), false},
+		"call rel32":             {callAMD64, []byte{0, 0, 0xe8, 0xfb, 0xff, 0xff, 0xff}, true, 0xffb},
+		"call *%rax":             {callAMD64, []byte{0, 0, 0, 0, 0, 0xff, 0xd0}, true, 0},
+		"call *8(%rax)":          {callAMD64, []byte{0, 0, 0, 0, 0xff, 0x50, 8}, true, 0},
+		"call *8(%rax,%rbx,4)":   {callAMD64, []byte{0, 0, 0, 0xff, 0x54, 0x98, 8}, true, 0},
+		"call *1000(%rax,%rbx)":  {callAMD64, []byte{0xff, 0x94, 0x18, 0xe8, 3, 0, 0}, true, 0},
+		"call *1000(%rip)":       {callAMD64, []byte{0, 0xff, 0x15, 0xe8, 3, 0, 0}, true, 0},
+		"call *%rax, and a byte": {callAMD64, []byte{0, 0, 0, 0, 0xff, 0xd0, 8}, false, 0},
+		"jmp *%rax":              {callAMD64, []byte{0, 0, 0, 0, 0, 0xff, 0xe0}, false, 0},
+		"nothing of a call":      {callAMD64, make([]byte, 7), false, 0},
+		"bl":                     {callARM64, []byte{0xff, 0xff, 0xff, 0x97}, true, 0xff8},
+		"blr x3":                 {callARM64, []byte{0x60, 0, 0x3f, 0xd6}, true, 0},
+		"blraa x3, sp":           {callARM64, []byte{0x7f, 0x08, 0x3f, 0xd7}, true, 0},
+		"br x3":                  {callARM64, []byte{0x60, 0, 0x1f, 0xd6}, false, 0},
 	} {
-		if got := callsAMD64(c.code); got != c.want {
-			t.Errorf("%s: %v", name, got)
+		if is, target := c.call(c.code, 0x1000); is != c.is || target != c.target {
+			t.Errorf("%s: %v, %#x", name, is, target)
 		}
 	}
 }

@@ -29,7 +29,7 @@ var doors = map[string][]string{
 	"github.com/chzyer/readline":         {"sdm/master/frontend/console"},
 	"github.com/ianlancetaylor/demangle": {"sdm/backend/probe/symbol"},
 	"github.com/ulikunitz/xz":            {"sdm/backend/probe/symbol"},
-	"golang.org/x/arch":                  {"sdm/backend/probe/amd64", "sdm/backend/probe/argument", "sdm/backend/probe/dataflow", "sdm/backend/probe/emulator"},
+	"golang.org/x/arch":                  {"sdm/backend/probe/amd64", "sdm/backend/probe/argument", "sdm/backend/probe/dataflow", "sdm/backend/probe/derived", "sdm/backend/probe/emulator"},
 	"golang.org/x/term":                  {"sdm/master/frontend/console", "sdm/cmd"},
 	"golang.org/x/sys":                   {"sdm/launch/local", "sdm/launch/mpir", "sdm/backend/gdb", "sdm/backend/probe/hold", "sdm/master/frontend/rpc", "sdm/server", "sdm/cmd"},
 	"github.com/cockroachdb/datadriven":  {"sdm/backend/backendtest"}, // imported by tests only
@@ -47,7 +47,7 @@ var testDoors = map[string][]string{
 }
 
 // pure are the packages without I/O, clock, goroutines and locks.
-var pure = []string{"sdm/tree", "sdm/tree/topology", "sdm/tree/aggregate", "sdm/tree/sendqueue", "sdm/protocol", "sdm/protocol/rank", "sdm/protocol/digest", "sdm/protocol/column", "sdm/protocol/stack", "sdm/protocol/decode", "sdm/protocol/canonical", "sdm/protocol/ptp", "sdm/backend/mi", "sdm/backend/probe/cfi", "sdm/backend/probe/unwind", "sdm/backend/probe/image", "sdm/backend/probe/amd64", "sdm/backend/probe/argument", "sdm/backend/probe/dataflow", "sdm/backend/probe/emulator", "sdm/backend/probe/mpi", "sdm/backend/probe/snapshot", "sdm/backend/probe/symbol", "sdm/backend/probe/python", "sdm/backend/probe/splice", "sdm/backend/gdb/debugger", "sdm/backend/gdb/gdbtext", "sdm/backend/gdb/request", "sdm/backend/gdb/values", "sdm/master/sampling"}
+var pure = []string{"sdm/tree", "sdm/tree/topology", "sdm/tree/aggregate", "sdm/tree/sendqueue", "sdm/protocol", "sdm/protocol/rank", "sdm/protocol/digest", "sdm/protocol/column", "sdm/protocol/stack", "sdm/protocol/decode", "sdm/protocol/canonical", "sdm/protocol/ptp", "sdm/backend/mi", "sdm/backend/probe/cfi", "sdm/backend/probe/unwind", "sdm/backend/probe/image", "sdm/backend/probe/amd64", "sdm/backend/probe/argument", "sdm/backend/probe/dataflow", "sdm/backend/probe/derived", "sdm/backend/probe/emulator", "sdm/backend/probe/mpi", "sdm/backend/probe/snapshot", "sdm/backend/probe/symbol", "sdm/backend/probe/python", "sdm/backend/probe/splice", "sdm/backend/gdb/debugger", "sdm/backend/gdb/gdbtext", "sdm/backend/gdb/request", "sdm/backend/gdb/values", "sdm/master/sampling"}
 
 // impure are the packages that pure packages must not import. For package time see
 // TestPureUsesNoClock.

@@ -1,0 +1,93 @@
+// Code without unwind tables.
+
+package probe
+
+import (
+	"strings"
+
+	"sdm/backend/probe/cfi"
+	"sdm/backend/probe/derived"
+	"sdm/backend/probe/hold"
+	"sdm/backend/probe/image"
+	"sdm/backend/probe/unwind"
+)
+
+// mostFunction bounds a function whose end is not known, in bytes.
+const mostFunction = 256 << 10
+
+// mostFunctions bounds the functions of an image that are kept.
+const mostFunctions = 1000
+
+// Function implements unwind.Code. What a symbol without a size names is certain only if the code leads
+// from there to the address. A part of a function that the compiler has moved away (f.cold) is entered by
+// the function.
+func (p *process) Function(pc uint64) (entry uint64, ok bool) {
+	i := p.module(pc)
+	if i < 0 {
+		return 0, false
+	}
+	m, s := &p.modules[i], p.images[i]
+	s.need(m, p.pid)
+	f, ok := s.symbols.Function(pc - m.Bias)
+	whole, _, cold := strings.Cut(f.Name, ".cold")
+	if cold {
+		if f.First, ok = s.symbols.Address(whole); !ok { // f.constprop.0.cold is of f.constprop
+			f.First, ok = s.symbols.Address(strings.TrimRight(whole, ".0123456789"))
+		}
+	}
+	entry = f.First + m.Bias
+	if ok && (cold || f.Size == 0) {
+		row, _ := p.Derived(entry, pc)
+		ok = row != nil
+	}
+	return entry, ok
+}
+
+// Derived implements unwind.Code. The functions of generated code, which changes, are not followed.
+func (p *process) Derived(entry, pc uint64) (row *cfi.Row, bias uint64) {
+	i := p.module(entry)
+	if i < 0 || i != p.module(pc) || hold.Machine.PC != unwind.AMD64.PC {
+		return nil, 0
+	}
+	m := &p.modules[i]
+	f := p.images[i].derive(m, p.pid, entry-m.Bias)
+	if f == nil {
+		return nil, 0
+	}
+	return f.Row(pc - m.Bias), m.Bias
+}
+
+// derive returns what the instructions of the function at an address of the file tell; nil: nothing
+// certain.
+func (s *shared) derive(m *image.Module, pid int, entry uint64) *derived.Function {
+	if f, known := s.functions[entry]; known {
+		return f
+	}
+	s.need(m, pid)
+	s.from, s.bias = hold.Memory(pid), m.Bias
+	f, _ := derived.Of(code{s, m, entry}, entry) // without it, other ways are tried
+	if len(s.functions) == mostFunctions {
+		clear(s.functions)
+	}
+	s.functions[entry] = f
+	return f
+}
+
+// code is the code of an image, in which a function begins at entry. It implements dataflow.Image.
+type code struct {
+	*shared
+	m     *image.Module
+	entry uint64
+}
+
+// Bias implements dataflow.Image.
+func (c code) Bias() uint64 { return c.m.Bias }
+
+// Function implements dataflow.Image.
+func (c code) Function(addr uint64) (first, end uint64, ok bool) {
+	if f, ok := c.symbols.Function(addr); ok && f.Size > 0 && (f.First == c.entry || addr != c.entry) {
+		return f.First, f.First + f.Size, true
+	}
+	end = min(c.entry+mostFunction, c.m.End-c.m.Bias)
+	return c.entry, end, addr >= c.entry && addr < end
+}

@@ -1,0 +1,168 @@
+// Package derived provides call frame information of functions of x86-64 that have no unwind tables, such
+// as kernels in assembler. It is pure: the instructions of a function are followed on all ways from its
+// entry, and tell where its caller's registers are before each of them.
+package derived
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"sdm/backend/probe/amd64"
+	"sdm/backend/probe/cfi"
+	"sdm/backend/probe/dataflow"
+)
+
+// returnAddress is the DWARF number of the return address (System V ABI, figure 3.36).
+const returnAddress = 16
+
+// Function is what was derived of one function. It is immutable.
+type Function struct {
+	First uint64 // address of the function
+	spans []span // ascending
+}
+
+// span is a range of addresses with the same row; a nil one is not known.
+type span struct {
+	first, end uint64
+	row        *cfi.Row
+}
+
+// Of returns what can be derived of the function around an address. There is an error if a way through
+// it is not understood, since then nothing is certain.
+func Of(image dataflow.Image, addr uint64) (*Function, error) {
+	first, end, ok := image.Function(addr)
+	if !ok {
+		return nil, dataflow.ErrNoTable
+	}
+	f := &Function{First: first}
+	rows := map[key]*cfi.Row{}
+	err := dataflow.Each(image, addr, func(i *amd64.Inst, before *dataflow.State) {
+		k := keyOf(before)
+		row, known := rows[k]
+		if !known {
+			row = k.row(first, end)
+			rows[k] = row
+		}
+		f.spans = append(f.spans, span{i.Addr, i.Next(), row})
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.join()
+	return f, nil
+}
+
+// join orders the spans and makes one of neighbours with the same row.
+func (f *Function) join() {
+	slices.SortFunc(f.spans, func(a, b span) int { return cmp.Compare(a.first, b.first) })
+	n := 0
+	for _, s := range f.spans {
+		if n > 0 && f.spans[n-1].end == s.first && f.spans[n-1].row == s.row {
+			f.spans[n-1].end = s.end
+			continue
+		}
+		f.spans[n] = s
+		n++
+	}
+	f.spans = slices.Clip(slices.Clone(f.spans[:n]))
+}
+
+// Row returns the row of the instruction at or around an address; nil: it cannot be reached from the
+// entry, or its frame is not known.
+func (f *Function) Row(addr uint64) *cfi.Row {
+	i := sort.Search(len(f.spans), func(i int) bool { return f.spans[i].end > addr })
+	if i == len(f.spans) || addr < f.spans[i].first {
+		return nil
+	}
+	return f.spans[i].row
+}
+
+// savedRegisters are those that a function must preserve, by the numbers of package amd64.
+var savedRegisters = [...]int{amd64.RBX, amd64.RBP, amd64.R12, amd64.R13, amd64.R14, amd64.R15}
+
+// key is where things are before an instruction.
+type key struct {
+	frame cfi.Place
+	saved [len(savedRegisters)]cfi.Place
+}
+
+// unchanged is the place of a register that holds its caller's value.
+var unchanged = cfi.Place{}
+
+func keyOf(s *dataflow.State) key {
+	k := key{frame: frameOf(s)}
+	for n, r := range savedRegisters {
+		k.saved[n] = savedPlace(s, r)
+	}
+	return k
+}
+
+func (k key) row(first, end uint64) *cfi.Row {
+	if k.frame.Register == cfi.Lost {
+		return nil
+	}
+	saved := map[uint64]cfi.Place{}
+	for n, r := range savedRegisters {
+		if k.saved[n] != unchanged {
+			saved[amd64.DWARF(r)] = k.saved[n]
+		}
+	}
+	return cfi.NewRow(first, end, k.frame, saved, returnAddress)
+}
+
+// frameOf returns where the canonical frame address is: the stack pointer or another register that a
+// callee would preserve, or a slot beside an aligned stack pointer.
+func frameOf(s *dataflow.State) cfi.Place {
+	for _, r := range append([]int{amd64.RSP}, savedRegisters[:]...) {
+		if v := s.Registers[r]; v.Kind == dataflow.Frame {
+			return cfi.Place{Register: amd64.DWARF(r), Offset: -v.N}
+		}
+	}
+	sp, ok := dataflow.SlotOf(s.Registers[amd64.RSP])
+	best := cfi.Place{Register: cfi.Lost}
+	if !ok {
+		return best
+	}
+	for slot, v := range s.Slots {
+		if slot.Base == sp.Base && v.Size == 8 && v.Value.Kind == dataflow.Frame && slot.Offset >= sp.Offset {
+			p := cfi.Place{Register: amd64.DWARF(amd64.RSP), Offset: slot.Offset - sp.Offset, Stored: true, Add: -v.Value.N}
+			if best.Register == cfi.Lost || p.Offset < best.Offset {
+				best = p
+			}
+		}
+	}
+	return best
+}
+
+// savedPlace returns where the caller's value of a register is.
+func savedPlace(s *dataflow.State, r int) cfi.Place {
+	is := func(v *dataflow.Value) bool { return v != nil && v.Kind == dataflow.Entry && v.N == int64(r) }
+	if is(s.Registers[r]) {
+		return unchanged
+	}
+	sp, onStack := dataflow.SlotOf(s.Registers[amd64.RSP])
+	best := cfi.Place{Register: cfi.Lost}
+	for slot, v := range s.Slots {
+		var p cfi.Place
+		switch {
+		case !is(v.Value) || v.Size != 8:
+			continue
+		case slot.Base == nil:
+			p = cfi.Place{Register: cfi.CFA, Offset: slot.Offset, Stored: true}
+		case onStack && slot.Base == sp.Base && slot.Offset >= sp.Offset:
+			p = cfi.Place{Register: amd64.DWARF(amd64.RSP), Offset: slot.Offset - sp.Offset, Stored: true}
+		default:
+			continue
+		}
+		if best.Register == cfi.Lost || p.Offset > best.Offset {
+			best = p
+		}
+	}
+	for _, other := range savedRegisters {
+		if best.Register == cfi.Lost && is(s.Registers[other]) {
+			best = cfi.Place{Register: amd64.DWARF(other)}
+		}
+	}
+	return best
+}

@@ -1,0 +1,141 @@
+package derived_test
+
+import (
+	"encoding/binary"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sdm/backend/probe/cfi"
+	"sdm/backend/probe/derived"
+)
+
+// code is one function at 4096.
+type code []byte
+
+const base = 4096
+
+func (c code) Read(addr uint64, b []byte) bool {
+	if addr < base || addr+uint64(len(b)) > base+uint64(len(c)) || addr+uint64(len(b)) < addr {
+		return false
+	}
+	copy(b, c[addr-base:])
+	return true
+}
+
+func (c code) Bias() uint64 { return 0 }
+
+func (c code) Function(addr uint64) (first, end uint64, ok bool) {
+	return base, base + uint64(len(c)), addr >= base && addr < base+uint64(len(c))
+}
+
+// stack is memory at 0x8000.
+type stack [256]byte
+
+func (s *stack) Read(addr uint64, b []byte) bool {
+	if addr < 0x8000 || addr+uint64(len(b)) > 0x8000+uint64(len(s)) {
+		return false
+	}
+	copy(b, s[addr-0x8000:])
+	return true
+}
+
+func assemble(t testing.TB, text string) code {
+	t.Helper()
+	dir := t.TempDir()
+	object, flat := filepath.Join(dir, "o"), filepath.Join(dir, "b")
+	as := exec.Command("gcc", "-c", "-o", object, "-x", "assembler", "-")
+	as.Stdin = strings.NewReader(".intel_syntax noprefix\n" + strings.ReplaceAll(text, ";", "\n") + "\n")
+	if out, err := as.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if out, err := exec.Command("objcopy", "-O", "binary", "-j", ".text", object, flat).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	b, err := os.ReadFile(flat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestRow checks where the caller's registers are at the instruction UD2 of a function. The stack pointer
+// is 0x8040 there, and rbx 0x8080.
+func TestRow(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		frame      uint64 // canonical frame address; 0: not known
+		rbp        uint64 // address of the caller's rbp; 1: it has not changed, 0: it is lost
+	}{
+		{"entry", "ud2", 0x8048, 1},
+		{"pushes", "push rbx; push rbp; sub rsp, 24; mov ebp, 1; ud2", 0x8070, 0x8058},
+		{"stores", "sub rsp, 40; mov [rsp+8], rbx; mov [rsp], rbp; xor ebp, ebp; ud2", 0x8070, 0x8040},
+		{"behind the end of a way", "push rbp; sub rsp, 16; test edi, edi; je 1f; add rsp, 16; pop rbp; ret; 1: ud2", 0x8060, 1},
+		{"before the end", "push rbp; sub rsp, 16; mov ebp, 3; add rsp, 16; pop rbp; ud2", 0x8048, 1},
+		{"a loop", "push rbp; xor ebp, ebp; 1: inc ebp; dec edi; jne 1b; ud2", 0x8050, 0x8040},
+		{"aligned", "push rbx; mov rbx, rsp; sub rsp, 200; and rsp, -64; mov [rsp+8], rbp; mov ebp, 1; ud2", 0x8090, 0x8048},
+		{"aligned, pointer stored", "mov rax, rsp; sub rsp, 200; and rsp, -64; mov [rsp+16], rax; mov rax, 1; mov [rsp+8], rbp; mov ebp, 1; ud2", 0x90, 0x8048},
+		{"lost", "mov ebp, 1; ud2", 0x8048, 0},
+		{"variable", "sub rsp, rdi; ud2", 0, 0},
+		{"two depths", "test edi, edi; je 1f; push rax; 1: ud2", 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := assemble(t, c.text)
+			f, err := derived.Of(b, base)
+			if err != nil {
+				t.Fatal(err)
+			}
+			row := f.Row(base + uint64(strings.Index(string(b), "\x0f\x0b")))
+			if row == nil {
+				if c.frame != 0 {
+					t.Error("no row")
+				}
+				return
+			}
+			var regs cfi.Registers
+			regs.Set(7, 0x8040)
+			regs.Set(3, 0x8080)
+			regs.Set(6, 1)
+			s := &stack{}
+			for at := uint64(0x8000); at+8 <= 0x8100; at += 8 {
+				binary.LittleEndian.PutUint64(s[at-0x8000:], at)
+			}
+			binary.LittleEndian.PutUint64(s[0x50:], 0x88) // a stored stack pointer
+			caller, frame, err := row.Caller(&regs, s, 7, 16)
+			rbp, _ := caller.Get(6)
+			if frame != c.frame || rbp != c.rbp || err != nil && frame >= 0x8000 {
+				t.Errorf("frame %#x, rbp at %#x, %v; want %#x, %#x", frame, rbp, err, c.frame, c.rbp)
+			}
+		})
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	f, err := derived.Of(assemble(t, "ret; nop; nop"), base)
+	if err != nil || f.Row(base) == nil || f.Row(base+1) != nil || f.Row(base-1) != nil {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if _, err := derived.Of(code{}, base); err == nil {
+		t.Error("no code is a function")
+	}
+}
+
+// FuzzOf follows any code: it ends, and rows are where the code is.
+func FuzzOf(f *testing.F) {
+	f.Add([]byte{0x53, 0x48, 0x89, 0xe3, 0x48, 0x83, 0xe4, 0xc0, 0xff, 0xe0})
+	f.Add([]byte{0x55, 0x75, 0xfd, 0x5d, 0xc3})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) > 2000 {
+			return
+		}
+		x, err := derived.Of(code(b), base)
+		if err != nil {
+			return
+		}
+		if x.Row(base+uint64(len(b))+15) != nil || x.Row(base-1) != nil {
+			t.Error("a row beyond the code")
+		}
+	})
+}

@@ -1,0 +1,70 @@
+// Instruction sets.
+
+package unwind
+
+import "encoding/binary"
+
+// Machine are the DWARF numbers of registers of an instruction set.
+type Machine struct {
+	SP, PC, FP uint64
+	// Link is the register of the return address of a function that has not stored it; 0: it is
+	// on top of the stack.
+	Link uint64
+	// Call returns whether a call instruction ends at the end of code, which ends at an address, and
+	// where the call leads; 0: not known, since it is indirect.
+	Call func(code []byte, end uint64) (is bool, target uint64)
+}
+
+// AMD64 and ARM64 are the machines that are known (psABI of x86-64; DWARF for the Arm 64-bit
+// Architecture, where 32 stands for the program counter).
+var (
+	AMD64 = Machine{SP: 7, PC: 16, FP: 6, Call: callAMD64}
+	ARM64 = Machine{SP: 31, PC: 32, FP: 29, Link: 30, Call: callARM64}
+)
+
+// mostCall is the length of the longest call instruction that is looked for.
+const mostCall = 7
+
+// callAMD64 looks for a call: E8 with 4 bytes, or FF /2 with an operand of 0 to 5 bytes (Intel SDM, volume 2,
+// tables 2-2 and 2-3).
+func callAMD64(code []byte, end uint64) (is bool, target uint64) {
+	n := len(code)
+	if n >= 5 && code[n-5] == 0xe8 {
+		return true, end + uint64(int64(int32(binary.LittleEndian.Uint32(code[n-4:]))))
+	}
+	for size := 2; size <= min(n, mostCall); size++ {
+		if c := code[n-size:]; c[0] == 0xff && c[1]>>3&7 == 2 && 1+operandLen(c[1:]) == size {
+			return true, 0
+		}
+	}
+	return false, 0
+}
+
+// operandLen returns the length of a ModRM byte with what belongs to it.
+func operandLen(c []byte) int {
+	mod, base, n := c[0]>>6, c[0]&7, 1
+	if mod != 3 && base == 4 && len(c) > 1 { // SIB
+		base, n = c[1]&7, 2
+	}
+	switch {
+	case mod == 1:
+		n++
+	case mod == 2, mod == 0 && base == 5:
+		n += 4
+	}
+	return n
+}
+
+// callARM64 looks for BL, BLR, or BLR with authentication (Arm Architecture Reference Manual, C4.1.65).
+func callARM64(code []byte, end uint64) (is bool, target uint64) {
+	if len(code) < 4 {
+		return false, 0
+	}
+	switch i := binary.LittleEndian.Uint32(code[len(code)-4:]); {
+	case i>>26 == 0x25: // BL: 26 bits of words, from the instruction on
+		return true, end - 4 + uint64(int64(int32(i<<6))>>4)
+	case i&0xfffffc1f == 0xd63f0000, i&0xfefff800 == 0xd63f0800:
+		return true, 0
+	}
+	return false, 0
+}

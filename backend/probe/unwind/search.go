@@ -1,0 +1,107 @@
+// The search for return addresses.
+
+package unwind
+
+import (
+	"encoding/binary"
+
+	"sdm/backend/probe/cfi"
+)
+
+const (
+	mostSearched = 16 << 10  // bytes of the stack: the variables of kernels in assembler have up to 10 KB
+	mostFunction = 256 << 10 // bytes of a function whose begin is known from a call only
+	mostDerived  = 8         // functions that are followed in a search
+	mostTried    = 32        // return addresses that are followed to the end of the stack
+	mostInner    = 4096      // frames of such a stack
+)
+
+// search looks for the caller of a frame among the words of the stack: a return address of a call of
+// just this function, whose instructions confirm the place (ByCode), or else one that leads to the end of
+// the stack (BySearch). entry is the begin of the function, or 0. The frame pointer may have led to a
+// caller with the stack pointer end: then only what is nearer counts.
+func (w *walk) search(f *Frame, regs *cfi.Registers, entry, end uint64) (caller cfi.Registers, how How, ok bool) {
+	if w.searches == 0 || w.inner || w.Machine.Link != 0 {
+		return caller, how, false
+	}
+	w.searches--
+	candidates := w.candidates(f, end)
+	if entry == 0 {
+		if caller, ok := w.confirmed(f, regs, candidates); ok {
+			return caller, ByCode, true
+		}
+	}
+	return w.follow(candidates, regs, entry)
+}
+
+// confirmed returns the caller whose call leads to a function that has the address of the frame, and
+// whose instructions confirm where the return address is.
+func (w *walk) confirmed(f *Frame, regs *cfi.Registers, candidates []candidate) (caller cfi.Registers, ok bool) {
+	derived := 0
+	for _, c := range candidates {
+		target := w.target(c.to)
+		for range mostJumps { // to the function behind a stub
+			if to, isStub := w.stub(target); isStub {
+				target = to
+			}
+		}
+		if target == 0 || target > f.PC || f.PC-target > mostFunction {
+			continue
+		}
+		if derived++; derived > mostDerived {
+			break
+		}
+		if caller, ok := w.byCode(f, regs, target); ok {
+			if sp, _ := caller.Get(w.Machine.SP); sp == c.at+8 {
+				return caller, true
+			}
+		}
+	}
+	return caller, false
+}
+
+// candidate is a return address on the stack.
+type candidate struct{ at, to uint64 }
+
+func (w *Walker) candidates(f *Frame, end uint64) (all []candidate) {
+	b := make([]byte, min(mostSearched, end-f.SP))
+	for !w.Memory.Read(f.SP, b) {
+		if b = b[:len(b)/2&^7]; len(b) < 8 {
+			return nil
+		}
+	}
+	for n := 0; n+8 <= len(b); n += 8 {
+		if to := binary.LittleEndian.Uint64(b[n:]); w.check(to) == nil && w.called(to) {
+			all = append(all, candidate{f.SP + uint64(n), to})
+		}
+	}
+	return all
+}
+
+// follow returns the first return address that leads to the end of the stack. A direct call of another
+// function is none of this one. The registers that a function preserves may have been changed or not.
+func (w *walk) follow(candidates []candidate, regs *cfi.Registers, entry uint64) (caller cfi.Registers, how How, ok bool) {
+	tried := 0
+	for _, c := range candidates {
+		if target := w.target(c.to); target != 0 && !(entry != 0 && w.leads(target, entry)) {
+			continue
+		}
+		var bare cfi.Registers
+		kept := *regs
+		for _, caller := range []*cfi.Registers{&bare, &kept} {
+			if tried++; tried > mostTried {
+				return cfi.Registers{}, how, false
+			}
+			caller.Set(w.Machine.SP, c.at+8)
+			caller.Set(w.Machine.PC, c.to)
+			inner := walk{Walker: w.Walker, inner: true}
+			if s, _ := inner.walk(*caller, mostInner); s.Cut == "" && len(s.Frames) > 1 {
+				return *caller, BySearch, true
+			}
+		}
+	}
+	return cfi.Registers{}, how, false
+}
+
+// offset returns a signed number of 4 bytes.
+func offset(b []byte) uint64 { return uint64(int64(int32(binary.LittleEndian.Uint32(b)))) }
