@@ -7,10 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
-
-	"golang.org/x/arch/x86/x86asm"
-	"golang.org/x/sys/unix"
 
 	"sdm/backend/probe/amd64"
 	"sdm/backend/probe/hold"
@@ -47,10 +45,7 @@ func stepOver(t *testing.T, path string, n int, environment ...string) stepCount
 	runtime.LockOSThread() // a process has one tracer; the thread ends with the test
 	p := run(t, path, environment...)
 	s := &stepper{pid: p.Process.Pid, code: map[uint64]*amd64.Inst{}}
-	if err := unix.PtraceSeize(s.pid); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.PtraceInterrupt(s.pid); err != nil || !s.stopped() {
+	if err := syscall.PtraceAttach(s.pid); err != nil || !s.stopped() {
 		t.Fatal(err)
 	}
 	s.begin(t)
@@ -64,8 +59,8 @@ func stepOver(t *testing.T, path string, n int, environment ...string) stepCount
 
 // stopped waits until the process has stopped; false: it has ended.
 func (s *stepper) stopped() bool {
-	var status unix.WaitStatus
-	pid, err := unix.Wait4(s.pid, &status, unix.WALL, nil)
+	var status syscall.WaitStatus
+	pid, err := syscall.Wait4(s.pid, &status, syscall.WALL, nil)
 	return err == nil && pid == s.pid && status.Stopped()
 }
 
@@ -80,14 +75,14 @@ func (s *stepper) begin(t *testing.T) {
 	s.outer = len(s.calls) - s.outer
 	program := slices.IndexFunc(s.process.modules, func(m image.Module) bool { return m.File == s.process.program })
 	addr, ok := placed{s.process, program}.Address("go")
-	if _, err := unix.PtracePokeData(s.pid, uintptr(addr), []byte{1}); !ok || err != nil || s.outer > len(s.calls) {
+	if _, err := syscall.PtracePokeData(s.pid, uintptr(addr), []byte{1}); !ok || err != nil || s.outer > len(s.calls) {
 		t.Fatalf("go is at %#x: %v; stack %+v", addr, err, stack)
 	}
 }
 
-func (s *stepper) registers(t *testing.T) (r unix.PtraceRegs) {
+func (s *stepper) registers(t *testing.T) (r syscall.PtraceRegs) {
 	t.Helper()
-	if err := unix.PtraceGetRegs(s.pid, &r); err != nil {
+	if err := syscall.PtraceGetRegs(s.pid, &r); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -102,11 +97,11 @@ func (s *stepper) step(t *testing.T) bool {
 		i = amd64.At(hold.Memory(s.pid), r.Rip)
 		s.code[r.Rip] = i
 	}
-	if err := unix.PtraceSingleStep(s.pid); err != nil || !s.stopped() {
+	if err := syscall.PtraceSingleStep(s.pid); err != nil || !s.stopped() {
 		return false
 	}
 	r = s.registers(t)
-	if i != nil && i.Op == x86asm.CALL {
+	if i != nil && i.IsCall() {
 		s.calls = append(s.calls, pushed{r.Rsp, i.Next()})
 	}
 	for len(s.calls) > 0 && s.calls[len(s.calls)-1].at < r.Rsp {

@@ -96,6 +96,9 @@ func At(mem Memory, addr uint64) *Inst {
 // Next returns the address behind the instruction.
 func (i *Inst) Next() uint64 { return i.Addr + uint64(i.Len) }
 
+// IsCall reports whether the instruction is a call.
+func (i *Inst) IsCall() bool { return i.Op == x86asm.CALL }
+
 // Target returns where a relative jump or call leads.
 func (i *Inst) Target() (uint64, bool) {
 	to, ok := i.Args[0].(x86asm.Rel)
