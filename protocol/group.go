@@ -6,6 +6,7 @@ import (
 	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"
+	"sdm/protocol/wait"
 )
 
 // Group is one payload and the set of ranks that gave it.
@@ -23,6 +24,8 @@ type Group struct {
 	Columns []column.Column
 	// Stack is the merged stack tree of the ranks, or nil.
 	Stack *stack.Tree
+	// Waits is what the ranks wait for, or nil.
+	Waits *wait.Graph
 }
 
 // HasFault reports whether the ranks answered with a fault of this kind.
@@ -40,7 +43,7 @@ func (g Group) HasNote(text string) bool {
 // Size returns the approximate memory of the group, in bytes.
 func (g *Group) Size() int {
 	const bare = 40
-	n := bare + g.Ranks.Size() + len(g.Body) + g.Stack.Size()
+	n := bare + g.Ranks.Size() + len(g.Body) + g.Stack.Size() + g.Waits.Size()
 	for i := range g.Columns {
 		n += g.Columns[i].Size()
 	}
@@ -48,7 +51,7 @@ func (g *Group) Size() int {
 }
 
 // Narrow returns the part of a group that concerns some ranks; false if there is
-// none. Columns and stack are restricted by their methods Only.
+// none. Columns, stack and waits are restricted by their methods Only.
 func (g Group) Narrow(ranks rank.Set) (Group, bool) {
 	common := g.Ranks.Intersect(ranks)
 	if common.IsEmpty() {
@@ -64,5 +67,6 @@ func (g Group) Narrow(ranks rank.Set) (Group, bool) {
 	if g.Stack != nil {
 		out.Stack = g.Stack.Only(common)
 	}
+	out.Waits = g.Waits.Only(common)
 	return out, true
 }

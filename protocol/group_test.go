@@ -7,6 +7,7 @@ import (
 	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"
+	"sdm/protocol/wait"
 )
 
 // Size includes all contents of a group, and is close to the size of its encoding.
@@ -32,6 +33,7 @@ func TestGroupSize(t *testing.T) {
 		"sets of a column": {Group{Ranks: scattered, Columns: []column.Column{column.Of("x", scattered, "1", 0)}}, 5000},
 		"a summary":        {Group{Ranks: rank.Range(0, 1000), Columns: []column.Column{numbers}}, 1000},
 		"a stack":          {Group{Ranks: rank.Of(1), Stack: stack.New(1, []stack.Frame{{Func: long}})}, 5000},
+		"waits":            {Group{Ranks: rank.Of(1), Waits: wait.Of(scattered, wait.Rank{})}, 2500},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if n := c.group.Size(); n < c.least || n > 4*c.least {

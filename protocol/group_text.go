@@ -28,6 +28,9 @@ func (g Group) String() string {
 	if g.Stack != nil {
 		b.WriteString(" " + g.Stack.String())
 	}
+	if g.Waits != nil {
+		b.WriteString(" " + g.Waits.String())
+	}
 	return b.String()
 }
 

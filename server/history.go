@@ -37,7 +37,7 @@ type answer struct {
 // ("{}") are not kept.
 func (h *history) add(id protocol.RequestID, groups []protocol.Group) {
 	for _, g := range groups {
-		if g.Kind == protocol.KindResult && len(g.Body) <= len("{}") && len(g.Columns) == 0 && g.Stack == nil {
+		if g.Kind == protocol.KindResult && len(g.Body) <= len("{}") && len(g.Columns) == 0 && g.Stack == nil && g.Waits == nil {
 			continue
 		}
 		a := h.of(id)
@@ -136,7 +136,7 @@ func divide(g protocol.Group, ranks rank.Set, args protocol.Args) []protocol.Gro
 
 // restrict returns a group cut to some of its ranks.
 func restrict(g protocol.Group, ranks rank.Set, limit int) protocol.Group {
-	out := protocol.Group{Kind: g.Kind, Ranks: ranks, Body: g.Body, Stack: g.Stack}
+	out := protocol.Group{Kind: g.Kind, Ranks: ranks, Body: g.Body, Stack: g.Stack, Waits: g.Waits.Only(ranks)}
 	for _, c := range g.Columns {
 		out.Columns = append(out.Columns, withLimit(c, ranks, limit))
 	}

@@ -108,7 +108,7 @@ func (fs *fields) group(ev *Event) error {
 	g, n, stream := &ev.Group, 0, ""
 	columns := map[string]column.Column{}
 	err := fs.take(want{"ranks", &g.Ranks}, want{"n", &n}, want{"late", &ev.Late},
-		want{"columns", &columns}, want{"stack", &g.Stack})
+		want{"columns", &columns}, want{"stack", &g.Stack}, want{"waits", &g.Waits})
 	if err == nil && ev.Name == "output" {
 		err = fs.take(want{"stream", &stream}, want{"from", &ev.From})
 	}

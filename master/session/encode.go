@@ -22,7 +22,7 @@ func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil), nil }
 
 // AppendJSON adds the event's JSON object to b, without a newline: the ndjson line and the JSON-RPC
 // notification of docs/protocol.md. The order of fields is fixed: event, id, command, ranks, n,
-// late, from, then the fields of the kind, then columns and stack. A body that is not JSON, which
+// late, from, then the fields of the kind, then columns, stack and waits. A body that is not JSON, which
 // is a defect of a server, is encoded as base64 in "data".
 func (e Event) AppendJSON(b []byte) []byte {
 	b = append(b, `{"event":`...)
@@ -71,6 +71,10 @@ func (e Event) appendGroup(b []byte) []byte {
 	if g.Stack != nil {
 		b = append(b, `,"stack":`...)
 		b = append(b, canonical.JSON(g.Stack)...)
+	}
+	if g.Waits != nil {
+		b = append(b, `,"waits":`...)
+		b = append(b, canonical.JSON(g.Waits)...)
 	}
 	return b
 }

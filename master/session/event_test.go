@@ -10,6 +10,7 @@ import (
 	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"
+	"sdm/protocol/wait"
 )
 
 // events are one of each kind, with the line for front ends. Each line is also decoded.
@@ -176,12 +177,13 @@ func TestEventJSON(t *testing.T) {
 	}
 }
 
-func TestEventJSONColumnsAndStack(t *testing.T) {
+func TestEventJSONColumnsStackAndWaits(t *testing.T) {
 	e := answer(4, "print", group(protocol.KindResult, "0-1", map[string]string{"expr": "n"}))
 	c := column.New("value", 0, "7", 0)
 	c, d := c.Merge(column.New("value", 1, "8", 0)), column.New("addr", 0, "0x10", 0)
 	e.Group.Columns = []column.Column{d, c}
 	e.Group.Stack = stack.New(0, []stack.Frame{{Func: "main", File: "a.c", Line: 3}})
+	e.Group.Waits = wait.Of(rank.Range(0, 1), wait.Rank{Waits: []wait.Message{{Peer: 7}}})
 	line := e.AppendJSON(nil)
 	if !json.Valid(line) {
 		t.Fatalf("no JSON: %s", line)

@@ -58,6 +58,7 @@ const (
 	groupBody   = 3<<2 | uint64(formBytes)
 	groupColumn = 4<<2 | uint64(formNested) // once for each column; see Column.AppendWire
 	groupStack  = 5<<2 | uint64(formNested) // see Stack.AppendWire
+	groupWaits  = 6<<2 | uint64(formNested) // see wait.Graph.AppendWire
 )
 
 // lengthSize is the size of the length prefix of a packet and of a nested value, in
@@ -121,6 +122,12 @@ func appendGroup(b []byte, g *protocol.Group) []byte {
 		var at int
 		b, at = openNested(b)
 		b = closeNested(g.Stack.AppendWire(b), at)
+	}
+	if g.Waits != nil {
+		b = binary.AppendUvarint(b, groupWaits)
+		var at int
+		b, at = openNested(b)
+		b = closeNested(g.Waits.AppendWire(b), at)
 	}
 	return closeNested(b, start)
 }

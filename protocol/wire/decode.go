@@ -13,6 +13,7 @@ import (
 	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"
+	"sdm/protocol/wait"
 )
 
 // ErrVersion is the error for a packet of another version of the protocol.
@@ -155,6 +156,13 @@ func takeGroup(g *protocol.Group, f *fields) error {
 			return err
 		}
 		return nothingAfter("stack", rest)
+	case groupWaits:
+		var rest []byte
+		var err error
+		if g.Waits, rest, err = wait.Decode(f.bytes); err != nil {
+			return err
+		}
+		return nothingAfter("wait graph", rest)
 	}
 	return nil
 }

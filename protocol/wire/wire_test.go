@@ -20,6 +20,7 @@ import (
 	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"
+	"sdm/protocol/wait"
 )
 
 // asBytes compares types without exported fields by their encoding.
@@ -27,6 +28,9 @@ var asBytes = cmp.Options{
 	cmp.Comparer(func(a, b rank.Set) bool { return a.Equal(b) }),
 	cmp.Comparer(func(a, b column.Column) bool { return bytes.Equal(a.AppendWire(nil), b.AppendWire(nil)) }),
 	cmp.Comparer(func(a, b *stack.Tree) bool {
+		return (a == nil) == (b == nil) && bytes.Equal(a.AppendWire(nil), b.AppendWire(nil))
+	}),
+	cmp.Comparer(func(a, b *wait.Graph) bool {
 		return (a == nil) == (b == nil) && bytes.Equal(a.AppendWire(nil), b.AppendWire(nil))
 	}),
 }
@@ -42,7 +46,8 @@ func everything() *Message {
 		Groups: []protocol.Group{
 			{Kind: protocol.KindResult, Ranks: rank.Range(0, 1), Body: []byte(`{"expr":"n"}`), Columns: []column.Column{n, pid}},
 			{Kind: protocol.KindResult, Ranks: rank.Of(7), Body: []byte(`{}`),
-				Stack: stack.New(7, []stack.Frame{{Func: "main", File: "w.c", Line: 5}})},
+				Stack: stack.New(7, []stack.Frame{{Func: "main", File: "w.c", Line: 5}}),
+				Waits: wait.Of(rank.Of(7), wait.Rank{Calls: []wait.Call{{Function: "MPI_Barrier"}}})},
 			{Kind: protocol.KindStderr, Ranks: rank.Of(7, 9), Body: []byte("oh\xff\n")},
 		},
 	}
@@ -67,6 +72,7 @@ func messages() map[string]*Message {
 		"no groups":    {Kind: Reply, ID: 1, Flags: Final},
 		"empty group":  {Kind: Events, Groups: []protocol.Group{{Kind: protocol.KindRunning}}},
 		"empty stack":  {Kind: Events, Groups: []protocol.Group{{Kind: protocol.KindResult, Ranks: rank.Of(1), Stack: &stack.Tree{}}}},
+		"empty waits":  {Kind: Events, Groups: []protocol.Group{{Kind: protocol.KindResult, Ranks: rank.Of(1), Waits: &wait.Graph{}}}},
 		"zero columns": {Kind: Events, Groups: []protocol.Group{{Kind: protocol.KindResult, Columns: []column.Column{{Name: "a"}, {Name: "b"}}}}},
 	}
 }
@@ -162,6 +168,8 @@ func TestDecodeErrors(t *testing.T) {
 		"columns out of order": {group(byte(groupKind), 1, byte(groupColumn), 0, 0, 0, 4, 0, 1, 0, 0, byte(groupColumn), 0, 0, 0, 4, 0, 1, 0, 0), "out of order"},
 		"bad stack":            {group(byte(groupKind), 1, byte(groupStack), 0, 0, 0, 1, 5), "stack: bytes end too early"},
 		"bytes after a stack":  {group(byte(groupKind), 1, byte(groupStack), 0, 0, 0, 3, 0, 0, 7), "1 bytes after a stack"},
+		"bad waits":            {group(byte(groupKind), 1, byte(groupWaits), 0, 0, 0, 1, 5), "wait graph: bytes end too early"},
+		"bytes after waits":    {group(byte(groupKind), 1, byte(groupWaits), 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 7), "1 bytes after a wait graph"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := Decode(bytes.Clone(c.b))
@@ -190,7 +198,7 @@ func TestString(t *testing.T) {
 		{&Message{Kind: Command, ID: 3, Ranks: rank.Range(0, 3), Wait: 10 * time.Second, Body: []byte(`{"command":"print"}`)},
 			`command #3 [0-3] wait 10s {"command":"print"}`},
 		{everything(), `reply #300 late final [0-1] epoch 7 settled 9 mark 0-3:12 mark 9:1099511627776 running [1,5] 1048576 bytes wait 10s {"a":1}; reply [0-1] {"expr":"n"} n=1[0]|2[1] ` +
-			`pid=<2 values of 2 ranks, 100[0]..101[1] mean 100.5>; reply [7] {} {main w.c:5 [7]}; output stderr [7,9] "oh\xff\n"`},
+			`pid=<2 values of 2 ranks, 100[0]..101[1] mean 100.5>; reply [7] {} {main w.c:5 [7]} {MPI_Barrier("", 0, 0, "") [7]; unknown in "" [7]}; output stderr [7,9] "oh\xff\n"`},
 		{&Message{Kind: Events, Body: bytes.Repeat([]byte("x"), 300)}, `events "` + strings.Repeat("x", 256) + `"...(300 bytes)`},
 	} {
 		if got := c.m.String(); got != c.want {

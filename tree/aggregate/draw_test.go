@@ -11,6 +11,7 @@ import (
 	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"
+	"sdm/protocol/wait"
 )
 
 // drawRanks draws up to six ranks below most.
@@ -39,6 +40,11 @@ func drawGroup(t *rapid.T, ranks rank.Set, kinds ...protocol.Kind) protocol.Grou
 			for k := range rapid.IntRange(1, 3).Draw(t, "threads") {
 				g.Stack = g.Stack.Merge(stack.New(r, []stack.Frame{{Func: "main"}, {Func: fmt.Sprintf("f%d", (int(r)+k/2)%3)}}))
 			}
+		}
+	}
+	if rapid.IntRange(0, 3).Draw(t, "waits") == 0 {
+		for r := range ranks.All() {
+			g.Waits = g.Waits.Merge(wait.Of(rank.Of(r), wait.Rank{Waits: []wait.Message{{Peer: int(r) + 1}}}))
 		}
 	}
 	return g

@@ -59,4 +59,5 @@ func merge(a *protocol.Group, b *protocol.Group) {
 	if b.Stack != nil {
 		a.Stack = a.Stack.Merge(b.Stack)
 	}
+	a.Waits = a.Waits.Merge(b.Waits)
 }

@@ -100,7 +100,7 @@ func (r *Replies) mergeOrAppend(g protocol.Group) {
 
 // join merges g with group i: at once if it has only ranks, else later.
 func (r *Replies) join(i int, g *protocol.Group) {
-	if len(g.Columns) == 0 && g.Stack == nil {
+	if len(g.Columns) == 0 && g.Stack == nil && g.Waits == nil {
 		merge(&r.groups[i], g)
 		return
 	}

@@ -12,9 +12,10 @@ import (
 
 // putParts puts a packet. A packet that is too long is sent as several, each with
 // some of the groups; only the last is Final or Partial. If a single group is too
-// long: an answer becomes a fault of its ranks; an event loses its values and, if
-// necessary, its body, so that the state of its ranks is still known, and a note
-// after it reports that.
+// long, it loses the edges of its wait graph. If it is too long without them: an
+// answer becomes a fault of its ranks; an event loses its values and, if necessary,
+// its body, so that the state of its ranks is still known, and a note after it
+// reports that.
 func putParts(w sender, m *wire.Message) error {
 	err := w.put(m)
 	if err == nil || len(m.Groups) == 0 {
@@ -33,6 +34,11 @@ func putParts(w sender, m *wire.Message) error {
 		return putParts(w, &part)
 	}
 	g := m.Groups[0]
+	if len(g.Waits.Edges()) > 0 {
+		g.Waits = g.Waits.Without()
+		part.Groups = []protocol.Group{g}
+		return putParts(w, &part)
+	}
 	if m.Kind == wire.Reply {
 		part.Groups = []protocol.Group{tooLong(g, err)}
 		return w.put(&part)
@@ -56,14 +62,14 @@ func tooLong(g protocol.Group, err error) protocol.Group {
 func shorter(g protocol.Group, err error) [][]protocol.Group {
 	what := g.Kind.String()
 	loss := g
-	loss.Kind, loss.Columns, loss.Stack = protocol.KindNote, nil, nil
+	loss.Kind, loss.Columns, loss.Stack, loss.Waits = protocol.KindNote, nil, nil, nil
 	loss.Body = canonical.JSON(protocol.Note{Text: fmt.Sprintf("details of the event %q are lost: %v", what, err)})
 	if g.Kind.IsOutput() {
 		loss.Body = canonical.JSON(protocol.Note{Text: fmt.Sprintf("%d bytes of output are lost: %v", len(g.Body), err)})
 		return [][]protocol.Group{{loss}}
 	}
 	withoutValues, withoutBody := g, g
-	withoutValues.Columns, withoutValues.Stack = nil, nil
-	withoutBody.Columns, withoutBody.Stack, withoutBody.Body = nil, nil, []byte("{}")
+	withoutValues.Columns, withoutValues.Stack, withoutValues.Waits = nil, nil, nil
+	withoutBody.Columns, withoutBody.Stack, withoutBody.Waits, withoutBody.Body = nil, nil, nil, []byte("{}")
 	return [][]protocol.Group{{withoutValues, loss}, {withoutBody, loss}}
 }

@@ -7,6 +7,8 @@ import (
 
 	"sdm/protocol"
 	"sdm/protocol/column"
+	"sdm/protocol/rank"
+	"sdm/protocol/wait"
 	"sdm/protocol/wire"
 )
 
@@ -20,7 +22,7 @@ func (n *narrow) put(m *wire.Message) error {
 	size := 0
 	for _, g := range m.Groups {
 		if g.Kind != protocol.KindFault && g.Kind != protocol.KindNote {
-			size += len(g.Body) + 9*len(g.Columns)
+			size += len(g.Body) + 9*len(g.Columns) + 9*len(g.Waits.Edges())
 		}
 	}
 	if size > 3 {
@@ -36,6 +38,9 @@ func TestLongPacketsAreParted(t *testing.T) {
 		if text, ok := strings.CutPrefix(body, "wide"); ok {
 			g.Body, g.Columns = []byte(text), []column.Column{{Name: "args.x"}}
 		}
+		if text, ok := strings.CutPrefix(body, "waits"); ok {
+			g.Body, g.Waits = []byte(text), wait.Of(rank.Of(1), wait.Rank{Waits: []wait.Message{{Peer: 2}}})
+		}
 		if text, ok := strings.CutPrefix(body, "out"); ok {
 			g.Kind, g.Body = protocol.KindStdout, []byte(text)
 		}
@@ -50,6 +55,7 @@ func TestLongPacketsAreParted(t *testing.T) {
 		{"short", wire.Reply, []string{"a", "b"}, "ab!"},
 		{"long", wire.Reply, []string{"a", "b", "c", "d", "e", "f", "g"}, "abc de fg!"},
 		{"one group is too long", wire.Reply, []string{"a", "bbbbbbb", "c"}, "a FAULT c!"},
+		{"an answer with too many edges", wire.Reply, []string{"a", "waitsb"}, "a b without edges!"},
 		{"an event that is too long", wire.Events, []string{"a", "bbbbbbb", "c"}, `a {}[details of the event "stopped" are lost: packet is too long] c!`},
 		{"an event with too many values", wire.Events, []string{"wideb", "c"}, `b[details of the event "stopped" are lost: packet is too long] c!`},
 		{"output that is too long", wire.Events, []string{"a", "outbbbbbbb"}, "a [7 bytes of output are lost: packet is too long]!"},
@@ -78,6 +84,9 @@ func TestLongPacketsAreParted(t *testing.T) {
 						text += "[" + note.Text + "]"
 					default:
 						text += string(g.Body)
+						if !g.Waits.Cut().IsEmpty() {
+							text += " without edges"
+						}
 					}
 				}
 				switch p.Flags {

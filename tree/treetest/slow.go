@@ -127,6 +127,7 @@ func join(a, b protocol.Group) protocol.Group {
 	if a.Stack != nil || b.Stack != nil {
 		a.Stack = SlowStack(a.Stack, b.Stack)
 	}
+	a.Waits = a.Waits.Merge(b.Waits)
 	return a
 }
 

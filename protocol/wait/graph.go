@@ -1,0 +1,447 @@
+// Package wait provides graphs of what ranks wait for: calls of MPI, peers, and what ranks do that
+// wait for nothing.
+package wait
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"sdm/protocol/rank"
+)
+
+// Graph tells for each of its ranks what it does, in which call of MPI it is, and for whom the call
+// waits. It is immutable; several goroutines may use it. nil is the graph of no rank.
+//
+// Equal facts of several ranks are one row. Rows ascend by their fields, ranks aside, and no two
+// have equal ones. So graphs of different ranks merge to the same graph in any order, and equal
+// graphs have equal bytes.
+type Graph struct {
+	comms  []Comm
+	calls  []Call
+	edges  []Edge
+	doings []Doing
+	moved  rank.Set
+	cut    rank.Set
+}
+
+// Comm is a communicator. Ranks are those of MPI_COMM_WORLD, as everywhere in a graph.
+type Comm struct {
+	// Key is the same in all members, and differs for other communicators.
+	Key     string
+	Name    string // as MPI_Comm_get_name says, perhaps ""; if members differ, the least
+	Members rank.Set
+	Remote  rank.Set // the other group of an intercommunicator; empty: it is none
+}
+
+// Call is a call of MPI that may block. Fields that are not known have the values of No and "".
+type Call struct {
+	Function string // "MPI_Bcast"
+	Comm     string // Key of a Comm
+	Root     int    // rank, or No
+	Bytes    int    // that each rank must give alike, or No
+	Op       string // "MPI_SUM"
+	Ranks    rank.Set
+}
+
+// No stands for a root, size or peer that is not known, or that a call does not have.
+const No = -1
+
+// Values of Peer and Tag beside real ones.
+const (
+	Any     = -2 // any source, any tag
+	Unknown = -3
+)
+
+// Need tells whether a call needs all its edges.
+type Need uint8
+
+const (
+	// All of the messages must have come.
+	All Need = iota
+	// One of the messages is enough.
+	One
+	// Perhaps the message has come already, and the call waits for another one: halves of Sendrecv.
+	Perhaps
+	needs
+)
+
+// Edge is a message that some ranks wait for: the sender or receiver of which they wait for.
+type Edge struct {
+	Function string
+	Comm     string // Key of a Comm; "": not known
+	Send     bool   // the rank sends to the peer; else it receives from it
+	Need     Need
+	Tag      int // or Any, or Unknown
+	Pairs    Pairs
+}
+
+// Doing is what ranks do, by their first thread: each rank of a graph has one. Ranks in a call of
+// MPI are where they call it.
+type Doing struct {
+	State  State
+	Frames string // functions from the innermost, at most MaxFrames, one in each line
+	// Calls is the number of threads that are in calls of MPI if there are several, else 0.
+	Calls int
+	Ranks rank.Set
+}
+
+// State is the state of a process.
+type State uint8
+
+const (
+	NotKnown State = iota
+	Running        // computes, or may at once
+	Sleeping       // waits in the kernel
+	Disk           // waits in the kernel and cannot be interrupted, as for a file system
+	Stopped        // by a signal such as SIGSTOP
+	Traced         // by a debugger
+	Dead           // has ended
+	Silent         // did not answer, or is lost
+	states
+)
+
+// stateNames are the states in texts and JSON.
+var stateNames = [states]string{"unknown", "running", "sleeping", "disk", "stopped", "traced", "dead", "silent"}
+
+func (s State) String() string { return stateNames[min(s, states-1)] }
+
+// MaxFrames is the number of functions that Doing.Frames has at most.
+const MaxFrames = 6
+
+// Bounds of what one rank says, in bytes and edges.
+const (
+	mostText  = 1024
+	MaxEdges  = 256
+	mostCalls = 64
+)
+
+// Names returns the functions of Frames.
+func (d Doing) Names() []string {
+	if d.Frames == "" {
+		return nil
+	}
+	return strings.Split(d.Frames, "\n")
+}
+
+// Rank is what one rank says of itself, or several ranks alike. The Ranks of calls and of Doing, and
+// the Pairs of edges, are not read.
+type Rank struct {
+	Doing Doing
+	Calls []Call
+	Waits []Message
+	Comms []Comm
+	Moved bool // see Graph.Moved
+}
+
+// Message is an edge with its peer: a rank, or Any, or Unknown.
+type Message struct {
+	Edge
+	Peer int
+}
+
+// Of returns the graph of ranks that say the same. More than MaxEdges messages are not kept; then
+// the ranks are among those of Cut. Bytes that are not UTF-8 are replaced, and long texts are cut.
+func Of(ranks rank.Set, r Rank) *Graph {
+	if ranks.IsEmpty() {
+		return nil
+	}
+	g := &Graph{}
+	d := r.Doing
+	d.Frames, d.Ranks = clip(d.Frames), ranks
+	g.doings = []Doing{d}
+	for _, c := range r.Comms {
+		c.Key, c.Name = clip(c.Key), clip(c.Name)
+		g.comms = append(g.comms, c)
+	}
+	for _, c := range r.Calls[:min(len(r.Calls), mostCalls)] {
+		c.Function, c.Comm, c.Op, c.Ranks = clip(c.Function), clip(c.Comm), clip(c.Op), ranks
+		g.calls = append(g.calls, c)
+	}
+	if r.Moved {
+		g.moved = ranks
+	}
+	if len(r.Waits) > MaxEdges {
+		g.cut = ranks
+	} else {
+		g.edges = edgesOf(ranks, r.Waits)
+	}
+	g.comms = join(nil, sorted(g.comms, (*Comm).compare), (*Comm).compare, (*Comm).add)
+	g.calls = join(nil, sorted(g.calls, (*Call).compare), (*Call).compare, (*Call).add)
+	return g
+}
+
+// edgesOf collects the peers of equal edges.
+func edgesOf(ranks rank.Set, all []Message) (edges []Edge) {
+	type row struct {
+		Edge
+		peers []int
+	}
+	var rows []row
+	for _, m := range all {
+		e := m.Edge
+		e.Function, e.Comm = clip(e.Function), clip(e.Comm)
+		i := slices.IndexFunc(rows, func(r row) bool { return r.compare(&e) == 0 })
+		if i < 0 {
+			i = len(rows)
+			rows = append(rows, row{Edge: e})
+		}
+		rows[i].peers = append(rows[i].peers, m.Peer)
+	}
+	for _, r := range rows {
+		slices.Sort(r.peers)
+		r.Pairs = pairsOf(ranks, slices.Compact(r.peers))
+		edges = append(edges, r.Edge)
+	}
+	return sorted(edges, (*Edge).compare)
+}
+
+func clip(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= mostText {
+		return s
+	}
+	n := mostText
+	for !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+func (c *Comm) compare(d *Comm) int { return strings.Compare(c.Key, d.Key) }
+
+func (c *Call) compare(d *Call) int {
+	return cmp.Or(strings.Compare(c.Comm, d.Comm), strings.Compare(c.Function, d.Function),
+		cmp.Compare(c.Root, d.Root), cmp.Compare(c.Bytes, d.Bytes), strings.Compare(c.Op, d.Op))
+}
+
+func (e *Edge) compare(f *Edge) int {
+	return cmp.Or(strings.Compare(e.Comm, f.Comm), strings.Compare(e.Function, f.Function),
+		compareBools(e.Send, f.Send), cmp.Compare(e.Need, f.Need), cmp.Compare(e.Tag, f.Tag))
+}
+
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+func (d *Doing) compare(e *Doing) int {
+	return cmp.Or(cmp.Compare(d.State, e.State), strings.Compare(d.Frames, e.Frames), cmp.Compare(d.Calls, e.Calls))
+}
+
+func sorted[T any](rows []T, compare func(*T, *T) int) []T {
+	slices.SortStableFunc(rows, func(a, b T) int { return compare(&a, &b) })
+	return rows
+}
+
+// add joins another row of the same fields to this one.
+func (c *Comm) add(d *Comm) {
+	c.Name = min(c.Name, d.Name)
+	if !c.Members.Equal(d.Members) || !c.Remote.Equal(d.Remote) { // seldom: a key stands for them
+		c.Members, c.Remote = c.Members.Union(d.Members), c.Remote.Union(d.Remote)
+	}
+}
+
+func (c *Call) add(d *Call)   { c.Ranks = c.Ranks.Union(d.Ranks) }
+func (e *Edge) add(f *Edge)   { e.Pairs = e.Pairs.merge(f.Pairs) }
+func (d *Doing) add(e *Doing) { d.Ranks = d.Ranks.Union(e.Ranks) }
+
+// join merges two ascending lists; rows with equal fields become one.
+func join[T any](a, b []T, compare func(*T, *T) int, add func(*T, *T)) []T {
+	if len(a)+len(b) == 0 {
+		return nil
+	}
+	out := make([]T, 0, len(a)+len(b))
+	for len(a)+len(b) > 0 {
+		next := &b
+		if len(b) == 0 || len(a) > 0 && compare(&a[0], &b[0]) <= 0 {
+			next = &a
+		}
+		if n := len(out); n > 0 && compare(&out[n-1], &(*next)[0]) == 0 {
+			add(&out[n-1], &(*next)[0])
+		} else {
+			out = append(out, (*next)[0])
+		}
+		*next = (*next)[1:]
+	}
+	return out
+}
+
+// Merge returns the graph of the ranks of both. Of ranks that both have, it is what g says.
+func (g *Graph) Merge(h *Graph) *Graph {
+	switch {
+	case h.IsEmpty():
+		return g
+	case g.IsEmpty():
+		return h
+	}
+	if mine := g.Ranks(); mine.Intersects(h.Ranks()) {
+		return g.Merge(h.Only(h.Ranks().Minus(mine)))
+	}
+	out := &Graph{
+		comms:  join(g.comms, h.comms, (*Comm).compare, (*Comm).add),
+		calls:  join(g.calls, h.calls, (*Call).compare, (*Call).add),
+		edges:  join(g.edges, h.edges, (*Edge).compare, (*Edge).add),
+		doings: join(g.doings, h.doings, (*Doing).compare, (*Doing).add),
+		moved:  g.moved.Union(h.moved),
+		cut:    g.cut.Union(h.cut),
+	}
+	if out.runs() > maxRuns {
+		out.edges, out.cut = nil, out.Ranks()
+	}
+	return out
+}
+
+// maxRuns bounds the runs of a graph: what a million ranks need if each has four peers without any
+// order. Beyond it, edges are not kept; see Cut.
+const maxRuns = 1 << 22
+
+func (g *Graph) runs() (n int) {
+	for i := range g.edges {
+		n += g.edges[i].Pairs.runs()
+	}
+	return n
+}
+
+// Without returns the graph without edges: all ranks are among those of Cut.
+func (g *Graph) Without() *Graph {
+	if g.IsEmpty() {
+		return nil
+	}
+	return &Graph{comms: g.comms, calls: g.calls, doings: g.doings, moved: g.moved, cut: g.Ranks()}
+}
+
+// Only returns the graph of some of the ranks.
+func (g *Graph) Only(ranks rank.Set) *Graph {
+	if g.IsEmpty() || !ranks.Intersects(g.Ranks()) {
+		return nil
+	}
+	out := &Graph{moved: g.moved.Intersect(ranks), cut: g.cut.Intersect(ranks)}
+	used := map[string]bool{}
+	for _, c := range g.calls {
+		if c.Ranks = c.Ranks.Intersect(ranks); !c.Ranks.IsEmpty() {
+			out.calls = append(out.calls, c)
+			used[c.Comm] = true
+		}
+	}
+	for _, e := range g.edges {
+		if e.Pairs = e.Pairs.only(ranks); !e.Pairs.IsEmpty() {
+			out.edges = append(out.edges, e)
+			used[e.Comm] = true
+		}
+	}
+	for _, d := range g.doings {
+		if d.Ranks = d.Ranks.Intersect(ranks); !d.Ranks.IsEmpty() {
+			out.doings = append(out.doings, d)
+		}
+	}
+	for _, c := range g.comms {
+		if used[c.Key] {
+			out.comms = append(out.comms, c)
+		}
+	}
+	return out
+}
+
+// IsEmpty reports whether the graph has no rank.
+func (g *Graph) IsEmpty() bool { return g == nil || len(g.doings) == 0 }
+
+// Ranks returns the ranks that the graph is about.
+func (g *Graph) Ranks() (all rank.Set) {
+	if g != nil && len(g.doings) == 1 {
+		return g.doings[0].Ranks
+	}
+	if g != nil {
+		for i := range g.doings {
+			all = all.Union(g.doings[i].Ranks)
+		}
+	}
+	return all
+}
+
+// Comms returns the communicators of calls and edges, ascending by key. The result must not be
+// changed; so with those of the other methods.
+func (g *Graph) Comms() []Comm {
+	if g == nil {
+		return nil
+	}
+	return g.comms
+}
+
+// Comm returns the communicator of a key; ok is false if there is none.
+func (g *Graph) Comm(key string) (c Comm, ok bool) {
+	i, ok := slices.BinarySearchFunc(g.Comms(), key, func(c Comm, key string) int { return strings.Compare(c.Key, key) })
+	if !ok {
+		return Comm{}, false
+	}
+	return g.comms[i], true
+}
+
+// Calls returns the calls of MPI.
+func (g *Graph) Calls() []Call {
+	if g == nil {
+		return nil
+	}
+	return g.calls
+}
+
+// Edges returns the messages that ranks wait for.
+func (g *Graph) Edges() []Edge {
+	if g == nil {
+		return nil
+	}
+	return g.edges
+}
+
+// Doings returns what ranks do: each rank is in one of them.
+func (g *Graph) Doings() []Doing {
+	if g == nil {
+		return nil
+	}
+	return g.doings
+}
+
+// Moved returns the ranks that have done something since they were looked at before: their calls of
+// MPI are others, or the frames that have made them have other contents.
+func (g *Graph) Moved() rank.Set {
+	if g == nil {
+		return rank.Set{}
+	}
+	return g.moved
+}
+
+// Cut returns the ranks whose edges were too many to be kept.
+func (g *Graph) Cut() rank.Set {
+	if g == nil {
+		return rank.Set{}
+	}
+	return g.cut
+}
+
+// Size returns the approximate memory of the graph, in bytes.
+func (g *Graph) Size() int {
+	if g == nil {
+		return 0
+	}
+	const bare, row = 40, 64
+	n := bare + g.moved.Size() + g.cut.Size()
+	for _, c := range g.comms {
+		n += row + len(c.Key) + len(c.Name) + c.Members.Size() + c.Remote.Size()
+	}
+	for _, c := range g.calls {
+		n += row + len(c.Function) + len(c.Comm) + len(c.Op) + c.Ranks.Size()
+	}
+	for _, e := range g.edges {
+		n += row + len(e.Function) + len(e.Comm) + e.Pairs.size()
+	}
+	for _, d := range g.doings {
+		n += row + len(d.Frames) + d.Ranks.Size()
+	}
+	return n
+}

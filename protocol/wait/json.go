@@ -1,0 +1,210 @@
+// JSON form of a graph, and its text for transcripts.
+
+package wait
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/protocol/canonical"
+	"sdm/protocol/rank"
+)
+
+// graphJSON is the form for front ends.
+type graphJSON struct {
+	Comms []commJSON  `json:"comms,omitempty"`
+	Calls []callJSON  `json:"calls,omitempty"`
+	Edges []edgeJSON  `json:"edges,omitempty"`
+	Doing []doingJSON `json:"doing"`
+	Moved *rank.Set   `json:"moved,omitempty"`
+	Cut   *rank.Set   `json:"cut,omitempty"`
+}
+
+type commJSON struct {
+	Key     string    `json:"key"`
+	Name    string    `json:"name,omitempty"`
+	Members rank.Set  `json:"members"`
+	Remote  *rank.Set `json:"remote,omitempty"`
+}
+
+type callJSON struct {
+	Function string   `json:"function"`
+	Comm     string   `json:"comm,omitempty"`
+	Root     *int     `json:"root,omitempty"`
+	Bytes    *int     `json:"bytes,omitempty"`
+	Op       string   `json:"op,omitempty"`
+	Ranks    rank.Set `json:"ranks"`
+}
+
+type edgeJSON struct {
+	Function string      `json:"function"`
+	Comm     string      `json:"comm,omitempty"`
+	Send     bool        `json:"send,omitempty"`
+	Need     Need        `json:"need,omitempty"`
+	Tag      int         `json:"tag"`
+	Lanes    [][]runJSON `json:"lanes"`
+}
+
+// runJSON is first, count, peer and step.
+type runJSON [4]int
+
+type doingJSON struct {
+	State  State    `json:"state"`
+	Frames []string `json:"frames,omitempty"`
+	Calls  int      `json:"calls,omitempty"`
+	Ranks  rank.Set `json:"ranks"`
+}
+
+var needNames = [needs]string{"all", "one", "perhaps"}
+
+// MarshalText returns the name of the need.
+func (n Need) MarshalText() ([]byte, error) { return []byte(needNames[min(n, needs-1)]), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (n *Need) UnmarshalText(b []byte) error {
+	i := slices.Index(needNames[:], string(b))
+	if i < 0 {
+		return fmt.Errorf("wait graph: unknown need %q", b)
+	}
+	*n = Need(i)
+	return nil
+}
+
+// MarshalText returns the name of the state.
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (s *State) UnmarshalText(b []byte) error {
+	i := slices.Index(stateNames[:], string(b))
+	if i < 0 {
+		return fmt.Errorf("wait graph: unknown state %q", b)
+	}
+	*s = State(i)
+	return nil
+}
+
+func optional(n int) *int {
+	if n == No {
+		return nil
+	}
+	return &n
+}
+
+func given(n *int) int {
+	if n == nil {
+		return No
+	}
+	return *n
+}
+
+func optionalSet(s rank.Set) *rank.Set {
+	if s.IsEmpty() {
+		return nil
+	}
+	return &s
+}
+
+func givenSet(s *rank.Set) rank.Set {
+	if s == nil {
+		return rank.Set{}
+	}
+	return *s
+}
+
+// MarshalJSON returns the JSON object for front ends.
+func (g *Graph) MarshalJSON() ([]byte, error) {
+	out := graphJSON{Doing: []doingJSON{}, Moved: optionalSet(g.Moved()), Cut: optionalSet(g.Cut())}
+	for _, c := range g.Comms() {
+		out.Comms = append(out.Comms, commJSON{c.Key, c.Name, c.Members, optionalSet(c.Remote)})
+	}
+	for _, c := range g.Calls() {
+		out.Calls = append(out.Calls, callJSON{c.Function, c.Comm, optional(c.Root), optional(c.Bytes), c.Op, c.Ranks})
+	}
+	for _, e := range g.Edges() {
+		x := edgeJSON{e.Function, e.Comm, e.Send, e.Need, e.Tag, nil}
+		for _, lane := range e.Pairs.lanes {
+			var runs []runJSON
+			for _, r := range lane {
+				runs = append(runs, runJSON{int(r.First), r.Count, r.Peer, r.Step})
+			}
+			x.Lanes = append(x.Lanes, runs)
+		}
+		out.Edges = append(out.Edges, x)
+	}
+	for _, d := range g.Doings() {
+		out.Doing = append(out.Doing, doingJSON{d.State, d.Names(), d.Calls, d.Ranks})
+	}
+	return canonical.JSON(out), nil
+}
+
+// UnmarshalJSON parses the result of MarshalJSON.
+func (g *Graph) UnmarshalJSON(b []byte) error {
+	var in graphJSON
+	if err := json.Unmarshal(b, &in); err != nil {
+		return fmt.Errorf("wait graph: %w", err)
+	}
+	out := Graph{moved: givenSet(in.Moved), cut: givenSet(in.Cut)}
+	for _, c := range in.Comms {
+		out.comms = append(out.comms, Comm{c.Key, c.Name, c.Members, givenSet(c.Remote)})
+	}
+	for _, c := range in.Calls {
+		out.calls = append(out.calls, Call{c.Function, c.Comm, given(c.Root), given(c.Bytes), c.Op, c.Ranks})
+	}
+	for _, e := range in.Edges {
+		x := Edge{Function: e.Function, Comm: e.Comm, Send: e.Send, Need: e.Need, Tag: e.Tag}
+		for _, runs := range e.Lanes {
+			var lane []Run
+			for _, r := range runs {
+				if r[0] < 0 || r[0] > int(rank.MaxID) {
+					return errors.New("wait graph: a run is not valid")
+				}
+				lane = append(lane, Run{rank.ID(r[0]), r[1], r[2], r[3]})
+				if !lane[len(lane)-1].isValid() {
+					return errors.New("wait graph: a run is not valid")
+				}
+			}
+			x.Pairs.lanes = append(x.Pairs.lanes, lane)
+		}
+		out.edges = append(out.edges, x)
+	}
+	for _, d := range in.Doing {
+		out.doings = append(out.doings, Doing{d.State, strings.Join(d.Frames, "\n"), d.Calls, d.Ranks})
+	}
+	if err := out.check(); err != nil {
+		return fmt.Errorf("wait graph: %w", err)
+	}
+	*g = out
+	return nil
+}
+
+// String formats the graph as one line for transcripts.
+func (g *Graph) String() string {
+	var parts []string
+	for _, c := range g.Comms() {
+		parts = append(parts, "comm "+strconv.Quote(c.Key)+" "+c.Name+" of ["+c.Members.String()+"]")
+	}
+	for _, c := range g.Calls() {
+		parts = append(parts, fmt.Sprintf("%s(%q, %d, %d, %q) [%s]", c.Function, c.Comm, c.Root, c.Bytes, c.Op, c.Ranks))
+	}
+	for _, e := range g.Edges() {
+		kind := "receive"
+		if e.Send {
+			kind = "send"
+		}
+		parts = append(parts, fmt.Sprintf("%s %s %s(%q, %s) %s", needNames[e.Need], kind, e.Function, e.Comm, PeerText(e.Tag), e.Pairs))
+	}
+	for _, d := range g.Doings() {
+		parts = append(parts, fmt.Sprintf("%s in %q [%s]", d.State, d.Frames, d.Ranks))
+	}
+	for name, s := range map[string]rank.Set{"moved": g.Moved(), "cut": g.Cut()} {
+		if !s.IsEmpty() {
+			parts = append(parts, name+" ["+s.String()+"]")
+		}
+	}
+	slices.Sort(parts)
+	return "{" + strings.Join(parts, "; ") + "}"
+}

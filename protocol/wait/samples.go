@@ -1,0 +1,95 @@
+// Several graphs of the same ranks, one after the other.
+
+package wait
+
+import "sdm/protocol/rank"
+
+// After returns the graph of a later sample, with those ranks among the moved ones that do something
+// else than before, or that have moved before. Ranks that are in one of the samples only have moved.
+func (g *Graph) After(before *Graph) *Graph {
+	if g.IsEmpty() {
+		return g
+	}
+	out := *g
+	out.moved = g.moved.Union(before.Moved()).Union(g.changed(before)).Intersect(g.Ranks())
+	return &out
+}
+
+// changed returns the ranks that have other rows in both graphs, communicators aside.
+func (g *Graph) changed(h *Graph) (moved rank.Set) {
+	moved = unlike(g.Calls(), h.Calls(), (*Call).compare, func(c *Call) rank.Set { return c.Ranks })
+	moved = moved.Union(unlike(g.Doings(), h.Doings(), (*Doing).compare, func(d *Doing) rank.Set { return d.Ranks }))
+	return moved.Union(unlike(g.Edges(), h.Edges(), (*Edge).compare, (*Edge).ranks)).Union(peersChanged(g, h))
+}
+
+func (e *Edge) ranks() rank.Set { return e.Pairs.Ranks() }
+
+// unlike returns the ranks that are in a row of one list, and not in the equal row of the other.
+func unlike[T any](a, b []T, compare func(*T, *T) int, ranks func(*T) rank.Set) (out rank.Set) {
+	for len(a)+len(b) > 0 {
+		order := 0
+		switch {
+		case len(a) == 0:
+			order = 1
+		case len(b) == 0:
+			order = -1
+		default:
+			order = compare(&a[0], &b[0])
+		}
+		switch {
+		case order < 0:
+			out, a = out.Union(ranks(&a[0])), a[1:]
+		case order > 0:
+			out, b = out.Union(ranks(&b[0])), b[1:]
+		default:
+			x, y := ranks(&a[0]), ranks(&b[0])
+			out, a, b = out.Union(x.Minus(y)).Union(y.Minus(x)), a[1:], b[1:]
+		}
+	}
+	return out
+}
+
+// peersChanged returns the ranks that have other peers in an edge that both graphs have.
+func peersChanged(g, h *Graph) (out rank.Set) {
+	all := map[string]*Pairs{}
+	key := func(e *Edge) string {
+		bare := Graph{edges: []Edge{*e}}
+		bare.edges[0].Pairs = Pairs{}
+		return string(bare.AppendWire(nil))
+	}
+	for i := range h.Edges() {
+		all[key(&h.edges[i])] = &h.edges[i].Pairs
+	}
+	for i := range g.Edges() {
+		if q := all[key(&g.edges[i])]; q != nil {
+			out = out.Union(g.edges[i].Pairs.unlike(*q))
+		}
+	}
+	return out
+}
+
+// unlike returns the ranks that have other peers in both, and those that one of them lacks.
+func (p Pairs) unlike(q Pairs) (out rank.Set) {
+	for k := range max(len(p.lanes), len(q.lanes)) {
+		a, b := p.lane(k), q.lane(k)
+		out = out.Union(lanesUnlike(a, b))
+	}
+	return out
+}
+
+func lanesUnlike(a, b []Run) rank.Set {
+	var out []Run
+	x, y := ranksOf(a), ranksOf(b)
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		first, last := max(a[i].First, b[j].First), min(a[i].Last(), b[j].Last())
+		if first <= last && (a[i].Of(first) != b[j].Of(first) || a[i].Of(last) != b[j].Of(last)) {
+			out = append(out, Run{First: first, Count: int(last-first) + 1})
+		}
+		if a[i].Last() <= b[j].Last() {
+			i++
+		} else {
+			j++
+		}
+	}
+	return ranksOf(out).Union(x.Minus(y)).Union(y.Minus(x))
+}

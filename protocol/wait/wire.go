@@ -1,0 +1,297 @@
+// Encoding of a graph.
+//
+//	graph = list(comm) list(call) list(edge) list(doing) set set     moved, cut
+//	list  = uvarint(rows) row...
+//	comm  = text(key) text(name) set set                             members, remote
+//	call  = text(comm) text(function) varint(root) varint(bytes) text(op) set
+//	edge  = text(comm) text(function) uvarint(need<<1 | send) varint(tag) list(lane)
+//	lane  = uvarint(runs) run...
+//	run   = uvarint(gap) uvarint(count<<1 | step) varint(peer - that of the run before)
+//	doing = uvarint(state) text(frames) uvarint(calls) set
+//	text  = uvarint(length) bytes;  set = uvarint(bytes) rank set
+//
+// Gap is the number of ranks between the run before and this one. The encoding of a graph is unique,
+// and other encodings are refused: equal graphs are equal bytes.
+
+package wait
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"sdm/protocol/decode"
+	"sdm/protocol/rank"
+)
+
+// AppendWire appends the encoding of the graph to b; nil is the graph of no rank.
+func (g *Graph) AppendWire(b []byte) []byte {
+	if g == nil {
+		g = &Graph{}
+	}
+	b = appendRows(b, g.comms, func(b []byte, c *Comm) []byte {
+		b = appendText(appendText(b, c.Key), c.Name)
+		return appendSet(appendSet(b, c.Members), c.Remote)
+	})
+	b = appendRows(b, g.calls, func(b []byte, c *Call) []byte {
+		b = appendText(appendText(b, c.Comm), c.Function)
+		b = binary.AppendVarint(b, int64(c.Root))
+		b = binary.AppendVarint(b, int64(c.Bytes))
+		return appendSet(appendText(b, c.Op), c.Ranks)
+	})
+	b = appendRows(b, g.edges, func(b []byte, e *Edge) []byte {
+		b = appendText(appendText(b, e.Comm), e.Function)
+		bits := uint64(e.Need) << 1
+		if e.Send {
+			bits |= 1
+		}
+		b = binary.AppendVarint(binary.AppendUvarint(b, bits), int64(e.Tag))
+		return appendRows(b, e.Pairs.lanes, func(b []byte, lane *[]Run) []byte { return appendRuns(b, *lane) })
+	})
+	b = appendRows(b, g.doings, func(b []byte, d *Doing) []byte {
+		b = appendText(binary.AppendUvarint(b, uint64(d.State)), d.Frames)
+		return appendSet(binary.AppendUvarint(b, uint64(d.Calls)), d.Ranks)
+	})
+	return appendSet(appendSet(b, g.moved), g.cut)
+}
+
+func appendRows[T any](b []byte, rows []T, one func([]byte, *T) []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(len(rows)))
+	for i := range rows {
+		b = one(b, &rows[i])
+	}
+	return b
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func appendSet(b []byte, s rank.Set) []byte {
+	if s.IsEmpty() {
+		return append(b, 0)
+	}
+	set := s.AppendWire(nil)
+	return append(binary.AppendUvarint(b, uint64(len(set))), set...)
+}
+
+func appendRuns(b []byte, runs []Run) []byte {
+	b = binary.AppendUvarint(b, uint64(len(runs)))
+	next, peer := rank.ID(0), 0
+	for _, r := range runs {
+		b = binary.AppendUvarint(b, uint64(r.First-next))
+		b = binary.AppendUvarint(b, uint64(r.Count)<<1|uint64(r.Step))
+		b = binary.AppendVarint(b, int64(r.Peer-peer))
+		next, peer = r.Last()+1, r.Peer
+	}
+	return b
+}
+
+// reader decodes the parts of a graph.
+type reader struct{ decode.Reader }
+
+// rows decodes a list; each row has at least so many bytes, which bounds the memory that is taken.
+func rows[T any](r *reader, least int, one func(*T)) (list []T) {
+	n := r.Uvarint()
+	if n > uint64(len(r.Rest)/least) {
+		r.Fail(decode.ErrShort)
+		return nil
+	}
+	list = make([]T, 0, n)
+	for range n {
+		var row T
+		if one(&row); r.Err != nil {
+			return nil
+		}
+		list = append(list, row)
+	}
+	if n == 0 {
+		return nil
+	}
+	return list
+}
+
+func (r *reader) text() string {
+	s := r.String()
+	if len(s) > mostText || !utf8.ValidString(s) {
+		r.Fail(errors.New("a text is too long or not UTF-8"))
+	}
+	return s
+}
+
+// set decodes a set, which may be empty.
+func (r *reader) set() rank.Set {
+	b := r.Take(r.Uvarint())
+	if len(b) == 0 {
+		return rank.Set{}
+	}
+	s, rest, err := rank.DecodeWire(b)
+	switch {
+	case err != nil:
+		r.Fail(err)
+	case len(rest) > 0 || s.IsEmpty():
+		r.Fail(errors.New("a rank set has the wrong length"))
+	}
+	return s
+}
+
+// number decodes a number of at least least.
+func (r *reader) number(least int64) int {
+	v := r.Varint()
+	if v < least || v > math.MaxInt32 {
+		r.Fail(fmt.Errorf("a number is %d", v))
+		return 0
+	}
+	return int(v)
+}
+
+// Least sizes of rows in bytes.
+const (
+	leastRow  = 4
+	leastLane = 1
+	leastRun  = 3
+)
+
+// Decode decodes one graph from the front of b and returns the remaining bytes. It keeps no
+// reference to b.
+func Decode(b []byte) (g *Graph, rest []byte, err error) {
+	r := &reader{decode.Reader{Rest: b}}
+	g = &Graph{}
+	g.comms = rows(r, leastRow, func(c *Comm) { c.Key, c.Name, c.Members, c.Remote = r.text(), r.text(), r.set(), r.set() })
+	g.calls = rows(r, leastRow, func(c *Call) {
+		c.Comm, c.Function, c.Root, c.Bytes, c.Op, c.Ranks = r.text(), r.text(), r.number(No), r.bytes(), r.text(), r.set()
+	})
+	g.edges = rows(r, leastRow, r.edge)
+	g.doings = rows(r, leastRow, func(d *Doing) {
+		d.State, d.Frames = State(r.Number("state", int(states)-1)), r.text()
+		d.Calls, d.Ranks = r.Number("count of calls", decode.MaxCount), r.set()
+	})
+	g.moved, g.cut = r.set(), r.set()
+	if r.Err == nil {
+		r.Err = g.check()
+	}
+	if n := len(b) - len(r.Rest); r.Err == nil && !bytes.Equal(g.AppendWire(make([]byte, 0, n)), b[:n]) {
+		r.Err = errors.New("not in the one form that it has")
+	}
+	if r.Err != nil {
+		return nil, nil, fmt.Errorf("wait graph: %w", r.Err)
+	}
+	return g, r.Rest, nil
+}
+
+// bytes decodes a size, which may have more than 32 bits.
+func (r *reader) bytes() int {
+	v := r.Varint()
+	if v < No {
+		r.Fail(fmt.Errorf("a size is %d", v))
+	}
+	return int(v)
+}
+
+func (r *reader) edge(e *Edge) {
+	e.Comm, e.Function = r.text(), r.text()
+	bits := r.Number("need", int(needs)<<1-1)
+	e.Need, e.Send = Need(bits>>1), bits&1 != 0
+	e.Tag = r.number(Unknown)
+	e.Pairs.lanes = rows(r, leastLane, func(lane *[]Run) {
+		next, peer := rank.ID(0), 0
+		*lane = rows(r, leastRun, func(x *Run) {
+			x.First = next + rank.ID(r.Number("gap", int(rank.MaxID)))
+			bits := r.Number("count", int(rank.MaxID+1)<<1|1)
+			x.Count, x.Step = bits>>1, bits&1
+			if x.Peer = peer + r.number(-math.MaxInt32); r.Err == nil && !x.isValid() {
+				r.Fail(errors.New("a run is not valid"))
+				return
+			}
+			next, peer = x.Last()+1, x.Peer
+		})
+	})
+}
+
+// check reports what a graph may not be, beside what its encoding says.
+func (g *Graph) check() error {
+	ok := ascends(g.comms, (*Comm).compare) && ascends(g.calls, (*Call).compare) &&
+		ascends(g.edges, (*Edge).compare) && ascends(g.doings, (*Doing).compare)
+	if !ok {
+		return errors.New("rows are out of order")
+	}
+	var all rank.Set
+	for _, d := range g.doings {
+		if d.Ranks.IsEmpty() || d.Ranks.Intersects(all) {
+			return errors.New("a rank does several things, or none")
+		}
+		all = all.Union(d.Ranks)
+	}
+	within := func(s rank.Set) bool { return s.Minus(all).IsEmpty() }
+	for _, c := range g.calls {
+		if c.Ranks.IsEmpty() || !within(c.Ranks) {
+			return errors.New("a call has the wrong ranks")
+		}
+	}
+	for i := range g.edges {
+		if err := g.edges[i].Pairs.check(); err != nil {
+			return err
+		}
+		if !within(g.edges[i].Pairs.Ranks()) {
+			return errors.New("an edge has the wrong ranks")
+		}
+	}
+	if !within(g.moved) || !within(g.cut) {
+		return errors.New("a set has the wrong ranks")
+	}
+	return nil
+}
+
+func ascends[T any](rows []T, compare func(*T, *T) int) bool {
+	for i := 1; i < len(rows); i++ {
+		if compare(&rows[i-1], &rows[i]) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// check reports whether the lanes are in the one form that they have.
+func (p Pairs) check() error {
+	if len(p.lanes) == 0 {
+		return errors.New("an edge has no ranks")
+	}
+	for k, lane := range p.lanes {
+		var again []Run
+		for _, r := range lane {
+			again = extend(again, r)
+		}
+		if len(lane) == 0 || !slices.Equal(again, lane) {
+			return errors.New("runs are not as long as they can be")
+		}
+		if k > 0 && !follows(p.lanes[k-1], lane) {
+			return errors.New("peers of a rank do not ascend")
+		}
+	}
+	return nil
+}
+
+// follows reports whether each rank of a lane has a lower peer in the lane before.
+func follows(before, lane []Run) bool {
+	i := 0
+	for _, r := range lane {
+		for at := r.First; at <= r.Last(); {
+			for i < len(before) && before[i].Last() < at {
+				i++
+			}
+			if i == len(before) || before[i].First > at {
+				return false
+			}
+			last := min(before[i].Last(), r.Last()) // both are linear up to here
+			if before[i].Of(at) >= r.Of(at) || before[i].Of(last) >= r.Of(last) {
+				return false
+			}
+			at = last + 1
+		}
+	}
+	return true
+}
