@@ -13,6 +13,8 @@ import (
 type blocked struct {
 	frame int    // on the stack, from the innermost
 	text  string // what it waits for, in short
+	wait  mpi.Wait
+	world *mpi.Communicator // MPI_COMM_WORLD
 }
 
 // blockedCalls returns the calls of MPI in which the threads of a process are, by thread. Nothing is
@@ -34,7 +36,7 @@ func (p *process) blockedCalls(s *snapshot.Process) map[int]blocked {
 			}
 		}
 		if c := mpi.Find(library, &p.images[0].sites, s, t); c != nil {
-			calls[t.TID] = blocked{c.Frame, c.Short(library)}
+			calls[t.TID] = blocked{c.Frame, c.Short(library), c.Wait(library), library.World()}
 		}
 	}
 	return calls

@@ -19,6 +19,7 @@ import (
 	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"
+	"sdm/protocol/wait"
 )
 
 // Backend answers stacks of ranks that run, and nothing else. To the session a rank is stopped,
@@ -42,6 +43,7 @@ type watched struct {
 	pid   int
 	state backend.State
 	began hold.Usage // at the first of several samples
+	stamp uint64     // of the last look at its waits
 }
 
 // mostQueued is the number of requests that may wait. Further ones block their caller: a session
@@ -149,12 +151,14 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 	if n := q.Command.Args.Samples; n > 0 {
 		doing = b.activities(ranks, n)
 	}
+	var graphs []*wait.Graph
 	for i, s := range b.cache.take(pids, view{by, q.Command.Args.AllThreads}) {
 		one := rank.Range(ids[i], ids[i])
 		if s.err != nil {
-			b.fail(q.ID, one, "stacks", unread(s.err))
+			b.unread(q.ID, one, s.err)
 			continue
 		}
+		graphs = append(graphs, b.graph(ids[i], s.waits))
 		read = read.Union(one)
 		remarks.add(one, &s)
 		for _, frames := range s.threads {
@@ -162,7 +166,7 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 		}
 	}
 	if !read.IsEmpty() {
-		b.sink.Reply(q.ID, protocol.Group{Kind: protocol.KindResult, Ranks: read, Body: canonical.JSON(merged{by}), Columns: beside(read, doing, remarks.columns()), Stack: stack.OfPaths(paths)})
+		b.sink.Reply(q.ID, protocol.Group{Kind: protocol.KindResult, Ranks: read, Body: canonical.JSON(merged{by}), Columns: beside(read, doing, remarks.columns()), Stack: stack.OfPaths(paths), Waits: mergedGraphs(graphs)})
 	}
 }
 
@@ -180,16 +184,41 @@ type merged struct {
 	By string `json:"by"`
 }
 
-// unread says why a process could not be read.
-func unread(err error) *protocol.Fault {
+// unread answers why a process could not be read. If it has ended, that is what others wait for.
+func (b *Backend) unread(id protocol.RequestID, one rank.Set, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errNoMemory
 	}
-	f := &protocol.Fault{Kind: protocol.FaultEngine, Message: err.Error()}
+	f := &protocol.Fault{Kind: protocol.FaultEngine, Op: "stacks", Message: err.Error()}
 	if errors.Is(err, fs.ErrPermission) {
 		f.Hint = "the processes of other users need root"
 	}
-	return f
+	state := wait.NotKnown
+	if errors.Is(err, errNoMemory) {
+		state = wait.Dead
+	}
+	b.sink.Reply(id, protocol.Group{Kind: protocol.KindFault, Ranks: one, Body: canonical.JSON(f), Waits: wait.Of(one, wait.Rank{Doing: wait.Doing{State: state}})})
+}
+
+// graph returns what a rank waits for. One whose number is not that in MPI_COMM_WORLD is left out of
+// account: others name it by the latter.
+func (b *Backend) graph(r rank.ID, w *waits) *wait.Graph {
+	one := rank.Range(r, r)
+	if w.world != wait.No && w.world != int(r) {
+		return wait.Of(one, wait.Rank{Waits: []wait.Message{{Edge: wait.Edge{Function: wait.OtherNumber, Tag: wait.Unknown}, Peer: wait.Unknown}}})
+	}
+	last := b.ranks[r].stamp
+	b.ranks[r].stamp, w.Moved = w.stamp, last != 0 && last != w.stamp
+	return wait.Of(one, w.Rank)
+}
+
+// mergedGraphs merges graphs of ranks, neighbours first.
+func mergedGraphs(all []*wait.Graph) *wait.Graph {
+	if len(all) <= 1 {
+		return slices.Concat(all, []*wait.Graph{nil})[0]
+	}
+	half := len(all) / 2
+	return mergedGraphs(all[:half]).Merge(mergedGraphs(all[half:]))
 }
 
 // detach ends the watching of ranks, which run on.

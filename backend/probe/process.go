@@ -15,6 +15,7 @@ import (
 	"sdm/backend/probe/image"
 	"sdm/backend/probe/snapshot"
 	"sdm/protocol/digest"
+	"sdm/protocol/wait"
 )
 
 // process is what is known of a process before it is held. It implements unwind.Code.
@@ -30,6 +31,7 @@ type process struct {
 	objects backend.Objects
 	python  *pythonOf       // nil: it has no interpreter
 	calls   map[int]blocked // of MPI, by thread; nil: not looked for
+	state   wait.State      // before it was held
 }
 
 // errNoMemory says that a process has no memory: it is a zombie or a thread of the kernel.

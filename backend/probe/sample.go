@@ -15,6 +15,7 @@ import (
 type sample struct {
 	err     error // nothing could be read
 	threads [][]stack.Frame
+	waits   *waits // nil: there are no threads
 	unknown string // why its interpreter of Python is not known; "": it is, or there is none
 	lock    string // where the thread stands that holds the lock of the interpreter; "": none does
 }
@@ -52,6 +53,7 @@ func (c *cache) takeOnce(pids, which []int, out []sample, v view) (torn []int) {
 	for _, i := range which {
 		p, err := c.look(pids[i])
 		if out[i] = (sample{err: err}); err == nil {
+			p.state = stateOf(pids[i]) // which holding it will change
 			known, index, live = append(known, p), append(index, i), append(live, pids[i])
 		}
 	}
@@ -88,6 +90,8 @@ func (c *cache) sample(p *process, held *hold.Process, v view) (s sample) {
 	}
 	if len(s.threads) == 0 {
 		s.err = errNoMemory
+	} else {
+		s.waits = p.waitsOf(shot, held, s.threads)
 	}
 	if p.python != nil {
 		s.unknown, s.lock = p.python.why, p.python.lock()

@@ -13,6 +13,7 @@ import (
 	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"
+	"sdm/protocol/wait"
 )
 
 // samples are those of one call. Running ranks are interrupted for each sample and continued
@@ -40,6 +41,7 @@ type samples struct {
 	cancel   bool // the user has interrupted ranks, which must remain stopped
 
 	last, all *stack.Tree // the last stacks of each rank; those of all samples, with hits
+	waits     *wait.Graph // of the last sample, with what has moved since the first
 	moved     rank.Set
 	tally     map[int]rank.Set // ranks by the number of samples that have them
 	columns   []column.Column  // of the last sample
@@ -159,6 +161,7 @@ func (s *samples) look(now time.Duration) []Output {
 			s.first = done
 		}
 		s.enter(answers, wait)
+		s.enterWaits(answers)
 		s.taken++
 		return s.release(now)
 	})
@@ -222,6 +225,21 @@ func (s *samples) addColumns(columns []column.Column) {
 		}
 	}
 	slices.SortFunc(s.columns, func(c, d column.Column) int { return strings.Compare(c.Name, d.Name) })
+}
+
+// enterWaits keeps what the ranks of a sample wait for, compared with the sample before. What they
+// did before the first one does not count. Ranks without an answer keep what they did, as moved ones.
+func (s *samples) enterWaits(answers []session.Event) {
+	var all *wait.Graph
+	for _, e := range answers {
+		all = all.Merge(e.Group.Waits)
+	}
+	if s.taken == 0 {
+		s.waits = all.Unmoved()
+	} else {
+		silent := s.waits.Only(s.waits.Ranks().Minus(all.Ranks()))
+		s.waits = all.After(s.waits).Merge(silent.After(nil))
+	}
 }
 
 // inWait replaces the wait of a step by that of the whole sample in the body of a missing group.

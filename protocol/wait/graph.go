@@ -35,7 +35,7 @@ type Comm struct {
 	Remote  rank.Set // the other group of an intercommunicator; empty: it is none
 }
 
-// Call is a call of MPI that may block. Fields that are not known have the values of No and "".
+// Call is a call of MPI that all members of a communicator must make. Fields that are not known have the values of No and "".
 type Call struct {
 	Function string // "MPI_Bcast"
 	Comm     string // Key of a Comm
@@ -67,7 +67,8 @@ const (
 	needs
 )
 
-// Edge is a message that some ranks wait for: the sender or receiver of which they wait for.
+// Edge is a message that some ranks wait for. With a peer that is Unknown it stands for what is not
+// known of a call.
 type Edge struct {
 	Function string
 	Comm     string // Key of a Comm; "": not known
@@ -134,6 +135,10 @@ type Rank struct {
 	Comms []Comm
 	Moved bool // see Graph.Moved
 }
+
+// OtherNumber is the Function of an edge to Unknown of a rank whose number in MPI_COMM_WORLD is another
+// one: what others wait for cannot be told from it.
+const OtherNumber = "another rank of MPI_COMM_WORLD"
 
 // Message is an edge with its peer: a rank, or Any, or Unknown.
 type Message struct {

@@ -15,6 +15,16 @@ func (g *Graph) After(before *Graph) *Graph {
 	return &out
 }
 
+// Unmoved returns the graph without moved ranks: that of a first sample.
+func (g *Graph) Unmoved() *Graph {
+	if g.IsEmpty() {
+		return g
+	}
+	out := *g
+	out.moved = rank.Set{}
+	return &out
+}
+
 // changed returns the ranks that have other rows in both graphs, communicators aside.
 func (g *Graph) changed(h *Graph) (moved rank.Set) {
 	moved = unlike(g.Calls(), h.Calls(), (*Call).compare, func(c *Call) rank.Set { return c.Ranks })

@@ -66,6 +66,9 @@ func Open(p *snapshot.Process, thread uint64) *Library {
 	return l
 }
 
+// World returns MPI_COMM_WORLD.
+func (l *Library) World() *Communicator { return l.Communicator(l.world) }
+
 // Handles of MPICH (mpi.h of MPICH).
 const (
 	worldOfMPICH   = 0x44000000

@@ -75,6 +75,9 @@ func (w *Writer) Answers(a Asked, groups []protocol.Group) (out string, folded b
 		all = append(all, answer{ranks: gone, lines: []string{w.goneLine(a.Gone, gone)}, bad: true})
 	}
 	var b strings.Builder
+	for _, line := range w.verdict(a, groups) {
+		b.WriteString(line + "\n")
+	}
 	for _, x := range all {
 		w.write(&b, x, whole)
 	}

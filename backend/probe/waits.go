@@ -1,0 +1,248 @@
+// What ranks wait for, as a graph.
+
+package probe
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"sdm/backend/probe/cfi"
+	"sdm/backend/probe/hold"
+	"sdm/backend/probe/mpi"
+	"sdm/backend/probe/snapshot"
+	"sdm/protocol/digest"
+	"sdm/protocol/rank"
+	"sdm/protocol/stack"
+	"sdm/protocol/wait"
+)
+
+// waits is what a process waits for.
+type waits struct {
+	wait.Rank
+	world int // its rank in MPI_COMM_WORLD; wait.No: not known
+	// stamp changes if the process does something: makes another call of MPI, or changes registers
+	// and stacks of the functions that have made the call. 0: not known.
+	stamp uint64
+}
+
+// mostStamped bounds the bytes of a stack that are looked at for a stamp.
+const mostStamped = 1 << 20
+
+// waitsOf returns what a process waits for. threads are its stacks as they are shown, outermost frame
+// first.
+func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads [][]stack.Frame) *waits {
+	w := &waits{world: wait.No}
+	w.Doing = wait.Doing{State: p.state}
+	hash := digest.New()
+	calls := 0
+	for i := range shot.Threads {
+		t := &shot.Threads[i]
+		c, inMPI := p.calls[t.TID]
+		inMPI = inMPI && !c.wait.Polls
+		if inMPI {
+			calls++
+			if c.world.Err == nil {
+				w.world = c.world.Rank
+			}
+			w.add(&c.wait, c.world)
+			w.settle()
+		}
+		if t.TID == p.pid { // a call that waits for nothing, since its requests are complete, is shown
+			w.Doing.Frames = framesText(threads[i], c.wait.Function, inMPI && len(w.Calls)+len(w.Waits) > 0)
+		}
+		if inMPI || t.TID == p.pid {
+			stamp(hash, shot, held, t, c.frame, inMPI)
+		}
+	}
+	if calls > 1 {
+		w.Doing.Calls = calls
+	}
+	w.stamp = hash.Sum()
+	return w
+}
+
+// settle leaves out what says nothing of a rank in a call of MPI: libraries spin or sleep.
+func (w *waits) settle() {
+	if w.Doing.State == wait.Running || w.Doing.State == wait.Sleeping {
+		w.Doing.State = wait.NotKnown
+	}
+}
+
+// add adds a call of MPI.
+func (w *waits) add(x *mpi.Wait, world *mpi.Communicator) {
+	name := "MPI_" + x.Function
+	comm := x.Comm
+	if comm == nil && (x.Function == "Finalize" || strings.HasPrefix(x.Function, "Init")) {
+		comm = world
+	}
+	key := ""
+	if x.Class == mpi.Together {
+		if key = w.comm(comm); key != "" {
+			w.Calls = append(w.Calls, together(name, key, x))
+			return
+		}
+	}
+	unknown := false
+	for _, m := range x.Messages {
+		switch {
+		case m.Done || m.Peer == mpi.NoPeer:
+			continue
+		case m.Kind != "send" && m.Kind != "receive", m.Peer == mpi.Unknown:
+			unknown = true
+			continue
+		}
+		w.Waits = append(w.Waits, w.message(name, x, &m))
+	}
+	switch {
+	case unknown, x.Class != mpi.Matching && x.Class != mpi.Completion, !x.All:
+		w.Waits = append(w.Waits, wait.Message{Edge: wait.Edge{Function: name, Tag: wait.Unknown, Need: needOf(x)}, Peer: wait.Unknown})
+	}
+}
+
+// together is a call that all members of a communicator must make.
+func together(name, key string, x *mpi.Wait) wait.Call {
+	c := wait.Call{Function: name, Comm: key, Op: x.Op, Root: wait.No, Bytes: wait.No}
+	if x.Root >= 0 {
+		c.Root = x.Root
+	}
+	if x.Bytes >= 0 {
+		c.Bytes = int(x.Bytes)
+	}
+	return c
+}
+
+func needOf(x *mpi.Wait) wait.Need {
+	switch {
+	case x.Any:
+		return wait.One
+	case len(x.Messages) == 2 && x.Class == mpi.Matching:
+		return wait.Perhaps
+	}
+	return wait.All
+}
+
+func (w *waits) message(function string, x *mpi.Wait, m *mpi.Message) wait.Message {
+	e := wait.Edge{Function: function, Comm: w.comm(m.Comm), Send: m.Send, Need: needOf(x), Tag: m.Tag}
+	switch m.Tag {
+	case mpi.AnyTag:
+		e.Tag = wait.Any
+	case mpi.Unknown:
+		e.Tag = wait.Unknown
+	}
+	peer := m.Peer
+	if peer == mpi.AnySource {
+		peer = wait.Any
+	}
+	return wait.Message{Edge: e, Peer: peer}
+}
+
+// comm adds a communicator and returns its key; "": it is not known.
+func (w *waits) comm(c *mpi.Communicator) string {
+	if c == nil || c.Err != nil || c.Context == "" {
+		return ""
+	}
+	key := c.Context + "." + digest.Text(digest.OfText(c.Key()))
+	w.Comms = append(w.Comms, wait.Comm{Key: key, Name: c.Name, Members: setOf(c.World), Remote: setOf(c.Remote)})
+	return key
+}
+
+// setOf returns a set of world ranks; those of other jobs are not in it.
+func setOf(world []int) rank.Set {
+	var ids []rank.ID
+	for _, r := range world {
+		if r >= 0 && r <= int(rank.MaxID) {
+			ids = append(ids, rank.ID(r))
+		}
+	}
+	return rank.Of(ids...)
+}
+
+// framesText returns the innermost functions of a stack; of a thread in MPI those outside of it.
+func framesText(frames []stack.Frame, function string, inMPI bool) string {
+	end := len(frames)
+	if inMPI {
+		for i, f := range frames {
+			if strings.TrimPrefix(f.Func, "P") == "MPI_"+function {
+				end = i
+				break
+			}
+		}
+	}
+	var names []string
+	for i := end - 1; i >= 0 && len(names) < wait.MaxFrames; i-- {
+		f := frames[i]
+		text := f.Func
+		switch {
+		case f.File != "":
+			text += " " + filepath.Base(f.File) + ":" + strconv.Itoa(f.Line)
+		case f.From != "":
+			text += " from " + filepath.Base(f.From)
+		}
+		names = append(names, text)
+	}
+	return strings.Join(names, "\n")
+}
+
+// saved are the registers, by their numbers of DWARF, that functions must preserve (System V ABI,
+// AMD64): those of others are not what they were in the function that has called MPI.
+var saved = map[uint64]bool{3: true, 6: true, 12: true, 13: true, 14: true, 15: true}
+
+// stamp adds what changes if a thread does something: of one in MPI, the registers and the stack of
+// the function that has called MPI and of those outside; else those of all.
+func stamp(hash digest.Running, shot *snapshot.Process, held *hold.Process, t *snapshot.Thread, frame int, inMPI bool) {
+	if len(t.Stack.Frames) == 0 {
+		return
+	}
+	from, outer := t.Stack.Frames[0].SP, 0
+	if inMPI {
+		from, outer = t.Stack.Frames[frame].CFA, min(frame+1, len(t.Stack.Frames)-1)
+	}
+	var number [8]byte
+	add := func(v uint64) {
+		binary.LittleEndian.PutUint64(number[:], v)
+		hash.Add(number[:])
+	}
+	add(uint64(t.TID))
+	add(t.Stack.Frames[outer].PC)
+	registers := shot.RegistersAt(t, outer)
+	for n := range uint64(cfi.MaxRegisters) {
+		if v, ok := registers.Get(n); ok && (!inMPI || saved[n]) {
+			add(v)
+		}
+	}
+	for i := range held.Threads {
+		s := &held.Threads[i].Stack
+		if held.Threads[i].TID == t.TID && from >= s.Addr && from < s.Addr+uint64(len(s.Bytes)) {
+			b := s.Bytes[from-s.Addr:]
+			hash.Add(b[:min(len(b), mostStamped)])
+		}
+	}
+}
+
+// stateOf returns the state of a process.
+func stateOf(pid int) wait.State {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	i := strings.LastIndex(string(text), ") ") // the name may contain anything
+	if err != nil || i < 0 || i+2 >= len(text) {
+		return wait.Dead
+	}
+	switch text[i+2] {
+	case 'R':
+		return wait.Running
+	case 'S', 'I':
+		return wait.Sleeping
+	case 'D':
+		return wait.Disk
+	case 'T':
+		return wait.Stopped
+	case 't':
+		return wait.Traced
+	case 'Z', 'X', 'x':
+		return wait.Dead
+	}
+	return wait.NotKnown
+}

@@ -1,0 +1,113 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/protocol/rank"
+	"sdm/protocol/wait"
+)
+
+// asymmetric are the calls that some members leave before all have come.
+var asymmetric = map[string]bool{
+	"MPI_Bcast": true, "MPI_Reduce": true, "MPI_Gather": true, "MPI_Gatherv": true, "MPI_Scatter": true, "MPI_Scatterv": true,
+	"MPI_Scan": true, "MPI_Exscan": true,
+}
+
+// compare finds what does not fit in the calls of a communicator: the functions, or what all members
+// must give alike. While members are absent, a rank in an asymmetric call may be one call behind.
+func (x *group) compare() {
+	var names []string
+	early := false
+	for _, c := range x.calls {
+		if !slices.Contains(names, c.Function) {
+			names = append(names, c.Function)
+		}
+		early = early || asymmetric[c.Function]
+	}
+	if early && !x.absent.IsEmpty() {
+		return
+	}
+	if len(names) > 1 {
+		var parts []string
+		for _, name := range names {
+			parts = append(parts, name+" by "+Ranks(x.those(func(c *wait.Call) bool { return c.Function == name })))
+		}
+		x.mismatch = strings.Join(parts, ", ")
+		return
+	}
+	for _, field := range []struct {
+		what string
+		of   func(c *wait.Call) string
+	}{
+		{"root", func(c *wait.Call) string { return number(c.Root) }},
+		{"operation", func(c *wait.Call) string { return c.Op }},
+		{"size", func(c *wait.Call) string { return number(c.Bytes) }},
+	} {
+		if text := x.differ(field.of); text != "" && x.mismatch == "" {
+			x.mismatch = fmt.Sprintf("%ss of %s: %s", field.what, names[0], text)
+			if field.what == "size" {
+				x.mismatch += " (bytes)"
+			}
+		}
+	}
+}
+
+func number(n int) string {
+	if n == wait.No {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// differ lists the values of a field if there are several: "0 by 1-3, 2 by 4". Values that are not
+// known do not count.
+func (x *group) differ(of func(c *wait.Call) string) string {
+	var values, parts []string
+	for _, c := range x.calls {
+		if v := of(&c); v != "" && !slices.Contains(values, v) {
+			values = append(values, v)
+		}
+	}
+	if len(values) < 2 {
+		return ""
+	}
+	for _, v := range values {
+		parts = append(parts, v+" by "+Ranks(x.those(func(c *wait.Call) bool { return of(c) == v })))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (x *group) those(is func(c *wait.Call) bool) (ranks rank.Set) {
+	for i := range x.calls {
+		if is(&x.calls[i]) {
+			ranks = ranks.Union(x.calls[i].Ranks)
+		}
+	}
+	return ranks
+}
+
+// mismatches returns the communicators in which calls do not fit.
+func (s *solver) mismatches() (found []Finding) {
+	for i := range s.groups {
+		x := &s.groups[i]
+		if x.mismatch == "" {
+			continue
+		}
+		f := Finding{Kind: Mismatch, Ranks: x.in, Certain: s.settled(x.in)}
+		f.Text = "on " + commName(x.comm) + ": " + x.mismatch
+		if f.Certain {
+			f.Text = "calls that do not fit " + f.Text
+		}
+		f.Text += s.behind([]int32{int32(s.size + i)}, x.in)
+		found = append(found, f)
+	}
+	return found
+}
+
+// settled reports whether what these ranks do is certain.
+func (s *solver) settled(ranks rank.Set) bool {
+	return s.samples > 1 && !ranks.Intersects(s.g.Moved()) && !ranks.Intersects(s.unsure) && !ranks.Intersects(s.g.Cut())
+}

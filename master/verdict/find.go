@@ -1,0 +1,222 @@
+package verdict
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sdm/protocol/rank"
+)
+
+// cycles returns the sets of ranks that wait for one another.
+func (s *solver) cycles() (found []Finding) {
+	for _, members := range s.members {
+		if !s.isCycle(members) {
+			continue
+		}
+		in := map[int32]bool{}
+		var ranks rank.Set
+		for _, v := range members {
+			in[v] = true
+		}
+		var messages []arc
+		var clauses []clause
+		for _, v := range members {
+			if v >= int32(s.size) {
+				x := &s.groups[v-int32(s.size)]
+				var absent []rank.ID
+				for _, a := range s.next(v) {
+					if in[a.to] {
+						absent = append(absent, rank.ID(a.to))
+					}
+				}
+				clauses = append(clauses, x.clause(rank.Of(absent...)))
+				ranks = ranks.Union(x.in)
+				continue
+			}
+			ranks = ranks.Union(rank.Of(rank.ID(v)))
+			for _, a := range s.next(v) {
+				if in[a.to] && a.edge >= 0 {
+					messages = append(messages, a)
+				}
+			}
+		}
+		clauses = append(clauses, s.messageClauses(messages)...)
+		f := Finding{Kind: Cycle, Ranks: ranks, Certain: s.settled(ranks), Text: sentence(clauses, ", ")}
+		if f.Certain {
+			f.Text = "deadlock: " + f.Text
+		}
+		f.Text += s.behind(members, ranks)
+		found = append(found, f)
+	}
+	return found
+}
+
+// before returns for each vertex who waits for it, of those that are reached backwards from some.
+func (s *solver) before() [][]int32 {
+	back := make([][]int32, s.size+len(s.groups))
+	for i := range s.arcs {
+		back[s.arcs[i].to] = append(back[s.arcs[i].to], int32(i))
+	}
+	return back
+}
+
+// behind says who waits for some vertices beside those that were named.
+func (s *solver) behind(vertices []int32, named rank.Set) string {
+	rest := s.upstream(vertices).Minus(named)
+	if rest.IsEmpty() {
+		return ""
+	}
+	return "; behind them " + plural(rest, "waits", "wait")
+}
+
+// upstream returns the ranks that wait for some vertices in the end.
+func (s *solver) upstream(vertices []int32) rank.Set {
+	if s.back == nil {
+		s.back = s.before()
+	}
+	seen := make([]bool, s.size+len(s.groups))
+	for _, v := range vertices {
+		seen[v] = true
+	}
+	var ids []rank.ID
+	for work := slices.Clone(vertices); len(work) > 0; {
+		v := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, i := range s.back[v] {
+			if from := s.arcs[i].from; !seen[from] {
+				seen[from] = true
+				work = append(work, from)
+				if from < int32(s.size) {
+					ids = append(ids, rank.ID(from))
+				}
+			}
+		}
+	}
+	return rank.Of(ids...)
+}
+
+// cause is ranks that are waited for in the same way.
+type cause struct {
+	vertices []int32
+	does     map[string][]rank.ID
+}
+
+// causes returns the ranks that are waited for and wait for nobody, and what they do.
+func (s *solver) causes() (found []Finding) {
+	if s.back == nil {
+		s.back = s.before()
+	}
+	var order []string
+	all := map[string]*cause{}
+	for v := range int32(s.size) {
+		if len(s.back[v]) == 0 || len(s.next(v)) > 0 {
+			continue
+		}
+		var key strings.Builder
+		for _, i := range s.back[v] {
+			a := s.arcs[i]
+			if a.from >= int32(s.size) {
+				fmt.Fprintf(&key, "%d ", a.from)
+			} else {
+				fmt.Fprintf(&key, "%d>%d ", a.from, v)
+			}
+		}
+		c := all[key.String()]
+		if c == nil {
+			c = &cause{does: map[string][]rank.ID{}}
+			all[key.String()] = c
+			order = append(order, key.String())
+		}
+		c.vertices = append(c.vertices, v)
+		does := s.does(rank.ID(v))
+		c.does[does] = append(c.does[does], rank.ID(v))
+	}
+	for _, key := range order {
+		found = append(found, s.cause(all[key]))
+	}
+	return found
+}
+
+// mostLevels is how far a sentence follows back who waits for a cause.
+const mostLevels = 3
+
+// level is those who wait for the level below it.
+type level struct {
+	messages []arc
+	groups   map[int32][]rank.ID // whom of the levels below their members wait for
+}
+
+// cause makes a finding of a cause.
+func (s *solver) cause(c *cause) Finding {
+	levels, named := s.levels(c.vertices)
+	var parts []string
+	for i := len(levels) - 1; i >= 0; i-- {
+		var clauses []clause
+		for _, g := range slices.Sorted(maps.Keys(levels[i].groups)) {
+			clauses = append(clauses, s.groups[g-int32(s.size)].clause(rank.Of(levels[i].groups[g]...)))
+		}
+		parts = append(parts, sentence(append(clauses, s.messageClauses(levels[i].messages)...), ", "))
+	}
+	var causes rank.Set
+	var does []clause
+	for text, ids := range c.does {
+		ranks := rank.Of(ids...)
+		causes = causes.Union(ranks)
+		does = append(does, clause{ids[0], verbs(ranks, text)})
+	}
+	f := Finding{Kind: Cause, Ranks: named.Union(causes), Certain: s.settled(named.Minus(causes))}
+	f.Text = strings.Join(append(parts, sentence(does, ", ")), "; ") + s.behind(c.vertices, f.Ranks)
+	return f
+}
+
+// levels returns who waits for some vertices, and who for those, and the ranks among them. A group
+// whose members wait for several levels is in the last one.
+func (s *solver) levels(below []int32) (levels []level, named rank.Set) {
+	seen := map[int32]bool{}
+	for _, v := range below {
+		seen[v] = true
+	}
+	for len(below) > 0 && len(levels) < mostLevels {
+		l := level{groups: map[int32][]rank.ID{}}
+		var above []int32
+		for _, v := range below {
+			for _, i := range s.back[v] {
+				a := s.arcs[i]
+				if a.from >= int32(s.size) {
+					l.groups[a.from] = append(l.groups[a.from], rank.ID(v))
+					continue
+				}
+				l.messages = append(l.messages, a)
+				named = named.Union(rank.Of(rank.ID(a.from)))
+				if !seen[a.from] {
+					seen[a.from] = true
+					above = append(above, a.from)
+				}
+			}
+		}
+		for g := range l.groups {
+			for _, before := range levels {
+				l.groups[g] = append(l.groups[g], before.groups[g]...)
+				delete(before.groups, g)
+			}
+			if !seen[g] {
+				seen[g] = true
+				in := s.groups[g-int32(s.size)].in
+				named = named.Union(in)
+				for r := range in.All() {
+					if v := int32(r); !seen[v] {
+						seen[v] = true
+						above = append(above, v)
+					}
+				}
+			}
+		}
+		if len(l.messages)+len(l.groups) > 0 {
+			levels = append(levels, l)
+		}
+		below = above
+	}
+	return slices.DeleteFunc(levels, func(l level) bool { return len(l.messages)+len(l.groups) == 0 }), named
+}

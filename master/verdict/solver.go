@@ -1,0 +1,269 @@
+package verdict
+
+import (
+	"slices"
+
+	"sdm/protocol/rank"
+	"sdm/protocol/wait"
+)
+
+// solver holds who waits for whom. Vertices are ranks, by their numbers, and behind them the
+// communicators in which ranks wait for one another.
+type solver struct {
+	g       *wait.Graph
+	samples int
+	size    int // ranks are below it
+
+	doing   []int32 // of each rank, index of its row; -1: it is not in the graph
+	groups  []group
+	blocked rank.Set // that wait in MPI
+	fixed   rank.Set // that wait for nobody, whatever call they are in: stopped, dead, ...
+	open    rank.Set // that wait for one of several, or for what is not known
+	unsure  rank.Set // that wait for one of their edges, it is not known which
+
+	arcs  []arc   // ascending by from, then to
+	start []int32 // of each vertex, its first arc; one more at the end
+
+	component []int32 // of each vertex
+	members   [][]int32
+	back      [][]int32 // of each vertex, the indices of the arcs to it; nil: not built yet
+}
+
+// arc says that a vertex waits for another one.
+type arc struct {
+	from, to int32
+	edge     int32 // index of the row of the graph; -1: a call of a group
+}
+
+// group is the calls in one communicator.
+type group struct {
+	comm     wait.Comm
+	calls    []wait.Call
+	in       rank.Set // that are in one of the calls
+	absent   rank.Set // members that are in none
+	mismatch string   // what does not fit; ""
+}
+
+func newSolver(g *wait.Graph, samples int) *solver {
+	s := &solver{g: g, samples: samples}
+	all := g.Ranks()
+	for _, c := range g.Comms() {
+		all = all.Union(c.Members).Union(c.Remote)
+	}
+	for i := range g.Edges() {
+		for _, r := range g.Edges()[i].Pairs.Runs() {
+			if last := r.Of(r.Last()); last >= 0 && last <= int(rank.MaxID) {
+				all = all.Union(rank.Of(rank.ID(last)))
+			}
+		}
+	}
+	last, _ := all.Max()
+	s.size = int(last) + 1
+	s.doing = make([]int32, s.size)
+	for i := range s.doing {
+		s.doing[i] = -1
+	}
+	for i, d := range g.Doings() {
+		for r := range d.Ranks.All() {
+			s.doing[r] = int32(i)
+		}
+		switch d.State {
+		case wait.Stopped, wait.Traced, wait.Dead, wait.Disk, wait.Silent:
+			s.fixed = s.fixed.Union(d.Ranks)
+		}
+		if d.Calls > 0 {
+			s.unsure = s.unsure.Union(d.Ranks)
+		}
+	}
+	return s
+}
+
+// collectives finds the calls of each communicator, who is absent and what does not fit.
+func (s *solver) collectives() {
+	perhaps := map[string]rank.Set{} // in a function, and the communicator is not known
+	for _, e := range s.g.Edges() {
+		if e.Comm == "" {
+			perhaps[e.Function] = perhaps[e.Function].Union(e.Pairs.Ranks())
+		}
+	}
+	calls := s.g.Calls()
+	for len(calls) > 0 {
+		n := slices.IndexFunc(calls, func(c wait.Call) bool { return c.Comm != calls[0].Comm })
+		if n < 0 {
+			n = len(calls)
+		}
+		x := group{calls: calls[:n:n]}
+		x.comm, _ = s.g.Comm(calls[0].Comm)
+		var maybe rank.Set
+		for _, c := range x.calls {
+			x.in = x.in.Union(c.Ranks)
+			maybe = maybe.Union(perhaps[c.Function])
+		}
+		x.absent = x.comm.Members.Union(x.comm.Remote).Minus(x.in)
+		if some := x.absent.Intersect(maybe); !some.IsEmpty() {
+			x.absent = x.absent.Minus(some)
+			s.unsure = s.unsure.Union(x.in)
+		}
+		x.compare()
+		s.blocked = s.blocked.Union(x.in)
+		s.groups = append(s.groups, x)
+		calls = calls[n:]
+	}
+	for i := range s.groups {
+		x := &s.groups[i]
+		if x.mismatch == "" && x.absent.IsEmpty() {
+			continue
+		}
+		vertex := int32(s.size + i)
+		for r := range x.in.Minus(s.fixed).All() {
+			s.arcs = append(s.arcs, arc{int32(r), vertex, -1})
+		}
+		if x.mismatch != "" { // nothing that the others do helps
+			continue
+		}
+		for r := range x.absent.All() {
+			s.arcs = append(s.arcs, arc{vertex, int32(r), -1})
+		}
+	}
+}
+
+// half is one half of a message.
+type half struct {
+	from, to int32
+	comm     string
+	send     bool
+}
+
+// messages adds the arcs of messages. Halves that fit are none: the message is under way.
+func (s *solver) messages() {
+	tags := map[half][]int{}
+	for _, e := range s.g.Edges() {
+		s.blocked = s.blocked.Union(e.Pairs.Ranks())
+		if !s.isAnswered(&e) {
+			continue
+		}
+		each(&e, func(r rank.ID, peer int) {
+			h := half{int32(r), int32(peer), e.Comm, e.Send}
+			tags[h] = append(tags[h], e.Tag)
+		})
+	}
+	for i := range s.g.Edges() {
+		e := &s.g.Edges()[i]
+		if e.Need == wait.Perhaps {
+			s.unsure = s.unsure.Union(e.Pairs.Ranks())
+		}
+		for _, run := range e.Pairs.Runs() {
+			if run.Peer < 0 || e.Need == wait.One {
+				s.open = s.open.Union(run.Ranks())
+			}
+		}
+		if e.Need == wait.One {
+			continue
+		}
+		each(e, func(r rank.ID, peer int) {
+			fits := slices.ContainsFunc(tags[half{int32(peer), int32(r), e.Comm, !e.Send}], func(tag int) bool {
+				return tag == e.Tag || tag < 0 || e.Tag < 0
+			})
+			if !fits && !s.fixed.Contains(r) {
+				s.arcs = append(s.arcs, arc{int32(r), int32(peer), int32(i)})
+			}
+		})
+	}
+	slices.SortFunc(s.arcs, func(a, b arc) int {
+		switch {
+		case a.from != b.from:
+			return int(a.from - b.from)
+		case a.to != b.to:
+			return int(a.to - b.to)
+		}
+		return int(a.edge - b.edge)
+	})
+	s.start = make([]int32, s.size+len(s.groups)+1)
+	for _, a := range s.arcs {
+		s.start[a.from+1]++
+	}
+	for i := 1; i < len(s.start); i++ {
+		s.start[i] += s.start[i-1]
+	}
+}
+
+// isAnswered reports whether some edge is the other half of an edge's messages, perhaps.
+func (s *solver) isAnswered(e *wait.Edge) bool {
+	return slices.ContainsFunc(s.g.Edges(), func(f wait.Edge) bool { return f.Comm == e.Comm && f.Send != e.Send })
+}
+
+// each yields the pairs of an edge whose peers are ranks.
+func each(e *wait.Edge, do func(r rank.ID, peer int)) {
+	for _, run := range e.Pairs.Runs() {
+		if run.Peer < 0 || run.Of(run.Last()) > int(rank.MaxID) {
+			continue
+		}
+		for r := run.First; r <= run.Last(); r++ {
+			do(r, run.Of(r))
+		}
+	}
+}
+
+// next returns the arcs from a vertex.
+func (s *solver) next(v int32) []arc { return s.arcs[s.start[v]:s.start[v+1]] }
+
+// components finds the sets of vertices that wait for one another (Tarjan, Depth-first search and
+// linear graph algorithms, 1972), without recursion.
+func (s *solver) components() {
+	n := s.size + len(s.groups)
+	s.component = make([]int32, n)
+	low, number := make([]int32, n), make([]int32, n) // number 0: not seen
+	on := make([]bool, n)
+	var stack []int32
+	type visit struct{ v, arc int32 }
+	var path []visit
+	count := int32(0)
+	enter := func(v int32) {
+		count++
+		low[v], number[v], on[v] = count, count, true
+		stack = append(stack, v)
+		path = append(path, visit{v, s.start[v]})
+	}
+	for first := range int32(n) {
+		if number[first] != 0 || len(s.next(first)) == 0 {
+			continue
+		}
+		enter(first)
+		for len(path) > 0 {
+			top := &path[len(path)-1]
+			v := top.v
+			if top.arc < s.start[v+1] {
+				to := s.arcs[top.arc].to
+				top.arc++
+				if number[to] == 0 {
+					enter(to)
+				} else if on[to] {
+					low[v] = min(low[v], number[to])
+				}
+				continue
+			}
+			path = path[:len(path)-1]
+			if len(path) > 0 {
+				above := path[len(path)-1].v
+				low[above] = min(low[above], low[v])
+			}
+			if low[v] == number[v] {
+				at := len(stack) - 1
+				for stack[at] != v {
+					at--
+				}
+				s.members = append(s.members, slices.Clone(stack[at:]))
+				for _, m := range stack[at:] {
+					on[m] = false
+					s.component[m] = int32(len(s.members))
+				}
+				stack = stack[:at]
+			}
+		}
+	}
+}
+
+// isCycle reports whether the vertices of a component wait for one another.
+func (s *solver) isCycle(members []int32) bool {
+	return len(members) > 1 || slices.ContainsFunc(s.next(members[0]), func(a arc) bool { return a.to == members[0] })
+}

@@ -1,0 +1,143 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/protocol/rank"
+	"sdm/protocol/wait"
+)
+
+// mostRanges bounds the ranges of a set in a sentence.
+const mostRanges = 12
+
+// Ranks formats a set for a sentence, which may be cut.
+func Ranks(s rank.Set) string {
+	var parts []string
+	for first, last := range s.Ranges() {
+		if len(parts) == mostRanges {
+			return strings.Join(parts, ",") + ",… (" + strconv.Itoa(s.Len()) + " in all)"
+		}
+		parts = append(parts, rank.Range(first, last).String())
+	}
+	return strings.Join(parts, ",")
+}
+
+// plural joins a set and a verb that fits.
+func plural(s rank.Set, one, many string) string {
+	if s.Len() == 1 {
+		return Ranks(s) + " " + one
+	}
+	return Ranks(s) + " " + many
+}
+
+// commName names a communicator, or says how many members it has.
+func commName(c wait.Comm) string {
+	if c.Name != "" {
+		return c.Name
+	}
+	return fmt.Sprintf("a communicator of %s", Ranks(c.Members))
+}
+
+// tagText formats a tag: "tag 5", "any tag".
+func tagText(tag int) string {
+	switch tag {
+	case wait.Any:
+		return "any tag"
+	case wait.Unknown:
+		return "tag ?"
+	}
+	return "tag " + strconv.Itoa(tag)
+}
+
+// halfText describes an edge: "receive tag 99", "send tag 1 on solver".
+func (s *solver) halfText(e *wait.Edge) string {
+	text := "receive "
+	if e.Send {
+		text = "send "
+	}
+	text += tagText(e.Tag)
+	if c, ok := s.g.Comm(e.Comm); ok && c.Name != "MPI_COMM_WORLD" {
+		text += " on " + commName(c)
+	}
+	return text
+}
+
+// clause is one part of a sentence.
+type clause struct {
+	first rank.ID
+	text  string
+}
+
+// clause says who waits in the calls of a communicator for some of those who are absent.
+func (x *group) clause(absent rank.Set) clause {
+	var parts []string
+	for _, name := range x.names() {
+		ranks := x.those(func(c *wait.Call) bool { return c.Function == name })
+		parts = append(parts, plural(ranks, "waits", "wait")+" in "+name)
+	}
+	least, _ := x.in.Min()
+	return clause{least, strings.Join(parts, " and ") + " on " + commName(x.comm) + " for " + Ranks(absent)}
+}
+
+func (x *group) names() (names []string) {
+	for _, c := range x.calls {
+		if !slices.Contains(names, c.Function) {
+			names = append(names, c.Function)
+		}
+	}
+	return names
+}
+
+// messageClauses says who waits for whom by messages, folded: "0-62 wait for 1..63 (receive tag 3)".
+func (s *solver) messageClauses(arcs []arc) (out []clause) {
+	slices.SortFunc(arcs, func(a, b arc) int {
+		if a.edge != b.edge {
+			return int(a.edge - b.edge)
+		}
+		return int(a.from - b.from)
+	})
+	for len(arcs) > 0 {
+		n := 1
+		step := int32(0)
+		for n < len(arcs) && arcs[n].edge == arcs[0].edge && arcs[n].from == arcs[n-1].from+1 {
+			d := arcs[n].to - arcs[n-1].to
+			if n == 1 && (d == 0 || d == 1) {
+				step = d
+			}
+			if d != step {
+				break
+			}
+			n++
+		}
+		first, last := arcs[0], arcs[n-1]
+		peers := strconv.Itoa(int(first.to))
+		if first.to != last.to {
+			peers += ".." + strconv.Itoa(int(last.to))
+		}
+		ranks := rank.Range(rank.ID(first.from), rank.ID(last.from))
+		text := plural(ranks, "waits", "wait") + " for " + peers + " (" + s.halfText(&s.g.Edges()[first.edge]) + ")"
+		out = append(out, clause{rank.ID(first.from), text})
+		arcs = arcs[n:]
+	}
+	return out
+}
+
+// mostClauses bounds the clauses of a sentence.
+const mostClauses = 6
+
+// sentence joins clauses.
+func sentence(clauses []clause, between string) string {
+	slices.SortStableFunc(clauses, func(a, b clause) int { return int(a.first - b.first) })
+	var parts []string
+	for i, c := range clauses {
+		if i == mostClauses {
+			parts = append(parts, fmt.Sprintf("and %d more", len(clauses)-i))
+			break
+		}
+		parts = append(parts, c.text)
+	}
+	return strings.Join(parts, between)
+}

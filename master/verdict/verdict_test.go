@@ -1,0 +1,216 @@
+package verdict
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"sdm/protocol/rank"
+	"sdm/protocol/wait"
+)
+
+// job is a graph that a test writes by hand.
+type job struct {
+	world int // number of ranks
+	graph *wait.Graph
+}
+
+func jobOf(n int) *job { return &job{world: n} }
+
+func set(text string) rank.Set {
+	var s rank.Set
+	if err := s.UnmarshalText([]byte(text)); err != nil {
+		panic(err)
+	}
+	return s
+}
+
+func (j *job) comm(key string) wait.Comm {
+	if name, members, ok := strings.Cut(key, ":"); ok {
+		return wait.Comm{Key: key, Name: name, Members: set(members)}
+	}
+	return wait.Comm{Key: key, Name: "MPI_COMM_WORLD", Members: rank.Range(0, rank.ID(j.world-1))}
+}
+
+func (j *job) add(ranks string, r wait.Rank) *job {
+	j.graph = j.graph.Merge(wait.Of(set(ranks), r))
+	return j
+}
+
+// in puts ranks into a collective call; key is "w", or "name:members".
+func (j *job) in(ranks, function, key string, change ...func(*wait.Call)) *job {
+	c := wait.Call{Function: function, Comm: key, Root: wait.No, Bytes: wait.No}
+	for _, f := range change {
+		f(&c)
+	}
+	return j.add(ranks, wait.Rank{Doing: wait.Doing{Frames: "exchange h.c:9"}, Comms: []wait.Comm{j.comm(key)}, Calls: []wait.Call{c}})
+}
+
+func root(n int) func(*wait.Call)       { return func(c *wait.Call) { c.Root = n } }
+func size(n int) func(*wait.Call)       { return func(c *wait.Call) { c.Bytes = n } }
+func op(name string) func(*wait.Call)   { return func(c *wait.Call) { c.Op = name } }
+func need(n wait.Need) func(*wait.Edge) { return func(e *wait.Edge) { e.Need = n } }
+
+// receive and send make halves of messages in the world.
+func receive(peer, tag int, change ...func(*wait.Edge)) wait.Message {
+	e := wait.Edge{Function: "MPI_Recv", Comm: "w", Tag: tag}
+	for _, f := range change {
+		f(&e)
+	}
+	return wait.Message{Edge: e, Peer: peer}
+}
+
+func send(peer, tag int, change ...func(*wait.Edge)) wait.Message {
+	m := receive(peer, tag, change...)
+	m.Send, m.Function = true, "MPI_Send"
+	return m
+}
+
+// waits lets ranks wait for messages.
+func (j *job) waits(ranks string, all ...wait.Message) *job {
+	return j.add(ranks, wait.Rank{Doing: wait.Doing{Frames: "exchange h.c:9"}, Comms: []wait.Comm{j.comm("w")}, Waits: all})
+}
+
+// does lets ranks do something else.
+func (j *job) does(ranks string, state wait.State, frames ...string) *job {
+	return j.add(ranks, wait.Rank{Doing: wait.Doing{State: state, Frames: strings.Join(frames, "\n")}})
+}
+
+// moved is the same, of ranks that have moved.
+func (j *job) moved(ranks string) *job {
+	only := j.graph.Only(set(ranks))
+	rest := j.graph.Only(j.graph.Ranks().Minus(set(ranks)))
+	j.graph = rest.Merge(only.After(nil))
+	return j
+}
+
+func texts(found []Finding) string {
+	var lines []string
+	for _, f := range found {
+		label := "so far: "
+		if f.Certain {
+			label = "certain: "
+		}
+		lines = append(lines, label+f.Text)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestRules has a job for each rule of docs/hangs.md, looked at four times.
+func TestRules(t *testing.T) {
+	ring := jobOf(64)
+	for r := range 64 {
+		ring.waits(strconv.Itoa(r), receive((r+1)%64, 3))
+	}
+	for _, c := range []struct {
+		name string
+		job  *job
+		want string
+	}{
+		{"absent, computes", jobOf(5).in("0-1,3-4", "MPI_Allreduce", "w").does("2", wait.Running, "relax hang.c:20", "main hang.c:90").moved("2"),
+			"certain: 0-1,3-4 wait in MPI_Allreduce on MPI_COMM_WORLD for 2; 2 computes in relax (hang.c:20)"},
+		{"absent, sleeps", jobOf(5).in("0-1,3-4", "MPI_Allreduce", "w").does("2", wait.Sleeping, "clock_nanosleep from libc.so.6", "nanosleep from libc.so.6", "sleep from libc.so.6", "relax hang.c:20"),
+			"certain: 0-1,3-4 wait in MPI_Allreduce on MPI_COMM_WORLD for 2; 2 sleeps in relax (hang.c:20)"},
+		{"absent, stopped in a call", jobOf(3).in("0-1", "MPI_Barrier", "w").add("2", wait.Rank{Doing: wait.Doing{State: wait.Stopped, Frames: "f x.c:1"}, Waits: []wait.Message{receive(0, 1)}, Comms: []wait.Comm{jobOf(3).comm("w")}}),
+			"certain: 0-1 wait in MPI_Barrier on MPI_COMM_WORLD for 2; 2 is stopped by a signal in f (x.c:1)"},
+		{"absent, dead", jobOf(3).in("0-1", "MPI_Barrier", "w").does("2", wait.Dead),
+			"certain: 0-1 wait in MPI_Barrier on MPI_COMM_WORLD for 2; 2 has ended"},
+		{"absent, several", jobOf(6).in("0-1", "MPI_Barrier", "w").does("2-3", wait.Running, "f x.c:1").does("4", wait.Disk, "write from libc.so.6", "save x.c:9"),
+			"certain: 0-1 wait in MPI_Barrier on MPI_COMM_WORLD for 2-5; 2-3 compute in f (x.c:1), 4 waits for a device in save (x.c:9), 5 was not looked at"},
+		{"followed", jobOf(6).in("0-2,4", "MPI_Barrier", "w").waits("3", receive(5, 99)).does("5", wait.Running, "f x.c:1"),
+			"certain: 0-2,4 wait in MPI_Barrier on MPI_COMM_WORLD for 3,5; 3 waits for 5 (receive tag 99); 5 computes in f (x.c:1)"},
+		{"one that the others wait for waits for one of them", jobOf(6).in("0-2,4-5", "MPI_Barrier", "w").waits("3", receive(2, 99)),
+			"certain: deadlock: 0-2,4-5 wait in MPI_Barrier on MPI_COMM_WORLD for 3, 3 waits for 2 (receive tag 99)"},
+		{"pair", jobOf(4).waits("0", receive(3, 8)).waits("3", receive(0, 9)).does("1-2", wait.Running, "f x.c:1"),
+			"certain: deadlock: 0 waits for 3 (receive tag 8), 3 waits for 0 (receive tag 9)"},
+		{"ring", ring,
+			"certain: deadlock: 0-62 wait for 1..63 (receive tag 3), 63 waits for 0 (receive tag 3)"},
+		{"sends", jobOf(2).waits("0", send(1, 1)).waits("1", send(0, 1)),
+			"certain: deadlock: 0 waits for 1 (send tag 1), 1 waits for 0 (send tag 1)"},
+		{"behind a cycle", jobOf(4).waits("0", receive(1, 8)).waits("1", receive(0, 8)).waits("2", receive(1, 5)).waits("3", receive(2, 5)),
+			"certain: deadlock: 0 waits for 1 (receive tag 8), 1 waits for 0 (receive tag 8); behind them 2-3 wait"},
+		{"functions", jobOf(5).in("0,2-4", "MPI_Allreduce", "w").in("1", "MPI_Barrier", "w"),
+			"certain: calls that do not fit on MPI_COMM_WORLD: MPI_Allreduce by 0,2-4, MPI_Barrier by 1"},
+		{"a rank waits for one whose call does not fit", jobOf(4).in("0-1", "MPI_Allreduce", "w:0-2").in("2", "MPI_Barrier", "w:0-2").waits("3", receive(2, 5)),
+			"certain: calls that do not fit on w: MPI_Allreduce by 0-1, MPI_Barrier by 2; behind them 3 waits"},
+		{"roots", jobOf(4).in("0-2", "MPI_Bcast", "w", root(0)).in("3", "MPI_Bcast", "w", root(3)),
+			"certain: calls that do not fit on MPI_COMM_WORLD: roots of MPI_Bcast: 0 by 0-2, 3 by 3"},
+		{"sizes", jobOf(4).in("0-2", "MPI_Allreduce", "w", size(8)).in("3", "MPI_Allreduce", "w", size(16)),
+			"certain: calls that do not fit on MPI_COMM_WORLD: sizes of MPI_Allreduce: 8 by 0-2, 16 by 3 (bytes)"},
+		{"operations", jobOf(4).in("0-2", "MPI_Allreduce", "w", op("MPI_SUM")).in("3", "MPI_Allreduce", "w", op("MPI_MAX")),
+			"certain: calls that do not fit on MPI_COMM_WORLD: operations of MPI_Allreduce: MPI_MAX by 3, MPI_SUM by 0-2"},
+		{"what is not known fits", jobOf(4).in("0-2", "MPI_Allreduce", "w", op("MPI_SUM"), size(8)).in("3", "MPI_Allreduce", "w"), ""},
+		{"a root may be ahead while others are absent", jobOf(4).in("0", "MPI_Barrier", "w").in("1-2", "MPI_Bcast", "w", root(0)).does("3", wait.Running, "f x.c:1"),
+			"certain: 0 waits in MPI_Barrier and 1-2 wait in MPI_Bcast on MPI_COMM_WORLD for 3; 3 computes in f (x.c:1)"},
+		{"communicators", jobOf(4).in("0,2", "MPI_Barrier", "w").in("1,3", "MPI_Barrier", "odd:1,3"),
+			"certain: 0,2 wait in MPI_Barrier on MPI_COMM_WORLD for 1,3; 1,3 are in MPI_Barrier on odd, where nobody is absent"},
+		{"a communicator and its parent", jobOf(4).in("0-1", "MPI_Barrier", "w").in("2", "MPI_Barrier", "a:1-2").waits("3", receive(2, 7)),
+			"certain: deadlock: 0-1 wait in MPI_Barrier on MPI_COMM_WORLD for 2-3, 2 waits in MPI_Barrier on a for 1, 3 waits for 2 (receive tag 7)"},
+		{"halves that fit", jobOf(2).waits("0", receive(1, 8)).waits("1", send(0, 8)), ""},
+		{"any tag fits", jobOf(2).waits("0", receive(1, wait.Any)).waits("1", send(0, 8)), ""},
+		{"tags that do not fit", jobOf(2).waits("0", receive(1, 8)).waits("1", send(0, 7)),
+			"certain: deadlock: 0 waits for 1 (receive tag 8), 1 waits for 0 (send tag 7)"},
+		{"stopped in a cycle", jobOf(3).waits("0", send(1, 1)).waits("2", send(1, 1)).add("1", wait.Rank{Doing: wait.Doing{State: wait.Stopped, Frames: "f x.c:1"}, Waits: []wait.Message{send(0, 1)}, Comms: []wait.Comm{jobOf(3).comm("w")}}),
+			"certain: 0 waits for 1 (send tag 1), 2 waits for 1 (send tag 1); 1 is stopped by a signal in f (x.c:1)"},
+		{"from any", jobOf(3).in("1-2", "MPI_Barrier", "w").waits("0", receive(wait.Any, 5)),
+			"certain: 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0; 0 waits in MPI_Recv for a message of any rank (tag 5)"},
+		{"not known", jobOf(3).in("1-2", "MPI_Barrier", "w").waits("0", receive(wait.Unknown, wait.Unknown)),
+			"certain: 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0; 0 is in MPI_Recv, it is not known for whom"},
+		{"a half that is perhaps complete", jobOf(2).waits("0", receive(1, 8, need(wait.Perhaps))).waits("1", receive(0, 8)),
+			"so far: 0 waits for 1 (receive tag 8), 1 waits for 0 (receive tag 8)"},
+		{"a call on a communicator that is not known", jobOf(3).in("0-1", "MPI_Barrier", "w").add("2", wait.Rank{Waits: []wait.Message{{Edge: wait.Edge{Function: "MPI_Barrier", Tag: wait.Unknown}, Peer: wait.Unknown}}}), ""},
+		{"waits for itself", jobOf(2).waits("0", receive(0, 8)).does("1", wait.Running),
+			"certain: deadlock: 0 waits for 0 (receive tag 8)"},
+		{"no calls", jobOf(2).does("0-1", wait.Running, "f x.c:1"), ""},
+		{"all move", jobOf(4).in("0-2", "MPI_Barrier", "w").does("3", wait.Running, "f x.c:1").moved("0-3"),
+			"certain: no hang: all ranks have moved"},
+		{"some of those who wait move", jobOf(4).in("0-2", "MPI_Barrier", "w").does("3", wait.Running, "f x.c:1").moved("1,3"),
+			"so far: 0-2 wait in MPI_Barrier on MPI_COMM_WORLD for 3; 3 computes in f (x.c:1)"},
+		{"another number", jobOf(2).add("1", wait.Rank{Waits: []wait.Message{{Edge: wait.Edge{Function: wait.OtherNumber}, Peer: wait.Unknown}}}),
+			"so far: 1 has another number in MPI_COMM_WORLD, so that who waits for whom is not known"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := texts(Of(c.job.graph, 4)); got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestOneSample: nothing is certain at one instant, and nothing is called a deadlock or an error.
+func TestOneSample(t *testing.T) {
+	for name, c := range map[string]struct {
+		job  *job
+		want string
+	}{
+		"pair":      {jobOf(4).waits("0", receive(3, 8)).waits("3", receive(0, 9)), "so far: 0 waits for 3 (receive tag 8), 3 waits for 0 (receive tag 9)"},
+		"functions": {jobOf(2).in("0", "MPI_Allreduce", "w").in("1", "MPI_Barrier", "w"), "so far: on MPI_COMM_WORLD: MPI_Allreduce by 0, MPI_Barrier by 1"},
+		"absent":    {jobOf(2).in("0", "MPI_Allreduce", "w").does("1", wait.Running, "f"), "so far: 0 waits in MPI_Allreduce on MPI_COMM_WORLD for 1; 1 computes in f"},
+	} {
+		if got := texts(Of(c.job.graph, 1)); got != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, c.want)
+		}
+	}
+}
+
+// BenchmarkVerdict is of a million ranks: in a ring, and in a barrier with one absent.
+func BenchmarkVerdict(b *testing.B) {
+	const n = 1 << 20
+	world := wait.Comm{Key: "w", Name: "MPI_COMM_WORLD", Members: rank.Range(0, n-1)}
+	var ring *wait.Graph
+	for first, step := rank.ID(0), rank.ID(1); first < n; first += step {
+		m := receive((int(first)+1)%n, 3)
+		ring = ring.Merge(wait.Of(rank.Range(first, first), wait.Rank{Comms: []wait.Comm{world}, Waits: []wait.Message{m}}))
+	}
+	barrier := wait.Of(rank.Range(1, n-1), wait.Rank{Comms: []wait.Comm{world}, Calls: []wait.Call{{Function: "MPI_Barrier", Comm: "w", Root: wait.No, Bytes: wait.No}}}).
+		Merge(wait.Of(rank.Of(0), wait.Rank{Doing: wait.Doing{State: wait.Running}}))
+	for name, g := range map[string]*wait.Graph{"ring": ring, "barrier": barrier} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if len(Of(g, 4)) != 1 {
+					b.Fatal(texts(Of(g, 4)))
+				}
+			}
+		})
+	}
+}

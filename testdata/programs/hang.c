@@ -1,0 +1,330 @@
+// hang.c - an MPI program that hangs, or seems to, in the way that its argument names:
+//
+//     mpirun -n 5 ./hang sleeps
+//
+// Rank 2 is the one that behaves otherwise, where one does. `./hang` lists the cases.
+//
+// mpi: $MPICC -g -O1 -pthread -o $OUT/hang hang.c
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int rank, size;
+static volatile double sink;
+
+static void relax(void)
+{
+    for (;;)
+        for (int i = 0; i < 1000000; i++)
+            sink += i * 0.5;
+}
+
+static void reduce(MPI_Comm comm)
+{
+    int one = 1, all;
+    MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, comm);
+}
+
+static void receive(int from, int tag)
+{
+    int x;
+    MPI_Recv(&x, 1, MPI_INT, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void absent(void) { if (rank == 2) relax(); reduce(MPI_COMM_WORLD); }
+static void sleeps(void) { if (rank == 2) sleep(1000); reduce(MPI_COMM_WORLD); }
+static void stopped(void) { if (rank == 2) raise(SIGSTOP); reduce(MPI_COMM_WORLD); }
+
+static void fifo(void)
+{
+    if (rank == 2) {
+        char name[100];
+        snprintf(name, sizeof name, "/tmp/hang-fifo-%d", (int)getpid());
+        mkfifo(name, 0600);
+        if (open(name, O_RDONLY) < 0)
+            perror(name);
+    }
+    reduce(MPI_COMM_WORLD);
+}
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void *holder(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&mutex);
+    for (;;)
+        pause();
+    return 0;
+}
+
+static void update(void) { pthread_mutex_lock(&mutex); }
+
+static void mutexes(void)
+{
+    if (rank == 2) {
+        pthread_t t;
+        pthread_create(&t, 0, holder, 0);
+        usleep(200000);
+        update();
+    }
+    reduce(MPI_COMM_WORLD);
+}
+
+static void on_signal(int unused) { (void)unused; sleep(1000); }
+
+static void handler(void)
+{
+    signal(SIGUSR1, on_signal);
+    if (rank == 2)
+        raise(SIGUSR1);
+    reduce(MPI_COMM_WORLD);
+}
+
+static void functions(void)
+{
+    if (rank == 2)
+        MPI_Barrier(MPI_COMM_WORLD);
+    reduce(MPI_COMM_WORLD);
+}
+
+static void loops(void) // one step less
+{
+    for (int i = 0; i < 10 - (rank == 2); i++)
+        reduce(MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void finalize(void) { if (rank != 2) reduce(MPI_COMM_WORLD); }
+static void ring(void) { receive((rank + 1) % size, 3); }
+
+static void pair(void)
+{
+    if (rank == 0)
+        receive(3, 8);
+    if (rank == 3)
+        receive(0, 9);
+    if (rank == 4)
+        relax();
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+enum { big = 1 << 20 };
+static char buffer[big], other[big];
+
+static void rendezvous(void) // sends that are too long to be eager
+{
+    if (rank < 2)
+        MPI_Send(buffer, big, MPI_CHAR, 1 - rank, 1, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void subcomm(void)
+{
+    MPI_Comm odd;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &odd);
+    MPI_Comm_set_name(odd, rank % 2 ? "odd" : "even");
+    if (rank == 3)
+        MPI_Barrier(odd);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void duplicate(void)
+{
+    MPI_Comm copy;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Comm_set_name(copy, "copy");
+    MPI_Barrier(rank == 2 ? copy : MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void waitall(void)
+{
+    MPI_Request q[2];
+    int x[2];
+    MPI_Irecv(&x[0], 1, MPI_INT, (rank + 1) % size, 4, MPI_COMM_WORLD, &q[0]);
+    MPI_Irecv(&x[1], 1, MPI_INT, (rank + size - 1) % size, 4, MPI_COMM_WORLD, &q[1]);
+    if (rank == 2)
+        sleep(1000);
+    for (int side = 0; side < 2; side++)
+        MPI_Send(&rank, 1, MPI_INT, (rank + (side ? 1 : size - 1)) % size, 4, MPI_COMM_WORLD);
+    MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void server(void) // waits for requests of anyone, and the others have none
+{
+    if (rank == 0)
+        receive(MPI_ANY_SOURCE, 5);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void tag(void) // rank 2 has sent another tag
+{
+    if (rank == 2)
+        MPI_Send(&rank, 1, MPI_INT, 3, 7, MPI_COMM_WORLD);
+    if (rank == 3)
+        receive(2, 99);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void shift(void) // a ring of Sendrecv with one absent
+{
+    if (rank == 2)
+        sleep(1000);
+    MPI_Sendrecv(buffer, big, MPI_CHAR, (rank + 1) % size, 6, other, big, MPI_CHAR, (rank + size - 1) % size, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void isend(void)
+{
+    MPI_Request q;
+    if (rank == 1) {
+        MPI_Issend(buffer, big, MPI_CHAR, 2, 6, MPI_COMM_WORLD, &q);
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void bcast(void) // rank 2 means another root
+{
+    MPI_Bcast(buffer, big, MPI_CHAR, rank == 2 ? 2 : 0, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void fence(void)
+{
+    MPI_Win w;
+    MPI_Win_create(buffer, big, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
+    if (rank == 2)
+        sleep(1000);
+    MPI_Win_fence(0, w);
+    MPI_Win_fence(0, w);
+}
+
+static void file(void)
+{
+    MPI_File f;
+    if (rank == 2)
+        sleep(1000);
+    MPI_File_open(MPI_COMM_WORLD, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &f);
+}
+
+// Jobs that do not hang.
+
+static void busy(void) { for (;;) reduce(MPI_COMM_WORLD); }
+
+static void work(int n)
+{
+    for (int i = 0; i < n; i++)
+        sink += i * 0.5;
+}
+
+static void imbalance(void)
+{
+    for (;;) {
+        work(rank == 2 ? 30000000 : 1000);
+        reduce(MPI_COMM_WORLD);
+    }
+}
+
+static void pipeline(void)
+{
+    for (int step = 0;; step++) {
+        if (rank > 0)
+            receive(rank - 1, 1);
+        work(3000000);
+        if (rank < size - 1)
+            MPI_Send(&step, 1, MPI_INT, rank + 1, 1, MPI_COMM_WORLD);
+        if (step % 8 == 7)
+            reduce(MPI_COMM_WORLD);
+    }
+}
+
+static void pingpong(void)
+{
+    for (;;) {
+        if (rank < 2) {
+            if (rank == 0)
+                MPI_Send(&rank, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+            receive(1 - rank, 1);
+            if (rank == 1)
+                MPI_Send(&rank, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+        }
+        work(100000);
+    }
+}
+
+static void master(void)
+{
+    for (;;) {
+        if (rank == 0) {
+            int x;
+            MPI_Status s;
+            MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &s);
+            MPI_Send(&x, 1, MPI_INT, s.MPI_SOURCE, 2, MPI_COMM_WORLD);
+        } else {
+            work(3000000 * rank);
+            MPI_Send(&rank, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+            receive(0, 2);
+        }
+    }
+}
+
+static void writer(void)
+{
+    if (rank == 2) {
+        int fd = open("/tmp", O_RDWR | O_TMPFILE, 0600);
+        for (;;) {
+            if (pwrite(fd, buffer, big, 0) < 0)
+                perror("pwrite");
+            fdatasync(fd);
+        }
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void roots(void) // one Bcast after the other, from all roots
+{
+    for (int step = 0;; step++) {
+        MPI_Bcast(buffer, 64, MPI_CHAR, step % size, MPI_COMM_WORLD);
+        work(300000 * (rank + 1));
+    }
+}
+
+static const struct { const char *name; void (*run)(void); } cases[] = {
+    {"absent", absent}, {"sleeps", sleeps}, {"stopped", stopped}, {"fifo", fifo}, {"mutex", mutexes}, {"handler", handler},
+    {"functions", functions}, {"loops", loops}, {"finalize", finalize}, {"ring", ring}, {"pair", pair},
+    {"rendezvous", rendezvous}, {"subcomm", subcomm}, {"duplicate", duplicate}, {"waitall", waitall}, {"server", server},
+    {"tag", tag}, {"shift", shift}, {"isend", isend}, {"bcast", bcast}, {"fence", fence}, {"file", file},
+    {"busy", busy}, {"imbalance", imbalance}, {"pipeline", pipeline}, {"pingpong", pingpong}, {"master", master},
+    {"writer", writer}, {"roots", roots},
+};
+
+int main(int argc, char **argv)
+{
+    int n = sizeof cases / sizeof cases[0];
+
+    if (argc < 2) {
+        for (int i = 0; i < n; i++)
+            puts(cases[i].name);
+        return 2;
+    }
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Barrier(MPI_COMM_WORLD);
+    printf("rank %d pid %d\n", rank, (int)getpid());
+    fflush(stdout);
+    for (int i = 0; i < n; i++)
+        if (strcmp(argv[1], cases[i].name) == 0)
+            cases[i].run();
+    MPI_Finalize();
+}
