@@ -12,30 +12,31 @@ import (
 	"sdm/protocol/rank"
 )
 
-// aborts are the ranks that have stopped at their call of MPI_Abort, and the codes that they pass.
+// aborts holds the ranks that have stopped at their call of MPI_Abort, and the codes that they
+// pass.
 type aborts struct {
-	ranks rank.Set
-	stand rank.Set // of ranks: have not been resumed
-	into  rank.Set // of ranks: have been resumed
-	codes map[string]rank.Set
+	ranks   rank.Set
+	stopped rank.Set // of ranks: have not been resumed
+	resumed rank.Set // of ranks: have been resumed
+	codes   map[string]rank.Set
 }
 
 // observe processes an event of ranks. Ranks that are started again have not called MPI_Abort.
 func (a *aborts) observe(g protocol.Group) {
 	if g.Kind == protocol.KindStarted {
-		a.ranks, a.into = a.ranks.Minus(g.Ranks), a.into.Minus(g.Ranks)
+		a.ranks, a.resumed = a.ranks.Minus(g.Ranks), a.resumed.Minus(g.Ranks)
 		for code, ranks := range a.codes {
 			a.codes[code] = ranks.Minus(g.Ranks)
 		}
 	}
 	if g.Kind == protocol.KindStopped || g.Kind.IsEnd() || g.Kind == protocol.KindStarted {
-		a.stand = a.stand.Minus(g.Ranks)
+		a.stopped = a.stopped.Minus(g.Ranks)
 	}
 	var stop protocol.Stop
 	if g.Kind != protocol.KindStopped || json.Unmarshal(g.Body, &stop) != nil || stop.Reason != "mpi-abort" {
 		return
 	}
-	a.ranks, a.stand = a.ranks.Union(g.Ranks), a.stand.Union(g.Ranks)
+	a.ranks, a.stopped = a.ranks.Union(g.Ranks), a.stopped.Union(g.Ranks)
 	for _, c := range g.Columns {
 		if c.Name != "code" {
 			continue
@@ -49,26 +50,27 @@ func (a *aborts) observe(g protocol.Group) {
 	}
 }
 
-// goOn records that ranks are resumed, and returns those that continue into MPI_Abort.
-func (a *aborts) goOn(ranks rank.Set) rank.Set {
-	gone := a.stand.Intersect(ranks)
-	a.stand, a.into = a.stand.Minus(gone), a.into.Union(gone)
+// resume records that ranks are resumed, and returns those that continue into MPI_Abort.
+func (a *aborts) resume(ranks rank.Set) rank.Set {
+	gone := a.stopped.Intersect(ranks)
+	a.stopped, a.resumed = a.stopped.Minus(gone), a.resumed.Union(gone)
 	return gone
 }
 
-// goOn reports the ranks that are about to continue into MPI_Abort. It must be called before they
-// are resumed: the starter may then end the servers before any of them has sent an event.
-func (m *Master) goOn(ranks rank.Set) {
-	if gone := m.aborts.goOn(ranks); !gone.IsEmpty() {
+// noteAborts reports the ranks that are about to continue into MPI_Abort. It must be called before
+// they are resumed, because the starter may then end the servers before any of them has sent an
+// event.
+func (m *Master) noteAborts(ranks rank.Set) {
+	if gone := m.aborts.resume(ranks); !gone.IsEmpty() {
 		m.report(protocol.Group{Kind: protocol.KindNote, Ranks: gone, Body: canonical.JSON(protocol.Note{Text: protocol.IntoAbort})})
 	}
 }
 
-// ended gives the loss of ranks its cause if ranks have continued into MPI_Abort: the starter ends
+// withCause gives the loss of ranks its cause if ranks have continued into MPI_Abort: the starter ends
 // the job, and with it our servers, if these run in the slots of the ranks. This replaces the error
 // of a connection as the cause.
-func (a *aborts) ended(lost protocol.Group, states *session.States) protocol.Group {
-	gone := a.ranks.Minus(states.In(session.Stopped).Minus(a.into))
+func (a *aborts) withCause(lost protocol.Group, states *session.States) protocol.Group {
+	gone := a.ranks.Minus(states.In(session.Stopped).Minus(a.resumed))
 	if gone.IsEmpty() {
 		return lost
 	}

@@ -22,20 +22,20 @@ func TestEndByAbort(t *testing.T) {
 		a.observe(g)
 	}
 	lost := protocol.Group{Kind: protocol.KindLost, Ranks: rank.Range(0, 3), Body: canonical.JSON(protocol.Missing{Cause: "server 0 on vm: closed"})}
-	cause := func() string { return string(a.ended(lost, states).Body) }
+	cause := func() string { return string(a.withCause(lost, states).Body) }
 	see(protocol.KindStopped, rank.Range(0, 3), protocol.Stop{Reason: "breakpoint-hit"})
 	if got := cause(); !strings.Contains(got, "closed") {
-		t.Errorf("nobody has called it: %s", got)
+		t.Errorf("without a call of MPI_Abort: %s", got)
 	}
 	see(protocol.KindRunning, rank.Range(0, 3), struct{}{})
 	see(protocol.KindStopped, rank.Of(2), protocol.Stop{Reason: "mpi-abort"}, column.New("code", 2, "7", 0))
 	if got := cause(); !strings.Contains(got, "closed") {
 		t.Errorf("it stands there: %s", got)
 	}
-	if gone := a.goOn(rank.Range(0, 3)); gone.String() != "2" {
+	if gone := a.resume(rank.Range(0, 3)); gone.String() != "2" {
 		t.Errorf("ranks %v go on into it", gone)
 	}
-	if gone := a.goOn(rank.Of(2)); !gone.IsEmpty() {
+	if gone := a.resume(rank.Of(2)); !gone.IsEmpty() {
 		t.Errorf("ranks %v go on into it a second time", gone)
 	}
 	if got := cause(); !strings.Contains(got, "called by rank 2") {
@@ -55,7 +55,7 @@ func TestEndByAbort(t *testing.T) {
 		t.Errorf("they have been started again: %s", got)
 	}
 	see(protocol.KindStopped, rank.Of(3), protocol.Stop{Reason: "mpi-abort"}, column.New("code", 3, "5", 0))
-	a.goOn(rank.Of(3))
+	a.resume(rank.Of(3))
 	if got, want := cause(), `{"cause":"MPI_Abort(comm, 5), called by rank 3, has ended the job"}`; got != want {
 		t.Errorf("after the restart: %s, want %s", got, want)
 	}

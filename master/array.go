@@ -1,3 +1,5 @@
+// The command diff for arrays.
+
 package master
 
 import (
@@ -18,7 +20,7 @@ import (
 // elements.
 const longText = 60
 
-// mayBeArray tells whether the ranks printed what may be an array that is better compared by its
+// mayBeArray reports whether the ranks printed what may be an array that is better compared by its
 // elements: a page of one, or long texts with brackets or quotes that differ between ranks.
 func mayBeArray(answers []session.Event) bool {
 	differ, brackets := false, false
@@ -117,7 +119,7 @@ func (g hashes) values() []column.Column {
 	return list
 }
 
-// before tells whether h must be before g in the list.
+// before reports whether h must be before g in the list.
 func (g hashes) before(h hashes) bool {
 	a, _ := g.ranks.Min()
 	b, _ := h.ranks.Min()
@@ -148,7 +150,7 @@ func (m *Master) compareArrays(o *operation, args protocol.Args, ranks rank.Set,
 			return
 		}
 		h := all[0]
-		groups := othersThan(all[1:])
+		groups := otherShapes(all[1:])
 		withRest := func(g protocol.Group) {
 			if g, some := g.Narrow(h.ranks.Minus(gone)); some {
 				groups = append([]protocol.Group{g}, groups...)
@@ -214,8 +216,8 @@ func (m *Master) finishArrays(h hashes, s *search, hash func([]protocol.Span, ra
 	})
 }
 
-// othersThan makes the answers of ranks whose array has another shape.
-func othersThan(rest []hashes) []protocol.Group {
+// otherShapes makes the answers of ranks whose array has another shape.
+func otherShapes(rest []hashes) []protocol.Group {
 	var groups []protocol.Group
 	for _, h := range rest {
 		groups = append(groups, protocol.Group{

@@ -1,3 +1,5 @@
+// Checks of calls, and rank sets.
+
 package master
 
 import (
@@ -44,7 +46,7 @@ func checkArgs(info protocol.CommandInfo, a protocol.Args) *protocol.Fault {
 		return usage(command, hint, "does not read %s", strings.Join(names, ", "))
 	}
 	if d, err := time.ParseDuration(cmp.Or(a.Within, "1s")); err != nil || d <= 0 {
-		return usage(command, "give it as 20s, or leave it out", "within %q is no time", protocol.Clip(a.Within))
+		return usage(command, "give it as 20s, or leave it out", "within %q is not a time", protocol.Clip(a.Within))
 	}
 	for _, text := range textsIn(reflect.ValueOf(a)) {
 		switch {
@@ -105,9 +107,9 @@ func (s *sets) read(op, text string) (rank.Expr, *protocol.Fault) {
 	return set, nil
 }
 
-// empty returns the fault of a call whose set has no ranks at the moment. The call is valid: the
-// set may have ranks later.
-func (s *sets) empty(op, text string) *protocol.Fault {
+// noRanks returns the fault of a call whose set has no ranks now. Its kind is FaultState and not
+// FaultUsage, because the set may have ranks later.
+func (s *sets) noRanks(op, text string) *protocol.Fault {
 	return &protocol.Fault{Kind: protocol.FaultState, Op: op, Message: "there are no ranks in " + protocol.Clip(text) + " now", Hint: s.summary()}
 }
 

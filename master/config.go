@@ -1,3 +1,5 @@
+// Configuration of a master.
+
 package master
 
 import (
@@ -15,11 +17,13 @@ import (
 )
 
 // DefaultWait is the wait for answers when neither the call nor Config sets one: long enough for
-// gdb to read large symbol tables, short enough that the user does not take the session for dead.
+// gdb to read large symbol tables, short enough that the user does not think that the session
+// hangs.
 const DefaultWait = 10 * time.Second
 
-// A server that does not answer heartbeats for DefaultSilence is lost: longer than a busy machine
-// or a network failure takes, shorter than a user waits before he takes the session for dead.
+// A server that does not answer heartbeats for DefaultSilence is lost. That is longer than a busy
+// machine or a network failure delays answers, and shorter than a user waits before the session
+// seems to hang.
 const (
 	DefaultHeartbeat = 5 * time.Second
 	DefaultSilence   = 15 * time.Second

@@ -88,7 +88,7 @@ func TestPanicInAStep(t *testing.T) {
 		select {
 		case m := <-sabotaged:
 			m.mu.Lock()
-			for _, x := range m.inner {
+			for _, x := range m.collectors {
 				x.then = func([]session.Event, session.Done) { panic("sabotage") }
 			}
 			m.mu.Unlock()

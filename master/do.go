@@ -1,3 +1,5 @@
+// Execution of calls.
+
 package master
 
 import (
@@ -58,7 +60,7 @@ func (m *Master) checkPhase(command string) *protocol.Fault {
 	case up:
 		return nil
 	case fresh, building:
-		return usage(command, "initialize comes first", "the tree does not stand yet")
+		return usage(command, "initialize comes first", "the tree has not been built yet")
 	case failed:
 		return usage(command, "end the session and look after the servers", "the tree could not be built")
 	}
@@ -74,7 +76,7 @@ func (m *Master) execute(info protocol.CommandInfo, c session.Call) (protocol.Re
 		m.proceed(id, info, rank.Set{}, c.Args, 0)
 		return id, nil
 	}
-	c.Args = m.meant(c.Args)
+	c.Args = m.resolveLast(c.Args)
 	text := c.Ranks
 	if info.NoRanks {
 		text = c.Args.Set
@@ -91,20 +93,20 @@ func (m *Master) execute(info protocol.CommandInfo, c session.Call) (protocol.Re
 	began := m.now()
 	if ranks := set.Eval(nil); len(set.Open()) == 0 {
 		if ranks.IsEmpty() {
-			m.refuse(id, info.Name, rank.Set{}, began, s.empty(info.Name, text))
+			m.refuse(id, info.Name, rank.Set{}, began, s.noRanks(info.Name, text))
 		} else {
 			m.proceed(id, info, ranks, c.Args, wait)
 		}
 		return id, nil
 	}
-	m.find(&finding{id: id, op: info.Name, text: text, sets: s, set: set, began: began, wait: wait, then: func(ranks rank.Set) {
+	m.evaluate(&evaluation{id: id, op: info.Name, text: text, sets: s, set: set, began: began, wait: wait, then: func(ranks rank.Set) {
 		m.proceed(id, info, ranks, c.Args, left(wait, m.now()-began))
 	}})
 	return id, nil
 }
 
-// meant resolves breakpoint number 0 to the number of the last one.
-func (m *Master) meant(a protocol.Args) protocol.Args {
+// resolveLast replaces breakpoint number 0 by the number of the last breakpoint.
+func (m *Master) resolveLast(a protocol.Args) protocol.Args {
 	if slices.Contains(a.Breakpoints, 0) {
 		a.Breakpoints = slices.Clone(a.Breakpoints)
 		for i, n := range a.Breakpoints {
@@ -132,8 +134,8 @@ func (m *Master) number(info protocol.CommandInfo, id protocol.RequestID, a *pro
 	}
 }
 
-// own answers a command from the master's own tables.
-func (m *Master) own(command string, ranks rank.Set, args protocol.Args) []protocol.Group {
+// ownAnswer returns the answer to a command from the master's own tables.
+func (m *Master) ownAnswer(command string, ranks rank.Set, args protocol.Args) []protocol.Group {
 	switch command {
 	case "ranks":
 		return m.statusGroups(ranks)
@@ -149,7 +151,7 @@ func (m *Master) own(command string, ranks rank.Set, args protocol.Args) []proto
 // proceed executes a command whose ranks are known.
 func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks rank.Set, args protocol.Args, wait time.Duration) {
 	if info.Place == protocol.AtMaster {
-		m.answer(id, info.Name, m.own(info.Name, ranks, args)...)
+		m.answer(id, info.Name, m.ownAnswer(info.Name, ranks, args)...)
 		return
 	}
 	switch info.Name {
@@ -170,7 +172,7 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 		m.reportHosts(id, ranks, m.now())
 	case "diff":
 		args.Compare = true
-		if args.Tolerance > 0 { // otherwise near and distant values could not be told apart
+		if args.Tolerance > 0 { // all values are needed to find those within the tolerance
 			args.Limit = -1
 		}
 		m.compare(id, args, ranks, wait, m.now())
@@ -185,16 +187,16 @@ func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks
 			m.breakMatching(id, args, ranks, absent, wait, m.now())
 		}
 	case "launch", "attach", "run":
-		args.Before, args.Size = m.persistent.to(ranks), m.states.All().Len()
+		args.Before, args.Size = m.persistent.commandsFor(ranks), m.states.All().Len()
 	case "core":
 		args.Size = m.states.All().Len()
 	default:
-		m.persistent.note(id, info.Name, args, ranks, m.waiting(ranks))
+		m.persistent.record(id, info.Name, args, ranks, m.waiting(ranks))
 	}
 	if info.Forward {
-		m.goOn(ranks)
+		m.noteAborts(ranks)
 	}
-	m.pass(id, info.Name, ranks, wait, args)
+	m.send(id, info.Name, ranks, wait, args)
 }
 
 // checkHere refuses arguments that contradict the master's own tables.
@@ -240,7 +242,7 @@ func (m *Master) checkBreakpoints(command string, a protocol.Args) *protocol.Fau
 		}
 	}
 	if !slices.Contains([]string{"", "disable", "delete"}, a.Then) || a.Then != "" && len(a.Places) > 0 {
-		return usage(command, "then is disable or delete, of whole breakpoints", "%q cannot become of that", protocol.Clip(a.Then))
+		return usage(command, "then may be disable or delete, for whole breakpoints", "then cannot be %q", protocol.Clip(a.Then))
 	}
 	return nil
 }

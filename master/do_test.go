@@ -86,7 +86,7 @@ func TestRefusals(t *testing.T) {
 		{"an empty set", session.Call{Command: "ranks", Ranks: "0-3&4-7"}, "there are no ranks in 0-3&4-7"},
 		{"no breakpoint", session.Call{Command: "ranks", Ranks: "@bp:1"}, "@bp:1: there is no breakpoint number 1; info breakpoints lists them"},
 		{"no host", session.Call{Command: "ranks", Ranks: "@host:elsewhere"}, "there is no such host; there are node01, node02"},
-		{"no place", session.Call{Command: "ranks", Ranks: "@at:work.c"}, `"work.c" is no FILE:LINE`},
+		{"no place", session.Call{Command: "ranks", Ranks: "@at:work.c"}, `"work.c" is not FILE:LINE`},
 		{"no function", session.Call{Command: "ranks", Ranks: "@fn:"}, "something must follow"},
 		{"no expression to compare", session.Call{Command: "diff"}, "diff: needs an expression"},
 		{"an unknown group", session.Call{Command: "ranks", Ranks: "@odd"}, "odd"},

@@ -1,3 +1,5 @@
+// Lists of hosts as resource managers write them.
+
 package master
 
 import (
@@ -32,7 +34,7 @@ func (r routes) ranksOn(list string) (rank.Set, error) {
 	return rank.Set{}, fmt.Errorf("there is no such host; there are %s", text)
 }
 
-// hostMatches tells whether a host matches a pattern. Numbers in brackets have as many digits as
+// hostMatches reports whether a host matches a pattern. Numbers in brackets have as many digits as
 // they are written with. An invalid pattern matches no host.
 func hostMatches(pattern, host string) bool {
 	prefix, rest, bracket := strings.Cut(pattern, "[")
@@ -60,7 +62,7 @@ func tailMatches(pattern, host string) bool {
 	return pattern == "" && host == "" || hostMatches(pattern, host)
 }
 
-// numberIn tells whether a number is in a list such as "01-16,20".
+// numberIn reports whether a number is in a list such as "01-16,20".
 func numberIn(list, number string) bool {
 	n, err := strconv.ParseUint(number, 10, 32)
 	if err != nil {

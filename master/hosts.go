@@ -1,3 +1,5 @@
+// The command "info hosts".
+
 package master
 
 import (
@@ -28,7 +30,7 @@ func (m *Master) reportHosts(id protocol.RequestID, ranks rank.Set, began time.D
 				rows = append(rows, m.hostRows(route, on, forgone, answers)...)
 			}
 		}
-		for _, row := range alike(rows) {
+		for _, row := range joinEqual(rows) {
 			m.stream.Push(session.Event{Name: protocol.KindResult.String(), ID: id, Command: "info hosts", Group: row.group()})
 		}
 		for _, e := range answers {
@@ -100,8 +102,8 @@ func (m *Master) stateCounts(ranks rank.Set) []protocol.StateCount {
 	return all
 }
 
-// alike joins equal rows if there are many hosts, and sorts them by their lowest ranks.
-func alike(rows []hostRow) []hostRow {
+// joinEqual joins equal rows if there are many hosts, and sorts them by their lowest ranks.
+func joinEqual(rows []hostRow) []hostRow {
 	slices.SortStableFunc(rows, func(a, b hostRow) int {
 		x, _ := a.ranks.Min()
 		y, _ := b.ranks.Min()

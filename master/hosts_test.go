@@ -66,14 +66,14 @@ func TestAlikeHosts(t *testing.T) {
 		}
 		rows = append(rows, r)
 	}
-	joined := alike(rows)
+	joined := joinEqual(rows)
 	if len(joined) != 2 || len(joined[0].Hosts) != 19 || joined[0].servers.String() != "0-6,8-19" || joined[0].States[0].N != 38 || joined[1].ranks.String() != "14-15" {
 		t.Errorf("%+v", joined)
 	}
 	if rows[0].States[0].N != 2 {
 		t.Error("a row was changed")
 	}
-	if few := alike(rows[:manyHosts]); len(few) != manyHosts {
+	if few := joinEqual(rows[:manyHosts]); len(few) != manyHosts {
 		t.Errorf("%d rows of few hosts", len(few))
 	}
 }

@@ -1,3 +1,5 @@
+// Building of the tree.
+
 package master
 
 import (
@@ -79,7 +81,7 @@ func (m *Master) built(r *session.Report) {
 		return
 	}
 	m.phase, m.never = up, never(r.Absent)
-	for _, g := range m.requests.silent(m.never.of(r.Lost())) {
+	for _, g := range m.requests.joinMissing(m.never.of(r.Lost())) {
 		m.report(g)
 	}
 }
@@ -94,7 +96,7 @@ func (n never) of(ranks rank.Set) []protocol.Group {
 	var groups []protocol.Group
 	for _, a := range n {
 		if lost := a.Ranks.Intersect(ranks); !lost.IsEmpty() {
-			groups = append(groups, silence(protocol.KindLost, lost, a.Cause, a.Hosts))
+			groups = append(groups, missingGroup(protocol.KindLost, lost, a.Cause, a.Hosts))
 		}
 	}
 	return groups

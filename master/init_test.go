@@ -117,7 +117,7 @@ func TestInitWithoutSome(t *testing.T) {
 		obedient(f, m)
 	})
 	if _, err := m.Init(context.Background(), twoHosts(), time.Second, forgone); errText(err) != "2 of 2 servers are not ready: server on node03: no route to host; servers 0-1 on node01,node02: refused" {
-		t.Errorf("nobody ready: %v", err)
+		t.Errorf("no server is ready: %v", err)
 	}
 	closeNow(t, m)
 }

@@ -1,3 +1,5 @@
+// The state of the job.
+
 package master
 
 import (
@@ -23,8 +25,8 @@ const (
 	jobEnded   = "ended"
 )
 
-// after returns the state to report after an event of a kind has been entered into the table;
-// false: none.
+// after is called when an event of a kind has been entered into the table s. It returns the state of
+// the job to report, or false if it has not changed.
 func (w *jobWatch) after(kind protocol.Kind, s *session.States) (protocol.JobState, bool) {
 	state := w.next(kind, s)
 	if state == w.state {
@@ -53,7 +55,7 @@ func (w *jobWatch) next(kind protocol.Kind, s *session.States) string {
 	return w.state
 }
 
-// isHeld tells whether ranks of a status are stopped processes; those of core files are not.
+// isHeld reports whether ranks of a status are stopped processes; those of core files are not.
 func isHeld(g session.StatusGroup) bool {
 	return g.Status.State == session.Stopped && g.Status.Reason != "core"
 }

@@ -96,8 +96,8 @@ func TestLiveSets(t *testing.T) {
 		"@fn:helper&@stopped":   {reply("0-3", "4"), done("4")},
 		"@expr{x > 1}":          {unknown, running + `expr{x > 1}"}`, reply("2-4", "3"), done("3")},
 		"@expr{x}^@bp:1":        {unknown, running + `expr{x}"}`, reply("0,2-4", "4"), done("4")},
-		"@fn:nobody": {running + `fn:nobody"}`,
-			`{"event":"error","id":N,"command":"focus","ranks":"","n":0,"kind":"state","op":"focus","message":"there are no ranks in @fn:nobody now","hint":"6 stopped, 2 running"}`,
+		"@fn:absent": {running + `fn:absent"}`,
+			`{"event":"error","id":N,"command":"focus","ranks":"","n":0,"kind":"state","op":"focus","message":"there are no ranks in @fn:absent now","hint":"6 stopped, 2 running"}`,
 			`{"event":"done","id":N,"command":"focus","asked":0,"answered":0,"ms":0}`},
 		"@bp:2": {
 			`{"event":"error","id":N,"command":"focus","ranks":"","n":0,"kind":"state","op":"focus","message":"there are no ranks in @bp:2 now","hint":"6 stopped, 2 running"}`,
@@ -114,7 +114,7 @@ func TestLiveSets(t *testing.T) {
 		})
 	}
 	for _, p := range f.sent(wire.Command) {
-		if p.ID >= protocol.FirstInner && p.Ranks.String() != "0-5" {
+		if p.ID >= protocol.FirstInternal && p.Ranks.String() != "0-5" {
 			t.Errorf("ranks %s were asked, not those that are stopped", p.Ranks)
 		}
 	}
@@ -142,7 +142,7 @@ func TestLiveSetInFront(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	sent := f.sent(wire.Command)
-	if last := sent[len(sent)-1]; last.Ranks.String() != "2-3" || last.ID >= protocol.FirstInner {
+	if last := sent[len(sent)-1]; last.Ranks.String() != "2-3" || last.ID >= protocol.FirstInternal {
 		t.Errorf("asked %v, number %d", last.Ranks, last.ID)
 	}
 }
@@ -151,7 +151,7 @@ func TestLiveSetInFront(t *testing.T) {
 // must be asked have answered.
 func TestStatesInASetAreThoseOfTheCall(t *testing.T) {
 	m, f := lookedAt(t, func(f *fakeRoot, m wire.Message) {
-		if m.ID >= protocol.FirstInner {
+		if m.ID >= protocol.FirstInternal {
 			f.up(wire.Message{Kind: wire.Events, Groups: []protocol.Group{
 				{Kind: protocol.KindStopped, Ranks: rank.Range(2, 3), Body: []byte(`{"reason":"breakpoint-hit","breakpoint":1}`)},
 				{Kind: protocol.KindExited, Ranks: rank.Range(6, 7), Body: []byte(`{"code":0}`)},
@@ -174,7 +174,7 @@ func TestStatesInASetAreThoseOfTheCall(t *testing.T) {
 // A session that ends while a set is being evaluated also ends the call.
 func TestEndWhileASetIsWorkedOut(t *testing.T) {
 	m, _ := lookedAt(t, func(f *fakeRoot, m wire.Message) {
-		if m.ID < protocol.FirstInner {
+		if m.ID < protocol.FirstInternal {
 			looker(f, m)
 		}
 	})

@@ -42,27 +42,27 @@ type Master struct {
 	stop     context.CancelFunc
 	finished chan struct{}
 
-	mu          sync.Mutex
-	phase       phase
-	routes      routes
-	states      *session.States
-	job         jobWatch
-	groups      map[string]rank.Set
-	requests    *requests
-	lastID      protocol.RequestID
-	lastBreak   int
-	lastDisplay int
-	persistent  persistentCommands
-	aborts      aborts
-	breakpoint  map[protocol.RequestID]int // number that an outstanding "break" sets
-	programs    programs
-	init        *treeBuild
-	never       never                         // servers that were not ready when the tree was built
-	inner       map[protocol.RequestID]*inner // answers that the master itself awaits
-	lastInner   protocol.RequestID
-	sampler     sampler
-	quits       []quitting  // unanswered calls of quit
-	quitLimit   *time.Timer // ends the wait of quits
+	mu           sync.Mutex
+	phase        phase
+	routes       routes
+	states       *session.States
+	job          jobWatch
+	groups       map[string]rank.Set
+	requests     *requests
+	lastID       protocol.RequestID
+	lastBreak    int
+	lastDisplay  int
+	persistent   persistentCommands
+	aborts       aborts
+	breakpoint   map[protocol.RequestID]int // number that an outstanding "break" sets
+	programs     programs
+	init         *treeBuild
+	never        never                             // servers that were not ready when the tree was built
+	collectors   map[protocol.RequestID]*collector // answers that the master itself awaits
+	lastInternal protocol.RequestID
+	sampler      sampler
+	quits        []quitting  // unanswered calls of quit
+	quitLimit    *time.Timer // ends the wait of quits
 }
 
 type quitting struct {
@@ -82,7 +82,7 @@ func New(cfg Config) (*Master, error) {
 		cfg: cfg.withDefaults(), started: time.Now(), stream: session.NewStream(),
 		stop: stop, finished: make(chan struct{}),
 		states: session.NewStates(rank.Set{}), groups: map[string]rank.Set{}, job: jobWatch{name: cfg.Job},
-		breakpoint: map[protocol.RequestID]int{}, inner: map[protocol.RequestID]*inner{},
+		breakpoint: map[protocol.RequestID]int{}, collectors: map[protocol.RequestID]*collector{},
 		programs: programs{ask: cfg.CheckProgram, known: map[string]error{}},
 	}
 	m.sampler.m = m
@@ -132,7 +132,7 @@ func (m *Master) lose(ranks rank.Set, cause string) {
 	if ranks.IsEmpty() {
 		return
 	}
-	e := session.NewEvent(silence(protocol.KindLost, ranks, cause, nil))
+	e := session.NewEvent(missingGroup(protocol.KindLost, ranks, cause, nil))
 	m.states.Feed(e)
 	m.stream.Push(e)
 }
@@ -164,8 +164,8 @@ func (m *Master) tryUp(msg wire.Message) bool {
 	return true
 }
 
-// take processes a packet. If that panics, only this packet is lost, and a note tells all front
-// ends. If it is a reply, the fault is the answer of the ranks that have not answered yet.
+// take processes a packet. If that panics, only this packet is lost, and a note to all front ends
+// says so. If it is a reply, ranks that have not answered yet get the fault as their answer.
 func (m *Master) take(msg wire.Message) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -199,7 +199,7 @@ func (m *Master) events(groups []protocol.Group) {
 		var incomplete []session.Event
 		if g.Kind == protocol.KindLost { // it names the host of the lost child only
 			incomplete = m.noteIncomplete(g)
-			g = m.aborts.ended(m.requests.silent([]protocol.Group{g})[0], m.states)
+			g = m.aborts.withCause(m.requests.joinMissing([]protocol.Group{g})[0], m.states)
 		}
 		g, some := m.sampler.filter(g)
 		if !some {
@@ -215,7 +215,7 @@ func (m *Master) report(g protocol.Group) {
 	e := session.NewEvent(g)
 	m.states.Feed(e)
 	m.aborts.observe(g)
-	if j, news := m.job.after(g.Kind, m.states); news { // first: a last end may make users quit
+	if j, news := m.job.after(g.Kind, m.states); news { // before the last end, after which users may quit
 		m.stream.Push(session.NewEvent(protocol.Group{Kind: protocol.KindJob, Ranks: m.states.All(), Body: canonical.JSON(j)}))
 	}
 	m.stream.Push(e)
@@ -253,7 +253,7 @@ func (m *Master) reply(msg wire.Message) {
 	for _, e := range events {
 		switch {
 		case e.Done != nil:
-			m.settleBreakpoint(e)
+			m.reclaimNumber(e)
 		case e.Group.Kind == protocol.KindFault:
 			m.persistent.refused(e.ID, e.Group.Ranks)
 		case e.Command == "break" && e.Group.Kind == protocol.KindResult:
@@ -269,9 +269,9 @@ func (m *Master) reply(msg wire.Message) {
 	}
 }
 
-// settleBreakpoint takes the number of a breakpoint back if no rank could set it and no later
+// reclaimNumber makes the number of a breakpoint free again if no rank could set it and no later
 // number has been given: a typing error costs no number.
-func (m *Master) settleBreakpoint(e session.Event) {
+func (m *Master) reclaimNumber(e session.Event) {
 	n, ok := m.breakpoint[e.ID]
 	if !ok {
 		return

@@ -161,7 +161,7 @@ func TestSlowConsumer(t *testing.T) {
 		synctest.Wait()
 		select {
 		case <-flood:
-			t.Fatal("10,000 lines were taken though nobody reads")
+			t.Fatal("10,000 lines were taken although the consumer does not read")
 		default:
 		}
 		if _, err := m.Do(context.Background(), session.Call{Command: "interrupt"}); err != nil {

@@ -1,3 +1,5 @@
+// Suggestions for misspelled commands.
+
 package master
 
 import (

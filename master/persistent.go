@@ -1,3 +1,5 @@
+// Commands that apply also to ranks that start later.
+
 package master
 
 import (
@@ -10,9 +12,9 @@ import (
 	"sdm/protocol/rank"
 )
 
-// persistentCommands are commands about breakpoints, signals, displays and settings of gdb, in
-// order, with their ranks. Ranks that start later, or again, receive them first. Numbers are the
-// same on all ranks. It is pure.
+// persistentCommands holds commands about breakpoints, signals, displays and settings of gdb, in
+// order, with their ranks. Ranks that start later, or again, execute them first. Breakpoints and
+// displays have the same numbers on all ranks. It is pure.
 type persistentCommands struct {
 	list []persistentCommand
 }
@@ -23,32 +25,32 @@ type persistentCommand struct {
 	command protocol.Command
 }
 
-// makesPoint tells whether a command makes a breakpoint of any kind that remains: a barrier is
+// makesPoint reports whether a command makes a breakpoint of any kind that remains: a barrier is
 // about the run that it begins.
 func makesPoint(command string) bool {
 	info, _ := protocol.LookupCommand(command)
 	return info.MakesPoint() && !info.Resumes
 }
 
-// changesPoints tells whether a command changes existing breakpoints.
+// changesPoints reports whether a command changes existing breakpoints.
 func changesPoints(command string) bool {
 	info, _ := protocol.LookupCommand(command)
 	return info.ChangesPoints()
 }
 
-// isDisplay tells whether a command is about displays.
+// isDisplay reports whether a command is about displays.
 func isDisplay(command string) bool {
 	info, _ := protocol.LookupCommand(command)
 	return info.Object == protocol.Displays
 }
 
-// makesDisplay tells whether a command makes a display; without an expression it shows all.
+// makesDisplay reports whether a command makes a display; without an expression it shows all.
 func makesDisplay(info protocol.CommandInfo, a protocol.Args) bool {
 	return info.Object == protocol.Displays && info.Effect == protocol.Makes && a.Expr != ""
 }
 
-// note records a command to ranks; waiting are those of them that have not started.
-func (g *persistentCommands) note(id protocol.RequestID, name string, a protocol.Args, ranks, waiting rank.Set) {
+// record records a command to ranks; waiting are those of them that have not started.
+func (g *persistentCommands) record(id protocol.RequestID, name string, a protocol.Args, ranks, waiting rank.Set) {
 	info, _ := protocol.LookupCommand(name)
 	removes := info.Effect == protocol.Removes
 	switch {
@@ -90,12 +92,12 @@ func (g *persistentCommands) change(id protocol.RequestID, name string, a protoc
 	}
 }
 
-// countsDown tells whether there are breakpoints that are to be disabled after a number of stops.
+// countsDown reports whether there are breakpoints that are to be disabled after a number of stops.
 func (g *persistentCommands) countsDown() bool {
 	return slices.ContainsFunc(g.list, func(e persistentCommand) bool { return e.command.Args.Then == "disable" })
 }
 
-// reached counts such a breakpoint down.
+// reached counts down a breakpoint that is to be disabled after a number of stops.
 func (g *persistentCommands) reached(number int, ranks rank.Set) {
 	var next []persistentCommand
 	for i, e := range g.list {
@@ -169,8 +171,8 @@ func (g *persistentCommands) located(id protocol.RequestID, answer protocol.Grou
 	}
 }
 
-// to returns the commands for ranks that start now.
-func (g *persistentCommands) to(ranks rank.Set) []protocol.Given {
+// commandsFor returns the commands for ranks that start now.
+func (g *persistentCommands) commandsFor(ranks rank.Set) []protocol.Given {
 	var all []protocol.Given
 	for _, e := range g.list {
 		if those := e.ranks.Intersect(ranks); !those.IsEmpty() {
@@ -262,14 +264,15 @@ func (p subset) breakpoints() []protocol.BreakpointInfo {
 		}
 		for i := range all {
 			if b := &all[i]; changesPoints(c.Name) && (len(c.Args.Breakpoints)+len(c.Args.Places) == 0 || c.Args.ChangesOnly(b.Number)) {
-				changed(b, c)
+				applyChange(b, c)
 			}
 		}
 	}
 	return all
 }
 
-func changed(b *protocol.BreakpointInfo, c protocol.Command) {
+// applyChange changes the description of a breakpoint as a command does.
+func applyChange(b *protocol.BreakpointInfo, c protocol.Command) {
 	switch c.Name {
 	case "condition":
 		b.Condition = c.Args.Condition
@@ -279,7 +282,7 @@ func changed(b *protocol.BreakpointInfo, c protocol.Command) {
 		b.Commands = c.Args.Lines
 	case "enable", "disable":
 		if len(c.Args.Places) > 0 {
-			placeChanged(b, c.Args.Places[0].Number, c.Name == "enable")
+			enableLocation(b, c.Args.Places[0].Number, c.Name == "enable")
 			return
 		}
 		b.Enabled, b.Left = c.Name == "enable", 0
@@ -292,10 +295,11 @@ func changed(b *protocol.BreakpointInfo, c protocol.Command) {
 	}
 }
 
-func placeChanged(b *protocol.BreakpointInfo, place int, enabled bool) {
-	b.Disabled = slices.DeleteFunc(b.Disabled, func(n int) bool { return n == place })
+// enableLocation enables or disables one location of a breakpoint.
+func enableLocation(b *protocol.BreakpointInfo, location int, enabled bool) {
+	b.Disabled = slices.DeleteFunc(b.Disabled, func(n int) bool { return n == location })
 	if !enabled {
-		b.Disabled = append(b.Disabled, place)
+		b.Disabled = append(b.Disabled, location)
 		slices.Sort(b.Disabled)
 	}
 }

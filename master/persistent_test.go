@@ -73,7 +73,7 @@ func TestGiven(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var g persistentCommands
 			for i, s := range c.said {
-				g.note(protocol.RequestID(i+1), s.name, s.args, s.ranks, rank.Of(0).Intersect(s.ranks))
+				g.record(protocol.RequestID(i+1), s.name, s.args, s.ranks, rank.Of(0).Intersect(s.ranks))
 			}
 			if got := g.text(all); got != c.want {
 				t.Errorf("got\n%swant\n%s", got, c.want)
@@ -86,8 +86,8 @@ func TestGiven(t *testing.T) {
 func TestGivenCountsDown(t *testing.T) {
 	var g persistentCommands
 	of := protocol.Args{Breakpoints: []int{1, 2}, Then: "disable", Count: 2}
-	g.note(1, "break", protocol.Args{Breakpoint: 1, Location: "f"}, rank.Range(0, 3), rank.Set{})
-	g.note(2, "enable", of, rank.Range(0, 3), rank.Set{})
+	g.record(1, "break", protocol.Args{Breakpoint: 1, Location: "f"}, rank.Range(0, 3), rank.Set{})
+	g.record(2, "enable", of, rank.Range(0, 3), rank.Set{})
 	g.reached(1, rank.Range(0, 2))
 	g.reached(1, rank.Of(2))
 	g.reached(3, rank.Of(0))
@@ -121,9 +121,9 @@ func TestGivenIsOfEachRank(t *testing.T) {
 			}
 			ranks := rapid.SampledFrom([]rank.Set{rank.Range(0, 3), rank.Of(0), rank.Of(1, 2), rank.Of(3)}).Draw(t, "ranks")
 			id := protocol.RequestID(i + 1)
-			together.note(id, name, a, ranks, rank.Set{})
+			together.record(id, name, a, ranks, rank.Set{})
 			for r := range ranks.All() {
-				alone[r].note(id, name, a, rank.Of(r), rank.Set{})
+				alone[r].record(id, name, a, rank.Of(r), rank.Set{})
 			}
 		}
 		covered := rank.Set{}

@@ -1,3 +1,5 @@
+// Programs that cannot be debugged in the session.
+
 package master
 
 import (

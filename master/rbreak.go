@@ -1,3 +1,5 @@
+// The command rbreak.
+
 package master
 
 import (

@@ -1,3 +1,5 @@
+// The table of requests.
+
 package master
 
 import (
@@ -54,13 +56,13 @@ func (t *requests) reply(now time.Duration, m wire.Message) []session.Event {
 		return nil
 	}
 	var events []session.Event
-	for _, g := range t.silent(m.Groups) {
+	for _, g := range t.joinMissing(m.Groups) {
 		if e, ok := r.take(g); ok {
 			events = append(events, e)
 		}
 	}
 	if m.Flags&wire.Final != 0 && !r.owed.IsEmpty() {
-		g := silence(protocol.KindMissing, r.owed, "the tree ended the request without an answer", t.hosts(r.owed))
+		g := missingGroup(protocol.KindMissing, r.owed, "the tree ended the request without an answer", t.hosts(r.owed))
 		if e, ok := r.take(g); ok {
 			events = append(events, e)
 		}
@@ -138,15 +140,15 @@ func (t *requests) fail(now time.Duration, cause string) []session.Event {
 	slices.SortFunc(open, func(a, b *request) int { return int(a.id) - int(b.id) })
 	var events []session.Event
 	for _, r := range open {
-		g := silence(protocol.KindLost, r.owed, cause, t.hosts(r.owed))
+		g := missingGroup(protocol.KindLost, r.owed, cause, t.hosts(r.owed))
 		events = append(events, t.reply(now, wire.Message{ID: r.id, Flags: wire.Final, Groups: []protocol.Group{g}})...)
 	}
 	return events
 }
 
-// silent joins the missing groups of one cause, and adds the hosts of all their ranks: a vertex
+// joinMissing joins the missing groups of one cause, and adds the hosts of all their ranks: a vertex
 // names one host in a group, that of its child. Other groups come first, unchanged and in order.
-func (t *requests) silent(groups []protocol.Group) []protocol.Group {
+func (t *requests) joinMissing(groups []protocol.Group) []protocol.Group {
 	type key struct {
 		kind  protocol.Kind
 		cause string
@@ -167,12 +169,12 @@ func (t *requests) silent(groups []protocol.Group) []protocol.Group {
 		joined[k] = joined[k].Union(g.Ranks)
 	}
 	for _, k := range order {
-		rest = append(rest, silence(k.kind, joined[k], k.cause, t.hosts(joined[k])))
+		rest = append(rest, missingGroup(k.kind, joined[k], k.cause, t.hosts(joined[k])))
 	}
 	return rest
 }
 
-// silence makes the group of ranks that did not answer.
-func silence(k protocol.Kind, ranks rank.Set, cause string, hosts []string) protocol.Group {
+// missingGroup makes the group of ranks that did not answer.
+func missingGroup(k protocol.Kind, ranks rank.Set, cause string, hosts []string) protocol.Group {
 	return protocol.Group{Kind: k, Ranks: ranks, Body: canonical.JSON(session.MissingOn(cause, hosts))}
 }

@@ -132,7 +132,7 @@ func TestRequestsForgetTheOldest(t *testing.T) {
 	s := newRequests(func(rank.Set) []string { return nil })
 	silent := func(id protocol.RequestID) {
 		s.open(0, id, "print", rank.Of(0))
-		s.reply(0, wire.Message{ID: id, Groups: []protocol.Group{silence(protocol.KindMissing, rank.Of(0), "no answer in 1s", nil)}})
+		s.reply(0, wire.Message{ID: id, Groups: []protocol.Group{missingGroup(protocol.KindMissing, rank.Of(0), "no answer in 1s", nil)}})
 	}
 	for id := range protocol.RequestID(keptRequests + 3) {
 		silent(id + 1)

@@ -1,3 +1,5 @@
+// The routing table.
+
 package master
 
 import (
@@ -62,7 +64,7 @@ func (r routes) rows() iter.Seq[protocol.Route] {
 	}
 }
 
-// isForgone tells whether a row is not in the table.
+// isForgone reports whether a row is not in the table.
 func (r routes) isForgone(route protocol.Route) bool {
 	return !slices.ContainsFunc(r.table.Routes, func(t protocol.Route) bool { return t.Ranks.Equal(route.Ranks) && t.Host == route.Host })
 }

@@ -1,3 +1,5 @@
+// Execution of what package sampling asks for.
+
 package master
 
 import (

@@ -1,3 +1,5 @@
+// Search for the elements of an array that differ.
+
 package master
 
 import (
@@ -65,7 +67,7 @@ func (s *search) take(h hashes) []protocol.Span {
 		}
 	}
 	s.asked = nil
-	for i, look := range worthALook(blocks) {
+	for i, look := range selectBlocks(blocks) {
 		if look {
 			s.asked = append(s.asked, protocol.Span{First: blocks[i].First, Last: blocks[i].Last})
 		} else {
@@ -75,9 +77,9 @@ func (s *search) take(h hashes) []protocol.Span {
 	return s.asked
 }
 
-// worthALook chooses the blocks to search: all if they are few, else the first and the last of the
+// selectBlocks chooses the blocks to search: all if they are few, else the first and the last of the
 // first runs of neighbours.
-func worthALook(blocks []differing) []bool {
+func selectBlocks(blocks []differing) []bool {
 	look := make([]bool, len(blocks))
 	n := 0
 	for i, b := range blocks {
@@ -128,7 +130,7 @@ func (s *search) ranges() (list []differing, more int) {
 	return list, more
 }
 
-// joins tells whether two neighbours are joined into one range.
+// joins reports whether two neighbours are joined into one range.
 func (d differing) joins(e differing) bool {
 	if !d.Exact || !e.Exact {
 		return true

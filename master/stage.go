@@ -1,3 +1,5 @@
+// Sending of a gdb to the servers.
+
 package master
 
 import (

@@ -15,13 +15,13 @@ import (
 	"sdm/protocol/rank"
 )
 
-// near tells whether two numbers differ by no more than a tolerance: relative to the greater of
+// near reports whether two numbers differ by no more than a tolerance: relative to the greater of
 // their magnitudes, and absolute if both are below 1.
 func near(a, b, tolerance float64) bool {
 	return a == b || math.Abs(a-b) <= tolerance*max(1, math.Abs(a), math.Abs(b))
 }
 
-// isNear tells whether a column has one value only, or only numbers that are near to one another.
+// isNear reports whether a column has one value only, or only numbers that are near to one another.
 func isNear(c column.Column, tolerance float64) bool {
 	if n, exact := c.Distinct(); n < 2 && exact {
 		return true

@@ -11,10 +11,10 @@ package protocol
 // "no request" (an unsolicited event).
 type RequestID uint64
 
-// FirstInner is the first number of internal requests of the master, which evaluate
+// FirstInternal is the first number of internal requests of the master, which evaluate
 // a set or compare answers. Front ends cannot request their answers again, so
 // servers do not keep them.
-const FirstInner RequestID = 1 << 48
+const FirstInternal RequestID = 1 << 48
 
 // ServerID numbers the servers of a session from 0, as the resource manager
 // does. Server i is vertex i+1 of the tree; the master is vertex 0.
@@ -28,5 +28,5 @@ const Version = 1
 // equals the longest line that is read from gdb.
 const MaxBody = 64 << 20
 
-// IsInner reports whether a request is the master's own.
-func (id RequestID) IsInner() bool { return id >= FirstInner }
+// IsInternal reports whether a request is the master's own.
+func (id RequestID) IsInternal() bool { return id >= FirstInternal }

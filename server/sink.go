@@ -16,7 +16,7 @@ type sink struct{ s *Server }
 // Reply keeps answers for expand and passes them on. It kills a rank that this server started for
 // the request but that could not be brought under control.
 func (k sink) Reply(id protocol.RequestID, groups ...protocol.Group) {
-	if !id.IsInner() {
+	if !id.IsInternal() {
 		k.s.mu.Lock()
 		k.s.history.add(id, groups)
 		k.s.mu.Unlock()

@@ -30,7 +30,7 @@ type answers struct {
 // series returns 0 for requests of front ends and 1 for internal requests of the
 // master. Numbers rise within a series: a number up to the newest is a repetition.
 func series(id protocol.RequestID) int {
-	if id.IsInner() {
+	if id.IsInternal() {
 		return 1
 	}
 	return 0

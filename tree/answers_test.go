@@ -48,7 +48,7 @@ func TestAnswersAreKeptUntilTheRootHasThem(t *testing.T) {
 			t.Errorf("%d again: done again %v, answer %s", id, delivered, answer)
 		}
 	}
-	asked(t, n, wire.Message{ID: protocol.FirstInner + 1, Settled: protocol.FirstInner + 1})
+	asked(t, n, wire.Message{ID: protocol.FirstInternal + 1, Settled: protocol.FirstInternal + 1})
 	if _, answer := asked(t, n, wire.Message{ID: 3, Flags: wire.Again}); answer != `{"a":1}` {
 		t.Errorf("a request of the master's own made an answer to a front end go: %s", answer)
 	}
@@ -56,7 +56,7 @@ func TestAnswersAreKeptUntilTheRootHasThem(t *testing.T) {
 	if delivered, answer := asked(t, n, wire.Message{ID: 3, Flags: wire.Again}); delivered || !strings.Contains(answer, "not kept any more") {
 		t.Errorf("after all is settled: done again %v, answer %s", delivered, answer)
 	}
-	if _, answer := asked(t, n, wire.Message{ID: protocol.FirstInner + 1, Flags: wire.Again}); answer != `{"a":1}` {
+	if _, answer := asked(t, n, wire.Message{ID: protocol.FirstInternal + 1, Flags: wire.Again}); answer != `{"a":1}` {
 		t.Errorf("a request of a front end made an answer to the master go: %s", answer)
 	}
 }
@@ -65,7 +65,7 @@ func TestAnswersAreKeptUntilTheRootHasThem(t *testing.T) {
 // the master, whose numbers are higher, have arrived since.
 func TestLostRequestIsDoneBehindInnerOnes(t *testing.T) {
 	n := deep(t)
-	asked(t, n, wire.Message{ID: protocol.FirstInner + 1})
+	asked(t, n, wire.Message{ID: protocol.FirstInternal + 1})
 	if delivered, answer := asked(t, n, wire.Message{ID: 2, Flags: wire.Again}); !delivered {
 		t.Errorf("it was not done: %s", answer)
 	}
@@ -87,7 +87,7 @@ func TestRootTellsWhatIsSettled(t *testing.T) {
 		n.Step(0, tree.FromChild{Child: 1, Msg: wire.Message{Kind: wire.Reply, ID: id, Flags: wire.Final,
 			Groups: []protocol.Group{{Kind: protocol.KindResult, Ranks: rank.Of(0), Body: []byte("{}")}}}})
 	}
-	const inner = protocol.FirstInner
+	const inner = protocol.FirstInternal
 	var got []protocol.RequestID
 	for _, id := range []protocol.RequestID{2, 3, inner + 1} {
 		got = append(got, settled(id))

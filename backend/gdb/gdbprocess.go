@@ -342,7 +342,7 @@ func (l *loop) write(k *gdbProcess, b []byte) {
 	}
 }
 
-// readOutput takes one piece of what gdb has written. It tells whether there
+// readOutput takes one piece of what gdb has written. It reports whether there
 // may be more.
 func (l *loop) readOutput(k *gdbProcess) bool {
 	if k.process == nil {

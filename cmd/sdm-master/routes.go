@@ -146,6 +146,6 @@ func (b *builder) gather(ctx context.Context, g registration.Slots, note func(st
 	b.gathered = &table
 	turning, cancel := context.WithCancel(context.Background())
 	b.turn = cancel
-	b.turned.Go(func() { registration.TurnAway(turning, b.door, table.Size) })
+	b.turned.Go(func() { registration.RefuseLate(turning, b.door, table.Size) })
 	return table, nil
 }

@@ -47,7 +47,7 @@ func FrontEnd[T any](ctx context.Context, addr string, wait time.Duration, log *
 		if !errors.As(err, &unreached) {
 			return none, name(addr, err)
 		}
-		if last == nil || ctx.Err() == nil { // a timeout tells less than the error before
+		if last == nil || ctx.Err() == nil { // an earlier error says more than a timeout
 			last = unreached.Err
 		}
 		log.Debug("front end not reached", "addr", addr, "try", tries, "err", last)
@@ -83,7 +83,7 @@ func counted(tries int) string {
 func name(addr string, err error) error { return fmt.Errorf("front end at %s: %w", addr, err) }
 
 // pause waits between two attempts: wait/700 first, then twice as long each time, which is 73 % of
-// the wait for all nine pauses. It tells whether there is time for another attempt.
+// the wait for all nine pauses. It reports whether there is time for another attempt.
 func pause(ctx context.Context, wait time.Duration, try int) bool {
 	t := time.NewTimer(wait / 700 << try)
 	defer t.Stop()

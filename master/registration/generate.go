@@ -1,3 +1,5 @@
+// Routing tables of servers that do not register.
+
 package registration
 
 import (
@@ -24,7 +26,7 @@ func Generate(hosts []string, n, base, ports int, shape string) (protocol.RouteT
 	case n == 0:
 		n = len(hosts)
 	case n < 0 || n > maxGenerated:
-		return protocol.RouteTable{}, fmt.Errorf("%d servers make no sense", n)
+		return protocol.RouteTable{}, fmt.Errorf("%d is not a number of servers", n)
 	}
 	if base < 1 || base > 65535 {
 		return protocol.RouteTable{}, fmt.Errorf("routes need the servers' base port, 1 to 65535")

@@ -1,3 +1,5 @@
+// Servers of which each is for all slots of its node.
+
 package registration
 
 import (
@@ -17,16 +19,16 @@ import (
 // registered. The servers wait for their numbers, which follow their lowest ranks, so that subtrees
 // have neighbouring ranks where the starter has placed them so.
 type nodeRoster struct {
-	ranks int // of the job; 0: unknown
-	come  []arrival
-	only  *rank.Set // the awaited ranks; nil is all
+	ranks   int // of the job; 0: unknown
+	arrived []arrival
+	only    *rank.Set // the awaited ranks; nil is all
 
 	refusals refusals
 }
 
 func (n *nodeRoster) have() rank.Set {
 	var all rank.Set
-	for _, one := range n.come {
+	for _, one := range n.arrived {
 		all = all.Union(one.Ranks)
 	}
 	return all
@@ -50,10 +52,10 @@ func (n *nodeRoster) add(r overlay.Registration, answer func(overlay.Verdict)) (
 	case len(r.Addrs) == 0:
 		return fmt.Sprintf("the server of %s on %s has no address", protocol.Ranks(r.Ranks), r.Host)
 	}
-	for i, old := range n.come {
+	for i, old := range n.arrived {
 		switch {
 		case old.Host == r.Host && old.PID == r.PID:
-			n.come[i] = arrival{r, answer}
+			n.arrived[i] = arrival{r, answer}
 			return ""
 		case old.Ranks.Intersects(r.Ranks):
 			return fmt.Sprintf("two servers have registered for %s: process %d on %s and process %d on %s",
@@ -61,18 +63,18 @@ func (n *nodeRoster) add(r overlay.Registration, answer func(overlay.Verdict)) (
 		}
 	}
 	n.ranks = want
-	n.come = append(n.come, arrival{r, answer})
+	n.arrived = append(n.arrived, arrival{r, answer})
 	return ""
 }
 
 // number tells each server its number.
 func (n *nodeRoster) number() {
-	slices.SortFunc(n.come, func(a, b arrival) int {
+	slices.SortFunc(n.arrived, func(a, b arrival) int {
 		first, _ := a.Ranks.Min()
 		second, _ := b.Ranks.Min()
 		return cmp.Compare(first, second)
 	})
-	for i, one := range n.come {
+	for i, one := range n.arrived {
 		one.answer(overlay.Verdict{Server: protocol.ServerID(i)})
 	}
 }
@@ -80,8 +82,8 @@ func (n *nodeRoster) number() {
 // table contains the servers that have come and, in the last place, which has no vertex below it,
 // one for the ranks whose servers have not.
 func (n *nodeRoster) table(shape string) protocol.RouteTable {
-	t := protocol.RouteTable{Shape: cmp.Or(shape, binomial), Size: len(n.come)}
-	for i, one := range n.come {
+	t := protocol.RouteTable{Shape: cmp.Or(shape, binomial), Size: len(n.arrived)}
+	for i, one := range n.arrived {
 		t.Routes = append(t.Routes, protocol.Route{Server: protocol.ServerID(i), Host: one.Host, Addrs: one.Addrs, Listening: true, Ranks: one.Ranks})
 	}
 	if missing := n.missing(); !missing.IsEmpty() {

@@ -69,7 +69,7 @@ func TestNodeSlots(t *testing.T) {
 			"0-1: 0; 4: rank 4 on node01: the job has only 4 ranks; 2-3: 1", "0-1 node02, 2-3 node03"},
 		{"one for itself", Slots{}, []overlay.Registration{ofNode("1", 2, 2), registrationOf(0, 2, 1), ofNode("0", 2, 3)},
 			": server 0 on node01 is for one slot, the others; 0: 0; 1: 1", "0 node03, 1 node02"},
-		{"nobody says how many", Slots{}, []overlay.Registration{ofNode("0", 0, 2)}, "0: the master was not told how many ranks", "no server has registered"},
+		{"the number is not known", Slots{}, []overlay.Registration{ofNode("0", 0, 2)}, "0: the master was not told how many ranks", "no server has registered"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := &verdicts{coming: tt.coming, said: map[string]string{}}

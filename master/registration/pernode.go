@@ -1,3 +1,5 @@
+// Registration of one server for each node of a job that runs.
+
 package registration
 
 import (
@@ -41,7 +43,7 @@ var ErrNone = errors.New("no server has registered")
 // returned as absent, one by one, with the reason. The error matches ErrNone if all are absent;
 // otherwise it is that of ctx, or of the rendezvous.
 func (r PerNode) Collect(ctx context.Context, l Registrar) (protocol.RouteTable, []session.Absent, error) {
-	c := &roster{PerNode: r, come: make([]arrival, len(r.Nodes)), failed: make([]error, len(r.Nodes))}
+	c := &roster{PerNode: r, registered: make([]arrival, len(r.Nodes)), failed: make([]error, len(r.Nodes))}
 	began := time.Now()
 	var end, remind <-chan time.Time
 	if r.Wait > 0 {

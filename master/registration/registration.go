@@ -11,7 +11,7 @@ import (
 	"sdm/tree/overlay"
 )
 
-// Registrar is where servers register: overlay.RendezvousListener.
+// Registrar accepts registrations: overlay.RendezvousListener.
 type Registrar interface {
 	// Accept returns the next server that has proved the secret. answer must be called once.
 	Accept(ctx context.Context) (r overlay.Registration, answer func(overlay.Verdict), err error)

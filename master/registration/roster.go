@@ -1,3 +1,5 @@
+// The servers of a PerNode.
+
 package registration
 
 import (
@@ -16,9 +18,9 @@ import (
 // is pure, except for the answers.
 type roster struct {
 	PerNode
-	come     []arrival // by node; without an answer: not yet
-	failed   []error   // by node
-	unplaced []string  // hosts of servers that belong to no node
+	registered []arrival // by node; without an answer: not yet
+	failed     []error   // by node
+	unplaced   []string  // hosts of servers that belong to no node
 }
 
 // awaited returns how many may still come.
@@ -28,7 +30,7 @@ func (c *roster) awaited() int { return len(c.missing()) }
 func (c *roster) missing() []protocol.Node {
 	var nodes []protocol.Node
 	for i, n := range c.Nodes {
-		if c.come[i].answer == nil && c.failed[i] == nil {
+		if c.registered[i].answer == nil && c.failed[i] == nil {
 			nodes = append(nodes, n)
 		}
 	}
@@ -38,7 +40,7 @@ func (c *roster) missing() []protocol.Node {
 // ask calls Failed for the nodes whose servers have not come.
 func (c *roster) ask() {
 	for i := range c.Nodes {
-		if c.Failed != nil && c.come[i].answer == nil && c.failed[i] == nil {
+		if c.Failed != nil && c.registered[i].answer == nil && c.failed[i] == nil {
 			c.failed[i] = c.Failed(i)
 		}
 	}
@@ -46,7 +48,7 @@ func (c *roster) ask() {
 
 func (c *roster) giveUp(cause error) {
 	for i := range c.Nodes {
-		if c.come[i].answer == nil && c.failed[i] == nil {
+		if c.registered[i].answer == nil && c.failed[i] == nil {
 			c.failed[i] = cause
 		}
 	}
@@ -64,10 +66,10 @@ func (c *roster) arrived(a arrival) {
 		}
 		return
 	}
-	c.come[at], c.failed[at] = a, nil
+	c.registered[at], c.failed[at] = a, nil
 	if c.Progress != nil {
 		have := 0
-		for _, one := range c.come {
+		for _, one := range c.registered {
 			if one.answer != nil {
 				have++
 			}
@@ -84,7 +86,7 @@ func (c *roster) checkUnplaced() {
 	}
 }
 
-// isOf tells whether a server runs on a host: by its name, or, where the table has addresses, by an
+// isOf reports whether a server runs on a host: by its name, or, where the table has addresses, by an
 // address that it listens at.
 func isOf(host string, r overlay.Registration) bool {
 	return protocol.SameHost(host, r.Host) || slices.ContainsFunc(r.Addrs, func(addr string) bool {
@@ -106,7 +108,7 @@ func (c *roster) placeOf(a arrival) (at int, refusal string) {
 	case len(a.Addrs) == 0:
 		return at, fmt.Sprintf("server %d on %s has no address", a.Server, a.Host)
 	}
-	if old := c.come[at]; old.answer != nil && (old.Host != a.Host || old.PID != a.PID) {
+	if old := c.registered[at]; old.answer != nil && (old.Host != a.Host || old.PID != a.PID) {
 		return at, fmt.Sprintf("two processes have registered as server %d: process %d on %s and process %d on %s", a.Server, old.PID, old.Host, a.PID, a.Host)
 	}
 	return at, ""
@@ -117,7 +119,7 @@ func (c *roster) result() (protocol.RouteTable, []session.Absent, error) {
 	t := protocol.RouteTable{Shape: cmp.Or(c.Shape, binomial)}
 	var absent []session.Absent
 	for i, n := range c.Nodes {
-		one := c.come[i]
+		one := c.registered[i]
 		if one.answer == nil {
 			absent = append(absent, session.Absent{Ranks: n.Ranks, Hosts: []string{n.Host}, Cause: c.failed[i].Error()})
 			continue

@@ -1,3 +1,5 @@
+// Servers of which each is for one slot.
+
 package registration
 
 import (

@@ -1,3 +1,5 @@
+// Registration of servers that a starter has started in its slots.
+
 package registration
 
 import (
@@ -47,9 +49,9 @@ type Registered struct {
 	nodes    []arrival // these wait for their numbers
 }
 
-// refusingTime is how long servers are told that their program is refused, after the first of them.
-// They come at about the same time, and a server that finds no rendezvous any more would wait for
-// it.
+// refusingTime is how long, after the first refusal, servers that register are told that their
+// program is refused. They register at about the same time, and a server that finds no rendezvous
+// any more would wait for it.
 const refusingTime = 5 * time.Second
 
 // Collect waits until all servers have registered and makes the routing table. Server i is for rank
@@ -107,7 +109,7 @@ type errOverdue time.Duration
 
 func (e errOverdue) Error() string { return fmt.Sprintf("none came in %v", time.Duration(e)) }
 
-// isEnough tells whether an Accept has failed because the wait is over, and the tree is built
+// isEnough reports whether an Accept has failed because the wait is over, and the tree is built
 // without the missing servers.
 func (s Slots) isEnough(ctx context.Context, err error, come int) bool {
 	var overdue errOverdue
@@ -115,9 +117,9 @@ func (s Slots) isEnough(ctx context.Context, err error, come int) bool {
 }
 
 // Refused is the error of a collection in which a server runs in the slot of a program that cannot
-// be debugged so. The servers still wait for their answer, because a server that is refused ends,
-// and a starter may then end its whole job, the master included, before the front end knows the
-// reason.
+// be debugged. The servers still wait for their answer: a server that is refused ends, and a starter
+// may then end its whole job, the master included, before the front end knows the reason. The caller
+// reports the reason to the front end and then calls Report.
 type Refused struct {
 	because error
 	first   func(overlay.Verdict) // answers the server whose program was refused
@@ -147,9 +149,9 @@ func (r *Refused) Report(ctx context.Context, l Registrar) {
 	}
 }
 
-// TurnAway refuses servers that come to the rendezvous after the collection, until ctx is done:
+// RefuseLate refuses servers that come to the rendezvous after the collection, until ctx is done:
 // otherwise they would wait without any message.
-func TurnAway(ctx context.Context, l Registrar, servers int) {
+func RefuseLate(ctx context.Context, l Registrar, servers int) {
 	c := slotRoster{want: servers, byServer: map[protocol.ServerID]overlay.Registration{}}
 	for {
 		r, answer, err := l.Accept(ctx)
@@ -182,11 +184,11 @@ func (s Slots) collectNodes(ctx context.Context, l Registrar, first ...arrival) 
 	s.Earlier.nodes = nil
 	for n.ranks == 0 || !n.missing().IsEmpty() {
 		r, answer, err := l.Accept(ctx)
-		if s.isEnough(ctx, err, len(n.come)) {
+		if s.isEnough(ctx, err, len(n.arrived)) {
 			break
 		}
 		if err != nil {
-			s.Earlier.nodes = n.come
+			s.Earlier.nodes = n.arrived
 			return protocol.RouteTable{}, n.incomplete(err)
 		}
 		take(arrival{r, answer})

@@ -76,7 +76,7 @@ func TestSlots(t *testing.T) {
 			[]string{""}, "servers 0,2-3 of 4 never registered: none came in 1ms", ""},
 		{"who came is enough", Slots{Servers: 4, Wait: time.Millisecond, Partial: true}, []overlay.Registration{registrationOf(2, 4, 11)},
 			[]string{""}, "", "- - node01 -"},
-		{"nobody is not enough", Slots{Servers: 4, Wait: time.Millisecond, Partial: true}, nil,
+		{"no server is not enough", Slots{Servers: 4, Wait: time.Millisecond, Partial: true}, nil,
 			nil, "servers 0-3 of 4 never registered: none came in 1ms", ""},
 		{"enough, but not before the time is over", Slots{Servers: 4, Partial: true}, []overlay.Registration{registrationOf(2, 4, 11)},
 			[]string{""}, "servers 0-1,3 of 4 never registered: ", ""},
@@ -86,8 +86,8 @@ func TestSlots(t *testing.T) {
 		{"beyond the last, so that another is missing", Slots{Servers: 2}, []overlay.Registration{registrationOf(0, 2, 11), registrationOf(7, 2, 12)},
 			[]string{"", "server 7 on node02 is beyond the 2"},
 			"server 1 of 2 never registered: context deadline exceeded; server 7 on node02 is beyond the 2 that the master waits for, 0-1 (is --servers right?)$", ""},
-		{"nobody came", Slots{}, nil, nil, "no server has registered: ", ""},
-		{"nobody says how many", Slots{}, []overlay.Registration{registrationOf(0, 0, 11)},
+		{"no server came", Slots{}, nil, nil, "no server has registered: ", ""},
+		{"the number is not known", Slots{}, []overlay.Registration{registrationOf(0, 0, 11)},
 			[]string{"give the master --servers N"}, "the starter says nothing (give the master --servers N)$", ""},
 		{"a program that cannot be", Slots{Servers: 1, CheckProgram: func(string) error { return errors.New("it would hang") }},
 			[]overlay.Registration{{Server: 0, Host: "node01", Addrs: []string{"x:1"}, Slot: "./mpi"}},
@@ -146,9 +146,9 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-func TestTurnAway(t *testing.T) {
+func TestRefuseLate(t *testing.T) {
 	l := &arrivals{coming: []overlay.Registration{registrationOf(1, 2, 11), registrationOf(2, 2, 12)}}
-	TurnAway(context.Background(), l, 2)
+	RefuseLate(context.Background(), l, 2)
 	want := []string{
 		"server 1 on node01 has registered too late: the tree is built",
 		"server 2 on node02 is beyond the 2 that the master waits for, 0-1 (is --servers right?)",

@@ -1,3 +1,5 @@
+// Checks of the arguments of samples.
+
 package sampling
 
 import (

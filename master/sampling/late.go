@@ -1,3 +1,5 @@
+// Ranks that stop after the sample for which they were interrupted.
+
 package sampling
 
 import (

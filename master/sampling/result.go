@@ -1,3 +1,5 @@
+// Answers of the call.
+
 package sampling
 
 import (
@@ -13,13 +15,13 @@ import (
 	"sdm/protocol/rank"
 )
 
-// looked is the result of stacks without samples.
-type looked struct {
+// plainResult is the result of stacks without samples.
+type plainResult struct {
 	By string `json:"by"`
 }
 
-// sampled is the result of stacks with samples.
-type sampled struct {
+// sampledResult is the result of stacks with samples.
+type sampledResult struct {
 	By      string `json:"by"`
 	Samples int    `json:"samples"` // number that have these ranks
 	Every   string `json:"every"`
@@ -56,9 +58,9 @@ func (s *samples) result(ranks rank.Set, n int, moved bool) []Output {
 		return nil
 	}
 	by := cmp.Or(s.args.By, "line")
-	body := canonical.JSON(sampled{by, n, s.every.String(), moved})
+	body := canonical.JSON(sampledResult{by, n, s.every.String(), moved})
 	if s.plain {
-		body = canonical.JSON(looked{by})
+		body = canonical.JSON(plainResult{by})
 	}
 	g := protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Stack: s.all.Only(ranks), Waits: s.waits.Only(ranks), Body: body}
 	for _, c := range s.columns {
@@ -72,7 +74,7 @@ func (s *samples) result(ranks rank.Set, n int, moved bool) []Output {
 // abort answers the call with a fault.
 func (s *samples) abort(now time.Duration, f *protocol.Fault) []Output {
 	s.end()
-	s.leave(s.owed)
+	s.handToLate(s.owed)
 	out := s.reportStops(s.busy)
 	out = append(out, s.answer(protocol.Group{Kind: protocol.KindFault, Ranks: s.asked, Body: canonical.JSON(f)}))
 	n := s.asked.Len()

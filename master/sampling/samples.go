@@ -1,3 +1,5 @@
+// The samples of one call.
+
 package sampling
 
 import (
@@ -60,10 +62,10 @@ func newSamples(of *Sampler, now time.Duration, c Call) *samples {
 // The steps of a sample share its wait, so that it ends in time if ranks are silent. These are the
 // latest ends of the steps, in tenths of the wait.
 const (
-	interruptEnds = 3
-	stopsEnd      = 4
-	lookEnds      = 8
-	resumeEnds    = 10
+	interruptEnd = 3
+	stopsEnd     = 4
+	stacksEnd    = 8
+	resumeEnd    = 10
 )
 
 // until returns the wait of a step; 0 has no limit.
@@ -95,7 +97,7 @@ func (s *samples) ask(name string, ranks rank.Set, wait time.Duration, a protoco
 
 func (s *samples) wake(now time.Duration, running rank.Set) []Output {
 	if s.awaiting {
-		return s.goOn(now)
+		return s.endWait(now)
 	}
 	s.paused = false
 	return s.begin(now, running)
@@ -108,9 +110,9 @@ func (s *samples) begin(now time.Duration, running rank.Set) []Output {
 	s.owed, s.resume, s.stopped = s.busy, true, nil
 	s.of.late.forget(s.busy)
 	if s.busy.IsEmpty() {
-		return s.look(now)
+		return s.takeStacks(now)
 	}
-	return s.ask("interrupt", s.busy, s.until(now, interruptEnds), protocol.Args{}, s.interrupted)
+	return s.ask("interrupt", s.busy, s.until(now, interruptEnd), protocol.Args{}, s.interrupted)
 }
 
 // interrupted waits for the stops, or until the step ends.
@@ -119,21 +121,21 @@ func (s *samples) interrupted(now time.Duration, answers []session.Event, _ sess
 		switch e.Group.Kind {
 		case protocol.KindResult:
 		case protocol.KindMissing: // it may stop after the sample
-			s.leave(e.Group.Ranks)
+			s.handToLate(e.Group.Ranks)
 		default: // a rank that cannot be interrupted is not awaited
 			s.owed = s.owed.Minus(e.Group.Ranks)
 		}
 	}
 	if s.owed.IsEmpty() {
-		return s.look(now)
+		return s.takeStacks(now)
 	}
 	s.awaiting = true
 	return s.of.startTimer(s.until(now, stopsEnd))
 }
 
-// leave hands interrupted ranks that have not stopped over to late, unless the user wants them to
+// handToLate hands interrupted ranks that have not stopped over to late, unless the user wants them to
 // stop.
-func (s *samples) leave(ranks rank.Set) {
+func (s *samples) handToLate(ranks rank.Set) {
 	ranks = ranks.Intersect(s.owed)
 	s.busy, s.owed = s.busy.Minus(ranks), s.owed.Minus(ranks)
 	if !s.cancel {
@@ -141,16 +143,16 @@ func (s *samples) leave(ranks rank.Set) {
 	}
 }
 
-// goOn ends the wait for stops.
-func (s *samples) goOn(now time.Duration) []Output {
+// endWait ends the wait for stops.
+func (s *samples) endWait(now time.Duration) []Output {
 	s.awaiting = false
 	s.of.stopTimer()
-	return s.look(now)
+	return s.takeStacks(now)
 }
 
-// look takes one sample.
-func (s *samples) look(now time.Duration) []Output {
-	wait := s.until(now, lookEnds)
+// takeStacks takes one sample.
+func (s *samples) takeStacks(now time.Duration) []Output {
+	wait := s.until(now, stacksEnd)
 	a := protocol.Args{By: s.args.By, AllThreads: s.args.AllThreads}
 	if !s.plain {
 		a.Samples = s.taken + 1
@@ -258,12 +260,12 @@ func (s *samples) release(now time.Duration) []Output {
 	if s.cancel {
 		return append(s.reportStops(s.busy.Minus(s.owed)), s.finish(now)...)
 	}
-	s.leave(s.owed)
+	s.handToLate(s.owed)
 	if s.busy.IsEmpty() {
 		return s.next(now)
 	}
 	s.resume = false
-	return s.ask("continue", s.busy, s.until(now, resumeEnds), protocol.Args{}, func(now time.Duration, answers []session.Event, _ session.Done) []Output {
+	return s.ask("continue", s.busy, s.until(now, resumeEnd), protocol.Args{}, func(now time.Duration, answers []session.Event, _ session.Done) []Output {
 		out := s.of.failedToContinue(now, s.stopped, answers)
 		s.stopped = nil
 		return append(out, s.next(now)...)
@@ -286,7 +288,7 @@ func (s *Sampler) failedToContinue(now time.Duration, stops []protocol.Group, an
 			out = append(out, Report{part})
 			if s.current != nil {
 				s.current.forget(part.Ranks)
-				out = append(out, s.current.settle(now, part.Ranks)...)
+				out = append(out, s.current.removeOwed(now, part.Ranks)...)
 			}
 		}
 	}
@@ -324,7 +326,7 @@ func (s *samples) filter(now time.Duration, g protocol.Group) (rest protocol.Gro
 	switch {
 	case g.Kind == protocol.KindRunning && s.resume: // the user has continued them
 		s.forget(ours)
-		out = s.settle(now, ours)
+		out = s.removeOwed(now, ours)
 	case g.Kind == protocol.KindRunning:
 		s.stopped = without(s.stopped, ours)
 	case g.Kind == protocol.KindStopped && s.resume && ours.Intersects(s.owed) && isInterrupt(g.Body):
@@ -332,10 +334,10 @@ func (s *samples) filter(now time.Duration, g protocol.Group) (rest protocol.Gro
 		if part, ok := g.Narrow(ours); ok {
 			s.stopped = append(s.stopped, part)
 		}
-		out = s.settle(now, ours)
+		out = s.removeOwed(now, ours)
 	case g.Kind == protocol.KindStopped || g.Kind.IsEnd():
 		s.forget(ours)
-		return g, true, s.settle(now, ours)
+		return g, true, s.removeOwed(now, ours)
 	default:
 		return g, true, nil
 	}
@@ -358,11 +360,11 @@ func without(groups []protocol.Group, ranks rank.Set) (rest []protocol.Group) {
 	return rest
 }
 
-// settle removes ranks that have stopped or ended from those that are awaited.
-func (s *samples) settle(now time.Duration, ranks rank.Set) []Output {
+// removeOwed removes ranks that have stopped or ended from those that are awaited.
+func (s *samples) removeOwed(now time.Duration, ranks rank.Set) []Output {
 	s.owed = s.owed.Minus(ranks)
 	if s.owed.IsEmpty() && s.awaiting {
-		return s.goOn(now)
+		return s.endWait(now)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func Brief(line []byte) []byte {
 		if end <= briefSet || !isSetKey(key) {
 			continue
 		}
-		if short, ok := cut(line[at : at+end]); ok {
+		if short, ok := truncate(line[at : at+end]); ok {
 			out = append(append(out, line[taken:at]...), short...)
 			taken = at + end
 		}
@@ -67,8 +67,8 @@ func isSetKey(before []byte) bool {
 	return false
 }
 
-// cut truncates the text of a set; ok is false if it is not a set.
-func cut(text []byte) (short []byte, ok bool) {
+// truncate truncates the text of a set; ok is false if it is not a set.
+func truncate(text []byte) (short []byte, ok bool) {
 	comma := bytes.LastIndexByte(text[:briefSet], ',')
 	var all, head rank.Set
 	if comma < 0 || all.UnmarshalText(text) != nil || head.UnmarshalText(text[:comma]) != nil {

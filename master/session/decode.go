@@ -1,3 +1,5 @@
+// Decoding of events from JSON.
+
 package session
 
 import (

@@ -1,3 +1,5 @@
+// Encoding of events as JSON.
+
 package session
 
 import (

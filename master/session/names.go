@@ -1,3 +1,5 @@
+// Names of events.
+
 package session
 
 import (
@@ -14,7 +16,7 @@ func NewEvent(g protocol.Group) Event {
 	return Event{Name: g.Kind.String(), Group: g}
 }
 
-// IsAnswer tells whether the event answers a call: a reply, an error, a note to it, missing or lost
+// IsAnswer reports whether the event answers a call: a reply, an error, a note to it, missing or lost
 // ranks, or the done that ends it.
 func (e Event) IsAnswer() bool { return e.ID != 0 }
 

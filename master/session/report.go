@@ -1,3 +1,5 @@
+// The result of building the tree.
+
 package session
 
 import (
@@ -85,7 +87,7 @@ func (a Absent) String() string {
 	}
 	servers := []byte(a.Servers.String())
 	if len(servers) > briefSet {
-		if short, ok := cut(servers); ok {
+		if short, ok := truncate(servers); ok {
 			servers = short
 		}
 	}

@@ -49,8 +49,9 @@ type Session interface {
 	// *protocol.Fault, the call is refused, and other calls are possible; with other errors the
 	// session cannot be reached.
 	Do(ctx context.Context, c Call) (protocol.RequestID, error)
-	// Events returns the stream, in order, for one consumer. A slow consumer slows the program's
-	// output, but not commands. The channel is closed when the session is over.
+	// Events returns the stream, in order, for one consumer; each call returns the same channel. A
+	// slow consumer slows the program's output, but not commands. The channel is closed when the
+	// session is over.
 	Events() <-chan Event
 	// Close ends the session: ranks that the session started are killed, attached ones are
 	// detached. It returns when all servers have ended or ctx is done.

@@ -1,3 +1,5 @@
+// The table of rank states.
+
 package session
 
 import (
@@ -77,7 +79,7 @@ func (s *States) In(states ...State) rank.Set {
 	return in
 }
 
-// Only tells whether all ranks of the table are in one of the states.
+// Only reports whether all ranks of the table are in one of the states.
 func (s *States) Only(states ...State) bool {
 	for _, g := range s.groups {
 		if !slices.Contains(states, g.Status.State) {
@@ -101,9 +103,9 @@ func (s *States) AtBreakpoint(number int) rank.Set {
 // Ended returns the ranks that have ended, are detached or lost.
 func (s *States) Ended() rank.Set { return s.In(Exited, Signalled, Detached, Lost) }
 
-// Settled tells whether every rank of the set has stopped or ended. A resumed rank counts as
+// NoneRuns reports whether every rank of the set has stopped or ended. A resumed rank counts as
 // stopped until its running event, which may follow the answer to the command.
-func (s *States) Settled(ranks rank.Set) bool {
+func (s *States) NoneRuns(ranks rank.Set) bool {
 	return ranks.Minus(s.In(Stopped)).Minus(s.Ended()).IsEmpty()
 }
 

@@ -31,7 +31,7 @@ var life = []struct {
 		`0-1 {"state":"exited","code":3}; 2 {"state":"stopped","where":"w.c:3","func":"f","reason":"breakpoint-hit"}; 3 {"state":"signalled","signal":"SIGKILL"}; 4 {"state":"unstarted"}`},
 	{"the ended are not lost", NewEvent(group(protocol.KindLost, "0-3", protocol.Missing{Cause: "reset", Host: "n1"})),
 		`0-1 {"state":"exited","code":3}; 2 {"state":"lost","cause":"reset","host":"n1"}; 3 {"state":"signalled","signal":"SIGKILL"}; 4 {"state":"unstarted"}`},
-	{"a rank nobody knew", NewEvent(group(protocol.KindDetached, "7", struct{}{})),
+	{"an unknown rank", NewEvent(group(protocol.KindDetached, "7", struct{}{})),
 		`0-1 {"state":"exited","code":3}; 2 {"state":"lost","cause":"reset","host":"n1"}; 3 {"state":"signalled","signal":"SIGKILL"}; 4 {"state":"unstarted"}; 7 {"state":"detached"}`},
 	{"a body that is no JSON", NewEvent(protocol.Group{Kind: protocol.KindStopped, Ranks: ranks("4"), Body: []byte("{oops")}),
 		`0-1 {"state":"exited","code":3}; 2 {"state":"lost","cause":"reset","host":"n1"}; 3 {"state":"signalled","signal":"SIGKILL"}; 4 {"state":"stopped"}; 7 {"state":"detached"}`},
@@ -68,7 +68,7 @@ func TestSettled(t *testing.T) {
 	s.Feed(NewEvent(group(protocol.KindStopped, "0", protocol.Stop{Reason: "entry"})))
 	s.Feed(NewEvent(group(protocol.KindExited, "1", protocol.Exit{})))
 	for set, want := range map[string]bool{"": true, "0-1": true, "0-2": false, "3": false} {
-		if got := s.Settled(ranks(set)); got != want {
+		if got := s.NoneRuns(ranks(set)); got != want {
 			t.Errorf("settled %q: %v", set, got)
 		}
 	}

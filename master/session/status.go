@@ -1,3 +1,5 @@
+// The state of a rank.
+
 package session
 
 import (
@@ -33,7 +35,7 @@ var stateNames = []State{Unstarted, Starting, Stopped, Running, Watched, Exited,
 // AllStates returns all states, in the order of a rank's life.
 func AllStates() []State { return slices.Clone(stateNames) }
 
-// Ended tells whether the state is final, until the rank is started again.
+// Ended reports whether the state is final, until the rank is started again.
 func (s State) Ended() bool {
 	return s == Exited || s == Signalled || s == Detached || s == Lost
 }

@@ -1,3 +1,5 @@
+// The queue of events for one consumer.
+
 package session
 
 import (
@@ -13,9 +15,9 @@ const (
 	streamBytes  = 256 << 10
 )
 
-// streamPatience is how long an ended stream waits for its consumer to take one more event. It
+// streamGrace is how long an ended stream waits for its consumer to take one more event. It
 // delays the end once if the consumer has stopped reading.
-const streamPatience = 250 * time.Millisecond
+const streamGrace = 250 * time.Millisecond
 
 // Stream is the ordered queue between the producers of events and their one consumer: the channel
 // of Session.Events. Push never blocks, because the number of answers is bounded by that of
@@ -30,13 +32,13 @@ type Stream struct {
 	finished chan struct{} // closed by the goroutine
 	wake     chan struct{} // capacity 1: something was pushed
 
-	mu     sync.Mutex
-	queue  []Event
-	bytes  int           // of bodies in queue
-	behind bool          // the goroutine has taken events that it has not sent yet
-	lifted int           // number of Lifts in effect
-	room   chan struct{} // closed when there is room again; nil if nothing waits
-	over   bool
+	mu      sync.Mutex
+	queue   []Event
+	bytes   int           // of bodies in queue
+	sending bool          // the goroutine has taken events that it has not sent yet
+	lifted  int           // number of Lifts in effect
+	room    chan struct{} // closed when there is room again; nil if nothing waits
+	over    bool
 }
 
 // NewStream starts a stream; End must be called.
@@ -45,7 +47,7 @@ func NewStream() *Stream {
 		out: make(chan Event, 64), ended: make(chan struct{}), abandon: make(chan struct{}),
 		finished: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
-	go s.pump()
+	go s.forward()
 	return s
 }
 
@@ -70,10 +72,10 @@ func (s *Stream) Push(events ...Event) {
 }
 
 // add sends events directly while the channel has room, which saves a switch of goroutines for each
-// answer, and queues the others. It tells whether there are others. The lock must be held, and End
+// answer, and queues the others. It reports whether there are others. The lock must be held, and End
 // not have been called: out is open.
 func (s *Stream) add(events []Event) (left bool) {
-	for len(events) > 0 && len(s.queue) == 0 && !s.behind {
+	for len(events) > 0 && len(s.queue) == 0 && !s.sending {
 		select {
 		case s.out <- events[0]:
 			events = events[1:]
@@ -107,7 +109,7 @@ func (s *Stream) Room(ctx context.Context) error {
 	}
 }
 
-// HasRoom tells whether Room would return at once.
+// HasRoom reports whether Room would return at once.
 func (s *Stream) HasRoom() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,8 +133,8 @@ func (s *Stream) hasRoom() bool {
 	return s.lifted > 0 || len(s.queue) <= streamEvents && s.bytes <= streamBytes
 }
 
-// Lift makes Room not block until restore is called: while an answer behind the events is awaited,
-// or when the session ends and there may be no consumer any more.
+// Lift makes Room not block until restore is called. It is used while an answer that follows the
+// queued events is awaited, and when the session ends and there may be no consumer any more.
 func (s *Stream) Lift() (restore func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,13 +182,13 @@ func (s *Stream) giveUp() {
 	}
 }
 
-func (s *Stream) pump() {
+func (s *Stream) forward() {
 	defer close(s.finished)
 	defer close(s.out)
 	for {
 		batch := s.take()
 		for _, e := range batch {
-			if !s.hand(e) {
+			if !s.send(e) {
 				return
 			}
 		}
@@ -208,7 +210,7 @@ func (s *Stream) take() []Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	batch := s.queue
-	s.queue, s.bytes, s.behind = nil, 0, batch != nil
+	s.queue, s.bytes, s.sending = nil, 0, batch != nil
 	s.tellRoom()
 	return batch
 }
@@ -219,20 +221,20 @@ func (s *Stream) isEmpty() bool {
 	return len(s.queue) == 0
 }
 
-// hand sends one event to the consumer; false if the stream has ended and the consumer does not
+// send sends one event to the consumer; false if the stream has ended and the consumer does not
 // take it.
-func (s *Stream) hand(e Event) bool {
+func (s *Stream) send(e Event) bool {
 	select {
 	case s.out <- e:
 		return true
 	case <-s.ended:
 	}
-	patience := time.NewTimer(streamPatience)
-	defer patience.Stop()
+	grace := time.NewTimer(streamGrace)
+	defer grace.Stop()
 	select {
 	case s.out <- e:
 		return true
-	case <-patience.C:
+	case <-grace.C:
 	case <-s.abandon:
 	}
 	return false

@@ -108,7 +108,7 @@ func TestStreamEndGivesUpOnAConsumerThatIsGone(t *testing.T) {
 		}
 		began := time.Now()
 		s.End(context.Background())
-		if took := time.Since(began); took != streamPatience {
+		if took := time.Since(began); took != streamGrace {
 			t.Errorf("it took %v", took)
 		}
 		s.Push(numbered(1)) // after the end, without a panic
@@ -121,11 +121,11 @@ func TestStreamEndIsBoundByItsContext(t *testing.T) {
 		for i := range 200 {
 			s.Push(numbered(i))
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), streamPatience/5)
+		ctx, cancel := context.WithTimeout(context.Background(), streamGrace/5)
 		defer cancel()
 		began := time.Now()
 		s.End(ctx)
-		if took := time.Since(began); took != streamPatience/5 {
+		if took := time.Since(began); took != streamGrace/5 {
 			t.Errorf("it took %v", took)
 		}
 	})

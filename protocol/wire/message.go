@@ -81,7 +81,7 @@ type Message struct {
 	Marks []Mark
 	// Settled, of a Command: the root needs no more answers to requests with lower
 	// numbers in the same series as this one (requests of front ends, or internal
-	// ones from protocol.FirstInner). Servers need not keep them. 0: unknown.
+	// ones from protocol.FirstInternal). Servers need not keep them. 0: unknown.
 	Settled protocol.RequestID
 	// Running are the running ranks of the sender's subtree, in the first Events of
 	// an Epoch: a new parent cannot know them.

@@ -119,7 +119,7 @@ func (en *termination) finish(state backend.State) {
 	en.GDB.Leave(en.now)
 }
 
-// finished tells whether the rank needs its gdb no more.
+// finished reports whether the rank needs its gdb no more.
 func (en *termination) finished() bool { return en.State.IsOver() || en.failed }
 
 // kill ends the target with its process group where it leads one. It does not need gdb: a hung one is

@@ -137,7 +137,7 @@ func (rs *recovery) detachStuck(still bool) {
 	})
 }
 
-// saysAllRun tells whether gdb says that all threads run.
+// saysAllRun reports whether gdb says that all threads run.
 func (rs *recovery) saysAllRun() bool {
 	for _, t := range rs.threads {
 		if !t.Running {

@@ -19,7 +19,7 @@ const (
 	mostName = 1 << 20
 )
 
-// isComplete tells whether gdb has written the whole of an index. Nothing in it tells how long it
+// isComplete reports whether gdb has written the whole of an index. Nothing in it tells how long it
 // is, but its last part are the names of symbols, and the one that the symbol table places last
 // ends the file (GDB manual, Index Section Format).
 func isComplete(path string) bool {

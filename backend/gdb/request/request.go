@@ -107,10 +107,10 @@ func (q *Request) About(expr string) *Request {
 	return other
 }
 
-// Compares tells whether the values of a request are compared and not shown for themselves.
+// Compares reports whether the values of a request are compared and not shown for themselves.
 func (c *Command) Compares() bool { return c.Args.Compare }
 
-// Typed tells whether gdb's print writes more of a value than GDB/MI does: of a reference, and of a pointer unless
+// Typed reports whether gdb's print writes more of a value than GDB/MI does: of a reference, and of a pointer unless
 // this is a comparison; of a pointer GDB/MI writes nothing where addresses are not shown.
 func (c *Command) Typed(value string) bool {
 	return strings.HasPrefix(value, "@0x") || (value == "" || strings.HasPrefix(value, "0x")) && !c.Compares() && !gdbtext.IsText(value)

@@ -95,7 +95,7 @@ func (ah *hasher) hashMemory(q *request.Request, a gdbtext.Array, refusal *proto
 }
 
 // pointsOn reports whether elements of an array are objects of the C++ library or have
-// such members: their bytes do not tell whether they are equal.
+// such members: their bytes do not report whether they are equal.
 func (ah *hasher) pointsOn(q *request.Request, a gdbtext.Array, then func(bool)) {
 	found := false
 	k := ah.Ask(q, func(got request.Answer) { found = strings.Contains(got.Text, "std::") }, "-interpreter-exec", append(ah.At(q), "console", "ptype/mt "+a.Item(0))...)

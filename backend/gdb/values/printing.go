@@ -67,7 +67,7 @@ func (p *Printer) askTyped(q *request.Request, expr string, then func(a request.
 	})
 }
 
-// derived tells whether gdb's print may write another object than GDB/MI does: the whole of which this is a base.
+// derived reports whether gdb's print may write another object than GDB/MI does: the whole of which this is a base.
 func (p *Printer) derived(q *request.Request, value string) bool {
 	return p.Settings().Objects && !q.Compares() && strings.HasPrefix(value, "{")
 }

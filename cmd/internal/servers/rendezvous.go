@@ -207,7 +207,7 @@ func (r *Rendezvous) Gather(ctx context.Context, only *rank.Set, progress func(h
 func (r *Rendezvous) turnAway(servers int) {
 	turning, cancel := context.WithCancel(context.Background())
 	r.turn = cancel
-	r.group.Go(func() { registration.TurnAway(turning, r.door, servers) })
+	r.group.Go(func() { registration.RefuseLate(turning, r.door, servers) })
 }
 
 // Close ends the master, unless it has ended already, and refuses all further servers.

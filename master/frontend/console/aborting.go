@@ -12,7 +12,7 @@ import (
 // SIGTERM, and SIGKILL some seconds later.
 const abortEnds = 10 * time.Second
 
-// aborting tells whether ranks have continued into MPI_Abort.
+// aborting reports whether ranks have continued into MPI_Abort.
 type aborting struct{ entered, awaited bool }
 
 // happened processes an event.

@@ -26,7 +26,7 @@ type await struct {
 	shell  <-chan error // a shell command
 }
 
-// over tells whether there is nothing more to wait for.
+// over reports whether there is nothing more to wait for.
 func (a *await) over(j *job) bool {
 	switch {
 	case a.shell != nil:
@@ -47,7 +47,7 @@ func (a *await) over(j *job) bool {
 	return true
 }
 
-// expecting tells whether further stops or ends are expected soon, or answers that tell so.
+// expecting reports whether further stops or ends are expected soon, or answers that tell so.
 func (a *await) expecting(j *job) bool {
 	switch {
 	case a.call != nil && !a.call.done:

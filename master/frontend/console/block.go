@@ -16,7 +16,7 @@ type block struct {
 // maxBlock bounds the number of lines.
 const maxBlock = 1000
 
-// gather adds a line to the open block. It tells whether there is one.
+// gather adds a line to the open block. It reports whether there is one.
 func (c *console) gather(line string) bool {
 	b := c.block
 	if b == nil {

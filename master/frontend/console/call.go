@@ -95,13 +95,13 @@ func (x *call) info() protocol.CommandInfo {
 	return info
 }
 
-// raw tells whether the call is a line for gdb, which may resume ranks ("gdb continue").
+// raw reports whether the call is a line for gdb, which may resume ranks ("gdb continue").
 func (x *call) raw() bool { return x.info().Takes("text") }
 
-// ends tells whether the call ends ranks.
+// ends reports whether the call ends ranks.
 func (x *call) ends() bool { return x.info().Ends }
 
-// failed tells whether some rank has not executed the command. Without an explicit set, a command
+// failed reports whether some rank has not executed the command. Without an explicit set, a command
 // is not for ranks that have ended, unless no others are left.
 func (x *call) failed() bool {
 	for _, g := range x.groups {

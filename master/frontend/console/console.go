@@ -75,7 +75,7 @@ type Config struct {
 	// Echo writes the prompt and each command of a script before it is executed, as in a session at
 	// a prompt. It applies to Text only.
 	Echo bool
-	// IsTimeout tells whether ctx has ended because of --timeout; then the stacks of all remaining
+	// IsTimeout reports whether ctx has ended because of --timeout; then the stacks of all remaining
 	// ranks are shown at the end. It may be nil.
 	IsTimeout func(error) bool
 	// Wait bounds the answers of each command; 0 is the session's default.
@@ -124,7 +124,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// suppresses tells whether AnswersOnly suppresses an event.
+// suppresses reports whether AnswersOnly suppresses an event.
 func (c *Config) suppresses(e session.Event) bool {
 	return c.AnswersOnly && !e.IsAnswer() && e.Group.Kind != protocol.KindLost && e.Group.Kind != protocol.KindSignalled
 }

@@ -36,7 +36,7 @@ const foldStart = 5
 // at a start.
 const foldMost = 10
 
-// folds tells whether an event is held. One that is about no rank is equal to no other.
+// folds reports whether an event is held. One that is about no rank is equal to no other.
 func folds(g protocol.Group) bool {
 	if g.Ranks.IsEmpty() {
 		return false
@@ -73,7 +73,7 @@ func (h *foldBuffer) arm(window time.Duration) {
 	h.more = true
 }
 
-// expired is called at the end of a window. It tells whether to write the events; otherwise another
+// expired is called at the end of a window. It reports whether to write the events; otherwise another
 // window begins.
 func (h *foldBuffer) expired() bool {
 	if h.passed++; !h.more || h.passed == foldMost {

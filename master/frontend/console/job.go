@@ -64,7 +64,7 @@ func (j *job) retire(x *call) {
 	}
 }
 
-// isStarting tells whether the launch or attach is incomplete.
+// isStarting reports whether the launch or attach is incomplete.
 func (j *job) isStarting() bool { return j.starting() != nil }
 
 // starting returns the launch or attach if it is incomplete, or nil.
@@ -85,7 +85,7 @@ func (j *job) waitedFor(x *call) rank.Set {
 	return x.ranks.Intersect(j.states.In(session.Stopped))
 }
 
-// followed tells whether the commands of breakpoints are complete, and, if stopped, whether the
+// followed reports whether the commands of breakpoints are complete, and, if stopped, whether the
 // ranks that they have resumed have stopped again.
 func (j *job) followed(stopped bool) bool {
 	j.following = slices.DeleteFunc(j.following, func(x *call) bool { return x.done && x.moving().IsEmpty() })

@@ -41,7 +41,7 @@ func (c *console) makePending(x *call, s session.Call) {
 	c.question = &question{pendingQuestion, again}
 }
 
-// isLater tells whether all ranks that refused may have the location later.
+// isLater reports whether all ranks that refused may have the location later.
 func isLater(groups []protocol.Group) bool {
 	for _, g := range groups {
 		var f protocol.Fault

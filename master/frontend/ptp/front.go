@@ -65,7 +65,7 @@ func (f *front) ended() rank.Set {
 
 // settle waits until all ranks of a set have stopped or ended.
 func (f *front) settle(ctx context.Context, ranks rank.Set) {
-	f.awaitStates(ctx, func(s *session.States) bool { return s.Settled(ranks) })
+	f.awaitStates(ctx, func(s *session.States) bool { return s.NoneRuns(ranks) })
 }
 
 // awaitEnd waits until all ranks of a set have ended. Their output has been received then.

@@ -139,7 +139,7 @@ type shown struct {
 	is cells
 }
 
-// isPart matches what does not tell whether a value is the same: not all of it is shown, or the
+// isPart matches what does not report whether a value is the same: not all of it is shown, or the
 // expression is one that only C can read.
 var isPart = regexp.MustCompile(`\.\.\.|` + notFortran.String())
 

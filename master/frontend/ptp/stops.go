@@ -26,7 +26,7 @@ func (f *front) stopped(ctx context.Context, g protocol.Group) {
 		return
 	}
 	f.mu.Lock()
-	all := f.states.Settled(f.held.moved)
+	all := f.states.NoneRuns(f.held.moved)
 	f.mu.Unlock()
 	if f.held.add(rankStop{g, stop}, time.Now()); all {
 		f.reportStops(ctx)

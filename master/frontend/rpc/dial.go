@@ -24,7 +24,7 @@ func Dial(ctx context.Context, addr string, o Options) (*Conn, error) {
 }
 
 // welcome is the master's part on a new connection. The front end sends first, and its first byte
-// tells whether it uses TLS. Plain TCP is refused on loopback too: a process that has taken the
+// reports whether it uses TLS. Plain TCP is refused on loopback too: a process that has taken the
 // front end's port could relay the proofs between two plain connections, and then act as the front
 // end.
 func (o Options) welcome(ctx context.Context, c net.Conn) (*Conn, error) {

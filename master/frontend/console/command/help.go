@@ -108,7 +108,7 @@ func helpOf(w *Word) string {
 	return b.String()
 }
 
-// mayHaveSet tells whether a rank set can precede w. Words that take a set as their argument are
+// mayHaveSet reports whether a rank set can precede w. Words that take a set as their argument are
 // excluded.
 func mayHaveSet(w *Word) bool {
 	if w.Name == Focus || w.Name == Wait || w.Name == "send" {

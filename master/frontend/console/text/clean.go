@@ -70,7 +70,7 @@ func harmless(s string) bool {
 	return true
 }
 
-// isDirection tells whether a character changes the direction of the following text, which could
+// isDirection reports whether a character changes the direction of the following text, which could
 // make a line look like another one.
 func isDirection(r rune) bool {
 	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069

@@ -47,7 +47,7 @@ func (c view) single() (string, bool) {
 	return "", false
 }
 
-// numeric tells whether all values are numbers, including NaN and infinities.
+// numeric reports whether all values are numbers, including NaN and infinities.
 func (c view) numeric() bool {
 	return c.stats.Numbers > 0 && c.stats.Numbers+c.stats.NaN.Count+c.stats.Inf.Count == c.stats.Count
 }
@@ -61,7 +61,7 @@ func (c view) span() string {
 	return low + ".." + high
 }
 
-// dense tells whether the values are all integers of the span.
+// dense reports whether the values are all integers of the span.
 func (c view) dense() bool {
 	lo, err := strconv.ParseInt(c.stats.Lowest[0].Value, 10, 64)
 	hi, err2 := strconv.ParseInt(c.stats.Highest[0].Value, 10, 64)

@@ -66,7 +66,7 @@ func fieldText(x column.Field, of rank.Set, brief bool) string {
 	return "<" + count + " values>"
 }
 
-// dense tells whether n integers leave no gap between the lowest and the highest.
+// dense reports whether n integers leave no gap between the lowest and the highest.
 func dense(low, high string, n int) bool {
 	lo, err := strconv.ParseInt(low, 10, 64)
 	hi, err2 := strconv.ParseInt(high, 10, 64)
@@ -134,7 +134,7 @@ func (c view) folds() []column.Fold {
 	return nil
 }
 
-// ownAddresses tells whether addresses in n values without members carry no information: each rank
+// ownAddresses reports whether addresses in n values without members carry no information: each rank
 // has its own, there are many, or their target is known.
 func ownAddresses(f column.Fold, n int) bool {
 	return n > mostLines && len(f.Fields()) > 1 || slices.ContainsFunc(f.Fields(), func(x column.Field) bool {

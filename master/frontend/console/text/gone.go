@@ -34,7 +34,7 @@ func partGone(a Asked, groups []protocol.Group) (rest []protocol.Group, gone ran
 	return rest, gone
 }
 
-// refusal tells whether ranks have no answer because of their state.
+// refusal reports whether ranks have no answer because of their state.
 func refusal(g protocol.Group) bool {
 	return g.Kind == protocol.KindLost || g.HasFault(protocol.FaultState)
 }

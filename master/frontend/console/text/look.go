@@ -80,11 +80,11 @@ func displayName(d protocol.Display) string {
 	return "/" + format + " " + d.Expr
 }
 
-// examines tells whether a format shows memory (a count, a size, strings, instructions) and not a
+// examines reports whether a format shows memory (a count, a size, strings, instructions) and not a
 // value.
 func examines(format string) bool { return strings.ContainsAny(format, "is0123456789bhwg") }
 
-// oneUnit tells whether a format shows one unit on the line of its expression; an instruction has
+// oneUnit reports whether a format shows one unit on the line of its expression; an instruction has
 // its own line.
 func oneUnit(format string) bool {
 	count := strings.TrimRight(format, "abcdefghijklmnopqrstuvwxyz")

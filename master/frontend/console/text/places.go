@@ -11,7 +11,7 @@ import (
 	"sdm/protocol/shape"
 )
 
-// joinPlaces joins answers of one shape that contain addresses, and tells whether it has joined
+// joinPlaces joins answers of one shape that contain addresses, and reports whether it has joined
 // any.
 func joinPlaces(all []answer) (out []answer, joined bool) {
 	type sheaf struct {

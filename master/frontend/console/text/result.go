@@ -90,13 +90,13 @@ func (w *Writer) result(a Asked, g protocol.Group) (parts []answer, folded bool)
 	return parts, folded
 }
 
-// differs tells whether ranks have different values.
+// differs reports whether ranks have different values.
 func differs(c view) bool {
 	_, single := c.single()
 	return !single && c.distinct > 0
 }
 
-// isSpread tells whether all values of a variable are in the answer.
+// isSpread reports whether all values of a variable are in the answer.
 func isSpread(name string, c view) bool {
 	if !strings.HasPrefix(name, "value.") && !strings.HasPrefix(name, "display.") && !strings.Contains(name, ".locals.") {
 		return false
@@ -105,7 +105,7 @@ func isSpread(name string, c view) bool {
 	return !folded
 }
 
-// ignored tells whether the single values of a column are of no interest.
+// ignored reports whether the single values of a column are of no interest.
 func ignored(name string) bool { return strings.HasSuffix(name, "addr") || name == "current" }
 
 // everyValue returns lines such as "  [0-2] #1 n = 5".

@@ -23,7 +23,7 @@ import (
 //	└─ [3] (1) compute work.c:29
 //	   └─ helper work.c:18 ◀ SIGSEGV
 //
-// If there were several samples, the first line tells whether the ranks moved.
+// If there were several samples, the first line reports whether the ranks moved.
 func stackTree(w *Writer, a Asked, g protocol.Group) []answer {
 	if a.Export != "" {
 		lines := strings.Split(strings.TrimSuffix(Export(g.Stack, a.Export, Sampled(g)), "\n"), "\n")

@@ -1,3 +1,5 @@
+// Requests that the master makes itself.
+
 package master
 
 import (
@@ -13,8 +15,8 @@ import (
 	"sdm/tree"
 )
 
-// operation is what the master does by itself in several steps: it asks ranks, and continues when
-// they have answered. If a step panics, the operation is over: fail answers for it, and no later
+// operation is work of the master in several steps: a step asks ranks, and the next one is executed
+// when they have answered. If a step panics, the operation is over: fail reports that, and no later
 // step is executed.
 type operation struct {
 	command string
@@ -41,31 +43,30 @@ func (m *Master) step(o *operation, do func()) {
 	do()
 }
 
-// inner collects answers that the master itself waits for. Front ends do not see them unchanged.
-type inner struct {
+// collector collects answers that the master itself waits for. Front ends do not see them unchanged.
+type collector struct {
 	of     *operation
 	events []session.Event // answers so far
 	then   func(answers []session.Event, done session.Done)
 }
 
-// ask sends a request of the master itself down the tree. It calls then once, as a step of the
-// operation, with the lock held, when all ranks have answered or the wait is over; at the latest
-// when the session ends. Without ranks, or without a tree, it calls then at once.
+// ask sends a request of the master itself down the tree. It calls the function then once, as a step
+// of the operation, with the lock held, when all ranks have answered, the wait is over or the
+// session ends. Without ranks, or without a tree, it calls then at once.
 func (m *Master) ask(o *operation, command string, ranks rank.Set, wait time.Duration, args protocol.Args, then func([]session.Event, session.Done)) {
 	if ranks.IsEmpty() || m.phase != up {
 		m.step(o, func() { then(nil, session.Done{Asked: ranks.Len(), Lost: ranks}) })
 		return
 	}
-	m.lastInner++
-	id := protocol.FirstInner + m.lastInner
-	m.inner[id] = &inner{of: o, then: then}
-	m.pass(id, command, ranks, wait, args)
+	m.lastInternal++
+	id := protocol.FirstInternal + m.lastInternal
+	m.collectors[id] = &collector{of: o, then: then}
+	m.send(id, command, ranks, wait, args)
 }
 
-// pass enters a request into the table and sends it to the root of the tree. It answers itself for
-// ranks that never had a server, and for ranks that have not started, if the command can wait for
-// them.
-func (m *Master) pass(id protocol.RequestID, command string, ranks rank.Set, wait time.Duration, args protocol.Args) {
+// send enters a request into the table and sends it to the root of the tree. The master answers for
+// ranks that never had a server, and, if the command can wait, for ranks that have not started.
+func (m *Master) send(id protocol.RequestID, command string, ranks rank.Set, wait time.Duration, args protocol.Args) {
 	m.requests.open(m.now(), id, command, ranks)
 	if never := m.never.of(ranks); len(never) > 0 {
 		m.reply(wire.Message{ID: id, Groups: never})
@@ -91,20 +92,20 @@ func (m *Master) waiting(ranks rank.Set) rank.Set {
 	return ranks.Intersect(m.states.In(session.Unstarted, session.Exited, session.Signalled, session.Detached))
 }
 
-// deliver sends answers to front ends, or to the collectors in inner.
+// deliver sends answers to front ends, or to the collectors.
 func (m *Master) deliver(events []session.Event) {
-	if len(m.inner) == 0 && !slices.ContainsFunc(events, isInner) {
+	if len(m.collectors) == 0 && !slices.ContainsFunc(events, isInner) {
 		m.stream.Push(events...)
 		return
 	}
 	for _, e := range events {
-		x, ok := m.inner[e.ID]
+		x, ok := m.collectors[e.ID]
 		switch {
 		case !ok && !isInner(e):
 			m.stream.Push(e)
 		case !ok: // late: its collector is gone
 		case e.Done != nil:
-			delete(m.inner, e.ID)
+			delete(m.collectors, e.ID)
 			m.step(x.of, func() { x.then(x.events, *e.Done) })
 		default:
 			x.events = append(x.events, e)
@@ -112,11 +113,11 @@ func (m *Master) deliver(events []session.Event) {
 	}
 }
 
-func isInner(e session.Event) bool { return e.ID.IsInner() }
+func isInner(e session.Event) bool { return e.ID.IsInternal() }
 
 // collect collects all answers to a call before they are forwarded.
 func (m *Master) collect(o *operation, id protocol.RequestID, then func([]session.Event, session.Done)) {
-	m.inner[id] = &inner{of: o, then: then}
+	m.collectors[id] = &collector{of: o, then: then}
 }
 
 // left returns what remains of a wait after some time; 0 remains 0, without limit. At least a tenth

@@ -1,3 +1,5 @@
+// Rank sets whose members are found when a call is made.
+
 package master
 
 import (
@@ -17,8 +19,8 @@ import (
 	"sdm/protocol/stack"
 )
 
-// live returns sets that depend on the moment, from the tables. The error is rank.ErrOpen if ranks
-// must be asked.
+// live returns a set whose members depend on the time of the call, from the tables. The error is
+// rank.ErrOpen if ranks must be asked.
 func (s *sets) live(name string) (rank.Set, error) {
 	kind, arg := splitLive(name)
 	s.named = true
@@ -32,7 +34,7 @@ func (s *sets) live(name string) (rank.Set, error) {
 			return rank.Set{}, errors.New("something must follow, as in @fn:main, @at:work.c:42 or @expr{x > 3}")
 		}
 		if kind == "at" {
-			if _, err := readPlace(arg); err != nil {
+			if _, err := parseLine(arg); err != nil {
 				return rank.Set{}, err
 			}
 		}
@@ -58,24 +60,24 @@ func (s *sets) atBreakpoint(arg string) (rank.Set, error) {
 	return s.states.AtBreakpoint(n), nil
 }
 
-// place is a line of a file.
-type place struct {
+// sourceLine is a line of a file.
+type sourceLine struct {
 	file string
 	line int
 }
 
-func readPlace(text string) (place, error) {
+func parseLine(text string) (sourceLine, error) {
 	i := strings.LastIndexByte(text, ':')
 	if i > 0 {
 		if n, err := strconv.Atoi(text[i+1:]); err == nil && n > 0 {
-			return place{text[:i], n}, nil
+			return sourceLine{text[:i], n}, nil
 		}
 	}
-	return place{}, fmt.Errorf("%q is no FILE:LINE", protocol.Clip(text))
+	return sourceLine{}, fmt.Errorf("%q is not FILE:LINE", protocol.Clip(text))
 }
 
-// is tells whether a frame is at the place. The file may be given without leading directories.
-func (p place) is(f protocol.Frame) bool {
+// matches reports whether a frame is at the line. The file may be given without leading directories.
+func (p sourceLine) matches(f protocol.Frame) bool {
 	return f.Line == p.line && (endsIn(f.File, p.file) || endsIn(f.Full, p.file))
 }
 
@@ -83,8 +85,8 @@ func endsIn(path, end string) bool {
 	return path == end || strings.HasSuffix(path, "/"+strings.TrimPrefix(end, "/"))
 }
 
-// finding is the evaluation of a set for which ranks must be asked.
-type finding struct {
+// evaluation is the evaluation of a set for which ranks must be asked.
+type evaluation struct {
 	id     protocol.RequestID // of the call that contains the set
 	op     string
 	text   string
@@ -98,16 +100,16 @@ type finding struct {
 	then   func(ranks rank.Set)
 }
 
-// find sends the queries for the open sets of a call to the stopped ranks, all at once, and then
+// evaluate sends the queries for the open sets of a call to the stopped ranks, all at once, and then
 // evaluates the whole. If the result is empty, the call ends with a fault.
-func (m *Master) find(f *finding) {
+func (m *Master) evaluate(f *evaluation) {
 	open := f.set.Open()
 	f.found, f.failed = map[string]rank.Set{}, map[string]rank.Set{}
 	f.owed = len(open)
 	o := m.callOperation(f.id, f.op, rank.Set{}, f.began)
 	stopped, watched := m.states.In(session.Stopped), m.states.In(session.Watched)
 	if busy := m.states.In(session.Running, session.Starting); !busy.IsEmpty() {
-		f.failed["running, and so not asked for "+protocol.Clip(strings.Join(at(open), ", "))] = busy
+		f.failed["running, and so not asked for "+protocol.Clip(strings.Join(withAt(open), ", "))] = busy
 	}
 	for _, name := range open {
 		command, args := query(name)
@@ -121,13 +123,13 @@ func (m *Master) find(f *finding) {
 		m.ask(o, command, asked, f.wait/2, args, func(answers []session.Event, _ session.Done) {
 			f.found[name] = f.members(name, answers)
 			if f.owed--; f.owed == 0 {
-				m.found(f)
+				m.evaluated(f)
 			}
 		})
 	}
 }
 
-func at(names []string) []string {
+func withAt(names []string) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
 		out[i] = "@" + n
@@ -149,7 +151,7 @@ func query(name string) (command string, args protocol.Args) {
 
 // members returns the ranks whose answers say that they are in the set, and records those that
 // could not answer.
-func (f *finding) members(name string, answers []session.Event) rank.Set {
+func (f *evaluation) members(name string, answers []session.Event) rank.Set {
 	kind, arg := splitLive(name)
 	var in rank.Set
 	for _, e := range answers {
@@ -182,18 +184,18 @@ func reason(g protocol.Group) string {
 	return text.Message + text.Cause
 }
 
-// standsAt tells whether the innermost frame with source is at a place.
+// standsAt reports whether the innermost frame with source is at a place.
 func standsAt(body []byte, at string) bool {
 	var trace struct {
 		Frames []protocol.Frame `json:"frames"`
 	}
-	p, err := readPlace(at)
+	p, err := parseLine(at)
 	if err != nil || json.Unmarshal(body, &trace) != nil {
 		return false
 	}
 	for _, f := range trace.Frames {
 		if f.File != "" && f.Line > 0 {
-			return p.is(f)
+			return p.matches(f)
 		}
 	}
 	return false
@@ -231,7 +233,7 @@ func isTrue(value string) bool {
 
 // undecided returns the ranks whose membership in the whole set depends on those that could not be
 // asked. Ranks that the rest of the text excludes need not be reported.
-func (f *finding) undecided(ranks rank.Set) rank.Set {
+func (f *evaluation) undecided(ranks rank.Set) rank.Set {
 	var silent rank.Set
 	for _, s := range f.failed {
 		silent = silent.Union(s)
@@ -243,9 +245,9 @@ func (f *finding) undecided(ranks rank.Set) rank.Set {
 	return f.set.Eval(other).Xor(ranks)
 }
 
-// found continues a call whose set is known. Ranks that could not be asked are not members, and a
+// evaluated continues a call whose set is known. Ranks that could not be asked are not members, and a
 // note names them.
-func (m *Master) found(f *finding) {
+func (m *Master) evaluated(f *evaluation) {
 	if m.phase != up {
 		m.refuse(f.id, f.op, rank.Set{}, f.began, usage(f.op, "", "the session has ended"))
 		return
@@ -258,7 +260,7 @@ func (m *Master) found(f *finding) {
 		}
 	}
 	if ranks.IsEmpty() {
-		m.refuse(f.id, f.op, rank.Set{}, f.began, f.sets.empty(f.op, f.text))
+		m.refuse(f.id, f.op, rank.Set{}, f.began, f.sets.noRanks(f.op, f.text))
 		return
 	}
 	f.then(ranks)
